@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Patience: how long a waiter is willing to wait, and when to look.
+ *
+ * A waiter calls nbq_deadline_passed() between two looks at its predecessor.
+ * Only the first call and every NBQ_POLLS_PER_CLOCK-th one after it read the
+ * clock, because a clock read costs as much as several polls. A relative
+ * patience starts at the first call: an attempt that has nothing to wait for
+ * never reads the clock.
+ *
+ * Overshoot: while its CPU runs, a waiter notices a deadline at most
+ * NBQ_POLLS_PER_CLOCK polls and one clock read after it has passed.
+ *
+ * The clock is ktime_get_mono_fast_ns(), the one CLOCK_MONOTONIC that may be
+ * read in NMI. It can differ by a few nanoseconds between CPUs while
+ * timekeeping is being adjusted; a deadline may then pass that much early.
+ */
+#ifndef _NBQ_DEADLINE_H
+#define _NBQ_DEADLINE_H
+
+#include <linux/kconfig.h>
+#include <linux/ktime.h>
+#include <linux/timekeeping.h>
+
+#define NBQ_POLLS_PER_CLOCK	8
+
+/**
+ * struct nbq_deadline - the patience of one attempt
+ * @at: CLOCK_MONOTONIC time to give up at, in ns; %KTIME_MAX: never. Not
+ *	meaningful while @patience is set.
+ * @patience: ns to wait, counted from the first look at the clock; 0: the
+ *	clock has been looked at, or the deadline was absolute to begin with.
+ * @polls: looks at the predecessor so far.
+ */
+struct nbq_deadline {
+	ktime_t at;
+	ktime_t patience;
+	unsigned int polls;
+};
+
+#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
+/* The suites put a clock of their own here; NULL is the kernel's. */
+extern u64 (*nbq_fake_clock)(void);
+
+static inline u64 nbq_clock_ns(void)
+{
+	if (nbq_fake_clock)
+		return nbq_fake_clock();
+	return ktime_get_mono_fast_ns();
+}
+#else
+static inline u64 nbq_clock_ns(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+#endif
+
+/* Give up at an absolute CLOCK_MONOTONIC time. */
+static inline struct nbq_deadline nbq_deadline_at(ktime_t at)
+{
+	return (struct nbq_deadline){ .at = at };
+}
+
+/* Give up once @patience ns have been waited; 0 or less: do not wait. */
+static inline struct nbq_deadline nbq_deadline_after(ktime_t patience)
+{
+	if (patience <= 0)
+		return nbq_deadline_at(KTIME_MIN);
+	if (patience == KTIME_MAX)
+		return nbq_deadline_at(KTIME_MAX);
+	return (struct nbq_deadline){ .patience = patience };
+}
+
+/* The patience starts now. A sum past the end of time means never. */
+static inline void nbq_deadline_start(struct nbq_deadline *deadline, ktime_t now)
+{
+	if (deadline->patience > KTIME_MAX - now)
+		deadline->at = KTIME_MAX;
+	else
+		deadline->at = now + deadline->patience;
+	deadline->patience = 0;
+}
+
+/**
+ * nbq_deadline_passed() - Is the patience over? Call once for each poll.
+ * @deadline: the patience of this attempt
+ *
+ * Context: Any, including NMI.
+ * Return: true once the deadline has passed; may be late by
+ *	%NBQ_POLLS_PER_CLOCK calls, is never early.
+ */
+static inline bool nbq_deadline_passed(struct nbq_deadline *deadline)
+{
+	ktime_t now;
+
+	if (!deadline->patience) {
+		if (deadline->at == KTIME_MAX)
+			return false;
+		if (deadline->at == KTIME_MIN)
+			return true;
+	}
+	if (deadline->polls++ % NBQ_POLLS_PER_CLOCK)
+		return false;
+
+	now = nbq_clock_ns();
+	if (deadline->patience)
+		nbq_deadline_start(deadline, now);
+	return now >= deadline->at;
+}
+
+#endif

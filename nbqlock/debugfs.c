@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The counted events, for people (debugfs nbqlock/) and for other modules.
+ *
+ * Sums the counters of the pools; never follows a lock or a queue node.
+ */
+#include <linux/debugfs.h>
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+
+#include "internal.h"
+
+enum kind {
+	SUM,
+	MAX,
+	PEAK,
+};
+
+static const struct event {
+	const char *name;
+	const char *meaning;
+	enum kind kind;
+	size_t offset;
+} event_table[] = {
+#define NBQ_EVENT(_name, _kind, _meaning)			\
+	{ .name = #_name, .meaning = _meaning, .kind = _kind,	\
+	  .offset = offsetof(struct nbq_events, _name) },
+#include "events_list.h"
+#undef NBQ_EVENT
+};
+
+static unsigned long *counter(struct nbq_events *events,
+			      const struct event *event)
+{
+	return (void *)events + event->offset;
+}
+
+/* One event of one CPU, all levels. The counters may move meanwhile. */
+static u64 cpu_value(const struct event *event, unsigned int cpu)
+{
+	struct nbq_pool *pools = per_cpu(nbq_pools, cpu);
+	unsigned int level;
+	u64 value = 0;
+
+	for (level = 0; level < NBQ_LEVELS; level++) {
+		struct nbq_pool *pool = &pools[level];
+		unsigned long now;
+
+		/* The pool's CPU goes on counting; a moment's value will do. */
+		now = data_race(*counter(&pool->events, event));
+		if (event->kind == SUM)
+			value += now - *counter(&pool->baseline, event);
+		else if (event->kind == MAX)
+			value = max_t(u64, value, now);
+		else
+			value += now;
+	}
+	return value;
+}
+
+static u64 total_value(const struct event *event)
+{
+	unsigned int cpu;
+	u64 value = 0;
+
+	for_each_possible_cpu(cpu) {
+		if (event->kind == MAX)
+			value = max(value, cpu_value(event, cpu));
+		else
+			value += cpu_value(event, cpu);
+	}
+	return value;
+}
+
+/**
+ * nbq_event_read() - Read a counted event, of all CPUs together.
+ * @name: its name, as under debugfs nbqlock/
+ * @value: where to put it
+ *
+ * Context: Any. Exact once no lock is in use; else it may be a moment old.
+ * Return:
+ * * 0		- done
+ * * -ENOENT	- there is no such event; @value was not touched
+ */
+int nbq_event_read(const char *name, u64 *value)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(event_table); i++) {
+		if (!strcmp(event_table[i].name, name)) {
+			*value = total_value(&event_table[i]);
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+EXPORT_SYMBOL_GPL(nbq_event_read);
+
+/*
+ * Counts start from here: what they are now becomes the baseline, so that
+ * nobody but their CPU ever writes to them. Records start from 0, and without
+ * a hint the next claim records how many nodes are in use.
+ */
+static void reset_pool(struct nbq_pool *pool)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(event_table); i++) {
+		const struct event *event = &event_table[i];
+		unsigned long *now = counter(&pool->events, event);
+
+		if (event->kind != SUM) {
+			WRITE_ONCE(*now, 0);
+			continue;
+		}
+		/* The pool's CPU goes on counting; a moment's value will do. */
+		*counter(&pool->baseline, event) = data_race(*now);
+	}
+	WRITE_ONCE(pool->hint, NULL);
+}
+
+/**
+ * nbq_events_reset() - Let all counted events start from 0 again.
+ *
+ * Context: Any. Locks may be in use; an event counted at the same moment may
+ * land on either side.
+ */
+void nbq_events_reset(void)
+{
+	unsigned int cpu, level;
+
+	for_each_possible_cpu(cpu) {
+		for (level = 0; level < NBQ_LEVELS; level++)
+			reset_pool(&per_cpu(nbq_pools, cpu)[level]);
+	}
+}
+EXPORT_SYMBOL_GPL(nbq_events_reset);
+
+static int total_show(struct seq_file *m, void *unused)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(event_table); i++)
+		seq_printf(m, "%s %llu\n", event_table[i].name,
+			   total_value(&event_table[i]));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(total);
+
+static int percpu_show(struct seq_file *m, void *unused)
+{
+	unsigned int cpu;
+	size_t i;
+
+	seq_puts(m, "cpu");
+	for (i = 0; i < ARRAY_SIZE(event_table); i++)
+		seq_printf(m, " %s", event_table[i].name);
+	seq_putc(m, '\n');
+
+	for_each_possible_cpu(cpu) {
+		seq_printf(m, "%u", cpu);
+		for (i = 0; i < ARRAY_SIZE(event_table); i++)
+			seq_printf(m, " %llu", cpu_value(&event_table[i], cpu));
+		seq_putc(m, '\n');
+	}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(percpu);
+
+static int events_show(struct seq_file *m, void *unused)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(event_table); i++)
+		seq_printf(m, "%s: %s\n", event_table[i].name,
+			   event_table[i].meaning);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(events);
+
+static ssize_t reset_write(struct file *file, const char __user *buf,
+			   size_t count, loff_t *ppos)
+{
+	nbq_events_reset();
+	return count;
+}
+
+static const struct file_operations reset_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = reset_write,
+};
+
+static struct dentry *debugfs_dir;
+
+void nbq_debugfs_start(void)
+{
+	debugfs_dir = debugfs_create_dir("nbqlock", NULL);
+	debugfs_create_file("total", 0444, debugfs_dir, NULL, &total_fops);
+	debugfs_create_file("percpu", 0444, debugfs_dir, NULL, &percpu_fops);
+	debugfs_create_file("events", 0444, debugfs_dir, NULL, &events_fops);
+	debugfs_create_file("reset", 0200, debugfs_dir, NULL, &reset_fops);
+}
+
+void nbq_debugfs_stop(void)
+{
+	debugfs_remove_recursive(debugfs_dir);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Start of the module, and the unwinding in reverse.
+ */
+#include <linux/init.h>
+#include <linux/module.h>
+
+#include "internal.h"
+
+#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
+u64 (*nbq_fake_clock)(void);
+EXPORT_SYMBOL_IF_KUNIT(nbq_fake_clock);
+#endif
+
+static int __init nbq_init(void)
+{
+	int ret = nbq_pools_start();
+
+	if (ret)
+		return ret;
+	nbq_debugfs_start();
+	return 0;
+}
+
+static void __exit nbq_exit(void)
+{
+	nbq_debugfs_stop();
+	nbq_pools_stop();
+}
+
+/* Built in, the pools are full before any driver can want a lock. */
+subsys_initcall(nbq_init);
+module_exit(nbq_exit);
+
+MODULE_DESCRIPTION("Queue-based spinlocks with non-blocking timeout");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queue-node pools, the side that the lock paths use: claim a node and wait
+ * for one. (Giving back is one store, in internal.h; filling and growing, for
+ * which a context must be able to sleep, are in pool.c.)
+ *
+ * After the pool of Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin
+ * Locks", PODC 2002, appendix: only the owner takes, anyone gives back by
+ * marking the node.
+ *
+ * Assumptions
+ *	Preemption is off, so that this CPU's pool stays this CPU's.
+ *	Contexts on one CPU nest: an interrupt ends before what it interrupted
+ *	goes on.
+ *
+ * Departures from the paper
+ *	A pool for each CPU and context level instead of each thread: a lock
+ *	is taken with preemption off, and interrupts take locks too.
+ *	First fit instead of a circle. It keeps the nodes in use at the front,
+ *	so that the highest index ever claimed is the most ever in use at a
+ *	time, without a counter that every CPU would have to write to.
+ *	An empty pool does not allocate: a lock path must not.
+ */
+#include <linux/processor.h>
+
+#include "internal.h"
+
+DEFINE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
+
+/*
+ * Claim the first free node of the pool and make it the hint. Each node passed
+ * over was in use when looked at, so the index found never understates how
+ * many are; it overstates by those given back during the search.
+ */
+struct nbq_node *nbq_node_search(struct nbq_pool *pool)
+{
+	unsigned int pool_size;
+	struct nbq_node *node;
+
+	/*
+	 * ACQUIRE, here and below, pairs with the RELEASE in nbq_node_append():
+	 * a node that growth has added is seen with its fields.
+	 */
+	node = smp_load_acquire(&pool->first);
+	while (node && !nbq_node_try_claim(node)) {
+		/* ACQUIRE, as above. */
+		node = smp_load_acquire(&node->next_in_pool);
+	}
+	if (!node) {
+		nbq_pool_request_growth(pool);
+		return NULL;
+	}
+
+	pool_size = READ_ONCE(pool->size);
+	WRITE_ONCE(pool->hint, node);
+	nbq_record(&pool->events.pool_high_water, node->index + 1);
+	/* Grow before it is too late: this is the last quarter. */
+	if (node->index >= pool_size - pool_size / 4)
+		nbq_pool_request_growth(pool);
+	return node;
+}
+
+/**
+ * nbq_node_wait() - Claim a node of a pool that was found empty.
+ * @pool: the pool of the running context
+ * @deadline: how long to keep trying; what is left of it is for the lock
+ *
+ * Nodes come back when those who wait behind them look, and growth adds some.
+ *
+ * Context: Any, preemption off.
+ * Return: a node; or NULL when the patience is over.
+ */
+struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
+			       struct nbq_deadline *deadline)
+{
+	struct nbq_node *node = NULL;
+
+	pool->events.exhaustions++;
+	while (!node && !nbq_deadline_passed(deadline)) {
+		cpu_relax();
+		node = nbq_node_claim(pool);
+	}
+	return node;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_node_wait);
+
+/*
+ * Put a new, free node at the end of the pool. Only one context at a time may
+ * add to a pool; the owner may be searching it meanwhile.
+ */
+void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node)
+{
+	struct nbq_node **link;
+
+	node->next_in_pool = NULL;
+	node->pool = pool;
+	node->index = pool->size;
+	link = pool->last ? &pool->last->next_in_pool : &pool->first;
+	/*
+	 * RELEASE, pairs with the ACQUIREs in nbq_node_search(): the fields
+	 * above before the pointer. Without it, the owner could follow an
+	 * unset next_in_pool or count in an unset pool.
+	 */
+	smp_store_release(link, node);
+	pool->last = node;
+	WRITE_ONCE(pool->size, pool->size + 1);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_node_append);

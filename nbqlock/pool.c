@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queue-node pools, the side that may sleep: fill the pools of a CPU before it
+ * comes online, enlarge a pool in the background, free all when the module
+ * goes.
+ *
+ * A pool asks for growth from any context, NMI included: a flag and an
+ * irq_work, which queues the work that allocates.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpuhotplug.h>
+#include <linux/irq_work.h>
+#include <linux/moduleparam.h>
+#include <linux/minmax.h>
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+#include <linux/workqueue.h>
+
+#include "internal.h"
+
+/* 64 Ki nodes are 4 MiB for each CPU and level: far more is a typing error. */
+#define POOL_NODES_LIMIT	65536
+
+static unsigned int pool_nodes = 16;
+static unsigned int pool_nodes_max = 1024;
+
+static int set_pool_nodes(const char *val, const struct kernel_param *kp)
+{
+	int ret = param_set_uint_minmax(val, kp, 1, POOL_NODES_LIMIT);
+
+	if (ret)
+		pr_err("%s: \"%s\" is not a number from 1 to %u\n",
+		       kp->name, val, POOL_NODES_LIMIT);
+	return ret;
+}
+
+static const struct kernel_param_ops pool_nodes_ops = {
+	.set = set_pool_nodes,
+	.get = param_get_uint,
+};
+
+module_param_cb(pool_nodes, &pool_nodes_ops, &pool_nodes, 0444);
+MODULE_PARM_DESC(pool_nodes,
+		 "queue nodes of each CPU and context level at the start (1 to 65536, default 16)");
+module_param_cb(pool_nodes_max, &pool_nodes_ops, &pool_nodes_max, 0444);
+MODULE_PARM_DESC(pool_nodes_max,
+		 "queue nodes of each CPU and context level at most (1 to 65536, default 1024)");
+
+static struct kmem_cache *node_cache;
+static struct workqueue_struct *growth_workqueue;
+static enum cpuhp_state hotplug_state;
+/* One writer at a time for the lists: growth and a CPU that comes online. */
+static DEFINE_MUTEX(append_mutex);
+
+/* Bring a pool up to @size nodes, from the memory next to its CPU. */
+static int enlarge(struct nbq_pool *pool, unsigned int size)
+{
+	lockdep_assert_held(&append_mutex);
+
+	while (pool->size < size) {
+		struct nbq_node *node;
+
+		node = kmem_cache_alloc_node(node_cache, GFP_KERNEL | __GFP_ZERO,
+					     cpu_to_node(pool->cpu));
+		if (!node)
+			return -ENOMEM;
+		nbq_node_append(pool, node);
+	}
+	return 0;
+}
+
+/* Double a pool, up to the cap. */
+static void grow(struct nbq_pool *pool)
+{
+	unsigned int size = min(pool->size * 2, pool_nodes_max);
+
+	if (size == pool->size) {
+		/* Stay in wants_growth: nothing more can be had. */
+		pr_warn_once("a pool of CPU %u has reached pool_nodes_max=%u: attempts may fail with -ENOMEM\n",
+			     pool->cpu, pool_nodes_max);
+		return;
+	}
+	if (enlarge(pool, size))
+		pr_warn_once("no memory to enlarge a pool of CPU %u\n", pool->cpu);
+	pool->events.growths++;
+	/* RELEASE, pairs with the swap in nbq_pool_request_growth(). */
+	smp_store_release(&pool->wants_growth, 0);
+}
+
+static void grow_pools(struct work_struct *unused)
+{
+	unsigned int cpu, level;
+
+	mutex_lock(&append_mutex);
+	for_each_possible_cpu(cpu) {
+		struct nbq_pool *pools = per_cpu(nbq_pools, cpu);
+
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			/* ACQUIRE, pairs with the swap in the request. */
+			if (smp_load_acquire(&pools[level].wants_growth))
+				grow(&pools[level]);
+		}
+	}
+	mutex_unlock(&append_mutex);
+}
+
+static DECLARE_WORK(growth_work, grow_pools);
+
+static void queue_growth(struct irq_work *unused)
+{
+	queue_work(growth_workqueue, &growth_work);
+}
+
+static DEFINE_PER_CPU(struct irq_work, growth_irq_work) =
+	IRQ_WORK_INIT(queue_growth);
+
+/**
+ * nbq_pool_request_growth() - Have a pool enlarged in the background.
+ * @pool: a pool of this CPU
+ *
+ * Context: Any, NMI included, preemption off.
+ */
+void nbq_pool_request_growth(struct nbq_pool *pool)
+{
+	/* The swap orders the request against the work that clears it. */
+	if (!READ_ONCE(pool->wants_growth) && !xchg(&pool->wants_growth, 1))
+		irq_work_queue(this_cpu_ptr(&growth_irq_work));
+}
+
+static int prepare_cpu(unsigned int cpu)
+{
+	struct nbq_pool *pools = per_cpu(nbq_pools, cpu);
+	unsigned int level;
+	int ret = 0;
+
+	mutex_lock(&append_mutex);
+	for (level = 0; level < NBQ_LEVELS && !ret; level++) {
+		pools[level].cpu = cpu;
+		ret = enlarge(&pools[level], pool_nodes);
+	}
+	mutex_unlock(&append_mutex);
+	return ret;
+}
+
+static void free_nodes(void)
+{
+	unsigned int cpu, level;
+
+	for_each_possible_cpu(cpu) {
+		struct nbq_pool *pools = per_cpu(nbq_pools, cpu);
+
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			struct nbq_node *node = pools[level].first;
+
+			while (node) {
+				struct nbq_node *next = node->next_in_pool;
+
+				kmem_cache_free(node_cache, node);
+				node = next;
+			}
+		}
+	}
+	kmem_cache_destroy(node_cache);
+}
+
+/**
+ * nbq_pools_start() - Fill the pools of every CPU, now or when it comes online.
+ *
+ * Return: 0, or a negative errno with nothing left behind.
+ */
+int nbq_pools_start(void)
+{
+	int ret;
+
+	if (pool_nodes > pool_nodes_max) {
+		pr_err("pool_nodes=%u is more than pool_nodes_max=%u\n",
+		       pool_nodes, pool_nodes_max);
+		return -EINVAL;
+	}
+
+	node_cache = kmem_cache_create("nbq_node", sizeof(struct nbq_node), 0,
+				       SLAB_HWCACHE_ALIGN, NULL);
+	if (!node_cache)
+		return -ENOMEM;
+
+	growth_workqueue = alloc_workqueue("nbqlock", WQ_UNBOUND, 0);
+	if (!growth_workqueue) {
+		ret = -ENOMEM;
+		goto out_free_nodes;
+	}
+
+	ret = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "nbqlock:prepare",
+				prepare_cpu, NULL);
+	if (ret < 0)
+		goto out_destroy_workqueue;
+	hotplug_state = ret;
+	return 0;
+
+out_destroy_workqueue:
+	destroy_workqueue(growth_workqueue);
+out_free_nodes:
+	free_nodes();
+	return ret;
+}
+
+/* No lock is in use any more. */
+void nbq_pools_stop(void)
+{
+	unsigned int cpu;
+
+	cpuhp_remove_state_nocalls(hotplug_state);
+	for_each_possible_cpu(cpu)
+		irq_work_sync(per_cpu_ptr(&growth_irq_work, cpu));
+	destroy_workqueue(growth_workqueue);
+	free_nodes();
+}
