@@ -53,6 +53,7 @@
 #include <linux/bug.h>
 #include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/instruction_pointer.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
 #include <linux/processor.h>
@@ -71,7 +72,12 @@
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_clh_join(struct nbq_clh *lock, struct nbq_node *node)
 {
-	node->prev = NULL;
+	/*
+	 * Marked, although the node is mine alone: one who waited behind it in
+	 * its last life, and left by swapping the tail back to it, may still
+	 * be looking. It reads NULL either way.
+	 */
+	WRITE_ONCE(node->prev, NULL);
 	/*
 	 * Fully ordered. RELEASE: prev = NULL above is seen by the successor
 	 * that gets my node from the tail and looks at prev (nbq_clh_look());

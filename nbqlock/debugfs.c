@@ -161,9 +161,10 @@ static int percpu_show(struct seq_file *m, void *unused)
 	seq_putc(m, '\n');
 
 	for_each_possible_cpu(cpu) {
-		seq_printf(m, "%u", cpu);
+		seq_printf(m, "%3u", cpu);
 		for (i = 0; i < ARRAY_SIZE(event_table); i++)
-			seq_printf(m, " %llu", cpu_value(&event_table[i], cpu));
+			seq_printf(m, " %*llu", (int)strlen(event_table[i].name),
+				   cpu_value(&event_table[i], cpu));
 		seq_putc(m, '\n');
 	}
 	return 0;

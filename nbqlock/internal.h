@@ -63,9 +63,9 @@ struct nbq_node {
  * struct nbq_pool - the queue nodes of one CPU and context level
  * @hint: the node taken last: the one to try first
  * @first: start of the list of nodes
+ * @cpu: the CPU that may take from this pool
  * @events: what contexts of this CPU and level counted
  * @baseline: @events when the counters were reset last
- * @cpu: the CPU that may take from this pool
  * @last: end of the list of nodes; growth only
  * @size: nodes in the list; written by growth only
  * @wants_growth: 1 from the request until the growth is done
@@ -73,9 +73,9 @@ struct nbq_node {
 struct nbq_pool {
 	struct nbq_node *hint;
 	struct nbq_node *first;
+	unsigned int cpu;
 	struct nbq_events events;
 	struct nbq_events baseline;
-	unsigned int cpu;
 	struct nbq_node *last;
 	unsigned int size;
 	unsigned int wants_growth;

@@ -55,7 +55,7 @@ struct nbq_node *nbq_node_search(struct nbq_pool *pool)
 	WRITE_ONCE(pool->hint, node);
 	nbq_record(&pool->events.pool_high_water, node->index + 1);
 	/* Grow before it is too late: this is the last quarter. */
-	if (node->index >= pool_size - pool_size / 4)
+	if (node->index >= pool_size * 3 / 4)
 		nbq_pool_request_growth(pool);
 	return node;
 }

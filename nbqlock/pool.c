@@ -24,8 +24,13 @@
 /* 64 Ki nodes are 4 MiB for each CPU and level: far more is a typing error. */
 #define POOL_NODES_LIMIT	65536
 
-static unsigned int pool_nodes = 16;
-static unsigned int pool_nodes_max = 1024;
+/*
+ * More than the locks that one context is likely to hold at a time (lockdep
+ * follows 48): a context that holds locks cannot be preempted, so where there
+ * is one CPU the growth has to wait for it.
+ */
+static unsigned int pool_nodes = 64;
+static unsigned int pool_nodes_max = 4096;
 
 static int set_pool_nodes(const char *val, const struct kernel_param *kp)
 {
@@ -44,10 +49,10 @@ static const struct kernel_param_ops pool_nodes_ops = {
 
 module_param_cb(pool_nodes, &pool_nodes_ops, &pool_nodes, 0444);
 MODULE_PARM_DESC(pool_nodes,
-		 "queue nodes of each CPU and context level at the start (1 to 65536, default 16)");
+		 "queue nodes of each CPU and context level at the start (1 to 65536, default 64)");
 module_param_cb(pool_nodes_max, &pool_nodes_ops, &pool_nodes_max, 0444);
 MODULE_PARM_DESC(pool_nodes_max,
-		 "queue nodes of each CPU and context level at most (1 to 65536, default 1024)");
+		 "queue nodes of each CPU and context level at most (1 to 65536, default 4096)");
 
 static struct kmem_cache *node_cache;
 static struct workqueue_struct *growth_workqueue;

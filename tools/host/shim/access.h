@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Every access to shared memory that the shipped files make by name, in one
+ * place: the four macros SHIM_LOAD, SHIM_STORE, SHIM_XCHG and SHIM_CMPXCHG.
+ *
+ * Rules
+ *	linux/atomic.h and linux/compiler.h spell the kernel's names with these
+ *	macros and with nothing else.
+ *	Before each access (and in each cpu_relax()) the running thread calls
+ *	shim_hook, if it has set one: there another context may run. An
+ *	explorer of interleavings needs no more than a hook; or it puts an
+ *	access.h of its own in front on the include path.
+ *	Plain C accesses are not seen. In the shipped files these are to fields
+ *	that nobody else may touch at that moment; thread sanitizer checks it.
+ *	A failed compare-and-swap orders nothing, as in the kernel.
+ */
+#ifndef SHIM_ACCESS_H
+#define SHIM_ACCESS_H
+
+enum shim_op {
+	SHIM_OP_LOAD,
+	SHIM_OP_STORE,
+	SHIM_OP_XCHG,
+	SHIM_OP_CMPXCHG,
+	SHIM_OP_RELAX,
+};
+
+/* Of this thread. The address is that of the access about to be made. */
+extern _Thread_local void (*shim_hook)(enum shim_op op, const void *address);
+
+static inline void shim_point(enum shim_op op, const volatile void *address)
+{
+	if (__builtin_expect(shim_hook != 0, 0))
+		shim_hook(op, (const void *)address);
+}
+
+#define SHIM_LOAD(ptr, order)						\
+({									\
+	shim_point(SHIM_OP_LOAD, (ptr));				\
+	__atomic_load_n((ptr), (order));				\
+})
+
+#define SHIM_STORE(ptr, value, order)					\
+do {									\
+	__typeof__(*(ptr)) __value = (value);				\
+									\
+	shim_point(SHIM_OP_STORE, (ptr));				\
+	__atomic_store_n((ptr), __value, (order));			\
+} while (0)
+
+#define SHIM_XCHG(ptr, value, order)					\
+({									\
+	__typeof__(*(ptr)) __value = (value);				\
+									\
+	shim_point(SHIM_OP_XCHG, (ptr));				\
+	__atomic_exchange_n((ptr), __value, (order));			\
+})
+
+/* The value found there: equal to what was expected if it swapped. */
+#define SHIM_CMPXCHG(ptr, expected, value, order)			\
+({									\
+	__typeof__(*(ptr)) __found = (expected);			\
+	__typeof__(*(ptr)) __value = (value);				\
+									\
+	shim_point(SHIM_OP_CMPXCHG, (ptr));				\
+	__atomic_compare_exchange_n((ptr), &__found, __value, 0,	\
+				    (order), __ATOMIC_RELAXED);		\
+	__found;							\
+})
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The state behind the stand-ins, and what the kernel-only files of nbqlock
+ * supply to the algorithms: pools with nodes in them, and the events.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <nbqlock/internal.h>
+#include <linux/bug.h>
+#include <linux/errno.h>
+#include <linux/processor.h>
+
+#include "host.h"
+
+_Thread_local void (*shim_hook)(enum shim_op op, const void *address);
+_Thread_local unsigned int shim_cpu;
+_Thread_local unsigned int shim_level;
+_Thread_local int shim_preempt_off;
+_Thread_local int shim_irqs_off;
+_Thread_local int shim_bh_off;
+u64 (*shim_clock)(void);
+unsigned int shim_warnings;
+unsigned int shim_growth_requests;
+
+u64 ktime_get_mono_fast_ns(void)
+{
+	struct timespec now;
+
+	if (shim_clock)
+		return shim_clock();
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/* With fewer cores than threads, the one waited for may need this core. */
+void shim_relax(void)
+{
+	static _Thread_local unsigned int polls;
+
+	shim_point(SHIM_OP_RELAX, NULL);
+	if (++polls % 256 == 0)
+		sched_yield();
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#endif
+}
+
+bool shim_warn_once(bool condition, bool *warned, const char *format, ...)
+{
+	va_list args;
+
+	if (condition && !__atomic_exchange_n(warned, true, __ATOMIC_RELAXED)) {
+		__atomic_fetch_add(&shim_warnings, 1, __ATOMIC_RELAXED);
+		va_start(args, format);
+		fputs("shim: warning: ", stderr);
+		vfprintf(stderr, format, args);
+		va_end(args);
+	}
+	return condition;
+}
+
+static pthread_mutex_t append_mutex = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int pool_nodes_max;
+
+static void enlarge(struct nbq_pool *pool, unsigned int size)
+{
+	while (pool->size < size) {
+		struct nbq_node *node = aligned_alloc(__alignof__(*node),
+						      sizeof(*node));
+
+		if (!node)
+			abort();
+		memset(node, 0, sizeof(*node));
+		nbq_node_append(pool, node);
+	}
+}
+
+void shim_pools_start(unsigned int nodes, unsigned int nodes_max)
+{
+	unsigned int cpu, level;
+
+	pool_nodes_max = nodes_max;
+	shim_growth_requests = 0;
+	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
+
+			memset(pool, 0, sizeof(*pool));
+			pool->cpu = cpu;
+			enlarge(pool, nodes);
+		}
+	}
+}
+
+/* The protocol of the flag is that of pool.c. */
+void nbq_pool_request_growth(struct nbq_pool *pool)
+{
+	if (READ_ONCE(pool->wants_growth) || xchg(&pool->wants_growth, 1))
+		return;
+	__atomic_fetch_add(&shim_growth_requests, 1, __ATOMIC_RELAXED);
+}
+
+void shim_pools_grow(void)
+{
+	unsigned int cpu, level;
+
+	pthread_mutex_lock(&append_mutex);
+	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
+
+			if (!smp_load_acquire(&pool->wants_growth) ||
+			    pool->size * 2 > pool_nodes_max)
+				continue;
+			enlarge(pool, pool->size * 2);
+			pool->events.growths++;
+			smp_store_release(&pool->wants_growth, 0);
+		}
+	}
+	pthread_mutex_unlock(&append_mutex);
+}
+
+/* Calls @visit for each node of each pool; the sum of what it returns. */
+static unsigned int sum_nodes(unsigned int (*visit)(struct nbq_node *node))
+{
+	unsigned int cpu, level, sum = 0;
+
+	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			struct nbq_node *node = per_cpu(nbq_pools, cpu)[level].first;
+
+			while (node) {
+				struct nbq_node *next = node->next_in_pool;
+
+				sum += visit(node);
+				node = next;
+			}
+		}
+	}
+	return sum;
+}
+
+static unsigned int is_in_use(struct nbq_node *node)
+{
+	return node->taken != node->given;
+}
+
+unsigned int shim_nodes_in_use(void)
+{
+	return sum_nodes(is_in_use);
+}
+
+static unsigned int free_node(struct nbq_node *node)
+{
+	free(node);
+	return 0;
+}
+
+void shim_pools_stop(void)
+{
+	unsigned int cpu, level;
+
+	sum_nodes(free_node);
+	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		for (level = 0; level < NBQ_LEVELS; level++)
+			per_cpu(nbq_pools, cpu)[level].first = NULL;
+	}
+}
+
+enum kind {
+	SUM,
+	MAX,
+	PEAK,
+};
+
+int nbq_event_read(const char *name, u64 *value)
+{
+	static const struct {
+		const char *name;
+		enum kind kind;
+		size_t offset;
+	} table[] = {
+#define NBQ_EVENT(_name, _kind, _meaning) \
+		{ #_name, _kind, offsetof(struct nbq_events, _name) },
+#include <nbqlock/events_list.h>
+#undef NBQ_EVENT
+	};
+	unsigned int cpu, level;
+	size_t i;
+
+	for (i = 0; strcmp(table[i].name, name); i++) {
+		if (i + 1 == sizeof(table) / sizeof(table[0]))
+			return -ENOENT;
+	}
+	*value = 0;
+	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			void *events = &per_cpu(nbq_pools, cpu)[level].events;
+			unsigned long *count = events + table[i].offset;
+
+			if (table[i].kind != MAX)
+				*value += *count;
+			else if (*count > *value)
+				*value = *count;
+		}
+	}
+	return 0;
+}
+
+u64 shim_event(const char *name)
+{
+	u64 value;
+
+	if (nbq_event_read(name, &value))
+		abort();
+	return value;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel that the host tests run the shipped algorithm files in, and the
+ * knobs that a test has on it.
+ *
+ * Rules
+ *	The shipped text is compiled as it is: linux/ here holds stand-ins for
+ *	the headers which it includes, each with no more than it uses, under
+ *	the kernel's names and with the kernel's meaning.
+ *	A thread is a CPU, or one of the contexts that nest on a CPU: it says
+ *	which by shim_cpu and shim_level. Two threads that run at the same time
+ *	must have different ones, just as in the kernel.
+ *	Preemption, interrupts and bottom halves are not really off; they are
+ *	counted, so that a test can see that all was put back.
+ *	Shared accesses go through access.h.
+ *	What the kernel-only files supply (pool.c: growth; debugfs.c: reading
+ *	the events) is supplied by host.c.
+ */
+#ifndef SHIM_HOST_H
+#define SHIM_HOST_H
+
+#include <stdbool.h>
+
+#include <access.h>
+#include <linux/types.h>
+
+#define SHIM_CPUS	16
+
+/* Who the running thread is. */
+extern _Thread_local unsigned int shim_cpu;
+extern _Thread_local unsigned int shim_level;
+
+/* What the running thread has off at the moment; 0: nothing. */
+extern _Thread_local int shim_preempt_off;
+extern _Thread_local int shim_irqs_off;
+extern _Thread_local int shim_bh_off;
+
+/* The clock; NULL is CLOCK_MONOTONIC. */
+extern u64 (*shim_clock)(void);
+
+/* WARN_ONCE() that came true and were not silent, in all threads. */
+extern unsigned int shim_warnings;
+
+/* Nodes in each pool of each CPU; a pool may be enlarged up to the maximum. */
+void shim_pools_start(unsigned int nodes, unsigned int nodes_max);
+/* Enlarge the pools that asked for it: what pool.c does in the background. */
+void shim_pools_grow(void);
+void shim_pools_stop(void);
+
+/* How often a pool has asked to be enlarged. */
+extern unsigned int shim_growth_requests;
+
+/* Queue nodes that are not free, of all pools. */
+unsigned int shim_nodes_in_use(void);
+/* A counted event, of all pools; see nbq_event_read(). */
+u64 shim_event(const char *name);
+
+#endif

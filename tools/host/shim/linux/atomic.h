@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The kernel's atomic operations, each with the ordering that its name means. */
+#ifndef SHIM_LINUX_ATOMIC_H
+#define SHIM_LINUX_ATOMIC_H
+
+#include <access.h>
+#include <linux/compiler.h>
+
+#define smp_load_acquire(ptr)	SHIM_LOAD((ptr), __ATOMIC_ACQUIRE)
+#define smp_store_release(ptr, value) \
+	SHIM_STORE((ptr), (value), __ATOMIC_RELEASE)
+
+/* No suffix: fully ordered. */
+#define xchg(ptr, value)	SHIM_XCHG((ptr), (value), __ATOMIC_SEQ_CST)
+#define xchg_acquire(ptr, value) SHIM_XCHG((ptr), (value), __ATOMIC_ACQUIRE)
+#define xchg_release(ptr, value) SHIM_XCHG((ptr), (value), __ATOMIC_RELEASE)
+#define xchg_relaxed(ptr, value) SHIM_XCHG((ptr), (value), __ATOMIC_RELAXED)
+
+#define cmpxchg(ptr, old, new) \
+	SHIM_CMPXCHG((ptr), (old), (new), __ATOMIC_SEQ_CST)
+#define cmpxchg_acquire(ptr, old, new) \
+	SHIM_CMPXCHG((ptr), (old), (new), __ATOMIC_ACQUIRE)
+#define cmpxchg_release(ptr, old, new) \
+	SHIM_CMPXCHG((ptr), (old), (new), __ATOMIC_RELEASE)
+#define cmpxchg_relaxed(ptr, old, new) \
+	SHIM_CMPXCHG((ptr), (old), (new), __ATOMIC_RELAXED)
+/* One step against interrupts on this CPU only, and orders nothing. */
+#define cmpxchg_local(ptr, old, new) \
+	SHIM_CMPXCHG((ptr), (old), (new), __ATOMIC_RELAXED)
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Annotations, and accesses that happen once and untorn, in no order. */
+#ifndef SHIM_LINUX_COMPILER_H
+#define SHIM_LINUX_COMPILER_H
+
+#include <access.h>
+#include <linux/types.h>
+
+#define likely(condition)	__builtin_expect(!!(condition), 1)
+#define unlikely(condition)	__builtin_expect(!!(condition), 0)
+#define noinline		__attribute__((__noinline__))
+#define __must_check		__attribute__((__warn_unused_result__))
+
+#define READ_ONCE(x)		SHIM_LOAD(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value)	SHIM_STORE(&(x), (value), __ATOMIC_RELAXED)
+#define data_race(expression)	(expression)
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* IS_ENABLED() as the kernel has it: 1 if the option is set to 1, else 0. */
+#ifndef SHIM_LINUX_KCONFIG_H
+#define SHIM_LINUX_KCONFIG_H
+
+#define SHIM_IF_1			0,
+#define SHIM_SECOND(first, second, ...)	second
+#define SHIM_IS_1(maybe_0_comma)	SHIM_SECOND(maybe_0_comma 1, 0)
+#define SHIM_IS_SET(value)		SHIM_IS_1(SHIM_IF_##value)
+#define IS_ENABLED(option)		SHIM_IS_SET(option)
+
+#endif

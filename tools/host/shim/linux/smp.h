@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The number of the CPU. */
+#ifndef SHIM_LINUX_SMP_H
+#define SHIM_LINUX_SMP_H
+
+#include <host.h>
+
+#define raw_smp_processor_id()	(shim_cpu)
+
+#endif

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every verb of CLH-NB in one thread, which says by hand which CPU it is, with
+ * a fake clock. What another CPU or an interrupt does in the middle of a verb
+ * is called from a hook on the shared accesses.
+ */
+#include <string.h>
+
+#include <nbqlock/nbqlock.h>
+#include <host.h>
+#include <linux/errno.h>
+
+#include "test.h"
+
+static u64 clock_now;
+static u64 clock_step;		/* the clock advances by this with each read */
+static unsigned int clock_reads;
+static unsigned int polls;
+
+static u64 fake_clock(void)
+{
+	u64 now = clock_now;
+
+	clock_reads++;
+	clock_now += clock_step;
+	return now;
+}
+
+static void start_clock(u64 now, u64 step)
+{
+	clock_now = now;
+	clock_step = step;
+	clock_reads = 0;
+	shim_clock = fake_clock;
+}
+
+static void count_polls(enum shim_op op, const void *address)
+{
+	(void)address;
+	if (op == SHIM_OP_RELAX)
+		polls++;
+}
+
+static void free_lock_is_taken_without_a_look_at_the_clock(void)
+{
+	DEFINE_NBQ_CLH(lock);
+
+	start_clock(0, 1);
+	EXPECT(nbq_clh_lock_timeout(&lock, 1000) == 0);
+	EXPECT(shim_preempt_off == 1);
+	EXPECT(nbq_clh_is_locked(&lock));
+	EXPECT(!nbq_clh_is_contended(&lock));
+	nbq_clh_unlock(&lock);
+	EXPECT(!nbq_clh_is_locked(&lock));
+	EXPECT(!lock.tail);
+
+	EXPECT(nbq_clh_lock_until(&lock, 1000) == 0);
+	nbq_clh_unlock(&lock);
+	EXPECT(nbq_clh_trylock(&lock));
+	nbq_clh_unlock(&lock);
+	nbq_clh_lock(&lock);
+	nbq_clh_unlock(&lock);
+	EXPECT(clock_reads == 0);
+	EXPECT(shim_event("acquired_uncontended") == 4);
+	EXPECT(shim_event("nodes_given_back") == 4);
+	EXPECT(shim_event("pool_high_water") == 1);
+}
+
+static void initialised_lock_forgets_what_its_memory_held(void)
+{
+	struct nbq_clh lock;
+
+	memset(&lock, 0xff, sizeof(lock));
+	nbq_clh_init(&lock);
+	EXPECT(!nbq_clh_is_locked(&lock));
+	EXPECT(nbq_clh_trylock(&lock));
+	nbq_clh_unlock(&lock);
+	EXPECT(nbq_clh_destroy(&lock) == 0);
+}
+
+static void attempt_without_patience_does_not_wait(void)
+{
+	static const ktime_t patience[] = { 0, -1, KTIME_MIN };
+	DEFINE_NBQ_CLH(lock);
+	unsigned int i;
+
+	start_clock(5000, 1);
+	nbq_clh_lock(&lock);
+	shim_cpu = 1;
+	polls = 0;
+	shim_hook = count_polls;
+	EXPECT(!nbq_clh_trylock(&lock));
+	for (i = 0; i < 3; i++)
+		EXPECT(nbq_clh_lock_timeout(&lock, patience[i]) == -ETIMEDOUT);
+	EXPECT(clock_reads == 0);
+	EXPECT(nbq_clh_lock_until(&lock, 5000) == -ETIMEDOUT);
+	EXPECT(nbq_clh_lock_until(&lock, 0) == -ETIMEDOUT);
+	EXPECT(nbq_clh_lock_until(&lock, -7) == -ETIMEDOUT);
+	shim_hook = NULL;
+	EXPECT(polls == 0);
+	EXPECT(shim_preempt_off == 1);
+
+	shim_cpu = 0;
+	nbq_clh_unlock(&lock);
+	for (i = 0; i < 3; i++) {
+		EXPECT(nbq_clh_lock_timeout(&lock, patience[i]) == 0);
+		nbq_clh_unlock(&lock);
+	}
+	EXPECT(shim_event("timeouts") == 7);
+	EXPECT(shim_event("nodes_abandoned") == 0);
+}
+
+static void waiter_gives_up_when_its_patience_is_over_and_not_before(void)
+{
+	DEFINE_NBQ_CLH(lock);
+
+	nbq_clh_lock(&lock);
+	shim_cpu = 1;
+	start_clock(7777, 100);
+	polls = 0;
+	shim_hook = count_polls;
+	EXPECT(nbq_clh_lock_timeout(&lock, 1000) == -ETIMEDOUT);
+	shim_hook = NULL;
+	/* Read at 7777, where the patience starts, and then until 8777. */
+	EXPECT(clock_reads == 11);
+	EXPECT(polls == 10 * 8);
+
+	start_clock(7777, 100);
+	EXPECT(nbq_clh_lock_until(&lock, 8777) == -ETIMEDOUT);
+	EXPECT(clock_reads == 11);
+	shim_cpu = 0;
+	nbq_clh_unlock(&lock);
+}
+
+static struct nbq_clh *held_by_cpu_0;
+
+/* After a while, CPU 0 unlocks. */
+static void release_during_the_wait(enum shim_op op, const void *address)
+{
+	count_polls(op, address);
+	if (polls == 1000 && held_by_cpu_0) {
+		unsigned int cpu = shim_cpu;
+		struct nbq_clh *lock = held_by_cpu_0;
+
+		held_by_cpu_0 = NULL;
+		EXPECT(nbq_clh_is_contended(lock));
+		shim_cpu = 0;
+		nbq_clh_unlock(lock);
+		shim_cpu = cpu;
+	}
+}
+
+static int wait_for_release(ktime_t patience)
+{
+	DEFINE_NBQ_CLH(lock);
+	int ret;
+
+	nbq_clh_lock(&lock);
+	held_by_cpu_0 = &lock;
+	shim_cpu = 1;
+	polls = 0;
+	shim_hook = release_during_the_wait;
+	ret = nbq_clh_lock_timeout(&lock, patience);
+	shim_hook = NULL;
+	EXPECT(polls == 1000);
+	if (!ret)
+		nbq_clh_unlock(&lock);
+	shim_cpu = 0;
+	return ret;
+}
+
+static void waiter_takes_over_when_the_holder_releases(void)
+{
+	start_clock(0, 1);
+	EXPECT(wait_for_release(100000) == 0);
+	EXPECT(shim_event("acquired_handoff") == 1);
+	EXPECT(shim_event("nodes_reclaimed") == 1);
+}
+
+static void patience_for_ever_and_past_the_end_of_time_never_ends(void)
+{
+	start_clock(KTIME_MAX / 2, 1);
+	EXPECT(wait_for_release(KTIME_MAX - 1) == 0);
+	start_clock(KTIME_MAX / 2, 1);
+	EXPECT(wait_for_release(KTIME_MAX) == 0);
+	EXPECT(clock_reads == 0);
+}
+
+static void interrupts_and_bottom_halves_are_off_exactly_while_held(void)
+{
+	DEFINE_NBQ_CLH(lock);
+	unsigned long flags, outer = 1;
+	int round;
+
+	/* Twice: the lock is free; it is held by another CPU. */
+	for (round = 0; round < 2; round++) {
+		bool free = round == 0;
+
+		shim_cpu = 1;
+		EXPECT((nbq_clh_lock_timeout_irq(&lock, 0) == 0) == free);
+		EXPECT(shim_irqs_off == free);
+		if (free)
+			nbq_clh_unlock_irq(&lock);
+		EXPECT((nbq_clh_lock_until_irq(&lock, 0) == 0) == free);
+		EXPECT(shim_irqs_off == free);
+		if (free)
+			nbq_clh_unlock_irq(&lock);
+		EXPECT(nbq_clh_trylock_irq(&lock) == free);
+		EXPECT(shim_irqs_off == free);
+		if (free)
+			nbq_clh_unlock_irq(&lock);
+		EXPECT(shim_irqs_off == 0);
+
+		EXPECT((nbq_clh_lock_timeout_irqsave(&lock, 0, flags) == 0) == free);
+		EXPECT(shim_irqs_off == free);
+		if (free)
+			nbq_clh_unlock_irqrestore(&lock, flags);
+		EXPECT((nbq_clh_lock_until_irqsave(&lock, 0, flags) == 0) == free);
+		EXPECT(shim_irqs_off == free);
+		if (free)
+			nbq_clh_unlock_irqrestore(&lock, flags);
+		EXPECT(nbq_clh_trylock_irqsave(&lock, flags) == free);
+		EXPECT(shim_irqs_off == free);
+		if (free)
+			nbq_clh_unlock_irqrestore(&lock, flags);
+		EXPECT(shim_irqs_off == 0);
+
+		EXPECT((nbq_clh_lock_timeout_bh(&lock, 0) == 0) == free);
+		EXPECT(shim_bh_off == free);
+		if (free)
+			nbq_clh_unlock_bh(&lock);
+		EXPECT((nbq_clh_lock_until_bh(&lock, 0) == 0) == free);
+		EXPECT(shim_bh_off == free);
+		if (free)
+			nbq_clh_unlock_bh(&lock);
+		EXPECT(nbq_clh_trylock_bh(&lock) == free);
+		EXPECT(shim_bh_off == free);
+		if (free)
+			nbq_clh_unlock_bh(&lock);
+		EXPECT(shim_bh_off == 0);
+
+		shim_cpu = 0;
+		if (free)
+			nbq_clh_lock(&lock);
+	}
+	nbq_clh_unlock(&lock);
+
+	nbq_clh_lock_irq(&lock);
+	EXPECT(shim_irqs_off);
+	nbq_clh_unlock_irq(&lock);
+	EXPECT(!shim_irqs_off);
+	nbq_clh_lock_bh(&lock);
+	EXPECT(shim_bh_off);
+	nbq_clh_unlock_bh(&lock);
+
+	/* Off before the call: still off after it. */
+	local_irq_save(outer);
+	nbq_clh_lock_irqsave(&lock, flags);
+	nbq_clh_unlock_irqrestore(&lock, flags);
+	EXPECT(shim_irqs_off);
+	local_irq_restore(outer);
+}
+
+static void unlock_of_a_free_lock_warns_once_and_changes_nothing(void)
+{
+	DEFINE_NBQ_CLH(lock);
+
+	test_expect_warnings(1);
+	nbq_clh_unlock(&lock);
+	nbq_clh_unlock(&lock);
+	EXPECT(shim_preempt_off == 0);
+	EXPECT(nbq_clh_trylock(&lock));
+	nbq_clh_unlock(&lock);
+}
+
+static void unlock_on_another_cpu_warns_once_and_changes_nothing(void)
+{
+	DEFINE_NBQ_CLH(lock);
+
+	test_expect_warnings(1);
+	nbq_clh_lock(&lock);
+	shim_cpu = 1;
+	nbq_clh_unlock(&lock);
+	nbq_clh_unlock(&lock);
+	EXPECT(shim_preempt_off == 1);
+	EXPECT(nbq_clh_is_locked(&lock));
+	EXPECT(!nbq_clh_trylock(&lock));
+	shim_cpu = 0;
+	nbq_clh_unlock(&lock);
+	EXPECT(!nbq_clh_is_locked(&lock));
+}
+
+static void destroy_of_a_held_lock_warns_once_and_changes_nothing(void)
+{
+	DEFINE_NBQ_CLH(lock);
+
+	EXPECT(nbq_clh_destroy(&lock) == 0);
+	test_expect_warnings(1);
+	nbq_clh_lock(&lock);
+	EXPECT(nbq_clh_destroy(&lock) == -EBUSY);
+	EXPECT(nbq_clh_destroy(&lock) == -EBUSY);
+	EXPECT(nbq_clh_is_locked(&lock));
+	nbq_clh_unlock(&lock);
+	EXPECT(nbq_clh_destroy(&lock) == 0);
+}
+
+static void empty_pool_fails_with_enomem_once_the_patience_is_over(void)
+{
+	DEFINE_NBQ_CLH(first);
+	DEFINE_NBQ_CLH(second);
+	DEFINE_NBQ_CLH(third);
+
+	test_pools(2, 2);
+	nbq_clh_lock(&first);
+	nbq_clh_lock(&second);
+	start_clock(0, 100);
+	EXPECT(nbq_clh_lock_timeout(&third, 1000) == -ENOMEM);
+	EXPECT(clock_reads == 11);
+	EXPECT(nbq_clh_lock_timeout(&third, 0) == -ENOMEM);
+	EXPECT(!nbq_clh_trylock(&third));
+	EXPECT(!third.tail);
+	EXPECT(shim_preempt_off == 2);
+	EXPECT(shim_event("exhaustions") == 3);
+	EXPECT(shim_event("timeouts") == 0);
+	EXPECT(shim_growth_requests > 0);
+
+	nbq_clh_unlock(&first);
+	EXPECT(nbq_clh_trylock(&third));
+	nbq_clh_unlock(&third);
+	nbq_clh_unlock(&second);
+	EXPECT(shim_event("pool_high_water") == 2);
+}
+
+static void grow_during_the_wait(enum shim_op op, const void *address)
+{
+	count_polls(op, address);
+	if (polls == 50) {
+		shim_hook = NULL;
+		shim_pools_grow();
+	}
+}
+
+static void attempt_that_waits_for_a_node_gets_one_when_the_pool_grows(void)
+{
+	DEFINE_NBQ_CLH(first);
+	DEFINE_NBQ_CLH(second);
+
+	test_pools(1, 2);
+	start_clock(0, 1);
+	nbq_clh_lock(&first);
+	polls = 0;
+	shim_hook = grow_during_the_wait;
+	EXPECT(nbq_clh_lock_timeout(&second, 1000) == 0);
+	shim_hook = NULL;
+	EXPECT(polls == 50);
+	EXPECT(shim_event("exhaustions") == 1);
+	EXPECT(shim_event("growths") == 1);
+	nbq_clh_unlock(&second);
+	nbq_clh_unlock(&first);
+}
+
+static void pool_asks_for_more_nodes_before_the_last_is_gone(void)
+{
+	struct nbq_clh lock[16] = { };
+	unsigned int i;
+
+	test_pools(4, 16);
+	for (i = 0; i < 16; i++) {
+		EXPECT(nbq_clh_trylock(&lock[i]));
+		shim_pools_grow();
+	}
+	EXPECT(shim_event("exhaustions") == 0);
+	EXPECT(shim_event("growths") == 2);
+	EXPECT(shim_event("pool_high_water") == 16);
+	for (i = 0; i < 16; i++)
+		nbq_clh_unlock(&lock[i]);
+}
+
+static void each_context_level_has_its_own_nodes(void)
+{
+	struct nbq_clh lock[4] = { };
+	DEFINE_NBQ_CLH(one_too_many);
+
+	test_pools(1, 1);
+	for (shim_level = 0; shim_level < 4; shim_level++) {
+		EXPECT(nbq_clh_trylock(&lock[shim_level]));
+		EXPECT(!nbq_clh_trylock(&one_too_many));
+	}
+	for (shim_level = 4; shim_level--;)
+		nbq_clh_unlock(&lock[shim_level]);
+	shim_level = 0;
+}
+
+/* The interrupt below: before which access, and what it does there. */
+static unsigned int accesses_left;
+static bool nested_keeps_its_lock;
+static struct nbq_clh nested_lock;
+
+static void interrupt(enum shim_op op, const void *address)
+{
+	(void)op;
+	(void)address;
+	if (accesses_left-- == 0) {
+		shim_hook = NULL;
+		EXPECT(nbq_clh_trylock(&nested_lock));
+		if (!nested_keeps_its_lock)
+			nbq_clh_unlock(&nested_lock);
+	}
+}
+
+/*
+ * Two contexts on one pool: an interrupt that comes before the n-th access of
+ * an acquisition takes a node of the same pool, for each n.
+ */
+static void nested_claim_never_gets_the_same_node(void)
+{
+	unsigned int n;
+	bool fired = true;
+
+	for (n = 0; fired; n++) {
+		DEFINE_NBQ_CLH(outer);
+		DEFINE_NBQ_CLH(later);
+
+		nested_keeps_its_lock = n % 2;
+		accesses_left = n / 2;
+		shim_hook = interrupt;
+		nbq_clh_lock(&outer);
+		fired = !shim_hook;
+		shim_hook = NULL;
+		nbq_clh_lock(&later);
+		EXPECT(outer.holder != later.holder);
+		EXPECT(outer.holder != nested_lock.holder);
+		nbq_clh_unlock(&later);
+		nbq_clh_unlock(&outer);
+		if (nested_keeps_its_lock && fired)
+			nbq_clh_unlock(&nested_lock);
+	}
+	EXPECT(n > 8);
+}
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		TEST_CASE(free_lock_is_taken_without_a_look_at_the_clock),
+		TEST_CASE(initialised_lock_forgets_what_its_memory_held),
+		TEST_CASE(attempt_without_patience_does_not_wait),
+		TEST_CASE(waiter_gives_up_when_its_patience_is_over_and_not_before),
+		TEST_CASE(waiter_takes_over_when_the_holder_releases),
+		TEST_CASE(patience_for_ever_and_past_the_end_of_time_never_ends),
+		TEST_CASE(interrupts_and_bottom_halves_are_off_exactly_while_held),
+		TEST_CASE(unlock_of_a_free_lock_warns_once_and_changes_nothing),
+		TEST_CASE(unlock_on_another_cpu_warns_once_and_changes_nothing),
+		TEST_CASE(destroy_of_a_held_lock_warns_once_and_changes_nothing),
+		TEST_CASE(empty_pool_fails_with_enomem_once_the_patience_is_over),
+		TEST_CASE(attempt_that_waits_for_a_node_gets_one_when_the_pool_grows),
+		TEST_CASE(pool_asks_for_more_nodes_before_the_last_is_gone),
+		TEST_CASE(each_context_level_has_its_own_nodes),
+		TEST_CASE(nested_claim_never_gets_the_same_node),
+	};
+
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 20);
+}

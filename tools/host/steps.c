@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Interleavings of CLH-NB laid out by hand: several CPUs, one access at a time.
+ *
+ * A queue is drawn as in clh_nb.c: H holds, W waits, L has left, A has handed
+ * over; the tail is on the right.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <nbqlock/nbqlock.h>
+#include <host.h>
+#include <linux/errno.h>
+
+#include "actor.h"
+#include "test.h"
+
+#define PATIENCE	1000
+
+static struct nbq_clh lock;
+static u64 clock_now;
+
+static u64 fake_clock(void)
+{
+	return clock_now;
+}
+
+/* All who wait now have run out of patience when they look next. */
+static void let_patience_pass(void)
+{
+	clock_now += 2 * PATIENCE;
+}
+
+static void start(struct actor *actor, unsigned int cpu)
+{
+	memset(actor, 0, sizeof(*actor));
+	actor->lock = &lock;
+	actor->cpu = cpu;
+	actor->patience = PATIENCE;
+	actor_start(actor);
+}
+
+static void start_waiting(struct actor *actor, unsigned int cpu)
+{
+	start(actor, cpu);
+	EXPECT(actor_until_it_polls(actor));
+}
+
+/* An attempt without patience, as a whole; releases at once. */
+static bool try(unsigned int cpu)
+{
+	unsigned int self = shim_cpu;
+	bool got;
+
+	shim_cpu = cpu;
+	got = nbq_clh_trylock(&lock);
+	if (got)
+		nbq_clh_unlock(&lock);
+	shim_cpu = self;
+	return got;
+}
+
+static void begin(void)
+{
+	memset(&lock, 0, sizeof(lock));
+	clock_now = 1;
+	shim_clock = fake_clock;
+}
+
+/* before: H    after: H L L, and nobody waits */
+static void abandon_two_nodes(void)
+{
+	struct actor first, second, third;
+
+	start_waiting(&first, 1);
+	start_waiting(&second, 2);
+	start_waiting(&third, 3);
+	let_patience_pass();
+	EXPECT(actor_until_it_swaps_the_tail(&third));
+	EXPECT(actor_finish(&second) == -ETIMEDOUT);
+	EXPECT(actor_finish(&first) == -ETIMEDOUT);
+	EXPECT(actor_finish(&third) == -ETIMEDOUT);
+	EXPECT(shim_event("nodes_abandoned") == 2);
+	EXPECT(shim_nodes_in_use() == 3);
+}
+
+/* before: A L L    after: H */
+static void trylock_walks_over_abandoned_nodes_to_a_free_lock(void)
+{
+	begin();
+	nbq_clh_lock(&lock);
+	abandon_two_nodes();
+	nbq_clh_unlock(&lock);
+	EXPECT(!nbq_clh_is_locked(&lock));
+	EXPECT(try(4));
+	EXPECT(shim_event("longest_walk") == 2);
+	EXPECT(shim_event("nodes_reclaimed") == 3);
+	EXPECT(!lock.tail);
+}
+
+/* before: H L L    after: H */
+static void attempt_without_patience_clears_the_way_before_it_gives_up(void)
+{
+	begin();
+	nbq_clh_lock(&lock);
+	abandon_two_nodes();
+	EXPECT(!try(4));
+	EXPECT(shim_event("nodes_reclaimed") == 2);
+	EXPECT(shim_nodes_in_use() == 1);
+	EXPECT(lock.tail == lock.holder);
+	nbq_clh_unlock(&lock);
+}
+
+/* before: A L L    after: [] */
+static void destroy_gives_abandoned_nodes_back(void)
+{
+	begin();
+	nbq_clh_lock(&lock);
+	abandon_two_nodes();
+	nbq_clh_unlock(&lock);
+	EXPECT(nbq_clh_destroy(&lock) == 0);
+	EXPECT(shim_event("nodes_reclaimed") == 3);
+	EXPECT(!lock.tail);
+}
+
+/* before: A W    after: the same, then H */
+static void destroy_of_a_lock_with_a_waiter_is_refused(void)
+{
+	struct actor waiter;
+
+	begin();
+	test_expect_warnings(1);
+	nbq_clh_lock(&lock);
+	start_waiting(&waiter, 1);
+	EXPECT(nbq_clh_is_contended(&lock));
+	nbq_clh_unlock(&lock);
+	EXPECT(nbq_clh_destroy(&lock) == -EBUSY);
+	EXPECT(actor_finish(&waiter) == 0);
+}
+
+/* before: A W    after: H */
+static void late_grant_is_still_a_grant(void)
+{
+	struct actor waiter;
+
+	begin();
+	nbq_clh_lock(&lock);
+	start_waiting(&waiter, 1);
+	let_patience_pass();
+	nbq_clh_unlock(&lock);
+	EXPECT(actor_finish(&waiter) == 0);
+	EXPECT(shim_event("acquired_handoff") == 1);
+}
+
+/* The holder hands over to a waiter that has decided to leave: A W -> A L */
+static void leaver_that_is_handed_the_lock_leaves_it_to_others(void)
+{
+	struct actor waiter;
+
+	begin();
+	nbq_clh_lock(&lock);
+	start_waiting(&waiter, 1);
+	let_patience_pass();
+	EXPECT(actor_until_it_swaps_the_tail(&waiter));
+	nbq_clh_unlock(&lock);
+	EXPECT(actor_finish(&waiter) == -ETIMEDOUT);
+	EXPECT(shim_event("nodes_abandoned") == 0);
+	EXPECT(try(2));
+}
+
+/* H W W W: the middle, both neighbours in both orders, then the grant */
+static void neighbours_leave_in_either_order(void)
+{
+	int order;
+
+	for (order = 0; order < 2; order++) {
+		struct actor first, second, last;
+
+		begin();
+		nbq_clh_lock(&lock);
+		start_waiting(&first, 1);
+		start_waiting(&second, 2);
+		let_patience_pass();
+		start_waiting(&last, 3);
+		EXPECT(actor_finish(order ? &second : &first) == -ETIMEDOUT);
+		EXPECT(actor_finish(order ? &first : &second) == -ETIMEDOUT);
+		EXPECT(actor_until_it_polls(&last));
+		EXPECT(shim_nodes_in_use() == 2);
+		nbq_clh_unlock(&lock);
+		EXPECT(actor_finish(&last) == 0);
+	}
+	/* Second: it steps over the first itself, if that has left before. */
+	EXPECT(shim_event("nodes_abandoned") == 4);
+	EXPECT(shim_event("acquired_handoff") == 2);
+}
+
+/* H W W -> A W W: in the order of arrival, whoever looks first */
+static void waiters_are_served_in_the_order_of_arrival(void)
+{
+	struct actor first, second;
+
+	begin();
+	nbq_clh_lock(&lock);
+	start_waiting(&first, 1);
+	start_waiting(&second, 2);
+	nbq_clh_unlock(&lock);
+	EXPECT(actor_until_it_polls(&second));
+	EXPECT(actor_until_it_holds(&first));
+	EXPECT(actor_until_it_polls(&second));
+	EXPECT(actor_finish(&first) == 0);
+	EXPECT(actor_until_it_holds(&second));
+	EXPECT(actor_finish(&second) == 0);
+}
+
+/*
+ * The leaver has come to its swap of the tail; then its CPU takes an NMI inside
+ * an NMI, whose attempt may take nodes from the same pool. Had the leaver told
+ * that it leaves before, its node would be free by now, and in the queue for
+ * the second time when the swap looks for it there.
+ */
+static void leaver_is_not_fooled_by_a_second_life_of_its_node(void)
+{
+	struct actor holder, leaver, third, nested, fourth;
+
+	begin();
+	start(&holder, 1);
+	EXPECT(actor_until_it_holds(&holder));
+	start_waiting(&leaver, 0);
+	let_patience_pass();
+	EXPECT(actor_until_it_swaps_the_tail(&leaver));
+	EXPECT(!try(2));
+	EXPECT(actor_finish(&holder) == 0);
+	start(&third, 3);
+	third.patience = 0;
+	actor_until_it_holds(&third);
+	start(&nested, 0);
+	actor_until_it_polls(&nested);
+	start_waiting(&fourth, 2);
+	let_patience_pass();
+	actor_until_it_swaps_the_tail(&fourth);
+	actor_finish(&nested);
+	actor_finish(&fourth);
+	EXPECT(actor_finish(&leaver) == -ETIMEDOUT);
+	actor_finish(&third);
+	EXPECT(try(4));
+	EXPECT(nbq_clh_destroy(&lock) == 0);
+}
+
+/*
+ * H W: the holder stops before each of its accesses in turn, and the waiter
+ * goes as far as it can: it takes the lock, releases it, destroys it and wipes
+ * its memory. Then the holder goes on.
+ */
+static void next_owner_may_destroy_the_lock_at_once(void)
+{
+	unsigned int n;
+	bool stopped = true;
+
+	for (n = 1; stopped; n++) {
+		struct actor holder, waiter;
+		struct nbq_clh wiped;
+
+		begin();
+		memset(&wiped, 0x5a, sizeof(wiped));
+		start(&holder, 0);
+		EXPECT(actor_until_it_holds(&holder));
+		start(&waiter, 1);
+		waiter.patience = KTIME_MAX;
+		waiter.destroys = true;
+		EXPECT(actor_until_it_polls(&waiter));
+		stopped = actor_steps(&holder, n);
+		actor_until_it_polls(&waiter);
+		EXPECT(actor_finish(&holder) == 0);
+		EXPECT(actor_finish(&waiter) == 0);
+		EXPECT(!memcmp(&lock, &wiped, sizeof(lock)));
+	}
+	/* A release is at most 4 accesses: it ended within the fifth step. */
+	EXPECT(n <= 5 + 1);
+}
+
+/* A newcomer arrives before each access of a release, and of a leave. */
+static void newcomer_is_never_lost(void)
+{
+	unsigned int n, leaving;
+	bool stopped;
+
+	for (leaving = 0; leaving < 2; leaving++) {
+		stopped = true;
+		for (n = 1; stopped; n++) {
+			struct actor holder, leaver, newcomer;
+
+			begin();
+			start(&holder, 0);
+			EXPECT(actor_until_it_holds(&holder));
+			if (leaving) {
+				start_waiting(&leaver, 1);
+				let_patience_pass();
+			}
+			stopped = actor_steps(leaving ? &leaver : &holder, n);
+			start(&newcomer, 2);
+			newcomer.patience = KTIME_MAX;
+			actor_until_it_polls(&newcomer);
+			if (leaving)
+				EXPECT(actor_finish(&leaver) == -ETIMEDOUT);
+			EXPECT(actor_finish(&holder) == 0);
+			EXPECT(actor_finish(&newcomer) == 0);
+			EXPECT(nbq_clh_destroy(&lock) == 0);
+		}
+		EXPECT(n > 3);
+	}
+}
+
+#define ACTORS	4
+
+/* A number that depends on nothing but the seed. */
+static unsigned int next_random(unsigned int *state)
+{
+	*state = *state * 1103515245 + 12345;
+	return *state >> 16;
+}
+
+/*
+ * Four CPUs, each access by one chosen at random; time passes now and then.
+ * What each does in the end must not depend on it: one owner at a time, and
+ * all nodes back.
+ */
+static void random_interleavings_keep_one_owner_and_lose_no_node(void)
+{
+	unsigned int round, seed, i, running;
+	unsigned int got = 0, timed_out = 0;
+
+	for (round = 0; round < 400; round++) {
+		struct actor actor[ACTORS];
+		bool running_now[ACTORS];
+
+		seed = round;
+		begin();
+		for (i = 0; i < ACTORS; i++) {
+			start(&actor[i], i);
+			running_now[i] = true;
+		}
+		for (running = ACTORS; running;) {
+			unsigned int steps = 1 + next_random(&seed) % 3;
+
+			i = next_random(&seed) % ACTORS;
+			if (!running_now[i])
+				continue;
+			if (next_random(&seed) % 32 == 0)
+				let_patience_pass();
+			if (!actor_steps(&actor[i], steps)) {
+				running_now[i] = false;
+				running--;
+			}
+		}
+		for (i = 0; i < ACTORS; i++) {
+			if (actor_finish(&actor[i]))
+				timed_out++;
+			else
+				got++;
+		}
+		EXPECT(nbq_clh_destroy(&lock) == 0);
+		EXPECT(shim_nodes_in_use() == 0);
+	}
+	EXPECT(got + timed_out == round * ACTORS);
+	EXPECT(got > round);
+	EXPECT(timed_out > round / 4);
+	EXPECT(shim_event("acquired_uncontended") +
+	       shim_event("acquired_handoff") == got);
+	EXPECT(shim_event("nodes_abandoned") > 0);
+}
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		TEST_CASE(trylock_walks_over_abandoned_nodes_to_a_free_lock),
+		TEST_CASE(attempt_without_patience_clears_the_way_before_it_gives_up),
+		TEST_CASE(destroy_gives_abandoned_nodes_back),
+		TEST_CASE(destroy_of_a_lock_with_a_waiter_is_refused),
+		TEST_CASE(late_grant_is_still_a_grant),
+		TEST_CASE(leaver_that_is_handed_the_lock_leaves_it_to_others),
+		TEST_CASE(neighbours_leave_in_either_order),
+		TEST_CASE(waiters_are_served_in_the_order_of_arrival),
+		TEST_CASE(leaver_is_not_fooled_by_a_second_life_of_its_node),
+		TEST_CASE(next_owner_may_destroy_the_lock_at_once),
+		TEST_CASE(newcomer_is_never_lost),
+		TEST_CASE(random_interleavings_keep_one_owner_and_lose_no_node),
+	};
+
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 20);
+}

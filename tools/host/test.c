@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The frame of the host tests.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <host.h>
+
+#include "test.h"
+
+static const char *case_name;
+static bool failed;
+static char why[256];		/* the first failure */
+static unsigned int warnings_expected;
+
+bool test_expect(bool condition, const char *text, int line)
+{
+	if (!condition && !__atomic_exchange_n(&failed, true, __ATOMIC_RELAXED))
+		snprintf(why, sizeof(why), "line %d: %s", line, text);
+	return condition;
+}
+
+void test_expect_warnings(unsigned int warnings)
+{
+	warnings_expected += warnings;
+}
+
+void test_pools(unsigned int nodes, unsigned int nodes_max)
+{
+	shim_pools_stop();
+	shim_pools_start(nodes, nodes_max);
+}
+
+static void give_up(int signal)
+{
+	char line[512];
+	int length;
+
+	(void)signal;
+	length = snprintf(line, sizeof(line), "not ok %s: hangs %s\n", case_name, why);
+	if (write(STDOUT_FILENO, line, length) != length)
+		_exit(2);
+	_exit(1);
+}
+
+static bool run(const struct test_case *test_case, unsigned int seconds)
+{
+	case_name = test_case->name;
+	failed = false;
+	why[0] = '\0';
+	warnings_expected = shim_warnings;
+	shim_clock = NULL;
+	shim_cpu = 0;
+	shim_level = 0;
+	shim_pools_start(16, 16);
+
+	alarm(seconds);
+	test_case->run();
+	alarm(0);
+
+	EXPECT(shim_warnings == warnings_expected);
+	EXPECT(shim_preempt_off == 0);
+	EXPECT(shim_irqs_off == 0);
+	EXPECT(shim_bh_off == 0);
+	EXPECT(shim_nodes_in_use() == 0);
+	EXPECT(shim_event("nodes_taken") ==
+	       shim_event("nodes_given_back") + shim_event("nodes_reclaimed"));
+	shim_pools_stop();
+
+	if (failed)
+		printf("not ok %s: %s\n", case_name, why);
+	else
+		printf("ok %s\n", case_name);
+	return !failed;
+}
+
+int test_main(const struct test_case *cases, unsigned int number,
+	      unsigned int seconds)
+{
+	bool good = true;
+	unsigned int i;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	signal(SIGALRM, give_up);
+	for (i = 0; i < number; i++)
+		good &= run(&cases[i], seconds);
+	return good ? 0 : 1;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The frame of the host tests: cases with claims for names, one line of result
+ * each, and what must hold after every one of them.
+ */
+#ifndef TEST_H
+#define TEST_H
+
+#include <stdbool.h>
+
+struct test_case {
+	const char *name;
+	void (*run)(void);
+};
+
+#define TEST_CASE(function)	{ #function, function }
+
+/* Remembers the first thing that was not as expected; goes on. */
+#define EXPECT(condition) test_expect((condition), #condition, __LINE__)
+
+bool test_expect(bool condition, const char *text, int line);
+/* The case that runs will cause so many warnings; without this, none. */
+void test_expect_warnings(unsigned int warnings);
+/* Start the case that runs anew with other pools than 16 nodes each. */
+void test_pools(unsigned int nodes, unsigned int nodes_max);
+
+/*
+ * Run all cases, each for at most so many seconds, and print a line for each.
+ * After each: all nodes are free again, as many were given back as taken,
+ * nothing is off.
+ *
+ * Return: exit status.
+ */
+int test_main(const struct test_case *cases, unsigned int number,
+	      unsigned int seconds);
+
+#endif

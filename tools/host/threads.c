@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CLH-NB under real threads, for a thread sanitizer to watch: plain data that
+ * only the lock protects.
+ *
+ * Usage: threads [MILLIONS [SECONDS]]
+ *
+ * A host thread can lose its core while it holds the lock or is next in line,
+ * and then all behind it wait: with more threads than cores a few ten thousand
+ * acquisitions a second are normal. Each case ends with its number of
+ * acquisitions or with its seconds, whatever comes first.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <nbqlock/nbqlock.h>
+#include <host.h>
+#include <linux/errno.h>
+
+#include "test.h"
+
+static double millions = 1;
+static unsigned int seconds = 5;
+
+static const ktime_t patience_choices[] = { 0, 1000, 100000, KTIME_MAX };
+
+/* So much each thread does in any case, else it has not been a test. */
+#define FLOOR	500
+
+/* What the lock protects, on two cache lines. */
+static struct nbq_clh lock;
+static struct {
+	unsigned long first __attribute__((__aligned__(64)));
+	unsigned long second __attribute__((__aligned__(64)));
+} counter;
+
+static unsigned long enough;		/* acquisitions of one thread */
+static bool time_is_up;
+
+struct worker {
+	pthread_t thread;
+	unsigned int cpu;
+	unsigned long acquired;
+	unsigned long timed_out;
+	unsigned long no_node;
+	unsigned long violations;
+	bool balanced;
+};
+
+static void critical_section(struct worker *worker)
+{
+	if (counter.first != counter.second)
+		worker->violations++;
+	counter.first++;
+	/* Contention, also where the threads share a core. */
+	if (counter.first % 64 == 0)
+		sched_yield();
+	counter.second++;
+}
+
+static void *work(void *arg)
+{
+	struct worker *worker = arg;
+	unsigned int random = worker->cpu + 1;
+
+	shim_cpu = worker->cpu;
+	while (worker->acquired < enough &&
+	       (worker->acquired < FLOOR ||
+		!__atomic_load_n(&time_is_up, __ATOMIC_RELAXED))) {
+		int ret;
+
+		random = random * 1103515245 + 12345;
+		ret = nbq_clh_lock_timeout(&lock, patience_choices[random >> 16 & 3]);
+		if (ret) {
+			worker->timed_out += ret == -ETIMEDOUT;
+			worker->no_node += ret == -ENOMEM;
+			continue;
+		}
+		critical_section(worker);
+		worker->acquired++;
+		nbq_clh_unlock(&lock);
+	}
+	worker->balanced = shim_preempt_off == 0;
+	return NULL;
+}
+
+/* Until all threads are done or the time is up, enlarge pools that ask. */
+static void *look_after_pools(void *unused)
+{
+	unsigned int ms;
+
+	(void)unused;
+	for (ms = 0; ms < seconds * 1000; ms++) {
+		if (__atomic_load_n(&time_is_up, __ATOMIC_RELAXED))
+			break;
+		shim_pools_grow();
+		usleep(1000);
+	}
+	__atomic_store_n(&time_is_up, true, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static void contend(unsigned int threads)
+{
+	struct worker workers[SHIM_CPUS] = { };
+	unsigned long acquired = 0, timed_out = 0, no_node = 0;
+	pthread_t keeper;
+	unsigned int i;
+
+	nbq_clh_init(&lock);
+	counter.first = 0;
+	counter.second = 0;
+	time_is_up = false;
+	enough = millions * 1e6 / threads;
+	for (i = 0; i < threads; i++) {
+		workers[i].cpu = i;
+		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+	}
+	pthread_create(&keeper, NULL, look_after_pools, NULL);
+	for (i = 0; i < threads; i++) {
+		pthread_join(workers[i].thread, NULL);
+		acquired += workers[i].acquired;
+		timed_out += workers[i].timed_out;
+		no_node += workers[i].no_node;
+		EXPECT(workers[i].violations == 0);
+		EXPECT(workers[i].balanced);
+	}
+	__atomic_store_n(&time_is_up, true, __ATOMIC_RELAXED);
+	pthread_join(keeper, NULL);
+
+	printf("# %u threads: %lu acquired, %lu timed out, %lu without a node; "
+	       "longest walk %llu, %llu nodes at most\n", threads, acquired, timed_out,
+	       no_node, shim_event("longest_walk"), shim_event("pool_high_water"));
+	EXPECT(counter.first == acquired);
+	EXPECT(counter.second == acquired);
+	EXPECT(nbq_clh_destroy(&lock) == 0);
+	EXPECT(shim_event("acquired_uncontended") +
+	       shim_event("acquired_handoff") == acquired);
+	EXPECT(shim_event("timeouts") == timed_out);
+	/* Else it has not been a test of timeouts and hand-overs. */
+	EXPECT(timed_out > 0);
+	EXPECT(shim_event("acquired_handoff") > 0);
+}
+
+static void two_threads_with_mixed_patience_keep_an_exact_count(void)
+{
+	contend(2);
+}
+
+static void more_threads_than_cores_keep_an_exact_count(void)
+{
+	contend(6);
+}
+
+static void pools_of_one_node_grow_under_load(void)
+{
+	test_pools(1, 64);
+	contend(4);
+	EXPECT(shim_event("growths") > 0);
+}
+
+/* One lock after another goes from the first thread to the second. */
+static struct nbq_clh *given_away;
+static unsigned long hand_overs;
+
+static struct nbq_clh *wait_for_next(void)
+{
+	struct nbq_clh *next;
+
+	while (!(next = __atomic_load_n(&given_away, __ATOMIC_ACQUIRE)) &&
+	       !__atomic_load_n(&time_is_up, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return next;
+}
+
+static void *take_and_free(void *unused)
+{
+	struct nbq_clh *next;
+
+	(void)unused;
+	shim_cpu = 1;
+	while ((next = wait_for_next())) {
+		nbq_clh_lock(next);
+		nbq_clh_unlock(next);
+		EXPECT(nbq_clh_destroy(next) == 0);
+		free(next);
+		hand_overs++;
+		__atomic_store_n(&given_away, NULL, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* The lock itself says that nobody else uses it any more; nothing else does. */
+static void next_owner_may_free_the_lock(void)
+{
+	unsigned long rounds = millions * 1e5, i;
+	time_t end = time(NULL) + seconds;
+	pthread_t second;
+
+	hand_overs = 0;
+	time_is_up = false;
+	pthread_create(&second, NULL, take_and_free, NULL);
+	for (i = 0; i < rounds && (i < FLOOR || time(NULL) < end); i++) {
+		struct nbq_clh *mine = malloc(sizeof(*mine));
+
+		if (!mine)
+			abort();
+		nbq_clh_init(mine);
+		nbq_clh_lock(mine);
+		__atomic_store_n(&given_away, mine, __ATOMIC_RELEASE);
+		/* Hand over to a waiter; or race with one that arrives. */
+		while (i % 2 && !nbq_clh_is_contended(mine))
+			sched_yield();
+		nbq_clh_unlock(mine);
+		while (__atomic_load_n(&given_away, __ATOMIC_ACQUIRE))
+			sched_yield();
+	}
+	__atomic_store_n(&time_is_up, true, __ATOMIC_RELEASE);
+	pthread_join(second, NULL);
+	printf("# %lu locks freed by the next owner, %llu of them handed over\n",
+	       hand_overs, shim_event("acquired_handoff"));
+	EXPECT(hand_overs == i);
+	EXPECT(shim_event("acquired_handoff") >= hand_overs / 2);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test_case cases[] = {
+		TEST_CASE(two_threads_with_mixed_patience_keep_an_exact_count),
+		TEST_CASE(more_threads_than_cores_keep_an_exact_count),
+		TEST_CASE(pools_of_one_node_grow_under_load),
+		TEST_CASE(next_owner_may_free_the_lock),
+	};
+
+	if (argc > 1)
+		millions = atof(argv[1]);
+	if (argc > 2)
+		seconds = atoi(argv[2]);
+	if (argc > 3 || millions <= 0 || seconds < 1) {
+		fprintf(stderr, "usage: %s [MILLIONS [SECONDS]]\n", argv[0]);
+		return 2;
+	}
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]), seconds + 30);
+}
