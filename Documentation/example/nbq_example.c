@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A user of nbqlock: one timed acquisition that fails and one that succeeds.
+ *
+ * While the loading task holds a lock, another CPU is asked (in its interrupt
+ * context) to acquire it within 50 us; after the unlock it is asked again.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpumask.h>
+#include <linux/init.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/printk.h>
+#include <linux/smp.h>
+
+#include <nbqlock/nbqlock.h>
+
+#define PATIENCE_NS	(50 * NSEC_PER_USEC)
+
+static DEFINE_NBQ_CLH(example_lock);
+
+struct attempt {
+	int ret;
+	s64 ns;
+};
+
+static void try_within_patience(void *arg)
+{
+	struct attempt *attempt = arg;
+	ktime_t start = ktime_get();
+
+	attempt->ret = nbq_clh_lock_timeout(&example_lock, PATIENCE_NS);
+	attempt->ns = ktime_to_ns(ktime_sub(ktime_get(), start));
+	if (!attempt->ret)
+		nbq_clh_unlock(&example_lock);
+}
+
+static void report(const char *state, unsigned int cpu, struct attempt *attempt)
+{
+	if (!attempt->ret)
+		pr_info("%s lock: CPU %u acquired it after %lld ns\n",
+			state, cpu, attempt->ns);
+	else if (attempt->ret == -ETIMEDOUT)
+		pr_info("%s lock: CPU %u timed out after %lld ns\n",
+			state, cpu, attempt->ns);
+	else
+		pr_err("%s lock: CPU %u got error %d\n",
+		       state, cpu, attempt->ret);
+}
+
+static int __init example_init(void)
+{
+	struct attempt while_held, while_free;
+	unsigned int cpu;
+
+	nbq_clh_lock(&example_lock);
+	/* On a machine with one CPU that CPU interrupts itself. */
+	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
+	if (cpu >= nr_cpu_ids)
+		cpu = smp_processor_id();
+	smp_call_function_single(cpu, try_within_patience, &while_held, true);
+	nbq_clh_unlock(&example_lock);
+
+	smp_call_function_single(cpu, try_within_patience, &while_free, true);
+
+	report("held", cpu, &while_held);
+	report("free", cpu, &while_free);
+	return 0;
+}
+
+static void __exit example_exit(void)
+{
+	int ret = nbq_clh_destroy(&example_lock);
+
+	if (ret)
+		pr_err("the lock is still in use: error %d\n", ret);
+}
+
+module_init(example_init);
+module_exit(example_exit);
+
+MODULE_DESCRIPTION("A user of nbqlock");
+MODULE_LICENSE("GPL");
