@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of the stress driver share: knobs.c says what to run, run.c
+ * runs and judges it, report.c prints that, control.c starts and stops.
+ */
+#ifndef _STRESS_STRESS_H
+#define _STRESS_STRESS_H
+
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/types.h>
+
+#include "histogram.h"
+
+struct dentry;
+struct seq_file;
+struct stress_ops;
+struct stress_run;
+
+/**
+ * struct stress_knobs - what to run; debugfs has a file for each
+ * @ops: file ``lock``
+ * @cpus: threads are pinned to these in turn
+ * @threads: how many
+ * @patience_ns: of each attempt; %KTIME_MAX: for ever
+ * @cs_ns: work inside the critical section
+ * @ncs_ns: work between two attempts: 0.5 to 1.5 times as much
+ * @duration_ms: of the run
+ * @seed: of the random numbers; 0: draw one at the start
+ * @sample_every: take the time of every N-th attempt of a thread; 0: of none
+ */
+struct stress_knobs {
+	const struct stress_ops *ops;
+	struct cpumask cpus;
+	u64 threads;
+	u64 patience_ns;
+	u64 cs_ns;
+	u64 ncs_ns;
+	u64 duration_ms;
+	u64 seed;
+	u64 sample_every;
+};
+
+/* Why a run failed. */
+enum stress_failure {
+	LOST_UPDATES,
+	TWO_OWNERS,
+	LEAKED_NODES,
+	THREAD_MISSING,
+	LOCK_IN_USE,
+	UNKNOWN_ERROR,
+	NO_ATTEMPT,
+};
+
+/**
+ * struct stress_report - what a run has found
+ * @knobs: what was run, with the seed that was used
+ * @cpus_online: when the run ended
+ * @stopped: it ended before its time
+ * @elapsed_ns: from the start to the stop
+ * @attempts: to acquire
+ * @acquisitions: that many succeeded
+ * @timeouts: that many ran out of patience
+ * @no_node: that many ran out of patience and got no queue node
+ * @handoffs: acquisitions on another CPU than the one before
+ * @per_second: acquisitions
+ * @thread_min: acquisitions of the thread with the fewest
+ * @thread_max: acquisitions of the thread with the most
+ * @thread_stddev: standard deviation of the threads' acquisitions
+ * @wait: how long successful attempts took, in ns
+ * @overshoot: how long after their patience was over attempts gave up, in ns
+ * @nodes_max: queue nodes in use at most
+ * @nodes_reclaimed: queue nodes given back by a successor or by destroy
+ * @lost_updates: what is missing in the counter that the lock protects
+ * @violations: times that two owners were seen, and @lost_updates
+ * @leaked: queue nodes taken and not given back
+ * @failures: a bit for each &enum stress_failure
+ */
+struct stress_report {
+	struct stress_knobs knobs;
+	unsigned int cpus_online;
+	bool stopped;
+	u64 elapsed_ns;
+	u64 attempts;
+	u64 acquisitions;
+	u64 timeouts;
+	u64 no_node;
+	u64 handoffs;
+	u64 per_second;
+	u64 thread_min;
+	u64 thread_max;
+	u64 thread_stddev;
+	struct stress_histogram wait;
+	struct stress_histogram overshoot;
+	u64 nodes_max;
+	u64 nodes_reclaimed;
+	u64 lost_updates;
+	u64 violations;
+	s64 leaked;
+	unsigned long failures;
+};
+
+void stress_knobs_start(struct dentry *dir);
+const struct stress_knobs *stress_knobs_freeze(void);
+void stress_knobs_thaw(void);
+void stress_knobs_show(struct seq_file *m, const struct stress_knobs *knobs);
+
+struct stress_run *stress_run_create(const struct stress_knobs *knobs);
+void stress_run_go(struct stress_run *run);
+void stress_run_stop(struct stress_run *run);
+bool stress_run_join(struct stress_run *run, unsigned long patience);
+void stress_run_free(struct stress_run *run);
+u64 stress_run_duration_ms(const struct stress_run *run);
+u64 stress_run_elapsed_ns(const struct stress_run *run);
+u64 stress_run_acquisitions(const struct stress_run *run);
+void stress_run_report(const struct stress_run *run,
+		       struct stress_report *report);
+
+void stress_report_show(struct seq_file *m, const struct stress_report *report);
+void stress_report_log(const struct stress_report *report);
+
+void stress_control_start(struct dentry *dir);
+void stress_control_stop(void);
+
+#endif
