@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+# The verbs that a person types. What becomes which module is in Kbuild.
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+
+.DEFAULT_GOAL := modules
+.PHONY: modules modules_install clean run check help
+
+modules: | $(KDIR)/Makefile
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+modules_install: modules
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+
+$(KDIR)/Makefile:
+	@echo "$(KDIR) holds no kernel headers. Install those of your kernel" \
+	      "(Debian: linux-headers-$$(uname -r))" >&2
+	@echo "or name a built kernel: make KDIR=FOLDER" >&2
+	@false
+
+clean:
+	@if [ -e $(KDIR)/Makefile ]; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; fi
+	rm -rf build
+	@if [ -e tools/host/Makefile ]; then $(MAKE) -C tools/host clean; fi
+
+run:
+	@tools/run
+
+check:
+	@tools/check $(CHECK_OPTIONS)
+
+help:
+	@echo 'make [modules]        build nbqlock.ko and nbqlock_stress.ko for the running kernel'
+	@echo '  KDIR=FOLDER         ... or for the kernel whose headers or build these are'
+	@echo 'make modules_install  install them, with KDIR as above'
+	@echo 'make run              boot user-mode Linux with the modules, compare locks, print a table'
+	@echo 'make check            run all tests; tools/check --list names them'
+	@echo 'make clean            remove what was built here (the cache stays: tools/kernel clean)'
+	@echo
+	@echo 'run and check install what they need (tools/setup) and keep kernels in a cache:'
+	@echo '  KSRC=FOLDER         a Linux tree of 6.19 or later, instead of a download'
+	@echo '  NBQ_CACHE=FOLDER    the cache, instead of ~/.cache/nbqlock'
+	@echo 'See also tools/guest --help, tools/debian-guest --help.'

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What all host tools share: messages, processes, locks and the cache."""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+from pathlib import Path
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+PROJECT = Path(__file__).resolve().parents[2]
+BUILD = PROJECT / "build"
+
+MOST_CPUS = 64			# NR_CPUS of guest.config and kunit.config
+SEAL = ".sealed"		# in every complete cache entry
+PROGRESS_SECONDS = 10		# between two lines of a long step
+
+
+class Trouble(Exception):
+    """Something that the person at the keyboard has to read: a sentence."""
+
+
+class Unavailable(Trouble):
+    """A kernel or a tool cannot be had here: what needs it is skipped."""
+
+
+def say(text):
+    """Tell what is being done. Results go to stdout, this to stderr."""
+    print(f"nbqlock: {text}", file=sys.stderr, flush=True)
+
+
+def cores():
+    """CPUs that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def cache_root():
+    """The folder for everything that is worth keeping between runs."""
+    given = os.environ.get("NBQ_CACHE")
+    if given:
+        root = Path(given)
+    else:
+        user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        root = Path(user) / "nbqlock"
+    root = root.absolute()
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Trouble(f"the cache folder {root} cannot be made ({error.strerror}); "
+                      "name another with NBQ_CACHE=FOLDER") from error
+    return root
+
+
+def guest_cpus(a_core=1):
+    """CPUs for a guest that has so many for each core here."""
+    return min(a_core * cores(), MOST_CPUS)
+
+
+# Programs' entry
+
+def main(body):
+    """Run a tool's body: its return value is the exit status."""
+    def stop(_number, _frame):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGHUP, stop)
+    try:
+        status = body()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        say("stopped")
+        status = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 141
+    except Trouble as trouble:
+        say(str(trouble))
+        status = 2
+    sys.exit(status)
+
+
+# Processes
+
+def kill_group(process):
+    """End a process that leads a group, and all of its group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def tail(path, lines=30):
+    """The last lines of a log file."""
+    text = Path(path).read_text(errors="replace") if Path(path).exists() else ""
+    return "\n".join(text.splitlines()[-lines:])
+
+
+def run_logged(command, log, what, progress=None, env=None, cwd=None,
+               timeout=None, check=True):
+    """Run a command with its output in a log file, and say how it goes on.
+
+    progress() returns a few words on how far the step is. A failing command
+    is Trouble with the end of its log, unless check is false. Returns the
+    exit status.
+    """
+    log = Path(log)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    next_line = started + PROGRESS_SECONDS
+    with open(log, "ab") as output:
+        process = subprocess.Popen([str(word) for word in command],
+                                   stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=subprocess.STDOUT, cwd=cwd,
+                                   env={**os.environ, **(env or {})},
+                                   start_new_session=True)
+        try:
+            while True:
+                try:
+                    status = process.wait(timeout=0.2)
+                    break
+                except subprocess.TimeoutExpired:
+                    pass
+                now = time.monotonic()
+                if timeout and now - started > timeout:
+                    kill_group(process)
+                    raise Trouble(f"{what}: not done after {timeout:.0f} s, "
+                                  f"killed; log: {log}\n{tail(log)}")
+                if now >= next_line:
+                    next_line = now + PROGRESS_SECONDS
+                    words = f", {progress()}" if progress else ""
+                    say(f"  {what}: {now - started:.0f} s{words}")
+        except BaseException:
+            kill_group(process)
+            raise
+    if check and status != 0:
+        raise Trouble(f"{what}: failed with status {status}; log: {log}\n{tail(log)}")
+    return status
+
+
+def compiled_files(log):
+    """A progress() for make: how many files it has compiled so far."""
+    def count():
+        text = Path(log).read_text(errors="replace") if Path(log).exists() else ""
+        done = sum(1 for line in text.splitlines()
+                   if line.lstrip().startswith(("CC ", "AS ", "LD ", "AR ")))
+        return f"{done} files made"
+    return count
+
+
+def output_of(command, **options):
+    """A command's standard output; None if it cannot be run or fails."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              text=True, errors="replace", check=True, **options)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout
+
+
+# Compiler
+
+def compiler_for_make():
+    """The make variable that puts a compiler cache before gcc, if there is one."""
+    return ["CC=ccache gcc"] if shutil.which("ccache") else []
+
+
+def compiler_environment():
+    """Keeps the compiler cache beside the rest of the cache."""
+    return {"CCACHE_DIR": str(cache_root() / "ccache"), "CCACHE_MAXSIZE": "2G",
+            "CCACHE_SLOPPINESS": "time_macros", "KCONFIG_NOTIMESTAMP": "1",
+            "KBUILD_BUILD_USER": "nbqlock", "KBUILD_BUILD_HOST": "guest"}
+
+
+def compiler_identity():
+    """Says which compiler and linker make what we make."""
+    words = [output_of([tool, "--version"]) for tool in ("gcc", "ld")]
+    if None in words:
+        raise Unavailable("gcc and ld are not installed; run tools/setup")
+    return "".join(word.splitlines()[0] + "\n" for word in words)
+
+
+# Locks and sealed cache entries
+
+@contextlib.contextmanager
+def locked(path, what):
+    """Hold a lock file; says so when another process has it."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another process that uses {what}")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def digest(*parts):
+    """A short name for everything that went into something."""
+    total = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else str(part).encode()
+        total.update(b"%d:" % len(data) + data)
+    return total.hexdigest()[:12]
+
+
+def file_hash(path):
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def seal(folder, files):
+    """Mark a cache entry as complete; remembers the named files' content."""
+    marks = {str(name): file_hash(folder / name) for name in files}
+    unfinished = folder / (SEAL + ".new")
+    unfinished.write_text(json.dumps(marks, indent=1) + "\n")
+    unfinished.rename(folder / SEAL)
+
+
+def is_sealed(folder):
+    """Whether a cache entry is complete and still what it was."""
+    try:
+        marks = json.loads((folder / SEAL).read_text())
+        return all(file_hash(folder / name) == mark
+                   for name, mark in marks.items())
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def cached(folder, make):
+    """Return a cache entry, made now if it is missing, half-made or altered.
+
+    make(folder) fills an empty folder and returns the files that must be
+    unaltered for the entry to be trusted later.
+    """
+    folder = Path(folder)
+    with locked(f"{folder}.lock", folder):
+        if is_sealed(folder):
+            return folder
+        if folder.exists():
+            say(f"{folder} is incomplete or was altered; making it again")
+            shutil.rmtree(folder)
+        folder.mkdir(parents=True)
+        seal(folder, make(folder))
+    return folder

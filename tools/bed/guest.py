@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boots a kernel with the modules in it, runs a command, brings the verdict.
+
+The guest's console is its kernel log. The command writes to a serial line of
+its own, which ends with a line that only this boot can know: a random word
+and the exit status. No such line, no success.
+"""
+
+import contextlib
+import gzip
+import os
+from pathlib import Path
+import re
+import secrets
+import select
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+
+from bed.common import (BUILD, Trouble, Unavailable, MOST_CPUS,
+                        cache_root, guest_cpus, kill_group, say)
+
+HUNG = 124			# exit status: killed at the time limit
+DIED = 125			# exit status: panicked, or never came up
+DEFAULT_TIMEOUT = 120
+POWER_OFF_SECONDS = 20
+LOGS_KEPT = 30
+
+COMPLAINTS = re.compile(
+    r"BUG:|kernel BUG at|WARNING:|UBSAN|KCSAN|INFO: rcu|INFO: task|Oops|Call Trace"
+    r"|Kernel panic|[Pp]ossible (circular|recursive|irq|unsafe|interrupt|deadlock)"
+    r"|inconsistent (lock|\{)|suspicious RCU|general protection fault")
+LOG_LINES_SHOWN = 60
+
+INIT = r"""#!/bin/busybox sh
+# Runs as the guest's first process.
+/bin/busybox mkdir -p /proc /sys /dev /tmp /root /sbin /usr/bin /usr/sbin /etc
+/bin/busybox --install -s
+export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/root
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+mount -t tmpfs tmpfs /tmp
+mount -t debugfs debugfs /sys/kernel/debug
+stty -F @LINE@ raw -echo
+exec >@LINE@ 2>&1 </dev/null
+for module in @MODULES@; do
+	insmod /lib/modules/$module || {
+		echo "@WORD@ failed insmod $module"
+		@LEAVE@
+		sleep 1000
+	}
+done
+echo "@WORD@ ready"
+cd /root
+sh /root/.command
+status=$?
+printf '\n@WORD@ exit %d\n' $status
+sync
+@LEAVE@
+sleep 1000
+"""
+
+
+def complaints(log):
+    """The lines of a kernel log in which the kernel complains."""
+    return [line for line in log.splitlines()
+            if COMPLAINTS.search(line)]
+
+
+class Outcome:
+    """What became of a guest's run."""
+
+    def __init__(self):
+        self.status = DIED
+        self.problem = "the guest ended without a verdict"
+        self.output = ""
+        self.log = ""
+        self.log_path = None
+
+    @property
+    def ended_well(self):
+        """The command ran to its end, whatever its exit status."""
+        return not self.problem
+
+    @property
+    def complaints(self):
+        return complaints(self.log)
+
+
+# What the guest is given
+
+def cpio_entry(number, name, mode, content=b"", device=(0, 0)):
+    """One file of a "newc" archive."""
+    fields = (number, mode, 0, 0, 1, 0, len(content), 0, 0, *device,
+              len(name) + 1, 0)
+    head = b"070701" + b"".join(b"%08X" % field for field in fields)
+    head += name.encode() + b"\0"
+    head += b"\0" * (-len(head) % 4)
+    return head + content + b"\0" * (-len(content) % 4)
+
+
+def initramfs(files):
+    """A packed file system of {name: (content, mode)}."""
+    parents = {str(parent) for name in files for parent in Path(name).parents}
+    folders = sorted(parents - {"."} | {"dev"})
+    entries = [(name, stat.S_IFDIR | 0o755, b"", (0, 0)) for name in folders]
+    entries.append(("dev/console", stat.S_IFCHR | 0o600, b"", (5, 1)))
+    entries += [(name, stat.S_IFREG | mode, content, (0, 0))
+                for name, (content, mode) in files.items()]
+    entries.append(("TRAILER!!!", 0, b"", (0, 0)))
+    archive = b"".join(cpio_entry(number, *entry)
+                       for number, entry in enumerate(entries, 1))
+    return gzip.compress(archive, 1)
+
+
+def busybox():
+    path = shutil.which("busybox", path=os.environ.get("PATH", "") + ":/bin:/usr/bin")
+    if not path:
+        raise Unavailable("busybox is not installed; run tools/setup")
+    content = Path(path).read_bytes()
+    if b"ld-linux" in content[:4096]:
+        raise Unavailable(f"{path} is not statically linked; install busybox-static")
+    return content
+
+
+def guest_files(command, modules, extra, line, word, leave):
+    init = INIT
+    for mark, text in (("@LINE@", line), ("@WORD@", word), ("@LEAVE@", leave),
+                       ("@MODULES@", " ".join(modules.get("load", [])))):
+        init = init.replace(mark, text)
+    files = {"init": (init.encode(), 0o755), "bin/busybox": (busybox(), 0o755),
+             "root/.command": (command.encode() + b"\n", 0o644)}
+    for name, content in modules.get("files", {}).items():
+        files[f"lib/modules/{name}"] = (content, 0o644)
+    for name, (content, mode) in (extra or {}).items():
+        files[f"root/{name}"] = (content, mode)
+    return files
+
+
+# Machines: how a kernel is started
+
+class UserModeMachine:
+    """A user-mode Linux process."""
+
+    line = "/dev/ttyS0"
+    leave = "poweroff -f"
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def command(self, folder, initrd, cpus, append, output):
+        if cpus > MOST_CPUS:
+            raise Trouble(f"the user-mode kernel takes at most {MOST_CPUS} CPUs")
+        return [self.kernel.image, "seccomp=on", f"ncpus={cpus}",
+                f"mem={512 + 16 * cpus}M", f"initrd={initrd}",
+                f"uml_dir={folder}/", "con=null", "con0=null,fd:1",
+                "ssl=null", f"ssl0=null,fd:{output}", "panic=-1", *append]
+
+
+class QemuMachine:
+    """An emulated PC, or a virtual one where that works."""
+
+    line = "/dev/ttyS1"
+    leave = "reboot -f"
+
+    def __init__(self, kernel, accelerator=None):
+        self.kernel = kernel
+        self.accelerator = accelerator
+
+    def command(self, folder, initrd, cpus, append, output):
+        if not shutil.which("qemu-system-x86_64"):
+            raise Unavailable("qemu-system-x86_64 is not installed; run tools/setup")
+        accelerator = self.accelerator or best_accelerator(self.kernel)
+        arguments = " ".join(["console=ttyS0", "panic=-1", "tsc=reliable", *append])
+        return ["qemu-system-x86_64", "-accel", accelerator, "-cpu", "max",
+                "-smp", str(cpus), "-m", "1024", "-nodefaults", "-nographic",
+                "-no-reboot", "-serial", "stdio",
+                "-chardev", f"file,id=output,path=/dev/fd/{output}",
+                "-serial", "chardev:output", "-kernel", self.kernel.image,
+                "-initrd", initrd, "-append", arguments]
+
+
+EMULATION = "tcg,thread=multi"
+
+
+def best_accelerator(kernel):
+    """KVM if a trial boot shows that it works; remembered until a reboot."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return EMULATION
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    memory = cache_root() / f"kvm-works-{boot}"
+    if not memory.exists():
+        say("trying whether KVM can boot a kernel here")
+        trial = run_guest(QemuMachine(kernel, "kvm"), "true", cpus=1, timeout=15,
+                          quiet=True)
+        for old in cache_root().glob("kvm-works-*"):
+            old.unlink(missing_ok=True)
+        memory.write_text("yes" if trial.ended_well else "no")
+    return "kvm" if memory.read_text() == "yes" else EMULATION
+
+
+# The run
+
+class Stream:
+    """Takes a guest's output apart into words for us and the command's output."""
+
+    def __init__(self, word, sink):
+        self.word = word.encode()
+        self.sink = sink
+        self.pending = b""
+        self.ready = False
+        self.failure = None
+        self.status = None
+        self.output = []
+
+    def feed(self, data):
+        self.pending += data
+        if not self.ready:
+            self.read_start()
+        if self.ready and self.status is None:
+            self.read_output()
+
+    def read_start(self):
+        while not self.ready and b"\n" in self.pending:
+            line, self.pending = self.pending.split(b"\n", 1)
+            if line.startswith(self.word + b" ready"):
+                self.ready = True
+            elif line.startswith(self.word + b" failed"):
+                self.failure = line[len(self.word) + 8:].decode(errors="replace")
+            elif line:
+                say("guest: " + line.decode(errors="replace"))
+
+    def read_output(self):
+        mark = b"\n" + self.word + b" exit "
+        place = self.pending.find(mark)
+        if place >= 0:
+            self.emit(self.pending[:place])
+            self.pending = self.pending[place:]
+            verdict = re.match(re.escape(mark) + rb"(\d+)\n", self.pending)
+            if verdict:
+                self.status = int(verdict.group(1))
+            return
+        held = next((length for length in range(len(mark) - 1, 0, -1)
+                     if self.pending.endswith(mark[:length])), 0)
+        cut = len(self.pending) - held
+        self.emit(self.pending[:cut])
+        self.pending = self.pending[cut:]
+
+    def finish(self):
+        if self.ready and self.status is None:
+            self.emit(self.pending)
+
+    def emit(self, data):
+        self.output.append(data)
+        if self.sink and data:
+            self.sink.write(data)
+            self.sink.flush()
+
+
+def log_file(path, bed):
+    """Where the kernel log goes; old ones that nobody named are removed."""
+    if path:
+        return Path(path)
+    folder = BUILD / "log"
+    folder.mkdir(parents=True, exist_ok=True)
+    logs = sorted(folder.glob("guest-*.log"), key=lambda log: log.stat().st_mtime)
+    for old in logs[:-LOGS_KEPT]:
+        old.unlink(missing_ok=True)
+    return folder / f"guest-{bed}-{os.getpid()}-{secrets.token_hex(3)}.log"
+
+
+def run_guest(machine, command, cpus=None, timeout=DEFAULT_TIMEOUT, append=(),
+              modules=None, extra=None, log=None, sink=None, quiet=False):
+    """Boot, run a shell command, and report.
+
+    modules: {"files": {name: content}, "load": [names in order]}.
+    extra: {name: (content, mode)} to find in /root.
+    sink: a binary stream that gets the output as it comes.
+    """
+    cpus = cpus or guest_cpus()
+    word = f"nbq-{secrets.token_hex(8)}"
+    log = log_file(log, machine.kernel.bed)
+    stream = Stream(word, sink)
+    with tempfile.TemporaryDirectory(prefix="nbqlock-") as folder:
+        initrd = Path(folder) / "initramfs"
+        initrd.write_bytes(initramfs(guest_files(
+            command, modules or {}, extra, machine.line, word, machine.leave)))
+        hung, off = boot(machine, folder, initrd, cpus, list(append), log,
+                         stream, timeout)
+    outcome = Outcome()
+    outcome.log_path = log
+    outcome.log = log.read_text(errors="replace")
+    outcome.output = b"".join(stream.output).decode(errors="replace")
+    judge(outcome, stream, hung, off, timeout)
+    if outcome.problem and not quiet:
+        say(outcome.problem)
+    return outcome
+
+
+def boot(machine, folder, initrd, cpus, append, log, stream, timeout):
+    """Start the machine and feed the stream. Returns (hung, powered off)."""
+    ours, theirs = os.pipe()
+    words = [str(word) for word in
+             machine.command(folder, initrd, cpus, append, theirs)]
+    # Without us nobody would end a guest that spins.
+    if shutil.which("setpriv"):
+        words = ["setpriv", "--pdeathsig", "KILL", "--", *words]
+    with open(log, "wb") as console:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=console,
+                                   stderr=subprocess.STDOUT, pass_fds=[theirs],
+                                   start_new_session=True, cwd=folder)
+    os.close(theirs)
+    try:
+        hung = listen(ours, stream, time.monotonic() + timeout)
+        off = not hung and powered_off(process)
+        return hung, off
+    finally:
+        kill_group(process)
+        os.close(ours)
+
+
+def listen(line, stream, deadline):
+    """Read until the verdict or the end. True if the time limit came first."""
+    hung = False
+    while stream.status is None and stream.failure is None:
+        left = deadline - time.monotonic()
+        hung = left <= 0 or not select.select([line], [], [], left)[0]
+        data = b"" if hung else os.read(line, 65536)
+        if not data:
+            break
+        stream.feed(data)
+    stream.finish()
+    return hung
+
+
+def powered_off(process):
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=POWER_OFF_SECONDS)
+        return True
+    return False
+
+
+def judge(outcome, stream, hung, off, timeout):
+    """Turn what was seen into a status and, if all was not well, a sentence."""
+    panic = next((line for line in outcome.log.splitlines()
+                  if "Kernel panic" in line), None)
+    if stream.status is not None:
+        outcome.status = stream.status
+        outcome.problem = None if off else \
+            f"the guest did not power off in {POWER_OFF_SECONDS} s; killed"
+    elif panic:
+        outcome.problem = f"the guest panicked: {panic.strip()}"
+    elif stream.failure:
+        outcome.problem = f"the guest could not be set up: {stream.failure}"
+    elif hung and stream.ready:
+        outcome.status = HUNG
+        outcome.problem = f"the guest hung: no verdict after {timeout:g} s; killed"
+    elif not stream.ready:
+        outcome.problem = "the guest never came up"
+    if outcome.problem and stream.status is not None and outcome.status == 0:
+        outcome.status = HUNG
+
+
+def readable(log):
+    """A console's text without control characters."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1bc|[^\t\n\x20-\x7e]", "", log)
+
+
+def excerpt(log):
+    """The lines of a kernel log that are worth a look when something is wrong."""
+    lines = readable(log).splitlines()
+    first = next((number for number, line in enumerate(lines)
+                  if COMPLAINTS.search(line)), None)
+    if first is not None:
+        return lines[max(0, first - 10):first + LOG_LINES_SHOWN]
+    # What the kernel says before it has a first process is seldom the reason.
+    started = next((number for number, line in enumerate(lines)
+                    if "Run /init as init" in line), 0)
+    return lines[started:][-LOG_LINES_SHOWN:]
+
+
+def log_excerpt(outcome):
+    """A part of a guest's kernel log, under a heading that says why."""
+    reason = outcome.problem or "; ".join(outcome.complaints[:3]) or "for reference"
+    return "\n".join([f"--- from the kernel log ({reason})", *excerpt(outcome.log),
+                      f"--- all of it: {outcome.log_path}"])

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels to load the modules into: built (user-mode Linux) or Debian's own."""
+
+from pathlib import Path
+import platform
+import re
+import shutil
+
+from bed.common import (PROJECT, Trouble, Unavailable, cache_root, cached,
+                        compiled_files, compiler_environment,
+                        compiler_for_make, compiler_identity, cores, digest,
+                        is_sealed, run_logged, say)
+from bed.debian import (apt_offering, natural, own_suites,
+                        suites_of_main_archive)
+from bed.source import get_source
+
+GUEST_CONFIG = PROJECT / "tools" / "guest.config"
+
+
+class Kernel:
+    """A kernel that modules can be built for and that can be booted."""
+
+    def __init__(self, bed, version, build_dir, image, make_options, identity):
+        self.bed = bed			# a word: names the folder under build/
+        self.version = version
+        self.build_dir = Path(build_dir)
+        self.image = Path(image)
+        self.make_options = make_options
+        self.identity = identity	# changes when the modules must be rebuilt
+        self.source = None
+
+
+# User-mode Linux
+
+def require_um_host():
+    if platform.machine() != "x86_64":
+        raise Unavailable("user-mode Linux with SMP runs on x86-64 only, and "
+                          f"this machine is {platform.machine()}")
+
+
+def user_mode_kernel():
+    """The guest kernel, built if the cache does not have it."""
+    require_um_host()
+    source = get_source()
+    options = ["ARCH=um", *compiler_for_make()]
+    key = digest(source.version, source.identity, GUEST_CONFIG.read_bytes(),
+                 compiler_identity(), options)
+    folder = cache_root() / "guest" / f"{source.version}-{key}"
+
+    def build(build_dir):
+        say(f"building the user-mode kernel, Linux {source.version} "
+            f"(about 5 CPU-minutes; {cores()} CPUs here)")
+        log = folder.with_suffix(".log")
+        log.unlink(missing_ok=True)
+        make = ["make", "-C", source.path, f"O={build_dir}", *options]
+        run_logged([*make, f"KCONFIG_ALLCONFIG={GUEST_CONFIG}", "allnoconfig"],
+                   log, "configuring the kernel", env=compiler_environment())
+        require_config(build_dir / ".config")
+        run_logged([*make, f"-j{cores() + 1}", "all"], log,
+                   "building the kernel", progress=compiled_files(log),
+                   env=compiler_environment())
+        return ["linux", "Module.symvers", ".config"]
+
+    cached(folder, build)
+    kernel = Kernel(f"uml-{source.version}", source.version, folder,
+                    folder / "linux", options, key)
+    kernel.source = source.path
+    return kernel
+
+
+def require_config(config):
+    """Every line of guest.config must have come through."""
+    have = set(config.read_text().splitlines())
+    for line in GUEST_CONFIG.read_text().splitlines():
+        if line.startswith("CONFIG_") and line not in have:
+            raise Trouble(f"this Linux does not take {line} of {GUEST_CONFIG}")
+
+
+# Debian's stock kernels
+
+def debian_kernel(series):
+    """Debian's newest kernel of a series, with what modules need to build."""
+    kept = cached_debian_kernel(series)
+    if kept:
+        return kept
+    pattern = rf"linux-image-{re.escape(series)}\.\d+.*-cloud-amd64"
+    plain = rf"linux-image-{re.escape(series)}\.\d+[^a-z]*(deb\d+)?-amd64"
+    lists = [own_suites(),
+             suites_of_main_archive("bookworm", "bookworm-updates"),
+             suites_of_main_archive("trixie", "trixie-updates"),
+             suites_of_main_archive("bookworm-backports")]
+    try:
+        apt, names = apt_offering(f"{pattern}|{plain}", *lists)
+        cloud = [name for name in names if "-cloud-" in name]
+        return unpacked_debian_kernel(series, apt, (cloud or names)[-1])
+    except Unavailable as reason:
+        raise Unavailable(
+            f"no Debian kernel of series {series}: {reason}. Give a cache "
+            "filled elsewhere with NBQ_CACHE=FOLDER.") from None
+
+
+def debian_folder(series):
+    return cache_root() / "debian" / series
+
+
+def cached_debian_kernel(series):
+    kept = [folder for folder in debian_folder(series).glob("linux-image-*")
+            if folder.is_dir() and is_sealed(folder)]
+    if not kept:
+        return None
+    return debian_kernel_in(series, max(kept, key=lambda path: natural(path.name)))
+
+
+def unpacked_debian_kernel(series, apt, image):
+    release = image.replace("linux-image-", "", 1)
+    headers = f"linux-headers-{release}"
+    needs = re.findall(r"(linux-headers-\S+-common|linux-kbuild-[^\s,]+)",
+                       apt.field(headers, "Depends"))
+    if len(needs) < 2:
+        raise Unavailable(f"{headers} does not name its common and kbuild packages")
+
+    def unpack(folder):
+        say(f"fetching Debian's kernel {release} and its headers (about 50 MB)")
+        apt.unpack([image, headers, *needs], folder)
+        makefile = folder / "usr/src" / headers / "Makefile"
+        mend_makefile(makefile, folder)
+        return [f"boot/vmlinuz-{release}", makefile.relative_to(folder),
+                f"usr/src/{headers}/Module.symvers"]
+
+    folder = cached(debian_folder(series) / image, unpack)
+    return debian_kernel_in(series, folder)
+
+
+def mend_makefile(makefile, root):
+    """Let an unpacked header package find its common half below root."""
+    text = makefile.read_text()
+    mended = re.sub(r"(^include |= *)/usr/src/", rf"\g<1>{root}/usr/src/",
+                    text, flags=re.MULTILINE)
+    if mended == text:
+        raise Trouble(f"{makefile} has a form that is not known here:\n{text}")
+    makefile.write_text(mended)
+
+
+def debian_kernel_in(series, folder):
+    release = folder.name.replace("linux-image-", "", 1)
+    build_dir = folder / "usr/src" / f"linux-headers-{release}"
+    return Kernel(f"debian-{series}", release, build_dir,
+                  folder / f"boot/vmlinuz-{release}",
+                  options_for_headers(build_dir), digest(folder, release))
+
+
+def options_for_headers(build_dir):
+    """What a build against unpacked headers must be told."""
+    # Type information would need pahole, and nothing here reads it.
+    options = ["CONFIG_DEBUG_INFO_BTF_MODULES="]
+    variables = build_dir / ".kernelvariables"
+    text = variables.read_text() if variables.exists() else ""
+    named = re.search(r"\bgcc-\d+", text)
+    if named and not shutil.which(named.group(0)):
+        options.append("CC=gcc")
+    return options

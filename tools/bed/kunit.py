@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the KUnit suites by the kernel's own kunit.py, and judges the run.
+
+The kernel tree is not touched: a shadow of it, folders of links with the
+project beside them as nbq/, is what kunit.py works in. Shadow and objects
+are kept; the project's objects are made anew each time, because the next run
+may be another clone's.
+"""
+
+import json
+import os
+import shutil
+import sys
+
+from bed.common import (BUILD, PROJECT, Trouble, cache_root,
+                        compiler_environment, compiler_for_make,
+                        compiler_identity, cores, digest, guest_cpus, locked, run_logged,
+                        say, tail)
+from bed.guest import complaints, excerpt
+from bed.kernels import require_um_host
+from bed.modules import refresh_copy
+from bed.source import get_source
+
+BASE_CONFIG = PROJECT / "tools" / "kunit.config"
+SUITES = ("nbq_clh", "nbq_pool", "nbq_deadline", "nbq_threads")
+BUILD_TIMEOUT = 3600
+RUN_TIMEOUT = 300		# kunit.py's own limit for the boot and the suites
+CPUS = max(4, guest_cpus())
+KUNIT_FOLDER = "tools/testing/kunit"
+
+
+class Case:
+    def __init__(self, name, status):
+        self.name = name		# suite.case or suite.case.parameter
+        self.status = status		# PASS, FAIL, SKIP, ERROR
+
+
+class Result:
+    """The cases of a run, and what is wrong with the run as a whole."""
+
+    def __init__(self, cases, problems, detail):
+        self.cases = cases
+        self.problems = problems
+        self.detail = detail
+
+    def count(self, *statuses):
+        return sum(1 for case in self.cases if case.status in statuses)
+
+    @property
+    def passed(self):
+        return not self.problems and self.count("PASS") == \
+            len(self.cases) - self.count("SKIP")
+
+    def summary(self):
+        return (f"KUnit: {self.count('PASS')} passed, "
+                f"{self.count('FAIL', 'ERROR')} failed, {self.count('SKIP')} skipped, "
+                f"{len(self.problems)} problems of the run")
+
+
+def link_all(source, shadow, but=()):
+    """Fill a new folder with links to the entries of another."""
+    shadow.mkdir()
+    for entry in source.iterdir():
+        if entry.name not in but:
+            (shadow / entry.name).symlink_to(entry)
+
+
+def make_shadow(tree, shadow):
+    """A tree of links in which kunit.py finds itself and the project."""
+    if shadow.exists():
+        shutil.rmtree(shadow)
+    link_all(tree, shadow, but=("tools", "nbq"))
+    link_all(tree / "tools", shadow / "tools", but=("testing",))
+    link_all(tree / "tools/testing", shadow / "tools/testing", but=("kunit",))
+    # kunit.py looks for the tree from where it really lies: a copy.
+    shutil.copytree(tree / KUNIT_FOLDER, shadow / KUNIT_FOLDER)
+
+
+def write_kconfig(tree, path):
+    """The tree's Kconfig with the project's appended."""
+    path.write_text((tree / "Kconfig").read_text() +
+                    '\nsource "nbq/nbqlock/Kconfig"\n')
+
+
+def run_suites(name_filter=None):
+    """Build the kernel with the suites in it, boot it, judge. Returns a Result."""
+    require_um_host()
+    project_config = PROJECT / "kunit" / ".kunitconfig"
+    if not project_config.exists():
+        raise Trouble("there is no kunit/.kunitconfig")
+    source = get_source()
+    options = compiler_for_make()
+    key = digest(source.version, source.identity, BASE_CONFIG.read_bytes(),
+                 compiler_identity(), options)
+    folder = cache_root() / "kunit" / f"{source.version}-{key}"
+    with locked(f"{folder}.lock", "the KUnit kernel"):
+        prepare(folder, source, key)
+        return run_in(folder, source, options, name_filter)
+
+
+def prepare(folder, source, key):
+    """Make the shadow and the project's copy current; drop what is not whole."""
+    whole = folder / ".whole"
+    if folder.exists() and not whole.exists():
+        say(f"{folder} was left half-made; making it again")
+        shutil.rmtree(folder)
+    if not folder.exists():
+        say(f"building the KUnit kernel, Linux {source.version} "
+            f"(about 6 CPU-minutes; {cores()} CPUs here)")
+    (folder / "obj").mkdir(parents=True, exist_ok=True)
+    whole.unlink(missing_ok=True)
+    make_shadow(source.path, folder / "tree")
+    write_kconfig(source.path, folder / "Kconfig")
+    copy = BUILD / "kunit"
+    refresh_copy(copy, key)
+    (folder / "tree/nbq").symlink_to(copy)
+    shutil.rmtree(folder / "obj/nbq", ignore_errors=True)
+    for old in ("test.log", "result.json"):
+        (folder / "obj" / old).unlink(missing_ok=True)
+
+
+def run_in(folder, source, options, name_filter):
+    log = BUILD / "log" / "kunit.log"
+    log.unlink(missing_ok=True)
+    report = folder / "obj/result.json"
+    command = [sys.executable, folder / "tree" / KUNIT_FOLDER / "kunit.py", "run",
+               "--arch=um", f"--build_dir={folder / 'obj'}",
+               f"--kunitconfig={BASE_CONFIG}",
+               f"--kunitconfig={folder / 'tree/nbq/kunit/.kunitconfig'}",
+               f"--jobs={cores() + 1}", f"--timeout={RUN_TIMEOUT}",
+               f"--json={report}", "--kernel_args=seccomp=on",
+               f"--kernel_args=ncpus={CPUS}",
+               f"--make_options=KBUILD_KCONFIG={folder / 'Kconfig'}",
+               "--make_options=drivers-m=nbq/",
+               *(f"--make_options={option}" for option in options)]
+    if name_filter:
+        command.append(name_filter)
+    status = run_logged(command, log, "KUnit", cwd=folder,
+                        env={**compiler_environment(), "PYTHONDONTWRITEBYTECODE": "1"},
+                        timeout=BUILD_TIMEOUT, check=False,
+                        progress=compiled_objects(folder / "obj"))
+    # kunit.py came to its end by itself: what make left is whole.
+    (folder / ".whole").touch()
+    return judge(status, report, folder / "obj/test.log", log, bool(name_filter))
+
+
+def compiled_objects(folder):
+    """A progress(): kunit.py keeps make's output to itself, so count objects."""
+    def count():
+        made = sum(len([name for name in files if name.endswith(".o")])
+                   for _, _, files in os.walk(folder))
+        return f"{made} object files"
+    return count
+
+
+def read_cases(group, prefix=""):
+    """All cases of a group of kunit.py's JSON report."""
+    cases = [Case(prefix + (case["name"] or "(crashed)"), case["status"])
+             for case in group.get("test_cases", [])]
+    for inner in group.get("sub_groups", []):
+        cases += read_cases(inner, f"{prefix}{inner['name']}.")
+    return cases
+
+
+def judge(status, report, test_log, log, filtered):
+    """Decide from the exit status, the report and the kernel's log."""
+    problems = []
+    cases = []
+    if not test_log.exists():
+        return Result(cases, [f"kunit.py built no kernel (status {status}); log: {log}"],
+                      tail(log, 60))
+    kernel_log = test_log.read_text(errors="replace")
+    kept = log.with_name("kunit-kernel.log")
+    kept.write_text(kernel_log)
+    try:
+        cases = read_cases(json.loads(report.read_text()))
+    except (OSError, ValueError, KeyError) as error:
+        problems.append(f"kunit.py wrote no usable report ({error})")
+    if status != 0:
+        problems.append(f"kunit.py ended with status {status}")
+    complained = complaints(kernel_log)
+    problems += [f"the kernel complained: {line.strip()}" for line in complained]
+    if not cases:
+        problems.append("no case ran")
+    if not filtered:
+        problems += [f"the suite {suite} did not run" for suite in SUITES
+                     if not any(case.name.startswith(suite + ".") for case in cases)]
+    detail = [tail(log, 40), f"--- kernel log: {kept}"]
+    if complained or not cases:
+        detail += excerpt(kernel_log)
+    return Result(cases, problems, "\n".join(detail))

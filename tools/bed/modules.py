@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds the project's modules for one kernel, in a copy of the sources.
+
+Several kernels build the same sources, so each has a copy under build/, which
+is brought up to date by content: dates say nothing in a fresh clone.
+"""
+
+from pathlib import Path
+import shutil
+
+from bed.common import (BUILD, PROJECT, Trouble, compiler_environment, cores,
+                        locked, run_logged)
+
+SOURCES = ("Kbuild", "nbqlock", "kunit", "Documentation/example")
+SOURCE_SUFFIXES = {".c", ".h", ".S"}
+SOURCE_NAMES = {"Kbuild", "Kconfig", "Makefile", ".kunitconfig"}
+MODULES = ("nbqlock/nbqlock.ko", "nbqlock/stress/nbqlock_stress.ko")
+EXAMPLE = "Documentation/example"
+EXAMPLE_MODULE = f"{EXAMPLE}/nbq_example.ko"
+
+
+def is_source(path):
+    return path.is_file() and not path.name.endswith(".mod.c") and \
+        (path.suffix in SOURCE_SUFFIXES or path.name in SOURCE_NAMES)
+
+
+def source_files(root):
+    """The project's sources below a folder: {name: content}."""
+    found = {}
+    for start in SOURCES:
+        top = root / start
+        paths = [top] if top.is_file() else sorted(top.rglob("*"))
+        for path in paths:
+            if is_source(path):
+                found[str(path.relative_to(root))] = path.read_bytes()
+    return found
+
+
+def refresh_copy(copy, identity):
+    """Make a copy of the sources current; start anew for another kernel."""
+    mark = copy / ".kernel"
+    if not mark.exists() or mark.read_text() != identity:
+        shutil.rmtree(copy, ignore_errors=True)
+        copy.mkdir(parents=True)
+    wanted = source_files(PROJECT)
+    present = source_files(copy)
+    for name in present.keys() - wanted.keys():
+        (copy / name).unlink()
+    for name, content in wanted.items():
+        if present.get(name) != content:
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes(content)
+    mark.write_text(identity)
+
+
+def make_modules(kernel, folder, log, *options):
+    """One kbuild run for an external folder of modules."""
+    run_logged(["make", "-C", kernel.build_dir, f"M={folder}", f"-j{cores()}",
+                *kernel.make_options, *options, "modules"], log,
+               f"building {Path(folder).name} for Linux {kernel.version}",
+               env=compiler_environment())
+
+
+def make_example(kernel, copy, log, *options):
+    """The consumer, built as its own Makefile would build it."""
+    make_modules(kernel, copy / EXAMPLE, log, *options, f"NBQLOCK={copy}",
+                 f"KBUILD_EXTRA_SYMBOLS={copy}/Module.symvers")
+
+
+def build_modules(kernel, example=False):
+    """Build the modules for a kernel. Returns {file name: content}."""
+    copy = BUILD / kernel.bed
+    log = BUILD / "log" / f"modules-{kernel.bed}.log"
+    wanted = list(MODULES)
+    with locked(BUILD / f"{kernel.bed}.lock", copy):
+        refresh_copy(copy, kernel.identity)
+        log.unlink(missing_ok=True)
+        make_modules(kernel, copy, log)
+        if example:
+            if not (copy / EXAMPLE).is_dir():
+                raise Trouble(f"there is no {EXAMPLE}")
+            make_example(kernel, copy, log)
+            wanted.append(EXAMPLE_MODULE)
+        for name in wanted:
+            if not (copy / name).exists():
+                raise Trouble(f"the build made no {name}; log: {log}")
+        return {Path(name).name: (copy / name).read_bytes() for name in wanted}
+
+
+def checked_build(kernel, *options):
+    """Build everything anew with stricter options. Returns the build's output."""
+    name = f"{kernel.bed}-strict"
+    copy = BUILD / name
+    log = BUILD / "log" / f"modules-{name}.log"
+    with locked(BUILD / f"{name}.lock", copy):
+        shutil.rmtree(copy, ignore_errors=True)
+        refresh_copy(copy, kernel.identity)
+        log.unlink(missing_ok=True)
+        make_modules(kernel, copy, log, *options)
+        if (copy / EXAMPLE).is_dir():
+            make_example(kernel, copy, log, *options)
+        return log.read_text(errors="replace")

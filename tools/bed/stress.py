@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the stress driver in a guest and reads its results."""
+
+from pathlib import Path
+import re
+
+from bed.guest import run_guest
+
+SCRIPT = Path(__file__).with_name("guest_stress.sh")
+SPARE_SECONDS = 60		# on top of three times what the runs should take
+
+
+class Run:
+    """One run of the stress driver: what was asked for, what came of it."""
+
+    def __init__(self, name, **settings):
+        self.name = name
+        self.settings = settings
+        self.text = ""
+        self.complete = False
+
+    @property
+    def command(self):
+        words = " ".join(f"{key}={value}" for key, value in self.settings.items())
+        return f"stress_run {self.name} {words}"
+
+    def value(self, name):
+        """A figure of the result as text; None if it is not there."""
+        match = re.search(rf"^{name} (.*)$", self.text, re.MULTILINE)
+        return match.group(1).strip() if match else None
+
+    def number(self, name):
+        try:
+            return float(self.value(name))
+        except (TypeError, ValueError):
+            return None
+
+    @property
+    def verdict(self):
+        """PASS, "FAIL reason", or what stands in the way of a verdict."""
+        lines = self.text.strip().splitlines()
+        refused = [line for line in lines if line.startswith("@refused ")]
+        if refused:
+            return f"the driver refused {refused[0][9:]}"
+        results = [line for line in lines if not line.startswith("@")]
+        if not self.complete:
+            return "no verdict: the run did not end"
+        if not results or not re.match(r"verdict (PASS$|FAIL)", results[-1]):
+            return "no verdict in the result"
+        return results[-1].partition(" ")[2]
+
+
+def run_stress(machine, runs, cpus, modules, after=""):
+    """Make all runs in one guest, one after the other. Returns its Outcome.
+
+    after: a shell command for the guest when the runs are over.
+    """
+    seconds = sum(run.settings["duration_ms"] for run in runs) / 1000
+    script = "\n".join([". /root/stress.sh", *(run.command for run in runs), after])
+    outcome = run_guest(machine, script, cpus=cpus, modules=modules,
+                        timeout=3 * seconds + SPARE_SECONDS,
+                        extra={"stress.sh": (SCRIPT.read_bytes(), 0o644)})
+    read_runs(outcome.output, runs)
+    return outcome
+
+
+def read_runs(output, runs):
+    """Give each run its part of the guest's output."""
+    by_name = {run.name: run for run in runs}
+    for part in re.split(r"^@run ", output, flags=re.MULTILINE)[1:]:
+        name, _, text = part.partition("\n")
+        run = by_name.get(name.strip())
+        if run:
+            run.text = text.partition("@end\n")[0]
+            run.complete = "@end\n" in text
