@@ -152,6 +152,10 @@ static inline void nbq_node_give_back(struct nbq_node *node)
 }
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
+/* pool.c */
+extern unsigned int nbq_pool_nodes_max;
+void nbq_pools_flush(void);
+
 /* clh_nb.c: the steps of an acquisition, for the suites to take one by one */
 struct nbq_node *nbq_clh_join(struct nbq_clh *lock, struct nbq_node *node);
 struct nbq_node *nbq_clh_look(struct nbq_node *pred);

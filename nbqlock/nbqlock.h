@@ -28,6 +28,7 @@
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
+#include <linux/preempt.h>
 #include <linux/types.h>
 
 struct nbq_node;
@@ -177,12 +178,17 @@ static inline void nbq_clh_lock_irq(struct nbq_clh *lock)
  * nbq_clh_unlock_irq() - nbq_clh_unlock(), then interrupts on.
  * @lock: a lock acquired by an _irq verb
  *
+ * Interrupts come back before preemption, so that a reschedule that became due
+ * meanwhile happens at once.
+ *
  * Context: as nbq_clh_unlock(), interrupts off. Returns with them on.
  */
 static inline void nbq_clh_unlock_irq(struct nbq_clh *lock)
 {
+	preempt_disable();
 	nbq_clh_unlock(lock);
 	local_irq_enable();
+	preempt_enable();
 }
 
 static inline int __must_check
@@ -281,13 +287,17 @@ static inline void __nbq_clh_lock_irqsave(struct nbq_clh *lock,
  * @lock: a lock acquired by an _irqsave verb
  * @flags: the interrupt state which that verb saved
  *
+ * Interrupts come back before preemption, as in nbq_clh_unlock_irq().
+ *
  * Context: as nbq_clh_unlock(), interrupts off.
  */
 static inline void nbq_clh_unlock_irqrestore(struct nbq_clh *lock,
 					     unsigned long flags)
 {
+	preempt_disable();
 	nbq_clh_unlock(lock);
 	local_irq_restore(flags);
+	preempt_enable();
 }
 
 /**

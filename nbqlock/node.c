@@ -21,11 +21,13 @@
  *	time, without a counter that every CPU would have to write to.
  *	An empty pool does not allocate: a lock path must not.
  */
+#include <linux/export.h>
 #include <linux/processor.h>
 
 #include "internal.h"
 
 DEFINE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
+EXPORT_SYMBOL_IF_KUNIT(nbq_pools);
 
 /*
  * Claim the first free node of the pool and make it the hint. Each node passed
@@ -59,6 +61,7 @@ struct nbq_node *nbq_node_search(struct nbq_pool *pool)
 		nbq_pool_request_growth(pool);
 	return node;
 }
+EXPORT_SYMBOL_IF_KUNIT(nbq_node_search);
 
 /**
  * nbq_node_wait() - Claim a node of a pool that was found empty.

@@ -10,6 +10,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpuhotplug.h>
+#include <linux/export.h>
 #include <linux/irq_work.h>
 #include <linux/moduleparam.h>
 #include <linux/minmax.h>
@@ -30,7 +31,8 @@
  * is one CPU the growth has to wait for it.
  */
 static unsigned int pool_nodes = 64;
-static unsigned int pool_nodes_max = 4096;
+VISIBLE_IF_KUNIT unsigned int nbq_pool_nodes_max = 4096;
+EXPORT_SYMBOL_IF_KUNIT(nbq_pool_nodes_max);
 
 static int set_pool_nodes(const char *val, const struct kernel_param *kp)
 {
@@ -50,7 +52,7 @@ static const struct kernel_param_ops pool_nodes_ops = {
 module_param_cb(pool_nodes, &pool_nodes_ops, &pool_nodes, 0444);
 MODULE_PARM_DESC(pool_nodes,
 		 "queue nodes of each CPU and context level at the start (1 to 65536, default 64)");
-module_param_cb(pool_nodes_max, &pool_nodes_ops, &pool_nodes_max, 0444);
+module_param_cb(pool_nodes_max, &pool_nodes_ops, &nbq_pool_nodes_max, 0444);
 MODULE_PARM_DESC(pool_nodes_max,
 		 "queue nodes of each CPU and context level at most (1 to 65536, default 4096)");
 
@@ -80,17 +82,19 @@ static int enlarge(struct nbq_pool *pool, unsigned int size)
 /* Double a pool, up to the cap. */
 static void grow(struct nbq_pool *pool)
 {
-	unsigned int size = min(pool->size * 2, pool_nodes_max);
+	unsigned int old_size = pool->size;
+	unsigned int size = min(old_size * 2, nbq_pool_nodes_max);
 
-	if (size == pool->size) {
+	if (size == old_size) {
 		/* Stay in wants_growth: nothing more can be had. */
 		pr_warn_once("a pool of CPU %u has reached pool_nodes_max=%u: attempts may fail with -ENOMEM\n",
-			     pool->cpu, pool_nodes_max);
+			     pool->cpu, nbq_pool_nodes_max);
 		return;
 	}
 	if (enlarge(pool, size))
 		pr_warn_once("no memory to enlarge a pool of CPU %u\n", pool->cpu);
-	pool->events.growths++;
+	if (pool->size > old_size)
+		pool->events.growths++;
 	/* RELEASE, pairs with the swap in nbq_pool_request_growth(). */
 	smp_store_release(&pool->wants_growth, 0);
 }
@@ -180,14 +184,14 @@ int nbq_pools_start(void)
 {
 	int ret;
 
-	if (pool_nodes > pool_nodes_max) {
+	if (pool_nodes > nbq_pool_nodes_max) {
 		pr_err("pool_nodes=%u is more than pool_nodes_max=%u\n",
-		       pool_nodes, pool_nodes_max);
+		       pool_nodes, nbq_pool_nodes_max);
 		return -EINVAL;
 	}
 
-	node_cache = kmem_cache_create("nbq_node", sizeof(struct nbq_node), 0,
-				       SLAB_HWCACHE_ALIGN, NULL);
+	node_cache = kmem_cache_create("nbq_node", sizeof(struct nbq_node),
+				       __alignof__(struct nbq_node), 0, NULL);
 	if (!node_cache)
 		return -ENOMEM;
 
@@ -211,14 +215,22 @@ out_free_nodes:
 	return ret;
 }
 
-/* No lock is in use any more. */
-void nbq_pools_stop(void)
+/* Wait until every growth that was requested before this call is done. */
+VISIBLE_IF_KUNIT void nbq_pools_flush(void)
 {
 	unsigned int cpu;
 
-	cpuhp_remove_state_nocalls(hotplug_state);
 	for_each_possible_cpu(cpu)
 		irq_work_sync(per_cpu_ptr(&growth_irq_work, cpu));
+	flush_work(&growth_work);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_pools_flush);
+
+/* No lock is in use any more. */
+void nbq_pools_stop(void)
+{
+	cpuhp_remove_state_nocalls(hotplug_state);
+	nbq_pools_flush();
 	destroy_workqueue(growth_workqueue);
 	free_nodes();
 }

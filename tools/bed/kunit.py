@@ -21,12 +21,24 @@ from bed.kernels import require_um_host
 from bed.modules import refresh_copy
 from bed.source import get_source
 
-BASE_CONFIG = PROJECT / "tools" / "kunit.config"
 SUITES = ("nbq_clh", "nbq_pool", "nbq_deadline", "nbq_threads")
 BUILD_TIMEOUT = 3600
 RUN_TIMEOUT = 300		# kunit.py's own limit for the boot and the suites
 CPUS = max(4, guest_cpus())
 KUNIT_FOLDER = "tools/testing/kunit"
+
+
+class Bed:
+    """A kernel to run the suites in; its settings are in tools/NAME.config."""
+
+    def __init__(self, name, *arguments):
+        self.name = name
+        self.config = PROJECT / "tools" / f"{name}.config"
+        self.arguments = ("seccomp=on", *arguments)	# of the kernel
+
+
+MULTIPROCESSOR = Bed("kunit", f"ncpus={CPUS}")
+UNIPROCESSOR = Bed("kunit-up")
 
 
 class Case:
@@ -82,7 +94,7 @@ def write_kconfig(tree, path):
                     '\nsource "nbq/nbqlock/Kconfig"\n')
 
 
-def run_suites(name_filter=None):
+def run_suites(name_filter=None, bed=MULTIPROCESSOR):
     """Build the kernel with the suites in it, boot it, judge. Returns a Result."""
     require_um_host()
     project_config = PROJECT / "kunit" / ".kunitconfig"
@@ -90,28 +102,28 @@ def run_suites(name_filter=None):
         raise Trouble("there is no kunit/.kunitconfig")
     source = get_source()
     options = compiler_for_make()
-    key = digest(source.version, source.identity, BASE_CONFIG.read_bytes(),
+    key = digest(source.version, source.identity, bed.config.read_bytes(),
                  compiler_identity(), options)
-    folder = cache_root() / "kunit" / f"{source.version}-{key}"
+    folder = cache_root() / bed.name / f"{source.version}-{key}"
     with locked(f"{folder}.lock", "the KUnit kernel"):
-        prepare(folder, source, key)
-        return run_in(folder, source, options, name_filter)
+        prepare(folder, source, key, bed)
+        return run_in(folder, options, name_filter, bed)
 
 
-def prepare(folder, source, key):
+def prepare(folder, source, key, bed):
     """Make the shadow and the project's copy current; drop what is not whole."""
     whole = folder / ".whole"
     if folder.exists() and not whole.exists():
         say(f"{folder} was left half-made; making it again")
         shutil.rmtree(folder)
     if not folder.exists():
-        say(f"building the KUnit kernel, Linux {source.version} "
+        say(f"building a KUnit kernel, Linux {source.version} "
             f"(about 6 CPU-minutes; {cores()} CPUs here)")
     (folder / "obj").mkdir(parents=True, exist_ok=True)
     whole.unlink(missing_ok=True)
     make_shadow(source.path, folder / "tree")
     write_kconfig(source.path, folder / "Kconfig")
-    copy = BUILD / "kunit"
+    copy = BUILD / bed.name
     refresh_copy(copy, key)
     (folder / "tree/nbq").symlink_to(copy)
     shutil.rmtree(folder / "obj/nbq", ignore_errors=True)
@@ -119,17 +131,17 @@ def prepare(folder, source, key):
         (folder / "obj" / old).unlink(missing_ok=True)
 
 
-def run_in(folder, source, options, name_filter):
-    log = BUILD / "log" / "kunit.log"
+def run_in(folder, options, name_filter, bed):
+    log = BUILD / "log" / f"{bed.name}.log"
     log.unlink(missing_ok=True)
     report = folder / "obj/result.json"
     command = [sys.executable, folder / "tree" / KUNIT_FOLDER / "kunit.py", "run",
                "--arch=um", f"--build_dir={folder / 'obj'}",
-               f"--kunitconfig={BASE_CONFIG}",
+               f"--kunitconfig={bed.config}",
                f"--kunitconfig={folder / 'tree/nbq/kunit/.kunitconfig'}",
                f"--jobs={cores() + 1}", f"--timeout={RUN_TIMEOUT}",
-               f"--json={report}", "--kernel_args=seccomp=on",
-               f"--kernel_args=ncpus={CPUS}",
+               f"--json={report}",
+               *(f"--kernel_args={argument}" for argument in bed.arguments),
                f"--make_options=KBUILD_KCONFIG={folder / 'Kconfig'}",
                "--make_options=drivers-m=nbq/",
                *(f"--make_options={option}" for option in options)]
@@ -170,7 +182,7 @@ def judge(status, report, test_log, log, filtered):
         return Result(cases, [f"kunit.py built no kernel (status {status}); log: {log}"],
                       tail(log, 60))
     kernel_log = test_log.read_text(errors="replace")
-    kept = log.with_name("kunit-kernel.log")
+    kept = log.with_name(f"{log.stem}-kernel.log")
     kept.write_text(kernel_log)
     try:
         cases = read_cases(json.loads(report.read_text()))

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Patience: what becomes of a ktime_t, when the clock is read, and how late a
+ * deadline can be noticed. No lock takes part.
+ */
+#include <linux/string.h>
+
+#include "common.h"
+
+static const struct patience_case {
+	const char *desc;
+	ktime_t patience;
+	/* what nbq_deadline_after() makes of it */
+	struct nbq_deadline deadline;
+	/* the deadline once the clock was read, at 1000 */
+	ktime_t at;
+} patience_cases[] = {
+	{ "zero", 0, { .at = KTIME_MIN }, KTIME_MIN },
+	{ "minus_1", -1, { .at = KTIME_MIN }, KTIME_MIN },
+	{ "least", KTIME_MIN, { .at = KTIME_MIN }, KTIME_MIN },
+	{ "1_ns", 1, { .patience = 1 }, 1001 },
+	{ "1_s", NSEC_PER_SEC, { .patience = NSEC_PER_SEC }, NSEC_PER_SEC + 1000 },
+	{ "last_that_fits", KTIME_MAX - 1001, { .patience = KTIME_MAX - 1001 },
+	  KTIME_MAX - 1 },
+	{ "sum_is_the_end_of_time", KTIME_MAX - 1000,
+	  { .patience = KTIME_MAX - 1000 }, KTIME_MAX },
+	{ "sum_is_past_it", KTIME_MAX - 999, { .patience = KTIME_MAX - 999 },
+	  KTIME_MAX },
+	{ "most_but_one", KTIME_MAX - 1, { .patience = KTIME_MAX - 1 }, KTIME_MAX },
+	{ "forever", KTIME_MAX, { .at = KTIME_MAX }, KTIME_MAX },
+};
+
+static void patience_desc(const struct patience_case *p, char *desc)
+{
+	strscpy(desc, p->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(patience, patience_cases, patience_desc);
+
+static void patience_becomes_a_deadline(struct kunit *test)
+{
+	const struct patience_case *p = test->param_value;
+	struct nbq_deadline deadline;
+	bool waits = p->patience > 0;
+
+	nbq_fake_start(1000, 0);
+	deadline = nbq_deadline_after(p->patience);
+	KUNIT_EXPECT_EQ(test, deadline.at, p->deadline.at);
+	KUNIT_EXPECT_EQ(test, deadline.patience, p->deadline.patience);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+
+	KUNIT_EXPECT_EQ(test, nbq_deadline_passed(&deadline), !waits);
+	KUNIT_EXPECT_EQ(test, deadline.at, p->at);
+	KUNIT_EXPECT_EQ(test, deadline.patience, 0);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, p->deadline.patience ? 1 : 0);
+}
+
+static const struct at_case {
+	const char *desc;
+	ktime_t at;
+	bool passed;
+	unsigned int reads;
+} at_cases[] = {
+	{ "least", KTIME_MIN, true, 0 },
+	{ "minus_1", -1, true, 1 },
+	{ "zero", 0, true, 1 },
+	{ "1_ns_ago", 999, true, 1 },
+	{ "now", 1000, true, 1 },
+	{ "1_ns_from_now", 1001, false, 1 },
+	{ "most_but_one", KTIME_MAX - 1, false, 1 },
+	{ "never", KTIME_MAX, false, 0 },
+};
+
+static void at_desc(const struct at_case *a, char *desc)
+{
+	strscpy(desc, a->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(at, at_cases, at_desc);
+
+static void absolute_deadline_is_compared_with_the_clock(struct kunit *test)
+{
+	const struct at_case *a = test->param_value;
+	struct nbq_deadline deadline = nbq_deadline_at(a->at);
+
+	nbq_fake_start(1000, 0);
+	KUNIT_EXPECT_EQ(test, deadline.at, a->at);
+	KUNIT_EXPECT_EQ(test, deadline.patience, 0);
+	KUNIT_EXPECT_EQ(test, nbq_deadline_passed(&deadline), a->passed);
+	KUNIT_EXPECT_EQ(test, deadline.at, a->at);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, a->reads);
+}
+
+static void patience_starts_at_the_first_look_at_the_clock(struct kunit *test)
+{
+	struct nbq_deadline deadline;
+
+	nbq_fake_start(1000, 0);
+	deadline = nbq_deadline_after(10);
+	nbq_fake.now = 5000;
+	KUNIT_EXPECT_FALSE(test, nbq_deadline_passed(&deadline));
+	KUNIT_EXPECT_EQ(test, deadline.at, 5010);
+}
+
+static void clock_is_read_at_every_eighth_poll_only(struct kunit *test)
+{
+	struct nbq_deadline deadline = nbq_deadline_after(KTIME_MAX / 2);
+	unsigned int poll;
+
+	KUNIT_EXPECT_EQ(test, NBQ_POLLS_PER_CLOCK, 8);
+	nbq_fake_start(0, 1);
+	for (poll = 0; poll < 100; poll++) {
+		KUNIT_EXPECT_FALSE(test, nbq_deadline_passed(&deadline));
+		KUNIT_EXPECT_EQ(test, nbq_fake.reads,
+				poll / NBQ_POLLS_PER_CLOCK + 1);
+	}
+}
+
+static void deadline_is_never_early_and_at_most_eight_polls_late(struct kunit *test)
+{
+	unsigned int passes_at, poll, bound;
+
+	/* The deadline passes just before the poll number passes_at. */
+	for (passes_at = 0; passes_at < 40; passes_at++) {
+		struct nbq_deadline deadline = nbq_deadline_at(1);
+
+		bound = passes_at + NBQ_POLLS_PER_CLOCK;
+		nbq_fake_start(0, 0);
+		for (poll = 0; poll < bound; poll++) {
+			nbq_fake.now = poll >= passes_at;
+			if (nbq_deadline_passed(&deadline))
+				break;
+		}
+		KUNIT_EXPECT_GE(test, poll, passes_at);
+		KUNIT_EXPECT_LT(test, poll, bound);
+	}
+}
+
+static void deadline_passed_on_the_very_nanosecond(struct kunit *test)
+{
+	struct nbq_deadline deadline = nbq_deadline_after(10);
+
+	nbq_fake_start(1000, 0);
+	KUNIT_EXPECT_FALSE(test, nbq_deadline_passed(&deadline));
+	nbq_fake.now = 1009;
+	deadline.polls = 0;
+	KUNIT_EXPECT_FALSE(test, nbq_deadline_passed(&deadline));
+	nbq_fake.now = 1010;
+	deadline.polls = 0;
+	KUNIT_EXPECT_TRUE(test, nbq_deadline_passed(&deadline));
+}
+
+static void count_of_polls_may_wrap(struct kunit *test)
+{
+	struct nbq_deadline deadline = nbq_deadline_at(1);
+	unsigned int poll;
+
+	nbq_fake_start(0, 0);
+	deadline.polls = UINT_MAX - 3;
+	for (poll = 0; poll < 4; poll++)
+		KUNIT_EXPECT_FALSE(test, nbq_deadline_passed(&deadline));
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+	nbq_fake.now = 1;
+	KUNIT_EXPECT_TRUE(test, nbq_deadline_passed(&deadline));
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 1);
+}
+
+static void without_a_fake_clock_the_kernel_s_is_read(struct kunit *test)
+{
+	u64 before = ktime_get_mono_fast_ns();
+	u64 now = nbq_clock_ns();
+
+	KUNIT_EXPECT_LE(test, before, now);
+	KUNIT_EXPECT_LE(test, now, ktime_get_mono_fast_ns());
+}
+
+static struct kunit_case deadline_cases[] = {
+	KUNIT_CASE_PARAM(patience_becomes_a_deadline, patience_gen_params),
+	KUNIT_CASE_PARAM(absolute_deadline_is_compared_with_the_clock,
+			 at_gen_params),
+	KUNIT_CASE(patience_starts_at_the_first_look_at_the_clock),
+	KUNIT_CASE(clock_is_read_at_every_eighth_poll_only),
+	KUNIT_CASE(deadline_is_never_early_and_at_most_eight_polls_late),
+	KUNIT_CASE(deadline_passed_on_the_very_nanosecond),
+	KUNIT_CASE(count_of_polls_may_wrap),
+	KUNIT_CASE(without_a_fake_clock_the_kernel_s_is_read),
+	{}
+};
+
+static struct kunit_suite deadline_suite = {
+	.name = "nbq_deadline",
+	.init = nbq_bench_init,
+	.exit = nbq_bench_exit,
+	.test_cases = deadline_cases,
+};
+
+kunit_test_suite(deadline_suite);

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The counted events as other modules read them: every name, sums of all
+ * pools, and what a reset does to counts and to records.
+ */
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/string.h>
+
+#include "common.h"
+
+static void event_desc(const struct nbq_event *event, char *desc)
+{
+	strscpy(desc, event->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(event, nbq_event_list, event_desc);
+
+static u64 value_of(struct kunit *test, const char *name)
+{
+	u64 value = 0;
+
+	KUNIT_EXPECT_EQ(test, nbq_event_read(name, &value), 0);
+	return value;
+}
+
+/* One acquisition that found the queue empty. */
+static void acquire(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	nbq_clh_lock(&bench->lock);
+	nbq_clh_unlock(&bench->lock);
+}
+
+static void every_event_can_be_read_by_its_name(struct kunit *test)
+{
+	const struct nbq_event *event = test->param_value;
+	u64 value = U64_MAX;
+
+	KUNIT_EXPECT_EQ(test, nbq_event_read(event->name, &value), 0);
+	KUNIT_EXPECT_NE(test, value, U64_MAX);
+}
+
+static void every_event_is_0_after_a_reset(struct kunit *test)
+{
+	const struct nbq_event *event = test->param_value;
+
+	acquire(test);
+	nbq_events_reset();
+	KUNIT_EXPECT_EQ(test, value_of(test, event->name), 0);
+}
+
+/* What the pool of the running context counts is what is read. */
+static void event_counted_in_a_pool_is_in_the_sum(struct kunit *test)
+{
+	const struct nbq_event *event = test->param_value;
+	unsigned long *counter;
+	u64 before, after;
+
+	nbq_events_reset();
+	preempt_disable();
+	counter = nbq_counter(&nbq_this_pool()->events, event);
+	before = value_of(test, event->name);
+	*counter += 3;
+	after = value_of(test, event->name);
+	*counter -= 3;
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, before, 0);
+	KUNIT_EXPECT_EQ(test, after, 3);
+}
+
+static void unknown_event_is_refused(struct kunit *test)
+{
+	static const char * const names[] = {
+		"", "acquired", "timeouts ", "Timeouts", "nodes_takenn", "baseline",
+	};
+	u64 value = 4711;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		KUNIT_EXPECT_EQ(test, nbq_event_read(names[i], &value), -ENOENT);
+	KUNIT_EXPECT_EQ(test, value, 4711);
+}
+
+static void counts_of_all_cpus_are_added_up(struct kunit *test)
+{
+	unsigned int cpu, level, pools = 0;
+
+	nbq_events_reset();
+	for_each_possible_cpu(cpu) {
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			per_cpu(nbq_pools, cpu)[level].events.exhaustions++;
+			pools++;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, value_of(test, "exhaustions"), pools);
+	nbq_events_reset();
+}
+
+static void longest_walk_is_the_longest_of_any_cpu(struct kunit *test)
+{
+	unsigned int cpu;
+
+	nbq_events_reset();
+	for_each_possible_cpu(cpu) {
+		per_cpu(nbq_pools, cpu)[0].events.longest_walk = 7;
+		per_cpu(nbq_pools, cpu)[1].events.longest_walk = 5;
+	}
+	KUNIT_EXPECT_EQ(test, value_of(test, "longest_walk"), 7);
+	nbq_events_reset();
+	KUNIT_EXPECT_EQ(test, value_of(test, "longest_walk"), 0);
+}
+
+static void high_water_marks_of_all_pools_are_added_up(struct kunit *test)
+{
+	unsigned int cpu, cpus = 0;
+
+	nbq_events_reset();
+	for_each_possible_cpu(cpu) {
+		per_cpu(nbq_pools, cpu)[0].events.pool_high_water = 3;
+		per_cpu(nbq_pools, cpu)[2].events.pool_high_water = 1;
+		cpus++;
+	}
+	KUNIT_EXPECT_EQ(test, value_of(test, "pool_high_water"), 4 * cpus);
+	nbq_events_reset();
+}
+
+static void counts_go_on_from_0_after_a_reset(struct kunit *test)
+{
+	acquire(test);
+	nbq_events_reset();
+	acquire(test);
+	acquire(test);
+	KUNIT_EXPECT_EQ(test, value_of(test, "acquired_uncontended"), 2);
+	KUNIT_EXPECT_EQ(test, value_of(test, "nodes_taken"), 2);
+	KUNIT_EXPECT_EQ(test, value_of(test, "nodes_given_back"), 2);
+}
+
+/* Only its own CPU writes to a count, so a reset must not. */
+static void reset_does_not_write_to_the_counts(struct kunit *test)
+{
+	struct nbq_pool *pool = per_cpu(nbq_pools, raw_smp_processor_id());
+	unsigned long before;
+
+	pool->events.timeouts += 5;
+	before = pool->events.timeouts;
+	nbq_events_reset();
+	KUNIT_EXPECT_EQ(test, pool->events.timeouts, before);
+	KUNIT_EXPECT_EQ(test, value_of(test, "timeouts"), 0);
+}
+
+static void high_water_after_a_reset_is_what_is_in_use(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_clh second, third;
+	u64 one = 0, three = 0;
+
+	nbq_clh_init(&second);
+	nbq_clh_init(&third);
+
+	preempt_disable();
+	nbq_events_reset();
+	nbq_clh_lock(&bench->lock);
+	nbq_event_read("pool_high_water", &one);
+	nbq_clh_lock(&second);
+	nbq_clh_lock(&third);
+	nbq_clh_unlock(&third);
+	nbq_clh_unlock(&second);
+	nbq_clh_unlock(&bench->lock);
+	nbq_event_read("pool_high_water", &three);
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, one, 1);
+	KUNIT_EXPECT_EQ(test, three, 3);
+}
+
+static struct kunit_case events_cases[] = {
+	KUNIT_CASE_PARAM(every_event_can_be_read_by_its_name, event_gen_params),
+	KUNIT_CASE_PARAM(every_event_is_0_after_a_reset, event_gen_params),
+	KUNIT_CASE_PARAM(event_counted_in_a_pool_is_in_the_sum,
+			 event_gen_params),
+	KUNIT_CASE(unknown_event_is_refused),
+	KUNIT_CASE(counts_of_all_cpus_are_added_up),
+	KUNIT_CASE(longest_walk_is_the_longest_of_any_cpu),
+	KUNIT_CASE(high_water_marks_of_all_pools_are_added_up),
+	KUNIT_CASE(counts_go_on_from_0_after_a_reset),
+	KUNIT_CASE(reset_does_not_write_to_the_counts),
+	KUNIT_CASE(high_water_after_a_reset_is_what_is_in_use),
+	{}
+};
+
+static struct kunit_suite events_suite = {
+	.name = "nbq_events",
+	.init = nbq_bench_init,
+	.exit = nbq_bench_exit,
+	.test_cases = events_cases,
+};
+
+kunit_test_suite(events_suite);

@@ -1,0 +1,851 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queue-node pools: which node a claim gets, when growth is requested, what an
+ * empty pool does to an attempt, and which pool a context uses.
+ */
+#include <linux/cpumask.h>
+#include <linux/interrupt.h>
+#include <linux/irq_work.h>
+#include <linux/irqflags.h>
+#include <linux/kthread.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "common.h"
+
+/* Claim, also when that fails. */
+static struct nbq_node *try_claim(struct nbq_pool *pool)
+{
+	struct nbq_node *node;
+
+	preempt_disable();
+	node = nbq_node_claim(pool);
+	preempt_enable();
+	return node;
+}
+
+/* Which node */
+
+static void nodes_are_claimed_in_the_order_of_their_index(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < NBQ_BENCH_NODES; i++) {
+		KUNIT_EXPECT_EQ(test, bench->nodes[i].index, i);
+		KUNIT_EXPECT_PTR_EQ(test, try_claim(&bench->pool),
+				    &bench->nodes[i]);
+	}
+	EXPECT_COUNTED(test, .nodes_taken = NBQ_BENCH_NODES);
+}
+
+static void claim_takes_the_node_taken_last_first(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_node *first, *last;
+
+	first = nbq_bench_claim(test);
+	nbq_bench_claim(test);
+	last = nbq_bench_claim(test);
+	nbq_node_give_back(first);
+	nbq_node_give_back(last);
+
+	KUNIT_EXPECT_PTR_EQ(test, bench->pool.hint, last);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), last);
+	EXPECT_COUNTED(test, .nodes_taken = 4);
+}
+
+static void claim_takes_the_first_free_node_when_the_last_is_in_use(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_node *second, *third;
+
+	nbq_bench_claim(test);
+	second = nbq_bench_claim(test);
+	third = nbq_bench_claim(test);
+	nbq_bench_claim(test);
+	nbq_node_give_back(third);
+	nbq_node_give_back(second);
+
+	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), second);
+	KUNIT_EXPECT_PTR_EQ(test, bench->pool.hint, second);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), third);
+}
+
+static void node_in_use_cannot_be_claimed(struct kunit *test)
+{
+	struct nbq_node *node = nbq_bench_claim(test);
+
+	KUNIT_EXPECT_FALSE(test, nbq_node_try_claim(node));
+	KUNIT_EXPECT_FALSE(test, nbq_is_free(node));
+	nbq_node_give_back(node);
+	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
+	KUNIT_EXPECT_TRUE(test, nbq_node_try_claim(node));
+	KUNIT_EXPECT_FALSE(test, nbq_node_try_claim(node));
+}
+
+static void node_survives_the_wrap_of_its_counters(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_node *node = &bench->nodes[0];
+	int i;
+
+	node->taken = ULONG_MAX - 1;
+	node->given = ULONG_MAX - 1;
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_TRUE(test, nbq_node_try_claim(node));
+		KUNIT_EXPECT_FALSE(test, nbq_node_try_claim(node));
+		nbq_node_give_back(node);
+	}
+	KUNIT_EXPECT_EQ(test, node->taken, 2);
+}
+
+static void claim_of_an_empty_pool_fails(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_node *last = NULL;
+	unsigned int i;
+
+	for (i = 0; i < NBQ_BENCH_NODES; i++)
+		last = nbq_bench_claim(test);
+	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
+	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
+	EXPECT_COUNTED(test, .nodes_taken = NBQ_BENCH_NODES);
+
+	nbq_node_give_back(last);
+	KUNIT_EXPECT_PTR_EQ(test, try_claim(&bench->pool), last);
+}
+
+static void appended_node_is_the_last_to_be_claimed(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	nbq_bench_fill(bench, 0);
+	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
+
+	nbq_node_append(&bench->pool, &bench->nodes[0]);
+	KUNIT_EXPECT_EQ(test, bench->pool.size, 1);
+	KUNIT_EXPECT_PTR_EQ(test, bench->nodes[0].pool, &bench->pool);
+	KUNIT_EXPECT_PTR_EQ(test, try_claim(&bench->pool), &bench->nodes[0]);
+	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
+
+	nbq_node_append(&bench->pool, &bench->nodes[1]);
+	nbq_node_append(&bench->pool, &bench->nodes[2]);
+	KUNIT_EXPECT_EQ(test, bench->pool.size, 3);
+	KUNIT_EXPECT_EQ(test, bench->nodes[2].index, 2);
+	KUNIT_EXPECT_PTR_EQ(test, try_claim(&bench->pool), &bench->nodes[1]);
+	KUNIT_EXPECT_PTR_EQ(test, try_claim(&bench->pool), &bench->nodes[2]);
+}
+
+static void high_water_is_the_most_nodes_ever_in_use(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_node *node[5];
+	unsigned int round, i;
+
+	for (i = 0; i < 5; i++) {
+		node[i] = nbq_bench_claim(test);
+		KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, i + 1);
+	}
+	/* never more than five at a time, given back in every order */
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < 3; i++)
+			nbq_node_give_back(node[(round * 2 + i) % 5]);
+		for (i = 0; i < 3; i++)
+			node[(round * 2 + i) % 5] = nbq_bench_claim(test);
+	}
+	KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, 5);
+	nbq_bench_claim(test);
+	KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, 6);
+}
+
+static void give_back(void *node)
+{
+	nbq_node_give_back(node);
+}
+
+static void node_given_back_on_another_cpu_is_claimed_again(struct kunit *test)
+{
+	unsigned int cpu = nbq_other_cpu(test);
+	struct nbq_node *node = nbq_bench_claim(test);
+
+	smp_call_function_single(cpu, give_back, node, true);
+	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
+	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), node);
+}
+
+/* Nesting: an interrupt claims while the task that it interrupts claims */
+
+#define NESTED_INTERRUPTS	5000
+#define NESTED_NODES		3
+
+enum owner {
+	NOBODY,
+	TASK,
+	INTERRUPT,
+};
+
+struct nesting {
+	struct nbq_node *nodes;
+	enum owner owner[NESTED_NODES];
+	struct nbq_node *held_by_interrupt;
+	unsigned int random;
+	unsigned int taken_twice;
+	unsigned int interrupts;
+	unsigned int claims;
+};
+
+static unsigned int next_random(unsigned int *random)
+{
+	*random = *random * 1664525 + 1013904223;
+	return (*random >> 16) % NESTED_NODES;
+}
+
+/* Claim, and see that nobody else has the node. */
+static bool claim_alone(struct nesting *nesting, struct nbq_node *node,
+			enum owner me)
+{
+	enum owner *owner = &nesting->owner[node->index];
+
+	if (!nbq_node_try_claim(node))
+		return false;
+	if (READ_ONCE(*owner) != NOBODY)
+		nesting->taken_twice++;
+	WRITE_ONCE(*owner, me);
+	return true;
+}
+
+static void give_back_alone(struct nesting *nesting, struct nbq_node *node)
+{
+	WRITE_ONCE(nesting->owner[node->index], NOBODY);
+	nbq_node_give_back(node);
+}
+
+/* Give back the node of the last time and keep another until the next. */
+static void interrupt_claims(void *arg)
+{
+	struct nesting *nesting = arg;
+	struct nbq_node *node = nesting->held_by_interrupt;
+	unsigned int tries = 100;
+
+	if (node)
+		give_back_alone(nesting, node);
+	do {
+		node = &nesting->nodes[next_random(&nesting->random)];
+	} while (!claim_alone(nesting, node, INTERRUPT) && --tries);
+	nesting->held_by_interrupt = tries ? node : NULL;
+	nesting->interrupts++;
+}
+
+/*
+ * Try nodes at random: a CPU that cannot guess whether the next is free stops
+ * between the test and what follows it, and there an interrupt gets in.
+ */
+static int task_claims(void *arg)
+{
+	struct nesting *nesting = arg;
+	unsigned int random = 1, i;
+
+	while (!kthread_should_stop()) {
+		for (i = 0; i < 20; i++) {
+			unsigned int index = next_random(&random);
+			struct nbq_node *node = &nesting->nodes[index];
+
+			if (!claim_alone(nesting, node, TASK) &&
+			    READ_ONCE(nesting->owner[index]) == TASK)
+				give_back_alone(nesting, node);
+		}
+		WRITE_ONCE(nesting->claims, nesting->claims + 1);
+		cond_resched();
+	}
+	return 0;
+}
+
+/* So that there is a task to interrupt; for a bounded while. */
+static void wait_for_a_claim(const struct nesting *nesting)
+{
+	unsigned int claims = READ_ONCE(nesting->claims);
+	unsigned int yields = 1000000;
+
+	while (READ_ONCE(nesting->claims) == claims && yields--)
+		cond_resched();
+}
+
+static void interrupt_never_gets_the_node_that_the_task_below_it_claims(struct kunit *test)
+{
+	struct nesting *nesting = kunit_kzalloc(test, sizeof(*nesting),
+						GFP_KERNEL);
+	struct task_struct *task;
+	unsigned int cpu;
+	int i;
+
+	nbq_other_cpu(test);
+	KUNIT_ASSERT_NOT_NULL(test, nesting);
+	nesting->nodes = ((struct nbq_bench *)test->priv)->nodes;
+	task = kthread_create(task_claims, nesting, "nbq_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+
+	/* Stay, so that each call is an interrupt on the task's CPU. */
+	migrate_disable();
+	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
+	kthread_bind(task, cpu);
+	wake_up_process(task);
+	for (i = 0; i < NESTED_INTERRUPTS; i++) {
+		wait_for_a_claim(nesting);
+		smp_call_function_single(cpu, interrupt_claims, nesting, true);
+	}
+	migrate_enable();
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, nesting->interrupts, NESTED_INTERRUPTS);
+	KUNIT_EXPECT_EQ(test, nesting->taken_twice, 0);
+}
+
+/* Growth */
+
+static const struct growth_case {
+	const char *desc;
+	unsigned int size;
+	/* the claim, counted from 1, that requests growth */
+	unsigned int claim;
+} growth_cases[] = {
+	{ "of_1", 1, 1 },
+	{ "of_2", 2, 2 },
+	{ "of_3", 3, 3 },
+	{ "of_4", 4, 4 },
+	{ "of_5", 5, 4 },
+	{ "of_7", 7, 6 },
+	{ "of_8", 8, 7 },
+};
+
+static void growth_desc(const struct growth_case *growth, char *desc)
+{
+	strscpy(desc, growth->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(growth, growth_cases, growth_desc);
+
+static void growth_is_requested_in_the_last_quarter(struct kunit *test)
+{
+	const struct growth_case *growth = test->param_value;
+	struct nbq_bench *bench = test->priv;
+	unsigned int claim;
+
+	nbq_bench_fill(bench, growth->size);
+	for (claim = 1; claim <= growth->claim; claim++) {
+		KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 0);
+		try_claim(&bench->pool);
+	}
+	KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 1);
+}
+
+static void growth_is_requested_again_by_an_empty_pool(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < NBQ_BENCH_NODES; i++)
+		nbq_bench_claim(test);
+	bench->pool.wants_growth = 0;
+	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
+	KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 1);
+}
+
+static void growth_is_not_requested_by_reuse(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	int i;
+
+	for (i = 0; i < 100; i++)
+		nbq_node_give_back(nbq_bench_claim(test));
+	KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 0);
+	KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, 1);
+}
+
+/*
+ * The pool of the NMI level, which nobody else uses meanwhile. It stays large,
+ * so in the same boot there is nothing left to see for a second run.
+ */
+static void growth_doubles_a_pool_until_it_stops_at_the_cap(struct kunit *test)
+{
+	struct nbq_pool *pool = &per_cpu(nbq_pools, raw_smp_processor_id())[3];
+	unsigned long growths = pool->events.growths;
+	unsigned int size, times = 0;
+	struct nbq_node *node;
+
+	if (pool->size == nbq_pool_nodes_max)
+		kunit_skip(test, "the pool is at its cap since an earlier run");
+	while (pool->size < nbq_pool_nodes_max) {
+		size = pool->size;
+		while (!READ_ONCE(pool->wants_growth) &&
+		       READ_ONCE(pool->size) == size)
+			KUNIT_ASSERT_NOT_NULL(test, try_claim(pool));
+		nbq_pools_flush();
+		KUNIT_ASSERT_EQ(test, pool->size, min(2 * size, nbq_pool_nodes_max));
+		times++;
+	}
+	KUNIT_EXPECT_EQ(test, pool->events.growths - growths, times);
+
+	/* At the cap: asked for more, it stays as it is. */
+	while (!READ_ONCE(pool->wants_growth))
+		KUNIT_ASSERT_NOT_NULL(test, try_claim(pool));
+	nbq_pools_flush();
+	KUNIT_EXPECT_EQ(test, pool->size, nbq_pool_nodes_max);
+	KUNIT_EXPECT_EQ(test, pool->events.growths - growths, times);
+	for (node = pool->first; node; node = node->next_in_pool)
+		nbq_node_give_back(node);
+}
+
+/* An empty pool */
+
+static void patience_is_spent_before_no_node_is_reported(struct kunit *test)
+{
+	struct nbq_deadline deadline = nbq_deadline_after(100);
+	struct nbq_bench *bench = test->priv;
+	struct nbq_node *node;
+
+	nbq_bench_fill(bench, 0);
+	nbq_fake_start(1000, 10);
+	preempt_disable();
+	node = nbq_node_wait(&bench->pool, &deadline);
+	preempt_enable();
+
+	KUNIT_EXPECT_NULL(test, node);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
+	EXPECT_COUNTED(test, .exhaustions = 1);
+}
+
+/* In a CPU's pool that has only @node, or none */
+static int lock_timeout_with(struct kunit *test, struct nbq_node *node,
+			     ktime_t patience)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_lent lent;
+	int ret;
+
+	preempt_disable();
+	if (node) {
+		node->pool = nbq_this_pool();
+		node->next_in_pool = NULL;
+	}
+	nbq_lend(&lent, nbq_this_pool(), node);
+	ret = nbq_clh_lock_timeout(&bench->lock, patience);
+	if (!ret)
+		nbq_clh_unlock(&bench->lock);
+	nbq_take_back(&lent);
+	preempt_enable();
+	return ret;
+}
+
+static void empty_pool_gives_enomem_after_the_patience(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 100), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
+	KUNIT_EXPECT_NULL(test, bench->lock.tail);
+	EXPECT_TOTAL(test, .exhaustions = 1);
+}
+
+static void empty_pool_gives_enomem_at_once_without_patience(struct kunit *test)
+{
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 0), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, -1), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+	EXPECT_TOTAL(test, .exhaustions = 2);
+}
+
+static void enomem_leaves_preemption_as_it_was(struct kunit *test)
+{
+	unsigned int before = preempt_count(), after;
+
+	lock_timeout_with(test, NULL, 0);
+	after = preempt_count();
+	while ((preempt_count() & PREEMPT_MASK) > (before & PREEMPT_MASK))
+		preempt_enable();
+	KUNIT_EXPECT_EQ(test, after, before);
+}
+
+static void trylock_fails_where_the_pool_is_empty(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_lent lent;
+	bool acquired;
+
+	preempt_disable();
+	nbq_lend(&lent, nbq_this_pool(), NULL);
+	acquired = nbq_clh_trylock(&bench->lock);
+	if (acquired)
+		nbq_clh_unlock(&bench->lock);
+	nbq_take_back(&lent);
+	preempt_enable();
+
+	KUNIT_EXPECT_FALSE(test, acquired);
+	KUNIT_EXPECT_NULL(test, bench->lock.tail);
+	EXPECT_TOTAL(test, .exhaustions = 1);
+}
+
+static void node_given_back_meanwhile_is_used(struct kunit *test)
+{
+	struct nbq_node *node = nbq_bench_claim(test);
+
+	nbq_fake_start(1000, 10);
+	nbq_fake_call(3, give_back, node);
+	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, node, 100), 0);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 3);
+	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
+	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_taken = 1,
+		     .nodes_given_back = 1, .exhaustions = 1);
+}
+
+static void patience_spent_on_a_node_is_not_had_again_for_the_lock(struct kunit *test)
+{
+	struct nbq_node *node, *pred;
+
+	nbq_bench_join(test, &pred);
+	node = nbq_bench_claim(test);
+
+	/* before and after: H */
+	nbq_fake_start(1000, 10);
+	nbq_fake_call(6, give_back, node);
+	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, node, 100), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
+	EXPECT_PICTURE(test, "H.");
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
+		     .nodes_given_back = 1, .exhaustions = 1);
+}
+
+/* A node, and the pool in which somebody waits for it */
+struct awaited {
+	struct nbq_node *node;
+	struct nbq_pool *pool;
+	unsigned long exhaustions;
+	bool seen;
+};
+
+static void nothing(void *unused)
+{
+}
+
+static void give_back_once_awaited(void *arg)
+{
+	struct awaited *awaited = arg;
+	unsigned int looks = 10000000;
+
+	while (READ_ONCE(awaited->pool->events.exhaustions) ==
+	       awaited->exhaustions && looks--)
+		cpu_relax();
+	awaited->seen = looks + 1;
+	nbq_node_give_back(awaited->node);
+}
+
+static void untimed_acquisition_waits_for_a_node_from_another_cpu(struct kunit *test)
+{
+	static call_single_data_t csd;
+	struct awaited awaited = { .node = nbq_bench_claim(test) };
+	struct nbq_bench *bench = test->priv;
+	struct nbq_lent lent;
+	unsigned int cpu;
+
+	nbq_other_cpu(test);
+	preempt_disable();
+	cpu = nbq_other_cpu(test);
+	awaited.pool = nbq_this_pool();
+	awaited.exhaustions = awaited.pool->events.exhaustions;
+	awaited.node->pool = awaited.pool;
+	awaited.node->next_in_pool = NULL;
+	nbq_lend(&lent, awaited.pool, awaited.node);
+
+	INIT_CSD(&csd, give_back_once_awaited, &awaited);
+	smp_call_function_single_async(cpu, &csd);
+	nbq_clh_lock(&bench->lock);
+	nbq_clh_unlock(&bench->lock);
+	nbq_take_back(&lent);
+	/* Calls are made in order: after this one, that one has returned. */
+	smp_call_function_single(cpu, nothing, NULL, true);
+	preempt_enable();
+
+	KUNIT_EXPECT_TRUE(test, awaited.seen);
+	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_taken = 1,
+		     .nodes_given_back = 1, .exhaustions = 1);
+}
+
+/* The pool of the level */
+
+static const struct level_case {
+	const char *desc;
+	int level;
+	int preempt_offset;
+} level_cases[] = {
+	{ "task", 0, 0 },
+	{ "softirq", 1, SOFTIRQ_OFFSET },
+	{ "hardirq", 2, HARDIRQ_OFFSET },
+	{ "nmi", 3, NMI_OFFSET },
+};
+
+static void level_desc(const struct level_case *level, char *desc)
+{
+	strscpy(desc, level->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(level, level_cases, level_desc);
+
+static void read_taken(struct nbq_pool *pools, unsigned long *taken)
+{
+	int i;
+
+	for (i = 0; i < NBQ_LEVELS; i++)
+		taken[i] = pools[i].events.nodes_taken;
+}
+
+/* The preemption count says in which context the CPU is; so let it say that. */
+static void level_decides_whose_nodes_are_used(struct kunit *test)
+{
+	const struct level_case *level = test->param_value;
+	struct nbq_bench *bench = test->priv;
+	unsigned long flags, before[NBQ_LEVELS], after[NBQ_LEVELS];
+	struct nbq_pool *pools;
+	bool acquired;
+	int i;
+
+	local_irq_save(flags);
+	pools = *this_cpu_ptr(&nbq_pools);
+	read_taken(pools, before);
+	__preempt_count_add(level->preempt_offset);
+	acquired = nbq_clh_trylock(&bench->lock);
+	if (acquired)
+		nbq_clh_unlock(&bench->lock);
+	__preempt_count_sub(level->preempt_offset);
+	read_taken(pools, after);
+	local_irq_restore(flags);
+
+	KUNIT_EXPECT_TRUE(test, acquired);
+	for (i = 0; i < NBQ_LEVELS; i++)
+		KUNIT_EXPECT_EQ(test, after[i] - before[i], i == level->level);
+}
+
+/* An attempt in a real interrupt, with the pools before and after it */
+struct attempt {
+	struct tasklet_struct tasklet;
+	struct irq_work irq_work;
+	struct nbq_clh *lock;
+	ktime_t patience;
+	int level;
+	int ret;
+	unsigned long before[NBQ_LEVELS];
+	unsigned long after[NBQ_LEVELS];
+	bool done;
+};
+
+static void make_attempt(struct attempt *attempt)
+{
+	struct nbq_pool *pools = *this_cpu_ptr(&nbq_pools);
+
+	attempt->level = interrupt_context_level();
+	read_taken(pools, attempt->before);
+	attempt->ret = nbq_clh_lock_timeout(attempt->lock, attempt->patience);
+	if (!attempt->ret)
+		nbq_clh_unlock(attempt->lock);
+	read_taken(pools, attempt->after);
+	/* RELEASE, pairs with the ACQUIRE in run_in_hardirq(). */
+	smp_store_release(&attempt->done, true);
+}
+
+static void tasklet_attempt(struct tasklet_struct *tasklet)
+{
+	make_attempt(container_of(tasklet, struct attempt, tasklet));
+}
+
+static void hardirq_attempt(struct irq_work *work)
+{
+	make_attempt(container_of(work, struct attempt, irq_work));
+}
+
+/* To be called with preemption off, interrupts on: comes back to this CPU. */
+static void run_in_hardirq(struct attempt *attempt)
+{
+	unsigned int looks = 100000000;
+
+	attempt->irq_work = IRQ_WORK_INIT_HARD(hardirq_attempt);
+	irq_work_queue(&attempt->irq_work);
+	/* At the next tick where the CPU cannot interrupt itself. */
+	while (!smp_load_acquire(&attempt->done) && looks--)
+		cpu_relax();
+}
+
+static struct attempt *new_attempt(struct kunit *test, ktime_t patience)
+{
+	struct attempt *attempt = kunit_kzalloc(test, sizeof(*attempt), GFP_KERNEL);
+	struct nbq_bench *bench = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, attempt);
+	attempt->lock = &bench->lock;
+	attempt->patience = patience;
+	return attempt;
+}
+
+static void expect_only_its_level_s_pool(struct kunit *test,
+					 struct attempt *attempt)
+{
+	int i;
+
+	for (i = 0; i < NBQ_LEVELS; i++)
+		KUNIT_EXPECT_EQ(test, attempt->after[i] - attempt->before[i],
+				i == attempt->level);
+}
+
+static void tasklet_uses_the_pool_of_its_level(struct kunit *test)
+{
+	struct attempt *attempt = new_attempt(test, 0);
+
+	tasklet_setup(&attempt->tasklet, tasklet_attempt);
+	local_bh_disable();
+	tasklet_schedule(&attempt->tasklet);
+	local_bh_enable();
+	tasklet_kill(&attempt->tasklet);
+
+	KUNIT_EXPECT_TRUE(test, attempt->done);
+	KUNIT_EXPECT_EQ(test, attempt->ret, 0);
+	/* With PREEMPT_RT a tasklet runs in a task and interrupts none. */
+	KUNIT_EXPECT_EQ(test, attempt->level, !IS_ENABLED(CONFIG_PREEMPT_RT));
+	expect_only_its_level_s_pool(test, attempt);
+}
+
+static void hardirq_uses_the_pool_of_its_level(struct kunit *test)
+{
+	struct attempt *attempt = new_attempt(test, 0);
+
+	preempt_disable();
+	run_in_hardirq(attempt);
+	preempt_enable();
+	irq_work_sync(&attempt->irq_work);
+
+	KUNIT_EXPECT_TRUE(test, attempt->done);
+	KUNIT_EXPECT_EQ(test, attempt->ret, 0);
+	KUNIT_EXPECT_EQ(test, attempt->level, 2);
+	expect_only_its_level_s_pool(test, attempt);
+}
+
+static void hardirq_behind_the_holder_below_it_times_out(struct kunit *test)
+{
+	struct attempt *attempt = new_attempt(test, 100);
+	struct nbq_bench *bench = test->priv;
+	bool contended;
+
+	nbq_fake_start(1000, 10);
+
+	/* before: H; in between: H w; after: H */
+	nbq_clh_lock(&bench->lock);
+	run_in_hardirq(attempt);
+	contended = nbq_clh_is_contended(&bench->lock);
+	nbq_clh_unlock(&bench->lock);
+	irq_work_sync(&attempt->irq_work);
+
+	KUNIT_EXPECT_TRUE(test, attempt->done);
+	KUNIT_EXPECT_EQ(test, attempt->ret, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
+	KUNIT_EXPECT_FALSE(test, contended);
+	KUNIT_EXPECT_NULL(test, bench->lock.tail);
+	EXPECT_TOTAL(test, .acquired_uncontended = 1, .timeouts = 1,
+		     .nodes_taken = 2, .nodes_given_back = 2);
+}
+
+static void every_online_cpu_has_pools_of_its_own(struct kunit *test)
+{
+	unsigned int cpu, level;
+
+	for_each_online_cpu(cpu) {
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
+			struct nbq_node *node;
+			unsigned int nodes = 0;
+
+			KUNIT_EXPECT_EQ(test, pool->cpu, cpu);
+			for (node = pool->first; node; node = node->next_in_pool) {
+				KUNIT_ASSERT_PTR_EQ(test, node->pool, pool);
+				KUNIT_ASSERT_EQ(test, node->index, nodes);
+				nodes++;
+			}
+			KUNIT_EXPECT_GE(test, nodes, 1);
+			KUNIT_EXPECT_EQ(test, nodes, pool->size);
+		}
+	}
+}
+
+static void no_two_nodes_share_a_cache_line(struct kunit *test)
+{
+	unsigned int cpu, level;
+
+	KUNIT_EXPECT_EQ(test, sizeof(struct nbq_node) % SMP_CACHE_BYTES, 0);
+	for_each_online_cpu(cpu) {
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			struct nbq_node *node = per_cpu(nbq_pools, cpu)[level].first;
+
+			for (; node; node = node->next_in_pool)
+				KUNIT_ASSERT_TRUE(test,
+						  IS_ALIGNED((unsigned long)node,
+							     SMP_CACHE_BYTES));
+		}
+	}
+}
+
+static void no_node_is_in_use_when_no_lock_is(struct kunit *test)
+{
+	unsigned int cpu, level;
+
+	for_each_online_cpu(cpu) {
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			struct nbq_node *node = per_cpu(nbq_pools, cpu)[level].first;
+
+			for (; node; node = node->next_in_pool)
+				KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
+		}
+	}
+}
+
+static struct kunit_case pool_cases[] = {
+	KUNIT_CASE(nodes_are_claimed_in_the_order_of_their_index),
+	KUNIT_CASE(claim_takes_the_node_taken_last_first),
+	KUNIT_CASE(claim_takes_the_first_free_node_when_the_last_is_in_use),
+	KUNIT_CASE(node_in_use_cannot_be_claimed),
+	KUNIT_CASE(node_survives_the_wrap_of_its_counters),
+	KUNIT_CASE(claim_of_an_empty_pool_fails),
+	KUNIT_CASE(appended_node_is_the_last_to_be_claimed),
+	KUNIT_CASE(high_water_is_the_most_nodes_ever_in_use),
+	KUNIT_CASE(node_given_back_on_another_cpu_is_claimed_again),
+	KUNIT_CASE(interrupt_never_gets_the_node_that_the_task_below_it_claims),
+	KUNIT_CASE_PARAM(growth_is_requested_in_the_last_quarter,
+			 growth_gen_params),
+	KUNIT_CASE(growth_is_requested_again_by_an_empty_pool),
+	KUNIT_CASE(growth_is_not_requested_by_reuse),
+	KUNIT_CASE(growth_doubles_a_pool_until_it_stops_at_the_cap),
+	KUNIT_CASE(patience_is_spent_before_no_node_is_reported),
+	KUNIT_CASE(empty_pool_gives_enomem_after_the_patience),
+	KUNIT_CASE(empty_pool_gives_enomem_at_once_without_patience),
+	KUNIT_CASE(enomem_leaves_preemption_as_it_was),
+	KUNIT_CASE(trylock_fails_where_the_pool_is_empty),
+	KUNIT_CASE(node_given_back_meanwhile_is_used),
+	KUNIT_CASE(patience_spent_on_a_node_is_not_had_again_for_the_lock),
+	KUNIT_CASE(untimed_acquisition_waits_for_a_node_from_another_cpu),
+	KUNIT_CASE_PARAM(level_decides_whose_nodes_are_used, level_gen_params),
+	KUNIT_CASE(tasklet_uses_the_pool_of_its_level),
+	KUNIT_CASE(hardirq_uses_the_pool_of_its_level),
+	KUNIT_CASE(hardirq_behind_the_holder_below_it_times_out),
+	KUNIT_CASE(every_online_cpu_has_pools_of_its_own),
+	KUNIT_CASE(no_two_nodes_share_a_cache_line),
+	KUNIT_CASE(no_node_is_in_use_when_no_lock_is),
+	{}
+};
+
+static struct kunit_suite pool_suite = {
+	.name = "nbq_pool",
+	.init = nbq_bench_init,
+	.exit = nbq_bench_exit,
+	.test_cases = pool_cases,
+};
+
+kunit_test_suite(pool_suite);

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A few cases with real threads on several CPUs, bounded by a number of
+ * acquisitions, that end in exact counts. Surviving for long, under every
+ * kind of load, is the business of the stress driver.
+ */
+#include <linux/completion.h>
+#include <linux/cpumask.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "common.h"
+
+#define THREADS_MAX	4
+
+/**
+ * struct thread - one thread, bound to a CPU
+ * @task: the thread
+ * @crew: those it works with
+ * @run: what it does
+ * @index: its number in the crew, from 0
+ * @cpu: where it is bound
+ * @finished: when @run has returned
+ * @acquisitions: how often it got the lock
+ * @timeouts: how often it did not get the lock
+ * @others: how often an attempt returned something else
+ */
+struct thread {
+	struct task_struct *task;
+	struct crew *crew;
+	void (*run)(struct thread *thread);
+	unsigned int index;
+	unsigned int cpu;
+	struct completion finished;
+	unsigned long acquisitions;
+	unsigned long timeouts;
+	unsigned long others;
+};
+
+/**
+ * struct crew - the threads of a case and what they share
+ * @lock: the lock
+ * @counter: protected by @lock alone
+ * @owner: 1 while somebody is in the critical section
+ * @violations: how often two were
+ * @start: opens when all threads are there
+ * @threads: the threads
+ * @size: how many
+ * @round: the round that a pair is in
+ * @released: the last round in which the first of a pair has returned from its
+ *	unlock
+ * @buffer: memory in which a pair makes its locks
+ * @broken: how often that memory was written to after the lock's life
+ */
+struct crew {
+	struct nbq_clh *lock;
+	unsigned long counter;
+	unsigned int owner;
+	unsigned int violations;
+	struct completion start;
+	struct thread threads[THREADS_MAX];
+	unsigned int size;
+	unsigned long round;
+	unsigned long released;
+	void *buffer;
+	unsigned int broken;
+};
+
+static int thread_main(void *arg)
+{
+	struct thread *thread = arg;
+
+	wait_for_completion(&thread->crew->start);
+	thread->run(thread);
+	complete(&thread->finished);
+	return 0;
+}
+
+static struct crew *new_crew(struct kunit *test)
+{
+	struct crew *crew = kunit_kzalloc(test, sizeof(*crew), GFP_KERNEL);
+	struct nbq_bench *bench = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, crew);
+	crew->lock = &bench->lock;
+	init_completion(&crew->start);
+	return crew;
+}
+
+/* Add a thread on @cpu, which waits for the start. */
+static void add_thread(struct kunit *test, struct crew *crew, unsigned int cpu,
+		       void (*run)(struct thread *thread))
+{
+	struct thread *thread = &crew->threads[crew->size];
+
+	thread->crew = crew;
+	thread->run = run;
+	thread->index = crew->size;
+	thread->cpu = cpu;
+	init_completion(&thread->finished);
+	thread->task = kthread_create(thread_main, thread, "nbq_kunit/%u", cpu);
+	if (IS_ERR(thread->task)) {
+		KUNIT_FAIL(test, "no thread: %ld", PTR_ERR(thread->task));
+		return;
+	}
+	get_task_struct(thread->task);
+	kthread_bind(thread->task, cpu);
+	wake_up_process(thread->task);
+	crew->size++;
+}
+
+/* A thread on each CPU, to THREADS_MAX; with one CPU only, skip the case. */
+static void fill_crew(struct kunit *test, struct crew *crew,
+		      void (*run)(struct thread *thread))
+{
+	unsigned int cpu;
+
+	nbq_other_cpu(test);
+	for_each_online_cpu(cpu) {
+		if (crew->size == THREADS_MAX)
+			break;
+		add_thread(test, crew, cpu, run);
+	}
+}
+
+/* Let all threads run to their end. Their code is left when this returns. */
+static void run_crew(struct crew *crew)
+{
+	unsigned int i;
+
+	complete_all(&crew->start);
+	for (i = 0; i < crew->size; i++) {
+		wait_for_completion(&crew->threads[i].finished);
+		kthread_stop(crew->threads[i].task);
+		put_task_struct(crew->threads[i].task);
+	}
+}
+
+static unsigned long sum_acquisitions(const struct crew *crew)
+{
+	unsigned long sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < crew->size; i++)
+		sum += crew->threads[i].acquisitions;
+	return sum;
+}
+
+static unsigned long sum_timeouts(const struct crew *crew)
+{
+	unsigned long sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < crew->size; i++)
+		sum += crew->threads[i].timeouts;
+	return sum;
+}
+
+static unsigned long sum_others(const struct crew *crew)
+{
+	unsigned long sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < crew->size; i++)
+		sum += crew->threads[i].others;
+	return sum;
+}
+
+/* In the critical section: count, slowly, without any atomic operation. */
+static void count_one(struct crew *crew)
+{
+	unsigned long counter;
+
+	if (READ_ONCE(crew->owner))
+		WRITE_ONCE(crew->violations, crew->violations + 1);
+	WRITE_ONCE(crew->owner, 1);
+	counter = READ_ONCE(crew->counter);
+	cpu_relax();
+	WRITE_ONCE(crew->counter, counter + 1);
+	WRITE_ONCE(crew->owner, 0);
+}
+
+/* One attempt, whatever becomes of it */
+static void attempt(struct thread *thread, int ret)
+{
+	if (!ret) {
+		count_one(thread->crew);
+		nbq_clh_unlock(thread->crew->lock);
+		thread->acquisitions++;
+	} else if (ret == -ETIMEDOUT) {
+		thread->timeouts++;
+	} else {
+		thread->others++;
+	}
+}
+
+/* Nothing is lost: all that was taken came back, and all attempts add up. */
+static void expect_exact_counts(struct kunit *test, struct crew *crew)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_events *before = &bench->total, now = {};
+
+	KUNIT_EXPECT_EQ(test, crew->violations, 0);
+	KUNIT_EXPECT_EQ(test, crew->counter, sum_acquisitions(crew));
+	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(crew->lock), 0);
+	nbq_read_events(&now);
+	KUNIT_EXPECT_EQ(test, sum_acquisitions(crew),
+			now.acquired_uncontended - before->acquired_uncontended +
+			now.acquired_handoff - before->acquired_handoff);
+	KUNIT_EXPECT_EQ(test, sum_timeouts(crew), now.timeouts - before->timeouts);
+	KUNIT_EXPECT_EQ(test, now.nodes_taken - before->nodes_taken,
+			now.nodes_given_back - before->nodes_given_back +
+			now.nodes_reclaimed - before->nodes_reclaimed);
+}
+
+/* Without a time limit */
+
+#define UNTIMED_ACQUISITIONS	500
+
+static void acquire_untimed(struct thread *thread)
+{
+	unsigned int i;
+
+	for (i = 0; i < UNTIMED_ACQUISITIONS; i++) {
+		nbq_clh_lock(thread->crew->lock);
+		attempt(thread, 0);
+		cond_resched();
+	}
+}
+
+static void untimed_acquisitions_add_up(struct kunit *test)
+{
+	struct crew *crew = new_crew(test);
+
+	fill_crew(test, crew, acquire_untimed);
+	run_crew(crew);
+	KUNIT_EXPECT_EQ(test, crew->counter, crew->size * UNTIMED_ACQUISITIONS);
+	expect_exact_counts(test, crew);
+}
+
+/* With all kinds of patience */
+
+#define TIMED_ATTEMPTS	500
+
+static void acquire_with_mixed_patience(struct thread *thread)
+{
+	static const ktime_t patience[] = {
+		0, 1, 500, 5 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, KTIME_MAX,
+	};
+	struct nbq_clh *lock = thread->crew->lock;
+	unsigned int i;
+
+	for (i = 0; i < TIMED_ATTEMPTS; i++) {
+		unsigned int kind = (i + thread->index) % ARRAY_SIZE(patience);
+
+		attempt(thread, nbq_clh_lock_timeout(lock, patience[kind]));
+		cond_resched();
+	}
+}
+
+static void attempts_are_acquisitions_or_timeouts(struct kunit *test)
+{
+	struct crew *crew = new_crew(test);
+
+	fill_crew(test, crew, acquire_with_mixed_patience);
+	run_crew(crew);
+	KUNIT_EXPECT_EQ(test, crew->size * TIMED_ATTEMPTS,
+			sum_acquisitions(crew) + sum_timeouts(crew));
+	KUNIT_EXPECT_EQ(test, sum_others(crew), 0);
+	expect_exact_counts(test, crew);
+}
+
+/* An interrupt that tries the lock which its CPU's thread may hold */
+
+#define INTERRUPTS	300
+
+static void interrupt_attempt(void *arg)
+{
+	struct crew *crew = arg;
+
+	/* A thread of its own, so that no count is shared with the one below. */
+	attempt(&crew->threads[THREADS_MAX - 1],
+		nbq_clh_lock_timeout(crew->lock, 1000));
+}
+
+static void interrupts_and_threads_share_a_lock(struct kunit *test)
+{
+	struct crew *crew = new_crew(test);
+	struct thread *interrupt = &crew->threads[THREADS_MAX - 1];
+	unsigned int cpu, i;
+
+	nbq_other_cpu(test);
+	interrupt->crew = crew;
+	migrate_disable();
+	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
+	add_thread(test, crew, smp_processor_id(), acquire_with_mixed_patience);
+	add_thread(test, crew, cpu, acquire_with_mixed_patience);
+	complete_all(&crew->start);
+	for (i = 0; i < INTERRUPTS; i++) {
+		smp_call_function_single(cpu, interrupt_attempt, crew, true);
+		cond_resched();
+	}
+	migrate_enable();
+	run_crew(crew);
+
+	KUNIT_EXPECT_EQ(test, INTERRUPTS,
+			interrupt->acquisitions + interrupt->timeouts);
+	crew->size = THREADS_MAX;
+	expect_exact_counts(test, crew);
+}
+
+/*
+ * Unlock, then free. The second of a pair poisons the lock's memory as soon as
+ * it has had its turn, while the first may still be inside its unlock.
+ */
+
+#define ROUNDS		100
+#define POISON		0x6b
+#define BUFFER_SIZE	(2 * SMP_CACHE_BYTES + sizeof(struct nbq_clh))
+
+static void wait_for_round(const unsigned long *word, unsigned long round)
+{
+	/* ACQUIRE, pairs with the RELEASE of the one who sets it. */
+	while (smp_load_acquire(word) < round)
+		cond_resched();
+}
+
+/* Acquire first, let the other queue up behind, release. */
+static void make_and_unlock(struct thread *thread)
+{
+	struct crew *crew = thread->crew;
+	unsigned long round;
+
+	for (round = 1; round <= ROUNDS; round++) {
+		nbq_clh_init(crew->lock);
+		nbq_clh_lock(crew->lock);
+		/* RELEASE, pairs with wait_for_round(): the lock is made. */
+		smp_store_release(&crew->round, round);
+		while (!nbq_clh_is_contended(crew->lock))
+			cpu_relax();
+		nbq_clh_unlock(crew->lock);
+		/* RELEASE, pairs with wait_for_round(): I am done with it. */
+		smp_store_release(&crew->released, round);
+		wait_for_round(&crew->threads[1].acquisitions, round);
+		thread->acquisitions++;
+	}
+}
+
+/* Queue up, release with nobody behind, and forget that it was a lock. */
+static void take_over_and_poison(struct thread *thread)
+{
+	struct crew *crew = thread->crew;
+	unsigned long round;
+
+	for (round = 1; round <= ROUNDS; round++) {
+		wait_for_round(&crew->round, round);
+		nbq_clh_lock(crew->lock);
+		nbq_clh_unlock(crew->lock);
+		memset(crew->buffer, POISON, BUFFER_SIZE);
+
+		wait_for_round(&crew->released, round);
+		if (memchr_inv(crew->buffer, POISON, BUFFER_SIZE))
+			crew->broken++;
+		/* RELEASE, pairs with wait_for_round(): so am I. */
+		smp_store_release(&thread->acquisitions, round);
+	}
+}
+
+static void lock_may_be_freed_by_the_one_it_was_handed_to(struct kunit *test)
+{
+	unsigned int cpu = cpumask_first(cpu_online_mask);
+	struct crew *crew = new_crew(test);
+
+	nbq_other_cpu(test);
+	crew->buffer = kunit_kzalloc(test, BUFFER_SIZE + SMP_CACHE_BYTES,
+				     GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, crew->buffer);
+	crew->buffer = PTR_ALIGN(crew->buffer, SMP_CACHE_BYTES);
+	/* Across two cache lines, which makes a late store to holder later. */
+	crew->lock = crew->buffer + SMP_CACHE_BYTES -
+		     offsetof(struct nbq_clh, holder);
+
+	add_thread(test, crew, cpu, make_and_unlock);
+	add_thread(test, crew, cpumask_next(cpu, cpu_online_mask),
+		   take_over_and_poison);
+	if (crew->size == 2)
+		run_crew(crew);
+
+	KUNIT_EXPECT_EQ(test, sum_acquisitions(crew), 2 * ROUNDS);
+	KUNIT_EXPECT_EQ(test, crew->broken, 0);
+	EXPECT_TOTAL(test, .acquired_uncontended = ROUNDS,
+		     .acquired_handoff = ROUNDS, .nodes_taken = 2 * ROUNDS,
+		     .nodes_given_back = ROUNDS, .nodes_reclaimed = ROUNDS);
+}
+
+static struct kunit_case threads_cases[] = {
+	KUNIT_CASE(untimed_acquisitions_add_up),
+	KUNIT_CASE(attempts_are_acquisitions_or_timeouts),
+	KUNIT_CASE(interrupts_and_threads_share_a_lock),
+	KUNIT_CASE(lock_may_be_freed_by_the_one_it_was_handed_to),
+	{}
+};
+
+static struct kunit_suite threads_suite = {
+	.name = "nbq_threads",
+	.init = nbq_bench_init,
+	.exit = nbq_bench_exit,
+	.test_cases = threads_cases,
+};
+
+kunit_test_suite(threads_suite);
