@@ -123,8 +123,7 @@ static void queue_growth(struct irq_work *unused)
 	queue_work(growth_workqueue, &growth_work);
 }
 
-static DEFINE_PER_CPU(struct irq_work, growth_irq_work) =
-	IRQ_WORK_INIT(queue_growth);
+static DEFINE_PER_CPU(struct irq_work, growth_irq_work);
 
 /**
  * nbq_pool_request_growth() - Have a pool enlarged in the background.
@@ -182,6 +181,7 @@ static void free_nodes(void)
  */
 int nbq_pools_start(void)
 {
+	unsigned int cpu;
 	int ret;
 
 	if (pool_nodes > nbq_pool_nodes_max) {
@@ -200,6 +200,13 @@ int nbq_pools_start(void)
 		ret = -ENOMEM;
 		goto out_free_nodes;
 	}
+
+	/*
+	 * Not by an initialiser: Linux 6.1 and 6.12, for two, leave pointers in
+	 * a module's per-CPU data NULL when they load it.
+	 */
+	for_each_possible_cpu(cpu)
+		init_irq_work(per_cpu_ptr(&growth_irq_work, cpu), queue_growth);
 
 	ret = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "nbqlock:prepare",
 				prepare_cpu, NULL);

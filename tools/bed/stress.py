@@ -50,15 +50,17 @@ class Run:
         return results[-1].partition(" ")[2]
 
 
-def run_stress(machine, runs, cpus, modules, after=""):
+def run_stress(machine, runs, cpus, modules, before="", after="", append=()):
     """Make all runs in one guest, one after the other. Returns its Outcome.
 
-    after: a shell command for the guest when the runs are over.
+    before: a shell command for the guest before each run.
+    after: one for when the runs are over.
     """
     seconds = sum(run.settings["duration_ms"] for run in runs) / 1000
-    script = "\n".join([". /root/stress.sh", *(run.command for run in runs), after])
+    commands = [command for run in runs for command in (before, run.command)]
+    script = "\n".join([". /root/stress.sh", *commands, after])
     outcome = run_guest(machine, script, cpus=cpus, modules=modules,
-                        timeout=3 * seconds + SPARE_SECONDS,
+                        timeout=3 * seconds + SPARE_SECONDS, append=append,
                         extra={"stress.sh": (SCRIPT.read_bytes(), 0o644)})
     read_runs(outcome.output, runs)
     return outcome
