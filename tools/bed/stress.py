@@ -6,7 +6,8 @@ import re
 
 from bed.guest import run_guest
 
-SCRIPT = Path(__file__).with_name("guest_stress.sh")
+# stress_run() for a guest's shell, as /root/stress.sh.
+FILES = {"stress.sh": (Path(__file__).with_name("guest_stress.sh").read_bytes(), 0o644)}
 SPARE_SECONDS = 60		# on top of three times what the runs should take
 
 
@@ -61,7 +62,7 @@ def run_stress(machine, runs, cpus, modules, before="", after="", append=()):
     script = "\n".join([". /root/stress.sh", *commands, after])
     outcome = run_guest(machine, script, cpus=cpus, modules=modules,
                         timeout=3 * seconds + SPARE_SECONDS, append=append,
-                        extra={"stress.sh": (SCRIPT.read_bytes(), 0o644)})
+                        extra=FILES)
     read_runs(outcome.output, runs)
     return outcome
 
