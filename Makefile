@@ -20,7 +20,7 @@ $(KDIR)/Makefile:
 
 clean:
 	@if [ -e $(KDIR)/Makefile ]; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; fi
-	rm -rf build
+	rm -rf build .checkpatch-camelcase.*
 	@if [ -e tools/host/Makefile ]; then $(MAKE) -C tools/host clean; fi
 
 run:
