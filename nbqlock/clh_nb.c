@@ -313,9 +313,9 @@ EXPORT_SYMBOL_GPL(nbq_clh_init_key);
  * @patience: ns to wait at most; 0 or less: one walk over the queue without
  *	waiting, as nbq_clh_trylock(); %KTIME_MAX: as nbq_clh_lock()
  *
- * Late by at most %NBQ_POLLS_PER_CLOCK polls, one clock read and the steps of
- * leaving, as long as the CPU runs. Each leaver in front is stepped over first,
- * whatever the clock says.
+ * Late by at most %NBQ_POLLS_PER_CLOCK polls (with an empty pool: one search of
+ * it), one clock read and the steps of leaving, as long as the CPU runs. Each
+ * leaver in front is stepped over first, whatever the clock says.
  *
  * Context: Any. Returns with preemption off if the lock was acquired.
  * Return:
@@ -396,10 +396,10 @@ void nbq_clh_unlock(struct nbq_clh *lock)
 {
 	struct nbq_node *node = READ_ONCE(lock->holder);
 
-	if (WARN_ONCE(!node, "nbqlock: unlock of %ps, which nobody holds\n", lock))
+	if (WARN_ONCE(!node, "nbqlock: unlock of %p, which nobody holds\n", lock))
 		return;
 	if (WARN_ONCE(node->pool->cpu != raw_smp_processor_id(),
-		      "nbqlock: unlock of %ps, which CPU %u holds\n",
+		      "nbqlock: unlock of %p, which CPU %u holds\n",
 		      lock, node->pool->cpu))
 		return;
 	spin_release(&lock->dep_map, _RET_IP_);
@@ -474,7 +474,7 @@ int nbq_clh_destroy(struct nbq_clh *lock)
 
 	if (WARN_ONCE(nbq_clh_is_locked(lock) || !is_idle(node) ||
 		      cmpxchg(&lock->tail, node, NULL) != node,
-		      "nbqlock: destroy of %ps, which is in use\n", lock))
+		      "nbqlock: destroy of %p, which is in use\n", lock))
 		return -EBUSY;
 
 	preempt_disable();

@@ -86,8 +86,8 @@ static inline void nbq_deadline_start(struct nbq_deadline *deadline, ktime_t now
  * @deadline: the patience of this attempt
  *
  * Context: Any, including NMI.
- * Return: true once the deadline has passed; may be late by
- *	%NBQ_POLLS_PER_CLOCK calls, is never early.
+ * Return: true once the deadline has passed by this CPU's clock; may be late by
+ *	%NBQ_POLLS_PER_CLOCK calls.
  */
 static inline bool nbq_deadline_passed(struct nbq_deadline *deadline)
 {

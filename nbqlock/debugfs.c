@@ -47,12 +47,17 @@ static u64 cpu_value(const struct event *event, unsigned int cpu)
 
 	for (level = 0; level < NBQ_LEVELS; level++) {
 		struct nbq_pool *pool = &pools[level];
-		unsigned long now;
+		unsigned long baseline, now;
 
+		/*
+		 * ACQUIRE, pairs with the RELEASE in reset_pool(): the count is
+		 * read after its baseline, so it is never the smaller one.
+		 */
+		baseline = smp_load_acquire(counter(&pool->baseline, event));
 		/* The pool's CPU goes on counting; a moment's value will do. */
 		now = data_race(*counter(&pool->events, event));
 		if (event->kind == SUM)
-			value += now - *counter(&pool->baseline, event);
+			value += now - baseline;
 		else if (event->kind == MAX)
 			value = max_t(u64, value, now);
 		else
@@ -101,8 +106,9 @@ EXPORT_SYMBOL_GPL(nbq_event_read);
 
 /*
  * Counts start from here: what they are now becomes the baseline, so that
- * nobody but their CPU ever writes to them. Records start from 0, and without
- * a hint the next claim records how many nodes are in use.
+ * nobody but their CPU ever writes to them. Records start from 0; without a
+ * hint, the next claim searches from the front and records what it finds. A
+ * node that is in use now and lies further back is not in that record.
  */
 static void reset_pool(struct nbq_pool *pool)
 {
@@ -110,14 +116,17 @@ static void reset_pool(struct nbq_pool *pool)
 
 	for (i = 0; i < ARRAY_SIZE(event_table); i++) {
 		const struct event *event = &event_table[i];
-		unsigned long *now = counter(&pool->events, event);
+		unsigned long *count = counter(&pool->events, event);
+		unsigned long now;
 
 		if (event->kind != SUM) {
-			WRITE_ONCE(*now, 0);
+			WRITE_ONCE(*count, 0);
 			continue;
 		}
 		/* The pool's CPU goes on counting; a moment's value will do. */
-		*counter(&pool->baseline, event) = data_race(*now);
+		now = data_race(*count);
+		/* RELEASE, pairs with the ACQUIRE in cpu_value(). */
+		smp_store_release(counter(&pool->baseline, event), now);
 	}
 	WRITE_ONCE(pool->hint, NULL);
 }

@@ -385,6 +385,10 @@ static inline void nbq_clh_unlock_bh(struct nbq_clh *lock)
 	local_bh_enable();
 }
 
+/*
+ * The counted events of all locks together, as under debugfs nbqlock/, for
+ * modules that measure.
+ */
 int nbq_event_read(const char *name, u64 *value);
 void nbq_events_reset(void);
 

@@ -82,6 +82,8 @@ struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 	while (!node && !nbq_deadline_passed(deadline)) {
 		cpu_relax();
 		node = nbq_node_claim(pool);
+		/* A search may take longer than the clock: read it each time. */
+		deadline->polls = 0;
 	}
 	return node;
 }

@@ -27,8 +27,8 @@
 
 /*
  * More than the locks that one context is likely to hold at a time (lockdep
- * follows 48): a context that holds locks cannot be preempted, so where there
- * is one CPU the growth has to wait for it.
+ * follows 48): the growth cannot help a context that keeps it from running,
+ * by having interrupts off or by holding locks on the only CPU.
  */
 static unsigned int pool_nodes = 64;
 VISIBLE_IF_KUNIT unsigned int nbq_pool_nodes_max = 4096;
@@ -57,20 +57,21 @@ MODULE_PARM_DESC(pool_nodes_max,
 		 "queue nodes of each CPU and context level at most (1 to 65536, default 4096)");
 
 static struct kmem_cache *node_cache;
+/* NULL: there is no growth, not yet or not any more. */
 static struct workqueue_struct *growth_workqueue;
 static enum cpuhp_state hotplug_state;
 /* One writer at a time for the lists: growth and a CPU that comes online. */
 static DEFINE_MUTEX(append_mutex);
 
 /* Bring a pool up to @size nodes, from the memory next to its CPU. */
-static int enlarge(struct nbq_pool *pool, unsigned int size)
+static int enlarge(struct nbq_pool *pool, unsigned int size, gfp_t gfp)
 {
 	lockdep_assert_held(&append_mutex);
 
 	while (pool->size < size) {
 		struct nbq_node *node;
 
-		node = kmem_cache_alloc_node(node_cache, GFP_KERNEL | __GFP_ZERO,
+		node = kmem_cache_alloc_node(node_cache, gfp | __GFP_ZERO,
 					     cpu_to_node(pool->cpu));
 		if (!node)
 			return -ENOMEM;
@@ -91,7 +92,8 @@ static void grow(struct nbq_pool *pool)
 			     pool->cpu, nbq_pool_nodes_max);
 		return;
 	}
-	if (enlarge(pool, size))
+	/* It can be asked for again: no reason to press for memory. */
+	if (enlarge(pool, size, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN))
 		pr_warn_once("no memory to enlarge a pool of CPU %u\n", pool->cpu);
 	if (pool->size > old_size)
 		pool->events.growths++;
@@ -120,7 +122,10 @@ static DECLARE_WORK(growth_work, grow_pools);
 
 static void queue_growth(struct irq_work *unused)
 {
-	queue_work(growth_workqueue, &growth_work);
+	struct workqueue_struct *workqueue = READ_ONCE(growth_workqueue);
+
+	if (workqueue)
+		queue_work(workqueue, &growth_work);
 }
 
 static DEFINE_PER_CPU(struct irq_work, growth_irq_work);
@@ -129,10 +134,16 @@ static DEFINE_PER_CPU(struct irq_work, growth_irq_work);
  * nbq_pool_request_growth() - Have a pool enlarged in the background.
  * @pool: a pool of this CPU
  *
+ * Does nothing while there is no growth: built in, a lock can be tried before
+ * nbq_pools_start(), or although that has failed.
+ *
  * Context: Any, NMI included, preemption off.
  */
 void nbq_pool_request_growth(struct nbq_pool *pool)
 {
+	/* ACQUIRE, pairs with the RELEASE in nbq_pools_start(): the irq_work. */
+	if (!smp_load_acquire(&growth_workqueue))
+		return;
 	/* The swap orders the request against the work that clears it. */
 	if (!READ_ONCE(pool->wants_growth) && !xchg(&pool->wants_growth, 1))
 		irq_work_queue(this_cpu_ptr(&growth_irq_work));
@@ -147,10 +158,31 @@ static int prepare_cpu(unsigned int cpu)
 	mutex_lock(&append_mutex);
 	for (level = 0; level < NBQ_LEVELS && !ret; level++) {
 		pools[level].cpu = cpu;
-		ret = enlarge(&pools[level], pool_nodes);
+		ret = enlarge(&pools[level], pool_nodes, GFP_KERNEL);
 	}
 	mutex_unlock(&append_mutex);
 	return ret;
+}
+
+/* Wait until every growth that was requested before this call is done. */
+VISIBLE_IF_KUNIT void nbq_pools_flush(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(per_cpu_ptr(&growth_irq_work, cpu));
+	flush_work(&growth_work);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_pools_flush);
+
+/* Nobody can ask for growth any more once this returns. */
+static void stop_growth(void)
+{
+	struct workqueue_struct *workqueue = growth_workqueue;
+
+	WRITE_ONCE(growth_workqueue, NULL);
+	nbq_pools_flush();
+	destroy_workqueue(workqueue);
 }
 
 static void free_nodes(void)
@@ -163,6 +195,11 @@ static void free_nodes(void)
 		for (level = 0; level < NBQ_LEVELS; level++) {
 			struct nbq_node *node = pools[level].first;
 
+			/* Built in, the pools outlive a start that failed. */
+			pools[level].first = NULL;
+			pools[level].last = NULL;
+			pools[level].hint = NULL;
+			pools[level].size = 0;
 			while (node) {
 				struct nbq_node *next = node->next_in_pool;
 
@@ -181,6 +218,7 @@ static void free_nodes(void)
  */
 int nbq_pools_start(void)
 {
+	struct workqueue_struct *workqueue;
 	unsigned int cpu;
 	int ret;
 
@@ -195,49 +233,40 @@ int nbq_pools_start(void)
 	if (!node_cache)
 		return -ENOMEM;
 
-	growth_workqueue = alloc_workqueue("nbqlock", WQ_UNBOUND, 0);
-	if (!growth_workqueue) {
+	workqueue = alloc_workqueue("nbqlock", WQ_UNBOUND, 0);
+	if (!workqueue) {
 		ret = -ENOMEM;
 		goto out_free_nodes;
 	}
 
 	/*
 	 * Not by an initialiser: Linux 6.1 and 6.12, for two, leave pointers in
-	 * a module's per-CPU data NULL when they load it.
+	 * a module's per-CPU data NULL when they load it. HARD: on PREEMPT_RT
+	 * it must not wait for a thread, which cannot preempt a waiter.
 	 */
 	for_each_possible_cpu(cpu)
-		init_irq_work(per_cpu_ptr(&growth_irq_work, cpu), queue_growth);
+		per_cpu(growth_irq_work, cpu) = IRQ_WORK_INIT_HARD(queue_growth);
+	/* RELEASE, pairs with the ACQUIRE in nbq_pool_request_growth(). */
+	smp_store_release(&growth_workqueue, workqueue);
 
 	ret = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "nbqlock:prepare",
 				prepare_cpu, NULL);
 	if (ret < 0)
-		goto out_destroy_workqueue;
+		goto out_stop_growth;
 	hotplug_state = ret;
 	return 0;
 
-out_destroy_workqueue:
-	destroy_workqueue(growth_workqueue);
+out_stop_growth:
+	stop_growth();
 out_free_nodes:
 	free_nodes();
 	return ret;
 }
 
-/* Wait until every growth that was requested before this call is done. */
-VISIBLE_IF_KUNIT void nbq_pools_flush(void)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		irq_work_sync(per_cpu_ptr(&growth_irq_work, cpu));
-	flush_work(&growth_work);
-}
-EXPORT_SYMBOL_IF_KUNIT(nbq_pools_flush);
-
 /* No lock is in use any more. */
 void nbq_pools_stop(void)
 {
 	cpuhp_remove_state_nocalls(hotplug_state);
-	nbq_pools_flush();
-	destroy_workqueue(growth_workqueue);
+	stop_growth();
 	free_nodes();
 }

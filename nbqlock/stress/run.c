@@ -518,8 +518,10 @@ static void count_nodes(struct stress_report *report)
 {
 	report->nodes_max = event("pool_high_water");
 	report->nodes_reclaimed = event("nodes_reclaimed");
-	report->leaked = event("nodes_taken") - event("nodes_given_back") -
-			 report->nodes_reclaimed;
+	/* The counts wrap at the size of a long; their difference does not. */
+	report->leaked = (long)(event("nodes_taken") -
+				event("nodes_given_back") -
+				report->nodes_reclaimed);
 }
 
 static void judge(const struct stress_run *run, struct stress_report *report)

@@ -21,7 +21,8 @@ from bed.kernels import require_um_host
 from bed.modules import refresh_copy
 from bed.source import get_source
 
-SUITES = ("nbq_clh", "nbq_pool", "nbq_deadline", "nbq_threads")
+SUITES = ("nbq_clh", "nbq_clh_verbs", "nbq_pool", "nbq_deadline", "nbq_events",
+          "nbq_threads")
 BUILD_TIMEOUT = 3600
 RUN_TIMEOUT = 300		# kunit.py's own limit for the boot and the suites
 CPUS = max(4, guest_cpus())
