@@ -448,8 +448,13 @@ static bool is_idle(const struct nbq_node *tail)
 {
 	const struct nbq_node *node = tail;
 
-	while (node && node != NBQ_AVAILABLE)
-		node = smp_load_acquire(&node->prev);	/* see nbq_clh_look() */
+	while (node && node != NBQ_AVAILABLE) {
+		/*
+		 * ACQUIRE, pairs with the RELEASE stores of prev in
+		 * nbq_clh_leave() and nbq_clh_hand_over(), as in nbq_clh_look().
+		 */
+		node = smp_load_acquire(&node->prev);
+	}
 	return !tail || node == NBQ_AVAILABLE;
 }
 
@@ -472,6 +477,11 @@ int nbq_clh_destroy(struct nbq_clh *lock)
 	struct nbq_node *node = READ_ONCE(lock->tail);
 	struct nbq_events *events;
 
+	/*
+	 * The swap is fully ordered: it pairs with the RELEASE swaps of the
+	 * tail in nbq_clh_leave() and nbq_clh_hand_over(), so that the nodes
+	 * are given back after all that their last users did.
+	 */
 	if (WARN_ONCE(nbq_clh_is_locked(lock) || !is_idle(node) ||
 		      cmpxchg(&lock->tail, node, NULL) != node,
 		      "nbqlock: destroy of %p, which is in use\n", lock))

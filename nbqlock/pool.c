@@ -110,7 +110,7 @@ static void grow_pools(struct work_struct *unused)
 		struct nbq_pool *pools = per_cpu(nbq_pools, cpu);
 
 		for (level = 0; level < NBQ_LEVELS; level++) {
-			/* ACQUIRE, pairs with the swap in the request. */
+			/* ACQUIRE, pairs with nbq_pool_request_growth(). */
 			if (smp_load_acquire(&pools[level].wants_growth))
 				grow(&pools[level]);
 		}
@@ -144,7 +144,10 @@ void nbq_pool_request_growth(struct nbq_pool *pool)
 	/* ACQUIRE, pairs with the RELEASE in nbq_pools_start(): the irq_work. */
 	if (!smp_load_acquire(&growth_workqueue))
 		return;
-	/* The swap orders the request against the work that clears it. */
+	/*
+	 * Fully ordered, pairs with the RELEASE in grow() and the ACQUIRE in
+	 * grow_pools(): a request made while a growth ends is not forgotten.
+	 */
 	if (!READ_ONCE(pool->wants_growth) && !xchg(&pool->wants_growth, 1))
 		irq_work_queue(this_cpu_ptr(&growth_irq_work));
 }
