@@ -45,19 +45,13 @@
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is
  *	over; the paper allocates.
  *
- * Own steps on shared memory: at most 2 to leave (swap the tail, else store
- * prev), at most 4 to release (read and clear holder, swap the tail, else
- * store prev).
+ * Own steps on shared memory: at most 2 to leave (swap the tail, then give the
+ * node back or store prev), at most 3 to release (read holder, swap the tail,
+ * then give the node back or store prev), and one more to clear holder.
  */
 #include <linux/atomic.h>
-#include <linux/bug.h>
 #include <linux/errno.h>
-#include <linux/export.h>
-#include <linux/instruction_pointer.h>
-#include <linux/lockdep.h>
-#include <linux/preempt.h>
 #include <linux/processor.h>
-#include <linux/smp.h>
 
 #include "internal.h"
 
@@ -97,7 +91,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_join);
  * has left, and that node stood in front of it.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_clh_look(struct nbq_node *pred)
+struct nbq_node *nbq_clh_look(const struct nbq_node *pred)
 {
 	/*
 	 * ACQUIRE, pairs with the RELEASE stores of AVAILABLE in
@@ -119,8 +113,7 @@ VISIBLE_IF_KUNIT
 struct nbq_node *nbq_clh_step_over(struct nbq_node *node, struct nbq_node *pred,
 				   struct nbq_node *prev)
 {
-	nbq_node_give_back(pred);
-	node->pool->events.nodes_reclaimed++;
+	nbq_node_reclaim(pred, &node->pool->events);
 	return prev;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_step_over);
@@ -131,8 +124,7 @@ void nbq_clh_take_over(struct nbq_clh *lock, struct nbq_node *node,
 		       struct nbq_node *pred)
 {
 	WRITE_ONCE(lock->holder, node);
-	nbq_node_give_back(pred);
-	node->pool->events.nodes_reclaimed++;
+	nbq_node_reclaim(pred, &node->pool->events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_take_over);
 
@@ -159,16 +151,15 @@ bool nbq_clh_leave(struct nbq_clh *lock, struct nbq_node *node,
 	 * My node cannot have been freed and reused while I expect it here:
 	 * nobody has been told that I leave.
 	 */
-	if (cmpxchg_release(&lock->tail, node, pred) == node) {
-		nbq_node_give_back(node);
-		events->nodes_given_back++;
+	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {
+		nbq_node_give_back_own(node);
 		return true;
 	}
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_clh_look(): as above, for
 	 * the successor that goes on to pred. My last access to the node.
 	 */
-	smp_store_release(&node->prev, pred);
+	nbq_step(smp_store_release(&node->prev, pred));
 	events->nodes_abandoned++;
 	return false;
 }
@@ -188,24 +179,21 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_leave);
 VISIBLE_IF_KUNIT
 bool nbq_clh_hand_over(struct nbq_clh *lock, struct nbq_node *node)
 {
-	struct nbq_events *events = &node->pool->events;
-
 	/* Before either RELEASE below, so that it cannot undo the next owner's. */
-	WRITE_ONCE(lock->holder, NULL);
+	nbq_step(WRITE_ONCE(lock->holder, NULL));
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_clh_join() that reads the
 	 * NULL: the critical section is over for whoever finds the lock free.
 	 */
-	if (cmpxchg_release(&lock->tail, node, NULL) == node) {
-		nbq_node_give_back(node);
-		events->nodes_given_back++;
+	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {
+		nbq_node_give_back_own(node);
 		return true;
 	}
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_clh_look(): the critical
 	 * section is over for whoever reads AVAILABLE.
 	 */
-	smp_store_release(&node->prev, NBQ_AVAILABLE);
+	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));
 	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_hand_over);
@@ -262,12 +250,9 @@ static int acquire(struct nbq_clh *lock, struct nbq_deadline deadline)
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_node *node, *pred;
 
-	node = nbq_node_claim(pool);
-	if (unlikely(!node)) {
-		node = nbq_node_wait(pool, &deadline);
-		if (!node)
-			return -ENOMEM;
-	}
+	node = nbq_node_get(pool, &deadline);
+	if (unlikely(!node))
+		return -ENOMEM;
 	pred = nbq_clh_join(lock, node);
 	if (pred)
 		return wait_in_queue(lock, node, pred, &deadline);
@@ -277,226 +262,11 @@ static int acquire(struct nbq_clh *lock, struct nbq_deadline deadline)
 	return 0;
 }
 
-/* An acquisition that may fail: preemption and lockdep as if it had not been. */
-static int acquire_or_give_up(struct nbq_clh *lock, struct nbq_deadline deadline,
-			      unsigned long ip)
+/* See define_lock_type.h. */
+static struct nbq_node *in_front(const struct nbq_node *node)
 {
-	int ret;
-
-	preempt_disable();
-	ret = acquire(lock, deadline);
-	if (ret)
-		preempt_enable();
-	else
-		spin_acquire(&lock->dep_map, 0, 1, ip);
-	return ret;
+	return nbq_clh_look(node);
 }
 
-/**
- * nbq_clh_init_key() - Make a CLH-NB lock; use nbq_clh_init().
- * @lock: memory for the lock
- * @name: its name, for lockdep
- * @key: its class, for lockdep
- */
-void nbq_clh_init_key(struct nbq_clh *lock, const char *name,
-		      struct lock_class_key *key)
-{
-	lock->tail = NULL;
-	lock->holder = NULL;
-	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
-}
-EXPORT_SYMBOL_GPL(nbq_clh_init_key);
-
-/**
- * nbq_clh_lock_timeout() - Acquire, or give up after a time.
- * @lock: the lock
- * @patience: ns to wait at most; 0 or less: one walk over the queue without
- *	waiting, as nbq_clh_trylock(); %KTIME_MAX: as nbq_clh_lock()
- *
- * Late by at most %NBQ_POLLS_PER_CLOCK polls (with an empty pool: one search of
- * it), one clock read and the steps of leaving, as long as the CPU runs. Each
- * leaver in front is stepped over first, whatever the clock says.
- *
- * Context: Any. Returns with preemption off if the lock was acquired.
- * Return:
- * * 0		- the lock is held
- * * -ETIMEDOUT	- the patience is over
- * * -ENOMEM	- the patience is over and no queue node could be had in it:
- *		  see the parameters pool_nodes and pool_nodes_max
- */
-int nbq_clh_lock_timeout(struct nbq_clh *lock, ktime_t patience)
-{
-	return acquire_or_give_up(lock, nbq_deadline_after(patience), _RET_IP_);
-}
-EXPORT_SYMBOL_GPL(nbq_clh_lock_timeout);
-
-/**
- * nbq_clh_lock_until() - Acquire, or give up at a time.
- * @lock: the lock
- * @deadline: CLOCK_MONOTONIC time to give up at, in ns; one already past: one
- *	walk over the queue without waiting; %KTIME_MAX: as nbq_clh_lock()
- *
- * For several locks under one budget: take ktime_get() once, add, pass the sum
- * to each. Otherwise as nbq_clh_lock_timeout().
- *
- * Context: Any. Returns with preemption off if the lock was acquired.
- * Return:
- * * 0		- the lock is held
- * * -ETIMEDOUT	- the deadline has passed
- * * -ENOMEM	- the deadline has passed and no queue node could be had
- */
-int nbq_clh_lock_until(struct nbq_clh *lock, ktime_t deadline)
-{
-	return acquire_or_give_up(lock, nbq_deadline_at(deadline), _RET_IP_);
-}
-EXPORT_SYMBOL_GPL(nbq_clh_lock_until);
-
-/**
- * nbq_clh_trylock() - Acquire if that needs no waiting.
- * @lock: the lock
- *
- * Succeeds whenever the lock is free, also when nodes that others abandoned
- * stand in front of it.
- *
- * Context: Any. Returns with preemption off if the lock was acquired.
- * Return: true if the lock is held now; false if somebody holds it or waits
- * for it, or if no queue node was free.
- */
-bool nbq_clh_trylock(struct nbq_clh *lock)
-{
-	return !acquire_or_give_up(lock, nbq_deadline_at(KTIME_MIN), _RET_IP_);
-}
-EXPORT_SYMBOL_GPL(nbq_clh_trylock);
-
-/**
- * nbq_clh_lock() - Acquire, however long it takes.
- * @lock: the lock
- *
- * Context: Any in which the holder can make progress. Returns with preemption
- * off.
- */
-void nbq_clh_lock(struct nbq_clh *lock)
-{
-	preempt_disable();
-	spin_acquire(&lock->dep_map, 0, 0, _RET_IP_);
-	acquire(lock, nbq_deadline_at(KTIME_MAX));
-}
-EXPORT_SYMBOL_GPL(nbq_clh_lock);
-
-/**
- * nbq_clh_unlock() - Release, to the next in the queue if there is one.
- * @lock: a lock that this context acquired on this CPU
- *
- * A lock that nobody holds, or that another CPU holds, is left as it is, with
- * a warning (once).
- *
- * Context: The holder's. Turns preemption back on.
- */
-void nbq_clh_unlock(struct nbq_clh *lock)
-{
-	struct nbq_node *node = READ_ONCE(lock->holder);
-
-	if (WARN_ONCE(!node, "nbqlock: unlock of %p, which nobody holds\n", lock))
-		return;
-	if (WARN_ONCE(node->pool->cpu != raw_smp_processor_id(),
-		      "nbqlock: unlock of %p, which CPU %u holds\n",
-		      lock, node->pool->cpu))
-		return;
-	spin_release(&lock->dep_map, _RET_IP_);
-	nbq_clh_hand_over(lock, node);
-	preempt_enable();
-}
-EXPORT_SYMBOL_GPL(nbq_clh_unlock);
-
-/**
- * nbq_clh_is_locked() - Does somebody hold the lock?
- * @lock: the lock
- *
- * Context: Any.
- * Return: true if the lock was held when looked at. Advisory: it may have
- * changed, and a lock counts as free for a moment while it changes hands.
- */
-bool nbq_clh_is_locked(const struct nbq_clh *lock)
-{
-	return READ_ONCE(lock->holder);
-}
-EXPORT_SYMBOL_GPL(nbq_clh_is_locked);
-
-/**
- * nbq_clh_is_contended() - Does somebody wait behind the holder?
- * @lock: the lock
- *
- * Context: Any.
- * Return: true if the lock was held and a node stood behind the holder's.
- * Advisory: whoever waits may have left since, or have left its node only.
- */
-bool nbq_clh_is_contended(const struct nbq_clh *lock)
-{
-	const struct nbq_node *holder = READ_ONCE(lock->holder);
-
-	return holder && READ_ONCE(lock->tail) != holder;
-}
-EXPORT_SYMBOL_GPL(nbq_clh_is_contended);
-
-/*
- * Is this queue made of nothing but leavers behind an available node?
- *
- * Takes the tail of a lock that should have no users left; NULL is the empty
- * queue.
- */
-static bool is_idle(const struct nbq_node *tail)
-{
-	const struct nbq_node *node = tail;
-
-	while (node && node != NBQ_AVAILABLE) {
-		/*
-		 * ACQUIRE, pairs with the RELEASE stores of prev in
-		 * nbq_clh_leave() and nbq_clh_hand_over(), as in nbq_clh_look().
-		 */
-		node = smp_load_acquire(&node->prev);
-	}
-	return !tail || node == NBQ_AVAILABLE;
-}
-
-/**
- * nbq_clh_destroy() - Give back the nodes that timeouts left in a lock.
- * @lock: a lock that nobody will use any more
- *
- * Call it before the lock's memory goes away; without it, nodes that were
- * abandoned in the queue stay lost to their pools. The lock is as new
- * afterwards.
- *
- * Context: Any. Nobody may hold, wait for or try the lock meanwhile.
- * Return:
- * * 0		- done
- * * -EBUSY	- somebody holds the lock or waits for it: warned (once),
- *		  nothing was touched
- */
-int nbq_clh_destroy(struct nbq_clh *lock)
-{
-	struct nbq_node *node = READ_ONCE(lock->tail);
-	struct nbq_events *events;
-
-	/*
-	 * The swap is fully ordered: it pairs with the RELEASE swaps of the
-	 * tail in nbq_clh_leave() and nbq_clh_hand_over(), so that the nodes
-	 * are given back after all that their last users did.
-	 */
-	if (WARN_ONCE(nbq_clh_is_locked(lock) || !is_idle(node) ||
-		      cmpxchg(&lock->tail, node, NULL) != node,
-		      "nbqlock: destroy of %p, which is in use\n", lock))
-		return -EBUSY;
-
-	preempt_disable();
-	events = &nbq_this_pool()->events;
-	while (node && node != NBQ_AVAILABLE) {
-		struct nbq_node *prev = node->prev;
-
-		nbq_node_give_back(node);
-		events->nodes_reclaimed++;
-		node = prev;
-	}
-	preempt_enable();
-	return 0;
-}
-EXPORT_SYMBOL_GPL(nbq_clh_destroy);
+#define NBQ_TYPE	nbq_clh
+#include "define_lock_type.h"

@@ -25,20 +25,29 @@
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)
 #endif
 
-/* A node's prev that says: the lock is available to my successor. */
-#define NBQ_AVAILABLE	((struct nbq_node *)1)
+/* What stands in prev, next and status besides pointers to nodes. */
+#define NBQ_AVAILABLE	((struct nbq_node *)1)	/* the lock is yours */
+#define NBQ_LEAVING	((struct nbq_node *)2)	/* I have left */
+#define NBQ_TRANSIENT	((struct nbq_node *)3)	/* the same; see mcs_nb.c */
+#define NBQ_RECYCLED	((struct nbq_node *)4)	/* give the node back for me */
 
 /**
  * struct nbq_node - a queue node; its memory is a node until the module goes
- * @prev: what the context that took this node tells its successor.
- *	CLH-NB: NULL "I wait or hold", %NBQ_AVAILABLE "the lock is yours",
- *	a node "I left, this is who stood in front of me".
+ * @prev: CLH-NB: what the context that took this node tells its successor:
+ *	NULL "I wait or hold", %NBQ_AVAILABLE "the lock is yours", a node "I
+ *	left, this is who stood in front of me".
+ *	MCS-NB, swap-only: who stood in front of me, once I have left.
+ * @next: MCS-NB, swap-only: what it tells whoever stands behind it: NULL or a
+ *	node "I wait or hold", the node being the one behind if that is known,
+ *	%NBQ_AVAILABLE, %NBQ_LEAVING, %NBQ_TRANSIENT.
+ * @status: MCS-NB, swap-only: what it was told by the one in front, in the
+ *	same words; NULL "nothing yet". Or %NBQ_RECYCLED, for the one in front.
+ * @index: position in its pool, from 0
  * @taken: how often the node was taken. Written by its own CPU only.
  * @given: @taken of the last time that the node was given back, so the node
  *	is free while the two are equal. Written by whoever gives it back.
  * @next_in_pool: the nodes of a pool in the order in which they were added
  * @pool: where the node belongs
- * @index: position in its pool, from 0
  *
  * Two words instead of one flag, because they have different writers: a node
  * is taken with an unlocked compare-and-swap, and nobody else's store can get
@@ -46,11 +55,13 @@
  */
 struct nbq_node {
 	struct nbq_node *prev;
+	struct nbq_node *next;
+	struct nbq_node *status;
+	unsigned int index;
 	unsigned long taken;
 	unsigned long given;
 	struct nbq_node *next_in_pool;
 	struct nbq_pool *pool;
-	unsigned int index;
 } ____cacheline_aligned;
 
 /*
@@ -80,6 +91,25 @@ struct nbq_pool {
 	unsigned int size;
 	unsigned int wants_growth;
 } ____cacheline_aligned;
+
+/*
+ * nbq_step() - One own step of leaving or releasing: an access to the lock or
+ * to a node that others may be looking at. The bounds in the algorithms' files
+ * count these; the suites count them, too, and let others run before each.
+ */
+#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
+extern void (*nbq_step_hook)(void);
+
+static inline void nbq_step_begin(void)
+{
+	if (nbq_step_hook)
+		nbq_step_hook();
+}
+
+#define nbq_step(access)	({ nbq_step_begin(); access; })
+#else
+#define nbq_step(access)	({ access; })
+#endif
 
 DECLARE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
 
@@ -148,7 +178,36 @@ static inline void nbq_node_give_back(struct nbq_node *node)
 	 * read and wrote in the node comes before its next user. Without it,
 	 * that user's prev = NULL could overtake my look at prev.
 	 */
-	smp_store_release(&node->given, node->taken);
+	nbq_step(smp_store_release(&node->given, node->taken));
+}
+
+/* Give back a node that the running context took itself. */
+static inline void nbq_node_give_back_own(struct nbq_node *node)
+{
+	struct nbq_events *events = &node->pool->events;
+
+	nbq_node_give_back(node);
+	events->nodes_given_back++;
+}
+
+/*
+ * Give back a node that somebody else took. @events: of the running context's
+ * pool.
+ */
+static inline void nbq_node_reclaim(struct nbq_node *node,
+				    struct nbq_events *events)
+{
+	nbq_node_give_back(node);
+	events->nodes_reclaimed++;
+}
+
+/* Claim a node within the patience. NULL: none could be had in it. */
+static inline struct nbq_node *nbq_node_get(struct nbq_pool *pool,
+					    struct nbq_deadline *deadline)
+{
+	struct nbq_node *node = nbq_node_claim(pool);
+
+	return likely(node) ? node : nbq_node_wait(pool, deadline);
 }
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
@@ -156,9 +215,12 @@ static inline void nbq_node_give_back(struct nbq_node *node)
 extern unsigned int nbq_pool_nodes_max;
 void nbq_pools_flush(void);
 
-/* clh_nb.c: the steps of an acquisition, for the suites to take one by one */
+/*
+ * The steps of an acquisition, for the suites to take one by one: clh_nb.c,
+ * mcs_nb.c, swap_nb.c say what each does and returns.
+ */
 struct nbq_node *nbq_clh_join(struct nbq_clh *lock, struct nbq_node *node);
-struct nbq_node *nbq_clh_look(struct nbq_node *pred);
+struct nbq_node *nbq_clh_look(const struct nbq_node *pred);
 struct nbq_node *nbq_clh_step_over(struct nbq_node *node, struct nbq_node *pred,
 				   struct nbq_node *prev);
 void nbq_clh_take_over(struct nbq_clh *lock, struct nbq_node *node,

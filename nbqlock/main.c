@@ -10,6 +10,9 @@
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
 u64 (*nbq_fake_clock)(void);
 EXPORT_SYMBOL_IF_KUNIT(nbq_fake_clock);
+
+void (*nbq_step_hook)(void);
+EXPORT_SYMBOL_IF_KUNIT(nbq_step_hook);
 #endif
 
 static int __init nbq_init(void)

@@ -2,9 +2,11 @@
 /*
  * nbqlock: queue-based spinlocks whose waiters can give up.
  *
- * The one header for users. Every lock of the family has the same verbs;
- * nbq_clh_*() is CLH-NB, from Michael L. Scott, "Non-Blocking Timeout in
- * Scalable Queue-Based Spin Locks", PODC 2002.
+ * The one header for users. Every lock type has the same verbs, described in
+ * lock_type.h:
+ *	nbq_clh_*()	CLH-NB, from Michael L. Scott, "Non-Blocking Timeout in
+ *			Scalable Queue-Based Spin Locks", PODC 2002. Waiters
+ *			spin on their predecessor's node.
  *
  * What holds for every lock here
  *	Acquisition is first come, first served among those who stay.
@@ -33,38 +35,32 @@
 
 struct nbq_node;
 
-/**
- * struct nbq_clh - a CLH-NB lock
- * @tail: newest node in the queue; NULL: the lock is free and the queue empty
- * @holder: the holder's node; NULL while nobody holds the lock
- * @dep_map: for lockdep
- *
- * All fields are private. A lock that is all zeroes is a free lock, but only
- * DEFINE_NBQ_CLH() and nbq_clh_init() make it known to lockdep.
- */
-struct nbq_clh {
-	struct nbq_node *tail;
-	struct nbq_node *holder;
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
-	struct lockdep_map dep_map;
-#endif
-};
+#define NBQ_TYPE	nbq_clh
+#include "lock_type.h"
+#undef NBQ_TYPE
 
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
-#define NBQ_DEP_MAP_INIT(lockname)					\
+#define __NBQ_INIT(lockname)						\
+{									\
 	.dep_map = {							\
 		.name = #lockname,					\
 		.wait_type_inner = LD_WAIT_SPIN,			\
-	},
+	},								\
+}
 #else
-#define NBQ_DEP_MAP_INIT(lockname)
+#define __NBQ_INIT(lockname)	{ }
 #endif
+
+/*
+ * What macros must do is here, for each type: static locks, a lockdep class for
+ * each place that makes a lock, interrupt states that are passed by name.
+ */
 
 /**
  * NBQ_CLH_INIT() - Initialiser of a static CLH-NB lock, or of one in a struct.
  * @lockname: the variable or member that it initialises
  */
-#define NBQ_CLH_INIT(lockname)	{ NBQ_DEP_MAP_INIT(lockname) }
+#define NBQ_CLH_INIT(lockname)	__NBQ_INIT(lockname)
 
 /**
  * DEFINE_NBQ_CLH() - Define an unlocked CLH-NB lock.
@@ -72,14 +68,11 @@ struct nbq_clh {
  */
 #define DEFINE_NBQ_CLH(name)	struct nbq_clh name = NBQ_CLH_INIT(name)
 
-void nbq_clh_init_key(struct nbq_clh *lock, const char *name,
-		      struct lock_class_key *key);
-
 /**
  * nbq_clh_init() - Make a CLH-NB lock at run time.
  * @lock: memory for the lock; whatever was in it is forgotten
  *
- * Each place that calls this has a lockdep class of its own.
+ * Each place that calls this has a lockdep class of its own. It cannot fail.
  *
  * Context: Any.
  */
@@ -90,300 +83,15 @@ do {									\
 	nbq_clh_init_key((lock), #lock, &__key);			\
 } while (0)
 
-int __must_check nbq_clh_lock_timeout(struct nbq_clh *lock, ktime_t patience);
-int __must_check nbq_clh_lock_until(struct nbq_clh *lock, ktime_t deadline);
-bool __must_check nbq_clh_trylock(struct nbq_clh *lock);
-void nbq_clh_lock(struct nbq_clh *lock);
-void nbq_clh_unlock(struct nbq_clh *lock);
-bool nbq_clh_is_locked(const struct nbq_clh *lock);
-bool nbq_clh_is_contended(const struct nbq_clh *lock);
-int nbq_clh_destroy(struct nbq_clh *lock);
-
-/*
- * The same verbs with interrupts or bottom halves off, from before the wait
- * to after the unlock; on failure they are as they were before the call.
- */
-
-/**
- * nbq_clh_lock_timeout_irq() - nbq_clh_lock_timeout() with interrupts off.
- * @lock: the lock
- * @patience: ns to wait at most
- *
- * Context: Interrupts on. Returns with them off if the lock was acquired.
- * Return: as nbq_clh_lock_timeout().
- */
-static inline int __must_check
-nbq_clh_lock_timeout_irq(struct nbq_clh *lock, ktime_t patience)
-{
-	int ret;
-
-	local_irq_disable();
-	ret = nbq_clh_lock_timeout(lock, patience);
-	if (ret)
-		local_irq_enable();
-	return ret;
-}
-
-/**
- * nbq_clh_lock_until_irq() - nbq_clh_lock_until() with interrupts off.
- * @lock: the lock
- * @deadline: CLOCK_MONOTONIC time to give up at, in ns
- *
- * Context: Interrupts on. Returns with them off if the lock was acquired.
- * Return: as nbq_clh_lock_until().
- */
-static inline int __must_check
-nbq_clh_lock_until_irq(struct nbq_clh *lock, ktime_t deadline)
-{
-	int ret;
-
-	local_irq_disable();
-	ret = nbq_clh_lock_until(lock, deadline);
-	if (ret)
-		local_irq_enable();
-	return ret;
-}
-
-/**
- * nbq_clh_trylock_irq() - nbq_clh_trylock() with interrupts off.
- * @lock: the lock
- *
- * Context: Interrupts on. Returns with them off if the lock was acquired.
- * Return: as nbq_clh_trylock().
- */
-static inline bool __must_check nbq_clh_trylock_irq(struct nbq_clh *lock)
-{
-	bool ret;
-
-	local_irq_disable();
-	ret = nbq_clh_trylock(lock);
-	if (!ret)
-		local_irq_enable();
-	return ret;
-}
-
-/**
- * nbq_clh_lock_irq() - nbq_clh_lock() with interrupts off.
- * @lock: the lock
- *
- * Context: Interrupts on. Returns with them off.
- */
-static inline void nbq_clh_lock_irq(struct nbq_clh *lock)
-{
-	local_irq_disable();
-	nbq_clh_lock(lock);
-}
-
-/**
- * nbq_clh_unlock_irq() - nbq_clh_unlock(), then interrupts on.
- * @lock: a lock acquired by an _irq verb
- *
- * Interrupts come back before preemption, so that a reschedule that became due
- * meanwhile happens at once.
- *
- * Context: as nbq_clh_unlock(), interrupts off. Returns with them on.
- */
-static inline void nbq_clh_unlock_irq(struct nbq_clh *lock)
-{
-	preempt_disable();
-	nbq_clh_unlock(lock);
-	local_irq_enable();
-	preempt_enable();
-}
-
-static inline int __must_check
-__nbq_clh_lock_timeout_irqsave(struct nbq_clh *lock, ktime_t patience,
-			       unsigned long *flags)
-{
-	int ret;
-
-	local_irq_save(*flags);
-	ret = nbq_clh_lock_timeout(lock, patience);
-	if (ret)
-		local_irq_restore(*flags);
-	return ret;
-}
-
-/**
- * nbq_clh_lock_timeout_irqsave() - nbq_clh_lock_timeout() with interrupts off.
- * @lock: the lock
- * @patience: ns to wait at most
- * @flags: unsigned long variable for the interrupt state, as for
- *	raw_spin_lock_irqsave()
- *
- * Context: Any. Returns with interrupts off if the lock was acquired.
- * Return: as nbq_clh_lock_timeout().
- */
+/* See __nbq_X_lock_timeout_irqsave() and so on. */
 #define nbq_clh_lock_timeout_irqsave(lock, patience, flags)		\
 	__nbq_clh_lock_timeout_irqsave(lock, patience, &(flags))
-
-static inline int __must_check
-__nbq_clh_lock_until_irqsave(struct nbq_clh *lock, ktime_t deadline,
-			     unsigned long *flags)
-{
-	int ret;
-
-	local_irq_save(*flags);
-	ret = nbq_clh_lock_until(lock, deadline);
-	if (ret)
-		local_irq_restore(*flags);
-	return ret;
-}
-
-/**
- * nbq_clh_lock_until_irqsave() - nbq_clh_lock_until() with interrupts off.
- * @lock: the lock
- * @deadline: CLOCK_MONOTONIC time to give up at, in ns
- * @flags: unsigned long variable for the interrupt state
- *
- * Context: Any. Returns with interrupts off if the lock was acquired.
- * Return: as nbq_clh_lock_until().
- */
 #define nbq_clh_lock_until_irqsave(lock, deadline, flags)		\
 	__nbq_clh_lock_until_irqsave(lock, deadline, &(flags))
-
-static inline bool __must_check
-__nbq_clh_trylock_irqsave(struct nbq_clh *lock, unsigned long *flags)
-{
-	bool ret;
-
-	local_irq_save(*flags);
-	ret = nbq_clh_trylock(lock);
-	if (!ret)
-		local_irq_restore(*flags);
-	return ret;
-}
-
-/**
- * nbq_clh_trylock_irqsave() - nbq_clh_trylock() with interrupts off.
- * @lock: the lock
- * @flags: unsigned long variable for the interrupt state
- *
- * Context: Any. Returns with interrupts off if the lock was acquired.
- * Return: as nbq_clh_trylock().
- */
 #define nbq_clh_trylock_irqsave(lock, flags)				\
 	__nbq_clh_trylock_irqsave(lock, &(flags))
-
-static inline void __nbq_clh_lock_irqsave(struct nbq_clh *lock,
-					  unsigned long *flags)
-{
-	local_irq_save(*flags);
-	nbq_clh_lock(lock);
-}
-
-/**
- * nbq_clh_lock_irqsave() - nbq_clh_lock() with interrupts off.
- * @lock: the lock
- * @flags: unsigned long variable for the interrupt state
- *
- * Context: Any. Returns with interrupts off.
- */
 #define nbq_clh_lock_irqsave(lock, flags)				\
 	__nbq_clh_lock_irqsave(lock, &(flags))
-
-/**
- * nbq_clh_unlock_irqrestore() - nbq_clh_unlock(), then interrupts as before.
- * @lock: a lock acquired by an _irqsave verb
- * @flags: the interrupt state which that verb saved
- *
- * Interrupts come back before preemption, as in nbq_clh_unlock_irq().
- *
- * Context: as nbq_clh_unlock(), interrupts off.
- */
-static inline void nbq_clh_unlock_irqrestore(struct nbq_clh *lock,
-					     unsigned long flags)
-{
-	preempt_disable();
-	nbq_clh_unlock(lock);
-	local_irq_restore(flags);
-	preempt_enable();
-}
-
-/**
- * nbq_clh_lock_timeout_bh() - nbq_clh_lock_timeout() with bottom halves off.
- * @lock: the lock
- * @patience: ns to wait at most
- *
- * Context: Task or softirq. Returns with bottom halves off if the lock was
- * acquired.
- * Return: as nbq_clh_lock_timeout().
- */
-static inline int __must_check
-nbq_clh_lock_timeout_bh(struct nbq_clh *lock, ktime_t patience)
-{
-	int ret;
-
-	local_bh_disable();
-	ret = nbq_clh_lock_timeout(lock, patience);
-	if (ret)
-		local_bh_enable();
-	return ret;
-}
-
-/**
- * nbq_clh_lock_until_bh() - nbq_clh_lock_until() with bottom halves off.
- * @lock: the lock
- * @deadline: CLOCK_MONOTONIC time to give up at, in ns
- *
- * Context: Task or softirq. Returns with bottom halves off if the lock was
- * acquired.
- * Return: as nbq_clh_lock_until().
- */
-static inline int __must_check
-nbq_clh_lock_until_bh(struct nbq_clh *lock, ktime_t deadline)
-{
-	int ret;
-
-	local_bh_disable();
-	ret = nbq_clh_lock_until(lock, deadline);
-	if (ret)
-		local_bh_enable();
-	return ret;
-}
-
-/**
- * nbq_clh_trylock_bh() - nbq_clh_trylock() with bottom halves off.
- * @lock: the lock
- *
- * Context: Task or softirq. Returns with bottom halves off if the lock was
- * acquired.
- * Return: as nbq_clh_trylock().
- */
-static inline bool __must_check nbq_clh_trylock_bh(struct nbq_clh *lock)
-{
-	bool ret;
-
-	local_bh_disable();
-	ret = nbq_clh_trylock(lock);
-	if (!ret)
-		local_bh_enable();
-	return ret;
-}
-
-/**
- * nbq_clh_lock_bh() - nbq_clh_lock() with bottom halves off.
- * @lock: the lock
- *
- * Context: Task or softirq. Returns with bottom halves off.
- */
-static inline void nbq_clh_lock_bh(struct nbq_clh *lock)
-{
-	local_bh_disable();
-	nbq_clh_lock(lock);
-}
-
-/**
- * nbq_clh_unlock_bh() - nbq_clh_unlock(), then bottom halves on.
- * @lock: a lock acquired by a _bh verb
- *
- * Context: as nbq_clh_unlock(), bottom halves off. Returns with them on.
- */
-static inline void nbq_clh_unlock_bh(struct nbq_clh *lock)
-{
-	nbq_clh_unlock(lock);
-	local_bh_enable();
-}
 
 /*
  * The counted events of all locks together, as under debugfs nbqlock/, for

@@ -11,6 +11,9 @@
 #define noinline		__attribute__((__noinline__))
 #define __must_check		__attribute__((__warn_unused_result__))
 
+#define ___PASTE(a, b)		a##b
+#define __PASTE(a, b)		___PASTE(a, b)
+
 #define READ_ONCE(x)		SHIM_LOAD(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, value)	SHIM_STORE(&(x), (value), __ATOMIC_RELAXED)
 #define data_race(expression)	(expression)

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the verbs of all lock types have in common. An algorithm's file includes
+ * this at its end, with NBQ_TYPE as for lock_type.h, where the verbs are
+ * described. What it must have by then is its own:
+ *
+ *	static int acquire(struct nbq_X *lock, struct nbq_deadline deadline);
+ *		with preemption off; 0, -ETIMEDOUT or -ENOMEM
+ *	nbq_X_hand_over(struct nbq_X *lock, struct nbq_node *node);
+ *		end the critical section; clears holder before it does
+ *	static struct nbq_node *in_front(const struct nbq_node *node);
+ *		who stood in front of a node that was left; %NBQ_AVAILABLE: the
+ *		node is the one that makes the lock available; NULL: somebody
+ *		waits or holds with it. ACQUIRE: what was done to the node
+ *		before it said so is over.
+ */
+#include <linux/bug.h>
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/instruction_pointer.h>
+#include <linux/lockdep.h>
+#include <linux/preempt.h>
+#include <linux/smp.h>
+
+#define nbq_X_hand_over			__PASTE(NBQ_TYPE, _hand_over)
+
+void nbq_X_init_key(struct nbq_X *lock, const char *name,
+		    struct lock_class_key *key)
+{
+	lock->tail = NULL;
+	lock->holder = NULL;
+	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
+}
+EXPORT_SYMBOL_GPL(nbq_X_init_key);
+
+/* An acquisition that may fail: preemption and lockdep as if it had not been. */
+static int acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,
+			      unsigned long ip)
+{
+	int ret;
+
+	preempt_disable();
+	ret = acquire(lock, deadline);
+	if (ret)
+		preempt_enable();
+	else
+		spin_acquire(&lock->dep_map, 0, 1, ip);
+	return ret;
+}
+
+int nbq_X_lock_timeout(struct nbq_X *lock, ktime_t patience)
+{
+	return acquire_or_give_up(lock, nbq_deadline_after(patience), _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_X_lock_timeout);
+
+int nbq_X_lock_until(struct nbq_X *lock, ktime_t deadline)
+{
+	return acquire_or_give_up(lock, nbq_deadline_at(deadline), _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_X_lock_until);
+
+bool nbq_X_trylock(struct nbq_X *lock)
+{
+	return !acquire_or_give_up(lock, nbq_deadline_at(KTIME_MIN), _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_X_trylock);
+
+void nbq_X_lock(struct nbq_X *lock)
+{
+	preempt_disable();
+	spin_acquire(&lock->dep_map, 0, 0, _RET_IP_);
+	acquire(lock, nbq_deadline_at(KTIME_MAX));
+}
+EXPORT_SYMBOL_GPL(nbq_X_lock);
+
+void nbq_X_unlock(struct nbq_X *lock)
+{
+	struct nbq_node *node = nbq_step(READ_ONCE(lock->holder));
+
+	if (WARN_ONCE(!node, "nbqlock: unlock of %p, which nobody holds\n", lock))
+		return;
+	if (WARN_ONCE(node->pool->cpu != raw_smp_processor_id(),
+		      "nbqlock: unlock of %p, which CPU %u holds\n",
+		      lock, node->pool->cpu))
+		return;
+	spin_release(&lock->dep_map, _RET_IP_);
+	nbq_X_hand_over(lock, node);
+	preempt_enable();
+}
+EXPORT_SYMBOL_GPL(nbq_X_unlock);
+
+bool nbq_X_is_locked(const struct nbq_X *lock)
+{
+	return READ_ONCE(lock->holder);
+}
+EXPORT_SYMBOL_GPL(nbq_X_is_locked);
+
+bool nbq_X_is_contended(const struct nbq_X *lock)
+{
+	const struct nbq_node *holder = READ_ONCE(lock->holder);
+
+	return holder && READ_ONCE(lock->tail) != holder;
+}
+EXPORT_SYMBOL_GPL(nbq_X_is_contended);
+
+/*
+ * Is this queue made of nothing but leavers behind an available node?
+ *
+ * Takes the tail of a lock that should have no users left; NULL is the empty
+ * queue.
+ */
+static bool is_idle(const struct nbq_node *tail)
+{
+	const struct nbq_node *node = tail;
+
+	while (node && node != NBQ_AVAILABLE)
+		node = in_front(node);
+	return !tail || node == NBQ_AVAILABLE;
+}
+
+int nbq_X_destroy(struct nbq_X *lock)
+{
+	struct nbq_node *node = READ_ONCE(lock->tail);
+	struct nbq_events *events;
+
+	/*
+	 * The swap is fully ordered: it pairs with the RELEASE of whoever
+	 * left or released last, as the next to join would, so that the nodes
+	 * are given back after all that their last users did.
+	 */
+	if (WARN_ONCE(nbq_X_is_locked(lock) || !is_idle(node) ||
+		      cmpxchg(&lock->tail, node, NULL) != node,
+		      "nbqlock: destroy of %p, which is in use\n", lock))
+		return -EBUSY;
+
+	preempt_disable();
+	events = &nbq_this_pool()->events;
+	while (node && node != NBQ_AVAILABLE) {
+		struct nbq_node *prev = in_front(node);
+
+		nbq_node_reclaim(node, events);
+		node = prev;
+	}
+	preempt_enable();
+	return 0;
+}
+EXPORT_SYMBOL_GPL(nbq_X_destroy);

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A lock type and its verbs, written once for all: nbqlock.h includes this for
+ * each type, with NBQ_TYPE as its name. Where it says nbq_X, read nbq_clh,
+ * nbq_mcs, nbq_swap.
+ *
+ * Include <nbqlock/nbqlock.h>, not this.
+ */
+#ifndef NBQ_TYPE
+#error "Include <nbqlock/nbqlock.h>, which says for which lock type"
+#endif
+
+#ifndef _NBQLOCK_LOCK_TYPE_H
+#define _NBQLOCK_LOCK_TYPE_H
+
+#define nbq_X				NBQ_TYPE
+#define nbq_X_init_key			__PASTE(NBQ_TYPE, _init_key)
+#define nbq_X_lock_timeout		__PASTE(NBQ_TYPE, _lock_timeout)
+#define nbq_X_lock_until		__PASTE(NBQ_TYPE, _lock_until)
+#define nbq_X_trylock			__PASTE(NBQ_TYPE, _trylock)
+#define nbq_X_lock			__PASTE(NBQ_TYPE, _lock)
+#define nbq_X_unlock			__PASTE(NBQ_TYPE, _unlock)
+#define nbq_X_is_locked			__PASTE(NBQ_TYPE, _is_locked)
+#define nbq_X_is_contended		__PASTE(NBQ_TYPE, _is_contended)
+#define nbq_X_destroy			__PASTE(NBQ_TYPE, _destroy)
+#define nbq_X_lock_timeout_irq		__PASTE(NBQ_TYPE, _lock_timeout_irq)
+#define nbq_X_lock_until_irq		__PASTE(NBQ_TYPE, _lock_until_irq)
+#define nbq_X_trylock_irq		__PASTE(NBQ_TYPE, _trylock_irq)
+#define nbq_X_lock_irq			__PASTE(NBQ_TYPE, _lock_irq)
+#define nbq_X_unlock_irq		__PASTE(NBQ_TYPE, _unlock_irq)
+#define nbq_X_unlock_irqrestore		__PASTE(NBQ_TYPE, _unlock_irqrestore)
+#define nbq_X_lock_timeout_bh		__PASTE(NBQ_TYPE, _lock_timeout_bh)
+#define nbq_X_lock_until_bh		__PASTE(NBQ_TYPE, _lock_until_bh)
+#define nbq_X_trylock_bh		__PASTE(NBQ_TYPE, _trylock_bh)
+#define nbq_X_lock_bh			__PASTE(NBQ_TYPE, _lock_bh)
+#define nbq_X_unlock_bh			__PASTE(NBQ_TYPE, _unlock_bh)
+#define __nbq_X_lock_timeout_irqsave	__PASTE(__, __PASTE(NBQ_TYPE, _lock_timeout_irqsave))
+#define __nbq_X_lock_until_irqsave	__PASTE(__, __PASTE(NBQ_TYPE, _lock_until_irqsave))
+#define __nbq_X_trylock_irqsave		__PASTE(__, __PASTE(NBQ_TYPE, _trylock_irqsave))
+#define __nbq_X_lock_irqsave		__PASTE(__, __PASTE(NBQ_TYPE, _lock_irqsave))
+
+#endif
+
+/**
+ * struct nbq_X - a lock
+ * @tail: newest node in the queue; NULL: the lock is free, and no node in it
+ * @holder: the holder's node; NULL while nobody holds the lock
+ * @dep_map: for lockdep
+ *
+ * All fields are private. A lock that is all zeroes is a free lock, but only
+ * DEFINE_NBQ_CLH() and nbq_clh_init(), and so on for the other types, make it
+ * known to lockdep.
+ */
+struct nbq_X {
+	struct nbq_node *tail;
+	struct nbq_node *holder;
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	struct lockdep_map dep_map;
+#endif
+};
+
+/**
+ * nbq_X_init_key() - Make a lock; use nbq_clh_init() and so on.
+ * @lock: memory for the lock
+ * @name: its name, for lockdep
+ * @key: its class, for lockdep
+ */
+void nbq_X_init_key(struct nbq_X *lock, const char *name,
+		    struct lock_class_key *key);
+
+/**
+ * nbq_X_lock_timeout() - Acquire, or give up after a time.
+ * @lock: the lock
+ * @patience: ns to wait at most; 0 or less: one walk over the queue without
+ *	waiting, as nbq_X_trylock(); %KTIME_MAX: as nbq_X_lock()
+ *
+ * Late by at most %NBQ_POLLS_PER_CLOCK polls (with an empty pool: one search of
+ * it), one clock read and the steps of leaving, as long as the CPU runs. Each
+ * leaver in front is stepped over first, whatever the clock says.
+ *
+ * Context: Any. Returns with preemption off if the lock was acquired.
+ * Return:
+ * * 0		- the lock is held
+ * * -ETIMEDOUT	- the patience is over
+ * * -ENOMEM	- the patience is over and no queue node could be had in it:
+ *		  see the parameters pool_nodes and pool_nodes_max
+ */
+int __must_check nbq_X_lock_timeout(struct nbq_X *lock, ktime_t patience);
+
+/**
+ * nbq_X_lock_until() - Acquire, or give up at a time.
+ * @lock: the lock
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns; one already past: one
+ *	walk over the queue without waiting; %KTIME_MAX: as nbq_X_lock()
+ *
+ * For several locks under one budget: take ktime_get() once, add, pass the sum
+ * to each. Otherwise as nbq_X_lock_timeout().
+ *
+ * Context: Any. Returns with preemption off if the lock was acquired.
+ * Return:
+ * * 0		- the lock is held
+ * * -ETIMEDOUT	- the deadline has passed
+ * * -ENOMEM	- the deadline has passed and no queue node could be had
+ */
+int __must_check nbq_X_lock_until(struct nbq_X *lock, ktime_t deadline);
+
+/**
+ * nbq_X_trylock() - Acquire if that needs no waiting.
+ * @lock: the lock
+ *
+ * Succeeds whenever the lock is free, also when nodes that others abandoned
+ * stand in front of it.
+ *
+ * Context: Any. Returns with preemption off if the lock was acquired.
+ * Return: true if the lock is held now; false if somebody holds it or waits
+ * for it, or if no queue node was free.
+ */
+bool __must_check nbq_X_trylock(struct nbq_X *lock);
+
+/**
+ * nbq_X_lock() - Acquire, however long it takes.
+ * @lock: the lock
+ *
+ * Context: Any in which the holder can make progress. Returns with preemption
+ * off.
+ */
+void nbq_X_lock(struct nbq_X *lock);
+
+/**
+ * nbq_X_unlock() - Release, to the next in the queue if there is one.
+ * @lock: a lock that this context acquired on this CPU
+ *
+ * A lock that nobody holds, or that another CPU holds, is left as it is, with
+ * a warning (once).
+ *
+ * Context: The holder's. Turns preemption back on.
+ */
+void nbq_X_unlock(struct nbq_X *lock);
+
+/**
+ * nbq_X_is_locked() - Does somebody hold the lock?
+ * @lock: the lock
+ *
+ * Context: Any.
+ * Return: true if the lock was held when looked at. Advisory: it may have
+ * changed, and a lock counts as free for a moment while it changes hands.
+ */
+bool nbq_X_is_locked(const struct nbq_X *lock);
+
+/**
+ * nbq_X_is_contended() - Does somebody wait behind the holder?
+ * @lock: the lock
+ *
+ * Context: Any.
+ * Return: true if the lock was held and a node stood behind the holder's.
+ * Advisory: whoever waits may have left since, or have left its node only.
+ */
+bool nbq_X_is_contended(const struct nbq_X *lock);
+
+/**
+ * nbq_X_destroy() - Give back the queue nodes that stand in a lock.
+ * @lock: a lock that nobody will use any more
+ *
+ * Call it before the lock's memory goes away; without it, nodes that timeouts
+ * abandoned in the queue, and the one that a swap-only lock keeps, stay lost to
+ * their pools. The lock is as new afterwards.
+ *
+ * Context: Any. Nobody may hold, wait for or try the lock meanwhile.
+ * Return:
+ * * 0		- done
+ * * -EBUSY	- somebody holds the lock or waits for it: warned (once),
+ *		  nothing was touched
+ */
+int nbq_X_destroy(struct nbq_X *lock);
+
+/*
+ * The same verbs with interrupts or bottom halves off, from before the wait
+ * to after the unlock; on failure they are as they were before the call.
+ */
+
+/**
+ * nbq_X_lock_timeout_irq() - nbq_X_lock_timeout() with interrupts off.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ *
+ * Context: Interrupts on. Returns with them off if the lock was acquired.
+ * Return: as nbq_X_lock_timeout().
+ */
+static inline int __must_check
+nbq_X_lock_timeout_irq(struct nbq_X *lock, ktime_t patience)
+{
+	int ret;
+
+	local_irq_disable();
+	ret = nbq_X_lock_timeout(lock, patience);
+	if (ret)
+		local_irq_enable();
+	return ret;
+}
+
+/**
+ * nbq_X_lock_until_irq() - nbq_X_lock_until() with interrupts off.
+ * @lock: the lock
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns
+ *
+ * Context: Interrupts on. Returns with them off if the lock was acquired.
+ * Return: as nbq_X_lock_until().
+ */
+static inline int __must_check
+nbq_X_lock_until_irq(struct nbq_X *lock, ktime_t deadline)
+{
+	int ret;
+
+	local_irq_disable();
+	ret = nbq_X_lock_until(lock, deadline);
+	if (ret)
+		local_irq_enable();
+	return ret;
+}
+
+/**
+ * nbq_X_trylock_irq() - nbq_X_trylock() with interrupts off.
+ * @lock: the lock
+ *
+ * Context: Interrupts on. Returns with them off if the lock was acquired.
+ * Return: as nbq_X_trylock().
+ */
+static inline bool __must_check nbq_X_trylock_irq(struct nbq_X *lock)
+{
+	bool ret;
+
+	local_irq_disable();
+	ret = nbq_X_trylock(lock);
+	if (!ret)
+		local_irq_enable();
+	return ret;
+}
+
+/**
+ * nbq_X_lock_irq() - nbq_X_lock() with interrupts off.
+ * @lock: the lock
+ *
+ * Context: Interrupts on. Returns with them off.
+ */
+static inline void nbq_X_lock_irq(struct nbq_X *lock)
+{
+	local_irq_disable();
+	nbq_X_lock(lock);
+}
+
+/**
+ * nbq_X_unlock_irq() - nbq_X_unlock(), then interrupts on.
+ * @lock: a lock acquired by an _irq verb
+ *
+ * Interrupts come back before preemption, so that a reschedule that became due
+ * meanwhile happens at once.
+ *
+ * Context: as nbq_X_unlock(), interrupts off. Returns with them on.
+ */
+static inline void nbq_X_unlock_irq(struct nbq_X *lock)
+{
+	preempt_disable();
+	nbq_X_unlock(lock);
+	local_irq_enable();
+	preempt_enable();
+}
+
+/**
+ * __nbq_X_lock_timeout_irqsave() - nbq_X_lock_timeout_irqsave() takes @flags by name.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ * @flags: where to keep the interrupt state
+ *
+ * Context: Any. Returns with interrupts off if the lock was acquired.
+ * Return: as nbq_X_lock_timeout().
+ */
+static inline int __must_check
+__nbq_X_lock_timeout_irqsave(struct nbq_X *lock, ktime_t patience,
+			     unsigned long *flags)
+{
+	int ret;
+
+	local_irq_save(*flags);
+	ret = nbq_X_lock_timeout(lock, patience);
+	if (ret)
+		local_irq_restore(*flags);
+	return ret;
+}
+
+/**
+ * __nbq_X_lock_until_irqsave() - nbq_X_lock_until_irqsave() takes @flags by name.
+ * @lock: the lock
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns
+ * @flags: where to keep the interrupt state
+ *
+ * Context: Any. Returns with interrupts off if the lock was acquired.
+ * Return: as nbq_X_lock_until().
+ */
+static inline int __must_check
+__nbq_X_lock_until_irqsave(struct nbq_X *lock, ktime_t deadline,
+			   unsigned long *flags)
+{
+	int ret;
+
+	local_irq_save(*flags);
+	ret = nbq_X_lock_until(lock, deadline);
+	if (ret)
+		local_irq_restore(*flags);
+	return ret;
+}
+
+/**
+ * __nbq_X_trylock_irqsave() - nbq_X_trylock_irqsave() takes @flags by name.
+ * @lock: the lock
+ * @flags: where to keep the interrupt state
+ *
+ * Context: Any. Returns with interrupts off if the lock was acquired.
+ * Return: as nbq_X_trylock().
+ */
+static inline bool __must_check
+__nbq_X_trylock_irqsave(struct nbq_X *lock, unsigned long *flags)
+{
+	bool ret;
+
+	local_irq_save(*flags);
+	ret = nbq_X_trylock(lock);
+	if (!ret)
+		local_irq_restore(*flags);
+	return ret;
+}
+
+/**
+ * __nbq_X_lock_irqsave() - nbq_X_lock_irqsave() takes @flags by name.
+ * @lock: the lock
+ * @flags: where to keep the interrupt state
+ *
+ * Context: Any. Returns with interrupts off.
+ */
+static inline void __nbq_X_lock_irqsave(struct nbq_X *lock,
+					unsigned long *flags)
+{
+	local_irq_save(*flags);
+	nbq_X_lock(lock);
+}
+
+/**
+ * nbq_X_unlock_irqrestore() - nbq_X_unlock(), then interrupts as before.
+ * @lock: a lock acquired by an _irqsave verb
+ * @flags: the interrupt state which that verb saved
+ *
+ * Interrupts come back before preemption, as in nbq_X_unlock_irq().
+ *
+ * Context: as nbq_X_unlock(), interrupts off.
+ */
+static inline void nbq_X_unlock_irqrestore(struct nbq_X *lock,
+					   unsigned long flags)
+{
+	preempt_disable();
+	nbq_X_unlock(lock);
+	local_irq_restore(flags);
+	preempt_enable();
+}
+
+/**
+ * nbq_X_lock_timeout_bh() - nbq_X_lock_timeout() with bottom halves off.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ *
+ * Context: Task or softirq. Returns with bottom halves off if the lock was
+ * acquired.
+ * Return: as nbq_X_lock_timeout().
+ */
+static inline int __must_check
+nbq_X_lock_timeout_bh(struct nbq_X *lock, ktime_t patience)
+{
+	int ret;
+
+	local_bh_disable();
+	ret = nbq_X_lock_timeout(lock, patience);
+	if (ret)
+		local_bh_enable();
+	return ret;
+}
+
+/**
+ * nbq_X_lock_until_bh() - nbq_X_lock_until() with bottom halves off.
+ * @lock: the lock
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns
+ *
+ * Context: Task or softirq. Returns with bottom halves off if the lock was
+ * acquired.
+ * Return: as nbq_X_lock_until().
+ */
+static inline int __must_check
+nbq_X_lock_until_bh(struct nbq_X *lock, ktime_t deadline)
+{
+	int ret;
+
+	local_bh_disable();
+	ret = nbq_X_lock_until(lock, deadline);
+	if (ret)
+		local_bh_enable();
+	return ret;
+}
+
+/**
+ * nbq_X_trylock_bh() - nbq_X_trylock() with bottom halves off.
+ * @lock: the lock
+ *
+ * Context: Task or softirq. Returns with bottom halves off if the lock was
+ * acquired.
+ * Return: as nbq_X_trylock().
+ */
+static inline bool __must_check nbq_X_trylock_bh(struct nbq_X *lock)
+{
+	bool ret;
+
+	local_bh_disable();
+	ret = nbq_X_trylock(lock);
+	if (!ret)
+		local_bh_enable();
+	return ret;
+}
+
+/**
+ * nbq_X_lock_bh() - nbq_X_lock() with bottom halves off.
+ * @lock: the lock
+ *
+ * Context: Task or softirq. Returns with bottom halves off.
+ */
+static inline void nbq_X_lock_bh(struct nbq_X *lock)
+{
+	local_bh_disable();
+	nbq_X_lock(lock);
+}
+
+/**
+ * nbq_X_unlock_bh() - nbq_X_unlock(), then bottom halves on.
+ * @lock: a lock acquired by a _bh verb
+ *
+ * Context: as nbq_X_unlock(), bottom halves off. Returns with them on.
+ */
+static inline void nbq_X_unlock_bh(struct nbq_X *lock)
+{
+	nbq_X_unlock(lock);
+	local_bh_enable();
+}
