@@ -13,7 +13,7 @@
  * No include guard: whoever includes this defines NBQ_EVENT first.
  */
 NBQ_EVENT(acquired_uncontended, SUM,
-	  "acquisitions that found the queue empty")
+	  "acquisitions that found the queue empty, but for the last holder's node")
 NBQ_EVENT(acquired_handoff, SUM,
 	  "acquisitions handed over by a node ahead in the queue")
 NBQ_EVENT(timeouts, SUM,

@@ -228,6 +228,27 @@ void nbq_clh_take_over(struct nbq_clh *lock, struct nbq_node *node,
 bool nbq_clh_leave(struct nbq_clh *lock, struct nbq_node *node,
 		   struct nbq_node *pred);
 bool nbq_clh_hand_over(struct nbq_clh *lock, struct nbq_node *node);
+
+struct nbq_node *nbq_mcs_join(struct nbq_mcs *lock, struct nbq_node *node);
+struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred);
+struct nbq_node *nbq_mcs_look(const struct nbq_node *node);
+struct nbq_node *nbq_mcs_step_over(struct nbq_node *node, struct nbq_node *pred,
+				   struct nbq_node *said);
+void nbq_mcs_take_over(struct nbq_mcs *lock, struct nbq_node *node,
+		       struct nbq_node *pred);
+bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
+		   struct nbq_node *pred);
+bool nbq_mcs_hand_over(struct nbq_mcs *lock, struct nbq_node *node);
+
+struct nbq_node *nbq_swap_join(struct nbq_swap *lock, struct nbq_node *node);
+struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred);
+struct nbq_node *nbq_swap_look(const struct nbq_node *node);
+void nbq_swap_step_over(struct nbq_node *node, struct nbq_node *leaver,
+			struct nbq_node *said);
+void nbq_swap_take_over(struct nbq_swap *lock, struct nbq_node *node,
+			struct nbq_node *pred);
+void nbq_swap_leave(struct nbq_node *node, struct nbq_node *pred);
+void nbq_swap_hand_over(struct nbq_swap *lock, struct nbq_node *node);
 #endif
 
 #endif

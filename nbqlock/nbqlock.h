@@ -7,6 +7,12 @@
  *	nbq_clh_*()	CLH-NB, from Michael L. Scott, "Non-Blocking Timeout in
  *			Scalable Queue-Based Spin Locks", PODC 2002. Waiters
  *			spin on their predecessor's node.
+ *	nbq_mcs_*()	MCS-NB, from the same paper. Waiters spin on their own
+ *			node, which is in their CPU's own memory.
+ *	nbq_swap_*()	the swap-only lock of William N. Scherer III and
+ *			Michael L. Scott, 2004: as MCS-NB, without any
+ *			compare-and-swap on the lock. A lock that was ever held
+ *			keeps one queue node, until destroy.
  *
  * What holds for every lock here
  *	Acquisition is first come, first served among those who stay.
@@ -36,6 +42,14 @@
 struct nbq_node;
 
 #define NBQ_TYPE	nbq_clh
+#include "lock_type.h"
+#undef NBQ_TYPE
+
+#define NBQ_TYPE	nbq_mcs
+#include "lock_type.h"
+#undef NBQ_TYPE
+
+#define NBQ_TYPE	nbq_swap
 #include "lock_type.h"
 #undef NBQ_TYPE
 
@@ -92,6 +106,80 @@ do {									\
 	__nbq_clh_trylock_irqsave(lock, &(flags))
 #define nbq_clh_lock_irqsave(lock, flags)				\
 	__nbq_clh_lock_irqsave(lock, &(flags))
+
+/**
+ * NBQ_MCS_INIT() - Initialiser of a static MCS-NB lock, or of one in a struct.
+ * @lockname: the variable or member that it initialises
+ */
+#define NBQ_MCS_INIT(lockname)	__NBQ_INIT(lockname)
+
+/**
+ * DEFINE_NBQ_MCS() - Define an unlocked MCS-NB lock.
+ * @name: name of the variable; put ``static`` in front where wanted
+ */
+#define DEFINE_NBQ_MCS(name)	struct nbq_mcs name = NBQ_MCS_INIT(name)
+
+/**
+ * nbq_mcs_init() - Make an MCS-NB lock at run time.
+ * @lock: memory for the lock; whatever was in it is forgotten
+ *
+ * Each place that calls this has a lockdep class of its own. It cannot fail.
+ *
+ * Context: Any.
+ */
+#define nbq_mcs_init(lock)						\
+do {									\
+	static struct lock_class_key __key;				\
+									\
+	nbq_mcs_init_key((lock), #lock, &__key);			\
+} while (0)
+
+/* See __nbq_X_lock_timeout_irqsave() and so on. */
+#define nbq_mcs_lock_timeout_irqsave(lock, patience, flags)		\
+	__nbq_mcs_lock_timeout_irqsave(lock, patience, &(flags))
+#define nbq_mcs_lock_until_irqsave(lock, deadline, flags)		\
+	__nbq_mcs_lock_until_irqsave(lock, deadline, &(flags))
+#define nbq_mcs_trylock_irqsave(lock, flags)				\
+	__nbq_mcs_trylock_irqsave(lock, &(flags))
+#define nbq_mcs_lock_irqsave(lock, flags)				\
+	__nbq_mcs_lock_irqsave(lock, &(flags))
+
+/**
+ * NBQ_SWAP_INIT() - Initialiser of a static swap-only lock, or of one in a struct.
+ * @lockname: the variable or member that it initialises
+ */
+#define NBQ_SWAP_INIT(lockname)	__NBQ_INIT(lockname)
+
+/**
+ * DEFINE_NBQ_SWAP() - Define an unlocked swap-only lock.
+ * @name: name of the variable; put ``static`` in front where wanted
+ */
+#define DEFINE_NBQ_SWAP(name)	struct nbq_swap name = NBQ_SWAP_INIT(name)
+
+/**
+ * nbq_swap_init() - Make a swap-only lock at run time.
+ * @lock: memory for the lock; whatever was in it is forgotten
+ *
+ * Each place that calls this has a lockdep class of its own. It cannot fail.
+ *
+ * Context: Any.
+ */
+#define nbq_swap_init(lock)						\
+do {									\
+	static struct lock_class_key __key;				\
+									\
+	nbq_swap_init_key((lock), #lock, &__key);			\
+} while (0)
+
+/* See __nbq_X_lock_timeout_irqsave() and so on. */
+#define nbq_swap_lock_timeout_irqsave(lock, patience, flags)		\
+	__nbq_swap_lock_timeout_irqsave(lock, patience, &(flags))
+#define nbq_swap_lock_until_irqsave(lock, deadline, flags)		\
+	__nbq_swap_lock_until_irqsave(lock, deadline, &(flags))
+#define nbq_swap_trylock_irqsave(lock, flags)				\
+	__nbq_swap_trylock_irqsave(lock, &(flags))
+#define nbq_swap_lock_irqsave(lock, flags)				\
+	__nbq_swap_lock_irqsave(lock, &(flags))
 
 /*
  * The counted events of all locks together, as under debugfs nbqlock/, for

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * MCS-NB: a queue-based spinlock with non-blocking timeout, whose waiters spin
+ * on their own node.
+ *
+ * Michael L. Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks",
+ * PODC 2002, section 2.2; University of Rochester TR 773.
+ *
+ * The textbook MCS lock is a list in which everyone knows the node behind: swap
+ * your own node into the tail, write its address into the next of the node that
+ * the swap returned, spin on a flag in your own node until that one's owner
+ * writes to it. Here the one in front can say in its next that it is done, for
+ * those whom it does not know yet, and in its successor's status, for the one
+ * that it knows. Whoever leaves first tries to be forgotten by the one in
+ * front; if that fails, the one in front will still write to the leaver's
+ * status, and the node must live until it has.
+ *
+ * Assumptions
+ *	Preemption is off from the claim of a node to the unlock.
+ *	A node is claimed by its own CPU only (node.c); its memory stays a node.
+ *
+ * States of a node, by next, and who moves it
+ *
+ *	                        +-- leave or release, as tail -------> free (1)
+ *	  join                  |                                        ^
+ *	free --> NULL or succ --+-- leave, forgotten --> LEAVING ------->|
+ *	        waits or holds  |                a successor steps over  |
+ *	                        +-- leave, known --> TRANSIENT --------->| (2)
+ *	                        |                a successor steps over  |
+ *	                        +-- hand over --> AVAILABLE ------------>|
+ *	                                         a successor takes over
+ *
+ *	(1) One that leaves as tail while the one in front knows it: as (2).
+ *	(2) Two have to be done with the node: the one in front, which will tell
+ *	    it something, and the one that steps over it or its own owner, which
+ *	    says RECYCLED. Both swap its status; the second gives it back.
+ *
+ * Below, a queue is drawn from its front to its tail: H holds, W waits, L has
+ * left (LEAVING), T has left (TRANSIENT), A is AVAILABLE, [] is the empty
+ * queue. "pred > W": pred's next is W.
+ *
+ * Departures from the paper
+ *	The report's code page is damaged and the release missing; the order of
+ *	steps is the paper's prose, where that holds.
+ *	A waiter steps over leavers without looking at the clock. In print the
+ *	clock ends the walk too: a free lock behind leavers is then never taken
+ *	by those without patience, each of whom adds a node.
+ *	Leaving and releasing try to take the node off the tail first and
+ *	publish only if that fails. In print it is the reverse: the lock is
+ *	touched after the hand-over (whoever got it may have freed its memory),
+ *	and with a nested context on the same pool the swap on the tail
+ *	succeeds for a node that is somebody else's by then.
+ *	The report's second kind of timeout, in the middle of the walk, is not
+ *	there: the walk does not end. (Its code holds a piece of the missing
+ *	release, which makes two holders.)
+ *	Releasing clears holder first, so that a release of a lock that nobody
+ *	holds is noticed.
+ *	An empty pool makes the attempt fail with -ENOMEM once the patience is
+ *	over; the paper allocates.
+ *
+ * Own steps on shared memory: at most 6 to leave (store prev, be forgotten,
+ * swap the tail, swap next, swap the successor's status, give its node back;
+ * the paper's bound is 7), at most 6 to release (read holder, look at next,
+ * swap the tail, swap next, swap the successor's status, give its node back),
+ * and one more to clear holder.
+ */
+#include <linux/atomic.h>
+#include <linux/errno.h>
+#include <linux/processor.h>
+
+#include "internal.h"
+
+/*
+ * Enter the queue.
+ *
+ *	[]	-> node			NULL
+ *	.. pred	-> .. pred node		pred
+ *
+ * Return: my predecessor, to which nbq_mcs_link() must make me known; NULL: the
+ * lock was free and is mine.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_mcs_join(struct nbq_mcs *lock, struct nbq_node *node)
+{
+	/*
+	 * Marked, although the node is mine alone: one who waited behind it in
+	 * its last life was forgotten by it with an atomic operation, which
+	 * nothing but the swaps of the tail orders before this store.
+	 */
+	WRITE_ONCE(node->next, NULL);
+	/*
+	 * Fully ordered. RELEASE: next = NULL above comes before the swap in
+	 * nbq_mcs_link() of the successor that gets my node from the tail;
+	 * else it could be overwritten by it, and the successor forgotten.
+	 * ACQUIRE, pairs with the swap of the tail in nbq_mcs_hand_over(): a
+	 * NULL hands me the lock, so the last critical section must be over in
+	 * my eyes; and with the predecessor's own join.
+	 */
+	return xchg(&lock->tail, node);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_join);
+
+/*
+ * Make myself known to a predecessor: pred node -> pred > node.
+ *
+ * Return: what it had to say before it knew me. NULL: nothing, it waits or
+ * holds, and will tell me. NBQ_AVAILABLE: the lock is mine. NBQ_LEAVING or
+ * NBQ_TRANSIENT: it has left.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred)
+{
+	WRITE_ONCE(node->status, NULL);
+	/*
+	 * Fully ordered, pairs with the swaps of next in nbq_mcs_leave() and
+	 * nbq_mcs_hand_over(). RELEASE: status = NULL above comes before what
+	 * pred, which finds me here, writes to it; else I would wait for ever.
+	 * ACQUIRE: the critical section is over for whoever finds AVAILABLE,
+	 * and the leaver's prev is seen by whoever finds that it has left.
+	 */
+	return xchg(&pred->next, node);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_link);
+
+/*
+ * Look once at what a predecessor that knows me has told me.
+ *
+ * Return: as nbq_mcs_link().
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_mcs_look(const struct nbq_node *node)
+{
+	/*
+	 * ACQUIRE, pairs with the swap in tell(): as in nbq_mcs_link().
+	 */
+	return smp_load_acquire(&node->status);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_look);
+
+/*
+ * Step over a predecessor that has left: .. prev L node -> .. prev node.
+ *
+ * A TRANSIENT one is not only mine to give back: the one in front of it has
+ * told it something, or will yet. The later of us two gives it back.
+ *
+ * Return: my new predecessor, to which nbq_mcs_link() must make me known.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_mcs_step_over(struct nbq_node *node, struct nbq_node *pred,
+				   struct nbq_node *said)
+{
+	/* Now: after the swap of its status, pred may be somebody else's. */
+	struct nbq_node *prev = READ_ONCE(pred->prev);
+
+	/*
+	 * The swap is fully ordered, pairs with the one in tell(): both of us
+	 * are done with the node before the second gives it back.
+	 */
+	if (said == NBQ_LEAVING || xchg(&pred->status, NBQ_RECYCLED))
+		nbq_node_reclaim(pred, &node->pool->events);
+	return prev;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_step_over);
+
+/* The predecessor has handed the lock over: A node .. -> H .. */
+VISIBLE_IF_KUNIT
+void nbq_mcs_take_over(struct nbq_mcs *lock, struct nbq_node *node,
+		       struct nbq_node *pred)
+{
+	WRITE_ONCE(lock->holder, node);
+	nbq_node_reclaim(pred, &node->pool->events);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_take_over);
+
+/*
+ * Tell the successor that I found in my next, if any, what my next says now.
+ * RECYCLED: it has left, and nobody else needs its node any more.
+ */
+static void tell(struct nbq_node *succ, struct nbq_node *what,
+		 struct nbq_events *events)
+{
+	/*
+	 * Fully ordered. RELEASE, pairs with nbq_mcs_look(): what came before,
+	 * the critical section or my prev, is seen by whoever was told. Both,
+	 * pairs with the swaps of status in nbq_mcs_step_over() and
+	 * nbq_mcs_leave(), as there.
+	 */
+	if (succ && nbq_step(xchg(&succ->status, what)) == NBQ_RECYCLED)
+		nbq_node_reclaim(succ, events);
+}
+
+/*
+ * Leave the queue, from any position.
+ *
+ *	.. pred W	-> .. pred		I was the tail and am forgotten: true
+ *	.. pred > W	-> .. pred > (W)	I was the tail and am known: true if
+ *						pred has told me already
+ *	.. pred W succ	-> .. pred L succ	I am forgotten: false
+ *	.. pred > W succ -> .. pred > T succ	I am known: false
+ *
+ * Known: the predecessor has said in its next that it is done, but not told me
+ * yet, or I have not looked.
+ *
+ * Return: true if the node was given back; else somebody else will do it, and
+ * the node must not be touched.
+ */
+VISIBLE_IF_KUNIT
+bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
+		   struct nbq_node *pred)
+{
+	struct nbq_events *events = &node->pool->events;
+	struct nbq_node *succ, *what;
+	bool forgotten;
+
+	nbq_step(WRITE_ONCE(node->prev, pred));
+	/*
+	 * Be forgotten. Needs no order of its own: whoever links to pred next
+	 * has come to it by the swap of the tail or of next below, which are
+	 * RELEASE. If it fails, pred is done and will write to my status.
+	 */
+	forgotten = nbq_step(cmpxchg_relaxed(&pred->next, node, NULL)) == node;
+	/*
+	 * RELEASE, pairs with the ACQUIRE of a later nbq_mcs_join(), which
+	 * gets pred from the tail instead of me: it finds me forgotten, and
+	 * whatever made pred visible to me is visible to it.
+	 *
+	 * My node cannot have been freed and reused while I expect it here:
+	 * nobody has been told that I leave.
+	 */
+	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {
+		/* Fully ordered, as in nbq_mcs_step_over(): pred and I. */
+		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {
+			events->nodes_abandoned++;
+			return false;
+		}
+		nbq_node_give_back_own(node);
+		return true;
+	}
+	what = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;
+	/*
+	 * Fully ordered, pairs with nbq_mcs_link(). RELEASE: my prev, and that
+	 * I am forgotten, are seen by whoever finds what I say. ACQUIRE: the
+	 * successor that I find has reset its status before I write to it.
+	 * My last access to the node.
+	 */
+	succ = nbq_step(xchg(&node->next, what));
+	tell(succ, what, events);
+	events->nodes_abandoned++;
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_leave);
+
+/*
+ * End the critical section.
+ *
+ *	[H]		-> []			I was the tail, true
+ *	H succ ..	-> A succ ..		I was not, false
+ *
+ * With the swap of next somebody else may take the lock, release it and free
+ * its memory: neither the node nor the lock may be touched after it. (The
+ * successor's node may: it waits for what I tell it.)
+ *
+ * Return: true if the node was given back; else a successor will do it.
+ */
+VISIBLE_IF_KUNIT
+bool nbq_mcs_hand_over(struct nbq_mcs *lock, struct nbq_node *node)
+{
+	struct nbq_events *events = &node->pool->events;
+	struct nbq_node *succ;
+
+	/* Before either RELEASE below, so that it cannot undo the next owner's. */
+	nbq_step(WRITE_ONCE(lock->holder, NULL));
+	/*
+	 * RELEASE, pairs with the ACQUIRE in nbq_mcs_join() that reads the
+	 * NULL: the critical section is over for whoever finds the lock free.
+	 */
+	if (!nbq_step(READ_ONCE(node->next)) &&
+	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {
+		nbq_node_give_back_own(node);
+		return true;
+	}
+	/*
+	 * Fully ordered, pairs with nbq_mcs_link(). RELEASE: the critical
+	 * section is over for whoever finds AVAILABLE. ACQUIRE: as in
+	 * nbq_mcs_leave().
+	 */
+	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));
+	tell(succ, NBQ_AVAILABLE, events);
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_hand_over);
+
+/*
+ * Make myself known to a predecessor and spin until it says something or the
+ * patience is over.
+ *
+ * Return: as nbq_mcs_link(); NULL: the patience is over.
+ */
+static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
+			      struct nbq_deadline *deadline)
+{
+	struct nbq_node *said = nbq_mcs_link(node, pred);
+
+	/* The node first and the clock last: a late grant is still a grant. */
+	while (!said) {
+		said = nbq_mcs_look(node);
+		if (said || nbq_deadline_passed(deadline))
+			break;
+		cpu_relax();
+	}
+	return said;
+}
+
+/*
+ * Behind pred, until the lock is mine or the patience is over. The clock has a
+ * say only while the predecessor waits or holds: each step of the walk frees a
+ * node, and it is no longer than the queue was when I joined.
+ */
+static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
+				  struct nbq_node *pred,
+				  struct nbq_deadline *deadline)
+{
+	struct nbq_events *events = &node->pool->events;
+	struct nbq_node *said = await(node, pred, deadline);
+	unsigned long walk = 0;
+
+	while (said && said != NBQ_AVAILABLE) {
+		pred = nbq_mcs_step_over(node, pred, said);
+		walk++;
+		said = await(node, pred, deadline);
+	}
+	nbq_record(&events->longest_walk, walk);
+
+	if (!said) {
+		nbq_mcs_leave(lock, node, pred);
+		events->timeouts++;
+		return -ETIMEDOUT;
+	}
+	nbq_mcs_take_over(lock, node, pred);
+	events->acquired_handoff++;
+	return 0;
+}
+
+/* What every verb that acquires has in common. Preemption is off. */
+static int acquire(struct nbq_mcs *lock, struct nbq_deadline deadline)
+{
+	struct nbq_pool *pool = nbq_this_pool();
+	struct nbq_node *node, *pred;
+
+	node = nbq_node_get(pool, &deadline);
+	if (unlikely(!node))
+		return -ENOMEM;
+	pred = nbq_mcs_join(lock, node);
+	if (pred)
+		return wait_in_queue(lock, node, pred, &deadline);
+
+	WRITE_ONCE(lock->holder, node);
+	pool->events.acquired_uncontended++;
+	return 0;
+}
+
+/*
+ * See define_lock_type.h. Without users, the status of a TRANSIENT node was
+ * told: destroy may give it back.
+ */
+static struct nbq_node *in_front(const struct nbq_node *node)
+{
+	/*
+	 * ACQUIRE, pairs with the swaps of next in nbq_mcs_leave() and
+	 * nbq_mcs_hand_over(): the leaver's prev.
+	 */
+	struct nbq_node *said = smp_load_acquire(&node->next);
+
+	if (said == NBQ_LEAVING || said == NBQ_TRANSIENT)
+		return READ_ONCE(node->prev);
+	return said == NBQ_AVAILABLE ? said : NULL;
+}
+
+#define NBQ_TYPE	nbq_mcs
+#include "define_lock_type.h"

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The swap-only lock: a queue-based spinlock with non-blocking timeout that
+ * needs no compare-and-swap, and whose waiters spin on their own node.
+ *
+ * William N. Scherer III and Michael L. Scott, "Non-Blocking Timeout in a
+ * NUMA-Aware Queue-Based Spin Lock", 2004: the answer to whether a fair lock
+ * without contention and with timeout needs a universal atomic operation.
+ *
+ * As in MCS-NB everyone knows the node behind, says in its own next when it is
+ * done, and tells the one behind in that one's status. But a leaver neither
+ * takes itself off the tail nor asks to be forgotten: it says that it leaves,
+ * and that is all. Whoever comes upon it swaps itself into the next of the node
+ * in front of it, and learns from what it finds there whether that one still
+ * was to write to the leaver's status.
+ *
+ * Assumptions
+ *	Preemption is off from the claim of a node to the unlock.
+ *	A node is claimed by its own CPU only (node.c); its memory stays a node.
+ *
+ * States of a node, by next, and who moves it
+ *
+ *	  join
+ *	free --> NULL or succ --+-- hand over --> AVAILABLE ----------> free
+ *	        waits or holds  |                 a successor takes over
+ *	                        +-- leave --> LEAVING ----------------> free
+ *	                                      a successor steps over (1)
+ *
+ *	(1) If the one in front has forgotten the leaver, the successor gives its
+ *	    node back. If it knew it and is done, it tells it so, or will: both
+ *	    swap its status, and the second gives it back.
+ *
+ * Below, a queue is drawn from its front to its tail: H holds, W waits, L has
+ * left, A is AVAILABLE, [] is the queue of a new lock. "pred > W": pred's next
+ * is W.
+ *
+ * Departures from the paper
+ *	A new lock has no node: the first to join finds tail = NULL, as if it
+ *	had found and freed the AVAILABLE dummy that the paper leaves to be
+ *	imagined. So making a lock cannot fail, and a static one needs nothing.
+ *	From the first release on the last holder's node stays in the lock and
+ *	is that dummy.
+ *	In print, release stores AVAILABLE in prev, where nobody looks. Here it
+ *	swaps it into next and tells the successor, as leaving does.
+ *	A waiter steps over leavers without looking at the clock. In print the
+ *	clock ends the walk too, and loses a node: a free lock behind leavers is
+ *	never taken by those without patience.
+ *	What print does to "fool itself", storing LEAVING in the next of the new
+ *	predecessor in order to swap it out again, is left out.
+ *	Releasing clears holder first, so that a release of a lock that nobody
+ *	holds is noticed.
+ *	An empty pool makes the attempt fail with -ENOMEM once the patience is
+ *	over; the paper allocates.
+ *
+ * Own steps on shared memory: at most 4 to leave (store prev, swap next, swap
+ * the successor's status, give its node back), at most 4 to release (read
+ * holder, swap next, swap the successor's status, give its node back), and one
+ * more to clear holder.
+ */
+#include <linux/atomic.h>
+#include <linux/errno.h>
+#include <linux/processor.h>
+
+#include "internal.h"
+
+/*
+ * Enter the queue.
+ *
+ *	[]	-> node			NULL
+ *	.. pred	-> .. pred node		pred
+ *
+ * Return: my predecessor, to which nbq_swap_link() must make me known; NULL:
+ * the lock was new and is mine.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_swap_join(struct nbq_swap *lock, struct nbq_node *node)
+{
+	node->next = NULL;
+	/*
+	 * Fully ordered. RELEASE: next = NULL above comes before the swap in
+	 * nbq_swap_link() of the successor that gets my node from the tail;
+	 * else it could overwrite it, and the successor would be forgotten.
+	 * ACQUIRE, pairs with the predecessor's own join: the same.
+	 */
+	return xchg(&lock->tail, node);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_join);
+
+/*
+ * Make myself known to a predecessor, in place of whomever it knew: pred node
+ * -> pred > node.
+ *
+ * Return: what it had to say. NULL: nothing, it waits or holds, and will tell
+ * me. NBQ_AVAILABLE: the lock is mine. NBQ_LEAVING: it has left. A node, that
+ * of a leaver between us: as NULL, and it will not tell that one.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred)
+{
+	WRITE_ONCE(node->status, NULL);
+	/*
+	 * Fully ordered, pairs with the swaps of next in nbq_swap_leave() and
+	 * nbq_swap_hand_over(). RELEASE: status = NULL above comes before what
+	 * pred, which finds me here, writes to it; else I would wait for ever.
+	 * ACQUIRE: the critical section is over for whoever finds AVAILABLE,
+	 * and the leaver's prev is seen by whoever finds LEAVING.
+	 */
+	return xchg(&pred->next, node);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_link);
+
+/*
+ * Look once at what a predecessor that knows me has told me.
+ *
+ * Return: NULL: nothing. NBQ_AVAILABLE, NBQ_LEAVING: as nbq_swap_link().
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_swap_look(const struct nbq_node *node)
+{
+	/*
+	 * ACQUIRE, pairs with the swap in tell(): as in nbq_swap_link().
+	 */
+	return smp_load_acquire(&node->status);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_look);
+
+/*
+ * Done with a predecessor that has left, between me and the one that I am known
+ * to now: .. pred L > node -> .. pred > node.
+ *
+ * @said: what nbq_swap_link() found in the one in front: the leaver itself, so
+ * nobody but me knows it any more; or what that one tells the leaver, or will
+ * yet. The later of us two gives it back.
+ */
+VISIBLE_IF_KUNIT
+void nbq_swap_step_over(struct nbq_node *node, struct nbq_node *leaver,
+			struct nbq_node *said)
+{
+	/*
+	 * The swap is fully ordered, pairs with the one in tell(): both of us
+	 * are done with the node before the second gives it back.
+	 */
+	if (said == leaver || xchg(&leaver->status, said) == said)
+		nbq_node_reclaim(leaver, &node->pool->events);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_step_over);
+
+/* The predecessor has handed the lock over: A node .. -> H .. */
+VISIBLE_IF_KUNIT
+void nbq_swap_take_over(struct nbq_swap *lock, struct nbq_node *node,
+			struct nbq_node *pred)
+{
+	WRITE_ONCE(lock->holder, node);
+	nbq_node_reclaim(pred, &node->pool->events);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_take_over);
+
+/*
+ * Tell the successor that I found in my next, if any, what my next says now. If
+ * its status says that already, it has left, and the one that has stepped over
+ * it was here first.
+ */
+static void tell(struct nbq_node *succ, struct nbq_node *what,
+		 struct nbq_events *events)
+{
+	/*
+	 * Fully ordered. RELEASE, pairs with nbq_swap_look(): what came before,
+	 * the critical section or my prev, is seen by whoever was told. Both,
+	 * pairs with the swap in nbq_swap_step_over(), as there.
+	 */
+	if (succ && nbq_step(xchg(&succ->status, what)) == what)
+		nbq_node_reclaim(succ, events);
+}
+
+/*
+ * Leave the queue, from any position. The node stays until somebody comes upon
+ * it, and must not be touched.
+ *
+ *	.. pred W	-> .. pred L
+ *	.. pred W > succ -> .. pred L succ
+ */
+VISIBLE_IF_KUNIT
+void nbq_swap_leave(struct nbq_node *node, struct nbq_node *pred)
+{
+	struct nbq_events *events = &node->pool->events;
+	struct nbq_node *succ;
+
+	nbq_step(WRITE_ONCE(node->prev, pred));
+	/*
+	 * Fully ordered, pairs with nbq_swap_link(). RELEASE: my prev is seen
+	 * by whoever finds that I have left. ACQUIRE: the successor that I find
+	 * has reset its status before I write to it. My last access to the
+	 * node.
+	 */
+	succ = nbq_step(xchg(&node->next, NBQ_LEAVING));
+	tell(succ, NBQ_LEAVING, events);
+	events->nodes_abandoned++;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_leave);
+
+/*
+ * End the critical section.
+ *
+ *	[H]		-> A
+ *	H > succ ..	-> A succ ..
+ *
+ * With the swap of next somebody else may take the lock, release it and free
+ * its memory: neither the node nor the lock may be touched after it. (The
+ * successor's node may: it waits for what I tell it.)
+ */
+VISIBLE_IF_KUNIT
+void nbq_swap_hand_over(struct nbq_swap *lock, struct nbq_node *node)
+{
+	struct nbq_events *events = &node->pool->events;
+	struct nbq_node *succ;
+
+	/* Before the RELEASE below, so that it cannot undo the next owner's. */
+	nbq_step(WRITE_ONCE(lock->holder, NULL));
+	/*
+	 * Fully ordered, pairs with nbq_swap_link(). RELEASE: the critical
+	 * section is over for whoever finds AVAILABLE. ACQUIRE: as in
+	 * nbq_swap_leave().
+	 */
+	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));
+	tell(succ, NBQ_AVAILABLE, events);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_hand_over);
+
+/*
+ * Spin until the predecessor, which knows me, says something or the patience is
+ * over.
+ *
+ * Return: as nbq_swap_look(); NULL: the patience is over.
+ */
+static struct nbq_node *await(struct nbq_node *node,
+			      struct nbq_deadline *deadline)
+{
+	struct nbq_node *said;
+
+	/* The node first and the clock last: a late grant is still a grant. */
+	while (!(said = nbq_swap_look(node)) && !nbq_deadline_passed(deadline))
+		cpu_relax();
+	return said;
+}
+
+/*
+ * Behind pred, which has said something other than that the lock is mine, until
+ * the lock is mine or the patience is over. The clock has a say only while the
+ * predecessor waits or holds: each step of the walk frees a node, and it is no
+ * longer than the queue was when I joined.
+ */
+static noinline int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
+				  struct nbq_node *pred, struct nbq_node *said,
+				  struct nbq_deadline *deadline)
+{
+	struct nbq_events *events = &node->pool->events;
+	unsigned long walk = 0;
+
+	if (!said)
+		said = await(node, deadline);
+	while (said == NBQ_LEAVING) {
+		struct nbq_node *leaver = pred;
+
+		pred = READ_ONCE(leaver->prev);
+		said = nbq_swap_link(node, pred);
+		nbq_swap_step_over(node, leaver, said);
+		walk++;
+		if (said == leaver)
+			said = await(node, deadline);
+	}
+	nbq_record(&events->longest_walk, walk);
+
+	if (!said) {
+		nbq_swap_leave(node, pred);
+		events->timeouts++;
+		return -ETIMEDOUT;
+	}
+	nbq_swap_take_over(lock, node, pred);
+	events->acquired_handoff++;
+	return 0;
+}
+
+/* What every verb that acquires has in common. Preemption is off. */
+static int acquire(struct nbq_swap *lock, struct nbq_deadline deadline)
+{
+	struct nbq_pool *pool = nbq_this_pool();
+	struct nbq_node *node, *pred, *said;
+
+	node = nbq_node_get(pool, &deadline);
+	if (unlikely(!node))
+		return -ENOMEM;
+	pred = nbq_swap_join(lock, node);
+	if (likely(pred)) {
+		said = nbq_swap_link(node, pred);
+		if (said != NBQ_AVAILABLE)
+			return wait_in_queue(lock, node, pred, said, &deadline);
+		nbq_swap_take_over(lock, node, pred);
+	} else {
+		WRITE_ONCE(lock->holder, node);
+	}
+	pool->events.acquired_uncontended++;
+	return 0;
+}
+
+/* See define_lock_type.h. */
+static struct nbq_node *in_front(const struct nbq_node *node)
+{
+	/*
+	 * ACQUIRE, pairs with the swaps of next in nbq_swap_leave() and
+	 * nbq_swap_hand_over(): the leaver's prev.
+	 */
+	struct nbq_node *said = smp_load_acquire(&node->next);
+
+	if (said == NBQ_LEAVING)
+		return READ_ONCE(node->prev);
+	return said == NBQ_AVAILABLE ? said : NULL;
+}
+
+#define NBQ_TYPE	nbq_swap
+#include "define_lock_type.h"
