@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The lock types under test, each behind the same four verbs.
+ * The lock types under test, each behind the same verbs.
  */
 #ifndef _STRESS_OPS_H
 #define _STRESS_OPS_H
@@ -8,40 +8,115 @@
 #include <linux/ktime.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/version.h>
 
 #include <nbqlock/nbqlock.h>
 
+/* With BPF, from Linux 6.15 on. */
+#if defined(CONFIG_BPF_SYSCALL) && LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+#include <asm/rqspinlock.h>
+#define STRESS_HAS_RQSPINLOCK
+#endif
+
 struct seq_file;
+
+/**
+ * struct stress_queue - a queue lock that is not from nbqlock
+ * @tail: the newest node
+ * @holder: the holder's node, in locks that keep it here
+ *
+ * Each lock type has nodes of its own kind.
+ */
+struct stress_queue {
+	void *tail;
+	void *holder;
+};
 
 /* Memory for one lock of any type. */
 union stress_lock {
 	struct nbq_clh clh;
 	raw_spinlock_t raw;
+#ifdef STRESS_HAS_RQSPINLOCK
+	rqspinlock_t rq;
+#endif
+	int taken;
+	struct stress_queue queue;
+};
+
+/**
+ * struct stress_nodes - what became of queue nodes
+ * @max: in use at one time at most
+ * @reclaimed: given back by a successor or by destroying the lock
+ * @leaked: taken and not given back, once the lock has been destroyed
+ */
+struct stress_nodes {
+	u64 max;
+	u64 reclaimed;
+	s64 leaked;
+};
+
+/**
+ * struct stress_waiter - a thread, as the lock types know it
+ * @index: its number, from 0 on
+ * @numa_node: where its memory should be
+ * @own: for the lock type: set by its enter, freed by its exit
+ * @nodes: for the lock type: this thread's share, complete after exit
+ *
+ * It is in the thread's own memory, which nobody else touches during a run.
+ */
+struct stress_waiter {
+	unsigned int index;
+	int numa_node;
+	void *own;
+	struct stress_nodes nodes;
+};
+
+enum stress_patience {
+	HEEDS_PATIENCE,
+	WAITS_FOR_EVER,
+	HAS_OWN_TIMEOUT,
 };
 
 /**
  * struct stress_ops - a lock type
  * @name: what debugfs ``lock`` takes
  * @meaning: one line for people
- * @can_time_out: heeds the patience; else @lock waits for ever
- * @uses_nodes: takes queue nodes from the pools of nbqlock
- * @init: make an unlocked lock
- * @destroy: the lock is not used any more; 0 or a negative errno; may be NULL
+ * @patience: what it makes of the patience
+ * @init: make an unlocked lock; 0 or a negative errno
+ * @enter: get a thread ready, before any of them runs; 0 or a negative errno;
+ *	may be NULL
  * @lock: 0: held, preemption off; -ETIMEDOUT: the patience is over; -ENOMEM:
- *	so is it, and no queue node could be had. Patience is in ns as for
- *	nbq_clh_lock_timeout().
+ *	no queue node could be had; -EDEADLK: it would never end. Patience is
+ *	in ns as for nbq_clh_lock_timeout().
  * @unlock: by the thread that holds it
+ * @destroy: the lock is not used any more, and no thread runs; 0 or a negative
+ *	errno; may be NULL
+ * @exit: free what @enter has made, after @destroy; may be NULL
+ * @count_nodes: add the nodes that no thread counts as its own, after the
+ *	last @exit; may be NULL
+ *
+ * @lock and @unlock are called in task context only, and do not allocate.
+ * @init and the verbs from @enter on, except these two, may sleep.
  */
 struct stress_ops {
 	const char *name;
 	const char *meaning;
-	bool can_time_out;
-	bool uses_nodes;
-	void (*init)(union stress_lock *lock);
+	enum stress_patience patience;
+	int (*init)(union stress_lock *lock);
+	int (*enter)(union stress_lock *lock, struct stress_waiter *me);
+	int (*lock)(union stress_lock *lock, struct stress_waiter *me,
+		    ktime_t patience);
+	void (*unlock)(union stress_lock *lock, struct stress_waiter *me);
 	int (*destroy)(union stress_lock *lock);
-	int (*lock)(union stress_lock *lock, ktime_t patience);
-	void (*unlock)(union stress_lock *lock);
+	void (*exit)(union stress_lock *lock, struct stress_waiter *me);
+	void (*count_nodes)(struct stress_nodes *nodes);
 };
+
+/* ops_nbq.c */
+extern const struct stress_ops stress_clh_nb;
+/* ops_kernel.c */
+extern const struct stress_ops stress_raw_spinlock;
+extern const struct stress_ops stress_raw_trylock;
 
 const struct stress_ops *stress_ops_default(void);
 const struct stress_ops *stress_ops_find(const char *name);

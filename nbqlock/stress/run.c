@@ -42,6 +42,7 @@
  * @run: what it belongs to
  * @task: the thread, with a reference
  * @id: its number, from 1 on
+ * @waiter: what the lock type knows of it
  * @until_sample: attempts until one is timed
  * @random: for the length of its work outside
  * @attempts: and the following: as in struct stress_report
@@ -56,6 +57,7 @@ struct worker {
 	struct stress_run *run;
 	struct task_struct *task;
 	unsigned int id;
+	struct stress_waiter waiter;
 	u64 until_sample;
 	struct rnd_state random;
 	u64 attempts;
@@ -219,7 +221,7 @@ static void attempt(struct worker *worker)
 	worker->attempts++;
 	if (timed)
 		start = clock_ns();
-	ret = ops->lock(&run->lock, run->knobs.patience_ns);
+	ret = ops->lock(&run->lock, &worker->waiter, run->knobs.patience_ns);
 	if (timed)
 		took = max_t(s64, clock_ns() - start, 0);
 	if (ret) {
@@ -227,7 +229,7 @@ static void attempt(struct worker *worker)
 		return;
 	}
 	be_owner(worker);
-	ops->unlock(&run->lock);
+	ops->unlock(&run->lock, &worker->waiter);
 
 	WRITE_ONCE(worker->acquisitions, worker->acquisitions + 1);
 	if (timed)
@@ -266,6 +268,8 @@ static int create_worker(struct stress_run *run, unsigned int index,
 		return -ENOMEM;
 	worker->run = run;
 	worker->id = index + 1;
+	worker->waiter.index = index;
+	worker->waiter.numa_node = node;
 	worker->until_sample = 1;
 	/* Any odd number with many bits: threads draw different numbers. */
 	prandom_seed_state(&worker->random, run->knobs.seed ^
@@ -306,6 +310,21 @@ static int create_workers(struct stress_run *run)
 	return 0;
 }
 
+/* Let the lock type get each thread ready. */
+static int enter_workers(struct stress_run *run)
+{
+	const struct stress_ops *ops = run->knobs.ops;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; ops->enter && !ret && i < run->knobs.threads; i++)
+		ret = ops->enter(&run->lock, &run->workers[i]->waiter);
+	if (ret)
+		pr_err("threads: %s has room for only %u of %llu (%d)\n",
+		       ops->name, i - 1, run->knobs.threads, ret);
+	return ret;
+}
+
 /* Wait until the threads are gone; those that never ran never will. */
 static void stop_workers(struct stress_run *run)
 {
@@ -316,6 +335,20 @@ static void stop_workers(struct stress_run *run)
 		put_task_struct(run->workers[i]->task);
 	}
 	run->joined = true;
+}
+
+/* Without threads: destroy the lock, and let the lock type forget them. */
+static void dismantle(struct stress_run *run)
+{
+	const struct stress_ops *ops = run->knobs.ops;
+	unsigned int i;
+
+	if (ops->destroy)
+		run->destroyed = ops->destroy(&run->lock);
+	if (!ops->exit)
+		return;
+	for (i = 0; i < run->knobs.threads && run->workers[i]; i++)
+		ops->exit(&run->lock, &run->workers[i]->waiter);
 }
 
 /**
@@ -348,13 +381,22 @@ struct stress_run *stress_run_create(const struct stress_knobs *knobs)
 	init_completion(&run->all_back);
 	init_completion(&run->go);
 
-	ret = create_workers(run);
+	ret = knobs->ops->init(&run->lock);
 	if (ret) {
-		stop_workers(run);
+		pr_err("lock: %s could not be made (%d)\n", knobs->ops->name,
+		       ret);
 		stress_run_free(run);
 		return ERR_PTR(ret);
 	}
-	run->knobs.ops->init(&run->lock);
+	ret = create_workers(run);
+	if (!ret)
+		ret = enter_workers(run);
+	if (ret) {
+		stop_workers(run);
+		dismantle(run);
+		stress_run_free(run);
+		return ERR_PTR(ret);
+	}
 	return run;
 }
 
@@ -416,8 +458,7 @@ bool stress_run_join(struct stress_run *run, unsigned long patience)
 	if (!wait_for_completion_timeout(&run->all_back, patience))
 		return false;
 	stop_workers(run);
-	if (run->knobs.ops->destroy)
-		run->destroyed = run->knobs.ops->destroy(&run->lock);
+	dismantle(run);
 	return true;
 }
 
@@ -506,22 +547,26 @@ static u64 standard_deviation(const struct stress_run *run,
 	return (u64)int_sqrt64(div64_u64(squares, run->knobs.threads)) << shift;
 }
 
-static u64 event(const char *name)
+/* Once the lock is destroyed and the threads are forgotten. */
+static void count_nodes(const struct stress_run *run,
+			struct stress_report *report)
 {
-	u64 value = 0;
+	const struct stress_ops *ops = run->knobs.ops;
+	struct stress_nodes sum = {};
+	unsigned int i;
 
-	nbq_event_read(name, &value);
-	return value;
-}
+	for (i = 0; i < run->knobs.threads; i++) {
+		const struct stress_nodes *nodes = &run->workers[i]->waiter.nodes;
 
-static void count_nodes(struct stress_report *report)
-{
-	report->nodes_max = event("pool_high_water");
-	report->nodes_reclaimed = event("nodes_reclaimed");
-	/* The counts wrap at the size of a long; their difference does not. */
-	report->leaked = (long)(event("nodes_taken") -
-				event("nodes_given_back") -
-				report->nodes_reclaimed);
+		sum.max += nodes->max;
+		sum.reclaimed += nodes->reclaimed;
+		sum.leaked += nodes->leaked;
+	}
+	if (ops->count_nodes)
+		ops->count_nodes(&sum);
+	report->nodes_max = sum.max;
+	report->nodes_reclaimed = sum.reclaimed;
+	report->leaked = sum.leaked;
 }
 
 static void judge(const struct stress_run *run, struct stress_report *report)
@@ -572,10 +617,10 @@ void stress_run_report(const struct stress_run *run,
 	report->per_second = div64_u64(report->acquisitions * USEC_PER_SEC,
 				       elapsed_us);
 
-	if (run->joined)
+	if (run->joined) {
 		report->lost_updates = report->acquisitions - guarded->counter;
-	if (run->joined && run->knobs.ops->uses_nodes)
-		count_nodes(report);
+		count_nodes(run, report);
+	}
 	report->violations += report->lost_updates;
 	judge(run, report);
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's own locks.
+ */
+#include <linux/errno.h>
+#include <linux/processor.h>
+
+#include "ops.h"
+#include "patience.h"
+
+static int raw_init(union stress_lock *lock)
+{
+	raw_spin_lock_init(&lock->raw);
+	return 0;
+}
+
+/*
+ * The checkers want a function to release what it acquires. These hand the
+ * lock to their caller; __release() and __acquire() say so, and do nothing.
+ */
+static int raw_lock(union stress_lock *lock, struct stress_waiter *me,
+		    ktime_t patience)
+{
+	raw_spin_lock(&lock->raw);
+	__release(&lock->raw);
+	return 0;
+}
+
+static int raw_trylock(union stress_lock *lock, struct stress_waiter *me,
+		       ktime_t patience)
+{
+	struct stress_timer timer = { .patience = patience };
+
+	while (!raw_spin_trylock(&lock->raw)) {
+		if (stress_timer_is_over(&timer))
+			return -ETIMEDOUT;
+		cpu_relax();
+	}
+	__release(&lock->raw);
+	return 0;
+}
+
+static void raw_unlock(union stress_lock *lock, struct stress_waiter *me)
+{
+	__acquire(&lock->raw);
+	raw_spin_unlock(&lock->raw);
+}
+
+const struct stress_ops stress_raw_spinlock = {
+	.name = "raw_spinlock",
+	.meaning = "the kernel's own lock, raw_spin_lock()",
+	.patience = WAITS_FOR_EVER,
+	.init = raw_init,
+	.lock = raw_lock,
+	.unlock = raw_unlock,
+};
+
+const struct stress_ops stress_raw_trylock = {
+	.name = "raw_trylock",
+	.meaning = "raw_spin_trylock() in a loop until the patience is over",
+	.init = raw_init,
+	.lock = raw_trylock,
+	.unlock = raw_unlock,
+};
