@@ -44,6 +44,13 @@ static const struct stress_ops * const ops_table[] = {
 	&stress_clh_nb,
 	&stress_raw_spinlock,
 	&stress_raw_trylock,
+#ifdef STRESS_HAS_RQSPINLOCK
+	&stress_rqspinlock,
+#endif
+	&stress_tas_b,
+	&stress_tas_b_try,
+	&stress_clh,
+	&stress_mcs,
 	&broken,
 };
 

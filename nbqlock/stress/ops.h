@@ -91,7 +91,8 @@ enum stress_patience {
  * @unlock: by the thread that holds it
  * @destroy: the lock is not used any more, and no thread runs; 0 or a negative
  *	errno; may be NULL
- * @exit: free what @enter has made, after @destroy; may be NULL
+ * @exit: free what @enter has made, also if that failed or was not called;
+ *	after @destroy; may be NULL
  * @count_nodes: add the nodes that no thread counts as its own, after the
  *	last @exit; may be NULL
  *
@@ -117,6 +118,16 @@ extern const struct stress_ops stress_clh_nb;
 /* ops_kernel.c */
 extern const struct stress_ops stress_raw_spinlock;
 extern const struct stress_ops stress_raw_trylock;
+#ifdef STRESS_HAS_RQSPINLOCK
+extern const struct stress_ops stress_rqspinlock;
+#endif
+/* ops_tas.c */
+extern const struct stress_ops stress_tas_b;
+extern const struct stress_ops stress_tas_b_try;
+/* ops_clh.c */
+extern const struct stress_ops stress_clh;
+/* ops_mcs.c */
+extern const struct stress_ops stress_mcs;
 
 const struct stress_ops *stress_ops_default(void);
 const struct stress_ops *stress_ops_find(const char *name);

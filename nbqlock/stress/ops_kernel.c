@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The kernel's own locks.
+ *
+ * rqspinlock is the "resilient" queued spinlock of Kumar Kartikeya Dwivedi,
+ * 2025, made for BPF: an attempt fails after a quarter of a second at the head
+ * of the queue, or when it would close a circle of locks that wait for one
+ * another. No patience can be given to it. A kernel whose spinlocks are not
+ * queued has it as test-and-set, with a timeout of one second.
  */
 #include <linux/errno.h>
 #include <linux/processor.h>
@@ -62,3 +68,31 @@ const struct stress_ops stress_raw_trylock = {
 	.lock = raw_trylock,
 	.unlock = raw_unlock,
 };
+
+#ifdef STRESS_HAS_RQSPINLOCK
+static int rq_init(union stress_lock *lock)
+{
+	raw_res_spin_lock_init(&lock->rq);
+	return 0;
+}
+
+static int rq_lock(union stress_lock *lock, struct stress_waiter *me,
+		   ktime_t patience)
+{
+	return raw_res_spin_lock(&lock->rq);
+}
+
+static void rq_unlock(union stress_lock *lock, struct stress_waiter *me)
+{
+	raw_res_spin_unlock(&lock->rq);
+}
+
+const struct stress_ops stress_rqspinlock = {
+	.name = "rqspinlock",
+	.meaning = "the kernel's resilient spinlock, raw_res_spin_lock()",
+	.patience = HAS_OWN_TIMEOUT,
+	.init = rq_init,
+	.lock = rq_lock,
+	.unlock = rq_unlock,
+};
+#endif

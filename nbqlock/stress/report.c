@@ -70,6 +70,7 @@ void stress_report_show(struct seq_file *m, const struct stress_report *report)
 	seq_printf(m, "acquisitions %llu\n", report->acquisitions);
 	seq_printf(m, "timeouts %llu\n", report->timeouts);
 	seq_printf(m, "no_node %llu\n", report->no_node);
+	seq_printf(m, "deadlocks %llu\n", report->deadlocks);
 	seq_printf(m, "handoffs %llu\n", report->handoffs);
 	seq_printf(m, "acquisitions_per_second %llu\n", report->per_second);
 	seq_printf(m, "thread_min %llu\n", report->thread_min);

@@ -49,6 +49,7 @@
  * @acquisitions: written by the thread only, read by others meanwhile
  * @timeouts: failed with -ETIMEDOUT
  * @no_node: failed with -ENOMEM
+ * @deadlocks: failed with -EDEADLK
  * @violations: times that it saw another owner
  * @wait: how long acquisitions took
  * @overshoot: how late timeouts were
@@ -64,6 +65,7 @@ struct worker {
 	u64 acquisitions;
 	u64 timeouts;
 	u64 no_node;
+	u64 deadlocks;
 	u64 violations;
 	struct stress_histogram wait;
 	struct stress_histogram overshoot;
@@ -197,16 +199,19 @@ static bool is_timed(struct worker *worker)
 	return true;
 }
 
-static void gave_up(struct worker *worker, int error, bool timed, s64 took)
+/* What is counted nowhere fails the run. */
+static void gave_up(struct worker *worker, int error)
 {
-	s64 late = took - (s64)worker->run->knobs.patience_ns;
-
-	if (error == -ETIMEDOUT) {
+	switch (error) {
+	case -ETIMEDOUT:
 		worker->timeouts++;
-		if (timed)
-			stress_histogram_add(&worker->overshoot, max(late, 0LL));
-	} else if (error == -ENOMEM) {
+		break;
+	case -ENOMEM:
 		worker->no_node++;
+		break;
+	case -EDEADLK:
+		worker->deadlocks++;
+		break;
 	}
 }
 
@@ -215,17 +220,21 @@ static void attempt(struct worker *worker)
 	struct stress_run *run = worker->run;
 	const struct stress_ops *ops = run->knobs.ops;
 	bool timed = is_timed(worker);
+	ktime_t patience = run->knobs.patience_ns;
 	s64 start = 0, took = 0;
 	int ret;
 
 	worker->attempts++;
 	if (timed)
 		start = clock_ns();
-	ret = ops->lock(&run->lock, &worker->waiter, run->knobs.patience_ns);
+	ret = ops->lock(&run->lock, &worker->waiter, patience);
 	if (timed)
 		took = max_t(s64, clock_ns() - start, 0);
 	if (ret) {
-		gave_up(worker, ret, timed, took);
+		gave_up(worker, ret);
+		if (timed && ret == -ETIMEDOUT && ops->patience == HEEDS_PATIENCE)
+			stress_histogram_add(&worker->overshoot,
+					     max(took - patience, 0LL));
 		return;
 	}
 	be_owner(worker);
@@ -517,6 +526,7 @@ static void sum_up_threads(const struct stress_run *run,
 		report->acquisitions += acquisitions;
 		report->timeouts += worker->timeouts;
 		report->no_node += worker->no_node;
+		report->deadlocks += worker->deadlocks;
 		report->violations += worker->violations;
 		report->thread_min = min(report->thread_min, acquisitions);
 		report->thread_max = max(report->thread_max, acquisitions);
@@ -585,7 +595,8 @@ static void judge(const struct stress_run *run, struct stress_report *report)
 		failures |= BIT(LOCK_IN_USE);
 	if (run->joined && report->attempts != report->acquisitions +
 					       report->timeouts +
-					       report->no_node)
+					       report->no_node +
+					       report->deadlocks)
 		failures |= BIT(UNKNOWN_ERROR);
 	if (!report->attempts)
 		failures |= BIT(NO_ATTEMPT);

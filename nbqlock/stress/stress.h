@@ -61,7 +61,8 @@ enum stress_failure {
  * @attempts: to acquire
  * @acquisitions: that many succeeded
  * @timeouts: that many ran out of patience
- * @no_node: that many ran out of patience and got no queue node
+ * @no_node: that many got no queue node
+ * @deadlocks: that many would never have ended, said the lock
  * @handoffs: acquisitions on another CPU than the one before
  * @per_second: acquisitions
  * @thread_min: acquisitions of the thread with the fewest
@@ -85,6 +86,7 @@ struct stress_report {
 	u64 acquisitions;
 	u64 timeouts;
 	u64 no_node;
+	u64 deadlocks;
 	u64 handoffs;
 	u64 per_second;
 	u64 thread_min;

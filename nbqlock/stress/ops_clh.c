@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CLH: the queue lock that CLH-NB comes from.
+ *
+ * Craig, "Building FIFO and Priority-Queueing Spin Locks from Atomic Swap",
+ * University of Washington TR 93-02-02, 1993; Magnusson, Landin and Hagersten,
+ * "Queue Locks on Cache Coherent Multiprocessors", IPPS 1994.
+ *
+ * Correct as published. A thread swaps its node into the tail and spins on the
+ * node that was there; once that says go, the holder owns both and keeps its
+ * predecessor's for the next time. So nodes wander between threads (and NUMA
+ * nodes), and an idle lock keeps one: init gives it the first.
+ *
+ * The tail is the newest node; holder is not used.
+ */
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+#include <linux/slab.h>
+
+#include "ops.h"
+
+struct clh_node {
+	bool succ_must_wait;
+} ____cacheline_aligned;
+
+/**
+ * struct clh_thread - what a thread keeps between the verbs
+ * @node: for its next attempt, or in the queue now
+ * @pred: the holder's: the node that will be its own after the release
+ */
+struct clh_thread {
+	struct clh_node *node;
+	struct clh_node *pred;
+} ____cacheline_aligned;
+
+static int clh_init(union stress_lock *lock)
+{
+	struct clh_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
+
+	lock->queue.tail = node;
+	return node ? 0 : -ENOMEM;
+}
+
+static int clh_enter(union stress_lock *lock, struct stress_waiter *me)
+{
+	struct clh_thread *thread;
+
+	thread = kzalloc_node(sizeof(*thread), GFP_KERNEL, me->numa_node);
+	if (!thread)
+		return -ENOMEM;
+	thread->node = kzalloc_node(sizeof(*thread->node), GFP_KERNEL,
+				    me->numa_node);
+	me->own = thread;
+	me->nodes.max = 1;
+	return thread->node ? 0 : -ENOMEM;
+}
+
+static int clh_lock(union stress_lock *lock, struct stress_waiter *me,
+		    ktime_t patience)
+{
+	struct clh_thread *thread = me->own;
+
+	preempt_disable();
+	WRITE_ONCE(thread->node->succ_must_wait, true);
+	/* Fully ordered: the successor that finds the node sees it say wait. */
+	thread->pred = xchg(&lock->queue.tail, thread->node);
+	/*
+	 * ACQUIRE, pairs with the RELEASE in clh_unlock(): the last critical
+	 * section is over.
+	 */
+	while (smp_load_acquire(&thread->pred->succ_must_wait))
+		cpu_relax();
+	return 0;
+}
+
+static void clh_unlock(union stress_lock *lock, struct stress_waiter *me)
+{
+	struct clh_thread *thread = me->own;
+	struct clh_node *node = thread->node;
+
+	thread->node = thread->pred;
+	/* RELEASE, pairs with the ACQUIRE in clh_lock(). */
+	smp_store_release(&node->succ_must_wait, false);
+	preempt_enable();
+}
+
+static int clh_destroy(union stress_lock *lock)
+{
+	kfree(lock->queue.tail);
+	return 0;
+}
+
+static void clh_exit(union stress_lock *lock, struct stress_waiter *me)
+{
+	struct clh_thread *thread = me->own;
+
+	if (thread)
+		kfree(thread->node);
+	kfree(thread);
+}
+
+/* The one that the lock began with. */
+static void clh_count_nodes(struct stress_nodes *nodes)
+{
+	nodes->max++;
+}
+
+const struct stress_ops stress_clh = {
+	.name = "clh",
+	.meaning = "CLH, the queue lock of Craig and of Landin and Hagersten",
+	.patience = WAITS_FOR_EVER,
+	.init = clh_init,
+	.enter = clh_enter,
+	.lock = clh_lock,
+	.unlock = clh_unlock,
+	.destroy = clh_destroy,
+	.exit = clh_exit,
+	.count_nodes = clh_count_nodes,
+};

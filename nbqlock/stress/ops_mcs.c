@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * MCS: the queue lock that MCS-NB comes from.
+ *
+ * Mellor-Crummey and Scott, "Algorithms for Scalable Synchronization on
+ * Shared-Memory Multiprocessors", ACM TOCS 9 (1), 1991.
+ *
+ * Correct as published. A waiter tells its predecessor who it is and spins on
+ * its own node. A release that finds no successor, but not itself at the tail
+ * either, waits for the successor to tell.
+ *
+ * The tail is the newest node, NULL while the lock is free; holder is not
+ * used. A node is its thread's for good.
+ */
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+#include <linux/slab.h>
+
+#include "ops.h"
+
+struct mcs_node {
+	struct mcs_node *next;
+	bool must_wait;
+} ____cacheline_aligned;
+
+static int mcs_init(union stress_lock *lock)
+{
+	lock->queue.tail = NULL;
+	return 0;
+}
+
+static int mcs_enter(union stress_lock *lock, struct stress_waiter *me)
+{
+	struct mcs_node *node;
+
+	node = kzalloc_node(sizeof(*node), GFP_KERNEL, me->numa_node);
+	me->own = node;
+	me->nodes.max = 1;
+	return node ? 0 : -ENOMEM;
+}
+
+static int mcs_lock(union stress_lock *lock, struct stress_waiter *me,
+		    ktime_t patience)
+{
+	struct mcs_node *node = me->own;
+	struct mcs_node *pred;
+
+	preempt_disable();
+	WRITE_ONCE(node->next, NULL);
+	/*
+	 * Fully ordered. ACQUIRE, pairs with the RELEASE swap in mcs_unlock()
+	 * when it reads NULL: the last critical section is over. RELEASE: a
+	 * successor's next comes after the NULL above.
+	 */
+	pred = xchg(&lock->queue.tail, node);
+	if (!pred)
+		return 0;
+
+	WRITE_ONCE(node->must_wait, true);
+	/*
+	 * RELEASE, pairs with the ACQUIREs of next in mcs_unlock(): their
+	 * must_wait = false comes after my true.
+	 */
+	smp_store_release(&pred->next, node);
+	/* ACQUIRE, pairs with the RELEASE store in mcs_unlock(). */
+	while (smp_load_acquire(&node->must_wait))
+		cpu_relax();
+	return 0;
+}
+
+static void mcs_unlock(union stress_lock *lock, struct stress_waiter *me)
+{
+	struct mcs_node *node = me->own;
+	/* ACQUIRE, here and below, pairs with the RELEASE in mcs_lock(). */
+	struct mcs_node *succ = smp_load_acquire(&node->next);
+
+	if (!succ) {
+		/* RELEASE, pairs with the swap in mcs_lock(). */
+		if (cmpxchg_release(&lock->queue.tail, node, NULL) == node)
+			goto out;
+		/* ACQUIRE, as above. */
+		while (!(succ = smp_load_acquire(&node->next)))
+			cpu_relax();
+	}
+	/* RELEASE, pairs with the ACQUIRE of must_wait in mcs_lock(). */
+	smp_store_release(&succ->must_wait, false);
+out:
+	preempt_enable();
+}
+
+/* Return: 0, or -EBUSY if somebody is still in the queue. */
+static int mcs_destroy(union stress_lock *lock)
+{
+	return lock->queue.tail ? -EBUSY : 0;
+}
+
+static void mcs_exit(union stress_lock *lock, struct stress_waiter *me)
+{
+	kfree(me->own);
+}
+
+const struct stress_ops stress_mcs = {
+	.name = "mcs",
+	.meaning = "MCS, the queue lock of Mellor-Crummey and Scott",
+	.patience = WAITS_FOR_EVER,
+	.init = mcs_init,
+	.enter = mcs_enter,
+	.lock = mcs_lock,
+	.unlock = mcs_unlock,
+	.destroy = mcs_destroy,
+	.exit = mcs_exit,
+};

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TAS-B: test-and-test-and-set with exponential back-off, the lock that the
+ * papers compare with.
+ *
+ * Anderson, "The Performance of Spin Lock Alternatives for Shared-Memory
+ * Multiprocessors", IEEE TPDS 1 (1), 1990; TAS-B and TAS-B try in Scott,
+ * "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002.
+ *
+ * Correct as published, and not fair. The papers tuned the bounds of the
+ * back-off for their machines and do not give them; those below are ours. The
+ * clock is looked at during the back-off too, so that a long pause does not
+ * make the waiter late.
+ */
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+
+#include "ops.h"
+#include "patience.h"
+
+/* In turns of cpu_relax(). */
+#define BACKOFF_MIN	4U
+#define BACKOFF_MAX	256U
+
+static int tas_b_init(union stress_lock *lock)
+{
+	lock->taken = 0;
+	return 0;
+}
+
+static bool tas_b_try(union stress_lock *lock)
+{
+	/*
+	 * ACQUIRE, pairs with the RELEASE in tas_b_unlock(): the last critical
+	 * section is over for whoever reads 0.
+	 */
+	return !READ_ONCE(lock->taken) && !xchg_acquire(&lock->taken, 1);
+}
+
+/* Return: false if the patience ended during the pause. */
+static bool back_off(unsigned int turns, struct stress_timer *timer)
+{
+	while (turns--) {
+		if (stress_timer_is_over(timer))
+			return false;
+		cpu_relax();
+	}
+	return true;
+}
+
+static int tas_b_try_lock(union stress_lock *lock, struct stress_waiter *me,
+			  ktime_t patience)
+{
+	struct stress_timer timer = { .patience = patience };
+	unsigned int turns = BACKOFF_MIN;
+
+	preempt_disable();
+	while (!tas_b_try(lock)) {
+		if (!back_off(turns, &timer)) {
+			preempt_enable();
+			return -ETIMEDOUT;
+		}
+		turns = min(2 * turns, BACKOFF_MAX);
+	}
+	return 0;
+}
+
+static int tas_b_lock(union stress_lock *lock, struct stress_waiter *me,
+		      ktime_t patience)
+{
+	return tas_b_try_lock(lock, me, KTIME_MAX);
+}
+
+static void tas_b_unlock(union stress_lock *lock, struct stress_waiter *me)
+{
+	/* RELEASE, pairs with the ACQUIRE in tas_b_try(). */
+	smp_store_release(&lock->taken, 0);
+	preempt_enable();
+}
+
+const struct stress_ops stress_tas_b = {
+	.name = "tas_b",
+	.meaning = "TAS-B, test-and-test-and-set with exponential back-off",
+	.patience = WAITS_FOR_EVER,
+	.init = tas_b_init,
+	.lock = tas_b_lock,
+	.unlock = tas_b_unlock,
+};
+
+const struct stress_ops stress_tas_b_try = {
+	.name = "tas_b_try",
+	.meaning = "TAS-B that gives up when the patience is over",
+	.init = tas_b_init,
+	.lock = tas_b_try_lock,
+	.unlock = tas_b_unlock,
+};
