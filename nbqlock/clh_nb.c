@@ -244,24 +244,6 @@ static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
 	return 0;
 }
 
-/* What every verb that acquires has in common. Preemption is off. */
-static int acquire(struct nbq_clh *lock, struct nbq_deadline deadline)
-{
-	struct nbq_pool *pool = nbq_this_pool();
-	struct nbq_node *node, *pred;
-
-	node = nbq_node_get(pool, &deadline);
-	if (unlikely(!node))
-		return -ENOMEM;
-	pred = nbq_clh_join(lock, node);
-	if (pred)
-		return wait_in_queue(lock, node, pred, &deadline);
-
-	WRITE_ONCE(lock->holder, node);
-	pool->events.acquired_uncontended++;
-	return 0;
-}
-
 /* See define_lock_type.h. */
 static struct nbq_node *in_front(const struct nbq_node *node)
 {

@@ -4,8 +4,11 @@
  * this at its end, with NBQ_TYPE as for lock_type.h, where the verbs are
  * described. What it must have by then is its own:
  *
- *	static int acquire(struct nbq_X *lock, struct nbq_deadline deadline);
- *		with preemption off; 0, -ETIMEDOUT or -ENOMEM
+ *	struct nbq_node *nbq_X_join(struct nbq_X *lock, struct nbq_node *node);
+ *		enter the queue; the predecessor, or NULL: the lock is mine
+ *	static int wait_in_queue(struct nbq_X *lock, struct nbq_node *node,
+ *			struct nbq_node *pred, struct nbq_deadline *deadline);
+ *		0: the lock is mine; or -ETIMEDOUT
  *	nbq_X_hand_over(struct nbq_X *lock, struct nbq_node *node);
  *		end the critical section; clears holder before it does
  *	static struct nbq_node *in_front(const struct nbq_node *node);
@@ -22,6 +25,7 @@
 #include <linux/preempt.h>
 #include <linux/smp.h>
 
+#define nbq_X_join			__PASTE(NBQ_TYPE, _join)
 #define nbq_X_hand_over			__PASTE(NBQ_TYPE, _hand_over)
 
 void nbq_X_init_key(struct nbq_X *lock, const char *name,
@@ -32,6 +36,24 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
 	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
 }
 EXPORT_SYMBOL_GPL(nbq_X_init_key);
+
+/* What every verb that acquires has in common. Preemption is off. */
+static int acquire(struct nbq_X *lock, struct nbq_deadline deadline)
+{
+	struct nbq_pool *pool = nbq_this_pool();
+	struct nbq_node *node, *pred;
+
+	node = nbq_node_get(pool, &deadline);
+	if (unlikely(!node))
+		return -ENOMEM;
+	pred = nbq_X_join(lock, node);
+	if (pred)
+		return wait_in_queue(lock, node, pred, &deadline);
+
+	WRITE_ONCE(lock->holder, node);
+	pool->events.acquired_uncontended++;
+	return 0;
+}
 
 /* An acquisition that may fail: preemption and lockdep as if it had not been. */
 static int acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,

@@ -244,14 +244,14 @@ static struct nbq_node *await(struct nbq_node *node,
 }
 
 /*
- * Behind pred, which has said something other than that the lock is mine, until
- * the lock is mine or the patience is over. The clock has a say only while the
- * predecessor waits or holds: each step of the walk frees a node, and it is no
- * longer than the queue was when I joined.
+ * Behind pred, which has not said that the lock is mine, until it is or the
+ * patience is over. The clock has a say only while the predecessor waits or
+ * holds: each step of the walk frees a node, and it is no longer than the queue
+ * was when I joined.
  */
-static noinline int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
-				  struct nbq_node *pred, struct nbq_node *said,
-				  struct nbq_deadline *deadline)
+static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
+				struct nbq_node *pred, struct nbq_node *said,
+				struct nbq_deadline *deadline)
 {
 	struct nbq_events *events = &node->pool->events;
 	unsigned long walk = 0;
@@ -280,25 +280,16 @@ static noinline int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
 	return 0;
 }
 
-/* What every verb that acquires has in common. Preemption is off. */
-static int acquire(struct nbq_swap *lock, struct nbq_deadline deadline)
+/* Behind pred, which is mostly nothing but the last holder's node. */
+static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
+			 struct nbq_node *pred, struct nbq_deadline *deadline)
 {
-	struct nbq_pool *pool = nbq_this_pool();
-	struct nbq_node *node, *pred, *said;
+	struct nbq_node *said = nbq_swap_link(node, pred);
 
-	node = nbq_node_get(pool, &deadline);
-	if (unlikely(!node))
-		return -ENOMEM;
-	pred = nbq_swap_join(lock, node);
-	if (likely(pred)) {
-		said = nbq_swap_link(node, pred);
-		if (said != NBQ_AVAILABLE)
-			return wait_in_queue(lock, node, pred, said, &deadline);
-		nbq_swap_take_over(lock, node, pred);
-	} else {
-		WRITE_ONCE(lock->holder, node);
-	}
-	pool->events.acquired_uncontended++;
+	if (said != NBQ_AVAILABLE)
+		return wait_longer(lock, node, pred, said, deadline);
+	nbq_swap_take_over(lock, node, pred);
+	node->pool->events.acquired_uncontended++;
 	return 0;
 }
 
