@@ -128,6 +128,10 @@ extern const struct stress_ops stress_tas_b_try;
 extern const struct stress_ops stress_clh;
 /* ops_mcs.c */
 extern const struct stress_ops stress_mcs;
+/* ops_clh_nb_paper.c */
+extern const struct stress_ops stress_clh_nb_paper;
+/* ops_mcs_nb_paper.c */
+extern const struct stress_ops stress_mcs_nb_paper;
 
 const struct stress_ops *stress_ops_default(void);
 const struct stress_ops *stress_ops_find(const char *name);

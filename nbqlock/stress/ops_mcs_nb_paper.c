@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * MCS-NB in the order of the report, to measure nbqlock's form of it against.
+ *
+ * Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", University
+ * of Rochester TR 773, 2002: the code in its appendix, whose page is damaged,
+ * and where it is, the prose of its section 2.2.
+ *
+ * As published in this, which nbqlock's form does otherwise:
+ *	A releaser and a leaver publish first (swap AVAILABLE, LEAVING or
+ *	TRANSIENT into next) and then try to take their node off the tail. A
+ *	releaser thus touches the lock after it has handed it over: the lock's
+ *	memory must outlive the holder, and here it outlives the run.
+ *	The clock ends the walk over nodes that others have left (timeout2).
+ *	Those without patience never get a free lock that two leavers stand
+ *	in front of, and each such attempt adds a node.
+ *	The nodes in use are not bounded (see paper_pool.c for what happens
+ *	when they run out).
+ * That swap of the tail for a node that others may free meanwhile is safe only
+ * because a node comes from its own thread's pool, and the thread is busy with
+ * the swap. An interrupt on the same pool would break it: task context only.
+ *
+ * Not as printed, because print cannot run:
+ *	Restored from the prose: the release, which is missing; the reset of
+ *	the status to waiting before linking to a new predecessor; the branch
+ *	for predecessors found LEAVING or TRANSIENT, with its look at the
+ *	clock; the swap of recycled before a TRANSIENT predecessor is freed.
+ *	Left out: a piece of the missing release at the end of timeout2, which
+ *	swaps the tail from the leaver to NULL and so lets in a second holder.
+ *	Tokens: the tail is the lock's, not the node's; what is tested is succ,
+ *	not what it points to.
+ *	The clock is read at the first poll and every eighth after it, as in
+ *	all the locks here.
+ *
+ * Correct in that form, as far as it was explored: in all interleavings of three
+ * threads with two attempts and two nodes each, whose patience may end at any
+ * poll, there is one holder and no node is lost or freed twice. With the piece
+ * that is left out, there are two holders.
+ *
+ * A node's next: NULL, the successor, or AVAILABLE, LEAVING "no next refers to
+ * me", TRANSIENT "my predecessor's next still refers to me". Its status says
+ * what the predecessor told it, or RECYCLED: the one who still had to tell is
+ * to free it.
+ */
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+
+#include "ops.h"
+#include "paper_pool.h"
+#include "patience.h"
+
+#define LEAVING		((struct paper_node *)2)
+#define TRANSIENT	((struct paper_node *)3)
+
+enum {
+	STATUS_WAITING,
+	STATUS_AVAILABLE,
+	STATUS_LEAVING,
+	STATUS_TRANSIENT,
+	STATUS_RECYCLED,
+};
+
+/*
+ * Every swap below is fully ordered: what its caller did to a node, or in the
+ * critical section, is seen by whoever finds the value, in another swap or by
+ * an ACQUIRE read of the status.
+ */
+
+static int mcs_nb_paper_init(union stress_lock *lock)
+{
+	lock->queue.tail = NULL;
+	lock->queue.holder = NULL;
+	return 0;
+}
+
+static int mcs_nb_paper_enter(union stress_lock *lock, struct stress_waiter *me)
+{
+	return paper_pool_enter(me);
+}
+
+/* Tell the successor; if it has left and was stepped over, free its node. */
+static void tell(struct paper_node *succ, unsigned int status)
+{
+	if (xchg(&succ->status, status) == STATUS_RECYCLED)
+		paper_pool_free(succ);
+}
+
+/* Step over a predecessor that has left. Return: the one in front of it. */
+static struct paper_node *step_over(struct paper_pool *pool,
+				    struct paper_node *pred, bool transient)
+{
+	struct paper_node *prev = READ_ONCE(pred->prev);
+
+	/* One that is still to be told is freed by who tells it. */
+	if (!transient || xchg(&pred->status, STATUS_RECYCLED) != STATUS_WAITING)
+		paper_pool_reclaim(pool, pred);
+	return prev;
+}
+
+/* Timed out while linked: the paper's timeout1. */
+static void leave(struct stress_queue *queue, struct paper_node *node,
+		  struct paper_node *pred)
+{
+	struct paper_node *succ;
+
+	WRITE_ONCE(node->prev, pred);
+	if (cmpxchg(&pred->next, node, NULL) == node) {
+		/* The predecessor does not even know that I was here. */
+		succ = xchg(&node->next, LEAVING);
+		if (succ)
+			tell(succ, STATUS_LEAVING);
+		else if (cmpxchg(&queue->tail, node, pred) == node)
+			paper_pool_free(node);
+	} else {
+		/* It is about to tell me something, so my node must stay. */
+		succ = xchg(&node->next, TRANSIENT);
+		if (succ)
+			tell(succ, STATUS_TRANSIENT);
+	}
+}
+
+/*
+ * Timed out on finding that the predecessor had left: the paper's timeout2.
+ * Put things back as if I had timed out while linked.
+ */
+static void leave_unlinked(struct paper_node *node, struct paper_node *pred,
+			   struct paper_node *pred_next)
+{
+	struct paper_node *succ;
+
+	WRITE_ONCE(pred->next, pred_next);
+	WRITE_ONCE(node->status, pred_next == LEAVING ? STATUS_LEAVING :
+							STATUS_TRANSIENT);
+	WRITE_ONCE(node->prev, pred);
+	succ = xchg(&node->next, TRANSIENT);
+	if (succ)
+		tell(succ, STATUS_TRANSIENT);
+}
+
+/*
+ * Linked behind a predecessor that was waiting or holding. Return: what it
+ * told me, STATUS_WAITING if the patience is over.
+ */
+static unsigned int await(struct paper_node *node, struct stress_timer *timer)
+{
+	unsigned int status;
+
+	while (!stress_timer_is_over(timer)) {
+		/* ACQUIRE, pairs with the swap in tell(). */
+		status = smp_load_acquire(&node->status);
+		if (status != STATUS_WAITING)
+			return status;
+		cpu_relax();
+	}
+	return STATUS_WAITING;
+}
+
+/* Behind pred, until the lock is mine or the patience is over. */
+static int wait_in_queue(struct stress_queue *queue, struct paper_pool *pool,
+			 struct paper_node *node, struct paper_node *pred,
+			 ktime_t patience)
+{
+	struct stress_timer timer = { .patience = patience };
+	struct paper_node *pred_next;
+	unsigned int status;
+
+	WRITE_ONCE(node->status, STATUS_WAITING);
+	while ((pred_next = xchg(&pred->next, node)) != PAPER_AVAILABLE) {
+		if (pred_next) {
+			if (stress_timer_is_over(&timer)) {
+				leave_unlinked(node, pred, pred_next);
+				return -ETIMEDOUT;
+			}
+			pred = step_over(pool, pred, pred_next == TRANSIENT);
+			continue;
+		}
+		status = await(node, &timer);
+		if (status == STATUS_WAITING) {
+			leave(queue, node, pred);
+			return -ETIMEDOUT;
+		}
+		if (status == STATUS_AVAILABLE)
+			break;
+		WRITE_ONCE(node->status, STATUS_WAITING);
+		pred = step_over(pool, pred, status == STATUS_TRANSIENT);
+	}
+	paper_pool_reclaim(pool, pred);
+	return 0;
+}
+
+static int acquire(struct stress_queue *queue, struct paper_pool *pool,
+		   ktime_t patience)
+{
+	struct paper_node *node = paper_pool_alloc(pool);
+	struct paper_node *pred;
+	int ret = 0;
+
+	if (!node)
+		return -ENOMEM;
+	WRITE_ONCE(node->next, NULL);
+	pred = xchg(&queue->tail, node);
+	if (pred)
+		ret = wait_in_queue(queue, pool, node, pred, patience);
+	if (!ret)
+		WRITE_ONCE(queue->holder, node);
+	return ret;
+}
+
+static int mcs_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me,
+			     ktime_t patience)
+{
+	int ret;
+
+	preempt_disable();
+	ret = acquire(&lock->queue, me->own, patience);
+	if (ret)
+		preempt_enable();
+	return ret;
+}
+
+static void mcs_nb_paper_unlock(union stress_lock *lock,
+				struct stress_waiter *me)
+{
+	struct stress_queue *queue = &lock->queue;
+	struct paper_node *node = READ_ONCE(queue->holder);
+	struct paper_node *succ = xchg(&node->next, PAPER_AVAILABLE);
+
+	if (succ)
+		tell(succ, STATUS_AVAILABLE);
+	else if (cmpxchg(&queue->tail, node, NULL) == node)
+		paper_pool_free(node);
+	preempt_enable();
+}
+
+/*
+ * What stands in an idle lock: leavers, and in front of them one that is
+ * available. The paper does not destroy locks.
+ */
+static int mcs_nb_paper_destroy(union stress_lock *lock)
+{
+	struct paper_node *node = lock->queue.tail;
+
+	while (node) {
+		struct paper_node *next = node->next;
+		struct paper_node *prev = node->prev;
+
+		if (next != PAPER_AVAILABLE && next != LEAVING &&
+		    next != TRANSIENT)
+			return -EBUSY;
+		paper_pool_reclaim(node->pool, node);
+		node = next == PAPER_AVAILABLE ? NULL : prev;
+	}
+	return 0;
+}
+
+static void mcs_nb_paper_exit(union stress_lock *lock, struct stress_waiter *me)
+{
+	paper_pool_exit(me);
+}
+
+const struct stress_ops stress_mcs_nb_paper = {
+	.name = "mcs_nb_paper",
+	.meaning = "MCS-NB in the order of TR 773: publish first, then swap the tail",
+	.init = mcs_nb_paper_init,
+	.enter = mcs_nb_paper_enter,
+	.lock = mcs_nb_paper_lock,
+	.unlock = mcs_nb_paper_unlock,
+	.destroy = mcs_nb_paper_destroy,
+	.exit = mcs_nb_paper_exit,
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The queue-node pool of the printed locks, see paper_pool.c.
+ */
+#ifndef _STRESS_PAPER_POOL_H
+#define _STRESS_PAPER_POOL_H
+
+#include <linux/cache.h>
+#include <linux/types.h>
+
+#include "ops.h"
+
+/*
+ * Nodes for a thread. The printed locks were measured to have up to 140 in use
+ * a thread; where the number grows without bound, a larger reserve is only
+ * used up later, and searched longer.
+ */
+#define PAPER_POOL_NODES	1024
+
+/**
+ * struct paper_node - a queue node of either printed lock
+ * @prev: as the lock wants it
+ * @next: MCS-NB only
+ * @status: MCS-NB only
+ * @allocated: set by the pool's thread, cleared by any
+ * @next_in_pool: in a circle
+ * @pool: where the node belongs
+ */
+struct paper_node {
+	struct paper_node *prev;
+	struct paper_node *next;
+	unsigned int status;
+	bool allocated;
+	struct paper_node *next_in_pool;
+	struct paper_pool *pool;
+} ____cacheline_aligned;
+
+/* A prev or next that says: the lock is available to whoever reads this. */
+#define PAPER_AVAILABLE	((struct paper_node *)1)
+
+/**
+ * struct paper_pool - a thread's queue nodes
+ * @try_this_one: the node allocated last
+ * @size: nodes in the circle
+ * @reclaimed: nodes that this thread gave back after stepping over them or
+ *	taking the lock from them
+ * @nodes: those in the circle, then the reserve
+ */
+struct paper_pool {
+	struct paper_node *try_this_one;
+	unsigned int size;
+	u64 reclaimed;
+	struct paper_node nodes[PAPER_POOL_NODES];
+};
+
+int paper_pool_enter(struct stress_waiter *me);
+void paper_pool_exit(struct stress_waiter *me);
+struct paper_node *paper_pool_alloc(struct paper_pool *pool);
+
+/* Give a node back, from any thread: one store, its last access. */
+static inline void paper_pool_free(struct paper_node *node)
+{
+	/*
+	 * RELEASE, pairs with the ACQUIRE in paper_pool_alloc(): what I did to
+	 * the node comes before its next user.
+	 */
+	smp_store_release(&node->allocated, false);
+}
+
+/* Free a predecessor's node, which is mine to free now. */
+static inline void paper_pool_reclaim(struct paper_pool *mine,
+				      struct paper_node *pred)
+{
+	paper_pool_free(pred);
+	mine->reclaimed++;
+}
+
+#endif
