@@ -56,6 +56,12 @@ static const struct number numbers[] = {
 	NUMBER(seed, 0, U64_MAX, false),
 };
 
+static const char * const patience_mode_words[PATIENCE_MODES] = {
+	[PATIENCE_FIXED] = "fixed",
+	[PATIENCE_RANDOM] = "random",
+	[PATIENCE_MIXED] = "mixed",
+};
+
 static DEFINE_MUTEX(knobs_mutex);
 /* Both under knobs_mutex; while frozen, knobs do not change. */
 static struct stress_knobs knobs;
@@ -103,6 +109,8 @@ void stress_knobs_show(struct seq_file *m, const struct stress_knobs *from)
 
 	seq_printf(m, "lock %s\n", from->ops->name);
 	seq_printf(m, "cpus %*pbl\n", cpumask_pr_args(&from->cpus));
+	seq_printf(m, "patience_mode %s\n",
+		   stress_patience_mode_word(from->patience_mode));
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
 		seq_printf(m, "%s ", numbers[i].name);
 		number_show(m, &numbers[i], from);
@@ -290,6 +298,53 @@ static const struct file_operations cpus_fops = {
 	.release = single_release,
 };
 
+const char *stress_patience_mode_word(enum stress_patience_mode mode)
+{
+	return patience_mode_words[mode];
+}
+
+static ssize_t patience_mode_write(struct file *file, const char __user *buf,
+				   size_t count, loff_t *ppos)
+{
+	enum stress_patience_mode mode;
+	char word[WORD_MAX];
+	char *input = copy_word(word, buf, count);
+	int ret;
+
+	ret = IS_ERR(input) ? PTR_ERR(input) :
+			      match_string(patience_mode_words, PATIENCE_MODES,
+					   input);
+	if (ret < 0) {
+		pr_err("patience_mode: takes one of fixed random mixed\n");
+		return ret;
+	}
+	mode = ret;
+	ret = set_knob(&knobs.patience_mode, &mode, sizeof(mode));
+	return ret ?: count;
+}
+
+static int patience_mode_show(struct seq_file *m, void *unused)
+{
+	mutex_lock(&knobs_mutex);
+	seq_printf(m, "%s\n", stress_patience_mode_word(knobs.patience_mode));
+	mutex_unlock(&knobs_mutex);
+	return 0;
+}
+
+static int patience_mode_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, patience_mode_show, NULL);
+}
+
+static const struct file_operations patience_mode_fops = {
+	.owner = THIS_MODULE,
+	.open = patience_mode_open,
+	.read = seq_read,
+	.write = patience_mode_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
 static int locks_show(struct seq_file *m, void *unused)
 {
 	stress_ops_list(m);
@@ -319,6 +374,8 @@ void stress_knobs_start(struct dentry *dir)
 	debugfs_create_file("locks", 0444, dir, NULL, &locks_fops);
 	debugfs_create_file("lock", 0644, dir, NULL, &lock_fops);
 	debugfs_create_file("cpus", 0644, dir, NULL, &cpus_fops);
+	debugfs_create_file("patience_mode", 0644, dir, NULL,
+			    &patience_mode_fops);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		debugfs_create_file(numbers[i].name, 0644, dir,
 				    (void *)&numbers[i], &number_fops);

@@ -44,7 +44,7 @@
  * @id: its number, from 1 on
  * @waiter: what the lock type knows of it
  * @until_sample: attempts until one is timed
- * @random: for the length of its work outside
+ * @random: for the length of its work outside, and its patience
  * @attempts: and the following: as in struct stress_report
  * @acquisitions: written by the thread only, read by others meanwhile
  * @timeouts: failed with -ETIMEDOUT
@@ -199,6 +199,32 @@ static bool is_timed(struct worker *worker)
 	return true;
 }
 
+/* Of one attempt, in ns as nbq_clh_lock_timeout() takes it. */
+static ktime_t draw_patience(struct worker *worker)
+{
+	const struct stress_knobs *knobs = &worker->run->knobs;
+	u64 patience = knobs->patience_ns;
+	u64 random;
+
+	switch (knobs->patience_mode) {
+	case PATIENCE_RANDOM:
+		random = prandom_u32_state(&worker->random);
+		random = random << 32 | prandom_u32_state(&worker->random);
+		patience = mul_u64_u64_shr(2 * patience + 1, random, 64);
+		return min_t(u64, patience, KTIME_MAX);
+	case PATIENCE_MIXED:
+		random = prandom_u32_state(&worker->random);
+		/* A third each: 0, patience, for ever. */
+		if (random < U32_MAX / 3)
+			return 0;
+		if (random < U32_MAX / 3 * 2)
+			return patience;
+		return KTIME_MAX;
+	default:
+		return patience;
+	}
+}
+
 /* What is counted nowhere fails the run. */
 static void gave_up(struct worker *worker, int error)
 {
@@ -220,7 +246,7 @@ static void attempt(struct worker *worker)
 	struct stress_run *run = worker->run;
 	const struct stress_ops *ops = run->knobs.ops;
 	bool timed = is_timed(worker);
-	ktime_t patience = run->knobs.patience_ns;
+	ktime_t patience = draw_patience(worker);
 	s64 start = 0, took = 0;
 	int ret;
 
@@ -432,8 +458,9 @@ void stress_run_go(struct stress_run *run)
 	unsigned int i;
 
 	/* What it takes to repeat a run that does not come to its result. */
-	pr_info("run begins: %s, %llu threads on CPUs %*pbl, patience %llu ns, cs %llu ns, ncs %llu ns, %llu ms, seed %llu\n",
+	pr_info("run begins: %s, %llu threads on CPUs %*pbl, %s patience %llu ns, cs %llu ns, ncs %llu ns, %llu ms, seed %llu\n",
 		knobs->ops->name, knobs->threads, cpumask_pr_args(&knobs->cpus),
+		stress_patience_mode_word(knobs->patience_mode),
 		knobs->patience_ns, knobs->cs_ns, knobs->ncs_ns,
 		knobs->duration_ms, knobs->seed);
 	for (i = 0; i < knobs->threads; i++)

@@ -18,11 +18,25 @@ struct stress_ops;
 struct stress_run;
 
 /**
+ * enum stress_patience_mode - what an attempt makes of the knob patience_ns
+ * @PATIENCE_FIXED: its patience
+ * @PATIENCE_RANDOM: it draws its patience, from 0 to twice that, uniformly
+ * @PATIENCE_MIXED: it draws one of 0, that, and for ever, equally often
+ */
+enum stress_patience_mode {
+	PATIENCE_FIXED,
+	PATIENCE_RANDOM,
+	PATIENCE_MIXED,
+	PATIENCE_MODES
+};
+
+/**
  * struct stress_knobs - what to run; debugfs has a file for each
  * @ops: file ``lock``
  * @cpus: threads are pinned to these in turn
+ * @patience_mode: what an attempt makes of @patience_ns
  * @threads: how many
- * @patience_ns: of each attempt; %KTIME_MAX: for ever
+ * @patience_ns: of an attempt; %KTIME_MAX: for ever
  * @cs_ns: work inside the critical section
  * @ncs_ns: work between two attempts: 0.5 to 1.5 times as much
  * @duration_ms: of the run
@@ -32,6 +46,7 @@ struct stress_run;
 struct stress_knobs {
 	const struct stress_ops *ops;
 	struct cpumask cpus;
+	enum stress_patience_mode patience_mode;
 	u64 threads;
 	u64 patience_ns;
 	u64 cs_ns;
@@ -106,6 +121,7 @@ void stress_knobs_start(struct dentry *dir);
 const struct stress_knobs *stress_knobs_freeze(void);
 void stress_knobs_thaw(void);
 void stress_knobs_show(struct seq_file *m, const struct stress_knobs *knobs);
+const char *stress_patience_mode_word(enum stress_patience_mode mode);
 
 struct stress_run *stress_run_create(const struct stress_knobs *knobs);
 void stress_run_go(struct stress_run *run);
