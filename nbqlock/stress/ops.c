@@ -42,6 +42,8 @@ static const struct stress_ops broken = {
 /* The first one is the default. */
 static const struct stress_ops * const ops_table[] = {
 	&stress_clh_nb,
+	&stress_mcs_nb,
+	&stress_swap_nb,
 	&stress_raw_spinlock,
 	&stress_raw_trylock,
 #ifdef STRESS_HAS_RQSPINLOCK

@@ -34,7 +34,9 @@ struct stress_queue {
 
 /* Memory for one lock of any type. */
 union stress_lock {
-	struct nbq_clh clh;
+	struct nbq_clh nbq_clh;
+	struct nbq_mcs nbq_mcs;
+	struct nbq_swap nbq_swap;
 	raw_spinlock_t raw;
 #ifdef STRESS_HAS_RQSPINLOCK
 	rqspinlock_t rq;
@@ -115,6 +117,8 @@ struct stress_ops {
 
 /* ops_nbq.c */
 extern const struct stress_ops stress_clh_nb;
+extern const struct stress_ops stress_mcs_nb;
+extern const struct stress_ops stress_swap_nb;
 /* ops_kernel.c */
 extern const struct stress_ops stress_raw_spinlock;
 extern const struct stress_ops stress_raw_trylock;

@@ -24,34 +24,48 @@ static void count_nodes(struct stress_nodes *nodes)
 				event("nodes_given_back") - reclaimed);
 }
 
-static int clh_nb_init(union stress_lock *lock)
-{
-	nbq_clh_init(&lock->clh);
-	return 0;
+/* What struct stress_ops wants, made of the verbs of nbq_X. */
+#define NBQ_VERBS(X)							\
+static int X##_init(union stress_lock *lock)				\
+{									\
+	nbq_##X##_init(&lock->nbq_##X);					\
+	return 0;							\
+}									\
+									\
+static int X##_lock(union stress_lock *lock, struct stress_waiter *me,	\
+		    ktime_t patience)					\
+{									\
+	return nbq_##X##_lock_timeout(&lock->nbq_##X, patience);	\
+}									\
+									\
+static void X##_unlock(union stress_lock *lock,				\
+		       struct stress_waiter *me)			\
+{									\
+	nbq_##X##_unlock(&lock->nbq_##X);				\
+}									\
+									\
+static int X##_destroy(union stress_lock *lock)				\
+{									\
+	return nbq_##X##_destroy(&lock->nbq_##X);			\
+}									\
+									\
+const struct stress_ops stress_##X##_nb = {				\
+	.name = #X "_nb",						\
+	.meaning = X##_meaning,						\
+	.init = X##_init,						\
+	.lock = X##_lock,						\
+	.unlock = X##_unlock,						\
+	.destroy = X##_destroy,						\
+	.count_nodes = count_nodes,					\
 }
 
-static int clh_nb_lock(union stress_lock *lock, struct stress_waiter *me,
-		       ktime_t patience)
-{
-	return nbq_clh_lock_timeout(&lock->clh, patience);
-}
+static const char clh_meaning[] =
+	"CLH-NB, a queue lock with non-blocking timeout, nbq_clh_lock_timeout()";
+static const char mcs_meaning[] =
+	"MCS-NB, the same with waiters that spin on their own node, nbq_mcs_lock_timeout()";
+static const char swap_meaning[] =
+	"the swap-only lock, the same without compare-and-swap, nbq_swap_lock_timeout()";
 
-static void clh_nb_unlock(union stress_lock *lock, struct stress_waiter *me)
-{
-	nbq_clh_unlock(&lock->clh);
-}
-
-static int clh_nb_destroy(union stress_lock *lock)
-{
-	return nbq_clh_destroy(&lock->clh);
-}
-
-const struct stress_ops stress_clh_nb = {
-	.name = "clh_nb",
-	.meaning = "CLH-NB, a queue lock with non-blocking timeout, nbq_clh_lock_timeout()",
-	.init = clh_nb_init,
-	.lock = clh_nb_lock,
-	.unlock = clh_nb_unlock,
-	.destroy = clh_nb_destroy,
-	.count_nodes = count_nodes,
-};
+NBQ_VERBS(clh);
+NBQ_VERBS(mcs);
+NBQ_VERBS(swap);
