@@ -4,11 +4,35 @@
 from pathlib import Path
 import re
 
+from bed.common import Trouble
 from bed.guest import run_guest
 
 # stress_run() for a guest's shell, as /root/stress.sh.
 FILES = {"stress.sh": (Path(__file__).with_name("guest_stress.sh").read_bytes(), 0o644)}
 SPARE_SECONDS = 60		# on top of three times what the runs should take
+OURS = ("clh_nb", "mcs_nb", "swap_nb")	# lock types with nbqlock's queue nodes
+BROKEN = "broken"		# the lock type that must fail
+
+
+class LockType:
+    """A lock type of the driver, from its line in "locks"."""
+
+    def __init__(self, line):
+        match = re.fullmatch(r"(\w+): .*?(?: \((no timeout|its own timeout)\))?", line)
+        if not match:
+            raise Trouble(f"\"locks\" has a line that names no lock type: {line}")
+        self.name = match[1]
+        self.heeds_patience = not match[2]
+
+
+def lock_types(machine, modules):
+    """All that the driver has in this kernel, in its order, but for the broken one."""
+    outcome = run_guest(machine, "cat /sys/kernel/debug/nbqlock_stress/locks",
+                        modules=modules, quiet=True)
+    if outcome.problem or outcome.status:
+        raise Trouble(f"cannot read \"locks\": {outcome.problem or outcome.output}")
+    types = [LockType(line) for line in outcome.output.splitlines()]
+    return [lock for lock in types if lock.name != BROKEN]
 
 
 class Run:
