@@ -5,8 +5,9 @@
  * rqspinlock is the "resilient" queued spinlock of Kumar Kartikeya Dwivedi,
  * 2025, made for BPF: an attempt fails after a quarter of a second at the head
  * of the queue, or when it would close a circle of locks that wait for one
- * another. No patience can be given to it. A kernel whose spinlocks are not
- * queued has it as test-and-set, with a timeout of one second.
+ * another. No patience can be given to it. Where the kernel's spinlocks are not
+ * queued, and in virtual machines without a paravirtual spinlock, it is a
+ * test-and-set lock with a timeout of one second.
  */
 #include <linux/errno.h>
 #include <linux/processor.h>
