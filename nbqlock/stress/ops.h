@@ -132,6 +132,8 @@ extern const struct stress_ops stress_tas_b_try;
 extern const struct stress_ops stress_clh;
 /* ops_mcs.c */
 extern const struct stress_ops stress_mcs;
+/* ops_clh_try.c */
+extern const struct stress_ops stress_clh_try;
 /* ops_clh_nb_paper.c */
 extern const struct stress_ops stress_clh_nb_paper;
 /* ops_mcs_nb_paper.c */
