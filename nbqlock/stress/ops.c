@@ -54,6 +54,7 @@ static const struct stress_ops * const ops_table[] = {
 	&stress_clh,
 	&stress_mcs,
 	&stress_clh_try,
+	&stress_mcs_try,
 	&stress_clh_nb_paper,
 	&stress_mcs_nb_paper,
 	&broken,

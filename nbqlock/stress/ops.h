@@ -134,6 +134,8 @@ extern const struct stress_ops stress_clh;
 extern const struct stress_ops stress_mcs;
 /* ops_clh_try.c */
 extern const struct stress_ops stress_clh_try;
+/* ops_mcs_try.c */
+extern const struct stress_ops stress_mcs_try;
 /* ops_clh_nb_paper.c */
 extern const struct stress_ops stress_clh_nb_paper;
 /* ops_mcs_nb_paper.c */
