@@ -30,7 +30,9 @@ int paper_pool_enter(struct stress_waiter *me)
 {
 	struct paper_pool *pool;
 
-	pool = kvzalloc_node(sizeof(*pool), GFP_KERNEL, me->numa_node);
+	/* For many threads that is a lot: rather fail than press for memory. */
+	pool = kvzalloc_node(sizeof(*pool), GFP_KERNEL | __GFP_NOWARN |
+			     __GFP_RETRY_MAYFAIL, me->numa_node);
 	if (!pool)
 		return -ENOMEM;
 	pool->nodes[0].pool = pool;
