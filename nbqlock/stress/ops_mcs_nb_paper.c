@@ -32,10 +32,10 @@
  *	The clock is read at the first poll and every eighth after it, as in
  *	all the locks here.
  *
- * Correct in that form, as far as it was explored: in all interleavings of three
- * threads with two attempts and two nodes each, whose patience may end at any
- * poll, there is one holder and no node is lost or freed twice. With the piece
- * that is left out, there are two holders.
+ * Correct in that form, as far as is known: a model of it, which is not part of
+ * this tree, kept one holder and lost or freed twice no node in all interleavings
+ * of three threads with two attempts and two nodes each, whose patience may end
+ * at any poll. With the piece that is left out, there were two holders.
  *
  * A node's next: NULL, the successor, or AVAILABLE, LEAVING "no next refers to
  * me", TRANSIENT "my predecessor's next still refers to me". Its status says
