@@ -17,7 +17,7 @@ static struct nbq_clh *lock_of(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 
-	return &bench->lock;
+	return bench->lock;
 }
 
 /* Joining */
@@ -660,7 +660,7 @@ static struct nbq_node *be_available_to_destroy(struct kunit *test)
 	struct nbq_bench *bench = test->priv;
 
 	nbq_bench_abandon(test, 1);
-	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(&bench->lock), 0);
+	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(bench->lock), 0);
 	return &bench->nodes[0];
 }
 
@@ -669,7 +669,7 @@ static struct nbq_node *be_abandoned_to_destroy(struct kunit *test)
 	struct nbq_bench *bench = test->priv;
 
 	nbq_bench_abandon(test, 1);
-	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(&bench->lock), 0);
+	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(bench->lock), 0);
 	return &bench->nodes[1];
 }
 
@@ -747,7 +747,7 @@ static struct kunit_case clh_cases[] = {
 
 static struct kunit_suite clh_suite = {
 	.name = "nbq_clh",
-	.init = nbq_bench_init,
+	.init = nbq_clh_bench_init,
 	.exit = nbq_bench_exit,
 	.test_cases = clh_cases,
 };

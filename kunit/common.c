@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the nbqlock suites share: a clock that stands still, a bench with a
- * lock and queue nodes to move by hand, and exact counts of what happened.
+ * lock and queue nodes to move by hand, a turn for others before any step of
+ * leaving and releasing, and exact counts of what happened.
  */
 #include <linux/cpumask.h>
 #include <linux/log2.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -46,13 +48,43 @@ void nbq_bench_fill(struct nbq_bench *bench, unsigned int size)
 
 	memset(&bench->pool, 0, sizeof(bench->pool));
 	memset(bench->nodes, 0, sizeof(bench->nodes));
+	memset(bench->actors, 0, sizeof(bench->actors));
+	bench->arrivals = 0;
 	bench->pool.cpu = raw_smp_processor_id();
 	for (i = 0; i < size; i++)
 		nbq_node_append(&bench->pool, &bench->nodes[i]);
 }
 
+struct nbq_steps nbq_steps;
+
+static void count_step(void)
+{
+	if (nbq_steps.elsewhere)
+		return;
+	nbq_steps.count++;
+	if (!nbq_steps.turn)
+		return;
+	nbq_steps.elsewhere = true;
+	nbq_steps.turn(nbq_steps.count, nbq_steps.arg);
+	nbq_steps.elsewhere = false;
+}
+
+/* Count own steps from here on; before each, others get their turn. */
+void nbq_steps_start(void (*turn)(unsigned int step, void *arg), void *arg)
+{
+	nbq_steps = (struct nbq_steps){ .turn = turn, .arg = arg };
+	WRITE_ONCE(nbq_step_hook, count_step);
+}
+
+/* Return: how many steps there were. */
+unsigned int nbq_steps_stop(void)
+{
+	WRITE_ONCE(nbq_step_hook, NULL);
+	return nbq_steps.count;
+}
+
 /* Before each case. */
-int nbq_bench_init(struct kunit *test)
+int nbq_bench_init(struct kunit *test, const struct nbq_row *row)
 {
 	/* A power of two is aligned to itself, so the nodes are aligned. */
 	size_t size = roundup_pow_of_two(sizeof(struct nbq_bench));
@@ -60,8 +92,12 @@ int nbq_bench_init(struct kunit *test)
 
 	if (!bench)
 		return -ENOMEM;
+	bench->row = row;
+	bench->lock = kunit_kzalloc(test, row->size, GFP_KERNEL);
+	if (!bench->lock)
+		return -ENOMEM;
 	test->priv = bench;
-	nbq_clh_init(&bench->lock);
+	row->init(bench->lock);
 	nbq_bench_fill(bench, NBQ_BENCH_NODES);
 	nbq_read_events(&bench->total);
 	return 0;
@@ -71,6 +107,28 @@ int nbq_bench_init(struct kunit *test)
 void nbq_bench_exit(struct kunit *test)
 {
 	WRITE_ONCE(nbq_fake_clock, NULL);
+	WRITE_ONCE(nbq_step_hook, NULL);
+}
+
+/*
+ * After a case in which none but actors and verbs used the lock: all who are
+ * there have their turn, and then nothing is left. As .exit of a suite.
+ */
+void nbq_bench_finish(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	unsigned int i;
+
+	nbq_bench_exit(test);
+	/* After a failure, who knows what the queue looks like. */
+	if (!bench || READ_ONCE(test->status) != KUNIT_SUCCESS)
+		return;
+	nbq_bench_go_on(bench);
+	for (i = 0; i < bench->arrivals; i++)
+		KUNIT_EXPECT_EQ(test, bench->actors[i].part, GONE);
+	KUNIT_EXPECT_FALSE(test, bench->row->is_locked(bench->lock));
+	KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
+	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
 }
 
 /* Claim a node of the bench as a context on its CPU would. */
@@ -90,43 +148,141 @@ struct nbq_node *nbq_bench_claim(struct kunit *test)
 struct nbq_node *nbq_bench_join(struct kunit *test, struct nbq_node **pred)
 {
 	struct nbq_bench *bench = test->priv;
-	struct nbq_node *node = nbq_bench_claim(test);
+	struct nbq_actor actor = { .node = nbq_bench_claim(test) };
 
-	*pred = nbq_clh_join(&bench->lock, node);
-	if (!*pred)
-		bench->lock.holder = node;
-	return node;
+	bench->row->join(bench->lock, &actor);
+	*pred = actor.pred;
+	return actor.node;
+}
+
+/* Somebody comes with a node and does nothing yet. NULL: no node is free. */
+struct nbq_actor *nbq_bench_come(struct nbq_bench *bench)
+{
+	struct nbq_actor *actor;
+
+	if (bench->arrivals == NBQ_BENCH_ACTORS)
+		return NULL;
+	actor = &bench->actors[bench->arrivals];
+	actor->part = GONE;
+	preempt_disable();
+	actor->node = nbq_node_claim(&bench->pool);
+	preempt_enable();
+	if (!actor->node)
+		return NULL;
+	bench->arrivals++;
+	return actor;
+}
+
+void nbq_actor_join(struct nbq_bench *bench, struct nbq_actor *actor)
+{
+	bench->row->join(bench->lock, actor);
+	actor->part = actor->pred ? JOINED : HOLDS;
+}
+
+void nbq_actor_link(struct nbq_bench *bench, struct nbq_actor *actor)
+{
+	bench->row->link(actor);
+	actor->part = WAITS;
+}
+
+/* Somebody comes and stands in the queue, known to the one in front. */
+struct nbq_actor *nbq_bench_arrive(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_actor *actor = nbq_bench_come(bench);
+
+	KUNIT_ASSERT_NOT_NULL(test, actor);
+	nbq_actor_join(bench, actor);
+	if (actor->part == JOINED)
+		nbq_actor_link(bench, actor);
+	return actor;
+}
+
+/*
+ * A waiter steps over leavers for as long as there are any, and takes the lock
+ * if it gets it.
+ *
+ * Return: true if it holds now.
+ */
+bool nbq_actor_advance(struct nbq_bench *bench, struct nbq_actor *actor)
+{
+	struct nbq_node *said = bench->row->poll(actor);
+
+	while (said && said != NBQ_AVAILABLE) {
+		bench->row->step_over(actor, said);
+		said = bench->row->poll(actor);
+	}
+	if (!said)
+		return false;
+	bench->row->take_over(bench->lock, actor);
+	actor->part = HOLDS;
+	return true;
+}
+
+bool nbq_actor_leave(struct nbq_bench *bench, struct nbq_actor *actor)
+{
+	actor->part = GONE;
+	return bench->row->leave(bench->lock, actor);
+}
+
+bool nbq_actor_release(struct nbq_bench *bench, struct nbq_actor *actor)
+{
+	actor->part = GONE;
+	return bench->row->hand_over(bench->lock, actor->node);
+}
+
+/* Everybody in the queue acquires and releases, as far as it goes. */
+void nbq_bench_go_on(struct nbq_bench *bench)
+{
+	bool moved;
+	int i;
+
+	do {
+		moved = false;
+		for (i = 0; i < bench->arrivals; i++) {
+			struct nbq_actor *actor = &bench->actors[i];
+
+			if (actor->part == JOINED)
+				nbq_actor_link(bench, actor);
+			if (actor->part == WAITS)
+				nbq_actor_advance(bench, actor);
+			if (actor->part != HOLDS)
+				continue;
+			nbq_actor_release(bench, actor);
+			moved = true;
+		}
+	} while (moved);
 }
 
 /*
  * Make a free lock behind which nobody stands, with so many abandoned nodes:
- * A L L .. L
+ * A L L .. L. The last actor leaves when the lock is free; where its node does
+ * not stay, it is one more.
  */
 void nbq_bench_abandon(struct kunit *test, unsigned int leavers)
 {
 	struct nbq_bench *bench = test->priv;
-	struct nbq_node *pred[NBQ_BENCH_NODES], *node[NBQ_BENCH_NODES];
-	unsigned int i;
+	unsigned int first = bench->arrivals, last, i;
 
+	last = first + leavers + !bench->row->facts->stays;
 	KUNIT_ASSERT_LE(test, leavers + 2, NBQ_BENCH_NODES);
-	for (i = 0; i < leavers + 2; i++)
-		node[i] = nbq_bench_join(test, &pred[i]);
-	for (i = 1; i < leavers + 1; i++)
-		nbq_clh_leave(&bench->lock, node[i], pred[i]);
-	nbq_clh_hand_over(&bench->lock, node[0]);
-	nbq_clh_leave(&bench->lock, node[i], pred[i]);
+	for (i = first; i <= last; i++)
+		nbq_bench_arrive(test);
+	for (i = first + 1; i < last; i++)
+		nbq_actor_leave(bench, &bench->actors[i]);
+	nbq_actor_release(bench, &bench->actors[first]);
+	if (last > first)
+		nbq_actor_leave(bench, &bench->actors[last]);
 	memset(&bench->pool.events, 0, sizeof(bench->pool.events));
 }
 
-static char state(const struct nbq_clh *lock, const struct nbq_node *node)
+static char state(const struct nbq_bench *bench, const struct nbq_node *node)
 {
 	if (nbq_is_free(node))
 		return '.';
-	if (node == lock->holder)
+	if (node == bench->row->holder(bench->lock))
 		return 'H';
-	if (node->prev == NBQ_AVAILABLE)
-		return 'A';
-	return node->prev ? 'L' : 'W';
+	return bench->row->letter(node);
 }
 
 /* Draw the nodes of the bench that were ever used: see EXPECT_PICTURE(). */
@@ -135,9 +291,56 @@ const char *nbq_bench_picture(struct nbq_bench *bench)
 	unsigned int i;
 
 	for (i = 0; i < bench->pool.size && bench->nodes[i].taken; i++)
-		bench->picture[i] = state(&bench->lock, &bench->nodes[i]);
+		bench->picture[i] = state(bench, &bench->nodes[i]);
 	bench->picture[i] = '\0';
 	return bench->picture;
+}
+
+static void drop_dots_at_the_end(char *picture)
+{
+	size_t length = strlen(picture);
+
+	while (length && picture[length - 1] == '.')
+		picture[--length] = '\0';
+}
+
+/* The same with one letter for all who have left: see EXPECT_SHAPE(). */
+const char *nbq_bench_shape(struct nbq_bench *bench)
+{
+	nbq_bench_picture(bench);
+	strreplace(bench->picture, 'T', 'L');
+	drop_dots_at_the_end(bench->picture);
+	return bench->picture;
+}
+
+/* What a shape looks like with this type of lock: see EXPECT_SHAPE(). */
+const char *nbq_bench_want(struct nbq_bench *bench, const char *want)
+{
+	bool stays = bench->row->facts->stays;
+
+	strscpy(bench->want, want, sizeof(bench->want));
+	strreplace(bench->want, 'l', stays ? 'L' : '.');
+	strreplace(bench->want, 'r', stays ? 'A' : '.');
+	drop_dots_at_the_end(bench->want);
+	return bench->want;
+}
+
+/* In all pools, the bench's and the CPUs'. */
+unsigned int nbq_nodes_in_use(struct nbq_bench *bench)
+{
+	unsigned int cpu, level, in_use = 0;
+	struct nbq_node *node;
+
+	for (node = bench->pool.first; node; node = node->next_in_pool)
+		in_use += !nbq_is_free(node);
+	for_each_possible_cpu(cpu) {
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			node = per_cpu(nbq_pools, cpu)[level].first;
+			for (; node; node = node->next_in_pool)
+				in_use += !nbq_is_free(node);
+		}
+	}
+	return in_use;
 }
 
 const struct nbq_event nbq_event_list[NBQ_EVENT_COUNT] = {

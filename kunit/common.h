@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the nbqlock suites share: a clock that stands still, a bench with a
- * lock and queue nodes to move by hand, and exact counts of what happened.
+ * lock and queue nodes to move by hand, a turn for others before any step of
+ * leaving and releasing, and exact counts of what happened.
  */
 #ifndef _NBQ_KUNIT_COMMON_H
 #define _NBQ_KUNIT_COMMON_H
@@ -12,6 +13,7 @@
 #include <nbqlock/nbqlock.h>
 
 #include "../nbqlock/internal.h"
+#include "lock_row.h"
 
 /**
  * struct nbq_fake - the clock that the locks read while a suite has one set
@@ -36,6 +38,26 @@ extern struct nbq_fake nbq_fake;
 void nbq_fake_start(u64 now, u64 step);
 void nbq_fake_call(unsigned int call_at, void (*call)(void *arg), void *arg);
 
+/**
+ * struct nbq_steps - what nbq_step() counts while a suite has it set
+ * @count: own steps since it was set
+ * @turn: called before each with its number, from 1, and @arg; the steps taken
+ *	in it are not counted; must not sleep if a verb takes the step
+ * @arg: for @turn
+ * @elsewhere: true while it is somebody else's turn
+ */
+struct nbq_steps {
+	unsigned int count;
+	void (*turn)(unsigned int step, void *arg);
+	void *arg;
+	bool elsewhere;
+};
+
+extern struct nbq_steps nbq_steps;
+
+void nbq_steps_start(void (*turn)(unsigned int step, void *arg), void *arg);
+unsigned int nbq_steps_stop(void);
+
 /* The list of events as a table: its kinds are SUM, MAX and PEAK. */
 struct nbq_event {
 	const char *name;
@@ -51,33 +73,56 @@ unsigned long *nbq_counter(struct nbq_events *events,
 			   const struct nbq_event *event);
 
 #define NBQ_BENCH_NODES		8
+#define NBQ_BENCH_ACTORS	12
 
 /**
  * struct nbq_bench - one lock and one pool of a case, for it to move by hand
+ * @row: the type of the lock
  * @lock: a lock
  * @pool: a pool that no CPU knows
  * @nodes: the nodes of @pool
+ * @actors: those who came by nbq_bench_arrive() or nbq_bench_come(), in order
+ * @arrivals: how many
  * @picture: see nbq_bench_picture()
+ * @want: see nbq_bench_want()
  * @total: what all pools of the CPUs had counted at the last look
  */
 struct nbq_bench {
-	struct nbq_clh lock;
+	const struct nbq_row *row;
+	void *lock;
 	struct nbq_pool pool;
 	struct nbq_node nodes[NBQ_BENCH_NODES];
+	struct nbq_actor actors[NBQ_BENCH_ACTORS];
+	unsigned int arrivals;
 	char picture[NBQ_BENCH_NODES + 1];
+	char want[NBQ_BENCH_NODES + 1];
 	struct nbq_events total;
 };
 
-int nbq_bench_init(struct kunit *test);
+int nbq_bench_init(struct kunit *test, const struct nbq_row *row);
 void nbq_bench_exit(struct kunit *test);
+void nbq_bench_finish(struct kunit *test);
 void nbq_bench_fill(struct nbq_bench *bench, unsigned int size);
 struct nbq_node *nbq_bench_claim(struct kunit *test);
 struct nbq_node *nbq_bench_join(struct kunit *test, struct nbq_node **pred);
 void nbq_bench_abandon(struct kunit *test, unsigned int leavers);
 const char *nbq_bench_picture(struct nbq_bench *bench);
+const char *nbq_bench_shape(struct nbq_bench *bench);
+const char *nbq_bench_want(struct nbq_bench *bench, const char *want);
 void nbq_bench_counted(struct kunit *test, struct nbq_events want, int line);
 void nbq_total_counted(struct kunit *test, struct nbq_events want, int line);
 void nbq_read_events(struct nbq_events *events);
+unsigned int nbq_nodes_in_use(struct nbq_bench *bench);
+
+/* Actors: they can move while preemption is off, but for nbq_bench_arrive(). */
+struct nbq_actor *nbq_bench_come(struct nbq_bench *bench);
+struct nbq_actor *nbq_bench_arrive(struct kunit *test);
+void nbq_actor_join(struct nbq_bench *bench, struct nbq_actor *actor);
+void nbq_actor_link(struct nbq_bench *bench, struct nbq_actor *actor);
+bool nbq_actor_advance(struct nbq_bench *bench, struct nbq_actor *actor);
+bool nbq_actor_leave(struct nbq_bench *bench, struct nbq_actor *actor);
+bool nbq_actor_release(struct nbq_bench *bench, struct nbq_actor *actor);
+void nbq_bench_go_on(struct nbq_bench *bench);
 
 static inline bool nbq_is_free(const struct nbq_node *node)
 {
@@ -86,11 +131,21 @@ static inline bool nbq_is_free(const struct nbq_node *node)
 
 /*
  * The nodes of the bench in the order of their index: H holds, W waits, L has
- * left, A is AVAILABLE, a dot is free. The first claimed is the first drawn,
+ * left, A is AVAILABLE, a dot is free; more in NAME_by_hand.c of the lock type.
+ * The first claimed is the first drawn,
  * so this is also the queue, from its front, until a node is used again.
  */
 #define EXPECT_PICTURE(test, want)					\
 	KUNIT_EXPECT_STREQ(test, nbq_bench_picture((test)->priv), want)
+
+/*
+ * The same for all lock types, which differ in what they leave behind: L has
+ * left, known or not; l has left with nobody behind, and r released so. Dots at
+ * the end do not matter: the types need a different number of nodes.
+ */
+#define EXPECT_SHAPE(test, shape)					\
+	KUNIT_EXPECT_STREQ(test, nbq_bench_shape((test)->priv),		\
+			   nbq_bench_want((test)->priv, shape))
 
 /* Exactly this was counted on the bench since the last look, and no more. */
 #define EXPECT_COUNTED(test, ...)					\

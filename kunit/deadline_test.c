@@ -189,7 +189,7 @@ static struct kunit_case deadline_cases[] = {
 
 static struct kunit_suite deadline_suite = {
 	.name = "nbq_deadline",
-	.init = nbq_bench_init,
+	.init = nbq_clh_bench_init,
 	.exit = nbq_bench_exit,
 	.test_cases = deadline_cases,
 };

@@ -30,8 +30,8 @@ static void acquire(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 
-	nbq_clh_lock(&bench->lock);
-	nbq_clh_unlock(&bench->lock);
+	nbq_clh_lock(bench->lock);
+	nbq_clh_unlock(bench->lock);
 }
 
 static void every_event_can_be_read_by_its_name(struct kunit *test)
@@ -162,13 +162,13 @@ static void high_water_after_a_reset_is_what_is_in_use(struct kunit *test)
 
 	preempt_disable();
 	nbq_events_reset();
-	nbq_clh_lock(&bench->lock);
+	nbq_clh_lock(bench->lock);
 	nbq_event_read("pool_high_water", &one);
 	nbq_clh_lock(&second);
 	nbq_clh_lock(&third);
 	nbq_clh_unlock(&third);
 	nbq_clh_unlock(&second);
-	nbq_clh_unlock(&bench->lock);
+	nbq_clh_unlock(bench->lock);
 	nbq_event_read("pool_high_water", &three);
 	preempt_enable();
 	KUNIT_EXPECT_EQ(test, one, 1);
@@ -192,7 +192,7 @@ static struct kunit_case events_cases[] = {
 
 static struct kunit_suite events_suite = {
 	.name = "nbq_events",
-	.init = nbq_bench_init,
+	.init = nbq_clh_bench_init,
 	.exit = nbq_bench_exit,
 	.test_cases = events_cases,
 };

@@ -431,9 +431,9 @@ static int lock_timeout_with(struct kunit *test, struct nbq_node *node,
 		node->next_in_pool = NULL;
 	}
 	nbq_lend(&lent, nbq_this_pool(), node);
-	ret = nbq_clh_lock_timeout(&bench->lock, patience);
+	ret = nbq_clh_lock_timeout(bench->lock, patience);
 	if (!ret)
-		nbq_clh_unlock(&bench->lock);
+		nbq_clh_unlock(bench->lock);
 	nbq_take_back(&lent);
 	preempt_enable();
 	return ret;
@@ -446,7 +446,7 @@ static void empty_pool_gives_enomem_after_the_patience(struct kunit *test)
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 100), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
-	KUNIT_EXPECT_NULL(test, bench->lock.tail);
+	KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
 	EXPECT_TOTAL(test, .exhaustions = 1);
 }
 
@@ -478,14 +478,14 @@ static void trylock_fails_where_the_pool_is_empty(struct kunit *test)
 
 	preempt_disable();
 	nbq_lend(&lent, nbq_this_pool(), NULL);
-	acquired = nbq_clh_trylock(&bench->lock);
+	acquired = nbq_clh_trylock(bench->lock);
 	if (acquired)
-		nbq_clh_unlock(&bench->lock);
+		nbq_clh_unlock(bench->lock);
 	nbq_take_back(&lent);
 	preempt_enable();
 
 	KUNIT_EXPECT_FALSE(test, acquired);
-	KUNIT_EXPECT_NULL(test, bench->lock.tail);
+	KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
 	EXPECT_TOTAL(test, .exhaustions = 1);
 }
 
@@ -562,8 +562,8 @@ static void untimed_acquisition_waits_for_a_node_from_another_cpu(struct kunit *
 
 	INIT_CSD(&csd, give_back_once_awaited, &awaited);
 	smp_call_function_single_async(cpu, &csd);
-	nbq_clh_lock(&bench->lock);
-	nbq_clh_unlock(&bench->lock);
+	nbq_clh_lock(bench->lock);
+	nbq_clh_unlock(bench->lock);
 	nbq_take_back(&lent);
 	/* Calls are made in order: after this one, that one has returned. */
 	smp_call_function_single(cpu, nothing, NULL, true);
@@ -616,9 +616,9 @@ static void level_decides_whose_nodes_are_used(struct kunit *test)
 	pools = *this_cpu_ptr(&nbq_pools);
 	read_taken(pools, before);
 	__preempt_count_add(level->preempt_offset);
-	acquired = nbq_clh_trylock(&bench->lock);
+	acquired = nbq_clh_trylock(bench->lock);
 	if (acquired)
-		nbq_clh_unlock(&bench->lock);
+		nbq_clh_unlock(bench->lock);
 	__preempt_count_sub(level->preempt_offset);
 	read_taken(pools, after);
 	local_irq_restore(flags);
@@ -683,7 +683,7 @@ static struct attempt *new_attempt(struct kunit *test, ktime_t patience)
 	struct nbq_bench *bench = test->priv;
 
 	KUNIT_ASSERT_NOT_NULL(test, attempt);
-	attempt->lock = &bench->lock;
+	attempt->lock = bench->lock;
 	attempt->patience = patience;
 	return attempt;
 }
@@ -739,17 +739,17 @@ static void hardirq_behind_the_holder_below_it_times_out(struct kunit *test)
 	nbq_fake_start(1000, 10);
 
 	/* before: H; in between: H w; after: H */
-	nbq_clh_lock(&bench->lock);
+	nbq_clh_lock(bench->lock);
 	run_in_hardirq(attempt);
-	contended = nbq_clh_is_contended(&bench->lock);
-	nbq_clh_unlock(&bench->lock);
+	contended = nbq_clh_is_contended(bench->lock);
+	nbq_clh_unlock(bench->lock);
 	irq_work_sync(&attempt->irq_work);
 
 	KUNIT_EXPECT_TRUE(test, attempt->done);
 	KUNIT_EXPECT_EQ(test, attempt->ret, -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
 	KUNIT_EXPECT_FALSE(test, contended);
-	KUNIT_EXPECT_NULL(test, bench->lock.tail);
+	KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
 	EXPECT_TOTAL(test, .acquired_uncontended = 1, .timeouts = 1,
 		     .nodes_taken = 2, .nodes_given_back = 2);
 }
@@ -843,7 +843,7 @@ static struct kunit_case pool_cases[] = {
 
 static struct kunit_suite pool_suite = {
 	.name = "nbq_pool",
-	.init = nbq_bench_init,
+	.init = nbq_clh_bench_init,
 	.exit = nbq_bench_exit,
 	.test_cases = pool_cases,
 };

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The public verbs of CLH-NB, in one context: patience, the clock, abandoned
- * nodes, preemption and interrupts, the advisory looks, destroy and misuse.
+ * The public verbs of every lock type, in one context: patience, the clock,
+ * abandoned nodes, preemption and interrupts, the advisory looks, destroy and
+ * misuse.
  *
  * Whoever else is in the queue is moved by hand, before the verb or in the
- * middle of a clock read. Pictures as in clh_test.c, of the others' nodes: the
- * verb's own comes from the pool of the CPU.
+ * middle of a clock read. Pictures are of the others' nodes, as EXPECT_SHAPE()
+ * says: the verb's own comes from the pool of the CPU.
+ *
+ * Where the types differ, it is in what becomes of the node of one who leaves
+ * or releases with nobody behind: it stays for the next to find, or it goes.
  */
 #include <linux/bottom_half.h>
 #include <linux/irqflags.h>
@@ -14,37 +18,70 @@
 
 #include "common.h"
 
-static struct nbq_clh *lock_of(struct kunit *test)
+static const struct nbq_row *row_of(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 
-	return &bench->lock;
+	return bench->row;
+}
+
+static void *lock_of(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	return bench->lock;
+}
+
+/* 1 where the node of one with nobody behind stays in the queue, else 0 */
+static unsigned int stays(struct kunit *test)
+{
+	return row_of(test)->facts->stays;
+}
+
+/* The reverse */
+static unsigned int goes(struct kunit *test)
+{
+	return !stays(test);
 }
 
 /* Somebody else holds the lock. */
-static void hold(struct kunit *test)
+static struct nbq_actor *hold(struct kunit *test)
 {
-	struct nbq_node *pred;
+	struct nbq_actor *holder = nbq_bench_arrive(test);
 
-	nbq_bench_join(test, &pred);
-	KUNIT_ASSERT_NULL(test, pred);
+	if (holder->part == WAITS)
+		nbq_actor_advance(test->priv, holder);
+	KUNIT_ASSERT_EQ(test, holder->part, HOLDS);
+	return holder;
 }
 
 /* Unlock at once, so that the case may go on and fail as it likes. */
-static int unlock_if_acquired(struct nbq_clh *lock, int ret)
+static int unlock_if_acquired(struct kunit *test, int ret)
 {
 	if (!ret)
-		nbq_clh_unlock(lock);
+		row_of(test)->unlock(lock_of(test));
 	return ret;
+}
+
+static int try_for(struct kunit *test, ktime_t patience)
+{
+	return unlock_if_acquired(test, row_of(test)->lock_timeout(lock_of(test),
+								   patience));
+}
+
+static int try_until(struct kunit *test, ktime_t deadline)
+{
+	return unlock_if_acquired(test, row_of(test)->lock_until(lock_of(test),
+								 deadline));
 }
 
 /* What others do in the middle of a clock read */
 
 static void others_hand_over(void *arg)
 {
-	struct nbq_clh *lock = arg;
+	struct nbq_bench *bench = arg;
 
-	nbq_clh_hand_over(lock, lock->holder);
+	nbq_actor_release(bench, &bench->actors[0]);
 }
 
 /* Patience */
@@ -89,194 +126,214 @@ KUNIT_ARRAY_PARAM(patience, patience_cases, wait_desc);
 KUNIT_ARRAY_PARAM(deadline, deadline_cases, wait_desc);
 KUNIT_ARRAY_PARAM(free, free_cases, wait_desc);
 
+/* Nothing but the holder is in the queue, and what stays of others. */
+static void expect_nobody_behind_the_holder(struct kunit *test)
+{
+	void *lock = lock_of(test);
+
+	KUNIT_EXPECT_EQ(test, row_of(test)->tail(lock) == row_of(test)->holder(lock),
+			goes(test));
+}
+
+/* The lock is free: [], or with what stays of the last holder, A. */
+static void expect_idle(struct kunit *test)
+{
+	struct nbq_node *tail = row_of(test)->tail(lock_of(test));
+
+	KUNIT_EXPECT_FALSE(test, row_of(test)->is_locked(lock_of(test)));
+	KUNIT_EXPECT_EQ(test, !tail, goes(test));
+	if (tail)
+		KUNIT_EXPECT_EQ(test, row_of(test)->letter(tail), 'A');
+}
+
 static void patience_is_spent_to_the_nanosecond(struct kunit *test)
 {
 	const struct wait_case *wait = test->param_value;
-	struct nbq_clh *lock = lock_of(test);
-	int ret;
 
 	hold(test);
 	nbq_fake_start(1000, 10);
 
 	/* before and after: H */
-	ret = unlock_if_acquired(lock, nbq_clh_lock_timeout(lock, wait->time));
-	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, try_for(test, wait->time), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, wait->reads);
-	EXPECT_PICTURE(test, "H");
-	KUNIT_EXPECT_PTR_EQ(test, lock->tail, lock->holder);
+	EXPECT_SHAPE(test, "H");
+	expect_nobody_behind_the_holder(test);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
-		     .nodes_given_back = 1);
+		     .nodes_given_back = goes(test),
+		     .nodes_abandoned = stays(test));
 }
 
 static void deadline_is_kept_to_the_nanosecond(struct kunit *test)
 {
 	const struct wait_case *wait = test->param_value;
-	struct nbq_clh *lock = lock_of(test);
-	int ret;
 
 	hold(test);
 	nbq_fake_start(1000, 10);
 
 	/* before and after: H */
-	ret = unlock_if_acquired(lock, nbq_clh_lock_until(lock, wait->time));
-	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, try_until(test, wait->time), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, wait->reads);
-	EXPECT_PICTURE(test, "H");
+	EXPECT_SHAPE(test, "H");
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
-		     .nodes_given_back = 1);
+		     .nodes_given_back = goes(test),
+		     .nodes_abandoned = stays(test));
+}
+
+static bool try_at_once(struct kunit *test)
+{
+	bool acquired = row_of(test)->trylock(lock_of(test));
+
+	if (acquired)
+		row_of(test)->unlock(lock_of(test));
+	return acquired;
 }
 
 static void trylock_of_a_held_lock_fails_without_the_clock(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	bool acquired;
-
 	hold(test);
 	nbq_fake_start(1000, 10);
 
 	/* before and after: H */
-	acquired = nbq_clh_trylock(lock);
-	if (acquired)
-		nbq_clh_unlock(lock);
-	KUNIT_EXPECT_FALSE(test, acquired);
+	KUNIT_EXPECT_FALSE(test, try_at_once(test));
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
-	EXPECT_PICTURE(test, "H");
+	EXPECT_SHAPE(test, "H");
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
-		     .nodes_given_back = 1);
+		     .nodes_given_back = goes(test),
+		     .nodes_abandoned = stays(test));
 }
 
 static void uncontended_acquisition_never_reads_the_clock(struct kunit *test)
 {
 	const struct wait_case *wait = test->param_value;
-	struct nbq_clh *lock = lock_of(test);
 
 	nbq_fake_start(1000, 10);
 
-	/* before: []; in between: H; after: [] */
-	KUNIT_EXPECT_EQ(test, 0,
-			unlock_if_acquired(lock, nbq_clh_lock_timeout(lock, wait->time)));
-	KUNIT_EXPECT_EQ(test, 0,
-			unlock_if_acquired(lock, nbq_clh_lock_until(lock, wait->time)));
+	/* before: []; in between: H; after: [], then A where nodes stay */
+	KUNIT_EXPECT_EQ(test, try_for(test, wait->time), 0);
+	expect_idle(test);
+	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_taken = 1,
+		     .nodes_given_back = goes(test));
+	KUNIT_EXPECT_EQ(test, try_until(test, wait->time), 0);
+	expect_idle(test);
+	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_taken = 1,
+		     .nodes_given_back = goes(test),
+		     .nodes_reclaimed = stays(test));
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
-	KUNIT_EXPECT_NULL(test, lock->tail);
-	EXPECT_TOTAL(test, .acquired_uncontended = 2, .nodes_taken = 2,
-		     .nodes_given_back = 2);
 }
 
 static void untimed_verbs_on_a_free_lock_never_read_the_clock(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	bool acquired;
-
 	nbq_fake_start(1000, 10);
-	nbq_clh_lock(lock);
-	nbq_clh_unlock(lock);
-	acquired = nbq_clh_trylock(lock);
-	if (acquired)
-		nbq_clh_unlock(lock);
-	KUNIT_EXPECT_TRUE(test, acquired);
+	row_of(test)->lock(lock_of(test));
+	row_of(test)->unlock(lock_of(test));
+	KUNIT_EXPECT_TRUE(test, try_at_once(test));
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 	EXPECT_TOTAL(test, .acquired_uncontended = 2, .nodes_taken = 2,
-		     .nodes_given_back = 2);
+		     .nodes_given_back = 2 * goes(test),
+		     .nodes_reclaimed = stays(test));
 }
 
 static void patience_past_the_end_of_time_means_forever(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	int ret;
-
 	/* before: H, who hands over at the only read of the clock */
 	hold(test);
 	nbq_fake_start(1000, KTIME_MAX / 2);
-	nbq_fake_call(1, others_hand_over, lock);
-	ret = unlock_if_acquired(lock, nbq_clh_lock_timeout(lock, KTIME_MAX - 1));
+	nbq_fake_call(1, others_hand_over, test->priv);
 
 	/* after: [] */
-	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX - 1), 0);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 1);
-	KUNIT_EXPECT_NULL(test, lock->tail);
-	EXPECT_PICTURE(test, ".");
+	expect_idle(test);
+	EXPECT_SHAPE(test, ".");
 }
 
 static void waiter_takes_the_lock_in_the_middle_of_its_patience(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	int ret;
-
 	/* before: H, who hands over at the third of eleven reads */
 	hold(test);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(3, others_hand_over, lock);
-	ret = unlock_if_acquired(lock, nbq_clh_lock_timeout(lock, 100));
+	nbq_fake_call(3, others_hand_over, test->priv);
 
 	/* after: [] */
-	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, try_for(test, 100), 0);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 3);
-	KUNIT_EXPECT_NULL(test, lock->tail);
-	EXPECT_PICTURE(test, ".");
+	expect_idle(test);
+	EXPECT_SHAPE(test, ".");
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1,
-		     .nodes_reclaimed = 1, .nodes_given_back = 1);
+		     .nodes_reclaimed = 1, .nodes_given_back = goes(test));
 }
 
 static void grant_during_the_last_clock_read_is_left_to_the_next(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	int ret;
-
 	/* before: H, who hands over in the read that ends the patience */
 	hold(test);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(11, others_hand_over, lock);
-	ret = unlock_if_acquired(lock, nbq_clh_lock_timeout(lock, 100));
+	nbq_fake_call(11, others_hand_over, test->priv);
 
 	/* after: A */
-	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
-	EXPECT_PICTURE(test, "A");
+	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
+	EXPECT_SHAPE(test, "A");
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
+		     .nodes_given_back = goes(test),
+		     .nodes_abandoned = stays(test));
 
 	/* the next one needs no patience; after: [] */
-	ret = unlock_if_acquired(lock, nbq_clh_lock_timeout(lock, 0));
-	KUNIT_EXPECT_EQ(test, ret, 0);
-	EXPECT_PICTURE(test, ".");
-	EXPECT_TOTAL(test, .timeouts = 1, .acquired_handoff = 1,
-		     .nodes_taken = 2, .nodes_given_back = 2,
-		     .nodes_reclaimed = 1);
+	KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
+	EXPECT_SHAPE(test, ".");
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1,
+		     .nodes_given_back = goes(test),
+		     .nodes_reclaimed = 1 + stays(test));
+}
+
+static void *new_lock(struct kunit *test)
+{
+	void *lock = kunit_kzalloc(test, row_of(test)->size, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, lock);
+	row_of(test)->init(lock);
+	return lock;
 }
 
 static void locks_can_share_one_budget(struct kunit *test)
 {
-	struct nbq_clh *first = lock_of(test), second, third;
-	struct nbq_node *node = nbq_bench_claim(test);
+	struct nbq_actor other = { .node = nbq_bench_claim(test) };
+	void *first = lock_of(test), *second = new_lock(test);
+	const struct nbq_row *row = row_of(test);
 	int got_first, got_second, got_third;
+	void *third = new_lock(test);
 
-	nbq_clh_init(&second);
-	nbq_clh_init(&third);
-	nbq_clh_join(&second, node);
-	second.holder = node;
+	row->join(second, &other);
 	hold(test);
 
 	/* first is handed over at 1020, second is not; third is free */
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(3, others_hand_over, first);
-	got_first = nbq_clh_lock_until(first, 1050);
+	nbq_fake_call(3, others_hand_over, test->priv);
+	got_first = row->lock_until(first, 1050);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 3);
-	got_second = unlock_if_acquired(&second, nbq_clh_lock_until(&second, 1050));
+	got_second = row->lock_until(second, 1050);
+	if (!got_second)
+		row->unlock(second);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 6);
-	got_third = unlock_if_acquired(&third, nbq_clh_lock_until(&third, 1050));
+	got_third = row->lock_until(third, 1050);
+	if (!got_third)
+		row->unlock(third);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 6);
-	unlock_if_acquired(first, got_first);
+	unlock_if_acquired(test, got_first);
 
 	KUNIT_EXPECT_EQ(test, got_first, 0);
 	KUNIT_EXPECT_EQ(test, got_second, -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, got_third, 0);
+	row->hand_over(second, other.node);
+	KUNIT_EXPECT_EQ(test, row->destroy(second), 0);
+	KUNIT_EXPECT_EQ(test, row->destroy(third), 0);
 }
 
 /* Leaving the queue with others in it */
 
 /* What others see and do: for the calls in the middle of a clock read */
 struct others {
-	struct nbq_clh *lock;
-	struct nbq_node *node;
-	struct nbq_node *pred;
+	struct kunit *test;
+	struct nbq_actor *actor;
 	bool acquired;
 };
 
@@ -284,55 +341,51 @@ static void others_join(void *arg)
 {
 	struct others *others = arg;
 
-	others->pred = nbq_clh_join(others->lock, others->node);
+	nbq_actor_join(others->test->priv, others->actor);
+	nbq_actor_link(others->test->priv, others->actor);
 }
 
 static void others_try_the_same_lock(void *arg)
 {
 	struct others *others = arg;
 
-	others->acquired = nbq_clh_trylock(others->lock);
-	if (others->acquired)
-		nbq_clh_unlock(others->lock);
+	others->acquired = try_at_once(others->test);
 }
 
 static void timed_out_waiter_leaves_its_node_to_the_one_behind(struct kunit *test)
 {
+	struct others behind = { .test = test };
 	struct nbq_bench *bench = test->priv;
-	struct nbq_clh *lock = &bench->lock;
-	struct others behind = { .lock = lock };
-	struct nbq_node *prev;
-	int ret;
+	struct nbq_node *left;
 
 	/* before: H; x joins in the read that ends the patience */
 	hold(test);
-	behind.node = nbq_bench_claim(test);
+	behind.actor = nbq_bench_come(bench);
+	KUNIT_ASSERT_NOT_NULL(test, behind.actor);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(11, others_join, &behind);
-	ret = unlock_if_acquired(lock, nbq_clh_lock_timeout(lock, 100));
 
 	/* after: H L x */
-	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
 		     .nodes_abandoned = 1);
-	KUNIT_ASSERT_NOT_NULL(test, behind.pred);
-	KUNIT_EXPECT_FALSE(test, nbq_is_free(behind.pred));
-	prev = nbq_clh_look(behind.pred);
-	KUNIT_EXPECT_PTR_EQ(test, prev, lock->holder);
+	left = behind.actor->pred;
+	KUNIT_ASSERT_NOT_NULL(test, left);
+	KUNIT_EXPECT_FALSE(test, nbq_is_free(left));
 
 	/* after: H x */
-	nbq_clh_step_over(behind.node, behind.pred, prev);
-	KUNIT_EXPECT_TRUE(test, nbq_is_free(behind.pred));
-	EXPECT_PICTURE(test, "HW");
+	KUNIT_EXPECT_FALSE(test, nbq_actor_advance(bench, behind.actor));
+	KUNIT_EXPECT_PTR_EQ(test, behind.actor->pred,
+			    bench->row->holder(bench->lock));
+	KUNIT_EXPECT_TRUE(test, nbq_is_free(left));
+	EXPECT_SHAPE(test, "HW");
 	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_reclaimed = 1);
 }
 
 static void nested_attempt_on_the_same_lock_leaves_the_queue_whole(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	struct others nested = { .lock = lock, .acquired = true };
+	struct others nested = { .test = test };
 	unsigned int read;
-	int ret;
 
 	hold(test);
 	for (read = 1; read <= 11; read++) {
@@ -341,154 +394,64 @@ static void nested_attempt_on_the_same_lock_leaves_the_queue_whole(struct kunit 
 		nbq_fake_call(read, others_try_the_same_lock, &nested);
 
 		/* before: H; in between: H w x, then H w; after: H */
-		ret = unlock_if_acquired(lock, nbq_clh_lock_timeout(lock, 100));
-		KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
+		KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 		KUNIT_EXPECT_FALSE(test, nested.acquired);
-		EXPECT_PICTURE(test, "H");
-		KUNIT_EXPECT_PTR_EQ(test, lock->tail, lock->holder);
+		EXPECT_SHAPE(test, "H");
+		expect_nobody_behind_the_holder(test);
+		/* what stays is cleared up by the next one */
 		EXPECT_TOTAL(test, .timeouts = 2, .nodes_taken = 2,
-			     .nodes_given_back = 2);
+			     .nodes_given_back = 2 * goes(test),
+			     .nodes_abandoned = 2 * stays(test),
+			     .nodes_reclaimed = read == 1 ? 0 : 2 * stays(test));
 	}
 }
 
 static void attempts_without_patience_do_not_pile_up_nodes(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
 	unsigned int i, acquired = 0;
 
 	hold(test);
 	for (i = 0; i < 100; i++)
-		acquired += !unlock_if_acquired(lock, nbq_clh_lock_timeout(lock, 0));
+		acquired += !try_for(test, 0);
 
 	/* before and after: H */
 	KUNIT_EXPECT_EQ(test, acquired, 0);
-	KUNIT_EXPECT_PTR_EQ(test, lock->tail, lock->holder);
+	expect_nobody_behind_the_holder(test);
 	EXPECT_TOTAL(test, .timeouts = 100, .nodes_taken = 100,
-		     .nodes_given_back = 100);
+		     .nodes_given_back = 100 * goes(test),
+		     .nodes_abandoned = 100 * stays(test),
+		     .nodes_reclaimed = 99 * stays(test));
 }
 
 static void attempt_without_patience_clears_up_behind_the_holder(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	struct nbq_node *node[3], *pred[3];
-	int ret, i;
+	struct nbq_bench *bench = test->priv;
+	struct nbq_actor *w, *x, *y;
 
 	hold(test);
-	for (i = 0; i < 3; i++)
-		node[i] = nbq_bench_join(test, &pred[i]);
-	for (i = 0; i < 3; i++)
-		nbq_clh_leave(lock, node[i], pred[i]);
+	w = nbq_bench_arrive(test);
+	x = nbq_bench_arrive(test);
+	y = nbq_bench_arrive(test);
+	nbq_actor_leave(bench, w);
+	nbq_actor_leave(bench, x);
+	nbq_actor_leave(bench, y);
 
 	/* before: H L L */
-	EXPECT_PICTURE(test, "HLL.");
-	ret = unlock_if_acquired(lock, nbq_clh_lock_timeout(lock, 0));
+	EXPECT_SHAPE(test, "HLLl");
+	KUNIT_EXPECT_EQ(test, try_for(test, 0), -ETIMEDOUT);
 
 	/* after: H */
-	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
-	EXPECT_PICTURE(test, "H...");
-	KUNIT_EXPECT_PTR_EQ(test, lock->tail, lock->holder);
+	EXPECT_SHAPE(test, "H...");
+	expect_nobody_behind_the_holder(test);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
-		     .nodes_given_back = 1, .nodes_reclaimed = 2);
+		     .nodes_given_back = goes(test),
+		     .nodes_abandoned = stays(test),
+		     .nodes_reclaimed = 2 + stays(test));
 }
 
-/* The verbs as a table: how to take, how long to wait, in which form */
+/* The verbs as tables: how to take, in which form, how long to wait */
 
-enum how {
-	TIMEOUT,
-	UNTIL,
-	TRY,
-	LOCK,
-};
-
-enum form {
-	PLAIN,
-	IRQ,
-	IRQSAVE,
-	BH,
-};
-
-struct verb {
-	const char *desc;
-	enum how how;
-	enum form form;
-	ktime_t time;
-};
-
-static int take_plain(const struct verb *verb, struct nbq_clh *lock)
-{
-	if (verb->how == TIMEOUT)
-		return nbq_clh_lock_timeout(lock, verb->time);
-	if (verb->how == UNTIL)
-		return nbq_clh_lock_until(lock, verb->time);
-	if (verb->how == TRY)
-		return nbq_clh_trylock(lock) ? 0 : -ETIMEDOUT;
-	nbq_clh_lock(lock);
-	return 0;
-}
-
-static int take_irq(const struct verb *verb, struct nbq_clh *lock)
-{
-	if (verb->how == TIMEOUT)
-		return nbq_clh_lock_timeout_irq(lock, verb->time);
-	if (verb->how == UNTIL)
-		return nbq_clh_lock_until_irq(lock, verb->time);
-	if (verb->how == TRY)
-		return nbq_clh_trylock_irq(lock) ? 0 : -ETIMEDOUT;
-	nbq_clh_lock_irq(lock);
-	return 0;
-}
-
-static int take_irqsave(const struct verb *verb, struct nbq_clh *lock,
-			unsigned long *flags)
-{
-	if (verb->how == TIMEOUT)
-		return nbq_clh_lock_timeout_irqsave(lock, verb->time, *flags);
-	if (verb->how == UNTIL)
-		return nbq_clh_lock_until_irqsave(lock, verb->time, *flags);
-	if (verb->how == TRY)
-		return nbq_clh_trylock_irqsave(lock, *flags) ? 0 : -ETIMEDOUT;
-	nbq_clh_lock_irqsave(lock, *flags);
-	return 0;
-}
-
-static int take_bh(const struct verb *verb, struct nbq_clh *lock)
-{
-	if (verb->how == TIMEOUT)
-		return nbq_clh_lock_timeout_bh(lock, verb->time);
-	if (verb->how == UNTIL)
-		return nbq_clh_lock_until_bh(lock, verb->time);
-	if (verb->how == TRY)
-		return nbq_clh_trylock_bh(lock) ? 0 : -ETIMEDOUT;
-	nbq_clh_lock_bh(lock);
-	return 0;
-}
-
-static int take(const struct verb *verb, struct nbq_clh *lock,
-		unsigned long *flags)
-{
-	if (verb->form == IRQ)
-		return take_irq(verb, lock);
-	if (verb->form == IRQSAVE)
-		return take_irqsave(verb, lock, flags);
-	if (verb->form == BH)
-		return take_bh(verb, lock);
-	return take_plain(verb, lock);
-}
-
-static void drop(const struct verb *verb, struct nbq_clh *lock,
-		 unsigned long flags)
-{
-	if (verb->form == IRQ)
-		nbq_clh_unlock_irq(lock);
-	else if (verb->form == IRQSAVE)
-		nbq_clh_unlock_irqrestore(lock, flags);
-	else if (verb->form == BH)
-		nbq_clh_unlock_bh(lock);
-	else
-		nbq_clh_unlock(lock);
-}
-
-static const struct verb failing_verbs[] = {
+static const struct nbq_verb failing_verbs[] = {
 	{ "lock_timeout", TIMEOUT, PLAIN, 100 },
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
 	{ "lock_until", UNTIL, PLAIN, 1100 },
@@ -521,7 +484,7 @@ static const struct verb failing_verbs[] = {
 	{ "lock", LOCK, PLAIN },
 };
 
-static void verb_desc(const struct verb *verb, char *desc)
+static void verb_desc(const struct nbq_verb *verb, char *desc)
 {
 	strscpy(desc, verb->desc, KUNIT_PARAM_DESC_SIZE);
 }
@@ -533,29 +496,34 @@ KUNIT_ARRAY_PARAM(any_verb, patient_and_impatient_verbs, verb_desc);
 
 static void free_lock_behind_abandoned_nodes_is_taken_at_once(struct kunit *test)
 {
-	const struct verb *verb = test->param_value;
+	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_row *row = row_of(test);
 	struct nbq_bench *bench = test->priv;
 	unsigned long flags, leavers;
 	int ret;
 
 	nbq_fake_start(1000, 10);
 	for (leavers = 0; leavers <= NBQ_BENCH_NODES - 2; leavers++) {
+		bool at_once = stays(test) && !leavers;
+
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
 		nbq_bench_abandon(test, leavers);
 
 		/* before: A L .. L */
-		ret = take(verb, &bench->lock, &flags);
+		ret = row->take(verb, bench->lock, &flags);
 		if (!ret)
-			drop(verb, &bench->lock, flags);
+			row->drop(verb, bench->lock, flags);
 
 		/* after: [] */
 		KUNIT_ASSERT_EQ(test, ret, 0);
-		KUNIT_EXPECT_NULL(test, bench->lock.tail);
-		KUNIT_EXPECT_PTR_EQ(test, NULL,
-				    strpbrk(nbq_bench_picture(bench), "ALHW"));
-		EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1,
+		expect_idle(test);
+		EXPECT_SHAPE(test, ".");
+		EXPECT_TOTAL(test, .acquired_handoff = !at_once,
+			     .acquired_uncontended = at_once, .nodes_taken = 1,
 			     .nodes_reclaimed = leavers + 1,
-			     .nodes_given_back = 1);
+			     .nodes_given_back = goes(test));
+		KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), 0);
+		EXPECT_TOTAL(test, .nodes_reclaimed = stays(test));
 	}
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 }
@@ -572,10 +540,11 @@ static void longest_walk_is_the_most_leavers_in_front_of_one_attempt(struct kuni
 	for (i = 0; i < ARRAY_SIZE(leavers); i++) {
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
 		nbq_bench_abandon(test, leavers[i]);
-		nbq_clh_lock(&bench->lock);
-		nbq_clh_unlock(&bench->lock);
+		bench->row->lock(bench->lock);
+		bench->row->unlock(bench->lock);
 		KUNIT_EXPECT_EQ(test, 0, nbq_event_read("longest_walk", &walk));
 		KUNIT_EXPECT_EQ(test, walk, longest[i]);
+		KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
 	}
 }
 
@@ -621,17 +590,18 @@ static void expect_context(struct kunit *test, struct context now,
 
 static void expect_holder_s_context(struct kunit *test)
 {
-	const struct verb *verb = test->param_value;
-	struct nbq_clh *lock = lock_of(test);
+	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_row *row = row_of(test);
+	void *lock = lock_of(test);
 	struct context before, holding, after, want;
 	unsigned long flags;
 	int ret;
 
 	before = context_now();
-	ret = take(verb, lock, &flags);
+	ret = row->take(verb, lock, &flags);
 	holding = context_now();
 	if (!ret)
-		drop(verb, lock, flags);
+		row->drop(verb, lock, flags);
 	after = context_now();
 	mend(before);
 
@@ -656,8 +626,9 @@ static void untimed_holder_has_preemption_off_and_what_the_verb_says(struct kuni
 
 static void failure_leaves_preemption_and_interrupts_as_they_were(struct kunit *test)
 {
-	const struct verb *verb = test->param_value;
-	struct nbq_clh *lock = lock_of(test);
+	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_row *row = row_of(test);
+	void *lock = lock_of(test);
 	struct context before, after;
 	unsigned long flags;
 	int ret;
@@ -665,9 +636,9 @@ static void failure_leaves_preemption_and_interrupts_as_they_were(struct kunit *
 	hold(test);
 	nbq_fake_start(1000, 10);
 	before = context_now();
-	ret = take(verb, lock, &flags);
+	ret = row->take(verb, lock, &flags);
 	if (!ret)
-		drop(verb, lock, flags);
+		row->drop(verb, lock, flags);
 	after = context_now();
 	mend(before);
 
@@ -677,17 +648,18 @@ static void failure_leaves_preemption_and_interrupts_as_they_were(struct kunit *
 
 static void irqsave_verbs_leave_interrupts_off_that_were_off(struct kunit *test)
 {
-	const struct verb *verb = test->param_value;
-	struct nbq_clh *lock = lock_of(test);
+	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_row *row = row_of(test);
+	void *lock = lock_of(test);
 	struct context failed, released;
 	unsigned long flags;
 	int ret;
 
 	nbq_fake_start(1000, 10);
 	local_irq_disable();
-	ret = take(verb, lock, &flags);
+	ret = row->take(verb, lock, &flags);
 	if (!ret)
-		drop(verb, lock, flags);
+		row->drop(verb, lock, flags);
 	released = context_now();
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, ret, 0);
@@ -695,7 +667,7 @@ static void irqsave_verbs_leave_interrupts_off_that_were_off(struct kunit *test)
 
 	hold(test);
 	local_irq_disable();
-	ret = take(verb, lock, &flags);
+	ret = row->take(verb, lock, &flags);
 	failed = context_now();
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
@@ -707,48 +679,49 @@ static void irqsave_verbs_leave_interrupts_off_that_were_off(struct kunit *test)
 static void expect_looks(struct kunit *test, const char *picture, bool locked,
 			 bool contended)
 {
-	struct nbq_clh *lock = lock_of(test);
+	const struct nbq_row *row = row_of(test);
+	void *lock = lock_of(test);
 
-	KUNIT_EXPECT_EQ_MSG(test, nbq_clh_is_locked(lock), locked, "%s", picture);
-	KUNIT_EXPECT_EQ_MSG(test, nbq_clh_is_contended(lock), contended, "%s",
+	KUNIT_EXPECT_EQ_MSG(test, row->is_locked(lock), locked, "%s", picture);
+	KUNIT_EXPECT_EQ_MSG(test, row->is_contended(lock), contended, "%s",
 			    picture);
 }
 
 static void looks_tell_held_and_contended_in_every_state(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	struct nbq_node *holder, *w, *x, *pred, *w_pred, *x_pred;
+	struct nbq_bench *bench = test->priv;
+	struct nbq_actor *holder, *w, *x;
 
 	expect_looks(test, "[]", false, false);
-	holder = nbq_bench_join(test, &pred);
+	holder = hold(test);
 	expect_looks(test, "H", true, false);
-	w = nbq_bench_join(test, &w_pred);
+	w = nbq_bench_arrive(test);
 	expect_looks(test, "H w", true, true);
-	x = nbq_bench_join(test, &x_pred);
-	nbq_clh_leave(lock, w, w_pred);
+	x = nbq_bench_arrive(test);
+	nbq_actor_leave(bench, w);
 	expect_looks(test, "H L x", true, true);
-	nbq_clh_leave(lock, x, x_pred);
+	nbq_actor_leave(bench, x);
 	expect_looks(test, "H L: advisory", true, true);
-	nbq_clh_hand_over(lock, holder);
+	nbq_actor_release(bench, holder);
 	expect_looks(test, "A L", false, false);
-	x = nbq_bench_join(test, &x_pred);
+	x = nbq_bench_arrive(test);
 	expect_looks(test, "A L x", false, false);
-	nbq_clh_step_over(x, x_pred, nbq_clh_look(x_pred));
-	nbq_clh_take_over(lock, x, holder);
+	KUNIT_EXPECT_TRUE(test, nbq_actor_advance(bench, x));
 	expect_looks(test, "H", true, false);
-	nbq_clh_hand_over(lock, x);
+	nbq_actor_release(bench, x);
 	expect_looks(test, "[]", false, false);
 }
 
 static void looks_tell_what_the_verbs_did(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	const struct nbq_row *row = row_of(test);
+	void *lock = lock_of(test);
 	bool locked, contended;
 
-	nbq_clh_lock(lock);
-	locked = nbq_clh_is_locked(lock);
-	contended = nbq_clh_is_contended(lock);
-	nbq_clh_unlock(lock);
+	row->lock(lock);
+	locked = row->is_locked(lock);
+	contended = row->is_contended(lock);
+	row->unlock(lock);
 	KUNIT_EXPECT_TRUE(test, locked);
 	KUNIT_EXPECT_FALSE(test, contended);
 	expect_looks(test, "[]", false, false);
@@ -756,44 +729,52 @@ static void looks_tell_what_the_verbs_did(struct kunit *test)
 
 /* Making and destroying */
 
-static DEFINE_NBQ_CLH(static_lock);
-static struct { struct nbq_clh lock; } static_struct = {
-	.lock = NBQ_CLH_INIT(static_struct.lock),
-};
+static void expect_free_and_usable(struct kunit *test, void *lock)
+{
+	const struct nbq_row *row = row_of(test);
+
+	KUNIT_EXPECT_FALSE(test, row->is_locked(lock));
+	row->lock(lock);
+	row->unlock(lock);
+	KUNIT_EXPECT_EQ(test, row->destroy(lock), 0);
+	KUNIT_EXPECT_NULL(test, row->tail(lock));
+}
 
 static void locks_defined_statically_are_free(struct kunit *test)
 {
-	KUNIT_EXPECT_FALSE(test, nbq_clh_is_locked(&static_lock));
-	KUNIT_EXPECT_FALSE(test, nbq_clh_is_locked(&static_struct.lock));
-	nbq_clh_lock(&static_lock);
-	nbq_clh_unlock(&static_lock);
-	nbq_clh_lock(&static_struct.lock);
-	nbq_clh_unlock(&static_struct.lock);
-	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(&static_lock), 0);
-	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(&static_struct.lock), 0);
+	expect_free_and_usable(test, row_of(test)->static_lock);
+	expect_free_and_usable(test, row_of(test)->static_member);
 }
 
 static void init_forgets_what_was_in_the_memory(struct kunit *test)
 {
-	struct nbq_clh lock;
+	const struct nbq_row *row = row_of(test);
+	void *lock = lock_of(test);
 
-	memset(&lock, 0x6b, sizeof(lock));
-	nbq_clh_init(&lock);
-	KUNIT_EXPECT_NULL(test, lock.tail);
-	KUNIT_EXPECT_NULL(test, lock.holder);
+	memset(lock, 0x6b, row->size);
+	row->init(lock);
+	KUNIT_EXPECT_NULL(test, row->tail(lock));
+	KUNIT_EXPECT_NULL(test, row->holder(lock));
 }
 
-static void destroy_of_an_idle_lock_gives_nothing_back(struct kunit *test)
+static void destroy_of_an_idle_lock_gives_back_what_it_keeps(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	const struct nbq_row *row = row_of(test);
+	void *lock = lock_of(test);
 
 	/* before and after: [] */
-	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(lock), 0);
-	nbq_clh_lock(lock);
-	nbq_clh_unlock(lock);
-	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(lock), 0);
+	KUNIT_EXPECT_EQ(test, row->destroy(lock), 0);
+	EXPECT_TOTAL(test);
+
+	/* before: [], or A; after: [] */
+	row->lock(lock);
+	row->unlock(lock);
+	expect_idle(test);
+	KUNIT_EXPECT_EQ(test, row->destroy(lock), 0);
+	KUNIT_EXPECT_NULL(test, row->tail(lock));
 	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_taken = 1,
-		     .nodes_given_back = 1);
+		     .nodes_given_back = goes(test),
+		     .nodes_reclaimed = stays(test));
 }
 
 static void destroy_gives_back_exactly_the_abandoned_nodes(struct kunit *test)
@@ -806,29 +787,24 @@ static void destroy_gives_back_exactly_the_abandoned_nodes(struct kunit *test)
 		nbq_bench_abandon(test, leavers);
 
 		/* before: A L .. L */
-		KUNIT_EXPECT_EQ(test, nbq_clh_destroy(&bench->lock), 0);
+		KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
 
 		/* after: [] */
-		KUNIT_EXPECT_NULL(test, bench->lock.tail);
-		KUNIT_EXPECT_PTR_EQ(test, NULL,
-				    strpbrk(nbq_bench_picture(bench), "ALHW"));
+		KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
+		EXPECT_SHAPE(test, ".");
 		EXPECT_TOTAL(test, .nodes_reclaimed = leavers + 1);
 	}
 }
 
 static void destroyed_lock_is_as_new(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	int ret;
-
 	nbq_bench_abandon(test, 2);
-	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(lock), 0);
+	KUNIT_EXPECT_EQ(test, row_of(test)->destroy(lock_of(test)), 0);
 	EXPECT_TOTAL(test, .nodes_reclaimed = 3);
 
-	ret = unlock_if_acquired(lock, nbq_clh_lock_timeout(lock, 0));
-	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
 	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_taken = 1,
-		     .nodes_given_back = 1);
+		     .nodes_given_back = goes(test));
 }
 
 /*
@@ -836,98 +812,118 @@ static void destroyed_lock_is_as_new(struct kunit *test)
  * need a KUnit that can keep a warning quiet.
  */
 #ifdef kunit_warning_suppress
+static void needs_quiet_warnings(struct kunit *test)
+{
+}
+#else
+#define kunit_warning_suppress(test)
+
+static void needs_quiet_warnings(struct kunit *test)
+{
+	kunit_skip(test, "this KUnit cannot keep a warning out of the log");
+}
+#endif
 
 static void destroy_of_a_held_lock_touches_nothing(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	struct nbq_node *holder;
+	const struct nbq_row *row = row_of(test);
+	struct nbq_bench *bench = test->priv;
+	struct nbq_actor *holder;
 
-	hold(test);
-	holder = lock->holder;
+	needs_quiet_warnings(test);
+	holder = hold(test);
 
 	/* before and after: H */
 	kunit_warning_suppress(test)
-		KUNIT_EXPECT_EQ(test, nbq_clh_destroy(lock), -EBUSY);
-	EXPECT_PICTURE(test, "H");
-	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	KUNIT_EXPECT_PTR_EQ(test, lock->holder, holder);
+		KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), -EBUSY);
+	EXPECT_SHAPE(test, "H");
+	KUNIT_EXPECT_PTR_EQ(test, row->tail(bench->lock), holder->node);
+	KUNIT_EXPECT_PTR_EQ(test, row->holder(bench->lock), holder->node);
 	EXPECT_TOTAL(test);
 
 	/* the holder notices nothing; after: [] */
-	KUNIT_EXPECT_TRUE(test, nbq_clh_hand_over(lock, holder));
-	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(lock), 0);
+	KUNIT_EXPECT_EQ(test, nbq_actor_release(bench, holder), goes(test));
+	KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), 0);
 }
 
 static void destroy_of_a_lock_held_through_the_verbs_is_refused(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	const struct nbq_row *row = row_of(test);
+	void *lock = lock_of(test);
 	int ret = 0;
 
+	needs_quiet_warnings(test);
 	kunit_warning_suppress(test) {
-		nbq_clh_lock(lock);
-		ret = nbq_clh_destroy(lock);
-		nbq_clh_unlock(lock);
+		row->lock(lock);
+		ret = row->destroy(lock);
+		row->unlock(lock);
 	}
 	KUNIT_EXPECT_EQ(test, ret, -EBUSY);
-	KUNIT_EXPECT_NULL(test, lock->tail);
+	expect_idle(test);
 	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_taken = 1,
-		     .nodes_given_back = 1);
+		     .nodes_given_back = goes(test));
 }
 
 static void destroy_under_a_waiter_touches_nothing(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	struct nbq_node *holder, *w, *x, *pred, *w_pred, *x_pred;
+	const struct nbq_row *row = row_of(test);
+	struct nbq_bench *bench = test->priv;
+	struct nbq_actor *holder, *w, *x;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
-	x = nbq_bench_join(test, &x_pred);
-	nbq_clh_leave(lock, w, w_pred);
-	nbq_clh_hand_over(lock, holder);
+	needs_quiet_warnings(test);
+	holder = hold(test);
+	w = nbq_bench_arrive(test);
+	x = nbq_bench_arrive(test);
+	nbq_actor_leave(bench, w);
+	nbq_actor_release(bench, holder);
 
 	/* before and after: A L x */
 	kunit_warning_suppress(test)
-		KUNIT_EXPECT_EQ(test, nbq_clh_destroy(lock), -EBUSY);
-	EXPECT_PICTURE(test, "ALW");
-	KUNIT_EXPECT_PTR_EQ(test, lock->tail, x);
+		KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), -EBUSY);
+	EXPECT_SHAPE(test, "ALW");
+	KUNIT_EXPECT_PTR_EQ(test, row->tail(bench->lock), x->node);
 	EXPECT_TOTAL(test);
 }
 
 static void destroy_behind_a_holder_touches_no_abandoned_node(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	struct nbq_node *w, *x, *pred, *w_pred, *x_pred;
+	const struct nbq_row *row = row_of(test);
+	struct nbq_bench *bench = test->priv;
+	struct nbq_actor *w, *x;
+	struct nbq_node *tail;
 
-	nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
-	x = nbq_bench_join(test, &x_pred);
-	nbq_clh_leave(lock, w, w_pred);
-	nbq_clh_leave(lock, x, x_pred);
+	needs_quiet_warnings(test);
+	hold(test);
+	w = nbq_bench_arrive(test);
+	x = nbq_bench_arrive(test);
+	nbq_actor_leave(bench, w);
+	nbq_actor_leave(bench, x);
 
 	/* before and after: H L */
+	tail = row->tail(bench->lock);
 	kunit_warning_suppress(test)
-		KUNIT_EXPECT_EQ(test, nbq_clh_destroy(lock), -EBUSY);
-	EXPECT_PICTURE(test, "HL.");
-	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
+		KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), -EBUSY);
+	EXPECT_SHAPE(test, "HLl");
+	KUNIT_EXPECT_PTR_EQ(test, row->tail(bench->lock), tail);
 	EXPECT_TOTAL(test);
 }
 
 static void unlock_of_a_lock_that_nobody_holds_changes_nothing(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
 	struct context before = context_now(), after;
 
+	needs_quiet_warnings(test);
 	kunit_warning_suppress(test) {
-		nbq_clh_unlock(lock);
+		row_of(test)->unlock(lock_of(test));
 		nbq_bench_abandon(test, 1);
 
 		/* before and after: A L */
-		nbq_clh_unlock(lock);
+		row_of(test)->unlock(lock_of(test));
 	}
 	after = context_now();
 	mend(before);
 	KUNIT_EXPECT_EQ(test, after.preempt, before.preempt);
-	EXPECT_PICTURE(test, "AL.");
+	EXPECT_SHAPE(test, "AL");
 	EXPECT_TOTAL(test);
 	EXPECT_COUNTED(test);
 }
@@ -937,81 +933,75 @@ static void unlock_on_another_cpu_than_the_holder_s_changes_nothing(struct kunit
 	struct nbq_bench *bench = test->priv;
 	struct context before = context_now(), after;
 
+	needs_quiet_warnings(test);
 	hold(test);
 	bench->pool.cpu = nr_cpu_ids;
 
 	/* before and after: H */
 	kunit_warning_suppress(test)
-		nbq_clh_unlock(&bench->lock);
+		bench->row->unlock(bench->lock);
 	after = context_now();
 	mend(before);
 	KUNIT_EXPECT_EQ(test, after.preempt, before.preempt);
-	EXPECT_PICTURE(test, "H");
+	EXPECT_SHAPE(test, "H");
 	EXPECT_COUNTED(test, .nodes_taken = 1);
 }
 
-#else
-
-static void misuse_is_refused(struct kunit *test)
-{
-	kunit_skip(test, "this KUnit cannot keep a warning out of the log");
+#define VERBS_CASES							\
+{									\
+	KUNIT_CASE_PARAM(patience_is_spent_to_the_nanosecond,		\
+			 patience_gen_params),				\
+	KUNIT_CASE_PARAM(deadline_is_kept_to_the_nanosecond,		\
+			 deadline_gen_params),				\
+	KUNIT_CASE(trylock_of_a_held_lock_fails_without_the_clock),	\
+	KUNIT_CASE_PARAM(uncontended_acquisition_never_reads_the_clock,	\
+			 free_gen_params),				\
+	KUNIT_CASE(untimed_verbs_on_a_free_lock_never_read_the_clock),	\
+	KUNIT_CASE(patience_past_the_end_of_time_means_forever),	\
+	KUNIT_CASE(waiter_takes_the_lock_in_the_middle_of_its_patience),\
+	KUNIT_CASE(grant_during_the_last_clock_read_is_left_to_the_next),\
+	KUNIT_CASE(locks_can_share_one_budget),				\
+	KUNIT_CASE(timed_out_waiter_leaves_its_node_to_the_one_behind),	\
+	KUNIT_CASE(nested_attempt_on_the_same_lock_leaves_the_queue_whole),\
+	KUNIT_CASE(attempts_without_patience_do_not_pile_up_nodes),	\
+	KUNIT_CASE(attempt_without_patience_clears_up_behind_the_holder),\
+	KUNIT_CASE_PARAM(free_lock_behind_abandoned_nodes_is_taken_at_once,\
+			 any_verb_gen_params),				\
+	KUNIT_CASE(longest_walk_is_the_most_leavers_in_front_of_one_attempt),\
+	KUNIT_CASE_PARAM(holder_has_preemption_off_and_what_the_verb_says,\
+			 failing_verb_gen_params),			\
+	KUNIT_CASE_PARAM(untimed_holder_has_preemption_off_and_what_the_verb_says,\
+			 untimed_verb_gen_params),			\
+	KUNIT_CASE_PARAM(failure_leaves_preemption_and_interrupts_as_they_were,\
+			 failing_verb_gen_params),			\
+	KUNIT_CASE_PARAM(irqsave_verbs_leave_interrupts_off_that_were_off,\
+			 irqsave_verb_gen_params),			\
+	KUNIT_CASE(looks_tell_held_and_contended_in_every_state),	\
+	KUNIT_CASE(looks_tell_what_the_verbs_did),			\
+	KUNIT_CASE(locks_defined_statically_are_free),			\
+	KUNIT_CASE(init_forgets_what_was_in_the_memory),		\
+	KUNIT_CASE(destroy_of_an_idle_lock_gives_back_what_it_keeps),	\
+	KUNIT_CASE(destroy_gives_back_exactly_the_abandoned_nodes),	\
+	KUNIT_CASE(destroyed_lock_is_as_new),				\
+	KUNIT_CASE(destroy_of_a_held_lock_touches_nothing),		\
+	KUNIT_CASE(destroy_of_a_lock_held_through_the_verbs_is_refused),\
+	KUNIT_CASE(destroy_under_a_waiter_touches_nothing),		\
+	KUNIT_CASE(destroy_behind_a_holder_touches_no_abandoned_node),	\
+	KUNIT_CASE(unlock_of_a_lock_that_nobody_holds_changes_nothing),	\
+	KUNIT_CASE(unlock_on_another_cpu_than_the_holder_s_changes_nothing),\
+	{}								\
 }
 
-#endif
-
-static struct kunit_case verbs_cases[] = {
-	KUNIT_CASE_PARAM(patience_is_spent_to_the_nanosecond,
-			 patience_gen_params),
-	KUNIT_CASE_PARAM(deadline_is_kept_to_the_nanosecond,
-			 deadline_gen_params),
-	KUNIT_CASE(trylock_of_a_held_lock_fails_without_the_clock),
-	KUNIT_CASE_PARAM(uncontended_acquisition_never_reads_the_clock,
-			 free_gen_params),
-	KUNIT_CASE(untimed_verbs_on_a_free_lock_never_read_the_clock),
-	KUNIT_CASE(patience_past_the_end_of_time_means_forever),
-	KUNIT_CASE(waiter_takes_the_lock_in_the_middle_of_its_patience),
-	KUNIT_CASE(grant_during_the_last_clock_read_is_left_to_the_next),
-	KUNIT_CASE(locks_can_share_one_budget),
-	KUNIT_CASE(timed_out_waiter_leaves_its_node_to_the_one_behind),
-	KUNIT_CASE(nested_attempt_on_the_same_lock_leaves_the_queue_whole),
-	KUNIT_CASE(attempts_without_patience_do_not_pile_up_nodes),
-	KUNIT_CASE(attempt_without_patience_clears_up_behind_the_holder),
-	KUNIT_CASE_PARAM(free_lock_behind_abandoned_nodes_is_taken_at_once,
-			 any_verb_gen_params),
-	KUNIT_CASE(longest_walk_is_the_most_leavers_in_front_of_one_attempt),
-	KUNIT_CASE_PARAM(holder_has_preemption_off_and_what_the_verb_says,
-			 failing_verb_gen_params),
-	KUNIT_CASE_PARAM(untimed_holder_has_preemption_off_and_what_the_verb_says,
-			 untimed_verb_gen_params),
-	KUNIT_CASE_PARAM(failure_leaves_preemption_and_interrupts_as_they_were,
-			 failing_verb_gen_params),
-	KUNIT_CASE_PARAM(irqsave_verbs_leave_interrupts_off_that_were_off,
-			 irqsave_verb_gen_params),
-	KUNIT_CASE(looks_tell_held_and_contended_in_every_state),
-	KUNIT_CASE(looks_tell_what_the_verbs_did),
-	KUNIT_CASE(locks_defined_statically_are_free),
-	KUNIT_CASE(init_forgets_what_was_in_the_memory),
-	KUNIT_CASE(destroy_of_an_idle_lock_gives_nothing_back),
-	KUNIT_CASE(destroy_gives_back_exactly_the_abandoned_nodes),
-	KUNIT_CASE(destroyed_lock_is_as_new),
-#ifdef kunit_warning_suppress
-	KUNIT_CASE(destroy_of_a_held_lock_touches_nothing),
-	KUNIT_CASE(destroy_of_a_lock_held_through_the_verbs_is_refused),
-	KUNIT_CASE(destroy_under_a_waiter_touches_nothing),
-	KUNIT_CASE(destroy_behind_a_holder_touches_no_abandoned_node),
-	KUNIT_CASE(unlock_of_a_lock_that_nobody_holds_changes_nothing),
-	KUNIT_CASE(unlock_on_another_cpu_than_the_holder_s_changes_nothing),
-#else
-	KUNIT_CASE(misuse_is_refused),
-#endif
-	{}
-};
-
-static struct kunit_suite verbs_suite = {
-	.name = "nbq_clh_verbs",
-	.init = nbq_bench_init,
-	.exit = nbq_bench_exit,
-	.test_cases = verbs_cases,
-};
-
-kunit_test_suite(verbs_suite);
+#define NBQ_ROW(type)							\
+static struct kunit_case type##_cases[] = VERBS_CASES;			\
+									\
+static struct kunit_suite type##_suite = {				\
+	.name = #type "_verbs",						\
+	.init = type##_bench_init,					\
+	.exit = nbq_bench_finish,					\
+	.test_cases = type##_cases,					\
+};									\
+									\
+kunit_test_suite(type##_suite);
+#include "lock_row_list.h"
+#undef NBQ_ROW

@@ -21,8 +21,10 @@ from bed.kernels import require_um_host
 from bed.modules import refresh_copy
 from bed.source import get_source
 
-SUITES = ("nbq_clh", "nbq_clh_verbs", "nbq_pool", "nbq_deadline", "nbq_events",
-          "nbq_threads")
+SUITES = ("nbq_clh",
+          *(f"nbq_{lock}_{claims}" for lock in ("clh", "mcs", "swap")
+            for claims in ("verbs", "threads")),
+          "nbq_pool", "nbq_deadline", "nbq_events")
 BUILD_TIMEOUT = 3600
 RUN_TIMEOUT = 300		# kunit.py's own limit for the boot and the suites
 CPUS = max(4, guest_cpus())

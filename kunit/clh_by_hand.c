@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CLH-NB as the suites for all lock types use it: see lock_row.h.
+ */
+#include "common.h"
+
+static DEFINE_NBQ_CLH(static_lock);
+static struct { struct nbq_clh lock; } static_struct = {
+	.lock = NBQ_CLH_INIT(static_struct.lock),
+};
+
+static const struct nbq_facts facts = {
+	.stays = 0,
+	.leave_steps = 2,
+	.leave_bound = 2,
+	.release_steps = 4,
+	.release_bound = 3,
+};
+
+/* Nobody knows who stands behind. */
+static void link_to_pred(struct nbq_actor *actor)
+{
+}
+
+static struct nbq_node *poll_pred(const struct nbq_actor *actor)
+{
+	return nbq_clh_look(actor->pred);
+}
+
+static void step_over(struct nbq_actor *actor, struct nbq_node *said)
+{
+	actor->pred = nbq_clh_step_over(actor->node, actor->pred, said);
+}
+
+static bool leave(struct nbq_clh *lock, struct nbq_actor *actor)
+{
+	return nbq_clh_leave(lock, actor->node, actor->pred);
+}
+
+static bool hand_over(struct nbq_clh *lock, struct nbq_node *node)
+{
+	return nbq_clh_hand_over(lock, node);
+}
+
+static char letter(const struct nbq_node *node)
+{
+	if (node->prev == NBQ_AVAILABLE)
+		return 'A';
+	return node->prev ? 'L' : 'W';
+}
+
+#define NBQ_TYPE	nbq_clh
+#include "define_lock_row.h"

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The row of a lock type, see lock_row.h. The file of a lock type includes this
+ * at its end, with NBQ_TYPE as for nbqlock/lock_type.h. What it must have by
+ * then is its own:
+ *
+ *	static_lock, static_struct.lock: locks that were defined statically
+ *	facts: the type's struct nbq_facts
+ *	link_to_pred(), poll_pred(), step_over(), leave(), hand_over(), letter():
+ *		as the members of struct nbq_row
+ */
+#include "common.h"
+
+#define nbq_X_init			__PASTE(NBQ_TYPE, _init)
+#define nbq_X_join			__PASTE(NBQ_TYPE, _join)
+#define nbq_X_take_over			__PASTE(NBQ_TYPE, _take_over)
+#define nbq_X_lock_timeout_irqsave	__PASTE(NBQ_TYPE, _lock_timeout_irqsave)
+#define nbq_X_lock_until_irqsave	__PASTE(NBQ_TYPE, _lock_until_irqsave)
+#define nbq_X_trylock_irqsave		__PASTE(NBQ_TYPE, _trylock_irqsave)
+#define nbq_X_lock_irqsave		__PASTE(NBQ_TYPE, _lock_irqsave)
+#define nbq_X_row			__PASTE(NBQ_TYPE, _row)
+#define nbq_X_bench_init		__PASTE(NBQ_TYPE, _bench_init)
+
+/* The verbs */
+
+static void verb_init(void *lock)
+{
+	struct nbq_X *x = lock;
+
+	nbq_X_init(x);
+}
+
+static int verb_lock_timeout(void *lock, ktime_t patience)
+{
+	return nbq_X_lock_timeout(lock, patience);
+}
+
+static int verb_lock_until(void *lock, ktime_t deadline)
+{
+	return nbq_X_lock_until(lock, deadline);
+}
+
+static bool verb_trylock(void *lock)
+{
+	return nbq_X_trylock(lock);
+}
+
+static void verb_lock(void *lock)
+{
+	nbq_X_lock(lock);
+}
+
+static void verb_unlock(void *lock)
+{
+	nbq_X_unlock(lock);
+}
+
+static bool verb_is_locked(const void *lock)
+{
+	return nbq_X_is_locked(lock);
+}
+
+static bool verb_is_contended(const void *lock)
+{
+	return nbq_X_is_contended(lock);
+}
+
+static int verb_destroy(void *lock)
+{
+	return nbq_X_destroy(lock);
+}
+
+static int take_plain(const struct nbq_verb *verb, struct nbq_X *lock)
+{
+	if (verb->how == TIMEOUT)
+		return nbq_X_lock_timeout(lock, verb->time);
+	if (verb->how == UNTIL)
+		return nbq_X_lock_until(lock, verb->time);
+	if (verb->how == TRY)
+		return nbq_X_trylock(lock) ? 0 : -ETIMEDOUT;
+	nbq_X_lock(lock);
+	return 0;
+}
+
+static int take_irq(const struct nbq_verb *verb, struct nbq_X *lock)
+{
+	if (verb->how == TIMEOUT)
+		return nbq_X_lock_timeout_irq(lock, verb->time);
+	if (verb->how == UNTIL)
+		return nbq_X_lock_until_irq(lock, verb->time);
+	if (verb->how == TRY)
+		return nbq_X_trylock_irq(lock) ? 0 : -ETIMEDOUT;
+	nbq_X_lock_irq(lock);
+	return 0;
+}
+
+static int take_irqsave(const struct nbq_verb *verb, struct nbq_X *lock,
+			unsigned long *flags)
+{
+	if (verb->how == TIMEOUT)
+		return nbq_X_lock_timeout_irqsave(lock, verb->time, *flags);
+	if (verb->how == UNTIL)
+		return nbq_X_lock_until_irqsave(lock, verb->time, *flags);
+	if (verb->how == TRY)
+		return nbq_X_trylock_irqsave(lock, *flags) ? 0 : -ETIMEDOUT;
+	nbq_X_lock_irqsave(lock, *flags);
+	return 0;
+}
+
+static int take_bh(const struct nbq_verb *verb, struct nbq_X *lock)
+{
+	if (verb->how == TIMEOUT)
+		return nbq_X_lock_timeout_bh(lock, verb->time);
+	if (verb->how == UNTIL)
+		return nbq_X_lock_until_bh(lock, verb->time);
+	if (verb->how == TRY)
+		return nbq_X_trylock_bh(lock) ? 0 : -ETIMEDOUT;
+	nbq_X_lock_bh(lock);
+	return 0;
+}
+
+static int take(const struct nbq_verb *verb, void *lock, unsigned long *flags)
+{
+	if (verb->form == IRQ)
+		return take_irq(verb, lock);
+	if (verb->form == IRQSAVE)
+		return take_irqsave(verb, lock, flags);
+	if (verb->form == BH)
+		return take_bh(verb, lock);
+	return take_plain(verb, lock);
+}
+
+static void drop(const struct nbq_verb *verb, void *lock, unsigned long flags)
+{
+	struct nbq_X *x = lock;
+
+	if (verb->form == IRQ)
+		nbq_X_unlock_irq(x);
+	else if (verb->form == IRQSAVE)
+		nbq_X_unlock_irqrestore(x, flags);
+	else if (verb->form == BH)
+		nbq_X_unlock_bh(x);
+	else
+		nbq_X_unlock(x);
+}
+
+/* By hand */
+
+static void hand_join(void *lock, struct nbq_actor *actor)
+{
+	struct nbq_X *x = lock;
+
+	actor->said = NULL;
+	actor->pred = nbq_X_join(x, actor->node);
+	if (!actor->pred)
+		x->holder = actor->node;
+}
+
+static void hand_take_over(void *lock, struct nbq_actor *actor)
+{
+	nbq_X_take_over(lock, actor->node, actor->pred);
+}
+
+static bool hand_leave(void *lock, struct nbq_actor *actor)
+{
+	return leave(lock, actor);
+}
+
+static bool hand_hand_over(void *lock, struct nbq_node *node)
+{
+	return hand_over(lock, node);
+}
+
+/* Looks */
+
+static struct nbq_node *look_at_tail(const void *lock)
+{
+	const struct nbq_X *x = lock;
+
+	return x->tail;
+}
+
+static struct nbq_node *look_at_holder(const void *lock)
+{
+	const struct nbq_X *x = lock;
+
+	return x->holder;
+}
+
+const struct nbq_row nbq_X_row = {
+	.name = __stringify(NBQ_TYPE),
+	.size = sizeof(struct nbq_X),
+	.holder_offset = offsetof(struct nbq_X, holder),
+	.static_lock = &static_lock,
+	.static_member = &static_struct.lock,
+	.facts = &facts,
+	.init = verb_init,
+	.lock_timeout = verb_lock_timeout,
+	.lock_until = verb_lock_until,
+	.trylock = verb_trylock,
+	.lock = verb_lock,
+	.unlock = verb_unlock,
+	.is_locked = verb_is_locked,
+	.is_contended = verb_is_contended,
+	.destroy = verb_destroy,
+	.take = take,
+	.drop = drop,
+	.join = hand_join,
+	.link = link_to_pred,
+	.poll = poll_pred,
+	.step_over = step_over,
+	.take_over = hand_take_over,
+	.leave = hand_leave,
+	.hand_over = hand_hand_over,
+	.tail = look_at_tail,
+	.holder = look_at_holder,
+	.letter = letter,
+};
+
+int nbq_X_bench_init(struct kunit *test)
+{
+	return nbq_bench_init(test, &nbq_X_row);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One row for each lock type, by which the suites that make the same claims of
+ * all of them use it: its verbs, what others do with it by hand, and the few
+ * numbers in which the types differ.
+ *
+ * A lock type gets those suites by a file like clh_by_hand.c and a line in
+ * lock_row_list.h.
+ */
+#ifndef _NBQ_KUNIT_LOCK_ROW_H
+#define _NBQ_KUNIT_LOCK_ROW_H
+
+#include <kunit/test.h>
+#include <linux/types.h>
+
+#include <nbqlock/nbqlock.h>
+
+#include "../nbqlock/internal.h"
+
+/* The verbs that acquire, by what they are told and by their form */
+enum nbq_how {
+	TIMEOUT,
+	UNTIL,
+	TRY,
+	LOCK,
+};
+
+enum nbq_form {
+	PLAIN,
+	IRQ,
+	IRQSAVE,
+	BH,
+};
+
+struct nbq_verb {
+	const char *desc;
+	enum nbq_how how;
+	enum nbq_form form;
+	ktime_t time;
+};
+
+/**
+ * struct nbq_actor - somebody who uses the lock of a bench step by step
+ * @node: its node
+ * @pred: who stands in front of it; NULL: nobody
+ * @said: what @pred has said and the actor has not acted upon; not for CLH-NB,
+ *	where everyone can ask again
+ * @part: what it does now, kept by the bench: in the queue it has JOINED, and
+ *	WAITS once @pred knows it
+ */
+struct nbq_actor {
+	struct nbq_node *node;
+	struct nbq_node *pred;
+	struct nbq_node *said;
+	enum { GONE, JOINED, WAITS, HOLDS } part;
+};
+
+/**
+ * struct nbq_facts - the numbers in which the lock types differ
+ * @stays: 1: the node of one who leaves or releases with nobody behind stays
+ *	in the queue; 0: it is given back at once, unless somebody in front still
+ *	has to write to it
+ * @leave_steps: most own steps of a leave; the suite shows that it is exact
+ * @leave_bound: the paper's bound
+ * @release_steps: most own steps of a release, with one to clear holder
+ * @release_bound: the paper's bound, without it
+ */
+struct nbq_facts {
+	unsigned int stays;
+	unsigned int leave_steps;
+	unsigned int leave_bound;
+	unsigned int release_steps;
+	unsigned int release_bound;
+};
+
+/**
+ * struct nbq_row - a lock type under test; every @lock is one of that type
+ * @name: as in the names of its verbs
+ * @size: of a lock
+ * @holder_offset: of the field holder in it
+ * @static_lock: one that was defined statically
+ * @static_member: one that was defined statically in a struct
+ * @facts: see there
+ *
+ * The verbs:
+ * @init: make a lock; all that are made by this share a lockdep class
+ * @lock_timeout: and so on
+ * @lock_until: .
+ * @trylock: .
+ * @lock: .
+ * @unlock: .
+ * @is_locked: .
+ * @is_contended: .
+ * @destroy: .
+ * @take: acquire by any verb; keeps the interrupt state in @flags if it must
+ * @drop: release by the verb that goes with it
+ *
+ * What others do by hand:
+ * @join: enter the queue: to pred; holds at once where nobody is in front
+ * @link: become known to pred, where the type has that
+ * @poll: what pred says: NULL: nothing; NBQ_AVAILABLE; else it has left
+ * @step_over: go on to who stood in front of pred, which has said this
+ * @take_over: from pred, which is available
+ * @leave: true if the node was given back
+ * @hand_over: by the holder's node; true if it was given back
+ *
+ * Looks:
+ * @tail: the lock's
+ * @holder: the lock's
+ * @letter: what a node that is in use and does not hold is drawn as
+ */
+struct nbq_row {
+	const char *name;
+	size_t size;
+	size_t holder_offset;
+	void *static_lock;
+	void *static_member;
+	const struct nbq_facts *facts;
+
+	void (*init)(void *lock);
+	int (*lock_timeout)(void *lock, ktime_t patience);
+	int (*lock_until)(void *lock, ktime_t deadline);
+	bool (*trylock)(void *lock);
+	void (*lock)(void *lock);
+	void (*unlock)(void *lock);
+	bool (*is_locked)(const void *lock);
+	bool (*is_contended)(const void *lock);
+	int (*destroy)(void *lock);
+	int (*take)(const struct nbq_verb *verb, void *lock,
+		    unsigned long *flags);
+	void (*drop)(const struct nbq_verb *verb, void *lock,
+		     unsigned long flags);
+
+	void (*join)(void *lock, struct nbq_actor *actor);
+	void (*link)(struct nbq_actor *actor);
+	struct nbq_node *(*poll)(const struct nbq_actor *actor);
+	void (*step_over)(struct nbq_actor *actor, struct nbq_node *said);
+	void (*take_over)(void *lock, struct nbq_actor *actor);
+	bool (*leave)(void *lock, struct nbq_actor *actor);
+	bool (*hand_over)(void *lock, struct nbq_node *node);
+
+	struct nbq_node *(*tail)(const void *lock);
+	struct nbq_node *(*holder)(const void *lock);
+	char (*letter)(const struct nbq_node *node);
+};
+
+/*
+ * The row, and what begins a case with a bench for that type: the .init of a
+ * suite.
+ */
+#define NBQ_ROW(type)							\
+	extern const struct nbq_row type##_row;				\
+	int type##_bench_init(struct kunit *test);
+#include "lock_row_list.h"
+#undef NBQ_ROW
+
+#endif
