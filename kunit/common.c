@@ -199,20 +199,21 @@ struct nbq_actor *nbq_bench_arrive(struct kunit *test)
 }
 
 /*
- * A waiter steps over leavers for as long as there are any, and takes the lock
- * if it gets it.
+ * A waiter steps over leavers for as long as there are any, but for a queue
+ * that goes in a circle, and takes the lock if it gets it.
  *
  * Return: true if it holds now.
  */
 bool nbq_actor_advance(struct nbq_bench *bench, struct nbq_actor *actor)
 {
 	struct nbq_node *said = bench->row->poll(actor);
+	int leavers = 2 * NBQ_BENCH_NODES;
 
-	while (said && said != NBQ_AVAILABLE) {
+	while (said && said != NBQ_AVAILABLE && leavers--) {
 		bench->row->step_over(actor, said);
 		said = bench->row->poll(actor);
 	}
-	if (!said)
+	if (said != NBQ_AVAILABLE)
 		return false;
 	bench->row->take_over(bench->lock, actor);
 	actor->part = HOLDS;

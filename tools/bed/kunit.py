@@ -23,7 +23,7 @@ from bed.source import get_source
 
 SUITES = ("nbq_clh",
           *(f"nbq_{lock}_{claims}" for lock in ("clh", "mcs", "swap")
-            for claims in ("verbs", "threads")),
+            for claims in ("verbs", "steps", "threads")),
           "nbq_pool", "nbq_deadline", "nbq_events")
 BUILD_TIMEOUT = 3600
 RUN_TIMEOUT = 300		# kunit.py's own limit for the boot and the suites
