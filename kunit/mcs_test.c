@@ -1,0 +1,1004 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * MCS-NB step by step: every transition by hand from a queue that is drawn
+ * before and after it, with the state of each node and the counts.
+ *
+ * One context takes all the parts here, so these cases say what a step does
+ * and not how two steps at the same moment are ordered.
+ *
+ * Pictures: from the front to the tail, H holds, W waits, L has left
+ * (LEAVING), T has left (TRANSIENT), A is AVAILABLE, R has left and only the one
+ * in front still has to tell it, a dot is free. Nodes: the holder's, then w, x,
+ * y by arrival. "H > w": H knows w.
+ */
+#include <linux/string.h>
+
+#include "common.h"
+
+static struct nbq_mcs *lock_of(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	return bench->lock;
+}
+
+/* Join, and become known to the one in front, which has nothing to say. */
+static struct nbq_node *arrive(struct kunit *test, struct nbq_node **pred)
+{
+	struct nbq_node *node = nbq_bench_join(test, pred);
+
+	if (*pred)
+		KUNIT_ASSERT_NULL(test, nbq_mcs_link(node, *pred));
+	return node;
+}
+
+/* Joining */
+
+static void first_to_join_finds_no_predecessor(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *pred;
+
+	/* before: [] */
+	EXPECT_PICTURE(test, "");
+	holder = nbq_bench_join(test, &pred);
+
+	/* after: H */
+	EXPECT_PICTURE(test, "H");
+	KUNIT_EXPECT_NULL(test, pred);
+	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
+	EXPECT_COUNTED(test, .nodes_taken = 1);
+}
+
+static void joiner_is_not_known_before_it_links(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *pred;
+
+	holder = nbq_bench_join(test, &pred);
+
+	/* before: H */
+	w = nbq_bench_join(test, &pred);
+
+	/* after: H w */
+	EXPECT_PICTURE(test, "HW");
+	KUNIT_EXPECT_PTR_EQ(test, pred, holder);
+	KUNIT_EXPECT_NULL(test, holder->next);
+	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
+	KUNIT_EXPECT_PTR_EQ(test, lock->holder, holder);
+
+	/* after: H > w */
+	KUNIT_EXPECT_NULL(test, nbq_mcs_link(w, pred));
+	KUNIT_EXPECT_PTR_EQ(test, holder->next, w);
+	KUNIT_EXPECT_NULL(test, nbq_mcs_look(w));
+	EXPECT_COUNTED(test, .nodes_taken = 2);
+}
+
+static void joiner_finds_the_last_waiter_in_front(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *w, *x, *pred;
+
+	arrive(test, &pred);
+	w = arrive(test, &pred);
+
+	/* before: H w; after: H w x */
+	x = arrive(test, &pred);
+	EXPECT_PICTURE(test, "HWW");
+	KUNIT_EXPECT_PTR_EQ(test, pred, w);
+	KUNIT_EXPECT_PTR_EQ(test, w->next, x);
+	KUNIT_EXPECT_PTR_EQ(test, lock->tail, x);
+}
+
+static void joining_and_linking_forget_the_last_life_of_the_node(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *node, *pred;
+
+	arrive(test, &pred);
+	node = nbq_bench_claim(test);
+	node->next = NBQ_AVAILABLE;
+	node->status = NBQ_RECYCLED;
+	pred = nbq_mcs_join(lock, node);
+	KUNIT_EXPECT_NULL(test, node->next);
+	nbq_mcs_link(node, pred);
+	KUNIT_EXPECT_NULL(test, nbq_mcs_look(node));
+}
+
+/* What a predecessor says, to one that it knows and to one that it does not */
+
+static const struct words {
+	const char *desc;
+	bool known;
+} words_cases[] = {
+	{ "in_its_next", false },
+	{ "in_the_status_of_the_one_it_knows", true },
+};
+
+static void words_desc(const struct words *words, char *desc)
+{
+	strscpy(desc, words->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(words, words_cases, words_desc);
+
+/* Link now if not before: what the predecessor has said. */
+static struct nbq_node *hear(const struct words *words, struct nbq_node *node,
+			     struct nbq_node *pred)
+{
+	return words->known ? nbq_mcs_look(node) : nbq_mcs_link(node, pred);
+}
+
+static void releasing_predecessor_says_available(struct kunit *test)
+{
+	const struct words *words = test->param_value;
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *pred;
+
+	holder = arrive(test, &pred);
+	w = nbq_bench_join(test, &pred);
+	if (words->known)
+		nbq_mcs_link(w, pred);
+
+	/* before: H w; after: A w */
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, holder));
+	EXPECT_PICTURE(test, "AW");
+	KUNIT_EXPECT_NULL(test, lock->holder);
+	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
+	EXPECT_COUNTED(test, .nodes_taken = 2);
+	KUNIT_EXPECT_PTR_EQ(test, hear(words, w, pred), NBQ_AVAILABLE);
+
+	/* after: H */
+	nbq_mcs_take_over(lock, w, pred);
+	EXPECT_PICTURE(test, ".H");
+	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
+}
+
+static void forgotten_leaver_says_leaving(struct kunit *test)
+{
+	const struct words *words = test->param_value;
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *x, *pred, *w_pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &w_pred);
+	x = nbq_bench_join(test, &pred);
+	if (words->known)
+		nbq_mcs_link(x, pred);
+	EXPECT_COUNTED(test, .nodes_taken = 3);
+
+	/* before: H > w x; after: H L x */
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_leave(lock, w, w_pred));
+	EXPECT_PICTURE(test, "HLW");
+	KUNIT_EXPECT_NULL(test, holder->next);
+	KUNIT_EXPECT_PTR_EQ(test, lock->tail, x);
+	EXPECT_COUNTED(test, .nodes_abandoned = 1);
+	KUNIT_EXPECT_PTR_EQ(test, hear(words, x, pred), NBQ_LEAVING);
+
+	/* after: H x */
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_step_over(x, pred, NBQ_LEAVING), holder);
+	EXPECT_PICTURE(test, "H.W");
+	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
+
+	/* after: H > x */
+	KUNIT_EXPECT_NULL(test, nbq_mcs_link(x, holder));
+	KUNIT_EXPECT_PTR_EQ(test, holder->next, x);
+	KUNIT_EXPECT_NULL(test, nbq_mcs_look(x));
+}
+
+static void leaver_that_was_told_says_transient(struct kunit *test)
+{
+	const struct words *words = test->param_value;
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *x, *pred, *w_pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &w_pred);
+	x = nbq_bench_join(test, &pred);
+	if (words->known)
+		nbq_mcs_link(x, pred);
+	EXPECT_COUNTED(test, .nodes_taken = 3);
+
+	/* before: H > w x, w has decided to leave when H hands over */
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, holder));
+	KUNIT_EXPECT_PTR_EQ(test, w->status, NBQ_AVAILABLE);
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_leave(lock, w, w_pred));
+
+	/* after: A T x */
+	EXPECT_PICTURE(test, "ATW");
+	EXPECT_COUNTED(test, .nodes_abandoned = 1);
+	KUNIT_EXPECT_PTR_EQ(test, hear(words, x, pred), NBQ_TRANSIENT);
+
+	/* H has told w: x is the second; after: A x */
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_step_over(x, pred, NBQ_TRANSIENT), holder);
+	EXPECT_PICTURE(test, "A.W");
+	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(x, holder), NBQ_AVAILABLE);
+
+	/* after: H */
+	nbq_mcs_take_over(lock, x, holder);
+	EXPECT_PICTURE(test, "..H");
+	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
+}
+
+/* Leaving as the tail */
+
+static void leaver_at_the_tail_takes_its_node_along(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &pred);
+
+	/* before: H > w */
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, w, pred));
+
+	/* after: H */
+	EXPECT_PICTURE(test, "H.");
+	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
+	KUNIT_EXPECT_PTR_EQ(test, lock->holder, holder);
+	KUNIT_EXPECT_NULL(test, holder->next);
+	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_given_back = 1);
+}
+
+/* Swap before publishing: see the departures at the top of mcs_nb.c. */
+static void leaver_at_the_tail_tells_nobody(struct kunit *test)
+{
+	struct nbq_node *w, *pred;
+
+	arrive(test, &pred);
+	w = arrive(test, &pred);
+
+	/* before: H > w; after: H */
+	nbq_mcs_leave(lock_of(test), w, pred);
+	KUNIT_EXPECT_NULL(test, w->next);
+}
+
+static void leaver_behind_a_waiter_leaves_it_as_the_tail(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *w, *x, *pred;
+
+	arrive(test, &pred);
+	w = arrive(test, &pred);
+	x = arrive(test, &pred);
+
+	/* before: H > w > x */
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, x, pred));
+
+	/* after: H > w */
+	EXPECT_PICTURE(test, "HW.");
+	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
+	KUNIT_EXPECT_NULL(test, w->next);
+	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_given_back = 1);
+}
+
+static void leaver_at_the_tail_that_was_told_takes_its_node_along(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *x, *pred, *w_pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &w_pred);
+
+	/* before: H > w, w has decided to leave when H hands over */
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, holder));
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, w, w_pred));
+
+	/* after: A */
+	EXPECT_PICTURE(test, "A.");
+	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
+	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_given_back = 1);
+
+	/* the next one takes it: H */
+	x = nbq_bench_join(test, &pred);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(x, pred), NBQ_AVAILABLE);
+	nbq_mcs_take_over(lock, x, pred);
+	EXPECT_PICTURE(test, ".H");
+	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_reclaimed = 1);
+}
+
+static void leaver_at_the_tail_behind_a_leaver_takes_its_node_along(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *w, *x, *pred, *w_pred, *x_pred;
+
+	arrive(test, &pred);
+	w = arrive(test, &w_pred);
+	x = arrive(test, &x_pred);
+
+	/* before: H > w > x, x has decided to leave when w leaves */
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_leave(lock, w, w_pred));
+	KUNIT_EXPECT_PTR_EQ(test, x->status, NBQ_LEAVING);
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, x, x_pred));
+
+	/* after: H L */
+	EXPECT_PICTURE(test, "HL.");
+	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
+	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1,
+		       .nodes_given_back = 1);
+}
+
+/*
+ * In the middle of a leave or a hand-over: the one in front has said in its
+ * next that it is done, and has not yet told the one that it knows.
+ */
+
+struct middle {
+	struct kunit *test;
+	/* the step before which the others have their turn */
+	unsigned int at;
+	void (*turn)(struct middle *middle);
+	struct nbq_node *w, *w_pred;
+	struct nbq_node *x, *x_pred;
+	struct nbq_node *y, *y_pred;
+	bool came;
+	bool given_back;
+};
+
+static void turn_in_the_middle(unsigned int step, void *arg)
+{
+	struct middle *middle = arg;
+
+	if (step != middle->at)
+		return;
+	middle->came = true;
+	middle->turn(middle);
+}
+
+/*
+ * hand_over: clear holder 1, look at next 2, swap next 3, tell 4 (the tail is
+ * not touched by one that knows somebody). leave: store prev 1, be forgotten 2,
+ * swap the tail 3, swap next 4, tell 5.
+ */
+#define HAND_OVER_TELLS	4
+#define LEAVE_TELLS	5
+
+static void hand_over_with_a_turn(struct middle *middle, struct nbq_node *holder)
+{
+	middle->at = HAND_OVER_TELLS;
+	nbq_steps_start(turn_in_the_middle, middle);
+	nbq_mcs_hand_over(lock_of(middle->test), holder);
+	nbq_steps_stop();
+	KUNIT_EXPECT_TRUE(middle->test, middle->came);
+}
+
+static void leave_with_a_turn(struct middle *middle, struct nbq_node *node,
+			      struct nbq_node *pred)
+{
+	middle->at = LEAVE_TELLS;
+	nbq_steps_start(turn_in_the_middle, middle);
+	nbq_mcs_leave(lock_of(middle->test), node, pred);
+	nbq_steps_stop();
+	KUNIT_EXPECT_TRUE(middle->test, middle->came);
+}
+
+static void w_leaves(struct middle *middle)
+{
+	middle->given_back = nbq_mcs_leave(lock_of(middle->test), middle->w,
+					   middle->w_pred);
+}
+
+static void leaver_at_the_tail_that_is_told_later_is_given_back_by_the_teller(struct kunit *test)
+{
+	struct middle middle = { .test = test, .turn = w_leaves };
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *pred;
+
+	holder = arrive(test, &pred);
+	middle.w = arrive(test, &middle.w_pred);
+	EXPECT_COUNTED(test, .nodes_taken = 2);
+
+	/* before: H > w; in between: A > (w), w is R; after: A */
+	hand_over_with_a_turn(&middle, holder);
+	KUNIT_EXPECT_FALSE(test, middle.given_back);
+	EXPECT_PICTURE(test, "A.");
+	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
+	EXPECT_COUNTED(test, .nodes_abandoned = 1, .nodes_reclaimed = 1);
+}
+
+static void w_leaves_and_is_drawn(struct middle *middle)
+{
+	w_leaves(middle);
+	EXPECT_PICTURE(middle->test, "AR");
+	EXPECT_COUNTED(middle->test, .nodes_abandoned = 1);
+	KUNIT_EXPECT_FALSE(middle->test, nbq_node_try_claim(middle->w));
+}
+
+static void leaver_that_is_not_told_yet_keeps_its_node(struct kunit *test)
+{
+	struct middle middle = { .test = test, .turn = w_leaves_and_is_drawn };
+	struct nbq_node *holder, *pred;
+
+	holder = arrive(test, &pred);
+	middle.w = arrive(test, &middle.w_pred);
+	EXPECT_COUNTED(test, .nodes_taken = 2);
+
+	/* before: H > w; in between: A > (w), w is R; after: A */
+	hand_over_with_a_turn(&middle, holder);
+	EXPECT_PICTURE(test, "A.");
+	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
+}
+
+/* w leaves as TRANSIENT, x steps over it, finds the lock and takes it. */
+static void w_leaves_and_x_takes_over(struct middle *middle)
+{
+	struct kunit *test = middle->test;
+	struct nbq_node *prev;
+
+	w_leaves(middle);
+	EXPECT_PICTURE(test, "ATW");
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_look(middle->x), NBQ_TRANSIENT);
+	prev = nbq_mcs_step_over(middle->x, middle->x_pred, NBQ_TRANSIENT);
+
+	/* x was the first of the two that have to be done with w's node */
+	EXPECT_PICTURE(test, "ARW");
+	KUNIT_EXPECT_PTR_EQ(test, prev, middle->w_pred);
+	EXPECT_COUNTED(test, .nodes_abandoned = 1);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle->x, prev), NBQ_AVAILABLE);
+	nbq_mcs_take_over(lock_of(test), middle->x, prev);
+	EXPECT_PICTURE(test, ".RH");
+	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
+}
+
+static void transient_leaver_stepped_over_before_it_is_told(struct kunit *test)
+{
+	struct middle middle = { .test = test, .turn = w_leaves_and_x_takes_over };
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *pred;
+
+	holder = arrive(test, &pred);
+	middle.w = arrive(test, &middle.w_pred);
+	middle.x = arrive(test, &middle.x_pred);
+	EXPECT_COUNTED(test, .nodes_taken = 3);
+
+	/* before: H > w > x; after: H, given back by the one who told w */
+	hand_over_with_a_turn(&middle, holder);
+	EXPECT_PICTURE(test, "..H");
+	KUNIT_EXPECT_PTR_EQ(test, lock->holder, middle.x);
+	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
+}
+
+/* w leaves as TRANSIENT, and x only looks when w was told. */
+static void transient_leaver_stepped_over_after_it_was_told(struct kunit *test)
+{
+	struct middle middle = { .test = test, .turn = w_leaves };
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *prev, *pred;
+
+	holder = arrive(test, &pred);
+	middle.w = arrive(test, &middle.w_pred);
+	middle.x = arrive(test, &middle.x_pred);
+	EXPECT_COUNTED(test, .nodes_taken = 3);
+
+	/* before: H > w > x; after: A T x */
+	hand_over_with_a_turn(&middle, holder);
+	EXPECT_PICTURE(test, "ATW");
+	KUNIT_EXPECT_PTR_EQ(test, middle.w->status, NBQ_AVAILABLE);
+	EXPECT_COUNTED(test, .nodes_abandoned = 1);
+
+	/* x is the second; after: H */
+	prev = nbq_mcs_step_over(middle.x, middle.x_pred, NBQ_TRANSIENT);
+	EXPECT_PICTURE(test, "A.W");
+	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle.x, prev), NBQ_AVAILABLE);
+	nbq_mcs_take_over(lock, middle.x, prev);
+	EXPECT_PICTURE(test, "..H");
+	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
+}
+
+/* The same between two who leave: w in front of x, y behind. */
+
+static void x_leaves(struct middle *middle)
+{
+	middle->given_back = nbq_mcs_leave(lock_of(middle->test), middle->x,
+					   middle->x_pred);
+}
+
+static void leaver_at_the_tail_is_told_later_by_a_leaver(struct kunit *test)
+{
+	struct middle middle = { .test = test, .turn = x_leaves };
+	struct nbq_node *w, *pred, *w_pred;
+
+	arrive(test, &pred);
+	w = arrive(test, &w_pred);
+	middle.x = arrive(test, &middle.x_pred);
+
+	/* before: H > w > x; in between: H L > (x); after: H L */
+	leave_with_a_turn(&middle, w, w_pred);
+	KUNIT_EXPECT_FALSE(test, middle.given_back);
+	EXPECT_PICTURE(test, "HL.");
+	KUNIT_EXPECT_PTR_EQ(test, lock_of(test)->tail, w);
+	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 2,
+		       .nodes_reclaimed = 1);
+}
+
+/* y steps over x and then over w, whose owner has yet to tell x. */
+static void x_leaves_and_y_walks(struct middle *middle)
+{
+	struct kunit *test = middle->test;
+	struct nbq_node *prev;
+
+	x_leaves(middle);
+	EXPECT_PICTURE(test, "HLTW");
+	EXPECT_COUNTED(test, .nodes_abandoned = 1);
+	prev = nbq_mcs_step_over(middle->y, middle->y_pred, NBQ_TRANSIENT);
+	EXPECT_PICTURE(test, "HLRW");
+	EXPECT_COUNTED(test);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle->y, prev), NBQ_LEAVING);
+	prev = nbq_mcs_step_over(middle->y, prev, NBQ_LEAVING);
+	EXPECT_PICTURE(test, "H.RW");
+	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
+	KUNIT_EXPECT_NULL(test, nbq_mcs_link(middle->y, prev));
+}
+
+static void leaver_tells_a_leaver_when_both_were_stepped_over(struct kunit *test)
+{
+	struct middle middle = { .test = test, .turn = x_leaves_and_y_walks };
+	struct nbq_node *holder, *w, *pred, *w_pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &w_pred);
+	middle.x = arrive(test, &middle.x_pred);
+	middle.y = arrive(test, &middle.y_pred);
+	EXPECT_COUNTED(test, .nodes_taken = 4);
+
+	/* before: H > w > x > y; after: H > y */
+	leave_with_a_turn(&middle, w, w_pred);
+	EXPECT_PICTURE(test, "H..W");
+	KUNIT_EXPECT_PTR_EQ(test, holder->next, middle.y);
+	EXPECT_COUNTED(test, .nodes_abandoned = 1, .nodes_reclaimed = 1);
+}
+
+/* Neighbours that leave, in every order */
+
+static const struct order {
+	const char *desc;
+	/* who of w, x, y leaves, first to last */
+	const char *leave;
+	/* between the holder and z, who comes after them */
+	const char *picture;
+} order_cases[] = {
+	{ "w", "w", "HLWWW" },
+	{ "x", "x", "HWLWW" },
+	{ "w_x", "wx", "HLTWW" },
+	{ "x_w", "xw", "HLLWW" },
+	{ "x_y", "xy", "HWLTW" },
+	{ "y_x", "yx", "HWLLW" },
+	{ "w_y", "wy", "HLWLW" },
+	{ "w_x_y", "wxy", "HLTTW" },
+	{ "w_y_x", "wyx", "HLTLW" },
+	{ "x_w_y", "xwy", "HLLTW" },
+	{ "x_y_w", "xyw", "HLLTW" },
+	{ "y_w_x", "ywx", "HLTLW" },
+	{ "y_x_w", "yxw", "HLLLW" },
+};
+
+static void order_desc(const struct order *order, char *desc)
+{
+	strscpy(desc, order->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(order, order_cases, order_desc);
+
+static void neighbours_leave_in_any_order(struct kunit *test)
+{
+	const struct order *order = test->param_value;
+	struct nbq_bench *bench = test->priv;
+	struct nbq_actor *holder, *waiter[4];
+	unsigned int i, stay;
+
+	holder = nbq_bench_arrive(test);
+	for (i = 0; i < 4; i++)
+		waiter[i] = nbq_bench_arrive(test);
+	EXPECT_COUNTED(test, .nodes_taken = 5);
+
+	/* before: H > w > x > y > z */
+	for (i = 0; order->leave[i]; i++)
+		KUNIT_EXPECT_FALSE(test, nbq_actor_leave(bench,
+							 waiter[order->leave[i] - 'w']));
+	EXPECT_PICTURE(test, order->picture);
+	EXPECT_COUNTED(test, .nodes_abandoned = i);
+
+	/* after: H, and those who stay, each knows the next */
+	for (stay = 0; stay < 4; stay++) {
+		if (waiter[stay]->part == WAITS)
+			KUNIT_EXPECT_FALSE(test, nbq_actor_advance(bench, waiter[stay]));
+	}
+	EXPECT_COUNTED(test, .nodes_reclaimed = i);
+
+	/* after: [] */
+	nbq_actor_release(bench, holder);
+	nbq_bench_go_on(bench);
+	EXPECT_PICTURE(test, ".....");
+	KUNIT_EXPECT_NULL(test, lock_of(test)->tail);
+	EXPECT_COUNTED(test, .nodes_reclaimed = 4 - i, .nodes_given_back = 1);
+}
+
+static void two_at_the_tail_leave_back_one_first(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *x, *pred, *w_pred, *x_pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &w_pred);
+	x = arrive(test, &x_pred);
+
+	/* before: H > w > x */
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, x, x_pred));
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, w, w_pred));
+
+	/* after: H */
+	EXPECT_PICTURE(test, "H..");
+	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
+	KUNIT_EXPECT_NULL(test, holder->next);
+	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_given_back = 2);
+}
+
+static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *x, *pred, *w_pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &w_pred);
+
+	/* before: H > w, and w has decided to leave; x has not linked */
+	x = nbq_bench_join(test, &pred);
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_leave(lock, w, w_pred));
+
+	/* after: H L x */
+	EXPECT_PICTURE(test, "HLW");
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(x, pred), NBQ_LEAVING);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_step_over(x, pred, NBQ_LEAVING), holder);
+	EXPECT_PICTURE(test, "H.W");
+	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1,
+		       .nodes_reclaimed = 1);
+}
+
+/* Whoever joins between "be forgotten" and the swap of the tail */
+static void x_joins(struct middle *middle)
+{
+	middle->x = nbq_bench_join(middle->test, &middle->x_pred);
+}
+
+static void joiner_behind_a_forgotten_leaver_finds_it_leaving(struct kunit *test)
+{
+	struct middle middle = { .test = test, .turn = x_joins, .at = 3 };
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *pred, *w_pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &w_pred);
+
+	/* before: H > w; in between: H w x; after: H L x */
+	nbq_steps_start(turn_in_the_middle, &middle);
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_leave(lock, w, w_pred));
+	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 4);
+	EXPECT_PICTURE(test, "HLW");
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle.x, w), NBQ_LEAVING);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_step_over(middle.x, w, NBQ_LEAVING),
+			    holder);
+	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1,
+		       .nodes_reclaimed = 1);
+}
+
+/* Handing over */
+
+static void release_with_nobody_behind_empties_the_queue(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *pred;
+
+	holder = arrive(test, &pred);
+
+	/* before: H */
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_hand_over(lock, holder));
+
+	/* after: [] */
+	EXPECT_PICTURE(test, ".");
+	KUNIT_EXPECT_NULL(test, lock->tail);
+	KUNIT_EXPECT_NULL(test, lock->holder);
+	KUNIT_EXPECT_NULL(test, holder->next);
+	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_given_back = 1);
+}
+
+static void w_joins(struct middle *middle)
+{
+	middle->w = nbq_bench_join(middle->test, &middle->w_pred);
+}
+
+static void joiner_during_a_release_finds_the_lock_available(struct kunit *test)
+{
+	struct middle middle = { .test = test, .turn = w_joins, .at = 3 };
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *pred;
+
+	holder = arrive(test, &pred);
+
+	/* before: H, which knows nobody; in between: H w; after: A w */
+	nbq_steps_start(turn_in_the_middle, &middle);
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, holder));
+	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 4);
+	EXPECT_PICTURE(test, "AW");
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle.w, holder), NBQ_AVAILABLE);
+	nbq_mcs_take_over(lock, middle.w, holder);
+
+	/* after: H */
+	EXPECT_PICTURE(test, ".H");
+	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_reclaimed = 1);
+}
+
+static void release_behind_which_all_have_left_empties_the_queue(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &pred);
+	nbq_mcs_leave(lock, w, pred);
+
+	/* before: H; after: [] */
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_hand_over(lock, holder));
+	EXPECT_PICTURE(test, "..");
+	KUNIT_EXPECT_NULL(test, lock->tail);
+	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_given_back = 2);
+}
+
+static void hand_over_to_one_that_left_reaches_the_one_behind(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *x, *pred, *w_pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &w_pred);
+	x = arrive(test, &pred);
+	nbq_mcs_leave(lock, w, w_pred);
+	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1);
+
+	/* before: H L x */
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, holder));
+
+	/* after: A L x */
+	EXPECT_PICTURE(test, "ALW");
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_look(x), NBQ_LEAVING);
+	pred = nbq_mcs_step_over(x, pred, NBQ_LEAVING);
+	EXPECT_PICTURE(test, "A.W");
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(x, pred), NBQ_AVAILABLE);
+	nbq_mcs_take_over(lock, x, pred);
+
+	/* after: H */
+	EXPECT_PICTURE(test, "..H");
+	EXPECT_COUNTED(test, .nodes_reclaimed = 2);
+}
+
+/* The node's next and the lock's holder are the same word: which is last? */
+static void available_is_stored_after_holder_is_cleared(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_node *node = &bench->nodes[1], *other = &bench->nodes[2];
+	struct nbq_mcs *lock = (void *)&node->next -
+			       offsetof(struct nbq_mcs, holder);
+
+	lock->tail = other;
+	nbq_mcs_hand_over(lock, node);
+
+	KUNIT_EXPECT_PTR_EQ(test, node->next, NBQ_AVAILABLE);
+	KUNIT_EXPECT_PTR_EQ(test, lock->tail, other);
+}
+
+/* Idle locks */
+
+static void destroy_gives_back_leavers_of_both_kinds(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+
+	nbq_bench_abandon(test, 3);
+
+	/* before: A L T T; after: [] */
+	EXPECT_PICTURE(test, "ALTT.");
+	KUNIT_EXPECT_EQ(test, nbq_mcs_destroy(lock), 0);
+	EXPECT_PICTURE(test, ".....");
+	KUNIT_EXPECT_NULL(test, lock->tail);
+	KUNIT_EXPECT_NULL(test, lock->holder);
+}
+
+static void destroy_gives_back_leavers_that_left_back_one_first(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_actor *actor[5];
+	int i;
+
+	for (i = 0; i < 5; i++)
+		actor[i] = nbq_bench_arrive(test);
+	for (i = 3; i >= 1; i--)
+		nbq_actor_leave(bench, actor[i]);
+	nbq_actor_release(bench, actor[0]);
+	nbq_actor_leave(bench, actor[4]);
+
+	/* before: A L L L; after: [] */
+	EXPECT_PICTURE(test, "ALLL.");
+	KUNIT_EXPECT_EQ(test, nbq_mcs_destroy(bench->lock), 0);
+	EXPECT_PICTURE(test, ".....");
+}
+
+/* A node is free for reuse at once, whichever way it was given back. */
+
+static struct nbq_node *leave_as_tail(struct kunit *test)
+{
+	struct nbq_node *w, *pred;
+
+	arrive(test, &pred);
+	w = arrive(test, &pred);
+	nbq_mcs_leave(lock_of(test), w, pred);
+	return w;
+}
+
+static struct nbq_node *leave_as_tail_when_told(struct kunit *test)
+{
+	struct nbq_node *holder, *w, *pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &pred);
+	nbq_mcs_hand_over(lock_of(test), holder);
+	nbq_mcs_leave(lock_of(test), w, pred);
+	return w;
+}
+
+static struct nbq_node *leave_as_tail_and_be_told(struct kunit *test)
+{
+	struct middle middle = { .test = test, .turn = w_leaves };
+	struct nbq_node *holder, *pred;
+
+	holder = arrive(test, &pred);
+	middle.w = arrive(test, &middle.w_pred);
+	hand_over_with_a_turn(&middle, holder);
+	return middle.w;
+}
+
+static struct nbq_node *release_as_tail(struct kunit *test)
+{
+	struct nbq_node *holder, *pred;
+
+	holder = arrive(test, &pred);
+	nbq_mcs_hand_over(lock_of(test), holder);
+	return holder;
+}
+
+static struct nbq_node *be_stepped_over(struct kunit *test)
+{
+	struct nbq_node *w, *x, *pred, *w_pred;
+
+	arrive(test, &pred);
+	w = arrive(test, &w_pred);
+	x = arrive(test, &pred);
+	nbq_mcs_leave(lock_of(test), w, w_pred);
+	nbq_mcs_step_over(x, pred, NBQ_LEAVING);
+	return w;
+}
+
+static struct nbq_node *be_stepped_over_and_told(struct kunit *test)
+{
+	struct middle middle = { .test = test, .turn = w_leaves_and_x_takes_over };
+	struct nbq_node *holder, *pred;
+
+	holder = arrive(test, &pred);
+	middle.w = arrive(test, &middle.w_pred);
+	middle.x = arrive(test, &middle.x_pred);
+	EXPECT_COUNTED(test, .nodes_taken = 3);
+	hand_over_with_a_turn(&middle, holder);
+	return middle.w;
+}
+
+static struct nbq_node *be_taken_over_from(struct kunit *test)
+{
+	struct nbq_node *holder, *w, *pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &pred);
+	nbq_mcs_hand_over(lock_of(test), holder);
+	nbq_mcs_take_over(lock_of(test), w, pred);
+	return holder;
+}
+
+static struct nbq_node *be_transient_to_destroy(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	nbq_bench_abandon(test, 2);
+	KUNIT_EXPECT_EQ(test, nbq_mcs_destroy(bench->lock), 0);
+	return &bench->nodes[2];
+}
+
+static const struct way_back {
+	const char *desc;
+	struct nbq_node *(*go)(struct kunit *test);
+} ways_back[] = {
+	{ "by_its_owner_leaving_as_tail", leave_as_tail },
+	{ "by_its_owner_leaving_as_tail_when_told", leave_as_tail_when_told },
+	{ "by_the_one_in_front_that_tells_it", leave_as_tail_and_be_told },
+	{ "by_its_owner_releasing_as_tail", release_as_tail },
+	{ "by_a_successor_stepping_over", be_stepped_over },
+	{ "by_the_one_in_front_after_a_successor", be_stepped_over_and_told },
+	{ "by_a_successor_taking_over", be_taken_over_from },
+	{ "by_destroy_as_transient", be_transient_to_destroy },
+};
+
+static void way_back_desc(const struct way_back *way, char *desc)
+{
+	strscpy(desc, way->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(way_back, ways_back, way_back_desc);
+
+/* Its last life has left something in every word; nothing of that is heard. */
+static void node_given_back_works_again_at_once(struct kunit *test)
+{
+	const struct way_back *way = test->param_value;
+	struct nbq_node *node = way->go(test), *holder;
+	struct nbq_mcs other;
+
+	nbq_mcs_init(&other);
+	KUNIT_ASSERT_TRUE(test, nbq_is_free(node));
+	KUNIT_ASSERT_TRUE(test, nbq_node_try_claim(node));
+	KUNIT_EXPECT_FALSE(test, nbq_is_free(node));
+	holder = nbq_bench_claim(test);
+
+	/* before: H; in between: H > node, then A node; after: [] */
+	KUNIT_EXPECT_NULL(test, nbq_mcs_join(&other, holder));
+	other.holder = holder;
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_join(&other, node), holder);
+	KUNIT_EXPECT_NULL(test, nbq_mcs_link(node, holder));
+	KUNIT_EXPECT_NULL(test, nbq_mcs_look(node));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(&other, holder));
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_look(node), NBQ_AVAILABLE);
+	nbq_mcs_take_over(&other, node, holder);
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_hand_over(&other, node));
+	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
+	KUNIT_EXPECT_TRUE(test, nbq_is_free(holder));
+	KUNIT_EXPECT_NULL(test, other.tail);
+}
+
+static struct kunit_case mcs_cases[] = {
+	KUNIT_CASE(first_to_join_finds_no_predecessor),
+	KUNIT_CASE(joiner_is_not_known_before_it_links),
+	KUNIT_CASE(joiner_finds_the_last_waiter_in_front),
+	KUNIT_CASE(joining_and_linking_forget_the_last_life_of_the_node),
+	KUNIT_CASE_PARAM(releasing_predecessor_says_available, words_gen_params),
+	KUNIT_CASE_PARAM(forgotten_leaver_says_leaving, words_gen_params),
+	KUNIT_CASE_PARAM(leaver_that_was_told_says_transient, words_gen_params),
+	KUNIT_CASE(leaver_at_the_tail_takes_its_node_along),
+	KUNIT_CASE(leaver_at_the_tail_tells_nobody),
+	KUNIT_CASE(leaver_behind_a_waiter_leaves_it_as_the_tail),
+	KUNIT_CASE(leaver_at_the_tail_that_was_told_takes_its_node_along),
+	KUNIT_CASE(leaver_at_the_tail_behind_a_leaver_takes_its_node_along),
+	KUNIT_CASE(leaver_at_the_tail_that_is_told_later_is_given_back_by_the_teller),
+	KUNIT_CASE(leaver_that_is_not_told_yet_keeps_its_node),
+	KUNIT_CASE(transient_leaver_stepped_over_before_it_is_told),
+	KUNIT_CASE(transient_leaver_stepped_over_after_it_was_told),
+	KUNIT_CASE(leaver_at_the_tail_is_told_later_by_a_leaver),
+	KUNIT_CASE(leaver_tells_a_leaver_when_both_were_stepped_over),
+	KUNIT_CASE_PARAM(neighbours_leave_in_any_order, order_gen_params),
+	KUNIT_CASE(two_at_the_tail_leave_back_one_first),
+	KUNIT_CASE(joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue),
+	KUNIT_CASE(joiner_behind_a_forgotten_leaver_finds_it_leaving),
+	KUNIT_CASE(release_with_nobody_behind_empties_the_queue),
+	KUNIT_CASE(joiner_during_a_release_finds_the_lock_available),
+	KUNIT_CASE(release_behind_which_all_have_left_empties_the_queue),
+	KUNIT_CASE(hand_over_to_one_that_left_reaches_the_one_behind),
+	KUNIT_CASE(available_is_stored_after_holder_is_cleared),
+	KUNIT_CASE(destroy_gives_back_leavers_of_both_kinds),
+	KUNIT_CASE(destroy_gives_back_leavers_that_left_back_one_first),
+	KUNIT_CASE_PARAM(node_given_back_works_again_at_once, way_back_gen_params),
+	{}
+};
+
+static struct kunit_suite mcs_suite = {
+	.name = "nbq_mcs",
+	.init = nbq_mcs_bench_init,
+	.exit = nbq_bench_exit,
+	.test_cases = mcs_cases,
+};
+
+kunit_test_suite(mcs_suite);
