@@ -9,7 +9,8 @@
  * Pictures: from the front to the tail, H holds, W waits, L has left
  * (LEAVING), T has left (TRANSIENT), A is AVAILABLE, R has left and only the one
  * in front still has to tell it, a dot is free. Nodes: the holder's, then w, x,
- * y by arrival. "H > w": H knows w.
+ * y by arrival. "H > w": H knows w. Whoever finds A, L or T swaps itself into its
+ * next, so from then on it looks like W: only its finder knows what it has said.
  */
 #include <linux/string.h>
 

@@ -21,7 +21,7 @@ from bed.kernels import require_um_host
 from bed.modules import refresh_copy
 from bed.source import get_source
 
-SUITES = ("nbq_clh", "nbq_mcs",
+SUITES = ("nbq_clh", "nbq_mcs", "nbq_swap",
           *(f"nbq_{lock}_{claims}" for lock in ("clh", "mcs", "swap")
             for claims in ("verbs", "steps", "threads")),
           "nbq_pool", "nbq_deadline", "nbq_events")
