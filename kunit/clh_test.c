@@ -543,7 +543,7 @@ static void releaser_touches_nothing_after_the_hand_over(struct kunit *test)
 	       sizeof(struct nbq_events));
 	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), w);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), holder);
-	KUNIT_EXPECT_MEMEQ(test, lock, poison, sizeof(poison));
+	KUNIT_EXPECT_EQ(test, memcmp(lock, poison, sizeof(poison)), 0);
 	nbq_clh_init(lock);
 }
 
