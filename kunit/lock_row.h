@@ -17,7 +17,7 @@
 
 #include "../nbqlock/internal.h"
 
-/* The verbs that acquire, by what they are told and by their form */
+/* The verbs that acquire, by how long they wait and by their form */
 enum nbq_how {
 	TIMEOUT,
 	UNTIL,
@@ -84,20 +84,20 @@ struct nbq_facts {
  *
  * The verbs:
  * @init: make a lock; all that are made by this share a lockdep class
- * @lock_timeout: and so on
- * @lock_until: .
- * @trylock: .
- * @lock: .
- * @unlock: .
- * @is_locked: .
- * @is_contended: .
- * @destroy: .
+ * @lock_timeout: nbq_X_lock_timeout()
+ * @lock_until: nbq_X_lock_until()
+ * @trylock: nbq_X_trylock()
+ * @lock: nbq_X_lock()
+ * @unlock: nbq_X_unlock()
+ * @is_locked: nbq_X_is_locked()
+ * @is_contended: nbq_X_is_contended()
+ * @destroy: nbq_X_destroy()
  * @take: acquire by any verb; keeps the interrupt state in @flags if it must
  * @drop: release by the verb that goes with it
  *
  * What others do by hand:
  * @join: enter the queue: to pred; holds at once where nobody is in front
- * @link: become known to pred, where the type has that
+ * @link: become known to pred; nothing to do for CLH-NB
  * @poll: what pred says: NULL: nothing; NBQ_AVAILABLE; else it has left
  * @step_over: go on to who stood in front of pred, which has said this
  * @take_over: from pred, which is available
