@@ -13,6 +13,22 @@
 
 #include "common.h"
 
+#define POISON		0x6b
+
+static void poison_node(struct nbq_node *node)
+{
+	memset(&node->prev, POISON, sizeof(node->prev));
+	memset(&node->next, POISON, sizeof(node->next));
+	memset(&node->status, POISON, sizeof(node->status));
+}
+
+static bool is_poison(const struct nbq_node *node)
+{
+	return !memchr_inv(&node->prev, POISON, sizeof(node->prev)) &&
+	       !memchr_inv(&node->next, POISON, sizeof(node->next)) &&
+	       !memchr_inv(&node->status, POISON, sizeof(node->status));
+}
+
 /* Every order of the steps of one with the moves of others */
 
 #define PLAYERS_MAX	3
@@ -46,6 +62,9 @@ struct player {
  * @fewest: fewest steps so far
  * @steps: most steps so far
  * @plays: orders that were tried out
+ * @poisoned: for each node that was free and is poison: how often it was taken
+ *	until then
+ * @touched: whether somebody has written to a free node
  * @wrong: what is wrong with the last; NULL: nothing
  */
 struct game {
@@ -59,6 +78,8 @@ struct game {
 	unsigned int fewest;
 	unsigned int steps;
 	unsigned int plays;
+	unsigned long poisoned[NBQ_BENCH_NODES];
+	bool touched;
 	const char *wrong;
 };
 
@@ -108,11 +129,29 @@ static void make_move(struct game *game, struct player *player, char move)
 		nbq_actor_release(bench, player->actor);
 }
 
+/* Nobody writes to a node that is free, but for whoever takes it. */
+static void look_at_free_nodes(struct game *game)
+{
+	unsigned int i;
+
+	for (i = 0; i < NBQ_BENCH_NODES; i++) {
+		struct nbq_node *node = &game->bench->nodes[i];
+
+		if (!nbq_is_free(node) || !node->taken)
+			continue;
+		if (game->poisoned[i] == node->taken && !is_poison(node))
+			game->touched = true;
+		poison_node(node);
+		game->poisoned[i] = node->taken;
+	}
+}
+
 static void make_moves(unsigned int step, void *arg)
 {
 	struct game *game = arg;
 	unsigned int i;
 
+	look_at_free_nodes(game);
 	for (i = 0; i < game->size; i++) {
 		struct player *player = &game->players[i];
 
@@ -120,6 +159,7 @@ static void make_moves(unsigned int step, void *arg)
 		       player->at[player->made] == step)
 			make_move(game, player, player->moves[player->made++]);
 	}
+	look_at_free_nodes(game);
 }
 
 static unsigned long in_use(const struct nbq_events *events)
@@ -163,6 +203,8 @@ static void play(struct game *game)
 	unsigned long before;
 
 	nbq_bench_fill(bench, NBQ_BENCH_NODES);
+	memset(game->poisoned, 0, sizeof(game->poisoned));
+	game->touched = false;
 	for (i = 0; i < game->size; i++) {
 		game->players[i].actor = NULL;
 		game->players[i].made = 0;
@@ -176,7 +218,10 @@ static void play(struct game *game)
 	nbq_steps_start(make_moves, game);
 	game->act(game);
 	steps = nbq_steps_stop();
+	look_at_free_nodes(game);
 	game->wrong = look_at_what_is_left(bench);
+	if (!game->wrong && game->touched)
+		game->wrong = "a free node was written to";
 	if (!game->wrong && in_use(events) + in_use(&bench->pool.events) != before)
 		game->wrong = "a node was given back twice, or never";
 	preempt_enable();
@@ -459,8 +504,6 @@ static void nested_attempt_between_any_steps_of_a_release(struct kunit *test)
 
 /* Unlock, then free: as soon as others can have the lock, it may be no more. */
 
-#define POISON		0x6b
-
 struct end_of_the_lock {
 	struct nbq_bench *bench;
 	struct nbq_node *releaser;
@@ -492,20 +535,6 @@ static bool lock_can_be_had(struct nbq_bench *bench)
 	}
 	nbq_actor_leave(bench, newcomer);
 	return false;
-}
-
-static void poison_node(struct nbq_node *node)
-{
-	memset(&node->prev, POISON, sizeof(node->prev));
-	memset(&node->next, POISON, sizeof(node->next));
-	memset(&node->status, POISON, sizeof(node->status));
-}
-
-static bool is_poison(const struct nbq_node *node)
-{
-	return !memchr_inv(&node->prev, POISON, sizeof(node->prev)) &&
-	       !memchr_inv(&node->next, POISON, sizeof(node->next)) &&
-	       !memchr_inv(&node->status, POISON, sizeof(node->status));
 }
 
 static void end_lock(unsigned int step, void *arg)
