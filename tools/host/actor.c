@@ -1,78 +1,131 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Contexts that take turns: a semaphore each way, and a hook on the accesses.
+ * Contexts that take turns: a stack for each, and a hook on the accesses.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "actor.h"
 #include "test.h"
 
-static _Thread_local struct actor *self;
+#define STACK_SIZE	(64 * 1024)
+
+unsigned int actor_most_steps_to_leave;
+unsigned int actor_most_steps_to_release;
+
+static struct actor *self;
 
 static void stop(void)
 {
-	sem_post(&self->stopped);
-	while (sem_wait(&self->go))
-		;
+	swapcontext(&self->context, &self->starter);
+}
+
+/* The bounds of the algorithm's file hold whatever the test does. */
+static void count_own_step(enum shim_op op, const void *address)
+{
+	if (op == SHIM_OP_XCHG && address == &self->lock->tail)
+		self->node = nbq_this_pool()->hint;
+	if (self->doing == ACQUIRING && self->node &&
+	    begins_to_leave(self->lock, self->node, op, address)) {
+		self->doing = LEAVING;
+		self->own_steps = 0;
+	}
+	self->own_steps++;
 }
 
 static void before_access(enum shim_op op, const void *address)
 {
+	bool left = self->doing == LEAVING;
+
+	count_own_step(op, address);
 	if (self->steps_left) {
 		if (--self->steps_left == 0)
+			stop();
+	} else if (self->until_it_leaves) {
+		if (!left && self->doing == LEAVING)
 			stop();
 	} else if (op == self->until_op && address == self->until_address) {
 		stop();
 	}
 }
 
-static void *make_attempt(void *arg)
+static void release(struct actor *actor)
 {
-	self = arg;
-	shim_cpu = self->cpu;
-	shim_hook = before_access;
-	while (sem_wait(&self->go))
-		;
-	self->ret = nbq_clh_lock_timeout(self->lock, self->patience);
-	EXPECT(shim_preempt_off == !self->ret);
-	if (!self->ret) {
-		/* Not an access: a place to stop at. */
-		shim_point(SHIM_OP_RELAX, &self->ret);
-		nbq_clh_unlock(self->lock);
-		if (self->destroys) {
-			EXPECT(nbq_clh_destroy(self->lock) == 0);
-			memset(self->lock, 0x5a, sizeof(*self->lock));
+	actor->acquired++;
+	actor->doing = HOLDING;
+	if (actor->in_lock)
+		actor->in_lock(actor);
+	/* Not an access: a place to stop at. */
+	shim_point(SHIM_OP_RELAX, &actor->ret);
+	actor->doing = RELEASING;
+	actor->own_steps = 0;
+	nbq_X_unlock(actor->lock);
+	EXPECT(actor->own_steps <= STEPS_TO_RELEASE);
+	if (actor->own_steps > actor_most_steps_to_release)
+		actor_most_steps_to_release = actor->own_steps;
+	if (actor->out_of_lock)
+		actor->out_of_lock(actor);
+}
+
+static void make_attempts(void)
+{
+	struct actor *actor = self;
+	unsigned int i;
+
+	for (i = 0; i < actor->attempts; i++) {
+		actor->doing = ACQUIRING;
+		actor->node = NULL;
+		actor->ret = nbq_X_lock_timeout(actor->lock, actor->patience);
+		EXPECT(shim_preempt_off == !actor->ret);
+		if (!actor->ret) {
+			release(actor);
+		} else if (actor->doing == LEAVING) {
+			EXPECT(actor->own_steps <= STEPS_TO_LEAVE);
+			if (actor->own_steps > actor_most_steps_to_leave)
+				actor_most_steps_to_leave = actor->own_steps;
 		}
+		EXPECT(shim_preempt_off == 0);
 	}
-	EXPECT(shim_preempt_off == 0);
-	self->ended = true;
-	sem_post(&self->stopped);
-	return NULL;
+	actor->ended = true;
 }
 
 void actor_start(struct actor *actor)
 {
-	sem_init(&actor->go, 0, 0);
-	sem_init(&actor->stopped, 0, 0);
 	actor->ended = false;
-	if (pthread_create(&actor->thread, NULL, make_attempt, actor))
+	actor->preempt_off = 0;
+	actor->acquired = 0;
+	actor->stack = malloc(STACK_SIZE);
+	if (!actor->stack || getcontext(&actor->context))
 		abort();
+	actor->context.uc_stack.ss_sp = actor->stack;
+	actor->context.uc_stack.ss_size = STACK_SIZE;
+	actor->context.uc_link = &actor->starter;
+	makecontext(&actor->context, make_attempts, 0);
 }
 
+/* Returns when the actor has stopped, or ended. Who we are changes with it. */
 static bool resume(struct actor *actor)
 {
-	if (!actor->ended) {
-		sem_post(&actor->go);
-		while (sem_wait(&actor->stopped))
-			;
-	}
+	unsigned int cpu = shim_cpu;
+	int preempt_off = shim_preempt_off;
+
+	if (actor->ended)
+		return false;
+	self = actor;
+	shim_cpu = actor->cpu;
+	shim_preempt_off = actor->preempt_off;
+	shim_hook = before_access;
+	swapcontext(&actor->starter, &actor->context);
+	shim_hook = NULL;
+	actor->preempt_off = shim_preempt_off;
+	shim_preempt_off = preempt_off;
+	shim_cpu = cpu;
 	return !actor->ended;
 }
 
-static bool run_until(struct actor *actor, enum shim_op op, const void *address)
+bool actor_until(struct actor *actor, enum shim_op op, const void *address)
 {
 	actor->steps_left = 0;
+	actor->until_it_leaves = false;
 	actor->until_op = op;
 	actor->until_address = address;
 	return resume(actor);
@@ -88,25 +141,25 @@ bool actor_steps(struct actor *actor, unsigned int steps)
 
 bool actor_until_it_polls(struct actor *actor)
 {
-	return run_until(actor, SHIM_OP_RELAX, NULL);
+	return actor_until(actor, SHIM_OP_RELAX, NULL);
 }
 
-bool actor_until_it_swaps_the_tail(struct actor *actor)
+bool actor_until_it_leaves(struct actor *actor)
 {
-	return run_until(actor, SHIM_OP_CMPXCHG, &actor->lock->tail);
+	actor->steps_left = 0;
+	actor->until_it_leaves = true;
+	return resume(actor);
 }
 
 bool actor_until_it_holds(struct actor *actor)
 {
-	return run_until(actor, SHIM_OP_RELAX, &actor->ret);
+	return actor_until(actor, SHIM_OP_RELAX, &actor->ret);
 }
 
 int actor_finish(struct actor *actor)
 {
 	/* Nothing is at this address, so it stops nowhere. */
-	run_until(actor, SHIM_OP_RELAX, actor);
-	pthread_join(actor->thread, NULL);
-	sem_destroy(&actor->go);
-	sem_destroy(&actor->stopped);
+	actor_until(actor, SHIM_OP_RELAX, actor);
+	free(actor->stack);
 	return actor->ret;
 }

@@ -1,43 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Contexts that take turns: each actor is a thread that runs only when and as
- * far as the test says, from one shared access to another, so that a test can
- * lay out any interleaving by hand. One actor, or the test, runs at a time.
+ * Contexts that take turns: each actor has a stack of its own and runs only when
+ * and as far as the test says, from one shared access to another, so that a test
+ * can lay out any interleaving by hand. One actor, or the test, runs at a time.
  */
 #ifndef ACTOR_H
 #define ACTOR_H
 
-#include <pthread.h>
-#include <semaphore.h>
+#include <ucontext.h>
 
-#include <nbqlock/nbqlock.h>
-#include <host.h>
+#include "type.h"
 
 /**
- * struct actor - a context of some CPU that makes one attempt at a lock
+ * struct actor - a context of some CPU that makes attempts at a lock
  * @lock: the lock
- * @patience: as of nbq_clh_lock_timeout()
+ * @patience: as of nbq_X_lock_timeout()
  * @cpu: the CPU that it runs on
- * @destroys: after its critical section, destroy the lock and wipe its memory
- * @ret: what the attempt returned; meaningful after that
+ * @attempts: how many it makes, one after another
+ * @in_lock: called while it holds the lock; may be NULL
+ * @out_of_lock: called each time after it has released; may be NULL
+ * @acquired: how many attempts got the lock
+ * @ret: what the last attempt that has ended returned
  *
  * The rest is private to actor.c.
  */
 struct actor {
-	struct nbq_clh *lock;
+	struct nbq_X *lock;
 	ktime_t patience;
 	unsigned int cpu;
-	bool destroys;
+	unsigned int attempts;
+	void (*in_lock)(struct actor *actor);
+	void (*out_of_lock)(struct actor *actor);
+	unsigned int acquired;
 	int ret;
 
-	pthread_t thread;
-	sem_t go;
-	sem_t stopped;
+	ucontext_t context;
+	ucontext_t starter;
+	void *stack;
 	bool ended;
+	int preempt_off;
+	const struct nbq_node *node;
+	enum { ACQUIRING, HOLDING, LEAVING, RELEASING } doing;
+	unsigned int own_steps;
 	unsigned int steps_left;
+	bool until_it_leaves;
 	enum shim_op until_op;
 	const void *until_address;
 };
+
+/* The most own steps that an actor has needed to leave and to release. */
+extern unsigned int actor_most_steps_to_leave;
+extern unsigned int actor_most_steps_to_release;
 
 /* The actor stands before its first access. */
 void actor_start(struct actor *actor);
@@ -51,12 +64,14 @@ void actor_start(struct actor *actor);
 bool actor_steps(struct actor *actor, unsigned int steps);
 /* Go on until it has looked at a predecessor in vain. */
 bool actor_until_it_polls(struct actor *actor);
-/* Go on to the swap of the tail by which it leaves, or releases. */
-bool actor_until_it_swaps_the_tail(struct actor *actor);
+/* Go on to the first access by which it leaves. */
+bool actor_until_it_leaves(struct actor *actor);
+/* Go on to an access of some kind. */
+bool actor_until(struct actor *actor, enum shim_op op, const void *address);
 /* Go on until it holds the lock. */
 bool actor_until_it_holds(struct actor *actor);
 
-/* Let it make its attempt, release if it holds the lock, and end. */
+/* Let it make its attempts, release if it holds the lock, and end. */
 int actor_finish(struct actor *actor);
 
 #endif

