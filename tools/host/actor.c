@@ -69,9 +69,9 @@ static void release(struct actor *actor)
 static void make_attempts(void)
 {
 	struct actor *actor = self;
-	unsigned int i;
 
-	for (i = 0; i < actor->attempts; i++) {
+	while (actor->attempts) {
+		actor->attempts--;
 		actor->doing = ACQUIRING;
 		actor->node = NULL;
 		actor->ret = nbq_X_lock_timeout(actor->lock, actor->patience);

@@ -16,11 +16,13 @@
  * @lock: the lock
  * @patience: as of nbq_X_lock_timeout()
  * @cpu: the CPU that it runs on
- * @attempts: how many it makes, one after another
+ * @attempts: how many it is still to make, one after another
  * @in_lock: called while it holds the lock; may be NULL
  * @out_of_lock: called each time after it has released; may be NULL
  * @acquired: how many attempts got the lock
  * @ret: what the last attempt that has ended returned
+ * @ended: it has made all its attempts
+ * @doing: what it does at the moment
  *
  * The rest is private to actor.c.
  */
@@ -33,14 +35,14 @@ struct actor {
 	void (*out_of_lock)(struct actor *actor);
 	unsigned int acquired;
 	int ret;
+	bool ended;
+	enum { ACQUIRING, HOLDING, LEAVING, RELEASING } doing;
 
 	ucontext_t context;
 	ucontext_t starter;
 	void *stack;
-	bool ended;
 	int preempt_off;
 	const struct nbq_node *node;
-	enum { ACQUIRING, HOLDING, LEAVING, RELEASING } doing;
 	unsigned int own_steps;
 	unsigned int steps_left;
 	bool until_it_leaves;

@@ -15,6 +15,7 @@
 #include "test.h"
 
 #define PATIENCE	1000
+#define ROUNDS		9000
 
 static struct nbq_X lock;
 static u64 clock_now;
@@ -229,14 +230,15 @@ static void waiters_are_served_in_the_order_of_arrival(void)
 }
 
 /*
- * The leaver has come to its swap of the tail; then its CPU takes an NMI inside
- * an NMI, whose attempt may take nodes from the same pool. Had the leaver told
- * that it leaves before, its node would be free by now, and in the queue for
- * the second time when the swap looks for it there.
+ * The leaver has made so many accesses of its leave; then its CPU takes an NMI
+ * inside an NMI, whose attempt may take nodes from the same pool. Had the
+ * leaver told that it leaves too early, its node would be free by now, and in
+ * the queue for the second time when it is looked for at the tail.
  */
-static void leaver_is_not_fooled_by_a_second_life_of_its_node(void)
+static bool leave_with_a_second_life_after(unsigned int steps)
 {
 	struct actor holder, leaver, third, nested, fourth;
+	bool leaves;
 
 	begin();
 	start(&holder, 1);
@@ -244,6 +246,7 @@ static void leaver_is_not_fooled_by_a_second_life_of_its_node(void)
 	start_waiting(&leaver, 0);
 	let_patience_pass();
 	EXPECT(actor_until_it_leaves(&leaver));
+	leaves = actor_steps(&leaver, steps);
 	EXPECT(!try(2));
 	EXPECT(actor_finish(&holder) == 0);
 	start(&third, 3);
@@ -260,6 +263,16 @@ static void leaver_is_not_fooled_by_a_second_life_of_its_node(void)
 	actor_finish(&third);
 	EXPECT(try(4));
 	end();
+	return leaves;
+}
+
+static void leaver_is_not_fooled_by_a_second_life_of_its_node(void)
+{
+	unsigned int steps = 0;
+
+	while (leave_with_a_second_life_after(steps))
+		steps++;
+	EXPECT(steps <= STEPS_TO_LEAVE);
 }
 
 static struct nbq_X wiped;
@@ -331,8 +344,6 @@ static void newcomer_is_never_lost(void)
 	}
 }
 
-#define ACTORS	4
-
 /* A number that depends on nothing but the seed. */
 static unsigned int next_random(unsigned int *state)
 {
@@ -340,53 +351,120 @@ static unsigned int next_random(unsigned int *state)
 	return *state >> 16;
 }
 
+#define ACTORS	5
+
+/* The second comes as an interrupt on the CPU of the first, on the same pool. */
+static const unsigned int cpu_of[ACTORS] = { 0, 0, 1, 2, 3 };
+#define INTERRUPTED	0
+#define INTERRUPT	1
+
+static struct actor crowd[ACTORS];
+static bool running[ACTORS];
+static struct actor *last_user;
+
+static bool is_done_with_the_lock(const struct actor *actor)
+{
+	return actor->ended || (actor->doing == RELEASING && !actor->attempts);
+}
+
+/* Mutual exclusion; and whoever comes last knows that it does. */
+static void look_around(struct actor *self)
+{
+	unsigned int i, done = 0;
+
+	for (i = 0; i < ACTORS; i++) {
+		EXPECT(&crowd[i] == self || crowd[i].doing != HOLDING);
+		done += is_done_with_the_lock(&crowd[i]);
+	}
+	if (done == ACTORS - 1 && !self->attempts)
+		last_user = self;
+}
+
+static void destroy_and_wipe_as_last(struct actor *self)
+{
+	if (self == last_user)
+		destroy_and_wipe(self);
+}
+
+static void start_crowd(unsigned int *seed)
+{
+	unsigned int i;
+
+	last_user = NULL;
+	for (i = 0; i < ACTORS; i++) {
+		start(&crowd[i], cpu_of[i]);
+		crowd[i].attempts = 1 + next_random(seed) % 3;
+		if (next_random(seed) % 4 == 0)
+			crowd[i].patience = 0;
+		crowd[i].in_lock = look_around;
+		crowd[i].out_of_lock = destroy_and_wipe_as_last;
+		running[i] = false;
+	}
+}
+
+/* Up to three accesses of one of them, to the end of all. */
+static void let_the_crowd_run(unsigned int *seed)
+{
+	unsigned int left = ACTORS;
+
+	while (left) {
+		unsigned int i = next_random(seed) % ACTORS;
+		unsigned int steps = 1 + next_random(seed) % 3;
+
+		if (crowd[i].ended || (i == INTERRUPTED && running[INTERRUPT]))
+			continue;
+		if (next_random(seed) % 32 == 0)
+			let_patience_pass();
+		running[i] = actor_steps(&crowd[i], steps);
+		left -= !running[i];
+	}
+}
+
 /*
- * Four CPUs, each access by one chosen at random; time passes now and then.
- * What each does in the end must not depend on it: one owner at a time, and
- * all nodes back.
+ * Five contexts on four CPUs and the smallest pools, each access by one chosen
+ * at random; time passes now and then. What each does in the end must not
+ * depend on it: one owner at a time, all nodes back, and no access to the lock
+ * after somebody else could destroy it.
  */
 static void random_interleavings_keep_one_owner_and_lose_no_node(void)
 {
-	unsigned int round, seed, i, running;
-	unsigned int got = 0, timed_out = 0;
+	unsigned int round, i, got = 0, wiped_locks = 0;
 
-	for (round = 0; round < 400; round++) {
-		struct actor actor[ACTORS];
-		bool running_now[ACTORS];
+	for (round = 0; round < ROUNDS; round++) {
+		unsigned int seed = round;
 
-		seed = round;
+		if (round % (ROUNDS / 3) == 0) {
+			unsigned int nodes = 3 - round / (ROUNDS / 3);
+
+			EXPECT(shim_event("nodes_taken") ==
+			       shim_event("nodes_given_back") +
+			       shim_event("nodes_reclaimed"));
+			test_pools(nodes, nodes);
+		}
 		begin();
+		start_crowd(&seed);
+		let_the_crowd_run(&seed);
 		for (i = 0; i < ACTORS; i++) {
-			start(&actor[i], i);
-			running_now[i] = true;
+			got += crowd[i].acquired;
+			actor_finish(&crowd[i]);
 		}
-		for (running = ACTORS; running;) {
-			unsigned int steps = 1 + next_random(&seed) % 3;
-
-			i = next_random(&seed) % ACTORS;
-			if (!running_now[i])
-				continue;
-			if (next_random(&seed) % 32 == 0)
-				let_patience_pass();
-			if (!actor_steps(&actor[i], steps)) {
-				running_now[i] = false;
-				running--;
-			}
+		if (last_user) {
+			EXPECT(!memcmp(&lock, &wiped, sizeof(lock)));
+			EXPECT(shim_nodes_in_use() == 0);
+			wiped_locks++;
+		} else {
+			EXPECT(try(4));
+			end();
 		}
-		for (i = 0; i < ACTORS; i++) {
-			if (actor_finish(&actor[i]))
-				timed_out++;
-			else
-				got++;
-		}
-		end();
 	}
-	EXPECT(got + timed_out == round * ACTORS);
 	EXPECT(got > round);
-	EXPECT(timed_out > round / 4);
-	EXPECT(shim_event("acquired_uncontended") +
-	       shim_event("acquired_handoff") == got);
-	EXPECT(shim_event("nodes_abandoned") > 0);
+	EXPECT(wiped_locks > round / 8);
+	EXPECT(shim_event("timeouts") > round / 4);
+	EXPECT(shim_event("nodes_abandoned") > round / 8);
+	EXPECT(shim_event("exhaustions") > 0);
+	/* The algorithm's file promises no less than what is needed. */
+	EXPECT(actor_most_steps_to_leave == STEPS_TO_LEAVE);
+	EXPECT(actor_most_steps_to_release == STEPS_TO_RELEASE);
 }
 
 int main(void)
