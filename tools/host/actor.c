@@ -19,11 +19,10 @@ static void stop(void)
 	swapcontext(&self->context, &self->starter);
 }
 
-/* The bounds of the algorithm's file hold whatever the test does. */
 static void count_own_step(enum shim_op op, const void *address)
 {
 	if (op == SHIM_OP_XCHG && address == &self->lock->tail)
-		self->node = nbq_this_pool()->hint;
+		self->node = shim_node_taken_last();
 	if (self->doing == ACQUIRING && self->node &&
 	    begins_to_leave(self->lock, self->node, op, address)) {
 		self->doing = LEAVING;
@@ -46,6 +45,8 @@ static void before_access(enum shim_op op, const void *address)
 	} else if (op == self->until_op && address == self->until_address) {
 		stop();
 	}
+	/* A node that was given back is somebody else's from then on. */
+	EXPECT(!shim_is_in_free_node(address));
 }
 
 static void release(struct actor *actor)

@@ -30,7 +30,6 @@ void test_expect_warnings(unsigned int warnings)
 
 void test_pools(unsigned int nodes, unsigned int nodes_max)
 {
-	shim_pools_stop();
 	shim_pools_start(nodes, nodes_max);
 }
 
@@ -68,7 +67,6 @@ static bool run(const struct test_case *test_case, unsigned int seconds)
 	EXPECT(shim_nodes_in_use() == 0);
 	EXPECT(shim_event("nodes_taken") ==
 	       shim_event("nodes_given_back") + shim_event("nodes_reclaimed"));
-	shim_pools_stop();
 
 	if (failed)
 		printf("not ok %s: %s\n", case_name, why);

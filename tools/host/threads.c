@@ -61,12 +61,25 @@ static void critical_section(struct worker *worker)
 	counter.second++;
 }
 
+/* A thread loses its core before an access now and then. */
+static void yield_now_and_then(enum shim_op op, const void *address)
+{
+	static _Thread_local unsigned int random;
+
+	random = random * 1103515245 + 12345 + shim_cpu;
+	if ((random >> 16) % 16 == 0)
+		sched_yield();
+}
+
+static bool yields_anywhere;
+
 static void *work(void *arg)
 {
 	struct worker *worker = arg;
 	unsigned int random = worker->cpu + 1;
 
 	shim_cpu = worker->cpu;
+	shim_hook = yields_anywhere ? yield_now_and_then : NULL;
 	while (worker->acquired < enough &&
 	       (worker->acquired < FLOOR ||
 		!__atomic_load_n(&time_is_up, __ATOMIC_RELAXED))) {
@@ -155,6 +168,14 @@ static void more_threads_than_cores_keep_an_exact_count(void)
 	contend(6);
 }
 
+/* Where two contexts decide who gives a node back, both get their chance. */
+static void threads_that_yield_anywhere_keep_an_exact_count(void)
+{
+	yields_anywhere = true;
+	contend(4);
+	yields_anywhere = false;
+}
+
 static void pools_of_one_node_grow_under_load(void)
 {
 	test_pools(1, 64);
@@ -232,6 +253,7 @@ int main(int argc, char **argv)
 	static const struct test_case cases[] = {
 		TEST_CASE(two_threads_with_mixed_patience_keep_an_exact_count),
 		TEST_CASE(more_threads_than_cores_keep_an_exact_count),
+		TEST_CASE(threads_that_yield_anywhere_keep_an_exact_count),
 		TEST_CASE(pools_of_one_node_grow_under_load),
 		TEST_CASE(next_owner_may_free_the_lock),
 	};

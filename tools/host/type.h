@@ -9,7 +9,7 @@
 #ifndef TYPE_H
 #define TYPE_H
 
-#include <nbqlock/internal.h>
+#include <nbqlock/nbqlock.h>
 #include <host.h>
 
 /*
@@ -66,7 +66,7 @@ static inline bool begins_to_leave(const struct nbq_X *lock,
 #ifdef TYPE_CLH
 	return op == SHIM_OP_CMPXCHG && address == &lock->tail;
 #else
-	return op == SHIM_OP_STORE && address == &node->prev;
+	return op == SHIM_OP_STORE && address == shim_prev_of(node);
 #endif
 }
 

@@ -68,24 +68,42 @@ bool shim_warn_once(bool condition, bool *warned, const char *format, ...)
 static pthread_mutex_t append_mutex = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int pool_nodes_max;
 
+/* The nodes of all pools: one array, so that a node can be told by its address. */
+static struct nbq_node nodes[SHIM_CPUS * NBQ_LEVELS * 64];
+static unsigned int nodes_made;
+
 static void enlarge(struct nbq_pool *pool, unsigned int size)
 {
 	while (pool->size < size) {
-		struct nbq_node *node = aligned_alloc(__alignof__(*node),
-						      sizeof(*node));
+		struct nbq_node *node = &nodes[nodes_made++];
 
-		if (!node)
+		if (node == &nodes[sizeof(nodes) / sizeof(nodes[0])])
 			abort();
 		memset(node, 0, sizeof(*node));
 		nbq_node_append(pool, node);
 	}
 }
 
-void shim_pools_start(unsigned int nodes, unsigned int nodes_max)
+static bool is_in_use(const struct nbq_node *node)
+{
+	return node->taken != node->given;
+}
+
+bool shim_is_in_free_node(const void *address)
+{
+	size_t offset = (const char *)address - (const char *)nodes;
+
+	return offset < nodes_made * sizeof(nodes[0]) &&
+	       offset % sizeof(nodes[0]) < offsetof(struct nbq_node, index) &&
+	       !is_in_use(&nodes[offset / sizeof(nodes[0])]);
+}
+
+void shim_pools_start(unsigned int size, unsigned int nodes_max)
 {
 	unsigned int cpu, level;
 
 	pool_nodes_max = nodes_max;
+	nodes_made = 0;
 	shim_growth_requests = 0;
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
@@ -93,7 +111,7 @@ void shim_pools_start(unsigned int nodes, unsigned int nodes_max)
 
 			memset(pool, 0, sizeof(*pool));
 			pool->cpu = cpu;
-			enlarge(pool, nodes);
+			enlarge(pool, size);
 		}
 	}
 }
@@ -126,51 +144,23 @@ void shim_pools_grow(void)
 	pthread_mutex_unlock(&append_mutex);
 }
 
-/* Calls @visit for each node of each pool; the sum of what it returns. */
-static unsigned int sum_nodes(unsigned int (*visit)(struct nbq_node *node))
+const struct nbq_node *shim_node_taken_last(void)
 {
-	unsigned int cpu, level, sum = 0;
-
-	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
-		for (level = 0; level < NBQ_LEVELS; level++) {
-			struct nbq_node *node = per_cpu(nbq_pools, cpu)[level].first;
-
-			while (node) {
-				struct nbq_node *next = node->next_in_pool;
-
-				sum += visit(node);
-				node = next;
-			}
-		}
-	}
-	return sum;
+	return nbq_this_pool()->hint;
 }
 
-static unsigned int is_in_use(struct nbq_node *node)
+const void *shim_prev_of(const struct nbq_node *node)
 {
-	return node->taken != node->given;
+	return &node->prev;
 }
 
 unsigned int shim_nodes_in_use(void)
 {
-	return sum_nodes(is_in_use);
-}
+	unsigned int i, in_use = 0;
 
-static unsigned int free_node(struct nbq_node *node)
-{
-	free(node);
-	return 0;
-}
-
-void shim_pools_stop(void)
-{
-	unsigned int cpu, level;
-
-	sum_nodes(free_node);
-	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
-		for (level = 0; level < NBQ_LEVELS; level++)
-			per_cpu(nbq_pools, cpu)[level].first = NULL;
-	}
+	for (i = 0; i < nodes_made; i++)
+		in_use += is_in_use(&nodes[i]);
+	return in_use;
 }
 
 enum kind {

@@ -24,6 +24,8 @@
 #include <access.h>
 #include <linux/types.h>
 
+struct nbq_node;
+
 #define SHIM_CPUS	16
 
 /* Who the running thread is. */
@@ -42,16 +44,21 @@ extern u64 (*shim_clock)(void);
 extern unsigned int shim_warnings;
 
 /* Nodes in each pool of each CPU; a pool may be enlarged up to the maximum. */
-void shim_pools_start(unsigned int nodes, unsigned int nodes_max);
+void shim_pools_start(unsigned int size, unsigned int nodes_max);
 /* Enlarge the pools that asked for it: what pool.c does in the background. */
 void shim_pools_grow(void);
-void shim_pools_stop(void);
 
 /* How often a pool has asked to be enlarged. */
 extern unsigned int shim_growth_requests;
 
 /* Queue nodes that are not free, of all pools. */
 unsigned int shim_nodes_in_use(void);
+/* Is this what a free queue node says? Then nobody may look at it or change it. */
+bool shim_is_in_free_node(const void *address);
+/* The node that a context of the running thread's CPU and level took last. */
+const struct nbq_node *shim_node_taken_last(void);
+/* Where a node says who stands in front of it. */
+const void *shim_prev_of(const struct nbq_node *node);
 /* A counted event, of all pools; see nbq_event_read(). */
 u64 shim_event(const char *name);
 
