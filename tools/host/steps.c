@@ -16,6 +16,7 @@
 
 #define PATIENCE	1000
 #define ROUNDS		9000
+#define POLLS_PER_CLOCK	8	/* as deadline.h */
 
 static struct nbq_X lock;
 static u64 clock_now;
@@ -151,19 +152,25 @@ static void destroy_of_a_lock_with_a_waiter_is_refused(void)
 	end();
 }
 
-/* before: A W    after: H */
+/* before: A W    after: H, also if the waiter is to read the clock next */
 static void late_grant_is_still_a_grant(void)
 {
-	struct actor waiter;
+	unsigned int polls, i;
 
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting(&waiter, 1);
-	let_patience_pass();
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&waiter) == 0);
-	EXPECT(shim_event("acquired_handoff") == 1);
-	end();
+	for (polls = 0; polls < 2 * POLLS_PER_CLOCK; polls++) {
+		struct actor waiter;
+
+		begin();
+		nbq_X_lock(&lock);
+		start_waiting(&waiter, 1);
+		for (i = 0; i < polls; i++)
+			EXPECT(actor_until_it_polls(&waiter));
+		let_patience_pass();
+		nbq_X_unlock(&lock);
+		EXPECT(actor_finish(&waiter) == 0);
+		end();
+	}
+	EXPECT(shim_event("acquired_handoff") == polls);
 }
 
 /* The holder hands over to a waiter that has decided to leave: A W -> A L */

@@ -14,16 +14,16 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/errno.h>
+#include <linux/timekeeping.h>
 
 #include "test.h"
 #include "type.h"
 
 static double millions = 1;
-static unsigned int seconds = 5;
+static double seconds = 5;
 
 static const ktime_t patience_choices[] = { 0, 1000, 100000, KTIME_MAX };
 
@@ -218,13 +218,13 @@ static void *take_and_free(void *unused)
 static void next_owner_may_free_the_lock(void)
 {
 	unsigned long rounds = millions * 1e5, i;
-	time_t end = time(NULL) + seconds;
+	u64 end = ktime_get_mono_fast_ns() + seconds * 1e9;
 	pthread_t second;
 
 	hand_overs = 0;
 	time_is_up = false;
 	pthread_create(&second, NULL, take_and_free, NULL);
-	for (i = 0; i < rounds && (i < FLOOR || time(NULL) < end); i++) {
+	for (i = 0; i < rounds && (i < FLOOR || ktime_get_mono_fast_ns() < end); i++) {
 		struct nbq_X *mine = malloc(sizeof(*mine));
 
 		if (!mine)
@@ -261,8 +261,8 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		millions = atof(argv[1]);
 	if (argc > 2)
-		seconds = atoi(argv[2]);
-	if (argc > 3 || millions <= 0 || seconds < 1) {
+		seconds = atof(argv[2]);
+	if (argc > 3 || millions <= 0 || seconds <= 0) {
 		fprintf(stderr, "usage: %s [MILLIONS [SECONDS]]\n", argv[0]);
 		return 2;
 	}
