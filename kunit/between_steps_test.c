@@ -604,7 +604,7 @@ static void release_touches_neither_lock_nor_node_once_others_can_have_it(struct
 		   bench->row->name, ends);
 }
 
-#define STEPS_CASES							\
+#define NBQ_SUITE_CASES							\
 {									\
 	KUNIT_CASE(leave_in_any_order_is_whole_and_bounded),		\
 	KUNIT_CASE(release_in_any_order_is_whole_and_bounded),		\
@@ -617,16 +617,5 @@ static void release_touches_neither_lock_nor_node_once_others_can_have_it(struct
 	{}								\
 }
 
-#define NBQ_ROW(type)							\
-static struct kunit_case type##_cases[] = STEPS_CASES;			\
-									\
-static struct kunit_suite type##_suite = {				\
-	.name = #type "_steps",						\
-	.init = type##_bench_init,					\
-	.exit = nbq_bench_finish,					\
-	.test_cases = type##_cases,					\
-};									\
-									\
-kunit_test_suite(type##_suite);
-#include "lock_row_list.h"
-#undef NBQ_ROW
+#define NBQ_SUITE_SUFFIX	"_steps"
+#include "lock_row_suites.h"

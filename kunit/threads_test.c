@@ -418,7 +418,7 @@ static void lock_may_be_freed_by_the_one_it_was_handed_to(struct kunit *test)
 			ROUNDS - ROUNDS * crew->row->facts->stays);
 }
 
-#define THREADS_CASES							\
+#define NBQ_SUITE_CASES							\
 {									\
 	KUNIT_CASE(untimed_acquisitions_add_up),			\
 	KUNIT_CASE(attempts_are_acquisitions_or_timeouts),		\
@@ -427,16 +427,5 @@ static void lock_may_be_freed_by_the_one_it_was_handed_to(struct kunit *test)
 	{}								\
 }
 
-#define NBQ_ROW(type)							\
-static struct kunit_case type##_cases[] = THREADS_CASES;		\
-									\
-static struct kunit_suite type##_suite = {				\
-	.name = #type "_threads",					\
-	.init = type##_bench_init,					\
-	.exit = nbq_bench_finish,					\
-	.test_cases = type##_cases,					\
-};									\
-									\
-kunit_test_suite(type##_suite);
-#include "lock_row_list.h"
-#undef NBQ_ROW
+#define NBQ_SUITE_SUFFIX	"_threads"
+#include "lock_row_suites.h"

@@ -947,7 +947,7 @@ static void unlock_on_another_cpu_than_the_holder_s_changes_nothing(struct kunit
 	EXPECT_COUNTED(test, .nodes_taken = 1);
 }
 
-#define VERBS_CASES							\
+#define NBQ_SUITE_CASES							\
 {									\
 	KUNIT_CASE_PARAM(patience_is_spent_to_the_nanosecond,		\
 			 patience_gen_params),				\
@@ -992,16 +992,5 @@ static void unlock_on_another_cpu_than_the_holder_s_changes_nothing(struct kunit
 	{}								\
 }
 
-#define NBQ_ROW(type)							\
-static struct kunit_case type##_cases[] = VERBS_CASES;			\
-									\
-static struct kunit_suite type##_suite = {				\
-	.name = #type "_verbs",						\
-	.init = type##_bench_init,					\
-	.exit = nbq_bench_finish,					\
-	.test_cases = type##_cases,					\
-};									\
-									\
-kunit_test_suite(type##_suite);
-#include "lock_row_list.h"
-#undef NBQ_ROW
+#define NBQ_SUITE_SUFFIX	"_verbs"
+#include "lock_row_suites.h"
