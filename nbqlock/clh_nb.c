@@ -77,8 +77,9 @@ struct nbq_node *nbq_clh_join(struct nbq_clh *lock, struct nbq_node *node)
 	 * that gets my node from the tail and looks at prev (nbq_clh_look());
 	 * else it could see the AVAILABLE of the node's last life. ACQUIRE,
 	 * pairs with the swap in nbq_clh_hand_over(): a NULL hands me the
-	 * lock, so the last critical section must be over in my eyes; and
-	 * with the predecessor's own join: its prev = NULL.
+	 * lock, so the last critical section must be over in my eyes; with
+	 * the predecessor's own join: its prev = NULL; and with the swap in
+	 * nbq_clh_leave(), which puts a predecessor back.
 	 */
 	return xchg(&lock->tail, node);
 }

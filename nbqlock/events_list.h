@@ -13,9 +13,9 @@
  * No include guard: whoever includes this defines NBQ_EVENT first.
  */
 NBQ_EVENT(acquired_uncontended, SUM,
-	  "acquisitions that found the queue empty, but for the last holder's node")
+	  "acquisitions that found tail NULL or, swap-only, AVAILABLE at once")
 NBQ_EVENT(acquired_handoff, SUM,
-	  "acquisitions handed over by a node ahead in the queue")
+	  "all other acquisitions: handed over by a node ahead in the queue")
 NBQ_EVENT(timeouts, SUM,
 	  "attempts that ran out of patience in the queue")
 NBQ_EVENT(nodes_taken, SUM,
@@ -23,9 +23,9 @@ NBQ_EVENT(nodes_taken, SUM,
 NBQ_EVENT(nodes_given_back, SUM,
 	  "queue nodes given back by the context that took them")
 NBQ_EVENT(nodes_reclaimed, SUM,
-	  "queue nodes given back by a successor or by destroy")
+	  "queue nodes given back by somebody else, or by destroy")
 NBQ_EVENT(nodes_abandoned, SUM,
-	  "queue nodes left behind in a queue by a timeout")
+	  "queue nodes that a timeout has left to others to give back")
 NBQ_EVENT(longest_walk, MAX,
 	  "most leavers that one attempt has stepped over")
 NBQ_EVENT(pool_high_water, PEAK,

@@ -13,6 +13,10 @@
 #ifndef _NBQLOCK_LOCK_TYPE_H
 #define _NBQLOCK_LOCK_TYPE_H
 
+/*
+ * They stay defined, for define_lock_type.h and others that write something once
+ * for all types. Without an NBQ_TYPE they name nothing.
+ */
 #define nbq_X				NBQ_TYPE
 #define nbq_X_init_key			__PASTE(NBQ_TYPE, _init_key)
 #define nbq_X_lock_timeout		__PASTE(NBQ_TYPE, _lock_timeout)

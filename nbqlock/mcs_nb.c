@@ -94,7 +94,9 @@ struct nbq_node *nbq_mcs_join(struct nbq_mcs *lock, struct nbq_node *node)
 	 * else it could be overwritten by it, and the successor forgotten.
 	 * ACQUIRE, pairs with the swap of the tail in nbq_mcs_hand_over(): a
 	 * NULL hands me the lock, so the last critical section must be over in
-	 * my eyes; and with the predecessor's own join.
+	 * my eyes; with the predecessor's own join; and with the swap of the
+	 * tail in nbq_mcs_leave(), which puts a predecessor back, by which the
+	 * leaver is forgotten.
 	 */
 	return xchg(&lock->tail, node);
 }
@@ -238,10 +240,10 @@ bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
 	}
 	what = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;
 	/*
-	 * Fully ordered, pairs with nbq_mcs_link(). RELEASE: my prev, and that
-	 * I am forgotten, are seen by whoever finds what I say. ACQUIRE: the
-	 * successor that I find has reset its status before I write to it.
-	 * My last access to the node.
+	 * Fully ordered, pairs with nbq_mcs_link(), and with in_front() for
+	 * destroy. RELEASE: my prev, and that I am forgotten, are seen by
+	 * whoever finds what I say. ACQUIRE: the successor that I find has
+	 * reset its status before I write to it. My last access to the node.
 	 */
 	succ = nbq_step(xchg(&node->next, what));
 	tell(succ, what, events);
@@ -280,8 +282,8 @@ bool nbq_mcs_hand_over(struct nbq_mcs *lock, struct nbq_node *node)
 		return true;
 	}
 	/*
-	 * Fully ordered, pairs with nbq_mcs_link(). RELEASE: the critical
-	 * section is over for whoever finds AVAILABLE. ACQUIRE: as in
+	 * Fully ordered, pairs with nbq_mcs_link() and in_front(). RELEASE: the
+	 * critical section is over for whoever finds AVAILABLE. ACQUIRE: as in
 	 * nbq_mcs_leave().
 	 */
 	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));

@@ -187,10 +187,10 @@ void nbq_swap_leave(struct nbq_node *node, struct nbq_node *pred)
 
 	nbq_step(WRITE_ONCE(node->prev, pred));
 	/*
-	 * Fully ordered, pairs with nbq_swap_link(). RELEASE: my prev is seen
-	 * by whoever finds that I have left. ACQUIRE: the successor that I find
-	 * has reset its status before I write to it. My last access to the
-	 * node.
+	 * Fully ordered, pairs with nbq_swap_link(), and with in_front() for
+	 * destroy. RELEASE: my prev is seen by whoever finds that I have left.
+	 * ACQUIRE: the successor that I find has reset its status before I
+	 * write to it. My last access to the node.
 	 */
 	succ = nbq_step(xchg(&node->next, NBQ_LEAVING));
 	tell(succ, NBQ_LEAVING, events);
@@ -217,8 +217,8 @@ void nbq_swap_hand_over(struct nbq_swap *lock, struct nbq_node *node)
 	/* Before the RELEASE below, so that it cannot undo the next owner's. */
 	nbq_step(WRITE_ONCE(lock->holder, NULL));
 	/*
-	 * Fully ordered, pairs with nbq_swap_link(). RELEASE: the critical
-	 * section is over for whoever finds AVAILABLE. ACQUIRE: as in
+	 * Fully ordered, pairs with nbq_swap_link() and in_front(). RELEASE: the
+	 * critical section is over for whoever finds AVAILABLE. ACQUIRE: as in
 	 * nbq_swap_leave().
 	 */
 	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));

@@ -86,7 +86,7 @@ enum stress_failure {
  * @wait: how long successful attempts took, in ns
  * @overshoot: how long after their patience was over attempts gave up, in ns
  * @nodes_max: queue nodes in use at most
- * @nodes_reclaimed: queue nodes given back by a successor or by destroy
+ * @nodes_reclaimed: queue nodes given back by somebody else, or by destroy
  * @lost_updates: what is missing in the counter that the lock protects
  * @violations: times that two owners were seen, and @lost_updates
  * @leaked: queue nodes taken and not given back
