@@ -367,22 +367,38 @@ static void release_in_any_order_is_whole_and_bounded(struct kunit *test)
 
 /* A context that interrupts, and takes from the same pool */
 
-static const struct nested_case {
+struct nested_case {
 	const char *desc;
 	unsigned int waiters;
 	ktime_t patience;
-	/* whether the one in front hands over just before */
+	/* just before: whether those waiters leave, and the one in front hands over */
+	bool leave;
 	bool hand_over;
-} nested_cases[] = {
-	{ "alone", 0, 0, false },
-	{ "before_a_waiter", 1, 0, false },
-	{ "before_two_waiters", 2, 0, false },
-	{ "alone_patient", 0, 15, false },
-	{ "before_a_waiter_patient", 1, 15, false },
-	{ "before_two_waiters_patient", 2, 15, false },
-	{ "alone_handed_over", 0, 0, true },
-	{ "before_a_waiter_handed_over", 1, 0, true },
-	{ "before_two_waiters_handed_over", 2, 15, true },
+};
+
+#define NESTED_CASES							\
+	{ "alone", 0, 0, false, false },				\
+	{ "before_a_waiter", 1, 0, false, false },			\
+	{ "before_two_waiters", 2, 0, false, false },			\
+	{ "before_a_leaver", 1, 0, true, false },			\
+	{ "before_two_leavers", 2, 0, true, false },			\
+	{ "alone_patient", 0, 15, false, false },			\
+	{ "before_a_waiter_patient", 1, 15, false, false },		\
+	{ "before_two_waiters_patient", 2, 15, false, false },		\
+	{ "before_two_leavers_patient", 2, 15, true, false }
+
+static const struct nested_case nested_in_leave_cases[] = {
+	NESTED_CASES,
+	{ "alone_handed_over", 0, 0, false, true },
+	{ "before_a_waiter_handed_over", 1, 0, false, true },
+	{ "before_two_waiters_handed_over", 2, 15, false, true },
+	{ "before_a_leaver_handed_over", 1, 0, true, true },
+	{ "before_two_leavers_handed_over", 2, 15, true, true },
+};
+
+/* Nobody is in front of one who releases. */
+static const struct nested_case nested_in_release_cases[] = {
+	NESTED_CASES,
 };
 
 static void nested_desc(const struct nested_case *nested, char *desc)
@@ -390,15 +406,29 @@ static void nested_desc(const struct nested_case *nested, char *desc)
 	strscpy(desc, nested->desc, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(nested, nested_cases, nested_desc);
+KUNIT_ARRAY_PARAM(nested_in_leave, nested_in_leave_cases, nested_desc);
+KUNIT_ARRAY_PARAM(nested_in_release, nested_in_release_cases, nested_desc);
 
+/**
+ * struct interruption - when the nested context comes, and how often it got what
+ * @nested: the case
+ * @bench: the lock
+ * @at: the step before which it comes
+ * @came: whether it came
+ * @ret: of its attempt
+ * @timeouts: how many of its attempts failed
+ * @acquired: how many did not
+ * @before: what all pools of the CPUs had counted at first
+ */
 struct interruption {
 	const struct nested_case *nested;
 	struct nbq_bench *bench;
-	/* the step before which it comes, and whether it came */
 	unsigned int at;
 	bool came;
 	int ret;
+	unsigned int timeouts;
+	unsigned int acquired;
+	struct nbq_events before;
 };
 
 /* The nested context: a whole attempt, with all that belongs to it */
@@ -407,10 +437,15 @@ static void interrupt_step(unsigned int step, void *arg)
 	struct interruption *interruption = arg;
 	const struct nested_case *nested = interruption->nested;
 	struct nbq_bench *bench = interruption->bench;
+	int i;
 
 	if (step != interruption->at)
 		return;
 	interruption->came = true;
+	for (i = bench->arrivals - 1; i >= 0 && nested->leave; i--) {
+		if (bench->actors[i].part == WAITS)
+			nbq_actor_leave(bench, &bench->actors[i]);
+	}
 	if (nested->hand_over && bench->actors[0].part == HOLDS)
 		nbq_actor_release(bench, &bench->actors[0]);
 	interruption->ret = bench->row->lock_timeout(bench->lock, nested->patience);
@@ -448,13 +483,60 @@ static void expect_whole(struct kunit *test)
 	expect_no_node_in_use(test);
 }
 
+/* One that is let by once is let by from then on. */
+static void expect_timeout_until_acquired(struct kunit *test,
+					  struct interruption *interruption)
+{
+	if (!interruption->came)
+		return;
+	if (interruption->ret || interruption->acquired)
+		KUNIT_EXPECT_EQ_MSG(test, interruption->ret,
+				    interruption->acquired ? 0 : -ETIMEDOUT,
+				    "before step %u", interruption->at);
+	if (interruption->ret)
+		interruption->timeouts++;
+	else
+		interruption->acquired++;
+}
+
+/*
+ * One attempt before each of the steps, and exactly those before the last few
+ * got the lock, if @can_be_had. @timeouts, @acquired: of the one interrupted.
+ */
+static void expect_attempts(struct kunit *test, struct interruption *interruption,
+			    unsigned int steps, bool can_be_had,
+			    unsigned int timeouts, unsigned int acquired)
+{
+	const struct nbq_facts *facts = interruption->bench->row->facts;
+	const struct nested_case *nested = interruption->nested;
+	struct nbq_events *before = &interruption->before, now = {};
+
+	KUNIT_EXPECT_GT(test, steps, 1);
+	KUNIT_EXPECT_EQ(test, interruption->timeouts + interruption->acquired,
+			steps);
+	KUNIT_EXPECT_EQ(test, interruption->acquired,
+			can_be_had ? facts->steps_after[!!nested->waiters] : 0);
+	nbq_read_events(&now);
+	timeouts += interruption->timeouts;
+	acquired += interruption->acquired;
+	KUNIT_EXPECT_EQ(test, now.timeouts - before->timeouts, timeouts);
+	KUNIT_EXPECT_EQ(test, now.acquired_uncontended + now.acquired_handoff -
+			before->acquired_uncontended - before->acquired_handoff,
+			acquired);
+	KUNIT_EXPECT_EQ(test, now.nodes_taken - before->nodes_taken,
+			timeouts + acquired);
+}
+
 static void nested_attempt_between_any_steps_of_a_leave(struct kunit *test)
 {
+	const struct nested_case *nested = test->param_value;
 	struct nbq_bench *bench = test->priv;
 	struct interruption interruption = {
-		.nested = test->param_value,
+		.nested = nested,
 		.bench = bench,
+		.before = bench->total,
 	};
+	unsigned int steps;
 	int ret;
 
 	do {
@@ -468,22 +550,28 @@ static void nested_attempt_between_any_steps_of_a_leave(struct kunit *test)
 		nbq_fake_call(1, waiters_arrive, &interruption);
 		nbq_steps_start(interrupt_step, &interruption);
 		ret = bench->row->lock_timeout(bench->lock, 100);
-		nbq_steps_stop();
+		steps = nbq_steps_stop();
 		if (!ret)
 			bench->row->unlock(bench->lock);
 		KUNIT_ASSERT_EQ(test, ret, -ETIMEDOUT);
+		expect_timeout_until_acquired(test, &interruption);
 		expect_whole(test);
 	} while (interruption.came);
-	KUNIT_EXPECT_GT(test, interruption.at, 2);
+	/* w is the last that can be in the way. */
+	expect_attempts(test, &interruption, steps, nested->hand_over &&
+			(!nested->waiters || nested->leave), steps + 1, 0);
 }
 
 static void nested_attempt_between_any_steps_of_a_release(struct kunit *test)
 {
+	const struct nested_case *nested = test->param_value;
 	struct nbq_bench *bench = test->priv;
 	struct interruption interruption = {
-		.nested = test->param_value,
+		.nested = nested,
 		.bench = bench,
+		.before = bench->total,
 	};
+	unsigned int steps;
 
 	do {
 		interruption.at++;
@@ -496,10 +584,12 @@ static void nested_attempt_between_any_steps_of_a_release(struct kunit *test)
 		waiters_arrive(&interruption);
 		nbq_steps_start(interrupt_step, &interruption);
 		bench->row->unlock(bench->lock);
-		nbq_steps_stop();
+		steps = nbq_steps_stop();
+		expect_timeout_until_acquired(test, &interruption);
 		expect_whole(test);
 	} while (interruption.came);
-	KUNIT_EXPECT_GT(test, interruption.at, 3);
+	expect_attempts(test, &interruption, steps,
+			!nested->waiters || nested->leave, 0, steps + 1);
 }
 
 /* Unlock, then free: as soon as others can have the lock, it may be no more. */
@@ -609,9 +699,9 @@ static void release_touches_neither_lock_nor_node_once_others_can_have_it(struct
 	KUNIT_CASE(leave_in_any_order_is_whole_and_bounded),		\
 	KUNIT_CASE(release_in_any_order_is_whole_and_bounded),		\
 	KUNIT_CASE_PARAM(nested_attempt_between_any_steps_of_a_leave,	\
-			 nested_gen_params),				\
+			 nested_in_leave_gen_params),			\
 	KUNIT_CASE_PARAM(nested_attempt_between_any_steps_of_a_release,	\
-			 nested_gen_params),				\
+			 nested_in_release_gen_params),			\
 	KUNIT_CASE_PARAM(release_touches_neither_lock_nor_node_once_others_can_have_it,\
 			 waiters_gen_params),				\
 	{}								\

@@ -15,6 +15,8 @@ static const struct nbq_facts facts = {
 	.leave_bound = 2,
 	.release_steps = 4,
 	.release_bound = 3,
+	/* gives its node back */
+	.steps_after = { 1, 0 },
 };
 
 /* Nobody knows who stands behind. */

@@ -64,6 +64,8 @@ struct nbq_actor {
  * @leave_bound: the paper's bound
  * @release_steps: most own steps of a release, with one to clear holder
  * @release_bound: the paper's bound, without it
+ * @steps_after: own steps of a leave or a release after that with which it is in
+ *	nobody's way any more: with nobody behind, with somebody whom it knows
  */
 struct nbq_facts {
 	unsigned int stays;
@@ -71,6 +73,7 @@ struct nbq_facts {
 	unsigned int leave_bound;
 	unsigned int release_steps;
 	unsigned int release_bound;
+	unsigned int steps_after[2];
 };
 
 /**

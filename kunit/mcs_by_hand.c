@@ -15,6 +15,8 @@ static const struct nbq_facts facts = {
 	.leave_bound = 7,
 	.release_steps = 7,
 	.release_bound = 6,
+	/* gives its node back; tells the one behind */
+	.steps_after = { 1, 1 },
 };
 
 static void link_to_pred(struct nbq_actor *actor)

@@ -15,6 +15,8 @@ static const struct nbq_facts facts = {
 	.leave_bound = 4,
 	.release_steps = 5,
 	.release_bound = 4,
+	/* tells the one behind */
+	.steps_after = { 0, 1 },
 };
 
 static void link_to_pred(struct nbq_actor *actor)
