@@ -378,19 +378,16 @@ struct nested_case {
 	bool hand_over;
 };
 
-#define NESTED_CASES							\
-	{ "alone", 0, 0, false, false },				\
-	{ "before_a_waiter", 1, 0, false, false },			\
-	{ "before_two_waiters", 2, 0, false, false },			\
-	{ "before_a_leaver", 1, 0, true, false },			\
-	{ "before_two_leavers", 2, 0, true, false },			\
-	{ "alone_patient", 0, 15, false, false },			\
-	{ "before_a_waiter_patient", 1, 15, false, false },		\
-	{ "before_two_waiters_patient", 2, 15, false, false },		\
-	{ "before_two_leavers_patient", 2, 15, true, false }
-
 static const struct nested_case nested_in_leave_cases[] = {
-	NESTED_CASES,
+	{ "alone", 0, 0, false, false },
+	{ "before_a_waiter", 1, 0, false, false },
+	{ "before_two_waiters", 2, 0, false, false },
+	{ "before_a_leaver", 1, 0, true, false },
+	{ "before_two_leavers", 2, 0, true, false },
+	{ "alone_patient", 0, 15, false, false },
+	{ "before_a_waiter_patient", 1, 15, false, false },
+	{ "before_two_waiters_patient", 2, 15, false, false },
+	{ "before_two_leavers_patient", 2, 15, true, false },
 	{ "alone_handed_over", 0, 0, false, true },
 	{ "before_a_waiter_handed_over", 1, 0, false, true },
 	{ "before_two_waiters_handed_over", 2, 15, false, true },
@@ -400,7 +397,15 @@ static const struct nested_case nested_in_leave_cases[] = {
 
 /* Nobody is in front of one who releases. */
 static const struct nested_case nested_in_release_cases[] = {
-	NESTED_CASES,
+	{ "alone", 0, 0, false, false },
+	{ "before_a_waiter", 1, 0, false, false },
+	{ "before_two_waiters", 2, 0, false, false },
+	{ "before_a_leaver", 1, 0, true, false },
+	{ "before_two_leavers", 2, 0, true, false },
+	{ "alone_patient", 0, 15, false, false },
+	{ "before_a_waiter_patient", 1, 15, false, false },
+	{ "before_two_waiters_patient", 2, 15, false, false },
+	{ "before_two_leavers_patient", 2, 15, true, false },
 };
 
 static void nested_desc(const struct nested_case *nested, char *desc)
