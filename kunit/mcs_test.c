@@ -489,6 +489,77 @@ static void transient_leaver_stepped_over_after_it_was_told(struct kunit *test)
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
 
+/*
+ * From its first step on the walker may be the last that keeps the leaver from
+ * being given back, or no longer keep it: who stood in front must be known by
+ * then. So the next life of the node begins just before that step, with another
+ * in front of it.
+ */
+
+static const struct life {
+	const char *desc;
+	struct nbq_node *said;
+	/* whether the one in front has told the leaver, or does it later */
+	bool told;
+	unsigned int steps;
+} life_cases[] = {
+	{ "forgotten", NBQ_LEAVING, false, 1 },
+	{ "told_before", NBQ_TRANSIENT, true, 2 },
+	{ "told_later", NBQ_TRANSIENT, false, 1 },
+};
+
+static void life_desc(const struct life *life, char *desc)
+{
+	strscpy(desc, life->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(life, life_cases, life_desc);
+
+static void w_leaves_another_queue(struct middle *middle)
+{
+	middle->w->prev = middle->y;
+}
+
+static void walker_knows_who_stood_in_front_before_its_first_step(struct kunit *test)
+{
+	struct middle middle = { .test = test, .turn = w_leaves_another_queue,
+				 .at = 1 };
+	const struct life *life = test->param_value;
+	struct nbq_node *holder, *pred, *succ = NULL;
+	struct nbq_mcs *lock = lock_of(test);
+
+	holder = arrive(test, &pred);
+	middle.w = arrive(test, &middle.w_pred);
+	middle.x = arrive(test, &middle.x_pred);
+	middle.y = nbq_bench_claim(test);
+
+	/* before: H > w > x; then H L x, or the first or all of the hand-over */
+	if (life->said == NBQ_TRANSIENT) {
+		lock->holder = NULL;
+		succ = xchg(&holder->next, NBQ_AVAILABLE);
+		KUNIT_ASSERT_PTR_EQ(test, succ, middle.w);
+	}
+	if (life->told)
+		KUNIT_EXPECT_NULL(test, xchg(&succ->status, NBQ_AVAILABLE));
+	w_leaves(&middle);
+	KUNIT_ASSERT_PTR_EQ(test, nbq_mcs_look(middle.x), life->said);
+
+	nbq_steps_start(turn_in_the_middle, &middle);
+	pred = nbq_mcs_step_over(middle.x, middle.w, life->said);
+	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), life->steps);
+	KUNIT_EXPECT_TRUE(test, middle.came);
+	KUNIT_EXPECT_PTR_EQ(test, pred, holder);
+
+	/* The second of the two gives it back. */
+	if (succ && !life->told) {
+		KUNIT_EXPECT_FALSE(test, nbq_is_free(middle.w));
+		KUNIT_EXPECT_PTR_EQ(test, xchg(&succ->status, NBQ_AVAILABLE),
+				    NBQ_RECYCLED);
+	} else {
+		KUNIT_EXPECT_TRUE(test, nbq_is_free(middle.w));
+	}
+}
+
 /* The same between two who leave: w in front of x, y behind. */
 
 static void x_leaves(struct middle *middle)
@@ -978,6 +1049,8 @@ static struct kunit_case mcs_cases[] = {
 	KUNIT_CASE(leaver_that_is_not_told_yet_keeps_its_node),
 	KUNIT_CASE(transient_leaver_stepped_over_before_it_is_told),
 	KUNIT_CASE(transient_leaver_stepped_over_after_it_was_told),
+	KUNIT_CASE_PARAM(walker_knows_who_stood_in_front_before_its_first_step,
+			 life_gen_params),
 	KUNIT_CASE(leaver_at_the_tail_is_told_later_by_a_leaver),
 	KUNIT_CASE(leaver_tells_a_leaver_when_both_were_stepped_over),
 	KUNIT_CASE_PARAM(neighbours_leave_in_any_order, order_gen_params),

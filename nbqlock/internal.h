@@ -93,9 +93,10 @@ struct nbq_pool {
 } ____cacheline_aligned;
 
 /*
- * nbq_step() - One own step of leaving or releasing: an access to the lock or
- * to a node that others may be looking at. The bounds in the algorithms' files
- * count these; the suites count them, too, and let others run before each.
+ * nbq_step() - One own step of leaving, releasing or stepping over: an access to
+ * the lock or to a node that others may be looking at. The bounds in the
+ * algorithms' files count those of leaving and releasing; the suites count all,
+ * and let others run before each.
  */
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
 extern void (*nbq_step_hook)(void);

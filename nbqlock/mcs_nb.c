@@ -158,7 +158,8 @@ struct nbq_node *nbq_mcs_step_over(struct nbq_node *node, struct nbq_node *pred,
 	 * The swap is fully ordered, pairs with the one in tell(): both of us
 	 * are done with the node before the second gives it back.
 	 */
-	if (said == NBQ_LEAVING || xchg(&pred->status, NBQ_RECYCLED))
+	if (said == NBQ_LEAVING ||
+	    nbq_step(xchg(&pred->status, NBQ_RECYCLED)))
 		nbq_node_reclaim(pred, &node->pool->events);
 	return prev;
 }

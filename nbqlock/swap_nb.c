@@ -140,7 +140,7 @@ void nbq_swap_step_over(struct nbq_node *node, struct nbq_node *leaver,
 	 * The swap is fully ordered, pairs with the one in tell(): both of us
 	 * are done with the node before the second gives it back.
 	 */
-	if (said == leaver || xchg(&leaver->status, said) == said)
+	if (said == leaver || nbq_step(xchg(&leaver->status, said)) == said)
 		nbq_node_reclaim(leaver, &node->pool->events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_step_over);
