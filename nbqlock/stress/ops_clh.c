@@ -22,6 +22,7 @@
 #include <linux/slab.h>
 
 #include "ops.h"
+#include "own_node.h"
 
 struct clh_node {
 	bool succ_must_wait;
@@ -103,12 +104,6 @@ static void clh_exit(union stress_lock *lock, struct stress_waiter *me)
 	kfree(thread);
 }
 
-/* The one that the lock began with. */
-static void clh_count_nodes(struct stress_nodes *nodes)
-{
-	nodes->max++;
-}
-
 const struct stress_ops stress_clh = {
 	.name = "clh",
 	.meaning = "CLH, the queue lock of Craig and of Landin and Hagersten",
@@ -119,5 +114,5 @@ const struct stress_ops stress_clh = {
 	.unlock = clh_unlock,
 	.destroy = clh_destroy,
 	.exit = clh_exit,
-	.count_nodes = clh_count_nodes,
+	.count_nodes = first_node_count,
 };

@@ -53,6 +53,7 @@
 #include <linux/slab.h>
 
 #include "ops.h"
+#include "own_node.h"
 #include "patience.h"
 
 enum {
@@ -233,14 +234,7 @@ static int clh_try_init(union stress_lock *lock)
 
 static int clh_try_enter(union stress_lock *lock, struct stress_waiter *me)
 {
-	struct clh_try_node *node;
-
-	node = kzalloc_node(sizeof(*node), GFP_KERNEL, me->numa_node);
-	if (!node)
-		return -ENOMEM;
-	me->own = node;
-	me->nodes.max = 1;
-	return 0;
+	return own_node_enter(me, sizeof(struct clh_try_node));
 }
 
 /* All nodes are different: each thread has one, and this is the last. */
@@ -254,17 +248,6 @@ static int clh_try_destroy(union stress_lock *lock)
 	return 0;
 }
 
-static void clh_try_exit(union stress_lock *lock, struct stress_waiter *me)
-{
-	kfree(me->own);
-}
-
-/* The one that the lock began with. */
-static void clh_try_count_nodes(struct stress_nodes *nodes)
-{
-	nodes->max++;
-}
-
 const struct stress_ops stress_clh_try = {
 	.name = "clh_try",
 	.meaning = "CLH with timeout by handshake, Scott and Scherer 2001",
@@ -273,6 +256,6 @@ const struct stress_ops stress_clh_try = {
 	.lock = clh_try_lock,
 	.unlock = clh_try_unlock,
 	.destroy = clh_try_destroy,
-	.exit = clh_try_exit,
-	.count_nodes = clh_try_count_nodes,
+	.exit = own_node_exit,
+	.count_nodes = first_node_count,
 };

@@ -15,32 +15,20 @@
 #include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/compiler.h>
-#include <linux/errno.h>
 #include <linux/preempt.h>
 #include <linux/processor.h>
-#include <linux/slab.h>
 
 #include "ops.h"
+#include "own_node.h"
 
 struct mcs_node {
 	struct mcs_node *next;
 	bool must_wait;
 } ____cacheline_aligned;
 
-static int mcs_init(union stress_lock *lock)
-{
-	lock->queue.tail = NULL;
-	return 0;
-}
-
 static int mcs_enter(union stress_lock *lock, struct stress_waiter *me)
 {
-	struct mcs_node *node;
-
-	node = kzalloc_node(sizeof(*node), GFP_KERNEL, me->numa_node);
-	me->own = node;
-	me->nodes.max = 1;
-	return node ? 0 : -ENOMEM;
+	return own_node_enter(me, sizeof(struct mcs_node));
 }
 
 static int mcs_lock(union stress_lock *lock, struct stress_waiter *me,
@@ -92,25 +80,14 @@ out:
 	preempt_enable();
 }
 
-/* Return: 0, or -EBUSY if somebody is still in the queue. */
-static int mcs_destroy(union stress_lock *lock)
-{
-	return lock->queue.tail ? -EBUSY : 0;
-}
-
-static void mcs_exit(union stress_lock *lock, struct stress_waiter *me)
-{
-	kfree(me->own);
-}
-
 const struct stress_ops stress_mcs = {
 	.name = "mcs",
 	.meaning = "MCS, the queue lock of Mellor-Crummey and Scott",
 	.patience = WAITS_FOR_EVER,
-	.init = mcs_init,
+	.init = null_tail_init,
 	.enter = mcs_enter,
 	.lock = mcs_lock,
 	.unlock = mcs_unlock,
-	.destroy = mcs_destroy,
-	.exit = mcs_exit,
+	.destroy = null_tail_destroy,
+	.exit = own_node_exit,
 };

@@ -70,9 +70,9 @@
 #include <linux/errno.h>
 #include <linux/preempt.h>
 #include <linux/processor.h>
-#include <linux/slab.h>
 
 #include "ops.h"
+#include "own_node.h"
 #include "patience.h"
 
 /* Words in place of a node. */
@@ -461,41 +461,18 @@ static void mcs_try_unlock(union stress_lock *lock, struct stress_waiter *me)
 	preempt_enable();
 }
 
-static int mcs_try_init(union stress_lock *lock)
-{
-	lock->queue.tail = NULL;
-	return 0;
-}
-
 static int mcs_try_enter(union stress_lock *lock, struct stress_waiter *me)
 {
-	struct mcs_try_node *node;
-
-	node = kzalloc_node(sizeof(*node), GFP_KERNEL, me->numa_node);
-	if (!node)
-		return -ENOMEM;
-	me->own = node;
-	me->nodes.max = 1;
-	return 0;
-}
-
-static int mcs_try_destroy(union stress_lock *lock)
-{
-	return lock->queue.tail ? -EBUSY : 0;
-}
-
-static void mcs_try_exit(union stress_lock *lock, struct stress_waiter *me)
-{
-	kfree(me->own);
+	return own_node_enter(me, sizeof(struct mcs_try_node));
 }
 
 const struct stress_ops stress_mcs_try = {
 	.name = "mcs_try",
 	.meaning = "MCS with timeout by handshake, Scott and Scherer 2001",
-	.init = mcs_try_init,
+	.init = null_tail_init,
 	.enter = mcs_try_enter,
 	.lock = mcs_try_lock,
 	.unlock = mcs_try_unlock,
-	.destroy = mcs_try_destroy,
-	.exit = mcs_try_exit,
+	.destroy = null_tail_destroy,
+	.exit = own_node_exit,
 };
