@@ -26,7 +26,7 @@
 
 struct clh_node {
 	bool succ_must_wait;
-} ____cacheline_aligned;
+} ____cacheline_aligned_in_smp;
 
 /**
  * struct clh_thread - what a thread keeps between the verbs
@@ -36,7 +36,7 @@ struct clh_node {
 struct clh_thread {
 	struct clh_node *node;
 	struct clh_node *pred;
-} ____cacheline_aligned;
+} ____cacheline_aligned_in_smp;
 
 static int clh_init(union stress_lock *lock)
 {

@@ -24,7 +24,7 @@
 struct mcs_node {
 	struct mcs_node *next;
 	bool must_wait;
-} ____cacheline_aligned;
+} ____cacheline_aligned_in_smp;
 
 static int mcs_enter(union stress_lock *lock, struct stress_waiter *me)
 {

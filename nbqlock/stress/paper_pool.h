@@ -34,7 +34,7 @@ struct paper_node {
 	bool allocated;
 	struct paper_node *next_in_pool;
 	struct paper_pool *pool;
-} ____cacheline_aligned;
+} ____cacheline_aligned_in_smp;
 
 /* A prev or next that says: the lock is available to whoever reads this. */
 #define PAPER_AVAILABLE	((struct paper_node *)1)
