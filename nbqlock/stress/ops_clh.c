@@ -89,9 +89,15 @@ static void clh_unlock(union stress_lock *lock, struct stress_waiter *me)
 	preempt_enable();
 }
 
+/* All nodes are different: each thread has one, and this is the last. */
 static int clh_destroy(union stress_lock *lock)
 {
-	kfree(lock->queue.tail);
+	struct clh_node *node = lock->queue.tail;
+
+	/* Somebody holds it, and frees both nodes when it exits. */
+	if (node->succ_must_wait)
+		return -EBUSY;
+	kfree(node);
 	return 0;
 }
 
@@ -99,8 +105,12 @@ static void clh_exit(union stress_lock *lock, struct stress_waiter *me)
 {
 	struct clh_thread *thread = me->own;
 
-	if (thread)
-		kfree(thread->node);
+	if (!thread)
+		return;
+	/* They are the same after a release, and differ in who holds it. */
+	if (thread->pred != thread->node)
+		kfree(thread->pred);
+	kfree(thread->node);
 	kfree(thread);
 }
 

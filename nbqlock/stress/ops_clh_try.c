@@ -242,6 +242,11 @@ static int clh_try_destroy(union stress_lock *lock)
 {
 	struct clh_try_node *node = lock->queue.tail;
 
+	if (node->status == WAITING) {
+		/* Somebody holds it. It has its own, and would get this. */
+		kfree(node->prev);
+		return -EBUSY;
+	}
 	if (node->status != AVAILABLE)
 		return -EBUSY;
 	kfree(node);
