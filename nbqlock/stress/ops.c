@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The table of lock types under test. To add one: its verbs in an ops_*.c, a
- * line in ops_table, and a member of union stress_lock if its lock needs one.
+ * line in ops_table, a member of union stress_lock if its lock needs one, and
+ * its name in COMPARATORS of tools/check, which sees to it that none is lost.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -12,8 +12,9 @@
  *	releaser thus touches the lock after it has handed it over: the lock's
  *	memory must outlive the holder, and here it outlives the run.
  *	The clock ends the walk over nodes that others have left (timeout2).
- *	Those without patience never get a free lock that two leavers stand
- *	in front of, and each such attempt adds a node.
+ *	Behind two of them (behind one, for those without patience) a lock
+ *	can be free and yet not taken, for ever, if every attempt's patience
+ *	ends before it has walked to the front. Each such attempt adds a node.
  *	The nodes in use are not bounded (see paper_pool.c for what happens
  *	when they run out).
  * That swap of the tail for a node that others may free meanwhile is safe only
