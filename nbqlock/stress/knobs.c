@@ -303,6 +303,19 @@ const char *stress_patience_mode_word(enum stress_patience_mode mode)
 	return patience_mode_words[mode];
 }
 
+/* For whoever named a mode that is not there. */
+static void log_patience_modes(void)
+{
+	char words[64] = "";
+	size_t length = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(patience_mode_words); i++)
+		length += scnprintf(words + length, sizeof(words) - length,
+				    " %s", patience_mode_words[i]);
+	pr_err("patience_mode: takes one of%s\n", words);
+}
+
 static ssize_t patience_mode_write(struct file *file, const char __user *buf,
 				   size_t count, loff_t *ppos)
 {
@@ -315,7 +328,7 @@ static ssize_t patience_mode_write(struct file *file, const char __user *buf,
 			      match_string(patience_mode_words, PATIENCE_MODES,
 					   input);
 	if (ret < 0) {
-		pr_err("patience_mode: takes one of fixed random mixed\n");
+		log_patience_modes();
 		return ret;
 	}
 	mode = ret;
