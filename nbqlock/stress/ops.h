@@ -48,7 +48,7 @@ union stress_lock {
 /**
  * struct stress_nodes - what became of queue nodes
  * @max: in use at one time at most
- * @reclaimed: given back by a successor or by destroying the lock
+ * @reclaimed: given back by somebody else, or by destroying the lock
  * @leaked: taken and not given back, once the lock has been destroyed
  */
 struct stress_nodes {
