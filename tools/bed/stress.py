@@ -31,7 +31,12 @@ def lock_types(machine, modules):
                         modules=modules, quiet=True)
     if outcome.problem or outcome.status:
         raise Trouble(f"cannot read \"locks\": {outcome.problem or outcome.output}")
-    types = [LockType(line) for line in outcome.output.splitlines()]
+    return listed(outcome.output)
+
+
+def listed(text):
+    """The same, of what "locks" says."""
+    types = [LockType(line) for line in text.splitlines()]
     return [lock for lock in types if lock.name != BROKEN]
 
 
