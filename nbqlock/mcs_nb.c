@@ -231,7 +231,10 @@ bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
 	 * nobody has been told that I leave.
 	 */
 	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {
-		/* Fully ordered, as in nbq_mcs_step_over(): pred and I. */
+		/*
+		 * Fully ordered, pairs with the swap in tell(), by which pred
+		 * has told me or will: as in nbq_mcs_step_over().
+		 */
 		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {
 			events->nodes_abandoned++;
 			return false;

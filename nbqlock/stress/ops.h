@@ -59,7 +59,6 @@ struct stress_nodes {
 
 /**
  * struct stress_waiter - a thread, as the lock types know it
- * @index: its number, from 0 on
  * @numa_node: where its memory should be
  * @own: for the lock type: set by its enter, freed by its exit
  * @nodes: for the lock type: this thread's share, complete after exit
@@ -67,7 +66,6 @@ struct stress_nodes {
  * It is in the thread's own memory, which nobody else touches during a run.
  */
 struct stress_waiter {
-	unsigned int index;
 	int numa_node;
 	void *own;
 	struct stress_nodes nodes;

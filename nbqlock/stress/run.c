@@ -303,7 +303,6 @@ static int create_worker(struct stress_run *run, unsigned int index,
 		return -ENOMEM;
 	worker->run = run;
 	worker->id = index + 1;
-	worker->waiter.index = index;
 	worker->waiter.numa_node = node;
 	worker->until_sample = 1;
 	/* Any odd number with many bits: threads draw different numbers. */
