@@ -3,9 +3,12 @@
  * The parameters of a run, a debugfs file each. A file takes what it prints;
  * it refuses what it does not take with an errno and a line in the kernel log,
  * and keeps its value. During a run all of them are frozen.
+ *
+ * To add one: a member of struct stress_knobs, a row in knob_table[].
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -18,7 +21,6 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
 #include "ops.h"
 #include "stress.h"
@@ -30,36 +32,210 @@
 #define DURATION_MS_MAX	(3600 * MSEC_PER_SEC)
 
 /* Input that is longer cannot be right. */
-#define WORD_MAX	64
-#define CPULIST_MAX	(64 * 1024)
+#define INPUT_MAX	(64 * 1024)
 
-/* A knob that is a number. */
-struct number {
+struct knob;
+
+/**
+ * struct kind - what a knob's values are
+ * @show: print a value, without a newline
+ * @parse: read a value; 0 or a negative errno, and then nothing is changed
+ * @explain: tell the kernel log what the knob takes
+ */
+struct kind {
+	void (*show)(struct seq_file *m, const struct knob *knob,
+		     const void *value);
+	int (*parse)(const struct knob *knob, char *text, void *value);
+	void (*explain)(const struct knob *knob);
+};
+
+/**
+ * struct knob - a file
+ * @name: of the file
+ * @kind: what its values are
+ * @offset: of the value in struct stress_knobs
+ * @min: for numbers: the least
+ * @max: for numbers: the most
+ * @takes_max: for numbers: the word "max" stands for the most
+ * @words: for choices: a word for each, in the order of their numbers, and NULL
+ */
+struct knob {
 	const char *name;
+	const struct kind *kind;
 	size_t offset;
 	u64 min;
 	u64 max;
-	bool takes_max;		/* the word "max" stands for the maximum */
+	bool takes_max;
+	const char * const *words;
 };
 
-#define NUMBER(_name, _min, _max, _takes_max)				\
-	{ .name = #_name, .offset = offsetof(struct stress_knobs, _name), \
-	  .min = _min, .max = _max, .takes_max = _takes_max }
+/* Numbers: u64 */
 
-static const struct number numbers[] = {
-	NUMBER(threads, 1, THREADS_MAX, false),
-	NUMBER(patience_ns, 0, KTIME_MAX, true),
-	NUMBER(cs_ns, 0, CS_NS_MAX, false),
-	NUMBER(ncs_ns, 0, NCS_NS_MAX, false),
-	NUMBER(duration_ms, 1, DURATION_MS_MAX, false),
-	NUMBER(sample_every, 0, U32_MAX, false),
-	NUMBER(seed, 0, U64_MAX, false),
+static void number_show(struct seq_file *m, const struct knob *knob,
+			const void *value)
+{
+	u64 number = *(const u64 *)value;
+
+	if (knob->takes_max && number == knob->max)
+		seq_puts(m, "max");
+	else
+		seq_printf(m, "%llu", number);
+}
+
+static int number_parse(const struct knob *knob, char *text, void *value)
+{
+	u64 number = knob->max;
+	int ret = 0;
+
+	if (!knob->takes_max || strcmp(text, "max"))
+		ret = kstrtou64(text, 0, &number);
+	if (!ret && (number < knob->min || number > knob->max))
+		ret = -ERANGE;
+	if (!ret)
+		*(u64 *)value = number;
+	return ret;
+}
+
+static void number_explain(const struct knob *knob)
+{
+	pr_err("%s: takes a number from %llu to %llu%s\n", knob->name, knob->min,
+	       knob->max, knob->takes_max ? ", or max" : "");
+}
+
+static const struct kind number = {
+	.show = number_show,
+	.parse = number_parse,
+	.explain = number_explain,
 };
 
-static const char * const patience_mode_words[PATIENCE_MODES] = {
+/* Choices, one word out of several: an enum kept as unsigned int */
+
+static void choice_show(struct seq_file *m, const struct knob *knob,
+			const void *value)
+{
+	seq_puts(m, knob->words[*(const unsigned int *)value]);
+}
+
+static int choice_parse(const struct knob *knob, char *text, void *value)
+{
+	int choice = match_string(knob->words, -1, text);
+
+	if (choice < 0)
+		return -EINVAL;
+	*(unsigned int *)value = choice;
+	return 0;
+}
+
+static void choice_explain(const struct knob *knob)
+{
+	char words[128] = "";
+	size_t length = 0;
+	size_t i;
+
+	for (i = 0; knob->words[i]; i++)
+		length += scnprintf(words + length, sizeof(words) - length,
+				    " %s", knob->words[i]);
+	pr_err("%s: takes one of%s\n", knob->name, words);
+}
+
+static const struct kind choice = {
+	.show = choice_show,
+	.parse = choice_parse,
+	.explain = choice_explain,
+};
+
+/* The lock type */
+
+static void lock_show(struct seq_file *m, const struct knob *knob,
+		      const void *value)
+{
+	seq_puts(m, (*(const struct stress_ops * const *)value)->name);
+}
+
+static int lock_parse(const struct knob *knob, char *text, void *value)
+{
+	const struct stress_ops *ops = stress_ops_find(text);
+
+	if (!ops)
+		return -EINVAL;
+	*(const struct stress_ops **)value = ops;
+	return 0;
+}
+
+static void lock_explain(const struct knob *knob)
+{
+	stress_ops_log_names();
+}
+
+static const struct kind lock = {
+	.show = lock_show,
+	.parse = lock_parse,
+	.explain = lock_explain,
+};
+
+/* A list of CPUs, all online when it is written */
+
+static void cpus_show(struct seq_file *m, const struct knob *knob,
+		      const void *value)
+{
+	seq_printf(m, "%*pbl", cpumask_pr_args((const struct cpumask *)value));
+}
+
+static int cpus_parse(const struct knob *knob, char *text, void *value)
+{
+	struct cpumask *cpus = kzalloc(sizeof(*cpus), GFP_KERNEL);
+	int ret;
+
+	if (!cpus)
+		return -ENOMEM;
+	ret = cpulist_parse(text, cpus);
+	if (!ret && (cpumask_empty(cpus) ||
+		     !cpumask_subset(cpus, cpu_online_mask)))
+		ret = -EINVAL;
+	if (!ret)
+		cpumask_copy(value, cpus);
+	kfree(cpus);
+	return ret;
+}
+
+static void cpus_explain(const struct knob *knob)
+{
+	pr_err("%s: takes a list of online CPUs, out of %*pbl\n", knob->name,
+	       cpumask_pr_args(cpu_online_mask));
+}
+
+static const struct kind cpus = {
+	.show = cpus_show,
+	.parse = cpus_parse,
+	.explain = cpus_explain,
+};
+
+/* The files */
+
+static const char * const patience_modes[] = {
 	[PATIENCE_FIXED] = "fixed",
 	[PATIENCE_RANDOM] = "random",
 	[PATIENCE_MIXED] = "mixed",
+	NULL
+};
+
+#define KNOB(_name, _kind, ...)						\
+	{ .name = #_name, .kind = &(_kind),				\
+	  .offset = offsetof(struct stress_knobs, _name), __VA_ARGS__ }
+#define NUMBER(_name, _min, _max)					\
+	KNOB(_name, number, .min = (_min), .max = (_max))
+
+static const struct knob knob_table[] = {
+	KNOB(lock, lock),
+	KNOB(cpus, cpus),
+	NUMBER(threads, 1, THREADS_MAX),
+	KNOB(patience_mode, choice, .words = patience_modes),
+	KNOB(patience_ns, number, .max = KTIME_MAX, .takes_max = true),
+	NUMBER(cs_ns, 0, CS_NS_MAX),
+	NUMBER(ncs_ns, 0, NCS_NS_MAX),
+	NUMBER(duration_ms, 1, DURATION_MS_MAX),
+	NUMBER(sample_every, 0, U32_MAX),
+	NUMBER(seed, 0, U64_MAX),
 };
 
 static DEFINE_MUTEX(knobs_mutex);
@@ -87,15 +263,11 @@ void stress_knobs_thaw(void)
 	mutex_unlock(&knobs_mutex);
 }
 
-static void number_show(struct seq_file *m, const struct number *number,
-			const struct stress_knobs *from)
+static void knob_show(struct seq_file *m, const struct knob *knob,
+		      const struct stress_knobs *from)
 {
-	u64 value = *(const u64 *)((const char *)from + number->offset);
-
-	if (number->takes_max && value == number->max)
-		seq_puts(m, "max\n");
-	else
-		seq_printf(m, "%llu\n", value);
+	knob->kind->show(m, knob, (const char *)from + knob->offset);
+	seq_putc(m, '\n');
 }
 
 /**
@@ -107,253 +279,60 @@ void stress_knobs_show(struct seq_file *m, const struct stress_knobs *from)
 {
 	size_t i;
 
-	seq_printf(m, "lock %s\n", from->ops->name);
-	seq_printf(m, "cpus %*pbl\n", cpumask_pr_args(&from->cpus));
-	seq_printf(m, "patience_mode %s\n",
-		   stress_patience_mode_word(from->patience_mode));
-	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
-		seq_printf(m, "%s ", numbers[i].name);
-		number_show(m, &numbers[i], from);
+	for (i = 0; i < ARRAY_SIZE(knob_table); i++) {
+		seq_printf(m, "%s ", knob_table[i].name);
+		knob_show(m, &knob_table[i], from);
 	}
 }
 
-/* Copy one word of input into @word, without the white space around it. */
-static char *copy_word(char *word, const char __user *buf, size_t count)
+/* Return: 0; -EBUSY during a run; or why @text is not a value. */
+static int set_knob(const struct knob *knob, char *text)
 {
-	if (count >= WORD_MAX)
-		return ERR_PTR(-EINVAL);
-	if (copy_from_user(word, buf, count))
-		return ERR_PTR(-EFAULT);
-	word[count] = '\0';
-	return strim(word);
-}
-
-/*
- * Give a knob, @size bytes at @knob, the value at @value. Return: 0, or -EBUSY
- * during a run.
- */
-static int set_knob(void *knob, const void *value, size_t size)
-{
-	int ret = 0;
+	int ret = -EBUSY;
 
 	mutex_lock(&knobs_mutex);
-	if (frozen)
-		ret = -EBUSY;
-	else
-		memcpy(knob, value, size);
+	if (!frozen)
+		ret = knob->kind->parse(knob, text,
+					(char *)&knobs + knob->offset);
 	mutex_unlock(&knobs_mutex);
 	return ret;
 }
 
-static int number_parse(const struct number *number, const char *word,
-			u64 *value)
-{
-	int ret;
-
-	if (number->takes_max && !strcmp(word, "max")) {
-		*value = number->max;
-		return 0;
-	}
-	ret = kstrtou64(word, 0, value);
-	if (!ret && (*value < number->min || *value > number->max))
-		ret = -ERANGE;
-	return ret;
-}
-
-static ssize_t number_write(struct file *file, const char __user *buf,
-			    size_t count, loff_t *ppos)
-{
-	const struct number *number = file_inode(file)->i_private;
-	char word[WORD_MAX];
-	char *input = copy_word(word, buf, count);
-	u64 value;
-	int ret;
-
-	ret = IS_ERR(input) ? PTR_ERR(input) :
-			      number_parse(number, input, &value);
-	if (ret) {
-		pr_err("%s: takes a number from %llu to %llu%s\n", number->name,
-		       number->min, number->max,
-		       number->takes_max ? ", or max" : "");
-		return ret;
-	}
-	ret = set_knob((char *)&knobs + number->offset, &value, sizeof(value));
-	return ret ?: count;
-}
-
-static int number_file_show(struct seq_file *m, void *unused)
-{
-	mutex_lock(&knobs_mutex);
-	number_show(m, m->private, &knobs);
-	mutex_unlock(&knobs_mutex);
-	return 0;
-}
-
-static int number_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, number_file_show, inode->i_private);
-}
-
-static const struct file_operations number_fops = {
-	.owner = THIS_MODULE,
-	.open = number_open,
-	.read = seq_read,
-	.write = number_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
-
-static ssize_t lock_write(struct file *file, const char __user *buf,
+static ssize_t knob_write(struct file *file, const char __user *buf,
 			  size_t count, loff_t *ppos)
 {
-	const struct stress_ops *ops = NULL;
-	char word[WORD_MAX];
-	char *input = copy_word(word, buf, count);
+	const struct knob *knob = file_inode(file)->i_private;
+	char *text = ERR_PTR(-EINVAL);
 	int ret;
 
-	if (!IS_ERR(input))
-		ops = stress_ops_find(input);
-	if (!ops) {
-		stress_ops_log_names();
-		return IS_ERR(input) ? PTR_ERR(input) : -EINVAL;
-	}
-	ret = set_knob(&knobs.ops, &ops, sizeof(ops));
+	if (count <= INPUT_MAX)
+		text = memdup_user_nul(buf, count);
+	ret = IS_ERR(text) ? PTR_ERR(text) : set_knob(knob, strim(text));
+	if (ret == -EINVAL || ret == -ERANGE || ret == -EOVERFLOW)
+		knob->kind->explain(knob);
+	if (!IS_ERR(text))
+		kfree(text);
 	return ret ?: count;
 }
 
-static int lock_show(struct seq_file *m, void *unused)
+static int knob_file_show(struct seq_file *m, void *unused)
 {
 	mutex_lock(&knobs_mutex);
-	seq_printf(m, "%s\n", knobs.ops->name);
+	knob_show(m, m->private, &knobs);
 	mutex_unlock(&knobs_mutex);
 	return 0;
 }
 
-static int lock_open(struct inode *inode, struct file *file)
+static int knob_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, lock_show, NULL);
+	return single_open(file, knob_file_show, inode->i_private);
 }
 
-static const struct file_operations lock_fops = {
+static const struct file_operations knob_fops = {
 	.owner = THIS_MODULE,
-	.open = lock_open,
+	.open = knob_open,
 	.read = seq_read,
-	.write = lock_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
-
-static int cpus_parse(const char __user *buf, size_t count,
-		      struct cpumask *cpus)
-{
-	int ret;
-
-	if (count > CPULIST_MAX)
-		return -EINVAL;
-	ret = cpumask_parselist_user(buf, count, cpus);
-	if (ret)
-		return ret;
-	if (cpumask_empty(cpus) || !cpumask_subset(cpus, cpu_online_mask))
-		return -EINVAL;
-	return 0;
-}
-
-static ssize_t cpus_write(struct file *file, const char __user *buf,
-			  size_t count, loff_t *ppos)
-{
-	struct cpumask *cpus = kzalloc(sizeof(*cpus), GFP_KERNEL);
-	int ret;
-
-	if (!cpus)
-		return -ENOMEM;
-	ret = cpus_parse(buf, count, cpus);
-	if (ret)
-		pr_err("cpus: takes a list of online CPUs, out of %*pbl\n",
-		       cpumask_pr_args(cpu_online_mask));
-	else
-		ret = set_knob(&knobs.cpus, cpus, sizeof(*cpus));
-	kfree(cpus);
-	return ret ?: count;
-}
-
-static int cpus_show(struct seq_file *m, void *unused)
-{
-	mutex_lock(&knobs_mutex);
-	seq_printf(m, "%*pbl\n", cpumask_pr_args(&knobs.cpus));
-	mutex_unlock(&knobs_mutex);
-	return 0;
-}
-
-static int cpus_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, cpus_show, NULL);
-}
-
-static const struct file_operations cpus_fops = {
-	.owner = THIS_MODULE,
-	.open = cpus_open,
-	.read = seq_read,
-	.write = cpus_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
-
-const char *stress_patience_mode_word(enum stress_patience_mode mode)
-{
-	return patience_mode_words[mode];
-}
-
-/* For whoever named a mode that is not there. */
-static void log_patience_modes(void)
-{
-	char words[64] = "";
-	size_t length = 0;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(patience_mode_words); i++)
-		length += scnprintf(words + length, sizeof(words) - length,
-				    " %s", patience_mode_words[i]);
-	pr_err("patience_mode: takes one of%s\n", words);
-}
-
-static ssize_t patience_mode_write(struct file *file, const char __user *buf,
-				   size_t count, loff_t *ppos)
-{
-	enum stress_patience_mode mode;
-	char word[WORD_MAX];
-	char *input = copy_word(word, buf, count);
-	int ret;
-
-	ret = IS_ERR(input) ? PTR_ERR(input) :
-			      match_string(patience_mode_words, PATIENCE_MODES,
-					   input);
-	if (ret < 0) {
-		log_patience_modes();
-		return ret;
-	}
-	mode = ret;
-	ret = set_knob(&knobs.patience_mode, &mode, sizeof(mode));
-	return ret ?: count;
-}
-
-static int patience_mode_show(struct seq_file *m, void *unused)
-{
-	mutex_lock(&knobs_mutex);
-	seq_printf(m, "%s\n", stress_patience_mode_word(knobs.patience_mode));
-	mutex_unlock(&knobs_mutex);
-	return 0;
-}
-
-static int patience_mode_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, patience_mode_show, NULL);
-}
-
-static const struct file_operations patience_mode_fops = {
-	.owner = THIS_MODULE,
-	.open = patience_mode_open,
-	.read = seq_read,
-	.write = patience_mode_write,
+	.write = knob_write,
 	.llseek = seq_lseek,
 	.release = single_release,
 };
@@ -365,9 +344,14 @@ static int locks_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(locks);
 
+const char *stress_patience_mode_word(unsigned int mode)
+{
+	return patience_modes[mode];
+}
+
 static void set_defaults(void)
 {
-	knobs.ops = stress_ops_default();
+	knobs.lock = stress_ops_default();
 	cpumask_copy(&knobs.cpus, cpu_online_mask);
 	knobs.threads = clamp(cpumask_weight(&knobs.cpus), 1U, THREADS_MAX);
 	knobs.patience_ns = 100 * NSEC_PER_USEC;
@@ -385,11 +369,7 @@ void stress_knobs_start(struct dentry *dir)
 
 	set_defaults();
 	debugfs_create_file("locks", 0444, dir, NULL, &locks_fops);
-	debugfs_create_file("lock", 0644, dir, NULL, &lock_fops);
-	debugfs_create_file("cpus", 0644, dir, NULL, &cpus_fops);
-	debugfs_create_file("patience_mode", 0644, dir, NULL,
-			    &patience_mode_fops);
-	for (i = 0; i < ARRAY_SIZE(numbers); i++)
-		debugfs_create_file(numbers[i].name, 0644, dir,
-				    (void *)&numbers[i], &number_fops);
+	for (i = 0; i < ARRAY_SIZE(knob_table); i++)
+		debugfs_create_file(knob_table[i].name, 0644, dir,
+				    (void *)&knob_table[i], &knob_fops);
 }

@@ -76,8 +76,8 @@ void stress_report_show(struct seq_file *m, const struct stress_report *report)
 	seq_printf(m, "thread_min %llu\n", report->thread_min);
 	seq_printf(m, "thread_max %llu\n", report->thread_max);
 	seq_printf(m, "thread_stddev %llu\n", report->thread_stddev);
-	show_times(m, "wait", &report->wait);
-	show_times(m, "overshoot", &report->overshoot);
+	show_times(m, "wait", &report->timings.wait);
+	show_times(m, "overshoot", &report->timings.overshoot);
 	seq_printf(m, "nodes_max %llu\n", report->nodes_max);
 	seq_printf(m, "nodes_reclaimed %llu\n", report->nodes_reclaimed);
 	seq_printf(m, "lost_updates %llu\n", report->lost_updates);
@@ -90,6 +90,6 @@ void stress_report_show(struct seq_file *m, const struct stress_report *report)
 void stress_report_log(const struct stress_report *report)
 {
 	pr_info("run ended: %s, %llu threads, seed %llu: %s\n",
-		report->knobs.ops->name, report->knobs.threads,
+		report->knobs.lock->name, report->knobs.threads,
 		report->knobs.seed, report->failures ? "FAIL" : "PASS");
 }

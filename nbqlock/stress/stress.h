@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the files of the stress driver share: knobs.c says what to run, run.c
- * runs and judges it, report.c prints that, control.c starts and stops.
+ * runs it, judge.c judges it, report.c prints that, control.c starts and stops.
  */
 #ifndef _STRESS_STRESS_H
 #define _STRESS_STRESS_H
@@ -10,7 +10,7 @@
 #include <linux/cpumask.h>
 #include <linux/types.h>
 
-#include "histogram.h"
+#include "timing.h"
 
 struct dentry;
 struct seq_file;
@@ -32,7 +32,7 @@ enum stress_patience_mode {
 
 /**
  * struct stress_knobs - what to run; debugfs has a file for each
- * @ops: file ``lock``
+ * @lock: the lock type
  * @cpus: threads are pinned to these in turn
  * @patience_mode: what an attempt makes of @patience_ns
  * @threads: how many
@@ -44,9 +44,9 @@ enum stress_patience_mode {
  * @sample_every: take the time of every N-th attempt of a thread; 0: of none
  */
 struct stress_knobs {
-	const struct stress_ops *ops;
+	const struct stress_ops *lock;
 	struct cpumask cpus;
-	enum stress_patience_mode patience_mode;
+	unsigned int patience_mode;	/* enum stress_patience_mode */
 	u64 threads;
 	u64 patience_ns;
 	u64 cs_ns;
@@ -83,8 +83,7 @@ enum stress_failure {
  * @thread_min: acquisitions of the thread with the fewest
  * @thread_max: acquisitions of the thread with the most
  * @thread_stddev: standard deviation of the threads' acquisitions
- * @wait: how long successful attempts took, in ns
- * @overshoot: how long after their patience was over attempts gave up, in ns
+ * @timings: how long attempts took, of all contenders
  * @nodes_max: queue nodes in use at most
  * @nodes_reclaimed: queue nodes given back by somebody else, or by destroy
  * @lost_updates: what is missing in the counter that the lock protects
@@ -107,8 +106,7 @@ struct stress_report {
 	u64 thread_min;
 	u64 thread_max;
 	u64 thread_stddev;
-	struct stress_histogram wait;
-	struct stress_histogram overshoot;
+	struct timings timings;
 	u64 nodes_max;
 	u64 nodes_reclaimed;
 	u64 lost_updates;
@@ -121,7 +119,7 @@ void stress_knobs_start(struct dentry *dir);
 const struct stress_knobs *stress_knobs_freeze(void);
 void stress_knobs_thaw(void);
 void stress_knobs_show(struct seq_file *m, const struct stress_knobs *knobs);
-const char *stress_patience_mode_word(enum stress_patience_mode mode);
+const char *stress_patience_mode_word(unsigned int mode);
 
 struct stress_run *stress_run_create(const struct stress_knobs *knobs);
 void stress_run_go(struct stress_run *run);

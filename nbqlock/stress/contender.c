@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a contender does in its turn: work outside, draw a patience, try to
+ * acquire, be the owner, release.
+ */
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/prandom.h>
+#include <linux/processor.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+#include "run.h"
+
+/* Busy work inside the critical section. */
+static void work_inside(u64 ns)
+{
+	u64 end;
+
+	if (!ns)
+		return;
+	end = stress_clock_ns() + ns;
+	while (stress_clock_ns() < end)
+		cpu_relax();
+}
+
+/*
+ * Busy work outside: 0.5 to 1.5 times what the knob says, or until the stop.
+ * It may be long, and the kernel one that does not preempt.
+ */
+static void work_outside(struct contender *contender)
+{
+	const struct stress_run *run = contender->run;
+	u64 ns = run->knobs.ncs_ns;
+	u64 end;
+
+	if (!ns)
+		return;
+	ns = ns / 2 + ((ns * prandom_u32_state(&contender->random)) >> 32);
+	end = stress_clock_ns() + ns;
+	while (stress_clock_ns() < end && !READ_ONCE(run->stop)) {
+		cpu_relax();
+		cond_resched();
+	}
+}
+
+/*
+ * The critical section. The barriers keep the compiler from joining what a
+ * second owner must be able to come in between.
+ */
+static void be_owner(struct contender *contender)
+{
+	struct stress_run *run = contender->run;
+	struct guarded *guarded = &run->guarded;
+	int cpu = raw_smp_processor_id();
+	u64 counter;
+
+	if (guarded->owner)
+		contender->violations++;
+	guarded->owner = contender->id;
+	counter = guarded->counter;
+	barrier();
+
+	work_inside(run->knobs.cs_ns);
+	if (guarded->cpu >= 0 && guarded->cpu != cpu)
+		guarded->handoffs++;
+	guarded->cpu = cpu;
+
+	barrier();
+	guarded->counter = counter + 1;
+	if (guarded->owner != contender->id)
+		contender->violations++;
+	guarded->owner = 0;
+}
+
+/* Of one attempt, in ns as nbq_clh_lock_timeout() takes it. */
+static ktime_t draw_patience(struct contender *contender)
+{
+	const struct stress_knobs *knobs = &contender->run->knobs;
+	u64 patience = knobs->patience_ns;
+	u64 random;
+
+	switch (knobs->patience_mode) {
+	case PATIENCE_RANDOM:
+		random = prandom_u32_state(&contender->random);
+		random = random << 32 | prandom_u32_state(&contender->random);
+		patience = mul_u64_u64_shr(2 * patience + 1, random, 64);
+		return min_t(u64, patience, KTIME_MAX);
+	case PATIENCE_MIXED:
+		random = prandom_u32_state(&contender->random);
+		/* A third each: 0, patience, for ever. */
+		if (random < U32_MAX / 3)
+			return 0;
+		if (random < U32_MAX / 3 * 2)
+			return patience;
+		return KTIME_MAX;
+	default:
+		return patience;
+	}
+}
+
+/* What is counted nowhere fails the run. */
+static void gave_up(struct contender *contender, int error)
+{
+	switch (error) {
+	case -ETIMEDOUT:
+		contender->timeouts++;
+		break;
+	case -ENOMEM:
+		contender->no_node++;
+		break;
+	case -EDEADLK:
+		contender->deadlocks++;
+		break;
+	}
+}
+
+static void attempt(struct contender *contender)
+{
+	struct stress_run *run = contender->run;
+	const struct stress_ops *ops = run->knobs.lock;
+	ktime_t patience = draw_patience(contender);
+	struct stopwatch watch;
+	int ret;
+
+	contender->attempts++;
+	watch = stress_stopwatch_start(&contender->timings,
+				       run->knobs.sample_every);
+	ret = ops->lock(&run->lock, &contender->waiter, patience);
+	stress_stopwatch_stop(&watch);
+	if (ret) {
+		gave_up(contender, ret);
+		if (ret == -ETIMEDOUT)
+			stress_timings_timeout(&contender->timings, &watch, ops,
+					       patience);
+		return;
+	}
+	be_owner(contender);
+	ops->unlock(&run->lock, &contender->waiter);
+
+	WRITE_ONCE(contender->acquisitions, contender->acquisitions + 1);
+	stress_timings_success(&contender->timings, &watch);
+}
+
+/**
+ * stress_contender_turn() - Work outside, then one attempt.
+ * @contender: the caller
+ */
+void stress_contender_turn(struct contender *contender)
+{
+	work_outside(contender);
+	attempt(contender);
+}

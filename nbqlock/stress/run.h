@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A run from the inside: run.c makes it and ends it, contender.c is what
+ * happens in between, timing.c takes the times, judge.c sums up.
+ *
+ * Each contender counts in memory of its own; while measuring, they share
+ * nothing but the lock and what it protects.
+ */
+#ifndef _STRESS_RUN_H
+#define _STRESS_RUN_H
+
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/completion.h>
+#include <linux/prandom.h>
+#include <linux/timekeeping.h>
+#include <linux/types.h>
+
+#include "ops.h"
+#include "stress.h"
+#include "timing.h"
+
+struct task_struct;
+
+/**
+ * struct contender - one that fights for the lock, in memory on its NUMA node
+ * @run: what it belongs to
+ * @task: the thread, with a reference
+ * @id: its number, from 1 on
+ * @waiter: what the lock type knows of it
+ * @random: for the length of its work outside, and its patience
+ * @attempts: and the following: as in struct stress_report
+ * @acquisitions: written by the contender only, read by others meanwhile
+ * @timeouts: failed with -ETIMEDOUT
+ * @no_node: failed with -ENOMEM
+ * @deadlocks: failed with -EDEADLK
+ * @violations: times that it saw another owner
+ * @timings: how long its attempts took
+ */
+struct contender {
+	struct stress_run *run;
+	struct task_struct *task;
+	unsigned int id;
+	struct stress_waiter waiter;
+	struct rnd_state random;
+	u64 attempts;
+	u64 acquisitions;
+	u64 timeouts;
+	u64 no_node;
+	u64 deadlocks;
+	u64 violations;
+	struct timings timings;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * struct guarded - what the lock protects
+ * @owner: id of the contender inside, 0: nobody
+ * @cpu: of the last owner, -1: there was none yet
+ * @counter: critical sections so far
+ * @handoffs: of those, how many were on another CPU than the one before
+ *
+ * The owner tells two owners from one, and the counter loses increments
+ * between two owners. Both are plain memory on purpose: KCSAN then watches as
+ * well.
+ */
+struct guarded {
+	unsigned int owner;
+	int cpu;
+	u64 counter;
+	u64 handoffs;
+};
+
+/**
+ * struct stress_run - a run
+ * @knobs: a copy, with the seed that is used
+ * @stop: contenders go home when they see it
+ * @began_ns: when the threads were let go; 0: not yet
+ * @ended_ns: when they were told to stop; 0: not yet
+ * @lock: the lock under test
+ * @guarded: what it protects
+ * @not_ready: threads that have not reached the barrier
+ * @not_back: threads that have not left their loop
+ * @all_ready: @not_ready is 0
+ * @all_back: @not_back is 0
+ * @go: the barrier
+ * @joined: all threads are gone
+ * @destroyed: what destroying the lock returned
+ * @contenders: one for each thread
+ *
+ * What the threads only read comes first; the lock and what it protects have
+ * cache lines of their own.
+ */
+struct stress_run {
+	struct stress_knobs knobs;
+	bool stop;
+	u64 began_ns;
+	u64 ended_ns;
+	union stress_lock lock ____cacheline_aligned_in_smp;
+	struct guarded guarded ____cacheline_aligned_in_smp;
+	atomic_t not_ready ____cacheline_aligned_in_smp;
+	atomic_t not_back;
+	struct completion all_ready;
+	struct completion all_back;
+	struct completion go;
+	bool joined;
+	int destroyed;
+	struct contender *contenders[];
+};
+
+/* The clock that nbqlock's deadlines are made of. */
+static inline u64 stress_clock_ns(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
+void stress_contender_turn(struct contender *contender);
+
+#endif
