@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Result folders and files: written once, never over something else.
+
+Documentation/bench.rst describes them. Whoever reads begins with open_folder().
+"""
+
+import csv
+import datetime
+import json
+import os
+from pathlib import Path
+import platform
+import re
+import sys
+
+from bed.common import PROJECT, Trouble, cores, output_of
+from bench import scenario as scenarios
+
+FORMAT = 1
+MACHINE = "machine.json"
+PASS = "PASS"
+# Values of "result" that stay text, whatever they look like.
+TEXTS = {"lock", "cpus", "verdict"}
+
+
+class RunRecord:
+    """One run of one lock.
+
+    result is what the driver said, numbers as numbers; it is empty if the run
+    did not end, and the verdict says why then.
+    """
+
+    def __init__(self, lock, round, point, settings, result, verdict):
+        self.lock = lock
+        self.round = round
+        self.point = point
+        self.settings = settings
+        self.result = result
+        self.verdict = verdict
+
+    @property
+    def passed(self):
+        return self.verdict == PASS
+
+
+class ScenarioResult:
+    """What came of a scenario.
+
+    plan: the Scenario; locks: the names it meant there; points: the points it
+    meant there; complete: whether every run that it asked for has a result.
+    """
+
+    def __init__(self, plan, locks, points, kernel=""):
+        self.plan = plan
+        self.locks = locks
+        self.points = points
+        self.kernel = kernel
+        self.complete = False
+        self.runs = []
+
+    @property
+    def name(self):
+        return self.plan.name
+
+    @property
+    def title(self):
+        return self.plan.title
+
+    def runs_of(self, lock, **axes):
+        """The runs of a lock at the points with these values, by round."""
+        return sorted((run for run in self.runs if run.lock == lock and
+                       all(run.point.get(axis) == value for axis, value in axes.items())),
+                      key=lambda run: run.round)
+
+    def as_data(self):
+        plan = {**self.plan.plan(), "lock_names": self.locks, "points": self.points}
+        return {"format": FORMAT, "scenario": self.name, "title": self.title,
+                "source": self.plan.source, "kernel": self.kernel, "plan": plan,
+                "complete": self.complete, "runs": [vars(run) for run in self.runs]}
+
+
+class Folder:
+    """What a run of several scenarios left: .machine, .scenarios by name."""
+
+    def __init__(self, path, machine, results):
+        self.path = path
+        self.machine = machine
+        self.scenarios = results
+
+
+# The driver's words
+
+def value_of(name, text):
+    if name not in TEXTS and re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if name not in TEXTS and re.fullmatch(r"-?\d+\.\d+", text):
+        return float(text)
+    return text
+
+
+def parse_result(text):
+    """The "name value" lines of the driver's result."""
+    pairs = (line.split(" ", 1) for line in text.splitlines()
+             if " " in line and not line.startswith("@"))
+    return {name: value_of(name, value.strip()) for name, value in pairs}
+
+
+# Writing
+
+def write_new(path, text):
+    """Write a file that is not there yet; under its name only once it is whole."""
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        try:
+            os.link(unfinished, path)
+        finally:
+            unfinished.unlink()
+    except FileExistsError:
+        raise Trouble(f"{path} is there already; it is not overwritten") from None
+    except OSError as error:
+        raise Trouble(f"cannot write {path}: {error.strerror}") from None
+    return path
+
+
+def must_not_be(path):
+    """Refuse early what write_new() would refuse at the end."""
+    path = Path(path)
+    if path.exists():
+        raise Trouble(f"{path} is there already; it is not overwritten")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise Trouble(f"cannot write {path}: {path.parent} is no folder to write to")
+
+
+def as_json(data):
+    return json.dumps(data, indent=1) + "\n"
+
+
+def as_csv(results):
+    """All runs of some ScenarioResults, a row each, a column for each name."""
+    rows = []
+    for result in results:
+        for run in result.runs:
+            point = {f"point_{axis}": value for axis, value in run.point.items()}
+            row = {"scenario": result.name, "lock": run.lock, "round": run.round,
+                   **point, "verdict": run.verdict}
+            rows.append({**run.settings, **run.result, **row})
+    first = ["scenario", "lock", "round"]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    points = [name for name in names if name.startswith("point_")]
+    head = [*first, *points, "verdict"]
+    lines = Lines()
+    table = csv.DictWriter(lines, [*head, *(name for name in names if name not in head)],
+                           restval="", lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return "".join(lines.parts)
+
+
+class Lines:
+    """What csv writes to."""
+
+    def __init__(self):
+        self.parts = []
+
+    def write(self, text):
+        self.parts.append(text)
+
+
+def write_scenario(folder, result):
+    """NAME.json and NAME.csv of a result folder."""
+    write_new(Path(folder) / f"{result.name}.json", as_json(result.as_data()))
+    write_new(Path(folder) / f"{result.name}.csv", as_csv([result]))
+
+
+def commit():
+    """The project's commit, and "-dirty" if its files are not those of it."""
+    name = output_of(["git", "-C", str(PROJECT), "rev-parse", "--short=12", "HEAD"])
+    if not name:
+        return "unknown"
+    changes = output_of(["git", "-C", str(PROJECT), "status", "--porcelain"])
+    return name.strip() + ("-dirty" if changes else "")
+
+
+def new_folder(parent, now=None):
+    """A folder of its own for the results of one run."""
+    now = now or datetime.datetime.now(datetime.timezone.utc)
+    name = f"{now:%Y%m%dT%H%M%SZ}-{commit()}"
+    for number in range(1, 100):
+        path = Path(parent) / (name if number == 1 else f"{name}-{number}")
+        try:
+            path.mkdir(parents=True)
+            return path
+        except FileExistsError:
+            if not Path(parent).is_dir():
+                raise Trouble(f"{parent} is not a folder") from None
+        except OSError as error:
+            raise Trouble(f"cannot make {path}: {error.strerror}") from None
+    raise Trouble(f"there are a hundred folders like {path} already")
+
+
+# The machine
+
+def first_match(path, pattern):
+    try:
+        text = Path(path).read_text()
+    except OSError:
+        return ""
+    found = re.search(pattern, text, re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
+def machine(kernels, quick=False):
+    """What the results depend on besides the plan; kernels: {bed: version}."""
+    compiler = (output_of(["gcc", "--version"]) or "").splitlines()
+    memory = first_match("/proc/meminfo", r"^MemTotal:\s*(\d+) kB")
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return {"format": FORMAT, "kernel": ", ".join(dict.fromkeys(kernels.values())),
+            "bed": ", ".join(kernels), "kernels": kernels,
+            "cpu_model": first_match("/proc/cpuinfo", r"^model name\s*:(.*)$") or
+            platform.machine(),
+            "cores": cores(), "memory_mb": int(memory or 0) // 1024,
+            "host_kernel": platform.release(),
+            "compiler": compiler[0] if compiler else "", "commit": commit(),
+            "date": f"{now:%Y-%m-%dT%H:%M:%SZ}",
+            "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]), "quick": quick}
+
+
+# Reading
+
+def read_json(path):
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Trouble(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise Trouble(f"{path} is not JSON: {error}") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise Trouble(f"{path} is not a result of tools/nbq, or one of another version")
+    return data
+
+
+def from_data(data, path):
+    """The ScenarioResult in what read_json() has read."""
+    try:
+        plan = scenarios.from_plan(data["scenario"], data["title"], data["source"],
+                                   data["plan"])
+        result = ScenarioResult(plan, data["plan"]["lock_names"], data["plan"]["points"],
+                                data["kernel"])
+        result.complete = data["complete"]
+        result.runs = [RunRecord(**run) for run in data["runs"]]
+    except (KeyError, TypeError) as error:
+        raise Trouble(f"{path} is not the result of a scenario ({error})") from None
+    return result
+
+
+def open_folder(path):
+    """Read a result folder."""
+    path = Path(path)
+    if not path.is_dir():
+        raise Trouble(f"{path} is not a folder of results")
+    machine_file = path / MACHINE
+    if not machine_file.exists():
+        raise Trouble(f"{path} is not a folder of results: it has no {MACHINE}")
+    found = {}
+    for file in sorted(path.glob("*.json")):
+        if file.name != MACHINE:
+            result = from_data(read_json(file), file)
+            found[result.name] = result
+    return Folder(path, read_json(machine_file), found)

@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Scenarios: small files that say which locks to measure under which loads.
+
+Documentation/bench.rst describes the format. What a file may say is checked
+here, all of it before anything runs; which locks there are is the kernel's to
+say, which metrics, that of whoever draws them.
+"""
+
+import configparser
+import copy
+import itertools
+from pathlib import Path
+import re
+
+from bed.common import MOST_CPUS, Trouble
+
+SCENARIOS = Path(__file__).with_name("scenarios")
+
+NUMBER = r"\d+"
+TIME = r"\d+|max"
+PATIENCE = r"\d+|max|\d+-\d+"
+CONTEXT = "(?:task|softirq|hardirq|nmi)"
+# The stress driver's knobs and how their values look; the driver has the last
+# word. "lock" and "cpus" are missing: those come from `locks` and from an axis.
+KNOBS = {
+    "threads": NUMBER, "duration_ms": NUMBER, "seed": NUMBER, "sample_every": NUMBER,
+    "cs_ns": NUMBER, "ncs_ns": NUMBER, "patience_ns": PATIENCE,
+    "impatient_permille": NUMBER, "impatient_ns": TIME,
+    "retry": "give_up|at_once|back_off", "backoff_ns": NUMBER,
+    "chain": "[1-8]", "chain_order": "fixed|random",
+    "stall_every": NUMBER, "stall_ns": NUMBER,
+    "contexts": f"{CONTEXT}(?: {CONTEXT})*", "interval_ns": NUMBER,
+    "shuffle_ms": NUMBER, "hotplug_ms": NUMBER, "free_lock": "[01]",
+}
+CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}
+DEFAULT_DURATION_MS = 1000	# the driver's
+LONGEST_MS = 3600000		# the driver's, too
+
+NAME = r"[a-z0-9][a-z0-9_-]*"
+LOGS = ("none", "x", "y", "xy")
+SCENARIO_KEYS = {"title", "source", "locks", "rounds", "bed"}
+PLOT_KEYS = {"title", "x", "y", "log", "panel"}
+FINDING_KEYS = {"title", "paper", "holds"}
+
+# For an estimate, before a kernel has been asked what it has.
+USUAL_LOCKS = 14
+SECONDS_A_RUN = 0.05		# besides its duration
+SECONDS_A_GUEST = 3
+
+
+class Plot:
+    """A figure that a scenario asks for; its words are those of the file."""
+
+    def __init__(self, name, title, x, y, log="none", panel=None):
+        self.name = name
+        self.title = title
+        self.x = x
+        self.y = y
+        self.log = log
+        self.panel = panel
+
+
+class Finding:
+    """A claim of a paper, and an expression that says whether it holds."""
+
+    def __init__(self, name, paper, holds, title=None):
+        self.name = name
+        self.title = title or name.replace("-", " ").replace("_", " ")
+        self.paper = paper
+        self.holds = holds
+
+
+class Scenario:
+    """What one file says.
+
+    load: {knob: value}, as the driver's files take them; values that look like
+    numbers are. sweep: {axis: [values]}, an axis being "cpus", "cpus_per_core"
+    or a knob. locks: the words of the file, see lock_names().
+    """
+
+    def __init__(self, name):
+        self.name = name
+        self.title = ""
+        self.source = ""
+        self.locks = ["all"]
+        self.rounds = 5
+        self.bed = "uml"
+        self.load = {}
+        self.sweep = {}
+        self.plots = []
+        self.findings = []
+        self.quick = {}		# as written, for quickened()
+        self.is_quick = False
+        self.path = None
+
+    def axes(self):
+        """The keys of a point: "cpus" first, then the sweep's knobs."""
+        return ["cpus", *(axis for axis in self.sweep if axis not in CPU_AXES)]
+
+    def cpu_counts(self, cores, most=MOST_CPUS):
+        """How many CPUs: what the axis means on a machine with so many cores."""
+        if "cpus" in self.sweep:
+            return self.sweep["cpus"]
+        counts = [min(max(1, round(each * cores)), most)
+                  for each in self.sweep.get("cpus_per_core", [1])]
+        return list(dict.fromkeys(counts))
+
+    def points(self, cores, most=MOST_CPUS):
+        """Every combination of the axes, as {axis: value}, "cpus" resolved."""
+        values = [self.cpu_counts(cores, most),
+                  *(self.sweep[axis] for axis in self.axes()[1:])]
+        return [dict(zip(self.axes(), each)) for each in itertools.product(*values)]
+
+    def settings(self, lock, point):
+        """What to write to which of the driver's files for a run."""
+        cpus = point["cpus"]
+        knobs = {axis: value for axis, value in point.items() if axis != "cpus"}
+        return {"lock": lock, "cpus": f"0-{cpus - 1}" if cpus > 1 else "0",
+                "threads": cpus, **self.load, **knobs}
+
+    def duration_ms(self, point):
+        return point.get("duration_ms", self.load.get("duration_ms", DEFAULT_DURATION_MS))
+
+    def lock_names(self, there):
+        """The locks to measure, out of those that the driver has."""
+        names = []
+        for word in self.locks:
+            name = word.removeprefix("-")
+            if name != "all" and name not in there:
+                raise Trouble(f"{self.where('scenario', 'locks')}: there is no lock type "
+                              f"\"{name}\"; there are {', '.join(there)}")
+            if word.startswith("-"):
+                names = [each for each in names if each != name]
+            else:
+                names += there if word == "all" else [word]
+        if not names:
+            raise Trouble(f"{self.where('scenario', 'locks')}: no lock is left to measure")
+        return list(dict.fromkeys(names))
+
+    def seconds(self, cores, locks=None):
+        """About how long all of it takes; locks: how many, if that is known."""
+        if locks is None:
+            named = [word for word in self.locks if not word.startswith("-")]
+            locks = USUAL_LOCKS if "all" in named else len(named)
+        points = self.points(cores)
+        a_round = sum(self.duration_ms(point) / 1000 + SECONDS_A_RUN for point in points)
+        guests = len({point["cpus"] for point in points})
+        return a_round * locks * self.rounds + guests * SECONDS_A_GUEST
+
+    def where(self, section, key=None):
+        """Names the file, and the key in it, for a sentence."""
+        place = f"{self.path or self.name}: [{section}]"
+        return f"{place} {key}" if key else place
+
+    def quickened(self):
+        """The same with what [quick] changes."""
+        short = copy.deepcopy(self)
+        short.is_quick = True
+        for key, text in self.quick.items():
+            apply_quick(short, key, text)
+        return short
+
+    def plan(self):
+        """All of it as plain data, for a result file. See from_plan()."""
+        return {"locks": self.locks, "rounds": self.rounds, "bed": self.bed,
+                "quick": self.is_quick, "load": self.load, "sweep": self.sweep,
+                "plots": [vars(plot) for plot in self.plots],
+                "findings": [vars(finding) for finding in self.findings]}
+
+
+def from_plan(name, title, source, plan):
+    """The scenario that plan() was called on."""
+    scenario = Scenario(name)
+    scenario.title, scenario.source = title, source
+    for key in ("locks", "rounds", "bed", "load", "sweep"):
+        setattr(scenario, key, plan[key])
+    scenario.is_quick = plan["quick"]
+    scenario.plots = [Plot(**plot) for plot in plan["plots"]]
+    scenario.findings = [Finding(**finding) for finding in plan["findings"]]
+    return scenario
+
+
+# Reading a file
+
+def read(path, metrics=None, check_finding=None):
+    """Parse and check a scenario file.
+
+    metrics: the names that a plot's y may be; None: any.
+    check_finding: called with each finding's expression and the scenario, to
+    raise Trouble, without naming the file.
+    """
+    path = Path(path)
+    parser = configparser.ConfigParser(
+        interpolation=None, delimiters=("=",), comment_prefixes=("#",),
+        inline_comment_prefixes=("#",), default_section="no section has this name")
+    parser.optionxform = str
+    try:
+        parser.read_string(path.read_text(encoding="utf-8"), source=str(path))
+    except OSError as error:
+        raise Trouble(f"cannot read the scenario {path}: {error.strerror}") from None
+    except (configparser.Error, UnicodeDecodeError) as error:
+        raise Trouble(f"{path} is not a scenario file: "
+                      f"{' '.join(str(error).split())}") from None
+    scenario = Scenario(path.stem)
+    scenario.path = path
+    if not re.fullmatch(NAME, scenario.name):
+        raise Trouble(f"{path}: the name of a scenario is made of a-z, 0-9, - and _")
+    # What [load] says has to be known when [sweep] is read.
+    for section in sorted(parser.sections(), key=lambda section: section == "sweep"):
+        read_section(scenario, section, dict(parser[section]))
+    check_whole(scenario, parser.sections(), metrics, check_finding)
+    return scenario
+
+
+def read_section(scenario, section, keys):
+    words = section.split()
+    kind, rest = words[0] if words else "", words[1:]
+    readers = {"scenario": read_head, "load": read_load, "sweep": read_sweep,
+               "quick": read_quick, "plot": read_plot, "finding": read_finding}
+    named = kind in ("plot", "finding")
+    if kind not in readers or len(rest) != named or \
+            not all(re.fullmatch(NAME, name) for name in rest):
+        raise Trouble(f"{scenario.path}: unknown section [{section}]; there are [scenario], "
+                      "[load], [sweep], [quick], [plot NAME] and [finding NAME]")
+    readers[kind](scenario, *rest, keys)
+
+
+def refuse_others(scenario, section, keys, known):
+    for key in keys:
+        if key not in known:
+            raise Trouble(f"{scenario.where(section, key)}: unknown key; there are "
+                          f"{', '.join(sorted(known))}")
+
+
+def demand(scenario, section, keys, wanted):
+    for key in wanted:
+        if not keys.get(key):
+            raise Trouble(f"{scenario.where(section, key)}: is missing")
+
+
+def read_head(scenario, keys):
+    refuse_others(scenario, "scenario", keys, SCENARIO_KEYS)
+    demand(scenario, "scenario", keys, ("title", "source", "locks"))
+    scenario.title = joined(keys["title"])
+    scenario.source = joined(keys["source"])
+    scenario.locks = lock_words(scenario, "scenario", keys["locks"])
+    scenario.rounds = rounds(scenario, "scenario", keys.get("rounds", "5"))
+    scenario.bed = keys.get("bed", "uml")
+
+
+def read_load(scenario, keys):
+    for key, text in keys.items():
+        if key in CPU_AXES:
+            scenario.sweep[key] = axis_values(scenario, "load", key, text, single=True)
+        else:
+            scenario.load[key] = knob_value(scenario, "load", key, text)
+
+
+def read_sweep(scenario, keys):
+    for key, text in keys.items():
+        if key in scenario.load or key in scenario.sweep:
+            raise Trouble(f"{scenario.where('sweep', key)}: it is in [load], too")
+        scenario.sweep[key] = axis_values(scenario, "sweep", key, text)
+
+
+def read_quick(scenario, keys):
+    scenario.quick = keys
+
+
+def read_plot(scenario, name, keys):
+    section = f"plot {name}"
+    refuse_others(scenario, section, keys, PLOT_KEYS)
+    demand(scenario, section, keys, ("title", "x", "y"))
+    if keys.get("log", "none") not in LOGS:
+        raise Trouble(f"{scenario.where(section, 'log')}: is {keys['log']}, not one of "
+                      f"{', '.join(LOGS)}")
+    keys["title"] = joined(keys["title"])
+    scenario.plots.append(Plot(name, **keys))
+
+
+def read_finding(scenario, name, keys):
+    section = f"finding {name}"
+    refuse_others(scenario, section, keys, FINDING_KEYS)
+    demand(scenario, section, keys, ("paper", "holds"))
+    scenario.findings.append(
+        Finding(name, **{key: joined(text) for key, text in keys.items()}))
+
+
+def apply_quick(scenario, key, text):
+    """One line of [quick]."""
+    if key == "rounds":
+        scenario.rounds = rounds(scenario, "quick", text)
+    elif key == "locks":
+        scenario.locks = lock_words(scenario, "quick", text)
+    elif key in CPU_AXES:
+        others = {axis: values for axis, values in scenario.sweep.items()
+                  if axis not in CPU_AXES}
+        scenario.sweep = {key: axis_values(scenario, "quick", key, text), **others}
+    elif key in scenario.sweep:
+        scenario.sweep[key] = axis_values(scenario, "quick", key, text)
+    else:
+        scenario.load[key] = knob_value(scenario, "quick", key, text)
+
+
+# Values
+
+def joined(text):
+    """One line of what may be several."""
+    return " ".join(text.split())
+
+
+def number_or_word(text):
+    return int(text) if re.fullmatch(NUMBER, text) else text
+
+
+def rounds(scenario, section, text):
+    if not re.fullmatch(NUMBER, text) or not 1 <= int(text) <= 1000:
+        raise Trouble(f"{scenario.where(section, 'rounds')}: is \"{text}\", not a number "
+                      "from 1 to 1000")
+    return int(text)
+
+
+def lock_words(scenario, section, text):
+    words = text.replace(",", " ").split()
+    for word in words:
+        if not re.fullmatch(r"-?\w+", word):
+            raise Trouble(f"{scenario.where(section, 'locks')}: \"{word}\" is no lock type's "
+                          "name")
+    if not words or words[0].startswith("-"):
+        raise Trouble(f"{scenario.where(section, 'locks')}: begins with all or a lock type")
+    return words
+
+
+def knob_value(scenario, section, key, text):
+    """The value of a knob, as a number if it is one."""
+    if key not in KNOBS:
+        raise Trouble(f"{scenario.where(section, key)}: unknown knob; there are cpus, "
+                      f"cpus_per_core, {', '.join(KNOBS)}")
+    text = joined(text)
+    if not good_value(key, text):
+        raise Trouble(f"{scenario.where(section, key)}: does not take \"{text}\"")
+    return number_or_word(text)
+
+
+def good_value(knob, text):
+    """Whether a knob's value looks right."""
+    if not re.fullmatch(KNOBS[knob], text):
+        return False
+    if knob == "duration_ms":
+        return 1 <= int(text) <= LONGEST_MS
+    if knob == "threads":
+        return int(text) >= 1
+    low, _, high = text.partition("-")
+    return not high or not high.isdigit() or int(low) <= int(high)
+
+
+def axis_values(scenario, section, key, text, single=False):
+    """The values of an axis; they are separated by commas, if there is one."""
+    texts = [joined(part) for part in (text.split(",") if "," in text else text.split())]
+    if key in CPU_AXES:
+        values = [cpu_value(scenario, section, key, each) for each in texts]
+    else:
+        values = [knob_value(scenario, section, key, each) for each in texts]
+    if not values or (single and len(values) > 1):
+        raise Trouble(f"{scenario.where(section, key)}: takes "
+                      f"{'one value' if single else 'values'}, not \"{joined(text)}\"")
+    if len(set(values)) < len(values):
+        raise Trouble(f"{scenario.where(section, key)}: a value is there twice")
+    return values
+
+
+def cpu_value(scenario, section, key, text):
+    good = re.fullmatch(CPU_AXES[key], text) and 0 < float(text) <= MOST_CPUS
+    if not good:
+        raise Trouble(f"{scenario.where(section, key)}: \"{text}\" is not a number of CPUs "
+                      f"(up to {MOST_CPUS})")
+    return int(text) if key == "cpus" else float(text)
+
+
+# The file as a whole
+
+def check_whole(scenario, sections, metrics, check_finding):
+    if "scenario" not in sections:
+        raise Trouble(f"{scenario.path}: there is no section [scenario]")
+    if len(CPU_AXES.keys() & scenario.sweep.keys()) > 1:
+        raise Trouble(f"{scenario.where('sweep')}: cpus and cpus_per_core cannot both be")
+    scenario.quickened()
+    for plot in scenario.plots:
+        check_plot(scenario, plot, metrics)
+    for finding in scenario.findings:
+        if check_finding:
+            try:
+                check_finding(finding.holds, scenario)
+            except Trouble as trouble:
+                place = scenario.where(f"finding {finding.name}", "holds")
+                raise Trouble(f"{place}: {trouble}") from None
+
+
+def check_plot(scenario, plot, metrics):
+    section = f"plot {plot.name}"
+    axes = scenario.axes()
+    for key in ("x", "panel"):
+        axis = getattr(plot, key)
+        if axis is not None and axis not in axes:
+            raise Trouble(f"{scenario.where(section, key)}: \"{axis}\" is no axis; there are "
+                          f"{', '.join(axes)}")
+    if plot.panel == plot.x:
+        raise Trouble(f"{scenario.where(section, 'panel')}: is the x axis already")
+    if metrics is not None and plot.y not in metrics:
+        raise Trouble(f"{scenario.where(section, 'y')}: there is no metric \"{plot.y}\"; "
+                      f"there are {', '.join(metrics)}")
