@@ -273,12 +273,14 @@ def log_file(path, bed):
 
 
 def run_guest(machine, command, cpus=None, timeout=DEFAULT_TIMEOUT, append=(),
-              modules=None, extra=None, log=None, sink=None, quiet=False):
+              modules=None, extra=None, log=None, sink=None, quiet=False,
+              silence=None):
     """Boot, run a shell command, and report.
 
     modules: {"files": {name: content}, "load": [names in order]}.
     extra: {name: (content, mode)} to find in /root.
     sink: a binary stream that gets the output as it comes.
+    silence: seconds without output after which the guest counts as hung, too.
     """
     cpus = cpus or guest_cpus()
     word = f"nbq-{secrets.token_hex(8)}"
@@ -289,19 +291,19 @@ def run_guest(machine, command, cpus=None, timeout=DEFAULT_TIMEOUT, append=(),
         initrd.write_bytes(initramfs(guest_files(
             command, modules or {}, extra, machine.line, word, machine.leave)))
         hung, off = boot(machine, folder, initrd, cpus, list(append), log,
-                         stream, timeout)
+                         stream, timeout, silence)
     outcome = Outcome()
     outcome.log_path = log
     outcome.log = log.read_text(errors="replace")
     outcome.output = b"".join(stream.output).decode(errors="replace")
-    judge(outcome, stream, hung, off, timeout)
+    judge(outcome, stream, hung, off)
     if outcome.problem and not quiet:
         say(outcome.problem)
     return outcome
 
 
-def boot(machine, folder, initrd, cpus, append, log, stream, timeout):
-    """Start the machine and feed the stream. Returns (hung, powered off)."""
+def boot(machine, folder, initrd, cpus, append, log, stream, timeout, silence):
+    """Start the machine and feed the stream. Returns (how it hung, powered off)."""
     ours, theirs = os.pipe()
     words = [str(word) for word in
              machine.command(folder, initrd, cpus, append, theirs)]
@@ -314,7 +316,7 @@ def boot(machine, folder, initrd, cpus, append, log, stream, timeout):
                                    start_new_session=True, cwd=folder)
     os.close(theirs)
     try:
-        hung = listen(ours, stream, time.monotonic() + timeout)
+        hung = listen(ours, stream, timeout, silence or timeout)
         off = not hung and powered_off(process)
         return hung, off
     finally:
@@ -322,13 +324,17 @@ def boot(machine, folder, initrd, cpus, append, log, stream, timeout):
         os.close(ours)
 
 
-def listen(line, stream, deadline):
-    """Read until the verdict or the end. True if the time limit came first."""
-    hung = False
+def listen(line, stream, timeout, silence):
+    """Read until the verdict or the end. How the guest hung, or nothing."""
+    deadline = time.monotonic() + timeout
+    hung = ""
     while stream.status is None and stream.failure is None:
         left = deadline - time.monotonic()
-        hung = left <= 0 or not select.select([line], [], [], left)[0]
-        data = b"" if hung else os.read(line, 65536)
+        if left <= 0 or not select.select([line], [], [], min(left, silence))[0]:
+            hung = f"no verdict after {timeout:g} s" if left <= silence else \
+                f"no word for {silence:g} s"
+            break
+        data = os.read(line, 65536)
         if not data:
             break
         stream.feed(data)
@@ -343,7 +349,7 @@ def powered_off(process):
     return False
 
 
-def judge(outcome, stream, hung, off, timeout):
+def judge(outcome, stream, hung, off):
     """Turn what was seen into a status and, if all was not well, a sentence."""
     panic = next((line for line in outcome.log.splitlines()
                   if "Kernel panic" in line), None)
@@ -357,7 +363,7 @@ def judge(outcome, stream, hung, off, timeout):
         outcome.problem = f"the guest could not be set up: {stream.failure}"
     elif hung and stream.ready:
         outcome.status = HUNG
-        outcome.problem = f"the guest hung: no verdict after {timeout:g} s; killed"
+        outcome.problem = f"the guest hung: {hung}; killed"
     elif not stream.ready:
         outcome.problem = "the guest never came up"
     if outcome.problem and stream.status is not None and outcome.status == 0:

@@ -3,6 +3,7 @@
 
 from pathlib import Path
 import re
+import shlex
 
 from bed.common import Trouble
 from bed.guest import run_guest
@@ -25,10 +26,10 @@ class LockType:
         self.heeds_patience = not match[2]
 
 
-def lock_types(machine, modules):
+def lock_types(machine, modules, cpus=None):
     """All that the driver has in this kernel, in its order, but for the broken one."""
     outcome = run_guest(machine, "cat /sys/kernel/debug/nbqlock_stress/locks",
-                        modules=modules, quiet=True)
+                        modules=modules, quiet=True, cpus=cpus)
     if outcome.problem or outcome.status:
         raise Trouble(f"cannot read \"locks\": {outcome.problem or outcome.output}")
     return listed(outcome.output)
@@ -51,7 +52,8 @@ class Run:
 
     @property
     def command(self):
-        words = " ".join(f"{key}={value}" for key, value in self.settings.items())
+        words = " ".join(shlex.quote(f"{key}={value}")
+                         for key, value in self.settings.items())
         return f"stress_run {self.name} {words}"
 
     def value(self, name):
@@ -65,33 +67,42 @@ class Run:
         except (TypeError, ValueError):
             return None
 
+    def marked(self, word):
+        """The rest of the first line that the guest has marked with a word."""
+        match = re.search(rf"^@{word} (.*)$", self.text, re.MULTILINE)
+        return match[1].strip() if match else None
+
     @property
     def verdict(self):
         """PASS, "FAIL reason", or what stands in the way of a verdict."""
-        lines = self.text.strip().splitlines()
-        refused = [line for line in lines if line.startswith("@refused ")]
+        refused = self.marked("refused")
         if refused:
-            return f"the driver refused {refused[0][9:]}"
-        results = [line for line in lines if not line.startswith("@")]
+            reason = self.marked("because")
+            return f"the driver refused {refused}" + (f" ({reason})" if reason else "")
         if not self.complete:
             return "no verdict: the run did not end"
+        if self.marked("status") not in (None, "0"):
+            return f"no verdict: the run did not start (status {self.marked('status')})"
+        results = [line for line in self.text.strip().splitlines()
+                   if not line.startswith("@")]
         if not results or not re.match(r"verdict (PASS$|FAIL)", results[-1]):
             return "no verdict in the result"
         return results[-1].partition(" ")[2]
 
 
-def run_stress(machine, runs, cpus, modules, before="", after="", append=()):
+def run_stress(machine, runs, cpus, modules, before="", after="", append=(), **options):
     """Make all runs in one guest, one after the other. Returns its Outcome.
 
     before: a shell command for the guest before each run.
     after: one for when the runs are over.
+    options: for run_guest().
     """
     seconds = sum(run.settings["duration_ms"] for run in runs) / 1000
     commands = [command for run in runs for command in (before, run.command)]
     script = "\n".join([". /root/stress.sh", *commands, after])
-    outcome = run_guest(machine, script, cpus=cpus, modules=modules,
-                        timeout=3 * seconds + SPARE_SECONDS, append=append,
-                        extra=FILES)
+    options.setdefault("timeout", 3 * seconds + SPARE_SECONDS)
+    outcome = run_guest(machine, script, cpus=cpus, modules=modules, append=append,
+                        extra=FILES, **options)
     read_runs(outcome.output, runs)
     return outcome
 
@@ -103,5 +114,6 @@ def read_runs(output, runs):
         name, _, text = part.partition("\n")
         run = by_name.get(name.strip())
         if run:
-            run.text = text.partition("@end\n")[0]
-            run.complete = "@end\n" in text
+            text, end, _ = text.partition("@end\n")
+            run.text = re.sub(r"^@progress .*\n", "", text, flags=re.MULTILINE)
+            run.complete = bool(end)

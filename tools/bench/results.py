@@ -47,7 +47,8 @@ class ScenarioResult:
     """What came of a scenario.
 
     plan: the Scenario; locks: the names it meant there; points: the points it
-    meant there; complete: whether every run that it asked for has a result.
+    meant there; complete: whether every run that it asked for came to its end;
+    problems: sentences about guests that were lost and kernels that complained.
     """
 
     def __init__(self, plan, locks, points, kernel=""):
@@ -56,6 +57,7 @@ class ScenarioResult:
         self.points = points
         self.kernel = kernel
         self.complete = False
+        self.problems = []
         self.runs = []
 
     @property
@@ -76,7 +78,8 @@ class ScenarioResult:
         plan = {**self.plan.plan(), "lock_names": self.locks, "points": self.points}
         return {"format": FORMAT, "scenario": self.name, "title": self.title,
                 "source": self.plan.source, "kernel": self.kernel, "plan": plan,
-                "complete": self.complete, "runs": [vars(run) for run in self.runs]}
+                "complete": self.complete, "problems": self.problems,
+                "runs": [vars(run) for run in self.runs]}
 
 
 class Folder:
@@ -249,6 +252,7 @@ def from_data(data, path):
         result = ScenarioResult(plan, data["plan"]["lock_names"], data["plan"]["points"],
                                 data["kernel"])
         result.complete = data["complete"]
+        result.problems = data["problems"]
         result.runs = [RunRecord(**run) for run in data["runs"]]
     except (KeyError, TypeError) as error:
         raise Trouble(f"{path} is not the result of a scenario ({error})") from None

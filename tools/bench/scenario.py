@@ -115,8 +115,8 @@ class Scenario:
         """What to write to which of the driver's files for a run."""
         cpus = point["cpus"]
         knobs = {axis: value for axis, value in point.items() if axis != "cpus"}
-        return {"lock": lock, "cpus": f"0-{cpus - 1}" if cpus > 1 else "0",
-                "threads": cpus, **self.load, **knobs}
+        return {"lock": lock, "cpus": f"0-{cpus - 1}", "threads": cpus, **self.load,
+                **knobs}
 
     def duration_ms(self, point):
         return point.get("duration_ms", self.load.get("duration_ms", DEFAULT_DURATION_MS))

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tools/nbq bench: scenarios, in guests, to a folder of results."""
+
+from pathlib import Path
+
+from bed.common import PROJECT, Trouble, cores, say
+from bench import results
+from bench import scenario as scenarios
+from bench.cli import STOPPED, add, positive, setup, undisturbed
+from bench.progress import Progress, clock, counted
+from bench.runner import GuestPlace, Job, well
+from bench.table import COLUMNS, groups_of, print_table
+
+RESULTS = PROJECT / "results"
+
+EXAMPLES = """The exit status is 1 when a verdict is not PASS or a guest was lost, 130 after
+Ctrl-C; what had been measured by then is in the folder, marked as incomplete.
+
+examples:
+  tools/nbq bench --list
+  tools/nbq bench                         all scenarios, to results/DATE-COMMIT/
+  tools/nbq bench --quick                 all, short: whether everything works
+  tools/nbq bench --rounds 9 NAME NAME
+  tools/nbq bench my-scenario.ini         see Documentation/bench.rst"""
+
+
+def new_parser(verbs):
+    parser = add(verbs, "bench", "run scenarios, each a file that says what to measure",
+                 EXAMPLES, run)
+    parser.add_argument("names", nargs="*", metavar="NAME|FILE.ini",
+                        help="scenarios, by name or by file (default: all)")
+    parser.add_argument("--list", action="store_true",
+                        help="print the names, titles and how long each takes")
+    parser.add_argument("--quick", action="store_true",
+                        help="shorter, as each scenario's [quick] has it")
+    parser.add_argument("--rounds", type=positive, metavar="N",
+                        help="runs of each lock at each point (default: the scenario's)")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER",
+                        help="where to make the folder of this run (default: results/)")
+
+
+# Which scenarios
+
+def read(path):
+    """A scenario, checked against the metrics that can be drawn."""
+    from bench import findings, metrics
+    return scenarios.read(path, metrics.METRICS, findings.check)
+
+
+def files():
+    return {path.stem: path for path in sorted(scenarios.SCENARIOS.glob("*.ini"))}
+
+
+def path_of(word, known):
+    """A scenario's file: a name of ours, or a path to a file of someone's."""
+    if word in known:
+        return known[word]
+    if word.endswith(".ini") or "/" in word:
+        return Path(word)
+    raise Trouble(f"there is no scenario \"{word}\"; there are {', '.join(known)}")
+
+
+def chosen(options):
+    known = files()
+    words = options.names or ["all"]
+    paths = []
+    for word in words:
+        paths += known.values() if word == "all" else [path_of(word, known)]
+    plans = {}
+    for path in dict.fromkeys(paths):
+        plan = adjusted(read(path), options)
+        if plan.name in plans:
+            raise Trouble(f"two scenarios have the name {plan.name}: "
+                          f"{plans[plan.name].path} and {path}")
+        plans[plan.name] = plan
+    return list(plans.values())
+
+
+def adjusted(plan, options):
+    if options.quick:
+        plan = plan.quickened()
+    if options.rounds:
+        plan.rounds = options.rounds
+    return plan
+
+
+def print_list(plans):
+    width = max([len(plan.name) for plan in plans], default=0)
+    total = 0
+    for plan in plans:
+        total += plan.seconds(cores())
+        print(f"{plan.name:{width}}  {clock(plan.seconds(cores())):>7}  {plan.title}")
+    print(f"{'all':{width}}  {clock(total):>7}  about, on {counted(cores(), 'core')}")
+
+
+# Running them
+
+def places_for(plans):
+    """Every bed that is named, made ready: {name: GuestPlace}."""
+    return {name: GuestPlace(name) for name in dict.fromkeys(plan.bed for plan in plans)}
+
+
+def new_run(options, places):
+    """The folder, with what there is to say about the machine."""
+    folder = results.new_folder(options.out)
+    versions = {name: place.version for name, place in places.items()}
+    results.write_new(folder / results.MACHINE,
+                      results.as_json(results.machine(versions, options.quick)))
+    return folder
+
+
+def announce(job):
+    plan = job.scenario
+    print(f"\n{plan.name}: {plan.title} ({plan.source}). {counted(len(job.locks), 'lock')}, "
+          f"{counted(len(job.points), 'point')}, {counted(plan.rounds, 'round')}: median, "
+          "min and max; times in microseconds.", flush=True)
+
+
+def make(job, folder, progress):
+    """Run a scenario, write and print what came of it, also if it is stopped."""
+    result = job.new_result()
+    try:
+        job.make(progress, result)
+    finally:
+        with undisturbed():
+            if result.runs:
+                results.write_scenario(folder, result)
+                announce(job)
+                print_table(COLUMNS, groups_of(result))
+    return well(result)
+
+
+def draw(folder):
+    """Figures and report. Their trouble does not undo what was measured."""
+    from bench import plot, report
+    try:
+        plot.draw(folder)
+        say(f"report: {report.write(folder)}")
+    except Trouble as trouble:
+        say(f"{trouble}; tools/nbq report {folder} tries again")
+        return False
+    return True
+
+
+def run(options):
+    plans = chosen(options)
+    if options.list:
+        print_list(plans)
+        return 0
+    if not plans:
+        raise Trouble("there is no scenario to run")
+    setup()
+    places = places_for(plans)
+    jobs = [Job(plan, places[plan.bed]) for plan in plans]
+    folder = new_run(options, places)
+    say(f"results: {folder}")
+    progress = Progress()
+    for job in jobs:
+        job.announce(progress)
+    say(f"{counted(len(jobs), 'scenario')}, {counted(progress.runs, 'run')}, "
+        f"about {clock(progress.left())}")
+    try:
+        passed = [make(job, folder, progress) for job in jobs]
+    except KeyboardInterrupt:
+        say(f"stopped; what had been measured is in {folder}")
+        return STOPPED
+    say(f"all runs took {clock(progress.gone())}")
+    drawn = draw(folder)
+    return 0 if all(passed) and drawn else 1

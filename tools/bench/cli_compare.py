@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tools/nbq compare: what has changed from one result to another."""
+
+from pathlib import Path
+
+from bed.common import Trouble, say
+from bench import compare
+from bench.cli import add
+from bench.results import FORMAT, as_json
+
+EXAMPLES = """A and B are folders that bench has made, scenario files in them, or files that
+stress --json has written. Each line is B divided by A: of the medians, then of
+the rounds that are farthest apart. "more" and "less" mean that the rounds of A
+and B do not overlap; with fewer than four rounds a side that says nothing.
+
+The exit status is 2 if the two cannot be compared as they are: other machines,
+kernels or parameters; --anyway compares them all the same.
+
+examples:
+  tools/nbq compare results/before results/after
+  tools/nbq compare --metric wait_ns_p99 before.json after.json"""
+
+
+def new_parser(verbs):
+    parser = add(verbs, "compare", "compare two results, round by round", EXAMPLES, run)
+    parser.add_argument("a", type=Path, metavar="A", help="the result to compare with")
+    parser.add_argument("b", type=Path, metavar="B", help="the result to judge")
+    parser.add_argument("--metric", default=compare.METRIC, metavar="NAME",
+                        help="a number of the driver's result (default: %(default)s)")
+    parser.add_argument("--anyway", action="store_true",
+                        help="also where machine or parameters differ")
+    parser.add_argument("--json", action="store_true", help="print JSON, not a table")
+
+
+def rounded(number):
+    return f"{number:.3f}" if number is not None else "-"
+
+
+def print_lines(found):
+    heads = ("lock", "B/A", "lowest", "highest", "rounds", "")
+    place = None
+    rows = [heads]
+    for line in found:
+        rows.append((line.lock, rounded(line.ratio), rounded(line.lowest),
+                     rounded(line.highest), f"{len(line.before)}, {len(line.after)}",
+                     line.word))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
+
+    def text(row):
+        words = [row[0].ljust(widths[0])]
+        words += [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1])]
+        return "  ".join([*words, row[-1]]).rstrip()
+
+    print(text(heads))
+    for line, row in zip(found, rows[1:]):
+        if place != (line.scenario, line.point):
+            place = (line.scenario, line.point)
+            print(f"-- {line.scenario}: {compare.point_words(line.point)}")
+        print(text(row))
+
+
+def expected_by_chance(found):
+    return sum(compare.chance(len(line.before), len(line.after)) for line in found
+               if line.word != "too few rounds")
+
+
+def print_summary(found):
+    counts = {}
+    for line in found:
+        counts[line.word] = counts.get(line.word, 0) + 1
+    words = ", ".join(f"{count} {word}" for word, count in counts.items())
+    print(f"\n{len(found)} compared: {words}. If nothing had changed, about "
+          f"{expected_by_chance(found):.1f} of them would be \"more\" or \"less\".")
+
+
+def as_data(options, a, b, found, alone, differing):
+    return {"format": FORMAT, "metric": options.metric,
+            "a": {"path": str(options.a), "machine": a.machine},
+            "b": {"path": str(options.b), "machine": b.machine},
+            "differences": differing, "only_in_one": alone,
+            "expected_by_chance": expected_by_chance(found),
+            "lines": [line.as_data() for line in found]}
+
+
+def run(options):
+    a, b = compare.Side(options.a), compare.Side(options.b)
+    differing = compare.differences(a, b)
+    for sentence in differing:
+        say(f"not the same: {sentence}")
+    if differing and not options.anyway:
+        raise Trouble("not compared, as more than the code has changed; --anyway compares "
+                      "all the same")
+    found, alone = compare.compare(a, b, options.metric)
+    if options.json:
+        print(as_json(as_data(options, a, b, found, alone, differing)), end="")
+        return 0
+    print(f"A: {options.a}, {a.machine.get('commit', 'commit unknown')}; "
+          f"B: {options.b}, {b.machine.get('commit', 'commit unknown')}; {options.metric}")
+    print_lines(found)
+    print_summary(found)
+    for sentence in alone:
+        print(f"not compared: {sentence}")
+    return 0

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tools/nbq stress: locks under a load of one's own, in a guest or on this machine."""
+
+import argparse
+from pathlib import Path
+import re
+from textwrap import fill
+
+from bed.common import Trouble, cores, guest_cpus, say
+from bed.stress import OURS
+from bench import results
+from bench.beds import BEDS
+from bench.cli import STOPPED, add, positive, seconds, setup, undisturbed
+from bench.here import FOLDER, HerePlace
+from bench.progress import Progress, counted
+from bench.runner import GuestPlace, Job, well
+from bench.scenario import KNOBS, Scenario, good_value, number_or_word
+from bench.table import COLUMNS, REFERENCE, alone_columns, groups_of, print_table
+
+LOCKS = (*OURS, "raw_spinlock", "raw_trylock")
+WORK = {"cs_ns": 200, "ncs_ns": 200, "sample_every": 1}
+# One thread, nothing but the lock: what a pair of calls costs.
+ALONE = {"patience_ns": 10000, "cs_ns": 0, "ncs_ns": 0, "sample_every": 0,
+         "duration_ms": 300}
+INSTEAD = {"lock": "--locks", "cpus": "--cpus", "patience_ns": "--patience",
+           "duration_ms": "--seconds"}
+WIDTH = 100			# of the text above a table
+
+EXAMPLES = """The exit status is 1 when a verdict is not PASS, 130 after Ctrl-C; what had been
+measured by then is printed and written.
+
+examples:
+  tools/nbq stress
+  tools/nbq stress --locks all --cpus 1 --cpus 2 --cpus 8
+  tools/nbq stress --locks clh_nb,clh_nb_paper --patience 0 --patience 0-10000 \\
+          --set retry=back_off --set cs_ns=500 --csv short.csv
+  sudo tools/nbq stress --here --seconds 10 --json here.json"""
+
+
+def patience(text):
+    if not good_value_of("patience_ns", text):
+        raise argparse.ArgumentTypeError(f"{text} is no number of ns, max, or LOW-HIGH")
+    return number_or_word(text)
+
+
+def good_value_of(knob, text):
+    return good_value(knob, " ".join(text.split()))
+
+
+def setting(text):
+    """FILE=VALUE, as (file, value)."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text} is not FILE=VALUE")
+    if name in INSTEAD:
+        raise argparse.ArgumentTypeError(f"{name} is set by {INSTEAD[name]}")
+    if name not in KNOBS:
+        raise argparse.ArgumentTypeError(f"the driver has no file {name} to set; it has "
+                                         f"{', '.join(name for name in KNOBS)}")
+    if not good_value_of(name, value):
+        raise argparse.ArgumentTypeError(f"{name} does not take \"{value}\"")
+    return name, number_or_word(" ".join(value.split()))
+
+
+def new_parser(verbs):
+    parser = add(verbs, "stress", "compare locks under contention and alone",
+                 EXAMPLES, run)
+    parser.add_argument("--locks", action="append", metavar="NAME[,NAME...]|all",
+                        help="lock types to compare, repeatable; all: whatever the "
+                        f"driver has (default: {','.join(LOCKS)})")
+    parser.add_argument("--cpus", type=positive, action="append", metavar="N",
+                        help="CPUs that contend, with a thread each; repeatable (default: "
+                        "as many as here and, in a guest, four times as many)")
+    parser.add_argument("--patience", type=patience, action="append", metavar="NS",
+                        help="how long a waiter waits, in nanoseconds: a number, max, or "
+                        "LOW-HIGH; repeatable (default: 10000)")
+    parser.add_argument("--rounds", type=positive, default=5, metavar="N",
+                        help="runs of each lock, taken in turn (default: %(default)s)")
+    parser.add_argument("--seconds", type=seconds, default=0.6, metavar="S",
+                        help="length of each run (default: %(default)s)")
+    parser.add_argument("--set", type=setting, action="append", default=[],
+                        metavar="FILE=VALUE", help="any other file of the driver, as "
+                        "Documentation/stress.rst has them; repeatable")
+    parser.add_argument("--no-alone", action="store_true",
+                        help="leave out the table of one thread without work")
+    parser.add_argument("--json", type=Path, metavar="FILE",
+                        help="write all results to this new file")
+    parser.add_argument("--csv", type=Path, metavar="FILE",
+                        help="the same as a table, a row for each run")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--bed", choices=BEDS, default="uml",
+                       help="the guest's kernel (default: %(default)s): " + "; ".join(
+                           f"{name}, {bed.meaning}" for name, bed in BEDS.items()))
+    where.add_argument("--here", action="store_true",
+                       help="no guest: this machine, where the module is loaded; as root")
+    parser.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR",
+                        help="with --here: the driver's files (default: %(default)s)")
+
+
+# What to run
+
+def contended(options, place):
+    plan = Scenario("contended")
+    plan.title = "Contended"
+    plan.source = "tools/nbq stress"
+    plan.locks = locks(options, place)
+    plan.rounds = options.rounds
+    plan.bed = place.name
+    plan.load = {**WORK, "duration_ms": max(1, round(1000 * options.seconds)),
+                 **dict(options.set)}
+    default = [place.most_cpus] if options.here else [guest_cpus(), guest_cpus(4)]
+    plan.sweep = {"cpus": list(dict.fromkeys(options.cpus or default)),
+                  "patience_ns": list(dict.fromkeys(options.patience or [10000]))}
+    return plan
+
+
+def alone(options, place):
+    plan = Scenario("alone")
+    plan.title = "Alone"
+    plan.source = "tools/nbq stress"
+    plan.locks = locks(options, place)
+    if REFERENCE in names(place):
+        plan.locks.append(REFERENCE)
+    plan.rounds = options.rounds
+    plan.bed = place.name
+    plan.load = dict(ALONE)
+    plan.sweep = {"cpus": [1]}
+    return plan
+
+
+def names(place):
+    return [lock.name for lock in place.types]
+
+
+def locks(options, place):
+    """The words of --locks; by default those of LOCKS that the driver has."""
+    there = names(place)
+    words = [word for words in options.locks or [] for word in words.split(",")]
+    for word in words:
+        if word != "all" and word not in there:
+            raise Trouble(f"there is no lock type \"{word}\"; there are {', '.join(there)}")
+    return words or [name for name in LOCKS if name in there]
+
+
+# What to print
+
+def without_patience(place, chosen):
+    """A remark on the locks that take no notice of the patience."""
+    found = [lock.name for lock in place.types
+             if lock.name in chosen and not lock.heeds_patience]
+    return f" No patience can be given to {', '.join(found)}." if found else ""
+
+
+def print_contended(result, place):
+    load = result.plan.load
+    knobs = ", ".join(f"{knob} {value}" for knob, value in load.items()
+                      if knob != "duration_ms")
+    steps = " User-mode Linux's clock moves in steps of 0.26." if place.name == "uml" else ""
+    print(fill(f"Contended: {load['duration_ms'] / 1000:g} s a run; {knobs}."
+               f"{without_patience(place, result.locks)} Spread: standard deviation of the "
+               "threads' acquisitions, of their mean; jain: Jain's index of them, 1 is fair. "
+               f"Waits and overshoot in microseconds.{steps}", WIDTH,
+               break_on_hyphens=False))
+    print_table(COLUMNS, groups_of(result))
+
+
+def print_alone(result):
+    print("\nAlone: 1 thread on 1 CPU, no clock reads; ns for an acquisition, a release "
+          "and the driver's loop.")
+    groups = [(None, rounds) for _, rounds in groups_of(result)]
+    print_table(alone_columns(result.runs_of(REFERENCE)), groups)
+
+
+def print_results(done, place, rounds):
+    print(f"{place.meaning[0].upper()}{place.meaning[1:]}, Linux {place.version}, "
+          f"{counted(cores(), 'core')}, {counted(rounds, 'round')}: median, min and max.\n")
+    for result in done:
+        if not result.runs:
+            continue
+        if result.name == "alone":
+            print_alone(result)
+        else:
+            print_contended(result, place)
+
+
+def write_files(options, machine, done):
+    if options.json:
+        results.write_new(options.json, results.as_json(
+            {"format": results.FORMAT, "machine": machine,
+             "scenarios": [result.as_data() for result in done]}))
+        say(f"written: {options.json}")
+    if options.csv:
+        results.write_new(options.csv, results.as_csv(done))
+        say(f"written: {options.csv}")
+
+
+def check(options):
+    """What can be seen to be wrong before anything is built."""
+    for path in (options.json, options.csv):
+        if path:
+            results.must_not_be(path)
+    if options.json and options.json == options.csv:
+        raise Trouble("--json and --csv name the same file")
+    if options.folder != FOLDER and not options.here:
+        raise Trouble("--folder goes with --here")
+    for words in options.locks or []:
+        if not re.fullmatch(r"\w+(,\w+)*", words):
+            raise Trouble(f"--locks {words}: takes names with commas between them, or all")
+
+
+def place_for(options):
+    if options.here:
+        return HerePlace(options.folder)
+    setup()
+    return GuestPlace(options.bed)
+
+
+def run(options):
+    check(options)
+    place = place_for(options)
+    plans = [contended(options, place)]
+    if not options.no_alone:
+        plans.append(alone(options, place))
+    jobs = [Job(plan, place) for plan in plans]
+    progress = Progress()
+    for job in jobs:
+        job.announce(progress)
+    done = [job.new_result() for job in jobs]
+    say(f"{counted(progress.runs, 'run')} of {counted(len(jobs[0].locks), 'lock')}")
+    stopped = False
+    try:
+        for job, result in zip(jobs, done):
+            job.make(progress, result)
+    except KeyboardInterrupt:
+        say("stopped; this is what had been measured")
+        stopped = True
+    with undisturbed():
+        machine = results.machine({place.name: place.version})
+        print_results(done, place, options.rounds)
+        write_files(options, machine, done)
+    if stopped:
+        return STOPPED
+    return 0 if all(well(result) for result in done) else 1

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Compares two results: the ratio of a figure, and whether it is beyond the spread.
+
+Rounds of the same lock at the same point differ by themselves. Two sets of
+rounds count as different only if they do not overlap at all, and only if there
+are so many rounds that this would seldom happen by chance: sets of n and m out
+of the same stay apart in 2 of (n + m over n) cases.
+"""
+
+from math import comb
+from pathlib import Path
+from statistics import median
+
+from bed.common import Trouble
+from bench import results
+
+CHANCE = 0.05			# of a word where there is nothing
+METRIC = "acquisitions_per_second"
+# What two results should have in common, so that a ratio means the change.
+MACHINE_KEYS = ("cpu_model", "cores", "kernel", "bed", "compiler", "quick")
+
+
+class Side:
+    """One of the two: what was measured, and on which machine."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        if self.path.is_dir():
+            folder = results.open_folder(self.path)
+            self.machine, self.scenarios = folder.machine, folder.scenarios
+            return
+        data = results.read_json(self.path)
+        parts = data.get("scenarios", [data])
+        found = [results.from_data(part, self.path) for part in parts]
+        self.scenarios = {result.name: result for result in found}
+        self.machine = data.get("machine") or self.machine_beside()
+
+    def machine_beside(self):
+        beside = self.path.with_name(results.MACHINE)
+        return results.read_json(beside) if beside.exists() else {}
+
+
+class Line:
+    """One lock at one point of a scenario: the rounds of A and of B."""
+
+    def __init__(self, scenario, point, lock, before, after):
+        self.scenario = scenario
+        self.point = point
+        self.lock = lock
+        self.before = before
+        self.after = after
+
+    @property
+    def ratio(self):
+        return median(self.after) / median(self.before)
+
+    @property
+    def lowest(self):
+        return min(self.after) / max(self.before)
+
+    @property
+    def highest(self):
+        return max(self.after) / min(self.before) if min(self.before) else None
+
+    @property
+    def word(self):
+        if chance(len(self.before), len(self.after)) > CHANCE:
+            return "too few rounds"
+        if min(self.after) > max(self.before):
+            return "more"
+        if max(self.after) < min(self.before):
+            return "less"
+        return "within the spread"
+
+    def as_data(self):
+        return {"scenario": self.scenario, "point": self.point, "lock": self.lock,
+                "a": self.before, "b": self.after, "ratio": self.ratio,
+                "lowest": self.lowest, "highest": self.highest, "word": self.word}
+
+
+def chance(some, others):
+    """How likely rounds of the same thing do not overlap."""
+    return 2 / comb(some + others, some)
+
+
+def differences(a, b):
+    """Sentences on what A and B do not have in common besides what changed."""
+    found = []
+    for key in MACHINE_KEYS:
+        ours, theirs = a.machine.get(key), b.machine.get(key)
+        if ours != theirs:
+            found.append(f"{key}: {ours} in A, {theirs} in B")
+    for name in a.scenarios.keys() & b.scenarios.keys():
+        found += plan_differences(name, a.scenarios[name], b.scenarios[name])
+    return found
+
+
+def plan_differences(name, a, b):
+    """Knobs whose values differ at a point that both have."""
+    found = []
+    for point in a.points:
+        if point in b.points:
+            ours, theirs = (side.plan.settings("", point) for side in (a, b))
+            found += [f"{name}: {knob} is {ours.get(knob)} in A, {theirs.get(knob)} in B"
+                      for knob in {**ours, **theirs} if ours.get(knob) != theirs.get(knob)]
+    return list(dict.fromkeys(found))
+
+
+def values(result, lock, point, metric):
+    """The metric of all rounds that passed."""
+    found = [run.result.get(metric) for run in result.runs_of(lock, **point)
+             if run.passed]
+    return [value for value in found if isinstance(value, (int, float))]
+
+
+def lines(a, b, metric):
+    """(a Line for everything that both have, sentences on what only one has)"""
+    found, alone = [], []
+    for name in {**a.scenarios, **b.scenarios}:
+        if name not in a.scenarios or name not in b.scenarios:
+            alone.append(f"scenario {name}: only in {'A' if name in a.scenarios else 'B'}")
+            continue
+        some, more = scenario_lines(name, a.scenarios[name], b.scenarios[name], metric)
+        found += some
+        alone += more
+    return found, alone
+
+
+def scenario_lines(name, a, b, metric):
+    found, alone = [], []
+    for point in [*a.points, *(point for point in b.points if point not in a.points)]:
+        for lock in dict.fromkeys([*a.locks, *b.locks]):
+            before, after = (values(side, lock, point, metric) for side in (a, b))
+            if before and after and median(before):
+                found.append(Line(name, point, lock, before, after))
+            elif bool(before) != bool(after):
+                alone.append(f"{name}, {point_words(point)}, {lock}: only in "
+                             f"{'A' if before else 'B'}")
+    return found, alone
+
+
+def point_words(point):
+    return ", ".join(f"{axis} {value}" for axis, value in point.items())
+
+
+def compare(a, b, metric=METRIC):
+    """Lines and remarks; Trouble if there is nothing to compare."""
+    found, alone = lines(a, b, metric)
+    if not found:
+        names = sorted({name for side in (a, b) for result in side.scenarios.values()
+                        for run in result.runs for name, value in run.result.items()
+                        if isinstance(value, (int, float))})
+        if names and metric not in names:
+            raise Trouble(f"no result has a number \"{metric}\"; there are "
+                          f"{', '.join(names)}")
+        raise Trouble(f"{a.path} and {b.path} have no scenario, point and lock in common "
+                      f"with a {metric} above 0")
+    return found, alone

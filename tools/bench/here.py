@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Makes runs on this machine, through the debugfs files of the loaded module."""
+
+import contextlib
+import os
+from pathlib import Path
+import platform
+import signal
+import threading
+import time
+
+from bed.common import Trouble
+from bed.stress import listed
+
+FOLDER = Path("/sys/kernel/debug/nbqlock_stress")
+ONLINE = Path("/sys/devices/system/cpu/online")
+LOOK_SECONDS = 0.25		# between two looks at "status"
+STOP_SECONDS = 30		# for a run to end that was told to; the driver takes 10
+
+
+def missing(folder):
+    """Why the driver's files are not there, as a sentence."""
+    if folder != FOLDER:
+        return f"{folder} is no folder of the stress driver: it has no file \"locks\""
+    if os.geteuid() != 0:
+        return "only root may use the stress driver's files; run this as root"
+    if not folder.parent.is_dir() or not os.path.ismount(folder.parent):
+        return (f"debugfs is not mounted; try mount -t debugfs debugfs {folder.parent}")
+    return ("the module nbqlock_stress is not loaded; insmod nbqlock.ko and "
+            "nbqlock_stress.ko first, or leave out --here to use a guest")
+
+
+def read(path):
+    try:
+        return path.read_text(errors="replace")
+    except OSError as error:
+        raise Trouble(f"cannot read {path}: {error.strerror}") from None
+
+
+def write(path, value):
+    """Write a value to a file of debugfs. OSError if it does not take it."""
+    handle = os.open(path, os.O_WRONLY)
+    try:
+        os.write(handle, f"{value}\n".encode())
+    finally:
+        os.close(handle)
+
+
+def cpu_numbers(text):
+    """The CPUs of a list such as 0-3,8."""
+    numbers = []
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
+
+
+class Writer(threading.Thread):
+    """Writes 1 to "run", which returns when the run is over."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.path = path
+        self.error = None
+
+    def run(self):
+        # A signal that came to this thread would end the write, and the run.
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            write(self.path, 1)
+        except OSError as error:
+            self.error = error
+
+
+class HerePlace:
+    """This machine, with the module loaded. Knobs are put back at the end."""
+
+    name = "here"
+    meaning = "this machine"
+
+    def __init__(self, folder=FOLDER, online=ONLINE):
+        self.folder = Path(folder)
+        try:
+            text = (self.folder / "locks").read_text()
+        except OSError:
+            raise Trouble(missing(self.folder)) from None
+        self.types = listed(text)
+        self.online = cpu_numbers(read(online))
+        self.version = platform.release()
+        self.before = {}
+
+    @property
+    def most_cpus(self):
+        return len(self.online)
+
+    def cpu_list(self, cpus):
+        return ",".join(str(number) for number in self.online[:cpus])
+
+    def make(self, runs, cpus, progress):
+        """Make all runs. Returns what went wrong, in sentences: nothing, here."""
+        try:
+            for run in runs:
+                progress.begin(run.label, run.seconds)
+                self.make_one(run, progress)
+                progress.end(run.number("acquisitions_per_second"))
+        finally:
+            self.put_back()
+        return []
+
+    def make_one(self, run, progress):
+        for knob, value in run.settings.items():
+            try:
+                self.set(knob, value)
+            except OSError as error:
+                run.lost = (f"the driver refused {knob}={value} ({error.strerror}; the "
+                            "kernel log says what it takes)")
+                return
+        writer = Writer(self.folder / "run")
+        writer.start()
+        try:
+            while writer.is_alive():
+                writer.join(LOOK_SECONDS)
+                self.look(progress)
+        except KeyboardInterrupt:
+            self.stop(writer)
+            self.finish(run, writer)
+            raise
+        self.finish(run, writer)
+
+    def set(self, knob, value):
+        path = self.folder / knob
+        if knob not in self.before:
+            self.before[knob] = path.read_text().strip()
+        write(path, value)
+
+    def put_back(self):
+        for knob, value in self.before.items():
+            with contextlib.suppress(OSError):
+                write(self.folder / knob, value)
+        self.before = {}
+
+    def look(self, progress):
+        """running elapsed_ms N of N acquisitions N, if a run goes on."""
+        words = read(self.folder / "status").split()
+        if len(words) == 7 and words[0] == "running":
+            progress.going(int(words[2]), int(words[6]))
+
+    def stop(self, writer):
+        """End a run early; what it has found is kept."""
+        with contextlib.suppress(OSError):
+            write(self.folder / "run", 0)
+        deadline = time.monotonic() + STOP_SECONDS
+        while writer.is_alive() and time.monotonic() < deadline:
+            writer.join(LOOK_SECONDS)
+
+    def finish(self, run, writer):
+        if writer.is_alive():
+            run.lost = "the run did not stop"
+        elif writer.error:
+            run.lost = f"the run did not start ({writer.error.strerror})"
+        else:
+            run.text = read(self.folder / "result")
+            run.complete = True

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Makes the runs that a scenario asks for, in guests, and collects their results."""
+
+from bed.common import Trouble, cores, guest_cpus, say
+from bed.guest import log_excerpt
+from bed.guest_cli import loaded
+from bed.stress import Run, SPARE_SECONDS, lock_types, read_runs, run_stress
+from bench import scenario as scenarios
+from bench.beds import BEDS
+from bench.results import PASS, RunRecord, ScenarioResult, parse_result
+
+LOST_GUESTS = 3			# of one number of CPUs; then its other runs are given up
+
+
+class PlannedRun(Run):
+    """A run of a scenario: of a lock, at a point, in a round."""
+
+    def __init__(self, name, lock, round, point, settings, seconds):
+        super().__init__(name, **settings)
+        self.lock = lock
+        self.round = round
+        self.point = point
+        self.seconds = seconds
+        self.lost = None	# why there is no result, if the guest is to blame
+
+    @property
+    def settled(self):
+        """Whether something has become of it."""
+        return self.complete or bool(self.lost)
+
+    @property
+    def label(self):
+        point = ", ".join(f"{axis} {value}" for axis, value in self.point.items())
+        return f"{self.lock}, {point}"
+
+    def record(self):
+        verdict = f"no verdict: {self.lost}" if self.lost else self.verdict
+        judged = verdict == PASS or verdict.startswith("FAIL")
+        return RunRecord(self.lock, self.round, self.point, self.settings,
+                         parse_result(self.text) if judged else {}, verdict)
+
+
+class Listener:
+    """Hears a guest's output as it comes: a sink for run_guest().
+
+    The runs and the progress are told what it says.
+    """
+
+    def __init__(self, runs, progress):
+        self.runs = {run.name: run for run in runs}
+        self.progress = progress
+        self.run = None
+        self.text = ""
+        self.pending = ""
+
+    def write(self, data):
+        lines = (self.pending + data.decode(errors="replace")).split("\n")
+        self.pending = lines.pop()
+        for line in lines:
+            self.hear(line)
+
+    def flush(self):
+        pass
+
+    def hear(self, line):
+        if line.startswith("@run "):
+            self.run = self.runs.get(line[5:].strip())
+            self.text = ""
+            if self.run:
+                self.progress.begin(self.run.label, self.run.seconds)
+        self.text += line + "\n"
+        words = line.split()
+        if line == "@end" and self.run:
+            read_runs(self.text, [self.run])
+            self.progress.end(self.run.number("acquisitions_per_second"))
+            self.run = None
+        elif self.run and words[:2] == ["@progress", "running"] and len(words) == 8:
+            # running elapsed_ms N of N acquisitions N
+            self.progress.going(int(words[3]), int(words[7]))
+
+
+class GuestPlace:
+    """A bed that is ready: its kernel and modules are built, its locks known."""
+
+    def __init__(self, name):
+        if name not in BEDS:
+            raise Trouble(f"there is no bed \"{name}\"; there are {', '.join(BEDS)}")
+        self.name = name
+        self.bed = BEDS[name]
+        self.kernel = self.bed.kernel()
+        self.modules = loaded(self.kernel)
+        self.machine = self.bed.machine(self.kernel)
+        self.types = lock_types(self.machine, self.modules,
+                                cpus=min(guest_cpus(), self.bed.most_cpus))
+
+    version = property(lambda self: self.kernel.version)
+    most_cpus = property(lambda self: self.bed.most_cpus)
+    meaning = property(lambda self: self.bed.meaning)
+
+    def cpu_list(self, cpus):
+        return f"0-{cpus - 1}"
+
+    def make(self, runs, cpus, progress):
+        """Make runs in guests with so many CPUs. Returns what went wrong, in sentences.
+
+        A guest that is lost takes only the run that it was lost in with it.
+        """
+        problems = []
+        left = runs
+        for _ in range(LOST_GUESTS):
+            if not left:
+                break
+            problem = self.make_in_one_guest(left, cpus, progress)
+            problems += problem
+            left = [run for run in left if not run.settled]
+        for run in left:
+            run.lost = f"not made, after {LOST_GUESTS} guests were lost"
+            progress.skip(run.seconds)
+        return problems
+
+    def make_in_one_guest(self, runs, cpus, progress):
+        listener = Listener(runs, progress)
+        longest = max(run.seconds for run in runs)
+        planned = sum(run.seconds for run in runs)
+        outcome = run_stress(
+            self.machine, runs, cpus, self.modules, quiet=True, sink=listener,
+            timeout=self.bed.slowness * planned + SPARE_SECONDS,
+            silence=self.bed.slowness * longest + SPARE_SECONDS)
+        problems = []
+        if outcome.problem:
+            self.lose(outcome.problem, runs, listener, progress)
+            problems.append(outcome.problem)
+        problems += [f"the kernel complained: {line}" for line in outcome.complaints[:3]]
+        if problems:
+            progress.clear()
+            say(log_excerpt(outcome))
+        # Without a problem the script was at its end: so is every run.
+        for run in runs if not outcome.problem else []:
+            if not run.settled:
+                run.lost = "the guest did not make the run"
+                progress.skip(run.seconds)
+        return problems
+
+    def lose(self, problem, runs, listener, progress):
+        """Blame the run in which a guest was lost; all, if it did not get to the first."""
+        guilty = [listener.run] if listener.run else []
+        if not guilty and not any(run.settled for run in runs):
+            guilty = runs
+        for run in guilty:
+            run.lost = problem
+            progress.skip(run.seconds)
+
+
+class Job:
+    """A scenario, to be run in a place."""
+
+    def __init__(self, scenario, place):
+        self.scenario = scenario
+        self.place = place
+        self.locks = scenario.lock_names([lock.name for lock in place.types])
+        self.points = scenario.points(cores(), place.most_cpus)
+        self.groups = {}	# number of CPUs: runs in their order
+        most = max(point["cpus"] for point in self.points)
+        if most > place.most_cpus:
+            raise Trouble(f"{scenario.path or scenario.name}: {most} CPUs are more than "
+                          f"{place.meaning} has, {place.most_cpus}")
+        for point in self.points:
+            self.groups.setdefault(point["cpus"], [])
+        for cpus, group in self.groups.items():
+            self.plan(group, [point for point in self.points if point["cpus"] == cpus])
+
+    def plan(self, group, points):
+        """Rounds in turn; every other one backwards, so that no lock is always first."""
+        for number in range(self.scenario.rounds):
+            for point in points:
+                for lock in self.locks if number % 2 == 0 else reversed(self.locks):
+                    settings = self.scenario.settings(lock, point)
+                    settings["cpus"] = self.place.cpu_list(point["cpus"])
+                    seconds = self.scenario.duration_ms(point) / 1000 + \
+                        scenarios.SECONDS_A_RUN
+                    group.append(PlannedRun(f"run-{len(group)}", lock, number, point,
+                                            settings, seconds))
+
+    @property
+    def runs(self):
+        return [run for group in self.groups.values() for run in group]
+
+    def announce(self, progress):
+        progress.plan(sum(run.seconds for run in self.runs), len(self.runs))
+
+    def make(self, progress, result=None):
+        """Make all runs. Returns the ScenarioResult, which is filled in as they end.
+
+        result: one from new_result(), for who may be interrupted.
+        """
+        result = result or self.new_result()
+        at_end = False
+        try:
+            for cpus, runs in self.groups.items():
+                result.problems += self.place.make(runs, cpus, progress)
+            at_end = True
+        finally:
+            progress.clear()
+            result.runs = [run.record() for run in self.runs if run.settled]
+            result.complete = at_end and all(run.complete for run in self.runs)
+        return result
+
+    def new_result(self):
+        return ScenarioResult(self.scenario, self.locks, self.points, self.place.version)
+
+
+def well(result):
+    """Whether a ScenarioResult is what one hopes for: complete, every verdict PASS."""
+    return result.complete and not result.problems and \
+        all(run.passed for run in result.runs)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables for a terminal: what the rounds of each lock come to."""
+
+import re
+from statistics import median
+
+from bench.progress import counted, spaced
+from bench.results import PASS
+
+REFERENCE = "raw_spinlock"	# what the others are compared with when alone
+
+
+def figures(rounds, name):
+    """A name of the result, of the rounds that have it."""
+    found = (run.result.get(name) for run in rounds)
+    return [number for number in found if isinstance(number, (int, float))]
+
+
+def over(summary, name):
+    """A column: one figure of all rounds."""
+    def cell(rounds):
+        found = figures(rounds, name)
+        return spaced(summary(found)) if found else "-"
+    return cell
+
+
+def times(name):
+    """A column: median of a percentile in microseconds, of rounds with samples."""
+    samples = re.sub("_ns_.*", "_samples", name)
+
+    def cell(rounds):
+        found = figures([run for run in rounds if run.result.get(samples)], name)
+        return f"{median(found) / 1000:.2f}" if found else "-"
+    return cell
+
+
+def share_of(name):
+    """A column: the part of all attempts that came to this end."""
+    def cell(rounds):
+        attempts = sum(figures(rounds, "attempts"))
+        return f"{100 * sum(figures(rounds, name)) / attempts:.1f} %" if attempts else "-"
+    return cell
+
+
+def spread(rounds):
+    """Standard deviation of the threads' acquisitions, of their mean; 0 is fair."""
+    shares = [100 * run.result["thread_stddev"] * run.result["threads"] / total
+              for run in rounds for total in [run.result.get("acquisitions")] if total]
+    return f"{median(shares):.0f} %" if shares else "-"
+
+
+def jain(rounds):
+    """Jain's index of the threads' acquisitions; 1 is fair."""
+    found = figures(rounds, "jain_permille")
+    return f"{median(found) / 1000:.2f}" if found else "-"
+
+
+def verdict(rounds):
+    return next((run.verdict for run in rounds if run.verdict != PASS), PASS)
+
+
+def lock(rounds):
+    return rounds[0].lock
+
+
+COLUMNS = (
+    ("lock", lock),
+    ("acq./s", over(median, "acquisitions_per_second")),
+    ("min", over(min, "acquisitions_per_second")),
+    ("max", over(max, "acquisitions_per_second")),
+    ("timeouts", share_of("timeouts")),
+    ("no node", share_of("no_node")),
+    ("spread", spread),
+    ("jain", jain),
+    ("wait p50", times("wait_ns_p50")),
+    ("wait p99", times("wait_ns_p99")),
+    ("failed p99", times("failed_wait_ns_p99")),
+    ("overshoot p99.9", times("overshoot_ns_p999")),
+    ("nodes max", over(max, "nodes_max")),
+    ("reclaimed", over(sum, "nodes_reclaimed")),
+    ("violations", over(sum, "violations")),
+    ("leaked", over(sum, "leaked")),
+    ("verdict", verdict),
+)
+
+
+def time_per_pair(run):
+    """ns for an acquisition and its release, with the driver's loop around them."""
+    rate = run.result.get("acquisitions_per_second")
+    return 1e9 / rate if rate else None
+
+
+def time_cell(summary):
+    def cell(rounds):
+        found = [time for time in map(time_per_pair, rounds) if time]
+        return f"{summary(found):.1f}" if found else "-"
+    return cell
+
+
+def alone_columns(reference):
+    """Round by round against the reference, which ran right beside it."""
+    its = {run.round: time_per_pair(run) for run in reference}
+
+    def ratio_cell(summary):
+        def cell(rounds):
+            pairs = [(time_per_pair(run), its.get(run.round)) for run in rounds]
+            found = [mine / other for mine, other in pairs if mine and other]
+            return f"{summary(found):.2f}" if found else "-"
+        return cell
+
+    return (("lock", lock),
+            ("ns", time_cell(median)), ("min", time_cell(min)), ("max", time_cell(max)),
+            (f"of {REFERENCE}", ratio_cell(median)),
+            ("min", ratio_cell(min)), ("max", ratio_cell(max)), ("verdict", verdict))
+
+
+def groups_of(result):
+    """[(heading, the rounds of each lock)]: a group for each point that was run."""
+    groups = []
+    for point in result.points:
+        rounds = [result.runs_of(name, **point) for name in result.locks]
+        rounds = [each for each in rounds if each]
+        if rounds:
+            groups.append((heading(result.plan, point), rounds))
+    return groups
+
+
+def heading(plan, point):
+    """Names a point: 8 CPUs, 8 threads, patience_ns 1000."""
+    threads = plan.settings("", point)["threads"]
+    words = [counted(point["cpus"], "CPU"), counted(threads, "thread")]
+    return ", ".join(words + [f"{axis} {value}" for axis, value in point.items()
+                              if axis not in ("cpus", "threads")])
+
+
+def laid_out(columns, groups):
+    """The lines of a table; groups: [(heading or None, [the rounds of each lock])]"""
+    heads = [head for head, _ in columns]
+    parts = [(title, [[cell(rounds) for _, cell in columns] for rounds in locks])
+             for title, locks in groups]
+    every = [heads, *(row for _, rows in parts for row in rows)]
+    widths = [max(len(row[column]) for row in every) for column in range(len(heads))]
+
+    def line(cells):
+        words = [cells[0].ljust(widths[0])]
+        words += [cell.rjust(width) for cell, width in zip(cells[1:-1], widths[1:-1])]
+        return "  ".join([*words, cells[-1]]).rstrip()
+
+    lines = [line(heads)]
+    for title, rows in parts:
+        lines += [f"-- {title}"] if title else []
+        lines += [line(row) for row in rows]
+    return lines
+
+
+def print_table(columns, groups):
+    print("\n".join(laid_out(columns, groups)), flush=True)
