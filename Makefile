@@ -4,7 +4,7 @@
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install clean run check help
+.PHONY: modules modules_install clean run bench check help
 
 modules: | $(KDIR)/Makefile
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -24,7 +24,10 @@ clean:
 	@if [ -e tools/host/Makefile ]; then $(MAKE) -C tools/host clean; fi
 
 run:
-	@tools/run
+	@tools/nbq stress $(STRESS_OPTIONS)
+
+bench:
+	@tools/nbq bench $(if $(filter-out 0,$(QUICK)),--quick) $(BENCH_OPTIONS)
 
 check:
 	@tools/check $(CHECK_OPTIONS)
@@ -34,10 +37,14 @@ help:
 	@echo '  KDIR=FOLDER         ... or for the kernel whose headers or build these are'
 	@echo 'make modules_install  install them, with KDIR as above'
 	@echo 'make run              boot user-mode Linux with the modules, compare locks, print a table'
+	@echo '  STRESS_OPTIONS=...  ... with options of tools/nbq stress'
+	@echo 'make bench            run the experiments there, write a report to results/'
+	@echo '  QUICK=1             ... shortened, to see that they work'
+	@echo '  BENCH_OPTIONS=...   ... with options of tools/nbq bench'
 	@echo 'make check            run all tests; tools/check --list names them'
 	@echo 'make clean            remove what was built here (the cache stays: tools/kernel clean)'
 	@echo
-	@echo 'run and check install what they need (tools/setup) and keep kernels in a cache:'
+	@echo 'run, bench and check install what they need (tools/setup) and keep kernels in a cache:'
 	@echo '  KSRC=FOLDER         a Linux tree of 6.19 or later, instead of a download'
 	@echo '  NBQ_CACHE=FOLDER    the cache, instead of ~/.cache/nbqlock'
-	@echo 'See also tools/guest --help, tools/debian-guest --help.'
+	@echo 'See also tools/nbq --help, tools/guest --help, tools/debian-guest --help.'

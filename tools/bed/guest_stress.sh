@@ -12,6 +12,11 @@ watch_run() {
 # Shorter runs are left in peace.
 LONG_MS=2500
 
+# because WORDS: what the driver said last that begins so.
+because() {
+	dmesg | grep "nbqlock_stress: $1" | tail -n 1 | sed "s/^.*nbqlock_stress: /@because /"
+}
+
 # stress_run NAME FILE=VALUE...: set the files, run, print the result.
 stress_run() {
 	echo "@run $1"
@@ -20,7 +25,7 @@ stress_run() {
 	for setting in "$@"; do
 		echo "${setting#*=}" >$D/${setting%%=*} && continue
 		echo "@refused $setting"
-		dmesg | grep nbqlock_stress: | tail -n 1 | sed "s/^.*nbqlock_stress: /@because /"
+		because ${setting%%=*}
 		refused=1
 	done
 	[ -n "$refused" ] || timed_run
@@ -43,5 +48,9 @@ timed_run() {
 		wait $watcher 2>/dev/null
 	fi
 	echo "@status $status"
-	[ $status -ne 0 ] || cat $D/result
+	if [ $status -eq 0 ]; then
+		cat $D/result
+	else
+		because
+	fi
 }

@@ -75,14 +75,14 @@ class Run:
     @property
     def verdict(self):
         """PASS, "FAIL reason", or what stands in the way of a verdict."""
-        refused = self.marked("refused")
-        if refused:
-            reason = self.marked("because")
-            return f"the driver refused {refused}" + (f" ({reason})" if reason else "")
+        reason = self.marked("because")
+        reason = f" ({reason})" if reason else ""
+        if self.marked("refused"):
+            return f"the driver refused {self.marked('refused')}{reason}"
         if not self.complete:
             return "no verdict: the run did not end"
         if self.marked("status") not in (None, "0"):
-            return f"no verdict: the run did not start (status {self.marked('status')})"
+            return f"no verdict: the run did not start{reason}"
         results = [line for line in self.text.strip().splitlines()
                    if not line.startswith("@")]
         if not results or not re.match(r"verdict (PASS$|FAIL)", results[-1]):

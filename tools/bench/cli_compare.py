@@ -69,8 +69,10 @@ def print_summary(found):
     for line in found:
         counts[line.word] = counts.get(line.word, 0) + 1
     words = ", ".join(f"{count} {word}" for word, count in counts.items())
-    print(f"\n{len(found)} compared: {words}. If nothing had changed, about "
-          f"{expected_by_chance(found):.1f} of them would be \"more\" or \"less\".")
+    print(f"\n{len(found)} compared: {words}.")
+    if counts.get("too few rounds", 0) < len(found):
+        print(f"If nothing had changed, about {expected_by_chance(found):.1f} of them would "
+              "be \"more\" or \"less\".")
 
 
 def as_data(options, a, b, found, alone, differing):

@@ -7,7 +7,6 @@ from pathlib import Path
 import platform
 import signal
 import threading
-import time
 
 from bed.common import Trouble
 from bed.stress import listed
@@ -56,12 +55,16 @@ def cpu_numbers(text):
 
 
 class Writer(threading.Thread):
-    """Writes 1 to "run", which returns when the run is over."""
+    """Writes 1 to "run", which returns when the run is over: an event.
+
+    A signal during join() can make Python believe that the thread has ended.
+    """
 
     def __init__(self, path):
         super().__init__(daemon=True)
         self.path = path
         self.error = None
+        self.over = threading.Event()
 
     def run(self):
         # A signal that came to this thread would end the write, and the run.
@@ -70,6 +73,8 @@ class Writer(threading.Thread):
             write(self.path, 1)
         except OSError as error:
             self.error = error
+        finally:
+            self.over.set()
 
 
 class HerePlace:
@@ -118,8 +123,7 @@ class HerePlace:
         writer = Writer(self.folder / "run")
         writer.start()
         try:
-            while writer.is_alive():
-                writer.join(LOOK_SECONDS)
+            while not writer.over.wait(LOOK_SECONDS):
                 self.look(progress)
         except KeyboardInterrupt:
             self.stop(writer)
@@ -149,12 +153,10 @@ class HerePlace:
         """End a run early; what it has found is kept."""
         with contextlib.suppress(OSError):
             write(self.folder / "run", 0)
-        deadline = time.monotonic() + STOP_SECONDS
-        while writer.is_alive() and time.monotonic() < deadline:
-            writer.join(LOOK_SECONDS)
+        writer.over.wait(STOP_SECONDS)
 
     def finish(self, run, writer):
-        if writer.is_alive():
+        if not writer.over.is_set():
             run.lost = "the run did not stop"
         elif writer.error:
             run.lost = f"the run did not start ({writer.error.strerror})"

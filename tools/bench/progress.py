@@ -71,7 +71,7 @@ class Progress:
         then, before = self.look
         if elapsed_ms > then:
             rate = 1000 * (acquisitions - before) / (elapsed_ms - then)
-            self.words = f"{self.label}: {spaced(rate)} acq./s"
+            self.words = self.rated(rate)
             self.look = (elapsed_ms, acquisitions)
         self.show()
 
@@ -79,8 +79,12 @@ class Progress:
         """The run is over; rate: its acquisitions a second, if there is one."""
         self.skip(self.length)
         if rate is not None:
-            self.words = f"{self.label}: {spaced(rate)} acq./s"
+            self.words = self.rated(rate)
         self.show()
+
+    def rated(self, rate):
+        # The label last: a narrow terminal cuts it off.
+        return f", {spaced(rate)} acq./s ({self.label})"
 
     def skip(self, seconds):
         """A run that takes no time any more."""
@@ -100,9 +104,8 @@ class Progress:
                    min(running, self.length * pace))
 
     def text(self):
-        words = f"; {self.words}" if self.words else ""
         return (f"{self.ended} of {counted(self.runs, 'run')}, {clock(self.gone())} gone, "
-                f"{clock(self.left())} left{words}")
+                f"{clock(self.left())} left{self.words}")
 
     def show(self):
         if self.rewrite:

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What several tests need: a scenario, runs, a place that makes no guests."""
+
+from pathlib import Path
+import tempfile
+
+from bed.stress import LockType
+from bench import results
+from bench import scenario as scenarios
+
+SAMPLE = """\
+# A sample.
+[scenario]
+title = A title
+    on two lines
+source = Nobody 2002, figure 1
+locks = all -clh        # but one
+rounds = 3
+[load]
+patience_ns = 1000
+duration_ms = 200
+[sweep]
+cpus = 1 2
+cs_ns = 0 500
+[quick]
+rounds = 2
+duration_ms = 10
+cs_ns = 500
+[plot rate]
+title = Rate
+x = cpus
+y = some_metric
+log = y
+panel = cs_ns
+[finding better]
+paper = ours is better
+holds = a(clh_nb) > 1
+"""
+
+
+def changed(old, new, text=SAMPLE):
+    """The sample with one thing in it changed."""
+    assert text.count(old) == 1, old
+    return text.replace(old, new)
+
+
+class Folders:
+    """For a TestCase: a folder that is gone after the test."""
+
+    def setUp(self):
+        super().setUp()
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+
+    def file(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def scenario(self, text=SAMPLE, **options):
+        return scenarios.read(self.file("sample.ini", text), **options)
+
+
+def record(lock="clh_nb", round=0, rate=1000, cpus=1, verdict="PASS", **more):
+    result = {"lock": lock, "threads": cpus, "attempts": 10, "acquisitions": 10,
+              "acquisitions_per_second": rate, "thread_stddev": 0, **more}
+    return results.RunRecord(lock, round, {"cpus": cpus}, {"lock": lock},
+                             result if verdict == "PASS" else {}, verdict)
+
+
+def scenario_result(rates, name="sample", cpus=1, load=None):
+    """rates: {lock: [a rate for each round]}"""
+    plan = scenarios.Scenario(name)
+    plan.locks = list(rates)
+    plan.load = dict(load or {})
+    plan.sweep = {"cpus": [cpus]}
+    result = results.ScenarioResult(plan, list(rates), [{"cpus": cpus}], "7.2")
+    result.complete = True
+    result.runs = [record(lock, number, rate, cpus) for lock, each in rates.items()
+                   for number, rate in enumerate(each)]
+    return result
+
+
+class NoPlace:
+    """Where runs are only pretended to be made, by a function."""
+
+    name = "none"
+    meaning = "nowhere"
+    version = "0"
+
+    def __init__(self, names=("clh_nb", "clh", "raw_spinlock"), make=None, most_cpus=64):
+        self.types = [LockType(f"{name}: a lock") for name in names]
+        self.most_cpus = most_cpus
+        self.pretend = make or pretend_pass
+        self.made = []
+
+    def cpu_list(self, cpus):
+        return f"0-{cpus - 1}"
+
+    def make(self, runs, cpus, progress):
+        self.made.append((cpus, list(runs)))
+        return self.pretend(runs) or []
+
+
+def pretend_pass(runs):
+    for run in runs:
+        run.text = f"lock {run.lock}\nacquisitions_per_second 1000\nverdict PASS\n"
+        run.complete = True

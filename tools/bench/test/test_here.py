@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tools/nbq stress --here, against a folder that plays the driver."""
+
+import argparse
+import contextlib
+import errno
+import io
+import json
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import threading
+import unittest
+from unittest import mock
+
+from bed.common import Trouble
+from bench import cli_stress, here
+from bench.here import HerePlace, cpu_numbers
+from bench.progress import Progress
+from bench.test.samples import Folders
+
+NBQ = Path(__file__).resolve().parents[2] / "nbq"
+LOCKS = ("clh_nb: ours\nraw_spinlock: the kernel's (no timeout)\n"
+         "broken: excludes nobody\n")
+KNOBS = {"lock": "clh_nb", "cpus": "0", "threads": "7", "patience_ns": "5", "cs_ns": "3",
+         "ncs_ns": "3", "sample_every": "1", "duration_ms": "9", "seed": "0"}
+RESULT = """lock {lock}
+cpus {cpus}
+threads {threads}
+attempts 10
+acquisitions 10
+timeouts 0
+no_node 0
+acquisitions_per_second {rate}
+thread_stddev 0
+stopped {stopped}
+verdict {verdict}
+"""
+
+
+class Driver:
+    """Plays the driver: files in a folder, and what a write to "run" does.
+
+    A write of 1 returns when the run is over: after `seconds`, or a write of 0.
+    """
+
+    def __init__(self, folder, seconds=0.0, verdict="PASS"):
+        self.folder = folder
+        self.seconds = seconds
+        self.verdict = verdict
+        self.runs = []
+        self.stopped = threading.Event()
+        for name, text in {"locks": LOCKS, "status": "idle\n", "run": "",
+                           "result": "no run yet\n"}.items():
+            (folder / name).write_text(text)
+        for knob, value in KNOBS.items():
+            (folder / knob).write_text(value + "\n")
+
+    def write(self, path, value):
+        if path.name != "run":
+            if value == "refuse me":
+                raise OSError(errno.EINVAL, "Invalid argument")
+            path.write_text(f"{value}\n")
+        elif value == 1:
+            self.make_run()
+        else:
+            self.stopped.set()
+
+    def knob(self, name):
+        return (self.folder / name).read_text().strip()
+
+    def make_run(self):
+        (self.folder / "status").write_text("running elapsed_ms 500 of 1000 acquisitions 9\n")
+        stopped = self.stopped.wait(self.seconds)
+        self.runs.append({knob: self.knob(knob) for knob in KNOBS})
+        (self.folder / "status").write_text("idle\n")
+        (self.folder / "result").write_text(RESULT.format(
+            lock=self.knob("lock"), cpus=self.knob("cpus"), threads=self.knob("threads"),
+            rate=1000 * len(self.runs), stopped=int(stopped), verdict=self.verdict))
+
+
+class Command(Folders, unittest.TestCase):
+
+    def driver(self, **options):
+        driver = Driver(self.folder, **options)
+        patch = mock.patch.object(here, "write", driver.write)
+        patch.start()
+        self.addCleanup(patch.stop)
+        return driver
+
+    def stress(self, *options, status=0):
+        parser = argparse.ArgumentParser()
+        cli_stress.new_parser(parser.add_subparsers())
+        chosen = parser.parse_args(["stress", "--here", "--folder", str(self.folder),
+                                    "--cpus", "1", *options])
+        out, said = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+            self.assertEqual(chosen.run(chosen), status)
+        return out.getvalue(), said.getvalue()
+
+    def test_runs_print_a_table_and_fill_files(self):
+        driver = self.driver()
+        out, _ = self.stress("--rounds", "2", "--set", "cs_ns=77", "--patience", "max",
+                             "--json", str(self.folder / "x.json"),
+                             "--csv", str(self.folder / "x.csv"))
+        self.assertRegex(out, r"clh_nb +2 500 +1 000 +4 000 ")
+        self.assertIn("Alone", out)
+        data = json.loads((self.folder / "x.json").read_text())
+        self.assertEqual([part["scenario"] for part in data["scenarios"]],
+                         ["contended", "alone"])
+        self.assertEqual([run["lock"] for run in data["scenarios"][0]["runs"]],
+                         ["clh_nb", "raw_spinlock", "raw_spinlock", "clh_nb"])
+        self.assertEqual(len((self.folder / "x.csv").read_text().splitlines()), 9)
+        self.assertEqual((driver.runs[0]["cs_ns"], driver.runs[0]["patience_ns"]),
+                         ("77", "max"))
+
+    def test_knobs_are_put_back(self):
+        driver = self.driver()
+        self.stress("--rounds", "1", "--no-alone")
+        self.assertEqual(driver.runs[0]["threads"], "1")
+        self.assertEqual({knob: driver.knob(knob) for knob in KNOBS}, KNOBS)
+
+    def test_progress_comes_from_status(self):
+        self.driver(seconds=0.4)
+        with mock.patch.object(Progress, "going") as going:
+            self.stress("--rounds", "1", "--no-alone", "--locks", "clh_nb")
+        going.assert_called_with(500, 9)
+
+    def test_a_failing_verdict_is_status_1(self):
+        self.driver(verdict="FAIL two owners were seen")
+        out, _ = self.stress("--rounds", "1", "--no-alone", status=1)
+        self.assertIn("FAIL two owners were seen", out)
+
+    def test_a_refused_knob_is_named_and_its_run_is_not_made(self):
+        driver = self.driver()
+        with mock.patch.object(cli_stress, "WORK", {"cs_ns": "refuse me"}):
+            out, _ = self.stress("--rounds", "1", "--no-alone", status=1)
+        self.assertIn("the driver refused cs_ns=refuse me (Invalid argument", out)
+        self.assertEqual(driver.runs, [])
+
+    def test_a_stop_ends_the_run_and_keeps_what_there_is(self):
+        driver = self.driver(seconds=20)
+        timer = threading.Timer(0.6, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        out, said = self.stress("--rounds", "3", "--no-alone", "--json",
+                                str(self.folder / "x.json"), status=130)
+        part = json.loads((self.folder / "x.json").read_text())["scenarios"][0]
+        self.assertFalse(part["complete"])
+        self.assertEqual(part["runs"][0]["verdict"], "PASS")
+        self.assertEqual([run["result"]["stopped"] for run in part["runs"]], [1])
+        self.assertEqual(len(driver.runs), 1)
+        self.assertIn("stopped", said)
+        self.assertIn("clh_nb", out)
+        self.assertEqual({knob: driver.knob(knob) for knob in KNOBS}, KNOBS)
+
+    def test_a_file_that_is_there_is_not_written_over(self):
+        path = self.file("x.json", "mine")
+        with self.assertRaisesRegex(Trouble, "is there already"):
+            self.stress("--json", str(path))
+        self.assertEqual(path.read_text(), "mine")
+
+    def test_a_lock_that_is_not_there_is_refused_by_name(self):
+        self.driver()
+        with self.assertRaisesRegex(Trouble, '"rqspinlock"; there are clh_nb, raw_spinlock'):
+            self.stress("--locks", "rqspinlock")
+
+
+class Arguments(Folders, unittest.TestCase):
+
+    def nbq(self, *options):
+        return subprocess.run([sys.executable, str(NBQ), *options], text=True, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+    def test_help_is_everywhere(self):
+        for verb in ((), ("stress",), ("bench",), ("plot",), ("report",), ("compare",)):
+            done = self.nbq(*verb, "--help")
+            self.assertEqual(done.returncode, 0, verb)
+            self.assertIn("example", done.stdout, verb)
+
+    def test_bad_arguments_get_a_sentence(self):
+        for options, words in (
+                (["--set", "lock=x"], "lock is set by --locks"),
+                (["--set", "speed=1"], "no file speed to set"),
+                (["--set", "cs_ns"], "not FILE=VALUE"),
+                (["--set", "cs_ns=x"], 'cs_ns does not take "x"'),
+                (["--patience", "9-8"], "9-8 is no number"),
+                (["--seconds", "0"], "0 is not from 0.001"),
+                (["--cpus", "0"], "0 is not a number from 1"),
+                (["--rounds", "x"], "invalid number value: 'x'"),
+                (["--locks", "a,,b"], "takes names with commas"),
+                (["--json", "x", "--csv", "x"], "the same file"),
+                (["--json", "/nowhere/x"], "no folder to write to"),
+                ([], "is no folder of the stress driver")):
+            with self.subTest(options):
+                done = self.nbq("stress", "--here", "--folder", str(self.folder), *options)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(words, done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+
+
+class Files(Folders, unittest.TestCase):
+
+    def test_lists_of_cpus_are_read(self):
+        self.assertEqual(cpu_numbers("0-3,8\n"), [0, 1, 2, 3, 8])
+
+    def test_the_first_cpus_that_are_online_are_used(self):
+        self.file("locks", LOCKS)
+        place = HerePlace(self.folder, self.file("online", "0,2-5\n"))
+        self.assertEqual((place.most_cpus, place.cpu_list(3)), (5, "0,2,3"))
+
+    def test_a_folder_without_the_driver_is_named(self):
+        with self.assertRaisesRegex(Trouble, "is no folder of the stress driver"):
+            HerePlace(self.folder)

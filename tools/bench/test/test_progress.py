@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Progress: times, rates, and where the words go."""
+
+import io
+import unittest
+
+from bench.progress import Progress, clock, counted, spaced
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class Hand:
+    """A clock that a test moves."""
+
+    def __init__(self):
+        self.time = 100.0
+
+    def __call__(self):
+        return self.time
+
+
+class Words(unittest.TestCase):
+
+    def test_times_and_numbers_are_for_people(self):
+        self.assertEqual([clock(7), clock(61), clock(3725.4)], ["0:07", "1:01", "1:02:05"])
+        self.assertEqual(spaced(1234567.8), "1 234 568")
+        self.assertEqual([counted(1, "run"), counted(2, "run")], ["1 run", "2 runs"])
+
+
+class Counting(unittest.TestCase):
+
+    def setUp(self):
+        self.clock = Hand()
+        self.out = io.StringIO()
+        self.progress = Progress(self.out, self.clock)
+        self.progress.plan(10, 5)
+
+    def run_for(self, seconds, rate=None):
+        self.progress.begin("clh, cpus 2", 2)
+        self.clock.time += seconds
+        self.progress.end(rate)
+
+    def test_the_time_left_is_the_plan_at_the_pace_so_far(self):
+        self.run_for(4)
+        self.assertAlmostEqual(self.progress.left(), 16)
+        self.run_for(2)
+        self.assertAlmostEqual(self.progress.left(), 9)
+
+    def test_the_run_that_goes_on_is_taken_off(self):
+        self.run_for(2)
+        self.progress.begin("clh", 2)
+        self.clock.time += 1.5
+        self.assertAlmostEqual(self.progress.left(), 6.5)
+
+    def test_a_run_that_hangs_takes_no_more_than_its_share_off(self):
+        self.run_for(2)
+        self.progress.begin("clh", 2)
+        self.clock.time += 100
+        self.assertAlmostEqual(self.progress.left(), 6)
+
+    def test_nothing_is_left_at_the_end(self):
+        for _ in range(5):
+            self.run_for(3)
+        self.assertEqual(self.progress.left(), 0)
+        self.assertIn("5 of 5 runs, 0:15 gone, 0:00 left", self.progress.text())
+
+    def test_the_rate_is_of_the_time_between_two_looks(self):
+        self.progress.begin("clh, cpus 2", 2)
+        self.progress.going(1000, 5000)
+        self.progress.going(1500, 9000)
+        self.assertIn("8 000 acq./s (clh, cpus 2)", self.progress.text())
+
+    def test_the_rate_of_a_run_that_ended_stays(self):
+        self.run_for(2, 4321)
+        self.progress.begin("mcs", 2)
+        self.assertIn("4 321 acq./s (clh, cpus 2)", self.progress.text())
+
+    def test_a_file_gets_a_line_every_ten_seconds(self):
+        for _ in range(25):
+            self.progress.show()
+            self.clock.time += 1
+        self.assertEqual(len(self.out.getvalue().splitlines()), 2)
+        self.assertNotIn("\r", self.out.getvalue())
+
+
+class Terminal(unittest.TestCase):
+
+    def test_the_line_is_rewritten_and_cleared(self):
+        screen = Screen()
+        progress = Progress(screen, Hand())
+        progress.plan(2, 2)
+        progress.begin("x" * 500, 1)
+        progress.end(12)
+        progress.clear()
+        lines = screen.getvalue().split("\r\x1b[K")
+        self.assertEqual(len(lines), 4)
+        self.assertIn("1 of 2 runs", lines[2])
+        self.assertEqual(lines[3], "")
+        self.assertNotIn("\n", screen.getvalue())
+        self.assertLess(max(map(len, lines)), 500)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Result files: they come back as they were, and are never written over."""
+
+import csv
+import datetime
+import json
+import unittest
+
+from bed.common import Trouble
+from bench import results
+from bench.test.samples import Folders, record, scenario_result
+
+
+class Words(unittest.TestCase):
+
+    def test_numbers_are_numbers_and_lists_of_cpus_are_not(self):
+        found = results.parse_result("lock clh_nb\ncpus 0\nthreads 2\nleaked -1\n"
+                                     "rate 1.5\npatience_ns max\nverdict FAIL a, b\n")
+        self.assertEqual(found, {"lock": "clh_nb", "cpus": "0", "threads": 2, "leaked": -1,
+                                 "rate": 1.5, "patience_ns": "max", "verdict": "FAIL a, b"})
+
+    def test_marks_of_the_guest_are_no_results(self):
+        self.assertEqual(results.parse_result("@status 0\nno\nthreads 2\n"), {"threads": 2})
+
+
+class Written(Folders, unittest.TestCase):
+
+    def make(self):
+        result = scenario_result({"clh_nb": [10, 20], "mcs": [5, 6]}, cpus=2)
+        result.runs.append(record("mcs", 2, cpus=2, verdict="no verdict: the guest hung"))
+        result.problems.append("the guest hung")
+        result.complete = False
+        folder = results.new_folder(self.folder)
+        results.write_new(folder / "machine.json",
+                          results.as_json(results.machine({"uml": "7.2"})))
+        results.write_scenario(folder, result)
+        return folder, result
+
+    def test_a_folder_comes_back_as_it_was(self):
+        folder, result = self.make()
+        found = results.open_folder(folder)
+        again = found.scenarios["sample"]
+        self.assertEqual(again.as_data(), result.as_data())
+        self.assertEqual((again.locks, again.points, again.complete, again.problems),
+                         (["clh_nb", "mcs"], [{"cpus": 2}], False, ["the guest hung"]))
+        self.assertEqual(found.machine["kernel"], "7.2")
+        self.assertTrue(found.machine["cpu_model"])
+
+    def test_the_file_is_what_the_contract_says(self):
+        folder, _ = self.make()
+        data = json.loads((folder / "sample.json").read_text())
+        self.assertEqual(data["format"], 1)
+        self.assertEqual(set(data["runs"][0]),
+                         {"lock", "round", "point", "settings", "result", "verdict"})
+
+    def test_runs_of_a_lock_come_by_round(self):
+        _, result = self.make()
+        result.runs.reverse()
+        self.assertEqual([run.round for run in result.runs_of("mcs", cpus=2)], [0, 1, 2])
+        self.assertEqual(result.runs_of("mcs", cpus=3), [])
+
+    def test_a_table_has_a_row_for_each_run(self):
+        folder, _ = self.make()
+        with open(folder / "sample.csv", newline="") as handle:
+            rows = list(csv.DictReader(handle))
+        self.assertEqual(len(rows), 5)
+        self.assertEqual(rows[1]["acquisitions_per_second"], "20")
+        self.assertEqual((rows[3]["lock"], rows[3]["round"], rows[3]["point_cpus"]),
+                         ("mcs", "1", "2"))
+        self.assertEqual((rows[4]["verdict"], rows[4]["acquisitions"]),
+                         ("no verdict: the guest hung", ""))
+
+    def test_two_runs_of_the_same_second_have_folders_of_their_own(self):
+        now = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.timezone.utc)
+        first, second = (results.new_folder(self.folder, now) for _ in range(2))
+        self.assertNotEqual(first, second)
+        self.assertTrue(first.name.startswith("20260102T030405Z-"))
+        self.assertTrue(second.is_dir())
+
+    def test_a_folder_that_is_a_file_is_named(self):
+        with self.assertRaisesRegex(Trouble, "x is not a folder|cannot make"):
+            results.new_folder(self.file("x", ""))
+
+    def test_nothing_is_written_over(self):
+        path = self.file("old", "mine")
+        with self.assertRaisesRegex(Trouble, "old is there already"):
+            results.write_new(path, "yours")
+        with self.assertRaisesRegex(Trouble, "old is there already"):
+            results.must_not_be(path)
+        self.assertEqual(path.read_text(), "mine")
+        self.assertEqual([each.name for each in self.folder.iterdir()], ["old"])
+
+    def test_a_scenario_is_not_written_twice(self):
+        folder, result = self.make()
+        with self.assertRaisesRegex(Trouble, "sample.json is there already"):
+            results.write_scenario(folder, result)
+
+    def test_a_place_that_cannot_be_written_to_is_named(self):
+        with self.assertRaisesRegex(Trouble, "no folder to write to"):
+            results.must_not_be(self.folder / "none" / "x")
+        with self.assertRaisesRegex(Trouble, "cannot write"):
+            results.write_new(self.folder / "none" / "x", "")
+
+
+class Foreign(Folders, unittest.TestCase):
+
+    def test_what_is_no_result_is_named(self):
+        self.file("machine.json", '{"format": 1}')
+        for text, words in (("nonsense", "is not JSON"), ("[]", "not a result"),
+                            ('{"format": 2}', "another version"),
+                            ('{"format": 1, "scenario": "x"}', "not the result of")):
+            self.file("x.json", text)
+            with self.subTest(text), self.assertRaisesRegex(Trouble, f"x.json .*{words}"):
+                results.open_folder(self.folder)
+
+    def test_a_folder_without_a_machine_is_named(self):
+        with self.assertRaisesRegex(Trouble, "has no machine.json"):
+            results.open_folder(self.folder)
+        with self.assertRaisesRegex(Trouble, "is not a folder of results"):
+            results.open_folder(self.folder / "none")

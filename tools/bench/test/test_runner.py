@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Running a scenario: order, what a guest says, and guests that are lost."""
+
+import contextlib
+import io
+from types import SimpleNamespace
+import unittest
+from unittest import mock
+
+from bed.common import Trouble
+from bench import runner
+from bench.progress import Progress
+from bench.test.samples import Folders, NoPlace, changed
+
+OUTPUT = """@run {name}
+sh: noise
+@status 0
+lock {lock}
+acquisitions_per_second 1000
+verdict {verdict}
+@end
+"""
+
+
+def quiet():
+    return Progress(io.StringIO())
+
+
+class Jobs(Folders, unittest.TestCase):
+
+    def test_locks_take_turns_and_every_other_round_is_backwards(self):
+        place = NoPlace()
+        job = runner.Job(self.scenario(changed("cs_ns = 0 500", "cs_ns = 5")), place)
+        job.make(quiet())
+        self.assertEqual([cpus for cpus, _ in place.made], [1, 2])
+        order = [(run.round, run.lock) for run in place.made[1][1]]
+        self.assertEqual(order, [
+            (0, "clh_nb"), (0, "raw_spinlock"), (1, "raw_spinlock"), (1, "clh_nb"),
+            (2, "clh_nb"), (2, "raw_spinlock")])
+
+    def test_points_with_as_many_cpus_share_a_guest(self):
+        place = NoPlace()
+        result = runner.Job(self.scenario(), place).make(quiet())
+        self.assertEqual([len(runs) for _, runs in place.made], [12, 12])
+        self.assertEqual(len(result.runs), 24)
+        self.assertTrue(runner.well(result))
+
+    def test_an_interruption_keeps_what_was_made(self):
+        def interrupted(runs):
+            runs[0].text = "x 1\nverdict PASS\n"
+            runs[0].complete = True
+            raise KeyboardInterrupt
+        job = runner.Job(self.scenario(), NoPlace(make=interrupted))
+        result = job.new_result()
+        with self.assertRaises(KeyboardInterrupt):
+            job.make(quiet(), result)
+        self.assertEqual([run.result["x"] for run in result.runs], [1])
+        self.assertFalse(result.complete)
+        self.assertFalse(runner.well(result))
+
+    def test_a_failing_verdict_keeps_its_result(self):
+        def fail(runs):
+            for run in runs:
+                run.text, run.complete = "lost_updates 3\nverdict FAIL x\n", True
+        result = runner.Job(self.scenario(), NoPlace(make=fail)).make(quiet())
+        self.assertEqual((result.runs[0].verdict, result.runs[0].result["lost_updates"]),
+                         ("FAIL x", 3))
+        self.assertTrue(result.complete)
+        self.assertFalse(runner.well(result))
+
+    def test_more_cpus_than_there_can_be_are_refused(self):
+        with self.assertRaisesRegex(Trouble, "sample.ini: 2 CPUs are more than nowhere has"):
+            runner.Job(self.scenario(), NoPlace(most_cpus=1))
+
+    def test_a_bed_that_is_not_there_is_refused_by_name(self):
+        with self.assertRaisesRegex(Trouble, 'no bed "moon"; there are uml'):
+            runner.GuestPlace("moon")
+
+
+def planned(count):
+    return [runner.PlannedRun(f"run-{number}", "clh", number, {"cpus": 1},
+                              {"duration_ms": 100}, 0.1) for number in range(count)]
+
+
+class Hearing(unittest.TestCase):
+
+    def test_a_run_is_known_as_soon_as_it_ends_whatever_the_pieces(self):
+        runs = planned(2)
+        listener = runner.Listener(runs, quiet())
+        text = OUTPUT.format(name="run-0", lock="clh", verdict="PASS") + "@run run-1\nhalf"
+        for letter in text:
+            listener.write(letter.encode())
+        self.assertEqual([run.complete for run in runs], [True, False])
+        self.assertEqual(runs[0].record().result["acquisitions_per_second"], 1000)
+        self.assertIs(listener.run, runs[1])
+
+    def test_progress_is_told_and_not_part_of_the_result(self):
+        runs = planned(1)
+        progress = quiet()
+        progress.plan(0.1, 1)
+        text = OUTPUT.format(name="run-0", lock="clh", verdict="PASS").replace(
+            "@status", "@progress running elapsed_ms 500 of 2000 acquisitions 7000\n"
+            "@progress idle\n@status")
+        listener = runner.Listener(runs, progress)
+        seen = []
+        progress.going = lambda *look: seen.append(look)
+        listener.write(text.encode())
+        self.assertEqual(seen, [(500, 7000)])
+        self.assertNotIn("progress", runs[0].text)
+        self.assertEqual(runs[0].verdict, "PASS")
+
+    def test_a_refusal_has_its_reason_and_no_result(self):
+        runs = planned(1)
+        runner.Listener(runs, quiet()).write(
+            b"@run run-0\n@refused cs_ns=x\n@because cs_ns: takes a number\n@end\n")
+        record = runs[0].record()
+        self.assertEqual(record.verdict,
+                         "the driver refused cs_ns=x (cs_ns: takes a number)")
+        self.assertEqual(record.result, {})
+
+    def test_a_run_that_did_not_start_does_not_have_the_result_before_it(self):
+        runs = planned(1)
+        runner.Listener(runs, quiet()).write(
+            b"@run run-0\n@status 1\nlock clh\nverdict PASS\n@end\n")
+        self.assertIn("did not start", runs[0].record().verdict)
+        self.assertEqual(runs[0].record().result, {})
+
+
+class Guests(unittest.TestCase):
+
+    def place(self, stories):
+        """A bed whose guests end as told: how many runs they make, and the problem."""
+        place = runner.GuestPlace.__new__(runner.GuestPlace)
+        place.machine = place.modules = None
+        place.bed = SimpleNamespace(slowness=1)
+        self.guests = []
+
+        def guest(_machine, runs, _cpus, _modules, sink, **_options):
+            made, problem = stories[len(self.guests)]
+            self.guests.append([run.name for run in runs])
+            for run in runs[:made]:
+                sink.write(OUTPUT.format(name=run.name, lock="clh", verdict="PASS").encode())
+            if made < len(runs) and problem != "it never came up":
+                sink.write(f"@run {runs[made].name}\n".encode())
+            return SimpleNamespace(problem=problem, complaints=[], log="", log_path="log")
+        self.addCleanup(mock.patch.stopall)
+        mock.patch.object(runner, "run_stress", guest).start()
+        mock.patch.object(runner, "say", lambda _text: None).start()
+        return place
+
+    def make(self, stories, count):
+        runs = planned(count)
+        progress = quiet()
+        progress.plan(0.1 * count, count)
+        problems = self.place(stories).make(runs, 1, progress)
+        self.assertEqual(progress.ended, count)
+        return runs, problems
+
+    def test_a_lost_guest_takes_one_run_with_it(self):
+        runs, problems = self.make([(1, "the guest hung"), (2, None)], 4)
+        self.assertEqual(problems, ["the guest hung"])
+        self.assertEqual(self.guests[1], ["run-2", "run-3"])
+        self.assertEqual([run.record().verdict for run in runs],
+                         ["PASS", "no verdict: the guest hung", "PASS", "PASS"])
+
+    def test_a_guest_that_does_not_come_up_takes_all_with_it(self):
+        runs, _ = self.make([(0, "it never came up")], 3)
+        self.assertEqual(len(self.guests), 1)
+        self.assertEqual({run.record().verdict for run in runs},
+                         {"no verdict: it never came up"})
+
+    def test_after_three_lost_guests_the_rest_is_given_up(self):
+        runs, problems = self.make([(0, "panic")] * 3, 5)
+        self.assertEqual((len(self.guests), len(problems)), (3, 3))
+        self.assertIn("after 3 guests", runs[4].record().verdict)
+
+    def test_a_run_that_the_guest_left_out_is_lost(self):
+        runs, _ = self.make([(1, None)], 2)
+        self.assertIn("did not make the run", runs[1].record().verdict)
+
+    def test_a_complaint_of_the_kernel_is_a_problem(self):
+        runs = planned(1)
+        place = self.place([(1, None)])
+        whole = runner.run_stress
+
+        def complaining(*arguments, **options):
+            outcome = whole(*arguments, **options)
+            outcome.complaints = ["WARNING: x"]
+            return outcome
+        with mock.patch.object(runner, "run_stress", complaining), \
+                contextlib.redirect_stderr(io.StringIO()):
+            problems = place.make(runs, 1, quiet())
+        self.assertEqual(problems, ["the kernel complained: WARNING: x"])
+        self.assertEqual(runs[0].record().verdict, "PASS")

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Scenario files: what they mean, and that what is wrong in them is named."""
+
+import unittest
+
+from bed.common import Trouble
+from bench import scenario as scenarios
+from bench.test.samples import SAMPLE, Folders, changed
+
+# What is wrong: what to change in the sample, and words of the sentence.
+WRONG = {
+    "a section nobody knows": ("[load]", "[loads]", "unknown section [loads]"),
+    "a plot without a name": ("[plot rate]", "[plot]", "unknown section [plot]"),
+    "a load with a name": ("[load]", "[load more]", "unknown section [load more]"),
+    "a key nobody knows": ("rounds = 3", "rouds = 3", "[scenario] rouds: unknown key"),
+    "a plot's key nobody knows": ("log = y", "size = y", "[plot rate] size: unknown key"),
+    "a finding's key nobody knows": ("paper =", "papers =", "papers: unknown key"),
+    "no title": ("title = A title\n    on two lines\n", "", "title: is missing"),
+    "no source": ("source = Nobody 2002, figure 1\n", "", "source: is missing"),
+    "no locks": ("locks = all -clh        # but one\n", "", "locks: is missing"),
+    "no y": ("y = some_metric\n", "", "[plot rate] y: is missing"),
+    "no claim": ("holds = a(clh_nb) > 1\n", "", "[finding better] holds: is missing"),
+    "no rounds": ("rounds = 3", "rounds = 0", "[scenario] rounds: is \"0\""),
+    "rounds in words": ("rounds = 3", "rounds = many", "rounds: is \"many\""),
+    "quick rounds in words": ("rounds = 2", "rounds = few", "[quick] rounds: is \"few\""),
+    "a lock's name with a dash": ("-clh ", "cl-h ", "locks: \"cl-h\""),
+    "only dropped locks": ("all -clh", "-clh", "locks: begins with"),
+    "a knob nobody knows": ("patience_ns", "patience_us", "patience_us: unknown knob"),
+    "an axis nobody knows": ("cs_ns = 0 500", "ms_ns = 0 500", "[sweep] ms_ns: unknown"),
+    "a quick knob nobody knows": ("cs_ns = 500\n[plot", "ms = 5\n[plot", "[quick] ms: unk"),
+    "a knob that takes numbers": ("= 1000", "= soon", "patience_ns: does not take \"soon\""),
+    "a range backwards": ("= 1000", "= 9-8", "patience_ns: does not take \"9-8\""),
+    "a negative time": ("cs_ns = 0 500", "cs_ns = -5", "cs_ns: does not take \"-5\""),
+    "no duration": ("= 200", "= 0", "[load] duration_ms: does not take \"0\""),
+    "a knob both ways": ("cs_ns = 0 500", "patience_ns = 1 2", "it is in [load], too"),
+    "a value twice": ("cs_ns = 0 500", "cs_ns = 0 0", "cs_ns: a value is there twice"),
+    "an axis without values": ("cs_ns = 0 500", "cs_ns =", "[sweep] cs_ns: takes"),
+    "no CPU": ("cpus = 1 2", "cpus = 0", "cpus: \"0\" is not a number of CPUs"),
+    "half a CPU": ("cpus = 1 2", "cpus = 1.5", "cpus: \"1.5\" is not a number"),
+    "too many CPUs": ("cpus = 1 2", "cpus = 65", "cpus: \"65\" is not a number"),
+    "CPUs both ways": ("cpus = 1 2", "cpus = 1\ncpus_per_core = 1", "cannot both be"),
+    "an x that is no axis": ("x = cpus", "x = ncs_ns", "[plot rate] x: \"ncs_ns\" is no"),
+    "a panel that is no axis": ("panel = cs_ns", "panel = y", "panel: \"y\" is no axis"),
+    "a panel that is x": ("panel = cs_ns", "panel = cpus", "is the x axis already"),
+    "a scale nobody knows": ("log = y", "log = z", "[plot rate] log: is z"),
+    "a key twice": ("rounds = 3", "rounds = 3\nrounds = 4", "is not a scenario file"),
+    "a line that is nothing": ("[load]", "what is this\n[load]", "is not a scenario file"),
+    "no head": (SAMPLE[:SAMPLE.index("[load]")], "", "there is no section [scenario]"),
+}
+
+
+class Files(Folders, unittest.TestCase):
+
+    def test_every_mistake_is_named(self):
+        for what, (old, new, words) in WRONG.items():
+            with self.subTest(what), self.assertRaises(Trouble) as caught:
+                self.scenario(changed(old, new))
+            self.assertIn("sample.ini", str(caught.exception), what)
+            self.assertIn(words, str(caught.exception), what)
+
+    def test_a_metric_that_cannot_be_drawn_is_named(self):
+        self.scenario(metrics=["some_metric"])
+        with self.assertRaisesRegex(Trouble, r"sample.ini: \[plot rate\] y: .*some_metric"):
+            self.scenario(metrics=["another"])
+
+    def test_a_claim_that_cannot_be_judged_is_named(self):
+        def refuse(text, scenario):
+            self.assertEqual((text, scenario.name), ("a(clh_nb) > 1", "sample"))
+            raise Trouble("nonsense")
+        with self.assertRaisesRegex(Trouble, r"sample.ini: \[finding better\] holds: nons"):
+            self.scenario(check_finding=refuse)
+
+    def test_a_file_that_is_not_there_is_named(self):
+        with self.assertRaisesRegex(Trouble, "cannot read .*none.ini"):
+            scenarios.read(self.folder / "none.ini")
+
+    def test_a_file_that_is_no_text_is_named(self):
+        path = self.folder / "x.ini"
+        path.write_bytes(b"\xff\xfe\x00")
+        with self.assertRaisesRegex(Trouble, "x.ini is not a scenario file"):
+            scenarios.read(path)
+
+    def test_what_it_says_is_read(self):
+        plan = self.scenario()
+        self.assertEqual(plan.title, "A title on two lines")
+        self.assertEqual(plan.source, "Nobody 2002, figure 1")
+        self.assertEqual((plan.rounds, plan.bed), (3, "uml"))
+        self.assertEqual(plan.load, {"patience_ns": 1000, "duration_ms": 200})
+        self.assertEqual(vars(plan.plots[0]), {
+            "name": "rate", "title": "Rate", "x": "cpus", "y": "some_metric", "log": "y",
+            "panel": "cs_ns"})
+        self.assertEqual(plan.findings[0].holds, "a(clh_nb) > 1")
+
+    def test_what_it_does_not_say_has_defaults(self):
+        plan = self.scenario("[scenario]\ntitle = t\nsource = s\nlocks = all\n")
+        self.assertEqual((plan.rounds, plan.bed, plan.load), (5, "uml", {}))
+        self.assertEqual(plan.points(4), [{"cpus": 4}])
+
+    def test_sections_may_come_in_any_order(self):
+        head, tail = SAMPLE.split("[sweep]")
+        sweep, rest = tail.split("[quick]")
+        self.assertEqual(self.scenario(f"[sweep]{sweep}{head}[quick]{rest}").plan(),
+                         self.scenario().plan())
+
+    def test_one_number_of_cpus_may_stand_in_load(self):
+        plan = self.scenario(changed("cpus = 1 2\n", "", changed(
+            "= 1000", "= 1000\ncpus = 3", SAMPLE)))
+        self.assertEqual([point["cpus"] for point in plan.points(2)], [3, 3])
+        with self.assertRaisesRegex(Trouble, r"\[load\] cpus: takes one value"):
+            self.scenario(changed("= 1000", "= 1000\ncpus = 3 4", SAMPLE))
+
+    def test_a_value_with_blanks_is_told_by_commas(self):
+        plan = self.scenario(changed("cs_ns = 0 500", "contexts = task, task softirq",
+                                     changed("panel = cs_ns\n", "", changed(
+                                         "cs_ns = 500\n", "", SAMPLE))))
+        self.assertEqual(plan.sweep["contexts"], ["task", "task softirq"])
+
+    def test_a_plan_survives_being_data(self):
+        plan = self.scenario()
+        again = scenarios.from_plan(plan.name, plan.title, plan.source, plan.plan())
+        self.assertEqual(again.plan(), plan.plan())
+
+
+class Meaning(Folders, unittest.TestCase):
+
+    def test_points_are_all_combinations(self):
+        self.assertEqual(self.scenario().points(2), [
+            {"cpus": 1, "cs_ns": 0}, {"cpus": 1, "cs_ns": 500},
+            {"cpus": 2, "cs_ns": 0}, {"cpus": 2, "cs_ns": 500}])
+
+    def test_cpus_per_core_are_whole_and_not_doubled(self):
+        plan = self.scenario(changed("cpus = 1 2", "cpus_per_core = 0.25 0.5 1 1.5 4"))
+        self.assertEqual(plan.cpu_counts(2), [1, 2, 3, 8])
+        self.assertEqual(plan.cpu_counts(1), [1, 2, 4])
+        self.assertEqual(plan.cpu_counts(16, most=30), [4, 8, 16, 24, 30])
+
+    def test_settings_are_load_and_point(self):
+        plan = self.scenario()
+        self.assertEqual(plan.settings("mcs", {"cpus": 2, "cs_ns": 500}), {
+            "lock": "mcs", "cpus": "0-1", "threads": 2, "patience_ns": 1000,
+            "duration_ms": 200, "cs_ns": 500})
+
+    def test_threads_may_differ_from_cpus(self):
+        plan = self.scenario(changed("= 1000", "= 1000\nthreads = 7"))
+        self.assertEqual(plan.settings("mcs", {"cpus": 2})["threads"], 7)
+
+    def test_quick_changes_rounds_knobs_and_axes(self):
+        plan = self.scenario()
+        quick = plan.quickened()
+        self.assertEqual((quick.rounds, quick.load["duration_ms"]), (2, 10))
+        self.assertEqual(quick.points(2), [{"cpus": 1, "cs_ns": 500},
+                                           {"cpus": 2, "cs_ns": 500}])
+        self.assertTrue(quick.plan()["quick"])
+        self.assertEqual((plan.rounds, len(plan.points(2))), (3, 4))
+
+    def test_quick_cpus_replace_cpus_per_core(self):
+        plan = self.scenario(changed("rounds = 2", "rounds = 2\ncpus = 3", changed(
+            "cpus = 1 2", "cpus_per_core = 1 2", SAMPLE)))
+        self.assertEqual(plan.quickened().axes(), ["cpus", "cs_ns"])
+        self.assertEqual(plan.quickened().cpu_counts(2), [3])
+
+    def test_all_is_what_the_kernel_has_but_for_the_dropped(self):
+        plan = self.scenario()
+        self.assertEqual(plan.lock_names(["clh_nb", "clh", "mcs"]), ["clh_nb", "mcs"])
+
+    def test_named_locks_come_once_in_their_order(self):
+        plan = self.scenario(changed("all -clh", "mcs, clh mcs"))
+        self.assertEqual(plan.lock_names(["clh_nb", "clh", "mcs"]), ["mcs", "clh"])
+
+    def test_a_lock_that_the_kernel_lacks_is_refused_by_name(self):
+        plan = self.scenario(changed("all -clh", "all rqspinlock"))
+        with self.assertRaisesRegex(Trouble, 'sample.ini: .*"rqspinlock"; there are clh, m'):
+            plan.lock_names(["clh", "mcs"])
+
+    def test_a_dropped_lock_must_be_one(self):
+        with self.assertRaisesRegex(Trouble, '"clh"; there are mcs'):
+            self.scenario().lock_names(["mcs"])
+
+    def test_an_estimate_grows_with_what_there_is_to_do(self):
+        plan = self.scenario()
+        # 4 points of 0.2 s, 3 rounds, 10 locks
+        self.assertAlmostEqual(plan.seconds(2, locks=10), 4 * 3 * 10 * 0.2, delta=15)
+        self.assertGreater(plan.seconds(2, locks=20), plan.seconds(2, locks=10))
+        self.assertLess(plan.quickened().seconds(2), plan.seconds(2))

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables: what the cells say, and that names which are missing leave a dash."""
+
+import unittest
+
+from bench.table import COLUMNS, alone_columns, groups_of, heading, laid_out
+from bench.test.samples import record, scenario_result
+
+
+def cells(rounds):
+    return {head: cell(rounds) for head, cell in COLUMNS}
+
+
+class Cells(unittest.TestCase):
+
+    def test_rounds_give_median_and_range(self):
+        found = cells([record(rate=rate) for rate in (3000, 1000, 20000)])
+        self.assertEqual((found["acq./s"], found["min"], found["max"]),
+                         ("3 000", "1 000", "20 000"))
+
+    def test_shares_are_of_all_attempts(self):
+        found = cells([record(timeouts=1, attempts=4), record(timeouts=0, attempts=4)])
+        self.assertEqual(found["timeouts"], "12.5 %")
+
+    def test_times_are_of_rounds_with_samples_in_microseconds(self):
+        found = cells([record(wait_samples=9, wait_ns_p50=1500),
+                       record(wait_samples=0, wait_ns_p50=0)])
+        self.assertEqual(found["wait p50"], "1.50")
+
+    def test_fairness_has_two_measures(self):
+        found = cells([record(cpus=4, thread_stddev=5, acquisitions=40, jain_permille=987)])
+        self.assertEqual((found["spread"], found["jain"]), ("50 %", "0.99"))
+
+    def test_names_that_are_missing_leave_a_dash(self):
+        found = cells([record()])
+        for head in ("jain", "failed p99", "wait p99", "nodes max", "violations"):
+            self.assertEqual(found[head], "-", head)
+
+    def test_a_run_without_result_leaves_dashes_and_its_verdict(self):
+        found = cells([record(verdict="no verdict: the guest hung")])
+        self.assertEqual(found["verdict"], "no verdict: the guest hung")
+        self.assertEqual({found[head] for head, _ in COLUMNS[1:-1]}, {"-"})
+
+    def test_the_first_bad_verdict_is_shown(self):
+        self.assertEqual(cells([record(), record(verdict="FAIL x")])["verdict"], "FAIL x")
+
+
+class Alone(unittest.TestCase):
+
+    def test_ratios_are_round_by_round(self):
+        rounds = [record("clh_nb", number, rate) for number, rate in
+                  enumerate((10e6, 5e6, 4e6))]
+        reference = [record("raw_spinlock", number, rate) for number, rate in
+                     enumerate((20e6, 20e6, 20e6))]
+        row = [cell(rounds) for _, cell in alone_columns(reference)]
+        self.assertEqual(row, ["clh_nb", "200.0", "100.0", "250.0", "4.00", "2.00", "5.00",
+                               "PASS"])
+
+    def test_without_a_reference_there_is_no_ratio(self):
+        row = [cell([record()]) for _, cell in alone_columns([])]
+        self.assertEqual(row[4:7], ["-", "-", "-"])
+
+
+class Layout(unittest.TestCase):
+
+    def test_columns_are_aligned_under_headings(self):
+        result = scenario_result({"clh_nb": [5], "raw_spinlock": [123456]}, cpus=2)
+        columns = COLUMNS[:2] + COLUMNS[-1:]
+        self.assertEqual(laid_out(columns, groups_of(result)), [
+            "lock           acq./s  verdict",
+            "-- 2 CPUs, 2 threads",
+            "clh_nb              5  PASS",
+            "raw_spinlock  123 456  PASS"])
+
+    def test_a_heading_names_the_point(self):
+        plan = scenario_result({"clh": [1]}, load={"threads": 9}).plan
+        self.assertEqual(heading(plan, {"cpus": 1, "cs_ns": 5}), "1 CPU, 9 threads, cs_ns 5")
+
+    def test_points_without_runs_are_left_out(self):
+        result = scenario_result({"clh": [1]})
+        result.points.append({"cpus": 7})
+        self.assertEqual(len(groups_of(result)), 1)
