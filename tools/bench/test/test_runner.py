@@ -10,7 +10,7 @@ from unittest import mock
 from bed.common import Trouble
 from bench import runner
 from bench.progress import Progress
-from bench.test.samples import Folders, NoPlace, changed
+from bench.test.samples import Folders, NoPlace, changed, pretend_pass
 
 OUTPUT = """@run {name}
 sh: noise
@@ -56,6 +56,27 @@ class Jobs(Folders, unittest.TestCase):
             job.make(quiet(), result)
         self.assertEqual([run.result["x"] for run in result.runs], [1])
         self.assertFalse(result.complete)
+        self.assertFalse(runner.well(result))
+
+    def test_a_pass_that_was_stopped_in_its_last_run_is_not_complete(self):
+        def stopped(runs):
+            pretend_pass(runs)
+            if runs[0].point["cpus"] == 2:
+                raise KeyboardInterrupt
+        job = runner.Job(self.scenario(), NoPlace(make=stopped))
+        result = job.new_result()
+        with self.assertRaises(KeyboardInterrupt):
+            job.make(quiet(), result)
+        self.assertEqual(len(result.runs), 24)
+        self.assertFalse(result.complete)
+
+    def test_a_problem_of_a_guest_is_kept_and_not_well(self):
+        def complain(runs):
+            pretend_pass(runs)
+            return ["the kernel complained"]
+        result = runner.Job(self.scenario(), NoPlace(make=complain)).make(quiet())
+        self.assertEqual(result.problems, ["the kernel complained"] * 2)
+        self.assertTrue(result.complete)
         self.assertFalse(runner.well(result))
 
     def test_a_failing_verdict_keeps_its_result(self):

@@ -101,6 +101,8 @@ class Files(Folders, unittest.TestCase):
         sweep, rest = tail.split("[quick]")
         self.assertEqual(self.scenario(f"[sweep]{sweep}{head}[quick]{rest}").plan(),
                          self.scenario().plan())
+        with self.assertRaisesRegex(Trouble, r"\[sweep\] cs_ns: it is in \[load\], too"):
+            self.scenario("[sweep]\ncs_ns = 1 2\n[load]\ncs_ns = 3\n")
 
     def test_one_number_of_cpus_may_stand_in_load(self):
         plan = self.scenario(changed("cpus = 1 2\n", "", changed(
