@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Result folders for the tests: figures made by a formula, through results.py."""
+
+from pathlib import Path
+
+from bench import results
+from bench.results import RunRecord, ScenarioResult
+
+CORES = 2
+LOCKS = ("clh_nb", "mcs_nb", "swap_nb", "raw_spinlock", "raw_trylock", "rqspinlock", "tas_b",
+         "tas_b_try", "clh", "mcs", "clh_try", "mcs_try", "clh_nb_paper", "mcs_nb_paper")
+NODES = {"clh_nb": 3, "mcs_nb": 4, "swap_nb": 4, "clh_nb_paper": 40, "mcs_nb_paper": 30}
+MACHINE = {"format": results.FORMAT, "kernel": "7.2.12", "bed": "uml",
+           "kernels": {"uml": "7.2.12"}, "cpu_model": "A processor", "cores": CORES,
+           "memory_mb": 4096, "host_kernel": "6.1.0", "compiler": "gcc 12",
+           "commit": "0123456789ab", "date": "2026-01-02T03:04:05Z",
+           "command": "nbq bench figure5", "quick": False}
+
+
+def run(lock="clh_nb", round=0, point=None, verdict="PASS", settings=None, **result):
+    """A run whose result is what is given."""
+    return RunRecord(lock, round, point or {"cpus": 2}, settings or {}, result, verdict)
+
+
+def made_up(scenario, lock, number, point):
+    """A whole result that differs with lock, round and point, and adds up."""
+    settings = scenario.settings(lock, point)
+    weight = 1 + LOCKS.index(lock)
+    crowd = max(1, point["cpus"] / CORES) ** 2
+    elapsed = settings.get("duration_ms", 1000) * 1000000
+    attempts = round(elapsed / (400 * crowd * (1 + weight / 20)) * (1 + number / 20))
+    waits = lock in ("raw_spinlock", "tas_b", "clh", "mcs", "rqspinlock")
+    timeouts = 0 if waits else round(attempts * (1 - 1 / crowd) * weight / 20)
+    times = {f"{name}_ns_{short}": scale * weight * crowd * factor
+             for name, scale in (("wait", 100), ("failed_wait", 900), ("overshoot", 50),
+                                 ("handoff", 80))
+             for short, factor in (("mean", 2), ("p50", 1), ("p90", 3), ("p99", 9),
+                                   ("p999", 30), ("max", 100))}
+    return {**settings, "cpus_online": point["cpus"], "elapsed_ns": elapsed,
+            "attempts": attempts, "acquisitions": attempts - timeouts, "timeouts": timeouts,
+            "handoffs": (attempts - timeouts) // 2,
+            "acquisitions_per_second": (attempts - timeouts) * 10**9 // elapsed,
+            "thread_stddev": attempts // 50, "jain_permille": 1000 - 10 * weight,
+            "longest_gap_ns": 1000000 * weight, "wait_samples": attempts - timeouts,
+            "failed_wait_samples": timeouts, "overshoot_samples": timeouts,
+            "handoff_samples": attempts // 3, **times,
+            "nodes_max": NODES.get(lock, 0) * point["cpus"], "empty_loop_ps": 1500,
+            "clock_read_ps": 35000}
+
+
+def result_of(scenario, made=made_up, verdict=lambda run: "PASS"):
+    """A ScenarioResult of all runs that a scenario asks for."""
+    locks = scenario.lock_names(LOCKS)
+    result = ScenarioResult(scenario, locks, scenario.points(CORES), "7.2.12")
+    for point in result.points:
+        for number in range(scenario.rounds):
+            for lock in locks:
+                one = RunRecord(lock, number, point, scenario.settings(lock, point),
+                                made(scenario, lock, number, point), "")
+                one.verdict = verdict(one)
+                result.runs.append(one)
+    result.complete = True
+    return result
+
+
+def folder_of(path, *found):
+    """A result folder with these ScenarioResults."""
+    path = Path(path)
+    path.mkdir(parents=True, exist_ok=True)
+    results.write_new(path / results.MACHINE, results.as_json(MACHINE))
+    for result in found:
+        results.write_scenario(path, result)
+    return path
