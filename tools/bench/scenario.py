@@ -40,7 +40,7 @@ NAME = r"[a-z0-9][a-z0-9_-]*"
 LOGS = ("none", "x", "y", "xy")
 SCENARIO_KEYS = {"title", "source", "locks", "rounds", "bed"}
 PLOT_KEYS = {"title", "x", "y", "log", "panel"}
-FINDING_KEYS = {"title", "paper", "holds"}
+FINDING_KEYS = {"title", "paper", "holds", "why"}
 
 # For an estimate, before a kernel has been asked what it has.
 USUAL_LOCKS = 14
@@ -61,13 +61,17 @@ class Plot:
 
 
 class Finding:
-    """A claim of a paper, and an expression that says whether it holds."""
+    """A claim of a paper, and an expression that says whether it holds.
 
-    def __init__(self, name, paper, holds, title=None):
+    why: what somebody thinks is the reason if it does not.
+    """
+
+    def __init__(self, name, paper, holds, title=None, why=None):
         self.name = name
         self.title = title or name.replace("-", " ").replace("_", " ")
         self.paper = paper
         self.holds = holds
+        self.why = why
 
 
 class Scenario:

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0
+"""findings.py: what a "holds" line may say, and when it is said to hold."""
+
+import unittest
+
+from bench.findings import FAILS, HOLDS, UNCLEAR, UNKNOWN, Finding, Malformed, check, judged
+from bench.metrics import Context
+from bench.scenario import Scenario
+from bench.test.synthetic import run
+
+
+def rates(lock, *percents, **point):
+    """Rounds with these success rates."""
+    return [run(lock, number, point or {"cpus": 2}, attempts=1000, acquisitions=10 * percent)
+            for number, percent in enumerate(percents)]
+
+
+def word(text, runs, cores=2):
+    return judged(text, runs, Context(cores)).word
+
+
+A, B = "success_rate(clh_nb)", "success_rate(mcs_nb)"
+
+
+class Grammar(unittest.TestCase):
+    def test_the_line_of_the_contract_is_one(self):
+        finding = Finding("success_rate(clh_nb, cpus=max)\n > 2 * success_rate(clh_try, cpus=max)")
+        self.assertEqual(finding.locks, ["clh_nb", "clh_try"])
+        self.assertEqual(finding.axes, ["cpus"])
+
+    def test_all_that_is_known(self):
+        for text in (f"{A} < 1", f"-{A} * (2 + 3.5) / 4 - 1 >= max({B}, min(1, {A}))",
+                     f"{A} < 1 and ({B} > 2 or {B} <= 1)", f"0 <= {A} < {B} <= 100",
+                     "success_rate(clh_nb, retry=at_once, patience_ns=10, cpus=min) < 1",
+                     "success_rate(clh_nb, patience_ns='0-10') < 1"):
+            with self.subTest(text=text):
+                Finding(text)
+
+    def test_what_is_not_known_is_refused_with_a_sentence(self):
+        for text, part in (
+                ("", "not a comparison"), ("1 <", "not a comparison"),
+                (A, "does not compare"), ("True", "does not compare"),
+                (f"{A} == 1", "does not compare"), (f"{A} in {B}", "does not compare"),
+                (f"not {A} < 1", "does not compare"), (f"1 and {A} < 1", "does not compare"),
+                (f"{A} ** 2 < 1", "not known"), (f"{A} % 2 < 1", "not known"),
+                (f"abs({A}) < 1", "no metric \"abs\""),
+                ("speed(clh_nb) < 1", "no metric \"speed\""),
+                ("success_rate() < 1", "one lock"), ("success_rate(1) < 1", "one lock"),
+                ("success_rate(a, b) < 1", "one lock"), (f"success_rate({A}) < 1", "one lock"),
+                (f"success_rate(a, cpus={A}) < 1", "neither a word nor a number"),
+                ("success_rate(a, **b) < 1", "does not name its axes"),
+                ("min() < 1", "numbers only"), ("min(1, key=2) < 1", "numbers only"),
+                ("clh_nb < 1", "not known"), ("'a' < 1", "not known"),
+                ("True < 1", "not known"), ("1j < 1", "not known"),
+                ("__import__('os').system('true') < 1", "not known"),
+                ("(lambda: 1)() < 1", "not known"), ("[1][0] < 2", "not known"),
+                ("(1 if 1 else 2) < 3", "not known"), ("f'{1}' < 1", "not known"),
+                ("(a := 1) < 2", "not known"), ("1 < 2 " + "and 1 < 2 " * 300, "more than")):
+            with self.subTest(text=text[:50]):
+                with self.assertRaisesRegex(Malformed, part):
+                    Finding(text)
+
+    def test_deep_nesting_is_refused_and_not_a_crash(self):
+        with self.assertRaises(Malformed):
+            Finding("(" * 900 + "1" + ")" * 900 + " <")
+
+
+class AgainstAScenario(unittest.TestCase):
+    def setUp(self):
+        self.scenario = Scenario("test")
+        self.scenario.locks = ["all", "-mcs"]
+        self.scenario.sweep = {"cpus_per_core": [1.0, 2.0], "patience_ns": [1, 2]}
+
+    def test_every_axis_with_several_values_has_to_be_named(self):
+        check("success_rate(clh_nb, cpus=max, patience_ns=1) < 1", self.scenario)
+        check("success_rate(clh_nb, cpus_per_core=2, patience_ns=1) < 1", self.scenario)
+        for text in ("success_rate(clh_nb, cpus=max) < 1",
+                     "success_rate(clh_nb, patience_ns=1) < 1"):
+            with self.assertRaisesRegex(Malformed, "does not say which"):
+                check(text, self.scenario)
+
+    def test_an_axis_that_is_not_swept_is_refused(self):
+        for axis in ("retry=at_once", "cpus=2, cpus_per_core=1"):
+            with self.assertRaisesRegex(Malformed, "no axis, or there twice"):
+                check(f"success_rate(clh_nb, patience_ns=1, cpus=2, {axis}) < 1"
+                      if "retry" in axis else
+                      f"success_rate(clh_nb, patience_ns=1, {axis}) < 1", self.scenario)
+
+    def test_a_lock_that_is_not_run_is_refused(self):
+        with self.assertRaisesRegex(Malformed, "\"mcs\" is not one"):
+            check("success_rate(mcs, cpus=max, patience_ns=1) < 1", self.scenario)
+        self.scenario.locks = ["clh"]
+        with self.assertRaisesRegex(Malformed, "\"clh_nb\" is not one"):
+            check("success_rate(clh_nb, cpus=max, patience_ns=1) < 1", self.scenario)
+
+
+class Judging(unittest.TestCase):
+    def test_what_all_rounds_say_holds_or_does_not(self):
+        runs = rates("clh_nb", 50, 60, 70) + rates("mcs_nb", 10, 20, 30)
+        self.assertEqual(word(f"{A} > {B}", runs), HOLDS)
+        self.assertEqual(word(f"{A} < {B}", runs), FAILS)
+        self.assertEqual(word(f"{A} > 1.6 * {B}", runs), HOLDS)
+        self.assertEqual(word(f"{A} <= 70 and {A} >= 50", runs), HOLDS)
+
+    def test_what_the_rounds_differ_on_is_not_clear(self):
+        runs = rates("clh_nb", 50, 60, 70) + rates("mcs_nb", 10, 20, 55)
+        judgement = judged(f"{A} > {B}", runs)
+        self.assertEqual((judgement.word, judgement.leans), (UNCLEAR, True))
+        self.assertEqual(judged(f"{A} < {B}", runs).leans, False)
+        self.assertIn("within the spread", judgement.verdict())
+        self.assertEqual(word(f"{A} > 50", runs), UNCLEAR)
+        self.assertEqual(word(f"{A} < 70", runs), UNCLEAR)
+
+    def test_ranges_go_through_arithmetic(self):
+        runs = rates("clh_nb", 40, 50, 60)
+        for text, wanted in ((f"{A} + 10 > 49.9", HOLDS), (f"{A} - 10 < 50.1", HOLDS),
+                             (f"100 - {A} > 39.9", HOLDS), (f"100 - {A} > 41", UNCLEAR),
+                             (f"-{A} < -39", HOLDS), (f"{A} / 2 < 30.1", HOLDS),
+                             (f"60 / {A} < 1.51", HOLDS), (f"60 / {A} > 1.1", UNCLEAR),
+                             (f"{A} * -2 < -79", HOLDS), (f"{A} - {A} < 1", UNCLEAR),
+                             (f"max({A}, 55) >= 55", HOLDS), (f"min({A}, 45) > 41", UNCLEAR)):
+            with self.subTest(text=text):
+                self.assertEqual(word(text, runs), wanted)
+
+    def test_missing_data_is_not_guessed(self):
+        runs = rates("clh_nb", 50)
+        judgement = judged(f"{A} > {B}", runs)
+        self.assertEqual(judgement.word, UNKNOWN)
+        self.assertEqual(judgement.missing, [B])
+        self.assertIn(B, judgement.details())
+        self.assertEqual(word(f"{A} / (50 - {A}) > 1", runs), UNKNOWN)
+        self.assertEqual(word(f"max({A}, {B}) > 1", runs), UNKNOWN)
+
+    def test_a_missing_part_matters_only_if_the_rest_leaves_it_open(self):
+        runs = rates("clh_nb", 50)
+        self.assertEqual(word(f"{A} > 99 and {B} > 1", runs), FAILS)
+        self.assertEqual(word(f"{A} > 1 and {B} > 1", runs), UNKNOWN)
+        self.assertEqual(word(f"{A} > 1 or {B} > 1", runs), HOLDS)
+        self.assertEqual(word(f"{A} > 99 or {B} > 1", runs), UNKNOWN)
+        self.assertEqual(word(f"1 < {A} < {B}", runs), UNKNOWN)
+
+    def test_a_divisor_that_may_be_0_makes_it_unclear(self):
+        self.assertEqual(word(f"1 / ({A} - 50) < 1", rates("clh_nb", 40, 60, 60)), UNCLEAR)
+
+    def test_min_and_max_are_the_ends_of_the_axis(self):
+        runs = rates("clh_nb", 90, cpus=2) + rates("clh_nb", 10, cpus=16) + \
+            rates("clh_nb", 50, cpus=8)
+        self.assertEqual(word("success_rate(clh_nb, cpus=max) == 10".replace("==", "<="), runs),
+                         HOLDS)
+        self.assertEqual(word("success_rate(clh_nb, cpus=min) >= 90", runs), HOLDS)
+        self.assertEqual(word("success_rate(clh_nb, cpus=8) <= 50", runs), HOLDS)
+        self.assertEqual(word("success_rate(clh_nb, cpus=3) <= 50", runs), UNKNOWN)
+
+    def test_cpus_per_core_is_by_the_cores_of_the_machine(self):
+        runs = rates("clh_nb", 90, cpus=2) + rates("clh_nb", 10, cpus=8)
+        line = "success_rate(clh_nb, cpus_per_core=1) > 80"
+        self.assertEqual(word(line, runs, cores=2), HOLDS)
+        self.assertEqual(word(line, runs, cores=8), FAILS)
+        self.assertEqual(word(line, runs, cores=4), UNKNOWN)
+
+    def test_words_are_values_of_an_axis(self):
+        runs = rates("clh_nb", 90, cpus=2, retry="at_once") + \
+            rates("clh_nb", 10, cpus=2, retry="back_off")
+        self.assertEqual(word("success_rate(clh_nb, retry=at_once) > 80", runs), HOLDS)
+        self.assertEqual(word("success_rate(clh_nb, retry=back_off) > 80", runs), FAILS)
+        with self.assertRaisesRegex(Malformed, "more than one point"):
+            word("success_rate(clh_nb, cpus=2) > 80", runs)
+
+    def test_the_report_gets_the_numbers(self):
+        runs = rates("clh_nb", 50, 60, 70) + rates("mcs_nb", 10, 20, 30)
+        said = judged(f"{A} > 2 * {B}", runs).details()
+        for part in ("60 > 2 * 20", "success_rate(clh_nb) = 60 % (50 to 70)",
+                     "success_rate(mcs_nb) = 20 % (10 to 30)"):
+            self.assertIn(part, said)
+
+
+if __name__ == "__main__":
+    unittest.main()
