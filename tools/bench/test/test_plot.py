@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-2.0
+"""plot.py: what gnuplot is told, and that it draws it."""
+
+from itertools import product
+from pathlib import Path
+import re
+import shutil
+import tempfile
+import unittest
+from unittest import mock
+from xml.etree import ElementTree
+
+from bed.common import PROJECT, Trouble
+from bench import plot
+from bench.metrics import METRICS, Context
+from bench.results import open_folder
+from bench.scenario import Plot, Scenario
+from bench.test.synthetic import LOCKS, folder_of, result_of, run
+
+
+def scenario_of(plots, sweep=None, **load):
+    scenario = Scenario("trial")
+    scenario.title, scenario.source = "A trial", "nowhere"
+    scenario.rounds = 3
+    scenario.load = {"duration_ms": 100, "cs_ns": 100, "ncs_ns": 0, "patience_ns": 1000, **load}
+    scenario.sweep = sweep or {"cpus": [1, 2, 4]}
+    scenario.plots = plots
+    return scenario
+
+
+def figure_of(runs, context=None, **wanted):
+    """A figure of these runs alone."""
+    scenario = scenario_of([])
+    result = mock.Mock(runs=runs, plan=scenario)
+    result.name = "trial"
+    words = {"title": "A title", "x": "cpus", "y": "success_rate", **wanted}
+    return plot.Figure(result, Plot("one", **words), context or Context(2))
+
+
+def won(lock, percent, number=0, **point):
+    return run(lock, number, point or {"cpus": 1}, attempts=100, acquisitions=percent)
+
+
+def script(figure, kind="svg"):
+    return plot.script(figure, "the machine", kind, Path("out.svg"))
+
+
+def block(text, lock, panel=0):
+    """The rows of a lock in a panel, as words."""
+    found = re.search(rf"^\$panel{panel}_{lock} << END\n(.*?)^END$", text, re.M | re.S)
+    return [line.split() for line in found[1].splitlines()] if found else None
+
+
+class Styles(unittest.TestCase):
+    def test_every_lock_type_of_the_driver_has_one(self):
+        sources = "".join(path.read_text() for path in
+                          (PROJECT / "nbqlock/stress").glob("ops*.c"))
+        there = set(re.findall(r"&stress_(\w+),", sources))
+        self.assertGreaterEqual(len(there), 14)
+        self.assertEqual(there - set(plot.STYLES), set())
+
+    def test_no_two_locks_have_the_same_mark(self):
+        marks = [style.mark for style in [*plot.STYLES.values(), plot.OTHER]]
+        self.assertEqual(len(set(marks)), len(marks))
+
+    def test_no_two_locks_of_a_colour_have_the_same_dash_and_width(self):
+        looks = [(style.colour, style.dash, style.width) for style in plot.STYLES.values()]
+        self.assertEqual(len(set(looks)), len(looks))
+
+    def test_ours_are_thicker_and_solid(self):
+        ours = {"clh_nb", "mcs_nb", "swap_nb"}
+        for lock, style in plot.STYLES.items():
+            self.assertEqual(style.width > 2, lock in ours)
+            if lock in ours:
+                self.assertEqual(style.dash, plot.SOLID)
+
+    def test_a_lock_has_its_own_style_whatever_else_is_drawn(self):
+        for others in ((), ("raw_spinlock",), LOCKS):
+            figure = figure_of([won(lock, 50) for lock in {"mcs_nb", "tas_b", *others}])
+            text = script(figure)
+            for lock in figure.locks:
+                number = figure.locks.index(lock) + 1
+                style = plot.STYLES[lock]
+                self.assertRegex(text, rf'set style line {number} lc rgb "{style.colour}" '
+                                       rf"pt {style.mark} dt {re.escape(style.dash)} "
+                                       rf"lw {style.width} ")
+                self.assertRegex(text, rf"\$panel0_{lock} using 1:2 with linespoints "
+                                       rf"ls {number} ")
+                self.assertIn(f'ls {number} title "{lock}"', text)
+
+    def test_locks_stand_in_one_order_in_every_legend(self):
+        figure = figure_of([won(lock, 50) for lock in reversed(LOCKS)])
+        self.assertEqual(figure.locks, list(plot.STYLES))
+
+    def test_a_lock_that_is_not_known_is_drawn_all_the_same(self):
+        figure = figure_of([won("clh_nb", 1), won("new_lock", 2)])
+        self.assertEqual(figure.locks, ["clh_nb", "new_lock"])
+        self.assertIn('title "new_lock"', script(figure))
+
+
+class Data(unittest.TestCase):
+    def test_a_row_is_x_median_least_and_greatest(self):
+        figure = figure_of([won("clh_nb", percent, number)
+                            for number, percent in enumerate((30, 10, 20))])
+        self.assertEqual(block(script(figure), "clh_nb"), [["1", "20.0", "10.0", "30.0"]])
+
+    def test_missing_data_is_a_gap(self):
+        runs = [won("clh_nb", 50, cpus=1), won("clh_nb", 60, cpus=4),
+                run("clh_nb", point={"cpus": 2}, verdict="FAIL two owners were seen",
+                    attempts=100, acquisitions=99)]
+        rows = block(script(figure_of(runs)), "clh_nb")
+        self.assertEqual([row[1:] for row in rows],
+                         [["50.0"] * 3, ["NaN"] * 3, ["60.0"] * 3])
+
+    def test_a_lock_without_data_is_not_in_the_legend(self):
+        figure = figure_of([won("clh_nb", 50), run("mcs_nb")])
+        self.assertEqual(figure.locks, ["clh_nb"])
+        self.assertNotIn("mcs_nb", script(figure))
+        self.assertTrue(figure_of([run("mcs_nb")]).empty)
+
+    def test_a_0_has_no_place_on_a_logarithmic_axis_and_is_said_to_have_none(self):
+        runs = [won("clh_nb", 0, cpus=1), won("clh_nb", 60, cpus=2), won("mcs_nb", 5, cpus=1)]
+        figure = figure_of(runs, log="y")
+        self.assertEqual(block(script(figure), "clh_nb")[0][1:], ["NaN"] * 3)
+        self.assertEqual(figure.off_the_axis(), {"clh_nb": 1})
+        self.assertIn("no place on this axis: clh_nb (1).", script(figure))
+        linear = figure_of(runs)
+        self.assertEqual(block(script(linear), "clh_nb")[0][1:], ["0.0"] * 3)
+        self.assertEqual(linear.off_the_axis(), {})
+
+    def test_locks_stand_beside_one_another(self):
+        runs = [won(lock, 50, cpus=cpus) for lock in LOCKS for cpus in (1, 2, 4)]
+        text = script(figure_of(runs))
+        places = [[float(row[0]) for row in block(text, lock)] for lock in plot.STYLES]
+        self.assertEqual(len(set(place[0] for place in places)), len(LOCKS))
+        for place in places:
+            for there, value in zip(place, (1, 2, 4)):
+                self.assertLess(abs(there - value), 0.25)
+
+
+class Axes(unittest.TestCase):
+    def test_numbers_stand_where_they_belong(self):
+        axis = plot.Axis("cpus", [1, 2, 8], False)
+        self.assertEqual([axis.place(value) for value in axis.values], [1, 2, 8])
+        self.assertEqual(axis.tics(), '"1" 1, "2" 2, "8" 8')
+        self.assertLess(axis.ends()[0], 1)
+        self.assertGreater(axis.ends()[1], 8)
+
+    def test_a_0_on_a_logarithmic_axis_puts_all_side_by_side(self):
+        axis = plot.Axis("patience_ns", [0, 1000, 1000000], True)
+        self.assertFalse(axis.log)
+        self.assertEqual(axis.tics(), '"0" 0, "1" 1, "1000" 2')
+        axis = plot.Axis("patience_ns", [10, 1000], True)
+        self.assertTrue(axis.log)
+        self.assertLess(axis.ends()[0], 10)
+        self.assertGreater(axis.beside(1000, 1), 1000)
+
+    def test_words_stand_side_by_side(self):
+        axis = plot.Axis("retry", ["at_once", "back_off"], False)
+        self.assertEqual(axis.tics(), '"retry at once" 0, "back off, then retry" 1')
+
+    def test_axes_are_named_with_units_and_logarithmic_where_asked(self):
+        runs = [won("clh_nb", 50, patience_ns=value, cpus=2) for value in (1000, 2000)]
+        for log, wanted in (("none", None), ("x", "x"), ("y", "y"), ("xy", "xy")):
+            text = script(figure_of(runs, x="patience_ns", log=log))
+            self.assertIn('set xlabel "patience (us)"', text)
+            self.assertIn('set ylabel "success rate (%)"', text)
+            found = re.search(r"^set logscale (\w+)$", text, re.M)
+            self.assertEqual(found and found[1], wanted)
+
+    def test_panels_of_a_figure_share_their_y_axis(self):
+        runs = [run("clh_nb", point={"cpus": 1, "retry": retry}, longest_gap_ns=gap)
+                for retry, gap in (("at_once", 10**6), ("back_off", 9 * 10**6))]
+        text = script(figure_of(runs, y="longest_gap_ms", panel="retry"))
+        self.assertEqual(len(set(re.findall(r"set yrange \[.*?:9.*?\]", text))), 1)
+
+    def test_where_cpus_outnumber_the_cores_is_marked(self):
+        runs = [won("clh_nb", 50, cpus=cpus) for cpus in (1, 2, 4)]
+        self.assertIn("set arrow from 2,graph 0 to 2,graph 1", script(figure_of(runs)))
+        self.assertNotIn("set arrow from", script(figure_of(runs, Context(3))))
+
+
+class Panels(unittest.TestCase):
+    def test_a_panel_for_each_value_of_its_axis(self):
+        runs = [won("clh_nb", 50, cpus=1, patience_ns=value) 
+                for value in (0, 500, 15000, 1000000)]
+        figure = figure_of(runs, panel="patience_ns")
+        self.assertEqual([panel.title for panel in figure.panels],
+                         ["patience 0", "patience 500 ns", "patience 15 us", "patience 1 ms"])
+
+    def test_an_axis_that_nothing_shows_gets_panels_and_is_not_mixed(self):
+        runs = [won("clh_nb", percent, cpus=1, retry=retry, patience_ns=patience)
+                for (retry, patience), percent in zip(
+                    product(("at_once", "back_off"), (0, 1000)), (1, 2, 3, 4))]
+        figure = figure_of(runs, panel="patience_ns")
+        self.assertEqual(len(figure.panels), 4)
+        text = script(figure)
+        self.assertEqual([block(text, "clh_nb", panel)[0][1] for panel in range(4)],
+                         ["1.0", "3.0", "2.0", "4.0"])
+
+    def test_a_panel_without_data_stays_empty(self):
+        runs = [won("clh_nb", 50, cpus=1, retry="at_once"),
+                run("clh_nb", point={"cpus": 1, "retry": "back_off"})]
+        self.assertIn("plot 1/0 notitle", script(figure_of(runs, panel="retry")))
+
+
+class Text(unittest.TestCase):
+    def test_titles_cannot_break_out_of_their_quotes(self):
+        text = script(figure_of([won("clh_nb", 1)], title='a "b" \\ c'))
+        self.assertIn("\"a 'b' / c\"", text)
+
+    def test_the_machine_stands_in_the_subtitle(self):
+        result = result_of(scenario_of([]))
+        folder = mock.Mock(machine={"cores": 2})
+        self.assertEqual(plot.subtitle_of(folder, result), "user-mode Linux 7.2.12, 2 cores, "
+                         "3 rounds: median, least and greatest")
+
+
+class Drawn(unittest.TestCase):
+    def setUp(self):
+        if not shutil.which("gnuplot"):
+            self.skipTest("gnuplot is not installed")
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.path = Path(self.temporary.name) / "results"
+
+    def test_svg_and_png_of_each_figure_that_has_data(self):
+        plots = [Plot("rate", "Rate", "cpus", "acquisitions_per_second", "y"),
+                 Plot("none", "No data", "cpus", "walk_max"),
+                 Plot("late", "Overshoot", "patience_ns", "overshoot_mean_us", "xy", "cpus")]
+        scenario = scenario_of(plots, {"cpus": [1, 2, 4], "patience_ns": [0, 1000]})
+        del scenario.load["patience_ns"]
+        folder_of(self.path, result_of(scenario))
+        paths = plot.draw(self.path)
+        self.assertEqual([path.name for path in paths],
+                         ["trial-rate.svg", "trial-rate.png", "trial-late.svg",
+                          "trial-late.png"])
+        for path in paths:
+            if path.suffix == ".png":
+                self.assertEqual(path.read_bytes()[:4], b"\x89PNG")
+        locks = {"rate": LOCKS, "late": ("clh_nb", "mcs_nb", "swap_nb", "raw_trylock",
+                                         "tas_b_try", "clh_try", "mcs_try", "clh_nb_paper",
+                                         "mcs_nb_paper")}
+        for name, wanted in locks.items():
+            root = ElementTree.parse(self.path / f"figures/trial-{name}.svg").getroot()
+            words = [text.strip() for text in root.itertext()]
+            self.assertEqual([word for word in words if word in LOCKS],
+                             [lock for lock in plot.STYLES if lock in wanted])
+        self.assertEqual(plot.draw(self.path), paths)	# again, over the old ones
+
+    def test_gnuplot_draws_every_metric(self):
+        plots = [Plot(f"{name.replace('_', '-')}-{log}", name, "cpus", name, log)
+                 for name in METRICS for log in ("none", "xy")]
+        folder_of(self.path, result_of(scenario_of(plots)))
+        figures = plot.figures_of(open_folder(self.path))["trial"]
+        drawable = [figure for figure in figures if not figure.empty]
+        self.assertGreater(len(drawable), 50)
+        with mock.patch.object(plot, "FORMATS", ("svg",)):
+            self.assertEqual(len(plot.draw(self.path)), len(drawable))
+
+    def test_what_gnuplot_does_not_understand_is_a_sentence(self):
+        with self.assertRaisesRegex(Trouble, "could not draw x.svg"):
+            plot.run_gnuplot("set nonsense\n", Path("x.svg"))
+
+
+class Gnuplot(unittest.TestCase):
+    def test_an_old_one_or_none_is_a_sentence(self):
+        for answer in ("gnuplot 5.2 patchlevel 8", "nonsense"):
+            with mock.patch("subprocess.run", return_value=mock.Mock(stdout=answer)):
+                with self.assertRaisesRegex(Trouble, "5.4 or later"):
+                    plot.gnuplot()
+        with mock.patch("subprocess.run", side_effect=FileNotFoundError):
+            with self.assertRaisesRegex(Trouble, "not installed"):
+                plot.gnuplot()
+        for answer in ("gnuplot 5.4 patchlevel 4", "gnuplot 6.0 patchlevel 0"):
+            with mock.patch("subprocess.run", return_value=mock.Mock(stdout=answer)):
+                self.assertEqual(plot.gnuplot(), "gnuplot")
+
+
+if __name__ == "__main__":
+    unittest.main()
