@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report of a result folder: report.rst, and report.html by docutils.
+
+Every number and every verdict in it comes from the folder; the words about the
+papers come from the scenarios.
+"""
+
+from collections import Counter
+import csv
+import io
+from pathlib import Path
+import re
+
+from bed.common import Trouble, say
+from bench import findings, plot
+from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
+from bench.results import open_folder
+
+OURS = ("clh_nb", "mcs_nb", "swap_nb")
+RIVALS = ("raw_spinlock", "rqspinlock", "tas_b", "tas_b_try")
+RATE = "acquisitions_per_second"
+WORSE = 1.0			# a ratio below this is a loss
+
+
+# reStructuredText
+
+def escaped(text):
+    """Text without markup. An underscore means something at a word's end only."""
+    return re.sub(r"([\\*`|]|_(?!\w))", r"\\\1", str(text))
+
+
+def heading(text, underline):
+    return [text, underline * len(text), ""]
+
+
+def paragraph(text):
+    return [text, ""]
+
+
+def table(heads, rows, widths=None):
+    """A table; cells may have markup."""
+    lines = [".. csv-table::", "   :header-rows: 1"]
+    if widths:
+        lines.append(f"   :widths: {' '.join(str(width) for width in widths)}")
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([heads, *rows])
+    return [*lines, "", *(f"   {line}" for line in text.getvalue().splitlines()), ""]
+
+
+def fields(pairs):
+    return [*(f":{name}: {escaped(value)}" for name, value in pairs if value not in ("", None)),
+            ""]
+
+
+def ranged(found):
+    """A cell: median, and the range of the rounds."""
+    if found is None:
+        return "-"
+    if found.rounds == 1:
+        return shown(found.median)
+    return f"{shown(found.median)} ({shown(found.low)} to {shown(found.high)})"
+
+
+def point_name(point):
+    return ", ".join(plot.point_words(axis, value) for axis, value in point.items())
+
+
+# The parts
+
+def what_was_run(folder):
+    machine = folder.machine
+    runs = [run for result in folder.scenarios.values() for run in result.runs]
+    seconds = sum(run.result.get("elapsed_ns", 0) for run in runs) / 1e9
+    rounds = sorted({result.plan.rounds for result in folder.scenarios.values()})
+    kernels = machine.get("kernels") or {machine.get("bed"): machine.get("kernel")}
+    return [*heading("What was run", "="), *fields([
+        ("Kernel", ", ".join(f"{version} ({bed})" for bed, version in kernels.items())),
+        ("CPU", machine.get("cpu_model")), ("Cores", machine.get("cores")),
+        ("Memory", f"{machine['memory_mb']} MB" if machine.get("memory_mb") else ""),
+        ("Kernel of the host", machine.get("host_kernel")),
+        ("Compiler", machine.get("compiler")), ("Commit", machine.get("commit")),
+        ("Date", machine.get("date")), ("Command", machine.get("command")),
+        ("Rounds", ", ".join(str(each) for each in rounds)),
+        ("Runs", f"{len(runs)}, {shown(seconds)} s of measuring"),
+        ("A quick pass", "for its shape; its figures mean little"
+         if machine.get("quick") else "")])]
+
+
+def judgement_of(finding, result, context):
+    """A Judgement; a line that these runs cannot answer is one, too."""
+    try:
+        return findings.judged(finding.holds, result.runs, context)
+    except Trouble as trouble:
+        return findings.Judgement(findings.UNKNOWN, [], missing=[str(trouble)])
+
+
+def judgements(folder, context):
+    """[(result, finding, judgement)] of all experiments."""
+    return [(result, finding, judgement_of(finding, result, context))
+            for result in folder.scenarios.values() for finding in result.plan.findings]
+
+
+def overview(judged):
+    """All findings in a table."""
+    if not judged:
+        return []
+    count = Counter(judgement.word for _, _, judgement in judged)
+    words = [f"{count[word]} {said}" for word, said in (
+        (findings.HOLDS, "hold here"), (findings.FAILS, "do not"),
+        (findings.UNCLEAR, "are not clear within the spread of the rounds"),
+        (findings.UNKNOWN, "cannot be said")) if count[word]]
+    rows = [[escaped(finding.title), escaped(result.name), f"**{judgement.word}**"]
+            for result, finding, judgement in judged]
+    return [*heading("Findings", "="),
+            *paragraph(f"Of {len(judged)} findings {', '.join(words)}."),
+            *table(["finding", "experiment", "here"], rows, (60, 20, 20))]
+
+
+def table1(folder):
+    """Table 1 is made elsewhere, from its own runs."""
+    try:
+        from bench import table1 as maker	# pylint: disable=import-outside-toplevel
+    except ImportError:
+        return []
+    made = maker.table(folder)
+    if not made or not made[1]:
+        return []
+    heads, rows, notes = made
+    return [*heading("Table 1: the cost of a lock alone", "="),
+            *table([escaped(head) for head in heads],
+                   [[escaped(cell) for cell in row] for row in rows]),
+            *(line for note in notes for line in paragraph(escaped(note)))]
+
+
+def load_sentence(result):
+    """What every run of an experiment had in common."""
+    words = [plot.point_words(knob, value) if knob != "duration_ms" else f"{value} ms a run"
+             for knob, value in result.plan.load.items()]
+    return f"Load: {', '.join(words)}; {result.plan.rounds} rounds." if words else ""
+
+
+def figure_part(folder, figure):
+    path = folder.path / plot.FIGURES / f"{figure.name}.svg"
+    if figure.empty:
+        return paragraph(f"*{escaped(figure.plot.title)}*: no data.")
+    if not path.exists():
+        return paragraph(f"*{escaped(figure.plot.title)}*: not drawn.")
+    return [f".. figure:: {plot.FIGURES}/{path.name}",
+            f"   :alt: {escaped(figure.plot.title)}", "", f"   {escaped(figure.plot.title)}", ""]
+
+
+def medians(result, name, context):
+    """A table of a metric: a row for each lock, a column for each number of CPUs."""
+    metric = METRICS[name]
+    columns = values_of(result.runs, "cpus")
+    others = list({tuple((axis, value) for axis, value in point.items() if axis != "cpus"): 0
+                   for point in points_of(result.runs)})
+    lines = []
+    for other in others:
+        rows = [[escaped(lock), *(ranged(summary(
+            name, matching(result.runs, lock, cpus=cpus, **dict(other)), context))
+            for cpus in columns)] for lock in result.locks]
+        rows = [row for row in rows if set(row[1:]) != {"-"}]
+        if not rows:
+            continue
+        where = f", {escaped(point_name(dict(other)))}" if other else ""
+        lines += paragraph(f"{metric.axis[:1].upper()}{metric.axis[1:]}{where}: "
+                           "median (least to greatest)")
+        lines += table(["lock", *(plot.point_words("cpus", cpus) for cpus in columns)], rows)
+    return lines
+
+
+def finding_part(finding, judgement):
+    lines = [*heading(escaped(finding.title), "~"), f":Paper: {escaped(finding.paper)}",
+             f":Here: **{judgement.verdict()}**: {escaped(judgement.details())}"]
+    if judgement.word == findings.FAILS and finding.why:
+        lines.append(f":Why: {escaped(finding.why)}")
+    return [*lines, ""]
+
+
+def main_metrics(result):
+    """Acquisitions, and what the first figure shows."""
+    first = [each.y for each in result.plan.plots[:1]]
+    return list(dict.fromkeys([*first, RATE]))
+
+
+def experiment(folder, result, figures, judged, context):
+    lines = heading(escaped(result.title), "=")
+    lines += paragraph(f"Experiment ``{result.name}``, after {escaped(result.plan.source)}. "
+                       f"{escaped(load_sentence(result))}")
+    if not result.complete:
+        lines += paragraph("**Incomplete**: it was stopped before all rounds were run.")
+    for figure in figures:
+        lines += figure_part(folder, figure)
+    if judged:
+        lines += heading("What was found", "-")
+        for _, finding, judgement in judged:
+            lines += finding_part(finding, judgement)
+    lines += heading("Medians", "-")
+    for name in main_metrics(result):
+        lines += medians(result, name, context)
+    return lines
+
+
+# Space
+
+def most_nodes(runs, lock):
+    """(most nodes, most for each thread) over all runs of a lock; None without."""
+    mine = [run for run in runs if run.lock == lock]
+    most = [METRICS[name].of(run) for name in ("nodes_max", "nodes_per_thread")
+            for run in mine]
+    found = [[number for number in half if number is not None]
+             for half in (most[:len(mine)], most[len(mine):])]
+    return (max(found[0]), max(found[1])) if found[0] and found[1] else None
+
+
+def space(folder):
+    """The most queue nodes in use, in each experiment."""
+    results = list(folder.scenarios.values())
+    locks = list(dict.fromkeys(lock for result in results for lock in result.locks))
+    rows = []
+    for lock in locks:
+        found = [most_nodes(result.runs, lock) for result in results]
+        if any(found):
+            rows.append([escaped(lock), *(f"{shown(pair[0])} ({shown(pair[1])})" if pair else "-"
+                                          for pair in found)])
+    if not rows:
+        return []
+    return [*heading("Space", "="),
+            *paragraph("The most queue nodes in use at one time in any run of each experiment, "
+                       "and in brackets the most for each thread. The paper saw 84 with 16 "
+                       "threads, about 5 for each. Locks without queue nodes are left out."),
+            *table(["lock", *(escaped(result.name) for result in results)], rows)]
+
+
+# Where ours lose
+
+class Duel:
+    """A lock of ours against another at a point: the ratio of their medians."""
+
+    def __init__(self, runs, point, ours, rival, context):
+        self.point = point
+        mine, its = (summary(RATE, matching(runs, lock, **point), context)
+                     for lock in (ours, rival))
+        self.ratio = mine.median / its.median if mine and its and its.median else None
+        self.clear = bool(self.ratio is not None and
+                          (mine.high < its.low or mine.low > its.high))
+
+    @property
+    def lost(self):
+        return self.ratio is not None and self.ratio < WORSE
+
+    def cell(self):
+        if self.ratio is None:
+            return "-"
+        text = f"{self.ratio:.2f}" if self.ratio >= 0.01 else f"{self.ratio:.4f}"
+        text = text if self.clear else f"{text} ~"
+        return f"**{text}**" if self.lost and self.clear else text
+
+
+def duels(result, ours, rival, context):
+    return [Duel(result.runs, point, ours, rival, context)
+            for point in points_of(result.runs)]
+
+
+def losses_sentence(ours, rival, fought):
+    """How often, and how badly at worst."""
+    fought = [duel for duel in fought if duel.ratio is not None]
+    lost = [duel for duel in fought if duel.lost and duel.clear]
+    if not fought:
+        return ""
+    if not lost:
+        return f"{ours} loses clearly to {rival} at none of {len(fought)} points."
+    worst = min(lost, key=lambda duel: duel.ratio)
+    return (f"{ours} loses clearly to {rival} at {len(lost)} of {len(fought)} points, most at "
+            f"{point_name(worst.point)}: {worst.cell().strip('*')} of its rate.")
+
+
+def losses_of(result, context):
+    """The duels of an experiment as a table, after a list of sentences."""
+    ours = [lock for lock in OURS if lock in result.locks]
+    rivals = [lock for lock in RIVALS if lock in result.locks]
+    fought = {(lock, rival): duels(result, lock, rival, context)
+              for lock in ours for rival in rivals}
+    said = [losses_sentence(lock, rival, each) for (lock, rival), each in fought.items()]
+    if not any(said):
+        return []
+    rows = [[escaped(point_name(point)), escaped(lock),
+             *(fought[lock, rival][number].cell() for rival in rivals)]
+            for number, point in enumerate(points_of(result.runs)) for lock in ours]
+    return [*heading(escaped(result.title), "-"),
+            *(f"- {escaped(sentence)}" for sentence in said if sentence), "",
+            *table(["point", "lock", *(f"of {escaped(rival)}" for rival in rivals)], rows)]
+
+
+def losses(folder, context):
+    parts = [line for result in folder.scenarios.values() for line in losses_of(result, context)]
+    if not parts:
+        return []
+    return [*heading("Where ours lose", "="),
+            *paragraph("Acquisitions per second of ours by those of another lock at the same "
+                       "point, by medians. In bold: ours lose, and the ranges of the rounds do "
+                       "not meet. With \"~\": they do meet. Locks that wait for ever and locks "
+                       "that give up do not do the same work: a waiter that gives up has tried "
+                       "in vain."),
+            *parts]
+
+
+def failed_runs(folder):
+    failed = [(result, run) for result in folder.scenarios.values() for run in result.runs
+              if not run.passed]
+    lines = heading("Runs that failed", "=")
+    if not failed:
+        return [*lines, *paragraph("None.")]
+    rows = [[escaped(result.name), escaped(run.lock), escaped(point_name(run.point)),
+             str(run.round + 1), escaped(run.verdict)] for result, run in failed]
+    return [*lines, *paragraph("Nothing of these is in a figure or a table above."),
+            *table(["experiment", "lock", "point", "round", "verdict"], rows)]
+
+
+# The whole
+
+def title_of(folder):
+    kernels = folder.machine.get("kernel") or "an unknown kernel"
+    return f"Queue locks with timeout on Linux {kernels}"
+
+
+def text_of(folder):
+    """report.rst of an opened folder."""
+    context = plot.context_for(folder)
+    figures = plot.figures_of(folder)
+    judged = judgements(folder, context)
+    title = escaped(title_of(folder))
+    lines = ["=" * len(title), title, "=" * len(title), "",
+             *what_was_run(folder), *overview(judged), *table1(folder)]
+    for name, result in folder.scenarios.items():
+        mine = [each for each in judged if each[0] is result]
+        if result.plan.plots or mine:
+            lines += experiment(folder, result, figures[name], mine, context)
+    lines += [*space(folder), *losses(folder, context), *failed_runs(folder)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def as_html(text, path):
+    """The report for a browser; None without docutils."""
+    try:
+        from docutils.core import publish_string	# pylint: disable=import-outside-toplevel
+    except ImportError:
+        return None
+    settings = {"embed_stylesheet": True, "report_level": 2, "halt_level": 3,
+                "output_encoding": "utf-8", "input_encoding": "unicode",
+                "file_insertion_enabled": False, "raw_enabled": False,
+                "_disable_config": True}
+    page = publish_string(text, source_path=str(path), writer_name="html5",
+                          settings_overrides=settings).decode("utf-8")
+    return page.replace("</head>", f"<style>\n{STYLE}</style>\n</head>", 1)
+
+
+STYLE = """body { max-width: 72em; margin: 0 auto; padding: 1em; }
+table { font-size: 85%; font-variant-numeric: tabular-nums; }
+figure img { max-width: 100%; height: auto; }
+"""
+
+
+def replace(path, text):
+    """A report is made anew from the same results as often as one likes."""
+    unfinished = path.with_name(f".{path.name}.new")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)
+    return path
+
+
+def drawn_first(folder, opened):
+    """Figures that are missing; a report without them is better than none."""
+    paths = [folder / plot.FIGURES / f"{figure.name}.{kind}"
+             for figures in plot.figures_of(opened).values() for figure in figures
+             if not figure.empty for kind in plot.FORMATS]
+    if all(path.exists() for path in paths):
+        return
+    try:
+        plot.draw(folder)
+    except Trouble as trouble:
+        say(f"the report is without figures: {trouble}")
+
+
+def write(folder):
+    """Write report.rst and report.html of a result folder. Returns the one to read."""
+    folder = Path(folder)
+    opened = open_folder(folder)
+    drawn_first(folder, opened)
+    text = text_of(opened)
+    path = replace(folder / "report.rst", text)
+    page = as_html(text, path)
+    if page is None:
+        say("no report.html: docutils is not installed; tools/setup installs it")
+        return path
+    return replace(folder / "report.html", page)

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0
+"""report.py: all of the report comes from the folder, and a browser can read it."""
+
+import importlib.util
+from pathlib import Path
+import re
+import tempfile
+import unittest
+from unittest import mock
+
+from bed.common import Trouble
+from bench import findings, metrics, plot, report
+from bench import scenario as scenarios
+from bench.results import open_folder
+from bench.scenario import Finding, Plot
+from bench.test.synthetic import folder_of, made_up, result_of
+from bench.test.test_plot import scenario_of
+
+EXPERIMENTS = ("figure5", "figure6", "preempted", "short-patience")
+
+
+def experiment(name):
+    return scenarios.read(scenarios.SCENARIOS / f"{name}.ini", metrics.METRICS, findings.check)
+
+
+def rated(rates):
+    """For result_of(): {lock: acquisitions per second}, in every round and point."""
+    def made(scenario, lock, number, point):
+        whole = made_up(scenario, lock, number, point)
+        seconds = whole["elapsed_ns"] / 1e9
+        won = round(rates.get(lock, 1000) * seconds)
+        return {**whole, "attempts": won, "acquisitions": won}
+    return made
+
+
+class Reports(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.path = Path(temporary.name) / "results"
+
+    def text(self, *found):
+        return report.text_of(open_folder(folder_of(self.path, *found)))
+
+
+class Scenarios(unittest.TestCase):
+    def test_every_file_is_one_and_can_be_quickened(self):
+        names = sorted(path.stem for path in scenarios.SCENARIOS.glob("*.ini"))
+        self.assertLessEqual(set(EXPERIMENTS), set(names))
+        for name in names:
+            with self.subTest(name=name):
+                scenario = experiment(name)
+                self.assertLess(scenario.quickened().seconds(2), 60)
+                self.assertGreaterEqual(scenario.rounds, 5)
+
+    def test_all_take_a_quarter_of_an_hour_at_most_on_two_cores(self):
+        seconds = sum(experiment(name).seconds(2) for name in EXPERIMENTS)
+        self.assertLess(seconds, 15 * 60)
+
+    def test_every_finding_has_data_in_a_quick_pass(self):
+        context = plot.context_for(mock.Mock(
+            machine={"cores": 2}, scenarios={"figure5": result_of(experiment("figure5"))}))
+        for name in EXPERIMENTS:
+            scenario = experiment(name).quickened()
+            result = result_of(scenario)
+            for finding in scenario.findings:
+                with self.subTest(experiment=name, finding=finding.name):
+                    word = findings.judged(finding.holds, result.runs, context).word
+                    self.assertNotEqual(word, findings.UNKNOWN)
+
+
+class Contents(Reports):
+    def test_every_figure_is_there_once(self):
+        results = [result_of(experiment(name).quickened()) for name in EXPERIMENTS]
+        with mock.patch.object(Path, "exists", return_value=True):
+            text = self.text(*results)
+        for result in results:
+            for wanted in result.plan.plots:
+                line = f".. figure:: figures/{result.name}-{wanted.name}.svg\n"
+                self.assertEqual(text.count(line), 1, line)
+
+    def test_a_figure_without_data_is_said_to_have_none(self):
+        text = self.text(result_of(scenario_of([Plot("w", "Walks", "cpus", "walk_max")])))
+        self.assertIn("*Walks*: no data.", text)
+        self.assertNotIn(".. figure::", text)
+
+    def test_the_machine_and_the_command(self):
+        text = self.text(result_of(scenario_of([])))
+        for part in ("7.2.12 (uml)", "A processor", ":Cores: 2", "0123456789ab",
+                     "2026-01-02T03:04:05Z", "nbq bench figure5", ":Rounds: 3"):
+            self.assertIn(part, text)
+
+    def test_medians_with_their_range(self):
+        scenario = scenario_of([Plot("s", "S", "cpus", "success_rate")], {"cpus": [2]})
+        scenario.locks = ["tas_b"]
+
+        def made(scenario, lock, number, point):
+            return {**made_up(scenario, lock, number, point), "attempts": 1000,
+                    "acquisitions": (100, 900, 500)[number]}
+        text = self.text(result_of(scenario, made))
+        self.assertIn('"lock","2 CPUs"\n   "tas_b","50 (10 to 90)"', text)
+
+    def test_a_metric_gets_a_table_for_each_value_of_other_axes(self):
+        scenario = scenario_of([Plot("s", "S", "cpus", "success_rate", "none", "retry")],
+                               {"cpus": [2, 4], "retry": ["at_once", "back_off"]})
+        text = self.text(result_of(scenario))
+        for words in ("retry at once", "back off, then retry"):
+            self.assertIn(f"Success rate (%), {words}: median", text)
+
+    def test_a_result_that_was_stopped_says_so(self):
+        result = result_of(scenario_of([Plot("s", "S", "cpus", "success_rate")]))
+        self.assertNotIn("Incomplete", self.text(result))
+        result.complete = False
+        self.path = self.path / "again"
+        self.assertIn("**Incomplete**", self.text(result))
+
+    def test_failed_runs_are_listed_and_not_counted(self):
+        scenario = scenario_of([Plot("s", "S", "cpus", "success_rate")], {"cpus": [2]})
+        scenario.locks = ["mcs", "clh"]
+        result = result_of(scenario, verdict=lambda run: "FAIL two owners were seen"
+                           if run.lock == "mcs" else "PASS")
+        text = self.text(result)
+        self.assertEqual(text.count('"FAIL two owners were seen"'), 3)
+        self.assertIn('"trial","mcs","2 CPUs","2","FAIL', text)
+        self.assertNotIn('"mcs","100', text)
+        self.path = self.path / "again"
+        self.assertRegex(self.text(result_of(scenario)), "Runs that failed\n=+\n\nNone.")
+
+    def test_table_1_comes_first_where_there_is_one(self):
+        maker = mock.Mock(table=lambda folder: (["lock", "ns"], [["tas_b", 19]], ["A note_."]))
+        with mock.patch.dict("sys.modules", {"bench.table1": maker}), \
+                mock.patch.object(report, "bench", create=True):
+            import bench	# pylint: disable=import-outside-toplevel
+            with mock.patch.object(bench, "table1", maker, create=True):
+                text = self.text(result_of(experiment("figure5").quickened()))
+        self.assertIn('"lock","ns"\n   "tas_b","19"\n\nA note\\_.', text)
+        self.assertLess(text.index("Table 1"), text.index("Passing time and success rate"))
+
+
+class Judged(Reports):
+    def finding(self, holds, why=None):
+        scenario = scenario_of([], {"cpus": [2]})
+        scenario.locks = ["tas_b", "mcs"]
+        scenario.findings = [Finding("f", "Test-and-set is faster.", holds, "A claim", why)]
+        return self.text(result_of(scenario, rated({"tas_b": 3000, "mcs": 1000})))
+
+    def test_a_finding_stands_beside_the_paper_with_its_numbers(self):
+        text = self.finding("acquisitions_per_second(tas_b) > 2 * acquisitions_per_second(mcs)",
+                            "No reason.")
+        self.assertIn(":Paper: Test-and-set is faster.", text)
+        self.assertIn(":Here: **Holds**: 3 000 > 2 \\* 1 000, as acquisitions_per_second(tas_b)"
+                      " = 3 000 1/s (3 000 to 3 000)", text)
+        self.assertIn('"A claim","trial","**holds**"', text)
+        self.assertIn("Of 1 findings 1 hold here.", text)
+        self.assertNotIn("No reason", text)
+
+    def test_the_reason_is_for_what_does_not_hold(self):
+        text = self.finding("acquisitions_per_second(tas_b) < acquisitions_per_second(mcs)",
+                            "A reason.")
+        self.assertIn(":Here: **Does not hold**: 3 000 < 1 000", text)
+        self.assertIn(":Why: A reason.", text)
+
+    def test_what_has_no_data_cannot_be_said(self):
+        self.assertIn(":Here: **Cannot be said**: no data for walk_max(tas_b).",
+                      self.finding("walk_max(tas_b) < 1"))
+
+
+class Lost(Reports):
+    def table(self, rates, cpus=(2,)):
+        scenario = scenario_of([], {"cpus": list(cpus)})
+        return self.text(result_of(scenario, rated(rates)))
+
+    def test_ratios_of_ours_to_each_rival(self):
+        text = self.table({"clh_nb": 250, "raw_spinlock": 1000, "rqspinlock": 100,
+                           "tas_b": 100000, "tas_b_try": 250})
+        self.assertIn('"2 CPUs","clh_nb","**0.25**","2.50","**0.0025**","1.00 ~"', text)
+
+    def test_the_worst_point_is_named(self):
+        text = self.table({"clh_nb": 250, "raw_spinlock": 1000}, (2, 4))
+        self.assertIn("- clh_nb loses clearly to raw_spinlock at 2 of 2 points, most at 2 CPUs: "
+                      "0.25 of its rate.", text)
+        self.assertIn("- clh_nb loses clearly to rqspinlock at 2 of 2", text)
+
+    def test_ranges_that_meet_are_no_clear_loss(self):
+        def made(scenario, lock, number, point):
+            rate = 1000 if lock != "clh_nb" else (500, 900, 1100)[number]
+            return rated({lock: rate})(scenario, lock, number, point)
+        text = self.text(result_of(scenario_of([], {"cpus": [2]}), made))
+        self.assertIn("- clh_nb loses clearly to raw_spinlock at none of 1 points.", text)
+        self.assertIn('"2 CPUs","clh_nb","0.90 ~"', text)
+
+
+class Space(Reports):
+    def test_the_most_nodes_of_all_runs_and_for_each_thread(self):
+        text = self.text(result_of(scenario_of([], {"cpus": [1, 2, 4]})))
+        part = text[text.index("Space\n====="):text.index("Where ours lose")]
+        self.assertIn('"clh_nb","12 (3)"', part)
+        self.assertIn('"clh_nb_paper","160 (40)"', part)
+        self.assertNotIn("raw_spinlock", part)
+
+
+class Pages(Reports):
+    def test_markup_in_text_is_harmless(self):
+        for text, safe in (("a*b*", "a\\*b\\*"), ("clh_nb", "clh_nb"), ("x_ y", "x\\_ y"),
+                           ("`a` |b|", "\\`a\\` \\|b\\|"), ("a\\b", "a\\\\b")):
+            self.assertEqual(report.escaped(text), safe)
+
+    def test_both_forms_are_written_and_docutils_has_nothing_to_say(self):
+        if not importlib.util.find_spec("docutils"):
+            self.skipTest("docutils is not installed")
+        results = [result_of(experiment(name).quickened()) for name in EXPERIMENTS]
+        results[0].runs[0].verdict = "FAIL `x` *y* z_"
+        folder_of(self.path, *results)
+
+        def draw(folder):
+            for figures in plot.figures_of(open_folder(folder)).values():
+                for figure in figures:
+                    (folder / "figures").mkdir(exist_ok=True)
+                    (folder / f"figures/{figure.name}.svg").write_text("<svg/>")
+        with mock.patch.object(plot, "draw", side_effect=draw), \
+                mock.patch("sys.stderr") as errors:
+            path = report.write(self.path)
+        self.assertEqual(errors.write.call_args_list, [])
+        self.assertEqual(path.name, "report.html")
+        page = path.read_text()
+        self.assertNotIn('class="system-message', page)
+        self.assertIn('<meta charset="utf-8"', page)
+        figures = re.findall(r'src="(figures/[\w.-]+)"', page)
+        drawable = [figure for found in plot.figures_of(open_folder(self.path)).values()
+                    for figure in found if not figure.empty]
+        self.assertEqual(len(figures), len(drawable))
+        for name in figures:
+            self.assertTrue((self.path / name).exists())
+        self.assertEqual((self.path / "report.rst").read_text(),
+                         report.text_of(open_folder(self.path)))
+
+    def test_without_figures_or_docutils_the_text_is_written(self):
+        folder_of(self.path, result_of(scenario_of([Plot("s", "S", "cpus", "jain")])))
+        with mock.patch.object(plot, "draw", side_effect=Trouble("no gnuplot")), \
+                mock.patch.object(report, "as_html", return_value=None), \
+                mock.patch.object(report, "say") as said:
+            path = report.write(self.path)
+        self.assertEqual(path.name, "report.rst")
+        self.assertIn("*S*: not drawn.", path.read_text())
+        self.assertEqual(said.call_count, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
