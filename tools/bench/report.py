@@ -97,7 +97,8 @@ def judgement_of(finding, result, context):
 def judgements(folder, context):
     """[(result, finding, judgement)] of all experiments."""
     return [(result, finding, judgement_of(finding, result, context))
-            for result in folder.scenarios.values() for finding in result.plan.findings]
+            for _, result in sorted(folder.scenarios.items(), key=tables_first)
+            for finding in result.plan.findings]
 
 
 def overview(judged):
@@ -294,7 +295,9 @@ def losses_of(result, context):
 
 
 def losses(folder, context):
-    parts = [line for result in folder.scenarios.values() for line in losses_of(result, context)]
+    # Table 1 has its own ratios; it is the one without figures.
+    parts = [line for result in folder.scenarios.values() if result.plan.plots
+             for line in losses_of(result, context)]
     if not parts:
         return []
     return [*heading("Where ours lose", "="),
@@ -325,6 +328,11 @@ def title_of(folder):
     return f"Queue locks with timeout on Linux {kernels}"
 
 
+def tables_first(item):
+    """Table 1 is the papers' first experiment; what is found in it belongs to it."""
+    return not item[0].startswith("table"), item[0]
+
+
 def text_of(folder):
     """report.rst of an opened folder."""
     context = plot.context_for(folder)
@@ -333,7 +341,7 @@ def text_of(folder):
     title = escaped(title_of(folder))
     lines = ["=" * len(title), title, "=" * len(title), "",
              *what_was_run(folder), *overview(judged), *table1(folder)]
-    for name, result in folder.scenarios.items():
+    for name, result in sorted(folder.scenarios.items(), key=tables_first):
         mine = [each for each in judged if each[0] is result]
         if result.plan.plots or mine:
             lines += experiment(folder, result, figures[name], mine, context)

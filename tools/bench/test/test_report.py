@@ -16,6 +16,7 @@ from bench.scenario import Finding, Plot
 from bench.test.synthetic import folder_of, made_up, result_of
 from bench.test.test_plot import scenario_of
 
+RATES = [Plot("rates", "Rates", "cpus", "acquisitions_per_second")]
 EXPERIMENTS = ("figure5", "figure6", "preempted", "short-patience")
 
 
@@ -167,7 +168,7 @@ class Judged(Reports):
 
 class Lost(Reports):
     def table(self, rates, cpus=(2,)):
-        scenario = scenario_of([], {"cpus": list(cpus)})
+        scenario = scenario_of(RATES, {"cpus": list(cpus)})
         return self.text(result_of(scenario, rated(rates)))
 
     def test_ratios_of_ours_to_each_rival(self):
@@ -176,26 +177,30 @@ class Lost(Reports):
         self.assertIn('"2 CPUs","clh_nb","**0.25**","2.50","**0.0025**","1.00 ~"', text)
 
     def test_the_worst_point_is_named(self):
-        text = self.table({"clh_nb": 250, "raw_spinlock": 1000}, (2, 4))
-        self.assertIn("- clh_nb loses clearly to raw_spinlock at 2 of 2 points, most at 2 CPUs: "
+        def made(scenario, lock, number, point):
+            rate = 1000 if lock != "clh_nb" else {1: 2000, 2: 500, 4: 250}[point["cpus"]]
+            return rated({lock: rate})(scenario, lock, number, point)
+        text = self.text(result_of(scenario_of(RATES, {"cpus": [1, 2, 4]}), made))
+        self.assertIn("- clh_nb loses clearly to raw_spinlock at 2 of 3 points, most at 4 CPUs: "
                       "0.25 of its rate.", text)
-        self.assertIn("- clh_nb loses clearly to rqspinlock at 2 of 2", text)
 
     def test_ranges_that_meet_are_no_clear_loss(self):
         def made(scenario, lock, number, point):
             rate = 1000 if lock != "clh_nb" else (500, 900, 1100)[number]
             return rated({lock: rate})(scenario, lock, number, point)
-        text = self.text(result_of(scenario_of([], {"cpus": [2]}), made))
+        text = self.text(result_of(scenario_of(RATES, {"cpus": [2]}), made))
         self.assertIn("- clh_nb loses clearly to raw_spinlock at none of 1 points.", text)
         self.assertIn('"2 CPUs","clh_nb","0.90 ~"', text)
 
 
 class Space(Reports):
     def test_the_most_nodes_of_all_runs_and_for_each_thread(self):
-        text = self.text(result_of(scenario_of([], {"cpus": [1, 2, 4]})))
+        def made(scenario, lock, number, point):
+            nodes = {1: 5, 2: 6, 4: 8}[point["cpus"]] if lock == "clh_nb" else 0
+            return {**made_up(scenario, lock, number, point), "nodes_max": nodes}
+        text = self.text(result_of(scenario_of(RATES, {"cpus": [1, 2, 4]}), made))
         part = text[text.index("Space\n====="):text.index("Where ours lose")]
-        self.assertIn('"clh_nb","12 (3)"', part)
-        self.assertIn('"clh_nb_paper","160 (40)"', part)
+        self.assertIn('"clh_nb","8 (5)"', part)
         self.assertNotIn("raw_spinlock", part)
 
 
