@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the rounds of one lock at one point come to: named figures with a unit.
 
-Runs are those of results.py, of one experiment. A metric is computed for each run by itself; of the rounds of a lock at a point
-the median and the range are kept. What cannot be computed, because a name is
+Runs are those of results.py, of one experiment. A metric is computed for each
+run by itself; of the rounds of a lock at a point the median and the range are
+kept. What cannot be computed, because a name is
 not in the result, because nothing was sampled, or because the run's verdict is
 not PASS, is missing: None, never a guess.
 """
@@ -189,15 +190,19 @@ def sampled(samples, name, divisor):
 # The table
 
 class Metric:
-    """needs: the names that a result must have. meaning: for a table's legend."""
+    """needs: the names that a result must have. meaning: what the label leaves out.
 
-    def __init__(self, name, label, unit, needs, compute, meaning=""):
+    signed: it may be below 0, and its panels differ so much that each has its own axis.
+    """
+
+    def __init__(self, name, label, unit, needs, compute, meaning="", signed=False):
         self.name = name
         self.label = label
         self.unit = unit
         self.needs = needs
         self.compute = compute
         self.meaning = meaning
+        self.signed = signed
 
     @property
     def axis(self):
@@ -238,11 +243,11 @@ METRICS = {metric.name: metric for metric in [
            "wall-clock time for an acquisition, less the work inside"),
     Metric("tx_us", "Tx", "us",
            ("elapsed_ns", "acquisitions", "cs_ns"), in_microseconds(preempted_inside_ns),
-           "time preempted inside the lock, for each acquisition"),
+           "time preempted inside the lock, for each acquisition", signed=True),
     Metric("th_us", "Th, at least", "us",
            ("elapsed_ns", "attempts", "acquisitions", "patience_ns", "ncs_ns",
             "empty_loop_ps", "overshoot_samples"),
-           in_microseconds(leaving_ns), "time to leave after the patience"),
+           in_microseconds(leaving_ns), "time to leave after the patience", signed=True),
     *time_metrics(),
     Metric("walk_mean", "left nodes walked over, mean", "",
            ("walk_samples", "walk_mean_permille"),

@@ -42,12 +42,12 @@ STYLES = {
 OTHER = Style("#555555", 8, MIXED, 1.5)		# whatever the driver has besides
 
 # Sizes in pixels of the SVG; everything is placed by them.
-PANEL = (520, 330)		# with its axes
-SMALL_PANEL = (430, 320)	# where there are several
+PANEL = (520, 345)		# with its axes
+SMALL_PANEL = (430, 330)	# where there are several
 KEY_WIDTH = 165
 HEAD = 64			# title and subtitle
 FOOT_LINE = 17
-LEFT, RIGHT, TOP, BOTTOM = 78, 14, 26, 52	# in a panel, around the axes
+LEFT, RIGHT, TOP, BOTTOM = 78, 14, 26, 60	# in a panel, around the axes
 PNG_SCALE = 1.5
 
 
@@ -143,9 +143,10 @@ class Figure:
     def empty(self):
         return not self.locks
 
-    def values(self):
-        """Everything that the y axis has to have room for."""
-        return [end for panel in self.panels for points in panel.points.values()
+    def values(self, panel):
+        """Everything that the y axis of a panel has to have room for."""
+        panels = [panel] if self.metric.signed else self.panels
+        return [end for panel in panels for points in panel.points.values()
                 for found in points.values() for end in (found.low, found.high)]
 
     def off_the_axis(self):
@@ -265,15 +266,15 @@ def drawn(figure, number, lock):
     """The bars and the line of a lock in a panel."""
     index = figure.locks.index(lock) + 1
     block = block_name(number, lock)
-    return [f"{block} using 1:2:3:4 with yerrorbars ls {index} lw 0.8 dt solid ps 0 notitle",
+    return [f"{block} using 1:2:3:4 with yerrorbars ls {index} lw 0.8 dt solid notitle",
             f"{block} using 1:2 with linespoints ls {index} notitle"]
 
 
-def y_range(figure):
-    """One for all panels, so that they can be compared."""
+def y_range(figure, panel):
+    """One for all panels, as a rule, so that they can be compared."""
     if figure.metric.unit == "%" and figure.metric.name.endswith("rate"):
         return "set yrange [0:104]"	# room for the marks at 100
-    ends = figure.values()
+    ends = figure.values(panel)
     if figure.log_y:
         ends = [end for end in ends if end > 0] or [1]
         low, high = min(ends) / 1.4, max(ends) * 1.4
@@ -288,10 +289,10 @@ def panel_script(figure, sheet, number, panel):
     """A pair of axes with the locks."""
     left, right = figure.axis.ends()
     lines = [*sheet.margins(number), f"set title {quoted(panel.title)} offset 0,-0.6",
-             f"set xlabel {quoted(axis_name(figure.axis.name))}",
+             f"set xlabel {quoted(axis_name(figure.axis.name))} offset 0,0.4",
              f"set ylabel {quoted(figure.metric.axis)}",
              f"set xrange [{left:.6g}:{right:.6g}]", f"set xtics ({figure.axis.tics()})",
-             y_range(figure), "unset logscale", "unset arrow"]
+             y_range(figure, panel), "unset logscale", "unset arrow"]
     logs = ("x" if figure.axis.log else "") + ("y" if figure.log_y else "")
     if logs:
         lines.append(f"set logscale {logs}")

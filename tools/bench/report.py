@@ -146,8 +146,9 @@ def figure_part(folder, figure):
         return paragraph(f"*{escaped(figure.plot.title)}*: no data.")
     if not path.exists():
         return paragraph(f"*{escaped(figure.plot.title)}*: not drawn.")
-    return [f".. figure:: {plot.FIGURES}/{path.name}",
-            f"   :alt: {escaped(figure.plot.title)}", "", f"   {escaped(figure.plot.title)}", ""]
+    title = escaped(figure.plot.title)
+    return [f".. figure:: {plot.FIGURES}/{path.name}", f"   :alt: {title}", "",
+            f"   {title}", ""]
 
 
 def medians(result, name, context):
@@ -223,8 +224,8 @@ def space(folder):
     for lock in locks:
         found = [most_nodes(result.runs, lock) for result in results]
         if any(found):
-            rows.append([escaped(lock), *(f"{shown(pair[0])} ({shown(pair[1])})" if pair else "-"
-                                          for pair in found)])
+            rows.append([escaped(lock), *(f"{shown(pair[0])} ({shown(pair[1])})"
+                                          if pair else "-" for pair in found)])
     if not rows:
         return []
     return [*heading("Space", "="),

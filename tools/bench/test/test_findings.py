@@ -24,7 +24,8 @@ A, B = "success_rate(clh_nb)", "success_rate(mcs_nb)"
 
 class Grammar(unittest.TestCase):
     def test_the_line_of_the_contract_is_one(self):
-        finding = Finding("success_rate(clh_nb, cpus=max)\n > 2 * success_rate(clh_try, cpus=max)")
+        finding = Finding("success_rate(clh_nb, cpus=max)\n"
+                          " > 2 * success_rate(clh_try, cpus=max)")
         self.assertEqual(finding.locks, ["clh_nb", "clh_try"])
         self.assertEqual(finding.axes, ["cpus"])
 

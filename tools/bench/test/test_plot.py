@@ -163,7 +163,7 @@ class Axes(unittest.TestCase):
         runs = [won("clh_nb", 50, patience_ns=value, cpus=2) for value in (1000, 2000)]
         for log, wanted in (("none", None), ("x", "x"), ("y", "y"), ("xy", "xy")):
             text = script(figure_of(runs, x="patience_ns", log=log))
-            self.assertIn('set xlabel "patience (us)"', text)
+            self.assertIn('set xlabel "patience (us)" ', text)
             self.assertIn('set ylabel "success rate (%)"', text)
             found = re.search(r"^set logscale (\w+)$", text, re.M)
             self.assertEqual(found and found[1], wanted)
@@ -173,6 +173,16 @@ class Axes(unittest.TestCase):
                 for retry, gap in (("at_once", 10**6), ("back_off", 9 * 10**6))]
         text = script(figure_of(runs, y="longest_gap_ms", panel="retry"))
         self.assertEqual(len(set(re.findall(r"set yrange \[.*?:9.*?\]", text))), 1)
+
+    def test_panels_of_a_figure_that_may_be_below_0_have_their_own(self):
+        context = Context(1, {"clh_nb": 0})
+        runs = [run("clh_nb", point={"cpus": 2, "retry": retry}, elapsed_ns=elapsed,
+                    acquisitions=10, cs_ns=10_000)
+                for retry, elapsed in (("at_once", 200_000), ("back_off", 50_000))]
+        text = script(figure_of(runs, context, y="tx_us", panel="retry"))
+        # 10 us and -5 us, with a twentieth of room beyond
+        self.assertEqual(re.findall(r"set yrange \[(.*?)\]", text)[:2],
+                         ["0:10.5", "-5.25:0.25"])
 
     def test_where_cpus_outnumber_the_cores_is_marked(self):
         runs = [won("clh_nb", 50, cpus=cpus) for cpus in (1, 2, 4)]
@@ -238,6 +248,8 @@ class Drawn(unittest.TestCase):
         for path in paths:
             if path.suffix == ".png":
                 self.assertEqual(path.read_bytes()[:4], b"\x89PNG")
+            else:	# librsvg draws nothing of a picture with such a matrix
+                self.assertNotIn("scale(0)", path.read_text().replace("scale(0.00)", "scale(0)"))
         locks = {"rate": LOCKS, "late": ("clh_nb", "mcs_nb", "swap_nb", "raw_trylock",
                                          "tas_b_try", "clh_try", "mcs_try", "clh_nb_paper",
                                          "mcs_nb_paper")}

@@ -181,8 +181,8 @@ class Lost(Reports):
             rate = 1000 if lock != "clh_nb" else {1: 2000, 2: 500, 4: 250}[point["cpus"]]
             return rated({lock: rate})(scenario, lock, number, point)
         text = self.text(result_of(scenario_of(RATES, {"cpus": [1, 2, 4]}), made))
-        self.assertIn("- clh_nb loses clearly to raw_spinlock at 2 of 3 points, most at 4 CPUs: "
-                      "0.25 of its rate.", text)
+        self.assertIn("- clh_nb loses clearly to raw_spinlock at 2 of 3 points, most at "
+                      "4 CPUs: 0.25 of its rate.", text)
 
     def test_ranges_that_meet_are_no_clear_loss(self):
         def made(scenario, lock, number, point):
