@@ -183,6 +183,27 @@ class QemuMachine:
                 "-initrd", initrd, "-append", arguments]
 
 
+class CountingMachine(QemuMachine):
+    """An emulated PC of one CPU whose time is instructions: each takes 1 ns.
+
+    Its clocks advance with the instructions that it executes and with nothing
+    else, so that a duration in ns is a number of instructions, the same in every
+    run, and says nothing about how long they take. While the guest is idle its
+    time jumps to the next timer.
+    """
+
+    def __init__(self, kernel):
+        super().__init__(kernel, "tcg,thread=single")
+
+    def command(self, folder, initrd, cpus, append, output):
+        if cpus != 1:
+            raise Trouble("instructions can be counted on one CPU only")
+        # A kernel thread tests the ciphers for a second or two after the boot.
+        quiet = ["cryptomgr.notests", *append]
+        return [*super().command(folder, initrd, cpus, quiet, output),
+                "-icount", "shift=0,sleep=off"]
+
+
 EMULATION = "tcg,thread=multi"
 
 
