@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Every access to shared memory that the shipped files make by name, in one
- * place: the four macros SHIM_LOAD, SHIM_STORE, SHIM_XCHG and SHIM_CMPXCHG.
+ * place: the macros SHIM_LOAD, SHIM_STORE, SHIM_XCHG, SHIM_CMPXCHG and
+ * SHIM_CMPXCHG_LOCAL.
  *
  * Rules
  *	linux/atomic.h and linux/compiler.h spell the kernel's names with these
@@ -67,5 +68,26 @@ do {									\
 				    (order), __ATOMIC_RELAXED);		\
 	__found;							\
 })
+
+/*
+ * In one step against interrupts on this CPU, and not against other CPUs: on
+ * x86 an instruction without lock prefix. Where accesses are counted it must
+ * not pass for an atomic operation; nothing interrupts there, and it is what
+ * it costs, a read and a write.
+ */
+#ifdef SHIM_COUNTS_ACCESSES
+#define SHIM_CMPXCHG_LOCAL(ptr, expected, value)			\
+({									\
+	volatile __typeof__(*(ptr)) *__ptr = (ptr);			\
+	__typeof__(*(ptr)) __was = *__ptr;				\
+									\
+	if (__was == (expected))					\
+		*__ptr = (value);					\
+	__was;								\
+})
+#else
+#define SHIM_CMPXCHG_LOCAL(ptr, expected, value)			\
+	SHIM_CMPXCHG((ptr), (expected), (value), __ATOMIC_RELAXED)
+#endif
 
 #endif

@@ -89,6 +89,23 @@ static bool is_in_use(const struct nbq_node *node)
 	return node->taken != node->given;
 }
 
+struct shim_memory shim_nodes_memory(void)
+{
+	return (struct shim_memory){ nodes, sizeof(nodes) };
+}
+
+struct shim_memory shim_pools_memory(void)
+{
+	return (struct shim_memory){ nbq_pools, sizeof(nbq_pools) };
+}
+
+struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level)
+{
+	struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
+
+	return (struct shim_memory){ &pool->events, sizeof(pool->events) };
+}
+
 bool shim_is_in_free_node(const void *address)
 {
 	size_t offset = (const char *)address - (const char *)nodes;

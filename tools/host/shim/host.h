@@ -59,6 +59,16 @@ bool shim_is_in_free_node(const void *address);
 const struct nbq_node *shim_node_taken_last(void);
 /* Where a node says who stands in front of it. */
 const void *shim_prev_of(const struct nbq_node *node);
+/* The memory of all queue nodes; of the pools' heads; of one head's counters. */
+struct shim_memory {
+	const void *start;
+	size_t size;
+};
+
+struct shim_memory shim_nodes_memory(void);
+struct shim_memory shim_pools_memory(void);
+struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level);
+
 /* A counted event, of all pools; see nbq_event_read(). */
 u64 shim_event(const char *name);
 

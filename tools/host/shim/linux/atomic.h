@@ -26,6 +26,6 @@
 	SHIM_CMPXCHG((ptr), (old), (new), __ATOMIC_RELAXED)
 /* One step against interrupts on this CPU only, and orders nothing. */
 #define cmpxchg_local(ptr, old, new) \
-	SHIM_CMPXCHG((ptr), (old), (new), __ATOMIC_RELAXED)
+	SHIM_CMPXCHG_LOCAL((ptr), (old), (new))
 
 #endif

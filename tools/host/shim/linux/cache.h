@@ -4,5 +4,6 @@
 #define SHIM_LINUX_CACHE_H
 
 #define ____cacheline_aligned	__attribute__((__aligned__(64)))
+#define ____cacheline_aligned_in_smp	____cacheline_aligned
 
 #endif

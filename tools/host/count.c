@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counts what it takes to acquire a lock that nobody contends for and release it
+ * again: atomic operations, reads and writes, as in table 1 of
+ *
+ *	Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks",
+ *	PODC 2002.
+ *
+ * Measured on the shipped text (access_count.h), once all lock types are past
+ * their first acquisitions. What is written here is what print says, what --check
+ * holds the locks to, and why the two are not the same where they are not.
+ *
+ *	count [--check | --json FILE]
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <host.h>
+#include <linux/errno.h>
+#include <linux/slab.h>
+#include <nbqlock/stress/ops.h>
+#include <nbqlock/stress/paper_pool.h>
+
+#include "access_count.h"
+
+#define WARM_UP_PAIRS	100
+#define PAIRS		1000
+#define PATIENCE_NS	1000000
+
+/* What stress_waiter.own is, besides a queue node of the thread's. */
+enum own {
+	OWN_NODE,
+	OWN_RECORD,		/* ... for itself, with its nodes elsewhere */
+	OWN_PAPER_POOL,		/* a head for itself, then its nodes */
+};
+
+/**
+ * struct subject - a lock type
+ * @ops: the lock type
+ * @own: what its threads keep
+ * @printed: atomics, reads and writes in the paper's table; NULL: it has none
+ * @here: the same as they must be here; NULL: as printed. Of a lock type that
+ *	is not in print only the atomics are held to it.
+ * @why: what makes the difference to print
+ */
+struct subject {
+	const struct stress_ops *ops;
+	enum own own;
+	const unsigned int *printed;
+	const unsigned int *here;
+	const char *why;
+};
+
+#define TRIPLE(atomics, reads, writes) \
+	((const unsigned int []){ (atomics), (reads), (writes) })
+
+static const struct subject subjects[] = {
+	/* A swap to enter, a compare-and-swap to release, as CLH-NB in print. */
+	{ .ops = &stress_clh_nb, .here = TRIPLE(2, 0, 0) },
+	/*
+	 * One less than MCS-NB in print, which publishes AVAILABLE by a swap
+	 * before it tries to take itself off the tail.
+	 */
+	{ .ops = &stress_mcs_nb, .here = TRIPLE(2, 0, 0) },
+	/*
+	 * Two swaps to acquire, of the tail and of the last holder's next, and
+	 * one to release.
+	 */
+	{ .ops = &stress_swap_nb, .here = TRIPLE(3, 0, 0) },
+	{ .ops = &stress_tas_b, .printed = TRIPLE(1, 0, 1), .here = TRIPLE(1, 1, 1),
+	  .why =
+"it looks whether the lock is free before it swaps; print swaps at once"
+	},
+	{ .ops = &stress_tas_b_try, .printed = TRIPLE(1, 0, 1), .here = TRIPLE(1, 1, 1),
+	  .why = "as tas_b" },
+	{ .ops = &stress_clh, .own = OWN_RECORD,
+	  .printed = TRIPLE(1, 3, 4), .here = TRIPLE(1, 5, 4),
+	  .why =
+"the pointer to the thread's node is read twice to acquire, since the compiler cannot know that the store in between leaves it as it is, and once to release; in print, with both verbs inlined, once in all"
+	},
+	{ .ops = &stress_mcs, .printed = TRIPLE(2, 2, 1), .here = TRIPLE(2, 1, 1),
+	  .why =
+"the pointer to the thread's node is the caller's here, and counted apart"
+	},
+	{ .ops = &stress_clh_try, .printed = TRIPLE(2, 3, 3), .here = TRIPLE(2, 2, 2),
+	  .why =
+"the pointer to the thread's node, which print reads and writes once each, is the caller's here, and counted apart"
+	},
+	{ .ops = &stress_mcs_try, .printed = TRIPLE(2, 2, 1) },
+	{ .ops = &stress_clh_nb_paper, .own = OWN_PAPER_POOL, .printed = TRIPLE(2, 3, 4) },
+	{ .ops = &stress_mcs_nb_paper, .own = OWN_PAPER_POOL, .printed = TRIPLE(3, 3, 4) },
+};
+
+#define SUBJECTS	(sizeof(subjects) / sizeof(subjects[0]))
+
+/* The numbers of a pair. The first three are the paper's. */
+enum {
+	ATOMICS,
+	READS,
+	WRITES,
+	OWN_READS,
+	OWN_WRITES,
+	TALLY_READS,
+	TALLY_WRITES,
+	CALLER_READS,
+	CALLER_WRITES,
+	NUMBERS,
+};
+
+#define PAPERS_NUMBERS	(WRITES + 1)
+
+static const char * const number_names[NUMBERS] = {
+	"atomics", "reads", "writes", "own_reads", "own_writes",
+	"tally_reads", "tally_writes", "caller_reads", "caller_writes",
+};
+
+/**
+ * struct cost - the numbers of all pairs
+ * @sum: of all pairs
+ * @min: of the cheapest, number by number
+ * @max: of the dearest
+ */
+struct cost {
+	unsigned int sum[NUMBERS];
+	unsigned int min[NUMBERS];
+	unsigned int max[NUMBERS];
+};
+
+static union stress_lock lock;
+static struct stress_waiter waiter;
+
+void *shim_zalloc(size_t size)
+{
+	size_t whole_lines = (size + 63) / 64 * 64;
+	void *memory = aligned_alloc(64, whole_lines);
+
+	if (!memory)
+		abort();
+	memset(memory, 0, whole_lines);
+	/* A queue node, unless it turns out to be something else. */
+	access_declare(memory, whole_lines, MEMORY_SHARED);
+	return memory;
+}
+
+void shim_free(void *memory)
+{
+	free(memory);
+}
+
+static void declare_cpu(void)
+{
+	access_declare(&shim_cpu, sizeof(shim_cpu), MEMORY_CPU);
+	access_declare(&shim_level, sizeof(shim_level), MEMORY_CPU);
+	access_declare(&shim_preempt_off, sizeof(shim_preempt_off), MEMORY_CPU);
+	access_declare(&shim_hook, sizeof(shim_hook), MEMORY_CPU);
+}
+
+/* Pools and nodes of nbqlock. */
+static void declare_pool(void)
+{
+	struct shim_memory nodes = shim_nodes_memory();
+	struct shim_memory pools = shim_pools_memory();
+	struct shim_memory events = shim_events_memory(shim_cpu, shim_level);
+
+	access_declare(nodes.start, nodes.size, MEMORY_SHARED);
+	access_declare(pools.start, pools.size, MEMORY_OWN);
+	access_declare(events.start, events.size, MEMORY_TALLY);
+}
+
+static void declare_own(const struct subject *subject)
+{
+	struct paper_pool *pool = waiter.own;
+
+	switch (subject->own) {
+	case OWN_NODE:
+		break;
+	case OWN_RECORD:
+		access_declare_anew(waiter.own, MEMORY_OWN);
+		break;
+	case OWN_PAPER_POOL:
+		access_declare(pool, offsetof(struct paper_pool, nodes), MEMORY_OWN);
+		access_declare(&pool->reclaimed, sizeof(pool->reclaimed), MEMORY_TALLY);
+		break;
+	}
+}
+
+static void start(const struct subject *subject)
+{
+	const struct stress_ops *ops = subject->ops;
+
+	shim_pools_start(16, 16);
+	memset(&waiter, 0, sizeof(waiter));
+	access_forget_memory();
+	declare_cpu();
+	declare_pool();
+	access_declare(&lock, sizeof(lock), MEMORY_SHARED);
+	access_declare(&waiter, sizeof(waiter), MEMORY_CALLER);
+	if (ops->init(&lock) || (ops->enter && ops->enter(&lock, &waiter)))
+		abort();
+	declare_own(subject);
+}
+
+static void end(const struct subject *subject)
+{
+	const struct stress_ops *ops = subject->ops;
+
+	if (ops->destroy && ops->destroy(&lock))
+		abort();
+	if (ops->exit)
+		ops->exit(&lock, &waiter);
+}
+
+static void pair(const struct stress_ops *ops)
+{
+	memset(access_counts, 0, sizeof(access_counts));
+	access_counting = true;
+	if (ops->lock(&lock, &waiter, PATIENCE_NS))
+		abort();
+	ops->unlock(&lock, &waiter);
+	access_counting = false;
+}
+
+/* An atomic operation counts wherever it is. */
+static void read_counts(unsigned int *numbers)
+{
+	const struct accesses *own = &access_counts[MEMORY_OWN];
+	const struct accesses *shared = &access_counts[MEMORY_SHARED];
+	const struct accesses *tally = &access_counts[MEMORY_TALLY];
+	const struct accesses *caller = &access_counts[MEMORY_CALLER];
+
+	numbers[ATOMICS] = shared->atomics + own->atomics + tally->atomics +
+			   caller->atomics + access_counts[MEMORY_CPU].atomics;
+	numbers[READS] = shared->reads + own->reads;
+	numbers[WRITES] = shared->writes + own->writes;
+	numbers[OWN_READS] = own->reads;
+	numbers[OWN_WRITES] = own->writes;
+	numbers[TALLY_READS] = tally->reads;
+	numbers[TALLY_WRITES] = tally->writes;
+	numbers[CALLER_READS] = caller->reads;
+	numbers[CALLER_WRITES] = caller->writes;
+}
+
+static void add_pair(struct cost *cost, bool first)
+{
+	unsigned int numbers[NUMBERS];
+	unsigned int i;
+
+	read_counts(numbers);
+	for (i = 0; i < NUMBERS; i++) {
+		cost->sum[i] += numbers[i];
+		if (first || numbers[i] < cost->min[i])
+			cost->min[i] = numbers[i];
+		if (first || numbers[i] > cost->max[i])
+			cost->max[i] = numbers[i];
+	}
+}
+
+static void measure(const struct subject *subject, struct cost *cost)
+{
+	unsigned int i;
+
+	memset(cost, 0, sizeof(*cost));
+	start(subject);
+	for (i = 0; i < WARM_UP_PAIRS; i++)
+		pair(subject->ops);
+	for (i = 0; i < PAIRS; i++) {
+		pair(subject->ops);
+		add_pair(cost, i == 0);
+	}
+	end(subject);
+}
+
+static double mean(const struct cost *cost, unsigned int number)
+{
+	return (double)cost->sum[number] / PAIRS;
+}
+
+static bool is_steady(const struct cost *cost)
+{
+	return !memcmp(cost->min, cost->max, sizeof(cost->min));
+}
+
+static void print_row(const struct subject *subject, const struct cost *cost)
+{
+	const unsigned int *printed = subject->printed;
+	unsigned int i;
+
+	printf("%-13s", subject->ops->name);
+	for (i = 0; i < NUMBERS; i++)
+		printf("%*g", i % 2 || i < OWN_READS ? 7 : 3, mean(cost, i));
+	if (printed)
+		printf("   %u %u %u", printed[ATOMICS], printed[READS], printed[WRITES]);
+	printf("\n");
+}
+
+static void print_remarks(const struct subject *subject, const struct cost *cost)
+{
+	unsigned int i;
+
+	if (subject->why)
+		printf("%s: %s.\n", subject->ops->name, subject->why);
+	for (i = 0; i < NUMBERS; i++) {
+		if (cost->min[i] != cost->max[i])
+			printf("%s: %s from %u to %u a pair; the mean is shown.\n",
+			       subject->ops->name, number_names[i], cost->min[i],
+			       cost->max[i]);
+	}
+}
+
+static void print_table(const struct cost *costs)
+{
+	size_t i;
+
+	printf("Accesses of an acquisition and a release without contention, of %u pairs,\n",
+	       PAIRS);
+	printf("as gcc %s compiles them\n\n", __VERSION__);
+	printf("                                    of these     besides     besides\n");
+	printf("             atomic  reads writes    own r/w tallies r/w  caller r/w  print\n");
+	for (i = 0; i < SUBJECTS; i++)
+		print_row(&subjects[i], &costs[i]);
+	puts("\n"
+	     "own: what a thread or CPU keeps for itself between calls; the others are of\n"
+	     "the lock and its queue nodes. tallies: counts for people. caller: by which the\n"
+	     "driver names the thread. The CPU's own state (preemption count, number) and\n"
+	     "the stack are not counted. A compare-and-swap against this CPU's interrupts\n"
+	     "only, without lock prefix, is a read and a write. print: Scott 2002, table 1.");
+	for (i = 0; i < SUBJECTS; i++)
+		print_remarks(&subjects[i], &costs[i]);
+}
+
+static void write_numbers(FILE *file, const unsigned int *numbers)
+{
+	unsigned int i;
+
+	for (i = 0; i < NUMBERS; i++)
+		fprintf(file, "%s\"%s\": %u", i ? ", " : "", number_names[i],
+			numbers[i]);
+}
+
+static void write_lock(FILE *file, const struct subject *subject,
+		       const struct cost *cost)
+{
+	unsigned int i;
+
+	fprintf(file, "  \"%s\": {", subject->ops->name);
+	for (i = 0; i < NUMBERS; i++)
+		fprintf(file, "\"%s\": %g, ", number_names[i], mean(cost, i));
+	fprintf(file, "\n   \"min\": {");
+	write_numbers(file, cost->min);
+	fprintf(file, "},\n   \"max\": {");
+	write_numbers(file, cost->max);
+	fprintf(file, "}}");
+}
+
+static bool write_json(const char *name, const struct cost *costs)
+{
+	FILE *file = fopen(name, "w");
+	size_t i;
+
+	if (!file) {
+		perror(name);
+		return false;
+	}
+	fprintf(file, "{\"format\": 1, \"compiler\": \"gcc %s\", \"pairs\": %u,\n",
+		__VERSION__, PAIRS);
+	fprintf(file, " \"locks\": {\n");
+	for (i = 0; i < SUBJECTS; i++) {
+		write_lock(file, &subjects[i], &costs[i]);
+		fprintf(file, i + 1 < SUBJECTS ? ",\n" : "\n }}\n");
+	}
+	if (fclose(file)) {
+		perror(name);
+		return false;
+	}
+	return true;
+}
+
+/* As printed, or as it is said to be here; and the same for every pair. */
+static bool is_as_expected(const struct subject *subject, const struct cost *cost)
+{
+	const unsigned int *wanted = subject->here ?: subject->printed;
+	unsigned int i;
+
+	if (!subject->printed)
+		return cost->min[ATOMICS] == wanted[ATOMICS] &&
+		       cost->max[ATOMICS] == wanted[ATOMICS];
+	for (i = 0; i < PAPERS_NUMBERS; i++) {
+		if (cost->min[i] != wanted[i])
+			return false;
+	}
+	return is_steady(cost);
+}
+
+static bool check(const struct cost *costs)
+{
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < SUBJECTS; i++) {
+		const struct subject *subject = &subjects[i];
+		const struct cost *cost = &costs[i];
+		bool as_expected = is_as_expected(subject, cost);
+
+		good &= as_expected;
+		printf("%s count.%s: %g atomic, %g reads, %g writes%s\n",
+		       as_expected ? "ok" : "not ok", subject->ops->name,
+		       mean(cost, ATOMICS), mean(cost, READS), mean(cost, WRITES),
+		       !subject->printed ? "" :
+		       subject->here ? ", not as printed: see count.c" : ", as printed");
+	}
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	static struct cost costs[SUBJECTS];
+	size_t i;
+
+	for (i = 0; i < SUBJECTS; i++)
+		measure(&subjects[i], &costs[i]);
+
+	if (argc == 1)
+		print_table(costs);
+	else if (argc == 2 && !strcmp(argv[1], "--check"))
+		return check(costs) ? 0 : 1;
+	else if (argc == 3 && !strcmp(argv[1], "--json"))
+		return write_json(argv[2], costs) ? 0 : 1;
+	else
+		return fputs("usage: count [--check | --json FILE]\n", stderr), 2;
+	return 0;
+}

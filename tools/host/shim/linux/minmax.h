@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The smaller of two: arguments may be looked at twice. */
+#ifndef SHIM_LINUX_MINMAX_H
+#define SHIM_LINUX_MINMAX_H
+
+#define min(a, b)	((a) < (b) ? (a) : (b))
+
+#endif
