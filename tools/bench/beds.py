@@ -5,7 +5,7 @@ from functools import partial
 from typing import Callable, NamedTuple
 
 from bed.common import MOST_CPUS
-from bed.guest import QemuMachine, UserModeMachine
+from bed.guest import CountingMachine, QemuMachine, UserModeMachine
 from bed.kernels import debian_kernel, user_mode_kernel
 
 
@@ -29,4 +29,6 @@ BEDS = {
                        QemuMachine, 16),
     "debian-6.1": Bed("Debian's Linux 6.1 in QEMU", partial(debian_kernel, "6.1"),
                       QemuMachine, 16),
+    "icount": Bed("Debian's Linux 6.12 in QEMU, 1 ns an instruction",
+                  partial(debian_kernel, "6.12"), CountingMachine, 1, slowness=20),
 }

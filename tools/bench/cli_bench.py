@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from bed.common import PROJECT, Trouble, cores, say
-from bench import results
+from bench import results, table1
 from bench import scenario as scenarios
 from bench.cli import STOPPED, add, positive, setup, undisturbed
 from bench.progress import Progress, clock, counted
@@ -127,7 +127,19 @@ def make(job, folder, progress):
                 results.write_scenario(folder, result)
                 announce(job)
                 print_table(COLUMNS, groups_of(result))
-    return well(result)
+    return count_accesses(job.scenario, folder) and well(result)
+
+
+def count_accesses(plan, folder):
+    """What belongs to Table 1 and is no run. Its trouble does not undo the runs."""
+    if plan.name != table1.TIME:
+        return True
+    try:
+        table1.measure_counts(folder)
+    except Trouble as trouble:
+        say(str(trouble))
+        return False
+    return True
 
 
 def draw(folder):

@@ -18,6 +18,7 @@ from bench import scenario as scenarios
 
 FORMAT = 1
 MACHINE = "machine.json"
+COUNTS = "counts.json"		# of tools/host/count, see table1.py
 PASS = "PASS"
 # Values of "result" that stay text, whatever they look like.
 TEXTS = {"lock", "cpus", "verdict"}
@@ -269,7 +270,7 @@ def open_folder(path):
         raise Trouble(f"{path} is not a folder of results: it has no {MACHINE}")
     found = {}
     for file in sorted(path.glob("*.json")):
-        if file.name != MACHINE:
+        if file.name not in (MACHINE, COUNTS):
             result = from_data(read_json(file), file)
             found[result.name] = result
     return Folder(path, read_json(machine_file), found)

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Table 1: what a lock costs alone, in time, instructions and accesses to memory.
+
+As in section 3.1 of
+
+    Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002
+
+one thread acquires and releases a lock that nobody else wants, with no work
+inside or outside, and the cost of the loop around it is taken off. The table is
+put together from three sources:
+
+time            scenario "table1", in user-mode Linux: its code runs on the
+                machine's processor as it is, so these are real nanoseconds.
+                Median and range of the rounds; the paper took the least of 8.
+instructions    scenario "table1-instructions", on Debian's kernel in QEMU, whose
+                clock counts instructions (bed "icount"). It says how much code
+                a pair is, not how long that takes: an atomic operation is one
+                instruction, and the dearest of all.
+accesses        tools/host/count: the shipped files count their own atomic
+                operations, reads and writes; see there for what is counted.
+
+Cache misses are in none of them: neither QEMU's emulation nor user-mode Linux has
+hardware counters. With one thread there are none after the first pair, anyway;
+the paper's table, too, is of locks that stay in the cache.
+"""
+
+from pathlib import Path
+from statistics import median
+import subprocess
+from typing import NamedTuple, Optional, Tuple
+
+from bed.common import PROJECT, Trouble
+from bench.results import COUNTS, open_folder, read_json
+
+TIME = "table1"
+INSTRUCTIONS = "table1-instructions"
+KERNELS_LOCK = "raw_spinlock"	# what the others are compared with ...
+PAPERS_LOCK = "tas_b"		# ... and what the paper compares with
+COUNT_SECONDS = 120
+
+MISSING = "-"
+HEADINGS = ("lock", "ns", "min", "max", f"of {KERNELS_LOCK}", f"of {PAPERS_LOCK}",
+            "instructions", "atomic", "reads", "writes",
+            "in print: cycles", "of TAS-B", "atomic/reads/writes")
+
+
+class Printed(NamedTuple):
+    """A line of the paper's table."""
+    cycles: int
+    atomics: int
+    reads: int
+    writes: int
+
+
+# Scott 2002, table 1, measured on a Sun Enterprise 10000, 466 MHz UltraSPARC 2.
+PRINTED = {
+    "tas_b": Printed(19, 1, 0, 1),
+    "tas_b_try": Printed(19, 1, 0, 1),
+    "clh": Printed(35, 1, 3, 4),
+    "clh_try": Printed(67, 2, 3, 3),
+    "clh_nb_paper": Printed(75, 2, 3, 4),
+    "mcs": Printed(59, 2, 2, 1),
+    "mcs_try": Printed(59, 2, 2, 1),
+    "mcs_nb_paper": Printed(91, 3, 3, 4),
+}
+
+
+# Time and instructions
+
+def pass_ns(run):
+    """A pass of the driver's loop, with the lock; None if it is not known."""
+    elapsed, acquisitions = run.result.get("elapsed_ns"), run.result.get("acquisitions")
+    return elapsed / acquisitions if run.passed and elapsed and acquisitions else None
+
+
+def alone_ns(run):
+    """An acquisition and its release, without the loop; None if it is not known."""
+    each, loop = pass_ns(run), run.result.get("empty_loop_ps")
+    return None if each is None or loop is None else each - loop / 1000
+
+
+def by_round(result, lock):
+    """{round: ns} of a lock."""
+    times = {run.round: alone_ns(run) for run in result.runs_of(lock)} if result else {}
+    return {number: time for number, time in times.items() if time is not None}
+
+
+def ratios(mine, its):
+    """Round by round, as the two of a round ran right after one another."""
+    return [time / its[number] for number, time in mine.items() if its.get(number, 0) > 0]
+
+
+# Accesses
+
+def measure_counts(folder):
+    """Count the accesses of each lock, to counts.json in a folder of results."""
+    path = Path(folder) / COUNTS
+    if path.exists():
+        return
+    try:
+        done = subprocess.run([PROJECT / "tools/host/count", "--json", path], text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False, timeout=COUNT_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise Trouble(f"tools/host/count was not done after {COUNT_SECONDS} s") from None
+    if done.returncode or not path.exists():
+        raise Trouble(f"tools/host/count has counted no accesses: {done.stdout.strip()}")
+
+
+def counts_in(folder):
+    """{lock: {number's name: value}}; empty if nothing was counted."""
+    path = folder.path / COUNTS
+    return read_json(path)["locks"] if path.exists() else {}
+
+
+# The table
+
+class Line(NamedTuple):
+    """A lock's part of the table, in numbers."""
+    lock: str
+    times: Tuple[float, ...]
+    of_kernels: Tuple[float, ...]
+    of_papers: Tuple[float, ...]
+    instructions: Tuple[float, ...]
+    counts: dict
+    printed: Optional[Printed]
+
+    def cells(self):
+        return (self.lock, *self.time_cells(), middle(self.instructions, 1),
+                *(number(self.counts.get(name)) for name in ("atomics", "reads", "writes")),
+                *self.printed_cells())
+
+    def time_cells(self):
+        least = (min(self.times),) if self.times else ()
+        most = (max(self.times),) if self.times else ()
+        return (middle(self.times, 1), middle(least, 1), middle(most, 1),
+                middle(self.of_kernels, 2), middle(self.of_papers, 2))
+
+    def printed_cells(self):
+        if not self.printed:
+            return (MISSING,) * 3
+        cycles, *accesses = self.printed
+        return (str(cycles), f"{cycles / PRINTED[PAPERS_LOCK].cycles:.2f}",
+                "/".join(str(each) for each in accesses))
+
+
+def middle(values, digits):
+    return f"{median(values):.{digits}f}" if values else MISSING
+
+
+def number(value):
+    return MISSING if value is None else f"{value:g}"
+
+
+def locks_of(time, instructions, counts):
+    """Whatever was measured, in the driver's order as far as that is known."""
+    names = [name for result in (time, instructions) if result for name in result.locks]
+    return list(dict.fromkeys([*names, *counts]))
+
+
+def lines(time, instructions, counts):
+    """[Line]; time, instructions: ScenarioResults or None; counts: as counts_in()."""
+    kernels, papers = by_round(time, KERNELS_LOCK), by_round(time, PAPERS_LOCK)
+    found = []
+    for lock in locks_of(time, instructions, counts):
+        mine = by_round(time, lock)
+        found.append(Line(lock, tuple(mine.values()), tuple(ratios(mine, kernels)),
+                          tuple(ratios(mine, papers)),
+                          tuple(by_round(instructions, lock).values()),
+                          counts.get(lock, {}), PRINTED.get(lock)))
+    return found
+
+
+def table(folder):
+    """Table 1 of a result folder, which may be a path.
+
+    Returns (headings, rows, notes): words, rows of words, sentences. There are no
+    rows if the folder has neither of the two scenarios.
+    """
+    folder = open_folder(folder) if isinstance(folder, (str, Path)) else folder
+    time, instructions = (folder.scenarios.get(name) for name in (TIME, INSTRUCTIONS))
+    if not time and not instructions:
+        return HEADINGS, [], []
+    counts = counts_in(folder)
+    rows = [line.cells() for line in lines(time, instructions, counts)]
+    return HEADINGS, rows, notes(time, instructions, counts)
+
+
+# What has to be said with it
+
+def notes(time, instructions, counts):
+    return [*time_notes(time), *instruction_notes(instructions), *count_notes(counts),
+            "In print: Scott 2002, table 1, cycles of a 466 MHz UltraSPARC 2, the least of 8 "
+            "runs. A cycle there and a nanosecond here are not comparable; the ratios to "
+            "TAS-B are.",
+            "Cache misses are not measured: neither user-mode Linux nor QEMU's emulation has "
+            "hardware counters. All of this is in the cache, as in print."]
+
+
+def loop_note(result, unit):
+    """What the driver's loop costs by itself, which is taken off."""
+    loops = [run.result["empty_loop_ps"] / 1000 for run in result.runs
+             if run.passed and "empty_loop_ps" in run.result]
+    if not loops:
+        return f"The cost of the loop was not measured, so no {unit} are known."
+    return (f"The cost of the driver's loop, {median(loops):.1f} {unit} "
+            f"({min(loops):.1f} to {max(loops):.1f}), is taken off.")
+
+
+def time_notes(result):
+    if not result:
+        return []
+    return [f"Time: user-mode Linux {result.kernel}, one thread on one CPU, ns for an "
+            f"acquisition and its release; median, least and most of {result.plan.rounds} "
+            "rounds; ratios are medians of those of each round. "
+            f"{loop_note(result, 'ns')}"]
+
+
+def instruction_notes(result):
+    if not result:
+        return []
+    return [f"Instructions: x86-64, Linux {result.kernel} in QEMU with a clock that counts "
+            "them, median. They include the timer's tick, about 2 in 1000. "
+            f"{loop_note(result, 'instructions')}"]
+
+
+def count_notes(counts):
+    if not counts:
+        return ["The accesses to memory were not counted."]
+    said = ["Atomic operations, reads and writes: counted in the shipped files as compiled "
+            "on the host; of locks, queue nodes, and what a thread or CPU keeps for itself. "
+            "The kernel's own locks cannot be compiled there. Not among them are "
+            "nbqlock's counters of events, "
+            f"{tally(counts)}, which the printed locks do not have."]
+    uneven = [lock for lock, found in counts.items() if found["min"] != found["max"]]
+    if uneven:
+        said.append(f"Of {', '.join(uneven)} not every pair costs the same; the mean is "
+                    "shown.")
+    return said
+
+
+def tally(counts):
+    """The increments of nbqlock's counters in a pair, in words."""
+    most = max(found["tally_writes"] for found in counts.values())
+    return f"{most:g} increments a pair"

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Table 1 from made-up results: its arithmetic, what is missing, its files."""
+
+from pathlib import Path
+import tempfile
+import unittest
+
+from bed.common import Trouble
+from bench import results, scenario, table1
+from bench.beds import BEDS
+from bench.results import RunRecord, ScenarioResult
+
+MACHINE = {"format": results.FORMAT}
+COUNTED = {"atomics": 2, "reads": 9.5, "writes": 5, "own_reads": 2, "own_writes": 0,
+           "tally_reads": 3, "tally_writes": 3, "caller_reads": 0, "caller_writes": 0,
+           "min": {"reads": 9}, "max": {"reads": 9}}
+
+
+def run(lock, number, ns, loop_ns=20, verdict="PASS"):
+    """A run in which a pass of the loop has taken so long, 1000 times."""
+    result = {"elapsed_ns": ns * 1000, "acquisitions": 1000}
+    if loop_ns is not None:
+        result["empty_loop_ps"] = loop_ns * 1000
+    return RunRecord(lock, number, {"cpus": 1}, {}, result, verdict)
+
+
+def result(name, runs):
+    plan = scenario.read(scenario.SCENARIOS / f"{name}.ini")
+    made = ScenarioResult(plan, list(dict.fromkeys(run.lock for run in runs)),
+                          [{"cpus": 1}], "7.2")
+    made.runs = runs
+    return made
+
+
+def rows_of(time, instructions, counts):
+    lines = table1.lines(time, instructions, counts)
+    return {line.lock: dict(zip(table1.HEADINGS, line.cells())) for line in lines}
+
+
+class Arithmetic(unittest.TestCase):
+    def test_loop_is_taken_off_each_run(self):
+        self.assertEqual(table1.alone_ns(run("clh", 0, 55, loop_ns=20)), 35)
+
+    def test_unknown_loop_leaves_the_cost_unknown(self):
+        self.assertIsNone(table1.alone_ns(run("clh", 0, 55, loop_ns=None)))
+
+    def test_failed_or_empty_runs_have_no_cost(self):
+        self.assertIsNone(table1.alone_ns(run("clh", 0, 55, verdict="FAIL lost updates")))
+        self.assertIsNone(table1.alone_ns(RunRecord("clh", 0, {}, {}, {}, "no verdict")))
+        idle = RunRecord("clh", 0, {}, {}, {"elapsed_ns": 5, "acquisitions": 0,
+                                            "empty_loop_ps": 1}, "PASS")
+        self.assertIsNone(table1.alone_ns(idle))
+
+    def test_median_least_and_most(self):
+        times = [run("clh", number, ns) for number, ns in enumerate((50, 90, 60))]
+        row = rows_of(result("table1", times), None, {})["clh"]
+        self.assertEqual((row["ns"], row["min"], row["max"]), ("40.0", "30.0", "70.0"))
+
+    def test_ratios_are_of_the_same_round(self):
+        # In round 1 everything took twice as long.
+        times = [run("raw_spinlock", 0, 30), run("raw_spinlock", 1, 40),
+                 run("tas_b", 0, 40), run("tas_b", 1, 60),
+                 run("clh", 0, 50), run("clh", 1, 80)]
+        row = rows_of(result("table1", times), None, {})["clh"]
+        self.assertEqual((row["of raw_spinlock"], row["of tas_b"]), ("3.00", "1.50"))
+
+    def test_round_without_the_reference_has_no_ratio(self):
+        times = [run("tas_b", 1, 40), run("clh", 0, 50), run("clh", 1, 80)]
+        row = rows_of(result("table1", times), None, {})["clh"]
+        self.assertEqual((row["of raw_spinlock"], row["of tas_b"]), ("-", "3.00"))
+
+
+class Merging(unittest.TestCase):
+    def test_three_sources_come_together_by_lock(self):
+        time = result("table1", [run("raw_spinlock", 0, 30), run("clh_nb", 0, 50)])
+        instructions = result("table1-instructions", [run("clh_nb", 0, 120, loop_ns=90)])
+        rows = rows_of(time, instructions, {"clh_nb": COUNTED, "mcs": COUNTED})
+        self.assertEqual(list(rows), ["raw_spinlock", "clh_nb", "mcs"])
+        ours = rows["clh_nb"]
+        self.assertEqual([ours[head] for head in ("ns", "instructions", "atomic", "reads",
+                                                  "writes")],
+                         ["30.0", "30.0", "2", "9.5", "5"])
+        kernels = rows["raw_spinlock"]
+        self.assertEqual([kernels[head] for head in ("instructions", "atomic", "reads")],
+                         ["-", "-", "-"])
+
+    def test_print_stands_beside_the_printed_locks_only(self):
+        rows = rows_of(result("table1", [run("clh", 0, 50), run("clh_nb", 0, 50)]), None, {})
+        self.assertEqual(list(rows["clh"].values())[-3:], ["35", "1.84", "1/3/4"])
+        self.assertEqual(list(rows["clh_nb"].values())[-3:], ["-", "-", "-"])
+
+    def test_every_row_has_every_cell(self):
+        for line in table1.lines(None, None, {lock: COUNTED for lock in table1.PRINTED}):
+            self.assertEqual(len(line.cells()), len(table1.HEADINGS))
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name)
+        self.addCleanup(self.folder.cleanup)
+        results.write_new(self.path / results.MACHINE, results.as_json(MACHINE))
+
+    def test_folder_without_the_scenarios_has_no_rows(self):
+        self.assertEqual(table1.table(self.path)[1:], ([], []))
+
+    def test_folder_is_read_with_and_without_counts(self):
+        results.write_scenario(self.path, result("table1", [run("clh", 0, 50)]))
+        headings, rows, notes = table1.table(self.path)
+        self.assertEqual((headings, len(rows)), (table1.HEADINGS, 1))
+        self.assertIn("The accesses to memory were not counted.", notes)
+        counts = {"format": results.FORMAT, "locks": {"clh": COUNTED}}
+        results.write_new(self.path / results.COUNTS, results.as_json(counts))
+        _, rows, notes = table1.table(results.open_folder(self.path))
+        self.assertEqual(rows[0][table1.HEADINGS.index("reads")], "9.5")
+        self.assertNotIn("The accesses to memory were not counted.", notes)
+
+    def test_accesses_are_counted_once_a_folder(self):
+        table1.measure_counts(self.path)
+        first = (self.path / results.COUNTS).read_bytes()
+        table1.measure_counts(self.path)
+        self.assertEqual((self.path / results.COUNTS).read_bytes(), first)
+        counts = table1.counts_in(results.open_folder(self.path))
+        self.assertEqual(set(table1.PRINTED) - set(counts), set())
+        for lock in ("clh_nb_paper", "mcs_nb_paper", "mcs_try"):
+            with self.subTest(lock=lock):
+                self.assertEqual(tuple(counts[lock][name] for name in
+                                       ("atomics", "reads", "writes")),
+                                 table1.PRINTED[lock][1:])
+
+    def test_counts_that_cannot_be_written_are_trouble(self):
+        with self.assertRaises(Trouble):
+            table1.measure_counts(self.path / "nowhere")
+
+
+class Scenarios(unittest.TestCase):
+    def test_both_are_of_one_thread_on_one_cpu_without_work(self):
+        for name in (table1.TIME, table1.INSTRUCTIONS):
+            with self.subTest(scenario=name):
+                plan = scenario.read(scenario.SCENARIOS / f"{name}.ini")
+                self.assertEqual(plan.points(cores=4), [{"cpus": 1}])
+                for knob in ("cs_ns", "ncs_ns", "sample_every"):
+                    self.assertEqual(plan.load[knob], 0)
+                self.assertIn(plan.bed, BEDS)
+
+    def test_counting_bed_has_one_cpu(self):
+        self.assertEqual(BEDS["icount"].most_cpus, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
