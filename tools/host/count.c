@@ -56,19 +56,55 @@ struct subject {
 #define TRIPLE(atomics, reads, writes) \
 	((const unsigned int []){ (atomics), (reads), (writes) })
 
+/* Our own, by the verbs that the stress driver uses. */
+#define NBQ_OPS(X)							\
+static int X##_init(union stress_lock *lock)				\
+{									\
+	nbq_##X##_init(&lock->nbq_##X);					\
+	return 0;							\
+}									\
+									\
+static int X##_lock(union stress_lock *lock, struct stress_waiter *me,	\
+		    ktime_t patience)					\
+{									\
+	return nbq_##X##_lock_timeout(&lock->nbq_##X, patience);	\
+}									\
+									\
+static void X##_unlock(union stress_lock *lock, struct stress_waiter *me)	\
+{									\
+	nbq_##X##_unlock(&lock->nbq_##X);				\
+}									\
+									\
+static int X##_destroy(union stress_lock *lock)				\
+{									\
+	return nbq_##X##_destroy(&lock->nbq_##X);			\
+}									\
+									\
+static const struct stress_ops X##_nb = {				\
+	.name = #X "_nb",						\
+	.init = X##_init,						\
+	.lock = X##_lock,						\
+	.unlock = X##_unlock,						\
+	.destroy = X##_destroy,						\
+}
+
+NBQ_OPS(clh);
+NBQ_OPS(mcs);
+NBQ_OPS(swap);
+
 static const struct subject subjects[] = {
 	/* A swap to enter, a compare-and-swap to release, as CLH-NB in print. */
-	{ .ops = &stress_clh_nb, .here = TRIPLE(2, 0, 0) },
+	{ .ops = &clh_nb, .here = TRIPLE(2, 0, 0) },
 	/*
 	 * One less than MCS-NB in print, which publishes AVAILABLE by a swap
 	 * before it tries to take itself off the tail.
 	 */
-	{ .ops = &stress_mcs_nb, .here = TRIPLE(2, 0, 0) },
+	{ .ops = &mcs_nb, .here = TRIPLE(2, 0, 0) },
 	/*
 	 * Two swaps to acquire, of the tail and of the last holder's next, and
 	 * one to release.
 	 */
-	{ .ops = &stress_swap_nb, .here = TRIPLE(3, 0, 0) },
+	{ .ops = &swap_nb, .here = TRIPLE(3, 0, 0) },
 	{ .ops = &stress_tas_b, .printed = TRIPLE(1, 0, 1), .here = TRIPLE(1, 1, 1),
 	  .why =
 "it looks whether the lock is free before it swaps; print swaps at once"
