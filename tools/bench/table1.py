@@ -189,7 +189,7 @@ def table(folder):
 # What has to be said with it
 
 def notes(time, instructions, counts):
-    return [*time_notes(time), *instruction_notes(instructions), *count_notes(counts),
+    return [*time_notes(time), *instruction_notes(instructions, time), *count_notes(counts),
             "In print: Scott 2002, table 1, cycles of a 466 MHz UltraSPARC 2, the least of 8 "
             "runs. A cycle there and a nanosecond here are not comparable; the ratios to "
             "TAS-B are.",
@@ -203,8 +203,8 @@ def loop_note(result, unit):
              if run.passed and "empty_loop_ps" in run.result]
     if not loops:
         return f"The cost of the loop was not measured, so no {unit} are known."
-    return (f"The cost of the driver's loop, {median(loops):.1f} {unit} "
-            f"({min(loops):.1f} to {max(loops):.1f}), is taken off.")
+    return (f"The cost of the driver's loop around two empty functions, "
+            f"{median(loops):.1f} {unit} ({min(loops):.1f} to {max(loops):.1f}), is taken off.")
 
 
 def time_notes(result):
@@ -216,12 +216,14 @@ def time_notes(result):
             f"{loop_note(result, 'ns')}"]
 
 
-def instruction_notes(result):
+def instruction_notes(result, time):
     if not result:
         return []
-    return [f"Instructions: x86-64, Linux {result.kernel} in QEMU with a clock that counts "
-            "them, median. They include the timer's tick, about 2 in 1000. "
-            f"{loop_note(result, 'instructions')}"]
+    missing = [lock for lock in (time.locks if time else []) if lock not in result.locks]
+    absent = f" That kernel has no {', '.join(missing)}." if missing else ""
+    return [f"Instructions: x86-64, Linux {result.kernel} in QEMU, whose clock counts them; "
+            f"median. {loop_note(result, 'instructions')} The timer's tick adds 2 in 1000 of "
+            f"loop and lock together, less than half an instruction.{absent}"]
 
 
 def count_notes(counts):

@@ -94,6 +94,27 @@ class Merging(unittest.TestCase):
             self.assertEqual(len(line.cells()), len(table1.HEADINGS))
 
 
+class Notes(unittest.TestCase):
+    def test_locks_of_one_kernel_only_are_named(self):
+        time = result("table1", [run("clh", 0, 50), run("rqspinlock", 0, 50)])
+        instructions = result("table1-instructions", [run("clh", 0, 120)])
+        said = " ".join(table1.notes(time, instructions, {}))
+        self.assertIn("That kernel has no rqspinlock.", said)
+        said = " ".join(table1.notes(None, instructions, {}))
+        self.assertNotIn("That kernel has no", said)
+
+    def test_loop_is_named_or_said_to_be_missing(self):
+        time = result("table1", [run("clh", 0, 50), run("clh", 1, 50, loop_ns=22)])
+        self.assertIn("21.0 ns (20.0 to 22.0)", " ".join(table1.notes(time, None, {})))
+        time = result("table1", [run("clh", 0, 50, loop_ns=None)])
+        self.assertIn("was not measured", " ".join(table1.notes(time, None, {})))
+
+    def test_uneven_locks_are_named(self):
+        uneven = {**COUNTED, "max": {"reads": 10}}
+        said = " ".join(table1.notes(None, None, {"clh_nb": COUNTED, "swap_nb": uneven}))
+        self.assertIn("Of swap_nb not every pair", said)
+
+
 class Files(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
