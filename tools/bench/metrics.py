@@ -98,6 +98,13 @@ def overburdened(run, context):
     return bool(cpus and context and context.cores and cpus > context.cores)
 
 
+def alone_ns(run, _context):
+    """A pass of the driver's loop, less one without a lock; in table 1's scenarios."""
+    each = ratio(figure(run, "elapsed_ns"), figure(run, "acquisitions"))
+    loop = figure(run, "empty_loop_ps")
+    return None if None in (each, loop) else each - loop / 1000
+
+
 def preempted_inside_ns(run, context):
     """Tx, the time that a critical section is preempted, on average.
 
@@ -263,6 +270,9 @@ METRICS = {metric.name: metric for metric in [
            named("jain_permille", 1000), "1: all threads got the same; 1/n: one got all"),
     Metric("longest_gap_ms", "longest without the lock", "ms",
            ("longest_gap_ns",), named("longest_gap_ns", 1e6)),
+    Metric("alone_ns", "acquire and release alone", "ns",
+           ("elapsed_ns", "acquisitions", "empty_loop_ps"), alone_ns,
+           "without the cost of the driver's loop"),
     Metric("spread", "spread over the threads", "%",
            ("thread_stddev", "threads", "acquisitions"), spread,
            "standard deviation of the mean"),

@@ -30,6 +30,7 @@ import subprocess
 from typing import NamedTuple, Optional, Tuple
 
 from bed.common import PROJECT, Trouble
+from bench.metrics import METRICS
 from bench.results import COUNTS, open_folder, read_json
 
 TIME = "table1"
@@ -67,21 +68,9 @@ PRINTED = {
 
 # Time and instructions
 
-def pass_ns(run):
-    """A pass of the driver's loop, with the lock; None if it is not known."""
-    elapsed, acquisitions = run.result.get("elapsed_ns"), run.result.get("acquisitions")
-    return elapsed / acquisitions if run.passed and elapsed and acquisitions else None
-
-
-def alone_ns(run):
-    """An acquisition and its release, without the loop; None if it is not known."""
-    each, loop = pass_ns(run), run.result.get("empty_loop_ps")
-    return None if each is None or loop is None else each - loop / 1000
-
-
 def by_round(result, lock):
     """{round: ns} of a lock."""
-    times = {run.round: alone_ns(run) for run in result.runs_of(lock)} if result else {}
+    times = {run.round: METRICS["alone_ns"].of(run) for run in result.runs_of(lock)} if result else {}
     return {number: time for number, time in times.items() if time is not None}
 
 

@@ -27,6 +27,9 @@ class Figures(unittest.TestCase):
     def test_iteration_time_is_by_the_attempts_of_all_threads(self):
         self.assertEqual(of("iteration_time_us"), 20)
 
+    def test_cost_alone_leaves_out_the_loop(self):
+        self.assertAlmostEqual(of("alone_ns"), 100_000 - 2.5)
+
     def test_passing_time_leaves_out_the_work_inside_and_nothing_else(self):
         self.assertAlmostEqual(of("passing_time_us"), 100 - 0.305)
 

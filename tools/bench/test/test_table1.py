@@ -38,19 +38,6 @@ def rows_of(time, instructions, counts):
 
 
 class Arithmetic(unittest.TestCase):
-    def test_loop_is_taken_off_each_run(self):
-        self.assertEqual(table1.alone_ns(run("clh", 0, 55, loop_ns=20)), 35)
-
-    def test_unknown_loop_leaves_the_cost_unknown(self):
-        self.assertIsNone(table1.alone_ns(run("clh", 0, 55, loop_ns=None)))
-
-    def test_failed_or_empty_runs_have_no_cost(self):
-        self.assertIsNone(table1.alone_ns(run("clh", 0, 55, verdict="FAIL lost updates")))
-        self.assertIsNone(table1.alone_ns(RunRecord("clh", 0, {}, {}, {}, "no verdict")))
-        idle = RunRecord("clh", 0, {}, {}, {"elapsed_ns": 5, "acquisitions": 0,
-                                            "empty_loop_ps": 1}, "PASS")
-        self.assertIsNone(table1.alone_ns(idle))
-
     def test_median_least_and_most(self):
         times = [run("clh", number, ns) for number, ns in enumerate((50, 90, 60))]
         row = rows_of(result("table1", times), None, {})["clh"]
