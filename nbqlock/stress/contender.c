@@ -133,12 +133,15 @@ static void attempt(struct contender *contender)
 	stress_stopwatch_stop(&watch);
 	if (ret) {
 		gave_up(contender, ret);
+		stress_timings_failure(&contender->timings, &watch);
 		if (ret == -ETIMEDOUT)
 			stress_timings_timeout(&contender->timings, &watch, ops,
 					       patience);
 		return;
 	}
+	stress_stopwatch_enter(&watch, &run->guarded);
 	be_owner(contender);
+	stress_stopwatch_leave(&watch, &run->guarded);
 	ops->unlock(&run->lock, &contender->waiter);
 
 	WRITE_ONCE(contender->acquisitions, contender->acquisitions + 1);

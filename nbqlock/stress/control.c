@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Start, stop and watch a run: the debugfs files run, status and result.
+ * Start, stop and watch a run: the debugfs files run, status, result and those
+ * beside it.
  *
  * The writer of "run" makes the run and sleeps until it is over. Whoever wants
  * to end it earlier sets stop_requested and wakes the writer; only the writer
@@ -194,19 +195,34 @@ static int status_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(status);
 
-static int result_show(struct seq_file *m, void *unused)
+/* The result, and whatever else there is to see of the last run. */
+static int view_show(struct seq_file *m, void *unused)
 {
+	const struct stress_view *view = m->private;
+
 	mutex_lock(&control_mutex);
 	if (current_run)
 		seq_puts(m, "the run is not over\n");
 	else if (have_report)
-		stress_report_show(m, &last_report);
+		view->show(m, &last_report, view);
 	else
 		seq_puts(m, "no run yet\n");
 	mutex_unlock(&control_mutex);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(result);
+
+static int view_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, view_show, inode->i_private);
+}
+
+static const struct file_operations view_fops = {
+	.owner = THIS_MODULE,
+	.open = view_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
 
 /**
  * stress_control_start() - Make the files.
@@ -214,16 +230,20 @@ DEFINE_SHOW_ATTRIBUTE(result);
  */
 void stress_control_start(struct dentry *dir)
 {
+	const struct stress_view *view;
+
 	debugfs_create_file("run", 0200, dir, NULL, &run_fops);
 	debugfs_create_file("status", 0444, dir, NULL, &status_fops);
-	debugfs_create_file("result", 0444, dir, NULL, &result_fops);
+	for (view = stress_views; view->name; view++)
+		debugfs_create_file(view->name, 0444, dir, (void *)view,
+				    &view_fops);
 }
 
 /**
  * stress_control_stop() - End the run, and let no other begin.
  *
  * Waits for threads that had not come back, however long that takes: they
- * execute this module.
+ * execute this module. What the last run has found is forgotten.
  */
 void stress_control_stop(void)
 {
@@ -235,4 +255,9 @@ void stress_control_stop(void)
 
 	if (stuck_run && stress_run_join(stuck_run, MAX_SCHEDULE_TIMEOUT))
 		stress_run_free(stuck_run);
+
+	mutex_lock(&control_mutex);
+	have_report = false;
+	stress_report_forget(&last_report);
+	mutex_unlock(&control_mutex);
 }

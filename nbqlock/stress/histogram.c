@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Log-linear histograms: add, merge, read a percentile.
+ * Log-linear histograms: add, merge, read a percentile or the mean.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
+#include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include "histogram.h"
+#include "visible.h"
 
 #define SUB_BUCKETS	BIT(HISTOGRAM_SUB_BITS)
+#define LAST_BUCKET	(HISTOGRAM_BUCKETS - 1)
 
 static unsigned int bucket_of(u64 value)
 {
@@ -22,25 +25,59 @@ static unsigned int bucket_of(u64 value)
 	return (shift << HISTOGRAM_SUB_BITS) + (unsigned int)(value >> shift);
 }
 
-static u64 middle_of(unsigned int bucket)
+/**
+ * stress_histogram_bounds() - What is in a bucket?
+ * @bucket: its number, below %HISTOGRAM_BUCKETS
+ * @lowest: the least value that is counted there
+ * @highest: the greatest; the last bucket takes all that there are above, too
+ */
+void stress_histogram_bounds(unsigned int bucket, u64 *lowest, u64 *highest)
 {
-	unsigned int shift;
-	u64 low;
+	unsigned int shift = 0;
 
-	if (bucket < 2 * SUB_BUCKETS)
-		return bucket;
-	shift = (bucket >> HISTOGRAM_SUB_BITS) - 1;
-	low = (u64)(SUB_BUCKETS + bucket % SUB_BUCKETS) << shift;
-	return low + (BIT_ULL(shift) >> 1);
+	*lowest = bucket;
+	if (bucket >= 2 * SUB_BUCKETS) {
+		shift = (bucket >> HISTOGRAM_SUB_BITS) - 1;
+		*lowest = (u64)(SUB_BUCKETS + bucket % SUB_BUCKETS) << shift;
+	}
+	*highest = bucket < LAST_BUCKET ? *lowest + BIT_ULL(shift) - 1 : U64_MAX;
 }
+EXPORT_SYMBOL_IF_KUNIT(stress_histogram_bounds);
 
+/**
+ * stress_histogram_add() - Count a value.
+ * @histogram: where
+ * @value: what
+ */
 void stress_histogram_add(struct stress_histogram *histogram, u64 value)
 {
-	histogram->buckets[bucket_of(value)]++;
-	histogram->count++;
+	stress_histogram_add_many(histogram, value, 1);
+}
+EXPORT_SYMBOL_IF_KUNIT(stress_histogram_add);
+
+/**
+ * stress_histogram_add_many() - Count a value several times.
+ * @histogram: where
+ * @value: what
+ * @times: how often; 0: not at all
+ */
+void stress_histogram_add_many(struct stress_histogram *histogram, u64 value,
+			       u64 times)
+{
+	if (!times)
+		return;
+	histogram->buckets[bucket_of(value)] += times;
+	histogram->count += times;
+	histogram->sum += value * times;
 	histogram->max = max(histogram->max, value);
 }
+EXPORT_SYMBOL_IF_KUNIT(stress_histogram_add_many);
 
+/**
+ * stress_histogram_merge() - Count all values of another histogram.
+ * @into: where
+ * @from: the other; it stays as it is
+ */
 void stress_histogram_merge(struct stress_histogram *into,
 			    const struct stress_histogram *from)
 {
@@ -49,7 +86,21 @@ void stress_histogram_merge(struct stress_histogram *into,
 	for (i = 0; i < HISTOGRAM_BUCKETS; i++)
 		into->buckets[i] += from->buckets[i];
 	into->count += from->count;
+	into->sum += from->sum;
 	into->max = max(into->max, from->max);
+}
+EXPORT_SYMBOL_IF_KUNIT(stress_histogram_merge);
+
+/* Of what was counted in a bucket, which is not empty. */
+static u64 middle_of(const struct stress_histogram *histogram,
+		     unsigned int bucket)
+{
+	u64 lowest, highest;
+
+	stress_histogram_bounds(bucket, &lowest, &highest);
+	if (bucket == LAST_BUCKET)
+		return histogram->max;
+	return min(lowest + (highest - lowest + 1) / 2, histogram->max);
 }
 
 /**
@@ -57,7 +108,8 @@ void stress_histogram_merge(struct stress_histogram *into,
  * @histogram: the histogram
  * @permille: the share; 500 is the median
  *
- * Return: the value in ns, 0 if there is none at all.
+ * Return: the middle of the bucket that it is in, but no more than the largest
+ * value; 0 if there is none at all.
  */
 u64 stress_histogram_value_at(const struct stress_histogram *histogram,
 			      unsigned int permille)
@@ -69,7 +121,20 @@ u64 stress_histogram_value_at(const struct stress_histogram *histogram,
 	for (i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		seen += histogram->buckets[i];
 		if (seen && seen >= rank)
-			return min(middle_of(i), histogram->max);
+			return middle_of(histogram, i);
 	}
 	return histogram->max;
 }
+EXPORT_SYMBOL_IF_KUNIT(stress_histogram_value_at);
+
+/**
+ * stress_histogram_mean() - The mean of all values.
+ * @histogram: the histogram
+ *
+ * Return: the mean, rounded down; 0 if there is no value.
+ */
+u64 stress_histogram_mean(const struct stress_histogram *histogram)
+{
+	return histogram->count ? div64_u64(histogram->sum, histogram->count) : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(stress_histogram_mean);

@@ -2,59 +2,59 @@
 /*
  * What a run has found, and whether the lock has passed.
  */
-#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/cpumask.h>
-#include <linux/limits.h>
-#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
-#include <linux/string.h>
 
 #include "run.h"
 
-static void sum_up_threads(const struct stress_run *run,
-			   struct stress_report *report)
+static struct stress_row row_of(const struct stress_run *run,
+				const struct contender *contender)
 {
-	unsigned int i;
+	struct stress_row row = {
+		.id = contender->id,
+		.context = "task",
+		.cpu = contender->cpu,
+		.attempts = contender->attempts,
+		.acquisitions = READ_ONCE(contender->acquisitions),
+		.timeouts = contender->timeouts,
+		.no_node = contender->no_node,
+		.deadlocks = contender->deadlocks,
+	};
 
-	report->thread_min = U64_MAX;
-	for (i = 0; i < run->knobs.threads; i++) {
-		const struct contender *contender = run->contenders[i];
-		u64 acquisitions = READ_ONCE(contender->acquisitions);
-
-		report->attempts += contender->attempts;
-		report->acquisitions += acquisitions;
-		report->timeouts += contender->timeouts;
-		report->no_node += contender->no_node;
-		report->deadlocks += contender->deadlocks;
-		report->violations += contender->violations;
-		report->thread_min = min(report->thread_min, acquisitions);
-		report->thread_max = max(report->thread_max, acquisitions);
-		stress_timings_merge(&report->timings, &contender->timings);
-	}
+	if (run->knobs.sample_every)
+		row.longest_gap_ns =
+			stress_timings_longest_gap(&contender->timings,
+						   run->began_ns, run->ended_ns);
+	return row;
 }
 
-/*
- * Of the acquisitions of the threads. Values that spread too far for their
- * squares to fit in 64 bits lose low bits first.
- */
-static u64 standard_deviation(const struct stress_run *run,
-			      const struct stress_report *report)
+static void sum_up_threads(struct stress_run *run, struct stress_report *report)
 {
-	u64 mean = div64_u64(report->acquisitions, run->knobs.threads);
-	unsigned int bits = fls64(report->thread_max - report->thread_min);
-	unsigned int shift = bits > 25 ? bits - 25 : 0;
-	u64 squares = 0;
 	unsigned int i;
 
 	for (i = 0; i < run->knobs.threads; i++) {
-		u64 value = READ_ONCE(run->contenders[i]->acquisitions);
-		u64 off = (value > mean ? value - mean : mean - value) >> shift;
+		const struct contender *contender = run->contenders[i];
+		struct stress_row row = row_of(run, contender);
 
-		squares += off * off;
+		report->attempts += row.attempts;
+		report->acquisitions += row.acquisitions;
+		report->timeouts += row.timeouts;
+		report->no_node += row.no_node;
+		report->deadlocks += row.deadlocks;
+		report->violations += contender->violations;
+		report->longest_gap_ns = max(report->longest_gap_ns,
+					     row.longest_gap_ns);
+		stress_timings_merge(&report->timings, &contender->timings);
+		run->shares[i] = row.acquisitions;
+		run->rows[i] = row;
 	}
-	return (u64)int_sqrt64(div64_u64(squares, run->knobs.threads)) << shift;
+	report->spread = stress_spread_of(run->shares, run->knobs.threads);
+	/* They outlive the run. */
+	report->row_count = run->knobs.threads;
+	report->rows = run->rows;
+	run->rows = NULL;
 }
 
 /* Once the lock is destroyed and the threads are forgotten. */
@@ -106,24 +106,23 @@ static void judge(const struct stress_run *run, struct stress_report *report)
 /**
  * stress_run_report() - Sum up and judge a run.
  * @run: a run that was stopped and, if that was possible, joined
- * @report: to be filled in, except for @stopped
+ * @report: to be filled in, except for @stopped; what it said before, if
+ *	anything, is forgotten
  *
  * Without threads that did not come back, all counts are exact.
  */
-void stress_run_report(const struct stress_run *run,
-		       struct stress_report *report)
+void stress_run_report(struct stress_run *run, struct stress_report *report)
 {
 	const struct guarded *guarded = &run->guarded;
 	u64 elapsed_us;
 
-	memset(report, 0, sizeof(*report));
+	stress_report_forget(report);
 	report->knobs = run->knobs;
 	report->cpus_online = num_online_cpus();
 	report->elapsed_ns = stress_run_elapsed_ns(run);
 	report->handoffs = guarded->handoffs;
 
 	sum_up_threads(run, report);
-	report->thread_stddev = standard_deviation(run, report);
 	elapsed_us = max(div_u64(report->elapsed_ns, NSEC_PER_USEC), 1ULL);
 	report->per_second = div64_u64(report->acquisitions * USEC_PER_SEC,
 				       elapsed_us);

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a run has found, as text: one "name value" a line, the verdict last.
+ * What a run has found, as text: the result, one "name value" a line and the
+ * verdict last; a table of the contenders; the histograms.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bits.h>
 #include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/printk.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include "ops.h"
@@ -26,14 +32,45 @@ static const char * const failure_words[] = {
 static void show_times(struct seq_file *m, const char *name,
 		       const struct stress_histogram *times)
 {
+	static const struct {
+		const char *name;
+		unsigned int permille;
+	} percentiles[] = {
+		{ "p50", 500 }, { "p90", 900 }, { "p99", 990 }, { "p999", 999 },
+	};
+	size_t i;
+
 	seq_printf(m, "%s_samples %llu\n", name, times->count);
-	seq_printf(m, "%s_ns_p50 %llu\n", name,
-		   stress_histogram_value_at(times, 500));
-	seq_printf(m, "%s_ns_p99 %llu\n", name,
-		   stress_histogram_value_at(times, 990));
-	seq_printf(m, "%s_ns_p999 %llu\n", name,
-		   stress_histogram_value_at(times, 999));
+	seq_printf(m, "%s_ns_mean %llu\n", name, stress_histogram_mean(times));
+	for (i = 0; i < ARRAY_SIZE(percentiles); i++)
+		seq_printf(m, "%s_ns_%s %llu\n", name, percentiles[i].name,
+			   stress_histogram_value_at(times,
+						     percentiles[i].permille));
 	seq_printf(m, "%s_ns_max %llu\n", name, times->max);
+}
+
+static void show_walk(struct seq_file *m, const struct stress_histogram *walk)
+{
+	u64 count = max(walk->count, 1ULL);
+
+	seq_printf(m, "walk_samples %llu\n", walk->count);
+	seq_printf(m, "walk_mean_permille %llu\n",
+		   div64_u64(walk->sum * 1000, count));
+	seq_printf(m, "walk_p50 %llu\n", stress_histogram_value_at(walk, 500));
+	seq_printf(m, "walk_p99 %llu\n", stress_histogram_value_at(walk, 990));
+	seq_printf(m, "walk_max %llu\n", walk->max);
+}
+
+/* How the acquisitions are shared, and what followed from it. */
+static void show_spread(struct seq_file *m, const struct stress_report *report)
+{
+	const struct stress_spread *spread = &report->spread;
+
+	seq_printf(m, "thread_min %llu\n", spread->min);
+	seq_printf(m, "thread_max %llu\n", spread->max);
+	seq_printf(m, "thread_stddev %llu\n", spread->stddev);
+	seq_printf(m, "jain_permille %llu\n", spread->jain_permille);
+	seq_printf(m, "longest_gap_ns %llu\n", report->longest_gap_ns);
 }
 
 static void show_verdict(struct seq_file *m, unsigned long failures)
@@ -73,17 +110,85 @@ void stress_report_show(struct seq_file *m, const struct stress_report *report)
 	seq_printf(m, "deadlocks %llu\n", report->deadlocks);
 	seq_printf(m, "handoffs %llu\n", report->handoffs);
 	seq_printf(m, "acquisitions_per_second %llu\n", report->per_second);
-	seq_printf(m, "thread_min %llu\n", report->thread_min);
-	seq_printf(m, "thread_max %llu\n", report->thread_max);
-	seq_printf(m, "thread_stddev %llu\n", report->thread_stddev);
+	show_spread(m, report);
 	show_times(m, "wait", &report->timings.wait);
+	show_times(m, "failed_wait", &report->timings.failed_wait);
 	show_times(m, "overshoot", &report->timings.overshoot);
+	show_times(m, "handoff", &report->timings.handoff);
+	show_walk(m, &report->walk);
 	seq_printf(m, "nodes_max %llu\n", report->nodes_max);
 	seq_printf(m, "nodes_reclaimed %llu\n", report->nodes_reclaimed);
 	seq_printf(m, "lost_updates %llu\n", report->lost_updates);
 	seq_printf(m, "violations %llu\n", report->violations);
 	seq_printf(m, "leaked %lld\n", report->leaked);
 	show_verdict(m, report->failures);
+}
+
+static void show_result(struct seq_file *m, const struct stress_report *report,
+			const struct stress_view *view)
+{
+	stress_report_show(m, report);
+}
+
+static void show_threads(struct seq_file *m, const struct stress_report *report,
+			 const struct stress_view *view)
+{
+	unsigned int i;
+
+	seq_puts(m, "id context cpu attempts acquisitions timeouts no_node deadlocks longest_gap_ns\n");
+	for (i = 0; i < report->row_count; i++) {
+		const struct stress_row *row = &report->rows[i];
+
+		seq_printf(m, "%u %s %u %llu %llu %llu %llu %llu %llu\n",
+			   row->id, row->context, row->cpu, row->attempts,
+			   row->acquisitions, row->timeouts, row->no_node,
+			   row->deadlocks, row->longest_gap_ns);
+	}
+}
+
+static void show_histogram(struct seq_file *m,
+			   const struct stress_report *report,
+			   const struct stress_view *view)
+{
+	const struct stress_histogram *histogram =
+		(const void *)report + view->offset;
+	unsigned int i;
+
+	seq_puts(m, "from to count\n");
+	for (i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		u64 lowest, highest;
+
+		if (!histogram->buckets[i])
+			continue;
+		stress_histogram_bounds(i, &lowest, &highest);
+		seq_printf(m, "%llu %llu %llu\n", lowest, highest,
+			   histogram->buckets[i]);
+	}
+}
+
+#define HISTOGRAM(_name, _member)					\
+	{ .name = _name, .show = show_histogram,			\
+	  .offset = offsetof(struct stress_report, _member) }
+
+const struct stress_view stress_views[] = {
+	{ .name = "result", .show = show_result },
+	{ .name = "threads_result", .show = show_threads },
+	HISTOGRAM("wait", timings.wait),
+	HISTOGRAM("failed_wait", timings.failed_wait),
+	HISTOGRAM("overshoot", timings.overshoot),
+	HISTOGRAM("handoff", timings.handoff),
+	HISTOGRAM("walk_length", walk),
+	{}
+};
+
+/**
+ * stress_report_forget() - Free what a report has allocated, and empty it.
+ * @report: the report; nothing but zeroes is one, too
+ */
+void stress_report_forget(struct stress_report *report)
+{
+	kvfree(report->rows);
+	memset(report, 0, sizeof(*report));
 }
 
 /* For whoever has the kernel log and nothing else. */

@@ -54,6 +54,7 @@ static int create_contender(struct stress_run *run, unsigned int index,
 		return -ENOMEM;
 	contender->run = run;
 	contender->id = index + 1;
+	contender->cpu = cpu;
 	contender->waiter.numa_node = node;
 	stress_timings_init(&contender->timings);
 	/* Any odd number with many bits: threads draw different numbers. */
@@ -136,6 +137,15 @@ static void dismantle(struct stress_run *run)
 		ops->exit(&run->lock, &run->contenders[i]->waiter);
 }
 
+/* For the report, which must not be lost for want of memory. */
+static int make_room(struct stress_run *run)
+{
+	run->shares = kvcalloc(run->knobs.threads, sizeof(*run->shares),
+			       GFP_KERNEL);
+	run->rows = kvcalloc(run->knobs.threads, sizeof(*run->rows), GFP_KERNEL);
+	return run->shares && run->rows ? 0 : -ENOMEM;
+}
+
 /**
  * stress_run_create() - Get everything ready for a run.
  * @knobs: what to run
@@ -157,6 +167,11 @@ struct stress_run *stress_run_create(const struct stress_knobs *knobs)
 	if (!run)
 		return ERR_PTR(-ENOMEM);
 	run->knobs = *knobs;
+	ret = make_room(run);
+	if (ret) {
+		stress_run_free(run);
+		return ERR_PTR(ret);
+	}
 	while (!run->knobs.seed)
 		run->knobs.seed = get_random_u64();
 	run->guarded.cpu = -1;
@@ -195,6 +210,8 @@ void stress_run_free(struct stress_run *run)
 
 	for (i = 0; i < run->knobs.threads && run->contenders[i]; i++)
 		kvfree(run->contenders[i]);
+	kvfree(run->shares);
+	kvfree(run->rows);
 	kvfree(run);
 }
 

@@ -27,6 +27,7 @@ struct task_struct;
  * @run: what it belongs to
  * @task: the thread, with a reference
  * @id: its number, from 1 on
+ * @cpu: where it is pinned
  * @waiter: what the lock type knows of it
  * @random: for the length of its work outside, and its patience
  * @attempts: and the following: as in struct stress_report
@@ -41,6 +42,7 @@ struct contender {
 	struct stress_run *run;
 	struct task_struct *task;
 	unsigned int id;
+	unsigned int cpu;
 	struct stress_waiter waiter;
 	struct rnd_state random;
 	u64 attempts;
@@ -58,6 +60,7 @@ struct contender {
  * @cpu: of the last owner, -1: there was none yet
  * @counter: critical sections so far
  * @handoffs: of those, how many were on another CPU than the one before
+ * @released: when the last owner was about to release, in ns; 0: it took no time
  *
  * The owner tells two owners from one, and the counter loses increments
  * between two owners. Both are plain memory on purpose: KCSAN then watches as
@@ -68,6 +71,7 @@ struct guarded {
 	int cpu;
 	u64 counter;
 	u64 handoffs;
+	s64 released;
 };
 
 /**
@@ -85,6 +89,8 @@ struct guarded {
  * @go: the barrier
  * @joined: all threads are gone
  * @destroyed: what destroying the lock returned
+ * @shares: room for the acquisitions of each contender, for the report
+ * @rows: room for what the report says of each; NULL: the report has it
  * @contenders: one for each thread
  *
  * What the threads only read comes first; the lock and what it protects have
@@ -104,6 +110,8 @@ struct stress_run {
 	struct completion go;
 	bool joined;
 	int destroyed;
+	u64 *shares;
+	struct stress_row *rows;
 	struct contender *contenders[];
 };
 

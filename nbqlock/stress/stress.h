@@ -10,6 +10,7 @@
 #include <linux/cpumask.h>
 #include <linux/types.h>
 
+#include "statistics.h"
 #include "timing.h"
 
 struct dentry;
@@ -68,6 +69,30 @@ enum stress_failure {
 };
 
 /**
+ * struct stress_row - what a run has found of one contender
+ * @id: its number, from 1 on
+ * @context: what it runs in, in a word
+ * @cpu: where it was pinned
+ * @attempts: and the following: as in struct stress_report
+ * @acquisitions: that many succeeded
+ * @timeouts: that many ran out of patience
+ * @no_node: that many got no queue node
+ * @deadlocks: that many would never have ended
+ * @longest_gap_ns: the longest time that it had to do without an acquisition
+ */
+struct stress_row {
+	unsigned int id;
+	const char *context;
+	unsigned int cpu;
+	u64 attempts;
+	u64 acquisitions;
+	u64 timeouts;
+	u64 no_node;
+	u64 deadlocks;
+	u64 longest_gap_ns;
+};
+
+/**
  * struct stress_report - what a run has found
  * @knobs: what was run, with the seed that was used
  * @cpus_online: when the run ended
@@ -80,10 +105,12 @@ enum stress_failure {
  * @deadlocks: that many would never have ended, said the lock
  * @handoffs: acquisitions on another CPU than the one before
  * @per_second: acquisitions
- * @thread_min: acquisitions of the thread with the fewest
- * @thread_max: acquisitions of the thread with the most
- * @thread_stddev: standard deviation of the threads' acquisitions
+ * @spread: how the acquisitions are shared among the threads
+ * @longest_gap_ns: the longest time of a thread without an acquisition
+ * @row_count: contenders
+ * @rows: what was found of each
  * @timings: how long attempts took, of all contenders
+ * @walk: leavers that an attempt stepped over, for locks that can tell
  * @nodes_max: queue nodes in use at most
  * @nodes_reclaimed: queue nodes given back by somebody else, or by destroy
  * @lost_updates: what is missing in the counter that the lock protects
@@ -103,10 +130,12 @@ struct stress_report {
 	u64 deadlocks;
 	u64 handoffs;
 	u64 per_second;
-	u64 thread_min;
-	u64 thread_max;
-	u64 thread_stddev;
+	struct stress_spread spread;
+	u64 longest_gap_ns;
+	unsigned int row_count;
+	struct stress_row *rows;
 	struct timings timings;
+	struct stress_histogram walk;
 	u64 nodes_max;
 	u64 nodes_reclaimed;
 	u64 lost_updates;
@@ -129,11 +158,27 @@ void stress_run_free(struct stress_run *run);
 u64 stress_run_duration_ms(const struct stress_run *run);
 u64 stress_run_elapsed_ns(const struct stress_run *run);
 u64 stress_run_acquisitions(const struct stress_run *run);
-void stress_run_report(const struct stress_run *run,
-		       struct stress_report *report);
+void stress_run_report(struct stress_run *run, struct stress_report *report);
 
 void stress_report_show(struct seq_file *m, const struct stress_report *report);
 void stress_report_log(const struct stress_report *report);
+void stress_report_forget(struct stress_report *report);
+
+/**
+ * struct stress_view - a part of a report that has a file of its own
+ * @name: of the file
+ * @show: print it
+ * @offset: of the histogram in the report, if it is one
+ */
+struct stress_view {
+	const char *name;
+	void (*show)(struct seq_file *m, const struct stress_report *report,
+		     const struct stress_view *view);
+	size_t offset;
+};
+
+/* All of them; the last has no name. */
+extern const struct stress_view stress_views[];
 
 void stress_control_start(struct dentry *dir);
 void stress_control_stop(void);

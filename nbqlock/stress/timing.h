@@ -10,18 +10,29 @@
 
 #include "histogram.h"
 
+struct guarded;
 struct stress_ops;
 
 /**
  * struct timings - of one contender
  * @until_sample: attempts until one is timed
  * @wait: how long acquisitions took
+ * @failed_wait: how long attempts took that failed, for whatever reason
  * @overshoot: how late timeouts were
+ * @handoff: from a release to when this contender, which waited, was inside
+ * @first: when the first timed acquisition was, in ns; 0: there was none
+ * @last: when the last one was
+ * @longest_gap: ns between two of them
  */
 struct timings {
 	u64 until_sample;
 	struct stress_histogram wait;
+	struct stress_histogram failed_wait;
 	struct stress_histogram overshoot;
+	struct stress_histogram handoff;
+	s64 first;
+	s64 last;
+	s64 longest_gap;
 };
 
 /**
@@ -29,21 +40,32 @@ struct timings {
  * @runs: the attempt is timed
  * @start: when it began, in ns
  * @took: how long it took, in ns
+ * @handoff: how long after the owner before had stamped its release, in ns;
+ *	negative: that one left no stamp, or the attempt had not begun by then
  */
 struct stopwatch {
 	bool runs;
 	s64 start;
 	s64 took;
+	s64 handoff;
 };
 
 void stress_timings_init(struct timings *timings);
 struct stopwatch stress_stopwatch_start(struct timings *timings, u64 sample_every);
 void stress_stopwatch_stop(struct stopwatch *watch);
+void stress_stopwatch_enter(struct stopwatch *watch,
+			    const struct guarded *guarded);
+void stress_stopwatch_leave(const struct stopwatch *watch,
+			    struct guarded *guarded);
 void stress_timings_success(struct timings *timings,
+			    const struct stopwatch *watch);
+void stress_timings_failure(struct timings *timings,
 			    const struct stopwatch *watch);
 void stress_timings_timeout(struct timings *timings,
 			    const struct stopwatch *watch,
 			    const struct stress_ops *ops, ktime_t patience);
 void stress_timings_merge(struct timings *into, const struct timings *from);
+u64 stress_timings_longest_gap(const struct timings *timings, s64 began,
+			       s64 ended);
 
 #endif
