@@ -4,6 +4,7 @@
  * pools, and what a reset does to counts and to records.
  */
 #include <linux/cpumask.h>
+#include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/string.h>
@@ -175,6 +176,85 @@ static void high_water_after_a_reset_is_what_is_in_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, three, 3);
 }
 
+static u64 walks_of(unsigned int length)
+{
+	u64 counts[NBQ_WALK_MAX + 1];
+
+	nbq_walks_read(counts);
+	return counts[length];
+}
+
+static void walks_of_all_cpus_are_added_up_by_their_length(struct kunit *test)
+{
+	unsigned int cpu, level, pools = 0;
+
+	nbq_events_reset();
+	for_each_possible_cpu(cpu) {
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
+
+			nbq_count_walk(pool, 1);
+			nbq_count_walk(pool, 7);
+			nbq_count_walk(pool, 7);
+			pools++;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, walks_of(1), pools);
+	KUNIT_EXPECT_EQ(test, walks_of(6), 0);
+	KUNIT_EXPECT_EQ(test, walks_of(7), 2 * pools);
+	KUNIT_EXPECT_EQ(test, walks_of(8), 0);
+	KUNIT_EXPECT_EQ(test, value_of(test, "longest_walk"), 7);
+	nbq_events_reset();
+}
+
+static void long_walks_are_counted_together(struct kunit *test)
+{
+	struct nbq_pool *pool = per_cpu(nbq_pools, 0);
+
+	nbq_events_reset();
+	nbq_count_walk(pool, NBQ_WALK_MAX - 1);
+	nbq_count_walk(pool, NBQ_WALK_MAX);
+	nbq_count_walk(pool, NBQ_WALK_MAX + 1);
+	nbq_count_walk(pool, ULONG_MAX);
+	KUNIT_EXPECT_EQ(test, walks_of(NBQ_WALK_MAX - 1), 1);
+	KUNIT_EXPECT_EQ(test, walks_of(NBQ_WALK_MAX), 3);
+	KUNIT_EXPECT_EQ(test, value_of(test, "longest_walk"), ULONG_MAX);
+	nbq_events_reset();
+}
+
+static void attempt_that_stepped_over_nobody_is_a_walk_of_none(struct kunit *test)
+{
+	struct nbq_pool *pool = per_cpu(nbq_pools, 0);
+
+	nbq_events_reset();
+	acquire(test);
+	acquire(test);
+	KUNIT_EXPECT_EQ(test, walks_of(0), 2);
+	/* A third attempt, with a walk. */
+	pool->events.timeouts++;
+	nbq_count_walk(pool, 3);
+	KUNIT_EXPECT_EQ(test, walks_of(0), 2);
+	KUNIT_EXPECT_EQ(test, walks_of(3), 1);
+	nbq_events_reset();
+}
+
+static void walks_are_0_after_a_reset_that_does_not_write_to_them(struct kunit *test)
+{
+	struct nbq_pool *pool = per_cpu(nbq_pools, 0);
+	unsigned int before;
+
+	/* Also when a count wraps after the reset. */
+	pool->walks[4] = UINT_MAX;
+	before = pool->walks[4];
+	nbq_events_reset();
+	KUNIT_EXPECT_EQ(test, pool->walks[4], before);
+	KUNIT_EXPECT_EQ(test, walks_of(5), 0);
+	nbq_count_walk(pool, 5);
+	nbq_count_walk(pool, 5);
+	KUNIT_EXPECT_EQ(test, walks_of(5), 2);
+	nbq_events_reset();
+}
+
 static struct kunit_case events_cases[] = {
 	KUNIT_CASE_PARAM(every_event_can_be_read_by_its_name, event_gen_params),
 	KUNIT_CASE_PARAM(every_event_is_0_after_a_reset, event_gen_params),
@@ -187,6 +267,10 @@ static struct kunit_case events_cases[] = {
 	KUNIT_CASE(counts_go_on_from_0_after_a_reset),
 	KUNIT_CASE(reset_does_not_write_to_the_counts),
 	KUNIT_CASE(high_water_after_a_reset_is_what_is_in_use),
+	KUNIT_CASE(walks_of_all_cpus_are_added_up_by_their_length),
+	KUNIT_CASE(long_walks_are_counted_together),
+	KUNIT_CASE(attempt_that_stepped_over_nobody_is_a_walk_of_none),
+	KUNIT_CASE(walks_are_0_after_a_reset_that_does_not_write_to_them),
 	{}
 };
 

@@ -533,6 +533,7 @@ static void longest_walk_is_the_most_leavers_in_front_of_one_attempt(struct kuni
 	static const unsigned int leavers[] = { 2, 5, 1 };
 	static const unsigned int longest[] = { 2, 5, 5 };
 	struct nbq_bench *bench = test->priv;
+	u64 walks[NBQ_WALK_MAX + 1];
 	u64 walk;
 	int i;
 
@@ -544,6 +545,8 @@ static void longest_walk_is_the_most_leavers_in_front_of_one_attempt(struct kuni
 		bench->row->unlock(bench->lock);
 		KUNIT_EXPECT_EQ(test, 0, nbq_event_read("longest_walk", &walk));
 		KUNIT_EXPECT_EQ(test, walk, longest[i]);
+		nbq_walks_read(walks);
+		KUNIT_EXPECT_EQ(test, walks[leavers[i]], 1);
 		KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
 	}
 }

@@ -233,7 +233,7 @@ static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
 		walk++;
 		prev = await(pred, deadline);
 	}
-	nbq_record(&events->longest_walk, walk);
+	nbq_count_walk(node->pool, walk);
 
 	if (!prev) {
 		nbq_clh_leave(lock, node, pred);

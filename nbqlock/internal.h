@@ -77,6 +77,9 @@ struct nbq_node {
  * @cpu: the CPU that may take from this pool
  * @events: what contexts of this CPU and level counted
  * @baseline: @events when the counters were reset last
+ * @walks: attempts of this CPU and level that have stepped over one leaver,
+ *	two, and so on; the last: over %NBQ_WALK_MAX or more. These are small
+ *	because all modules share little static memory of each CPU.
  * @last: end of the list of nodes; growth only
  * @size: nodes in the list; written by growth only
  * @wants_growth: 1 from the request until the growth is done
@@ -87,6 +90,7 @@ struct nbq_pool {
 	unsigned int cpu;
 	struct nbq_events events;
 	struct nbq_events baseline;
+	unsigned int walks[NBQ_WALK_MAX];
 	struct nbq_node *last;
 	unsigned int size;
 	unsigned int wants_growth;
@@ -200,6 +204,15 @@ static inline void nbq_node_reclaim(struct nbq_node *node,
 {
 	nbq_node_give_back(node);
 	events->nodes_reclaimed++;
+}
+
+/* An attempt of the running context has stepped over so many leavers. */
+static inline void nbq_count_walk(struct nbq_pool *pool, unsigned long walk)
+{
+	if (!walk)
+		return;
+	nbq_record(&pool->events.longest_walk, walk);
+	pool->walks[walk < NBQ_WALK_MAX ? walk - 1 : NBQ_WALK_MAX - 1]++;
 }
 
 /* Claim a node within the patience. NULL: none could be had in it. */

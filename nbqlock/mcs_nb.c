@@ -335,7 +335,7 @@ static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
 		walk++;
 		said = await(node, pred, deadline);
 	}
-	nbq_record(&events->longest_walk, walk);
+	nbq_count_walk(node->pool, walk);
 
 	if (!said) {
 		nbq_mcs_leave(lock, node, pred);

@@ -188,4 +188,9 @@ do {									\
 int nbq_event_read(const char *name, u64 *value);
 void nbq_events_reset(void);
 
+/* Attempts are counted by the leavers that they stepped over, up to this. */
+#define NBQ_WALK_MAX	64
+
+void nbq_walks_read(u64 counts[NBQ_WALK_MAX + 1]);
+
 #endif

@@ -268,7 +268,7 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 		if (said == leaver)
 			said = await(node, deadline);
 	}
-	nbq_record(&events->longest_walk, walk);
+	nbq_count_walk(node->pool, walk);
 
 	if (!said) {
 		nbq_swap_leave(node, pred);

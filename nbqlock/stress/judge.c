@@ -79,6 +79,29 @@ static void count_nodes(const struct stress_run *run,
 	report->leaked = sum.leaked;
 }
 
+/* The same for walks; where there is nothing to step over, there are none. */
+static void count_walks(const struct stress_run *run,
+			struct stress_report *report)
+{
+	const struct stress_ops *ops = run->knobs.lock;
+	struct stress_walks sum = {};
+	unsigned int i, length;
+
+	for (i = 0; i < run->knobs.threads; i++) {
+		const struct stress_walks *walks = &run->contenders[i]->waiter.walks;
+
+		for (length = 0; length <= NBQ_WALK_MAX; length++)
+			sum.counts[length] += walks->counts[length];
+		sum.longest = max(sum.longest, walks->longest);
+	}
+	if (ops->count_walks)
+		ops->count_walks(&sum);
+	for (length = 0; length <= NBQ_WALK_MAX; length++)
+		stress_histogram_add_many(&report->walk, length,
+					  sum.counts[length]);
+	report->walk.max = sum.longest;
+}
+
 static void judge(const struct stress_run *run, struct stress_report *report)
 {
 	unsigned long failures = 0;
@@ -130,6 +153,7 @@ void stress_run_report(struct stress_run *run, struct stress_report *report)
 	if (run->joined) {
 		report->lost_updates = report->acquisitions - guarded->counter;
 		count_nodes(run, report);
+		count_walks(run, report);
 	}
 	report->violations += report->lost_updates;
 	judge(run, report);

@@ -58,10 +58,22 @@ struct stress_nodes {
 };
 
 /**
+ * struct stress_walks - how many leavers attempts have stepped over
+ * @counts: attempts that have stepped over none, over one, and so on; the last:
+ *	over %NBQ_WALK_MAX or more
+ * @longest: the most that one attempt has stepped over
+ */
+struct stress_walks {
+	u64 counts[NBQ_WALK_MAX + 1];
+	u64 longest;
+};
+
+/**
  * struct stress_waiter - a thread, as the lock types know it
  * @numa_node: where its memory should be
  * @own: for the lock type: set by its enter, freed by its exit
  * @nodes: for the lock type: this thread's share, complete after exit
+ * @walks: the same, of attempts that had a queue node; see stress_walked()
  *
  * It is in the thread's own memory, which nobody else touches during a run.
  */
@@ -69,7 +81,16 @@ struct stress_waiter {
 	int numa_node;
 	void *own;
 	struct stress_nodes nodes;
+	struct stress_walks walks;
 };
+
+/* For lock types in which there is something to step over: after each attempt. */
+static inline void stress_walked(struct stress_waiter *me, unsigned long walk)
+{
+	me->walks.counts[walk < NBQ_WALK_MAX ? walk : NBQ_WALK_MAX]++;
+	if (walk > me->walks.longest)
+		me->walks.longest = walk;
+}
 
 enum stress_patience {
 	HEEDS_PATIENCE,
@@ -95,6 +116,7 @@ enum stress_patience {
  *	after @destroy; may be NULL
  * @count_nodes: add the nodes that no thread counts as its own, after the
  *	last @exit; may be NULL
+ * @count_walks: add the walks that no thread counts as its own; may be NULL
  *
  * @lock and @unlock are called in task context only, and do not allocate.
  * @init and the verbs from @enter on, except these two, may sleep.
@@ -111,6 +133,7 @@ struct stress_ops {
 	int (*destroy)(union stress_lock *lock);
 	void (*exit)(union stress_lock *lock, struct stress_waiter *me);
 	void (*count_nodes)(struct stress_nodes *nodes);
+	void (*count_walks)(struct stress_walks *walks);
 };
 
 /* ops_nbq.c */

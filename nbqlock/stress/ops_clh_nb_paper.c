@@ -64,12 +64,14 @@ static void leave(struct stress_queue *queue, struct paper_node *node,
 		smp_store_release(&node->prev, pred);
 }
 
-static int acquire(struct stress_queue *queue, struct paper_pool *pool,
+static int acquire(struct stress_queue *queue, struct stress_waiter *me,
 		   ktime_t patience)
 {
 	struct stress_timer timer = { .patience = patience };
+	struct paper_pool *pool = me->own;
 	struct paper_node *node = paper_pool_alloc(pool);
 	struct paper_node *pred, *prev;
+	unsigned long walk = 0;
 
 	if (!node)
 		return -ENOMEM;
@@ -88,6 +90,7 @@ static int acquire(struct stress_queue *queue, struct paper_pool *pool,
 	while (prev != PAPER_AVAILABLE) {
 		if (stress_timer_is_over(&timer)) {
 			leave(queue, node, pred);
+			stress_walked(me, walk);
 			return -ETIMEDOUT;
 		}
 		prev = look(pred);
@@ -96,11 +99,13 @@ static int acquire(struct stress_queue *queue, struct paper_pool *pool,
 		} else if (prev != PAPER_AVAILABLE) {
 			paper_pool_reclaim(pool, pred);
 			pred = prev;
+			walk++;
 		}
 	}
 	paper_pool_reclaim(pool, pred);
 taken:
 	WRITE_ONCE(queue->holder, node);
+	stress_walked(me, walk);
 	return 0;
 }
 
@@ -110,7 +115,7 @@ static int clh_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me,
 	int ret;
 
 	preempt_disable();
-	ret = acquire(&lock->queue, me->own, patience);
+	ret = acquire(&lock->queue, me, patience);
 	if (ret)
 		preempt_enable();
 	return ret;

@@ -159,10 +159,13 @@ static unsigned int await(struct paper_node *node, struct stress_timer *timer)
 	return STATUS_WAITING;
 }
 
-/* Behind pred, until the lock is mine or the patience is over. */
+/*
+ * Behind pred, until the lock is mine or the patience is over. *walk counts the
+ * leavers stepped over.
+ */
 static int wait_in_queue(struct stress_queue *queue, struct paper_pool *pool,
 			 struct paper_node *node, struct paper_node *pred,
-			 ktime_t patience)
+			 ktime_t patience, unsigned long *walk)
 {
 	struct stress_timer timer = { .patience = patience };
 	struct paper_node *pred_next;
@@ -176,6 +179,7 @@ static int wait_in_queue(struct stress_queue *queue, struct paper_pool *pool,
 				return -ETIMEDOUT;
 			}
 			pred = step_over(pool, pred, pred_next == TRANSIENT);
+			++*walk;
 			continue;
 		}
 		status = await(node, &timer);
@@ -187,16 +191,19 @@ static int wait_in_queue(struct stress_queue *queue, struct paper_pool *pool,
 			break;
 		WRITE_ONCE(node->status, STATUS_WAITING);
 		pred = step_over(pool, pred, status == STATUS_TRANSIENT);
+		++*walk;
 	}
 	paper_pool_reclaim(pool, pred);
 	return 0;
 }
 
-static int acquire(struct stress_queue *queue, struct paper_pool *pool,
+static int acquire(struct stress_queue *queue, struct stress_waiter *me,
 		   ktime_t patience)
 {
+	struct paper_pool *pool = me->own;
 	struct paper_node *node = paper_pool_alloc(pool);
 	struct paper_node *pred;
+	unsigned long walk = 0;
 	int ret = 0;
 
 	if (!node)
@@ -204,9 +211,10 @@ static int acquire(struct stress_queue *queue, struct paper_pool *pool,
 	WRITE_ONCE(node->next, NULL);
 	pred = xchg(&queue->tail, node);
 	if (pred)
-		ret = wait_in_queue(queue, pool, node, pred, patience);
+		ret = wait_in_queue(queue, pool, node, pred, patience, &walk);
 	if (!ret)
 		WRITE_ONCE(queue->holder, node);
+	stress_walked(me, walk);
 	return ret;
 }
 
@@ -216,7 +224,7 @@ static int mcs_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me,
 	int ret;
 
 	preempt_disable();
-	ret = acquire(&lock->queue, me->own, patience);
+	ret = acquire(&lock->queue, me, patience);
 	if (ret)
 		preempt_enable();
 	return ret;

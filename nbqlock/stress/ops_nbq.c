@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The locks of nbqlock, through its public header. Their nodes come from the
- * pools of nbqlock, which counts them for all locks together.
+ * pools of nbqlock, which counts them, and the walks over them, for all locks
+ * together.
  */
+#include <linux/minmax.h>
+
 #include "ops.h"
 
 static u64 event(const char *name)
@@ -22,6 +25,17 @@ static void count_nodes(struct stress_nodes *nodes)
 	/* The counts wrap at the size of a long; their difference does not. */
 	nodes->leaked += (long)(event("nodes_taken") -
 				event("nodes_given_back") - reclaimed);
+}
+
+static void count_walks(struct stress_walks *walks)
+{
+	u64 counts[NBQ_WALK_MAX + 1];
+	unsigned int i;
+
+	nbq_walks_read(counts);
+	for (i = 0; i <= NBQ_WALK_MAX; i++)
+		walks->counts[i] += counts[i];
+	walks->longest = max(walks->longest, event("longest_walk"));
 }
 
 /* What struct stress_ops wants, made of the verbs of nbq_X. */
@@ -57,6 +71,7 @@ const struct stress_ops stress_##X##_nb = {				\
 	.unlock = X##_unlock,						\
 	.destroy = X##_destroy,						\
 	.count_nodes = count_nodes,					\
+	.count_walks = count_walks,					\
 }
 
 static const char clh_meaning[] =

@@ -106,6 +106,7 @@ static void trylock_walks_over_abandoned_nodes_to_a_free_lock(void)
 	EXPECT(!nbq_X_is_locked(&lock));
 	EXPECT(try(4));
 	EXPECT(shim_event("longest_walk") == ABANDONED);
+	EXPECT(shim_walks(ABANDONED) == 1);
 	EXPECT(shim_event("nodes_reclaimed") == ABANDONED + 1);
 	EXPECT(shim_nodes_in_use() == NODES_AT_REST);
 	end();

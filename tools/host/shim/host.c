@@ -220,6 +220,17 @@ int nbq_event_read(const char *name, u64 *value)
 	return 0;
 }
 
+unsigned int shim_walks(unsigned int length)
+{
+	unsigned int cpu, level, walks = 0;
+
+	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		for (level = 0; level < NBQ_LEVELS; level++)
+			walks += per_cpu(nbq_pools, cpu)[level].walks[length - 1];
+	}
+	return walks;
+}
+
 u64 shim_event(const char *name)
 {
 	u64 value;

@@ -71,5 +71,7 @@ struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level);
 
 /* A counted event, of all pools; see nbq_event_read(). */
 u64 shim_event(const char *name);
+/* Attempts that have stepped over so many leavers, from 1 on. */
+unsigned int shim_walks(unsigned int length);
 
 #endif
