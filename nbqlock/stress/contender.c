@@ -9,23 +9,11 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/prandom.h>
-#include <linux/processor.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 
+#include "busy.h"
 #include "run.h"
-
-/* Busy work inside the critical section. */
-static void work_inside(u64 ns)
-{
-	u64 end;
-
-	if (!ns)
-		return;
-	end = stress_clock_ns() + ns;
-	while (stress_clock_ns() < end)
-		cpu_relax();
-}
 
 /*
  * Busy work outside: 0.5 to 1.5 times what the knob says, or until the stop.
@@ -34,17 +22,19 @@ static void work_inside(u64 ns)
 static void work_outside(struct contender *contender)
 {
 	const struct stress_run *run = contender->run;
-	u64 ns = run->knobs.ncs_ns;
-	u64 end;
+	u64 loops = run->ncs_loops;
 
-	if (!ns)
+	if (!loops)
 		return;
-	ns = ns / 2 + ((ns * prandom_u32_state(&contender->random)) >> 32);
-	end = stress_clock_ns() + ns;
-	while (stress_clock_ns() < end && !READ_ONCE(run->stop)) {
-		cpu_relax();
+	loops = loops / 2 +
+		mul_u64_u32_shr(loops, prandom_u32_state(&contender->random), 32);
+	while (loops > run->chunk_loops && !READ_ONCE(run->stop)) {
+		stress_busy(run->chunk_loops);
+		loops -= run->chunk_loops;
 		cond_resched();
 	}
+	if (!READ_ONCE(run->stop))
+		stress_busy(loops);
 }
 
 /*
@@ -64,7 +54,8 @@ static void be_owner(struct contender *contender)
 	counter = guarded->counter;
 	barrier();
 
-	work_inside(run->knobs.cs_ns);
+	if (run->cs_loops)
+		stress_busy(run->cs_loops);
 	if (guarded->cpu >= 0 && guarded->cpu != cpu)
 		guarded->handoffs++;
 	guarded->cpu = cpu;

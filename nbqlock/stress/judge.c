@@ -145,6 +145,8 @@ void stress_run_report(struct stress_run *run, struct stress_report *report)
 	report->elapsed_ns = stress_run_elapsed_ns(run);
 	report->handoffs = guarded->handoffs;
 
+	report->costs = run->costs;
+
 	sum_up_threads(run, report);
 	elapsed_us = max(div_u64(report->elapsed_ns, NSEC_PER_USEC), 1ULL);
 	report->per_second = div64_u64(report->acquisitions * USEC_PER_SEC,

@@ -10,12 +10,14 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "busy.h"
 #include "stress.h"
 
 static struct dentry *stress_dir;
 
 static int __init stress_init(void)
 {
+	stress_busy_calibrate();
 	stress_dir = debugfs_create_dir("nbqlock_stress", NULL);
 	stress_knobs_start(stress_dir);
 	stress_control_start(stress_dir);

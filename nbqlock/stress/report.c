@@ -118,6 +118,9 @@ void stress_report_show(struct seq_file *m, const struct stress_report *report)
 	show_walk(m, &report->walk);
 	seq_printf(m, "nodes_max %llu\n", report->nodes_max);
 	seq_printf(m, "nodes_reclaimed %llu\n", report->nodes_reclaimed);
+	seq_printf(m, "clock_read_ps %llu\n", report->costs.clock_read_ps);
+	seq_printf(m, "empty_loop_ps %llu\n", report->costs.empty_loop_ps);
+	seq_printf(m, "busy_loop_ps %llu\n", report->costs.busy_loop_ps);
 	seq_printf(m, "lost_updates %llu\n", report->lost_updates);
 	seq_printf(m, "violations %llu\n", report->violations);
 	seq_printf(m, "leaked %lld\n", report->leaked);

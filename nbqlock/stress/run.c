@@ -18,9 +18,14 @@
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/time64.h>
 #include <linux/topology.h>
 
+#include "busy.h"
 #include "run.h"
+
+/* Busy work in one piece: a thread looks for the stop about that often. */
+#define CHUNK_NS	(10 * NSEC_PER_USEC)
 
 static int stress_thread(void *data)
 {
@@ -42,16 +47,23 @@ static int stress_thread(void *data)
 	return 0;
 }
 
-static int create_contender(struct stress_run *run, unsigned int index,
-			    unsigned int cpu)
+/**
+ * stress_contender_alloc() - Make a contender that has no thread yet.
+ * @run: what it belongs to
+ * @index: its place among the contenders
+ * @cpu: where it will be pinned
+ *
+ * Return: the contender, or NULL without memory.
+ */
+struct contender *stress_contender_alloc(struct stress_run *run,
+					 unsigned int index, unsigned int cpu)
 {
 	int node = cpu_to_node(cpu);
 	struct contender *contender;
-	struct task_struct *task;
 
 	contender = kvzalloc_node(sizeof(*contender), GFP_KERNEL, node);
 	if (!contender)
-		return -ENOMEM;
+		return NULL;
 	contender->run = run;
 	contender->id = index + 1;
 	contender->cpu = cpu;
@@ -60,9 +72,19 @@ static int create_contender(struct stress_run *run, unsigned int index,
 	/* Any odd number with many bits: threads draw different numbers. */
 	prandom_seed_state(&contender->random, run->knobs.seed ^
 			   (contender->id * 0x9e3779b97f4a7c15ULL));
+	return contender;
+}
 
-	task = kthread_create_on_node(stress_thread, contender, node,
-				      "nbqstress/%u", index);
+static int create_contender(struct stress_run *run, unsigned int index,
+			    unsigned int cpu)
+{
+	struct contender *contender = stress_contender_alloc(run, index, cpu);
+	struct task_struct *task;
+
+	if (!contender)
+		return -ENOMEM;
+	task = kthread_create_on_node(stress_thread, contender,
+				      cpu_to_node(cpu), "nbqstress/%u", index);
 	if (IS_ERR(task)) {
 		kvfree(contender);
 		return PTR_ERR(task);
@@ -137,13 +159,67 @@ static void dismantle(struct stress_run *run)
 		ops->exit(&run->lock, &run->contenders[i]->waiter);
 }
 
-/* For the report, which must not be lost for want of memory. */
-static int make_room(struct stress_run *run)
+/* Room for the report, too, which must not be lost for want of memory. */
+static bool make_room(struct stress_run *run)
 {
-	run->shares = kvcalloc(run->knobs.threads, sizeof(*run->shares),
+	run->shares = kvcalloc(run->contender_count, sizeof(*run->shares),
 			       GFP_KERNEL);
-	run->rows = kvcalloc(run->knobs.threads, sizeof(*run->rows), GFP_KERNEL);
-	return run->shares && run->rows ? 0 : -ENOMEM;
+	run->rows = kvcalloc(run->contender_count, sizeof(*run->rows),
+			     GFP_KERNEL);
+	return run->shares && run->rows;
+}
+
+/**
+ * stress_run_alloc() - Make a run without a lock and contenders.
+ * @knobs: what to run
+ * @contenders: how many there will be
+ *
+ * Return: the run, to be freed by stress_run_free(); or NULL without memory.
+ */
+struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
+				    unsigned int contenders)
+{
+	struct stress_run *run;
+
+	run = kvzalloc(struct_size(run, contenders, contenders), GFP_KERNEL);
+	if (!run)
+		return NULL;
+	run->contender_count = contenders;
+	if (!make_room(run)) {
+		stress_run_free(run);
+		return NULL;
+	}
+	run->knobs = *knobs;
+	while (!run->knobs.seed)
+		run->knobs.seed = get_random_u64();
+	run->cs_loops = stress_busy_loops(knobs->cs_ns);
+	run->ncs_loops = stress_busy_loops(knobs->ncs_ns);
+	run->chunk_loops = stress_busy_loops(CHUNK_NS);
+	run->guarded.cpu = -1;
+	atomic_set(&run->not_ready, contenders);
+	atomic_set(&run->not_back, contenders);
+	init_completion(&run->all_ready);
+	init_completion(&run->all_back);
+	init_completion(&run->go);
+	return run;
+}
+
+/* A run ready to go, but for the lock and the contenders; or an ERR_PTR(). */
+static struct stress_run *prepare(const struct stress_knobs *knobs)
+{
+	struct stress_costs costs;
+	struct stress_run *run;
+	int ret;
+
+	/* Before there is anything else that wants a CPU. */
+	ret = stress_costs_measure(knobs, &costs);
+	if (ret)
+		return ERR_PTR(ret);
+	run = stress_run_alloc(knobs, knobs->threads);
+	if (!run)
+		return ERR_PTR(-ENOMEM);
+	run->costs = costs;
+	return run;
 }
 
 /**
@@ -163,24 +239,9 @@ struct stress_run *stress_run_create(const struct stress_knobs *knobs)
 		return ERR_PTR(-EINVAL);
 	}
 
-	run = kvzalloc(struct_size(run, contenders, knobs->threads), GFP_KERNEL);
-	if (!run)
-		return ERR_PTR(-ENOMEM);
-	run->knobs = *knobs;
-	ret = make_room(run);
-	if (ret) {
-		stress_run_free(run);
-		return ERR_PTR(ret);
-	}
-	while (!run->knobs.seed)
-		run->knobs.seed = get_random_u64();
-	run->guarded.cpu = -1;
-	atomic_set(&run->not_ready, knobs->threads);
-	atomic_set(&run->not_back, knobs->threads);
-	init_completion(&run->all_ready);
-	init_completion(&run->all_back);
-	init_completion(&run->go);
-
+	run = prepare(knobs);
+	if (IS_ERR(run))
+		return run;
 	ret = knobs->lock->init(&run->lock);
 	if (ret) {
 		pr_err("lock: %s could not be made (%d)\n", knobs->lock->name,
@@ -202,13 +263,13 @@ struct stress_run *stress_run_create(const struct stress_knobs *knobs)
 
 /**
  * stress_run_free() - Free a run whose threads are gone.
- * @run: a run that was joined
+ * @run: a run that was joined, or that never had any
  */
 void stress_run_free(struct stress_run *run)
 {
 	unsigned int i;
 
-	for (i = 0; i < run->knobs.threads && run->contenders[i]; i++)
+	for (i = 0; i < run->contender_count; i++)
 		kvfree(run->contenders[i]);
 	kvfree(run->shares);
 	kvfree(run->rows);

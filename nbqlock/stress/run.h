@@ -77,6 +77,9 @@ struct guarded {
 /**
  * struct stress_run - a run
  * @knobs: a copy, with the seed that is used
+ * @cs_loops: the knob cs_ns, as busy work
+ * @ncs_loops: the knob ncs_ns, as busy work
+ * @chunk_loops: busy work in one piece outside the critical section, at most
  * @stop: contenders go home when they see it
  * @began_ns: when the threads were let go; 0: not yet
  * @ended_ns: when they were told to stop; 0: not yet
@@ -89,6 +92,8 @@ struct guarded {
  * @go: the barrier
  * @joined: all threads are gone
  * @destroyed: what destroying the lock returned
+ * @costs: what it costs to measure
+ * @contender_count: how many contenders there are room for
  * @shares: room for the acquisitions of each contender, for the report
  * @rows: room for what the report says of each; NULL: the report has it
  * @contenders: one for each thread
@@ -98,6 +103,9 @@ struct guarded {
  */
 struct stress_run {
 	struct stress_knobs knobs;
+	u64 cs_loops;
+	u64 ncs_loops;
+	u64 chunk_loops;
 	bool stop;
 	u64 began_ns;
 	u64 ended_ns;
@@ -110,6 +118,8 @@ struct stress_run {
 	struct completion go;
 	bool joined;
 	int destroyed;
+	struct stress_costs costs;
+	unsigned int contender_count;
 	u64 *shares;
 	struct stress_row *rows;
 	struct contender *contenders[];
@@ -121,6 +131,10 @@ static inline u64 stress_clock_ns(void)
 	return ktime_get_mono_fast_ns();
 }
 
+struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
+				    unsigned int contenders);
+struct contender *stress_contender_alloc(struct stress_run *run,
+					 unsigned int index, unsigned int cpu);
 void stress_contender_turn(struct contender *contender);
 
 #endif

@@ -10,6 +10,7 @@
 #include <linux/cpumask.h>
 #include <linux/types.h>
 
+#include "cost.h"
 #include "statistics.h"
 #include "timing.h"
 
@@ -109,6 +110,7 @@ struct stress_row {
  * @longest_gap_ns: the longest time of a thread without an acquisition
  * @row_count: contenders
  * @rows: what was found of each
+ * @costs: what it costs to measure
  * @timings: how long attempts took, of all contenders
  * @walk: leavers that an attempt stepped over, for locks that can tell
  * @nodes_max: queue nodes in use at most
@@ -134,6 +136,7 @@ struct stress_report {
 	u64 longest_gap_ns;
 	unsigned int row_count;
 	struct stress_row *rows;
+	struct stress_costs costs;
 	struct timings timings;
 	struct stress_histogram walk;
 	u64 nodes_max;
