@@ -12,6 +12,7 @@
 #include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/completion.h>
+#include <linux/ktime.h>
 #include <linux/prandom.h>
 #include <linux/timekeeping.h>
 #include <linux/types.h>

@@ -73,7 +73,8 @@ static u64 jain_permille(const u64 *shares, size_t count, u64 max)
 	}
 	if (!squares)
 		return 1000;
-	return mul_u64_u64_div_u64(sum * sum, 1000, squares * count);
+	/* To the nearest. */
+	return (mul_u64_u64_div_u64(sum * sum, 2000, squares * count) + 1) / 2;
 }
 
 /**

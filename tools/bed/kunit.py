@@ -24,7 +24,8 @@ from bed.source import get_source
 SUITES = ("nbq_clh", "nbq_mcs", "nbq_swap",
           *(f"nbq_{lock}_{claims}" for lock in ("clh", "mcs", "swap")
             for claims in ("verbs", "steps", "threads")),
-          "nbq_pool", "nbq_deadline", "nbq_events")
+          "nbq_pool", "nbq_deadline", "nbq_events",
+          "nbq_stress_histogram", "nbq_stress_statistics")
 BUILD_TIMEOUT = 3600
 RUN_TIMEOUT = 300		# kunit.py's own limit for the boot and the suites
 CPUS = max(4, guest_cpus())
