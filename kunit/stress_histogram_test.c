@@ -197,7 +197,7 @@ struct share {
 static const struct share shares[] = {
 	{ 1, 1, 1000, 500 }, { 1, 1, 1000, 900 }, { 1, 1, 1000, 990 },
 	{ 1, 1, 1000, 999 }, { 1, 1, 1000, 1000 }, { 1, 1, 1000, 1 },
-	{ 250, 1, 3, 500 }, { 1000000, 777, 500, 990 }, { 0, 1, 60, 500 },
+	{ 10, 1, 3, 500 }, { 1000000, 777, 500, 990 }, { 0, 1, 60, 500 },
 	{ 123456789012, 1, 1, 999 }, { 70, 0, 100, 500 },
 };
 
@@ -243,6 +243,15 @@ static void no_percentile_is_more_than_the_largest_value(struct kunit *test)
 			BIT_ULL(20));
 }
 
+static void least_percentile_is_the_least_value(struct kunit *test)
+{
+	struct stress_histogram *histogram = new_histogram(test);
+
+	stress_histogram_add(histogram, 33);
+	stress_histogram_add(histogram, 44);
+	KUNIT_EXPECT_EQ(test, stress_histogram_value_at(histogram, 0), 33);
+}
+
 static void percentiles_ascend(struct kunit *test)
 {
 	struct stress_histogram *histogram = new_histogram(test);
@@ -276,6 +285,7 @@ static struct kunit_case histogram_cases[] = {
 	KUNIT_CASE_PARAM(percentile_is_off_by_less_than_its_bucket,
 			 share_gen_params),
 	KUNIT_CASE(no_percentile_is_more_than_the_largest_value),
+	KUNIT_CASE(least_percentile_is_the_least_value),
 	KUNIT_CASE(percentiles_ascend),
 	{}
 };

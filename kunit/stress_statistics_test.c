@@ -38,6 +38,8 @@ static const struct known known[] = {
 	  .spread = { 1000000, 1000000, 0, 1000 } },
 	{ "many alike, as large as can be", MANY, .all = U64_MAX,
 	  .spread = { U64_MAX, U64_MAX, 0, 1000 } },
+	{ "one fewer, as large as can be", MANY - 1, .all = U64_MAX,
+	  .spread = { U64_MAX, U64_MAX, 0, 1000 } },
 	{ "none has any", 4, .all = 0,
 	  .spread = { 0, 0, 0, 1000 } },
 	{ "one of four has all", 4, { 0, 0, 80, 0 },
@@ -117,6 +119,20 @@ static void fairness_does_not_depend_on_the_size_of_the_shares(struct kunit *tes
 	}
 }
 
+/* The same with the largest shares that there are. */
+static void fairness_does_not_overflow(struct kunit *test)
+{
+	u64 *shares = new_shares(test, MANY);
+	unsigned int count, i;
+
+	for (i = 0; i < MANY; i++)
+		shares[i] = i % 2 ? U64_MAX : U64_MAX / 2;
+	for (count = MANY - 5; count <= MANY; count++)
+		KUNIT_EXPECT_EQ_MSG(test, 900,
+				    stress_spread_of(shares, count).jain_permille,
+				    "%u shares", count);
+}
+
 /* The mean is in the middle between them. */
 static void deviation_does_not_overflow(struct kunit *test)
 {
@@ -149,6 +165,7 @@ static struct kunit_case statistics_cases[] = {
 	KUNIT_CASE_PARAM(spread_of_known_shares, known_gen_params),
 	KUNIT_CASE(one_of_n_that_has_all_is_1_by_n),
 	KUNIT_CASE(fairness_does_not_depend_on_the_size_of_the_shares),
+	KUNIT_CASE(fairness_does_not_overflow),
 	KUNIT_CASE(deviation_does_not_overflow),
 	KUNIT_CASE(deviation_of_large_values_is_right_to_a_millionth),
 	{}
