@@ -231,14 +231,10 @@ static struct stress_run *prepare(const struct stress_knobs *knobs)
 struct stress_run *stress_run_create(const struct stress_knobs *knobs)
 {
 	struct stress_run *run;
-	int ret;
+	int ret = stress_knobs_check(knobs);
 
-	if (!cpumask_subset(&knobs->cpus, cpu_online_mask)) {
-		pr_err("cpus: some of %*pbl have gone offline\n",
-		       cpumask_pr_args(&knobs->cpus));
-		return ERR_PTR(-EINVAL);
-	}
-
+	if (ret)
+		return ERR_PTR(ret);
 	run = prepare(knobs);
 	if (IS_ERR(run))
 		return run;

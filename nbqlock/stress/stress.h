@@ -152,6 +152,8 @@ const struct stress_knobs *stress_knobs_freeze(void);
 void stress_knobs_thaw(void);
 void stress_knobs_show(struct seq_file *m, const struct stress_knobs *knobs);
 const char *stress_patience_mode_word(unsigned int mode);
+int stress_knobs_check(const struct stress_knobs *knobs);
+bool stress_knobs_wait_for_ever(const struct stress_knobs *knobs);
 
 struct stress_run *stress_run_create(const struct stress_knobs *knobs);
 void stress_run_go(struct stress_run *run);

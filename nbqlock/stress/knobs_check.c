@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whether the parameters of a run go together. A file refuses a value that is
+ * never right; what is wrong only beside the other values, or by now, is
+ * refused here, when a run starts, with a line in the kernel log that begins
+ * with the name of the file to change.
+ *
+ * To add a check: a function, a row in checks[].
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpumask.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/printk.h>
+
+#include "ops.h"
+#include "stress.h"
+
+static bool check_cpus(const struct stress_knobs *knobs)
+{
+	if (cpumask_subset(&knobs->cpus, cpu_online_mask))
+		return true;
+	pr_err("cpus: some of %*pbl have gone offline\n",
+	       cpumask_pr_args(&knobs->cpus));
+	return false;
+}
+
+/* Each returns whether all is well, and has told the kernel log if not. */
+static bool (* const checks[])(const struct stress_knobs *knobs) = {
+	check_cpus,
+};
+
+/**
+ * stress_knobs_check() - Can there be a run with these knobs?
+ * @knobs: all of them
+ *
+ * Return: 0; or -EINVAL, and the kernel log says why.
+ */
+int stress_knobs_check(const struct stress_knobs *knobs)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(checks); i++) {
+		if (!checks[i](knobs))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * stress_knobs_wait_for_ever() - May an attempt of this run never time out?
+ * @knobs: all of them
+ *
+ * Return: true if the lock type has no timeout, or the patience may be for ever.
+ */
+bool stress_knobs_wait_for_ever(const struct stress_knobs *knobs)
+{
+	switch (knobs->lock->patience) {
+	case WAITS_FOR_EVER:
+		return true;
+	case HAS_OWN_TIMEOUT:
+		return false;
+	default:
+		return knobs->patience_mode == PATIENCE_MIXED ||
+		       knobs->patience_ns == KTIME_MAX;
+	}
+}
