@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a contender does in its turn: work outside, draw a patience, try to
- * acquire, be the owner, release.
+ * acquire, be the owner, release; or, after an attempt that failed, try again.
  */
 #include <linux/compiler.h>
 #include <linux/errno.h>
-#include <linux/limits.h>
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/prandom.h>
+#include <linux/processor.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/wait.h>
 
 #include "busy.h"
 #include "run.h"
@@ -37,60 +40,106 @@ static void work_outside(struct contender *contender)
 		stress_busy(loops);
 }
 
-/*
- * The critical section. The barriers keep the compiler from joining what a
- * second owner must be able to come in between.
- */
-static void be_owner(struct contender *contender)
+/* Do nothing outside for a time, or until the stop. */
+static void rest(const struct stress_run *run, u64 ns)
 {
-	struct stress_run *run = contender->run;
-	struct guarded *guarded = &run->guarded;
-	int cpu = raw_smp_processor_id();
-	u64 counter;
+	u64 end = stress_clock_ns() + ns;
+
+	while (stress_clock_ns() < end && !READ_ONCE(run->stop)) {
+		cpu_relax();
+		cond_resched();
+	}
+}
+
+/* Every now and then an owner takes longer, as if somebody had stopped it. */
+static void stall(struct contender *contender)
+{
+	const struct stress_knobs *knobs = &contender->run->knobs;
+	u64 end;
+
+	if (!knobs->stall_every || --contender->until_stall)
+		return;
+	contender->until_stall = knobs->stall_every;
+	end = stress_clock_ns() + knobs->stall_ns;
+	while (stress_clock_ns() < end)
+		cpu_relax();
+}
+
+/*
+ * Become and cease to be the owner of what a lock protects. The barriers keep
+ * the compiler from joining what a second owner must be able to come in
+ * between.
+ */
+static void come_in(struct contender *contender, struct claim *claim)
+{
+	struct guarded *guarded = &claim->target->guarded;
 
 	if (guarded->owner)
 		contender->violations++;
 	guarded->owner = contender->id;
-	counter = guarded->counter;
+	claim->counter = guarded->counter;
+	claim->taken++;
 	barrier();
+}
 
-	if (run->cs_loops)
-		stress_busy(run->cs_loops);
+static void go_out(struct contender *contender, struct claim *claim)
+{
+	struct guarded *guarded = &claim->target->guarded;
+	int cpu = raw_smp_processor_id();
+
+	barrier();
 	if (guarded->cpu >= 0 && guarded->cpu != cpu)
 		guarded->handoffs++;
 	guarded->cpu = cpu;
-
-	barrier();
-	guarded->counter = counter + 1;
+	guarded->counter = claim->counter + 1;
 	if (guarded->owner != contender->id)
 		contender->violations++;
 	guarded->owner = 0;
+}
+
+/* The claim to the lock that is taken last. */
+static struct claim *last_claim(const struct contender *contender)
+{
+	return contender->order[contender->run->knobs.chain - 1];
+}
+
+/* The critical section. Of a chain, the contender is in at the others already. */
+static void be_owner(struct contender *contender)
+{
+	struct stress_run *run = contender->run;
+
+	come_in(contender, last_claim(contender));
+	if (run->cs_loops)
+		stress_busy(run->cs_loops);
+	stall(contender);
+}
+
+static u64 random_u64(struct contender *contender)
+{
+	u64 high = prandom_u32_state(&contender->random);
+
+	return high << 32 | prandom_u32_state(&contender->random);
+}
+
+/* From 0 to @ceil - 1. */
+static u32 random_below(struct contender *contender, u32 ceil)
+{
+	return ((u64)prandom_u32_state(&contender->random) * ceil) >> 32;
 }
 
 /* Of one attempt, in ns as nbq_clh_lock_timeout() takes it. */
 static ktime_t draw_patience(struct contender *contender)
 {
 	const struct stress_knobs *knobs = &contender->run->knobs;
-	u64 patience = knobs->patience_ns;
-	u64 random;
+	const struct stress_range *range = &knobs->patience_ns;
 
-	switch (knobs->patience_mode) {
-	case PATIENCE_RANDOM:
-		random = prandom_u32_state(&contender->random);
-		random = random << 32 | prandom_u32_state(&contender->random);
-		patience = mul_u64_u64_shr(2 * patience + 1, random, 64);
-		return min_t(u64, patience, KTIME_MAX);
-	case PATIENCE_MIXED:
-		random = prandom_u32_state(&contender->random);
-		/* A third each: 0, patience, for ever. */
-		if (random < U32_MAX / 3)
-			return 0;
-		if (random < U32_MAX / 3 * 2)
-			return patience;
-		return KTIME_MAX;
-	default:
-		return patience;
-	}
+	if (knobs->impatient_permille &&
+	    random_below(contender, 1000) < knobs->impatient_permille)
+		return knobs->impatient_ns;
+	if (range->low == range->high)
+		return range->low;
+	return range->low + mul_u64_u64_shr(range->high - range->low + 1,
+					    random_u64(contender), 64);
 }
 
 /* What is counted nowhere fails the run. */
@@ -109,42 +158,208 @@ static void gave_up(struct contender *contender, int error)
 	}
 }
 
-static void attempt(struct contender *contender)
+/*
+ * Give back the first @count locks, the last one first. The watch is of an
+ * attempt that acquired all of them, or else does not run.
+ */
+static void release(struct contender *contender, unsigned int count,
+		    const struct stopwatch *watch)
 {
-	struct stress_run *run = contender->run;
-	const struct stress_ops *ops = run->knobs.lock;
+	const struct stress_ops *ops = contender->run->knobs.lock;
+
+	while (count--) {
+		struct claim *claim = contender->order[count];
+
+		go_out(contender, claim);
+		stress_stopwatch_leave(watch, &claim->target->guarded);
+		ops->unlock(&claim->target->lock, &claim->waiter);
+	}
+}
+
+/* A patience that is over, or for ever, is its own deadline. */
+static ktime_t deadline_after(ktime_t patience)
+{
+	ktime_t now;
+
+	if (patience <= 0 || patience == KTIME_MAX)
+		return patience;
+	now = stress_clock_ns();
+	return patience > KTIME_MAX - now ? KTIME_MAX : now + patience;
+}
+
+static ktime_t time_until(ktime_t deadline)
+{
+	if (deadline <= 0 || deadline == KTIME_MAX)
+		return deadline;
+	return max_t(ktime_t, deadline - (ktime_t)stress_clock_ns(), 0);
+}
+
+static void shuffle(struct contender *contender)
+{
+	unsigned int i, other;
+
+	for (i = contender->run->knobs.chain - 1; i; i--) {
+		other = random_below(contender, i + 1);
+		swap(contender->order[i], contender->order[other]);
+	}
+}
+
+/* Take several locks under one deadline, all or none. */
+static int acquire_chain(struct contender *contender, ktime_t patience)
+{
+	const struct stress_knobs *knobs = &contender->run->knobs;
+	ktime_t deadline = deadline_after(patience);
+	const struct stopwatch none = {};
+	unsigned int i;
+	int ret;
+
+	if (knobs->chain_order == CHAIN_RANDOM)
+		shuffle(contender);
+	for (i = 0; i < knobs->chain; i++) {
+		struct claim *claim = contender->order[i];
+
+		if (i) {
+			come_in(contender, contender->order[i - 1]);
+			patience = time_until(deadline);
+		}
+		ret = knobs->lock->lock(&claim->target->lock, &claim->waiter,
+					patience);
+		if (ret) {
+			release(contender, i, &none);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static int acquire(struct contender *contender, ktime_t patience)
+{
+	const struct stress_knobs *knobs = &contender->run->knobs;
+	struct claim *claim = contender->order[0];
+
+	if (knobs->chain > 1)
+		return acquire_chain(contender, patience);
+	return knobs->lock->lock(&claim->target->lock, &claim->waiter, patience);
+}
+
+/* The end of an attempt that succeeded. */
+static void leave(struct contender *contender, const struct stopwatch *watch)
+{
+	const struct stress_knobs *knobs = &contender->run->knobs;
+	bool is_last = knobs->free_lock && stress_door_leave_as_owner(contender);
+
+	release(contender, knobs->chain, watch);
+	if (is_last)
+		stress_door_free(contender);
+}
+
+/**
+ * stress_contender_attempt() - One attempt, and the critical section.
+ * @contender: the caller
+ *
+ * Context: any that the lock type and the knobs allow; does not sleep, except
+ * for locks that are freed.
+ * Return: true if the lock was acquired, and has been released again.
+ */
+bool stress_contender_attempt(struct contender *contender)
+{
+	const struct stress_knobs *knobs = &contender->run->knobs;
 	ktime_t patience = draw_patience(contender);
 	struct stopwatch watch;
 	int ret;
 
+	if (knobs->free_lock && !stress_door_enter(contender))
+		return false;
 	contender->attempts++;
-	watch = stress_stopwatch_start(&contender->timings,
-				       run->knobs.sample_every);
-	ret = ops->lock(&run->lock, &contender->waiter, patience);
+	watch = stress_stopwatch_start(&contender->timings, knobs->sample_every);
+	ret = acquire(contender, patience);
 	stress_stopwatch_stop(&watch);
 	if (ret) {
+		if (knobs->free_lock)
+			stress_door_leave(contender);
 		gave_up(contender, ret);
 		stress_timings_failure(&contender->timings, &watch);
 		if (ret == -ETIMEDOUT)
-			stress_timings_timeout(&contender->timings, &watch, ops,
-					       patience);
-		return;
+			stress_timings_timeout(&contender->timings, &watch,
+					       knobs->lock, patience);
+		return false;
 	}
-	stress_stopwatch_enter(&watch, &run->guarded);
+	stress_stopwatch_enter(&watch, &last_claim(contender)->target->guarded);
 	be_owner(contender);
-	stress_stopwatch_leave(&watch, &run->guarded);
-	ops->unlock(&run->lock, &contender->waiter);
+	leave(contender, &watch);
 
 	WRITE_ONCE(contender->acquisitions, contender->acquisitions + 1);
 	stress_timings_success(&contender->timings, &watch);
+	return true;
+}
+
+/*
+ * Wait until the pause is over, if there is one: the time since the start is
+ * cut in pieces, and every other one is a pause. So all rest at the same times,
+ * and begin again together.
+ */
+static void stutter(struct stress_run *run)
+{
+	u64 piece = run->knobs.stutter_ms * NSEC_PER_MSEC;
+	u64 into;
+
+	if (!piece)
+		return;
+	div64_u64_rem(stress_run_elapsed_ns(run), 2 * piece, &into);
+	if (into >= piece)
+		wait_event_hrtimeout(run->paused, READ_ONCE(run->stop),
+				     ns_to_ktime(2 * piece - into));
+}
+
+/* A pause that doubles each time, give or take half of it. */
+static void back_off(struct contender *contender, u64 *pause)
+{
+	u64 random = prandom_u32_state(&contender->random);
+
+	rest(contender->run, *pause / 2 + ((*pause * random) >> 32));
+	*pause = min_t(u64, 2 * *pause, STRESS_PAUSE_NS_MAX);
 }
 
 /**
- * stress_contender_turn() - Work outside, then one attempt.
- * @contender: the caller
+ * stress_contender_turn() - Work outside, then an attempt, or as many as it takes.
+ * @contender: the caller, a thread
  */
 void stress_contender_turn(struct contender *contender)
 {
+	struct stress_run *run = contender->run;
+	const struct stress_knobs *knobs = &run->knobs;
+	u64 pause = knobs->backoff_ns;
+
+	stutter(run);
 	work_outside(contender);
-	attempt(contender);
+	while (!stress_contender_attempt(contender)) {
+		if (knobs->retry == RETRY_GIVE_UP || READ_ONCE(run->stop))
+			return;
+		if (knobs->retry == RETRY_BACK_OFF)
+			back_off(contender, &pause);
+		/* Whoever has the lock may wait for this CPU. */
+		cond_resched();
+	}
+}
+
+/**
+ * stress_contender_init() - Get a contender ready, except for its thread.
+ * @contender: zeroed memory; run and id are set
+ * @numa_node: where it will run
+ */
+void stress_contender_init(struct contender *contender, int numa_node)
+{
+	struct stress_run *run = contender->run;
+	unsigned int i;
+
+	for (i = 0; i < run->knobs.chain; i++) {
+		contender->claims[i].target = &run->targets[i];
+		contender->claims[i].waiter.numa_node = numa_node;
+		contender->order[i] = &contender->claims[i];
+	}
+	contender->until_stall = run->knobs.stall_every;
+	stress_timings_init(&contender->timings);
+	/* Any odd number with many bits: contenders draw different numbers. */
+	prandom_seed_state(&contender->random, run->knobs.seed ^
+			   (contender->id * 0x9e3779b97f4a7c15ULL));
 }

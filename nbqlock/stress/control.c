@@ -14,6 +14,7 @@
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
@@ -99,26 +100,51 @@ static void conclude(struct stress_run *run, bool joined, bool stopped)
 	mutex_unlock(&control_mutex);
 }
 
+static void log_progress(const struct stress_run *run)
+{
+	pr_info("running: elapsed_ms %llu of %llu, acquisitions %llu\n",
+		div_u64(stress_run_elapsed_ns(run), NSEC_PER_MSEC),
+		stress_run_duration_ms(run), stress_run_acquisitions(run));
+}
+
+/* Return: 0: its time is over; less: a signal came; more: a stop was asked for. */
+static long await_end(const struct stress_run *run,
+		      const struct stress_knobs *knobs)
+{
+	unsigned long left = msecs_to_jiffies(knobs->duration_ms);
+	unsigned long step = knobs->log_ms ? msecs_to_jiffies(knobs->log_ms) : left;
+	long ret;
+
+	for (;;) {
+		step = min(step, left);
+		ret = wait_event_interruptible_timeout(control_wait,
+						       READ_ONCE(stop_requested),
+						       step);
+		left -= step;
+		if (ret || !left)
+			return ret;
+		log_progress(run);
+	}
+}
+
 /* Return: 0, also after an early stop; -EINTR after a signal; or why not. */
 static int do_run(const struct stress_knobs *knobs)
 {
 	struct stress_run *run = stress_run_create(knobs);
 	bool joined;
-	long left;
+	long early;
 
 	if (IS_ERR(run))
 		return PTR_ERR(run);
 	publish(run);
 	stress_run_go(run);
-	left = wait_event_interruptible_timeout(control_wait,
-						READ_ONCE(stop_requested),
-						msecs_to_jiffies(knobs->duration_ms));
+	early = await_end(run, knobs);
 	stress_run_stop(run);
 	joined = stress_run_join(run, JOIN_PATIENCE);
-	conclude(run, joined, left != 0);
+	conclude(run, joined, early != 0);
 	if (joined)
 		stress_run_free(run);
-	return left < 0 ? -EINTR : 0;
+	return early < 0 ? -EINTR : 0;
 }
 
 /*

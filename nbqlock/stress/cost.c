@@ -108,6 +108,9 @@ static u64 empty_loop_ps(const struct stress_knobs *knobs)
 		return 0;
 	run->knobs.lock = &nothing;
 	run->knobs.sample_every = 0;
+	run->knobs.stall_every = 0;
+	run->knobs.stutter_ms = 0;
+	run->knobs.free_lock = 0;
 	run->cs_loops = 0;
 	run->ncs_loops = 0;
 	contender = stress_contender_alloc(run, 0, raw_smp_processor_id());

@@ -57,7 +57,46 @@ static void sum_up_threads(struct stress_run *run, struct stress_report *report)
 	run->rows = NULL;
 }
 
-/* Once the lock is destroyed and the threads are forgotten. */
+static void add_nodes(const struct contender *contender,
+		      struct stress_nodes *sum)
+{
+	unsigned int i;
+
+	for (i = 0; i < STRESS_CHAIN_MAX; i++) {
+		const struct stress_nodes *nodes = &contender->claims[i].waiter.nodes;
+
+		sum->max += nodes->max;
+		sum->reclaimed += nodes->reclaimed;
+		sum->leaked += nodes->leaked;
+	}
+}
+
+/*
+ * What the locks protect: each time that somebody took one must be in its
+ * counter. An update that is lost makes a counter too small, never too large,
+ * so that the sum shows what is lost at any of them.
+ */
+static void sum_up_locks(const struct stress_run *run,
+			 struct stress_report *report)
+{
+	u64 counted = 0;
+	unsigned int i, k;
+
+	for (i = 0; i < STRESS_CHAIN_MAX; i++) {
+		counted += run->targets[i].guarded.counter;
+		report->handoffs += run->targets[i].guarded.handoffs;
+	}
+	for (i = 0; i < run->knobs.threads; i++) {
+		for (k = 0; k < STRESS_CHAIN_MAX; k++)
+			report->locks_taken +=
+				run->contenders[i]->claims[k].taken;
+	}
+	report->locks_freed = run->door.freed;
+	if (run->joined)
+		report->lost_updates = report->locks_taken - counted;
+}
+
+/* Once the locks are destroyed and the threads are forgotten. */
 static void count_nodes(const struct stress_run *run,
 			struct stress_report *report)
 {
@@ -65,18 +104,27 @@ static void count_nodes(const struct stress_run *run,
 	struct stress_nodes sum = {};
 	unsigned int i;
 
-	for (i = 0; i < run->knobs.threads; i++) {
-		const struct stress_nodes *nodes = &run->contenders[i]->waiter.nodes;
-
-		sum.max += nodes->max;
-		sum.reclaimed += nodes->reclaimed;
-		sum.leaked += nodes->leaked;
-	}
+	for (i = 0; i < run->knobs.threads; i++)
+		add_nodes(run->contenders[i], &sum);
 	if (ops->count_nodes)
-		ops->count_nodes(&sum);
+		ops->count_nodes(&sum, run->target_count);
 	report->nodes_max = sum.max;
 	report->nodes_reclaimed = sum.reclaimed;
 	report->leaked = sum.leaked;
+}
+
+static void add_walks(const struct contender *contender,
+		      struct stress_walks *sum)
+{
+	unsigned int i, length;
+
+	for (i = 0; i < STRESS_CHAIN_MAX; i++) {
+		const struct stress_walks *walks = &contender->claims[i].waiter.walks;
+
+		for (length = 0; length <= NBQ_WALK_MAX; length++)
+			sum->counts[length] += walks->counts[length];
+		sum->longest = max(sum->longest, walks->longest);
+	}
 }
 
 /* The same for walks; where there is nothing to step over, there are none. */
@@ -87,13 +135,8 @@ static void count_walks(const struct stress_run *run,
 	struct stress_walks sum = {};
 	unsigned int i, length;
 
-	for (i = 0; i < run->knobs.threads; i++) {
-		const struct stress_walks *walks = &run->contenders[i]->waiter.walks;
-
-		for (length = 0; length <= NBQ_WALK_MAX; length++)
-			sum.counts[length] += walks->counts[length];
-		sum.longest = max(sum.longest, walks->longest);
-	}
+	for (i = 0; i < run->knobs.threads; i++)
+		add_walks(run->contenders[i], &sum);
 	if (ops->count_walks)
 		ops->count_walks(&sum);
 	for (length = 0; length <= NBQ_WALK_MAX; length++)
@@ -123,6 +166,8 @@ static void judge(const struct stress_run *run, struct stress_report *report)
 		failures |= BIT(UNKNOWN_ERROR);
 	if (!report->attempts)
 		failures |= BIT(NO_ATTEMPT);
+	if (run->door.written)
+		failures |= BIT(FREED_WRITTEN);
 	report->failures = failures;
 }
 
@@ -136,24 +181,22 @@ static void judge(const struct stress_run *run, struct stress_report *report)
  */
 void stress_run_report(struct stress_run *run, struct stress_report *report)
 {
-	const struct guarded *guarded = &run->guarded;
 	u64 elapsed_us;
 
 	stress_report_forget(report);
 	report->knobs = run->knobs;
 	report->cpus_online = num_online_cpus();
 	report->elapsed_ns = stress_run_elapsed_ns(run);
-	report->handoffs = guarded->handoffs;
 
 	report->costs = run->costs;
 
 	sum_up_threads(run, report);
+	sum_up_locks(run, report);
 	elapsed_us = max(div_u64(report->elapsed_ns, NSEC_PER_USEC), 1ULL);
 	report->per_second = div64_u64(report->acquisitions * USEC_PER_SEC,
 				       elapsed_us);
 
 	if (run->joined) {
-		report->lost_updates = report->acquisitions - guarded->counter;
 		count_nodes(run, report);
 		count_walks(run, report);
 	}

@@ -28,8 +28,11 @@
 #define THREADS_MAX	4096U
 /* A critical section has preemption off: far more is a soft lockup. */
 #define CS_NS_MAX	(10 * NSEC_PER_MSEC)
-#define NCS_NS_MAX	(1000 * NSEC_PER_MSEC)
 #define DURATION_MS_MAX	(3600 * MSEC_PER_SEC)
+#define STUTTER_MS_MAX	(10 * MSEC_PER_SEC)
+
+/* Of the kernel log's lines, which are cut off at about a thousand. */
+#define LOG_LINE_MAX	900
 
 /* Input that is longer cannot be right. */
 #define INPUT_MAX	(64 * 1024)
@@ -106,6 +109,58 @@ static const struct kind number = {
 	.show = number_show,
 	.parse = number_parse,
 	.explain = number_explain,
+};
+
+/* Ranges: struct stress_range, as a number or as two with a - between */
+
+static void end_show(struct seq_file *m, const struct knob *knob, u64 end)
+{
+	if (end == knob->max)
+		seq_puts(m, "max");
+	else
+		seq_printf(m, "%llu", end);
+}
+
+static void range_show(struct seq_file *m, const struct knob *knob,
+		       const void *value)
+{
+	const struct stress_range *range = value;
+
+	end_show(m, knob, range->low);
+	if (range->low == range->high)
+		return;
+	seq_putc(m, '-');
+	end_show(m, knob, range->high);
+}
+
+static int range_parse(const struct knob *knob, char *text, void *value)
+{
+	char *high = strchr(text, '-');
+	struct stress_range range;
+	int ret;
+
+	if (high)
+		*high++ = '\0';
+	ret = number_parse(knob, text, &range.low);
+	if (!ret)
+		ret = number_parse(knob, high ?: text, &range.high);
+	if (!ret && range.low > range.high)
+		ret = -ERANGE;
+	if (!ret)
+		*(struct stress_range *)value = range;
+	return ret;
+}
+
+static void range_explain(const struct knob *knob)
+{
+	pr_err("%s: takes a number from %llu to %llu, or max, or two of these, LOW-HIGH\n",
+	       knob->name, knob->min, knob->max);
+}
+
+static const struct kind range = {
+	.show = range_show,
+	.parse = range_parse,
+	.explain = range_explain,
 };
 
 /* Choices, one word out of several: an enum kept as unsigned int */
@@ -212,10 +267,16 @@ static const struct kind cpus = {
 
 /* The files */
 
-static const char * const patience_modes[] = {
-	[PATIENCE_FIXED] = "fixed",
-	[PATIENCE_RANDOM] = "random",
-	[PATIENCE_MIXED] = "mixed",
+static const char * const retry_words[] = {
+	[RETRY_GIVE_UP] = "give_up",
+	[RETRY_AT_ONCE] = "at_once",
+	[RETRY_BACK_OFF] = "back_off",
+	NULL
+};
+
+static const char * const chain_order_words[] = {
+	[CHAIN_FIXED] = "fixed",
+	[CHAIN_RANDOM] = "random",
 	NULL
 };
 
@@ -229,13 +290,25 @@ static const struct knob knob_table[] = {
 	KNOB(lock, lock),
 	KNOB(cpus, cpus),
 	NUMBER(threads, 1, THREADS_MAX),
-	KNOB(patience_mode, choice, .words = patience_modes),
-	KNOB(patience_ns, number, .max = KTIME_MAX, .takes_max = true),
 	NUMBER(cs_ns, 0, CS_NS_MAX),
-	NUMBER(ncs_ns, 0, NCS_NS_MAX),
+	NUMBER(ncs_ns, 0, STRESS_PAUSE_NS_MAX),
 	NUMBER(duration_ms, 1, DURATION_MS_MAX),
 	NUMBER(sample_every, 0, U32_MAX),
 	NUMBER(seed, 0, U64_MAX),
+
+	/* Load shapes */
+	KNOB(patience_ns, range, .max = KTIME_MAX, .takes_max = true),
+	NUMBER(impatient_permille, 0, 1000),
+	KNOB(impatient_ns, number, .max = KTIME_MAX, .takes_max = true),
+	KNOB(retry, choice, .words = retry_words),
+	NUMBER(backoff_ns, 1, STRESS_PAUSE_NS_MAX),
+	NUMBER(chain, 1, STRESS_CHAIN_MAX),
+	KNOB(chain_order, choice, .words = chain_order_words),
+	NUMBER(stall_every, 0, U32_MAX),
+	NUMBER(stall_ns, 0, CS_NS_MAX),
+	NUMBER(stutter_ms, 0, STUTTER_MS_MAX),
+	NUMBER(free_lock, 0, 1),
+	NUMBER(log_ms, 0, DURATION_MS_MAX),
 };
 
 static DEFINE_MUTEX(knobs_mutex);
@@ -283,6 +356,52 @@ void stress_knobs_show(struct seq_file *m, const struct stress_knobs *from)
 		seq_printf(m, "%s ", knob_table[i].name);
 		knob_show(m, &knob_table[i], from);
 	}
+}
+
+/* Return: false: there was no room, and the line is as before. */
+static bool log_line_add(struct seq_file *line, const struct knob *knob,
+			 const struct stress_knobs *from)
+{
+	size_t before = line->count;
+
+	seq_printf(line, "%s%s ", before ? ", " : "", knob->name);
+	knob->kind->show(line, knob, (const char *)from + knob->offset);
+	if (!seq_has_overflowed(line))
+		return true;
+	line->count = before;
+	return false;
+}
+
+static void log_line_end(struct seq_file *line, const char *when)
+{
+	pr_info("%s: %.*s\n", when, (int)line->count, line->buf);
+	line->count = 0;
+}
+
+/**
+ * stress_knobs_log() - Tell the kernel log all knobs.
+ * @when: what the line begins with
+ * @from: the knobs
+ *
+ * One line, unless that is longer than the kernel's log can take.
+ */
+void stress_knobs_log(const char *when, const struct stress_knobs *from)
+{
+	struct seq_file line = { .size = LOG_LINE_MAX };
+	size_t i;
+
+	line.buf = kmalloc(LOG_LINE_MAX, GFP_KERNEL);
+	if (!line.buf)
+		return;
+	for (i = 0; i < ARRAY_SIZE(knob_table); i++) {
+		if (log_line_add(&line, &knob_table[i], from))
+			continue;
+		log_line_end(&line, when);
+		if (!log_line_add(&line, &knob_table[i], from))
+			seq_printf(&line, "%s too long", knob_table[i].name);
+	}
+	log_line_end(&line, when);
+	kfree(line.buf);
 }
 
 /* Return: 0; -EBUSY during a run; or why @text is not a value. */
@@ -344,19 +463,19 @@ static int locks_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(locks);
 
-const char *stress_patience_mode_word(unsigned int mode)
-{
-	return patience_modes[mode];
-}
-
 static void set_defaults(void)
 {
 	knobs.lock = stress_ops_default();
 	cpumask_copy(&knobs.cpus, cpu_online_mask);
 	knobs.threads = clamp(cpumask_weight(&knobs.cpus), 1U, THREADS_MAX);
-	knobs.patience_ns = 100 * NSEC_PER_USEC;
 	knobs.duration_ms = MSEC_PER_SEC;
 	knobs.sample_every = 1;
+
+	/* Load shapes */
+	knobs.patience_ns.low = 100 * NSEC_PER_USEC;
+	knobs.patience_ns.high = knobs.patience_ns.low;
+	knobs.backoff_ns = NSEC_PER_USEC;
+	knobs.chain = 1;
 }
 
 /**

@@ -27,9 +27,37 @@ static bool check_cpus(const struct stress_knobs *knobs)
 	return false;
 }
 
+static bool check_chain_order(const struct stress_knobs *knobs)
+{
+	if (knobs->chain == 1 || knobs->chain_order == CHAIN_FIXED ||
+	    !stress_knobs_wait_for_ever(knobs))
+		return true;
+	pr_err("chain_order: random needs attempts that time out, else they end in a deadlock: %s would wait for ever\n",
+	       knobs->lock->name);
+	return false;
+}
+
+static bool check_free_lock(const struct stress_knobs *knobs)
+{
+	if (!knobs->free_lock)
+		return true;
+	if (!knobs->lock->free_after_unlock) {
+		pr_err("free_lock: a lock of type %s must not be freed right after its release\n",
+		       knobs->lock->name);
+		return false;
+	}
+	if (knobs->chain > 1) {
+		pr_err("free_lock: takes one lock at a time, so chain must be 1\n");
+		return false;
+	}
+	return true;
+}
+
 /* Each returns whether all is well, and has told the kernel log if not. */
 static bool (* const checks[])(const struct stress_knobs *knobs) = {
 	check_cpus,
+	check_chain_order,
+	check_free_lock,
 };
 
 /**
@@ -63,7 +91,9 @@ bool stress_knobs_wait_for_ever(const struct stress_knobs *knobs)
 	case HAS_OWN_TIMEOUT:
 		return false;
 	default:
-		return knobs->patience_mode == PATIENCE_MIXED ||
-		       knobs->patience_ns == KTIME_MAX;
+		return (knobs->impatient_permille < 1000 &&
+			knobs->patience_ns.high == KTIME_MAX) ||
+		       (knobs->impatient_permille &&
+			knobs->impatient_ns == KTIME_MAX);
 	}
 }

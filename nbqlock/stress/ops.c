@@ -14,7 +14,7 @@
 
 #include "ops.h"
 
-static int broken_init(union stress_lock *lock)
+static int broken_init(union stress_lock *lock, unsigned int place)
 {
 	return 0;
 }
@@ -35,6 +35,7 @@ static const struct stress_ops broken = {
 	.name = "broken",
 	.meaning = "excludes nobody from another CPU: a run on two CPUs must fail",
 	.patience = WAITS_FOR_EVER,
+	.free_after_unlock = true,
 	.init = broken_init,
 	.lock = broken_lock,
 	.unlock = broken_unlock,

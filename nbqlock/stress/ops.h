@@ -18,6 +18,9 @@
 #define STRESS_HAS_RQSPINLOCK
 #endif
 
+/* Locks that a thread takes one after the other, at most. */
+#define STRESS_CHAIN_MAX	8
+
 struct seq_file;
 
 /**
@@ -69,7 +72,7 @@ struct stress_walks {
 };
 
 /**
- * struct stress_waiter - a thread, as the lock types know it
+ * struct stress_waiter - a thread at one lock, as the lock types know it
  * @numa_node: where its memory should be
  * @own: for the lock type: set by its enter, freed by its exit
  * @nodes: for the lock type: this thread's share, complete after exit
@@ -103,19 +106,23 @@ enum stress_patience {
  * @name: what debugfs ``lock`` takes
  * @meaning: one line for people
  * @patience: what it makes of the patience
- * @init: make an unlocked lock; 0 or a negative errno
- * @enter: get a thread ready, before any of them runs; 0 or a negative errno;
- *	may be NULL
+ * @free_after_unlock: whoever acquires may release and then free the lock's
+ *	memory, even if the last owner's @unlock has not returned by then
+ * @init: make an unlocked lock; 0 or a negative errno. @place: in the chain,
+ *	less than %STRESS_CHAIN_MAX: a thread may hold locks of different
+ *	places together, which lockdep must know
+ * @enter: get a thread ready for a lock, before any of them runs; 0 or a
+ *	negative errno; may be NULL
  * @lock: 0: held, preemption off; -ETIMEDOUT: the patience is over; -ENOMEM:
  *	no queue node could be had; -EDEADLK: it would never end. Patience is
  *	in ns as for nbq_clh_lock_timeout().
  * @unlock: by the thread that holds it
- * @destroy: the lock is not used any more, and no thread runs; 0 or a negative
- *	errno; may be NULL
+ * @destroy: the lock is not used any more, and no thread runs, unless it is
+ *	@free_after_unlock; 0 or a negative errno; may be NULL
  * @exit: free what @enter has made, also if that failed or was not called;
  *	after @destroy; may be NULL
- * @count_nodes: add the nodes that no thread counts as its own, after the
- *	last @exit; may be NULL
+ * @count_nodes: add the nodes that no thread counts as its own, of all @locks
+ *	together, after the last @exit; may be NULL
  * @count_walks: add the walks that no thread counts as its own; may be NULL
  *
  * @lock and @unlock are called in task context only, and do not allocate.
@@ -125,14 +132,15 @@ struct stress_ops {
 	const char *name;
 	const char *meaning;
 	enum stress_patience patience;
-	int (*init)(union stress_lock *lock);
+	bool free_after_unlock;
+	int (*init)(union stress_lock *lock, unsigned int place);
 	int (*enter)(union stress_lock *lock, struct stress_waiter *me);
 	int (*lock)(union stress_lock *lock, struct stress_waiter *me,
 		    ktime_t patience);
 	void (*unlock)(union stress_lock *lock, struct stress_waiter *me);
 	int (*destroy)(union stress_lock *lock);
 	void (*exit)(union stress_lock *lock, struct stress_waiter *me);
-	void (*count_nodes)(struct stress_nodes *nodes);
+	void (*count_nodes)(struct stress_nodes *nodes, unsigned int locks);
 	void (*count_walks)(struct stress_walks *walks);
 };
 

@@ -38,7 +38,7 @@ struct clh_thread {
 	struct clh_node *pred;
 } ____cacheline_aligned_in_smp;
 
-static int clh_init(union stress_lock *lock)
+static int clh_init(union stress_lock *lock, unsigned int place)
 {
 	struct clh_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
 
@@ -118,6 +118,7 @@ const struct stress_ops stress_clh = {
 	.name = "clh",
 	.meaning = "CLH, the queue lock of Craig and of Landin and Hagersten",
 	.patience = WAITS_FOR_EVER,
+	.free_after_unlock = true,
 	.init = clh_init,
 	.enter = clh_enter,
 	.lock = clh_lock,

@@ -31,7 +31,7 @@
 #include "paper_pool.h"
 #include "patience.h"
 
-static int clh_nb_paper_init(union stress_lock *lock)
+static int clh_nb_paper_init(union stress_lock *lock, unsigned int place)
 {
 	lock->queue.tail = NULL;
 	lock->queue.holder = NULL;

@@ -221,7 +221,7 @@ static void clh_try_unlock(union stress_lock *lock, struct stress_waiter *me)
 	preempt_enable();
 }
 
-static int clh_try_init(union stress_lock *lock)
+static int clh_try_init(union stress_lock *lock, unsigned int place)
 {
 	struct clh_try_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
 
@@ -256,6 +256,7 @@ static int clh_try_destroy(union stress_lock *lock)
 const struct stress_ops stress_clh_try = {
 	.name = "clh_try",
 	.meaning = "CLH with timeout by handshake, Scott and Scherer 2001",
+	.free_after_unlock = true,
 	.init = clh_try_init,
 	.enter = clh_try_enter,
 	.lock = clh_try_lock,

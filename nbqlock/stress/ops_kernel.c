@@ -10,14 +10,18 @@
  * test-and-set lock with a timeout of one second.
  */
 #include <linux/errno.h>
+#include <linux/lockdep.h>
 #include <linux/processor.h>
 
 #include "ops.h"
 #include "patience.h"
 
-static int raw_init(union stress_lock *lock)
+static struct lock_class_key raw_keys[STRESS_CHAIN_MAX];
+
+static int raw_init(union stress_lock *lock, unsigned int place)
 {
 	raw_spin_lock_init(&lock->raw);
+	lockdep_set_class_and_name(&lock->raw, &raw_keys[place], "stress_raw");
 	return 0;
 }
 
@@ -57,6 +61,7 @@ const struct stress_ops stress_raw_spinlock = {
 	.name = "raw_spinlock",
 	.meaning = "the kernel's own lock, raw_spin_lock()",
 	.patience = WAITS_FOR_EVER,
+	.free_after_unlock = true,
 	.init = raw_init,
 	.lock = raw_lock,
 	.unlock = raw_unlock,
@@ -65,13 +70,14 @@ const struct stress_ops stress_raw_spinlock = {
 const struct stress_ops stress_raw_trylock = {
 	.name = "raw_trylock",
 	.meaning = "raw_spin_trylock() in a loop until the patience is over",
+	.free_after_unlock = true,
 	.init = raw_init,
 	.lock = raw_trylock,
 	.unlock = raw_unlock,
 };
 
 #ifdef STRESS_HAS_RQSPINLOCK
-static int rq_init(union stress_lock *lock)
+static int rq_init(union stress_lock *lock, unsigned int place)
 {
 	raw_res_spin_lock_init(&lock->rq);
 	return 0;
@@ -92,6 +98,7 @@ const struct stress_ops stress_rqspinlock = {
 	.name = "rqspinlock",
 	.meaning = "the kernel's resilient spinlock, raw_res_spin_lock()",
 	.patience = HAS_OWN_TIMEOUT,
+	.free_after_unlock = true,
 	.init = rq_init,
 	.lock = rq_lock,
 	.unlock = rq_unlock,

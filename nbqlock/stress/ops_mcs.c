@@ -84,6 +84,7 @@ const struct stress_ops stress_mcs = {
 	.name = "mcs",
 	.meaning = "MCS, the queue lock of Mellor-Crummey and Scott",
 	.patience = WAITS_FOR_EVER,
+	.free_after_unlock = true,
 	.init = null_tail_init,
 	.enter = mcs_enter,
 	.lock = mcs_lock,

@@ -70,7 +70,7 @@ enum {
  * an ACQUIRE read of the status.
  */
 
-static int mcs_nb_paper_init(union stress_lock *lock)
+static int mcs_nb_paper_init(union stress_lock *lock, unsigned int place)
 {
 	lock->queue.tail = NULL;
 	lock->queue.holder = NULL;

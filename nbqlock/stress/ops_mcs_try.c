@@ -469,6 +469,7 @@ static int mcs_try_enter(union stress_lock *lock, struct stress_waiter *me)
 const struct stress_ops stress_mcs_try = {
 	.name = "mcs_try",
 	.meaning = "MCS with timeout by handshake, Scott and Scherer 2001",
+	.free_after_unlock = true,
 	.init = null_tail_init,
 	.enter = mcs_try_enter,
 	.lock = mcs_try_lock,

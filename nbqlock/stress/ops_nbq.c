@@ -4,6 +4,7 @@
  * pools of nbqlock, which counts them, and the walks over them, for all locks
  * together.
  */
+#include <linux/lockdep.h>
 #include <linux/minmax.h>
 
 #include "ops.h"
@@ -16,7 +17,7 @@ static u64 event(const char *name)
 	return value;
 }
 
-static void count_nodes(struct stress_nodes *nodes)
+static void count_nodes(struct stress_nodes *nodes, unsigned int locks)
 {
 	u64 reclaimed = event("nodes_reclaimed");
 
@@ -40,9 +41,12 @@ static void count_walks(struct stress_walks *walks)
 
 /* What struct stress_ops wants, made of the verbs of nbq_X. */
 #define NBQ_VERBS(X)							\
-static int X##_init(union stress_lock *lock)				\
+static struct lock_class_key X##_keys[STRESS_CHAIN_MAX];		\
+									\
+static int X##_init(union stress_lock *lock, unsigned int place)	\
 {									\
-	nbq_##X##_init(&lock->nbq_##X);					\
+	nbq_##X##_init_key(&lock->nbq_##X, "stress_" #X "_nb",		\
+			   &X##_keys[place]);				\
 	return 0;							\
 }									\
 									\
@@ -66,6 +70,7 @@ static int X##_destroy(union stress_lock *lock)				\
 const struct stress_ops stress_##X##_nb = {				\
 	.name = #X "_nb",						\
 	.meaning = X##_meaning,						\
+	.free_after_unlock = true,					\
 	.init = X##_init,						\
 	.lock = X##_lock,						\
 	.unlock = X##_unlock,						\

@@ -26,7 +26,7 @@
 #define BACKOFF_MIN	4U
 #define BACKOFF_MAX	256U
 
-static int tas_b_init(union stress_lock *lock)
+static int tas_b_init(union stress_lock *lock, unsigned int place)
 {
 	lock->taken = 0;
 	return 0;
@@ -86,6 +86,7 @@ const struct stress_ops stress_tas_b = {
 	.name = "tas_b",
 	.meaning = "TAS-B, test-and-test-and-set with exponential back-off",
 	.patience = WAITS_FOR_EVER,
+	.free_after_unlock = true,
 	.init = tas_b_init,
 	.lock = tas_b_lock,
 	.unlock = tas_b_unlock,
@@ -94,6 +95,7 @@ const struct stress_ops stress_tas_b = {
 const struct stress_ops stress_tas_b_try = {
 	.name = "tas_b_try",
 	.meaning = "TAS-B that gives up when the patience is over",
+	.free_after_unlock = true,
 	.init = tas_b_init,
 	.lock = tas_b_try_lock,
 	.unlock = tas_b_unlock,

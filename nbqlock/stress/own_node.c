@@ -23,7 +23,7 @@ void own_node_exit(union stress_lock *lock, struct stress_waiter *me)
 	kfree(me->own);
 }
 
-int null_tail_init(union stress_lock *lock)
+int null_tail_init(union stress_lock *lock, unsigned int place)
 {
 	lock->queue.tail = NULL;
 	return 0;
@@ -35,8 +35,8 @@ int null_tail_destroy(union stress_lock *lock)
 	return lock->queue.tail ? -EBUSY : 0;
 }
 
-/* No thread counts the one that the lock began with. */
-void first_node_count(struct stress_nodes *nodes)
+/* No thread counts the one that a lock began with. */
+void first_node_count(struct stress_nodes *nodes, unsigned int locks)
 {
-	nodes->max++;
+	nodes->max += locks;
 }

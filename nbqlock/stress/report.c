@@ -27,6 +27,7 @@ static const char * const failure_words[] = {
 	[LOCK_IN_USE] = "the lock was still in use at the end",
 	[UNKNOWN_ERROR] = "the lock returned an unknown error",
 	[NO_ATTEMPT] = "there was no attempt at all",
+	[FREED_WRITTEN] = "the memory of a freed lock was written to",
 };
 
 static void show_times(struct seq_file *m, const char *name,
@@ -121,6 +122,8 @@ void stress_report_show(struct seq_file *m, const struct stress_report *report)
 	seq_printf(m, "clock_read_ps %llu\n", report->costs.clock_read_ps);
 	seq_printf(m, "empty_loop_ps %llu\n", report->costs.empty_loop_ps);
 	seq_printf(m, "busy_loop_ps %llu\n", report->costs.busy_loop_ps);
+	seq_printf(m, "locks_taken %llu\n", report->locks_taken);
+	seq_printf(m, "locks_freed %llu\n", report->locks_freed);
 	seq_printf(m, "lost_updates %llu\n", report->lost_updates);
 	seq_printf(m, "violations %llu\n", report->violations);
 	seq_printf(m, "leaked %lld\n", report->leaked);
@@ -197,7 +200,14 @@ void stress_report_forget(struct stress_report *report)
 /* For whoever has the kernel log and nothing else. */
 void stress_report_log(const struct stress_report *report)
 {
-	pr_info("run ended: %s, %llu threads, seed %llu: %s\n",
+	size_t i;
+
+	pr_info("run ended: %s, %llu threads, seed %llu, %llu of %llu attempts acquired: %s\n",
 		report->knobs.lock->name, report->knobs.threads,
-		report->knobs.seed, report->failures ? "FAIL" : "PASS");
+		report->knobs.seed, report->acquisitions, report->attempts,
+		report->failures ? "FAIL" : "PASS");
+	for (i = 0; i < ARRAY_SIZE(failure_words); i++) {
+		if (report->failures & BIT(i))
+			pr_err("run failed: %s\n", failure_words[i]);
+	}
 }

@@ -20,6 +20,7 @@
 #include <linux/slab.h>
 #include <linux/time64.h>
 #include <linux/topology.h>
+#include <linux/wait.h>
 
 #include "busy.h"
 #include "run.h"
@@ -67,11 +68,7 @@ struct contender *stress_contender_alloc(struct stress_run *run,
 	contender->run = run;
 	contender->id = index + 1;
 	contender->cpu = cpu;
-	contender->waiter.numa_node = node;
-	stress_timings_init(&contender->timings);
-	/* Any odd number with many bits: threads draw different numbers. */
-	prandom_seed_state(&contender->random, run->knobs.seed ^
-			   (contender->id * 0x9e3779b97f4a7c15ULL));
+	stress_contender_init(contender, node);
 	return contender;
 }
 
@@ -118,6 +115,32 @@ static int create_contenders(struct stress_run *run)
 	return 0;
 }
 
+/* Call the lock type for each lock that a contender takes, until it fails. */
+static int enter_contender(struct stress_run *run, struct contender *contender)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < run->knobs.chain; i++) {
+		struct claim *claim = &contender->claims[i];
+
+		ret = run->knobs.lock->enter(&claim->target->lock,
+					     &claim->waiter);
+	}
+	return ret;
+}
+
+static void exit_contender(struct stress_run *run, struct contender *contender)
+{
+	unsigned int i;
+
+	for (i = 0; i < run->knobs.chain; i++) {
+		struct claim *claim = &contender->claims[i];
+
+		run->knobs.lock->exit(&claim->target->lock, &claim->waiter);
+	}
+}
+
 /* Let the lock type get each thread ready. */
 static int enter_contenders(struct stress_run *run)
 {
@@ -126,7 +149,7 @@ static int enter_contenders(struct stress_run *run)
 	int ret = 0;
 
 	for (i = 0; ops->enter && !ret && i < run->knobs.threads; i++)
-		ret = ops->enter(&run->lock, &run->contenders[i]->waiter);
+		ret = enter_contender(run, run->contenders[i]);
 	if (ret)
 		pr_err("threads: %s has room for only %u of %llu (%d)\n",
 		       ops->name, i - 1, run->knobs.threads, ret);
@@ -145,18 +168,57 @@ static void stop_contenders(struct stress_run *run)
 	run->joined = true;
 }
 
-/* Without threads: destroy the lock, and let the lock type forget them. */
-static void dismantle(struct stress_run *run)
+static void destroy_locks(struct stress_run *run)
 {
 	const struct stress_ops *ops = run->knobs.lock;
 	unsigned int i;
+	int ret;
 
-	if (ops->destroy)
-		run->destroyed = ops->destroy(&run->lock);
-	if (!ops->exit)
+	for (i = 0; ops->destroy && i < run->target_count; i++) {
+		ret = ops->destroy(&run->targets[i].lock);
+		if (ret && !run->destroyed)
+			run->destroyed = ret;
+	}
+}
+
+/* Make the locks under test; those to be freed are made as they are needed. */
+static int create_locks(struct stress_run *run)
+{
+	const struct stress_knobs *knobs = &run->knobs;
+	unsigned int i;
+	int ret;
+
+	if (knobs->free_lock) {
+		stress_door_start(run);
+		run->target_count = STRESS_SLOTS;
+		return 0;
+	}
+	for (i = 0; i < knobs->chain; i++) {
+		ret = knobs->lock->init(&run->targets[i].lock, i);
+		if (ret) {
+			pr_err("lock: %s could not be made (%d)\n",
+			       knobs->lock->name, ret);
+			destroy_locks(run);
+			return ret;
+		}
+		run->target_count++;
+	}
+	return 0;
+}
+
+/* Without threads: destroy the locks, and let the lock type forget them. */
+static void dismantle(struct stress_run *run)
+{
+	unsigned int i;
+
+	if (run->knobs.free_lock)
+		stress_door_stop(run);
+	else
+		destroy_locks(run);
+	if (!run->knobs.lock->exit)
 		return;
 	for (i = 0; i < run->knobs.threads && run->contenders[i]; i++)
-		ops->exit(&run->lock, &run->contenders[i]->waiter);
+		exit_contender(run, run->contenders[i]);
 }
 
 /* Room for the report, too, which must not be lost for want of memory. */
@@ -180,6 +242,7 @@ struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
 				    unsigned int contenders)
 {
 	struct stress_run *run;
+	unsigned int i;
 
 	run = kvzalloc(struct_size(run, contenders, contenders), GFP_KERNEL);
 	if (!run)
@@ -195,7 +258,9 @@ struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
 	run->cs_loops = stress_busy_loops(knobs->cs_ns);
 	run->ncs_loops = stress_busy_loops(knobs->ncs_ns);
 	run->chunk_loops = stress_busy_loops(CHUNK_NS);
-	run->guarded.cpu = -1;
+	for (i = 0; i < STRESS_CHAIN_MAX; i++)
+		run->targets[i].guarded.cpu = -1;
+	init_waitqueue_head(&run->paused);
 	atomic_set(&run->not_ready, contenders);
 	atomic_set(&run->not_back, contenders);
 	init_completion(&run->all_ready);
@@ -238,10 +303,8 @@ struct stress_run *stress_run_create(const struct stress_knobs *knobs)
 	run = prepare(knobs);
 	if (IS_ERR(run))
 		return run;
-	ret = knobs->lock->init(&run->lock);
+	ret = create_locks(run);
 	if (ret) {
-		pr_err("lock: %s could not be made (%d)\n", knobs->lock->name,
-		       ret);
 		stress_run_free(run);
 		return ERR_PTR(ret);
 	}
@@ -282,11 +345,7 @@ void stress_run_go(struct stress_run *run)
 	unsigned int i;
 
 	/* What it takes to repeat a run that does not come to its result. */
-	pr_info("run begins: %s, %llu threads on CPUs %*pbl, %s patience %llu ns, cs %llu ns, ncs %llu ns, %llu ms, seed %llu\n",
-		knobs->lock->name, knobs->threads, cpumask_pr_args(&knobs->cpus),
-		stress_patience_mode_word(knobs->patience_mode),
-		knobs->patience_ns, knobs->cs_ns, knobs->ncs_ns,
-		knobs->duration_ms, knobs->seed);
+	stress_knobs_log("run begins", knobs);
 	for (i = 0; i < knobs->threads; i++)
 		wake_up_process(run->contenders[i]->task);
 	wait_for_completion(&run->all_ready);
@@ -303,10 +362,11 @@ void stress_run_stop(struct stress_run *run)
 {
 	WRITE_ONCE(run->ended_ns, stress_clock_ns());
 	WRITE_ONCE(run->stop, true);
+	wake_up_all(&run->paused);
 }
 
 /**
- * stress_run_join() - Wait for the threads to end, then destroy the lock.
+ * stress_run_join() - Wait for the threads to end, then destroy the locks.
  * @run: a run that was stopped
  * @patience: jiffies to wait at most
  *

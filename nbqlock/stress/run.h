@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A run from the inside: run.c makes it and ends it, contender.c is what
- * happens in between, timing.c takes the times, judge.c sums up.
+ * happens in between, free_lock.c has the locks that are freed meanwhile,
+ * timing.c takes the times, judge.c sums up.
  *
  * Each contender counts in memory of its own; while measuring, they share
  * nothing but the lock and what it protects.
@@ -14,8 +15,10 @@
 #include <linux/completion.h>
 #include <linux/ktime.h>
 #include <linux/prandom.h>
+#include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 
 #include "ops.h"
 #include "stress.h"
@@ -23,40 +26,11 @@
 
 struct task_struct;
 
-/**
- * struct contender - one that fights for the lock, in memory on its NUMA node
- * @run: what it belongs to
- * @task: the thread, with a reference
- * @id: its number, from 1 on
- * @cpu: where it is pinned
- * @waiter: what the lock type knows of it
- * @random: for the length of its work outside, and its patience
- * @attempts: and the following: as in struct stress_report
- * @acquisitions: written by the contender only, read by others meanwhile
- * @timeouts: failed with -ETIMEDOUT
- * @no_node: failed with -ENOMEM
- * @deadlocks: failed with -EDEADLK
- * @violations: times that it saw another owner
- * @timings: how long its attempts took
- */
-struct contender {
-	struct stress_run *run;
-	struct task_struct *task;
-	unsigned int id;
-	unsigned int cpu;
-	struct stress_waiter waiter;
-	struct rnd_state random;
-	u64 attempts;
-	u64 acquisitions;
-	u64 timeouts;
-	u64 no_node;
-	u64 deadlocks;
-	u64 violations;
-	struct timings timings;
-} ____cacheline_aligned_in_smp;
+/* Locks that are freed while the run goes on take turns in so many places. */
+#define STRESS_SLOTS	2
 
 /**
- * struct guarded - what the lock protects
+ * struct guarded - what a lock protects
  * @owner: id of the contender inside, 0: nobody
  * @cpu: of the last owner, -1: there was none yet
  * @counter: critical sections so far
@@ -76,6 +50,103 @@ struct guarded {
 };
 
 /**
+ * struct target - a lock under test, in a cache line of its own
+ * @lock: the lock
+ * @guarded: what it protects
+ */
+struct target {
+	union stress_lock lock ____cacheline_aligned_in_smp;
+	struct guarded guarded ____cacheline_aligned_in_smp;
+};
+
+/**
+ * struct claim - a contender's side of one lock, in the contender's memory
+ * @target: the lock
+ * @waiter: what the lock type knows of the contender
+ * @taken: times that the contender got this lock
+ * @counter: what it found in the counter that this lock protects
+ */
+struct claim {
+	struct target *target;
+	struct stress_waiter waiter;
+	u64 taken;
+	u64 counter;
+};
+
+/**
+ * struct contender - one that fights for the lock, in memory on its NUMA node
+ * @run: what it belongs to
+ * @task: the thread, with a reference
+ * @id: its number, from 1 on
+ * @cpu: where it is pinned
+ * @random: for the length of its work outside, its patience, its pauses, its
+ *	order of the locks
+ * @attempts: and the following: as in struct stress_report
+ * @acquisitions: written by the contender only, read by others meanwhile
+ * @timeouts: failed with -ETIMEDOUT
+ * @no_node: failed with -ENOMEM
+ * @deadlocks: failed with -EDEADLK
+ * @violations: times that it saw another owner
+ * @until_stall: acquisitions until one stalls
+ * @order: its claims in the order in which it takes the locks
+ * @claims: one for each lock of the chain
+ * @timings: how long its attempts took
+ */
+struct contender {
+	struct stress_run *run;
+	struct task_struct *task;
+	unsigned int id;
+	unsigned int cpu;
+	struct rnd_state random;
+	u64 attempts;
+	u64 acquisitions;
+	u64 timeouts;
+	u64 no_node;
+	u64 deadlocks;
+	u64 violations;
+	u64 until_stall;
+	struct claim *order[STRESS_CHAIN_MAX];
+	struct claim claims[STRESS_CHAIN_MAX];
+	struct timings timings;
+} ____cacheline_aligned_in_smp;
+
+enum slot_state {
+	SLOT_RESTING,		/* there is no lock, the memory is poisoned */
+	SLOT_OPENING,		/* somebody makes a lock */
+	SLOT_OPEN,		/* there is a lock */
+	SLOT_CLOSED,		/* its last user is about to free it */
+};
+
+/**
+ * struct slot - a place for a lock that is freed while the run goes on
+ * @state: what is there
+ * @users: contenders that may touch the lock; without owners that have begun
+ *	to release it
+ * @maker: id of the contender that has made the lock
+ */
+struct slot {
+	enum slot_state state;
+	unsigned int users;
+	unsigned int maker;
+};
+
+/**
+ * struct door - where contenders go in and out, see free_lock.c
+ * @lock: for all below
+ * @slots: of each of the first targets of the run
+ * @last: index of the slot that was opened last
+ * @freed: times that a lock was freed
+ * @written: times that its memory was written to after that
+ */
+struct door {
+	raw_spinlock_t lock;
+	struct slot slots[STRESS_SLOTS];
+	unsigned int last;
+	u64 freed;
+	u64 written;
+};
+
+/**
  * struct stress_run - a run
  * @knobs: a copy, with the seed that is used
  * @cs_loops: the knob cs_ns, as busy work
@@ -84,22 +155,24 @@ struct guarded {
  * @stop: contenders go home when they see it
  * @began_ns: when the threads were let go; 0: not yet
  * @ended_ns: when they were told to stop; 0: not yet
- * @lock: the lock under test
- * @guarded: what it protects
+ * @targets: the locks under test, and what they protect
+ * @target_count: how many there are
+ * @door: to those that are freed while the run goes on
+ * @paused: for those who wait until a pause is over
  * @not_ready: threads that have not reached the barrier
  * @not_back: threads that have not left their loop
  * @all_ready: @not_ready is 0
  * @all_back: @not_back is 0
  * @go: the barrier
  * @joined: all threads are gone
- * @destroyed: what destroying the lock returned
+ * @destroyed: what destroying the locks returned, the first that was not 0
  * @costs: what it costs to measure
  * @contender_count: how many contenders there are room for
  * @shares: room for the acquisitions of each contender, for the report
  * @rows: room for what the report says of each; NULL: the report has it
  * @contenders: one for each thread
  *
- * What the threads only read comes first; the lock and what it protects have
+ * What the threads only read comes first; each lock and what it protects have
  * cache lines of their own.
  */
 struct stress_run {
@@ -110,8 +183,10 @@ struct stress_run {
 	bool stop;
 	u64 began_ns;
 	u64 ended_ns;
-	union stress_lock lock ____cacheline_aligned_in_smp;
-	struct guarded guarded ____cacheline_aligned_in_smp;
+	unsigned int target_count;
+	struct target targets[STRESS_CHAIN_MAX];
+	struct door door ____cacheline_aligned_in_smp;
+	wait_queue_head_t paused ____cacheline_aligned_in_smp;
 	atomic_t not_ready ____cacheline_aligned_in_smp;
 	atomic_t not_back;
 	struct completion all_ready;
@@ -136,6 +211,15 @@ struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
 				    unsigned int contenders);
 struct contender *stress_contender_alloc(struct stress_run *run,
 					 unsigned int index, unsigned int cpu);
+void stress_contender_init(struct contender *contender, int numa_node);
 void stress_contender_turn(struct contender *contender);
+bool stress_contender_attempt(struct contender *contender);
+
+void stress_door_start(struct stress_run *run);
+bool stress_door_enter(struct contender *contender);
+void stress_door_leave(struct contender *contender);
+bool stress_door_leave_as_owner(struct contender *contender);
+void stress_door_free(struct contender *contender);
+void stress_door_stop(struct stress_run *run);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <linux/bits.h>
 #include <linux/cpumask.h>
+#include <linux/time64.h>
 #include <linux/types.h>
 
 #include "cost.h"
@@ -19,43 +20,78 @@ struct seq_file;
 struct stress_ops;
 struct stress_run;
 
+/* No contender works or rests longer than this at a time, outside. */
+#define STRESS_PAUSE_NS_MAX	(1000 * NSEC_PER_MSEC)
+
 /**
- * enum stress_patience_mode - what an attempt makes of the knob patience_ns
- * @PATIENCE_FIXED: its patience
- * @PATIENCE_RANDOM: it draws its patience, from 0 to twice that, uniformly
- * @PATIENCE_MIXED: it draws one of 0, that, and for ever, equally often
+ * struct stress_range - what numbers are drawn from, uniformly
+ * @low: the least
+ * @high: the most
  */
-enum stress_patience_mode {
-	PATIENCE_FIXED,
-	PATIENCE_RANDOM,
-	PATIENCE_MIXED,
-	PATIENCE_MODES
+struct stress_range {
+	u64 low;
+	u64 high;
+};
+
+/* What a thread does after an attempt that failed. */
+enum stress_retry {
+	RETRY_GIVE_UP,		/* work outside, as after a release */
+	RETRY_AT_ONCE,		/* try again until it has the lock */
+	RETRY_BACK_OFF,		/* the same, with pauses that grow */
+};
+
+/* In which order it takes the locks of a chain. */
+enum stress_chain_order {
+	CHAIN_FIXED,
+	CHAIN_RANDOM,
 };
 
 /**
  * struct stress_knobs - what to run; debugfs has a file for each
  * @lock: the lock type
  * @cpus: threads are pinned to these in turn
- * @patience_mode: what an attempt makes of @patience_ns
  * @threads: how many
- * @patience_ns: of an attempt; %KTIME_MAX: for ever
  * @cs_ns: work inside the critical section
  * @ncs_ns: work between two attempts: 0.5 to 1.5 times as much
  * @duration_ms: of the run
  * @seed: of the random numbers; 0: draw one at the start
  * @sample_every: take the time of every N-th attempt of a thread; 0: of none
+ * @patience_ns: of an attempt; %KTIME_MAX: for ever
+ * @impatient_permille: the share of the attempts that have the next one instead
+ * @impatient_ns: patience; %KTIME_MAX: for ever
+ * @retry: after an attempt that failed: &enum stress_retry
+ * @backoff_ns: the first pause of %RETRY_BACK_OFF; the next ones double
+ * @chain: so many locks are taken, one after the other
+ * @chain_order: &enum stress_chain_order
+ * @stall_every: every N-th acquisition of a contender takes longer; 0: none
+ * @stall_ns: by that much
+ * @stutter_ms: all pause that long, run that long, and so on; 0: no pauses
+ * @free_lock: the last user of a lock frees it after the release
+ * @log_ms: tell the kernel log that often how far the run is; 0: never
  */
 struct stress_knobs {
 	const struct stress_ops *lock;
 	struct cpumask cpus;
-	unsigned int patience_mode;	/* enum stress_patience_mode */
 	u64 threads;
-	u64 patience_ns;
 	u64 cs_ns;
 	u64 ncs_ns;
 	u64 duration_ms;
 	u64 seed;
 	u64 sample_every;
+
+	/* Load shapes */
+	struct stress_range patience_ns;
+	u64 impatient_permille;
+	u64 impatient_ns;
+	unsigned int retry;
+	u64 backoff_ns;
+	u64 chain;
+	unsigned int chain_order;
+	u64 stall_every;
+	u64 stall_ns;
+	u64 stutter_ms;
+	u64 free_lock;
+	u64 log_ms;
 };
 
 /* Why a run failed. */
@@ -67,6 +103,7 @@ enum stress_failure {
 	LOCK_IN_USE,
 	UNKNOWN_ERROR,
 	NO_ATTEMPT,
+	FREED_WRITTEN,
 };
 
 /**
@@ -115,7 +152,9 @@ struct stress_row {
  * @walk: leavers that an attempt stepped over, for locks that can tell
  * @nodes_max: queue nodes in use at most
  * @nodes_reclaimed: queue nodes given back by somebody else, or by destroy
- * @lost_updates: what is missing in the counter that the lock protects
+ * @locks_taken: times that a lock was taken, each of a chain for itself
+ * @locks_freed: times that a lock was freed right after its release
+ * @lost_updates: what is missing in the counters that the locks protect
  * @violations: times that two owners were seen, and @lost_updates
  * @leaked: queue nodes taken and not given back
  * @failures: a bit for each &enum stress_failure
@@ -141,6 +180,8 @@ struct stress_report {
 	struct stress_histogram walk;
 	u64 nodes_max;
 	u64 nodes_reclaimed;
+	u64 locks_taken;
+	u64 locks_freed;
 	u64 lost_updates;
 	u64 violations;
 	s64 leaked;
@@ -151,7 +192,7 @@ void stress_knobs_start(struct dentry *dir);
 const struct stress_knobs *stress_knobs_freeze(void);
 void stress_knobs_thaw(void);
 void stress_knobs_show(struct seq_file *m, const struct stress_knobs *knobs);
-const char *stress_patience_mode_word(unsigned int mode);
+void stress_knobs_log(const char *when, const struct stress_knobs *knobs);
 int stress_knobs_check(const struct stress_knobs *knobs);
 bool stress_knobs_wait_for_ever(const struct stress_knobs *knobs);
 

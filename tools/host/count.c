@@ -58,7 +58,7 @@ struct subject {
 
 /* Our own, by the verbs that the stress driver uses. */
 #define NBQ_OPS(X)							\
-static int X##_init(union stress_lock *lock)				\
+static int X##_init(union stress_lock *lock, unsigned int place)	\
 {									\
 	nbq_##X##_init(&lock->nbq_##X);					\
 	return 0;							\
@@ -233,7 +233,7 @@ static void start(const struct subject *subject)
 	declare_pool();
 	access_declare(&lock, sizeof(lock), MEMORY_SHARED);
 	access_declare(&waiter, sizeof(waiter), MEMORY_CALLER);
-	if (ops->init(&lock) || (ops->enter && ops->enter(&lock, &waiter)))
+	if (ops->init(&lock, 0) || (ops->enter && ops->enter(&lock, &waiter)))
 		abort();
 	declare_own(subject);
 }

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The load shapes of the stress driver: what to run, and what must come of it."""
+
+from bed.stress import BROKEN, OURS, Run
+
+# A setting stays until it is changed: each run says all that others change.
+PLAIN = {"patience_ns": 100000, "impatient_permille": 0, "impatient_ns": 0,
+         "retry": "give_up", "backoff_ns": 1000, "chain": 1, "chain_order": "fixed",
+         "stall_every": 0, "stall_ns": 0, "stutter_ms": 0, "free_lock": 0,
+         "log_ms": 0}
+CPUS = 2
+MS = 1000000			# in ns
+
+# Other than the driver refuses: they need not touch a lock that they release last.
+FREEABLE = {*OURS, "raw_spinlock", "raw_trylock", "rqspinlock", "tas_b", "tas_b_try",
+            "clh", "mcs", "clh_try", "mcs_try"}
+OWN_TIMEOUT = "rqspinlock"
+
+# Combinations that a run refuses: the file that its message names, what was written.
+REFUSED = (
+    ("chain_order", {"lock": "tas_b", "chain": 2, "chain_order": "random"}),
+    ("chain_order", {"lock": "clh_nb", "chain": 2, "chain_order": "random",
+                     "patience_ns": "max"}),
+    ("chain_order", {"lock": "clh_nb", "chain": 2, "chain_order": "random",
+                     "patience_ns": "0-max"}),
+    ("chain_order", {"lock": "clh_nb", "chain": 2, "chain_order": "random",
+                     "impatient_permille": 1, "impatient_ns": "max"}),
+    ("free_lock", {"lock": "mcs_nb_paper", "free_lock": 1}),
+    ("free_lock", {"lock": "clh_nb_paper", "free_lock": 1}),
+    ("free_lock", {"lock": "clh_nb", "free_lock": 1, "chain": 2}))
+
+
+def shaped(name, lock, duration_ms=120, cs_ns=500, ncs_ns=500, **shape):
+    return Run(name, lock=lock, threads=CPUS, cpus=f"0-{CPUS - 1}", cs_ns=cs_ns,
+               ncs_ns=ncs_ns, duration_ms=duration_ms, **{**PLAIN, **shape})
+
+
+# What must come of a run that passed: each returns a complaint, or nothing.
+
+def acquires(run):
+    """All threads have had the lock, and nobody was refused it as a deadlock."""
+    if not run.number("thread_min"):
+        return "a thread never acquired the lock"
+    return run.number("deadlocks") and "a deadlock was reported where there can be none"
+
+
+def acquires_chain(run):
+    if run.number("locks_taken") < run.settings["chain"] * run.number("acquisitions"):
+        return "fewer locks were taken than the acquisitions must have"
+    return acquires(run)
+
+
+def acquires_now_and_then(run):
+    """Some attempts would not have ended, and did; others got through."""
+    if not run.number("timeouts"):
+        return "no attempt timed out in an order that deadlocks"
+    return not run.number("acquisitions") and "the locks were never acquired"
+
+
+def sees_deadlocks(run):
+    return not run.number("deadlocks") and "no deadlock was reported"
+
+
+def gives_up(run):
+    if run.number("attempts") > 20 * run.number("acquisitions"):
+        return "there were many attempts for each acquisition, without a retry"
+    return acquires(run)
+
+
+def tries_again(run):
+    if run.number("attempts") < 20 * run.number("acquisitions"):
+        return "there were few attempts for each acquisition, with retries at once"
+    return acquires(run)
+
+
+def backs_off(run):
+    if not run.number("timeouts"):
+        return "no attempt failed"
+    # Pauses of 1, 2, 4 ... times 100 us add up to 2 ms after five of them.
+    if run.number("attempts") > 20 * run.number("acquisitions"):
+        return "there were many attempts for each acquisition, in spite of pauses"
+    return acquires(run)
+
+
+def stalls(run):
+    """Each tenth acquisition of a thread took 5 ms, so there is no time for more."""
+    most = 10 * (run.number("elapsed_ns") / (5 * MS) + CPUS)
+    if run.number("acquisitions") > most:
+        return f"more acquisitions than {most:.0f}: owners did not stall"
+    return run.number("wait_ns_max") < 4 * MS and "nobody waited for a stalled owner"
+
+
+def stutters(run):
+    """Each acquisition took 1 ms, and half of the time was pause."""
+    piece = run.settings["stutter_ms"]
+    pairs, rest = divmod(run.number("elapsed_ns") / MS, 2 * piece)
+    most = pairs * piece + min(rest, piece) + pairs + 1
+    if run.number("acquisitions") > most:
+        return f"more acquisitions than {most:.0f}: there were no pauses"
+    if run.number("longest_gap_ns") < 0.8 * piece * MS:
+        return "no acquisition was a pause away from the one before"
+    return acquires(run)
+
+
+def frees(run):
+    if not run.number("locks_freed"):
+        return "no lock was freed"
+    return not run.number("acquisitions") and "the lock was never acquired"
+
+
+def chains(locks):
+    for lock in locks:
+        yield shaped(f"chain-{lock.name}", lock.name, chain=4, patience_ns=MS), acquires_chain
+        if lock.name == OWN_TIMEOUT:
+            yield shaped(f"chain-random-{lock.name}", lock.name, chain=8,
+                         chain_order="random", duration_ms=300), sees_deadlocks
+        elif lock.heeds_patience:
+            yield shaped(f"chain-random-{lock.name}", lock.name, chain=4, ncs_ns=0,
+                         chain_order="random", patience_ns="5000-50000",
+                         duration_ms=250), acquires_now_and_then
+
+
+def retries():
+    """An owner stays for 2 ms, nobody waits for it."""
+    load = {"patience_ns": 0, "cs_ns": 2 * MS, "ncs_ns": 2 * MS, "duration_ms": 200}
+    for lock in OURS:
+        yield shaped(f"retry-give_up-{lock}", lock, **load), gives_up
+        yield shaped(f"retry-at_once-{lock}", lock, retry="at_once",
+                     **load), tries_again
+        yield shaped(f"retry-back_off-{lock}", lock, retry="back_off",
+                     backoff_ns=100000, **load), backs_off
+
+
+def shape_runs(locks):
+    """(run, what must come of it) for a guest of CPUS CPUs."""
+    yield from chains(locks)
+    yield from retries()
+    for lock in locks:
+        if lock.name in FREEABLE:
+            yield shaped(f"free-{lock.name}", lock.name, free_lock=1), frees
+    yield shaped("stall", OURS[0], patience_ns="max", stall_every=10, stall_ns=5 * MS,
+                 duration_ms=300), stalls
+    run = shaped("stutter", OURS[0], patience_ns="max", stall_every=1, stall_ns=MS,
+                 cs_ns=0, ncs_ns=0, stutter_ms=80, duration_ms=400)
+    run.settings["threads"] = 1		# others would only take the CPU from it
+    yield run, stutters
+
+
+def broken_run():
+    """The lock that excludes nobody, freed: still to be found out."""
+    return shaped("free-broken", BROKEN, free_lock=1, cs_ns=1000, duration_ms=500,
+                  log_ms=100)
+
+
+def stock_runs(locks):
+    """Some of each, for a kernel with CPUS CPUs that has other timing; threads share."""
+    for lock in locks:
+        for name, shape in (("chain", {"chain": 3, "chain_order": "random"}),
+                            ("retry", {"retry": "at_once", "patience_ns": "0-5000"}),
+                            ("free", {"free_lock": 1})):
+            run = shaped(f"{lock}-{name}", lock, duration_ms=200, **shape)
+            run.settings["threads"] = 2 * CPUS
+            yield run
+
+
+def logged_knobs(run):
+    """What the kernel log must say when this run begins: all that it was run with."""
+    knobs = run.text.partition("cpus_online")[0].splitlines()
+    return "run begins: " + ", ".join(line for line in knobs if line[:1] != "@")
