@@ -31,6 +31,7 @@ KNOBS = {
     "stall_every": NUMBER, "stall_ns": NUMBER,
     "contexts": f"{CONTEXT}(?: {CONTEXT})*", "interval_ns": NUMBER,
     "shuffle_ms": NUMBER, "hotplug_ms": NUMBER, "free_lock": "[01]",
+    "stutter_ms": NUMBER, "log_ms": NUMBER,
 }
 CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}
 DEFAULT_DURATION_MS = 1000	# the driver's
