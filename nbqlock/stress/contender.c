@@ -3,6 +3,7 @@
  * What a contender does in its turn: work outside, draw a patience, try to
  * acquire, be the owner, release; or, after an attempt that failed, try again.
  */
+#include <linux/bug.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/hrtimer.h>
@@ -10,6 +11,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/prandom.h>
+#include <linux/preempt.h>
 #include <linux/processor.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
@@ -362,4 +364,21 @@ void stress_contender_init(struct contender *contender, int numa_node)
 	/* Any odd number with many bits: contenders draw different numbers. */
 	prandom_seed_state(&contender->random, run->knobs.seed ^
 			   (contender->id * 0x9e3779b97f4a7c15ULL));
+}
+
+/**
+ * stress_contender_interrupt() - One attempt, in interrupt context.
+ * @contender: one that attempts nowhere else meanwhile
+ *
+ * It should then rest as long as that took, for the sake of who was interrupted.
+ */
+void stress_contender_interrupt(struct contender *contender)
+{
+	u64 began = stress_clock_ns();
+	u64 ended;
+
+	WARN_ON_ONCE(interrupt_context_level() != contender->context);
+	stress_contender_attempt(contender);
+	ended = stress_clock_ns();
+	WRITE_ONCE(contender->rests_until, ended + (ended - began));
 }

@@ -14,7 +14,7 @@ static struct stress_row row_of(const struct stress_run *run,
 {
 	struct stress_row row = {
 		.id = contender->id,
-		.context = "task",
+		.context = stress_context_word(contender->context),
 		.cpu = contender->cpu,
 		.attempts = contender->attempts,
 		.acquisitions = READ_ONCE(contender->acquisitions),
@@ -30,29 +30,39 @@ static struct stress_row row_of(const struct stress_run *run,
 	return row;
 }
 
-static void sum_up_threads(struct stress_run *run, struct stress_report *report)
+static void add_contender(struct stress_report *report,
+			  const struct contender *contender,
+			  const struct stress_row *row)
+{
+	report->attempts += row->attempts;
+	report->acquisitions += row->acquisitions;
+	report->timeouts += row->timeouts;
+	report->no_node += row->no_node;
+	report->deadlocks += row->deadlocks;
+	report->violations += contender->violations;
+	report->context_attempts[contender->context] += row->attempts;
+	report->context_acquisitions[contender->context] += row->acquisitions;
+	stress_timings_merge(&report->timings, &contender->timings);
+	if (contender->context == CONTEXT_TASK)
+		report->longest_gap_ns = max(report->longest_gap_ns,
+					     row->longest_gap_ns);
+}
+
+/* Threads come first. How they share says nothing about interrupts. */
+static void sum_up_contenders(struct stress_run *run, struct stress_report *report)
 {
 	unsigned int i;
 
-	for (i = 0; i < run->knobs.threads; i++) {
+	for (i = 0; i < run->contender_count; i++) {
 		const struct contender *contender = run->contenders[i];
-		struct stress_row row = row_of(run, contender);
 
-		report->attempts += row.attempts;
-		report->acquisitions += row.acquisitions;
-		report->timeouts += row.timeouts;
-		report->no_node += row.no_node;
-		report->deadlocks += row.deadlocks;
-		report->violations += contender->violations;
-		report->longest_gap_ns = max(report->longest_gap_ns,
-					     row.longest_gap_ns);
-		stress_timings_merge(&report->timings, &contender->timings);
-		run->shares[i] = row.acquisitions;
-		run->rows[i] = row;
+		run->rows[i] = row_of(run, contender);
+		run->shares[i] = run->rows[i].acquisitions;
+		add_contender(report, contender, &run->rows[i]);
 	}
 	report->spread = stress_spread_of(run->shares, run->knobs.threads);
 	/* They outlive the run. */
-	report->row_count = run->knobs.threads;
+	report->row_count = run->contender_count;
 	report->rows = run->rows;
 	run->rows = NULL;
 }
@@ -86,7 +96,7 @@ static void sum_up_locks(const struct stress_run *run,
 		counted += run->targets[i].guarded.counter;
 		report->handoffs += run->targets[i].guarded.handoffs;
 	}
-	for (i = 0; i < run->knobs.threads; i++) {
+	for (i = 0; i < run->contender_count; i++) {
 		for (k = 0; k < STRESS_CHAIN_MAX; k++)
 			report->locks_taken +=
 				run->contenders[i]->claims[k].taken;
@@ -104,7 +114,7 @@ static void count_nodes(const struct stress_run *run,
 	struct stress_nodes sum = {};
 	unsigned int i;
 
-	for (i = 0; i < run->knobs.threads; i++)
+	for (i = 0; i < run->contender_count; i++)
 		add_nodes(run->contenders[i], &sum);
 	if (ops->count_nodes)
 		ops->count_nodes(&sum, run->target_count);
@@ -135,7 +145,7 @@ static void count_walks(const struct stress_run *run,
 	struct stress_walks sum = {};
 	unsigned int i, length;
 
-	for (i = 0; i < run->knobs.threads; i++)
+	for (i = 0; i < run->contender_count; i++)
 		add_walks(run->contenders[i], &sum);
 	if (ops->count_walks)
 		ops->count_walks(&sum);
@@ -145,9 +155,32 @@ static void count_walks(const struct stress_run *run,
 	report->walk.max = sum.longest;
 }
 
+/* Whether what was to happen besides has happened, in a run long enough. */
+static unsigned long judge_disturbance(const struct stress_run *run,
+				       const struct stress_report *report)
+{
+	const struct stress_knobs *knobs = &run->knobs;
+	u64 half_ms = div_u64(report->elapsed_ns, 2 * NSEC_PER_MSEC);
+	enum stress_context context;
+	unsigned long failures = 0;
+
+	for (context = 0; context < CONTEXTS; context++) {
+		if (knobs->contexts & BIT(context) &&
+		    !report->context_attempts[context])
+			failures |= BIT(CONTEXT_MISSING);
+	}
+	if (knobs->shuffle_ms && !run->shuffles && half_ms > knobs->shuffle_ms)
+		failures |= BIT(NO_SHUFFLE);
+	if (knobs->hotplug_ms && !run->hotplugs && half_ms > knobs->hotplug_ms)
+		failures |= BIT(NO_HOTPLUG);
+	if (run->cpu_lost)
+		failures |= BIT(CPU_LOST);
+	return failures;
+}
+
 static void judge(const struct stress_run *run, struct stress_report *report)
 {
-	unsigned long failures = 0;
+	unsigned long failures = judge_disturbance(run, report);
 
 	if (report->lost_updates)
 		failures |= BIT(LOST_UPDATES);
@@ -187,10 +220,12 @@ void stress_run_report(struct stress_run *run, struct stress_report *report)
 	report->knobs = run->knobs;
 	report->cpus_online = num_online_cpus();
 	report->elapsed_ns = stress_run_elapsed_ns(run);
+	report->shuffles = run->shuffles;
+	report->hotplugs = run->hotplugs;
 
 	report->costs = run->costs;
 
-	sum_up_threads(run, report);
+	sum_up_contenders(run, report);
 	sum_up_locks(run, report);
 	elapsed_us = max(div_u64(report->elapsed_ns, NSEC_PER_USEC), 1ULL);
 	report->per_second = div64_u64(report->acquisitions * USEC_PER_SEC,

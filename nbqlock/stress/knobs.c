@@ -8,6 +8,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
@@ -22,6 +23,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "disturb.h"
+#include "nmi.h"
 #include "ops.h"
 #include "stress.h"
 
@@ -30,6 +33,9 @@
 #define CS_NS_MAX	(10 * NSEC_PER_MSEC)
 #define DURATION_MS_MAX	(3600 * MSEC_PER_SEC)
 #define STUTTER_MS_MAX	(10 * MSEC_PER_SEC)
+/* Interrupts that are closer leave little to threads. */
+#define INTERVAL_NS_MIN	(10 * NSEC_PER_USEC)
+#define INTERVAL_NS_MAX	(1000 * NSEC_PER_MSEC)
 
 /* Of the kernel log's lines, which are cut off at about a thousand. */
 #define LOG_LINE_MAX	900
@@ -265,6 +271,106 @@ static const struct kind cpus = {
 	.explain = cpus_explain,
 };
 
+/* Contexts: a bit for each, kept as unsigned int; task is always there */
+
+static const char * const context_words[] = {
+	[CONTEXT_TASK] = "task",
+	[CONTEXT_SOFTIRQ] = "softirq",
+	[CONTEXT_HARDIRQ] = "hardirq",
+	[CONTEXT_NMI] = "nmi",
+	NULL
+};
+
+const char *stress_context_word(unsigned int context)
+{
+	return context_words[context];
+}
+
+/**
+ * stress_contexts_print() - Print contexts, as their file does.
+ * @text: where to, %STRESS_CONTEXTS_LENGTH characters
+ * @contexts: a bit for each &enum stress_context
+ */
+void stress_contexts_print(char *text, unsigned int contexts)
+{
+	size_t length = 0;
+	enum stress_context i;
+
+	*text = 0;
+	for (i = 0; i < CONTEXTS; i++) {
+		if (contexts & BIT(i))
+			length += scnprintf(text + length,
+					    STRESS_CONTEXTS_LENGTH - length, "%s%s",
+					    length ? " " : "", context_words[i]);
+	}
+}
+
+static void contexts_show(struct seq_file *m, const struct knob *knob,
+			  const void *value)
+{
+	char text[STRESS_CONTEXTS_LENGTH];
+
+	stress_contexts_print(text, *(const unsigned int *)value);
+	seq_puts(m, text);
+}
+
+static int contexts_parse(const struct knob *knob, char *text, void *value)
+{
+	unsigned int contexts = 0;
+	char *word;
+
+	while ((word = strsep(&text, " ,"))) {
+		int i = match_string(context_words, -1, word);
+
+		if (i >= 0)
+			contexts |= BIT(i);
+		else if (*word)
+			return -EINVAL;
+	}
+	if (!(contexts & BIT(CONTEXT_TASK)))
+		return -EINVAL;
+	if (contexts & BIT(CONTEXT_NMI) && !stress_nmi_is_possible()) {
+		pr_err("%s: no nmi: this machine cannot send them\n", knob->name);
+		return -EOPNOTSUPP;
+	}
+	*(unsigned int *)value = contexts;
+	return 0;
+}
+
+static void contexts_explain(const struct knob *knob)
+{
+	pr_err("%s: takes task, and besides any of softirq hardirq nmi\n",
+	       knob->name);
+}
+
+static const struct kind contexts = {
+	.show = contexts_show,
+	.parse = contexts_parse,
+	.explain = contexts_explain,
+};
+
+/* A number that must be 0 where CPUs stay */
+
+static int hotplug_parse(const struct knob *knob, char *text, void *value)
+{
+	u64 number;
+	int ret = number_parse(knob, text, &number);
+
+	if (!ret && number && !stress_hotplug_is_possible(cpu_online_mask)) {
+		pr_err("%s: no CPU of this machine can be taken away\n", knob->name);
+		return -EOPNOTSUPP;
+	}
+	if (!ret)
+		*(u64 *)value = number;
+	return ret;
+}
+
+static const struct kind hotplug = {
+	.show = number_show,
+	.parse = hotplug_parse,
+	.explain = number_explain,
+};
+
 /* The files */
 
 static const char * const retry_words[] = {
@@ -309,6 +415,11 @@ static const struct knob knob_table[] = {
 	NUMBER(stutter_ms, 0, STUTTER_MS_MAX),
 	NUMBER(free_lock, 0, 1),
 	NUMBER(log_ms, 0, DURATION_MS_MAX),
+
+	KNOB(contexts, contexts),
+	NUMBER(interval_ns, INTERVAL_NS_MIN, INTERVAL_NS_MAX),
+	NUMBER(shuffle_ms, 0, DURATION_MS_MAX),
+	KNOB(hotplug_ms, hotplug, .max = DURATION_MS_MAX),
 };
 
 static DEFINE_MUTEX(knobs_mutex);
@@ -476,6 +587,9 @@ static void set_defaults(void)
 	knobs.patience_ns.high = knobs.patience_ns.low;
 	knobs.backoff_ns = NSEC_PER_USEC;
 	knobs.chain = 1;
+
+	knobs.contexts = BIT(CONTEXT_TASK);
+	knobs.interval_ns = 100 * NSEC_PER_USEC;
 }
 
 /**

@@ -9,14 +9,20 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/printk.h>
+#include <linux/time64.h>
 
+#include "disturb.h"
 #include "ops.h"
 #include "stress.h"
+
+/* Far more is a soft lockup, or a warning about a slow NMI. */
+#define INTERRUPT_PATIENCE_MAX	(10 * NSEC_PER_MSEC)
 
 static bool check_cpus(const struct stress_knobs *knobs)
 {
@@ -50,7 +56,65 @@ static bool check_free_lock(const struct stress_knobs *knobs)
 		pr_err("free_lock: takes one lock at a time, so chain must be 1\n");
 		return false;
 	}
+	/* The door's lock is none for interrupts. */
+	if (knobs->contexts != BIT(CONTEXT_TASK)) {
+		pr_err("free_lock: threads only, so contexts must be task\n");
+		return false;
+	}
 	return true;
+}
+
+static bool check_contexts(const struct stress_knobs *knobs)
+{
+	unsigned int too_high = knobs->contexts &
+				~(BIT(knobs->lock->highest + 1) - 1);
+	char words[STRESS_CONTEXTS_LENGTH];
+
+	if (!too_high)
+		return true;
+	stress_contexts_print(words, too_high);
+	pr_err("contexts: %s not for %s: it %s\n", words, knobs->lock->name,
+	       knobs->lock->patience == WAITS_FOR_EVER ?
+	       "would wait for ever for the holder beneath it" :
+	       "would wait for the waiter beneath it, and that for it");
+	return false;
+}
+
+/* An interrupt that finds the holder beneath it waits as long as it may. */
+static bool check_interrupt_patience(const struct stress_knobs *knobs)
+{
+	const char *name = NULL;
+
+	if (knobs->contexts == BIT(CONTEXT_TASK) ||
+	    knobs->lock->patience != HEEDS_PATIENCE)
+		return true;
+	if (knobs->patience_ns.high > INTERRUPT_PATIENCE_MAX)
+		name = "patience_ns";
+	else if (knobs->impatient_permille &&
+		 knobs->impatient_ns > INTERRUPT_PATIENCE_MAX)
+		name = "impatient_ns";
+	if (!name)
+		return true;
+	pr_err("%s: when interrupts contend, %llu at most\n", name,
+	       (u64)INTERRUPT_PATIENCE_MAX);
+	return false;
+}
+
+static bool check_shuffle(const struct stress_knobs *knobs)
+{
+	if (!knobs->shuffle_ms || cpumask_weight(&knobs->cpus) > 1)
+		return true;
+	pr_err("shuffle_ms: takes two CPUs in cpus\n");
+	return false;
+}
+
+static bool check_hotplug(const struct stress_knobs *knobs)
+{
+	if (!knobs->hotplug_ms || stress_hotplug_is_possible(&knobs->cpus))
+		return true;
+	pr_err("hotplug_ms: none of the CPUs %*pbl can be taken away\n",
+	       cpumask_pr_args(&knobs->cpus));
+	return false;
 }
 
 /* Each returns whether all is well, and has told the kernel log if not. */
@@ -58,6 +122,10 @@ static bool (* const checks[])(const struct stress_knobs *knobs) = {
 	check_cpus,
 	check_chain_order,
 	check_free_lock,
+	check_contexts,
+	check_interrupt_patience,
+	check_shuffle,
+	check_hotplug,
 };
 
 /**

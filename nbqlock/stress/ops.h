@@ -12,6 +12,8 @@
 
 #include <nbqlock/nbqlock.h>
 
+#include "stress.h"
+
 /* With BPF, from Linux 6.15 on. */
 #if defined(CONFIG_BPF_SYSCALL) && LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
 #include <asm/rqspinlock.h>
@@ -72,13 +74,13 @@ struct stress_walks {
 };
 
 /**
- * struct stress_waiter - a thread at one lock, as the lock types know it
+ * struct stress_waiter - a contender at one lock, as the lock types know it
  * @numa_node: where its memory should be
  * @own: for the lock type: set by its enter, freed by its exit
- * @nodes: for the lock type: this thread's share, complete after exit
+ * @nodes: for the lock type: this contender's share, complete after exit
  * @walks: the same, of attempts that had a queue node; see stress_walked()
  *
- * It is in the thread's own memory, which nobody else touches during a run.
+ * It is in the contender's own memory, which nobody else touches during a run.
  */
 struct stress_waiter {
 	int numa_node;
@@ -108,24 +110,28 @@ enum stress_patience {
  * @patience: what it makes of the patience
  * @free_after_unlock: whoever acquires may release and then free the lock's
  *	memory, even if the last owner's @unlock has not returned by then
+ * @highest: the context that may interrupt all others of the run, in @lock and
+ *	@unlock, too, and come back from @lock; %CONTEXT_TASK for a lock without
+ *	timeout, behind whose holder an interrupt would wait for ever
  * @init: make an unlocked lock; 0 or a negative errno. @place: in the chain,
- *	less than %STRESS_CHAIN_MAX: a thread may hold locks of different
+ *	less than %STRESS_CHAIN_MAX: a contender may hold locks of different
  *	places together, which lockdep must know
- * @enter: get a thread ready for a lock, before any of them runs; 0 or a
+ * @enter: get a contender ready for a lock, before any of them runs; 0 or a
  *	negative errno; may be NULL
  * @lock: 0: held, preemption off; -ETIMEDOUT: the patience is over; -ENOMEM:
  *	no queue node could be had; -EDEADLK: it would never end. Patience is
  *	in ns as for nbq_clh_lock_timeout().
- * @unlock: by the thread that holds it
- * @destroy: the lock is not used any more, and no thread runs, unless it is
+ * @unlock: by the contender that holds it
+ * @destroy: the lock is not used any more, and no contender runs, unless it is
  *	@free_after_unlock; 0 or a negative errno; may be NULL
  * @exit: free what @enter has made, also if that failed or was not called;
  *	after @destroy; may be NULL
- * @count_nodes: add the nodes that no thread counts as its own, of all @locks
+ * @count_nodes: add the nodes that no contender counts as its own, of all @locks
  *	together, after the last @exit; may be NULL
- * @count_walks: add the walks that no thread counts as its own; may be NULL
+ * @count_walks: add the walks that no contender counts as its own; may be NULL
  *
- * @lock and @unlock are called in task context only, and do not allocate.
+ * @lock and @unlock are called in contexts up to @highest, and do not allocate.
+ * In an interrupt they get a waiter of its own.
  * @init and the verbs from @enter on, except these two, may sleep.
  */
 struct stress_ops {
@@ -133,6 +139,7 @@ struct stress_ops {
 	const char *meaning;
 	enum stress_patience patience;
 	bool free_after_unlock;
+	enum stress_context highest;
 	int (*init)(union stress_lock *lock, unsigned int place);
 	int (*enter)(union stress_lock *lock, struct stress_waiter *me);
 	int (*lock)(union stress_lock *lock, struct stress_waiter *me,

@@ -12,7 +12,8 @@
  *	it has walked to the front.
  *	The nodes in use are not bounded (see paper_pool.c for what happens
  *	when they run out).
- * It is used in task context only, as its pool requires.
+ * Nobody waits for a leaver, so it is safe in interrupts that have a pool of
+ * their own (see there).
  *
  * Other than in print, the clock is read at the first look at a predecessor
  * that does not hand the lock over and at every eighth after it, as in all the
@@ -163,6 +164,7 @@ static void clh_nb_paper_exit(union stress_lock *lock, struct stress_waiter *me)
 const struct stress_ops stress_clh_nb_paper = {
 	.name = "clh_nb_paper",
 	.meaning = "CLH-NB as printed: the clock ends the walk over leavers",
+	.highest = CONTEXT_NMI,
 	.init = clh_nb_paper_init,
 	.enter = clh_nb_paper_enter,
 	.lock = clh_nb_paper_lock,

@@ -7,7 +7,8 @@
  * of the queue, or when it would close a circle of locks that wait for one
  * another. No patience can be given to it. Where the kernel's spinlocks are not
  * queued, and in virtual machines without a paravirtual spinlock, it is a
- * test-and-set lock with a timeout of one second.
+ * test-and-set lock with a timeout of one second. An interrupt that finds its
+ * own CPU in the lock gets -EDEADLK at once: a table of each CPU says so.
  */
 #include <linux/errno.h>
 #include <linux/lockdep.h>
@@ -71,6 +72,7 @@ const struct stress_ops stress_raw_trylock = {
 	.name = "raw_trylock",
 	.meaning = "raw_spin_trylock() in a loop until the patience is over",
 	.free_after_unlock = true,
+	.highest = CONTEXT_NMI,
 	.init = raw_init,
 	.lock = raw_trylock,
 	.unlock = raw_unlock,
@@ -99,6 +101,7 @@ const struct stress_ops stress_rqspinlock = {
 	.meaning = "the kernel's resilient spinlock, raw_res_spin_lock()",
 	.patience = HAS_OWN_TIMEOUT,
 	.free_after_unlock = true,
+	.highest = CONTEXT_NMI,
 	.init = rq_init,
 	.lock = rq_lock,
 	.unlock = rq_unlock,

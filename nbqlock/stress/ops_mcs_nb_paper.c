@@ -19,7 +19,7 @@
  *	when they run out).
  * That swap of the tail for a node that others may free meanwhile is safe only
  * because a node comes from its own thread's pool, and the thread is busy with
- * the swap. An interrupt on the same pool would break it: task context only.
+ * the swap. An interrupt on the same pool would break it: those have their own.
  *
  * Not as printed, because print cannot run:
  *	Restored from the prose: the release, which is missing; the reset of
@@ -273,6 +273,7 @@ static void mcs_nb_paper_exit(union stress_lock *lock, struct stress_waiter *me)
 const struct stress_ops stress_mcs_nb_paper = {
 	.name = "mcs_nb_paper",
 	.meaning = "MCS-NB in the order of TR 773: publish first, then swap the tail",
+	.highest = CONTEXT_NMI,
 	.init = mcs_nb_paper_init,
 	.enter = mcs_nb_paper_enter,
 	.lock = mcs_nb_paper_lock,

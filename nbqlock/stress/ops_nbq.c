@@ -71,6 +71,7 @@ const struct stress_ops stress_##X##_nb = {				\
 	.name = #X "_nb",						\
 	.meaning = X##_meaning,						\
 	.free_after_unlock = true,					\
+	.highest = CONTEXT_NMI,						\
 	.init = X##_init,						\
 	.lock = X##_lock,						\
 	.unlock = X##_unlock,						\

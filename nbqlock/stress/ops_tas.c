@@ -96,6 +96,7 @@ const struct stress_ops stress_tas_b_try = {
 	.name = "tas_b_try",
 	.meaning = "TAS-B that gives up when the patience is over",
 	.free_after_unlock = true,
+	.highest = CONTEXT_NMI,
 	.init = tas_b_init,
 	.lock = tas_b_try_lock,
 	.unlock = tas_b_unlock,

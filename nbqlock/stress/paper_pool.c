@@ -17,8 +17,8 @@
  * so its size is the most that were in use at a time (or more, by those given
  * back during the search).
  *
- * Safe in task context only: an interrupt between the test and the set in
- * paper_pool_alloc() would get the same node.
+ * An interrupt between the test and the set in paper_pool_alloc() would get the
+ * same node: an interrupt that contends has a pool of its own, as each thread.
  */
 #include <linux/errno.h>
 #include <linux/mm.h>

@@ -28,6 +28,10 @@ static const char * const failure_words[] = {
 	[UNKNOWN_ERROR] = "the lock returned an unknown error",
 	[NO_ATTEMPT] = "there was no attempt at all",
 	[FREED_WRITTEN] = "the memory of a freed lock was written to",
+	[CONTEXT_MISSING] = "a context made no attempt",
+	[NO_SHUFFLE] = "the threads were never moved",
+	[NO_HOTPLUG] = "no CPU was ever taken away",
+	[CPU_LOST] = "a CPU did not come back",
 };
 
 static void show_times(struct seq_file *m, const char *name,
@@ -74,6 +78,23 @@ static void show_spread(struct seq_file *m, const struct stress_report *report)
 	seq_printf(m, "longest_gap_ns %llu\n", report->longest_gap_ns);
 }
 
+/* What happened besides the threads. */
+static void show_disturbance(struct seq_file *m, const struct stress_report *report)
+{
+	enum stress_context context;
+
+	for (context = CONTEXT_SOFTIRQ; context < CONTEXTS; context++) {
+		const char *word = stress_context_word(context);
+
+		seq_printf(m, "attempts_%s %llu\n", word,
+			   report->context_attempts[context]);
+		seq_printf(m, "acquisitions_%s %llu\n", word,
+			   report->context_acquisitions[context]);
+	}
+	seq_printf(m, "shuffles %llu\n", report->shuffles);
+	seq_printf(m, "hotplugs %llu\n", report->hotplugs);
+}
+
 static void show_verdict(struct seq_file *m, unsigned long failures)
 {
 	const char *before = "";
@@ -117,6 +138,7 @@ void stress_report_show(struct seq_file *m, const struct stress_report *report)
 	show_times(m, "overshoot", &report->timings.overshoot);
 	show_times(m, "handoff", &report->timings.handoff);
 	show_walk(m, &report->walk);
+	show_disturbance(m, report);
 	seq_printf(m, "nodes_max %llu\n", report->nodes_max);
 	seq_printf(m, "nodes_reclaimed %llu\n", report->nodes_reclaimed);
 	seq_printf(m, "clock_read_ps %llu\n", report->costs.clock_read_ps);

@@ -11,6 +11,7 @@
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/overflow.h>
 #include <linux/prandom.h>
 #include <linux/printk.h>
@@ -23,6 +24,8 @@
 #include <linux/wait.h>
 
 #include "busy.h"
+#include "disturb.h"
+#include "interrupts.h"
 #include "run.h"
 
 /* Busy work in one piece: a thread looks for the stop about that often. */
@@ -49,10 +52,10 @@ static int stress_thread(void *data)
 }
 
 /**
- * stress_contender_alloc() - Make a contender that has no thread yet.
+ * stress_contender_alloc() - Make a contender that does nothing yet.
  * @run: what it belongs to
  * @index: its place among the contenders
- * @cpu: where it will be pinned
+ * @cpu: where it belongs
  *
  * Return: the contender, or NULL without memory.
  */
@@ -72,8 +75,8 @@ struct contender *stress_contender_alloc(struct stress_run *run,
 	return contender;
 }
 
-static int create_contender(struct stress_run *run, unsigned int index,
-			    unsigned int cpu)
+static int create_thread(struct stress_run *run, unsigned int index,
+			 unsigned int cpu)
 {
 	struct contender *contender = stress_contender_alloc(run, index, cpu);
 	struct task_struct *task;
@@ -95,14 +98,14 @@ static int create_contender(struct stress_run *run, unsigned int index,
 }
 
 /* Create all threads, asleep, pinned to the CPUs in turn. */
-static int create_contenders(struct stress_run *run)
+static int create_threads(struct stress_run *run)
 {
 	unsigned int cpu = cpumask_first(&run->knobs.cpus);
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < run->knobs.threads; i++) {
-		ret = create_contender(run, i, cpu);
+		ret = create_thread(run, i, cpu);
 		if (ret) {
 			pr_err("threads: only %u of %llu could be made\n", i,
 			       run->knobs.threads);
@@ -141,23 +144,23 @@ static void exit_contender(struct stress_run *run, struct contender *contender)
 	}
 }
 
-/* Let the lock type get each thread ready. */
+/* Let the lock type get each contender ready. */
 static int enter_contenders(struct stress_run *run)
 {
 	const struct stress_ops *ops = run->knobs.lock;
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; ops->enter && !ret && i < run->knobs.threads; i++)
+	for (i = 0; ops->enter && !ret && i < run->contender_count; i++)
 		ret = enter_contender(run, run->contenders[i]);
 	if (ret)
-		pr_err("threads: %s has room for only %u of %llu (%d)\n",
-		       ops->name, i - 1, run->knobs.threads, ret);
+		pr_err("threads: %s has room for only %u of %u contenders (%d)\n",
+		       ops->name, i - 1, run->contender_count, ret);
 	return ret;
 }
 
 /* Wait until the threads are gone; those that never ran never will. */
-static void stop_contenders(struct stress_run *run)
+static void stop_threads(struct stress_run *run)
 {
 	unsigned int i;
 
@@ -206,7 +209,7 @@ static int create_locks(struct stress_run *run)
 	return 0;
 }
 
-/* Without threads: destroy the locks, and let the lock type forget them. */
+/* Without contenders: destroy the locks, and let the lock type forget them. */
 static void dismantle(struct stress_run *run)
 {
 	unsigned int i;
@@ -217,7 +220,7 @@ static void dismantle(struct stress_run *run)
 		destroy_locks(run);
 	if (!run->knobs.lock->exit)
 		return;
-	for (i = 0; i < run->knobs.threads && run->contenders[i]; i++)
+	for (i = 0; i < run->contender_count && run->contenders[i]; i++)
 		exit_contender(run, run->contenders[i]);
 }
 
@@ -261,11 +264,12 @@ struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
 	for (i = 0; i < STRESS_CHAIN_MAX; i++)
 		run->targets[i].guarded.cpu = -1;
 	init_waitqueue_head(&run->paused);
-	atomic_set(&run->not_ready, contenders);
-	atomic_set(&run->not_back, contenders);
+	atomic_set(&run->not_ready, knobs->threads);
+	atomic_set(&run->not_back, knobs->threads);
 	init_completion(&run->all_ready);
 	init_completion(&run->all_back);
 	init_completion(&run->go);
+	mutex_init(&run->placing);
 	return run;
 }
 
@@ -280,11 +284,26 @@ static struct stress_run *prepare(const struct stress_knobs *knobs)
 	ret = stress_costs_measure(knobs, &costs);
 	if (ret)
 		return ERR_PTR(ret);
-	run = stress_run_alloc(knobs, knobs->threads);
+	run = stress_run_alloc(knobs, knobs->threads +
+			       stress_interrupts_count(knobs));
 	if (!run)
 		return ERR_PTR(-ENOMEM);
 	run->costs = costs;
 	return run;
+}
+
+/* Everybody who has a part in the run, asleep. */
+static int create_actors(struct stress_run *run)
+{
+	int ret = create_threads(run);
+
+	if (!ret)
+		ret = stress_interrupts_create(run);
+	if (!ret)
+		ret = enter_contenders(run);
+	if (!ret)
+		ret = stress_disturb_create(run);
+	return ret;
 }
 
 /**
@@ -308,11 +327,11 @@ struct stress_run *stress_run_create(const struct stress_knobs *knobs)
 		stress_run_free(run);
 		return ERR_PTR(ret);
 	}
-	ret = create_contenders(run);
-	if (!ret)
-		ret = enter_contenders(run);
+	ret = create_actors(run);
 	if (ret) {
-		stop_contenders(run);
+		stress_disturb_stop(run);
+		stress_interrupts_stop(run);
+		stop_threads(run);
 		dismantle(run);
 		stress_run_free(run);
 		return ERR_PTR(ret);
@@ -328,6 +347,7 @@ void stress_run_free(struct stress_run *run)
 {
 	unsigned int i;
 
+	stress_interrupts_free(run);
 	for (i = 0; i < run->contender_count; i++)
 		kvfree(run->contenders[i]);
 	kvfree(run->shares);
@@ -336,7 +356,7 @@ void stress_run_free(struct stress_run *run)
 }
 
 /**
- * stress_run_go() - Let the threads go, all at once.
+ * stress_run_go() - Let the threads go, all at once, then the interrupts.
  * @run: the run
  */
 void stress_run_go(struct stress_run *run)
@@ -352,17 +372,23 @@ void stress_run_go(struct stress_run *run)
 	nbq_events_reset();
 	WRITE_ONCE(run->began_ns, stress_clock_ns());
 	complete_all(&run->go);
+	stress_interrupts_start(run);
+	stress_disturb_start(run);
 }
 
 /**
  * stress_run_stop() - Tell the threads to finish what they do and end.
  * @run: the run
+ *
+ * Waits until no interrupt contends any more, and all CPUs are back.
  */
 void stress_run_stop(struct stress_run *run)
 {
 	WRITE_ONCE(run->ended_ns, stress_clock_ns());
 	WRITE_ONCE(run->stop, true);
 	wake_up_all(&run->paused);
+	stress_disturb_stop(run);
+	stress_interrupts_stop(run);
 }
 
 /**
@@ -377,7 +403,7 @@ bool stress_run_join(struct stress_run *run, unsigned long patience)
 {
 	if (!wait_for_completion_timeout(&run->all_back, patience))
 		return false;
-	stop_contenders(run);
+	stop_threads(run);
 	dismantle(run);
 	return true;
 }
@@ -411,14 +437,14 @@ u64 stress_run_elapsed_ns(const struct stress_run *run)
  * stress_run_acquisitions() - How often was the lock acquired so far?
  * @run: the run, at any time
  *
- * Return: the sum of all threads, as far as this CPU can see.
+ * Return: the sum of all contenders, as far as this CPU can see.
  */
 u64 stress_run_acquisitions(const struct stress_run *run)
 {
 	u64 sum = 0;
 	unsigned int i;
 
-	for (i = 0; i < run->knobs.threads; i++)
+	for (i = 0; i < run->contender_count; i++)
 		sum += READ_ONCE(run->contenders[i]->acquisitions);
 	return sum;
 }

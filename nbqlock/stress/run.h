@@ -2,6 +2,7 @@
 /*
  * A run from the inside: run.c makes it and ends it, contender.c is what
  * happens in between, free_lock.c has the locks that are freed meanwhile,
+ * interrupts.c and nmi.c let interrupts contend, disturb.c moves threads and CPUs,
  * timing.c takes the times, judge.c sums up.
  *
  * Each contender counts in memory of its own; while measuring, they share
@@ -14,6 +15,7 @@
 #include <linux/cache.h>
 #include <linux/completion.h>
 #include <linux/ktime.h>
+#include <linux/mutex.h>
 #include <linux/prandom.h>
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
@@ -24,6 +26,7 @@
 #include "stress.h"
 #include "timing.h"
 
+struct stress_interrupts;
 struct task_struct;
 
 /* Locks that are freed while the run goes on take turns in so many places. */
@@ -76,9 +79,11 @@ struct claim {
 /**
  * struct contender - one that fights for the lock, in memory on its NUMA node
  * @run: what it belongs to
- * @task: the thread, with a reference
+ * @context: where it makes its attempts
+ * @task: the thread, with a reference; NULL: it is an interrupt
+ * @rests_until: when it may attempt again, in an interrupt, by the clock
  * @id: its number, from 1 on
- * @cpu: where it is pinned
+ * @cpu: where it belongs; for a thread that runs, under the run's @placing
  * @random: for the length of its work outside, its patience, its pauses, its
  *	order of the locks
  * @attempts: and the following: as in struct stress_report
@@ -94,7 +99,9 @@ struct claim {
  */
 struct contender {
 	struct stress_run *run;
+	enum stress_context context;
 	struct task_struct *task;
+	u64 rests_until;
 	unsigned int id;
 	unsigned int cpu;
 	struct rnd_state random;
@@ -170,7 +177,15 @@ struct door {
  * @contender_count: how many contenders there are room for
  * @shares: room for the acquisitions of each contender, for the report
  * @rows: room for what the report says of each; NULL: the report has it
- * @contenders: one for each thread
+ * @interrupts: what lets contenders attempt in interrupts; NULL: there are none
+ * @shuffler: the thread that moves the others; NULL: there is none
+ * @hotplugger: the thread that takes CPUs away; NULL: there is none
+ * @placing: for who moves threads
+ * @shuffles: as in struct stress_report, written by @shuffler
+ * @hotplugs: the same, written by @hotplugger
+ * @cpu_lost: a CPU that it took away did not come back
+ * @contenders: one for each thread, then those in interrupts; until all of them
+ *	are made, NULL for the others
  *
  * What the threads only read comes first; each lock and what it protects have
  * cache lines of their own.
@@ -198,6 +213,13 @@ struct stress_run {
 	unsigned int contender_count;
 	u64 *shares;
 	struct stress_row *rows;
+	struct stress_interrupts *interrupts;
+	struct task_struct *shuffler;
+	struct task_struct *hotplugger;
+	struct mutex placing;		/* of threads on CPUs */
+	u64 shuffles;
+	u64 hotplugs;
+	bool cpu_lost;
 	struct contender *contenders[];
 };
 
@@ -214,6 +236,7 @@ struct contender *stress_contender_alloc(struct stress_run *run,
 void stress_contender_init(struct contender *contender, int numa_node);
 void stress_contender_turn(struct contender *contender);
 bool stress_contender_attempt(struct contender *contender);
+void stress_contender_interrupt(struct contender *contender);
 
 void stress_door_start(struct stress_run *run);
 bool stress_door_enter(struct contender *contender);

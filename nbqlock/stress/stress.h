@@ -15,6 +15,9 @@
 #include "statistics.h"
 #include "timing.h"
 
+/* For all of them in words, and more than enough. */
+#define STRESS_CONTEXTS_LENGTH	32
+
 struct dentry;
 struct seq_file;
 struct stress_ops;
@@ -47,6 +50,23 @@ enum stress_chain_order {
 };
 
 /**
+ * enum stress_context - what an attempt may interrupt: those before its own
+ * @CONTEXT_TASK: a thread
+ * @CONTEXT_SOFTIRQ: a soft interrupt
+ * @CONTEXT_HARDIRQ: an interrupt
+ * @CONTEXT_NMI: a non-maskable interrupt
+ *
+ * The numbering is that of interrupt_context_level().
+ */
+enum stress_context {
+	CONTEXT_TASK,
+	CONTEXT_SOFTIRQ,
+	CONTEXT_HARDIRQ,
+	CONTEXT_NMI,
+	CONTEXTS
+};
+
+/**
  * struct stress_knobs - what to run; debugfs has a file for each
  * @lock: the lock type
  * @cpus: threads are pinned to these in turn
@@ -68,6 +88,10 @@ enum stress_chain_order {
  * @stutter_ms: all pause that long, run that long, and so on; 0: no pauses
  * @free_lock: the last user of a lock frees it after the release
  * @log_ms: tell the kernel log that often how far the run is; 0: never
+ * @contexts: a bit for each &enum stress_context that contends
+ * @interval_ns: from the end of an attempt in an interrupt to the next
+ * @shuffle_ms: move the threads to other CPUs that often; 0: never
+ * @hotplug_ms: take a CPU away and bring it back that often; 0: never
  */
 struct stress_knobs {
 	const struct stress_ops *lock;
@@ -92,6 +116,11 @@ struct stress_knobs {
 	u64 stutter_ms;
 	u64 free_lock;
 	u64 log_ms;
+
+	unsigned int contexts;
+	u64 interval_ns;
+	u64 shuffle_ms;
+	u64 hotplug_ms;
 };
 
 /* Why a run failed. */
@@ -104,13 +133,17 @@ enum stress_failure {
 	UNKNOWN_ERROR,
 	NO_ATTEMPT,
 	FREED_WRITTEN,
+	CONTEXT_MISSING,
+	NO_SHUFFLE,
+	NO_HOTPLUG,
+	CPU_LOST,
 };
 
 /**
  * struct stress_row - what a run has found of one contender
  * @id: its number, from 1 on
  * @context: what it runs in, in a word
- * @cpu: where it was pinned
+ * @cpu: where it was pinned, in the end
  * @attempts: and the following: as in struct stress_report
  * @acquisitions: that many succeeded
  * @timeouts: that many ran out of patience
@@ -150,6 +183,10 @@ struct stress_row {
  * @costs: what it costs to measure
  * @timings: how long attempts took, of all contenders
  * @walk: leavers that an attempt stepped over, for locks that can tell
+ * @context_attempts: to acquire, in each context
+ * @context_acquisitions: that many succeeded
+ * @shuffles: times that the threads were moved to other CPUs
+ * @hotplugs: times that a CPU went and came back
  * @nodes_max: queue nodes in use at most
  * @nodes_reclaimed: queue nodes given back by somebody else, or by destroy
  * @locks_taken: times that a lock was taken, each of a chain for itself
@@ -178,6 +215,10 @@ struct stress_report {
 	struct stress_costs costs;
 	struct timings timings;
 	struct stress_histogram walk;
+	u64 context_attempts[CONTEXTS];
+	u64 context_acquisitions[CONTEXTS];
+	u64 shuffles;
+	u64 hotplugs;
 	u64 nodes_max;
 	u64 nodes_reclaimed;
 	u64 locks_taken;
@@ -195,6 +236,8 @@ void stress_knobs_show(struct seq_file *m, const struct stress_knobs *knobs);
 void stress_knobs_log(const char *when, const struct stress_knobs *knobs);
 int stress_knobs_check(const struct stress_knobs *knobs);
 bool stress_knobs_wait_for_ever(const struct stress_knobs *knobs);
+const char *stress_context_word(unsigned int context);
+void stress_contexts_print(char *text, unsigned int contexts);
 
 struct stress_run *stress_run_create(const struct stress_knobs *knobs);
 void stress_run_go(struct stress_run *run);

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Moving threads and CPUs during a run: one thread of the driver that moves
+ * the contending ones to other CPUs now and then, one that takes a CPU of the
+ * run away and brings it back.
+ *
+ * Contending threads are bound to their CPU, so that nobody else moves them;
+ * set_cpus_allowed_ptr() does it nevertheless. When the CPU goes, the scheduler
+ * moves them anywhere, and for good: they are put back when it returns.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/kconfig.h>
+#include <linux/kthread.h>
+#include <linux/lockdep.h>
+#include <linux/math.h>
+#include <linux/mutex.h>
+#include <linux/prandom.h>
+#include <linux/printk.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+
+#include "disturb.h"
+#include "interrupts.h"
+#include "run.h"
+
+/* Sleep. Return: false if this thread is to end; it has slept less then. */
+static bool nap(u64 ms)
+{
+	long left = msecs_to_jiffies(ms);
+
+	set_current_state(TASK_INTERRUPTIBLE);
+	while (left && !kthread_should_stop()) {
+		left = schedule_timeout(left);
+		set_current_state(TASK_INTERRUPTIBLE);
+	}
+	__set_current_state(TASK_RUNNING);
+	return !kthread_should_stop();
+}
+
+/*
+ * Where the CPU of a thread is gone, that stays where it is. No CPU may be about
+ * to go: kernel threads can be moved to one that has been vacated already, and
+ * it would go with them.
+ */
+static void put_in_place(struct stress_run *run)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&run->placing);
+	cpus_read_lock();
+	for (i = 0; i < run->knobs.threads; i++) {
+		struct contender *contender = run->contenders[i];
+
+		set_cpus_allowed_ptr(contender->task, cpumask_of(contender->cpu));
+	}
+	cpus_read_unlock();
+}
+
+/* Shuffling */
+
+static unsigned int next_cpu(unsigned int cpu, const struct cpumask *cpus)
+{
+	cpu = cpumask_next(cpu, cpus);
+	return cpu < nr_cpu_ids ? cpu : cpumask_first(cpus);
+}
+
+/* All as many CPUs further, round the circle: none stays where it was. */
+static void shuffle(struct stress_run *run, struct rnd_state *random)
+{
+	const struct cpumask *cpus = &run->knobs.cpus;
+	unsigned int steps = 1 + prandom_u32_state(random) %
+				 (cpumask_weight(cpus) - 1);
+	unsigned int i;
+
+	mutex_lock(&run->placing);
+	while (steps--) {
+		for (i = 0; i < run->knobs.threads; i++)
+			run->contenders[i]->cpu =
+				next_cpu(run->contenders[i]->cpu, cpus);
+	}
+	put_in_place(run);
+	mutex_unlock(&run->placing);
+}
+
+static int shuffler(void *data)
+{
+	struct stress_run *run = data;
+	struct rnd_state random;
+
+	prandom_seed_state(&random, run->knobs.seed);
+	while (nap(run->knobs.shuffle_ms)) {
+		shuffle(run, &random);
+		run->shuffles++;
+	}
+	return 0;
+}
+
+/* Hotplug */
+
+static bool may_go(unsigned int cpu)
+{
+	return IS_ENABLED(CONFIG_HOTPLUG_CPU) && cpu_is_hotpluggable(cpu);
+}
+
+/**
+ * stress_hotplug_is_possible() - Is there a CPU that can be taken away?
+ * @cpus: among these
+ *
+ * Return: true if there is, as far as the kernel tells before it is done.
+ */
+bool stress_hotplug_is_possible(const struct cpumask *cpus)
+{
+	unsigned int cpu;
+
+	if (num_online_cpus() < 2)
+		return false;
+	for_each_cpu(cpu, cpus) {
+		if (may_go(cpu))
+			return true;
+	}
+	return false;
+}
+
+/* Return: the next one after @cpu that may go; @cpu if it is the only one. */
+static unsigned int next_to_go(unsigned int cpu, const struct cpumask *cpus)
+{
+	unsigned int i;
+
+	for (i = 0; i < cpumask_weight(cpus); i++) {
+		cpu = next_cpu(cpu, cpus);
+		if (may_go(cpu))
+			break;
+	}
+	return cpu;
+}
+
+static bool take_away(struct stress_run *run, unsigned int cpu)
+{
+	int ret;
+
+	/* Somebody else may have done so, and may not like it back. */
+	if (!cpu_online(cpu))
+		return false;
+	stress_interrupts_leave(run, cpu);
+	ret = remove_cpu(cpu);
+	if (!ret)
+		return true;
+	pr_err_ratelimited("hotplug_ms: CPU %u does not go (%d)\n", cpu, ret);
+	stress_interrupts_return(run, cpu);
+	return false;
+}
+
+static void bring_back(struct stress_run *run, unsigned int cpu)
+{
+	int ret = add_cpu(cpu);
+
+	if (ret < 0) {
+		pr_err("hotplug_ms: CPU %u does not come back (%d)\n", cpu, ret);
+		run->cpu_lost = true;
+		return;
+	}
+	mutex_lock(&run->placing);
+	put_in_place(run);
+	mutex_unlock(&run->placing);
+	stress_interrupts_return(run, cpu);
+	run->hotplugs++;
+}
+
+/* A CPU is away half of the time. */
+static int hotplugger(void *data)
+{
+	struct stress_run *run = data;
+	const struct cpumask *cpus = &run->knobs.cpus;
+	unsigned int cpu = cpumask_first(cpus);
+	u64 here_ms = DIV_ROUND_UP_ULL(run->knobs.hotplug_ms, 2);
+	u64 away_ms = run->knobs.hotplug_ms - here_ms;
+
+	while (nap(here_ms)) {
+		cpu = next_to_go(cpu, cpus);
+		if (!take_away(run, cpu))
+			continue;
+		nap(away_ms);
+		bring_back(run, cpu);
+	}
+	return 0;
+}
+
+/* The two threads */
+
+static int create(struct task_struct **task, int (*work)(void *data),
+		  struct stress_run *run, const char *name)
+{
+	struct task_struct *created = kthread_create(work, run, "%s", name);
+
+	if (IS_ERR(created))
+		return PTR_ERR(created);
+	get_task_struct(created);
+	*task = created;
+	return 0;
+}
+
+/**
+ * stress_disturb_create() - Create the threads that the run wants.
+ * @run: the run
+ *
+ * Return: 0, or a negative errno; to be stopped in either case.
+ */
+int stress_disturb_create(struct stress_run *run)
+{
+	int ret = 0;
+
+	if (run->knobs.shuffle_ms)
+		ret = create(&run->shuffler, shuffler, run, "nbqshuffle");
+	if (!ret && run->knobs.hotplug_ms)
+		ret = create(&run->hotplugger, hotplugger, run, "nbqhotplug");
+	return ret;
+}
+
+/**
+ * stress_disturb_start() - From now on threads and CPUs move.
+ * @run: the run
+ */
+void stress_disturb_start(struct stress_run *run)
+{
+	if (run->shuffler)
+		wake_up_process(run->shuffler);
+	if (run->hotplugger)
+		wake_up_process(run->hotplugger);
+}
+
+static void stop(struct task_struct **task)
+{
+	if (!*task)
+		return;
+	kthread_stop(*task);
+	put_task_struct(*task);
+	*task = NULL;
+}
+
+/**
+ * stress_disturb_stop() - Wait until nothing moves, and all CPUs are back.
+ * @run: the run, perhaps not all of which could be created
+ */
+void stress_disturb_stop(struct stress_run *run)
+{
+	stop(&run->hotplugger);
+	stop(&run->shuffler);
+}

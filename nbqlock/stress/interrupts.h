@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Contenders in interrupts, see interrupts.c.
+ */
+#ifndef _STRESS_INTERRUPTS_H
+#define _STRESS_INTERRUPTS_H
+
+#include <linux/types.h>
+
+struct stress_knobs;
+struct stress_run;
+
+unsigned int stress_interrupts_count(const struct stress_knobs *knobs);
+int stress_interrupts_create(struct stress_run *run);
+void stress_interrupts_start(struct stress_run *run);
+void stress_interrupts_stop(struct stress_run *run);
+void stress_interrupts_free(struct stress_run *run);
+
+/* For who takes a CPU away, and brings it back. */
+void stress_interrupts_leave(struct stress_run *run, unsigned int cpu);
+void stress_interrupts_return(struct stress_run *run, unsigned int cpu);
+
+#endif
