@@ -7,7 +7,8 @@ from bed.stress import BROKEN, OURS, Run
 PLAIN = {"patience_ns": 100000, "impatient_permille": 0, "impatient_ns": 0,
          "retry": "give_up", "backoff_ns": 1000, "chain": 1, "chain_order": "fixed",
          "stall_every": 0, "stall_ns": 0, "stutter_ms": 0, "free_lock": 0,
-         "log_ms": 0}
+         "log_ms": 0, "contexts": "task", "interval_ns": 100000, "shuffle_ms": 0,
+         "hotplug_ms": 0}
 CPUS = 2
 MS = 1000000			# in ns
 

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Interrupts that contend, threads that move, CPUs that go: what to run, what must
+come of it."""
+
+from bed.shapes import PLAIN
+from bed.stress import OURS, Run
+
+# Those that an interrupt may contend for, above their holder and waiters.
+LOCKS = (*OURS, "raw_trylock", "rqspinlock", "tas_b_try", "clh_nb_paper", "mcs_nb_paper")
+INTERRUPTS = ("softirq", "hardirq")
+# User-mode Linux has no NMI.
+ALL_INTERRUPTS = (*INTERRUPTS, "nmi")
+# (CPUs, ns between attempts in an interrupt)
+GUESTS = ((2, 100000), (8, 1000000))
+
+# Combinations that a run refuses: the file that its message names, what was written.
+REFUSED = (
+    ("contexts", {"lock": "raw_spinlock", "contexts": "task,softirq"}),
+    ("contexts", {"lock": "clh_try", "contexts": "task,hardirq"}),
+    ("contexts", {"lock": "mcs_try", "contexts": "softirq,task"}),
+    ("patience_ns", {"lock": "clh_nb", "contexts": "task,softirq", "patience_ns": "max"}),
+    ("patience_ns", {"lock": "clh_nb", "contexts": "task,hardirq",
+                     "patience_ns": "0-10000001"}),
+    ("impatient_ns", {"lock": "clh_nb", "contexts": "task,hardirq",
+                      "impatient_permille": 1, "impatient_ns": 10000001}),
+    ("free_lock", {"lock": "clh_nb", "contexts": "task,hardirq", "free_lock": 1}),
+    ("shuffle_ms", {"lock": "clh_nb", "cpus": 0, "shuffle_ms": 10}))
+
+
+def disturbed(name, lock, cpus, duration_ms, **disturbance):
+    return Run(name, lock=lock, threads=cpus, cpus=f"0-{cpus - 1}", cs_ns=500, ncs_ns=500,
+               duration_ms=duration_ms,
+               **{**PLAIN, "patience_ns": 20000, **disturbance})
+
+
+def interrupted(lock, cpus, interval_ns, duration_ms, interrupts, **others):
+    """A run in which these interrupts contend with the threads."""
+    return disturbed(f"{lock}-{'-'.join(interrupts)}", lock, cpus, duration_ms,
+                     contexts=",".join(("task", *interrupts)), interval_ns=interval_ns,
+                     **others)
+
+
+def moved(cpus):
+    """A run in which threads move."""
+    return disturbed(f"{OURS[0]}-moved", OURS[0], cpus, 300, shuffle_ms=20)
+
+
+def lacks(run, figures):
+    """What keeps a run from having passed with none of these figures 0, or nothing."""
+    if run.verdict != "PASS":
+        return run.verdict
+    return ", ".join(f"no {figure}" for figure in figures if not run.number(figure))
+
+
+def in_contexts(interrupts, *figures, acquires=True):
+    """The figures that say that these interrupts have contended, and others."""
+    whats = ("attempts", "acquisitions") if acquires else ("attempts",)
+    return [*(f"{what}_{context}" for context in interrupts for what in whats), *figures]
+
+
+def guest_runs(cpus, interval_ns):
+    """(run, the figures that must not be 0) for one guest."""
+    # With four CPUs a core, an interrupt's patience may end behind CPUs that do not
+    # run. Where it has none, a run takes many times as long as it should.
+    alone = cpus <= 2
+    for lock in LOCKS:
+        if alone or lock != "rqspinlock":
+            yield (interrupted(lock, cpus, interval_ns, 200 if alone else 100, INTERRUPTS),
+                   in_contexts(INTERRUPTS, acquires=alone))
+    yield moved(cpus), ("shuffles", "thread_min")
