@@ -12,7 +12,7 @@
 
 #include <nbqlock/nbqlock.h>
 
-#include "stress.h"
+#include "context.h"
 
 /* With BPF, from Linux 6.15 on. */
 #if defined(CONFIG_BPF_SYSCALL) && LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)

@@ -11,6 +11,7 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
+#include "context.h"
 #include "cost.h"
 #include "statistics.h"
 #include "timing.h"
@@ -47,23 +48,6 @@ enum stress_retry {
 enum stress_chain_order {
 	CHAIN_FIXED,
 	CHAIN_RANDOM,
-};
-
-/**
- * enum stress_context - what an attempt may interrupt: those before its own
- * @CONTEXT_TASK: a thread
- * @CONTEXT_SOFTIRQ: a soft interrupt
- * @CONTEXT_HARDIRQ: an interrupt
- * @CONTEXT_NMI: a non-maskable interrupt
- *
- * The numbering is that of interrupt_context_level().
- */
-enum stress_context {
-	CONTEXT_TASK,
-	CONTEXT_SOFTIRQ,
-	CONTEXT_HARDIRQ,
-	CONTEXT_NMI,
-	CONTEXTS
 };
 
 /**
