@@ -18,7 +18,7 @@ import ast
 import math
 
 from bed.common import Trouble
-from bench.metrics import METRICS, matching, quantity, shown, summary, values_of
+from bench.metrics import METRICS, matching, quantity, same, shown, summary, values_of
 
 HOLDS = "holds"
 FAILS = "does not hold"
@@ -221,6 +221,16 @@ class Finding:
             for axis, values in swept.items():
                 if len(values) > 1 and axis not in named:
                     raise Malformed(f"{call} does not say which {axis}")
+            check_values(call, sweep)
+
+
+def check_values(call, sweep):
+    """Against what is swept, as far as an axis is called the same there."""
+    for axis, value in call.point.items():
+        values = sweep.get(axis)
+        if values and value not in CHOICES and not any(same(value, each) for each in values):
+            raise Malformed(f"{call}: {axis} is never {value}; it is "
+                            f"{', '.join(str(each) for each in values)}")
 
 
 def cpus_or(axis):

@@ -13,6 +13,7 @@ from pathlib import Path
 import re
 
 from bed.common import MOST_CPUS, Trouble
+from bench.beds import BEDS
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 
@@ -38,6 +39,7 @@ DEFAULT_DURATION_MS = 1000	# the driver's
 LONGEST_MS = 3600000		# the driver's, too
 
 NAME = r"[a-z0-9][a-z0-9_-]*"
+TAKEN = ("machine", "counts")	# other files of a result folder, see results.py
 LOGS = ("none", "x", "y", "xy")
 SCENARIO_KEYS = {"title", "source", "locks", "rounds", "bed"}
 PLOT_KEYS = {"title", "x", "y", "log", "panel"}
@@ -120,8 +122,8 @@ class Scenario:
         """What to write to which of the driver's files for a run."""
         cpus = point["cpus"]
         knobs = {axis: value for axis, value in point.items() if axis != "cpus"}
-        return {"lock": lock, "cpus": f"0-{cpus - 1}", "threads": cpus, **self.load,
-                **knobs}
+        return {"lock": lock, "cpus": f"0-{cpus - 1}", "threads": cpus,
+                "duration_ms": DEFAULT_DURATION_MS, **self.load, **knobs}
 
     def duration_ms(self, point):
         return point.get("duration_ms", self.load.get("duration_ms", DEFAULT_DURATION_MS))
@@ -210,6 +212,9 @@ def read(path, metrics=None, check_finding=None):
     scenario.path = path
     if not re.fullmatch(NAME, scenario.name):
         raise Trouble(f"{path}: the name of a scenario is made of a-z, 0-9, - and _")
+    if scenario.name in TAKEN:
+        raise Trouble(f"{path}: a result folder has a {scenario.name}.json that is something "
+                      "else; the scenario needs another name")
     # What [load] says has to be known when [sweep] is read.
     for section in sorted(parser.sections(), key=lambda section: section == "sweep"):
         read_section(scenario, section, dict(parser[section]))
@@ -251,6 +256,9 @@ def read_head(scenario, keys):
     scenario.locks = lock_words(scenario, "scenario", keys["locks"])
     scenario.rounds = rounds(scenario, "scenario", keys.get("rounds", "5"))
     scenario.bed = keys.get("bed", "uml")
+    if scenario.bed not in BEDS:
+        raise Trouble(f"{scenario.where('scenario', 'bed')}: there is no bed "
+                      f"\"{scenario.bed}\"; there are {', '.join(BEDS)}")
 
 
 def read_load(scenario, keys):

@@ -87,6 +87,11 @@ class AgainstAScenario(unittest.TestCase):
                       if "retry" in axis else
                       f"success_rate(clh_nb, patience_ns=1, {axis}) < 1", self.scenario)
 
+    def test_a_value_that_is_not_swept_is_refused(self):
+        check("success_rate(clh_nb, cpus=3, patience_ns='1') < 1", self.scenario)
+        with self.assertRaisesRegex(Malformed, r"patience_ns is never 7; it is 1, 2"):
+            check("success_rate(clh_nb, cpus=max, patience_ns=7) < 1", self.scenario)
+
     def test_a_lock_that_is_not_run_is_refused(self):
         with self.assertRaisesRegex(Malformed, "\"mcs\" is not one"):
             check("success_rate(mcs, cpus=max, patience_ns=1) < 1", self.scenario)

@@ -4,6 +4,7 @@
 import unittest
 
 from bed.common import Trouble
+from bench import results
 from bench import scenario as scenarios
 from bench.test.samples import SAMPLE, Folders, changed
 
@@ -21,6 +22,7 @@ WRONG = {
     "no y": ("y = some_metric\n", "", "[plot rate] y: is missing"),
     "no claim": ("holds = a(clh_nb) > 1\n", "", "[finding better] holds: is missing"),
     "no rounds": ("rounds = 3", "rounds = 0", "[scenario] rounds: is \"0\""),
+    "a bed nobody knows": ("rounds = 3", "bed = none", "[scenario] bed: there is no bed \"none"),
     "rounds in words": ("rounds = 3", "rounds = many", "rounds: is \"many\""),
     "quick rounds in words": ("rounds = 2", "rounds = few", "[quick] rounds: is \"few\""),
     "a lock's name with a dash": ("-clh ", "cl-h ", "locks: \"cl-h\""),
@@ -57,6 +59,12 @@ class Files(Folders, unittest.TestCase):
                 self.scenario(changed(old, new))
             self.assertIn("sample.ini", str(caught.exception), what)
             self.assertIn(words, str(caught.exception), what)
+
+    def test_a_name_that_is_taken_in_the_results_is_refused(self):
+        for name in (results.MACHINE, results.COUNTS):
+            path = self.file(f"{name.removesuffix('.json')}.ini", SAMPLE)
+            with self.assertRaisesRegex(Trouble, "needs another name"):
+                scenarios.read(path)
 
     def test_a_metric_that_cannot_be_drawn_is_named(self):
         self.scenario(metrics=["some_metric"])
@@ -141,6 +149,12 @@ class Meaning(Folders, unittest.TestCase):
         self.assertEqual(plan.settings("mcs", {"cpus": 2, "cs_ns": 500}), {
             "lock": "mcs", "cpus": "0-1", "threads": 2, "patience_ns": 1000,
             "duration_ms": 200, "cs_ns": 500})
+
+    def test_a_run_takes_as_long_as_the_driver_has_it_unless_it_is_said(self):
+        plan = self.scenario(changed("duration_ms = 200\n", ""))
+        point = {"cpus": 2, "cs_ns": 500}
+        self.assertEqual(plan.settings("mcs", point)["duration_ms"], 1000)
+        self.assertEqual(plan.duration_ms(point), 1000)
 
     def test_threads_may_differ_from_cpus(self):
         plan = self.scenario(changed("= 1000", "= 1000\nthreads = 7"))
