@@ -11,7 +11,9 @@ from bench.results import FORMAT, as_json
 EXAMPLES = """A and B are folders that bench has made, scenario files in them, or files that
 stress --json has written. Each line is B divided by A: of the medians, then of
 the rounds that are farthest apart. "more" and "less" mean that the rounds of A
-and B do not overlap; with fewer than four rounds a side that says nothing.
+and B do not overlap; with fewer than four rounds a side that says nothing. Two
+passes of the same code can differ by more than the rounds of one: compare A with
+another pass of A first.
 
 The exit status is 2 if the two cannot be compared as they are: other machines,
 kernels or parameters; --anyway compares them all the same.
@@ -72,7 +74,8 @@ def print_summary(found):
     print(f"\n{len(found)} compared: {words}.")
     if counts.get("too few rounds", 0) < len(found):
         print(f"If nothing had changed, about {expected_by_chance(found):.1f} of them would "
-              "be \"more\" or \"less\".")
+              "be \"more\" or \"less\" by the rounds alone.\nWhat is the same in all rounds of "
+              "a pass is not in their spread: another pass of A says how much that is.")
 
 
 def as_data(options, a, b, found, alone, differing):
@@ -93,6 +96,8 @@ def run(options):
         raise Trouble("not compared, as more than the code has changed; --anyway compares "
                       "all the same")
     found, alone = compare.compare(a, b, options.metric)
+    for sentence in compare.incomplete(a, b):
+        say(sentence)
     if options.json:
         print(as_json(as_data(options, a, b, found, alone, differing)), end="")
         return 0

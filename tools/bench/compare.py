@@ -17,7 +17,7 @@ from bench import results
 CHANCE = 0.05			# of a word where there is nothing
 METRIC = "acquisitions_per_second"
 # What two results should have in common, so that a ratio means the change.
-MACHINE_KEYS = ("cpu_model", "cores", "kernel", "bed", "compiler", "quick")
+MACHINE_KEYS = ("cpu_model", "cores", "host_kernel", "compiler", "quick")
 
 
 class Side:
@@ -52,11 +52,11 @@ class Line:
 
     @property
     def ratio(self):
-        return median(self.after) / median(self.before)
+        return median(self.after) / median(self.before) if median(self.before) else None
 
     @property
     def lowest(self):
-        return min(self.after) / max(self.before)
+        return min(self.after) / max(self.before) if max(self.before) else None
 
     @property
     def highest(self):
@@ -78,6 +78,13 @@ class Line:
                 "lowest": self.lowest, "highest": self.highest, "word": self.word}
 
 
+def incomplete(a, b):
+    """Sentences on passes that did not come to their end."""
+    return [f"{name} of {letter} is incomplete: not all of its runs came to their end"
+            for letter, side in (("A", a), ("B", b))
+            for name, result in side.scenarios.items() if not result.complete]
+
+
 def chance(some, others):
     """How likely rounds of the same thing do not overlap."""
     return 2 / comb(some + others, some)
@@ -96,8 +103,10 @@ def differences(a, b):
 
 
 def plan_differences(name, a, b):
-    """Knobs whose values differ at a point that both have."""
-    found = []
+    """Where it ran, and knobs whose values differ at a point that both have."""
+    found = [f"{name}: {what} is {ours} in A, {theirs} in B" for what, ours, theirs in
+             (("bed", a.plan.bed, b.plan.bed), ("kernel", a.kernel, b.kernel))
+             if ours != theirs]
     for point in a.points:
         if point in b.points:
             ours, theirs = (side.plan.settings("", point) for side in (a, b))
@@ -131,7 +140,7 @@ def scenario_lines(name, a, b, metric):
     for point in [*a.points, *(point for point in b.points if point not in a.points)]:
         for lock in dict.fromkeys([*a.locks, *b.locks]):
             before, after = (values(side, lock, point, metric) for side in (a, b))
-            if before and after and median(before):
+            if before and after:
                 found.append(Line(name, point, lock, before, after))
             elif bool(before) != bool(after):
                 alone.append(f"{name}, {point_words(point)}, {lock}: only in "
@@ -153,6 +162,6 @@ def compare(a, b, metric=METRIC):
         if names and metric not in names:
             raise Trouble(f"no result has a number \"{metric}\"; there are "
                           f"{', '.join(names)}")
-        raise Trouble(f"{a.path} and {b.path} have no scenario, point and lock in common "
-                      f"with a {metric} above 0")
+        raise Trouble(f"{a.path} and {b.path} have no scenario, point and lock with a "
+                      f"{metric} in common")
     return found, alone

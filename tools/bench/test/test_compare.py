@@ -62,6 +62,12 @@ class Arithmetic(Files):
         line = self.lines({"clh": [0, 1, 2]}, {"clh": [1, 2, 3]})["clh"]
         self.assertIsNone(line.highest)
 
+    def test_what_was_never_there_has_no_ratio_but_is_not_left_out(self):
+        lines = self.lines({"clh": [0, 0, 0, 0], "mcs": [0] * 4}, {"clh": [5, 6, 7, 8],
+                                                                   "mcs": [0] * 4})
+        self.assertEqual([(line.ratio, line.lowest, line.word) for line in lines.values()],
+                         [(None, None, "more"), (None, None, "within the spread")])
+
     def test_another_metric_may_be_asked_for(self):
         a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [2]})
         found, _ = compare.compare(a, b, "attempts")
@@ -113,6 +119,29 @@ class Refusals(Files):
         self.assertIsNone(trouble)
         self.assertIn("cores: 2 in A, 9 in B", said)
         self.assertIn("3.000", out)
+
+    def test_another_kernel_or_bed_is_refused_only_where_both_ran(self):
+        a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [1]}, kernel="7.2, 6.1",
+                                                       bed="uml, icount")
+        self.assertEqual(compare.differences(a, b), [])
+        b.scenarios["sample"].kernel = "6.1"
+        b.scenarios["sample"].plan.bed = "icount"
+        self.assertEqual(compare.differences(a, b), ["sample: bed is uml in A, icount in B",
+                                                     "sample: kernel is 7.2 in A, 6.1 in B"])
+
+    def test_another_kernel_of_the_host_is_named(self):
+        a = self.side("a", {"clh": [1]})
+        b = self.side("b", {"clh": [1]}, host_kernel="6.9")
+        self.assertEqual(compare.differences(a, b), ["host_kernel: None in A, 6.9 in B"])
+
+    def test_a_pass_that_was_stopped_is_named(self):
+        a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [1]})
+        self.assertEqual(compare.incomplete(a, b), [])
+        path = b.path / "sample.json"
+        path.write_text(path.read_text().replace('"complete": true', '"complete": false'))
+        _, said, trouble = self.command(a, b)
+        self.assertIsNone(trouble)
+        self.assertIn("sample of B is incomplete", said)
 
     def test_another_commit_is_no_reason(self):
         a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [1]}, commit="4567")
