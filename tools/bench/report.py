@@ -12,14 +12,11 @@ from pathlib import Path
 import re
 
 from bed.common import Trouble, say
-from bench import findings, plot
+from bench import findings, losses, plot
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
 from bench.results import open_folder
 
-OURS = ("clh_nb", "mcs_nb", "swap_nb")
-RIVALS = ("raw_spinlock", "rqspinlock", "tas_b", "tas_b_try")
-RATE = "acquisitions_per_second"
-WORSE = 1.0			# a ratio below this is a loss
+RATE = losses.RATE
 
 
 # reStructuredText
@@ -38,7 +35,8 @@ def paragraph(text):
 
 
 def table(heads, rows, widths=None):
-    """A table; cells may have markup."""
+    """A table; cells may have markup. A dash by itself would begin a list."""
+    rows = [["\\-" if cell == "-" else cell for cell in row] for row in rows]
     lines = [".. csv-table::", "   :header-rows: 1"]
     if widths:
         lines.append(f"   :widths: {' '.join(str(width) for width in widths)}")
@@ -237,77 +235,57 @@ def space(folder):
 
 # Where ours lose
 
-class Duel:
-    """A lock of ours against another at a point: the ratio of their medians."""
-
-    def __init__(self, runs, point, ours, rival, context):
-        self.point = point
-        mine, its = (summary(RATE, matching(runs, lock, **point), context)
-                     for lock in (ours, rival))
-        self.ratio = mine.median / its.median if mine and its and its.median else None
-        self.clear = bool(self.ratio is not None and
-                          (mine.high < its.low or mine.low > its.high))
-
-    @property
-    def lost(self):
-        return self.ratio is not None and self.ratio < WORSE
-
-    def cell(self):
-        if self.ratio is None:
-            return "-"
-        text = f"{self.ratio:.2f}" if self.ratio >= 0.01 else f"{self.ratio:.4f}"
-        text = text if self.clear else f"{text} ~"
-        return f"**{text}**" if self.lost and self.clear else text
+def duel_rows(result, fought):
+    """Every point of an experiment; its name stands before the first of its rows."""
+    ours = list(dict.fromkeys(pair[0] for pair in fought))
+    rivals = list(dict.fromkeys(pair[1] for pair in fought))
+    return rivals, [[escaped(point_name(point)) if lock == ours[0] else "", escaped(lock),
+                     *(fought[lock, rival][number].cell() for rival in rivals)]
+                    for number, point in enumerate(points_of(result.runs)) for lock in ours]
 
 
-def duels(result, ours, rival, context):
-    return [Duel(result.runs, point, ours, rival, context)
-            for point in points_of(result.runs)]
+def losses_of(result, fought):
+    """The duels of an experiment: what they come to, and each of them."""
+    heads, rows = losses.scores(fought)
+    rivals, points = duel_rows(result, fought)
+    return [*heading(escaped(result.title), "-"), *table(heads, rows),
+            *paragraph("At each point:"),
+            *table(["point", "lock", *(f"of {escaped(rival)}" for rival in rivals)], points)]
 
 
-def losses_sentence(ours, rival, fought):
-    """How often, and how badly at worst."""
-    fought = [duel for duel in fought if duel.ratio is not None]
-    lost = [duel for duel in fought if duel.lost and duel.clear]
-    if not fought:
-        return ""
-    if not lost:
-        return f"{ours} loses clearly to {rival} at none of {len(fought)} points."
-    worst = min(lost, key=lambda duel: duel.ratio)
-    return (f"{ours} loses clearly to {rival} at {len(lost)} of {len(fought)} points, most at "
-            f"{point_name(worst.point)}: {worst.cell().strip('*')} of its rate.")
-
-
-def losses_of(result, context):
-    """The duels of an experiment as a table, after a list of sentences."""
-    ours = [lock for lock in OURS if lock in result.locks]
-    rivals = [lock for lock in RIVALS if lock in result.locks]
-    fought = {(lock, rival): duels(result, lock, rival, context)
-              for lock in ours for rival in rivals}
-    said = [losses_sentence(lock, rival, each) for (lock, rival), each in fought.items()]
-    if not any(said):
+def losses_alone(folder):
+    rows = losses.alone(folder)
+    if not rows:
         return []
-    rows = [[escaped(point_name(point)), escaped(lock),
-             *(fought[lock, rival][number].cell() for rival in rivals)]
-            for number, point in enumerate(points_of(result.runs)) for lock in ours]
-    return [*heading(escaped(result.title), "-"),
-            *(f"- {escaped(sentence)}" for sentence in said if sentence), "",
-            *table(["point", "lock", *(f"of {escaped(rival)}" for rival in rivals)], rows)]
+    return [*heading("Alone", "-"),
+            *paragraph("What an acquisition and its release cost more than those of another "
+                       "lock, by the medians of Table 1; its notes hold here, too."),
+            *table(losses.ALONE, rows)]
 
 
-def losses(folder, context):
+def where_ours_lose(folder, context):
     # Table 1 has its own ratios; it is the one without figures.
-    parts = [line for result in folder.scenarios.values() if result.plan.plots
-             for line in losses_of(result, context)]
-    if not parts:
+    fought = {name: losses.duels(result, context)
+              for name, result in folder.scenarios.items() if result.plan.plots}
+    fought = {name: each for name, each in fought.items() if each}
+    every = losses.together(fought.values())
+    said = losses.sentence(every)
+    lines = losses_alone(folder)
+    if said:
+        if len(fought) > 1:
+            lines += [*heading("All experiments", "-"), *table(*losses.scores(every))]
+        for name, each in fought.items():
+            lines += losses_of(folder.scenarios[name], each)
+    if not lines:
         return []
-    return [*heading("Where ours lose", "="),
-            *paragraph("Acquisitions per second of ours by those of another lock at the same "
-                       "point, by medians. In bold: ours lose, and the ranges of the rounds do "
-                       "not meet. With \"~\": they do meet. Locks that wait for ever and locks "
-                       "that give up do not do the same work: a waiter that gives up has tried "
-                       "in vain."),
-            *parts]
+    return [*heading("Where ours lose", "="), *paragraph(escaped(said)),
+            *paragraph("Ratios are of acquisitions per second, ours by those of another lock at "
+                       "the same point, by medians. Lost and won are clear: the ranges of the "
+                       "rounds do not meet, and there are four rounds or more of each. Bold: "
+                       "lost. With \"~\": not clear. Locks that wait for ever and locks that "
+                       "give up do not do the same work: a waiter that gives up has tried in "
+                       "vain."),
+            *lines]
 
 
 def failed_runs(folder):
@@ -346,7 +324,7 @@ def text_of(folder):
         mine = [each for each in judged if each[0] is result]
         if result.plan.plots or mine:
             lines += experiment(folder, result, figures[name], mine, context)
-    lines += [*space(folder), *losses(folder, context), *failed_runs(folder)]
+    lines += [*space(folder), *where_ours_lose(folder, context), *failed_runs(folder)]
     return "\n".join(lines).rstrip() + "\n"
 
 

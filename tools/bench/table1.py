@@ -44,7 +44,7 @@ COUNT_SECONDS = 120
 MISSING = "-"
 HEADINGS = ("lock", "ns", "min", "max", f"of {KERNELS_LOCK}", f"min of {PAPERS_LOCK}'s",
             "instructions", "atomic", "reads", "writes",
-            "in print: cycles", "of TAS-B", "atomic/reads/writes")
+            "in print: cycles", "of TAS-B", "atomic / reads / writes")
 
 
 class Printed(NamedTuple):
@@ -178,11 +178,14 @@ def table(folder):
     """
     folder = open_folder(folder) if isinstance(folder, (str, Path)) else folder
     time, instructions = (folder.scenarios.get(name) for name in (TIME, INSTRUCTIONS))
-    if not time and not instructions:
-        return HEADINGS, [], []
-    counts = counts_in(folder)
-    rows = [line.cells() for line in lines(time, instructions, counts)]
-    return HEADINGS, rows, notes(time, instructions, counts)
+    rows = [line.cells() for line in lines_of(folder)]
+    return HEADINGS, rows, notes(time, instructions, counts_in(folder)) if rows else []
+
+
+def lines_of(folder):
+    """[Line] of an opened folder; none if it has neither of the two scenarios."""
+    time, instructions = (folder.scenarios.get(name) for name in (TIME, INSTRUCTIONS))
+    return lines(time, instructions, counts_in(folder)) if time or instructions else []
 
 
 # What has to be said with it

@@ -11,7 +11,7 @@ from unittest import mock
 from bed.common import Trouble
 from bench import findings, metrics, plot, report
 from bench import scenario as scenarios
-from bench.results import open_folder
+from bench.results import COUNTS, as_json, open_folder, write_new
 from bench.scenario import Finding, Plot
 from bench.test.synthetic import folder_of, made_up, result_of
 from bench.test.test_plot import scenario_of
@@ -167,30 +167,74 @@ class Judged(Reports):
 
 
 class Lost(Reports):
-    def table(self, rates, cpus=(2,)):
-        scenario = scenario_of(RATES, {"cpus": list(cpus)})
-        return self.text(result_of(scenario, rated(rates)))
+    def text_with(self, made, rounds=4, name="trial", **sweep):
+        scenario = scenario_of(RATES, sweep or {"cpus": [2]})
+        scenario.name, scenario.rounds = name, rounds
+        return self.text(result_of(scenario, made))
 
     def test_ratios_of_ours_to_each_rival(self):
-        text = self.table({"clh_nb": 250, "raw_spinlock": 1000, "rqspinlock": 100,
-                           "tas_b": 100000, "tas_b_try": 250})
+        text = self.text_with(rated({"clh_nb": 250, "raw_spinlock": 1000, "rqspinlock": 100,
+                                     "tas_b": 100000, "tas_b_try": 250}))
         self.assertIn('"2 CPUs","clh_nb","**0.25**","2.50","**0.0025**","1.00 ~"', text)
 
-    def test_the_worst_point_is_named(self):
+    def test_few_rounds_are_no_clear_loss(self):
+        rates = rated({"clh_nb": 250, "raw_spinlock": 1000})
+        self.assertIn('"2 CPUs","clh_nb","0.25 ~"', self.text_with(rates, rounds=3))
+
+    def test_a_rival_has_a_median_a_range_and_a_score(self):
         def made(scenario, lock, number, point):
             rate = 1000 if lock != "clh_nb" else {1: 2000, 2: 500, 4: 250}[point["cpus"]]
             return rated({lock: rate})(scenario, lock, number, point)
-        text = self.text(result_of(scenario_of(RATES, {"cpus": [1, 2, 4]}), made))
-        self.assertIn("- clh_nb loses clearly to raw_spinlock at 2 of 3 points, most at "
-                      "4 CPUs: 0.25 of its rate.", text)
+        text = self.text_with(made, cpus=[1, 2, 4])
+        self.assertIn('"against","clh_nb","mcs_nb","swap_nb"\n   "raw_spinlock",'
+                      '"0.50 (0.25 to 2.00); 2 lost, 1 won of 3","1.00 (1.00 to 1.00); '
+                      '0 lost, 0 won of 3"', text)
+        self.assertIn("Of 36 comparisons ours lose 8 clearly and win 4; the other 24 are not "
+                      "clear. Acquisitions of ours by those of another lock, at the median of "
+                      "all points: raw_spinlock 1.00,", text)
+
+    def test_experiments_are_put_together(self):
+        def made(scenario, lock, number, point):
+            rate = 1000 if lock != "clh_nb" else {"trial": 500, "other": 3000}[scenario.name]
+            return rated({lock: rate})(scenario, lock, number, point)
+        one, other = scenario_of(RATES, {"cpus": [2]}), scenario_of(RATES, {"cpus": [2]})
+        other.name, one.rounds, other.rounds = "other", 4, 4
+        text = self.text(result_of(one, made), result_of(other, made))
+        part = text[text.index("All experiments\n---"):]
+        self.assertIn('"raw_spinlock","1.75 (0.50 to 3.00); 1 lost, 1 won of 2"', part)
+        self.assertEqual(text.count('"raw_spinlock","0.50; 1 lost, 0 won of 1"'), 1)
+        self.path = self.path / "again"
+        self.assertNotIn("All experiments", self.text(result_of(one, made)))
 
     def test_ranges_that_meet_are_no_clear_loss(self):
         def made(scenario, lock, number, point):
-            rate = 1000 if lock != "clh_nb" else (500, 900, 1100)[number]
+            rate = 1000 if lock != "clh_nb" else (500, 900, 900, 1100)[number]
             return rated({lock: rate})(scenario, lock, number, point)
-        text = self.text(result_of(scenario_of(RATES, {"cpus": [2]}), made))
-        self.assertIn("- clh_nb loses clearly to raw_spinlock at none of 1 points.", text)
+        text = self.text_with(made)
+        self.assertIn('"raw_spinlock","0.90; 0 lost, 0 won of 1"', text)
         self.assertIn('"2 CPUs","clh_nb","0.90 ~"', text)
+
+
+class Alone(Reports):
+    def result(self, name, times):
+        def made(_scenario, lock, _number, _point):
+            return {"elapsed_ns": 1000 * times[lock], "acquisitions": 1000,
+                    "empty_loop_ps": 5000}
+        scenario = scenarios.read(scenarios.SCENARIOS / f"{name}.ini")
+        scenario.locks = list(times)
+        return result_of(scenario, made)
+
+    def test_what_ours_cost_more_is_said_in_time_and_instructions(self):
+        folder = folder_of(self.path,
+                           self.result("table1", {"clh_nb": 65, "raw_spinlock": 25}),
+                           self.result("table1-instructions",
+                                       {"clh_nb": 105, "raw_spinlock": 20, "tas_b": 200}))
+        write_new(folder / COUNTS, as_json({"format": 1, "locks": {
+            lock: {"atomics": number, "reads": 1, "writes": 1, "min": 1, "max": 1,
+                   "tally_writes": 3} for lock, number in (("clh_nb", 2), ("tas_b", 1))}}))
+        text = report.text_of(open_folder(folder))
+        self.assertIn('"clh_nb","raw_spinlock","+40","3.00","+85","\\-"', text)
+        self.assertIn('"clh_nb","tas_b","\\-","\\-","-95","+1"', text)
 
 
 class Space(Reports):
@@ -229,6 +273,7 @@ class Pages(Reports):
         self.assertEqual(path.name, "report.html")
         page = path.read_text()
         self.assertNotIn('class="system-message', page)
+        self.assertNotIn("<td><ul", page)	# a dash by itself begins a list
         self.assertIn('<meta charset="utf-8"', page)
         figures = re.findall(r'src="(figures/[\w.-]+)"', page)
         drawable = [figure for found in plot.figures_of(open_folder(self.path)).values()
