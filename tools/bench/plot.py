@@ -147,7 +147,8 @@ class Figure:
         """Everything that the y axis of a panel has to have room for."""
         panels = [panel] if self.metric.signed else self.panels
         return [end for panel in panels for points in panel.points.values()
-                for found in points.values() for end in (found.low, found.high)]
+                for found in points.values()
+                for end in (found.low, found.median, found.high)]
 
     def off_the_axis(self):
         """What a logarithmic axis cannot show: {lock: how many points}"""

@@ -184,6 +184,15 @@ class Axes(unittest.TestCase):
         self.assertEqual(re.findall(r"set yrange \[(.*?)\]", text)[:2],
                          ["0:10.5", "-5.25:0.25"])
 
+    def test_a_median_near_0_is_on_a_logarithmic_axis_though_a_round_is_below(self):
+        context = Context(1, {"clh_nb": 0})
+        runs = [run("clh_nb", number, elapsed_ns=elapsed, acquisitions=10, cs_ns=10_000)
+                for number, elapsed in enumerate((50_000, 101_000, 300_000))]
+        text = script(figure_of(runs, context, y="tx_us", log="y"))
+        lowest = float(re.search(r"set yrange \[(.*?):", text)[1])
+        self.assertLess(lowest, 0.1)
+        self.assertEqual(block(text, "clh_nb")[0][1], "0.1")
+
     def test_where_cpus_outnumber_the_cores_is_marked(self):
         runs = [won("clh_nb", 50, cpus=cpus) for cpus in (1, 2, 4)]
         self.assertIn("set arrow from 2,graph 0 to 2,graph 1", script(figure_of(runs)))
