@@ -8,8 +8,9 @@ import subprocess
 
 from bed.common import PROJECT, Trouble
 from bed.guest_cli import positive
+from bench.scenario import MOST_ROUNDS
 
-__all__ = ["add", "positive", "seconds", "setup", "undisturbed"]
+__all__ = ["add", "positive", "rounds", "seconds", "setup", "undisturbed"]
 
 STOPPED = 130			# exit status after Ctrl-C
 
@@ -21,6 +22,16 @@ def add(verbs, name, text, example, run):
                               epilog=example)
     parser.set_defaults(run=run)
     return parser
+
+
+def rounds(text):
+    number = positive(text)
+    if number > MOST_ROUNDS:
+        raise argparse.ArgumentTypeError(f"{text} are more than {MOST_ROUNDS}")
+    return number
+
+
+rounds.__name__ = "number"
 
 
 def seconds(text):

@@ -6,7 +6,7 @@ from pathlib import Path
 from bed.common import PROJECT, Trouble, cores, say
 from bench import results, table1
 from bench import scenario as scenarios
-from bench.cli import STOPPED, add, positive, setup, undisturbed
+from bench.cli import STOPPED, add, rounds, setup, undisturbed
 from bench.progress import Progress, clock, counted
 from bench.runner import GuestPlace, Job, well
 from bench.table import COLUMNS, groups_of, print_table
@@ -33,7 +33,7 @@ def new_parser(verbs):
                         help="print the names, titles and how long each takes")
     parser.add_argument("--quick", action="store_true",
                         help="shorter, as each scenario's [quick] has it")
-    parser.add_argument("--rounds", type=positive, metavar="N",
+    parser.add_argument("--rounds", type=rounds, metavar="N",
                         help="runs of each lock at each point (default: the scenario's)")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER",
                         help="where to make the folder of this run (default: results/)")
@@ -161,6 +161,7 @@ def run(options):
         return 0
     if not plans:
         raise Trouble("there is no scenario to run")
+    results.must_be_writable(options.out)
     setup()
     places = places_for(plans)
     jobs = [Job(plan, places[plan.bed]) for plan in plans]

@@ -10,7 +10,7 @@ from bed.common import Trouble, cores, guest_cpus, say
 from bed.stress import OURS
 from bench import results
 from bench.beds import BEDS
-from bench.cli import STOPPED, add, positive, seconds, setup, undisturbed
+from bench.cli import STOPPED, add, positive, rounds, seconds, setup, undisturbed
 from bench.here import FOLDER, HerePlace
 from bench.progress import Progress, counted
 from bench.runner import GuestPlace, Job, well
@@ -74,7 +74,7 @@ def new_parser(verbs):
     parser.add_argument("--patience", type=patience, action="append", metavar="NS",
                         help="how long a waiter waits, in nanoseconds: a number, max, or "
                         "LOW-HIGH; repeatable (default: 10000)")
-    parser.add_argument("--rounds", type=positive, default=5, metavar="N",
+    parser.add_argument("--rounds", type=rounds, default=5, metavar="N",
                         help="runs of each lock, taken in turn (default: %(default)s)")
     parser.add_argument("--seconds", type=seconds, default=0.6, metavar="S",
                         help="length of each run (default: %(default)s)")

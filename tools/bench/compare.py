@@ -162,6 +162,6 @@ def compare(a, b, metric=METRIC):
         if names and metric not in names:
             raise Trouble(f"no result has a number \"{metric}\"; there are "
                           f"{', '.join(names)}")
-        raise Trouble(f"{a.path} and {b.path} have no scenario, point and lock with a "
+        raise Trouble(f"{a.path} and {b.path} have no scenario, point and lock with "
                       f"{metric} in common")
     return found, alone

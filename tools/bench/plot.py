@@ -9,6 +9,7 @@ the x axis, so that their bars can be told apart.
 
 from collections import namedtuple
 from itertools import product
+import os
 from pathlib import Path
 import re
 import subprocess
@@ -437,7 +438,12 @@ def draw(folder):
     """Draw all figures of a result folder, anew if they are there. Returns their paths."""
     opened = open_folder(folder)
     target = Path(folder) / FIGURES
-    target.mkdir(exist_ok=True)
+    try:
+        target.mkdir(exist_ok=True)
+    except OSError as error:
+        raise Trouble(f"cannot make {target}: {error.strerror}") from None
+    if not os.access(target, os.W_OK | os.X_OK):
+        raise Trouble(f"cannot write to {target}")
     paths = []
     for name, figures in figures_of(opened).items():
         subtitle = subtitle_of(opened, opened.scenarios[name])

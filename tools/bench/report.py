@@ -235,6 +235,13 @@ def space(folder):
 
 # Where ours lose
 
+WHAT_LOSING_IS = """\
+Ratios are of acquisitions per second, ours by those of another lock at the same point, by \
+medians. Lost and won are clear: the ranges of the rounds do not meet, and there are four \
+rounds or more of each. Bold: lost. With "~": not clear. Locks that wait for ever and locks \
+that give up do not do the same work: a waiter that gives up has tried in vain."""
+
+
 def duel_rows(result, fought):
     """Every point of an experiment; its name stands before the first of its rows."""
     ours = list(dict.fromkeys(pair[0] for pair in fought))
@@ -279,13 +286,7 @@ def where_ours_lose(folder, context):
     if not lines:
         return []
     return [*heading("Where ours lose", "="), *paragraph(escaped(said)),
-            *paragraph("Ratios are of acquisitions per second, ours by those of another lock at "
-                       "the same point, by medians. Lost and won are clear: the ranges of the "
-                       "rounds do not meet, and there are four rounds or more of each. Bold: "
-                       "lost. With \"~\": not clear. Locks that wait for ever and locks that "
-                       "give up do not do the same work: a waiter that gives up has tried in "
-                       "vain."),
-            *lines]
+            *paragraph(WHAT_LOSING_IS), *lines]
 
 
 def failed_runs(folder):
@@ -352,8 +353,11 @@ figure img { max-width: 100%; height: auto; }
 def replace(path, text):
     """A report is made anew from the same results as often as one likes."""
     unfinished = path.with_name(f".{path.name}.new")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise Trouble(f"cannot write {path}: {error.strerror}") from None
     return path
 
 

@@ -137,6 +137,14 @@ def must_not_be(path):
         raise Trouble(f"cannot write {path}: {path.parent} is no folder to write to")
 
 
+def must_be_writable(folder):
+    """The same for new_folder(): the first part of the path that is there decides."""
+    there = next(part for part in (Path(folder).absolute(), *Path(folder).absolute().parents)
+                 if part.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise Trouble(f"cannot write to {folder}: {there} is no folder to write to")
+
+
 def as_json(data):
     return json.dumps(data, indent=1) + "\n"
 

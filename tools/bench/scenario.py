@@ -37,6 +37,7 @@ KNOBS = {
 CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}
 DEFAULT_DURATION_MS = 1000	# the driver's
 LONGEST_MS = 3600000		# the driver's, too
+MOST_ROUNDS = 1000
 
 NAME = r"[a-z0-9][a-z0-9_-]*"
 TAKEN = ("machine", "counts")	# other files of a result folder, see results.py
@@ -327,9 +328,9 @@ def number_or_word(text):
 
 
 def rounds(scenario, section, text):
-    if not re.fullmatch(NUMBER, text) or not 1 <= int(text) <= 1000:
+    if not re.fullmatch(NUMBER, text) or not 1 <= int(text) <= MOST_ROUNDS:
         raise Trouble(f"{scenario.where(section, 'rounds')}: is \"{text}\", not a number "
-                      "from 1 to 1000")
+                      f"from 1 to {MOST_ROUNDS}")
     return int(text)
 
 

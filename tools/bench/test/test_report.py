@@ -284,6 +284,15 @@ class Pages(Reports):
         self.assertEqual((self.path / "report.rst").read_text(),
                          report.text_of(open_folder(self.path)))
 
+    def test_a_folder_that_cannot_be_written_is_named(self):
+        folder_of(self.path, result_of(scenario_of([])))
+        with mock.patch.object(Path, "write_text", side_effect=PermissionError(13, "no")), \
+                self.assertRaisesRegex(Trouble, "cannot write .*report.rst: no"):
+            report.write(self.path)
+        with mock.patch("os.access", return_value=False), \
+                self.assertRaisesRegex(Trouble, "cannot write to .*figures"):
+            plot.draw(self.path)
+
     def test_without_figures_or_docutils_the_text_is_written(self):
         folder_of(self.path, result_of(scenario_of([Plot("s", "S", "cpus", "jain")])))
         with mock.patch.object(plot, "draw", side_effect=Trouble("no gnuplot")), \

@@ -5,6 +5,7 @@ import csv
 import datetime
 import json
 import unittest
+from unittest import mock
 
 from bed.common import Trouble
 from bench import results
@@ -80,6 +81,15 @@ class Written(Folders, unittest.TestCase):
     def test_a_folder_that_is_a_file_is_named(self):
         with self.assertRaisesRegex(Trouble, "x is not a folder|cannot make"):
             results.new_folder(self.file("x", ""))
+
+    def test_where_no_folder_can_be_made_is_known_before(self):
+        results.must_be_writable(self.folder / "not" / "there" / "yet")
+        for path in (self.file("x", ""), self.folder / "x" / "y"):
+            with self.assertRaisesRegex(Trouble, "x is no folder to write to"):
+                results.must_be_writable(path)
+        with mock.patch("os.access", return_value=False), \
+                self.assertRaisesRegex(Trouble, f"{self.folder} is no folder to write to"):
+            results.must_be_writable(self.folder / "new")
 
     def test_nothing_is_written_over(self):
         path = self.file("old", "mine")

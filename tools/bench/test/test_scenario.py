@@ -22,7 +22,7 @@ WRONG = {
     "no y": ("y = some_metric\n", "", "[plot rate] y: is missing"),
     "no claim": ("holds = a(clh_nb) > 1\n", "", "[finding better] holds: is missing"),
     "no rounds": ("rounds = 3", "rounds = 0", "[scenario] rounds: is \"0\""),
-    "a bed nobody knows": ("rounds = 3", "bed = none", "[scenario] bed: there is no bed \"none"),
+    "a bed nobody knows": ("rounds = 3", "bed = none", "bed: there is no bed \"none\""),
     "rounds in words": ("rounds = 3", "rounds = many", "rounds: is \"many\""),
     "quick rounds in words": ("rounds = 2", "rounds = few", "[quick] rounds: is \"few\""),
     "a lock's name with a dash": ("-clh ", "cl-h ", "locks: \"cl-h\""),
