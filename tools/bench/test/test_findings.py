@@ -164,6 +164,11 @@ class Judging(unittest.TestCase):
         self.assertEqual(word(line, runs, cores=8), FAILS)
         self.assertEqual(word(line, runs, cores=4), UNKNOWN)
 
+    def test_cpus_for_each_core_are_rounded_as_in_a_scenario(self):
+        runs = rates("clh_nb", 50, cpus=1) + rates("clh_nb", 90, cpus=4)
+        self.assertEqual(word("success_rate(clh_nb, cpus_per_core=1.9) > 80", runs, 2), HOLDS)
+        self.assertEqual(word("success_rate(clh_nb, cpus_per_core=0.2) < 80", runs, 2), HOLDS)
+
     def test_words_are_values_of_an_axis(self):
         runs = rates("clh_nb", 90, cpus=2, retry="at_once") + \
             rates("clh_nb", 10, cpus=2, retry="back_off")

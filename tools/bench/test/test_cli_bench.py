@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tools/nbq bench: its exit status, and that what was measured is kept."""
+
+import contextlib
+import io
+import json
+import os
+from pathlib import Path
+import signal
+from types import SimpleNamespace
+import unittest
+from unittest import mock
+
+from bed.common import Trouble
+from bench import cli, cli_bench
+from bench.test.samples import SAMPLE, Folders, NoPlace, changed, pretend_pass
+
+FILE = changed("holds = a(clh_nb) > 1", "holds = jain(clh_nb, cpus=1, cs_ns=0) < 1",
+               changed("y = some_metric", "y = jain"))
+
+
+class Commands(Folders, unittest.TestCase):
+
+    def command(self, place, text=FILE, **more):
+        """The exit status, and what was printed; it draws nothing."""
+        options = SimpleNamespace(names=[str(self.file("mine.ini", text))], list=False,
+                                  quick=False, rounds=None, out=self.folder / "out", **more)
+        printed = io.StringIO()
+        with mock.patch.object(cli_bench, "setup"), \
+                mock.patch.object(cli_bench, "GuestPlace", return_value=place), \
+                mock.patch.object(cli_bench, "draw", return_value=True) as self.draw, \
+                contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            return cli_bench.run(options), printed.getvalue()
+
+    def kept(self):
+        """What is in the only folder: a scenario's result."""
+        folder, = (self.folder / "out").iterdir()
+        self.assertTrue((folder / "machine.json").exists())
+        return json.loads((folder / "mine.json").read_text())
+
+    def test_all_is_well(self):
+        status, printed = self.command(NoPlace())
+        self.assertEqual(status, 0)
+        self.assertIn("clh_nb", printed)
+        self.assertTrue(self.kept()["complete"])
+        self.assertTrue(self.draw.called)
+
+    def test_a_verdict_that_is_no_pass_is_seen_in_the_status(self):
+        def fail_one(runs):
+            pretend_pass(runs)
+            runs[0].text = "verdict FAIL two owners were seen\n"
+        status, printed = self.command(NoPlace(make=fail_one))
+        self.assertEqual(status, 1)
+        self.assertIn("two owners", printed)
+
+    def test_figures_that_cannot_be_drawn_are_seen_in_the_status(self):
+        with mock.patch("bench.plot.draw", side_effect=Trouble("no gnuplot")), \
+                mock.patch.object(cli_bench, "say") as said:
+            self.assertFalse(cli_bench.draw(Path("somewhere")))
+        self.assertIn("no gnuplot; tools/nbq report somewhere tries again",
+                      said.call_args[0][0])
+
+    def test_what_was_measured_before_an_interruption_is_kept(self):
+        def stopped(runs):
+            pretend_pass(runs[:3])
+            raise KeyboardInterrupt
+        status, printed = self.command(NoPlace(make=stopped))
+        self.assertEqual(status, cli.STOPPED)
+        self.assertIn("what had been measured is in", printed)
+        found = self.kept()
+        self.assertEqual((found["complete"], len(found["runs"])), (False, 3))
+        self.assertFalse(self.draw.called)
+
+    def test_a_folder_that_cannot_be_made_is_found_before_anything_else(self):
+        self.file("out", "")
+        place = NoPlace()
+        with self.assertRaisesRegex(Trouble, "out is no folder to write to"):
+            self.command(place)
+        self.assertEqual(place.made, [])
+
+    def test_a_second_file_of_the_same_name_is_refused(self):
+        (self.folder / "other").mkdir()
+        names = [str(self.file("mine.ini", FILE)), str(self.file("other/mine.ini", FILE))]
+        with self.assertRaisesRegex(Trouble, "two scenarios have the name mine"):
+            cli_bench.chosen(SimpleNamespace(names=names, quick=False, rounds=None))
+
+    def test_options_change_every_scenario(self):
+        path = self.file("mine.ini", SAMPLE.split("[plot")[0])
+        plan, = cli_bench.chosen(SimpleNamespace(names=[str(path)], quick=True, rounds=7))
+        self.assertEqual((plan.rounds, plan.load["duration_ms"]), (7, 10))
+
+
+class Arguments(unittest.TestCase):
+
+    def test_rounds_have_a_limit(self):
+        self.assertEqual(cli.rounds("1000"), 1000)
+        for text in ("0", "1001"):
+            with self.assertRaises(cli.argparse.ArgumentTypeError):
+                cli.rounds(text)
+
+    def test_writing_is_not_disturbed_by_signals(self):
+        heard = []
+        before = signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
+        self.addCleanup(signal.signal, signal.SIGTERM, before)
+        with cli.undisturbed():
+            os.kill(os.getpid(), signal.SIGTERM)
+        self.assertEqual(heard, [])
+        os.kill(os.getpid(), signal.SIGTERM)
+        self.assertEqual(heard, [1])
+
+
+if __name__ == "__main__":
+    unittest.main()
