@@ -106,11 +106,11 @@ static struct claim *last_claim(const struct contender *contender)
 }
 
 /* The critical section. Of a chain, the contender is in at the others already. */
-static void be_owner(struct contender *contender)
+static void be_owner(struct contender *contender, struct claim *last)
 {
 	struct stress_run *run = contender->run;
 
-	come_in(contender, last_claim(contender));
+	come_in(contender, last);
 	if (run->cs_loops)
 		stress_busy(run->cs_loops);
 	stall(contender);
@@ -173,7 +173,7 @@ static void release(struct contender *contender, unsigned int count,
 		struct claim *claim = contender->order[count];
 
 		go_out(contender, claim);
-		stress_stopwatch_leave(watch, &claim->target->guarded);
+		claim->target->guarded.released = stress_stopwatch_stamp(watch);
 		ops->unlock(&claim->target->lock, &claim->waiter);
 	}
 }
@@ -211,7 +211,7 @@ static int acquire_chain(struct contender *contender, ktime_t patience)
 {
 	const struct stress_knobs *knobs = &contender->run->knobs;
 	ktime_t deadline = deadline_after(patience);
-	const struct stopwatch none = {};
+	const struct stopwatch none = { .runs = false };
 	unsigned int i;
 	int ret;
 
@@ -255,6 +255,23 @@ static void leave(struct contender *contender, const struct stopwatch *watch)
 		stress_door_free(contender);
 }
 
+/* The end of one that did not. */
+static void fail(struct contender *contender, const struct stopwatch *watch,
+		 int error, ktime_t patience)
+{
+	const struct stress_knobs *knobs = &contender->run->knobs;
+
+	if (knobs->free_lock)
+		stress_door_leave(contender);
+	gave_up(contender, error);
+	if (!watch->runs)
+		return;
+	stress_timings_failure(&contender->timings, watch);
+	if (error == -ETIMEDOUT)
+		stress_timings_timeout(&contender->timings, watch, knobs->lock,
+				       patience);
+}
+
 /**
  * stress_contender_attempt() - One attempt, and the critical section.
  * @contender: the caller
@@ -268,35 +285,33 @@ bool stress_contender_attempt(struct contender *contender)
 	const struct stress_knobs *knobs = &contender->run->knobs;
 	ktime_t patience = draw_patience(contender);
 	struct stopwatch watch;
+	struct claim *last;
 	int ret;
 
 	if (knobs->free_lock && !stress_door_enter(contender))
 		return false;
 	contender->attempts++;
-	watch = stress_stopwatch_start(&contender->timings, knobs->sample_every);
+	stress_stopwatch_start(&watch, &contender->timings, knobs->sample_every);
 	ret = acquire(contender, patience);
 	stress_stopwatch_stop(&watch);
 	if (ret) {
-		if (knobs->free_lock)
-			stress_door_leave(contender);
-		gave_up(contender, ret);
-		stress_timings_failure(&contender->timings, &watch);
-		if (ret == -ETIMEDOUT)
-			stress_timings_timeout(&contender->timings, &watch,
-					       knobs->lock, patience);
+		fail(contender, &watch, ret, patience);
 		return false;
 	}
-	stress_stopwatch_enter(&watch, &last_claim(contender)->target->guarded);
-	be_owner(contender);
+	last = last_claim(contender);
+	if (watch.runs)
+		stress_stopwatch_enter(&watch, last->target->guarded.released);
+	be_owner(contender, last);
 	leave(contender, &watch);
 
 	WRITE_ONCE(contender->acquisitions, contender->acquisitions + 1);
-	stress_timings_success(&contender->timings, &watch);
+	if (watch.runs)
+		stress_timings_success(&contender->timings, &watch);
 	return true;
 }
 
 /*
- * Wait until the pause is over, if there is one: the time since the start is
+ * Wait until the pause is over, if this is one: the time since the start is
  * cut in pieces, and every other one is a pause. So all rest at the same times,
  * and begin again together.
  */
@@ -305,8 +320,6 @@ static void stutter(struct stress_run *run)
 	u64 piece = run->knobs.stutter_ms * NSEC_PER_MSEC;
 	u64 into;
 
-	if (!piece)
-		return;
 	div64_u64_rem(stress_run_elapsed_ns(run), 2 * piece, &into);
 	if (into >= piece)
 		wait_event_hrtimeout(run->paused, READ_ONCE(run->stop),
@@ -332,7 +345,8 @@ void stress_contender_turn(struct contender *contender)
 	const struct stress_knobs *knobs = &run->knobs;
 	u64 pause = knobs->backoff_ns;
 
-	stutter(run);
+	if (knobs->stutter_ms)
+		stutter(run);
 	work_outside(contender);
 	while (!stress_contender_attempt(contender)) {
 		if (knobs->retry == RETRY_GIVE_UP || READ_ONCE(run->stop))

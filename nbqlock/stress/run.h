@@ -18,7 +18,6 @@
 #include <linux/mutex.h>
 #include <linux/prandom.h>
 #include <linux/spinlock.h>
-#include <linux/timekeeping.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
@@ -222,12 +221,6 @@ struct stress_run {
 	bool cpu_lost;
 	struct contender *contenders[];
 };
-
-/* The clock that nbqlock's deadlines are made of. */
-static inline u64 stress_clock_ns(void)
-{
-	return ktime_get_mono_fast_ns();
-}
 
 struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
 				    unsigned int contenders);

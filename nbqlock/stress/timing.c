@@ -8,7 +8,6 @@
 #include <linux/minmax.h>
 
 #include "ops.h"
-#include "run.h"
 #include "timing.h"
 
 /* The first attempt is timed. */
@@ -17,49 +16,19 @@ void stress_timings_init(struct timings *timings)
 	timings->until_sample = 1;
 }
 
-static bool is_timed(struct timings *timings, u64 sample_every)
+/**
+ * stress_stopwatch_enter() - See how long the hand-off took.
+ * @watch: of the new owner; it runs, and was stopped
+ * @released: what the owner before has left behind; 0: it has not
+ */
+void stress_stopwatch_enter(struct stopwatch *watch, s64 released)
 {
-	if (!sample_every || --timings->until_sample)
-		return false;
-	timings->until_sample = sample_every;
-	return true;
-}
-
-/* Right before an attempt. */
-struct stopwatch stress_stopwatch_start(struct timings *timings, u64 sample_every)
-{
-	struct stopwatch watch = { .runs = is_timed(timings, sample_every) };
-
-	if (watch.runs)
-		watch.start = stress_clock_ns();
-	return watch;
-}
-
-/* Right after it. */
-void stress_stopwatch_stop(struct stopwatch *watch)
-{
-	if (watch->runs)
-		watch->took = max_t(s64, stress_clock_ns() - watch->start, 0);
-}
-
-/* By the new owner, once the watch is stopped. */
-void stress_stopwatch_enter(struct stopwatch *watch,
-			    const struct guarded *guarded)
-{
-	s64 released = guarded->released;
-
 	watch->handoff = -1;
-	/* Without a stamp, that is 0, too. */
-	if (watch->runs && watch->start < released)
+	if (watch->start < released)
 		watch->handoff = max_t(s64, watch->start + watch->took - released, 0);
 }
 
-/* By the owner, right before its release: the last it does inside. */
-void stress_stopwatch_leave(const struct stopwatch *watch,
-			    struct guarded *guarded)
-{
-	guarded->released = watch->runs ? stress_clock_ns() : 0;
-}
+/* What follows is for attempts that were timed. */
 
 /* An acquisition has ended well: how the times go on from the one before. */
 static void note_gap(struct timings *timings, s64 now)
@@ -75,8 +44,6 @@ static void note_gap(struct timings *timings, s64 now)
 void stress_timings_success(struct timings *timings,
 			    const struct stopwatch *watch)
 {
-	if (!watch->runs)
-		return;
 	stress_histogram_add(&timings->wait, watch->took);
 	if (watch->handoff >= 0)
 		stress_histogram_add(&timings->handoff, watch->handoff);
@@ -87,8 +54,7 @@ void stress_timings_success(struct timings *timings,
 void stress_timings_failure(struct timings *timings,
 			    const struct stopwatch *watch)
 {
-	if (watch->runs)
-		stress_histogram_add(&timings->failed_wait, watch->took);
+	stress_histogram_add(&timings->failed_wait, watch->took);
 }
 
 /* If the reason was the patience, besides. */
@@ -96,7 +62,7 @@ void stress_timings_timeout(struct timings *timings,
 			    const struct stopwatch *watch,
 			    const struct stress_ops *ops, ktime_t patience)
 {
-	if (watch->runs && ops->patience == HEEDS_PATIENCE)
+	if (ops->patience == HEEDS_PATIENCE)
 		stress_histogram_add(&timings->overshoot,
 				     max(watch->took - patience, 0LL));
 }

@@ -6,12 +6,19 @@
 #define _STRESS_TIMING_H
 
 #include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/timekeeping.h>
 #include <linux/types.h>
 
 #include "histogram.h"
 
-struct guarded;
 struct stress_ops;
+
+/* The clock that nbqlock's deadlines are made of. */
+static inline u64 stress_clock_ns(void)
+{
+	return ktime_get_mono_fast_ns();
+}
 
 /**
  * struct timings - of one contender
@@ -37,7 +44,7 @@ struct timings {
 
 /**
  * struct stopwatch - of one attempt
- * @runs: the attempt is timed
+ * @runs: the attempt is timed; if not, nothing else here means anything
  * @start: when it began, in ns
  * @took: how long it took, in ns
  * @handoff: how long after the owner before had stamped its release, in ns;
@@ -50,13 +57,38 @@ struct stopwatch {
 	s64 handoff;
 };
 
+/*
+ * Attempts that are not timed are there for the cost of a lock by itself: all
+ * that these do then is to look whether the watch runs.
+ */
+
+/* Right before an attempt. */
+static inline void stress_stopwatch_start(struct stopwatch *watch,
+					  struct timings *timings,
+					  u64 sample_every)
+{
+	watch->runs = sample_every && !--timings->until_sample;
+	if (!watch->runs)
+		return;
+	timings->until_sample = sample_every;
+	watch->start = stress_clock_ns();
+}
+
+/* Right after it. */
+static inline void stress_stopwatch_stop(struct stopwatch *watch)
+{
+	if (watch->runs)
+		watch->took = max_t(s64, stress_clock_ns() - watch->start, 0);
+}
+
+/* What the owner leaves behind right before its release, as the last inside. */
+static inline s64 stress_stopwatch_stamp(const struct stopwatch *watch)
+{
+	return watch->runs ? stress_clock_ns() : 0;
+}
+
 void stress_timings_init(struct timings *timings);
-struct stopwatch stress_stopwatch_start(struct timings *timings, u64 sample_every);
-void stress_stopwatch_stop(struct stopwatch *watch);
-void stress_stopwatch_enter(struct stopwatch *watch,
-			    const struct guarded *guarded);
-void stress_stopwatch_leave(const struct stopwatch *watch,
-			    struct guarded *guarded);
+void stress_stopwatch_enter(struct stopwatch *watch, s64 released);
 void stress_timings_success(struct timings *timings,
 			    const struct stopwatch *watch);
 void stress_timings_failure(struct timings *timings,
