@@ -207,7 +207,8 @@ static void shuffle(struct contender *contender)
 }
 
 /* Take several locks under one deadline, all or none. */
-static int acquire_chain(struct contender *contender, ktime_t patience)
+static int acquire_chain(struct contender *contender, ktime_t patience,
+			 struct stopwatch *watch)
 {
 	const struct stress_knobs *knobs = &contender->run->knobs;
 	ktime_t deadline = deadline_after(patience);
@@ -224,6 +225,8 @@ static int acquire_chain(struct contender *contender, ktime_t patience)
 			come_in(contender, contender->order[i - 1]);
 			patience = time_until(deadline);
 		}
+		if (i == knobs->chain - 1)
+			stress_stopwatch_queue(watch);
 		ret = knobs->lock->lock(&claim->target->lock, &claim->waiter,
 					patience);
 		if (ret) {
@@ -234,13 +237,14 @@ static int acquire_chain(struct contender *contender, ktime_t patience)
 	return 0;
 }
 
-static int acquire(struct contender *contender, ktime_t patience)
+static int acquire(struct contender *contender, ktime_t patience,
+		   struct stopwatch *watch)
 {
 	const struct stress_knobs *knobs = &contender->run->knobs;
 	struct claim *claim = contender->order[0];
 
 	if (knobs->chain > 1)
-		return acquire_chain(contender, patience);
+		return acquire_chain(contender, patience, watch);
 	return knobs->lock->lock(&claim->target->lock, &claim->waiter, patience);
 }
 
@@ -292,7 +296,7 @@ bool stress_contender_attempt(struct contender *contender)
 		return false;
 	contender->attempts++;
 	stress_stopwatch_start(&watch, &contender->timings, knobs->sample_every);
-	ret = acquire(contender, patience);
+	ret = acquire(contender, patience, &watch);
 	stress_stopwatch_stop(&watch);
 	if (ret) {
 		fail(contender, &watch, ret, patience);
@@ -310,20 +314,14 @@ bool stress_contender_attempt(struct contender *contender)
 	return true;
 }
 
-/*
- * Wait until the pause is over, if this is one: the time since the start is
- * cut in pieces, and every other one is a pause. So all rest at the same times,
- * and begin again together.
- */
+/* Wait until the pause is over, or the run, if this is a pause. */
 static void stutter(struct stress_run *run)
 {
-	u64 piece = run->knobs.stutter_ms * NSEC_PER_MSEC;
-	u64 into;
+	u64 ns = stress_run_pause_ns(run);
 
-	div64_u64_rem(stress_run_elapsed_ns(run), 2 * piece, &into);
-	if (into >= piece)
+	if (ns)
 		wait_event_hrtimeout(run->paused, READ_ONCE(run->stop),
-				     ns_to_ktime(2 * piece - into));
+				     ns_to_ktime(ns));
 }
 
 /* A pause that doubles each time, give or take half of it. */

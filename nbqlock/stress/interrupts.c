@@ -54,22 +54,29 @@ struct stress_interrupts {
 	struct interrupt each[];
 };
 
+static void attempt(struct contender *contender)
+{
+	if (contender->context != CONTEXT_NMI)
+		stress_contender_interrupt(contender);
+	else if (READ_ONCE(contender->rests_until) <= stress_clock_ns())
+		stress_nmi_send(contender);
+}
+
 /* The handler of a timer. */
 static enum hrtimer_restart ring(struct hrtimer *timer)
 {
 	struct interrupt *interrupt = container_of(timer, struct interrupt, timer);
 	struct contender *contender = interrupt->contender;
 	const struct stress_run *run = contender->run;
-	u64 next;
+	u64 pause, next;
 
 	if (READ_ONCE(run->stop))
 		return HRTIMER_NORESTART;
-	if (contender->context != CONTEXT_NMI)
-		stress_contender_interrupt(contender);
-	else if (READ_ONCE(contender->rests_until) <= stress_clock_ns())
-		stress_nmi_send(contender);
+	pause = stress_run_pause_ns(run);
+	if (!pause)
+		attempt(contender);
 
-	next = stress_clock_ns() + run->knobs.interval_ns;
+	next = stress_clock_ns() + max(pause, run->knobs.interval_ns);
 	next = max(next, READ_ONCE(contender->rests_until));
 	hrtimer_set_expires(timer, ns_to_ktime(next));
 	return HRTIMER_RESTART;

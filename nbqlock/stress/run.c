@@ -10,6 +10,7 @@
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/overflow.h>
@@ -431,6 +432,27 @@ u64 stress_run_elapsed_ns(const struct stress_run *run)
 	u64 ended = READ_ONCE(run->ended_ns);
 
 	return began ? (ended ?: stress_clock_ns()) - began : 0;
+}
+
+/**
+ * stress_run_pause_ns() - How long must everybody rest now?
+ * @run: the run, at any time
+ *
+ * With the knob stutter_ms, the time since the start is cut in pieces of that
+ * length, and every other one is a pause. So all rest at the same times, and
+ * begin again together.
+ *
+ * Return: ns until the pause is over; 0: there is none.
+ */
+u64 stress_run_pause_ns(const struct stress_run *run)
+{
+	u64 piece = run->knobs.stutter_ms * NSEC_PER_MSEC;
+	u64 into;
+
+	if (!piece)
+		return 0;
+	div64_u64_rem(stress_run_elapsed_ns(run), 2 * piece, &into);
+	return into < piece ? 0 : 2 * piece - into;
 }
 
 /**

@@ -24,7 +24,7 @@ void stress_timings_init(struct timings *timings)
 void stress_stopwatch_enter(struct stopwatch *watch, s64 released)
 {
 	watch->handoff = -1;
-	if (watch->start < released)
+	if (watch->queued < released)
 		watch->handoff = max_t(s64, watch->start + watch->took - released, 0);
 }
 

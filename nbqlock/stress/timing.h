@@ -46,13 +46,15 @@ struct timings {
  * struct stopwatch - of one attempt
  * @runs: the attempt is timed; if not, nothing else here means anything
  * @start: when it began, in ns
+ * @queued: when it began to wait for the lock that it takes last, in ns
  * @took: how long it took, in ns
  * @handoff: how long after the owner before had stamped its release, in ns;
- *	negative: that one left no stamp, or the attempt had not begun by then
+ *	negative: that one left no stamp, or nobody waited here by then
  */
 struct stopwatch {
 	bool runs;
 	s64 start;
+	s64 queued;
 	s64 took;
 	s64 handoff;
 };
@@ -72,6 +74,14 @@ static inline void stress_stopwatch_start(struct stopwatch *watch,
 		return;
 	timings->until_sample = sample_every;
 	watch->start = stress_clock_ns();
+	watch->queued = watch->start;
+}
+
+/* Before the last lock of a chain. */
+static inline void stress_stopwatch_queue(struct stopwatch *watch)
+{
+	if (watch->runs)
+		watch->queued = stress_clock_ns();
 }
 
 /* Right after it. */

@@ -48,6 +48,9 @@ def acquires(run):
 def acquires_chain(run):
     if run.number("locks_taken") < run.settings["chain"] * run.number("acquisitions"):
         return "fewer locks were taken than the acquisitions must have"
+    # Who has the first of them is alone at the others.
+    if run.settings["chain_order"] == "fixed" and run.number("handoff_samples"):
+        return "a lock was handed over that nobody waited for"
     return acquires(run)
 
 
