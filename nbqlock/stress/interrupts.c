@@ -167,12 +167,14 @@ static void start_here(void *data)
 	hrtimer_start(&interrupt->timer, 0, mode_of(interrupt->contender));
 }
 
-/* The next of the run's CPUs, if it is there; else the same one. */
-static unsigned int sender_for(const struct contender *contender)
+/* Its own CPU; of an NMI contender, the next one of the run, if that is there. */
+static unsigned int timer_cpu(const struct contender *contender)
 {
 	const struct cpumask *cpus = &contender->run->knobs.cpus;
 	unsigned int cpu = cpumask_next(contender->cpu, cpus);
 
+	if (contender->context != CONTEXT_NMI)
+		return contender->cpu;
 	if (cpu >= nr_cpu_ids)
 		cpu = cpumask_first(cpus);
 	return cpu_online(cpu) ? cpu : contender->cpu;
@@ -181,12 +183,8 @@ static unsigned int sender_for(const struct contender *contender)
 /* Does nothing if the CPU has gone. */
 static void start(struct interrupt *interrupt)
 {
-	const struct contender *contender = interrupt->contender;
-	unsigned int cpu = contender->cpu;
-
-	if (contender->context == CONTEXT_NMI)
-		cpu = sender_for(contender);
-	smp_call_function_single(cpu, start_here, interrupt, true);
+	smp_call_function_single(timer_cpu(interrupt->contender), start_here,
+				 interrupt, true);
 }
 
 /* Wait until it does not attempt any more. */
@@ -257,7 +255,8 @@ void stress_interrupts_leave(struct stress_run *run, unsigned int cpu)
 }
 
 /**
- * stress_interrupts_return() - Start those of a CPU that has come back.
+ * stress_interrupts_return() - Start those of a CPU that has come back, and
+ * bring back the timers of NMI contenders that were there.
  * @run: the run
  * @cpu: the one
  */
@@ -267,7 +266,14 @@ void stress_interrupts_return(struct stress_run *run, unsigned int cpu)
 	unsigned int i;
 
 	for (i = 0; all && i < all->count; i++) {
-		if (all->each[i].contender->cpu == cpu)
-			start(&all->each[i]);
+		struct interrupt *interrupt = &all->each[i];
+
+		if (interrupt->contender->cpu == cpu) {
+			start(interrupt);
+		} else if (timer_cpu(interrupt->contender) == cpu) {
+			/* It has gone on at another CPU meanwhile. */
+			hrtimer_cancel(&interrupt->timer);
+			start(interrupt);
+		}
 	}
 }
