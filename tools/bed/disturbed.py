@@ -45,6 +45,14 @@ def moved(cpus):
     return disturbed(f"{OURS[0]}-moved", OURS[0], cpus, 300, shuffle_ms=20)
 
 
+def moved_alone(cpus):
+    """The same with one thread: only its moves bring the lock to another CPU."""
+    run = moved(cpus)
+    run.name += "-alone"
+    run.settings["threads"] = 1
+    return run
+
+
 def lacks(run, figures):
     """What keeps a run from having passed with none of these figures 0, or nothing."""
     if run.verdict != "PASS":
@@ -69,3 +77,4 @@ def guest_runs(cpus, interval_ns):
                    in_contexts(INTERRUPTS, acquires=alone))
     # There, a thread may also be without the lock for as long as the run takes.
     yield moved(cpus), ("shuffles", "thread_min") if alone else ("shuffles",)
+    yield moved_alone(cpus), ("shuffles", "handoffs")
