@@ -6,6 +6,8 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/compiler.h>
+#include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
@@ -26,8 +28,11 @@ static int broken_lock(union stress_lock *lock, struct stress_waiter *me,
 	return 0;
 }
 
+/* If the lock is freed after its release, it is written to after that. */
 static void broken_unlock(union stress_lock *lock, struct stress_waiter *me)
 {
+	udelay(2);
+	WRITE_ONCE(lock->taken, 0);
 	preempt_enable();
 }
 

@@ -86,6 +86,13 @@ def backs_off(run):
     return acquires(run)
 
 
+def draws(run):
+    """Patience is 1 to 4 ms, an owner stays for 8: most wait longer than the least."""
+    if run.number("failed_wait_ns_p50") < 1.5 * MS:
+        return "half of those that failed waited for less than 1.5 ms"
+    return acquires(run)
+
+
 def stalls(run):
     """Each tenth acquisition of a thread took 5 ms, so there is no time for more."""
     most = 10 * (run.number("elapsed_ns") / (5 * MS) + CPUS)
@@ -142,6 +149,8 @@ def shape_runs(locks):
     for lock in locks:
         if lock.name in FREEABLE:
             yield shaped(f"free-{lock.name}", lock.name, free_lock=1), frees
+    yield shaped("patience-drawn", OURS[0], patience_ns=f"{MS}-{4 * MS}", cs_ns=8 * MS,
+                 ncs_ns=0, duration_ms=300), draws
     yield shaped("stall", OURS[0], patience_ns="max", stall_every=10, stall_ns=5 * MS,
                  duration_ms=300), stalls
     run = shaped("stutter", OURS[0], patience_ns="max", stall_every=1, stall_ns=MS,
