@@ -324,13 +324,14 @@ static void stutter(struct stress_run *run)
 				     ns_to_ktime(ns));
 }
 
-/* A pause that doubles each time, give or take half of it. */
+/* A pause that doubles each time, up to a limit, give or take half of it. */
 static void back_off(struct contender *contender, u64 *pause)
 {
 	u64 random = prandom_u32_state(&contender->random);
 
+	*pause = min(*pause, contender->run->knobs.backoff_max_ns);
 	rest(contender->run, *pause / 2 + ((*pause * random) >> 32));
-	*pause = min_t(u64, 2 * *pause, STRESS_PAUSE_NS_MAX);
+	*pause *= 2;
 }
 
 /**

@@ -408,6 +408,7 @@ static const struct knob knob_table[] = {
 	KNOB(impatient_ns, number, .max = KTIME_MAX, .takes_max = true),
 	KNOB(retry, choice, .words = retry_words),
 	NUMBER(backoff_ns, 1, STRESS_PAUSE_NS_MAX),
+	NUMBER(backoff_max_ns, 1, STRESS_PAUSE_NS_MAX),
 	NUMBER(chain, 1, STRESS_CHAIN_MAX),
 	KNOB(chain_order, choice, .words = chain_order_words),
 	NUMBER(stall_every, 0, U32_MAX),
@@ -586,6 +587,7 @@ static void set_defaults(void)
 	knobs.patience_ns.low = 100 * NSEC_PER_USEC;
 	knobs.patience_ns.high = knobs.patience_ns.low;
 	knobs.backoff_ns = NSEC_PER_USEC;
+	knobs.backoff_max_ns = 100 * NSEC_PER_USEC;
 	knobs.chain = 1;
 
 	knobs.contexts = BIT(CONTEXT_TASK);

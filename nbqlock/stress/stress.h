@@ -65,6 +65,7 @@ enum stress_chain_order {
  * @impatient_ns: patience; %KTIME_MAX: for ever
  * @retry: after an attempt that failed: &enum stress_retry
  * @backoff_ns: the first pause of %RETRY_BACK_OFF; the next ones double
+ * @backoff_max_ns: up to this one
  * @chain: so many locks are taken, one after the other
  * @chain_order: &enum stress_chain_order
  * @stall_every: every N-th acquisition of a contender takes longer; 0: none
@@ -93,6 +94,7 @@ struct stress_knobs {
 	u64 impatient_ns;
 	unsigned int retry;
 	u64 backoff_ns;
+	u64 backoff_max_ns;
 	u64 chain;
 	unsigned int chain_order;
 	u64 stall_every;

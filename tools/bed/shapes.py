@@ -5,7 +5,8 @@ from bed.stress import BROKEN, OURS, Run
 
 # A setting stays until it is changed: each run says all that others change.
 PLAIN = {"patience_ns": 100000, "impatient_permille": 0, "impatient_ns": 0,
-         "retry": "give_up", "backoff_ns": 1000, "chain": 1, "chain_order": "fixed",
+         "retry": "give_up", "backoff_ns": 1000, "backoff_max_ns": 100000,
+         "chain": 1, "chain_order": "fixed",
          "stall_every": 0, "stall_ns": 0, "stutter_ms": 0, "free_lock": 0,
          "log_ms": 0, "contexts": "task", "interval_ns": 100000, "shuffle_ms": 0,
          "hotplug_ms": 0}
@@ -139,7 +140,9 @@ def retries():
         yield shaped(f"retry-at_once-{lock}", lock, retry="at_once",
                      **load), tries_again
         yield shaped(f"retry-back_off-{lock}", lock, retry="back_off",
-                     backoff_ns=100000, **load), backs_off
+                     backoff_ns=100000, backoff_max_ns=8 * MS, **load), backs_off
+    yield shaped(f"retry-back_off-briefly-{OURS[0]}", OURS[0], retry="back_off",
+                 backoff_ns=100000, backoff_max_ns=1000, **load), tries_again
 
 
 def shape_runs(locks):

@@ -27,7 +27,7 @@ KNOBS = {
     "threads": NUMBER, "duration_ms": NUMBER, "seed": NUMBER, "sample_every": NUMBER,
     "cs_ns": NUMBER, "ncs_ns": NUMBER, "patience_ns": PATIENCE,
     "impatient_permille": NUMBER, "impatient_ns": TIME,
-    "retry": "give_up|at_once|back_off", "backoff_ns": NUMBER,
+    "retry": "give_up|at_once|back_off", "backoff_ns": NUMBER, "backoff_max_ns": NUMBER,
     "chain": "[1-8]", "chain_order": "fixed|random",
     "stall_every": NUMBER, "stall_ns": NUMBER,
     "contexts": f"{CONTEXT}(?: {CONTEXT})*", "interval_ns": NUMBER,
