@@ -172,7 +172,7 @@ def print_alone(result):
 
 
 def print_results(done, place, rounds):
-    print(f"{place.meaning[0].upper()}{place.meaning[1:]}, Linux {place.version}, "
+    print(f"{place.meaning[0].upper()}{place.meaning[1:]} ({place.version}), "
           f"{counted(cores(), 'core')}, {counted(rounds, 'round')}: median, min and max.\n")
     for result in done:
         if not result.runs:

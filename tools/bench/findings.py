@@ -341,6 +341,11 @@ class Judgement:
         self.missing = missing		# names of calls without data
         self.leans = leans		# of UNCLEAR: what the medians say
 
+    @property
+    def doubtful(self):
+        """It does not hold, or would not if the medians were all there is."""
+        return self.word == FAILS or (self.word == UNCLEAR and not self.leans)
+
     def verdict(self):
         """The beginning of a sentence."""
         if self.word == UNCLEAR:

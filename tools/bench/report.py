@@ -65,6 +65,11 @@ def point_name(point):
 
 # The parts
 
+def released(kernel):
+    """A kernel's version without what somebody has called their build of it."""
+    return (re.match(r"[\d.]*\d", kernel or "") or [""])[0]
+
+
 def what_was_run(folder):
     machine = folder.machine
     runs = [run for result in folder.scenarios.values() for run in result.runs]
@@ -75,7 +80,7 @@ def what_was_run(folder):
         ("Kernel", ", ".join(f"{version} ({bed})" for bed, version in kernels.items())),
         ("CPU", machine.get("cpu_model")), ("Cores", machine.get("cores")),
         ("Memory", f"{machine['memory_mb']} MB" if machine.get("memory_mb") else ""),
-        ("Kernel of the host", machine.get("host_kernel")),
+        ("Kernel of the host", released(machine.get("host_kernel"))),
         ("Compiler", machine.get("compiler")), ("Commit", machine.get("commit")),
         ("Date", machine.get("date")), ("Command", machine.get("command")),
         ("Rounds", ", ".join(str(each) for each in rounds)),
@@ -173,7 +178,7 @@ def medians(result, name, context):
 def finding_part(finding, judgement):
     lines = [*heading(escaped(finding.title), "~"), f":Paper: {escaped(finding.paper)}",
              f":Here: **{judgement.verdict()}**: {escaped(judgement.details())}"]
-    if judgement.word == findings.FAILS and finding.why:
+    if judgement.doubtful and finding.why:
         lines.append(f":Why: {escaped(finding.why)}")
     return [*lines, ""]
 

@@ -12,7 +12,7 @@ LOCKS = ("clh_nb", "mcs_nb", "swap_nb", "raw_spinlock", "raw_trylock", "rqspinlo
 NODES = {"clh_nb": 3, "mcs_nb": 4, "swap_nb": 4, "clh_nb_paper": 40, "mcs_nb_paper": 30}
 MACHINE = {"format": results.FORMAT, "kernel": "7.2.12", "bed": "uml",
            "kernels": {"uml": "7.2.12"}, "cpu_model": "A processor", "cores": CORES,
-           "memory_mb": 4096, "host_kernel": "6.1.0", "compiler": "gcc 12",
+           "memory_mb": 4096, "host_kernel": "6.1.0-mine", "compiler": "gcc 12",
            "commit": "0123456789ab", "date": "2026-01-02T03:04:05Z",
            "command": "nbq bench figure5", "quick": False}
 

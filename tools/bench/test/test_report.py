@@ -88,7 +88,8 @@ class Contents(Reports):
     def test_the_machine_and_the_command(self):
         text = self.text(result_of(scenario_of([])))
         for part in ("7.2.12 (uml)", "A processor", ":Cores: 2", "0123456789ab",
-                     "2026-01-02T03:04:05Z", "nbq bench figure5", ":Rounds: 3"):
+                     "2026-01-02T03:04:05Z", "nbq bench figure5", ":Rounds: 3",
+                     ":Kernel of the host: 6.1.0\n"):
             self.assertIn(part, text)
 
     def test_medians_with_their_range(self):
@@ -160,6 +161,22 @@ class Judged(Reports):
                             "A reason.")
         self.assertIn(":Here: **Does not hold**: 3 000 < 1 000", text)
         self.assertIn(":Why: A reason.", text)
+
+    def test_the_reason_is_also_for_what_the_medians_deny(self):
+        scenario = scenario_of([], {"cpus": [2]})
+        scenario.locks = ["tas_b", "mcs"]
+        scenario.findings = [
+            Finding("f", "A finding.", f"acquisitions_per_second(mcs) {sign} "
+                    "acquisitions_per_second(tas_b)", f"A claim {sign}", f"A reason {sign}.")
+            for sign in "<>"]
+
+        def made(scenario, lock, number, point):
+            return {**made_up(scenario, lock, number, point), "acquisitions":
+                    (100, 900, 500)[number] - (lock == "mcs")}
+        text = self.text(result_of(scenario, made))
+        self.assertEqual(text.count(":Here: **Not clear"), 2)
+        self.assertIn(":Why: A reason >.", text)
+        self.assertNotIn("A reason <", text)
 
     def test_what_has_no_data_cannot_be_said(self):
         self.assertIn(":Here: **Cannot be said**: no data for walk_max(tas_b).",
