@@ -31,6 +31,8 @@
 #define THREADS_MAX	4096U
 /* A critical section has preemption off: far more is a soft lockup. */
 #define CS_NS_MAX	(10 * NSEC_PER_MSEC)
+/* Now and then it may be longer. */
+#define STALL_NS_MAX	(100 * NSEC_PER_MSEC)
 #define DURATION_MS_MAX	(3600 * MSEC_PER_SEC)
 #define STUTTER_MS_MAX	(10 * MSEC_PER_SEC)
 /* Interrupts that are closer leave little to threads. */
@@ -412,7 +414,7 @@ static const struct knob knob_table[] = {
 	NUMBER(chain, 1, STRESS_CHAIN_MAX),
 	KNOB(chain_order, choice, .words = chain_order_words),
 	NUMBER(stall_every, 0, U32_MAX),
-	NUMBER(stall_ns, 0, CS_NS_MAX),
+	NUMBER(stall_ns, 0, STALL_NS_MAX),
 	NUMBER(stutter_ms, 0, STUTTER_MS_MAX),
 	NUMBER(free_lock, 0, 1),
 	NUMBER(log_ms, 0, DURATION_MS_MAX),
