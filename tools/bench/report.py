@@ -340,7 +340,7 @@ def as_html(text, path):
         from docutils.core import publish_string	# pylint: disable=import-outside-toplevel
     except ImportError:
         return None
-    settings = {"embed_stylesheet": True, "report_level": 2, "halt_level": 3,
+    settings = {"stylesheet_path": "", "report_level": 2, "halt_level": 3,
                 "output_encoding": "utf-8", "input_encoding": "unicode",
                 "file_insertion_enabled": False, "raw_enabled": False,
                 "_disable_config": True}
@@ -349,9 +349,19 @@ def as_html(text, path):
     return page.replace("</head>", f"<style>\n{STYLE}</style>\n</head>", 1)
 
 
-STYLE = """body { max-width: 72em; margin: 0 auto; padding: 1em; }
-table { font-size: 85%; font-variant-numeric: tabular-nums; }
+STYLE = """body { max-width: 72em; margin: 0 auto; padding: 1em; font-family: sans-serif;
+  line-height: 1.4; }
+h1, h2, h3, h4 { line-height: 1.2; }
+h2 { margin-top: 2em; border-bottom: 1px solid #888; }
+table { border-collapse: collapse; font-size: 85%; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.2em 0.6em; border-bottom: 1px solid #ccc; text-align: left;
+  vertical-align: top; }
+td p, th p, dd p { margin: 0; }
+dt { float: left; clear: left; font-weight: bold; }
+dd { margin-left: 10em; }
+figure { margin: 1.5em 0; }
 figure img { max-width: 100%; height: auto; }
+figcaption { font-style: italic; }
 """
 
 
