@@ -423,8 +423,9 @@ KUNIT_ARRAY_PARAM(nested_in_release, nested_in_release_cases, nested_desc);
  * @at: the step before which it comes
  * @came: whether it came
  * @ret: of its attempt
- * @timeouts: how many of its attempts failed
- * @acquired: how many did not
+ * @timeouts: how many of its attempts timed out
+ * @deadlocks: how many were told that they would wait for their own CPU
+ * @acquired: how many got the lock
  * @before: what all pools of the CPUs had counted at first
  */
 struct interruption {
@@ -434,6 +435,7 @@ struct interruption {
 	bool came;
 	int ret;
 	unsigned int timeouts;
+	unsigned int deadlocks;
 	unsigned int acquired;
 	struct nbq_events before;
 };
@@ -490,17 +492,27 @@ static void expect_whole(struct kunit *test)
 	expect_no_node_in_use(test);
 }
 
-/* One that is let by once is let by from then on. */
-static void expect_timeout_until_acquired(struct kunit *test,
-					  struct interruption *interruption)
+/*
+ * One that is let by once is let by from then on. A holder on its own CPU that
+ * the lock names, which it does until step @named, is answered as a deadlock. (As
+ * the waiters are made by hand, and the nested context is of the same level, there
+ * is nobody to tell it later.)
+ */
+static void expect_failure_until_acquired(struct kunit *test,
+					  struct interruption *interruption,
+					  unsigned int named)
 {
+	int failure = interruption->at <= named ? -EDEADLK : -ETIMEDOUT;
+
 	if (!interruption->came)
 		return;
 	if (interruption->ret || interruption->acquired)
 		KUNIT_EXPECT_EQ_MSG(test, interruption->ret,
-				    interruption->acquired ? 0 : -ETIMEDOUT,
+				    interruption->acquired ? 0 : failure,
 				    "before step %u", interruption->at);
-	if (interruption->ret)
+	if (interruption->ret == -EDEADLK)
+		interruption->deadlocks++;
+	else if (interruption->ret)
 		interruption->timeouts++;
 	else
 		interruption->acquired++;
@@ -519,19 +531,21 @@ static void expect_attempts(struct kunit *test, struct interruption *interruptio
 	struct nbq_events *before = &interruption->before, now = {};
 
 	KUNIT_EXPECT_GT(test, steps, 1);
-	KUNIT_EXPECT_EQ(test, interruption->timeouts + interruption->acquired,
-			steps);
+	KUNIT_EXPECT_EQ(test, interruption->timeouts + interruption->deadlocks +
+			interruption->acquired, steps);
 	KUNIT_EXPECT_EQ(test, interruption->acquired,
 			can_be_had ? facts->steps_after[!!nested->waiters] : 0);
 	nbq_read_events(&now);
 	timeouts += interruption->timeouts;
 	acquired += interruption->acquired;
 	KUNIT_EXPECT_EQ(test, now.timeouts - before->timeouts, timeouts);
+	KUNIT_EXPECT_EQ(test, now.deadlocks - before->deadlocks,
+			interruption->deadlocks);
 	KUNIT_EXPECT_EQ(test, now.acquired_uncontended + now.acquired_handoff -
 			before->acquired_uncontended - before->acquired_handoff,
 			acquired);
 	KUNIT_EXPECT_EQ(test, now.nodes_taken - before->nodes_taken,
-			timeouts + acquired);
+			timeouts + interruption->deadlocks + acquired);
 }
 
 static void nested_attempt_between_any_steps_of_a_leave(struct kunit *test)
@@ -561,7 +575,7 @@ static void nested_attempt_between_any_steps_of_a_leave(struct kunit *test)
 		if (!ret)
 			bench->row->unlock(bench->lock);
 		KUNIT_ASSERT_EQ(test, ret, -ETIMEDOUT);
-		expect_timeout_until_acquired(test, &interruption);
+		expect_failure_until_acquired(test, &interruption, 0);
 		expect_whole(test);
 	} while (interruption.came);
 	/* w is the last that can be in the way. */
@@ -592,7 +606,8 @@ static void nested_attempt_between_any_steps_of_a_release(struct kunit *test)
 		nbq_steps_start(interrupt_step, &interruption);
 		bench->row->unlock(bench->lock);
 		steps = nbq_steps_stop();
-		expect_timeout_until_acquired(test, &interruption);
+		/* Step 1 reads who holds the lock, step 2 clears that. */
+		expect_failure_until_acquired(test, &interruption, 2);
 		expect_whole(test);
 	} while (interruption.came);
 	expect_attempts(test, &interruption, steps,

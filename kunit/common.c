@@ -50,7 +50,9 @@ void nbq_bench_fill(struct nbq_bench *bench, unsigned int size)
 	memset(bench->nodes, 0, sizeof(bench->nodes));
 	memset(bench->actors, 0, sizeof(bench->actors));
 	bench->arrivals = 0;
-	bench->pool.cpu = raw_smp_processor_id();
+	/* Nodes of others, who run elsewhere. */
+	bench->pool.cpu = nr_cpu_ids;
+	bench->pool.level = NBQ_LEVELS - 1;
 	for (i = 0; i < size; i++)
 		nbq_node_append(&bench->pool, &bench->nodes[i]);
 }

@@ -730,7 +730,7 @@ static void hardirq_uses_the_pool_of_its_level(struct kunit *test)
 	expect_only_its_level_s_pool(test, attempt);
 }
 
-static void hardirq_behind_the_holder_below_it_times_out(struct kunit *test)
+static void hardirq_behind_the_holder_below_it_is_told_at_once(struct kunit *test)
 {
 	struct attempt *attempt = new_attempt(test, 100);
 	struct nbq_bench *bench = test->priv;
@@ -746,11 +746,11 @@ static void hardirq_behind_the_holder_below_it_times_out(struct kunit *test)
 	irq_work_sync(&attempt->irq_work);
 
 	KUNIT_EXPECT_TRUE(test, attempt->done);
-	KUNIT_EXPECT_EQ(test, attempt->ret, -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
+	KUNIT_EXPECT_EQ(test, attempt->ret, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 	KUNIT_EXPECT_FALSE(test, contended);
 	KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
-	EXPECT_TOTAL(test, .acquired_uncontended = 1, .timeouts = 1,
+	EXPECT_TOTAL(test, .acquired_uncontended = 1, .deadlocks = 1,
 		     .nodes_taken = 2, .nodes_given_back = 2);
 }
 
@@ -834,7 +834,7 @@ static struct kunit_case pool_cases[] = {
 	KUNIT_CASE_PARAM(level_decides_whose_nodes_are_used, level_gen_params),
 	KUNIT_CASE(tasklet_uses_the_pool_of_its_level),
 	KUNIT_CASE(hardirq_uses_the_pool_of_its_level),
-	KUNIT_CASE(hardirq_behind_the_holder_below_it_times_out),
+	KUNIT_CASE(hardirq_behind_the_holder_below_it_is_told_at_once),
 	KUNIT_CASE(every_online_cpu_has_pools_of_its_own),
 	KUNIT_CASE(no_two_nodes_share_a_cache_line),
 	KUNIT_CASE(no_node_is_in_use_when_no_lock_is),

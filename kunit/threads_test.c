@@ -26,7 +26,8 @@
  * @cpu: where it is bound
  * @finished: when @run has returned
  * @acquisitions: how often it got the lock
- * @timeouts: how often it did not get the lock
+ * @timeouts: how often its patience was over
+ * @deadlocks: how often it would have waited for its own CPU
  * @others: how often an attempt returned something else
  */
 struct thread {
@@ -38,6 +39,7 @@ struct thread {
 	struct completion finished;
 	unsigned long acquisitions;
 	unsigned long timeouts;
+	unsigned long deadlocks;
 	unsigned long others;
 };
 
@@ -166,6 +168,16 @@ static unsigned long sum_timeouts(const struct crew *crew)
 	return sum;
 }
 
+static unsigned long sum_deadlocks(const struct crew *crew)
+{
+	unsigned long sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < crew->size; i++)
+		sum += crew->threads[i].deadlocks;
+	return sum;
+}
+
 static unsigned long sum_others(const struct crew *crew)
 {
 	unsigned long sum = 0;
@@ -199,6 +211,8 @@ static void attempt(struct thread *thread, int ret)
 		thread->acquisitions++;
 	} else if (ret == -ETIMEDOUT) {
 		thread->timeouts++;
+	} else if (ret == -EDEADLK) {
+		thread->deadlocks++;
 	} else {
 		thread->others++;
 	}
@@ -218,6 +232,7 @@ static void expect_exact_counts(struct kunit *test, struct crew *crew)
 			now.acquired_uncontended - before->acquired_uncontended +
 			now.acquired_handoff - before->acquired_handoff);
 	KUNIT_EXPECT_EQ(test, sum_timeouts(crew), now.timeouts - before->timeouts);
+	KUNIT_EXPECT_EQ(test, sum_deadlocks(crew), now.deadlocks - before->deadlocks);
 	KUNIT_EXPECT_EQ(test, now.nodes_taken - before->nodes_taken,
 			now.nodes_given_back - before->nodes_given_back +
 			now.nodes_reclaimed - before->nodes_reclaimed);
@@ -276,7 +291,7 @@ static void attempts_are_acquisitions_or_timeouts(struct kunit *test)
 	run_crew(crew);
 	KUNIT_EXPECT_EQ(test, crew->size * TIMED_ATTEMPTS,
 			sum_acquisitions(crew) + sum_timeouts(crew));
-	KUNIT_EXPECT_EQ(test, sum_others(crew), 0);
+	KUNIT_EXPECT_EQ(test, sum_deadlocks(crew) + sum_others(crew), 0);
 	expect_exact_counts(test, crew);
 }
 
@@ -314,7 +329,8 @@ static void interrupts_and_threads_share_a_lock(struct kunit *test)
 	run_crew(crew);
 
 	KUNIT_EXPECT_EQ(test, INTERRUPTS,
-			interrupt->acquisitions + interrupt->timeouts);
+			interrupt->acquisitions + interrupt->timeouts +
+			interrupt->deadlocks);
 	crew->size = THREADS_MAX;
 	expect_exact_counts(test, crew);
 }

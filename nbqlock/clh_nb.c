@@ -199,56 +199,54 @@ bool nbq_clh_hand_over(struct nbq_clh *lock, struct nbq_node *node)
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_hand_over);
 
+/* See define_lock_type.h. */
+static struct nbq_node *in_front(const struct nbq_node *node)
+{
+	return nbq_clh_look(node);
+}
+
 /*
- * Spin until the predecessor says something or the patience is over.
+ * Spin until the predecessor says something or there is no point in waiting.
  *
- * Return: as nbq_clh_look(); NULL: the patience is over.
+ * Return: as nbq_clh_look(); NULL: the wait is over.
  */
-static struct nbq_node *await(struct nbq_node *pred,
-			      struct nbq_deadline *deadline)
+static struct nbq_node *await(struct nbq_node *pred, struct nbq_wait *wait)
 {
 	struct nbq_node *prev;
 
 	/* The node first and the clock last: a late grant is still a grant. */
-	while (!(prev = nbq_clh_look(pred)) && !nbq_deadline_passed(deadline))
+	while (!(prev = nbq_clh_look(pred)) && nbq_wait_goes_on(wait, pred))
 		cpu_relax();
+	nbq_wait_pause(wait);
 	return prev;
 }
 
 /*
- * Behind pred, until the lock is mine or the patience is over. The clock has a
- * say only while the predecessor waits or holds: each step of the walk gives a
- * node back, and it is no longer than the queue was when I joined.
+ * Behind pred, until the lock is mine or the wait is over. It has an end only
+ * while the predecessor waits or holds: each step of the walk gives a node back,
+ * and the walk is no longer than the queue was when I joined.
  */
 static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
-				  struct nbq_node *pred,
-				  struct nbq_deadline *deadline)
+				  struct nbq_node *pred, struct nbq_wait *wait)
 {
-	struct nbq_events *events = &node->pool->events;
-	struct nbq_node *prev = await(pred, deadline);
 	unsigned long walk = 0;
+	struct nbq_node *prev;
 
+	nbq_wait_start(wait, node->pool, lock, &lock->holder, in_front);
+	prev = await(pred, wait);
 	while (prev && prev != NBQ_AVAILABLE) {
 		pred = nbq_clh_step_over(node, pred, prev);
 		walk++;
-		prev = await(pred, deadline);
+		prev = await(pred, wait);
 	}
 	nbq_count_walk(node->pool, walk);
 
 	if (!prev) {
 		nbq_clh_leave(lock, node, pred);
-		events->timeouts++;
-		return -ETIMEDOUT;
+		return nbq_wait_end(wait, wait->error);
 	}
 	nbq_clh_take_over(lock, node, pred);
-	events->acquired_handoff++;
-	return 0;
-}
-
-/* See define_lock_type.h. */
-static struct nbq_node *in_front(const struct nbq_node *node)
-{
-	return nbq_clh_look(node);
+	return nbq_wait_end(wait, 0);
 }
 
 #define NBQ_TYPE	nbq_clh

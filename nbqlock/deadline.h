@@ -71,6 +71,12 @@ static inline struct nbq_deadline nbq_deadline_after(ktime_t patience)
 	return (struct nbq_deadline){ .patience = patience };
 }
 
+/* There is no patience at all: not even the clock is looked at. */
+static inline bool nbq_deadline_is_none(const struct nbq_deadline *deadline)
+{
+	return !deadline->patience && deadline->at == KTIME_MIN;
+}
+
 /* The patience starts now. A sum past the end of time means never. */
 static inline void nbq_deadline_start(struct nbq_deadline *deadline, ktime_t now)
 {

@@ -155,7 +155,8 @@ void nbq_walks_read(u64 counts[NBQ_WALK_MAX + 1])
 		walked += counts[i + 1];
 	}
 	attempts = event_total("acquired_uncontended") +
-		   event_total("acquired_handoff") + event_total("timeouts");
+		   event_total("acquired_handoff") + event_total("timeouts") +
+		   event_total("deadlocks");
 	counts[0] = attempts > walked ? attempts - walked : 0;
 }
 EXPORT_SYMBOL_GPL(nbq_walks_read);

@@ -7,8 +7,8 @@
  *	struct nbq_node *nbq_X_join(struct nbq_X *lock, struct nbq_node *node);
  *		enter the queue; the predecessor, or NULL: the lock is mine
  *	static int wait_in_queue(struct nbq_X *lock, struct nbq_node *node,
- *			struct nbq_node *pred, struct nbq_deadline *deadline);
- *		0: the lock is mine; or -ETIMEDOUT
+ *			struct nbq_node *pred, struct nbq_wait *wait);
+ *		0: the lock is mine; or -ETIMEDOUT, -EDEADLK
  *	nbq_X_hand_over(struct nbq_X *lock, struct nbq_node *node);
  *		end the critical section; clears holder before it does
  *	static struct nbq_node *in_front(const struct nbq_node *node);
@@ -37,18 +37,28 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
 }
 EXPORT_SYMBOL_GPL(nbq_X_init_key);
 
+/* What lockdep calls the lock. */
+static struct lockdep_map *dep_map_of(struct nbq_X *lock)
+{
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	return &lock->dep_map;
+#else
+	return NULL;
+#endif
+}
+
 /* What every verb that acquires has in common. Preemption is off. */
-static int acquire(struct nbq_X *lock, struct nbq_deadline deadline)
+static int acquire(struct nbq_X *lock, struct nbq_wait *wait)
 {
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_node *node, *pred;
 
-	node = nbq_node_get(pool, &deadline);
+	node = nbq_node_get(pool, &wait->deadline);
 	if (unlikely(!node))
 		return -ENOMEM;
 	pred = nbq_X_join(lock, node);
 	if (pred)
-		return wait_in_queue(lock, node, pred, &deadline);
+		return wait_in_queue(lock, node, pred, wait);
 
 	WRITE_ONCE(lock->holder, node);
 	pool->events.acquired_uncontended++;
@@ -59,10 +69,12 @@ static int acquire(struct nbq_X *lock, struct nbq_deadline deadline)
 static int acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,
 			      unsigned long ip)
 {
+	struct nbq_wait wait;
 	int ret;
 
+	nbq_wait_prepare(&wait, deadline, NULL, ip);
 	preempt_disable();
-	ret = acquire(lock, deadline);
+	ret = acquire(lock, &wait);
 	if (ret)
 		preempt_enable();
 	else
@@ -90,9 +102,14 @@ EXPORT_SYMBOL_GPL(nbq_X_trylock);
 
 void nbq_X_lock(struct nbq_X *lock)
 {
+	struct nbq_wait wait;
+
 	preempt_disable();
 	spin_acquire(&lock->dep_map, 0, 0, _RET_IP_);
-	acquire(lock, nbq_deadline_at(KTIME_MAX));
+	nbq_wait_prepare(&wait, nbq_deadline_at(KTIME_MAX), dep_map_of(lock), _RET_IP_);
+	/* Nothing but a deadlock can end that; others may, if they time out. */
+	while (unlikely(acquire(lock, &wait)))
+		WARN_ONCE(true, "nbqlock: waiting for %p is a deadlock\n", lock);
 }
 EXPORT_SYMBOL_GPL(nbq_X_lock);
 

@@ -18,6 +18,8 @@ NBQ_EVENT(acquired_handoff, SUM,
 	  "all other acquisitions: handed over by a node ahead in the queue")
 NBQ_EVENT(timeouts, SUM,
 	  "attempts that ran out of patience in the queue")
+NBQ_EVENT(deadlocks, SUM,
+	  "attempts that would have waited for themselves")
 NBQ_EVENT(nodes_taken, SUM,
 	  "queue nodes taken from a pool")
 NBQ_EVENT(nodes_given_back, SUM,

@@ -16,6 +16,7 @@
 #include "deadline.h"
 #include "events.h"
 #include "nbqlock.h"
+#include "wait.h"
 
 /* The single steps are open to the suites where there are suites. */
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
@@ -75,6 +76,8 @@ struct nbq_node {
  * @hint: the node taken last: the one to try first
  * @first: start of the list of nodes
  * @cpu: the CPU that may take from this pool
+ * @level: the context level that may
+ * @waiting: what it waits for
  * @events: what contexts of this CPU and level counted
  * @baseline: @events when the counters were reset last
  * @walks: attempts of this CPU and level that have stepped over one leaver,
@@ -88,6 +91,8 @@ struct nbq_pool {
 	struct nbq_node *hint;
 	struct nbq_node *first;
 	unsigned int cpu;
+	unsigned int level;
+	struct nbq_waiting waiting;
 	struct nbq_events events;
 	struct nbq_events baseline;
 	unsigned int walks[NBQ_WALK_MAX];

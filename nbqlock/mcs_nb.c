@@ -297,57 +297,6 @@ bool nbq_mcs_hand_over(struct nbq_mcs *lock, struct nbq_node *node)
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_hand_over);
 
 /*
- * Make myself known to a predecessor and spin until it says something or the
- * patience is over.
- *
- * Return: as nbq_mcs_link(); NULL: the patience is over.
- */
-static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
-			      struct nbq_deadline *deadline)
-{
-	struct nbq_node *said = nbq_mcs_link(node, pred);
-
-	/* The node first and the clock last: a late grant is still a grant. */
-	while (!said) {
-		said = nbq_mcs_look(node);
-		if (said || nbq_deadline_passed(deadline))
-			break;
-		cpu_relax();
-	}
-	return said;
-}
-
-/*
- * Behind pred, until the lock is mine or the patience is over. The clock has a
- * say only while the predecessor waits or holds: each step of the walk frees a
- * node, and it is no longer than the queue was when I joined.
- */
-static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
-				  struct nbq_node *pred,
-				  struct nbq_deadline *deadline)
-{
-	struct nbq_events *events = &node->pool->events;
-	struct nbq_node *said = await(node, pred, deadline);
-	unsigned long walk = 0;
-
-	while (said && said != NBQ_AVAILABLE) {
-		pred = nbq_mcs_step_over(node, pred, said);
-		walk++;
-		said = await(node, pred, deadline);
-	}
-	nbq_count_walk(node->pool, walk);
-
-	if (!said) {
-		nbq_mcs_leave(lock, node, pred);
-		events->timeouts++;
-		return -ETIMEDOUT;
-	}
-	nbq_mcs_take_over(lock, node, pred);
-	events->acquired_handoff++;
-	return 0;
-}
-
-/*
  * See define_lock_type.h. Without users, the status of a TRANSIENT node was
  * told: destroy may give it back.
  */
@@ -362,6 +311,56 @@ static struct nbq_node *in_front(const struct nbq_node *node)
 	if (said == NBQ_LEAVING || said == NBQ_TRANSIENT)
 		return READ_ONCE(node->prev);
 	return said == NBQ_AVAILABLE ? said : NULL;
+}
+
+/*
+ * Make myself known to a predecessor and spin until it says something or there
+ * is no point in waiting.
+ *
+ * Return: as nbq_mcs_link(); NULL: the wait is over.
+ */
+static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
+			      struct nbq_wait *wait)
+{
+	struct nbq_node *said = nbq_mcs_link(node, pred);
+
+	/* The node first and the clock last: a late grant is still a grant. */
+	while (!said) {
+		said = nbq_mcs_look(node);
+		if (said || !nbq_wait_goes_on(wait, pred))
+			break;
+		cpu_relax();
+	}
+	nbq_wait_pause(wait);
+	return said;
+}
+
+/*
+ * Behind pred, until the lock is mine or the wait is over. It has an end only
+ * while the predecessor waits or holds: each step of the walk frees a node, and
+ * the walk is no longer than the queue was when I joined.
+ */
+static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
+				  struct nbq_node *pred, struct nbq_wait *wait)
+{
+	unsigned long walk = 0;
+	struct nbq_node *said;
+
+	nbq_wait_start(wait, node->pool, lock, &lock->holder, in_front);
+	said = await(node, pred, wait);
+	while (said && said != NBQ_AVAILABLE) {
+		pred = nbq_mcs_step_over(node, pred, said);
+		walk++;
+		said = await(node, pred, wait);
+	}
+	nbq_count_walk(node->pool, walk);
+
+	if (!said) {
+		nbq_mcs_leave(lock, node, pred);
+		return nbq_wait_end(wait, wait->error);
+	}
+	nbq_mcs_take_over(lock, node, pred);
+	return nbq_wait_end(wait, 0);
 }
 
 #define NBQ_TYPE	nbq_mcs

@@ -161,6 +161,7 @@ static int prepare_cpu(unsigned int cpu)
 	mutex_lock(&append_mutex);
 	for (level = 0; level < NBQ_LEVELS && !ret; level++) {
 		pools[level].cpu = cpu;
+		pools[level].level = level;
 		ret = enlarge(&pools[level], pool_nodes, GFP_KERNEL);
 	}
 	mutex_unlock(&append_mutex);

@@ -226,73 +226,6 @@ void nbq_swap_hand_over(struct nbq_swap *lock, struct nbq_node *node)
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_hand_over);
 
-/*
- * Spin until the predecessor, which knows me, says something or the patience is
- * over.
- *
- * Return: as nbq_swap_look(); NULL: the patience is over.
- */
-static struct nbq_node *await(struct nbq_node *node,
-			      struct nbq_deadline *deadline)
-{
-	struct nbq_node *said;
-
-	/* The node first and the clock last: a late grant is still a grant. */
-	while (!(said = nbq_swap_look(node)) && !nbq_deadline_passed(deadline))
-		cpu_relax();
-	return said;
-}
-
-/*
- * Behind pred, which has not said that the lock is mine, until it is or the
- * patience is over. The clock has a say only while the predecessor waits or
- * holds: each step of the walk frees a node, and it is no longer than the queue
- * was when I joined.
- */
-static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
-				struct nbq_node *pred, struct nbq_node *said,
-				struct nbq_deadline *deadline)
-{
-	struct nbq_events *events = &node->pool->events;
-	unsigned long walk = 0;
-
-	if (!said)
-		said = await(node, deadline);
-	while (said == NBQ_LEAVING) {
-		struct nbq_node *leaver = pred;
-
-		pred = READ_ONCE(leaver->prev);
-		said = nbq_swap_link(node, pred);
-		nbq_swap_step_over(node, leaver, said);
-		walk++;
-		if (said == leaver)
-			said = await(node, deadline);
-	}
-	nbq_count_walk(node->pool, walk);
-
-	if (!said) {
-		nbq_swap_leave(node, pred);
-		events->timeouts++;
-		return -ETIMEDOUT;
-	}
-	nbq_swap_take_over(lock, node, pred);
-	events->acquired_handoff++;
-	return 0;
-}
-
-/* Behind pred, which is mostly nothing but the last holder's node. */
-static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
-			 struct nbq_node *pred, struct nbq_deadline *deadline)
-{
-	struct nbq_node *said = nbq_swap_link(node, pred);
-
-	if (said != NBQ_AVAILABLE)
-		return wait_longer(lock, node, pred, said, deadline);
-	nbq_swap_take_over(lock, node, pred);
-	node->pool->events.acquired_uncontended++;
-	return 0;
-}
-
 /* See define_lock_type.h. */
 static struct nbq_node *in_front(const struct nbq_node *node)
 {
@@ -305,6 +238,72 @@ static struct nbq_node *in_front(const struct nbq_node *node)
 	if (said == NBQ_LEAVING)
 		return READ_ONCE(node->prev);
 	return said == NBQ_AVAILABLE ? said : NULL;
+}
+
+/*
+ * Spin until the predecessor, which knows me, says something or there is no
+ * point in waiting.
+ *
+ * Return: as nbq_swap_look(); NULL: the wait is over.
+ */
+static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
+			      struct nbq_wait *wait)
+{
+	struct nbq_node *said;
+
+	/* The node first and the clock last: a late grant is still a grant. */
+	while (!(said = nbq_swap_look(node)) && nbq_wait_goes_on(wait, pred))
+		cpu_relax();
+	nbq_wait_pause(wait);
+	return said;
+}
+
+/*
+ * Behind pred, which has not said that the lock is mine, until it is or the
+ * wait is over. It has an end only while the predecessor waits or holds: each
+ * step of the walk frees a node, and the walk is no longer than the queue was
+ * when I joined.
+ */
+static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
+				struct nbq_node *pred, struct nbq_node *said,
+				struct nbq_wait *wait)
+{
+	unsigned long walk = 0;
+
+	nbq_wait_start(wait, node->pool, lock, &lock->holder, in_front);
+	if (!said)
+		said = await(node, pred, wait);
+	while (said == NBQ_LEAVING) {
+		struct nbq_node *leaver = pred;
+
+		pred = READ_ONCE(leaver->prev);
+		said = nbq_swap_link(node, pred);
+		nbq_swap_step_over(node, leaver, said);
+		walk++;
+		if (said == leaver)
+			said = await(node, pred, wait);
+	}
+	nbq_count_walk(node->pool, walk);
+
+	if (!said) {
+		nbq_swap_leave(node, pred);
+		return nbq_wait_end(wait, wait->error);
+	}
+	nbq_swap_take_over(lock, node, pred);
+	return nbq_wait_end(wait, 0);
+}
+
+/* Behind pred, which is mostly nothing but the last holder's node. */
+static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
+			 struct nbq_node *pred, struct nbq_wait *wait)
+{
+	struct nbq_node *said = nbq_swap_link(node, pred);
+
+	if (said != NBQ_AVAILABLE)
+		return wait_longer(lock, node, pred, said, wait);
+	nbq_swap_take_over(lock, node, pred);
+	node->pool->events.acquired_uncontended++;
+	return 0;
 }
 
 #define NBQ_TYPE	nbq_swap

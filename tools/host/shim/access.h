@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Every access to shared memory that the shipped files make by name, in one
- * place: the macros SHIM_LOAD, SHIM_STORE, SHIM_XCHG, SHIM_CMPXCHG and
- * SHIM_CMPXCHG_LOCAL.
+ * place: the macros SHIM_LOAD, SHIM_STORE, SHIM_XCHG, SHIM_ADD_RETURN,
+ * SHIM_CMPXCHG and SHIM_CMPXCHG_LOCAL.
  *
  * Rules
  *	linux/atomic.h and linux/compiler.h spell the kernel's names with these
@@ -22,6 +22,7 @@ enum shim_op {
 	SHIM_OP_LOAD,
 	SHIM_OP_STORE,
 	SHIM_OP_XCHG,
+	SHIM_OP_ADD,
 	SHIM_OP_CMPXCHG,
 	SHIM_OP_RELAX,
 };
@@ -55,6 +56,12 @@ do {									\
 									\
 	shim_point(SHIM_OP_XCHG, (ptr));				\
 	__atomic_exchange_n((ptr), __value, (order));			\
+})
+
+#define SHIM_ADD_RETURN(ptr, value, order)				\
+({									\
+	shim_point(SHIM_OP_ADD, (ptr));					\
+	__atomic_add_fetch((ptr), (value), (order));			\
 })
 
 /* The value found there: equal to what was expected if it swapped. */

@@ -128,6 +128,7 @@ void shim_pools_start(unsigned int size, unsigned int nodes_max)
 
 			memset(pool, 0, sizeof(*pool));
 			pool->cpu = cpu;
+			pool->level = level;
 			enlarge(pool, size);
 		}
 	}

@@ -24,6 +24,16 @@
 	SHIM_CMPXCHG((ptr), (old), (new), __ATOMIC_RELEASE)
 #define cmpxchg_relaxed(ptr, old, new) \
 	SHIM_CMPXCHG((ptr), (old), (new), __ATOMIC_RELAXED)
+/* A counter that is read relaxed and raised in full order. */
+typedef struct {
+	long counter;
+} atomic_long_t;
+
+#define ATOMIC_LONG_INIT(value)		{ (value) }
+#define atomic_long_read(v)		SHIM_LOAD(&(v)->counter, __ATOMIC_RELAXED)
+#define atomic_long_inc_return(v)	\
+	SHIM_ADD_RETURN(&(v)->counter, 1, __ATOMIC_SEQ_CST)
+
 /* One step against interrupts on this CPU only, and orders nothing. */
 #define cmpxchg_local(ptr, old, new) \
 	SHIM_CMPXCHG_LOCAL((ptr), (old), (new))

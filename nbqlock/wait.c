@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting that cannot end: who waits for whom.
+ *
+ * Each context waits behind one queue node at a time: its predecessor's. That
+ * node's owner, a context of the CPU whose pool it is from, goes on only once it
+ * does not wait itself and nobody does who has interrupted it; so the next to
+ * look at is what that CPU waits behind, at the node's context level or above.
+ * Following this from node to node ends at somebody who runs, or comes back to
+ * the CPU that asks. Then nobody on the way can go on unless one of them gives
+ * up: -EDEADLK, however many locks and CPUs the cycle has.
+ *
+ * By nodes and not by holders: a lock that was handed to a waiter whose CPU has
+ * been interrupted is held by nobody's account, and a queue is as dead if that
+ * happens in its middle.
+ *
+ * Assumptions
+ *	Preemption is off from the start of a wait to the unlock: what a CPU
+ *	holds or waits for, at a context level, is under whatever runs there.
+ *	Contexts on one CPU nest, and have a level each. (Should two of one
+ *	level nest, a deadlock may go unnoticed until the patience is over.)
+ *
+ * The asking CPU's own contexts are the first thing looked at. They stand still
+ * meanwhile, so that what they have written is the truth: the lock's holder, and
+ * what they wait behind. Where they have been interrupted before they could
+ * write it, between the swap of the tail and the note, whoever stands directly
+ * behind them has written it, or is about to, and the walk finds them there. So
+ * the answer is never wrong, and as early as that neighbour's next look.
+ *
+ * Why the walk is exact, although it looks at one context after the other while
+ * all of them run: it begins by starting a new round, a number that grows. Every
+ * wait has a note of the round in which it began behind that node. A wait that
+ * began in an earlier round and is found later was there when this round began;
+ * its owner, waiting or interrupted by one who waits, can have released nothing
+ * since. If all are like that, then all were there at the same moment.
+ *
+ * Bounded: it ends after as many contexts as there can be, and does not wait for
+ * anybody. It is made more and more rarely while the wait goes on: after
+ * %FIRST_INTERVAL looks, twice as many, and so on.
+ */
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/lockdep.h>
+#include <linux/minmax.h>
+
+#include "internal.h"
+
+#define FIRST_INTERVAL	64U
+#define LAST_INTERVAL	16384U
+
+bool nbq_deadlock_checks = true;
+
+/* Rounds of walks that were suspicious enough to be made exactly. */
+static atomic_long_t rounds = ATOMIC_LONG_INIT(0);
+
+/* Let others see what I wait behind. */
+static void publish(struct nbq_wait *wait, struct nbq_node *pred)
+{
+	struct nbq_waiting *waiting = &wait->pool->waiting;
+
+	WRITE_ONCE(waiting->lock, wait->lock);
+	WRITE_ONCE(waiting->in_front, wait->in_front);
+	/*
+	 * Read after I came to stand behind pred, which was an ACQUIRE: else a
+	 * round that began before that could count me in.
+	 */
+	WRITE_ONCE(waiting->since, atomic_long_read(&rounds));
+	/* RELEASE, pairs with the ACQUIRE in comes_back(): the fields above. */
+	smp_store_release(&waiting->pred, pred);
+}
+
+/*
+ * What keeps the owner of a node of this pool from going on: what its CPU waits
+ * behind, at the highest level that waits, from the pool's own up. NULL: nothing.
+ */
+static const struct nbq_waiting *obstacle(const struct nbq_pool *pool)
+{
+	/* The pools of a CPU stand side by side, in the order of their levels. */
+	unsigned int above = NBQ_LEVELS - pool->level;
+
+	while (above--) {
+		if (READ_ONCE(pool[above].waiting.pred))
+			return &pool[above].waiting;
+	}
+	return NULL;
+}
+
+/* Has this wait begun before a round did? The numbers wrap. */
+static bool is_older(const struct nbq_waiting *waiting, unsigned long round)
+{
+	return (long)(READ_ONCE(waiting->since) - round) < 0;
+}
+
+/*
+ * Does the way from pred come back to this CPU? With a round, each wait on it
+ * must have begun before that.
+ */
+static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
+		       const unsigned long *round)
+{
+	unsigned int steps = nr_cpu_ids * NBQ_LEVELS;
+	const struct nbq_waiting *waiting = NULL;
+	nbq_in_front_fn in_front = wait->in_front;
+	const void *lock = wait->lock;
+
+	for (; steps; steps--) {
+		const struct nbq_pool *pool = pred->pool;
+
+		if (in_front(pred))
+			return false;	/* it has left: this queue moves */
+		/*
+		 * It was the same life of that node: whoever waits behind it
+		 * stops to say so before giving it back, and in_front(), an
+		 * ACQUIRE, makes that visible along with the node's next life.
+		 */
+		if (waiting && READ_ONCE(waiting->pred) != pred)
+			return false;
+		if (pool->cpu == wait->pool->cpu)
+			return true;
+
+		waiting = obstacle(pool);
+		if (!waiting)
+			return false;
+		/* ACQUIRE, pairs with the RELEASE in publish(): the fields. */
+		pred = smp_load_acquire(&waiting->pred);
+		if (!pred || (round && !is_older(waiting, *round)))
+			return false;
+		/* It waits for its own CPU, and is being told so: that resolves it. */
+		if (waiting != &pool->waiting && READ_ONCE(waiting->lock) == lock)
+			return false;
+		in_front = READ_ONCE(waiting->in_front);
+		lock = READ_ONCE(waiting->lock);
+	}
+	return false;
+}
+
+/* Nobody on the way from pred can go on unless somebody gives up. */
+static bool is_cycle(const struct nbq_wait *wait, const struct nbq_node *pred)
+{
+	unsigned long round;
+
+	if (likely(!comes_back(wait, pred, NULL)))
+		return false;
+	/*
+	 * Fully ordered: who reads a round before this one, when publishing,
+	 * waits already.
+	 */
+	round = atomic_long_inc_return(&rounds);
+	return comes_back(wait, pred, &round);
+}
+
+/* Does this CPU hold the lock or wait for it already, under this context? */
+static bool is_own(const struct nbq_wait *wait)
+{
+	const struct nbq_node *holder = READ_ONCE(*wait->holder);
+	const struct nbq_pool *pool = wait->pool;
+	unsigned int below;
+
+	if (holder && holder->pool->cpu == pool->cpu)
+		return true;
+	for (below = 0; below < wait->pool->level; below++) {
+		pool--;
+		if (READ_ONCE(pool->waiting.pred) &&
+		    READ_ONCE(pool->waiting.lock) == wait->lock)
+			return true;
+	}
+	return false;
+}
+
+/* The attempt has to wait, for the first time. */
+static void begin(struct nbq_wait *wait)
+{
+	wait->begun = true;
+#ifdef CONFIG_LOCK_STAT
+	if (wait->dep_map)
+		lock_contended(wait->dep_map, wait->ip);
+#endif
+	/*
+	 * An interrupt handler walks at once: it may have interrupted one that
+	 * could not write yet what it waits behind.
+	 */
+	wait->interval = FIRST_INTERVAL;
+	wait->walk_at = wait->pool->level ? wait->looks : wait->looks + FIRST_INTERVAL;
+}
+
+/* Walk if it is time to, and set the next time. */
+static bool found_cycle(struct nbq_wait *wait, const struct nbq_node *pred)
+{
+	bool found;
+
+	if ((int)(wait->looks - wait->walk_at) < 0)
+		return false;
+	found = READ_ONCE(nbq_deadlock_checks) && is_cycle(wait, pred);
+	wait->walk_at = wait->looks + wait->interval;
+	wait->interval = min(2 * wait->interval, LAST_INTERVAL);
+	return found;
+}
+
+/**
+ * nbq_wait_check() - What is done at some looks only: notes, and walks.
+ * @wait: the attempt
+ * @pred: whom it looks at, who has said nothing
+ *
+ * Called at the first look behind each predecessor, and when it has asked for.
+ *
+ * Context: Any, preemption off.
+ * Return: 0; or %-EDEADLK.
+ */
+int nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred)
+{
+	if (!wait->begun) {
+		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))
+			return -EDEADLK;
+		/* Who does not wait has nothing to tell or to find out. */
+		if (nbq_deadline_is_none(&wait->deadline))
+			return 0;
+		begin(wait);
+	}
+	if (!READ_ONCE(wait->pool->waiting.pred))
+		publish(wait, pred);
+	if (found_cycle(wait, pred))
+		return -EDEADLK;
+	wait->check_at = wait->walk_at;
+	return 0;
+}
+
+/**
+ * nbq_wait_pause() - The predecessor has said something, or the wait is over.
+ * @wait: the attempt
+ *
+ * Before its node may be given back, and before leaving.
+ */
+void nbq_wait_pause(struct nbq_wait *wait)
+{
+	WRITE_ONCE(wait->pool->waiting.pred, NULL);
+	wait->check_at = wait->looks;
+}
+
+/**
+ * nbq_wait_end() - The attempt has come to its end.
+ * @wait: the attempt
+ * @ret: 0 if it has the lock now, or why not
+ *
+ * Return: @ret.
+ */
+int nbq_wait_end(struct nbq_wait *wait, int ret)
+{
+	struct nbq_events *events = &wait->pool->events;
+
+	if (!ret)
+		events->acquired_handoff++;
+	else if (ret == -EDEADLK)
+		events->deadlocks++;
+	else
+		events->timeouts++;
+	return ret;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Waiting behind a predecessor: for how long, and whether it can end at all.
+ *
+ * What a context waits behind stands in its pool, for as long as it looks at
+ * that node and no longer. So others can follow who waits for whom, from CPU to
+ * CPU, and one that waits for itself gets -EDEADLK instead of using up its
+ * patience (wait.c). An acquisition that need not wait writes nothing here.
+ */
+#ifndef _NBQ_WAIT_H
+#define _NBQ_WAIT_H
+
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/types.h>
+
+#include "deadline.h"
+
+struct lockdep_map;
+struct nbq_node;
+struct nbq_pool;
+
+/* See in_front() in define_lock_type.h. */
+typedef struct nbq_node *(*nbq_in_front_fn)(const struct nbq_node *node);
+
+/**
+ * struct nbq_waiting - what a CPU waits for at one context level
+ * @pred: the node that is being waited behind; NULL: nobody waits. Written
+ *	last, and cleared before anyone can give that node back.
+ * @lock: the lock whose queue that is
+ * @in_front: tells whether @pred has left that queue
+ * @since: the youngest round of wait.c that may have begun before this wait
+ */
+struct nbq_waiting {
+	struct nbq_node *pred;
+	const void *lock;
+	nbq_in_front_fn in_front;
+	unsigned long since;
+};
+
+/**
+ * struct nbq_wait - an attempt to acquire, from the view of its patience
+ * @deadline: how long it may wait
+ * @dep_map: what to tell lockdep that it waits for; NULL: nothing
+ * @ip: who called the verb, for lockdep
+ * @pool: of the running context. This and what follows is set once the attempt
+ *	has found somebody in front (nbq_wait_start()).
+ * @lock: the lock
+ * @holder: where that lock says who holds it
+ * @in_front: tells whether a node has left its queue
+ * @looks: how often nothing was said, so far; wraps
+ * @check_at: call nbq_wait_check() at so many looks
+ * @walk_at: walk at so many looks
+ * @interval: looks from that walk to the next
+ * @begun: it was patient enough to wait
+ * @error: why the wait is over: %-ETIMEDOUT or %-EDEADLK
+ */
+struct nbq_wait {
+	struct nbq_deadline deadline;
+#ifdef CONFIG_LOCK_STAT
+	struct lockdep_map *dep_map;
+	unsigned long ip;
+#endif
+	struct nbq_pool *pool;
+	const void *lock;
+	struct nbq_node *const *holder;
+	nbq_in_front_fn in_front;
+	unsigned int looks;
+	unsigned int check_at;
+	unsigned int walk_at;
+	unsigned int interval;
+	bool begun;
+	int error;
+};
+
+/* May be changed at any time: the module's parameter deadlock_checks. */
+extern bool nbq_deadlock_checks;
+
+/*
+ * An attempt with this deadline. @dep_map: the lock's, if lockdep has been told
+ * of the wait already; NULL: it will be told of the success, or nothing.
+ */
+static inline void nbq_wait_prepare(struct nbq_wait *wait,
+				    struct nbq_deadline deadline,
+				    struct lockdep_map *dep_map, unsigned long ip)
+{
+	wait->deadline = deadline;
+#ifdef CONFIG_LOCK_STAT
+	wait->dep_map = dep_map;
+	wait->ip = ip;
+#endif
+}
+
+/* There is somebody in front. */
+static inline void nbq_wait_start(struct nbq_wait *wait, struct nbq_pool *pool,
+				  const void *lock, struct nbq_node *const *holder,
+				  nbq_in_front_fn in_front)
+{
+	wait->pool = pool;
+	wait->lock = lock;
+	wait->holder = holder;
+	wait->in_front = in_front;
+	wait->looks = 0;
+	wait->check_at = 0;
+	wait->begun = false;
+}
+
+int nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred);
+void nbq_wait_pause(struct nbq_wait *wait);
+int nbq_wait_end(struct nbq_wait *wait, int ret);
+
+/**
+ * nbq_wait_goes_on() - The predecessor has said nothing: look again?
+ * @wait: the attempt
+ * @pred: whom it looks at
+ *
+ * Return: true; or false, with the reason in @wait->error.
+ */
+static inline bool nbq_wait_goes_on(struct nbq_wait *wait, struct nbq_node *pred)
+{
+	if (unlikely(wait->looks == wait->check_at)) {
+		wait->error = nbq_wait_check(wait, pred);
+		if (wait->error)
+			return false;
+	}
+	wait->looks++;
+	if (!nbq_deadline_passed(&wait->deadline))
+		return true;
+	wait->error = -ETIMEDOUT;
+	return false;
+}
+
+#endif

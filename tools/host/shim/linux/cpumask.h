@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How many CPUs there are. */
+#ifndef SHIM_LINUX_CPUMASK_H
+#define SHIM_LINUX_CPUMASK_H
+
+#include <host.h>
+
+#define nr_cpu_ids	((unsigned int)SHIM_CPUS)
+
+#endif
