@@ -199,12 +199,6 @@ bool nbq_clh_hand_over(struct nbq_clh *lock, struct nbq_node *node)
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_hand_over);
 
-/* See define_lock_type.h. */
-static struct nbq_node *in_front(const struct nbq_node *node)
-{
-	return nbq_clh_look(node);
-}
-
 /*
  * Spin until the predecessor says something or there is no point in waiting.
  *
@@ -215,7 +209,8 @@ static struct nbq_node *await(struct nbq_node *pred, struct nbq_wait *wait)
 	struct nbq_node *prev;
 
 	/* The node first and the clock last: a late grant is still a grant. */
-	while (!(prev = nbq_clh_look(pred)) && nbq_wait_goes_on(wait, pred))
+	while (!(prev = nbq_clh_look(pred)) &&
+	       nbq_wait_goes_on(wait, pred, &pred->prev))
 		cpu_relax();
 	nbq_wait_pause(wait);
 	return prev;
@@ -232,7 +227,7 @@ static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
 	unsigned long walk = 0;
 	struct nbq_node *prev;
 
-	nbq_wait_start(wait, node->pool, lock, &lock->holder, in_front);
+	nbq_wait_start(wait, node->pool, lock, &lock->holder);
 	prev = await(pred, wait);
 	while (prev && prev != NBQ_AVAILABLE) {
 		pred = nbq_clh_step_over(node, pred, prev);
@@ -247,6 +242,12 @@ static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
 	}
 	nbq_clh_take_over(lock, node, pred);
 	return nbq_wait_end(wait, 0);
+}
+
+/* See define_lock_type.h. */
+static struct nbq_node *in_front(const struct nbq_node *node)
+{
+	return nbq_clh_look(node);
 }
 
 #define NBQ_TYPE	nbq_clh

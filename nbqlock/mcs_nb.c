@@ -297,23 +297,6 @@ bool nbq_mcs_hand_over(struct nbq_mcs *lock, struct nbq_node *node)
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_hand_over);
 
 /*
- * See define_lock_type.h. Without users, the status of a TRANSIENT node was
- * told: destroy may give it back.
- */
-static struct nbq_node *in_front(const struct nbq_node *node)
-{
-	/*
-	 * ACQUIRE, pairs with the swaps of next in nbq_mcs_leave() and
-	 * nbq_mcs_hand_over(): the leaver's prev.
-	 */
-	struct nbq_node *said = smp_load_acquire(&node->next);
-
-	if (said == NBQ_LEAVING || said == NBQ_TRANSIENT)
-		return READ_ONCE(node->prev);
-	return said == NBQ_AVAILABLE ? said : NULL;
-}
-
-/*
  * Make myself known to a predecessor and spin until it says something or there
  * is no point in waiting.
  *
@@ -327,7 +310,7 @@ static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
 	/* The node first and the clock last: a late grant is still a grant. */
 	while (!said) {
 		said = nbq_mcs_look(node);
-		if (said || !nbq_wait_goes_on(wait, pred))
+		if (said || !nbq_wait_goes_on(wait, pred, &node->status))
 			break;
 		cpu_relax();
 	}
@@ -346,7 +329,7 @@ static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
 	unsigned long walk = 0;
 	struct nbq_node *said;
 
-	nbq_wait_start(wait, node->pool, lock, &lock->holder, in_front);
+	nbq_wait_start(wait, node->pool, lock, &lock->holder);
 	said = await(node, pred, wait);
 	while (said && said != NBQ_AVAILABLE) {
 		pred = nbq_mcs_step_over(node, pred, said);
@@ -361,6 +344,23 @@ static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
 	}
 	nbq_mcs_take_over(lock, node, pred);
 	return nbq_wait_end(wait, 0);
+}
+
+/*
+ * See define_lock_type.h. Without users, the status of a TRANSIENT node was
+ * told: destroy may give it back.
+ */
+static struct nbq_node *in_front(const struct nbq_node *node)
+{
+	/*
+	 * ACQUIRE, pairs with the swaps of next in nbq_mcs_leave() and
+	 * nbq_mcs_hand_over(): the leaver's prev.
+	 */
+	struct nbq_node *said = smp_load_acquire(&node->next);
+
+	if (said == NBQ_LEAVING || said == NBQ_TRANSIENT)
+		return READ_ONCE(node->prev);
+	return said == NBQ_AVAILABLE ? said : NULL;
 }
 
 #define NBQ_TYPE	nbq_mcs

@@ -226,20 +226,6 @@ void nbq_swap_hand_over(struct nbq_swap *lock, struct nbq_node *node)
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_hand_over);
 
-/* See define_lock_type.h. */
-static struct nbq_node *in_front(const struct nbq_node *node)
-{
-	/*
-	 * ACQUIRE, pairs with the swaps of next in nbq_swap_leave() and
-	 * nbq_swap_hand_over(): the leaver's prev.
-	 */
-	struct nbq_node *said = smp_load_acquire(&node->next);
-
-	if (said == NBQ_LEAVING)
-		return READ_ONCE(node->prev);
-	return said == NBQ_AVAILABLE ? said : NULL;
-}
-
 /*
  * Spin until the predecessor, which knows me, says something or there is no
  * point in waiting.
@@ -252,7 +238,8 @@ static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
 	struct nbq_node *said;
 
 	/* The node first and the clock last: a late grant is still a grant. */
-	while (!(said = nbq_swap_look(node)) && nbq_wait_goes_on(wait, pred))
+	while (!(said = nbq_swap_look(node)) &&
+	       nbq_wait_goes_on(wait, pred, &node->status))
 		cpu_relax();
 	nbq_wait_pause(wait);
 	return said;
@@ -270,7 +257,7 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 {
 	unsigned long walk = 0;
 
-	nbq_wait_start(wait, node->pool, lock, &lock->holder, in_front);
+	nbq_wait_start(wait, node->pool, lock, &lock->holder);
 	if (!said)
 		said = await(node, pred, wait);
 	while (said == NBQ_LEAVING) {
@@ -304,6 +291,20 @@ static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
 	nbq_swap_take_over(lock, node, pred);
 	node->pool->events.acquired_uncontended++;
 	return 0;
+}
+
+/* See define_lock_type.h. */
+static struct nbq_node *in_front(const struct nbq_node *node)
+{
+	/*
+	 * ACQUIRE, pairs with the swaps of next in nbq_swap_leave() and
+	 * nbq_swap_hand_over(): the leaver's prev.
+	 */
+	struct nbq_node *said = smp_load_acquire(&node->next);
+
+	if (said == NBQ_LEAVING)
+		return READ_ONCE(node->prev);
+	return said == NBQ_AVAILABLE ? said : NULL;
 }
 
 #define NBQ_TYPE	nbq_swap

@@ -54,12 +54,13 @@ bool nbq_deadlock_checks = true;
 static atomic_long_t rounds = ATOMIC_LONG_INIT(0);
 
 /* Let others see what I wait behind. */
-static void publish(struct nbq_wait *wait, struct nbq_node *pred)
+static void publish(struct nbq_wait *wait, struct nbq_node *pred,
+		    struct nbq_node *const *word)
 {
 	struct nbq_waiting *waiting = &wait->pool->waiting;
 
 	WRITE_ONCE(waiting->lock, wait->lock);
-	WRITE_ONCE(waiting->in_front, wait->in_front);
+	WRITE_ONCE(waiting->word, word);
 	/*
 	 * Read after I came to stand behind pred, which was an ACQUIRE: else a
 	 * round that began before that could count me in.
@@ -96,22 +97,22 @@ static bool is_older(const struct nbq_waiting *waiting, unsigned long round)
  * must have begun before that.
  */
 static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
-		       const unsigned long *round)
+		       struct nbq_node *const *word, const unsigned long *round)
 {
 	unsigned int steps = nr_cpu_ids * NBQ_LEVELS;
 	const struct nbq_waiting *waiting = NULL;
-	nbq_in_front_fn in_front = wait->in_front;
 	const void *lock = wait->lock;
 
 	for (; steps; steps--) {
 		const struct nbq_pool *pool = pred->pool;
 
-		if (in_front(pred))
-			return false;	/* it has left: this queue moves */
+		/* ACQUIRE, as whoever waits looks at it; see below. */
+		if (smp_load_acquire(word))
+			return false;	/* pred has said something: this queue moves */
 		/*
 		 * It was the same life of that node: whoever waits behind it
-		 * stops to say so before giving it back, and in_front(), an
-		 * ACQUIRE, makes that visible along with the node's next life.
+		 * stops to say so before it can be given back, and who sees the
+		 * word of the node's next life sees that, too.
 		 */
 		if (waiting && READ_ONCE(waiting->pred) != pred)
 			return false;
@@ -128,25 +129,26 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 		/* It waits for its own CPU, and is being told so: that resolves it. */
 		if (waiting != &pool->waiting && READ_ONCE(waiting->lock) == lock)
 			return false;
-		in_front = READ_ONCE(waiting->in_front);
+		word = READ_ONCE(waiting->word);
 		lock = READ_ONCE(waiting->lock);
 	}
 	return false;
 }
 
 /* Nobody on the way from pred can go on unless somebody gives up. */
-static bool is_cycle(const struct nbq_wait *wait, const struct nbq_node *pred)
+static bool is_cycle(const struct nbq_wait *wait, const struct nbq_node *pred,
+		     struct nbq_node *const *word)
 {
 	unsigned long round;
 
-	if (likely(!comes_back(wait, pred, NULL)))
+	if (likely(!comes_back(wait, pred, word, NULL)))
 		return false;
 	/*
 	 * Fully ordered: who reads a round before this one, when publishing,
 	 * waits already.
 	 */
 	round = atomic_long_inc_return(&rounds);
-	return comes_back(wait, pred, &round);
+	return comes_back(wait, pred, word, &round);
 }
 
 /* Does this CPU hold the lock or wait for it already, under this context? */
@@ -184,13 +186,14 @@ static void begin(struct nbq_wait *wait)
 }
 
 /* Walk if it is time to, and set the next time. */
-static bool found_cycle(struct nbq_wait *wait, const struct nbq_node *pred)
+static bool found_cycle(struct nbq_wait *wait, const struct nbq_node *pred,
+			struct nbq_node *const *word)
 {
 	bool found;
 
 	if ((int)(wait->looks - wait->walk_at) < 0)
 		return false;
-	found = READ_ONCE(nbq_deadlock_checks) && is_cycle(wait, pred);
+	found = READ_ONCE(nbq_deadlock_checks) && is_cycle(wait, pred, word);
 	wait->walk_at = wait->looks + wait->interval;
 	wait->interval = min(2 * wait->interval, LAST_INTERVAL);
 	return found;
@@ -199,14 +202,16 @@ static bool found_cycle(struct nbq_wait *wait, const struct nbq_node *pred)
 /**
  * nbq_wait_check() - What is done at some looks only: notes, and walks.
  * @wait: the attempt
- * @pred: whom it looks at, who has said nothing
+ * @pred: whom it waits behind, who has said nothing
+ * @word: where it looks
  *
  * Called at the first look behind each predecessor, and when it has asked for.
  *
  * Context: Any, preemption off.
  * Return: 0; or %-EDEADLK.
  */
-int nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred)
+int nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
+		   struct nbq_node *const *word)
 {
 	if (!wait->begun) {
 		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))
@@ -217,8 +222,8 @@ int nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred)
 		begin(wait);
 	}
 	if (!READ_ONCE(wait->pool->waiting.pred))
-		publish(wait, pred);
-	if (found_cycle(wait, pred))
+		publish(wait, pred, word);
+	if (found_cycle(wait, pred, word))
 		return -EDEADLK;
 	wait->check_at = wait->walk_at;
 	return 0;

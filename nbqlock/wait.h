@@ -20,21 +20,18 @@ struct lockdep_map;
 struct nbq_node;
 struct nbq_pool;
 
-/* See in_front() in define_lock_type.h. */
-typedef struct nbq_node *(*nbq_in_front_fn)(const struct nbq_node *node);
-
 /**
  * struct nbq_waiting - what a CPU waits for at one context level
  * @pred: the node that is being waited behind; NULL: nobody waits. Written
  *	last, and cleared before anyone can give that node back.
- * @lock: the lock whose queue that is
- * @in_front: tells whether @pred has left that queue
+ * @word: what is being looked at; NULL as long as @pred has said nothing
+ * @lock: the lock in whose queue that is
  * @since: the youngest round of wait.c that may have begun before this wait
  */
 struct nbq_waiting {
 	struct nbq_node *pred;
+	struct nbq_node *const *word;
 	const void *lock;
-	nbq_in_front_fn in_front;
 	unsigned long since;
 };
 
@@ -47,7 +44,6 @@ struct nbq_waiting {
  *	has found somebody in front (nbq_wait_start()).
  * @lock: the lock
  * @holder: where that lock says who holds it
- * @in_front: tells whether a node has left its queue
  * @looks: how often nothing was said, so far; wraps
  * @check_at: call nbq_wait_check() at so many looks
  * @walk_at: walk at so many looks
@@ -64,7 +60,6 @@ struct nbq_wait {
 	struct nbq_pool *pool;
 	const void *lock;
 	struct nbq_node *const *holder;
-	nbq_in_front_fn in_front;
 	unsigned int looks;
 	unsigned int check_at;
 	unsigned int walk_at;
@@ -93,33 +88,35 @@ static inline void nbq_wait_prepare(struct nbq_wait *wait,
 
 /* There is somebody in front. */
 static inline void nbq_wait_start(struct nbq_wait *wait, struct nbq_pool *pool,
-				  const void *lock, struct nbq_node *const *holder,
-				  nbq_in_front_fn in_front)
+				  const void *lock,
+				  struct nbq_node *const *holder)
 {
 	wait->pool = pool;
 	wait->lock = lock;
 	wait->holder = holder;
-	wait->in_front = in_front;
 	wait->looks = 0;
 	wait->check_at = 0;
 	wait->begun = false;
 }
 
-int nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred);
+int nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
+		   struct nbq_node *const *word);
 void nbq_wait_pause(struct nbq_wait *wait);
 int nbq_wait_end(struct nbq_wait *wait, int ret);
 
 /**
  * nbq_wait_goes_on() - The predecessor has said nothing: look again?
  * @wait: the attempt
- * @pred: whom it looks at
+ * @pred: whom it waits behind
+ * @word: where it looks
  *
  * Return: true; or false, with the reason in @wait->error.
  */
-static inline bool nbq_wait_goes_on(struct nbq_wait *wait, struct nbq_node *pred)
+static inline bool nbq_wait_goes_on(struct nbq_wait *wait, struct nbq_node *pred,
+				    struct nbq_node *const *word)
 {
 	if (unlikely(wait->looks == wait->check_at)) {
-		wait->error = nbq_wait_check(wait, pred);
+		wait->error = nbq_wait_check(wait, pred, word);
 		if (wait->error)
 			return false;
 	}

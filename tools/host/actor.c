@@ -106,13 +106,14 @@ void actor_start(struct actor *actor)
 /* Returns when the actor has stopped, or ended. Who we are changes with it. */
 static bool resume(struct actor *actor)
 {
-	unsigned int cpu = shim_cpu;
+	unsigned int cpu = shim_cpu, level = shim_level;
 	int preempt_off = shim_preempt_off;
 
 	if (actor->ended)
 		return false;
 	self = actor;
 	shim_cpu = actor->cpu;
+	shim_level = actor->level;
 	shim_preempt_off = actor->preempt_off;
 	shim_hook = before_access;
 	swapcontext(&actor->starter, &actor->context);
@@ -120,6 +121,7 @@ static bool resume(struct actor *actor)
 	actor->preempt_off = shim_preempt_off;
 	shim_preempt_off = preempt_off;
 	shim_cpu = cpu;
+	shim_level = level;
 	return !actor->ended;
 }
 

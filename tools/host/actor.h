@@ -16,6 +16,7 @@
  * @lock: the lock
  * @patience: as of nbq_X_lock_timeout()
  * @cpu: the CPU that it runs on
+ * @level: its context level there
  * @attempts: how many it is still to make, one after another
  * @in_lock: called while it holds the lock; may be NULL
  * @out_of_lock: called each time after it has released; may be NULL
@@ -30,6 +31,7 @@ struct actor {
 	struct nbq_X *lock;
 	ktime_t patience;
 	unsigned int cpu;
+	unsigned int level;
 	unsigned int attempts;
 	void (*in_lock)(struct actor *actor);
 	void (*out_of_lock)(struct actor *actor);
