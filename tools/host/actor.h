@@ -56,6 +56,12 @@ struct actor {
 extern unsigned int actor_most_steps_to_leave;
 extern unsigned int actor_most_steps_to_release;
 
+/*
+ * Set by a test whose waits are walked through (nbqlock/wait.c): a walk may come
+ * upon a node that has been given back meanwhile. It only looks at it.
+ */
+extern bool actor_walks;
+
 /* The actor stands before its first access. */
 void actor_start(struct actor *actor);
 

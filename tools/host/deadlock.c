@@ -276,6 +276,338 @@ static void nmi_over_a_wait_that_times_out_as_it_is_granted(void)
 	EXPECT(deadlocks == deadlocks_at_once && deadlocks > 200);
 }
 
+/*
+ * Cycles: actors that hold a lock of their own and want another's.
+ */
+
+#define MOST_LOCKS	8
+
+static struct nbq_X locks[MOST_LOCKS];
+
+/* An actor that acquires a second lock while it holds its first. */
+struct owner {
+	struct actor actor;
+	struct nbq_X *wanted;
+	ktime_t patience;
+	int ret;
+};
+
+static struct owner owners[MOST_LOCKS + 1];
+
+static void want_another(struct actor *actor)
+{
+	struct owner *owner = (struct owner *)actor;
+
+	/* Not an access: a place to stop at. */
+	shim_point(SHIM_OP_RELAX, owner);
+	owner->ret = nbq_X_lock_timeout(owner->wanted, owner->patience);
+	if (!owner->ret)
+		nbq_X_unlock(owner->wanted);
+}
+
+static struct owner *start_owner(unsigned int cpu, unsigned int level,
+				 struct nbq_X *held, struct nbq_X *wanted)
+{
+	struct owner *owner = &owners[cpu];
+
+	memset(owner, 0, sizeof(*owner));
+	start(&owner->actor, cpu, KTIME_MAX);
+	owner->actor.level = level;
+	owner->actor.lock = held;
+	owner->actor.in_lock = want_another;
+	owner->wanted = wanted;
+	owner->patience = KTIME_MAX;
+	owner->ret = 1;
+	return owner;
+}
+
+static void until_it_holds_the_first(struct owner *owner)
+{
+	actor_until(&owner->actor, SHIM_OP_RELAX, owner);
+}
+
+static void begin_many(void)
+{
+	begin();
+	memset(locks, 0, sizeof(locks));
+}
+
+static void end_many(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < MOST_LOCKS; i++)
+		EXPECT(nbq_X_destroy(&locks[i]) == 0);
+	EXPECT(shim_nodes_in_use() == 0);
+}
+
+/* In turn, each from one look to the next, until all have ended. */
+static bool all_take_turns(unsigned int number, unsigned int turns)
+{
+	unsigned int i, ended = 0;
+
+	while (turns-- && ended < number) {
+		for (i = ended = 0; i < number; i++) {
+			actor_until_it_polls(&owners[i].actor);
+			ended += owners[i].actor.ended;
+		}
+	}
+	return ended == number;
+}
+
+static void finish_all(unsigned int number)
+{
+	while (number--)
+		EXPECT(actor_finish(&owners[number].actor) == 0);
+	end_many();
+}
+
+/* Each holds one lock and wants the next one's; the last wants the first's. */
+static void cycle_of_any_length_is_found_by_who_closes_it(void)
+{
+	unsigned int length, i;
+
+	for (length = 2; length <= MOST_LOCKS; length++) {
+		begin_many();
+		for (i = 0; i < length; i++) {
+			start_owner(i, 0, &locks[i], &locks[(i + 1) % length]);
+			until_it_holds_the_first(&owners[i]);
+		}
+		/* All but the last wait for long: nothing to be found yet. */
+		for (i = 0; i < length - 1; i++) {
+			actor_steps(&owners[i].actor, MANY_ACCESSES);
+			EXPECT(owners[i].ret == 1);
+		}
+		actor_steps(&owners[length - 1].actor, MANY_ACCESSES);
+		EXPECT(owners[length - 1].ret == -EDEADLK);
+		/* It has let go: the others get what they want. */
+		EXPECT(all_take_turns(length, 10 * length));
+		for (i = 0; i < length - 1; i++)
+			EXPECT(owners[i].ret == 0);
+		finish_all(length);
+	}
+}
+
+/* A, held by 0, which wants B, held by 1, which wants C: that one's owner runs. */
+static void way_that_ends_at_one_who_runs_is_no_deadlock(void)
+{
+	unsigned int i;
+
+	begin_many();
+	start_owner(0, 0, &locks[0], &locks[1]);
+	start_owner(1, 0, &locks[1], &locks[2]);
+	start_owner(2, 0, &locks[2], &locks[3]);
+	for (i = 0; i < 3; i++)
+		until_it_holds_the_first(&owners[i]);
+	for (i = 0; i < 2; i++) {
+		actor_steps(&owners[i].actor, 10 * MANY_ACCESSES);
+		EXPECT(owners[i].ret == 1);
+	}
+	EXPECT(all_take_turns(3, 30));
+	for (i = 0; i < 3; i++)
+		EXPECT(owners[i].ret == 0);
+	finish_all(3);
+}
+
+/*
+ * 1 waits in the queue of A, between its holder 2 and 0, which holds B. An NMI
+ * on 1 wants B. Whoever holds A does no harm; the queue has come to a stop.
+ */
+static void queue_is_followed_through_its_middle(void)
+{
+	struct owner *first, *middle, *last, *nmi;
+
+	begin_many();
+	first = start_owner(2, 0, &locks[0], &locks[3]);
+	until_it_holds_the_first(first);
+	middle = start_owner(1, 0, &locks[0], &locks[4]);
+	actor_until_it_polls(&middle->actor);
+	last = start_owner(0, 0, &locks[1], &locks[0]);
+	until_it_holds_the_first(last);
+	actor_steps(&last->actor, MANY_ACCESSES);
+	EXPECT(last->ret == 1);
+
+	nmi = &owners[3];
+	memset(nmi, 0, sizeof(*nmi));
+	start(&nmi->actor, 1, KTIME_MAX);
+	nmi->actor.level = NMI_LEVEL;
+	nmi->actor.lock = &locks[1];
+	actor_steps(&nmi->actor, MANY_ACCESSES);
+	EXPECT(nmi->actor.ended && nmi->actor.ret == -EDEADLK);
+	actor_finish(&nmi->actor);
+
+	EXPECT(all_take_turns(3, 30));
+	EXPECT(first->ret == 0 && middle->ret == 0 && last->ret == 0);
+	finish_all(3);
+}
+
+/*
+ * The same; but A has been handed to 1 by now, which could not say so yet: for
+ * the lock, nobody holds it.
+ */
+static void lock_that_was_handed_to_an_interrupted_cpu_is_followed(void)
+{
+	struct owner *first, *middle, *last, *nmi;
+
+	begin_many();
+	first = start_owner(2, 0, &locks[0], &locks[3]);
+	until_it_holds_the_first(first);
+	middle = start_owner(1, 0, &locks[0], &locks[4]);
+	actor_until_it_polls(&middle->actor);
+	last = start_owner(0, 0, &locks[1], &locks[0]);
+	until_it_holds_the_first(last);
+	actor_until_it_polls(&last->actor);
+	EXPECT(actor_until_it_polls(&first->actor) == false);
+	EXPECT(!nbq_X_is_locked(&locks[0]));
+
+	nmi = &owners[3];
+	memset(nmi, 0, sizeof(*nmi));
+	start(&nmi->actor, 1, KTIME_MAX);
+	nmi->actor.level = NMI_LEVEL;
+	nmi->actor.lock = &locks[1];
+	actor_steps(&nmi->actor, MANY_ACCESSES);
+	EXPECT(nmi->actor.ended && nmi->actor.ret == -EDEADLK);
+	actor_finish(&nmi->actor);
+	EXPECT(all_take_turns(3, 30));
+	EXPECT(middle->ret == 0 && last->ret == 0);
+	finish_all(3);
+}
+
+/*
+ * At random: each access by one chosen at random. Interrupts walk at their first
+ * look, so all are interrupts; where one more comes to a CPU, it comes on top.
+ */
+
+#define CROWD		5
+#define RANDOM_ROUNDS	12000
+#define MOST_TURNS	60000
+
+/* A number that depends on nothing but the seed. */
+static unsigned int next_random(unsigned int *state)
+{
+	*state = *state * 1103515245 + 12345;
+	return *state >> 16;
+}
+
+static unsigned int told;
+static unsigned int random_state;
+static unsigned int locks_wanted;
+static bool in_order;
+
+/* Another lock than the held one, a later one if all keep an order; or none. */
+static void want_any(struct actor *actor)
+{
+	struct owner *owner = (struct owner *)actor;
+	unsigned int held = actor->lock - locks;
+	unsigned int wanted = next_random(&random_state) % locks_wanted;
+
+	/* What may interrupt another keeps to a lock that this one never takes. */
+	if (in_order && actor->cpu == 0)
+		wanted %= locks_wanted - 1;
+	if (wanted == held || (in_order && wanted < held))
+		return;
+	owner->ret = nbq_X_lock_timeout(&locks[wanted], owner->patience);
+	if (!owner->ret)
+		nbq_X_unlock(&locks[wanted]);
+	told += owner->ret == -EDEADLK;
+}
+
+static struct nbq_X *lock_to_hold(const struct actor *actor)
+{
+	unsigned int held = next_random(&random_state) % locks_wanted;
+
+	if (in_order && actor->level == NMI_LEVEL)
+		held = locks_wanted - 1;
+	else if (in_order && actor->cpu == 0)
+		held %= locks_wanted - 1;
+	return &locks[held];
+}
+
+static void hold_another_next(struct actor *actor)
+{
+	if (actor->attempts)
+		actor->lock = lock_to_hold(actor);
+}
+
+/* The last one comes on top of the first, on its CPU. */
+static void start_owners(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < CROWD; i++) {
+		start_owner(i, i == CROWD - 1 ? NMI_LEVEL : NMI_LEVEL - 1, NULL, NULL);
+		if (i == CROWD - 1)
+			owners[i].actor.cpu = 0;
+		owners[i].actor.lock = lock_to_hold(&owners[i].actor);
+		owners[i].actor.attempts = 1 + next_random(&random_state) % 4;
+		owners[i].actor.in_lock = want_any;
+		owners[i].actor.out_of_lock = hold_another_next;
+	}
+}
+
+/* False: somebody waits for ever. */
+static bool let_owners_run(void)
+{
+	struct owner *on_top = &owners[CROWD - 1];
+	unsigned int left = CROWD, turns = 0;
+	bool has_come = false;
+
+	while (left && turns++ < MOST_TURNS) {
+		unsigned int i = next_random(&random_state) % CROWD;
+
+		if (owners[i].actor.ended || (i == 0 && has_come && !on_top->actor.ended))
+			continue;
+		has_come |= i == CROWD - 1;
+		left -= !actor_steps(&owners[i].actor,
+				     1 + next_random(&random_state) % 6);
+	}
+	return !left;
+}
+
+static void run_at_random(unsigned int seed)
+{
+	unsigned int i;
+
+	random_state = seed;
+	begin_many();
+	start_owners();
+	if (!EXPECT(let_owners_run())) {
+		printf("# seed %u: somebody waits for ever\n", seed);
+		return;
+	}
+	for (i = 0; i < CROWD; i++)
+		actor_finish(&owners[i].actor);
+	end_many();
+}
+
+/* Any order, no timeouts: only being told ends a deadlock. */
+static void no_deadlock_is_missed(void)
+{
+	unsigned int seed;
+
+	actor_walks = true;
+	locks_wanted = 3;
+	in_order = false;
+	told = 0;
+	for (seed = 1; seed <= RANDOM_ROUNDS / 4; seed++)
+		run_at_random(seed);
+	EXPECT(told > RANDOM_ROUNDS / 16);
+}
+
+/* Locks in one order, and whoever comes on top keeps to the later ones. */
+static void nesting_in_order_is_no_deadlock(void)
+{
+	unsigned int seed;
+
+	actor_walks = true;
+	locks_wanted = 4;
+	in_order = true;
+	told = 0;
+	for (seed = 1; seed <= RANDOM_ROUNDS; seed++)
+		run_at_random(seed);
+	EXPECT(told == 0);
+}
+
 int main(void)
 {
 	static const struct test_case cases[] = {
@@ -283,6 +615,12 @@ int main(void)
 		TEST_CASE(nmi_over_a_wait_that_is_granted),
 		TEST_CASE(nmi_over_a_wait_that_times_out),
 		TEST_CASE(nmi_over_a_wait_that_times_out_as_it_is_granted),
+		TEST_CASE(cycle_of_any_length_is_found_by_who_closes_it),
+		TEST_CASE(way_that_ends_at_one_who_runs_is_no_deadlock),
+		TEST_CASE(queue_is_followed_through_its_middle),
+		TEST_CASE(lock_that_was_handed_to_an_interrupted_cpu_is_followed),
+		TEST_CASE(no_deadlock_is_missed),
+		TEST_CASE(nesting_in_order_is_no_deadlock),
 	};
 
 	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 60);
