@@ -208,25 +208,25 @@ static bool found_cycle(struct nbq_wait *wait, const struct nbq_node *pred,
  * Called at the first look behind each predecessor, and when it has asked for.
  *
  * Context: Any, preemption off.
- * Return: 0; or %-EDEADLK.
+ * Return: true if the wait cannot end.
  */
-int nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
-		   struct nbq_node *const *word)
+bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
+		    struct nbq_node *const *word)
 {
 	if (!wait->begun) {
 		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))
-			return -EDEADLK;
+			return true;
 		/* Who does not wait has nothing to tell or to find out. */
 		if (nbq_deadline_is_none(&wait->deadline))
-			return 0;
+			return false;
 		begin(wait);
 	}
 	if (!READ_ONCE(wait->pool->waiting.pred))
 		publish(wait, pred, word);
 	if (found_cycle(wait, pred, word))
-		return -EDEADLK;
+		return true;
 	wait->check_at = wait->walk_at;
-	return 0;
+	return false;
 }
 
 /**
@@ -237,7 +237,8 @@ int nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
  */
 void nbq_wait_pause(struct nbq_wait *wait)
 {
-	WRITE_ONCE(wait->pool->waiting.pred, NULL);
+	if (wait->begun)
+		WRITE_ONCE(wait->pool->waiting.pred, NULL);
 	wait->check_at = wait->looks;
 }
 

@@ -97,9 +97,10 @@ static inline void nbq_wait_start(struct nbq_wait *wait, struct nbq_pool *pool,
 	wait->looks = 0;
 	wait->check_at = 0;
 	wait->begun = false;
+	wait->error = -ETIMEDOUT;
 }
 
-int nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
+bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		   struct nbq_node *const *word);
 void nbq_wait_pause(struct nbq_wait *wait);
 int nbq_wait_end(struct nbq_wait *wait, int ret);
@@ -115,16 +116,13 @@ int nbq_wait_end(struct nbq_wait *wait, int ret);
 static inline bool nbq_wait_goes_on(struct nbq_wait *wait, struct nbq_node *pred,
 				    struct nbq_node *const *word)
 {
-	if (unlikely(wait->looks == wait->check_at)) {
-		wait->error = nbq_wait_check(wait, pred, word);
-		if (wait->error)
-			return false;
+	if (unlikely(wait->looks == wait->check_at) &&
+	    nbq_wait_check(wait, pred, word)) {
+		wait->error = -EDEADLK;
+		return false;
 	}
 	wait->looks++;
-	if (!nbq_deadline_passed(&wait->deadline))
-		return true;
-	wait->error = -ETIMEDOUT;
-	return false;
+	return !nbq_deadline_passed(&wait->deadline);
 }
 
 #endif

@@ -277,6 +277,63 @@ static void nmi_over_a_wait_that_times_out_as_it_is_granted(void)
 }
 
 /*
+ * What is known without a walk is said at the first look, to whoever has no
+ * patience, too: H holds on CPU 0, w waits there.
+ */
+static void own_cpu_is_told_at_its_first_look(void)
+{
+	struct actor holder, waiter;
+	struct nbq_X other;
+
+	begin();
+	memset(&other, 0, sizeof(other));
+	nbq_X_lock(&lock);
+	EXPECT(nbq_X_lock_timeout(&lock, 0) == -EDEADLK);
+	EXPECT(nbq_X_lock_timeout(&lock, KTIME_MAX) == -EDEADLK);
+	EXPECT(nbq_X_lock_until(&lock, 5) == -EDEADLK);
+	EXPECT(!nbq_X_trylock(&lock));
+	nbq_X_unlock(&lock);
+
+	start(&holder, 1, KTIME_MAX);
+	actor_until_it_holds(&holder);
+	start(&waiter, 0, KTIME_MAX);
+	actor_until_it_polls(&waiter);
+	/* Not the same level, or it would not be under this one. */
+	EXPECT(nbq_X_lock_timeout(&lock, 0) == -ETIMEDOUT);
+	shim_level = NMI_LEVEL;
+	EXPECT(nbq_X_lock_timeout(&lock, 0) == -EDEADLK);
+	EXPECT(nbq_X_lock_timeout(&lock, KTIME_MAX) == -EDEADLK);
+	/* Another lock, held elsewhere: nothing is wrong with waiting for it. */
+	shim_level = 0;
+	shim_cpu = 2;
+	nbq_X_lock(&other);
+	shim_level = NMI_LEVEL;
+	shim_cpu = 0;
+	EXPECT(nbq_X_lock_timeout(&other, 0) == -ETIMEDOUT);
+	shim_level = 0;
+	shim_cpu = 2;
+	nbq_X_unlock(&other);
+	shim_cpu = 0;
+
+	EXPECT(actor_finish(&holder) == 0);
+	EXPECT(actor_finish(&waiter) == 0);
+	EXPECT(nbq_X_destroy(&other) == 0);
+	end();
+}
+
+static void checks_can_be_switched_off(void)
+{
+	begin();
+	nbq_deadlock_checks = false;
+	nbq_X_lock(&lock);
+	EXPECT(nbq_X_lock_timeout(&lock, 0) == -ETIMEDOUT);
+	nbq_deadlock_checks = true;
+	EXPECT(nbq_X_lock_timeout(&lock, 0) == -EDEADLK);
+	nbq_X_unlock(&lock);
+	end();
+}
+
+/*
  * Cycles: actors that hold a lock of their own and want another's.
  */
 
@@ -615,6 +672,8 @@ int main(void)
 		TEST_CASE(nmi_over_a_wait_that_is_granted),
 		TEST_CASE(nmi_over_a_wait_that_times_out),
 		TEST_CASE(nmi_over_a_wait_that_times_out_as_it_is_granted),
+		TEST_CASE(own_cpu_is_told_at_its_first_look),
+		TEST_CASE(checks_can_be_switched_off),
 		TEST_CASE(cycle_of_any_length_is_found_by_who_closes_it),
 		TEST_CASE(way_that_ends_at_one_who_runs_is_no_deadlock),
 		TEST_CASE(queue_is_followed_through_its_middle),
