@@ -11,12 +11,14 @@ import shutil
 from bed.common import (BUILD, PROJECT, Trouble, compiler_environment, cores,
                         locked, run_logged)
 
-SOURCES = ("Kbuild", "nbqlock", "kunit", "Documentation/example")
+SOURCES = ("Kbuild", "nbqlock", "kunit", "Documentation/example", "tools/planted")
 SOURCE_SUFFIXES = {".c", ".h", ".S"}
 SOURCE_NAMES = {"Kbuild", "Kconfig", "Makefile", ".kunitconfig"}
 MODULES = ("nbqlock/nbqlock.ko", "nbqlock/stress/nbqlock_stress.ko")
+# Users of nbqlock that are built apart: {folder: its module}.
 EXAMPLE = "Documentation/example"
-EXAMPLE_MODULE = f"{EXAMPLE}/nbq_example.ko"
+PLANTED = "tools/planted"
+USERS = {EXAMPLE: f"{EXAMPLE}/nbq_example.ko", PLANTED: f"{PLANTED}/nbq_planted.ko"}
 
 
 def is_source(path):
@@ -61,26 +63,23 @@ def make_modules(kernel, folder, log, *options):
                env=compiler_environment())
 
 
-def make_example(kernel, copy, log, *options):
-    """The consumer, built as its own Makefile would build it."""
-    make_modules(kernel, copy / EXAMPLE, log, *options, f"NBQLOCK={copy}",
+def make_user(kernel, copy, folder, log, *options):
+    """A user of nbqlock, built as its own Makefile would build it."""
+    make_modules(kernel, copy / folder, log, *options, f"NBQLOCK={copy}",
                  f"KBUILD_EXTRA_SYMBOLS={copy}/Module.symvers")
 
 
-def build_modules(kernel, example=False):
-    """Build the modules for a kernel. Returns {file name: content}."""
+def build_modules(kernel, *users):
+    """Build the modules, and these users, for a kernel: {file name: content}."""
     copy = BUILD / kernel.bed
     log = BUILD / "log" / f"modules-{kernel.bed}.log"
-    wanted = list(MODULES)
+    wanted = [*MODULES, *(USERS[user] for user in users)]
     with locked(BUILD / f"{kernel.bed}.lock", copy):
         refresh_copy(copy, kernel.identity)
         log.unlink(missing_ok=True)
         make_modules(kernel, copy, log)
-        if example:
-            if not (copy / EXAMPLE).is_dir():
-                raise Trouble(f"there is no {EXAMPLE}")
-            make_example(kernel, copy, log)
-            wanted.append(EXAMPLE_MODULE)
+        for user in users:
+            make_user(kernel, copy, user, log)
         for name in wanted:
             if not (copy / name).exists():
                 raise Trouble(f"the build made no {name}; log: {log}")
@@ -97,6 +96,6 @@ def checked_build(kernel, *options):
         refresh_copy(copy, kernel.identity)
         log.unlink(missing_ok=True)
         make_modules(kernel, copy, log, *options)
-        if (copy / EXAMPLE).is_dir():
-            make_example(kernel, copy, log, *options)
+        for user in USERS:
+            make_user(kernel, copy, user, log, *options)
         return log.read_text(errors="replace")
