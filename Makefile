@@ -4,7 +4,7 @@
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install clean run bench check help
+.PHONY: modules modules_install clean run bench check check-all help
 
 modules: | $(KDIR)/Makefile
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -32,6 +32,9 @@ bench:
 check:
 	@tools/check $(CHECK_OPTIONS)
 
+check-all:
+	@tools/check --all $(CHECK_OPTIONS)
+
 help:
 	@echo 'make [modules]        build nbqlock.ko and nbqlock_stress.ko for the running kernel'
 	@echo '  KDIR=FOLDER         ... or for the kernel whose headers or build these are'
@@ -41,10 +44,12 @@ help:
 	@echo 'make bench            run the experiments there, write a report to results/'
 	@echo '  QUICK=1             ... shortened, to see that they work'
 	@echo '  BENCH_OPTIONS=...   ... with options of tools/nbq bench'
-	@echo 'make check            run all tests; tools/check --list names them'
+	@echo 'make check            run the tests; tools/check --list names them'
+	@echo 'make check-all        ... all of them, on every kernel, and print a table of kernels'
+	@echo '  CHECK_OPTIONS=...   ... with options of tools/check'
 	@echo 'make clean            remove what was built here (the cache stays: tools/kernel clean)'
 	@echo
-	@echo 'run, bench and check install what they need (tools/setup) and keep kernels in a cache:'
+	@echo 'run, bench, check and check-all install what they need (tools/setup) and keep kernels in a cache:'
 	@echo '  KSRC=FOLDER         a Linux tree of 6.19 or later, instead of a download'
 	@echo '  NBQ_CACHE=FOLDER    the cache, instead of ~/.cache/nbqlock'
 	@echo 'See also tools/nbq --help, tools/guest --help, tools/debian-guest --help.'

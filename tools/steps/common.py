@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What steps have in common: cases, kernels that are looked for once, guests."""
+
+import functools
+
+from bed.common import Trouble
+from bed.guest import UserModeMachine, log_excerpt, run_guest
+from bed.guest_cli import loaded
+from bed.kernels import debian_kernel, user_mode_kernel
+from steps.kernel_table import Bed
+
+STRESS_FOLDER = "/sys/kernel/debug/nbqlock_stress"
+
+
+class Case:
+    """One thing that was tested."""
+
+    def __init__(self, name, passed, detail="", skipped=False):
+        self.name = name
+        self.status = "skip" if skipped else "ok" if passed else "FAIL"
+        self.detail = detail
+
+
+def once(function):
+    """Call a function at most once; it keeps its result, or its failure."""
+    @functools.lru_cache(maxsize=None)
+    def first(*arguments):
+        try:
+            return function(*arguments), None
+        except Trouble as trouble:
+            return None, trouble
+
+    @functools.wraps(function)
+    def call(*arguments):
+        result, trouble = first(*arguments)
+        if trouble:
+            raise trouble
+        return result
+    return call
+
+
+guest_kernel = once(user_mode_kernel)
+stock_kernel = once(debian_kernel)
+
+USER_MODE = Bed("user-mode", guest_kernel)
+DEBIAN_6_12 = Bed("Debian 6.12", lambda: stock_kernel("6.12"))
+DEBIAN_6_1 = Bed("Debian 6.1", lambda: stock_kernel("6.1"))
+
+
+@once
+def guest_modules():
+    return loaded(guest_kernel())
+
+
+def machine():
+    return UserModeMachine(guest_kernel())
+
+
+def guest_report(outcome):
+    """What to print of a guest in which something went wrong."""
+    return f"{outcome.output.rstrip()}\n{log_excerpt(outcome)}"
+
+
+def clean_guest(name, outcome):
+    """The case that a guest came to its end without the kernel complaining."""
+    reasons = [outcome.problem] if outcome.problem else []
+    reasons += outcome.complaints[:5]
+    return Case(f"{name}: the guest ends, its kernel log is clean", not reasons,
+                "\n".join(reasons + [log_excerpt(outcome)]) if reasons else "")
+
+
+def commanded(name, script, wanted=0, **options):
+    """The case that a script in a guest has an exit status, without complaints."""
+    outcome = run_guest(machine(), script, quiet=True, **options)
+    passed = outcome.status == wanted and outcome.ended_well and not outcome.complaints
+    return Case(name, passed, "" if passed else
+                f"exit status {outcome.status}, not {wanted}\n{guest_report(outcome)}")

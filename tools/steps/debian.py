@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Debian's own kernels, in QEMU."""
+
+import re
+
+from bed.disturbed import ALL_INTERRUPTS, in_contexts, interrupted
+from bed.guest import QemuMachine
+from bed.guest_cli import LOADED
+from bed.modules import build_modules
+from bed.shapes import stock_runs
+from bed.stress import OURS, Run, listed, read_runs, run_stress
+from steps.common import (DEBIAN_6_1, DEBIAN_6_12, STRESS_FOLDER, Case, clean_guest,
+                          guest_report, stock_kernel)
+from steps.kernel_table import runs_on
+from steps.survival import COMPARATORS, MIXED, alike, disturbed_case, stress_case
+
+RELOAD_SMALL = """
+rmmod nbqlock_stress && rmmod nbqlock
+insmod /lib/modules/nbqlock.ko pool_nodes=1 && insmod /lib/modules/nbqlock_stress.ko
+"""
+LIST_LOCKS = f"""
+echo @locks
+cat {STRESS_FOLDER}/locks
+echo @listed
+"""
+GROWTHS = """
+echo "@growths %s $(grep growths /sys/kernel/debug/nbqlock/total)"
+"""
+UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
+
+# Not in these kernels: it came with Linux 6.15.
+TOO_NEW = {"rqspinlock"}
+# Of ours. (name, ms)
+STOCK_RUNS = (("usual", 1500), ("small", 1000))
+STOCK_LOCKS = tuple(lock for lock in (*OURS, *COMPARATORS) if lock not in TOO_NEW)
+# Those in which a leaver has to do with others.
+QUEUES_TO_LEAVE = (*OURS, "clh_try", "mcs_try", "clh_nb_paper", "mcs_nb_paper")
+# ((name of a patience, settings), ms, lock types)
+BRIEF_RUNS = ((alike(1000), 250, STOCK_LOCKS), (MIXED, 200, QUEUES_TO_LEAVE))
+
+
+def brief_runs():
+    for (how, settings), duration, locks in BRIEF_RUNS:
+        for lock in locks:
+            yield Run(f"{lock}-patience-{how}", lock=lock, threads=2, cpus="0-1",
+                      **settings, cs_ns=2000, ncs_ns=200, duration_ms=duration)
+
+
+def debian(series):
+    """Load, stress, unload the modules in a stock Debian kernel."""
+    kernel = stock_kernel(series)
+    modules = {"files": build_modules(kernel), "load": LOADED}
+    usual, small = ([Run(f"{lock}-{name}", lock=lock, threads=2, cpus="0-1",
+                         patience_ns=10000, cs_ns=500, ncs_ns=500, duration_ms=duration)
+                     for lock in OURS] for name, duration in STOCK_RUNS)
+    # Last, since settings stay.
+    brief = [*brief_runs(), *stock_runs(OURS)]
+    nested = [interrupted(lock, 2, 200000, 300, ALL_INTERRUPTS) for lock in OURS]
+    after = LIST_LOCKS + "".join(f"{run.command}\n" for run in nested)
+    for run in small:
+        after += RELOAD_SMALL + run.command + GROWTHS % run.name
+    outcome = run_stress(QemuMachine(kernel), usual + brief, 2, modules,
+                         after=after + UNLOAD)
+    read_runs(outcome.output, nested + small)
+    name = f"debian {kernel.version}"
+    there = re.search(r"^@locks\n(.*)^@listed$", outcome.output, re.MULTILINE | re.DOTALL)
+    there = [lock.name for lock in listed(there[1])] if there else []
+    yield Case(f"{name}: every lock type of the driver is run",
+               sorted(there) == sorted(STOCK_LOCKS), f"{there}, not {STOCK_LOCKS}")
+    for run in usual:
+        yield Case(f"{name}: stress {run.settings['lock']}", run.verdict == "PASS",
+                   f"{run.verdict}\n{run.text}")
+    for run in brief:
+        yield stress_case(2, run, False, name)
+    for run in nested:
+        yield disturbed_case(name, run, in_contexts(ALL_INTERRUPTS))
+    for run in small:
+        grown = re.search(rf"^@growths {run.name} growths [1-9]", outcome.output,
+                          re.MULTILINE)
+        yield Case(f"{name}: pools of one node grow under {run.settings['lock']}",
+                   run.verdict == "PASS" and bool(grown),
+                   f"{run.verdict}\n{guest_report(outcome)}")
+    yield Case(f"{name}: unload", "@unloaded" in outcome.output, outcome.output)
+    yield clean_guest(name, outcome)
+
+
+@runs_on(DEBIAN_6_12, "stress")
+def debian_6_12():
+    """a stock Debian kernel of series 6.12 in QEMU"""
+    yield from debian("6.12")
+
+
+@runs_on(DEBIAN_6_1, "stress")
+def debian_6_1():
+    """a stock Debian kernel of series 6.1, the oldest that is served"""
+    yield from debian("6.1")
+
+
+# Takes the second CPU away, if it is there, and brings it back.
+COME_AND_GO = """
+cpu=/sys/devices/system/cpu/cpu1/online
+[ $(cat $cpu) = 0 ] || echo 0 >$cpu
+echo 1 >$cpu
+"""
+
+
+ONLINE = """
+echo "@online $(cat /sys/devices/system/cpu/online)"
+"""
+# Waits until the driver has taken the CPU away, for a second.
+STOP_IN_HOTPLUG = f"""
+echo 60000 >{STRESS_FOLDER}/duration_ms
+echo 2000 >{STRESS_FOLDER}/hotplug_ms
+echo 1 >{STRESS_FOLDER}/run &
+for i in $(seq 50); do
+	[ "$(cat /sys/devices/system/cpu/online)" = 0 ] && break
+	sleep 0.1
+done
+{ONLINE}"""
+
+
+@runs_on(DEBIAN_6_12, "hotplug")
+def hotplug():
+    """a CPU that comes online after the modules, goes, and comes again"""
+    kernel = stock_kernel("6.12")
+    # The CPU goes and comes before each run, but is new for the first one only.
+    runs = [Run(f"{lock}-{state}", lock=lock, threads=2, cpus="0-1", patience_ns=10000,
+                cs_ns=500, ncs_ns=500, duration_ms=1000)
+            for lock, state in ((OURS[0], "new"), *((lock, "again") for lock in OURS))]
+    during = [interrupted(lock, 2, 200000, 1000, ALL_INTERRUPTS, hotplug_ms=300,
+                          shuffle_ms=50) for lock in OURS]
+    outcome = run_stress(QemuMachine(kernel), runs + during, 2,
+                         {"files": build_modules(kernel), "load": LOADED},
+                         before=COME_AND_GO, append=["maxcpus=1"],
+                         after=STOP_IN_HOTPLUG + UNLOAD + ONLINE)
+    for run in runs:
+        lock, state = run.name.split("-")
+        # Without nodes, the thread on that CPU would acquire nothing.
+        passed = run.verdict == "PASS" and run.number("thread_min") and \
+            not run.number("no_node")
+        yield Case(f"hotplug: stress {lock}, the CPU is {state}", bool(passed),
+                   f"{run.verdict}\n{run.text}\n{guest_report(outcome)}")
+    for run in during:
+        yield disturbed_case("hotplug", run, in_contexts(ALL_INTERRUPTS, "hotplugs",
+                                                         "shuffles", "thread_min"))
+    # In the middle of the run one CPU was away; after it all are there.
+    yield Case("hotplug: unloading during a run brings the CPU back", bool(re.search(
+        r"^@online 0\n.*@unloaded\n\n?@online 0-1$", outcome.output,
+        re.MULTILINE | re.DOTALL)), guest_report(outcome))
+    yield clean_guest("hotplug", outcome)

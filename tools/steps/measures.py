@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the stress driver measures."""
+
+import re
+
+from bed.guest import run_guest
+from bed.stress import FILES as STRESS_FILES, OURS, Run, read_runs
+from steps.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, guest_modules,
+                          guest_report, machine)
+from steps.kernel_table import runs_on
+
+HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "walk_length")
+MEASURED_FILES = (*HISTOGRAMS, "threads_result")
+MEASURES_SCRIPT = f"""
+. /root/stress.sh
+cd {STRESS_FOLDER}
+files() {{ for file in {" ".join(MEASURED_FILES)}; do
+	echo "@file $1 $file"; cat $file; done; }}
+files unborn
+"""
+# 100 us of work an acquisition; a busy machine makes it longer, nothing shorter.
+BUSY_CS_NS = 100000
+PAUSE_MS = 200
+INTERVAL_NS = 1000000
+SAMPLE_EVERY = 7
+BUSY_PER_SECOND = (1e9 / BUSY_CS_NS / 20, 1e9 / BUSY_CS_NS * 1.5)
+
+
+class Tables:
+    """What the files beside a run's result hold: header and rows."""
+
+    def __init__(self, output, run):
+        parts = re.split(rf"^@file {run.name} (\w+)\n", output, flags=re.MULTILINE)
+        texts = {name: re.split("^@", text, flags=re.MULTILINE)[0]
+                 for name, text in zip(parts[1::2], parts[2::2])}
+        self.lines = {name: text.splitlines() for name, text in texts.items()}
+
+    def rows(self, name):
+        """Each a {column: text}."""
+        head, *rows = self.lines.get(name) or [""]
+        return [dict(zip(head.split(), row.split())) for row in rows]
+
+    def total(self, name, column="count"):
+        return sum(int(row[column]) for row in self.rows(name))
+
+
+def histogram_is_whole(rows):
+    """Buckets in ascending order, none empty, none upside down."""
+    bounds = [int(row[side]) for row in rows for side in ("from", "to")]
+    return bounds == sorted(bounds) and all(int(row["count"]) for row in rows) and \
+        all(one["to"] != two["from"] for one, two in zip(rows, rows[1:]))
+
+
+def percentiles_fit(run, file, rows):
+    """Whether the result's percentiles of a histogram are in the file's buckets."""
+    name = "walk" if file == "walk_length" else f"{file}_ns"
+    total = sum(int(row["count"]) for row in rows)
+
+    def fits(percentile):
+        seen = 0
+        for row in rows:
+            seen += int(row["count"])
+            if 100 * seen >= total * percentile:
+                value = run.number(f"{name}_p{percentile}")
+                return int(row["from"]) <= value <= int(row["to"])
+        return False
+    return fits(50) and fits(99)
+
+
+def jain(shares):
+    return sum(shares) ** 2 / (len(shares) * sum(share ** 2 for share in shares))
+
+
+def contended_measures(run, tables):
+    """The cases of a run in which all there is to be measured happens."""
+    def adds_up(file, *names):
+        return tables.total(file) == sum(run.number(name) for name in names) > 0
+
+    threads = tables.rows("threads_result")
+    yield ("all histograms are whole", all(
+        histogram_is_whole(tables.rows(name)) for name in HISTOGRAMS))
+    yield ("percentiles are those of the histograms", all(
+        percentiles_fit(run, name, tables.rows(name)) for name in HISTOGRAMS))
+    yield "each acquisition is timed", adds_up("wait", "wait_samples") and \
+        adds_up("wait", "acquisitions")
+    yield "each failure is timed", adds_up("failed_wait", "failed_wait_samples") and \
+        adds_up("failed_wait", "timeouts", "no_node", "deadlocks")
+    yield "each timeout has an overshoot", adds_up("overshoot", "overshoot_samples") and \
+        adds_up("overshoot", "timeouts")
+    yield ("an overshoot is what was beyond the patience", run.number("no_node") or
+           run.number("overshoot_ns_max") ==
+           run.number("failed_wait_ns_max") - run.settings["patience_ns"])
+    yield ("hand-offs to waiters are timed", adds_up("handoff", "handoff_samples") and
+           run.number("handoff_samples") < run.number("acquisitions"))
+    yield ("each attempt has a walk, some over leavers",
+           adds_up("walk_length", "walk_samples") and
+           tables.total("walk_length") == run.number("attempts") - run.number("no_node")
+           and any(int(row["from"]) for row in tables.rows("walk_length")))
+    yield "the threads add up to the result", all(
+        tables.total("threads_result", name) == run.number(name)
+        for name in ("attempts", "acquisitions", "timeouts", "no_node", "deadlocks"))
+    shares = [int(row["acquisitions"]) for row in threads]
+    yield ("fewest, most and the longest gap are among the threads",
+           len(shares) == run.number("threads") and min(shares) == run.number("thread_min")
+           and max(shares) == run.number("thread_max")
+           and max(int(row["longest_gap_ns"]) for row in threads) ==
+           run.number("longest_gap_ns"))
+    yield ("fairness is that of the threads", sum(shares) and
+           abs(run.number("jain_permille") - 1000 * jain(shares)) <= 1)
+
+
+def threads_only(run, contenders):
+    """Whether what is said of threads leaves out the contenders in interrupts."""
+    threads = [row for row in contenders if row["context"] == "task"]
+    shares = [int(row["acquisitions"]) for row in threads]
+    return len(threads) == run.number("threads") and \
+        (min(shares), max(shares)) == (run.number("thread_min"), run.number("thread_max")) \
+        and run.number("longest_gap_ns") == max(int(row["longest_gap_ns"])
+                                                for row in threads) \
+        and sum(int(row["acquisitions"]) for row in contenders) == \
+        run.number("acquisitions") > sum(shares)
+
+
+@runs_on(USER_MODE, "stress")
+def measures():
+    """the stress driver's histograms, table of threads, costs, busy work"""
+    common = {"lock": OURS[0], "cpus": "0-3", "duration_ms": 300}
+    # One thread more than CPUs: they do not share evenly.
+    full = Run("full", threads=5, patience_ns=3000, cs_ns=2000, sample_every=1, **common)
+    alone = Run("alone", threads=1, sample_every=SAMPLE_EVERY, cs_ns=0, **common)
+    blind = Run("blind", threads=1, sample_every=0, cs_ns=BUSY_CS_NS, **common)
+    # Interrupts find the lock free, more often than not. It ends in a pause.
+    paused = Run("paused", threads=2, sample_every=1, cs_ns=0, ncs_ns=100000,
+                 stutter_ms=PAUSE_MS, contexts="task,softirq,hardirq",
+                 interval_ns=INTERVAL_NS, **{**common, "duration_ms": PAUSE_MS * 3 // 2})
+    unborn = Run("unborn")
+    runs = (full, alone, blind, paused)
+    script = MEASURES_SCRIPT + "".join(f"{run.command}\nfiles {run.name}\n" for run in runs)
+    outcome = run_guest(machine(), script, modules=guest_modules(), cpus=4,
+                        extra=STRESS_FILES, quiet=True)
+    read_runs(outcome.output, runs)
+    tables = {run.name: Tables(outcome.output, run) for run in (unborn, *runs)}
+    report = guest_report(outcome)
+    yield Case("measures: without a run, the files say so", all(
+        tables["unborn"].lines.get(name) == ["no run yet"] for name in MEASURED_FILES),
+        report)
+    passed = all(run.verdict == "PASS" for run in runs)
+    yield Case("measures: the runs pass", passed, report)
+    if not passed:
+        return
+    for claim, holds in contended_measures(full, tables["full"]):
+        yield Case(f"measures: {claim}", bool(holds), report)
+    yield Case("measures: alone, nobody hands over", not alone.number("handoff_samples") and
+               alone.number("acquisitions") == alone.number("attempts") and
+               alone.number("jain_permille") == 1000, report)
+    # The first attempt is one of them.
+    yield Case(f"measures: one of {SAMPLE_EVERY} attempts is timed", alone.number(
+        "wait_samples") == -(-alone.number("attempts") // SAMPLE_EVERY), report)
+    yield Case("measures: without samples there are no times", not any(
+        blind.number(f"{name}_samples") for name in HISTOGRAMS[:4]) and
+        blind.number("longest_gap_ns") == 0, report)
+    yield Case("measures: a clock read, an empty turn and a busy loop cost something",
+               all(run.number(f"{name}_ps") for run in runs
+                   for name in ("clock_read", "empty_loop", "busy_loop")), report)
+    low, high = BUSY_PER_SECOND
+    yield Case("measures: busy work takes about the time that it should",
+               low < blind.number("acquisitions_per_second") < high, report)
+    contenders = tables["paused"].rows("threads_result")
+    yield Case("measures: in a pause nobody acquires, in no context",
+               len(contenders) == 2 + 2 * 4 and all(
+                   int(row["longest_gap_ns"]) > 0.4e6 * PAUSE_MS for row in contenders),
+               report)
+    most = 4 * (paused.number("elapsed_ns") / INTERVAL_NS + 1)
+    yield Case("measures: interrupts keep their distance, and are timed, too", all(
+        0 < paused.number(f"attempts_{context}") <= most
+        for context in ("softirq", "hardirq")) and
+        tables["paused"].total("wait") == paused.number("acquisitions"), report)
+    yield Case("measures: fewest, most and the longest gap are those of threads",
+               threads_only(paused, contenders), report)
+    yield clean_guest("measures", outcome)

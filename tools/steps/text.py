@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What can be said of the code without running it: style, rules, warnings."""
+
+import re
+import subprocess
+
+from bed.common import PROJECT
+from bed.modules import checked_build
+from steps.common import DEBIAN_6_12, USER_MODE, Case, guest_kernel, stock_kernel
+from steps.kernel_table import runs_on
+
+KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "tools/planted")
+HOST_FOLDERS = ("tools/host",)
+
+# Besides what .checkpatch.conf names for all: the host shim defines what these
+# ask to use: the kernel's own macros, attributes, per-CPU data and barriers.
+HOST_IGNORES = ("ARRAY_SIZE", "AVOID_EXTERNS", "CAMELCASE", "COMPLEX_MACRO", "DATA_RACE",
+                "IS_ENABLED_CONFIG", "MEMORY_BARRIER",
+                "PREFER_DEFINED_ATTRIBUTE_MACRO", "VOLATILE")
+
+
+def rooms():
+    """who may touch what: tools/rooms"""
+    for name, options in (("each room keeps to itself", ()),
+                          ("planted breaches are found", ("--self-test",))):
+        done = subprocess.run([PROJECT / "tools/rooms", *options], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              check=False)
+        yield Case(f"rooms: {name}", done.returncode == 0, done.stdout)
+
+
+def c_files(folders):
+    return sorted(path.relative_to(PROJECT) for folder in folders
+                  for path in (PROJECT / folder).rglob("*.[ch]")
+                  if not path.name.endswith(".mod.c"))
+
+
+def checkpatch():
+    """the kernel's style, strictly: checkpatch.pl"""
+    script = guest_kernel().source / "scripts/checkpatch.pl"
+    for name, folders, options in (
+            ("modules", KERNEL_FOLDERS, []),
+            ("host tests", HOST_FOLDERS, ["--ignore", ",".join(HOST_IGNORES)])):
+        files = c_files(folders)
+        done = subprocess.run(
+            ["perl", script, "--strict", "--no-tree", "--terse", "--no-summary",
+             "--show-types", *options, "-f", *files],
+            cwd=PROJECT, text=True, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        yield Case(f"checkpatch: {name}, {len(files)} files",
+                   bool(files) and done.returncode == 0 and not done.stdout,
+                   done.stdout or "no files")
+
+
+def strict_build(kernel, option, sign):
+    """The case that the modules build under an option of kbuild, silently."""
+    output = checked_build(kernel, option)
+    warnings = [line for line in output.splitlines()
+                if re.search(r"\b(warning|error):|WARNING:", line)
+                and not line.startswith((f"{kernel.source}/", "./include/"))]
+    if sign not in output:
+        warnings.append(f"no line of the build starts with \"{sign}\"")
+    return Case(f"build: no warning under {option}, Linux {kernel.version}",
+                not warnings, "\n".join(warnings))
+
+
+@runs_on(USER_MODE, "build")
+def build():
+    """the modules build under W=1 without a warning"""
+    yield strict_build(guest_kernel(), "W=1", "  CC ")
+
+
+@runs_on(DEBIAN_6_12, "build")
+def sparse():
+    """the modules build under sparse without a warning"""
+    # Debian 12's sparse is too old for the newest kernels: their make says so
+    # and goes on without it.
+    yield strict_build(stock_kernel("6.12"), "C=2", "  CHECK ")
