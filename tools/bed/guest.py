@@ -21,6 +21,7 @@ import time
 
 from bed.common import (BUILD, Trouble, Unavailable, MOST_CPUS,
                         cache_root, guest_cpus, kill_group, say)
+from bed.complaints import COMPLAINTS, complaints
 
 HUNG = 124			# exit status: killed at the time limit
 DIED = 125			# exit status: panicked, or never came up
@@ -28,11 +29,19 @@ DEFAULT_TIMEOUT = 120
 POWER_OFF_SECONDS = 20
 LOGS_KEPT = 30
 
-COMPLAINTS = re.compile(
-    r"BUG:|kernel BUG at|WARNING:|UBSAN|KCSAN|INFO: rcu|INFO: task|Oops|Call Trace"
-    r"|Kernel panic|[Pp]ossible (circular|recursive|irq|unsafe|interrupt|deadlock)"
-    r"|inconsistent (lock|\{)|suspicious RCU|general protection fault")
 LOG_LINES_SHOWN = 60
+
+# A command for a guest: memory that nobody knows any more goes to the kernel log, if
+# the kernel has kmemleak. What is younger than five seconds does not count as lost.
+LEAK_SCAN = """
+leaks=/sys/kernel/debug/kmemleak
+if [ -e $leaks ]; then
+	sleep 6
+	echo scan >$leaks
+	echo scan >$leaks
+	head -n 60 $leaks | while read -r line; do echo "$line" >/dev/kmsg; done
+fi
+"""
 
 INIT = r"""#!/bin/busybox sh
 # Runs as the guest's first process.
@@ -62,12 +71,6 @@ sync
 @LEAVE@
 sleep 1000
 """
-
-
-def complaints(log):
-    """The lines of a kernel log in which the kernel complains."""
-    return [line for line in log.splitlines()
-            if COMPLAINTS.search(line)]
 
 
 class Outcome:

@@ -76,45 +76,61 @@ def require_config(config):
             raise Trouble(f"this Linux does not take {line} of {GUEST_CONFIG}")
 
 
-# Debian's stock kernels
+# Debian's own kernels
 
-def debian_kernel(series):
+# What may stand between a package's version and its architecture, best first.
+STOCK = ("-cloud", "")
+REAL_TIME = ("-rt",)
+
+
+def debian_kernel(series, flavours=STOCK):
     """Debian's newest kernel of a series, with what modules need to build."""
-    kept = cached_debian_kernel(series)
+    kept = cached_debian_kernel(series, flavours)
     if kept:
         return kept
-    pattern = rf"linux-image-{re.escape(series)}\.\d+.*-cloud-amd64"
-    plain = rf"linux-image-{re.escape(series)}\.\d+[^a-z]*(deb\d+)?-amd64"
     lists = [own_suites(),
              suites_of_main_archive("bookworm", "bookworm-updates"),
              suites_of_main_archive("trixie", "trixie-updates"),
              suites_of_main_archive("bookworm-backports")]
     try:
-        apt, names = apt_offering(f"{pattern}|{plain}", *lists)
-        cloud = [name for name in names if "-cloud-" in name]
-        return unpacked_debian_kernel(series, apt, (cloud or names)[-1])
+        apt, names = apt_offering("|".join(image_pattern(series, flavour)
+                                           for flavour in flavours), *lists)
+        return unpacked_debian_kernel(series, apt, best_image(series, flavours, names))
     except Unavailable as reason:
         raise Unavailable(
-            f"no Debian kernel of series {series}: {reason}. Give a cache "
+            f"no Debian kernel of series {series}{flavours[0]}: {reason}. Give a cache "
             "filled elsewhere with NBQ_CACHE=FOLDER.") from None
+
+
+def image_pattern(series, flavour):
+    return rf"linux-image-{re.escape(series)}\.\d+[^a-z]*(deb\d+)?{flavour}-amd64"
+
+
+def best_image(series, flavours, names):
+    """The newest of the best flavour that there is; nothing, if there is none."""
+    for flavour in flavours:
+        found = [name for name in names
+                 if re.fullmatch(image_pattern(series, flavour), name)]
+        if found:
+            return max(found, key=natural)
+    return None
 
 
 def debian_folder(series):
     return cache_root() / "debian" / series
 
 
-def cached_debian_kernel(series):
-    kept = [folder for folder in debian_folder(series).glob("linux-image-*")
-            if folder.is_dir() and is_sealed(folder)]
-    if not kept:
-        return None
-    return debian_kernel_in(series, max(kept, key=lambda path: natural(path.name)))
+def cached_debian_kernel(series, flavours):
+    kept = {folder.name: folder for folder in debian_folder(series).glob("linux-image-*")
+            if folder.is_dir() and is_sealed(folder)}
+    image = best_image(series, flavours, kept)
+    return debian_kernel_in(series, kept[image]) if image else None
 
 
 def unpacked_debian_kernel(series, apt, image):
     release = image.replace("linux-image-", "", 1)
     headers = f"linux-headers-{release}"
-    needs = re.findall(r"(linux-headers-\S+-common|linux-kbuild-[^\s,]+)",
+    needs = re.findall(r"(linux-headers-\S+-common(?:-rt)?|linux-kbuild-[^\s,]+)",
                        apt.field(headers, "Depends"))
     if len(needs) < 2:
         raise Unavailable(f"{headers} does not name its common and kbuild packages")
@@ -144,7 +160,8 @@ def mend_makefile(makefile, root):
 def debian_kernel_in(series, folder):
     release = folder.name.replace("linux-image-", "", 1)
     build_dir = folder / "usr/src" / f"linux-headers-{release}"
-    return Kernel(f"debian-{series}", release, build_dir,
+    kind = "-rt" if release.endswith("-rt-amd64") else ""
+    return Kernel(f"debian-{series}{kind}", release, build_dir,
                   folder / f"boot/vmlinuz-{release}",
                   options_for_headers(build_dir), digest(folder, release))
 

@@ -16,7 +16,8 @@ from bed.common import (BUILD, PROJECT, Trouble, cache_root,
                         compiler_environment, compiler_for_make,
                         compiler_identity, cores, digest, guest_cpus, locked, run_logged,
                         say, tail)
-from bed.guest import complaints, excerpt
+from bed.complaints import complaints
+from bed.guest import excerpt
 from bed.kernels import require_um_host
 from bed.modules import refresh_copy
 from bed.source import get_source

@@ -14,7 +14,7 @@
 
 #include "planted.h"
 
-#define STALL_SECONDS	8
+#define STALL_SECONDS	5
 
 static int spin_for_long(void *unused)
 {

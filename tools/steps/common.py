@@ -6,7 +6,7 @@ import functools
 from bed.common import Trouble
 from bed.guest import UserModeMachine, log_excerpt, run_guest
 from bed.guest_cli import loaded
-from bed.kernels import debian_kernel, user_mode_kernel
+from bed.kernels import REAL_TIME, debian_kernel, user_mode_kernel
 from steps.kernel_table import Bed
 
 STRESS_FOLDER = "/sys/kernel/debug/nbqlock_stress"
@@ -44,6 +44,7 @@ stock_kernel = once(debian_kernel)
 
 USER_MODE = Bed("user-mode", guest_kernel)
 DEBIAN_6_12 = Bed("Debian 6.12", lambda: stock_kernel("6.12"))
+DEBIAN_RT = Bed("Debian 6.12 rt", lambda: stock_kernel("6.12", REAL_TIME))
 DEBIAN_6_1 = Bed("Debian 6.1", lambda: stock_kernel("6.1"))
 
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Provokes complaints of kernels, and says whether the harness has seen them.
+
+tools/planted is the module that makes the mistakes. Each is made in a boot of its own:
+after a report of one kind a kernel may have switched off the detector of another.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+import re
+
+from bed.common import cores
+from bed.guest import LEAK_SCAN, run_guest
+from bed.modules import PLANTED, build_modules
+
+# What the harness must find among the complaints, for each kind.
+KINDS = {
+    "warn": r"WARNING: .*\bcontext\.c:\d+",
+    "oops": r"Oops: |Internal error: Oops|Kernel mode fault at addr 0x0",
+    "schedule_in_atomic": r"BUG: scheduling while atomic: insmod/",
+    "sleep_in_atomic": r"BUG: sleeping function called from invalid context",
+    "rt_alloc_in_atomic": r"BUG: (sleeping function called from invalid"
+                          r"|Invalid wait context)",
+    "preempt_leak": r"planted_init.* returned with preemption imbalance",
+    "irqs_leak": r"planted_init.* returned with disabled interrupts",
+    "processor_id": r"BUG: using smp_processor_id\(\) in preemptible",
+    "kasan_uaf": r"BUG: KASAN: slab-use-after-free in use_after_free",
+    "kasan_oob": r"BUG: KASAN: slab-out-of-bounds in out_of_bounds",
+    "kmemleak": r"new suspected memory leaks|unreferenced object 0x.*size 64",
+    "ubsan_bounds": r"UBSAN: array-index-out-of-bounds",
+    "ubsan_shift": r"UBSAN: shift-out-of-bounds",
+    "refcount": r"refcount_t: underflow",
+    "list": r"list_add corruption",
+    "rcu_stall": r"INFO: rcu_\w+ (self-)?detected stall",
+    "soft_lockup": r"BUG: soft lockup - CPU#\d+ stuck for .*planted_spin",
+    "hung_task": r"INFO: task planted_sleep:\d+ blocked for more than",
+    "lockdep_abba": r"possible circular locking dependency",
+    "lockdep_aa": r"possible recursive locking",
+    "lockdep_irq": r"inconsistent lock state",
+    "lockdep_balance": r"bad unlock balance",
+    "lockdep_freed": r"held lock freed",
+    "lockdep_exit": r"planted_exit/\d+ still has locks held",
+    "lockdep_rcu": r"suspicious RCU usage",
+    "lockdep_no_class": r"INFO: trying to register non-static key",
+    "spinlock_magic": r"BUG: spinlock bad magic",
+    "kcsan": r"BUG: KCSAN: data-race in race",
+}
+STALLS = ("rcu_stall", "soft_lockup", "hung_task")
+NONE = "no_such_kind"
+# A kernel that is as attentive as it can be.
+ATTENTIVE = ("rcupdate.rcu_cpu_stall_timeout=3",)
+SCRIPT = """
+for setting in hung_task_timeout_secs=1 watchdog_thresh=1; do
+	file=/proc/sys/kernel/${setting%%=*}
+	[ ! -e $file ] || echo ${setting#*=} >$file
+done
+insmod /lib/modules/nbq_planted.ko kind=%s
+status=$?
+"""
+SETTLE = "sleep 1\n"
+TIMEOUT = 60
+
+
+class Planted:
+    """What came of a kind in a boot."""
+
+    def __init__(self, kind, outcome):
+        self.kind = kind
+        self.outcome = outcome
+
+    @property
+    def seen(self):
+        """Whether a complaint of this kind is among those that were found."""
+        return any(re.search(KINDS[self.kind], line) for line in self.outcome.complaints)
+
+
+def script_for(kind):
+    """Make the mistake; its report may come from elsewhere and a little later."""
+    script = SCRIPT % kind
+    if kind == "kmemleak":
+        script += LEAK_SCAN
+    return script + SETTLE + "exit $status\n"
+
+
+def provoke(machine, modules, kind):
+    """Boot, make a mistake, and return what came of it."""
+    outcome = run_guest(machine, script_for(kind), cpus=2, modules=modules, quiet=True,
+                        append=ATTENTIVE if kind in STALLS else (), timeout=TIMEOUT)
+    return Planted(kind, outcome)
+
+
+def provoke_all(machine, kinds):
+    """The same for many kinds, as many at a time as there are cores here."""
+    modules = {"files": build_modules(machine.kernel, PLANTED), "load": ["nbqlock.ko"]}
+    with ThreadPoolExecutor(cores()) as pool:
+        yield from pool.map(lambda kind: provoke(machine, modules, kind), kinds)
+
+
+def listed_kinds(outcome):
+    """The kinds that the module has, of what it says when it does not know one."""
+    return set(re.findall(r"nbq_planted: there is (\w+)", outcome.log))

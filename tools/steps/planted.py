@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Complaints on purpose: what each kernel's detectors must catch, the harness sees."""
+
+from bed.guest import QemuMachine, UserModeMachine
+from bed.planted import KINDS, NONE, listed_kinds, provoke_all
+from steps.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, USER_MODE, Case, guest_report)
+from steps.kernel_table import On, runs_on
+
+# What every kernel minds, if only by its last word.
+ALWAYS = ("warn", "oops")
+# (bed, machine, kinds). What needs no detector is made where it is quick; how a warning
+# and a fault are reported differs from kernel to kernel.
+PLACES = (
+    (USER_MODE, UserModeMachine, (*ALWAYS, "schedule_in_atomic", "irqs_leak", "refcount",
+                                  "rcu_stall")),
+    (DEBIAN_6_12, QemuMachine, (*ALWAYS, "list", "soft_lockup", "hung_task")),
+    (DEBIAN_6_1, QemuMachine, ALWAYS),
+    (DEBIAN_RT, QemuMachine, (*ALWAYS, "schedule_in_atomic", "preempt_leak")),
+)
+
+
+def planted_on(bed, machine_for, kinds):
+    """The cases of one kernel; the first is that a boot without a mistake is clean."""
+    machine = machine_for(bed.find())
+    clean, *rest = provoke_all(machine, (NONE, *kinds))
+    there = listed_kinds(clean.outcome)
+    yield Case(f"planted: {bed.name}: an unknown kind is refused, the log stays clean",
+               clean.outcome.status not in (0, None) and clean.outcome.ended_well and
+               not clean.outcome.complaints and there == set(KINDS),
+               f"in the module only: {there - set(KINDS)}; here only: "
+               f"{set(KINDS) - there}\n{guest_report(clean.outcome)}")
+    for planted in rest:
+        yield Case(f"planted: {bed.name}: {planted.kind} is seen", planted.seen,
+                   guest_report(planted.outcome))
+
+
+@runs_on(USER_MODE, "planted")
+def planted():
+    """complaints on purpose, of each kind, on each kernel that must catch it"""
+    for bed, machine_for, kinds in PLACES:
+        yield On(bed, "planted")
+        yield from planted_on(bed, machine_for, kinds)
+    never = set(KINDS) - {kind for _, _, kinds in PLACES for kind in kinds}
+    yield Case("planted: every kind is made somewhere", not never, f"not {never}")
