@@ -68,6 +68,8 @@ struct nbq_node {
 /*
  * The contexts that can interrupt one another on a CPU, from the bottom up:
  * task, softirq, hardirq, NMI; the numbering of interrupt_context_level().
+ * On PREEMPT_RT that counts softirqs among the tasks. Rightly so: they run in
+ * threads, which cannot come between while preemption is off.
  */
 #define NBQ_LEVELS	4
 

@@ -379,6 +379,12 @@ void stress_contender_init(struct contender *contender, int numa_node)
 			   (contender->id * 0x9e3779b97f4a7c15ULL));
 }
 
+/* On PREEMPT_RT soft interrupts are at the level of tasks: they run in threads. */
+static enum stress_context context_here(void)
+{
+	return interrupt_context_level() ?: !!in_serving_softirq();
+}
+
 /**
  * stress_contender_interrupt() - One attempt, in interrupt context.
  * @contender: one that attempts nowhere else meanwhile
@@ -390,7 +396,7 @@ void stress_contender_interrupt(struct contender *contender)
 	u64 began = stress_clock_ns();
 	u64 ended;
 
-	WARN_ON_ONCE(interrupt_context_level() != contender->context);
+	WARN_ON_ONCE(context_here() != contender->context);
 	stress_contender_attempt(contender);
 	ended = stress_clock_ns();
 	WRITE_ONCE(contender->rests_until, ended + (ended - began));

@@ -6,10 +6,11 @@ import re
 from bed.disturbed import ALL_INTERRUPTS, in_contexts, interrupted
 from bed.guest import QemuMachine
 from bed.guest_cli import LOADED
+from bed.kernels import REAL_TIME
 from bed.modules import build_modules
 from bed.shapes import stock_runs
 from bed.stress import OURS, Run, listed, read_runs, run_stress
-from steps.common import (DEBIAN_6_1, DEBIAN_6_12, STRESS_FOLDER, Case, clean_guest,
+from steps.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, STRESS_FOLDER, Case, clean_guest,
                           guest_report, stock_kernel)
 from steps.kernel_table import runs_on
 from steps.survival import COMPARATORS, MIXED, alike, disturbed_case, stress_case
@@ -46,9 +47,8 @@ def brief_runs():
                       **settings, cs_ns=2000, ncs_ns=200, duration_ms=duration)
 
 
-def debian(series):
-    """Load, stress, unload the modules in a stock Debian kernel."""
-    kernel = stock_kernel(series)
+def debian(kernel):
+    """Load, stress, unload the modules in one of Debian's kernels."""
     modules = {"files": build_modules(kernel), "load": LOADED}
     usual, small = ([Run(f"{lock}-{name}", lock=lock, threads=2, cpus="0-1",
                          patience_ns=10000, cs_ns=500, ncs_ns=500, duration_ms=duration)
@@ -87,13 +87,19 @@ def debian(series):
 @runs_on(DEBIAN_6_12, "stress")
 def debian_6_12():
     """a stock Debian kernel of series 6.12 in QEMU"""
-    yield from debian("6.12")
+    yield from debian(stock_kernel("6.12"))
 
 
 @runs_on(DEBIAN_6_1, "stress")
 def debian_6_1():
     """a stock Debian kernel of series 6.1, the oldest that is served"""
-    yield from debian("6.1")
+    yield from debian(stock_kernel("6.1"))
+
+
+@runs_on(DEBIAN_RT, "stress")
+def real_time():
+    """Debian's kernel of series 6.12 with PREEMPT_RT in QEMU"""
+    yield from debian(stock_kernel("6.12", REAL_TIME))
 
 
 # Takes the second CPU away, if it is there, and brings it back.
