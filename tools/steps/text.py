@@ -4,10 +4,12 @@
 import re
 import subprocess
 
-from bed.common import PROJECT
+from bed.common import PROJECT, Unavailable
 from bed.modules import checked_build
-from steps.common import DEBIAN_6_12, USER_MODE, Case, guest_kernel, stock_kernel
-from steps.kernel_table import runs_on
+from bed.sparse import new_sparse
+from steps.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, USER_MODE, Case, guest_kernel,
+                          stock_kernel)
+from steps.kernel_table import On, runs_on
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "tools/planted")
 HOST_FOLDERS = ("tools/host",)
@@ -52,27 +54,55 @@ def checkpatch():
                    done.stdout or "no files")
 
 
-def strict_build(kernel, option, sign):
-    """The case that the modules build under an option of kbuild, silently."""
-    output = checked_build(kernel, option)
+# kbuild's options, and how its lines begin that say it has heeded them.
+WARNINGS = ("W=1", "  CC ")
+SPARSE = ("C=2", "  CHECK ")
+
+
+def strict_build(kernel, *asked, options=()):
+    """The case that the modules build silently under what is asked of kbuild."""
+    names = [option for option, _ in asked]
+    output = checked_build(kernel, *names, *options)
     warnings = [line for line in output.splitlines()
                 if re.search(r"\b(warning|error):|WARNING:", line)
                 and not line.startswith((f"{kernel.source}/", "./include/"))]
-    if sign not in output:
-        warnings.append(f"no line of the build starts with \"{sign}\"")
-    return Case(f"build: no warning under {option}, Linux {kernel.version}",
+    warnings += [f"no line of the build starts with \"{sign}\"" for _, sign in asked
+                 if sign not in output]
+    return Case(f"build: no warning under {' '.join(names)}, Linux {kernel.version}",
                 not warnings, "\n".join(warnings))
 
 
 @runs_on(USER_MODE, "build")
 def build():
     """the modules build under W=1 without a warning"""
-    yield strict_build(guest_kernel(), "W=1", "  CC ")
+    yield strict_build(guest_kernel(), WARNINGS)
 
 
 @runs_on(DEBIAN_6_12, "build")
 def sparse():
     """the modules build under sparse without a warning"""
-    # Debian 12's sparse is too old for the newest kernels: their make says so
-    # and goes on without it.
-    yield strict_build(stock_kernel("6.12"), "C=2", "  CHECK ")
+    yield strict_build(stock_kernel("6.12"), SPARSE)
+    yield On(USER_MODE, "build")
+    # Debian 12's sparse is too old for the newest kernels: their make would say so
+    # and go on without it.
+    yield strict_build(guest_kernel(), SPARSE, options=[f"CHECK={new_sparse()}"])
+
+
+# Besides those of the two steps above.
+STRICT = (DEBIAN_6_12, DEBIAN_6_1, DEBIAN_RT)
+
+
+def strict_on(bed):
+    """The case of one kernel: warnings and sparse in one build."""
+    try:
+        kernel = bed.find()
+        return strict_build(kernel, WARNINGS, SPARSE, options=[f"CHECK={new_sparse()}"])
+    except Unavailable as reason:
+        return Case(f"build: {bed.name}", False, str(reason), skipped=True)
+
+
+def strict():
+    """the modules build under W=1 and sparse for every other kernel"""
+    for bed in STRICT:
+        yield On(bed, "build")
+        yield strict_on(bed)
