@@ -166,9 +166,14 @@ def output_of(command, **options):
 
 # Compiler
 
-def compiler_for_make():
-    """The make variable that puts a compiler cache before gcc, if there is one."""
-    return ["CC=ccache gcc"] if shutil.which("ccache") else []
+def compiler_for_make(prefix=""):
+    """The make variables for a compiler, before it a compiler cache if there is one.
+
+    prefix: of a cross compiler's tools.
+    """
+    named = [f"CROSS_COMPILE={prefix}"] if prefix else []
+    cache = [f"CC=ccache {prefix}gcc"] if shutil.which("ccache") else []
+    return named + cache
 
 
 def compiler_environment():
@@ -178,11 +183,11 @@ def compiler_environment():
             "KBUILD_BUILD_USER": "nbqlock", "KBUILD_BUILD_HOST": "guest"}
 
 
-def compiler_identity():
+def compiler_identity(prefix=""):
     """Says which compiler and linker make what we make."""
-    words = [output_of([tool, "--version"]) for tool in ("gcc", "ld")]
+    words = [output_of([prefix + tool, "--version"]) for tool in ("gcc", "ld")]
     if None in words:
-        raise Unavailable("gcc and ld are not installed; run tools/setup")
+        raise Unavailable(f"{prefix}gcc and {prefix}ld are not installed; run tools/setup")
     return "".join(word.splitlines()[0] + "\n" for word in words)
 
 

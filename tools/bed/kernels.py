@@ -14,7 +14,45 @@ from bed.debian import (apt_offering, natural, own_suites,
                         suites_of_main_archive)
 from bed.source import get_source
 
-GUEST_CONFIG = PROJECT / "tools" / "guest.config"
+
+SETTING = re.compile(r"(?:# )?(CONFIG_\w+)[ =]")
+
+
+class Recipe:
+    """How a kernel is built from source.
+
+    The configuration is allnoconfig with the settings in tools/NAME.config, of
+    all the names; each must come through. Of two for the same the later counts.
+    """
+
+    def __init__(self, folder, arch, image, *configs, compiler=""):
+        self.folder = folder		# below the cache
+        self.arch = arch		# in the kernel's own terms
+        self.image = image		# in the folder of the build
+        self.configs = [PROJECT / "tools" / f"{name}.config" for name in configs]
+        self.compiler = compiler	# prefix of a cross compiler's tools
+
+    @property
+    def options(self):
+        return [f"ARCH={self.arch}", *compiler_for_make(self.compiler)]
+
+    @property
+    def settings(self):
+        lines = {}
+        for config in self.configs:
+            for line in config.read_text().splitlines():
+                setting = SETTING.match(line)
+                if setting:
+                    lines[setting[1]] = line
+        return "".join(f"{line}\n" for line in lines.values())
+
+
+X86_64 = "x86_64"
+GUEST = Recipe("guest", "um", "linux", "guest")
+DEBUG = Recipe("debug", "um", "linux", "guest", "debug")
+KCSAN = Recipe("kcsan", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "kcsan")
+ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64",
+               compiler="" if platform.machine() == "aarch64" else "aarch64-linux-gnu-")
 
 
 class Kernel:
@@ -30,50 +68,71 @@ class Kernel:
         self.source = None
 
 
-# User-mode Linux
+# Built from source
 
 def require_um_host():
-    if platform.machine() != "x86_64":
+    if platform.machine() != X86_64:
         raise Unavailable("user-mode Linux with SMP runs on x86-64 only, and "
                           f"this machine is {platform.machine()}")
 
 
+def require_host(recipe):
+    """Some kernels can be built on some machines only."""
+    if recipe.arch == "um":
+        require_um_host()
+    elif recipe.arch == X86_64 and platform.machine() != X86_64:
+        raise Unavailable("no cross compiler for x86-64 is known here, and this "
+                          f"machine is {platform.machine()}")
+
+
 def user_mode_kernel():
     """The guest kernel, built if the cache does not have it."""
-    require_um_host()
+    return built_kernel(GUEST)
+
+
+def built_kernel(recipe):
+    """The kernel of a recipe, built if the cache does not have it."""
+    require_host(recipe)
+    compiler = compiler_identity(recipe.compiler)
     source = get_source()
-    options = ["ARCH=um", *compiler_for_make()]
-    key = digest(source.version, source.identity, GUEST_CONFIG.read_bytes(),
-                 compiler_identity(), options)
-    folder = cache_root() / "guest" / f"{source.version}-{key}"
+    key = digest(source.version, source.identity, recipe.settings, compiler,
+                 recipe.options)
+    folder = cache_root() / recipe.folder / f"{source.version}-{key}"
 
     def build(build_dir):
-        say(f"building the user-mode kernel, Linux {source.version} "
+        say(f"building the kernel \"{recipe.folder}\", Linux {source.version} "
             f"(about 5 CPU-minutes; {cores()} CPUs here)")
         log = folder.with_suffix(".log")
         log.unlink(missing_ok=True)
-        make = ["make", "-C", source.path, f"O={build_dir}", *options]
-        run_logged([*make, f"KCONFIG_ALLCONFIG={GUEST_CONFIG}", "allnoconfig"],
-                   log, "configuring the kernel", env=compiler_environment())
-        require_config(build_dir / ".config")
+        make = ["make", "-C", source.path, f"O={build_dir}", *recipe.options]
+        configure(recipe, make, build_dir, log)
         run_logged([*make, f"-j{cores() + 1}", "all"], log,
                    "building the kernel", progress=compiled_files(log),
                    env=compiler_environment())
-        return ["linux", "Module.symvers", ".config"]
+        return [recipe.image, "Module.symvers", ".config"]
 
     cached(folder, build)
-    kernel = Kernel(f"uml-{source.version}", source.version, folder,
-                    folder / "linux", options, key)
+    bed = "uml" if recipe is GUEST else recipe.folder
+    kernel = Kernel(f"{bed}-{source.version}", source.version, folder,
+                    folder / recipe.image, recipe.options, key)
     kernel.source = source.path
     return kernel
 
 
-def require_config(config):
-    """Every line of guest.config must have come through."""
-    have = set(config.read_text().splitlines())
-    for line in GUEST_CONFIG.read_text().splitlines():
-        if line.startswith("CONFIG_") and line not in have:
-            raise Trouble(f"this Linux does not take {line} of {GUEST_CONFIG}")
+def configure(recipe, make, build_dir, log):
+    """Every setting must have come through."""
+    settings = build_dir / "settings.config"
+    settings.write_text(recipe.settings)
+    run_logged([*make, f"KCONFIG_ALLCONFIG={settings}", "allnoconfig"], log,
+               "configuring the kernel", env=compiler_environment())
+    have = set((build_dir / ".config").read_text().splitlines())
+    # What a kernel does not know it does not say that it lacks.
+    lacking = [line for line in recipe.settings.splitlines()
+               if line.startswith("CONFIG_") and line not in have or
+               line.startswith("#") and SETTING.match(line)[1] + "=y" in have]
+    if lacking:
+        raise Unavailable(f"this Linux, or this compiler, does not take "
+                          f"{', '.join(lacking)} for the kernel \"{recipe.folder}\"")
 
 
 # Debian's own kernels
