@@ -60,9 +60,11 @@ def suites_of_main_archive(*names):
 class PrivateApt:
     """An apt with its own source list, package lists and cache."""
 
-    def __init__(self, lines):
+    def __init__(self, lines, architecture="amd64"):
         self.lines = lines
-        self.root = cache_root() / "apt" / digest(*lines)
+        self.architecture = architecture
+        other = [architecture] if architecture != "amd64" else []
+        self.root = cache_root() / "apt" / digest(*lines, *other)
         self.updated = False
 
     def options(self):
@@ -80,7 +82,9 @@ class PrivateApt:
             "Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled": "false",
             "Acquire::Retries": "2",
             "APT::Update::Error-Mode": "any",
-            "APT::Architecture": "amd64",
+            "APT::Architecture": self.architecture,
+            # Else apt would ask dpkg, and look for this machine's own besides.
+            "APT::Architectures": self.architecture,
         }
         if os.geteuid() == 0:
             settings["APT::Sandbox::User"] = "root"
@@ -145,7 +149,7 @@ def require_apt():
         raise Unavailable("this is not a Debian system (no apt-get and dpkg)")
 
 
-def apt_offering(pattern, *source_lists):
+def apt_offering(pattern, *source_lists, architecture="amd64"):
     """The first of several source lists that offers a matching package.
 
     Returns (apt, the matching names).
@@ -155,7 +159,7 @@ def apt_offering(pattern, *source_lists):
     for lines in source_lists:
         if not lines:
             continue
-        apt = PrivateApt(lines)
+        apt = PrivateApt(lines, architecture)
         with apt.lock():
             say("looking for a package in " +
                 ", ".join(line.split()[-1] for line in lines))

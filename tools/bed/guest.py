@@ -19,6 +19,7 @@ import subprocess
 import tempfile
 import time
 
+from bed.busybox import busybox
 from bed.common import (BUILD, Trouble, Unavailable, MOST_CPUS,
                         cache_root, guest_cpus, kill_group, say)
 from bed.complaints import COMPLAINTS, complaints
@@ -119,22 +120,14 @@ def initramfs(files):
     return gzip.compress(archive, 1)
 
 
-def busybox():
-    path = shutil.which("busybox", path=os.environ.get("PATH", "") + ":/bin:/usr/bin")
-    if not path:
-        raise Unavailable("busybox is not installed; run tools/setup")
-    content = Path(path).read_bytes()
-    if b"ld-linux" in content[:4096]:
-        raise Unavailable(f"{path} is not statically linked; install busybox-static")
-    return content
-
-
-def guest_files(command, modules, extra, line, word, leave):
+def guest_files(machine, command, modules, extra, word):
     init = INIT
-    for mark, text in (("@LINE@", line), ("@WORD@", word), ("@LEAVE@", leave),
+    for mark, text in (("@LINE@", machine.line), ("@WORD@", word),
+                       ("@LEAVE@", machine.leave),
                        ("@MODULES@", " ".join(modules.get("load", [])))):
         init = init.replace(mark, text)
-    files = {"init": (init.encode(), 0o755), "bin/busybox": (busybox(), 0o755),
+    files = {"init": (init.encode(), 0o755),
+             "bin/busybox": (busybox(machine.processor), 0o755),
              "root/.command": (command.encode() + b"\n", 0o644)}
     for name, content in modules.get("files", {}).items():
         files[f"lib/modules/{name}"] = (content, 0o644)
@@ -145,11 +138,16 @@ def guest_files(command, modules, extra, line, word, leave):
 
 # Machines: how a kernel is started
 
+EMULATION = "tcg,thread=multi"
+
+
 class UserModeMachine:
     """A user-mode Linux process."""
 
     line = "/dev/ttyS0"
     leave = "poweroff -f"
+    processor = None		# this machine's own
+    memory = 512		# in MB; and more for each CPU
 
     def __init__(self, kernel):
         self.kernel = kernel
@@ -158,7 +156,7 @@ class UserModeMachine:
         if cpus > MOST_CPUS:
             raise Trouble(f"the user-mode kernel takes at most {MOST_CPUS} CPUs")
         return [self.kernel.image, "seccomp=on", f"ncpus={cpus}",
-                f"mem={512 + 16 * cpus}M", f"initrd={initrd}",
+                f"mem={self.memory + 16 * cpus}M", f"initrd={initrd}",
                 f"uml_dir={folder}/", "con=null", "con0=null,fd:1",
                 "ssl=null", f"ssl0=null,fd:{output}", "panic=-1", *append]
 
@@ -168,22 +166,48 @@ class QemuMachine:
 
     line = "/dev/ttyS1"
     leave = "reboot -f"
+    processor = "x86_64"
+    console = "ttyS0"
+    words = ("tsc=reliable",)	# for the kernel
+    hardware = ("-cpu", "max")
+    second_line = ("-serial", "chardev:output")
 
     def __init__(self, kernel, accelerator=None):
         self.kernel = kernel
         self.accelerator = accelerator
 
     def command(self, folder, initrd, cpus, append, output):
-        if not shutil.which("qemu-system-x86_64"):
-            raise Unavailable("qemu-system-x86_64 is not installed; run tools/setup")
+        program = f"qemu-system-{self.processor}"
+        if not shutil.which(program):
+            raise Unavailable(f"{program} is not installed; run tools/setup")
         accelerator = self.accelerator or best_accelerator(self.kernel)
-        arguments = " ".join(["console=ttyS0", "panic=-1", "tsc=reliable", *append])
-        return ["qemu-system-x86_64", "-accel", accelerator, "-cpu", "max",
+        arguments = " ".join([f"console={self.console}", "panic=-1", *self.words, *append])
+        return [program, "-accel", accelerator, *self.hardware,
                 "-smp", str(cpus), "-m", "1024", "-nodefaults", "-nographic",
                 "-no-reboot", "-serial", "stdio",
                 "-chardev", f"file,id=output,path=/dev/fd/{output}",
-                "-serial", "chardev:output", "-kernel", self.kernel.image,
+                *self.second_line, "-kernel", self.kernel.image,
                 "-initrd", initrd, "-append", arguments]
+
+
+class ArmMachine(QemuMachine):
+    """An emulated machine with arm64 processors of some kind.
+
+    They have atomic instructions from ARMv8.1 on; older ones, as the Cortex-A53,
+    put atomics together of exclusive loads and stores. The kernel asks them.
+    """
+
+    line = "/dev/hvc0"
+    leave = "poweroff -f"
+    processor = "aarch64"
+    console = "ttyAMA0"
+    words = ()
+    second_line = ("-device", "virtio-serial-device",
+                   "-device", "virtconsole,chardev=output")
+
+    def __init__(self, kernel, cpu="max"):
+        super().__init__(kernel, EMULATION)
+        self.hardware = ("-machine", "virt,gic-version=3", "-cpu", cpu)
 
 
 class CountingMachine(QemuMachine):
@@ -205,9 +229,6 @@ class CountingMachine(QemuMachine):
         quiet = ["cryptomgr.notests", *append]
         return [*super().command(folder, initrd, cpus, quiet, output),
                 "-icount", "shift=0,sleep=off"]
-
-
-EMULATION = "tcg,thread=multi"
 
 
 def best_accelerator(kernel):
@@ -313,7 +334,7 @@ def run_guest(machine, command, cpus=None, timeout=DEFAULT_TIMEOUT, append=(),
     with tempfile.TemporaryDirectory(prefix="nbqlock-") as folder:
         initrd = Path(folder) / "initramfs"
         initrd.write_bytes(initramfs(guest_files(
-            command, modules or {}, extra, machine.line, word, machine.leave)))
+            machine, command, modules or {}, extra, word)))
         hung, off = boot(machine, folder, initrd, cpus, list(append), log,
                          stream, timeout, silence)
     outcome = Outcome()
