@@ -5,6 +5,9 @@ The kernel tree is not touched: a shadow of it, folders of links with the
 project beside them as nbq/, is what kunit.py works in. Shadow and objects
 are kept; the project's objects are made anew each time, because the next run
 may be another clone's.
+
+For kernels that are also loaded with the modules there is another way: the suites
+are a module, too, loaded in a guest, and kunit.py reads the kernel's log only.
 """
 
 import json
@@ -17,9 +20,10 @@ from bed.common import (BUILD, PROJECT, Trouble, cache_root,
                         compiler_identity, cores, digest, guest_cpus, locked, run_logged,
                         say, tail)
 from bed.complaints import complaints
-from bed.guest import excerpt
+from bed.guest import excerpt, run_guest
+from bed.guest_cli import LOADED
 from bed.kernels import require_um_host
-from bed.modules import refresh_copy
+from bed.modules import build_suites, refresh_copy
 from bed.source import get_source
 
 SUITES = ("nbq_clh", "nbq_mcs", "nbq_swap",
@@ -181,14 +185,19 @@ def read_cases(group, prefix=""):
 
 def judge(status, report, test_log, log, filtered):
     """Decide from the exit status, the report and the kernel's log."""
-    problems = []
-    cases = []
     if not test_log.exists():
-        return Result(cases, [f"kunit.py built no kernel (status {status}); log: {log}"],
+        return Result([], [f"kunit.py built no kernel (status {status}); log: {log}"],
                       tail(log, 60))
     kernel_log = test_log.read_text(errors="replace")
     kept = log.with_name(f"{log.stem}-kernel.log")
     kept.write_text(kernel_log)
+    return judge_log(status, report, kernel_log, kept, log, filtered)
+
+
+def judge_log(status, report, kernel_log, kept, log, filtered=False):
+    """The same; kept is where the kernel's log is, log what kunit.py has said."""
+    problems = []
+    cases = []
     try:
         cases = read_cases(json.loads(report.read_text()))
     except (OSError, ValueError, KeyError) as error:
@@ -206,3 +215,42 @@ def judge(status, report, test_log, log, filtered):
     if complained or not cases:
         detail += excerpt(kernel_log)
     return Result(cases, problems, "\n".join(detail))
+
+
+# In a guest
+
+# The kernel's own KUnit has reported on no suite before, when it came up.
+BEGIN = "nbqlock: the suites begin"
+SUITES_SCRIPT = f"""
+echo "{BEGIN}" >/dev/kmsg
+insmod /lib/modules/nbqlock_kunit.ko
+"""
+
+
+def run_suites_in_guest(machine, cpus=CPUS, timeout=BUILD_TIMEOUT, clean=None, **options):
+    """Load the suites in a guest, judge. Returns a Result.
+
+    clean: takes the guest's outcome, and leaves what is to be judged.
+    options: for run_guest().
+    """
+    kernel = machine.kernel
+    modules = {"files": build_suites(kernel), "load": LOADED}
+    log = BUILD / "log" / f"kunit-{kernel.bed}.log"
+    report = log.with_suffix(".json")
+    for old in (log, report):
+        old.unlink(missing_ok=True)
+    outcome = run_guest(machine, SUITES_SCRIPT, cpus=cpus, modules=modules,
+                        timeout=timeout, quiet=True, **options)
+    if clean:
+        clean(outcome)
+    said = log.with_suffix(".ktap")
+    said.write_text(outcome.log.partition(BEGIN)[2])
+    kunit_py = kernel.source / KUNIT_FOLDER / "kunit.py"
+    status = run_logged([sys.executable, kunit_py, "parse", f"--json={report}", said], log,
+                        "reading the suites' report", check=False,
+                        env={"PYTHONDONTWRITEBYTECODE": "1"})
+    result = judge_log(status, report, outcome.log, outcome.log_path, log)
+    if outcome.problem or outcome.status:
+        result.problems.append(outcome.problem or
+                               f"loading the suites ended with status {outcome.status}")
+    return result

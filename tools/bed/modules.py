@@ -15,6 +15,7 @@ SOURCES = ("Kbuild", "nbqlock", "kunit", "Documentation/example", "tools/planted
 SOURCE_SUFFIXES = {".c", ".h", ".S"}
 SOURCE_NAMES = {"Kbuild", "Kconfig", "Makefile", ".kunitconfig"}
 MODULES = ("nbqlock/nbqlock.ko", "nbqlock/stress/nbqlock_stress.ko")
+SUITES = "kunit/nbqlock_kunit.ko"
 # Users of nbqlock that are built apart: {folder: its module}.
 EXAMPLE = "Documentation/example"
 PLANTED = "tools/planted"
@@ -71,19 +72,30 @@ def make_user(kernel, copy, folder, log, *options):
 
 def build_modules(kernel, *users):
     """Build the modules, and these users, for a kernel: {file name: content}."""
-    copy = BUILD / kernel.bed
-    log = BUILD / "log" / f"modules-{kernel.bed}.log"
-    wanted = [*MODULES, *(USERS[user] for user in users)]
-    with locked(BUILD / f"{kernel.bed}.lock", copy):
+    return built(kernel, kernel.bed, users)
+
+
+def build_suites(kernel):
+    """The KUnit suites, and the modules with what only they need: {name: content}."""
+    return built(kernel, f"{kernel.bed}-suites", (), [SUITES],
+                 "CONFIG_NBQLOCK_KUNIT_TEST=m")
+
+
+def built(kernel, name, users=(), more=(), *options):
+    """Build in a copy of this name, with more than the modules: {name: content}."""
+    copy = BUILD / name
+    log = BUILD / "log" / f"modules-{name}.log"
+    wanted = [*MODULES, *more, *(USERS[user] for user in users)]
+    with locked(BUILD / f"{name}.lock", copy):
         refresh_copy(copy, kernel.identity)
         log.unlink(missing_ok=True)
-        make_modules(kernel, copy, log)
+        make_modules(kernel, copy, log, *options)
         for user in users:
             make_user(kernel, copy, user, log)
-        for name in wanted:
-            if not (copy / name).exists():
-                raise Trouble(f"the build made no {name}; log: {log}")
-        return {Path(name).name: (copy / name).read_bytes() for name in wanted}
+        for module in wanted:
+            if not (copy / module).exists():
+                raise Trouble(f"the build made no {module}; log: {log}")
+        return {Path(module).name: (copy / module).read_bytes() for module in wanted}
 
 
 def checked_build(kernel, *options):
