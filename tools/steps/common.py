@@ -3,10 +3,11 @@
 
 import functools
 
+from bed import kernels
 from bed.common import Trouble
 from bed.guest import UserModeMachine, log_excerpt, run_guest
 from bed.guest_cli import loaded
-from bed.kernels import REAL_TIME, debian_kernel, user_mode_kernel
+from bed.kernels import REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
 from steps.kernel_table import Bed
 
 STRESS_FOLDER = "/sys/kernel/debug/nbqlock_stress"
@@ -41,11 +42,15 @@ def once(function):
 
 guest_kernel = once(user_mode_kernel)
 stock_kernel = once(debian_kernel)
+from_source = once(built_kernel)
 
 USER_MODE = Bed("user-mode", guest_kernel)
 DEBIAN_6_12 = Bed("Debian 6.12", lambda: stock_kernel("6.12"))
 DEBIAN_RT = Bed("Debian 6.12 rt", lambda: stock_kernel("6.12", REAL_TIME))
 DEBIAN_6_1 = Bed("Debian 6.1", lambda: stock_kernel("6.1"))
+DEBUG = Bed("user-mode, all detectors", lambda: from_source(kernels.DEBUG))
+KCSAN = Bed("x86-64, KCSAN", lambda: from_source(kernels.KCSAN))
+ARM64 = Bed("arm64", lambda: from_source(kernels.ARM64))
 
 
 @once

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels built from source with detectors, or for another processor.
+
+In each, the KUnit suites are loaded as a module, and ours are stressed as a person
+would do it. What a detector has seen is a complaint in the kernel's log.
+"""
+
+import re
+
+from bed.common import Unavailable, guest_cpus
+from bed.disturbed import ALL_INTERRUPTS, INTERRUPTS, in_contexts, interrupted, moved
+from bed.guest import (LEAK_SCAN, ArmMachine, QemuMachine, UserModeMachine, log_excerpt,
+                       run_guest)
+from bed.guest_cli import loaded
+from bed.kunit import SUITES, run_suites_in_guest
+from bed.races import foreign_races, without_foreign_races
+from bed.shapes import stock_runs
+from bed.stress import OURS, LockType, run_stress
+from steps.common import (ARM64, DEBUG, KCSAN, Case, clean_guest, guest_report)
+from steps.kernel_table import On, runs_on
+from steps.survival import disturbed_case, stress_case, stress_runs
+
+UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
+CPUS = max(2, guest_cpus())
+
+
+def require_boot(machine):
+    """A kernel that does not come up without the modules cannot be had."""
+    outcome = run_guest(machine, "true", cpus=CPUS, quiet=True)
+    if outcome.status or outcome.problem:
+        raise Unavailable(f"Linux {machine.kernel.version} does not boot as "
+                          f"\"{machine.kernel.bed}\": {outcome.problem}\n{log_excerpt(outcome)}")
+
+
+def suite_cases(name, result):
+    """A case for each suite, and one for the run as a whole."""
+    for suite in SUITES:
+        cases = [case for case in result.cases if case.name.startswith(f"{suite}.")]
+        bad = [f"{case.status} {case.name}" for case in cases
+               if case.status not in ("PASS", "SKIP")]
+        passed = sum(case.status == "PASS" for case in cases)
+        yield Case(f"{name}: {suite}, {passed} cases passed", passed and not bad,
+                   "\n".join(bad) or "the suite did not run")
+    yield Case(f"{name}: the suites, {result.count('PASS')} cases; the kernel log is clean",
+               result.passed, "\n".join([*result.problems, result.detail]))
+
+
+def contended(cpus, interrupts, interval_ns):
+    """(run, its case for a step of this name) of all that is done to a lock of ours."""
+    def stressed(floor):
+        return lambda name, run: stress_case(cpus, run, floor, name)
+
+    def figures(*wanted):
+        return lambda name, run: disturbed_case(name, run, wanted)
+
+    # First, since settings stay.
+    for run, floor in stress_runs(cpus, [LockType(f"{lock}: ours") for lock in OURS]):
+        yield run, stressed(floor)
+    for run in stock_runs(OURS):
+        yield run, figures("acquisitions")
+    for lock in OURS:
+        yield (interrupted(lock, cpus, interval_ns, 400, interrupts),
+               figures(*in_contexts(interrupts)))
+    yield moved(cpus), figures("shuffles", "thread_min")
+
+
+def stress_cases(name, machine, plans, cpus, after=UNLOAD, clean=None):
+    """Make all runs in a guest: their cases, that it unloads, and that it is clean.
+
+    clean: takes the outcome, and leaves what is to be judged. Returns the outcome.
+    """
+    outcome = run_stress(machine, [run for run, _ in plans], cpus, loaded(machine.kernel),
+                         after=after, quiet=True)
+    if clean:
+        clean(outcome)
+    for run, case in plans:
+        yield case(name, run)
+    yield Case(f"{name}: unload", "@unloaded" in outcome.output, guest_report(outcome))
+    yield clean_guest(name, outcome)
+    return outcome
+
+
+# LEAK_SCAN tells the kernel's log; a kernel without kmemleak would not say so.
+TELL_LEAKS = LEAK_SCAN + """
+echo "@leaks %s"
+cat $leaks && echo @known
+"""
+FIGURES = f"""
+{TELL_LEAKS % "loaded"}
+echo @lock_stat
+cat /proc/lock_stat
+echo @end
+{UNLOAD}
+{TELL_LEAKS % "unloaded"}
+"""
+
+
+def section(output, mark, end):
+    """What stands between two lines of the output; None if they are not there."""
+    found = re.search(rf"^@{mark}\n(.*?)^@{end}$", output, re.MULTILINE | re.DOTALL)
+    return found[1] if found else None
+
+
+def leak_case(name, output, when):
+    leaks = section(output, f"leaks {when}", "known")
+    return Case(f"{name}: no memory is lost with the modules {when}", leaks == "",
+                "kmemleak was not asked" if leaks is None else leaks)
+
+
+def lock_stat_case(name, table):
+    """The case that the kernel has counted who waited for a lock."""
+    return Case(f"{name}: /proc/lock_stat can be read",
+                "class name" in (table or ""), table or "it is not there")
+
+
+@runs_on(DEBUG, "kunit")
+def debug():
+    """KASAN, lockdep, kmemleak and others: the suites and ours under load"""
+    machine = UserModeMachine(DEBUG.find())
+    require_boot(machine)
+    yield from suite_cases("debug", run_suites_in_guest(machine))
+    yield On(DEBUG, "stress")
+    plans = list(contended(CPUS, INTERRUPTS, 200000))
+    outcome = yield from stress_cases("debug", machine, plans, CPUS, FIGURES)
+    for when in ("loaded", "unloaded"):
+        yield leak_case("debug", outcome.output, when)
+    yield lock_stat_case("debug", section(outcome.output, "lock_stat", "end"))
+
+
+LINE = "[    1.5] " + 66 * "="
+RACE = f"""{LINE}
+[    1.6] BUG: KCSAN: data-race in %s / tick
+[    1.6]
+[    1.6] write to 0xffff8880 of 8 bytes by task 95 on cpu 1:
+[    1.6]  %s
+[    1.6]  kthread+0x1b3/0x540
+[    1.6]
+[    1.6] read to 0xffff8880 of 8 bytes by interrupt on cpu 0:
+[    1.6]  tick+0x10/0x20
+[    1.6]
+[    1.6] Reported by Kernel Concurrency Sanitizer on:
+[    1.6] CPU: 0 UID: 0 PID: 95 Comm: insmod Tainted: G           O
+{LINE}
+"""
+
+
+def filter_case():
+    """The case that races are passed over in which no code of ours has a part."""
+    ours = RACE % ("join", "join+0x10/0x20 [nbqlock]")
+    foreign = RACE % ("update", "update+0x10/0x20")
+    cut_short = foreign.partition("kthread")[0]
+    log = "".join((foreign, ours, foreign, cut_short))
+    found = [report["where"] for report in foreign_races(log)]
+    return Case("kcsan: races are passed over in which no code of ours has a part",
+                found == 2 * ["data-race in update / tick"], f"passed over: {found}\n{log}")
+
+
+@runs_on(KCSAN, "kunit")
+def kcsan():
+    """data races on x86-64: the suites and ours under load, NMIs as well"""
+    machine = QemuMachine(KCSAN.find())
+    require_boot(machine)
+    yield filter_case()
+    yield from suite_cases("kcsan", run_suites_in_guest(machine, clean=without_foreign_races))
+    yield On(KCSAN, "stress")
+    plans = list(contended(CPUS, ALL_INTERRUPTS, 1000000))
+    yield from stress_cases("kcsan", machine, plans, CPUS, clean=without_foreign_races)
+
+
+# Newer processors have instructions for atomics, older ones exclusive loads and stores.
+PROCESSORS = (("LSE", "max"), ("LL/SC", "cortex-a53"))
+
+
+@runs_on(ARM64, "kunit")
+def arm64():
+    """another processor, and both of its ways to be atomic"""
+    kernel = ARM64.find()
+    for how, cpu in PROCESSORS:
+        machine = ArmMachine(kernel, cpu)
+        require_boot(machine)
+        name = f"arm64, {how}"
+        yield On(ARM64, f"kunit, {how}")
+        yield from suite_cases(name, run_suites_in_guest(machine))
+        yield On(ARM64, f"stress, {how}")
+        plans = list(contended(CPUS, INTERRUPTS, 1000000))
+        yield from stress_cases(name, machine, plans, CPUS)
