@@ -42,3 +42,26 @@ def complaints(log):
     """The lines of a kernel log in which the kernel complains."""
     return [line for line in log.splitlines()
             if COMPLAINTS.search(line)]
+
+
+# What kernels complain of before they have a first process, and so before they load a
+# module: (what, the report).
+KNOWN = (
+    # By kmemleak, RCU has a part in freeing memory; too early for a CPU that starts.
+    ("user-mode Linux frees memory on a CPU that is not online yet", re.compile(
+        r"^[^\n]*WARNING: suspicious RCU usage\n(?:[^\n]*\n){1,3}?"
+        r"[^\n]*Callback enqueued on offline CPU!!\n(?:[^\n]*\n){1,40}?"
+        r"[^\n]*os_start_secondary\+[^\n]*\n(?:[^\n]*>\] \? [^\n]*\n)*",
+        re.MULTILINE)),
+)
+FIRST_PROCESS = "Run /init as init process"
+
+
+def without_known(log):
+    """A kernel log without known complaints of its start. Returns (log, what they were)."""
+    start, mark, rest = log.partition(FIRST_PROCESS)
+    whats = []
+    for what, report in KNOWN:
+        start, times = report.subn("", start)
+        whats += [what] * bool(times)
+    return start + mark + rest, whats

@@ -22,7 +22,7 @@ import time
 from bed.busybox import busybox
 from bed.common import (BUILD, Trouble, Unavailable, MOST_CPUS,
                         cache_root, guest_cpus, kill_group, say)
-from bed.complaints import COMPLAINTS, complaints
+from bed.complaints import COMPLAINTS, complaints, without_known
 
 HUNG = 124			# exit status: killed at the time limit
 DIED = 125			# exit status: panicked, or never came up
@@ -339,9 +339,11 @@ def run_guest(machine, command, cpus=None, timeout=DEFAULT_TIMEOUT, append=(),
                          stream, timeout, silence)
     outcome = Outcome()
     outcome.log_path = log
-    outcome.log = log.read_text(errors="replace")
+    outcome.log, known = without_known(log.read_text(errors="replace"))
     outcome.output = b"".join(stream.output).decode(errors="replace")
     judge(outcome, stream, hung, off)
+    for complaint in known:
+        say(f"  passed over in the kernel log: {complaint}")
     if outcome.problem and not quiet:
         say(outcome.problem)
     return outcome

@@ -32,6 +32,7 @@ SUITES = ("nbq_clh", "nbq_mcs", "nbq_swap",
           "nbq_pool", "nbq_deadline", "nbq_events",
           "nbq_stress_histogram", "nbq_stress_statistics")
 BUILD_TIMEOUT = 3600
+SLOW_TIMEOUT = 2400		# for a guest that is emulated or checks each access
 RUN_TIMEOUT = 300		# kunit.py's own limit for the boot and the suites
 CPUS = max(4, guest_cpus())
 KUNIT_FOLDER = "tools/testing/kunit"
@@ -221,13 +222,14 @@ def judge_log(status, report, kernel_log, kept, log, filtered=False):
 
 # The kernel's own KUnit has reported on no suite before, when it came up.
 BEGIN = "nbqlock: the suites begin"
+ENABLED = ("kunit.enable=1", "kunit.autorun=1")
 SUITES_SCRIPT = f"""
 echo "{BEGIN}" >/dev/kmsg
 insmod /lib/modules/nbqlock_kunit.ko
 """
 
 
-def run_suites_in_guest(machine, cpus=CPUS, timeout=BUILD_TIMEOUT, clean=None, **options):
+def run_suites_in_guest(machine, cpus=CPUS, timeout=SLOW_TIMEOUT, clean=None, **options):
     """Load the suites in a guest, judge. Returns a Result.
 
     clean: takes the guest's outcome, and leaves what is to be judged.
@@ -240,7 +242,7 @@ def run_suites_in_guest(machine, cpus=CPUS, timeout=BUILD_TIMEOUT, clean=None, *
     for old in (log, report):
         old.unlink(missing_ok=True)
     outcome = run_guest(machine, SUITES_SCRIPT, cpus=cpus, modules=modules,
-                        timeout=timeout, quiet=True, **options)
+                        timeout=timeout, quiet=True, append=ENABLED, **options)
     if clean:
         clean(outcome)
     said = log.with_suffix(".ktap")

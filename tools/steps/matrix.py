@@ -22,11 +22,13 @@ from steps.survival import disturbed_case, stress_case, stress_runs
 
 UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
 CPUS = max(2, guest_cpus())
+# Emulated or checked at each access, a guest is many times as slow on a busy machine.
+TIMEOUT = 1200
 
 
 def require_boot(machine):
     """A kernel that does not come up without the modules cannot be had."""
-    outcome = run_guest(machine, "true", cpus=CPUS, quiet=True)
+    outcome = run_guest(machine, "true", cpus=CPUS, quiet=True, timeout=TIMEOUT)
     if outcome.status or outcome.problem:
         raise Unavailable(f"Linux {machine.kernel.version} does not boot as "
                           f"\"{machine.kernel.bed}\": {outcome.problem}\n{log_excerpt(outcome)}")
@@ -70,7 +72,7 @@ def stress_cases(name, machine, plans, cpus, after=UNLOAD, clean=None):
     clean: takes the outcome, and leaves what is to be judged. Returns the outcome.
     """
     outcome = run_stress(machine, [run for run, _ in plans], cpus, loaded(machine.kernel),
-                         after=after, quiet=True)
+                         after=after, quiet=True, timeout=TIMEOUT)
     if clean:
         clean(outcome)
     for run, case in plans:
