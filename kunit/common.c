@@ -4,6 +4,7 @@
  * lock and queue nodes to move by hand, a turn for others before any step of
  * leaving and releasing, and exact counts of what happened.
  */
+#include <linux/bug.h>
 #include <linux/cpumask.h>
 #include <linux/log2.h>
 #include <linux/module.h>
@@ -372,7 +373,8 @@ void nbq_read_events(struct nbq_events *events)
 		const struct nbq_event *event = &nbq_event_list[i];
 		u64 value = 0;
 
-		nbq_event_read(event->name, &value);
+		if (WARN_ON(nbq_event_read(event->name, &value)))
+			continue;
 		*nbq_counter(events, event) = value;
 	}
 }

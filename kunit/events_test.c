@@ -164,13 +164,13 @@ static void high_water_after_a_reset_is_what_is_in_use(struct kunit *test)
 	preempt_disable();
 	nbq_events_reset();
 	nbq_clh_lock(bench->lock);
-	nbq_event_read("pool_high_water", &one);
+	KUNIT_EXPECT_EQ(test, nbq_event_read("pool_high_water", &one), 0);
 	nbq_clh_lock(&second);
 	nbq_clh_lock(&third);
 	nbq_clh_unlock(&third);
 	nbq_clh_unlock(&second);
 	nbq_clh_unlock(bench->lock);
-	nbq_event_read("pool_high_water", &three);
+	KUNIT_EXPECT_EQ(test, nbq_event_read("pool_high_water", &three), 0);
 	preempt_enable();
 	KUNIT_EXPECT_EQ(test, one, 1);
 	KUNIT_EXPECT_EQ(test, three, 3);

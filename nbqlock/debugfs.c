@@ -124,8 +124,7 @@ static u64 event_total(const char *name)
 {
 	u64 value = 0;
 
-	nbq_event_read(name, &value);
-	return value;
+	return nbq_event_read(name, &value) ? 0 : value;
 }
 
 /**

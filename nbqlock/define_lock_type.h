@@ -21,9 +21,16 @@
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/instruction_pointer.h>
+#include <linux/kconfig.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
 #include <linux/smp.h>
+
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+#define dep_map_of(lock)		(&(lock)->dep_map)
+#else
+#define dep_map_of(lock)		NULL
+#endif
 
 #define nbq_X_join			__PASTE(NBQ_TYPE, _join)
 #define nbq_X_hand_over			__PASTE(NBQ_TYPE, _hand_over)
@@ -36,16 +43,6 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
 	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
 }
 EXPORT_SYMBOL_GPL(nbq_X_init_key);
-
-/* What lockdep calls the lock. */
-static struct lockdep_map *dep_map_of(struct nbq_X *lock)
-{
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
-	return &lock->dep_map;
-#else
-	return NULL;
-#endif
-}
 
 /* What every verb that acquires has in common. Preemption is off. */
 static int acquire(struct nbq_X *lock, struct nbq_wait *wait)
@@ -65,65 +62,132 @@ static int acquire(struct nbq_X *lock, struct nbq_wait *wait)
 	return 0;
 }
 
-/* An acquisition that may fail: preemption and lockdep as if it had not been. */
-static int acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,
-			      unsigned long ip)
+/*
+ * Is lockdep told of this attempt as of one that waits? Not if it has no patience
+ * at all; and not in an NMI, if its patience ends: see "Lockdep" in
+ * Documentation/nbqlock.rst. An absolute deadline that has passed counts as
+ * patience: whether it has would cost a look at the clock.
+ */
+static bool is_wait(const struct nbq_deadline *deadline)
 {
+	if (!IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC) || nbq_deadline_is_none(deadline))
+		return false;
+	return deadline->at == KTIME_MAX || !in_nmi();
+}
+
+/*
+ * An acquisition that may fail: preemption and lockdep as if it had not been. One
+ * that waits is made known before it does, as by the kernel's own locks, or what
+ * can only end by the patience would never be seen.
+ */
+static int acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,
+			      unsigned int subclass,
+			      struct lockdep_map *nest_lock, unsigned long ip)
+{
+	struct lockdep_map *waits = is_wait(&deadline) ? dep_map_of(lock) : NULL;
 	struct nbq_wait wait;
 	int ret;
 
-	nbq_wait_prepare(&wait, deadline, NULL, ip);
+	nbq_wait_prepare(&wait, deadline, waits, ip);
 	preempt_disable();
+	if (waits)
+		spin_acquire_nest(waits, subclass, 0, nest_lock, ip);
 	ret = acquire(lock, &wait);
-	if (ret)
+	if (ret) {
+		if (waits)
+			spin_release(waits, ip);
 		preempt_enable();
-	else
-		spin_acquire(&lock->dep_map, 0, 1, ip);
+	} else if (waits) {
+		lock_acquired(waits, ip);
+	} else {
+		spin_acquire_nest(dep_map_of(lock), subclass, 1, nest_lock, ip);
+	}
 	return ret;
+}
+
+/* An acquisition that cannot fail. */
+static void acquire_for_ever(struct nbq_X *lock, unsigned int subclass,
+			     struct lockdep_map *nest_lock, unsigned long ip)
+{
+	struct nbq_wait wait;
+
+	nbq_wait_prepare(&wait, nbq_deadline_at(KTIME_MAX), dep_map_of(lock), ip);
+	preempt_disable();
+	spin_acquire_nest(dep_map_of(lock), subclass, 0, nest_lock, ip);
+	/* Nothing but a deadlock ends that; others in it may time out. */
+	while (unlikely(acquire(lock, &wait)))
+		WARN_ONCE(true, "nbqlock: waiting for %p is a deadlock\n", lock);
+	lock_acquired(dep_map_of(lock), ip);
 }
 
 int nbq_X_lock_timeout(struct nbq_X *lock, ktime_t patience)
 {
-	return acquire_or_give_up(lock, nbq_deadline_after(patience), _RET_IP_);
+	return acquire_or_give_up(lock, nbq_deadline_after(patience), 0, NULL,
+				  _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(nbq_X_lock_timeout);
 
 int nbq_X_lock_until(struct nbq_X *lock, ktime_t deadline)
 {
-	return acquire_or_give_up(lock, nbq_deadline_at(deadline), _RET_IP_);
+	return acquire_or_give_up(lock, nbq_deadline_at(deadline), 0, NULL,
+				  _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(nbq_X_lock_until);
 
 bool nbq_X_trylock(struct nbq_X *lock)
 {
-	return !acquire_or_give_up(lock, nbq_deadline_at(KTIME_MIN), _RET_IP_);
+	return !acquire_or_give_up(lock, nbq_deadline_at(KTIME_MIN), 0, NULL,
+				   _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(nbq_X_trylock);
 
-void nbq_X_lock(struct nbq_X *lock)
+void nbq_X_lock(struct nbq_X *lock) __acquires(lock)
 {
-	struct nbq_wait wait;
-
-	preempt_disable();
-	spin_acquire(&lock->dep_map, 0, 0, _RET_IP_);
-	nbq_wait_prepare(&wait, nbq_deadline_at(KTIME_MAX), dep_map_of(lock), _RET_IP_);
-	/* Nothing but a deadlock can end that; others may, if they time out. */
-	while (unlikely(acquire(lock, &wait)))
-		WARN_ONCE(true, "nbqlock: waiting for %p is a deadlock\n", lock);
+	acquire_for_ever(lock, 0, NULL, _RET_IP_);
+	__acquire(lock);
 }
 EXPORT_SYMBOL_GPL(nbq_X_lock);
 
-void nbq_X_unlock(struct nbq_X *lock)
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+int __nbq_X_lock_timeout_nested(struct nbq_X *lock, ktime_t patience,
+				unsigned int subclass,
+				struct lockdep_map *nest_lock)
+{
+	return acquire_or_give_up(lock, nbq_deadline_after(patience), subclass,
+				  nest_lock, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(__nbq_X_lock_timeout_nested);
+
+int __nbq_X_lock_until_nested(struct nbq_X *lock, ktime_t deadline,
+			      unsigned int subclass,
+			      struct lockdep_map *nest_lock)
+{
+	return acquire_or_give_up(lock, nbq_deadline_at(deadline), subclass,
+				  nest_lock, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(__nbq_X_lock_until_nested);
+
+void __nbq_X_lock_nested(struct nbq_X *lock, unsigned int subclass,
+			 struct lockdep_map *nest_lock) __acquires(lock)
+{
+	acquire_for_ever(lock, subclass, nest_lock, _RET_IP_);
+	__acquire(lock);
+}
+EXPORT_SYMBOL_GPL(__nbq_X_lock_nested);
+#endif
+
+void nbq_X_unlock(struct nbq_X *lock) __releases(lock)
 {
 	struct nbq_node *node = nbq_step(READ_ONCE(lock->holder));
 
+	__release(lock);
 	if (WARN_ONCE(!node, "nbqlock: unlock of %p, which nobody holds\n", lock))
 		return;
 	if (WARN_ONCE(node->pool->cpu != raw_smp_processor_id(),
 		      "nbqlock: unlock of %p, which CPU %u holds\n",
 		      lock, node->pool->cpu))
 		return;
-	spin_release(&lock->dep_map, _RET_IP_);
+	spin_release(dep_map_of(lock), _RET_IP_);
 	nbq_X_hand_over(lock, node);
 	preempt_enable();
 }

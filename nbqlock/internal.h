@@ -15,6 +15,8 @@
 
 #include "deadline.h"
 #include "events.h"
+/* See there: here the verbs are defined, not used. */
+#define NBQ_DEFINES_VERBS
 #include "nbqlock.h"
 #include "wait.h"
 

@@ -38,10 +38,22 @@
 #define nbq_X_trylock_bh		__PASTE(NBQ_TYPE, _trylock_bh)
 #define nbq_X_lock_bh			__PASTE(NBQ_TYPE, _lock_bh)
 #define nbq_X_unlock_bh			__PASTE(NBQ_TYPE, _unlock_bh)
+#define nbq_X_lock_timeout_nested	__PASTE(NBQ_TYPE, _lock_timeout_nested)
+#define nbq_X_lock_until_nested		__PASTE(NBQ_TYPE, _lock_until_nested)
+#define nbq_X_lock_nested		__PASTE(NBQ_TYPE, _lock_nested)
+#define __nbq_X_lock_timeout_nested	__PASTE(__, nbq_X_lock_timeout_nested)
+#define __nbq_X_lock_until_nested	__PASTE(__, nbq_X_lock_until_nested)
+#define __nbq_X_lock_nested		__PASTE(__, nbq_X_lock_nested)
 #define __nbq_X_lock_timeout_irqsave	__PASTE(__, __PASTE(NBQ_TYPE, _lock_timeout_irqsave))
 #define __nbq_X_lock_until_irqsave	__PASTE(__, __PASTE(NBQ_TYPE, _lock_until_irqsave))
 #define __nbq_X_trylock_irqsave		__PASTE(__, __PASTE(NBQ_TYPE, _trylock_irqsave))
 #define __nbq_X_lock_irqsave		__PASTE(__, __PASTE(NBQ_TYPE, _lock_irqsave))
+#define __nbq_X_lock_timeout_irqsave_nested				\
+	__PASTE(__, __PASTE(NBQ_TYPE, _lock_timeout_irqsave_nested))
+#define __nbq_X_lock_until_irqsave_nested				\
+	__PASTE(__, __PASTE(NBQ_TYPE, _lock_until_irqsave_nested))
+#define __nbq_X_lock_irqsave_nested					\
+	__PASTE(__, __PASTE(NBQ_TYPE, _lock_irqsave_nested))
 
 #endif
 
@@ -55,7 +67,7 @@
  * DEFINE_NBQ_CLH() and nbq_clh_init(), and so on for the other types, make it
  * known to lockdep.
  */
-struct nbq_X {
+context_lock_struct(nbq_X) {
 	struct nbq_node *tail;
 	struct nbq_node *holder;
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
@@ -89,7 +101,8 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
  * * -ENOMEM	- the patience is over and no queue node could be had in it:
  *		  see the parameters pool_nodes and pool_nodes_max
  */
-int __must_check nbq_X_lock_timeout(struct nbq_X *lock, ktime_t patience);
+int __must_check nbq_X_lock_timeout(struct nbq_X *lock, ktime_t patience)
+	__nbq_cond_acquires(0, lock);
 
 /**
  * nbq_X_lock_until() - Acquire, or give up at a time.
@@ -106,7 +119,8 @@ int __must_check nbq_X_lock_timeout(struct nbq_X *lock, ktime_t patience);
  * * -ETIMEDOUT	- the deadline has passed
  * * -ENOMEM	- the deadline has passed and no queue node could be had
  */
-int __must_check nbq_X_lock_until(struct nbq_X *lock, ktime_t deadline);
+int __must_check nbq_X_lock_until(struct nbq_X *lock, ktime_t deadline)
+	__nbq_cond_acquires(0, lock);
 
 /**
  * nbq_X_trylock() - Acquire if that needs no waiting.
@@ -119,7 +133,8 @@ int __must_check nbq_X_lock_until(struct nbq_X *lock, ktime_t deadline);
  * Return: true if the lock is held now; false if somebody holds it or waits
  * for it, or if no queue node was free.
  */
-bool __must_check nbq_X_trylock(struct nbq_X *lock);
+bool __must_check nbq_X_trylock(struct nbq_X *lock)
+	__nbq_cond_acquires(true, lock);
 
 /**
  * nbq_X_lock() - Acquire, however long it takes.
@@ -128,7 +143,7 @@ bool __must_check nbq_X_trylock(struct nbq_X *lock);
  * Context: Any in which the holder can make progress. Returns with preemption
  * off.
  */
-void nbq_X_lock(struct nbq_X *lock);
+void nbq_X_lock(struct nbq_X *lock) __acquires(lock);
 
 /**
  * nbq_X_unlock() - Release, to the next in the queue if there is one.
@@ -139,7 +154,7 @@ void nbq_X_lock(struct nbq_X *lock);
  *
  * Context: The holder's. Turns preemption back on.
  */
-void nbq_X_unlock(struct nbq_X *lock);
+void nbq_X_unlock(struct nbq_X *lock) __releases(lock);
 
 /**
  * nbq_X_is_locked() - Does somebody hold the lock?
@@ -175,7 +190,135 @@ bool nbq_X_is_contended(const struct nbq_X *lock);
  * * -EBUSY	- somebody holds the lock or waits for it: warned (once),
  *		  nothing was touched
  */
-int nbq_X_destroy(struct nbq_X *lock);
+int __must_check nbq_X_destroy(struct nbq_X *lock);
+
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+/**
+ * __nbq_X_lock_timeout_nested() - nbq_X_lock_timeout(), with what lockdep is told.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ * @subclass: of the lock's class
+ * @nest_lock: a lock that is held and orders those of this class; or NULL
+ *
+ * Use nbq_X_lock_timeout_nested() or nbq_X_lock_timeout_nest_lock().
+ *
+ * Context: as nbq_X_lock_timeout().
+ * Return: as nbq_X_lock_timeout().
+ */
+int __must_check
+__nbq_X_lock_timeout_nested(struct nbq_X *lock, ktime_t patience,
+			    unsigned int subclass,
+			    struct lockdep_map *nest_lock)
+	__nbq_cond_acquires(0, lock);
+
+/**
+ * __nbq_X_lock_until_nested() - nbq_X_lock_until(), with what lockdep is told.
+ * @lock: the lock
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns
+ * @subclass: of the lock's class
+ * @nest_lock: a lock that is held and orders those of this class; or NULL
+ *
+ * Use nbq_X_lock_until_nested() or nbq_X_lock_until_nest_lock().
+ *
+ * Context: as nbq_X_lock_until().
+ * Return: as nbq_X_lock_until().
+ */
+int __must_check
+__nbq_X_lock_until_nested(struct nbq_X *lock, ktime_t deadline,
+			  unsigned int subclass, struct lockdep_map *nest_lock)
+	__nbq_cond_acquires(0, lock);
+
+/**
+ * __nbq_X_lock_nested() - nbq_X_lock(), with what lockdep is told.
+ * @lock: the lock
+ * @subclass: of the lock's class
+ * @nest_lock: a lock that is held and orders those of this class; or NULL
+ *
+ * Use nbq_X_lock_nested() or nbq_X_lock_nest_lock().
+ *
+ * Context: as nbq_X_lock().
+ */
+void __nbq_X_lock_nested(struct nbq_X *lock, unsigned int subclass,
+			 struct lockdep_map *nest_lock) __acquires(lock);
+#endif
+
+/* Where lockdep is not there, there is nothing to tell it. */
+#ifndef CONFIG_DEBUG_LOCK_ALLOC
+static inline int __must_check
+__nbq_X_lock_timeout_nested(struct nbq_X *lock, ktime_t patience,
+			    unsigned int subclass,
+			    struct lockdep_map *nest_lock)
+	__nbq_cond_acquires(0, lock)
+{
+	return nbq_X_lock_timeout(lock, patience);
+}
+
+static inline int __must_check
+__nbq_X_lock_until_nested(struct nbq_X *lock, ktime_t deadline,
+			  unsigned int subclass, struct lockdep_map *nest_lock)
+	__nbq_cond_acquires(0, lock)
+{
+	return nbq_X_lock_until(lock, deadline);
+}
+
+static inline void
+__nbq_X_lock_nested(struct nbq_X *lock, unsigned int subclass,
+		    struct lockdep_map *nest_lock) __acquires(lock)
+{
+	nbq_X_lock(lock);
+}
+#endif
+
+/*
+ * For a context that holds a lock of the same lockdep class already: one that
+ * was made at the same place.
+ */
+
+/**
+ * nbq_X_lock_timeout_nested() - nbq_X_lock_timeout() inside a lock of the same class.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ * @subclass: for lockdep: %SINGLE_DEPTH_NESTING, or another number less than
+ *	%MAX_LOCKDEP_SUBCLASSES that says which place the lock has in the order
+ *
+ * Context: as nbq_X_lock_timeout().
+ * Return: as nbq_X_lock_timeout().
+ */
+static inline int __must_check
+nbq_X_lock_timeout_nested(struct nbq_X *lock, ktime_t patience,
+			  unsigned int subclass) __nbq_cond_acquires(0, lock)
+{
+	return __nbq_X_lock_timeout_nested(lock, patience, subclass, NULL);
+}
+
+/**
+ * nbq_X_lock_until_nested() - nbq_X_lock_until() inside a lock of the same class.
+ * @lock: the lock
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns
+ * @subclass: as for nbq_X_lock_timeout_nested()
+ *
+ * Context: as nbq_X_lock_until().
+ * Return: as nbq_X_lock_until().
+ */
+static inline int __must_check
+nbq_X_lock_until_nested(struct nbq_X *lock, ktime_t deadline,
+			unsigned int subclass) __nbq_cond_acquires(0, lock)
+{
+	return __nbq_X_lock_until_nested(lock, deadline, subclass, NULL);
+}
+
+/**
+ * nbq_X_lock_nested() - nbq_X_lock() inside a lock of the same class.
+ * @lock: the lock
+ * @subclass: as for nbq_X_lock_timeout_nested()
+ *
+ * Context: as nbq_X_lock().
+ */
+static inline void nbq_X_lock_nested(struct nbq_X *lock, unsigned int subclass)
+	__acquires(lock)
+{
+	__nbq_X_lock_nested(lock, subclass, NULL);
+}
 
 /*
  * The same verbs with interrupts or bottom halves off, from before the wait
@@ -192,6 +335,7 @@ int nbq_X_destroy(struct nbq_X *lock);
  */
 static inline int __must_check
 nbq_X_lock_timeout_irq(struct nbq_X *lock, ktime_t patience)
+	__nbq_cond_acquires(0, lock)
 {
 	int ret;
 
@@ -212,6 +356,7 @@ nbq_X_lock_timeout_irq(struct nbq_X *lock, ktime_t patience)
  */
 static inline int __must_check
 nbq_X_lock_until_irq(struct nbq_X *lock, ktime_t deadline)
+	__nbq_cond_acquires(0, lock)
 {
 	int ret;
 
@@ -230,6 +375,7 @@ nbq_X_lock_until_irq(struct nbq_X *lock, ktime_t deadline)
  * Return: as nbq_X_trylock().
  */
 static inline bool __must_check nbq_X_trylock_irq(struct nbq_X *lock)
+	__nbq_cond_acquires(true, lock)
 {
 	bool ret;
 
@@ -247,6 +393,7 @@ static inline bool __must_check nbq_X_trylock_irq(struct nbq_X *lock)
  * Context: Interrupts on. Returns with them off.
  */
 static inline void nbq_X_lock_irq(struct nbq_X *lock)
+	__acquires(lock)
 {
 	local_irq_disable();
 	nbq_X_lock(lock);
@@ -262,11 +409,37 @@ static inline void nbq_X_lock_irq(struct nbq_X *lock)
  * Context: as nbq_X_unlock(), interrupts off. Returns with them on.
  */
 static inline void nbq_X_unlock_irq(struct nbq_X *lock)
+	__releases(lock)
 {
 	preempt_disable();
 	nbq_X_unlock(lock);
 	local_irq_enable();
 	preempt_enable();
+}
+
+/**
+ * __nbq_X_lock_timeout_irqsave_nested() - as nbq_X_lock_timeout_irqsave_nested(), with a pointer.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ * @flags: where to keep the interrupt state
+ * @subclass: as for nbq_X_lock_timeout_nested()
+ *
+ * Context: Any. Returns with interrupts off if the lock was acquired.
+ * Return: as nbq_X_lock_timeout().
+ */
+static inline int __must_check
+__nbq_X_lock_timeout_irqsave_nested(struct nbq_X *lock, ktime_t patience,
+				    unsigned long *flags,
+				    unsigned int subclass)
+	__nbq_cond_acquires(0, lock)
+{
+	int ret;
+
+	local_irq_save(*flags);
+	ret = nbq_X_lock_timeout_nested(lock, patience, subclass);
+	if (ret)
+		local_irq_restore(*flags);
+	return ret;
 }
 
 /**
@@ -281,11 +454,31 @@ static inline void nbq_X_unlock_irq(struct nbq_X *lock)
 static inline int __must_check
 __nbq_X_lock_timeout_irqsave(struct nbq_X *lock, ktime_t patience,
 			     unsigned long *flags)
+	__nbq_cond_acquires(0, lock)
+{
+	return __nbq_X_lock_timeout_irqsave_nested(lock, patience, flags, 0);
+}
+
+/**
+ * __nbq_X_lock_until_irqsave_nested() - as nbq_X_lock_until_irqsave_nested(), with a pointer.
+ * @lock: the lock
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns
+ * @flags: where to keep the interrupt state
+ * @subclass: as for nbq_X_lock_timeout_nested()
+ *
+ * Context: Any. Returns with interrupts off if the lock was acquired.
+ * Return: as nbq_X_lock_until().
+ */
+static inline int __must_check
+__nbq_X_lock_until_irqsave_nested(struct nbq_X *lock, ktime_t deadline,
+				  unsigned long *flags,
+				  unsigned int subclass)
+	__nbq_cond_acquires(0, lock)
 {
 	int ret;
 
 	local_irq_save(*flags);
-	ret = nbq_X_lock_timeout(lock, patience);
+	ret = nbq_X_lock_until_nested(lock, deadline, subclass);
 	if (ret)
 		local_irq_restore(*flags);
 	return ret;
@@ -303,14 +496,9 @@ __nbq_X_lock_timeout_irqsave(struct nbq_X *lock, ktime_t patience,
 static inline int __must_check
 __nbq_X_lock_until_irqsave(struct nbq_X *lock, ktime_t deadline,
 			   unsigned long *flags)
+	__nbq_cond_acquires(0, lock)
 {
-	int ret;
-
-	local_irq_save(*flags);
-	ret = nbq_X_lock_until(lock, deadline);
-	if (ret)
-		local_irq_restore(*flags);
-	return ret;
+	return __nbq_X_lock_until_irqsave_nested(lock, deadline, flags, 0);
 }
 
 /**
@@ -323,6 +511,7 @@ __nbq_X_lock_until_irqsave(struct nbq_X *lock, ktime_t deadline,
  */
 static inline bool __must_check
 __nbq_X_trylock_irqsave(struct nbq_X *lock, unsigned long *flags)
+	__nbq_cond_acquires(true, lock)
 {
 	bool ret;
 
@@ -334,6 +523,22 @@ __nbq_X_trylock_irqsave(struct nbq_X *lock, unsigned long *flags)
 }
 
 /**
+ * __nbq_X_lock_irqsave_nested() - as nbq_X_lock_irqsave_nested(), with a pointer.
+ * @lock: the lock
+ * @flags: where to keep the interrupt state
+ * @subclass: as for nbq_X_lock_timeout_nested()
+ *
+ * Context: Any. Returns with interrupts off.
+ */
+static inline void
+__nbq_X_lock_irqsave_nested(struct nbq_X *lock, unsigned long *flags,
+			    unsigned int subclass) __acquires(lock)
+{
+	local_irq_save(*flags);
+	nbq_X_lock_nested(lock, subclass);
+}
+
+/**
  * __nbq_X_lock_irqsave() - nbq_X_lock_irqsave() takes @flags by name.
  * @lock: the lock
  * @flags: where to keep the interrupt state
@@ -342,9 +547,9 @@ __nbq_X_trylock_irqsave(struct nbq_X *lock, unsigned long *flags)
  */
 static inline void __nbq_X_lock_irqsave(struct nbq_X *lock,
 					unsigned long *flags)
+	__acquires(lock)
 {
-	local_irq_save(*flags);
-	nbq_X_lock(lock);
+	__nbq_X_lock_irqsave_nested(lock, flags, 0);
 }
 
 /**
@@ -358,6 +563,7 @@ static inline void __nbq_X_lock_irqsave(struct nbq_X *lock,
  */
 static inline void nbq_X_unlock_irqrestore(struct nbq_X *lock,
 					   unsigned long flags)
+	__releases(lock)
 {
 	preempt_disable();
 	nbq_X_unlock(lock);
@@ -376,6 +582,7 @@ static inline void nbq_X_unlock_irqrestore(struct nbq_X *lock,
  */
 static inline int __must_check
 nbq_X_lock_timeout_bh(struct nbq_X *lock, ktime_t patience)
+	__nbq_cond_acquires(0, lock)
 {
 	int ret;
 
@@ -397,6 +604,7 @@ nbq_X_lock_timeout_bh(struct nbq_X *lock, ktime_t patience)
  */
 static inline int __must_check
 nbq_X_lock_until_bh(struct nbq_X *lock, ktime_t deadline)
+	__nbq_cond_acquires(0, lock)
 {
 	int ret;
 
@@ -416,6 +624,7 @@ nbq_X_lock_until_bh(struct nbq_X *lock, ktime_t deadline)
  * Return: as nbq_X_trylock().
  */
 static inline bool __must_check nbq_X_trylock_bh(struct nbq_X *lock)
+	__nbq_cond_acquires(true, lock)
 {
 	bool ret;
 
@@ -433,6 +642,7 @@ static inline bool __must_check nbq_X_trylock_bh(struct nbq_X *lock)
  * Context: Task or softirq. Returns with bottom halves off.
  */
 static inline void nbq_X_lock_bh(struct nbq_X *lock)
+	__acquires(lock)
 {
 	local_bh_disable();
 	nbq_X_lock(lock);
@@ -445,6 +655,7 @@ static inline void nbq_X_lock_bh(struct nbq_X *lock)
  * Context: as nbq_X_unlock(), bottom halves off. Returns with them on.
  */
 static inline void nbq_X_unlock_bh(struct nbq_X *lock)
+	__releases(lock)
 {
 	nbq_X_unlock(lock);
 	local_bh_enable();

@@ -23,8 +23,12 @@
  *	holder must do on the CPU that acquired.
  *	Every verb works in task, softirq, hardirq and NMI context. A lock
  *	that an interrupt handler takes must be taken with that interrupt
- *	masked elsewhere, as any spinlock; or the handler's patience must be
- *	finite: behind the holder that it interrupted it can only time out.
+ *	masked elsewhere, as any spinlock. With a finite patience a handler
+ *	comes back all the same: behind the holder that it interrupted it gets
+ *	-EDEADLK or -ETIMEDOUT. Lockdep reports that as the mistake that it
+ *	is, unless lockdep_set_notrack_class() says that it is meant.
+ *	An NMI cannot be masked: it takes such a lock with finite patience,
+ *	and lockdep has nothing against it.
  *	Patience and deadlines are in ns of CLOCK_MONOTONIC. Patience counts
  *	from the moment at which there is something to wait for.
  */
@@ -33,6 +37,7 @@
 
 #include <linux/bottom_half.h>
 #include <linux/compiler.h>
+#include <linux/errno.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
@@ -40,6 +45,31 @@
 #include <linux/types.h>
 
 struct nbq_node;
+
+/*
+ * Kernels with clang's context analysis have this, and a form of
+ * __cond_acquires() that says which value means success. Older kernels have
+ * neither; there, sparse must be shown the branch that has the lock.
+ */
+#ifdef context_lock_struct
+#define __nbq_cond_acquires(ret, lock)	__cond_acquires(ret, lock)
+#else
+#define context_lock_struct(name, ...)	struct __VA_ARGS__ name
+#define __nbq_cond_acquires(ret, lock)
+#endif
+
+#ifdef __CHECKER__
+/* Stands for what a verb does. There is no such function. */
+int __nbq_fails(const void *lock);
+
+#define __nbq_0_acquires(lock, ret)					\
+	(__nbq_fails(lock) ? -ETIMEDOUT : ({ __acquire(lock); 0; }))
+#define __nbq_true_acquires(lock, ret)					\
+	(__nbq_fails(lock) ? false : ({ __acquire(lock); true; }))
+#else
+#define __nbq_0_acquires(lock, ret)	(ret)
+#define __nbq_true_acquires(lock, ret)	(ret)
+#endif
 
 #define NBQ_TYPE	nbq_clh
 #include "lock_type.h"
@@ -61,13 +91,22 @@ struct nbq_node;
 		.wait_type_inner = LD_WAIT_SPIN,			\
 	},								\
 }
+
+#define __nbq_dep_map(lock)	(&(lock)->dep_map)
 #else
 #define __NBQ_INIT(lockname)	{ }
+
+#define __nbq_dep_map(lock)	((void)(lock), (struct lockdep_map *)NULL)
 #endif
 
 /*
  * What macros must do is here, for each type: static locks, a lockdep class for
- * each place that makes a lock, interrupt states that are passed by name.
+ * each place that makes a lock, interrupt states that are passed by name, and
+ * locks of any type that order those of one class.
+ *
+ * nbq_X_lock_nest_lock(lock, nest_lock) is for a context that takes many locks of
+ * one class, in any order, which is free of deadlock because whoever does it
+ * holds nest_lock.
  */
 
 /**
@@ -99,13 +138,37 @@ do {									\
 
 /* See __nbq_X_lock_timeout_irqsave() and so on. */
 #define nbq_clh_lock_timeout_irqsave(lock, patience, flags)		\
-	__nbq_clh_lock_timeout_irqsave(lock, patience, &(flags))
+	__nbq_0_acquires(lock,						\
+		__nbq_clh_lock_timeout_irqsave(lock, patience, &(flags)))
 #define nbq_clh_lock_until_irqsave(lock, deadline, flags)		\
-	__nbq_clh_lock_until_irqsave(lock, deadline, &(flags))
+	__nbq_0_acquires(lock,						\
+		__nbq_clh_lock_until_irqsave(lock, deadline, &(flags)))
 #define nbq_clh_trylock_irqsave(lock, flags)				\
-	__nbq_clh_trylock_irqsave(lock, &(flags))
+	__nbq_true_acquires(lock, __nbq_clh_trylock_irqsave(lock, &(flags)))
 #define nbq_clh_lock_irqsave(lock, flags)				\
 	__nbq_clh_lock_irqsave(lock, &(flags))
+#define nbq_clh_lock_timeout_irqsave_nested(lock, patience, flags, subclass) \
+	__nbq_0_acquires(lock,						\
+		__nbq_clh_lock_timeout_irqsave_nested(lock, patience, &(flags), \
+							   subclass))
+#define nbq_clh_lock_until_irqsave_nested(lock, deadline, flags, subclass) \
+	__nbq_0_acquires(lock,						\
+		__nbq_clh_lock_until_irqsave_nested(lock, deadline, &(flags), \
+							   subclass))
+#define nbq_clh_lock_irqsave_nested(lock, flags, subclass)		\
+	__nbq_clh_lock_irqsave_nested(lock, &(flags), subclass)
+
+/* See __nbq_X_lock_timeout_nested() and so on. */
+#define nbq_clh_lock_timeout_nest_lock(lock, patience, nest_lock)	\
+	__nbq_0_acquires(lock,						\
+		__nbq_clh_lock_timeout_nested(lock, patience, 0,	\
+					__nbq_dep_map(nest_lock)))
+#define nbq_clh_lock_until_nest_lock(lock, deadline, nest_lock)		\
+	__nbq_0_acquires(lock,						\
+		__nbq_clh_lock_until_nested(lock, deadline, 0,		\
+					__nbq_dep_map(nest_lock)))
+#define nbq_clh_lock_nest_lock(lock, nest_lock)				\
+	__nbq_clh_lock_nested(lock, 0, __nbq_dep_map(nest_lock))
 
 /**
  * NBQ_MCS_INIT() - Initialiser of a static MCS-NB lock, or of one in a struct.
@@ -136,13 +199,37 @@ do {									\
 
 /* See __nbq_X_lock_timeout_irqsave() and so on. */
 #define nbq_mcs_lock_timeout_irqsave(lock, patience, flags)		\
-	__nbq_mcs_lock_timeout_irqsave(lock, patience, &(flags))
+	__nbq_0_acquires(lock,						\
+		__nbq_mcs_lock_timeout_irqsave(lock, patience, &(flags)))
 #define nbq_mcs_lock_until_irqsave(lock, deadline, flags)		\
-	__nbq_mcs_lock_until_irqsave(lock, deadline, &(flags))
+	__nbq_0_acquires(lock,						\
+		__nbq_mcs_lock_until_irqsave(lock, deadline, &(flags)))
 #define nbq_mcs_trylock_irqsave(lock, flags)				\
-	__nbq_mcs_trylock_irqsave(lock, &(flags))
+	__nbq_true_acquires(lock, __nbq_mcs_trylock_irqsave(lock, &(flags)))
 #define nbq_mcs_lock_irqsave(lock, flags)				\
 	__nbq_mcs_lock_irqsave(lock, &(flags))
+#define nbq_mcs_lock_timeout_irqsave_nested(lock, patience, flags, subclass) \
+	__nbq_0_acquires(lock,						\
+		__nbq_mcs_lock_timeout_irqsave_nested(lock, patience, &(flags), \
+							   subclass))
+#define nbq_mcs_lock_until_irqsave_nested(lock, deadline, flags, subclass) \
+	__nbq_0_acquires(lock,						\
+		__nbq_mcs_lock_until_irqsave_nested(lock, deadline, &(flags), \
+							   subclass))
+#define nbq_mcs_lock_irqsave_nested(lock, flags, subclass)		\
+	__nbq_mcs_lock_irqsave_nested(lock, &(flags), subclass)
+
+/* See __nbq_X_lock_timeout_nested() and so on. */
+#define nbq_mcs_lock_timeout_nest_lock(lock, patience, nest_lock)	\
+	__nbq_0_acquires(lock,						\
+		__nbq_mcs_lock_timeout_nested(lock, patience, 0,	\
+					__nbq_dep_map(nest_lock)))
+#define nbq_mcs_lock_until_nest_lock(lock, deadline, nest_lock)		\
+	__nbq_0_acquires(lock,						\
+		__nbq_mcs_lock_until_nested(lock, deadline, 0,		\
+					__nbq_dep_map(nest_lock)))
+#define nbq_mcs_lock_nest_lock(lock, nest_lock)				\
+	__nbq_mcs_lock_nested(lock, 0, __nbq_dep_map(nest_lock))
 
 /**
  * NBQ_SWAP_INIT() - Initialiser of a static swap-only lock, or of one in a struct.
@@ -173,24 +260,52 @@ do {									\
 
 /* See __nbq_X_lock_timeout_irqsave() and so on. */
 #define nbq_swap_lock_timeout_irqsave(lock, patience, flags)		\
-	__nbq_swap_lock_timeout_irqsave(lock, patience, &(flags))
+	__nbq_0_acquires(lock,						\
+		__nbq_swap_lock_timeout_irqsave(lock, patience, &(flags)))
 #define nbq_swap_lock_until_irqsave(lock, deadline, flags)		\
-	__nbq_swap_lock_until_irqsave(lock, deadline, &(flags))
+	__nbq_0_acquires(lock,						\
+		__nbq_swap_lock_until_irqsave(lock, deadline, &(flags)))
 #define nbq_swap_trylock_irqsave(lock, flags)				\
-	__nbq_swap_trylock_irqsave(lock, &(flags))
+	__nbq_true_acquires(lock, __nbq_swap_trylock_irqsave(lock, &(flags)))
 #define nbq_swap_lock_irqsave(lock, flags)				\
 	__nbq_swap_lock_irqsave(lock, &(flags))
+#define nbq_swap_lock_timeout_irqsave_nested(lock, patience, flags, subclass) \
+	__nbq_0_acquires(lock,						\
+		__nbq_swap_lock_timeout_irqsave_nested(lock, patience, &(flags), \
+							   subclass))
+#define nbq_swap_lock_until_irqsave_nested(lock, deadline, flags, subclass) \
+	__nbq_0_acquires(lock,						\
+		__nbq_swap_lock_until_irqsave_nested(lock, deadline, &(flags), \
+							   subclass))
+#define nbq_swap_lock_irqsave_nested(lock, flags, subclass)		\
+	__nbq_swap_lock_irqsave_nested(lock, &(flags), subclass)
+
+/* See __nbq_X_lock_timeout_nested() and so on. */
+#define nbq_swap_lock_timeout_nest_lock(lock, patience, nest_lock)	\
+	__nbq_0_acquires(lock,						\
+		__nbq_swap_lock_timeout_nested(lock, patience, 0,	\
+					__nbq_dep_map(nest_lock)))
+#define nbq_swap_lock_until_nest_lock(lock, deadline, nest_lock)	\
+	__nbq_0_acquires(lock,						\
+		__nbq_swap_lock_until_nested(lock, deadline, 0,		\
+					__nbq_dep_map(nest_lock)))
+#define nbq_swap_lock_nest_lock(lock, nest_lock)			\
+	__nbq_swap_lock_nested(lock, 0, __nbq_dep_map(nest_lock))
 
 /*
  * The counted events of all locks together, as under debugfs nbqlock/, for
  * modules that measure.
  */
-int nbq_event_read(const char *name, u64 *value);
+int __must_check nbq_event_read(const char *name, u64 *value);
 void nbq_events_reset(void);
 
 /* Attempts are counted by the leavers that they stepped over, up to this. */
 #define NBQ_WALK_MAX	64
 
 void nbq_walks_read(u64 counts[NBQ_WALK_MAX + 1]);
+
+#ifdef __CHECKER__
+#include "for_sparse.h"
+#endif
 
 #endif

@@ -11,6 +11,12 @@
 #define noinline		__attribute__((__noinline__))
 #define __must_check		__attribute__((__warn_unused_result__))
 
+/* Nobody here checks that who acquires also releases. */
+#define __acquires(lock)
+#define __releases(lock)
+#define __acquire(lock)		((void)0)
+#define __release(lock)		((void)0)
+
 #define ___PASTE(a, b)		a##b
 #define __PASTE(a, b)		___PASTE(a, b)
 

@@ -4,10 +4,13 @@
 #define SHIM_LINUX_LOCKDEP_H
 
 struct lock_class_key { };
+struct lockdep_map { };
 
 #define lockdep_init_map_wait(map, name, key, subclass, type) \
 	do { (void)(name); (void)(key); } while (0)
-#define spin_acquire(map, subclass, trylock, ip)	do { } while (0)
-#define spin_release(map, ip)				do { } while (0)
+#define spin_acquire_nest(map, subclass, trylock, nest, ip)	do { } while (0)
+#define spin_release(map, ip)					do { } while (0)
+#define lock_contended(map, ip)					do { } while (0)
+#define lock_acquired(map, ip)					do { } while (0)
 
 #endif
