@@ -103,7 +103,7 @@ static bool open_slot(struct contender *contender)
 	union stress_lock *lock = &contender->claims[0].target->lock;
 	struct slot *slot = slot_of(contender);
 	bool intact = is_poisoned(lock);
-	int ret = run->knobs.lock->init(lock, 0);
+	int ret = stress_lock_init(run, lock, 0);
 
 	if (ret)
 		poison(lock);

@@ -116,6 +116,8 @@ enum stress_patience {
  * @init: make an unlocked lock; 0 or a negative errno. @place: in the chain,
  *	less than %STRESS_CHAIN_MAX: a contender may hold locks of different
  *	places together, which lockdep must know
+ * @excuse: the run is wrong on purpose: lockdep must not report this lock, which
+ *	was made just now; NULL: lockdep knows nothing of it, or of nothing wrong
  * @enter: get a contender ready for a lock, before any of them runs; 0 or a
  *	negative errno; may be NULL
  * @lock: 0: held, preemption off; -ETIMEDOUT: the patience is over; -ENOMEM:
@@ -141,6 +143,7 @@ struct stress_ops {
 	bool free_after_unlock;
 	enum stress_context highest;
 	int (*init)(union stress_lock *lock, unsigned int place);
+	void (*excuse)(union stress_lock *lock);
 	int (*enter)(union stress_lock *lock, struct stress_waiter *me);
 	int (*lock)(union stress_lock *lock, struct stress_waiter *me,
 		    ktime_t patience);

@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -185,6 +186,36 @@ static void destroy_locks(struct stress_run *run)
 	}
 }
 
+/*
+ * Will the locks be taken in an order, or in contexts, in which only a timeout
+ * keeps them from a deadlock? (Not by an NMI, of which that is expected.)
+ */
+static bool is_wrong_on_purpose(const struct stress_knobs *knobs)
+{
+	if (knobs->chain > 1 && knobs->chain_order == CHAIN_RANDOM)
+		return true;
+	return knobs->contexts & ~(BIT(CONTEXT_TASK) | BIT(CONTEXT_NMI));
+}
+
+/**
+ * stress_lock_init() - Make a lock under test.
+ * @run: what it belongs to
+ * @lock: memory for it
+ * @place: its place in the chain
+ *
+ * Return: 0 or a negative errno.
+ */
+int stress_lock_init(const struct stress_run *run, union stress_lock *lock,
+		     unsigned int place)
+{
+	const struct stress_ops *ops = run->knobs.lock;
+	int ret = ops->init(lock, place);
+
+	if (!ret && ops->excuse && is_wrong_on_purpose(&run->knobs))
+		ops->excuse(lock);
+	return ret;
+}
+
 /* Make the locks under test; those to be freed are made as they are needed. */
 static int create_locks(struct stress_run *run)
 {
@@ -198,7 +229,7 @@ static int create_locks(struct stress_run *run)
 		return 0;
 	}
 	for (i = 0; i < knobs->chain; i++) {
-		ret = knobs->lock->init(&run->targets[i].lock, i);
+		ret = stress_lock_init(run, &run->targets[i].lock, i);
 		if (ret) {
 			pr_err("lock: %s could not be made (%d)\n",
 			       knobs->lock->name, ret);

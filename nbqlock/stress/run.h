@@ -226,6 +226,8 @@ struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
 				    unsigned int contenders);
 struct contender *stress_contender_alloc(struct stress_run *run,
 					 unsigned int index, unsigned int cpu);
+int stress_lock_init(const struct stress_run *run, union stress_lock *lock,
+		     unsigned int place);
 u64 stress_run_pause_ns(const struct stress_run *run);
 void stress_contender_init(struct contender *contender, int numa_node);
 void stress_contender_turn(struct contender *contender);
