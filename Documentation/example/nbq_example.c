@@ -3,15 +3,18 @@
  * A user of nbqlock: one timed acquisition that fails and one that succeeds.
  *
  * While the loading task holds a lock, another CPU is asked (in its interrupt
- * context) to acquire it within 50 us; after the unlock it is asked again.
+ * context) to acquire it within 50 us; after the unlock it is asked again. An
+ * interrupt takes the lock, so the task holds it with interrupts off.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/init.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/printk.h>
+#include <linux/processor.h>
 #include <linux/smp.h>
 
 #include <nbqlock/nbqlock.h>
@@ -23,17 +26,34 @@ static DEFINE_NBQ_CLH(example_lock);
 struct attempt {
 	int ret;
 	s64 ns;
+	bool done;
 };
 
 static void try_within_patience(void *arg)
 {
 	struct attempt *attempt = arg;
 	ktime_t start = ktime_get();
+	int ret;
 
-	attempt->ret = nbq_clh_lock_timeout(&example_lock, PATIENCE_NS);
-	attempt->ns = ktime_to_ns(ktime_sub(ktime_get(), start));
-	if (!attempt->ret)
+	ret = nbq_clh_lock_timeout(&example_lock, PATIENCE_NS);
+	if (!ret)
 		nbq_clh_unlock(&example_lock);
+	attempt->ret = ret;
+	attempt->ns = ktime_to_ns(ktime_sub(ktime_get(), start));
+	/* RELEASE, pairs with ask(): what is above is to be read. */
+	smp_store_release(&attempt->done, true);
+}
+
+/* With interrupts off, nobody may wait for a call but by looking. */
+static void ask(unsigned int cpu, struct attempt *attempt)
+{
+	static call_single_data_t call;
+
+	INIT_CSD(&call, try_within_patience, attempt);
+	smp_call_function_single_async(cpu, &call);
+	/* ACQUIRE, pairs with try_within_patience(). */
+	while (!smp_load_acquire(&attempt->done))
+		cpu_relax();
 }
 
 static void report(const char *state, unsigned int cpu, struct attempt *attempt)
@@ -51,19 +71,20 @@ static void report(const char *state, unsigned int cpu, struct attempt *attempt)
 
 static int __init example_init(void)
 {
-	struct attempt while_held, while_free;
+	struct attempt while_held = {}, while_free = {};
 	unsigned int cpu;
 
-	nbq_clh_lock(&example_lock);
-	/* On a machine with one CPU that CPU interrupts itself. */
+	nbq_clh_lock_irq(&example_lock);
 	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
-	if (cpu >= nr_cpu_ids)
-		cpu = smp_processor_id();
-	smp_call_function_single(cpu, try_within_patience, &while_held, true);
-	nbq_clh_unlock(&example_lock);
+	if (cpu < nr_cpu_ids)
+		ask(cpu, &while_held);
+	nbq_clh_unlock_irq(&example_lock);
 
+	if (!while_held.done) {
+		pr_info("there is no other CPU to ask\n");
+		return 0;
+	}
 	smp_call_function_single(cpu, try_within_patience, &while_free, true);
-
 	report("held", cpu, &while_held);
 	report("free", cpu, &while_free);
 	return 0;
