@@ -18,6 +18,14 @@
 #define nbq_X_lock_until_irqsave	__PASTE(NBQ_TYPE, _lock_until_irqsave)
 #define nbq_X_trylock_irqsave		__PASTE(NBQ_TYPE, _trylock_irqsave)
 #define nbq_X_lock_irqsave		__PASTE(NBQ_TYPE, _lock_irqsave)
+#define nbq_X_lock_timeout_irqsave_nested				\
+	__PASTE(NBQ_TYPE, _lock_timeout_irqsave_nested)
+#define nbq_X_lock_until_irqsave_nested					\
+	__PASTE(NBQ_TYPE, _lock_until_irqsave_nested)
+#define nbq_X_lock_irqsave_nested	__PASTE(NBQ_TYPE, _lock_irqsave_nested)
+#define nbq_X_lock_timeout_nest_lock	__PASTE(NBQ_TYPE, _lock_timeout_nest_lock)
+#define nbq_X_lock_until_nest_lock	__PASTE(NBQ_TYPE, _lock_until_nest_lock)
+#define nbq_X_lock_nest_lock		__PASTE(NBQ_TYPE, _lock_nest_lock)
 #define nbq_X_row			__PASTE(NBQ_TYPE, _row)
 #define nbq_X_bench_init		__PASTE(NBQ_TYPE, _bench_init)
 
@@ -119,8 +127,52 @@ static int take_bh(const struct nbq_verb *verb, struct nbq_X *lock)
 	return 0;
 }
 
+static int take_nested(const struct nbq_verb *verb, struct nbq_X *lock)
+{
+	if (verb->how == TIMEOUT)
+		return nbq_X_lock_timeout_nested(lock, verb->time,
+						 SINGLE_DEPTH_NESTING);
+	if (verb->how == UNTIL)
+		return nbq_X_lock_until_nested(lock, verb->time,
+					       SINGLE_DEPTH_NESTING);
+	nbq_X_lock_nested(lock, SINGLE_DEPTH_NESTING);
+	return 0;
+}
+
+static int take_irqsave_nested(const struct nbq_verb *verb, struct nbq_X *lock,
+			       unsigned long *flags)
+{
+	if (verb->how == TIMEOUT)
+		return nbq_X_lock_timeout_irqsave_nested(lock, verb->time,
+							 *flags,
+							 SINGLE_DEPTH_NESTING);
+	if (verb->how == UNTIL)
+		return nbq_X_lock_until_irqsave_nested(lock, verb->time, *flags,
+						       SINGLE_DEPTH_NESTING);
+	nbq_X_lock_irqsave_nested(lock, *flags, SINGLE_DEPTH_NESTING);
+	return 0;
+}
+
+static int take_nest_lock(const struct nbq_verb *verb, struct nbq_X *lock)
+{
+	if (verb->how == TIMEOUT)
+		return nbq_X_lock_timeout_nest_lock(lock, verb->time,
+						    &nbq_nest_lock);
+	if (verb->how == UNTIL)
+		return nbq_X_lock_until_nest_lock(lock, verb->time,
+						  &nbq_nest_lock);
+	nbq_X_lock_nest_lock(lock, &nbq_nest_lock);
+	return 0;
+}
+
 static int take(const struct nbq_verb *verb, void *lock, unsigned long *flags)
 {
+	if (verb->form == NESTED)
+		return take_nested(verb, lock);
+	if (verb->form == IRQSAVE_NESTED)
+		return take_irqsave_nested(verb, lock, flags);
+	if (verb->form == NEST_LOCK)
+		return take_nest_lock(verb, lock);
 	if (verb->form == IRQ)
 		return take_irq(verb, lock);
 	if (verb->form == IRQSAVE)
@@ -136,7 +188,7 @@ static void drop(const struct nbq_verb *verb, void *lock, unsigned long flags)
 
 	if (verb->form == IRQ)
 		nbq_X_unlock_irq(x);
-	else if (verb->form == IRQSAVE)
+	else if (verb->form == IRQSAVE || verb->form == IRQSAVE_NESTED)
 		nbq_X_unlock_irqrestore(x, flags);
 	else if (verb->form == BH)
 		nbq_X_unlock_bh(x);
@@ -187,6 +239,54 @@ static struct nbq_node *look_at_holder(const void *lock)
 	return x->holder;
 }
 
+/* Lockdep */
+
+static void init_elsewhere(void *lock)
+{
+	struct nbq_X *x = lock;
+
+	nbq_X_init(x);
+}
+
+static void set_subclass(void *lock, unsigned int subclass)
+{
+	struct nbq_X *x = lock;
+
+	lockdep_set_subclass(x, subclass);
+}
+
+static void set_class(void *lock, struct lock_class_key *key)
+{
+	struct nbq_X *x = lock;
+
+	lockdep_set_class(x, key);
+}
+
+static void excuse(void *lock)
+{
+	struct nbq_X *x = lock;
+
+	lockdep_set_notrack_class(x);
+}
+
+static void assert_held(const void *lock)
+{
+	const struct nbq_X *x = lock;
+
+	lockdep_assert_held(x);
+}
+
+static struct lockdep_map *dep_map(void *lock)
+{
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	struct nbq_X *x = lock;
+
+	return &x->dep_map;
+#else
+	return NULL;
+#endif
+}
+
 const struct nbq_row nbq_X_row = {
 	.name = __stringify(NBQ_TYPE),
 	.size = sizeof(struct nbq_X),
@@ -215,6 +315,12 @@ const struct nbq_row nbq_X_row = {
 	.tail = look_at_tail,
 	.holder = look_at_holder,
 	.letter = letter,
+	.init_elsewhere = init_elsewhere,
+	.set_subclass = set_subclass,
+	.set_class = set_class,
+	.excuse = excuse,
+	.assert_held = assert_held,
+	.dep_map = dep_map,
 };
 
 int nbq_X_bench_init(struct kunit *test)

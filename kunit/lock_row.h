@@ -11,6 +11,8 @@
 #define _NBQ_KUNIT_LOCK_ROW_H
 
 #include <kunit/test.h>
+#include <linux/lockdep.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 #include <nbqlock/nbqlock.h>
@@ -30,7 +32,17 @@ enum nbq_form {
 	IRQ,
 	IRQSAVE,
 	BH,
+	NESTED,
+	IRQSAVE_NESTED,
+	NEST_LOCK,		/* inside nbq_nest_lock */
 };
+
+extern raw_spinlock_t nbq_nest_lock;
+
+/* Older kernels have no word for it: there, lockdep reports what is meant. */
+#ifndef lockdep_set_notrack_class
+#define lockdep_set_notrack_class(lock)	((void)(lock))
+#endif
 
 struct nbq_verb {
 	const char *desc;
@@ -111,6 +123,14 @@ struct nbq_facts {
  * @tail: the lock's
  * @holder: the lock's
  * @letter: what a node that is in use and does not hold is drawn as
+ *
+ * Lockdep:
+ * @init_elsewhere: as @init, at another place in the code
+ * @set_subclass: lockdep_set_subclass()
+ * @set_class: lockdep_set_class()
+ * @excuse: lockdep_set_notrack_class(): it is used wrongly, on purpose
+ * @assert_held: lockdep_assert_held()
+ * @dep_map: what lockdep knows the lock by; NULL: it knows none
  */
 struct nbq_row {
 	const char *name;
@@ -145,6 +165,13 @@ struct nbq_row {
 	struct nbq_node *(*tail)(const void *lock);
 	struct nbq_node *(*holder)(const void *lock);
 	char (*letter)(const struct nbq_node *node);
+
+	void (*init_elsewhere)(void *lock);
+	void (*set_subclass)(void *lock, unsigned int subclass);
+	void (*set_class)(void *lock, struct lock_class_key *key);
+	void (*excuse)(void *lock);
+	void (*assert_held)(const void *lock);
+	struct lockdep_map *(*dep_map)(void *lock);
 };
 
 /*

@@ -302,6 +302,8 @@ static void locks_can_share_one_budget(struct kunit *test)
 	int got_first, got_second, got_third;
 	void *third = new_lock(test);
 
+	row->set_subclass(second, 1);
+	row->set_subclass(third, 2);
 	row->join(second, &other);
 	hold(test);
 
@@ -465,15 +467,23 @@ static const struct nbq_verb failing_verbs[] = {
 	{ "lock_timeout_bh", TIMEOUT, BH, 100 },
 	{ "lock_until_bh", UNTIL, BH, 1100 },
 	{ "trylock_bh", TRY, BH },
+	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
+	{ "lock_until_nested", UNTIL, NESTED, 1100 },
+	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
+	{ "lock_until_irqsave_nested", UNTIL, IRQSAVE_NESTED, 1100 },
 }, untimed_verbs[] = {
 	{ "lock", LOCK, PLAIN },
 	{ "lock_irq", LOCK, IRQ },
 	{ "lock_irqsave", LOCK, IRQSAVE },
 	{ "lock_bh", LOCK, BH },
+	{ "lock_nested", LOCK, NESTED },
+	{ "lock_irqsave_nested", LOCK, IRQSAVE_NESTED },
 }, irqsave_verbs[] = {
 	{ "lock_timeout_irqsave", TIMEOUT, IRQSAVE, 100 },
 	{ "lock_until_irqsave", UNTIL, IRQSAVE, 1100 },
 	{ "trylock_irqsave", TRY, IRQSAVE },
+	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
+	{ "lock_until_irqsave_nested", UNTIL, IRQSAVE_NESTED, 1100 },
 }, patient_and_impatient_verbs[] = {
 	{ "trylock", TRY, PLAIN },
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
@@ -611,7 +621,8 @@ static void expect_holder_s_context(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	want = before;
 	want.preempt += PREEMPT_DISABLE_OFFSET;
-	want.irqs_off = verb->form == IRQ || verb->form == IRQSAVE;
+	want.irqs_off = verb->form == IRQ || verb->form == IRQSAVE ||
+			verb->form == IRQSAVE_NESTED;
 	want.bh_off = verb->form == BH;
 	expect_context(test, holding, want);
 	expect_context(test, after, before);

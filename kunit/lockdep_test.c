@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What lockdep knows of every lock type: what is held, before the wait and after
+ * it, and how locks of one class are told apart.
+ *
+ * A report of lockdep's would fail the whole run, and lockdep with it; so what
+ * must be reported is not here but in tools/planted, each in a boot of its own.
+ */
+#include <linux/debug_locks.h>
+#include <linux/irqflags.h>
+#include <linux/lockdep.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+#include "common.h"
+
+DEFINE_RAW_SPINLOCK(nbq_nest_lock);
+
+static const struct nbq_row *row_of(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	return bench->row;
+}
+
+static void *lock_of(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	return bench->lock;
+}
+
+static void needs_lockdep(struct kunit *test)
+{
+	if (!IS_ENABLED(CONFIG_PROVE_LOCKING))
+		kunit_skip(test, "there is no lockdep in this kernel");
+	KUNIT_ASSERT_TRUE_MSG(test, debug_locks,
+			      "lockdep has reported something, and is off");
+}
+
+/* Nothing of what the case did was reported. */
+static void expect_no_report(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, debug_locks);
+}
+
+/* What lockdep believes of the running task and one lock */
+struct belief {
+	int depth;
+	bool held;
+};
+
+static struct belief belief_of(const struct nbq_row *row, void *lock)
+{
+	struct belief belief = { .depth = lockdep_depth(current) };
+
+#ifdef CONFIG_LOCKDEP
+	belief.held = lock_is_held(row->dep_map(lock)) == LOCK_STATE_HELD;
+#endif
+	return belief;
+}
+
+static void expect_belief(struct kunit *test, struct belief belief, int depth,
+			  bool held)
+{
+	KUNIT_EXPECT_EQ(test, belief.depth, depth);
+	KUNIT_EXPECT_EQ(test, belief.held, held);
+}
+
+/* A lock of the same class as that of the bench */
+static void *new_lock(struct kunit *test)
+{
+	void *lock = kunit_kzalloc(test, row_of(test)->size, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, lock);
+	row_of(test)->init(lock);
+	return lock;
+}
+
+static void hold_by_hand(struct kunit *test)
+{
+	struct nbq_actor *holder = nbq_bench_arrive(test);
+
+	if (holder->part == WAITS)
+		nbq_actor_advance(test->priv, holder);
+	KUNIT_ASSERT_EQ(test, holder->part, HOLDS);
+}
+
+/* The verbs, and whether a context that uses one is known to wait */
+
+static const struct nbq_verb failing_verbs[] = {
+	{ "trylock", TRY, PLAIN },
+	{ "trylock_irq", TRY, IRQ },
+	{ "trylock_irqsave", TRY, IRQSAVE },
+	{ "trylock_bh", TRY, BH },
+	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
+	{ "lock_timeout_negative", TIMEOUT, PLAIN, -1 },
+	{ "lock_timeout_nested_0", TIMEOUT, NESTED, 0 },
+	{ "lock_until_least", UNTIL, PLAIN, KTIME_MIN },
+	{ "lock_timeout", TIMEOUT, PLAIN, 100 },
+	{ "lock_timeout_irq", TIMEOUT, IRQ, 100 },
+	{ "lock_timeout_irqsave", TIMEOUT, IRQSAVE, 100 },
+	{ "lock_timeout_bh", TIMEOUT, BH, 100 },
+	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
+	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
+	{ "lock_timeout_nest_lock", TIMEOUT, NEST_LOCK, 100 },
+	{ "lock_until", UNTIL, PLAIN, 1100 },
+	{ "lock_until_past", UNTIL, PLAIN, 1 },
+	{ "lock_until_irq", UNTIL, IRQ, 1100 },
+	{ "lock_until_irqsave", UNTIL, IRQSAVE, 1100 },
+	{ "lock_until_bh", UNTIL, BH, 1100 },
+	{ "lock_until_nested", UNTIL, NESTED, 1100 },
+	{ "lock_until_irqsave_nested", UNTIL, IRQSAVE_NESTED, 1100 },
+	{ "lock_until_nest_lock", UNTIL, NEST_LOCK, 1100 },
+}, untimed_verbs[] = {
+	{ "lock", LOCK, PLAIN },
+	{ "lock_irq", LOCK, IRQ },
+	{ "lock_irqsave", LOCK, IRQSAVE },
+	{ "lock_bh", LOCK, BH },
+	{ "lock_nested", LOCK, NESTED },
+	{ "lock_irqsave_nested", LOCK, IRQSAVE_NESTED },
+	{ "lock_nest_lock", LOCK, NEST_LOCK },
+}, inner_verbs[] = {
+	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
+	{ "lock_until_nested", UNTIL, NESTED, 1100 },
+	{ "lock_nested", LOCK, NESTED },
+	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
+	{ "lock_until_irqsave_nested", UNTIL, IRQSAVE_NESTED, 1100 },
+	{ "lock_irqsave_nested", LOCK, IRQSAVE_NESTED },
+	{ "trylock", TRY, PLAIN },
+	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
+}, nest_lock_verbs[] = {
+	{ "lock_timeout_nest_lock", TIMEOUT, NEST_LOCK, 100 },
+	{ "lock_until_nest_lock", UNTIL, NEST_LOCK, 1100 },
+	{ "lock_nest_lock", LOCK, NEST_LOCK },
+};
+
+static void verb_desc(const struct nbq_verb *verb, char *desc)
+{
+	strscpy(desc, verb->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(failing_verb, failing_verbs, verb_desc);
+KUNIT_ARRAY_PARAM(untimed_verb, untimed_verbs, verb_desc);
+KUNIT_ARRAY_PARAM(inner_verb, inner_verbs, verb_desc);
+KUNIT_ARRAY_PARAM(nest_lock_verb, nest_lock_verbs, verb_desc);
+
+/* Whoever has no patience at all does not wait. */
+static bool waits(const struct nbq_verb *verb)
+{
+	if (verb->how == UNTIL)
+		return verb->time != KTIME_MIN;
+	return verb->how == LOCK || (verb->how == TIMEOUT && verb->time > 0);
+}
+
+/* The outer lock of the verbs that need one. Return: how many it is. */
+static int enter_nest(const struct nbq_verb *verb)
+{
+	if (verb->form != NEST_LOCK)
+		return 0;
+	raw_spin_lock(&nbq_nest_lock);
+	return 1;
+}
+
+static void exit_nest(const struct nbq_verb *verb)
+{
+	if (verb->form == NEST_LOCK)
+		raw_spin_unlock(&nbq_nest_lock);
+}
+
+/* Held */
+
+static void expect_holder_is_known(struct kunit *test)
+{
+	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_row *row = row_of(test);
+	int before = lockdep_depth(current), outer;
+	struct belief held, released;
+	void *lock = lock_of(test);
+	unsigned long flags;
+	int ret;
+
+	needs_lockdep(test);
+	nbq_fake_start(1000, 10);
+	outer = enter_nest(verb);
+	ret = row->take(verb, lock, &flags);
+	held = belief_of(row, lock);
+	if (!ret) {
+		/* Would warn, and fail the run */
+		row->assert_held(lock);
+		row->drop(verb, lock, flags);
+	}
+	released = belief_of(row, lock);
+	exit_nest(verb);
+
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	expect_belief(test, held, before + outer + 1, true);
+	expect_belief(test, released, before + outer, false);
+	expect_no_report(test);
+}
+
+static void lockdep_knows_the_holder(struct kunit *test)
+{
+	expect_holder_is_known(test);
+}
+
+static void lockdep_knows_the_holder_that_could_not_fail(struct kunit *test)
+{
+	expect_holder_is_known(test);
+}
+
+/* While somebody waits, and after it has given up */
+
+struct look {
+	const struct nbq_row *row;
+	void *lock;
+	struct belief belief;
+	unsigned int looks;
+};
+
+static void look(unsigned int step, void *arg)
+{
+	struct look *look = arg;
+
+	look->belief = belief_of(look->row, look->lock);
+	look->looks++;
+}
+
+static void waiter_is_known_before_it_leaves_and_forgotten_after(struct kunit *test)
+{
+	const struct nbq_verb *verb = test->param_value;
+	struct look in_between = { .row = row_of(test), .lock = lock_of(test) };
+	int before = lockdep_depth(current), outer;
+	const struct nbq_row *row = row_of(test);
+	struct belief after;
+	unsigned long flags;
+	int ret;
+
+	needs_lockdep(test);
+	/* before and after: H; in between: H w, which looks when it leaves */
+	hold_by_hand(test);
+	nbq_fake_start(1000, 10);
+	outer = enter_nest(verb);
+	nbq_steps_start(look, &in_between);
+	ret = row->take(verb, in_between.lock, &flags);
+	nbq_steps_stop();
+	after = belief_of(row, in_between.lock);
+	if (!ret)
+		row->drop(verb, in_between.lock, flags);
+	exit_nest(verb);
+
+	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
+	KUNIT_EXPECT_GT(test, in_between.looks, 0);
+	expect_belief(test, in_between.belief, before + outer + waits(verb),
+		      waits(verb));
+	expect_belief(test, after, before + outer, false);
+	expect_no_report(test);
+}
+
+static void attempt_without_a_node_is_forgotten(struct kunit *test)
+{
+	const struct nbq_verb *verb = test->param_value;
+	int before = lockdep_depth(current), outer;
+	const struct nbq_row *row = row_of(test);
+	void *lock = lock_of(test);
+	struct nbq_lent lent;
+	struct belief after;
+	unsigned long flags;
+	int ret;
+
+	needs_lockdep(test);
+	nbq_fake_start(1000, 10);
+	preempt_disable();
+	nbq_lend(&lent, nbq_this_pool(), NULL);
+	outer = enter_nest(verb);
+	ret = row->take(verb, lock, &flags);
+	after = belief_of(row, lock);
+	exit_nest(verb);
+	nbq_take_back(&lent);
+	preempt_enable();
+
+	KUNIT_EXPECT_NE(test, ret, 0);
+	expect_belief(test, after, before + outer, false);
+	expect_no_report(test);
+}
+
+/* Locks of one class */
+
+/* Take inner inside outer, and give both back: 0, or what taking inner gave. */
+static int nest(const struct nbq_verb *verb, const struct nbq_row *row,
+		void *outer, void *inner)
+{
+	unsigned long flags;
+	int ret;
+
+	row->lock(outer);
+	ret = row->take(verb, inner, &flags);
+	if (!ret)
+		row->drop(verb, inner, flags);
+	row->unlock(outer);
+	return ret;
+}
+
+static void lock_of_the_same_class_is_taken_by_its_subclass(struct kunit *test)
+{
+	void *outer = lock_of(test), *inner = new_lock(test);
+
+	needs_lockdep(test);
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_EQ(test, nest(test->param_value, row_of(test), outer, inner), 0);
+	expect_no_report(test);
+	KUNIT_EXPECT_EQ(test, row_of(test)->destroy(inner), 0);
+}
+
+static const struct nbq_verb plain = { "lock_timeout", TIMEOUT, PLAIN, 100 };
+
+static void subclass_and_class_can_be_set(struct kunit *test)
+{
+	void *lock = lock_of(test), *sub = new_lock(test), *other = new_lock(test);
+	const struct nbq_row *row = row_of(test);
+	static struct lock_class_key key;
+
+	needs_lockdep(test);
+	row->set_subclass(sub, SINGLE_DEPTH_NESTING);
+	row->set_class(other, &key);
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_EQ(test, nest(&plain, row, lock, sub), 0);
+	KUNIT_EXPECT_EQ(test, nest(&plain, row, lock, other), 0);
+	expect_no_report(test);
+	KUNIT_EXPECT_EQ(test, row->destroy(sub), 0);
+	KUNIT_EXPECT_EQ(test, row->destroy(other), 0);
+}
+
+static void outer_lock_permits_any_order(struct kunit *test)
+{
+	void *locks[] = { lock_of(test), new_lock(test) };
+	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_row *row = row_of(test);
+	unsigned long flags;
+	int first, failed = 0;
+
+	needs_lockdep(test);
+	nbq_fake_start(1000, 10);
+	for (first = 0; first < 2; first++) {
+		enter_nest(verb);
+		failed += !!row->take(verb, locks[first], &flags);
+		failed += !!row->take(verb, locks[!first], &flags);
+		row->unlock(locks[!first]);
+		row->unlock(locks[first]);
+		exit_nest(verb);
+	}
+	KUNIT_EXPECT_EQ(test, failed, 0);
+	expect_no_report(test);
+	KUNIT_EXPECT_EQ(test, row->destroy(locks[1]), 0);
+}
+
+static void excused_lock_may_be_taken_in_any_order(struct kunit *test)
+{
+	void *one = lock_of(test), *other = new_lock(test);
+	const struct nbq_row *row = row_of(test);
+
+	needs_lockdep(test);
+	row->excuse(one);
+	row->excuse(other);
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_EQ(test, nest(&plain, row, one, other), 0);
+	KUNIT_EXPECT_EQ(test, nest(&plain, row, other, one), 0);
+	expect_no_report(test);
+	KUNIT_EXPECT_EQ(test, row->destroy(other), 0);
+}
+
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+static void every_place_that_makes_a_lock_has_a_class(struct kunit *test)
+{
+	const struct nbq_row *row = row_of(test);
+	struct lockdep_map *map = row->dep_map(lock_of(test));
+	struct lockdep_map *same = row->dep_map(new_lock(test));
+	void *elsewhere = new_lock(test);
+
+	row->init_elsewhere(elsewhere);
+	KUNIT_EXPECT_PTR_EQ(test, map->key, same->key);
+	KUNIT_EXPECT_PTR_NE(test, map->key, row->dep_map(elsewhere)->key);
+	KUNIT_EXPECT_STREQ(test, map->name, "x");
+}
+
+static void lock_is_one_that_spins(struct kunit *test)
+{
+	const struct nbq_row *row = row_of(test);
+	void *locks[] = { lock_of(test), row->static_lock, row->static_member };
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		struct lockdep_map *map = row->dep_map(locks[i]);
+
+		KUNIT_EXPECT_EQ(test, map->wait_type_inner, LD_WAIT_SPIN);
+		KUNIT_EXPECT_NOT_NULL(test, map->name);
+	}
+}
+#else
+static void every_place_that_makes_a_lock_has_a_class(struct kunit *test)
+{
+	needs_lockdep(test);
+}
+
+static void lock_is_one_that_spins(struct kunit *test)
+{
+	needs_lockdep(test);
+}
+#endif
+
+#define NBQ_SUITE_CASES							\
+{									\
+	KUNIT_CASE_PARAM(lockdep_knows_the_holder,			\
+			 failing_verb_gen_params),			\
+	KUNIT_CASE_PARAM(lockdep_knows_the_holder_that_could_not_fail,	\
+			 untimed_verb_gen_params),			\
+	KUNIT_CASE_PARAM(waiter_is_known_before_it_leaves_and_forgotten_after,\
+			 failing_verb_gen_params),			\
+	KUNIT_CASE_PARAM(attempt_without_a_node_is_forgotten,		\
+			 failing_verb_gen_params),			\
+	KUNIT_CASE_PARAM(lock_of_the_same_class_is_taken_by_its_subclass,\
+			 inner_verb_gen_params),			\
+	KUNIT_CASE(subclass_and_class_can_be_set),			\
+	KUNIT_CASE_PARAM(outer_lock_permits_any_order,			\
+			 nest_lock_verb_gen_params),			\
+	KUNIT_CASE(excused_lock_may_be_taken_in_any_order),		\
+	KUNIT_CASE(every_place_that_makes_a_lock_has_a_class),		\
+	KUNIT_CASE(lock_is_one_that_spins),				\
+	{}								\
+}
+
+#define NBQ_SUITE_SUFFIX	"_lockdep"
+#include "lock_row_suites.h"
