@@ -7,6 +7,7 @@ import subprocess
 from bed.common import PROJECT, Unavailable
 from bed.modules import checked_build
 from bed.sparse import new_sparse
+from steps.annotations import sparse_uses
 from steps.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, USER_MODE, Case, guest_kernel,
                           stock_kernel)
 from steps.kernel_table import On, runs_on
@@ -82,6 +83,7 @@ def build():
 def sparse():
     """the modules build under sparse without a warning"""
     yield strict_build(stock_kernel("6.12"), SPARSE)
+    yield from sparse_uses()
     yield On(USER_MODE, "build")
     # Debian 12's sparse is too old for the newest kernels: their make would say so
     # and go on without it.
