@@ -42,6 +42,15 @@ KINDS = {
     "lockdep_rcu": r"suspicious RCU usage",
     "lockdep_no_class": r"INFO: trying to register non-static key",
     "spinlock_magic": r"BUG: spinlock bad magic",
+    # With our own locks.
+    "nbq_abba": r"possible circular locking dependency",
+    "nbq_abba_raw": r"possible circular locking dependency",
+    "nbq_aa_class": r"possible recursive locking",
+    "nbq_aa": r"possible recursive locking",
+    "nbq_irq": r"inconsistent lock state",
+    "nbq_nest_lock": r"Nested lock was not taken",
+    "nbq_not_held": r"WARNING: .*lockdep_plants\.c",
+    "nbq_unlock": r"WARNING: .*define_lock_type\.h:\d+ at not_held",
     "kcsan": r"BUG: KCSAN: data-race in race",
 }
 STALLS = ("rcu_stall", "soft_lockup", "hung_task")

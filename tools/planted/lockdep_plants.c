@@ -47,7 +47,6 @@ static int other_then_one(void)
 	return ret;
 }
 
-/* Regular expression: possible circular locking dependency */
 static int opposite_orders(void)
 {
 	return one_then_other() ?: other_then_one();
@@ -68,7 +67,6 @@ static int swap_in_raw(void)
 	return ret;
 }
 
-/* Regular expression: possible circular locking dependency */
 static int opposite_to_a_spinlock(void)
 {
 	int ret = swap_in_raw();
@@ -84,8 +82,6 @@ static int opposite_to_a_spinlock(void)
 
 /*
  * Two locks that were made at one place, without saying which comes first.
- *
- * Regular expression: possible recursive locking
  */
 static int same_class(void)
 {
@@ -104,8 +100,6 @@ static int same_class(void)
 
 /*
  * One lock, by a context that has it already: it comes back with an error.
- *
- * Regular expression: possible recursive locking
  */
 static int same_lock(void)
 {
@@ -129,8 +123,6 @@ static void lock_in_interrupt(struct irq_work *work)
 
 /*
  * An interrupt takes it, and a task with interrupts on.
- *
- * Regular expression: inconsistent lock state
  */
 static int interrupt_unsafe(void)
 {
@@ -147,8 +139,6 @@ static int interrupt_unsafe(void)
 
 /*
  * An outer lock that does not order anything, since nobody holds it.
- *
- * Regular expression: Nested lock was not taken
  */
 static int without_its_outer_lock(void)
 {
@@ -162,8 +152,6 @@ static int without_its_outer_lock(void)
 /*
  * After an attempt that has failed, the lock is somebody else's; here ours by
  * another name, which lockdep has been told to forget.
- *
- * Regular expression: WARNING: .*lockdep_plants\.c
  */
 static int not_held_after_timeout(void)
 {
@@ -176,7 +164,6 @@ static int not_held_after_timeout(void)
 	return 0;
 }
 
-/* Regular expression: WARNING: .*define_lock_type\.h:\d+ at not_held */
 static int not_held(void)
 {
 	nbq_clh_unlock(&one);

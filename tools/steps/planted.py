@@ -21,7 +21,7 @@ PLACES = (
     (DEBUG, UserModeMachine, ("kasan_uaf", "kasan_oob", "ubsan_bounds", "ubsan_shift",
                               "kmemleak", "list", "sleep_in_atomic", "rt_alloc_in_atomic",
                               "processor_id", "preempt_leak", "spinlock_magic",
-                              *(kind for kind in KINDS if kind.startswith("lockdep_")))),
+                              *(kind for kind in KINDS if kind.startswith(("lockdep_", "nbq_"))))),
     (KCSAN, QemuMachine, (*ALWAYS, "kcsan")),
     (ARM64, ArmMachine, ALWAYS),
 )
