@@ -43,6 +43,7 @@
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
 #include <linux/types.h>
+#include <linux/version.h>
 
 struct nbq_node;
 
@@ -291,6 +292,32 @@ do {									\
 					__nbq_dep_map(nest_lock)))
 #define nbq_swap_lock_nest_lock(lock, nest_lock)			\
 	__nbq_swap_lock_nested(lock, 0, __nbq_dep_map(nest_lock))
+
+/*
+ * guard(), scoped_guard() and those that may fail, see guards.h: since Linux 6.5,
+ * and in older kernels that have it. Not every sparse knows __has_include.
+ */
+#if KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE
+#define __NBQ_GUARDS
+#elif defined(__has_include)
+#if __has_include("linux/cleanup.h")
+#define __NBQ_GUARDS
+#endif
+#endif
+
+#ifdef __NBQ_GUARDS
+#define NBQ_TYPE	nbq_clh
+#include "guards.h"
+#undef NBQ_TYPE
+
+#define NBQ_TYPE	nbq_mcs
+#include "guards.h"
+#undef NBQ_TYPE
+
+#define NBQ_TYPE	nbq_swap
+#include "guards.h"
+#undef NBQ_TYPE
+#endif
 
 /*
  * The counted events of all locks together, as under debugfs nbqlock/, for

@@ -5,6 +5,9 @@
  * While the loading task holds a lock, another CPU is asked (in its interrupt
  * context) to acquire it within 50 us; after the unlock it is asked again. An
  * interrupt takes the lock, so the task holds it with interrupts off.
+ *
+ * The guard needs Linux 6.5, or 6.1 of Debian; nbq_clh_lock_irq() and
+ * nbq_clh_unlock_irq() do the same without.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -69,17 +72,24 @@ static void report(const char *state, unsigned int cpu, struct attempt *attempt)
 		       state, cpu, attempt->ret);
 }
 
+/* Returns the CPU that was asked; nr_cpu_ids or more: there is none. */
+static unsigned int ask_while_held(struct attempt *attempt)
+{
+	unsigned int cpu;
+
+	guard(nbq_clh_irq)(&example_lock);
+	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
+	if (cpu < nr_cpu_ids)
+		ask(cpu, attempt);
+	return cpu;
+}
+
 static int __init example_init(void)
 {
 	struct attempt while_held = {}, while_free = {};
 	unsigned int cpu;
 
-	nbq_clh_lock_irq(&example_lock);
-	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
-	if (cpu < nr_cpu_ids)
-		ask(cpu, &while_held);
-	nbq_clh_unlock_irq(&example_lock);
-
+	cpu = ask_while_held(&while_held);
 	if (!while_held.done) {
 		pr_info("there is no other CPU to ask\n");
 		return 0;
