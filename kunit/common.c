@@ -4,8 +4,10 @@
  * lock and queue nodes to move by hand, a turn for others before any step of
  * leaving and releasing, and exact counts of what happened.
  */
+#include <linux/bottom_half.h>
 #include <linux/bug.h>
 #include <linux/cpumask.h>
+#include <linux/irqflags.h>
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -439,6 +441,48 @@ void nbq_take_back(struct nbq_lent *lent)
 	WRITE_ONCE(lent->pool->first, lent->first);
 	if (!lent->wanted_growth)
 		WRITE_ONCE(lent->pool->wants_growth, 0);
+}
+
+struct nbq_context nbq_context_now(void)
+{
+	return (struct nbq_context){
+		.preempt = preempt_count() & PREEMPT_MASK,
+		.irqs_off = irqs_disabled(),
+		.bh_off = softirq_count(),
+	};
+}
+
+/* Of whoever acquired by this form of a verb or guard. */
+struct nbq_context nbq_context_within(struct nbq_context outside,
+				      enum nbq_form form)
+{
+	outside.preempt += PREEMPT_DISABLE_OFFSET;
+	outside.irqs_off |= form == IRQ || form == IRQSAVE || form == IRQSAVE_NESTED;
+	outside.bh_off |= form == BH;
+	return outside;
+}
+
+/* Should a verb have failed here, the case must still be able to say so. */
+void nbq_context_mend(struct nbq_context want)
+{
+	if (want.irqs_off != irqs_disabled()) {
+		if (want.irqs_off)
+			local_irq_disable();
+		else
+			local_irq_enable();
+	}
+	if (!want.bh_off && softirq_count())
+		local_bh_enable();
+	while ((preempt_count() & PREEMPT_MASK) > want.preempt)
+		preempt_enable();
+}
+
+void nbq_expect_context(struct kunit *test, struct nbq_context now,
+			struct nbq_context want)
+{
+	KUNIT_EXPECT_EQ(test, now.preempt, want.preempt);
+	KUNIT_EXPECT_EQ(test, now.irqs_off, want.irqs_off);
+	KUNIT_EXPECT_EQ(test, now.bh_off, want.bh_off);
 }
 
 /* A CPU that the case does not run on now; skips it if there is none. */

@@ -156,6 +156,25 @@ static inline bool nbq_is_free(const struct nbq_node *node)
 	nbq_total_counted(test, (struct nbq_events){ __VA_ARGS__ }, __LINE__)
 
 /**
+ * struct nbq_context - what a holder has off
+ * @preempt: preemption: how often
+ * @irqs_off: interrupts
+ * @bh_off: bottom halves
+ */
+struct nbq_context {
+	unsigned int preempt;
+	bool irqs_off;
+	bool bh_off;
+};
+
+struct nbq_context nbq_context_now(void);
+struct nbq_context nbq_context_within(struct nbq_context outside,
+				      enum nbq_form form);
+void nbq_context_mend(struct nbq_context want);
+void nbq_expect_context(struct kunit *test, struct nbq_context now,
+			struct nbq_context want);
+
+/**
  * struct nbq_lent - what stands in a CPU's pool while a case lends it nodes
  * @pool: the pool
  * @first: its own first node

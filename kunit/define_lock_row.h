@@ -286,6 +286,7 @@ static struct lockdep_map *dep_map(void *lock)
 	return NULL;
 #endif
 }
+#include "define_guards.h"
 
 const struct nbq_row nbq_X_row = {
 	.name = __stringify(NBQ_TYPE),
@@ -305,6 +306,8 @@ const struct nbq_row nbq_X_row = {
 	.destroy = verb_destroy,
 	.take = take,
 	.drop = drop,
+	.guards = guards,
+	.ways_out = ways_out,
 	.join = hand_join,
 	.link = link_to_pred,
 	.poll = poll_pred,

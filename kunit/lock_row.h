@@ -51,6 +51,46 @@ struct nbq_verb {
 	ktime_t time;
 };
 
+/* How the flow of control leaves the block that a guard guards */
+enum nbq_way {
+	BY_ITS_END,
+	BY_RETURN,
+	BY_GOTO,
+	BY_BREAK,
+};
+
+/**
+ * struct nbq_visit - one use of a guard
+ * @time: its patience or deadline, if it takes one
+ * @way: out of the block, if the function knows several
+ * @looks: how often the block was run
+ * @leaves: how many statements after it were run
+ * @err: what the guard said, if it may fail
+ * @missing: true if this kernel does not have such guards
+ * @look: what the block does; must not sleep
+ */
+struct nbq_visit {
+	ktime_t time;
+	enum nbq_way way;
+	unsigned int looks;
+	unsigned int leaves;
+	int err;
+	bool missing;
+	void (*look)(struct nbq_visit *visit);
+};
+
+static inline void nbq_visit_look(struct nbq_visit *visit)
+{
+	visit->looks++;
+	visit->look(visit);
+}
+
+static inline void nbq_visit_leave(struct nbq_visit *visit)
+{
+	visit->leaves++;
+	visit->look(visit);
+}
+
 /**
  * struct nbq_actor - somebody who uses the lock of a bench step by step
  * @node: its node
@@ -110,6 +150,11 @@ struct nbq_facts {
  * @take: acquire by any verb; keeps the interrupt state in @flags if it must
  * @drop: release by the verb that goes with it
  *
+ * Guards; NULL if this kernel has none:
+ * @guards: each use of each class, as in guard_list.h
+ * @ways_out: each use of one class, with all ways out: guard(), scoped_guard(),
+ *	CLASS(), scoped_cond_guard(); NULL if this kernel does not have it
+ *
  * What others do by hand:
  * @join: enter the queue: to pred; holds at once where nobody is in front
  * @link: become known to pred; nothing to do for CLH-NB
@@ -153,6 +198,9 @@ struct nbq_row {
 		    unsigned long *flags);
 	void (*drop)(const struct nbq_verb *verb, void *lock,
 		     unsigned long flags);
+
+	void (*const *guards)(void *lock, struct nbq_visit *visit);
+	void (*const *ways_out)(void *lock, struct nbq_visit *visit);
 
 	void (*join)(void *lock, struct nbq_actor *actor);
 	void (*link)(struct nbq_actor *actor);

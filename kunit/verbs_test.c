@@ -11,7 +11,6 @@
  * Where the types differ, it is in what becomes of the node of one who leaves
  * or releases with nobody behind: it stays for the next to find, or it goes.
  */
-#include <linux/bottom_half.h>
 #include <linux/irqflags.h>
 #include <linux/preempt.h>
 #include <linux/string.h>
@@ -563,69 +562,26 @@ static void longest_walk_is_the_most_leavers_in_front_of_one_attempt(struct kuni
 
 /* Preemption, interrupts, bottom halves */
 
-struct context {
-	unsigned int preempt;
-	bool irqs_off;
-	bool bh_off;
-};
-
-static struct context context_now(void)
-{
-	return (struct context){
-		.preempt = preempt_count() & PREEMPT_MASK,
-		.irqs_off = irqs_disabled(),
-		.bh_off = softirq_count(),
-	};
-}
-
-/* Should a verb have failed here, the case must still be able to say so. */
-static void mend(struct context want)
-{
-	if (want.irqs_off != irqs_disabled()) {
-		if (want.irqs_off)
-			local_irq_disable();
-		else
-			local_irq_enable();
-	}
-	if (!want.bh_off && softirq_count())
-		local_bh_enable();
-	while ((preempt_count() & PREEMPT_MASK) > want.preempt)
-		preempt_enable();
-}
-
-static void expect_context(struct kunit *test, struct context now,
-			   struct context want)
-{
-	KUNIT_EXPECT_EQ(test, now.preempt, want.preempt);
-	KUNIT_EXPECT_EQ(test, now.irqs_off, want.irqs_off);
-	KUNIT_EXPECT_EQ(test, now.bh_off, want.bh_off);
-}
-
 static void expect_holder_s_context(struct kunit *test)
 {
 	const struct nbq_verb *verb = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
-	struct context before, holding, after, want;
+	struct nbq_context before, holding, after;
 	unsigned long flags;
 	int ret;
 
-	before = context_now();
+	before = nbq_context_now();
 	ret = row->take(verb, lock, &flags);
-	holding = context_now();
+	holding = nbq_context_now();
 	if (!ret)
 		row->drop(verb, lock, flags);
-	after = context_now();
-	mend(before);
+	after = nbq_context_now();
+	nbq_context_mend(before);
 
 	KUNIT_EXPECT_EQ(test, ret, 0);
-	want = before;
-	want.preempt += PREEMPT_DISABLE_OFFSET;
-	want.irqs_off = verb->form == IRQ || verb->form == IRQSAVE ||
-			verb->form == IRQSAVE_NESTED;
-	want.bh_off = verb->form == BH;
-	expect_context(test, holding, want);
-	expect_context(test, after, before);
+	nbq_expect_context(test, holding, nbq_context_within(before, verb->form));
+	nbq_expect_context(test, after, before);
 }
 
 static void holder_has_preemption_off_and_what_the_verb_says(struct kunit *test)
@@ -643,21 +599,21 @@ static void failure_leaves_preemption_and_interrupts_as_they_were(struct kunit *
 	const struct nbq_verb *verb = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
-	struct context before, after;
+	struct nbq_context before, after;
 	unsigned long flags;
 	int ret;
 
 	hold(test);
 	nbq_fake_start(1000, 10);
-	before = context_now();
+	before = nbq_context_now();
 	ret = row->take(verb, lock, &flags);
 	if (!ret)
 		row->drop(verb, lock, flags);
-	after = context_now();
-	mend(before);
+	after = nbq_context_now();
+	nbq_context_mend(before);
 
 	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
-	expect_context(test, after, before);
+	nbq_expect_context(test, after, before);
 }
 
 static void irqsave_verbs_leave_interrupts_off_that_were_off(struct kunit *test)
@@ -665,7 +621,7 @@ static void irqsave_verbs_leave_interrupts_off_that_were_off(struct kunit *test)
 	const struct nbq_verb *verb = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
-	struct context failed, released;
+	struct nbq_context failed, released;
 	unsigned long flags;
 	int ret;
 
@@ -674,7 +630,7 @@ static void irqsave_verbs_leave_interrupts_off_that_were_off(struct kunit *test)
 	ret = row->take(verb, lock, &flags);
 	if (!ret)
 		row->drop(verb, lock, flags);
-	released = context_now();
+	released = nbq_context_now();
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	KUNIT_EXPECT_TRUE(test, released.irqs_off);
@@ -682,7 +638,7 @@ static void irqsave_verbs_leave_interrupts_off_that_were_off(struct kunit *test)
 	hold(test);
 	local_irq_disable();
 	ret = row->take(verb, lock, &flags);
-	failed = context_now();
+	failed = nbq_context_now();
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
 	KUNIT_EXPECT_TRUE(test, failed.irqs_off);
@@ -924,7 +880,7 @@ static void destroy_behind_a_holder_touches_no_abandoned_node(struct kunit *test
 
 static void unlock_of_a_lock_that_nobody_holds_changes_nothing(struct kunit *test)
 {
-	struct context before = context_now(), after;
+	struct nbq_context before = nbq_context_now(), after;
 
 	needs_quiet_warnings(test);
 	kunit_warning_suppress(test) {
@@ -934,8 +890,8 @@ static void unlock_of_a_lock_that_nobody_holds_changes_nothing(struct kunit *tes
 		/* before and after: A L */
 		row_of(test)->unlock(lock_of(test));
 	}
-	after = context_now();
-	mend(before);
+	after = nbq_context_now();
+	nbq_context_mend(before);
 	KUNIT_EXPECT_EQ(test, after.preempt, before.preempt);
 	EXPECT_SHAPE(test, "AL");
 	EXPECT_TOTAL(test);
@@ -945,7 +901,7 @@ static void unlock_of_a_lock_that_nobody_holds_changes_nothing(struct kunit *tes
 static void unlock_on_another_cpu_than_the_holder_s_changes_nothing(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
-	struct context before = context_now(), after;
+	struct nbq_context before = nbq_context_now(), after;
 
 	needs_quiet_warnings(test);
 	hold(test);
@@ -953,8 +909,8 @@ static void unlock_on_another_cpu_than_the_holder_s_changes_nothing(struct kunit
 	/* before and after: H */
 	kunit_warning_suppress(test)
 		bench->row->unlock(bench->lock);
-	after = context_now();
-	mend(before);
+	after = nbq_context_now();
+	nbq_context_mend(before);
 	KUNIT_EXPECT_EQ(test, after.preempt, before.preempt);
 	EXPECT_SHAPE(test, "H");
 	EXPECT_COUNTED(test, .nodes_taken = 1);
