@@ -54,6 +54,7 @@
 #include <linux/processor.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /*
  * Enter the queue.
@@ -114,6 +115,7 @@ VISIBLE_IF_KUNIT
 struct nbq_node *nbq_clh_step_over(struct nbq_node *node, struct nbq_node *pred,
 				   struct nbq_node *prev)
 {
+	trace_nbq_reclaim(pred);
 	nbq_node_reclaim(pred, &node->pool->events);
 	return prev;
 }
@@ -237,7 +239,9 @@ static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
 	nbq_count_walk(node->pool, walk);
 
 	if (!prev) {
-		nbq_clh_leave(lock, node, pred);
+		bool taken = nbq_clh_leave(lock, node, pred);
+
+		trace_nbq_leave(lock, !taken, wait->error);
 		return nbq_wait_end(wait, wait->error);
 	}
 	nbq_clh_take_over(lock, node, pred);

@@ -69,6 +69,7 @@
 #include <linux/processor.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /*
  * Enter the queue.
@@ -154,6 +155,7 @@ struct nbq_node *nbq_mcs_step_over(struct nbq_node *node, struct nbq_node *pred,
 	/* Now: after the swap of its status, pred may be somebody else's. */
 	struct nbq_node *prev = READ_ONCE(pred->prev);
 
+	trace_nbq_reclaim(pred);
 	/*
 	 * The swap is fully ordered, pairs with the one in tell(): both of us
 	 * are done with the node before the second gives it back.
@@ -339,7 +341,9 @@ static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
 	nbq_count_walk(node->pool, walk);
 
 	if (!said) {
-		nbq_mcs_leave(lock, node, pred);
+		bool taken = nbq_mcs_leave(lock, node, pred);
+
+		trace_nbq_leave(lock, !taken, wait->error);
 		return nbq_wait_end(wait, wait->error);
 	}
 	nbq_mcs_take_over(lock, node, pred);

@@ -21,6 +21,7 @@
 #include <linux/workqueue.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /* 64 Ki nodes are 4 MiB for each CPU and level: far more is a typing error. */
 #define POOL_NODES_LIMIT	65536
@@ -95,8 +96,10 @@ static void grow(struct nbq_pool *pool)
 	/* It can be asked for again: no reason to press for memory. */
 	if (enlarge(pool, size, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN))
 		pr_warn_once("no memory to enlarge a pool of CPU %u\n", pool->cpu);
-	if (pool->size > old_size)
+	if (pool->size > old_size) {
 		pool->events.growths++;
+		trace_nbq_pool_grow(pool, old_size);
+	}
 	/* RELEASE, pairs with the swap in nbq_pool_request_growth(). */
 	smp_store_release(&pool->wants_growth, 0);
 }

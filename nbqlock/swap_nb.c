@@ -62,6 +62,7 @@
 #include <linux/processor.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /*
  * Enter the queue.
@@ -136,6 +137,7 @@ VISIBLE_IF_KUNIT
 void nbq_swap_step_over(struct nbq_node *node, struct nbq_node *leaver,
 			struct nbq_node *said)
 {
+	trace_nbq_reclaim(leaver);
 	/*
 	 * The swap is fully ordered, pairs with the one in tell(): both of us
 	 * are done with the node before the second gives it back.
@@ -274,6 +276,7 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 
 	if (!said) {
 		nbq_swap_leave(node, pred);
+		trace_nbq_leave(lock, true, wait->error);
 		return nbq_wait_end(wait, wait->error);
 	}
 	nbq_swap_take_over(lock, node, pred);

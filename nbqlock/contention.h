@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel's own tracepoints for waiting on a lock, by which perf lock
+ * contention and others see it. A module can use them since Linux 6.7, which
+ * exports them; before, they are left out.
+ */
+#ifndef _NBQ_CONTENTION_H
+#define _NBQ_CONTENTION_H
+
+#include <linux/version.h>
+
+#if !defined(MODULE) || LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+#include <trace/events/lock.h>
+
+/* It begins to wait. */
+static inline void nbq_contention_begin(const void *lock)
+{
+	trace_contention_begin((void *)lock, LCB_F_SPIN);
+}
+
+/* It holds the lock, @ret is 0, or has given up, and @ret says why. */
+static inline void nbq_contention_end(const void *lock, int ret)
+{
+	trace_contention_end((void *)lock, ret);
+}
+#else
+static inline void nbq_contention_begin(const void *lock)
+{
+}
+
+static inline void nbq_contention_end(const void *lock, int ret)
+{
+}
+#endif
+
+#endif
