@@ -54,7 +54,7 @@ TRACE_EVENT(nbq_pool_grow,
 			     __field(unsigned int, from)
 			     __field(unsigned int, to)),
 	    TP_fast_assign(__entry->cpu = pool->cpu;
-			   __entry->level = pool - per_cpu(nbq_pools, pool->cpu);
+			   __entry->level = pool->level;
 			   __entry->from = from;
 			   __entry->to = pool->size;),
 	    TP_printk("of_cpu=%u level=%u from=%u to=%u", __entry->cpu,

@@ -43,6 +43,7 @@
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
 
+#include "contention.h"
 #include "internal.h"
 
 #define FIRST_INTERVAL	64U
@@ -177,6 +178,7 @@ static void begin(struct nbq_wait *wait)
 	if (wait->dep_map)
 		lock_contended(wait->dep_map, wait->ip);
 #endif
+	nbq_contention_begin(wait->lock);
 	/*
 	 * An interrupt handler walks at once: it may have interrupted one that
 	 * could not write yet what it waits behind.
@@ -253,6 +255,8 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 {
 	struct nbq_events *events = &wait->pool->events;
 
+	if (wait->begun)
+		nbq_contention_end(wait->lock, ret);
 	if (!ret)
 		events->acquired_handoff++;
 	else if (ret == -EDEADLK)
