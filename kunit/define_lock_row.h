@@ -38,6 +38,14 @@ static void verb_init(void *lock)
 	nbq_X_init(x);
 }
 
+static void verb_init_unwatched(void *lock)
+{
+	struct nbq_X *x = lock;
+
+	nbq_X_init(x);
+	lockdep_set_notrack_class(x);
+}
+
 static int verb_lock_timeout(void *lock, ktime_t patience)
 {
 	return nbq_X_lock_timeout(lock, patience);
@@ -296,6 +304,7 @@ const struct nbq_row nbq_X_row = {
 	.static_member = &static_struct.lock,
 	.facts = &facts,
 	.init = verb_init,
+	.init_unwatched = verb_init_unwatched,
 	.lock_timeout = verb_lock_timeout,
 	.lock_until = verb_lock_until,
 	.trylock = verb_trylock,

@@ -139,6 +139,8 @@ struct nbq_facts {
  *
  * The verbs:
  * @init: make a lock; all that are made by this share a lockdep class
+ * @init_unwatched: make a lock that lockdep says nothing about, for cases that
+ *	take it on purpose where a deadlock could come of it
  * @lock_timeout: nbq_X_lock_timeout()
  * @lock_until: nbq_X_lock_until()
  * @trylock: nbq_X_trylock()
@@ -186,6 +188,7 @@ struct nbq_row {
 	const struct nbq_facts *facts;
 
 	void (*init)(void *lock);
+	void (*init_unwatched)(void *lock);
 	int (*lock_timeout)(void *lock, ktime_t patience);
 	int (*lock_until)(void *lock, ktime_t deadline);
 	bool (*trylock)(void *lock);

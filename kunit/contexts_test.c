@@ -1,0 +1,956 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every lock type in every context: each verb in a task, a softirq, a hardirq
+ * and an NMI, and these on top of one another to the deepest level, each with
+ * locks of its own, and with no more queue nodes than it takes.
+ *
+ * Softirqs and hardirqs are real: a tasklet, an irq_work. User-mode Linux has no
+ * NMI, and nmi_enter() is not for modules, so an NMI here is what the locks and
+ * lockdep can see of one: interrupts off, lockdep off, and the offset in the
+ * preemption count that in_nmi() looks at. Real ones are sent by the stress driver,
+ * in QEMU.
+ *
+ * Others are moved by hand, on a CPU that this is not. What comes on top of a
+ * wait comes in the middle of a read of the clock, which stands still meanwhile.
+ */
+#include <linux/bottom_half.h>
+#include <linux/container_of.h>
+#include <linux/interrupt.h>
+#include <linux/irq_work.h>
+#include <linux/irqflags.h>
+#include <linux/lockdep.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "common.h"
+
+enum { TASK_LEVEL, SOFTIRQ_LEVEL, HARDIRQ_LEVEL, NMI_LEVEL };
+
+/* A clock that starts here, and patience in its steps */
+#define START		1000
+#define STEP		10
+#define PATIENCE	100
+
+/* Going to a context */
+
+/**
+ * struct visit - something that is done in another context of this CPU
+ * @run: what; must not sleep
+ * @arg: for @run
+ * @done: @run has returned
+ */
+struct visit {
+	void (*run)(void *arg);
+	void *arg;
+	bool done;
+	struct tasklet_struct tasklet;
+	struct irq_work irq_work;
+};
+
+static void finish_visit(struct visit *visit)
+{
+	visit->run(visit->arg);
+	/* RELEASE, pairs with the ACQUIRE in visit_hardirq(). */
+	smp_store_release(&visit->done, true);
+}
+
+static void tasklet_visit(struct tasklet_struct *tasklet)
+{
+	finish_visit(container_of(tasklet, struct visit, tasklet));
+}
+
+static void hardirq_visit(struct irq_work *work)
+{
+	finish_visit(container_of(work, struct visit, irq_work));
+}
+
+/* Softirqs that are due run when bottom halves are turned on again. */
+static void visit_softirq(struct visit *visit)
+{
+	tasklet_setup(&visit->tasklet, tasklet_visit);
+	local_bh_disable();
+	tasklet_schedule(&visit->tasklet);
+	local_bh_enable();
+}
+
+static void visit_hardirq(struct visit *visit)
+{
+	unsigned int looks = 100000000;
+
+	visit->irq_work = IRQ_WORK_INIT_HARD(hardirq_visit);
+	irq_work_queue(&visit->irq_work);
+	/* At the next tick where the CPU cannot interrupt itself. */
+	while (!smp_load_acquire(&visit->done) && looks--)
+		cpu_relax();
+}
+
+static void visit_nmi(struct visit *visit)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	lockdep_off();
+	__preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
+	finish_visit(visit);
+	__preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
+	lockdep_on();
+	local_irq_restore(flags);
+}
+
+/*
+ * Do it there, from any context below, with preemption off and interrupts on,
+ * which an NMI does not need.
+ */
+static void visit_level(struct visit *visit, unsigned int level,
+			void (*run)(void *arg), void *arg)
+{
+	visit->run = run;
+	visit->arg = arg;
+	visit->done = false;
+	if (level == SOFTIRQ_LEVEL)
+		visit_softirq(visit);
+	else if (level == HARDIRQ_LEVEL)
+		visit_hardirq(visit);
+	else if (level == NMI_LEVEL)
+		visit_nmi(visit);
+	else
+		finish_visit(visit);
+}
+
+/* One that never came may come yet: its memory must not go before. */
+static void end_visit(struct kunit *test, struct visit *visit)
+{
+	KUNIT_EXPECT_TRUE(test, visit->done);
+	if (visit->tasklet.callback)
+		tasklet_kill(&visit->tasklet);
+	if (visit->irq_work.func)
+		irq_work_sync(&visit->irq_work);
+}
+
+/* What a verb must leave as it was, all bits of the preemption count */
+struct state {
+	unsigned int preempt;
+	bool irqs_off;
+};
+
+static struct state state_now(void)
+{
+	return (struct state){
+		.preempt = preempt_count(),
+		.irqs_off = irqs_disabled(),
+	};
+}
+
+/* As far as the next case needs it */
+static void mend(struct state want)
+{
+	__preempt_count_add(want.preempt - preempt_count());
+	if (want.irqs_off && !irqs_disabled())
+		local_irq_disable();
+	else if (!want.irqs_off && irqs_disabled())
+		local_irq_enable();
+}
+
+static void expect_state(struct kunit *test, struct state now, struct state want,
+			 const char *when)
+{
+	KUNIT_EXPECT_EQ_MSG(test, now.preempt, want.preempt, "%s", when);
+	KUNIT_EXPECT_EQ_MSG(test, now.irqs_off, want.irqs_off, "%s", when);
+}
+
+/* What the four pools of this CPU have counted */
+struct counts {
+	struct nbq_events of[NBQ_LEVELS];
+};
+
+/* Preemption is off. */
+static void read_counts(struct counts *counts)
+{
+	struct nbq_pool *pools = *this_cpu_ptr(&nbq_pools);
+	unsigned int level;
+
+	for (level = 0; level < NBQ_LEVELS; level++)
+		counts->of[level] = pools[level].events;
+}
+
+static struct nbq_bench *bench_elsewhere(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	/* A tasklet runs in a task there, and nothing is on top of anything. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		kunit_skip(test, "PREEMPT_RT has no softirq context");
+	nbq_other_cpu(test);
+	/* The same lock is taken in all contexts, with and without interrupts. */
+	bench->row->init_unwatched(bench->lock);
+	return bench;
+}
+
+static void *alloc(struct kunit *test, size_t size)
+{
+	void *memory = kunit_kzalloc(test, size, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	return memory;
+}
+
+static void *new_lock(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	void *lock = alloc(test, bench->row->size);
+
+	bench->row->init_unwatched(lock);
+	return lock;
+}
+
+/* One context at a time: every verb */
+
+static const struct nbq_verb verbs[] = {
+	{ "lock_timeout", TIMEOUT, PLAIN, PATIENCE },
+	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
+	{ "lock_until", UNTIL, PLAIN, START + PATIENCE },
+	{ "lock_until_past", UNTIL, PLAIN, START - 1 },
+	{ "trylock", TRY, PLAIN },
+	{ "lock", LOCK, PLAIN },
+	{ "lock_timeout_irqsave", TIMEOUT, IRQSAVE, PATIENCE },
+	{ "lock_until_irqsave", UNTIL, IRQSAVE, START + PATIENCE },
+	{ "trylock_irqsave", TRY, IRQSAVE },
+	{ "lock_irqsave", LOCK, IRQSAVE },
+	{ "lock_timeout_irq", TIMEOUT, IRQ, PATIENCE },
+	{ "lock_until_irq", UNTIL, IRQ, START + PATIENCE },
+	{ "trylock_irq", TRY, IRQ },
+	{ "lock_irq", LOCK, IRQ },
+	{ "lock_timeout_bh", TIMEOUT, BH, PATIENCE },
+	{ "lock_until_bh", UNTIL, BH, START + PATIENCE },
+	{ "trylock_bh", TRY, BH },
+	{ "lock_bh", LOCK, BH },
+};
+
+/* Where interrupts are off these would turn them on. */
+static bool is_legal(const struct nbq_verb *verb, unsigned int level)
+{
+	return level < HARDIRQ_LEVEL || verb->form == PLAIN || verb->form == IRQSAVE;
+}
+
+/**
+ * struct attempt - one attempt in a context, and what was seen of it
+ * @row: the lock's type
+ * @lock: the lock
+ * @verb: by which to acquire
+ * @visit: how it gets there
+ * @level: of the context
+ * @ret: of the attempt
+ * @locked: what is_locked says when it is over, before the unlock
+ * @contended: the same of is_contended
+ * @before: the state
+ * @holding: when the attempt is over
+ * @after: in the end
+ * @counted: what the pools had counted before
+ * @counts: and afterwards
+ */
+struct attempt {
+	const struct nbq_row *row;
+	void *lock;
+	const struct nbq_verb *verb;
+	struct visit visit;
+	unsigned int level;
+	int ret;
+	bool locked;
+	bool contended;
+	struct state before;
+	struct state holding;
+	struct state after;
+	struct counts counted;
+	struct counts counts;
+};
+
+static void make_attempt(void *arg)
+{
+	struct attempt *attempt = arg;
+	const struct nbq_row *row = attempt->row;
+	unsigned long flags;
+
+	attempt->level = interrupt_context_level();
+	read_counts(&attempt->counted);
+	attempt->before = state_now();
+	attempt->ret = row->take(attempt->verb, attempt->lock, &flags);
+	attempt->holding = state_now();
+	attempt->locked = row->is_locked(attempt->lock);
+	attempt->contended = row->is_contended(attempt->lock);
+	if (!attempt->ret)
+		row->drop(attempt->verb, attempt->lock, flags);
+	attempt->after = state_now();
+	mend(attempt->before);
+	read_counts(&attempt->counts);
+}
+
+static void attempt_at(struct kunit *test, struct attempt *attempt,
+		       unsigned int level)
+{
+	preempt_disable();
+	visit_level(&attempt->visit, level, make_attempt, attempt);
+	preempt_enable();
+	end_visit(test, &attempt->visit);
+	KUNIT_EXPECT_EQ(test, attempt->level, level);
+	expect_state(test, attempt->after, attempt->before, attempt->verb->desc);
+}
+
+static void expect_held(struct kunit *test, struct attempt *attempt)
+{
+	struct state want = attempt->before;
+
+	KUNIT_EXPECT_EQ_MSG(test, attempt->ret, 0, "%s", attempt->verb->desc);
+	KUNIT_EXPECT_TRUE_MSG(test, attempt->locked, "%s", attempt->verb->desc);
+	want.preempt += PREEMPT_DISABLE_OFFSET;
+	if (attempt->verb->form == IRQ || attempt->verb->form == IRQSAVE)
+		want.irqs_off = true;
+	if (attempt->verb->form == BH)
+		want.preempt += SOFTIRQ_DISABLE_OFFSET;
+	expect_state(test, attempt->holding, want, attempt->verb->desc);
+}
+
+/* One node, from the pool of the level and from no other */
+static void expect_one_node(struct kunit *test, struct attempt *attempt)
+{
+	unsigned int level;
+
+	for (level = 0; level < NBQ_LEVELS; level++)
+		KUNIT_EXPECT_EQ_MSG(test, attempt->counts.of[level].nodes_taken -
+				    attempt->counted.of[level].nodes_taken,
+				    level == attempt->level, "%s, level %u",
+				    attempt->verb->desc, level);
+}
+
+static const struct level_case {
+	const char *desc;
+	unsigned int level;
+} level_cases[] = {
+	{ "task", TASK_LEVEL },
+	{ "softirq", SOFTIRQ_LEVEL },
+	{ "hardirq", HARDIRQ_LEVEL },
+	{ "nmi", NMI_LEVEL },
+}, interrupt_cases[] = {
+	{ "softirq", SOFTIRQ_LEVEL },
+	{ "hardirq", HARDIRQ_LEVEL },
+	{ "nmi", NMI_LEVEL },
+};
+
+static void level_desc(const struct level_case *level, char *desc)
+{
+	strscpy(desc, level->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(level, level_cases, level_desc);
+KUNIT_ARRAY_PARAM(interrupt, interrupt_cases, level_desc);
+
+static struct attempt *new_attempt(struct kunit *test)
+{
+	struct attempt *attempt = alloc(test, sizeof(*attempt));
+	struct nbq_bench *bench = bench_elsewhere(test);
+
+	attempt->row = bench->row;
+	attempt->lock = bench->lock;
+	return attempt;
+}
+
+static void every_verb_takes_a_free_lock(struct kunit *test)
+{
+	const struct level_case *where = test->param_value;
+	struct attempt *attempt = new_attempt(test);
+	unsigned int i;
+
+	nbq_fake_start(START, STEP);
+	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
+		attempt->verb = &verbs[i];
+		if (!is_legal(attempt->verb, where->level))
+			continue;
+
+		/* before: []; in between: H; after: [], or A where nodes stay */
+		attempt_at(test, attempt, where->level);
+		expect_held(test, attempt);
+		KUNIT_EXPECT_FALSE(test, attempt->contended);
+		expect_one_node(test, attempt);
+	}
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+}
+
+static void every_timed_verb_gives_up_behind_a_holder(struct kunit *test)
+{
+	const struct level_case *where = test->param_value;
+	struct attempt *attempt = new_attempt(test);
+	unsigned int i;
+
+	nbq_bench_arrive(test);
+	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
+		attempt->verb = &verbs[i];
+		if (!is_legal(attempt->verb, where->level) ||
+		    attempt->verb->how == LOCK)
+			continue;
+
+		/* before and after: H */
+		nbq_fake_start(START, STEP);
+		attempt_at(test, attempt, where->level);
+		KUNIT_EXPECT_EQ_MSG(test, attempt->ret, -ETIMEDOUT, "%s",
+				    attempt->verb->desc);
+		KUNIT_EXPECT_TRUE(test, attempt->locked);
+		expect_state(test, attempt->holding, attempt->before,
+			     attempt->verb->desc);
+		expect_one_node(test, attempt);
+		KUNIT_EXPECT_LE(test, nbq_fake.reads, 1 + PATIENCE / STEP);
+		EXPECT_SHAPE(test, "H");
+	}
+}
+
+/* Another CPU hands over as soon as somebody waits behind its node. */
+struct neighbour {
+	struct nbq_bench *bench;
+	struct nbq_actor *holder;
+	bool waited_for;
+};
+
+static void hand_over_once_contended(void *arg)
+{
+	struct neighbour *neighbour = arg;
+	struct nbq_bench *bench = neighbour->bench;
+	unsigned int looks = 100000000;
+
+	while (!bench->row->is_contended(bench->lock) && looks--)
+		cpu_relax();
+	neighbour->waited_for = looks + 1;
+	nbq_actor_release(bench, neighbour->holder);
+}
+
+static void nothing(void *unused)
+{
+}
+
+/* The clock of this case is the real one: whoever waits for ever reads none. */
+static void every_waiting_verb_is_handed_the_lock(struct kunit *test)
+{
+	static call_single_data_t csd;
+	const struct level_case *where = test->param_value;
+	struct attempt *attempt = new_attempt(test);
+	struct nbq_bench *bench = test->priv;
+	struct neighbour neighbour = { .bench = bench };
+	struct nbq_verb patient;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
+		patient = verbs[i];
+		if (!is_legal(&patient, where->level) || patient.how == TRY ||
+		    (patient.how != LOCK && patient.time < PATIENCE))
+			continue;
+		patient.time = KTIME_MAX;
+		attempt->verb = &patient;
+
+		/* before: H, elsewhere; in between: H w; after: [], or A */
+		nbq_bench_fill(bench, NBQ_BENCH_NODES);
+		neighbour.holder = nbq_bench_arrive(test);
+		if (neighbour.holder->part == WAITS)
+			nbq_actor_advance(bench, neighbour.holder);
+		INIT_CSD(&csd, hand_over_once_contended, &neighbour);
+		migrate_disable();
+		smp_call_function_single_async(nbq_other_cpu(test), &csd);
+		attempt_at(test, attempt, where->level);
+		/* Calls are made in order: after this one, that one has returned. */
+		smp_call_function_single(nbq_other_cpu(test), nothing, NULL, true);
+		migrate_enable();
+
+		KUNIT_EXPECT_TRUE(test, neighbour.waited_for);
+		expect_held(test, attempt);
+		expect_one_node(test, attempt);
+	}
+}
+
+/* Destroy, with leavers in the lock; all of their nodes come back. */
+struct end {
+	const struct nbq_row *row;
+	void *lock;
+	struct visit visit;
+	int ret;
+	struct state before;
+	struct state after;
+};
+
+static void end_lock(void *arg)
+{
+	struct end *end = arg;
+
+	end->before = state_now();
+	end->ret = end->row->destroy(end->lock);
+	end->after = state_now();
+}
+
+static void destroy_gives_abandoned_nodes_back(struct kunit *test)
+{
+	const struct level_case *where = test->param_value;
+	struct nbq_bench *bench = bench_elsewhere(test);
+	struct end *end = alloc(test, sizeof(*end));
+
+	end->row = bench->row;
+	end->lock = bench->lock;
+
+	/* before: A L L; after: [] */
+	nbq_bench_abandon(test, 2);
+	EXPECT_SHAPE(test, "ALL");
+	preempt_disable();
+	visit_level(&end->visit, where->level, end_lock, end);
+	preempt_enable();
+	end_visit(test, &end->visit);
+	KUNIT_EXPECT_EQ(test, end->ret, 0);
+	expect_state(test, end->after, end->before, "destroy");
+	EXPECT_SHAPE(test, ".");
+	KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
+	EXPECT_TOTAL(test, .nodes_reclaimed = 3);
+}
+
+/* A context above one of its own CPU that has the lock, or waits for it */
+
+/**
+ * struct pair - one context on top of another, both at the same lock
+ * @bench: the lock
+ * @below: level of the lower one
+ * @above: level of the upper one
+ * @waits: the lower one waits; else it holds
+ * @lower: how the lower one gets there
+ * @upper: how the upper one does
+ * @lower_ret: of the lower one's attempt
+ * @rets: of the upper one's, by each verb
+ * @before: the state of the upper one
+ * @after: in the end
+ */
+struct pair {
+	struct nbq_bench *bench;
+	unsigned int below;
+	unsigned int above;
+	bool waits;
+	struct visit lower;
+	struct visit upper;
+	int lower_ret;
+	int rets[ARRAY_SIZE(verbs)];
+	struct state before;
+	struct state after;
+};
+
+/* Whoever can fail; one who cannot would wait for ever. */
+static bool is_tried(const struct nbq_verb *verb, unsigned int level)
+{
+	return verb->how != LOCK && is_legal(verb, level);
+}
+
+static void try_every_verb(void *arg)
+{
+	struct pair *pair = arg;
+	struct nbq_bench *bench = pair->bench;
+	unsigned long flags;
+	unsigned int i;
+
+	pair->before = state_now();
+	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
+		if (!is_tried(&verbs[i], pair->above))
+			continue;
+		pair->rets[i] = bench->row->take(&verbs[i], bench->lock, &flags);
+		if (!pair->rets[i])
+			bench->row->drop(&verbs[i], bench->lock, flags);
+	}
+	pair->after = state_now();
+	mend(pair->before);
+}
+
+static void go_above(void *arg)
+{
+	struct pair *pair = arg;
+
+	visit_level(&pair->upper, pair->above, try_every_verb, pair);
+}
+
+static void be_below(void *arg)
+{
+	struct pair *pair = arg;
+	struct nbq_bench *bench = pair->bench;
+
+	if (pair->waits) {
+		nbq_fake_call(nbq_fake.reads + 2, go_above, pair);
+		pair->lower_ret = bench->row->lock_timeout(bench->lock, PATIENCE);
+	} else {
+		pair->lower_ret = bench->row->lock_timeout(bench->lock, 0);
+		go_above(pair);
+	}
+	if (!pair->lower_ret)
+		bench->row->unlock(bench->lock);
+}
+
+static void expect_told_at_once(struct kunit *test, struct pair *pair)
+{
+	unsigned int i, how;
+
+	end_visit(test, &pair->lower);
+	end_visit(test, &pair->upper);
+	KUNIT_EXPECT_EQ(test, pair->lower_ret, pair->waits ? -ETIMEDOUT : 0);
+	expect_state(test, pair->after, pair->before, "above");
+	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
+		how = verbs[i].how;
+		if (is_tried(&verbs[i], pair->above))
+			KUNIT_EXPECT_EQ_MSG(test, pair->rets[i],
+					    how == TRY ? -ETIMEDOUT : -EDEADLK,
+					    "%s at level %u above %u",
+					    verbs[i].desc, pair->above, pair->below);
+	}
+	/* None of them has looked at the clock; the lower one, until its time. */
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads,
+			pair->waits ? 1 + PATIENCE / STEP : 0);
+}
+
+/* Above every other context, of which a task is one */
+static void try_all_pairs(struct kunit *test, bool waits)
+{
+	const struct level_case *above = test->param_value;
+	struct nbq_bench *bench = bench_elsewhere(test);
+	struct pair *pair;
+	unsigned int below;
+
+	if (waits)
+		nbq_bench_arrive(test);
+	for (below = TASK_LEVEL; below < above->level; below++) {
+		pair = alloc(test, sizeof(*pair));
+		pair->bench = bench;
+		pair->below = below;
+		pair->above = above->level;
+		pair->waits = waits;
+		nbq_fake_start(START, STEP);
+		preempt_disable();
+		visit_level(&pair->lower, below, be_below, pair);
+		preempt_enable();
+		expect_told_at_once(test, pair);
+	}
+}
+
+static void context_above_the_holder_is_told_at_once_by_every_verb(struct kunit *test)
+{
+	try_all_pairs(test, false);
+}
+
+static void context_above_a_waiter_is_told_at_once_by_every_verb(struct kunit *test)
+{
+	try_all_pairs(test, true);
+}
+
+/* All contexts on top of one another */
+
+/* How many nodes a floor needs at one time: to hold with, and to wait with */
+#define FLOOR_NODES	2
+
+/* How the wait of each floor ends */
+enum ending {
+	TIMES_OUT,
+	HANDED_OVER,
+};
+
+/**
+ * struct floor - a context of the tower
+ * @tower: what it belongs to
+ * @level: of the context that it should be
+ * @seen: of the context that it was
+ * @visit: how it gets there
+ * @own: held from its beginning to its end
+ * @wanted: held by @holder, and waited for while all above it come and go
+ * @spare: for one attempt more than there are nodes
+ * @holder: somebody elsewhere
+ * @behind: somebody else elsewhere, who comes to stand behind the wait
+ * @nodes: all that its pool has
+ * @lent: what stands aside meanwhile
+ * @own_ret: what the attempts returned: to hold @own,
+ * @wait_ret: to wait for @wanted,
+ * @more_ret: for @spare, with all nodes in use,
+ * @later_ret: for @spare, when one is free again
+ * @more_reads: looks at the clock that the attempt without a node has had
+ * @before: the state
+ * @after: in the end
+ */
+struct floor {
+	struct tower *tower;
+	unsigned int level;
+	unsigned int seen;
+	struct visit visit;
+	void *own;
+	void *wanted;
+	void *spare;
+	struct nbq_actor holder;
+	struct nbq_actor behind;
+	struct nbq_node *nodes;
+	struct nbq_lent lent;
+	int own_ret;
+	int wait_ret;
+	int more_ret;
+	int later_ret;
+	unsigned int more_reads;
+	struct state before;
+	struct state after;
+};
+
+/**
+ * struct tower - the contexts of this CPU, one on top of the other
+ * @bench: the lock type; the nodes of those elsewhere
+ * @ending: of the waits
+ * @floors: the contexts, by level
+ * @counted: what the pools had counted before
+ * @counts: and afterwards
+ */
+struct tower {
+	struct nbq_bench *bench;
+	enum ending ending;
+	struct floor floors[NBQ_LEVELS];
+	struct counts counted;
+	struct counts counts;
+};
+
+static void be_on_floor(void *arg);
+
+/* In the middle of a floor's wait: all floors above it, then those elsewhere */
+static void while_floor_waits(void *arg)
+{
+	struct floor *floor = arg;
+	struct nbq_bench *bench = floor->tower->bench;
+
+	if (floor->level < NMI_LEVEL) {
+		struct floor *above = floor + 1;
+
+		visit_level(&above->visit, above->level, be_on_floor, above);
+	}
+	if (floor->tower->ending == HANDED_OVER) {
+		bench->row->hand_over(floor->wanted, floor->holder.node);
+	} else {
+		bench->row->join(floor->wanted, &floor->behind);
+		bench->row->link(&floor->behind);
+	}
+}
+
+/* What a node is still in use for goes, or the one behind gives it back. */
+static void free_a_node(struct floor *floor)
+{
+	const struct nbq_row *row = floor->tower->bench->row;
+	struct nbq_node *said;
+
+	if (!floor->wait_ret) {
+		row->unlock(floor->wanted);
+		/* Where it stays in the lock */
+		row->destroy(floor->wanted);
+		return;
+	}
+	said = row->poll(&floor->behind);
+	if (said && said != NBQ_AVAILABLE)
+		row->step_over(&floor->behind, said);
+}
+
+static int try_spare(struct floor *floor, ktime_t patience)
+{
+	const struct nbq_row *row = floor->tower->bench->row;
+	int ret = row->lock_timeout(floor->spare, patience);
+
+	if (!ret) {
+		row->unlock(floor->spare);
+		row->destroy(floor->spare);
+	}
+	return ret;
+}
+
+static void be_on_floor(void *arg)
+{
+	struct floor *floor = arg;
+	const struct nbq_row *row = floor->tower->bench->row;
+
+	floor->seen = interrupt_context_level();
+	floor->before = state_now();
+	floor->own_ret = row->lock_timeout(floor->own, 0);
+	nbq_fake_call(nbq_fake.reads + 2, while_floor_waits, floor);
+	floor->wait_ret = row->lock_timeout(floor->wanted, PATIENCE);
+	floor->more_reads = nbq_fake.reads;
+	floor->more_ret = try_spare(floor, PATIENCE);
+	floor->more_reads = nbq_fake.reads - floor->more_reads;
+	free_a_node(floor);
+	floor->later_ret = try_spare(floor, 0);
+	if (!floor->own_ret) {
+		row->unlock(floor->own);
+		row->destroy(floor->own);
+	}
+	floor->after = state_now();
+	mend(floor->before);
+}
+
+static void build_floor(struct kunit *test, struct tower *tower,
+			unsigned int level)
+{
+	struct floor *floor = &tower->floors[level];
+	struct nbq_bench *bench = tower->bench;
+
+	floor->tower = tower;
+	floor->level = level;
+	floor->own = new_lock(test);
+	floor->wanted = new_lock(test);
+	floor->spare = new_lock(test);
+	floor->nodes = alloc(test, FLOOR_NODES * sizeof(struct nbq_node));
+	floor->holder.node = nbq_bench_claim(test);
+	floor->behind.node = nbq_bench_claim(test);
+	bench->row->join(floor->wanted, &floor->holder);
+}
+
+static struct tower *new_tower(struct kunit *test, enum ending ending)
+{
+	struct tower *tower = alloc(test, sizeof(*tower));
+	unsigned int level;
+
+	tower->bench = bench_elsewhere(test);
+	tower->ending = ending;
+	for (level = 0; level < NBQ_LEVELS; level++)
+		build_floor(test, tower, level);
+	return tower;
+}
+
+/* Leave each pool of this CPU exactly the nodes that its floor needs. */
+static void lend_nodes(struct tower *tower)
+{
+	struct nbq_pool *pools = *this_cpu_ptr(&nbq_pools);
+	unsigned int level, i;
+
+	for (level = 0; level < NBQ_LEVELS; level++) {
+		struct floor *floor = &tower->floors[level];
+
+		for (i = 0; i < FLOOR_NODES; i++) {
+			floor->nodes[i].pool = &pools[level];
+			floor->nodes[i].index = i;
+			floor->nodes[i].next_in_pool =
+				i + 1 < FLOOR_NODES ? &floor->nodes[i + 1] : NULL;
+		}
+		nbq_lend(&floor->lent, &pools[level], floor->nodes);
+	}
+}
+
+static void take_nodes_back(struct tower *tower)
+{
+	unsigned int level;
+
+	for (level = 0; level < NBQ_LEVELS; level++)
+		nbq_take_back(&tower->floors[level].lent);
+}
+
+/* To the top and back, on one CPU. Nothing is in use when this returns. */
+static void climb(struct tower *tower)
+{
+	const struct nbq_row *row = tower->bench->row;
+	unsigned int level;
+
+	nbq_fake_start(START, STEP);
+	preempt_disable();
+	lend_nodes(tower);
+	read_counts(&tower->counted);
+	visit_level(&tower->floors[0].visit, TASK_LEVEL, be_on_floor,
+		    &tower->floors[0]);
+	read_counts(&tower->counts);
+	for (level = 0; level < NBQ_LEVELS && tower->ending == TIMES_OUT; level++) {
+		struct floor *floor = &tower->floors[level];
+
+		row->hand_over(floor->wanted, floor->holder.node);
+		if (row->poll(&floor->behind) == NBQ_AVAILABLE) {
+			row->take_over(floor->wanted, &floor->behind);
+			row->hand_over(floor->wanted, floor->behind.node);
+		}
+		row->destroy(floor->wanted);
+	}
+	take_nodes_back(tower);
+	preempt_enable();
+}
+
+static void expect_floor(struct kunit *test, struct tower *tower,
+			 unsigned int level)
+{
+	struct nbq_events *from = &tower->counted.of[level];
+	struct nbq_events *to = &tower->counts.of[level];
+	struct floor *floor = &tower->floors[level];
+	bool held = tower->ending == HANDED_OVER;
+	unsigned int i;
+
+	end_visit(test, &floor->visit);
+	KUNIT_EXPECT_EQ_MSG(test, floor->seen, level, "level %u", level);
+	KUNIT_EXPECT_EQ_MSG(test, floor->own_ret, 0, "level %u", level);
+	KUNIT_EXPECT_EQ_MSG(test, floor->wait_ret, held ? 0 : -ETIMEDOUT,
+			    "level %u", level);
+	KUNIT_EXPECT_EQ_MSG(test, floor->more_ret, -ENOMEM, "level %u", level);
+	KUNIT_EXPECT_EQ_MSG(test, floor->more_reads, 1 + PATIENCE / STEP,
+			    "level %u", level);
+	KUNIT_EXPECT_EQ_MSG(test, floor->later_ret, 0, "level %u", level);
+	expect_state(test, floor->after, floor->before, level_cases[level].desc);
+
+	/* to hold, to wait, and the second attempt for one more */
+	KUNIT_EXPECT_EQ(test, to->nodes_taken - from->nodes_taken, 3);
+	KUNIT_EXPECT_EQ(test, to->exhaustions - from->exhaustions, 1);
+	KUNIT_EXPECT_EQ(test, to->timeouts - from->timeouts, !held);
+	KUNIT_EXPECT_EQ(test, to->nodes_abandoned - from->nodes_abandoned, !held);
+	KUNIT_EXPECT_EQ(test, to->acquired_uncontended - from->acquired_uncontended,
+			2);
+	KUNIT_EXPECT_EQ(test, to->acquired_handoff - from->acquired_handoff, held);
+	for (i = 0; i < FLOOR_NODES; i++)
+		KUNIT_EXPECT_TRUE(test, nbq_is_free(&floor->nodes[i]));
+}
+
+static const struct ending_case {
+	const char *desc;
+	enum ending ending;
+} ending_cases[] = {
+	{ "times_out", TIMES_OUT },
+	{ "handed_over", HANDED_OVER },
+};
+
+static void ending_desc(const struct ending_case *ending, char *desc)
+{
+	strscpy(desc, ending->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(ending, ending_cases, ending_desc);
+
+/*
+ * task, softirq, hardirq, NMI: each holds one lock and waits for another, with
+ * the last node of its pool, while the next one comes on top of the wait. One
+ * attempt more is -ENOMEM once its patience is over, and not before.
+ */
+static void all_contexts_hold_and_wait_with_the_last_of_their_nodes(struct kunit *test)
+{
+	const struct ending_case *ending = test->param_value;
+	struct tower *tower = new_tower(test, ending->ending);
+	struct nbq_bench *bench = tower->bench;
+	unsigned int level;
+
+	climb(tower);
+	for (level = 0; level < NBQ_LEVELS; level++) {
+		expect_floor(test, tower, level);
+		/* Nobody came to stand behind. */
+		if (ending->ending == HANDED_OVER)
+			nbq_node_give_back(tower->floors[level].behind.node);
+	}
+	/* Whatever was taken was given back, here and elsewhere. */
+	nbq_read_events(&bench->total);
+	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
+}
+
+#define NBQ_SUITE_CASES							\
+{									\
+	KUNIT_CASE_PARAM(every_verb_takes_a_free_lock, level_gen_params),	\
+	KUNIT_CASE_PARAM(every_timed_verb_gives_up_behind_a_holder,	\
+			 level_gen_params),				\
+	KUNIT_CASE_PARAM(every_waiting_verb_is_handed_the_lock,		\
+			 level_gen_params),				\
+	KUNIT_CASE_PARAM(destroy_gives_abandoned_nodes_back,		\
+			 level_gen_params),				\
+	KUNIT_CASE_PARAM(context_above_the_holder_is_told_at_once_by_every_verb,\
+			 interrupt_gen_params),				\
+	KUNIT_CASE_PARAM(context_above_a_waiter_is_told_at_once_by_every_verb,\
+			 interrupt_gen_params),				\
+	KUNIT_CASE_PARAM(all_contexts_hold_and_wait_with_the_last_of_their_nodes,\
+			 ending_gen_params),				\
+	{}								\
+}
+
+#define NBQ_SUITE_SUFFIX	"_contexts"
+#include "lock_row_suites.h"
