@@ -28,7 +28,7 @@ from bed.source import get_source
 
 SUITES = ("nbq_clh", "nbq_mcs", "nbq_swap",
           *(f"nbq_{lock}_{claims}" for lock in ("clh", "mcs", "swap")
-            for claims in ("verbs", "guards", "steps", "contexts", "threads",
+            for claims in ("verbs", "guards", "steps", "contexts", "threads", "circles",
                            "lockdep")),
           "nbq_pool", "nbq_deadline", "nbq_events",
           "nbq_stress_histogram", "nbq_stress_statistics")

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Deadlocks with real threads and interrupts, by the kernel's clock: circles of
+ * two locks and more, each held on another CPU, and interrupts above the holder
+ * and the waiter of their own CPU. Each is noticed long before the patience is
+ * over; and what looks like one, and is none, is not.
+ *
+ * Which contexts find what, step by step, is the business of nbq_X_deadlocks.
+ */
+#include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/container_of.h>
+#include <linux/cpumask.h>
+#include <linux/irq_work.h>
+#include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/processor.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "common.h"
+
+#define CIRCLE_MAX	4
+#define PATIENCE	(2LL * NSEC_PER_SEC)
+/* Much less than that, also with four CPUs to one that is real */
+#define SOON		(PATIENCE / 4)
+
+/**
+ * struct member - a thread that holds one lock and wants another
+ * @task: the thread, bound to a CPU of its own
+ * @circle: what it belongs to
+ * @holds: what it holds
+ * @wants: what it waits for meanwhile; NULL: nothing, it holds for a while
+ * @patience: for that, in ns
+ * @ret: what came of it
+ * @took: how long that took, in ns
+ * @finished: when it has released all
+ */
+struct member {
+	struct task_struct *task;
+	struct circle *circle;
+	void *holds;
+	void *wants;
+	ktime_t patience;
+	int ret;
+	s64 took;
+	struct completion finished;
+};
+
+/**
+ * struct circle - threads of which each waits for the next
+ * @row: the type of the locks
+ * @locks: so many as members
+ * @size: how many members
+ * @holding: members that hold their lock
+ * @start: opens when all threads are there
+ * @members: the threads
+ */
+struct circle {
+	const struct nbq_row *row;
+	void *locks[CIRCLE_MAX];
+	unsigned int size;
+	atomic_t holding;
+	struct completion start;
+	struct member members[CIRCLE_MAX];
+};
+
+/* The one at the end of a line that is no circle, until others have given up. */
+#define HOLD_NS		(50 * NSEC_PER_MSEC)
+
+static void hold_for_a_while(void)
+{
+	u64 end = ktime_get_mono_fast_ns() + HOLD_NS;
+
+	while (ktime_get_mono_fast_ns() < end)
+		cpu_relax();
+}
+
+static int member_main(void *arg)
+{
+	struct member *member = arg;
+	struct circle *circle = member->circle;
+	const struct nbq_row *row = circle->row;
+	s64 began;
+
+	wait_for_completion(&circle->start);
+	row->lock(member->holds);
+	atomic_inc(&circle->holding);
+	while (atomic_read(&circle->holding) < circle->size)
+		cpu_relax();
+	began = ktime_get_mono_fast_ns();
+	if (member->wants) {
+		member->ret = row->lock_timeout(member->wants, member->patience);
+		if (!member->ret)
+			row->unlock(member->wants);
+	} else {
+		hold_for_a_while();
+	}
+	member->took = ktime_get_mono_fast_ns() - began;
+	row->unlock(member->holds);
+	complete(&member->finished);
+	return 0;
+}
+
+static struct circle *new_circle(struct kunit *test, unsigned int size)
+{
+	struct circle *circle = kunit_kzalloc(test, sizeof(*circle), GFP_KERNEL);
+	struct nbq_bench *bench = test->priv;
+	unsigned int i;
+
+	if (num_online_cpus() < size)
+		kunit_skip(test, "needs %u CPUs", size);
+	KUNIT_ASSERT_NOT_NULL(test, circle);
+	circle->row = bench->row;
+	circle->size = size;
+	init_completion(&circle->start);
+	for (i = 0; i < size; i++) {
+		circle->locks[i] = kunit_kzalloc(test, bench->row->size, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, circle->locks[i]);
+		bench->row->init_unwatched(circle->locks[i]);
+	}
+	return circle;
+}
+
+static bool start_member(struct kunit *test, struct circle *circle,
+			 unsigned int index, unsigned int cpu)
+{
+	struct member *member = &circle->members[index];
+
+	member->circle = circle;
+	member->holds = circle->locks[index];
+	member->wants = circle->locks[(index + 1) % circle->size];
+	member->patience = PATIENCE;
+	init_completion(&member->finished);
+	member->task = kthread_create(member_main, member, "nbq_kunit/%u", cpu);
+	if (IS_ERR(member->task)) {
+		KUNIT_FAIL(test, "no thread: %ld", PTR_ERR(member->task));
+		member->task = NULL;
+		return false;
+	}
+	get_task_struct(member->task);
+	kthread_bind(member->task, cpu);
+	return true;
+}
+
+/* Threads, each on a CPU of its own, which do nothing yet. */
+static bool gather(struct kunit *test, struct circle *circle)
+{
+	unsigned int cpu, i = 0;
+	bool there = true;
+
+	for_each_online_cpu(cpu) {
+		if (i == circle->size)
+			break;
+		there = there && start_member(test, circle, i++, cpu);
+	}
+	return there;
+}
+
+/* Let them go if all are there, and wait until their code is left. */
+static void run_circle(struct kunit *test, struct circle *circle, bool all)
+{
+	unsigned int i;
+
+	complete_all(&circle->start);
+	for (i = 0; i < circle->size; i++) {
+		struct member *member = &circle->members[i];
+
+		if (!member->task)
+			continue;
+		if (all) {
+			wake_up_process(member->task);
+			continue;
+		}
+		/* It never ran, and never will. */
+		kthread_stop(member->task);
+		put_task_struct(member->task);
+	}
+	for (i = 0; i < circle->size && all; i++) {
+		wait_for_completion(&circle->members[i].finished);
+		kthread_stop(circle->members[i].task);
+		put_task_struct(circle->members[i].task);
+	}
+	for (i = 0; i < circle->size; i++)
+		KUNIT_EXPECT_EQ(test, circle->row->destroy(circle->locks[i]), 0);
+}
+
+static unsigned int count_ret(const struct circle *circle, int ret)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < circle->size; i++)
+		count += circle->members[i].ret == ret;
+	return count;
+}
+
+static s64 longest(const struct circle *circle)
+{
+	s64 took = 0;
+	unsigned int i;
+
+	for (i = 0; i < circle->size; i++)
+		took = max(took, circle->members[i].took);
+	return took;
+}
+
+static const unsigned int size_cases[] = { 2, 3, 4 };
+
+static void size_desc(const unsigned int *size, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u_locks", *size);
+}
+
+KUNIT_ARRAY_PARAM(size, size_cases, size_desc);
+
+/* One gives up, or several that notice at the same time; the others get theirs. */
+static void circle_is_noticed_long_before_the_patience_is_over(struct kunit *test)
+{
+	const unsigned int *size = test->param_value;
+	struct circle *circle = new_circle(test, *size);
+	struct nbq_bench *bench = test->priv;
+	unsigned int deadlocks;
+
+	run_circle(test, circle, gather(test, circle));
+	deadlocks = count_ret(circle, -EDEADLK);
+	kunit_info(test, "%s: a circle of %u took %lld us, %u gave up\n",
+		   bench->row->name, *size, longest(circle) / NSEC_PER_USEC,
+		   deadlocks);
+	KUNIT_EXPECT_GE(test, deadlocks, 1);
+	KUNIT_EXPECT_EQ(test, count_ret(circle, 0), *size - deadlocks);
+	KUNIT_EXPECT_LT(test, longest(circle), SOON);
+}
+
+/* The last of the line waits for nobody: nobody is told of a deadlock. */
+static void line_is_no_circle(struct kunit *test)
+{
+	const unsigned int *size = test->param_value;
+	struct circle *circle = new_circle(test, *size);
+	bool all = gather(test, circle);
+
+	circle->members[*size - 1].wants = NULL;
+	run_circle(test, circle, all);
+	KUNIT_EXPECT_EQ(test, count_ret(circle, 0), *size);
+}
+
+/* A circle that the patience of one of them ends is none for those who came late. */
+static void line_whose_last_is_impatient_is_no_circle(struct kunit *test)
+{
+	const unsigned int *size = test->param_value;
+	struct circle *circle = new_circle(test, *size);
+	bool all = gather(test, circle);
+	struct member *last = &circle->members[*size - 1];
+
+	/* It looks, and does not wait. */
+	last->patience = 0;
+	run_circle(test, circle, all);
+	KUNIT_EXPECT_EQ(test, last->ret, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, count_ret(circle, 0), *size - 1);
+}
+
+/* Interrupts above their own CPU's holder and waiter */
+
+/**
+ * struct nested - an attempt in an interrupt, above one of the same CPU
+ * @work: the interrupt, if its own CPU asks for it
+ * @call: the same, if another CPU does
+ * @cpu: where it should come
+ * @row: the type of the lock
+ * @lock: the lock
+ * @ret: what came of the attempt
+ * @took: how long it took, in ns
+ * @held: another CPU has the lock
+ * @done: the attempt is over
+ */
+struct nested {
+	struct irq_work work;
+	call_single_data_t call;
+	unsigned int cpu;
+	const struct nbq_row *row;
+	void *lock;
+	int ret;
+	s64 took;
+	bool held;
+	bool done;
+};
+
+static void attempt(void *arg)
+{
+	struct nested *nested = arg;
+	s64 began = ktime_get_mono_fast_ns();
+
+	nested->ret = nested->row->lock_timeout(nested->lock, PATIENCE);
+	if (!nested->ret)
+		nested->row->unlock(nested->lock);
+	nested->took = ktime_get_mono_fast_ns() - began;
+	/* RELEASE, pairs with the ACQUIRE in wait_until(). */
+	smp_store_release(&nested->done, true);
+}
+
+static void work_attempt(struct irq_work *work)
+{
+	attempt(container_of(work, struct nested, work));
+}
+
+/* For a bounded while */
+static void wait_until(const bool *flag)
+{
+	s64 end = ktime_get_mono_fast_ns() + 2 * PATIENCE;
+
+	/* ACQUIRE, pairs with the RELEASE of who sets it. */
+	while (!smp_load_acquire(flag) && ktime_get_mono_fast_ns() < end)
+		cpu_relax();
+}
+
+static struct nested *new_nested(struct kunit *test)
+{
+	struct nested *nested = kunit_kzalloc(test, sizeof(*nested), GFP_KERNEL);
+	struct nbq_bench *bench = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, nested);
+	bench->row->init_unwatched(bench->lock);
+	nested->row = bench->row;
+	nested->lock = bench->lock;
+	nested->work = IRQ_WORK_INIT_HARD(work_attempt);
+	INIT_CSD(&nested->call, attempt, nested);
+	return nested;
+}
+
+static void expect_told_at_once(struct kunit *test, struct nested *nested)
+{
+	kunit_info(test, "%s: told after %lld ns\n", nested->row->name,
+		   nested->took);
+	KUNIT_EXPECT_TRUE(test, nested->done);
+	KUNIT_EXPECT_EQ(test, nested->ret, -EDEADLK);
+	KUNIT_EXPECT_LT(test, nested->took, SOON);
+}
+
+static void interrupt_above_the_holder_is_told_at_once(struct kunit *test)
+{
+	struct nested *nested = new_nested(test);
+
+	nested->row->lock(nested->lock);
+	irq_work_queue(&nested->work);
+	/* At the next tick where the CPU cannot interrupt itself. */
+	wait_until(&nested->done);
+	nested->row->unlock(nested->lock);
+	irq_work_sync(&nested->work);
+	expect_told_at_once(test, nested);
+}
+
+/*
+ * Hold, interrupt the CPU of the first who waits as soon as it stands in the
+ * queue, and let it have the lock when the interrupt is over.
+ */
+static int interrupt_the_waiter(void *arg)
+{
+	struct nested *nested = arg;
+
+	nested->row->lock(nested->lock);
+	/* RELEASE, pairs with the ACQUIRE in the waiter. */
+	smp_store_release(&nested->held, true);
+	while (!nested->row->is_contended(nested->lock))
+		cpu_relax();
+	smp_call_function_single_async(nested->cpu, &nested->call);
+	wait_until(&nested->done);
+	nested->row->unlock(nested->lock);
+	return 0;
+}
+
+static void interrupt_above_a_waiter_is_told_at_once(struct kunit *test)
+{
+	struct nested *nested = new_nested(test);
+	struct task_struct *task;
+	int ret;
+
+	nbq_other_cpu(test);
+	task = kthread_create(interrupt_the_waiter, nested, "nbq_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	migrate_disable();
+	nested->cpu = raw_smp_processor_id();
+	kthread_bind(task, nbq_other_cpu(test));
+	wake_up_process(task);
+	/* ACQUIRE, pairs with the RELEASE in interrupt_the_waiter(). */
+	while (!smp_load_acquire(&nested->held))
+		cond_resched();
+	ret = nested->row->lock_timeout(nested->lock, 4 * PATIENCE);
+	if (!ret)
+		nested->row->unlock(nested->lock);
+	migrate_enable();
+	kthread_stop(task);
+	put_task_struct(task);
+
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	expect_told_at_once(test, nested);
+}
+
+#define NBQ_SUITE_CASES							\
+{									\
+	KUNIT_CASE_PARAM(circle_is_noticed_long_before_the_patience_is_over,\
+			 size_gen_params),				\
+	KUNIT_CASE_PARAM(line_is_no_circle, size_gen_params),		\
+	KUNIT_CASE_PARAM(line_whose_last_is_impatient_is_no_circle,	\
+			 size_gen_params),				\
+	KUNIT_CASE(interrupt_above_the_holder_is_told_at_once),		\
+	KUNIT_CASE(interrupt_above_a_waiter_is_told_at_once),		\
+	{}								\
+}
+
+#define NBQ_SUITE_SUFFIX	"_circles"
+#include "lock_row_suites.h"
