@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A CPU that goes while its queue nodes stand in the queue of a lock: abandoned
+ * behind a holder elsewhere, or the one in which the lock rests. Others step over
+ * them and give them back, and when the CPU returns its pool is whole.
+ *
+ * Nobody on that CPU can be waiting or holding then: that keeps preemption off,
+ * and the CPU with it. Its nodes are put into the queue by hand.
+ *
+ * For kernels whose CPUs can go; user-mode Linux is none.
+ */
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/workqueue.h>
+
+#include "common.h"
+
+#define LEAVERS	2
+
+/* The pool of tasks on a CPU that this is not, and that can go */
+static struct nbq_pool *pool_to_go(struct kunit *test)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (cpu && cpu_is_hotpluggable(cpu))
+			return per_cpu(nbq_pools, cpu);
+	}
+	kunit_skip(test, "no CPU of this machine can be taken away");
+	return NULL;
+}
+
+static unsigned int count_in_use(const struct nbq_pool *pool)
+{
+	const struct nbq_node *node;
+	unsigned int in_use = 0;
+
+	for (node = pool->first; node; node = node->next_in_pool)
+		in_use += !nbq_is_free(node);
+	return in_use;
+}
+
+/* On that CPU, in a task */
+static long claim_there(void *unused)
+{
+	struct nbq_node *node;
+
+	preempt_disable();
+	node = nbq_node_claim(nbq_this_pool());
+	preempt_enable();
+	return (long)node;
+}
+
+/* Somebody of that CPU comes to stand in the queue. */
+static void arrive_from(struct kunit *test, struct nbq_actor *actor,
+			const struct nbq_pool *pool)
+{
+	struct nbq_bench *bench = test->priv;
+
+	actor->node = (void *)work_on_cpu(pool->cpu, claim_there, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, actor->node);
+	KUNIT_ASSERT_PTR_EQ(test, actor->node->pool, pool);
+	nbq_actor_join(bench, actor);
+	nbq_actor_link(bench, actor);
+}
+
+/*
+ * H L L, those who have left being of that CPU, and x behind them, who has not
+ * looked. Return: x.
+ */
+static struct nbq_actor *abandon_from(struct kunit *test, const struct nbq_pool *pool)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_actor leavers[LEAVERS];
+	struct nbq_actor *behind;
+	unsigned int i;
+
+	nbq_bench_arrive(test);
+	for (i = 0; i < LEAVERS; i++)
+		arrive_from(test, &leavers[i], pool);
+	behind = nbq_bench_arrive(test);
+	for (i = 0; i < LEAVERS; i++)
+		nbq_actor_leave(bench, &leavers[i]);
+	KUNIT_ASSERT_EQ(test, count_in_use(pool), LEAVERS);
+	return behind;
+}
+
+static void take_away(struct kunit *test, const struct nbq_pool *pool)
+{
+	KUNIT_ASSERT_EQ(test, remove_cpu(pool->cpu), 0);
+	KUNIT_EXPECT_FALSE(test, cpu_online(pool->cpu));
+}
+
+/* Take all nodes that can be had of the pool, each once; give them back. */
+static long claim_all_free_there(void *unused)
+{
+	struct nbq_node *node, *claimed = NULL;
+	struct nbq_pool *pool;
+	struct nbq_lent lent;
+	long count = 0;
+
+	preempt_disable();
+	pool = nbq_this_pool();
+	/* It shall not grow for this. */
+	nbq_lend(&lent, pool, pool->first);
+	while ((node = nbq_node_claim(pool))) {
+		/* Nobody else looks at it. */
+		node->prev = claimed;
+		claimed = node;
+		count++;
+	}
+	while (claimed) {
+		node = claimed;
+		claimed = node->prev;
+		nbq_node_give_back_own(node);
+	}
+	nbq_take_back(&lent);
+	preempt_enable();
+	return count;
+}
+
+static void expect_back_and_whole(struct kunit *test, const struct nbq_pool *pool,
+				  unsigned int size)
+{
+	KUNIT_EXPECT_GE(test, add_cpu(pool->cpu), 0);
+	KUNIT_EXPECT_TRUE(test, cpu_online(pool->cpu));
+	KUNIT_EXPECT_EQ(test, pool->size, size);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
+	KUNIT_EXPECT_EQ(test, work_on_cpu(pool->cpu, claim_all_free_there, NULL), size);
+}
+
+static void nodes_in_the_middle_are_stepped_over(struct kunit *test)
+{
+	const struct nbq_pool *pool = pool_to_go(test);
+	unsigned int size = pool->size;
+	struct nbq_bench *bench = test->priv;
+	struct nbq_actor *behind = abandon_from(test, pool);
+
+	/* before: H L L x; after: H x */
+	take_away(test, pool);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), LEAVERS);
+	KUNIT_EXPECT_FALSE(test, nbq_actor_advance(bench, behind));
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
+	KUNIT_EXPECT_PTR_EQ(test, behind->pred, bench->row->holder(bench->lock));
+	expect_back_and_whole(test, pool, size);
+}
+
+static void nodes_at_the_tail_are_stepped_over_by_the_next_to_come(struct kunit *test)
+{
+	const struct nbq_pool *pool = pool_to_go(test);
+	unsigned int size = pool->size;
+	struct nbq_bench *bench = test->priv;
+	int ret;
+
+	/* before: H L L, and x's own where that stays; after: H */
+	nbq_actor_leave(bench, abandon_from(test, pool));
+	take_away(test, pool);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), LEAVERS);
+	ret = bench->row->lock_timeout(bench->lock, 0);
+	if (!ret)
+		bench->row->unlock(bench->lock);
+	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
+	expect_back_and_whole(test, pool, size);
+}
+
+static void nodes_still_there_when_the_cpu_returns_are_given_back_later(struct kunit *test)
+{
+	const struct nbq_pool *pool = pool_to_go(test);
+	unsigned int size = pool->size;
+	struct nbq_bench *bench = test->priv;
+	struct nbq_actor *behind = abandon_from(test, pool);
+
+	/* before: H L L x; after: H x */
+	take_away(test, pool);
+	KUNIT_ASSERT_GE(test, add_cpu(pool->cpu), 0);
+	KUNIT_EXPECT_EQ(test, pool->size, size);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), LEAVERS);
+	KUNIT_EXPECT_EQ(test, work_on_cpu(pool->cpu, claim_all_free_there, NULL),
+			size - LEAVERS);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), LEAVERS);
+	KUNIT_EXPECT_FALSE(test, nbq_actor_advance(bench, behind));
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
+	expect_back_and_whole(test, pool, size);
+}
+
+static long lock_and_unlock_there(void *arg)
+{
+	struct nbq_bench *bench = arg;
+
+	bench->row->lock(bench->lock);
+	bench->row->unlock(bench->lock);
+	return 0;
+}
+
+static void lock_that_rests_in_a_node_of_that_cpu_goes_on(struct kunit *test)
+{
+	const struct nbq_pool *pool = pool_to_go(test);
+	unsigned int size = pool->size;
+	struct nbq_bench *bench = test->priv;
+
+	/* before: A, or [] where nodes do not stay; after: the same, of this CPU */
+	work_on_cpu(pool->cpu, lock_and_unlock_there, bench);
+	take_away(test, pool);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), bench->row->facts->stays);
+	bench->row->lock(bench->lock);
+	bench->row->unlock(bench->lock);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
+	expect_back_and_whole(test, pool, size);
+}
+
+static void destroy_gives_back_the_nodes_of_a_cpu_that_went(struct kunit *test)
+{
+	const struct nbq_pool *pool = pool_to_go(test);
+	unsigned int size = pool->size;
+	struct nbq_bench *bench = test->priv;
+
+	/* before: A L L; after: [] */
+	nbq_actor_leave(bench, abandon_from(test, pool));
+	nbq_actor_release(bench, &bench->actors[0]);
+	take_away(test, pool);
+	KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
+	expect_back_and_whole(test, pool, size);
+}
+
+#define NBQ_SUITE_CASES							\
+{									\
+	KUNIT_CASE(nodes_in_the_middle_are_stepped_over),		\
+	KUNIT_CASE(nodes_at_the_tail_are_stepped_over_by_the_next_to_come),	\
+	KUNIT_CASE(nodes_still_there_when_the_cpu_returns_are_given_back_later),\
+	KUNIT_CASE(lock_that_rests_in_a_node_of_that_cpu_goes_on),	\
+	KUNIT_CASE(destroy_gives_back_the_nodes_of_a_cpu_that_went),	\
+	{}								\
+}
+
+#define NBQ_SUITE_SUFFIX	"_hotplug"
+#include "lock_row_suites.h"
