@@ -325,6 +325,7 @@ do {									\
  */
 int __must_check nbq_event_read(const char *name, u64 *value);
 void nbq_events_reset(void);
+unsigned int nbq_cpu_nodes_in_use(unsigned int cpu);
 
 /* Attempts are counted by the leavers that they stepped over, up to this. */
 #define NBQ_WALK_MAX	64

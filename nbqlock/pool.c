@@ -171,6 +171,36 @@ static int prepare_cpu(unsigned int cpu)
 	return ret;
 }
 
+/**
+ * nbq_cpu_nodes_in_use() - How many queue nodes of a CPU are in use?
+ * @cpu: a possible CPU, online or not
+ *
+ * Of all its context levels: those with which its contexts hold and wait, and
+ * those that stand in a queue without them, abandoned or resting.
+ *
+ * Context: Any. Exact while no context of that CPU is in a verb and no waiter
+ * elsewhere steps over its nodes.
+ * Return: that many.
+ */
+unsigned int nbq_cpu_nodes_in_use(unsigned int cpu)
+{
+	struct nbq_pool *pools = per_cpu(nbq_pools, cpu);
+	unsigned int level, in_use = 0;
+	struct nbq_node *node;
+
+	for (level = 0; level < NBQ_LEVELS; level++) {
+		/* ACQUIRE, here and below, as in nbq_node_search(). */
+		node = smp_load_acquire(&pools[level].first);
+		while (node) {
+			in_use += READ_ONCE(node->taken) != READ_ONCE(node->given);
+			/* ACQUIRE, as above. */
+			node = smp_load_acquire(&node->next_in_pool);
+		}
+	}
+	return in_use;
+}
+EXPORT_SYMBOL_GPL(nbq_cpu_nodes_in_use);
+
 /* Wait until every growth that was requested before this call is done. */
 VISIBLE_IF_KUNIT void nbq_pools_flush(void)
 {

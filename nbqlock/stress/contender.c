@@ -3,10 +3,14 @@
  * What a contender does in its turn: work outside, draw a patience, try to
  * acquire, be the owner, release; or, after an attempt that failed, try again.
  */
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/bottom_half.h>
 #include <linux/bug.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/hrtimer.h>
+#include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -276,15 +280,8 @@ static void fail(struct contender *contender, const struct stopwatch *watch,
 				       patience);
 }
 
-/**
- * stress_contender_attempt() - One attempt, and the critical section.
- * @contender: the caller
- *
- * Context: any that the lock type and the knobs allow; does not sleep, except
- * for locks that are freed.
- * Return: true if the lock was acquired, and has been released again.
- */
-bool stress_contender_attempt(struct contender *contender)
+/* One attempt, and the critical section. Return: true if it was acquired. */
+static bool attempt(struct contender *contender)
 {
 	const struct stress_knobs *knobs = &contender->run->knobs;
 	ktime_t patience = draw_patience(contender);
@@ -314,6 +311,53 @@ bool stress_contender_attempt(struct contender *contender)
 	return true;
 }
 
+/*
+ * Keep out whatever may interrupt this contender and wants its locks, as far as
+ * it can be masked; from before the attempt to after the release.
+ */
+static void mask(const struct contender *contender, unsigned long *flags)
+{
+	const struct stress_knobs *knobs = &contender->run->knobs;
+
+	if (knobs->nesting != NESTING_MASKED)
+		return;
+	if (knobs->contexts & BIT(CONTEXT_HARDIRQ))
+		local_irq_save(*flags);
+	else if (knobs->contexts & BIT(CONTEXT_SOFTIRQ))
+		local_bh_disable();
+}
+
+static void unmask(const struct contender *contender, unsigned long flags)
+{
+	const struct stress_knobs *knobs = &contender->run->knobs;
+
+	if (knobs->nesting != NESTING_MASKED)
+		return;
+	if (knobs->contexts & BIT(CONTEXT_HARDIRQ))
+		local_irq_restore(flags);
+	else if (knobs->contexts & BIT(CONTEXT_SOFTIRQ))
+		local_bh_enable();
+}
+
+/**
+ * stress_contender_attempt() - One attempt, and the critical section.
+ * @contender: the caller
+ *
+ * Context: any that the lock type and the knobs allow; does not sleep, except
+ * for locks that are freed.
+ * Return: true if the lock was acquired, and has been released again.
+ */
+bool stress_contender_attempt(struct contender *contender)
+{
+	unsigned long flags = 0;
+	bool acquired;
+
+	mask(contender, &flags);
+	acquired = attempt(contender);
+	unmask(contender, flags);
+	return acquired;
+}
+
 /* Wait until the pause is over, or the run, if this is a pause. */
 static void stutter(struct stress_run *run)
 {
@@ -322,6 +366,22 @@ static void stutter(struct stress_run *run)
 	if (ns)
 		wait_event_hrtimeout(run->paused, READ_ONCE(run->stop),
 				     ns_to_ktime(ns));
+}
+
+/*
+ * Wait outside while somebody wants to see the queues with nobody in them.
+ *
+ * Who leaves looks again once it is not counted any more: the decrement is fully
+ * ordered and pairs with the barrier in halt_all(). One of the two sees the other.
+ */
+static void stay_outside(struct stress_run *run)
+{
+	while (READ_ONCE(run->halt) && !READ_ONCE(run->stop)) {
+		atomic_inc(&run->halted);
+		wait_event(run->paused,
+			   !READ_ONCE(run->halt) || READ_ONCE(run->stop));
+		atomic_dec_return(&run->halted);
+	}
 }
 
 /* A pause that doubles each time, up to a limit, give or take half of it. */
@@ -347,7 +407,10 @@ void stress_contender_turn(struct contender *contender)
 	if (knobs->stutter_ms)
 		stutter(run);
 	work_outside(contender);
-	while (!stress_contender_attempt(contender)) {
+	for (;;) {
+		stay_outside(run);
+		if (stress_contender_attempt(contender))
+			return;
 		if (knobs->retry == RETRY_GIVE_UP || READ_ONCE(run->stop))
 			return;
 		if (knobs->retry == RETRY_BACK_OFF)
@@ -359,16 +422,19 @@ void stress_contender_turn(struct contender *contender)
 
 /**
  * stress_contender_init() - Get a contender ready, except for its thread.
- * @contender: zeroed memory; run and id are set
+ * @contender: zeroed memory; run, id and context are set
  * @numa_node: where it will run
  */
 void stress_contender_init(struct contender *contender, int numa_node)
 {
 	struct stress_run *run = contender->run;
-	unsigned int i;
+	unsigned int chain = run->knobs.chain;
+	unsigned int first = 0, i;
 
-	for (i = 0; i < run->knobs.chain; i++) {
-		contender->claims[i].target = &run->targets[i];
+	if (run->knobs.nesting == NESTING_OWN)
+		first = contender->context * chain;
+	for (i = 0; i < chain; i++) {
+		contender->claims[i].target = &run->targets[first + i];
 		contender->claims[i].waiter.numa_node = numa_node;
 		contender->order[i] = &contender->claims[i];
 	}

@@ -113,7 +113,8 @@ static u64 empty_loop_ps(const struct stress_knobs *knobs)
 	run->knobs.free_lock = 0;
 	run->cs_loops = 0;
 	run->ncs_loops = 0;
-	contender = stress_contender_alloc(run, 0, raw_smp_processor_id());
+	contender = stress_contender_alloc(run, 0, CONTEXT_TASK,
+					   raw_smp_processor_id());
 	run->contenders[0] = contender;
 	if (contender)
 		ps = div_u64(stress_cost_fs(take_turns, contender), FS_PER_PS);

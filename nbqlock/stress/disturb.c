@@ -7,11 +7,19 @@
  * Contending threads are bound to their CPU, so that nobody else moves them;
  * set_cpus_allowed_ptr() does it nevertheless. When the CPU goes, the scheduler
  * moves them anywhere, and for good: they are put back when it returns.
+ *
+ * No CPU goes while anybody holds or waits for a lock: both have preemption off,
+ * and the kernel stops all CPUs to take one away. What can be left of it in the
+ * queues is nodes that its contexts have abandoned there, and the one in which a
+ * swap-only lock rests. Whether there are such nodes is a matter of luck, so the
+ * driver looks, with nobody in the queues, before it lets the CPU go.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kconfig.h>
@@ -27,6 +35,10 @@
 #include "disturb.h"
 #include "interrupts.h"
 #include "run.h"
+
+/* How long to wait until all have halted, and how often for nodes in the queues */
+#define HALT_LOOKS	1000
+#define HALT_TRIES	10
 
 /* Sleep. Return: false if this thread is to end; it has slept less then. */
 static bool nap(u64 ms)
@@ -139,6 +151,70 @@ static unsigned int next_to_go(unsigned int cpu, const struct cpumask *cpus)
 	return cpu;
 }
 
+/*
+ * Let all of them finish their attempts, and make no more.
+ *
+ * Return: false: somebody may be in a queue, or the run is over.
+ */
+static bool halt_all(struct stress_run *run)
+{
+	unsigned int cpu, looks = HALT_LOOKS;
+
+	for_each_cpu(cpu, &run->knobs.cpus)
+		stress_interrupts_leave(run, cpu);
+	WRITE_ONCE(run->halt, true);
+	/* Pairs with the decrement in stay_outside(). */
+	smp_mb();
+	while (atomic_read(&run->halted) < run->knobs.threads && --looks &&
+	       !READ_ONCE(run->stop))
+		usleep_range(100, 200);
+	return looks && !READ_ONCE(run->stop);
+}
+
+/* All who have halted go on, but for interrupts of CPUs that are away. */
+static void go_on(struct stress_run *run)
+{
+	unsigned int cpu;
+
+	WRITE_ONCE(run->halt, false);
+	wake_up_all(&run->paused);
+	for_each_cpu(cpu, &run->knobs.cpus) {
+		if (cpu_online(cpu))
+			stress_interrupts_return(run, cpu);
+	}
+}
+
+/*
+ * Halt all at a moment at which nodes of this CPU stand in the queues, or after
+ * many tries without.
+ *
+ * Return: how many do.
+ */
+static unsigned int halt_with_nodes_of(struct stress_run *run, unsigned int cpu)
+{
+	unsigned int tries = HALT_TRIES, nodes = 0;
+
+	while (halt_all(run)) {
+		nodes = run->knobs.lock->nodes_of(cpu);
+		if (nodes || !--tries)
+			break;
+		go_on(run);
+		usleep_range(500, 1000);
+	}
+	return nodes;
+}
+
+static int remove_with_nodes(struct stress_run *run, unsigned int cpu)
+{
+	unsigned int nodes = halt_with_nodes_of(run, cpu);
+	int ret = remove_cpu(cpu);
+
+	if (!ret)
+		run->nodes_left += nodes;
+	go_on(run);
+	return ret;
+}
+
 static bool take_away(struct stress_run *run, unsigned int cpu)
 {
 	int ret;
@@ -146,18 +222,28 @@ static bool take_away(struct stress_run *run, unsigned int cpu)
 	/* Somebody else may have done so, and may not like it back. */
 	if (!cpu_online(cpu))
 		return false;
-	stress_interrupts_leave(run, cpu);
-	ret = remove_cpu(cpu);
+	if (run->knobs.lock->nodes_of) {
+		ret = remove_with_nodes(run, cpu);
+	} else {
+		stress_interrupts_leave(run, cpu);
+		ret = remove_cpu(cpu);
+	}
 	if (!ret)
 		return true;
 	pr_err_ratelimited("hotplug_ms: CPU %u does not go (%d)\n", cpu, ret);
-	stress_interrupts_return(run, cpu);
+	if (!run->knobs.lock->nodes_of)
+		stress_interrupts_return(run, cpu);
 	return false;
 }
 
 static void bring_back(struct stress_run *run, unsigned int cpu)
 {
-	int ret = add_cpu(cpu);
+	int ret;
+
+	/* Its threads are elsewhere and take no more of its nodes. */
+	if (run->knobs.lock->nodes_of)
+		run->nodes_kept += run->knobs.lock->nodes_of(cpu);
+	ret = add_cpu(cpu);
 
 	if (ret < 0) {
 		pr_err("hotplug_ms: CPU %u does not come back (%d)\n", cpu, ret);

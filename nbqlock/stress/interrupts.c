@@ -120,10 +120,9 @@ static int add(struct stress_run *run, enum stress_context context)
 		unsigned int index = run->knobs.threads + all->count;
 		struct contender *contender;
 
-		contender = stress_contender_alloc(run, index, cpu);
+		contender = stress_contender_alloc(run, index, context, cpu);
 		if (!contender)
 			return -ENOMEM;
-		contender->context = context;
 		run->contenders[index] = contender;
 		setup(&all->each[all->count++], contender);
 	}

@@ -30,6 +30,21 @@ static struct stress_row row_of(const struct stress_run *run,
 	return row;
 }
 
+/*
+ * Can there be attempts of this contender that would never end? Locks in a fixed
+ * order make no circle, but for an interrupt, whose own CPU may have the lock.
+ */
+static bool may_deadlock(const struct stress_run *run,
+			 const struct contender *contender)
+{
+	const struct stress_knobs *knobs = &run->knobs;
+
+	if (knobs->chain > 1 && knobs->chain_order == CHAIN_RANDOM)
+		return run->contender_count > 1;
+	return contender->context != CONTEXT_TASK &&
+	       knobs->nesting == NESTING_SHARED;
+}
+
 static void add_contender(struct stress_report *report,
 			  const struct contender *contender,
 			  const struct stress_row *row)
@@ -42,6 +57,9 @@ static void add_contender(struct stress_report *report,
 	report->violations += contender->violations;
 	report->context_attempts[contender->context] += row->attempts;
 	report->context_acquisitions[contender->context] += row->acquisitions;
+	report->context_deadlocks[contender->context] += row->deadlocks;
+	if (!may_deadlock(contender->run, contender))
+		report->false_deadlocks += row->deadlocks;
 	stress_timings_merge(&report->timings, &contender->timings);
 	if (contender->context == CONTEXT_TASK)
 		report->longest_gap_ns = max(report->longest_gap_ns,
@@ -92,7 +110,7 @@ static void sum_up_locks(const struct stress_run *run,
 	u64 counted = 0;
 	unsigned int i, k;
 
-	for (i = 0; i < STRESS_CHAIN_MAX; i++) {
+	for (i = 0; i < STRESS_PLACES; i++) {
 		counted += run->targets[i].guarded.counter;
 		report->handoffs += run->targets[i].guarded.handoffs;
 	}
@@ -201,6 +219,8 @@ static void judge(const struct stress_run *run, struct stress_report *report)
 		failures |= BIT(NO_ATTEMPT);
 	if (run->door.written)
 		failures |= BIT(FREED_WRITTEN);
+	if (report->false_deadlocks)
+		failures |= BIT(FALSE_DEADLOCK);
 	report->failures = failures;
 }
 
@@ -222,6 +242,8 @@ void stress_run_report(struct stress_run *run, struct stress_report *report)
 	report->elapsed_ns = stress_run_elapsed_ns(run);
 	report->shuffles = run->shuffles;
 	report->hotplugs = run->hotplugs;
+	report->nodes_left = run->nodes_left;
+	report->nodes_kept = run->nodes_kept;
 
 	report->costs = run->costs;
 

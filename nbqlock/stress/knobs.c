@@ -388,6 +388,13 @@ static const char * const chain_order_words[] = {
 	NULL
 };
 
+static const char * const nesting_words[] = {
+	[NESTING_SHARED] = "shared",
+	[NESTING_MASKED] = "masked",
+	[NESTING_OWN] = "own",
+	NULL
+};
+
 #define KNOB(_name, _kind, ...)						\
 	{ .name = #_name, .kind = &(_kind),				\
 	  .offset = offsetof(struct stress_knobs, _name), __VA_ARGS__ }
@@ -420,6 +427,7 @@ static const struct knob knob_table[] = {
 	NUMBER(log_ms, 0, DURATION_MS_MAX),
 
 	KNOB(contexts, contexts),
+	KNOB(nesting, choice, .words = nesting_words),
 	NUMBER(interval_ns, INTERVAL_NS_MIN, INTERVAL_NS_MAX),
 	NUMBER(shuffle_ms, 0, DURATION_MS_MAX),
 	KNOB(hotplug_ms, hotplug, .max = DURATION_MS_MAX),

@@ -70,13 +70,22 @@ static bool check_contexts(const struct stress_knobs *knobs)
 				~(BIT(knobs->lock->highest + 1) - 1);
 	char words[STRESS_CONTEXTS_LENGTH];
 
-	if (!too_high)
+	/* Otherwise nobody beneath an interrupt is in its lock. */
+	if (!too_high || knobs->nesting != NESTING_SHARED)
 		return true;
 	stress_contexts_print(words, too_high);
 	pr_err("contexts: %s not for %s: it %s\n", words, knobs->lock->name,
 	       knobs->lock->patience == WAITS_FOR_EVER ?
 	       "would wait for ever for the holder beneath it" :
 	       "would wait for the waiter beneath it, and that for it");
+	return false;
+}
+
+static bool check_nesting(const struct stress_knobs *knobs)
+{
+	if (knobs->nesting != NESTING_MASKED || !(knobs->contexts & BIT(CONTEXT_NMI)))
+		return true;
+	pr_err("nesting: masked is not for nmi, which nothing masks\n");
 	return false;
 }
 
@@ -123,6 +132,7 @@ static bool (* const checks[])(const struct stress_knobs *knobs) = {
 	check_chain_order,
 	check_free_lock,
 	check_contexts,
+	check_nesting,
 	check_interrupt_patience,
 	check_shuffle,
 	check_hotplug,

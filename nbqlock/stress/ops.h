@@ -22,6 +22,8 @@
 
 /* Locks that a thread takes one after the other, at most. */
 #define STRESS_CHAIN_MAX	8
+/* Where a lock can have its place: in the chain, of each context if need be. */
+#define STRESS_PLACES		(CONTEXTS * STRESS_CHAIN_MAX)
 
 struct seq_file;
 
@@ -113,9 +115,9 @@ enum stress_patience {
  * @highest: the context that may interrupt all others of the run, in @lock and
  *	@unlock, too, and come back from @lock; %CONTEXT_TASK for a lock without
  *	timeout, behind whose holder an interrupt would wait for ever
- * @init: make an unlocked lock; 0 or a negative errno. @place: in the chain,
- *	less than %STRESS_CHAIN_MAX: a contender may hold locks of different
- *	places together, which lockdep must know
+ * @init: make an unlocked lock; 0 or a negative errno. @place: less than
+ *	%STRESS_PLACES: a CPU may hold locks of different places together, which
+ *	lockdep must know
  * @excuse: the run is wrong on purpose: lockdep must not report this lock, which
  *	was made just now; NULL: lockdep knows nothing of it, or of nothing wrong
  * @enter: get a contender ready for a lock, before any of them runs; 0 or a
@@ -131,6 +133,8 @@ enum stress_patience {
  * @count_nodes: add the nodes that no contender counts as its own, of all @locks
  *	together, after the last @exit; may be NULL
  * @count_walks: add the walks that no contender counts as its own; may be NULL
+ * @nodes_of: queue nodes of this CPU that are in use, wherever they stand; NULL:
+ *	they do not belong to CPUs
  *
  * @lock and @unlock are called in contexts up to @highest, and do not allocate.
  * In an interrupt they get a waiter of its own.
@@ -152,6 +156,7 @@ struct stress_ops {
 	void (*exit)(union stress_lock *lock, struct stress_waiter *me);
 	void (*count_nodes)(struct stress_nodes *nodes, unsigned int locks);
 	void (*count_walks)(struct stress_walks *walks);
+	unsigned int (*nodes_of)(unsigned int cpu);
 };
 
 /* ops_nbq.c */

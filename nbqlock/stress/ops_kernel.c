@@ -17,7 +17,7 @@
 #include "ops.h"
 #include "patience.h"
 
-static struct lock_class_key raw_keys[STRESS_CHAIN_MAX];
+static struct lock_class_key raw_keys[STRESS_PLACES];
 
 static int raw_init(union stress_lock *lock, unsigned int place)
 {

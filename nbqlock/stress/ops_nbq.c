@@ -45,7 +45,7 @@ static void count_walks(struct stress_walks *walks)
 
 /* What struct stress_ops wants, made of the verbs of nbq_X. */
 #define NBQ_VERBS(X)							\
-static struct lock_class_key X##_keys[STRESS_CHAIN_MAX];		\
+static struct lock_class_key X##_keys[STRESS_PLACES];		\
 									\
 static int X##_init(union stress_lock *lock, unsigned int place)	\
 {									\
@@ -93,6 +93,7 @@ const struct stress_ops stress_##X##_nb = {				\
 	.destroy = X##_destroy,						\
 	.count_nodes = count_nodes,					\
 	.count_walks = count_walks,					\
+	.nodes_of = nbq_cpu_nodes_in_use,					\
 }
 
 static const char clh_meaning[] =

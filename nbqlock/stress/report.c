@@ -32,6 +32,7 @@ static const char * const failure_words[] = {
 	[NO_SHUFFLE] = "the threads were never moved",
 	[NO_HOTPLUG] = "no CPU was ever taken away",
 	[CPU_LOST] = "a CPU did not come back",
+	[FALSE_DEADLOCK] = "a deadlock was reported where there can be none",
 };
 
 static void show_times(struct seq_file *m, const char *name,
@@ -90,9 +91,13 @@ static void show_disturbance(struct seq_file *m, const struct stress_report *rep
 			   report->context_attempts[context]);
 		seq_printf(m, "acquisitions_%s %llu\n", word,
 			   report->context_acquisitions[context]);
+		seq_printf(m, "deadlocks_%s %llu\n", word,
+			   report->context_deadlocks[context]);
 	}
 	seq_printf(m, "shuffles %llu\n", report->shuffles);
 	seq_printf(m, "hotplugs %llu\n", report->hotplugs);
+	seq_printf(m, "nodes_left %llu\n", report->nodes_left);
+	seq_printf(m, "nodes_kept %llu\n", report->nodes_kept);
 }
 
 static void show_verdict(struct seq_file *m, unsigned long failures)

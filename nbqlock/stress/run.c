@@ -57,12 +57,15 @@ static int stress_thread(void *data)
  * stress_contender_alloc() - Make a contender that does nothing yet.
  * @run: what it belongs to
  * @index: its place among the contenders
+ * @context: where it makes its attempts
  * @cpu: where it belongs
  *
  * Return: the contender, or NULL without memory.
  */
 struct contender *stress_contender_alloc(struct stress_run *run,
-					 unsigned int index, unsigned int cpu)
+					 unsigned int index,
+					 enum stress_context context,
+					 unsigned int cpu)
 {
 	int node = cpu_to_node(cpu);
 	struct contender *contender;
@@ -72,6 +75,7 @@ struct contender *stress_contender_alloc(struct stress_run *run,
 		return NULL;
 	contender->run = run;
 	contender->id = index + 1;
+	contender->context = context;
 	contender->cpu = cpu;
 	stress_contender_init(contender, node);
 	return contender;
@@ -80,7 +84,8 @@ struct contender *stress_contender_alloc(struct stress_run *run,
 static int create_thread(struct stress_run *run, unsigned int index,
 			 unsigned int cpu)
 {
-	struct contender *contender = stress_contender_alloc(run, index, cpu);
+	struct contender *contender =
+		stress_contender_alloc(run, index, CONTEXT_TASK, cpu);
 	struct task_struct *task;
 
 	if (!contender)
@@ -194,7 +199,8 @@ static bool is_wrong_on_purpose(const struct stress_knobs *knobs)
 {
 	if (knobs->chain > 1 && knobs->chain_order == CHAIN_RANDOM)
 		return true;
-	return knobs->contexts & ~(BIT(CONTEXT_TASK) | BIT(CONTEXT_NMI));
+	return knobs->nesting == NESTING_SHARED &&
+	       (knobs->contexts & ~(BIT(CONTEXT_TASK) | BIT(CONTEXT_NMI)));
 }
 
 /**
@@ -220,6 +226,8 @@ int stress_lock_init(const struct stress_run *run, union stress_lock *lock,
 static int create_locks(struct stress_run *run)
 {
 	const struct stress_knobs *knobs = &run->knobs;
+	/* A chain for each context, also for those that do not contend */
+	unsigned int rows = knobs->nesting == NESTING_OWN ? CONTEXTS : 1;
 	unsigned int i;
 	int ret;
 
@@ -228,7 +236,7 @@ static int create_locks(struct stress_run *run)
 		run->target_count = STRESS_SLOTS;
 		return 0;
 	}
-	for (i = 0; i < knobs->chain; i++) {
+	for (i = 0; i < knobs->chain * rows; i++) {
 		ret = stress_lock_init(run, &run->targets[i].lock, i);
 		if (ret) {
 			pr_err("lock: %s could not be made (%d)\n",
@@ -293,7 +301,7 @@ struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
 	run->cs_loops = stress_busy_loops(knobs->cs_ns);
 	run->ncs_loops = stress_busy_loops(knobs->ncs_ns);
 	run->chunk_loops = stress_busy_loops(CHUNK_NS);
-	for (i = 0; i < STRESS_CHAIN_MAX; i++)
+	for (i = 0; i < STRESS_PLACES; i++)
 		run->targets[i].guarded.cpu = -1;
 	init_waitqueue_head(&run->paused);
 	atomic_set(&run->not_ready, knobs->threads);

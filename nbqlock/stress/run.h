@@ -164,7 +164,7 @@ struct door {
  * @targets: the locks under test, and what they protect
  * @target_count: how many there are
  * @door: to those that are freed while the run goes on
- * @paused: for those who wait until a pause is over
+ * @paused: for those who wait until a pause is over, or a halt
  * @not_ready: threads that have not reached the barrier
  * @not_back: threads that have not left their loop
  * @all_ready: @not_ready is 0
@@ -182,6 +182,10 @@ struct door {
  * @placing: for who moves threads
  * @shuffles: as in struct stress_report, written by @shuffler
  * @hotplugs: the same, written by @hotplugger
+ * @nodes_left: the same
+ * @nodes_kept: the same
+ * @halt: threads stop where they hold and wait for nothing
+ * @halted: that many have
  * @cpu_lost: a CPU that it took away did not come back
  * @contenders: one for each thread, then those in interrupts; until all of them
  *	are made, NULL for the others
@@ -198,7 +202,7 @@ struct stress_run {
 	u64 began_ns;
 	u64 ended_ns;
 	unsigned int target_count;
-	struct target targets[STRESS_CHAIN_MAX];
+	struct target targets[STRESS_PLACES];
 	struct door door ____cacheline_aligned_in_smp;
 	wait_queue_head_t paused ____cacheline_aligned_in_smp;
 	atomic_t not_ready ____cacheline_aligned_in_smp;
@@ -218,6 +222,10 @@ struct stress_run {
 	struct mutex placing;		/* of threads on CPUs */
 	u64 shuffles;
 	u64 hotplugs;
+	u64 nodes_left;
+	u64 nodes_kept;
+	bool halt;
+	atomic_t halted;
 	bool cpu_lost;
 	struct contender *contenders[];
 };
@@ -225,7 +233,9 @@ struct stress_run {
 struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
 				    unsigned int contenders);
 struct contender *stress_contender_alloc(struct stress_run *run,
-					 unsigned int index, unsigned int cpu);
+					 unsigned int index,
+					 enum stress_context context,
+					 unsigned int cpu);
 int stress_lock_init(const struct stress_run *run, union stress_lock *lock,
 		     unsigned int place);
 u64 stress_run_pause_ns(const struct stress_run *run);

@@ -50,6 +50,13 @@ enum stress_chain_order {
 	CHAIN_RANDOM,
 };
 
+/* How the contexts of a CPU meet at the locks. */
+enum stress_nesting {
+	NESTING_SHARED,		/* an interrupt may find its own CPU in its lock */
+	NESTING_MASKED,		/* the same locks, taken with interrupts masked */
+	NESTING_OWN,		/* each context has locks of its own */
+};
+
 /**
  * struct stress_knobs - what to run; debugfs has a file for each
  * @lock: the lock type
@@ -74,6 +81,7 @@ enum stress_chain_order {
  * @free_lock: the last user of a lock frees it after the release
  * @log_ms: tell the kernel log that often how far the run is; 0: never
  * @contexts: a bit for each &enum stress_context that contends
+ * @nesting: &enum stress_nesting
  * @interval_ns: from the end of an attempt in an interrupt to the next
  * @shuffle_ms: move the threads to other CPUs that often; 0: never
  * @hotplug_ms: take a CPU away and bring it back that often; 0: never
@@ -104,6 +112,7 @@ struct stress_knobs {
 	u64 log_ms;
 
 	unsigned int contexts;
+	unsigned int nesting;
 	u64 interval_ns;
 	u64 shuffle_ms;
 	u64 hotplug_ms;
@@ -123,6 +132,7 @@ enum stress_failure {
 	NO_SHUFFLE,
 	NO_HOTPLUG,
 	CPU_LOST,
+	FALSE_DEADLOCK,
 };
 
 /**
@@ -171,8 +181,12 @@ struct stress_row {
  * @walk: leavers that an attempt stepped over, for locks that can tell
  * @context_attempts: to acquire, in each context
  * @context_acquisitions: that many succeeded
+ * @context_deadlocks: that many would never have ended, said the lock
+ * @false_deadlocks: times that it said so where that cannot be
  * @shuffles: times that the threads were moved to other CPUs
  * @hotplugs: times that a CPU went and came back
+ * @nodes_left: queue nodes of a CPU that stood in queues when it went
+ * @nodes_kept: that many still did when it came back
  * @nodes_max: queue nodes in use at most
  * @nodes_reclaimed: queue nodes given back by somebody else, or by destroy
  * @locks_taken: times that a lock was taken, each of a chain for itself
@@ -203,8 +217,12 @@ struct stress_report {
 	struct stress_histogram walk;
 	u64 context_attempts[CONTEXTS];
 	u64 context_acquisitions[CONTEXTS];
+	u64 context_deadlocks[CONTEXTS];
+	u64 false_deadlocks;
 	u64 shuffles;
 	u64 hotplugs;
+	u64 nodes_left;
+	u64 nodes_kept;
 	u64 nodes_max;
 	u64 nodes_reclaimed;
 	u64 locks_taken;

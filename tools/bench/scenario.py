@@ -31,6 +31,7 @@ KNOBS = {
     "chain": "[1-8]", "chain_order": "fixed|random",
     "stall_every": NUMBER, "stall_ns": NUMBER,
     "contexts": f"{CONTEXT}(?: {CONTEXT})*", "interval_ns": NUMBER,
+    "nesting": "shared|masked|own",
     "shuffle_ms": NUMBER, "hotplug_ms": NUMBER, "free_lock": "[01]",
     "stutter_ms": NUMBER, "log_ms": NUMBER,
 }
