@@ -2,7 +2,7 @@
 """Interrupts that contend, threads that move, CPUs that go: what to run, what must
 come of it."""
 
-from bed.shapes import PLAIN
+from bed.shapes import MS, PLAIN
 from bed.stress import OURS, Run
 
 # Those that an interrupt may contend for, above their holder and waiters.
@@ -24,13 +24,15 @@ REFUSED = (
     ("impatient_ns", {"lock": "clh_nb", "contexts": "task,hardirq",
                       "impatient_permille": 1, "impatient_ns": 10000001}),
     ("free_lock", {"lock": "clh_nb", "contexts": "task,hardirq", "free_lock": 1}),
+    ("contexts", {"lock": "raw_spinlock", "contexts": "task,hardirq",
+                  "nesting": "shared"}),
     ("shuffle_ms", {"lock": "clh_nb", "cpus": 0, "shuffle_ms": 10}))
 
 
 def disturbed(name, lock, cpus, duration_ms, **disturbance):
-    return Run(name, lock=lock, threads=cpus, cpus=f"0-{cpus - 1}", cs_ns=500, ncs_ns=500,
-               duration_ms=duration_ms,
-               **{**PLAIN, "patience_ns": 20000, **disturbance})
+    settings = {**PLAIN, "cs_ns": 500, "ncs_ns": 500, "patience_ns": 20000, **disturbance}
+    return Run(name, lock=lock, threads=cpus, cpus=f"0-{cpus - 1}",
+               duration_ms=duration_ms, **settings)
 
 
 def interrupted(lock, cpus, interval_ns, duration_ms, interrupts, **others):
@@ -38,6 +40,61 @@ def interrupted(lock, cpus, interval_ns, duration_ms, interrupts, **others):
     return disturbed(f"{lock}-{'-'.join(interrupts)}", lock, cpus, duration_ms,
                      contexts=",".join(("task", *interrupts)), interval_ns=interval_ns,
                      **others)
+
+
+# How the contexts of a CPU can meet without ever being in each other's way.
+LEGITIMATE = ("masked", "own")
+CHAIN = 8
+
+
+def legitimate(lock, cpus, interval_ns, duration_ms, interrupts, nesting):
+    """A run in which no attempt can wait for itself, however deep they nest."""
+    if nesting == "masked":		# NMIs cannot be
+        interrupts = [context for context in interrupts if context != "nmi"]
+    run = interrupted(lock, cpus, interval_ns, duration_ms, interrupts, chain=CHAIN,
+                      nesting=nesting, patience_ns=f"0-{2 * MS}")
+    run.name = f"{lock}-{nesting}"
+    return run
+
+
+def above_own_cpu(lock, interrupts, duration_ms):
+    """One CPU, whose interrupts find nobody but itself in the lock."""
+    run = interrupted(lock, 1, 100000, duration_ms, interrupts, cs_ns=300000,
+                      patience_ns=10 * MS)
+    run.name = f"{lock}-above-own-cpu"
+    return run
+
+
+def left_behind(lock, cpus):
+    """A run in which CPUs go while their queue nodes stand in queues."""
+    run = disturbed(f"{lock}-left-behind", lock, cpus, 2000, hotplug_ms=200,
+                    chain=4, patience_ns="0-20000")
+    run.settings["threads"] = 2 * cpus
+    return run
+
+
+def reclaims(run):
+    """What keeps the nodes of CPUs that went from having been there, and given back."""
+    figures = ["hotplugs", "timeouts", "thread_min"]
+    # The others leave one only if two leave at the same moment.
+    if run.settings["lock"] == "swap_nb":
+        figures.append("nodes_left")
+    complaint = lacks(run, figures)
+    if not complaint and run.number("nodes_kept"):
+        complaint = "queue nodes of a CPU that was away were not given back by others"
+    return complaint
+
+
+def told_at_once(run, interrupts):
+    """What keeps each attempt above its own CPU's from having been refused at once."""
+    complaint = lacks(run, [f"deadlocks_{context}" for context in interrupts])
+    if complaint:
+        return complaint
+    if run.number("timeouts"):
+        return "an attempt timed out that could only wait for its own CPU"
+    # Now and then the host takes the CPU away meanwhile.
+    late = run.number("failed_wait_ns_p99")
+    return late > MS and f"one of 100 was told after {late / MS:g} ms only"
 
 
 def moved(cpus):
@@ -75,6 +132,10 @@ def guest_runs(cpus, interval_ns):
         if alone or lock != "rqspinlock":
             yield (interrupted(lock, cpus, interval_ns, 200 if alone else 100, INTERRUPTS),
                    in_contexts(INTERRUPTS, acquires=alone))
+    for lock in OURS:
+        for nesting in LEGITIMATE:
+            run = legitimate(lock, cpus, interval_ns, 200, INTERRUPTS, nesting)
+            yield run, in_contexts(INTERRUPTS, acquires=nesting == "own")
     # There, a thread may also be without the lock for as long as the run takes.
     yield moved(cpus), ("shuffles", "thread_min") if alone else ("shuffles",)
     yield moved_alone(cpus), ("shuffles", "handoffs")

@@ -8,8 +8,8 @@ PLAIN = {"patience_ns": 100000, "impatient_permille": 0, "impatient_ns": 0,
          "retry": "give_up", "backoff_ns": 1000, "backoff_max_ns": 100000,
          "chain": 1, "chain_order": "fixed",
          "stall_every": 0, "stall_ns": 0, "stutter_ms": 0, "free_lock": 0,
-         "log_ms": 0, "contexts": "task", "interval_ns": 100000, "shuffle_ms": 0,
-         "hotplug_ms": 0}
+         "log_ms": 0, "contexts": "task", "nesting": "shared", "interval_ns": 100000,
+         "shuffle_ms": 0, "hotplug_ms": 0}
 CPUS = 2
 MS = 1000000			# in ns
 
@@ -40,10 +40,10 @@ def shaped(name, lock, duration_ms=120, cs_ns=500, ncs_ns=500, **shape):
 # What must come of a run that passed: each returns a complaint, or nothing.
 
 def acquires(run):
-    """All threads have had the lock, and nobody was refused it as a deadlock."""
-    if not run.number("thread_min"):
-        return "a thread never acquired the lock"
-    return run.number("deadlocks") and "a deadlock was reported where there can be none"
+    """All threads have had the lock. (The driver itself fails a run in which a
+    deadlock is reported where there can be none.)
+    """
+    return not run.number("thread_min") and "a thread never acquired the lock"
 
 
 def acquires_chain(run):
@@ -57,6 +57,9 @@ def acquires_chain(run):
 
 def acquires_now_and_then(run):
     """Some attempts would not have ended, and did; others got through."""
+    if run.settings["lock"] in OURS:
+        # It may be noticed before their time, which is short here, is over.
+        return not run.number("acquisitions") and "the locks were never acquired"
     if not run.number("timeouts"):
         return "no attempt timed out in an order that deadlocks"
     return not run.number("acquisitions") and "the locks were never acquired"
@@ -64,6 +67,16 @@ def acquires_now_and_then(run):
 
 def sees_deadlocks(run):
     return not run.number("deadlocks") and "no deadlock was reported"
+
+
+def ends_deadlocks_early(run):
+    """Attempts that would have waited for the whole of their patience did not."""
+    patience = run.settings["patience_ns"]
+    if run.number("timeouts"):
+        return "an attempt timed out: its deadlock was not noticed"
+    if run.number("failed_wait_ns_max") > patience / 2:
+        return f"a deadlock was noticed after more than {patience / 2e9:g} s only"
+    return sees_deadlocks(run) or acquires(run)
 
 
 def gives_up(run):
@@ -132,6 +145,17 @@ def chains(locks):
                          duration_ms=250), acquires_now_and_then
 
 
+def deadlocks():
+    """Threads that take locks in any order, with plenty of patience."""
+    for lock in OURS:
+        for retry in ("give_up", "back_off"):
+            run = shaped(f"deadlocks-{retry}-{lock}", lock, chain=4, ncs_ns=0,
+                         chain_order="random", patience_ns=4000 * MS, retry=retry,
+                         duration_ms=500)
+            run.settings["threads"] = 2 * CPUS
+            yield run, ends_deadlocks_early
+
+
 def retries():
     """An owner stays for 2 ms, nobody waits for it."""
     load = {"patience_ns": 0, "cs_ns": 2 * MS, "ncs_ns": 2 * MS, "duration_ms": 200}
@@ -148,6 +172,7 @@ def retries():
 def shape_runs(locks):
     """(run, what must come of it) for a guest of CPUS CPUs."""
     yield from chains(locks)
+    yield from deadlocks()
     yield from retries()
     for lock in locks:
         if lock.name in FREEABLE:

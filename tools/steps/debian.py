@@ -3,7 +3,8 @@
 
 import re
 
-from bed.disturbed import ALL_INTERRUPTS, in_contexts, interrupted
+from bed.disturbed import (ALL_INTERRUPTS, above_own_cpu, in_contexts, interrupted,
+                           left_behind, legitimate, reclaims)
 from bed.guest import QemuMachine
 from bed.guest_cli import LOADED
 from bed.kernels import REAL_TIME
@@ -13,7 +14,7 @@ from bed.stress import OURS, Run, listed, read_runs, run_stress
 from steps.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, STRESS_FOLDER, Case, clean_guest,
                           guest_report, stock_kernel)
 from steps.kernel_table import runs_on
-from steps.survival import COMPARATORS, MIXED, alike, disturbed_case, stress_case
+from steps.survival import COMPARATORS, MIXED, alike, disturbed_case, stress_case, told_case
 
 RELOAD_SMALL = """
 rmmod nbqlock_stress && rmmod nbqlock
@@ -56,12 +57,17 @@ def debian(kernel):
     # Last, since settings stay.
     brief = [*brief_runs(), *stock_runs(OURS)]
     nested = [interrupted(lock, 2, 200000, 300, ALL_INTERRUPTS) for lock in OURS]
-    after = LIST_LOCKS + "".join(f"{run.command}\n" for run in nested)
+    own = [legitimate(lock, 2, 200000, 400, ALL_INTERRUPTS, "own") for lock in OURS]
+    alone = [above_own_cpu(lock, ALL_INTERRUPTS, 400) for lock in OURS]
+    unmaskable = interrupted(OURS[0], 2, 200000, 100, ALL_INTERRUPTS, nesting="masked")
+    unmaskable.name = "unmaskable"
+    after = LIST_LOCKS + "".join(f"{run.command}\n" for run in
+                                 [*nested, *own, *alone, unmaskable])
     for run in small:
         after += RELOAD_SMALL + run.command + GROWTHS % run.name
     outcome = run_stress(QemuMachine(kernel), usual + brief, 2, modules,
                          after=after + UNLOAD)
-    read_runs(outcome.output, nested + small)
+    read_runs(outcome.output, [*nested, *own, *alone, unmaskable, *small])
     name = f"debian {kernel.version}"
     there = re.search(r"^@locks\n(.*)^@listed$", outcome.output, re.MULTILINE | re.DOTALL)
     there = [lock.name for lock in listed(there[1])] if there else []
@@ -72,8 +78,12 @@ def debian(kernel):
                    f"{run.verdict}\n{run.text}")
     for run in brief:
         yield stress_case(2, run, False, name)
-    for run in nested:
+    for run in nested + own:
         yield disturbed_case(name, run, in_contexts(ALL_INTERRUPTS))
+    for run in alone:
+        yield told_case(name, run, ALL_INTERRUPTS)
+    yield Case(f"{name}: NMIs cannot be masked, and are refused there",
+               "(nesting: masked" in unmaskable.verdict, unmaskable.verdict)
     for run in small:
         grown = re.search(rf"^@growths {run.name} growths [1-9]", outcome.output,
                           re.MULTILINE)
@@ -135,7 +145,8 @@ def hotplug():
             for lock, state in ((OURS[0], "new"), *((lock, "again") for lock in OURS))]
     during = [interrupted(lock, 2, 200000, 1000, ALL_INTERRUPTS, hotplug_ms=300,
                           shuffle_ms=50) for lock in OURS]
-    outcome = run_stress(QemuMachine(kernel), runs + during, 2,
+    left = [left_behind(lock, 2) for lock in OURS]
+    outcome = run_stress(QemuMachine(kernel), runs + during + left, 2,
                          {"files": build_modules(kernel), "load": LOADED},
                          before=COME_AND_GO, append=["maxcpus=1"],
                          after=STOP_IN_HOTPLUG + UNLOAD + ONLINE)
@@ -149,6 +160,9 @@ def hotplug():
     for run in during:
         yield disturbed_case("hotplug", run, in_contexts(ALL_INTERRUPTS, "hotplugs",
                                                          "shuffles", "thread_min"))
+    for run in left:
+        complaint = reclaims(run)
+        yield Case(f"hotplug: {run.name}", not complaint, f"{complaint}\n{run.text}")
     # In the middle of the run one CPU was away; after it all are there.
     yield Case("hotplug: unloading during a run brings the CPU back", bool(re.search(
         r"^@online 0\n.*@unloaded\n\n?@online 0-1$", outcome.output,

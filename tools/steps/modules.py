@@ -40,8 +40,8 @@ MISUSES = (("threads", "many"), ("threads", "0"), ("threads", "-1"),
            ("chain_order", "sorted"), ("stall_every", "-1"),
            ("stall_ns", "100000001"), ("stutter_ms", "10001"), ("free_lock", "2"),
            ("free_lock", "yes"), ("contexts", "softirq"), ("contexts", "task irq"),
-           ("contexts", ""), ("interval_ns", "0"), ("interval_ns", "1000000001"),
-           ("shuffle_ms", "-1"), ("hotplug_ms", "often"),
+           ("contexts", ""), ("nesting", "deep"), ("nesting", "0"), ("interval_ns", "0"),
+           ("interval_ns", "1000000001"), ("shuffle_ms", "-1"), ("hotplug_ms", "often"),
            # what user-mode Linux does not have
            ("contexts", "task nmi"), ("hotplug_ms", "100"))
 MISUSE_SCRIPT = r"""
