@@ -106,7 +106,7 @@ static void go_out(struct contender *contender, struct claim *claim)
 /* The claim to the lock that is taken last. */
 static struct claim *last_claim(const struct contender *contender)
 {
-	return contender->order[contender->run->knobs.chain - 1];
+	return contender->order[contender->count - 1];
 }
 
 /* The critical section. Of a chain, the contender is in at the others already. */
@@ -210,6 +210,21 @@ static void shuffle(struct contender *contender)
 	}
 }
 
+/* Each of them or not, as a coin says, but at least one; in the order of all. */
+static void choose(struct contender *contender)
+{
+	u32 coins = prandom_u32_state(&contender->random);
+	unsigned int i;
+
+	contender->count = 0;
+	for (i = 0; i < contender->run->knobs.chain; i++) {
+		if (coins & BIT(i))
+			contender->order[contender->count++] = &contender->claims[i];
+	}
+	if (!contender->count)
+		contender->order[contender->count++] = &contender->claims[0];
+}
+
 /* Take several locks under one deadline, all or none. */
 static int acquire_chain(struct contender *contender, ktime_t patience,
 			 struct stopwatch *watch)
@@ -222,14 +237,16 @@ static int acquire_chain(struct contender *contender, ktime_t patience,
 
 	if (knobs->chain_order == CHAIN_RANDOM)
 		shuffle(contender);
-	for (i = 0; i < knobs->chain; i++) {
+	else if (knobs->chain_order == CHAIN_ASCENDING)
+		choose(contender);
+	for (i = 0; i < contender->count; i++) {
 		struct claim *claim = contender->order[i];
 
 		if (i) {
 			come_in(contender, contender->order[i - 1]);
 			patience = time_until(deadline);
 		}
-		if (i == knobs->chain - 1)
+		if (i == contender->count - 1)
 			stress_stopwatch_queue(watch);
 		ret = knobs->lock->lock(&claim->target->lock, &claim->waiter,
 					patience);
@@ -258,7 +275,7 @@ static void leave(struct contender *contender, const struct stopwatch *watch)
 	const struct stress_knobs *knobs = &contender->run->knobs;
 	bool is_last = knobs->free_lock && stress_door_leave_as_owner(contender);
 
-	release(contender, knobs->chain, watch);
+	release(contender, contender->count, watch);
 	if (is_last)
 		stress_door_free(contender);
 }
@@ -438,6 +455,7 @@ void stress_contender_init(struct contender *contender, int numa_node)
 		contender->claims[i].waiter.numa_node = numa_node;
 		contender->order[i] = &contender->claims[i];
 	}
+	contender->count = chain;
 	contender->until_stall = run->knobs.stall_every;
 	stress_timings_init(&contender->timings);
 	/* Any odd number with many bits: contenders draw different numbers. */

@@ -385,6 +385,7 @@ static const char * const retry_words[] = {
 static const char * const chain_order_words[] = {
 	[CHAIN_FIXED] = "fixed",
 	[CHAIN_RANDOM] = "random",
+	[CHAIN_ASCENDING] = "ascending",
 	NULL
 };
 

@@ -35,7 +35,7 @@ static bool check_cpus(const struct stress_knobs *knobs)
 
 static bool check_chain_order(const struct stress_knobs *knobs)
 {
-	if (knobs->chain == 1 || knobs->chain_order == CHAIN_FIXED ||
+	if (knobs->chain == 1 || knobs->chain_order != CHAIN_RANDOM ||
 	    !stress_knobs_wait_for_ever(knobs))
 		return true;
 	pr_err("chain_order: random needs attempts that time out, else they end in a deadlock: %s would wait for ever\n",

@@ -93,6 +93,7 @@ struct claim {
  * @violations: times that it saw another owner
  * @until_stall: acquisitions until one stalls
  * @order: its claims in the order in which it takes the locks
+ * @count: so many of them in this attempt
  * @claims: one for each lock of the chain
  * @timings: how long its attempts took
  */
@@ -112,6 +113,7 @@ struct contender {
 	u64 violations;
 	u64 until_stall;
 	struct claim *order[STRESS_CHAIN_MAX];
+	unsigned int count;
 	struct claim claims[STRESS_CHAIN_MAX];
 	struct timings timings;
 } ____cacheline_aligned_in_smp;

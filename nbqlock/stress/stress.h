@@ -48,6 +48,7 @@ enum stress_retry {
 enum stress_chain_order {
 	CHAIN_FIXED,
 	CHAIN_RANDOM,
+	CHAIN_ASCENDING,	/* some of them, in the same order */
 };
 
 /* How the contexts of a CPU meet at the locks. */
@@ -73,7 +74,8 @@ enum stress_nesting {
  * @retry: after an attempt that failed: &enum stress_retry
  * @backoff_ns: the first pause of %RETRY_BACK_OFF; the next ones double
  * @backoff_max_ns: up to this one
- * @chain: so many locks are taken, one after the other
+ * @chain: so many locks are taken, one after the other; by %CHAIN_ASCENDING, up to
+ *	that many
  * @chain_order: &enum stress_chain_order
  * @stall_every: every N-th acquisition of a contender takes longer; 0: none
  * @stall_ns: by that much

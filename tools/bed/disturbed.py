@@ -48,11 +48,16 @@ CHAIN = 8
 
 
 def legitimate(lock, cpus, interval_ns, duration_ms, interrupts, nesting):
-    """A run in which no attempt can wait for itself, however deep they nest."""
+    """A run in which no attempt can wait for itself, however deep they nest.
+
+    With locks of their own all contexts of a CPU shall wait at a time, so all wait for
+    the first of the chain; else they shall wait with locks in their hands.
+    """
+    order = "fixed" if nesting == "own" else "ascending"
     if nesting == "masked":		# NMIs cannot be
         interrupts = [context for context in interrupts if context != "nmi"]
     run = interrupted(lock, cpus, interval_ns, duration_ms, interrupts, chain=CHAIN,
-                      nesting=nesting, patience_ns=f"0-{2 * MS}")
+                      chain_order=order, nesting=nesting, patience_ns=f"0-{2 * MS}")
     run.name = f"{lock}-{nesting}"
     return run
 

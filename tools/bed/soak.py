@@ -22,9 +22,10 @@ def seconds():
 
 
 def ordered(lock, duration_ms):
-    """Threads, two to a CPU, that take many locks in the same order."""
+    """Threads, two to a CPU, that take some of many locks in the same order."""
     run = disturbed(f"{lock}-ordered", lock, CPUS, duration_ms, chain=CHAIN,
-                    patience_ns=f"0-{20 * MS}", retry="back_off", shuffle_ms=50)
+                    chain_order="ascending", patience_ns=f"0-{20 * MS}",
+                    retry="back_off", shuffle_ms=50)
     run.settings["threads"] = 2 * CPUS
     return run
 

@@ -28,7 +28,7 @@ KNOBS = {
     "cs_ns": NUMBER, "ncs_ns": NUMBER, "patience_ns": PATIENCE,
     "impatient_permille": NUMBER, "impatient_ns": TIME,
     "retry": "give_up|at_once|back_off", "backoff_ns": NUMBER, "backoff_max_ns": NUMBER,
-    "chain": "[1-8]", "chain_order": "fixed|random",
+    "chain": "[1-8]", "chain_order": "fixed|random|ascending",
     "stall_every": NUMBER, "stall_ns": NUMBER,
     "contexts": f"{CONTEXT}(?: {CONTEXT})*", "interval_ns": NUMBER,
     "nesting": "shared|masked|own",
