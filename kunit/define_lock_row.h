@@ -294,6 +294,7 @@ static struct lockdep_map *dep_map(void *lock)
 	return NULL;
 #endif
 }
+
 #include "define_guards.h"
 
 const struct nbq_row nbq_X_row = {

@@ -101,7 +101,7 @@ static inline void nbq_wait_start(struct nbq_wait *wait, struct nbq_pool *pool,
 }
 
 bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
-		   struct nbq_node *const *word);
+		    struct nbq_node *const *word);
 void nbq_wait_pause(struct nbq_wait *wait);
 int nbq_wait_end(struct nbq_wait *wait, int ret);
 

@@ -18,7 +18,7 @@ HOST_FOLDERS = ("tools/host",)
 # Besides what .checkpatch.conf names for all: the host shim defines what these
 # ask to use: the kernel's own macros, attributes, per-CPU data and barriers.
 HOST_IGNORES = ("ARRAY_SIZE", "AVOID_EXTERNS", "CAMELCASE", "COMPLEX_MACRO", "DATA_RACE",
-                "IS_ENABLED_CONFIG", "MEMORY_BARRIER",
+                "IS_ENABLED_CONFIG", "MEMORY_BARRIER", "NEW_TYPEDEFS",
                 "PREFER_DEFINED_ATTRIBUTE_MACRO", "VOLATILE")
 
 
