@@ -88,16 +88,20 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
  * nbq_X_lock_timeout() - Acquire, or give up after a time.
  * @lock: the lock
  * @patience: ns to wait at most; 0 or less: one walk over the queue without
- *	waiting, as nbq_X_trylock(); %KTIME_MAX: as nbq_X_lock()
+ *	waiting, as nbq_X_trylock(); %KTIME_MAX: for ever
  *
  * Late by at most %NBQ_POLLS_PER_CLOCK polls (with an empty pool: one search of
  * it), one clock read and the steps of leaving, as long as the CPU runs. Each
- * leaver in front is stepped over first, whatever the clock says.
+ * leaver in front is stepped over first, whatever the clock says. A search for
+ * deadlocks, which comes ever more rarely, looks at each waiting CPU once.
  *
  * Context: Any. Returns with preemption off if the lock was acquired.
  * Return:
  * * 0		- the lock is held
  * * -ETIMEDOUT	- the patience is over
+ * * -EDEADLK	- the wait could not end: this CPU holds the lock or waits for it
+ *		  under this context, or whoever is in front waits, through any
+ *		  number of locks, for this CPU (see the parameter deadlock_checks)
  * * -ENOMEM	- the patience is over and no queue node could be had in it:
  *		  see the parameters pool_nodes and pool_nodes_max
  */
@@ -108,7 +112,7 @@ int __must_check nbq_X_lock_timeout(struct nbq_X *lock, ktime_t patience)
  * nbq_X_lock_until() - Acquire, or give up at a time.
  * @lock: the lock
  * @deadline: CLOCK_MONOTONIC time to give up at, in ns; one already past: one
- *	walk over the queue without waiting; %KTIME_MAX: as nbq_X_lock()
+ *	walk over the queue without waiting; %KTIME_MAX: for ever
  *
  * For several locks under one budget: take ktime_get() once, add, pass the sum
  * to each. Otherwise as nbq_X_lock_timeout().
@@ -117,6 +121,7 @@ int __must_check nbq_X_lock_timeout(struct nbq_X *lock, ktime_t patience)
  * Return:
  * * 0		- the lock is held
  * * -ETIMEDOUT	- the deadline has passed
+ * * -EDEADLK	- as of nbq_X_lock_timeout()
  * * -ENOMEM	- the deadline has passed and no queue node could be had
  */
 int __must_check nbq_X_lock_until(struct nbq_X *lock, ktime_t deadline)
@@ -139,6 +144,9 @@ bool __must_check nbq_X_trylock(struct nbq_X *lock)
 /**
  * nbq_X_lock() - Acquire, however long it takes.
  * @lock: the lock
+ *
+ * Where others would get -EDEADLK it warns (once), leaves the queue and tries
+ * again: somebody else in the deadlock may give up.
  *
  * Context: Any in which the holder can make progress. Returns with preemption
  * off.

@@ -4,8 +4,13 @@
  */
 #include <linux/init.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 
 #include "internal.h"
+
+module_param_named(deadlock_checks, nbq_deadlock_checks, bool, 0644);
+MODULE_PARM_DESC(deadlock_checks,
+		 "answer waits that cannot end with -EDEADLK (default Y)");
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
 u64 (*nbq_fake_clock)(void);

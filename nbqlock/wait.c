@@ -60,8 +60,13 @@ static void publish(struct nbq_wait *wait, struct nbq_node *pred,
 {
 	struct nbq_waiting *waiting = &wait->pool->waiting;
 
+	/*
+	 * RELEASE, pairs with the look back in comes_back(), after the ACQUIRE
+	 * of what this points to: who has the new word does not find the old
+	 * pred any more.
+	 */
+	smp_store_release(&waiting->word, word);
 	WRITE_ONCE(waiting->lock, wait->lock);
-	WRITE_ONCE(waiting->word, word);
 	/*
 	 * Read after I came to stand behind pred, which was an ACQUIRE: else a
 	 * round that began before that could count me in.
@@ -107,7 +112,7 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 	for (; steps; steps--) {
 		const struct nbq_pool *pool = pred->pool;
 
-		/* ACQUIRE, as whoever waits looks at it; see below. */
+		/* ACQUIRE, before the look back below. */
 		if (smp_load_acquire(word))
 			return false;	/* pred has said something: this queue moves */
 		/*

@@ -7,7 +7,7 @@ from bed.disturbed import (GUESTS as DISTURBED_GUESTS, INTERRUPTS, above_own_cpu
 from bed.shapes import (CPUS as SHAPE_CPUS, FREEABLE, broken_run, logged_knobs,
                         shape_runs)
 from bed.soak import CPUS as SOAK_CPUS, soak_runs
-from bed.stress import BROKEN, OURS, Run, lock_types, run_stress
+from bed.stress import BROKEN, OURS, Run, lock_types, read_runs, run_stress
 from steps.common import USER_MODE, Case, clean_guest, guest_modules, machine
 from steps.kernel_table import runs_on
 
@@ -131,6 +131,9 @@ def disturbed_case(name, run, figures):
     return Case(f"{name}: {run.name}", not complaint, f"{complaint}\n{run.text}")
 
 
+NO_CHECKS = "echo N >/sys/module/nbqlock/parameters/deadlock_checks\n"
+
+
 def told_case(name, run, interrupts):
     """The case that interrupts were told at once that their own CPU has the lock."""
     complaint = told_at_once(run, interrupts)
@@ -147,9 +150,16 @@ def contexts():
             yield disturbed_case(f"contexts, {cpus} CPUs", run, figures)
         yield clean_guest(f"contexts, {cpus} CPUs", outcome)
     alone = [above_own_cpu(lock, INTERRUPTS, 300) for lock in OURS]
-    outcome = run_stress(machine(), alone, 1, guest_modules())
+    unchecked = above_own_cpu(OURS[0], INTERRUPTS, 300)
+    unchecked.name = "unchecked"
+    outcome = run_stress(machine(), alone, 1, guest_modules(),
+                         after=f"{NO_CHECKS}{unchecked.command}\n")
+    read_runs(outcome.output, [unchecked])
     for run in alone:
         yield told_case("contexts, 1 CPU", run, INTERRUPTS)
+    yield Case("contexts, 1 CPU: deadlock_checks switches the checks off",
+               unchecked.verdict == "PASS" and unchecked.number("timeouts") and
+               not unchecked.number("deadlocks"), f"{unchecked.verdict}\n{unchecked.text}")
     yield clean_guest("contexts, 1 CPU", outcome)
 
 
