@@ -166,14 +166,16 @@ def output_of(command, **options):
 
 # Compiler
 
-def compiler_for_make(prefix=""):
+def compiler_for_make(prefix="", program="gcc"):
     """The make variables for a compiler, before it a compiler cache if there is one.
 
     prefix: of a cross compiler's tools.
     """
     named = [f"CROSS_COMPILE={prefix}"] if prefix else []
-    cache = [f"CC=ccache {prefix}gcc"] if shutil.which("ccache") else []
-    return named + cache
+    cache = "ccache " if shutil.which("ccache") else ""
+    if cache or program != "gcc":
+        named.append(f"CC={cache}{prefix}{program}")
+    return named
 
 
 def compiler_environment():
@@ -183,11 +185,12 @@ def compiler_environment():
             "KBUILD_BUILD_USER": "nbqlock", "KBUILD_BUILD_HOST": "guest"}
 
 
-def compiler_identity(prefix=""):
+def compiler_identity(prefix="", program="gcc"):
     """Says which compiler and linker make what we make."""
-    words = [output_of([prefix + tool, "--version"]) for tool in ("gcc", "ld")]
+    names = [prefix + program, prefix + "ld"]
+    words = [output_of([name, "--version"]) for name in names]
     if None in words:
-        raise Unavailable(f"{prefix}gcc and {prefix}ld are not installed; run tools/setup")
+        raise Unavailable(f"{' and '.join(names)} are not installed; run tools/setup")
     return "".join(word.splitlines()[0] + "\n" for word in words)
 
 

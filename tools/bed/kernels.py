@@ -25,16 +25,16 @@ class Recipe:
     all the names; each must come through. Of two for the same the later counts.
     """
 
-    def __init__(self, folder, arch, image, *configs, compiler=""):
+    def __init__(self, folder, arch, image, *configs, tools="", compiler="gcc"):
         self.folder = folder		# below the cache
         self.arch = arch		# in the kernel's own terms
         self.image = image		# in the folder of the build
         self.configs = [PROJECT / "tools" / f"{name}.config" for name in configs]
-        self.compiler = compiler	# prefix of a cross compiler's tools
+        self.compiler = (tools, compiler)	# prefix of a cross compiler's tools; a program
 
     @property
     def options(self):
-        return [f"ARCH={self.arch}", *compiler_for_make(self.compiler)]
+        return [f"ARCH={self.arch}", *compiler_for_make(*self.compiler)]
 
     @property
     def settings(self):
@@ -51,8 +51,11 @@ X86_64 = "x86_64"
 GUEST = Recipe("guest", "um", "linux", "guest")
 DEBUG = Recipe("debug", "um", "linux", "guest", "debug")
 KCSAN = Recipe("kcsan", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "kcsan")
+RT = Recipe("rt", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "rt")
+# The oldest clang of Debian's that the newest kernels take.
+CLANG = Recipe("clang", "um", "linux", "guest", "clang", compiler="clang-19")
 ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64",
-               compiler="" if platform.machine() == "aarch64" else "aarch64-linux-gnu-")
+               tools="" if platform.machine() == "aarch64" else "aarch64-linux-gnu-")
 
 
 class Kernel:
@@ -93,7 +96,7 @@ def user_mode_kernel():
 def built_kernel(recipe):
     """The kernel of a recipe, built if the cache does not have it."""
     require_host(recipe)
-    compiler = compiler_identity(recipe.compiler)
+    compiler = compiler_identity(*recipe.compiler)
     source = get_source()
     key = digest(source.version, source.identity, recipe.settings, compiler,
                  recipe.options)

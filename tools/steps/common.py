@@ -51,6 +51,8 @@ DEBIAN_6_1 = Bed("Debian 6.1", lambda: stock_kernel("6.1"))
 DEBUG = Bed("user-mode, all detectors", lambda: from_source(kernels.DEBUG))
 KCSAN = Bed("x86-64, KCSAN", lambda: from_source(kernels.KCSAN))
 ARM64 = Bed("arm64", lambda: from_source(kernels.ARM64))
+RT = Bed("x86-64 rt, lockdep", lambda: from_source(kernels.RT))
+CLANG = Bed("user-mode, clang", lambda: from_source(kernels.CLANG))
 
 
 @once

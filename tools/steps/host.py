@@ -33,10 +33,10 @@ def host():
 def tools():
     """the host tools: unittest"""
     done = subprocess.run(
-        [sys.executable, "-m", "unittest", "discover", "-v", "-b", "-s", "bench/test",
-         "-t", "."], cwd=PROJECT / "tools", text=True, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=300)
-    results = re.findall(r"^(\w+) \(bench\.test\.([\w.]+)\) \.\.\. (ok|FAIL|ERROR|skipped)",
+        [sys.executable, "-m", "unittest", "discover", "-v", "-b"],
+        cwd=PROJECT / "tools", text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, check=False, timeout=300)
+    results = re.findall(r"^(\w+) \(\w+\.test\.([\w.]+)\) \.\.\. (ok|FAIL|ERROR|skipped)",
                          done.stdout, re.MULTILINE)
     for name, place, word in results:
         # Newer versions of Python name the method here, too.

@@ -55,12 +55,14 @@ class Row:
 
     @property
     def result(self):
-        """fail before pass: one case; skip, if there is nothing else to be told."""
+        """What there is to be told, the worst first."""
+        skipped = next(iter(self.reasons["skip"]), "")
         if self.counts["FAIL"]:
             return f"FAIL: {self.reasons['FAIL'][0]}"
-        if self.counts["ok"]:
-            return "pass"
-        return f"skip: {self.reasons['skip'][0] or 'it has not said why'}"
+        if not self.counts["ok"]:
+            return f"skip: {skipped}"
+        return f"pass, {self.counts['skip']} skipped: {skipped}" if self.counts["skip"] \
+            else "pass"
 
     def texts(self):
         return (self.on.bed.name, self.on.bed.version, self.on.how,

@@ -16,7 +16,7 @@ from bed.kunit import SUITES, run_suites_in_guest
 from bed.races import foreign_races, without_foreign_races
 from bed.shapes import stock_runs
 from bed.stress import OURS, LockType, run_stress
-from steps.common import (ARM64, DEBUG, KCSAN, Case, clean_guest, guest_report)
+from steps.common import ARM64, DEBUG, KCSAN, RT, Case, clean_guest, guest_report
 from steps.kernel_table import On, runs_on
 from steps.survival import disturbed_case, stress_case, stress_runs
 
@@ -167,6 +167,17 @@ def kcsan():
     yield On(KCSAN, "stress")
     plans = list(contended(CPUS, ALL_INTERRUPTS, 1000000))
     yield from stress_cases("kcsan", machine, plans, CPUS, clean=without_foreign_races)
+
+
+@runs_on(RT, "kunit")
+def real_time():
+    """PREEMPT_RT with detectors for what may not sleep: the suites, ours under load"""
+    machine = QemuMachine(RT.find())
+    require_boot(machine)
+    yield from suite_cases("rt-debug", run_suites_in_guest(machine))
+    yield On(RT, "stress")
+    plans = list(contended(CPUS, ALL_INTERRUPTS, 1000000))
+    yield from stress_cases("rt-debug", machine, plans, CPUS)
 
 
 # Newer processors have instructions for atomics, older ones exclusive loads and stores.

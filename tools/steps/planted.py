@@ -4,8 +4,8 @@
 from bed.common import Unavailable
 from bed.guest import ArmMachine, QemuMachine, UserModeMachine
 from bed.planted import KINDS, NONE, listed_kinds, provoke_all
-from steps.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, DEBUG, KCSAN, USER_MODE,
-                          Case, guest_report)
+from steps.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, DEBUG, KCSAN, RT,
+                          USER_MODE, Case, guest_report)
 from steps.kernel_table import On, runs_on
 
 # What every kernel minds, if only by its last word.
@@ -21,7 +21,9 @@ PLACES = (
     (DEBUG, UserModeMachine, ("kasan_uaf", "kasan_oob", "ubsan_bounds", "ubsan_shift",
                               "kmemleak", "list", "sleep_in_atomic", "rt_alloc_in_atomic",
                               "processor_id", "preempt_leak", "spinlock_magic",
-                              *(kind for kind in KINDS if kind.startswith(("lockdep_", "nbq_"))))),
+                              *(kind for kind in KINDS
+                                if kind.startswith(("lockdep_", "nbq_"))))),
+    (RT, QemuMachine, ("sleep_in_atomic", "rt_alloc_in_atomic")),
     (KCSAN, QemuMachine, (*ALWAYS, "kcsan")),
     (ARM64, ArmMachine, ALWAYS),
 )
@@ -30,14 +32,15 @@ PLACES = (
 def planted_on(bed, machine_for, kinds):
     """The cases of one kernel; the first is that a boot without a mistake is clean."""
     machine = machine_for(bed.find())
-    clean, *rest = provoke_all(machine, (NONE, *kinds))
+    results = provoke_all(machine, (NONE, *kinds))
+    clean = next(results)
     there = listed_kinds(clean.outcome)
     yield Case(f"planted: {bed.name}: an unknown kind is refused, the log stays clean",
                clean.outcome.status not in (0, None) and clean.outcome.ended_well and
                not clean.outcome.complaints and there == set(KINDS),
                f"in the module only: {there - set(KINDS)}; here only: "
                f"{set(KINDS) - there}\n{guest_report(clean.outcome)}")
-    for planted in rest:
+    for planted in results:
         yield Case(f"planted: {bed.name}: {planted.kind} is seen", planted.seen,
                    guest_report(planted.outcome))
 

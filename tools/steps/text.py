@@ -8,8 +8,8 @@ from bed.common import PROJECT, Unavailable
 from bed.modules import checked_build
 from bed.sparse import new_sparse
 from steps.annotations import sparse_uses
-from steps.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, USER_MODE, Case, guest_kernel,
-                          stock_kernel)
+from steps.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, DEBUG, KCSAN, RT,
+                          USER_MODE, Case, guest_kernel, stock_kernel)
 from steps.kernel_table import On, runs_on
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "tools/planted")
@@ -90,15 +90,23 @@ def sparse():
     yield strict_build(guest_kernel(), SPARSE, options=[f"CHECK={new_sparse()}"])
 
 
+def suites_of(kernel):
+    """The option that builds the KUnit suites, too, where there is KUnit."""
+    config = kernel.build_dir / ".config"
+    there = config.exists() and "\nCONFIG_KUNIT=" in config.read_text()
+    return ["CONFIG_NBQLOCK_KUNIT_TEST=m"] if there else []
+
+
 # Besides those of the two steps above.
-STRICT = (DEBIAN_6_12, DEBIAN_6_1, DEBIAN_RT)
+STRICT = (DEBIAN_6_12, DEBIAN_6_1, DEBIAN_RT, RT, DEBUG, KCSAN, ARM64)
 
 
 def strict_on(bed):
     """The case of one kernel: warnings and sparse in one build."""
     try:
         kernel = bed.find()
-        return strict_build(kernel, WARNINGS, SPARSE, options=[f"CHECK={new_sparse()}"])
+        return strict_build(kernel, WARNINGS, SPARSE,
+                            options=[f"CHECK={new_sparse()}", *suites_of(kernel)])
     except Unavailable as reason:
         return Case(f"build: {bed.name}", False, str(reason), skipped=True)
 

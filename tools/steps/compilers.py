@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A kernel and the modules built by another compiler."""
+
+from bed.disturbed import INTERRUPTS
+from bed.guest import UserModeMachine
+from bed.kunit import run_suites_in_guest
+from steps.common import CLANG
+from steps.kernel_table import On, runs_on
+from steps.matrix import CPUS, contended, require_boot, stress_cases, suite_cases
+from steps.text import WARNINGS, strict_build, suites_of
+
+
+@runs_on(CLANG, "build")
+def clang():
+    """kernel and modules by clang: no warning, the suites, ours under load"""
+    machine = UserModeMachine(CLANG.find())
+    require_boot(machine)
+    yield strict_build(machine.kernel, WARNINGS, options=suites_of(machine.kernel))
+    yield On(CLANG, "kunit")
+    yield from suite_cases("clang", run_suites_in_guest(machine))
+    yield On(CLANG, "stress")
+    plans = list(contended(CPUS, INTERRUPTS, 200000))
+    yield from stress_cases("clang", machine, plans, CPUS)
