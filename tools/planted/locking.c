@@ -115,6 +115,20 @@ static int without_class(void)
 	return 0;
 }
 
+/* Its class is known, so that lockdep has nothing to say before. */
+static int overwritten(void)
+{
+	raw_spinlock_t lock;
+
+	raw_spin_lock_init(&lock);
+#ifdef CONFIG_DEBUG_SPINLOCK
+	lock.magic = 0;
+#endif
+	raw_spin_lock(&lock);
+	raw_spin_unlock(&lock);
+	return 0;
+}
+
 const struct plant locking_plants[] = {
 	{ "lockdep_abba", opposite_orders },
 	{ "lockdep_aa", same_class },
@@ -124,6 +138,6 @@ const struct plant locking_plants[] = {
 	{ "lockdep_exit", held_at_exit },
 	{ "lockdep_rcu", not_in_reader },
 	{ "lockdep_no_class", without_class },
-	{ "spinlock_magic", without_class },
+	{ "spinlock_magic", overwritten },
 	{ }
 };

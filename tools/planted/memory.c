@@ -11,8 +11,13 @@
 #include "planted.h"
 
 #define OBJECT_BYTES	64
-/* One of them may be found in a register or on a stack, so that it looks used. */
-#define LEAKS		32
+/*
+ * One of them may be found in a register or on a stack, so that it looks used.
+ * They are too large for the allocator's caches, which remember for a while what
+ * they have given away.
+ */
+#define LEAKS		8
+#define LEAK_BYTES	(4 * PAGE_SIZE)
 
 static int use_after_free(void)
 {
@@ -55,20 +60,24 @@ static int leak(void)
 	int i;
 
 	for (i = 0; i < LEAKS; i++) {
-		object = kmalloc(OBJECT_BYTES, GFP_KERNEL);
-		OPTIMIZER_HIDE_VAR(object);
+		object = kmalloc(LEAK_BYTES, GFP_KERNEL);
+		/* Else the compiler sees that nobody has use for it. */
+		barrier_data(object);
 	}
 	return 0;
 }
 
-/* The elements besides are there, so that only the checker minds. */
+/*
+ * The elements besides are there, so that only the checker minds; not the first of
+ * them, whose address may be taken.
+ */
 static int array_bounds(void)
 {
 	static struct {
 		int few[4];
 		int more[4];
 	} numbers;
-	int place = ARRAY_SIZE(numbers.few);
+	int place = ARRAY_SIZE(numbers.few) + 1;
 
 	OPTIMIZER_HIDE_VAR(place);
 	WRITE_ONCE(numbers.few[place], 1);
