@@ -54,8 +54,9 @@ mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
 mount -t tmpfs tmpfs /tmp
 mount -t debugfs debugfs /sys/kernel/debug
-stty -F @LINE@ raw -echo
 exec >@LINE@ 2>&1 </dev/null
+# While it is open: some lines forget their settings when they are closed.
+stty -F @LINE@ raw -echo
 for module in @MODULES@; do
 	insmod /lib/modules/$module || {
 		echo "@WORD@ failed insmod $module"
@@ -183,7 +184,8 @@ class QemuMachine:
         accelerator = self.accelerator or best_accelerator(self.kernel)
         arguments = " ".join([f"console={self.console}", "panic=-1", *self.words, *append])
         return [program, "-accel", accelerator, *self.hardware,
-                "-smp", str(cpus), "-m", "1024", "-nodefaults", "-nographic",
+                # A kernel without ACPI finds one CPU of each socket.
+                "-smp", f"{cpus},sockets={cpus}", "-m", "1024", "-nodefaults", "-nographic",
                 "-no-reboot", "-serial", "stdio",
                 "-chardev", f"file,id=output,path=/dev/fd/{output}",
                 *self.second_line, "-kernel", self.kernel.image,

@@ -27,9 +27,12 @@ TIMEOUT = 1200
 
 
 def require_boot(machine):
-    """A kernel that does not come up without the modules cannot be had."""
-    outcome = run_guest(machine, "true", cpus=CPUS, quiet=True, timeout=TIMEOUT)
-    if outcome.status or outcome.problem:
+    """A kernel that does not come up without the modules, or alone, cannot be had."""
+    outcome = run_guest(machine, f"[ $(nproc) = {CPUS} ]", cpus=CPUS, quiet=True,
+                        timeout=TIMEOUT)
+    if outcome.problem is None and outcome.status:
+        outcome.problem = f"it does not have {CPUS} CPUs"
+    if outcome.problem:
         raise Unavailable(f"Linux {machine.kernel.version} does not boot as "
                           f"\"{machine.kernel.bed}\": {outcome.problem}\n{log_excerpt(outcome)}")
 
