@@ -117,6 +117,17 @@ static __always_inline bool __nbq_guard_end(const struct nbq_guard *guard)
 }
 
 /*
+ * Sparse does not know of cleaning up: to it, who has a guard has nothing.
+ */
+#ifdef __CHECKER__
+#define __nbq_guard_took(lock, verb)	({ verb; __release(lock); })
+#define __nbq_guard_gives(lock, verb)	({ __acquire(lock); verb; })
+#else
+#define __nbq_guard_took(lock, verb)	verb
+#define __nbq_guard_gives(lock, verb)	verb
+#endif
+
+/*
  * A class that may fail, named @_name with @_ext behind it. The declarations are
  * for what DEFINE_CLASS() defines: the compiler must see through it, in kernels
  * in which that is only inline, too.
@@ -157,8 +168,8 @@ class_##_name##_ext##_lock_err(struct nbq_guard *guard)			\
 #endif
 
 DEFINE_LOCK_GUARD_1(nbq_X, struct nbq_X,
-		    nbq_X_lock(_T->lock),
-		    nbq_X_unlock(_T->lock))
+		    __nbq_guard_took(_T->lock, nbq_X_lock(_T->lock)),
+		    __nbq_guard_gives(_T->lock, nbq_X_unlock(_T->lock)))
 
 NBQ_DEFINE_GUARD_COND(nbq_X, _timeout, false,
 		      nbq_X_lock_timeout(lock, patience),
@@ -176,8 +187,8 @@ NBQ_DEFINE_GUARD_COND(nbq_X, _try, true,
 		      struct nbq_X *lock)
 
 DEFINE_LOCK_GUARD_1(nbq_X_irq, struct nbq_X,
-		    nbq_X_lock_irq(_T->lock),
-		    nbq_X_unlock_irq(_T->lock))
+		    __nbq_guard_took(_T->lock, nbq_X_lock_irq(_T->lock)),
+		    __nbq_guard_gives(_T->lock, nbq_X_unlock_irq(_T->lock)))
 
 NBQ_DEFINE_GUARD_COND(nbq_X_irq, _timeout, false,
 		      nbq_X_lock_timeout_irq(lock, patience),
@@ -195,8 +206,8 @@ NBQ_DEFINE_GUARD_COND(nbq_X_irq, _try, true,
 		      struct nbq_X *lock)
 
 DEFINE_LOCK_GUARD_1(nbq_X_irqsave, struct nbq_X,
-		    __nbq_X_lock_irqsave(_T->lock, &_T->flags),
-		    nbq_X_unlock_irqrestore(_T->lock, _T->flags),
+		    __nbq_guard_took(_T->lock, __nbq_X_lock_irqsave(_T->lock, &_T->flags)),
+		    __nbq_guard_gives(_T->lock, nbq_X_unlock_irqrestore(_T->lock, _T->flags)),
 		    unsigned long flags)
 
 NBQ_DEFINE_GUARD_COND(nbq_X_irqsave, _timeout, false,
@@ -215,8 +226,8 @@ NBQ_DEFINE_GUARD_COND(nbq_X_irqsave, _try, true,
 		      struct nbq_X *lock)
 
 DEFINE_LOCK_GUARD_1(nbq_X_bh, struct nbq_X,
-		    nbq_X_lock_bh(_T->lock),
-		    nbq_X_unlock_bh(_T->lock))
+		    __nbq_guard_took(_T->lock, nbq_X_lock_bh(_T->lock)),
+		    __nbq_guard_gives(_T->lock, nbq_X_unlock_bh(_T->lock)))
 
 NBQ_DEFINE_GUARD_COND(nbq_X_bh, _timeout, false,
 		      nbq_X_lock_timeout_bh(lock, patience),
