@@ -9,7 +9,8 @@
  * never reads the clock.
  *
  * Overshoot: while its CPU runs, a waiter notices a deadline at most
- * NBQ_POLLS_PER_CLOCK polls and one clock read after it has passed.
+ * NBQ_POLLS_PER_CLOCK polls, one search for a deadlock (wait.c) and one clock
+ * read after it has passed.
  *
  * The clock is ktime_get_mono_fast_ns(), the one CLOCK_MONOTONIC that may be
  * read in NMI. It can differ by a few nanoseconds between CPUs while

@@ -24,6 +24,7 @@
 #include <linux/kconfig.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
+#include <linux/processor.h>
 #include <linux/smp.h>
 
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
@@ -75,6 +76,16 @@ static bool is_wait(const struct nbq_deadline *deadline)
 	return deadline->at == KTIME_MAX || !in_nmi();
 }
 
+/* lock_stat warns of locks that lockdep was told not to track: say nothing. */
+static bool is_tracked(const struct lockdep_map *map)
+{
+#if defined(CONFIG_LOCK_STAT) && defined(lockdep_set_notrack_class)
+	return map->key != &__lockdep_no_track__;
+#else
+	return true;
+#endif
+}
+
 /*
  * An acquisition that may fail: preemption and lockdep as if it had not been. One
  * that waits is made known before it does, as by the kernel's own locks, or what
@@ -84,10 +95,12 @@ static int acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,
 			      unsigned int subclass,
 			      struct lockdep_map *nest_lock, unsigned long ip)
 {
-	struct lockdep_map *waits = is_wait(&deadline) ? dep_map_of(lock) : NULL;
+	struct lockdep_map *waits = dep_map_of(lock);
 	struct nbq_wait wait;
 	int ret;
 
+	if (!is_wait(&deadline) || !is_tracked(waits))
+		waits = NULL;
 	nbq_wait_prepare(&wait, deadline, waits, ip);
 	preempt_disable();
 	if (waits)
@@ -109,15 +122,19 @@ static int acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,
 static void acquire_for_ever(struct nbq_X *lock, unsigned int subclass,
 			     struct lockdep_map *nest_lock, unsigned long ip)
 {
+	struct lockdep_map *waits = is_tracked(dep_map_of(lock)) ? dep_map_of(lock) : NULL;
 	struct nbq_wait wait;
 
-	nbq_wait_prepare(&wait, nbq_deadline_at(KTIME_MAX), dep_map_of(lock), ip);
+	nbq_wait_prepare(&wait, nbq_deadline_at(KTIME_MAX), waits, ip);
 	preempt_disable();
 	spin_acquire_nest(dep_map_of(lock), subclass, 0, nest_lock, ip);
 	/* Nothing but a deadlock ends that; others in it may time out. */
-	while (unlikely(acquire(lock, &wait)))
+	while (unlikely(acquire(lock, &wait))) {
 		WARN_ONCE(true, "nbqlock: waiting for %p is a deadlock\n", lock);
-	lock_acquired(dep_map_of(lock), ip);
+		cpu_relax();
+	}
+	if (waits)
+		lock_acquired(waits, ip);
 }
 
 int nbq_X_lock_timeout(struct nbq_X *lock, ktime_t patience)
@@ -183,9 +200,9 @@ void nbq_X_unlock(struct nbq_X *lock) __releases(lock)
 	__release(lock);
 	if (WARN_ONCE(!node, "nbqlock: unlock of %p, which nobody holds\n", lock))
 		return;
-	if (WARN_ONCE(node->pool->cpu != raw_smp_processor_id(),
+	if (WARN_ONCE(node->cpu != raw_smp_processor_id(),
 		      "nbqlock: unlock of %p, which CPU %u holds\n",
-		      lock, node->pool->cpu))
+		      lock, node->cpu))
 		return;
 	spin_release(dep_map_of(lock), _RET_IP_);
 	nbq_X_hand_over(lock, node);

@@ -19,7 +19,7 @@ NBQ_EVENT(acquired_handoff, SUM,
 NBQ_EVENT(timeouts, SUM,
 	  "attempts that ran out of patience in the queue")
 NBQ_EVENT(deadlocks, SUM,
-	  "attempts that would have waited for themselves")
+	  "attempts that would have waited for themselves, or were tried there")
 NBQ_EVENT(nodes_taken, SUM,
 	  "queue nodes taken from a pool")
 NBQ_EVENT(nodes_given_back, SUM,

@@ -46,6 +46,7 @@
  * @status: MCS-NB, swap-only: what it was told by the one in front, in the
  *	same words; NULL "nothing yet". Or %NBQ_RECYCLED, for the one in front.
  * @index: position in its pool, from 0
+ * @cpu: that of its pool: here, where others need not touch the pool to ask
  * @taken: how often the node was taken. Written by its own CPU only.
  * @given: @taken of the last time that the node was given back, so the node
  *	is free while the two are equal. Written by whoever gives it back.
@@ -61,6 +62,7 @@ struct nbq_node {
 	struct nbq_node *next;
 	struct nbq_node *status;
 	unsigned int index;
+	unsigned int cpu;
 	unsigned long taken;
 	unsigned long given;
 	struct nbq_node *next_in_pool;
@@ -82,6 +84,7 @@ struct nbq_node {
  * @cpu: the CPU that may take from this pool
  * @level: the context level that may
  * @waiting: what it waits for
+ * @waiter: the attempt that may write there; NULL: none waits
  * @events: what contexts of this CPU and level counted
  * @baseline: @events when the counters were reset last
  * @walks: attempts of this CPU and level that have stepped over one leaver,
@@ -97,6 +100,7 @@ struct nbq_pool {
 	unsigned int cpu;
 	unsigned int level;
 	struct nbq_waiting waiting;
+	const struct nbq_wait *waiter;
 	struct nbq_events events;
 	struct nbq_events baseline;
 	unsigned int walks[NBQ_WALK_MAX];

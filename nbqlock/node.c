@@ -100,6 +100,7 @@ void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node)
 	node->next_in_pool = NULL;
 	node->pool = pool;
 	node->index = pool->size;
+	node->cpu = pool->cpu;
 	link = pool->last ? &pool->last->next_in_pool : &pool->first;
 	/*
 	 * RELEASE, pairs with the ACQUIREs in nbq_node_search(): the fields

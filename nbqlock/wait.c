@@ -18,14 +18,16 @@
  *	Preemption is off from the start of a wait to the unlock: what a CPU
  *	holds or waits for, at a context level, is under whatever runs there.
  *	Contexts on one CPU nest, and have a level each. (Should two of one
- *	level nest, a deadlock may go unnoticed until the patience is over.)
+ *	level nest, the upper one leaves no notes, and a deadlock that it is in
+ *	may go unnoticed until the patience is over.)
  *
  * The asking CPU's own contexts are the first thing looked at. They stand still
  * meanwhile, so that what they have written is the truth: the lock's holder, and
  * what they wait behind. Where they have been interrupted before they could
  * write it, between the swap of the tail and the note, whoever stands directly
  * behind them has written it, or is about to, and the walk finds them there. So
- * the answer is never wrong, and as early as that neighbour's next look.
+ * the answer is never wrong, and comes with the first walk after that neighbour's
+ * next look; interrupt handlers walk often for that.
  *
  * Why the walk is exact, although it looks at one context after the other while
  * all of them run: it begins by starting a new round, a number that grows. Every
@@ -39,6 +41,7 @@
  * %FIRST_INTERVAL looks, twice as many, and so on.
  */
 #include <linux/atomic.h>
+#include <linux/cache.h>
 #include <linux/cpumask.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
@@ -48,8 +51,10 @@
 
 #define FIRST_INTERVAL	64U
 #define LAST_INTERVAL	16384U
+/* What runs under it cannot tell it anything: only its neighbours can. */
+#define LAST_INTERVAL_IN_INTERRUPT	1024U
 
-bool nbq_deadlock_checks = true;
+bool nbq_deadlock_checks __read_mostly = true;
 
 /* Rounds of walks that were suspicious enough to be made exactly. */
 static atomic_long_t rounds = ATOMIC_LONG_INIT(0);
@@ -105,7 +110,7 @@ static bool is_older(const struct nbq_waiting *waiting, unsigned long round)
 static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 		       struct nbq_node *const *word, const unsigned long *round)
 {
-	unsigned int steps = nr_cpu_ids * NBQ_LEVELS;
+	unsigned int steps = nr_cpu_ids;	/* a way that comes back: once a CPU */
 	const struct nbq_waiting *waiting = NULL;
 	const void *lock = wait->lock;
 
@@ -116,13 +121,15 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 		if (smp_load_acquire(word))
 			return false;	/* pred has said something: this queue moves */
 		/*
-		 * It was the same life of that node: whoever waits behind it
-		 * stops to say so before it can be given back, and who sees the
-		 * word of the node's next life sees that, too.
+		 * Look back. It was the same life of that node, and the same
+		 * wait: whoever waits behind it stops to say so before it can be
+		 * given back, and before the word can be that of a later wait.
+		 * ACQUIRE, as below: since is not older than this.
 		 */
-		if (waiting && READ_ONCE(waiting->pred) != pred)
+		if (waiting && (smp_load_acquire(&waiting->pred) != pred ||
+				(round && !is_older(waiting, *round))))
 			return false;
-		if (pool->cpu == wait->pool->cpu)
+		if (READ_ONCE(pred->cpu) == wait->pool->cpu)
 			return true;
 
 		waiting = obstacle(pool);
@@ -164,7 +171,7 @@ static bool is_own(const struct nbq_wait *wait)
 	const struct nbq_pool *pool = wait->pool;
 	unsigned int below;
 
-	if (holder && holder->pool->cpu == pool->cpu)
+	if (holder && holder->cpu == pool->cpu)
 		return true;
 	for (below = 0; below < wait->pool->level; below++) {
 		pool--;
@@ -179,6 +186,9 @@ static bool is_own(const struct nbq_wait *wait)
 static void begin(struct nbq_wait *wait)
 {
 	wait->begun = true;
+	/* One that has interrupted another of its own level leaves no notes. */
+	if (!READ_ONCE(wait->pool->waiter))
+		WRITE_ONCE(wait->pool->waiter, wait);
 #ifdef CONFIG_LOCK_STAT
 	if (wait->dep_map)
 		lock_contended(wait->dep_map, wait->ip);
@@ -202,7 +212,8 @@ static bool found_cycle(struct nbq_wait *wait, const struct nbq_node *pred,
 		return false;
 	found = READ_ONCE(nbq_deadlock_checks) && is_cycle(wait, pred, word);
 	wait->walk_at = wait->looks + wait->interval;
-	wait->interval = min(2 * wait->interval, LAST_INTERVAL);
+	wait->interval = min(2 * wait->interval, wait->pool->level ?
+			     LAST_INTERVAL_IN_INTERRUPT : LAST_INTERVAL);
 	return found;
 }
 
@@ -228,8 +239,13 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 			return false;
 		begin(wait);
 	}
-	if (!READ_ONCE(wait->pool->waiting.pred))
+	if (READ_ONCE(wait->pool->waiter) == wait &&
+	    !READ_ONCE(wait->pool->waiting.pred)) {
 		publish(wait, pred, word);
+		/* A new neighbour, who may have something to tell. */
+		if (wait->pool->level)
+			wait->walk_at = wait->looks;
+	}
 	if (found_cycle(wait, pred, word))
 		return true;
 	wait->check_at = wait->walk_at;
@@ -244,8 +260,15 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
  */
 void nbq_wait_pause(struct nbq_wait *wait)
 {
-	if (wait->begun)
+	if (READ_ONCE(wait->pool->waiter) == wait) {
 		WRITE_ONCE(wait->pool->waiting.pred, NULL);
+		/*
+		 * Pairs with the ACQUIREs in comes_back(): who sees my word
+		 * emptied for the next one does not find this one when it looks
+		 * back.
+		 */
+		smp_wmb();
+	}
 	wait->check_at = wait->looks;
 }
 
@@ -262,6 +285,8 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 
 	if (wait->begun)
 		nbq_contention_end(wait->lock, ret);
+	if (READ_ONCE(wait->pool->waiter) == wait)
+		WRITE_ONCE(wait->pool->waiter, NULL);
 	if (!ret)
 		events->acquired_handoff++;
 	else if (ret == -EDEADLK)

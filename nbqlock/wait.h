@@ -23,7 +23,8 @@ struct nbq_pool;
 /**
  * struct nbq_waiting - what a CPU waits for at one context level
  * @pred: the node that is being waited behind; NULL: nobody waits. Written
- *	last, and cleared before anyone can give that node back.
+ *	last, and cleared before anyone can give that node back and before the
+ *	word can be that of a later wait.
  * @word: what is being looked at; NULL as long as @pred has said nothing
  * @lock: the lock in whose queue that is
  * @since: the youngest round of wait.c that may have begun before this wait

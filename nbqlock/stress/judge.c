@@ -41,8 +41,11 @@ static bool may_deadlock(const struct stress_run *run,
 
 	if (knobs->chain > 1 && knobs->chain_order == CHAIN_RANDOM)
 		return run->contender_count > 1;
-	return contender->context != CONTEXT_TASK &&
-	       knobs->nesting == NESTING_SHARED;
+	if (knobs->nesting != NESTING_SHARED || knobs->contexts == BIT(CONTEXT_TASK))
+		return false;
+	/* A thread, too: behind a holder above which an interrupt waits for it. */
+	return contender->context != CONTEXT_TASK ||
+	       (knobs->chain > 1 && knobs->chain_order == CHAIN_ASCENDING);
 }
 
 static void add_contender(struct stress_report *report,

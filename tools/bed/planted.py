@@ -19,8 +19,8 @@ KINDS = {
     "oops": r"Oops: |Internal error: Oops|Kernel mode fault at addr 0x0",
     "schedule_in_atomic": r"BUG: scheduling while atomic: insmod/",
     "sleep_in_atomic": r"BUG: sleeping function called from invalid context",
-    "rt_alloc_in_atomic": r"BUG: (sleeping function called from invalid"
-                          r"|Invalid wait context)",
+    "rt_lock_in_atomic": r"BUG: (sleeping function called from invalid"
+                         r"|Invalid wait context)",
     "preempt_leak": r"planted_init.* returned with preemption imbalance",
     "irqs_leak": r"planted_init.* returned with disabled interrupts",
     "processor_id": r"BUG: using smp_processor_id\(\) in preemptible",

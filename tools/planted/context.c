@@ -31,14 +31,16 @@ static int sleep_in_atomic(void)
 	return 0;
 }
 
-/* On PREEMPT_RT, not even so: the allocator's locks sleep there. */
-static int rt_alloc_in_atomic(void)
+/* On PREEMPT_RT, a lock that sleeps below one that spins. */
+static int rt_lock_in_atomic(void)
 {
-	static DEFINE_RAW_SPINLOCK(lock);
+	static DEFINE_RAW_SPINLOCK(spins);
+	static DEFINE_SPINLOCK(sleeps);
 
-	raw_spin_lock_irq(&lock);
-	kfree(kmalloc(8, GFP_ATOMIC));
-	raw_spin_unlock_irq(&lock);
+	raw_spin_lock_irq(&spins);
+	spin_lock(&sleeps);
+	spin_unlock(&sleeps);
+	raw_spin_unlock_irq(&spins);
 	return 0;
 }
 
@@ -73,7 +75,7 @@ static int cpu_while_movable(void)
 const struct plant context_plants[] = {
 	{ "warn", warn },
 	{ "sleep_in_atomic", sleep_in_atomic },
-	{ "rt_alloc_in_atomic", rt_alloc_in_atomic },
+	{ "rt_lock_in_atomic", rt_lock_in_atomic },
 	{ "schedule_in_atomic", schedule_in_atomic },
 	{ "preempt_leak", preemption_left_off },
 	{ "irqs_leak", interrupts_left_off },

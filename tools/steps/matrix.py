@@ -7,6 +7,7 @@ would do it. What a detector has seen is a complaint in the kernel's log.
 
 import re
 
+from bed.annotations import lacks_contention
 from bed.common import Unavailable, guest_cpus
 from bed.disturbed import ALL_INTERRUPTS, INTERRUPTS, in_contexts, interrupted, moved
 from bed.guest import (LEAK_SCAN, ArmMachine, QemuMachine, UserModeMachine, log_excerpt,
@@ -114,8 +115,8 @@ def leak_case(name, output, when):
 
 def lock_stat_case(name, table):
     """The case that the kernel has counted who waited for a lock."""
-    return Case(f"{name}: /proc/lock_stat can be read",
-                "class name" in (table or ""), table or "it is not there")
+    lacks = lacks_contention(table or "", [f"stress_{lock}" for lock in OURS])
+    return Case(f"{name}: /proc/lock_stat knows who waited for ours", not lacks, lacks)
 
 
 @runs_on(DEBUG, "kunit")

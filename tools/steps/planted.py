@@ -19,11 +19,11 @@ PLACES = (
     (DEBIAN_6_1, QemuMachine, ALWAYS),
     (DEBIAN_RT, QemuMachine, (*ALWAYS, "schedule_in_atomic", "preempt_leak")),
     (DEBUG, UserModeMachine, ("kasan_uaf", "kasan_oob", "ubsan_bounds", "ubsan_shift",
-                              "kmemleak", "list", "sleep_in_atomic", "rt_alloc_in_atomic",
+                              "kmemleak", "list", "sleep_in_atomic", "rt_lock_in_atomic",
                               "processor_id", "preempt_leak", "spinlock_magic",
                               *(kind for kind in KINDS
                                 if kind.startswith(("lockdep_", "nbq_"))))),
-    (RT, QemuMachine, ("sleep_in_atomic", "rt_alloc_in_atomic")),
+    (RT, QemuMachine, ("sleep_in_atomic", "rt_lock_in_atomic")),
     (KCSAN, QemuMachine, (*ALWAYS, "kcsan")),
     (ARM64, ArmMachine, ALWAYS),
 )

@@ -7,6 +7,18 @@
 #include <linux/compiler.h>
 
 #define smp_load_acquire(ptr)	SHIM_LOAD((ptr), __ATOMIC_ACQUIRE)
+/* Sanitizers do not know fences; what this one keeps apart is marked. */
+#if defined(__SANITIZE_THREAD__) || defined(SHIM_COUNTS_ACCESSES)
+#define smp_wmb()		do { } while (0)
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define smp_wmb()		do { } while (0)
+#endif
+#endif
+#ifndef smp_wmb
+#define smp_wmb()		__atomic_thread_fence(__ATOMIC_RELEASE)
+#endif
+
 #define smp_store_release(ptr, value) \
 	SHIM_STORE((ptr), (value), __ATOMIC_RELEASE)
 

@@ -6,4 +6,6 @@
 #define ____cacheline_aligned	__attribute__((__aligned__(64)))
 #define ____cacheline_aligned_in_smp	____cacheline_aligned
 
+#define __read_mostly
+
 #endif
