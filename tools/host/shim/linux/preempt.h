@@ -8,5 +8,6 @@
 #define preempt_disable()		((void)shim_preempt_off++)
 #define preempt_enable()		((void)shim_preempt_off--)
 #define interrupt_context_level()	(shim_level)
+#define in_nmi()			(shim_level == 3)
 
 #endif
