@@ -184,8 +184,7 @@ class QemuMachine:
         accelerator = self.accelerator or best_accelerator(self.kernel)
         arguments = " ".join([f"console={self.console}", "panic=-1", *self.words, *append])
         return [program, "-accel", accelerator, *self.hardware,
-                # A kernel without ACPI finds one CPU of each socket.
-                "-smp", f"{cpus},sockets={cpus}", "-m", "1024", "-nodefaults", "-nographic",
+                "-smp", str(cpus), "-m", "1024", "-nodefaults", "-nographic",
                 "-no-reboot", "-serial", "stdio",
                 "-chardev", f"file,id=output,path=/dev/fd/{output}",
                 *self.second_line, "-kernel", self.kernel.image,

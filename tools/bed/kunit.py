@@ -230,11 +230,11 @@ insmod /lib/modules/nbqlock_kunit.ko
 """
 
 
-def run_suites_in_guest(machine, cpus=CPUS, timeout=SLOW_TIMEOUT, clean=None, **options):
+def run_suites_in_guest(machine, cpus=CPUS, append=(), clean=None):
     """Load the suites in a guest, judge. Returns a Result.
 
+    append: more words for the kernel.
     clean: takes the guest's outcome, and leaves what is to be judged.
-    options: for run_guest().
     """
     kernel = machine.kernel
     modules = {"files": build_suites(kernel), "load": LOADED}
@@ -243,7 +243,7 @@ def run_suites_in_guest(machine, cpus=CPUS, timeout=SLOW_TIMEOUT, clean=None, **
     for old in (log, report):
         old.unlink(missing_ok=True)
     outcome = run_guest(machine, SUITES_SCRIPT, cpus=cpus, modules=modules,
-                        timeout=timeout, quiet=True, append=ENABLED, **options)
+                        timeout=SLOW_TIMEOUT, quiet=True, append=[*ENABLED, *append])
     if clean:
         clean(outcome)
     said = log.with_suffix(".ktap")
