@@ -319,6 +319,34 @@ do {									\
 #undef NBQ_TYPE
 #endif
 
+/* Clang's context analysis follows the guards that cannot fail. */
+#ifdef WITH_LOCK_GUARD_1_ATTRS
+#define class_nbq_clh_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_clh, _T)
+#define class_nbq_clh_irq_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_clh_irq, _T)
+#define class_nbq_clh_irqsave_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_clh_irqsave, _T)
+#define class_nbq_clh_bh_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_clh_bh, _T)
+#define class_nbq_mcs_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_mcs, _T)
+#define class_nbq_mcs_irq_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_mcs_irq, _T)
+#define class_nbq_mcs_irqsave_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_mcs_irqsave, _T)
+#define class_nbq_mcs_bh_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_mcs_bh, _T)
+#define class_nbq_swap_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_swap, _T)
+#define class_nbq_swap_irq_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_swap_irq, _T)
+#define class_nbq_swap_irqsave_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_swap_irqsave, _T)
+#define class_nbq_swap_bh_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_swap_bh, _T)
+#endif
+
 /*
  * The counted events of all locks together, as under debugfs nbqlock/, for
  * modules that measure.

@@ -75,6 +75,20 @@ static void right_lock_bh(struct thing *thing)
 	nbq_clh_unlock_bh(&thing->lock);
 }
 
+#ifdef guard
+static void right_guard(struct thing *thing)
+{
+	guard(nbq_clh)(&thing->lock);
+	thing->count++;
+}
+
+static void right_guard_irqsave(struct mcs_thing *thing)
+{
+	guard(nbq_mcs_irqsave)(&thing->lock);
+	thing->count++;
+}
+#endif
+
 static void right_global(void)
 {
 	nbq_clh_lock(&global);
@@ -387,6 +401,10 @@ void *uses[] = {
 	right_lock_irq,
 	right_lock_irqsave,
 	right_lock_bh,
+#ifdef guard
+	right_guard,
+	right_guard_irqsave,
+#endif
 	right_global,
 	right_lock_timeout,
 	right_lock_until,
