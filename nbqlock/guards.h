@@ -167,10 +167,10 @@ class_##_name##_ext##_lock_err(struct nbq_guard *guard)			\
 
 /* For clang's context analysis; what else it needs is in nbqlock.h. */
 #ifdef DECLARE_LOCK_GUARD_1_ATTRS
-#define __NBQ_DECLARE_GUARD(_name, _type)				\
-	DECLARE_LOCK_GUARD_1_ATTRS(_name, __acquires(_T), __releases(*(_type **)_T))
+#define __NBQ_DECLARE_GUARD(_name, _lock)				\
+	DECLARE_LOCK_GUARD_1_ATTRS(_name, __acquires(_T), __releases(_lock))
 #else
-#define __NBQ_DECLARE_GUARD(_name, _type)
+#define __NBQ_DECLARE_GUARD(_name, _lock)
 #endif
 #define NBQ_DECLARE_GUARD(...)		__NBQ_DECLARE_GUARD(__VA_ARGS__)
 
@@ -179,7 +179,7 @@ class_##_name##_ext##_lock_err(struct nbq_guard *guard)			\
 DEFINE_LOCK_GUARD_1(nbq_X, struct nbq_X,
 		    __nbq_guard_took(_T->lock, nbq_X_lock(_T->lock)),
 		    __nbq_guard_gives(_T->lock, nbq_X_unlock(_T->lock)))
-NBQ_DECLARE_GUARD(nbq_X, struct nbq_X)
+NBQ_DECLARE_GUARD(nbq_X, *(struct nbq_X **)_T)
 
 NBQ_DEFINE_GUARD_COND(nbq_X, _timeout, false,
 		      nbq_X_lock_timeout(lock, patience),
@@ -199,7 +199,7 @@ NBQ_DEFINE_GUARD_COND(nbq_X, _try, true,
 DEFINE_LOCK_GUARD_1(nbq_X_irq, struct nbq_X,
 		    __nbq_guard_took(_T->lock, nbq_X_lock_irq(_T->lock)),
 		    __nbq_guard_gives(_T->lock, nbq_X_unlock_irq(_T->lock)))
-NBQ_DECLARE_GUARD(nbq_X_irq, struct nbq_X)
+NBQ_DECLARE_GUARD(nbq_X_irq, *(struct nbq_X **)_T)
 
 NBQ_DEFINE_GUARD_COND(nbq_X_irq, _timeout, false,
 		      nbq_X_lock_timeout_irq(lock, patience),
@@ -220,7 +220,7 @@ DEFINE_LOCK_GUARD_1(nbq_X_irqsave, struct nbq_X,
 		    __nbq_guard_took(_T->lock, __nbq_X_lock_irqsave(_T->lock, &_T->flags)),
 		    __nbq_guard_gives(_T->lock, nbq_X_unlock_irqrestore(_T->lock, _T->flags)),
 		    unsigned long flags)
-NBQ_DECLARE_GUARD(nbq_X_irqsave, struct nbq_X)
+NBQ_DECLARE_GUARD(nbq_X_irqsave, *(struct nbq_X **)_T)
 
 NBQ_DEFINE_GUARD_COND(nbq_X_irqsave, _timeout, false,
 		      __nbq_X_lock_timeout_irqsave(lock, patience, &_T.flags),
@@ -240,7 +240,7 @@ NBQ_DEFINE_GUARD_COND(nbq_X_irqsave, _try, true,
 DEFINE_LOCK_GUARD_1(nbq_X_bh, struct nbq_X,
 		    __nbq_guard_took(_T->lock, nbq_X_lock_bh(_T->lock)),
 		    __nbq_guard_gives(_T->lock, nbq_X_unlock_bh(_T->lock)))
-NBQ_DECLARE_GUARD(nbq_X_bh, struct nbq_X)
+NBQ_DECLARE_GUARD(nbq_X_bh, *(struct nbq_X **)_T)
 
 NBQ_DEFINE_GUARD_COND(nbq_X_bh, _timeout, false,
 		      nbq_X_lock_timeout_bh(lock, patience),
