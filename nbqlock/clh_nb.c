@@ -224,28 +224,38 @@ static struct nbq_node *await(struct nbq_node *pred, struct nbq_wait *wait)
  * and the walk is no longer than the queue was when I joined.
  */
 static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
-				  struct nbq_node *pred, struct nbq_wait *wait)
+				  struct nbq_node *pred,
+				  struct nbq_deadline *deadline,
+				  struct lockdep_map *waits, unsigned long ip)
 {
+	struct nbq_wait wait = {
+		.deadline = deadline,
+		.dep_map = waits,
+		.ip = ip,
+		.pool = node->pool,
+		.lock = lock,
+		.holder = &lock->holder,
+		.error = -ETIMEDOUT,
+	};
 	unsigned long walk = 0;
 	struct nbq_node *prev;
 
-	nbq_wait_start(wait, node->pool, lock, &lock->holder);
-	prev = await(pred, wait);
+	prev = await(pred, &wait);
 	while (prev && prev != NBQ_AVAILABLE) {
 		pred = nbq_clh_step_over(node, pred, prev);
 		walk++;
-		prev = await(pred, wait);
+		prev = await(pred, &wait);
 	}
 	nbq_count_walk(node->pool, walk);
 
 	if (!prev) {
 		bool taken = nbq_clh_leave(lock, node, pred);
 
-		trace_nbq_leave(lock, !taken, wait->error);
-		return nbq_wait_end(wait, wait->error);
+		trace_nbq_leave(lock, !taken, wait.error);
+		return nbq_wait_end(&wait, wait.error);
 	}
 	nbq_clh_take_over(lock, node, pred);
-	return nbq_wait_end(wait, 0);
+	return nbq_wait_end(&wait, 0);
 }
 
 /* See define_lock_type.h. */

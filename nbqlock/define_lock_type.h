@@ -7,7 +7,8 @@
  *	struct nbq_node *nbq_X_join(struct nbq_X *lock, struct nbq_node *node);
  *		enter the queue; the predecessor, or NULL: the lock is mine
  *	static int wait_in_queue(struct nbq_X *lock, struct nbq_node *node,
- *			struct nbq_node *pred, struct nbq_wait *wait);
+ *			struct nbq_node *pred, struct nbq_deadline *deadline,
+ *			struct lockdep_map *waits, unsigned long ip);
  *		0: the lock is mine; or -ETIMEDOUT, -EDEADLK
  *	nbq_X_hand_over(struct nbq_X *lock, struct nbq_node *node);
  *		end the critical section; clears holder before it does
@@ -45,18 +46,24 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
 }
 EXPORT_SYMBOL_GPL(nbq_X_init_key);
 
-/* What every verb that acquires has in common. Preemption is off. */
-static int acquire(struct nbq_X *lock, struct nbq_wait *wait)
+/*
+ * What every verb that acquires has in common. Preemption is off. @waits: the
+ * lock's map if lockdep has been told that this context waits for it, else NULL.
+ *
+ * What only a wait needs is made where waiting begins, not here.
+ */
+static int acquire(struct nbq_X *lock, struct nbq_deadline deadline,
+		   struct lockdep_map *waits, unsigned long ip)
 {
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_node *node, *pred;
 
-	node = nbq_node_get(pool, &wait->deadline);
+	node = nbq_node_get(pool, &deadline);
 	if (unlikely(!node))
 		return -ENOMEM;
 	pred = nbq_X_join(lock, node);
 	if (pred)
-		return wait_in_queue(lock, node, pred, wait);
+		return wait_in_queue(lock, node, pred, &deadline, waits, ip);
 
 	WRITE_ONCE(lock->holder, node);
 	pool->events.acquired_uncontended++;
@@ -96,16 +103,14 @@ static int acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,
 			      struct lockdep_map *nest_lock, unsigned long ip)
 {
 	struct lockdep_map *waits = dep_map_of(lock);
-	struct nbq_wait wait;
 	int ret;
 
 	if (!is_wait(&deadline) || !is_tracked(waits))
 		waits = NULL;
-	nbq_wait_prepare(&wait, deadline, waits, ip);
 	preempt_disable();
 	if (waits)
 		spin_acquire_nest(waits, subclass, 0, nest_lock, ip);
-	ret = acquire(lock, &wait);
+	ret = acquire(lock, deadline, waits, ip);
 	if (ret) {
 		if (waits)
 			spin_release(waits, ip);
@@ -123,13 +128,11 @@ static void acquire_for_ever(struct nbq_X *lock, unsigned int subclass,
 			     struct lockdep_map *nest_lock, unsigned long ip)
 {
 	struct lockdep_map *waits = is_tracked(dep_map_of(lock)) ? dep_map_of(lock) : NULL;
-	struct nbq_wait wait;
 
-	nbq_wait_prepare(&wait, nbq_deadline_at(KTIME_MAX), waits, ip);
 	preempt_disable();
 	spin_acquire_nest(dep_map_of(lock), subclass, 0, nest_lock, ip);
 	/* Nothing but a deadlock ends that; others in it may time out. */
-	while (unlikely(acquire(lock, &wait))) {
+	while (unlikely(acquire(lock, nbq_deadline_at(KTIME_MAX), waits, ip))) {
 		WARN_ONCE(true, "nbqlock: waiting for %p is a deadlock\n", lock);
 		cpu_relax();
 	}

@@ -326,28 +326,38 @@ static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
  * the walk is no longer than the queue was when I joined.
  */
 static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
-				  struct nbq_node *pred, struct nbq_wait *wait)
+				  struct nbq_node *pred,
+				  struct nbq_deadline *deadline,
+				  struct lockdep_map *waits, unsigned long ip)
 {
+	struct nbq_wait wait = {
+		.deadline = deadline,
+		.dep_map = waits,
+		.ip = ip,
+		.pool = node->pool,
+		.lock = lock,
+		.holder = &lock->holder,
+		.error = -ETIMEDOUT,
+	};
 	unsigned long walk = 0;
 	struct nbq_node *said;
 
-	nbq_wait_start(wait, node->pool, lock, &lock->holder);
-	said = await(node, pred, wait);
+	said = await(node, pred, &wait);
 	while (said && said != NBQ_AVAILABLE) {
 		pred = nbq_mcs_step_over(node, pred, said);
 		walk++;
-		said = await(node, pred, wait);
+		said = await(node, pred, &wait);
 	}
 	nbq_count_walk(node->pool, walk);
 
 	if (!said) {
 		bool taken = nbq_mcs_leave(lock, node, pred);
 
-		trace_nbq_leave(lock, !taken, wait->error);
-		return nbq_wait_end(wait, wait->error);
+		trace_nbq_leave(lock, !taken, wait.error);
+		return nbq_wait_end(&wait, wait.error);
 	}
 	nbq_mcs_take_over(lock, node, pred);
-	return nbq_wait_end(wait, 0);
+	return nbq_wait_end(&wait, 0);
 }
 
 /*

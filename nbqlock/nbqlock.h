@@ -355,8 +355,11 @@ int __must_check nbq_event_read(const char *name, u64 *value);
 void nbq_events_reset(void);
 unsigned int nbq_cpu_nodes_in_use(unsigned int cpu);
 
-/* Attempts are counted by the leavers that they stepped over, up to this. */
-#define NBQ_WALK_MAX	64
+/*
+ * Attempts are counted by the leavers that they stepped over, up to this: so many
+ * that the pool which counts them has a size by which it is quickly found.
+ */
+#define NBQ_WALK_MAX	60
 
 void nbq_walks_read(u64 counts[NBQ_WALK_MAX + 1]);
 

@@ -254,14 +254,24 @@ static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
  * when I joined.
  */
 static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
-				struct nbq_node *pred, struct nbq_node *said,
-				struct nbq_wait *wait)
+				struct nbq_node *pred,
+				struct nbq_deadline *deadline,
+				struct lockdep_map *waits, unsigned long ip,
+				struct nbq_node *said)
 {
+	struct nbq_wait wait = {
+		.deadline = deadline,
+		.dep_map = waits,
+		.ip = ip,
+		.pool = node->pool,
+		.lock = lock,
+		.holder = &lock->holder,
+		.error = -ETIMEDOUT,
+	};
 	unsigned long walk = 0;
 
-	nbq_wait_start(wait, node->pool, lock, &lock->holder);
 	if (!said)
-		said = await(node, pred, wait);
+		said = await(node, pred, &wait);
 	while (said == NBQ_LEAVING) {
 		struct nbq_node *leaver = pred;
 
@@ -270,27 +280,28 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 		nbq_swap_step_over(node, leaver, said);
 		walk++;
 		if (said == leaver)
-			said = await(node, pred, wait);
+			said = await(node, pred, &wait);
 	}
 	nbq_count_walk(node->pool, walk);
 
 	if (!said) {
 		nbq_swap_leave(node, pred);
-		trace_nbq_leave(lock, true, wait->error);
-		return nbq_wait_end(wait, wait->error);
+		trace_nbq_leave(lock, true, wait.error);
+		return nbq_wait_end(&wait, wait.error);
 	}
 	nbq_swap_take_over(lock, node, pred);
-	return nbq_wait_end(wait, 0);
+	return nbq_wait_end(&wait, 0);
 }
 
 /* Behind pred, which is mostly nothing but the last holder's node. */
 static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
-			 struct nbq_node *pred, struct nbq_wait *wait)
+			 struct nbq_node *pred, struct nbq_deadline *deadline,
+			 struct lockdep_map *waits, unsigned long ip)
 {
 	struct nbq_node *said = nbq_swap_link(node, pred);
 
 	if (said != NBQ_AVAILABLE)
-		return wait_longer(lock, node, pred, said, wait);
+		return wait_longer(lock, node, pred, deadline, waits, ip, said);
 	nbq_swap_take_over(lock, node, pred);
 	node->pool->events.acquired_uncontended++;
 	return 0;

@@ -189,10 +189,8 @@ static void begin(struct nbq_wait *wait)
 	/* One that has interrupted another of its own level leaves no notes. */
 	if (!READ_ONCE(wait->pool->waiter))
 		WRITE_ONCE(wait->pool->waiter, wait);
-#ifdef CONFIG_LOCK_STAT
 	if (wait->dep_map)
 		lock_contended(wait->dep_map, wait->ip);
-#endif
 	nbq_contention_begin(wait->lock);
 	/*
 	 * An interrupt handler walks at once: it may have interrupted one that
@@ -235,7 +233,7 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))
 			return true;
 		/* Who does not wait has nothing to tell or to find out. */
-		if (nbq_deadline_is_none(&wait->deadline))
+		if (nbq_deadline_is_none(wait->deadline))
 			return false;
 		begin(wait);
 	}

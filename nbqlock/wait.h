@@ -37,12 +37,11 @@ struct nbq_waiting {
 };
 
 /**
- * struct nbq_wait - an attempt to acquire, from the view of its patience
+ * struct nbq_wait - an attempt that has found somebody in front
  * @deadline: how long it may wait
  * @dep_map: what to tell lockdep that it waits for; NULL: nothing
  * @ip: who called the verb, for lockdep
- * @pool: of the running context. This and what follows is set once the attempt
- *	has found somebody in front (nbq_wait_start()).
+ * @pool: of the running context
  * @lock: the lock
  * @holder: where that lock says who holds it
  * @looks: how often nothing was said, so far; wraps
@@ -53,11 +52,9 @@ struct nbq_waiting {
  * @error: why the wait is over: %-ETIMEDOUT or %-EDEADLK
  */
 struct nbq_wait {
-	struct nbq_deadline deadline;
-#ifdef CONFIG_LOCK_STAT
+	struct nbq_deadline *deadline;
 	struct lockdep_map *dep_map;
 	unsigned long ip;
-#endif
 	struct nbq_pool *pool;
 	const void *lock;
 	struct nbq_node *const *holder;
@@ -71,35 +68,6 @@ struct nbq_wait {
 
 /* May be changed at any time: the module's parameter deadlock_checks. */
 extern bool nbq_deadlock_checks;
-
-/*
- * An attempt with this deadline. @dep_map: the lock's, if lockdep has been told
- * of the wait already; NULL: it will be told of the success, or nothing.
- */
-static inline void nbq_wait_prepare(struct nbq_wait *wait,
-				    struct nbq_deadline deadline,
-				    struct lockdep_map *dep_map, unsigned long ip)
-{
-	wait->deadline = deadline;
-#ifdef CONFIG_LOCK_STAT
-	wait->dep_map = dep_map;
-	wait->ip = ip;
-#endif
-}
-
-/* There is somebody in front. */
-static inline void nbq_wait_start(struct nbq_wait *wait, struct nbq_pool *pool,
-				  const void *lock,
-				  struct nbq_node *const *holder)
-{
-	wait->pool = pool;
-	wait->lock = lock;
-	wait->holder = holder;
-	wait->looks = 0;
-	wait->check_at = 0;
-	wait->begun = false;
-	wait->error = -ETIMEDOUT;
-}
 
 bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word);
@@ -123,7 +91,7 @@ static inline bool nbq_wait_goes_on(struct nbq_wait *wait, struct nbq_node *pred
 		return false;
 	}
 	wait->looks++;
-	return !nbq_deadline_passed(&wait->deadline);
+	return !nbq_deadline_passed(wait->deadline);
 }
 
 #endif
