@@ -820,6 +820,7 @@ static void lend_nodes(struct tower *tower)
 
 		for (i = 0; i < FLOOR_NODES; i++) {
 			floor->nodes[i].pool = &pools[level];
+			floor->nodes[i].cpu = pools[level].cpu;
 			floor->nodes[i].index = i;
 			floor->nodes[i].next_in_pool =
 				i + 1 < FLOOR_NODES ? &floor->nodes[i + 1] : NULL;

@@ -428,6 +428,7 @@ static int lock_timeout_with(struct kunit *test, struct nbq_node *node,
 	preempt_disable();
 	if (node) {
 		node->pool = nbq_this_pool();
+		node->cpu = node->pool->cpu;
 		node->next_in_pool = NULL;
 	}
 	nbq_lend(&lent, nbq_this_pool(), node);
@@ -557,6 +558,7 @@ static void untimed_acquisition_waits_for_a_node_from_another_cpu(struct kunit *
 	awaited.pool = nbq_this_pool();
 	awaited.exhaustions = awaited.pool->events.exhaustions;
 	awaited.node->pool = awaited.pool;
+	awaited.node->cpu = awaited.pool->cpu;
 	awaited.node->next_in_pool = NULL;
 	nbq_lend(&lent, awaited.pool, awaited.node);
 

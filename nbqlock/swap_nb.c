@@ -261,12 +261,11 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 {
 	struct nbq_wait wait = {
 		.deadline = deadline,
-		.dep_map = waits,
-		.ip = ip,
 		.pool = node->pool,
 		.lock = lock,
 		.holder = &lock->holder,
 		.error = -ETIMEDOUT,
+		NBQ_WAIT_STAT(waits, ip)
 	};
 	unsigned long walk = 0;
 

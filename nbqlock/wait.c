@@ -189,8 +189,10 @@ static void begin(struct nbq_wait *wait)
 	/* One that has interrupted another of its own level leaves no notes. */
 	if (!READ_ONCE(wait->pool->waiter))
 		WRITE_ONCE(wait->pool->waiter, wait);
+#ifdef CONFIG_LOCK_STAT
 	if (wait->dep_map)
 		lock_contended(wait->dep_map, wait->ip);
+#endif
 	nbq_contention_begin(wait->lock);
 	/*
 	 * An interrupt handler walks at once: it may have interrupted one that

@@ -53,8 +53,10 @@ struct nbq_waiting {
  */
 struct nbq_wait {
 	struct nbq_deadline *deadline;
+#ifdef CONFIG_LOCK_STAT
 	struct lockdep_map *dep_map;
 	unsigned long ip;
+#endif
 	struct nbq_pool *pool;
 	const void *lock;
 	struct nbq_node *const *holder;
@@ -65,6 +67,13 @@ struct nbq_wait {
 	bool begun;
 	int error;
 };
+
+/* For an initialiser of the above: without lock_stat, nobody hands these on. */
+#ifdef CONFIG_LOCK_STAT
+#define NBQ_WAIT_STAT(_dep_map, _ip)	.dep_map = (_dep_map), .ip = (_ip)
+#else
+#define NBQ_WAIT_STAT(_dep_map, _ip)
+#endif
 
 /* May be changed at any time: the module's parameter deadlock_checks. */
 extern bool nbq_deadlock_checks;
