@@ -159,7 +159,8 @@ class UserModeMachine:
         return [self.kernel.image, "seccomp=on", f"ncpus={cpus}",
                 f"mem={self.memory + 16 * cpus}M", f"initrd={initrd}",
                 f"uml_dir={folder}/", "con=null", "con0=null,fd:1",
-                "ssl=null", f"ssl0=null,fd:{output}", "panic=-1", *append]
+                "ssl=null", f"ssl0=null,fd:{output}", "panic=-1", *self.kernel.words,
+                *append]
 
 
 class QemuMachine:
@@ -182,7 +183,8 @@ class QemuMachine:
         if not shutil.which(program):
             raise Unavailable(f"{program} is not installed; run tools/setup")
         accelerator = self.accelerator or best_accelerator(self.kernel)
-        arguments = " ".join([f"console={self.console}", "panic=-1", *self.words, *append])
+        arguments = " ".join([f"console={self.console}", "panic=-1", *self.words,
+                              *self.kernel.words, *append])
         return [program, "-accel", accelerator, *self.hardware,
                 "-smp", str(cpus), "-m", "1024", "-nodefaults", "-nographic",
                 "-no-reboot", "-serial", "stdio",
@@ -312,10 +314,18 @@ def log_file(path, bed):
         return Path(path)
     folder = BUILD / "log"
     folder.mkdir(parents=True, exist_ok=True)
-    logs = sorted(folder.glob("guest-*.log"), key=lambda log: log.stat().st_mtime)
-    for old in logs[:-LOGS_KEPT]:
+    for old in oldest_logs(folder):
         old.unlink(missing_ok=True)
     return folder / f"guest-{bed}-{os.getpid()}-{secrets.token_hex(3)}.log"
+
+
+def oldest_logs(folder):
+    """Those beyond LOGS_KEPT; another guest's start may remove some meanwhile."""
+    dates = {}
+    for log in folder.glob("guest-*.log"):
+        with contextlib.suppress(FileNotFoundError):
+            dates[log] = log.stat().st_mtime
+    return sorted(dates, key=dates.get)[:-LOGS_KEPT]
 
 
 def run_guest(machine, command, cpus=None, timeout=DEFAULT_TIMEOUT, append=(),

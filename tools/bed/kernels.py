@@ -25,12 +25,14 @@ class Recipe:
     all the names; each must come through. Of two for the same the later counts.
     """
 
-    def __init__(self, folder, arch, image, *configs, tools="", compiler="gcc"):
+    def __init__(self, folder, arch, image, *configs, tools="", compiler="gcc",
+                 words=()):
         self.folder = folder		# below the cache
         self.arch = arch		# in the kernel's own terms
         self.image = image		# in the folder of the build
         self.configs = [PROJECT / "tools" / f"{name}.config" for name in configs]
         self.compiler = (tools, compiler)	# prefix of a cross compiler's tools; a program
+        self.words = words		# what it is always booted with
 
     @property
     def options(self):
@@ -49,7 +51,9 @@ class Recipe:
 
 X86_64 = "x86_64"
 GUEST = Recipe("guest", "um", "linux", "guest")
-DEBUG = Recipe("debug", "um", "linux", "guest", "debug")
+# Without slab_debug the allocator keeps pointers to the last 60 objects of a size that
+# it has given away, and kmemleak would not call them lost.
+DEBUG = Recipe("debug", "um", "linux", "guest", "debug", words=("slab_debug=F",))
 KCSAN = Recipe("kcsan", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "kcsan")
 RT = Recipe("rt", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "rt")
 # The oldest clang of Debian's that the newest kernels take.
@@ -69,6 +73,7 @@ class Kernel:
         self.make_options = make_options
         self.identity = identity	# changes when the modules must be rebuilt
         self.source = None
+        self.words = ()			# what it is always booted with
 
 
 # Built from source
@@ -119,6 +124,7 @@ def built_kernel(recipe):
     kernel = Kernel(f"{bed}-{source.version}", source.version, folder,
                     folder / recipe.image, recipe.options, key)
     kernel.source = source.path
+    kernel.words = recipe.words
     return kernel
 
 

@@ -20,7 +20,7 @@ from bed.common import (BUILD, PROJECT, Trouble, cache_root,
                         compiler_identity, cores, digest, guest_cpus, locked, run_logged,
                         say, tail)
 from bed.complaints import complaints
-from bed.guest import excerpt, run_guest
+from bed.guest import LEAK_SCAN, excerpt, run_guest
 from bed.guest_cli import LOADED
 from bed.kernels import require_um_host
 from bed.modules import build_suites, refresh_copy
@@ -227,6 +227,9 @@ ENABLED = ("kunit.enable=1", "kunit.autorun=1")
 SUITES_SCRIPT = f"""
 echo "{BEGIN}" >/dev/kmsg
 insmod /lib/modules/nbqlock_kunit.ko
+status=$?
+{LEAK_SCAN}
+exit $status
 """
 
 

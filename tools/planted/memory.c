@@ -13,11 +13,10 @@
 #define OBJECT_BYTES	64
 /*
  * One of them may be found in a register or on a stack, so that it looks used.
- * They are too large for the allocator's caches, which remember for a while what
- * they have given away.
+ * They are of a size and a number that the allocator's caches would hide, if it
+ * had any: these remember for a while what they have given away.
  */
 #define LEAKS		8
-#define LEAK_BYTES	(4 * PAGE_SIZE)
 
 static int use_after_free(void)
 {
@@ -60,7 +59,7 @@ static int leak(void)
 	int i;
 
 	for (i = 0; i < LEAKS; i++) {
-		object = kmalloc(LEAK_BYTES, GFP_KERNEL);
+		object = kmalloc(OBJECT_BYTES, GFP_KERNEL);
 		/* Else the compiler sees that nobody has use for it. */
 		barrier_data(object);
 	}
