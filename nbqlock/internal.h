@@ -191,12 +191,14 @@ static inline struct nbq_node *nbq_node_claim(struct nbq_pool *pool)
 /* Give a node back, from any CPU and context: one store, its last access. */
 static inline void nbq_node_give_back(struct nbq_node *node)
 {
+	unsigned long taken = node->taken;
+
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_node_try_claim(): all that I
 	 * read and wrote in the node comes before its next user. Without it,
 	 * that user's prev = NULL could overtake my look at prev.
 	 */
-	nbq_step(smp_store_release(&node->given, node->taken));
+	nbq_step(smp_store_release(&node->given, taken));
 }
 
 /* Give back a node that the running context took itself. */

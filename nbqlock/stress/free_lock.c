@@ -176,7 +176,8 @@ static void linger(const struct contender *contender, const struct slot *slot)
 	if (slot->maker != contender->id)
 		return;
 	end = stress_clock_ns() + LINGER_NS;
-	while (READ_ONCE(slot->users) == 1 && stress_clock_ns() < end)
+	/* A hint: whoever changes it holds the door's lock. */
+	while (data_race(READ_ONCE(slot->users)) == 1 && stress_clock_ns() < end)
 		cpu_relax();
 }
 

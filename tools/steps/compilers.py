@@ -6,7 +6,7 @@ from bed.guest import UserModeMachine
 from bed.kunit import run_suites_in_guest
 from steps.common import CLANG
 from steps.kernel_table import On, runs_on
-from steps.matrix import CPUS, contended, require_boot, stress_cases, suite_cases
+from steps.matrix import CPUS, NO_LOCKDEP, contended, require_boot, stress_cases, suite_cases
 from steps.text import WARNINGS, strict_build, suites_of
 
 
@@ -17,7 +17,7 @@ def clang():
     require_boot(machine)
     yield strict_build(machine.kernel, WARNINGS, options=suites_of(machine.kernel))
     yield On(CLANG, "kunit")
-    yield from suite_cases("clang", run_suites_in_guest(machine))
+    yield from suite_cases("clang", run_suites_in_guest(machine), NO_LOCKDEP)
     yield On(CLANG, "stress")
     plans = list(contended(CPUS, INTERRUPTS, 200000))
     yield from stress_cases("clang", machine, plans, CPUS)

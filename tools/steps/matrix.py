@@ -45,9 +45,14 @@ def require_boot(machine):
                           f"\n{log_excerpt(outcome)}")
 
 
-def suite_cases(name, result):
+# Where CPUs can go; and where there is no lockdep to ask.
+HOTPLUG = tuple(f"nbq_{lock}_hotplug" for lock in ("clh", "mcs", "swap"))
+NO_LOCKDEP = tuple(suite for suite in SUITES if not suite.endswith("_lockdep"))
+
+
+def suite_cases(name, result, suites=SUITES):
     """A case for each suite, and one for the run as a whole."""
-    for suite in SUITES:
+    for suite in suites:
         cases = [case for case in result.cases if case.name.startswith(f"{suite}.")]
         bad = [f"{case.status} {case.name}" for case in cases
                if case.status not in ("PASS", "SKIP")]
@@ -179,7 +184,7 @@ def kcsan():
     require_boot(machine)
     yield filter_case()
     yield from suite_cases("kcsan", run_suites_in_guest(
-        machine, CPUS, SPARINGLY, without_foreign_races))
+        machine, CPUS, SPARINGLY, without_foreign_races), NO_LOCKDEP + HOTPLUG)
     yield On(KCSAN, "stress")
     plans = list(contended(CPUS, ALL_INTERRUPTS, 1000000))
     yield from stress_cases("kcsan", machine, plans, CPUS, clean=without_foreign_races)
@@ -190,7 +195,7 @@ def real_time():
     """PREEMPT_RT with detectors for what may not sleep: the suites, ours under load"""
     machine = QemuMachine(RT.find())
     require_boot(machine)
-    yield from suite_cases("rt-debug", run_suites_in_guest(machine))
+    yield from suite_cases("rt-debug", run_suites_in_guest(machine), SUITES + HOTPLUG)
     yield On(RT, "stress")
     plans = list(contended(CPUS, ALL_INTERRUPTS, 1000000))
     yield from stress_cases("rt-debug", machine, plans, CPUS)
@@ -209,7 +214,7 @@ def arm64():
         require_boot(machine)
         name = f"arm64, {how}"
         yield On(ARM64, f"kunit, {how}")
-        yield from suite_cases(name, run_suites_in_guest(machine))
+        yield from suite_cases(name, run_suites_in_guest(machine), SUITES + HOTPLUG)
         yield On(ARM64, f"stress, {how}")
         plans = list(contended(CPUS, INTERRUPTS, 1000000))
         yield from stress_cases(name, machine, plans, CPUS)
