@@ -174,7 +174,7 @@ struct nbq_facts {
  * Lockdep:
  * @init_elsewhere: as @init, at another place in the code
  * @set_subclass: lockdep_set_subclass()
- * @set_class: lockdep_set_class()
+ * @set_class: lockdep_set_class(), always the same one
  * @excuse: lockdep_set_notrack_class(): it is used wrongly, on purpose
  * @assert_held: lockdep_assert_held()
  * @dep_map: what lockdep knows the lock by; NULL: it knows none
@@ -219,7 +219,7 @@ struct nbq_row {
 
 	void (*init_elsewhere)(void *lock);
 	void (*set_subclass)(void *lock, unsigned int subclass);
-	void (*set_class)(void *lock, struct lock_class_key *key);
+	void (*set_class)(void *lock);
 	void (*excuse)(void *lock);
 	void (*assert_held)(const void *lock);
 	struct lockdep_map *(*dep_map)(void *lock);

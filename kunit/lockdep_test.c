@@ -320,11 +320,10 @@ static void subclass_and_class_can_be_set(struct kunit *test)
 {
 	void *lock = lock_of(test), *sub = new_lock(test), *other = new_lock(test);
 	const struct nbq_row *row = row_of(test);
-	static struct lock_class_key key;
 
 	needs_lockdep(test);
 	row->set_subclass(sub, SINGLE_DEPTH_NESTING);
-	row->set_class(other, &key);
+	row->set_class(other);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, nest(&plain, row, lock, sub), 0);
 	KUNIT_EXPECT_EQ(test, nest(&plain, row, lock, other), 0);
