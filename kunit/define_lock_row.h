@@ -258,7 +258,7 @@ static void init_elsewhere(void *lock)
 
 static void set_subclass(void *lock, unsigned int subclass)
 {
-	struct nbq_X *x = lock;
+	struct nbq_X *x __maybe_unused = lock;	/* without lockdep */
 
 	lockdep_set_subclass(x, subclass);
 }
@@ -267,14 +267,14 @@ static void set_subclass(void *lock, unsigned int subclass)
 static void set_class(void *lock)
 {
 	static struct lock_class_key key;
-	struct nbq_X *x = lock;
+	struct nbq_X *x __maybe_unused = lock;	/* without lockdep */
 
 	lockdep_set_class(x, &key);
 }
 
 static void excuse(void *lock)
 {
-	struct nbq_X *x = lock;
+	struct nbq_X *x __maybe_unused = lock;	/* without lockdep */
 
 	lockdep_set_notrack_class(x);
 }
