@@ -13,7 +13,9 @@
  * read after it has passed.
  *
  * The clock is ktime_get_mono_fast_ns(), the one CLOCK_MONOTONIC that may be
- * read in NMI. It can differ by a few nanoseconds between CPUs while
+ * read in NMI. It must run while interrupts are off: a clock made of ticks (the
+ * clocksource "jiffies", to which a kernel comes down that finds no better one)
+ * may stand still as long as somebody waits. It can differ by a few nanoseconds between CPUs while
  * timekeeping is being adjusted; a deadline may then pass that much early.
  */
 #ifndef _NBQ_DEADLINE_H
