@@ -297,7 +297,7 @@ do {									\
  * guard(), scoped_guard() and those that may fail, see guards.h: since Linux 6.5,
  * and in older kernels that have it. Not every sparse knows __has_include.
  */
-#if KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE
+#if KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE || defined(DEFINE_LOCK_GUARD_1)
 #define __NBQ_GUARDS
 #elif defined(__has_include)
 #if __has_include("linux/cleanup.h")
