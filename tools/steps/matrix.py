@@ -214,7 +214,7 @@ def arm64():
         require_boot(machine)
         name = f"arm64, {how}"
         yield On(ARM64, f"kunit, {how}")
-        yield from suite_cases(name, run_suites_in_guest(machine), SUITES + HOTPLUG)
+        yield from suite_cases(name, run_suites_in_guest(machine))
         yield On(ARM64, f"stress, {how}")
         plans = list(contended(CPUS, INTERRUPTS, 1000000))
         yield from stress_cases(name, machine, plans, CPUS)
