@@ -30,13 +30,14 @@
  * next look; interrupt handlers walk often for that.
  *
  * Why the walk is exact, although it looks at one context after the other while
- * all of them run: it begins by starting a new round, a number that grows. Every
- * wait has a note of the round in which it began behind that node. A wait that
- * began in an earlier round and is found later was there when this round began;
- * its owner, waiting or interrupted by one who waits, can have released nothing
- * since. If all are like that, then all were there at the same moment.
+ * all of them run: one that comes back is made again, and begins by starting a new
+ * round, a number that grows. Every wait has a note of the round in which it began
+ * behind that node. A wait that began in an earlier round and is found later was
+ * there when this round began; its owner, waiting or interrupted by one who waits,
+ * can have released nothing since. If all are like that, then all were there at the
+ * same moment.
  *
- * Bounded: it ends after as many contexts as there can be, and does not wait for
+ * Bounded: it ends after as many steps as there are CPUs, and does not wait for
  * anybody. It is made more and more rarely while the wait goes on: after
  * %FIRST_INTERVAL looks, twice as many, and so on.
  */
@@ -74,7 +75,7 @@ static void publish(struct nbq_wait *wait, struct nbq_node *pred,
 	WRITE_ONCE(waiting->lock, wait->lock);
 	/*
 	 * Read after I came to stand behind pred, which was an ACQUIRE: else a
-	 * round that began before that could count me in.
+	 * round that is_cycle() began before that could count me in.
 	 */
 	WRITE_ONCE(waiting->since, atomic_long_read(&rounds));
 	/* RELEASE, pairs with the ACQUIRE in comes_back(): the fields above. */
@@ -157,8 +158,8 @@ static bool is_cycle(const struct nbq_wait *wait, const struct nbq_node *pred,
 	if (likely(!comes_back(wait, pred, word, NULL)))
 		return false;
 	/*
-	 * Fully ordered: who reads a round before this one, when publishing,
-	 * waits already.
+	 * Fully ordered, pairs with the read in publish(): who reads a round
+	 * before this one there waits already.
 	 */
 	round = atomic_long_inc_return(&rounds);
 	return comes_back(wait, pred, word, &round);
@@ -264,8 +265,8 @@ void nbq_wait_pause(struct nbq_wait *wait)
 		WRITE_ONCE(wait->pool->waiting.pred, NULL);
 		/*
 		 * Pairs with the ACQUIREs in comes_back(): who sees my word
-		 * emptied for the next one does not find this one when it looks
-		 * back.
+		 * emptied for the next one, in nbq_mcs_link() or
+		 * nbq_swap_link(), does not find this one when it looks back.
 		 */
 		smp_wmb();
 	}
