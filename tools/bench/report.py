@@ -6,12 +6,11 @@ papers come from the scenarios.
 """
 
 from collections import Counter
-import csv
-import io
 from pathlib import Path
 import re
 
 from bed.common import Trouble, say
+from bed.rst import escaped, fields, heading, paragraph, replace, table
 from bench import findings, losses, plot
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
 from bench.results import open_folder
@@ -19,36 +18,7 @@ from bench.results import open_folder
 RATE = losses.RATE
 
 
-# reStructuredText
-
-def escaped(text):
-    """Text without markup. An underscore means something at a word's end only."""
-    return re.sub(r"([\\*`|]|_(?!\w))", r"\\\1", str(text))
-
-
-def heading(text, underline):
-    return [text, underline * len(text), ""]
-
-
-def paragraph(text):
-    return [text, ""]
-
-
-def table(heads, rows, widths=None):
-    """A table; cells may have markup. A dash by itself would begin a list."""
-    rows = [["\\-" if cell == "-" else cell for cell in row] for row in rows]
-    lines = [".. csv-table::", "   :header-rows: 1"]
-    if widths:
-        lines.append(f"   :widths: {' '.join(str(width) for width in widths)}")
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([heads, *rows])
-    return [*lines, "", *(f"   {line}" for line in text.getvalue().splitlines()), ""]
-
-
-def fields(pairs):
-    return [*(f":{name}: {escaped(value)}" for name, value in pairs if value not in ("", None)),
-            ""]
-
+# Cells
 
 def ranged(found):
     """A cell: median, and the range of the rounds."""
@@ -363,17 +333,6 @@ figure { margin: 1.5em 0; }
 figure img { max-width: 100%; height: auto; }
 figcaption { font-style: italic; }
 """
-
-
-def replace(path, text):
-    """A report is made anew from the same results as often as one likes."""
-    unfinished = path.with_name(f".{path.name}.new")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    except OSError as error:
-        raise Trouble(f"cannot write {path}: {error.strerror}") from None
-    return path
 
 
 def drawn_first(folder, opened):
