@@ -19,7 +19,8 @@ import subprocess
 from bed.common import (BUILD, PROJECT, Trouble, Unavailable, cache_root, cached,
                         compiler_environment, cores, is_sealed, locked, output_of, run_logged,
                         say)
-from bed.debian import (apt_offering, natural, own_suites, suites_of_main_archive)
+from bed.debian import (apt_offering, loader_in, natural, only, own_suites,
+                        started_with_own_libraries, suites_of_main_archive)
 
 USES = PROJECT / "tools/annotations"
 FUNCTION = re.compile(r"^static .*?\b((?:right|wrong)_\w+)\(")
@@ -197,7 +198,7 @@ def analysing_clang():
 
 def unpacked_clang(apt, package, place):
     number = package.rpartition("-")[2]
-    needs = dependencies(apt, f"libclang-cpp{number}")
+    needs = apt.dependencies(f"libclang-cpp{number}")
     if f"libllvm{number}" not in needs:
         raise Unavailable(f"libclang-cpp{number} does not name the libraries it needs")
 
@@ -210,34 +211,12 @@ def unpacked_clang(apt, package, place):
     return cached(place / package, unpack)
 
 
-def dependencies(apt, package):
-    """A package and all that it cannot do without, from apt's own lists."""
-    absent = [f"--no-{word}" for word in ("recommends", "suggests", "conflicts", "breaks",
-                                          "replaces", "enhances")]
-    text = output_of(["apt-cache", *apt.options(), "depends", "--recurse", *absent,
-                      package]) or ""
-    return re.findall(r"^[a-z0-9][\w.+-]*$", text, re.MULTILINE)
-
-
-def only(folder, pattern):
-    found = sorted(folder.glob(pattern))
-    if not found:
-        raise Trouble(f"{folder} has no {pattern}")
-    return found[-1]
-
-
 def program_in(folder):
     return only(folder, "usr/lib/llvm-*/bin/clang-[0-9]*")
 
 
-def loader_in(folder):
-    return only(folder, "usr/lib/*-linux-gnu/ld-linux-*.so.*")
-
-
 def clang_in(folder):
-    """It is of another suite than this system: it brings its own libraries."""
-    loader = loader_in(folder)
-    return [str(loader), "--library-path", str(loader.parent), str(program_in(folder)),
+    return [*started_with_own_libraries(folder, program_in(folder)),
             "-resource-dir", str(only(folder, "usr/lib/llvm-*/lib/clang/*"))]
 
 

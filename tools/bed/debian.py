@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from bed.common import (Unavailable, cache_root, digest, locked, output_of,
+from bed.common import (Trouble, Unavailable, cache_root, digest, locked, output_of,
                         run_logged, say)
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -124,6 +124,14 @@ class PrivateApt:
         match = re.search(rf"^{name}: (.*)$", text, re.MULTILINE)
         return match.group(1) if match else ""
 
+    def dependencies(self, package):
+        """A package and all that it cannot do without."""
+        absent = [f"--no-{word}" for word in ("recommends", "suggests", "conflicts",
+                                              "breaks", "replaces", "enhances")]
+        text = output_of(["apt-cache", *self.options(), "depends", "--recurse", *absent,
+                          package]) or ""
+        return re.findall(r"^[a-z0-9][\w.+-]*$", text, re.MULTILINE)
+
     def unpack(self, packages, destination):
         """Fetch packages and unpack them below a folder."""
         with tempfile.TemporaryDirectory(dir=destination.parent) as fetched:
@@ -173,3 +181,23 @@ def apt_offering(pattern, *source_lists, architecture="amd64"):
         raise Unavailable(f"no package named like {pattern} in the Debian archive")
     raise Unavailable("the Debian archive cannot be reached (no network, or "
                       "apt has no Debian source)")
+
+
+# Programs of another suite than this system's, which bring their own libraries
+
+def only(folder, pattern):
+    """The file below a folder that a pattern means."""
+    found = sorted(folder.glob(pattern))
+    if not found:
+        raise Trouble(f"{folder} has no {pattern}")
+    return found[-1]
+
+
+def loader_in(folder):
+    return only(folder, "usr/lib/*-linux-gnu/ld-linux-*.so.*")
+
+
+def started_with_own_libraries(folder, program):
+    """The command for a program that was unpacked together with all that it needs."""
+    loader = loader_in(folder)
+    return [str(loader), "--library-path", str(loader.parent), str(program)]
