@@ -15,7 +15,7 @@ ORDERED = re.compile(
     r"|smp_store_mb|smp_[rw]?mb|smp_mb__\w+|smp_cond_load_\w+|smp_acquire__after_ctrl_dep"
     r"|[rw]?mb|atomic(?:_long|64)?_\w+|rcu_(?:dereference|assign_pointer)\w*"
     r"|(?:test_and_)?(?:set|clear|change)_bit\w*)(?=\()")
-# Those that have no order. They are looked for only where a row of the table is missing.
+# Those that have no order. Only some have a row: whose mark is more than a habit.
 MARKED = re.compile(r"\b(READ_ONCE|WRITE_ONCE)(?=\()")
 
 
@@ -35,6 +35,11 @@ class Access:
 
     def __str__(self):
         return f"{self.expression} in {self.function}() (nbqlock/{self.file}:{self.line})"
+
+
+def is_ordered(primitive):
+    """Whether an access by it must have a row in the table."""
+    return bool(ORDERED.match(f"{primitive}("))
 
 
 def source_folder():

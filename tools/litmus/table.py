@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The tables of Documentation/ordering.rst: a row for each ordered access of the code.
 
-A row whose access is "the same" goes on with the one above it: another order, or another
+A line whose access is "the same" goes on with the row above it: another order, or another
 partner. Which files a table is about stands in the title above it.
 """
 
@@ -10,15 +10,15 @@ import re
 
 from bed.c_text import arguments_at
 from bed.common import PROJECT, Trouble
-from litmus.accesses import MARKED, ORDERED, accesses
-from litmus.litmus_test import NEEDED, SHARED, SPARE, litmus_tests
+from litmus.accesses import MARKED, accesses, is_ordered
+from litmus.litmus_test import NEEDED, SHARED, litmus_tests
 from litmus.primitives import family, location
 
 PAGE = PROJECT / "Documentation/ordering.rst"
 COLUMNS = ("name", "access", "order", "pairs with", "without it", "tests")
-CELL = re.compile(r"^   (\*| ) - ?(.*(?:\n     .*)*)", re.MULTILINE)
-ACCESS = re.compile(r"``(.+?)``(?:, the (?:look back|next one),)? in ``(\w+)\(\)``")
-ORDER = re.compile(r"(none|acquire|release|write|marked)(, spare)?")
+CELL = re.compile(r"^   (\*| ) - (.*(?:\n       .*)*)", re.MULTILINE)
+ACCESS = re.compile(r"``(.+?)`` in ``(\w+)\(\)``")
+ORDER = re.compile(r"(none|acquire|release|write|marked|atomic)(, spare)?")
 TEST = re.compile(r"``([a-z-]+/[a-z-]+)``")
 
 
@@ -49,6 +49,11 @@ class Row:
     def __str__(self):
         return f"{self.primitive}({', '.join(self.arguments)}) in {self.function}() " \
                f"({self.name})"
+
+    def is_of(self, call):
+        """Whether it is this call of the code."""
+        return call.file in self.files and \
+            self.key == (call.function, call.primitive, call.arguments)
 
     def candidates(self, calls):
         """Those of the code's calls that are this access, with whatever primitive."""
@@ -96,18 +101,25 @@ def read_rows(text):
 def read_line(line, files, rows):
     if len(line) != len(COLUMNS):
         raise Trouble(f"ordering.rst: not a cell for each column: {line}")
+    name = line["name"].strip("`")
     if line["access"] != "the same":
-        access = ACCESS.fullmatch(line["access"])
-        if not access:
-            raise Trouble(f"ordering.rst: not an access in a function: {line['access']}")
-        primitive, _, rest = access[1].partition("(")
-        arguments, _ = arguments_at("(" + rest, 0)
-        rows.append(Row(line["name"].strip("`"), files, access[2], primitive,
-                        tuple(arguments)))
+        rows.append(Row(name, files, *read_access(line["access"])))
+    elif not rows or rows[-1].name != name:
+        raise Trouble(f"ordering.rst: {name}: the same as what?")
     order = ORDER.fullmatch(line["order"])
-    if not order or not rows:
-        raise Trouble(f"ordering.rst: not an order: {line['order']}")
+    if not order:
+        raise Trouble(f"ordering.rst: {name}: not an order: {line['order']}")
     rows[-1].claims.append(Claim(order[1], bool(order[2]), tuple(TEST.findall(line["tests"]))))
+
+
+def read_access(cell):
+    """(function, primitive, arguments)."""
+    access = ACCESS.fullmatch(cell)
+    if not access:
+        raise Trouble(f"ordering.rst: not an access in a function: {cell}")
+    primitive, opening, _ = access[1].partition("(")
+    arguments, _ = arguments_at(access[1], len(primitive + opening) - 1)
+    return access[2], primitive, tuple(arguments)
 
 
 def table():
@@ -117,17 +129,14 @@ def table():
 # The table against the code
 
 def compared(rows, calls):
-    """What the table and the code do not say alike."""
+    """What the table and the code do not say alike. calls: ordered and marked ones."""
     wrong = [f"two rows are called {name}" for name in doubles(row.name for row in rows)]
     left = list(rows)
-    # Only some of the marked ones have a row: those whose mark is more than a habit.
-    marked = [call for call in calls if MARKED.fullmatch(f"{call.primitive}")]
     for call in calls:
-        row = next((row for row in left if call.file in row.files and row.key ==
-                    (call.function, call.primitive, call.arguments)), None)
+        row = next((row for row in left if row.is_of(call)), None)
         if row:
             left.remove(row)
-        else:
+        elif is_ordered(call.primitive):
             wrong.append(f"no row for {call}")
     return wrong + [f"no code for the row {row}" for row in left]
 
@@ -141,43 +150,50 @@ def doubles(names):
 
 def judged(rows, tests):
     """What the table and the litmus tests do not say alike."""
-    wrong = []
-    shown = {}		# {(name, order): {test: kind}}
+    shown = shown_by(tests)
+    wrong = [complaint for row in rows for complaint in judged_row(row, shown)]
+    known = {(row.name, claim.order) for row in rows for claim in row.claims}
+    names = {row.name for row in rows}
+    wrong += [f"no line for {name}, {order}, of {', '.join(kinds)}"
+              for (name, order), kinds in shown.items()
+              if (order and (name, order) not in known) or name not in names]
+    return wrong + [f"{test.name}: cannot fail" for test in tests.values()
+                    if test.result == "never" and not test.needs((NEEDED, SHARED))]
+
+
+def shown_by(tests):
+    """What tests show of orders: {(name, order): {test: kinds}}; "": the name alone."""
+    shown = {}
     for test in tests.values():
         for mark in test.marks:
             for name in mark.names:
-                shown.setdefault((name, "none"), {})[test.name] = NEEDED
-                for order, kind in mark.needs:
-                    shown.setdefault((name, order), {})[test.name] = kind
-    for row in rows:
-        wrong += judged_row(row, shown)
-    known = {row.name for row in rows}
-    wrong += [f"{test}: no row is called {name}" for (name, _), where in shown.items()
-              if name not in known for test in where]
-    return wrong + [f"{test.name}: cannot fail" for test in tests.values()
-                    if not test.needs((NEEDED, SHARED))]
+                for order, kind in (("", NEEDED), *mark.needs):
+                    shown.setdefault((name, order), {}).setdefault(test.name, set()).add(kind)
+    return shown
 
 
 def judged_row(row, shown):
-    """The same of one row."""
-    for claim in row.claims:
-        found = shown.get((row.name, claim.order), {})
-        yield from (f"{row.name}: {test} does not show its {claim.order}"
-                    for test in claim.tests if test not in found)
-        if claim.order != "none" and not claim.tests:
-            yield f"{row.name}: no litmus test for its {claim.order}"
-        spare = all(found.get(test) in (SPARE, SHARED) for test in claim.tests)
-        if claim.order != "none" and claim.tests and spare != claim.spare:
-            yield f"{row.name}: its {claim.order} is {'' if spare else 'not '}spare in " \
-                  f"{', '.join(claim.tests)}"
-    for (name, order), where in shown.items():
-        if name == row.name and order != "none":
-            listed = {test for claim in row.claims if claim.order == order
-                      for test in claim.tests}
-            yield from (f"{name}: its {order} does not name {test}"
-                        for test in where if test not in listed)
+    """What is wrong with what is said of one access."""
+    for order in {claim.order for claim in row.claims}:
+        found = shown.get((row.name, "" if order == "none" else order), {})
+        for spare in (False, True):
+            claims = [claim for claim in row.claims if (claim.order, claim.spare)
+                      == (order, spare)]
+            listed = {test for claim in claims for test in claim.tests}
+            fitting = {test for test, kinds in found.items()
+                       if (NEEDED not in kinds if spare else NEEDED in kinds)}
+            what = f"{row.name}, {order}{', spare' if spare else ''}"
+            if any(not claim.tests for claim in claims):
+                yield f"{what}: no litmus test"
+            yield from (f"{what}: not so in {test}" for test in sorted(listed - fitting))
+            # Where it is spare, an example is enough; where nothing is needed, so is it.
+            if not spare and order != "none":
+                yield from (f"{what}: {test} shows it, too"
+                            for test in sorted(fitting - listed))
 
 
 def ordering_complaints():
     """All of that, for the project's own code; nothing if all is well."""
-    return compared(table(), accesses(pattern=ORDERED)) + judged(table(), litmus_tests())
+    rows = table()
+    return compared(rows, accesses(PROJECT) + accesses(PROJECT, MARKED)) + \
+        judged(rows, litmus_tests())

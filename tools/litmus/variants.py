@@ -29,7 +29,7 @@ class Code:
         for row in table():
             found = list(row.candidates(calls))
             # The second of two that are alike is the second row of that kind.
-            number = seen[row.key] = seen.get(row.key, -1) + 1
+            number = seen[row.files, row.key] = seen.get((row.files, row.key), -1) + 1
             if number < len(found):
                 self.primitives[row.name] = in_model(found[number].primitive)
             elif not row.arguments:
