@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is verified of the shipped code, rather than tried."""
+
+import re
+import subprocess
+
+from bed.common import PROJECT
+from bed.herd import kernel_model
+from litmus.accesses import accesses
+from litmus.table import ordering_complaints
+from steps.common import Case
+
+
+def ordering():
+    """the table of ordered accesses against the code and the litmus tests"""
+    complaints = ordering_complaints()
+    yield Case(f"ordering: {len(accesses(PROJECT))} accesses, each with its row",
+               not complaints, "\n".join(complaints))
+
+
+def litmus():
+    """memory ordering under the kernel's model: herd7"""
+    kernel_model()		# or there is no herd7: skip
+    done = subprocess.run([PROJECT / "tools/litmus/run"], text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    # [text before, word, name, text ...]
+    parts = re.split(r"^(ok|not ok) litmus: (.+)\n", done.stdout, flags=re.MULTILINE)
+    results = list(zip(parts[1::3], parts[2::3], parts[3::3]))
+    for word, name, after in results:
+        yield Case(f"litmus: {name}", word == "ok", after)
+    passed = done.returncode == 0 and bool(results)
+    yield Case("litmus: every test was run", passed, "" if passed else done.stdout[-4000:])
