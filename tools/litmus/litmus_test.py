@@ -39,6 +39,7 @@ class Mark:
     """An access that stands for one of the code, in each lock that has it."""
 
     line: int
+    thread: str
     names: tuple
     primitive: str
     needs: tuple		# (order, NEEDED, SPARE or SHARED)
@@ -72,7 +73,10 @@ class LitmusTest:
             if not need or (call[1], need[1]) not in WEAKENED:
                 raise Trouble(f"{self.name}: {call[1]} has no such order: {words}")
             needs.append((need[1], need[2] or NEEDED))
-        return Mark(number, tuple(found["names"].split(", ")), call[1], tuple(needs))
+        threads = [text.partition("(")[0] for text in self.lines[:number]
+                   if re.match(r"P\d+\(", text)]
+        return Mark(number, threads[-1] if threads else "P0",
+                    tuple(found["names"].split(", ")), call[1], tuple(needs))
 
     def needs(self, kinds):
         """(mark, order) of all accesses whose order is one of these kinds."""
