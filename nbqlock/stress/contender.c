@@ -23,6 +23,7 @@
 
 #include "busy.h"
 #include "run.h"
+#include "suspend.h"
 
 /*
  * Busy work outside: 0.5 to 1.5 times what the knob says, or until the stop.
@@ -302,6 +303,7 @@ static bool attempt(struct contender *contender)
 {
 	const struct stress_knobs *knobs = &contender->run->knobs;
 	ktime_t patience = draw_patience(contender);
+	bool is_timed = !stress_suspend_is_inside(contender->suspension);
 	struct stopwatch watch;
 	struct claim *last;
 	int ret;
@@ -309,9 +311,10 @@ static bool attempt(struct contender *contender)
 	if (knobs->free_lock && !stress_door_enter(contender))
 		return false;
 	contender->attempts++;
-	stress_stopwatch_start(&watch, &contender->timings, knobs->sample_every);
+	stress_stopwatch_start(&watch, &contender->timings,
+			       is_timed ? knobs->sample_every : 0);
 	ret = acquire(contender, patience, &watch);
-	stress_stopwatch_stop(&watch);
+	stress_stopwatch_stop(&watch, &contender->timings);
 	if (ret) {
 		fail(contender, &watch, ret, patience);
 		return false;
@@ -330,12 +333,18 @@ static bool attempt(struct contender *contender)
 
 /*
  * Keep out whatever may interrupt this contender and wants its locks, as far as
- * it can be masked; from before the attempt to after the release.
+ * it can be masked; or all that may, where some attempts are suspended and this one
+ * is not to be. From before the attempt to after the release.
  */
 static void mask(const struct contender *contender, unsigned long *flags)
 {
 	const struct stress_knobs *knobs = &contender->run->knobs;
 
+	if (contender->suspension) {
+		if (!stress_suspend_enter(contender->suspension))
+			local_irq_save(*flags);
+		return;
+	}
 	if (knobs->nesting != NESTING_MASKED)
 		return;
 	if (knobs->contexts & BIT(CONTEXT_HARDIRQ))
@@ -348,6 +357,11 @@ static void unmask(const struct contender *contender, unsigned long flags)
 {
 	const struct stress_knobs *knobs = &contender->run->knobs;
 
+	if (contender->suspension) {
+		if (!stress_suspend_leave(contender->suspension))
+			local_irq_restore(flags);
+		return;
+	}
 	if (knobs->nesting != NESTING_MASKED)
 		return;
 	if (knobs->contexts & BIT(CONTEXT_HARDIRQ))
@@ -457,7 +471,7 @@ void stress_contender_init(struct contender *contender, int numa_node)
 	}
 	contender->count = chain;
 	contender->until_stall = run->knobs.stall_every;
-	stress_timings_init(&contender->timings);
+	stress_timings_init(&contender->timings, run->knobs.own_clock);
 	/* Any odd number with many bits: contenders draw different numbers. */
 	prandom_seed_state(&contender->random, run->knobs.seed ^
 			   (contender->id * 0x9e3779b97f4a7c15ULL));

@@ -24,6 +24,7 @@
 #include <linux/string.h>
 
 #include "disturb.h"
+#include "host.h"
 #include "nmi.h"
 #include "ops.h"
 #include "stress.h"
@@ -373,6 +374,29 @@ static const struct kind hotplug = {
 	.explain = number_explain,
 };
 
+/* A number that must be 0 where no CPU has a clock of its own */
+
+static int own_clock_parse(const struct knob *knob, char *text, void *value)
+{
+	u64 number;
+	int ret = number_parse(knob, text, &number);
+
+	if (!ret && number && !stress_host_counts()) {
+		pr_err("%s: nobody tells the CPUs of this machine when they were away\n",
+		       knob->name);
+		return -EOPNOTSUPP;
+	}
+	if (!ret)
+		*(u64 *)value = number;
+	return ret;
+}
+
+static const struct kind own_clock = {
+	.show = number_show,
+	.parse = own_clock_parse,
+	.explain = number_explain,
+};
+
 /* The files */
 
 static const char * const retry_words[] = {
@@ -432,6 +456,9 @@ static const struct knob knob_table[] = {
 	NUMBER(interval_ns, INTERVAL_NS_MIN, INTERVAL_NS_MAX),
 	NUMBER(shuffle_ms, 0, DURATION_MS_MAX),
 	KNOB(hotplug_ms, hotplug, .max = DURATION_MS_MAX),
+	NUMBER(suspend_every_ns, 0, INTERVAL_NS_MAX),
+	NUMBER(suspend_ns, 0, STALL_NS_MAX),
+	KNOB(own_clock, own_clock, .max = 1),
 };
 
 static DEFINE_MUTEX(knobs_mutex);

@@ -117,6 +117,30 @@ static bool check_shuffle(const struct stress_knobs *knobs)
 	return false;
 }
 
+/*
+ * Whose attempts are suspended is a thread that stays where its timer is. And it
+ * attempts with interrupts off, while the making of a lock that is freed may sleep.
+ */
+static bool check_suspend(const struct stress_knobs *knobs)
+{
+	const char *other = NULL;
+
+	if (!knobs->suspend_every_ns)
+		return true;
+	if (knobs->contexts != BIT(CONTEXT_TASK))
+		other = "more than task in contexts";
+	else if (knobs->shuffle_ms)
+		other = "shuffle_ms";
+	else if (knobs->hotplug_ms)
+		other = "hotplug_ms";
+	else if (knobs->free_lock)
+		other = "free_lock";
+	if (!other)
+		return true;
+	pr_err("suspend_every_ns: not together with %s\n", other);
+	return false;
+}
+
 static bool check_hotplug(const struct stress_knobs *knobs)
 {
 	if (!knobs->hotplug_ms || stress_hotplug_is_possible(&knobs->cpus))
@@ -134,6 +158,7 @@ static bool (* const checks[])(const struct stress_knobs *knobs) = {
 	check_contexts,
 	check_nesting,
 	check_interrupt_patience,
+	check_suspend,
 	check_shuffle,
 	check_hotplug,
 };

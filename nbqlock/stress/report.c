@@ -33,6 +33,7 @@ static const char * const failure_words[] = {
 	[NO_HOTPLUG] = "no CPU was ever taken away",
 	[CPU_LOST] = "a CPU did not come back",
 	[FALSE_DEADLOCK] = "a deadlock was reported where there can be none",
+	[NO_SUSPENSION] = "no attempt was ever suspended",
 };
 
 static void show_times(struct seq_file *m, const char *name,
@@ -96,6 +97,7 @@ static void show_disturbance(struct seq_file *m, const struct stress_report *rep
 	}
 	seq_printf(m, "shuffles %llu\n", report->shuffles);
 	seq_printf(m, "hotplugs %llu\n", report->hotplugs);
+	seq_printf(m, "suspensions %llu\n", report->suspensions);
 	seq_printf(m, "nodes_left %llu\n", report->nodes_left);
 	seq_printf(m, "nodes_kept %llu\n", report->nodes_kept);
 }
@@ -141,6 +143,8 @@ void stress_report_show(struct seq_file *m, const struct stress_report *report)
 	show_times(m, "wait", &report->timings.wait);
 	show_times(m, "failed_wait", &report->timings.failed_wait);
 	show_times(m, "overshoot", &report->timings.overshoot);
+	show_times(m, "own_overshoot", &report->timings.own_overshoot);
+	show_times(m, "away", &report->timings.away);
 	show_times(m, "handoff", &report->timings.handoff);
 	show_walk(m, &report->walk);
 	show_disturbance(m, report);
@@ -209,6 +213,8 @@ const struct stress_view stress_views[] = {
 	HISTOGRAM("wait", timings.wait),
 	HISTOGRAM("failed_wait", timings.failed_wait),
 	HISTOGRAM("overshoot", timings.overshoot),
+	HISTOGRAM("own_overshoot", timings.own_overshoot),
+	HISTOGRAM("away", timings.away),
 	HISTOGRAM("handoff", timings.handoff),
 	HISTOGRAM("walk_length", walk),
 	{}

@@ -29,6 +29,7 @@
 #include "disturb.h"
 #include "interrupts.h"
 #include "run.h"
+#include "suspend.h"
 
 /* Busy work in one piece: a thread looks for the stop about that often. */
 #define CHUNK_NS	(10 * NSEC_PER_USEC)
@@ -340,6 +341,8 @@ static int create_actors(struct stress_run *run)
 	if (!ret)
 		ret = stress_interrupts_create(run);
 	if (!ret)
+		ret = stress_suspend_create(run);
+	if (!ret)
 		ret = enter_contenders(run);
 	if (!ret)
 		ret = stress_disturb_create(run);
@@ -372,6 +375,7 @@ struct stress_run *stress_run_create(const struct stress_knobs *knobs)
 		stress_disturb_stop(run);
 		stress_interrupts_stop(run);
 		stop_threads(run);
+		stress_suspend_stop(run);
 		dismantle(run);
 		stress_run_free(run);
 		return ERR_PTR(ret);
@@ -388,6 +392,7 @@ void stress_run_free(struct stress_run *run)
 	unsigned int i;
 
 	stress_interrupts_free(run);
+	stress_suspend_free(run);
 	for (i = 0; i < run->contender_count; i++)
 		kvfree(run->contenders[i]);
 	kvfree(run->shares);
@@ -444,6 +449,7 @@ bool stress_run_join(struct stress_run *run, unsigned long patience)
 	if (!wait_for_completion_timeout(&run->all_back, patience))
 		return false;
 	stop_threads(run);
+	stress_suspend_stop(run);
 	dismantle(run);
 	return true;
 }

@@ -2,8 +2,9 @@
 /*
  * A run from the inside: run.c makes it and ends it, contender.c is what
  * happens in between, free_lock.c has the locks that are freed meanwhile,
- * interrupts.c and nmi.c let interrupts contend, disturb.c moves threads and CPUs,
- * timing.c takes the times, judge.c sums up.
+ * interrupts.c and nmi.c let interrupts contend, suspend.c lets them suspend an
+ * attempt, disturb.c moves threads and CPUs, timing.c takes the times, judge.c
+ * sums up.
  *
  * Each contender counts in memory of its own; while measuring, they share
  * nothing but the lock and what it protects.
@@ -26,6 +27,8 @@
 #include "timing.h"
 
 struct stress_interrupts;
+struct stress_suspensions;
+struct suspension;
 struct task_struct;
 
 /* Locks that are freed while the run goes on take turns in so many places. */
@@ -80,6 +83,7 @@ struct claim {
  * @run: what it belongs to
  * @context: where it makes its attempts
  * @task: the thread, with a reference; NULL: it is an interrupt
+ * @suspension: what suspends it now and then; NULL: nothing
  * @rests_until: when it may attempt again, in an interrupt, by the clock
  * @id: its number, from 1 on
  * @cpu: where it belongs; for a thread that runs, under the run's @placing
@@ -101,6 +105,7 @@ struct contender {
 	struct stress_run *run;
 	enum stress_context context;
 	struct task_struct *task;
+	struct suspension *suspension;
 	u64 rests_until;
 	unsigned int id;
 	unsigned int cpu;
@@ -179,6 +184,7 @@ struct door {
  * @shares: room for the acquisitions of each contender, for the report
  * @rows: room for what the report says of each; NULL: the report has it
  * @interrupts: what lets contenders attempt in interrupts; NULL: there are none
+ * @suspensions: what suspends attempts; NULL: there is none
  * @shuffler: the thread that moves the others; NULL: there is none
  * @hotplugger: the thread that takes CPUs away; NULL: there is none
  * @placing: for who moves threads
@@ -219,6 +225,7 @@ struct stress_run {
 	u64 *shares;
 	struct stress_row *rows;
 	struct stress_interrupts *interrupts;
+	struct stress_suspensions *suspensions;
 	struct task_struct *shuffler;
 	struct task_struct *hotplugger;
 	struct mutex placing;		/* of threads on CPUs */

@@ -87,6 +87,10 @@ enum stress_nesting {
  * @interval_ns: from the end of an attempt in an interrupt to the next
  * @shuffle_ms: move the threads to other CPUs that often; 0: never
  * @hotplug_ms: take a CPU away and bring it back that often; 0: never
+ * @suspend_every_ns: an interrupt suspends an attempt of each thread that often; 0:
+ *	never
+ * @suspend_ns: for that long
+ * @own_clock: 1: take off overshoots the time in which the CPU was away
  */
 struct stress_knobs {
 	const struct stress_ops *lock;
@@ -118,6 +122,9 @@ struct stress_knobs {
 	u64 interval_ns;
 	u64 shuffle_ms;
 	u64 hotplug_ms;
+	u64 suspend_every_ns;
+	u64 suspend_ns;
+	u64 own_clock;
 };
 
 /* Why a run failed. */
@@ -135,6 +142,7 @@ enum stress_failure {
 	NO_HOTPLUG,
 	CPU_LOST,
 	FALSE_DEADLOCK,
+	NO_SUSPENSION,
 };
 
 /**
@@ -187,6 +195,7 @@ struct stress_row {
  * @false_deadlocks: times that it said so where that cannot be
  * @shuffles: times that the threads were moved to other CPUs
  * @hotplugs: times that a CPU went and came back
+ * @suspensions: attempts that an interrupt has suspended
  * @nodes_left: queue nodes of a CPU that stood in queues when it went
  * @nodes_kept: that many still did when it came back
  * @nodes_max: queue nodes in use at most
@@ -223,6 +232,7 @@ struct stress_report {
 	u64 false_deadlocks;
 	u64 shuffles;
 	u64 hotplugs;
+	u64 suspensions;
 	u64 nodes_left;
 	u64 nodes_kept;
 	u64 nodes_max;

@@ -11,8 +11,9 @@
 #include "timing.h"
 
 /* The first attempt is timed. */
-void stress_timings_init(struct timings *timings)
+void stress_timings_init(struct timings *timings, bool own_clock)
 {
+	timings->own_clock = own_clock;
 	timings->until_sample = 1;
 }
 
@@ -57,14 +58,31 @@ void stress_timings_failure(struct timings *timings,
 	stress_histogram_add(&timings->failed_wait, watch->took);
 }
 
+/*
+ * How long was the CPU away after the deadline, at least? How its absence is spread
+ * over the attempt is not known, but not more of it than the patience can have
+ * been before.
+ */
+static s64 absence_at_the_end(const struct stopwatch *watch, ktime_t patience)
+{
+	return max(watch->away - patience, 0LL);
+}
+
 /* If the reason was the patience, besides. */
 void stress_timings_timeout(struct timings *timings,
 			    const struct stopwatch *watch,
 			    const struct stress_ops *ops, ktime_t patience)
 {
-	if (ops->patience == HEEDS_PATIENCE)
-		stress_histogram_add(&timings->overshoot,
-				     max(watch->took - patience, 0LL));
+	s64 late = max(watch->took - patience, 0LL);
+
+	if (ops->patience != HEEDS_PATIENCE)
+		return;
+	stress_histogram_add(&timings->overshoot, late);
+	if (!timings->own_clock)
+		return;
+	stress_histogram_add(&timings->own_overshoot,
+			     max(late - absence_at_the_end(watch, patience), 0LL));
+	stress_histogram_add(&timings->away, watch->away);
 }
 
 /* The histograms: when something was is a contender's own affair. */
@@ -73,6 +91,8 @@ void stress_timings_merge(struct timings *into, const struct timings *from)
 	stress_histogram_merge(&into->wait, &from->wait);
 	stress_histogram_merge(&into->failed_wait, &from->failed_wait);
 	stress_histogram_merge(&into->overshoot, &from->overshoot);
+	stress_histogram_merge(&into->own_overshoot, &from->own_overshoot);
+	stress_histogram_merge(&into->away, &from->away);
 	stress_histogram_merge(&into->handoff, &from->handoff);
 }
 

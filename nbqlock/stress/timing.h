@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 #include "histogram.h"
+#include "host.h"
 
 struct stress_ops;
 
@@ -22,20 +23,26 @@ static inline u64 stress_clock_ns(void)
 
 /**
  * struct timings - of one contender
+ * @own_clock: read the CPU's own clock, too
  * @until_sample: attempts until one is timed
  * @wait: how long acquisitions took
  * @failed_wait: how long attempts took that failed, for whatever reason
  * @overshoot: how late timeouts were
+ * @own_overshoot: the same, by the CPU's own clock
+ * @away: how long the CPU was away in these attempts
  * @handoff: from a release to when this contender, which waited, was inside
  * @first: when the first timed acquisition was, in ns; 0: there was none
  * @last: when the last one was
  * @longest_gap: ns between two of them
  */
 struct timings {
+	bool own_clock;
 	u64 until_sample;
 	struct stress_histogram wait;
 	struct stress_histogram failed_wait;
 	struct stress_histogram overshoot;
+	struct stress_histogram own_overshoot;
+	struct stress_histogram away;
 	struct stress_histogram handoff;
 	s64 first;
 	s64 last;
@@ -45,17 +52,21 @@ struct timings {
 /**
  * struct stopwatch - of one attempt
  * @runs: the attempt is timed; if not, nothing else here means anything
+ * @own_start: when it began by the CPU's own clock, in ns
  * @start: when it began, in ns
  * @queued: when it began to wait for the lock that it takes last, in ns
  * @took: how long it took, in ns
+ * @away: of that, how long the CPU was away, in ns
  * @handoff: how long after the owner before had stamped its release, in ns;
  *	negative: that one left no stamp, or nobody waited here by then
  */
 struct stopwatch {
 	bool runs;
+	s64 own_start;
 	s64 start;
 	s64 queued;
 	s64 took;
+	s64 away;
 	s64 handoff;
 };
 
@@ -73,8 +84,20 @@ static inline void stress_stopwatch_start(struct stopwatch *watch,
 	if (!watch->runs)
 		return;
 	timings->until_sample = sample_every;
+	/* Outside of what is timed, here and at the end. */
+	if (timings->own_clock)
+		watch->own_start = stress_host_ran_ns();
 	watch->start = stress_clock_ns();
 	watch->queued = watch->start;
+}
+
+/*
+ * The CPU has run for so long since the start. That is by the time too long that
+ * it takes to read that clock, so that rather too little is counted as absence.
+ */
+static inline void stress_stopwatch_ran(struct stopwatch *watch, s64 ns)
+{
+	watch->away = max_t(s64, watch->took - ns, 0);
 }
 
 /* Before the last lock of a chain. */
@@ -85,10 +108,14 @@ static inline void stress_stopwatch_queue(struct stopwatch *watch)
 }
 
 /* Right after it. */
-static inline void stress_stopwatch_stop(struct stopwatch *watch)
+static inline void stress_stopwatch_stop(struct stopwatch *watch,
+					 const struct timings *timings)
 {
-	if (watch->runs)
-		watch->took = max_t(s64, stress_clock_ns() - watch->start, 0);
+	if (!watch->runs)
+		return;
+	watch->took = max_t(s64, stress_clock_ns() - watch->start, 0);
+	if (timings->own_clock)
+		stress_stopwatch_ran(watch, stress_host_ran_ns() - watch->own_start);
 }
 
 /* What the owner leaves behind right before its release, as the last inside. */
@@ -97,7 +124,7 @@ static inline s64 stress_stopwatch_stamp(const struct stopwatch *watch)
 	return watch->runs ? stress_clock_ns() : 0;
 }
 
-void stress_timings_init(struct timings *timings);
+void stress_timings_init(struct timings *timings, bool own_clock);
 void stress_stopwatch_enter(struct stopwatch *watch, s64 released);
 void stress_timings_success(struct timings *timings,
 			    const struct stopwatch *watch);

@@ -26,7 +26,9 @@ REFUSED = (
     ("free_lock", {"lock": "clh_nb", "contexts": "task,hardirq", "free_lock": 1}),
     ("contexts", {"lock": "raw_spinlock", "contexts": "task,hardirq",
                   "nesting": "shared"}),
-    ("shuffle_ms", {"lock": "clh_nb", "cpus": 0, "shuffle_ms": 10}))
+    ("shuffle_ms", {"lock": "clh_nb", "cpus": 0, "shuffle_ms": 10}),
+    *(("suspend_every_ns", {"lock": "clh_nb", "suspend_every_ns": 10000, **other})
+      for other in ({"contexts": "task,softirq"}, {"shuffle_ms": 10}, {"free_lock": 1})))
 
 
 def disturbed(name, lock, cpus, duration_ms, **disturbance):

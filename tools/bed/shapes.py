@@ -9,7 +9,8 @@ PLAIN = {"patience_ns": 100000, "impatient_permille": 0, "impatient_ns": 0,
          "chain": 1, "chain_order": "fixed",
          "stall_every": 0, "stall_ns": 0, "stutter_ms": 0, "free_lock": 0,
          "log_ms": 0, "contexts": "task", "nesting": "shared", "interval_ns": 100000,
-         "shuffle_ms": 0, "hotplug_ms": 0}
+         "shuffle_ms": 0, "hotplug_ms": 0, "suspend_every_ns": 0, "suspend_ns": 0,
+         "own_clock": 0}
 CPUS = 2
 MS = 1000000			# in ns
 

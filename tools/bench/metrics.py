@@ -221,7 +221,9 @@ class Metric:
 
 
 HISTOGRAMS = (("wait", "wait of a success"), ("failed_wait", "wait of a failure"),
-              ("overshoot", "past the deadline"), ("handoff", "hand-off"))
+              ("overshoot", "past the deadline"),
+              ("own_overshoot", "late by own clock"),
+              ("away", "own CPU away"), ("handoff", "hand-off"))
 PERCENTILES = (("mean", "mean"), ("p50", "median"), ("p90", "90 %"), ("p99", "99 %"),
                ("p999", "99.9 %"), ("max", "longest"))
 

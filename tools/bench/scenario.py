@@ -33,6 +33,7 @@ KNOBS = {
     "contexts": f"{CONTEXT}(?: {CONTEXT})*", "interval_ns": NUMBER,
     "nesting": "shared|masked|own",
     "shuffle_ms": NUMBER, "hotplug_ms": NUMBER, "free_lock": "[01]",
+    "suspend_every_ns": NUMBER, "suspend_ns": NUMBER, "own_clock": "[01]",
     "stutter_ms": NUMBER, "log_ms": NUMBER,
 }
 CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}

@@ -4,13 +4,15 @@
 import re
 
 from bed.guest import run_guest
+from bed.shapes import PLAIN
 from bed.stress import FILES as STRESS_FILES, OURS, Run, read_runs
 from steps.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, guest_modules,
                           guest_report, machine)
 from steps.kernel_table import runs_on
 
 HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "walk_length")
-MEASURED_FILES = (*HISTOGRAMS, "threads_result")
+OWN_HISTOGRAMS = ("own_overshoot", "away")	# with own_clock only
+MEASURED_FILES = (*HISTOGRAMS, *OWN_HISTOGRAMS, "threads_result")
 MEASURES_SCRIPT = f"""
 . /root/stress.sh
 cd {STRESS_FOLDER}
@@ -23,6 +25,7 @@ BUSY_CS_NS = 100000
 PAUSE_MS = 200
 INTERVAL_NS = 1000000
 SAMPLE_EVERY = 7
+SUSPENSION_NS = 20000000
 BUSY_PER_SECOND = (1e9 / BUSY_CS_NS / 20, 1e9 / BUSY_CS_NS * 1.5)
 
 
@@ -121,6 +124,32 @@ def threads_only(run, contenders):
         run.number("acquisitions") > sum(shares)
 
 
+def suspended_run(threads):
+    """A run in which threads stand still now and then, in the middle of an attempt."""
+    shape = {**PLAIN, "patience_ns": 1000, "retry": "at_once", "own_clock": 1,
+             "suspend_every_ns": INTERVAL_NS, "suspend_ns": SUSPENSION_NS}
+    return Run(f"suspended-{threads}", lock=OURS[0], cpus="0-3", threads=threads,
+               duration_ms=600, cs_ns=BUSY_CS_NS, ncs_ns=0, sample_every=1, **shape)
+
+
+def suspended_measures(crowd, lone, tables):
+    """The cases of two such runs: of many threads, and of one."""
+    yield ("an interrupt suspends a thread for as long as it was told to",
+           lone.number("suspensions") and lone.number("longest_gap_ns") >= SUSPENSION_NS)
+    yield ("an attempt that may be suspended is not timed",
+           0 < crowd.number("overshoot_samples") < crowd.number("timeouts")
+           and lone.number("wait_samples") + lone.number("suspensions") <=
+           lone.number("acquisitions"))
+    yield ("each overshoot is there by the CPU's own clock, too", all(
+        tables[crowd.name].total(name) == crowd.number("overshoot_samples") ==
+        crowd.number(f"{name}_samples") and
+        histogram_is_whole(tables[crowd.name].rows(name)) for name in OWN_HISTOGRAMS))
+    off = crowd.number("overshoot_ns_mean") - crowd.number("own_overshoot_ns_mean")
+    yield ("the own clock takes off absence, and nothing else",
+           0 <= off <= crowd.number("away_ns_mean") + 1 and	# they are rounded down
+           0 < crowd.number("own_overshoot_ns_max") <= crowd.number("overshoot_ns_max"))
+
+
 @runs_on(USER_MODE, "stress")
 def measures():
     """the stress driver's histograms, table of threads, costs, busy work"""
@@ -133,8 +162,9 @@ def measures():
     paused = Run("paused", threads=2, sample_every=1, cs_ns=0, ncs_ns=100000,
                  stutter_ms=PAUSE_MS, contexts="task,softirq,hardirq",
                  interval_ns=INTERVAL_NS, **{**common, "duration_ms": PAUSE_MS * 3 // 2})
+    crowd, lone = suspended_run(4), suspended_run(1)
     unborn = Run("unborn")
-    runs = (full, alone, blind, paused)
+    runs = (full, alone, blind, paused, crowd, lone)
     script = MEASURES_SCRIPT + "".join(f"{run.command}\nfiles {run.name}\n" for run in runs)
     outcome = run_guest(machine(), script, modules=guest_modules(), cpus=4,
                         extra=STRESS_FILES, quiet=True)
@@ -177,4 +207,6 @@ def measures():
         tables["paused"].total("wait") == paused.number("acquisitions"), report)
     yield Case("measures: fewest, most and the longest gap are those of threads",
                threads_only(paused, contenders), report)
+    for claim, holds in suspended_measures(crowd, lone, tables):
+        yield Case(f"measures: {claim}", bool(holds), report)
     yield clean_guest("measures", outcome)

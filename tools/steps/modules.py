@@ -41,7 +41,9 @@ MISUSES = (("threads", "many"), ("threads", "0"), ("threads", "-1"),
            ("stall_ns", "100000001"), ("stutter_ms", "10001"), ("free_lock", "2"),
            ("free_lock", "yes"), ("contexts", "softirq"), ("contexts", "task irq"),
            ("contexts", ""), ("nesting", "deep"), ("nesting", "0"), ("interval_ns", "0"),
-           ("interval_ns", "1000000001"), ("shuffle_ms", "-1"), ("hotplug_ms", "often"),
+           ("interval_ns", "1000000001"), ("suspend_every_ns", "1000000001"),
+           ("suspend_every_ns", "max"), ("suspend_ns", "100000001"), ("suspend_ns", "-1"),
+           ("own_clock", "2"), ("own_clock", "yes"), ("shuffle_ms", "-1"), ("hotplug_ms", "often"),
            # what user-mode Linux does not have
            ("contexts", "task nmi"), ("hotplug_ms", "100"))
 MISUSE_SCRIPT = r"""

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Now and then an interrupt of its own CPU suspends a thread in the middle of an
+ * attempt, wherever it is by then: as it joins, waits, leaves, holds or releases.
+ * Its neighbours in the queue have to do without it for so long.
+ *
+ * When it is time for the next one, the thread's next attempt starts a timer for a
+ * moment that is drawn, and the interrupt that finds the thread inside stays as long
+ * as it was told to. If it comes too late for that attempt, the thread tries again
+ * with the next.
+ *
+ * The attempts in between are made with interrupts off, and no timer is running. So
+ * nothing of their own CPU comes between them and their deadline, and how late they
+ * are is only their own doing, or their neighbours'. An attempt that may be
+ * suspended is not timed: how late that is says nothing.
+ *
+ * What a thread and its timer share is written on one CPU only.
+ */
+#include <linux/compiler.h>
+#include <linux/container_of.h>
+#include <linux/errno.h>
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/prandom.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/time64.h>
+#include <linux/version.h>
+
+#include "host.h"
+#include "run.h"
+#include "suspend.h"
+#include "timing.h"
+
+/* From the start of an attempt to the interrupt that is to find it, at most. */
+#define SOON_NS			(20 * NSEC_PER_USEC)
+/* However short the suspensions are, there is more than those. */
+#define INTERVAL_NS_MIN		(10 * NSEC_PER_USEC)
+
+/**
+ * struct suspension - that of one thread
+ * @timer: suspends
+ * @contender: the thread
+ * @random: when
+ * @next: from then on attempts may be suspended, until one has been; by the clock
+ * @inside: the attempt that is going on may be
+ * @count: attempts that were
+ */
+struct suspension {
+	struct hrtimer timer;
+	struct contender *contender;
+	struct rnd_state random;
+	u64 next;
+	bool inside;
+	u64 count;
+};
+
+/**
+ * struct stress_suspensions - those of a run
+ * @count: so many are there
+ * @each: the ones
+ */
+struct stress_suspensions {
+	unsigned int count;
+	struct suspension each[];
+};
+
+/* Up to @most. */
+static u64 draw(struct suspension *suspension, u64 most)
+{
+	return mul_u64_u32_shr(most, prandom_u32_state(&suspension->random), 32);
+}
+
+/**
+ * stress_suspend_interval_ns() - How long is it from one suspension of a thread
+ * to the next?
+ * @run: the run
+ *
+ * At least twice as long as they take: else nobody is left to be late.
+ *
+ * Return: ns, on average.
+ */
+u64 stress_suspend_interval_ns(const struct stress_run *run)
+{
+	const struct stress_knobs *knobs = &run->knobs;
+
+	return max3(knobs->suspend_every_ns, 2 * knobs->suspend_ns,
+		    (u64)INTERVAL_NS_MIN);
+}
+
+/* From now on; half as long, to half as long again. */
+static void set_next(struct suspension *suspension)
+{
+	u64 mean = stress_suspend_interval_ns(suspension->contender->run);
+
+	WRITE_ONCE(suspension->next, stress_clock_ns() + mean / 2 +
+				     draw(suspension, mean));
+}
+
+/* The core is for those who are to be late, as far as that can be. */
+static void stay(u64 ns)
+{
+	u64 now = stress_clock_ns();
+	u64 end = now + ns;
+
+	for (; now < end; now = stress_clock_ns())
+		stress_host_rest(end - now);
+}
+
+/* The handler of a timer. The thread goes on when it returns. */
+static enum hrtimer_restart ring(struct hrtimer *timer)
+{
+	struct suspension *suspension = container_of(timer, struct suspension, timer);
+	const struct contender *contender = suspension->contender;
+
+	/* The thread may have gone out again, or another may be on the CPU. */
+	if (!READ_ONCE(suspension->inside) || current != contender->task)
+		return HRTIMER_NORESTART;
+	stay(contender->run->knobs.suspend_ns);
+	suspension->count++;
+	set_next(suspension);
+	return HRTIMER_NORESTART;
+}
+
+static void setup(struct suspension *suspension, struct contender *contender)
+{
+	suspension->contender = contender;
+	/* Any odd number with many bits, and another than the contender's own. */
+	prandom_seed_state(&suspension->random, contender->run->knobs.seed ^
+			   (contender->id * 0xd1342543de82ef95ULL));
+#if KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE
+	hrtimer_setup(&suspension->timer, ring, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_HARD);
+#else
+	hrtimer_init(&suspension->timer, CLOCK_MONOTONIC,
+		     HRTIMER_MODE_REL_PINNED_HARD);
+	suspension->timer.function = ring;
+#endif
+	set_next(suspension);
+	contender->suspension = suspension;
+}
+
+/**
+ * stress_suspend_create() - Get suspensions ready, if the run has them.
+ * @run: the run, with its threads
+ *
+ * Return: 0, or a negative errno; to be stopped and freed in either case.
+ */
+int stress_suspend_create(struct stress_run *run)
+{
+	struct stress_suspensions *all;
+	unsigned int i;
+
+	if (!run->knobs.suspend_every_ns)
+		return 0;
+	all = kvzalloc(struct_size(all, each, run->knobs.threads), GFP_KERNEL);
+	if (!all)
+		return -ENOMEM;
+	run->suspensions = all;
+	for (i = 0; i < run->knobs.threads; i++)
+		setup(&all->each[all->count++], run->contenders[i]);
+	return 0;
+}
+
+/**
+ * stress_suspend_stop() - Wait until no timer will ring any more.
+ * @run: the run, whose threads are gone; perhaps not all of it could be created
+ */
+void stress_suspend_stop(struct stress_run *run)
+{
+	struct stress_suspensions *all = run->suspensions;
+	unsigned int i;
+
+	for (i = 0; all && i < all->count; i++)
+		hrtimer_cancel(&all->each[i].timer);
+}
+
+/**
+ * stress_suspend_free() - Free what they have.
+ * @run: the run, in which they were stopped
+ */
+void stress_suspend_free(struct stress_run *run)
+{
+	kvfree(run->suspensions);
+	run->suspensions = NULL;
+}
+
+/**
+ * stress_suspend_count() - How many attempts have been suspended?
+ * @run: the run
+ *
+ * Return: that many.
+ */
+u64 stress_suspend_count(const struct stress_run *run)
+{
+	const struct stress_suspensions *all = run->suspensions;
+	u64 sum = 0;
+	unsigned int i;
+
+	for (i = 0; all && i < all->count; i++)
+		sum += all->each[i].count;
+	return sum;
+}
+
+/**
+ * stress_suspend_enter() - An attempt of this thread begins.
+ * @suspension: the caller's
+ *
+ * Return: true if it may be suspended; else interrupts must stay off in it.
+ */
+bool stress_suspend_enter(struct suspension *suspension)
+{
+	if (stress_clock_ns() < READ_ONCE(suspension->next))
+		return false;
+	WRITE_ONCE(suspension->inside, true);
+	/* One that was started for an attempt before may have yet to come. */
+	if (!hrtimer_active(&suspension->timer))
+		hrtimer_start(&suspension->timer,
+			      ns_to_ktime(draw(suspension, SOON_NS)),
+			      HRTIMER_MODE_REL_PINNED_HARD);
+	return true;
+}
+
+/**
+ * stress_suspend_is_inside() - May the attempt that is going on be suspended?
+ * @suspension: the caller's, or NULL
+ *
+ * Return: what stress_suspend_enter() has returned for it.
+ */
+bool stress_suspend_is_inside(const struct suspension *suspension)
+{
+	return suspension && suspension->inside;
+}
+
+/**
+ * stress_suspend_leave() - The attempt is over, also the critical section.
+ * @suspension: the caller's
+ *
+ * Return: as stress_suspend_is_inside(), of the attempt that is over.
+ */
+bool stress_suspend_leave(struct suspension *suspension)
+{
+	bool inside = suspension->inside;
+
+	WRITE_ONCE(suspension->inside, false);
+	return inside;
+}
