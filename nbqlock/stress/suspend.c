@@ -36,7 +36,10 @@
 #include "suspend.h"
 #include "timing.h"
 
-/* From the start of an attempt to the interrupt that is to find it, at most. */
+/*
+ * From the start of the timer to its interrupt: drawn from this to twice as much.
+ * Less may be over before the timer is started.
+ */
 #define SOON_NS			(20 * NSEC_PER_USEC)
 /* However short the suspensions are, there is more than those. */
 #define INTERVAL_NS_MIN		(10 * NSEC_PER_USEC)
@@ -216,12 +219,12 @@ bool stress_suspend_enter(struct suspension *suspension)
 {
 	if (stress_clock_ns() < READ_ONCE(suspension->next))
 		return false;
-	WRITE_ONCE(suspension->inside, true);
 	/* One that was started for an attempt before may have yet to come. */
 	if (!hrtimer_active(&suspension->timer))
 		hrtimer_start(&suspension->timer,
-			      ns_to_ktime(draw(suspension, SOON_NS)),
+			      ns_to_ktime(SOON_NS + draw(suspension, SOON_NS)),
 			      HRTIMER_MODE_REL_PINNED_HARD);
+	WRITE_ONCE(suspension->inside, true);
 	return true;
 }
 

@@ -170,7 +170,7 @@ def panel_points(runs, plot):
             for values in product(*(values_of(runs, axis) for axis in axes))]
 
 
-AXES = {"cpus": "CPUs", "retry": "after a timeout"}
+AXES = {"cpus": "CPUs", "retry": "after a timeout", "suspend_ns": "suspension (us)"}
 UNITS = ((1e6, "ms"), (1e3, "us"))
 VALUES = {"at_once": "retry at once", "back_off": "back off, then retry",
           "give_up": "give up"}
