@@ -195,7 +195,7 @@ static unsigned long judge_disturbance(const struct stress_run *run,
 		failures |= BIT(NO_SHUFFLE);
 	if (knobs->hotplug_ms && !run->hotplugs && half_ms > knobs->hotplug_ms)
 		failures |= BIT(NO_HOTPLUG);
-	if (knobs->suspend_every_ns && !report->suspensions &&
+	if (knobs->suspend_every_ns && !report->suspended.count &&
 	    half_ms * NSEC_PER_MSEC > 4 * stress_suspend_interval_ns(run))
 		failures |= BIT(NO_SUSPENSION);
 	if (run->cpu_lost)
@@ -249,7 +249,7 @@ void stress_run_report(struct stress_run *run, struct stress_report *report)
 	report->elapsed_ns = stress_run_elapsed_ns(run);
 	report->shuffles = run->shuffles;
 	report->hotplugs = run->hotplugs;
-	report->suspensions = stress_suspend_count(run);
+	report->suspended = stress_suspend_sum_up(run);
 	report->nodes_left = run->nodes_left;
 	report->nodes_kept = run->nodes_kept;
 

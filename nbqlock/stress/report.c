@@ -80,6 +80,15 @@ static void show_spread(struct seq_file *m, const struct stress_report *report)
 	seq_printf(m, "longest_gap_ns %llu\n", report->longest_gap_ns);
 }
 
+static void show_suspended(struct seq_file *m,
+			   const struct stress_suspended *suspended)
+{
+	seq_printf(m, "suspensions %llu\n", suspended->count);
+	seq_printf(m, "suspension_ns_mean %llu\n",
+		   div64_u64(suspended->sum_ns, max(suspended->count, 1ULL)));
+	seq_printf(m, "suspension_ns_max %llu\n", suspended->max_ns);
+}
+
 /* What happened besides the threads. */
 static void show_disturbance(struct seq_file *m, const struct stress_report *report)
 {
@@ -97,7 +106,7 @@ static void show_disturbance(struct seq_file *m, const struct stress_report *rep
 	}
 	seq_printf(m, "shuffles %llu\n", report->shuffles);
 	seq_printf(m, "hotplugs %llu\n", report->hotplugs);
-	seq_printf(m, "suspensions %llu\n", report->suspensions);
+	show_suspended(m, &report->suspended);
 	seq_printf(m, "nodes_left %llu\n", report->nodes_left);
 	seq_printf(m, "nodes_kept %llu\n", report->nodes_kept);
 }

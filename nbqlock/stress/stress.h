@@ -127,6 +127,18 @@ struct stress_knobs {
 	u64 own_clock;
 };
 
+/**
+ * struct stress_suspended - attempts that an interrupt has suspended
+ * @count: that many
+ * @sum_ns: for so long, all together
+ * @max_ns: and the longest of them
+ */
+struct stress_suspended {
+	u64 count;
+	u64 sum_ns;
+	u64 max_ns;
+};
+
 /* Why a run failed. */
 enum stress_failure {
 	LOST_UPDATES,
@@ -195,7 +207,7 @@ struct stress_row {
  * @false_deadlocks: times that it said so where that cannot be
  * @shuffles: times that the threads were moved to other CPUs
  * @hotplugs: times that a CPU went and came back
- * @suspensions: attempts that an interrupt has suspended
+ * @suspended: attempts that an interrupt has suspended
  * @nodes_left: queue nodes of a CPU that stood in queues when it went
  * @nodes_kept: that many still did when it came back
  * @nodes_max: queue nodes in use at most
@@ -232,7 +244,7 @@ struct stress_report {
 	u64 false_deadlocks;
 	u64 shuffles;
 	u64 hotplugs;
-	u64 suspensions;
+	struct stress_suspended suspended;
 	u64 nodes_left;
 	u64 nodes_kept;
 	u64 nodes_max;

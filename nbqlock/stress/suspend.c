@@ -51,7 +51,7 @@
  * @random: when
  * @next: from then on attempts may be suspended, until one has been; by the clock
  * @inside: the attempt that is going on may be
- * @count: attempts that were
+ * @suspended: attempts that were
  */
 struct suspension {
 	struct hrtimer timer;
@@ -59,7 +59,7 @@ struct suspension {
 	struct rnd_state random;
 	u64 next;
 	bool inside;
-	u64 count;
+	struct stress_suspended suspended;
 };
 
 /**
@@ -104,14 +104,26 @@ static void set_next(struct suspension *suspension)
 				     draw(suspension, mean));
 }
 
-/* The core is for those who are to be late, as far as that can be. */
-static void stay(u64 ns)
+/*
+ * The core is for those who are to be late, as far as that can be.
+ *
+ * Return: how long it was really, in ns; a host may wake a CPU up late.
+ */
+static u64 stay(u64 ns)
 {
-	u64 now = stress_clock_ns();
-	u64 end = now + ns;
+	u64 start = stress_clock_ns();
+	u64 now = start;
 
-	for (; now < end; now = stress_clock_ns())
-		stress_host_rest(end - now);
+	for (; now < start + ns; now = stress_clock_ns())
+		stress_host_rest(start + ns - now);
+	return now - start;
+}
+
+static void count(struct stress_suspended *suspended, u64 ns)
+{
+	suspended->count++;
+	suspended->sum_ns += ns;
+	suspended->max_ns = max(suspended->max_ns, ns);
 }
 
 /* The handler of a timer. The thread goes on when it returns. */
@@ -123,8 +135,7 @@ static enum hrtimer_restart ring(struct hrtimer *timer)
 	/* The thread may have gone out again, or another may be on the CPU. */
 	if (!READ_ONCE(suspension->inside) || current != contender->task)
 		return HRTIMER_NORESTART;
-	stay(contender->run->knobs.suspend_ns);
-	suspension->count++;
+	count(&suspension->suspended, stay(contender->run->knobs.suspend_ns));
 	set_next(suspension);
 	return HRTIMER_NORESTART;
 }
@@ -193,19 +204,24 @@ void stress_suspend_free(struct stress_run *run)
 }
 
 /**
- * stress_suspend_count() - How many attempts have been suspended?
+ * stress_suspend_sum_up() - How many attempts have been suspended, for how long?
  * @run: the run
  *
- * Return: that many.
+ * Return: that.
  */
-u64 stress_suspend_count(const struct stress_run *run)
+struct stress_suspended stress_suspend_sum_up(const struct stress_run *run)
 {
 	const struct stress_suspensions *all = run->suspensions;
-	u64 sum = 0;
+	struct stress_suspended sum = {};
 	unsigned int i;
 
-	for (i = 0; all && i < all->count; i++)
-		sum += all->each[i].count;
+	for (i = 0; all && i < all->count; i++) {
+		const struct stress_suspended *each = &all->each[i].suspended;
+
+		sum.count += each->count;
+		sum.sum_ns += each->sum_ns;
+		sum.max_ns = max(sum.max_ns, each->max_ns);
+	}
 	return sum;
 }
 

@@ -9,12 +9,13 @@
 
 struct contender;
 struct stress_run;
+struct stress_suspended;
 struct suspension;
 
 int stress_suspend_create(struct stress_run *run);
 void stress_suspend_stop(struct stress_run *run);
 void stress_suspend_free(struct stress_run *run);
-u64 stress_suspend_count(const struct stress_run *run);
+struct stress_suspended stress_suspend_sum_up(const struct stress_run *run);
 u64 stress_suspend_interval_ns(const struct stress_run *run);
 
 bool stress_suspend_enter(struct suspension *suspension);

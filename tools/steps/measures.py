@@ -135,7 +135,9 @@ def suspended_run(threads):
 def suspended_measures(crowd, lone, tables):
     """The cases of two such runs: of many threads, and of one."""
     yield ("an interrupt suspends a thread for as long as it was told to",
-           lone.number("suspensions") and lone.number("longest_gap_ns") >= SUSPENSION_NS)
+           lone.number("suspensions") and lone.number("longest_gap_ns") >=
+           lone.number("suspension_ns_max") >= lone.number("suspension_ns_mean") >=
+           SUSPENSION_NS)
     yield ("an attempt that may be suspended is not timed",
            0 < crowd.number("overshoot_samples") < crowd.number("timeouts")
            and lone.number("wait_samples") + lone.number("suspensions") <=
