@@ -8,7 +8,8 @@
  * A host thread can lose its core while it holds the lock or is next in line,
  * and then all behind it wait: with more threads than cores a few ten thousand
  * acquisitions a second are normal. Each case ends with its number of
- * acquisitions or with its seconds, whatever comes first.
+ * acquisitions, or later, once somebody has timed out (on a busy machine the
+ * threads may meet late); or with its seconds, if these are over first.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -39,6 +40,7 @@ static struct {
 
 static unsigned long enough;		/* acquisitions of one thread */
 static bool time_is_up;
+static bool somebody_timed_out;
 
 struct worker {
 	pthread_t thread;
@@ -73,6 +75,24 @@ static void yield_now_and_then(enum shim_op op, const void *address)
 
 static bool yields_anywhere;
 
+static bool goes_on(const struct worker *worker)
+{
+	if (worker->acquired >= enough &&
+	    __atomic_load_n(&somebody_timed_out, __ATOMIC_RELAXED))
+		return false;
+	return worker->acquired < FLOOR ||
+	       !__atomic_load_n(&time_is_up, __ATOMIC_RELAXED);
+}
+
+static void count_failure(struct worker *worker, int ret)
+{
+	worker->no_node += ret == -ENOMEM;
+	if (ret != -ETIMEDOUT)
+		return;
+	if (!worker->timed_out++)
+		__atomic_store_n(&somebody_timed_out, true, __ATOMIC_RELAXED);
+}
+
 static void *work(void *arg)
 {
 	struct worker *worker = arg;
@@ -80,16 +100,13 @@ static void *work(void *arg)
 
 	shim_cpu = worker->cpu;
 	shim_hook = yields_anywhere ? yield_now_and_then : NULL;
-	while (worker->acquired < enough &&
-	       (worker->acquired < FLOOR ||
-		!__atomic_load_n(&time_is_up, __ATOMIC_RELAXED))) {
+	while (goes_on(worker)) {
 		int ret;
 
 		random = random * 1103515245 + 12345;
 		ret = nbq_X_lock_timeout(&lock, patience_choices[random >> 16 & 3]);
 		if (ret) {
-			worker->timed_out += ret == -ETIMEDOUT;
-			worker->no_node += ret == -ENOMEM;
+			count_failure(worker, ret);
 			continue;
 		}
 		critical_section(worker);
@@ -127,6 +144,7 @@ static void contend(unsigned int threads)
 	counter.first = 0;
 	counter.second = 0;
 	time_is_up = false;
+	somebody_timed_out = false;
 	enough = millions * 1e6 / threads;
 	for (i = 0; i < threads; i++) {
 		workers[i].cpu = i;
