@@ -4,7 +4,7 @@
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install clean run bench check check-all help
+.PHONY: modules modules_install clean run bench check check-all mutate help
 
 modules: | $(KDIR)/Makefile
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -35,6 +35,9 @@ check:
 check-all:
 	@tools/check --all $(CHECK_OPTIONS)
 
+mutate:
+	@tools/mutate/mutate $(MUTATE_OPTIONS)
+
 help:
 	@echo 'make [modules]        build nbqlock.ko and nbqlock_stress.ko for the running kernel'
 	@echo '  KDIR=FOLDER         ... or for the kernel whose headers or build these are'
@@ -47,6 +50,8 @@ help:
 	@echo 'make check            run the tests; tools/check --list names them'
 	@echo 'make check-all        ... all of them, on every kernel, and print a table of kernels'
 	@echo '  CHECK_OPTIONS=...   ... with options of tools/check'
+	@echo 'make mutate           make mistakes in copies of the locks, see which tests notice each'
+	@echo '  MUTATE_OPTIONS=...  ... with options of tools/mutate/mutate'
 	@echo 'make clean            remove what was built here (the cache stays: tools/kernel clean)'
 	@echo
 	@echo 'run, bench, check and check-all install what they need (tools/setup) and keep kernels in a cache:'

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mistakes made on purpose, and which layer of tests notices each."""

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kinds of mistakes, by the layers that can see them: {layer: what it must know}.
+
+host: the tests that look, of tools/host, in this order, up to the first that fails:
+program, "TYPE" of lock, compiler, variant, then millions of acquisitions and seconds
+a case; and edits that are made besides.
+"""
+
+
+class HostTests:
+    def __init__(self, *tests, besides=()):
+        self.tests = tests
+        self.besides = besides
+
+
+# In the order of steps.
+STEPS = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan",
+                           "threads TYPE gcc tsan 0.1 1")}
+
+# In who waits for whom.
+WAITS = {"host": HostTests("deadlock TYPE gcc plain")}
+
+# In the ordering of memory. A thread sanitizer does not watch marked accesses. Those
+# which the orderings alone keep apart are made plain in every copy: so it does. Nobody
+# walks there: a walk looks at words of others at any time, and knows what they mean by
+# looking back; no ordering keeps it apart from their writers.
+PLAIN = (
+    ("mcs_nb.c", "READ_ONCE(pred->prev)", "pred->prev"),
+    ("mcs_nb.c", "WRITE_ONCE(node->prev, pred)", "node->prev = pred"),
+    ("mcs_nb.c", "WRITE_ONCE(node->status, NULL)", "node->status = NULL"),
+    ("swap_nb.c", "READ_ONCE(leaver->prev)", "leaver->prev"),
+    ("swap_nb.c", "WRITE_ONCE(node->prev, pred)", "node->prev = pred"),
+    ("swap_nb.c", "WRITE_ONCE(node->status, NULL)", "node->status = NULL"),
+    ("wait.c", "nbq_deadlock_checks __read_mostly = true;",
+     "nbq_deadlock_checks __read_mostly = false;"),
+)
+ORDERINGS = {"host": HostTests("threads TYPE gcc tsan 0.1 1", "threads TYPE clang tsan 0.2 2",
+                               besides=PLAIN)}

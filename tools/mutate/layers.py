@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The layers of tests that look for a mistake, from cheap to dear.
+
+A layer is a command that takes the folder with nbqlock/ from SRC and one for what it
+builds from O, and prints lines "ok CLAIM" and "not ok CLAIM: WHAT".
+"""
+
+from pathlib import Path
+import tempfile
+
+from bed.common import PROJECT, Trouble
+from mutate.edits import copy_with
+
+
+class Layer:
+    def __init__(self, name, program):
+        self.name = name
+        self.program = PROJECT / program
+
+    def besides(self, _mutant):
+        """Edits that are made in every copy for this layer."""
+        return ()
+
+    def arguments(self, mutant):
+        """What the program is run with, one time after the other."""
+        return [()]
+
+    def edits(self, mutant):
+        """What to change for a mutant: it replaces an edit of the same text."""
+        return [*(edit for edit in self.besides(mutant) if edit[0:2] != mutant.edit[0:2]),
+                mutant.edit]
+
+    def killer(self, mutant, processes):
+        """The first line that says no to a mutant; None if all pass."""
+        return self.first_no(self.edits(mutant), self.arguments(mutant), processes)
+
+    def first_no(self, edits, runs, processes):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch)
+            copy_with(folder, edits)
+            ran = False
+            for arguments in runs:
+                claims, no = self.run(folder, arguments, processes)
+                if no:
+                    return no
+                ran = ran or claims > 0
+        if not ran:
+            raise Trouble(f"the layer \"{self.name}\" cannot be run here")
+        return None
+
+    def run(self, folder, arguments, processes):
+        """(number of claims that hold, the first that does not, or None)."""
+        status, output = processes.output_of([self.program, *arguments],
+                                             {"SRC": str(folder), "O": str(folder / "build")})
+        lines = output.splitlines()
+        no = [line.removeprefix("not ok ") for line in lines if line.startswith("not ok ")]
+        if status is None:
+            raise Trouble(f"{self.name}: {' '.join(arguments)} came to no end")
+        if status and not no:
+            no = [f"{' '.join([self.program.name, *arguments])}: exit status {status}"]
+        for name in (folder, self.program.parent):
+            no = [line.replace(f"{name}/", "") for line in no]
+        return sum(line.startswith("ok ") for line in lines), no[0] if no else None
+
+
+class HostTests(Layer):
+    """Programs of tools/host, up to the first that fails."""
+
+    def __init__(self):
+        super().__init__("host", "tools/host/run")
+
+    def besides(self, mutant):
+        return mutant.layers[self.name].besides
+
+    def arguments(self, mutant):
+        return [tuple(test.replace("TYPE", name).split()) for name in mutant.types
+                for test in mutant.layers[self.name].tests]
+
+
+LAYERS = (HostTests(),)

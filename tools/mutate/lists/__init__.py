@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0
+"""All mutants, by subject."""
+
+from mutate.lists import clh, mcs, orderings, pools, swap, verbs, waits
+
+MUTANTS = [mutant for subject in (clh, mcs, swap, verbs, pools, waits, orderings)
+           for mutant in subject.MUTANTS]

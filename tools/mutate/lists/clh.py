@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mistakes in CLH-NB."""
+
+from mutate.kinds import STEPS
+from mutate.mutant import mutants
+
+LEAVE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"
+RELEASE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
+ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
+HAND_OVER = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
+TAKE_OVER = "	WRITE_ONCE(lock->holder, node);\n	nbq_node_reclaim(pred, &node->pool->events);\n"
+CLEAR_HOLDER = "	nbq_step(WRITE_ONCE(lock->holder, NULL));\n"
+
+MUTANTS = [*mutants("clh_nb.c", STEPS, (
+    ("clh: leaver in front treated as a timeout (no walk)",
+     "	while (prev && prev != NBQ_AVAILABLE) {\n"
+     "		pred = nbq_clh_step_over(node, pred, prev);\n"
+     "		walk++;\n		prev = await(pred, &wait);\n",
+     "	if (prev && prev != NBQ_AVAILABLE) {\n"
+     "		pred = nbq_clh_step_over(node, pred, prev);\n"
+     "		walk++;\n		prev = NULL;\n"),
+    ("clh: clock ends the walk",
+     "		walk++;\n		prev = await(pred, &wait);\n",
+     "		walk++;\n"
+     "		prev = nbq_deadline_passed(deadline) ? NULL : await(pred, &wait);\n"),
+    ("clh: clock looked at before the predecessor",
+     "	while (!(prev = nbq_clh_look(pred)) &&\n"
+     "	       nbq_wait_goes_on(wait, pred, &pred->prev))\n		cpu_relax();\n",
+     "	prev = NULL;\n	while (nbq_wait_goes_on(wait, pred, &pred->prev)) {\n"
+     "		prev = nbq_clh_look(pred);\n		if (prev)\n			break;\n"
+     "		cpu_relax();\n	}\n"),
+    ("clh: leave publishes prev before it swaps the tail",
+     LEAVE_CAS, ABANDON + LEAVE_CAS),
+    ("clh: leave never takes itself off the tail",
+     LEAVE_CAS, "	if (false) {\n"),
+    ("clh: leave abandons without saying who stood in front",
+     ABANDON, ""),
+    ("clh: leave gives its node back twice",
+     LEAVE_CAS, LEAVE_CAS + "		nbq_node_give_back_own(node);\n"),
+    ("clh: leave keeps its own node",
+     LEAVE_CAS + "		nbq_node_give_back_own(node);\n", LEAVE_CAS),
+    ("clh: take_over keeps the predecessor's node",
+     TAKE_OVER, "	WRITE_ONCE(lock->holder, node);\n"),
+    ("clh: take_over gives the node back twice",
+     TAKE_OVER, TAKE_OVER + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
+    ("clh: step_over keeps the leaver's node",
+     "	nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
+     "	return prev;\n"),
+    ("clh: step_over gives the node back twice",
+     "	nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
+     "	nbq_node_reclaim(pred, &node->pool->events);\n"
+     "	nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n"),
+    ("clh: hand_over keeps its own node",
+     RELEASE_CAS + "		nbq_node_give_back_own(node);\n", RELEASE_CAS),
+    ("clh: hand_over publishes before it swaps the tail",
+     RELEASE_CAS, HAND_OVER + RELEASE_CAS),
+    ("clh: holder cleared after the hand-over",
+     HAND_OVER, HAND_OVER + CLEAR_HOLDER),
+))]

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mistakes in the swap-only lock."""
+
+from mutate.kinds import STEPS
+from mutate.mutant import mutants
+
+TAKE_OVER = "	WRITE_ONCE(lock->holder, node);\n	nbq_node_reclaim(pred, &node->pool->events);\n"
+TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
+HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
+CLEAR_HOLDER = "	nbq_step(WRITE_ONCE(lock->holder, NULL));\n"
+
+MUTANTS = [*mutants("swap_nb.c", STEPS, (
+    ("swap: leaver in front treated as a timeout (no walk)",
+     "	while (said == NBQ_LEAVING) {\n", "	if (said == NBQ_LEAVING) {\n"),
+    ("swap: clock ends the walk",
+     "			said = await(node, pred, &wait);\n	}\n",
+     "			said = await(node, pred, &wait);\n"
+     "		if (said == NBQ_LEAVING && nbq_deadline_passed(deadline))\n"
+     "			said = NULL;\n	}\n"),
+    ("swap: clock looked at before its own status",
+     "	while (!(said = nbq_swap_look(node)) &&\n"
+     "	       nbq_wait_goes_on(wait, pred, &node->status))\n		cpu_relax();\n",
+     "	said = NULL;\n	while (nbq_wait_goes_on(wait, pred, &node->status)) {\n"
+     "		said = nbq_swap_look(node);\n		if (said)\n			break;\n"
+     "		cpu_relax();\n	}\n"),
+    ("swap: link does not reset its status",
+     "	WRITE_ONCE(node->status, NULL);\n", ""),
+    ("swap: link resets its status after the swap",
+     "	WRITE_ONCE(node->status, NULL);\n",
+     "	if (true) {\n		struct nbq_node *said = xchg(&pred->next, node);\n\n"
+     "		WRITE_ONCE(node->status, NULL);\n		return said;\n	}\n"),
+    ("swap: join does not reset next",
+     "	node->next = NULL;\n", ""),
+    ("swap: leave does not store prev",
+     "	nbq_step(WRITE_ONCE(node->prev, pred));\n", ""),
+    ("swap: leave does not tell its successor",
+     "	tell(succ, NBQ_LEAVING, events);\n", ""),
+    ("swap: hand_over does not tell its successor",
+     "	tell(succ, NBQ_AVAILABLE, events);\n", ""),
+    ("swap: tell never gives the successor's node back",
+     TELL_RECLAIM, "	{ }\n"),
+    ("swap: tell gives the successor's node back twice",
+     TELL_RECLAIM, "	{\n" + TELL_RECLAIM * 2 + "	}\n"),
+    ("swap: tell always gives the successor's node back",
+     "	if (succ && nbq_step(xchg(&succ->status, what)) == what)\n",
+     "	if (succ)\n		nbq_step(xchg(&succ->status, what));\n	if (succ)\n"),
+    ("swap: tell gives it back whatever was there",
+     "	if (succ && nbq_step(xchg(&succ->status, what)) == what)\n",
+     "	if (succ && nbq_step(xchg(&succ->status, what)))\n",
+     # What one in front says to a successor is one word, AVAILABLE or LEAVING,
+     # and whoever steps over that successor finds the same word: the status is
+     # NULL or equal to it.
+     "the same: it is NULL or equal"),
+    ("swap: step_over keeps a forgotten leaver's node",
+     "	if (said == leaver || nbq_step(xchg(&leaver->status, said)) == said)\n",
+     "	if (said != leaver && nbq_step(xchg(&leaver->status, said)) == said)\n"),
+    ("swap: step_over gives every node back at once",
+     "	if (said == leaver || nbq_step(xchg(&leaver->status, said)) == said)\n", ""),
+    ("swap: step_over treats a forgotten leaver as known",
+     "	if (said == leaver || nbq_step(xchg(&leaver->status, said)) == said)\n",
+     "	if (nbq_step(xchg(&leaver->status, said)) == said)\n"),
+    ("swap: step_over never gives a known leaver's node back",
+     "	if (said == leaver || nbq_step(xchg(&leaver->status, said)) == said)\n",
+     "	if (said != leaver)\n		nbq_step(xchg(&leaver->status, said));\n	if (said == leaver)\n"),
+    ("swap: step_over gives the node back twice",
+     "		nbq_node_reclaim(leaver, &node->pool->events);\n",
+     "	{\n" + "		nbq_node_reclaim(leaver, &node->pool->events);\n" * 2 + "	}\n"),
+    ("swap: take_over keeps the predecessor's node",
+     TAKE_OVER, "	WRITE_ONCE(lock->holder, node);\n"),
+    ("swap: take_over gives the node back twice",
+     TAKE_OVER, TAKE_OVER + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
+    ("swap: prev read after the leaver was stepped over",
+     "		walk++;\n		if (said == leaver)\n",
+     "		walk++;\n		pred = READ_ONCE(leaver->prev);\n		if (said == leaver)\n"),
+    ("swap: holder cleared after the hand-over",
+     HAND_OVER, HAND_OVER + CLEAR_HOLDER),
+))]
