@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts, one transition at a time.
+ *
+ * The fiber of a context runs nothing but the shipped text and play(). Whatever else
+ * has to be done at its accesses is done by whoever resumed it, on another stack,
+ * lest the remains tell states apart that are alike.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+
+#include <linux/errno.h>
+
+#include <nbqlock/wait.h>
+#include <places.h>
+
+#include "judge.h"
+#include "sharing.h"
+
+#define PATIENCE	1000
+#define NOW		1
+#define NMI_LEVEL	3
+#define LATER		(NOW + 2 * PATIENCE)
+/* More polls than any wait needs to read its clock, or to walk again. */
+#define MOST_POLLS	20000U
+#define MOST_CALLS	200000U
+/* No pointer is that small. */
+#define SMALLEST_ADDRESS 65536UL
+
+struct context contexts[MOST_FIBERS];
+struct cpu cpus[MOST_FIBERS];
+struct queue queues[MOST_LOCKS];
+struct nbq_X locks[MOST_LOCKS];
+unsigned int walks_a_wait;
+
+/* What a fiber stops for. */
+static struct call {
+	enum {
+		CALL_ACCESS,
+		CALL_BEGIN,
+		CALL_ACQUIRED,
+		CALL_FAILED,
+		CALL_RELEASE,
+		CALL_RELEASED,
+		CALL_DESTROYED,
+		CALL_END,
+	} what;
+	enum shim_op op;
+	const void *address;
+	const struct step *step;
+	int ret;
+} call;
+
+static unsigned int self;		/* who runs */
+static bool access_made;	/* since the last stop, and which: */
+static struct call made;
+static bool may_make_one;	/* it was woken, and looks at once */
+static unsigned int polls;	/* in this transition */
+static unsigned int warnings;
+
+static u64 clock_of_self(void)
+{
+	return contexts[self].late ? LATER : NOW;
+}
+
+static void on_access(enum shim_op op, const void *address)
+{
+	call.what = CALL_ACCESS;
+	call.op = op;
+	call.address = address;
+	fiber_stop();
+}
+
+static void __attribute__((__noinline__)) tell(int what, const struct step *step, int ret)
+{
+	call.what = what;
+	call.step = step;
+	call.ret = ret;
+	fiber_stop();
+}
+
+static int acquire(struct nbq_X *lock, enum patience patience)
+{
+	switch (patience) {
+	case NONE:
+		return nbq_X_lock_timeout(lock, 0);
+	case PAST:
+		return nbq_X_lock_until(lock, NOW);
+	case FINITE:
+		return nbq_X_lock_timeout(lock, PATIENCE);
+	default:
+		return nbq_X_lock_timeout(lock, KTIME_MAX);
+	}
+}
+
+static void play(const struct step *step)
+{
+	for (; step; step = step->next) {
+		struct nbq_X *lock = &locks[step->lock];
+		int ret;
+
+		tell(CALL_BEGIN, step, 0);
+		ret = acquire(lock, step->patience);
+		if (ret) {
+			tell(CALL_FAILED, step, ret);
+			continue;
+		}
+		tell(CALL_ACQUIRED, step, 0);
+		play(step->inner);
+		tell(CALL_RELEASE, step, 0);
+		nbq_X_unlock(lock);
+		tell(CALL_RELEASED, step, 0);
+		if (contexts[self].attempt[step->lock].doing == DESTROYING) {
+			int destroyed = nbq_X_destroy(lock);
+
+			memset(lock, 0xa5, sizeof(*lock));
+			tell(CALL_DESTROYED, step, destroyed);
+		}
+	}
+}
+
+static void play_role(void)
+{
+	play(roles[self].program);
+	for (;;)
+		tell(CALL_END, NULL, 0);
+}
+
+static void look(struct looks *looks, const void *address)
+{
+	const unsigned long *word = word_of(address);
+	unsigned int i;
+
+	for (i = 0; i < looks->number && looks->word[i] != word; i++)
+		;
+	if (i == MOST_WATCHED) {
+		fail("looks at too many words");
+		return;
+	}
+	if (i == looks->number)
+		looks->number++;
+	looks->word[i] = word;
+	looks->value[i] = *word;
+}
+
+/* Would it see there what it has seen before it polled? */
+static bool is_idle_look(const struct looks *idle, const void *address)
+{
+	unsigned int i;
+
+	for (i = 0; i < idle->number; i++) {
+		if (idle->word[i] == word_of(address))
+			return idle->value[i] == *word_of(address);
+	}
+	return false;
+}
+
+static bool has_news(const struct looks *looks)
+{
+	unsigned int i;
+
+	for (i = 0; i < looks->number; i++) {
+		if (looks->value[i] != *looks->word[i])
+			return true;
+	}
+	return false;
+}
+
+/* It runs on its CPU, or may interrupt what runs there: an NMI even an NMI. */
+static bool may_run(unsigned int number)
+{
+	const struct cpu *cpu = &cpus[roles[number].cpu];
+	unsigned int top;
+
+	if (!cpu->depth)
+		return true;
+	top = cpu->running[cpu->depth - 1];
+	return top == number || (!contexts[number].started &&
+				 (roles[number].level > roles[top].level ||
+				  roles[number].level == NMI_LEVEL));
+}
+
+bool context_can(unsigned int number, enum way way)
+{
+	const struct context *context = &contexts[number];
+	bool news;
+
+	if (context->ended || !may_run(number))
+		return false;
+	if (!context->blocked)
+		return way == STEP;
+	news = has_news(&context->looks);
+	switch (way) {
+	case STEP:
+		return news;
+	case TIME_OUT:
+		return !news && context->patience == FINITE;
+	case WALK:
+		return !news && context->walks_left &&
+		       context->attempt[context->lock].node;
+	default:
+		return false;
+	}
+}
+
+/* The access is made; nobody else runs before judge_accessed(). */
+static void make(struct context *context, bool shared)
+{
+	judge_access(self, call.op, call.address);
+	access_made = true;
+	if (call.op == SHIM_OP_LOAD) {
+		if (shared)
+			look(&context->looks, call.address);
+		return;
+	}
+	/* The walks of wait.c write nothing but the number of their round. */
+	if (call.op != SHIM_OP_ADD)
+		context->checked = false;
+	if (shared) {
+		context->busy = true;
+		context->polled = false;
+		context->looks.number = 0;
+	}
+}
+
+/* Return: false if it must stop before the access. */
+static bool make_or_stop(struct context *context)
+{
+	bool shared;
+
+	if ((unsigned long)call.address < SMALLEST_ADDRESS) {
+		fail("follows a word that is no pointer");
+		return false;
+	}
+	if (shim_is_tally(call.address))
+		return true;
+	if (call.address == &nbq_deadlock_checks)
+		context->checked = true;
+	shared = sharing_touch(self, call.address, call.op != SHIM_OP_LOAD);
+	if (shared) {
+		bool idle = call.op == SHIM_OP_LOAD && context->polled &&
+			    is_idle_look(&context->idle, call.address);
+
+		if (!idle && !may_make_one) {
+			context->op = call.op;
+			context->address = call.address;
+			return false;
+		}
+		if (!idle)
+			may_make_one = false;
+	}
+	make(context, shared);
+	return true;
+}
+
+/* Return: false if it is blocked. */
+static bool poll(struct context *context)
+{
+	if (context->walking && context->checked) {
+		context->walking = false;
+		context->polled = false;
+	}
+	context->checked = false;
+	if (context->polled && !context->late && !context->walking) {
+		context->blocked = true;
+		context->op = SHIM_OP_RELAX;
+		context->address = NULL;
+		return false;
+	}
+	if (++polls > MOST_POLLS)
+		fail("polls on although its patience is over");
+	context->polled = true;
+	context->idle = context->looks;
+	context->looks.number = 0;
+	return !failure[0];
+}
+
+static void end(struct context *context)
+{
+	struct cpu *cpu = &cpus[roles[self].cpu];
+
+	context->ended = true;
+	context->op = SHIM_OP_RELAX;
+	context->address = NULL;
+	if (context->started)
+		cpu->running[--cpu->depth] = 0;
+}
+
+/* Return: false if it stops. */
+static bool answer(struct context *context)
+{
+	switch (call.what) {
+	case CALL_ACCESS:
+		return call.op == SHIM_OP_RELAX ? poll(context) : make_or_stop(context);
+	case CALL_BEGIN:
+		context->patience = call.step->patience;
+		judge_begin(self, call.step->lock);
+		break;
+	case CALL_ACQUIRED:
+		judge_acquired(self, call.step->lock);
+		break;
+	case CALL_FAILED:
+		judge_failed(self, call.step->lock, call.ret);
+		break;
+	case CALL_RELEASE:
+		judge_release(self, call.step->lock);
+		break;
+	case CALL_RELEASED:
+		judge_released(self, call.step->lock);
+		break;
+	case CALL_DESTROYED:
+		judge_destroyed(self, call.step->lock, call.ret);
+		break;
+	case CALL_END:
+		end(context);
+		return false;
+	}
+	return true;
+}
+
+/* Until it stops, or something is wrong. */
+static void run(struct context *context)
+{
+	unsigned int calls = 0;
+	bool goes_on;
+
+	do {
+		shim_cpu = roles[self].cpu;
+		shim_level = roles[self].level;
+		shim_preempt_off = context->preempt_off;
+		shim_hook = on_access;
+		fiber_resume(self);
+		shim_hook = NULL;
+		context->preempt_off = shim_preempt_off;
+
+		if (access_made)
+			judge_accessed(self, made.op, made.address);
+		access_made = false;
+		goes_on = answer(context);
+		made = call;
+		if (shim_warnings != warnings)
+			fail("a warning");
+		if (++calls > MOST_CALLS)
+			fail("goes on for ever");
+	} while (goes_on && !failure[0]);
+}
+
+/* What a mistake in a pointer comes to. */
+static jmp_buf before_the_fault;
+
+static void on_fault(int signal)
+{
+	fail("%s", signal == SIGSEGV ? "follows a wild pointer" : "faults");
+	_longjmp(before_the_fault, 1);
+}
+
+static void catch_faults(void)
+{
+	static char stack[64 * 1024];
+	stack_t alternative = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	struct sigaction action = { .sa_handler = on_fault,
+				    .sa_flags = SA_ONSTACK | SA_NODEFER };
+
+	sigaltstack(&alternative, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGBUS, &action, NULL);
+	sigaction(SIGFPE, &action, NULL);
+	sigaction(SIGILL, &action, NULL);
+}
+
+static void run_guarded(struct context *context)
+{
+	if (!_setjmp(before_the_fault))
+		run(context);
+	shim_hook = NULL;
+}
+
+void contexts_start(void)
+{
+	unsigned int number, lock;
+
+	catch_faults();
+	shim_clock = clock_of_self;
+	warnings = shim_warnings;
+	memset(contexts, 0, sizeof(contexts));
+	memset(queues, 0, sizeof(queues));
+	memset(cpus, 0, sizeof(cpus));
+	memset(locks, 0, sizeof(locks));
+	for (lock = 0; lock < MOST_LOCKS; lock++)
+		queues[lock].owner = NOBODY;
+	for (number = 0; number < contexts_number; number++) {
+		for (lock = 0; lock < MOST_LOCKS; lock++)
+			contexts[number].attempt[lock].left = roles[number].attempts[lock];
+	}
+	for (self = 0; self < contexts_number; self++) {
+		access_made = false;
+		may_make_one = false;
+		polls = 0;
+		fiber_start(self, play_role);
+		run_guarded(&contexts[self]);
+	}
+}
+
+static void start(unsigned int number)
+{
+	struct cpu *cpu = &cpus[roles[number].cpu];
+
+	contexts[number].started = true;
+	cpu->running[cpu->depth++] = number;
+}
+
+void context_go(unsigned int number, enum way way)
+{
+	struct context *context = &contexts[number];
+
+	self = number;
+	access_made = false;
+	may_make_one = false;
+	polls = 0;
+	if (!context->started)
+		start(number);
+	if (context->blocked) {
+		context->blocked = false;
+		context->idle = context->looks;
+		context->looks.number = 0;
+		if (way == TIME_OUT) {
+			context->late = true;
+		} else if (way == WALK) {
+			context->walking = true;
+			context->walks_left--;
+		} else {
+			may_make_one = true;
+		}
+	} else {
+		call.op = context->op;
+		call.address = context->address;
+		make(context, true);
+		made = call;
+	}
+	fiber_wipe(self);
+	if (!failure[0])
+		run_guarded(context);
+}

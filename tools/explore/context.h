@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Contexts: each makes the attempts of its role in a fiber, through the public verbs
+ * of the lock type, and stops before each access that another could interfere
+ * with.
+ *
+ * A transition of a context is one shared access and all that it does up to the
+ * next. Which words are shared is learned: see sharing.h.
+ *
+ * Polls. A context in cpu_relax() has looked at some words. To look again changes
+ * nothing until one of these has another value, so it does not run until then: it
+ * is blocked. It looks one time more than that before it is, at once, since the
+ * first look of a wait does more than the others. All these idle looks happen
+ * at the same moment as the look before; another order of them is no other
+ * behaviour, since nothing they do is seen by others.
+ *
+ * Time. Each context has a clock of its own, which stands still. That its
+ * patience ends is a choice that it has whenever it is blocked: then it polls on
+ * until it has read the clock. Between the look in vain and the first access
+ * by which it leaves, anything may happen, as it stops before that access.
+ */
+#ifndef CONTEXT_H
+#define CONTEXT_H
+
+#include "program.h"
+#include "type.h"
+
+#define NOBODY		0xffU
+#define MOST_WATCHED	24U
+
+/* What a context does with a lock. */
+enum doing {
+	IDLE,
+	ACQUIRING,
+	LEAVING,
+	HOLDING,
+	RELEASING,
+	DESTROYING,
+};
+
+/**
+ * struct looks - what a context has seen since it polled last
+ * @number: of words
+ * @word: where
+ * @value: what it was
+ */
+struct looks {
+	unsigned long number;
+	const unsigned long *word[MOST_WATCHED];
+	unsigned long value[MOST_WATCHED];
+};
+
+/**
+ * struct attempt - what a context does with a lock, and did
+ * @doing: that
+ * @node: its queue node, from when it has arrived
+ * @own_steps: made since it began to leave or to release
+ * @left: attempts not yet begun
+ * @followed: somebody has acquired since it has
+ * @overtaken: somebody who arrived later has acquired
+ */
+struct attempt {
+	const struct nbq_node *node;
+	unsigned char doing;
+	unsigned char own_steps;
+	unsigned char left;
+	bool followed;
+	bool overtaken;
+};
+
+/**
+ * struct context - all of a context that does not stand in its stack
+ * @attempt: by lock
+ * @started: it has made an access
+ * @ended: it has made all of its attempts
+ * @blocked: it polls, and nothing has changed
+ * @polled: it has polled since its last access that was not a look
+ * @late: its clock is past the deadline
+ * @walking: it polls on until it has looked for a deadlock
+ * @checked: it has decided whether to look for a deadlock
+ * @doomed: it has been found to wait for ever
+ * @busy: it has made a shared access, or has a node, since its attempt began
+ * @walks_left: how often it may still be @walking in this attempt
+ * @lock: that of the attempt under way
+ * @patience: that of the attempt under way
+ * @preempt_off: as shim_preempt_off
+ * @op: of the access that it is about to make
+ * @address: of that
+ * @looks: since it polled last
+ * @idle: before it polled last
+ */
+struct context {
+	struct attempt attempt[MOST_LOCKS];
+	bool started;
+	bool ended;
+	bool blocked;
+	bool polled;
+	bool late;
+	bool walking;
+	bool checked;
+	bool doomed;
+	bool busy;
+	unsigned char walks_left;
+	unsigned char lock;
+	unsigned char patience;
+	int preempt_off;
+	enum shim_op op;
+	const void *address;
+	struct looks looks;
+	struct looks idle;
+};
+
+/**
+ * struct queue - what is known of a lock without looking at it
+ * @owner: who is in its critical section
+ * @destroyed: it was destroyed, and its memory overwritten
+ * @length: how many wait
+ * @arrived: these, in the order in which they have swapped the tail
+ */
+struct queue {
+	unsigned char owner;
+	bool destroyed;
+	unsigned char length;
+	unsigned char arrived[MOST_FIBERS];
+};
+
+/**
+ * struct cpu - the contexts of a CPU that have begun and not ended
+ * @depth: how many
+ * @running: these, from the bottom up; only the last one runs
+ */
+struct cpu {
+	unsigned char depth;
+	unsigned char running[MOST_FIBERS];
+};
+
+extern struct context contexts[MOST_FIBERS];
+extern struct cpu cpus[MOST_FIBERS];
+extern struct queue queues[MOST_LOCKS];
+extern struct nbq_X locks[MOST_LOCKS];
+
+/* How often a wait may choose to look for a deadlock. */
+extern unsigned int walks_a_wait;
+
+/* What a context can be asked to do next. */
+enum way {
+	STEP,		/* its next access */
+	TIME_OUT,	/* its patience ends */
+	WALK,		/* it polls on until it looks for a deadlock */
+	WAYS,
+};
+
+/* All stand before their first access. */
+void contexts_start(void);
+bool context_can(unsigned int context, enum way way);
+void context_go(unsigned int context, enum way way);
+
+/* Is this word of the lock? */
+static inline bool is_of_lock(const void *address, unsigned int lock)
+{
+	return (unsigned long)address - (unsigned long)&locks[lock] < sizeof(locks[lock]);
+}
+
+/* The value of the word that holds this address. */
+static inline const unsigned long *word_of(const void *address)
+{
+	return (const unsigned long *)((unsigned long)address & ~7UL);
+}
+
+#endif

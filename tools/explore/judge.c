@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What must hold.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/errno.h>
+#include <places.h>
+
+#include "judge.h"
+
+#define SPARE_CPU	(SHIM_CPUS - 1)
+
+char failure[160];
+unsigned int most_steps_to_leave;
+unsigned int most_steps_to_release;
+
+/* Only the first thing that is wrong counts. */
+void fail(const char *format, ...)
+{
+	va_list args;
+
+	if (failure[0])
+		return;
+	va_start(args, format);
+	vsnprintf(failure, sizeof(failure), format, args);
+	va_end(args);
+}
+
+/* A word that tells others something: not one by which a node is claimed. */
+static bool is_of_node(const void *address, const struct nbq_node *node)
+{
+	return (unsigned long)address - (unsigned long)node < 3 * sizeof(long);
+}
+
+/* After the hand-over: somebody else may have freed the lock by now. */
+static void judge_handed_over(const struct context *context, const void *address)
+{
+	unsigned int lock;
+
+	for (lock = 0; lock < locks_number; lock++) {
+		const struct attempt *attempt = &context->attempt[lock];
+
+		if (queues[lock].destroyed && is_of_lock(address, lock))
+			fail("touches the lock after it was destroyed");
+		if (attempt->doing != RELEASING || !attempt->followed)
+			continue;
+		if (is_of_lock(address, lock))
+			fail("touches the lock after the hand-over");
+		if (is_of_node(address, attempt->node))
+			fail("touches its node after the hand-over");
+	}
+}
+
+static void count_own_step(struct context *context, enum shim_op op, const void *address)
+{
+	struct attempt *attempt = &context->attempt[context->lock];
+
+	if (attempt->doing == ACQUIRING && attempt->node &&
+	    begins_to_leave(&locks[context->lock], attempt->node, op, address)) {
+		attempt->doing = LEAVING;
+		attempt->own_steps = 0;
+	}
+	if (attempt->doing != LEAVING && attempt->doing != RELEASING)
+		return;
+	if (is_of_lock(address, context->lock) || shim_place_of(address).room == SHIM_NODE)
+		attempt->own_steps++;
+}
+
+void judge_access(unsigned int number, enum shim_op op, const void *address)
+{
+	struct context *context = &contexts[number];
+	const struct nbq_node *given = shim_node_of_given(address);
+
+	/* The walks of wait.c look at nodes that may have been given back. */
+	if (shim_is_in_free_node(address) && !(op == SHIM_OP_LOAD && context->checked))
+		fail("%s a node that is free", op == SHIM_OP_LOAD ? "looks at" : "changes");
+	if (given && op == SHIM_OP_STORE && shim_node_is_free(given))
+		fail("gives back a node that is free");
+	judge_handed_over(context, address);
+	count_own_step(context, op, address);
+	/* The critical section ends with the first access of the release. */
+	if (context->attempt[context->lock].doing == RELEASING &&
+	    queues[context->lock].owner == number)
+		queues[context->lock].owner = NOBODY;
+}
+
+static void arrive(unsigned int number, unsigned int lock)
+{
+	struct attempt *attempt = &contexts[number].attempt[lock];
+	struct queue *queue = &queues[lock];
+
+	attempt->node = (const struct nbq_node *)*word_of(&locks[lock].tail);
+	if (queue->length < MOST_FIBERS)
+		queue->arrived[queue->length++] = number;
+	else
+		fail("arrives twice");
+}
+
+void judge_accessed(unsigned int number, enum shim_op op, const void *address)
+{
+	struct context *context = &contexts[number];
+	const struct nbq_node *given = shim_node_of_given(address);
+	const struct nbq_node *taken = shim_node_of_taken(address);
+	struct attempt *attempt = &context->attempt[context->lock];
+
+	if (given && op == SHIM_OP_STORE && !shim_node_is_free(given))
+		fail("gives a node back that is somebody else's by now");
+	if (taken && op != SHIM_OP_LOAD && !shim_node_is_free(taken))
+		context->busy = true;
+	if (op == SHIM_OP_XCHG && address == &locks[context->lock].tail &&
+	    attempt->doing == ACQUIRING)
+		arrive(number, context->lock);
+}
+
+static void judge_preemption(const struct context *context)
+{
+	int off = context->preempt_off;
+	unsigned int lock;
+
+	for (lock = 0; lock < locks_number; lock++)
+		off -= context->attempt[lock].doing == HOLDING;
+	if (off)
+		fail("preemption is off %d times too often", off);
+}
+
+void judge_begin(unsigned int number, unsigned int lock)
+{
+	struct context *context = &contexts[number];
+	struct attempt *attempt = &context->attempt[lock];
+
+	context->lock = lock;
+	context->late = false;
+	context->polled = false;
+	context->busy = false;
+	context->walks_left = walks_a_wait;
+	context->looks.number = 0;
+	context->idle.number = 0;
+	attempt->left--;
+	attempt->doing = ACQUIRING;
+	attempt->node = NULL;
+	attempt->overtaken = false;
+	attempt->followed = false;
+	attempt->own_steps = 0;
+}
+
+/* Who arrived before it, and has neither acquired nor said that it gives up? */
+static void leave_queue(unsigned int number, unsigned int lock, bool overtakes)
+{
+	struct queue *queue = &queues[lock];
+	unsigned int place;
+
+	for (place = 0; place < queue->length; place++) {
+		if (queue->arrived[place] == number)
+			break;
+		if (overtakes)
+			contexts[queue->arrived[place]].attempt[lock].overtaken = true;
+	}
+	if (place == queue->length)
+		return;
+	queue->length--;
+	memmove(&queue->arrived[place], &queue->arrived[place + 1], queue->length - place);
+	queue->arrived[queue->length] = 0;
+}
+
+void judge_acquired(unsigned int number, unsigned int lock)
+{
+	struct attempt *attempt = &contexts[number].attempt[lock];
+	unsigned int other;
+
+	if (queues[lock].owner != NOBODY)
+		fail("two hold the lock");
+	if (attempt->overtaken)
+		fail("acquires after one that has arrived later");
+	if (attempt->doing == LEAVING)
+		fail("acquires though it has left");
+	leave_queue(number, lock, true);
+	for (other = 0; other < contexts_number; other++) {
+		if (contexts[other].attempt[lock].doing == RELEASING)
+			contexts[other].attempt[lock].followed = true;
+	}
+	attempt->followed = false;
+	attempt->own_steps = 0;
+	attempt->doing = HOLDING;
+	queues[lock].owner = number;
+	judge_preemption(&contexts[number]);
+}
+
+static bool may_fail(const struct context *context, int ret)
+{
+	switch (ret) {
+	case -ETIMEDOUT:
+		return context->patience != FOR_EVER &&
+		       (context->patience != FINITE || context->late);
+	case -ENOMEM:
+		return context->patience != FOR_EVER &&
+		       (context->patience != FINITE || context->late) &&
+		       !context->attempt[context->lock].node;
+	case -EDEADLK:
+		return context->doomed;
+	default:
+		return false;
+	}
+}
+
+void judge_failed(unsigned int number, unsigned int lock, int ret)
+{
+	struct context *context = &contexts[number];
+	struct attempt *attempt = &context->attempt[lock];
+
+	if (!may_fail(context, ret))
+		fail("the attempt ends with %d, without a reason", ret);
+	if (attempt->doing == LEAVING) {
+		if (attempt->own_steps > STEPS_TO_LEAVE)
+			fail("leaves in %u own steps", attempt->own_steps);
+		if (attempt->own_steps > most_steps_to_leave)
+			most_steps_to_leave = attempt->own_steps;
+	}
+	leave_queue(number, lock, false);
+	context->doomed = false;
+	attempt->doing = IDLE;
+	attempt->node = NULL;
+	attempt->own_steps = 0;
+	attempt->overtaken = false;
+	judge_preemption(context);
+}
+
+void judge_release(unsigned int number, unsigned int lock)
+{
+	struct context *context = &contexts[number];
+
+	context->lock = lock;
+	context->attempt[lock].doing = RELEASING;
+	context->attempt[lock].own_steps = 0;
+}
+
+bool judge_is_last(unsigned int number, unsigned int lock)
+{
+	unsigned int other;
+
+	if (contexts[number].attempt[lock].followed || contexts[number].attempt[lock].left)
+		return false;
+	for (other = 0; other < contexts_number; other++) {
+		const struct attempt *attempt = &contexts[other].attempt[lock];
+
+		if (other != number && (attempt->left || (attempt->doing != IDLE &&
+							  attempt->doing != RELEASING)))
+			return false;
+	}
+	return true;
+}
+
+void judge_released(unsigned int number, unsigned int lock)
+{
+	struct context *context = &contexts[number];
+	struct attempt *attempt = &context->attempt[lock];
+
+	if (queues[lock].owner == number)
+		queues[lock].owner = NOBODY;
+	if (attempt->own_steps > STEPS_TO_RELEASE)
+		fail("releases in %u own steps", attempt->own_steps);
+	if (attempt->own_steps > most_steps_to_release)
+		most_steps_to_release = attempt->own_steps;
+	attempt->own_steps = 0;
+	attempt->node = NULL;
+	attempt->doing = judge_is_last(number, lock) ? DESTROYING : IDLE;
+	attempt->followed = false;
+	judge_preemption(context);
+}
+
+void judge_destroyed(unsigned int number, unsigned int lock, int ret)
+{
+	if (ret)
+		fail("destroy by the last user returns %d", ret);
+	contexts[number].attempt[lock].doing = IDLE;
+	queues[lock].destroyed = true;
+}
+
+bool judge_is_quiet(void)
+{
+	unsigned int number, lock;
+
+	for (number = 0; number < contexts_number; number++) {
+		const struct context *context = &contexts[number];
+
+		for (lock = 0; lock < locks_number; lock++) {
+			unsigned char doing = context->attempt[lock].doing;
+
+			if (doing != IDLE && (doing != ACQUIRING || context->busy))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void judge_lock(struct nbq_X *lock)
+{
+	if (!nbq_X_trylock(lock)) {
+		fail("a free lock cannot be taken without patience");
+		return;
+	}
+	nbq_X_unlock(lock);
+	if (nbq_X_destroy(lock))
+		fail("a lock without users cannot be destroyed");
+}
+
+void judge_quiet(void)
+{
+	unsigned int lock, number;
+	long uncounted = 0;
+
+	shim_cpu = SPARE_CPU;
+	shim_level = 0;
+	shim_preempt_off = 0;
+	for (lock = 0; lock < locks_number; lock++) {
+		if (!queues[lock].destroyed)
+			judge_lock(&locks[lock]);
+	}
+	if (failure[0])
+		return;
+	if (shim_nodes_in_use())
+		fail("%u nodes are lost", shim_nodes_in_use());
+	/* Pools of two contexts are looked at once only. */
+	for (number = 0; number < SHIM_CPUS * 4; number++)
+		uncounted += shim_uncounted_nodes(number / 4, number % 4);
+	if (uncounted)
+		fail("nodes taken are %ld more than nodes given back", -uncounted);
+}
+
+void judge_stuck(void)
+{
+	unsigned int number;
+
+	for (number = 0; number < contexts_number; number++) {
+		const struct context *context = &contexts[number];
+
+		/* Waiting for a node, which the growth of its pool would bring. */
+		if (context->ended || !context->attempt[context->lock].node)
+			continue;
+		if (context_can(number, WALK))
+			continue;
+		fail("nobody can go on, for ever");
+	}
+}

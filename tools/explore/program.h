@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Configurations: which contexts there are, and what attempts each makes.
+ *
+ *	0.0:A,A? 0.3:A0 1.0:A(B)
+ *
+ * One word a context: its CPU, its context level (0 task .. 3 NMI), its attempts
+ * one after another. A letter is a lock; what follows is the patience: nothing
+ * for ever, ? until some reading of the clock, 0 none, @ a deadline that has
+ * passed already. The attempts in parentheses are made while holding the lock.
+ */
+#ifndef PROGRAM_H
+#define PROGRAM_H
+
+#include <stdbool.h>
+
+#include "fiber.h"
+
+#define MOST_LOCKS	2U
+#define MOST_STEPS	8U
+
+enum patience {
+	FOR_EVER,
+	FINITE,
+	NONE,
+	PAST,
+};
+
+/**
+ * struct step - an attempt, and the release if it succeeds
+ * @lock: which lock
+ * @patience: for how long it may wait
+ * @inner: the first of those made while holding the lock; NULL: none
+ * @next: the one after it; NULL: it is the last
+ */
+struct step {
+	unsigned int lock;
+	enum patience patience;
+	const struct step *inner;
+	const struct step *next;
+};
+
+/**
+ * struct role - a context, as the configuration has it
+ * @cpu: its CPU
+ * @level: its context level
+ * @program: its first attempt; the same one for all whose text is the same
+ * @text: that, as written
+ * @attempts: how many it makes at each lock
+ */
+struct role {
+	unsigned int cpu;
+	unsigned int level;
+	const struct step *program;
+	char text[32];
+	unsigned int attempts[MOST_LOCKS];
+};
+
+extern struct role roles[MOST_FIBERS];
+extern unsigned int contexts_number;
+extern unsigned int locks_number;
+extern unsigned int cpus_number;
+
+/* Ends the run if the text is not a configuration. */
+void program_read(const char *text);
+
+#endif

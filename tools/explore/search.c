@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Going through all schedules.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "judge.h"
+#include "search.h"
+#include "seen.h"
+#include "sharing.h"
+#include "state.h"
+
+char schedule[MOST_TRANSITIONS + 1];
+struct search_counts counts;
+
+static const char first_sign[WAYS] = { 'a', 'A', '0' };
+
+static void *allocate(size_t size)
+{
+	void *memory = malloc(size);
+
+	if (!memory) {
+		fprintf(stderr, "explore: no memory\n");
+		exit(2);
+	}
+	return memory;
+}
+
+/* What may happen next, as a string. Return: its length. */
+static unsigned int find_choices(char *choices)
+{
+	unsigned int context, way, number = 0;
+
+	for (way = 0; way < WAYS; way++) {
+		for (context = 0; context < contexts_number; context++) {
+			if (context_can(context, way))
+				choices[number++] = first_sign[way] + context;
+		}
+	}
+	choices[number] = '\0';
+	return number;
+}
+
+bool search_make(char sign)
+{
+	unsigned int way = sign >= 'a' ? STEP : sign >= 'A' ? TIME_OUT : WALK;
+	unsigned int context = sign - first_sign[way];
+
+	if (context >= contexts_number || !context_can(context, way))
+		return false;
+	context_go(context, way);
+	return true;
+}
+
+/* Can anybody make a step, without losing patience? */
+static bool all_stand(void)
+{
+	unsigned int context;
+
+	for (context = 0; context < contexts_number; context++) {
+		if (context_can(context, STEP))
+			return false;
+	}
+	return true;
+}
+
+static bool all_ended(void)
+{
+	unsigned int context;
+
+	for (context = 0; context < contexts_number; context++) {
+		if (!contexts[context].ended)
+			return false;
+	}
+	return true;
+}
+
+static char *before_judging;
+
+void search_judge(void)
+{
+	bool ended = all_ended();
+
+	if (failure[0])
+		return;
+	counts.ends += ended;
+	if (!ended && all_stand())
+		judge_stuck();
+	if (!judge_is_quiet())
+		return;
+	counts.quiet++;
+	state_save(before_judging);
+	judge_quiet();
+	state_restore(before_judging);
+}
+
+void search_start(unsigned int pool_size)
+{
+	failure[0] = '\0';
+	shim_pools_start(pool_size, pool_size);
+	contexts_start();
+	state_begin();
+	free(before_judging);
+	before_judging = allocate(state_size());
+}
+
+/* A state on the way to the one at hand. */
+struct turn {
+	char choices[WAYS * MOST_FIBERS + 1];
+	unsigned int next;
+	size_t saved;
+};
+
+/* Depth first. Return: false if something is wrong, or has been learned. */
+static bool explore(void)
+{
+	static struct turn turns[MOST_TRANSITIONS];
+	size_t memory_size = 1024 * state_size(), saved;
+	char *memory = allocate(memory_size);
+	unsigned int depth = 0;
+
+	saved = 0;
+	for (;;) {
+		struct turn *turn = &turns[depth];
+
+		/* A state that is new. */
+		search_judge();
+		if (failure[0] || sharing_has_learned())
+			break;
+		turn->saved = saved;
+		turn->next = 0;
+		find_choices(turn->choices);
+		if (saved + state_size() > memory_size) {
+			memory_size *= 2;
+			memory = realloc(memory, memory_size);
+			if (!memory)
+				abort();
+		}
+		saved += state_save(memory + saved);
+		if (depth > counts.longest)
+			counts.longest = depth;
+
+		/* The next that has not been tried, here or further up. */
+		do {
+			while (!turn->choices[turn->next]) {
+				if (!depth) {
+					free(memory);
+					return true;
+				}
+				saved = turn->saved;
+				turn = &turns[--depth];
+			}
+			if (turn->next)
+				state_restore(memory + turn->saved);
+			else if (0)
+				;
+			schedule[depth] = turn->choices[turn->next++];
+			schedule[depth + 1] = '\0';
+			search_make(schedule[depth]);
+			counts.transitions++;
+			if (failure[0])
+				goto out;
+			if (seen_add(state_fingerprint()))
+				break;
+		} while (1);
+		depth++;
+	}
+out:
+	free(memory);
+	return false;
+}
+
+bool search_all(unsigned int pool_size)
+{
+	do {
+		memset(&counts, 0, sizeof(counts));
+		sharing_begin();
+		search_start(pool_size);
+		seen_clear();
+		seen_add(state_fingerprint());
+		if (!failure[0] && explore()) {
+			counts.states = seen_number();
+			return true;
+		}
+	} while (!failure[0]);
+	counts.states = seen_number();
+	return false;
+}

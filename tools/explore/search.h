@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Going through all schedules: depth first, past no state twice; the shortest way to
+ * a failure breadth first.
+ *
+ * A schedule is a string, a character a transition: a small letter is a step of
+ * that context (a: the first), a capital letter its patience ends, a digit it polls on
+ * until it looks for a deadlock.
+ */
+#ifndef SEARCH_H
+#define SEARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MOST_TRANSITIONS	4000U	/* of one schedule */
+
+extern char schedule[MOST_TRANSITIONS + 1];
+
+struct search_counts {
+	size_t states;
+	size_t transitions;
+	size_t ends;		/* states in which nobody has anything left to do */
+	size_t quiet;		/* states in which nobody uses the lock */
+	size_t longest;		/* transitions of a schedule */
+};
+
+extern struct search_counts counts;
+
+/* Return: false if something is wrong; how it comes to that is in schedule. */
+bool search_all(unsigned int pool_size);
+/*
+ * The shortest schedule on which something is wrong, if it is found among so many
+ * states.
+ */
+bool search_shortest(unsigned int pool_size, size_t most_states);
+
+/* All stand before their first access, with new pools. */
+void search_start(unsigned int pool_size);
+/* Make the transition that this character stands for. */
+bool search_make(char transition);
+/* Judge the state that was reached. */
+void search_judge(void);
+
+#endif

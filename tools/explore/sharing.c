@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Learning which words are shared.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <places.h>
+
+#include "context.h"
+#include "sharing.h"
+
+#define LOCK_WORDS	(sizeof(struct nbq_X) / sizeof(unsigned long))
+#define MOST_POOL_WORDS	128U
+#define MOST_NODES	64U	/* of a pool */
+
+/* Who has touched a word. */
+struct touched {
+	unsigned char by;	/* the first, + 1; 0: nobody */
+	bool by_others;
+	bool written;
+};
+
+static struct touched lock_touched[MOST_LOCKS][LOCK_WORDS];
+static struct touched node_touched[SHIM_CPUS][4][MOST_NODES][SHIM_NODE_WORDS];
+static struct touched pool_touched[SHIM_CPUS][4][MOST_POOL_WORDS];
+static struct touched static_touched[MOST_STATICS];
+
+/* A word of a lock is shared in all locks, and so on. */
+static bool lock_shared[LOCK_WORDS];
+static bool node_shared[SHIM_NODE_WORDS];
+static bool pool_shared[MOST_POOL_WORDS];
+static bool static_shared[MOST_STATICS];
+
+static bool has_learned;
+
+unsigned long *statics[MOST_STATICS];
+unsigned int statics_number;
+
+void sharing_begin(void)
+{
+	memset(lock_touched, 0, sizeof(lock_touched));
+	memset(node_touched, 0, sizeof(node_touched));
+	memset(pool_touched, 0, sizeof(pool_touched));
+	memset(static_touched, 0, sizeof(static_touched));
+	has_learned = false;
+}
+
+bool sharing_has_learned(void)
+{
+	return has_learned;
+}
+
+static bool touch(struct touched *touched, bool *shared, unsigned int context, bool writes)
+{
+	if (*shared)
+		return true;
+	if (!touched->by)
+		touched->by = context + 1;
+	touched->by_others |= touched->by != context + 1;
+	touched->written |= writes;
+	if (!touched->by_others || !touched->written)
+		return false;
+	*shared = true;
+	has_learned = true;
+	return true;
+}
+
+/* A static that was not known is a part of the state that was not saved. */
+static unsigned int static_at(const void *address)
+{
+	const unsigned long *word = word_of(address);
+	unsigned int i;
+
+	for (i = 0; i < statics_number; i++) {
+		if (statics[i] == word)
+			return i;
+	}
+	if (i == MOST_STATICS) {
+		fputs("explore: too many statics\n", stderr);
+		exit(2);
+	}
+	statics[statics_number++] = (unsigned long *)word;
+	has_learned = true;
+	return i;
+}
+
+bool sharing_touch(unsigned int context, const void *address, bool writes)
+{
+	struct shim_place place;
+	unsigned int word, lock;
+
+	for (lock = 0; lock < locks_number; lock++) {
+		if (!is_of_lock(address, lock))
+			continue;
+		word = ((unsigned long)address - (unsigned long)&locks[lock]) / sizeof(long);
+		return touch(&lock_touched[lock][word], &lock_shared[word], context, writes);
+	}
+	place = shim_place_of(address);
+	if (place.room == SHIM_NODE)
+		return touch(&node_touched[place.cpu][place.level][place.node][place.word],
+			     &node_shared[place.word], context, writes);
+	if (place.room == SHIM_POOL)
+		return touch(&pool_touched[place.cpu][place.level][place.word],
+			     &pool_shared[place.word], context, writes);
+	word = static_at(address);
+	return touch(&static_touched[word], &static_shared[word], context, writes);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What stands at an address of the pools and their queue nodes.
+ */
+#include <nbqlock/internal.h>
+
+#include "places.h"
+
+#define WORD	sizeof(unsigned long)
+
+static bool is_in(struct shim_memory memory, const void *address)
+{
+	return (size_t)((const char *)address - (const char *)memory.start) < memory.size;
+}
+
+struct shim_place shim_place_of(const void *address)
+{
+	struct shim_place place = { .room = SHIM_ELSEWHERE };
+	struct shim_memory nodes = shim_nodes_memory();
+	struct shim_memory pools = shim_pools_memory();
+
+	if (is_in(nodes, address)) {
+		size_t offset = (const char *)address - (const char *)nodes.start;
+		const struct nbq_node *node = nodes.start;
+
+		node += offset / sizeof(*node);
+		place.room = SHIM_NODE;
+		place.cpu = node->pool->cpu;
+		place.level = node->pool->level;
+		place.node = node->index;
+		place.word = offset % sizeof(*node) / WORD;
+	} else if (is_in(pools, address)) {
+		size_t offset = (const char *)address - (const char *)pools.start;
+		const struct nbq_pool *pool = pools.start;
+
+		pool += offset / sizeof(*pool);
+		place.room = SHIM_POOL;
+		place.cpu = pool->cpu;
+		place.level = pool->level;
+		place.word = offset % sizeof(*pool) / WORD;
+	}
+	return place;
+}
+
+struct word_name {
+	size_t offset;
+	const char *name;
+};
+
+#define NODE_WORD(member)	{ offsetof(struct nbq_node, member), #member }
+#define POOL_WORD(member)	{ offsetof(struct nbq_pool, member), #member }
+
+static const struct word_name node_words[] = {
+	NODE_WORD(prev), NODE_WORD(next), NODE_WORD(status), NODE_WORD(index),
+	NODE_WORD(taken), NODE_WORD(given), NODE_WORD(next_in_pool), NODE_WORD(pool),
+};
+
+static const struct word_name pool_words[] = {
+	POOL_WORD(hint), POOL_WORD(first), POOL_WORD(cpu), POOL_WORD(waiting.pred),
+	POOL_WORD(waiting.word), POOL_WORD(waiting.lock), POOL_WORD(waiting.since),
+	POOL_WORD(waiter), POOL_WORD(last), POOL_WORD(size),
+};
+
+static const char *name_in(const struct word_name *words, size_t number, size_t word)
+{
+	size_t i;
+
+	for (i = 0; i < number; i++) {
+		if (words[i].offset / WORD == word)
+			return words[i].name;
+	}
+	return NULL;
+}
+
+const char *shim_word_name(const struct shim_place *place)
+{
+	if (place->room == SHIM_NODE)
+		return name_in(node_words, sizeof(node_words) / sizeof(node_words[0]),
+			       place->word);
+	if (place->room == SHIM_POOL)
+		return name_in(pool_words, sizeof(pool_words) / sizeof(pool_words[0]),
+			       place->word);
+	return NULL;
+}
+
+const char *shim_value_name(unsigned long value)
+{
+	static const char *const names[] = {
+		"NULL", "AVAILABLE", "LEAVING", "TRANSIENT", "RECYCLED",
+	};
+
+	return value < sizeof(names) / sizeof(names[0]) ? names[value] : NULL;
+}
+
+unsigned int shim_pool_words(void)
+{
+	return sizeof(struct nbq_pool) / WORD;
+}
+
+bool shim_is_tally(const void *address)
+{
+	struct shim_memory pools = shim_pools_memory();
+	size_t offset;
+
+	if (!is_in(pools, address))
+		return false;
+	offset = ((const char *)address - (const char *)pools.start) % sizeof(struct nbq_pool);
+	return offset >= offsetof(struct nbq_pool, events) &&
+	       offset < offsetof(struct nbq_pool, last);
+}
+
+static struct nbq_pool *pool_of(unsigned int cpu, unsigned int level)
+{
+	return &per_cpu(nbq_pools, cpu)[level];
+}
+
+struct shim_memory shim_pool_memory(unsigned int cpu, unsigned int level)
+{
+	return (struct shim_memory){ pool_of(cpu, level), sizeof(struct nbq_pool) };
+}
+
+struct shim_memory shim_pool_state(unsigned int cpu, unsigned int level)
+{
+	return (struct shim_memory){ pool_of(cpu, level), offsetof(struct nbq_pool, events) };
+}
+
+/* They were made in one go, and stand side by side. */
+struct shim_memory shim_pool_nodes(unsigned int cpu, unsigned int level)
+{
+	const struct nbq_pool *pool = pool_of(cpu, level);
+
+	return (struct shim_memory){ pool->first, pool->size * sizeof(struct nbq_node) };
+}
+
+/* The node in which this address is that of the word with this offset. */
+static const struct nbq_node *node_with(const void *address, size_t word_offset)
+{
+	struct shim_memory nodes = shim_nodes_memory();
+	size_t offset;
+
+	if (!is_in(nodes, address))
+		return NULL;
+	offset = (const char *)address - (const char *)nodes.start;
+	if (offset % sizeof(struct nbq_node) != word_offset)
+		return NULL;
+	return (const struct nbq_node *)nodes.start + offset / sizeof(struct nbq_node);
+}
+
+const struct nbq_node *shim_node_of_taken(const void *address)
+{
+	return node_with(address, offsetof(struct nbq_node, taken));
+}
+
+const struct nbq_node *shim_node_of_given(const void *address)
+{
+	return node_with(address, offsetof(struct nbq_node, given));
+}
+
+bool shim_node_is_free(const struct nbq_node *node)
+{
+	return node->taken == node->given;
+}
+
+long shim_uncounted_nodes(unsigned int cpu, unsigned int level)
+{
+	const struct nbq_pool *pool = pool_of(cpu, level);
+	const struct nbq_events *events = &pool->events;
+	const struct nbq_node *node;
+	long in_use = 0;
+
+	for (node = pool->first; node; node = node->next_in_pool)
+		in_use += !shim_node_is_free(node);
+	return in_use - (long)(events->nodes_taken - events->nodes_given_back -
+			       events->nodes_reclaimed);
+}
