@@ -17,6 +17,7 @@
 
 #include "judge.h"
 #include "sharing.h"
+#include "state.h"
 
 #define PATIENCE	1000
 #define NOW		1
@@ -374,6 +375,7 @@ static void run_guarded(struct context *context)
 	if (!_setjmp(before_the_fault))
 		run(context);
 	shim_hook = NULL;
+	state_summarize(self);
 }
 
 void contexts_start(void)

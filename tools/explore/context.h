@@ -50,6 +50,21 @@ struct looks {
 	unsigned long value[MOST_WATCHED];
 };
 
+#define MOST_FOREIGN	48U
+
+/**
+ * struct summary - a context's stack, for comparing
+ * @key: of all words but foreign ones; pointers to what belongs to its own CPU count
+ *	as what they are there
+ * @number: of foreign words
+ * @foreign: pointers to what belongs to another CPU, in their order
+ */
+struct summary {
+	unsigned long key;
+	unsigned long number;
+	unsigned long foreign[MOST_FOREIGN];
+};
+
 /**
  * struct attempt - what a context does with a lock, and did
  * @doing: that
@@ -88,6 +103,7 @@ struct attempt {
  * @address: of that
  * @looks: since it polled last
  * @idle: before it polled last
+ * @summary: of its stack; see state.h
  */
 struct context {
 	struct attempt attempt[MOST_LOCKS];
@@ -108,6 +124,7 @@ struct context {
 	const void *address;
 	struct looks looks;
 	struct looks idle;
+	struct summary summary;
 };
 
 /**

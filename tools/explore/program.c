@@ -73,7 +73,7 @@ static const struct step *program_of_like(const struct role *role)
 
 static void read_role(const char *word)
 {
-	struct role *role = &roles[contexts_number++];
+	struct role *role = &roles[contexts_number++], *other;
 	const struct step *like;
 	const char *text;
 	int length;
@@ -83,6 +83,8 @@ static void read_role(const char *word)
 	if (sscanf(word, "%u.%u:%n%31s", &role->cpu, &role->level, &length,
 		   role->text) != 3 || role->cpu >= MOST_FIBERS || role->level > 3)
 		refuse("no context", word);
+	for (other = roles; other < role; other++)
+		role->place += other->cpu == role->cpu;
 	text = word + length;
 	like = program_of_like(role);
 	role->program = read_steps(&text, role);

@@ -44,6 +44,7 @@ struct step {
  * struct role - a context, as the configuration has it
  * @cpu: its CPU
  * @level: its context level
+ * @place: its position among those of its CPU
  * @program: its first attempt; the same one for all whose text is the same
  * @text: that, as written
  * @attempts: how many it makes at each lock
@@ -51,6 +52,7 @@ struct step {
 struct role {
 	unsigned int cpu;
 	unsigned int level;
+	unsigned int place;
 	const struct step *program;
 	char text[32];
 	unsigned int attempts[MOST_LOCKS];

@@ -101,8 +101,8 @@ void search_start(unsigned int pool_size)
 {
 	failure[0] = '\0';
 	shim_pools_start(pool_size, pool_size);
-	contexts_start();
 	state_begin();
+	contexts_start();
 	free(before_judging);
 	before_judging = allocate(state_size());
 }
@@ -155,8 +155,6 @@ static bool explore(void)
 			}
 			if (turn->next)
 				state_restore(memory + turn->saved);
-			else if (0)
-				;
 			schedule[depth] = turn->choices[turn->next++];
 			schedule[depth + 1] = '\0';
 			search_make(schedule[depth]);

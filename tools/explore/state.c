@@ -2,6 +2,7 @@
 /*
  * States.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include <places.h>
@@ -12,7 +13,6 @@
 
 #define MOST_PIECES	(64U + MOST_STATICS)
 #define SPARE_CPU	(SHIM_CPUS - 1)
-#define NODE_STATE	(3 + 2)	/* words of a node that change */
 
 /* Pieces of memory that are saved as they are. */
 static struct piece {
@@ -45,27 +45,6 @@ static bool has_level(unsigned int cpu, unsigned int level)
 			return true;
 	}
 	return false;
-}
-
-void state_begin(void)
-{
-	unsigned int cpu, level, i;
-
-	pieces_number = 0;
-	add(locks, sizeof(locks));
-	add(queues, sizeof(queues));
-	add(cpus, sizeof(cpus));
-	add(contexts, contexts_number * sizeof(contexts[0]));
-	add(fiber_sp, contexts_number * sizeof(fiber_sp[0]));
-	for (i = 0; i < statics_number; i++)
-		add(statics[i], sizeof(*statics[i]));
-	add_pool(SPARE_CPU, 0);
-	for (cpu = 0; cpu < cpus_number; cpu++) {
-		for (level = 0; level < 4; level++) {
-			if (has_level(cpu, level))
-				add_pool(cpu, level);
-		}
-	}
 }
 
 static size_t live_stack(unsigned int number)
@@ -127,25 +106,284 @@ static inline void mix(struct hash *hash, uint64_t word)
 	hash->high = (uint64_t)(product >> 64) + word * 0xd6e8feb86659fd93;
 }
 
-static void mix_words(struct hash *hash, const void *start, size_t size)
+static inline uint64_t finished(struct hash hash)
+{
+	mix(&hash, 0);
+	mix(&hash, 0);
+	return hash.low;
+}
+
+static const struct hash nothing = { 0x243f6a8885a308d3, 0x13198a2e03707344 };
+
+/*
+ * Memory that is made of equal parts, one for each CPU, or for each context: pointers
+ * into it are counted from the start of a part.
+ */
+static struct room {
+	uint64_t start;
+	uint64_t size;
+	uint64_t part;
+	bool by_context;
+} rooms[3];
+
+/* Each CPU and context by the place that it has in the order of this state. */
+static unsigned char place_of_cpu[MOST_FIBERS];
+static unsigned char place_of_context[MOST_FIBERS];
+/* Who has that place. */
+static unsigned char cpu_at[MOST_FIBERS];
+
+/* CPUs that are interchangeable: which is the first like this one; all like that. */
+static unsigned char first_like[MOST_FIBERS];
+static unsigned char all_like[MOST_FIBERS][MOST_FIBERS];
+static unsigned char number_like[MOST_FIBERS];
+
+/* The contexts of a CPU, in the order of the configuration. */
+static unsigned char contexts_of[MOST_FIBERS][MOST_FIBERS];
+static unsigned char contexts_number_of[MOST_FIBERS];
+
+static void find_rooms(void)
+{
+	struct shim_memory nodes = shim_nodes_memory();
+	struct shim_memory pools = shim_pools_memory();
+	struct shim_memory first = shim_pool_nodes(0, 0);
+
+	rooms[0] = (struct room){ (uint64_t)fiber_stacks, sizeof(fiber_stacks), FIBER_STACK,
+				  true };
+	rooms[1] = (struct room){ (uint64_t)nodes.start, nodes.size, 4 * first.size, false };
+	rooms[2] = (struct room){ (uint64_t)pools.start, pools.size,
+				  pools.size / SHIM_CPUS, false };
+}
+
+static bool are_like(unsigned int cpu, unsigned int other)
+{
+	unsigned int i;
+
+	if (contexts_number_of[cpu] != contexts_number_of[other])
+		return false;
+	for (i = 0; i < contexts_number_of[cpu]; i++) {
+		const struct role *role = &roles[contexts_of[cpu][i]];
+		const struct role *its = &roles[contexts_of[other][i]];
+
+		if (role->level != its->level || role->program != its->program)
+			return false;
+	}
+	return true;
+}
+
+static void find_likes(void)
+{
+	unsigned int cpu, number;
+
+	memset(contexts_number_of, 0, sizeof(contexts_number_of));
+	memset(number_like, 0, sizeof(number_like));
+	for (number = 0; number < contexts_number; number++) {
+		cpu = roles[number].cpu;
+		contexts_of[cpu][contexts_number_of[cpu]++] = number;
+	}
+	for (cpu = 0; cpu < cpus_number; cpu++) {
+		unsigned int first = 0;
+
+		while (!are_like(first, cpu))
+			first++;
+		first_like[cpu] = first;
+		all_like[first][number_like[first]++] = cpu;
+	}
+}
+
+static const struct room *room_of(uint64_t word)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		if (word - rooms[i].start < rooms[i].size)
+			return &rooms[i];
+	}
+	return NULL;
+}
+
+/* The word as it would be if each CPU had the number of its place. */
+static uint64_t in_order(uint64_t word)
+{
+	const struct room *room = room_of(word);
+	uint64_t part, place;
+
+	if (!room)
+		return word;
+	part = (word - room->start) / room->part;
+	if (part >= MOST_FIBERS)
+		return word;	/* the spare CPU */
+	place = room->by_context ? place_of_context[part] : place_of_cpu[part];
+	return word + (place - part) * room->part;
+}
+
+/* Return: true if it points to something of another CPU; else counted from its own. */
+static bool is_foreign(uint64_t *word, unsigned int cpu)
+{
+	const struct room *room = room_of(*word);
+	uint64_t part;
+
+	if (!room)
+		return false;
+	part = (*word - room->start) / room->part;
+	if ((room->by_context ? roles[part].cpu : part) != cpu)
+		return true;
+	if (room->by_context)
+		part = roles[part].place;
+	else
+		part = 0;
+	*word = room->start + (*word - room->start) % room->part + part * room->part;
+	return false;
+}
+
+void state_summarize(unsigned int number)
+{
+	struct summary *summary = &contexts[number].summary;
+	const uint64_t *end = (const uint64_t *)fiber_stacks[number + 1];
+	const uint64_t *at;
+	struct hash hash = nothing;
+
+	summary->number = 0;
+	for (at = fiber_sp[number]; at < end; at++) {
+		uint64_t word = *at;
+
+		if (!is_foreign(&word, roles[number].cpu)) {
+			mix(&hash, word);
+			continue;
+		}
+		mix(&hash, ~0UL);
+		if (summary->number == MOST_FOREIGN)
+			abort();
+		summary->foreign[summary->number++] = *at;
+	}
+	mix(&hash, live_stack(number));
+	summary->key = finished(hash);
+}
+
+/* Those of the words of nodes and pools' heads that change. */
+static unsigned char node_words[SHIM_NODE_WORDS];
+static unsigned int node_words_number;
+static unsigned char pool_words[256];
+static unsigned int pool_words_number;
+
+static void find_words(void)
+{
+	unsigned int word;
+
+	node_words_number = 0;
+	for (word = 0; word < SHIM_NODE_WORDS; word++) {
+		if (shim_node_word_changes(word))
+			node_words[node_words_number++] = word;
+	}
+	pool_words_number = 0;
+	for (word = 0; word < shim_pool_words(); word++) {
+		if (shim_pool_word_changes(word))
+			pool_words[pool_words_number++] = word;
+	}
+}
+
+/* What is the same whatever place the CPUs have. */
+static void mix_unplaced(struct hash *hash, uint64_t word, unsigned int cpu)
+{
+	mix(hash, is_foreign(&word, cpu) ? ~0UL : word);
+}
+
+static void mix_flags(struct hash *hash, unsigned int number)
+{
+	const struct context *context = &contexts[number];
+	unsigned int i;
+
+	for (i = 0; i < locks_number; i++)
+		mix(hash, context->attempt[i].doing |
+			  context->attempt[i].own_steps << 8 |
+			  context->attempt[i].left << 16 |
+			  context->attempt[i].followed << 24 |
+			  context->attempt[i].overtaken << 25 |
+			  !!context->attempt[i].node << 26 |
+			  (queues[i].owner == number) << 27);
+	mix(hash, context->started | context->ended << 1 | context->blocked << 2 |
+		  context->polled << 3 | context->late << 4 | context->walking << 5 |
+		  context->checked << 6 | context->doomed << 7 | context->busy << 8 |
+		  context->walks_left << 16 | (uint64_t)context->preempt_off << 32);
+}
+
+/* What tells this CPU from others like it. */
+static uint64_t key_of_cpu(unsigned int cpu)
+{
+	struct hash hash = nothing;
+	unsigned int number, level, i, at;
+
+	for (number = 0; number < contexts_number; number++) {
+		if (roles[number].cpu != cpu)
+			continue;
+		mix(&hash, contexts[number].summary.key);
+		mix_flags(&hash, number);
+		for (i = 0; i < locks_number; i++) {
+			for (at = 0; at < queues[i].length; at++) {
+				if (queues[i].arrived[at] == number)
+					mix(&hash, at);
+			}
+		}
+	}
+	for (level = 0; level < 4; level++) {
+		struct shim_memory nodes;
+		const uint64_t *node;
+
+		if (!has_level(cpu, level))
+			continue;
+		nodes = shim_pool_nodes(cpu, level);
+		for (node = nodes.start; nodes.size;
+		     nodes.size -= SHIM_NODE_WORDS * sizeof(*node), node += SHIM_NODE_WORDS) {
+			for (i = 0; i < node_words_number; i++)
+				mix_unplaced(&hash, node[node_words[i]], cpu);
+		}
+	}
+	return finished(hash);
+}
+
+/* CPUs like each other in the order of their keys, in the places that these have. */
+static void find_places(void)
+{
+	uint64_t keys[MOST_FIBERS];
+	unsigned int cpu, other, number;
+
+	for (cpu = 0; cpu < cpus_number; cpu++)
+		keys[cpu] = number_like[first_like[cpu]] > 1 ? key_of_cpu(cpu) : 0;
+	for (cpu = 0; cpu < cpus_number; cpu++) {
+		unsigned int smaller = 0;
+
+		for (other = 0; other < cpus_number; other++)
+			smaller += first_like[other] == first_like[cpu] &&
+				   (keys[other] < keys[cpu] ||
+				    (keys[other] == keys[cpu] && other < cpu));
+		place_of_cpu[cpu] = all_like[first_like[cpu]][smaller];
+		cpu_at[place_of_cpu[cpu]] = cpu;
+	}
+	for (number = 0; number < contexts_number; number++)
+		place_of_context[number] =
+			contexts_of[place_of_cpu[roles[number].cpu]][roles[number].place];
+}
+
+static void mix_in_order(struct hash *hash, const void *start, size_t size)
 {
 	const uint64_t *word = start;
 
 	for (; size >= sizeof(*word); size -= sizeof(*word))
-		mix(hash, *word++);
+		mix(hash, in_order(*word++));
 }
 
 static void mix_pool(struct hash *hash, unsigned int cpu, unsigned int level)
 {
-	struct shim_memory pool = shim_pool_state(cpu, level);
+	const uint64_t *pool = shim_pool_memory(cpu, level).start;
 	struct shim_memory nodes = shim_pool_nodes(cpu, level);
 	const uint64_t *node = nodes.start;
+	unsigned int i;
 
-	mix_words(hash, pool.start, pool.size);
+	for (i = 0; i < pool_words_number; i++)
+		mix(hash, in_order(pool[pool_words[i]]));
 	mix(hash, shim_uncounted_nodes(cpu, level));
 	for (; nodes.size; nodes.size -= SHIM_NODE_WORDS * sizeof(*node)) {
-		mix_words(hash, node, 3 * sizeof(*node));
-		mix_words(hash, node + 4, 2 * sizeof(*node));
+		for (i = 0; i < node_words_number; i++)
+			mix(hash, in_order(node[node_words[i]]));
 		node += SHIM_NODE_WORDS;
 	}
 }
@@ -156,48 +394,73 @@ static void mix_context(struct hash *hash, unsigned int number)
 	const struct looks *looks = &context->looks;
 	unsigned int i;
 
-	for (i = 0; i < locks_number; i++) {
-		mix(hash, (uint64_t)context->attempt[i].node);
-		mix(hash, context->attempt[i].doing |
-			  context->attempt[i].own_steps << 8 |
-			  context->attempt[i].left << 16 |
-			  context->attempt[i].followed << 24 |
-			  context->attempt[i].overtaken << 25);
-	}
-	mix(hash, context->started | context->ended << 1 | context->blocked << 2 |
-		  context->polled << 3 | context->late << 4 | context->walking << 5 |
-		  context->checked << 6 | context->doomed << 7 | context->busy << 8 |
-		  context->walks_left << 16 | (uint64_t)context->preempt_off << 32);
+	mix_flags(hash, number);
+	for (i = 0; i < locks_number; i++)
+		mix(hash, in_order((uint64_t)context->attempt[i].node));
 	for (i = 0; context->polled && i < looks->number; i++) {
-		mix(hash, (uint64_t)looks->word[i]);
-		mix(hash, looks->value[i]);
+		mix(hash, in_order((uint64_t)looks->word[i]));
+		mix(hash, in_order(looks->value[i]));
 	}
-	mix_words(hash, fiber_sp[number], live_stack(number));
+	mix(hash, context->summary.key);
+	for (i = 0; i < context->summary.number; i++)
+		mix(hash, in_order(context->summary.foreign[i]));
+}
+
+static void mix_cpu(struct hash *hash, unsigned int cpu)
+{
+	unsigned int level, i;
+
+	for (i = 0; i < cpus[cpu].depth; i++)
+		mix(hash, place_of_context[cpus[cpu].running[i]]);
+	for (level = 0; level < 4; level++) {
+		if (has_level(cpu, level))
+			mix_pool(hash, cpu, level);
+	}
+	for (i = 0; i < contexts_number_of[cpu]; i++)
+		mix_context(hash, contexts_of[cpu][i]);
 }
 
 uint64_t state_fingerprint(void)
 {
-	struct hash hash = { 0x243f6a8885a308d3, 0x13198a2e03707344 };
-	unsigned int cpu, level, i;
+	struct hash hash = nothing;
+	unsigned int place, i, at;
+	uint64_t fingerprint;
 
-	mix_words(&hash, locks, locks_number * sizeof(locks[0]));
+	find_places();
+	mix_in_order(&hash, locks, locks_number * sizeof(locks[0]));
 	for (i = 0; i < locks_number; i++) {
-		mix(&hash, queues[i].owner | queues[i].destroyed << 8 |
-			   queues[i].length << 16);
-		mix_words(&hash, queues[i].arrived, sizeof(queues[i].arrived));
+		mix(&hash, queues[i].destroyed | queues[i].length << 8);
+		for (at = 0; at < queues[i].length; at++)
+			mix(&hash, place_of_context[queues[i].arrived[at]]);
 	}
 	for (i = 0; i < statics_number; i++)
 		mix(&hash, *statics[i]);
+	for (place = 0; place < cpus_number; place++)
+		mix_cpu(&hash, cpu_at[place]);
+	fingerprint = finished(hash);
+	return fingerprint | !fingerprint;
+}
+
+void state_begin(void)
+{
+	unsigned int cpu, level, i;
+
+	find_rooms();
+	find_words();
+	find_likes();
+	pieces_number = 0;
+	add(locks, sizeof(locks));
+	add(queues, sizeof(queues));
+	add(cpus, sizeof(cpus));
+	add(contexts, contexts_number * sizeof(contexts[0]));
+	add(fiber_sp, contexts_number * sizeof(fiber_sp[0]));
+	for (i = 0; i < statics_number; i++)
+		add(statics[i], sizeof(*statics[i]));
+	add_pool(SPARE_CPU, 0);
 	for (cpu = 0; cpu < cpus_number; cpu++) {
-		mix_words(&hash, cpus[cpu].running, sizeof(cpus[cpu].running));
-		mix(&hash, cpus[cpu].depth);
 		for (level = 0; level < 4; level++) {
 			if (has_level(cpu, level))
-				mix_pool(&hash, cpu, level);
+				add_pool(cpu, level);
 		}
 	}
-	for (i = 0; i < contexts_number; i++)
-		mix_context(&hash, i);
-	mix(&hash, 0);
-	return hash.low | !hash.low;
 }

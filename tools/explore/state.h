@@ -33,6 +33,8 @@ size_t state_size(void);
 /* Return: the size used. */
 size_t state_save(char *memory);
 void state_restore(const char *memory);
+/* To be called when a context has stopped. */
+void state_summarize(unsigned int context);
 /* Never 0. */
 uint64_t state_fingerprint(void);
 

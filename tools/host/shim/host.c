@@ -38,6 +38,11 @@ u64 ktime_get_mono_fast_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
+void *shim_this_cpu(void *first, size_t size)
+{
+	return (char *)first + shim_cpu * size;
+}
+
 /* With fewer cores than threads, the one waited for may need this core. */
 void shim_relax(void)
 {

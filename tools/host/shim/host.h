@@ -20,6 +20,7 @@
 #define SHIM_HOST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <access.h>
 #include <linux/types.h>
@@ -31,6 +32,12 @@ struct nbq_node;
 /* Who the running thread is. */
 extern _Thread_local unsigned int shim_cpu;
 extern _Thread_local unsigned int shim_level;
+
+/*
+ * The running CPU's element of an array with one for each. A function, so that no
+ * register keeps the CPU's number: tools/explore compares the registers of CPUs.
+ */
+void *shim_this_cpu(void *first, size_t size);
 
 /* What the running thread has off at the moment; 0: nothing. */
 extern _Thread_local int shim_preempt_off;

@@ -119,9 +119,19 @@ struct shim_memory shim_pool_memory(unsigned int cpu, unsigned int level)
 	return (struct shim_memory){ pool_of(cpu, level), sizeof(struct nbq_pool) };
 }
 
-struct shim_memory shim_pool_state(unsigned int cpu, unsigned int level)
+bool shim_node_word_changes(unsigned int word)
 {
-	return (struct shim_memory){ pool_of(cpu, level), offsetof(struct nbq_pool, events) };
+	return word < offsetof(struct nbq_node, index) / WORD ||
+	       word == offsetof(struct nbq_node, taken) / WORD ||
+	       word == offsetof(struct nbq_node, given) / WORD;
+}
+
+bool shim_pool_word_changes(unsigned int word)
+{
+	return word == offsetof(struct nbq_pool, hint) / WORD ||
+	       word == offsetof(struct nbq_pool, size) / WORD ||
+	       (word >= offsetof(struct nbq_pool, waiting) / WORD &&
+		word < offsetof(struct nbq_pool, events) / WORD);
 }
 
 /* They were made in one go, and stand side by side. */

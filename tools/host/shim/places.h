@@ -51,8 +51,9 @@ unsigned int shim_pool_words(void);
 
 /* A word of a pool that is for people only: no lock acts on it. */
 bool shim_is_tally(const void *address);
-/* The part of a pool's head in front of its tallies: what locks act on. */
-struct shim_memory shim_pool_state(unsigned int cpu, unsigned int level);
+/* Does this word of a node, or of a pool's head, ever change, and matter to a lock? */
+bool shim_node_word_changes(unsigned int word);
+bool shim_pool_word_changes(unsigned int word);
 struct shim_memory shim_pool_memory(unsigned int cpu, unsigned int level);
 struct shim_memory shim_pool_nodes(unsigned int cpu, unsigned int level);
 
