@@ -15,6 +15,7 @@
 #include <nbqlock/wait.h>
 #include <places.h>
 
+#include "deadlock.h"
 #include "judge.h"
 #include "sharing.h"
 #include "state.h"
@@ -34,6 +35,7 @@ struct cpu cpus[MOST_FIBERS];
 struct queue queues[MOST_LOCKS];
 struct nbq_X locks[MOST_LOCKS];
 unsigned int walks_a_wait;
+void (*context_observer)(unsigned int context, const struct access *access);
 
 /* What a fiber stops for. */
 static struct call {
@@ -49,13 +51,14 @@ static struct call {
 	} what;
 	enum shim_op op;
 	const void *address;
+	const void *from;
 	const struct step *step;
 	int ret;
 } call;
 
 static unsigned int self;		/* who runs */
 static bool access_made;	/* since the last stop, and which: */
-static struct call made;
+static struct access made;
 static bool may_make_one;	/* it was woken, and looks at once */
 static unsigned int polls;	/* in this transition */
 static unsigned int warnings;
@@ -70,6 +73,7 @@ static void on_access(enum shim_op op, const void *address)
 	call.what = CALL_ACCESS;
 	call.op = op;
 	call.address = address;
+	call.from = __builtin_return_address(0);
 	fiber_stop();
 }
 
@@ -206,29 +210,57 @@ bool context_can(unsigned int number, enum way way)
 }
 
 /* The access is made; nobody else runs before judge_accessed(). */
-static void make(struct context *context, bool shared)
+static void make(struct context *context, bool shared, bool idle)
 {
 	judge_access(self, call.op, call.address);
 	access_made = true;
+	made = (struct access){ call.op, call.address, call.from,
+				*word_of(call.address), shared && !idle };
 	if (call.op == SHIM_OP_LOAD) {
 		if (shared)
 			look(&context->looks, call.address);
 		return;
 	}
-	/* The walks of wait.c write nothing but the number of their round. */
-	if (call.op != SHIM_OP_ADD)
-		context->checked = false;
-	if (shared) {
+	if (shared)
 		context->busy = true;
+	/* Notes in its pool, and the rounds of wait.c, are part of waiting. */
+	if (call.op == SHIM_OP_ADD || shim_place_of(call.address).room == SHIM_POOL)
+		return;
+	context->checked = false;
+	if (shared) {
 		context->polled = false;
 		context->looks.number = 0;
 	}
 }
 
+/*
+ * It is about to give up, or to be sure that it waits for itself: these are told apart
+ * from accesses before which it need not stop.
+ */
+static bool decides(const struct context *context, enum shim_op op, const void *address)
+{
+	const struct attempt *attempt = &context->attempt[context->lock];
+
+	return op == SHIM_OP_ADD ||
+	       (attempt->doing == ACQUIRING && attempt->node &&
+		begins_to_leave(&locks[context->lock], attempt->node, op, address));
+}
+
+/* Before it gives up without its patience being over: is it right? */
+static void find_out_whether_doomed(unsigned int number)
+{
+	struct context *context = &contexts[number];
+
+	if (context->blocked || context->late || context->doomed ||
+	    !deadlock_is_possible() || !decides(context, context->op, context->address))
+		return;
+	context->doomed = deadlock_is_true(number);
+}
+
 /* Return: false if it must stop before the access. */
 static bool make_or_stop(struct context *context)
 {
-	bool shared;
+	bool shared, idle = false;
 
 	if ((unsigned long)call.address < SMALLEST_ADDRESS) {
 		fail("follows a word that is no pointer");
@@ -238,20 +270,21 @@ static bool make_or_stop(struct context *context)
 		return true;
 	if (call.address == &nbq_deadlock_checks)
 		context->checked = true;
-	shared = sharing_touch(self, call.address, call.op != SHIM_OP_LOAD);
+	shared = sharing_touch(self, call.address, call.op != SHIM_OP_LOAD) ||
+		 decides(context, call.op, call.address);
 	if (shared) {
-		bool idle = call.op == SHIM_OP_LOAD && context->polled &&
-			    is_idle_look(&context->idle, call.address);
-
+		idle = call.op == SHIM_OP_LOAD && context->polled &&
+		       is_idle_look(&context->idle, call.address);
 		if (!idle && !may_make_one) {
 			context->op = call.op;
 			context->address = call.address;
+			context->from = call.from;
 			return false;
 		}
 		if (!idle)
 			may_make_one = false;
 	}
-	make(context, shared);
+	make(context, shared, idle);
 	return true;
 }
 
@@ -263,6 +296,7 @@ static bool poll(struct context *context)
 		context->polled = false;
 	}
 	context->checked = false;
+	context->doomed = false;
 	if (context->polled && !context->late && !context->walking) {
 		context->blocked = true;
 		context->op = SHIM_OP_RELAX;
@@ -335,11 +369,13 @@ static void run(struct context *context)
 		shim_hook = NULL;
 		context->preempt_off = shim_preempt_off;
 
-		if (access_made)
+		if (access_made) {
 			judge_accessed(self, made.op, made.address);
+			if (context_observer)
+				context_observer(self, &made);
+		}
 		access_made = false;
 		goes_on = answer(context);
-		made = call;
 		if (shim_warnings != warnings)
 			fail("a warning");
 		if (++calls > MOST_CALLS)
@@ -416,6 +452,8 @@ void context_go(unsigned int number, enum way way)
 {
 	struct context *context = &contexts[number];
 
+	if (nbq_deadlock_checks)
+		find_out_whether_doomed(number);
 	self = number;
 	access_made = false;
 	may_make_one = false;
@@ -437,8 +475,8 @@ void context_go(unsigned int number, enum way way)
 	} else {
 		call.op = context->op;
 		call.address = context->address;
-		make(context, true);
-		made = call;
+		call.from = context->from;
+		make(context, true, false);
 	}
 	fiber_wipe(self);
 	if (!failure[0])

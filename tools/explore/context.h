@@ -26,7 +26,7 @@
 #include "type.h"
 
 #define NOBODY		0xffU
-#define MOST_WATCHED	24U
+#define MOST_WATCHED	32U
 
 /* What a context does with a lock. */
 enum doing {
@@ -50,7 +50,7 @@ struct looks {
 	unsigned long value[MOST_WATCHED];
 };
 
-#define MOST_FOREIGN	48U
+#define MOST_FOREIGN	32U
 
 /**
  * struct summary - a context's stack, for comparing
@@ -101,6 +101,7 @@ struct attempt {
  * @preempt_off: as shim_preempt_off
  * @op: of the access that it is about to make
  * @address: of that
+ * @from: where in the shipped text that is
  * @looks: since it polled last
  * @idle: before it polled last
  * @summary: of its stack; see state.h
@@ -122,6 +123,7 @@ struct context {
 	int preempt_off;
 	enum shim_op op;
 	const void *address;
+	const void *from;
 	struct looks looks;
 	struct looks idle;
 	struct summary summary;
@@ -155,6 +157,25 @@ extern struct context contexts[MOST_FIBERS];
 extern struct cpu cpus[MOST_FIBERS];
 extern struct queue queues[MOST_LOCKS];
 extern struct nbq_X locks[MOST_LOCKS];
+
+/**
+ * struct access - one that a context has made
+ * @op: of what kind
+ * @address: where
+ * @from: where in the shipped text it stands
+ * @before: the value of that word before
+ * @shared: it is one that others could interfere with
+ */
+struct access {
+	enum shim_op op;
+	const void *address;
+	const void *from;
+	unsigned long before;
+	bool shared;
+};
+
+/* Told of each access directly after it, if there is one. */
+extern void (*context_observer)(unsigned int context, const struct access *access);
 
 /* How often a wait may choose to look for a deadlock. */
 extern unsigned int walks_a_wait;

@@ -9,6 +9,7 @@
 #include <linux/errno.h>
 #include <places.h>
 
+#include "deadlock.h"
 #include "judge.h"
 
 #define SPARE_CPU	(SHIM_CPUS - 1)
@@ -331,16 +332,20 @@ void judge_quiet(void)
 
 void judge_stuck(void)
 {
+	bool somebody_waits = false;
 	unsigned int number;
 
 	for (number = 0; number < contexts_number; number++) {
 		const struct context *context = &contexts[number];
 
-		/* Waiting for a node, which the growth of its pool would bring. */
-		if (context->ended || !context->attempt[context->lock].node)
-			continue;
-		if (context_can(number, WALK))
-			continue;
-		fail("nobody can go on, for ever");
+		/* Waiting for a node is not: its pool would grow. */
+		somebody_waits |= !context->ended && context->blocked &&
+				  context->attempt[context->lock].node;
 	}
+	if (!somebody_waits)
+		return;
+	if (!deadlock_is_possible())
+		fail("nobody can go on, for ever");
+	else if (!deadlock_will_be_told())
+		fail("nobody can go on, for ever, and nobody is told so");
 }

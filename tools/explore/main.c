@@ -1,19 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Explores one configuration of one lock type; see explore, which calls this.
+ *
+ *	PROGRAM POOL WALKS			all schedules
+ *	PROGRAM POOL WALKS shortest STATES	the shortest that fails, too
+ *	PROGRAM POOL WALKS replay SCHEDULE	that one as a table
+ *
+ * PROGRAM as in program.h; POOL: nodes of each pool; WALKS: how often a wait may poll
+ * on until it looks for a deadlock. Results are lines of a name and a value. Exit
+ * status 1 if something is wrong.
+ */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
 #include "context.h"
 #include "judge.h"
 #include "search.h"
+#include "show.h"
+
+static double seconds(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
+
+static void print_counts(void)
+{
+	double states = counts.states;
+
+	printf("states %zu\n", counts.states);
+	printf("transitions %zu\n", counts.transitions);
+	printf("ends %zu\n", counts.ends);
+	printf("quiet %zu\n", counts.quiet);
+	printf("longest %zu\n", counts.longest);
+	printf("steps_to_leave %u\n", most_steps_to_leave);
+	printf("steps_to_release %u\n", most_steps_to_release);
+	printf("missed %.1e\n", states * states / 2 / 18446744073709551616.0);
+	printf("seconds %.2f\n", seconds());
+}
+
+static void print_failure(void)
+{
+	printf("failure %s\n", failure);
+	printf("schedule %s\n", schedule);
+	fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
-	struct timespec a, b;
-	walks_a_wait = argc > 3 ? atoi(argv[3]) : 0;
+	unsigned int pool;
+	bool good;
+
+	if (argc < 4) {
+		fprintf(stderr, "explore: see main.c\n");
+		return 2;
+	}
 	program_read(argv[1]);
-	clock_gettime(CLOCK_MONOTONIC, &a);
-	bool good = search_all(atoi(argv[2]));
-	clock_gettime(CLOCK_MONOTONIC, &b);
-	double t = b.tv_sec - a.tv_sec + (b.tv_nsec - a.tv_nsec) / 1e9;
-	printf("%s %s: %zu states %zu transitions %zu ends %zu quiet longest %zu, leave %u release %u, %.1f s, %.2f M/s\n", good ? "ok" : "not ok", argv[1], counts.states, counts.transitions, counts.ends, counts.quiet, counts.longest, most_steps_to_leave, most_steps_to_release, t, counts.transitions / t / 1e6);
-	if (!good) printf("%s: %s\n", failure, schedule);
-	return !good;
+	pool = atoi(argv[2]);
+	walks_a_wait = atoi(argv[3]);
+	search_show_progress();
+	good = search_all(pool);
+	if (argc > 5 && !strcmp(argv[4], "replay")) {
+		if (!show_schedule(pool, argv[5])) {
+			fflush(stdout);
+			fprintf(stderr, "explore: the schedule does not fit\n");
+			return 2;
+		}
+		return failure[0] ? 1 : 0;
+	}
+	print_counts();
+	if (good)
+		return 0;
+	print_failure();
+	if (argc > 5 && !strcmp(argv[4], "shortest") &&
+	    search_shortest(pool, strtoul(argv[5], NULL, 0))) {
+		printf("shortest %zu\n", strlen(schedule));
+		print_failure();
+	}
+	return 1;
 }

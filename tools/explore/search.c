@@ -2,9 +2,12 @@
 /*
  * Going through all schedules.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include "context.h"
 #include "judge.h"
@@ -44,10 +47,20 @@ static unsigned int find_choices(char *choices)
 	return number;
 }
 
+static enum way way_of(char sign)
+{
+	return sign >= first_sign[STEP] ? STEP : sign >= first_sign[TIME_OUT] ? TIME_OUT : WALK;
+}
+
+unsigned int search_context(char sign)
+{
+	return sign - first_sign[way_of(sign)];
+}
+
 bool search_make(char sign)
 {
-	unsigned int way = sign >= 'a' ? STEP : sign >= 'A' ? TIME_OUT : WALK;
-	unsigned int context = sign - first_sign[way];
+	unsigned int context = search_context(sign);
+	enum way way = way_of(sign);
 
 	if (context >= contexts_number || !context_can(context, way))
 		return false;
@@ -107,6 +120,39 @@ void search_start(unsigned int pool_size)
 	before_judging = allocate(state_size());
 }
 
+static volatile sig_atomic_t asked_for_progress;
+
+static void ask_for_progress(int signal)
+{
+	asked_for_progress = signal;
+}
+
+void search_show_progress(void)
+{
+	struct sigaction action = { .sa_handler = ask_for_progress, .sa_flags = SA_RESTART };
+	const struct itimerval often = { { 2, 0 }, { 2, 0 } };
+
+	sigaction(SIGALRM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+}
+
+/* Every now and then; and at Ctrl-C, which is the last time. */
+static void show_progress(void)
+{
+	int asked = asked_for_progress;
+
+	if (!asked)
+		return;
+	asked_for_progress = 0;
+	if (asked != SIGALRM || isatty(STDERR_FILENO))
+		fprintf(stderr, "explore: %zu states, %zu transitions so far\n",
+			seen_number(), counts.transitions);
+	if (asked != SIGALRM)
+		exit(128 + asked);
+}
+
 /* A state on the way to the one at hand. */
 struct turn {
 	char choices[WAYS * MOST_FIBERS + 1];
@@ -130,6 +176,7 @@ static bool explore(void)
 		search_judge();
 		if (failure[0] || sharing_has_learned())
 			break;
+		show_progress();
 		turn->saved = saved;
 		turn->next = 0;
 		find_choices(turn->choices);
@@ -169,6 +216,66 @@ static bool explore(void)
 out:
 	free(memory);
 	return false;
+}
+
+/* A state of a breadth-first search: the transition that led there, and from where. */
+struct origin {
+	uint32_t from;
+	char transition;
+};
+
+/* Make all transitions that lead from the start to this state. */
+static void replay_origin(const struct origin *origins, uint32_t state, const char *start)
+{
+	unsigned int length = 0;
+	uint32_t at;
+
+	for (at = state; at; at = origins[at].from)
+		length++;
+	schedule[length] = '\0';
+	for (at = state; at; at = origins[at].from)
+		schedule[--length] = origins[at].transition;
+	state_restore(start);
+	for (; schedule[length]; length++)
+		search_make(schedule[length]);
+}
+
+bool search_shortest(unsigned int pool_size, size_t most_states)
+{
+	struct origin *origins = allocate(most_states * sizeof(*origins));
+	size_t number = 1, state;
+	char *start, *here;
+
+	sharing_begin();
+	search_start(pool_size);
+	start = allocate(state_size());
+	here = allocate(state_size());
+	state_save(start);
+	seen_clear();
+	seen_add(state_fingerprint());
+	origins[0] = (struct origin){ 0 };
+	for (state = 0; state < number && !failure[0]; state++) {
+		char choices[WAYS * MOST_FIBERS + 1], *choice;
+
+		replay_origin(origins, state, start);
+		find_choices(choices);
+		state_save(here);
+		for (choice = choices; *choice && !failure[0]; choice++) {
+			state_restore(here);
+			search_make(*choice);
+			search_judge();
+			if (failure[0]) {
+				schedule[strlen(schedule) + 1] = '\0';
+				schedule[strlen(schedule)] = *choice;
+			} else if (seen_add(state_fingerprint()) && number < most_states) {
+				origins[number++] = (struct origin){ state, *choice };
+			}
+		}
+	}
+	free(origins);
+	free(start);
+	free(here);
+	return failure[0];
 }
 
 bool search_all(unsigned int pool_size)

@@ -35,10 +35,15 @@ bool search_all(unsigned int pool_size);
  */
 bool search_shortest(unsigned int pool_size, size_t most_states);
 
+/* From now on, say how far it got: on a terminal every now and then, and at Ctrl-C. */
+void search_show_progress(void);
+
 /* All stand before their first access, with new pools. */
 void search_start(unsigned int pool_size);
 /* Make the transition that this character stands for. */
 bool search_make(char transition);
+/* Of which context this is a transition. */
+unsigned int search_context(char transition);
 /* Judge the state that was reached. */
 void search_judge(void);
 

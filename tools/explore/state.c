@@ -126,6 +126,10 @@ static struct room {
 	bool by_context;
 } rooms[3];
 
+/* From the start of the first to the end of the last. */
+static uint64_t rooms_start;
+static uint64_t rooms_size;
+
 /* Each CPU and context by the place that it has in the order of this state. */
 static unsigned char place_of_cpu[MOST_FIBERS];
 static unsigned char place_of_context[MOST_FIBERS];
@@ -146,12 +150,23 @@ static void find_rooms(void)
 	struct shim_memory nodes = shim_nodes_memory();
 	struct shim_memory pools = shim_pools_memory();
 	struct shim_memory first = shim_pool_nodes(0, 0);
+	unsigned int i;
 
 	rooms[0] = (struct room){ (uint64_t)fiber_stacks, sizeof(fiber_stacks), FIBER_STACK,
 				  true };
 	rooms[1] = (struct room){ (uint64_t)nodes.start, nodes.size, 4 * first.size, false };
 	rooms[2] = (struct room){ (uint64_t)pools.start, pools.size,
 				  pools.size / SHIM_CPUS, false };
+	rooms_start = ~0UL;
+	for (i = 0; i < 3; i++) {
+		if (rooms[i].start < rooms_start)
+			rooms_start = rooms[i].start;
+	}
+	rooms_size = 0;
+	for (i = 0; i < 3; i++) {
+		if (rooms[i].start + rooms[i].size - rooms_start > rooms_size)
+			rooms_size = rooms[i].start + rooms[i].size - rooms_start;
+	}
 }
 
 static bool are_like(unsigned int cpu, unsigned int other)
@@ -190,10 +205,13 @@ static void find_likes(void)
 	}
 }
 
-static const struct room *room_of(uint64_t word)
+static inline const struct room *room_of(uint64_t word)
 {
 	unsigned int i;
 
+	/* Most words are no pointers. */
+	if (word - rooms_start >= rooms_size)
+		return NULL;
 	for (i = 0; i < 3; i++) {
 		if (word - rooms[i].start < rooms[i].size)
 			return &rooms[i];
@@ -202,7 +220,7 @@ static const struct room *room_of(uint64_t word)
 }
 
 /* The word as it would be if each CPU had the number of its place. */
-static uint64_t in_order(uint64_t word)
+static inline uint64_t in_order(uint64_t word)
 {
 	const struct room *room = room_of(word);
 	uint64_t part, place;
@@ -217,7 +235,7 @@ static uint64_t in_order(uint64_t word)
 }
 
 /* Return: true if it points to something of another CPU; else counted from its own. */
-static bool is_foreign(uint64_t *word, unsigned int cpu)
+static inline bool is_foreign(uint64_t *word, unsigned int cpu)
 {
 	const struct room *room = room_of(*word);
 	uint64_t part;
