@@ -102,7 +102,8 @@ bool deadlock_is_true(unsigned int number)
 
 	nbq_deadlock_checks = false;
 	others_go_on(number);
-	while (!leaves && attempt->doing == ACQUIRING && has_been_told(context)) {
+	while (!leaves && attempt->doing == ACQUIRING && has_been_told(context) &&
+	       !failure[0]) {
 		while (attempt->doing == ACQUIRING && context_can(number, STEP) && !failure[0])
 			context_go(number, STEP);
 		others_go_on(number);

@@ -134,7 +134,6 @@ void search_show_progress(void)
 
 	sigaction(SIGALRM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 }
 
