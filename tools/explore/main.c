@@ -36,6 +36,8 @@ static void print_counts(void)
 	printf("longest %zu\n", counts.longest);
 	printf("steps_to_leave %u\n", most_steps_to_leave);
 	printf("steps_to_release %u\n", most_steps_to_release);
+	printf("stated_steps_to_leave %u\n", STEPS_TO_LEAVE);
+	printf("stated_steps_to_release %u\n", STEPS_TO_RELEASE);
 	printf("missed %.1e\n", states * states / 2 / 18446744073709551616.0);
 	printf("seconds %.2f\n", seconds());
 }

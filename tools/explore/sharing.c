@@ -27,8 +27,8 @@ static struct touched node_touched[SHIM_CPUS][4][MOST_NODES][SHIM_NODE_WORDS];
 static struct touched pool_touched[SHIM_CPUS][4][MOST_POOL_WORDS];
 static struct touched static_touched[MOST_STATICS];
 
-/* A word of a lock is shared in all locks, and so on. */
-static bool lock_shared[LOCK_WORDS];
+/* A word of a node is shared in all nodes, and so on. Those of locks are from the start. */
+static bool lock_shared[LOCK_WORDS] = { [0 ... LOCK_WORDS - 1] = true };
 static bool node_shared[SHIM_NODE_WORDS];
 static bool pool_shared[MOST_POOL_WORDS];
 static bool static_shared[MOST_STATICS];

@@ -2,7 +2,7 @@
 /*
  * Which words are shared: touched by more than one context, and written by one.
  *
- * At first none is taken to be. A context then runs on over accesses to words that
+ * At first those of locks are taken to be, and no other. A context then runs on over accesses to words that
  * are not known to be shared. When one turns out to be, an exploration that took it
  * for private is worth nothing and is made anew, with that word, in every node or
  * pool, known to be shared; until one ends without having learned anything.

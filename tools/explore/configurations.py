@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is explored: small configurations, each with a reason.
+
+A program has a word for each context, CPU.LEVEL:ATTEMPTS (program.h): a letter is a
+lock; no sign after it means to wait for ever, ? until some reading of the clock, 0 not
+at all, @ to a deadline that has passed; in parentheses, what is done while holding it.
+"""
+
+from dataclasses import dataclass
+
+QUICK, CHECK, ALL = range(3)
+TYPES = ("clh", "mcs", "swap")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What all contexts do, with so many nodes in each pool.
+
+    walks: how often a wait may poll on until it looks for a deadlock.
+    """
+    name: str
+    program: str
+    pool: int = 2
+    walks: int = 0
+    when: int = CHECK
+
+
+CONFIGURATIONS = (
+    # Three contexts with two attempts each, four with one: complete.
+    Configuration("three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?,A?"),
+    Configuration("four_once", "0.0:A? 1.0:A? 2.0:A? 3.0:A?", pool=1),
+    Configuration("three_who_stay", "0.0:A,A 1.0:A,A 2.0:A,A"),
+
+    # Every kind of patience, and nodes that are used again at once.
+    Configuration("two_twice", "0.0:A?,A? 1.0:A?,A?", when=QUICK),
+    Configuration("three_once", "0.0:A? 1.0:A? 2.0:A?", pool=1, when=QUICK),
+    Configuration("one_node_each", "0.0:A?,A? 1.0:A?,A?", pool=1, when=QUICK),
+    Configuration("two_three_times", "0.0:A?,A?,A? 1.0:A?,A?,A?"),
+    Configuration("no_patience", "0.0:A0,A0 1.0:A0 2.0:A", when=QUICK),
+    Configuration("little_patience", "0.0:A0,A0 1.0:A0,A@ 2.0:A"),
+
+    # One context on top of another: waiter, holder, leaver, one that releases.
+    Configuration("nmi_above_a_task", "0.0:A? 0.3:A? 1.0:A?", when=QUICK),
+    Configuration("nmi_without_patience", "0.0:A? 0.3:A0 1.0:A?", when=QUICK),
+    Configuration("nmi_in_nmi", "0.3:A? 0.3:A? 1.0:A", when=QUICK),
+    Configuration("nmi_above_who_stays", "0.0:A,A 0.3:A? 1.0:A?", walks=1),
+    Configuration("three_levels", "0.0:A? 0.2:A? 0.3:A? 1.0:A?"),
+    Configuration("interrupts_twice", "0.0:A?,A? 0.1:A?,A? 1.0:A?"),
+    Configuration("nmi_in_nmi_above_a_task", "0.0:A 0.3:A? 0.3:A? 1.0:A"),
+    Configuration("nmi_in_nmi_with_others", "0.0:A 1.0:A 2.3:A? 2.3:A?"),
+
+    # Deadlocks: those that are told are, and those that are there are told.
+    Configuration("circle", "0.0:A?(B?) 1.0:B?(A?)", walks=1, when=QUICK),
+    Configuration("circle_for_ever", "0.0:A(B) 1.0:B(A)", walks=1, when=QUICK),
+    Configuration("circle_and_nmi", "0.0:A?(B?) 1.0:B?(A?) 0.3:A?", walks=1),
+    Configuration("circle_and_line", "0.0:A(B) 1.0:B(A?) 2.0:A?", walks=1),
+    Configuration("interrupt_for_ever", "0.0:A 0.1:A 1.0:A?", walks=1, when=QUICK),
+
+    # More of the same, where it takes long.
+    Configuration("nmi_twice", "0.0:A?,A? 0.3:A?,A? 1.0:A?,A?", when=ALL),
+    Configuration("nmis_on_two_cpus", "0.0:A? 0.3:A? 1.0:A? 1.3:A?", when=ALL),
+    Configuration("four_two_of_them_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A? 3.0:A?", when=ALL),
+)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Defects that the explorer must find when they are put back: those of the algorithms as
+printed, and every place where a node is given back, dropped and doubled.
+
+Most are mutants (tools/mutate), by their names; the others are here.
+"""
+
+from mutate.lists import MUTANTS
+from mutate.mutant import mutants
+
+CLH_LEAVE = "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"
+CLH_RELEASE = "	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
+MCS_RELEASE = "	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
+MCS_KNOWN = "		}\n		nbq_node_give_back_own(node);\n"
+MCS_WALKED = "		walk++;\n		said = await(node, pred, &wait);\n"
+HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
+GIVE_BACK = "		nbq_node_give_back_own(node);\n"
+
+OWN = (
+    *mutants("clh_nb.c", {}, (
+        # The papers' prose: with another context on the same pool, ABA.
+        ("clh: leave publishes prev first and swaps the tail after, as in prose", CLH_LEAVE,
+         "	nbq_step(smp_store_release(&node->prev, pred));\n"
+         "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) != node) {\n"
+         "		events->nodes_abandoned++;\n		return false;\n	}\n	{\n"),
+        ("clh: join does not reset prev", "	WRITE_ONCE(node->prev, NULL);\n", ""),
+        ("clh: hand_over gives its own node back twice", CLH_RELEASE,
+         CLH_RELEASE + GIVE_BACK),
+    )),
+    *mutants("mcs_nb.c", {}, (
+        # As printed: a piece of the release that is missing elsewhere.
+        ("mcs: timeout in the middle of the walk hands the lock over", MCS_WALKED,
+         "		walk++;\n		if (nbq_deadline_passed(deadline)) {\n"
+         "			tell(xchg(&node->next, NBQ_AVAILABLE), NBQ_AVAILABLE,\n"
+         "			     &node->pool->events);\n"
+         "			return nbq_wait_end(&wait, -ETIMEDOUT);\n		}\n"
+         "		said = await(node, pred, &wait);\n"),
+        ("mcs: leave as tail gives its own node back twice", MCS_KNOWN,
+         MCS_KNOWN + GIVE_BACK),
+        ("mcs: hand_over gives its own node back twice", MCS_RELEASE,
+         MCS_RELEASE + GIVE_BACK),
+    )),
+    *mutants("swap_nb.c", {}, (
+        ("swap: release stores AVAILABLE in prev, as printed", HAND_OVER,
+         "	nbq_step(WRITE_ONCE(node->prev, NBQ_AVAILABLE));\n	succ = NULL;\n"),
+    )),
+)
+
+OF_MUTANTS = (
+    "clh: leaver in front treated as a timeout (no walk)",
+    "clh: clock ends the walk",
+    "clh: leave publishes prev before it swaps the tail",
+    "clh: hand_over publishes before it swaps the tail",
+    "clh: leave abandons without saying who stood in front",
+    "clh: leave keeps its own node",
+    "clh: leave gives its node back twice",
+    "clh: take_over keeps the predecessor's node",
+    "clh: take_over gives the node back twice",
+    "clh: step_over keeps the leaver's node",
+    "clh: step_over gives the node back twice",
+    "clh: hand_over keeps its own node",
+    "clh: holder cleared after the hand-over",
+    "mcs: leaver in front treated as a timeout (no walk)",
+    "mcs: clock ends the walk",
+    "mcs: leave publishes before it swaps the tail",
+    "mcs: hand_over publishes before it swaps the tail",
+    "mcs: join does not reset next",
+    "mcs: link does not reset its status",
+    "mcs: link resets its status after the swap",
+    "mcs: leave does not store prev",
+    "mcs: leave as tail keeps its own node",
+    "mcs: known leaver at the tail gives its node back at once",
+    "mcs: known leaver at the tail never gives its node back",
+    "mcs: tell never gives the successor's node back",
+    "mcs: tell gives the successor's node back twice",
+    "mcs: step_over keeps the leaver's node",
+    "mcs: step_over gives the node back twice",
+    "mcs: step_over gives a TRANSIENT node back at once",
+    "mcs: step_over reads prev after the swap of status",
+    "mcs: take_over keeps the predecessor's node",
+    "mcs: take_over gives the node back twice",
+    "mcs: hand_over keeps its own node",
+    "mcs: holder cleared after the hand-over",
+    "swap: leaver in front treated as a timeout (no walk)",
+    "swap: clock ends the walk",
+    "swap: join does not reset next",
+    "swap: link does not reset its status",
+    "swap: link resets its status after the swap",
+    "swap: tell never gives the successor's node back",
+    "swap: tell gives the successor's node back twice",
+    "swap: step_over keeps a forgotten leaver's node",
+    "swap: step_over gives every node back at once",
+    "swap: step_over never gives a known leaver's node back",
+    "swap: step_over gives the node back twice",
+    "swap: take_over keeps the predecessor's node",
+    "swap: take_over gives the node back twice",
+    "swap: prev read after the leaver was stepped over",
+    "swap: holder cleared after the hand-over",
+    "destroy keeps the nodes",
+    "claim tests, then sets",
+)
+
+BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
+DEFECTS = (*OWN, *(BY_NAME[name] for name in OF_MUTANTS))
