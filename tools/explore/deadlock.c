@@ -73,10 +73,10 @@ static bool can_go_on(unsigned int number)
 	return true;
 }
 
-/* All but one, until nobody can. Return: false if nobody could at all. */
-static bool others_go_on(unsigned int except)
+/* All but one, until nobody can. */
+static void others_go_on(unsigned int except)
 {
-	bool any = false, moved = true;
+	bool moved = true;
 	unsigned int number, rounds;
 
 	for (rounds = 0; moved && rounds < MOST_ROUNDS; rounds++) {
@@ -85,10 +85,9 @@ static bool others_go_on(unsigned int except)
 			if (number == except || !can_go_on(number) || failure[0])
 				continue;
 			context_go(number, STEP);
-			any = moved = true;
+			moved = true;
 		}
 	}
-	return any;
 }
 
 bool deadlock_is_true(unsigned int number)

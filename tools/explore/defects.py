@@ -46,6 +46,12 @@ OWN = (
     )),
 )
 
+# Defects that need another configuration than the quick ones.
+NEEDS = {
+    "clh: leave publishes prev first and swaps the tail after, as in prose":
+        "nmi_in_nmi_and_retry",
+}
+
 OF_MUTANTS = (
     "clh: leaver in front treated as a timeout (no walk)",
     "clh: clock ends the walk",

@@ -21,28 +21,8 @@ void *fiber_sp[MOST_FIBERS];
 static void *starter_sp;
 static unsigned int running;
 
-/* Push what the caller may expect to find again, and go on with another stack. */
+/* In fiber_switch.S. */
 void fiber_switch(void **from, void *to);
-asm(".text\n"
-    ".globl fiber_switch\n"
-    ".type fiber_switch, @function\n"
-    "fiber_switch:\n"
-    "	pushq %rbp\n"
-    "	pushq %rbx\n"
-    "	pushq %r12\n"
-    "	pushq %r13\n"
-    "	pushq %r14\n"
-    "	pushq %r15\n"
-    "	movq %rsp, (%rdi)\n"
-    "	movq %rsi, %rsp\n"
-    "	popq %r15\n"
-    "	popq %r14\n"
-    "	popq %r13\n"
-    "	popq %r12\n"
-    "	popq %rbx\n"
-    "	popq %rbp\n"
-    "	ret\n"
-    ".size fiber_switch, . - fiber_switch\n");
 
 void fiber_start(unsigned int fiber, void (*function)(void))
 {

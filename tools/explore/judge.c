@@ -66,8 +66,7 @@ static void count_own_step(struct context *context, enum shim_op op, const void 
 	}
 	if (attempt->doing != LEAVING && attempt->doing != RELEASING)
 		return;
-	if (is_of_lock(address, context->lock) || shim_place_of(address).room == SHIM_NODE)
-		attempt->own_steps++;
+	attempt->own_steps += is_own_step(&locks[context->lock], address);
 }
 
 void judge_access(unsigned int number, enum shim_op op, const void *address)
@@ -338,9 +337,12 @@ void judge_stuck(void)
 	for (number = 0; number < contexts_number; number++) {
 		const struct context *context = &contexts[number];
 
-		/* Waiting for a node is not: its pool would grow. */
-		somebody_waits |= !context->ended && context->blocked &&
-				  context->attempt[context->lock].node;
+		if (context->ended || !context->blocked)
+			continue;
+		/* One that waits for a node goes on, since its pool will grow. */
+		if (!context->attempt[context->lock].node)
+			return;
+		somebody_waits = true;
 	}
 	if (!somebody_waits)
 		return;

@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	bool good;
 
 	if (argc < 4) {
-		fprintf(stderr, "explore: see main.c\n");
+		fprintf(stderr, "usage: PROGRAM POOL WALKS [shortest STATES | replay SCHEDULE]\n");
 		return 2;
 	}
 	program_read(argv[1]);

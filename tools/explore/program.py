@@ -11,7 +11,7 @@ from bed.common import PROJECT, Trouble, Unavailable
 
 HERE = Path(__file__).resolve().parent
 HOST = HERE.parent / "host"
-# No -O3, which inlines less alike; addresses that addr2line finds again.
+# Without PIE the addresses are those that addr2line knows.
 FLAGS = ("-std=gnu11", "-O2", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-fno-strict-aliasing", "-U_FORTIFY_SOURCE")
 SHORTEST_AMONG = 2_000_000
@@ -24,7 +24,7 @@ def build(source, folder, lock):
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / f"explore-{lock}"
     shipped = source / "nbqlock"
-    files = [*sorted(HERE.glob("*.c")), *sorted((HOST / "shim").glob("*.c")),
+    files = [*sorted(HERE.glob("*.[cS]")), *sorted((HOST / "shim").glob("*.c")),
              *sorted(shipped.glob("*_nb.c")), shipped / "node.c", shipped / "wait.c"]
     done = subprocess.run(
         ["gcc", *FLAGS, f"-DTYPE_{lock.upper()}", f"-I{HOST}/shim", f"-I{HOST}",

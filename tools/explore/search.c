@@ -152,69 +152,73 @@ static void show_progress(void)
 		exit(128 + asked);
 }
 
-/* A state on the way to the one at hand. */
+/* A state on the way to the one at hand: what else there is to do from there. */
 struct turn {
 	char choices[WAYS * MOST_FIBERS + 1];
 	unsigned int next;
-	size_t saved;
+	size_t saved;		/* where in the memory of saved states */
 };
+
+static struct turn turns[MOST_TRANSITIONS];
+static char *memory;
+static size_t memory_size;
+
+/* A new state is the last one of the way now. */
+static void push(unsigned int depth)
+{
+	struct turn *turn = &turns[depth];
+
+	if (turn->saved + state_size() > memory_size) {
+		memory_size = 2 * memory_size + state_size();
+		memory = realloc(memory, memory_size);
+		if (!memory)
+			abort();
+	}
+	turn->next = 0;
+	find_choices(turn->choices);
+	turn[1].saved = turn->saved + state_save(memory + turn->saved);
+	if (depth > counts.longest)
+		counts.longest = depth;
+}
+
+/* Make the next transition from a state on the way. Return: false if none is left. */
+static bool turn_from(unsigned int depth)
+{
+	struct turn *turn = &turns[depth];
+	char sign = turn->choices[turn->next];
+
+	if (!sign)
+		return false;
+	/* The first is made where it stands. */
+	if (turn->next++)
+		state_restore(memory + turn->saved);
+	schedule[depth] = sign;
+	schedule[depth + 1] = '\0';
+	search_make(sign);
+	counts.transitions++;
+	return true;
+}
 
 /* Depth first. Return: false if something is wrong, or has been learned. */
 static bool explore(void)
 {
-	static struct turn turns[MOST_TRANSITIONS];
-	size_t memory_size = 1024 * state_size(), saved;
-	char *memory = allocate(memory_size);
-	unsigned int depth = 0;
+	int depth = 0;
 
-	saved = 0;
-	for (;;) {
-		struct turn *turn = &turns[depth];
-
-		/* A state that is new. */
-		search_judge();
-		if (failure[0] || sharing_has_learned())
-			break;
-		show_progress();
-		turn->saved = saved;
-		turn->next = 0;
-		find_choices(turn->choices);
-		if (saved + state_size() > memory_size) {
-			memory_size *= 2;
-			memory = realloc(memory, memory_size);
-			if (!memory)
-				abort();
+	seen_add(state_fingerprint());
+	search_judge();
+	push(0);
+	while (depth >= 0 && !failure[0] && !sharing_has_learned()) {
+		if (!turn_from(depth)) {
+			depth--;
+		} else if (!failure[0] && seen_add(state_fingerprint())) {
+			search_judge();
+			push(++depth);
+			show_progress();
+			if (depth + 2 >= (int)MOST_TRANSITIONS)
+				fail("a schedule has no end");
 		}
-		saved += state_save(memory + saved);
-		if (depth > counts.longest)
-			counts.longest = depth;
-
-		/* The next that has not been tried, here or further up. */
-		do {
-			while (!turn->choices[turn->next]) {
-				if (!depth) {
-					free(memory);
-					return true;
-				}
-				saved = turn->saved;
-				turn = &turns[--depth];
-			}
-			if (turn->next)
-				state_restore(memory + turn->saved);
-			schedule[depth] = turn->choices[turn->next++];
-			schedule[depth + 1] = '\0';
-			search_make(schedule[depth]);
-			counts.transitions++;
-			if (failure[0])
-				goto out;
-			if (seen_add(state_fingerprint()))
-				break;
-		} while (1);
-		depth++;
 	}
-out:
-	free(memory);
-	return false;
+	return !failure[0] && !sharing_has_learned();
 }
 
 /* A state of a breadth-first search: the transition that led there, and from where. */
@@ -284,7 +288,6 @@ bool search_all(unsigned int pool_size)
 		sharing_begin();
 		search_start(pool_size);
 		seen_clear();
-		seen_add(state_fingerprint());
 		if (!failure[0] && explore()) {
 			counts.states = seen_number();
 			return true;

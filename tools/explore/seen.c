@@ -8,7 +8,7 @@
 
 #include "seen.h"
 
-#define FIRST_PLACES	(1UL << 16)
+#define FIRST_PLACES	65536
 
 static uint64_t *places;
 static size_t places_number;

@@ -2,10 +2,11 @@
 /*
  * Which words are shared: touched by more than one context, and written by one.
  *
- * At first those of locks are taken to be, and no other. A context then runs on over accesses to words that
- * are not known to be shared. When one turns out to be, an exploration that took it
- * for private is worth nothing and is made anew, with that word, in every node or
- * pool, known to be shared; until one ends without having learned anything.
+ * At first those of locks are taken to be, and no other. A context then runs on over
+ * accesses to words that are not known to be shared. When one turns out to be, an
+ * exploration that took it for private is worth nothing and is made anew, with that
+ * word, in every node or pool, known to be shared; until one ends without having
+ * learned anything.
  *
  * That one is complete. Take any schedule in which contexts alternate at every
  * access, and suppose that in it a word taken for private is touched by two

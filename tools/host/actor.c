@@ -20,16 +20,6 @@ static void stop(void)
 	swapcontext(&self->context, &self->starter);
 }
 
-/* To the lock or to a queue node: what the bounds of leaving and releasing count. */
-static bool is_own_step(const void *address)
-{
-	struct shim_memory nodes = shim_nodes_memory();
-
-	return (size_t)((const char *)address - (const char *)self->lock) <
-	       sizeof(*self->lock) ||
-	       (size_t)((const char *)address - (const char *)nodes.start) < nodes.size;
-}
-
 static void count_own_step(enum shim_op op, const void *address)
 {
 	if (op == SHIM_OP_XCHG && address == &self->lock->tail)
@@ -39,7 +29,7 @@ static void count_own_step(enum shim_op op, const void *address)
 		self->doing = LEAVING;
 		self->own_steps = 0;
 	}
-	self->own_steps += is_own_step(address);
+	self->own_steps += is_own_step(self->lock, address);
 }
 
 static void before_access(enum shim_op op, const void *address)

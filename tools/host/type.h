@@ -55,6 +55,15 @@
 #define nbq_X_trylock_irqsave		__PASTE(NBQ_TYPE, _trylock_irqsave)
 #define nbq_X_lock_irqsave		__PASTE(NBQ_TYPE, _lock_irqsave)
 
+/* To the lock or to a queue node: what the bounds of leaving and releasing count. */
+static inline bool is_own_step(const struct nbq_X *lock, const void *address)
+{
+	struct shim_memory nodes = shim_nodes_memory();
+
+	return (size_t)((const char *)address - (const char *)lock) < sizeof(*lock) ||
+	       (size_t)((const char *)address - (const char *)nodes.start) < nodes.size;
+}
+
 /*
  * Is this access of a waiter, whose node is in the queue, the first of those by
  * which it leaves?

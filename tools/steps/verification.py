@@ -11,6 +11,19 @@ from litmus.table import ordering_complaints
 from steps.common import Case
 
 
+def told_by(tool, whole):
+    """The cases that a tool has lines for, and that of the tool as a whole."""
+    done = subprocess.run([PROJECT / tool], text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    # [text before, word, name, text ...]
+    parts = re.split(r"^(ok|not ok) (.+)\n", done.stdout, flags=re.MULTILINE)
+    results = list(zip(parts[1::3], parts[2::3], parts[3::3]))
+    for word, name, after in results:
+        yield Case(name, word == "ok", after)
+    passed = done.returncode == 0 and bool(results)
+    yield Case(whole, passed, "" if passed else done.stdout[-4000:])
+
+
 def ordering():
     """the table of ordered accesses against the code and the litmus tests"""
     complaints = ordering_complaints()
@@ -21,13 +34,10 @@ def ordering():
 def litmus():
     """memory ordering under the kernel's model: herd7"""
     kernel_model()		# or there is no herd7: skip
-    done = subprocess.run([PROJECT / "tools/litmus/run"], text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False)
-    # [text before, word, name, text ...]
-    parts = re.split(r"^(ok|not ok) litmus: (.+)\n", done.stdout, flags=re.MULTILINE)
-    results = list(zip(parts[1::3], parts[2::3], parts[3::3]))
-    for word, name, after in results:
-        yield Case(f"litmus: {name}", word == "ok", after)
-    passed = done.returncode == 0 and bool(results)
-    yield Case("litmus: every test was run", passed, "" if passed else done.stdout[-4000:])
+    yield from told_by("tools/litmus/run", "litmus: every test was run")
+
+
+def explorer():
+    """all schedules of small configurations of the locks: tools/explore"""
+    yield from told_by("tools/explore/explore",
+                       "explorer: every configuration was explored")

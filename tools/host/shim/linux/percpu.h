@@ -9,6 +9,6 @@
 #define DEFINE_PER_CPU(type, name)	__typeof__(type) name[SHIM_CPUS]
 #define per_cpu(name, cpu)		((name)[cpu])
 #define this_cpu_ptr(ptr)		\
-	((__typeof__(&(*(ptr))[0]))shim_this_cpu((ptr), sizeof((*(ptr))[0])))
+	((__typeof__(*(ptr) + 0))shim_this_cpu(ptr, sizeof((*(ptr))[0])))
 
 #endif
