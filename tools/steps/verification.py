@@ -11,7 +11,7 @@ from litmus.table import ordering_complaints
 from steps.common import Case
 
 
-def told_by(tool, whole):
+def told_by(tool, whole, before=""):
     """The cases that a tool has lines for, and that of the tool as a whole."""
     done = subprocess.run([PROJECT / tool], text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
@@ -19,7 +19,7 @@ def told_by(tool, whole):
     parts = re.split(r"^(ok|not ok) (.+)\n", done.stdout, flags=re.MULTILINE)
     results = list(zip(parts[1::3], parts[2::3], parts[3::3]))
     for word, name, after in results:
-        yield Case(name, word == "ok", after)
+        yield Case(before + name, word == "ok", after)
     passed = done.returncode == 0 and bool(results)
     yield Case(whole, passed, "" if passed else done.stdout[-4000:])
 
@@ -40,4 +40,4 @@ def litmus():
 def explorer():
     """all schedules of small configurations of the locks: tools/explore"""
     yield from told_by("tools/explore/explore",
-                       "explorer: every configuration was explored")
+                       "explorer: every configuration was explored", "explorer: ")
