@@ -50,7 +50,21 @@ static void expect_no_report(struct kunit *test)
 struct belief {
 	int depth;
 	bool held;
+	bool tried;	/* taken without a wait: what it is taken below does not matter */
 };
+
+#ifdef CONFIG_LOCKDEP
+static bool was_tried(const struct lockdep_map *map)
+{
+	int i;
+
+	for (i = 0; i < lockdep_depth(current); i++) {
+		if (current->held_locks[i].instance == map)
+			return current->held_locks[i].trylock;
+	}
+	return false;
+}
+#endif
 
 static struct belief belief_of(const struct nbq_row *row, void *lock)
 {
@@ -58,6 +72,7 @@ static struct belief belief_of(const struct nbq_row *row, void *lock)
 
 #ifdef CONFIG_LOCKDEP
 	belief.held = lock_is_held(row->dep_map(lock)) == LOCK_STATE_HELD;
+	belief.tried = was_tried(row->dep_map(lock));
 #endif
 	return belief;
 }
@@ -197,6 +212,7 @@ static void expect_holder_is_known(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	expect_belief(test, held, before + outer + 1, true);
+	KUNIT_EXPECT_EQ(test, held.tried, !waits(verb));
 	expect_belief(test, released, before + outer, false);
 	expect_no_report(test);
 }
@@ -255,6 +271,7 @@ static void waiter_is_known_before_it_leaves_and_forgotten_after(struct kunit *t
 	KUNIT_EXPECT_GT(test, in_between.looks, 0);
 	expect_belief(test, in_between.belief, before + outer + waits(verb),
 		      waits(verb));
+	KUNIT_EXPECT_FALSE(test, in_between.belief.tried);
 	expect_belief(test, after, before + outer, false);
 	expect_no_report(test);
 }
