@@ -227,6 +227,9 @@ ENABLED = ("kunit.enable=1", "kunit.autorun=1")
 SUITES_SCRIPT = f"""
 echo "{BEGIN}" >/dev/kmsg
 insmod /lib/modules/nbqlock_kunit.ko
+"""
+WITH_LEAK_SCAN = f"""
+{SUITES_SCRIPT}
 status=$?
 {LEAK_SCAN}
 exit $status
@@ -239,23 +242,34 @@ def run_suites_in_guest(machine, cpus=CPUS, append=(), clean=None):
     append: more words for the kernel.
     clean: takes the guest's outcome, and leaves what is to be judged.
     """
-    kernel = machine.kernel
-    modules = {"files": build_suites(kernel), "load": LOADED}
-    log = BUILD / "log" / f"kunit-{kernel.bed}.log"
+    log = BUILD / "log" / f"kunit-{machine.kernel.bed}.log"
+    return load_suites(machine, build_suites(machine.kernel), log, cpus=cpus, append=append,
+                       clean=clean, script=WITH_LEAK_SCAN)
+
+
+def load_suites(machine, files, log, name_filter=None, cpus=CPUS, append=(), clean=None,
+                script=SUITES_SCRIPT, timeout=SLOW_TIMEOUT):
+    """Load suites that were built, those of a name; the rest as above.
+
+    log: what kunit.py says; beside it its report.
+    """
     report = log.with_suffix(".json")
     for old in (log, report):
         old.unlink(missing_ok=True)
-    outcome = run_guest(machine, SUITES_SCRIPT, cpus=cpus, modules=modules,
-                        timeout=SLOW_TIMEOUT, quiet=True, append=[*ENABLED, *append])
+    if name_filter:
+        append = [*append, f"kunit.filter_glob={name_filter}"]
+    outcome = run_guest(machine, script, cpus=cpus,
+                        modules={"files": files, "load": LOADED}, timeout=timeout,
+                        quiet=True, append=[*ENABLED, *append])
     if clean:
         clean(outcome)
     said = log.with_suffix(".ktap")
     said.write_text(outcome.log.partition(BEGIN)[2])
-    kunit_py = kernel.source / KUNIT_FOLDER / "kunit.py"
+    kunit_py = machine.kernel.source / KUNIT_FOLDER / "kunit.py"
     status = run_logged([sys.executable, kunit_py, "parse", f"--json={report}", said], log,
                         "reading the suites' report", check=False,
                         env={"PYTHONDONTWRITEBYTECODE": "1"})
-    result = judge_log(status, report, outcome.log, outcome.log_path, log)
+    result = judge_log(status, report, outcome.log, outcome.log_path, log, bool(name_filter))
     if outcome.problem or outcome.status:
         result.problems.append(outcome.problem or
                                f"loading the suites ended with status {outcome.status}")

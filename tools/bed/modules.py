@@ -39,13 +39,16 @@ def source_files(root):
     return found
 
 
-def refresh_copy(copy, identity):
-    """Make a copy of the sources current; start anew for another kernel."""
+def refresh_copy(copy, identity, wanted=None):
+    """Make a copy of the sources current; start anew for another kernel.
+
+    wanted: {name: content} of other sources than the project's.
+    """
     mark = copy / ".kernel"
     if not mark.exists() or mark.read_text() != identity:
         shutil.rmtree(copy, ignore_errors=True)
         copy.mkdir(parents=True)
-    wanted = source_files(PROJECT)
+    wanted = wanted or source_files(PROJECT)
     present = source_files(copy)
     for name in present.keys() - wanted.keys():
         (copy / name).unlink()
@@ -75,19 +78,22 @@ def build_modules(kernel, *users):
     return built(kernel, kernel.bed, users)
 
 
-def build_suites(kernel):
-    """The KUnit suites, and the modules with what only they need: {name: content}."""
-    return built(kernel, f"{kernel.bed}-suites", (), [SUITES],
-                 "CONFIG_NBQLOCK_KUNIT_TEST=m")
+def build_suites(kernel, name="suites", sources=None):
+    """The KUnit suites, and the modules with what only they need: {name: content}.
+
+    name: of the copy to build in; sources: as for refresh_copy().
+    """
+    return built(kernel, f"{kernel.bed}-{name}", (), [SUITES],
+                 "CONFIG_NBQLOCK_KUNIT_TEST=m", sources=sources)
 
 
-def built(kernel, name, users=(), more=(), *options):
+def built(kernel, name, users=(), more=(), *options, sources=None):
     """Build in a copy of this name, with more than the modules: {name: content}."""
     copy = BUILD / name
     log = BUILD / "log" / f"modules-{name}.log"
     wanted = [*MODULES, *more, *(USERS[user] for user in users)]
     with locked(BUILD / f"{name}.lock", copy):
-        refresh_copy(copy, kernel.identity)
+        refresh_copy(copy, kernel.identity, sources)
         log.unlink(missing_ok=True)
         make_modules(kernel, copy, log, *options)
         for user in users:
