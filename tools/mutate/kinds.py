@@ -4,6 +4,11 @@
 host: the tests that look, of tools/host, in this order, up to the first that fails:
 program, "TYPE" of lock, compiler, variant, then millions of acquisitions and seconds
 a case; and edits that are made besides.
+
+explorer, litmus: nothing; they know by the lock types and by the text.
+
+kunit: the suites that look, with * for anything; for what the host's stand-ins for the
+kernel leave out, or what the suites count more exactly.
 """
 
 
@@ -15,10 +20,11 @@ class HostTests:
 
 # In the order of steps.
 STEPS = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan",
-                           "threads TYPE gcc tsan 0.1 1")}
+                           "threads TYPE gcc tsan 0.1 1"),
+         "explorer": ()}
 
 # In who waits for whom.
-WAITS = {"host": HostTests("deadlock TYPE gcc plain")}
+WAITS = {"host": HostTests("deadlock TYPE gcc plain"), "explorer": ()}
 
 # In the ordering of memory. A thread sanitizer does not watch marked accesses. Those
 # which the orderings alone keep apart are made plain in every copy: so it does. Nobody
@@ -35,4 +41,7 @@ PLAIN = (
      "nbq_deadlock_checks __read_mostly = false;"),
 )
 ORDERINGS = {"host": HostTests("threads TYPE gcc tsan 0.1 1", "threads TYPE clang tsan 0.2 2",
-                               besides=PLAIN)}
+                               besides=PLAIN),
+             "litmus": ()}
+# The same where the copies for the host have nobody who walks.
+WALKS = {"litmus": ()}

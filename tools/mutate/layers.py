@@ -9,6 +9,7 @@ from pathlib import Path
 import tempfile
 
 from bed.common import PROJECT, Trouble
+from bed.kernels import DEBUG, built_kernel
 from mutate.edits import copy_with
 
 
@@ -17,11 +18,16 @@ class Layer:
         self.name = name
         self.program = PROJECT / program
 
+    def prepare(self):
+        """See that it is there, and make what takes longer than a test may."""
+        if not self.program.exists():
+            raise Trouble(f"there is no {self.program}")
+
     def besides(self, _mutant):
         """Edits that are made in every copy for this layer."""
         return ()
 
-    def arguments(self, mutant):
+    def arguments(self, _mutant):
         """What the program is run with, one time after the other."""
         return [()]
 
@@ -77,4 +83,38 @@ class HostTests(Layer):
                 for test in mutant.layers[self.name].tests]
 
 
-LAYERS = (HostTests(),)
+class Explorer(Layer):
+    """All schedules of small configurations: it sees no ordering of memory."""
+
+    def __init__(self):
+        super().__init__("explorer", "tools/explore/explore")
+
+    def arguments(self, mutant):
+        return [("--quick", "--type", name) for name in mutant.types]
+
+
+class Litmus(Layer):
+    """The litmus tests with the primitives that the code has."""
+
+    def __init__(self):
+        super().__init__("litmus", "tools/litmus/run")
+
+    def arguments(self, _mutant):
+        return [("--shipped",)]
+
+
+class Suites(Layer):
+    """The KUnit suites of a name, in the kernel with all detectors."""
+
+    def __init__(self):
+        super().__init__("kunit", "tools/mutate/suites")
+
+    def prepare(self):
+        super().prepare()
+        built_kernel(DEBUG)
+
+    def arguments(self, mutant):
+        return [(suite,) for suite in mutant.layers[self.name]]
+
+
+LAYERS = (HostTests(), Explorer(), Litmus(), Suites())

@@ -4,7 +4,8 @@
 # The lock types that run a file's text.
 TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
          "define_lock_type.h": ("clh", "swap", "mcs"), "internal.h": ("clh", "swap"),
-         "node.c": ("clh",), "wait.c": ("clh", "swap"), "wait.h": ("clh", "swap")}
+         "node.c": ("clh",), "wait.c": ("clh", "swap"), "wait.h": ("clh", "swap"),
+         "deadline.h": ("clh",), "lock_type.h": ("clh",), "guards.h": ("clh",)}
 
 
 class Mutant:

@@ -8,7 +8,7 @@ import threading
 
 from bed.common import kill_group
 
-TIME_LIMIT = 600		# of one test; those that hang say so long before
+TIME_LIMIT = 3600	# of one test; those that hang say so long before
 
 
 class Stopped(Exception):

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """What became of the mutants: a row for each, a column for each layer."""
 
+import json
+
+from mutate.edits import identity
+
 KILLED, EXPLAINED, UNEXPLAINED = "killed", "explained", "survived unexplained"
 
 
@@ -50,6 +54,7 @@ class Verdict:
 
     def as_json(self):
         return {"name": self.mutant.name, "file": self.mutant.file, "status": self.status,
+                "identity": identity(self.mutant.edit),
                 "layers": {layer: {"killed": bool(killer), "by": killer,
                                    "explanation": self.mutant.excuse(layer)}
                            for layer, killer in self.killers.items()}}
@@ -68,3 +73,25 @@ def summary(verdicts):
 
 def all_right(verdicts):
     return not any(verdict.unexplained or verdict.refuted for verdict in verdicts)
+
+
+# Kept
+
+def write_json(path, verdicts, layers, seconds):
+    path.write_text(json.dumps({"layers": layers, "seconds": round(seconds),
+                                "mutants": [verdict.as_json() for verdict in verdicts]},
+                               indent=1) + "\n")
+
+
+def read_json(path, mutants):
+    """{name: verdict} of those mutants that were judged as they are now."""
+    if not path or not path.exists():
+        return {}
+    rows = {row["name"]: row for row in json.loads(path.read_text())["mutants"]}
+    kept = {}
+    for mutant in mutants:
+        row = rows.get(mutant.name)
+        if row and row["identity"] == identity(mutant.edit):
+            killers = {layer: said["by"] for layer, said in row["layers"].items()}
+            kept[mutant.name] = Verdict(mutant, killers)
+    return kept

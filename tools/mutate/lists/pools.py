@@ -2,18 +2,101 @@
 """Mistakes in the queue-node pools, and in what they count."""
 
 from mutate.kinds import STEPS
-from mutate.mutant import mutants
+from mutate.mutant import Mutant, mutants
+
+POOL = {**STEPS, "kunit": ("nbq_pool",)}
+
+SPARES_TIME = {"host": "spares time only; kunit sees which node it is"}
+LOOK_FIRST = "	if (READ_ONCE(node->taken) != given)\n		return false;\n"
+GROW_IN_TIME = ("	if (node->index >= pool_size * 3 / 4)\n"
+                "		nbq_pool_request_growth(pool);\n")
 
 MUTANTS = [*mutants("internal.h", STEPS, (
     ("walks are not counted by their length",
      "	pool->walks[walk < NBQ_WALK_MAX ? walk - 1 : NBQ_WALK_MAX - 1]++;\n", ""),
     ("walks are counted as one longer",
      "walk < NBQ_WALK_MAX ? walk - 1 :", "walk < NBQ_WALK_MAX ? walk :"),
+    ("walks: the longest that are counted apart are one shorter",
+     "walk < NBQ_WALK_MAX ? walk - 1 :", "walk < NBQ_WALK_MAX - 1 ? walk - 1 :"),
+    ("walks: the longest of all is counted apart",
+     "walk < NBQ_WALK_MAX ? walk - 1 :", "walk <= NBQ_WALK_MAX ? walk - 1 :",
+     {Mutant.ANY: "the same: it is counted in the last row either way"}),
+    ("walks over nobody are counted",
+     "	if (!walk)\n		return;\n", ""),
+    ("walks: the longest is not recorded",
+     "	nbq_record(&pool->events.longest_walk, walk);\n", ""),
     ("claim tests, then sets",
      "	return cmpxchg_local(&node->taken, given, given + 1) == given;\n",
      "	WRITE_ONCE(node->taken, given + 1);\n	return true;\n"),
+    ("claim takes a node that was taken in between",
+     "	return cmpxchg_local(&node->taken, given, given + 1) == given;\n",
+     "	cmpxchg_local(&node->taken, given, given + 1);\n	return true;\n"),
+    ("claim of a busy node swaps at once",
+     LOOK_FIRST, "", {Mutant.ANY: "the same, but for a write to a busy node: the swap fails"}),
+    ("claim takes a busy node",
+     LOOK_FIRST + "	return cmpxchg_local(&node->taken, given, given + 1) == given;\n",
+     "	WRITE_ONCE(node->taken, given + 1);\n	return true;\n"),
+    ("node that is given back stays taken",
+     "	unsigned long taken = node->taken;\n", "	unsigned long taken = node->taken - 1;\n"),
+    ("nodes taken are not counted",
+     "		pool->events.nodes_taken++;\n", "		{ }\n"),
+    ("nodes given back are not counted",
+     "	events->nodes_given_back++;\n", "	(void)events;\n"),
+    ("nodes reclaimed are not counted",
+     "	events->nodes_reclaimed++;\n", "	(void)events;\n"),
+    ("every context level takes the nodes of tasks",
+     "	return &(*this_cpu_ptr(&nbq_pools))[interrupt_context_level()];\n",
+     "	return &(*this_cpu_ptr(&nbq_pools))[0];\n"),
+    ("attempt does not wait for a node",
+     "	return likely(node) ? node : nbq_node_wait(pool, deadline);\n", "	return node;\n"),
+)), *mutants("internal.h", POOL, (
+    ("claim does not try the node taken last",
+     "	if (unlikely(!node || !nbq_node_try_claim(node)))\n		node = ",
+     "	node = ", SPARES_TIME),
+    ("claim knows only the node taken last",
+     "		node = nbq_node_search(pool);\n	if (likely(node))\n",
+     "		node = node ? NULL : nbq_node_search(pool);\n	if (likely(node))\n"),
 )), *mutants("node.c", STEPS, (
     ("empty pool fails before the patience is over",
      "	while (!node && !nbq_deadline_passed(deadline)) {\n",
      "	if (!nbq_deadline_passed(deadline)) {\n"),
+    ("empty pool is waited for whatever the patience",
+     "	while (!node && !nbq_deadline_passed(deadline)) {\n", "	while (!node) {\n"),
+)), *mutants("node.c", POOL, (
+    ("search starts at the second node",
+     "	node = smp_load_acquire(&pool->first);\n",
+     "	node = smp_load_acquire(&pool->first);\n"
+     "	node = node ? smp_load_acquire(&node->next_in_pool) : NULL;\n"),
+    ("search ends at the first node",
+     "		node = smp_load_acquire(&node->next_in_pool);\n", "		node = NULL;\n"),
+    ("search leaves no hint", "	WRITE_ONCE(pool->hint, node);\n", "", SPARES_TIME),
+    ("high water is one node lower",
+     "	nbq_record(&pool->events.pool_high_water, node->index + 1);\n",
+     "	nbq_record(&pool->events.pool_high_water, node->index);\n",
+     {"host": "asks for the high water of no pool"}),
+    ("high water is the size of the pool",
+     "	nbq_record(&pool->events.pool_high_water, node->index + 1);\n",
+     "	nbq_record(&pool->events.pool_high_water, pool_size);\n",
+     {"host": "asks for the high water of no pool"}),
+    ("growth is asked for one node late",
+     "	if (node->index >= pool_size * 3 / 4)\n", "	if (node->index > pool_size * 3 / 4)\n"),
+    ("growth is asked for one node early",
+     "	if (node->index >= pool_size * 3 / 4)\n",
+     "	if (node->index + 1 >= pool_size * 3 / 4)\n"),
+    ("growth is not asked for in time", GROW_IN_TIME, ""),
+    ("growth is not asked for by an empty pool",
+     "	if (!node) {\n		nbq_pool_request_growth(pool);\n", "	if (!node) {\n"),
+    ("exhaustion is not counted", "	pool->events.exhaustions++;\n", ""),
+    ("waiting for a node reads the clock as rarely as waiting for the lock",
+     "		deadline->polls = 0;\n", ""),
+    ("appended node does not end the list",
+     "	node->next_in_pool = NULL;\n", ""),
+    ("appended node has the next index",
+     "	node->index = pool->size;\n", "	node->index = pool->size + 1;\n"),
+    ("appended node does not know its CPU",
+     "	node->cpu = pool->cpu;\n", ""),
+    ("appended node is not the last",
+     "	pool->last = node;\n", ""),
+    ("appended node is not counted",
+     "	WRITE_ONCE(pool->size, pool->size + 1);\n", ""),
 ))]

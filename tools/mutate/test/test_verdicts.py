@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the layers have said, and what is made of it."""
 
+from pathlib import Path
+import tempfile
 import unittest
 
 from mutate.mutant import Mutant
-from mutate.verdicts import (EXPLAINED, KILLED, UNEXPLAINED, Verdict, all_right, summary)
+from mutate.verdicts import (EXPLAINED, KILLED, UNEXPLAINED, Verdict, all_right, read_json,
+                             summary, write_json)
 
 NO = "steps.queue_is_whole: line 7: node"
 
@@ -56,6 +59,17 @@ class VerdictTest(unittest.TestCase):
                 verdict({"host": None}, {"host": "cannot be seen"})]
         self.assertEqual(summary(rows),
                          "3 mutants: 1 killed, 1 explained, 1 survived unexplained")
+
+    def test_verdicts_are_kept_while_the_edit_is_the_same(self):
+        row = verdict({"host": NO, "explorer": None})
+        with tempfile.TemporaryDirectory() as scratch:
+            path = Path(scratch) / "verdicts.json"
+            self.assertEqual(read_json(path, [row.mutant]), {})
+            write_json(path, [row], ["host", "explorer"], 1)
+            kept = read_json(path, [row.mutant])
+            self.assertEqual(kept["a mistake"].killers, row.killers)
+            row.mutant.new = "newer"
+            self.assertEqual(read_json(path, [row.mutant]), {})
 
 
 if __name__ == "__main__":
