@@ -4,7 +4,7 @@
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install clean run bench check check-all mutate help
+.PHONY: modules modules_install clean run bench check check-all verify mutate help
 
 modules: | $(KDIR)/Makefile
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -35,8 +35,11 @@ check:
 check-all:
 	@tools/check --all $(CHECK_OPTIONS)
 
+verify:
+	@tools/verify
+
 mutate:
-	@tools/mutate/mutate $(MUTATE_OPTIONS)
+	@tools/verify mutants
 
 help:
 	@echo 'make [modules]        build nbqlock.ko and nbqlock_stress.ko for the running kernel'
@@ -50,11 +53,14 @@ help:
 	@echo 'make check            run the tests; tools/check --list names them'
 	@echo 'make check-all        ... all of them, on every kernel, and print a table of kernels'
 	@echo '  CHECK_OPTIONS=...   ... with options of tools/check'
-	@echo 'make mutate           make mistakes in copies of the locks, see which tests notice each'
-	@echo '  MUTATE_OPTIONS=...  ... with options of tools/mutate/mutate'
+	@echo 'make verify           all schedules of small configurations, known mistakes, litmus tests:'
+	@echo '                      a report in build/verification; see also tools/verify --help'
+	@echo 'make mutate           make mistakes in copies of the locks, see which tests notice each;'
+	@echo '                      for that report, too; see also tools/mutate/mutate --help'
 	@echo 'make clean            remove what was built here (the cache stays: tools/kernel clean)'
 	@echo
-	@echo 'run, bench, check and check-all install what they need (tools/setup) and keep kernels in a cache:'
+	@echo 'run, bench, check, check-all, verify and mutate install what they need (tools/setup) and keep'
+	@echo 'kernels in a cache:'
 	@echo '  KSRC=FOLDER         a Linux tree of 6.19 or later, instead of a download'
 	@echo '  NBQ_CACHE=FOLDER    the cache, instead of ~/.cache/nbqlock'
 	@echo 'See also tools/nbq --help, tools/guest --help, tools/debian-guest --help.'

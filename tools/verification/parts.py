@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is run for a verification, and where its results are kept."""
+
+from dataclasses import dataclass
+import json
+import subprocess
+import time
+
+from bed.common import BUILD, PROJECT, Trouble
+
+FOLDER = BUILD / "verification"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A tool that writes its results as JSON."""
+    name: str
+    command: tuple
+    meaning: str
+
+    @property
+    def results(self):
+        return FOLDER / f"{self.name}.json"
+
+    @property
+    def seconds(self):
+        return FOLDER / f"{self.name}.seconds"
+
+    def run(self):
+        """False: something is wrong with the locks. The tool says what."""
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        self.results.unlink(missing_ok=True)
+        started = time.monotonic()
+        tool, *options = self.command
+        done = subprocess.run([PROJECT / tool, *options, "--json", self.results],
+                              stdin=subprocess.DEVNULL, check=False)
+        self.seconds.write_text(f"{time.monotonic() - started:.0f}\n")
+        if done.returncode not in (0, 1) or not self.results.exists():
+            raise Trouble(f"{self.name}: {tool} ended with status {done.returncode}")
+        return done.returncode == 0
+
+    def read(self):
+        """(what it has found, seconds that it took); (None, None): it was not run."""
+        try:
+            return json.loads(self.results.read_text()), int(self.seconds.read_text())
+        except OSError:
+            return None, None
+
+
+# In the order of the report.
+PARTS = {part.name: part for part in (
+    Part("explorer", ("tools/explore/explore", "--all"),
+         "all schedules of small configurations"),
+    Part("defects", ("tools/explore/explore", "--defects"),
+         "known mistakes, put back: are they found?"),
+    Part("litmus", ("tools/litmus/run",), "memory ordering under the kernel's model"),
+    Part("mutants", ("tools/mutate/mutate",), "small mistakes: which tests notice them?"))}
+
+# What `make verify` runs; `make mutate` makes the mutants.
+VERIFIED = ("explorer", "defects", "litmus")

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report of what was verified: every number in it was counted in a run."""
+
+import re
+
+from bed.rst import escaped, fields, heading, paragraph, table
+from bench.results import machine
+from verification.parts import PARTS
+
+NAMES = {"clh": "CLH-NB", "mcs": "MCS-NB", "swap": "swap-only"}
+
+
+def counted(number, noun):
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def duration(seconds):
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def verdict(passed):
+    return "pass" if passed else "**FAIL**"
+
+
+# Each part: its line of the overview, and its section. Rows: what the tool has found.
+
+def explorer_line(rows):
+    states = sum(row["states"] for row in rows)
+    wrong = sum(not row["passed"] for row in rows)
+    return (f"{counted(len(rows), 'configuration')} explored, {states:,} states in all: "
+            + ("nothing wrong" if not wrong else f"{wrong} with something wrong"))
+
+
+def own_steps(rows):
+    most = {}
+    for row in rows:
+        leave, release = most.get(row["lock"], (0, 0))
+        most[row["lock"]] = (max(leave, row["steps_to_leave"]),
+                             max(release, row["steps_to_release"]))
+    return [(NAMES[lock], *steps) for lock, steps in most.items()]
+
+
+def explorer_section(rows):
+    lines = paragraph(
+        "All schedules of each, timeouts at any look at the clock, interrupts at any access. "
+        "A *state* is one that differs from all others in what can still come of it; CPUs "
+        "that do the same are interchangeable. *Ends*: times that all contexts had made "
+        "all of their attempts. How a program reads, what is checked and why it is "
+        "complete: verification.rst, \"The explorer\".")
+    for lock, name in NAMES.items():
+        of_lock = [row for row in rows if row["lock"] == lock]
+        lines += heading(name, "-")
+        lines += table(
+            ["configuration", "program", "nodes a pool", "states", "transitions", "ends",
+             "longest schedule", "seconds", ""],
+            [[escaped(row["name"]), f"``{row['program']}``", row["pool"],
+              f"{row['states']:,}", f"{row['transitions']:,}", f"{row['ends']:,}",
+              row["longest"], f"{row['seconds']:.1f}",
+              verdict(row["passed"]) if row["passed"] else escaped(row["failure"])]
+             for row in of_lock])
+    lines += paragraph(
+        "States are told apart by 64 bits. The number that may have been taken for another "
+        f"one is {max((row['missed'] for row in rows), default=0):.0e} at most in any "
+        "configuration.")
+    lines += heading("Own steps", "-")
+    lines += paragraph("The most that were counted in any schedule, and the bounds that the "
+                       "files of the algorithms state: a run in which these differ fails.")
+    return lines + table(["lock", "to leave", "to release"], own_steps(rows))
+
+
+def defects_line(rows):
+    missed = sum(not row["found"] for row in rows)
+    return (f"{counted(len(rows), 'known mistake')} put back: "
+            + ("each found" if not missed else f"{missed} not found"))
+
+
+def defects_section(rows):
+    lines = paragraph("Mistakes of the printed versions and others of one line, each in a copy "
+                      "of the shipped text. *Transitions*: of the shortest schedule that shows "
+                      "it, from one shared access of a context to its next.")
+    return lines + table(
+        ["mistake", "lock", "found in", "as", "transitions"],
+        [[escaped(row["defect"]), NAMES[row["found"]["lock"]], escaped(row["found"]["name"]),
+          escaped(row["found"]["failure"]), row["shortest"] or "-"] if row["found"] else
+         [escaped(row["defect"]), "-", "-", "**not found**", "-"] for row in rows])
+
+
+def litmus_line(rows):
+    tests = {row["test"] for row in rows}
+    wrong = sum(not row["passed"] for row in rows)
+    return (f"{counted(len(tests), 'litmus test')}, {counted(len(rows), 'run')}: "
+            + ("all as expected" if not wrong else f"{wrong} not as expected"))
+
+
+def question(name):
+    return name.split("/")[-1].replace("-", " ").capitalize() + "?"
+
+
+def without(rows, expected):
+    """The orders without which a test ends as expected, and those that do not."""
+    return ", ".join(
+        re.sub("^without ", "", row["what"]) + ("" if row["passed"] else " **(FAIL)**")
+        for row in rows if row["what"].startswith("without ")
+        and row["expected"] == expected) or "-"
+
+
+def litmus_section(rows):
+    lines = paragraph("As shipped, each outcome must be impossible; without an order that it "
+                      "needs, possible; without one that is spare, still impossible. The names "
+                      "are those of ordering.rst.")
+    tests = {}
+    for row in rows:
+        tests.setdefault(row["test"], []).append(row)
+    return lines + table(
+        ["question", "of", "as shipped", "sometimes without", "never, also without",
+         "seconds"],
+        [[question(name), escaped(name.split("/")[0]),
+          ", ".join(dict.fromkeys(row["outcome"] for row in found
+                                  if row["what"].startswith("as shipped"))),
+          without(found, "sometimes"), without(found, "never"),
+          f"{sum(row['seconds'] for row in found):.1f}"]
+         for name, found in sorted(tests.items())], widths=(30, 10, 8, 24, 20, 8))
+
+
+def mutants_line(found):
+    rows = found["mutants"]
+    statuses = [row["status"] for row in rows]
+    return f"{counted(len(rows), 'mutant')}: " + ", ".join(
+        f"{statuses.count(status)} {status}" for status in dict.fromkeys(sorted(statuses)))
+
+
+def mutant_cell(row, layer):
+    said = row["layers"].get(layer)
+    if not said:
+        return "-"
+    if said["killed"]:
+        return "killed"
+    return "survives" if said["explanation"] else "**survives**"
+
+
+def mutant_remarks(row):
+    said = row["layers"].values()
+    return "; ".join(dict.fromkeys(
+        (layer["by"] or "").split(": ")[0] or layer["explanation"] or "" for layer in said))
+
+
+def mutants_section(found):
+    lines = paragraph("A dash: the layer has nothing to do with a mistake of this kind. What "
+                      "survives a layer has its reason beside it.")
+    layers = found["layers"]
+    return lines + table(
+        ["mistake", *layers, "by, or why not"],
+        [[escaped(row["name"]), *(mutant_cell(row, layer) for layer in layers),
+          escaped(mutant_remarks(row))] for row in found["mutants"]])
+
+
+SECTIONS = {
+    "explorer": ("All schedules", explorer_line, explorer_section),
+    "defects": ("Known mistakes", defects_line, defects_section),
+    "litmus": ("Memory ordering", litmus_line, litmus_section),
+    "mutants": ("Mutants", mutants_line, mutants_section),
+}
+
+
+def found_parts():
+    """(title, line, section's lines, seconds) of each part that was run."""
+    for name, part in PARTS.items():
+        title, line, section = SECTIONS[name]
+        found, seconds = part.read()
+        if found is not None:
+            yield title, line(found), section(found), seconds
+
+
+def overview():
+    return [f"{line} ({duration(seconds)})" for _, line, _, seconds in found_parts()] or \
+        ["nothing was verified yet"]
+
+
+def text():
+    here = machine({})
+    lines = [".. SPDX-License-Identifier: GPL-2.0", "",
+             *heading("What was verified", "="),
+             *paragraph("Made by ``make verify`` and ``make mutate``."),
+             *fields([("Commit", here["commit"]), ("Date", here["date"]),
+                      ("CPU", here["cpu_model"]), ("Cores", here["cores"]),
+                      ("Compiler", here["compiler"])])]
+    lines += [f"- {line}" for line in overview()] + [""]
+    for title, _, section, _ in found_parts():
+        lines += heading(title, "=") + section
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report: what it says of results, good and bad."""
+
+import unittest
+
+from verification import report
+
+CONFIGURATION = {"lock": "clh", "name": "two_twice", "program": "0.0:A?,A? 1.0:A?,A?",
+                 "pool": 2, "walks": 0, "passed": True, "failure": None, "schedule": None,
+                 "missed": 1e-12, "seconds": 0.5, "states": 1500, "transitions": 3000,
+                 "ends": 20, "quiet": 5, "longest": 60, "steps_to_leave": 2,
+                 "steps_to_release": 4}
+TWO_HOLD = {"passed": False, "failure": "two hold the lock", "schedule": "aabb"}
+
+
+def litmus(what, expected, outcome):
+    return {"test": "clh/can-it-be", "what": what, "expected": expected, "outcome": outcome,
+            "seconds": 0.25, "passed": expected == outcome, "detail": ""}
+
+
+def mutant(name, status, **layers):
+    return {"name": name, "file": "clh_nb.c", "status": status, "layers": {
+        layer: {"killed": bool(by), "by": by, "explanation": why}
+        for layer, (by, why) in layers.items()}}
+
+
+def joined(lines):
+    return "\n".join(lines)
+
+
+class ExplorerTest(unittest.TestCase):
+    def test_states_are_added_up(self):
+        line = report.explorer_line([CONFIGURATION, CONFIGURATION])
+        self.assertEqual(line, "2 configurations explored, 3,000 states in all: nothing wrong")
+
+    def test_a_failure_is_counted_and_named(self):
+        rows = [CONFIGURATION, {**CONFIGURATION, **TWO_HOLD}]
+        self.assertIn("1 with something wrong", report.explorer_line(rows))
+        self.assertIn("two hold the lock", joined(report.explorer_section(rows)))
+
+    def test_own_steps_are_the_most_of_all_configurations(self):
+        more = {**CONFIGURATION, "steps_to_leave": 1, "steps_to_release": 5}
+        self.assertEqual(report.own_steps([CONFIGURATION, more]), [("CLH-NB", 2, 5)])
+
+
+class DefectsTest(unittest.TestCase):
+    FOUND = {"defect": "no walk", "found": {**CONFIGURATION, **TWO_HOLD}, "shortest": 17}
+    MISSED = {"defect": "no free", "found": None, "shortest": None}
+
+    def test_each_was_found(self):
+        self.assertEqual(report.defects_line([self.FOUND]),
+                         "1 known mistake put back: each found")
+        self.assertIn('"no walk","CLH-NB","two_twice","two hold the lock","17"',
+                      joined(report.defects_section([self.FOUND])))
+
+    def test_one_that_was_missed_is_said(self):
+        rows = [self.FOUND, self.MISSED]
+        self.assertEqual(report.defects_line(rows),
+                         "2 known mistakes put back: 1 not found")
+        self.assertIn("**not found**", joined(report.defects_section(rows)))
+
+
+class LitmusTest(unittest.TestCase):
+    ROWS = [litmus("as shipped", "never", "never"),
+            litmus("without clh-look's acquire", "sometimes", "sometimes"),
+            litmus("without clh-join's acquire", "never", "never")]
+
+    def test_variants_of_a_test_share_a_row(self):
+        self.assertEqual(report.litmus_line(self.ROWS),
+                         "1 litmus test, 3 runs: all as expected")
+        self.assertIn('"Can it be?","clh","never","clh-look\'s acquire",'
+                      '"clh-join\'s acquire","0.8"', joined(report.litmus_section(self.ROWS)))
+
+    def test_what_was_not_expected_is_marked(self):
+        rows = [*self.ROWS, litmus("without clh-tail's release", "sometimes", "never")]
+        self.assertIn("1 not as expected", report.litmus_line(rows))
+        self.assertIn("clh-tail's release **(FAIL)**", joined(report.litmus_section(rows)))
+
+
+class MutantsTest(unittest.TestCase):
+    ROWS = [mutant("one", "killed", host=("steps: claim", None),
+                   litmus=(None, "sees only ordering")),
+            mutant("two", "survived unexplained", host=(None, None))]
+    FOUND = {"layers": ["host", "litmus"], "seconds": 9, "mutants": ROWS}
+
+    def test_they_are_counted_by_what_became_of_them(self):
+        self.assertEqual(report.mutants_line(self.FOUND),
+                         "2 mutants: 1 killed, 1 survived unexplained")
+
+    def test_layers_have_a_column_each(self):
+        text = joined(report.mutants_section(self.FOUND))
+        self.assertIn('"one","killed","survives","steps; sees only ordering"', text)
+        self.assertIn('"two","**survives**","\\-",""', text)
