@@ -9,14 +9,16 @@
  * never reads the clock.
  *
  * Overshoot: while its CPU runs, a waiter notices a deadline at most
- * NBQ_POLLS_PER_CLOCK polls, one search for a deadlock (wait.c) and one clock
- * read after it has passed.
+ * NBQ_POLLS_PER_CLOCK polls and one clock read after it has passed. Among these
+ * polls a task may search once for a deadlock (wait.c), an interrupt once behind
+ * each predecessor.
  *
  * The clock is ktime_get_mono_fast_ns(), the one CLOCK_MONOTONIC that may be
  * read in NMI. It must run while interrupts are off: a clock made of ticks (the
  * clocksource "jiffies", to which a kernel comes down that finds no better one)
- * may stand still as long as somebody waits. It can differ by a few nanoseconds between CPUs while
- * timekeeping is being adjusted; a deadline may then pass that much early.
+ * may stand still as long as somebody waits. It can differ by a few nanoseconds
+ * between CPUs while timekeeping is being adjusted; a deadline may then pass that
+ * much early.
  */
 #ifndef _NBQ_DEADLINE_H
 #define _NBQ_DEADLINE_H
