@@ -7,7 +7,7 @@ from bed.c_text import without_comments
 from bed.common import Trouble
 from litmus.accesses import MARKED, ORDERED, calls
 from litmus.litmus_test import LitmusTest
-from litmus.table import compared, judged, ordering_complaints, read_rows
+from litmus.table import compared, judged, read_rows
 
 CODE = """
 /* Not an access: xchg(&lock->tail, node). */
@@ -186,9 +186,3 @@ class TestsAndTable(unittest.TestCase):
     def test_a_test_that_cannot_fail(self):
         more = {"another": "	r0 = xchg(tail, 1); // a-join: acquire spare\n"}
         self.assertEqual(told_of_tests(**more), ["a/another: cannot fail"])
-
-
-class TheProject(unittest.TestCase):
-
-    def test_that_its_code_its_table_and_its_tests_agree(self):
-        self.assertEqual(ordering_complaints(), [])
