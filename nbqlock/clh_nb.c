@@ -80,7 +80,9 @@ struct nbq_node *nbq_clh_join(struct nbq_clh *lock, struct nbq_node *node)
 	 * pairs with the swap in nbq_clh_hand_over(): a NULL hands me the
 	 * lock, so the last critical section must be over in my eyes; with
 	 * the predecessor's own join: its prev = NULL; and with the swap in
-	 * nbq_clh_leave(), which puts a predecessor back.
+	 * nbq_clh_leave(), which puts a predecessor back. Both, and full, for
+	 * the rounds of wait.c: what is read after it is not older than what
+	 * those who find my node see.
 	 */
 	return xchg(&lock->tail, node);
 }

@@ -122,9 +122,11 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 		if (smp_load_acquire(word))
 			return false;	/* pred has said something: this queue moves */
 		/*
-		 * Look back. It was the same life of that node, and the same
-		 * wait: whoever waits behind it stops to say so before it can be
-		 * given back, and before the word can be that of a later wait.
+		 * Look back. It was the same wait: whoever waits behind a node
+		 * stops to say so before the node can be given back, and before
+		 * the word can be that of a later wait. (In CLH-NB a third CPU may
+		 * see the node's next life first, where the memory model lets it;
+		 * the rounds are exact there, too.)
 		 * ACQUIRE, as below: since is not older than this.
 		 */
 		if (waiting && (smp_load_acquire(&waiting->pred) != pred ||
