@@ -383,6 +383,18 @@ static void until_it_holds_the_first(struct owner *owner)
 	actor_until(&owner->actor, SHIM_OP_RELAX, owner);
 }
 
+/* One that comes on top of whatever its CPU does, and holds nothing. */
+static struct actor *start_nmi(unsigned int place, unsigned int cpu, struct nbq_X *wanted)
+{
+	struct owner *nmi = &owners[place];
+
+	memset(nmi, 0, sizeof(*nmi));
+	start(&nmi->actor, cpu, KTIME_MAX);
+	nmi->actor.level = NMI_LEVEL;
+	nmi->actor.lock = wanted;
+	return &nmi->actor;
+}
+
 static void begin_many(void)
 {
 	begin();
@@ -472,7 +484,8 @@ static void way_that_ends_at_one_who_runs_is_no_deadlock(void)
  */
 static void queue_is_followed_through_its_middle(void)
 {
-	struct owner *first, *middle, *last, *nmi;
+	struct owner *first, *middle, *last;
+	struct actor *nmi;
 
 	begin_many();
 	first = start_owner(2, 0, &locks[0], &locks[3]);
@@ -484,14 +497,10 @@ static void queue_is_followed_through_its_middle(void)
 	actor_steps(&last->actor, MANY_ACCESSES);
 	EXPECT(last->ret == 1);
 
-	nmi = &owners[3];
-	memset(nmi, 0, sizeof(*nmi));
-	start(&nmi->actor, 1, KTIME_MAX);
-	nmi->actor.level = NMI_LEVEL;
-	nmi->actor.lock = &locks[1];
-	actor_steps(&nmi->actor, MANY_ACCESSES);
-	EXPECT(nmi->actor.ended && nmi->actor.ret == -EDEADLK);
-	actor_finish(&nmi->actor);
+	nmi = start_nmi(3, 1, &locks[1]);
+	actor_steps(nmi, MANY_ACCESSES);
+	EXPECT(nmi->ended && nmi->ret == -EDEADLK);
+	actor_finish(nmi);
 
 	EXPECT(all_take_turns(3, 30));
 	EXPECT(first->ret == 0 && middle->ret == 0 && last->ret == 0);
@@ -504,7 +513,8 @@ static void queue_is_followed_through_its_middle(void)
  */
 static void lock_that_was_handed_to_an_interrupted_cpu_is_followed(void)
 {
-	struct owner *first, *middle, *last, *nmi;
+	struct owner *first, *middle, *last;
+	struct actor *nmi;
 
 	begin_many();
 	first = start_owner(2, 0, &locks[0], &locks[3]);
@@ -517,17 +527,43 @@ static void lock_that_was_handed_to_an_interrupted_cpu_is_followed(void)
 	EXPECT(actor_until_it_polls(&first->actor) == false);
 	EXPECT(!nbq_X_is_locked(&locks[0]));
 
-	nmi = &owners[3];
-	memset(nmi, 0, sizeof(*nmi));
-	start(&nmi->actor, 1, KTIME_MAX);
-	nmi->actor.level = NMI_LEVEL;
-	nmi->actor.lock = &locks[1];
-	actor_steps(&nmi->actor, MANY_ACCESSES);
-	EXPECT(nmi->actor.ended && nmi->actor.ret == -EDEADLK);
-	actor_finish(&nmi->actor);
+	nmi = start_nmi(3, 1, &locks[1]);
+	actor_steps(nmi, MANY_ACCESSES);
+	EXPECT(nmi->ended && nmi->ret == -EDEADLK);
+	actor_finish(nmi);
 	EXPECT(all_take_turns(3, 30));
 	EXPECT(middle->ret == 0 && last->ret == 0);
 	finish_all(3);
+}
+
+/*
+ * 0 holds A, 1 holds B, and both are interrupted by NMIs that want the other's:
+ * neither holder waits, and neither NMI holds.
+ */
+static void holders_are_followed_to_what_has_interrupted_them(void)
+{
+	struct actor *first, *second;
+	unsigned int i;
+
+	begin_many();
+	for (i = 0; i < 2; i++) {
+		start_owner(i, 0, &locks[i], &locks[2 + i]);
+		until_it_holds_the_first(&owners[i]);
+	}
+	first = start_nmi(2, 0, &locks[1]);
+	actor_steps(first, MANY_ACCESSES);
+	EXPECT(!first->ended);
+	second = start_nmi(3, 1, &locks[0]);
+	actor_steps(second, MANY_ACCESSES);
+	if (!EXPECT(second->ended && second->ret == -EDEADLK))
+		return;
+
+	/* It has let go: its CPU's holder goes on, then the other CPU. */
+	EXPECT(actor_finish(second) == -EDEADLK);
+	EXPECT(actor_finish(&owners[1].actor) == 0);
+	EXPECT(actor_finish(first) == 0);
+	EXPECT(actor_finish(&owners[0].actor) == 0);
+	end_many();
 }
 
 /*
@@ -678,6 +714,7 @@ int main(void)
 		TEST_CASE(way_that_ends_at_one_who_runs_is_no_deadlock),
 		TEST_CASE(queue_is_followed_through_its_middle),
 		TEST_CASE(lock_that_was_handed_to_an_interrupted_cpu_is_followed),
+		TEST_CASE(holders_are_followed_to_what_has_interrupted_them),
 		TEST_CASE(no_deadlock_is_missed),
 		TEST_CASE(nesting_in_order_is_no_deadlock),
 	};
