@@ -23,6 +23,9 @@ STEPS = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan",
                            "threads TYPE gcc tsan 0.1 1"),
          "explorer": ()}
 
+# In what the explorer leaves out: counts, misuse, what the clock says.
+OFF_THE_STEPS = {"host": STEPS["host"]}
+
 # In who waits for whom.
 WAITS = {"host": HostTests("deadlock TYPE gcc plain"), "explorer": ()}
 

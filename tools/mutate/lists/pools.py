@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in the queue-node pools, and in what they count."""
 
-from mutate.kinds import STEPS
+from mutate.kinds import OFF_THE_STEPS, STEPS
 from mutate.mutant import Mutant, mutants
 
-POOL = {**STEPS, "kunit": ("nbq_pool",)}
+POOL = {**OFF_THE_STEPS, "kunit": ("nbq_pool",)}
 
 SPARES_TIME = {"host": "spares time only; kunit sees which node it is"}
 LOOK_FIRST = "	if (READ_ONCE(node->taken) != given)\n		return false;\n"
 GROW_IN_TIME = ("	if (node->index >= pool_size * 3 / 4)\n"
                 "		nbq_pool_request_growth(pool);\n")
 
-MUTANTS = [*mutants("internal.h", STEPS, (
+MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
     ("walks are not counted by their length",
      "	pool->walks[walk < NBQ_WALK_MAX ? walk - 1 : NBQ_WALK_MAX - 1]++;\n", ""),
     ("walks are counted as one longer",
@@ -25,6 +25,18 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "	if (!walk)\n		return;\n", ""),
     ("walks: the longest is not recorded",
      "	nbq_record(&pool->events.longest_walk, walk);\n", ""),
+    ("nodes taken are not counted",
+     "		pool->events.nodes_taken++;\n", "		{ }\n"),
+    ("nodes given back are not counted",
+     "	events->nodes_given_back++;\n", "	(void)events;\n"),
+    ("nodes reclaimed are not counted",
+     "	events->nodes_reclaimed++;\n", "	(void)events;\n"),
+    ("every context level takes the nodes of tasks",
+     "	return &(*this_cpu_ptr(&nbq_pools))[interrupt_context_level()];\n",
+     "	return &(*this_cpu_ptr(&nbq_pools))[0];\n"),
+    ("attempt does not wait for a node",
+     "	return likely(node) ? node : nbq_node_wait(pool, deadline);\n", "	return node;\n"),
+)), *mutants("internal.h", STEPS, (
     ("claim tests, then sets",
      "	return cmpxchg_local(&node->taken, given, given + 1) == given;\n",
      "	WRITE_ONCE(node->taken, given + 1);\n	return true;\n"),
@@ -38,17 +50,6 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "	WRITE_ONCE(node->taken, given + 1);\n	return true;\n"),
     ("node that is given back stays taken",
      "	unsigned long taken = node->taken;\n", "	unsigned long taken = node->taken - 1;\n"),
-    ("nodes taken are not counted",
-     "		pool->events.nodes_taken++;\n", "		{ }\n"),
-    ("nodes given back are not counted",
-     "	events->nodes_given_back++;\n", "	(void)events;\n"),
-    ("nodes reclaimed are not counted",
-     "	events->nodes_reclaimed++;\n", "	(void)events;\n"),
-    ("every context level takes the nodes of tasks",
-     "	return &(*this_cpu_ptr(&nbq_pools))[interrupt_context_level()];\n",
-     "	return &(*this_cpu_ptr(&nbq_pools))[0];\n"),
-    ("attempt does not wait for a node",
-     "	return likely(node) ? node : nbq_node_wait(pool, deadline);\n", "	return node;\n"),
 )), *mutants("internal.h", POOL, (
     ("claim does not try the node taken last",
      "	if (unlikely(!node || !nbq_node_try_claim(node)))\n		node = ",
@@ -56,7 +57,7 @@ MUTANTS = [*mutants("internal.h", STEPS, (
     ("claim knows only the node taken last",
      "		node = nbq_node_search(pool);\n	if (likely(node))\n",
      "		node = node ? NULL : nbq_node_search(pool);\n	if (likely(node))\n"),
-)), *mutants("node.c", STEPS, (
+)), *mutants("node.c", OFF_THE_STEPS, (
     ("empty pool fails before the patience is over",
      "	while (!node && !nbq_deadline_passed(deadline)) {\n",
      "	if (!nbq_deadline_passed(deadline)) {\n"),

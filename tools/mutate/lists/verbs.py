@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in the verbs that all lock types share."""
 
-from mutate.kinds import STEPS
+from mutate.kinds import OFF_THE_STEPS, STEPS
 from mutate.mutant import Mutant, mutants
 
-LOOKS = {**STEPS, "kunit": ("nbq_clh_verbs",)}
+LOOKS = {**OFF_THE_STEPS, "kunit": ("nbq_clh_verbs",)}
 
 MUTANTS = [*mutants("define_lock_type.h", STEPS, (
     ("destroy keeps the nodes",
@@ -13,14 +13,27 @@ MUTANTS = [*mutants("define_lock_type.h", STEPS, (
      "		struct nbq_node *prev = in_front(node);\n\n"
      "		nbq_node_reclaim(node, events);\n		node = prev;\n",
      "		nbq_node_reclaim(node, events);\n		node = in_front(node);\n"),
-    ("destroy of a lock with a waiter is not refused",
-     "	return !tail || node == NBQ_AVAILABLE;\n", "	return true;\n"),
     ("failed attempt leaves preemption off",
      "			spin_release(waits, ip);\n		preempt_enable();\n",
      "			spin_release(waits, ip);\n"),
     ("unlock leaves preemption off",
      "	nbq_X_hand_over(lock, node);\n	preempt_enable();\n",
      "	nbq_X_hand_over(lock, node);\n"),
+    ("destroy leaves preemption off",
+     "	preempt_enable();\n	return 0;\n", "	return 0;\n"),
+    ("attempt leaves preemption on",
+     "	if (waits)\n		spin_acquire_nest(waits, subclass, 0, nest_lock, ip);\n",
+     "	preempt_enable();\n"
+     "	if (waits)\n		spin_acquire_nest(waits, subclass, 0, nest_lock, ip);\n"),
+    ("attempt that cannot fail leaves preemption on",
+     "	/* Nothing but a deadlock ends that; others in it may time out. */\n",
+     "	preempt_enable();\n"),
+    ("free lock gets no holder",
+     "	WRITE_ONCE(lock->holder, node);\n	pool->events.acquired_uncontended++;\n",
+     "	pool->events.acquired_uncontended++;\n"),
+)), *mutants("define_lock_type.h", OFF_THE_STEPS, (
+    ("destroy of a lock with a waiter is not refused",
+     "	return !tail || node == NBQ_AVAILABLE;\n", "	return true;\n"),
     ("unlock on another CPU is not noticed",
      "	if (WARN_ONCE(node->cpu != raw_smp_processor_id(),\n",
      "	if (WARN_ONCE(false,\n"),
@@ -38,20 +51,8 @@ MUTANTS = [*mutants("define_lock_type.h", STEPS, (
      "	if (WARN_ONCE(false ||\n"),
     ("destroy does not take the nodes out of the lock",
      "cmpxchg(&lock->tail, node, NULL) != node,", "false,"),
-    ("destroy leaves preemption off",
-     "	preempt_enable();\n	return 0;\n", "	return 0;\n"),
-    ("attempt leaves preemption on",
-     "	if (waits)\n		spin_acquire_nest(waits, subclass, 0, nest_lock, ip);\n",
-     "	preempt_enable();\n"
-     "	if (waits)\n		spin_acquire_nest(waits, subclass, 0, nest_lock, ip);\n"),
-    ("attempt that cannot fail leaves preemption on",
-     "	/* Nothing but a deadlock ends that; others in it may time out. */\n",
-     "	preempt_enable();\n"),
     ("empty pool is reported as a timeout",
      "		return -ENOMEM;\n", "		return -ETIMEDOUT;\n"),
-    ("free lock gets no holder",
-     "	WRITE_ONCE(lock->holder, node);\n	pool->events.acquired_uncontended++;\n",
-     "	pool->events.acquired_uncontended++;\n"),
     ("acquisition without contention is not counted",
      "	WRITE_ONCE(lock->holder, node);\n	pool->events.acquired_uncontended++;\n",
      "	WRITE_ONCE(lock->holder, node);\n"),

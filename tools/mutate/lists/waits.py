@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in who waits for whom."""
 
-from mutate.kinds import WAITS
+from mutate.kinds import HostTests, WAITS
 from mutate.mutant import Mutant, mutants
 
 LOOK_BACK = (
@@ -9,12 +9,18 @@ LOOK_BACK = (
     "				(round && !is_older(waiting, *round))))\n"
     "			return false;\n")
 
+# The way from its predecessor comes back to its own CPU.
+TOLD_LATER = {"explorer": "told all the same, by its first walk"}
+# What is counted, and what is not looked for: when, and whether at all.
+COUNTS = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan",
+                            "deadlock TYPE gcc plain")}
+
 MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: lock held by its own CPU is not looked for",
-     "	if (holder && holder->cpu == pool->cpu)\n		return true;\n", ""),
+     "	if (holder && holder->cpu == pool->cpu)\n		return true;\n", "", TOLD_LATER),
     ("wait: lock waited for under it is not looked for",
      "	for (below = 0; below < wait->pool->level; below++) {\n",
-     "	for (below = 0; below < 0; below++) {\n"),
+     "	for (below = 0; below < 0; below++) {\n", TOLD_LATER),
     ("wait: any lock waited for under it will do",
      "		if (READ_ONCE(pool->waiting.pred) &&\n"
      "		    READ_ONCE(pool->waiting.lock) == wait->lock)\n",
@@ -23,7 +29,9 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "	if (holder && holder->cpu == pool->cpu)\n", "	if (holder)\n"),
     ("wait: interrupt walks as late as a task",
      "wait->pool->level ? wait->looks : wait->looks + FIRST_INTERVAL",
-     "wait->looks + FIRST_INTERVAL"),
+     "wait->looks + FIRST_INTERVAL",
+     # nbq_wait_check() has it walk at once when it leaves its note.
+     {Mutant.ANY: "the same for all who leave a note; others are told some looks later"}),
     ("wait: never walks",
      "	found = READ_ONCE(nbq_deadlock_checks) && is_cycle(wait, pred, word);\n",
      "	found = false;\n"),
@@ -79,13 +87,6 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "	if (!READ_ONCE(wait->pool->waiter))\n", "	if (true)\n"),
     ("wait: the end of a wait does not make room for the next",
      "		WRITE_ONCE(wait->pool->waiter, NULL);\n", "		{ }\n"),
-    ("wait: own CPU is looked at although nobody is to look",
-     "		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))\n", "		if (is_own(wait))\n"),
-    ("wait: walks are made although nobody is to walk",
-     "	found = READ_ONCE(nbq_deadlock_checks) && is_cycle(wait, pred, word);\n",
-     "	found = is_cycle(wait, pred, word);\n"),
-    ("wait: attempt without patience waits",
-     "		if (nbq_deadline_is_none(wait->deadline))\n			return false;\n", ""),
     ("wait: interrupt does not walk behind a new neighbour",
      "		if (wait->pool->level)\n			wait->walk_at = wait->looks;\n", ""),
     ("wait: task walks as often as an interrupt",
@@ -97,6 +98,14 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      {Mutant.ANY: "walks cost time, and find the same"}),
     ("wait: check is not asked for again",
      "	wait->check_at = wait->walk_at;\n", ""),
+)), *mutants("wait.c", COUNTS, (
+    ("wait: own CPU is looked at although nobody is to look",
+     "		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))\n", "		if (is_own(wait))\n"),
+    ("wait: walks are made although nobody is to walk",
+     "	found = READ_ONCE(nbq_deadlock_checks) && is_cycle(wait, pred, word);\n",
+     "	found = is_cycle(wait, pred, word);\n"),
+    ("wait: attempt without patience waits",
+     "		if (nbq_deadline_is_none(wait->deadline))\n			return false;\n", ""),
     ("wait: hand-over is not counted",
      "		events->acquired_handoff++;\n", "		{ }\n"),
     ("wait: deadlock is counted as a timeout",
