@@ -212,6 +212,9 @@ void judge_failed(unsigned int number, unsigned int lock, int ret)
 
 	if (!may_fail(context, ret))
 		fail("the attempt ends with %d, without a reason", ret);
+	if (ret == -ETIMEDOUT && queues[lock].owner != NOBODY &&
+	    roles[queues[lock].owner].cpu == roles[number].cpu)
+		fail("is not told that its own CPU holds the lock");
 	if (attempt->doing == LEAVING) {
 		if (attempt->own_steps > STEPS_TO_LEAVE)
 			fail("leaves in %u own steps", attempt->own_steps);
