@@ -6,6 +6,8 @@
  *	PROGRAM POOL WALKS shortest STATES	the shortest that fails, too
  *	PROGRAM POOL WALKS replay SCHEDULE	that one as a table
  *
+ * SCHEDULE is a code for what words are shared, a colon, and the transitions.
+ *
  * PROGRAM as in program.h; POOL: nodes of each pool; WALKS: how often a wait may poll
  * on until it looks for a deadlock. Results are lines of a name and a value. Exit
  * status 1 if something is wrong.
@@ -18,6 +20,7 @@
 #include "context.h"
 #include "judge.h"
 #include "search.h"
+#include "sharing.h"
 #include "show.h"
 
 static double seconds(void)
@@ -45,8 +48,20 @@ static void print_counts(void)
 static void print_failure(void)
 {
 	printf("failure %s\n", failure);
-	printf("schedule %s\n", schedule);
+	printf("schedule %s:%s\n", sharing_code(), schedule);
 	fflush(stdout);
+}
+
+static int replay(unsigned int pool, const char *code)
+{
+	const char *signs = sharing_set(code);
+
+	if (!signs || !show_schedule(pool, signs)) {
+		fflush(stdout);
+		fprintf(stderr, "explore: the schedule does not fit\n");
+		return 2;
+	}
+	return failure[0] ? 1 : 0;
 }
 
 int main(int argc, char **argv)
@@ -62,15 +77,9 @@ int main(int argc, char **argv)
 	pool = atoi(argv[2]);
 	walks_a_wait = atoi(argv[3]);
 	search_show_progress();
+	if (argc > 5 && !strcmp(argv[4], "replay"))
+		return replay(pool, argv[5]);
 	good = search_all(pool);
-	if (argc > 5 && !strcmp(argv[4], "replay")) {
-		if (!show_schedule(pool, argv[5])) {
-			fflush(stdout);
-			fprintf(stderr, "explore: the schedule does not fit\n");
-			return 2;
-		}
-		return failure[0] ? 1 : 0;
-	}
 	print_counts();
 	if (good)
 		return 0;

@@ -243,7 +243,7 @@ static void replay_origin(const struct origin *origins, uint32_t state, const ch
 		search_make(schedule[length]);
 }
 
-bool search_shortest(unsigned int pool_size, size_t most_states)
+static bool breadth_first(unsigned int pool_size, size_t most_states)
 {
 	struct origin *origins = allocate(most_states * sizeof(*origins));
 	size_t number = 1, state;
@@ -257,7 +257,7 @@ bool search_shortest(unsigned int pool_size, size_t most_states)
 	seen_clear();
 	seen_add(state_fingerprint());
 	origins[0] = (struct origin){ 0 };
-	for (state = 0; state < number && !failure[0]; state++) {
+	for (state = 0; state < number && !failure[0] && !sharing_has_learned(); state++) {
 		char choices[WAYS * MOST_FIBERS + 1], *choice;
 
 		replay_origin(origins, state, start);
@@ -278,7 +278,16 @@ bool search_shortest(unsigned int pool_size, size_t most_states)
 	free(origins);
 	free(start);
 	free(here);
-	return failure[0];
+	return failure[0] && !sharing_has_learned();
+}
+
+bool search_shortest(unsigned int pool_size, size_t most_states)
+{
+	do {
+		if (breadth_first(pool_size, most_states))
+			return true;
+	} while (sharing_has_learned());
+	return false;
 }
 
 bool search_all(unsigned int pool_size)

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nbqlock/wait.h>
 #include <places.h>
 
 #include "context.h"
 #include "sharing.h"
 
 #define LOCK_WORDS	(sizeof(struct nbq_X) / sizeof(unsigned long))
-#define MOST_POOL_WORDS	128U
+#define MOST_POOL_WORDS	64U
 #define MOST_NODES	64U	/* of a pool */
 
 /* Who has touched a word. */
@@ -25,13 +26,11 @@ struct touched {
 static struct touched lock_touched[MOST_LOCKS][LOCK_WORDS];
 static struct touched node_touched[SHIM_CPUS][4][MOST_NODES][SHIM_NODE_WORDS];
 static struct touched pool_touched[SHIM_CPUS][4][MOST_POOL_WORDS];
-static struct touched static_touched[MOST_STATICS];
 
 /* A word of a node is shared in all nodes, and so on. Those of locks are from the start. */
 static bool lock_shared[LOCK_WORDS] = { [0 ... LOCK_WORDS - 1] = true };
 static bool node_shared[SHIM_NODE_WORDS];
 static bool pool_shared[MOST_POOL_WORDS];
-static bool static_shared[MOST_STATICS];
 
 static bool has_learned;
 
@@ -43,7 +42,6 @@ void sharing_begin(void)
 	memset(lock_touched, 0, sizeof(lock_touched));
 	memset(node_touched, 0, sizeof(node_touched));
 	memset(pool_touched, 0, sizeof(pool_touched));
-	memset(static_touched, 0, sizeof(static_touched));
 	has_learned = false;
 }
 
@@ -68,14 +66,14 @@ static bool touch(struct touched *touched, bool *shared, unsigned int context, b
 }
 
 /* A static that was not known is a part of the state that was not saved. */
-static unsigned int static_at(const void *address)
+static void note_static(const void *address)
 {
 	const unsigned long *word = word_of(address);
 	unsigned int i;
 
 	for (i = 0; i < statics_number; i++) {
 		if (statics[i] == word)
-			return i;
+			return;
 	}
 	if (i == MOST_STATICS) {
 		fputs("explore: too many statics\n", stderr);
@@ -83,7 +81,6 @@ static unsigned int static_at(const void *address)
 	}
 	statics[statics_number++] = (unsigned long *)word;
 	has_learned = true;
-	return i;
 }
 
 bool sharing_touch(unsigned int context, const void *address, bool writes)
@@ -104,6 +101,44 @@ bool sharing_touch(unsigned int context, const void *address, bool writes)
 	if (place.room == SHIM_POOL)
 		return touch(&pool_touched[place.cpu][place.level][place.word],
 			     &pool_shared[place.word], context, writes);
-	word = static_at(address);
-	return touch(&static_touched[word], &static_shared[word], context, writes);
+	note_static(address);
+	return address != &nbq_deadlock_checks;
+}
+
+static unsigned long bits_of(const bool *shared, unsigned int number)
+{
+	unsigned long bits = 0;
+
+	while (number--)
+		bits = bits << 1 | shared[number];
+	return bits;
+}
+
+static void set_bits(bool *shared, unsigned int number, unsigned long bits)
+{
+	unsigned int i;
+
+	for (i = 0; i < number; i++)
+		shared[i] = bits >> i & 1;
+}
+
+const char *sharing_code(void)
+{
+	static char code[40];
+
+	snprintf(code, sizeof(code), "%lx.%lx", bits_of(node_shared, SHIM_NODE_WORDS),
+		 bits_of(pool_shared, MOST_POOL_WORDS));
+	return code;
+}
+
+const char *sharing_set(const char *code)
+{
+	unsigned long node, pool;
+	int length;
+
+	if (sscanf(code, "%lx.%lx:%n", &node, &pool, &length) != 2)
+		return NULL;
+	set_bits(node_shared, SHIM_NODE_WORDS, node);
+	set_bits(pool_shared, MOST_POOL_WORDS, pool);
+	return code + length;
 }

@@ -39,7 +39,15 @@ bool sharing_touch(unsigned int context, const void *address, bool writes);
 /* Has a word turned out to be shared since the exploration began? */
 bool sharing_has_learned(void);
 
-/* Words that are neither in a lock nor in a node or pool: statics of the files. */
+/* What is known to be shared, as a short text; and to know what such a text says. */
+const char *sharing_code(void);
+/* Return: what follows the text and a colon; NULL: it is no such text. */
+const char *sharing_set(const char *code);
+
+/*
+ * Words that are neither in a lock nor in a node or pool: statics of the files. They are
+ * shared, but for the switch of the deadlock checks, which nobody changes.
+ */
 #define MOST_STATICS	8U
 extern unsigned long *statics[MOST_STATICS];
 extern unsigned int statics_number;
