@@ -127,8 +127,8 @@ static void remark(const struct context *was, const struct context *is)
 			continue;
 		if (before == RELEASING && now != RELEASING)
 			printf("has released %c; ", 'A' + lock);
-		if (before != HOLDING && now == HOLDING)
-			printf("holds %c; ", 'A' + lock);
+		if (before < HOLDING && (now == HOLDING || now == RELEASING))
+			printf("acquires %c; ", 'A' + lock);
 		else if ((before == ACQUIRING || before == LEAVING) && now == IDLE)
 			printf("has given up %c; ", 'A' + lock);
 		else if (now == LEAVING || now == DESTROYING)

@@ -46,7 +46,7 @@ class ExploreTest(unittest.TestCase):
             status, table = run(folder, *options, "--replay", schedule)
         self.assertEqual(status, 0, table)
         self.assertIn("1 nodes are lost", table.splitlines()[-1])
-        self.assertIn("holds A", table)
+        self.assertIn("acquires A", table)
 
     def test_schedule_that_does_not_fit_is_refused(self):
         status, text = run(PROJECT, "--type", "clh", "--config", "two_twice", "--replay", "Z")
