@@ -43,7 +43,8 @@ static void before_access(enum shim_op op, const void *address)
 	} else if (self->until_it_leaves) {
 		if (!left && self->doing == LEAVING)
 			stop();
-	} else if (op == self->until_op && address == self->until_address) {
+	} else if (op == self->until_op && (address == self->until_address ||
+					    self->until_address == ACTOR_ANYWHERE)) {
 		stop();
 	}
 	/* A node that was given back is somebody else's from then on. */

@@ -77,6 +77,7 @@ bool actor_until_it_polls(struct actor *actor);
 /* Go on to the first access by which it leaves. */
 bool actor_until_it_leaves(struct actor *actor);
 /* Go on to an access of some kind. */
+#define ACTOR_ANYWHERE	((const void *)~0UL)
 bool actor_until(struct actor *actor, enum shim_op op, const void *address);
 /* Go on until it holds the lock. */
 bool actor_until_it_holds(struct actor *actor);

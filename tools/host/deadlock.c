@@ -337,7 +337,7 @@ static void checks_can_be_switched_off(void)
  * Cycles: actors that hold a lock of their own and want another's.
  */
 
-#define MOST_LOCKS	8
+#define MOST_LOCKS	SHIM_CPUS
 
 static struct nbq_X locks[MOST_LOCKS];
 
@@ -567,6 +567,163 @@ static void holders_are_followed_to_what_has_interrupted_them(void)
 }
 
 /*
+ * Walks over those who move on. 0 holds A and wants B, 1 holds B and wants C, 2 holds
+ * C and wants A: 0 finds that, and is about to begin the round that makes it sure.
+ * Before that, and at each access of the second walk, others get on: from then on it
+ * is no deadlock.
+ */
+
+#define WALK_ACCESSES	40	/* more than the second walk has */
+
+/* It has held C, and wants A without holding anything. */
+static void go_on_to_wanted(struct actor *actor)
+{
+	struct owner *owner = (struct owner *)actor;
+
+	actor->lock = owner->wanted;
+	actor->in_lock = NULL;
+	actor->patience = KTIME_MAX;
+}
+
+/* C, and after it D. */
+static void want_two(struct actor *actor)
+{
+	struct owner *owner = (struct owner *)actor;
+
+	want_another(actor);
+	owner->wanted++;
+	want_another(actor);
+}
+
+static void start_circle_of_three(void)
+{
+	struct owner *asks = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
+	struct owner *next = start_owner(1, 0, &locks[1], &locks[2]);
+	struct owner *last = start_owner(2, 0, &locks[2], &locks[0]);
+
+	next->actor.in_lock = want_two;
+	last->actor.attempts = 2;
+	last->actor.out_of_lock = go_on_to_wanted;
+	last->patience = PATIENCE;
+	until_it_holds_the_first(last);
+	until_it_holds_the_first(next);
+	actor_until_it_polls(&next->actor);
+	until_it_holds_the_first(asks);
+	actor_until_it_polls(&last->actor);
+	/* The one that holds D. */
+	until_it_holds_the_first(start_owner(3, 0, &locks[3], &locks[4]));
+
+	EXPECT(actor_until(&asks->actor, SHIM_OP_ADD, ACTOR_ANYWHERE));
+	clock_now += 2 * PATIENCE;
+}
+
+/* 0 goes on with its walk, and is not told of a deadlock. */
+static void expect_no_deadlock(void)
+{
+	actor_steps(&owners[0].actor, MANY_ACCESSES);
+	EXPECT(owners[0].ret == 1);
+	EXPECT(all_take_turns(4, 60));
+	EXPECT(owners[0].ret == 0 && owners[1].ret == 0);
+	finish_all(4);
+}
+
+/*
+ * 2 does not wait any more when the round begins. In its course it releases C, and
+ * waits for A again: for the walk, behind what it has just passed.
+ */
+static void wait_that_began_in_the_round_is_no_part_of_a_cycle(void)
+{
+	unsigned int n;
+
+	for (n = 0; n < WALK_ACCESSES; n++) {
+		begin_many();
+		start_circle_of_three();
+		EXPECT(actor_until_it_holds(&owners[2].actor));
+		actor_steps(&owners[0].actor, n);
+		actor_until_it_polls(&owners[2].actor);
+		expect_no_deadlock();
+	}
+}
+
+/*
+ * 2 has released C and waits for A again when the round begins. In its course 1 finds
+ * that C is its own, releases it, and waits for D: with the same node, perhaps.
+ */
+static void word_of_a_later_wait_is_no_part_of_a_cycle(void)
+{
+	unsigned int n;
+
+	actor_walks = true;
+	for (n = 0; n < WALK_ACCESSES; n++) {
+		begin_many();
+		start_circle_of_three();
+		EXPECT(actor_until_it_holds(&owners[2].actor));
+		actor_until_it_polls(&owners[2].actor);
+		actor_steps(&owners[0].actor, n);
+		actor_until_it_polls(&owners[1].actor);
+		expect_no_deadlock();
+	}
+}
+
+/*
+ * A task of 1 has the lock, and was interrupted before it could say so; 0 waits behind
+ * it, and the NMI behind 0. That one is told so: 0 need not give up, wherever the NMI
+ * is by now.
+ */
+static void who_waits_behind_its_own_cpu_gives_up_and_nobody_else(void)
+{
+	unsigned int n;
+
+	for (n = 0; n < MOST_ACCESSES; n++) {
+		struct actor task, waiter, *nmi;
+
+		begin_many();
+		start(&task, 1, KTIME_MAX);
+		EXPECT(actor_until(&task, SHIM_OP_XCHG, &lock.tail));
+		actor_steps(&task, 1);
+		start(&waiter, 0, KTIME_MAX);
+		waiter.level = NMI_LEVEL;
+		EXPECT(actor_until_it_polls(&waiter));
+		nmi = start_nmi(0, 1, &lock);
+		actor_steps(nmi, n);
+		actor_steps(&waiter, MANY_ACCESSES);
+		EXPECT(!waiter.ended);
+		actor_steps(nmi, MANY_ACCESSES);
+		EXPECT(nmi->ended && nmi->ret == -EDEADLK);
+		actor_finish(nmi);
+		EXPECT(actor_finish(&task) == 0);
+		EXPECT(actor_finish(&waiter) == 0);
+		end();
+	}
+}
+
+/* 1 holds B and waits for A, behind one that leaves, and then behind its holder 0. */
+static void waiter_is_found_behind_its_next_predecessor(void)
+{
+	struct owner *asks, *waits;
+	struct actor leaver;
+
+	begin_many();
+	asks = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
+	until_it_holds_the_first(asks);
+	start(&leaver, 2, PATIENCE);
+	leaver.lock = &locks[0];
+	actor_until_it_polls(&leaver);
+	waits = start_owner(1, 0, &locks[1], &locks[0]);
+	until_it_holds_the_first(waits);
+	actor_until_it_polls(&waits->actor);
+	clock_now += 2 * PATIENCE;
+	EXPECT(actor_finish(&leaver) == -ETIMEDOUT);
+	actor_until_it_polls(&waits->actor);
+
+	actor_until_it_polls(&asks->actor);
+	EXPECT(asks->ret == -EDEADLK);
+	EXPECT(all_take_turns(2, 30));
+	EXPECT(waits->ret == 0);
+	finish_all(2);
+}
+
+/*
  * At random: each access by one chosen at random. Interrupts walk at their first
  * look, so all are interrupts; where one more comes to a CPU, it comes on top.
  */
@@ -715,6 +872,10 @@ int main(void)
 		TEST_CASE(queue_is_followed_through_its_middle),
 		TEST_CASE(lock_that_was_handed_to_an_interrupted_cpu_is_followed),
 		TEST_CASE(holders_are_followed_to_what_has_interrupted_them),
+		TEST_CASE(wait_that_began_in_the_round_is_no_part_of_a_cycle),
+		TEST_CASE(word_of_a_later_wait_is_no_part_of_a_cycle),
+		TEST_CASE(who_waits_behind_its_own_cpu_gives_up_and_nobody_else),
+		TEST_CASE(waiter_is_found_behind_its_next_predecessor),
 		TEST_CASE(no_deadlock_is_missed),
 		TEST_CASE(nesting_in_order_is_no_deadlock),
 	};
