@@ -4,6 +4,7 @@
  *
  *	PROGRAM POOL WALKS			all schedules
  *	PROGRAM POOL WALKS shortest STATES	the shortest that fails, too
+ *	PROGRAM POOL WALKS most STATES		fail if there are more of them
  *	PROGRAM POOL WALKS replay SCHEDULE	that one as a table
  *
  * SCHEDULE is a code for what words are shared, a colon, and the transitions.
@@ -12,6 +13,7 @@
  * on until it looks for a deadlock. Results are lines of a name and a value. Exit
  * status 1 if something is wrong.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,11 +68,12 @@ static int replay(unsigned int pool, const char *code)
 
 int main(int argc, char **argv)
 {
+	size_t most = SIZE_MAX;
 	unsigned int pool;
 	bool good;
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: PROGRAM POOL WALKS [shortest STATES | replay SCHEDULE]\n");
+		fprintf(stderr, "usage: explore-TYPE PROGRAM POOL WALKS [WHAT ARGUMENT]\n");
 		return 2;
 	}
 	program_read(argv[1]);
@@ -79,7 +82,9 @@ int main(int argc, char **argv)
 	search_show_progress();
 	if (argc > 5 && !strcmp(argv[4], "replay"))
 		return replay(pool, argv[5]);
-	good = search_all(pool);
+	if (argc > 5 && !strcmp(argv[4], "most"))
+		most = strtoul(argv[5], NULL, 0);
+	good = search_all(pool, most);
 	print_counts();
 	if (good)
 		return 0;

@@ -200,7 +200,7 @@ static bool turn_from(unsigned int depth)
 }
 
 /* Depth first. Return: false if something is wrong, or has been learned. */
-static bool explore(void)
+static bool explore(size_t most_states)
 {
 	int depth = 0;
 
@@ -216,6 +216,8 @@ static bool explore(void)
 			show_progress();
 			if (depth + 2 >= (int)MOST_TRANSITIONS)
 				fail("a schedule has no end");
+			if (seen_number() > most_states)
+				fail("more than %zu states", most_states);
 		}
 	}
 	return !failure[0] && !sharing_has_learned();
@@ -290,14 +292,14 @@ bool search_shortest(unsigned int pool_size, size_t most_states)
 	return false;
 }
 
-bool search_all(unsigned int pool_size)
+bool search_all(unsigned int pool_size, size_t most_states)
 {
 	do {
 		memset(&counts, 0, sizeof(counts));
 		sharing_begin();
 		search_start(pool_size);
 		seen_clear();
-		if (!failure[0] && explore()) {
+		if (!failure[0] && explore(most_states)) {
 			counts.states = seen_number();
 			return true;
 		}

@@ -27,8 +27,12 @@ struct search_counts {
 
 extern struct search_counts counts;
 
-/* Return: false if something is wrong; how it comes to that is in schedule. */
-bool search_all(unsigned int pool_size);
+/*
+ * More than so many states are wrong, too.
+ *
+ * Return: false if something is wrong; how it comes to that is in schedule.
+ */
+bool search_all(unsigned int pool_size, size_t most_states);
 /*
  * The shortest schedule on which something is wrong, if it is found among so many
  * states.

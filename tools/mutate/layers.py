@@ -90,7 +90,7 @@ class Explorer(Layer):
         super().__init__("explorer", "tools/explore/explore")
 
     def arguments(self, mutant):
-        return [("--quick", "--type", name) for name in mutant.types]
+        return [("--quick", "--first", "--type", name) for name in mutant.types]
 
 
 class Litmus(Layer):
