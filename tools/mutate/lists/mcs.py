@@ -12,6 +12,9 @@ HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
 CLEAR_HOLDER = "	nbq_step(WRITE_ONCE(lock->holder, NULL));\n"
 WALK = "	while (said && said != NBQ_AVAILABLE) {\n"
 
+# As the swap-only lock does, which is a lock all the same.
+LEAVES_NODES = {"explorer": "nothing is broken: nodes stay in the queue, until somebody comes"}
+
 MUTANTS = [*mutants("mcs_nb.c", STEPS, (
     ("mcs: leaver in front treated as a timeout (no walk)",
      WALK, "	if (said && said != NBQ_AVAILABLE) {\n"),
@@ -44,7 +47,7 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      LEAVE_CAS, "	nbq_step(xchg(&node->next, forgotten ? NBQ_LEAVING : NBQ_TRANSIENT));\n"
      + LEAVE_CAS),
     ("mcs: leave never takes itself off the tail",
-     LEAVE_CAS, "	if (false) {\n"),
+     LEAVE_CAS, "	if (false) {\n", LEAVES_NODES),
     ("mcs: leave swaps the tail, then asks to be forgotten",
      FORGET, "	bool swapped = nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node;\n\n"
      + FORGET.replace("	forgotten", "	forgotten", 1)
@@ -103,9 +106,10 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      "	if (!nbq_step(READ_ONCE(node->next)) &&\n",
      "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n	if (!succ &&\n"),
     ("mcs: hand_over never takes itself off the tail",
-     "	if (!nbq_step(READ_ONCE(node->next)) &&\n", "	if (false &&\n"),
+     "	if (!nbq_step(READ_ONCE(node->next)) &&\n", "	if (false &&\n", LEAVES_NODES),
     ("mcs: hand_over does not look at next first",
-     "	if (!nbq_step(READ_ONCE(node->next)) &&\n", "	if (\n"),
+     "	if (!nbq_step(READ_ONCE(node->next)) &&\n", "	if (\n",
+     {"explorer": "nothing is broken: the swap fails that need not have been tried"}),
     ("mcs: hand_over trusts that look",
      "	if (!nbq_step(READ_ONCE(node->next)) &&\n"
      "	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n",

@@ -22,7 +22,9 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
      "	       nbq_wait_goes_on(wait, pred, &node->status))\n		cpu_relax();\n",
      "	said = NULL;\n	while (nbq_wait_goes_on(wait, pred, &node->status)) {\n"
      "		said = nbq_swap_look(node);\n		if (said)\n			break;\n"
-     "		cpu_relax();\n	}\n"),
+     "		cpu_relax();\n	}\n",
+     # The others look in vain there at a free lock; this one has linked, and knows.
+     {"explorer": "nothing is broken: it passes on what it was given too late to see"}),
     ("swap: link does not reset its status",
      "	WRITE_ONCE(node->status, NULL);\n", ""),
     ("swap: link resets its status after the swap",
