@@ -4,6 +4,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <linux/errno.h>
@@ -329,7 +330,7 @@ void judge_quiet(void)
 	for (number = 0; number < SHIM_CPUS * 4; number++)
 		uncounted += shim_uncounted_nodes(number / 4, number % 4);
 	if (uncounted)
-		fail("nodes taken are %ld more than nodes given back", -uncounted);
+		fail("nodes taken and nodes given back differ by %ld", labs(uncounted));
 }
 
 void judge_stuck(void)
