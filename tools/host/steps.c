@@ -104,6 +104,7 @@ static void trylock_walks_over_abandoned_nodes_to_a_free_lock(void)
 	abandon_two_nodes();
 	nbq_X_unlock(&lock);
 	EXPECT(!nbq_X_is_locked(&lock));
+	EXPECT(!nbq_X_is_contended(&lock));
 	EXPECT(try(4));
 	EXPECT(shim_event("longest_walk") == ABANDONED);
 	EXPECT(shim_walks(ABANDONED) == 1);
