@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in the queue-node pools, and in what they count."""
 
-from mutate.kinds import OFF_THE_STEPS, STEPS
+from mutate.kinds import HostTests, OFF_THE_STEPS, STEPS
 from mutate.mutant import Mutant, mutants
 
 POOL = {**OFF_THE_STEPS, "kunit": ("nbq_pool",)}
+EVENTS = {**OFF_THE_STEPS, "kunit": ("nbq_events",)}
+
+# The thread sanitizer takes a swap that fails for a write.
+ONE_THREAD = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan"), "explorer": ()}
 
 SPARES_TIME = {"host": "spares time only; kunit sees which node it is"}
 LOOK_FIRST = "	if (READ_ONCE(node->taken) != given)\n		return false;\n"
@@ -16,8 +20,6 @@ MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
      "	pool->walks[walk < NBQ_WALK_MAX ? walk - 1 : NBQ_WALK_MAX - 1]++;\n", ""),
     ("walks are counted as one longer",
      "walk < NBQ_WALK_MAX ? walk - 1 :", "walk < NBQ_WALK_MAX ? walk :"),
-    ("walks: the longest that are counted apart are one shorter",
-     "walk < NBQ_WALK_MAX ? walk - 1 :", "walk < NBQ_WALK_MAX - 1 ? walk - 1 :"),
     ("walks: the longest of all is counted apart",
      "walk < NBQ_WALK_MAX ? walk - 1 :", "walk <= NBQ_WALK_MAX ? walk - 1 :",
      {Mutant.ANY: "the same: it is counted in the last row either way"}),
@@ -36,6 +38,10 @@ MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
      "	return &(*this_cpu_ptr(&nbq_pools))[0];\n"),
     ("attempt does not wait for a node",
      "	return likely(node) ? node : nbq_node_wait(pool, deadline);\n", "	return node;\n"),
+)), *mutants("internal.h", EVENTS, (
+    ("walks: the longest that are counted apart are one shorter",
+     "walk < NBQ_WALK_MAX ? walk - 1 :", "walk < NBQ_WALK_MAX - 1 ? walk - 1 :",
+     {"host": "nobody there steps over so many; kunit counts such a walk"}),
 )), *mutants("internal.h", STEPS, (
     ("claim tests, then sets",
      "	return cmpxchg_local(&node->taken, given, given + 1) == given;\n",
@@ -43,13 +49,14 @@ MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
     ("claim takes a node that was taken in between",
      "	return cmpxchg_local(&node->taken, given, given + 1) == given;\n",
      "	cmpxchg_local(&node->taken, given, given + 1);\n	return true;\n"),
-    ("claim of a busy node swaps at once",
-     LOOK_FIRST, "", {Mutant.ANY: "the same, but for a write to a busy node: the swap fails"}),
     ("claim takes a busy node",
      LOOK_FIRST + "	return cmpxchg_local(&node->taken, given, given + 1) == given;\n",
      "	WRITE_ONCE(node->taken, given + 1);\n	return true;\n"),
     ("node that is given back stays taken",
      "	unsigned long taken = node->taken;\n", "	unsigned long taken = node->taken - 1;\n"),
+)), *mutants("internal.h", ONE_THREAD, (
+    ("claim of a busy node swaps at once",
+     LOOK_FIRST, "", {Mutant.ANY: "the same, but for a write to a busy node: the swap fails"}),
 )), *mutants("internal.h", POOL, (
     ("claim does not try the node taken last",
      "	if (unlikely(!node || !nbq_node_try_claim(node)))\n		node = ",
