@@ -90,14 +90,13 @@ struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_wait);
 
 /*
- * Put a new, free node at the end of the pool. Only one context at a time may
- * add to a pool; the owner may be searching it meanwhile.
+ * Put a new node, all zeroes and thereby free, at the end of the pool. Only one
+ * context at a time may add to a pool; the owner may be searching it meanwhile.
  */
 void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node)
 {
 	struct nbq_node **link;
 
-	node->next_in_pool = NULL;
 	node->pool = pool;
 	node->index = pool->size;
 	node->cpu = pool->cpu;

@@ -328,8 +328,13 @@ static void empty_pool_fails_with_enomem_once_the_patience_is_over(void)
 	nbq_X_lock(&first);
 	nbq_X_lock(&second);
 	start_clock(0, 100);
+	polls = 0;
+	shim_hook = count_polls;
 	EXPECT(nbq_X_lock_timeout(&third, 1000) == -ENOMEM);
+	shim_hook = NULL;
 	EXPECT(clock_reads == 11);
+	/* A search may take long: the clock is read between any two. */
+	EXPECT(polls == 10);
 	EXPECT(nbq_X_lock_timeout(&third, 0) == -ENOMEM);
 	EXPECT(!nbq_X_trylock(&third));
 	EXPECT(!third.tail);
