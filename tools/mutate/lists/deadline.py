@@ -5,9 +5,8 @@ from mutate.kinds import HostTests
 from mutate.mutant import Mutant, mutants
 
 DEADLINE = {"host": HostTests("smoke TYPE gcc asan"), "kunit": ("nbq_deadline",)}
-WHO_WAITS = {"host": HostTests("smoke TYPE gcc asan"), "kunit": ("nbq_clh_lockdep",)}
-
-SAME_ANSWER = {"host": "the answer is the same, after a look at the clock; kunit counts those"}
+WHO_WAITS = {"host": HostTests("smoke TYPE gcc asan", "deadlock TYPE gcc plain"),
+             "kunit": ("nbq_clh_lockdep",)}
 
 MUTANTS = [*mutants("deadline.h", DEADLINE, (
     ("deadline: clock read at every ninth poll",
@@ -49,13 +48,13 @@ MUTANTS = [*mutants("deadline.h", DEADLINE, (
     ("deadline: patience for ever is a sum",
      "	if (patience == KTIME_MAX)\n		return nbq_deadline_at(KTIME_MAX);\n", ""),
     ("deadline: never is compared with the clock",
-     "		if (deadline->at == KTIME_MAX)\n			return false;\n", "",
-     SAME_ANSWER),
+     "		if (deadline->at == KTIME_MAX)\n			return false;\n", ""),
     ("deadline: no patience is compared with the clock",
      "		if (deadline->at == KTIME_MIN)\n			return true;\n", ""),
 )), *mutants("deadline.h", WHO_WAITS, (
     ("deadline: everybody has patience",
-     "	return !deadline->patience && deadline->at == KTIME_MIN;\n", "	return false;\n"),
+     "	return !deadline->patience && deadline->at == KTIME_MIN;\n", "	return false;\n",
+     {"host": "who has none leaves a note for a moment; that lockdep is told, kunit sees"}),
     ("deadline: nobody has patience",
      "	return !deadline->patience && deadline->at == KTIME_MIN;\n", "	return true;\n"),
     ("deadline: patience does not count as such",
