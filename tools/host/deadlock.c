@@ -724,6 +724,85 @@ static void waiter_is_found_behind_its_next_predecessor(void)
 }
 
 /*
+ * A task of 1 has joined and was interrupted before it could say so. The NMI waits
+ * behind one who says nothing either, and leaves; then behind its own CPU.
+ */
+static void interrupt_is_told_as_soon_as_its_predecessor_has_left(void)
+{
+	struct actor holder, task, leaver, *nmi;
+
+	begin_many();
+	start(&holder, 3, KTIME_MAX);
+	actor_until_it_holds(&holder);
+	start(&task, 1, KTIME_MAX);
+	EXPECT(actor_until(&task, SHIM_OP_XCHG, &lock.tail));
+	actor_steps(&task, 1);
+	start(&leaver, 2, 0);
+	EXPECT(actor_until(&leaver, SHIM_OP_XCHG, &lock.tail));
+	actor_steps(&leaver, 1);
+	nmi = start_nmi(0, 1, &lock);
+	EXPECT(actor_until_it_polls(nmi));
+	EXPECT(actor_until_it_polls(nmi));
+	EXPECT(actor_finish(&leaver) == -ETIMEDOUT);
+
+	EXPECT(!actor_until_it_polls(nmi) && nmi->ret == -EDEADLK);
+	actor_finish(nmi);
+	EXPECT(actor_finish(&holder) == 0);
+	EXPECT(actor_finish(&task) == 0);
+	end();
+}
+
+/* 0 and 1 wait for each other; 2 waits for one of them, and its way goes round there. */
+static void way_into_a_cycle_of_others_has_an_end(void)
+{
+	struct actor *outside;
+	unsigned int i;
+
+	begin_many();
+	for (i = 0; i < 2; i++)
+		until_it_holds_the_first(start_owner(i, 0, &locks[i], &locks[1 - i]));
+	for (i = 0; i < 2; i++)
+		actor_until_it_polls(&owners[i].actor);
+	outside = start_nmi(2, 2, &locks[0]);
+	outside->patience = PATIENCE;
+	actor_steps(outside, MANY_ACCESSES);
+	clock_now += 2 * PATIENCE;
+	actor_steps(outside, MANY_ACCESSES);
+	EXPECT(outside->ended && outside->ret == -ETIMEDOUT);
+	EXPECT(all_take_turns(2, 200));
+	EXPECT(owners[0].ret == -EDEADLK || owners[1].ret == -EDEADLK);
+	actor_finish(outside);
+	finish_all(2);
+}
+
+/* 1 waits, and one of its level has come on top of it and gone, when 0 asks. */
+static void waiter_is_found_after_one_of_its_level_has_gone(void)
+{
+	struct owner *asks, *waits;
+	struct actor *above;
+
+	begin_many();
+	asks = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
+	until_it_holds_the_first(asks);
+	waits = start_owner(1, NMI_LEVEL, &locks[1], &locks[0]);
+	until_it_holds_the_first(waits);
+	nbq_deadlock_checks = false;
+	actor_until_it_polls(&waits->actor);
+	nbq_deadlock_checks = true;
+	above = start_nmi(2, 1, &locks[0]);
+	above->patience = PATIENCE;
+	actor_until_it_polls(above);
+	clock_now += 2 * PATIENCE;
+	EXPECT(actor_finish(above) != 0);
+
+	actor_until_it_polls(&asks->actor);
+	EXPECT(asks->ret == -EDEADLK);
+	EXPECT(all_take_turns(2, 30));
+	EXPECT(waits->ret == 0);
+	finish_all(2);
+}
+
+/*
  * At random: each access by one chosen at random. Interrupts walk at their first
  * look, so all are interrupts; where one more comes to a CPU, it comes on top.
  */
@@ -876,6 +955,9 @@ int main(void)
 		TEST_CASE(word_of_a_later_wait_is_no_part_of_a_cycle),
 		TEST_CASE(who_waits_behind_its_own_cpu_gives_up_and_nobody_else),
 		TEST_CASE(waiter_is_found_behind_its_next_predecessor),
+		TEST_CASE(interrupt_is_told_as_soon_as_its_predecessor_has_left),
+		TEST_CASE(way_into_a_cycle_of_others_has_an_end),
+		TEST_CASE(waiter_is_found_after_one_of_its_level_has_gone),
 		TEST_CASE(no_deadlock_is_missed),
 		TEST_CASE(nesting_in_order_is_no_deadlock),
 	};

@@ -9,8 +9,7 @@ LOOK_BACK = (
     "				(round && !is_older(waiting, *round))))\n"
     "			return false;\n")
 
-# The way from its predecessor comes back to its own CPU.
-TOLD_LATER = {"explorer": "told all the same, by its first walk"}
+TOLD_LATER = {"explorer": "told all the same, by the next walk"}
 # Some configurations have as many contexts, but take too long for a mutant.
 MORE_CONTEXTS = {"explorer": "needs more contexts than its quick configurations have"}
 # What is counted, and what is not looked for: when, and whether at all.
@@ -54,15 +53,14 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "			return false;\n", "",
      {"explorer": "the circle is there: who is told of it too early is not wrong"}),
     ("wait: walk ignores who has interrupted an owner",
-     "	unsigned int above = NBQ_LEVELS - pool->level;\n", "	unsigned int above = 1;\n",
-     MORE_CONTEXTS),
+     "	unsigned int above = NBQ_LEVELS - pool->level;\n", "	unsigned int above = 1;\n"),
     ("wait: walk ends too early",
      "	unsigned int steps = nr_cpu_ids;", "	unsigned int steps = 5;", MORE_CONTEXTS),
     ("wait: note of a wait outlives it",
      "		WRITE_ONCE(wait->pool->waiting.pred, NULL);\n", ""),
     ("wait: note is not renewed behind the next predecessor",
      "	wait->check_at = wait->looks;\n}", "}",
-     {"explorer": "renewed all the same, at the next walk"}),
+     TOLD_LATER),
     ("wait: wait is as old as the last round",
      "	WRITE_ONCE(waiting->since, atomic_long_read(&rounds));\n",
      "	WRITE_ONCE(waiting->since, atomic_long_read(&rounds) - 1);\n", MORE_CONTEXTS),
@@ -88,15 +86,17 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "	unsigned int steps = nr_cpu_ids;", "	unsigned int steps = nr_cpu_ids - 1;",
      MORE_CONTEXTS),
     ("wait: walk has no end",
-     "	for (; steps; steps--) {\n", "	for (; steps; ) {\n"),
+     "	for (; steps; steps--) {\n", "	for (; steps; ) {\n",
+     {"explorer": "who goes round for ever comes to states that it knows"}),
     ("wait: levels below are not looked at one by one",
-     "		pool--;\n", ""),
+     "		pool--;\n", "", TOLD_LATER),
     ("wait: one of the same level overwrites the note",
-     "	if (!READ_ONCE(wait->pool->waiter))\n", "	if (true)\n"),
+     "	if (!READ_ONCE(wait->pool->waiter))\n", "	if (true)\n", MORE_CONTEXTS),
     ("wait: the end of a wait does not make room for the next",
-     "		WRITE_ONCE(wait->pool->waiter, NULL);\n", "		{ }\n"),
+     "		WRITE_ONCE(wait->pool->waiter, NULL);\n", "		{ }\n",
+     {"explorer": "nobody there is in a circle at a second wait"}),
     ("wait: interrupt does not walk behind a new neighbour",
-     "		if (wait->pool->level)\n			wait->walk_at = wait->looks;\n", ""),
+     "		if (wait->pool->level)\n			wait->walk_at = wait->looks;\n", "", TOLD_LATER),
     ("wait: task walks as often as an interrupt",
      "			     LAST_INTERVAL_IN_INTERRUPT : LAST_INTERVAL);\n",
      "			     LAST_INTERVAL_IN_INTERRUPT : LAST_INTERVAL_IN_INTERRUPT);\n",
