@@ -292,6 +292,7 @@ static void own_cpu_is_told_at_its_first_look(void)
 	EXPECT(nbq_X_lock_timeout(&lock, KTIME_MAX) == -EDEADLK);
 	EXPECT(nbq_X_lock_until(&lock, 5) == -EDEADLK);
 	EXPECT(!nbq_X_trylock(&lock));
+	EXPECT(shim_event("deadlocks") == 4 && shim_event("timeouts") == 0);
 	nbq_X_unlock(&lock);
 
 	start(&holder, 1, KTIME_MAX);

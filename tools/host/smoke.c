@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <linux/errno.h>
+#include <trace/events/lock.h>
 
 #include "test.h"
 #include "type.h"
@@ -92,6 +93,7 @@ static void attempt_without_patience_does_not_wait(void)
 	DEFINE_NBQ_X(lock);
 	unsigned int i;
 
+	shim_contention_begins = shim_contention_ends = 0;
 	start_clock(5000, 1);
 	nbq_X_lock(&lock);
 	shim_cpu = 1;
@@ -101,11 +103,14 @@ static void attempt_without_patience_does_not_wait(void)
 	for (i = 0; i < 3; i++)
 		EXPECT(nbq_X_lock_timeout(&lock, patience[i]) == -ETIMEDOUT);
 	EXPECT(clock_reads == 0);
+	/* Who does not wait is not traced as one that does. */
+	EXPECT(shim_contention_begins == 0);
 	EXPECT(nbq_X_lock_until(&lock, 5000) == -ETIMEDOUT);
 	EXPECT(nbq_X_lock_until(&lock, 0) == -ETIMEDOUT);
 	EXPECT(nbq_X_lock_until(&lock, -7) == -ETIMEDOUT);
 	shim_hook = NULL;
 	EXPECT(polls == 0);
+	EXPECT(shim_contention_begins == 3 && shim_contention_ends == 3);
 	EXPECT(shim_preempt_off == 1);
 
 	shim_cpu = 0;

@@ -27,6 +27,8 @@ _Thread_local int shim_bh_off;
 u64 (*shim_clock)(void);
 unsigned int shim_warnings;
 unsigned int shim_growth_requests;
+unsigned int shim_contention_begins;
+unsigned int shim_contention_ends;
 
 u64 ktime_get_mono_fast_ns(void)
 {

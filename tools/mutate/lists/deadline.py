@@ -53,8 +53,7 @@ MUTANTS = [*mutants("deadline.h", DEADLINE, (
      "		if (deadline->at == KTIME_MIN)\n			return true;\n", ""),
 )), *mutants("deadline.h", WHO_WAITS, (
     ("deadline: everybody has patience",
-     "	return !deadline->patience && deadline->at == KTIME_MIN;\n", "	return false;\n",
-     {"host": "who has none leaves a note for a moment; that lockdep is told, kunit sees"}),
+     "	return !deadline->patience && deadline->at == KTIME_MIN;\n", "	return false;\n"),
     ("deadline: nobody has patience",
      "	return !deadline->patience && deadline->at == KTIME_MIN;\n", "	return true;\n"),
     ("deadline: patience does not count as such",
