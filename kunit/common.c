@@ -8,6 +8,7 @@
 #include <linux/bug.h>
 #include <linux/cpumask.h>
 #include <linux/irqflags.h>
+#include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -460,6 +461,24 @@ struct nbq_context nbq_context_within(struct nbq_context outside,
 	outside.irqs_off |= form == IRQ || form == IRQSAVE || form == IRQSAVE_NESTED;
 	outside.bh_off |= form == BH;
 	return outside;
+}
+
+/*
+ * Do it as in an NMI. User-mode Linux has none, and nmi_enter() is not for modules,
+ * so this is what the locks and lockdep can see of one: interrupts off, lockdep off,
+ * and the offset in the preemption count that in_nmi() looks at.
+ */
+void nbq_as_nmi(void (*run)(void *arg), void *arg)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	lockdep_off();
+	__preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
+	run(arg);
+	__preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
+	lockdep_on();
+	local_irq_restore(flags);
 }
 
 /* Should a verb have failed here, the case must still be able to say so. */

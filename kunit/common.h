@@ -170,6 +170,7 @@ struct nbq_context {
 struct nbq_context nbq_context_now(void);
 struct nbq_context nbq_context_within(struct nbq_context outside,
 				      enum nbq_form form);
+void nbq_as_nmi(void (*run)(void *arg), void *arg);
 void nbq_context_mend(struct nbq_context want);
 void nbq_expect_context(struct kunit *test, struct nbq_context now,
 			struct nbq_context want);

@@ -4,11 +4,8 @@
  * and an NMI, and these on top of one another to the deepest level, each with
  * locks of its own, and with no more queue nodes than it takes.
  *
- * Softirqs and hardirqs are real: a tasklet, an irq_work. User-mode Linux has no
- * NMI, and nmi_enter() is not for modules, so an NMI here is what the locks and
- * lockdep can see of one: interrupts off, lockdep off, and the offset in the
- * preemption count that in_nmi() looks at. Real ones are sent by the stress driver,
- * in QEMU.
+ * Softirqs and hardirqs are real: a tasklet, an irq_work. An NMI is not, see
+ * nbq_as_nmi(): real ones are sent by the stress driver, in QEMU.
  *
  * Others are moved by hand, on a CPU that this is not. What comes on top of a
  * wait comes in the middle of a read of the clock, which stands still meanwhile.
@@ -18,7 +15,6 @@
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
-#include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/processor.h>
@@ -87,17 +83,9 @@ static void visit_hardirq(struct visit *visit)
 		cpu_relax();
 }
 
-static void visit_nmi(struct visit *visit)
+static void nmi_visit(void *visit)
 {
-	unsigned long flags;
-
-	local_irq_save(flags);
-	lockdep_off();
-	__preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
 	finish_visit(visit);
-	__preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
-	lockdep_on();
-	local_irq_restore(flags);
 }
 
 /*
@@ -115,7 +103,7 @@ static void visit_level(struct visit *visit, unsigned int level,
 	else if (level == HARDIRQ_LEVEL)
 		visit_hardirq(visit);
 	else if (level == NMI_LEVEL)
-		visit_nmi(visit);
+		nbq_as_nmi(nmi_visit, visit);
 	else
 		finish_visit(visit);
 }

@@ -85,7 +85,21 @@ static void guard_desc(const struct guard_case *guard, char *desc)
 	strscpy(desc, guard->desc, KUNIT_PARAM_DESC_SIZE);
 }
 
+/* Those that put the interrupt state back */
+#define NBQ_GUARD(by, how, form)	ROW_OF_##form(by, how)
+#define ROW_OF_PLAIN(by, how)
+#define ROW_OF_IRQ(by, how)
+#define ROW_OF_BH(by, how)
+#define ROW_OF_IRQSAVE(by, how)						\
+	{ #by "." #how, INDEX_##by##_##how##_IRQSAVE, how, IRQSAVE },
+static const struct guard_case saving_guards[] = {
+#include "guard_list.h"
+};
+
+#undef NBQ_GUARD
+
 KUNIT_ARRAY_PARAM(any_guard, all_guards, guard_desc);
+KUNIT_ARRAY_PARAM(saving_guard, saving_guards, guard_desc);
 KUNIT_ARRAY_PARAM(failing_guard, guards_that_can_fail, guard_desc);
 
 static void needs_guards(struct kunit *test)
@@ -140,6 +154,23 @@ static void guard_holds_the_lock_in_its_block_as_its_name_says(struct kunit *tes
 	KUNIT_EXPECT_FALSE(test, bench->row->is_locked(bench->lock));
 	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_taken = 1,
 		     .nodes_given_back = goes(bench));
+}
+
+static void guard_leaves_interrupts_off_that_were_off(struct kunit *test)
+{
+	struct use use = use_of(test, KTIME_MAX);
+	struct nbq_context after;
+
+	needs_guards(test);
+	local_irq_disable();
+	use_guard(test, &use);
+	after = nbq_context_now();
+	local_irq_enable();
+	if (use.visit.missing)
+		kunit_skip(test, "this kernel does not have such guards");
+	KUNIT_EXPECT_EQ(test, use.visit.looks, 1);
+	KUNIT_EXPECT_TRUE(test, use.in.irqs_off);
+	KUNIT_EXPECT_TRUE(test, after.irqs_off);
 }
 
 static void hold(struct kunit *test)
@@ -283,6 +314,8 @@ static void guard_that_fails_takes_none_of_the_ways_out(struct kunit *test)
 {									\
 	KUNIT_CASE_PARAM(guard_holds_the_lock_in_its_block_as_its_name_says,\
 			 any_guard_gen_params),				\
+	KUNIT_CASE_PARAM(guard_leaves_interrupts_off_that_were_off,	\
+			 saving_guard_gen_params),			\
 	KUNIT_CASE_PARAM(guard_that_fails_runs_no_block_and_says_why,	\
 			 failing_guard_gen_params),			\
 	KUNIT_CASE_PARAM(guard_that_gets_no_queue_node_says_so,		\

@@ -303,6 +303,44 @@ static void attempt_without_a_node_is_forgotten(struct kunit *test)
 	expect_no_report(test);
 }
 
+/* In an NMI */
+
+struct nmi_attempt {
+	const struct nbq_row *row;
+	void *lock;
+	int ret;
+};
+
+static void attempt_in_nmi(void *arg)
+{
+	static const struct nbq_verb verb = { "lock_timeout", TIMEOUT, PLAIN, 100 };
+	struct nmi_attempt *attempt = arg;
+	unsigned long flags;
+
+	attempt->ret = attempt->row->take(&verb, attempt->lock, &flags);
+	if (!attempt->ret)
+		attempt->row->drop(&verb, attempt->lock, flags);
+}
+
+/* Nothing is wrong with that: its patience ends. */
+static void nmi_with_patience_may_wait_for_a_lock_of_tasks(struct kunit *test)
+{
+	struct nmi_attempt attempt = { .row = row_of(test), .lock = lock_of(test) };
+
+	needs_lockdep(test);
+	nbq_fake_start(1000, 10);
+	attempt.row->lock(attempt.lock);
+	attempt.row->unlock(attempt.lock);
+	nbq_as_nmi(attempt_in_nmi, &attempt);
+	KUNIT_EXPECT_EQ(test, attempt.ret, 0);
+	expect_no_report(test);
+
+	hold_by_hand(test);
+	nbq_as_nmi(attempt_in_nmi, &attempt);
+	KUNIT_EXPECT_EQ(test, attempt.ret, -ETIMEDOUT);
+	expect_no_report(test);
+}
+
 /* Locks of one class */
 
 /* Take inner inside outer, and give both back: 0, or what taking inner gave. */
@@ -436,6 +474,7 @@ static void lock_is_one_that_spins(struct kunit *test)
 			 failing_verb_gen_params),			\
 	KUNIT_CASE_PARAM(attempt_without_a_node_is_forgotten,		\
 			 failing_verb_gen_params),			\
+	KUNIT_CASE(nmi_with_patience_may_wait_for_a_lock_of_tasks),	\
 	KUNIT_CASE_PARAM(lock_of_the_same_class_is_taken_by_its_subclass,\
 			 inner_verb_gen_params),			\
 	KUNIT_CASE(subclass_and_class_can_be_set),			\

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in what lockdep is told; the host has none."""
 
-from mutate.mutant import Mutant, mutants
+from mutate.mutant import mutants
 
 LOCKDEP = {"kunit": ("nbq_clh_lockdep",)}
 
@@ -48,9 +48,7 @@ MUTANTS = [*mutants("define_lock_type.h", LOCKDEP, (
     ("lockdep: lock has no class",
      "	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);\n", ""),
     ("lockdep: locks that are not tracked are marked as acquired",
-     "	return map->key != &__lockdep_no_track__;\n", "	return true;\n",
-     {Mutant.ANY: "without lock_stat the same; with it, what stands in nobody's table"}),
-)), *mutants("define_lock_type.h", {"kunit": ("nbq_clh_contexts",)}, (
+     "	return map->key != &__lockdep_no_track__;\n", "	return true;\n"),
     ("lockdep: an NMI's wait is announced",
      "	return deadline->at == KTIME_MAX || !in_nmi();\n", "	return true;\n"),
 ))]
