@@ -23,8 +23,8 @@ SPARE_HALVES = {"mcs: tell without release", "mcs: tell without acquire",
                 "mcs: hand_over without acquire", "mcs: leave without acquire",
                 "mcs: step_over without acquire", "swap: tell without release",
                 "swap: tell without acquire", "swap: hand_over without acquire",
-                "swap: leave without acquire", "swap: step_over without release",
-                "swap: step_over without acquire"}
+                "swap: join without acquire", "swap: leave without acquire",
+                "swap: step_over without release", "swap: step_over without acquire"}
 
 
 def half_swaps(name, what_leaves, what_is_stepped_over):
@@ -106,7 +106,8 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
     ("new node appended by a relaxed store",
      "	smp_store_release(link, node);\n", "	WRITE_ONCE(*link, node);\n"),
     ("relaxed look at the first node", "smp_load_acquire(&pool->first)",
-     "READ_ONCE(pool->first)", SPARE),
+     "READ_ONCE(pool->first)",
+     {**SPARE, "host": "its pools have their first nodes before anybody looks"}),
     ("relaxed look at the next node", "smp_load_acquire(&node->next_in_pool)",
      "READ_ONCE(node->next_in_pool)", SPARE),
 )), *mutants("define_lock_type.h", WALKS, (
