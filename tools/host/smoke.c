@@ -93,7 +93,8 @@ static void attempt_without_patience_does_not_wait(void)
 	DEFINE_NBQ_X(lock);
 	unsigned int i;
 
-	shim_contention_begins = shim_contention_ends = 0;
+	shim_contention_begins = 0;
+	shim_contention_ends = 0;
 	start_clock(5000, 1);
 	nbq_X_lock(&lock);
 	shim_cpu = 1;
