@@ -40,6 +40,9 @@
 #define HALT_LOOKS	1000
 #define HALT_TRIES	10
 
+/* How long, in ms, those who go on may take to come upon all nodes left behind */
+#define KEPT_MS		1000
+
 /* Sleep. Return: false if this thread is to end; it has slept less then. */
 static bool nap(u64 ms)
 {
@@ -236,13 +239,32 @@ static bool take_away(struct stress_run *run, unsigned int cpu)
 	return false;
 }
 
+/*
+ * How many nodes of a CPU that is away the others do not give back. Its threads
+ * are elsewhere and take no more of them. The others may not have run for a
+ * while, so they are given time; if the run ends before, nobody says that they
+ * had enough.
+ */
+static unsigned int kept_nodes_of(struct stress_run *run, unsigned int cpu)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(KEPT_MS);
+	unsigned int nodes;
+
+	while ((nodes = run->knobs.lock->nodes_of(cpu))) {
+		if (!nap(10))
+			return 0;
+		if (time_after(jiffies, end))
+			break;
+	}
+	return nodes;
+}
+
 static void bring_back(struct stress_run *run, unsigned int cpu)
 {
 	int ret;
 
-	/* Its threads are elsewhere and take no more of its nodes. */
 	if (run->knobs.lock->nodes_of)
-		run->nodes_kept += run->knobs.lock->nodes_of(cpu);
+		run->nodes_kept += kept_nodes_of(run, cpu);
 	ret = add_cpu(cpu);
 
 	if (ret < 0) {

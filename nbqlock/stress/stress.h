@@ -209,7 +209,7 @@ struct stress_row {
  * @hotplugs: times that a CPU went and came back
  * @suspended: attempts that an interrupt has suspended
  * @nodes_left: queue nodes of a CPU that stood in queues when it went
- * @nodes_kept: that many still did when it came back
+ * @nodes_kept: that many the others did not give back while it was away
  * @nodes_max: queue nodes in use at most
  * @nodes_reclaimed: queue nodes given back by somebody else, or by destroy
  * @locks_taken: times that a lock was taken, each of a chain for itself
