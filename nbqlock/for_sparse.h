@@ -88,4 +88,29 @@
 #define nbq_swap_lock_until_nested(lock, deadline, subclass)		\
 	__nbq_0_acquires(lock, nbq_swap_lock_until_nested(lock, deadline, subclass))
 
+#ifndef NBQ_DEFINES_VERBS
+#define nbq_spin_lock_timeout(lock, patience)				\
+	__nbq_0_acquires(lock, nbq_spin_lock_timeout(lock, patience))
+#define nbq_spin_lock_until(lock, deadline)				\
+	__nbq_0_acquires(lock, nbq_spin_lock_until(lock, deadline))
+#define nbq_spin_trylock(lock)						\
+	__nbq_true_acquires(lock, nbq_spin_trylock(lock))
+#endif
+#define nbq_spin_lock_timeout_irq(lock, patience)			\
+	__nbq_0_acquires(lock, nbq_spin_lock_timeout_irq(lock, patience))
+#define nbq_spin_lock_until_irq(lock, deadline)				\
+	__nbq_0_acquires(lock, nbq_spin_lock_until_irq(lock, deadline))
+#define nbq_spin_trylock_irq(lock)					\
+	__nbq_true_acquires(lock, nbq_spin_trylock_irq(lock))
+#define nbq_spin_lock_timeout_bh(lock, patience)			\
+	__nbq_0_acquires(lock, nbq_spin_lock_timeout_bh(lock, patience))
+#define nbq_spin_lock_until_bh(lock, deadline)				\
+	__nbq_0_acquires(lock, nbq_spin_lock_until_bh(lock, deadline))
+#define nbq_spin_trylock_bh(lock)					\
+	__nbq_true_acquires(lock, nbq_spin_trylock_bh(lock))
+#define nbq_spin_lock_timeout_nested(lock, patience, subclass)		\
+	__nbq_0_acquires(lock, nbq_spin_lock_timeout_nested(lock, patience, subclass))
+#define nbq_spin_lock_until_nested(lock, deadline, subclass)		\
+	__nbq_0_acquires(lock, nbq_spin_lock_until_nested(lock, deadline, subclass))
+
 #endif

@@ -29,22 +29,24 @@
 #endif
 
 /* What stands in prev, next and status besides pointers to nodes. */
-#define NBQ_AVAILABLE	((struct nbq_node *)1)	/* the lock is yours */
+#define NBQ_AVAILABLE	((struct nbq_node *)1)	/* the lock, or the head, is yours */
 #define NBQ_LEAVING	((struct nbq_node *)2)	/* I have left */
 #define NBQ_TRANSIENT	((struct nbq_node *)3)	/* the same; see mcs_nb.c */
 #define NBQ_RECYCLED	((struct nbq_node *)4)	/* give the node back for me */
 
 /**
  * struct nbq_node - a queue node; its memory is a node until the module goes
- * @prev: CLH-NB: what the context that took this node tells its successor:
- *	NULL "I wait or hold", %NBQ_AVAILABLE "the lock is yours", a node "I
- *	left, this is who stood in front of me".
+ * @prev: CLH-NB, hybrid: what the context that took this node tells its
+ *	successor: NULL "I wait or hold", %NBQ_AVAILABLE "the lock is yours", a
+ *	node "I left, this is who stood in front of me"; hybrid: to wait for the
+ *	lock at the head of the queue takes the place of holding it.
  *	MCS-NB, swap-only: who stood in front of me, once I have left.
  * @next: MCS-NB, swap-only: what it tells whoever stands behind it: NULL or a
  *	node "I wait or hold", the node being the one behind if that is known,
  *	%NBQ_AVAILABLE, %NBQ_LEAVING, %NBQ_TRANSIENT.
  * @status: MCS-NB, swap-only: what it was told by the one in front, in the
  *	same words; NULL "nothing yet". Or %NBQ_RECYCLED, for the one in front.
+ * @beats: hybrid: it changes now and then while the one that took this node runs
  * @index: position in its pool, from 0
  * @cpu: that of its pool: here, where others need not touch the pool to ask
  * @taken: how often the node was taken. Written by its own CPU only.
@@ -60,7 +62,10 @@
 struct nbq_node {
 	struct nbq_node *prev;
 	struct nbq_node *next;
-	struct nbq_node *status;
+	union {
+		struct nbq_node *status;
+		unsigned long beats;
+	};
 	unsigned int index;
 	unsigned int cpu;
 	unsigned long taken;
@@ -78,6 +83,16 @@ struct nbq_node {
 #define NBQ_LEVELS	4
 
 /**
+ * struct nbq_numbered - the nodes of a pool that a number can stand for
+ * @size: how many
+ * @nodes: these, by their index
+ */
+struct nbq_numbered {
+	unsigned int size;
+	struct nbq_node *nodes[] __counted_by(size);
+};
+
+/**
  * struct nbq_pool - the queue nodes of one CPU and context level
  * @hint: the node taken last: the one to try first
  * @first: start of the list of nodes
@@ -93,6 +108,7 @@ struct nbq_node {
  * @last: end of the list of nodes; growth only
  * @size: nodes in the list; written by growth only
  * @wants_growth: 1 from the request until the growth is done
+ * @numbered: the nodes with which the pool began; NULL before it has any
  */
 struct nbq_pool {
 	struct nbq_node *hint;
@@ -107,6 +123,7 @@ struct nbq_pool {
 	struct nbq_node *last;
 	unsigned int size;
 	unsigned int wants_growth;
+	struct nbq_numbered *numbered;
 } ____cacheline_aligned;
 
 /*
@@ -135,6 +152,20 @@ DECLARE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
 static inline struct nbq_pool *nbq_this_pool(void)
 {
 	return &(*this_cpu_ptr(&nbq_pools))[interrupt_context_level()];
+}
+
+/* The number of a context that uses this pool; see spin_type.h. */
+static inline u16 nbq_context_of(const struct nbq_pool *pool)
+{
+	return pool->level << NBQ_CONTEXT_CPU_BITS | (pool->cpu + 1);
+}
+
+/* The pool of the context that has this number. */
+static inline struct nbq_pool *nbq_pool_of(u16 context)
+{
+	unsigned int cpu = context & ((1U << NBQ_CONTEXT_CPU_BITS) - 1);
+
+	return &per_cpu(nbq_pools, cpu - 1)[context >> NBQ_CONTEXT_CPU_BITS];
 }
 
 /* node.c: the side of the pools that the lock paths use */
@@ -268,6 +299,14 @@ void nbq_mcs_take_over(struct nbq_mcs *lock, struct nbq_node *node,
 bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
 		   struct nbq_node *pred);
 bool nbq_mcs_hand_over(struct nbq_mcs *lock, struct nbq_node *node);
+
+struct nbq_node *nbq_spin_join(struct nbq_spin *lock, struct nbq_node *node);
+struct nbq_node *nbq_spin_look(const struct nbq_node *pred);
+struct nbq_node *nbq_spin_step_over(struct nbq_node *node, struct nbq_node *pred,
+				    struct nbq_node *prev);
+bool nbq_spin_leave(struct nbq_spin *lock, struct nbq_node *node,
+		    struct nbq_node *pred);
+bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node);
 
 struct nbq_node *nbq_swap_join(struct nbq_swap *lock, struct nbq_node *node);
 struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred);

@@ -57,6 +57,10 @@
 
 #endif
 
+#ifdef NBQ_TYPE_OF_ITS_OWN
+/* The struct, and the verbs that acquire and release. */
+#include NBQ_TYPE_OF_ITS_OWN
+#else
 /**
  * struct nbq_X - a lock
  * @tail: newest node in the queue; NULL: the lock is free, and no node in it
@@ -74,15 +78,6 @@ context_lock_struct(nbq_X) {
 	struct lockdep_map dep_map;
 #endif
 };
-
-/**
- * nbq_X_init_key() - Make a lock; use nbq_clh_init() and so on.
- * @lock: memory for the lock
- * @name: its name, for lockdep
- * @key: its class, for lockdep
- */
-void nbq_X_init_key(struct nbq_X *lock, const char *name,
-		    struct lock_class_key *key);
 
 /**
  * nbq_X_lock_timeout() - Acquire, or give up after a time.
@@ -163,6 +158,16 @@ void nbq_X_lock(struct nbq_X *lock) __acquires(lock);
  * Context: The holder's. Turns preemption back on.
  */
 void nbq_X_unlock(struct nbq_X *lock) __releases(lock);
+#endif
+
+/**
+ * nbq_X_init_key() - Make a lock; use nbq_clh_init() and so on.
+ * @lock: memory for the lock
+ * @name: its name, for lockdep
+ * @key: its class, for lockdep
+ */
+void nbq_X_init_key(struct nbq_X *lock, const char *name,
+		    struct lock_class_key *key);
 
 /**
  * nbq_X_is_locked() - Does somebody hold the lock?

@@ -335,6 +335,7 @@ static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
 		.pool = node->pool,
 		.lock = lock,
 		.holder = &lock->holder,
+		.in_order = true,
 		.error = -ETIMEDOUT,
 		NBQ_WAIT_STAT(waits, ip)
 	};

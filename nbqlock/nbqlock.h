@@ -13,9 +13,13 @@
  *			Michael L. Scott, 2004: as MCS-NB, without any
  *			compare-and-swap on the lock. A lock that was ever held
  *			keeps one queue node, until destroy.
+ *	nbq_spin_*()	the hybrid: a spinlock of one word, with a queue for those
+ *			who wait. Newcomers may pass waiters, but no waiter that
+ *			runs for long; with nbq_spin_init_fifo() they never do.
  *
  * What holds for every lock here
- *	Acquisition is first come, first served among those who stay.
+ *	Acquisition is first come, first served among those who stay, but for
+ *	the hybrid's newcomers.
  *	A waiter whose patience is over leaves in a bounded number of its own
  *	steps, from any place in the queue, whatever its neighbours do.
  *	A timeout harms neither the lock nor another waiter.
@@ -84,18 +88,22 @@ int __nbq_fails(const void *lock);
 #include "lock_type.h"
 #undef NBQ_TYPE
 
+#define NBQ_TYPE		nbq_spin
+#define NBQ_TYPE_OF_ITS_OWN	"spin_type.h"
+#include "lock_type.h"
+#undef NBQ_TYPE_OF_ITS_OWN
+#undef NBQ_TYPE
+
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
-#define __NBQ_INIT(lockname)						\
-{									\
+#define __NBQ_DEP_MAP_INIT(lockname)					\
 	.dep_map = {							\
 		.name = #lockname,					\
 		.wait_type_inner = LD_WAIT_SPIN,			\
-	},								\
-}
+	}
 
 #define __nbq_dep_map(lock)	(&(lock)->dep_map)
 #else
-#define __NBQ_INIT(lockname)	{ }
+#define __NBQ_DEP_MAP_INIT(lockname)
 
 #define __nbq_dep_map(lock)	((void)(lock), (struct lockdep_map *)NULL)
 #endif
@@ -114,7 +122,7 @@ int __nbq_fails(const void *lock);
  * NBQ_CLH_INIT() - Initialiser of a static CLH-NB lock, or of one in a struct.
  * @lockname: the variable or member that it initialises
  */
-#define NBQ_CLH_INIT(lockname)	__NBQ_INIT(lockname)
+#define NBQ_CLH_INIT(lockname)	{ __NBQ_DEP_MAP_INIT(lockname) }
 
 /**
  * DEFINE_NBQ_CLH() - Define an unlocked CLH-NB lock.
@@ -175,7 +183,7 @@ do {									\
  * NBQ_MCS_INIT() - Initialiser of a static MCS-NB lock, or of one in a struct.
  * @lockname: the variable or member that it initialises
  */
-#define NBQ_MCS_INIT(lockname)	__NBQ_INIT(lockname)
+#define NBQ_MCS_INIT(lockname)	{ __NBQ_DEP_MAP_INIT(lockname) }
 
 /**
  * DEFINE_NBQ_MCS() - Define an unlocked MCS-NB lock.
@@ -236,7 +244,7 @@ do {									\
  * NBQ_SWAP_INIT() - Initialiser of a static swap-only lock, or of one in a struct.
  * @lockname: the variable or member that it initialises
  */
-#define NBQ_SWAP_INIT(lockname)	__NBQ_INIT(lockname)
+#define NBQ_SWAP_INIT(lockname)	{ __NBQ_DEP_MAP_INIT(lockname) }
 
 /**
  * DEFINE_NBQ_SWAP() - Define an unlocked swap-only lock.
@@ -293,6 +301,95 @@ do {									\
 #define nbq_swap_lock_nest_lock(lock, nest_lock)			\
 	__nbq_swap_lock_nested(lock, 0, __nbq_dep_map(nest_lock))
 
+/**
+ * NBQ_SPIN_INIT() - Initialiser of a static hybrid lock, or of one in a struct.
+ * @lockname: the variable or member that it initialises
+ */
+#define NBQ_SPIN_INIT(lockname)	{ __NBQ_DEP_MAP_INIT(lockname) }
+
+/**
+ * DEFINE_NBQ_SPIN() - Define an unlocked hybrid lock.
+ * @name: name of the variable; put ``static`` in front where wanted
+ */
+#define DEFINE_NBQ_SPIN(name)	struct nbq_spin name = NBQ_SPIN_INIT(name)
+
+/**
+ * NBQ_SPIN_FIFO_INIT() - as NBQ_SPIN_INIT(), of a lock that is first come, first served
+ * @lockname: the variable or member that it initialises
+ */
+#define NBQ_SPIN_FIFO_INIT(lockname)					\
+	{ .state = { .fifo = 1 }, __NBQ_DEP_MAP_INIT(lockname) }
+
+/**
+ * DEFINE_NBQ_SPIN_FIFO() - as DEFINE_NBQ_SPIN(), of a lock that is first come, first served
+ * @name: name of the variable; put ``static`` in front where wanted
+ */
+#define DEFINE_NBQ_SPIN_FIFO(name)	struct nbq_spin name = NBQ_SPIN_FIFO_INIT(name)
+
+/**
+ * nbq_spin_init() - Make a hybrid lock at run time.
+ * @lock: memory for the lock; whatever was in it is forgotten
+ *
+ * Each place that calls this has a lockdep class of its own. It cannot fail.
+ *
+ * Context: Any.
+ */
+#define nbq_spin_init(lock)						\
+do {									\
+	static struct lock_class_key __key;				\
+									\
+	nbq_spin_init_key((lock), #lock, &__key);			\
+} while (0)
+
+/**
+ * nbq_spin_init_fifo() - as nbq_spin_init(), of a lock that is first come, first served
+ * @lock: memory for the lock; whatever was in it is forgotten
+ *
+ * Nobody passes a waiter of such a lock; so one whose CPU does not run keeps all
+ * who came later from it. Without contention it costs a function call more.
+ *
+ * Context: Any.
+ */
+#define nbq_spin_init_fifo(lock)					\
+do {									\
+	nbq_spin_init(lock);						\
+	(lock)->state.fifo = 1;						\
+} while (0)
+
+/* See __nbq_X_lock_timeout_irqsave() and so on. */
+#define nbq_spin_lock_timeout_irqsave(lock, patience, flags)		\
+	__nbq_0_acquires(lock,						\
+		__nbq_spin_lock_timeout_irqsave(lock, patience, &(flags)))
+#define nbq_spin_lock_until_irqsave(lock, deadline, flags)		\
+	__nbq_0_acquires(lock,						\
+		__nbq_spin_lock_until_irqsave(lock, deadline, &(flags)))
+#define nbq_spin_trylock_irqsave(lock, flags)				\
+	__nbq_true_acquires(lock, __nbq_spin_trylock_irqsave(lock, &(flags)))
+#define nbq_spin_lock_irqsave(lock, flags)				\
+	__nbq_spin_lock_irqsave(lock, &(flags))
+#define nbq_spin_lock_timeout_irqsave_nested(lock, patience, flags, subclass) \
+	__nbq_0_acquires(lock,						\
+		__nbq_spin_lock_timeout_irqsave_nested(lock, patience, &(flags), \
+							   subclass))
+#define nbq_spin_lock_until_irqsave_nested(lock, deadline, flags, subclass) \
+	__nbq_0_acquires(lock,						\
+		__nbq_spin_lock_until_irqsave_nested(lock, deadline, &(flags), \
+							   subclass))
+#define nbq_spin_lock_irqsave_nested(lock, flags, subclass)		\
+	__nbq_spin_lock_irqsave_nested(lock, &(flags), subclass)
+
+/* See __nbq_X_lock_timeout_nested() and so on. */
+#define nbq_spin_lock_timeout_nest_lock(lock, patience, nest_lock)	\
+	__nbq_0_acquires(lock,						\
+		__nbq_spin_lock_timeout_nested(lock, patience, 0,	\
+					__nbq_dep_map(nest_lock)))
+#define nbq_spin_lock_until_nest_lock(lock, deadline, nest_lock)	\
+	__nbq_0_acquires(lock,						\
+		__nbq_spin_lock_until_nested(lock, deadline, 0,		\
+					__nbq_dep_map(nest_lock)))
+#define nbq_spin_lock_nest_lock(lock, nest_lock)			\
+	__nbq_spin_lock_nested(lock, 0, __nbq_dep_map(nest_lock))
+
 /*
  * guard(), scoped_guard() and those that may fail, see guards.h: since Linux 6.5,
  * and in older kernels that have it. Not every sparse knows __has_include.
@@ -315,6 +412,10 @@ do {									\
 #undef NBQ_TYPE
 
 #define NBQ_TYPE	nbq_swap
+#include "guards.h"
+#undef NBQ_TYPE
+
+#define NBQ_TYPE	nbq_spin
 #include "guards.h"
 #undef NBQ_TYPE
 #endif
@@ -345,6 +446,14 @@ do {									\
 	WITH_LOCK_GUARD_1_ATTRS(nbq_swap_irqsave, _T)
 #define class_nbq_swap_bh_constructor(_T) \
 	WITH_LOCK_GUARD_1_ATTRS(nbq_swap_bh, _T)
+#define class_nbq_spin_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_spin, _T)
+#define class_nbq_spin_irq_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_spin_irq, _T)
+#define class_nbq_spin_irqsave_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_spin_irqsave, _T)
+#define class_nbq_spin_bh_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_spin_bh, _T)
 #endif
 
 /*
@@ -359,7 +468,7 @@ unsigned int nbq_cpu_nodes_in_use(unsigned int cpu);
  * Attempts are counted by the leavers that they stepped over, up to this: so many
  * that the pool which counts them has a size by which it is quickly found.
  */
-#define NBQ_WALK_MAX	60
+#define NBQ_WALK_MAX	56
 
 void nbq_walks_read(u64 counts[NBQ_WALK_MAX + 1]);
 

@@ -15,6 +15,7 @@
 #include <linux/moduleparam.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
+#include <linux/overflow.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -78,6 +79,23 @@ static int enlarge(struct nbq_pool *pool, unsigned int size, gfp_t gfp)
 			return -ENOMEM;
 		nbq_node_append(pool, node);
 	}
+	return 0;
+}
+
+/* Number the nodes of a pool that is not in use yet. */
+static int number(struct nbq_pool *pool)
+{
+	struct nbq_numbered *numbered;
+	struct nbq_node *node;
+
+	numbered = kzalloc_node(struct_size(numbered, nodes, pool->size), GFP_KERNEL,
+				cpu_to_node(pool->cpu));
+	if (!numbered)
+		return -ENOMEM;
+	numbered->size = pool->size;
+	for (node = pool->first; node; node = node->next_in_pool)
+		numbered->nodes[node->index] = node;
+	pool->numbered = numbered;
 	return 0;
 }
 
@@ -166,6 +184,9 @@ static int prepare_cpu(unsigned int cpu)
 		pools[level].cpu = cpu;
 		pools[level].level = level;
 		ret = enlarge(&pools[level], pool_nodes, GFP_KERNEL);
+		/* A CPU that was here before has them, and leavers may use them. */
+		if (!ret && !pools[level].numbered)
+			ret = number(&pools[level]);
 	}
 	mutex_unlock(&append_mutex);
 	return ret;
@@ -237,6 +258,8 @@ static void free_nodes(void)
 			pools[level].last = NULL;
 			pools[level].hint = NULL;
 			pools[level].size = 0;
+			kfree(pools[level].numbered);
+			pools[level].numbered = NULL;
 			while (node) {
 				struct nbq_node *next = node->next_in_pool;
 

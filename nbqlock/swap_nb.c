@@ -264,6 +264,7 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 		.pool = node->pool,
 		.lock = lock,
 		.holder = &lock->holder,
+		.in_order = true,
 		.error = -ETIMEDOUT,
 		NBQ_WAIT_STAT(waits, ip)
 	};

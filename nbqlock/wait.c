@@ -12,7 +12,9 @@
  *
  * By nodes and not by holders: a lock that was handed to a waiter whose CPU has
  * been interrupted is held by nobody's account, and a queue is as dead if that
- * happens in its middle.
+ * happens in its middle. Only the hybrid names its holder from the moment at which
+ * it is held, and its waiters can do without those in front: they wait behind the
+ * holder, a context like any other on the way.
  *
  * Assumptions
  *	Preemption is off from the start of a wait to the unlock: what a CPU
@@ -35,7 +37,9 @@
  * behind that node. A wait that began in an earlier round and is found later was
  * there when this round began; its owner, waiting or interrupted by one who waits,
  * can have released nothing since. If all are like that, then all were there at the
- * same moment.
+ * same moment. That a holder is one, only those can see who wait for its lock: they
+ * look now and then, and note in which round. If what it waits for now it waited
+ * for in an earlier round, it holds the lock still.
  *
  * Bounded: it ends after as many steps as there are CPUs, and does not wait for
  * anybody. It is made more and more rarely while the wait goes on: after
@@ -60,6 +64,23 @@ bool nbq_deadlock_checks __read_mostly = true;
 /* Rounds of walks that were suspicious enough to be made exactly. */
 static atomic_long_t rounds = ATOMIC_LONG_INIT(0);
 
+/* A holder in the place of a predecessor: an odd address, which no node has. */
+static struct nbq_node *as_pred(u16 holder)
+{
+	return holder ? (struct nbq_node *)(2UL * holder + 1) : NULL;
+}
+
+static bool is_holder(const struct nbq_node *pred)
+{
+	return (unsigned long)pred & 1;
+}
+
+/* Whose contexts must go on before a wait behind pred can end, and from which level. */
+static const struct nbq_pool *pool_of(const struct nbq_node *pred)
+{
+	return is_holder(pred) ? nbq_pool_of((unsigned long)pred / 2) : pred->pool;
+}
+
 /* Let others see what I wait behind. */
 static void publish(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word)
@@ -80,6 +101,41 @@ static void publish(struct nbq_wait *wait, struct nbq_node *pred,
 	WRITE_ONCE(waiting->since, atomic_long_read(&rounds));
 	/* RELEASE, pairs with the ACQUIRE in comes_back(): the fields above. */
 	smp_store_release(&waiting->pred, pred);
+}
+
+/* Nobody finds me behind the one in front any more. */
+static void withdraw(struct nbq_wait *wait)
+{
+	WRITE_ONCE(wait->pool->waiting.pred, NULL);
+	/*
+	 * Pairs with the ACQUIREs in comes_back(): who sees my word emptied for
+	 * the next one, in nbq_mcs_link() or nbq_swap_link(), or the note of a
+	 * later holder, does not find this one when it looks back.
+	 */
+	smp_wmb();
+}
+
+/* Let others see who holds the lock that I wait for. */
+static void publish_holder(struct nbq_wait *wait)
+{
+	struct nbq_waiting *waiting = &wait->pool->waiting;
+	unsigned long round = atomic_long_read(&rounds);
+	struct nbq_node *holder;
+
+	/*
+	 * Pairs with the full order of the round's start and with that of
+	 * begin(): what was released before a wait that began in an earlier
+	 * round is not seen to be held.
+	 */
+	smp_rmb();
+	holder = as_pred(READ_ONCE(*wait->held_by));
+	if (READ_ONCE(waiting->pred) && READ_ONCE(waiting->pred) != holder)
+		withdraw(wait);
+	if (!holder)
+		return;
+	WRITE_ONCE(waiting->held, round);
+	if (!READ_ONCE(waiting->pred))
+		publish(wait, holder, NULL);
 }
 
 /*
@@ -105,8 +161,22 @@ static bool is_older(const struct nbq_waiting *waiting, unsigned long round)
 }
 
 /*
+ * The way has come back to the context that asks, behind a holder which is said to
+ * be on this CPU, since that held its lock in this round. Is it, still?
+ */
+static bool is_held_here(const struct nbq_wait *wait, const struct nbq_pool *holder,
+			 unsigned long held)
+{
+	/* One above has come and gone. */
+	return holder->level <= wait->pool->level &&
+	       READ_ONCE(wait->pool->waiter) == wait &&
+	       is_older(&wait->pool->waiting, held);
+}
+
+/*
  * Does the way from pred come back to this CPU? With a round, each wait on it
- * must have begun before that.
+ * must have begun before that, and each holder must have held its lock since it
+ * waits itself.
  */
 static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 		       struct nbq_node *const *word, const unsigned long *round)
@@ -114,12 +184,16 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 	unsigned int steps = nr_cpu_ids;	/* a way that comes back: once a CPU */
 	const struct nbq_waiting *waiting = NULL;
 	const void *lock = wait->lock;
+	unsigned long held = round ? *round : 0;
 
-	for (; steps; steps--) {
-		const struct nbq_pool *pool = pred->pool;
+	if (!pred)
+		pred = as_pred(READ_ONCE(*wait->held_by));
+	for (; pred && steps; steps--) {
+		const struct nbq_pool *pool = pool_of(pred);
+		bool exactly_behind = round && is_holder(pred);
 
 		/* ACQUIRE, before the look back below. */
-		if (smp_load_acquire(word))
+		if (!is_holder(pred) && smp_load_acquire(word))
 			return false;	/* pred has said something: this queue moves */
 		/*
 		 * Look back. It was the same wait: whoever waits behind a node
@@ -132,8 +206,8 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 		if (waiting && (smp_load_acquire(&waiting->pred) != pred ||
 				(round && !is_older(waiting, *round))))
 			return false;
-		if (READ_ONCE(pred->cpu) == wait->pool->cpu)
-			return true;
+		if (pool->cpu == wait->pool->cpu)
+			return !exactly_behind || is_held_here(wait, pool, held);
 
 		waiting = obstacle(pool);
 		if (!waiting)
@@ -142,9 +216,13 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 		pred = smp_load_acquire(&waiting->pred);
 		if (!pred || (round && !is_older(waiting, *round)))
 			return false;
+		if (exactly_behind && !is_older(waiting, held))
+			return false;
 		/* It waits for its own CPU, and is being told so: that resolves it. */
 		if (waiting != &pool->waiting && READ_ONCE(waiting->lock) == lock)
 			return false;
+		/* ACQUIRE, pairs with withdraw(): of this holder, or I look back. */
+		held = smp_load_acquire(&waiting->held);
 		word = READ_ONCE(waiting->word);
 		lock = READ_ONCE(waiting->lock);
 	}
@@ -167,16 +245,29 @@ static bool is_cycle(const struct nbq_wait *wait, const struct nbq_node *pred,
 	return comes_back(wait, pred, word, &round);
 }
 
-/* Does this CPU hold the lock or wait for it already, under this context? */
+/* Does this CPU hold the lock, under this context? */
+static bool is_holder_here(const struct nbq_wait *wait)
+{
+	const struct nbq_node *holder;
+	u16 context;
+
+	if (wait->held_by) {
+		context = READ_ONCE(*wait->held_by);
+		return context && nbq_pool_of(context)->cpu == wait->pool->cpu;
+	}
+	holder = READ_ONCE(*wait->holder);
+	return holder && holder->cpu == wait->pool->cpu;
+}
+
+/* Does this CPU hold the lock or stand in front already, under this context? */
 static bool is_own(const struct nbq_wait *wait)
 {
-	const struct nbq_node *holder = READ_ONCE(*wait->holder);
 	const struct nbq_pool *pool = wait->pool;
 	unsigned int below;
 
-	if (holder && holder->cpu == pool->cpu)
+	if (is_holder_here(wait))
 		return true;
-	for (below = 0; below < wait->pool->level; below++) {
+	for (below = 0; wait->in_order && below < wait->pool->level; below++) {
 		pool--;
 		if (READ_ONCE(pool->waiting.pred) &&
 		    READ_ONCE(pool->waiting.lock) == wait->lock)
@@ -197,6 +288,12 @@ static void begin(struct nbq_wait *wait)
 		lock_contended(wait->dep_map, wait->ip);
 #endif
 	nbq_contention_begin(wait->lock);
+	/*
+	 * Before publish() reads the round, for publish_holder(). A queue is
+	 * entered by a swap that has this order.
+	 */
+	if (wait->held_by)
+		smp_mb();
 	/*
 	 * An interrupt handler walks at once: it may have interrupted one that
 	 * could not write yet what it waits behind.
@@ -242,8 +339,10 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 			return false;
 		begin(wait);
 	}
-	if (READ_ONCE(wait->pool->waiter) == wait &&
-	    !READ_ONCE(wait->pool->waiting.pred)) {
+	if (READ_ONCE(wait->pool->waiter) == wait && !pred) {
+		publish_holder(wait);
+	} else if (READ_ONCE(wait->pool->waiter) == wait &&
+		   !READ_ONCE(wait->pool->waiting.pred)) {
 		publish(wait, pred, word);
 		/* A new neighbour, who may have something to tell. */
 		if (wait->pool->level)
@@ -263,15 +362,8 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
  */
 void nbq_wait_pause(struct nbq_wait *wait)
 {
-	if (READ_ONCE(wait->pool->waiter) == wait) {
-		WRITE_ONCE(wait->pool->waiting.pred, NULL);
-		/*
-		 * Pairs with the ACQUIREs in comes_back(): who sees my word
-		 * emptied for the next one, in nbq_mcs_link() or
-		 * nbq_swap_link(), does not find this one when it looks back.
-		 */
-		smp_wmb();
-	}
+	if (READ_ONCE(wait->pool->waiter) == wait)
+		withdraw(wait);
 	wait->check_at = wait->looks;
 }
 

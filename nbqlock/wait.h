@@ -22,18 +22,21 @@ struct nbq_pool;
 
 /**
  * struct nbq_waiting - what a CPU waits for at one context level
- * @pred: the node that is being waited behind; NULL: nobody waits. Written
- *	last, and cleared before anyone can give that node back and before the
- *	word can be that of a later wait.
+ * @pred: the node that is being waited behind, or the holder, as
+ *	wait.c has it; NULL: nobody waits. Written last, and cleared before
+ *	anyone can give that node back and before the word can be that of a
+ *	later wait.
  * @word: what is being looked at; NULL as long as @pred has said nothing
  * @lock: the lock in whose queue that is
  * @since: the youngest round of wait.c that may have begun before this wait
+ * @held: behind a holder: it held the lock after this round of wait.c began
  */
 struct nbq_waiting {
 	struct nbq_node *pred;
 	struct nbq_node *const *word;
 	const void *lock;
 	unsigned long since;
+	unsigned long held;
 };
 
 /**
@@ -43,7 +46,9 @@ struct nbq_waiting {
  * @ip: who called the verb, for lockdep
  * @pool: of the running context
  * @lock: the lock
- * @holder: where that lock says who holds it
+ * @holder: where that lock says which node's owner holds it; or NULL
+ * @held_by: hybrid: where it says which context does; or NULL
+ * @in_order: nobody gets past who waits in front
  * @looks: how often nothing was said, so far; wraps
  * @check_at: call nbq_wait_check() at so many looks
  * @walk_at: walk at so many looks
@@ -60,6 +65,8 @@ struct nbq_wait {
 	struct nbq_pool *pool;
 	const void *lock;
 	struct nbq_node *const *holder;
+	const u16 *held_by;
+	bool in_order;
 	unsigned int looks;
 	unsigned int check_at;
 	unsigned int walk_at;
@@ -86,7 +93,7 @@ int nbq_wait_end(struct nbq_wait *wait, int ret);
 /**
  * nbq_wait_goes_on() - The predecessor has said nothing: look again?
  * @wait: the attempt
- * @pred: whom it waits behind
+ * @pred: whom it waits behind; NULL: whoever holds the lock, as @wait->held_by says
  * @word: where it looks
  *
  * Return: true; or false, with the reason in @wait->error.

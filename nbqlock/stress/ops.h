@@ -44,6 +44,7 @@ union stress_lock {
 	struct nbq_clh nbq_clh;
 	struct nbq_mcs nbq_mcs;
 	struct nbq_swap nbq_swap;
+	struct nbq_spin nbq_spin;
 	raw_spinlock_t raw;
 #ifdef STRESS_HAS_RQSPINLOCK
 	rqspinlock_t rq;
@@ -163,6 +164,7 @@ struct stress_ops {
 extern const struct stress_ops stress_clh_nb;
 extern const struct stress_ops stress_mcs_nb;
 extern const struct stress_ops stress_swap_nb;
+extern const struct stress_ops stress_nbq_spin;
 /* ops_kernel.c */
 extern const struct stress_ops stress_raw_spinlock;
 extern const struct stress_ops stress_raw_trylock;

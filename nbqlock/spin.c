@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The hybrid: a spinlock that one compare-and-swap takes and one store releases,
+ * with a queue, for those who must wait, that can be left at any time.
+ *
+ * The lock itself is a number, the holder. Those who find it held enter a queue,
+ * which is CLH-NB (clh_nb.c), but what is handed from node to node there is not
+ * the lock: it is the head of the queue, and with it the turn to take the lock.
+ * So whoever takes the lock is done with its node before its critical section;
+ * it holds a node only while it waits.
+ *
+ * Who may take a lock that nobody holds
+ *	Newcomers, past all who wait: a waiter whose CPU does not run keeps
+ *	nobody from the lock. But a waiter that has looked PATIENT_LOOKS times
+ *	asks them to queue, for as long as it takes until one of the queue has
+ *	the lock (handoff).
+ *	The head of the queue.
+ *	Another waiter, if nobody took the lock while it looked IDLE_LOOKS
+ *	times, and the one in front of it gave no sign of life meanwhile: whose
+ *	turn it is does not run, nor does anybody between the two. It takes the
+ *	lock and then leaves the queue as if its patience were over.
+ *	So among waiters that run it is first come, first served, and a waiter
+ *	that runs is passed by newcomers during PATIENT_LOOKS of its own looks
+ *	only; besides these by those that others let pass between the moment
+ *	at which one of the queue gets the lock and the next look of one that
+ *	has waited as long.
+ *	A lock that is made first come, first served (nbq_spin_init_fifo()) has
+ *	none of this: it goes to the head, and newcomers queue as soon as anybody
+ *	stands there. A head that does not run keeps all others waiting, as in the
+ *	queue locks.
+ * Mutual exclusion rests on the holder's number alone, whatever the policy.
+ *
+ * Assumptions
+ *	Preemption is off from the start of a wait to the unlock.
+ *	A node is claimed by its own CPU only (node.c); its memory stays a node.
+ *	There are fewer CPUs than fit into a context's number (spin_type.h).
+ *
+ * States of a node, by prev, and who moves it
+ *
+ *	                  +-- leave or pass, as tail -------------> free
+ *	  join            |                                          ^
+ *	free --> NULL ----+-- leave --> (pred), "abandoned" -------->|
+ *	        waits     |                      a successor steps   |
+ *	                  |                      over it             |
+ *	                  +-- pass ---> AVAILABLE ------------------>+
+ *	                                         a successor becomes the head
+ *
+ * The tail is a number too, of 32 bits: the CPU and context level of its pool,
+ * and its index there. With the holder and the two marks that makes a lock of 8
+ * bytes. Half of that would do for neither: 14 bits name the holder's CPU, as many
+ * and 2 more the pool, which leaves nothing for the index. The holder is there for
+ * -EDEADLK only: who waits for a lock must know which CPU to suspect (wait.c).
+ *
+ * Only those nodes have a number with which a pool began. One without a node waits
+ * outside the queue, as a newcomer that looks again and again.
+ *
+ * Own steps on shared memory: at most 3 to leave (take back the request to queue,
+ * swap the tail, then give the node back or store prev), 1 to release.
+ */
+#include <linux/atomic.h>
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/processor.h>
+#include <linux/threads.h>
+
+#include "internal.h"
+#include "trace.h"
+
+/*
+ * What a waiter counts in looks. They decide who comes first and how fast that is,
+ * not whether the lock is one; the explorer makes them small.
+ */
+#ifndef NBQ_SPIN_LOOKS
+/* Before it takes a node. */
+#define LOOKS_WITHOUT_NODE	16U
+/* Until newcomers may not pass it any more. */
+#define PATIENT_LOOKS		1024U
+/* At an idle lock, until whoever should take it is held to be away. */
+#define IDLE_LOOKS		64U
+/* Between two signs of life: so few that one falls among the above. */
+#define LOOKS_PER_BEAT		16U
+/* Between two looks at the lock itself, for one that is not the head. */
+#define LOOKS_PER_GLANCE	32U
+#endif
+
+static_assert(NR_CPUS < 1U << NBQ_CONTEXT_CPU_BITS);
+static_assert(sizeof(((struct nbq_spin *)0)->state) == sizeof(u32));
+
+/* The number of a node; 0 if there is none. */
+static u32 number_of(const struct nbq_node *node)
+{
+	return node->index << 16 | nbq_context_of(node->pool);
+}
+
+static struct nbq_node *node_of(u32 number)
+{
+	return number ? nbq_pool_of(number & U16_MAX)->numbered->nodes[number >> 16] : NULL;
+}
+
+/* Take a lock that has this state, which has no holder. */
+static bool take(struct nbq_spin *lock, union nbq_spin_state state, u16 me)
+{
+	union nbq_spin_state mine = {
+		.holder = me,
+		.fifo = state.fifo,
+	};
+
+	/*
+	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(): the last
+	 * critical section is over for whoever finds the lock free.
+	 */
+	return try_cmpxchg_acquire(&lock->state.all, &state.all, mine.all);
+}
+
+/* May one who is not in the queue take a lock of this state? */
+static bool is_open(const struct nbq_spin *lock, union nbq_spin_state state)
+{
+	/* Who finds nobody in the queue comes before all who join it later. */
+	return state.fifo ? !READ_ONCE(lock->tail) : !state.handoff;
+}
+
+/*
+ * Enter the queue.
+ *
+ *	[]	-> node			NULL
+ *	.. pred	-> .. pred node		pred
+ *
+ * Return: my predecessor; NULL: I am the head.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_spin_join(struct nbq_spin *lock, struct nbq_node *node)
+{
+	/* Marked: see nbq_clh_join(). */
+	WRITE_ONCE(node->prev, NULL);
+	/*
+	 * Fully ordered. RELEASE: prev = NULL above is seen by the successor
+	 * that gets my node from the tail and looks at prev. ACQUIRE, pairs
+	 * with the predecessor's own join: its prev = NULL; and with the swap
+	 * in nbq_spin_leave(), which puts a predecessor back. Full, for the
+	 * rounds of wait.c: what is read after it is not older than what those
+	 * who find my node see.
+	 */
+	return node_of(xchg(&lock->tail, number_of(node)));
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_join);
+
+/*
+ * Look at the predecessor once.
+ *
+ * Return: NULL: it waits. NBQ_AVAILABLE: I am the head. A node: it has left, and
+ * that node stood in front of it.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_spin_look(const struct nbq_node *pred)
+{
+	/*
+	 * ACQUIRE, pairs with the RELEASE stores in nbq_spin_leave() and
+	 * nbq_spin_pass(). Without it, I could give pred back while its
+	 * owner's last accesses to it are under way.
+	 */
+	return smp_load_acquire(&pred->prev);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_look);
+
+/*
+ * Step over a predecessor that has left: .. prev L node -> .. prev node; or that
+ * was the head: A node -> node. Only I know of it, so I give it back.
+ *
+ * Return: my new predecessor; NULL: I am the head.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_spin_step_over(struct nbq_node *node, struct nbq_node *pred,
+				    struct nbq_node *prev)
+{
+	if (prev != NBQ_AVAILABLE)
+		trace_nbq_reclaim(pred);
+	nbq_node_reclaim(pred, &node->pool->events);
+	return prev == NBQ_AVAILABLE ? NULL : prev;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_step_over);
+
+/*
+ * Leave the queue, from any position but the head.
+ *
+ *	.. pred W	-> .. pred		I was the tail, true
+ *	.. pred W succ	-> .. pred L succ	I was not, false
+ *
+ * Return: true if the node was given back; else a successor will do it, and
+ * the node must not be touched.
+ */
+VISIBLE_IF_KUNIT
+bool nbq_spin_leave(struct nbq_spin *lock, struct nbq_node *node,
+		    struct nbq_node *pred)
+{
+	struct nbq_events *events = &node->pool->events;
+	u32 number = number_of(node);
+
+	/*
+	 * RELEASE, pairs with the ACQUIRE of a later nbq_spin_join(), which
+	 * gets pred from the tail instead of me: whatever made pred visible
+	 * to me is visible to it.
+	 */
+	if (nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {
+		nbq_node_give_back_own(node);
+		return true;
+	}
+	/*
+	 * RELEASE, pairs with the ACQUIRE in nbq_spin_look(): as above, for
+	 * the successor that goes on to pred. My last access to the node.
+	 */
+	nbq_step(smp_store_release(&node->prev, pred));
+	events->nodes_abandoned++;
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_leave);
+
+/*
+ * Leave the queue as its head, with the lock or without.
+ *
+ *	W		-> []			I was the tail, true
+ *	W succ ..	-> A succ ..		I was not, false
+ *
+ * Return: true if the node was given back; else the successor will do it, and
+ * the node must not be touched.
+ */
+VISIBLE_IF_KUNIT
+bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node)
+{
+	u32 number = number_of(node);
+
+	/* No order: who finds the queue empty has nothing to learn from me. */
+	if (nbq_step(cmpxchg_relaxed(&lock->tail, number, 0)) == number) {
+		nbq_node_give_back_own(node);
+		return true;
+	}
+	/*
+	 * RELEASE, pairs with the ACQUIRE in nbq_spin_look(): what I did to
+	 * the node is over before my successor gives it back.
+	 */
+	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_pass);
+
+/**
+ * struct place - where an attempt waits
+ * @node: its node in the queue; NULL: it waits outside
+ * @pred: who stands in front of it; NULL: nobody
+ * @idle: at so many looks in a row nobody held the lock
+ * @beats: @pred's signs of life at the first of these
+ * @asked: it has asked newcomers to queue
+ */
+struct place {
+	struct nbq_node *node;
+	struct nbq_node *pred;
+	unsigned int idle;
+	unsigned long beats;
+	bool asked;
+};
+
+/* Nobody has taken the lock for long: does whoever should not run? */
+static bool is_forsaken(struct place *place)
+{
+	const struct nbq_node *pred = place->pred;
+
+	if (!place->idle && pred)
+		place->beats = READ_ONCE(pred->beats);
+	if (place->idle++ < IDLE_LOOKS)
+		return false;
+	place->idle = 0;
+	return !pred || READ_ONCE(pred->beats) == place->beats;
+}
+
+/* Look at the lock, and take it if it is my turn. */
+static bool glance(struct nbq_spin *lock, struct place *place, unsigned int looks,
+		   u16 me)
+{
+	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
+
+	if (state.holder) {
+		place->idle = 0;
+	} else {
+		bool is_my_turn = place->node ? !place->pred : is_open(lock, state);
+
+		if (!is_my_turn && !state.fifo)
+			is_my_turn = is_forsaken(place);
+		if (is_my_turn && take(lock, state, me))
+			return true;
+	}
+	if (place->node && looks >= PATIENT_LOOKS && !state.fifo && !state.handoff) {
+		WRITE_ONCE(lock->state.handoff, 1);
+		place->asked = true;
+	}
+	return false;
+}
+
+/* Enter the queue, if there is a node for it. */
+static void enter(struct nbq_spin *lock, struct place *place, struct nbq_pool *pool)
+{
+	struct nbq_node *node = nbq_node_claim(pool);
+
+	if (unlikely(!node))
+		return;
+	/* Only the first nodes of a pool have a number. */
+	if (unlikely(!pool->numbered || node->index >= pool->numbered->size)) {
+		nbq_node_give_back_own(node);
+		return;
+	}
+	place->node = node;
+	place->idle = 0;
+	place->pred = nbq_spin_join(lock, node);
+}
+
+/*
+ * Step over those in front who have left, up to one who waits or to the head. No
+ * longer than the queue was when I joined: each step gives a node back.
+ *
+ * Return: over how many.
+ */
+static unsigned long go_ahead(struct place *place, struct nbq_wait *wait)
+{
+	unsigned long walk = 0;
+	struct nbq_node *prev;
+
+	while (place->pred && (prev = nbq_spin_look(place->pred))) {
+		nbq_wait_pause(wait);
+		place->pred = nbq_spin_step_over(place->node, place->pred, prev);
+		place->idle = 0;
+		walk += prev != NBQ_AVAILABLE;
+	}
+	return walk;
+}
+
+/* The wait is over: out of the queue, with the lock or without. */
+static bool go_away(struct nbq_spin *lock, struct place *place)
+{
+	if (!place->node)
+		return true;
+	return place->pred ? nbq_spin_leave(lock, place->node, place->pred) :
+			     nbq_spin_pass(lock, place->node);
+}
+
+static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 me,
+			     struct nbq_deadline *deadline,
+			     struct lockdep_map *waits, unsigned long ip)
+{
+	bool fifo = READ_ONCE(lock->state.fifo);
+	struct nbq_wait wait = {
+		.deadline = deadline,
+		.pool = pool,
+		.lock = lock,
+		.held_by = &lock->state.holder,
+		.in_order = fifo,
+		.error = -ETIMEDOUT,
+		NBQ_WAIT_STAT(waits, ip)
+	};
+	struct place place = {};
+	unsigned long walk = 0;
+	bool taken;
+
+	for (;;) {
+		unsigned int looks = wait.looks;
+		struct nbq_node *behind;
+
+		if (!place.node && (fifo || looks >= LOOKS_WITHOUT_NODE) &&
+		    !(looks % LOOKS_WITHOUT_NODE))
+			enter(lock, &place, pool);
+		walk += go_ahead(&place, &wait);
+		/* The lock first and the clock last: a late turn is still a turn. */
+		taken = (!place.pred || place.idle || !(looks % LOOKS_PER_GLANCE)) &&
+			glance(lock, &place, looks, me);
+		if (taken)
+			break;
+		if (place.node && !(looks % LOOKS_PER_BEAT))
+			WRITE_ONCE(place.node->beats, place.node->beats + 1);
+		/* Without an order, only the holder can keep me waiting. */
+		behind = fifo ? place.pred : NULL;
+		if (!nbq_wait_goes_on(&wait, behind, behind ? &behind->prev : NULL))
+			break;
+		cpu_relax();
+	}
+
+	nbq_wait_pause(&wait);
+	if (place.node)
+		nbq_count_walk(pool, walk);
+	if (taken) {
+		go_away(lock, &place);
+		return nbq_wait_end(&wait, 0);
+	}
+	if (place.asked)
+		nbq_step(WRITE_ONCE(lock->state.handoff, 0));
+	if (fifo && !place.node && wait.error == -ETIMEDOUT)
+		wait.error = -ENOMEM;
+	taken = go_away(lock, &place);
+	trace_nbq_leave(lock, !taken, wait.error);
+	return nbq_wait_end(&wait, wait.error);
+}
+
+/* See define_verbs.h. */
+static int acquire(struct nbq_spin *lock, struct nbq_deadline deadline,
+		   struct lockdep_map *waits, unsigned long ip)
+{
+	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
+	struct nbq_pool *pool = nbq_this_pool();
+	u16 me = nbq_context_of(pool);
+
+	if (!state.holder && is_open(lock, state) && take(lock, state, me))
+		return 0;
+	return wait_for(lock, pool, me, &deadline, waits, ip);
+}
+
+#define NBQ_TYPE	nbq_spin
+
+#ifndef CONFIG_DEBUG_LOCK_ALLOC
+/* What is inline begins with these; see spin_type.h. */
+#undef nbq_X_lock_timeout
+#undef nbq_X_lock_until
+#undef nbq_X_trylock
+#undef nbq_X_lock
+#define nbq_X_lock_timeout	__nbq_spin_lock_timeout
+#define nbq_X_lock_until	__nbq_spin_lock_until
+#define nbq_X_trylock		__nbq_spin_trylock
+#define nbq_X_lock		__nbq_spin_lock
+#define begin_verb()
+#endif
+
+#include "define_verbs.h"
+
+void nbq_spin_init_key(struct nbq_spin *lock, const char *name,
+		       struct lock_class_key *key)
+{
+	lock->state.all = 0;
+	lock->tail = 0;
+	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
+}
+EXPORT_SYMBOL_GPL(nbq_spin_init_key);
+
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+void nbq_spin_unlock(struct nbq_spin *lock) __releases(lock)
+{
+	u16 holder = READ_ONCE(lock->state.holder);
+
+	__release(lock);
+	if (WARN_ONCE(!holder, "nbqlock: unlock of %p, which nobody holds\n", lock))
+		return;
+	if (WARN_ONCE(nbq_pool_of(holder)->cpu != raw_smp_processor_id(),
+		      "nbqlock: unlock of %p, which CPU %u holds\n",
+		      lock, nbq_pool_of(holder)->cpu))
+		return;
+	spin_release(dep_map_of(lock), _RET_IP_);
+	/*
+	 * RELEASE, pairs with the ACQUIREs of those who take the lock: the
+	 * critical section is over for whoever finds it free.
+	 */
+	nbq_step(smp_store_release(&lock->state.holder, 0));
+	preempt_enable();
+}
+EXPORT_SYMBOL_GPL(nbq_spin_unlock);
+#endif
+
+bool nbq_spin_is_locked(const struct nbq_spin *lock)
+{
+	return READ_ONCE(lock->state.holder);
+}
+EXPORT_SYMBOL_GPL(nbq_spin_is_locked);
+
+bool nbq_spin_is_contended(const struct nbq_spin *lock)
+{
+	return READ_ONCE(lock->state.holder) && READ_ONCE(lock->tail);
+}
+EXPORT_SYMBOL_GPL(nbq_spin_is_contended);
+
+/* Is this queue made of nothing but leavers, behind the last head or nobody? */
+static bool is_idle(const struct nbq_node *node)
+{
+	while (node && node != NBQ_AVAILABLE)
+		node = nbq_spin_look(node);
+	return node;
+}
+
+int nbq_spin_destroy(struct nbq_spin *lock)
+{
+	u32 tail = READ_ONCE(lock->tail);
+	struct nbq_node *node = node_of(tail);
+	struct nbq_events *events;
+
+	/*
+	 * The swap is fully ordered: it pairs with the RELEASE of whoever left
+	 * last, as the next to join would, so that the nodes are given back
+	 * after all that their last users did.
+	 */
+	if (WARN_ONCE(nbq_spin_is_locked(lock) || (node && !is_idle(node)) ||
+		      cmpxchg(&lock->tail, tail, 0) != tail,
+		      "nbqlock: destroy of %p, which is in use\n", lock))
+		return -EBUSY;
+
+	preempt_disable();
+	events = &nbq_this_pool()->events;
+	while (node && node != NBQ_AVAILABLE) {
+		struct nbq_node *prev = nbq_spin_look(node);
+
+		nbq_node_reclaim(node, events);
+		node = prev;
+	}
+	preempt_enable();
+	return 0;
+}
+EXPORT_SYMBOL_GPL(nbq_spin_destroy);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The hybrid lock nbq_spin: its struct, and what of its verbs is inline.
+ * lock_type.h includes this in the place of what the queue locks have in common;
+ * spin.c says how the lock works.
+ *
+ * Include <nbqlock/nbqlock.h>, not this.
+ */
+#ifndef NBQ_TYPE
+#error "Include <nbqlock/nbqlock.h>, which says for which lock type"
+#endif
+
+#include <linux/atomic.h>
+
+/*
+ * A context as a number of 16 bits: its CPU, counted from 1, and above that its
+ * context level. 0 is nobody.
+ */
+#define NBQ_CONTEXT_CPU_BITS	14
+
+/**
+ * union nbq_spin_state - what decides who may take a hybrid lock
+ * @all: all of it; 0: anybody
+ * @holder: the context that holds the lock; 0: nobody
+ * @handoff: 1: a waiter has been passed for long enough: newcomers queue
+ * @fifo: 1: newcomers queue behind any waiter, and it is first come, first
+ *	served
+ */
+union nbq_spin_state {
+	u32 all;
+	struct {
+#ifdef __LITTLE_ENDIAN
+		u16 holder;
+		u8 handoff;
+		u8 fifo;
+#else
+		u8 fifo;
+		u8 handoff;
+		u16 holder;
+#endif
+	};
+};
+
+/**
+ * struct nbq_spin - a hybrid lock
+ * @state: who holds it, and who may take it
+ * @tail: the newest queue node, as a number; 0: there is none in the queue
+ * @dep_map: for lockdep
+ *
+ * All fields are private. A lock that is all zeroes is a free lock, but only
+ * DEFINE_NBQ_SPIN() and nbq_spin_init() make it known to lockdep.
+ */
+context_lock_struct(nbq_spin) {
+	union nbq_spin_state state;
+	u32 tail;
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	struct lockdep_map dep_map;
+#endif
+};
+
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+/* Lockdep is told of each acquisition: nothing is inline. */
+int __must_check nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
+	__nbq_cond_acquires(0, lock);
+int __must_check nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline)
+	__nbq_cond_acquires(0, lock);
+bool __must_check nbq_spin_trylock(struct nbq_spin *lock)
+	__nbq_cond_acquires(true, lock);
+void nbq_spin_lock(struct nbq_spin *lock) __acquires(lock);
+void nbq_spin_unlock(struct nbq_spin *lock) __releases(lock);
+#else
+/* For those who could not take the lock at once. Preemption is off already. */
+int __nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience);
+int __nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline);
+bool __nbq_spin_trylock(struct nbq_spin *lock);
+void __nbq_spin_lock(struct nbq_spin *lock);
+
+/*
+ * Take a lock that anybody may take. Preemption is off. For tasks, whose level is
+ * 0: to find out which other level it is takes as long as to call a function that
+ * does it.
+ */
+static __always_inline bool __nbq_spin_take_at_once(struct nbq_spin *lock)
+{
+	u32 anybody = 0;
+
+	if (unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))
+		return false;
+	/*
+	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(): the last
+	 * critical section is over for whoever finds the lock free.
+	 */
+	return try_cmpxchg_acquire(&lock->state.all, &anybody,
+				   raw_smp_processor_id() + 1);
+}
+
+static __always_inline int __must_check
+nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
+	__nbq_cond_acquires(0, lock)
+{
+	preempt_disable();
+	if (likely(__nbq_spin_take_at_once(lock)))
+		return 0;
+	return __nbq_spin_lock_timeout(lock, patience);
+}
+
+static __always_inline int __must_check
+nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline)
+	__nbq_cond_acquires(0, lock)
+{
+	preempt_disable();
+	if (likely(__nbq_spin_take_at_once(lock)))
+		return 0;
+	return __nbq_spin_lock_until(lock, deadline);
+}
+
+static __always_inline bool __must_check nbq_spin_trylock(struct nbq_spin *lock)
+	__nbq_cond_acquires(true, lock)
+{
+	preempt_disable();
+	if (likely(__nbq_spin_take_at_once(lock)))
+		return true;
+	return __nbq_spin_trylock(lock);
+}
+
+static __always_inline void nbq_spin_lock(struct nbq_spin *lock)
+	__acquires(lock)
+{
+	preempt_disable();
+	if (unlikely(!__nbq_spin_take_at_once(lock)))
+		__nbq_spin_lock(lock);
+	__acquire(lock);
+}
+
+static __always_inline void nbq_spin_unlock(struct nbq_spin *lock)
+	__releases(lock)
+{
+	__release(lock);
+	/*
+	 * RELEASE, pairs with the ACQUIREs of those who take the lock: the
+	 * critical section is over for whoever finds it free.
+	 */
+	smp_store_release(&lock->state.holder, 0);
+	preempt_enable();
+}
+#endif
