@@ -227,11 +227,11 @@ static struct nbq_node *await(struct nbq_node *pred, struct nbq_wait *wait)
  */
 static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
 				  struct nbq_node *pred,
-				  struct nbq_deadline *deadline,
+				  struct nbq_deadline deadline,
 				  struct lockdep_map *waits, unsigned long ip)
 {
 	struct nbq_wait wait = {
-		.deadline = deadline,
+		.deadline = &deadline,
 		.pool = node->pool,
 		.lock = lock,
 		.holder = &lock->holder,

@@ -31,16 +31,17 @@
 
 /**
  * struct nbq_deadline - the patience of one attempt
- * @at: CLOCK_MONOTONIC time to give up at, in ns; %KTIME_MAX: never. Not
- *	meaningful while @patience is set.
- * @patience: ns to wait, counted from the first look at the clock; 0: the
- *	clock has been looked at, or the deadline was absolute to begin with.
+ * @at: CLOCK_MONOTONIC time to give up at, in ns; %KTIME_MAX: never; %KTIME_MIN:
+ *	do not wait. While @relative, how long to wait: 0 or less: do not.
  * @polls: looks at the predecessor so far.
+ * @relative: the clock has not been looked at.
+ *
+ * Two registers: an attempt that has nothing to wait for never looks into it.
  */
 struct nbq_deadline {
 	ktime_t at;
-	ktime_t patience;
 	unsigned int polls;
+	bool relative;
 };
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
@@ -69,27 +70,23 @@ static inline struct nbq_deadline nbq_deadline_at(ktime_t at)
 /* Give up once @patience ns have been waited; 0 or less: do not wait. */
 static inline struct nbq_deadline nbq_deadline_after(ktime_t patience)
 {
-	if (patience <= 0)
-		return nbq_deadline_at(KTIME_MIN);
-	if (patience == KTIME_MAX)
-		return nbq_deadline_at(KTIME_MAX);
-	return (struct nbq_deadline){ .patience = patience };
+	return (struct nbq_deadline){ .at = patience, .relative = true };
 }
 
 /* There is no patience at all: not even the clock is looked at. */
 static inline bool nbq_deadline_is_none(const struct nbq_deadline *deadline)
 {
-	return !deadline->patience && deadline->at == KTIME_MIN;
+	return deadline->relative ? deadline->at <= 0 : deadline->at == KTIME_MIN;
 }
 
 /* The patience starts now. A sum past the end of time means never. */
 static inline void nbq_deadline_start(struct nbq_deadline *deadline, ktime_t now)
 {
-	if (deadline->patience > KTIME_MAX - now)
+	if (deadline->at > KTIME_MAX - now)
 		deadline->at = KTIME_MAX;
 	else
-		deadline->at = now + deadline->patience;
-	deadline->patience = 0;
+		deadline->at += now;
+	deadline->relative = false;
 }
 
 /**
@@ -104,17 +101,15 @@ static inline bool nbq_deadline_passed(struct nbq_deadline *deadline)
 {
 	ktime_t now;
 
-	if (!deadline->patience) {
-		if (deadline->at == KTIME_MAX)
-			return false;
-		if (deadline->at == KTIME_MIN)
-			return true;
-	}
+	if (deadline->at == KTIME_MAX)
+		return false;
+	if (nbq_deadline_is_none(deadline))
+		return true;
 	if (deadline->polls++ % NBQ_POLLS_PER_CLOCK)
 		return false;
 
 	now = nbq_clock_ns();
-	if (deadline->patience)
+	if (deadline->relative)
 		nbq_deadline_start(deadline, now);
 	return now >= deadline->at;
 }

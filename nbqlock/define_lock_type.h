@@ -7,7 +7,7 @@
  *	struct nbq_node *nbq_X_join(struct nbq_X *lock, struct nbq_node *node);
  *		enter the queue; the predecessor, or NULL: the lock is mine
  *	static int wait_in_queue(struct nbq_X *lock, struct nbq_node *node,
- *			struct nbq_node *pred, struct nbq_deadline *deadline,
+ *			struct nbq_node *pred, struct nbq_deadline deadline,
  *			struct lockdep_map *waits, unsigned long ip);
  *		0: the lock is mine; or -ETIMEDOUT, -EDEADLK
  *	nbq_X_hand_over(struct nbq_X *lock, struct nbq_node *node);
@@ -38,23 +38,52 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
 }
 EXPORT_SYMBOL_GPL(nbq_X_init_key);
 
-/* See define_verbs.h. What only a wait needs is made where waiting begins. */
-static int acquire(struct nbq_X *lock, struct nbq_deadline deadline,
-		   struct lockdep_map *waits, unsigned long ip)
+/* A lock that was free is mine. */
+static __always_inline int acquired_at_once(struct nbq_X *lock, struct nbq_node *node,
+					    struct nbq_pool *pool)
+{
+	WRITE_ONCE(lock->holder, node);
+	pool->events.acquired_uncontended++;
+	return 0;
+}
+
+/*
+ * The node taken last is in use: find another one, or wait for one, and then for the
+ * lock with what patience is left.
+ */
+static noinline int acquire_with_another_node(struct nbq_X *lock,
+					      struct nbq_deadline deadline,
+					      struct lockdep_map *waits, unsigned long ip)
 {
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_node *node, *pred;
 
-	node = nbq_node_get(pool, &deadline);
+	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);
 	if (unlikely(!node))
 		return -ENOMEM;
 	pred = nbq_X_join(lock, node);
 	if (pred)
-		return wait_in_queue(lock, node, pred, &deadline, waits, ip);
+		return wait_in_queue(lock, node, pred, deadline, waits, ip);
+	return acquired_at_once(lock, node, pool);
+}
 
-	WRITE_ONCE(lock->holder, node);
-	pool->events.acquired_uncontended++;
-	return 0;
+/*
+ * See define_verbs.h. Inline, and all else is called last: a lock that is free, with
+ * the node that is nearly always free as well, costs no register saved.
+ */
+static __always_inline int acquire(struct nbq_X *lock, struct nbq_deadline deadline,
+				   struct lockdep_map *waits, unsigned long ip)
+{
+	struct nbq_pool *pool = nbq_this_pool();
+	struct nbq_node *node = nbq_node_claim_hint(pool);
+	struct nbq_node *pred;
+
+	if (unlikely(!node))
+		return acquire_with_another_node(lock, deadline, waits, ip);
+	pred = nbq_X_join(lock, node);
+	if (unlikely(pred))
+		return wait_in_queue(lock, node, pred, deadline, waits, ip);
+	return acquired_at_once(lock, node, pool);
 }
 
 #include "define_verbs.h"

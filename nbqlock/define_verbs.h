@@ -57,9 +57,10 @@ static bool is_tracked(const struct lockdep_map *map)
  * that waits is made known before it does, as by the kernel's own locks, or what
  * can only end by the patience would never be seen.
  */
-static int acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,
-			      unsigned int subclass,
-			      struct lockdep_map *nest_lock, unsigned long ip)
+static __always_inline int
+acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,
+		   unsigned int subclass, struct lockdep_map *nest_lock,
+		   unsigned long ip)
 {
 	struct lockdep_map *waits = dep_map_of(lock);
 	int ret;

@@ -94,7 +94,7 @@ struct nbq_numbered {
 
 /**
  * struct nbq_pool - the queue nodes of one CPU and context level
- * @hint: the node taken last: the one to try first
+ * @hint: the node to try first: the one taken last, mostly
  * @first: start of the list of nodes
  * @cpu: the CPU that may take from this pool
  * @level: the context level that may
@@ -151,7 +151,12 @@ DECLARE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
 /* The pool of the running context. Preemption must be off. */
 static inline struct nbq_pool *nbq_this_pool(void)
 {
-	return &(*this_cpu_ptr(&nbq_pools))[interrupt_context_level()];
+	struct nbq_pool *pools = *this_cpu_ptr(&nbq_pools);
+
+	/* Tasks first: the level of anybody else takes longer to find out. */
+	if (likely(!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET))))
+		return pools;
+	return &pools[interrupt_context_level()];
 }
 
 /* The number of a context that uses this pool; see spin_type.h. */
@@ -204,19 +209,31 @@ static inline bool nbq_node_try_claim(struct nbq_node *node)
 	return cmpxchg_local(&node->taken, given, given + 1) == given;
 }
 
-/*
- * Claim a node of the running context's pool, at once or not at all. The node
- * taken last is nearly always free again, and warm; else search.
- */
-static inline struct nbq_node *nbq_node_claim(struct nbq_pool *pool)
+/* Claim the node that the running context took last: nearly always free again, and warm. */
+static inline struct nbq_node *nbq_node_claim_hint(struct nbq_pool *pool)
 {
 	struct nbq_node *node = READ_ONCE(pool->hint);
 
 	if (unlikely(!node || !nbq_node_try_claim(node)))
-		node = nbq_node_search(pool);
+		return NULL;
+	pool->events.nodes_taken++;
+	return node;
+}
+
+/* Claim another one, at once or not at all. */
+static inline struct nbq_node *nbq_node_claim_any(struct nbq_pool *pool)
+{
+	struct nbq_node *node = nbq_node_search(pool);
+
 	if (likely(node))
 		pool->events.nodes_taken++;
 	return node;
+}
+
+/* Claim a node of the running context's pool, at once or not at all. */
+static inline struct nbq_node *nbq_node_claim(struct nbq_pool *pool)
+{
+	return nbq_node_claim_hint(pool) ?: nbq_node_claim_any(pool);
 }
 
 /* Give a node back, from any CPU and context: one store, its last access. */
@@ -259,15 +276,6 @@ static inline void nbq_count_walk(struct nbq_pool *pool, unsigned long walk)
 		return;
 	nbq_record(&pool->events.longest_walk, walk);
 	pool->walks[walk < NBQ_WALK_MAX ? walk - 1 : NBQ_WALK_MAX - 1]++;
-}
-
-/* Claim a node within the patience. NULL: none could be had in it. */
-static inline struct nbq_node *nbq_node_get(struct nbq_pool *pool,
-					    struct nbq_deadline *deadline)
-{
-	struct nbq_node *node = nbq_node_claim(pool);
-
-	return likely(node) ? node : nbq_node_wait(pool, deadline);
 }
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)

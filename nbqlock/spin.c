@@ -341,12 +341,12 @@ static bool go_away(struct nbq_spin *lock, struct place *place)
 }
 
 static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 me,
-			     struct nbq_deadline *deadline,
+			     struct nbq_deadline deadline,
 			     struct lockdep_map *waits, unsigned long ip)
 {
 	bool fifo = READ_ONCE(lock->state.fifo);
 	struct nbq_wait wait = {
-		.deadline = deadline,
+		.deadline = &deadline,
 		.pool = pool,
 		.lock = lock,
 		.held_by = &lock->state.holder,
@@ -397,7 +397,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 }
 
 /* See define_verbs.h. */
-static int acquire(struct nbq_spin *lock, struct nbq_deadline deadline,
+static __always_inline int acquire(struct nbq_spin *lock, struct nbq_deadline deadline,
 		   struct lockdep_map *waits, unsigned long ip)
 {
 	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
@@ -406,7 +406,7 @@ static int acquire(struct nbq_spin *lock, struct nbq_deadline deadline,
 
 	if (!state.holder && is_open(lock, state) && take(lock, state, me))
 		return 0;
-	return wait_for(lock, pool, me, &deadline, waits, ip);
+	return wait_for(lock, pool, me, deadline, waits, ip);
 }
 
 #define NBQ_TYPE	nbq_spin

@@ -152,8 +152,16 @@ VISIBLE_IF_KUNIT
 void nbq_swap_take_over(struct nbq_swap *lock, struct nbq_node *node,
 			struct nbq_node *pred)
 {
+	struct nbq_pool *pool = node->pool;
+
 	WRITE_ONCE(lock->holder, node);
-	nbq_node_reclaim(pred, &node->pool->events);
+	nbq_node_reclaim(pred, &pool->events);
+	/*
+	 * Where I was the last to hold the lock, that node is mine: next time the
+	 * free one of the two, as the one taken last will rest in the lock.
+	 */
+	if (pred->pool == pool)
+		WRITE_ONCE(pool->hint, pred);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_take_over);
 
@@ -255,12 +263,12 @@ static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
  */
 static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 				struct nbq_node *pred,
-				struct nbq_deadline *deadline,
+				struct nbq_deadline deadline,
 				struct lockdep_map *waits, unsigned long ip,
 				struct nbq_node *said)
 {
 	struct nbq_wait wait = {
-		.deadline = deadline,
+		.deadline = &deadline,
 		.pool = node->pool,
 		.lock = lock,
 		.holder = &lock->holder,
@@ -295,7 +303,7 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 
 /* Behind pred, which is mostly nothing but the last holder's node. */
 static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
-			 struct nbq_node *pred, struct nbq_deadline *deadline,
+			 struct nbq_node *pred, struct nbq_deadline deadline,
 			 struct lockdep_map *waits, unsigned long ip)
 {
 	struct nbq_node *said = nbq_swap_link(node, pred);
