@@ -30,7 +30,7 @@ FOLDER = Path(__file__).resolve().parent
 NEEDED, SPARE, SHARED = "needed", "spare", "shared"
 NAMES = r"[a-z]+(?:-[a-z]+)+"
 MARK = re.compile(rf"// (?P<names>{NAMES}(?:, {NAMES})*)(?:: (?P<needs>.*))?$")
-NEED = re.compile(r"(acquire|release|write|marked|atomic)(?: (spare|shared))?")
+NEED = re.compile(r"(acquire|release|full|write|marked|atomic)(?: (spare|shared))?")
 CALL = re.compile(rf"\b({'|'.join({*sum(FAMILIES, ())} - {PLAIN})})(?=\()")
 
 

@@ -11,7 +11,7 @@ SPLIT = "a load and a store"
 FAMILIES = (
     ("smp_load_acquire", "READ_ONCE", PLAIN),
     ("smp_store_release", "WRITE_ONCE", PLAIN),
-    ("smp_wmb",),
+    ("smp_mb", "smp_rmb", "smp_wmb"),
     *((name, f"{name}_acquire", f"{name}_release", f"{name}_relaxed")
       for name in ("xchg", "cmpxchg", "atomic_inc_return")),
     ("atomic_read",),
@@ -21,12 +21,14 @@ WEAKENED = {
     ("smp_load_acquire", "acquire"): "READ_ONCE",
     ("smp_store_release", "release"): "WRITE_ONCE",
     ("smp_wmb", "write"): "",
+    ("smp_mb", "full"): "smp_rmb",
     ("WRITE_ONCE", "marked"): PLAIN,
 }
 for _name in ("xchg", "cmpxchg", "atomic_inc_return"):
     WEAKENED[_name, "acquire"] = f"{_name}_release"
     WEAKENED[_name, "release"] = f"{_name}_acquire"
-    WEAKENED[_name, "atomic"] = WEAKENED[f"{_name}_relaxed", "atomic"] = SPLIT
+    for _suffix in ("", "_acquire", "_release", "_relaxed"):
+        WEAKENED[f"{_name}{_suffix}", "atomic"] = SPLIT
     WEAKENED[f"{_name}_acquire", "acquire"] = f"{_name}_relaxed"
     WEAKENED[f"{_name}_release", "release"] = f"{_name}_relaxed"
 
@@ -34,11 +36,12 @@ for _name in ("xchg", "cmpxchg", "atomic_inc_return"):
 def in_model(primitive):
     """What the memory model calls one of the code's: it has no sizes.
 
-    Nor has it contexts that interrupt each other on a CPU; they are CPUs there.
+    Nor has it contexts that interrupt each other on a CPU; they are CPUs there. A
+    try_cmpxchg() returns whether it has swapped, which there is to compare what it found.
     """
     if primitive == "cmpxchg_local":
         return "cmpxchg_relaxed"
-    return re.sub(r"^atomic(_long|64)_", "atomic_", primitive)
+    return re.sub(r"^atomic(_long|64)_", "atomic_", primitive.removeprefix("try_"))
 
 
 def family(primitive):

@@ -18,7 +18,7 @@ PAGE = PROJECT / "Documentation/ordering.rst"
 COLUMNS = ("name", "access", "order", "pairs with", "without it", "tests")
 CELL = re.compile(r"^   (\*| ) - (.*(?:\n       .*)*)", re.MULTILINE)
 ACCESS = re.compile(r"``(.+?)`` in ``(\w+)\(\)``")
-ORDER = re.compile(r"(none|acquire|release|write|marked|atomic)(, spare)?")
+ORDER = re.compile(r"(none|acquire|release|full|write|marked|atomic)(, spare)?")
 TEST = re.compile(r"``([a-z-]+/[a-z-]+)``")
 
 
