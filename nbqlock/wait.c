@@ -123,11 +123,12 @@ static void publish_holder(struct nbq_wait *wait)
 	struct nbq_node *holder;
 
 	/*
-	 * Pairs with the full order of the round's start and with that of
-	 * begin(): what was released before a wait that began in an earlier
-	 * round is not seen to be held.
+	 * Full, pairs with that of begin() and that of a join: if what a wait
+	 * reads there is older than this round, what was released before that
+	 * wait is not seen to be held here. Not less than full: the round may be
+	 * a third CPU's, of which only some may know by now.
 	 */
-	smp_rmb();
+	smp_mb();
 	holder = as_pred(READ_ONCE(*wait->held_by));
 	if (READ_ONCE(waiting->pred) && READ_ONCE(waiting->pred) != holder)
 		withdraw(wait);
@@ -289,8 +290,10 @@ static void begin(struct nbq_wait *wait)
 #endif
 	nbq_contention_begin(wait->lock);
 	/*
-	 * Before publish() reads the round, for publish_holder(). A queue is
-	 * entered by a swap that has this order.
+	 * Full, pairs with that of publish_holder(), and that of the round's start:
+	 * all that was released before this is over for those who take the round
+	 * that publish() reads below for older than theirs. A queue is entered
+	 * by a swap that has this order.
 	 */
 	if (wait->held_by)
 		smp_mb();
