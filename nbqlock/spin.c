@@ -198,7 +198,8 @@ bool nbq_spin_leave(struct nbq_spin *lock, struct nbq_node *node,
 	/*
 	 * RELEASE, pairs with the ACQUIRE of a later nbq_spin_join(), which
 	 * gets pred from the tail instead of me: whatever made pred visible
-	 * to me is visible to it.
+	 * to me is visible to it; and with the swap in nbq_spin_destroy(), as
+	 * in nbq_spin_pass().
 	 */
 	if (nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {
 		nbq_node_give_back_own(node);
@@ -206,7 +207,8 @@ bool nbq_spin_leave(struct nbq_spin *lock, struct nbq_node *node,
 	}
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_spin_look(): as above, for
-	 * the successor that goes on to pred. My last access to the node.
+	 * the successor that goes on to pred, and for one that destroys the
+	 * lock. My last access to the node.
 	 */
 	nbq_step(smp_store_release(&node->prev, pred));
 	events->nodes_abandoned++;
@@ -228,14 +230,20 @@ bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node)
 {
 	u32 number = number_of(node);
 
-	/* No order: who finds the queue empty has nothing to learn from me. */
-	if (nbq_step(cmpxchg_relaxed(&lock->tail, number, 0)) == number) {
+	/*
+	 * RELEASE, pairs with the swap in nbq_spin_destroy(): my last access to
+	 * the lock, unless I hold it, comes after all others. Without it, that
+	 * I take back my request to queue could overwrite what the lock's
+	 * memory is used for next.
+	 */
+	if (nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {
 		nbq_node_give_back_own(node);
 		return true;
 	}
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_spin_look(): what I did to
-	 * the node is over before my successor gives it back.
+	 * the node is over before my successor gives it back, and what I did
+	 * to the lock before it is destroyed.
 	 */
 	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));
 	return false;
@@ -485,9 +493,9 @@ int nbq_spin_destroy(struct nbq_spin *lock)
 	struct nbq_events *events;
 
 	/*
-	 * The swap is fully ordered: it pairs with the RELEASE of whoever left
-	 * last, as the next to join would, so that the nodes are given back
-	 * after all that their last users did.
+	 * The swap is fully ordered: it pairs with the RELEASEs of whoever left
+	 * and released last, so that the lock's memory is used again, and the
+	 * nodes given back, after all that their last users did.
 	 */
 	if (WARN_ONCE(nbq_spin_is_locked(lock) || (node && !is_idle(node)) ||
 		      cmpxchg(&lock->tail, tail, 0) != tail,
