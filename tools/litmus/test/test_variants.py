@@ -55,6 +55,9 @@ class Weakened(unittest.TestCase):
                 ("atomic_inc_return", "r0 = atomic_inc_return(p);", "acquire",
                  "r0 = atomic_inc_return_release(p);"),
                 ("WRITE_ONCE", "WRITE_ONCE(*p, 0);", "marked", "*p = 0;"),
+                ("cmpxchg_acquire", "r0 = cmpxchg_acquire(p, 1, 2);", "atomic",
+                 "r0 = READ_ONCE(*p); if (r0 == 1) WRITE_ONCE(*p, 2);"),
+                ("smp_mb", "smp_mb();", "full", "smp_rmb();"),
                 ("smp_wmb", "smp_wmb();", "write", "")):
             with self.subTest(primitive=primitive, order=order):
                 self.assertEqual(self.lines(f"{line} // a-x: {order}", primitive, order),
@@ -139,7 +142,14 @@ class TheCode(unittest.TestCase):
                  "pred = READ_ONCE(waiting->pred)", "READ_ONCE"),
                 ("wait-round", "wait.c", "atomic_long_inc_return(&rounds)",
                  "atomic_long_inc_return_relaxed(&rounds)", "atomic_inc_return_relaxed"),
-                ("wait-pause", "wait.c", "		smp_wmb();\n", "", "")):
+                ("spin-take", "spin.c", "return try_cmpxchg_acquire(",
+                 "return try_cmpxchg_relaxed(", "cmpxchg_relaxed"),
+                ("spin-take-at-once", "spin_type.h", "return try_cmpxchg_acquire(",
+                 "return try_cmpxchg_acquire(", "cmpxchg_acquire"),
+                ("wait-holder", "wait.c", "	smp_mb();\n	holder =",
+                 "	smp_rmb();\n	holder =", "smp_rmb"),
+                ("wait-begin", "wait.c", "	if (wait->held_by)\n		smp_mb();\n", "", ""),
+                ("wait-withdraw", "wait.c", "	smp_wmb();\n", "", "")):
             with self.subTest(name=name, new=new):
                 self.assertEqual(self.primitive(name, file, old, new), primitive)
 
