@@ -10,13 +10,17 @@ static struct { struct nbq_clh lock; } static_struct = {
 };
 
 static const struct nbq_facts facts = {
+	.holder_nodes = 1,
+	.without_node = -ENOMEM,
 	.stays = 0,
 	.leave_steps = 2,
 	.leave_bound = 2,
 	.release_steps = 4,
 	.release_bound = 3,
 	/* gives its node back */
-	.steps_after = { 1, 0 },
+	.after_leave = { 1, 0 },
+	.after_release = { 1, 0 },
+	.checks_unlock = true,
 };
 
 /* Nobody knows who stands behind. */
@@ -52,4 +56,5 @@ static char letter(const struct nbq_node *node)
 }
 
 #define NBQ_TYPE	nbq_clh
+#include "queue_by_hand.h"
 #include "define_lock_row.h"

@@ -11,6 +11,7 @@
 #include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/module.h>
+#include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/smp.h>
@@ -45,6 +46,22 @@ void nbq_fake_call(unsigned int call_at, void (*call)(void *arg), void *arg)
 	nbq_fake.call_at = call_at;
 }
 
+/* Numbers for so many nodes that stand side by side */
+struct nbq_numbered *nbq_number(struct kunit *test, struct nbq_node *nodes,
+				unsigned int size)
+{
+	struct nbq_numbered *numbered;
+	unsigned int i;
+
+	numbered = kunit_kzalloc(test, struct_size(numbered, nodes, size), GFP_KERNEL);
+	if (!numbered)
+		return NULL;
+	numbered->size = size;
+	for (i = 0; i < size; i++)
+		numbered->nodes[i] = &nodes[i];
+	return numbered;
+}
+
 /* Make the pool of the bench anew, with that many free nodes. */
 void nbq_bench_fill(struct nbq_bench *bench, unsigned int size)
 {
@@ -57,6 +74,7 @@ void nbq_bench_fill(struct nbq_bench *bench, unsigned int size)
 	/* Nodes of others, who run elsewhere. */
 	bench->pool.cpu = nr_cpu_ids;
 	bench->pool.level = NBQ_LEVELS - 1;
+	bench->pool.numbered = bench->numbered;
 	for (i = 0; i < size; i++)
 		nbq_node_append(&bench->pool, &bench->nodes[i]);
 }
@@ -100,9 +118,11 @@ int nbq_bench_init(struct kunit *test, const struct nbq_row *row)
 		return -ENOMEM;
 	bench->row = row;
 	bench->lock = kunit_kzalloc(test, row->size, GFP_KERNEL);
-	if (!bench->lock)
+	bench->numbered = nbq_number(test, bench->nodes, NBQ_BENCH_NODES);
+	if (!bench->lock || !bench->numbered)
 		return -ENOMEM;
 	test->priv = bench;
+	WRITE_ONCE(nbq_pool_elsewhere, &bench->pool);
 	row->init(bench->lock);
 	nbq_bench_fill(bench, NBQ_BENCH_NODES);
 	nbq_read_events(&bench->total);
@@ -114,6 +134,7 @@ void nbq_bench_exit(struct kunit *test)
 {
 	WRITE_ONCE(nbq_fake_clock, NULL);
 	WRITE_ONCE(nbq_step_hook, NULL);
+	WRITE_ONCE(nbq_pool_elsewhere, NULL);
 }
 
 /*
@@ -125,16 +146,18 @@ void nbq_bench_finish(struct kunit *test)
 	struct nbq_bench *bench = test->priv;
 	unsigned int i;
 
-	nbq_bench_exit(test);
+	WRITE_ONCE(nbq_fake_clock, NULL);
+	WRITE_ONCE(nbq_step_hook, NULL);
 	/* After a failure, who knows what the queue looks like. */
-	if (!bench || READ_ONCE(test->status) != KUNIT_SUCCESS)
-		return;
-	nbq_bench_go_on(bench);
-	for (i = 0; i < bench->arrivals; i++)
-		KUNIT_EXPECT_EQ(test, bench->actors[i].part, GONE);
-	KUNIT_EXPECT_FALSE(test, bench->row->is_locked(bench->lock));
-	KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
-	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
+	if (bench && READ_ONCE(test->status) == KUNIT_SUCCESS) {
+		nbq_bench_go_on(bench);
+		for (i = 0; i < bench->arrivals; i++)
+			KUNIT_EXPECT_EQ(test, bench->actors[i].part, GONE);
+		KUNIT_EXPECT_FALSE(test, bench->row->is_locked(bench->lock));
+		KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
+		KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
+	}
+	nbq_bench_exit(test);
 }
 
 /* Claim a node of the bench as a context on its CPU would. */
@@ -181,8 +204,7 @@ struct nbq_actor *nbq_bench_come(struct nbq_bench *bench)
 
 void nbq_actor_join(struct nbq_bench *bench, struct nbq_actor *actor)
 {
-	bench->row->join(bench->lock, actor);
-	actor->part = actor->pred ? JOINED : HOLDS;
+	actor->part = bench->row->join(bench->lock, actor) ? HOLDS : JOINED;
 }
 
 void nbq_actor_link(struct nbq_bench *bench, struct nbq_actor *actor)
@@ -204,24 +226,11 @@ struct nbq_actor *nbq_bench_arrive(struct kunit *test)
 	return actor;
 }
 
-/*
- * A waiter steps over leavers for as long as there are any, but for a queue
- * that goes in a circle, and takes the lock if it gets it.
- *
- * Return: true if it holds now.
- */
+/* A waiter goes on as far as it can. Return: true if it holds now. */
 bool nbq_actor_advance(struct nbq_bench *bench, struct nbq_actor *actor)
 {
-	struct nbq_node *said = bench->row->poll(actor);
-	int leavers = 2 * NBQ_BENCH_NODES;
-
-	while (said && said != NBQ_AVAILABLE && leavers--) {
-		bench->row->step_over(actor, said);
-		said = bench->row->poll(actor);
-	}
-	if (said != NBQ_AVAILABLE)
+	if (!bench->row->advance(bench->lock, actor))
 		return false;
-	bench->row->take_over(bench->lock, actor);
 	actor->part = HOLDS;
 	return true;
 }
@@ -262,9 +271,10 @@ void nbq_bench_go_on(struct nbq_bench *bench)
 }
 
 /*
- * Make a free lock behind which nobody stands, with so many abandoned nodes:
- * A L L .. L. The last actor leaves when the lock is free; where its node does
- * not stay, it is one more.
+ * Make a free lock behind which nobody stands, with so many abandoned nodes behind
+ * the first: A L L .. L. The last actor leaves when the lock is free; where its node
+ * does not stay, it is one more. Where holders have no node, the first is one of
+ * those who have left: there are so many in all.
  */
 void nbq_bench_abandon(struct kunit *test, unsigned int leavers)
 {
@@ -320,14 +330,29 @@ const char *nbq_bench_shape(struct nbq_bench *bench)
 	return bench->picture;
 }
 
+/* Where holders have no node: the first who waited is the first. */
+static void drop_the_holder(char *shape)
+{
+	char *first = strpbrk(shape, "HAr");
+
+	if (first != shape)
+		return;
+	memmove(shape, shape + 1, strlen(shape));
+	first = strpbrk(shape, "LW");
+	if (first && *first == 'L')
+		*first = 'A';
+}
+
 /* What a shape looks like with this type of lock: see EXPECT_SHAPE(). */
 const char *nbq_bench_want(struct nbq_bench *bench, const char *want)
 {
-	bool stays = bench->row->facts->stays;
+	const struct nbq_facts *facts = bench->row->facts;
 
 	strscpy(bench->want, want, sizeof(bench->want));
-	strreplace(bench->want, 'l', stays ? 'L' : '.');
-	strreplace(bench->want, 'r', stays ? 'A' : '.');
+	strreplace(bench->want, 'l', facts->stays ? 'L' : '.');
+	if (!facts->holder_nodes)
+		drop_the_holder(bench->want);
+	strreplace(bench->want, 'r', facts->stays ? 'A' : '.');
 	drop_dots_at_the_end(bench->want);
 	return bench->want;
 }
@@ -421,17 +446,20 @@ void nbq_total_counted(struct kunit *test, struct nbq_events want, int line)
 }
 
 /*
- * Let a CPU's pool consist of other nodes for a while; NULL: of none. Growth
- * adds at the end of the pool's own list all the same, but is not requested.
- * Preemption must be off, on that CPU, until nbq_take_back().
+ * Let a CPU's pool consist of other nodes for a while; NULL: of none. @numbered:
+ * those of them that have a number; NULL: none. Growth adds at the end of the pool's
+ * own list all the same, but is not requested. Preemption must be off, on that CPU,
+ * until nbq_take_back().
  */
 void nbq_lend(struct nbq_lent *lent, struct nbq_pool *pool,
-	      struct nbq_node *first)
+	      struct nbq_node *first, struct nbq_numbered *numbered)
 {
 	lent->pool = pool;
 	lent->first = pool->first;
+	lent->numbered = pool->numbered;
 	lent->wanted_growth = xchg(&pool->wants_growth, 1);
 	WRITE_ONCE(pool->first, first);
+	WRITE_ONCE(pool->numbered, numbered);
 	WRITE_ONCE(pool->hint, NULL);
 }
 
@@ -440,6 +468,7 @@ void nbq_take_back(struct nbq_lent *lent)
 {
 	WRITE_ONCE(lent->pool->hint, NULL);
 	WRITE_ONCE(lent->pool->first, lent->first);
+	WRITE_ONCE(lent->pool->numbered, lent->numbered);
 	if (!lent->wanted_growth)
 		WRITE_ONCE(lent->pool->wants_growth, 0);
 }

@@ -74,6 +74,8 @@ unsigned long *nbq_counter(struct nbq_events *events,
 
 #define NBQ_BENCH_NODES		8
 #define NBQ_BENCH_ACTORS	12
+/* More than any queue has that does not go in a circle */
+#define NBQ_BENCH_LEAVERS	(2 * NBQ_BENCH_NODES)
 
 /**
  * struct nbq_bench - one lock and one pool of a case, for it to move by hand
@@ -81,6 +83,7 @@ unsigned long *nbq_counter(struct nbq_events *events,
  * @lock: a lock
  * @pool: a pool that no CPU knows
  * @nodes: the nodes of @pool
+ * @numbered: the same, for those who know them by number
  * @actors: those who came by nbq_bench_arrive() or nbq_bench_come(), in order
  * @arrivals: how many
  * @picture: see nbq_bench_picture()
@@ -92,6 +95,7 @@ struct nbq_bench {
 	void *lock;
 	struct nbq_pool pool;
 	struct nbq_node nodes[NBQ_BENCH_NODES];
+	struct nbq_numbered *numbered;
 	struct nbq_actor actors[NBQ_BENCH_ACTORS];
 	unsigned int arrivals;
 	char picture[NBQ_BENCH_NODES + 1];
@@ -141,7 +145,9 @@ static inline bool nbq_is_free(const struct nbq_node *node)
 /*
  * The same for all lock types, which differ in what they leave behind: L has
  * left, known or not; l has left with nobody behind, and r released so. Dots at
- * the end do not matter: the types need a different number of nodes.
+ * the end do not matter: the types need a different number of nodes. Where holders
+ * have none, the first to wait takes the place of the one that holds or is
+ * AVAILABLE: if it has left, it is A.
  */
 #define EXPECT_SHAPE(test, shape)					\
 	KUNIT_EXPECT_STREQ(test, nbq_bench_shape((test)->priv),		\
@@ -179,16 +185,20 @@ void nbq_expect_context(struct kunit *test, struct nbq_context now,
  * struct nbq_lent - what stands in a CPU's pool while a case lends it nodes
  * @pool: the pool
  * @first: its own first node
+ * @numbered: those of its own that have a number
  * @wanted_growth: its own request
  */
 struct nbq_lent {
 	struct nbq_pool *pool;
 	struct nbq_node *first;
+	struct nbq_numbered *numbered;
 	unsigned int wanted_growth;
 };
 
 void nbq_lend(struct nbq_lent *lent, struct nbq_pool *pool,
-	      struct nbq_node *first);
+	      struct nbq_node *first, struct nbq_numbered *numbered);
+struct nbq_numbered *nbq_number(struct kunit *test, struct nbq_node *nodes,
+				unsigned int size);
 void nbq_take_back(struct nbq_lent *lent);
 
 unsigned int nbq_other_cpu(struct kunit *test);

@@ -33,7 +33,9 @@
  * @task: the thread, bound to a CPU of its own
  * @circle: what it belongs to
  * @holds: what it holds
+ * @holds_row: the type of that
  * @wants: what it waits for meanwhile; NULL: nothing, it holds for a while
+ * @wants_row: the type of that
  * @patience: for that, in ns
  * @ret: what came of it
  * @took: how long that took, in ns
@@ -43,7 +45,9 @@ struct member {
 	struct task_struct *task;
 	struct circle *circle;
 	void *holds;
+	const struct nbq_row *holds_row;
 	void *wants;
+	const struct nbq_row *wants_row;
 	ktime_t patience;
 	int ret;
 	s64 took;
@@ -52,7 +56,7 @@ struct member {
 
 /**
  * struct circle - threads of which each waits for the next
- * @row: the type of the locks
+ * @rows: the types of the locks
  * @locks: so many as members
  * @size: how many members
  * @holding: members that hold their lock
@@ -60,7 +64,7 @@ struct member {
  * @members: the threads
  */
 struct circle {
-	const struct nbq_row *row;
+	const struct nbq_row *rows[CIRCLE_MAX];
 	void *locks[CIRCLE_MAX];
 	unsigned int size;
 	atomic_t holding;
@@ -83,29 +87,31 @@ static int member_main(void *arg)
 {
 	struct member *member = arg;
 	struct circle *circle = member->circle;
-	const struct nbq_row *row = circle->row;
 	s64 began;
 
 	wait_for_completion(&circle->start);
-	row->lock(member->holds);
+	member->holds_row->lock(member->holds);
 	atomic_inc(&circle->holding);
 	while (atomic_read(&circle->holding) < circle->size)
 		cpu_relax();
 	began = ktime_get_mono_fast_ns();
 	if (member->wants) {
-		member->ret = row->lock_timeout(member->wants, member->patience);
+		member->ret = member->wants_row->lock_timeout(member->wants,
+							      member->patience);
 		if (!member->ret)
-			row->unlock(member->wants);
+			member->wants_row->unlock(member->wants);
 	} else {
 		hold_for_a_while();
 	}
 	member->took = ktime_get_mono_fast_ns() - began;
-	row->unlock(member->holds);
+	member->holds_row->unlock(member->holds);
 	complete(&member->finished);
 	return 0;
 }
 
-static struct circle *new_circle(struct kunit *test, unsigned int size)
+/* All locks but the first, which is of the suite's type, are of the other one. */
+static struct circle *new_circle(struct kunit *test, unsigned int size,
+				 const struct nbq_row *other)
 {
 	struct circle *circle = kunit_kzalloc(test, sizeof(*circle), GFP_KERNEL);
 	struct nbq_bench *bench = test->priv;
@@ -114,13 +120,13 @@ static struct circle *new_circle(struct kunit *test, unsigned int size)
 	if (num_online_cpus() < size)
 		kunit_skip(test, "needs %u CPUs", size);
 	KUNIT_ASSERT_NOT_NULL(test, circle);
-	circle->row = bench->row;
 	circle->size = size;
 	init_completion(&circle->start);
 	for (i = 0; i < size; i++) {
-		circle->locks[i] = kunit_kzalloc(test, bench->row->size, GFP_KERNEL);
+		circle->rows[i] = i ? other : bench->row;
+		circle->locks[i] = kunit_kzalloc(test, circle->rows[i]->size, GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, circle->locks[i]);
-		bench->row->init_unwatched(circle->locks[i]);
+		circle->rows[i]->init_unwatched(circle->locks[i]);
 	}
 	return circle;
 }
@@ -129,10 +135,13 @@ static bool start_member(struct kunit *test, struct circle *circle,
 			 unsigned int index, unsigned int cpu)
 {
 	struct member *member = &circle->members[index];
+	unsigned int next = (index + 1) % circle->size;
 
 	member->circle = circle;
 	member->holds = circle->locks[index];
-	member->wants = circle->locks[(index + 1) % circle->size];
+	member->holds_row = circle->rows[index];
+	member->wants = circle->locks[next];
+	member->wants_row = circle->rows[next];
 	member->patience = PATIENCE;
 	init_completion(&member->finished);
 	member->task = kthread_create(member_main, member, "nbq_kunit/%u", cpu);
@@ -185,7 +194,7 @@ static void run_circle(struct kunit *test, struct circle *circle, bool all)
 		put_task_struct(circle->members[i].task);
 	}
 	for (i = 0; i < circle->size; i++)
-		KUNIT_EXPECT_EQ(test, circle->row->destroy(circle->locks[i]), 0);
+		KUNIT_EXPECT_EQ(test, circle->rows[i]->destroy(circle->locks[i]), 0);
 }
 
 static unsigned int count_ret(const struct circle *circle, int ret)
@@ -216,29 +225,65 @@ static void size_desc(const unsigned int *size, char *desc)
 
 KUNIT_ARRAY_PARAM(size, size_cases, size_desc);
 
-/* One gives up, or several that notice at the same time; the others get theirs. */
-static void circle_is_noticed_long_before_the_patience_is_over(struct kunit *test)
+static const struct nbq_row *own_row(struct kunit *test)
 {
-	const unsigned int *size = test->param_value;
-	struct circle *circle = new_circle(test, *size);
 	struct nbq_bench *bench = test->priv;
+
+	return bench->row;
+}
+
+/* One gives up, or several that notice at the same time; the others get theirs. */
+static void expect_noticed(struct kunit *test, unsigned int size,
+			   const struct nbq_row *other)
+{
+	struct circle *circle = new_circle(test, size, other);
 	unsigned int deadlocks;
 
 	run_circle(test, circle, gather(test, circle));
 	deadlocks = count_ret(circle, -EDEADLK);
-	kunit_info(test, "%s: a circle of %u took %lld us, %u gave up\n",
-		   bench->row->name, *size, longest(circle) / NSEC_PER_USEC,
-		   deadlocks);
+	kunit_info(test, "%s, %s: a circle of %u took %lld us, %u gave up\n",
+		   own_row(test)->name, other->name, size,
+		   longest(circle) / NSEC_PER_USEC, deadlocks);
 	KUNIT_EXPECT_GE(test, deadlocks, 1);
-	KUNIT_EXPECT_EQ(test, count_ret(circle, 0), *size - deadlocks);
+	KUNIT_EXPECT_EQ(test, count_ret(circle, 0), size - deadlocks);
 	KUNIT_EXPECT_LT(test, longest(circle), SOON);
+}
+
+static void circle_is_noticed_long_before_the_patience_is_over(struct kunit *test)
+{
+	const unsigned int *size = test->param_value;
+
+	expect_noticed(test, *size, own_row(test));
+}
+
+static const struct nbq_row * const other_rows[] = {
+#define NBQ_ROW(type)	&type##_row,
+#include "lock_row_list.h"
+#undef NBQ_ROW
+};
+
+static void row_desc(const struct nbq_row * const *row, char *desc)
+{
+	strscpy(desc, (*row)->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(other_row, other_rows, row_desc);
+
+/* One lock of this type, and one or two of another. */
+static void circle_of_two_types_is_noticed_as_soon(struct kunit *test)
+{
+	const struct nbq_row * const *other = test->param_value;
+
+	expect_noticed(test, 2, *other);
+	if (num_online_cpus() > 2)
+		expect_noticed(test, 3, *other);
 }
 
 /* The last of the line waits for nobody: nobody is told of a deadlock. */
 static void line_is_no_circle(struct kunit *test)
 {
 	const unsigned int *size = test->param_value;
-	struct circle *circle = new_circle(test, *size);
+	struct circle *circle = new_circle(test, *size, own_row(test));
 	bool all = gather(test, circle);
 
 	circle->members[*size - 1].wants = NULL;
@@ -250,7 +295,7 @@ static void line_is_no_circle(struct kunit *test)
 static void line_whose_last_is_impatient_is_no_circle(struct kunit *test)
 {
 	const unsigned int *size = test->param_value;
-	struct circle *circle = new_circle(test, *size);
+	struct circle *circle = new_circle(test, *size, own_row(test));
 	bool all = gather(test, circle);
 	struct member *last = &circle->members[*size - 1];
 
@@ -273,7 +318,8 @@ static void line_whose_last_is_impatient_is_no_circle(struct kunit *test)
  * @ret: what came of the attempt
  * @took: how long it took, in ns
  * @held: another CPU has the lock
- * @done: the attempt is over
+ * @begun: the attempt begins
+ * @done: it is over
  */
 struct nested {
 	struct irq_work work;
@@ -284,6 +330,7 @@ struct nested {
 	int ret;
 	s64 took;
 	bool held;
+	bool begun;
 	bool done;
 };
 
@@ -292,6 +339,8 @@ static void attempt(void *arg)
 	struct nested *nested = arg;
 	s64 began = ktime_get_mono_fast_ns();
 
+	/* RELEASE, as below. */
+	smp_store_release(&nested->begun, true);
 	nested->ret = nested->row->lock_timeout(nested->lock, PATIENCE);
 	if (!nested->ret)
 		nested->row->unlock(nested->lock);
@@ -329,12 +378,12 @@ static struct nested *new_nested(struct kunit *test)
 	return nested;
 }
 
-static void expect_told_at_once(struct kunit *test, struct nested *nested)
+static void expect_at_once(struct kunit *test, struct nested *nested, int ret)
 {
 	kunit_info(test, "%s: told after %lld ns\n", nested->row->name,
 		   nested->took);
 	KUNIT_EXPECT_TRUE(test, nested->done);
-	KUNIT_EXPECT_EQ(test, nested->ret, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, nested->ret, ret);
 	KUNIT_EXPECT_LT(test, nested->took, SOON);
 }
 
@@ -348,12 +397,13 @@ static void interrupt_above_the_holder_is_told_at_once(struct kunit *test)
 	wait_until(&nested->done);
 	nested->row->unlock(nested->lock);
 	irq_work_sync(&nested->work);
-	expect_told_at_once(test, nested);
+	expect_at_once(test, nested, -EDEADLK);
 }
 
 /*
  * Hold, interrupt the CPU of the first who waits as soon as it stands in the
- * queue, and let it have the lock when the interrupt is over.
+ * queue, and release when the interrupt is over; or, where that may pass it, when
+ * it has come.
  */
 static int interrupt_the_waiter(void *arg)
 {
@@ -365,12 +415,12 @@ static int interrupt_the_waiter(void *arg)
 	while (!nested->row->is_contended(nested->lock))
 		cpu_relax();
 	smp_call_function_single_async(nested->cpu, &nested->call);
-	wait_until(&nested->done);
+	wait_until(nested->row->facts->passes ? &nested->begun : &nested->done);
 	nested->row->unlock(nested->lock);
 	return 0;
 }
 
-static void interrupt_above_a_waiter_is_told_at_once(struct kunit *test)
+static void interrupt_above_a_waiter_is_told_at_once_or_passes_it(struct kunit *test)
 {
 	struct nested *nested = new_nested(test);
 	struct task_struct *task;
@@ -395,18 +445,20 @@ static void interrupt_above_a_waiter_is_told_at_once(struct kunit *test)
 	put_task_struct(task);
 
 	KUNIT_EXPECT_EQ(test, ret, 0);
-	expect_told_at_once(test, nested);
+	expect_at_once(test, nested, nested->row->facts->passes ? 0 : -EDEADLK);
 }
 
 #define NBQ_SUITE_CASES							\
 {									\
 	KUNIT_CASE_PARAM(circle_is_noticed_long_before_the_patience_is_over,\
 			 size_gen_params),				\
+	KUNIT_CASE_PARAM(circle_of_two_types_is_noticed_as_soon,	\
+			 other_row_gen_params),				\
 	KUNIT_CASE_PARAM(line_is_no_circle, size_gen_params),		\
 	KUNIT_CASE_PARAM(line_whose_last_is_impatient_is_no_circle,	\
 			 size_gen_params),				\
 	KUNIT_CASE(interrupt_above_the_holder_is_told_at_once),		\
-	KUNIT_CASE(interrupt_above_a_waiter_is_told_at_once),		\
+	KUNIT_CASE(interrupt_above_a_waiter_is_told_at_once_or_passes_it),		\
 	{}								\
 }
 

@@ -6,14 +6,20 @@
  *
  *	static_lock, static_struct.lock: locks that were defined statically
  *	facts: the type's struct nbq_facts
- *	link_to_pred(), poll_pred(), step_over(), leave(), hand_over(), letter():
- *		as the members of struct nbq_row
+ *	link_to_pred(), join(), advance(), leave(), hand_over(), tail_of(),
+ *		holder_of(), letter(): as the members of struct nbq_row
+ *	NBQ_HOLDER: what in the lock says who holds it
+ *	NBQ_ROW_NAME, NBQ_ROW_INIT: of a second kind of the type, its name and what
+ *		makes it
  */
 #include "common.h"
 
+#ifdef NBQ_ROW_NAME
+#define nbq_X_init			NBQ_ROW_INIT
+#else
+#define NBQ_ROW_NAME			NBQ_TYPE
 #define nbq_X_init			__PASTE(NBQ_TYPE, _init)
-#define nbq_X_join			__PASTE(NBQ_TYPE, _join)
-#define nbq_X_take_over			__PASTE(NBQ_TYPE, _take_over)
+#endif
 #define nbq_X_lock_timeout_irqsave	__PASTE(NBQ_TYPE, _lock_timeout_irqsave)
 #define nbq_X_lock_until_irqsave	__PASTE(NBQ_TYPE, _lock_until_irqsave)
 #define nbq_X_trylock_irqsave		__PASTE(NBQ_TYPE, _trylock_irqsave)
@@ -26,8 +32,8 @@
 #define nbq_X_lock_timeout_nest_lock	__PASTE(NBQ_TYPE, _lock_timeout_nest_lock)
 #define nbq_X_lock_until_nest_lock	__PASTE(NBQ_TYPE, _lock_until_nest_lock)
 #define nbq_X_lock_nest_lock		__PASTE(NBQ_TYPE, _lock_nest_lock)
-#define nbq_X_row			__PASTE(NBQ_TYPE, _row)
-#define nbq_X_bench_init		__PASTE(NBQ_TYPE, _bench_init)
+#define nbq_X_row			__PASTE(NBQ_ROW_NAME, _row)
+#define nbq_X_bench_init		__PASTE(NBQ_ROW_NAME, _bench_init)
 
 /* The verbs */
 
@@ -206,19 +212,14 @@ static void drop(const struct nbq_verb *verb, void *lock, unsigned long flags)
 
 /* By hand */
 
-static void hand_join(void *lock, struct nbq_actor *actor)
+static bool hand_join(void *lock, struct nbq_actor *actor)
 {
-	struct nbq_X *x = lock;
-
-	actor->said = NULL;
-	actor->pred = nbq_X_join(x, actor->node);
-	if (!actor->pred)
-		x->holder = actor->node;
+	return join(lock, actor);
 }
 
-static void hand_take_over(void *lock, struct nbq_actor *actor)
+static bool hand_advance(void *lock, struct nbq_actor *actor)
 {
-	nbq_X_take_over(lock, actor->node, actor->pred);
+	return advance(lock, actor);
 }
 
 static bool hand_leave(void *lock, struct nbq_actor *actor)
@@ -235,16 +236,12 @@ static bool hand_hand_over(void *lock, struct nbq_node *node)
 
 static struct nbq_node *look_at_tail(const void *lock)
 {
-	const struct nbq_X *x = lock;
-
-	return x->tail;
+	return tail_of(lock);
 }
 
 static struct nbq_node *look_at_holder(const void *lock)
 {
-	const struct nbq_X *x = lock;
-
-	return x->holder;
+	return holder_of(lock);
 }
 
 /* Lockdep */
@@ -300,9 +297,9 @@ static struct lockdep_map *dep_map(void *lock)
 #include "define_guards.h"
 
 const struct nbq_row nbq_X_row = {
-	.name = __stringify(NBQ_TYPE),
+	.name = __stringify(NBQ_ROW_NAME),
 	.size = sizeof(struct nbq_X),
-	.holder_offset = offsetof(struct nbq_X, holder),
+	.holder_offset = offsetof(struct nbq_X, NBQ_HOLDER),
 	.static_lock = &static_lock,
 	.static_member = &static_struct.lock,
 	.facts = &facts,
@@ -322,9 +319,7 @@ const struct nbq_row nbq_X_row = {
 	.ways_out = ways_out,
 	.join = hand_join,
 	.link = link_to_pred,
-	.poll = poll_pred,
-	.step_over = step_over,
-	.take_over = hand_take_over,
+	.advance = hand_advance,
 	.leave = hand_leave,
 	.hand_over = hand_hand_over,
 	.tail = look_at_tail,

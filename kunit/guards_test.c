@@ -133,10 +133,11 @@ static void use_guard_fairly(struct kunit *test, struct use *use)
 	nbq_expect_context(test, after, before);
 }
 
-static unsigned int goes(struct nbq_bench *bench)
-{
-	return !bench->row->facts->stays;
-}
+/* One acquisition, and a release with nobody behind */
+#define EXPECT_ONE_USE(test, facts)					\
+	EXPECT_TOTAL(test, .acquired_uncontended = (facts)->holder_nodes,	\
+		     .nodes_taken = (facts)->holder_nodes,			\
+		     .nodes_given_back = (facts)->holder_nodes && !(facts)->stays)
 
 static void guard_holds_the_lock_in_its_block_as_its_name_says(struct kunit *test)
 {
@@ -152,8 +153,7 @@ static void guard_holds_the_lock_in_its_block_as_its_name_says(struct kunit *tes
 	KUNIT_EXPECT_TRUE(test, use.held);
 	nbq_expect_context(test, use.in, nbq_context_within(before, guard->form));
 	KUNIT_EXPECT_FALSE(test, bench->row->is_locked(bench->lock));
-	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_taken = 1,
-		     .nodes_given_back = goes(bench));
+	EXPECT_ONE_USE(test, bench->row->facts);
 }
 
 static void guard_leaves_interrupts_off_that_were_off(struct kunit *test)
@@ -203,13 +203,15 @@ static void guard_that_fails_runs_no_block_and_says_why(struct kunit *test)
 static void guard_that_gets_no_queue_node_says_so(struct kunit *test)
 {
 	const struct guard_case *guard = test->param_value;
+	struct nbq_bench *bench = test->priv;
 	struct use use = use_of(test, 1050);
 	struct nbq_lent lent;
 
 	needs_guards(test);
+	hold(test);
 	nbq_fake_start(1000, 10);
 	preempt_disable();
-	nbq_lend(&lent, nbq_this_pool(), NULL);
+	nbq_lend(&lent, nbq_this_pool(), NULL, NULL);
 	use_guard(test, &use);
 	nbq_take_back(&lent);
 	preempt_enable();
@@ -217,7 +219,8 @@ static void guard_that_gets_no_queue_node_says_so(struct kunit *test)
 		kunit_skip(test, "this kernel does not have such guards");
 	KUNIT_EXPECT_EQ(test, use.visit.looks, 0);
 	KUNIT_EXPECT_EQ(test, use.visit.err,
-			guard->how == TRY ? -EBUSY : -ENOMEM);
+			guard->how == TRY ? -EBUSY :
+					    bench->row->facts->without_node);
 }
 
 /* Ways out of the block */
@@ -288,8 +291,7 @@ static void guard_releases_once_on_every_way_out(struct kunit *test)
 		nbq_expect_context(test, use.out, before);
 	nbq_expect_context(test, after, before);
 	KUNIT_EXPECT_FALSE(test, bench->row->is_locked(bench->lock));
-	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_taken = 1,
-		     .nodes_given_back = goes(bench));
+	EXPECT_ONE_USE(test, bench->row->facts);
 }
 
 static void guard_that_fails_takes_none_of_the_ways_out(struct kunit *test)

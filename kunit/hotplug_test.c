@@ -105,7 +105,7 @@ static long claim_all_free_there(void *unused)
 	preempt_disable();
 	pool = nbq_this_pool();
 	/* It shall not grow for this. */
-	nbq_lend(&lent, pool, pool->first);
+	nbq_lend(&lent, pool, pool->first, pool->numbered);
 	while ((node = nbq_node_claim(pool))) {
 		/* Nobody else looks at it. */
 		node->prev = claimed;
@@ -153,13 +153,17 @@ static void nodes_at_the_tail_are_stepped_over_by_the_next_to_come(struct kunit 
 	const struct nbq_pool *pool = pool_to_go(test);
 	unsigned int size = pool->size;
 	struct nbq_bench *bench = test->priv;
+	ktime_t patience;
 	int ret;
+
+	/* Enough to enter the queue */
+	patience = nbq_nodes_to_wait(bench->row->facts, 0) ? 0 : 10 * NSEC_PER_MSEC;
 
 	/* before: H L L, and x's own where that stays; after: H */
 	nbq_actor_leave(bench, abandon_from(test, pool));
 	take_away(test, pool);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), LEAVERS);
-	ret = bench->row->lock_timeout(bench->lock, 0);
+	ret = bench->row->lock_timeout(bench->lock, patience);
 	if (!ret)
 		bench->row->unlock(bench->lock);
 	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);

@@ -95,8 +95,8 @@ static inline void nbq_visit_leave(struct nbq_visit *visit)
  * struct nbq_actor - somebody who uses the lock of a bench step by step
  * @node: its node
  * @pred: who stands in front of it; NULL: nobody
- * @said: what @pred has said and the actor has not acted upon; not for CLH-NB,
- *	where everyone can ask again
+ * @said: what @pred has said and the actor has not acted upon; not for CLH-NB
+ *	and the hybrid, where everyone can ask again
  * @part: what it does now, kept by the bench: in the queue it has JOINED, and
  *	WAITS once @pred knows it
  */
@@ -112,27 +112,51 @@ struct nbq_actor {
  * @stays: 1: the node of one who leaves or releases with nobody behind stays
  *	in the queue; 0: it is given back at once, unless somebody in front still
  *	has to write to it
+ * @holder_nodes: 1: who holds is the first in the queue, with a node, and each
+ *	acquisition counts; 0: only those who wait take a node, and count
+ * @passes: newcomers take a free lock past all who wait
+ * @reads_outside: how often one who waits has read the clock before it takes a node
+ * @without_node: what becomes of one who waits and gets none
  * @leave_steps: most own steps of a leave; the suite shows that it is exact
  * @leave_bound: the paper's bound
  * @release_steps: most own steps of a release, with one to clear holder
  * @release_bound: the paper's bound, without it
- * @steps_after: own steps of a leave or a release after that with which it is in
- *	nobody's way any more: with nobody behind, with somebody whom it knows
+ * @after_leave: own steps of a leave after that with which it is in nobody's way
+ *	any more: with nobody behind, with somebody whom it knows. Not where
+ *	newcomers pass: a waiter never is in their way.
+ * @after_release: the same of a release
+ * @checks_unlock: an unlock by another than the holder is noticed
  */
 struct nbq_facts {
 	unsigned int stays;
+	unsigned int holder_nodes;
+	bool passes;
+	unsigned int reads_outside;
+	int without_node;
 	unsigned int leave_steps;
 	unsigned int leave_bound;
 	unsigned int release_steps;
 	unsigned int release_bound;
-	unsigned int steps_after[2];
+	unsigned int after_leave[2];
+	unsigned int after_release[2];
+	bool checks_unlock;
 };
+
+/*
+ * How many nodes an attempt takes that finds the lock held and reads the clock so
+ * often
+ */
+static inline unsigned int nbq_nodes_to_wait(const struct nbq_facts *facts,
+					     unsigned int reads)
+{
+	return !facts->reads_outside || reads > facts->reads_outside;
+}
 
 /**
  * struct nbq_row - a lock type under test; every @lock is one of that type
  * @name: as in the names of its verbs
  * @size: of a lock
- * @holder_offset: of the field holder in it
+ * @holder_offset: of what says who holds it
  * @static_lock: one that was defined statically
  * @static_member: one that was defined statically in a struct
  * @facts: see there
@@ -158,17 +182,17 @@ struct nbq_facts {
  *	CLASS(), scoped_cond_guard(); NULL if this kernel does not have it
  *
  * What others do by hand:
- * @join: enter the queue: to pred; holds at once where nobody is in front
- * @link: become known to pred; nothing to do for CLH-NB
- * @poll: what pred says: NULL: nothing; NBQ_AVAILABLE; else it has left
- * @step_over: go on to who stood in front of pred, which has said this
- * @take_over: from pred, which is available
+ * @join: take the lock where that can be had at once, else enter the queue: behind
+ *	pred; true if it holds now
+ * @link: become known to pred; nothing to do for CLH-NB and the hybrid
+ * @advance: step over leavers for as long as there are any, but for a queue that
+ *	goes in a circle, and take the lock if it is its turn; true if it holds now
  * @leave: true if the node was given back
- * @hand_over: by the holder's node; true if it was given back
+ * @hand_over: by the holder's node; true if none of it stays in the queue
  *
  * Looks:
  * @tail: the lock's
- * @holder: the lock's
+ * @holder: the lock's; NULL where holders have no node
  * @letter: what a node that is in use and does not hold is drawn as
  *
  * Lockdep:
@@ -205,11 +229,9 @@ struct nbq_row {
 	void (*const *guards)(void *lock, struct nbq_visit *visit);
 	void (*const *ways_out)(void *lock, struct nbq_visit *visit);
 
-	void (*join)(void *lock, struct nbq_actor *actor);
+	bool (*join)(void *lock, struct nbq_actor *actor);
 	void (*link)(struct nbq_actor *actor);
-	struct nbq_node *(*poll)(const struct nbq_actor *actor);
-	void (*step_over)(struct nbq_actor *actor, struct nbq_node *said);
-	void (*take_over)(void *lock, struct nbq_actor *actor);
+	bool (*advance)(void *lock, struct nbq_actor *actor);
 	bool (*leave)(void *lock, struct nbq_actor *actor);
 	bool (*hand_over)(void *lock, struct nbq_node *node);
 

@@ -244,6 +244,12 @@ static void look(unsigned int step, void *arg)
 	look->looks++;
 }
 
+/* Whoever waits for that short takes no node, and leaves without a step. */
+static bool takes_steps(const struct nbq_row *row, const struct nbq_verb *verb)
+{
+	return nbq_nodes_to_wait(row->facts, 0) || (waits(verb) && verb->time > 1);
+}
+
 static void waiter_is_known_before_it_leaves_and_forgotten_after(struct kunit *test)
 {
 	const struct nbq_verb *verb = test->param_value;
@@ -268,9 +274,10 @@ static void waiter_is_known_before_it_leaves_and_forgotten_after(struct kunit *t
 	exit_nest(verb);
 
 	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
-	KUNIT_EXPECT_GT(test, in_between.looks, 0);
-	expect_belief(test, in_between.belief, before + outer + waits(verb),
-		      waits(verb));
+	KUNIT_EXPECT_EQ(test, !!in_between.looks, takes_steps(row, verb));
+	if (in_between.looks)
+		expect_belief(test, in_between.belief, before + outer + waits(verb),
+			      waits(verb));
 	KUNIT_EXPECT_FALSE(test, in_between.belief.tried);
 	expect_belief(test, after, before + outer, false);
 	expect_no_report(test);
@@ -288,9 +295,10 @@ static void attempt_without_a_node_is_forgotten(struct kunit *test)
 	int ret;
 
 	needs_lockdep(test);
+	hold_by_hand(test);
 	nbq_fake_start(1000, 10);
 	preempt_disable();
-	nbq_lend(&lent, nbq_this_pool(), NULL);
+	nbq_lend(&lent, nbq_this_pool(), NULL, NULL);
 	outer = enter_nest(verb);
 	ret = row->take(verb, lock, &flags);
 	after = belief_of(row, lock);

@@ -10,13 +10,17 @@ static struct { struct nbq_mcs lock; } static_struct = {
 };
 
 static const struct nbq_facts facts = {
+	.holder_nodes = 1,
+	.without_node = -ENOMEM,
 	.stays = 0,
 	.leave_steps = 6,
 	.leave_bound = 7,
 	.release_steps = 7,
 	.release_bound = 6,
 	/* gives its node back; tells the one behind */
-	.steps_after = { 1, 1 },
+	.after_leave = { 1, 1 },
+	.after_release = { 1, 1 },
+	.checks_unlock = true,
 };
 
 static void link_to_pred(struct nbq_actor *actor)
@@ -58,4 +62,5 @@ static char letter(const struct nbq_node *node)
 }
 
 #define NBQ_TYPE	nbq_mcs
+#include "queue_by_hand.h"
 #include "define_lock_row.h"

@@ -431,7 +431,7 @@ static int lock_timeout_with(struct kunit *test, struct nbq_node *node,
 		node->cpu = node->pool->cpu;
 		node->next_in_pool = NULL;
 	}
-	nbq_lend(&lent, nbq_this_pool(), node);
+	nbq_lend(&lent, nbq_this_pool(), node, NULL);
 	ret = nbq_clh_lock_timeout(bench->lock, patience);
 	if (!ret)
 		nbq_clh_unlock(bench->lock);
@@ -478,7 +478,7 @@ static void trylock_fails_where_the_pool_is_empty(struct kunit *test)
 	bool acquired;
 
 	preempt_disable();
-	nbq_lend(&lent, nbq_this_pool(), NULL);
+	nbq_lend(&lent, nbq_this_pool(), NULL, NULL);
 	acquired = nbq_clh_trylock(bench->lock);
 	if (acquired)
 		nbq_clh_unlock(bench->lock);
@@ -560,7 +560,7 @@ static void untimed_acquisition_waits_for_a_node_from_another_cpu(struct kunit *
 	awaited.node->pool = awaited.pool;
 	awaited.node->cpu = awaited.pool->cpu;
 	awaited.node->next_in_pool = NULL;
-	nbq_lend(&lent, awaited.pool, awaited.node);
+	nbq_lend(&lent, awaited.pool, awaited.node, NULL);
 
 	INIT_CSD(&csd, give_back_once_awaited, &awaited);
 	smp_call_function_single_async(cpu, &csd);

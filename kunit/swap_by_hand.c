@@ -10,13 +10,17 @@ static struct { struct nbq_swap lock; } static_struct = {
 };
 
 static const struct nbq_facts facts = {
+	.holder_nodes = 1,
+	.without_node = -ENOMEM,
 	.stays = 1,
 	.leave_steps = 4,
 	.leave_bound = 4,
 	.release_steps = 5,
 	.release_bound = 4,
 	/* tells the one behind */
-	.steps_after = { 0, 1 },
+	.after_leave = { 0, 1 },
+	.after_release = { 0, 1 },
+	.checks_unlock = true,
 };
 
 static void link_to_pred(struct nbq_actor *actor)
@@ -61,4 +65,5 @@ static char letter(const struct nbq_node *node)
 }
 
 #define NBQ_TYPE	nbq_swap
+#include "queue_by_hand.h"
 #include "define_lock_row.h"

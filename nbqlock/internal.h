@@ -9,6 +9,7 @@
 #include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/compiler.h>
+#include <linux/cpumask.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/types.h>
@@ -165,12 +166,21 @@ static inline u16 nbq_context_of(const struct nbq_pool *pool)
 	return pool->level << NBQ_CONTEXT_CPU_BITS | (pool->cpu + 1);
 }
 
+#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
+/* The suites have a CPU of their own, the one after the last: its only pool. */
+extern struct nbq_pool *nbq_pool_elsewhere;
+#endif
+
 /* The pool of the context that has this number. */
 static inline struct nbq_pool *nbq_pool_of(u16 context)
 {
-	unsigned int cpu = context & ((1U << NBQ_CONTEXT_CPU_BITS) - 1);
+	unsigned int cpu = (context & ((1U << NBQ_CONTEXT_CPU_BITS) - 1)) - 1;
 
-	return &per_cpu(nbq_pools, cpu - 1)[context >> NBQ_CONTEXT_CPU_BITS];
+#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
+	if (cpu == nr_cpu_ids)
+		return nbq_pool_elsewhere;
+#endif
+	return &per_cpu(nbq_pools, cpu)[context >> NBQ_CONTEXT_CPU_BITS];
 }
 
 /* node.c: the side of the pools that the lock paths use */

@@ -18,6 +18,9 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_fake_clock);
 
 void (*nbq_step_hook)(void);
 EXPORT_SYMBOL_IF_KUNIT(nbq_step_hook);
+
+struct nbq_pool *nbq_pool_elsewhere;
+EXPORT_SYMBOL_IF_KUNIT(nbq_pool_elsewhere);
 #endif
 
 static int __init nbq_init(void)
