@@ -192,7 +192,6 @@ VISIBLE_IF_KUNIT
 bool nbq_spin_leave(struct nbq_spin *lock, struct nbq_node *node,
 		    struct nbq_node *pred)
 {
-	struct nbq_events *events = &node->pool->events;
 	u32 number = number_of(node);
 
 	/*
@@ -211,7 +210,6 @@ bool nbq_spin_leave(struct nbq_spin *lock, struct nbq_node *node,
 	 * lock. My last access to the node.
 	 */
 	nbq_step(smp_store_release(&node->prev, pred));
-	events->nodes_abandoned++;
 	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_spin_leave);
@@ -364,7 +362,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 	};
 	struct place place = {};
 	unsigned long walk = 0;
-	bool taken;
+	bool taken, gone;
 
 	for (;;) {
 		unsigned int looks = wait.looks;
@@ -399,8 +397,10 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 		nbq_step(WRITE_ONCE(lock->state.handoff, 0));
 	if (fifo && !place.node && wait.error == -ETIMEDOUT)
 		wait.error = -ENOMEM;
-	taken = go_away(lock, &place);
-	trace_nbq_leave(lock, !taken, wait.error);
+	gone = go_away(lock, &place);
+	/* At the head, too. One who leaves with the lock has not timed out. */
+	pool->events.nodes_abandoned += !gone;
+	trace_nbq_leave(lock, !gone, wait.error);
 	return nbq_wait_end(&wait, wait.error);
 }
 
