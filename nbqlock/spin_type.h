@@ -10,7 +10,11 @@
 #error "Include <nbqlock/nbqlock.h>, which says for which lock type"
 #endif
 
+#include <asm/byteorder.h>
 #include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/preempt.h>
+#include <linux/smp.h>
 
 /*
  * A context as a number of 16 bits: its CPU, counted from 1, and above that its
