@@ -44,23 +44,15 @@ static void count_walks(struct stress_walks *walks)
 }
 
 /* What struct stress_ops wants, made of the verbs of nbq_X. */
-#define NBQ_VERBS(X, NAME)							\
-static struct lock_class_key stress_##X##_keys[STRESS_PLACES];		\
-									\
-static int stress_##X##_init(union stress_lock *lock, unsigned int place)	\
-{									\
-	nbq_##X##_init_key(&lock->nbq_##X, "stress_" #NAME,		\
-			   &stress_##X##_keys[place]);				\
-	return 0;							\
-}									\
-									\
-static void stress_##X##_excuse(union stress_lock *lock)				\
+#define NBQ_VERBS(X)							\
+static void stress_##X##_excuse(union stress_lock *lock)		\
 {									\
 	lockdep_set_notrack_class(&lock->nbq_##X);			\
 }									\
 									\
-static int stress_##X##_lock(union stress_lock *lock, struct stress_waiter *me,	\
-		    ktime_t patience)					\
+static int stress_##X##_lock(union stress_lock *lock,			\
+			     struct stress_waiter *me,			\
+			     ktime_t patience)				\
 {									\
 	int ret = nbq_##X##_lock_timeout(&lock->nbq_##X, patience);	\
 									\
@@ -69,43 +61,59 @@ static int stress_##X##_lock(union stress_lock *lock, struct stress_waiter *me,	
 	return ret;							\
 }									\
 									\
-static void stress_##X##_unlock(union stress_lock *lock,				\
-		       struct stress_waiter *me)			\
+static void stress_##X##_unlock(union stress_lock *lock,		\
+				struct stress_waiter *me)		\
 {									\
 	__acquire(&lock->nbq_##X);					\
 	nbq_##X##_unlock(&lock->nbq_##X);				\
 }									\
 									\
-static int stress_##X##_destroy(union stress_lock *lock)				\
+static int stress_##X##_destroy(union stress_lock *lock)		\
 {									\
 	return nbq_##X##_destroy(&lock->nbq_##X);			\
+}
+
+/* A lock type: an nbq_X as INIT makes it. Each place has a lockdep class. */
+#define NBQ_LOCK_TYPE(NAME, X, INIT, MEANING)				\
+static struct lock_class_key stress_##NAME##_keys[STRESS_PLACES];	\
+									\
+static int stress_##NAME##_init(union stress_lock *lock,		\
+				unsigned int place)			\
+{									\
+	INIT(&lock->nbq_##X);						\
+	lockdep_set_class_and_name(&lock->nbq_##X,			\
+				   &stress_##NAME##_keys[place],	\
+				   "stress_" #NAME);			\
+	return 0;							\
 }									\
 									\
 const struct stress_ops stress_##NAME = {				\
-	.name = #NAME,						\
-	.meaning = stress_##X##_meaning,						\
+	.name = #NAME,							\
+	.meaning = MEANING,						\
 	.free_after_unlock = true,					\
 	.highest = CONTEXT_NMI,						\
-	.init = stress_##X##_init,						\
-	.excuse = stress_##X##_excuse,						\
-	.lock = stress_##X##_lock,						\
-	.unlock = stress_##X##_unlock,						\
-	.destroy = stress_##X##_destroy,						\
+	.init = stress_##NAME##_init,					\
+	.excuse = stress_##X##_excuse,					\
+	.lock = stress_##X##_lock,					\
+	.unlock = stress_##X##_unlock,					\
+	.destroy = stress_##X##_destroy,				\
 	.count_nodes = count_nodes,					\
 	.count_walks = count_walks,					\
-	.nodes_of = nbq_cpu_nodes_in_use,					\
+	.nodes_of = nbq_cpu_nodes_in_use,				\
 }
 
-static const char stress_clh_meaning[] =
-	"CLH-NB, a queue lock with non-blocking timeout, nbq_clh_lock_timeout()";
-static const char stress_mcs_meaning[] =
-	"MCS-NB, the same with waiters that spin on their own node, nbq_mcs_lock_timeout()";
-static const char stress_swap_meaning[] =
-	"the swap-only lock, the same without compare-and-swap, nbq_swap_lock_timeout()";
-static const char stress_spin_meaning[] =
-	"the hybrid, a spinlock with a queue for those who wait, nbq_spin_lock_timeout()";
+NBQ_VERBS(clh)
+NBQ_VERBS(mcs)
+NBQ_VERBS(swap)
+NBQ_VERBS(spin)
 
-NBQ_VERBS(clh, clh_nb);
-NBQ_VERBS(mcs, mcs_nb);
-NBQ_VERBS(swap, swap_nb);
-NBQ_VERBS(spin, nbq_spin);
+NBQ_LOCK_TYPE(clh_nb, clh, nbq_clh_init,
+	      "CLH-NB, a queue lock with non-blocking timeout, nbq_clh_lock_timeout()");
+NBQ_LOCK_TYPE(mcs_nb, mcs, nbq_mcs_init,
+	      "MCS-NB, the same with waiters that spin on their own node, nbq_mcs_lock_timeout()");
+NBQ_LOCK_TYPE(swap_nb, swap, nbq_swap_init,
+	      "the swap-only lock, the same without compare-and-swap, nbq_swap_lock_timeout()");
+NBQ_LOCK_TYPE(nbq_spin, spin, nbq_spin_init,
+	      "the hybrid, a spinlock with a queue for those who wait, nbq_spin_lock_timeout()");
+NBQ_LOCK_TYPE(nbq_spin_fifo, spin, nbq_spin_init_fifo,
+	      "the same, first come, first served, made by nbq_spin_init_fifo()");

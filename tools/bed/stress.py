@@ -11,7 +11,8 @@ from bed.guest import run_guest
 # stress_run() for a guest's shell, as /root/stress.sh.
 FILES = {"stress.sh": (Path(__file__).with_name("guest_stress.sh").read_bytes(), 0o644)}
 SPARE_SECONDS = 60		# on top of three times what the runs should take
-OURS = ("clh_nb", "mcs_nb", "swap_nb")	# lock types with nbqlock's queue nodes
+# Lock types with nbqlock's queue nodes.
+OURS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "nbq_spin_fifo")
 BROKEN = "broken"		# the lock type that must fail
 
 
