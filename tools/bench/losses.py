@@ -3,10 +3,10 @@
 
 from statistics import median
 
+from bed.stress import OURS
 from bench import compare, table1
 from bench.metrics import matching, points_of, shown, summary
 
-OURS = ("clh_nb", "mcs_nb", "swap_nb")
 RIVALS = ("raw_spinlock", "rqspinlock", "tas_b", "tas_b_try")
 RATE = "acquisitions_per_second"
 

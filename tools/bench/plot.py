@@ -25,7 +25,8 @@ NEEDED = (5, 4)			# of gnuplot
 
 # Colours that the colour-blind can tell apart (Okabe and Ito). A family has a
 # colour; marks and dashes tell all of them apart in grey. Ours are thicker and
-# solid, printed forms have the same mark, hollow.
+# solid, printed forms have the same mark, hollow. The hybrids, which are
+# test-and-set locks with a queue, have letters: gnuplot has no other marks left.
 Style = namedtuple("Style", "colour mark dash width")
 SOLID, DASHED, DOTTED, MIXED, LONG = "solid", "(8,4)", "(2,3)", "(9,3,2,3)", "(14,5)"
 BLUE, RED, GREEN = "#0072B2", "#D55E00", "#009E73"
@@ -33,6 +34,7 @@ SKY, ORANGE, PURPLE, BLACK, GREY = "#56B4E9", "#E69F00", "#CC79A7", "#000000", "
 STYLES = {
     "clh_nb": Style(BLUE, 7, SOLID, 3), "mcs_nb": Style(RED, 5, SOLID, 3),
     "swap_nb": Style(GREEN, 9, SOLID, 3),
+    "nbq_spin": Style(PURPLE, '"H"', SOLID, 3), "nbq_spin_fifo": Style(GREY, '"F"', SOLID, 3),
     "raw_spinlock": Style(BLACK, 11, SOLID, 1.5), "raw_trylock": Style(GREY, 10, DASHED, 1.5),
     "rqspinlock": Style(BLACK, 13, LONG, 1.5),
     "tas_b": Style(PURPLE, 14, DOTTED, 1.5), "tas_b_try": Style(PURPLE, 15, DASHED, 1.5),

@@ -49,7 +49,7 @@ PLOT_KEYS = {"title", "x", "y", "log", "panel"}
 FINDING_KEYS = {"title", "paper", "holds", "why"}
 
 # For an estimate, before a kernel has been asked what it has.
-USUAL_LOCKS = 14
+USUAL_LOCKS = 16
 SECONDS_A_RUN = 0.05		# besides its duration
 SECONDS_A_GUEST = 3
 

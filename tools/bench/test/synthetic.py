@@ -7,9 +7,11 @@ from bench import results
 from bench.results import RunRecord, ScenarioResult
 
 CORES = 2
-LOCKS = ("clh_nb", "mcs_nb", "swap_nb", "raw_spinlock", "raw_trylock", "rqspinlock", "tas_b",
-         "tas_b_try", "clh", "mcs", "clh_try", "mcs_try", "clh_nb_paper", "mcs_nb_paper")
-NODES = {"clh_nb": 3, "mcs_nb": 4, "swap_nb": 4, "clh_nb_paper": 40, "mcs_nb_paper": 30}
+LOCKS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "nbq_spin_fifo", "raw_spinlock",
+         "raw_trylock", "rqspinlock", "tas_b", "tas_b_try", "clh", "mcs", "clh_try", "mcs_try",
+         "clh_nb_paper", "mcs_nb_paper")
+NODES = {"clh_nb": 3, "mcs_nb": 4, "swap_nb": 4, "nbq_spin": 2, "nbq_spin_fifo": 3,
+         "clh_nb_paper": 40, "mcs_nb_paper": 30}
 MACHINE = {"format": results.FORMAT, "kernel": "7.2.12", "bed": "uml",
            "kernels": {"uml": "7.2.12"}, "cpu_model": "A processor", "cores": CORES,
            "memory_mb": 4096, "host_kernel": "6.1.0-mine", "compiler": "gcc 12",

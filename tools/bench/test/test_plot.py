@@ -11,6 +11,7 @@ from unittest import mock
 from xml.etree import ElementTree
 
 from bed.common import PROJECT, Trouble
+from bed.stress import OURS
 from bench import plot
 from bench.metrics import METRICS, Context
 from bench.results import open_folder
@@ -56,7 +57,7 @@ class Styles(unittest.TestCase):
         sources = "".join(path.read_text() for path in
                           (PROJECT / "nbqlock/stress").glob("ops*.c"))
         there = set(re.findall(r"&stress_(\w+),", sources))
-        self.assertGreaterEqual(len(there), 14)
+        self.assertGreaterEqual(len(there), 16)
         self.assertEqual(there - set(plot.STYLES), set())
 
     def test_no_two_locks_have_the_same_mark(self):
@@ -68,7 +69,7 @@ class Styles(unittest.TestCase):
         self.assertEqual(len(set(looks)), len(looks))
 
     def test_ours_are_thicker_and_solid(self):
-        ours = {"clh_nb", "mcs_nb", "swap_nb"}
+        ours = set(OURS)
         for lock, style in plot.STYLES.items():
             self.assertEqual(style.width > 2, lock in ours)
             if lock in ours:
@@ -260,9 +261,8 @@ class Drawn(unittest.TestCase):
             else:	# librsvg draws nothing of a picture with such a matrix
                 self.assertNotIn("scale(0)", re.sub(r"scale\(0\.00\)", "scale(0)",
                                                     path.read_text()))
-        locks = {"rate": LOCKS, "late": ("clh_nb", "mcs_nb", "swap_nb", "raw_trylock",
-                                         "tas_b_try", "clh_try", "mcs_try", "clh_nb_paper",
-                                         "mcs_nb_paper")}
+        locks = {"rate": LOCKS, "late": (*OURS, "raw_trylock", "tas_b_try", "clh_try",
+                                         "mcs_try", "clh_nb_paper", "mcs_nb_paper")}
         for name, wanted in locks.items():
             root = ElementTree.parse(self.path / f"figures/trial-{name}.svg").getroot()
             words = [text.strip() for text in root.itertext()]
