@@ -56,16 +56,17 @@ static void show_times(struct seq_file *m, const char *name,
 	seq_printf(m, "%s_ns_max %llu\n", name, times->max);
 }
 
-static void show_walk(struct seq_file *m, const struct stress_histogram *walk)
+/* Of small numbers, the mean in thousandths. */
+static void show_counts(struct seq_file *m, const char *name,
+			const struct stress_histogram *counts)
 {
-	u64 count = max(walk->count, 1ULL);
-
-	seq_printf(m, "walk_samples %llu\n", walk->count);
-	seq_printf(m, "walk_mean_permille %llu\n",
-		   div64_u64(walk->sum * 1000, count));
-	seq_printf(m, "walk_p50 %llu\n", stress_histogram_value_at(walk, 500));
-	seq_printf(m, "walk_p99 %llu\n", stress_histogram_value_at(walk, 990));
-	seq_printf(m, "walk_max %llu\n", walk->max);
+	seq_printf(m, "%s_samples %llu\n", name, counts->count);
+	seq_printf(m, "%s_mean_permille %llu\n", name,
+		   div64_u64(counts->sum * 1000, max(counts->count, 1ULL)));
+	seq_printf(m, "%s_p50 %llu\n", name, stress_histogram_value_at(counts, 500));
+	seq_printf(m, "%s_p99 %llu\n", name, stress_histogram_value_at(counts, 990));
+	seq_printf(m, "%s_p999 %llu\n", name, stress_histogram_value_at(counts, 999));
+	seq_printf(m, "%s_max %llu\n", name, counts->max);
 }
 
 /* How the acquisitions are shared, and what followed from it. */
@@ -155,7 +156,9 @@ void stress_report_show(struct seq_file *m, const struct stress_report *report)
 	show_times(m, "own_overshoot", &report->timings.own_overshoot);
 	show_times(m, "away", &report->timings.away);
 	show_times(m, "handoff", &report->timings.handoff);
-	show_walk(m, &report->walk);
+	show_times(m, "own_wait", &report->timings.own_wait);
+	show_counts(m, "passed", &report->timings.passed);
+	show_counts(m, "walk", &report->walk);
 	show_disturbance(m, report);
 	seq_printf(m, "nodes_max %llu\n", report->nodes_max);
 	seq_printf(m, "nodes_reclaimed %llu\n", report->nodes_reclaimed);
@@ -225,6 +228,8 @@ const struct stress_view stress_views[] = {
 	HISTOGRAM("own_overshoot", timings.own_overshoot),
 	HISTOGRAM("away", timings.away),
 	HISTOGRAM("handoff", timings.handoff),
+	HISTOGRAM("own_wait", timings.own_wait),
+	HISTOGRAM("passed", timings.passed),
 	HISTOGRAM("walk_length", walk),
 	{}
 };

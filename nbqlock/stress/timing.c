@@ -29,6 +29,22 @@ void stress_stopwatch_enter(struct stopwatch *watch, s64 released)
 		watch->handoff = max_t(s64, watch->start + watch->took - released, 0);
 }
 
+/**
+ * stress_stopwatch_passed() - See how many came first.
+ * @watch: of the new owner; it runs, and was stopped
+ * @timings: of this contender
+ * @counter: critical sections by now
+ *
+ * Only while its CPU runs can a waiter see to it that others do not pass it: those
+ * attempts do not count in which the CPU was away.
+ */
+void stress_stopwatch_passed(struct stopwatch *watch,
+			     const struct timings *timings, u64 counter)
+{
+	if (timings->own_clock && !watch->away)
+		watch->passed = counter - watch->found;
+}
+
 /* What follows is for attempts that were timed. */
 
 /* An acquisition has ended well: how the times go on from the one before. */
@@ -48,6 +64,11 @@ void stress_timings_success(struct timings *timings,
 	stress_histogram_add(&timings->wait, watch->took);
 	if (watch->handoff >= 0)
 		stress_histogram_add(&timings->handoff, watch->handoff);
+	if (timings->own_clock)
+		stress_histogram_add(&timings->own_wait,
+				     watch->took - watch->away);
+	if (watch->passed >= 0)
+		stress_histogram_add(&timings->passed, watch->passed);
 	note_gap(timings, watch->start + watch->took);
 }
 
@@ -94,6 +115,8 @@ void stress_timings_merge(struct timings *into, const struct timings *from)
 	stress_histogram_merge(&into->own_overshoot, &from->own_overshoot);
 	stress_histogram_merge(&into->away, &from->away);
 	stress_histogram_merge(&into->handoff, &from->handoff);
+	stress_histogram_merge(&into->own_wait, &from->own_wait);
+	stress_histogram_merge(&into->passed, &from->passed);
 }
 
 /**

@@ -5,6 +5,7 @@
 #ifndef _STRESS_TIMING_H
 #define _STRESS_TIMING_H
 
+#include <linux/compiler.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/timekeeping.h>
@@ -31,6 +32,8 @@ static inline u64 stress_clock_ns(void)
  * @own_overshoot: the same, by the CPU's own clock
  * @away: how long the CPU was away in these attempts
  * @handoff: from a release to when this contender, which waited, was inside
+ * @own_wait: how long acquisitions took by the CPU's own clock
+ * @passed: how many critical sections of others ended meanwhile, while the CPU ran
  * @first: when the first timed acquisition was, in ns; 0: there was none
  * @last: when the last one was
  * @longest_gap: ns between two of them
@@ -44,6 +47,8 @@ struct timings {
 	struct stress_histogram own_overshoot;
 	struct stress_histogram away;
 	struct stress_histogram handoff;
+	struct stress_histogram own_wait;
+	struct stress_histogram passed;
 	s64 first;
 	s64 last;
 	s64 longest_gap;
@@ -53,21 +58,26 @@ struct timings {
  * struct stopwatch - of one attempt
  * @runs: the attempt is timed; if not, nothing else here means anything
  * @own_start: when it began by the CPU's own clock, in ns
+ * @found: critical sections before it began, if somebody counts them
  * @start: when it began, in ns
  * @queued: when it began to wait for the lock that it takes last, in ns
  * @took: how long it took, in ns
  * @away: of that, how long the CPU was away, in ns
  * @handoff: how long after the owner before had stamped its release, in ns;
  *	negative: that one left no stamp, or nobody waited here by then
+ * @passed: critical sections from @found to when this contender was inside;
+ *	negative: not known, or the CPU was away meanwhile
  */
 struct stopwatch {
 	bool runs;
 	s64 own_start;
+	u64 found;
 	s64 start;
 	s64 queued;
 	s64 took;
 	s64 away;
 	s64 handoff;
+	s64 passed;
 };
 
 /*
@@ -75,18 +85,22 @@ struct stopwatch {
  * that these do then is to look whether the watch runs.
  */
 
-/* Right before an attempt. */
+/* Right before an attempt. @counter: the critical sections, which go on. */
 static inline void stress_stopwatch_start(struct stopwatch *watch,
 					  struct timings *timings,
-					  u64 sample_every)
+					  u64 sample_every, const u64 *counter)
 {
 	watch->runs = sample_every && !--timings->until_sample;
 	if (!watch->runs)
 		return;
 	timings->until_sample = sample_every;
 	/* Outside of what is timed, here and at the end. */
-	if (timings->own_clock)
+	watch->passed = -1;
+	if (timings->own_clock) {
 		watch->own_start = stress_host_ran_ns();
+		/* Last: whoever comes in from here on has passed this one. */
+		watch->found = data_race(READ_ONCE(*counter));
+	}
 	watch->start = stress_clock_ns();
 	watch->queued = watch->start;
 }
@@ -126,6 +140,8 @@ static inline s64 stress_stopwatch_stamp(const struct stopwatch *watch)
 
 void stress_timings_init(struct timings *timings, bool own_clock);
 void stress_stopwatch_enter(struct stopwatch *watch, s64 released);
+void stress_stopwatch_passed(struct stopwatch *watch,
+			     const struct timings *timings, u64 counter);
 void stress_timings_success(struct timings *timings,
 			    const struct stopwatch *watch);
 void stress_timings_failure(struct timings *timings,

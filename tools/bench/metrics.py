@@ -223,7 +223,9 @@ class Metric:
 HISTOGRAMS = (("wait", "wait of a success"), ("failed_wait", "wait of a failure"),
               ("overshoot", "past the deadline"),
               ("own_overshoot", "late by own clock"),
-              ("away", "own CPU away"), ("handoff", "hand-off"))
+              ("away", "own CPU away"), ("handoff", "hand-off"),
+              ("own_wait", "wait by own clock"))
+COUNTS = (("walk", "left nodes walked over"), ("passed", "passed while it ran, by"))
 PERCENTILES = (("mean", "mean"), ("p50", "median"), ("p90", "90 %"), ("p99", "99 %"),
                ("p999", "99.9 %"), ("max", "longest"))
 
@@ -233,6 +235,15 @@ def time_metrics():
                    (f"{name}_samples", f"{name}_ns_{short}"),
                    sampled(f"{name}_samples", f"{name}_ns_{short}", 1000))
             for name, words in HISTOGRAMS for short, long in PERCENTILES]
+
+
+def count_metrics():
+    return [Metric(f"{name}_{short}", f"{words}, {long}", "",
+                   (f"{name}_samples", f"{name}_{figure_name}"),
+                   sampled(f"{name}_samples", f"{name}_{figure_name}", divisor))
+            for name, words in COUNTS for short, long, figure_name, divisor in
+            (("mean", "mean", "mean_permille", 1000), ("p99", "99 %", "p99", 1),
+             ("p999", "99.9 %", "p999", 1), ("max", "most", "max", 1))]
 
 
 METRICS = {metric.name: metric for metric in [
@@ -258,13 +269,7 @@ METRICS = {metric.name: metric for metric in [
             "empty_loop_ps", "overshoot_samples"),
            in_microseconds(leaving_ns), "time to leave after the patience", signed=True),
     *time_metrics(),
-    Metric("walk_mean", "left nodes walked over, mean", "",
-           ("walk_samples", "walk_mean_permille"),
-           sampled("walk_samples", "walk_mean_permille", 1000)),
-    Metric("walk_p99", "left nodes walked over, 99 %", "", ("walk_samples", "walk_p99"),
-           sampled("walk_samples", "walk_p99", 1)),
-    Metric("walk_max", "left nodes walked over, most", "", ("walk_samples", "walk_max"),
-           sampled("walk_samples", "walk_max", 1)),
+    *count_metrics(),
     Metric("nodes_max", "most nodes in use", "", ("nodes_max",), used_nodes),
     Metric("nodes_per_thread", "most nodes in use, a thread", "",
            ("nodes_max", "threads"), nodes_per_thread),

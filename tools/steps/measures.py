@@ -11,7 +11,7 @@ from steps.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, guest_mod
 from steps.kernel_table import runs_on
 
 HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "walk_length")
-OWN_HISTOGRAMS = ("own_overshoot", "away")	# with own_clock only
+OWN_HISTOGRAMS = ("own_overshoot", "away", "own_wait", "passed")	# with own_clock only
 MEASURED_FILES = (*HISTOGRAMS, *OWN_HISTOGRAMS, "threads_result")
 MEASURES_SCRIPT = f"""
 . /root/stress.sh
@@ -56,7 +56,7 @@ def histogram_is_whole(rows):
 
 def percentiles_fit(run, file, rows):
     """Whether the result's percentiles of a histogram are in the file's buckets."""
-    name = "walk" if file == "walk_length" else f"{file}_ns"
+    name = {"walk_length": "walk", "passed": "passed"}.get(file, f"{file}_ns")
     total = sum(int(row["count"]) for row in rows)
 
     def fits(percentile):
@@ -145,11 +145,41 @@ def suspended_measures(crowd, lone, tables):
     yield ("each overshoot is there by the CPU's own clock, too", all(
         tables[crowd.name].total(name) == crowd.number("overshoot_samples") ==
         crowd.number(f"{name}_samples") and
-        histogram_is_whole(tables[crowd.name].rows(name)) for name in OWN_HISTOGRAMS))
+        histogram_is_whole(tables[crowd.name].rows(name))
+        for name in ("own_overshoot", "away")))
     off = crowd.number("overshoot_ns_mean") - crowd.number("own_overshoot_ns_mean")
     yield ("the own clock takes off absence, and nothing else",
            0 <= off <= crowd.number("away_ns_mean") + 1 and	# they are rounded down
            0 < crowd.number("own_overshoot_ns_max") <= crowd.number("overshoot_ns_max"))
+
+
+def queued_run(threads):
+    """A run in which waiters of a queue are passed by those in front, and nobody else."""
+    shape = {**PLAIN, "patience_ns": "max", "own_clock": 1}
+    return Run(f"queued-{threads}", lock=OURS[0], cpus="0-3", threads=threads,
+               duration_ms=600, cs_ns=2000, ncs_ns=0, sample_every=1, **shape)
+
+
+def queued_measures(crowd, pair, lone, tables):
+    """The cases of such runs: more threads than cores, two, and a single one."""
+    yield ("each acquisition is timed by the CPU's own clock, too", all(
+        tables[run.name].total("own_wait") == run.number("own_wait_samples") ==
+        run.number("acquisitions") > 0 and
+        run.number("own_wait_ns_mean") <= run.number("wait_ns_mean")
+        for run in (crowd, pair)))
+    yield ("whose CPU was away was not passed while it ran",
+           0 < tables[crowd.name].total("passed") == crowd.number("passed_samples") <
+           crowd.number("acquisitions"))
+    yield ("these histograms are whole, and their percentiles fit", all(
+        histogram_is_whole(rows) and percentiles_fit(run, name, rows)
+        for run in (crowd, pair) for name in ("own_wait", "passed")
+        for rows in [tables[run.name].rows(name)]))
+    # Some may come in between the look at the counter and the queue.
+    yield ("in a queue, those in front come first and nobody else",
+           1 <= pair.number("passed_max") and 0 < pair.number("passed_mean_permille") and
+           pair.number("passed_p99") <= pair.number("threads"))
+    yield ("alone, nobody is passed", lone.number("passed_samples") and
+           not lone.number("passed_max"))
 
 
 @runs_on(USER_MODE, "stress")
@@ -165,8 +195,9 @@ def measures():
                  stutter_ms=PAUSE_MS, contexts="task,softirq,hardirq",
                  interval_ns=INTERVAL_NS, **{**common, "duration_ms": PAUSE_MS * 3 // 2})
     crowd, lone = suspended_run(4), suspended_run(1)
+    queued = [queued_run(threads) for threads in (4, 2, 1)]
     unborn = Run("unborn")
-    runs = (full, alone, blind, paused, crowd, lone)
+    runs = (full, alone, blind, paused, crowd, lone, *queued)
     script = MEASURES_SCRIPT + "".join(f"{run.command}\nfiles {run.name}\n" for run in runs)
     outcome = run_guest(machine(), script, modules=guest_modules(), cpus=4,
                         extra=STRESS_FILES, quiet=True)
@@ -209,6 +240,7 @@ def measures():
         tables["paused"].total("wait") == paused.number("acquisitions"), report)
     yield Case("measures: fewest, most and the longest gap are those of threads",
                threads_only(paused, contenders), report)
-    for claim, holds in suspended_measures(crowd, lone, tables):
+    for claim, holds in (*suspended_measures(crowd, lone, tables),
+                         *queued_measures(*queued, tables)):
         yield Case(f"measures: {claim}", bool(holds), report)
     yield clean_guest("measures", outcome)
