@@ -300,18 +300,31 @@ static bool glance(struct nbq_spin *lock, struct place *place, unsigned int look
 	return false;
 }
 
+/* Claim a node, which must be one of the first of its pool, that have a number. */
+static struct nbq_node *claim_numbered(struct nbq_pool *pool)
+{
+	struct nbq_node *node;
+	unsigned int tries;
+
+	for (tries = 0; tries < 2; tries++) {
+		node = nbq_node_claim(pool);
+		if (likely(!node || (pool->numbered &&
+				     node->index < pool->numbered->size)))
+			return node;
+		/* It may be the one taken last. Now begin at the first. */
+		WRITE_ONCE(pool->hint, NULL);
+		nbq_node_give_back_own(node);
+	}
+	return NULL;
+}
+
 /* Enter the queue, if there is a node for it. */
 static void enter(struct nbq_spin *lock, struct place *place, struct nbq_pool *pool)
 {
-	struct nbq_node *node = nbq_node_claim(pool);
+	struct nbq_node *node = claim_numbered(pool);
 
 	if (unlikely(!node))
 		return;
-	/* Only the first nodes of a pool have a number. */
-	if (unlikely(!pool->numbered || node->index >= pool->numbered->size)) {
-		nbq_node_give_back_own(node);
-		return;
-	}
 	place->node = node;
 	place->idle = 0;
 	place->pred = nbq_spin_join(lock, node);
