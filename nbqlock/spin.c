@@ -255,6 +255,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_pass);
  * @idle: at so many looks in a row nobody held the lock
  * @beats: @pred's signs of life at the first of these
  * @asked: it has asked newcomers to queue
+ * @starved: it has found no node in its pool, which was counted
  */
 struct place {
 	struct nbq_node *node;
@@ -262,6 +263,7 @@ struct place {
 	unsigned int idle;
 	unsigned long beats;
 	bool asked;
+	bool starved;
 };
 
 /* Nobody has taken the lock for long: does whoever should not run? */
@@ -323,8 +325,11 @@ static void enter(struct nbq_spin *lock, struct place *place, struct nbq_pool *p
 {
 	struct nbq_node *node = claim_numbered(pool);
 
-	if (unlikely(!node))
+	if (unlikely(!node)) {
+		pool->events.exhaustions += !place->starved;
+		place->starved = true;
 		return;
+	}
 	place->node = node;
 	place->idle = 0;
 	place->pred = nbq_spin_join(lock, node);

@@ -389,7 +389,7 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 		events->acquired_handoff++;
 	else if (ret == -EDEADLK)
 		events->deadlocks++;
-	else
+	else if (ret == -ETIMEDOUT)
 		events->timeouts++;
 	return ret;
 }
