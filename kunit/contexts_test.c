@@ -661,6 +661,8 @@ enum ending {
  * @user: somebody elsewhere who has @spare meanwhile, where a free lock can be
  *	taken without a node
  * @behind: somebody else elsewhere, who comes to stand behind the wait
+ * @rest: the node that is free again once the wait is over, where holders have
+ *	none: kept from the attempt for one more
  * @nodes: all that its pool has
  * @lent: what stands aside meanwhile
  * @own_ret: what the attempts returned: to hold @own,
@@ -682,6 +684,7 @@ struct floor {
 	struct nbq_actor holder;
 	struct nbq_actor user;
 	struct nbq_actor behind;
+	struct nbq_node *rest;
 	struct nbq_node *nodes;
 	struct nbq_numbered *numbered;
 	struct nbq_lent lent;
@@ -738,6 +741,8 @@ static void free_a_node(struct floor *floor)
 
 	if (!row->facts->holder_nodes)
 		row->hand_over(floor->spare, floor->user.node);
+	if (floor->rest)
+		nbq_node_give_back_own(floor->rest);
 	if (!floor->wait_ret) {
 		row->unlock(floor->wanted);
 		/* Where it stays in the lock */
@@ -770,6 +775,8 @@ static void be_on_floor(void *arg)
 	nbq_fake_call(nbq_fake.reads + 2 + row->facts->reads_outside,
 		      while_floor_waits, floor);
 	floor->wait_ret = row->lock_timeout(floor->wanted, PATIENCE);
+	if (!floor->wait_ret && !row->facts->holder_nodes)
+		floor->rest = nbq_node_claim(nbq_this_pool());
 	floor->more_reads = nbq_fake.reads;
 	floor->more_ret = try_spare(floor, PATIENCE);
 	floor->more_reads = nbq_fake.reads - floor->more_reads;
@@ -899,9 +906,9 @@ static void expect_floor(struct kunit *test, struct tower *tower,
 	KUNIT_EXPECT_EQ_MSG(test, floor->later_ret, 0, "level %u", level);
 	expect_state(test, floor->after, floor->before, level_cases[level].desc);
 
-	/* to wait; to hold, and the second attempt for one more */
+	/* to wait; to hold, and the second attempt for one more; the rest */
 	KUNIT_EXPECT_EQ(test, to->nodes_taken - from->nodes_taken,
-			1 + 2 * facts->holder_nodes);
+			1 + 2 * facts->holder_nodes + !!floor->rest);
 	KUNIT_EXPECT_EQ(test, to->exhaustions - from->exhaustions, 1);
 	KUNIT_EXPECT_EQ(test, to->timeouts - from->timeouts,
 			!held + (facts->without_node == -ETIMEDOUT));

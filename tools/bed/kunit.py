@@ -26,8 +26,9 @@ from bed.kernels import require_um_host
 from bed.modules import build_suites, refresh_copy
 from bed.source import get_source
 
-SUITES = ("nbq_clh", "nbq_mcs", "nbq_swap",
-          *(f"nbq_{lock}_{claims}" for lock in ("clh", "mcs", "swap")
+LOCK_ROWS = ("nbq_clh", "nbq_mcs", "nbq_swap", "nbq_spin", "nbq_spin_fifo")
+SUITES = (*LOCK_ROWS,
+          *(f"{row}_{claims}" for row in LOCK_ROWS
             for claims in ("verbs", "guards", "steps", "contexts", "threads", "circles",
                            "lockdep")),
           "nbq_pool", "nbq_deadline", "nbq_events",
