@@ -20,11 +20,27 @@ static void stop(void)
 	swapcontext(&self->context, &self->starter);
 }
 
+/* Nobody else has run since the last access. */
+static void look_at_the_last_access(void)
+{
+	if (self->doing != ACQUIRING)
+		return;
+	if (may_take(self->lock, self->last_op, self->last_address))
+		self->may_hold = says_it_is_mine(self->lock);
+	if (took_its_wish_back(self->lock, self->last_op, self->last_address)) {
+		self->doing = LEAVING;
+		self->own_steps = 1;
+	}
+}
+
 static void count_own_step(enum shim_op op, const void *address)
 {
+	look_at_the_last_access();
+	self->last_op = op;
+	self->last_address = address;
 	if (op == SHIM_OP_XCHG && address == &self->lock->tail)
 		self->node = shim_node_taken_last();
-	if (self->doing == ACQUIRING && self->node &&
+	if (self->doing == ACQUIRING && self->node && !self->may_hold &&
 	    begins_to_leave(self->lock, self->node, op, address)) {
 		self->doing = LEAVING;
 		self->own_steps = 0;
@@ -78,6 +94,7 @@ static void make_attempts(void)
 		actor->attempts--;
 		actor->doing = ACQUIRING;
 		actor->node = NULL;
+		actor->may_hold = false;
 		actor->ret = nbq_X_lock_timeout(actor->lock, actor->patience);
 		EXPECT(shim_preempt_off == !actor->ret);
 		if (!actor->ret) {

@@ -45,6 +45,9 @@ struct actor {
 	void *stack;
 	int preempt_off;
 	const struct nbq_node *node;
+	bool may_hold;
+	enum shim_op last_op;
+	const void *last_address;
 	unsigned int own_steps;
 	unsigned int steps_left;
 	bool until_it_leaves;

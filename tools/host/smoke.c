@@ -68,9 +68,10 @@ static void free_lock_is_taken_without_a_look_at_the_clock(void)
 	nbq_X_lock(&lock);
 	nbq_X_unlock(&lock);
 	EXPECT(clock_reads == 0);
-	EXPECT(shim_event("acquired_uncontended") == 4);
-	EXPECT(shim_event("nodes_taken") == 4);
-	EXPECT(shim_event("pool_high_water") == 1 + NODES_AT_REST);
+	/* An acquisition that takes no node leaves no trace. */
+	EXPECT(shim_event("acquired_uncontended") == 4 * HOLDS_NODE);
+	EXPECT(shim_event("nodes_taken") == 4 * HOLDS_NODE);
+	EXPECT(shim_event("pool_high_water") == HOLDS_NODE + NODES_AT_REST);
 	EXPECT(shim_event("timeouts") == 0);
 	end(&lock);
 }
@@ -191,7 +192,8 @@ static void waiter_takes_over_when_the_holder_releases(void)
 	start_clock(0, 1);
 	EXPECT(wait_for_release(100000) == 0);
 	EXPECT(shim_event("acquired_handoff") == 1);
-	EXPECT(shim_event("nodes_reclaimed") == 1 + NODES_AT_REST);
+	EXPECT(shim_event("nodes_reclaimed") == HOLDS_NODE + NODES_AT_REST);
+	EXPECT(shim_event("nodes_taken") == 1 + HOLDS_NODE);
 }
 
 static void patience_for_ever_and_past_the_end_of_time_never_ends(void)
@@ -279,6 +281,7 @@ static void interrupts_and_bottom_halves_are_off_exactly_while_held(void)
 	end(&lock);
 }
 
+#if WARNS_OF_MISUSE
 static void unlock_of_a_free_lock_warns_once_and_changes_nothing(void)
 {
 	DEFINE_NBQ_X(lock);
@@ -309,6 +312,7 @@ static void unlock_on_another_cpu_warns_once_and_changes_nothing(void)
 	EXPECT(!nbq_X_is_locked(&lock));
 	end(&lock);
 }
+#endif
 
 static void destroy_of_a_held_lock_warns_once_and_changes_nothing(void)
 {
@@ -324,6 +328,7 @@ static void destroy_of_a_held_lock_warns_once_and_changes_nothing(void)
 	end(&lock);
 }
 
+#if HOLDS_NODE
 static void empty_pool_fails_with_enomem_once_the_patience_is_over(void)
 {
 	DEFINE_NBQ_X(first);
@@ -474,6 +479,130 @@ static void nested_claim_never_gets_the_same_node(void)
 	}
 	EXPECT(n > 8);
 }
+#else
+/* Locks of another type, which keep their nodes: all types have the same pools. */
+static struct nbq_clh occupants[2];
+
+static void occupy_nodes(unsigned int number)
+{
+	while (number--)
+		nbq_clh_lock(&occupants[number]);
+}
+
+static void free_nodes(unsigned int number)
+{
+	while (number--) {
+		nbq_clh_unlock(&occupants[number]);
+		EXPECT(nbq_clh_destroy(&occupants[number]) == 0);
+	}
+}
+
+static void empty_pool_is_no_matter_to_a_free_lock(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	test_pools(2, 2);
+	occupy_nodes(2);
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == 0);
+	nbq_X_unlock(&lock);
+	EXPECT(nbq_X_trylock(&lock));
+	nbq_X_unlock(&lock);
+	nbq_X_lock(&lock);
+	nbq_X_unlock(&lock);
+	EXPECT(shim_event("nodes_taken") == 2);
+	free_nodes(2);
+	end(&lock);
+}
+
+static void waiter_without_a_node_gives_up_when_its_patience_is_over(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	test_pools(2, 2);
+	nbq_X_lock(&lock);
+	shim_cpu = 1;
+	occupy_nodes(2);
+	start_clock(7777, 100);
+	polls = 0;
+	shim_hook = count_polls;
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == ERROR_WITHOUT_NODE);
+	shim_hook = NULL;
+	EXPECT(clock_reads == 11);
+	EXPECT(polls == 10 * 8);
+	EXPECT(shim_event("exhaustions") == 1);
+	EXPECT(shim_event("timeouts") == 1);
+	EXPECT(shim_growth_requests > 0);
+	EXPECT(shim_preempt_off == 3);
+	EXPECT(!lock.tail);
+	free_nodes(2);
+	shim_cpu = 0;
+	nbq_X_unlock(&lock);
+	end(&lock);
+}
+
+/* After a while, CPU 0 unlocks; the waiter of CPU 1 has no queue node. */
+static void release_without_a_queue(enum shim_op op, const void *address)
+{
+	count_polls(op, address);
+	if (op != SHIM_OP_RELAX)
+		return;
+	shim_hook = NULL;
+	if (polls == 50)
+		shim_pools_grow();
+	if (polls == 200) {
+		unsigned int cpu = shim_cpu;
+
+		EXPECT(!held_by_cpu_0->tail);
+		EXPECT(!nbq_X_is_contended(held_by_cpu_0));
+		shim_cpu = 0;
+		nbq_X_unlock(held_by_cpu_0);
+		shim_cpu = cpu;
+	}
+	shim_hook = release_without_a_queue;
+}
+
+/* The nodes by which a pool grows have no number: they are of no use here. */
+static void waiter_without_a_numbered_node_waits_outside_of_the_queue(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	test_pools(2, 4);
+	nbq_X_lock(&lock);
+	held_by_cpu_0 = &lock;
+	shim_cpu = 1;
+	occupy_nodes(2);
+	start_clock(0, 1);
+	polls = 0;
+	shim_hook = release_without_a_queue;
+	EXPECT(nbq_X_lock_timeout(&lock, 100000) == 0);
+	shim_hook = NULL;
+	EXPECT(polls == 200);
+	EXPECT(shim_event("growths") == 1);
+	EXPECT(shim_event("acquired_handoff") == 1);
+	EXPECT(shim_event("nodes_taken") > 2);
+	EXPECT(shim_nodes_in_use() == 2);
+	nbq_X_unlock(&lock);
+	free_nodes(2);
+	shim_cpu = 0;
+	end(&lock);
+}
+
+/* Nor has anybody one as long as there are no pools. */
+static void waiter_without_a_pool_waits_outside_of_the_queue(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	test_pools(0, 0);
+	nbq_X_lock(&lock);
+	shim_cpu = 1;
+	start_clock(0, 100);
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == ERROR_WITHOUT_NODE);
+	EXPECT(!lock.tail);
+	shim_cpu = 0;
+	nbq_X_unlock(&lock);
+	end(&lock);
+}
+#endif
 
 int main(void)
 {
@@ -485,14 +614,23 @@ int main(void)
 		TEST_CASE(waiter_takes_over_when_the_holder_releases),
 		TEST_CASE(patience_for_ever_and_past_the_end_of_time_never_ends),
 		TEST_CASE(interrupts_and_bottom_halves_are_off_exactly_while_held),
+#if WARNS_OF_MISUSE
 		TEST_CASE(unlock_of_a_free_lock_warns_once_and_changes_nothing),
 		TEST_CASE(unlock_on_another_cpu_warns_once_and_changes_nothing),
+#endif
 		TEST_CASE(destroy_of_a_held_lock_warns_once_and_changes_nothing),
+#if HOLDS_NODE
 		TEST_CASE(empty_pool_fails_with_enomem_once_the_patience_is_over),
 		TEST_CASE(attempt_that_waits_for_a_node_gets_one_when_the_pool_grows),
 		TEST_CASE(pool_asks_for_more_nodes_before_the_last_is_gone),
 		TEST_CASE(each_context_level_has_its_own_nodes),
 		TEST_CASE(nested_claim_never_gets_the_same_node),
+#else
+		TEST_CASE(empty_pool_is_no_matter_to_a_free_lock),
+		TEST_CASE(waiter_without_a_node_gives_up_when_its_patience_is_over),
+		TEST_CASE(waiter_without_a_numbered_node_waits_outside_of_the_queue),
+		TEST_CASE(waiter_without_a_pool_waits_outside_of_the_queue),
+#endif
 	};
 
 	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 20);

@@ -42,9 +42,11 @@ static void start(struct actor *actor, unsigned int cpu)
 	actor_start(actor);
 }
 
+/* It looks at its predecessor in vain, in the queue: some look at the lock before. */
 static void start_waiting(struct actor *actor, unsigned int cpu)
 {
 	start(actor, cpu);
+	EXPECT(actor_until(actor, SHIM_OP_XCHG, &lock.tail));
 	EXPECT(actor_until_it_polls(actor));
 }
 
@@ -72,14 +74,16 @@ static void end(void)
 
 static void begin(void)
 {
-	memset(&lock, 0, sizeof(lock));
+	nbq_X_init(&lock);
 	clock_now = 1;
 	shim_clock = fake_clock;
 }
 
 #define ABANDONED	(2 + LEAVER_AT_TAIL_STAYS)
+/* Of these: who stood in front of them was the holder, or one that had waited. */
+#define WALKED_OVER	(ABANDONED - !HOLDS_NODE)
 
-/* before: H    after: H L L, and nobody waits */
+/* before: H    after: H L L, and nobody waits. (Hybrid: the first was the head.) */
 static void abandon_two_nodes(void)
 {
 	struct actor first, second, third;
@@ -93,9 +97,10 @@ static void abandon_two_nodes(void)
 	EXPECT(actor_finish(&first) == -ETIMEDOUT);
 	EXPECT(actor_finish(&third) == -ETIMEDOUT);
 	EXPECT(shim_event("nodes_abandoned") == ABANDONED);
-	EXPECT(shim_nodes_in_use() == 1 + ABANDONED);
+	EXPECT(shim_nodes_in_use() == HOLDS_NODE + ABANDONED);
 }
 
+#if IS_FIFO
 /* before: A L L    after: H */
 static void trylock_walks_over_abandoned_nodes_to_a_free_lock(void)
 {
@@ -106,9 +111,9 @@ static void trylock_walks_over_abandoned_nodes_to_a_free_lock(void)
 	EXPECT(!nbq_X_is_locked(&lock));
 	EXPECT(!nbq_X_is_contended(&lock));
 	EXPECT(try(4));
-	EXPECT(shim_event("longest_walk") == ABANDONED);
-	EXPECT(shim_walks(ABANDONED) == 1);
-	EXPECT(shim_event("nodes_reclaimed") == ABANDONED + 1);
+	EXPECT(shim_event("longest_walk") == WALKED_OVER);
+	EXPECT(shim_walks(WALKED_OVER) == 1);
+	EXPECT(shim_event("nodes_reclaimed") == ABANDONED + HOLDS_NODE);
 	EXPECT(shim_nodes_in_use() == NODES_AT_REST);
 	end();
 }
@@ -121,11 +126,45 @@ static void attempt_without_patience_clears_the_way_before_it_gives_up(void)
 	abandon_two_nodes();
 	EXPECT(!try(4));
 	EXPECT(shim_event("nodes_reclaimed") == ABANDONED);
-	EXPECT(shim_nodes_in_use() == 1 + LEAVER_AT_TAIL_STAYS);
+	EXPECT(shim_nodes_in_use() == HOLDS_NODE + LEAVER_AT_TAIL_STAYS);
 	EXPECT(nbq_X_is_contended(&lock) == LEAVER_AT_TAIL_STAYS);
 	nbq_X_unlock(&lock);
 	end();
 }
+#else
+/* before: A L L, and nobody holds    after: the same, and H */
+static void newcomer_takes_a_free_lock_past_abandoned_nodes(void)
+{
+	begin();
+	nbq_X_lock(&lock);
+	abandon_two_nodes();
+	EXPECT(!try(4));
+	nbq_X_unlock(&lock);
+	EXPECT(!nbq_X_is_locked(&lock));
+	EXPECT(try(4));
+	EXPECT(shim_event("nodes_reclaimed") == 0);
+	EXPECT(shim_nodes_in_use() == ABANDONED);
+	end();
+}
+
+/* before: A L L    after: A L L W -> W */
+static void waiter_walks_over_abandoned_nodes(void)
+{
+	struct actor waiter;
+
+	begin();
+	nbq_X_lock(&lock);
+	abandon_two_nodes();
+	start_waiting(&waiter, 4);
+	EXPECT(shim_event("nodes_reclaimed") == ABANDONED);
+	EXPECT(shim_nodes_in_use() == 1);
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&waiter) == 0);
+	EXPECT(shim_event("longest_walk") == WALKED_OVER);
+	EXPECT(shim_walks(WALKED_OVER) == 1);
+	end();
+}
+#endif
 
 /* before: A L L    after: [] */
 static void destroy_gives_abandoned_nodes_back(void)
@@ -135,7 +174,7 @@ static void destroy_gives_abandoned_nodes_back(void)
 	abandon_two_nodes();
 	nbq_X_unlock(&lock);
 	end();
-	EXPECT(shim_event("nodes_reclaimed") == ABANDONED + 1);
+	EXPECT(shim_event("nodes_reclaimed") == ABANDONED + HOLDS_NODE);
 }
 
 /* before: A W    after: the same, then H */
@@ -192,6 +231,25 @@ static void leaver_that_is_handed_the_lock_leaves_it_to_others(void)
 	end();
 }
 
+/* H W: one that has waited for so long that newcomers may not pass it any more */
+static void waiter_of_long_standing_leaves_in_as_few_steps(void)
+{
+	struct actor waiter;
+	unsigned int i;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_waiting(&waiter, 1);
+	for (i = 0; i < 1100; i++)
+		EXPECT(actor_until_it_polls(&waiter));
+	EXPECT(!try(2));
+	let_patience_pass();
+	EXPECT(actor_finish(&waiter) == -ETIMEDOUT);
+	nbq_X_unlock(&lock);
+	EXPECT(try(2));
+	end();
+}
+
 /* H W W W: the middle, both neighbours in both orders, then the grant */
 static void neighbours_leave_in_either_order(void)
 {
@@ -209,7 +267,7 @@ static void neighbours_leave_in_either_order(void)
 		EXPECT(actor_finish(order ? &second : &first) == -ETIMEDOUT);
 		EXPECT(actor_finish(order ? &first : &second) == -ETIMEDOUT);
 		EXPECT(actor_until_it_polls(&last));
-		EXPECT(shim_nodes_in_use() == 2);
+		EXPECT(shim_nodes_in_use() == HOLDS_NODE + 1);
 		nbq_X_unlock(&lock);
 		EXPECT(actor_finish(&last) == 0);
 		end();
@@ -262,6 +320,7 @@ static bool leave_with_a_second_life_after(unsigned int steps)
 	third.patience = 0;
 	actor_until_it_holds(&third);
 	start(&nested, 0);
+	actor_until(&nested, SHIM_OP_XCHG, &lock.tail);
 	actor_until_it_polls(&nested);
 	start_waiting(&fourth, 2);
 	let_patience_pass();
@@ -362,6 +421,8 @@ static unsigned int next_random(unsigned int *state)
 }
 
 #define ACTORS	5
+/* A patience ends after so many turns: where nobody queues at once, later. */
+#define TURNS	(IS_FIFO ? 32 : 256)
 
 /* The second comes as an interrupt on the CPU of the first, on the same pool. */
 static const unsigned int cpu_of[ACTORS] = { 0, 0, 1, 2, 3 };
@@ -423,7 +484,7 @@ static void let_the_crowd_run(unsigned int *seed)
 
 		if (crowd[i].ended || (i == INTERRUPTED && running[INTERRUPT]))
 			continue;
-		if (next_random(seed) % 32 == 0)
+		if (next_random(seed) % TURNS == 0)
 			let_patience_pass();
 		running[i] = actor_steps(&crowd[i], steps);
 		left -= !running[i];
@@ -470,7 +531,7 @@ static void random_interleavings_keep_one_owner_and_lose_no_node(void)
 	EXPECT(got > round);
 	EXPECT(wiped_locks > round / 8);
 	EXPECT(shim_event("timeouts") > round / 4);
-	EXPECT(shim_event("nodes_abandoned") > round / 8);
+	EXPECT(shim_event("nodes_abandoned") > round / (IS_FIFO ? 8 : 32));
 	EXPECT(shim_event("exhaustions") > 0);
 	/* The algorithm's file promises no less than what is needed. */
 	EXPECT(actor_most_steps_to_leave == STEPS_TO_LEAVE);
@@ -480,12 +541,18 @@ static void random_interleavings_keep_one_owner_and_lose_no_node(void)
 int main(void)
 {
 	static const struct test_case cases[] = {
+#if IS_FIFO
 		TEST_CASE(trylock_walks_over_abandoned_nodes_to_a_free_lock),
 		TEST_CASE(attempt_without_patience_clears_the_way_before_it_gives_up),
+#else
+		TEST_CASE(newcomer_takes_a_free_lock_past_abandoned_nodes),
+		TEST_CASE(waiter_walks_over_abandoned_nodes),
+#endif
 		TEST_CASE(destroy_gives_abandoned_nodes_back),
 		TEST_CASE(destroy_of_a_lock_with_a_waiter_is_refused),
 		TEST_CASE(late_grant_is_still_a_grant),
 		TEST_CASE(leaver_that_is_handed_the_lock_leaves_it_to_others),
+		TEST_CASE(waiter_of_long_standing_leaves_in_as_few_steps),
 		TEST_CASE(neighbours_leave_in_either_order),
 		TEST_CASE(waiters_are_served_in_the_order_of_arrival),
 		TEST_CASE(leaver_is_not_fooled_by_a_second_life_of_its_node),

@@ -4,7 +4,8 @@
  * with nbq_X for its name, as in nbqlock/lock_type.h; what they have to know of
  * how the types differ is here and nowhere else.
  *
- * Compile with -DTYPE_CLH, -DTYPE_MCS or -DTYPE_SWAP.
+ * Compile with -DTYPE_CLH, -DTYPE_MCS, -DTYPE_SWAP, -DTYPE_SPIN or -DTYPE_FIFO: the
+ * last is the hybrid whose locks are made first come, first served.
  */
 #ifndef TYPE_H
 #define TYPE_H
@@ -17,11 +18,21 @@
  *	The most accesses to shared memory that leaving and releasing make, as
  *	the head of the algorithm's file states them, with the one that clears
  *	holder.
+ * HOLDS_NODE
+ *	Queue nodes that it takes to acquire a free lock, and to hold it.
  * NODES_AT_REST
  *	Queue nodes that a lock keeps, once it was held, while nobody uses it.
  * LEAVER_AT_TAIL_STAYS
  *	Queue nodes that one leaves behind which leaves as the tail while its
  *	predecessor waits or holds.
+ * IS_FIFO
+ *	Nobody is served before one who has come earlier and still waits; and
+ *	so everybody enters the queue at once.
+ * ERROR_WITHOUT_NODE
+ *	What an attempt gets that must wait, and whose pool is empty, once its
+ *	patience is over.
+ * WARNS_OF_MISUSE
+ *	To release what is not held here does no harm.
  */
 #if defined(TYPE_CLH)
 #define NBQ_TYPE		nbq_clh
@@ -44,12 +55,48 @@
 #define STEPS_TO_RELEASE	(4 + 1)
 #define NODES_AT_REST		1
 #define LEAVER_AT_TAIL_STAYS	1
+#elif defined(TYPE_SPIN) || defined(TYPE_FIFO)
+#define TYPE_IS_HYBRID
+#define NBQ_TYPE		nbq_spin
+#define NODES_AT_REST		0
+#define LEAVER_AT_TAIL_STAYS	0
+#define HOLDS_NODE		0
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+/* It looks who holds the lock before it releases it. */
+#define STEPS_TO_RELEASE	(1 + 1)
+#define WARNS_OF_MISUSE		1
+#else
+#define STEPS_TO_RELEASE	1
+#define WARNS_OF_MISUSE		0
+#endif
 #else
 #error "for which lock type?"
 #endif
 
+#if defined(TYPE_SPIN)
+#define DEFINE_NBQ_X		DEFINE_NBQ_SPIN
+#define STEPS_TO_LEAVE		3
+#define IS_FIFO			0
+#define ERROR_WITHOUT_NODE	(-ETIMEDOUT)
+#elif defined(TYPE_FIFO)
+#define DEFINE_NBQ_X		DEFINE_NBQ_SPIN_FIFO
+/* Nobody asks newcomers to queue: they do. */
+#define STEPS_TO_LEAVE		2
+#define IS_FIFO			1
+#define ERROR_WITHOUT_NODE	(-ENOMEM)
+#else
+#define HOLDS_NODE		1
+#define IS_FIFO			1
+#define ERROR_WITHOUT_NODE	(-ENOMEM)
+#define WARNS_OF_MISUSE		1
+#endif
+
 /* The macros of nbqlock.h; see __nbq_X_lock_timeout_irqsave() and so on. */
+#ifdef TYPE_FIFO
+#define nbq_X_init			nbq_spin_init_fifo
+#else
 #define nbq_X_init			__PASTE(NBQ_TYPE, _init)
+#endif
 #define nbq_X_lock_timeout_irqsave	__PASTE(NBQ_TYPE, _lock_timeout_irqsave)
 #define nbq_X_lock_until_irqsave	__PASTE(NBQ_TYPE, _lock_until_irqsave)
 #define nbq_X_trylock_irqsave		__PASTE(NBQ_TYPE, _trylock_irqsave)
@@ -65,17 +112,52 @@ static inline bool is_own_step(const struct nbq_X *lock, const void *address)
 }
 
 /*
+ * Is this access of a waiter one by which it may get the lock while it has yet to
+ * leave the queue?
+ */
+static inline bool may_take(const struct nbq_X *lock, enum shim_op op, const void *address)
+{
+#ifdef TYPE_IS_HYBRID
+	return op == SHIM_OP_CMPXCHG && address == &lock->state;
+#else
+	return false;
+#endif
+}
+
+/* Does the lock say that the running context, or another of its level, holds it? */
+static inline bool says_it_is_mine(const struct nbq_X *lock)
+{
+#ifdef TYPE_IS_HYBRID
+	return lock->state.holder == shim_context();
+#else
+	return false;
+#endif
+}
+
+/*
  * Is this access of a waiter, whose node is in the queue, the first of those by
- * which it leaves?
+ * which it leaves? The hybrid's waiters leave like that with the lock, too.
  */
 static inline bool begins_to_leave(const struct nbq_X *lock,
 				   const struct nbq_node *node,
 				   enum shim_op op, const void *address)
 {
-#ifdef TYPE_CLH
+#if defined(TYPE_CLH) || defined(TYPE_IS_HYBRID)
 	return op == SHIM_OP_CMPXCHG && address == &lock->tail;
 #else
 	return op == SHIM_OP_STORE && address == shim_prev_of(node);
+#endif
+}
+
+/* Was this access, just made, an earlier one: to take back that newcomers queue? */
+static inline bool took_its_wish_back(const struct nbq_X *lock, enum shim_op op,
+				      const void *address)
+{
+#ifdef TYPE_IS_HYBRID
+	return op == SHIM_OP_STORE && address == &lock->state.handoff &&
+	       !lock->state.handoff;
+#else
+	return false;
 #endif
 }
 

@@ -2,7 +2,7 @@
 /*
  * Every access to shared memory that the shipped files make by name, in one
  * place: the macros SHIM_LOAD, SHIM_STORE, SHIM_XCHG, SHIM_ADD_RETURN,
- * SHIM_CMPXCHG and SHIM_CMPXCHG_LOCAL.
+ * SHIM_CMPXCHG, SHIM_TRY_CMPXCHG and SHIM_CMPXCHG_LOCAL.
  *
  * Rules
  *	linux/atomic.h and linux/compiler.h spell the kernel's names with these
@@ -74,6 +74,16 @@ do {									\
 	__atomic_compare_exchange_n((ptr), &__found, __value, 0,	\
 				    (order), __ATOMIC_RELAXED);		\
 	__found;							\
+})
+
+/* True if it swapped; else what was found stands where the expected value did. */
+#define SHIM_TRY_CMPXCHG(ptr, expected, value, order)			\
+({									\
+	__typeof__(*(ptr)) __value = (value);				\
+									\
+	shim_point(SHIM_OP_CMPXCHG, (ptr));				\
+	__atomic_compare_exchange_n((ptr), (expected), __value, 0,	\
+				    (order), __ATOMIC_RELAXED);		\
 })
 
 /*

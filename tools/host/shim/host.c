@@ -75,8 +75,10 @@ bool shim_warn_once(bool condition, bool *warned, const char *format, ...)
 static pthread_mutex_t append_mutex = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int pool_nodes_max;
 
+#define MOST_NODES	64U	/* of a pool */
+
 /* The nodes of all pools: one array, so that a node can be told by its address. */
-static struct nbq_node nodes[SHIM_CPUS * NBQ_LEVELS * 64];
+static struct nbq_node nodes[SHIM_CPUS * NBQ_LEVELS * MOST_NODES];
 static unsigned int nodes_made;
 
 static void enlarge(struct nbq_pool *pool, unsigned int size)
@@ -89,6 +91,23 @@ static void enlarge(struct nbq_pool *pool, unsigned int size)
 		memset(node, 0, sizeof(*node));
 		nbq_node_append(pool, node);
 	}
+}
+
+/* The nodes by their numbers: of each pool those with which it began. */
+static union {
+	struct nbq_numbered numbered;
+	char room[sizeof(struct nbq_numbered) + MOST_NODES * sizeof(struct nbq_node *)];
+} numbers[SHIM_CPUS][NBQ_LEVELS];
+
+static void number(struct nbq_pool *pool)
+{
+	struct nbq_numbered *numbered = &numbers[pool->cpu][pool->level].numbered;
+	struct nbq_node *node;
+
+	numbered->size = pool->size;
+	for (node = pool->first; node; node = node->next_in_pool)
+		numbered->nodes[node->index] = node;
+	pool->numbered = numbered;
 }
 
 static bool is_in_use(const struct nbq_node *node)
@@ -137,6 +156,7 @@ void shim_pools_start(unsigned int size, unsigned int nodes_max)
 			pool->cpu = cpu;
 			pool->level = level;
 			enlarge(pool, size);
+			number(pool);
 		}
 	}
 }
@@ -172,6 +192,11 @@ void shim_pools_grow(void)
 const struct nbq_node *shim_node_taken_last(void)
 {
 	return nbq_this_pool()->hint;
+}
+
+unsigned int shim_context(void)
+{
+	return nbq_context_of(nbq_this_pool());
 }
 
 const void *shim_prev_of(const struct nbq_node *node)

@@ -64,6 +64,8 @@ unsigned int shim_nodes_in_use(void);
 bool shim_is_in_free_node(const void *address);
 /* The node that a context of the running thread's CPU and level took last. */
 const struct nbq_node *shim_node_taken_last(void);
+/* The number by which a hybrid lock knows the running context. */
+unsigned int shim_context(void);
 /* Where a node says who stands in front of it. */
 const void *shim_prev_of(const struct nbq_node *node);
 /* The memory of all queue nodes; of the pools' heads; of one head's counters. */

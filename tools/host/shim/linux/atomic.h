@@ -7,17 +7,21 @@
 #include <linux/compiler.h>
 
 #define smp_load_acquire(ptr)	SHIM_LOAD((ptr), __ATOMIC_ACQUIRE)
-/* Sanitizers do not know fences; what this one keeps apart is marked. */
+/* Sanitizers do not know fences; what these keep apart is marked. */
 #if defined(__SANITIZE_THREAD__) || defined(SHIM_COUNTS_ACCESSES)
-#define smp_wmb()		do { } while (0)
+#define SHIM_FENCE(order)	do { } while (0)
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define smp_wmb()		do { } while (0)
+#define SHIM_FENCE(order)	do { } while (0)
 #endif
 #endif
-#ifndef smp_wmb
-#define smp_wmb()		__atomic_thread_fence(__ATOMIC_RELEASE)
+#ifndef SHIM_FENCE
+#define SHIM_FENCE(order)	__atomic_thread_fence(order)
 #endif
+
+#define smp_mb()		SHIM_FENCE(__ATOMIC_SEQ_CST)
+#define smp_rmb()		SHIM_FENCE(__ATOMIC_ACQUIRE)
+#define smp_wmb()		SHIM_FENCE(__ATOMIC_RELEASE)
 
 #define smp_store_release(ptr, value) \
 	SHIM_STORE((ptr), (value), __ATOMIC_RELEASE)
@@ -36,6 +40,9 @@
 	SHIM_CMPXCHG((ptr), (old), (new), __ATOMIC_RELEASE)
 #define cmpxchg_relaxed(ptr, old, new) \
 	SHIM_CMPXCHG((ptr), (old), (new), __ATOMIC_RELAXED)
+/* Here old points to what is expected, and to what was found afterwards. */
+#define try_cmpxchg_acquire(ptr, old, new) \
+	SHIM_TRY_CMPXCHG((ptr), (old), (new), __ATOMIC_ACQUIRE)
 /* A counter that is read relaxed and raised in full order. */
 typedef struct {
 	long counter;

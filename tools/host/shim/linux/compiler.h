@@ -9,6 +9,9 @@
 #define likely(condition)	__builtin_expect(!!(condition), 1)
 #define unlikely(condition)	__builtin_expect(!!(condition), 0)
 #define noinline		__attribute__((__noinline__))
+#undef __always_inline
+#define __always_inline		inline __attribute__((__always_inline__))
+#define __counted_by(member)
 #define __must_check		__attribute__((__warn_unused_result__))
 
 /* Nobody here checks that who acquires also releases. */

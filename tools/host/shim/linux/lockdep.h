@@ -4,7 +4,12 @@
 #define SHIM_LINUX_LOCKDEP_H
 
 struct lock_class_key { };
-struct lockdep_map { };
+struct lockdep_map {
+	const char *name;
+	int wait_type_inner;
+};
+
+#define LD_WAIT_SPIN	2
 
 #define lockdep_init_map_wait(map, name, key, subclass, type) \
 	do { (void)(name); (void)(key); } while (0)

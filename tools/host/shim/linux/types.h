@@ -6,8 +6,14 @@
 #include_next <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
 typedef unsigned long long u64;
 typedef long long s64;
+
+#define U16_MAX	UINT16_MAX
 
 #endif
