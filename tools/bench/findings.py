@@ -18,7 +18,8 @@ import ast
 import math
 
 from bed.common import Trouble
-from bench.metrics import METRICS, matching, quantity, same, shown, summary, values_of
+from bench.metrics import (METRICS, matching, quantity, same, shown, size_of, summary,
+                           values_of)
 
 HOLDS = "holds"
 FAILS = "does not hold"
@@ -284,7 +285,7 @@ class Judge:
                 axis, value = "cpus", self.cpus_for(value)
             values = values_of(self.runs, axis)
             if value in CHOICES:
-                value = CHOICES[value](values, key=float) if values else None
+                value = CHOICES[value](values, key=size_of) if values else None
             point[axis] = value
         return point
 

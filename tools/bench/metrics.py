@@ -8,6 +8,7 @@ not in the result, because nothing was sampled, or because the run's verdict is
 not PASS, is missing: None, never a guess.
 """
 
+import math
 from statistics import median
 
 FIGURE5 = "figure5"		# the experiment that the passing time Ta is taken from
@@ -329,11 +330,16 @@ def locks_of(runs):
     return list(dict.fromkeys(run.lock for run in runs))
 
 
+def size_of(value):
+    """For ordering the values of an axis; that of a word is a ValueError."""
+    return math.inf if value == "max" else float(value)
+
+
 def values_of(runs, axis):
     """The values of an axis, numbers in order, words as they come."""
     found = list(dict.fromkeys(run.point[axis] for run in runs if axis in run.point))
     try:
-        return sorted(found, key=float)
+        return sorted(found, key=size_of)
     except (TypeError, ValueError):
         return found
 

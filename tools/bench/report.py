@@ -11,7 +11,7 @@ import re
 
 from bed.common import Trouble, say
 from bed.rst import escaped, fields, heading, paragraph, replace, table
-from bench import findings, losses, plot
+from bench import aims, findings, losses, plot
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
 from bench.results import open_folder
 
@@ -88,6 +88,24 @@ def overview(judged):
     return [*heading("Findings", "="),
             *paragraph(f"Of {len(judged)} findings {', '.join(words)}."),
             *table(["finding", "experiment", "here"], rows, (60, 20, 20))]
+
+
+WHAT_AN_AIM_IS = """\
+An aim is for each of its points; the worst of them is shown: medians, and of ratios and of \
+figures without another lock also the least and the greatest of the rounds. Ratios are round \
+by round, of locks that ran right after one another. "By the medians": some rounds say \
+otherwise."""
+
+
+def aims_part(folder, context):
+    """What ours were meant to reach, and whether they do."""
+    judged = aims.verdicts(folder, context)
+    if not judged:
+        return []
+    met = sum(each.word.startswith(aims.MET) for each in judged)
+    return [*heading("Aims", "="),
+            *paragraph(f"Of {len(judged)} aims {met} are met. {WHAT_AN_AIM_IS}"),
+            *table(aims.HEADINGS, [each.cells() for each in judged], aims.WIDTHS)]
 
 
 def table1(folder):
@@ -295,7 +313,8 @@ def text_of(folder):
     judged = judgements(folder, context)
     title = escaped(title_of(folder))
     lines = ["=" * len(title), title, "=" * len(title), "",
-             *what_was_run(folder), *overview(judged), *table1(folder)]
+             *what_was_run(folder), *aims_part(folder, context), *overview(judged),
+             *table1(folder)]
     for name, result in sorted(folder.scenarios.items(), key=tables_first):
         mine = [each for each in judged if each[0] is result]
         if result.plan.plots or mine:

@@ -47,6 +47,8 @@ LOGS = ("none", "x", "y", "xy")
 SCENARIO_KEYS = {"title", "source", "locks", "rounds", "bed"}
 PLOT_KEYS = {"title", "x", "y", "log", "panel"}
 FINDING_KEYS = {"title", "paper", "holds", "why"}
+AIM_KEYS = {"title", "metric", "lock", "against", "aim", "where", "unit"}
+AIM = r"at (least|most) (\d+(?:\.\d+)?)"
 
 # For an estimate, before a kernel has been asked what it has.
 USUAL_LOCKS = 16
@@ -80,6 +82,33 @@ class Finding:
         self.why = why
 
 
+class Aim:
+    """A number that a lock of ours is to reach: by itself, or times another lock's.
+
+    where: {axis: [values]}, the points at which it is to; at all, if empty.
+    unit: what the metric is in here, if that is not its usual unit.
+    """
+
+    def __init__(self, name, title, metric, lock, aim, against=None, where=None, unit=None):
+        self.name = name
+        self.title = title
+        self.metric = metric
+        self.lock = lock
+        self.aim = aim
+        self.against = against
+        self.where = where or {}
+        self.unit = unit
+
+    @property
+    def is_least(self):
+        """Whether more than what is aimed at is better."""
+        return re.fullmatch(AIM, self.aim)[1] == "least"
+
+    @property
+    def limit(self):
+        return float(re.fullmatch(AIM, self.aim)[2])
+
+
 class Scenario:
     """What one file says.
 
@@ -99,6 +128,7 @@ class Scenario:
         self.sweep = {}
         self.plots = []
         self.findings = []
+        self.aims = []
         self.quick = {}		# as written, for quickened()
         self.is_quick = False
         self.path = None
@@ -175,7 +205,8 @@ class Scenario:
         return {"locks": self.locks, "rounds": self.rounds, "bed": self.bed,
                 "quick": self.is_quick, "load": self.load, "sweep": self.sweep,
                 "plots": [vars(plot) for plot in self.plots],
-                "findings": [vars(finding) for finding in self.findings]}
+                "findings": [vars(finding) for finding in self.findings],
+                "aims": [vars(aim) for aim in self.aims]}
 
 
 def from_plan(name, title, source, plan):
@@ -187,6 +218,7 @@ def from_plan(name, title, source, plan):
     scenario.is_quick = plan["quick"]
     scenario.plots = [Plot(**plot) for plot in plan["plots"]]
     scenario.findings = [Finding(**finding) for finding in plan["findings"]]
+    scenario.aims = [Aim(**aim) for aim in plan.get("aims", [])]	# older results have none
     return scenario
 
 
@@ -229,12 +261,13 @@ def read_section(scenario, section, keys):
     words = section.split()
     kind, rest = words[0] if words else "", words[1:]
     readers = {"scenario": read_head, "load": read_load, "sweep": read_sweep,
-               "quick": read_quick, "plot": read_plot, "finding": read_finding}
-    named = kind in ("plot", "finding")
+               "quick": read_quick, "plot": read_plot, "finding": read_finding,
+               "aim": read_aim}
+    named = kind in ("plot", "finding", "aim")
     if kind not in readers or len(rest) != named or \
             not all(re.fullmatch(NAME, name) for name in rest):
         raise Trouble(f"{scenario.path}: unknown section [{section}]; there are [scenario], "
-                      "[load], [sweep], [quick], [plot NAME] and [finding NAME]")
+                      "[load], [sweep], [quick], [plot NAME], [finding NAME] and [aim NAME]")
     readers[kind](scenario, *rest, keys)
 
 
@@ -300,6 +333,30 @@ def read_finding(scenario, name, keys):
     demand(scenario, section, keys, ("paper", "holds"))
     scenario.findings.append(
         Finding(name, **{key: joined(text) for key, text in keys.items()}))
+
+
+def read_aim(scenario, name, keys):
+    section = f"aim {name}"
+    refuse_others(scenario, section, keys, AIM_KEYS)
+    demand(scenario, section, keys, ("title", "metric", "lock", "aim"))
+    keys = {key: joined(text) for key, text in keys.items()}
+    if not re.fullmatch(AIM, keys["aim"]):
+        raise Trouble(f"{scenario.where(section, 'aim')}: is \"{keys['aim']}\", not \"at least\" "
+                      "or \"at most\" and a number")
+    if "where" in keys:
+        keys["where"] = dict(aim_axis(scenario, section, part)
+                             for part in keys["where"].split(","))
+    scenario.aims.append(Aim(name, **keys))
+
+
+def aim_axis(scenario, section, text):
+    """AXIS=VALUE VALUE ... as (axis, [values])."""
+    axis, _, values = joined(text).partition("=")
+    axis = axis.strip()
+    if axis not in KNOBS and axis not in CPU_AXES:
+        raise Trouble(f"{scenario.where(section, 'where')}: \"{joined(text)}\" is not "
+                      "AXIS=VALUE")
+    return axis, axis_values(scenario, section, axis, values)
 
 
 def apply_quick(scenario, key, text):
@@ -403,6 +460,8 @@ def check_whole(scenario, sections, metrics, check_finding):
     scenario.quickened()
     for plot in scenario.plots:
         check_plot(scenario, plot, metrics)
+    for aim in scenario.aims:
+        check_aim(scenario, aim, metrics)
     for finding in scenario.findings:
         if check_finding:
             try:
@@ -410,6 +469,22 @@ def check_whole(scenario, sections, metrics, check_finding):
             except Trouble as trouble:
                 place = scenario.where(f"finding {finding.name}", "holds")
                 raise Trouble(f"{place}: {trouble}") from None
+
+
+def check_aim(scenario, aim, metrics):
+    section = f"aim {aim.name}"
+    if metrics is not None and aim.metric not in metrics:
+        raise Trouble(f"{scenario.where(section, 'metric')}: there is no metric "
+                      f"\"{aim.metric}\"; there are {', '.join(metrics)}")
+    for key in ("lock", "against"):
+        lock = getattr(aim, key)
+        if lock and (f"-{lock}" in scenario.locks or not {lock, "all"} & set(scenario.locks)):
+            raise Trouble(f"{scenario.where(section, key)}: the lock \"{lock}\" is not one of "
+                          "this scenario")
+    for axis, values in aim.where.items():
+        missing = [value for value in values if value not in scenario.sweep.get(axis, [])]
+        if missing:
+            raise Trouble(f"{scenario.where(section, 'where')}: {axis} is never {missing[0]}")
 
 
 def check_plot(scenario, plot, metrics):

@@ -140,7 +140,7 @@ class Rounds(unittest.TestCase):
         self.assertEqual(matching(runs, "clh_nb", patience_ns="max"), [runs[0]])
         self.assertEqual(matching(runs, "clh_nb", retry="at_once"), [])
         self.assertEqual(values_of(runs, "cpus"), [2, 10])
-        self.assertEqual(values_of(runs, "patience_ns"), ["max", 5])
+        self.assertEqual(values_of(runs, "patience_ns"), [5, "max"])
         self.assertEqual(len(points_of(runs)), 2)
 
 

@@ -8,6 +8,16 @@ from bench import results
 from bench import scenario as scenarios
 from bench.test.samples import SAMPLE, Folders, changed
 
+AIMED = SAMPLE + """\
+[aim fast]
+title = Fast
+metric = some_metric
+lock = clh_nb
+against = mcs
+aim = at least 0.5
+where = cpus=1 2, cs_ns=500
+"""
+
 # What is wrong: what to change in the sample, and words of the sentence.
 WRONG = {
     "a section nobody knows": ("[load]", "[loads]", "unknown section [loads]"),
@@ -47,7 +57,16 @@ WRONG = {
     "a scale nobody knows": ("log = y", "log = z", "[plot rate] log: is z"),
     "a key twice": ("rounds = 3", "rounds = 3\nrounds = 4", "is not a scenario file"),
     "a line that is nothing": ("[load]", "what is this\n[load]", "is not a scenario file"),
-    "no head": (SAMPLE[:SAMPLE.index("[load]")], "", "there is no section [scenario]"),
+    "an aim without a name": ("[aim fast]", "[aim]", "unknown section [aim]"),
+    "an aim's key nobody knows": ("against =", "than =", "[aim fast] than: unknown key"),
+    "no aim": ("aim = at least 0.5\n", "", "[aim fast] aim: is missing"),
+    "an aim in words": ("at least 0.5", "much", "[aim fast] aim: is \"much\", not"),
+    "an aim that is negative": ("at least 0.5", "at least -1", "aim: is \"at least -1\""),
+    "an aim of a lock that is not run": ("against = mcs", "against = clh",
+                                         "against: the lock \"clh\" is not one"),
+    "an aim at no axis": ("cs_ns=500\n", "sooner\n", "[aim fast] where: \"sooner\" is not"),
+    "an aim where nothing is run": ("cs_ns=500\n", "cs_ns=7\n", "where: cs_ns is never 7"),
+    "no head": (AIMED[:AIMED.index("[load]")], "", "there is no section [scenario]"),
 }
 
 
@@ -56,7 +75,7 @@ class Files(Folders, unittest.TestCase):
     def test_every_mistake_is_named(self):
         for what, (old, new, words) in WRONG.items():
             with self.subTest(what), self.assertRaises(Trouble) as caught:
-                self.scenario(changed(old, new))
+                self.scenario(changed(old, new, AIMED))
             self.assertIn("sample.ini", str(caught.exception), what)
             self.assertIn(words, str(caught.exception), what)
 
@@ -70,6 +89,11 @@ class Files(Folders, unittest.TestCase):
         self.scenario(metrics=["some_metric"])
         with self.assertRaisesRegex(Trouble, r"sample.ini: \[plot rate\] y: .*some_metric"):
             self.scenario(metrics=["another"])
+
+    def test_an_aims_metric_that_is_none_is_named(self):
+        with self.assertRaisesRegex(Trouble, r"sample.ini: \[aim fast\] metric: .*\"other\""):
+            self.scenario(changed("metric = some_metric", "metric = other", AIMED),
+                          metrics=["some_metric"])
 
     def test_a_claim_that_cannot_be_judged_is_named(self):
         def refuse(text, scenario):
@@ -98,6 +122,9 @@ class Files(Folders, unittest.TestCase):
             "name": "rate", "title": "Rate", "x": "cpus", "y": "some_metric", "log": "y",
             "panel": "cs_ns"})
         self.assertEqual(plan.findings[0].holds, "a(clh_nb) > 1")
+        aim = self.scenario(AIMED).aims[0]
+        self.assertEqual((aim.is_least, aim.limit, aim.against), (True, 0.5, "mcs"))
+        self.assertEqual(aim.where, {"cpus": [1, 2], "cs_ns": [500]})
 
     def test_what_it_does_not_say_has_defaults(self):
         plan = self.scenario("[scenario]\ntitle = t\nsource = s\nlocks = all\n")
@@ -126,9 +153,14 @@ class Files(Folders, unittest.TestCase):
         self.assertEqual(plan.sweep["contexts"], ["task", "task softirq"])
 
     def test_a_plan_survives_being_data(self):
-        plan = self.scenario()
+        plan = self.scenario(AIMED)
         again = scenarios.from_plan(plan.name, plan.title, plan.source, plan.plan())
         self.assertEqual(again.plan(), plan.plan())
+
+    def test_a_plan_from_before_there_were_aims_has_none(self):
+        plan = self.scenario(AIMED)
+        older = {key: value for key, value in plan.plan().items() if key != "aims"}
+        self.assertEqual(scenarios.from_plan(plan.name, "", "", older).aims, [])
 
 
 class Meaning(Folders, unittest.TestCase):

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Whether the aims of a lock of ours are reached: a row of a table for each [aim].
+
+An aim is for every point that it names. It is judged round by round: the locks of a
+round ran right after one another, so that a ratio of the two has in it what the
+machine did to both. What is shown is the point that is farthest from the aim.
+"""
+
+from bed.rst import escaped
+from bench import plot
+from bench.findings import PER_CORE
+from bench.metrics import METRICS, Summary, matching, points_of, quantity, same, shown
+
+MET = "met"
+MISSED = "missed"
+BY_MEDIANS = "by the medians"	# after one of these: some rounds say otherwise
+UNKNOWN = "not measured"
+
+HEADINGS = ("aim", "wanted", "here", "of what", "ratio", "at", "verdict")
+WIDTHS = (22, 14, 16, 16, 10, 14, 8)
+
+
+class Standing:
+    """What an aim has come to at a point.
+
+    ratio: the figure, or that of the other lock times so much, a Summary of the rounds.
+    """
+
+    def __init__(self, aim, runs, point, context):
+        self.aim = aim
+        self.point = point
+        self.mine = by_round(aim, aim.lock, runs, point, context)
+        self.its = by_round(aim, aim.against, runs, point, context) if aim.against else {}
+        self.values = [figure / self.its[number] if aim.against else figure
+                       for number, figure in self.mine.items()
+                       if not aim.against or self.its.get(number)]
+        self.ratio = Summary(self.values) if self.values else None
+
+    def reached(self, value):
+        return value >= self.aim.limit if self.aim.is_least else value <= self.aim.limit
+
+    @property
+    def is_met(self):
+        """By the medians."""
+        return self.reached(self.ratio.median)
+
+    @property
+    def is_clear(self):
+        """Whether all rounds say the same."""
+        return len({self.reached(value) for value in self.values}) == 1
+
+    @property
+    def distance(self):
+        """For ordering: the smaller, the farther from the aim, or the worse."""
+        return self.ratio.median if self.aim.is_least else -self.ratio.median
+
+
+def by_round(aim, lock, runs, point, context):
+    """{round: figure} of a lock at a point."""
+    figures = {run.round: METRICS[aim.metric].of(run, context)
+               for run in matching(runs, lock, **point)}
+    return {number: figure for number, figure in figures.items() if figure is not None}
+
+
+def is_at(aim, point, cores):
+    """Whether an aim is for this point."""
+    def named(axis, value):
+        if axis == PER_CORE:
+            return same(max(1, round(value * (cores or 1))), point["cpus"])
+        return same(value, point[axis])
+    return all(any(named(axis, value) for value in values)
+               for axis, values in aim.where.items())
+
+
+class Verdict:
+    """What an aim has come to at all of its points."""
+
+    def __init__(self, aim, result, context):
+        self.aim = aim
+        points = [point for point in points_of(result.runs)
+                  if is_at(aim, point, context.cores)]
+        self.standings = [Standing(aim, result.runs, point, context) for point in points]
+        self.known = bool(self.standings) and all(each.ratio for each in self.standings)
+        self.worst = min(self.standings, key=lambda each: each.distance) if self.known else None
+
+    @property
+    def word(self):
+        if not self.known:
+            return UNKNOWN
+        missed = [each for each in self.standings if not each.is_met]
+        word = MISSED if missed else MET
+        # A single point at which it is clearly missed is enough.
+        clear = any(each.is_clear for each in missed) if missed else \
+            all(each.is_clear for each in self.standings)
+        return word if clear else f"{word} {BY_MEDIANS}"
+
+    def wanted(self):
+        of = f" of {self.aim.against}" if self.aim.against else self.units()
+        return f"{self.aim.aim}{of}"
+
+    def units(self):
+        unit = self.aim.unit or METRICS[self.aim.metric].unit
+        return f" {unit}" if unit else ""
+
+    def cells(self):
+        """A row for HEADINGS."""
+        title, wanted = escaped(self.aim.title), escaped(self.wanted())
+        if not self.known:
+            return [title, wanted, "-", "-", "-", "-", f"**{UNKNOWN}**"]
+        worst = self.worst
+        ratio = ranged(worst.ratio) if self.aim.against else "-"
+        return [title, wanted, self.figure(worst.mine),
+                self.figure(worst.its) if self.aim.against else "-", ratio, self.place(),
+                f"**{self.word}**"]
+
+    def figure(self, by_number):
+        """The median of the rounds; without the other lock, the range as well."""
+        found = Summary(by_number.values())
+        if not self.aim.against:
+            return ranged(found) + self.units()
+        return quantity(found.median, self.units().strip())
+
+    def place(self):
+        words = ", ".join(plot.point_words(axis, value)
+                          for axis, value in self.worst.point.items())
+        if len(self.standings) > 1:
+            words += f"; the worst of {len(self.standings)} points"
+        return escaped(words)
+
+
+def ranged(found):
+    if found.low == found.high:
+        return shown(found.median)
+    return f"{shown(found.median)} ({shown(found.low)} to {shown(found.high)})"
+
+
+def verdicts(folder, context):
+    """[Verdict] of all aims of an opened folder, in the order of its experiments."""
+    return [Verdict(aim, result, context) for _, result in sorted(folder.scenarios.items())
+            for aim in result.plan.aims]

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+"""aims.py: an aim is judged round by round, and by the worst of its points."""
+
+import unittest
+
+from bench import aims, metrics
+from bench import scenario as scenarios
+from bench.metrics import Context
+from bench.scenario import Aim
+from bench.test.synthetic import CORES, LOCKS, result_of
+from bench.test.test_plot import scenario_of
+from bench.test.test_report import Reports
+
+RATE = "acquisitions_per_second"
+
+
+def result_with(aim, rates, verdict=lambda run: "PASS", **sweep):
+    """A result in which rates(lock, point) are the acquisitions a second of the rounds."""
+    scenario = scenario_of([], sweep or {"cpus": [2]})
+    scenario.aims = [aim]
+
+    def made(scenario, lock, number, point):
+        return {"elapsed_ns": 10**9, "acquisitions": rates(lock, point)[number]}
+    return result_of(scenario, made, verdict)
+
+
+def judged(aim, rates, **options):
+    return aims.Verdict(aim, result_with(aim, rates, **options), Context(CORES))
+
+
+def half(aim="at least 0.5", against="mcs", **where):
+    return Aim("a", "A half", RATE, "clh", aim, against, where)
+
+
+def fixed(clh, mcs=(1000, 1000, 1000)):
+    return lambda lock, point: {"clh": clh, "mcs": mcs}.get(lock, (1, 1, 1))
+
+
+class Verdicts(unittest.TestCase):
+    def test_at_least_and_at_most(self):
+        for aim, rate, word in (("at least 0.5", 500, aims.MET), ("at least 0.5", 499, aims.MISSED),
+                                ("at most 0.5", 500, aims.MET), ("at most 0.5", 501, aims.MISSED)):
+            with self.subTest(aim=aim, rate=rate):
+                self.assertEqual(judged(half(aim), fixed((rate, rate, rate))).word, word)
+
+    def test_without_another_lock_it_is_the_figure_itself(self):
+        rates = fixed((500, 500, 500))
+        self.assertEqual(judged(half("at most 500", None), rates).word, aims.MET)
+        self.assertEqual(judged(half("at most 499", None), rates).word, aims.MISSED)
+
+    def test_ratios_are_those_of_a_round(self):
+        # The medians of the two come to 1; what ran side by side does not.
+        found = judged(half("at least 1"), fixed((100, 200, 300), (300, 100, 200)))
+        self.assertEqual(found.worst.values, [100 / 300, 2, 1.5])
+        self.assertEqual(found.worst.ratio.median, 1.5)
+
+    def test_rounds_that_differ_are_told_by_their_median(self):
+        self.assertEqual(judged(half(), fixed((400, 600, 700))).word, "met by the medians")
+        self.assertEqual(judged(half(), fixed((400, 450, 700))).word, "missed by the medians")
+
+    def test_the_worst_point_decides(self):
+        def rates(lock, point):
+            return (1000, 1000, 1000) if lock != "clh" else \
+                {1: (900, 900, 900), 2: (100, 100, 100), 4: (700, 700, 700)}[point["cpus"]]
+        found = judged(half(), rates, cpus=[1, 2, 4])
+        self.assertEqual((found.word, found.worst.point), (aims.MISSED, {"cpus": 2}))
+        found = judged(half("at most 0.8"), rates, cpus=[1, 2, 4])
+        self.assertEqual((found.word, found.worst.point), (aims.MISSED, {"cpus": 1}))
+
+    def test_other_points_do_not_matter(self):
+        def rates(lock, point):
+            return (1000, 1000, 1000) if lock != "clh" or point["cpus"] == 4 else (1, 1, 1)
+        self.assertEqual(judged(half(cpus=[4]), rates, cpus=[1, 2, 4]).word, aims.MET)
+        self.assertEqual(judged(half(cpus_per_core=[2.0]), rates, cpus=[1, 2, 4]).word, aims.MET)
+        self.assertEqual(judged(half(cpus=[2, 4]), rates, cpus=[1, 2, 4]).word, aims.MISSED)
+
+    def test_what_is_missing_is_not_met(self):
+        for lost in ("clh", "mcs"):
+            found = judged(half(), fixed((900, 900, 900)),
+                           verdict=lambda run, lost=lost: "FAIL" if run.lock == lost else "PASS")
+            self.assertEqual(found.word, aims.UNKNOWN)
+        self.assertEqual(judged(half(cpus=[3]), fixed((900, 900, 900))).word, aims.UNKNOWN)
+
+    def test_a_round_that_failed_is_left_out(self):
+        found = judged(half(), fixed((1, 900, 900)),
+                       verdict=lambda run: "FAIL" if run.round == 0 else "PASS")
+        self.assertEqual((found.word, found.worst.values), (aims.MET, [0.9, 0.9]))
+
+
+class Tables(Reports):
+    def row(self, aim, rates, **options):
+        text = self.text(result_with(aim, rates, **options))
+        return text[text.index("Aims\n===="):text.index("Runs that failed")]
+
+    def test_an_aim_stands_there_with_both_figures_and_their_ratio(self):
+        part = self.row(half(), fixed((900, 700, 800)))
+        self.assertIn("Of 1 aims 1 are met.", part)
+        self.assertIn('"A half","at least 0.5 of mcs","800 1/s","1 000 1/s",'
+                      '"0.80 (0.70 to 0.90)","2 CPUs","**met**"', part)
+
+    def test_one_that_is_missed_names_the_worst_point(self):
+        part = self.row(half(), fixed((100, 100, 100)), cpus=[2, 4])
+        self.assertIn("Of 1 aims 0 are met.", part)
+        self.assertIn('"0.10","2 CPUs; the worst of 2 points","**missed**"', part)
+
+    def test_a_figure_by_itself_has_its_unit_and_range(self):
+        aim = half("at most 600", None)
+        aim.unit = "turns"
+        part = self.row(aim, fixed((500, 400, 600)))
+        self.assertIn('"A half","at most 600 turns","500 (400 to 600) turns","\\-","\\-",'
+                      '"2 CPUs","**met**"', part)
+
+    def test_without_figures_it_was_not_measured(self):
+        part = self.row(half(), fixed((1, 1, 1)), verdict=lambda run: "FAIL")
+        self.assertIn('"**not measured**"', part)
+
+
+class Shipped(unittest.TestCase):
+    def test_every_aim_can_be_measured_also_in_a_quick_pass(self):
+        seen = 0
+        for path in sorted(scenarios.SCENARIOS.glob("*.ini")):
+            scenario = scenarios.read(path, metrics.METRICS)
+            for plan in (scenario, scenario.quickened()):
+                result = result_of(plan, made=every_figure)
+                for aim in plan.aims:
+                    with self.subTest(scenario=path.stem, aim=aim.name, quick=plan.is_quick):
+                        found = aims.Verdict(aim, result, Context(CORES))
+                        self.assertNotEqual(found.word, aims.UNKNOWN)
+                        seen += 1
+        self.assertGreaterEqual(seen, 2 * 10)
+
+
+def every_figure(scenario, lock, number, point):
+    """A result in which no figure is missing."""
+    names = {name for metric in metrics.METRICS.values() for name in metric.needs}
+    return {**scenario.settings(lock, point), **{name: 1000 + number for name in names},
+            "empty_loop_ps": LOCKS.index(lock), "threads": point["cpus"]}
+
+
+if __name__ == "__main__":
+    unittest.main()
