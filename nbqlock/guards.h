@@ -3,7 +3,8 @@
  * Guards: locks that are released when a variable goes out of scope, by the
  * kernel's <linux/cleanup.h>. Written once for all lock types: nbqlock.h
  * includes this for each, with NBQ_TYPE as for lock_type.h, where the kernel
- * has that header. Where it says nbq_X, read nbq_clh, nbq_mcs, nbq_swap.
+ * has that header. Where it says nbq_X, read nbq_clh, nbq_mcs, nbq_swap,
+ * nbq_spin.
  *
  * Include <nbqlock/nbqlock.h>, not this.
  */

@@ -2,7 +2,7 @@
 /*
  * A lock type and its verbs, written once for all: nbqlock.h includes this for
  * each type, with NBQ_TYPE as its name. Where it says nbq_X, read nbq_clh,
- * nbq_mcs, nbq_swap.
+ * nbq_mcs, nbq_swap, nbq_spin.
  *
  * Include <nbqlock/nbqlock.h>, not this.
  */

@@ -24,7 +24,7 @@
 #define __guarded_by(...)
 #endif
 
-/* What a lock protects, in three types. */
+/* What a lock protects, in four types. */
 struct thing {
 	struct nbq_clh lock;
 	long count __guarded_by(&lock);
@@ -37,6 +37,11 @@ struct mcs_thing {
 
 struct swap_thing {
 	struct nbq_swap lock;
+	long count __guarded_by(&lock);
+};
+
+struct spin_thing {
+	struct nbq_spin lock;
 	long count __guarded_by(&lock);
 };
 
@@ -89,6 +94,14 @@ static void right_guard_irqsave(struct mcs_thing *thing)
 }
 #endif
 
+/* The hybrid's verbs are functions or inline, as the kernel has it. */
+static void right_spin_lock(struct spin_thing *thing)
+{
+	nbq_spin_lock(&thing->lock);
+	thing->count++;
+	nbq_spin_unlock(&thing->lock);
+}
+
 static void right_global(void)
 {
 	nbq_clh_lock(&global);
@@ -123,6 +136,33 @@ static void right_trylock(struct thing *thing)
 		return;
 	thing->count++;
 	nbq_clh_unlock(&thing->lock);
+}
+
+static int right_spin_lock_timeout(struct spin_thing *thing)
+{
+	int ret = nbq_spin_lock_timeout(&thing->lock, PATIENCE);
+
+	if (ret)
+		return ret;
+	thing->count++;
+	nbq_spin_unlock(&thing->lock);
+	return 0;
+}
+
+static void right_spin_lock_until(struct spin_thing *thing, ktime_t deadline)
+{
+	if (nbq_spin_lock_until(&thing->lock, deadline))
+		return;
+	thing->count++;
+	nbq_spin_unlock(&thing->lock);
+}
+
+static void right_spin_trylock(struct spin_thing *thing)
+{
+	if (!nbq_spin_trylock(&thing->lock))
+		return;
+	thing->count++;
+	nbq_spin_unlock(&thing->lock);
 }
 
 static int right_lock_timeout_irq(struct thing *thing)
@@ -282,6 +322,23 @@ static int wrong_context_kept_after_trylock(struct swap_thing *thing)
 	return 0;
 }
 
+static void wrong_context_spin_no_unlock(struct spin_thing *thing)
+{
+	nbq_spin_lock(&thing->lock);
+	thing->count++;
+}
+
+static void wrong_context_spin_no_lock(struct spin_thing *thing)
+{
+	nbq_spin_unlock(&thing->lock);
+}
+
+static void wrong_context_spin_upside_down(struct spin_thing *thing)
+{
+	if (nbq_spin_lock_timeout(&thing->lock, PATIENCE))
+		nbq_spin_unlock(&thing->lock);
+}
+
 static int wrong_context_kept_nested(struct thing *outer, struct thing *inner)
 {
 	int ret;
@@ -314,6 +371,14 @@ static void wrong_guarded_by_another_lock(struct swap_thing *locked,
 	nbq_swap_lock(&locked->lock);
 	used->count++;
 	nbq_swap_unlock(&locked->lock);
+}
+
+static long wrong_guarded_after_spin_trylock(struct spin_thing *thing)
+{
+	if (!nbq_spin_trylock(&thing->lock))
+		return thing->count;
+	nbq_spin_unlock(&thing->lock);
+	return 0;
 }
 
 static long wrong_guarded_after_timeout(struct thing *thing)
@@ -390,6 +455,23 @@ static void wrong_ignored_swap(struct nbq_swap *lock, struct nbq_mcs *outer)
 	nbq_swap_lock_until_nest_lock(lock, PATIENCE, outer);
 }
 
+static void wrong_ignored_spin(struct nbq_spin *lock, struct nbq_mcs *outer)
+{
+	unsigned long flags;
+
+	nbq_spin_lock_timeout(lock, PATIENCE);
+	nbq_spin_lock_until(lock, PATIENCE);
+	nbq_spin_trylock(lock);
+	nbq_spin_destroy(lock);
+	nbq_spin_lock_timeout_irqsave(lock, PATIENCE, flags);
+	nbq_spin_lock_until_irqsave(lock, PATIENCE, flags);
+	nbq_spin_trylock_irqsave(lock, flags);
+	nbq_spin_lock_timeout_irqsave_nested(lock, PATIENCE, flags, 1);
+	nbq_spin_lock_until_irqsave_nested(lock, PATIENCE, flags, 1);
+	nbq_spin_lock_timeout_nest_lock(lock, PATIENCE, outer);
+	nbq_spin_lock_until_nest_lock(lock, PATIENCE, outer);
+}
+
 static void wrong_ignored_count(u64 *value)
 {
 	nbq_event_read("timeouts", value);
@@ -405,10 +487,14 @@ void *uses[] = {
 	right_guard,
 	right_guard_irqsave,
 #endif
+	right_spin_lock,
 	right_global,
 	right_lock_timeout,
 	right_lock_until,
 	right_trylock,
+	right_spin_lock_timeout,
+	right_spin_lock_until,
+	right_spin_trylock,
 	right_lock_timeout_irq,
 	right_lock_until_irqsave,
 	right_trylock_bh,
@@ -425,14 +511,19 @@ void *uses[] = {
 	wrong_context_unchecked_until,
 	wrong_context_upside_down,
 	wrong_context_kept_after_trylock,
+	wrong_context_spin_no_unlock,
+	wrong_context_spin_no_lock,
+	wrong_context_spin_upside_down,
 	wrong_context_kept_nested,
 	wrong_guarded_written,
 	wrong_guarded_read_after_unlock,
 	wrong_guarded_by_another_lock,
+	wrong_guarded_after_spin_trylock,
 	wrong_guarded_after_timeout,
 	wrong_guarded_global,
 	wrong_ignored_clh,
 	wrong_ignored_mcs,
 	wrong_ignored_swap,
+	wrong_ignored_spin,
 	wrong_ignored_count,
 };

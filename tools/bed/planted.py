@@ -52,6 +52,8 @@ KINDS = {
     "nbq_nest_lock": r"Nested lock was not taken",
     "nbq_not_held": r"WARNING: .*lockdep_plants\.c",
     "nbq_unlock": r"WARNING: .*define_lock_type\.h:\d+ at not_held",
+    "nbq_spin_abba": r"possible circular locking dependency",
+    "nbq_spin_unlock": r"WARNING: .*\bspin\.c:\d+",
     "kcsan": r"BUG: KCSAN: data-race in race",
 }
 STALLS = ("rcu_stall", "soft_lockup", "hung_task")

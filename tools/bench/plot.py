@@ -199,6 +199,8 @@ def point_words(axis, value):
     """"patience 15 us", "8 CPUs"."""
     if axis == "cpus":
         return f"{value} CPUs" if value != 1 else "1 CPU"
+    if axis.endswith("_ns") and value == "max":
+        return f"{axis[:-3].replace('_', ' ')} without end"
     if axis.endswith("_ns") and isinstance(value, (int, float)):
         size, unit = next(((value / size, unit) for size, unit in UNITS if value >= size),
                           (value, "ns"))

@@ -113,6 +113,40 @@ static int same_lock(void)
 	return ret ? 0 : -EINVAL;
 }
 
+static DEFINE_NBQ_SPIN(spin);
+static DEFINE_NBQ_SPIN_FIFO(fifo);
+
+/*
+ * The hybrid is a lock of one word that has a fast path, and is lockdep's all the same.
+ */
+static int hybrids_in_opposite_orders(void)
+{
+	int ret = nbq_spin_lock_timeout(&spin, PATIENCE);
+
+	if (ret)
+		return ret;
+	nbq_spin_lock(&fifo);
+	nbq_spin_unlock(&fifo);
+	nbq_spin_unlock(&spin);
+
+	nbq_spin_lock(&fifo);
+	ret = nbq_spin_lock_until(&spin, ktime_get() + PATIENCE);
+	if (!ret)
+		nbq_spin_unlock(&spin);
+	nbq_spin_unlock(&fifo);
+	return ret;
+}
+
+/*
+ * With lockdep, unlock sees what a kernel without it lets pass.
+ */
+static int hybrid_not_held(void)
+{
+	__acquire(&spin);
+	nbq_spin_unlock(&spin);
+	return 0;
+}
+
 static DEFINE_NBQ_CLH(shared_with_interrupt);
 
 static void lock_in_interrupt(struct irq_work *work)
@@ -183,5 +217,7 @@ const struct plant lockdep_plants[] = {
 	{ "nbq_nest_lock", without_its_outer_lock },
 	{ "nbq_not_held", not_held_after_timeout },
 	{ "nbq_unlock", not_held },
+	{ "nbq_spin_abba", hybrids_in_opposite_orders },
+	{ "nbq_spin_unlock", hybrid_not_held },
 	{ }
 };
