@@ -62,6 +62,26 @@ context_lock_struct(nbq_spin) {
 #endif
 };
 
+/**
+ * DOC: verbs of the hybrid
+ *
+ * They are those of lock_type.h, and differ in this:
+ *
+ * - An acquisition that need not wait has neither a queue node nor an effect on
+ *   nbqlock's counters.
+ * - nbq_spin_lock_timeout() and nbq_spin_lock_until() return -ENOMEM only of a
+ *   lock that is first come, first served: others are waited for without a node,
+ *   too.
+ * - nbq_spin_trylock() says no while newcomers must queue: whenever somebody has
+ *   queued, of a lock that is first come, first served; else while one of them has
+ *   been passed for long.
+ * - nbq_spin_unlock() warns of misuse in kernels with CONFIG_DEBUG_LOCK_ALLOC only.
+ *   In others, to release a lock that is not one's own breaks it.
+ * - nbq_spin_is_contended() knows of those who have queued. Whoever has just come
+ *   has not.
+ * - nbq_spin_destroy() has nothing to do if nobody ever waited for the lock.
+ */
+
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 /* Lockdep is told of each acquisition: nothing is inline. */
 int __must_check nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
