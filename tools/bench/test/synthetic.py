@@ -35,7 +35,8 @@ def made_up(scenario, lock, number, point):
     timeouts = 0 if waits else round(attempts * (1 - 1 / crowd) * weight / 20)
     times = {f"{name}_ns_{short}": scale * weight * crowd * factor
              for name, scale in (("wait", 100), ("failed_wait", 900), ("overshoot", 50),
-                                 ("handoff", 80))
+                                 ("handoff", 80), ("own_wait", 90), ("own_overshoot", 40),
+                                 ("away", 20))
              for short, factor in (("mean", 2), ("p50", 1), ("p90", 3), ("p99", 9),
                                    ("p999", 30), ("max", 100))}
     return {**settings, "cpus_online": point["cpus"], "elapsed_ns": elapsed,
@@ -45,7 +46,11 @@ def made_up(scenario, lock, number, point):
             "thread_stddev": attempts // 50, "jain_permille": 1000 - 10 * weight,
             "longest_gap_ns": 1000000 * weight, "wait_samples": attempts - timeouts,
             "failed_wait_samples": timeouts, "overshoot_samples": timeouts,
-            "handoff_samples": attempts // 3, **times,
+            "handoff_samples": attempts // 3, "own_wait_samples": attempts - timeouts,
+            "own_overshoot_samples": timeouts, "away_samples": timeouts, **times,
+            "passed_samples": attempts // 2, "passed_mean_permille": 100 * weight,
+            "passed_p99": 1, "passed_p999": 1, "passed_max": weight,
+            "suspensions": 10, "suspension_ns_mean": settings.get("suspend_ns", 0) + 1000,
             "nodes_max": NODES.get(lock, 0) * point["cpus"], "empty_loop_ps": 1500,
             "clock_read_ps": 35000}
 
