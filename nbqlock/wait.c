@@ -90,9 +90,11 @@ static void publish(struct nbq_wait *wait, struct nbq_node *pred,
 	/*
 	 * RELEASE, pairs with the look back in comes_back(), after the ACQUIRE
 	 * of what this points to: who has the new word does not find the old
-	 * pred any more.
+	 * pred any more. Who still has the old pred may read the word only now:
+	 * behind a holder, where there is none, the old one stays.
 	 */
-	smp_store_release(&waiting->word, word);
+	if (word)
+		smp_store_release(&waiting->word, word);
 	WRITE_ONCE(waiting->lock, wait->lock);
 	/*
 	 * Read after I came to stand behind pred, which was an ACQUIRE: else a
@@ -168,9 +170,13 @@ static bool is_older(const struct nbq_waiting *waiting, unsigned long round)
 static bool is_held_here(const struct nbq_wait *wait, const struct nbq_pool *holder,
 			 unsigned long held)
 {
-	/* One above has come and gone. */
+	/*
+	 * One above has come and gone; or I have no note, since I have found the
+	 * lock without a holder when I was to write it, and this is an old one's.
+	 */
 	return holder->level <= wait->pool->level &&
 	       READ_ONCE(wait->pool->waiter) == wait &&
+	       READ_ONCE(wait->pool->waiting.pred) &&
 	       is_older(&wait->pool->waiting, held);
 }
 

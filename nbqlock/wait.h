@@ -26,7 +26,8 @@ struct nbq_pool;
  *	wait.c has it; NULL: nobody waits. Written last, and cleared before
  *	anyone can give that node back and before the word can be that of a
  *	later wait.
- * @word: what is being looked at; NULL as long as @pred has said nothing
+ * @word: what is being looked at; it holds NULL as long as @pred has said nothing;
+ *	behind a holder: as it was
  * @lock: the lock in whose queue that is
  * @since: the youngest round of wait.c that may have begun before this wait
  * @held: behind a holder: it held the lock after this round of wait.c began

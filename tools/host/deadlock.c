@@ -35,7 +35,7 @@ static u64 fake_clock(void)
 static void begin(void)
 {
 	nbq_deadlock_checks = true;
-	memset(&lock, 0, sizeof(lock));
+	nbq_X_init(&lock);
 	clock_now = 1;
 	shim_clock = fake_clock;
 }
@@ -398,8 +398,11 @@ static struct actor *start_nmi(unsigned int place, unsigned int cpu, struct nbq_
 
 static void begin_many(void)
 {
+	unsigned int i;
+
 	begin();
-	memset(locks, 0, sizeof(locks));
+	for (i = 0; i < MOST_LOCKS; i++)
+		nbq_X_init(&locks[i]);
 }
 
 static void end_many(void)
@@ -663,6 +666,100 @@ static void word_of_a_later_wait_is_no_part_of_a_cycle(void)
 		actor_steps(&owners[0].actor, n);
 		actor_until_it_polls(&owners[1].actor);
 		expect_no_deadlock();
+	}
+}
+
+/*
+ * 0 walks past 1, which waits for A behind 2 and that behind its holder 3. In its course
+ * A goes from 3 to 2, so that 1 has the holder in front of it: what it looked at before
+ * is nothing to look at now.
+ */
+static void waiter_whose_turn_comes_nearer_may_be_looked_at(void)
+{
+	unsigned int n;
+
+	actor_walks = true;
+	for (n = 0; n < 2 * WALK_ACCESSES; n++) {
+		begin_many();
+		until_it_holds_the_first(start_owner(3, 0, &locks[0], &locks[4]));
+		until_it_holds_the_first(start_owner(4, 0, &locks[3], &locks[5]));
+		start_owner(2, 0, &locks[0], &locks[3]);
+		actor_until_it_polls(&owners[2].actor);
+		until_it_holds_the_first(start_owner(1, 0, &locks[1], &locks[0]));
+		actor_until_it_polls(&owners[1].actor);
+		start_owner(0, NMI_LEVEL, &locks[2], &locks[1]);
+		until_it_holds_the_first(&owners[0]);
+		actor_steps(&owners[0].actor, n);
+		EXPECT(!actor_until_it_polls(&owners[3].actor));
+		until_it_holds_the_first(&owners[2]);
+		actor_until_it_polls(&owners[2].actor);
+		actor_until_it_polls(&owners[1].actor);
+		actor_steps(&owners[0].actor, MANY_ACCESSES);
+		EXPECT(owners[0].ret == 1);
+		EXPECT(all_take_turns(5, 60));
+		finish_all(5);
+	}
+}
+
+/* A round begins: 8 and 9 wait for each other, and one of them is told. */
+static void let_a_round_begin(void)
+{
+	struct owner *first = start_owner(8, 0, &locks[8], &locks[9]);
+	struct owner *second = start_owner(9, 0, &locks[9], &locks[8]);
+	unsigned int turns;
+
+	until_it_holds_the_first(first);
+	until_it_holds_the_first(second);
+	/* Neither is told before the other has looked who holds its lock. */
+	for (turns = 0; turns < 10 && first->ret == 1 && second->ret == 1; turns++) {
+		actor_steps(&first->actor, MANY_ACCESSES);
+		actor_steps(&second->actor, MANY_ACCESSES);
+	}
+	EXPECT(first->ret == -EDEADLK || second->ret == -EDEADLK);
+	while (!first->actor.ended || !second->actor.ended) {
+		actor_until_it_polls(&first->actor);
+		actor_until_it_polls(&second->actor);
+	}
+	EXPECT(actor_finish(&first->actor) == 0);
+	EXPECT(actor_finish(&second->actor) == 0);
+}
+
+/*
+ * 0 has held A, for which 2 waits, that holds C; nobody on 2 has looked since 0 released
+ * it. Now 0 wants B. In the course of its first looks 3 releases B, and some accesses later
+ * 1 takes it, and waits for C. What 2 has noted is not so any more.
+ */
+static void lock_that_was_released_is_no_part_of_a_cycle(void)
+{
+	unsigned int n;
+
+	actor_walks = true;
+	for (n = 0; n < 4 * 2 * WALK_ACCESSES; n++) {
+		struct owner *asks;
+
+		begin_many();
+		asks = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
+		asks->actor.in_lock = NULL;
+		asks->actor.attempts = 2;
+		asks->actor.out_of_lock = go_on_to_wanted;
+		EXPECT(actor_until_it_holds(&asks->actor));
+		let_a_round_begin();
+		until_it_holds_the_first(start_owner(2, 0, &locks[2], &locks[0]));
+		actor_steps(&owners[2].actor, MANY_ACCESSES / 4);
+		let_a_round_begin();
+		until_it_holds_the_first(start_owner(3, 0, &locks[1], &locks[4]));
+
+		actor_steps(&asks->actor, n / 4);
+		EXPECT(!actor_until_it_polls(&owners[3].actor));
+		actor_steps(&asks->actor, n % 4);
+		start_owner(1, 0, &locks[1], &locks[2]);
+		actor_until_it_polls(&owners[1].actor);
+		actor_until_it_polls(&owners[1].actor);
+		actor_steps(&asks->actor, MANY_ACCESSES);
+		EXPECT(asks->actor.ret == 0);
+		EXPECT(all_take_turns(4, 60));
+		EXPECT(owners[1].ret == 0 && owners[2].ret == 0);
+		finish_all(4);
 	}
 }
 
@@ -954,6 +1051,8 @@ int main(void)
 		TEST_CASE(holders_are_followed_to_what_has_interrupted_them),
 		TEST_CASE(wait_that_began_in_the_round_is_no_part_of_a_cycle),
 		TEST_CASE(word_of_a_later_wait_is_no_part_of_a_cycle),
+		TEST_CASE(waiter_whose_turn_comes_nearer_may_be_looked_at),
+		TEST_CASE(lock_that_was_released_is_no_part_of_a_cycle),
 		TEST_CASE(who_waits_behind_its_own_cpu_gives_up_and_nobody_else),
 		TEST_CASE(waiter_is_found_behind_its_next_predecessor),
 		TEST_CASE(interrupt_is_told_as_soon_as_its_predecessor_has_left),
