@@ -3,8 +3,10 @@
 
 # The lock types that run a file's text.
 TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
-         "define_lock_type.h": ("clh", "swap", "mcs"), "internal.h": ("clh", "swap"),
-         "node.c": ("clh",), "wait.c": ("clh", "swap"), "wait.h": ("clh", "swap"),
+         "spin.c": ("spin", "fifo"), "spin_type.h": ("spin",), "pool.c": ("spin",),
+         "define_lock_type.h": ("clh", "swap", "mcs"),
+         "define_verbs.h": ("clh", "swap", "mcs", "spin"), "internal.h": ("clh", "swap"),
+         "node.c": ("clh",), "wait.c": ("clh", "swap", "spin", "fifo"), "wait.h": ("clh", "swap"),
          "deadline.h": ("clh",), "lock_type.h": ("clh",), "guards.h": ("clh",)}
 
 

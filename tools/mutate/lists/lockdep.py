@@ -8,10 +8,10 @@ LOCKDEP = {"kunit": ("nbq_clh_lockdep",)}
 LOCK_STAT = "shows in /proc/lock_stat only, which the step \"debug\" reads"
 ANNOUNCE = "		spin_acquire_nest(waits, subclass, 0, nest_lock, ip);\n"
 RECORD = "		spin_acquire_nest(dep_map_of(lock), subclass, 1, nest_lock, ip);\n"
-FOR_EVER = ("	preempt_disable();\n"
+FOR_EVER = ("	begin_verb();\n"
             "	spin_acquire_nest(dep_map_of(lock), subclass, 0, nest_lock, ip);\n")
 
-MUTANTS = [*mutants("define_lock_type.h", LOCKDEP, (
+MUTANTS = [*mutants("define_verbs.h", LOCKDEP, (
     ("lockdep: wait with a patience is not announced", ANNOUNCE, "		{ }\n"),
     ("lockdep: wait with a patience is announced as a try",
      ANNOUNCE, ANNOUNCE.replace("subclass, 0", "subclass, 1")),
@@ -33,13 +33,18 @@ MUTANTS = [*mutants("define_lock_type.h", LOCKDEP, (
      RECORD, RECORD.replace("subclass, 1", "subclass, 0")),
     ("lockdep: try is announced as a wait",
      "	if (!is_wait(&deadline) || !is_tracked(waits))\n", "	if (!is_tracked(waits))\n"),
-    ("lockdep: wait for ever is not announced", FOR_EVER, "	preempt_disable();\n"),
+    ("lockdep: wait for ever is not announced", FOR_EVER, "	begin_verb();\n"),
     ("lockdep: wait for ever is announced as a try",
      FOR_EVER, FOR_EVER.replace("subclass, 0", "subclass, 1")),
     ("lockdep: wait for ever is of no subclass",
      FOR_EVER, FOR_EVER.replace("subclass, 0", "0, 0")),
     ("lockdep: wait for ever is below no other lock",
      FOR_EVER, FOR_EVER.replace("nest_lock", "NULL")),
+    ("lockdep: locks that are not tracked are marked as acquired",
+     "	return map->key != &__lockdep_no_track__;\n", "	return true;\n"),
+    ("lockdep: an NMI's wait is announced",
+     "	return deadline->at == KTIME_MAX || !in_nmi();\n", "	return true;\n"),
+)), *mutants("define_lock_type.h", LOCKDEP, (
     ("lockdep: release is not told",
      "	spin_release(dep_map_of(lock), _RET_IP_);\n", ""),
     ("lockdep: lock is one that sleeps",
@@ -47,8 +52,4 @@ MUTANTS = [*mutants("define_lock_type.h", LOCKDEP, (
      "	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SLEEP);\n"),
     ("lockdep: lock has no class",
      "	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);\n", ""),
-    ("lockdep: locks that are not tracked are marked as acquired",
-     "	return map->key != &__lockdep_no_track__;\n", "	return true;\n"),
-    ("lockdep: an NMI's wait is announced",
-     "	return deadline->at == KTIME_MAX || !in_nmi();\n", "	return true;\n"),
 ))]

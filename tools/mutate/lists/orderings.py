@@ -130,5 +130,5 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
      "atomic_long_inc_return(&rounds)", "atomic_long_inc_return_acquire(&rounds)"),
     ("wait: round begun in no order",
      "atomic_long_inc_return(&rounds)", "atomic_long_inc_return_relaxed(&rounds)"),
-    ("wait: pause in no order", "		smp_wmb();\n", ""),
+    ("wait: pause in no order", "	smp_wmb();\n", ""),
 ))]

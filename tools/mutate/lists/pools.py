@@ -34,10 +34,7 @@ MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
     ("nodes reclaimed are not counted",
      "	events->nodes_reclaimed++;\n", "	(void)events;\n"),
     ("every context level takes the nodes of tasks",
-     "	return &(*this_cpu_ptr(&nbq_pools))[interrupt_context_level()];\n",
-     "	return &(*this_cpu_ptr(&nbq_pools))[0];\n"),
-    ("attempt does not wait for a node",
-     "	return likely(node) ? node : nbq_node_wait(pool, deadline);\n", "	return node;\n"),
+     "	return &pools[interrupt_context_level()];\n", "	return pools;\n"),
 )), *mutants("internal.h", EVENTS, (
     ("walks: the longest that are counted apart are one shorter",
      "walk < NBQ_WALK_MAX ? walk - 1 :", "walk < NBQ_WALK_MAX - 1 ? walk - 1 :",
@@ -59,11 +56,10 @@ MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
      LOOK_FIRST, "", {Mutant.ANY: "the same, but for a write to a busy node: the swap fails"}),
 )), *mutants("internal.h", POOL, (
     ("claim does not try the node taken last",
-     "	if (unlikely(!node || !nbq_node_try_claim(node)))\n		node = ",
-     "	node = ", SPARES_TIME),
+     "	if (unlikely(!node || !nbq_node_try_claim(node)))\n", "	if (true)\n", SPARES_TIME),
     ("claim knows only the node taken last",
-     "		node = nbq_node_search(pool);\n	if (likely(node))\n",
-     "		node = node ? NULL : nbq_node_search(pool);\n	if (likely(node))\n"),
+     "	struct nbq_node *node = nbq_node_search(pool);\n",
+     "	struct nbq_node *node = READ_ONCE(pool->hint) ? NULL : nbq_node_search(pool);\n"),
 )), *mutants("node.c", OFF_THE_STEPS, (
     ("empty pool fails before the patience is over",
      "	while (!node && !nbq_deadline_passed(deadline)) {\n",

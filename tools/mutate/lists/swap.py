@@ -70,7 +70,7 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: take_over keeps the predecessor's node",
      TAKE_OVER, "	WRITE_ONCE(lock->holder, node);\n"),
     ("swap: take_over gives the node back twice",
-     TAKE_OVER, TAKE_OVER + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
+     TAKE_OVER, TAKE_OVER + "	nbq_node_reclaim(pred, &pool->events);\n"),
     ("swap: prev read after the leaver was stepped over",
      "		walk++;\n		if (said == leaver)\n",
      "		walk++;\n		pred = READ_ONCE(leaver->prev);\n		if (said == leaver)\n"),

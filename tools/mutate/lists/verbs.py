@@ -6,21 +6,10 @@ from mutate.mutant import Mutant, mutants
 
 LOOKS = {**OFF_THE_STEPS, "kunit": ("nbq_clh_verbs",)}
 
-MUTANTS = [*mutants("define_lock_type.h", STEPS, (
-    ("destroy keeps the nodes",
-     "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
-    ("destroy looks at a node that it has given back",
-     "		struct nbq_node *prev = in_front(node);\n\n"
-     "		nbq_node_reclaim(node, events);\n		node = prev;\n",
-     "		nbq_node_reclaim(node, events);\n		node = in_front(node);\n"),
+MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("failed attempt leaves preemption off",
      "			spin_release(waits, ip);\n		preempt_enable();\n",
      "			spin_release(waits, ip);\n"),
-    ("unlock leaves preemption off",
-     "	nbq_X_hand_over(lock, node);\n	preempt_enable();\n",
-     "	nbq_X_hand_over(lock, node);\n"),
-    ("destroy leaves preemption off",
-     "	preempt_enable();\n	return 0;\n", "	return 0;\n"),
     ("attempt leaves preemption on",
      "	if (waits)\n		spin_acquire_nest(waits, subclass, 0, nest_lock, ip);\n",
      "	preempt_enable();\n"
@@ -29,10 +18,28 @@ MUTANTS = [*mutants("define_lock_type.h", STEPS, (
      "	/* Nothing but a deadlock ends that; others in it may time out. */\n",
      "	preempt_enable();\n",
      {"explorer": "waits for ever by the verb with a patience, without an end of it"}),
+)), *mutants("define_lock_type.h", STEPS, (
+    ("destroy keeps the nodes",
+     "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
+    ("destroy looks at a node that it has given back",
+     "		struct nbq_node *prev = in_front(node);\n\n"
+     "		nbq_node_reclaim(node, events);\n		node = prev;\n",
+     "		nbq_node_reclaim(node, events);\n		node = in_front(node);\n"),
+    ("unlock leaves preemption off",
+     "	nbq_X_hand_over(lock, node);\n	preempt_enable();\n",
+     "	nbq_X_hand_over(lock, node);\n"),
+    ("destroy leaves preemption off",
+     "	preempt_enable();\n	return 0;\n", "	return 0;\n"),
     ("free lock gets no holder",
      "	WRITE_ONCE(lock->holder, node);\n	pool->events.acquired_uncontended++;\n",
      "	pool->events.acquired_uncontended++;\n"),
 )), *mutants("define_lock_type.h", OFF_THE_STEPS, (
+    ("attempt does not wait for a node",
+     "	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);\n",
+     "	node = nbq_node_claim_any(pool);\n"),
+    ("attempt whose node is in use does not look for another",
+     "	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);\n",
+     "	node = nbq_node_wait(pool, &deadline);\n"),
     ("destroy of a lock with a waiter is not refused",
      "	return !tail || node == NBQ_AVAILABLE;\n", "	return true;\n"),
     ("unlock on another CPU is not noticed",
