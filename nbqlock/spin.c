@@ -387,8 +387,11 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 		struct nbq_node *behind;
 
 		if (!place.node && (fifo || looks >= LOOKS_WITHOUT_NODE) &&
-		    !(looks % LOOKS_WITHOUT_NODE))
+		    !(looks % LOOKS_WITHOUT_NODE)) {
 			enter(lock, &place, pool);
+			/* From now on I may wait behind somebody else. */
+			nbq_wait_pause(&wait);
+		}
 		walk += go_ahead(&place, &wait);
 		/* The lock first and the clock last: a late turn is still a turn. */
 		taken = (!place.pred || place.idle || !(looks % LOOKS_PER_GLANCE)) &&
