@@ -4,7 +4,7 @@
 from mutate.kinds import STEPS
 from mutate.mutant import mutants
 
-TAKE_OVER = "	WRITE_ONCE(lock->holder, node);\n	nbq_node_reclaim(pred, &node->pool->events);\n"
+TAKE_OVER = "	WRITE_ONCE(lock->holder, node);\n	nbq_node_reclaim(pred, &pool->events);\n"
 TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
 HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
 CLEAR_HOLDER = "	nbq_step(WRITE_ONCE(lock->holder, NULL));\n"
