@@ -9,7 +9,7 @@ at all, @ to a deadline that has passed; in parentheses, what is done while hold
 from dataclasses import dataclass
 
 QUICK, CHECK, ALL = range(3)
-TYPES = ("clh", "mcs", "swap")
+TYPES = ("clh", "mcs", "swap", "spin", "fifo")
 
 
 @dataclass(frozen=True)

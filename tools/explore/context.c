@@ -8,6 +8,7 @@
  */
 #include <setjmp.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <linux/errno.h>
@@ -62,6 +63,11 @@ static struct access made;
 static bool may_make_one;	/* it was woken, and looks at once */
 static unsigned int polls;	/* in this transition */
 static unsigned int warnings;
+
+bool context_persists(void)
+{
+	return contexts[self].persisting;
+}
 
 static u64 clock_of_self(void)
 {
@@ -134,10 +140,9 @@ static void play_role(void)
 
 static void look(struct looks *looks, const void *address)
 {
-	const unsigned long *word = word_of(address);
 	unsigned int i;
 
-	for (i = 0; i < looks->number && looks->word[i] != word; i++)
+	for (i = 0; i < looks->number && looks->word[i] != address; i++)
 		;
 	if (i == MOST_WATCHED) {
 		fail("looks at too many words");
@@ -145,8 +150,8 @@ static void look(struct looks *looks, const void *address)
 	}
 	if (i == looks->number)
 		looks->number++;
-	looks->word[i] = word;
-	looks->value[i] = *word;
+	looks->word[i] = address;
+	looks->value[i] = value_at(address);
 }
 
 /* Would it see there what it has seen before it polled? */
@@ -155,8 +160,8 @@ static bool is_idle_look(const struct looks *idle, const void *address)
 	unsigned int i;
 
 	for (i = 0; i < idle->number; i++) {
-		if (idle->word[i] == word_of(address))
-			return idle->value[i] == *word_of(address);
+		if (idle->word[i] == address)
+			return idle->value[i] == value_at(address);
 	}
 	return false;
 }
@@ -166,7 +171,7 @@ static bool has_news(const struct looks *looks)
 	unsigned int i;
 
 	for (i = 0; i < looks->number; i++) {
-		if (looks->value[i] != *looks->word[i])
+		if (looks->value[i] != value_at(looks->word[i]))
 			return true;
 	}
 	return false;
@@ -203,7 +208,9 @@ bool context_can(unsigned int number, enum way way)
 		return !news && context->patience == FINITE;
 	case WALK:
 		return !news && context->walks_left &&
-		       context->attempt[context->lock].node;
+		       (context->attempt[context->lock].node || !HOLDS_NODE);
+	case PERSIST:
+		return !news && !HOLDS_NODE;
 	default:
 		return false;
 	}
@@ -215,7 +222,7 @@ static void make(struct context *context, bool shared, bool idle)
 	judge_access(self, call.op, call.address);
 	access_made = true;
 	made = (struct access){ call.op, call.address, call.from,
-				*word_of(call.address), shared && !idle };
+				value_at(call.address), shared && !idle };
 	if (call.op == SHIM_OP_LOAD) {
 		if (shared)
 			look(&context->looks, call.address);
@@ -275,7 +282,10 @@ static bool make_or_stop(struct context *context)
 	if (shared) {
 		idle = call.op == SHIM_OP_LOAD && context->polled &&
 		       is_idle_look(&context->idle, call.address);
-		if (!idle && !may_make_one) {
+		/* To poll on is to look now. */
+		if (!idle && !may_make_one &&
+		    !(context->persisting && call.op == SHIM_OP_LOAD)) {
+			context->persisting = false;
 			context->op = call.op;
 			context->address = call.address;
 			context->from = call.from;
@@ -297,6 +307,8 @@ static bool poll(struct context *context)
 	}
 	context->checked = false;
 	context->doomed = false;
+	/* It was given the chance to look once more, and nothing came of it. */
+	context->persisting = false;
 	if (context->polled && !context->late && !context->walking) {
 		context->blocked = true;
 		context->op = SHIM_OP_RELAX;
@@ -424,9 +436,10 @@ void contexts_start(void)
 	memset(contexts, 0, sizeof(contexts));
 	memset(queues, 0, sizeof(queues));
 	memset(cpus, 0, sizeof(cpus));
-	memset(locks, 0, sizeof(locks));
-	for (lock = 0; lock < MOST_LOCKS; lock++)
+	for (lock = 0; lock < MOST_LOCKS; lock++) {
+		nbq_X_init(&locks[lock]);
 		queues[lock].owner = NOBODY;
+	}
 	for (number = 0; number < contexts_number; number++) {
 		for (lock = 0; lock < MOST_LOCKS; lock++)
 			contexts[number].attempt[lock].left = roles[number].attempts[lock];
@@ -448,7 +461,7 @@ static void start(unsigned int number)
 	cpu->running[cpu->depth++] = number;
 }
 
-void context_go(unsigned int number, enum way way)
+static void go(unsigned int number, enum way way)
 {
 	struct context *context = &contexts[number];
 
@@ -469,6 +482,9 @@ void context_go(unsigned int number, enum way way)
 		} else if (way == WALK) {
 			context->walking = true;
 			context->walks_left--;
+		} else if (way == PERSIST) {
+			context->persisting = true;
+			context->attempt[context->lock].persisted = true;
 		} else {
 			may_make_one = true;
 		}
@@ -481,4 +497,44 @@ void context_go(unsigned int number, enum way way)
 	fiber_wipe(self);
 	if (!failure[0])
 		run_guarded(context);
+}
+
+static char *save_before_persisting(void)
+{
+	char *before = malloc(state_size());
+
+	if (!before)
+		abort();
+	state_save(before);
+	return before;
+}
+
+void context_go(unsigned int number, enum way way)
+{
+	char *before;
+
+	if (way != PERSIST) {
+		go(number, way);
+		return;
+	}
+	before = save_before_persisting();
+	go(number, PERSIST);
+	if (contexts[number].blocked && !failure[0])
+		state_restore(before);
+	free(before);
+}
+
+bool context_would_persist(unsigned int number)
+{
+	char *before;
+	bool would;
+
+	if (!context_can(number, PERSIST))
+		return false;
+	before = save_before_persisting();
+	go(number, PERSIST);
+	would = !contexts[number].blocked;
+	state_restore(before);
+	free(before);
+	return would;
 }

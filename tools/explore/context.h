@@ -14,6 +14,13 @@
  * at the same moment as the look before; another order of them is no other
  * behaviour, since nothing they do is seen by others.
  *
+ * Looks that are counted. A hybrid lock's waiter does some things only after so many
+ * looks in vain. That it comes to that is a choice, too, which it has whenever it is
+ * blocked (spin_looks.h): it looks once more, at what it has not looked at before, too,
+ * all of it at that moment, and stops before it does something new. If nothing new
+ * comes of it, nothing has happened. What it looks at then and has looked at before is
+ * as it was; so no other look of the wait would have made a difference.
+ *
  * Time. Each context has a clock of its own, which stands still. That its
  * patience ends is a choice that it has whenever it is blocked: then it polls on
  * until it has read the clock. Between the look in vain and the first access
@@ -46,7 +53,7 @@ enum doing {
  */
 struct looks {
 	unsigned long number;
-	const unsigned long *word[MOST_WATCHED];
+	const void *word[MOST_WATCHED];
 	unsigned long value[MOST_WATCHED];
 };
 
@@ -71,6 +78,10 @@ struct summary {
  * @node: its queue node, from when it has arrived
  * @own_steps: made since it began to leave or to release
  * @left: attempts not yet begun
+ * @took: it has the lock, and is about to leave the queue
+ * @newcomer: it has come after one of the queue had asked newcomers to queue
+ * @persisted: it has polled on, and so may act for those who do not run
+ * @ahead: those who were in the queue when it began, and still are: bits
  * @followed: somebody has acquired since it has
  * @overtaken: somebody who arrived later has acquired
  */
@@ -79,6 +90,10 @@ struct attempt {
 	unsigned char doing;
 	unsigned char own_steps;
 	unsigned char left;
+	unsigned char ahead;
+	bool took;
+	bool newcomer;
+	bool persisted;
 	bool followed;
 	bool overtaken;
 };
@@ -92,6 +107,7 @@ struct attempt {
  * @polled: it has polled since its last access that was not a look
  * @late: its clock is past the deadline
  * @walking: it polls on until it has looked for a deadlock
+ * @persisting: it polls on until it does something new
  * @checked: it has decided whether to look for a deadlock
  * @doomed: it has been found to wait for ever
  * @busy: it has made a shared access, or has a node, since its attempt began
@@ -114,6 +130,7 @@ struct context {
 	bool polled;
 	bool late;
 	bool walking;
+	bool persisting;
 	bool checked;
 	bool doomed;
 	bool busy;
@@ -132,12 +149,14 @@ struct context {
 /**
  * struct queue - what is known of a lock without looking at it
  * @owner: who is in its critical section
+ * @asked: newcomers are to queue until one of the queue has it
  * @destroyed: it was destroyed, and its memory overwritten
  * @length: how many wait
  * @arrived: these, in the order in which they have swapped the tail
  */
 struct queue {
 	unsigned char owner;
+	bool asked;
 	bool destroyed;
 	unsigned char length;
 	unsigned char arrived[MOST_FIBERS];
@@ -185,13 +204,17 @@ enum way {
 	STEP,		/* its next access */
 	TIME_OUT,	/* its patience ends */
 	WALK,		/* it polls on until it looks for a deadlock */
+	PERSIST,	/* ... until it does something new, if it does so at all */
 	WAYS,
 };
 
 /* All stand before their first access. */
 void contexts_start(void);
 bool context_can(unsigned int context, enum way way);
+/* To persist changes nothing if it comes to nothing. */
 void context_go(unsigned int context, enum way way);
+/* Would it do something new if it polled on? */
+bool context_would_persist(unsigned int context);
 
 /* Is this word of the lock? */
 static inline bool is_of_lock(const void *address, unsigned int lock)
@@ -199,10 +222,22 @@ static inline bool is_of_lock(const void *address, unsigned int lock)
 	return (unsigned long)address - (unsigned long)&locks[lock] < sizeof(locks[lock]);
 }
 
-/* The value of the word that holds this address. */
+/* The word that holds this address. */
 static inline const unsigned long *word_of(const void *address)
 {
 	return (const unsigned long *)((unsigned long)address & ~7UL);
+}
+
+/* What an access to this address is about: a lock's word may be made of parts. */
+static inline unsigned long value_at(const void *address)
+{
+	unsigned int lock;
+
+	for (lock = 0; lock < locks_number; lock++) {
+		if (is_of_lock(address, lock))
+			return value_in_lock(&locks[lock], address);
+	}
+	return *word_of(address);
 }
 
 #endif

@@ -17,14 +17,7 @@
 /* Longer than it takes everybody to get stuck. */
 #define MOST_ROUNDS	1000U
 
-/* The state that is tried out is put back afterwards, with what was wrong so far. */
-struct trial {
-	char *state;
-	char failure[sizeof(failure)];
-	void (*observer)(unsigned int context, const struct access *access);
-};
-
-static struct trial begin(void)
+struct trial trial_begin(void)
 {
 	struct trial trial = { .state = malloc(state_size()), .observer = context_observer };
 
@@ -36,7 +29,7 @@ static struct trial begin(void)
 	return trial;
 }
 
-static void end(struct trial *trial)
+void trial_end(struct trial *trial)
 {
 	state_restore(trial->state);
 	context_observer = trial->observer;
@@ -54,7 +47,10 @@ static bool has_been_told(const struct context *context)
 {
 	const struct looks *looks = &context->looks;
 
-	return looks->number && *looks->word[0] != looks->value[0];
+	/* One that waits in no order waits for the holder, and for nobody else. */
+	if (!IS_FIFO)
+		return !is_held(&locks[context->lock]);
+	return looks->number && value_at(looks->word[0]) != looks->value[0];
 }
 
 /*
@@ -66,11 +62,17 @@ static bool can_go_on(unsigned int number)
 	const struct context *context = &contexts[number];
 	const struct attempt *attempt = &context->attempt[context->lock];
 
-	if (!context->started || !context_can(number, STEP))
+	if (!context->started ||
+	    !(context_can(number, STEP) || context_would_persist(number)))
 		return false;
 	if (attempt->doing == ACQUIRING && (context->checked || context->late))
 		return has_been_told(context);
 	return true;
+}
+
+static void go_on(unsigned int number)
+{
+	context_go(number, context_can(number, STEP) ? STEP : PERSIST);
 }
 
 /* All but one, until nobody can. */
@@ -84,18 +86,24 @@ static void others_go_on(unsigned int except)
 		for (number = 0; number < contexts_number; number++) {
 			if (number == except || !can_go_on(number) || failure[0])
 				continue;
-			context_go(number, STEP);
+			go_on(number);
 			moved = true;
 		}
 	}
+}
+
+/* It is about to leave: would it have the lock now if it were not? */
+static bool might_have_had_it(const struct context *context, const void *word)
+{
+	return IS_FIFO ? value_at(word) == AVAILABLE : has_been_told(context);
 }
 
 bool deadlock_is_true(unsigned int number)
 {
 	const struct context *context = &contexts[number];
 	const struct attempt *attempt = &context->attempt[context->lock];
-	struct trial trial = begin();
-	const unsigned long *word = context->looks.word[0];
+	struct trial trial = trial_begin();
+	const void *word = context->looks.word[0];
 	bool leaves = context->op != SHIM_OP_ADD;
 	bool true_one;
 
@@ -103,47 +111,53 @@ bool deadlock_is_true(unsigned int number)
 	others_go_on(number);
 	while (!leaves && attempt->doing == ACQUIRING && has_been_told(context) &&
 	       !failure[0]) {
-		while (attempt->doing == ACQUIRING && context_can(number, STEP) && !failure[0])
-			context_go(number, STEP);
+		while (attempt->doing == ACQUIRING && !failure[0] &&
+		       (context_can(number, STEP) || context_would_persist(number)))
+			go_on(number);
 		others_go_on(number);
 	}
-	true_one = attempt->doing == ACQUIRING && !(leaves && *word == AVAILABLE);
+	true_one = attempt->doing == ACQUIRING && !(leaves && might_have_had_it(context, word));
 	nbq_deadlock_checks = true;
-	end(&trial);
+	trial_end(&trial);
 	return true_one;
 }
 
 /* It polls on until it has looked for a deadlock, and nobody else does anything. */
-static bool will_be_told(unsigned int number)
+static bool is_told(unsigned int number)
 {
 	struct context *context = &contexts[number];
 	unsigned char lock = context->lock;
-	struct trial trial = begin();
-	bool told;
+	unsigned char left = context->attempt[lock].left;
 
-	context->walks_left = 1;
 	context_go(number, WALK);
 	while (context->attempt[lock].doing == ACQUIRING && !context->blocked && !failure[0])
 		context_go(number, STEP);
-	told = context->attempt[lock].doing == LEAVING;
-	end(&trial);
-	return told;
+	return context->attempt[lock].doing != ACQUIRING || context->attempt[lock].left != left;
 }
+
+/*
+ * Who waits behind a holder sees who that is when it looks for a deadlock, and only
+ * then: each must have done so since it waits, and once more in the round in which it
+ * is to be found.
+ */
+#define MOST_LOOKS	(HOLDS_NODE ? 1 : 3)
 
 bool deadlock_will_be_told(void)
 {
-	unsigned int number;
+	struct trial trial = trial_begin();
+	unsigned int number, looks;
+	bool told = false;
 
-	for (number = 0; number < contexts_number; number++) {
-		const struct context *context = &contexts[number];
-		unsigned char walks_left = context->walks_left;
-		bool waits;
-
-		contexts[number].walks_left = 1;
-		waits = context_can(number, WALK);
-		contexts[number].walks_left = walks_left;
-		if (waits && will_be_told(number))
-			return true;
+	for (looks = 0; looks < MOST_LOOKS; looks++) {
+		for (number = 0; number < contexts_number && !told; number++) {
+			contexts[number].walks_left = 1;
+			told = context_can(number, WALK) && is_told(number);
+			if (!told && HOLDS_NODE) {
+				trial_end(&trial);
+				trial = trial_begin();
+			}
+		}
 	}
-	return false;
+	trial_end(&trial);
+	return told;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <linux/errno.h>
+#include <nbqlock/wait.h>
 #include <places.h>
 
 #include "deadlock.h"
@@ -60,7 +61,7 @@ static void count_own_step(struct context *context, enum shim_op op, const void 
 {
 	struct attempt *attempt = &context->attempt[context->lock];
 
-	if (attempt->doing == ACQUIRING && attempt->node &&
+	if (attempt->doing == ACQUIRING && attempt->node && !attempt->took &&
 	    begins_to_leave(&locks[context->lock], attempt->node, op, address)) {
 		attempt->doing = LEAVING;
 		attempt->own_steps = 0;
@@ -93,11 +94,36 @@ static void arrive(unsigned int number, unsigned int lock)
 	struct attempt *attempt = &contexts[number].attempt[lock];
 	struct queue *queue = &queues[lock];
 
-	attempt->node = (const struct nbq_node *)*word_of(&locks[lock].tail);
+	attempt->node = tail_node(&locks[lock]);
 	if (queue->length < MOST_FIBERS)
 		queue->arrived[queue->length++] = number;
 	else
 		fail("arrives twice");
+}
+
+/* Who may take a lock that nobody holds? */
+static void judge_policy(unsigned int number, enum shim_op op, const void *address)
+{
+	struct context *context = &contexts[number];
+	struct attempt *attempt = &context->attempt[context->lock];
+	struct queue *queue = &queues[context->lock];
+	const struct nbq_X *lock = &locks[context->lock];
+
+	if (attempt->doing != ACQUIRING)
+		return;
+	if (is_wish(lock, op, address))
+		queue->asked = newcomers_must_queue(lock);
+	if (took_its_wish_back(lock, op, address)) {
+		attempt->doing = LEAVING;
+		attempt->own_steps = 1;
+	}
+	if (!may_take(lock, op, address) || !says_it_is_mine(lock))
+		return;
+	/* One that acts for those who do not run is no newcomer any more. */
+	if (queue->asked && attempt->newcomer && !attempt->node && !attempt->persisted)
+		fail("passes those whom newcomers must not pass");
+	queue->asked = false;
+	attempt->took = true;
 }
 
 void judge_accessed(unsigned int number, enum shim_op op, const void *address)
@@ -114,6 +140,7 @@ void judge_accessed(unsigned int number, enum shim_op op, const void *address)
 	if (op == SHIM_OP_XCHG && address == &locks[context->lock].tail &&
 	    attempt->doing == ACQUIRING)
 		arrive(number, context->lock);
+	judge_policy(number, op, address);
 }
 
 static void judge_preemption(const struct context *context)
@@ -131,6 +158,7 @@ void judge_begin(unsigned int number, unsigned int lock)
 {
 	struct context *context = &contexts[number];
 	struct attempt *attempt = &context->attempt[lock];
+	unsigned int place;
 
 	context->lock = lock;
 	context->late = false;
@@ -142,23 +170,34 @@ void judge_begin(unsigned int number, unsigned int lock)
 	attempt->left--;
 	attempt->doing = ACQUIRING;
 	attempt->node = NULL;
+	attempt->took = false;
+	attempt->newcomer = queues[lock].asked;
+	attempt->persisted = false;
 	attempt->overtaken = false;
 	attempt->followed = false;
 	attempt->own_steps = 0;
+	for (place = 0; place < queues[lock].length; place++)
+		attempt->ahead |= 1U << queues[lock].arrived[place];
 }
 
-/* Who arrived before it, and has neither acquired nor said that it gives up? */
+/* Who came before it, and has neither acquired nor said that it gives up? */
 static void leave_queue(unsigned int number, unsigned int lock, bool overtakes)
 {
+	struct attempt *attempt = &contexts[number].attempt[lock];
 	struct queue *queue = &queues[lock];
-	unsigned int place;
+	unsigned int place, other;
 
+	for (other = 0; other < contexts_number; other++)
+		contexts[other].attempt[lock].ahead &= ~(1U << number);
 	for (place = 0; place < queue->length; place++) {
-		if (queue->arrived[place] == number)
+		other = queue->arrived[place];
+		if (other == number)
 			break;
-		if (overtakes)
-			contexts[queue->arrived[place]].attempt[lock].overtaken = true;
+		/* In no queue, it came when it began. */
+		if (overtakes && (attempt->node || attempt->ahead >> other & 1))
+			contexts[other].attempt[lock].overtaken = true;
 	}
+	attempt->ahead = 0;
 	if (place == queue->length)
 		return;
 	queue->length--;
@@ -173,7 +212,7 @@ void judge_acquired(unsigned int number, unsigned int lock)
 
 	if (queues[lock].owner != NOBODY)
 		fail("two hold the lock");
-	if (attempt->overtaken)
+	if (attempt->overtaken && IS_FIFO)
 		fail("acquires after one that has arrived later");
 	if (attempt->doing == LEAVING)
 		fail("acquires though it has left");
@@ -198,9 +237,10 @@ static bool may_fail(const struct context *context, int ret)
 	case -ENOMEM:
 		return context->patience != FOR_EVER &&
 		       (context->patience != FINITE || context->late) &&
-		       !context->attempt[context->lock].node;
+		       !context->attempt[context->lock].node &&
+		       ERROR_WITHOUT_NODE == -ENOMEM;
 	case -EDEADLK:
-		return context->doomed;
+		return context->doomed || names_this_cpu(&locks[context->lock]);
 	default:
 		return false;
 	}
@@ -301,6 +341,10 @@ bool judge_is_quiet(void)
 
 static void judge_lock(struct nbq_X *lock)
 {
+	if (!is_at_rest(lock)) {
+		fail("a lock that nobody uses says that somebody waits");
+		return;
+	}
 	if (!nbq_X_trylock(lock)) {
 		fail("a free lock cannot be taken without patience");
 		return;
@@ -333,6 +377,44 @@ void judge_quiet(void)
 		fail("nodes taken and nodes given back differ by %ld", labs(uncounted));
 }
 
+/* It alone runs, as far as it gets. */
+static bool gets_it_alone(unsigned int number)
+{
+	const struct context *context = &contexts[number];
+	const struct attempt *attempt = &context->attempt[context->lock];
+	struct trial trial = trial_begin();
+	bool gets_it;
+
+	nbq_deadlock_checks = false;
+	while (attempt->doing == ACQUIRING && !attempt->took && !failure[0]) {
+		if (context_can(number, STEP))
+			context_go(number, STEP);
+		else if (context_would_persist(number))
+			context_go(number, PERSIST);
+		else
+			break;
+	}
+	gets_it = attempt->doing != ACQUIRING || attempt->took;
+	nbq_deadlock_checks = true;
+	trial_end(&trial);
+	return gets_it;
+}
+
+void judge_free_locks(void)
+{
+	unsigned int number;
+
+	/* Elsewhere, only whose turn it is can take it. */
+	for (number = 0; number < contexts_number && !IS_FIFO; number++) {
+		const struct context *context = &contexts[number];
+
+		if (context->blocked && !is_held(&locks[context->lock]) &&
+		    (context_can(number, STEP) || context_can(number, PERSIST)) &&
+		    !gets_it_alone(number))
+			fail("a free lock is not taken by one that waits for it");
+	}
+}
+
 void judge_stuck(void)
 {
 	bool somebody_waits = false;
@@ -344,7 +426,7 @@ void judge_stuck(void)
 		if (context->ended || !context->blocked)
 			continue;
 		/* One that waits for a node goes on, since its pool will grow. */
-		if (!context->attempt[context->lock].node)
+		if (!context->attempt[context->lock].node && IS_FIFO)
 			return;
 		somebody_waits = true;
 	}

@@ -11,6 +11,16 @@
 /* What went wrong, in words; empty: nothing. */
 extern char failure[160];
 
+/* The state that is tried out is put back afterwards, with what was wrong so far. */
+struct trial {
+	char *state;
+	char failure[sizeof(failure)];
+	void (*observer)(unsigned int context, const struct access *access);
+};
+
+struct trial trial_begin(void);
+void trial_end(struct trial *trial);
+
 void fail(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
 /* The most own steps that were seen. */
@@ -39,6 +49,8 @@ bool judge_is_quiet(void);
  * node is missing. Changes the state.
  */
 void judge_quiet(void);
+/* Whoever waits for a lock that is free can get it without anybody's help. */
+void judge_free_locks(void);
 /* Nobody can go on any more, except by losing patience. */
 void judge_stuck(void);
 

@@ -27,9 +27,10 @@ def build(source, folder, lock):
     program = folder / f"explore-{lock}"
     shipped = source / "nbqlock"
     files = [*sorted(HERE.glob("*.[cS]")), *sorted((HOST / "shim").glob("*.c")),
-             *sorted(shipped.glob("*_nb.c")), shipped / "node.c", shipped / "wait.c"]
+             *sorted(shipped.glob("*_nb.c")), shipped / "spin.c", shipped / "node.c",
+             shipped / "wait.c"]
     done = subprocess.run(
-        ["gcc", *FLAGS, f"-DTYPE_{lock.upper()}", f"-I{HOST}/shim", f"-I{HOST}",
+        ["gcc", *FLAGS, f"-DTYPE_{lock.upper()}", "-include", HERE / "spin_looks.h", f"-I{HOST}/shim", f"-I{HOST}",
          f"-I{source}", "-o", program, *files, "-lpthread"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, check=False)

@@ -19,7 +19,7 @@
 char schedule[MOST_TRANSITIONS + 1];
 struct search_counts counts;
 
-static const char first_sign[WAYS] = { 'a', 'A', '0' };
+static const char first_sign[WAYS] = { 'a', 'A', '0', '(' };
 
 static void *allocate(size_t size)
 {
@@ -49,7 +49,11 @@ static unsigned int find_choices(char *choices)
 
 static enum way way_of(char sign)
 {
-	return sign >= first_sign[STEP] ? STEP : sign >= first_sign[TIME_OUT] ? TIME_OUT : WALK;
+	enum way way = STEP;
+
+	while (sign < first_sign[way])
+		way++;
+	return way;
 }
 
 unsigned int search_context(char sign)
@@ -77,6 +81,10 @@ static bool all_stand(void)
 		if (context_can(context, STEP))
 			return false;
 	}
+	for (context = 0; context < contexts_number; context++) {
+		if (context_would_persist(context))
+			return false;
+	}
 	return true;
 }
 
@@ -102,7 +110,8 @@ void search_judge(void)
 	counts.ends += ended;
 	if (!ended && all_stand())
 		judge_stuck();
-	if (!judge_is_quiet())
+	judge_free_locks();
+	if (failure[0] || !judge_is_quiet())
 		return;
 	counts.quiet++;
 	state_save(before_judging);

@@ -5,7 +5,8 @@
  *
  * A schedule is a string, a character a transition: a small letter is a step of
  * that context (a: the first), a capital letter its patience ends, a digit it polls on
- * until it looks for a deadlock.
+ * until it looks for a deadlock, a sign from ( on it polls on until it does something
+ * new.
  */
 #ifndef SEARCH_H
 #define SEARCH_H

@@ -43,7 +43,8 @@ static void name_place(char *text, size_t size, const void *address)
 	for (lock = 0; lock < locks_number; lock++) {
 		if (is_of_lock(address, lock)) {
 			snprintf(text, size, "%c.%s", 'A' + lock,
-				 address == &locks[lock].tail ? "tail" : "holder");
+				 address == &locks[lock].tail ? "tail" :
+				 HOLDS_NODE ? "holder" : "state");
 			return;
 		}
 	}
@@ -86,6 +87,8 @@ static bool is_link(const void *address)
 		return strcmp(name, "taken") && strcmp(name, "given");
 	if (place.room == SHIM_POOL)
 		return name && strcmp(name, "waiting.since") && strcmp(name, "size");
+	if (!HOLDS_NODE)
+		return false;
 	return is_of_lock(address, 0) || is_of_lock(address, 1);
 }
 
@@ -99,7 +102,7 @@ static void show_access(unsigned int number, const struct access *access)
 		return;
 	name_place(place, sizeof(place), access->address);
 	name_value(before, sizeof(before), access->before, is_link(access->address));
-	name_value(after, sizeof(after), *word_of(access->address), is_link(access->address));
+	name_value(after, sizeof(after), value_at(access->address), is_link(access->address));
 	printf("%s%u\t%c\tCPU %u %s\t%p\t%s\t%s\t%s\t%s\t", any_access ? "\n" : "", line, sign,
 	       roles[number].cpu, level_name(roles[number].level), access->from,
 	       ops[access->op], place, before, after);
@@ -115,6 +118,8 @@ static void remark(const struct context *was, const struct context *is)
 
 	if (was->late != is->late && is->late)
 		printf("its patience ends; ");
+	if (sign < '0')
+		printf("polls on; ");
 	if (was->walking != is->walking && is->walking)
 		printf("looks for a deadlock; ");
 	for (lock = 0; lock < locks_number; lock++) {

@@ -173,6 +173,9 @@ static bool are_like(unsigned int cpu, unsigned int other)
 {
 	unsigned int i;
 
+	/* A number that stands for a CPU cannot be told from other numbers. */
+	if (!HOLDS_NODE)
+		return cpu == other;
 	if (contexts_number_of[cpu] != contexts_number_of[other])
 		return false;
 	for (i = 0; i < contexts_number_of[cpu]; i++) {
@@ -317,7 +320,11 @@ static void mix_flags(struct hash *hash, unsigned int number)
 			  context->attempt[i].followed << 24 |
 			  context->attempt[i].overtaken << 25 |
 			  !!context->attempt[i].node << 26 |
-			  (queues[i].owner == number) << 27);
+			  (queues[i].owner == number) << 27 |
+			  context->attempt[i].took << 28 |
+			  context->attempt[i].newcomer << 29 |
+			  context->attempt[i].persisted << 30 |
+			  (uint64_t)context->attempt[i].ahead << 32);
 	mix(hash, context->started | context->ended << 1 | context->blocked << 2 |
 		  context->polled << 3 | context->late << 4 | context->walking << 5 |
 		  context->checked << 6 | context->doomed << 7 | context->busy << 8 |
@@ -447,7 +454,7 @@ uint64_t state_fingerprint(void)
 	find_places();
 	mix_in_order(&hash, locks, locks_number * sizeof(locks[0]));
 	for (i = 0; i < locks_number; i++) {
-		mix(&hash, queues[i].destroyed | queues[i].length << 8);
+		mix(&hash, queues[i].destroyed | queues[i].asked << 1 | queues[i].length << 8);
 		for (at = 0; at < queues[i].length; at++)
 			mix(&hash, place_of_context[queues[i].arrived[at]]);
 	}

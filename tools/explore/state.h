@@ -16,6 +16,9 @@
  * The shipped text gives no CPU's number a meaning but that of being another; it
  * compares numbers at once, and stores none outside of nodes and pools.
  *
+ * In hybrid locks and their waiters they do stand, as numbers that cannot be told from
+ * others: there, no CPUs are exchanged.
+ *
  * A state is kept as a fingerprint of 64 bits. Of two states that have the same by
  * chance one is not explored; how probable it is that there was one in a run is
  * printed with its results.

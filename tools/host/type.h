@@ -149,16 +149,83 @@ static inline bool begins_to_leave(const struct nbq_X *lock,
 #endif
 }
 
-/* Was this access, just made, an earlier one: to take back that newcomers queue? */
-static inline bool took_its_wish_back(const struct nbq_X *lock, enum shim_op op,
-				      const void *address)
+/* Does nothing in the lock tell that somebody waits? */
+static inline bool is_at_rest(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
-	return op == SHIM_OP_STORE && address == &lock->state.handoff &&
-	       !lock->state.handoff;
+	return !lock->state.holder && !lock->state.handoff;
+#else
+	return !lock->holder;
+#endif
+}
+
+/* Does somebody hold it? For those who wait for the holder, and for nobody else. */
+static inline bool is_held(const struct nbq_X *lock)
+{
+#ifdef TYPE_IS_HYBRID
+	return lock->state.holder;
+#else
+	return lock->holder;
+#endif
+}
+
+/*
+ * Does the lock name a holder on this CPU? Under whoever asks, that stands still; and
+ * who is told so need not have entered the queue.
+ */
+static inline bool names_this_cpu(const struct nbq_X *lock)
+{
+#ifdef TYPE_IS_HYBRID
+	return (lock->state.holder & ((1U << NBQ_CONTEXT_CPU_BITS) - 1)) == shim_cpu + 1;
 #else
 	return false;
 #endif
+}
+
+/* Was this access, just made, about whether newcomers are to queue? */
+static inline bool is_wish(const struct nbq_X *lock, enum shim_op op, const void *address)
+{
+#ifdef TYPE_IS_HYBRID
+	return op == SHIM_OP_STORE && address == &lock->state.handoff;
+#else
+	return false;
+#endif
+}
+
+static inline bool newcomers_must_queue(const struct nbq_X *lock)
+{
+#ifdef TYPE_IS_HYBRID
+	return lock->state.handoff;
+#else
+	return false;
+#endif
+}
+
+/* The value there, as far as an access to this address is about it. */
+static inline unsigned long value_in_lock(const struct nbq_X *lock, const void *address)
+{
+#ifdef TYPE_IS_HYBRID
+	return address == &lock->tail ? lock->tail : lock->state.all;
+#else
+	return *(const unsigned long *)address;
+#endif
+}
+
+/* The node that has just been made the tail. */
+static inline const struct nbq_node *tail_node(const struct nbq_X *lock)
+{
+#ifdef TYPE_IS_HYBRID
+	return shim_node_of_number(lock->tail);
+#else
+	return lock->tail;
+#endif
+}
+
+/* Was it an earlier step of leaving, to take back that newcomers queue? */
+static inline bool took_its_wish_back(const struct nbq_X *lock, enum shim_op op,
+				      const void *address)
+{
+	return is_wish(lock, op, address) && !newcomers_must_queue(lock);
 }
 
 #endif

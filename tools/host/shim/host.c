@@ -199,6 +199,11 @@ unsigned int shim_context(void)
 	return nbq_context_of(nbq_this_pool());
 }
 
+const struct nbq_node *shim_node_of_number(unsigned int number)
+{
+	return nbq_pool_of(number & U16_MAX)->numbered->nodes[number >> 16];
+}
+
 const void *shim_prev_of(const struct nbq_node *node)
 {
 	return &node->prev;

@@ -66,6 +66,8 @@ bool shim_is_in_free_node(const void *address);
 const struct nbq_node *shim_node_taken_last(void);
 /* The number by which a hybrid lock knows the running context. */
 unsigned int shim_context(void);
+/* The node that this number stands for in a hybrid lock. */
+const struct nbq_node *shim_node_of_number(unsigned int number);
 /* Where a node says who stands in front of it. */
 const void *shim_prev_of(const struct nbq_node *node);
 /* The memory of all queue nodes; of the pools' heads; of one head's counters. */

@@ -58,7 +58,7 @@ static const struct word_name node_words[] = {
 static const struct word_name pool_words[] = {
 	POOL_WORD(hint), POOL_WORD(first), POOL_WORD(cpu), POOL_WORD(waiting.pred),
 	POOL_WORD(waiting.word), POOL_WORD(waiting.lock), POOL_WORD(waiting.since),
-	POOL_WORD(waiter), POOL_WORD(last), POOL_WORD(size),
+	POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(last), POOL_WORD(size),
 };
 
 static const char *name_in(const struct word_name *words, size_t number, size_t word)
