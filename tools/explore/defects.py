@@ -6,7 +6,7 @@ Most are mutants (tools/mutate), by their names; the others are here.
 """
 
 from mutate.lists import MUTANTS
-from mutate.mutant import mutants
+from mutate.mutant import Mutant, mutants
 
 CLH_LEAVE = "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"
 CLH_RELEASE = "	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
@@ -15,6 +15,13 @@ MCS_KNOWN = "		}\n		nbq_node_give_back_own(node);\n"
 MCS_WALKED = "		walk++;\n		said = await(node, pred, &wait);\n"
 HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
 GIVE_BACK = "		nbq_node_give_back_own(node);\n"
+
+SPIN_TAKE = "	return try_cmpxchg_acquire(&lock->state.all, &state.all, mine.all);\n"
+SPIN_PASS = "	if (nbq_step(cmpxchg_relaxed(&lock->tail, number, 0)) == number) {\n"
+SPIN_LEAVE = "	if (nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n"
+SPIN_HEAD = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
+SPIN_WISH = "	if (place.asked)\n		nbq_step(WRITE_ONCE(lock->state.handoff, 0));\n"
+SPIN_OPEN = "	return state.fifo ? !READ_ONCE(lock->tail) : !state.handoff;\n"
 
 OWN = (
     *mutants("clh_nb.c", {}, (
@@ -44,6 +51,68 @@ OWN = (
         ("swap: release stores AVAILABLE in prev, as printed", HAND_OVER,
          "	nbq_step(WRITE_ONCE(node->prev, NBQ_AVAILABLE));\n	succ = NULL;\n"),
     )),
+)
+
+OWN += (
+    *mutants("spin.c", {}, (
+        ("spin: take does not test whether somebody has taken it", SPIN_TAKE,
+         "	return xchg(&lock->state.all, mine.all) || true;\n"),
+        ("spin: pass does not give the head on", SPIN_HEAD, ""),
+        ("spin: pass publishes before it swaps the tail", SPIN_PASS,
+         "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n" + SPIN_PASS),
+        ("spin: leave as pass",
+         "	return place->pred ? nbq_spin_leave(lock, place->node, place->pred) :\n"
+         "			     nbq_spin_pass(lock, place->node);\n",
+         "	return nbq_spin_pass(lock, place->node);\n"),
+        ("spin: one that takes the lock stays in the queue",
+         "		go_away(lock, &place);\n		return nbq_wait_end(&wait, 0);\n",
+         "		if (!place.pred)\n			go_away(lock, &place);\n"
+         "		return nbq_wait_end(&wait, 0);\n"),
+        ("spin: pass keeps its own node",
+         SPIN_PASS + GIVE_BACK, SPIN_PASS),
+        ("spin: pass gives its own node back twice", SPIN_PASS, SPIN_PASS + GIVE_BACK),
+        ("spin: leave keeps its own node", SPIN_LEAVE + GIVE_BACK, SPIN_LEAVE),
+        ("spin: leave gives its own node back twice", SPIN_LEAVE, SPIN_LEAVE + GIVE_BACK),
+        ("spin: step_over keeps the leaver's node",
+         "	nbq_node_reclaim(pred, &node->pool->events);\n", ""),
+    )),
+)
+
+
+class OfOneType(Mutant):
+    """A mistake that is looked for with one lock type only."""
+
+    def __init__(self, lock, mutant):
+        super().__init__(mutant.name, mutant.file, mutant.old, mutant.new, {}, {})
+        self.lock = lock
+
+    @property
+    def types(self):
+        return (self.lock,)
+
+
+# The hybrid's policy, of which each kind has its own half.
+POLICY = (
+    ("spin", mutants("spin.c", {}, (
+        ("spin: request to queue is not taken back", SPIN_WISH, ""),
+        ("spin: newcomers ignore the request to queue", SPIN_OPEN,
+         "	return state.fifo ? !READ_ONCE(lock->tail) : true;\n"),
+        ("spin: nobody acts for those who do not run", "	return !pred || READ_ONCE("
+         "pred->beats) == place->beats;\n", "	return false;\n"),
+    ))),
+    ("fifo", mutants("spin.c", {}, (
+        ("fifo: newcomers do not look whether anybody waits", SPIN_OPEN,
+         "	return state.fifo ? true : !state.handoff;\n"),
+        ("fifo: one in the middle takes the lock",
+         "		if (!is_my_turn && !state.fifo)\n", "		if (!is_my_turn)\n"),
+    ))),
+    ("spin", mutants("wait.c", {}, (
+        ("wait: since of an earlier wait",
+         "	       READ_ONCE(wait->pool->waiting.pred) &&\n", ""),
+        ("wait: old note of a holder on this CPU is believed",
+         "			return !exactly_behind || is_held_here(wait, pool, held);\n",
+         "			return true;\n"),
+    ))),
 )
 
 # Defects that need another configuration than the quick ones.
@@ -107,4 +176,5 @@ OF_MUTANTS = (
 )
 
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
-DEFECTS = (*OWN, *(BY_NAME[name] for name in OF_MUTANTS))
+DEFECTS = (*OWN, *(BY_NAME[name] for name in OF_MUTANTS),
+           *(OfOneType(lock, mutant) for lock, of_lock in POLICY for mutant in of_lock))
