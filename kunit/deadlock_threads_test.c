@@ -257,7 +257,7 @@ static void circle_is_noticed_long_before_the_patience_is_over(struct kunit *tes
 }
 
 static const struct nbq_row * const other_rows[] = {
-#define NBQ_ROW(type)	&type##_row,
+#define NBQ_ROW(type)	(&type##_row),
 #include "lock_row_list.h"
 #undef NBQ_ROW
 };

@@ -65,6 +65,7 @@ static bool leave(struct nbq_spin *lock, struct nbq_actor *actor)
 /* The holder's node has been given back long since. */
 static bool hand_over(struct nbq_spin *lock, struct nbq_node *node)
 {
+	/* RELEASE: as in nbq_spin_unlock(). */
 	smp_store_release(&lock->state.holder, 0);
 	return true;
 }

@@ -381,12 +381,14 @@ static void last_context_of_the_last_cpu_fits(struct kunit *test)
 
 static void lock_is_one_word_of_8_bytes(struct kunit *test)
 {
+	union nbq_spin_state one = { .holder = 1 };
+
 	KUNIT_EXPECT_EQ(test, offsetofend(struct nbq_spin, tail), 8);
 #ifndef CONFIG_DEBUG_LOCK_ALLOC
 	KUNIT_EXPECT_EQ(test, sizeof(struct nbq_spin), 8);
 #endif
 	/* What is inline swaps a holder in as a number. */
-	KUNIT_EXPECT_EQ(test, (union nbq_spin_state){ .holder = 1 }.all, 1);
+	KUNIT_EXPECT_EQ(test, one.all, 1);
 }
 
 /* As many as a pool may begin with */

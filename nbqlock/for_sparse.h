@@ -95,6 +95,9 @@
 	__nbq_0_acquires(lock, nbq_spin_lock_until(lock, deadline))
 #define nbq_spin_trylock(lock)						\
 	__nbq_true_acquires(lock, nbq_spin_trylock(lock))
+/* Sparse would lose the way in what is inline. There is no such function. */
+void __nbq_spin_releases(struct nbq_spin *lock) __releases(lock);
+#define nbq_spin_unlock(lock)	__nbq_spin_releases(lock)
 #endif
 #define nbq_spin_lock_timeout_irq(lock, patience)			\
 	__nbq_0_acquires(lock, nbq_spin_lock_timeout_irq(lock, patience))

@@ -83,7 +83,9 @@
 #define LOOKS_PER_GLANCE	32U
 #endif
 
-static_assert(NR_CPUS < 1U << NBQ_CONTEXT_CPU_BITS);
+#if NR_CPUS >= 1 << NBQ_CONTEXT_CPU_BITS
+#error "There are more CPUs than fit into a context's number"
+#endif
 static_assert(sizeof(((struct nbq_spin *)0)->state) == sizeof(u32));
 
 /* The number of a node; 0 if there is none. */
@@ -426,8 +428,9 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 }
 
 /* See define_verbs.h. */
-static __always_inline int acquire(struct nbq_spin *lock, struct nbq_deadline deadline,
-		   struct lockdep_map *waits, unsigned long ip)
+static __always_inline int acquire(struct nbq_spin *lock,
+				   struct nbq_deadline deadline,
+				   struct lockdep_map *waits, unsigned long ip)
 {
 	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
 	struct nbq_pool *pool = nbq_this_pool();

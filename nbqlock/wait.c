@@ -87,14 +87,16 @@ static void publish(struct nbq_wait *wait, struct nbq_node *pred,
 {
 	struct nbq_waiting *waiting = &wait->pool->waiting;
 
-	/*
-	 * RELEASE, pairs with the look back in comes_back(), after the ACQUIRE
-	 * of what this points to: who has the new word does not find the old
-	 * pred any more. Who still has the old pred may read the word only now:
-	 * behind a holder, where there is none, the old one stays.
-	 */
-	if (word)
+	if (word) {
+		/*
+		 * RELEASE, pairs with the look back in comes_back(), after the
+		 * ACQUIRE of what this points to: who has the new word does not
+		 * find the old pred any more. Who still has the old pred may
+		 * read the word only now: behind a holder, where there is none,
+		 * the old one stays.
+		 */
 		smp_store_release(&waiting->word, word);
+	}
 	WRITE_ONCE(waiting->lock, wait->lock);
 	/*
 	 * Read after I came to stand behind pred, which was an ACQUIRE: else a
@@ -295,14 +297,15 @@ static void begin(struct nbq_wait *wait)
 		lock_contended(wait->dep_map, wait->ip);
 #endif
 	nbq_contention_begin(wait->lock);
-	/*
-	 * Full, pairs with that of publish_holder(), and that of the round's start:
-	 * all that was released before this is over for those who take the round
-	 * that publish() reads below for older than theirs. A queue is entered
-	 * by a swap that has this order.
-	 */
-	if (wait->held_by)
+	if (wait->held_by) {
+		/*
+		 * Full, pairs with that of publish_holder(), and that of the
+		 * round's start: all that was released before this is over for
+		 * those who take the round that publish() reads below for older
+		 * than theirs. A queue is entered by a swap that has this order.
+		 */
 		smp_mb();
+	}
 	/*
 	 * An interrupt handler walks at once: it may have interrupted one that
 	 * could not write yet what it waits behind.

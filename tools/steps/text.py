@@ -17,8 +17,8 @@ HOST_FOLDERS = ("tools/host", "tools/explore")
 
 # Besides what .checkpatch.conf names for all: the host shim defines what these
 # ask to use: the kernel's own macros, attributes, per-CPU data and barriers.
-HOST_IGNORES = ("ARRAY_SIZE", "AVOID_EXTERNS", "CAMELCASE", "COMPLEX_MACRO", "DATA_RACE",
-                "IS_ENABLED_CONFIG", "MEMORY_BARRIER", "NEW_TYPEDEFS",
+HOST_IGNORES = ("ARRAY_SIZE", "AVOID_EXTERNS", "BIT_MACRO", "CAMELCASE", "COMPLEX_MACRO",
+                "DATA_RACE", "IS_ENABLED_CONFIG", "MEMORY_BARRIER", "NEW_TYPEDEFS",
                 "PREFER_DEFINED_ATTRIBUTE_MACRO", "VOLATILE")
 
 

@@ -162,8 +162,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("wait: walk that comes back believes in an old note",
      "	       READ_ONCE(wait->pool->waiting.pred) &&\n", ""),
     ("wait: behind a holder there is no word, for others neither",
-     "	if (word)\n		smp_store_release(&waiting->word, word);\n",
-     "	smp_store_release(&waiting->word, word);\n"),
+     "	if (word) {\n", "	if (true) {\n"),
     ("wait: walk begins nowhere where there is no predecessor",
      "		pred = as_pred(READ_ONCE(*wait->held_by));\n", "		return false;\n"),
     ("wait: any who wait under it stand in front",
@@ -202,7 +201,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("wait: holder read in no order", "	smp_mb();\n	holder =", "	holder ="),
     ("wait: holder read behind a read barrier only",
      "	smp_mb();\n	holder =", "	smp_rmb();\n	holder ="),
-    ("wait: begun in no order", "	if (wait->held_by)\n		smp_mb();\n", ""),
+    ("wait: begun in no order", "		smp_mb();\n	}\n", "	}\n"),
     ("wait: relaxed look at since when it is held",
      "held = smp_load_acquire(&waiting->held);", "held = READ_ONCE(waiting->held);"),
 ))]
