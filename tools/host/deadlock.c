@@ -19,10 +19,13 @@
 #define PATIENCE	1000
 #define NMI_LEVEL	3
 #define MANY_ACCESSES	2000	/* more than to the third walk */
-#define ROUNDS		12	/* in which all have their turn who can */
+/* In so many rounds all have their turn who can, if they can do without those in front. */
+#define ROUNDS		(IS_FIFO ? 12 : 300)
 #define MOST_OTHERS	2
 #define NEVER		1000
 #define MOST_ACCESSES	40
+/* Between two moments of arrival: where none waits behind another, few will do. */
+#define ARRIVAL		(IS_FIFO ? 1 : 8)
 
 static struct nbq_X lock;
 static u64 clock_now;
@@ -70,6 +73,7 @@ static void all_look(struct actor *actors, unsigned int number, unsigned int tim
 /**
  * struct moment - when a context is interrupted, and what has happened by then
  * @held: somebody held the lock when it came
+ * @queues: all that is counted from the moment at which it enters the queue
  * @others: how many come behind it
  * @come: after so many of its accesses
  * @released: after so many of them the holder has released
@@ -78,6 +82,7 @@ static void all_look(struct actor *actors, unsigned int number, unsigned int tim
  */
 struct moment {
 	bool held;
+	bool queues;
 	unsigned int others;
 	unsigned int come;
 	unsigned int released;
@@ -93,11 +98,18 @@ struct scene {
 	bool interrupted;
 };
 
+/* It looks at its predecessor in vain, in the queue: some look at the lock before. */
+static void until_it_queues(struct actor *actor)
+{
+	if (actor_until(actor, SHIM_OP_XCHG, &lock.tail))
+		actor_until_it_polls(actor);
+}
+
 static void others_come(struct scene *scene, unsigned int number)
 {
 	for (; scene->came < number; scene->came++) {
 		start(&scene->others[scene->came], 2 + scene->came, KTIME_MAX);
-		actor_until_it_polls(&scene->others[scene->came]);
+		until_it_queues(&scene->others[scene->came]);
 	}
 }
 
@@ -112,6 +124,8 @@ static void play_until_the_nmi(struct scene *scene, const struct moment *moment)
 		actor_until_it_holds(&scene->holder);
 	}
 	start(&scene->lower, 0, PATIENCE);
+	if (moment->queues)
+		actor_until(&scene->lower, SHIM_OP_XCHG, &lock.tail);
 	for (access = 0; access <= moment->stop; access++) {
 		if (access == moment->released)
 			actor_until_it_polls(&scene->holder);
@@ -163,6 +177,19 @@ static void play_to_the_end(struct scene *scene)
 	end();
 }
 
+/* The NMI looks for long; and, where it cannot find out alone, the others once more. */
+static void let_the_nmi_find_out(struct scene *scene)
+{
+	unsigned int i;
+
+	actor_steps(&scene->nmi, MANY_ACCESSES);
+	if (FINDS_OUT_ALONE || scene->nmi.ended)
+		return;
+	for (i = 0; i < scene->came; i++)
+		actor_steps(&scene->others[i], MANY_ACCESSES / 2);
+	actor_steps(&scene->nmi, MANY_ACCESSES);
+}
+
 /* Would the NMI wait for ever? */
 static bool is_deadlock(const struct moment *moment)
 {
@@ -183,7 +210,8 @@ static bool is_deadlock(const struct moment *moment)
 	if (stuck) {
 		/* Let it go, by letting it find out. */
 		nbq_deadlock_checks = true;
-		actor_steps(&scene.nmi, 4 * MANY_ACCESSES);
+		actor_steps(&scene.nmi, 3 * MANY_ACCESSES);
+		let_the_nmi_find_out(&scene);
 		EXPECT(scene.nmi.ret == -EDEADLK);
 	}
 	play_to_the_end(&scene);
@@ -202,10 +230,10 @@ static bool try_moment(const struct moment *moment)
 	play_until_the_nmi(&scene, moment);
 	actor_until_it_polls(&scene.nmi);
 	at_once = scene.nmi.ended && scene.nmi.ret == -EDEADLK;
-	actor_steps(&scene.nmi, MANY_ACCESSES);
+	let_the_nmi_find_out(&scene);
 	if (!EXPECT((scene.nmi.ended && scene.nmi.ret == -EDEADLK) == deadlock))
-		printf("# held %d, %u others at %u, released at %u, passed at %u, NMI at %u: %s\n",
-		       moment->held, moment->others, moment->come, moment->released,
+		printf("# held %d, queues %d, %u others at %u, released at %u, passed at %u, NMI at %u: %s\n",
+		       moment->held, moment->queues, moment->others, moment->come, moment->released,
 		       moment->passed, moment->stop, deadlock ? "missed" : "invented");
 	deadlocks += deadlock;
 	deadlocks_at_once += at_once;
@@ -228,13 +256,28 @@ static void try_all_arrivals(struct moment moment)
 {
 	unsigned int accesses;
 
+	if (moment.held && !moment.queues && !IS_FIFO) {
+		moment.queues = true;
+		try_all_arrivals(moment);
+		moment.queues = false;
+	}
 	moment.others = 0;
 	moment.come = NEVER;
 	accesses = try_all_interruptions(moment);
 	for (moment.others = 1; moment.others <= MOST_OTHERS; moment.others++) {
-		for (moment.come = 0; moment.come <= accesses; moment.come++)
+		for (moment.come = 0; moment.come <= accesses;
+		     moment.come += moment.held ? ARRIVAL : 1)
 			try_all_interruptions(moment);
 	}
+}
+
+/* At more than so many moments the NMI would have waited for ever, and was told at once. */
+static void expect_deadlocks(unsigned int number)
+{
+	EXPECT(number ? deadlocks > number : !deadlocks);
+	EXPECT(deadlocks == deadlocks_at_once);
+	deadlocks = 0;
+	deadlocks_at_once = 0;
 }
 
 static void nmi_over_an_acquisition_and_release_of_a_free_lock(void)
@@ -242,7 +285,7 @@ static void nmi_over_an_acquisition_and_release_of_a_free_lock(void)
 	struct moment moment = { .released = NEVER, .passed = NEVER };
 
 	try_all_arrivals(moment);
-	EXPECT(deadlocks == deadlocks_at_once && deadlocks > 20);
+	expect_deadlocks(20);
 }
 
 static void nmi_over_a_wait_that_is_granted(void)
@@ -251,7 +294,7 @@ static void nmi_over_a_wait_that_is_granted(void)
 
 	for (moment.released = 0; moment.released < 12; moment.released++)
 		try_all_arrivals(moment);
-	EXPECT(deadlocks == deadlocks_at_once && deadlocks > 200);
+	expect_deadlocks(200);
 }
 
 static void nmi_over_a_wait_that_times_out(void)
@@ -260,7 +303,8 @@ static void nmi_over_a_wait_that_times_out(void)
 
 	for (moment.passed = 0; moment.passed < 12; moment.passed++)
 		try_all_arrivals(moment);
-	EXPECT(deadlocks == deadlocks_at_once && deadlocks > 200);
+	/* One that waits keeps only those from the lock who want it in order. */
+	expect_deadlocks(IS_FIFO ? 200 : 0);
 }
 
 static void nmi_over_a_wait_that_times_out_as_it_is_granted(void)
@@ -273,7 +317,7 @@ static void nmi_over_a_wait_that_times_out_as_it_is_granted(void)
 		     moment.released < moment.passed + 14; moment.released += 4)
 			try_all_arrivals(moment);
 	}
-	EXPECT(deadlocks == deadlocks_at_once && deadlocks > 200);
+	expect_deadlocks(200);
 }
 
 /*
@@ -298,12 +342,18 @@ static void own_cpu_is_told_at_its_first_look(void)
 	start(&holder, 1, KTIME_MAX);
 	actor_until_it_holds(&holder);
 	start(&waiter, 0, KTIME_MAX);
-	actor_until_it_polls(&waiter);
+	until_it_queues(&waiter);
 	/* Not the same level, or it would not be under this one. */
 	EXPECT(nbq_X_lock_timeout(&lock, 0) == -ETIMEDOUT);
 	shim_level = NMI_LEVEL;
+#if IS_FIFO
 	EXPECT(nbq_X_lock_timeout(&lock, 0) == -EDEADLK);
 	EXPECT(nbq_X_lock_timeout(&lock, KTIME_MAX) == -EDEADLK);
+#else
+	/* It can do without the one under it. */
+	EXPECT(nbq_X_lock_timeout(&lock, 0) == -ETIMEDOUT);
+	EXPECT(nbq_X_lock_until(&lock, 1) == -ETIMEDOUT);
+#endif
 	/* Another lock, held elsewhere: nothing is wrong with waiting for it. */
 	shim_level = 0;
 	shim_cpu = 2;
@@ -414,6 +464,41 @@ static void end_many(void)
 	EXPECT(shim_nodes_in_use() == 0);
 }
 
+#define NOBODY	MOST_LOCKS
+
+/* Which of those from first on has been told of a deadlock? */
+static unsigned int who_was_told(unsigned int first, unsigned int number)
+{
+	unsigned int i;
+
+	for (i = first; i < first + number; i++) {
+		if (owners[i].ret == -EDEADLK ||
+		    (owners[i].actor.ended && owners[i].actor.ret == -EDEADLK))
+			return i;
+	}
+	return NOBODY;
+}
+
+/*
+ * The one that closes a circle looks for long; and, where it cannot find out alone, those
+ * from first on in turn: all that are in the circle.
+ *
+ * Return: who was told of a deadlock then.
+ */
+static unsigned int who_is_told(unsigned int closes, unsigned int first, unsigned int number)
+{
+	unsigned int turns, i;
+
+	actor_steps(&owners[closes].actor, MANY_ACCESSES);
+	for (turns = 0; turns < 4 * number && !FINDS_OUT_ALONE; turns++) {
+		if (who_was_told(first, number) != NOBODY)
+			break;
+		i = first + turns % number;
+		actor_steps(&owners[i].actor, MANY_ACCESSES);
+	}
+	return who_was_told(first, number);
+}
+
 /* In turn, each from one look to the next, until all have ended. */
 static bool all_take_turns(unsigned int number, unsigned int turns)
 {
@@ -438,7 +523,7 @@ static void finish_all(unsigned int number)
 /* Each holds one lock and wants the next one's; the last wants the first's. */
 static void cycle_of_any_length_is_found_by_who_closes_it(void)
 {
-	unsigned int length, i;
+	unsigned int length, told, i;
 
 	for (length = 2; length <= MOST_LOCKS; length++) {
 		begin_many();
@@ -451,12 +536,12 @@ static void cycle_of_any_length_is_found_by_who_closes_it(void)
 			actor_steps(&owners[i].actor, MANY_ACCESSES);
 			EXPECT(owners[i].ret == 1);
 		}
-		actor_steps(&owners[length - 1].actor, MANY_ACCESSES);
-		EXPECT(owners[length - 1].ret == -EDEADLK);
+		told = who_is_told(length - 1, 0, length);
+		EXPECT(FINDS_OUT_ALONE ? told == length - 1 : told != NOBODY);
 		/* It has let go: the others get what they want. */
 		EXPECT(all_take_turns(length, 10 * length));
-		for (i = 0; i < length - 1; i++)
-			EXPECT(owners[i].ret == 0);
+		for (i = 0; i < length; i++)
+			EXPECT(i == told || owners[i].ret == 0);
 		finish_all(length);
 	}
 }
@@ -482,6 +567,7 @@ static void way_that_ends_at_one_who_runs_is_no_deadlock(void)
 	finish_all(3);
 }
 
+#if IS_FIFO
 /*
  * 1 waits in the queue of A, between its holder 2 and 0, which holds B. An NMI
  * on 1 wants B. Whoever holds A does no harm; the queue has come to a stop.
@@ -539,6 +625,44 @@ static void lock_that_was_handed_to_an_interrupted_cpu_is_followed(void)
 	EXPECT(middle->ret == 0 && last->ret == 0);
 	finish_all(3);
 }
+#else
+/*
+ * 1 is the first in the queue of A, before 0, which holds B; an NMI on 1 wants B. When
+ * 2 has released A, the queue stands still; 0 can do without.
+ */
+static void waiter_that_stands_still_keeps_nobody_waiting(void)
+{
+	struct owner *first, *middle, *last;
+	struct actor *nmi;
+	unsigned int turns;
+
+	begin_many();
+	first = start_owner(2, 0, &locks[0], &locks[3]);
+	until_it_holds_the_first(first);
+	middle = start_owner(1, 0, &locks[0], &locks[4]);
+	actor_until(&middle->actor, SHIM_OP_XCHG, &locks[0].tail);
+	actor_until_it_polls(&middle->actor);
+	last = start_owner(0, 0, &locks[1], &locks[0]);
+	until_it_holds_the_first(last);
+	actor_until(&last->actor, SHIM_OP_XCHG, &locks[0].tail);
+	actor_until_it_polls(&last->actor);
+	nmi = start_nmi(3, 1, &locks[1]);
+	actor_steps(nmi, MANY_ACCESSES);
+	actor_steps(&last->actor, MANY_ACCESSES);
+	actor_steps(nmi, MANY_ACCESSES);
+	EXPECT(!nmi->ended && last->ret == 1);
+	EXPECT(!actor_until_it_polls(&first->actor));
+
+	for (turns = 0; turns < ROUNDS && !nmi->ended; turns++) {
+		actor_until_it_polls(&last->actor);
+		actor_until_it_polls(nmi);
+	}
+	EXPECT(nmi->ended && actor_finish(nmi) == 0);
+	EXPECT(all_take_turns(3, 30));
+	EXPECT(middle->ret == 0 && last->ret == 0);
+	finish_all(3);
+}
+#endif
 
 /*
  * 0 holds A, 1 holds B, and both are interrupted by NMIs that want the other's:
@@ -547,7 +671,7 @@ static void lock_that_was_handed_to_an_interrupted_cpu_is_followed(void)
 static void holders_are_followed_to_what_has_interrupted_them(void)
 {
 	struct actor *first, *second;
-	unsigned int i;
+	unsigned int told, i;
 
 	begin_many();
 	for (i = 0; i < 2; i++) {
@@ -558,15 +682,15 @@ static void holders_are_followed_to_what_has_interrupted_them(void)
 	actor_steps(first, MANY_ACCESSES);
 	EXPECT(!first->ended);
 	second = start_nmi(3, 1, &locks[0]);
-	actor_steps(second, MANY_ACCESSES);
-	if (!EXPECT(second->ended && second->ret == -EDEADLK))
+	told = who_is_told(3, 2, 2);
+	if (!EXPECT(FINDS_OUT_ALONE ? told == 3 : told != NOBODY))
 		return;
 
 	/* It has let go: its CPU's holder goes on, then the other CPU. */
-	EXPECT(actor_finish(second) == -EDEADLK);
-	EXPECT(actor_finish(&owners[1].actor) == 0);
-	EXPECT(actor_finish(first) == 0);
-	EXPECT(actor_finish(&owners[0].actor) == 0);
+	EXPECT(actor_finish(&owners[told].actor) == -EDEADLK);
+	EXPECT(actor_finish(&owners[told - 2].actor) == 0);
+	EXPECT(actor_finish(told == 2 ? second : first) == 0);
+	EXPECT(actor_finish(&owners[3 - told].actor) == 0);
 	end_many();
 }
 
@@ -763,22 +887,26 @@ static void lock_that_was_released_is_no_part_of_a_cycle(void)
 	}
 }
 
+#if IS_FIFO
 /*
- * A task of 1 has the lock, and was interrupted before it could say so; 0 waits behind
- * it, and the NMI behind 0. That one is told so: 0 need not give up, wherever the NMI
- * is by now.
+ * It is the turn of a task of 1, which was interrupted before it could say so; 0 waits
+ * behind it, and the NMI behind 0. That one is told so: 0 need not give up, wherever the
+ * NMI is by now.
  */
 static void who_waits_behind_its_own_cpu_gives_up_and_nobody_else(void)
 {
 	unsigned int n;
 
 	for (n = 0; n < MOST_ACCESSES; n++) {
-		struct actor task, waiter, *nmi;
+		struct actor holder, task, waiter, *nmi;
 
 		begin_many();
+		start(&holder, 3, KTIME_MAX);
+		actor_until_it_holds(&holder);
 		start(&task, 1, KTIME_MAX);
 		EXPECT(actor_until(&task, SHIM_OP_XCHG, &lock.tail));
 		actor_steps(&task, 1);
+		EXPECT(actor_finish(&holder) == 0);
 		start(&waiter, 0, KTIME_MAX);
 		waiter.level = NMI_LEVEL;
 		EXPECT(actor_until_it_polls(&waiter));
@@ -795,11 +923,14 @@ static void who_waits_behind_its_own_cpu_gives_up_and_nobody_else(void)
 	}
 }
 
+#endif
+
 /* 1 holds B and waits for A, behind one that leaves, and then behind its holder 0. */
 static void waiter_is_found_behind_its_next_predecessor(void)
 {
 	struct owner *asks, *waits;
 	struct actor leaver;
+	unsigned int told;
 
 	begin_many();
 	asks = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
@@ -814,13 +945,14 @@ static void waiter_is_found_behind_its_next_predecessor(void)
 	EXPECT(actor_finish(&leaver) == -ETIMEDOUT);
 	actor_until_it_polls(&waits->actor);
 
-	actor_until_it_polls(&asks->actor);
-	EXPECT(asks->ret == -EDEADLK);
+	told = who_is_told(0, 0, 2);
+	EXPECT(FINDS_OUT_ALONE ? told == 0 : told != NOBODY);
 	EXPECT(all_take_turns(2, 30));
-	EXPECT(waits->ret == 0);
+	EXPECT((told ? asks : waits)->ret == 0);
 	finish_all(2);
 }
 
+#if IS_FIFO
 /*
  * A task of 1 has joined and was interrupted before it could say so. The NMI waits
  * behind one who says nothing either, and leaves; then behind its own CPU.
@@ -850,6 +982,8 @@ static void interrupt_is_told_as_soon_as_its_predecessor_has_left(void)
 	end();
 }
 
+#endif
+
 /* 0 and 1 wait for each other; 2 waits for one of them, and its way goes round there. */
 static void way_into_a_cycle_of_others_has_an_end(void)
 {
@@ -878,6 +1012,7 @@ static void waiter_is_found_after_one_of_its_level_has_gone(void)
 {
 	struct owner *asks, *waits;
 	struct actor *above;
+	unsigned int told;
 
 	begin_many();
 	asks = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
@@ -893,10 +1028,10 @@ static void waiter_is_found_after_one_of_its_level_has_gone(void)
 	clock_now += 2 * PATIENCE;
 	EXPECT(actor_finish(above) != 0);
 
-	actor_until_it_polls(&asks->actor);
-	EXPECT(asks->ret == -EDEADLK);
+	told = who_is_told(0, 0, 2);
+	EXPECT(FINDS_OUT_ALONE ? told == 0 : told != NOBODY);
 	EXPECT(all_take_turns(2, 30));
-	EXPECT(waits->ret == 0);
+	EXPECT((told ? asks : waits)->ret == 0);
 	finish_all(2);
 }
 
@@ -1046,21 +1181,27 @@ int main(void)
 		TEST_CASE(checks_can_be_switched_off),
 		TEST_CASE(cycle_of_any_length_is_found_by_who_closes_it),
 		TEST_CASE(way_that_ends_at_one_who_runs_is_no_deadlock),
+#if IS_FIFO
 		TEST_CASE(queue_is_followed_through_its_middle),
 		TEST_CASE(lock_that_was_handed_to_an_interrupted_cpu_is_followed),
+#else
+		TEST_CASE(waiter_that_stands_still_keeps_nobody_waiting),
+#endif
 		TEST_CASE(holders_are_followed_to_what_has_interrupted_them),
 		TEST_CASE(wait_that_began_in_the_round_is_no_part_of_a_cycle),
 		TEST_CASE(word_of_a_later_wait_is_no_part_of_a_cycle),
 		TEST_CASE(waiter_whose_turn_comes_nearer_may_be_looked_at),
 		TEST_CASE(lock_that_was_released_is_no_part_of_a_cycle),
-		TEST_CASE(who_waits_behind_its_own_cpu_gives_up_and_nobody_else),
 		TEST_CASE(waiter_is_found_behind_its_next_predecessor),
+#if IS_FIFO
+		TEST_CASE(who_waits_behind_its_own_cpu_gives_up_and_nobody_else),
 		TEST_CASE(interrupt_is_told_as_soon_as_its_predecessor_has_left),
+#endif
 		TEST_CASE(way_into_a_cycle_of_others_has_an_end),
 		TEST_CASE(waiter_is_found_after_one_of_its_level_has_gone),
 		TEST_CASE(no_deadlock_is_missed),
 		TEST_CASE(nesting_in_order_is_no_deadlock),
 	};
 
-	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 60);
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 20);
 }

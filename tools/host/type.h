@@ -28,6 +28,10 @@
  * IS_FIFO
  *	Nobody is served before one who has come earlier and still waits; and
  *	so everybody enters the queue at once.
+ * FINDS_OUT_ALONE
+ *	Who closes a circle of waits finds it though nobody else looks any more.
+ *	Else those in it must look once more who holds the lock that they wait
+ *	for, and it may as well be one of them that finds it.
  * ERROR_WITHOUT_NODE
  *	What an attempt gets that must wait, and whose pool is empty, once its
  *	patience is over.
@@ -61,6 +65,7 @@
 #define NODES_AT_REST		0
 #define LEAVER_AT_TAIL_STAYS	0
 #define HOLDS_NODE		0
+#define FINDS_OUT_ALONE		0
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 /* It looks who holds the lock before it releases it. */
 #define STEPS_TO_RELEASE	(1 + 1)
@@ -86,6 +91,7 @@
 #define ERROR_WITHOUT_NODE	(-ENOMEM)
 #else
 #define HOLDS_NODE		1
+#define FINDS_OUT_ALONE		1
 #define IS_FIFO			1
 #define ERROR_WITHOUT_NODE	(-ENOMEM)
 #define WARNS_OF_MISUSE		1

@@ -45,13 +45,16 @@ void *shim_this_cpu(void *first, size_t size)
 	return (char *)first + shim_cpu * size;
 }
 
-/* With fewer cores than threads, the one waited for may need this core. */
+/*
+ * With fewer cores than threads, the one waited for may need this core. A hook knows
+ * itself who is to run.
+ */
 void shim_relax(void)
 {
 	static _Thread_local unsigned int polls;
 
 	shim_point(SHIM_OP_RELAX, NULL);
-	if (++polls % 256 == 0)
+	if (!shim_hook && ++polls % 256 == 0)
 		sched_yield();
 #ifdef __x86_64__
 	__builtin_ia32_pause();
