@@ -633,5 +633,5 @@ int main(void)
 #endif
 	};
 
-	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 20);
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 2);
 }

@@ -563,5 +563,5 @@ int main(void)
 		TEST_CASE(random_interleavings_keep_one_owner_and_lose_no_node),
 	};
 
-	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 20);
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 10);
 }

@@ -4,6 +4,7 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -16,11 +17,24 @@ static const char *case_name;
 static bool failed;
 static char why[256];		/* the first failure */
 static unsigned int warnings_expected;
+static bool stops_at_failure;
+
+/* From any thread, and from a signal handler. */
+static void print_and_exit(const char *said)
+{
+	char line[512];
+	int length = snprintf(line, sizeof(line), "not ok %s: %s%s\n", case_name, said, why);
+
+	_exit(write(STDOUT_FILENO, line, length) == length ? 1 : 2);
+}
 
 bool test_expect(bool condition, const char *text, int line)
 {
-	if (!condition && !__atomic_exchange_n(&failed, true, __ATOMIC_RELAXED))
+	if (!condition && !__atomic_exchange_n(&failed, true, __ATOMIC_RELAXED)) {
 		snprintf(why, sizeof(why), "line %d: %s", line, text);
+		if (stops_at_failure)
+			print_and_exit("");
+	}
 	return condition;
 }
 
@@ -36,14 +50,8 @@ void test_pools(unsigned int nodes, unsigned int nodes_max)
 
 static void give_up(int signal)
 {
-	char line[512];
-	int length;
-
 	(void)signal;
-	length = snprintf(line, sizeof(line), "not ok %s: hangs %s\n", case_name, why);
-	if (write(STDOUT_FILENO, line, length) != length)
-		_exit(2);
-	_exit(1);
+	print_and_exit("hangs ");
 }
 
 /*
@@ -95,6 +103,7 @@ int test_main(const struct test_case *cases, unsigned int number,
 	unsigned int i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	stops_at_failure = getenv("NBQ_STOP_AT_FAILURE");
 	signal(SIGALRM, give_up);
 	signal(SIGPROF, give_up);
 	for (i = 0; i < number; i++)

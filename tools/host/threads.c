@@ -289,5 +289,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s [MILLIONS [SECONDS]]\n", argv[0]);
 		return 2;
 	}
-	return test_main(cases, sizeof(cases) / sizeof(cases[0]), seconds + 30);
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]), seconds + 15);
 }

@@ -14,6 +14,8 @@ from mutate.edits import copy_with
 
 
 class Layer:
+    environment = {}
+
     def __init__(self, name, program):
         self.name = name
         self.program = PROJECT / program
@@ -57,7 +59,8 @@ class Layer:
     def run(self, folder, arguments, processes):
         """(number of claims that hold, the first that does not, or None)."""
         status, output = processes.output_of([self.program, *arguments],
-                                             {"SRC": str(folder), "O": str(folder / "build")})
+                                             {"SRC": str(folder), "O": str(folder / "build"),
+                                              **self.environment})
         lines = output.splitlines()
         no = [line.removeprefix("not ok ") for line in lines if line.startswith("not ok ")]
         if status is None:
@@ -70,7 +73,9 @@ class Layer:
 
 
 class HostTests(Layer):
-    """Programs of tools/host, up to the first that fails."""
+    """Programs of tools/host, up to the first thing that is not as expected."""
+
+    environment = {"NBQ_STOP_AT_FAILURE": "1"}
 
     def __init__(self):
         super().__init__("host", "tools/host/run")

@@ -6,7 +6,8 @@ import tempfile
 import unittest
 
 from bed.common import Trouble
-from mutate.layers import Layer
+from mutate.kinds import HostTests as Tests
+from mutate.layers import HostTests, Layer
 from mutate.mutant import Mutant
 from mutate.processes import Processes, Stopped
 
@@ -17,13 +18,17 @@ class LayerTest(unittest.TestCase):
         self.addCleanup(self.scratch.cleanup)
         self.processes = Processes()
         self.addCleanup(self.processes.stop)
-        self.mutant = Mutant("quarter", "node.c", "3 / 4", "1 / 4", {"test": ()}, {})
+        self.mutant = Mutant("quarter", "node.c", "3 / 4", "1 / 4",
+                             {"test": (), "host": Tests("smoke TYPE")}, {})
 
-    def layer(self, script):
+    def program(self, script):
         program = Path(self.scratch.name) / "program"
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
-        return Layer("test", program)
+        return program
+
+    def layer(self, script):
+        return Layer("test", self.program(script))
 
     def killer(self, script):
         return self.layer(script).killer(self.mutant, self.processes)
@@ -45,6 +50,11 @@ class LayerTest(unittest.TestCase):
     def test_the_program_gets_the_text_with_the_mistake(self):
         seen = self.killer('grep -q "1 / 4" "$SRC/nbqlock/node.c" && echo "not ok seen"')
         self.assertEqual(seen, "seen")
+
+    def test_a_program_of_the_host_tests_is_to_end_with_its_first_failure(self):
+        layer = HostTests()
+        layer.program = self.program('echo "not ok $* $NBQ_STOP_AT_FAILURE"')
+        self.assertEqual(layer.killer(self.mutant, self.processes), "smoke clh 1")
 
     def test_a_program_that_is_not_there_is_trouble(self):
         with self.assertRaisesRegex(Trouble, "there is no"):
