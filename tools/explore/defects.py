@@ -17,7 +17,7 @@ HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
 GIVE_BACK = "		nbq_node_give_back_own(node);\n"
 
 SPIN_TAKE = "	return try_cmpxchg_acquire(&lock->state.all, &state.all, mine.all);\n"
-SPIN_PASS = "	if (nbq_step(cmpxchg_relaxed(&lock->tail, number, 0)) == number) {\n"
+SPIN_PASS = "	if (nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {\n"
 SPIN_LEAVE = "	if (nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n"
 SPIN_HEAD = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
 SPIN_WISH = "	if (place.asked)\n		nbq_step(WRITE_ONCE(lock->state.handoff, 0));\n"

@@ -173,9 +173,6 @@ static bool are_like(unsigned int cpu, unsigned int other)
 {
 	unsigned int i;
 
-	/* A number that stands for a CPU cannot be told from other numbers. */
-	if (!HOLDS_NODE)
-		return cpu == other;
 	if (contexts_number_of[cpu] != contexts_number_of[other])
 		return false;
 	for (i = 0; i < contexts_number_of[cpu]; i++) {
@@ -222,19 +219,80 @@ static inline const struct room *room_of(uint64_t word)
 	return NULL;
 }
 
+/*
+ * Half a word of the hybrid: the CPU whose number stands there, alone or with a context
+ * level, and above that the marks of a lock or the index of a node. Or, odd, that of
+ * the holder whom one waits behind, one bit further up. Return: false if there is none.
+ */
+static inline bool names_cpu(uint32_t half, uint32_t *cpu, unsigned int *shift)
+{
+	const uint32_t cpu_bits = (1U << NBQ_CONTEXT_CPU_BITS) - 1;
+
+	for (*shift = 0; *shift <= (half & 1); ++*shift) {
+		uint32_t number = half >> *shift;
+
+		*cpu = SHIM_CPU_INDEX(number & cpu_bits);
+		if (*cpu < MOST_FIBERS && !(number >> 16 & ~0x10fU))
+			return true;
+	}
+	return false;
+}
+
+/* The half as it would be if that CPU had the number of this place. */
+static inline uint32_t renumbered(uint32_t half, uint32_t cpu, unsigned int shift,
+				  uint32_t place)
+{
+	return half + ((SHIM_CPU_NUMBER(place) - SHIM_CPU_NUMBER(cpu)) << shift);
+}
+
+static inline uint32_t half_in_order(uint32_t half)
+{
+	unsigned int shift;
+	uint32_t cpu;
+
+	if (!names_cpu(half, &cpu, &shift) || cpu >= cpus_number)
+		return half;
+	return renumbered(half, cpu, shift, place_of_cpu[cpu]);
+}
+
 /* The word as it would be if each CPU had the number of its place. */
 static inline uint64_t in_order(uint64_t word)
 {
 	const struct room *room = room_of(word);
 	uint64_t part, place;
 
-	if (!room)
+	if (!room && HOLDS_NODE)
 		return word;
+	if (!room)
+		return (uint64_t)half_in_order(word >> 32) << 32 | half_in_order(word);
 	part = (word - room->start) / room->part;
 	if (part >= MOST_FIBERS)
 		return word;	/* the spare CPU */
 	place = room->by_context ? place_of_context[part] : place_of_cpu[part];
 	return word + (place - part) * room->part;
+}
+
+static inline bool half_is_foreign(uint32_t *half, unsigned int cpu)
+{
+	unsigned int shift;
+	uint32_t named;
+
+	if (!names_cpu(*half, &named, &shift))
+		return false;
+	if (named != cpu)
+		return true;
+	*half = renumbered(*half, cpu, shift, 0);
+	return false;
+}
+
+static inline bool names_foreign(uint64_t *word, unsigned int cpu)
+{
+	uint32_t low = *word, high = *word >> 32;
+
+	if (half_is_foreign(&low, cpu) || half_is_foreign(&high, cpu))
+		return true;
+	*word = (uint64_t)high << 32 | low;
+	return false;
 }
 
 /* Return: true if it points to something of another CPU; else counted from its own. */
@@ -244,7 +302,7 @@ static inline bool is_foreign(uint64_t *word, unsigned int cpu)
 	uint64_t part;
 
 	if (!room)
-		return false;
+		return !HOLDS_NODE && names_foreign(word, cpu);
 	part = (*word - room->start) / room->part;
 	if ((room->by_context ? roles[part].cpu : part) != cpu)
 		return true;

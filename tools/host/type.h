@@ -182,7 +182,8 @@ static inline bool is_held(const struct nbq_X *lock)
 static inline bool names_this_cpu(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
-	return (lock->state.holder & ((1U << NBQ_CONTEXT_CPU_BITS) - 1)) == shim_cpu + 1;
+	return (lock->state.holder & ((1U << NBQ_CONTEXT_CPU_BITS) - 1)) ==
+	       SHIM_CPU_NUMBER(shim_cpu) + 1;
 #else
 	return false;
 #endif

@@ -104,7 +104,8 @@ static union {
 
 static void number(struct nbq_pool *pool)
 {
-	struct nbq_numbered *numbered = &numbers[pool->cpu][pool->level].numbered;
+	unsigned int cpu = SHIM_CPU_INDEX(pool->cpu);
+	struct nbq_numbered *numbered = &numbers[cpu][pool->level].numbered;
 	struct nbq_node *node;
 
 	numbered->size = pool->size;
@@ -130,7 +131,7 @@ struct shim_memory shim_pools_memory(void)
 
 struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level)
 {
-	struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
+	struct nbq_pool *pool = &nbq_pools[cpu][level];
 
 	return (struct shim_memory){ &pool->events, sizeof(pool->events) };
 }
@@ -153,10 +154,10 @@ void shim_pools_start(unsigned int size, unsigned int nodes_max)
 	shim_growth_requests = 0;
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
-			struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
+			struct nbq_pool *pool = &nbq_pools[cpu][level];
 
 			memset(pool, 0, sizeof(*pool));
-			pool->cpu = cpu;
+			pool->cpu = SHIM_CPU_NUMBER(cpu);
 			pool->level = level;
 			enlarge(pool, size);
 			number(pool);
@@ -179,7 +180,7 @@ void shim_pools_grow(void)
 	pthread_mutex_lock(&append_mutex);
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
-			struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
+			struct nbq_pool *pool = &nbq_pools[cpu][level];
 
 			if (!smp_load_acquire(&pool->wants_growth) ||
 			    pool->size * 2 > pool_nodes_max)
@@ -249,7 +250,7 @@ int nbq_event_read(const char *name, u64 *value)
 	*value = 0;
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
-			void *events = &per_cpu(nbq_pools, cpu)[level].events;
+			void *events = &nbq_pools[cpu][level].events;
 			unsigned long *count = events + table[i].offset;
 
 			if (table[i].kind != MAX)
@@ -267,7 +268,7 @@ unsigned int shim_walks(unsigned int length)
 
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		for (level = 0; level < NBQ_LEVELS; level++)
-			walks += per_cpu(nbq_pools, cpu)[level].walks[length - 1];
+			walks += nbq_pools[cpu][level].walks[length - 1];
 	}
 	return walks;
 }

@@ -29,6 +29,15 @@ struct nbq_node;
 
 #define SHIM_CPUS	16
 
+/*
+ * The number of the CPU that has this index in arrays, and in shim_cpu; and back.
+ * tools/explore has others: it must know them from numbers that mean something else.
+ */
+#ifndef SHIM_CPU_NUMBER
+#define SHIM_CPU_NUMBER(index)	(index)
+#define SHIM_CPU_INDEX(number)	(number)
+#endif
+
 /* Who the running thread is. */
 extern _Thread_local unsigned int shim_cpu;
 extern _Thread_local unsigned int shim_level;

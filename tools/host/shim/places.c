@@ -25,7 +25,7 @@ struct shim_place shim_place_of(const void *address)
 
 		node += offset / sizeof(*node);
 		place.room = SHIM_NODE;
-		place.cpu = node->pool->cpu;
+		place.cpu = SHIM_CPU_INDEX(node->pool->cpu);
 		place.level = node->pool->level;
 		place.node = node->index;
 		place.word = offset % sizeof(*node) / WORD;
@@ -35,7 +35,7 @@ struct shim_place shim_place_of(const void *address)
 
 		pool += offset / sizeof(*pool);
 		place.room = SHIM_POOL;
-		place.cpu = pool->cpu;
+		place.cpu = SHIM_CPU_INDEX(pool->cpu);
 		place.level = pool->level;
 		place.word = offset % sizeof(*pool) / WORD;
 	}
@@ -111,7 +111,7 @@ bool shim_is_tally(const void *address)
 
 static struct nbq_pool *pool_of(unsigned int cpu, unsigned int level)
 {
-	return &per_cpu(nbq_pools, cpu)[level];
+	return &nbq_pools[cpu][level];
 }
 
 struct shim_memory shim_pool_memory(unsigned int cpu, unsigned int level)

@@ -5,6 +5,6 @@
 
 #include <host.h>
 
-#define raw_smp_processor_id()	(shim_cpu)
+#define raw_smp_processor_id()	SHIM_CPU_NUMBER(shim_cpu)
 
 #endif
