@@ -19,6 +19,7 @@
 #define PATIENCE	1000
 #define NMI_LEVEL	3
 #define MANY_ACCESSES	2000	/* more than to the third walk */
+#define SOME_LOOKS	500	/* accesses: it queues by then, and has noted who holds */
 /* In so many rounds all have their turn who can, if they can do without those in front. */
 #define ROUNDS		(IS_FIFO ? 12 : 300)
 #define MOST_OTHERS	2
@@ -869,7 +870,7 @@ static void lock_that_was_released_is_no_part_of_a_cycle(void)
 		EXPECT(actor_until_it_holds(&asks->actor));
 		let_a_round_begin();
 		until_it_holds_the_first(start_owner(2, 0, &locks[2], &locks[0]));
-		actor_steps(&owners[2].actor, MANY_ACCESSES / 4);
+		actor_steps(&owners[2].actor, SOME_LOOKS);
 		let_a_round_begin();
 		until_it_holds_the_first(start_owner(3, 0, &locks[1], &locks[4]));
 
@@ -885,6 +886,111 @@ static void lock_that_was_released_is_no_part_of_a_cycle(void)
 		EXPECT(owners[1].ret == 0 && owners[2].ret == 0);
 		finish_all(4);
 	}
+}
+
+/*
+ * 0 holds D and wants B; 1 holds B and wants C; 2 holds C and wants A; 3 wants D, and has
+ * held A until then. Nobody on 2 has looked since; or somebody has, and 4 holds A.
+ */
+static void try_a_note_on_one_that_holds_no_more(bool held_again)
+{
+	struct owner *asks, *released;
+
+	begin_many();
+	asks = start_owner(0, NMI_LEVEL, &locks[3], &locks[1]);
+	until_it_holds_the_first(asks);
+	released = start_owner(3, 0, &locks[0], &locks[3]);
+	released->actor.in_lock = NULL;
+	released->actor.attempts = 2;
+	released->actor.out_of_lock = go_on_to_wanted;
+	EXPECT(actor_until_it_holds(&released->actor));
+	until_it_holds_the_first(start_owner(1, 0, &locks[1], &locks[2]));
+	until_it_holds_the_first(start_owner(2, 0, &locks[2], &locks[0]));
+	actor_steps(&owners[2].actor, SOME_LOOKS);
+	let_a_round_begin();
+
+	actor_steps(&released->actor, SOME_LOOKS);
+	start_owner(4, 0, &locks[0], &locks[4]);
+	if (held_again)
+		until_it_holds_the_first(&owners[4]);
+	actor_steps(&asks->actor, SOME_LOOKS);
+	actor_steps(&owners[1].actor, SOME_LOOKS);
+	let_a_round_begin();
+	if (held_again)
+		actor_steps(&owners[2].actor, MANY_ACCESSES);
+	actor_steps(&released->actor, MANY_ACCESSES);
+	actor_steps(&owners[1].actor, MANY_ACCESSES);
+	actor_steps(&asks->actor, MANY_ACCESSES);
+	EXPECT(who_was_told(0, 5) == NOBODY);
+
+	EXPECT(all_take_turns(5, 60));
+	EXPECT(who_was_told(0, 5) == NOBODY);
+	finish_all(5);
+}
+
+static void lock_that_another_has_released_is_no_part_of_a_cycle(void)
+{
+	actor_walks = true;
+	try_a_note_on_one_that_holds_no_more(false);
+}
+
+#if !IS_FIFO
+static void lock_goes_from_holder_to_holder_in_the_notes_on_it(void)
+{
+	actor_walks = true;
+	try_a_note_on_one_that_holds_no_more(true);
+}
+#endif
+
+/*
+ * 0 waits; an interrupt comes there, holds A, and goes. 2, which holds C and wants A, has
+ * not looked since: for it, that interrupt of 0 holds A. Now somebody on 0 wants C.
+ */
+static void until_an_interrupt_has_gone(void)
+{
+	struct actor *above;
+
+	until_it_holds_the_first(start_owner(2, 0, &locks[2], &locks[0]));
+	actor_steps(&owners[0].actor, SOME_LOOKS);
+	above = start_nmi(1, 0, &locks[0]);
+	EXPECT(actor_until_it_holds(above));
+	let_a_round_begin();
+	actor_steps(&owners[2].actor, SOME_LOOKS);
+	EXPECT(!actor_until_it_polls(above));
+}
+
+/* The one on 0 is that which waits, with B in its hands. */
+static void interrupt_that_has_gone_is_no_part_of_a_cycle(void)
+{
+	actor_walks = true;
+	begin_many();
+	until_it_holds_the_first(start_owner(0, 0, &locks[1], &locks[2]));
+	until_an_interrupt_has_gone();
+	actor_steps(&owners[0].actor, MANY_ACCESSES);
+	EXPECT(who_was_told(0, 3) == NOBODY);
+	EXPECT(all_take_turns(3, 60));
+	EXPECT(who_was_told(0, 3) == NOBODY);
+	finish_all(3);
+}
+
+/* It is one more interrupt, of the level of both, which has no notes of its own. */
+static void interrupt_of_its_level_that_has_gone_is_no_part_of_a_cycle(void)
+{
+	struct actor *asks;
+
+	actor_walks = true;
+	begin_many();
+	until_it_holds_the_first(start_owner(3, 0, &locks[1], &locks[3]));
+	until_it_holds_the_first(start_owner(0, NMI_LEVEL, &locks[4], &locks[1]));
+	until_an_interrupt_has_gone();
+	asks = start_nmi(4, 0, &locks[2]);
+	actor_steps(asks, MANY_ACCESSES);
+	EXPECT(!asks->ended);
+	actor_steps(&owners[2].actor, MANY_ACCESSES);
+	EXPECT(!actor_until_it_polls(asks) && actor_finish(asks) == 0);
+	EXPECT(all_take_turns(4, 60));
+	EXPECT(who_was_told(0, 4) == NOBODY);
+	finish_all(4);
 }
 
 #if IS_FIFO
@@ -1192,6 +1298,12 @@ int main(void)
 		TEST_CASE(word_of_a_later_wait_is_no_part_of_a_cycle),
 		TEST_CASE(waiter_whose_turn_comes_nearer_may_be_looked_at),
 		TEST_CASE(lock_that_was_released_is_no_part_of_a_cycle),
+		TEST_CASE(lock_that_another_has_released_is_no_part_of_a_cycle),
+#if !IS_FIFO
+		TEST_CASE(lock_goes_from_holder_to_holder_in_the_notes_on_it),
+#endif
+		TEST_CASE(interrupt_that_has_gone_is_no_part_of_a_cycle),
+		TEST_CASE(interrupt_of_its_level_that_has_gone_is_no_part_of_a_cycle),
 		TEST_CASE(waiter_is_found_behind_its_next_predecessor),
 #if IS_FIFO
 		TEST_CASE(who_waits_behind_its_own_cpu_gives_up_and_nobody_else),
