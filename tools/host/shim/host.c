@@ -222,6 +222,15 @@ unsigned int shim_nodes_in_use(void)
 	return in_use;
 }
 
+unsigned int nbq_cpu_nodes_in_use(unsigned int cpu)
+{
+	unsigned int i, in_use = 0;
+
+	for (i = 0; i < nodes_made; i++)
+		in_use += nodes[i].cpu == cpu && is_in_use(&nodes[i]);
+	return in_use;
+}
+
 enum kind {
 	SUM,
 	MAX,
@@ -271,6 +280,17 @@ unsigned int shim_walks(unsigned int length)
 			walks += nbq_pools[cpu][level].walks[length - 1];
 	}
 	return walks;
+}
+
+void nbq_walks_read(u64 counts[NBQ_WALK_MAX + 1])
+{
+	unsigned int length;
+
+	counts[0] = shim_event("nodes_taken");
+	for (length = 1; length <= NBQ_WALK_MAX; length++) {
+		counts[length] = shim_walks(length);
+		counts[0] -= counts[length];
+	}
 }
 
 u64 shim_event(const char *name)

@@ -13,6 +13,8 @@ struct lockdep_map {
 
 #define lockdep_init_map_wait(map, name, key, subclass, type) \
 	do { (void)(name); (void)(key); } while (0)
+#define lockdep_set_class_and_name(lock, key, name) \
+	do { (void)(key); (void)(name); } while (0)
 #define spin_acquire_nest(map, subclass, trylock, nest, ip)	do { } while (0)
 #define spin_release(map, ip)					do { } while (0)
 #define lock_contended(map, ip)					do { } while (0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The smaller of two: arguments may be looked at twice. */
+/* The smaller and the larger of two: arguments may be looked at twice. */
 #ifndef SHIM_LINUX_MINMAX_H
 #define SHIM_LINUX_MINMAX_H
 
 #define min(a, b)	((a) < (b) ? (a) : (b))
+#define max(a, b)	((a) > (b) ? (a) : (b))
 
 #endif
