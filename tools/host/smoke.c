@@ -587,6 +587,35 @@ static void waiter_without_a_numbered_node_waits_outside_of_the_queue(void)
 	end(&lock);
 }
 
+/* The one taken last has no number; there are others that have one. */
+static void waiter_finds_a_numbered_node_behind_one_without(void)
+{
+	DEFINE_NBQ_X(lock);
+	struct nbq_clh last = { };
+
+	test_pools(2, 4);
+	nbq_X_lock(&lock);
+	held_by_cpu_0 = &lock;
+	shim_cpu = 1;
+	occupy_nodes(2);
+	shim_pools_grow();
+	nbq_clh_lock(&last);
+	nbq_clh_unlock(&last);
+	EXPECT(nbq_clh_destroy(&last) == 0);
+	free_nodes(2);
+	polls = 0;
+	/* It is contended by then: the waiter has queued. */
+	shim_hook = release_during_the_wait;
+	EXPECT(nbq_X_lock_timeout(&lock, KTIME_MAX) == 0);
+	shim_hook = NULL;
+	EXPECT(polls == 1000);
+	EXPECT(shim_event("growths") == 1);
+	EXPECT(shim_event("exhaustions") == 0);
+	nbq_X_unlock(&lock);
+	shim_cpu = 0;
+	end(&lock);
+}
+
 /* Nor has anybody one as long as there are no pools. */
 static void waiter_without_a_pool_waits_outside_of_the_queue(void)
 {
@@ -629,6 +658,7 @@ int main(void)
 		TEST_CASE(empty_pool_is_no_matter_to_a_free_lock),
 		TEST_CASE(waiter_without_a_node_gives_up_when_its_patience_is_over),
 		TEST_CASE(waiter_without_a_numbered_node_waits_outside_of_the_queue),
+		TEST_CASE(waiter_finds_a_numbered_node_behind_one_without),
 		TEST_CASE(waiter_without_a_pool_waits_outside_of_the_queue),
 #endif
 	};
