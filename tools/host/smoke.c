@@ -497,6 +497,30 @@ static void free_nodes(unsigned int number)
 	}
 }
 
+static void lock_says_which_context_holds_it(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	shim_cpu = 5;
+	for (shim_level = 0; shim_level < 4; shim_level++) {
+		nbq_X_lock(&lock);
+		EXPECT(says_it_is_mine(&lock));
+		nbq_X_unlock(&lock);
+		EXPECT(nbq_X_trylock(&lock));
+		EXPECT(says_it_is_mine(&lock));
+		nbq_X_unlock(&lock);
+		EXPECT(nbq_X_lock_timeout(&lock, 0) == 0);
+		EXPECT(says_it_is_mine(&lock));
+		nbq_X_unlock(&lock);
+		EXPECT(nbq_X_lock_until(&lock, 0) == 0);
+		EXPECT(says_it_is_mine(&lock));
+		nbq_X_unlock(&lock);
+		EXPECT(!says_it_is_mine(&lock));
+	}
+	shim_level = 0;
+	end(&lock);
+}
+
 static void empty_pool_is_no_matter_to_a_free_lock(void)
 {
 	DEFINE_NBQ_X(lock);
@@ -655,6 +679,7 @@ int main(void)
 		TEST_CASE(each_context_level_has_its_own_nodes),
 		TEST_CASE(nested_claim_never_gets_the_same_node),
 #else
+		TEST_CASE(lock_says_which_context_holds_it),
 		TEST_CASE(empty_pool_is_no_matter_to_a_free_lock),
 		TEST_CASE(waiter_without_a_node_gives_up_when_its_patience_is_over),
 		TEST_CASE(waiter_without_a_numbered_node_waits_outside_of_the_queue),
