@@ -9,11 +9,15 @@ KILLED, EXPLAINED, UNEXPLAINED = "killed", "explained", "survived unexplained"
 
 
 class Verdict:
-    """killers: {name of a layer that has looked: its words, or None: it saw nothing}"""
+    """killers: {name of a layer that has looked: its words, or None: it saw nothing}
 
-    def __init__(self, mutant, killers):
+    commit: the tests that have looked are of it.
+    """
+
+    def __init__(self, mutant, killers, commit):
         self.mutant = mutant
         self.killers = killers
+        self.commit = commit
 
     @property
     def unexplained(self):
@@ -54,7 +58,7 @@ class Verdict:
 
     def as_json(self):
         return {"name": self.mutant.name, "file": self.mutant.file, "status": self.status,
-                "identity": identity(self.mutant.edit),
+                "identity": identity(self.mutant.edit), "commit": self.commit,
                 "layers": {layer: {"killed": bool(killer), "by": killer,
                                    "explanation": self.mutant.excuse(layer)}
                            for layer, killer in self.killers.items()}}
@@ -93,5 +97,5 @@ def read_json(path, mutants):
         row = rows.get(mutant.name)
         if row and row["identity"] == identity(mutant.edit):
             killers = {layer: said["by"] for layer, said in row["layers"].items()}
-            kept[mutant.name] = Verdict(mutant, killers)
+            kept[mutant.name] = Verdict(mutant, killers, row["commit"])
     return kept

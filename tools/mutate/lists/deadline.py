@@ -56,5 +56,5 @@ MUTANTS = [*mutants("deadline.h", DEADLINE, (
     ("deadline: nobody has patience",
      IS_NONE, "	return true;\n"),
     ("deadline: deadline counts as a patience",
-     IS_NONE, "	return deadline->at <= 0;\n"),
+     IS_NONE, "	return deadline->at <= 0;\n", {"kunit": "no case has a deadline before boot"}),
 ))]

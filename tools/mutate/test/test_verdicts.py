@@ -14,7 +14,7 @@ NO = "steps.queue_is_whole: line 7: node"
 
 def verdict(killers, unseen=None):
     mutant = Mutant("a mistake", "node.c", "old", "new", dict.fromkeys(killers), unseen or {})
-    return Verdict(mutant, killers)
+    return Verdict(mutant, killers, "0123456789ab")
 
 
 class VerdictTest(unittest.TestCase):
@@ -68,6 +68,7 @@ class VerdictTest(unittest.TestCase):
             write_json(path, [row], ["host", "explorer"], 1)
             kept = read_json(path, [row.mutant])
             self.assertEqual(kept["a mistake"].killers, row.killers)
+            self.assertEqual(kept["a mistake"].commit, row.commit)
             row.mutant.new = "newer"
             self.assertEqual(read_json(path, [row.mutant]), {})
 

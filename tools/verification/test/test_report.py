@@ -19,7 +19,8 @@ def litmus(what, expected, outcome):
 
 
 def mutant(name, status, **layers):
-    return {"name": name, "file": "clh_nb.c", "status": status, "layers": {
+    return {"name": name, "file": "clh_nb.c", "status": status, "commit": f"{name}01",
+            "layers": {
         layer: {"killed": bool(by), "by": by, "explanation": why}
         for layer, (by, why) in layers.items()}}
 
@@ -91,3 +92,4 @@ class MutantsTest(unittest.TestCase):
         text = joined(report.mutants_section(self.FOUND))
         self.assertIn('"one","killed","survives","steps; sees only ordering"', text)
         self.assertIn('"two","**survives**","\\-",""', text)
+        self.assertIn("1 at one01, 1 at two01", text)
