@@ -25,6 +25,7 @@ POLICY = {**STEPS, "kunit": ("nbq_spin", "nbq_spin_fifo")}
 NUMBERS = {"kunit": ("nbq_spin", "nbq_spin_fifo", "nbq_pool")}
 SPARE = {"litmus": "spare in the kernel's model: see Documentation/ordering.rst"}
 
+CHOSEN = {"explorer": "looks are not counted there, and signs of life are part of a choice"}
 NOT_GROWN = {"explorer": "pools do not grow there, so all nodes have a number"}
 
 MUTANTS = [*mutants("spin.c", STEPS, (
@@ -84,15 +85,16 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: waiter behind one that does not run never takes the lock",
      "	if (place->idle++ < IDLE_LOOKS)\n		return false;\n", "	return false;\n"),
     ("spin: waiter takes the lock from one that runs",
-     "	return !pred || READ_ONCE(pred->beats) == place->beats;\n", "	return true;\n"),
-    ("spin: waiter gives no sign of life", BEAT, ""),
+     "	return !pred || READ_ONCE(pred->beats) == place->beats;\n", "	return true;\n", CHOSEN),
+    ("spin: waiter gives no sign of life", BEAT, "", CHOSEN),
     ("spin: one in front that does not run is passed where nobody may be",
      "		if (!is_my_turn && !state.fifo)\n", "		if (!is_my_turn)\n"),
     ("spin: lock that was held meanwhile counts as idle",
-     "	if (state.holder) {\n		place->idle = 0;\n", "	if (state.holder) {\n"),
+     "	if (state.holder) {\n		place->idle = 0;\n", "	if (state.holder) {\n", CHOSEN),
     ("spin: another predecessor's signs of life are compared with this one's",
      "		place->idle = 0;\n		walk += prev != NBQ_AVAILABLE;\n",
-     "		walk += prev != NBQ_AVAILABLE;\n"),
+     "		walk += prev != NBQ_AVAILABLE;\n",
+     {**CHOSEN, "kunit": "no case there has a leaver in front of a waiter at an idle lock"}),
     ("spin: nobody enters the queue", "			enter(lock, &place, pool);\n", "			{ }\n"),
 )), *mutants("spin.c", OFF_THE_STEPS, (
     ("spin: leavers that are stepped over are not counted",
@@ -144,9 +146,11 @@ MUTANTS = [*mutants("spin.c", STEPS, (
 )), *mutants("pool.c", NUMBERS, (
     ("pool has no numbers", "			ret = number(&pools[level]);\n", "			{ }\n"),
     ("pool that a CPU finds again is numbered again",
-     "		if (!ret && !pools[level].numbered)\n", "		if (!ret)\n"),
+     "		if (!ret && !pools[level].numbered)\n", "		if (!ret)\n",
+     {"kunit": "a leak when a CPU comes back, which none does in the kernel debug"}),
     ("one node less has a number", "	numbered->size = pool->size;\n",
-     "	numbered->size = pool->size - 1;\n"),
+     "	numbered->size = pool->size - 1;\n",
+     {"kunit": "nothing is broken: the hybrid has a node less to use"}),
 )), *mutants("wait.c", WAITS, (
     ("wait: note of a holder outlives it",
      "	if (READ_ONCE(waiting->pred) && READ_ONCE(waiting->pred) != holder)\n"
