@@ -148,7 +148,7 @@ class TheCode(unittest.TestCase):
                  "return try_cmpxchg_acquire(", "cmpxchg_acquire"),
                 ("wait-holder", "wait.c", "	smp_mb();\n	holder =",
                  "	smp_rmb();\n	holder =", "smp_rmb"),
-                ("wait-begin", "wait.c", "	if (wait->held_by)\n		smp_mb();\n", "", ""),
+                ("wait-begin", "wait.c", "		smp_mb();\n	}\n", "", ""),
                 ("wait-withdraw", "wait.c", "	smp_wmb();\n", "", "")):
             with self.subTest(name=name, new=new):
                 self.assertEqual(self.primitive(name, file, old, new), primitive)
