@@ -63,7 +63,7 @@ static void give_up_after(unsigned int seconds)
 	const struct itimerval used = { .it_value.tv_sec = seconds };
 
 	setitimer(ITIMER_PROF, &used, NULL);
-	alarm(10 * seconds);
+	alarm(30 * seconds);
 }
 
 static bool run(const struct test_case *test_case, unsigned int seconds)
