@@ -233,7 +233,7 @@ static bool try_moment(const struct moment *moment)
 	at_once = scene.nmi.ended && scene.nmi.ret == -EDEADLK;
 	let_the_nmi_find_out(&scene);
 	if (!EXPECT((scene.nmi.ended && scene.nmi.ret == -EDEADLK) == deadlock))
-		printf("# held %d, queues %d, %u others at %u, released at %u, passed at %u, NMI at %u: %s\n",
+		printf("# held %d, queues %d, %u others at %u, free %u, late %u, NMI %u: %s\n",
 		       moment->held, moment->queues, moment->others, moment->come, moment->released,
 		       moment->passed, moment->stop, deadlock ? "missed" : "invented");
 	deadlocks += deadlock;
