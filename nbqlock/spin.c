@@ -322,19 +322,20 @@ static struct nbq_node *claim_numbered(struct nbq_pool *pool)
 	return NULL;
 }
 
-/* Enter the queue, if there is a node for it. */
-static void enter(struct nbq_spin *lock, struct place *place, struct nbq_pool *pool)
+/* Enter the queue. Return: false if there is no node for it. */
+static bool enter(struct nbq_spin *lock, struct place *place, struct nbq_pool *pool)
 {
 	struct nbq_node *node = claim_numbered(pool);
 
 	if (unlikely(!node)) {
 		pool->events.exhaustions += !place->starved;
 		place->starved = true;
-		return;
+		return false;
 	}
 	place->node = node;
 	place->idle = 0;
 	place->pred = nbq_spin_join(lock, node);
+	return true;
 }
 
 /*
@@ -389,8 +390,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 		struct nbq_node *behind;
 
 		if (!place.node && (fifo || looks >= LOOKS_WITHOUT_NODE) &&
-		    !(looks % LOOKS_WITHOUT_NODE)) {
-			enter(lock, &place, pool);
+		    !(looks % LOOKS_WITHOUT_NODE) && enter(lock, &place, pool)) {
 			/* From now on I may wait behind somebody else. */
 			nbq_wait_pause(&wait);
 		}

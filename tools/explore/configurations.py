@@ -38,7 +38,8 @@ CONFIGURATIONS = (
     # Three contexts with two attempts each, four with one: complete.
     Configuration("three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?,A?", slow=("mcs",),
                   beyond=HYBRIDS),
-    Configuration("two_of_three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?", beyond=HYBRIDS),
+    Configuration("two_of_three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?", slow=("fifo",),
+                  beyond=("spin",)),
     Configuration("four_once", "0.0:A? 1.0:A? 2.0:A? 3.0:A?", pool=1, slow=HYBRIDS),
     Configuration("three_who_stay", "0.0:A,A 1.0:A,A 2.0:A,A", beyond=HYBRIDS),
 
@@ -54,18 +55,20 @@ CONFIGURATIONS = (
     Configuration("nmi_above_a_task", "0.0:A? 0.3:A? 1.0:A?", when=QUICK),
     Configuration("nmi_without_patience", "0.0:A? 0.3:A0 1.0:A?", when=QUICK),
     Configuration("nmi_in_nmi", "0.3:A? 0.3:A? 1.0:A", when=QUICK),
+    Configuration("nmi_in_nmi_one_node", "0.3:A? 0.3:A? 1.0:A", pool=1, when=QUICK),
     Configuration("nmi_above_who_stays", "0.0:A,A 0.3:A? 1.0:A?", walks=1, slow=("spin",)),
     Configuration("three_levels", "0.0:A? 0.2:A? 0.3:A? 1.0:A?"),
     Configuration("interrupts_twice", "0.0:A?,A? 0.1:A?,A? 1.0:A?", slow=("spin",)),
     Configuration("nmi_in_nmi_above_a_task", "0.0:A 0.3:A? 0.3:A? 1.0:A", slow=HYBRIDS),
     Configuration("nmi_in_nmi_with_others", "0.0:A 1.0:A 2.3:A? 2.3:A?", pool=1,
-                  beyond=HYBRIDS),
+                  slow=("fifo",), beyond=("spin",)),
 
     # Deadlocks: those that are told are, and those that are there are told.
     Configuration("circle", "0.0:A?(B?) 1.0:B?(A?)", walks=1, when=QUICK),
     Configuration("circle_for_ever", "0.0:A(B) 1.0:B(A)", walks=1, when=QUICK),
     Configuration("circle_and_nmi", "0.0:A?(B?) 1.0:B?(A?) 0.3:A?", walks=1, slow=("spin",)),
-    Configuration("circle_and_line", "0.0:A(B) 1.0:B(A?) 2.0:A?", walks=1, beyond=HYBRIDS),
+    Configuration("circle_and_line", "0.0:A(B) 1.0:B(A?) 2.0:A?", walks=1, slow=("fifo",),
+                  beyond=("spin",)),
     Configuration("nmi_that_wants_another", "0.0:A? 0.3:B? 1.0:A(B)", walks=1, when=QUICK),
     Configuration("nmis_above_holders", "0.0:A 0.3:B? 1.0:B 1.3:A?", walks=1, when=QUICK,
                   slow=("spin",)),

@@ -95,7 +95,9 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "		place->idle = 0;\n		walk += prev != NBQ_AVAILABLE;\n",
      "		walk += prev != NBQ_AVAILABLE;\n",
      {**CHOSEN, "kunit": "no case there has a leaver in front of a waiter at an idle lock"}),
-    ("spin: nobody enters the queue", "			enter(lock, &place, pool);\n", "			{ }\n"),
+    ("spin: nobody enters the queue", " && enter(lock, &place, pool)) {\n", " && false) {\n"),
+    ("spin: without a node, stops to say what it waits for",
+     " && enter(lock, &place, pool)) {\n", ") {\n			enter(lock, &place, pool);\n"),
 )), *mutants("spin.c", OFF_THE_STEPS, (
     ("spin: leavers that are stepped over are not counted",
      "		walk += prev != NBQ_AVAILABLE;\n", ""),
