@@ -41,7 +41,7 @@ CONFIGURATIONS = (
     Configuration("two_of_three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?", slow=("fifo",),
                   beyond=("spin",)),
     Configuration("four_once", "0.0:A? 1.0:A? 2.0:A? 3.0:A?", pool=1, slow=HYBRIDS),
-    Configuration("three_who_stay", "0.0:A,A 1.0:A,A 2.0:A,A", beyond=HYBRIDS),
+    Configuration("three_who_stay", "0.0:A,A 1.0:A,A 2.0:A,A", slow=("fifo",), beyond=("spin",)),
 
     # Every kind of patience, and nodes that are used again at once.
     Configuration("two_twice", "0.0:A?,A? 1.0:A?,A?", when=QUICK),
