@@ -25,6 +25,11 @@ POLICY = {**STEPS, "kunit": ("nbq_spin", "nbq_spin_fifo")}
 NUMBERS = {"kunit": ("nbq_spin", "nbq_spin_fifo", "nbq_pool")}
 SPARE = {"litmus": "spare in the kernel's model: see Documentation/ordering.rst"}
 
+# A thread sanitizer sees plain accesses only. What the queue orders is marked; the lock's
+# word orders the critical sections.
+MARKED = {"host": "orders marked accesses only, which no thread sanitizer watches"}
+CONTEXTS_AND_LOCKS = {"explorer": "needs more contexts and locks than its quick "
+                                  "configurations have"}
 CHOSEN = {"explorer": "looks are not counted there, and signs of life are part of a choice"}
 NOT_GROWN = {"explorer": "pools do not grow there, so all nodes have a number"}
 
@@ -157,20 +162,21 @@ MUTANTS = [*mutants("spin.c", STEPS, (
 )), *mutants("wait.c", WAITS, (
     ("wait: note of a holder outlives it",
      "	if (READ_ONCE(waiting->pred) && READ_ONCE(waiting->pred) != holder)\n"
-     "		withdraw(wait);\n", ""),
+     "		withdraw(wait);\n", "", CONTEXTS_AND_LOCKS),
     ("wait: nobody says who holds the lock",
      "	if (!READ_ONCE(waiting->pred))\n		publish(wait, holder, NULL);\n", ""),
     ("wait: holder is not looked for again",
      "	WRITE_ONCE(waiting->held, round);\n", ""),
     ("wait: walk does not ask since when a holder holds",
-     "		if (exactly_behind && !is_older(waiting, held))\n			return false;\n", ""),
+     "		if (exactly_behind && !is_older(waiting, held))\n			return false;\n", "",
+     CONTEXTS_AND_LOCKS),
     ("wait: walk that comes back does not ask since when it is held here",
      "			return !exactly_behind || is_held_here(wait, pool, held);\n",
      "			return true;\n"),
     ("wait: one above that has come and gone holds the lock",
-     "	return holder->level <= wait->pool->level &&\n", "	return true &&\n"),
+     "	return holder->level <= wait->pool->level &&\n", "	return true &&\n", CONTEXTS_AND_LOCKS),
     ("wait: one that leaves no notes has those of another",
-     "	       READ_ONCE(wait->pool->waiter) == wait &&\n", ""),
+     "	       READ_ONCE(wait->pool->waiter) == wait &&\n", "", CONTEXTS_AND_LOCKS),
     ("wait: lock that was released before it waits is held here",
      "	       is_older(&wait->pool->waiting, held);\n", "	       true;\n"),
     ("wait: walk does not know since when the first holder holds",
@@ -178,7 +184,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("wait: walk that comes back believes in an old note",
      "	       READ_ONCE(wait->pool->waiting.pred) &&\n", ""),
     ("wait: behind a holder there is no word, for others neither",
-     "	if (word) {\n", "	if (true) {\n"),
+     "	if (word) {\n", "	if (true) {\n", CONTEXTS_AND_LOCKS),
     ("wait: walk begins nowhere where there is no predecessor",
      "		pred = as_pred(READ_ONCE(*wait->held_by));\n", "		return false;\n"),
     ("wait: any who wait under it stand in front",
@@ -189,11 +195,11 @@ MUTANTS = [*mutants("spin.c", STEPS, (
 )), *mutants("spin.c", ORDERINGS, (
     ("spin: taken without acquire", TAKE, TAKE.replace("acquire", "relaxed")),
     ("spin: join without acquire", "xchg(&lock->tail, number_of(node))",
-     "xchg_release(&lock->tail, number_of(node))"),
+     "xchg_release(&lock->tail, number_of(node))", MARKED),
     ("spin: join without release", "xchg(&lock->tail, number_of(node))",
-     "xchg_acquire(&lock->tail, number_of(node))"),
+     "xchg_acquire(&lock->tail, number_of(node))", MARKED),
     ("spin: relaxed look", "	return smp_load_acquire(&pred->prev);\n",
-     "	return READ_ONCE(pred->prev);\n", SPARE),
+     "	return READ_ONCE(pred->prev);\n", {**SPARE, **MARKED}),
 )), *mutants("spin.c", WALKS, (
     ("spin: relaxed swap of the tail in leave", LEAVE_CAS, LEAVE_CAS.replace("release", "relaxed")),
     ("spin: leave publishes prev by a relaxed store",
