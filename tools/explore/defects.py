@@ -37,7 +37,7 @@ OWN = (
     *mutants("mcs_nb.c", {}, (
         # As printed: a piece of the release that is missing elsewhere.
         ("mcs: timeout in the middle of the walk hands the lock over", MCS_WALKED,
-         "		walk++;\n		if (nbq_deadline_passed(deadline)) {\n"
+         "		walk++;\n		if (nbq_deadline_passed(&deadline)) {\n"
          "			tell(xchg(&node->next, NBQ_AVAILABLE), NBQ_AVAILABLE,\n"
          "			     &node->pool->events);\n"
          "			return nbq_wait_end(&wait, -ETIMEDOUT);\n		}\n"
