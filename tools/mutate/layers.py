@@ -65,6 +65,8 @@ class Layer:
         no = [line.removeprefix("not ok ") for line in lines if line.startswith("not ok ")]
         if status is None:
             raise Trouble(f"{self.name}: {' '.join(arguments)} came to no end")
+        if no and no[0].endswith(": does not compile") or status == 2 and not no:
+            raise Trouble(f"{self.name}: {' '.join(arguments)} cannot be run:\n{output}")
         if status and not no:
             no = [f"{' '.join([self.program.name, *arguments])}: exit status {status}"]
         for name in (folder, self.program.parent):

@@ -22,7 +22,7 @@ MUTANTS = [*mutants("clh_nb.c", STEPS, (
     ("clh: clock ends the walk",
      "		walk++;\n		prev = await(pred, &wait);\n",
      "		walk++;\n"
-     "		prev = nbq_deadline_passed(deadline) ? NULL : await(pred, &wait);\n"),
+     "		prev = nbq_deadline_passed(&deadline) ? NULL : await(pred, &wait);\n"),
     ("clh: clock looked at before the predecessor",
      "	while (!(prev = nbq_clh_look(pred)) &&\n"
      "	       nbq_wait_goes_on(wait, pred, &pred->prev))\n		cpu_relax();\n",

@@ -21,9 +21,9 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
     ("mcs: clock ends the walk",
      "		walk++;\n		said = await(node, pred, &wait);\n",
      "		walk++;\n		said = nbq_mcs_link(node, pred);\n"
-     "		if (!said && !nbq_deadline_passed(deadline))\n"
+     "		if (!said && !nbq_deadline_passed(&deadline))\n"
      "			said = await(node, pred, &wait);\n"
-     "		else if (said != NBQ_AVAILABLE && nbq_deadline_passed(deadline))\n"
+     "		else if (said != NBQ_AVAILABLE && nbq_deadline_passed(&deadline))\n"
      "			said = NULL;\n"),
     ("mcs: clock looked at before its own status",
      "		said = nbq_mcs_look(node);\n"

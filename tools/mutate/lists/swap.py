@@ -15,7 +15,7 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: clock ends the walk",
      "			said = await(node, pred, &wait);\n	}\n",
      "			said = await(node, pred, &wait);\n"
-     "		if (said == NBQ_LEAVING && nbq_deadline_passed(deadline))\n"
+     "		if (said == NBQ_LEAVING && nbq_deadline_passed(&deadline))\n"
      "			said = NULL;\n	}\n"),
     ("swap: clock looked at before its own status",
      "	while (!(said = nbq_swap_look(node)) &&\n"

@@ -43,6 +43,8 @@
 /* Here old points to what is expected, and to what was found afterwards. */
 #define try_cmpxchg_acquire(ptr, old, new) \
 	SHIM_TRY_CMPXCHG((ptr), (old), (new), __ATOMIC_ACQUIRE)
+#define try_cmpxchg_relaxed(ptr, old, new) \
+	SHIM_TRY_CMPXCHG((ptr), (old), (new), __ATOMIC_RELAXED)
 /* A counter that is read relaxed and raised in full order. */
 typedef struct {
 	long counter;
