@@ -7,7 +7,8 @@ from bed.rst import escaped, fields, heading, paragraph, table
 from bench.results import machine
 from verification.parts import PARTS
 
-NAMES = {"clh": "CLH-NB", "mcs": "MCS-NB", "swap": "swap-only"}
+NAMES = {"clh": "CLH-NB", "mcs": "MCS-NB", "swap": "swap-only", "spin": "hybrid",
+         "fifo": "hybrid, first come, first served"}
 
 
 def counted(number, noun):

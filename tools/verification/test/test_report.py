@@ -3,6 +3,7 @@
 
 import unittest
 
+from explore.configurations import TYPES
 from verification import report
 
 CONFIGURATION = {"lock": "clh", "name": "two_twice", "program": "0.0:A?,A? 1.0:A?,A?",
@@ -30,6 +31,13 @@ def joined(lines):
 
 
 class ExplorerTest(unittest.TestCase):
+    def test_each_lock_type_has_a_name_and_a_section(self):
+        self.assertEqual(set(report.NAMES), set(TYPES))
+        text = joined(report.explorer_section([{**CONFIGURATION, "lock": lock}
+                                               for lock in TYPES]))
+        for name in report.NAMES.values():
+            self.assertIn(f"{name}\n{'-' * len(name)}\n", text)
+
     def test_states_are_added_up(self):
         line = report.explorer_line([CONFIGURATION, CONFIGURATION])
         self.assertEqual(line, "2 configurations explored, 3,000 states in all: nothing wrong")
