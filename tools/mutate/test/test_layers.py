@@ -47,6 +47,11 @@ class LayerTest(unittest.TestCase):
         with self.assertRaisesRegex(Trouble, "cannot be run here"):
             self.killer('echo "skip a: no compiler here"')
 
+    def test_a_mistake_that_does_not_compile_is_not_killed(self):
+        for script in ('echo "not ok smoke: does not compile"; exit 1', 'exit 2'):
+            with self.subTest(script=script), self.assertRaisesRegex(Trouble, "cannot be run"):
+                self.killer(script)
+
     def test_the_program_gets_the_text_with_the_mistake(self):
         seen = self.killer('grep -q "1 / 4" "$SRC/nbqlock/node.c" && echo "not ok seen"')
         self.assertEqual(seen, "seen")
