@@ -8,7 +8,9 @@
 #include <linux/export.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
+#include <linux/mm.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "internal.h"
@@ -38,6 +40,18 @@ static unsigned long *counter(struct nbq_events *events,
 	return (void *)events + event->offset;
 }
 
+/*
+ * What the events of each pool were when they were reset last: for those who read,
+ * so it takes none of the memory of each CPU that modules share. NULL: no memory.
+ */
+static struct nbq_events (*baselines)[NBQ_LEVELS];
+
+static unsigned long *baseline(unsigned int cpu, unsigned int level,
+			       const struct event *event)
+{
+	return counter(&baselines[cpu][level], event);
+}
+
 /* One event of one CPU, all levels. The counters may move meanwhile. */
 static u64 cpu_value(const struct event *event, unsigned int cpu)
 {
@@ -47,17 +61,18 @@ static u64 cpu_value(const struct event *event, unsigned int cpu)
 
 	for (level = 0; level < NBQ_LEVELS; level++) {
 		struct nbq_pool *pool = &pools[level];
-		unsigned long baseline, now;
+		unsigned long from = 0, now;
 
 		/*
 		 * ACQUIRE, pairs with the RELEASE in reset_pool(): the count is
 		 * read after its baseline, so it is never the smaller one.
 		 */
-		baseline = smp_load_acquire(counter(&pool->baseline, event));
+		if (baselines)
+			from = smp_load_acquire(baseline(cpu, level, event));
 		/* The pool's CPU goes on counting; a moment's value will do. */
 		now = data_race(*counter(&pool->events, event));
 		if (event->kind == SUM)
-			value += now - baseline;
+			value += now - from;
 		else if (event->kind == MAX)
 			value = max_t(u64, value, now);
 		else
@@ -113,9 +128,15 @@ static unsigned int walk_total(unsigned int index)
 	unsigned int cpu, level, total = 0;
 
 	for_each_possible_cpu(cpu) {
-		for (level = 0; level < NBQ_LEVELS; level++)
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			/* ACQUIRE, pairs with the RELEASE in prepare_pool(). */
+			const unsigned int *walks =
+				smp_load_acquire(&per_cpu(nbq_pools, cpu)[level].walks);
+
 			/* A moment's value will do. */
-			total += data_race(per_cpu(nbq_pools, cpu)[level].walks[index]);
+			if (walks)
+				total += data_race(walks[index]);
+		}
 	}
 	return total;
 }
@@ -175,8 +196,9 @@ static void reset_walks(void)
  * hint, the next claim searches from the front and records what it finds. A
  * node that is in use now and lies further back is not in that record.
  */
-static void reset_pool(struct nbq_pool *pool)
+static void reset_pool(unsigned int cpu, unsigned int level)
 {
+	struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(event_table); i++) {
@@ -191,7 +213,7 @@ static void reset_pool(struct nbq_pool *pool)
 		/* The pool's CPU goes on counting; a moment's value will do. */
 		now = data_race(*count);
 		/* RELEASE, pairs with the ACQUIRE in cpu_value(). */
-		smp_store_release(counter(&pool->baseline, event), now);
+		smp_store_release(baseline(cpu, level, event), now);
 	}
 	WRITE_ONCE(pool->hint, NULL);
 }
@@ -200,15 +222,17 @@ static void reset_pool(struct nbq_pool *pool)
  * nbq_events_reset() - Let all counted events start from 0 again.
  *
  * Context: Any. Locks may be in use; an event counted at the same moment may
- * land on either side.
+ * land on either side. Does nothing if there was no memory for it at the start.
  */
 void nbq_events_reset(void)
 {
 	unsigned int cpu, level;
 
+	if (!baselines)
+		return;
 	for_each_possible_cpu(cpu) {
 		for (level = 0; level < NBQ_LEVELS; level++)
-			reset_pool(&per_cpu(nbq_pools, cpu)[level]);
+			reset_pool(cpu, level);
 	}
 	reset_walks();
 }
@@ -277,6 +301,8 @@ DEFINE_SHOW_ATTRIBUTE(events);
 static ssize_t reset_write(struct file *file, const char __user *buf,
 			   size_t count, loff_t *ppos)
 {
+	if (!baselines)
+		return -ENOMEM;
 	nbq_events_reset();
 	return count;
 }
@@ -291,6 +317,7 @@ static struct dentry *debugfs_dir;
 
 void nbq_debugfs_start(void)
 {
+	baselines = kvcalloc(nr_cpu_ids, sizeof(*baselines), GFP_KERNEL);
 	debugfs_dir = debugfs_create_dir("nbqlock", NULL);
 	debugfs_create_file("total", 0444, debugfs_dir, NULL, &total_fops);
 	debugfs_create_file("percpu", 0444, debugfs_dir, NULL, &percpu_fops);
@@ -303,4 +330,5 @@ void nbq_debugfs_start(void)
 void nbq_debugfs_stop(void)
 {
 	debugfs_remove_recursive(debugfs_dir);
+	kvfree(baselines);
 }

@@ -13,26 +13,28 @@
  * No include guard: whoever includes this defines NBQ_EVENT first.
  */
 NBQ_EVENT(acquired_uncontended, SUM,
-	  "acquisitions that found tail NULL or, swap-only, AVAILABLE at once")
+	  "acquisitions of a free lock with no queue; the hybrid does not count its own")
 NBQ_EVENT(acquired_handoff, SUM,
-	  "all other acquisitions: handed over by a node ahead in the queue")
+	  "acquisitions that waited, or found abandoned nodes in the queue")
 NBQ_EVENT(timeouts, SUM,
-	  "attempts that ran out of patience in the queue")
+	  "attempts whose patience or deadline ended before they had the lock")
+NBQ_EVENT(failed_tries, SUM,
+	  "attempts without any patience that found the lock held")
 NBQ_EVENT(deadlocks, SUM,
-	  "attempts that would have waited for themselves, or were tried there")
+	  "attempts whose wait could not have ended: -EDEADLK")
 NBQ_EVENT(nodes_taken, SUM,
 	  "queue nodes taken from a pool")
 NBQ_EVENT(nodes_given_back, SUM,
 	  "queue nodes given back by the context that took them")
 NBQ_EVENT(nodes_reclaimed, SUM,
-	  "queue nodes given back by somebody else, or by destroy")
+	  "queue nodes given back by a successor or by destroy")
 NBQ_EVENT(nodes_abandoned, SUM,
-	  "queue nodes that a timeout has left to others to give back")
+	  "queue nodes that a waiter which gave up has left in the queue")
 NBQ_EVENT(longest_walk, MAX,
-	  "most leavers that one attempt has stepped over")
+	  "most abandoned nodes that one attempt has skipped")
 NBQ_EVENT(pool_high_water, PEAK,
 	  "most queue nodes of a pool in use at one time")
 NBQ_EVENT(growths, SUM,
 	  "times that a pool was enlarged")
 NBQ_EVENT(exhaustions, SUM,
-	  "attempts that found their pool empty")
+	  "attempts that found no free node in their pool")

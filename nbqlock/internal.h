@@ -12,6 +12,7 @@
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/smp.h>
 #include <linux/types.h>
 
 #include "deadline.h"
@@ -19,6 +20,7 @@
 /* See there: here the verbs are defined, not used. */
 #define NBQ_DEFINES_VERBS
 #include "nbqlock.h"
+#include "report.h"
 #include "wait.h"
 
 /* The single steps are open to the suites where there are suites. */
@@ -97,35 +99,51 @@ struct nbq_numbered {
  * struct nbq_pool - the queue nodes of one CPU and context level
  * @hint: the node to try first: the one taken last, mostly
  * @first: start of the list of nodes
- * @cpu: the CPU that may take from this pool
- * @level: the context level that may
+ * @cpu: the CPU that may take from this pool; from @setup on, it never changes
+ * @level: the context level that may; likewise
+ * @setup: how far the pool is set up, one of NBQ_POOL_*
  * @waiting: what it waits for
  * @waiter: the attempt that may write there; NULL: none waits
  * @events: what contexts of this CPU and level counted
- * @baseline: @events when the counters were reset last
- * @walks: attempts of this CPU and level that have stepped over one leaver,
- *	two, and so on; the last: over %NBQ_WALK_MAX or more. These are small
- *	because all modules share little static memory of each CPU.
+ * @walks: attempts of this CPU and level that have skipped one abandoned node, two,
+ *	and so on; the last: %NBQ_WALK_MAX or more. NULL: not counted yet
  * @last: end of the list of nodes; growth only
  * @size: nodes in the list; written by growth only
  * @wants_growth: 1 from the request until the growth is done
- * @numbered: the nodes with which the pool began; NULL before it has any
+ * @numbered: the nodes that a hybrid lock can encode; NULL before there are any
  */
 struct nbq_pool {
 	struct nbq_node *hint;
 	struct nbq_node *first;
 	unsigned int cpu;
 	unsigned int level;
+	unsigned int setup;
 	struct nbq_waiting waiting;
 	const struct nbq_wait *waiter;
 	struct nbq_events events;
-	struct nbq_events baseline;
-	unsigned int walks[NBQ_WALK_MAX];
+	unsigned int *walks;
 	struct nbq_node *last;
 	unsigned int size;
 	unsigned int wants_growth;
 	struct nbq_numbered *numbered;
 } ____cacheline_aligned;
+
+/* States of nbq_pool.setup, in this order. */
+#define NBQ_POOL_BLANK	0	/* all zeroes: no context has needed it yet */
+#define NBQ_POOL_BUSY	1	/* one context sets it up */
+#define NBQ_POOL_READY	2	/* @cpu and @level are valid, and the static nodes are there */
+
+/*
+ * Nodes that each pool has before nbq_pools_start(), and when that fails. A module
+ * needs none: its symbols cannot be used before its pools are filled.
+ */
+#ifndef NBQ_STATIC_NODES
+#ifdef MODULE
+#define NBQ_STATIC_NODES	0
+#else
+#define NBQ_STATIC_NODES	16
+#endif
+#endif
 
 /*
  * nbq_step() - One own step of leaving, releasing or stepping over: an access to
@@ -160,10 +178,33 @@ static inline struct nbq_pool *nbq_this_pool(void)
 	return &pools[interrupt_context_level()];
 }
 
-/* The number of a context that uses this pool; see spin_type.h. */
+/* Encode a context: its CPU and level in 16 bits; see spin_type.h. */
+static inline u16 nbq_encode_context(unsigned int cpu, unsigned int level)
+{
+	return level << NBQ_CONTEXT_CPU_BITS | (cpu + 1);
+}
+
+static inline unsigned int nbq_context_cpu(u16 context)
+{
+	return (context & ((1U << NBQ_CONTEXT_CPU_BITS) - 1)) - 1;
+}
+
+static inline unsigned int nbq_context_level(u16 context)
+{
+	return context >> NBQ_CONTEXT_CPU_BITS;
+}
+
+/* The running context, whose pool this is, set up or not. Preemption must be off. */
+static inline u16 nbq_this_context(const struct nbq_pool *pool)
+{
+	return nbq_encode_context(raw_smp_processor_id(),
+				  pool - *this_cpu_ptr(&nbq_pools));
+}
+
+/* A context that uses this pool, which is set up. */
 static inline u16 nbq_context_of(const struct nbq_pool *pool)
 {
-	return pool->level << NBQ_CONTEXT_CPU_BITS | (pool->cpu + 1);
+	return nbq_encode_context(pool->cpu, pool->level);
 }
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
@@ -171,20 +212,22 @@ static inline u16 nbq_context_of(const struct nbq_pool *pool)
 extern struct nbq_pool *nbq_pool_elsewhere;
 #endif
 
-/* The pool of the context that has this number. */
+/* The pool of an encoded context; it may not be set up. */
 static inline struct nbq_pool *nbq_pool_of(u16 context)
 {
-	unsigned int cpu = (context & ((1U << NBQ_CONTEXT_CPU_BITS) - 1)) - 1;
+	unsigned int cpu = nbq_context_cpu(context);
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
 	if (cpu == nr_cpu_ids)
 		return nbq_pool_elsewhere;
 #endif
-	return &per_cpu(nbq_pools, cpu)[context >> NBQ_CONTEXT_CPU_BITS];
+	return &per_cpu(nbq_pools, cpu)[nbq_context_level(context)];
 }
 
 /* node.c: the side of the pools that the lock paths use */
+bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
 struct nbq_node *nbq_node_search(struct nbq_pool *pool);
+struct nbq_node *nbq_node_claim_numbered(struct nbq_pool *pool);
 struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 			       struct nbq_deadline *deadline);
 void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node);
@@ -193,6 +236,19 @@ void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node);
 void nbq_pool_request_growth(struct nbq_pool *pool);
 int nbq_pools_start(void);
 void nbq_pools_stop(void);
+
+/*
+ * Whatever needs more of a pool than its counters begins with this. Return: false
+ * if the pool is not set up, because what this context interrupts is doing that.
+ */
+static inline bool nbq_pool_is_ready(struct nbq_pool *pool)
+{
+	/* ACQUIRE, pairs with the RELEASE in nbq_pool_set_up(): cpu, level, nodes. */
+	if (likely(smp_load_acquire(&pool->setup) == NBQ_POOL_READY))
+		return true;
+	return nbq_pool_set_up(pool, raw_smp_processor_id(),
+			       pool - *this_cpu_ptr(&nbq_pools));
+}
 
 /* debugfs.c */
 void nbq_debugfs_start(void);
@@ -282,10 +338,15 @@ static inline void nbq_node_reclaim(struct nbq_node *node,
 /* An attempt of the running context has stepped over so many leavers. */
 static inline void nbq_count_walk(struct nbq_pool *pool, unsigned long walk)
 {
+	unsigned int *walks;
+
 	if (!walk)
 		return;
 	nbq_record(&pool->events.longest_walk, walk);
-	pool->walks[walk < NBQ_WALK_MAX ? walk - 1 : NBQ_WALK_MAX - 1]++;
+	/* ACQUIRE, pairs with the RELEASE in prepare_pool(): they start from 0. */
+	walks = smp_load_acquire(&pool->walks);
+	if (likely(walks))
+		walks[walk < NBQ_WALK_MAX ? walk - 1 : NBQ_WALK_MAX - 1]++;
 }
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)

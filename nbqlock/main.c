@@ -27,10 +27,11 @@ static int __init nbq_init(void)
 {
 	int ret = nbq_pools_start();
 
-	if (ret)
+	/* Built in, the locks are there all the same, and so are their counters. */
+	if (ret && !NBQ_STATIC_NODES)
 		return ret;
 	nbq_debugfs_start();
-	return 0;
+	return ret;
 }
 
 static void __exit nbq_exit(void)
@@ -39,7 +40,7 @@ static void __exit nbq_exit(void)
 	nbq_pools_stop();
 }
 
-/* Built in, the pools are full before any driver can want a lock. */
+/* Built in, locks can be used before that: see nbq_pool_set_up(). */
 subsys_initcall(nbq_init);
 module_exit(nbq_exit);
 

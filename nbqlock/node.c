@@ -20,6 +20,10 @@
  *	so that the highest index ever claimed is the most ever in use at a
  *	time, without a counter that every CPU would have to write to.
  *	An empty pool does not allocate: a lock path must not.
+ *
+ * Built in, a lock can be used before pool.c has filled the pools, or although that
+ * has failed. The first context that needs a pool sets it up then, with a few nodes
+ * that are there from the start.
  */
 #include <linux/export.h>
 #include <linux/processor.h>
@@ -28,6 +32,67 @@
 
 DEFINE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
 EXPORT_SYMBOL_IF_KUNIT(nbq_pools);
+
+#if NBQ_STATIC_NODES
+struct static_nodes {
+	struct nbq_node nodes[NBQ_STATIC_NODES];
+	union {
+		struct nbq_numbered numbered;
+		char room[sizeof(struct nbq_numbered) +
+			  NBQ_STATIC_NODES * sizeof(struct nbq_node *)];
+	};
+};
+
+static DEFINE_PER_CPU(struct static_nodes [NBQ_LEVELS], static_nodes);
+
+static void add_static_nodes(struct nbq_pool *pool)
+{
+	struct static_nodes *own = &per_cpu(static_nodes, pool->cpu)[pool->level];
+	unsigned int i;
+
+	own->numbered.size = NBQ_STATIC_NODES;
+	for (i = 0; i < NBQ_STATIC_NODES; i++) {
+		own->numbered.nodes[i] = &own->nodes[i];
+		nbq_node_append(pool, &own->nodes[i]);
+	}
+	/* RELEASE, pairs with the ACQUIREs of those who read it. */
+	smp_store_release(&pool->numbered, &own->numbered);
+}
+#else
+static void add_static_nodes(struct nbq_pool *pool)
+{
+}
+#endif
+
+/**
+ * nbq_pool_set_up() - Make a blank pool usable, whichever context needs it first.
+ * @pool: the pool
+ * @cpu: the CPU that it belongs to
+ * @level: the context level that it belongs to
+ *
+ * Called by a context of that CPU and level, or by pool.c for a CPU that may be
+ * online.
+ *
+ * Context: Any, preemption off; or the task that fills the pools.
+ * Return: true if the pool is set up; false while another context does it.
+ */
+bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level)
+{
+	/*
+	 * RELAXED: there is nothing to be seen before; what is done under BUSY is
+	 * seen by the RELEASE below. Only one context gets from BLANK to BUSY.
+	 */
+	if (cmpxchg_relaxed(&pool->setup, NBQ_POOL_BLANK, NBQ_POOL_BUSY) != NBQ_POOL_BLANK) {
+		/* ACQUIRE, pairs with the RELEASE below. */
+		return smp_load_acquire(&pool->setup) == NBQ_POOL_READY;
+	}
+	pool->cpu = cpu;
+	pool->level = level;
+	add_static_nodes(pool);
+	/* RELEASE, pairs with the ACQUIREs here and in nbq_pool_is_ready(). */
+	smp_store_release(&pool->setup, NBQ_POOL_READY);
+	return true;
+}
 
 /*
  * Claim the first free node of the pool and make it the hint. Each node passed
@@ -39,6 +104,8 @@ struct nbq_node *nbq_node_search(struct nbq_pool *pool)
 	unsigned int pool_size;
 	struct nbq_node *node;
 
+	if (unlikely(!nbq_pool_is_ready(pool)))
+		return NULL;
 	/*
 	 * ACQUIRE, here and below, pairs with the RELEASE in nbq_node_append():
 	 * a node that growth has added is seen with its fields.
@@ -64,6 +131,46 @@ struct nbq_node *nbq_node_search(struct nbq_pool *pool)
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_search);
 
 /**
+ * nbq_node_claim_numbered() - Claim a node that a hybrid lock can encode.
+ * @pool: the pool of the running context, which is set up
+ *
+ * One search of these nodes at most, which are the first of the pool. It asks for
+ * no growth: that adds none of them.
+ *
+ * Context: Any, preemption off.
+ * Return: a node, or NULL if none is free.
+ */
+struct nbq_node *nbq_node_claim_numbered(struct nbq_pool *pool)
+{
+	/* ACQUIRE, pairs with the RELEASEs that set it: the nodes by their index. */
+	const struct nbq_numbered *numbered = smp_load_acquire(&pool->numbered);
+	struct nbq_node *node = READ_ONCE(pool->hint);
+	unsigned int index;
+
+	if (unlikely(!numbered))
+		return NULL;
+	if (node && node->index < numbered->size && nbq_node_try_claim(node))
+		goto claimed;
+	for (index = 0; index < numbered->size; index++) {
+		node = numbered->nodes[index];
+		if (!nbq_node_try_claim(node))
+			continue;
+		WRITE_ONCE(pool->hint, node);
+		nbq_record(&pool->events.pool_high_water, index + 1);
+		goto claimed;
+	}
+	return NULL;
+
+claimed:
+	pool->events.nodes_taken++;
+	return node;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_node_claim_numbered);
+
+/* In vain: some tenths of a second, after which no node may come back at all. */
+#define SEARCHES_PER_REPORT	(1U << 20)
+
+/**
  * nbq_node_wait() - Claim a node of a pool that was found empty.
  * @pool: the pool of the running context
  * @deadline: how long to keep trying; what is left of it is for the lock
@@ -77,6 +184,7 @@ struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 			       struct nbq_deadline *deadline)
 {
 	struct nbq_node *node = NULL;
+	unsigned int searches = 0;
 
 	pool->events.exhaustions++;
 	while (!node && !nbq_deadline_passed(deadline)) {
@@ -84,6 +192,8 @@ struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 		node = nbq_node_claim(pool);
 		/* A search may take longer than the clock: read it each time. */
 		deadline->polls = 0;
+		if (!(++searches % SEARCHES_PER_REPORT))
+			nbq_report_no_node(nbq_this_context(pool));
 	}
 	return node;
 }

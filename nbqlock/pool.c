@@ -12,11 +12,13 @@
 #include <linux/cpuhotplug.h>
 #include <linux/export.h>
 #include <linux/irq_work.h>
+#include <linux/kstrtox.h>
 #include <linux/moduleparam.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/overflow.h>
 #include <linux/printk.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <linux/workqueue.h>
@@ -36,14 +38,24 @@ static unsigned int pool_nodes = 64;
 VISIBLE_IF_KUNIT unsigned int nbq_pool_nodes_max = 4096;
 EXPORT_SYMBOL_IF_KUNIT(nbq_pool_nodes_max);
 
+/* A number out of range is clamped: built in, there is nobody to start again. */
 static int set_pool_nodes(const char *val, const struct kernel_param *kp)
 {
-	int ret = param_set_uint_minmax(val, kp, 1, POOL_NODES_LIMIT);
+	long long wanted;
+	unsigned int nodes;
+	int ret = kstrtoll(val, 0, &wanted);
 
-	if (ret)
+	if (ret) {
 		pr_err("%s: \"%s\" is not a number from 1 to %u\n",
 		       kp->name, val, POOL_NODES_LIMIT);
-	return ret;
+		return ret;
+	}
+	nodes = clamp_t(long long, wanted, 1, POOL_NODES_LIMIT);
+	if (nodes != wanted)
+		pr_warn("%s=%lld is out of range, 1 to %u: using %u\n",
+			kp->name, wanted, POOL_NODES_LIMIT, nodes);
+	*(unsigned int *)kp->arg = nodes;
+	return 0;
 }
 
 static const struct kernel_param_ops pool_nodes_ops = {
@@ -82,11 +94,13 @@ static int enlarge(struct nbq_pool *pool, unsigned int size, gfp_t gfp)
 	return 0;
 }
 
-/* Number the nodes of a pool that is not in use yet. */
+/* Number the nodes of a pool, so that a hybrid lock can encode all it has by now. */
 static int number(struct nbq_pool *pool)
 {
 	struct nbq_numbered *numbered;
 	struct nbq_node *node;
+
+	lockdep_assert_held(&append_mutex);
 
 	numbered = kzalloc_node(struct_size(numbered, nodes, pool->size), GFP_KERNEL,
 				cpu_to_node(pool->cpu));
@@ -95,7 +109,12 @@ static int number(struct nbq_pool *pool)
 	numbered->size = pool->size;
 	for (node = pool->first; node; node = node->next_in_pool)
 		numbered->nodes[node->index] = node;
-	pool->numbered = numbered;
+	/*
+	 * RELEASE, pairs with the ACQUIREs of those who encode and decode a node: a
+	 * lock whose tail has one of these is seen after this. The static nodes, which
+	 * may be in use, keep their numbers.
+	 */
+	smp_store_release(&pool->numbered, numbered);
 	return 0;
 }
 
@@ -173,6 +192,29 @@ void nbq_pool_request_growth(struct nbq_pool *pool)
 		irq_work_queue(this_cpu_ptr(&growth_irq_work));
 }
 
+/* A CPU that was online before has all of it, and abandoned nodes may be in use. */
+static int prepare_pool(struct nbq_pool *pool, unsigned int cpu, unsigned int level)
+{
+	unsigned int *walks;
+	int ret;
+
+	/* A context of that CPU may be at it. It has preemption off, on another CPU. */
+	while (!nbq_pool_set_up(pool, cpu, level))
+		cond_resched();
+	if (!pool->walks) {
+		walks = kcalloc_node(NBQ_WALK_MAX, sizeof(*walks), GFP_KERNEL,
+				     cpu_to_node(cpu));
+		if (!walks)
+			return -ENOMEM;
+		/* RELEASE, pairs with the ACQUIREs in nbq_count_walk() and debugfs.c. */
+		smp_store_release(&pool->walks, walks);
+	}
+	ret = enlarge(pool, pool_nodes, GFP_KERNEL);
+	if (!ret && (!pool->numbered || pool->numbered->size < pool_nodes))
+		ret = number(pool);
+	return ret;
+}
+
 static int prepare_cpu(unsigned int cpu)
 {
 	struct nbq_pool *pools = per_cpu(nbq_pools, cpu);
@@ -180,14 +222,8 @@ static int prepare_cpu(unsigned int cpu)
 	int ret = 0;
 
 	mutex_lock(&append_mutex);
-	for (level = 0; level < NBQ_LEVELS && !ret; level++) {
-		pools[level].cpu = cpu;
-		pools[level].level = level;
-		ret = enlarge(&pools[level], pool_nodes, GFP_KERNEL);
-		/* A CPU that was here before has them, and leavers may use them. */
-		if (!ret && !pools[level].numbered)
-			ret = number(&pools[level]);
-	}
+	for (level = 0; level < NBQ_LEVELS && !ret; level++)
+		ret = prepare_pool(&pools[level], cpu, level);
 	mutex_unlock(&append_mutex);
 	return ret;
 }
@@ -243,6 +279,7 @@ static void stop_growth(void)
 	destroy_workqueue(workqueue);
 }
 
+/* Of a module that goes, or whose start has failed: no lock is in use. */
 static void free_nodes(void)
 {
 	unsigned int cpu, level;
@@ -253,13 +290,8 @@ static void free_nodes(void)
 		for (level = 0; level < NBQ_LEVELS; level++) {
 			struct nbq_node *node = pools[level].first;
 
-			/* Built in, the pools outlive a start that failed. */
-			pools[level].first = NULL;
-			pools[level].last = NULL;
-			pools[level].hint = NULL;
-			pools[level].size = 0;
 			kfree(pools[level].numbered);
-			pools[level].numbered = NULL;
+			kfree(pools[level].walks);
 			while (node) {
 				struct nbq_node *next = node->next_in_pool;
 
@@ -274,7 +306,10 @@ static void free_nodes(void)
 /**
  * nbq_pools_start() - Fill the pools of every CPU, now or when it comes online.
  *
- * Return: 0, or a negative errno with nothing left behind.
+ * Built in, locks may be in use before that. If it fails then, what the pools have
+ * got by then stays, and they do not grow.
+ *
+ * Return: 0, or a negative errno; of a module, with nothing left behind.
  */
 int nbq_pools_start(void)
 {
@@ -283,9 +318,9 @@ int nbq_pools_start(void)
 	int ret;
 
 	if (pool_nodes > nbq_pool_nodes_max) {
-		pr_err("pool_nodes=%u is more than pool_nodes_max=%u\n",
-		       pool_nodes, nbq_pool_nodes_max);
-		return -EINVAL;
+		pr_warn("pool_nodes=%u is more than pool_nodes_max=%u: using %u\n",
+			pool_nodes, nbq_pool_nodes_max, nbq_pool_nodes_max);
+		pool_nodes = nbq_pool_nodes_max;
 	}
 
 	node_cache = kmem_cache_create("nbq_node", sizeof(struct nbq_node),
@@ -319,7 +354,8 @@ int nbq_pools_start(void)
 out_stop_growth:
 	stop_growth();
 out_free_nodes:
-	free_nodes();
+	if (!NBQ_STATIC_NODES)
+		free_nodes();
 	return ret;
 }
 

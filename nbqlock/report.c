@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reports of misuse and of deadlocks.
+ *
+ * A lock may be misused in an NMI, and under a lock that the console needs, or under
+ * the scheduler's. So a report is stored in the kernel log at once and reaches the
+ * consoles later, as by printk_deferred(); that is not exported, what it calls is. It
+ * is one line instead of a WARN(), whose registers and stack help little and which
+ * writes them where it is called.
+ *
+ * Each kind has a limit of its own: 10 reports in 5 s, so that the second deadlock is
+ * seen, too, and one that repeats does not drown the others.
+ */
+#include <linux/export.h>
+#include <linux/printk.h>
+#include <linux/ratelimit.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+#include "internal.h"
+
+static const char *const whats[NBQ_REPORTS] = {
+	[NBQ_REPORT_DEADLOCK] = "deadlock, which only a timeout of another waiter ends",
+	[NBQ_REPORT_NOT_HELD] = "unlock of a lock that is not held",
+	[NBQ_REPORT_NOT_OWNER] = "unlock of a lock that another CPU holds",
+	[NBQ_REPORT_IN_USE] = "destroy of a lock that is in use",
+};
+
+static const char *const levels[NBQ_LEVELS] = { "task", "softirq", "hardirq", "NMI" };
+
+static struct ratelimit_state limits[NBQ_REPORTS] = {
+	[0 ... NBQ_REPORTS - 1] = RATELIMIT_STATE_INIT(limits, DEFAULT_RATELIMIT_INTERVAL,
+						       DEFAULT_RATELIMIT_BURST),
+};
+
+static DEFINE_RATELIMIT_STATE(no_node_limit, DEFAULT_RATELIMIT_INTERVAL, 1);
+
+static __printf(1, 2) void print_deferred(const char *fmt, ...)
+{
+#ifdef CONFIG_PRINTK
+	va_list args;
+
+	va_start(args, fmt);
+	vprintk_emit(0, LOGLEVEL_SCHED, NULL, fmt, args);
+	va_end(args);
+#endif
+}
+
+/**
+ * nbq_report() - Report misuse of a lock, or a deadlock.
+ * @what: which
+ * @lock: the lock
+ * @holder: the context that holds it, encoded; 0: none, or not known
+ * @ip: the caller of the operation
+ *
+ * Context: Any, preemption on or off.
+ */
+void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned long ip)
+{
+	if (!__ratelimit(&limits[what]))
+		return;
+	if (holder)
+		print_deferred(KERN_ERR "nbqlock: BUG: %s: %pS, held by CPU#%u (%s), on CPU#%u (%s), %s/%d, at %pS\n",
+			       whats[what], lock, nbq_context_cpu(holder),
+			       levels[nbq_context_level(holder)], raw_smp_processor_id(),
+			       levels[interrupt_context_level()], current->comm,
+			       current->pid, (void *)ip);
+	else
+		print_deferred(KERN_ERR "nbqlock: BUG: %s: %pS, on CPU#%u (%s), %s/%d, at %pS\n",
+			       whats[what], lock, raw_smp_processor_id(),
+			       levels[interrupt_context_level()], current->comm,
+			       current->pid, (void *)ip);
+}
+
+/**
+ * nbq_report_no_node() - Report an acquisition that cannot go on for want of a queue node.
+ * @context: that of its pool, encoded
+ *
+ * Context: Any.
+ */
+void nbq_report_no_node(u16 context)
+{
+	if (__ratelimit(&no_node_limit))
+		print_deferred(KERN_ERR "nbqlock: BUG: no queue node is free on CPU#%u (%s), %s/%d: see pool_nodes and pool_nodes_max\n",
+			       nbq_context_cpu(context), levels[nbq_context_level(context)],
+			       current->comm, current->pid);
+}

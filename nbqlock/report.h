@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reports of misuse and of deadlocks, from any context and under any lock.
+ */
+#ifndef _NBQ_REPORT_H
+#define _NBQ_REPORT_H
+
+#include <linux/types.h>
+
+struct nbq_pool;
+
+enum nbq_report {
+	NBQ_REPORT_DEADLOCK,	/* an acquisition that cannot time out */
+	NBQ_REPORT_NOT_HELD,	/* unlock of a free lock */
+	NBQ_REPORT_NOT_OWNER,	/* unlock on another CPU than the holder's */
+	NBQ_REPORT_IN_USE,	/* destroy of a lock that is held or waited for */
+	NBQ_REPORTS
+};
+
+void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned long ip);
+void nbq_report_no_node(u16 context);
+
+#endif
