@@ -233,10 +233,11 @@ static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
 	struct nbq_wait wait = {
 		.deadline = &deadline,
 		.pool = node->pool,
+		.me = nbq_context_of(node->pool),
 		.lock = lock,
 		.holder = &lock->holder,
 		.in_order = true,
-		.error = -ETIMEDOUT,
+		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
 	unsigned long walk = 0;

@@ -7,10 +7,21 @@
 #ifndef _NBQ_CONTENTION_H
 #define _NBQ_CONTENTION_H
 
+#include <linux/kconfig.h>
 #include <linux/version.h>
 
 #if !defined(MODULE) || LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 #include <trace/events/lock.h>
+
+/*
+ * Is there anybody to tell that an attempt begins to wait? Then it does so before it
+ * enqueues, as qspinlock does: a tracing program that runs for long must not hold up
+ * the queue behind the attempt.
+ */
+static inline bool nbq_contention_is_traced(void)
+{
+	return IS_ENABLED(CONFIG_LOCK_STAT) || trace_contention_begin_enabled();
+}
 
 /* It begins to wait. */
 static inline void nbq_contention_begin(const void *lock)
@@ -24,6 +35,11 @@ static inline void nbq_contention_end(const void *lock, int ret)
 	trace_contention_end((void *)lock, ret);
 }
 #else
+static inline bool nbq_contention_is_traced(void)
+{
+	return IS_ENABLED(CONFIG_LOCK_STAT);
+}
+
 static inline void nbq_contention_begin(const void *lock)
 {
 }

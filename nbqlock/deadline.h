@@ -23,6 +23,7 @@
 #ifndef _NBQ_DEADLINE_H
 #define _NBQ_DEADLINE_H
 
+#include <linux/errno.h>
 #include <linux/kconfig.h>
 #include <linux/ktime.h>
 #include <linux/timekeeping.h>
@@ -35,6 +36,7 @@
  *	do not wait. While @relative, how long to wait: 0 or less: do not.
  * @polls: looks at the predecessor so far.
  * @relative: the clock has not been looked at.
+ * @announced: contention_begin has been raised for the attempt.
  *
  * Two registers: an attempt that has nothing to wait for never looks into it.
  */
@@ -42,6 +44,7 @@ struct nbq_deadline {
 	ktime_t at;
 	unsigned int polls;
 	bool relative;
+	bool announced;
 };
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
@@ -77,6 +80,12 @@ static inline struct nbq_deadline nbq_deadline_after(ktime_t patience)
 static inline bool nbq_deadline_is_none(const struct nbq_deadline *deadline)
 {
 	return deadline->relative ? deadline->at <= 0 : deadline->at == KTIME_MIN;
+}
+
+/* What an attempt gets that finds the lock held until its patience is over. */
+static inline int nbq_deadline_error(const struct nbq_deadline *deadline)
+{
+	return nbq_deadline_is_none(deadline) ? -EBUSY : -ETIMEDOUT;
 }
 
 /* The patience starts now. A sum past the end of time means never. */

@@ -18,13 +18,15 @@
  *		waits or holds with it. ACQUIRE: what was done to the node
  *		before it said so is over.
  */
-#include <linux/bug.h>
+#include <asm/mmiowb.h>
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/instruction_pointer.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
 #include <linux/smp.h>
+
+#include "contention.h"
 
 #define nbq_X_join			__PASTE(NBQ_TYPE, _join)
 #define nbq_X_hand_over			__PASTE(NBQ_TYPE, _hand_over)
@@ -38,6 +40,21 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
 }
 EXPORT_SYMBOL_GPL(nbq_X_init_key);
 
+/*
+ * Does a context hold the lock, or wait for it? By loads only: what gives up at once
+ * leaves the lock's line to those who need it. The tail's node may be free or in another
+ * queue by now; then a context held the lock in between.
+ */
+static bool is_busy(const struct nbq_X *lock)
+{
+	const struct nbq_node *tail;
+
+	if (READ_ONCE(lock->holder))
+		return true;
+	tail = READ_ONCE(lock->tail);
+	return tail && !in_front(tail);
+}
+
 /* A lock that was free is mine. */
 static __always_inline int acquired_at_once(struct nbq_X *lock, struct nbq_node *node,
 					    struct nbq_pool *pool)
@@ -48,22 +65,28 @@ static __always_inline int acquired_at_once(struct nbq_X *lock, struct nbq_node 
 }
 
 /*
- * The node taken last is in use: find another one, or wait for one, and then for the
- * lock with what patience is left.
+ * Contention is traced, or the node taken last is in use: find another one, or wait for
+ * one, and then for the lock with what patience is left.
  */
-static noinline int acquire_with_another_node(struct nbq_X *lock,
-					      struct nbq_deadline deadline,
-					      struct lockdep_map *waits, unsigned long ip)
+static noinline int acquire_slowpath(struct nbq_X *lock, struct nbq_deadline deadline,
+				     struct lockdep_map *waits, unsigned long ip)
 {
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_node *node, *pred;
 
-	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);
-	if (unlikely(!node))
+	if (nbq_contention_is_traced() && !nbq_deadline_is_none(&deadline) && is_busy(lock))
+		nbq_wait_announce(&deadline, lock, waits, ip);
+	node = nbq_node_claim(pool) ?: nbq_node_wait(pool, &deadline);
+	if (unlikely(!node)) {
+		if (deadline.announced)
+			nbq_contention_end(lock, -ENOMEM);
 		return -ENOMEM;
+	}
 	pred = nbq_X_join(lock, node);
 	if (pred)
 		return wait_in_queue(lock, node, pred, deadline, waits, ip);
+	if (deadline.announced)
+		nbq_contention_end(lock, 0);
 	return acquired_at_once(lock, node, pool);
 }
 
@@ -75,15 +98,32 @@ static __always_inline int acquire(struct nbq_X *lock, struct nbq_deadline deadl
 				   struct lockdep_map *waits, unsigned long ip)
 {
 	struct nbq_pool *pool = nbq_this_pool();
-	struct nbq_node *node = nbq_node_claim_hint(pool);
-	struct nbq_node *pred;
+	struct nbq_node *node, *pred;
 
+	if (nbq_deadline_is_none(&deadline) && is_busy(lock)) {
+		pool->events.failed_tries++;
+		return -EBUSY;
+	}
+	if (unlikely(nbq_contention_is_traced()))
+		return acquire_slowpath(lock, deadline, waits, ip);
+	node = nbq_node_claim_hint(pool);
 	if (unlikely(!node))
-		return acquire_with_another_node(lock, deadline, waits, ip);
+		return acquire_slowpath(lock, deadline, waits, ip);
 	pred = nbq_X_join(lock, node);
 	if (unlikely(pred))
 		return wait_in_queue(lock, node, pred, deadline, waits, ip);
 	return acquired_at_once(lock, node, pool);
+}
+
+/*
+ * Which context holds the lock, for a report; 0: none. The node may be another holder's
+ * by now: its memory is a node all the same.
+ */
+static u16 context_of_holder(const struct nbq_X *lock)
+{
+	const struct nbq_node *holder = READ_ONCE(lock->holder);
+
+	return holder ? nbq_context_of(holder->pool) : 0;
 }
 
 #include "define_verbs.h"
@@ -93,13 +133,17 @@ void nbq_X_unlock(struct nbq_X *lock) __releases(lock)
 	struct nbq_node *node = nbq_step(READ_ONCE(lock->holder));
 
 	__release(lock);
-	if (WARN_ONCE(!node, "nbqlock: unlock of %p, which nobody holds\n", lock))
+	if (unlikely(!node)) {
+		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);
 		return;
-	if (WARN_ONCE(node->cpu != raw_smp_processor_id(),
-		      "nbqlock: unlock of %p, which CPU %u holds\n",
-		      lock, node->cpu))
+	}
+	if (unlikely(node->cpu != raw_smp_processor_id())) {
+		nbq_report(NBQ_REPORT_NOT_OWNER, lock, nbq_context_of(node->pool), _RET_IP_);
 		return;
+	}
 	spin_release(dep_map_of(lock), _RET_IP_);
+	/* Before the lock is seen to be free: writes to devices are in order. */
+	mmiowb_spin_unlock();
 	nbq_X_hand_over(lock, node);
 	preempt_enable();
 }
@@ -144,10 +188,11 @@ int nbq_X_destroy(struct nbq_X *lock)
 	 * left or released last, as the next to join would, so that the nodes
 	 * are given back after all that their last users did.
 	 */
-	if (WARN_ONCE(nbq_X_is_locked(lock) || !is_idle(node) ||
-		      cmpxchg(&lock->tail, node, NULL) != node,
-		      "nbqlock: destroy of %p, which is in use\n", lock))
+	if (nbq_X_is_locked(lock) || !is_idle(node) ||
+	    cmpxchg(&lock->tail, node, NULL) != node) {
+		nbq_report(NBQ_REPORT_IN_USE, lock, context_of_holder(lock), _RET_IP_);
 		return -EBUSY;
+	}
 
 	preempt_disable();
 	events = &nbq_this_pool()->events;

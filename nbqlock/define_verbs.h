@@ -6,11 +6,13 @@
  *
  *	static int acquire(struct nbq_X *lock, struct nbq_deadline deadline,
  *			struct lockdep_map *waits, unsigned long ip);
- *		0: the lock is mine; or -ETIMEDOUT, -EDEADLK, -ENOMEM. Called
- *		with preemption off. waits: the lock's map if lockdep has been
- *		told that this context waits for it, else NULL.
+ *		0: the lock is mine; or -ETIMEDOUT, -EBUSY, -EDEADLK, -ENOMEM.
+ *		Called with preemption off. waits: the lock's map if lockdep has
+ *		been told that this context waits for it, else NULL.
+ *	static u16 context_of_holder(const struct nbq_X *lock);
+ *		which context holds the lock, encoded; 0: none
  */
-#include <linux/bug.h>
+#include <asm/mmiowb.h>
 #include <linux/export.h>
 #include <linux/instruction_pointer.h>
 #include <linux/kconfig.h>
@@ -75,12 +77,14 @@ acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,
 		if (waits)
 			spin_release(waits, ip);
 		preempt_enable();
-	} else if (waits) {
-		lock_acquired(waits, ip);
-	} else {
-		spin_acquire_nest(dep_map_of(lock), subclass, 1, nest_lock, ip);
+		return ret;
 	}
-	return ret;
+	mmiowb_spin_lock();
+	if (waits)
+		lock_acquired(waits, ip);
+	else
+		spin_acquire_nest(dep_map_of(lock), subclass, 1, nest_lock, ip);
+	return 0;
 }
 
 /* An acquisition that cannot fail. */
@@ -93,9 +97,10 @@ static void acquire_for_ever(struct nbq_X *lock, unsigned int subclass,
 	spin_acquire_nest(dep_map_of(lock), subclass, 0, nest_lock, ip);
 	/* Nothing but a deadlock ends that; others in it may time out. */
 	while (unlikely(acquire(lock, nbq_deadline_at(KTIME_MAX), waits, ip))) {
-		WARN_ONCE(true, "nbqlock: waiting for %p is a deadlock\n", lock);
+		nbq_report(NBQ_REPORT_DEADLOCK, lock, context_of_holder(lock), ip);
 		cpu_relax();
 	}
+	mmiowb_spin_lock();
 	if (waits)
 		lock_acquired(waits, ip);
 }

@@ -71,7 +71,7 @@
  * DEFINE_NBQ_CLH() and nbq_clh_init(), and so on for the other types, make it
  * known to lockdep.
  */
-context_lock_struct(nbq_X) {
+__nbq_context_lock_struct(nbq_X) {
 	struct nbq_node *tail;
 	struct nbq_node *holder;
 #ifdef CONFIG_DEBUG_LOCK_ALLOC

@@ -57,9 +57,10 @@ struct nbq_node;
  * neither; there, sparse must be shown the branch that has the lock.
  */
 #ifdef context_lock_struct
+#define __nbq_context_lock_struct(name)	context_lock_struct(name)
 #define __nbq_cond_acquires(ret, lock)	__cond_acquires(ret, lock)
 #else
-#define context_lock_struct(name, ...)	struct __VA_ARGS__ name
+#define __nbq_context_lock_struct(name)	struct name
 #define __nbq_cond_acquires(ret, lock)
 #endif
 
@@ -352,8 +353,9 @@ do {									\
  */
 #define nbq_spin_init_fifo(lock)					\
 do {									\
-	nbq_spin_init(lock);						\
-	(lock)->state.fifo = 1;						\
+	static struct lock_class_key __key;				\
+									\
+	nbq_spin_init_fifo_key((lock), #lock, &__key);			\
 } while (0)
 
 /* See __nbq_X_lock_timeout_irqsave() and so on. */

@@ -12,13 +12,19 @@
  * Who may take a lock that nobody holds
  *	Newcomers, past all who wait: a waiter whose CPU does not run keeps
  *	nobody from the lock. But a waiter that has looked PATIENT_LOOKS times
- *	asks them to queue, for as long as it takes until one of the queue has
- *	the lock (handoff).
+ *	asks them to queue, until a context has taken the lock (handoff).
  *	The head of the queue.
  *	Another waiter, if nobody took the lock while it looked IDLE_LOOKS
  *	times, and the one in front of it gave no sign of life meanwhile: whose
  *	turn it is does not run, nor does anybody between the two. It takes the
  *	lock and then leaves the queue as if its patience were over.
+ *	A newcomer, although a waiter has asked for the lock, as soon as that one
+ *	shows no life: the request is a time, which the waiter renews while it
+ *	runs, and which expires after HANDOFF_UNITS. A waiter that gives up lets it
+ *	expire: it may be another one's, too. Within that time nothing tells a
+ *	waiter that has lost its CPU from one that is about to take the lock; so
+ *	an attempt with less patience fails. An interrupt above a waiter of its own
+ *	CPU need not be told that this one does not run.
  *	So among waiters that run it is first come, first served, and a waiter
  *	that runs is passed by newcomers during PATIENT_LOOKS of its own looks
  *	only; besides these by those that others let pass between the moment
@@ -54,15 +60,17 @@
  * Only those nodes have a number with which a pool began. One without a node waits
  * outside the queue, as a newcomer that looks again and again.
  *
- * Own steps on shared memory: at most 3 to leave (take back the request to queue,
- * swap the tail, then give the node back or store prev), 1 to release.
+ * Own steps on shared memory: at most 2 to leave (swap the tail, then give the node
+ * back or store prev), 1 to release.
  */
+#include <asm/mmiowb.h>
 #include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/processor.h>
 #include <linux/threads.h>
 
+#include "contention.h"
 #include "internal.h"
 #include "trace.h"
 
@@ -81,7 +89,28 @@
 #define LOOKS_PER_BEAT		16U
 /* Between two looks at the lock itself, for one that is not the head. */
 #define LOOKS_PER_GLANCE	32U
+/* The age at which a request to queue expires, in units of 2^HANDOFF_SHIFT ns. */
+#define HANDOFF_UNITS		3U
+static_assert(NBQ_SPIN_HANDOFF_NS == HANDOFF_UNITS << 13);
 #endif
+
+/*
+ * When a waiter asked newcomers to queue, in 7 bits of the clock and one that says that
+ * it did. The bits wrap after a millisecond: a request that was forgotten for that long
+ * may hold for HANDOFF_UNITS once more.
+ */
+#define HANDOFF_SHIFT		13
+#define HANDOFF_REQUESTED	0x80U
+
+static u8 handoff_now(void)
+{
+	return HANDOFF_REQUESTED | (u8)(nbq_clock_ns() >> HANDOFF_SHIFT);
+}
+
+static bool has_expired(u8 request)
+{
+	return ((handoff_now() - request) & (HANDOFF_REQUESTED - 1)) >= HANDOFF_UNITS;
+}
 
 #if NR_CPUS >= 1 << NBQ_CONTEXT_CPU_BITS
 #error "There are more CPUs than fit into a context's number"
@@ -96,7 +125,13 @@ static u32 number_of(const struct nbq_node *node)
 
 static struct nbq_node *node_of(u32 number)
 {
-	return number ? nbq_pool_of(number & U16_MAX)->numbered->nodes[number >> 16] : NULL;
+	const struct nbq_numbered *numbered;
+
+	if (!number)
+		return NULL;
+	/* ACQUIRE, pairs with the RELEASEs that set it: the nodes by their index. */
+	numbered = smp_load_acquire(&nbq_pool_of(number & U16_MAX)->numbered);
+	return numbered->nodes[number >> 16];
 }
 
 /* Take a lock that has this state, which has no holder. */
@@ -114,11 +149,33 @@ static bool take(struct nbq_spin *lock, union nbq_spin_state state, u16 me)
 	return try_cmpxchg_acquire(&lock->state.all, &state.all, mine.all);
 }
 
-/* May one who is not in the queue take a lock of this state? */
-static bool is_open(const struct nbq_spin *lock, union nbq_spin_state state)
+/* Has the running context interrupted one that waits for this lock? */
+static bool is_above_a_waiter(const struct nbq_spin *lock, const struct nbq_pool *pool,
+			      u16 me)
+{
+	unsigned int below;
+
+	for (below = nbq_context_level(me); below; below--) {
+		/* On the stack of what has been interrupted. */
+		const struct nbq_wait *waiter = READ_ONCE((--pool)->waiter);
+
+		if (waiter && waiter->lock == lock)
+			return true;
+	}
+	return false;
+}
+
+/* May a context that is not in the queue take a free lock of this state? */
+static bool is_open(const struct nbq_spin *lock, union nbq_spin_state state,
+		    const struct nbq_pool *pool, u16 me)
 {
 	/* Who finds nobody in the queue comes before all who join it later. */
-	return state.fifo ? !READ_ONCE(lock->tail) : !state.handoff;
+	if (state.fifo)
+		return !READ_ONCE(lock->tail);
+	if (likely(!state.handoff))
+		return true;
+	return !READ_ONCE(lock->tail) || has_expired(state.handoff) ||
+	       is_above_a_waiter(lock, pool, me);
 }
 
 /*
@@ -232,9 +289,9 @@ bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node)
 
 	/*
 	 * RELEASE, pairs with the swap in nbq_spin_destroy(): my last access to
-	 * the lock, unless I hold it, comes after all others. Without it, that
-	 * I take back my request to queue could overwrite what the lock's
-	 * memory is used for next.
+	 * the lock, unless I hold it, comes after all others. Without it, my
+	 * request to queue could overwrite what the lock's memory is used for
+	 * next.
 	 */
 	if (nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {
 		nbq_node_give_back_own(node);
@@ -256,7 +313,6 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_pass);
  * @pred: who stands in front of it; NULL: nobody
  * @idle: at so many looks in a row nobody held the lock
  * @beats: @pred's signs of life at the first of these
- * @asked: it has asked newcomers to queue
  * @starved: it has found no node in its pool, which was counted
  */
 struct place {
@@ -264,7 +320,6 @@ struct place {
 	struct nbq_node *pred;
 	unsigned int idle;
 	unsigned long beats;
-	bool asked;
 	bool starved;
 };
 
@@ -281,52 +336,50 @@ static bool is_forsaken(struct place *place)
 	return !pred || READ_ONCE(pred->beats) == place->beats;
 }
 
+/*
+ * Ask newcomers to queue, or renew that. A waiter that loses the race with one that takes
+ * the lock leaves a request which nobody needs; it expires, or the next take clears it.
+ */
+static void request_handoff(struct nbq_spin *lock, u8 request)
+{
+	u8 now = handoff_now();
+
+	if (now != request)
+		WRITE_ONCE(lock->state.handoff, now);
+}
+
 /* Look at the lock, and take it if it is my turn. */
-static bool glance(struct nbq_spin *lock, struct place *place, unsigned int looks,
-		   u16 me)
+static bool glance(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
 {
 	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
 
 	if (state.holder) {
 		place->idle = 0;
 	} else {
-		bool is_my_turn = place->node ? !place->pred : is_open(lock, state);
+		bool is_my_turn = place->node ? !place->pred :
+				  is_open(lock, state, wait->pool, wait->me);
 
 		if (!is_my_turn && !state.fifo)
 			is_my_turn = is_forsaken(place);
-		if (is_my_turn && take(lock, state, me))
+		if (is_my_turn && take(lock, state, wait->me))
 			return true;
 	}
-	if (place->node && looks >= PATIENT_LOOKS && !state.fifo && !state.handoff) {
-		WRITE_ONCE(lock->state.handoff, 1);
-		place->asked = true;
-	}
+	if (place->node && wait->looks >= PATIENT_LOOKS && !state.fifo &&
+	    (!state.handoff || !(wait->looks % LOOKS_PER_BEAT)))
+		request_handoff(lock, state.handoff);
 	return false;
 }
 
-/* Claim a node, which must be one of the first of its pool, that have a number. */
-static struct nbq_node *claim_numbered(struct nbq_pool *pool)
-{
-	struct nbq_node *node;
-	unsigned int tries;
-
-	for (tries = 0; tries < 2; tries++) {
-		node = nbq_node_claim(pool);
-		if (likely(!node || (pool->numbered &&
-				     node->index < pool->numbered->size)))
-			return node;
-		/* It may be the one taken last. Now begin at the first. */
-		WRITE_ONCE(pool->hint, NULL);
-		nbq_node_give_back_own(node);
-	}
-	return NULL;
-}
-
 /* Enter the queue. Return: false if there is no node for it. */
-static bool enter(struct nbq_spin *lock, struct place *place, struct nbq_pool *pool)
+static bool enter(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
-	struct nbq_node *node = claim_numbered(pool);
+	struct nbq_pool *pool = wait->pool;
+	struct nbq_node *node = NULL;
 
+	if (likely(nbq_pool_is_ready(pool)))
+		node = nbq_node_claim_numbered(pool);
+	/* The search may take longer than the polls up to the next clock read. */
+	wait->deadline->polls = 0;
 	if (unlikely(!node)) {
 		pool->events.exhaustions += !place->starved;
 		place->starved = true;
@@ -367,6 +420,20 @@ static bool go_away(struct nbq_spin *lock, struct place *place)
 			     nbq_spin_pass(lock, place->node);
 }
 
+/*
+ * Does a context hold the lock, or does the last one in the queue wait? By loads only. The
+ * node may be free or in another queue by now; then there was a holder in between.
+ */
+static bool is_busy(const struct nbq_spin *lock)
+{
+	const struct nbq_node *tail;
+
+	if (READ_ONCE(lock->state.holder))
+		return true;
+	tail = node_of(READ_ONCE(lock->tail));
+	return tail && !nbq_spin_look(tail);
+}
+
 static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 me,
 			     struct nbq_deadline deadline,
 			     struct lockdep_map *waits, unsigned long ip)
@@ -375,29 +442,34 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 	struct nbq_wait wait = {
 		.deadline = &deadline,
 		.pool = pool,
+		.me = me,
 		.lock = lock,
 		.held_by = &lock->state.holder,
 		.in_order = fifo,
-		.error = -ETIMEDOUT,
+		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
 	struct place place = {};
 	unsigned long walk = 0;
 	bool taken, gone;
 
+	/* Before it enqueues, which one that newcomers may pass does later. */
+	if (fifo && nbq_contention_is_traced() && !nbq_deadline_is_none(&deadline) &&
+	    is_busy(lock))
+		nbq_wait_announce(&deadline, lock, waits, ip);
 	for (;;) {
 		unsigned int looks = wait.looks;
 		struct nbq_node *behind;
 
 		if (!place.node && (fifo || looks >= LOOKS_WITHOUT_NODE) &&
-		    !(looks % LOOKS_WITHOUT_NODE) && enter(lock, &place, pool)) {
+		    !(looks % LOOKS_WITHOUT_NODE) && enter(lock, &place, &wait)) {
 			/* From now on I may wait behind somebody else. */
 			nbq_wait_pause(&wait);
 		}
 		walk += go_ahead(&place, &wait);
 		/* The lock first and the clock last: a late turn is still a turn. */
 		taken = (!place.pred || place.idle || !(looks % LOOKS_PER_GLANCE)) &&
-			glance(lock, &place, looks, me);
+			glance(lock, &place, &wait);
 		if (taken)
 			break;
 		if (place.node && !(looks % LOOKS_PER_BEAT))
@@ -416,14 +488,14 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 		go_away(lock, &place);
 		return nbq_wait_end(&wait, 0);
 	}
-	if (place.asked)
-		nbq_step(WRITE_ONCE(lock->state.handoff, 0));
-	if (fifo && !place.node && wait.error == -ETIMEDOUT)
+	if (fifo && !place.node && wait.error != -EDEADLK)
 		wait.error = -ENOMEM;
-	gone = go_away(lock, &place);
-	/* At the head, too. One who leaves with the lock has not timed out. */
-	pool->events.nodes_abandoned += !gone;
-	trace_nbq_leave(lock, !gone, wait.error);
+	if (place.node) {
+		gone = go_away(lock, &place);
+		/* At the head, too. One who leaves with the lock has not timed out. */
+		pool->events.nodes_abandoned += !gone;
+		trace_nbq_leave(lock, !gone, wait.error);
+	}
 	return nbq_wait_end(&wait, wait.error);
 }
 
@@ -434,11 +506,21 @@ static __always_inline int acquire(struct nbq_spin *lock,
 {
 	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
 	struct nbq_pool *pool = nbq_this_pool();
-	u16 me = nbq_context_of(pool);
+	u16 me = nbq_this_context(pool);
 
-	if (!state.holder && is_open(lock, state) && take(lock, state, me))
+	if (!state.holder && is_open(lock, state, pool, me) && take(lock, state, me))
 		return 0;
+	/* First come, first served, there may be nothing but abandoned nodes in front. */
+	if (nbq_deadline_is_none(&deadline) && (!state.fifo || is_busy(lock))) {
+		pool->events.failed_tries++;
+		return -EBUSY;
+	}
 	return wait_for(lock, pool, me, deadline, waits, ip);
+}
+
+static u16 context_of_holder(const struct nbq_spin *lock)
+{
+	return READ_ONCE(lock->state.holder);
 }
 
 #define NBQ_TYPE	nbq_spin
@@ -467,19 +549,31 @@ void nbq_spin_init_key(struct nbq_spin *lock, const char *name,
 }
 EXPORT_SYMBOL_GPL(nbq_spin_init_key);
 
+void nbq_spin_init_fifo_key(struct nbq_spin *lock, const char *name,
+			    struct lock_class_key *key)
+{
+	nbq_spin_init_key(lock, name, key);
+	lock->state.fifo = 1;
+}
+EXPORT_SYMBOL_GPL(nbq_spin_init_fifo_key);
+
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 void nbq_spin_unlock(struct nbq_spin *lock) __releases(lock)
 {
 	u16 holder = READ_ONCE(lock->state.holder);
 
 	__release(lock);
-	if (WARN_ONCE(!holder, "nbqlock: unlock of %p, which nobody holds\n", lock))
+	if (unlikely(!holder)) {
+		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);
 		return;
-	if (WARN_ONCE(nbq_pool_of(holder)->cpu != raw_smp_processor_id(),
-		      "nbqlock: unlock of %p, which CPU %u holds\n",
-		      lock, nbq_pool_of(holder)->cpu))
+	}
+	if (unlikely(nbq_context_cpu(holder) != raw_smp_processor_id())) {
+		nbq_report(NBQ_REPORT_NOT_OWNER, lock, holder, _RET_IP_);
 		return;
+	}
 	spin_release(dep_map_of(lock), _RET_IP_);
+	/* Before the lock is seen to be free: writes to devices are in order. */
+	mmiowb_spin_unlock();
 	/*
 	 * RELEASE, pairs with the ACQUIREs of those who take the lock: the
 	 * critical section is over for whoever finds it free.
@@ -512,19 +606,26 @@ static bool is_idle(const struct nbq_node *node)
 
 int nbq_spin_destroy(struct nbq_spin *lock)
 {
+	/*
+	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(): what the last holder did
+	 * is over before the lock's memory is used again. It may never have enqueued, so
+	 * that the tail says nothing of it.
+	 */
+	u16 holder = smp_load_acquire(&lock->state.holder);
 	u32 tail = READ_ONCE(lock->tail);
 	struct nbq_node *node = node_of(tail);
 	struct nbq_events *events;
 
 	/*
-	 * The swap is fully ordered: it pairs with the RELEASEs of whoever left
-	 * and released last, so that the lock's memory is used again, and the
-	 * nodes given back, after all that their last users did.
+	 * The swap is fully ordered: it pairs with the RELEASEs by which waiters left
+	 * the queue, so that the lock's memory is used again, and the nodes given back,
+	 * after all that these did.
 	 */
-	if (WARN_ONCE(nbq_spin_is_locked(lock) || (node && !is_idle(node)) ||
-		      cmpxchg(&lock->tail, tail, 0) != tail,
-		      "nbqlock: destroy of %p, which is in use\n", lock))
+	if (holder || (node && !is_idle(node)) || cmpxchg(&lock->tail, tail, 0) != tail) {
+		nbq_report(NBQ_REPORT_IN_USE, lock, holder, _RET_IP_);
 		return -EBUSY;
+	}
+	WRITE_ONCE(lock->state.handoff, 0);
 
 	preempt_disable();
 	events = &nbq_this_pool()->events;

@@ -11,6 +11,7 @@
 #endif
 
 #include <asm/byteorder.h>
+#include <asm/mmiowb.h>
 #include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/preempt.h>
@@ -22,11 +23,15 @@
  */
 #define NBQ_CONTEXT_CPU_BITS	14
 
+/* For how long a waiter's request to queue holds at most, in ns, unless renewed. */
+#define NBQ_SPIN_HANDOFF_NS	(3 << 13)
+
 /**
  * union nbq_spin_state - what decides who may take a hybrid lock
  * @all: all of it; 0: anybody
  * @holder: the context that holds the lock; 0: nobody
- * @handoff: 1: a waiter has been passed for long enough: newcomers queue
+ * @handoff: when a waiter that has been passed for long asked newcomers to queue, as
+ *	spin.c encodes it; it expires by itself. 0: no waiter has
  * @fifo: 1: newcomers queue behind any waiter, and it is first come, first
  *	served
  */
@@ -54,7 +59,7 @@ union nbq_spin_state {
  * All fields are private. A lock that is all zeroes is a free lock, but only
  * DEFINE_NBQ_SPIN() and nbq_spin_init() make it known to lockdep.
  */
-context_lock_struct(nbq_spin) {
+__nbq_context_lock_struct(nbq_spin) {
 	union nbq_spin_state state;
 	u32 tail;
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
@@ -72,15 +77,27 @@ context_lock_struct(nbq_spin) {
  * - nbq_spin_lock_timeout() and nbq_spin_lock_until() return -ENOMEM only of a
  *   lock that is first come, first served: others are waited for without a node,
  *   too.
- * - nbq_spin_trylock() says no while newcomers must queue: whenever somebody has
- *   queued, of a lock that is first come, first served; else while one of them has
- *   been passed for long.
+ * - nbq_spin_trylock() may fail on a free lock: of one that is first come, first
+ *   served, while any waiter is queued; else while a waiter that has been passed for
+ *   long asks for it, for at most %NBQ_SPIN_HANDOFF_NS after that waiter has shown
+ *   life last.
  * - nbq_spin_unlock() warns of misuse in kernels with CONFIG_DEBUG_LOCK_ALLOC only.
  *   In others, to release a lock that is not one's own breaks it.
  * - nbq_spin_is_contended() knows of those who have queued. Whoever has just come
  *   has not.
  * - nbq_spin_destroy() has nothing to do if nobody ever waited for the lock.
  */
+
+/**
+ * nbq_spin_init_fifo_key() - Make a lock that is first come, first served.
+ * @lock: memory for the lock
+ * @name: its name, for lockdep
+ * @key: its class, for lockdep
+ *
+ * What nbq_spin_init_fifo() does, with a class of the caller's.
+ */
+void nbq_spin_init_fifo_key(struct nbq_spin *lock, const char *name,
+			    struct lock_class_key *key);
 
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 /* Lockdep is told of each acquisition: nothing is inline. */
@@ -114,8 +131,10 @@ static __always_inline bool __nbq_spin_take_at_once(struct nbq_spin *lock)
 	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(): the last
 	 * critical section is over for whoever finds the lock free.
 	 */
-	return try_cmpxchg_acquire(&lock->state.all, &anybody,
-				   raw_smp_processor_id() + 1);
+	if (!try_cmpxchg_acquire(&lock->state.all, &anybody, raw_smp_processor_id() + 1))
+		return false;
+	mmiowb_spin_lock();
+	return true;
 }
 
 static __always_inline int __must_check
@@ -123,7 +142,9 @@ nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
 	__nbq_cond_acquires(0, lock)
 {
 	preempt_disable();
-	if (likely(__nbq_spin_take_at_once(lock)))
+	/* Without patience, as nbq_spin_trylock(). */
+	if (likely((patience > 0 || !READ_ONCE(lock->state.all)) &&
+		   __nbq_spin_take_at_once(lock)))
 		return 0;
 	return __nbq_spin_lock_timeout(lock, patience);
 }
@@ -142,7 +163,8 @@ static __always_inline bool __must_check nbq_spin_trylock(struct nbq_spin *lock)
 	__nbq_cond_acquires(true, lock)
 {
 	preempt_disable();
-	if (likely(__nbq_spin_take_at_once(lock)))
+	/* Read first: an attempt that fails leaves the line to those who need it. */
+	if (likely(!READ_ONCE(lock->state.all) && __nbq_spin_take_at_once(lock)))
 		return true;
 	return __nbq_spin_trylock(lock);
 }
@@ -160,6 +182,8 @@ static __always_inline void nbq_spin_unlock(struct nbq_spin *lock)
 	__releases(lock)
 {
 	__release(lock);
+	/* Before the lock is seen to be free: writes to devices are in order. */
+	mmiowb_spin_unlock();
 	/*
 	 * RELEASE, pairs with the ACQUIREs of those who take the lock: the
 	 * critical section is over for whoever finds it free.

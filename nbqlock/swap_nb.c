@@ -61,6 +61,7 @@
 #include <linux/errno.h>
 #include <linux/processor.h>
 
+#include "contention.h"
 #include "internal.h"
 #include "trace.h"
 
@@ -270,10 +271,11 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 	struct nbq_wait wait = {
 		.deadline = &deadline,
 		.pool = node->pool,
+		.me = nbq_context_of(node->pool),
 		.lock = lock,
 		.holder = &lock->holder,
 		.in_order = true,
-		.error = -ETIMEDOUT,
+		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
 	unsigned long walk = 0;
@@ -310,6 +312,8 @@ static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
 
 	if (said != NBQ_AVAILABLE)
 		return wait_longer(lock, node, pred, deadline, waits, ip, said);
+	if (deadline.announced)
+		nbq_contention_end(lock, 0);
 	nbq_swap_take_over(lock, node, pred);
 	node->pool->events.acquired_uncontended++;
 	return 0;

@@ -75,10 +75,13 @@ static bool is_holder(const struct nbq_node *pred)
 	return (unsigned long)pred & 1;
 }
 
-/* Whose contexts must go on before a wait behind pred can end, and from which level. */
-static const struct nbq_pool *pool_of(const struct nbq_node *pred)
+/*
+ * Which context must go on before a wait behind pred can end, encoded. A holder's pool
+ * may not be set up: it has needed no node.
+ */
+static u16 context_of(const struct nbq_node *pred)
 {
-	return is_holder(pred) ? nbq_pool_of((unsigned long)pred / 2) : pred->pool;
+	return is_holder(pred) ? (unsigned long)pred / 2 : nbq_context_of(pred->pool);
 }
 
 /* Let others see what I wait behind. */
@@ -144,13 +147,14 @@ static void publish_holder(struct nbq_wait *wait)
 }
 
 /*
- * What keeps the owner of a node of this pool from going on: what its CPU waits
- * behind, at the highest level that waits, from the pool's own up. NULL: nothing.
+ * What keeps a context from going on: what its CPU waits behind, at the highest level
+ * that waits, from its own up. NULL: nothing.
  */
-static const struct nbq_waiting *obstacle(const struct nbq_pool *pool)
+static const struct nbq_waiting *obstacle(u16 context)
 {
 	/* The pools of a CPU stand side by side, in the order of their levels. */
-	unsigned int above = NBQ_LEVELS - pool->level;
+	const struct nbq_pool *pool = nbq_pool_of(context);
+	unsigned int above = NBQ_LEVELS - nbq_context_level(context);
 
 	while (above--) {
 		if (READ_ONCE(pool[above].waiting.pred))
@@ -169,14 +173,13 @@ static bool is_older(const struct nbq_waiting *waiting, unsigned long round)
  * The way has come back to the context that asks, behind a holder which is said to
  * be on this CPU, since that held its lock in this round. Is it, still?
  */
-static bool is_held_here(const struct nbq_wait *wait, const struct nbq_pool *holder,
-			 unsigned long held)
+static bool is_held_here(const struct nbq_wait *wait, u16 holder, unsigned long held)
 {
 	/*
 	 * One above has come and gone; or I have no note, since I have found the
 	 * lock without a holder when I was to write it, and this is an old one's.
 	 */
-	return holder->level <= wait->pool->level &&
+	return nbq_context_level(holder) <= nbq_context_level(wait->me) &&
 	       READ_ONCE(wait->pool->waiter) == wait &&
 	       READ_ONCE(wait->pool->waiting.pred) &&
 	       is_older(&wait->pool->waiting, held);
@@ -198,7 +201,7 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 	if (!pred)
 		pred = as_pred(READ_ONCE(*wait->held_by));
 	for (; pred && steps; steps--) {
-		const struct nbq_pool *pool = pool_of(pred);
+		u16 owner = context_of(pred);
 		bool exactly_behind = round && is_holder(pred);
 
 		/* ACQUIRE, before the look back below. */
@@ -215,10 +218,10 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 		if (waiting && (smp_load_acquire(&waiting->pred) != pred ||
 				(round && !is_older(waiting, *round))))
 			return false;
-		if (pool->cpu == wait->pool->cpu)
-			return !exactly_behind || is_held_here(wait, pool, held);
+		if (nbq_context_cpu(owner) == nbq_context_cpu(wait->me))
+			return !exactly_behind || is_held_here(wait, owner, held);
 
-		waiting = obstacle(pool);
+		waiting = obstacle(owner);
 		if (!waiting)
 			return false;
 		/* ACQUIRE, pairs with the RELEASE in publish(): the fields. */
@@ -228,7 +231,7 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 		if (exactly_behind && !is_older(waiting, held))
 			return false;
 		/* It waits for its own CPU, and is being told so: that resolves it. */
-		if (waiting != &pool->waiting && READ_ONCE(waiting->lock) == lock)
+		if (waiting != &nbq_pool_of(owner)->waiting && READ_ONCE(waiting->lock) == lock)
 			return false;
 		/* ACQUIRE, pairs with withdraw(): of this holder, or I look back. */
 		held = smp_load_acquire(&waiting->held);
@@ -262,10 +265,10 @@ static bool is_holder_here(const struct nbq_wait *wait)
 
 	if (wait->held_by) {
 		context = READ_ONCE(*wait->held_by);
-		return context && nbq_pool_of(context)->cpu == wait->pool->cpu;
+		return context && nbq_context_cpu(context) == nbq_context_cpu(wait->me);
 	}
 	holder = READ_ONCE(*wait->holder);
-	return holder && holder->cpu == wait->pool->cpu;
+	return holder && holder->cpu == nbq_context_cpu(wait->me);
 }
 
 /* Does this CPU hold the lock or stand in front already, under this context? */
@@ -276,13 +279,40 @@ static bool is_own(const struct nbq_wait *wait)
 
 	if (is_holder_here(wait))
 		return true;
-	for (below = 0; wait->in_order && below < wait->pool->level; below++) {
+	for (below = 0; wait->in_order && below < nbq_context_level(wait->me); below++) {
 		pool--;
 		if (READ_ONCE(pool->waiting.pred) &&
 		    READ_ONCE(pool->waiting.lock) == wait->lock)
 			return true;
 	}
 	return false;
+}
+
+static bool is_interrupt(const struct nbq_wait *wait)
+{
+	return nbq_context_level(wait->me);
+}
+
+/**
+ * nbq_wait_announce() - Raise contention_begin, once for each attempt.
+ * @deadline: that of the attempt
+ * @lock: the lock
+ * @waits: for lock_stat: what lockdep has been told that it waits for; or NULL
+ * @ip: for lock_stat: who called the operation
+ *
+ * Before the attempt enqueues, if it is known by then that it has to wait.
+ *
+ * Context: Any, preemption off.
+ */
+void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,
+		       struct lockdep_map *waits, unsigned long ip)
+{
+	deadline->announced = true;
+#ifdef CONFIG_LOCK_STAT
+	if (waits)
+		lock_contended(waits, ip);
+#endif
+	nbq_contention_begin(lock);
 }
 
 /* The attempt has to wait, for the first time. */
@@ -292,11 +322,13 @@ static void begin(struct nbq_wait *wait)
 	/* One that has interrupted another of its own level leaves no notes. */
 	if (!READ_ONCE(wait->pool->waiter))
 		WRITE_ONCE(wait->pool->waiter, wait);
+	if (!wait->deadline->announced) {
 #ifdef CONFIG_LOCK_STAT
-	if (wait->dep_map)
-		lock_contended(wait->dep_map, wait->ip);
+		nbq_wait_announce(wait->deadline, wait->lock, wait->dep_map, wait->ip);
+#else
+		nbq_wait_announce(wait->deadline, wait->lock, NULL, 0);
 #endif
-	nbq_contention_begin(wait->lock);
+	}
 	if (wait->held_by) {
 		/*
 		 * Full, pairs with that of publish_holder(), and that of the
@@ -311,7 +343,7 @@ static void begin(struct nbq_wait *wait)
 	 * could not write yet what it waits behind.
 	 */
 	wait->interval = FIRST_INTERVAL;
-	wait->walk_at = wait->pool->level ? wait->looks : wait->looks + FIRST_INTERVAL;
+	wait->walk_at = is_interrupt(wait) ? wait->looks : wait->looks + FIRST_INTERVAL;
 }
 
 /* Walk if it is time to, and set the next time. */
@@ -324,7 +356,7 @@ static bool found_cycle(struct nbq_wait *wait, const struct nbq_node *pred,
 		return false;
 	found = READ_ONCE(nbq_deadlock_checks) && is_cycle(wait, pred, word);
 	wait->walk_at = wait->looks + wait->interval;
-	wait->interval = min(2 * wait->interval, wait->pool->level ?
+	wait->interval = min(2 * wait->interval, is_interrupt(wait) ?
 			     LAST_INTERVAL_IN_INTERRUPT : LAST_INTERVAL);
 	return found;
 }
@@ -344,11 +376,11 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word)
 {
 	if (!wait->begun) {
-		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))
-			return true;
-		/* Who does not wait has nothing to tell or to find out. */
+		/* What does not wait is in no deadlock, and has nothing to publish. */
 		if (nbq_deadline_is_none(wait->deadline))
 			return false;
+		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))
+			return true;
 		begin(wait);
 	}
 	if (READ_ONCE(wait->pool->waiter) == wait && !pred) {
@@ -357,7 +389,7 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		   !READ_ONCE(wait->pool->waiting.pred)) {
 		publish(wait, pred, word);
 		/* A new neighbour, who may have something to tell. */
-		if (wait->pool->level)
+		if (is_interrupt(wait))
 			wait->walk_at = wait->looks;
 	}
 	if (found_cycle(wait, pred, word))
@@ -390,7 +422,7 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 {
 	struct nbq_events *events = &wait->pool->events;
 
-	if (wait->begun)
+	if (wait->deadline->announced)
 		nbq_contention_end(wait->lock, ret);
 	if (READ_ONCE(wait->pool->waiter) == wait)
 		WRITE_ONCE(wait->pool->waiter, NULL);
@@ -400,5 +432,7 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 		events->deadlocks++;
 	else if (ret == -ETIMEDOUT)
 		events->timeouts++;
+	else if (ret == -EBUSY)
+		events->failed_tries++;
 	return ret;
 }

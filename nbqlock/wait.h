@@ -46,6 +46,7 @@ struct nbq_waiting {
  * @dep_map: what to tell lockdep that it waits for; NULL: nothing
  * @ip: who called the verb, for lockdep
  * @pool: of the running context
+ * @me: the running context, encoded
  * @lock: the lock
  * @holder: where that lock says which node's owner holds it; or NULL
  * @held_by: hybrid: where it says which context does; or NULL
@@ -55,7 +56,8 @@ struct nbq_waiting {
  * @walk_at: walk at so many looks
  * @interval: looks from that walk to the next
  * @begun: it was patient enough to wait
- * @error: why the wait is over: %-ETIMEDOUT or %-EDEADLK
+ * @error: what the wait ends with: %-ETIMEDOUT; %-EBUSY if there is no patience at
+ *	all; or %-EDEADLK
  */
 struct nbq_wait {
 	struct nbq_deadline *deadline;
@@ -64,6 +66,7 @@ struct nbq_wait {
 	unsigned long ip;
 #endif
 	struct nbq_pool *pool;
+	u16 me;
 	const void *lock;
 	struct nbq_node *const *holder;
 	const u16 *held_by;
@@ -86,6 +89,8 @@ struct nbq_wait {
 /* May be changed at any time: the module's parameter deadlock_checks. */
 extern bool nbq_deadlock_checks;
 
+void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,
+		       struct lockdep_map *waits, unsigned long ip);
 bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word);
 void nbq_wait_pause(struct nbq_wait *wait);

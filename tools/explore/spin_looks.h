@@ -24,5 +24,6 @@ bool context_persists(void);
 #define IDLE_LOOKS		(context_persists() ? 0U : NEVER_YET)
 #define LOOKS_PER_BEAT		NEVER_YET
 #define LOOKS_PER_GLANCE	(context_persists() ? 1U : NEVER_YET)
+#define HANDOFF_UNITS		(context_persists() ? 0U : NEVER_YET)
 
 #endif

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <asm/mmiowb.h>
 #include <nbqlock/internal.h>
-#include <linux/bug.h>
 #include <linux/errno.h>
 #include <linux/processor.h>
 
@@ -29,6 +29,10 @@ unsigned int shim_warnings;
 unsigned int shim_growth_requests;
 unsigned int shim_contention_begins;
 unsigned int shim_contention_ends;
+bool shim_contention_is_traced;
+_Thread_local int shim_mmiowb_nesting;
+_Thread_local bool shim_mmiowb_pending;
+_Thread_local unsigned int shim_mmiowbs;
 
 u64 ktime_get_mono_fast_ns(void)
 {
@@ -61,18 +65,16 @@ void shim_relax(void)
 #endif
 }
 
-bool shim_warn_once(bool condition, bool *warned, const char *format, ...)
+void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned long ip)
 {
-	va_list args;
+	__atomic_fetch_add(&shim_warnings, 1, __ATOMIC_RELAXED);
+	fprintf(stderr, "shim: report %d: lock %p, holder %#x\n", what, lock, holder);
+}
 
-	if (condition && !__atomic_exchange_n(warned, true, __ATOMIC_RELAXED)) {
-		__atomic_fetch_add(&shim_warnings, 1, __ATOMIC_RELAXED);
-		va_start(args, format);
-		fputs("shim: warning: ", stderr);
-		vfprintf(stderr, format, args);
-		va_end(args);
-	}
-	return condition;
+void nbq_report_no_node(u16 context)
+{
+	__atomic_fetch_add(&shim_warnings, 1, __ATOMIC_RELAXED);
+	fprintf(stderr, "shim: report: no node for context %#x\n", context);
 }
 
 static pthread_mutex_t append_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -114,6 +116,8 @@ static void number(struct nbq_pool *pool)
 	pool->numbered = numbered;
 }
 
+static unsigned int walks[SHIM_CPUS][NBQ_LEVELS][NBQ_WALK_MAX];
+
 static bool is_in_use(const struct nbq_node *node)
 {
 	return node->taken != node->given;
@@ -145,20 +149,28 @@ bool shim_is_in_free_node(const void *address)
 	       !is_in_use(&nodes[offset / sizeof(nodes[0])]);
 }
 
+void shim_pools_forget(void)
+{
+	memset(nbq_pools, 0, sizeof(nbq_pools));
+	memset(walks, 0, sizeof(walks));
+	nodes_made = 0;
+	shim_growth_requests = 0;
+}
+
 void shim_pools_start(unsigned int size, unsigned int nodes_max)
 {
 	unsigned int cpu, level;
 
 	pool_nodes_max = nodes_max;
-	nodes_made = 0;
-	shim_growth_requests = 0;
+	shim_pools_forget();
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
 			struct nbq_pool *pool = &nbq_pools[cpu][level];
 
-			memset(pool, 0, sizeof(*pool));
 			pool->cpu = SHIM_CPU_NUMBER(cpu);
 			pool->level = level;
+			pool->walks = walks[cpu][level];
+			pool->setup = NBQ_POOL_READY;
 			enlarge(pool, size);
 			number(pool);
 		}
@@ -273,13 +285,13 @@ int nbq_event_read(const char *name, u64 *value)
 
 unsigned int shim_walks(unsigned int length)
 {
-	unsigned int cpu, level, walks = 0;
+	unsigned int cpu, level, sum = 0;
 
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		for (level = 0; level < NBQ_LEVELS; level++)
-			walks += nbq_pools[cpu][level].walks[length - 1];
+			sum += walks[cpu][level][length - 1];
 	}
-	return walks;
+	return sum;
 }
 
 void nbq_walks_read(u64 counts[NBQ_WALK_MAX + 1])

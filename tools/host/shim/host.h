@@ -56,11 +56,13 @@ extern _Thread_local int shim_bh_off;
 /* The clock; NULL is CLOCK_MONOTONIC. */
 extern u64 (*shim_clock)(void);
 
-/* WARN_ONCE() that came true and were not silent, in all threads. */
+/* Reports of misuse and deadlocks (nbqlock/report.h), in all threads. */
 extern unsigned int shim_warnings;
 
 /* Nodes in each pool of each CPU; a pool may be enlarged up to the maximum. */
 void shim_pools_start(unsigned int size, unsigned int nodes_max);
+/* As in a kernel that has just started: nobody has filled the pools. */
+void shim_pools_forget(void);
 /* Enlarge the pools that asked for it: what pool.c does in the background. */
 void shim_pools_grow(void);
 

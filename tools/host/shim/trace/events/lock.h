@@ -3,10 +3,19 @@
 #ifndef SHIM_TRACE_EVENTS_LOCK_H
 #define SHIM_TRACE_EVENTS_LOCK_H
 
+#include <stdbool.h>
+
 #define LCB_F_SPIN	1U
 
 extern unsigned int shim_contention_begins;
 extern unsigned int shim_contention_ends;
+/* Whether anybody has asked for contention_begin. */
+extern bool shim_contention_is_traced;
+
+static inline bool trace_contention_begin_enabled(void)
+{
+	return shim_contention_is_traced;
+}
 
 static inline void trace_contention_begin(void *lock, unsigned int flags)
 {
