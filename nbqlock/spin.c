@@ -156,9 +156,11 @@ static bool is_above_a_waiter(const struct nbq_spin *lock, const struct nbq_pool
 	unsigned int below;
 
 	for (below = nbq_context_level(me); below; below--) {
-		/* On the stack of what has been interrupted. */
-		const struct nbq_wait *waiter = READ_ONCE((--pool)->waiter);
+		const struct nbq_wait *waiter;
 
+		pool--;
+		/* On the stack of what has been interrupted. */
+		waiter = READ_ONCE(pool->waiter);
 		if (waiter && waiter->lock == lock)
 			return true;
 	}
@@ -439,6 +441,8 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 			     struct lockdep_map *waits, unsigned long ip)
 {
 	bool fifo = READ_ONCE(lock->state.fifo);
+	/* Without patience, to find out whether all those in the queue have left it. */
+	bool enqueues_at_once = fifo || nbq_deadline_is_none(&deadline);
 	struct nbq_wait wait = {
 		.deadline = &deadline,
 		.pool = pool,
@@ -461,7 +465,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 		unsigned int looks = wait.looks;
 		struct nbq_node *behind;
 
-		if (!place.node && (fifo || looks >= LOOKS_WITHOUT_NODE) &&
+		if (!place.node && (enqueues_at_once || looks >= LOOKS_WITHOUT_NODE) &&
 		    !(looks % LOOKS_WITHOUT_NODE) && enter(lock, &place, &wait)) {
 			/* From now on I may wait behind somebody else. */
 			nbq_wait_pause(&wait);
@@ -510,8 +514,7 @@ static __always_inline int acquire(struct nbq_spin *lock,
 
 	if (!state.holder && is_open(lock, state, pool, me) && take(lock, state, me))
 		return 0;
-	/* First come, first served, there may be nothing but abandoned nodes in front. */
-	if (nbq_deadline_is_none(&deadline) && (!state.fifo || is_busy(lock))) {
+	if (nbq_deadline_is_none(&deadline) && is_busy(lock)) {
 		pool->events.failed_tries++;
 		return -EBUSY;
 	}

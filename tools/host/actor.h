@@ -44,6 +44,7 @@ struct actor {
 	ucontext_t starter;
 	void *stack;
 	int preempt_off;
+	int mmiowb_nesting;
 	const struct nbq_node *node;
 	bool may_hold;
 	enum shim_op last_op;

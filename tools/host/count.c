@@ -17,9 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <asm/mmiowb.h>
 #include <host.h>
 #include <linux/errno.h>
 #include <linux/slab.h>
+#include <trace/events/lock.h>
 #include <nbqlock/stress/ops.h>
 #include <nbqlock/stress/paper_pool.h>
 
@@ -162,6 +164,10 @@ static void declare_cpu(void)
 	access_declare(&shim_cpu, sizeof(shim_cpu), MEMORY_CPU);
 	access_declare(&shim_level, sizeof(shim_level), MEMORY_CPU);
 	access_declare(&shim_preempt_off, sizeof(shim_preempt_off), MEMORY_CPU);
+	access_declare(&shim_mmiowb_nesting, sizeof(shim_mmiowb_nesting), MEMORY_CPU);
+	access_declare(&shim_mmiowb_pending, sizeof(shim_mmiowb_pending), MEMORY_CPU);
+	access_declare(&shim_contention_is_traced, sizeof(shim_contention_is_traced),
+		       MEMORY_CPU);
 	access_declare(&shim_hook, sizeof(shim_hook), MEMORY_CPU);
 }
 

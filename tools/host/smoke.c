@@ -6,8 +6,10 @@
  */
 #include <string.h>
 
+#include <asm/mmiowb.h>
 #include <linux/errno.h>
 #include <trace/events/lock.h>
+#include <places.h>
 
 #include "test.h"
 #include "type.h"
@@ -103,7 +105,8 @@ static void attempt_without_patience_does_not_wait(void)
 	shim_hook = count_polls;
 	EXPECT(!nbq_X_trylock(&lock));
 	for (i = 0; i < 3; i++)
-		EXPECT(nbq_X_lock_timeout(&lock, patience[i]) == -ETIMEDOUT);
+		EXPECT(nbq_X_lock_timeout(&lock, patience[i]) == -EBUSY);
+	EXPECT(nbq_X_lock_until(&lock, KTIME_MIN) == -EBUSY);
 	EXPECT(clock_reads == 0);
 	/* Who does not wait is not traced as one that does. */
 	EXPECT(shim_contention_begins == 0);
@@ -121,9 +124,173 @@ static void attempt_without_patience_does_not_wait(void)
 		EXPECT(nbq_X_lock_timeout(&lock, patience[i]) == 0);
 		nbq_X_unlock(&lock);
 	}
-	EXPECT(shim_event("timeouts") == 7);
-	EXPECT(shim_event("nodes_abandoned") == 7 * LEAVER_AT_TAIL_STAYS);
+	/* A failed try is no timeout. */
+	EXPECT(shim_event("failed_tries") == 5);
+	EXPECT(shim_event("timeouts") == 3);
+	EXPECT(shim_event("nodes_abandoned") == 3 * LEAVER_AT_TAIL_STAYS);
 	end(&lock);
+}
+
+static struct nbq_X *watched;
+static unsigned int changes;
+
+/* Whatever is not a load, of the watched lock and of queue nodes. */
+static void count_changes(enum shim_op op, const void *address)
+{
+	changes += op != SHIM_OP_LOAD && op != SHIM_OP_RELAX && is_own_step(watched, address);
+}
+
+static void failing_try_only_reads(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	nbq_X_lock(&lock);
+	watched = &lock;
+	changes = 0;
+	shim_leaves = 0;
+	for (shim_level = 0; shim_level < 4; shim_level++) {
+		shim_cpu = 1;
+		shim_hook = count_changes;
+		EXPECT(!nbq_X_trylock(&lock));
+		EXPECT(nbq_X_lock_timeout(&lock, 0) == -EBUSY);
+		/* Above its own CPU's holder it is the same. */
+		shim_cpu = 0;
+		EXPECT(!nbq_X_trylock(&lock));
+		EXPECT(nbq_X_lock_timeout(&lock, 0) == -EBUSY);
+		shim_hook = NULL;
+	}
+	shim_level = 0;
+	EXPECT(changes == 0);
+	EXPECT(shim_leaves == 0);
+	EXPECT(shim_event("nodes_taken") == HOLDS_NODE);
+	EXPECT(shim_event("failed_tries") == 16);
+	EXPECT(shim_event("timeouts") == 0 && shim_event("deadlocks") == 0);
+	nbq_X_unlock(&lock);
+	end(&lock);
+}
+
+static bool release_ordered_late;
+
+/* The first change of the lock by a release: writes to devices are in order by then. */
+static void look_for_writes_to_devices(enum shim_op op, const void *address)
+{
+	if (op != SHIM_OP_LOAD && is_own_step(watched, address))
+		release_ordered_late |= shim_mmiowb_pending;
+}
+
+static void write_to_a_device_and_release(struct nbq_X *lock)
+{
+	unsigned int ordered = shim_mmiowbs;
+
+	EXPECT(shim_mmiowb_nesting == 1);
+	mmiowb_set_pending();
+	watched = lock;
+	release_ordered_late = false;
+	shim_hook = look_for_writes_to_devices;
+	nbq_X_unlock(lock);
+	shim_hook = NULL;
+	EXPECT(!release_ordered_late);
+	EXPECT(shim_mmiowbs == ordered + 1);
+	EXPECT(shim_mmiowb_nesting == 0);
+}
+
+static void writes_to_devices_are_ordered_before_each_release(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	for (shim_level = 0; shim_level < 4; shim_level++) {
+		nbq_X_lock(&lock);
+		write_to_a_device_and_release(&lock);
+		EXPECT(nbq_X_lock_timeout(&lock, 0) == 0);
+		write_to_a_device_and_release(&lock);
+		EXPECT(nbq_X_lock_timeout(&lock, 1000) == 0);
+		write_to_a_device_and_release(&lock);
+		EXPECT(nbq_X_lock_until(&lock, 0) == 0);
+		write_to_a_device_and_release(&lock);
+		EXPECT(nbq_X_trylock(&lock));
+		write_to_a_device_and_release(&lock);
+	}
+	shim_level = 0;
+	nbq_X_lock(&lock);
+	shim_cpu = 1;
+	start_clock(0, 100);
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ETIMEDOUT);
+	EXPECT(!nbq_X_trylock(&lock));
+	EXPECT(shim_mmiowb_nesting == 1);
+	shim_cpu = 0;
+	nbq_X_unlock(&lock);
+	end(&lock);
+}
+
+static unsigned int begins_before_the_tail;
+
+static void look_for_begins_before_the_tail(enum shim_op op, const void *address)
+{
+	if (op == SHIM_OP_XCHG && address == &watched->tail)
+		begins_before_the_tail = shim_contention_begins;
+}
+
+/* A tracing program must not hold up those who come later. */
+static void wait_is_announced_before_it_enqueues_if_traced(void)
+{
+	DEFINE_NBQ_X(lock);
+	unsigned int traced;
+
+	nbq_X_lock(&lock);
+	watched = &lock;
+	shim_cpu = 1;
+	for (traced = 0; traced < 2; traced++) {
+		shim_contention_is_traced = traced;
+		shim_contention_begins = 0;
+		shim_contention_ends = 0;
+		start_clock(0, 100);
+		shim_hook = look_for_begins_before_the_tail;
+		EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ETIMEDOUT);
+		shim_hook = NULL;
+		/* What polls before it enqueues announces itself by then. */
+		EXPECT(begins_before_the_tail == (traced || !IS_FIFO));
+		EXPECT(shim_contention_begins == 1);
+		EXPECT(shim_contention_ends == 1);
+	}
+	shim_cpu = 0;
+	nbq_X_unlock(&lock);
+	/* A free lock is no contention. */
+	nbq_X_lock(&lock);
+	nbq_X_unlock(&lock);
+	EXPECT(shim_contention_begins == 1);
+	end(&lock);
+}
+
+/* As built in, before pool.c has filled the pools, or although that has failed. */
+static void locks_work_before_the_pools_are_filled(void)
+{
+	struct nbq_X lock[3] = { };
+	unsigned int i;
+
+	shim_pools_forget();
+	start_clock(0, 100);
+	/* CPU 0 is what a blank pool says of its CPU. */
+	for (shim_cpu = 3; shim_cpu--;) {
+		nbq_X_init(&lock[shim_cpu]);
+		nbq_X_lock(&lock[shim_cpu]);
+	}
+	for (shim_cpu = 0; shim_cpu < 3; shim_cpu++) {
+		for (i = 0; i < 3; i++) {
+			shim_level = 3;
+			EXPECT(!nbq_X_trylock(&lock[i]));
+			EXPECT(nbq_X_lock_timeout(&lock[i], 1000) ==
+			       (i == shim_cpu ? -EDEADLK : -ETIMEDOUT));
+			shim_level = 0;
+		}
+	}
+	for (shim_cpu = 0; shim_cpu < 3; shim_cpu++) {
+		nbq_X_unlock(&lock[shim_cpu]);
+		EXPECT(!nbq_X_is_locked(&lock[shim_cpu]));
+		EXPECT(nbq_X_destroy(&lock[shim_cpu]) == 0);
+	}
+	shim_cpu = 0;
+	EXPECT(shim_event("nodes_taken") > 0);
+	shim_pools_start(16, 16);
 }
 
 static void waiter_gives_up_when_its_patience_is_over_and_not_before(void)
@@ -282,11 +449,11 @@ static void interrupts_and_bottom_halves_are_off_exactly_while_held(void)
 }
 
 #if WARNS_OF_MISUSE
-static void unlock_of_a_free_lock_warns_once_and_changes_nothing(void)
+static void unlock_of_a_free_lock_is_reported_and_changes_nothing(void)
 {
 	DEFINE_NBQ_X(lock);
 
-	test_expect_warnings(1);
+	test_expect_warnings(2);
 	nbq_X_unlock(&lock);
 	nbq_X_unlock(&lock);
 	EXPECT(shim_preempt_off == 0);
@@ -295,11 +462,11 @@ static void unlock_of_a_free_lock_warns_once_and_changes_nothing(void)
 	end(&lock);
 }
 
-static void unlock_on_another_cpu_warns_once_and_changes_nothing(void)
+static void unlock_on_another_cpu_is_reported_and_changes_nothing(void)
 {
 	DEFINE_NBQ_X(lock);
 
-	test_expect_warnings(1);
+	test_expect_warnings(2);
 	nbq_X_lock(&lock);
 	shim_cpu = 1;
 	nbq_X_unlock(&lock);
@@ -314,12 +481,12 @@ static void unlock_on_another_cpu_warns_once_and_changes_nothing(void)
 }
 #endif
 
-static void destroy_of_a_held_lock_warns_once_and_changes_nothing(void)
+static void destroy_of_a_held_lock_is_reported_and_changes_nothing(void)
 {
 	DEFINE_NBQ_X(lock);
 
 	EXPECT(nbq_X_destroy(&lock) == 0);
-	test_expect_warnings(1);
+	test_expect_warnings(2);
 	nbq_X_lock(&lock);
 	EXPECT(nbq_X_destroy(&lock) == -EBUSY);
 	EXPECT(nbq_X_destroy(&lock) == -EBUSY);
@@ -482,6 +649,7 @@ static void nested_claim_never_gets_the_same_node(void)
 #else
 /* Locks of another type, which keep their nodes: all types have the same pools. */
 static struct nbq_clh occupants[2];
+static struct nbq_clh many_occupants[14];
 
 static void occupy_nodes(unsigned int number)
 {
@@ -538,14 +706,56 @@ static void empty_pool_is_no_matter_to_a_free_lock(void)
 	end(&lock);
 }
 
+static unsigned int claims;		/* nodes that were tried since a clock read */
+static unsigned int most_claims;
+
+static void count_claims(enum shim_op op, const void *address)
+{
+	if (clock_reads)
+		claims = 0;
+	clock_reads = 0;
+	claims += op == SHIM_OP_LOAD && shim_node_of_given(address);
+	if (claims > most_claims)
+		most_claims = claims;
+}
+
+/* Of the bound on lateness: one search of the pool, and then the clock. */
+static void pool_is_searched_once_between_two_reads_of_the_clock(void)
+{
+	DEFINE_NBQ_X(lock);
+	unsigned int i;
+
+	test_pools(14, 16);
+	nbq_X_lock(&lock);
+	shim_cpu = 1;
+	for (i = 0; i < 14; i++)
+		nbq_clh_lock(&many_occupants[i]);
+	shim_pools_grow();
+	start_clock(0, 10);
+	most_claims = 0;
+	shim_hook = count_claims;
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == ERROR_WITHOUT_NODE);
+	shim_hook = NULL;
+	EXPECT(most_claims >= 14 && most_claims <= 15);
+	for (i = 0; i < 14; i++) {
+		nbq_clh_unlock(&many_occupants[i]);
+		EXPECT(nbq_clh_destroy(&many_occupants[i]) == 0);
+	}
+	shim_cpu = 0;
+	nbq_X_unlock(&lock);
+	end(&lock);
+}
+
 static void waiter_without_a_node_gives_up_when_its_patience_is_over(void)
 {
+	unsigned int requested;
 	DEFINE_NBQ_X(lock);
 
 	test_pools(2, 2);
 	nbq_X_lock(&lock);
 	shim_cpu = 1;
 	occupy_nodes(2);
+	requested = shim_growth_requests;
 	start_clock(7777, 100);
 	polls = 0;
 	shim_hook = count_polls;
@@ -555,7 +765,8 @@ static void waiter_without_a_node_gives_up_when_its_patience_is_over(void)
 	EXPECT(polls == 10 * 8);
 	EXPECT(shim_event("exhaustions") == 1);
 	EXPECT(shim_event("timeouts") == (ERROR_WITHOUT_NODE == -ETIMEDOUT));
-	EXPECT(shim_growth_requests > 0);
+	/* Growth would add no node that it could use. */
+	EXPECT(shim_growth_requests == requested);
 	EXPECT(shim_preempt_off == 3);
 	EXPECT(!lock.tail);
 	free_nodes(2);
@@ -603,7 +814,7 @@ static void waiter_without_a_numbered_node_waits_outside_of_the_queue(void)
 	EXPECT(polls == 200);
 	EXPECT(shim_event("growths") == 1);
 	EXPECT(shim_event("acquired_handoff") == 1);
-	EXPECT(shim_event("nodes_taken") > 2);
+	EXPECT(shim_event("nodes_taken") == 2);
 	EXPECT(shim_nodes_in_use() == 2);
 	nbq_X_unlock(&lock);
 	free_nodes(2);
@@ -663,15 +874,19 @@ int main(void)
 		TEST_CASE(free_lock_is_taken_without_a_look_at_the_clock),
 		TEST_CASE(initialised_lock_forgets_what_its_memory_held),
 		TEST_CASE(attempt_without_patience_does_not_wait),
+		TEST_CASE(failing_try_only_reads),
+		TEST_CASE(writes_to_devices_are_ordered_before_each_release),
+		TEST_CASE(wait_is_announced_before_it_enqueues_if_traced),
+		TEST_CASE(locks_work_before_the_pools_are_filled),
 		TEST_CASE(waiter_gives_up_when_its_patience_is_over_and_not_before),
 		TEST_CASE(waiter_takes_over_when_the_holder_releases),
 		TEST_CASE(patience_for_ever_and_past_the_end_of_time_never_ends),
 		TEST_CASE(interrupts_and_bottom_halves_are_off_exactly_while_held),
 #if WARNS_OF_MISUSE
-		TEST_CASE(unlock_of_a_free_lock_warns_once_and_changes_nothing),
-		TEST_CASE(unlock_on_another_cpu_warns_once_and_changes_nothing),
+		TEST_CASE(unlock_of_a_free_lock_is_reported_and_changes_nothing),
+		TEST_CASE(unlock_on_another_cpu_is_reported_and_changes_nothing),
 #endif
-		TEST_CASE(destroy_of_a_held_lock_warns_once_and_changes_nothing),
+		TEST_CASE(destroy_of_a_held_lock_is_reported_and_changes_nothing),
 #if HOLDS_NODE
 		TEST_CASE(empty_pool_fails_with_enomem_once_the_patience_is_over),
 		TEST_CASE(attempt_that_waits_for_a_node_gets_one_when_the_pool_grows),
@@ -681,6 +896,7 @@ int main(void)
 #else
 		TEST_CASE(lock_says_which_context_holds_it),
 		TEST_CASE(empty_pool_is_no_matter_to_a_free_lock),
+		TEST_CASE(pool_is_searched_once_between_two_reads_of_the_clock),
 		TEST_CASE(waiter_without_a_node_gives_up_when_its_patience_is_over),
 		TEST_CASE(waiter_without_a_numbered_node_waits_outside_of_the_queue),
 		TEST_CASE(waiter_finds_a_numbered_node_behind_one_without),

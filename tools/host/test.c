@@ -9,7 +9,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <asm/mmiowb.h>
 #include <host.h>
+#include <trace/events/lock.h>
 
 #include "test.h"
 
@@ -73,6 +75,7 @@ static bool run(const struct test_case *test_case, unsigned int seconds)
 	why[0] = '\0';
 	warnings_expected = shim_warnings;
 	shim_clock = NULL;
+	shim_contention_is_traced = false;
 	shim_cpu = 0;
 	shim_level = 0;
 	shim_pools_start(16, 16);
@@ -85,6 +88,7 @@ static bool run(const struct test_case *test_case, unsigned int seconds)
 	EXPECT(shim_preempt_off == 0);
 	EXPECT(shim_irqs_off == 0);
 	EXPECT(shim_bh_off == 0);
+	EXPECT(shim_mmiowb_nesting == 0);
 	EXPECT(shim_nodes_in_use() == 0);
 	EXPECT(shim_event("nodes_taken") ==
 	       shim_event("nodes_given_back") + shim_event("nodes_reclaimed"));

@@ -80,12 +80,11 @@
 
 #if defined(TYPE_SPIN)
 #define DEFINE_NBQ_X		DEFINE_NBQ_SPIN
-#define STEPS_TO_LEAVE		3
+#define STEPS_TO_LEAVE		2
 #define IS_FIFO			0
 #define ERROR_WITHOUT_NODE	(-ETIMEDOUT)
 #elif defined(TYPE_FIFO)
 #define DEFINE_NBQ_X		DEFINE_NBQ_SPIN_FIFO
-/* Nobody asks newcomers to queue: they do. */
 #define STEPS_TO_LEAVE		2
 #define IS_FIFO			1
 #define ERROR_WITHOUT_NODE	(-ENOMEM)
@@ -159,7 +158,8 @@ static inline bool begins_to_leave(const struct nbq_X *lock,
 static inline bool is_at_rest(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
-	return !lock->state.holder && !lock->state.handoff;
+	/* A request to queue means nothing where no waiter is. */
+	return !lock->state.holder;
 #else
 	return !lock->holder;
 #endif
@@ -226,13 +226,6 @@ static inline const struct nbq_node *tail_node(const struct nbq_X *lock)
 #else
 	return lock->tail;
 #endif
-}
-
-/* Was it an earlier step of leaving, to take back that newcomers queue? */
-static inline bool took_its_wish_back(const struct nbq_X *lock, enum shim_op op,
-				      const void *address)
-{
-	return is_wish(lock, op, address) && !newcomers_must_queue(lock);
 }
 
 #endif

@@ -59,6 +59,9 @@ extern u64 (*shim_clock)(void);
 /* Reports of misuse and deadlocks (nbqlock/report.h), in all threads. */
 extern unsigned int shim_warnings;
 
+/* Passes of the tracepoint nbq_leave, in this thread. */
+extern _Thread_local unsigned int shim_leaves;
+
 /* Nodes in each pool of each CPU; a pool may be enlarged up to the maximum. */
 void shim_pools_start(unsigned int size, unsigned int nodes_max);
 /* As in a kernel that has just started: nobody has filled the pools. */
