@@ -69,7 +69,7 @@ class Kernel:
         self.bed = bed			# a word: names the folder under build/
         self.version = version
         self.build_dir = Path(build_dir)
-        self.image = Path(image)
+        self.image = image and Path(image)	# None: of headers alone
         self.make_options = make_options
         self.identity = identity	# changes when the modules must be rebuilt
         self.source = None

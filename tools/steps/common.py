@@ -8,6 +8,7 @@ from bed.common import Trouble
 from bed.guest import UserModeMachine, log_excerpt, run_guest
 from bed.guest_cli import loaded
 from bed.kernels import REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
+from bed.riscv import riscv_headers
 from steps.kernel_table import Bed
 
 STRESS_FOLDER = "/sys/kernel/debug/nbqlock_stress"
@@ -43,6 +44,7 @@ def once(function):
 guest_kernel = once(user_mode_kernel)
 stock_kernel = once(debian_kernel)
 from_source = once(built_kernel)
+riscv_kernel = once(riscv_headers)
 
 USER_MODE = Bed("user-mode", guest_kernel)
 DEBIAN_6_12 = Bed("Debian 6.12", lambda: stock_kernel("6.12"))
@@ -52,6 +54,7 @@ DEBUG = Bed("user-mode, all detectors", lambda: from_source(kernels.DEBUG))
 KCSAN = Bed("x86-64, KCSAN", lambda: from_source(kernels.KCSAN))
 ARM64 = Bed("arm64", lambda: from_source(kernels.ARM64))
 RT = Bed("x86-64 rt, lockdep", lambda: from_source(kernels.RT))
+RISCV = Bed("riscv64", riscv_kernel)
 CLANG = Bed("user-mode, clang", lambda: from_source(kernels.CLANG))
 
 
