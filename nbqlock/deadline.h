@@ -11,10 +11,12 @@
  * Overshoot: while its CPU runs, a waiter notices a deadline at most
  * NBQ_POLLS_PER_CLOCK polls and one clock read after it has passed. Among these
  * polls a task may search once for a deadlock (wait.c), an interrupt once behind
- * each predecessor.
+ * each predecessor; and a waiter without a queue node searches its pool once
+ * (in the hybrid: those nodes of it that a lock can encode).
  *
  * The clock is ktime_get_mono_fast_ns(), the one CLOCK_MONOTONIC that may be
- * read in NMI. It must run while interrupts are off: a clock made of ticks (the
+ * read in NMI. It stands while the system is suspended, and so does a patience. It
+ * must run while interrupts are off: a clock made of ticks (the
  * clocksource "jiffies", to which a kernel comes down that finds no better one)
  * may stand still as long as somebody waits. It can differ by a few nanoseconds
  * between CPUs while timekeeping is being adjusted; a deadline may then pass that

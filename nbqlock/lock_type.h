@@ -82,18 +82,20 @@ __nbq_context_lock_struct(nbq_X) {
 /**
  * nbq_X_lock_timeout() - Acquire, or give up after a time.
  * @lock: the lock
- * @patience: ns to wait at most; 0 or less: one walk over the queue without
- *	waiting, as nbq_X_trylock(); %KTIME_MAX: for ever
+ * @patience: ns to wait at most; 0 or less: do not wait, as nbq_X_trylock();
+ *	%KTIME_MAX: for ever
  *
  * Late by at most %NBQ_POLLS_PER_CLOCK polls (with an empty pool: one search of
  * it), one clock read and the steps of leaving, as long as the CPU runs. Each
- * leaver in front is stepped over first, whatever the clock says. A search for
+ * abandoned node in front is skipped first, whatever the clock says. A search for
  * deadlocks, which comes ever more rarely, looks at each waiting CPU once.
  *
- * Context: Any. Returns with preemption off if the lock was acquired.
+ * Context: Any; NMI where %NBQ_NMI_SAFE. Returns with preemption off if the lock
+ * was acquired.
  * Return:
  * * 0		- the lock is held
  * * -ETIMEDOUT	- the patience is over
+ * * -EBUSY	- there was no patience, and the lock is held or waited for
  * * -EDEADLK	- the wait could not end: this CPU holds the lock or waits for it
  *		  under this context, or whoever is in front waits, through any
  *		  number of locks, for this CPU (see the parameter deadlock_checks)
@@ -106,8 +108,9 @@ int __must_check nbq_X_lock_timeout(struct nbq_X *lock, ktime_t patience)
 /**
  * nbq_X_lock_until() - Acquire, or give up at a time.
  * @lock: the lock
- * @deadline: CLOCK_MONOTONIC time to give up at, in ns; one already past: one
- *	walk over the queue without waiting; %KTIME_MAX: for ever
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns; one already past: poll
+ *	once and read the clock once; %KTIME_MIN: do not wait, as nbq_X_trylock();
+ *	%KTIME_MAX: for ever
  *
  * For several locks under one budget: take ktime_get() once, add, pass the sum
  * to each. Otherwise as nbq_X_lock_timeout().
@@ -116,6 +119,7 @@ int __must_check nbq_X_lock_timeout(struct nbq_X *lock, ktime_t patience)
  * Return:
  * * 0		- the lock is held
  * * -ETIMEDOUT	- the deadline has passed
+ * * -EBUSY	- the deadline was %KTIME_MIN, and the lock is held or waited for
  * * -EDEADLK	- as of nbq_X_lock_timeout()
  * * -ENOMEM	- the deadline has passed and no queue node could be had
  */
@@ -126,12 +130,15 @@ int __must_check nbq_X_lock_until(struct nbq_X *lock, ktime_t deadline)
  * nbq_X_trylock() - Acquire if that needs no waiting.
  * @lock: the lock
  *
- * Succeeds whenever the lock is free, also when nodes that others abandoned
- * stand in front of it.
+ * Succeeds if the lock is free and no context waits for it, also when abandoned nodes
+ * are in the queue. It reads before it writes: while the lock is held it changes
+ * nothing that others read. When it fails on a free lock is said under "The contract"
+ * in Documentation/nbqlock.rst.
  *
- * Context: Any. Returns with preemption off if the lock was acquired.
- * Return: true if the lock is held now; false if somebody holds it or waits
- * for it, or if no queue node was free.
+ * Context: Any; NMI where %NBQ_NMI_SAFE. Returns with preemption off if the lock
+ * was acquired.
+ * Return: true if the lock is held now; false if a context holds it or waits for it,
+ * or if no queue node was free.
  */
 bool __must_check nbq_X_trylock(struct nbq_X *lock)
 	__nbq_cond_acquires(true, lock);
@@ -140,8 +147,9 @@ bool __must_check nbq_X_trylock(struct nbq_X *lock)
  * nbq_X_lock() - Acquire, however long it takes.
  * @lock: the lock
  *
- * Where others would get -EDEADLK it warns (once), leaves the queue and tries
- * again: somebody else in the deadlock may give up.
+ * Where others would get -EDEADLK it reports the deadlock, leaves the queue and tries
+ * again: another context in the deadlock may time out. Reports are one line in the
+ * kernel log, at most 10 in 5 s, with the lock, its holder and the caller.
  *
  * Context: Any in which the holder can make progress. Returns with preemption
  * off.
@@ -152,8 +160,8 @@ void nbq_X_lock(struct nbq_X *lock) __acquires(lock);
  * nbq_X_unlock() - Release, to the next in the queue if there is one.
  * @lock: a lock that this context acquired on this CPU
  *
- * A lock that nobody holds, or that another CPU holds, is left as it is, with
- * a warning (once).
+ * A lock that is not held, or that another CPU holds, is left as it is, and that is
+ * reported as by nbq_X_lock().
  *
  * Context: The holder's. Turns preemption back on.
  */
@@ -200,8 +208,8 @@ bool nbq_X_is_contended(const struct nbq_X *lock);
  * Context: Any. Nobody may hold, wait for or try the lock meanwhile.
  * Return:
  * * 0		- done
- * * -EBUSY	- somebody holds the lock or waits for it: warned (once),
- *		  nothing was touched
+ * * -EBUSY	- a context holds the lock or waits for it: reported as by
+ *		  nbq_X_lock(), nothing was touched
  */
 int __must_check nbq_X_destroy(struct nbq_X *lock);
 

@@ -25,14 +25,16 @@
  *	A timeout harms neither the lock nor another waiter.
  *	Preemption is off from the start of a wait to the unlock, which the
  *	holder must do on the CPU that acquired.
- *	Every verb works in task, softirq, hardirq and NMI context. A lock
- *	that an interrupt handler takes must be taken with that interrupt
+ *	Every verb works in task, softirq and hardirq context, and where
+ *	NBQ_NMI_SAFE in NMI context. A lock that an interrupt handler takes must be taken with that interrupt
  *	masked elsewhere, as any spinlock. With a finite patience a handler
  *	comes back all the same: behind the holder that it interrupted it gets
  *	-EDEADLK or -ETIMEDOUT. Lockdep reports that as the mistake that it
  *	is, unless lockdep_set_notrack_class() says that it is meant.
  *	An NMI cannot be masked: it takes such a lock with finite patience,
- *	and lockdep has nothing against it.
+ *	which lockdep records as a trylock.
+ *	Writes to devices by one holder come before those by the next, as under
+ *	raw_spinlock_t.
  *	Patience and deadlines are in ns of CLOCK_MONOTONIC. Patience counts
  *	from the moment at which there is something to wait for.
  */
@@ -43,6 +45,7 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/irqflags.h>
+#include <linux/kconfig.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
@@ -50,6 +53,12 @@
 #include <linux/version.h>
 
 struct nbq_node;
+
+/*
+ * May an NMI use the locks? Where compare-and-swap is emulated with interrupts off or
+ * under a lock, an NMI that comes in between breaks it.
+ */
+#define NBQ_NMI_SAFE	IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG)
 
 /*
  * Kernels with clang's context analysis have this, and a form of

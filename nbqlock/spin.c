@@ -36,6 +36,19 @@
  *	queue locks.
  * Mutual exclusion rests on the holder's number alone, whatever the policy.
  *
+ * Prior art
+ *	A word that one compare-and-swap takes, with a queue behind it, is qspinlock.
+ *	Stealing by newcomers until a queued waiter forbids it is that of the
+ *	paravirtual qspinlock (qspinlock_paravirt.h, "hybrid PV queued/unfair lock");
+ *	handoff is rwsem's (RWSEM_FLAG_HANDOFF). A bound on how many pass the queue:
+ *	Fissile locks (Dice, Kogan, 2020). The heartbeat takes the place of the
+ *	published time of MCS-TP and CLH-TP (He, Scherer, Scott, 2005). -EDEADLK from a
+ *	spinlock is rqspinlock's. What is added: all of this with a queue that a waiter
+ *	can abandon from any position, in a bounded number of its own steps (CLH-NB), a
+ *	request for the lock that expires, and a waiter in the middle that takes an
+ *	idle lock when its predecessor is stalled. Documentation/prior-art.rst compares
+ *	point by point.
+ *
  * Assumptions
  *	Preemption is off from the start of a wait to the unlock.
  *	A node is claimed by its own CPU only (node.c); its memory stays a node.

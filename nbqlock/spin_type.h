@@ -81,7 +81,7 @@ __nbq_context_lock_struct(nbq_spin) {
  *   served, while any waiter is queued; else while a waiter that has been passed for
  *   long asks for it, for at most %NBQ_SPIN_HANDOFF_NS after that waiter has shown
  *   life last.
- * - nbq_spin_unlock() warns of misuse in kernels with CONFIG_DEBUG_LOCK_ALLOC only.
+ * - nbq_spin_unlock() reports misuse in kernels with CONFIG_DEBUG_LOCK_ALLOC only.
  *   In others, to release a lock that is not one's own breaks it.
  * - nbq_spin_is_contended() knows of those who have queued. Whoever has just come
  *   has not.

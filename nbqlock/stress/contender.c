@@ -154,6 +154,7 @@ static void gave_up(struct contender *contender, int error)
 {
 	switch (error) {
 	case -ETIMEDOUT:
+	case -EBUSY:		/* without any patience */
 		contender->timeouts++;
 		break;
 	case -ENOMEM:
@@ -293,7 +294,7 @@ static void fail(struct contender *contender, const struct stopwatch *watch,
 	if (!watch->runs)
 		return;
 	stress_timings_failure(&contender->timings, watch);
-	if (error == -ETIMEDOUT)
+	if (error == -ETIMEDOUT || error == -EBUSY)
 		stress_timings_timeout(&contender->timings, watch, knobs->lock,
 				       patience);
 }

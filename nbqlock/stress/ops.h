@@ -123,9 +123,9 @@ enum stress_patience {
  *	was made just now; NULL: lockdep knows nothing of it, or of nothing wrong
  * @enter: get a contender ready for a lock, before any of them runs; 0 or a
  *	negative errno; may be NULL
- * @lock: 0: held, preemption off; -ETIMEDOUT: the patience is over; -ENOMEM:
- *	no queue node could be had; -EDEADLK: it would never end. Patience is
- *	in ns as for nbq_clh_lock_timeout().
+ * @lock: 0: held, preemption off; -ETIMEDOUT: the patience is over; -EBUSY: there
+ *	was none; -ENOMEM: no queue node could be had; -EDEADLK: it would never
+ *	end. Patience is in ns as for nbq_clh_lock_timeout().
  * @unlock: by the contender that holds it
  * @destroy: the lock is not used any more, and no contender runs, unless it is
  *	@free_after_unlock; 0 or a negative errno; may be NULL

@@ -141,9 +141,11 @@ def claims_of_run(run, trace):
            set(ends) <= {0, -errno.ETIMEDOUT, -errno.EDEADLK})
     yield ("as many end in a timeout as the driver has seen",
            ends[-errno.ETIMEDOUT] == timeouts > 0)
-    yield ("each that gave up has left, and nobody else",
-           leaves == Counter({-errno.ETIMEDOUT: timeouts, -errno.EDEADLK: deadlocks}) -
-           Counter())
+    gave_up = Counter({-errno.ETIMEDOUT: timeouts, -errno.EDEADLK: deadlocks}) - Counter()
+    # The hybrid's waiters poll outside the queue first, which they need not leave.
+    yield ("each that gave up in the queue has left it, and no other",
+           leaves == gave_up or
+           (run.settings["lock"] == "nbq_spin" and leaves and leaves <= gave_up))
     abandoned = sum("node=abandoned" in event.words for event in trace.named("nbq_leave"))
     yield ("the nodes that leavers left behind are those counted",
            abandoned == trace.total.get("nodes_abandoned"))
@@ -164,8 +166,11 @@ def claims_of_growth(run, trace):
            any(event.figure("from") == 1 for event in grown))
 
 
-# The functions in which a tracepoint may be: those behind contention, and growth.
-CONTENDED = re.compile(r"wait|await|step_over|leave|grow")
+# The functions in which a tracepoint may be: those behind contention, and growth. An
+# acquisition has a no-op besides, which tells whether contention_begin is on: a wait is
+# announced before it enqueues.
+CONTENDED = re.compile(r"wait|await|slowpath|step_over|leave|grow")
+ASKED_BEFORE = "contention_begin"
 JUMP_ENTRY = re.compile(r"^[0-9a-f]+ +\S+ +(\S+?)(?:([+-])0x([0-9a-f]+))?$", re.MULTILINE)
 NO_OP = re.compile(r"\bnop|\bxchg +%ax,%ax|\bdata16")
 
@@ -213,7 +218,8 @@ def cost_claims():
     yield ("one that is off is a no-op", bool(there) and all(
         NO_OP.search(text) for _, _, text in there), report)
     yield ("there is none where there is no contention", bool(there) and all(
-        CONTENDED.search(function) for _, function, _ in there), report)
+        CONTENDED.search(function) or what == ASKED_BEFORE
+        for what, function, _ in there), report)
 
 
 def traced_claims():
