@@ -93,11 +93,15 @@ static void acquire_for_ever(struct nbq_X *lock, unsigned int subclass,
 {
 	struct lockdep_map *waits = is_tracked(dep_map_of(lock)) ? dep_map_of(lock) : NULL;
 
+	bool reported = false;
+
 	begin_verb();
 	spin_acquire_nest(dep_map_of(lock), subclass, 0, nest_lock, ip);
 	/* Nothing but a deadlock ends that; others in it may time out. */
 	while (unlikely(acquire(lock, nbq_deadline_at(KTIME_MAX), waits, ip))) {
-		nbq_report(NBQ_REPORT_DEADLOCK, lock, context_of_holder(lock), ip);
+		if (!reported)
+			nbq_report(NBQ_REPORT_DEADLOCK, lock, context_of_holder(lock), ip);
+		reported = true;
 		cpu_relax();
 	}
 	mmiowb_spin_lock();

@@ -51,9 +51,11 @@ KINDS = {
     "nbq_irq": r"inconsistent lock state",
     "nbq_nest_lock": r"Nested lock was not taken",
     "nbq_not_held": r"WARNING: .*lockdep_plants\.c",
-    "nbq_unlock": r"WARNING: .*define_lock_type\.h:\d+ at not_held",
+    "nbq_unlock": r"nbqlock: BUG: unlock of a lock that is not held: .* at not_held",
     "nbq_spin_abba": r"possible circular locking dependency",
-    "nbq_spin_unlock": r"WARNING: .*\bspin\.c:\d+",
+    "nbq_spin_unlock": r"nbqlock: BUG: unlock of a lock that is not held: .* at hybrid_not_held",
+    "nbq_misuse": r"nbqlock: BUG: destroy of a lock that is in use: ",
+    "nbq_deadlock": r"nbqlock: BUG: deadlock, ",
     "kcsan": r"BUG: KCSAN: data-race in race",
 }
 STALLS = ("rcu_stall", "soft_lockup", "hung_task")

@@ -24,7 +24,7 @@ MODULE_PARM_DESC(kind, "What to provoke; an unknown name lists them all.");
 
 static const struct plant * const tables[] = {
 	memory_plants, context_plants, stall_plants, locking_plants, race_plants,
-	lockdep_plants,
+	lockdep_plants, report_plants,
 };
 
 static const struct plant *plant_named(const char *name)

@@ -23,6 +23,7 @@ extern const struct plant stall_plants[];
 extern const struct plant locking_plants[];
 extern const struct plant race_plants[];
 extern const struct plant lockdep_plants[];
+extern const struct plant report_plants[];
 
 int planted_in_thread(int (*body)(void *data), const char *name);
 
