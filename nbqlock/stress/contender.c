@@ -311,7 +311,7 @@ static bool attempt(struct contender *contender)
 
 	if (knobs->free_lock && !stress_door_enter(contender))
 		return false;
-	contender->attempts++;
+	WRITE_ONCE(contender->attempts, contender->attempts + 1);
 	stress_stopwatch_start(&watch, &contender->timings,
 			       is_timed ? knobs->sample_every : 0,
 			       &contender->order[0]->target->guarded.counter);

@@ -13,6 +13,7 @@
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
+#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
@@ -26,8 +27,16 @@
 #include "ops.h"
 #include "stress.h"
 
-/* A thread that needs longer to end after the stop has failed. */
-#define JOIN_PATIENCE	(10 * HZ)
+/*
+ * A thread that needs longer to end after the stop has failed. A host with other
+ * work may let each CPU run for a fraction of that.
+ */
+#define JOIN_PATIENCE	(60 * HZ)
+
+/* For so long a run goes on beyond its time if it lacks something. */
+#define OVERTIME	(60 * HZ)
+/* In between, whether it still does */
+#define OVERTIME_STEP	DIV_ROUND_UP(HZ, 20)
 
 static DEFINE_MUTEX(control_mutex);
 /* All of these under control_mutex; the flags may be read without it. */
@@ -107,7 +116,29 @@ static void log_progress(const struct stress_run *run)
 		stress_run_duration_ms(run), stress_run_acquisitions(run));
 }
 
-/* Return: 0: its time is over; less: a signal came; more: a stop was asked for. */
+/* Return: 0: that is over; less: a signal came; more: a stop was asked for. */
+static long await_stop(unsigned long patience)
+{
+	return wait_event_interruptible_timeout(control_wait,
+						READ_ONCE(stop_requested),
+						patience);
+}
+
+/*
+ * What was to happen in the run may not have happened in its time, for want of
+ * nothing but a core. Return: as await_stop().
+ */
+static long await_all(const struct stress_run *run)
+{
+	unsigned long end = jiffies + OVERTIME;
+	long ret = 0;
+
+	while (!ret && stress_run_lacks(run) && time_before(jiffies, end))
+		ret = await_stop(OVERTIME_STEP);
+	return ret;
+}
+
+/* Return: as await_stop(), of the time of the run. */
 static long await_end(const struct stress_run *run,
 		      const struct stress_knobs *knobs)
 {
@@ -117,12 +148,12 @@ static long await_end(const struct stress_run *run,
 
 	for (;;) {
 		step = min(step, left);
-		ret = wait_event_interruptible_timeout(control_wait,
-						       READ_ONCE(stop_requested),
-						       step);
+		ret = await_stop(step);
 		left -= step;
-		if (ret || !left)
+		if (ret)
 			return ret;
+		if (!left)
+			return await_all(run);
 		log_progress(run);
 	}
 }

@@ -40,8 +40,8 @@
 #define HALT_LOOKS	1000
 #define HALT_TRIES	10
 
-/* How long, in ms, those who go on may take to come upon all nodes left behind */
-#define KEPT_MS		1000
+/* In so many acquisitions, those that go on come upon all nodes left behind */
+#define KEPT_ACQUISITIONS	10000
 
 /* Sleep. Return: false if this thread is to end; it has slept less then. */
 static bool nap(u64 ms)
@@ -110,7 +110,7 @@ static int shuffler(void *data)
 	prandom_seed_state(&random, run->knobs.seed);
 	while (nap(run->knobs.shuffle_ms)) {
 		shuffle(run, &random);
-		run->shuffles++;
+		WRITE_ONCE(run->shuffles, run->shuffles + 1);
 	}
 	return 0;
 }
@@ -241,20 +241,20 @@ static bool take_away(struct stress_run *run, unsigned int cpu)
 
 /*
  * How many nodes of a CPU that is away the others do not give back. Its threads
- * are elsewhere and take no more of them. The others may not have run for a
- * while, so they are given time; if the run ends before, nobody says that they
- * had enough.
+ * are elsewhere and take no more of them. How soon the others come upon the nodes
+ * depends on how much their CPUs run, so acquisitions are counted, not time; a run
+ * that ends before there were enough says nothing of the nodes.
  */
 static unsigned int kept_nodes_of(struct stress_run *run, unsigned int cpu)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(KEPT_MS);
+	u64 enough = stress_run_acquisitions(run) + KEPT_ACQUISITIONS;
 	unsigned int nodes;
 
 	while ((nodes = run->knobs.lock->nodes_of(cpu))) {
+		if (stress_run_acquisitions(run) >= enough)
+			break;
 		if (!nap(10))
 			return 0;
-		if (time_after(jiffies, end))
-			break;
 	}
 	return nodes;
 }
@@ -276,7 +276,7 @@ static void bring_back(struct stress_run *run, unsigned int cpu)
 	put_in_place(run);
 	mutex_unlock(&run->placing);
 	stress_interrupts_return(run, cpu);
-	run->hotplugs++;
+	WRITE_ONCE(run->hotplugs, run->hotplugs + 1);
 }
 
 /* A CPU is away half of the time. */

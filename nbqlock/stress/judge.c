@@ -177,36 +177,59 @@ static void count_walks(const struct stress_run *run,
 	report->walk.max = sum.longest;
 }
 
-/* Whether what was to happen besides has happened, in a run long enough. */
-static unsigned long judge_disturbance(const struct stress_run *run,
-				       const struct stress_report *report)
+/* The contexts in which attempts were made, a bit for each. */
+static unsigned int contexts_seen(const struct stress_run *run)
+{
+	unsigned int seen = 0, i;
+
+	for (i = 0; i < run->contender_count; i++) {
+		if (READ_ONCE(run->contenders[i]->attempts))
+			seen |= BIT(run->contenders[i]->context);
+	}
+	return seen;
+}
+
+/* Is there time for that twice, in the run as it was planned, and as it became? */
+static bool is_long_enough(const struct stress_run *run, u64 ns)
+{
+	return min(run->knobs.duration_ms * NSEC_PER_MSEC,
+		   stress_run_elapsed_ns(run)) > 2 * ns;
+}
+
+/**
+ * stress_run_lacks() - What was to happen in this run, and has not yet?
+ * @run: the run, at any time; what needs time is not missed before it had some
+ *
+ * Return: a bit for each &enum stress_failure that the run would end with.
+ */
+unsigned long stress_run_lacks(const struct stress_run *run)
 {
 	const struct stress_knobs *knobs = &run->knobs;
-	u64 half_ms = div_u64(report->elapsed_ns, 2 * NSEC_PER_MSEC);
-	enum stress_context context;
+	unsigned int seen = contexts_seen(run);
 	unsigned long failures = 0;
 
-	for (context = 0; context < CONTEXTS; context++) {
-		if (knobs->contexts & BIT(context) &&
-		    !report->context_attempts[context])
-			failures |= BIT(CONTEXT_MISSING);
-	}
-	if (knobs->shuffle_ms && !run->shuffles && half_ms > knobs->shuffle_ms)
+	if (!seen)
+		failures |= BIT(NO_ATTEMPT);
+	if (knobs->contexts & ~seen)
+		failures |= BIT(CONTEXT_MISSING);
+	if (knobs->shuffle_ms && !READ_ONCE(run->shuffles) &&
+	    is_long_enough(run, knobs->shuffle_ms * NSEC_PER_MSEC))
 		failures |= BIT(NO_SHUFFLE);
-	if (knobs->hotplug_ms && !run->hotplugs && half_ms > knobs->hotplug_ms)
+	if (knobs->hotplug_ms && !READ_ONCE(run->hotplugs) &&
+	    is_long_enough(run, knobs->hotplug_ms * NSEC_PER_MSEC))
 		failures |= BIT(NO_HOTPLUG);
-	if (knobs->suspend_every_ns && !report->suspended.count &&
-	    half_ms * NSEC_PER_MSEC > 4 * stress_suspend_interval_ns(run))
+	if (knobs->suspend_every_ns && !stress_suspend_happened(run) &&
+	    is_long_enough(run, 4 * stress_suspend_interval_ns(run)))
 		failures |= BIT(NO_SUSPENSION);
-	if (run->cpu_lost)
-		failures |= BIT(CPU_LOST);
 	return failures;
 }
 
 static void judge(const struct stress_run *run, struct stress_report *report)
 {
-	unsigned long failures = judge_disturbance(run, report);
+	unsigned long failures = stress_run_lacks(run);
 
+	if (run->cpu_lost)
+		failures |= BIT(CPU_LOST);
 	if (report->lost_updates)
 		failures |= BIT(LOST_UPDATES);
 	if (report->violations > report->lost_updates)
@@ -222,8 +245,6 @@ static void judge(const struct stress_run *run, struct stress_report *report)
 					       report->no_node +
 					       report->deadlocks)
 		failures |= BIT(UNKNOWN_ERROR);
-	if (!report->attempts)
-		failures |= BIT(NO_ATTEMPT);
 	if (run->door.written)
 		failures |= BIT(FREED_WRITTEN);
 	if (report->false_deadlocks)

@@ -23,6 +23,7 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/percpu.h>
+#include <linux/time64.h>
 
 #include <asm/apic.h>
 #include <asm/cpufeature.h>
@@ -32,8 +33,11 @@
 #include "run.h"
 
 #define HANDLER_NAME	"nbqlock_stress"
-/* An NMI that is not there after so long got lost, with a CPU that went. */
-#define SETTLE_MS	100
+/*
+ * An NMI that is not there after so long got lost, with a CPU that went. A host may
+ * leave a virtual CPU without a core for a while.
+ */
+#define SETTLE_MS	(10 * MSEC_PER_SEC)
 
 /* Who attempts in the next NMI of a CPU; NULL: none was sent. */
 static DEFINE_PER_CPU(struct contender *, due);

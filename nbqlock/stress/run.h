@@ -89,8 +89,9 @@ struct claim {
  * @cpu: where it belongs; for a thread that runs, under the run's @placing
  * @random: for the length of its work outside, its patience, its pauses, its
  *	order of the locks
- * @attempts: and the following: as in struct stress_report
- * @acquisitions: written by the contender only, read by others meanwhile
+ * @attempts: and the following: as in struct stress_report; written by the
+ *	contender only, read by others meanwhile
+ * @acquisitions: the same
  * @timeouts: failed with -ETIMEDOUT
  * @no_node: failed with -ENOMEM
  * @deadlocks: failed with -EDEADLK

@@ -275,6 +275,7 @@ void stress_run_free(struct stress_run *run);
 u64 stress_run_duration_ms(const struct stress_run *run);
 u64 stress_run_elapsed_ns(const struct stress_run *run);
 u64 stress_run_acquisitions(const struct stress_run *run);
+unsigned long stress_run_lacks(const struct stress_run *run);
 void stress_run_report(struct stress_run *run, struct stress_report *report);
 
 void stress_report_show(struct seq_file *m, const struct stress_report *report);

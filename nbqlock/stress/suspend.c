@@ -121,7 +121,8 @@ static u64 stay(u64 ns)
 
 static void count(struct stress_suspended *suspended, u64 ns)
 {
-	suspended->count++;
+	/* Another CPU may want to know whether there was one. */
+	WRITE_ONCE(suspended->count, suspended->count + 1);
 	suspended->sum_ns += ns;
 	suspended->max_ns = max(suspended->max_ns, ns);
 }
@@ -223,6 +224,24 @@ struct stress_suspended stress_suspend_sum_up(const struct stress_run *run)
 		sum.max_ns = max(sum.max_ns, each->max_ns);
 	}
 	return sum;
+}
+
+/**
+ * stress_suspend_happened() - Has any attempt been suspended?
+ * @run: the run, at any time
+ *
+ * Return: that.
+ */
+bool stress_suspend_happened(const struct stress_run *run)
+{
+	const struct stress_suspensions *all = run->suspensions;
+	unsigned int i;
+
+	for (i = 0; all && i < all->count; i++) {
+		if (READ_ONCE(all->each[i].suspended.count))
+			return true;
+	}
+	return false;
 }
 
 /**

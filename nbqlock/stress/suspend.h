@@ -16,6 +16,7 @@ int stress_suspend_create(struct stress_run *run);
 void stress_suspend_stop(struct stress_run *run);
 void stress_suspend_free(struct stress_run *run);
 struct stress_suspended stress_suspend_sum_up(const struct stress_run *run);
+bool stress_suspend_happened(const struct stress_run *run);
 u64 stress_suspend_interval_ns(const struct stress_run *run);
 
 bool stress_suspend_enter(struct suspension *suspension);

@@ -41,7 +41,7 @@ void stress_stopwatch_enter(struct stopwatch *watch, s64 released)
 void stress_stopwatch_passed(struct stopwatch *watch,
 			     const struct timings *timings, u64 counter)
 {
-	if (timings->own_clock && !watch->away)
+	if (timings->own_clock && watch->always_ran)
 		watch->passed = counter - watch->found;
 }
 

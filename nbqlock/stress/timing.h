@@ -58,6 +58,7 @@ struct timings {
  * struct stopwatch - of one attempt
  * @runs: the attempt is timed; if not, nothing else here means anything
  * @own_start: when it began by the CPU's own clock, in ns
+ * @early: when @found was about to be read, in ns
  * @found: critical sections before it began, if somebody counts them
  * @start: when it began, in ns
  * @queued: when it began to wait for the lock that it takes last, in ns
@@ -65,18 +66,21 @@ struct timings {
  * @away: of that, how long the CPU was away, in ns
  * @handoff: how long after the owner before had stamped its release, in ns;
  *	negative: that one left no stamp, or nobody waited here by then
+ * @always_ran: the CPU was not away since @early
  * @passed: critical sections from @found to when this contender was inside;
  *	negative: not known, or the CPU was away meanwhile
  */
 struct stopwatch {
 	bool runs;
 	s64 own_start;
+	s64 early;
 	u64 found;
 	s64 start;
 	s64 queued;
 	s64 took;
 	s64 away;
 	s64 handoff;
+	bool always_ran;
 	s64 passed;
 };
 
@@ -98,6 +102,8 @@ static inline void stress_stopwatch_start(struct stopwatch *watch,
 	watch->passed = -1;
 	if (timings->own_clock) {
 		watch->own_start = stress_host_ran_ns();
+		/* An absence from here on lets others pass, and is no part of the wait. */
+		watch->early = stress_clock_ns();
 		/* Last: whoever comes in from here on has passed this one. */
 		watch->found = data_race(READ_ONCE(*counter));
 	}
@@ -112,6 +118,7 @@ static inline void stress_stopwatch_start(struct stopwatch *watch,
 static inline void stress_stopwatch_ran(struct stopwatch *watch, s64 ns)
 {
 	watch->away = max_t(s64, watch->took - ns, 0);
+	watch->always_ran = watch->start + watch->took - watch->early <= ns;
 }
 
 /* Before the last lock of a chain. */
