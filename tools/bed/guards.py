@@ -100,7 +100,7 @@ def compile_all(kernel, folder, cases):
     done = subprocess.run(
         ["make", "-k", "-j1", "-C", kernel.build_dir, f"M={folder}",
          *kernel.make_options, *objects], text=True, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=600,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=3600,
         env={**os.environ, **compiler_environment()})
     parts = re.split(r"^  CC \[M\] +\S*?case(\d+)\.o$", done.stdout, flags=re.MULTILINE)
     said = {int(number): text for number, text in zip(parts[1::2], parts[2::2])}

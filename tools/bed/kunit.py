@@ -33,9 +33,11 @@ SUITES = (*LOCK_ROWS,
                            "lockdep")),
           "nbq_pool", "nbq_deadline", "nbq_events",
           "nbq_stress_histogram", "nbq_stress_statistics")
-BUILD_TIMEOUT = 3600
-SLOW_TIMEOUT = 2400		# for a guest that is emulated or checks each access
-RUN_TIMEOUT = 300		# kunit.py's own limit for the boot and the suites
+# Limits end what hangs, and judge nothing else: with a core to itself, a build takes
+# minutes, the suites half a minute, and two where each access is emulated or checked.
+BUILD_TIMEOUT = 7200
+SLOW_TIMEOUT = 3600
+RUN_TIMEOUT = 1800		# kunit.py's own limit for the boot and the suites
 CPUS = max(4, guest_cpus())
 KUNIT_FOLDER = "tools/testing/kunit"
 

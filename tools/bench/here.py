@@ -14,7 +14,7 @@ from bed.stress import listed
 FOLDER = Path("/sys/kernel/debug/nbqlock_stress")
 ONLINE = Path("/sys/devices/system/cpu/online")
 LOOK_SECONDS = 0.25		# between two looks at "status"
-STOP_SECONDS = 30		# for a run to end that was told to; the driver takes 10
+STOP_SECONDS = 90		# for a run to end that was told to; the driver takes 60
 
 
 def missing(folder):

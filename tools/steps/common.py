@@ -72,12 +72,24 @@ def guest_report(outcome):
     return f"{outcome.output.rstrip()}\n{log_excerpt(outcome)}"
 
 
-def clean_guest(name, outcome):
-    """The case that a guest came to its end without the kernel complaining."""
-    reasons = [outcome.problem] if outcome.problem else []
-    reasons += outcome.complaints[:5]
-    return Case(f"{name}: the guest ends, its kernel log is clean", not reasons,
-                "\n".join(reasons + [log_excerpt(outcome)]) if reasons else "")
+def clean_guest(name, *outcomes):
+    """The case that a guest came to its end without the kernel complaining.
+
+    With several outcomes, of the same runs, that all of them did.
+    """
+    details = []
+    for outcome in outcomes:
+        reasons = [outcome.problem] if outcome.problem else []
+        reasons += outcome.complaints[:5]
+        if reasons:
+            details += [*reasons, log_excerpt(outcome)]
+    return Case(f"{name}: the guest ends, its kernel log is clean", not details,
+                "\n".join(details))
+
+
+def run_case(name, run, complaint):
+    """The case of a run: that there is no complaint about it."""
+    return Case(name, not complaint, f"{complaint}\n{run.text}")
 
 
 def commanded(name, script, wanted=0, **options):

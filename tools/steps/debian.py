@@ -3,19 +3,21 @@
 
 import re
 
-from bed.disturbed import (ALL_INTERRUPTS, above_own_cpu, in_contexts, interrupted,
+from bed.disturbed import (ALL_INTERRUPTS, above_own_cpu, in_contexts, interrupted, lacks,
                            left_behind, legitimate, reclaims)
 from bed.guest import QemuMachine
 from bed.guest_cli import LOADED
 from bed.kernels import REAL_TIME
 from bed.modules import build_modules
 from bed.shapes import stock_runs
-from bed.stress import OURS, Run, listed, read_runs, run_stress
+from bed.stress import (OURS, Run, Unseen, judged, listed, read_runs, run_stress,
+                        stress_until_seen, until_seen)
 from steps.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, STRESS_FOLDER, Case, clean_guest,
-                          guest_report, stock_kernel)
+                          guest_report, run_case, stock_kernel)
 from steps.kernel_table import runs_on
-from steps.survival import COMPARATORS, MIXED, alike, disturbed_case, stress_case, told_case
+from steps.survival import COMPARATORS, MIXED, alike, disturbed_plan, stress_plan, told_plan
 
+# Before a run, with pools that have to grow.
 RELOAD_SMALL = """
 rmmod nbqlock_stress && rmmod nbqlock
 insmod /lib/modules/nbqlock.ko pool_nodes=1 && insmod /lib/modules/nbqlock_stress.ko
@@ -48,6 +50,21 @@ def brief_runs():
                       **settings, cs_ns=2000, ncs_ns=200, duration_ms=duration)
 
 
+def run_small(machine, runs, modules):
+    """Make runs, each with modules whose pools have one node; count how they grow."""
+    outcome = run_stress(machine, runs, 2, modules, before=RELOAD_SMALL, after_each=GROWTHS,
+                         after=UNLOAD)
+    for run in runs:
+        grown = re.search(rf"^@growths {run.name} growths (\d+)", outcome.output,
+                          re.MULTILINE)
+        run.growths = int(grown[1]) if grown else 0
+    return outcome
+
+
+def lacks_growth(run):
+    return judged(run, lambda run: not run.growths and Unseen("no pool has grown"))
+
+
 def debian(kernel, above=ALL_INTERRUPTS):
     """Load, stress, unload the modules in one of Debian's kernels."""
     modules = {"files": build_modules(kernel), "load": LOADED}
@@ -61,37 +78,33 @@ def debian(kernel, above=ALL_INTERRUPTS):
     alone = [above_own_cpu(lock, ALL_INTERRUPTS, 400) for lock in OURS]
     unmaskable = interrupted(OURS[0], 2, 200000, 100, ALL_INTERRUPTS, nesting="masked")
     unmaskable.name = "unmaskable"
-    after = LIST_LOCKS + "".join(f"{run.command}\n" for run in
-                                 [*nested, *own, *alone, unmaskable])
-    for run in small:
-        after += RELOAD_SMALL + run.command + GROWTHS % run.name
-    outcome = run_stress(QemuMachine(kernel), usual + brief, 2, modules,
-                         after=after + UNLOAD)
-    read_runs(outcome.output, [*nested, *own, *alone, unmaskable, *small])
+    plans = [*(disturbed_plan(run, ["acquisitions"]) for run in usual),
+             *(stress_plan(2, run, False) for run in brief),
+             *(disturbed_plan(run, in_contexts(ALL_INTERRUPTS)) for run in nested + own),
+             *(told_plan(run, above) for run in alone)]
+    machine = QemuMachine(kernel)
+    outcomes = stress_until_seen(machine, plans, 2, modules, after=
+                                 f"{LIST_LOCKS}{unmaskable.command}\n{UNLOAD}")
+    read_runs(outcomes[0].output, [unmaskable])
+    small_outcomes = until_seen(small, lambda runs: run_small(machine, runs, modules),
+                                lacks_growth)
     name = f"debian {kernel.version}"
-    there = re.search(r"^@locks\n(.*)^@listed$", outcome.output, re.MULTILINE | re.DOTALL)
+    there = re.search(r"^@locks\n(.*)^@listed$", outcomes[0].output,
+                      re.MULTILINE | re.DOTALL)
     there = [lock.name for lock in listed(there[1])] if there else []
     yield Case(f"{name}: every lock type of the driver is run",
                sorted(there) == sorted(STOCK_LOCKS), f"{there}, not {STOCK_LOCKS}")
-    for run in usual:
-        yield Case(f"{name}: stress {run.settings['lock']}", run.verdict == "PASS",
-                   f"{run.verdict}\n{run.text}")
-    for run in brief:
-        yield stress_case(2, run, False, name)
-    for run in nested + own:
-        yield disturbed_case(name, run, in_contexts(ALL_INTERRUPTS))
-    for run in alone:
-        yield told_case(name, run, above)
+    for run, complaint in plans:
+        yield run_case(f"{name}: {run.name}", run, complaint(run))
     yield Case(f"{name}: NMIs cannot be masked, and are refused there",
                "(nesting: masked" in unmaskable.verdict, unmaskable.verdict)
     for run in small:
-        grown = re.search(rf"^@growths {run.name} growths [1-9]", outcome.output,
-                          re.MULTILINE)
-        yield Case(f"{name}: pools of one node grow under {run.settings['lock']}",
-                   run.verdict == "PASS" and bool(grown),
-                   f"{run.verdict}\n{guest_report(outcome)}")
-    yield Case(f"{name}: unload", "@unloaded" in outcome.output, outcome.output)
-    yield clean_guest(name, outcome)
+        yield run_case(f"{name}: pools of one node grow under {run.settings['lock']}", run,
+                       lacks_growth(run))
+    outcomes += small_outcomes
+    yield Case(f"{name}: unload", all("@unloaded" in outcome.output for outcome in outcomes),
+               "\n".join(outcome.output for outcome in outcomes))
+    yield clean_guest(name, *outcomes)
 
 
 @runs_on(DEBIAN_6_12, "stress")
@@ -124,16 +137,26 @@ echo 1 >$cpu
 ONLINE = """
 echo "@online $(cat /sys/devices/system/cpu/online)"
 """
-# Waits until the driver has taken the CPU away, for a second.
+# Waits until the driver has taken the CPU away, for three seconds; as long as it takes,
+# but for a limit. What is reported is what was seen then.
 STOP_IN_HOTPLUG = f"""
-echo 60000 >{STRESS_FOLDER}/duration_ms
-echo 2000 >{STRESS_FOLDER}/hotplug_ms
+echo 600000 >{STRESS_FOLDER}/duration_ms
+echo 6000 >{STRESS_FOLDER}/hotplug_ms
 echo 1 >{STRESS_FOLDER}/run &
-for i in $(seq 50); do
-	[ "$(cat /sys/devices/system/cpu/online)" = 0 ] && break
+for i in $(seq 3000); do
+	online=$(cat /sys/devices/system/cpu/online)
+	[ "$online" = 0 ] && break
 	sleep 0.1
 done
-{ONLINE}"""
+echo "@online $online"
+"""
+
+
+def has_nodes(run):
+    """What keeps a thread on a CPU that came from having acquired, with nodes there."""
+    if run.verdict == "PASS" and run.number("no_node"):
+        return "an attempt got no queue node"
+    return lacks(run, ["thread_min"])
 
 
 @runs_on(DEBIAN_6_12, "hotplug")
@@ -147,25 +170,19 @@ def hotplug():
     during = [interrupted(lock, 2, 200000, 1000, ALL_INTERRUPTS, hotplug_ms=300,
                           shuffle_ms=50) for lock in OURS]
     left = [left_behind(lock, 2) for lock in OURS]
-    outcome = run_stress(QemuMachine(kernel), runs + during + left, 2,
-                         {"files": build_modules(kernel), "load": LOADED},
-                         before=COME_AND_GO, append=["maxcpus=1"],
-                         after=STOP_IN_HOTPLUG + UNLOAD + ONLINE)
-    for run in runs:
-        lock, state = run.name.split("-")
-        # Without nodes, the thread on that CPU would acquire nothing.
-        passed = run.verdict == "PASS" and run.number("thread_min") and \
-            not run.number("no_node")
-        yield Case(f"hotplug: stress {lock}, the CPU is {state}", bool(passed),
-                   f"{run.verdict}\n{run.text}\n{guest_report(outcome)}")
-    for run in during:
-        yield disturbed_case("hotplug", run, in_contexts(ALL_INTERRUPTS, "hotplugs",
-                                                         "shuffles", "thread_min"))
-    for run in left:
-        complaint = reclaims(run)
-        yield Case(f"hotplug: {run.name}", not complaint, f"{complaint}\n{run.text}")
+    plans = [*((run, has_nodes) for run in runs),
+             *(disturbed_plan(run, in_contexts(ALL_INTERRUPTS, "hotplugs", "shuffles",
+                                               "thread_min")) for run in during),
+             *((run, reclaims) for run in left)]
+    outcomes = stress_until_seen(QemuMachine(kernel), plans, 2,
+                                 {"files": build_modules(kernel), "load": LOADED},
+                                 before=COME_AND_GO, append=["maxcpus=1"],
+                                 after=STOP_IN_HOTPLUG + UNLOAD + ONLINE)
+    for run, complaint in plans:
+        yield run_case(f"hotplug: {run.name}", run, complaint(run))
     # In the middle of the run one CPU was away; after it all are there.
-    yield Case("hotplug: unloading during a run brings the CPU back", bool(re.search(
+    yield Case("hotplug: unloading during a run brings the CPU back", all(re.search(
         r"^@online 0\n.*@unloaded\n\n?@online 0-1$", outcome.output,
-        re.MULTILINE | re.DOTALL)), guest_report(outcome))
-    yield clean_guest("hotplug", outcome)
+        re.MULTILINE | re.DOTALL) for outcome in outcomes),
+               "\n".join(map(guest_report, outcomes)))
+    yield clean_guest("hotplug", *outcomes)

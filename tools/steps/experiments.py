@@ -36,7 +36,7 @@ def quick_pass():
     log = BUILD / "log" / "bench.log"
     log.unlink(missing_ok=True)
     status = run_logged([PROJECT / "tools/nbq", "bench", "--quick", "--out", parent], log,
-                        "every experiment, quickly", check=False, timeout=1800)
+                        "every experiment, quickly", check=False, timeout=7200)
     folders = sorted(parent.glob("*")) if parent.is_dir() else []
     return status, log.read_text(errors="replace"), folders[0] if folders else None
 

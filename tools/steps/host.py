@@ -17,7 +17,7 @@ def host():
     log = BUILD / "log" / "host.log"
     log.unlink(missing_ok=True)
     status = run_logged(["make", "-C", folder, "check"], log, "host tests",
-                        check=False, timeout=900)
+                        check=False, timeout=7200)
     # [text before, word, name, text, word, name, text ...]
     parts = re.split(r"^(ok|not ok|skip) (.+)\n", log.read_text(errors="replace"),
                      flags=re.MULTILINE)
@@ -35,7 +35,7 @@ def tools():
     done = subprocess.run(
         [sys.executable, "-m", "unittest", "discover", "-v", "-b"],
         cwd=PROJECT / "tools", text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, check=False, timeout=300)
+        stderr=subprocess.STDOUT, check=False, timeout=3600)
     results = re.findall(r"^(\w+) \(\w+\.test\.([\w.]+)\) \.\.\. (ok|FAIL|ERROR|skipped)",
                          done.stdout, re.MULTILINE)
     for name, place, word in results:

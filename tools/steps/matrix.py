@@ -16,15 +16,17 @@ from bed.guest_cli import loaded
 from bed.kunit import SUITES, run_suites_in_guest
 from bed.races import foreign_races, without_foreign_races
 from bed.shapes import stock_runs
-from bed.stress import OURS, LockType, run_stress
-from steps.common import ARM64, DEBUG, KCSAN, RT, Case, clean_guest, guest_report
+from bed.stress import OURS, LockType, stress_until_seen
+from steps.common import (ARM64, DEBUG, KCSAN, RT, Case, clean_guest, guest_report,
+                          run_case)
 from steps.kernel_table import On, runs_on
-from steps.survival import disturbed_case, stress_case, stress_runs
+from steps.survival import disturbed_plan, stress_plan, stress_runs
 
 UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
 CPUS = max(2, guest_cpus())
-# Emulated or checked at each access, a guest is many times as slow on a busy machine.
-TIMEOUT = 1200
+# Emulated or checked at each access, a guest is many times as slow on a busy machine:
+# it takes a minute or two on one that is not.
+TIMEOUT = 3600
 
 
 # A clock that is made of ticks stands still while the CPU that counts them has
@@ -64,38 +66,34 @@ def suite_cases(name, result, suites=SUITES):
 
 
 def contended(cpus, interrupts, interval_ns):
-    """(run, its case for a step of this name) of all that is done to a lock of ours."""
-    def stressed(floor):
-        return lambda name, run: stress_case(cpus, run, floor, name)
-
-    def figures(*wanted):
-        return lambda name, run: disturbed_case(name, run, wanted)
-
+    """(run, what is wrong with it) of all that is done to a lock of ours."""
     # First, since settings stay.
     for run, floor in stress_runs(cpus, [LockType(f"{lock}: ours") for lock in OURS]):
-        yield run, stressed(floor)
+        yield stress_plan(cpus, run, floor)
     for run in stock_runs(OURS):
-        yield run, figures("acquisitions")
+        yield disturbed_plan(run, ["acquisitions"])
     for lock in OURS:
-        yield (interrupted(lock, cpus, interval_ns, 400, interrupts),
-               figures(*in_contexts(interrupts)))
-    yield moved(cpus), figures("shuffles", "thread_min")
+        yield disturbed_plan(interrupted(lock, cpus, interval_ns, 400, interrupts),
+                             in_contexts(interrupts))
+    yield disturbed_plan(moved(cpus), ["shuffles", "thread_min"])
 
 
 def stress_cases(name, machine, plans, cpus, after=UNLOAD, clean=None):
     """Make all runs in a guest: their cases, that it unloads, and that it is clean.
 
-    clean: takes the outcome, and leaves what is to be judged. Returns the outcome.
+    clean: takes an outcome, and leaves what is to be judged. Returns the outcome of all
+    runs, before some of them were made once more.
     """
-    outcome = run_stress(machine, [run for run, _ in plans], cpus, loaded(machine.kernel),
-                         after=after, quiet=True, timeout=TIMEOUT)
-    if clean:
+    outcomes = stress_until_seen(machine, plans, cpus, loaded(machine.kernel), after=after,
+                                 quiet=True, timeout=TIMEOUT)
+    for outcome in outcomes if clean else []:
         clean(outcome)
-    for run, case in plans:
-        yield case(name, run)
-    yield Case(f"{name}: unload", "@unloaded" in outcome.output, guest_report(outcome))
-    yield clean_guest(name, outcome)
-    return outcome
+    for run, complaint in plans:
+        yield run_case(f"{name}: {run.name}", run, complaint(run))
+    yield Case(f"{name}: unload", all("@unloaded" in outcome.output for outcome in outcomes),
+               "\n".join(map(guest_report, outcomes)))
+    yield clean_guest(name, *outcomes)
+    return outcomes[0]
 
 
 # LEAK_SCAN tells the kernel's log; a kernel without kmemleak would not say so.

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Locks under load: the stress driver in the daily kernel."""
 
+from functools import partial
+
 from bed.common import guest_cpus
 from bed.disturbed import (GUESTS as DISTURBED_GUESTS, INTERRUPTS, above_own_cpu,
                            guest_runs, lacks, told_at_once)
-from bed.shapes import (CPUS as SHAPE_CPUS, FREEABLE, broken_run, logged_knobs,
-                        shape_runs)
+from bed.shapes import (CPUS as SHAPE_CPUS, FREEABLE, FREED_WRITTEN, TWO_OWNERS, broken_run,
+                        is_found_out, is_found_out_in_both_ways, logged_knobs, shape_runs)
 from bed.soak import CPUS as SOAK_CPUS, soak_runs
-from bed.stress import BROKEN, OURS, Run, lock_types, read_runs, run_stress
-from steps.common import USER_MODE, Case, clean_guest, guest_modules, machine
+from bed.stress import (BROKEN, OURS, Run, Unseen, judged, lock_types, stress_until_seen)
+from steps.common import USER_MODE, Case, clean_guest, guest_modules, machine, run_case
 from steps.kernel_table import runs_on
 
 # What files take for every kind of patience: all alike, drawn, and a mix in which
@@ -63,18 +65,20 @@ COMPARATORS = ("raw_spinlock", "raw_trylock", "rqspinlock", "tas_b", "tas_b_try"
 NODES_A_THREAD = 16
 
 
-def stress_case(cpus, run, floor, step="stress"):
-    """The case that a run passed, and that it tested timeouts."""
-    verdict = run.verdict
-    if verdict == "PASS" and run.settings["lock"] in OURS and \
-            run.number("nodes_max") > NODES_A_THREAD * cpus:
-        verdict = f"{run.value('nodes_max')} nodes were in use"
-    if verdict == "PASS" and floor and not run.number("timeouts"):
-        verdict = "no wait timed out: timeouts were not tested"
-    if verdict == "PASS" and not run.number("acquisitions"):
-        verdict = "the lock was never acquired"
-    name = f"{step}: {run.name}, {cpus} CPUs"
-    return Case(name, verdict == "PASS", f"{verdict}\n{run.text}")
+def lacks_stress(cpus, run, floor):
+    """What keeps a run from having passed, and tested timeouts; or nothing."""
+    if run.verdict != "PASS":
+        return run.verdict
+    if run.settings["lock"] in OURS and run.number("nodes_max") > NODES_A_THREAD * cpus:
+        return f"{run.value('nodes_max')} nodes were in use"
+    if floor and not run.number("timeouts"):
+        return Unseen("no wait timed out: timeouts were not tested")
+    return not run.number("acquisitions") and Unseen("the lock was never acquired")
+
+
+def stress_plan(cpus, run, floor):
+    """(run, what is wrong with it) for stress_until_seen()."""
+    return run, lambda run: lacks_stress(cpus, run, floor)
 
 
 @runs_on(USER_MODE, "stress")
@@ -84,12 +88,11 @@ def stress():
     missing = {*OURS, *COMPARATORS} - {lock.name for lock in locks}
     yield Case("stress: the driver has every lock type", not missing, f"no {missing}")
     for cpus in (max(2, guest_cpus()), max(8, guest_cpus(4))):
-        plans = list(stress_runs(cpus, locks))
-        outcome = run_stress(machine(), [run for run, _ in plans], cpus,
-                             guest_modules())
-        for run, floor in plans:
-            yield stress_case(cpus, run, floor)
-        yield clean_guest(f"stress, {cpus} CPUs", outcome)
+        plans = [stress_plan(cpus, run, floor) for run, floor in stress_runs(cpus, locks)]
+        outcomes = stress_until_seen(machine(), plans, cpus, guest_modules())
+        for run, lacks_what in plans:
+            yield run_case(f"stress: {run.name}, {cpus} CPUs", run, lacks_what(run))
+        yield clean_guest(f"stress, {cpus} CPUs", *outcomes)
 
 
 LAST_RUN_LOGGED = """
@@ -105,74 +108,77 @@ def shapes():
     missing = FREEABLE - {lock.name for lock in locks}
     yield Case("shapes: every lock type that may be freed is there", not missing,
                f"no {missing}")
-    plans = list(shape_runs(locks))
+    plans = [(run, partial(judged, judge=judge)) for run, judge in shape_runs(locks)]
+    outcomes = stress_until_seen(machine(), plans, SHAPE_CPUS, guest_modules())
+    for run, complaint in plans:
+        yield run_case(f"shapes: {run.name}", run, complaint(run))
     broken = broken_run()
-    outcome = run_stress(machine(), [*(run for run, _ in plans), broken], SHAPE_CPUS,
-                         guest_modules(), after=LAST_RUN_LOGGED)
-    for run, judge in plans:
-        complaint = run.verdict if run.verdict != "PASS" else judge(run)
-        yield Case(f"shapes: {run.name}", not complaint, f"{complaint}\n{run.text}")
-    yield Case("shapes: a freed lock that does not exclude is found out",
-               broken.verdict.startswith("FAIL"), f"{broken.verdict}\n{broken.text}")
-    said = outcome.output.partition("@log\n")[2]
+    outcomes += stress_until_seen(machine(), [(broken, is_found_out_in_both_ways)],
+                                  SHAPE_CPUS, guest_modules(), after=LAST_RUN_LOGGED)
+    yield run_case("shapes: a freed lock that does not exclude is found out", broken,
+                   is_found_out(broken))
+    said = outcomes[-1].output.partition("@log\n")[2]
     for what, words in (("what is run", logged_knobs(broken)),
                         ("how far a run is", "running: elapsed_ms"),
-                        ("why a run failed", "run failed: two owners were seen"),
+                        ("why a run failed", f"run failed: {TWO_OWNERS}"),
                         ("that freed memory was written to",
-                         "run failed: the memory of a freed lock was written to")):
+                         f"run failed: {FREED_WRITTEN}")):
         yield Case(f"shapes: the kernel log says {what}", words in said,
                    f"no \"{words}\" in\n{said}")
-    yield clean_guest("shapes", outcome)
+    yield clean_guest("shapes", *outcomes)
 
 
-def disturbed_case(name, run, figures):
-    """The case that a run passed, and that none of these figures is 0."""
-    complaint = lacks(run, figures)
-    return Case(f"{name}: {run.name}", not complaint, f"{complaint}\n{run.text}")
+def disturbed_plan(run, figures):
+    """(run, which of these figures are 0, if it passed) for stress_until_seen()."""
+    return run, lambda run: lacks(run, figures)
 
 
-NO_CHECKS = "echo N >/sys/module/nbqlock/parameters/deadlock_checks\n"
+NO_CHECKS = "echo N >/sys/module/nbqlock/parameters/deadlock_checks"
 
 
-def told_case(name, run, interrupts):
-    """The case that interrupts were told at once that their own CPU has the lock."""
-    complaint = told_at_once(run, interrupts)
-    return Case(f"{name}: {run.name}", not complaint, f"{complaint}\n{run.text}")
+def told_plan(run, interrupts):
+    """The same: whether interrupts were told at once that their own CPU has the lock."""
+    return run, lambda run: told_at_once(run, interrupts)
+
+
+def goes_unnoticed(run):
+    """What keeps a run from having passed with its deadlocks unnoticed, or nothing."""
+    if run.verdict == "PASS" and run.number("deadlocks"):
+        return "a deadlock was reported"
+    return lacks(run, ["timeouts"])
 
 
 @runs_on(USER_MODE, "stress")
 def contexts():
     """threads against softirqs and hardirqs, and threads that move"""
     for cpus, interval in DISTURBED_GUESTS:
-        plans = list(guest_runs(cpus, interval))
-        outcome = run_stress(machine(), [run for run, _ in plans], cpus, guest_modules())
-        for run, figures in plans:
-            yield disturbed_case(f"contexts, {cpus} CPUs", run, figures)
-        yield clean_guest(f"contexts, {cpus} CPUs", outcome)
-    alone = [above_own_cpu(lock, INTERRUPTS, 300) for lock in OURS]
+        plans = [disturbed_plan(*plan) for plan in guest_runs(cpus, interval)]
+        outcomes = stress_until_seen(machine(), plans, cpus, guest_modules())
+        for run, complaint in plans:
+            yield run_case(f"contexts, {cpus} CPUs: {run.name}", run, complaint(run))
+        yield clean_guest(f"contexts, {cpus} CPUs", *outcomes)
+    plans = [told_plan(above_own_cpu(lock, INTERRUPTS, 300), INTERRUPTS) for lock in OURS]
+    outcomes = stress_until_seen(machine(), plans, 1, guest_modules())
     # Who is not told uses up its patience, and with it the time of the thread that is
     # to release: more than from one interrupt to the next, and nothing ever gets on.
     unchecked = above_own_cpu(OURS[0], INTERRUPTS, 300, patience_ns=10000)
-    unchecked.name = "unchecked"
-    outcome = run_stress(machine(), alone, 1, guest_modules(),
-                         after=f"{NO_CHECKS}{unchecked.command}\n")
-    read_runs(outcome.output, [unchecked])
-    for run in alone:
-        yield told_case("contexts, 1 CPU", run, INTERRUPTS)
-    yield Case("contexts, 1 CPU: deadlock_checks switches the checks off",
-               unchecked.verdict == "PASS" and unchecked.number("timeouts") and
-               not unchecked.number("deadlocks"), f"{unchecked.verdict}\n{unchecked.text}")
-    yield clean_guest("contexts, 1 CPU", outcome)
+    outcomes += stress_until_seen(machine(), [(unchecked, goes_unnoticed)], 1,
+                                  guest_modules(), before=NO_CHECKS)
+    for run, complaint in plans:
+        yield run_case(f"contexts, 1 CPU: {run.name}", run, complaint(run))
+    yield run_case("contexts, 1 CPU: deadlock_checks switches the checks off", unchecked,
+                   goes_unnoticed(unchecked))
+    yield clean_guest("contexts, 1 CPU", *outcomes)
 
 
 @runs_on(USER_MODE, "stress")
 def soak():
     """locks nested as deep as they may be: no deadlock is reported"""
-    plans = list(soak_runs())
-    outcome = run_stress(machine(), [run for run, _ in plans], SOAK_CPUS, guest_modules())
-    for run, figures in plans:
-        yield disturbed_case("soak", run, figures)
-    yield clean_guest("soak", outcome)
+    plans = [disturbed_plan(*plan) for plan in soak_runs()]
+    outcomes = stress_until_seen(machine(), plans, SOAK_CPUS, guest_modules())
+    for run, complaint in plans:
+        yield run_case(f"soak: {run.name}", run, complaint(run))
+    yield clean_guest("soak", *outcomes)
 
 
 @runs_on(USER_MODE, "stress")
@@ -181,6 +187,6 @@ def broken():
     cpus = max(2, guest_cpus())
     run = Run("broken", lock=BROKEN, threads=cpus, cpus=f"0-{cpus - 1}",
               patience_ns=100000, cs_ns=1000, ncs_ns=100, duration_ms=1000)
-    run_stress(machine(), [run], cpus, guest_modules())
-    yield Case("broken: a lock that does not exclude is found out",
-               run.verdict.startswith("FAIL"), f"{run.verdict}\n{run.text}")
+    stress_until_seen(machine(), [(run, is_found_out)], cpus, guest_modules())
+    yield run_case("broken: a lock that does not exclude is found out", run,
+                   is_found_out(run))

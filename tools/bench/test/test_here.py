@@ -40,6 +40,9 @@ verdict {verdict}
 """
 
 
+HANGS = 600			# seconds after which a test has hung, on any machine
+
+
 class Driver:
     """Plays the driver: files in a folder, and what a write to "run" does.
 
@@ -123,8 +126,10 @@ class Command(Folders, unittest.TestCase):
         self.assertEqual({knob: driver.knob(knob) for knob in KNOBS}, KNOBS)
 
     def test_progress_comes_from_status(self):
-        self.driver(seconds=0.4)
-        with mock.patch.object(Progress, "going") as going:
+        driver = self.driver(seconds=HANGS)
+        # However late it is looked at, the run goes on until then.
+        with mock.patch.object(Progress, "going",
+                               side_effect=lambda *_: driver.stopped.set()) as going:
             self.stress("--rounds", "1", "--no-alone", "--locks", "clh_nb")
         going.assert_called_with(500, 9)
 
@@ -141,11 +146,12 @@ class Command(Folders, unittest.TestCase):
         self.assertEqual(driver.runs, [])
 
     def test_a_stop_ends_the_run_and_keeps_what_there_is(self):
-        driver = self.driver(seconds=20)
-        timer = threading.Timer(0.6, lambda: os.kill(os.getpid(), signal.SIGINT))
-        timer.start()
-        out, said = self.stress("--rounds", "3", "--no-alone", "--json",
-                                str(self.folder / "x.json"), status=130)
+        driver = self.driver(seconds=HANGS)
+        # In the middle of a run, whenever that is.
+        with mock.patch.object(Progress, "going",
+                               side_effect=lambda *_: os.kill(os.getpid(), signal.SIGINT)):
+            out, said = self.stress("--rounds", "3", "--no-alone", "--json",
+                                    str(self.folder / "x.json"), status=130)
         part = json.loads((self.folder / "x.json").read_text())["scenarios"][0]
         self.assertFalse(part["complete"])
         self.assertEqual(part["runs"][0]["verdict"], "PASS")
@@ -170,7 +176,7 @@ class Command(Folders, unittest.TestCase):
 class Arguments(Folders, unittest.TestCase):
 
     def nbq(self, *options):
-        return subprocess.run([sys.executable, str(NBQ), *options], text=True, timeout=60,
+        return subprocess.run([sys.executable, str(NBQ), *options], text=True, timeout=HANGS,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
 
     def test_help_is_everywhere(self):
