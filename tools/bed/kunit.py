@@ -20,7 +20,7 @@ from bed.common import (BUILD, PROJECT, Trouble, cache_root,
                         compiler_identity, cores, digest, guest_cpus, locked, run_logged,
                         say, tail)
 from bed.complaints import complaints
-from bed.guest import LEAK_SCAN, excerpt, run_guest
+from bed.guest import LEAK_SCAN, UNHURRIED, excerpt, run_guest
 from bed.guest_cli import LOADED
 from bed.kernels import require_um_host
 from bed.modules import build_suites, refresh_copy
@@ -48,7 +48,7 @@ class Bed:
     def __init__(self, name, *arguments):
         self.name = name
         self.config = PROJECT / "tools" / f"{name}.config"
-        self.arguments = ("seccomp=on", *arguments)	# of the kernel
+        self.arguments = ("seccomp=on", *UNHURRIED, *arguments)	# of the kernel
 
 
 MULTIPROCESSOR = Bed("kunit", f"ncpus={CPUS}")
