@@ -70,10 +70,15 @@ misfit() {
 """
 
 
-# What the module refuses to be loaded with.
-BAD_PARAMETERS = ("pool_nodes=0", "pool_nodes=-1", "pool_nodes=65537",
-                  "pool_nodes=many", "pool_nodes_max=0",
-                  "pool_nodes_max=4294967296", "pool_nodes=9 pool_nodes_max=8")
+# What the module refuses to be loaded with: no number at all.
+BAD_PARAMETERS = ("pool_nodes=many", "pool_nodes=", "pool_nodes_max=99999999999999999999")
+# What it clamps, with a warning: settings, and which parameter comes to what.
+CLAMPED_PARAMETERS = (
+    ("pool_nodes=0", "pool_nodes", 1), ("pool_nodes=-1", "pool_nodes", 1),
+    ("pool_nodes=65537 pool_nodes_max=65536", "pool_nodes", 65536),
+    ("pool_nodes=1 pool_nodes_max=0", "pool_nodes_max", 1),
+    ("pool_nodes_max=4294967296", "pool_nodes_max", 65536),
+    ("pool_nodes=9 pool_nodes_max=8", "pool_nodes", 8), ("pool_nodes=5000", "pool_nodes", 4096))
 PARAMETER_SCRIPT = r"""
 refused() {
 	dmesg -c >/dev/null
@@ -81,24 +86,39 @@ refused() {
 	[ -e /sys/module/nbqlock ] && echo "it is loaded"
 	dmesg | grep -q "nbqlock: ${1%%=*}" || echo "no line in the kernel log names ${1%%=*}"
 }
+clamped() {
+	name=$1
+	value=$2
+	shift 2
+	dmesg -c >/dev/null
+	insmod /lib/modules/nbqlock.ko "$@" || echo "refused"
+	[ "$(cat /sys/module/nbqlock/parameters/$name)" = $value ] || echo "$name is not $value"
+	dmesg | grep -q "nbqlock: $name=.*: using $value" ||
+		echo "no line in the kernel log says that $name is $value"
+	rmmod nbqlock
+}
 """
 
 
 @runs_on(USER_MODE, "modules")
 def parameters():
-    """module parameters out of range are refused, sensible ones are used"""
-    script = PARAMETER_SCRIPT
+    """module parameters out of range are clamped, malformed ones refused, others used"""
+    script, names = PARAMETER_SCRIPT, []
     for parameter in BAD_PARAMETERS:
         script += f"echo @case; refused {parameter}\n"
+        names.append(f"{parameter} is refused")
+    for settings, name, value in CLAMPED_PARAMETERS:
+        script += f"echo @case; clamped {name} {value} {settings}\n"
+        names.append(f"{settings}: {name} is {value}")
     script += ("insmod /lib/modules/nbqlock.ko pool_nodes=1 pool_nodes_max=1 && "
                "cat /sys/module/nbqlock/parameters/pool_nodes\n")
     modules = {**guest_modules(), "load": []}
     outcome = run_guest(machine(), script, modules=modules, quiet=True)
     answers = outcome.output.split("@case\n")[1:]
-    last = answers.pop() if len(answers) == len(BAD_PARAMETERS) else ""
+    last = answers.pop() if len(answers) == len(names) else ""
     answers.append(last.removesuffix("1\n"))
-    for parameter, answer in zip(BAD_PARAMETERS, answers):
-        yield Case(f"parameters: {parameter} is refused", not answer.strip(), answer)
+    for name, answer in zip(names, answers):
+        yield Case(f"parameters: {name}", not answer.strip(), answer)
     yield Case("parameters: pools of one node are accepted",
                last.endswith("1\n") and outcome.status == 0, guest_report(outcome))
     yield clean_guest("parameters", outcome)
