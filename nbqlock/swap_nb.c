@@ -77,7 +77,11 @@
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_swap_join(struct nbq_swap *lock, struct nbq_node *node)
 {
-	node->next = NULL;
+	/*
+	 * Marked, although the node is mine alone: a try that has read it from the
+	 * tail in its last life may still poll it.
+	 */
+	WRITE_ONCE(node->next, NULL);
 	/*
 	 * Fully ordered. RELEASE: next = NULL above comes before the swap in
 	 * nbq_swap_link() of the successor that gets my node from the tail;

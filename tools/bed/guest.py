@@ -4,6 +4,9 @@
 The guest's console is its kernel log. The command writes to a serial line of
 its own, which ends with a line that only this boot can know: a random word
 and the exit status. No such line, no success.
+
+A guest that dies before its first program has judged nothing of ours: it is started
+anew, a few times at most, and each such death is said, counted and its log kept.
 """
 
 import contextlib
@@ -30,7 +33,12 @@ DIED = 125			# exit status: panicked, or never came up
 # machine may take minutes on a busy one.
 DEFAULT_TIMEOUT = 900
 POWER_OFF_SECONDS = 300
-LOGS_KEPT = 30
+LOGS_KEPT = 30			# of guests of which there was nothing to report
+FAILED_KEPT = 100		# of the others
+MOST_STARTS = 3			# of a guest that dies before its first program
+
+LOGS = BUILD / "log"
+EARLY_DEATHS = LOGS / "early-deaths"
 
 # Waiters that must queue behind CPUs which the host leaves without a core may wait for
 # many of its turns, with preemption off. The kernel's detectors of that wait as long as
@@ -65,6 +73,7 @@ mount -t debugfs debugfs /sys/kernel/debug
 exec >@LINE@ 2>&1 </dev/null
 # While it is open: some lines forget their settings when they are closed.
 stty -F @LINE@ raw -echo
+echo "@WORD@ begun"
 for module in @MODULES@; do
 	insmod /lib/modules/$module || {
 		echo "@WORD@ failed insmod $module"
@@ -92,6 +101,8 @@ class Outcome:
         self.output = ""
         self.log = ""
         self.log_path = None
+        self.died_early = False		# before its first program
+        self.early_deaths = []		# kernel logs of the starts before this one
 
     @property
     def ended_well(self):
@@ -251,7 +262,7 @@ def best_accelerator(kernel):
     if not memory.exists():
         say("trying whether KVM can boot a kernel here")
         trial = run_guest(QemuMachine(kernel, "kvm"), "true", cpus=1, timeout=60,
-                          quiet=True)
+                          quiet=True, starts=1)
         for old in cache_root().glob("kvm-works-*"):
             old.unlink(missing_ok=True)
         memory.write_text("yes" if trial.ended_well else "no")
@@ -267,6 +278,7 @@ class Stream:
         self.word = word.encode()
         self.sink = sink
         self.pending = b""
+        self.begun = False
         self.ready = False
         self.failure = None
         self.status = None
@@ -282,7 +294,9 @@ class Stream:
     def read_start(self):
         while not self.ready and b"\n" in self.pending:
             line, self.pending = self.pending.split(b"\n", 1)
-            if line.startswith(self.word + b" ready"):
+            if line.startswith(self.word + b" begun"):
+                self.begun = True
+            elif line.startswith(self.word + b" ready"):
                 self.ready = True
             elif line.startswith(self.word + b" failed"):
                 self.failure = line[len(self.word) + 8:].decode(errors="replace")
@@ -320,26 +334,76 @@ def log_file(path, bed):
     """Where the kernel log goes; old ones that nobody named are removed."""
     if path:
         return Path(path)
-    folder = BUILD / "log"
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in oldest_logs(folder):
-        old.unlink(missing_ok=True)
-    return folder / f"guest-{bed}-{os.getpid()}-{secrets.token_hex(3)}.log"
+    LOGS.mkdir(parents=True, exist_ok=True)
+    remove_oldest(LOGS, "guest-*.log", LOGS_KEPT)
+    return LOGS / f"guest-{bed}-{os.getpid()}-{secrets.token_hex(3)}.log"
 
 
-def oldest_logs(folder):
-    """Those beyond LOGS_KEPT; another guest's start may remove some meanwhile."""
+def remove_oldest(folder, pattern, kept):
+    """All logs but the last; another guest's start may remove some meanwhile."""
     dates = {}
-    for log in folder.glob("guest-*.log"):
+    for log in folder.glob(pattern):
         with contextlib.suppress(FileNotFoundError):
             dates[log] = log.stat().st_mtime
-    return sorted(dates, key=dates.get)[:-LOGS_KEPT]
+    for old in sorted(dates, key=dates.get)[:-kept]:
+        old.unlink(missing_ok=True)
 
 
-def run_guest(machine, command, cpus=None, timeout=DEFAULT_TIMEOUT, append=(),
-              modules=None, extra=None, log=None, sink=None, quiet=False,
-              silence=None):
+def keep_failed(outcome):
+    """Put a log that is worth a look where later guests do not push it out."""
+    if outcome.problem or outcome.complaints:
+        remove_oldest(LOGS, "failed-guest-*.log", FAILED_KEPT)
+        outcome.log_path = outcome.log_path.rename(
+            outcome.log_path.with_name(f"failed-{outcome.log_path.name}"))
+
+
+def keep_early_death(log, bed, deaths=EARLY_DEATHS):
+    """Put away the log of a kernel that has judged nothing. Returns where it is."""
+    deaths.mkdir(parents=True, exist_ok=True)
+    remove_oldest(deaths, "*.log", FAILED_KEPT)
+    kept = deaths / f"{bed}-{os.getpid()}-{secrets.token_hex(3)}.log"
+    shutil.copyfile(log, kept)
+    say(f"{bed} died before its first program and is started anew; kernel log: {kept}")
+    return kept
+
+
+def early_deaths(since):
+    """The logs of the kernels that were started anew since then (of time.time())."""
+    return sorted(log for log in EARLY_DEATHS.glob("*.log")
+                  if log.stat().st_mtime >= since)
+
+
+def run_guest(machine, command, log=None, quiet=False, starts=MOST_STARTS,
+              deaths=EARLY_DEATHS, **options):
     """Boot, run a shell command, and report.
+
+    log: a file for the kernel log.
+    starts: how often it may die before its first program; the last time is reported.
+    deaths: the folder for the kernel logs of all but the last.
+    options: for start_guest().
+    """
+    path = log_file(log, machine.kernel.bed)
+    died = []
+    while True:
+        outcome = start_guest(machine, command, path, **options)
+        outcome.early_deaths = died
+        if not outcome.died_early or len(died) + 1 >= starts:
+            break
+        died.append(keep_early_death(path, machine.kernel.bed, deaths))
+    if outcome.died_early:
+        outcome.problem = (f"{outcome.problem}; it died before its first program, "
+                           f"{len(died) + 1} times of {starts}"
+                           f"{''.join(f', {early}' for early in died)}")
+    if not log:
+        keep_failed(outcome)
+    if outcome.problem and not quiet:
+        say(outcome.problem)
+    return outcome
+
+
+def start_guest(machine, command, log, cpus=None, timeout=DEFAULT_TIMEOUT, append=(),
+                modules=None, extra=None, sink=None, silence=None):
+    """Start a guest once, whatever comes of it. Returns its Outcome.
 
     modules: {"files": {name: content}, "load": [names in order]}.
     extra: {name: (content, mode)} to find in /root.
@@ -349,7 +413,6 @@ def run_guest(machine, command, cpus=None, timeout=DEFAULT_TIMEOUT, append=(),
     """
     cpus = cpus or guest_cpus()
     word = f"nbq-{secrets.token_hex(8)}"
-    log = log_file(log, machine.kernel.bed)
     stream = Stream(word, sink)
     with tempfile.TemporaryDirectory(prefix="nbqlock-") as folder:
         initrd = Path(folder) / "initramfs"
@@ -364,8 +427,6 @@ def run_guest(machine, command, cpus=None, timeout=DEFAULT_TIMEOUT, append=(),
     judge(outcome, stream, hung, off)
     for complaint in known:
         say(f"  passed over in the kernel log: {complaint}")
-    if outcome.problem and not quiet:
-        say(outcome.problem)
     return outcome
 
 
@@ -421,6 +482,7 @@ def judge(outcome, stream, hung, off):
     """Turn what was seen into a status and, if all was not well, a sentence."""
     panic = next((line for line in outcome.log.splitlines()
                   if "Kernel panic" in line), None)
+    outcome.died_early = not (stream.begun or hung)
     if stream.status is not None:
         outcome.status = stream.status
         outcome.problem = None if off else \

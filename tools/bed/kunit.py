@@ -12,6 +12,7 @@ are a module, too, loaded in a guest, and kunit.py reads the kernel's log only.
 
 import json
 import os
+import re
 import shutil
 import sys
 
@@ -20,7 +21,8 @@ from bed.common import (BUILD, PROJECT, Trouble, cache_root,
                         compiler_identity, cores, digest, guest_cpus, locked, run_logged,
                         say, tail)
 from bed.complaints import complaints
-from bed.guest import LEAK_SCAN, UNHURRIED, excerpt, run_guest
+from bed.guest import (LEAK_SCAN, MOST_STARTS, UNHURRIED, excerpt, keep_early_death,
+                       run_guest)
 from bed.guest_cli import LOADED
 from bed.kernels import require_um_host
 from bed.modules import build_suites, refresh_copy
@@ -64,10 +66,11 @@ class Case:
 class Result:
     """The cases of a run, and what is wrong with the run as a whole."""
 
-    def __init__(self, cases, problems, detail):
+    def __init__(self, cases, problems, detail, kernel_log=None):
         self.cases = cases
         self.problems = problems
         self.detail = detail
+        self.kernel_log = kernel_log	# where it is
 
     def count(self, *statuses):
         return sum(1 for case in self.cases if case.status in statuses)
@@ -141,16 +144,15 @@ def prepare(folder, source, key, bed):
     refresh_copy(copy, key)
     (folder / "tree/nbq").symlink_to(copy)
     shutil.rmtree(folder / "obj/nbq", ignore_errors=True)
-    for old in ("test.log", "result.json"):
-        (folder / "obj" / old).unlink(missing_ok=True)
 
 
 def run_in(folder, options, name_filter, bed):
+    report = folder / "obj/result.json"
+    test_log = folder / "obj/test.log"
     log = BUILD / "log" / f"{bed.name}.log"
     log.unlink(missing_ok=True)
-    report = folder / "obj/result.json"
-    command = [sys.executable, folder / "tree" / KUNIT_FOLDER / "kunit.py", "run",
-               "--arch=um", f"--build_dir={folder / 'obj'}",
+    command = [sys.executable, folder / "tree" / KUNIT_FOLDER / "kunit.py",
+               "run", "--arch=um", f"--build_dir={folder / 'obj'}",
                f"--kunitconfig={bed.config}",
                f"--kunitconfig={folder / 'tree/nbq/kunit/.kunitconfig'}",
                f"--jobs={cores() + 1}", f"--timeout={RUN_TIMEOUT}",
@@ -161,13 +163,37 @@ def run_in(folder, options, name_filter, bed):
                *(f"--make_options={option}" for option in options)]
     if name_filter:
         command.append(name_filter)
-    status = run_logged(command, log, "KUnit", cwd=folder,
-                        env={**compiler_environment(), "PYTHONDONTWRITEBYTECODE": "1"},
-                        timeout=BUILD_TIMEOUT, check=False,
-                        progress=compiled_objects(folder / "obj"))
-    # kunit.py came to its end by itself: what make left is whole.
-    (folder / ".whole").touch()
-    return judge(status, report, folder / "obj/test.log", log, bool(name_filter))
+    for start in range(1, MOST_STARTS + 1):
+        for old in (test_log, report):
+            old.unlink(missing_ok=True)
+        status = run_logged(command, log, "KUnit", cwd=folder,
+                            env={**compiler_environment(), "PYTHONDONTWRITEBYTECODE": "1"},
+                            timeout=BUILD_TIMEOUT, check=False,
+                            progress=compiled_objects(folder / "obj"))
+        # kunit.py came to its end by itself: what make left is whole.
+        (folder / ".whole").touch()
+        died = test_log.exists() and died_early(test_log.read_text(errors="replace"))
+        if start == MOST_STARTS or not died:
+            break
+        keep_early_death(test_log, bed.name)
+    result = judge(status, report, test_log, log, bool(name_filter))
+    if died:
+        result.problems.insert(0, "the kernel died before the suites, "
+                               f"{start} times of {MOST_STARTS}")
+    return result
+
+
+# The suites' report begins so. Ours are initialized before it, by an initcall; a line
+# that names a part of ours is no part of the version, whose builder is "nbqlock".
+REPORT = "KTAP version"
+OURS = re.compile(r"do_one_initcall|^(?!.*(?:command line|Linux version)).*nbq",
+                  re.MULTILINE | re.IGNORECASE)
+
+
+def died_early(kernel_log):
+    """Whether a kernel panicked before the suites, and nothing of ours had a part."""
+    return REPORT not in kernel_log and "Kernel panic" in kernel_log and \
+        not OURS.search(kernel_log)
 
 
 def compiled_objects(folder):
@@ -219,7 +245,7 @@ def judge_log(status, report, kernel_log, kept, log, filtered=False):
     detail = [tail(log, 40), f"--- kernel log: {kept}"]
     if complained or not cases:
         detail += excerpt(kernel_log)
-    return Result(cases, problems, "\n".join(detail))
+    return Result(cases, problems, "\n".join(detail), kept)
 
 
 # In a guest

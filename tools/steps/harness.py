@@ -2,10 +2,14 @@
 """The harness itself: that it sees what goes wrong."""
 
 import re
+import shutil
 
+from bed.common import BUILD
 from bed.complaints import WORDS, complaints
-from bed.guest import DIED, HUNG, run_guest
-from steps.common import USER_MODE, Case, commanded, guest_report, machine
+from bed.guest import DIED, HUNG, MOST_STARTS, UserModeMachine, run_guest
+from bed.kunit import died_early
+from steps.common import (USER_MODE, Case, commanded, guest_kernel, guest_report,
+                          machine)
 from steps.kernel_table import runs_on
 
 # How reports begin, as the kernels say it that are served.
@@ -147,6 +151,72 @@ def words_known():
                "\n".join(feared))
 
 
+class DyingMachine(UserModeMachine):
+    """A machine whose kernel dies before its first program, so many times."""
+
+    def __init__(self, deaths):
+        super().__init__(guest_kernel())
+        self.deaths = deaths
+        self.starts = 0
+
+    def command(self, folder, initrd, cpus, append, output):
+        self.starts += 1
+        if self.starts <= self.deaths:
+            append = [*append, "rdinit=/no-such-program"]
+        return super().command(folder, initrd, cpus, append, output)
+
+
+def started_by(deaths, command):
+    """(the machine, the outcome, report) of a guest whose kernel dies at first."""
+    folder = BUILD / "log" / "guest-deaths"
+    shutil.rmtree(folder, ignore_errors=True)
+    dying = DyingMachine(deaths)
+    outcome = run_guest(dying, command, quiet=True, deaths=folder, timeout=60)
+    logs = [log.read_text(errors="replace") for log in outcome.early_deaths]
+    kept = sum("Kernel panic" in log for log in logs)
+    report = (f"{dying.starts} starts, {kept} logs kept, died early: {outcome.died_early}, "
+              f"problem: {outcome.problem}\n{guest_report(outcome)}")
+    return outcome, dying.starts, kept, report
+
+
+def early_deaths():
+    """The cases that a guest is started anew if nothing of ours was in it yet."""
+    outcome, starts, kept, report = started_by(1, "exit 7")
+    yield Case("guest: one that dies before its first program is started anew, counted",
+               (outcome.status, outcome.problem, starts, kept) == (7, None, 2, 1) and
+               not outcome.complaints, report)
+    outcome, starts, kept, report = started_by(MOST_STARTS, "exit 7")
+    named = all(str(log) in (outcome.problem or "") for log in outcome.early_deaths) and \
+        outcome.log_path.exists()
+    yield Case(f"guest: one that does so {MOST_STARTS} times is a failure, the logs are named",
+               (outcome.status, starts, kept) == (DIED, MOST_STARTS, MOST_STARTS - 1) and
+               f"{MOST_STARTS} times" in (outcome.problem or "") and named, report)
+    outcome, starts, kept, report = started_by(0, "echo c >/proc/sysrq-trigger; sleep 9")
+    yield Case("guest: one that dies after its first program has begun is a failure at once",
+               (outcome.status, starts, kept) == (DIED, 1, 0) and
+               "panicked" in (outcome.problem or ""), report)
+
+
+PANIC = "[    0.11] Kernel panic - not syncing: Segfault with no mm\n"
+OUR_CALL = "[    0.11]  [<6082>] ? nbq_pool_create+0x5c/0x60\n"
+# What became of a kernel with the suites built in, and whether it is started anew.
+SUITES_LOGS = (
+    ("Linux version 7.2.12 (nbqlock@guest) (gcc (Debian 12.2.0-14) 12.2.0)\n"
+     "Kernel command line: kunit.filter_glob=nbq_pool\n" + PANIC, True),
+    (PANIC + OUR_CALL, False),
+    (PANIC + OUR_CALL.replace("nbq_pool_create", "do_one_initcall"), False),
+    ("KTAP version 1\n" + PANIC, False),
+    ("smp: Bringing up secondary CPUs ...\n", False),
+)
+
+
+def suites_deaths():
+    """The case that a kernel is started anew if it has died before the suites."""
+    wrong = [log for log, anew in SUITES_LOGS if died_early(log) != anew]
+    yield Case("guest: a kernel with the suites is started anew if it dies before them",
+               not wrong, "\n".join(wrong))
+
+
 @runs_on(USER_MODE, "guests")
 def guest():
     """the guest runner itself: statuses, hangs, panics, complaints"""
@@ -167,4 +237,6 @@ def guest():
     yield Case("guest: a complaint in the kernel log is seen",
                outcome.status == 0 and len(outcome.complaints) == 1,
                guest_report(outcome))
+    yield from early_deaths()
+    yield from suites_deaths()
     yield from words_known()

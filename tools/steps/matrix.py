@@ -60,7 +60,8 @@ def suite_cases(name, result, suites=SUITES):
                if case.status not in ("PASS", "SKIP")]
         passed = sum(case.status == "PASS" for case in cases)
         yield Case(f"{name}: {suite}, {passed} cases passed", passed and not bad,
-                   "\n".join(bad) or "the suite did not run")
+                   "\n".join(bad or ["the suite did not run"]) +
+                   f"\nkernel log: {result.kernel_log}")
     yield Case(f"{name}: the suites, {result.count('PASS')} cases; the kernel log is clean",
                result.passed, "\n".join([*result.problems, result.detail]))
 
