@@ -47,11 +47,14 @@ def complaints(log):
 # What kernels complain of before they have a first process, and so before they load a
 # module: (what, the report).
 KNOWN = (
-    # By kmemleak, RCU has a part in freeing memory; too early for a CPU that starts.
+    # By kmemleak, RCU has a part in freeing memory; too early for a CPU that starts. The
+    # report is of that CPU's idle task; how far its trace goes depends on where the host
+    # has put the stack, so that os_start_secondary() is not always in it.
     ("user-mode Linux frees memory on a CPU that is not online yet", re.compile(
         r"^[^\n]*WARNING: suspicious RCU usage\n(?:[^\n]*\n){1,3}?"
-        r"[^\n]*Callback enqueued on offline CPU!!\n(?:[^\n]*\n){1,40}?"
-        r"[^\n]*os_start_secondary\+[^\n]*\n(?:[^\n]*>\] \? [^\n]*\n)*",
+        r"[^\n]*Callback enqueued on offline CPU!!\n(?:[^\n]*\n){1,8}?"
+        r"[^\n]*no locks held by swapper/[1-9]\d*/0\.\n(?:[^\n]*\n){1,10}?"
+        r"[^\n]*Call Trace:\n(?:[^\n]*>\] \? [^\n]*\n)*",
         re.MULTILINE)),
 )
 FIRST_PROCESS = "Run /init as init process"

@@ -161,21 +161,55 @@ def guest_files(machine, command, modules, extra, word):
 EMULATION = "tcg,thread=multi"
 
 
+# Where a CPU of user-mode Linux starts, it runs on a host thread's own stack, near its
+# top, and frees memory there. What KASAN, kmemleak and lockdep record of that is a stack
+# trace; it is taken from the stack pointer up to the next multiple of the kernel's
+# THREAD_SIZE (16 KB). Kernel stacks end at such a multiple; a host thread's ends at any
+# page, and behind it may lie nothing. There the kernel dies: "Segfault with no mm".
+# Between the stack and the end of its mapping glibc has the thread's static TLS. With
+# more of that than THREAD_SIZE the trace ends inside the mapping, wherever it lies.
+STATIC_TLS = 4 * 16384
+
+
+def user_mode_environment():
+    """What user-mode Linux needs in its environment."""
+    given = os.environ.get("GLIBC_TUNABLES")
+    ours = f"glibc.rtld.optional_static_tls={STATIC_TLS}"
+    return {"GLIBC_TUNABLES": f"{given}:{ours}" if given else ours}
+
+
+# Ways to lay out a user-mode kernel's memory on the host: words before its command. It
+# turns randomization off by itself. With a stack limit of 1 MB the stacks of successive
+# threads end at every page of THREAD_SIZE in turn, a guard page behind each but the first.
+LAYOUTS = {
+    "as it comes": (),
+    "not randomized": ("setarch", "-R"),
+    "from the bottom up": ("setarch", "-R", "-L"),
+    "stacks of 1 MB": ("prlimit", "--stack=1048576:"),
+}
+CPUS_IN_A_LAYOUT = 6		# the first, one above whose stack anything may lie, and four
+
+
 class UserModeMachine:
-    """A user-mode Linux process."""
+    """A user-mode Linux process.
+
+    layout: how its memory lies on the host; one of LAYOUTS.
+    """
 
     line = "/dev/ttyS0"
     leave = "poweroff -f"
     processor = None		# this machine's own
     memory = 512		# in MB; and more for each CPU
 
-    def __init__(self, kernel):
+    def __init__(self, kernel, layout="as it comes"):
         self.kernel = kernel
+        self.layout = LAYOUTS[layout]
+        self.environment = user_mode_environment()
 
     def command(self, folder, initrd, cpus, append, output):
         if cpus > MOST_CPUS:
             raise Trouble(f"the user-mode kernel takes at most {MOST_CPUS} CPUs")
-        return [self.kernel.image, "seccomp=on", f"ncpus={cpus}",
+        return [*self.layout, self.kernel.image, "seccomp=on", f"ncpus={cpus}",
                 f"mem={self.memory + 16 * cpus}M", f"initrd={initrd}",
                 f"uml_dir={folder}/", "con=null", "con0=null,fd:1",
                 "ssl=null", f"ssl0=null,fd:{output}", "panic=-1", *UNHURRIED,
@@ -183,7 +217,10 @@ class UserModeMachine:
 
 
 class QemuMachine:
-    """An emulated PC, or a virtual one where that works."""
+    """An emulated PC, or a virtual one where that works.
+
+    The guest's memory is QEMU's to lay out: it is the same whatever the host's is like.
+    """
 
     line = "/dev/ttyS1"
     leave = "reboot -f"
@@ -192,6 +229,7 @@ class QemuMachine:
     words = ("tsc=reliable",)	# for the kernel
     hardware = ("-cpu", "max")
     second_line = ("-serial", "chardev:output")
+    environment = {}
 
     def __init__(self, kernel, accelerator=None):
         self.kernel = kernel
@@ -441,7 +479,8 @@ def boot(machine, folder, initrd, cpus, append, log, stream, timeout, silence):
     with open(log, "wb") as console:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=console,
                                    stderr=subprocess.STDOUT, pass_fds=[theirs],
-                                   start_new_session=True, cwd=folder)
+                                   start_new_session=True, cwd=folder,
+                                   env={**os.environ, **machine.environment})
     os.close(theirs)
     try:
         hung = listen(ours, stream, timeout, silence)

@@ -10,6 +10,7 @@ For kernels that are also loaded with the modules there is another way: the suit
 are a module, too, loaded in a guest, and kunit.py reads the kernel's log only.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -21,8 +22,8 @@ from bed.common import (BUILD, PROJECT, Trouble, cache_root,
                         compiler_identity, cores, digest, guest_cpus, locked, run_logged,
                         say, tail)
 from bed.complaints import complaints
-from bed.guest import (LEAK_SCAN, MOST_STARTS, UNHURRIED, excerpt, keep_early_death,
-                       run_guest)
+from bed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, LEAK_SCAN, MOST_STARTS, UNHURRIED,
+                       excerpt, keep_early_death, run_guest, user_mode_environment)
 from bed.guest_cli import LOADED
 from bed.kernels import require_um_host
 from bed.modules import build_suites, refresh_copy
@@ -47,13 +48,21 @@ KUNIT_FOLDER = "tools/testing/kunit"
 class Bed:
     """A kernel to run the suites in; its settings are in tools/NAME.config."""
 
-    def __init__(self, name, *arguments):
+    def __init__(self, name, cpus=None):
         self.name = name
         self.config = PROJECT / "tools" / f"{name}.config"
-        self.arguments = ("seccomp=on", *UNHURRIED, *arguments)	# of the kernel
+        self.cpus = cpus		# nothing, if it knows one only
+
+    def arguments(self, layout):
+        """The kernel's, in a layout or where it does not matter."""
+        arguments = [f"--kernel_args={argument}" for argument in ("seccomp=on", *UNHURRIED)]
+        if self.cpus:
+            cpus = CPUS_IN_A_LAYOUT if layout else self.cpus
+            arguments.append(f"--kernel_args=ncpus={cpus}")
+        return arguments
 
 
-MULTIPROCESSOR = Bed("kunit", f"ncpus={CPUS}")
+MULTIPROCESSOR = Bed("kunit", CPUS)
 UNIPROCESSOR = Bed("kunit-up")
 
 
@@ -71,6 +80,7 @@ class Result:
         self.problems = problems
         self.detail = detail
         self.kernel_log = kernel_log	# where it is
+        self.in_layouts = {}		# of the host's memory: a short run's Result
 
     def count(self, *statuses):
         return sum(1 for case in self.cases if case.status in statuses)
@@ -111,8 +121,25 @@ def write_kconfig(tree, path):
                     '\nsource "nbq/nbqlock/Kconfig"\n')
 
 
-def run_suites(name_filter=None, bed=MULTIPROCESSOR):
-    """Build the kernel with the suites in it, boot it, judge. Returns a Result."""
+# A suite that is over at once.
+SHORT_SUITE = "nbq_deadline"
+
+
+def run_suites(name_filter=None, bed=MULTIPROCESSOR, layouts=()):
+    """Build the kernel with the suites in it, boot it, judge. Returns a Result.
+
+    layouts: names of layouts of the host's memory in which to boot it as well.
+    """
+    with made_kernel(bed) as (folder, options):
+        result = run_in(folder, options, name_filter, bed)
+        for layout in layouts:
+            result.in_layouts[layout] = run_in(folder, options, SHORT_SUITE, bed, layout)
+    return result
+
+
+@contextlib.contextmanager
+def made_kernel(bed):
+    """Hold the folder in which a kernel with the suites is built: (it, make's options)."""
     require_um_host()
     project_config = PROJECT / "kunit" / ".kunitconfig"
     if not project_config.exists():
@@ -124,7 +151,7 @@ def run_suites(name_filter=None, bed=MULTIPROCESSOR):
     folder = cache_root() / bed.name / f"{source.version}-{key}"
     with locked(f"{folder}.lock", "the KUnit kernel"):
         prepare(folder, source, key, bed)
-        return run_in(folder, options, name_filter, bed)
+        yield folder, options
 
 
 def prepare(folder, source, key, bed):
@@ -146,40 +173,50 @@ def prepare(folder, source, key, bed):
     shutil.rmtree(folder / "obj/nbq", ignore_errors=True)
 
 
-def run_in(folder, options, name_filter, bed):
+def kunit_command(folder, options, bed, layout):
+    """kunit.py's, to build the kernel and boot it; only to boot it, if in a layout."""
+    before, what = (LAYOUTS[layout], ["exec"]) if layout else \
+        ((), ["run", f"--jobs={cores() + 1}"])
+    return [*before, sys.executable, folder / "tree" / KUNIT_FOLDER / "kunit.py", *what,
+            "--arch=um", f"--build_dir={folder / 'obj'}",
+            f"--kunitconfig={bed.config}",
+            f"--kunitconfig={folder / 'tree/nbq/kunit/.kunitconfig'}",
+            f"--timeout={RUN_TIMEOUT}", *bed.arguments(layout),
+            f"--make_options=KBUILD_KCONFIG={folder / 'Kconfig'}",
+            "--make_options=drivers-m=nbq/",
+            *(f"--make_options={option}" for option in options)]
+
+
+def run_in(folder, options, name_filter, bed, layout=None):
+    """Run kunit.py, anew if the kernel dies before the suites. Returns a Result."""
     report = folder / "obj/result.json"
     test_log = folder / "obj/test.log"
-    log = BUILD / "log" / f"{bed.name}.log"
+    place = f"-{layout.replace(' ', '-')}" if layout else ""
+    log = BUILD / "log" / f"{bed.name}{place}.log"
     log.unlink(missing_ok=True)
-    command = [sys.executable, folder / "tree" / KUNIT_FOLDER / "kunit.py",
-               "run", "--arch=um", f"--build_dir={folder / 'obj'}",
-               f"--kunitconfig={bed.config}",
-               f"--kunitconfig={folder / 'tree/nbq/kunit/.kunitconfig'}",
-               f"--jobs={cores() + 1}", f"--timeout={RUN_TIMEOUT}",
-               f"--json={report}",
-               *(f"--kernel_args={argument}" for argument in bed.arguments),
-               f"--make_options=KBUILD_KCONFIG={folder / 'Kconfig'}",
-               "--make_options=drivers-m=nbq/",
-               *(f"--make_options={option}" for option in options)]
+    command = [*kunit_command(folder, options, bed, layout), f"--json={report}"]
     if name_filter:
         command.append(name_filter)
-    for start in range(1, MOST_STARTS + 1):
+    # What a layout has to do with does not get better by itself.
+    starts = 1 if layout else MOST_STARTS
+    for start in range(1, starts + 1):
         for old in (test_log, report):
             old.unlink(missing_ok=True)
         status = run_logged(command, log, "KUnit", cwd=folder,
-                            env={**compiler_environment(), "PYTHONDONTWRITEBYTECODE": "1"},
+                            env={**compiler_environment(), **user_mode_environment(),
+                                 "PYTHONDONTWRITEBYTECODE": "1"},
                             timeout=BUILD_TIMEOUT, check=False,
                             progress=compiled_objects(folder / "obj"))
         # kunit.py came to its end by itself: what make left is whole.
         (folder / ".whole").touch()
         died = test_log.exists() and died_early(test_log.read_text(errors="replace"))
-        if start == MOST_STARTS or not died:
+        if start == starts or not died:
             break
         keep_early_death(test_log, bed.name)
     result = judge(status, report, test_log, log, bool(name_filter))
     if died:
         result.problems.insert(0, "the kernel died before the suites, "
-                               f"{start} times of {MOST_STARTS}")
+                               f"{start} times of {starts}")
     return result
 
 

@@ -5,7 +5,8 @@ import functools
 
 from bed import kernels
 from bed.common import Trouble
-from bed.guest import UserModeMachine, log_excerpt, run_guest
+from bed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, UserModeMachine, log_excerpt,
+                       run_guest)
 from bed.guest_cli import loaded
 from bed.kernels import REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
 from bed.riscv import riscv_headers
@@ -98,3 +99,17 @@ def commanded(name, script, wanted=0, **options):
     passed = outcome.status == wanted and outcome.ended_well and not outcome.complaints
     return Case(name, passed, "" if passed else
                 f"exit status {outcome.status}, not {wanted}\n{guest_report(outcome)}")
+
+
+def layout_cases(name, kernel, timeout=120):
+    """The cases that a user-mode kernel comes up wherever the host puts its memory.
+
+    At the first start: what the layout has to do with does not get better by itself.
+    """
+    for layout in LAYOUTS:
+        outcome = run_guest(UserModeMachine(kernel, layout), "nproc", quiet=True,
+                            cpus=CPUS_IN_A_LAYOUT, starts=1, timeout=timeout)
+        passed = outcome.ended_well and not outcome.complaints and \
+            outcome.output == f"{CPUS_IN_A_LAYOUT}\n"
+        yield Case(f"{name}: the kernel comes up, its memory laid out {layout}", passed,
+                   guest_report(outcome))

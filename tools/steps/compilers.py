@@ -4,9 +4,10 @@
 from bed.disturbed import INTERRUPTS
 from bed.guest import UserModeMachine
 from bed.kunit import run_suites_in_guest
-from steps.common import CLANG
+from steps.common import CLANG, layout_cases
 from steps.kernel_table import On, runs_on
-from steps.matrix import CPUS, NO_LOCKDEP, contended, require_boot, stress_cases, suite_cases
+from steps.matrix import (CPUS, NO_LOCKDEP, TIMEOUT, contended, require_boot, stress_cases,
+                          suite_cases)
 from steps.text import WARNINGS, strict_build, suites_of
 
 
@@ -14,6 +15,7 @@ from steps.text import WARNINGS, strict_build, suites_of
 def clang():
     """kernel and modules by clang: no warning, the suites, ours under load"""
     machine = UserModeMachine(CLANG.find())
+    yield from layout_cases("clang", machine.kernel, TIMEOUT)
     require_boot(machine)
     yield strict_build(machine.kernel, WARNINGS, options=suites_of(machine.kernel))
     yield On(CLANG, "kunit")

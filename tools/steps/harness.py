@@ -5,11 +5,11 @@ import re
 import shutil
 
 from bed.common import BUILD
-from bed.complaints import WORDS, complaints
+from bed.complaints import FIRST_PROCESS, WORDS, complaints, without_known
 from bed.guest import DIED, HUNG, MOST_STARTS, UserModeMachine, run_guest
 from bed.kunit import died_early
 from steps.common import (USER_MODE, Case, commanded, guest_kernel, guest_report,
-                          machine)
+                          layout_cases, machine)
 from steps.kernel_table import runs_on
 
 # How reports begin, as the kernels say it that are served.
@@ -133,6 +133,45 @@ printk: legacy console [ttyS0] enabled
 """
 
 
+# What user-mode Linux complains of while it starts its CPUs, its trace cut short.
+KNOWN_REPORT = """[    1.72] WARNING: suspicious RCU usage
+[    1.72] 7.2.12 #1 Not tainted
+[    1.72] -----------------------------
+[    1.72] kernel/rcu/tree.c:3163 Callback enqueued on offline CPU!!
+[    1.72]
+[    1.72] other info that might help us debug this:
+[    1.72]
+[    1.72]
+[    1.72] rcu_scheduler_active = 1, debug_locks = 1
+[    1.72] no locks held by swapper/%s/0.
+[    1.72]
+[    1.72] stack backtrace:
+[    1.72] CPU: 1 UID: 0 PID: 0 Comm: swapper/1 Not tainted 7.2.12 #1 PREEMPT
+[    1.72] Stack:
+[    1.72]  00000002 7fff00000002 7ffff7dafec8 00000000
+[    1.72] Call Trace:
+[    1.72]  [<600edf20>] ? um_set_signals+0x0/0x90
+[    1.72]  [<60b8425b>] ? _raw_spin_unlock_irqrestore+0x7b/0x230
+"""
+
+
+def known_report():
+    """The case that one complaint is passed over, of a CPU that starts and no other."""
+    last = "[    2.72] WARNING: planted\n"
+    begin = f"[    2.71] {FIRST_PROCESS}\n"
+    starting, booting = KNOWN_REPORT % 1, KNOWN_REPORT % 0
+    logs = {"of a CPU that starts": (starting + last + begin, 1, 1),
+            "of the CPU that boots": (booting + last + begin, 3, 0),
+            "after the first process": (begin + starting + last, 3, 0)}
+    wrong = []
+    for what, (log, complained, passed_over) in logs.items():
+        left, known = without_known(log)
+        if (len(complaints(left)), len(known)) != (complained, passed_over):
+            wrong += [what, f"passed over: {known}", left]
+    yield Case("guest: a complaint of a CPU that starts is known, and no other is",
+               not wrong, "\n".join(wrong))
+
+
 def lines_of(text):
     return text.strip().splitlines()
 
@@ -239,4 +278,6 @@ def guest():
                guest_report(outcome))
     yield from early_deaths()
     yield from suites_deaths()
+    yield from layout_cases("guest", guest_kernel())
     yield from words_known()
+    yield from known_report()

@@ -18,7 +18,7 @@ from bed.races import foreign_races, without_foreign_races
 from bed.shapes import stock_runs
 from bed.stress import OURS, LockType, stress_until_seen
 from steps.common import (ARM64, DEBUG, KCSAN, RT, Case, clean_guest, guest_report,
-                          run_case)
+                          layout_cases, run_case)
 from steps.kernel_table import On, runs_on
 from steps.survival import disturbed_plan, stress_plan, stress_runs
 
@@ -134,6 +134,7 @@ def lock_stat_case(name, table):
 def debug():
     """KASAN, lockdep, kmemleak and others: the suites and ours under load"""
     machine = UserModeMachine(DEBUG.find())
+    yield from layout_cases("debug", machine.kernel, TIMEOUT)
     require_boot(machine)
     yield from suite_cases("debug", run_suites_in_guest(machine))
     yield On(DEBUG, "stress")
