@@ -405,7 +405,8 @@ static void hand_over_once_contended(void *arg)
 {
 	struct neighbour *neighbour = arg;
 	struct nbq_bench *bench = neighbour->bench;
-	unsigned int looks = 100000000;
+	/* More than a host with other work gives this CPU before the other one */
+	unsigned int looks = 1000000000;
 
 	while (!bench->row->is_contended(bench->lock) && looks--)
 		cpu_relax();

@@ -535,7 +535,8 @@ static void nothing(void *unused)
 static void give_back_once_awaited(void *arg)
 {
 	struct awaited *awaited = arg;
-	unsigned int looks = 10000000;
+	/* More than a host with other work gives this CPU before the other one */
+	unsigned int looks = 1000000000;
 
 	while (READ_ONCE(awaited->pool->events.exhaustions) ==
 	       awaited->exhaustions && looks--)
