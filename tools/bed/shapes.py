@@ -226,7 +226,7 @@ def shape_runs(locks):
         if lock.name in FREEABLE:
             yield shaped(f"free-{lock.name}", lock.name, free_lock=1), frees
     yield shaped("patience-drawn", OURS[0], patience_ns=f"{MS}-{4 * MS}", cs_ns=8 * MS,
-                 ncs_ns=0, duration_ms=300), draws
+                 ncs_ns=0, duration_ms=600), draws
     yield shaped("stall", OURS[0], patience_ns="max", stall_every=10, stall_ns=5 * MS,
                  duration_ms=300), stalls
     run = shaped("stutter", OURS[0], patience_ns="max", stall_every=1, stall_ns=MS,
