@@ -24,22 +24,22 @@ clean:
 	@if [ -e tools/host/Makefile ]; then $(MAKE) -C tools/host clean; fi
 
 run:
-	@tools/nbq stress $(STRESS_OPTIONS)
+	@tools/setup run -- tools/nbq stress $(STRESS_OPTIONS)
 
 bench:
-	@tools/nbq bench $(if $(filter-out 0,$(QUICK)),--quick) $(BENCH_OPTIONS)
+	@tools/setup bench -- tools/nbq bench $(if $(filter-out 0,$(QUICK)),--quick) $(BENCH_OPTIONS)
 
 check:
-	@tools/check $(CHECK_OPTIONS)
+	@tools/setup check -- tools/check $(CHECK_OPTIONS)
 
 check-all:
-	@tools/check --all $(CHECK_OPTIONS)
+	@tools/setup check-all -- tools/check --all $(CHECK_OPTIONS)
 
 verify:
-	@tools/verify
+	@tools/setup verify -- tools/verify
 
 mutate:
-	@tools/verify mutants
+	@tools/setup mutate -- tools/verify mutants
 
 help:
 	@echo 'make [modules]        build nbqlock.ko and nbqlock_stress.ko for the running kernel'
@@ -59,8 +59,9 @@ help:
 	@echo '                      for that report, too; see also tools/mutate/mutate --help'
 	@echo 'make clean            remove what was built here (the cache stays: tools/kernel clean)'
 	@echo
-	@echo 'run, bench, check, check-all, verify and mutate install what they need (tools/setup) and keep'
-	@echo 'kernels in a cache:'
+	@echo 'run, bench, check, check-all, verify and mutate say what they are going to install, download'
+	@echo 'and build, and do it; tools/setup --list run names the packages of run. Kernels are kept in a'
+	@echo 'cache:'
 	@echo '  KSRC=FOLDER         a Linux tree of 6.19 or later, instead of a download'
 	@echo '  NBQ_CACHE=FOLDER    the cache, instead of ~/.cache/nbqlock'
 	@echo 'See also tools/nbq --help, tools/guest --help, tools/debian-guest --help.'

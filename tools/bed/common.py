@@ -86,6 +86,12 @@ def main(body):
     sys.exit(status)
 
 
+def setup(*words):
+    """Have tools/setup install what purposes of its list need. words: for it."""
+    if subprocess.run([PROJECT / "tools/setup", *words], check=False).returncode:
+        raise Trouble("tools/setup could not install what is missing")
+
+
 # Processes
 
 def kill_group(process):

@@ -4,13 +4,11 @@
 import argparse
 import contextlib
 import signal
-import subprocess
 
-from bed.common import PROJECT, Trouble
 from bed.guest_cli import positive
 from bench.scenario import MOST_ROUNDS
 
-__all__ = ["add", "positive", "rounds", "seconds", "setup", "undisturbed"]
+__all__ = ["add", "positive", "rounds", "seconds", "undisturbed"]
 
 STOPPED = 130			# exit status after Ctrl-C
 
@@ -39,11 +37,6 @@ def seconds(text):
     if not 0.001 <= number <= 3600:
         raise argparse.ArgumentTypeError(f"{text} is not from 0.001 to 3600")
     return number
-
-
-def setup():
-    if subprocess.run([PROJECT / "tools/setup"], check=False).returncode:
-        raise Trouble("tools/setup could not install what is missing")
 
 
 @contextlib.contextmanager

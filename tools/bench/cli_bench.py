@@ -3,10 +3,10 @@
 
 from pathlib import Path
 
-from bed.common import PROJECT, Trouble, cores, say
+from bed.common import PROJECT, Trouble, cores, say, setup
 from bench import results, table1
 from bench import scenario as scenarios
-from bench.cli import STOPPED, add, rounds, setup, undisturbed
+from bench.cli import STOPPED, add, rounds, undisturbed
 from bench.progress import Progress, clock, counted
 from bench.runner import GuestPlace, Job, well
 from bench.table import COLUMNS, groups_of, print_table
@@ -162,7 +162,7 @@ def run(options):
     if not plans:
         raise Trouble("there is no scenario to run")
     results.must_be_writable(options.out)
-    setup()
+    setup("bench")
     places = places_for(plans)
     jobs = [Job(plan, places[plan.bed]) for plan in plans]
     folder = new_run(options, places)

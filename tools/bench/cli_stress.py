@@ -6,11 +6,11 @@ from pathlib import Path
 import re
 from textwrap import fill
 
-from bed.common import Trouble, cores, guest_cpus, say
+from bed.common import Trouble, cores, guest_cpus, say, setup
 from bed.stress import OURS
 from bench import results
 from bench.beds import BEDS
-from bench.cli import STOPPED, add, positive, rounds, seconds, setup, undisturbed
+from bench.cli import STOPPED, add, positive, rounds, seconds, undisturbed
 from bench.here import FOLDER, HerePlace
 from bench.progress import Progress, counted
 from bench.runner import GuestPlace, Job, well
@@ -211,7 +211,7 @@ def check(options):
 def place_for(options):
     if options.here:
         return HerePlace(options.folder)
-    setup()
+    setup("run" if options.bed == "uml" else "debian-guest")
     return GuestPlace(options.bed)
 
 

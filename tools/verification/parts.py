@@ -17,6 +17,7 @@ class Part:
     name: str
     command: tuple
     meaning: str
+    purpose: str = "verify"		# of tools/setup's
 
     @property
     def results(self):
@@ -54,7 +55,8 @@ PARTS = {part.name: part for part in (
     Part("defects", ("tools/explore/explore", "--defects"),
          "known mistakes, put back: are they found?"),
     Part("litmus", ("tools/litmus/run",), "memory ordering under the kernel's model"),
-    Part("mutants", ("tools/mutate/mutate",), "small mistakes: which tests notice them?"))}
+    Part("mutants", ("tools/mutate/mutate",), "small mistakes: which tests notice them?",
+         "mutate"))}
 
 # What `make verify` runs; `make mutate` makes the mutants.
 VERIFIED = ("explorer", "defects", "litmus")
