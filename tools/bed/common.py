@@ -11,11 +11,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "build"
 
+SHARED_MEMORY = "/dev/shm"	# where user-mode Linux keeps its memory, if it can choose
 MOST_CPUS = 64			# NR_CPUS of guest.config and kunit.config
 SEAL = ".sealed"		# in every complete cache entry
 PROGRESS_SECONDS = 10		# between two lines of a long step
@@ -168,6 +170,23 @@ def output_of(command, **options):
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout
+
+
+def memory_environment(megabytes, place=SHARED_MEMORY):
+    """The environment in which user-mode Linux finds a place for its memory.
+
+    In a container /dev/shm may be small, in a chroot it may be closed to users: then
+    that is where temporary files go. A place that the environment names stays.
+    """
+    if any(os.environ.get(name) for name in ("TMPDIR", "TMP", "TEMP")):
+        return {}
+    try:
+        size = os.statvfs(place)
+    except OSError:
+        return {}
+    room = size.f_bavail * size.f_frsize >= megabytes << 20
+    return {} if room and os.access(place, os.W_OK | os.X_OK) else \
+        {"TMPDIR": tempfile.gettempdir()}
 
 
 # Compiler

@@ -24,7 +24,7 @@ import time
 
 from bed.busybox import busybox
 from bed.common import (BUILD, Trouble, Unavailable, MOST_CPUS,
-                        cache_root, guest_cpus, kill_group, say)
+                        cache_root, guest_cpus, kill_group, memory_environment, say)
 from bed.complaints import COMPLAINTS, complaints, without_known
 
 HUNG = 124			# exit status: killed at the time limit
@@ -204,13 +204,18 @@ class UserModeMachine:
     def __init__(self, kernel, layout="as it comes"):
         self.kernel = kernel
         self.layout = LAYOUTS[layout]
-        self.environment = user_mode_environment()
+
+    def megabytes(self, cpus):
+        return self.memory + 16 * cpus
+
+    def environment(self, cpus):
+        return {**user_mode_environment(), **memory_environment(self.megabytes(cpus))}
 
     def command(self, folder, initrd, cpus, append, output):
         if cpus > MOST_CPUS:
             raise Trouble(f"the user-mode kernel takes at most {MOST_CPUS} CPUs")
         return [*self.layout, self.kernel.image, "seccomp=on", f"ncpus={cpus}",
-                f"mem={self.memory + 16 * cpus}M", f"initrd={initrd}",
+                f"mem={self.megabytes(cpus)}M", f"initrd={initrd}",
                 f"uml_dir={folder}/", "con=null", "con0=null,fd:1",
                 "ssl=null", f"ssl0=null,fd:{output}", "panic=-1", *UNHURRIED,
                 *self.kernel.words, *append]
@@ -229,11 +234,13 @@ class QemuMachine:
     words = ("tsc=reliable",)	# for the kernel
     hardware = ("-cpu", "max")
     second_line = ("-serial", "chardev:output")
-    environment = {}
 
     def __init__(self, kernel, accelerator=None):
         self.kernel = kernel
         self.accelerator = accelerator
+
+    def environment(self, _cpus):
+        return {}
 
     def command(self, folder, initrd, cpus, append, output):
         program = f"qemu-system-{self.processor}"
@@ -480,7 +487,7 @@ def boot(machine, folder, initrd, cpus, append, log, stream, timeout, silence):
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=console,
                                    stderr=subprocess.STDOUT, pass_fds=[theirs],
                                    start_new_session=True, cwd=folder,
-                                   env={**os.environ, **machine.environment})
+                                   env={**os.environ, **machine.environment(cpus)})
     os.close(theirs)
     try:
         hung = listen(ours, stream, timeout, silence)

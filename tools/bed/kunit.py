@@ -19,8 +19,8 @@ import sys
 
 from bed.common import (BUILD, PROJECT, Trouble, cache_root,
                         compiler_environment, compiler_for_make,
-                        compiler_identity, cores, digest, guest_cpus, locked, run_logged,
-                        say, tail)
+                        compiler_identity, cores, digest, guest_cpus, locked,
+                        memory_environment, run_logged, say, tail)
 from bed.complaints import complaints
 from bed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, LEAK_SCAN, MOST_STARTS, UNHURRIED,
                        excerpt, keep_early_death, run_guest, user_mode_environment)
@@ -41,6 +41,7 @@ SUITES = (*LOCK_ROWS,
 BUILD_TIMEOUT = 7200
 SLOW_TIMEOUT = 3600
 RUN_TIMEOUT = 1800		# kunit.py's own limit for the boot and the suites
+KUNIT_MEMORY = 1024		# in MB: what kunit.py gives a kernel
 CPUS = max(4, guest_cpus())
 KUNIT_FOLDER = "tools/testing/kunit"
 
@@ -204,6 +205,7 @@ def run_in(folder, options, name_filter, bed, layout=None):
             old.unlink(missing_ok=True)
         status = run_logged(command, log, "KUnit", cwd=folder,
                             env={**compiler_environment(), **user_mode_environment(),
+                                 **memory_environment(KUNIT_MEMORY),
                                  "PYTHONDONTWRITEBYTECODE": "1"},
                             timeout=BUILD_TIMEOUT, check=False,
                             progress=compiled_objects(folder / "obj"))
