@@ -420,7 +420,7 @@ def gnuplot():
         done = subprocess.run(["gnuplot", "--version"], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, check=False)
     except OSError:
-        raise Trouble("gnuplot is not installed; tools/setup installs it "
+        raise Trouble("gnuplot is not installed; tools/setup bench installs it "
                       "(Debian: gnuplot-nox)") from None
     found = re.match(r"gnuplot (\d+)\.(\d+)", done.stdout)
     if not found or (int(found[1]), int(found[2])) < NEEDED:

@@ -376,6 +376,6 @@ def write(folder):
     path = replace(folder / "report.rst", text)
     page = as_html(text, path)
     if page is None:
-        say("no report.html: docutils is not installed; tools/setup installs it")
+        say("no report.html: docutils is not installed; tools/setup bench installs it")
         return path
     return replace(folder / "report.html", page)
