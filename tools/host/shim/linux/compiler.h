@@ -11,6 +11,7 @@
 #define noinline		__attribute__((__noinline__))
 #undef __always_inline
 #define __always_inline		inline __attribute__((__always_inline__))
+#undef __counted_by		/* newer headers of the C library have one, too */
 #define __counted_by(member)
 #define __must_check		__attribute__((__warn_unused_result__))
 
