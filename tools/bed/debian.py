@@ -65,6 +65,7 @@ class PrivateApt:
         self.architecture = architecture
         other = [architecture] if architecture != "amd64" else []
         self.root = cache_root() / "apt" / digest(*lines, *other)
+        self.update_log = self.root / "update.log"
         self.updated = False
 
     def options(self):
@@ -104,9 +105,8 @@ class PrivateApt:
         signed = f"[signed-by={KEYRING}] " if Path(KEYRING).exists() else ""
         (self.root / "sources.list").write_text(
             "".join(f"deb {signed}{line} main\n" for line in self.lines))
-        log = self.root / "update.log"
-        log.unlink(missing_ok=True)
-        status = run_logged(["apt-get", *self.options(), "-q", "update"], log,
+        self.update_log.unlink(missing_ok=True)
+        status = run_logged(["apt-get", *self.options(), "-q", "update"], self.update_log,
                             "reading package lists", check=False)
         self.updated = status == 0
         return self.updated
@@ -164,6 +164,7 @@ def apt_offering(pattern, *source_lists, architecture="amd64"):
     """
     require_apt()
     reached = False
+    logs = []
     for lines in source_lists:
         if not lines:
             continue
@@ -172,6 +173,7 @@ def apt_offering(pattern, *source_lists, architecture="amd64"):
             say("looking for a package in " +
                 ", ".join(line.split()[-1] for line in lines))
             if not apt.update():
+                logs.append(str(apt.update_log))
                 continue
             reached = True
             names = apt.names(pattern)
@@ -179,8 +181,8 @@ def apt_offering(pattern, *source_lists, architecture="amd64"):
             return apt, names
     if reached:
         raise Unavailable(f"no package named like {pattern} in the Debian archive")
-    raise Unavailable("the Debian archive cannot be reached (no network, or "
-                      "apt has no Debian source)")
+    raise Unavailable("the Debian archive cannot be reached (no network, or apt has no "
+                      f"Debian source{'; log: ' * bool(logs)}{' '.join(logs)})")
 
 
 # Programs of another suite than this system's, which bring their own libraries
