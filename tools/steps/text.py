@@ -49,10 +49,11 @@ def checkpatch():
             ["perl", script, "--strict", "--no-tree", "--terse", "--no-summary",
              "--show-types", *options, "-f", *files],
             cwd=PROJECT, text=True, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        # Its standard error has nothing on the files: that there is no git, or no .git.
         yield Case(f"checkpatch: {name}, {len(files)} files",
                    bool(files) and done.returncode == 0 and not done.stdout,
-                   done.stdout or "no files")
+                   done.stdout + done.stderr or "no files")
 
 
 # kbuild's options, and how its lines begin that say it has heeded them.
