@@ -63,12 +63,14 @@ static u64 cpu_value(const struct event *event, unsigned int cpu)
 		struct nbq_pool *pool = &pools[level];
 		unsigned long from = 0, now;
 
-		/*
-		 * ACQUIRE, pairs with the RELEASE in reset_pool(): the count is
-		 * read after its baseline, so it is never the smaller one.
-		 */
-		if (baselines)
+		if (baselines) {
+			/*
+			 * ACQUIRE, pairs with the RELEASE in reset_pool(): the
+			 * count is read after its baseline, so it is never the
+			 * smaller one.
+			 */
 			from = smp_load_acquire(baseline(cpu, level, event));
+		}
 		/* The pool's CPU goes on counting; a moment's value will do. */
 		now = data_race(*counter(&pool->events, event));
 		if (event->kind == SUM)
@@ -129,13 +131,15 @@ static unsigned int walk_total(unsigned int index)
 
 	for_each_possible_cpu(cpu) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
-			/* ACQUIRE, pairs with the RELEASE in prepare_pool(). */
-			const unsigned int *walks =
-				smp_load_acquire(&per_cpu(nbq_pools, cpu)[level].walks);
+			struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
+			const unsigned int *walks;
 
+			/* ACQUIRE, pairs with the RELEASE in prepare_pool(). */
+			walks = smp_load_acquire(&pool->walks);
+			if (!walks)
+				continue;
 			/* A moment's value will do. */
-			if (walks)
-				total += data_race(walks[index]);
+			total += data_race(walks[index]);
 		}
 	}
 	return total;

@@ -26,9 +26,10 @@
  *	Preemption is off from the start of a wait to the unlock, which the
  *	holder must do on the CPU that acquired.
  *	Every verb works in task, softirq and hardirq context, and where
- *	NBQ_NMI_SAFE in NMI context. A lock that an interrupt handler takes must be taken with that interrupt
- *	masked elsewhere, as any spinlock. With a finite patience a handler
- *	comes back all the same: behind the holder that it interrupted it gets
+ *	NBQ_NMI_SAFE in NMI context. A lock that an interrupt handler takes must
+ *	be taken with that interrupt masked elsewhere, as any spinlock. With a
+ *	finite patience a handler comes back all the same: behind the holder
+ *	that it interrupted it gets
  *	-EDEADLK or -ETIMEDOUT. Lockdep reports that as the mistake that it
  *	is, unless lockdep_set_notrack_class() says that it is meant.
  *	An NMI cannot be masked: it takes such a lock with finite patience,

@@ -168,7 +168,7 @@ claimed:
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_claim_numbered);
 
 /* In vain: some tenths of a second, after which no node may come back at all. */
-#define SEARCHES_PER_REPORT	(1U << 20)
+#define SEARCHES_PER_REPORT	1000000U
 
 /**
  * nbq_node_wait() - Claim a node of a pool that was found empty.

@@ -57,19 +57,17 @@ static __printf(1, 2) void print_deferred(const char *fmt, ...)
  */
 void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned long ip)
 {
+	char held[40] = "";
+
 	if (!__ratelimit(&limits[what]))
 		return;
 	if (holder)
-		print_deferred(KERN_ERR "nbqlock: BUG: %s: %pS, held by CPU#%u (%s), on CPU#%u (%s), %s/%d, at %pS\n",
-			       whats[what], lock, nbq_context_cpu(holder),
-			       levels[nbq_context_level(holder)], raw_smp_processor_id(),
-			       levels[interrupt_context_level()], current->comm,
-			       current->pid, (void *)ip);
-	else
-		print_deferred(KERN_ERR "nbqlock: BUG: %s: %pS, on CPU#%u (%s), %s/%d, at %pS\n",
-			       whats[what], lock, raw_smp_processor_id(),
-			       levels[interrupt_context_level()], current->comm,
-			       current->pid, (void *)ip);
+		snprintf(held, sizeof(held), ", held by CPU#%u (%s)", nbq_context_cpu(holder),
+			 levels[nbq_context_level(holder)]);
+	print_deferred(KERN_ERR "nbqlock: BUG: %s: %pS%s, on CPU#%u (%s), %s/%d, at %pS\n",
+		       whats[what], lock, held, raw_smp_processor_id(),
+		       levels[interrupt_context_level()], current->comm, current->pid,
+		       (void *)ip);
 }
 
 /**
@@ -81,7 +79,7 @@ void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned lon
 void nbq_report_no_node(u16 context)
 {
 	if (__ratelimit(&no_node_limit))
-		print_deferred(KERN_ERR "nbqlock: BUG: no queue node is free on CPU#%u (%s), %s/%d: see pool_nodes and pool_nodes_max\n",
+		print_deferred(KERN_ERR "nbqlock: BUG: no free queue node on CPU#%u (%s), %s/%d\n",
 			       nbq_context_cpu(context), levels[nbq_context_level(context)],
 			       current->comm, current->pid);
 }

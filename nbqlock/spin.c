@@ -104,7 +104,7 @@
 #define LOOKS_PER_GLANCE	32U
 /* The age at which a request to queue expires, in units of 2^HANDOFF_SHIFT ns. */
 #define HANDOFF_UNITS		3U
-static_assert(NBQ_SPIN_HANDOFF_NS == HANDOFF_UNITS << 13);
+static_assert(HANDOFF_UNITS << 13 == NBQ_SPIN_HANDOFF_NS);
 #endif
 
 /*
