@@ -11,6 +11,7 @@
  *	shim_hook, if it has set one: there another context may run. An
  *	explorer of interleavings needs no more than a hook; or it puts an
  *	access.h of its own in front on the include path.
+ *	What is loaded or stored to is evaluated once, as by the kernel's macros.
  *	Plain C accesses are not seen. In the shipped files these are to fields
  *	that nobody else may touch at that moment; thread sanitizer checks it.
  *	A failed compare-and-swap orders nothing, as in the kernel.
@@ -38,16 +39,19 @@ static inline void shim_point(enum shim_op op, const volatile void *address)
 
 #define SHIM_LOAD(ptr, order)						\
 ({									\
-	shim_point(SHIM_OP_LOAD, (ptr));				\
-	__atomic_load_n((ptr), (order));				\
+	__typeof__(ptr) __at = (ptr);					\
+									\
+	shim_point(SHIM_OP_LOAD, __at);					\
+	__atomic_load_n(__at, (order));					\
 })
 
 #define SHIM_STORE(ptr, value, order)					\
 do {									\
+	__typeof__(ptr) __at = (ptr);					\
 	__typeof__(*(ptr)) __value = (value);				\
 									\
-	shim_point(SHIM_OP_STORE, (ptr));				\
-	__atomic_store_n((ptr), __value, (order));			\
+	shim_point(SHIM_OP_STORE, __at);				\
+	__atomic_store_n(__at, __value, (order));			\
 } while (0)
 
 #define SHIM_XCHG(ptr, value, order)					\
