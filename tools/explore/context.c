@@ -23,7 +23,6 @@
 
 #define PATIENCE	1000
 #define NOW		1
-#define NMI_LEVEL	3
 #define LATER		(NOW + 2 * PATIENCE)
 /* More polls than any wait needs to read its clock, or to walk again. */
 #define MOST_POLLS	20000U
@@ -36,6 +35,7 @@ struct cpu cpus[MOST_FIBERS];
 struct queue queues[MOST_LOCKS];
 struct nbq_X locks[MOST_LOCKS];
 unsigned int walks_a_wait;
+bool time_has_passed;
 void (*context_observer)(unsigned int context, const struct access *access);
 
 /* What a fiber stops for. */
@@ -66,7 +66,7 @@ static unsigned int warnings;
 
 bool context_persists(void)
 {
-	return contexts[self].persisting;
+	return contexts[self].persisting || time_has_passed;
 }
 
 static u64 clock_of_self(void)

@@ -34,6 +34,7 @@
 
 #define NOBODY		0xffU
 #define MOST_WATCHED	32U
+#define NMI_LEVEL	3
 
 /* What a context does with a lock. */
 enum doing {
@@ -79,7 +80,9 @@ struct summary {
  * @own_steps: made since it began to leave or to release
  * @left: attempts not yet begun
  * @took: it has the lock, and is about to leave the queue
- * @newcomer: it has come after one of the queue had asked newcomers to queue
+ * @newcomer: all the time since it began, newcomers have been asked to queue
+ * @contended: the lock was not free for it at some time since it began; of attempts
+ *	without patience
  * @persisted: it has polled on, and so may act for those who do not run
  * @ahead: those who were in the queue when it began, and still are: bits
  * @followed: somebody has acquired since it has
@@ -93,6 +96,7 @@ struct attempt {
 	unsigned char ahead;
 	bool took;
 	bool newcomer;
+	bool contended;
 	bool persisted;
 	bool followed;
 	bool overtaken;
@@ -149,14 +153,12 @@ struct context {
 /**
  * struct queue - what is known of a lock without looking at it
  * @owner: who is in its critical section
- * @asked: newcomers are to queue until one of the queue has it
  * @destroyed: it was destroyed, and its memory overwritten
  * @length: how many wait
  * @arrived: these, in the order in which they have swapped the tail
  */
 struct queue {
 	unsigned char owner;
-	bool asked;
 	bool destroyed;
 	unsigned char length;
 	unsigned char arrived[MOST_FIBERS];
@@ -195,6 +197,9 @@ struct access {
 
 /* Told of each access directly after it, if there is one. */
 extern void (*context_observer)(unsigned int context, const struct access *access);
+
+/* More time has passed than anything but a deadline needs to expire. */
+extern bool time_has_passed;
 
 /* How often a wait may choose to look for a deadlock. */
 extern unsigned int walks_a_wait;

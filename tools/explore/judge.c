@@ -71,13 +71,25 @@ static void count_own_step(struct context *context, enum shim_op op, const void 
 	attempt->own_steps += is_own_step(&locks[context->lock], address);
 }
 
+/* An attempt without patience that has not enqueued. */
+static bool polls_once(const struct context *context)
+{
+	const struct attempt *attempt = &context->attempt[context->lock];
+
+	return context->patience == NONE && attempt->doing == ACQUIRING && !attempt->node;
+}
+
 void judge_access(unsigned int number, enum shim_op op, const void *address)
 {
 	struct context *context = &contexts[number];
 	const struct nbq_node *given = shim_node_of_given(address);
 
-	/* The walks of wait.c look at nodes that may have been given back. */
-	if (shim_is_in_free_node(address) && !(op == SHIM_OP_LOAD && context->checked))
+	/*
+	 * The walks of wait.c read nodes that may have been freed; so does what gives up
+	 * at once, of the node that was the tail's a moment ago.
+	 */
+	if (shim_is_in_free_node(address) &&
+	    !(op == SHIM_OP_LOAD && (context->checked || polls_once(context))))
 		fail("%s a node that is free", op == SHIM_OP_LOAD ? "looks at" : "changes");
 	if (given && op == SHIM_OP_STORE && shim_node_is_free(given))
 		fail("gives back a node that is free");
@@ -101,28 +113,97 @@ static void arrive(unsigned int number, unsigned int lock)
 		fail("arrives twice");
 }
 
+/* Has it interrupted one of its CPU that waits for this lock? */
+static bool is_above_a_waiter(unsigned int number, unsigned int lock)
+{
+	const struct cpu *cpu = &cpus[roles[number].cpu];
+	unsigned int place;
+
+	for (place = 0; place < cpu->depth && cpu->running[place] != number; place++) {
+		unsigned char doing = contexts[cpu->running[place]].attempt[lock].doing;
+
+		if (doing == ACQUIRING || doing == LEAVING)
+			return true;
+	}
+	return false;
+}
+
+/* Does the context hold the lock, wait for it, or is it about to release it? */
+static bool uses(const struct context *context, unsigned int lock)
+{
+	const struct attempt *attempt = &context->attempt[lock];
+
+	switch (attempt->doing) {
+	case ACQUIRING:
+	case LEAVING:
+		return attempt->took || (IS_FIFO && attempt->node);
+	default:
+		return attempt->doing == HOLDING || attempt->doing == RELEASING;
+	}
+}
+
+/*
+ * Does a waiter ask newcomers to queue? One that has begun to leave may look as if it
+ * did.
+ */
+static bool is_asked_for(unsigned int lock, bool or_was)
+{
+	unsigned int number;
+
+	for (number = 0; number < contexts_number && has_request(&locks[lock]); number++) {
+		const struct attempt *attempt = &contexts[number].attempt[lock];
+
+		if (attempt->node && !attempt->took &&
+		    (attempt->doing == ACQUIRING || (or_was && attempt->doing == LEAVING)))
+			return true;
+	}
+	return false;
+}
+
+/* Is there anything for which an attempt that does not wait may fail? */
+static bool is_used(unsigned int lock, unsigned int except)
+{
+	unsigned int number;
+
+	for (number = 0; number < contexts_number; number++) {
+		if (number != except && uses(&contexts[number], lock))
+			return true;
+	}
+	return is_asked_for(lock, true);
+}
+
+/* What the attempts under way have seen of the lock, in this moment. */
+static void judge_moment(unsigned int lock)
+{
+	unsigned int number;
+
+	for (number = 0; number < contexts_number; number++) {
+		const struct context *context = &contexts[number];
+		struct attempt *attempt = &contexts[number].attempt[lock];
+
+		if (attempt->doing == IDLE || context->lock != lock)
+			continue;
+		if (attempt->newcomer && !is_asked_for(lock, false))
+			attempt->newcomer = false;
+		if (context->patience == NONE && !attempt->contended)
+			attempt->contended = is_used(lock, number);
+	}
+}
+
 /* Who may take a lock that nobody holds? */
 static void judge_policy(unsigned int number, enum shim_op op, const void *address)
 {
 	struct context *context = &contexts[number];
 	struct attempt *attempt = &context->attempt[context->lock];
-	struct queue *queue = &queues[context->lock];
 	const struct nbq_X *lock = &locks[context->lock];
 
-	if (attempt->doing != ACQUIRING)
-		return;
-	if (is_wish(lock, op, address))
-		queue->asked = newcomers_must_queue(lock);
-	if (took_its_wish_back(lock, op, address)) {
-		attempt->doing = LEAVING;
-		attempt->own_steps = 1;
-	}
-	if (!may_take(lock, op, address) || !says_it_is_mine(lock))
+	if (attempt->doing != ACQUIRING || !may_take(lock, op, address) ||
+	    !says_it_is_mine(lock))
 		return;
 	/* One that acts for those who do not run is no newcomer any more. */
-	if (queue->asked && attempt->newcomer && !attempt->node && !attempt->persisted)
+	if (attempt->newcomer && !attempt->node && !attempt->persisted &&
+	    !is_above_a_waiter(number, context->lock))
 		fail("passes those whom newcomers must not pass");
-	queue->asked = false;
 	attempt->took = true;
 }
 
@@ -141,6 +222,8 @@ void judge_accessed(unsigned int number, enum shim_op op, const void *address)
 	    attempt->doing == ACQUIRING)
 		arrive(number, context->lock);
 	judge_policy(number, op, address);
+	if (op != SHIM_OP_LOAD)
+		judge_moment(context->lock);
 }
 
 static void judge_preemption(const struct context *context)
@@ -171,7 +254,8 @@ void judge_begin(unsigned int number, unsigned int lock)
 	attempt->doing = ACQUIRING;
 	attempt->node = NULL;
 	attempt->took = false;
-	attempt->newcomer = queues[lock].asked;
+	attempt->newcomer = is_asked_for(lock, false);
+	attempt->contended = context->patience == NONE && is_used(lock, number);
 	attempt->persisted = false;
 	attempt->overtaken = false;
 	attempt->followed = false;
@@ -222,6 +306,8 @@ void judge_acquired(unsigned int number, unsigned int lock)
 			contexts[other].attempt[lock].followed = true;
 	}
 	attempt->followed = false;
+	attempt->newcomer = false;
+	attempt->contended = false;
 	attempt->own_steps = 0;
 	attempt->doing = HOLDING;
 	queues[lock].owner = number;
@@ -231,16 +317,19 @@ void judge_acquired(unsigned int number, unsigned int lock)
 static bool may_fail(const struct context *context, int ret)
 {
 	switch (ret) {
+	case -EBUSY:
+		return context->patience == NONE;
 	case -ETIMEDOUT:
-		return context->patience != FOR_EVER &&
-		       (context->patience != FINITE || context->late);
+		return context->patience == PAST ||
+		       (context->patience == FINITE && context->late);
 	case -ENOMEM:
 		return context->patience != FOR_EVER &&
 		       (context->patience != FINITE || context->late) &&
 		       !context->attempt[context->lock].node &&
 		       ERROR_WITHOUT_NODE == -ENOMEM;
 	case -EDEADLK:
-		return context->doomed || names_this_cpu(&locks[context->lock]);
+		return context->patience != NONE &&
+		       (context->doomed || names_this_cpu(&locks[context->lock]));
 	default:
 		return false;
 	}
@@ -253,6 +342,8 @@ void judge_failed(unsigned int number, unsigned int lock, int ret)
 
 	if (!may_fail(context, ret))
 		fail("the attempt ends with %d, without a reason", ret);
+	if (ret == -EBUSY && !attempt->contended)
+		fail("finds a lock busy that nobody holds or waits for");
 	if (ret == -ETIMEDOUT && queues[lock].owner != NOBODY &&
 	    roles[queues[lock].owner].cpu == roles[number].cpu)
 		fail("is not told that its own CPU holds the lock");
@@ -268,6 +359,8 @@ void judge_failed(unsigned int number, unsigned int lock, int ret)
 	attempt->node = NULL;
 	attempt->own_steps = 0;
 	attempt->overtaken = false;
+	attempt->newcomer = false;
+	attempt->contended = false;
 	judge_preemption(context);
 }
 
@@ -400,10 +493,90 @@ static bool gets_it_alone(unsigned int number)
 	return gets_it;
 }
 
+/*
+ * Does a context that is there for nothing else get the lock without patience? It need
+ * not enqueue for that.
+ */
+static bool takes_it_at_once(struct nbq_X *lock, unsigned int cpu, unsigned int level)
+{
+	struct nbq_X before = *lock;
+	bool takes_it;
+
+	/* What it changes besides is no part of the state. */
+	shim_cpu = cpu;
+	shim_level = level;
+	shim_preempt_off = 0;
+	takes_it = nbq_X_trylock(lock);
+	*lock = before;
+	return takes_it;
+}
+
+/* The same, where it must enqueue to find out that those in the queue have left it. */
+static bool takes_it(struct nbq_X *lock)
+{
+	struct trial trial = trial_begin();
+	bool takes_it = takes_it_at_once(lock, SPARE_CPU, 0);
+
+	trial_end(&trial);
+	return takes_it;
+}
+
+/* Does a waiter of this CPU poll, for this lock, which an NMI may interrupt? */
+static bool has_waiter(unsigned int cpu, unsigned int lock)
+{
+	unsigned int place;
+
+	for (place = 0; place < cpus[cpu].depth; place++) {
+		unsigned int number = cpus[cpu].running[place];
+		const struct context *context = &contexts[number];
+
+		if (context->blocked && context->lock == lock &&
+		    context->attempt[lock].doing == ACQUIRING &&
+		    roles[number].level < NMI_LEVEL)
+			return true;
+	}
+	return false;
+}
+
+/* Those who come to a lock that nobody holds, whoever else does not run. */
+static void judge_newcomers(unsigned int number)
+{
+	struct nbq_X *lock = &locks[number];
+	unsigned int cpu;
+
+	time_has_passed = true;
+	if (!takes_it_at_once(lock, SPARE_CPU, 0))
+		fail("a free lock is not taken by a newcomer, after any time");
+	time_has_passed = false;
+	for (cpu = 0; cpu < cpus_number; cpu++) {
+		if (has_waiter(cpu, number) && !takes_it_at_once(lock, cpu, NMI_LEVEL))
+			fail("a free lock is not taken by one above a waiter");
+	}
+}
+
+/* A newcomer to a lock that nobody uses, nor asks for, whatever was left in its queue. */
+static void judge_idle_lock(unsigned int number)
+{
+	struct nbq_X *lock = &locks[number];
+
+	if (is_used(number, NOBODY))
+		return;
+	if (!(IS_FIFO || has_request(lock) ? takes_it(lock) :
+	      takes_it_at_once(lock, SPARE_CPU, 0)))
+		fail("a lock that nobody holds or waits for is not taken by a newcomer");
+}
+
 void judge_free_locks(void)
 {
 	unsigned int number;
 
+	for (number = 0; number < locks_number; number++) {
+		if (queues[number].destroyed)
+			continue;
+		judge_idle_lock(number);
+		if (!IS_FIFO && !is_held(&locks[number]))
+			judge_newcomers(number);
+	}
 	/* Elsewhere, only whose turn it is can take it. */
 	for (number = 0; number < contexts_number && !IS_FIFO; number++) {
 		const struct context *context = &contexts[number];

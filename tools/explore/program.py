@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 HOST = HERE.parent / "host"
 # Without PIE the addresses are those that addr2line knows.
 FLAGS = ("-std=gnu11", "-O2", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-parameter",
-         "-fno-strict-aliasing", "-U_FORTIFY_SOURCE")
+         "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DNBQ_STATIC_NODES=0")
 SHORTEST_AMONG = 2_000_000
 # Ten times as many as any quick configuration of the shipped text has.
 MOST_OF_QUICK = 2_000_000

@@ -232,7 +232,7 @@ static inline bool names_cpu(uint32_t half, uint32_t *cpu, unsigned int *shift)
 		uint32_t number = half >> *shift;
 
 		*cpu = SHIM_CPU_INDEX(number & cpu_bits);
-		if (*cpu < MOST_FIBERS && !(number >> 16 & ~0x10fU))
+		if (*cpu < MOST_FIBERS && !(number >> 16 & ~0x18fU))
 			return true;
 	}
 	return false;
@@ -382,7 +382,8 @@ static void mix_flags(struct hash *hash, unsigned int number)
 			  context->attempt[i].took << 28 |
 			  context->attempt[i].newcomer << 29 |
 			  context->attempt[i].persisted << 30 |
-			  (uint64_t)context->attempt[i].ahead << 32);
+			  (uint64_t)context->attempt[i].ahead << 32 |
+			  (uint64_t)context->attempt[i].contended << 40);
 	mix(hash, context->started | context->ended << 1 | context->blocked << 2 |
 		  context->polled << 3 | context->late << 4 | context->walking << 5 |
 		  context->checked << 6 | context->doomed << 7 | context->busy << 8 |
@@ -512,7 +513,7 @@ uint64_t state_fingerprint(void)
 	find_places();
 	mix_in_order(&hash, locks, locks_number * sizeof(locks[0]));
 	for (i = 0; i < locks_number; i++) {
-		mix(&hash, queues[i].destroyed | queues[i].asked << 1 | queues[i].length << 8);
+		mix(&hash, queues[i].destroyed | queues[i].length << 8);
 		for (at = 0; at < queues[i].length; at++)
 			mix(&hash, place_of_context[queues[i].arrived[at]]);
 	}

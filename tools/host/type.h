@@ -208,6 +208,16 @@ static inline bool newcomers_must_queue(const struct nbq_X *lock)
 #endif
 }
 
+/* Have newcomers been asked to queue? That is void in an empty queue. */
+static inline bool has_request(const struct nbq_X *lock)
+{
+#ifdef TYPE_IS_HYBRID
+	return lock->state.handoff && lock->tail;
+#else
+	return false;
+#endif
+}
+
 /* The value there, as far as an access to this address is about it. */
 static inline unsigned long value_in_lock(const struct nbq_X *lock, const void *address)
 {
