@@ -20,8 +20,6 @@ SPIN_TAKE = "	return try_cmpxchg_acquire(&lock->state.all, &state.all, mine.all)
 SPIN_PASS = "	if (nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {\n"
 SPIN_LEAVE = "	if (nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n"
 SPIN_HEAD = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
-SPIN_WISH = "	if (place.asked)\n		nbq_step(WRITE_ONCE(lock->state.handoff, 0));\n"
-SPIN_OPEN = "	return state.fifo ? !READ_ONCE(lock->tail) : !state.handoff;\n"
 
 OWN = (
     *mutants("clh_nb.c", {}, (
@@ -94,15 +92,14 @@ class OfOneType(Mutant):
 # The hybrid's policy, of which each kind has its own half.
 POLICY = (
     ("spin", mutants("spin.c", {}, (
-        ("spin: request to queue is not taken back", SPIN_WISH, ""),
-        ("spin: newcomers ignore the request to queue", SPIN_OPEN,
-         "	return state.fifo ? !READ_ONCE(lock->tail) : true;\n"),
+        ("spin: newcomers ignore the request to queue",
+         "	if (likely(!state.handoff))\n", "	if (true)\n"),
         ("spin: nobody acts for those who do not run", "	return !pred || READ_ONCE("
          "pred->beats) == place->beats;\n", "	return false;\n"),
     ))),
     ("fifo", mutants("spin.c", {}, (
-        ("fifo: newcomers do not look whether anybody waits", SPIN_OPEN,
-         "	return state.fifo ? true : !state.handoff;\n"),
+        ("fifo: newcomers do not look whether anybody waits",
+         "		return !READ_ONCE(lock->tail);\n", "		return true;\n"),
         ("fifo: one in the middle takes the lock",
          "		if (!is_my_turn && !state.fifo)\n", "		if (!is_my_turn)\n"),
     ))),
@@ -110,7 +107,7 @@ POLICY = (
         ("wait: since of an earlier wait",
          "	       READ_ONCE(wait->pool->waiting.pred) &&\n", ""),
         ("wait: old note of a holder on this CPU is believed",
-         "			return !exactly_behind || is_held_here(wait, pool, held);\n",
+         "			return !exactly_behind || is_held_here(wait, owner, held);\n",
          "			return true;\n"),
     ))),
 )
@@ -171,6 +168,14 @@ OF_MUTANTS = (
     "swap: take_over gives the node back twice",
     "swap: prev read after the leaver was stepped over",
     "swap: holder cleared after the hand-over",
+    "spin: request to queue never expires",
+    "spin: request to queue holds in an empty queue",
+    "spin: interrupt above a waiter of its own CPU is refused",
+    "spin: waiter that gives up takes the request to queue back",
+    "try finds every lock busy",
+    "try finds a lock busy that was left",
+    "deadline: try that failed is reported as a timeout",
+    "wait: attempt without patience looks for its own CPU in the queue",
     "destroy keeps the nodes",
     "claim tests, then sets",
 )

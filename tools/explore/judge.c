@@ -197,6 +197,10 @@ static void judge_policy(unsigned int number, enum shim_op op, const void *addre
 	struct attempt *attempt = &context->attempt[context->lock];
 	const struct nbq_X *lock = &locks[context->lock];
 
+	/* It may be another waiter's, too. */
+	if (is_wish(lock, op, address) && !newcomers_must_queue(lock) &&
+	    attempt->doing != DESTROYING)
+		fail("takes a request to queue back");
 	if (attempt->doing != ACQUIRING || !may_take(lock, op, address) ||
 	    !says_it_is_mine(lock))
 		return;
@@ -493,32 +497,44 @@ static bool gets_it_alone(unsigned int number)
 	return gets_it;
 }
 
-/*
- * Does a context that is there for nothing else get the lock without patience? It need
- * not enqueue for that.
- */
-static bool takes_it_at_once(struct nbq_X *lock, unsigned int cpu, unsigned int level)
+/* Does a context that is there for nothing else get the lock without patience? */
+static bool gets_it_without_patience(struct nbq_X *lock, unsigned int cpu, unsigned int level)
 {
-	struct nbq_X before = *lock;
-	bool takes_it;
-
-	/* What it changes besides is no part of the state. */
 	shim_cpu = cpu;
 	shim_level = level;
 	shim_preempt_off = 0;
-	takes_it = nbq_X_trylock(lock);
-	*lock = before;
-	return takes_it;
+	return nbq_X_trylock(lock);
 }
 
-/* The same, where it must enqueue to find out that those in the queue have left it. */
-static bool takes_it(struct nbq_X *lock)
+static bool has_enqueued;
+
+static void note_swap(enum shim_op op, const void *address)
+{
+	has_enqueued = has_enqueued || op == SHIM_OP_XCHG;
+}
+
+/* And without a queue node? What it changes besides the lock is no part of the state. */
+static bool gets_it_at_once(struct nbq_X *lock, unsigned int cpu, unsigned int level)
+{
+	struct nbq_X before = *lock;
+	bool gets_it;
+
+	has_enqueued = false;
+	shim_hook = note_swap;
+	gets_it = gets_it_without_patience(lock, cpu, level);
+	shim_hook = NULL;
+	*lock = before;
+	return gets_it && !has_enqueued;
+}
+
+/* May it enqueue, to find out that those in the queue have left it? */
+static bool gets_it_from_the_queue(struct nbq_X *lock)
 {
 	struct trial trial = trial_begin();
-	bool takes_it = takes_it_at_once(lock, SPARE_CPU, 0);
+	bool gets_it = gets_it_without_patience(lock, SPARE_CPU, 0);
 
 	trial_end(&trial);
-	return takes_it;
+	return gets_it;
 }
 
 /* Does a waiter of this CPU poll, for this lock, which an NMI may interrupt? */
@@ -545,11 +561,11 @@ static void judge_newcomers(unsigned int number)
 	unsigned int cpu;
 
 	time_has_passed = true;
-	if (!takes_it_at_once(lock, SPARE_CPU, 0))
+	if (!gets_it_at_once(lock, SPARE_CPU, 0))
 		fail("a free lock is not taken by a newcomer, after any time");
 	time_has_passed = false;
 	for (cpu = 0; cpu < cpus_number; cpu++) {
-		if (has_waiter(cpu, number) && !takes_it_at_once(lock, cpu, NMI_LEVEL))
+		if (has_waiter(cpu, number) && !gets_it_at_once(lock, cpu, NMI_LEVEL))
 			fail("a free lock is not taken by one above a waiter");
 	}
 }
@@ -561,8 +577,8 @@ static void judge_idle_lock(unsigned int number)
 
 	if (is_used(number, NOBODY))
 		return;
-	if (!(IS_FIFO || has_request(lock) ? takes_it(lock) :
-	      takes_it_at_once(lock, SPARE_CPU, 0)))
+	if (!(IS_FIFO || has_request(lock) ? gets_it_from_the_queue(lock) :
+	      gets_it_at_once(lock, SPARE_CPU, 0)))
 		fail("a lock that nobody holds or waits for is not taken by a newcomer");
 }
 

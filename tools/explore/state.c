@@ -261,8 +261,6 @@ static inline uint64_t in_order(uint64_t word)
 	const struct room *room = room_of(word);
 	uint64_t part, place;
 
-	if (!room && HOLDS_NODE)
-		return word;
 	if (!room)
 		return (uint64_t)half_in_order(word >> 32) << 32 | half_in_order(word);
 	part = (word - room->start) / room->part;
@@ -302,7 +300,7 @@ static inline bool is_foreign(uint64_t *word, unsigned int cpu)
 	uint64_t part;
 
 	if (!room)
-		return !HOLDS_NODE && names_foreign(word, cpu);
+		return names_foreign(word, cpu);
 	part = (*word - room->start) / room->part;
 	if ((room->by_context ? roles[part].cpu : part) != cpu)
 		return true;

@@ -13,11 +13,9 @@
  * are taken for one: the CPUs are put into an order that does not depend on
  * their numbers, and pointers are counted from there. Where two CPUs cannot be
  * told apart that way, they keep their order; then some states are explored twice.
- * The shipped text gives no CPU's number a meaning but that of being another; it
- * compares numbers at once, and stores none outside of nodes and pools.
- *
- * In hybrid locks and their waiters they do stand, as numbers that cannot be told from
- * others: there, no CPUs are exchanged.
+ * The shipped text gives no CPU's number a meaning but that of being another. Where it
+ * stores one, alone or in an encoded context or node, the number can be told from all
+ * others (cpu_numbers.h) and is exchanged, too.
  *
  * A state is kept as a fingerprint of 64 bits. Of two states that have the same by
  * chance one is not explored; how probable it is that there was one in a run is

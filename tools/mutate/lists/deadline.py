@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in patience: when it starts, when the clock is read, when it is over."""
 
-from mutate.kinds import HostTests
+from mutate.kinds import HostTests, STEPS
 from mutate.mutant import Mutant, mutants
 
 DEADLINE = {"host": HostTests("smoke TYPE gcc asan"), "kunit": ("nbq_deadline",)}
@@ -9,6 +9,8 @@ WHO_WAITS = {"host": HostTests("smoke TYPE gcc asan", "deadlock TYPE gcc plain")
              "kunit": ("nbq_clh_lockdep",)}
 
 IS_NONE = "	return deadline->relative ? deadline->at <= 0 : deadline->at == KTIME_MIN;\n"
+
+ERROR = "	return nbq_deadline_is_none(deadline) ? -EBUSY : -ETIMEDOUT;\n"
 
 MUTANTS = [*mutants("deadline.h", DEADLINE, (
     ("deadline: clock read at every ninth poll",
@@ -50,6 +52,11 @@ MUTANTS = [*mutants("deadline.h", DEADLINE, (
      "	if (deadline->at == KTIME_MAX)\n		return false;\n", ""),
     ("deadline: no patience is compared with the clock",
      "	if (nbq_deadline_is_none(deadline))\n		return true;\n", ""),
+)), *mutants("deadline.h", STEPS, (
+    ("deadline: try that failed is reported as a timeout",
+     ERROR, "	return nbq_deadline_is_none(deadline) ? -ETIMEDOUT : -ETIMEDOUT;\n"),
+    ("deadline: timeout is reported as a try that failed", ERROR,
+     "	return nbq_deadline_is_none(deadline) ? -EBUSY : -EBUSY;\n"),
 )), *mutants("deadline.h", WHO_WAITS, (
     ("deadline: everybody has patience",
      IS_NONE, "	return false;\n"),

@@ -26,8 +26,7 @@ MUTANTS = [*mutants("define_verbs.h", LOCKDEP, (
      "		{\n			spin_release(waits, ip);\n"
      "			spin_release(waits, ip);\n		}\n"),
     ("lockdep: lock that a wait got is not marked as acquired",
-     "	} else if (waits) {\n		lock_acquired(waits, ip);\n",
-     "	} else if (waits) {\n", LOCK_STAT),
+     "	if (waits)\n		lock_acquired(waits, ip);\n	else\n", "	if (!waits)\n", LOCK_STAT),
     ("lockdep: lock that a try got is not recorded", RECORD, ""),
     ("lockdep: lock that a try got is recorded as a wait",
      RECORD, RECORD.replace("subclass, 1", "subclass, 0")),

@@ -10,6 +10,9 @@ EVENTS = {**OFF_THE_STEPS, "kunit": ("nbq_events",)}
 # The thread sanitizer takes a swap that fails for a write.
 ONE_THREAD = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan"), "explorer": ()}
 
+# Before nbq_pools_start(); the hybrid needs no node for a free lock.
+EARLY = {"host": HostTests("smoke clh gcc asan", "smoke spin gcc asan", "smoke fifo gcc asan")}
+
 SPARES_TIME = {"host": "spares time only; kunit sees which node it is"}
 LOOK_FIRST = "	if (READ_ONCE(node->taken) != given)\n		return false;\n"
 GROW_IN_TIME = ("	if (node->index >= pool_size * 3 / 4)\n"
@@ -17,7 +20,7 @@ GROW_IN_TIME = ("	if (node->index >= pool_size * 3 / 4)\n"
 
 MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
     ("walks are not counted by their length",
-     "	pool->walks[walk < NBQ_WALK_MAX ? walk - 1 : NBQ_WALK_MAX - 1]++;\n", ""),
+     "		walks[walk < NBQ_WALK_MAX ? walk - 1 : NBQ_WALK_MAX - 1]++;\n", "		{ }\n"),
     ("walks are counted as one longer",
      "walk < NBQ_WALK_MAX ? walk - 1 :", "walk < NBQ_WALK_MAX ? walk :"),
     ("walks: the longest of all is counted apart",
@@ -60,7 +63,26 @@ MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
     ("claim knows only the node taken last",
      "	struct nbq_node *node = nbq_node_search(pool);\n",
      "	struct nbq_node *node = READ_ONCE(pool->hint) ? NULL : nbq_node_search(pool);\n"),
+)), *mutants("internal.h", EARLY, (
+    ("blank pool is taken to be set up",
+     "	if (likely(smp_load_acquire(&pool->setup) == NBQ_POOL_READY))\n", "	if (true)\n"),
+)), *mutants("node.c", EARLY, (
+    ("pool is set up by each who comes",
+     "	if (cmpxchg_relaxed(&pool->setup, NBQ_POOL_BLANK, NBQ_POOL_BUSY) != NBQ_POOL_BLANK) {\n",
+     "	if (false) {\n"),
+    ("pool that another context sets up is used",
+     "		return smp_load_acquire(&pool->setup) == NBQ_POOL_READY;\n", "		return true;\n"),
+    ("pool that was set up does not know its CPU", "	pool->cpu = cpu;\n", ""),
+    ("pool that was set up does not know its level", "	pool->level = level;\n", ""),
+    ("pool that was set up has no nodes", "	add_static_nodes(pool);\n", ""),
+    ("pool is never set up", "	smp_store_release(&pool->setup, NBQ_POOL_READY);\n", ""),
+    ("static nodes have no numbers",
+     "	smp_store_release(&pool->numbered, &own->numbered);\n", ""),
+    ("one static node less has a number", "	own->numbered.size = NBQ_STATIC_NODES;\n",
+     "	own->numbered.size = NBQ_STATIC_NODES - 1;\n"),
 )), *mutants("node.c", OFF_THE_STEPS, (
+    ("want of a node is not reported",
+     "			nbq_report_no_node(nbq_this_context(pool));\n", "			{ }\n"),
     ("empty pool fails before the patience is over",
      "	while (!node && !nbq_deadline_passed(deadline)) {\n",
      "	if (!nbq_deadline_passed(deadline)) {\n"),
@@ -73,7 +95,9 @@ MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
      "	node = node ? smp_load_acquire(&node->next_in_pool) : NULL;\n"),
     ("search ends at the first node",
      "		node = smp_load_acquire(&node->next_in_pool);\n", "		node = NULL;\n"),
-    ("search leaves no hint", "	WRITE_ONCE(pool->hint, node);\n", ""),
+    ("search leaves no hint",
+     "	pool_size = READ_ONCE(pool->size);\n	WRITE_ONCE(pool->hint, node);\n",
+     "	pool_size = READ_ONCE(pool->size);\n"),
     ("high water is one node lower",
      "	nbq_record(&pool->events.pool_high_water, node->index + 1);\n",
      "	nbq_record(&pool->events.pool_high_water, node->index);\n"),

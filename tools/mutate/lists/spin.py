@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in the hybrid lock, and in what only it needs of the pools and of waits."""
 
-from mutate.kinds import OFF_THE_STEPS, ORDERINGS, STEPS, WAITS, WALKS
+from mutate.kinds import HostTests, OFF_THE_STEPS, ORDERINGS, STEPS, WAITS, WALKS
 from mutate.mutant import mutants
 
 LEAVE_CAS = ("	if (nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n"
@@ -12,10 +12,17 @@ ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
 PASS_ON = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
 RECLAIM = "	nbq_node_reclaim(pred, &node->pool->events);\n"
 TAKE = "return try_cmpxchg_acquire(&lock->state.all, &state.all, mine.all);\n"
-ASK = ("		WRITE_ONCE(lock->state.handoff, 1);\n"
-       "		place->asked = true;\n")
-TAKE_BACK = ("	if (place.asked)\n"
-             "		nbq_step(WRITE_ONCE(lock->state.handoff, 0));\n")
+ASK = "		request_handoff(lock, state.handoff);\n"
+IS_OPEN = ("	return !READ_ONCE(lock->tail) || has_expired(state.handoff) ||\n"
+           "	       is_above_a_waiter(lock, pool, me);\n")
+GIVE_UP = "		gone = go_away(lock, &place);\n"
+IS_BUSY = ("	if (READ_ONCE(lock->state.holder))\n		return true;\n"
+           "	tail = node_of(READ_ONCE(lock->tail));\n"
+           "	return tail && !nbq_spin_look(tail);\n")
+DESTROY = ("	if (holder || (node && !is_idle(node)) || "
+           "cmpxchg(&lock->tail, tail, 0) != tail) {\n")
+NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);\n"
+NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, holder, _RET_IP_);\n"
 BEAT = ("		if (place.node && !(looks % LOOKS_PER_BEAT))\n"
         "			WRITE_ONCE(place.node->beats, place.node->beats + 1);\n")
 
@@ -31,12 +38,12 @@ MARKED = {"host": "orders marked accesses only, which no thread sanitizer watche
 CONTEXTS_AND_LOCKS = {"explorer": "needs more contexts and locks than its quick "
                                   "configurations have"}
 CHOSEN = {"explorer": "looks are not counted there, and signs of life are part of a choice"}
-NOT_GROWN = {"explorer": "pools do not grow there, so all nodes have a number"}
+WRITES = {"explorer": "gives up all the same, after it has enqueued"}
 
 MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: lock that is held is taken",
-     "	if (!state.holder && is_open(lock, state) && take(lock, state, me))\n",
-     "	if (is_open(lock, state) && take(lock, state, me))\n"),
+     "	if (!state.holder && is_open(lock, state, pool, me) && take(lock, state, me))\n",
+     "	if (is_open(lock, state, pool, me) && take(lock, state, me))\n"),
     ("spin: lock is taken by a store",
      TAKE, "WRITE_ONCE(lock->state.all, mine.all);\n	return true;\n"),
     ("spin: lock that is taken forgets that it is first come, first served",
@@ -64,26 +71,46 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "	return place->pred ? nbq_spin_leave(lock, place->node, place->pred) :\n"
      "			     nbq_spin_pass(lock, place->node);\n",
      "	return nbq_spin_leave(lock, place->node, place->pred);\n"),
-    ("spin: node without a number is used all the same",
-     "				     node->index < pool->numbered->size)))\n",
-     "				     true)))\n", NOT_GROWN),
-    ("spin: node without a number is not given back",
-     "		WRITE_ONCE(pool->hint, NULL);\n		nbq_node_give_back_own(node);\n",
-     "		WRITE_ONCE(pool->hint, NULL);\n", NOT_GROWN),
-    ("spin: node without a number is the only one that is tried",
-     "		WRITE_ONCE(pool->hint, NULL);\n", "", NOT_GROWN),
     ("spin: destroy keeps the nodes",
      "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
+    ("spin: try finds no lock busy", IS_BUSY, "	tail = NULL;\n	return tail;\n", WRITES),
+    ("spin: try finds every lock busy",
+     IS_BUSY, "	tail = node_of(lock->tail);\n	return tail || true;\n"),
+    ("spin: try finds a lock busy that was left",
+     "	return tail && !nbq_spin_look(tail);\n", "	return tail;\n"),
 )), *mutants("spin.c", POLICY, (
     ("spin: newcomers pass those who have asked them to queue",
-     "	return state.fifo ? !READ_ONCE(lock->tail) : !state.handoff;\n",
-     "	return state.fifo ? !READ_ONCE(lock->tail) : true;\n"),
+     IS_OPEN, "	return is_above_a_waiter(lock, pool, me) || true;\n"),
     ("spin: newcomers pass waiters where it is first come, first served",
-     "	return state.fifo ? !READ_ONCE(lock->tail) : !state.handoff;\n",
-     "	return state.fifo || !state.handoff;\n"),
-    ("spin: nobody asks newcomers to queue", ASK, "",
+     "		return !READ_ONCE(lock->tail);\n", "		return true;\n"),
+    ("spin: nobody asks newcomers to queue", ASK, "		{ }\n",
      {"explorer": "nothing is broken: that somebody is passed without end is a matter of time"}),
-    ("spin: request to queue is not taken back", TAKE_BACK, ""),
+    ("spin: request to queue never expires",
+     IS_OPEN, IS_OPEN.replace(" || has_expired(state.handoff)", "")),
+    ("spin: request to queue expires at once",
+     IS_OPEN, IS_OPEN.replace("has_expired(state.handoff)", "true")),
+    ("spin: request to queue holds in an empty queue",
+     IS_OPEN, IS_OPEN.replace("!READ_ONCE(lock->tail) || ", "")),
+    ("spin: interrupt above a waiter of its own CPU is refused",
+     IS_OPEN, IS_OPEN.replace("is_above_a_waiter(lock, pool, me)", "false")),
+    ("spin: interrupt above any waiter takes the lock",
+     "		if (waiter && waiter->lock == lock)\n", "		if (waiter)\n", CONTEXTS_AND_LOCKS),
+    ("spin: interrupt above a waiter looks at its own level only",
+     "	for (below = nbq_context_level(me); below; below--) {\n",
+     "	for (below = !!nbq_context_level(me); below; below--) {\n"),
+    ("spin: request to queue lasts a unit longer",
+     "(HANDOFF_REQUESTED - 1)) >= HANDOFF_UNITS;\n",
+     "(HANDOFF_REQUESTED - 1)) > HANDOFF_UNITS;\n", CHOSEN),
+    ("spin: request to queue is not renewed",
+     "	    (!state.handoff || !(wait->looks % LOOKS_PER_BEAT)))\n",
+     "	    !state.handoff)\n", CHOSEN),
+    ("spin: waiter that gives up takes the request to queue back",
+     GIVE_UP, "		WRITE_ONCE(lock->state.handoff, 0);\n" + GIVE_UP),
+    ("spin: waiter asks newcomers to queue at once",
+     "wait->looks >= PATIENT_LOOKS && ", "",
+     {"explorer": "any number of looks is as good there"}),
+    ("spin: inherits a request of which the clock has come round",
+     "	return HANDOFF_REQUESTED | (u8)(", "	return (u8)(", CHOSEN),
     ("spin: request to queue outlives the lock that was got by it",
      "		.fifo = state.fifo,\n",
      "		.fifo = state.fifo,\n		.handoff = state.handoff,\n"),
@@ -100,9 +127,9 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "		place->idle = 0;\n		walk += prev != NBQ_AVAILABLE;\n",
      "		walk += prev != NBQ_AVAILABLE;\n",
      {**CHOSEN, "kunit": "no case there has a leaver in front of a waiter at an idle lock"}),
-    ("spin: nobody enters the queue", " && enter(lock, &place, pool)) {\n", " && false) {\n"),
+    ("spin: nobody enters the queue", " && enter(lock, &place, &wait)) {\n", " && false) {\n"),
     ("spin: without a node, stops to say what it waits for",
-     " && enter(lock, &place, pool)) {\n", ") {\n			enter(lock, &place, pool);\n",
+     " && enter(lock, &place, &wait)) {\n", ") {\n			enter(lock, &place, &wait);\n",
      dict.fromkeys(("host", "kunit"), "its note is away for a moment, in which nobody looks")),
 )), *mutants("spin.c", OFF_THE_STEPS, (
     ("spin: leavers that are stepped over are not counted",
@@ -115,7 +142,24 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: leaver that took its node along is counted as one that did not",
      "	pool->events.nodes_abandoned += !gone;\n", "	pool->events.nodes_abandoned++;\n"),
     ("spin: empty pool is reported as a timeout",
-     "	if (fifo && !place.node && wait.error == -ETIMEDOUT)\n		wait.error = -ENOMEM;\n", ""),
+     "	if (fifo && !place.node && wait.error != -EDEADLK)\n		wait.error = -ENOMEM;\n", ""),
+    ("spin: empty pool is counted at each search",
+     "		pool->events.exhaustions += !place->starved;\n", "		pool->events.exhaustions++;\n"),
+    ("spin: empty pool is not counted",
+     "		pool->events.exhaustions += !place->starved;\n", ""),
+    ("spin: search for a node does not have the clock read",
+     "	wait->deadline->polls = 0;\n", ""),
+    ("spin: failed try is not counted", "		pool->events.failed_tries++;\n", ""),
+    ("spin: failed try is counted as a timeout",
+     "		pool->events.failed_tries++;\n", "		pool->events.timeouts++;\n"),
+    ("spin: contention is announced after the swap of the tail",
+     "	if (fifo && nbq_contention_is_traced() && !nbq_deadline_is_none(&deadline) &&\n"
+     "	    is_busy(lock))\n		nbq_wait_announce(&deadline, lock, waits, ip);\n", ""),
+    ("spin: destroyed lock keeps a request to queue",
+     "	WRITE_ONCE(lock->state.handoff, 0);\n", "",
+     "the same: a request is void in an empty queue"),
+    ("spin: destroy of a lock in use is not reported",
+     "		nbq_report(NBQ_REPORT_IN_USE, lock, holder, _RET_IP_);\n", ""),
     ("spin: held lock is not contended by those who wait",
      "	return READ_ONCE(lock->state.holder) && READ_ONCE(lock->tail);\n", "	return false;\n"),
     ("spin: lock with leavers only counts as contended",
@@ -124,20 +168,21 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: new lock keeps the state that its memory held", "	lock->state.all = 0;\n", ""),
     ("spin: new lock keeps the tail that its memory held", "	lock->tail = 0;\n", ""),
     ("spin: destroy of a lock that is held is not refused",
-     "	if (WARN_ONCE(nbq_spin_is_locked(lock) || (node && !is_idle(node)) ||\n",
-     "	if (WARN_ONCE((node && !is_idle(node)) ||\n"),
+     DESTROY, DESTROY.replace("holder || ", "")),
     ("spin: destroy of a lock with a waiter is not refused",
-     "	if (WARN_ONCE(nbq_spin_is_locked(lock) || (node && !is_idle(node)) ||\n",
-     "	if (WARN_ONCE(nbq_spin_is_locked(lock) ||\n"),
+     DESTROY, DESTROY.replace("(node && !is_idle(node)) || ", "")),
     ("spin: destroy does not take the nodes out of the lock",
-     "		      cmpxchg(&lock->tail, tail, 0) != tail,\n", "		      false,\n"),
-)), *mutants("spin.c", {"kunit": ("nbq_spin_verbs",)}, (
-    ("spin: unlock of a lock that nobody holds goes on",
-     "	if (WARN_ONCE(!holder, \"nbqlock: unlock of %p, which nobody holds\\n\", lock))\n"
-     "		return;\n", ""),
+     DESTROY, DESTROY.replace("cmpxchg(&lock->tail, tail, 0) != tail", "false")),
+)), *mutants("spin.c", {"host": HostTests("smoke TYPE_lockdep gcc asan",
+                                         "steps TYPE_lockdep gcc asan")}, (
+    ("spin: unlock of a lock that nobody holds goes on", NOT_HELD + "		return;\n", NOT_HELD),
+    ("spin: unlock of a lock that nobody holds is not reported", NOT_HELD, ""),
     ("spin: unlock on another CPU is not noticed",
-     "	if (WARN_ONCE(nbq_pool_of(holder)->cpu != raw_smp_processor_id(),\n",
-     "	if (WARN_ONCE(false,\n"),
+     "	if (unlikely(nbq_context_cpu(holder) != raw_smp_processor_id())) {\n", "	if (false) {\n"),
+    ("spin: unlock on another CPU goes on", NOT_OWNER + "		return;\n", NOT_OWNER),
+    ("spin: unlock on another CPU is not reported", NOT_OWNER, ""),
+    ("writes to devices: release of the hybrid does not order them where lockdep is told",
+     "	mmiowb_spin_unlock();\n", ""),
 )), *mutants("spin_type.h", STEPS, (
     ("spin: inline unlock leaves preemption off",
      "	smp_store_release(&lock->state.holder, 0);\n	preempt_enable();\n",
@@ -149,12 +194,35 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "	if (unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))\n"
      "		return false;\n", ""),
     ("spin: holder on CPU 0 is nobody",
-     "				   raw_smp_processor_id() + 1);\n",
-     "				   raw_smp_processor_id());\n"),
+     "&anybody, raw_smp_processor_id() + 1))\n", "&anybody, raw_smp_processor_id()))\n"),
+)), *mutants("spin_type.h", OFF_THE_STEPS, (
+    ("writes to devices: hybrid taken at once does not begin to order them",
+     "	mmiowb_spin_lock();\n", ""),
+    ("writes to devices: release of the hybrid does not order them",
+     "	mmiowb_spin_unlock();\n", ""),
+    ("spin: try of a lock that is held writes to it",
+     "	if (likely(!READ_ONCE(lock->state.all) && __nbq_spin_take_at_once(lock)))\n",
+     "	if (likely(__nbq_spin_take_at_once(lock)))\n"),
+    ("spin: patience of 0 writes to a lock that is held",
+     "	if (likely((patience > 0 || !READ_ONCE(lock->state.all)) &&\n",
+     "	if (likely((patience > 0 || true) &&\n"),
+)), *mutants("node.c", {"host": HostTests("smoke spin gcc asan", "steps spin gcc asan",
+                                          "smoke fifo gcc asan")}, (
+    ("spin: node without a number is used all the same",
+     "	if (node && node->index < numbered->size && nbq_node_try_claim(node))\n",
+     "	if (node && nbq_node_try_claim(node))\n"),
+    ("spin: first of the nodes with a number is not searched",
+     "	for (index = 0; index < numbered->size; index++) {\n",
+     "	for (index = 1; index < numbered->size; index++) {\n"),
+    ("spin: nodes with a number are not searched",
+     "	for (index = 0; index < numbered->size; index++) {\n",
+     "	for (index = numbered->size; index < numbered->size; index++) {\n"),
+    ("spin: node with a number is not counted as taken",
+     "claimed:\n	pool->events.nodes_taken++;\n", "claimed:\n"),
 )), *mutants("pool.c", NUMBERS, (
-    ("pool has no numbers", "			ret = number(&pools[level]);\n", "			{ }\n"),
+    ("pool has no numbers", "		ret = number(pool);\n", "		{ }\n"),
     ("pool that a CPU finds again is numbered again",
-     "		if (!ret && !pools[level].numbered)\n", "		if (!ret)\n",
+     "	if (!ret && (!pool->numbered || pool->numbered->size < pool_nodes))\n", "	if (!ret)\n",
      {"kunit": "a leak when a CPU comes back, which none does in the kernel debug"}),
     ("one node less has a number", "	numbered->size = pool->size;\n",
      "	numbered->size = pool->size - 1;\n",
@@ -171,10 +239,11 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "		if (exactly_behind && !is_older(waiting, held))\n			return false;\n", "",
      CONTEXTS_AND_LOCKS),
     ("wait: walk that comes back does not ask since when it is held here",
-     "			return !exactly_behind || is_held_here(wait, pool, held);\n",
+     "			return !exactly_behind || is_held_here(wait, owner, held);\n",
      "			return true;\n"),
     ("wait: one above that has come and gone holds the lock",
-     "	return holder->level <= wait->pool->level &&\n", "	return true &&\n", CONTEXTS_AND_LOCKS),
+     "	return nbq_context_level(holder) <= nbq_context_level(wait->me) &&\n",
+     "	return true &&\n", CONTEXTS_AND_LOCKS),
     ("wait: one that leaves no notes has those of another",
      "	       READ_ONCE(wait->pool->waiter) == wait &&\n", "", CONTEXTS_AND_LOCKS),
     ("wait: lock that was released before it waits is held here",
@@ -188,9 +257,10 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("wait: walk begins nowhere where there is no predecessor",
      "		pred = as_pred(READ_ONCE(*wait->held_by));\n", "		return false;\n"),
     ("wait: any who wait under it stand in front",
-     "wait->in_order && below < wait->pool->level", "below < wait->pool->level"),
+     "wait->in_order && below < nbq_context_level(wait->me)",
+     "below < nbq_context_level(wait->me)"),
     ("wait: holder of the hybrid on any CPU will do",
-     "		return context && nbq_pool_of(context)->cpu == wait->pool->cpu;\n",
+     "		return context && nbq_context_cpu(context) == nbq_context_cpu(wait->me);\n",
      "		return context;\n"),
 )), *mutants("spin.c", ORDERINGS, (
     ("spin: taken without acquire", TAKE, TAKE.replace("acquire", "relaxed")),
@@ -212,10 +282,12 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "	nbq_step(WRITE_ONCE(lock->state.holder, 0));\n"),
     ("spin: relaxed swap of the tail in destroy",
      "cmpxchg(&lock->tail, tail, 0)", "cmpxchg_relaxed(&lock->tail, tail, 0)"),
+    ("spin: relaxed look at the holder in destroy",
+     "smp_load_acquire(&lock->state.holder)", "READ_ONCE(lock->state.holder)"),
 )), *mutants("spin_type.h", ORDERINGS, (
     ("spin: taken at once without acquire",
-     "	return try_cmpxchg_acquire(&lock->state.all, &anybody,\n",
-     "	return try_cmpxchg_relaxed(&lock->state.all, &anybody,\n"),
+     "	if (!try_cmpxchg_acquire(&lock->state.all, &anybody,",
+     "	if (!try_cmpxchg_relaxed(&lock->state.all, &anybody,"),
     ("spin: relaxed unlock",
      "	smp_store_release(&lock->state.holder, 0);\n",
      "	WRITE_ONCE(lock->state.holder, 0);\n"),

@@ -74,6 +74,9 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: prev read after the leaver was stepped over",
      "		walk++;\n		if (said == leaver)\n",
      "		walk++;\n		pred = READ_ONCE(leaver->prev);\n		if (said == leaver)\n"),
+    ("swap: contention that was over when it enqueued goes on for a tracer",
+     "	if (deadline.announced)\n		nbq_contention_end(lock, 0);\n", "",
+     {"explorer": "traces nothing"}),
     ("swap: holder cleared after the hand-over",
      HAND_OVER, HAND_OVER + CLEAR_HOLDER),
 ))]

@@ -9,6 +9,11 @@ LOOK_BACK = (
     "				(round && !is_older(waiting, *round))))\n"
     "			return false;\n")
 
+NONE_FIRST = ("		if (nbq_deadline_is_none(wait->deadline))\n"
+              "			return false;\n")
+OWN_SECOND = ("		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))\n"
+              "			return true;\n")
+
 TOLD_LATER = {"explorer": "told all the same, by the next walk"}
 # Some configurations have as many contexts, but take too long for a mutant.
 MORE_CONTEXTS = {"explorer": "needs more contexts than its quick configurations have"}
@@ -20,16 +25,16 @@ MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: lock held by its own CPU is not looked for",
      "	if (is_holder_here(wait))\n		return true;\n", ""),
     ("wait: lock waited for under it is not looked for",
-     "wait->in_order && below < wait->pool->level; below++",
+     "wait->in_order && below < nbq_context_level(wait->me); below++",
      "wait->in_order && below < 0; below++", TOLD_LATER),
     ("wait: any lock waited for under it will do",
      "		if (READ_ONCE(pool->waiting.pred) &&\n"
      "		    READ_ONCE(pool->waiting.lock) == wait->lock)\n",
      "		if (READ_ONCE(pool->waiting.pred))\n"),
     ("wait: holder of any CPU will do",
-     "	return holder && holder->cpu == wait->pool->cpu;\n", "	return holder;\n"),
+     "	return holder && holder->cpu == nbq_context_cpu(wait->me);\n", "	return holder;\n"),
     ("wait: interrupt walks as late as a task",
-     "wait->pool->level ? wait->looks : wait->looks + FIRST_INTERVAL",
+     "is_interrupt(wait) ? wait->looks : wait->looks + FIRST_INTERVAL",
      "wait->looks + FIRST_INTERVAL",
      # nbq_wait_check() has it walk at once when it leaves its note.
      {Mutant.ANY: "the same for all who leave a note; others are told some looks later"}),
@@ -48,11 +53,12 @@ MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: walk does not look back",
      LOOK_BACK, "", MORE_CONTEXTS),
     ("wait: walk follows one that waits for its own CPU",
-     "		if (waiting != &pool->waiting && READ_ONCE(waiting->lock) == lock)\n"
+     "		if (waiting != &nbq_pool_of(owner)->waiting && READ_ONCE(waiting->lock) == lock)\n"
      "			return false;\n", "",
      {"explorer": "the circle is there: who is told of it too early is not wrong"}),
     ("wait: walk ignores who has interrupted an owner",
-     "	unsigned int above = NBQ_LEVELS - pool->level;\n", "	unsigned int above = 1;\n"),
+     "	unsigned int above = NBQ_LEVELS - nbq_context_level(context);\n",
+     "	unsigned int above = 1;\n"),
     ("wait: walk ends too early",
      "	unsigned int steps = nr_cpu_ids;", "	unsigned int steps = 5;", MORE_CONTEXTS),
     ("wait: note of a wait outlives it",
@@ -74,14 +80,14 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "	return READ_ONCE(waiting->since) < round;\n",
      {Mutant.ANY: "the same before some 2^63 rounds"}),
     ("wait: walk does not know its own CPU",
-     "		if (pool->cpu == wait->pool->cpu)\n"
-     "			return !exactly_behind || is_held_here(wait, pool, held);\n", ""),
+     "		if (nbq_context_cpu(owner) == nbq_context_cpu(wait->me))\n"
+     "			return !exactly_behind || is_held_here(wait, owner, held);\n", ""),
     ("wait: walk follows notes that are younger than its round",
      "		if (!pred || (round && !is_older(waiting, *round)))\n", "		if (!pred)\n",
      "the same: it looks back at each before it believes in any"),
     ("wait: walk passes the top level by",
-     "	unsigned int above = NBQ_LEVELS - pool->level;\n",
-     "	unsigned int above = NBQ_LEVELS - pool->level - 1;\n"),
+     "	unsigned int above = NBQ_LEVELS - nbq_context_level(context);\n",
+     "	unsigned int above = NBQ_LEVELS - nbq_context_level(context) - 1;\n"),
     ("wait: walk is one step shorter than there are CPUs",
      "	unsigned int steps = nr_cpu_ids;", "	unsigned int steps = nr_cpu_ids - 1;",
      MORE_CONTEXTS),
@@ -96,7 +102,8 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "		WRITE_ONCE(wait->pool->waiter, NULL);\n", "		{ }\n",
      {"explorer": "nobody there is in a circle at a second wait"}),
     ("wait: interrupt does not walk behind a new neighbour",
-     "		if (wait->pool->level)\n			wait->walk_at = wait->looks;\n", "", TOLD_LATER),
+     "		if (is_interrupt(wait))\n			wait->walk_at = wait->looks;\n", "",
+     TOLD_LATER),
     ("wait: task walks as often as an interrupt",
      "			     LAST_INTERVAL_IN_INTERRUPT : LAST_INTERVAL);\n",
      "			     LAST_INTERVAL_IN_INTERRUPT : LAST_INTERVAL_IN_INTERRUPT);\n",
@@ -106,6 +113,9 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      {Mutant.ANY: "walks cost time, and find the same"}),
     ("wait: check is not asked for again",
      "	wait->check_at = wait->walk_at;\n", ""),
+    ("wait: attempt without patience looks for its own CPU in the queue",
+     NONE_FIRST + OWN_SECOND, OWN_SECOND + NONE_FIRST,
+     {"host": "needs one in the queue that has left behind a waiter of the same CPU"}),
 )), *mutants("wait.c", COUNTS, (
     ("wait: own CPU is looked at although nobody is to look",
      "		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))\n", "		if (is_own(wait))\n"),
@@ -120,6 +130,12 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "		events->deadlocks++;\n", "		events->timeouts++;\n"),
     ("wait: timeout is not counted",
      "		events->timeouts++;\n", "		{ }\n"),
+    ("wait: try that came to stand in the queue is not counted",
+     "	else if (ret == -EBUSY)\n		events->failed_tries++;\n", ""),
+    ("wait: contention is announced twice",
+     "	if (!wait->deadline->announced) {\n", "	if (true) {\n"),
+    ("wait: contention goes on for a tracer after the wait",
+     "	if (wait->deadline->announced)\n		nbq_contention_end(wait->lock, ret);\n", ""),
 )), *mutants("wait.h", WAITS, (
     ("wait: deadlock is reported as a timeout",
      "		wait->error = -EDEADLK;\n", ""),
