@@ -16,6 +16,8 @@ a WRITE_ONCE() that must not be plain, "atomic" a swap that must be one.
 What the head of a file says after "Result:" is how it ends as shipped.
 
 Two locks that do the same have a test in common: "// mcs-link, swap-link: acquire".
+
+"caller" is the name of what the code does not have: a barrier of those who use the locks.
 """
 
 from dataclasses import dataclass
@@ -28,7 +30,8 @@ from litmus.primitives import FAMILIES, PLAIN, SPLIT, WEAKENED, replaced, split
 
 FOLDER = Path(__file__).resolve().parent
 NEEDED, SPARE, SHARED = "needed", "spare", "shared"
-NAMES = r"[a-z]+(?:-[a-z]+)+"
+CALLER = "caller"
+NAMES = rf"(?:[a-z]+(?:-[a-z]+)+|{CALLER})"
 MARK = re.compile(rf"// (?P<names>{NAMES}(?:, {NAMES})*)(?:: (?P<needs>.*))?$")
 NEED = re.compile(r"(acquire|release|full|write|marked|atomic)(?: (spare|shared))?")
 CALL = re.compile(rf"\b({'|'.join({*sum(FAMILIES, ())} - {PLAIN})})(?=\()")

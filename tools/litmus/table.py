@@ -11,7 +11,7 @@ import re
 from bed.c_text import arguments_at
 from bed.common import PROJECT, Trouble
 from litmus.accesses import MARKED, accesses, is_ordered
-from litmus.litmus_test import NEEDED, SHARED, litmus_tests
+from litmus.litmus_test import CALLER, NEEDED, SHARED, litmus_tests
 from litmus.primitives import family, location
 
 PAGE = PROJECT / "Documentation/ordering.rst"
@@ -19,7 +19,7 @@ COLUMNS = ("name", "access", "order", "pairs with", "without it", "tests")
 CELL = re.compile(r"^   (\*| ) - (.*(?:\n       .*)*)", re.MULTILINE)
 ACCESS = re.compile(r"``(.+?)`` in ``(\w+)\(\)``")
 ORDER = re.compile(r"(none|acquire|release|full|write|marked|atomic)(, spare)?")
-TEST = re.compile(r"``([a-z-]+/[a-z-]+)``")
+TEST = re.compile(r"``([a-z-]+/[A-Za-z0-9-]+)``")
 
 
 @dataclass
@@ -166,7 +166,7 @@ def shown_by(tests):
     shown = {}
     for test in tests.values():
         for mark in test.marks:
-            for name in mark.names:
+            for name in mark.names if mark.names != (CALLER,) else ():
                 for order, kind in (("", NEEDED), *mark.needs):
                     shown.setdefault((name, order), {}).setdefault(test.name, set()).add(kind)
     return shown

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 from litmus.accesses import MARKED, ORDERED, accesses, source_folder
-from litmus.litmus_test import NEEDED, SHARED, SPARE
+from litmus.litmus_test import CALLER, NEEDED, SHARED, SPARE
 from litmus.primitives import PLAIN, WEAKENED, in_model
 from litmus.table import table
 
@@ -87,7 +87,8 @@ def shipped(test, code):
     """With what the code has: one for all locks that have the same."""
     texts = {}
     for lock in range(test.locks()):
-        names = {mark: mark.names[min(lock, len(mark.names) - 1)] for mark in test.marks}
+        names = {mark: mark.names[min(lock, len(mark.names) - 1)] for mark in test.marks
+                 if mark.names != (CALLER,)}
         missing = [name for name in names.values() if code.primitive(name) is None]
         if missing:
             yield Variant(test.name, "as shipped", "", test.result,

@@ -183,6 +183,10 @@ class TestsAndTable(unittest.TestCase):
         self.assertIn("no line for a-lock, , of a/is-it-so",
                       told_of_tests(**{"is-it-so": SO + "	smp_wmb(); // a-lock\n"}))
 
+    def test_a_barrier_of_the_caller_has_no_row(self):
+        more = {"caller": "	r0 = xchg(tail, 1); // a-join\n	smp_mb(); // caller: full\n"}
+        self.assertEqual(told_of_tests(**more), [])
+
     def test_a_test_that_cannot_fail(self):
         more = {"another": "	r0 = xchg(tail, 1); // a-join: acquire spare\n"}
         self.assertEqual(told_of_tests(**more), ["a/another: cannot fail"])

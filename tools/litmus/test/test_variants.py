@@ -105,6 +105,12 @@ class Shipped(unittest.TestCase):
         self.assertEqual(list(texts(test, True, a_x="xchg", b_x="xchg_acquire", c_x="xchg")),
                          ["as shipped", "as shipped, xchg_acquire for b-x"])
 
+    def test_a_barrier_of_the_caller_is_not_looked_for_in_the_code(self):
+        test = made_of("r0 = xchg(p, 1); // a-x", "smp_mb(); // caller: full")
+        self.assertEqual({what: expected for what, (_, expected) in
+                          texts(test, a_x="xchg").items()},
+                         {"as shipped": "never", "without caller's full in P0": "sometimes"})
+
     def test_an_access_that_is_gone(self):
         variant, = variants(made_of("r0 = xchg(p, 1); // a-x"), Fixed(), True)
         self.assertEqual((variant.text, variant.problem),
@@ -144,8 +150,8 @@ class TheCode(unittest.TestCase):
                  "atomic_long_inc_return_relaxed(&rounds)", "atomic_inc_return_relaxed"),
                 ("spin-take", "spin.c", "return try_cmpxchg_acquire(",
                  "return try_cmpxchg_relaxed(", "cmpxchg_relaxed"),
-                ("spin-take-at-once", "spin_type.h", "return try_cmpxchg_acquire(",
-                 "return try_cmpxchg_acquire(", "cmpxchg_acquire"),
+                ("spin-take-at-once", "spin_type.h", "if (!try_cmpxchg_acquire(",
+                 "if (!try_cmpxchg_relaxed(", "cmpxchg_relaxed"),
                 ("wait-holder", "wait.c", "	smp_mb();\n	holder =",
                  "	smp_rmb();\n	holder =", "smp_rmb"),
                 ("wait-begin", "wait.c", "		smp_mb();\n	}\n", "", ""),
