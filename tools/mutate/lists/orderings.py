@@ -110,6 +110,27 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
      {**SPARE, "host": "its pools have their first nodes before anybody looks"}),
     ("relaxed look at the next node", "smp_load_acquire(&node->next_in_pool)",
      "READ_ONCE(node->next_in_pool)", SPARE),
+)), *mutants("internal.h", WALKS, (
+    ("relaxed look whether a pool is set up", "smp_load_acquire(&pool->setup)",
+     "READ_ONCE(pool->setup)"),
+    ("relaxed look at the counts of skipped nodes", "smp_load_acquire(&pool->walks)",
+     "READ_ONCE(pool->walks)", SPARE),
+)), *mutants("node.c", WALKS, (
+    ("pool is set up by a relaxed store",
+     "smp_store_release(&pool->setup, NBQ_POOL_READY)",
+     "WRITE_ONCE(pool->setup, NBQ_POOL_READY)"),
+    ("relaxed look whether another context has set a pool up",
+     "return smp_load_acquire(&pool->setup)", "return READ_ONCE(pool->setup)"),
+    ("static nodes are numbered by a relaxed store",
+     "smp_store_release(&pool->numbered, &own->numbered)",
+     "WRITE_ONCE(pool->numbered, &own->numbered)"),
+    ("relaxed look at the nodes with a number",
+     "smp_load_acquire(&pool->numbered)", "READ_ONCE(pool->numbered)", SPARE),
+)), *mutants("pool.c", WALKS, (
+    ("nodes are numbered by a relaxed store",
+     "smp_store_release(&pool->numbered, numbered)", "WRITE_ONCE(pool->numbered, numbered)"),
+    ("counts of skipped nodes are published by a relaxed store",
+     "smp_store_release(&pool->walks, walks)", "WRITE_ONCE(pool->walks, walks)"),
 )), *mutants("define_lock_type.h", WALKS, (
     ("relaxed swap of the tail in destroy",
      "cmpxchg(&lock->tail, node, NULL)", "cmpxchg_relaxed(&lock->tail, node, NULL)"),

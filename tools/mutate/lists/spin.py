@@ -283,7 +283,10 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: relaxed swap of the tail in destroy",
      "cmpxchg(&lock->tail, tail, 0)", "cmpxchg_relaxed(&lock->tail, tail, 0)"),
     ("spin: relaxed look at the holder in destroy",
-     "smp_load_acquire(&lock->state.holder)", "READ_ONCE(lock->state.holder)"),
+     "smp_load_acquire(&lock->state.holder)", "READ_ONCE(lock->state.holder)", SPARE),
+    ("spin: relaxed look at the array of an encoded node",
+     "smp_load_acquire(&nbq_pool_of(number & U16_MAX)->numbered)",
+     "READ_ONCE(nbq_pool_of(number & U16_MAX)->numbered)", SPARE),
 )), *mutants("spin_type.h", ORDERINGS, (
     ("spin: taken at once without acquire",
      "	if (!try_cmpxchg_acquire(&lock->state.all, &anybody,",
