@@ -175,7 +175,6 @@ OF_MUTANTS = (
     "try finds every lock busy",
     "try finds a lock busy that was left",
     "deadline: try that failed is reported as a timeout",
-    "wait: attempt without patience looks for its own CPU in the queue",
     "destroy keeps the nodes",
     "claim tests, then sets",
 )

@@ -41,6 +41,7 @@ PLAIN = (
     ("swap_nb.c", "READ_ONCE(leaver->prev)", "leaver->prev"),
     ("swap_nb.c", "WRITE_ONCE(node->prev, pred)", "node->prev = pred"),
     ("swap_nb.c", "WRITE_ONCE(node->status, NULL)", "node->status = NULL"),
+    ("swap_nb.c", "WRITE_ONCE(node->next, NULL)", "node->next = NULL"),
     ("wait.c", "nbq_deadlock_checks __read_mostly = true;",
      "nbq_deadlock_checks __read_mostly = false;"),
     ("define_lock_type.h", "	return tail && !in_front(tail);\n", "	return !tail && false;\n"),

@@ -32,7 +32,7 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
      "	if (true) {\n		struct nbq_node *said = xchg(&pred->next, node);\n\n"
      "		WRITE_ONCE(node->status, NULL);\n		return said;\n	}\n"),
     ("swap: join does not reset next",
-     "	node->next = NULL;\n", ""),
+     "	WRITE_ONCE(node->next, NULL);\n", ""),
     ("swap: leave does not store prev",
      "	nbq_step(WRITE_ONCE(node->prev, pred));\n", ""),
     ("swap: leave does not tell its successor",

@@ -115,7 +115,8 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "	wait->check_at = wait->walk_at;\n", ""),
     ("wait: attempt without patience looks for its own CPU in the queue",
      NONE_FIRST + OWN_SECOND, OWN_SECOND + NONE_FIRST,
-     {"host": "needs one in the queue that has left behind a waiter of the same CPU"}),
+     {**MORE_CONTEXTS, "host": "needs one that has left the swap-only lock's queue behind a "
+                               "waiter of the same CPU"}),
 )), *mutants("wait.c", COUNTS, (
     ("wait: own CPU is looked at although nobody is to look",
      "		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))\n", "		if (is_own(wait))\n"),
