@@ -76,7 +76,7 @@ static noinline int acquire_slowpath(struct nbq_X *lock, struct nbq_deadline dea
 
 	if (nbq_contention_is_traced() && !nbq_deadline_is_none(&deadline) && is_busy(lock))
 		nbq_wait_announce(&deadline, lock, waits, ip);
-	node = nbq_node_claim(pool) ?: nbq_node_wait(pool, &deadline);
+	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);
 	if (unlikely(!node)) {
 		if (deadline.announced)
 			nbq_contention_end(lock, -ENOMEM);

@@ -41,10 +41,10 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
      "	pool->events.acquired_uncontended++;\n"),
 )), *mutants("define_lock_type.h", OFF_THE_STEPS, (
     ("attempt does not wait for a node",
-     "	node = nbq_node_claim(pool) ?: nbq_node_wait(pool, &deadline);\n",
-     "	node = nbq_node_claim(pool);\n"),
+     "	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);\n",
+     "	node = nbq_node_claim_any(pool);\n"),
     ("attempt whose node is in use does not look for another",
-     "	node = nbq_node_claim(pool) ?: nbq_node_wait(pool, &deadline);\n",
+     "	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);\n",
      "	node = nbq_node_wait(pool, &deadline);\n"),
     ("destroy of a lock with a waiter is not refused",
      "	return !tail || node == NBQ_AVAILABLE;\n", "	return true;\n"),
