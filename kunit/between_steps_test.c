@@ -372,6 +372,7 @@ static void release_in_any_order_is_whole_and_bounded(struct kunit *test)
 struct nested_case {
 	const char *desc;
 	unsigned int waiters;
+	/* 0: a deadline in the past, with which it enters a queue; -1: none */
 	ktime_t patience;
 	/* just before: whether those waiters leave, and the one in front hands over */
 	bool leave;
@@ -388,6 +389,9 @@ static const struct nested_case nested_in_leave_cases[] = {
 	{ "before_a_waiter_patient", 1, 15, false, false },
 	{ "before_two_waiters_patient", 2, 15, false, false },
 	{ "before_two_leavers_patient", 2, 15, true, false },
+	{ "alone_without_patience", 0, -1, false, false },
+	{ "before_a_leaver_without_patience", 1, -1, true, false },
+	{ "before_two_waiters_without_patience", 2, -1, false, false },
 	{ "alone_handed_over", 0, 0, false, true },
 	{ "before_a_waiter_handed_over", 1, 0, false, true },
 	{ "before_two_waiters_handed_over", 2, 15, false, true },
@@ -406,6 +410,8 @@ static const struct nested_case nested_in_release_cases[] = {
 	{ "before_a_waiter_patient", 1, 15, false, false },
 	{ "before_two_waiters_patient", 2, 15, false, false },
 	{ "before_two_leavers_patient", 2, 15, true, false },
+	{ "alone_without_patience", 0, -1, false, false },
+	{ "before_two_waiters_without_patience", 2, -1, false, false },
 };
 
 static void nested_desc(const struct nested_case *nested, char *desc)
@@ -424,6 +430,7 @@ KUNIT_ARRAY_PARAM(nested_in_release, nested_in_release_cases, nested_desc);
  * @came: whether it came
  * @ret: of its attempt
  * @timeouts: how many of its attempts timed out
+ * @failed_tries: how many had no patience, and failed
  * @deadlocks: how many were told that they would wait for their own CPU
  * @acquired: how many got the lock
  * @before: what all pools of the CPUs had counted at first
@@ -435,6 +442,7 @@ struct interruption {
 	bool came;
 	int ret;
 	unsigned int timeouts;
+	unsigned int failed_tries;
 	unsigned int deadlocks;
 	unsigned int acquired;
 	struct nbq_events before;
@@ -460,7 +468,11 @@ static void interrupt_step(unsigned int step, void *arg)
 	}
 	if (nested->hand_over && bench->actors[0].part == HOLDS)
 		nbq_actor_release(bench, &bench->actors[0]);
-	interruption->ret = bench->row->lock_timeout(bench->lock, nested->patience);
+	if (nested->patience)
+		interruption->ret = bench->row->lock_timeout(bench->lock,
+							     nested->patience);
+	else
+		interruption->ret = bench->row->lock_until(bench->lock, 999);
 	if (!interruption->ret)
 		bench->row->unlock(bench->lock);
 }
@@ -497,15 +509,16 @@ static void expect_whole(struct kunit *test)
 
 /*
  * One that is let by once is let by from then on. A holder on its own CPU that
- * the lock names, which it does until step @named, is answered as a deadlock. (As
- * the waiters are made by hand, and the nested context is of the same level, there
- * is nobody to tell it later.)
+ * the lock names, which it does until step @named, is answered as a deadlock, if the
+ * nested context would wait. (As the waiters are made by hand, and the nested context
+ * is of the same level, there is nobody to tell it later.)
  */
 static void expect_failure_until_acquired(struct kunit *test,
 					  struct interruption *interruption,
 					  unsigned int named)
 {
-	int failure = interruption->at <= named ? -EDEADLK : -ETIMEDOUT;
+	int failure = interruption->nested->patience < 0 ? -EBUSY :
+		      interruption->at <= named ? -EDEADLK : -ETIMEDOUT;
 
 	if (!interruption->came)
 		return;
@@ -515,6 +528,8 @@ static void expect_failure_until_acquired(struct kunit *test,
 				    "before step %u", interruption->at);
 	if (interruption->ret == -EDEADLK)
 		interruption->deadlocks++;
+	else if (interruption->ret == -EBUSY)
+		interruption->failed_tries++;
 	else if (interruption->ret)
 		interruption->timeouts++;
 	else
@@ -534,13 +549,16 @@ static void expect_attempts(struct kunit *test, struct interruption *interruptio
 	unsigned long counted, nodes;
 
 	KUNIT_EXPECT_GT(test, steps, 0);
-	KUNIT_EXPECT_EQ(test, interruption->timeouts + interruption->deadlocks +
-			interruption->acquired, steps);
+	KUNIT_EXPECT_EQ(test, interruption->timeouts + interruption->failed_tries +
+			interruption->deadlocks + interruption->acquired, steps);
 	KUNIT_EXPECT_EQ(test, interruption->acquired, can_be_had);
 	nbq_read_events(&now);
 	timeouts += interruption->timeouts;
 	acquired += interruption->acquired;
 	KUNIT_EXPECT_EQ(test, now.timeouts - before->timeouts, timeouts);
+	/* None of these takes a node: see below. */
+	KUNIT_EXPECT_EQ(test, now.failed_tries - before->failed_tries,
+			interruption->failed_tries);
 	KUNIT_EXPECT_EQ(test, now.deadlocks - before->deadlocks,
 			interruption->deadlocks);
 	counted = now.acquired_uncontended + now.acquired_handoff -

@@ -84,6 +84,7 @@ unsigned long *nbq_counter(struct nbq_events *events,
  * @pool: a pool that no CPU knows
  * @nodes: the nodes of @pool
  * @numbered: the same, for those who know them by number
+ * @walks: of @pool
  * @actors: those who came by nbq_bench_arrive() or nbq_bench_come(), in order
  * @arrivals: how many
  * @picture: see nbq_bench_picture()
@@ -96,6 +97,7 @@ struct nbq_bench {
 	struct nbq_pool pool;
 	struct nbq_node nodes[NBQ_BENCH_NODES];
 	struct nbq_numbered *numbered;
+	unsigned int walks[NBQ_WALK_MAX];
 	struct nbq_actor actors[NBQ_BENCH_ACTORS];
 	unsigned int arrivals;
 	char picture[NBQ_BENCH_NODES + 1];
@@ -202,5 +204,12 @@ struct nbq_numbered *nbq_number(struct kunit *test, struct nbq_node *nodes,
 void nbq_take_back(struct nbq_lent *lent);
 
 unsigned int nbq_other_cpu(struct kunit *test);
+
+/* Reports of misuse, in nbqlock/report.c's words: part of what is promised */
+#define NBQ_NOT_HELD_REPORT	"unlock of a lock that is not held"
+#define NBQ_NOT_OWNER_REPORT	"unlock of a lock that another CPU holds"
+#define NBQ_IN_USE_REPORT	"destroy of a lock that is in use"
+
+void nbq_provoke_report(struct kunit *test, const char *what);
 
 #endif

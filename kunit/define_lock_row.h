@@ -99,7 +99,7 @@ static int take_plain(const struct nbq_verb *verb, struct nbq_X *lock)
 	if (verb->how == UNTIL)
 		return nbq_X_lock_until(lock, verb->time);
 	if (verb->how == TRY)
-		return nbq_X_trylock(lock) ? 0 : -ETIMEDOUT;
+		return nbq_X_trylock(lock) ? 0 : -EBUSY;
 	nbq_X_lock(lock);
 	return 0;
 }
@@ -111,7 +111,7 @@ static int take_irq(const struct nbq_verb *verb, struct nbq_X *lock)
 	if (verb->how == UNTIL)
 		return nbq_X_lock_until_irq(lock, verb->time);
 	if (verb->how == TRY)
-		return nbq_X_trylock_irq(lock) ? 0 : -ETIMEDOUT;
+		return nbq_X_trylock_irq(lock) ? 0 : -EBUSY;
 	nbq_X_lock_irq(lock);
 	return 0;
 }
@@ -124,7 +124,7 @@ static int take_irqsave(const struct nbq_verb *verb, struct nbq_X *lock,
 	if (verb->how == UNTIL)
 		return nbq_X_lock_until_irqsave(lock, verb->time, *flags);
 	if (verb->how == TRY)
-		return nbq_X_trylock_irqsave(lock, *flags) ? 0 : -ETIMEDOUT;
+		return nbq_X_trylock_irqsave(lock, *flags) ? 0 : -EBUSY;
 	nbq_X_lock_irqsave(lock, *flags);
 	return 0;
 }
@@ -136,7 +136,7 @@ static int take_bh(const struct nbq_verb *verb, struct nbq_X *lock)
 	if (verb->how == UNTIL)
 		return nbq_X_lock_until_bh(lock, verb->time);
 	if (verb->how == TRY)
-		return nbq_X_trylock_bh(lock) ? 0 : -ETIMEDOUT;
+		return nbq_X_trylock_bh(lock) ? 0 : -EBUSY;
 	nbq_X_lock_bh(lock);
 	return 0;
 }

@@ -308,7 +308,7 @@ static void guard_that_fails_takes_none_of_the_ways_out(struct kunit *test)
 	bench->row->ways_out[way->index](bench->lock, &use.visit);
 	KUNIT_EXPECT_EQ(test, use.visit.looks, 0);
 	KUNIT_EXPECT_EQ(test, use.visit.leaves, 0);
-	KUNIT_EXPECT_EQ(test, use.visit.err, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, use.visit.err, -EBUSY);
 	EXPECT_SHAPE(test, "H");
 }
 

@@ -157,7 +157,7 @@ static void nodes_at_the_tail_are_stepped_over_by_the_next_to_come(struct kunit 
 	int ret;
 
 	/* Enough to enter the queue, also if the host takes the CPU away before */
-	patience = nbq_nodes_to_wait(bench->row->facts, 0) ? 0 : 500 * NSEC_PER_MSEC;
+	patience = nbq_nodes_to_wait(bench->row->facts, 1) ? 1 : 500 * NSEC_PER_MSEC;
 
 	/* before: H L L, and x's own where that stays; after: H */
 	nbq_actor_leave(bench, abandon_from(test, pool));
@@ -216,6 +216,30 @@ static void lock_that_rests_in_a_node_of_that_cpu_goes_on(struct kunit *test)
 	expect_back_and_whole(test, pool, size);
 }
 
+/* Contexts elsewhere that read them do not expect them to change. */
+static void pool_keeps_its_cpu_and_level_when_the_cpu_returns(struct kunit *test)
+{
+	struct nbq_pool *pool = (struct nbq_pool *)pool_to_go(test);
+	unsigned int level = pool->level, cpu = pool->cpu;
+	unsigned int level_after, cpu_after;
+	int ret;
+
+	take_away(test, pool);
+	/* What is not so would be put right by one who writes it again. */
+	pool->level = NBQ_LEVELS - 1;
+	pool->cpu = 0;
+	ret = add_cpu(cpu);
+	level_after = pool->level;
+	cpu_after = pool->cpu;
+	pool->level = level;
+	pool->cpu = cpu;
+
+	KUNIT_EXPECT_GE(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, level_after, NBQ_LEVELS - 1);
+	KUNIT_EXPECT_EQ(test, cpu_after, 0);
+	KUNIT_EXPECT_EQ(test, pool->setup, NBQ_POOL_READY);
+}
+
 static void destroy_gives_back_the_nodes_of_a_cpu_that_went(struct kunit *test)
 {
 	const struct nbq_pool *pool = pool_to_go(test);
@@ -237,6 +261,7 @@ static void destroy_gives_back_the_nodes_of_a_cpu_that_went(struct kunit *test)
 	KUNIT_CASE(nodes_at_the_tail_are_stepped_over_by_the_next_to_come),	\
 	KUNIT_CASE(nodes_still_there_when_the_cpu_returns_are_given_back_later),\
 	KUNIT_CASE(lock_that_rests_in_a_node_of_that_cpu_goes_on),	\
+	KUNIT_CASE(pool_keeps_its_cpu_and_level_when_the_cpu_returns),	\
 	KUNIT_CASE(destroy_gives_back_the_nodes_of_a_cpu_that_went),	\
 	{}								\
 }

@@ -51,6 +51,15 @@ struct nbq_verb {
 	ktime_t time;
 };
 
+/* What an attempt fails with behind a holder elsewhere, whose lock it cannot have */
+static inline int nbq_verb_failure(const struct nbq_verb *verb)
+{
+	if (verb->how == TRY || (verb->how == TIMEOUT && verb->time <= 0) ||
+	    (verb->how == UNTIL && verb->time == KTIME_MIN))
+		return -EBUSY;
+	return -ETIMEDOUT;
+}
+
 /* How the flow of control leaves the block that a guard guards */
 enum nbq_way {
 	BY_ITS_END,

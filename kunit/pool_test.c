@@ -460,6 +460,20 @@ static void empty_pool_gives_enomem_at_once_without_patience(struct kunit *test)
 	EXPECT_TOTAL(test, .exhaustions = 2);
 }
 
+/* A held lock cannot be had with a node either: that is what is reported. */
+static void try_of_a_held_lock_needs_no_node(struct kunit *test)
+{
+	struct nbq_node *pred;
+
+	/* before and after: H */
+	nbq_bench_join(test, &pred);
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 0), -EBUSY);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+	EXPECT_PICTURE(test, "H");
+	EXPECT_TOTAL(test, .failed_tries = 1);
+}
+
 static void enomem_leaves_preemption_as_it_was(struct kunit *test)
 {
 	unsigned int before = preempt_count(), after;
@@ -759,6 +773,142 @@ static void hardirq_behind_the_holder_below_it_is_told_at_once(struct kunit *tes
 		     .nodes_taken = 2, .nodes_given_back = 2);
 }
 
+/* A pool that no context has needed yet, or that one is setting up */
+
+/**
+ * struct unready - an attempt in the NMI level's pool of this CPU, before it is set up
+ * @setup: the state of the pool
+ * @patience: of the attempt
+ * @queue: a lock for which it needs a node
+ * @hybrid: a lock for which it needs none
+ * @before: the pool as it was
+ * @after: as it is after the attempts
+ * @queue_ret: what the attempt at @queue returned
+ * @hybrid_ret: and at @hybrid
+ * @blank: the pool was not set up after the attempt at @hybrid
+ * @cpu: this one
+ */
+struct unready {
+	unsigned int setup;
+	ktime_t patience;
+	struct nbq_clh queue;
+	struct nbq_spin hybrid;
+	struct nbq_pool before;
+	struct nbq_pool after;
+	int queue_ret;
+	int hybrid_ret;
+	bool blank;
+	unsigned int cpu;
+};
+
+static void attempt_unready(void *arg)
+{
+	struct unready *unready = arg;
+	struct nbq_pool *pool = nbq_this_pool();
+
+	unready->cpu = raw_smp_processor_id();
+	unready->before = *pool;
+	memset(pool, 0, sizeof(*pool));
+	pool->setup = unready->setup;
+
+	unready->hybrid_ret = nbq_spin_lock_timeout(&unready->hybrid, unready->patience);
+	if (!unready->hybrid_ret)
+		nbq_spin_unlock(&unready->hybrid);
+	unready->blank = pool->setup == unready->setup && !pool->first;
+	unready->queue_ret = nbq_clh_lock_timeout(&unready->queue, unready->patience);
+	if (!unready->queue_ret)
+		nbq_clh_unlock(&unready->queue);
+
+	unready->after = *pool;
+	/* The last of the nodes that were there from the start is followed by others. */
+	*pool = unready->before;
+}
+
+static struct unready *attempt_in_pool(struct kunit *test, unsigned int setup,
+				       ktime_t patience)
+{
+	struct unready *unready = kunit_kzalloc(test, sizeof(*unready), GFP_KERNEL);
+
+	if (!NBQ_STATIC_NODES)
+		kunit_skip(test, "a module has no nodes before its pools are filled");
+	KUNIT_ASSERT_NOT_NULL(test, unready);
+	nbq_clh_init(&unready->queue);
+	lockdep_set_notrack_class(&unready->queue);
+	nbq_spin_init(&unready->hybrid);
+	lockdep_set_notrack_class(&unready->hybrid);
+	unready->setup = setup;
+	unready->patience = patience;
+	nbq_fake_start(1000, 10);
+	nbq_as_nmi(attempt_unready, unready);
+	return unready;
+}
+
+static void blank_pool_is_set_up_by_the_first_that_needs_a_node(struct kunit *test)
+{
+	struct unready *unready = attempt_in_pool(test, NBQ_POOL_BLANK, 0);
+	struct nbq_pool *after = &unready->after;
+	struct nbq_node *node;
+	unsigned int nodes = 0;
+
+	KUNIT_EXPECT_EQ(test, unready->hybrid_ret, 0);
+	KUNIT_EXPECT_TRUE(test, unready->blank);
+	KUNIT_EXPECT_EQ(test, unready->queue_ret, 0);
+	KUNIT_EXPECT_EQ(test, after->setup, NBQ_POOL_READY);
+	KUNIT_EXPECT_EQ(test, after->cpu, unready->cpu);
+	KUNIT_EXPECT_EQ(test, after->level, NBQ_LEVELS - 1);
+	KUNIT_EXPECT_EQ(test, after->size, NBQ_STATIC_NODES);
+	KUNIT_EXPECT_PTR_EQ(test, after->hint, after->first);
+	/* The same nodes as the first time, with the same numbers */
+	KUNIT_EXPECT_PTR_EQ(test, after->first, unready->before.first);
+	KUNIT_ASSERT_NOT_NULL(test, after->numbered);
+	KUNIT_EXPECT_EQ(test, after->numbered->size, NBQ_STATIC_NODES);
+	for (node = after->first; nodes < NBQ_STATIC_NODES; node = node->next_in_pool) {
+		KUNIT_ASSERT_NOT_NULL(test, node);
+		KUNIT_EXPECT_PTR_EQ(test, node, after->numbered->nodes[nodes]);
+		KUNIT_EXPECT_PTR_EQ(test, node, unready->before.numbered->nodes[nodes]);
+		KUNIT_EXPECT_EQ(test, node->index, nodes);
+		KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
+		nodes++;
+	}
+}
+
+#if NBQ_STATIC_NODES
+/* As by a CPU that returns, or by a context that has come second */
+static void pool_is_set_up_once(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_pool *before, *pool = &bench->pool;
+
+	before = kunit_kzalloc(test, sizeof(*before), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, before);
+	*before = *pool;
+	KUNIT_EXPECT_TRUE(test, nbq_pool_set_up(pool, 0, 0));
+	KUNIT_EXPECT_EQ(test, memcmp(pool, before, sizeof(*pool)), 0);
+
+	pool->setup = NBQ_POOL_BUSY;
+	*before = *pool;
+	KUNIT_EXPECT_FALSE(test, nbq_pool_set_up(pool, 0, 0));
+	KUNIT_EXPECT_EQ(test, memcmp(pool, before, sizeof(*pool)), 0);
+}
+#else
+static void pool_is_set_up_once(struct kunit *test)
+{
+	kunit_skip(test, "built in only: the locks' module keeps it to itself");
+}
+#endif
+
+static void pool_that_is_being_set_up_has_no_node_yet(struct kunit *test)
+{
+	struct unready *unready = attempt_in_pool(test, NBQ_POOL_BUSY, 100);
+
+	KUNIT_EXPECT_EQ(test, unready->hybrid_ret, 0);
+	KUNIT_EXPECT_EQ(test, unready->queue_ret, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
+	KUNIT_EXPECT_EQ(test, unready->after.setup, NBQ_POOL_BUSY);
+	KUNIT_EXPECT_NULL(test, unready->after.first);
+	KUNIT_EXPECT_NULL(test, unready->after.numbered);
+}
+
 static void every_online_cpu_has_pools_of_its_own(struct kunit *test)
 {
 	unsigned int cpu, level;
@@ -769,7 +919,9 @@ static void every_online_cpu_has_pools_of_its_own(struct kunit *test)
 			struct nbq_node *node;
 			unsigned int nodes = 0;
 
+			KUNIT_EXPECT_EQ(test, pool->setup, NBQ_POOL_READY);
 			KUNIT_EXPECT_EQ(test, pool->cpu, cpu);
+			KUNIT_EXPECT_EQ(test, pool->level, level);
 			for (node = pool->first; node; node = node->next_in_pool) {
 				KUNIT_ASSERT_PTR_EQ(test, node->pool, pool);
 				KUNIT_ASSERT_EQ(test, node->index, nodes);
@@ -831,6 +983,7 @@ static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(patience_is_spent_before_no_node_is_reported),
 	KUNIT_CASE(empty_pool_gives_enomem_after_the_patience),
 	KUNIT_CASE(empty_pool_gives_enomem_at_once_without_patience),
+	KUNIT_CASE(try_of_a_held_lock_needs_no_node),
 	KUNIT_CASE(enomem_leaves_preemption_as_it_was),
 	KUNIT_CASE(trylock_fails_where_the_pool_is_empty),
 	KUNIT_CASE(node_given_back_meanwhile_is_used),
@@ -840,6 +993,9 @@ static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(tasklet_uses_the_pool_of_its_level),
 	KUNIT_CASE(hardirq_uses_the_pool_of_its_level),
 	KUNIT_CASE(hardirq_behind_the_holder_below_it_is_told_at_once),
+	KUNIT_CASE(blank_pool_is_set_up_by_the_first_that_needs_a_node),
+	KUNIT_CASE(pool_that_is_being_set_up_has_no_node_yet),
+	KUNIT_CASE(pool_is_set_up_once),
 	KUNIT_CASE(every_online_cpu_has_pools_of_its_own),
 	KUNIT_CASE(no_two_nodes_share_a_cache_line),
 	KUNIT_CASE(no_node_is_in_use_when_no_lock_is),

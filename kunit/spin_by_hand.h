@@ -14,7 +14,7 @@ static void link_to_pred(struct nbq_actor *actor)
 /* May a newcomer take it? */
 static bool is_open(const struct nbq_spin *lock)
 {
-	return lock->state.fifo ? !lock->tail : !lock->state.handoff;
+	return !lock->tail || (!lock->state.fifo && !lock->state.handoff);
 }
 
 static bool take_free(struct nbq_spin *lock, const struct nbq_actor *actor)

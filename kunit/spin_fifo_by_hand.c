@@ -15,7 +15,7 @@ static const struct nbq_facts facts = {
 	.holder_nodes = 0,
 	.without_node = -ENOMEM,
 	.leave_steps = 2,
-	.leave_bound = 3,
+	.leave_bound = 2,
 	/* gives its node back */
 	.after_leave = { 1, 0 },
 	.release_steps = NBQ_SPIN_RELEASE_STEPS,

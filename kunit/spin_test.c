@@ -429,6 +429,43 @@ static void node_is_found_by_its_number(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, pred, w);
 }
 
+/* Making one that is first come, first served, whatever the suite's kind */
+
+static void init_fifo_evaluates_its_argument_once(struct kunit *test)
+{
+	struct nbq_spin locks[2], *next = locks;
+	u8 fifo;
+
+	memset(locks, 0x6b, sizeof(locks));
+	nbq_spin_init_fifo(next++);
+	KUNIT_EXPECT_PTR_EQ(test, next, locks + 1);
+	fifo = locks[0].state.fifo;
+	locks[0].state.fifo = 0;
+	KUNIT_EXPECT_EQ(test, fifo, 1);
+	KUNIT_EXPECT_EQ(test, locks[0].state.all, 0);
+	KUNIT_EXPECT_EQ(test, locks[0].tail, 0);
+	/* The other one is as it was. */
+	KUNIT_EXPECT_EQ(test, locks[1].state.fifo, 0x6b);
+	KUNIT_EXPECT_EQ(test, locks[1].tail, 0x6b6b6b6b);
+}
+
+static void init_fifo_key_gives_the_lock_its_class(struct kunit *test)
+{
+	static struct lock_class_key key;
+	struct nbq_spin lock;
+
+	memset(&lock, 0x6b, sizeof(lock));
+	nbq_spin_init_fifo_key(&lock, "a_name", &key);
+	KUNIT_EXPECT_EQ(test, lock.state.fifo, 1);
+	KUNIT_EXPECT_EQ(test, lock.state.holder, 0);
+	KUNIT_EXPECT_EQ(test, lock.state.handoff, 0);
+	KUNIT_EXPECT_EQ(test, lock.tail, 0);
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	KUNIT_EXPECT_PTR_EQ(test, lock.dep_map.key, &key);
+	KUNIT_EXPECT_STREQ(test, lock.dep_map.name, "a_name");
+#endif
+}
+
 /* A lock that nobody else wants */
 
 static void uncontended_acquisition_takes_and_counts_nothing(struct kunit *test)
@@ -498,13 +535,9 @@ static void newcomer_passes_a_waiter_of_a_free_lock_or_queues(struct kunit *test
 
 	/* before and after: w */
 	KUNIT_EXPECT_EQ(test, try_at_once(test), passes(test));
-	KUNIT_EXPECT_EQ(test, try_for(test, 0), passes(test) ? 0 : -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, try_for(test, 0), passes(test) ? 0 : -EBUSY);
 	EXPECT_PICTURE(test, "W");
-	if (passes(test))
-		EXPECT_TOTAL(test);
-	else
-		EXPECT_TOTAL(test, .timeouts = 2, .nodes_taken = 2,
-			     .nodes_given_back = 2);
+	EXPECT_TOTAL(test, .failed_tries = 2 * !passes(test));
 
 	/* w has it when it looks; after: [] */
 	KUNIT_EXPECT_TRUE(test, nbq_actor_advance(test->priv, w));
@@ -512,16 +545,31 @@ static void newcomer_passes_a_waiter_of_a_free_lock_or_queues(struct kunit *test
 	EXPECT_PICTURE(test, ".");
 }
 
+/* What a waiter of the first kind writes that requests a handoff at this time */
+static u8 request_of(u64 now)
+{
+	return 0x80 | (now >> 13 & 0x7f);
+}
+
+/* The clock starts, and a waiter of the first kind requests a handoff just then. */
+static void start_with_a_request(struct kunit *test)
+{
+	nbq_fake_start(1000, 10);
+	if (passes(test))
+		lock_of(test)->state.handoff = request_of(1000);
+}
+
 static void newcomer_does_not_pass_a_waiter_that_has_asked(struct kunit *test)
 {
 	struct nbq_actor *w = free_lock_with_a_head(test);
 
-	lock_of(test)->state.handoff = 1;
+	start_with_a_request(test);
 
 	/* before and after: w */
 	KUNIT_EXPECT_FALSE(test, try_at_once(test));
-	KUNIT_EXPECT_EQ(test, try_for(test, 0), -ETIMEDOUT);
-	KUNIT_EXPECT_TRUE(test, lock_of(test)->state.handoff);
+	KUNIT_EXPECT_EQ(test, try_for(test, 0), -EBUSY);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff,
+			passes(test) ? request_of(1000) : 0);
 
 	/* w has it when it looks, and the next newcomer may pass again */
 	KUNIT_EXPECT_TRUE(test, nbq_actor_advance(test->priv, w));
@@ -595,7 +643,10 @@ static void take_or_release(struct others *others)
 	lock->state.holder = lock->state.holder ? 0 : nbq_context_of(&bench->pool);
 }
 
-/* Reads of a clock that starts at 1000 and goes in steps of 10, until this look */
+/*
+ * Reads of a clock that starts at 1000 and goes in steps of 10, until this look: those
+ * by which patience ends. Requests of a handoff are made and judged by others.
+ */
 #define READS_BEFORE(look)	DIV_ROUND_UP(look, NBQ_POLLS_PER_CLOCK)
 
 /* The numbers of nbqlock/spin.c: part of what is promised, so given once more. */
@@ -626,35 +677,60 @@ static void waiter_takes_a_node_when_it_has_looked_for_a_while(struct kunit *tes
 		bool queues = !passes(test) || i > most;
 
 		nbq_fake_start(1000, 10);
-		KUNIT_EXPECT_EQ(test, try_for(test, i == 1 ? 0 : reads(i)),
+		KUNIT_EXPECT_EQ(test, nbq_spin_lock_until(lock_of(test), 1000 + reads(i)),
 				-ETIMEDOUT);
+		KUNIT_EXPECT_EQ(test, nbq_fake.reads, i);
 		EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = queues,
 			     .nodes_given_back = queues);
 	}
 }
 
+/* The read by which the one that asks does so; the next one finds the request there */
+#define REQUEST_READ		(READS_BEFORE(PATIENT_LOOKS) + 1)
+
 /* At which look newcomers are asked to queue, to the read */
 static void waiter_asks_newcomers_to_queue_when_it_was_patient(struct kunit *test)
 {
-	unsigned int patient = READS_BEFORE(PATIENT_LOOKS) + 1;
 	struct others others = { .test = test, .act = look_if_asked };
 	unsigned int read, steps;
+	u8 request = 0;
 
+	if (passes(test))
+		request = request_of(1000 + reads(REQUEST_READ));
 	hold(test);
-	for (read = patient - 1; read <= patient; read++) {
+	for (read = REQUEST_READ; read <= REQUEST_READ + 1; read++) {
+		lock_of(test)->state.handoff = 0;
 		nbq_fake_start(1000, 10);
 		nbq_fake_call(read, act_once, &others);
 		nbq_steps_start(NULL, NULL);
-		KUNIT_EXPECT_EQ(test, try_for(test, reads(patient + 1)), -ETIMEDOUT);
+		KUNIT_EXPECT_EQ(test, try_for(test, reads(REQUEST_READ + 1)), -ETIMEDOUT);
 		steps = nbq_steps_stop();
-		KUNIT_EXPECT_EQ(test, others.asked, passes(test) && read == patient);
+		KUNIT_EXPECT_EQ(test, nbq_fake.reads, REQUEST_READ + 1);
+		KUNIT_EXPECT_EQ(test, others.asked, passes(test) && read > REQUEST_READ);
 
-		/* Its wish goes with it: one step more. */
-		KUNIT_EXPECT_EQ(test, steps, 2 + passes(test));
-		KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
+		/* The request may be another waiter's as well: it is left to expire. */
+		KUNIT_EXPECT_EQ(test, steps, 2);
+		KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, request);
 		EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
 			     .nodes_given_back = 1);
 	}
+}
+
+/* As long as it runs; a request of the same time is not written again. */
+static void waiter_renews_its_request(struct kunit *test)
+{
+	unsigned int most = REQUEST_READ + 100;
+	u8 request = 0;
+
+	/* One unit of the clock passes at every tenth read or so. */
+	hold(test);
+	nbq_fake_start(1000, (1 << 13) / 10);
+	KUNIT_EXPECT_EQ(test, try_for(test, (most - 1) * nbq_fake.step), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, most);
+	if (passes(test))
+		request = request_of(nbq_fake.now);
+	/* The last beat may have been one unit ago. */
+	KUNIT_EXPECT_LE(test, (u8)(request - lock_of(test)->state.handoff), 1);
 }
 
 static const struct ask_case {
@@ -679,19 +755,219 @@ static void newcomer_and_patient_waiter_at_a_lock_that_becomes_free(struct kunit
 	const struct ask_case *ask = test->param_value;
 	bool asks = passes(test) && ask->looks > PATIENT_LOOKS;
 	struct others others = { .test = test, .act = release_to_a_newcomer };
-	bool queues = !passes(test);
 
 	/* before: w, of the verb's own; after: [] */
 	hold(test);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(READS_BEFORE(ask->looks), act_once, &others);
+	nbq_fake_call(READS_BEFORE(ask->looks) + asks, act_once, &others);
 	KUNIT_EXPECT_EQ(test, try_for(test, reads(200)), 0);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, READS_BEFORE(ask->looks));
+	/* One to ask, and one of the newcomer, to judge that */
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, READS_BEFORE(ask->looks) + 2 * asks);
 	KUNIT_EXPECT_EQ(test, others.asked, asks);
 	KUNIT_EXPECT_EQ(test, others.acquired, passes(test) && !asks);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
-	EXPECT_TOTAL(test, .acquired_handoff = 1, .timeouts = asks || queues,
-		     .nodes_taken = 1 + queues, .nodes_given_back = 1 + queues);
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .failed_tries = !others.acquired,
+		     .nodes_taken = 1, .nodes_given_back = 1);
+}
+
+/* A waiter that has requested a handoff, and is stalled when the lock becomes free */
+
+/*
+ * The clock of newcomers, who poll once in 25 ns: not so often that one of the waiter's
+ * own CPU, as they are here, would look whether that is a deadlock.
+ */
+#define NEWCOMER_STEP		(NBQ_POLLS_PER_CLOCK * 25)
+/* More reads than one makes that gives up before it has a node */
+#define NEWCOMER_READS		20
+
+/**
+ * struct stall_case - a newcomer at a lock that is free, but for a stalled waiter
+ * @desc: what it is
+ * @start: the clock when the waiter comes
+ * @patience: of the newcomer
+ * @expired: it comes when the request has just expired; else just before
+ * @nmi: it interrupts the waiter; else it is of another CPU
+ * @steals: what it gets where newcomers may pass waiters
+ * @queues: what it gets where they never do
+ */
+static const struct stall_case {
+	const char *desc;
+	u64 start;
+	ktime_t patience;
+	bool expired;
+	bool nmi;
+	int steals;
+	int queues;
+} stall_cases[] = {
+	{ "try_before", 1000, 0, false, false, -EBUSY, -EBUSY },
+	{ "100_ns_before", 1000, 100, false, false, -ETIMEDOUT, -ETIMEDOUT },
+	{ "1000_ns_before", 1000, 1000, false, false, -ETIMEDOUT, -ETIMEDOUT },
+	{ "try_after", 1000, 0, true, false, 0, -EBUSY },
+	{ "100_ns_after", 1000, 100, true, false, 0, -ETIMEDOUT },
+	{ "1000_ns_after", 1000, 1000, true, false, 0, -ETIMEDOUT },
+	/* The bits of the request wrap meanwhile. */
+	{ "try_before_wrap", 127 << 13, 0, false, false, -EBUSY, -EBUSY },
+	{ "try_after_wrap", 127 << 13, 0, true, false, 0, -EBUSY },
+	{ "nmi_try", 1000, 0, false, true, 0, -EBUSY },
+	{ "nmi_100_ns", 1000, 100, false, true, 0, -EDEADLK },
+};
+
+static void stall_desc(const struct stall_case *stall, char *desc)
+{
+	strscpy(desc, stall->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(stall, stall_cases, stall_desc);
+
+/**
+ * struct stall - the turn of others while the waiter is stalled
+ * @others: its part
+ * @patience: of the newcomer
+ * @expires: in so many ns the request does
+ * @nmi: the newcomer interrupts the waiter
+ * @ret: what it got
+ */
+struct stall {
+	struct others others;
+	ktime_t patience;
+	u64 expires;
+	bool nmi;
+	int ret;
+};
+
+static void try_above(void *arg)
+{
+	struct stall *stall = arg;
+
+	stall->ret = try_for(stall->others.test, stall->patience);
+}
+
+static void release_and_stall(struct others *others)
+{
+	struct stall *stall = container_of(others, struct stall, others);
+
+	release(others);
+	nbq_fake.now += stall->expires;
+	nbq_fake.step = NEWCOMER_STEP;
+	if (stall->nmi)
+		nbq_as_nmi(try_above, stall);
+	else
+		try_above(stall);
+	nbq_fake.step = 10;
+}
+
+static void newcomer_gets_a_free_lock_from_a_stalled_waiter_in_time(struct kunit *test)
+{
+	const struct stall_case *row = test->param_value;
+	struct nbq_bench *bench = test->priv;
+	struct stall stall = {
+		.others = { .test = test, .act = release_and_stall },
+		.patience = row->patience,
+		.nmi = row->nmi,
+	};
+	u64 request, expiry;
+
+	/* Newcomers are in the waiter's own context, to lockdep. */
+	bench->row->excuse(bench->lock);
+	hold(test);
+	nbq_fake_start(row->start, 10);
+	nbq_fake_call(REQUEST_READ + 1, act_once, &stall.others);
+	request = row->start + reads(REQUEST_READ);
+	expiry = ((request >> 13) + 3) << 13;
+	KUNIT_EXPECT_LE(test, expiry, request + NBQ_SPIN_HANDOFF_NS);
+	/* The clock is one step further when others have their turn. */
+	stall.expires = expiry - (request + 20);
+	if (!row->expired)
+		stall.expires -= 1 + (row->patience ? NEWCOMER_READS * NEWCOMER_STEP : 0);
+
+	/* before: w, of the verb's own, which requests and is stalled; after: [] */
+	KUNIT_EXPECT_EQ(test, try_for(test, NSEC_PER_SEC), 0);
+	KUNIT_EXPECT_EQ(test, stall.ret, passes(test) ? row->steals : row->queues);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+}
+
+/* Two locks: the CPU waits for one, and what interrupts it tries the other one. */
+struct other_lock {
+	struct others others;
+	struct nbq_spin lock;
+	bool acquired;
+};
+
+static void try_other_lock(void *arg)
+{
+	struct other_lock *other = arg;
+
+	other->acquired = nbq_spin_trylock(&other->lock);
+	if (other->acquired)
+		nbq_spin_unlock(&other->lock);
+}
+
+static void nmi_tries_other_lock(struct others *others)
+{
+	nbq_as_nmi(try_other_lock, container_of(others, struct other_lock, others));
+}
+
+static void interrupt_above_a_waiter_of_another_lock_queues(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct other_lock *other;
+	struct nbq_node *w;
+
+	other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	bench->row->init_unwatched(&other->lock);
+	other->others.test = test;
+	other->others.act = nmi_tries_other_lock;
+	other->acquired = true;
+	w = nbq_bench_claim(test);
+	nbq_spin_join(&other->lock, w);
+	if (passes(test))
+		other->lock.state.handoff = request_of(1000);
+
+	/* before and after: w, elsewhere */
+	hold(test);
+	nbq_fake_start(1000, 10);
+	nbq_fake_call(3, act_once, &other->others);
+	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
+	KUNIT_EXPECT_FALSE(test, other->acquired);
+	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(&other->lock, w));
+}
+
+static void request_outlives_one_of_two_waiters_that_asked(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_actor *w;
+	bool acquired;
+
+	/* before: H w, and w has asked */
+	hold(test);
+	w = nbq_bench_arrive(test);
+	start_with_a_request(test);
+
+	/* in between: H w x; x asks, too, and gives up; after: H w */
+	KUNIT_EXPECT_EQ(test, try_for(test, reads(REQUEST_READ + 100)), -ETIMEDOUT);
+	EXPECT_PICTURE(test, "W");
+
+	/* w would have the lock */
+	nbq_actor_release(bench, &bench->actors[0]);
+	acquired = try_at_once(test);
+	KUNIT_EXPECT_FALSE(test, acquired);
+	KUNIT_EXPECT_TRUE(test, nbq_actor_advance(bench, w));
+	nbq_actor_release(bench, w);
+	KUNIT_EXPECT_TRUE(test, try_at_once(test));
+}
+
+static void request_is_void_when_all_have_gone(struct kunit *test)
+{
+	/* before and after: []; in between: H w, which asks and gives up */
+	hold(test);
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_EQ(test, try_for(test, reads(REQUEST_READ + 1)), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, !!lock_of(test)->state.handoff, passes(test));
+	lock_of(test)->state.holder = 0;
+	KUNIT_EXPECT_TRUE(test, try_at_once(test));
+	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
 }
 
 /* At a lock that nobody takes: whoever should is held to be away, or is waited for */
@@ -699,16 +975,16 @@ static void newcomer_and_patient_waiter_at_a_lock_that_becomes_free(struct kunit
 /* Behind the head, when it has a node and glances at the lock the first time */
 #define LOOKS_UNTIL_DEPUTY	(LOOKS_PER_GLANCE + IDLE_LOOKS)
 
+/* Reads of one outside the queue: at first, and at each look, whether the request holds */
+#define JUDGEMENTS(looks)	(1 + (looks))
+
 static void deputy_takes_an_idle_lock_if_the_one_in_front_stands_still(struct kunit *test)
 {
 	struct nbq_actor *w = free_lock_with_a_head(test);
 	int ret;
 
-	if (passes(test))
-		lock_of(test)->state.handoff = 1;
-
 	/* before: w; in between: w x */
-	nbq_fake_start(1000, 10);
+	start_with_a_request(test);
 	ret = try_for(test, reads(100));
 
 	/* after: w */
@@ -716,7 +992,8 @@ static void deputy_takes_an_idle_lock_if_the_one_in_front_stands_still(struct ku
 	if (passes(test)) {
 		KUNIT_EXPECT_EQ(test, ret, 0);
 		KUNIT_EXPECT_EQ(test, nbq_fake.reads,
-				READS_BEFORE(LOOKS_UNTIL_DEPUTY));
+				READS_BEFORE(LOOKS_UNTIL_DEPUTY) +
+				JUDGEMENTS(LOOKS_WITHOUT_NODE));
 		EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1,
 			     .nodes_given_back = 1);
 	} else {
@@ -734,9 +1011,11 @@ static void deputy_takes_an_idle_lock_if_the_one_in_front_stands_still(struct ku
 static const struct sign_case {
 	const char *desc;
 	void (*act)(struct others *others);
+	/* reads, to judge the request of a free lock, before its patience starts */
+	unsigned int before;
 } sign_cases[] = {
-	{ "the_one_in_front_beats", beat },
-	{ "somebody_takes_it_now_and_then", take_or_release },
+	{ "the_one_in_front_beats", beat, 2 },
+	{ "somebody_takes_it_now_and_then", take_or_release, 1 },
 };
 
 static void sign_desc(const struct sign_case *sign, char *desc)
@@ -752,14 +1031,11 @@ static void nobody_takes_it_for_one_that_lives(struct kunit *test)
 	struct others others = { .test = test, .act = sign->act };
 	struct nbq_actor *w = free_lock_with_a_head(test);
 
-	if (passes(test))
-		lock_of(test)->state.handoff = 1;
-
 	/* before and after: w; in between: w x */
-	nbq_fake_start(1000, 10);
+	start_with_a_request(test);
 	nbq_fake_call(1, act_at_each, &others);
 	KUNIT_EXPECT_EQ(test, try_for(test, reads(100)), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 100);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 100 + passes(test) * sign->before);
 	EXPECT_PICTURE(test, "W");
 	lock_of(test)->state.holder = 0;
 	KUNIT_EXPECT_TRUE(test, nbq_actor_advance(test->priv, w));
@@ -873,15 +1149,13 @@ static void one_without_a_node_respects_those_in_the_queue(struct kunit *test)
 	static const struct nodes none;
 	int ret;
 
-	if (passes(test))
-		lock_of(test)->state.handoff = 1;
-
 	/* before: w, which stands still; after: the same */
-	nbq_fake_start(1000, 10);
+	start_with_a_request(test);
 	ret = try_with_nodes(test, &none, reads(100));
 	KUNIT_EXPECT_EQ(test, ret, passes(test) ? 0 : -ENOMEM);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads,
-			passes(test) ? READS_BEFORE(IDLE_LOOKS) : 100);
+			passes(test) ? READS_BEFORE(IDLE_LOOKS) +
+				       JUDGEMENTS(IDLE_LOOKS + 1) : 100);
 	EXPECT_PICTURE(test, "W");
 	KUNIT_EXPECT_TRUE(test, nbq_actor_advance(test->priv, w));
 	nbq_actor_release(test->priv, w);
@@ -906,9 +1180,106 @@ static void node_with_a_number_is_found_behind_a_hint_without(struct kunit *test
 	/* before and after: H */
 	hold(test);
 	nbq_fake_start(1000, 10);
-	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &mixed,
-					     passes(test) ? reads(4) : 0), -ETIMEDOUT);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 2, .nodes_given_back = 2);
+	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &mixed, reads(4)), -ETIMEDOUT);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_given_back = 1);
+}
+
+/* Many nodes, all in use but for one that becomes free now and then */
+
+#define MANY_NODES		256
+
+/**
+ * struct search - the searches of one attempt, as seen at each read of the clock
+ * @test: the case
+ * @pool: the pool of the attempt
+ * @node: a node of it that is free, or NULL
+ * @freed_at: the read at which it became free
+ * @used_at: the first read that has found it in use
+ */
+struct search {
+	struct kunit *test;
+	struct nbq_pool *pool;
+	struct nbq_node *node;
+	unsigned int freed_at;
+	unsigned int used_at;
+};
+
+static void free_one_or_look(void *arg)
+{
+	struct search *search = arg;
+
+	if (nbq_fake.reads == search->freed_at)
+		nbq_node_give_back(search->node);
+	else if (nbq_fake.reads > search->freed_at && !search->used_at &&
+		 !nbq_is_free(search->node))
+		search->used_at = nbq_fake.reads;
+	nbq_fake_call(nbq_fake.reads + 1, free_one_or_look, arg);
+}
+
+/* Return: the read that finds the last node taken, if it is free from @freed_at on. */
+static unsigned int search_with(struct kunit *test, struct nbq_node *node,
+				struct nbq_numbered *numbered, unsigned int freed_at)
+{
+	struct search search = {
+		.test = test,
+		.node = &node[MANY_NODES - 1],
+		.freed_at = freed_at,
+	};
+	unsigned int i, wants_growth;
+	struct nbq_lent lent;
+	int ret;
+
+	preempt_disable();
+	search.pool = nbq_this_pool();
+	for (i = 0; i < MANY_NODES; i++) {
+		node[i].pool = search.pool;
+		node[i].cpu = search.pool->cpu;
+		node[i].index = i;
+		node[i].next_in_pool = i + 1 < MANY_NODES ? &node[i + 1] : NULL;
+		node[i].taken = node[i].given + 1;
+	}
+	nbq_lend(&lent, search.pool, node, numbered);
+	search.pool->wants_growth = 0;
+	nbq_fake_start(1000, 10);
+	nbq_fake_call(1, free_one_or_look, &search);
+	ret = try_for(test, reads(21));
+	nbq_fake.call_at = 0;
+	wants_growth = search.pool->wants_growth;
+	search.pool->wants_growth = 1;
+	nbq_take_back(&lent);
+	preempt_enable();
+
+	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 21);
+	KUNIT_EXPECT_EQ(test, wants_growth, 0);
+	KUNIT_EXPECT_TRUE(test, nbq_is_free(search.node));
+	/* The first search of one that newcomers may pass is the one before read 3. */
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_given_back = 1,
+		     .exhaustions = !passes(test) || freed_at > 2);
+	return search.used_at;
+}
+
+/*
+ * The clock is read at each look whose number is a multiple of 8, and such a pool is
+ * searched before each other one of these: so at most one search is between two reads,
+ * however many nodes it looks at. It asks for no growth, which would not help.
+ */
+static void pool_without_a_free_node_is_searched_once_in_two_reads(struct kunit *test)
+{
+	struct nbq_numbered *numbered;
+	unsigned int read, searched;
+	struct nbq_node *node;
+
+	node = kunit_kcalloc(test, MANY_NODES, sizeof(*node), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, node);
+	numbered = nbq_number(test, node, MANY_NODES);
+	KUNIT_ASSERT_NOT_NULL(test, numbered);
+	hold(test);
+	for (read = 1; read <= 10; read++) {
+		/* Searches come just before the reads 1, 3, 5 and so on. */
+		searched = (read | 1) + 2 * (read & 1);
+		KUNIT_EXPECT_EQ(test, search_with(test, node, numbered, read), searched);
+	}
 }
 
 /* What a timeout leaves behind */
@@ -945,7 +1316,6 @@ static const struct own_case {
 	const char *desc;
 	ktime_t patience;
 } own_cases[] = {
-	{ "impatient", 0 },
 	{ "patient", 1000 },
 	{ "forever", KTIME_MAX },
 };
@@ -961,22 +1331,19 @@ static void holder_that_would_wait_for_itself_is_told_at_the_first_look(struct k
 {
 	const struct own_case *own = test->param_value;
 	struct nbq_bench *bench = test->priv;
-	bool acquired;
 	int ret;
 
 	bench->row->excuse(bench->lock);
 	nbq_fake_start(1000, 10);
 	nbq_spin_lock(lock_of(test));
 	ret = nbq_spin_lock_timeout(lock_of(test), own->patience);
-	acquired = nbq_spin_trylock(lock_of(test));
 	nbq_spin_unlock(lock_of(test));
 
 	KUNIT_EXPECT_EQ(test, ret, -EDEADLK);
-	KUNIT_EXPECT_FALSE(test, acquired);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
-	EXPECT_TOTAL(test, .deadlocks = 2, .nodes_taken = 2 * !passes(test),
-		     .nodes_given_back = 2 * !passes(test));
+	EXPECT_TOTAL(test, .deadlocks = 1, .nodes_taken = !passes(test),
+		     .nodes_given_back = !passes(test));
 }
 
 #define SPIN_CASES							\
@@ -1000,11 +1367,19 @@ static void holder_that_would_wait_for_itself_is_told_at_the_first_look(struct k
 	KUNIT_CASE(last_context_of_the_last_cpu_fits),			\
 	KUNIT_CASE(lock_is_one_word_of_8_bytes),			\
 	KUNIT_CASE_PARAM(node_is_found_by_its_number, index_gen_params),\
+	KUNIT_CASE(init_fifo_evaluates_its_argument_once),		\
+	KUNIT_CASE(init_fifo_key_gives_the_lock_its_class),		\
 	KUNIT_CASE(uncontended_acquisition_takes_and_counts_nothing),	\
 	KUNIT_CASE(newcomer_passes_a_waiter_of_a_free_lock_or_queues),	\
 	KUNIT_CASE(newcomer_does_not_pass_a_waiter_that_has_asked),	\
 	KUNIT_CASE(waiter_takes_a_node_when_it_has_looked_for_a_while),	\
 	KUNIT_CASE(waiter_asks_newcomers_to_queue_when_it_was_patient),	\
+	KUNIT_CASE(waiter_renews_its_request),				\
+	KUNIT_CASE_PARAM(newcomer_gets_a_free_lock_from_a_stalled_waiter_in_time,\
+			 stall_gen_params),				\
+	KUNIT_CASE(interrupt_above_a_waiter_of_another_lock_queues),	\
+	KUNIT_CASE(request_outlives_one_of_two_waiters_that_asked),	\
+	KUNIT_CASE(request_is_void_when_all_have_gone),			\
 	KUNIT_CASE_PARAM(newcomer_and_patient_waiter_at_a_lock_that_becomes_free,\
 			 ask_gen_params),				\
 	KUNIT_CASE(deputy_takes_an_idle_lock_if_the_one_in_front_stands_still),\
@@ -1016,6 +1391,7 @@ static void holder_that_would_wait_for_itself_is_told_at_the_first_look(struct k
 	KUNIT_CASE(one_without_a_node_respects_those_in_the_queue),	\
 	KUNIT_CASE(node_without_a_number_is_not_used),			\
 	KUNIT_CASE(node_with_a_number_is_found_behind_a_hint_without),	\
+	KUNIT_CASE(pool_without_a_free_node_is_searched_once_in_two_reads),\
 	KUNIT_CASE(timeout_at_the_head_abandons_its_node),		\
 	KUNIT_CASE_PARAM(holder_that_would_wait_for_itself_is_told_at_the_first_look,\
 			 own_gen_params),				\

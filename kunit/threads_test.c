@@ -27,6 +27,7 @@
  * @finished: when @run has returned
  * @acquisitions: how often it got the lock
  * @timeouts: how often its patience was over
+ * @failed_tries: how often it found the lock held and had none
  * @deadlocks: how often it would have waited for its own CPU
  * @others: how often an attempt returned something else
  */
@@ -39,6 +40,7 @@ struct thread {
 	struct completion finished;
 	unsigned long acquisitions;
 	unsigned long timeouts;
+	unsigned long failed_tries;
 	unsigned long deadlocks;
 	unsigned long others;
 };
@@ -168,6 +170,16 @@ static unsigned long sum_timeouts(const struct crew *crew)
 	return sum;
 }
 
+static unsigned long sum_failed_tries(const struct crew *crew)
+{
+	unsigned long sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < crew->size; i++)
+		sum += crew->threads[i].failed_tries;
+	return sum;
+}
+
 static unsigned long sum_deadlocks(const struct crew *crew)
 {
 	unsigned long sum = 0;
@@ -211,6 +223,8 @@ static void attempt(struct thread *thread, int ret)
 		thread->acquisitions++;
 	} else if (ret == -ETIMEDOUT) {
 		thread->timeouts++;
+	} else if (ret == -EBUSY) {
+		thread->failed_tries++;
 	} else if (ret == -EDEADLK) {
 		thread->deadlocks++;
 	} else {
@@ -237,6 +251,8 @@ static void expect_exact_counts(struct kunit *test, struct crew *crew)
 	else
 		KUNIT_EXPECT_EQ(test, counted, sum_acquisitions(crew));
 	KUNIT_EXPECT_EQ(test, sum_timeouts(crew), now.timeouts - before->timeouts);
+	KUNIT_EXPECT_EQ(test, sum_failed_tries(crew),
+			now.failed_tries - before->failed_tries);
 	KUNIT_EXPECT_EQ(test, sum_deadlocks(crew), now.deadlocks - before->deadlocks);
 	KUNIT_EXPECT_EQ(test, now.nodes_taken - before->nodes_taken,
 			now.nodes_given_back - before->nodes_given_back +
@@ -288,14 +304,15 @@ static void acquire_with_mixed_patience(struct thread *thread)
 	}
 }
 
-static void attempts_are_acquisitions_or_timeouts(struct kunit *test)
+static void attempts_are_acquisitions_timeouts_or_failed_tries(struct kunit *test)
 {
 	struct crew *crew = new_crew(test);
 
 	fill_crew(test, crew, acquire_with_mixed_patience);
 	run_crew(crew);
 	KUNIT_EXPECT_EQ(test, crew->size * TIMED_ATTEMPTS,
-			sum_acquisitions(crew) + sum_timeouts(crew));
+			sum_acquisitions(crew) + sum_timeouts(crew) +
+			sum_failed_tries(crew));
 	KUNIT_EXPECT_EQ(test, sum_deadlocks(crew) + sum_others(crew), 0);
 	expect_exact_counts(test, crew);
 }
@@ -449,7 +466,7 @@ static void lock_may_be_freed_by_the_one_it_was_handed_to(struct kunit *test)
 #define NBQ_SUITE_CASES							\
 {									\
 	KUNIT_CASE(untimed_acquisitions_add_up),			\
-	KUNIT_CASE(attempts_are_acquisitions_or_timeouts),		\
+	KUNIT_CASE(attempts_are_acquisitions_timeouts_or_failed_tries),	\
 	KUNIT_CASE(interrupts_and_threads_share_a_lock),		\
 	KUNIT_CASE(lock_may_be_freed_by_the_one_it_was_handed_to),	\
 	{}								\

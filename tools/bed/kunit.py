@@ -10,7 +10,6 @@ For kernels that are also loaded with the modules there is another way: the suit
 are a module, too, loaded in a guest, and kunit.py reads the kernel's log only.
 """
 
-import contextlib
 import json
 import os
 import re
@@ -34,8 +33,9 @@ SUITES = (*LOCK_ROWS,
           *(f"{row}_{claims}" for row in LOCK_ROWS
             for claims in ("verbs", "guards", "steps", "contexts", "threads", "circles",
                            "lockdep")),
-          "nbq_pool", "nbq_deadline", "nbq_events",
+          "nbq_report", "nbq_pool", "nbq_deadline", "nbq_events",
           "nbq_stress_histogram", "nbq_stress_statistics")
+BUILT_IN_SUITES = ("nbq_early",)	# of what comes before a module can
 # Limits end what hangs, and judge nothing else: with a core to itself, a build takes
 # minutes, the suites half a minute, and two where each access is emulated or checked.
 BUILD_TIMEOUT = 7200
@@ -76,12 +76,12 @@ class Case:
 class Result:
     """The cases of a run, and what is wrong with the run as a whole."""
 
-    def __init__(self, cases, problems, detail, kernel_log=None):
+    def __init__(self, cases, problems, detail, kernel_log=None, said=""):
         self.cases = cases
         self.problems = problems
         self.detail = detail
         self.kernel_log = kernel_log	# where it is
-        self.in_layouts = {}		# of the host's memory: a short run's Result
+        self.said = said		# all of it
 
     def count(self, *statuses):
         return sum(1 for case in self.cases if case.status in statuses)
@@ -126,21 +126,33 @@ def write_kconfig(tree, path):
 SHORT_SUITE = "nbq_deadline"
 
 
-def run_suites(name_filter=None, bed=MULTIPROCESSOR, layouts=()):
-    """Build the kernel with the suites in it, boot it, judge. Returns a Result.
-
-    layouts: names of layouts of the host's memory in which to boot it as well.
-    """
-    with made_kernel(bed) as (folder, options):
-        result = run_in(folder, options, name_filter, bed)
-        for layout in layouts:
-            result.in_layouts[layout] = run_in(folder, options, SHORT_SUITE, bed, layout)
+def run_suites(name_filter=None, bed=MULTIPROCESSOR):
+    """Build the kernel with the suites in it, boot it, judge. Returns a Result."""
+    [result] = run_boots([Boot(name_filter)], bed)
     return result
 
 
-@contextlib.contextmanager
-def made_kernel(bed):
-    """Hold the folder in which a kernel with the suites is built: (it, make's options)."""
+class Boot:
+    """One of several of a kernel with the suites.
+
+    name_filter: of suites, or None. words: more of them for the kernel. layout: of the
+    host's memory, where that matters.
+    """
+
+    def __init__(self, name_filter=None, words=(), layout=None):
+        self.name_filter = name_filter
+        self.words = words
+        self.layout = layout
+
+    @property
+    def name(self):
+        """For the names of its logs."""
+        place = (self.layout.replace(" ", "-"),) if self.layout else ()
+        return "-".join(("", *self.words, *place))
+
+
+def run_boots(boots, bed=MULTIPROCESSOR):
+    """The same for several boots of one build. Yields a Result for each."""
     require_um_host()
     project_config = PROJECT / "kunit" / ".kunitconfig"
     if not project_config.exists():
@@ -152,7 +164,8 @@ def made_kernel(bed):
     folder = cache_root() / bed.name / f"{source.version}-{key}"
     with locked(f"{folder}.lock", "the KUnit kernel"):
         prepare(folder, source, key, bed)
-        yield folder, options
+        for boot in boots:
+            yield run_in(folder, options, boot, bed)
 
 
 def prepare(folder, source, key, bed):
@@ -174,32 +187,32 @@ def prepare(folder, source, key, bed):
     shutil.rmtree(folder / "obj/nbq", ignore_errors=True)
 
 
-def kunit_command(folder, options, bed, layout):
+def kunit_command(folder, options, bed, boot):
     """kunit.py's, to build the kernel and boot it; only to boot it, if in a layout."""
-    before, what = (LAYOUTS[layout], ["exec"]) if layout else \
+    before, what = (LAYOUTS[boot.layout], ["exec"]) if boot.layout else \
         ((), ["run", f"--jobs={cores() + 1}"])
     return [*before, sys.executable, folder / "tree" / KUNIT_FOLDER / "kunit.py", *what,
             "--arch=um", f"--build_dir={folder / 'obj'}",
             f"--kunitconfig={bed.config}",
             f"--kunitconfig={folder / 'tree/nbq/kunit/.kunitconfig'}",
-            f"--timeout={RUN_TIMEOUT}", *bed.arguments(layout),
+            f"--timeout={RUN_TIMEOUT}", *bed.arguments(boot.layout),
+            *(f"--kernel_args={word}" for word in boot.words),
             f"--make_options=KBUILD_KCONFIG={folder / 'Kconfig'}",
             "--make_options=drivers-m=nbq/",
             *(f"--make_options={option}" for option in options)]
 
 
-def run_in(folder, options, name_filter, bed, layout=None):
+def run_in(folder, options, boot, bed):
     """Run kunit.py, anew if the kernel dies before the suites. Returns a Result."""
     report = folder / "obj/result.json"
     test_log = folder / "obj/test.log"
-    place = f"-{layout.replace(' ', '-')}" if layout else ""
-    log = BUILD / "log" / f"{bed.name}{place}.log"
+    log = BUILD / "log" / f"{bed.name}{boot.name}.log"
     log.unlink(missing_ok=True)
-    command = [*kunit_command(folder, options, bed, layout), f"--json={report}"]
-    if name_filter:
-        command.append(name_filter)
+    command = [*kunit_command(folder, options, bed, boot), f"--json={report}"]
+    if boot.name_filter:
+        command.append(boot.name_filter)
     # What a layout has to do with does not get better by itself.
-    starts = 1 if layout else MOST_STARTS
+    starts = 1 if boot.layout else MOST_STARTS
     for start in range(1, starts + 1):
         for old in (test_log, report):
             old.unlink(missing_ok=True)
@@ -215,7 +228,7 @@ def run_in(folder, options, name_filter, bed, layout=None):
         if start == starts or not died:
             break
         keep_early_death(test_log, bed.name)
-    result = judge(status, report, test_log, log, bool(name_filter))
+    result = judge(status, report, test_log, log, bool(boot.name_filter))
     if died:
         result.problems.insert(0, "the kernel died before the suites, "
                                f"{start} times of {starts}")
@@ -261,10 +274,47 @@ def judge(status, report, test_log, log, filtered):
     kernel_log = test_log.read_text(errors="replace")
     kept = log.with_name(f"{log.stem}-kernel.log")
     kept.write_text(kernel_log)
-    return judge_log(status, report, kernel_log, kept, log, filtered)
+    return judge_log(status, report, kernel_log, kept, log, filtered,
+                     (*SUITES, *BUILT_IN_SUITES))
 
 
-def judge_log(status, report, kernel_log, kept, log, filtered=False):
+# What a case says that misuses a lock; what the kernel says then; how the case ends.
+PROVOKES = re.compile(r"provokes (?:a report|(\d+) reports of different locks): (.+)$")
+PROVOKED = re.compile(r"nbqlock: BUG: ([^:]+): ([^ ,]+),")
+CASE_END = re.compile(r"(?:^|\] )\s*(?:not )?ok \d+")
+
+
+def without_provoked(log):
+    """A kernel log without the reports that cases provoke. Returns (log, problems).
+
+    A case that announces so many reports must have provoked exactly these.
+    """
+    kept, problems = [], []
+    what, wanted, locks = None, None, []
+
+    def end():
+        if wanted and (len(locks) != int(wanted) or len(set(locks)) != len(locks)):
+            problems.append(f"{len(locks)} reports of {len(set(locks))} locks, "
+                            f"not {wanted}: {what}")
+
+    for line in log.splitlines():
+        announced = PROVOKES.search(line)
+        report = PROVOKED.search(line)
+        if announced:
+            wanted, what = announced.groups()
+            locks = []
+        elif what and CASE_END.search(line):
+            end()
+            what, wanted = None, None
+        elif report and report[1] == what:
+            locks.append(report[2])
+            continue
+        kept.append(line)
+    end()
+    return "\n".join(kept), problems
+
+
+def judge_log(status, report, kernel_log, kept, log, filtered=False, suites=SUITES):
     """The same; kept is where the kernel's log is, log what kunit.py has said."""
     problems = []
     cases = []
@@ -274,17 +324,19 @@ def judge_log(status, report, kernel_log, kept, log, filtered=False):
         problems.append(f"kunit.py wrote no usable report ({error})")
     if status != 0:
         problems.append(f"kunit.py ended with status {status}")
-    complained = complaints(kernel_log)
+    unprovoked, missing = without_provoked(kernel_log)
+    complained = complaints(unprovoked)
     problems += [f"the kernel complained: {line.strip()}" for line in complained]
+    problems += missing
     if not cases:
         problems.append("no case ran")
     if not filtered:
-        problems += [f"the suite {suite} did not run" for suite in SUITES
+        problems += [f"the suite {suite} did not run" for suite in suites
                      if not any(case.name.startswith(suite + ".") for case in cases)]
     detail = [tail(log, 40), f"--- kernel log: {kept}"]
     if complained or not cases:
         detail += excerpt(kernel_log)
-    return Result(cases, problems, "\n".join(detail), kept)
+    return Result(cases, problems, "\n".join(detail), kept, kernel_log)
 
 
 # In a guest
