@@ -54,6 +54,8 @@ CONFIGURATIONS = (
     # One context on top of another: waiter, holder, leaver, one that releases.
     Configuration("nmi_above_a_task", "0.0:A? 0.3:A? 1.0:A?", when=QUICK),
     Configuration("nmi_without_patience", "0.0:A? 0.3:A0 1.0:A?", when=QUICK),
+    Configuration("nmi_above_one_of_two_waiters", "0.0:A? 0.3:A0 1.0:A 2.0:A?",
+                  beyond=("spin",)),
     Configuration("nmi_in_nmi", "0.3:A? 0.3:A? 1.0:A", when=QUICK),
     Configuration("nmi_in_nmi_one_node", "0.3:A? 0.3:A? 1.0:A", pool=1, when=QUICK),
     Configuration("nmi_above_who_stays", "0.0:A,A 0.3:A? 1.0:A?", walks=1, slow=("spin",)),

@@ -116,6 +116,8 @@ POLICY = (
 NEEDS = {
     "clh: leave publishes prev first and swaps the tail after, as in prose":
         "nmi_in_nmi_and_retry",
+    "wait: attempt without patience looks for its own CPU in the queue":
+        "nmi_above_one_of_two_waiters",
 }
 
 OF_MUTANTS = (
@@ -175,6 +177,7 @@ OF_MUTANTS = (
     "try finds every lock busy",
     "try finds a lock busy that was left",
     "deadline: try that failed is reported as a timeout",
+    "wait: attempt without patience looks for its own CPU in the queue",
     "destroy keeps the nodes",
     "claim tests, then sets",
 )
