@@ -261,6 +261,143 @@ static void wait_is_announced_before_it_enqueues_if_traced(void)
 	end(&lock);
 }
 
+/* The next of these to be released, by CPU 0 or by the context below. */
+static struct nbq_X *to_release;
+static unsigned int relaxes;
+static unsigned int relaxes_to_release;
+
+static void release(unsigned int cpu)
+{
+	void (*hook)(enum shim_op op, const void *address) = shim_hook;
+	unsigned int my_cpu = shim_cpu, my_level = shim_level;
+
+	shim_hook = NULL;
+	shim_cpu = cpu;
+	shim_level = 0;
+	nbq_X_unlock(to_release);
+	to_release = NULL;
+	shim_cpu = my_cpu;
+	shim_level = my_level;
+	shim_hook = hook;
+}
+
+static void release_once_announced(enum shim_op op, const void *address)
+{
+	if (to_release && shim_contention_begins)
+		release(0);
+}
+
+static void release_after_relaxes(enum shim_op op, const void *address)
+{
+	if (to_release && op == SHIM_OP_RELAX && ++relaxes == relaxes_to_release)
+		release(shim_cpu);
+}
+
+static void contention_that_is_over_at_once_ends_for_a_tracer(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	nbq_X_lock(&lock);
+	to_release = &lock;
+	shim_cpu = 1;
+	shim_contention_is_traced = true;
+	shim_contention_begins = 0;
+	shim_contention_ends = 0;
+	shim_hook = release_once_announced;
+	EXPECT(nbq_X_lock_timeout(&lock, KTIME_MAX) == 0);
+	shim_hook = NULL;
+	shim_contention_is_traced = false;
+	EXPECT(shim_contention_begins == 1);
+	EXPECT(shim_contention_ends == 1);
+	nbq_X_unlock(&lock);
+	shim_cpu = 0;
+	end(&lock);
+}
+
+static void deadlock_that_only_a_timeout_ends_is_reported_once(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	test_expect_warnings(1);
+	nbq_X_lock(&lock);
+	to_release = &lock;
+	relaxes = 0;
+	relaxes_to_release = 100;
+	shim_level = 3;
+	shim_hook = release_after_relaxes;
+	nbq_X_lock(&lock);
+	shim_hook = NULL;
+	nbq_X_unlock(&lock);
+	shim_level = 0;
+	end(&lock);
+}
+
+#if HOLDS_NODE && !NODES_AT_REST
+static void want_of_a_node_is_traced_and_reported(void)
+{
+	DEFINE_NBQ_X(other);
+	DEFINE_NBQ_X(lock);
+
+	test_expect_warnings(1);
+	shim_pools_start(1, 1);
+	nbq_X_lock(&lock);
+	shim_cpu = 1;
+	nbq_X_lock(&other);
+	shim_contention_is_traced = true;
+	shim_contention_begins = 0;
+	shim_contention_ends = 0;
+	start_clock(0, 100);
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ENOMEM);
+	EXPECT(shim_contention_begins == 1);
+	EXPECT(shim_contention_ends == 1);
+	shim_contention_is_traced = false;
+	shim_cpu = 0;
+	nbq_X_unlock(&lock);
+
+	shim_cpu = 1;
+	to_release = &other;
+	relaxes = 0;
+	relaxes_to_release = (1U << 20) + 1;
+	shim_hook = release_after_relaxes;
+	nbq_X_lock(&lock);
+	shim_hook = NULL;
+	nbq_X_unlock(&lock);
+	shim_cpu = 0;
+	shim_pools_start(16, 16);
+}
+#endif
+
+struct nbq_pool;
+bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
+
+static struct nbq_pool *pool_to_set_up;
+static bool is_ready_meanwhile;
+
+static void set_it_up_again(enum shim_op op, const void *address)
+{
+	if (op != SHIM_OP_STORE)
+		return;
+	shim_hook = NULL;
+	is_ready_meanwhile = nbq_pool_set_up(pool_to_set_up, 1, 2);
+}
+
+static void pool_is_set_up_by_one_context(void)
+{
+	size_t size;
+
+	shim_pools_forget();
+	pool_to_set_up = (struct nbq_pool *)shim_pool_memory(1, 2).start;
+	is_ready_meanwhile = true;
+	shim_hook = set_it_up_again;
+	EXPECT(nbq_pool_set_up(pool_to_set_up, 1, 2));
+	shim_hook = NULL;
+	EXPECT(!is_ready_meanwhile);
+	size = shim_pool_nodes(1, 2).size;
+	EXPECT(nbq_pool_set_up(pool_to_set_up, 1, 2));
+	EXPECT(size && shim_pool_nodes(1, 2).size == size);
+	shim_pools_start(16, 16);
+}
+
 /* As built in, before pool.c has filled the pools, or although that has failed. */
 static void locks_work_before_the_pools_are_filled(void)
 {
@@ -877,6 +1014,9 @@ int main(void)
 		TEST_CASE(failing_try_only_reads),
 		TEST_CASE(writes_to_devices_are_ordered_before_each_release),
 		TEST_CASE(wait_is_announced_before_it_enqueues_if_traced),
+		TEST_CASE(contention_that_is_over_at_once_ends_for_a_tracer),
+		TEST_CASE(deadlock_that_only_a_timeout_ends_is_reported_once),
+		TEST_CASE(pool_is_set_up_by_one_context),
 		TEST_CASE(locks_work_before_the_pools_are_filled),
 		TEST_CASE(waiter_gives_up_when_its_patience_is_over_and_not_before),
 		TEST_CASE(waiter_takes_over_when_the_holder_releases),
@@ -887,6 +1027,9 @@ int main(void)
 		TEST_CASE(unlock_on_another_cpu_is_reported_and_changes_nothing),
 #endif
 		TEST_CASE(destroy_of_a_held_lock_is_reported_and_changes_nothing),
+#if HOLDS_NODE && !NODES_AT_REST
+		TEST_CASE(want_of_a_node_is_traced_and_reported),
+#endif
 #if HOLDS_NODE
 		TEST_CASE(empty_pool_fails_with_enomem_once_the_patience_is_over),
 		TEST_CASE(attempt_that_waits_for_a_node_gets_one_when_the_pool_grows),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in the verbs that all lock types share."""
 
-from mutate.kinds import OFF_THE_STEPS, STEPS, WAITS
+from mutate.kinds import OFF_THE_STEPS, STEPS
 from mutate.mutant import Mutant, mutants
 
 NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);\n"
@@ -93,7 +93,6 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("writes to devices: acquisition that cannot fail does not begin to order them",
      "	mmiowb_spin_lock();\n	if (waits)\n		lock_acquired(waits, ip);\n}\n",
      "	if (waits)\n		lock_acquired(waits, ip);\n}\n"),
-)), *mutants("define_verbs.h", {"host": WAITS["host"]}, (
     ("deadlock of an acquisition that cannot fail is not reported",
      "		nbq_report(NBQ_REPORT_DEADLOCK, lock, context_of_holder(lock), ip);\n", ""),
 )), *mutants("define_lock_type.h", STEPS, (
