@@ -872,7 +872,6 @@ static void blank_pool_is_set_up_by_the_first_that_needs_a_node(struct kunit *te
 	}
 }
 
-#if NBQ_STATIC_NODES
 /* As by a CPU that returns, or by a context that has come second */
 static void pool_is_set_up_once(struct kunit *test)
 {
@@ -890,12 +889,6 @@ static void pool_is_set_up_once(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nbq_pool_set_up(pool, 0, 0));
 	KUNIT_EXPECT_EQ(test, memcmp(pool, before, sizeof(*pool)), 0);
 }
-#else
-static void pool_is_set_up_once(struct kunit *test)
-{
-	kunit_skip(test, "built in only: the locks' module keeps it to itself");
-}
-#endif
 
 static void pool_that_is_being_set_up_has_no_node_yet(struct kunit *test)
 {

@@ -65,8 +65,8 @@ static __always_inline int acquired_at_once(struct nbq_X *lock, struct nbq_node 
 }
 
 /*
- * Contention is traced, or the node taken last is in use: find another one, or wait for
- * one, and then for the lock with what patience is left.
+ * There is no patience, or contention is traced, or the node taken last is in use: what
+ * comes before the attempt enqueues, and what finds it another node or waits for one.
  */
 static noinline int acquire_slowpath(struct nbq_X *lock, struct nbq_deadline deadline,
 				     struct lockdep_map *waits, unsigned long ip)
@@ -74,8 +74,13 @@ static noinline int acquire_slowpath(struct nbq_X *lock, struct nbq_deadline dea
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_node *node, *pred;
 
-	if (nbq_contention_is_traced() && !nbq_deadline_is_none(&deadline) && is_busy(lock))
+	if ((nbq_deadline_is_none(&deadline) || nbq_contention_is_traced()) && is_busy(lock)) {
+		if (nbq_deadline_is_none(&deadline)) {
+			pool->events.failed_tries++;
+			return -EBUSY;
+		}
 		nbq_wait_announce(&deadline, lock, waits, ip);
+	}
 	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);
 	if (unlikely(!node)) {
 		if (deadline.announced)
@@ -100,11 +105,7 @@ static __always_inline int acquire(struct nbq_X *lock, struct nbq_deadline deadl
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_node *node, *pred;
 
-	if (nbq_deadline_is_none(&deadline) && is_busy(lock)) {
-		pool->events.failed_tries++;
-		return -EBUSY;
-	}
-	if (unlikely(nbq_contention_is_traced()))
+	if (unlikely(nbq_deadline_is_none(&deadline) || nbq_contention_is_traced()))
 		return acquire_slowpath(lock, deadline, waits, ip);
 	node = nbq_node_claim_hint(pool);
 	if (unlikely(!node))

@@ -93,6 +93,7 @@ bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level
 	smp_store_release(&pool->setup, NBQ_POOL_READY);
 	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(nbq_pool_set_up);
 
 /*
  * Claim the first free node of the pool and make it the hint. Each node passed

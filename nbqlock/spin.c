@@ -122,7 +122,10 @@ static u8 handoff_now(void)
 
 static bool has_expired(u8 request)
 {
-	return ((handoff_now() - request) & (HANDOFF_REQUESTED - 1)) >= HANDOFF_UNITS;
+	unsigned int age = (handoff_now() - request) & (HANDOFF_REQUESTED - 1);
+
+	/* The clocks of two CPUs may differ a little: -1 is a request made just now. */
+	return age >= HANDOFF_UNITS && age != HANDOFF_REQUESTED - 1;
 }
 
 #if NR_CPUS >= 1 << NBQ_CONTEXT_CPU_BITS
@@ -516,10 +519,9 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 	return nbq_wait_end(&wait, wait.error);
 }
 
-/* See define_verbs.h. */
-static __always_inline int acquire(struct nbq_spin *lock,
-				   struct nbq_deadline deadline,
-				   struct lockdep_map *waits, unsigned long ip)
+/* The lock is held, or there is more to it than whether it is. */
+static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline deadline,
+				     struct lockdep_map *waits, unsigned long ip)
 {
 	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
 	struct nbq_pool *pool = nbq_this_pool();
@@ -532,6 +534,19 @@ static __always_inline int acquire(struct nbq_spin *lock,
 		return -EBUSY;
 	}
 	return wait_for(lock, pool, me, deadline, waits, ip);
+}
+
+/* See define_verbs.h. Inline, and all else is called: no register is saved for it. */
+static __always_inline int acquire(struct nbq_spin *lock,
+				   struct nbq_deadline deadline,
+				   struct lockdep_map *waits, unsigned long ip)
+{
+	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
+
+	if (likely(!state.holder && !state.handoff && !(state.fifo && READ_ONCE(lock->tail)) &&
+		   take(lock, state, nbq_this_context(nbq_this_pool()))))
+		return 0;
+	return acquire_slowpath(lock, deadline, waits, ip);
 }
 
 static u16 context_of_holder(const struct nbq_spin *lock)

@@ -61,7 +61,6 @@
 #include <linux/errno.h>
 #include <linux/processor.h>
 
-#include "contention.h"
 #include "internal.h"
 #include "trace.h"
 
@@ -261,8 +260,8 @@ static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
 }
 
 /*
- * Behind pred, which has not said that the lock is mine, until it is or the
- * wait is over. It has an end only while the predecessor waits or holds: each
+ * Behind pred, which has not said yet that the lock is mine or has just said so, until
+ * it is or the wait is over. It has an end only while the predecessor waits or holds: each
  * step of the walk frees a node, and the walk is no longer than the queue was
  * when I joined.
  */
@@ -314,10 +313,9 @@ static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
 {
 	struct nbq_node *said = nbq_swap_link(node, pred);
 
-	if (said != NBQ_AVAILABLE)
+	/* One that was announced as a wait ends as one. */
+	if (said != NBQ_AVAILABLE || deadline.announced)
 		return wait_longer(lock, node, pred, deadline, waits, ip, said);
-	if (deadline.announced)
-		nbq_contention_end(lock, 0);
 	nbq_swap_take_over(lock, node, pred);
 	node->pool->events.acquired_uncontended++;
 	return 0;

@@ -966,7 +966,8 @@ static void random_interleavings_keep_one_owner_and_lose_no_node(void)
 	EXPECT(got > round);
 	EXPECT(wiped_locks > round / 8);
 	EXPECT(shim_event("timeouts") + shim_event("failed_tries") > round / 4);
-	EXPECT(abandoned > round / 8);
+	/* Attempts without patience abandon none where they find it held. */
+	EXPECT(abandoned > round / 16);
 	EXPECT(shim_event("exhaustions") > 0);
 	EXPECT(IS_FIFO ? wishes == 0 : wishes > round);
 	/* The algorithm's file promises no less than what is needed. */

@@ -73,7 +73,6 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
      "	mmiowb_spin_unlock();\n	nbq_X_hand_over(lock, node);\n",
      "	nbq_X_hand_over(lock, node);\n	mmiowb_spin_unlock();\n"),
     ("contention is announced after the swap of the tail",
-     "	if (nbq_contention_is_traced() && !nbq_deadline_is_none(&deadline) && is_busy(lock))\n"
      "		nbq_wait_announce(&deadline, lock, waits, ip);\n", ""),
     ("contention that ends without a node goes on for a tracer",
      "		if (deadline.announced)\n			nbq_contention_end(lock, -ENOMEM);\n", ""),
