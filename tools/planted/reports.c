@@ -4,9 +4,11 @@
  */
 #include <linux/compiler.h>
 #include <linux/completion.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 
 #include <nbqlock/nbqlock.h>
@@ -81,10 +83,14 @@ static int want_the_first(void *unused)
 /* Holds the first lock, and wants the second whatever it takes. */
 static int deadlock(void)
 {
-	unsigned int cpu = !raw_smp_processor_id();
 	struct task_struct *thread;
+	int ret;
 
-	thread = kthread_create_on_cpu(want_the_first, NULL, cpu, "want_the_first/%u");
+	/* Both wait with preemption off: each has a CPU to itself. */
+	ret = set_cpus_allowed_ptr(current, cpumask_of(0));
+	if (ret)
+		return ret;
+	thread = kthread_create_on_cpu(want_the_first, NULL, 1, "want_the_first/%u");
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 	wake_up_process(thread);
