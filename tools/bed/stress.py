@@ -22,6 +22,11 @@ OURS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "nbq_spin_fifo")
 BROKEN = "broken"		# the lock type that must fail
 
 
+def grows(lock):
+    """Whether a lock type of ours has use for more nodes than its pool began with."""
+    return not lock.startswith("nbq_spin")
+
+
 class LockType:
     """A lock type of the driver, from its line in "locks"."""
 

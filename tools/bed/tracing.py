@@ -16,7 +16,7 @@ from bed.guest import QemuMachine, log_excerpt, run_guest
 from bed.guest_cli import LOADED
 from bed.kernels import debian_kernel
 from bed.modules import build_modules
-from bed.stress import (FILES as STRESS_FILES, OURS, Run, Unseen, judged, read_runs,
+from bed.stress import (FILES as STRESS_FILES, OURS, Run, Unseen, grows, judged, read_runs,
                         until_seen)
 
 SERIES = "6.12"			# has event tracing, and lets modules use the kernel's own
@@ -142,7 +142,8 @@ def lacks_waits(run):
 
 def lacks_growth(run):
     grown = run.trace.named("nbq_pool_grow")
-    return not any(event.figure("from") == 1 for event in grown) and \
+    return grows(run.settings["lock"]) and \
+        not any(event.figure("from") == 1 for event in grown) and \
         Unseen("no pool of one node has grown")
 
 
@@ -178,7 +179,7 @@ def claims_of_run(run, trace):
 
 def claims_of_growth(run, trace):
     grown = trace.named("nbq_pool_grow")
-    if run.settings["lock"].startswith("nbq_spin"):
+    if not grows(run.settings["lock"]):
         yield ("no pool is asked to grow by nodes that the lock cannot encode",
                run.verdict == "PASS" and not grown and not trace.total.get("growths"))
         return
