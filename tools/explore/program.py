@@ -27,7 +27,8 @@ def build(source, folder, lock):
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / f"explore-{lock}"
     shipped = source / "nbqlock"
-    files = [*sorted(HERE.glob("*.[cS]")), *sorted((HOST / "shim").glob("*.c")),
+    files = [*sorted(HERE.glob("*.[cS]")), *sorted(HOST.glob("fiber*.[cS]")),
+             *sorted((HOST / "shim").glob("*.c")),
              *sorted(shipped.glob("*_nb.c")), shipped / "spin.c", shipped / "node.c",
              shipped / "wait.c"]
     done = subprocess.run(

@@ -87,10 +87,8 @@ void nbq_report_no_node(u16 context)
 static pthread_mutex_t append_mutex = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int pool_nodes_max;
 
-#define MOST_NODES	64U	/* of a pool */
-
 /* The nodes of all pools: one array, so that a node can be told by its address. */
-static struct nbq_node nodes[SHIM_CPUS * NBQ_LEVELS * MOST_NODES];
+static struct nbq_node nodes[SHIM_CPUS * NBQ_LEVELS * SHIM_MOST_NODES];
 static unsigned int nodes_made;
 
 static void enlarge(struct nbq_pool *pool, unsigned int size)
@@ -107,7 +105,7 @@ static void enlarge(struct nbq_pool *pool, unsigned int size)
 /* The nodes by their numbers: of each pool those with which it began. */
 static union {
 	struct nbq_numbered numbered;
-	char room[sizeof(struct nbq_numbered) + MOST_NODES * sizeof(struct nbq_node *)];
+	char room[sizeof(struct nbq_numbered) + SHIM_MOST_NODES * sizeof(struct nbq_node *)];
 } numbers[SHIM_CPUS][NBQ_LEVELS];
 
 static void number(struct nbq_pool *pool)

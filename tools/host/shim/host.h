@@ -27,7 +27,13 @@
 
 struct nbq_node;
 
+/* tools/simulate has more of both. */
+#ifndef SHIM_CPUS
 #define SHIM_CPUS	16
+#endif
+#ifndef SHIM_MOST_NODES
+#define SHIM_MOST_NODES	64U	/* of a pool */
+#endif
 
 /*
  * The number of the CPU that has this index in arrays, and in shim_cpu; and back.

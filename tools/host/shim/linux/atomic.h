@@ -7,8 +7,9 @@
 #include <linux/compiler.h>
 
 #define smp_load_acquire(ptr)	SHIM_LOAD((ptr), __ATOMIC_ACQUIRE)
-/* Sanitizers do not know fences; what these keep apart is marked. */
-#if defined(__SANITIZE_THREAD__) || defined(SHIM_COUNTS_ACCESSES)
+/* Sanitizers do not know fences; what these keep apart is marked. access.h may know one. */
+#ifdef SHIM_FENCE
+#elif defined(__SANITIZE_THREAD__) || defined(SHIM_COUNTS_ACCESSES)
 #define SHIM_FENCE(order)	do { } while (0)
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)

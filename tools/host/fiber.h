@@ -12,8 +12,11 @@
 
 #include <stddef.h>
 
+/* What tools/explore needs, which saves stacks; tools/simulate has more, and larger ones. */
+#ifndef MOST_FIBERS
 #define MOST_FIBERS	8U
 #define FIBER_STACK	(16UL * 1024)
+#endif
 
 /* All of the stacks, one behind another. */
 extern char fiber_stacks[MOST_FIBERS][FIBER_STACK];
