@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The lock types that can be simulated: ours, the stress driver's comparators, the
+ * models, and one that excludes nobody.
+ */
+#ifndef SIMULATE_LOCKS_H
+#define SIMULATE_LOCKS_H
+
+#include <stddef.h>
+
+struct stress_ops;
+
+/* NULL: there is none of that name. */
+const struct stress_ops *locks_find(const char *name);
+/* "takes one of ..." */
+void locks_names(char *text, size_t size);
+/* As the stress driver's file "locks" has them. */
+void locks_list(void);
+
+#endif

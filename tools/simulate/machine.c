@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Time and turns: which CPU runs next, and which is away.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <fiber.h>
+#include <host.h>
+
+#include "costs.h"
+#include "machine.h"
+#include "simulate.h"
+
+struct cpu cpus[MOST_CPUS];
+struct machine_plan machine;
+struct cpu *this_cpu;
+
+static u64 now;
+static u64 next_tick;
+static u64 end;
+static unsigned int ended;
+
+/*
+ * A winner tree over the CPUs: tree[1] is the number of the CPU whose next event is the
+ * earliest, tree[i] that of the subtree below; leaves are the CPUs themselves.
+ */
+static unsigned int tree[MOST_CPUS];
+static u64 next_event[MOST_CPUS];
+static unsigned int leaves;
+
+/* CPUs that share a core: the one that has it, and until when. */
+static struct core {
+	unsigned int running;
+	u64 slice_end;
+} cores[MOST_CPUS];
+
+u64 machine_now(void)
+{
+	return now;
+}
+
+static unsigned int winner(unsigned int at)
+{
+	return at < leaves ? tree[at] : at - leaves;
+}
+
+static void replay(unsigned int number)
+{
+	unsigned int at = (number + leaves) / 2;
+
+	for (; at; at /= 2) {
+		unsigned int left = winner(2 * at), right = winner(2 * at + 1);
+
+		tree[at] = next_event[right] < next_event[left] ? right : left;
+	}
+}
+
+static unsigned int earliest(void)
+{
+	return leaves > 1 ? tree[1] : 0;
+}
+
+void machine_update(struct cpu *cpu)
+{
+	u64 stores = cpu->stores.done_at;
+
+	next_event[cpu->number] = cpu->runs_at < stores ? cpu->runs_at : stores;
+	replay(cpu->number);
+}
+
+u64 machine_random(u64 limit)
+{
+	u64 high = nrand48(this_cpu->random), low = nrand48(this_cpu->random);
+
+	return limit ? (high << 31 | low) % limit : 0;
+}
+
+/* Between half and one and a half times the mean: nobody counts on the moment. */
+static u64 next_absence(u64 from)
+{
+	return machine.away_every ?
+	       from + machine.away_every / 2 + machine_random(machine.away_every) : NEVER;
+}
+
+static void go_on_later(void)
+{
+	machine_update(this_cpu);
+	fiber_stop();
+}
+
+/* The next one on the core that has something to do; the same one if nobody else has. */
+static struct cpu *next_on_core(const struct cpu *cpu)
+{
+	unsigned int number = cpu->number;
+
+	do {
+		number += machine.cores;
+		if (number >= machine.cpus)
+			number = cpu->core;
+	} while (number != cpu->number &&
+		 (cpus[number].has_ended || cpus[number].is_halted));
+	return &cpus[number];
+}
+
+/* The core goes to another CPU at a time. */
+static void give_core(struct cpu *from, struct cpu *to, u64 at)
+{
+	struct core *core = &cores[from->core];
+
+	core->running = to->number;
+	core->slice_end = at + machine.slice;
+	if (from == to)
+		return;
+	from->is_off = true;
+	if (!from->has_ended)
+		from->runs_at = NEVER;
+	to->is_off = false;
+	if (to->clock < at)
+		to->clock = at;
+	if (!to->waits_for_stores)
+		to->runs_at = to->clock;
+	machine_update(from);
+	machine_update(to);
+}
+
+static void be_taken_away(void)
+{
+	struct core *core = &cores[this_cpu->core];
+
+	while (machine.cores && this_cpu->clock >= core->slice_end) {
+		struct cpu *next = next_on_core(this_cpu);
+
+		give_core(this_cpu, next, core->slice_end > now ? core->slice_end : now);
+		if (next != this_cpu)
+			go_on_later();
+	}
+	while (this_cpu->clock >= this_cpu->away_at) {
+		this_cpu->clock += machine.away;
+		this_cpu->away_until = this_cpu->clock;
+		this_cpu->away_at = next_absence(this_cpu->clock);
+	}
+}
+
+void machine_arrive(void)
+{
+	be_taken_away();
+	for (;;) {
+		this_cpu->runs_at = this_cpu->clock;
+		machine_update(this_cpu);
+		if (earliest() == this_cpu->number && this_cpu->clock < next_tick &&
+		    this_cpu->runs_at <= this_cpu->stores.done_at) {
+			now = this_cpu->clock;
+			return;
+		}
+		fiber_stop();
+		if (this_cpu->clock == now)
+			return;
+	}
+}
+
+void machine_spend(u64 ps)
+{
+	this_cpu->clock += ps;
+}
+
+void machine_wait_for_stores(void)
+{
+	this_cpu->waits_for_stores = true;
+	this_cpu->runs_at = NEVER;
+	go_on_later();
+}
+
+static void end_program(void)
+{
+	struct cpu *next;
+
+	this_cpu->has_ended = true;
+	this_cpu->runs_at = NEVER;
+	ended++;
+	if (machine.cores) {
+		next = next_on_core(this_cpu);
+		if (next != this_cpu)
+			give_core(this_cpu, next, this_cpu->clock);
+	}
+	for (;;)
+		go_on_later();
+}
+
+static void (*program_of_all)(void);
+
+static void run_program(void)
+{
+	machine_arrive();
+	program_of_all();
+	machine_arrive();
+	end_program();
+}
+
+/* The stores of a CPU are fewer: it may have waited for that. */
+static void go_on_after_stores(struct cpu *cpu)
+{
+	if (!cpu->waits_for_stores || !store_buffer_has_room(&cpu->stores))
+		return;
+	cpu->waits_for_stores = false;
+	if (cpu->clock < now)
+		cpu->clock = now;
+	if (!cpu->is_off)
+		cpu->runs_at = cpu->clock;
+}
+
+static void handle(struct cpu *cpu)
+{
+	if (cpu->stores.done_at < cpu->runs_at) {
+		store_buffer_complete(cpu);
+		go_on_after_stores(cpu);
+		machine_update(cpu);
+		return;
+	}
+	this_cpu = cpu;
+	shim_cpu = cpu->number;
+	fiber_resume(cpu->number);
+	this_cpu = NULL;
+}
+
+static void prepare(struct cpu *cpu, unsigned int number)
+{
+	memset(cpu, 0, sizeof(*cpu));
+	cpu->number = number;
+	cpu->socket = simulate_socket_of(number);
+	cpu->random[0] = number;
+	cpu->random[1] = machine.seed;
+	cpu->random[2] = machine.seed >> 16;
+	cpu->stores.done_at = NEVER;
+	this_cpu = cpu;
+	cpu->away_at = next_absence(0);
+	/* CPUs do not start at the same moment. */
+	cpu->clock = machine_random(1000 * PS_PER_NS);
+	cpu->runs_at = cpu->clock;
+	if (machine.cores) {
+		cpu->core = number % machine.cores;
+		cpu->is_off = number >= machine.cores;
+		if (cpu->is_off)
+			cpu->runs_at = NEVER;
+		else
+			cores[number] = (struct core){
+				number, machine.slice / 2 + machine_random(machine.slice) };
+	}
+	fiber_start(number, run_program);
+}
+
+static void start(const struct machine_plan *plan, void (*program)(void))
+{
+	unsigned int number;
+
+	machine = *plan;
+	program_of_all = program;
+	for (leaves = 1; leaves < plan->cpus; leaves *= 2)
+		;
+	for (number = 0; number < leaves; number++)
+		next_event[number] = NEVER;
+	for (number = 0; number < plan->cpus; number++)
+		prepare(&cpus[number], number);
+	this_cpu = NULL;
+	for (number = 0; number < plan->cpus; number++)
+		machine_update(&cpus[number]);
+	for (number = plan->cpus; number < leaves; number++)
+		replay(number);
+}
+
+bool machine_run(const struct machine_plan *plan, void (*program)(void), u64 until,
+		 void (*tick)(void), u64 tick_every)
+{
+	start(plan, program);
+	end = until;
+	ended = 0;
+	next_tick = tick_every;
+	while (ended < plan->cpus) {
+		unsigned int number = earliest();
+
+		now = next_event[number];
+		if (now >= end)
+			return false;
+		while (now >= next_tick) {
+			tick();
+			next_tick += tick_every;
+		}
+		handle(&cpus[number]);
+	}
+	return true;
+}
+
+/* What models of locks see. */
+
+unsigned int simulate_cpus(void)
+{
+	return machine.cpus;
+}
+
+unsigned int simulate_sockets(void)
+{
+	return machine.sockets;
+}
+
+unsigned int simulate_socket_of(unsigned int cpu)
+{
+	return cpu * machine.sockets / machine.cpus;
+}
+
+bool simulate_cpu_is_away(unsigned int cpu)
+{
+	machine_spend(costs.hit);
+	machine_arrive();
+	return cpus[cpu].is_off || cpus[cpu].is_halted || cpus[cpu].away_until > now;
+}
+
+void simulate_halt(void)
+{
+	struct cpu *cpu = this_cpu;
+	struct cpu *next;
+
+	machine_spend(costs.halt);
+	machine_arrive();
+	if (cpu->is_kicked) {
+		cpu->is_kicked = false;
+		return;
+	}
+	cpu->is_halted = true;
+	cpu->runs_at = NEVER;
+	if (machine.cores) {
+		next = next_on_core(cpu);
+		if (next != cpu)
+			give_core(cpu, next, cpu->clock);
+	}
+	go_on_later();
+}
+
+void simulate_kick(unsigned int number)
+{
+	struct cpu *cpu = &cpus[number];
+	u64 back;
+
+	machine_spend(costs.kick);
+	machine_arrive();
+	if (!cpu->is_halted) {
+		cpu->is_kicked = true;
+		return;
+	}
+	cpu->is_halted = false;
+	back = now + costs.wake_up;
+	if (cpu->clock < back)
+		cpu->clock = back;
+	if (!cpu->is_off)
+		cpu->runs_at = cpu->clock;
+	else if (cpus[cores[cpu->core].running].is_halted ||
+		 cpus[cores[cpu->core].running].has_ended)
+		give_core(&cpus[cores[cpu->core].running], cpu, back);
+	machine_update(cpu);
+}

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Building the simulation, running it, and naming the places in the code that it counts."""
+
+import os
+from pathlib import Path
+import re
+import subprocess
+
+from bed.common import PROJECT, Trouble, Unavailable
+
+HERE = Path(__file__).resolve().parent
+HOST = HERE.parent / "host"
+SOURCE = Path(os.environ.get("SRC", PROJECT))
+FOLDER = Path(os.environ.get("O", SOURCE / "build")) / "simulate"
+COSTS = {path.stem: path for path in sorted((HERE / "costs").glob("*.ini"))}
+DEFAULT_COSTS = COSTS["a"]
+
+# Without PIE addresses are those that addr2line knows, and the same in every run.
+FLAGS = ("-std=gnu11", "-O2", "-g", "-no-pie", "-fno-pie", "-Wall", "-Wextra",
+         "-Wno-unused-parameter", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE",
+         "-DNBQ_STATIC_NODES=0", "-DSHIM_CPUS=256", "-DSHIM_MOST_NODES=4096U",
+         "-DMOST_FIBERS=256U", "-DFIBER_STACK=65536UL")
+# Its calls are all that is wanted of the sanitizer: sanitizer.c has them.
+CHARGED = ("-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0", "-Wno-tsan")
+
+
+def charged_files(source):
+    """What is simulated: the shipped locks, the driver's comparators, the models."""
+    shipped, stress = source / "nbqlock", source / "nbqlock" / "stress"
+    comparators = [path for path in sorted(stress.glob("ops_*.c"))
+                   if path.name != "ops_kernel.c"]
+    return [*sorted(shipped.glob("*_nb.c")), shipped / "spin.c", shipped / "node.c",
+            shipped / "wait.c", *comparators, stress / "own_node.c", stress / "paper_pool.c",
+            *sorted((HERE / "models").glob("*.c"))]
+
+
+def own_files(source):
+    """What simulates."""
+    stress = source / "nbqlock" / "stress"
+    return [*sorted(HERE.glob("*.c")), *sorted(HOST.glob("fiber*.[cS]")),
+            HOST / "shim" / "host.c", stress / "histogram.c", stress / "statistics.c"]
+
+
+def compile_one(source, objects, path, more):
+    built = objects / f"{path.stem}.o"
+    done = subprocess.run(
+        ["gcc", *FLAGS, *more, f"-I{HERE}", f"-I{HERE}/shim", f"-I{HOST}/shim", f"-I{HOST}",
+         f"-I{source}", "-c", "-o", built, path],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, check=False)
+    if done.returncode:
+        raise Trouble(f"the simulation does not compile: {path}\n{done.stdout}")
+    return built
+
+
+def build(source=SOURCE, folder=FOLDER):
+    """The program for the files in SOURCE/nbqlock."""
+    if os.uname().machine != "x86_64":
+        raise Unavailable("the simulation's fibers are written for x86-64")
+    objects = folder / "objects"
+    objects.mkdir(parents=True, exist_ok=True)
+    built = [compile_one(source, objects, path, CHARGED) for path in charged_files(source)]
+    built += [compile_one(source, objects, path, ()) for path in own_files(source)]
+    program = folder / "simulate"
+    unfinished = folder / f".simulate.{os.getpid()}"
+    done = subprocess.run(["gcc", "-no-pie", "-o", unfinished, *built, "-lpthread", "-lm"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise Trouble(f"the simulation does not link\n{done.stdout}")
+    unfinished.rename(program)
+    return program
+
+
+def words_of(settings, costs=DEFAULT_COSTS):
+    """The command line of a run, without the program."""
+    return [f"costs={costs}", *(f"{key}={value}" for key, value in settings.items())]
+
+
+def run(program, settings, costs=DEFAULT_COSTS, places=False):
+    """The result of a run as text. What cannot be run is a Trouble, a FAIL is none."""
+    done = subprocess.run([program, *words_of(settings, costs), f"places={int(places)}"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise Trouble(done.stderr.strip() or f"the simulation ended with {done.returncode}")
+    return done.stdout
+
+
+def values_of(text):
+    """{name: value} of a result, numbers as numbers."""
+    found = {}
+    for line in text.splitlines():
+        name, _, value = line.partition(" ")
+        if name != "place":
+            found[name] = int(value) if re.fullmatch(r"-?\d+", value) else value
+    return found
+
+
+def lock_types(program):
+    """[(name, meaning)] as the program has them."""
+    done = subprocess.run([program, "locks"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return [tuple(line.split(": ", 1)) for line in done.stdout.splitlines()]
+
+
+class Place:
+    """A line of the code, and the cache lines that it asked for."""
+
+    def __init__(self, function, where, kind, counts):
+        self.function = function
+        self.where = where
+        self.kind = kind
+        self.misses, self.same_socket, self.other_socket, self.memory = counts
+
+
+def places_of(program, text):
+    """The places of a result, the dearest first; those of one line of code together."""
+    rows = [line.split() for line in text.splitlines() if line.startswith("place ")]
+    named = where_are(program, [row[1] for row in rows])
+    together = {}
+    for row, (function, where) in zip(rows, named):
+        counts = [int(row[at]) for at in (4, 6, 8, 10)]
+        key = function, where, row[2]
+        before = together.get(key, [0] * len(counts))
+        together[key] = [a + b for a, b in zip(before, counts)]
+    found = [Place(*key, counts) for key, counts in together.items()]
+    return sorted(found, key=lambda place: -place.misses)
+
+
+def where_are(program, addresses):
+    """[(function, file:line)], the innermost that is not a stand-in."""
+    if not addresses:
+        return []
+    # A return address is behind its call.
+    wanted = [hex(int(address, 16) - 1) for address in addresses]
+    try:
+        done = subprocess.run(["addr2line", "-f", "-i", "-a", "-e", program, *wanted],
+                              stdout=subprocess.PIPE, text=True, check=True)
+    except FileNotFoundError:
+        raise Trouble("addr2line is missing; it is in the package binutils") from None
+    blocks = re.split(r"^0x[0-9a-f]+\n", done.stdout, flags=re.MULTILINE)[1:]
+    return [innermost(block.splitlines()) for block in blocks]
+
+
+def innermost(lines):
+    for function, place in zip(lines[::2], lines[1::2]):
+        path, _, number = place.partition(":")
+        if "/shim/" not in path:
+            return function, f"{Path(path).name}:{number.split()[0]}"
+    return "?", "?"

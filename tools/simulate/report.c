@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The result of a run: one "name value" a line, with the stress driver's names where they
+ * mean the same, and the verdict last; then, if asked for, the places in the code that
+ * asked for cache lines.
+ */
+#include <stdio.h>
+
+#include <linux/types.h>
+#include <nbqlock/stress/statistics.h>
+
+#include "costs.h"
+#include "machine.h"
+#include "memory.h"
+#include "report.h"
+#include "settings.h"
+#include "workload.h"
+
+static void print(const char *name, u64 value)
+{
+	printf("%s %llu\n", name, value);
+}
+
+static const struct {
+	const char *name;
+	unsigned int permille;
+} percentiles[] = {
+	{ "p50", 500 }, { "p90", 900 }, { "p99", 990 }, { "p999", 999 },
+};
+
+static void print_times(const char *name, const struct stress_histogram *times)
+{
+	size_t i;
+
+	printf("%s_samples %llu\n", name, times->count);
+	printf("%s_ns_mean %llu\n", name, stress_histogram_mean(times));
+	for (i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
+		printf("%s_ns_%s %llu\n", name, percentiles[i].name,
+		       stress_histogram_value_at(times, percentiles[i].permille));
+	printf("%s_ns_max %llu\n", name, times->max);
+}
+
+static void print_counts(const char *name, const struct stress_histogram *counts)
+{
+	size_t i;
+
+	printf("%s_samples %llu\n", name, counts->count);
+	printf("%s_mean_permille %llu\n", name,
+	       counts->count ? counts->sum * 1000 / counts->count : 0);
+	for (i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
+		printf("%s_%s %llu\n", name, percentiles[i].name,
+		       stress_histogram_value_at(counts, percentiles[i].permille));
+	printf("%s_max %llu\n", name, counts->max);
+}
+
+static void print_patience(void)
+{
+	if (settings.patience_ns == KTIME_MAX)
+		puts("patience_ns max");
+	else if (settings.patience_most_ns != settings.patience_ns)
+		printf("patience_ns %lld-%lld\n", settings.patience_ns,
+		       settings.patience_most_ns);
+	else
+		printf("patience_ns %lld\n", settings.patience_ns);
+}
+
+static void print_settings(void)
+{
+	printf("lock %s\n", settings.lock->name);
+	printf("cpus 0-%llu\n", settings.cpus - 1);
+	print("threads", settings.cpus);
+	print("sockets", settings.sockets);
+	print("cores", settings.cores ? settings.cores : settings.cpus);
+	print("slice_ns", settings.slice_ns);
+	print("away_every_ns", settings.away_every_ns);
+	print("away_ns", settings.away_ns);
+	printf("costs %s\n", costs.name);
+	print("seed", settings.seed);
+	print("duration_us", settings.duration_us);
+	print("warmup_us", settings.warmup_us);
+	print("cs_ns", settings.cs_ns);
+	print("ncs_ns", settings.ncs_ns);
+	print_patience();
+	print("impatient_permille", settings.impatient_permille);
+	printf("retry %s\n", settings_retry_name());
+	print("deadlock_checks", settings.deadlock_checks);
+}
+
+static void print_attempts(void)
+{
+	print("elapsed_ns", findings.elapsed_ns);
+	print("attempts", findings.attempts);
+	print("acquisitions", findings.acquisitions);
+	print("timeouts", findings.timeouts);
+	print("no_node", findings.no_node);
+	print("deadlocks", findings.deadlocks);
+	print("unfinished", findings.unfinished);
+	print("handoffs", findings.handoffs);
+	print("socket_handoffs", findings.socket_handoffs);
+	print("acquisitions_per_second",
+	      findings.acquisitions * 1000000000ULL / findings.elapsed_ns);
+}
+
+static void print_spread(void)
+{
+	struct stress_spread spread = stress_spread_of(findings.shares, settings.cpus);
+
+	print("thread_min", spread.min);
+	print("thread_max", spread.max);
+	print("thread_stddev", spread.stddev);
+	print("jain_permille", spread.jain_permille);
+	print("longest_gap_ns", findings.longest_gap_ns);
+}
+
+/* Of nobody's attempts: the counts of those are complete. */
+static void print_walks(void)
+{
+	const struct stress_walks *walks = &findings.walks;
+	u64 samples = 0, sum = 0;
+	unsigned int i;
+
+	for (i = 0; i <= NBQ_WALK_MAX; i++) {
+		samples += walks->counts[i];
+		sum += walks->counts[i] * i;
+	}
+	print("walk_samples", samples);
+	print("walk_mean_permille", samples ? sum * 1000 / samples : 0);
+	print("walk_max", walks->longest);
+}
+
+static void print_misses(void)
+{
+	static const char * const sources[] = { "same_socket", "other_socket", "memory" };
+	u64 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < SOURCES; i++)
+		sum += memory_misses.by_source[i];
+	print("misses", sum);
+	for (i = 0; i < SOURCES; i++)
+		printf("misses_%s %llu\n", sources[i], memory_misses.by_source[i]);
+	for (i = 0; i < MEMORY_KINDS; i++)
+		printf("misses_%s %llu\n", memory_kind_name(i), memory_misses.by_kind[i]);
+	print("success_misses", findings.success_misses);
+	print("success_misses_of", findings.acquisitions);
+	print("failure_misses", findings.failure_misses);
+	print("failure_misses_of", findings.attempts - findings.acquisitions);
+}
+
+static bool waits_for_ever(void)
+{
+	return settings.lock->patience == WAITS_FOR_EVER ||
+	       settings.patience_ns == KTIME_MAX;
+}
+
+static bool print_verdict(void)
+{
+	const char *before = "verdict FAIL ";
+	const struct {
+		bool failed;
+		const char *why;
+	} checks[] = {
+		{ findings.violations, "two holders were seen" },
+		{ findings.lock_in_use, "the lock was still in use at the end" },
+		{ !findings.unfinished && findings.nodes.leaked, "queue nodes have leaked" },
+		{ findings.errors, "the lock returned an unknown error" },
+		{ findings.deadlocks, "a deadlock was reported where there can be none" },
+		{ !findings.attempts && !waits_for_ever(), "there was no attempt at all" },
+		{ !findings.acquisitions && waits_for_ever(), "nobody got the lock" },
+	};
+	bool passed = true;
+	size_t i;
+
+	for (i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		if (!checks[i].failed)
+			continue;
+		printf("%s%s", before, checks[i].why);
+		before = ", ";
+		passed = false;
+	}
+	puts(passed ? "verdict PASS" : "");
+	return passed;
+}
+
+/* "place ADDRESS KIND misses N same_socket N other_socket N memory N" */
+static void print_places(void)
+{
+	unsigned int number, i, kind, source;
+	const struct memory_place *places = memory_places(&number);
+
+	for (i = 0; i < number; i++) {
+		u64 sum = 0, most = 0;
+		unsigned int mostly = MEMORY_OTHER;
+
+		for (source = 0; source < SOURCES; source++)
+			sum += places[i].by_source[source];
+		for (kind = 0; kind < MEMORY_KINDS; kind++) {
+			if (places[i].by_kind[kind] > most) {
+				most = places[i].by_kind[kind];
+				mostly = kind;
+			}
+		}
+		printf("place %p %s misses %llu same_socket %llu other_socket %llu memory %llu\n",
+		       places[i].from, memory_kind_name(mostly), sum,
+		       places[i].by_source[SOURCE_SAME_SOCKET],
+		       places[i].by_source[SOURCE_OTHER_SOCKET],
+		       places[i].by_source[SOURCE_MEMORY]);
+	}
+}
+
+bool report_print(void)
+{
+	bool passed;
+
+	print_settings();
+	print_attempts();
+	print_spread();
+	print_times("wait", &findings.wait);
+	print_times("failed_wait", &findings.failed_wait);
+	print_times("overshoot", &findings.overshoot);
+	print_counts("passed", &findings.passed);
+	print_walks();
+	print("nodes_max", findings.nodes.max);
+	print("nodes_reclaimed", findings.nodes.reclaimed);
+	printf("leaked %lld\n", findings.nodes.leaked);
+	print("empty_loop_ps", 0);
+	print_misses();
+	print("violations", findings.violations);
+	passed = print_verdict();
+	if (settings.places)
+		print_places();
+	return passed;
+}

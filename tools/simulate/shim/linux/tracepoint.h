@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Tracepoints, disabled: a no-op each, and no memory access. */
+#ifndef SHIM_LINUX_TRACEPOINT_H
+#define SHIM_LINUX_TRACEPOINT_H
+
+#define TP_PROTO(...)	__VA_ARGS__
+
+#define TRACE_EVENT(name, prototype, ...)				\
+	static inline void trace_##name(prototype) { }
+
+#endif

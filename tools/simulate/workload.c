@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The attempts of all CPUs at one lock, and the checks on them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <host.h>
+#include <linux/errno.h>
+#include <linux/processor.h>
+#include <linux/slab.h>
+#include <nbqlock/wait.h>
+
+#include "costs.h"
+#include "memory.h"
+#include "sanitizer.h"
+#include "settings.h"
+#include "workload.h"
+
+#define PS_PER_US	1000000ULL
+/* The clock begins there: some take 0 for "not read yet". */
+#define EPOCH_NS	1000000000ULL
+/* The pools of the module, as it starts, and at most. */
+#define POOL_NODES	64
+#define POOL_NODES_MAX	SHIM_MOST_NODES
+/* A pool that asks for growth gets it in the background: as often as this. */
+#define GROWTH_PS	(100 * PS_PER_US)
+/* A run that is over may take so many times its length to come to an end. */
+#define GRACE		4
+#define NOBODY		MOST_CPUS
+
+struct findings findings;
+
+/* A lock and what stands for a thread are on lines of their own. */
+static union stress_lock lock __attribute__((__aligned__(64)));
+
+/**
+ * struct contender - a CPU at its work
+ * @waiter: as the lock types know it
+ * @ticket: the number of the attempt that waits; 0: none
+ * @passed: acquisitions by attempts with a larger number, since
+ * @last_success: when it last had the lock, in the measured time
+ */
+static struct contender {
+	struct stress_waiter waiter;
+	u64 ticket;
+	u64 passed;
+	u64 last_success;
+} contenders[MOST_CPUS] __attribute__((__aligned__(64)));
+
+static u64 begin, end;		/* of the measured time, in ps */
+static u64 tickets;
+static unsigned int holder;
+static unsigned int last_holder;
+
+static u64 clock_ns(void)
+{
+	if (!this_cpu)
+		return EPOCH_NS + machine_now() / PS_PER_NS;
+	machine_spend(costs.clock_read);
+	return EPOCH_NS + this_cpu->clock / PS_PER_NS;
+}
+
+void simulate_relax(void)
+{
+	machine_spend(costs.relax - costs.relax_jitter +
+		      machine_random(2 * costs.relax_jitter + 1));
+}
+
+void *shim_zalloc(size_t size)
+{
+	return memory_allocate(size);
+}
+
+/* Runs are short: what is freed is not used again. */
+void shim_free(void *memory)
+{
+	(void)memory;
+}
+
+static bool is_measured(void)
+{
+	return this_cpu->clock >= begin && this_cpu->clock < end;
+}
+
+static struct contender *me(void)
+{
+	return &contenders[this_cpu->number];
+}
+
+/* Every waiter whose attempt is older has been passed. */
+static void pass_others(u64 ticket)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < machine.cpus; cpu++) {
+		if (contenders[cpu].ticket && contenders[cpu].ticket < ticket)
+			contenders[cpu].passed++;
+	}
+}
+
+static void count_success(u64 wait)
+{
+	struct contender *mine = me();
+	unsigned int cpu = this_cpu->number;
+	u64 gap;
+
+	findings.acquisitions++;
+	findings.shares[cpu]++;
+	findings.handoffs += last_holder != cpu;
+	findings.socket_handoffs += last_holder != NOBODY &&
+				    cpus[last_holder].socket == this_cpu->socket;
+	stress_histogram_add(&findings.wait, wait / PS_PER_NS);
+	stress_histogram_add(&findings.passed, mine->passed);
+	gap = (this_cpu->clock - mine->last_success) / PS_PER_NS;
+	if (gap > findings.longest_gap_ns)
+		findings.longest_gap_ns = gap;
+	mine->last_success = this_cpu->clock;
+}
+
+static void count_failure(int error, u64 wait, ktime_t patience)
+{
+	u64 late_ns = wait / PS_PER_NS;
+
+	findings.timeouts += error == -ETIMEDOUT || error == -EBUSY;
+	findings.no_node += error == -ENOMEM;
+	findings.deadlocks += error == -EDEADLK;
+	findings.errors += error != -ETIMEDOUT && error != -EBUSY && error != -ENOMEM &&
+			   error != -EDEADLK;
+	stress_histogram_add(&findings.failed_wait, late_ns);
+	if (error == -ETIMEDOUT || error == -EBUSY)
+		stress_histogram_add(&findings.overshoot,
+				     late_ns > (u64)patience ? late_ns - patience : 0);
+}
+
+static void be_holder(void)
+{
+	unsigned int cpu = this_cpu->number;
+
+	machine_arrive();
+	findings.violations += holder != NOBODY;
+	holder = cpu;
+	machine_spend(settings.cs_ns * PS_PER_NS);
+	machine_arrive();
+	findings.violations += holder != cpu;
+	holder = NOBODY;
+}
+
+/* One attempt, and the critical section. Return: 0 or the error. */
+static int attempt(ktime_t patience)
+{
+	struct contender *mine = me();
+	u64 misses = memory_misses_of[this_cpu->number];
+	u64 ticket = ++tickets;
+	u64 start, wait;
+	int error;
+
+	machine_arrive();
+	start = this_cpu->clock;
+	mine->ticket = ticket;
+	mine->passed = 0;
+	error = settings.lock->lock(&lock, &mine->waiter, patience);
+	machine_arrive();
+	mine->ticket = 0;
+	wait = this_cpu->clock - start;
+	if (is_measured()) {
+		findings.attempts++;
+		if (error)
+			count_failure(error, wait, patience);
+		else
+			count_success(wait);
+	}
+	if (!error) {
+		last_holder = this_cpu->number;
+		pass_others(ticket);
+		be_holder();
+		settings.lock->unlock(&lock, &mine->waiter);
+	}
+	misses = memory_misses_of[this_cpu->number] - misses;
+	if (is_measured())
+		*(error ? &findings.failure_misses : &findings.success_misses) += misses;
+	return error;
+}
+
+static ktime_t draw_patience(void)
+{
+	if (settings.impatient_permille &&
+	    machine_random(1000) < settings.impatient_permille)
+		return settings.impatient_ns;
+	if (settings.patience_most_ns == settings.patience_ns)
+		return settings.patience_ns;
+	return settings.patience_ns +
+	       machine_random(settings.patience_most_ns - settings.patience_ns + 1);
+}
+
+static void work_outside(u64 ns)
+{
+	machine_spend(ns * PS_PER_NS);
+}
+
+/* An attempt, and more of them if it fails and the work has to be done. */
+static void do_work(void)
+{
+	u64 pause = settings.backoff_ns;
+
+	while (attempt(draw_patience()) && settings.retry != GIVE_UP &&
+	       this_cpu->clock < end) {
+		if (settings.retry == AT_ONCE)
+			continue;
+		work_outside(pause / 2 + machine_random(pause));
+		pause = 2 * pause < settings.backoff_max_ns ? 2 * pause :
+			settings.backoff_max_ns;
+	}
+	work_outside(settings.ncs_ns);
+}
+
+static void contend(void)
+{
+	/* Nobody starts in step with the others. */
+	work_outside(machine_random(settings.cs_ns + settings.ncs_ns + 1));
+	while (this_cpu->clock < end)
+		do_work();
+}
+
+static void tick(void)
+{
+	if (shim_growth_requests) {
+		shim_growth_requests = 0;
+		shim_pools_grow();
+	}
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "simulate: %s: %s\n", settings.lock->name, what);
+	exit(2);
+}
+
+static void prepare(void)
+{
+	const struct stress_ops *ops = settings.lock;
+	struct shim_memory nodes, pools;
+	unsigned int cpu;
+
+	shim_clock = clock_ns;
+	sanitizer_start();
+	shim_pools_start(POOL_NODES, POOL_NODES_MAX);
+	nbq_deadlock_checks = settings.deadlock_checks;
+	nodes = shim_nodes_memory();
+	pools = shim_pools_memory();
+	memory_declare(&lock, sizeof(lock), MEMORY_LOCK);
+	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
+	memory_declare(pools.start, pools.size, MEMORY_POOL);
+	memory_allocated_kind = MEMORY_LOCK;
+	if (ops->init(&lock, 0))
+		fail("the lock cannot be made");
+	memory_allocated_kind = MEMORY_NODE;
+	for (cpu = 0; cpu < settings.cpus; cpu++) {
+		if (ops->enter && ops->enter(&lock, &contenders[cpu].waiter))
+			fail("there is not enough memory for its nodes");
+	}
+	holder = NOBODY;
+	last_holder = NOBODY;
+}
+
+/* The nodes of all, once nobody uses the lock any more. */
+static void finish(void)
+{
+	const struct stress_ops *ops = settings.lock;
+	unsigned int cpu, i;
+
+	if (!findings.unfinished && ops->destroy)
+		findings.lock_in_use = ops->destroy(&lock) != 0;
+	for (cpu = 0; cpu < settings.cpus; cpu++) {
+		struct stress_waiter *waiter = &contenders[cpu].waiter;
+
+		if (ops->exit)
+			ops->exit(&lock, waiter);
+		findings.nodes.max += waiter->nodes.max;
+		findings.nodes.reclaimed += waiter->nodes.reclaimed;
+		findings.nodes.leaked += waiter->nodes.leaked;
+		for (i = 0; i <= NBQ_WALK_MAX; i++)
+			findings.walks.counts[i] += waiter->walks.counts[i];
+		if (waiter->walks.longest > findings.walks.longest)
+			findings.walks.longest = waiter->walks.longest;
+	}
+	if (ops->count_nodes)
+		ops->count_nodes(&findings.nodes, 1);
+	if (ops->count_walks)
+		ops->count_walks(&findings.walks);
+}
+
+static void count_gaps_to_the_end(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < settings.cpus; cpu++) {
+		u64 gap = (end - contenders[cpu].last_success) / PS_PER_NS;
+
+		if (contenders[cpu].last_success < end && gap > findings.longest_gap_ns)
+			findings.longest_gap_ns = gap;
+		findings.unfinished += !cpus[cpu].has_ended;
+	}
+}
+
+void workload_run(void)
+{
+	struct machine_plan plan = {
+		.cpus = settings.cpus,
+		.sockets = settings.sockets,
+		.cores = settings.cores,
+		.slice = settings.slice_ns * PS_PER_NS,
+		.away_every = settings.away_every_ns * PS_PER_NS,
+		.away = settings.away_ns * PS_PER_NS,
+		.seed = settings.seed,
+	};
+	unsigned int cpu;
+
+	begin = settings.warmup_us * PS_PER_US;
+	end = begin + settings.duration_us * PS_PER_US;
+	for (cpu = 0; cpu < settings.cpus; cpu++)
+		contenders[cpu].last_success = begin;
+	findings.elapsed_ns = settings.duration_us * 1000;
+	prepare();
+	memory_measure(begin, end);
+	machine_run(&plan, contend, end + GRACE * (end + 10000 * PS_PER_US), tick, GROWTH_PS);
+	count_gaps_to_the_end();
+	finish();
+}
