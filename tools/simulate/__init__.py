@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A machine of many processors, simulated under the shipped sources."""
