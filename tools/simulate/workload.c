@@ -13,6 +13,7 @@
 
 #include "costs.h"
 #include "memory.h"
+#include "models/models.h"
 #include "sanitizer.h"
 #include "settings.h"
 #include "workload.h"
@@ -251,6 +252,10 @@ static void prepare(void)
 	memory_declare(&lock, sizeof(lock), MEMORY_LOCK);
 	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
+	nodes = model_qspinlock_nodes();
+	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
+	nodes = model_pv_qspinlock_nodes();
+	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
 	memory_allocated_kind = MEMORY_LOCK;
 	if (ops->init(&lock, 0))
 		fail("the lock cannot be made");
@@ -321,6 +326,8 @@ void workload_run(void)
 	for (cpu = 0; cpu < settings.cpus; cpu++)
 		contenders[cpu].last_success = begin;
 	findings.elapsed_ns = settings.duration_us * 1000;
+	/* The init of a lock may ask for the topology. */
+	machine = plan;
 	prepare();
 	memory_measure(begin, end);
 	machine_run(&plan, contend, end + GRACE * (end + 10000 * PS_PER_US), tick, GROWTH_PS);
