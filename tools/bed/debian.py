@@ -57,6 +57,12 @@ def suites_of_main_archive(*names):
     return [f"{address} {name}" for name in names] if address else []
 
 
+def security_suites(*names):
+    """Suites of the archive of security updates that stands beside the main one."""
+    address = main_archive()
+    return [f"{address}-security {name}" for name in names] if address else []
+
+
 class PrivateApt:
     """An apt with its own source list, package lists and cache."""
 

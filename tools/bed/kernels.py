@@ -11,7 +11,7 @@ from bed.common import (PROJECT, Trouble, Unavailable, cache_root, cached,
                         compiler_for_make, compiler_identity, cores, digest,
                         is_sealed, run_logged, say)
 from bed.debian import (apt_offering, natural, own_suites,
-                        suites_of_main_archive)
+                        security_suites, suites_of_main_archive)
 from bed.source import get_source
 
 
@@ -156,10 +156,13 @@ def debian_kernel(series, flavours=STOCK):
     kept = cached_debian_kernel(series, flavours)
     if kept:
         return kept
+    # The older release first: modules for its kernels build with newer compilers, too, but
+    # not the other way round.
     lists = [own_suites(),
              suites_of_main_archive("bookworm", "bookworm-updates"),
-             suites_of_main_archive("trixie", "trixie-updates"),
-             suites_of_main_archive("bookworm-backports")]
+             security_suites("bookworm-security"),
+             suites_of_main_archive("bookworm-backports"),
+             suites_of_main_archive("trixie", "trixie-updates")]
     try:
         apt, names = apt_offering("|".join(image_pattern(series, flavour)
                                            for flavour in flavours), *lists)

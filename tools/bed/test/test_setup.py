@@ -15,7 +15,7 @@ SETUP = PROJECT / "tools/setup"
 # What every Debian has, as far as it is used.
 ESSENTIAL = ("bash", "sh", "env", "sed", "grep", "cut", "tr", "xargs", "awk", "nproc",
              "cat", "cp")
-PURPOSES = ("python", "run", "debian-guest", "bench", "check", "check-all", "verify",
+PURPOSES = ("python", "run", "debian-guest", "simulate", "bench", "check", "check-all", "verify",
             "mutate")
 
 DPKG_QUERY = """#!/bin/sh
