@@ -13,7 +13,7 @@ from steps.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, DEBUG, KCSA
 from steps.kernel_table import On, runs_on
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "tools/planted")
-HOST_FOLDERS = ("tools/host", "tools/explore")
+HOST_FOLDERS = ("tools/host", "tools/explore", "tools/simulate")
 
 # Besides what .checkpatch.conf names for all: the host shim defines what these
 # ask to use: the kernel's own macros, attributes, per-CPU data and barriers.

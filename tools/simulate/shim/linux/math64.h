@@ -16,7 +16,7 @@ static inline u64 div64_u64_rem(u64 dividend, u64 divisor, u64 *remainder)
 
 static inline u64 mul_u64_u64_div_u64(u64 factor, u64 other, u64 divisor)
 {
-	return (unsigned __int128)factor * other / divisor;
+	return (__uint128_t)factor * other / divisor;
 }
 
 #endif

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the simulation takes and refuses, and what it says. That it can be trusted is
+shown by the step "simulation" of tools/check.
+"""
+
+from pathlib import Path
+import subprocess
+import tempfile
+import unittest
+
+from bed.common import Trouble
+from simulate import limits, program
+
+TOOL = program.HERE / "simulate"
+BUILT = None
+
+
+def setUpModule():
+    global BUILT
+    BUILT = program.build()
+
+
+def run(costs=program.DEFAULT_COSTS, places=False, **settings):
+    short = {"cpus": 4, "duration_us": 50, "warmup_us": 10}
+    return program.run(BUILT, {"lock": "mcs", **short, **settings}, costs, places)
+
+
+class CostTables(unittest.TestCase):
+    """A mistake is refused, with the line."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name) / "mine.ini"
+        self.text = program.DEFAULT_COSTS.read_text()
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def refused(self, text):
+        self.path.write_text(text)
+        with self.assertRaises(Trouble) as caught:
+            run(self.path)
+        return str(caught.exception).replace(str(self.path), "mine.ini")
+
+    def line_of(self, word):
+        return next(number for number, line in enumerate(self.text.splitlines(), 1)
+                    if line.startswith(word))
+
+    def test_ours_are_taken(self):
+        for path in program.COSTS.values():
+            self.assertIn("verdict PASS", run(path))
+
+    def test_a_table_names_itself(self):
+        self.path.write_text(self.text.replace("name = A", "name = mine"))
+        self.assertIn("\ncosts mine\n", run(self.path))
+
+    def test_a_cost_that_is_no_number_is_refused_with_its_line(self):
+        said = self.refused(self.text.replace("memory = 90", "memory = near"))
+        self.assertEqual(said, f"mine.ini:{self.line_of('memory')}: memory is \"near\", not a "
+                         "number from 0 to 1000000")
+
+    def test_an_unknown_cost_is_refused_with_its_line(self):
+        said = self.refused(self.text.replace("refill = 8", "refil = 8"))
+        self.assertEqual(said, f"mine.ini:{self.line_of('refill')}: there is no cost \"refil\"")
+
+    def test_a_cost_that_is_there_twice_is_refused(self):
+        said = self.refused(self.text + "hit = 2\n")
+        self.assertEqual(said, f"mine.ini:{len(self.text.splitlines()) + 1}: hit is there twice")
+
+    def test_a_line_without_a_sign_of_equality_is_refused(self):
+        said = self.refused("hit 1\n" + self.text)
+        self.assertEqual(said, "mine.ini:1: \"hit 1\" is not NAME = NUMBER")
+
+    def test_a_cost_that_is_missing_is_named(self):
+        said = self.refused(self.text.replace("fence = 5", "#"))
+        self.assertEqual(said, "mine.ini: fence is missing")
+
+    def test_an_order_that_no_machine_has_is_refused(self):
+        said = self.refused(self.text.replace("other_socket = 120", "other_socket = 20"))
+        self.assertEqual(said, "mine.ini: the order must be hit < same_socket <= other_socket")
+
+    def test_a_file_that_is_not_there_is_named(self):
+        with self.assertRaisesRegex(Trouble, "cannot read the cost table .*none.ini"):
+            run(self.path.with_name("none.ini"))
+
+
+class Settings(unittest.TestCase):
+    def refused(self, **settings):
+        with self.assertRaises(Trouble) as caught:
+            run(**settings)
+        return str(caught.exception)
+
+    def test_an_unknown_lock_is_refused_with_those_that_there_are(self):
+        said = self.refused(lock="nonsense")
+        self.assertRegex(said, "lock=nonsense: takes one of clh_nb .* mcs_nb_paper broken")
+
+    def test_an_unknown_setting_is_refused(self):
+        self.assertEqual(self.refused(colour=1),
+                         "simulate: colour=1: there is no such setting")
+
+    def test_numbers_out_of_range_are_refused_with_the_range(self):
+        for settings, words in (({"cpus": 0}, "from 1 to 256"), ({"cpus": 257}, "from 1 to 256"),
+                                ({"sockets": 9}, "from 1 to 8"), ({"cpus": "4*cpus"}, "from"),
+                                ({"duration_us": 0}, "from 1"), ({"seed": -1}, "from 0"),
+                                ({"impatient_permille": 1001}, "from 0 to 1000")):
+            self.assertIn(f"takes a number {words}", self.refused(**settings), settings)
+
+    def test_what_does_not_fit_together_is_refused(self):
+        for settings, words in (({"sockets": 5}, "must not be more than cpus"),
+                                ({"cores": 5}, "must not be more than cpus"),
+                                ({"cores": 2, "sockets": 2}, "shared cores are of one socket"),
+                                ({"backoff_ns": 9, "backoff_max_ns": 8}, "backoff_max_ns"),
+                                ({"patience_ns": "9-8"}, "LOW not above HIGH"),
+                                ({"retry": "never"}, "give_up, at_once or back_off")):
+            self.assertIn(words, self.refused(**settings), settings)
+
+    def test_times_may_be_multiples_of_the_number_of_cpus(self):
+        values = program.values_of(run(cpus=8, cs_ns="10*cpus", ncs_ns="20*cpus",
+                                       patience_ns="200*cpus"))
+        self.assertEqual((values["cs_ns"], values["ncs_ns"], values["patience_ns"]),
+                         (80, 160, 1600))
+
+
+class Results(unittest.TestCase):
+    def test_the_misses_add_up(self):
+        values = program.values_of(run(lock="nbq_spin", cpus=12, sockets=3, patience_ns=500))
+        sources = sum(values[f"misses_{name}"]
+                      for name in ("same_socket", "other_socket", "memory"))
+        kinds = sum(values[f"misses_{name}"] for name in ("lock", "node", "pool", "other"))
+        self.assertGreater(values["misses"], 0)
+        self.assertEqual(sources, values["misses"])
+        self.assertEqual(kinds, values["misses"])
+
+    def test_attempts_are_acquisitions_and_failures(self):
+        values = program.values_of(run(lock="clh_nb", cpus=12, patience_ns=500))
+        self.assertGreater(values["timeouts"], 0)
+        self.assertEqual(values["attempts"], values["acquisitions"] + values["timeouts"] +
+                         values["no_node"])
+
+    def test_one_socket_has_no_transfers_from_another(self):
+        values = program.values_of(run(lock="mcs_nb", cpus=16))
+        self.assertEqual(values["misses_other_socket"], 0)
+        self.assertEqual(values["socket_handoffs"], values["acquisitions"])
+
+    def test_a_failed_attempt_is_late_by_its_polls(self):
+        values = program.values_of(run(lock="clh_nb", cpus=8, patience_ns=1000))
+        self.assertGreater(values["overshoot_samples"], 0)
+        self.assertLess(values["overshoot_ns_p50"], 1000)
+
+    def test_the_places_name_lines_of_the_shipped_text(self):
+        text = run(lock="clh_nb", cpus=16, places=True)
+        found = program.places_of(BUILT, text)
+        self.assertEqual(sum(place.misses for place in found),
+                         program.values_of(text)["misses"])
+        self.assertEqual([place.misses for place in found],
+                         sorted((place.misses for place in found), reverse=True))
+        self.assertIn("nbq_clh_look", [place.function for place in found])
+        self.assertTrue(all(place.where != "?" for place in found))
+
+    def test_a_waiter_that_keeps_the_clock_off_is_seen(self):
+        """Absences of CPUs show in the longest wait."""
+        steady = program.values_of(run(lock="mcs", duration_us=1000))
+        away = program.values_of(run(lock="mcs", duration_us=1000, away_every_ns=200000,
+                                     away_ns=100000))
+        self.assertLess(steady["wait_ns_max"], 10000)
+        self.assertGreater(away["wait_ns_max"], 100000)
+
+
+class Tool(unittest.TestCase):
+    def said(self, *words):
+        done = subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_it_prints_a_row_for_each_machine(self):
+        status, text, _ = self.said("--locks", "mcs,clh", "--cpus", "2", "8", "--sockets", "1",
+                                    "2", "--set", "duration_us=50")
+        rows = text.splitlines()[2:]
+        self.assertEqual(status, 0)
+        self.assertIn("cost table A", text)
+        self.assertEqual([row.split()[:3] for row in rows],
+                         [[lock, sockets, cpus] for lock in ("mcs", "clh")
+                          for sockets in "12" for cpus in "28"])
+
+    def test_bad_words_end_in_a_sentence(self):
+        for words, sentence in ((("--locks", "nonsense"), "there is no lock type \"nonsense\""),
+                                (("--costs", "z"), "there is no cost table z"),
+                                (("--cpus", "300"), "300 is not a number from 1 to 256"),
+                                (("--set", "seed=1"), "seed has an option of its own"),
+                                (("--set", "nonsense=1"), "there is no such setting"),
+                                (("--cpus", "2", "--sockets", "4"), "more sockets than CPUs")):
+            status, _, said = self.said(*words)
+            self.assertEqual(status, 2, words)
+            self.assertIn(sentence, said)
+            self.assertNotIn("Traceback", said)
+
+    def test_a_verdict_that_is_not_pass_shows(self):
+        status, _, said = self.said("--locks", "broken", "--cpus", "4", "--set",
+                                    "duration_us=50")
+        self.assertEqual(status, 1)
+        self.assertIn("broken, 4 CPUs: FAIL two holders were seen", said)
+
+
+class Limits(unittest.TestCase):
+    def read(self, text):
+        with tempfile.NamedTemporaryFile("w", suffix=".ini") as file:
+            file.write(text)
+            file.flush()
+            return limits.read(Path(file.name))
+
+    def test_every_type_of_ours_has_limits(self):
+        found = {(limit.lock, limit.sockets) for limit in limits.read()}
+        self.assertEqual(found, {(lock, sockets) for sockets in (1, 8) for lock in
+                                 ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "nbq_spin_fifo")})
+
+    def test_a_limit_is_at_most_a_tenth_above_its_figure(self):
+        self.assertEqual(self.read("[1 socket]\nmcs = 11, 10\n")[0].most, 11)
+        with self.assertRaisesRegex(Trouble, "mcs, 11.1, is more than a tenth above 10"):
+            self.read("[1 socket]\nmcs = 11.1, 10\n")
+
+    def test_what_is_no_table_is_refused(self):
+        for text in ("mcs = 1, 1\n", "[9 sockets]\nmcs = 1, 1\n", "[1 socket]\nmcs = 1\n"):
+            with self.assertRaises(Trouble):
+                self.read(text)
+
+
+if __name__ == "__main__":
+    unittest.main()
