@@ -233,7 +233,8 @@ static void prepare(struct cpu *cpu, unsigned int number)
 	cpu->random[2] = machine.seed >> 16;
 	cpu->stores.done_at = NEVER;
 	this_cpu = cpu;
-	cpu->away_at = next_absence(0);
+	/* As if it had run for long: absences are spread over a run of any length. */
+	cpu->away_at = machine.away_every ? machine_random(machine.away_every) : NEVER;
 	/* CPUs do not start at the same moment. */
 	cpu->clock = machine_random(1000 * PS_PER_NS);
 	cpu->runs_at = cpu->clock;
@@ -314,6 +315,20 @@ bool simulate_cpu_is_away(unsigned int cpu)
 	return cpus[cpu].is_off || cpus[cpu].is_halted || cpus[cpu].away_until > now;
 }
 
+/* A CPU that sleeps has nothing to be taken away from: only what is left when it wakes up. */
+static void pass_absences(struct cpu *cpu)
+{
+	while (cpu->clock >= cpu->away_at) {
+		u64 back = cpu->away_at + machine.away;
+
+		if (cpu->clock < back) {
+			cpu->clock = back;
+			cpu->away_until = back;
+		}
+		cpu->away_at = next_absence(back);
+	}
+}
+
 void simulate_halt(void)
 {
 	struct cpu *cpu = this_cpu;
@@ -333,6 +348,8 @@ void simulate_halt(void)
 			give_core(cpu, next, cpu->clock);
 	}
 	go_on_later();
+	pass_absences(cpu);
+	machine_arrive();
 }
 
 void simulate_kick(unsigned int number)
