@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The models of other people's locks: what is known of each lock shows in the simulation."""
+
+import functools
+from pathlib import Path
+import re
+import tempfile
+import unittest
+
+from simulate import program
+
+MODELS = ("qspinlock", "pv_qspinlock", "cna", "hmcs")
+# Each CPU is away for 1 ms in 11, and the run is long enough that it matters.
+AWAY = {"cpus": 32, "away_every_ns": 10_000_000, "away_ns": 1_000_000,
+        "warmup_us": 1000, "duration_us": 6000}
+EIGHT_SOCKETS = {"cpus": 64, "sockets": 8}
+BUILT = None
+
+
+def setUpModule():
+    global BUILT
+    BUILT = program.build()
+
+
+class Run:
+    """A run of a lock, and what the tests ask of it."""
+
+    def __init__(self, lock, settings, costs=program.DEFAULT_COSTS):
+        text = program.run(BUILT, {"lock": lock, **settings}, costs)
+        self.values = program.values_of(text)
+
+    def __getattr__(self, name):
+        return self.values[name]
+
+    @property
+    def rate(self):
+        return self.acquisitions_per_second
+
+    @property
+    def misses_each(self):
+        return self.misses / self.acquisitions
+
+    @property
+    def share_on_socket(self):
+        return self.socket_handoffs / self.acquisitions
+
+
+@functools.lru_cache(maxsize=None)
+def cached(lock, settings):
+    return Run(lock, dict(settings))
+
+
+def run(lock, **settings):
+    """A run of 0.3 ms unless a length is given; the same one is not run again."""
+    whole = {"duration_us": 300, "warmup_us": 100, **settings}
+    return cached(lock, tuple(sorted(whole.items())))
+
+
+class ModelTest(unittest.TestCase):
+    def assert_flat(self, few, many, part=0.02):
+        """Neither what is reached nor what it costs depends on the number of CPUs."""
+        self.assertAlmostEqual(few.rate / many.rate, 1, delta=part)
+        self.assertAlmostEqual(few.misses_each / many.misses_each, 1, delta=part)
+
+
+class AllModelsTest(ModelTest):
+    def test_excludes_and_serves_everybody(self):
+        for lock in MODELS:
+            for machine in ({"cpus": 1}, {"cpus": 3, "sockets": 3},
+                            {"cpus": 16, "sockets": 8, "ncs_ns": 8000}):
+                with self.subTest(lock=lock, **machine):
+                    result = run(lock, **machine)
+                    self.assertEqual(result.verdict, "PASS")
+                    self.assertGreater(result.thread_min, 0)
+                    self.assertEqual(result.unfinished, 0)
+
+    def test_flat_on_one_socket(self):
+        for lock in MODELS:
+            with self.subTest(lock=lock):
+                self.assert_flat(run(lock, cpus=8), run(lock, cpus=64))
+
+    def test_no_misses_alone(self):
+        for lock in MODELS:
+            with self.subTest(lock=lock):
+                self.assertLess(run(lock, cpus=1).misses_each, 0.01)
+
+
+class QspinlockTest(ModelTest):
+    def test_more_misses_than_mcs(self):
+        """The word is polled by the head, taken by each contender, written by the holder."""
+        for cpus in (8, 64):
+            self.assertGreater(run("qspinlock", cpus=cpus).misses_each,
+                               1.5 * run("mcs", cpus=cpus).misses_each)
+
+    def test_second_cpu_is_served_faster(self):
+        """It waits with the pending bit, and for nobody who hands over a queue."""
+        self.assertGreater(run("qspinlock", cpus=2).rate, run("qspinlock", cpus=8).rate)
+
+    def test_first_come_first_served(self):
+        self.assertGreater(run("qspinlock", **EIGHT_SOCKETS).jain_permille, 970)
+
+
+class PvQspinlockTest(ModelTest):
+    def test_goes_on_when_cpus_are_away(self):
+        """The queue of qspinlock stands still behind each of them."""
+        self.assertLess(run("qspinlock", **AWAY).rate, run("qspinlock", cpus=32).rate / 10)
+        self.assertGreater(run("pv_qspinlock", **AWAY).rate,
+                           run("pv_qspinlock", cpus=32).rate / 2)
+
+    def test_waiters_halt_only_behind_those_who_do_not_run(self):
+        """How long a CPU takes to wake up matters then, and not to a run without absences."""
+        with tempfile.TemporaryDirectory() as folder:
+            slow = Path(folder) / "slow.ini"
+            text = program.DEFAULT_COSTS.read_text()
+            slow.write_text(re.sub(r"^wake_up = \d+", "wake_up = 200000", text, flags=re.M))
+            self.assertNotEqual(slow.read_text(), text)
+            for settings, halts in ((AWAY, True), ({"cpus": 32, "duration_us": 300}, False)):
+                runs = [Run("pv_qspinlock", settings, costs).acquisitions
+                        for costs in (program.DEFAULT_COSTS, slow)]
+                self.assertEqual(runs[0] != runs[1], halts)
+
+    def test_halted_waiters_are_woken(self):
+        """Nobody is left asleep: all are served in a run of some absences, and end it."""
+        result = run("pv_qspinlock", **{**AWAY, "duration_us": 20_000})
+        self.assertEqual((result.verdict, result.unfinished), ("PASS", 0))
+        self.assertGreater(result.thread_min, 0)
+
+    def test_head_ends_stealing(self):
+        """On a socket the pending bit comes in time, and the order is that of the queue."""
+        self.assertGreater(run("pv_qspinlock", cpus=64).jain_permille, 990)
+
+    def test_steals_when_the_head_is_far_away(self):
+        """Between sockets the lock is free again before the next head asks for it."""
+        self.assertLess(run("pv_qspinlock", **EIGHT_SOCKETS).jain_permille, 700)
+
+
+class SocketsTest(ModelTest):
+    def test_kept_on_the_socket(self):
+        for lock in ("cna", "hmcs"):
+            with self.subTest(lock=lock):
+                self.assertGreater(run(lock, **EIGHT_SOCKETS).share_on_socket, 0.9)
+        self.assertLess(run("qspinlock", **EIGHT_SOCKETS).share_on_socket, 0.25)
+
+    def test_faster_than_qspinlock_there(self):
+        for lock in ("cna", "hmcs"):
+            with self.subTest(lock=lock):
+                self.assertGreater(run(lock, **EIGHT_SOCKETS).rate,
+                                   1.5 * run("qspinlock", **EIGHT_SOCKETS).rate)
+
+
+class CnaTest(ModelTest):
+    def test_other_sockets_wait_for_long(self):
+        """One release in 65536 lets them in: here that takes more than 20 ms."""
+        machine = {"cpus": 4, "sockets": 2, "ncs_ns": 0, "warmup_us": 0}
+        self.assertEqual(run("cna", **machine, duration_us=5000).thread_min, 0)
+        result = run("cna", **machine, duration_us=40_000)
+        self.assertGreater(result.thread_min, 0)
+        self.assertGreater(result.longest_gap_ns, 20_000_000)
+
+    def test_one_socket_costs_little(self):
+        self.assertGreater(run("cna", cpus=64).rate, 0.8 * run("mcs", cpus=64).rate)
+
+
+class HmcsTest(ModelTest):
+    def test_passes_64_times_on_a_socket(self):
+        result = run("hmcs", **EIGHT_SOCKETS, duration_us=1000)
+        self.assertAlmostEqual(result.share_on_socket, 63 / 64, delta=0.003)
+
+    def test_sockets_take_turns(self):
+        """A round of 8 sockets is 512 acquisitions, and 0.15 ms."""
+        result = run("hmcs", **EIGHT_SOCKETS, duration_us=1000)
+        self.assertGreater(result.jain_permille, 970)
+        self.assertLess(result.longest_gap_ns, 200_000)
+
+    def test_one_socket_costs_little(self):
+        self.assertGreater(run("hmcs", cpus=64).rate, 0.9 * run("mcs", cpus=64).rate)
+
+
+if __name__ == "__main__":
+    unittest.main()
