@@ -124,17 +124,31 @@ static void give_core(struct cpu *from, struct cpu *to, u64 at)
 	machine_update(to);
 }
 
-static void be_taken_away(void)
+/* The turn on a shared core is over: what is left to do is done in the next one. */
+static void share_core(void)
 {
 	struct core *core = &cores[this_cpu->core];
 
-	while (machine.cores && this_cpu->clock >= core->slice_end) {
+	while (this_cpu->clock >= core->slice_end) {
+		u64 at = core->slice_end > now ? core->slice_end : now;
 		struct cpu *next = next_on_core(this_cpu);
+		u64 left = this_cpu->clock - at;
 
-		give_core(this_cpu, next, core->slice_end > now ? core->slice_end : now);
-		if (next != this_cpu)
-			go_on_later();
+		if (next == this_cpu) {
+			give_core(this_cpu, next, at);
+			continue;
+		}
+		this_cpu->clock = at;
+		give_core(this_cpu, next, at);
+		go_on_later();
+		this_cpu->clock += left;
 	}
+}
+
+static void be_taken_away(void)
+{
+	if (machine.cores)
+		share_core();
 	while (this_cpu->clock >= this_cpu->away_at) {
 		this_cpu->clock += machine.away;
 		this_cpu->away_until = this_cpu->clock;

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Building the simulation, running it, and naming the places in the code that it counts."""
 
+from concurrent.futures import ThreadPoolExecutor
 import os
 from pathlib import Path
 import re
 import subprocess
 
-from bed.common import PROJECT, Trouble, Unavailable
+from bed.common import (PROJECT, Trouble, Unavailable, compiler_identity, cores, digest,
+                        locked)
 
 HERE = Path(__file__).resolve().parent
 HOST = HERE.parent / "host"
@@ -53,23 +55,45 @@ def compile_one(source, objects, path, more):
     return built
 
 
+def identity(source):
+    """Of everything that goes into the program."""
+    read = [*charged_files(source), *own_files(source)]
+    for folder in (HERE, HOST, source / "nbqlock"):
+        read += sorted(folder.rglob("*.h"))
+    return digest(compiler_identity(), FLAGS, CHARGED,
+                  *(part for path in read for part in (path.name, path.read_bytes())))
+
+
 def build(source=SOURCE, folder=FOLDER):
-    """The program for the files in SOURCE/nbqlock."""
+    """The program for the files in SOURCE/nbqlock; built anew if any of them has changed."""
     if os.uname().machine != "x86_64":
         raise Unavailable("the simulation's fibers are written for x86-64")
+    program, mark = folder / "simulate", folder / "identity"
+    wanted = identity(source)
+    with locked(folder / "build.lock", folder):
+        if program.exists() and mark.exists() and mark.read_text() == wanted:
+            return program
+        mark.unlink(missing_ok=True)
+        built_in(source, folder).rename(program)
+        mark.write_text(wanted)
+    return program
+
+
+def built_in(source, folder):
+    """A program under another name: one that runs meanwhile stays as it is."""
     objects = folder / "objects"
-    objects.mkdir(parents=True, exist_ok=True)
-    built = [compile_one(source, objects, path, CHARGED) for path in charged_files(source)]
-    built += [compile_one(source, objects, path, ()) for path in own_files(source)]
-    program = folder / "simulate"
-    unfinished = folder / f".simulate.{os.getpid()}"
+    objects.mkdir(exist_ok=True)
+    jobs = [(path, CHARGED) for path in charged_files(source)]
+    jobs += [(path, ()) for path in own_files(source)]
+    with ThreadPoolExecutor(cores()) as pool:
+        built = list(pool.map(lambda job: compile_one(source, objects, *job), jobs))
+    unfinished = folder / ".simulate"
     done = subprocess.run(["gcc", "-no-pie", "-o", unfinished, *built, "-lpthread", "-lm"],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         raise Trouble(f"the simulation does not link\n{done.stdout}")
-    unfinished.rename(program)
-    return program
+    return unfinished
 
 
 def words_of(settings, costs=DEFAULT_COSTS):
