@@ -2,25 +2,49 @@
 """The beds that a scenario can name: where its kernel comes from and how it runs."""
 
 from functools import partial
-from typing import Callable, NamedTuple
+from typing import Callable, NamedTuple, Optional
 
 from bed.common import MOST_CPUS
 from bed.guest import CountingMachine, QemuMachine, UserModeMachine
 from bed.kernels import debian_kernel, user_mode_kernel
+from bench import knobs
+
+SIMULATED = "simulated"
+MOST_SIMULATED_CPUS = 256
+# The kernel's own locks cannot be compiled for it: of one there is a model, of the
+# others there is nothing.
+STAND_INS = {"raw_spinlock": "qspinlock"}
+NOT_SIMULATED = ("raw_trylock", "rqspinlock")
+
+
+def stand_in(lock, bed):
+    """The lock type that answers for a lock on a bed."""
+    return STAND_INS.get(lock, lock) if bed == SIMULATED else lock
+
+
+def locks_on(words, bed):
+    """The words of a list of lock types, as they can be run on a bed."""
+    if bed != SIMULATED:
+        return words
+    there = [word for word in words if word.removeprefix("-") not in NOT_SIMULATED]
+    return list(dict.fromkeys(
+        "-" * word.startswith("-") + stand_in(word.removeprefix("-"), bed) for word in there))
 
 
 class Bed(NamedTuple):
     """A kernel, and the machine that it runs on.
 
-    meaning: for people. kernel: gets or builds the Kernel. machine: of that
-    kernel. most_cpus: that the machine can have. slowness: how many times
-    longer than planned a run may take before its guest counts as hung.
+    meaning: for people. kernel: gets or builds the Kernel; the simulation has none.
+    machine: of that kernel. most_cpus: that the machine can have. slowness: how many
+    times longer than planned a run may take before it counts as hung. knobs: what a
+    run on it can be told.
     """
     meaning: str
-    kernel: Callable
-    machine: Callable
+    kernel: Optional[Callable]
+    machine: Optional[Callable]
     most_cpus: int
     slowness: float = 5
+    knobs: dict = knobs.DRIVER
 
 
 BEDS = {
@@ -31,4 +55,6 @@ BEDS = {
                       QemuMachine, 16),
     "icount": Bed("Debian's Linux 6.12 in QEMU, 1 ns an instruction",
                   partial(debian_kernel, "6.12"), CountingMachine, 1, slowness=20),
+    SIMULATED: Bed("a simulated machine of up to 256 CPUs, no kernel", None, None,
+                   MOST_SIMULATED_CPUS, slowness=20, knobs=knobs.SIMULATION),
 }

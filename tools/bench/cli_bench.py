@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""tools/nbq bench: scenarios, in guests, to a folder of results."""
+"""tools/nbq bench: scenarios, in guests and simulated, to a folder of results."""
 
 from pathlib import Path
 
 from bed.common import PROJECT, Trouble, cores, say, setup
 from bench import results, table1
 from bench import scenario as scenarios
+from bench.beds import BEDS, SIMULATED
 from bench.cli import STOPPED, add, rounds, undisturbed
 from bench.progress import Progress, clock, counted
-from bench.runner import GuestPlace, Job, well
-from bench.table import COLUMNS, groups_of, print_table
+from bench.runner import Job, place_on, well
+from bench.table import columns_of, groups_of, print_table
 
 RESULTS = PROJECT / "results"
 
@@ -21,6 +22,7 @@ examples:
   tools/nbq bench                         all scenarios, to results/DATE-COMMIT/
   tools/nbq bench --quick                 all, short: whether everything works
   tools/nbq bench --rounds 9 NAME NAME
+  tools/nbq bench --bed simulated NAME    on the simulated machine only
   tools/nbq bench my-scenario.ini         see Documentation/bench.rst"""
 
 
@@ -35,6 +37,9 @@ def new_parser(verbs):
                         help="shorter, as each scenario's [quick] has it")
     parser.add_argument("--rounds", type=rounds, metavar="N",
                         help="runs of each lock at each point (default: the scenario's)")
+    parser.add_argument("--bed", choices=BEDS, help="where to run, instead of the beds "
+                        "that the scenarios name: " + "; ".join(
+                            f"{name}, {bed.meaning}" for name, bed in BEDS.items()))
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER",
                         help="where to make the folder of this run (default: results/)")
 
@@ -62,18 +67,31 @@ def path_of(word, known):
 
 def chosen(options):
     known = files()
-    words = options.names or ["all"]
-    paths = []
-    for word in words:
-        paths += known.values() if word == "all" else [path_of(word, known)]
+    paths = {}		# and whether each was asked for by itself
+    for word in options.names or ["all"]:
+        if word == "all":
+            paths = {**dict.fromkeys(known.values(), False), **paths}
+        else:
+            paths[path_of(word, known)] = True
     plans = {}
-    for path in dict.fromkeys(paths):
-        plan = adjusted(read(path), options)
-        if plan.name in plans:
-            raise Trouble(f"two scenarios have the name {plan.name}: "
-                          f"{plans[plan.name].path} and {path}")
-        plans[plan.name] = plan
+    for path, named in paths.items():
+        for plan in on_beds(read(path), options.bed, named):
+            if plan.name in plans:
+                raise Trouble(f"two scenarios have the name {plan.name}: "
+                              f"{plans[plan.name].path} and {path}")
+            plans[plan.name] = adjusted(plan, options)
     return list(plans.values())
+
+
+def on_beds(plan, bed, named):
+    """A scenario on the beds that it is for, or on the one that was asked for.
+
+    named: it was asked for by itself, so that a bed that it is not for is tried, too.
+    """
+    beds = [plan.bed] + ([SIMULATED] if plan.simulated is not None else [])
+    if bed:
+        beds = [bed] if named or bed in beds else []
+    return [plan.on(each) for each in beds]
 
 
 def adjusted(plan, options):
@@ -96,8 +114,8 @@ def print_list(plans):
 # Running them
 
 def places_for(plans):
-    """Every bed that is named, made ready: {name: GuestPlace}."""
-    return {name: GuestPlace(name) for name in dict.fromkeys(plan.bed for plan in plans)}
+    """Every bed that is named, made ready: {name: its place}."""
+    return {name: place_on(name) for name in dict.fromkeys(plan.bed for plan in plans)}
 
 
 def new_run(options, places):
@@ -111,7 +129,9 @@ def new_run(options, places):
 
 def announce(job):
     plan = job.scenario
-    print(f"\n{plan.name}: {plan.title} ({plan.source}). {counted(len(job.locks), 'lock')}, "
+    where = ", simulated" if plan.is_simulated else ""
+    print(f"\n{plan.name}: {plan.title} ({plan.source}){where}. "
+          f"{counted(len(job.locks), 'lock')}, "
           f"{counted(len(job.points), 'point')}, {counted(plan.rounds, 'round')}: median, "
           "min and max; times in microseconds.", flush=True)
 
@@ -126,7 +146,7 @@ def make(job, folder, progress):
             if result.runs:
                 results.write_scenario(folder, result)
                 announce(job)
-                print_table(COLUMNS, groups_of(result))
+                print_table(columns_of(result.plan), groups_of(result))
     return count_accesses(job.scenario, folder) and well(result)
 
 

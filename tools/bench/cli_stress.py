@@ -9,21 +9,27 @@ from textwrap import fill
 from bed.common import Trouble, cores, guest_cpus, say, setup
 from bed.stress import OURS
 from bench import results
-from bench.beds import BEDS
+from bench.beds import BEDS, SIMULATED, locks_on, stand_in
 from bench.cli import STOPPED, add, positive, rounds, seconds, undisturbed
 from bench.here import FOLDER, HerePlace
 from bench.progress import Progress, counted
-from bench.runner import GuestPlace, Job, well
-from bench.scenario import KNOBS, Scenario, good_value, number_or_word
-from bench.table import COLUMNS, REFERENCE, alone_columns, groups_of, print_table
+from bench.knobs import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
+                         number_or_word)
+from bench.runner import Job, place_on, well
+from bench.scenario import Scenario
+from bench.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
 
 LOCKS = (*OURS, "raw_spinlock", "raw_trylock")
 WORK = {"cs_ns": 200, "ncs_ns": 200, "sample_every": 1}
 # One thread, nothing but the lock: what a pair of calls costs.
 ALONE = {"patience_ns": 10000, "cs_ns": 0, "ncs_ns": 0, "sample_every": 0,
          "duration_ms": 300}
+# The same on the simulated machine, whose time is dear and whose measuring costs none.
+SIMULATED_CPUS = (8, 64)
+SIMULATED_ALONE_US = 200
+SECONDS, SIMULATED_SECONDS = 0.6, 0.002		# of a run
 INSTEAD = {"lock": "--locks", "cpus": "--cpus", "patience_ns": "--patience",
-           "duration_ms": "--seconds"}
+           "duration_ms": "--seconds", "duration_us": "--seconds"}
 WIDTH = 100			# of the text above a table
 
 EXAMPLES = """The exit status is 1 when a verdict is not PASS, 130 after Ctrl-C; what had been
@@ -38,13 +44,9 @@ examples:
 
 
 def patience(text):
-    if not good_value_of("patience_ns", text):
+    if not good_value("patience_ns", text) and not re.fullmatch(A_CPU, text):
         raise argparse.ArgumentTypeError(f"{text} is no number of ns, max, or LOW-HIGH")
     return number_or_word(text)
-
-
-def good_value_of(knob, text):
-    return good_value(knob, " ".join(text.split()))
 
 
 def setting(text):
@@ -54,12 +56,14 @@ def setting(text):
         raise argparse.ArgumentTypeError(f"{text} is not FILE=VALUE")
     if name in INSTEAD:
         raise argparse.ArgumentTypeError(f"{name} is set by {INSTEAD[name]}")
-    if name not in KNOBS:
+    if name not in DRIVER and name not in SIMULATION:
         raise argparse.ArgumentTypeError(f"the driver has no file {name} to set; it has "
-                                         f"{', '.join(name for name in KNOBS)}")
-    if not good_value_of(name, value):
+                                         f"{', '.join(name for name in DRIVER)}")
+    value = " ".join(value.split())
+    if not any(name in knobs and good_value(name, value, knobs)
+               for knobs in (DRIVER, SIMULATION)):
         raise argparse.ArgumentTypeError(f"{name} does not take \"{value}\"")
-    return name, number_or_word(" ".join(value.split()))
+    return name, number_or_word(value)
 
 
 def new_parser(verbs):
@@ -70,14 +74,15 @@ def new_parser(verbs):
                         f"driver has (default: {','.join(LOCKS)})")
     parser.add_argument("--cpus", type=positive, action="append", metavar="N",
                         help="CPUs that contend, with a thread each; repeatable (default: "
-                        "as many as here and, in a guest, four times as many)")
+                        "as many as here and, in a guest, four times as many; simulated, "
+                        f"{' and '.join(map(str, SIMULATED_CPUS))})")
     parser.add_argument("--patience", type=patience, action="append", metavar="NS",
                         help="how long a waiter waits, in nanoseconds: a number, max, or "
                         "LOW-HIGH; repeatable (default: 10000)")
     parser.add_argument("--rounds", type=rounds, default=5, metavar="N",
                         help="runs of each lock, taken in turn (default: %(default)s)")
-    parser.add_argument("--seconds", type=seconds, default=0.6, metavar="S",
-                        help="length of each run (default: %(default)s)")
+    parser.add_argument("--seconds", type=seconds, metavar="S", help="length of each run "
+                        f"(default: {SECONDS}; simulated, {SIMULATED_SECONDS})")
     parser.add_argument("--set", type=setting, action="append", default=[],
                         metavar="FILE=VALUE", help="any other file of the driver, as "
                         "Documentation/stress.rst has them; repeatable")
@@ -106,12 +111,26 @@ def contended(options, place):
     plan.locks = locks(options, place)
     plan.rounds = options.rounds
     plan.bed = place.name
-    plan.load = {**WORK, "duration_ms": max(1, round(1000 * options.seconds)),
-                 **dict(options.set)}
-    default = [place.most_cpus] if options.here else [guest_cpus(), guest_cpus(4)]
-    plan.sweep = {"cpus": list(dict.fromkeys(options.cpus or default)),
+    plan.load = {**load_of(plan, WORK, options.seconds), **dict(options.set)}
+    plan.sweep = {"cpus": list(dict.fromkeys(options.cpus or default_cpus(options, place))),
                   "patience_ns": list(dict.fromkeys(options.patience or [10000]))}
     return plan
+
+
+def default_cpus(options, place):
+    if options.here:
+        return [place.most_cpus]
+    return SIMULATED_CPUS if place.name == SIMULATED else [guest_cpus(), guest_cpus(4)]
+
+
+def load_of(plan, load, length=None):
+    """A load as the plan's bed takes it; length: of a run, in seconds, if it is said."""
+    if not plan.is_simulated:
+        length = length or SECONDS
+        return {**load, "duration_ms": load.get("duration_ms", max(1, round(1000 * length)))}
+    length = length or SIMULATED_SECONDS
+    return {**{knob: value for knob, value in load.items() if knob not in WITHOUT_MEANING},
+            "duration_us": max(1, round(1e6 * length))}
 
 
 def alone(options, place):
@@ -119,11 +138,12 @@ def alone(options, place):
     plan.title = "Alone"
     plan.source = "tools/nbq stress"
     plan.locks = locks(options, place)
-    if REFERENCE in names(place):
-        plan.locks.append(REFERENCE)
+    reference = stand_in(REFERENCE, place.name)
+    if reference in names(place):
+        plan.locks.append(reference)
     plan.rounds = options.rounds
     plan.bed = place.name
-    plan.load = dict(ALONE)
+    plan.load = load_of(plan, ALONE, SIMULATED_ALONE_US / 1e6)
     plan.sweep = {"cpus": [1]}
     return plan
 
@@ -136,10 +156,11 @@ def locks(options, place):
     """The words of --locks; by default those of LOCKS that the driver has."""
     there = names(place)
     words = [word for words in options.locks or [] for word in words.split(",")]
+    words = locks_on(words, place.name)
     for word in words:
         if word != "all" and word not in there:
             raise Trouble(f"there is no lock type \"{word}\"; there are {', '.join(there)}")
-    return words or [name for name in LOCKS if name in there]
+    return words or [name for name in locks_on(LOCKS, place.name) if name in there]
 
 
 # What to print
@@ -154,21 +175,24 @@ def without_patience(place, chosen):
 def print_contended(result, place):
     load = result.plan.load
     knobs = ", ".join(f"{knob} {value}" for knob, value in load.items()
-                      if knob != "duration_ms")
+                      if knob not in ("duration_ms", "duration_us"))
+    length = load["duration_us"] / 1e6 if result.plan.is_simulated else \
+        load["duration_ms"] / 1000
     steps = " User-mode Linux's clock moves in steps of 0.26." if place.name == "uml" else ""
-    print(fill(f"Contended: {load['duration_ms'] / 1000:g} s a run; {knobs}."
+    print(fill(f"Contended: {length:g} s a run; {knobs}."
                f"{without_patience(place, result.locks)} Spread: standard deviation of the "
                "threads' acquisitions, of their mean; jain: Jain's index of them, 1 is fair. "
                f"Waits and overshoot in microseconds.{steps}", WIDTH,
                break_on_hyphens=False))
-    print_table(COLUMNS, groups_of(result))
+    print_table(columns_of(result.plan), groups_of(result))
 
 
 def print_alone(result):
     print("\nAlone: 1 thread on 1 CPU, no clock reads; ns for an acquisition, a release "
           "and the driver's loop.")
     groups = [(None, rounds) for _, rounds in groups_of(result)]
-    print_table(alone_columns(result.runs_of(REFERENCE)), groups)
+    reference = stand_in(REFERENCE, result.plan.bed)
+    print_table(alone_columns(result.runs_of(reference), reference), groups)
 
 
 def print_results(done, place, rounds):
@@ -203,6 +227,12 @@ def check(options):
         raise Trouble("--json and --csv name the same file")
     if options.folder != FOLDER and not options.here:
         raise Trouble("--folder goes with --here")
+    bed = "uml" if options.here else options.bed
+    for name, value in [*options.set, *(("patience_ns", each) for each in
+                                        options.patience or [])]:
+        check_known(name, BEDS[bed].knobs)
+        if not good_value(name, str(value), BEDS[bed].knobs):
+            raise Trouble(f"{name} does not take \"{value}\" there")
     for words in options.locks or []:
         if not re.fullmatch(r"\w+(,\w+)*", words):
             raise Trouble(f"--locks {words}: takes names with commas between them, or all")
@@ -211,8 +241,8 @@ def check(options):
 def place_for(options):
     if options.here:
         return HerePlace(options.folder)
-    setup("run" if options.bed == "uml" else "debian-guest")
-    return GuestPlace(options.bed)
+    setup("run" if options.bed in ("uml", SIMULATED) else "debian-guest")
+    return place_on(options.bed)
 
 
 def run(options):

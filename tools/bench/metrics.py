@@ -172,6 +172,20 @@ def used_nodes(run, _context):
     return figure(run, "nodes_max") or None
 
 
+def misses_each(what):
+    """Misses within the attempts that ended so, for each of them."""
+    def compute(run, _context):
+        return ratio(figure(run, f"{what}_misses"), figure(run, f"{what}_misses_of"))
+    return compute
+
+
+def a_pair(name, factor=1):
+    """A figure of the whole run, for each acquisition."""
+    def compute(run, _context):
+        return ratio(figure(run, name), figure(run, "acquisitions"), factor)
+    return compute
+
+
 def in_microseconds(compute):
     def computed(run, context):
         found = compute(run, context)
@@ -238,6 +252,19 @@ def time_metrics():
             for name, words in HISTOGRAMS for short, long in PERCENTILES]
 
 
+MISSES = (("lock", "on locks"), ("node", "on nodes"), ("pool", "on pools"),
+          ("other", "on other lines"), ("same_socket", "within the socket"),
+          ("other_socket", "between sockets"), ("memory", "from memory"))
+
+
+def miss_metrics():
+    """Of the simulation: all misses of a run by its acquisitions, by what and where from."""
+    return [Metric(f"{name}_misses", f"misses {words}", "",
+                   (f"misses_{name}", "acquisitions"), a_pair(f"misses_{name}"),
+                   "those of failed attempts are among them")
+            for name, words in MISSES]
+
+
 def count_metrics():
     return [Metric(f"{name}_{short}", f"{words}, {long}", "",
                    (f"{name}_samples", f"{name}_{figure_name}"),
@@ -271,6 +298,16 @@ METRICS = {metric.name: metric for metric in [
            in_microseconds(leaving_ns), "time to leave after the patience", signed=True),
     *time_metrics(),
     *count_metrics(),
+    Metric("misses", "cache misses, an acquisition", "",
+           ("success_misses", "success_misses_of"), misses_each("success"),
+           "of an attempt that acquires, with its release"),
+    Metric("failure_misses", "cache misses, a failed attempt", "",
+           ("failure_misses", "failure_misses_of"), misses_each("failure")),
+    Metric("all_misses", "cache misses, all by acquisitions", "", ("misses", "acquisitions"),
+           a_pair("misses"), "those of failed attempts are among them"),
+    *miss_metrics(),
+    Metric("same_socket_rate", "last owner on the same socket", "%",
+           ("socket_handoffs", "acquisitions"), a_pair("socket_handoffs", 100)),
     Metric("nodes_max", "most nodes in use", "", ("nodes_max",), used_nodes),
     Metric("nodes_per_thread", "most nodes in use, a thread", "",
            ("nodes_max", "threads"), nodes_per_thread),

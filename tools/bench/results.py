@@ -15,13 +15,14 @@ import sys
 
 from bed.common import PROJECT, Trouble, cores, output_of
 from bench import scenario as scenarios
+from bench.beds import SIMULATED
 
 FORMAT = 1
 MACHINE = "machine.json"
 COUNTS = "counts.json"		# of tools/host/count, see table1.py
 PASS = "PASS"
 # Values of "result" that stay text, whatever they look like.
-TEXTS = {"lock", "cpus", "verdict"}
+TEXTS = {"lock", "cpus", "costs", "verdict"}
 
 
 class RunRecord:
@@ -224,12 +225,17 @@ def first_match(path, pattern):
 
 
 def machine(kernels, quick=False):
-    """What the results depend on besides the plan; kernels: {bed: version}."""
+    """What the results depend on besides the plan; kernels: {bed: version}.
+
+    The simulation has no kernel; what stands for one is apart.
+    """
+    kernels = dict(kernels)
+    simulated = kernels.pop(SIMULATED, None)
     compiler = (output_of(["gcc", "--version"]) or "").splitlines()
     memory = first_match("/proc/meminfo", r"^MemTotal:\s*(\d+) kB")
     now = datetime.datetime.now(datetime.timezone.utc)
     return {"format": FORMAT, "kernel": ", ".join(dict.fromkeys(kernels.values())),
-            "bed": ", ".join(kernels), "kernels": kernels,
+            "bed": ", ".join(kernels), "kernels": kernels, "simulated": simulated,
             "cpu_model": first_match("/proc/cpuinfo", r"^model name\s*:(.*)$") or
             platform.machine(),
             "cores": cores(), "memory_mb": int(memory or 0) // 1024,

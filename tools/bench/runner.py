@@ -5,9 +5,9 @@ from bed.common import Trouble, cores, guest_cpus, say
 from bed.guest import log_excerpt
 from bed.guest_cli import loaded
 from bed.stress import Run, SPARE_SECONDS, lock_types, read_runs, run_stress
-from bench import scenario as scenarios
-from bench.beds import BEDS
+from bench.beds import BEDS, SIMULATED
 from bench.results import PASS, RunRecord, ScenarioResult, parse_result
+from bench.simulated import SimulatedPlace
 
 LOST_GUESTS = 3			# of one number of CPUs; then its other runs are given up
 
@@ -83,8 +83,6 @@ class GuestPlace:
     """A bed that is ready: its kernel and modules are built, its locks known."""
 
     def __init__(self, name):
-        if name not in BEDS:
-            raise Trouble(f"there is no bed \"{name}\"; there are {', '.join(BEDS)}")
         self.name = name
         self.bed = BEDS[name]
         self.kernel = self.bed.kernel()
@@ -151,6 +149,13 @@ class GuestPlace:
             progress.skip(run.seconds)
 
 
+def place_on(bed):
+    """A bed, made ready."""
+    if bed not in BEDS:
+        raise Trouble(f"there is no bed \"{bed}\"; there are {', '.join(BEDS)}")
+    return SimulatedPlace() if bed == SIMULATED else GuestPlace(bed)
+
+
 class Job:
     """A scenario, to be run in a place."""
 
@@ -158,7 +163,7 @@ class Job:
         self.scenario = scenario
         self.place = place
         self.locks = scenario.lock_names([lock.name for lock in place.types])
-        self.points = scenario.points(cores(), place.most_cpus)
+        self.points = scenario.points(scenario.cores(cores()), place.most_cpus)
         self.groups = {}	# number of CPUs: runs in their order
         most = max(point["cpus"] for point in self.points)
         if most > place.most_cpus:
@@ -176,8 +181,7 @@ class Job:
                 for lock in self.locks if number % 2 == 0 else reversed(self.locks):
                     settings = self.scenario.settings(lock, point)
                     settings["cpus"] = self.place.cpu_list(point["cpus"])
-                    seconds = self.scenario.duration_ms(point) / 1000 + \
-                        scenarios.SECONDS_A_RUN
+                    seconds = self.scenario.seconds_of(point, cores())
                     group.append(PlannedRun(f"run-{len(group)}", lock, number, point,
                                             settings, seconds))
 

@@ -13,32 +13,15 @@ from pathlib import Path
 import re
 
 from bed.common import MOST_CPUS, Trouble
-from bench.beds import BEDS
+from bench import knobs
+from bench.beds import BEDS, SIMULATED, locks_on, stand_in
+from bench.knobs import NUMBER, number_or_word
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 
-NUMBER = r"\d+"
-TIME = r"\d+|max"
-PATIENCE = r"\d+|max|\d+-\d+"
-CONTEXT = "(?:task|softirq|hardirq|nmi)"
-# The stress driver's knobs and how their values look; the driver has the last
-# word. "lock" and "cpus" are missing: those come from `locks` and from an axis.
-KNOBS = {
-    "threads": NUMBER, "duration_ms": NUMBER, "seed": NUMBER, "sample_every": NUMBER,
-    "cs_ns": NUMBER, "ncs_ns": NUMBER, "patience_ns": PATIENCE,
-    "impatient_permille": NUMBER, "impatient_ns": TIME,
-    "retry": "give_up|at_once|back_off", "backoff_ns": NUMBER, "backoff_max_ns": NUMBER,
-    "chain": "[1-8]", "chain_order": "fixed|random|ascending",
-    "stall_every": NUMBER, "stall_ns": NUMBER,
-    "contexts": f"{CONTEXT}(?: {CONTEXT})*", "interval_ns": NUMBER,
-    "nesting": "shared|masked|own",
-    "shuffle_ms": NUMBER, "hotplug_ms": NUMBER, "free_lock": "[01]",
-    "suspend_every_ns": NUMBER, "suspend_ns": NUMBER, "own_clock": "[01]",
-    "stutter_ms": NUMBER, "log_ms": NUMBER,
-}
 CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}
 DEFAULT_DURATION_MS = 1000	# the driver's
-LONGEST_MS = 3600000		# the driver's, too
+DEFAULT_DURATION_US = 2000	# the simulation's
 MOST_ROUNDS = 1000
 
 NAME = r"[a-z0-9][a-z0-9_-]*"
@@ -54,6 +37,9 @@ AIM = r"at (least|most) (\d+(?:\.\d+)?)"
 USUAL_LOCKS = 16
 SECONDS_A_RUN = 0.05		# besides its duration
 SECONDS_A_GUEST = 3
+# Of the simulation: besides a run's duration, and for each CPU in a simulated us.
+SECONDS_A_PROCESS = 0.01
+SECONDS_A_US = 4e-6
 
 
 class Plot:
@@ -130,12 +116,34 @@ class Scenario:
         self.findings = []
         self.aims = []
         self.quick = {}		# as written, for quickened()
+        self.quick_section = "quick"
         self.is_quick = False
+        self.simulated = None	# as written, for on()
+        self.simulated_quick = {}
         self.path = None
+
+    @property
+    def is_simulated(self):
+        return self.bed == SIMULATED
+
+    @property
+    def knobs(self):
+        """What its runs can be told."""
+        return BEDS[self.bed].knobs
 
     def axes(self):
         """The keys of a point: "cpus" first, then the sweep's knobs."""
         return ["cpus", *(axis for axis in self.sweep if axis not in CPU_AXES)]
+
+    def cores(self, here):
+        """Of the machine that it runs on: here, or as simulated."""
+        if not self.is_simulated:
+            return here
+        cores = self.load.get("cores") or max(self.sweep.get("cpus", [0]))
+        if not cores:
+            raise Trouble(f"{self.path or self.name}: on a simulated machine cpus_per_core "
+                          "needs to know cores, or say cpus instead, in [simulated]")
+        return cores
 
     def cpu_counts(self, cores, most=MOST_CPUS):
         """How many CPUs: what the axis means on a machine with so many cores."""
@@ -154,12 +162,21 @@ class Scenario:
     def settings(self, lock, point):
         """What to write to which of the driver's files for a run."""
         cpus = point["cpus"]
-        knobs = {axis: value for axis, value in point.items() if axis != "cpus"}
+        swept = {axis: value for axis, value in point.items() if axis != "cpus"}
+        if self.is_simulated:
+            return {"lock": lock, "cpus": cpus, "duration_us": DEFAULT_DURATION_US,
+                    **self.load, **swept}
         return {"lock": lock, "cpus": f"0-{cpus - 1}", "threads": cpus,
-                "duration_ms": DEFAULT_DURATION_MS, **self.load, **knobs}
+                "duration_ms": DEFAULT_DURATION_MS, **self.load, **swept}
 
-    def duration_ms(self, point):
-        return point.get("duration_ms", self.load.get("duration_ms", DEFAULT_DURATION_MS))
+    def seconds_of(self, point, cores):
+        """About how long a run takes here; of simulated ones so many go on at a time."""
+        settings = self.settings("", point)
+        if not self.is_simulated:
+            return settings["duration_ms"] / 1000 + SECONDS_A_RUN
+        running = min(point["cpus"], settings.get("cores") or point["cpus"])
+        span = settings["duration_us"] + settings.get("warmup_us", 0)
+        return (running * span * SECONDS_A_US + SECONDS_A_PROCESS) / cores
 
     def lock_names(self, there):
         """The locks to measure, out of those that the driver has."""
@@ -182,10 +199,10 @@ class Scenario:
         if locks is None:
             named = [word for word in self.locks if not word.startswith("-")]
             locks = USUAL_LOCKS if "all" in named else len(named)
-        points = self.points(cores)
-        a_round = sum(self.duration_ms(point) / 1000 + SECONDS_A_RUN for point in points)
-        guests = len({point["cpus"] for point in points})
-        return a_round * locks * self.rounds + guests * SECONDS_A_GUEST
+        points = self.points(self.cores(cores))
+        runs = sum(self.seconds_of(point, cores) for point in points) * locks * self.rounds
+        guests = 0 if self.is_simulated else len({point["cpus"] for point in points})
+        return runs + guests * SECONDS_A_GUEST
 
     def where(self, section, key=None):
         """Names the file, and the key in it, for a sentence."""
@@ -197,8 +214,30 @@ class Scenario:
         short = copy.deepcopy(self)
         short.is_quick = True
         for key, text in self.quick.items():
-            apply_quick(short, key, text)
+            apply_change(short, self.quick_section, key, text)
         return short
+
+    def on(self, bed):
+        """The same on another bed: in the simulation with what [simulated] changes."""
+        if bed == self.bed:
+            return self
+        other = copy.deepcopy(self)
+        other.bed = bed
+        if bed == SIMULATED:
+            other.name = f"{self.name}-{SIMULATED}"
+            other.quick, other.quick_section = self.simulated_quick, "simulated quick"
+            for knob in knobs.WITHOUT_MEANING:
+                other.load.pop(knob, None)
+                other.sweep.pop(knob, None)
+            for key, text in (self.simulated or {}).items():
+                apply_change(other, SIMULATED, key, text)
+            other.locks = locks_on(other.locks, bed)
+        for section, words in (("load", other.load), ("sweep", other.sweep)):
+            for knob in words:
+                if knob not in CPU_AXES:
+                    check_knob(other, section, knob)
+        other.points(other.cores(1))
+        return other
 
     def plan(self):
         """All of it as plain data, for a result file. See from_plan()."""
@@ -250,8 +289,9 @@ def read(path, metrics=None, check_finding=None):
     if scenario.name in TAKEN:
         raise Trouble(f"{path}: a result folder has a {scenario.name}.json that is something "
                       "else; the scenario needs another name")
-    # What [load] says has to be known when [sweep] is read.
-    for section in sorted(parser.sections(), key=lambda section: section == "sweep"):
+    # The bed has to be known before its knobs, and what [load] says before [sweep] is read.
+    order = {"scenario": 0, "sweep": 2}
+    for section in sorted(parser.sections(), key=lambda section: order.get(section, 1)):
         read_section(scenario, section, dict(parser[section]))
     check_whole(scenario, parser.sections(), metrics, check_finding)
     return scenario
@@ -261,13 +301,17 @@ def read_section(scenario, section, keys):
     words = section.split()
     kind, rest = words[0] if words else "", words[1:]
     readers = {"scenario": read_head, "load": read_load, "sweep": read_sweep,
-               "quick": read_quick, "plot": read_plot, "finding": read_finding,
-               "aim": read_aim}
+               "quick": read_quick, "simulated": read_simulated,
+               "simulated quick": read_simulated_quick, "plot": read_plot,
+               "finding": read_finding, "aim": read_aim}
+    if words == ["simulated", "quick"]:
+        kind, rest = " ".join(words), []
     named = kind in ("plot", "finding", "aim")
     if kind not in readers or len(rest) != named or \
             not all(re.fullmatch(NAME, name) for name in rest):
         raise Trouble(f"{scenario.path}: unknown section [{section}]; there are [scenario], "
-                      "[load], [sweep], [quick], [plot NAME], [finding NAME] and [aim NAME]")
+                      "[load], [sweep], [quick], [simulated], [simulated quick], [plot NAME], "
+                      "[finding NAME] and [aim NAME]")
     readers[kind](scenario, *rest, keys)
 
 
@@ -289,12 +333,13 @@ def read_head(scenario, keys):
     demand(scenario, "scenario", keys, ("title", "source", "locks"))
     scenario.title = joined(keys["title"])
     scenario.source = joined(keys["source"])
-    scenario.locks = lock_words(scenario, "scenario", keys["locks"])
     scenario.rounds = rounds(scenario, "scenario", keys.get("rounds", "5"))
     scenario.bed = keys.get("bed", "uml")
     if scenario.bed not in BEDS:
         raise Trouble(f"{scenario.where('scenario', 'bed')}: there is no bed "
                       f"\"{scenario.bed}\"; there are {', '.join(BEDS)}")
+    words = lock_words(scenario, "scenario", keys["locks"])
+    scenario.locks = locks_on(words, scenario.bed)
 
 
 def read_load(scenario, keys):
@@ -314,6 +359,17 @@ def read_sweep(scenario, keys):
 
 def read_quick(scenario, keys):
     scenario.quick = keys
+
+
+def read_simulated(scenario, keys):
+    if scenario.is_simulated:
+        raise Trouble(f"{scenario.where(SIMULATED)}: the scenario's bed is that already; what "
+                      "it says belongs into [load], [sweep] and [scenario]")
+    scenario.simulated = keys
+
+
+def read_simulated_quick(scenario, keys):
+    scenario.simulated_quick = keys
 
 
 def read_plot(scenario, name, keys):
@@ -353,26 +409,29 @@ def aim_axis(scenario, section, text):
     """AXIS=VALUE VALUE ... as (axis, [values])."""
     axis, _, values = joined(text).partition("=")
     axis = axis.strip()
-    if axis not in KNOBS and axis not in CPU_AXES:
+    if axis not in scenario.knobs and axis not in CPU_AXES:
         raise Trouble(f"{scenario.where(section, 'where')}: \"{joined(text)}\" is not "
                       "AXIS=VALUE")
     return axis, axis_values(scenario, section, axis, values)
 
 
-def apply_quick(scenario, key, text):
-    """One line of [quick]."""
+def apply_change(scenario, section, key, text):
+    """One line of [quick], [simulated] or [simulated quick]."""
     if key == "rounds":
-        scenario.rounds = rounds(scenario, "quick", text)
+        scenario.rounds = rounds(scenario, section, text)
     elif key == "locks":
-        scenario.locks = lock_words(scenario, "quick", text)
+        scenario.locks = lock_words(scenario, section, text)
     elif key in CPU_AXES:
         others = {axis: values for axis, values in scenario.sweep.items()
                   if axis not in CPU_AXES}
-        scenario.sweep = {key: axis_values(scenario, "quick", key, text), **others}
+        scenario.sweep = {key: axis_values(scenario, section, key, text), **others}
     elif key in scenario.sweep:
-        scenario.sweep[key] = axis_values(scenario, "quick", key, text)
+        scenario.sweep[key] = axis_values(scenario, section, key, text)
+    elif section == SIMULATED and len(values := axis_values(scenario, section, key, text)) > 1:
+        scenario.load.pop(key, None)
+        scenario.sweep[key] = values
     else:
-        scenario.load[key] = knob_value(scenario, "quick", key, text)
+        scenario.load[key] = knob_value(scenario, section, key, text)
 
 
 # Values
@@ -380,10 +439,6 @@ def apply_quick(scenario, key, text):
 def joined(text):
     """One line of what may be several."""
     return " ".join(text.split())
-
-
-def number_or_word(text):
-    return int(text) if re.fullmatch(NUMBER, text) else text
 
 
 def rounds(scenario, section, text):
@@ -404,27 +459,20 @@ def lock_words(scenario, section, text):
     return words
 
 
+def check_knob(scenario, section, key):
+    try:
+        knobs.check_known(key, scenario.knobs)
+    except Trouble as trouble:
+        raise Trouble(f"{scenario.where(section, key)}: {trouble}") from None
+
+
 def knob_value(scenario, section, key, text):
     """The value of a knob, as a number if it is one."""
-    if key not in KNOBS:
-        raise Trouble(f"{scenario.where(section, key)}: unknown knob; there are cpus, "
-                      f"cpus_per_core, {', '.join(KNOBS)}")
+    check_knob(scenario, section, key)
     text = joined(text)
-    if not good_value(key, text):
+    if not knobs.good_value(key, text, scenario.knobs):
         raise Trouble(f"{scenario.where(section, key)}: does not take \"{text}\"")
     return number_or_word(text)
-
-
-def good_value(knob, text):
-    """Whether a knob's value looks right."""
-    if not re.fullmatch(KNOBS[knob], text):
-        return False
-    if knob == "duration_ms":
-        return 1 <= int(text) <= LONGEST_MS
-    if knob == "threads":
-        return int(text) >= 1
-    low, _, high = text.partition("-")
-    return not high or not high.isdigit() or int(low) <= int(high)
 
 
 def axis_values(scenario, section, key, text, single=False):
@@ -443,10 +491,11 @@ def axis_values(scenario, section, key, text, single=False):
 
 
 def cpu_value(scenario, section, key, text):
-    good = re.fullmatch(CPU_AXES[key], text) and 0 < float(text) <= MOST_CPUS
+    most = BEDS[scenario.bed].most_cpus if scenario.is_simulated else MOST_CPUS
+    good = re.fullmatch(CPU_AXES[key], text) and 0 < float(text) <= most
     if not good:
         raise Trouble(f"{scenario.where(section, key)}: \"{text}\" is not a number of CPUs "
-                      f"(up to {MOST_CPUS})")
+                      f"(up to {most})")
     return int(text) if key == "cpus" else float(text)
 
 
@@ -458,6 +507,10 @@ def check_whole(scenario, sections, metrics, check_finding):
     if len(CPU_AXES.keys() & scenario.sweep.keys()) > 1:
         raise Trouble(f"{scenario.where('sweep')}: cpus and cpus_per_core cannot both be")
     scenario.quickened()
+    if scenario.simulated is not None:
+        scenario.on(SIMULATED).quickened()
+    elif scenario.simulated_quick:
+        raise Trouble(f"{scenario.where('simulated quick')}: there is no section [simulated]")
     for plot in scenario.plots:
         check_plot(scenario, plot, metrics)
     for aim in scenario.aims:
@@ -477,7 +530,7 @@ def check_aim(scenario, aim, metrics):
         raise Trouble(f"{scenario.where(section, 'metric')}: there is no metric "
                       f"\"{aim.metric}\"; there are {', '.join(metrics)}")
     for key in ("lock", "against"):
-        lock = getattr(aim, key)
+        lock = stand_in(getattr(aim, key), scenario.bed)
         if lock and (f"-{lock}" in scenario.locks or not {lock, "all"} & set(scenario.locks)):
             raise Trouble(f"{scenario.where(section, key)}: the lock \"{lock}\" is not one of "
                           "this scenario")

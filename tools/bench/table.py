@@ -42,6 +42,15 @@ def share_of(name):
     return cell
 
 
+def each(name, of):
+    """A column: a figure for each of what another counts."""
+    def cell(rounds):
+        found = [run.result[name] / run.result[of] for run in rounds
+                 if run.result.get(of) and name in run.result]
+        return f"{median(found):.1f}" if found else "-"
+    return cell
+
+
 def spread(rounds):
     """Standard deviation of the threads' acquisitions, of their mean; 0 is fair."""
     shares = [100 * run.result["thread_stddev"] * run.result["threads"] / total
@@ -82,6 +91,18 @@ COLUMNS = (
     ("leaked", over(sum, "leaked")),
     ("verdict", verdict),
 )
+# What only the simulation knows, before the verdict.
+SIMULATED_COLUMNS = (
+    *COLUMNS[:-1],
+    ("misses", each("success_misses", "success_misses_of")),
+    ("on locks", each("misses_lock", "acquisitions")),
+    ("failed misses", each("failure_misses", "failure_misses_of")),
+    COLUMNS[-1],
+)
+
+
+def columns_of(plan):
+    return SIMULATED_COLUMNS if plan.is_simulated else COLUMNS
 
 
 def time_per_pair(run):
@@ -97,7 +118,7 @@ def time_cell(summary):
     return cell
 
 
-def alone_columns(reference):
+def alone_columns(reference, name=REFERENCE):
     """Round by round against the reference, which ran right beside it."""
     its = {run.round: time_per_pair(run) for run in reference}
 
@@ -110,7 +131,7 @@ def alone_columns(reference):
 
     return (("lock", lock),
             ("ns", time_cell(median)), ("min", time_cell(min)), ("max", time_cell(max)),
-            (f"of {REFERENCE}", ratio_cell(median)),
+            (f"of {name}", ratio_cell(median)),
             ("min", ratio_cell(min)), ("max", ratio_cell(max)), ("verdict", verdict))
 
 
@@ -127,8 +148,8 @@ def groups_of(result):
 
 def heading(plan, point):
     """Names a point: 8 CPUs, 8 threads, patience_ns 1000."""
-    threads = plan.settings("", point)["threads"]
-    words = [counted(point["cpus"], "CPU"), counted(threads, "thread")]
+    threads = plan.settings("", point).get("threads")
+    words = [counted(point["cpus"], "CPU")] + ([counted(threads, "thread")] if threads else [])
     return ", ".join(words + [f"{axis} {value}" for axis, value in point.items()
                               if axis not in ("cpus", "threads")])
 

@@ -135,13 +135,13 @@ done
 
 def knob_cases(output):
     """The host's tools know every file, and take what it prints."""
-    from bench.scenario import KNOBS, good_value
+    from bench.knobs import DRIVER, good_value
     found = dict(re.findall(r"^@knob (\S+) (.*)$", output, re.MULTILINE))
     there = set(found) - {"lock", "cpus"}	# which come from other options
-    yield Case("misuse: tools/bench/scenario.py has the driver's files", there == set(KNOBS),
-               f"only in the driver: {sorted(there - set(KNOBS))}; "
-               f"only in KNOBS: {sorted(set(KNOBS) - there)}")
-    strange = [f"{name}: {found[name]}" for name in there & set(KNOBS)
+    yield Case("misuse: tools/bench/knobs.py has the driver's files", there == set(DRIVER),
+               f"only in the driver: {sorted(there - set(DRIVER))}; "
+               f"only in DRIVER: {sorted(set(DRIVER) - there)}")
+    strange = [f"{name}: {found[name]}" for name in there & set(DRIVER)
                if not good_value(name, found[name])]
     yield Case("misuse: tools/bench/scenario.py takes what the files print", not strange,
                "\n".join(strange))

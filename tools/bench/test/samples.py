@@ -37,6 +37,19 @@ paper = ours is better
 holds = a(clh_nb) > 1
 """
 
+SIMULATED = SAMPLE.replace("[plot rate]", """\
+[simulated]
+rounds = 4
+locks = clh_nb raw_spinlock rqspinlock
+duration_us = 500
+cpus = 8 256
+sockets = 1 8
+patience_ns = 200*cpus
+[simulated quick]
+rounds = 1
+cpus = 8
+[plot rate]""")
+
 
 def changed(old, new, text=SAMPLE):
     """The sample with one thing in it changed."""

@@ -13,7 +13,7 @@ from unittest import mock
 
 from bed.common import Trouble
 from bench import cli, cli_bench
-from bench.test.samples import SAMPLE, Folders, NoPlace, changed, pretend_pass
+from bench.test.samples import SAMPLE, SIMULATED, Folders, NoPlace, changed, pretend_pass
 
 FILE = changed("holds = a(clh_nb) > 1", "holds = jain(clh_nb, cpus=1, cs_ns=0) < 1",
                changed("y = some_metric", "y = jain"))
@@ -24,10 +24,11 @@ class Commands(Folders, unittest.TestCase):
     def command(self, place, text=FILE, **more):
         """The exit status, and what was printed; it draws nothing."""
         options = SimpleNamespace(names=[str(self.file("mine.ini", text))], list=False,
-                                  quick=False, rounds=None, out=self.folder / "out", **more)
+                                  quick=False, rounds=None, bed=None,
+                                  out=self.folder / "out", **more)
         printed = io.StringIO()
         with mock.patch.object(cli_bench, "setup"), \
-                mock.patch.object(cli_bench, "GuestPlace", return_value=place), \
+                mock.patch.object(cli_bench, "place_on", return_value=place), \
                 mock.patch.object(cli_bench, "draw", return_value=True) as self.draw, \
                 contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             return cli_bench.run(options), printed.getvalue()
@@ -82,12 +83,40 @@ class Commands(Folders, unittest.TestCase):
         (self.folder / "other").mkdir()
         names = [str(self.file("mine.ini", FILE)), str(self.file("other/mine.ini", FILE))]
         with self.assertRaisesRegex(Trouble, "two scenarios have the name mine"):
-            cli_bench.chosen(SimpleNamespace(names=names, quick=False, rounds=None))
+            cli_bench.chosen(SimpleNamespace(names=names, quick=False, rounds=None,
+                                             bed=None))
 
     def test_options_change_every_scenario(self):
         path = self.file("mine.ini", SAMPLE.split("[plot")[0])
-        plan, = cli_bench.chosen(SimpleNamespace(names=[str(path)], quick=True, rounds=7))
+        plan, = cli_bench.chosen(SimpleNamespace(names=[str(path)], quick=True, rounds=7,
+                                                   bed=None))
         self.assertEqual((plan.rounds, plan.load["duration_ms"]), (7, 10))
+
+
+class Beds(Folders, unittest.TestCase):
+
+    def chosen(self, bed=None, **texts):
+        names = [str(self.file(f"{name}.ini", text.split("[plot")[0]))
+                 for name, text in texts.items()]
+        options = SimpleNamespace(names=names, quick=False, rounds=None, bed=bed)
+        return [(plan.name, plan.bed) for plan in cli_bench.chosen(options)]
+
+    def test_a_scenario_is_run_on_its_bed_and_simulated_if_it_says_so(self):
+        self.assertEqual(self.chosen(both=SIMULATED, one=SAMPLE), [
+            ("both", "uml"), ("both-simulated", "simulated"), ("one", "uml")])
+
+    def test_a_bed_that_is_asked_for_is_the_only_one(self):
+        self.assertEqual(self.chosen("simulated", both=SIMULATED, one=SAMPLE), [
+            ("both-simulated", "simulated"), ("one-simulated", "simulated")])
+        self.assertEqual(self.chosen("debian-6.1", both=SIMULATED), [("both", "debian-6.1")])
+
+    def test_of_all_scenarios_those_for_a_bed_are_run_on_it(self):
+        with mock.patch.object(cli_bench, "files", return_value={
+                "both": self.file("both.ini", SIMULATED.split("[plot")[0]),
+                "one": self.file("one.ini", SAMPLE.split("[plot")[0])}):
+            self.assertEqual(self.chosen("simulated"), [("both-simulated", "simulated")])
+            self.assertEqual(len(self.chosen("uml")), 2)
+            self.assertEqual(self.chosen("icount"), [])
 
 
 class Arguments(unittest.TestCase):

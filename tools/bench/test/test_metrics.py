@@ -76,6 +76,17 @@ class Figures(unittest.TestCase):
         # mean 2500 for each of 4 threads
         self.assertEqual(of("spread", thread_stddev=500), 20)
 
+    def test_misses_are_by_the_attempts_that_they_are_of(self):
+        self.assertEqual(of("misses", success_misses=60, success_misses_of=10), 6)
+        self.assertEqual(of("failure_misses", failure_misses=60, failure_misses_of=5), 12)
+        self.assertIsNone(of("failure_misses", failure_misses=0, failure_misses_of=0))
+
+    def test_misses_by_kind_are_by_the_acquisitions(self):
+        self.assertEqual(of("all_misses", misses=50000), 5)
+        self.assertEqual(of("lock_misses", misses_lock=20000), 2)
+        self.assertEqual(of("other_socket_misses", misses_other_socket=5000), 0.5)
+        self.assertEqual(of("same_socket_rate", socket_handoffs=2500), 25)
+
     def test_walks_are_of_attempts_that_were_sampled(self):
         self.assertEqual(of("walk_mean", walk_samples=1, walk_mean_permille=1250), 1.25)
         self.assertEqual(of("walk_max", walk_samples=1, walk_max=7), 7)

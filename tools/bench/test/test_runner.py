@@ -95,7 +95,7 @@ class Jobs(Folders, unittest.TestCase):
 
     def test_a_bed_that_is_not_there_is_refused_by_name(self):
         with self.assertRaisesRegex(Trouble, 'no bed "moon"; there are uml'):
-            runner.GuestPlace("moon")
+            runner.place_on("moon")
 
 
 def planned(count):

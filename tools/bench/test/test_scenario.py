@@ -6,7 +6,7 @@ import unittest
 from bed.common import Trouble
 from bench import results
 from bench import scenario as scenarios
-from bench.test.samples import SAMPLE, Folders, changed
+from bench.test.samples import SAMPLE, SIMULATED, Folders, changed
 
 AIMED = SAMPLE + """\
 [aim fast]
@@ -163,6 +163,109 @@ class Files(Folders, unittest.TestCase):
         self.assertEqual(scenarios.from_plan(plan.name, "", "", older).aims, [])
 
 
+# The same of a sample that has a section [simulated].
+WRONG_SIMULATED = {
+    "a driver's knob": ("duration_us = 500", "chain = 2", "[simulated] chain: the simulation has"),
+    "a knob that nobody has": ("duration_us", "duration_s", "[simulated] duration_s: unknown"),
+    "no time at all": ("= 500\ncpus", "= 0\ncpus", "duration_us: does not take \"0\""),
+    "too many CPUs": ("8 256", "8 257", "[simulated] cpus: \"257\" is not a number of CPUs (up"),
+    "too many sockets": ("sockets = 1 8", "sockets = 9", "sockets: does not take \"9\""),
+    "a cost table that is not there": ("duration_us = 500", "costs = none",
+                                       "costs: does not take \"none\""),
+    "a quick knob of the driver": ("rounds = 1\n", "chain = 2\n", "[simulated quick] chain: "),
+    "only a quick one": ("[simulated]", "[quick]", "already exists"),
+    "an own bed": ("rounds = 3", "bed = simulated", "[load] duration_ms: the simulation has no"),
+    "a driver's knob for it in the load": ("patience_ns = 1000", "chain = 2",
+                                           "[load] chain: the simulation has no such knob"),
+    "its knob for the driver": ("duration_ms = 200", "sockets = 2",
+                                "[load] sockets: the stress driver has no such knob"),
+}
+
+
+class OnTheSimulatedBed(Folders, unittest.TestCase):
+
+    def test_every_mistake_is_named(self):
+        for what, (old, new, words) in WRONG_SIMULATED.items():
+            with self.subTest(what), self.assertRaises(Trouble) as caught:
+                self.scenario(changed(old, new, SIMULATED))
+            self.assertIn(words, str(caught.exception), what)
+
+    def test_a_quick_section_needs_the_other_one(self):
+        with self.assertRaisesRegex(Trouble, r"\[simulated quick\]: there is no section \[sim"):
+            self.scenario(changed("[plot rate]", "[simulated quick]\nrounds = 1\n[plot rate]"))
+
+    def test_a_scenario_of_that_bed_needs_no_section_for_it(self):
+        text = changed("= 1000\nduration_ms = 200", "= max\nduration_us = 9", changed(
+            "rounds = 3", "bed = simulated", changed("duration_ms = 10\n", "", SIMULATED)))
+        with self.assertRaisesRegex(Trouble, r"\[simulated\]: the scenario's bed is that al"):
+            self.scenario(text)
+
+    def test_the_section_changes_what_the_file_says(self):
+        plan = self.scenario(SIMULATED)
+        other = plan.on("simulated")
+        self.assertEqual((plan.name, plan.bed, plan.rounds), ("sample", "uml", 3))
+        self.assertEqual((other.name, other.bed, other.rounds),
+                         ("sample-simulated", "simulated", 4))
+        self.assertEqual(other.load, {"patience_ns": "200*cpus", "duration_us": 500})
+        self.assertEqual(other.sweep, {"cpus": [8, 256], "cs_ns": [0, 500],
+                                       "sockets": [1, 8]})
+        self.assertEqual(other.settings("mcs", {"cpus": 8, "cs_ns": 0}), {
+            "lock": "mcs", "cpus": 8, "duration_us": 500, "patience_ns": "200*cpus",
+            "cs_ns": 0})
+        self.assertIs(other.on("simulated"), other)
+
+    def test_its_quick_pass_is_not_that_of_the_other_bed(self):
+        quick = self.scenario(SIMULATED).on("simulated").quickened()
+        self.assertEqual((quick.rounds, quick.sweep["cpus"]), (1, [8]))
+        self.assertEqual(quick.sweep["cs_ns"], [0, 500])
+
+    def test_the_kernels_lock_is_answered_by_its_model_or_left_out(self):
+        other = self.scenario(SIMULATED).on("simulated")
+        self.assertEqual(other.lock_names(["clh_nb", "qspinlock"]), ["clh_nb", "qspinlock"])
+        both = changed("clh_nb raw_spinlock rqspinlock", "all -raw_trylock -raw_spinlock",
+                       SIMULATED)
+        self.assertEqual(self.scenario(both).on("simulated").locks, ["all", "-qspinlock"])
+
+    def test_without_the_section_only_a_scenario_that_has_none_of_its_knobs_goes_there(self):
+        other = self.scenario(SAMPLE).on("simulated")
+        self.assertEqual(other.load, {"patience_ns": 1000})
+        for knob in ("own_clock = 1", "suspend_every_ns = 5", "threads = 3"):
+            with self.subTest(knob), self.assertRaisesRegex(
+                    Trouble, rf"sample.ini: \[load\] {knob.split()[0]}: the simulation has no"):
+                self.scenario(changed("duration_ms = 200", knob)).on("simulated")
+
+    def test_what_is_simulated_goes_nowhere_else(self):
+        text = changed("= 1000\nduration_ms = 200", "= max\nduration_us = 9", changed(
+            "rounds = 3", "bed = simulated", changed("duration_ms = 10\n", "")))
+        self.assertEqual(self.scenario(text).on("simulated").name, "sample")
+        with self.assertRaisesRegex(Trouble, "duration_us: the stress driver has no such kno"):
+            self.scenario(text).on("uml")
+
+    def test_the_simulated_machine_has_cores_of_its_own(self):
+        other = self.scenario(SIMULATED).on("simulated")
+        self.assertEqual(other.cores(2), 256)
+        self.assertEqual(other.points(other.cores(2))[0],
+                         {"cpus": 8, "cs_ns": 0, "sockets": 1})
+        few = self.scenario(changed("cpus = 8 256", "cores = 8\ncpus_per_core = 1 2",
+                                    SIMULATED)).on("simulated")
+        self.assertEqual(few.cores(2), 8)
+        self.assertEqual(few.cpu_counts(few.cores(2), 256), [8, 16])
+        with self.assertRaisesRegex(Trouble, "sample.ini: on a simulated machine cpus_per_co"):
+            self.scenario(changed("cpus = 8 256", "cpus_per_core = 1 2", SIMULATED))
+
+    def test_it_survives_being_data(self):
+        plan = self.scenario(SIMULATED).on("simulated")
+        again = scenarios.from_plan(plan.name, plan.title, plan.source, plan.plan())
+        self.assertEqual(again.plan(), plan.plan())
+        self.assertTrue(again.is_simulated)
+
+    def test_an_estimate_grows_with_cpus_and_is_shared_by_the_cores(self):
+        plan = self.scenario(SIMULATED).on("simulated")
+        few, many = ({"cpus": cpus, "cs_ns": 0, "sockets": 1} for cpus in (8, 256))
+        self.assertGreater(plan.seconds_of(many, 2), 10 * plan.seconds_of(few, 2))
+        self.assertAlmostEqual(plan.seconds(1), 2 * plan.seconds(2))
+
+
 class Meaning(Folders, unittest.TestCase):
 
     def test_points_are_all_combinations(self):
@@ -186,7 +289,7 @@ class Meaning(Folders, unittest.TestCase):
         plan = self.scenario(changed("duration_ms = 200\n", ""))
         point = {"cpus": 2, "cs_ns": 500}
         self.assertEqual(plan.settings("mcs", point)["duration_ms"], 1000)
-        self.assertEqual(plan.duration_ms(point), 1000)
+        self.assertAlmostEqual(plan.seconds_of(point, 2), 1, delta=0.1)
 
     def test_threads_may_differ_from_cpus(self):
         plan = self.scenario(changed("= 1000", "= 1000\nthreads = 7"))

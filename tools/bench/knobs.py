@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a run can be told: the knobs of the stress driver, and those of the simulation."""
+
+import re
+
+from bed.common import PROJECT, Trouble
+
+NUMBER = r"\d+"
+TIME = r"\d+|max"
+PATIENCE = r"\d+|max|\d+-\d+"
+CONTEXT = "(?:task|softirq|hardirq|nmi)"
+# The stress driver's and how their values look; the driver has the last word. "lock"
+# and "cpus" are missing: those come from `locks` and from an axis.
+DRIVER = {
+    "threads": NUMBER, "duration_ms": NUMBER, "seed": NUMBER, "sample_every": NUMBER,
+    "cs_ns": NUMBER, "ncs_ns": NUMBER, "patience_ns": PATIENCE,
+    "impatient_permille": NUMBER, "impatient_ns": TIME,
+    "retry": "give_up|at_once|back_off", "backoff_ns": NUMBER, "backoff_max_ns": NUMBER,
+    "chain": "[1-8]", "chain_order": "fixed|random|ascending",
+    "stall_every": NUMBER, "stall_ns": NUMBER,
+    "contexts": f"{CONTEXT}(?: {CONTEXT})*", "interval_ns": NUMBER,
+    "nesting": "shared|masked|own",
+    "shuffle_ms": NUMBER, "hotplug_ms": NUMBER, "free_lock": "[01]",
+    "suspend_every_ns": NUMBER, "suspend_ns": NUMBER, "own_clock": "[01]",
+    "stutter_ms": NUMBER, "log_ms": NUMBER,
+}
+
+# Those of the simulation. A time may be so many ns for each CPU: 200*cpus.
+A_CPU = r"\d+\*cpus"
+SIMULATION = {
+    "sockets": "[1-8]", "cores": NUMBER, "slice_ns": NUMBER,
+    "away_every_ns": NUMBER, "away_ns": NUMBER,
+    "duration_us": NUMBER, "warmup_us": NUMBER, "seed": NUMBER,
+    "cs_ns": f"{NUMBER}|{A_CPU}", "ncs_ns": f"{NUMBER}|{A_CPU}",
+    "patience_ns": f"{PATIENCE}|{A_CPU}",
+    "impatient_permille": NUMBER, "impatient_ns": TIME,
+    "retry": DRIVER["retry"], "backoff_ns": NUMBER, "backoff_max_ns": NUMBER,
+    "deadlock_checks": "[01]", "costs": r"\w[\w-]*",
+}
+# Of the driver, and without a meaning in the simulation: it has its own duration, and
+# its samples cost no time.
+WITHOUT_MEANING = ("duration_ms", "sample_every")
+# What describes the machine that is simulated, not the load.
+MACHINE_AXES = ("sockets", "costs")
+
+COSTS = PROJECT / "tools/simulate/costs"	# the cost tables
+
+LONGEST_MS = 3600000		# the driver's
+LONGEST_US = 10000000		# of simulated time; a run of it takes hours
+
+
+def cost_tables():
+    return sorted(path.stem for path in COSTS.glob("*.ini"))
+
+
+def good_value(knob, text, knobs=None):
+    """Whether a knob's value looks right."""
+    if not re.fullmatch((knobs or DRIVER)[knob], text):
+        return False
+    if knob == "duration_ms":
+        return 1 <= int(text) <= LONGEST_MS
+    if knob == "duration_us":
+        return 1 <= int(text) <= LONGEST_US
+    if knob == "costs":
+        return text in cost_tables()
+    if knob == "threads":
+        return int(text) >= 1
+    low, _, high = text.partition("-")
+    return not high or not high.isdigit() or int(low) <= int(high)
+
+
+def check_known(knob, knobs):
+    """Refuse a knob by a sentence that says who has it, if anybody does."""
+    if knob in knobs:
+        return
+    if knobs is SIMULATION and knob in DRIVER:
+        raise Trouble("the simulation has no such knob, it is one of the stress driver's; it "
+                      f"has {', '.join(knobs)}")
+    if knobs is DRIVER and knob in SIMULATION:
+        raise Trouble("the stress driver has no such knob, it is one of the simulation's (bed "
+                      "= simulated, or a section [simulated])")
+    raise Trouble(f"unknown knob; there are cpus, cpus_per_core, {', '.join(knobs)}")
+
+
+def number_or_word(text):
+    return int(text) if re.fullmatch(NUMBER, text) else text

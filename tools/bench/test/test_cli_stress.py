@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tools/nbq stress --bed simulated: what it takes, and a short run of the real thing."""
+
+import argparse
+import json
+from pathlib import Path
+import subprocess
+import sys
+import unittest
+
+from bed.common import Trouble
+from bench import cli_stress
+from bench.test.samples import Folders, NoPlace
+
+NBQ = Path(__file__).resolve().parents[2] / "nbq"
+
+
+def options_of(*words):
+    parser = argparse.ArgumentParser()
+    cli_stress.new_parser(parser.add_subparsers())
+    return parser.parse_args(["stress", *words])
+
+
+def simulated_place():
+    place = NoPlace(("clh_nb", "qspinlock"), most_cpus=256)
+    place.name = "simulated"
+    return place
+
+
+class Simulated(Folders, unittest.TestCase):
+
+    def plans(self, *words):
+        options = options_of("--bed", "simulated", *words)
+        cli_stress.check(options)
+        place = simulated_place()
+        return cli_stress.contended(options, place), cli_stress.alone(options, place)
+
+    def test_its_defaults_are_for_many_processors_and_a_short_time(self):
+        contended, alone = self.plans()
+        self.assertEqual(contended.sweep["cpus"], [8, 64])
+        self.assertEqual(contended.load, {"cs_ns": 200, "ncs_ns": 200, "duration_us": 2000})
+        self.assertEqual(contended.locks, ["clh_nb", "qspinlock"])
+        self.assertEqual(alone.locks[-1], "qspinlock")
+        self.assertNotIn("sample_every", alone.load)
+
+    def test_its_knobs_are_set_and_its_patience_may_grow_with_the_cpus(self):
+        contended, _ = self.plans("--set", "sockets=8", "--set", "ncs_ns=400*cpus",
+                                  "--patience", "200*cpus", "--seconds", "0.001")
+        self.assertEqual(contended.load, {"cs_ns": 200, "ncs_ns": "400*cpus", "sockets": 8,
+                                          "duration_us": 1000})
+        self.assertEqual(contended.sweep["patience_ns"], ["200*cpus"])
+
+    def test_the_other_beds_knobs_are_refused_by_a_sentence(self):
+        for words, sentence in (
+                (("--bed", "simulated", "--set", "chain=2"), "the simulation has no such knob"),
+                (("--set", "sockets=2"), "the stress driver has no such knob"),
+                (("--patience", "200*cpus"), "patience_ns does not take \"200[*]cpus\" there")):
+            with self.subTest(words), self.assertRaisesRegex(Trouble, sentence):
+                cli_stress.check(options_of(*words))
+
+    def test_the_kernels_lock_is_answered_by_its_model(self):
+        contended, _ = self.plans("--locks", "raw_spinlock,clh_nb")
+        self.assertEqual(contended.locks, ["qspinlock", "clh_nb"])
+
+    def test_a_short_run_from_the_command_line(self):
+        path = self.folder / "stress.json"
+        done = subprocess.run(
+            [sys.executable, NBQ, "stress", "--bed", "simulated", "--locks", "mcs,clh_nb",
+             "--cpus", "4", "--rounds", "1", "--seconds", "0.001", "--json", path],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, check=False)
+        if "Unavailable" in done.stderr or "x86-64" in done.stderr:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("misses", done.stdout)
+        self.assertIn("of qspinlock", done.stdout)
+        runs = json.loads(path.read_text())["scenarios"][0]["runs"]
+        self.assertEqual([run["lock"] for run in runs], ["mcs", "clh_nb"])
+        self.assertGreater(runs[0]["result"]["misses"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
