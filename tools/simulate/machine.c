@@ -233,7 +233,9 @@ static void handle(struct cpu *cpu)
 	}
 	this_cpu = cpu;
 	shim_cpu = cpu->number;
+	shim_preempt_off = cpu->preempt_off;
 	fiber_resume(cpu->number);
+	cpu->preempt_off = shim_preempt_off;
 	this_cpu = NULL;
 }
 

@@ -58,6 +58,7 @@ struct machine_plan {
  * @away_at: when it is taken away next
  * @away_until: when it is back from the last time
  * @random: the state of its random numbers, for nrand48()
+ * @preempt_off: the kernel's count
  */
 struct cpu {
 	unsigned int number;
@@ -74,6 +75,7 @@ struct cpu {
 	u64 away_at;
 	u64 away_until;
 	unsigned short random[3];
+	int preempt_off;
 };
 
 extern struct cpu cpus[MOST_CPUS];

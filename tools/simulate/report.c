@@ -163,6 +163,7 @@ static bool print_verdict(void)
 		{ findings.violations, "two holders were seen" },
 		{ findings.lock_in_use, "the lock was still in use at the end" },
 		{ !findings.unfinished && findings.nodes.leaked, "queue nodes have leaked" },
+		{ findings.unbalanced, "preemption was still off at the end" },
 		{ findings.errors, "the lock returned an unknown error" },
 		{ findings.deadlocks, "a deadlock was reported where there can be none" },
 		{ !findings.attempts && !waits_for_ever(), "there was no attempt at all" },

@@ -221,6 +221,7 @@ static void contend(void)
 	work_outside(machine_random(settings.cs_ns + settings.ncs_ns + 1));
 	while (this_cpu->clock < end)
 		do_work();
+	findings.unbalanced += shim_preempt_off != 0;
 	store_buffer_drain();
 }
 

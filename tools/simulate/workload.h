@@ -26,6 +26,7 @@
  * @socket_handoffs: whose last holder was on the same socket, that CPU or another
  * @violations: of exclusion, of the whole run
  * @unfinished: attempts that had not come back when the run was given up
+ * @unbalanced: CPUs that had preemption off at the end
  * @elapsed_ns: how long it was
  * @shares: acquisitions of each CPU
  * @longest_gap_ns: between two acquisitions of a CPU
@@ -50,6 +51,7 @@ struct findings {
 	u64 socket_handoffs;
 	u64 violations;
 	u64 unfinished;
+	u64 unbalanced;
 	u64 elapsed_ns;
 	u64 shares[MOST_CPUS];
 	u64 longest_gap_ns;
