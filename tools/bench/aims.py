@@ -8,6 +8,7 @@ machine did to both. What is shown is the point that is farthest from the aim.
 
 from bed.rst import escaped
 from bench import plot
+from bench.beds import stand_in
 from bench.findings import PER_CORE
 from bench.metrics import METRICS, Summary, matching, points_of, quantity, same, shown
 
@@ -57,6 +58,7 @@ class Standing:
 
 def by_round(aim, lock, runs, point, context):
     """{round: figure} of a lock at a point."""
+    lock = stand_in(lock, context.bed)
     figures = {run.round: METRICS[aim.metric].of(run, context)
                for run in matching(runs, lock, **point)}
     return {number: figure for number, figure in figures.items() if figure is not None}
@@ -134,7 +136,8 @@ def ranged(found):
     return f"{shown(found.median)} ({shown(found.low)} to {shown(found.high)})"
 
 
-def verdicts(folder, context):
+def verdicts(folder, simulated=False):
     """[Verdict] of all aims of an opened folder, in the order of its experiments."""
-    return [Verdict(aim, result, context) for _, result in sorted(folder.scenarios.items())
-            for aim in result.plan.aims]
+    return [Verdict(aim, result, plot.context_for(folder, result))
+            for _, result in sorted(folder.scenarios.items())
+            if result.plan.is_simulated == simulated for aim in result.plan.aims]

@@ -7,7 +7,8 @@ Known are numbers, + - * /, < <= > >=, "and", "or", brackets, min(...) and
 max(...) of numbers, and METRIC(LOCK, AXIS=VALUE, ...), where VALUE is one that
 was swept, or min or max for the least or greatest of them. cpus_per_core=N
 stands for so many CPUs for each core of the machine. Every axis with more than
-one value has to be named. The line must say yes or no, so it is a comparison
+one value has to be named, but for those of a simulated machine, sockets and costs:
+a line that does not name them is judged for each of their values. The line must say yes or no, so it is a comparison
 at the end.
 
 It is judged twice: on the medians, and on all that the rounds allow, from the
@@ -16,8 +17,11 @@ least to the greatest. Where only the medians decide it is not clear.
 
 import ast
 import math
+import re
 
 from bed.common import Trouble
+from bench.beds import stand_in
+from bench.knobs import A_CPU, MACHINE
 from bench.metrics import (METRICS, matching, quantity, same, shown, size_of, summary,
                            values_of)
 
@@ -132,6 +136,9 @@ def word_or_number(node):
     if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, float)) \
             and not isinstance(node.value, bool):
         return node.value
+    text = ast.unparse(node).replace(" ", "")
+    if re.fullmatch(A_CPU, text):
+        return text
     raise Malformed(f"\"{ast.unparse(node)}\" is neither a word nor a number")
 
 
@@ -220,7 +227,7 @@ class Finding:
                     raise Malformed(f"{call}: \"{axis}\" is no axis, or there twice; there are "
                                     f"{', '.join(swept)}")
             for axis, values in swept.items():
-                if len(values) > 1 and axis not in named:
+                if len(values) > 1 and axis not in (*named, *MACHINE):
                     raise Malformed(f"{call} does not say which {axis}")
             check_values(call, sweep)
 
@@ -243,10 +250,10 @@ def check(text, scenario):
     """Refuse a line that the scenario's runs can never be judged by."""
     finding = Finding(text)
     finding.check_axes(scenario.sweep)
-    left = [lock for lock in finding.locks if f"-{lock}" in scenario.locks or
-            not {lock, "all"} & set(scenario.locks)]
-    if left:
-        raise Malformed(f"the lock \"{left[0]}\" is not one of this scenario")
+    for lock in finding.locks:
+        here = stand_in(lock, scenario.bed)
+        if f"-{here}" in scenario.locks or not {here, "all"} & set(scenario.locks):
+            raise Malformed(f"the lock \"{lock}\" is not one of this scenario")
 
 
 # Judging
@@ -299,7 +306,8 @@ class Judge:
         name = str(call)
         if name not in self.readings:
             point = self.real_point(call)
-            runs = matching(self.runs, call.lock, **point)
+            lock = stand_in(call.lock, self.context.bed) if self.context else call.lock
+            runs = matching(self.runs, lock, **point)
             if len({tuple(sorted(run.point.items())) for run in runs}) > 1:
                 raise Malformed(f"{call} is more than one point")
             found = summary(call.metric, runs, self.context)

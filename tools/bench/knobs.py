@@ -40,8 +40,8 @@ SIMULATION = {
 # Of the driver, and without a meaning in the simulation: it has its own duration, and
 # its samples cost no time.
 WITHOUT_MEANING = ("duration_ms", "sample_every")
-# What describes the machine that is simulated, not the load.
-MACHINE_AXES = ("sockets", "costs")
+# What describes the machine that is simulated, not the load, and what it is by default.
+MACHINE = {"sockets": 1, "costs": "a"}
 
 COSTS = PROJECT / "tools/simulate/costs"	# the cost tables
 

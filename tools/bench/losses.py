@@ -7,7 +7,8 @@ from bed.stress import OURS
 from bench import compare, table1
 from bench.metrics import matching, points_of, shown, summary
 
-RIVALS = ("raw_spinlock", "rqspinlock", "tas_b", "tas_b_try")
+RIVALS = ("raw_spinlock", "rqspinlock", "tas_b", "tas_b_try",
+          "qspinlock", "pv_qspinlock", "cna", "hmcs")		# these are simulated
 RATE = "acquisitions_per_second"
 
 

@@ -32,17 +32,19 @@ def figure(run, name):
 class Context:
     """What metrics need besides the run: the machine, and another experiment.
 
-    cores: of the host, which are the paper's processors.
+    cores: of the host, or of the simulated machine, which are the paper's processors.
     passing_ns: {lock: Ta}, the time to pass a lock on with ample patience and a
         core for each CPU.
+    bed: where the runs were made.
     """
 
-    def __init__(self, cores=None, passing_ns=None):
+    def __init__(self, cores=None, passing_ns=None, bed=None):
+        self.bed = bed
         self.cores = cores
         self.passing_ns = passing_ns or {}
 
 
-def context_of(cores, figure5_runs):
+def context_of(cores, figure5_runs, bed=None):
     """A Context, with Ta from the runs of figure 5 that had a core for each CPU."""
     by_lock = {}
     for run in figure5_runs or []:
@@ -50,7 +52,7 @@ def context_of(cores, figure5_runs):
             found = passing_time_ns(run, None)
             if found is not None:
                 by_lock.setdefault(run.lock, []).append(found)
-    return Context(cores, {lock: median(times) for lock, times in by_lock.items()})
+    return Context(cores, {lock: median(times) for lock, times in by_lock.items()}, bed)
 
 
 # Figures that are computed. Each takes a run and a Context; times in ns.

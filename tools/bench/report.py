@@ -5,17 +5,27 @@ Every number and every verdict in it comes from the folder; the words about the
 papers come from the scenarios.
 """
 
-from collections import Counter
+from collections import Counter, namedtuple
+from itertools import product
 from pathlib import Path
 import re
 
 from bed.common import Trouble, say
 from bed.rst import escaped, fields, heading, paragraph, replace, table
 from bench import aims, findings, losses, plot
+from bench.beds import SIMULATED
+from bench.knobs import MACHINE
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
 from bench.results import open_folder
 
 RATE = losses.RATE
+MISSES = "misses"
+
+# A finding of a result, what it came to, and on which of the simulated machines.
+Judged = namedtuple("Judged", "result finding where judgement")
+# Of headings: the title of an experiment, its parts, a finding in one.
+LEVELS = "=-~"
+SIMULATED_LEVELS = "-~^"
 
 
 # Cells
@@ -33,6 +43,12 @@ def point_name(point):
     return ", ".join(plot.point_words(axis, value) for axis, value in point.items())
 
 
+def results_of(folder, simulated=False):
+    """The results of the kernels, or those of the simulation, in their order."""
+    return [result for _, result in sorted(folder.scenarios.items(), key=tables_first)
+            if result.plan.is_simulated == simulated]
+
+
 # The parts
 
 def released(kernel):
@@ -42,52 +58,75 @@ def released(kernel):
 
 def what_was_run(folder):
     machine = folder.machine
-    runs = [run for result in folder.scenarios.values() for run in result.runs]
-    seconds = sum(run.result.get("elapsed_ns", 0) for run in runs) / 1e9
     rounds = sorted({result.plan.rounds for result in folder.scenarios.values()})
     kernels = machine.get("kernels") or {machine.get("bed"): machine.get("kernel")}
     return [*heading("What was run", "="), *fields([
-        ("Kernel", ", ".join(f"{version} ({bed})" for bed, version in kernels.items())),
+        ("Kernel", ", ".join(f"{version} ({bed})" for bed, version in kernels.items()
+                             if version)),
         ("CPU", machine.get("cpu_model")), ("Cores", machine.get("cores")),
         ("Memory", f"{machine['memory_mb']} MB" if machine.get("memory_mb") else ""),
         ("Kernel of the host", released(machine.get("host_kernel"))),
         ("Compiler", machine.get("compiler")), ("Commit", machine.get("commit")),
         ("Date", machine.get("date")), ("Command", machine.get("command")),
         ("Rounds", ", ".join(str(each) for each in rounds)),
-        ("Runs", f"{len(runs)}, {shown(seconds)} s of measuring"),
+        ("Runs", run_words(results_of(folder), "of measuring")),
+        ("Simulated by", machine.get("simulated")),
+        ("Simulated runs", run_words(results_of(folder, True), "of simulated time")),
         ("A quick pass", "for its shape; its figures mean little"
          if machine.get("quick") else "")])]
 
 
-def judgement_of(finding, result, context):
-    """A Judgement; a line that these runs cannot answer is one, too."""
+def run_words(results, what):
+    """How many runs, and how long they were; empty if there are none."""
+    runs = [run for result in results for run in result.runs]
+    seconds = sum(run.result.get("elapsed_ns", 0) for run in runs) / 1e9
+    return f"{len(runs)}, {shown(seconds)} s {what}" if runs else ""
+
+
+def machines_of(result, finding):
+    """The simulated machines that a finding is judged for: those that it does not name."""
     try:
-        return findings.judged(finding.holds, result.runs, context)
+        named = findings.Finding(finding.holds).axes
+    except Trouble:
+        named = []
+    axes = {axis: values_of(result.runs, axis) for axis in MACHINE if axis not in named}
+    axes = {axis: values for axis, values in axes.items() if len(values) > 1}
+    return [dict(zip(axes, values)) for values in product(*axes.values())]
+
+
+def judgement_of(folder, result, finding, where):
+    """A Judgement; a line that these runs cannot answer is one, too."""
+    runs = plot.drawn_runs(result.runs, {axis: [value] for axis, value in where.items()})
+    try:
+        return findings.judged(finding.holds, runs, plot.context_for(folder, result, where))
     except Trouble as trouble:
         return findings.Judgement(findings.UNKNOWN, [], missing=[str(trouble)])
 
 
-def judgements(folder, context):
-    """[(result, finding, judgement)] of all experiments."""
-    return [(result, finding, judgement_of(finding, result, context))
-            for _, result in sorted(folder.scenarios.items(), key=tables_first)
-            for finding in result.plan.findings]
+def judgements(folder, simulated=False):
+    """[Judged] of all experiments."""
+    return [Judged(result, finding, where, judgement_of(folder, result, finding, where))
+            for result in results_of(folder, simulated) for finding in result.plan.findings
+            for where in machines_of(result, finding)]
 
 
 def overview(judged):
     """All findings in a table."""
     if not judged:
         return []
-    count = Counter(judgement.word for _, _, judgement in judged)
-    words = [f"{count[word]} {said}" for word, said in (
+    rows = [[escaped(each.finding.title), escaped(each.result.name),
+             f"**{each.judgement.word}**"] for each in judged]
+    return [*heading("Findings", "="),
+            *paragraph(f"Of {len(judged)} findings {count_words(judged)}."),
+            *table(["finding", "experiment", "here"], rows, (60, 20, 20))]
+
+
+def count_words(judged):
+    count = Counter(each.judgement.word for each in judged)
+    return ", ".join(f"{count[word]} {said}" for word, said in (
         (findings.HOLDS, "hold here"), (findings.FAILS, "do not"),
         (findings.UNCLEAR, "are not clear within the spread of the rounds"),
-        (findings.UNKNOWN, "cannot be said")) if count[word]]
-    rows = [[escaped(finding.title), escaped(result.name), f"**{judgement.word}**"]
-            for result, finding, judgement in judged]
-    return [*heading("Findings", "="),
-            *paragraph(f"Of {len(judged)} findings {', '.join(words)}."),
-            *table(["finding", "experiment", "here"], rows, (60, 20, 20))]
+        (findings.UNKNOWN, "cannot be said")) if count[word])
 
 
 WHAT_AN_AIM_IS = """\
@@ -97,13 +136,13 @@ by round, of locks that ran right after one another. "By the medians": some roun
 otherwise."""
 
 
-def aims_part(folder, context):
+def aims_part(folder, simulated=False, level="="):
     """What ours were meant to reach, and whether they do."""
-    judged = aims.verdicts(folder, context)
+    judged = aims.verdicts(folder, simulated)
     if not judged:
         return []
     met = sum(each.word.startswith(aims.MET) for each in judged)
-    return [*heading("Aims", "="),
+    return [*heading("Aims, simulated" if simulated else "Aims", level),
             *paragraph(f"Of {len(judged)} aims {met} are met. {WHAT_AN_AIM_IS}"),
             *table(aims.HEADINGS, [each.cells() for each in judged], aims.WIDTHS)]
 
@@ -126,18 +165,24 @@ def table1(folder):
 
 def load_sentence(result):
     """What every run of an experiment had in common."""
-    words = [plot.point_words(knob, value) if knob != "duration_ms" else f"{value} ms a run"
-             for knob, value in result.plan.load.items()]
+    length = {"duration_ms": "ms", "duration_us": "us of simulated time"}
+    words = [plot.point_words(knob, value) if knob not in length else
+             f"{value} {length[knob]} a run" for knob, value in result.plan.load.items()]
     return f"Load: {', '.join(words)}; {result.plan.rounds} rounds." if words else ""
 
 
-def figure_part(folder, figure):
+def simulated_mark(result):
+    """For the title of a figure or a table; empty if it is measured."""
+    return f" ({plot.simulated_words(result)})" if result.plan.is_simulated else ""
+
+
+def figure_part(folder, result, figure):
     path = folder.path / plot.FIGURES / f"{figure.name}.svg"
+    title = escaped(figure.plot.title + simulated_mark(result))
     if figure.empty:
-        return paragraph(f"*{escaped(figure.plot.title)}*: no data.")
+        return paragraph(f"*{title}*: no data.")
     if not path.exists():
-        return paragraph(f"*{escaped(figure.plot.title)}*: not drawn.")
-    title = escaped(figure.plot.title)
+        return paragraph(f"*{title}*: not drawn.")
     return [f".. figure:: {plot.FIGURES}/{path.name}", f"   :alt: {title}", "",
             f"   {title}", ""]
 
@@ -157,41 +202,59 @@ def medians(result, name, context):
         if not rows:
             continue
         where = f", {escaped(point_name(dict(other)))}" if other else ""
-        lines += paragraph(f"{metric.axis[:1].upper()}{metric.axis[1:]}{where}: "
-                           "median (least to greatest)")
+        lines += paragraph(f"{metric.axis[:1].upper()}{metric.axis[1:]}{where}"
+                           f"{escaped(simulated_mark(result))}: median (least to greatest)")
         lines += table(["lock", *(plot.point_words("cpus", cpus) for cpus in columns)], rows)
     return lines
 
 
-def finding_part(finding, judgement):
-    lines = [*heading(escaped(finding.title), "~"), f":Paper: {escaped(finding.paper)}",
-             f":Here: **{judgement.verdict()}**: {escaped(judgement.details())}"]
-    if judgement.doubtful and finding.why:
+def finding_part(judged, level):
+    """A finding and what it came to, on each of the machines."""
+    finding = judged[0].finding
+    lines = [*heading(escaped(finding.title), level), f":Paper: {escaped(finding.paper)}"]
+    for each in judged:
+        where = f" {point_name(each.where)}" if each.where else ""
+        name = f"Simulated{where}" if each.result.plan.is_simulated else "Here"
+        lines.append(f":{name}: **{each.judgement.verdict()}**: "
+                     f"{escaped(each.judgement.details())}")
+    if finding.why and any(each.judgement.doubtful for each in judged):
         lines.append(f":Why: {escaped(finding.why)}")
     return [*lines, ""]
 
 
 def main_metrics(result):
-    """Acquisitions, and what the first figure shows."""
+    """Acquisitions, and what the first figure shows; of the simulation also the misses."""
     first = [each.y for each in result.plan.plots[:1]]
-    return list(dict.fromkeys([*first, RATE]))
+    misses = [MISSES] if result.plan.is_simulated else []
+    return list(dict.fromkeys([*first, RATE, *misses]))
 
 
-def experiment(folder, result, figures, judged, context):
-    lines = heading(escaped(result.title), "=")
+def experiment(folder, result, judged, levels=LEVELS):
+    context = plot.context_for(folder, result)
+    lines = heading(escaped(result.title + simulated_mark(result)), levels[0])
     lines += paragraph(f"Experiment ``{result.name}``, after {escaped(result.plan.source)}. "
                        f"{escaped(load_sentence(result))}")
     if not result.complete:
         lines += paragraph("**Incomplete**: it was stopped before all rounds were run.")
-    for figure in figures:
-        lines += figure_part(folder, figure)
+    for figure in plot.figures_of_result(folder, result):
+        lines += figure_part(folder, result, figure)
     if judged:
-        lines += heading("What was found", "-")
-        for _, finding, judgement in judged:
-            lines += finding_part(finding, judgement)
-    lines += heading("Medians", "-")
+        lines += heading("What was found", levels[1])
+        for finding in result.plan.findings:
+            lines += finding_part([each for each in judged if each.finding is finding],
+                                  levels[2])
+    lines += heading("Medians", levels[1])
     for name in main_metrics(result):
         lines += medians(result, name, context)
+    return lines
+
+
+def experiments(folder, judged, simulated=False, levels=LEVELS):
+    lines = []
+    for result in results_of(folder, simulated):
+        mine = [each for each in judged if each.result is result]
+        if result.plan.plots or mine:
+            lines += experiment(folder, result, mine, levels)
     return lines
 
 
@@ -207,9 +270,9 @@ def most_nodes(runs, lock):
     return (max(found[0]), max(found[1])) if found[0] and found[1] else None
 
 
-def space(folder):
+def space(folder, simulated=False, level="="):
     """The most queue nodes in use, in each experiment."""
-    results = list(folder.scenarios.values())
+    results = results_of(folder, simulated)
     locks = list(dict.fromkeys(lock for result in results for lock in result.locks))
     rows = []
     for lock in locks:
@@ -219,7 +282,7 @@ def space(folder):
                                           if pair else "-" for pair in found)])
     if not rows:
         return []
-    return [*heading("Space", "="),
+    return [*heading("Space, simulated" if simulated else "Space", level),
             *paragraph("The most queue nodes in use at one time in any run of each experiment, "
                        "and in brackets the most for each thread. The paper saw 84 with 16 "
                        "threads, about 5 for each. Locks without queue nodes are left out."),
@@ -263,11 +326,16 @@ def losses_alone(folder):
             *table(losses.ALONE, rows)]
 
 
-def where_ours_lose(folder, context):
+def all_duels(folder, simulated=False):
+    """{experiment's name: its duels}, of those that have any."""
     # Table 1 has its own ratios; it is the one without figures.
-    fought = {name: losses.duels(result, context)
-              for name, result in folder.scenarios.items() if result.plan.plots}
-    fought = {name: each for name, each in fought.items() if each}
+    fought = {result.name: losses.duels(result, plot.context_for(folder, result))
+              for result in results_of(folder, simulated) if result.plan.plots}
+    return {name: each for name, each in fought.items() if each}
+
+
+def where_ours_lose(folder):
+    fought = all_duels(folder)
     every = losses.together(fought.values())
     said = losses.sentence(every)
     lines = losses_alone(folder)
@@ -280,6 +348,94 @@ def where_ours_lose(folder, context):
         return []
     return [*heading("Where ours lose", "="), *paragraph(escaped(said)),
             *paragraph(WHAT_LOSING_IS), *lines]
+
+
+# What is simulated
+
+WHAT_IS_SIMULATED = """\
+No hardware and no kernel: the shipped sources on a simulated machine \
+(``Documentation/simulation.rst``), whose caches cost what a table says. A round is a seed. \
+``qspinlock``, ``pv_qspinlock``, ``cna`` and ``hmcs`` are models of locks that cannot be compiled \
+there; where a finding says ``raw_spinlock``, ``qspinlock`` answers, and what asks for \
+``rqspinlock`` or ``raw_trylock`` cannot be said."""
+
+
+def simulated_part(folder):
+    """Section "Many processors (simulated)"."""
+    results = results_of(folder, True)
+    if not results:
+        return []
+    judged = judgements(folder, True)
+    tables = sorted({name for result in results for name in plot.tables_of(result)})
+    return [*heading("Many processors (simulated)", "="),
+            *paragraph(WHAT_IS_SIMULATED),
+            *paragraph(f"Cost table{'' if len(tables) == 1 else 's'}: {', '.join(tables)}."),
+            *simulated_overview(folder, judged),
+            *aims_part(folder, True, "-"),
+            *experiments(folder, judged, True, SIMULATED_LEVELS),
+            *space(folder, True, "-"), *simulated_losses(folder)]
+
+
+def words_here(folder):
+    """{(experiment, finding): the word for it where it was measured}"""
+    return {(each.result.name, each.finding.name): each.judgement.word
+            for each in judgements(folder)}
+
+
+def measured_name(result):
+    """The experiment that a simulated one is the counterpart of, if there is one."""
+    return result.name.removesuffix(f"-{SIMULATED}")
+
+
+def simulated_overview(folder, judged):
+    """The findings on many processors, beside what they came to on this machine."""
+    if not judged:
+        return []
+    here = words_here(folder)
+    cores = folder.machine.get("cores", "?")
+    rows = [[escaped(each.finding.title), escaped(each.result.name),
+             escaped(point_name(each.where)) or "-",
+             here.get((measured_name(each.result), each.finding.name), "-"),
+             f"**{each.judgement.word}**"] for each in judged]
+    return [*heading("Findings, simulated", "-"),
+            *paragraph(f"Of {len(judged)} findings {count_words(judged)}."
+                       .replace("hold here", "hold")),
+            *(line for sentence in newly_clear(judged, here, cores)
+              for line in paragraph(sentence)),
+            *table(["finding", "experiment", "machine", f"on {cores} cores", "simulated"],
+                   rows, (44, 18, 10, 14, 14))]
+
+
+def newly_clear(judged, here, cores):
+    """Sentences: what is not clear on this machine, and is on many processors."""
+    sentences = []
+    for word, said in ((findings.HOLDS, "hold"), (findings.FAILS, "do not hold")):
+        names = [name_of(each) for each in judged if each.judgement.word == word and
+                 here.get((measured_name(each.result), each.finding.name)) == findings.UNCLEAR]
+        if names:
+            sentences.append(f"Not clear on {cores} cores, and {said} on the simulated machine: "
+                             f"{'; '.join(names)}.")
+    return sentences
+
+
+def name_of(judged):
+    where = f" ({point_name(judged.where)})" if judged.where else ""
+    return escaped(f"{judged.finding.title}{where}")
+
+
+def simulated_losses(folder):
+    """The same as where ours lose, without each point."""
+    fought = all_duels(folder, True)
+    said = losses.sentence(losses.together(fought.values()))
+    if not said:
+        return []
+    lines = [*heading("Where ours lose, simulated", "-"), *paragraph(escaped(said)),
+             *paragraph(WHAT_LOSING_IS)]
+    for name, each in fought.items():
+        result = folder.scenarios[name]
+        lines += heading(escaped(result.title + simulated_mark(result)), "~")
+        lines += table(*losses.scores(each))
+    return lines
 
 
 def failed_runs(folder):
@@ -297,8 +453,10 @@ def failed_runs(folder):
 # The whole
 
 def title_of(folder):
-    kernels = folder.machine.get("kernel") or "an unknown kernel"
-    return f"Queue locks with timeout on Linux {kernels}"
+    kernels = folder.machine.get("kernel")
+    if not kernels and not results_of(folder):
+        return "Queue locks with timeout, simulated"
+    return f"Queue locks with timeout on Linux {kernels or 'an unknown kernel'}"
 
 
 def tables_first(item):
@@ -308,18 +466,13 @@ def tables_first(item):
 
 def text_of(folder):
     """report.rst of an opened folder."""
-    context = plot.context_for(folder)
-    figures = plot.figures_of(folder)
-    judged = judgements(folder, context)
+    judged = judgements(folder)
     title = escaped(title_of(folder))
     lines = ["=" * len(title), title, "=" * len(title), "",
-             *what_was_run(folder), *aims_part(folder, context), *overview(judged),
-             *table1(folder)]
-    for name, result in sorted(folder.scenarios.items(), key=tables_first):
-        mine = [each for each in judged if each[0] is result]
-        if result.plan.plots or mine:
-            lines += experiment(folder, result, figures[name], mine, context)
-    lines += [*space(folder), *where_ours_lose(folder, context), *failed_runs(folder)]
+             *what_was_run(folder), *aims_part(folder), *overview(judged),
+             *table1(folder), *experiments(folder, judged),
+             *space(folder), *where_ours_lose(folder), *simulated_part(folder),
+             *failed_runs(folder)]
     return "\n".join(lines).rstrip() + "\n"
 
 

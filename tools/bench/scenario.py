@@ -28,7 +28,7 @@ NAME = r"[a-z0-9][a-z0-9_-]*"
 TAKEN = ("machine", "counts")	# other files of a result folder, see results.py
 LOGS = ("none", "x", "y", "xy")
 SCENARIO_KEYS = {"title", "source", "locks", "rounds", "bed"}
-PLOT_KEYS = {"title", "x", "y", "log", "panel"}
+PLOT_KEYS = {"title", "x", "y", "log", "panel", "where", "colour"}
 FINDING_KEYS = {"title", "paper", "holds", "why"}
 AIM_KEYS = {"title", "metric", "lock", "against", "aim", "where", "unit"}
 AIM = r"at (least|most) (\d+(?:\.\d+)?)"
@@ -43,15 +43,21 @@ SECONDS_A_US = 4e-6
 
 
 class Plot:
-    """A figure that a scenario asks for; its words are those of the file."""
+    """A figure that a scenario asks for; its words are those of the file.
 
-    def __init__(self, name, title, x, y, log="none", panel=None):
+    where: {axis: [values]}, the points that are drawn; all, if empty. colour: the locks
+    that are not grey; those of plot.py, if there are none.
+    """
+
+    def __init__(self, name, title, x, y, log="none", panel=None, where=None, colour=None):
         self.name = name
         self.title = title
         self.x = x
         self.y = y
         self.log = log
         self.panel = panel
+        self.where = where or {}
+        self.colour = colour or []
 
 
 class Finding:
@@ -380,6 +386,11 @@ def read_plot(scenario, name, keys):
         raise Trouble(f"{scenario.where(section, 'log')}: is {keys['log']}, not one of "
                       f"{', '.join(LOGS)}")
     keys["title"] = joined(keys["title"])
+    if "where" in keys:
+        keys["where"] = where_of(scenario, section, keys["where"])
+    if "colour" in keys:
+        keys["colour"] = locks_on(lock_words(scenario, section, keys["colour"], "colour"),
+                                  scenario.bed)
     scenario.plots.append(Plot(name, **keys))
 
 
@@ -400,12 +411,16 @@ def read_aim(scenario, name, keys):
         raise Trouble(f"{scenario.where(section, 'aim')}: is \"{keys['aim']}\", not \"at least\" "
                       "or \"at most\" and a number")
     if "where" in keys:
-        keys["where"] = dict(aim_axis(scenario, section, part)
-                             for part in keys["where"].split(","))
+        keys["where"] = where_of(scenario, section, keys["where"])
     scenario.aims.append(Aim(name, **keys))
 
 
-def aim_axis(scenario, section, text):
+def where_of(scenario, section, text):
+    """AXIS=VALUE VALUE, AXIS=VALUE ... as {axis: [values]}."""
+    return dict(named_axis(scenario, section, part) for part in text.split(","))
+
+
+def named_axis(scenario, section, text):
     """AXIS=VALUE VALUE ... as (axis, [values])."""
     axis, _, values = joined(text).partition("=")
     axis = axis.strip()
@@ -448,14 +463,14 @@ def rounds(scenario, section, text):
     return int(text)
 
 
-def lock_words(scenario, section, text):
+def lock_words(scenario, section, text, key="locks"):
     words = text.replace(",", " ").split()
     for word in words:
         if not re.fullmatch(r"-?\w+", word):
-            raise Trouble(f"{scenario.where(section, 'locks')}: \"{word}\" is no lock type's "
+            raise Trouble(f"{scenario.where(section, key)}: \"{word}\" is no lock type's "
                           "name")
     if not words or words[0].startswith("-"):
-        raise Trouble(f"{scenario.where(section, 'locks')}: begins with all or a lock type")
+        raise Trouble(f"{scenario.where(section, key)}: begins with all or a lock type")
     return words
 
 
@@ -534,7 +549,11 @@ def check_aim(scenario, aim, metrics):
         if lock and (f"-{lock}" in scenario.locks or not {lock, "all"} & set(scenario.locks)):
             raise Trouble(f"{scenario.where(section, key)}: the lock \"{lock}\" is not one of "
                           "this scenario")
-    for axis, values in aim.where.items():
+    check_where(scenario, section, aim.where)
+
+
+def check_where(scenario, section, where):
+    for axis, values in where.items():
         missing = [value for value in values if value not in scenario.sweep.get(axis, [])]
         if missing:
             raise Trouble(f"{scenario.where(section, 'where')}: {axis} is never {missing[0]}")
@@ -550,6 +569,7 @@ def check_plot(scenario, plot, metrics):
                           f"{', '.join(axes)}")
     if plot.panel == plot.x:
         raise Trouble(f"{scenario.where(section, 'panel')}: is the x axis already")
+    check_where(scenario, section, plot.where)
     if metrics is not None and plot.y not in metrics:
         raise Trouble(f"{scenario.where(section, 'y')}: there is no metric \"{plot.y}\"; "
                       f"there are {', '.join(metrics)}")

@@ -82,21 +82,44 @@ class Styles(unittest.TestCase):
             for lock in figure.locks:
                 number = figure.locks.index(lock) + 1
                 style = plot.STYLES[lock]
-                self.assertRegex(text, rf'set style line {number} lc rgb "{style.colour}" '
+                colour, width = (style.colour, style.width) if lock in figure.coloured else (
+                    plot.GREY, 1)
+                self.assertRegex(text, rf'set style line {number} lc rgb "{colour}" '
                                        rf"pt {style.mark} dt {re.escape(style.dash)} "
-                                       rf"lw {style.width} ")
+                                       rf"lw {width} ")
                 self.assertRegex(text, rf"\$panel0_{lock} using 1:2 with linespoints "
                                        rf"ls {number} ")
-                self.assertIn(f'ls {number} title "{lock}"', text)
 
-    def test_locks_stand_in_one_order_in_every_legend(self):
+    def test_a_few_locks_are_all_in_colour_and_of_many_those_that_matter(self):
+        few = figure_of([won(lock, 50) for lock in ("mcs_nb", "tas_b", "clh")])
+        self.assertEqual(set(few.coloured), {"mcs_nb", "tas_b", "clh"})
+        many = figure_of([won(lock, 50) for lock in LOCKS])
+        self.assertEqual(set(many.coloured), set(plot.IN_COLOUR) & set(LOCKS))
+        said = figure_of([won(lock, 50) for lock in LOCKS], colour=["tas_b", "mcs"])
+        self.assertEqual(set(said.coloured), {"tas_b", "mcs"})
+
+    def test_no_two_locks_in_colour_by_default_have_the_same_but_the_stand_in(self):
+        colours = [plot.STYLES[lock].colour for lock in plot.IN_COLOUR if lock != "qspinlock"]
+        self.assertEqual(len(set(colours)), len(colours))
+        hybrid = plot.STYLES["nbq_spin"].colour
+        self.assertEqual([lock for lock, style in plot.STYLES.items()
+                          if style.colour == hybrid], ["nbq_spin"])
+
+    def test_grey_lines_are_behind_and_have_no_bars(self):
+        text = script(figure_of([won(lock, 50) for lock in LOCKS]))
+        self.assertNotIn("$panel0_tas_b using 1:2:3:4", text)
+        self.assertIn("$panel0_nbq_spin using 1:2:3:4 with yerrorbars", text)
+        self.assertLess(text.index("$panel0_mcs_nb_paper using"),
+                        text.index("$panel0_clh_nb using"))
+
+    def test_locks_stand_in_one_order(self):
         figure = figure_of([won(lock, 50) for lock in reversed(LOCKS)])
-        self.assertEqual(figure.locks, list(plot.STYLES))
+        self.assertEqual(figure.locks, [lock for lock in plot.STYLES if lock in LOCKS])
 
     def test_a_lock_that_is_not_known_is_drawn_all_the_same(self):
         figure = figure_of([won("clh_nb", 1), won("new_lock", 2)])
         self.assertEqual(figure.locks, ["clh_nb", "new_lock"])
-        self.assertIn('title "new_lock"', script(figure))
+        self.assertIn('"new_lock" at screen', script(figure))
 
 
 class Data(unittest.TestCase):
@@ -113,7 +136,7 @@ class Data(unittest.TestCase):
         self.assertEqual([row[1:] for row in rows],
                          [["50.0"] * 3, ["NaN"] * 3, ["60.0"] * 3])
 
-    def test_a_lock_without_data_is_not_in_the_legend(self):
+    def test_a_lock_without_data_has_no_name_in_the_figure(self):
         figure = figure_of([won("clh_nb", 50), run("mcs_nb")])
         self.assertEqual(figure.locks, ["clh_nb"])
         self.assertNotIn("mcs_nb", script(figure))
@@ -129,11 +152,13 @@ class Data(unittest.TestCase):
         self.assertEqual(block(script(linear), "clh_nb")[0][1:], ["0.0"] * 3)
         self.assertEqual(linear.off_the_axis(), {})
 
-    def test_locks_stand_beside_one_another(self):
+    def test_locks_in_colour_stand_beside_one_another(self):
         runs = [won(lock, 50, cpus=cpus) for lock in LOCKS for cpus in (1, 2, 4)]
-        text = script(figure_of(runs))
-        places = [[float(row[0]) for row in block(text, lock)] for lock in plot.STYLES]
-        self.assertEqual(len(set(place[0] for place in places)), len(LOCKS))
+        figure = figure_of(runs)
+        text = script(figure)
+        places = [[float(row[0]) for row in block(text, lock)] for lock in figure.coloured]
+        self.assertEqual(len(set(place[0] for place in places)), len(figure.coloured))
+        self.assertEqual([float(row[0]) for row in block(text, "tas_b")], [1, 2, 4])
         for place in places:
             for there, value in zip(place, (1, 2, 4)):
                 self.assertLess(abs(there - value), 0.25)
@@ -197,7 +222,13 @@ class Axes(unittest.TestCase):
     def test_where_cpus_outnumber_the_cores_is_marked(self):
         runs = [won("clh_nb", 50, cpus=cpus) for cpus in (1, 2, 4)]
         self.assertIn("set arrow from 2,graph 0 to 2,graph 1", script(figure_of(runs)))
-        self.assertNotIn("set arrow from", script(figure_of(runs, Context(3))))
+        for cores in (3, 4):	# none of the values; nothing is right of it
+            self.assertNotIn("set arrow from", script(figure_of(runs, Context(cores))))
+
+    def test_many_numbers_of_cpus_are_on_a_logarithmic_axis(self):
+        for most, wanted in ((16, False), (64, True)):
+            runs = [won("clh_nb", 50, cpus=cpus) for cpus in (1, 2, most)]
+            self.assertEqual("set logscale x" in script(figure_of(runs)), wanted)
 
 
 class Panels(unittest.TestCase):
@@ -222,6 +253,60 @@ class Panels(unittest.TestCase):
         runs = [won("clh_nb", 50, cpus=1, retry="at_once"),
                 run("clh_nb", point={"cpus": 1, "retry": "back_off"})]
         self.assertIn("plot 1/0 notitle", script(figure_of(runs, panel="retry")))
+
+
+    def test_a_figure_can_be_of_some_points_only(self):
+        runs = [won("clh_nb", percent, cpus=1, patience_ns=patience)
+                for patience, percent in ((1000, 10), ("200*cpus", 20), ("max", 30))]
+        figure = figure_of(runs, where={"patience_ns": ["max", "200*cpus"]})
+        self.assertEqual([panel.title for panel in figure.panels],
+                         ["patience 200 ns times CPUs", "patience without end"])
+
+
+class Names(unittest.TestCase):
+    def places(self, text):
+        """{lock: how far down the figure its name is}"""
+        found = re.findall(r'^set label \d+ "(\w+)" at screen [\d.]+,([\d.]+) ', text, re.M)
+        return {lock: 1 - float(place) for lock, place in found}
+
+    def test_each_line_has_its_name_beside_its_end(self):
+        runs = [won(lock, percent, cpus=cpus) for lock, percent in
+                (("clh_nb", 90), ("mcs_nb", 50), ("tas_b", 10)) for cpus in (1, 2)]
+        places = self.places(script(figure_of(runs)))
+        self.assertEqual(sorted(places, key=places.get), ["clh_nb", "mcs_nb", "tas_b"])
+        # 0 to 104 % over the height of the axis
+        height = plot.PANEL[1] - plot.TOP - plot.BOTTOM
+        whole = plot.Sheet(1, 0).height
+        self.assertAlmostEqual((places["tas_b"] - places["clh_nb"]) * whole, 80 / 104 * height,
+                               delta=1)
+
+    def test_a_line_that_ends_early_is_named_where_it_ends(self):
+        runs = [won("clh_nb", 90, cpus=1), won("mcs_nb", 10, cpus=1), won("mcs_nb", 50, cpus=8)]
+        text = script(figure_of(runs))
+        self.assertRegex(text, r"set arrow \d+ from first -0\.\d+,90 to screen")
+        self.assertRegex(text, r"set arrow \d+ from first 9\.\d+,50 to screen")
+
+    def test_names_do_not_stand_on_one_another(self):
+        runs = [won(lock, 50, cpus=cpus) for lock in LOCKS for cpus in (1, 2)]
+        places = sorted(self.places(script(figure_of(runs))).values())
+        self.assertEqual(len(places), len(LOCKS))
+        gap = plot.LABEL_LINE / plot.Sheet(1, 0).height
+        for above, below in zip(places, places[1:]):
+            self.assertGreater(below - above, 0.99 * gap)
+
+    def test_places_are_near_what_is_wanted_and_inside(self):
+        self.assertEqual(plot.spread_out([5, 50], 10, 100), [5, 50])
+        self.assertEqual(plot.spread_out([50, 50, 50], 10, 100), [40, 50, 60])
+        self.assertEqual(plot.spread_out([0, 0], 10, 100), [0, 10])
+        self.assertEqual(plot.spread_out([100, 100], 10, 100), [90, 100])
+        self.assertEqual(plot.spread_out([1, 2, 3], 90, 100), [0, 50, 100])
+        self.assertEqual(plot.spread_out([], 10, 100), [])
+
+    def test_where_there_is_no_room_for_all_the_grey_ones_are_in_a_note(self):
+        names = [f"lock{number}" for number in range(30)]
+        text = script(figure_of([won(lock, 50) for lock in ("clh_nb", *names)]))
+        self.assertEqual(list(self.places(text)), ["clh_nb"])
+        self.assertIn("Grey, without a name: lock0, lock1,", text)
 
 
 class Text(unittest.TestCase):
@@ -266,8 +351,11 @@ class Drawn(unittest.TestCase):
         for name, wanted in locks.items():
             root = ElementTree.parse(self.path / f"figures/trial-{name}.svg").getroot()
             words = [text.strip() for text in root.itertext()]
-            self.assertEqual([word for word in words if word in LOCKS],
-                             [lock for lock in plot.STYLES if lock in wanted])
+            there = [word for word in words if word in LOCKS]
+            self.assertEqual(set(there), set(wanted))
+            # A name in each panel that has a line: nobody is late with a core for each CPU.
+            panels = {"rate": 2, "late": 1}[name]
+            self.assertEqual(len(there), panels * len(set(wanted)))
         self.assertEqual(plot.draw(self.path), paths)	# again, over the old ones
 
     def test_gnuplot_draws_every_metric(self):

@@ -60,8 +60,9 @@ class Scenarios(unittest.TestCase):
         self.assertLess(seconds, 30 * 60)
 
     def test_every_finding_has_data_in_a_quick_pass(self):
-        context = plot.context_for(mock.Mock(
-            machine={"cores": 2}, scenarios={"figure5": result_of(experiment("figure5"))}))
+        folder = mock.Mock(
+            machine={"cores": 2}, scenarios={"figure5": result_of(experiment("figure5"))})
+        context = plot.context_for(folder, folder.scenarios["figure5"])
         for name in EXPERIMENTS:
             scenario = experiment(name).quickened()
             result = result_of(scenario)

@@ -120,7 +120,7 @@ class Files(Folders, unittest.TestCase):
         self.assertEqual(plan.load, {"patience_ns": 1000, "duration_ms": 200})
         self.assertEqual(vars(plan.plots[0]), {
             "name": "rate", "title": "Rate", "x": "cpus", "y": "some_metric", "log": "y",
-            "panel": "cs_ns"})
+            "panel": "cs_ns", "where": {}, "colour": []})
         self.assertEqual(plan.findings[0].holds, "a(clh_nb) > 1")
         aim = self.scenario(AIMED).aims[0]
         self.assertEqual((aim.is_least, aim.limit, aim.against), (True, 0.5, "mcs"))
