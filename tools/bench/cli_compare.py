@@ -28,7 +28,8 @@ def new_parser(verbs):
     parser.add_argument("a", type=Path, metavar="A", help="the result to compare with")
     parser.add_argument("b", type=Path, metavar="B", help="the result to judge")
     parser.add_argument("--metric", default=compare.METRIC, metavar="NAME",
-                        help="a number of the driver's result (default: %(default)s)")
+                        help="a number of the driver's result, or a metric of the figures "
+                        "such as acquisition_misses (default: %(default)s)")
     parser.add_argument("--anyway", action="store_true",
                         help="also where machine or parameters differ")
     parser.add_argument("--json", action="store_true", help="print JSON, not a table")

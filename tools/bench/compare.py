@@ -13,11 +13,14 @@ from statistics import median
 
 from bed.common import Trouble
 from bench import results
+from bench.metrics import METRICS
 
 CHANCE = 0.05			# of a word where there is nothing
 METRIC = "acquisitions_per_second"
-# What two results should have in common, so that a ratio means the change.
-MACHINE_KEYS = ("cpu_model", "cores", "host_kernel", "compiler", "quick")
+# What two results should have in common, so that a ratio means the change. A simulated
+# machine is the same on every other.
+HOST_KEYS = ("cpu_model", "cores", "host_kernel")
+MACHINE_KEYS = (*HOST_KEYS, "compiler", "quick")
 
 
 class Side:
@@ -34,6 +37,11 @@ class Side:
         found = [results.from_data(part, self.path) for part in parts]
         self.scenarios = {result.name: result for result in found}
         self.machine = data.get("machine") or self.machine_beside()
+
+    @property
+    def is_simulated(self):
+        """Whether all of it is."""
+        return all(result.plan.is_simulated for result in self.scenarios.values())
 
     def machine_beside(self):
         beside = self.path.with_name(results.MACHINE)
@@ -93,7 +101,10 @@ def chance(some, others):
 def differences(a, b):
     """Sentences on what A and B do not have in common besides what changed."""
     found = []
+    simulated = a.is_simulated and b.is_simulated
     for key in MACHINE_KEYS:
+        if simulated and key in HOST_KEYS:
+            continue
         ours, theirs = a.machine.get(key), b.machine.get(key)
         if ours != theirs:
             found.append(f"{key}: {ours} in A, {theirs} in B")
@@ -116,9 +127,10 @@ def plan_differences(name, a, b):
 
 
 def values(result, lock, point, metric):
-    """The metric of all rounds that passed."""
-    found = [run.result.get(metric) for run in result.runs_of(lock, **point)
-             if run.passed]
+    """The figure of all rounds that passed: of the result, or a metric of the plots'."""
+    runs = [run for run in result.runs_of(lock, **point) if run.passed]
+    found = [METRICS[metric].of(run) if metric in METRICS and metric not in run.result
+             else run.result.get(metric) for run in runs]
     return [value for value in found if isinstance(value, (int, float))]
 
 
@@ -159,9 +171,9 @@ def compare(a, b, metric=METRIC):
         names = sorted({name for side in (a, b) for result in side.scenarios.values()
                         for run in result.runs for name, value in run.result.items()
                         if isinstance(value, (int, float))})
-        if names and metric not in names:
+        if names and metric not in names and metric not in METRICS:
             raise Trouble(f"no result has a number \"{metric}\"; there are "
-                          f"{', '.join(names)}")
+                          f"{', '.join(dict.fromkeys([*names, *METRICS]))}")
         raise Trouble(f"{a.path} and {b.path} have no scenario, point and lock with "
                       f"{metric} in common")
     return found, alone

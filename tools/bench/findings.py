@@ -8,8 +8,8 @@ max(...) of numbers, and METRIC(LOCK, AXIS=VALUE, ...), where VALUE is one that
 was swept, or min or max for the least or greatest of them. cpus_per_core=N
 stands for so many CPUs for each core of the machine. Every axis with more than
 one value has to be named, but for those of a simulated machine, sockets and costs:
-a line that does not name them is judged for each of their values. The line must say yes or no, so it is a comparison
-at the end.
+a line that does not name them is judged for each of their values. The line must
+say yes or no, so it is a comparison at the end.
 
 It is judged twice: on the medians, and on all that the rounds allow, from the
 least to the greatest. Where only the medians decide it is not clear.
@@ -291,7 +291,8 @@ class Judge:
             if axis == PER_CORE:
                 axis, value = "cpus", self.cpus_for(value)
             values = values_of(self.runs, axis)
-            if value in CHOICES:
+            # Patience without end is called max, too, and is the greatest.
+            if value in CHOICES and value not in values:
                 value = CHOICES[value](values, key=size_of) if values else None
             point[axis] = value
         return point

@@ -30,8 +30,8 @@ NEEDED = (5, 4)			# of gnuplot
 
 # Colours that the colour-blind can tell apart (Okabe and Ito; Tol). A family has a
 # colour, the hybrid one of its own; marks and dashes tell all of them apart in grey. Ours
-# are thicker and solid, printed forms have the same mark, hollow. The hybrids and the
-# models have letters: gnuplot has no other marks left.
+# are thicker and solid, printed forms have the same mark, hollow. Some have letters:
+# gnuplot has no other marks left.
 Style = namedtuple("Style", "colour mark dash width")
 SOLID, DASHED, DOTTED, MIXED, LONG = "solid", "(8,4)", "(2,3)", "(9,3,2,3)", "(14,5)"
 BLUE, RED, GREEN, MAGENTA, VIOLET = "#0072B2", "#D55E00", "#009E73", "#CC0088", "#6F4FBF"
@@ -39,10 +39,10 @@ SKY, ORANGE, BROWN, OLIVE, BLACK = "#56B4E9", "#E69F00", "#8C510A", "#808000", "
 STYLES = {
     "clh_nb": Style(BLUE, 7, SOLID, 3), "mcs_nb": Style(RED, 5, SOLID, 3),
     "swap_nb": Style(GREEN, 9, SOLID, 3),
-    "nbq_spin": Style(MAGENTA, '"H"', SOLID, 3),
+    "nbq_spin": Style(MAGENTA, 13, SOLID, 3),
     "nbq_spin_fifo": Style(VIOLET, '"F"', SOLID, 3),
     "raw_spinlock": Style(BLACK, 11, SOLID, 1.5), "raw_trylock": Style(BLACK, 10, DASHED, 1.5),
-    "rqspinlock": Style(BLACK, 13, LONG, 1.5),
+    "rqspinlock": Style(BLACK, '"R"', LONG, 1.5),
     "qspinlock": Style(BLACK, '"Q"', SOLID, 2), "pv_qspinlock": Style(BLACK, '"P"', MIXED, 1.5),
     "cna": Style(OLIVE, '"C"', SOLID, 1.5), "hmcs": Style(OLIVE, '"M"', DASHED, 1.5),
     "tas_b": Style(BROWN, 14, DOTTED, 1.5), "tas_b_try": Style(BROWN, 15, DASHED, 1.5),

@@ -19,7 +19,7 @@ from bench.metrics import METRICS, matching, points_of, shown, summary, values_o
 from bench.results import open_folder
 
 RATE = losses.RATE
-MISSES = "misses"
+MISSES = "acquisition_misses"
 
 # A finding of a result, what it came to, and on which of the simulated machines.
 Judged = namedtuple("Judged", "result finding where judgement")

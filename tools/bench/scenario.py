@@ -39,7 +39,7 @@ SECONDS_A_RUN = 0.05		# besides its duration
 SECONDS_A_GUEST = 3
 # Of the simulation: besides a run's duration, and for each CPU in a simulated us.
 SECONDS_A_PROCESS = 0.01
-SECONDS_A_US = 4e-6
+SECONDS_A_US = 3e-6
 
 
 class Plot:
@@ -238,6 +238,8 @@ class Scenario:
             for key, text in (self.simulated or {}).items():
                 apply_change(other, SIMULATED, key, text)
             other.locks = locks_on(other.locks, bed)
+            for plot in other.plots:
+                plot.colour = locks_on(plot.colour, bed)
         for section, words in (("load", other.load), ("sweep", other.sweep)):
             for knob in words:
                 if knob not in CPU_AXES:
@@ -545,11 +547,15 @@ def check_aim(scenario, aim, metrics):
         raise Trouble(f"{scenario.where(section, 'metric')}: there is no metric "
                       f"\"{aim.metric}\"; there are {', '.join(metrics)}")
     for key in ("lock", "against"):
-        lock = stand_in(getattr(aim, key), scenario.bed)
-        if lock and (f"-{lock}" in scenario.locks or not {lock, "all"} & set(scenario.locks)):
-            raise Trouble(f"{scenario.where(section, key)}: the lock \"{lock}\" is not one of "
-                          "this scenario")
+        if getattr(aim, key):
+            check_lock(scenario, section, key, stand_in(getattr(aim, key), scenario.bed))
     check_where(scenario, section, aim.where)
+
+
+def check_lock(scenario, section, key, lock):
+    if f"-{lock}" in scenario.locks or not {lock, "all"} & set(scenario.locks):
+        raise Trouble(f"{scenario.where(section, key)}: the lock \"{lock}\" is not one of "
+                      "this scenario")
 
 
 def check_where(scenario, section, where):
@@ -570,6 +576,8 @@ def check_plot(scenario, plot, metrics):
     if plot.panel == plot.x:
         raise Trouble(f"{scenario.where(section, 'panel')}: is the x axis already")
     check_where(scenario, section, plot.where)
+    for lock in plot.colour:
+        check_lock(scenario, section, "colour", lock)
     if metrics is not None and plot.y not in metrics:
         raise Trouble(f"{scenario.where(section, 'y')}: there is no metric \"{plot.y}\"; "
                       f"there are {', '.join(metrics)}")

@@ -29,6 +29,11 @@ def scenario_cases(name, result):
                not result.problems, "\n".join(result.problems))
 
 
+def names_of(plan):
+    """The results of a scenario: on its bed, and simulated if it says so."""
+    return [plan.name] + ([plan.on("simulated").name] if plan.simulated is not None else [])
+
+
 def quick_pass():
     """(status, what was said, the folder) of tools/nbq bench --quick."""
     parent = BUILD / "bench"
@@ -52,10 +57,11 @@ def bench():
         return
     opened = results.open_folder(folder)
     for path in sorted(scenario.SCENARIOS.glob("*.ini")):
-        if path.stem in opened.scenarios:
-            yield from scenario_cases(path.stem, opened.scenarios[path.stem])
-        else:
-            yield Case(f"bench: {path.stem}: it was run", False, said[-4000:])
+        for name in names_of(scenario.read(path)):
+            if name in opened.scenarios:
+                yield from scenario_cases(name, opened.scenarios[name])
+            else:
+                yield Case(f"bench: {name}: it was run", False, said[-4000:])
     names = [f"{plot.FIGURES}/{figure.name}.{kind}" for figures in
              plot.figures_of(opened).values() for figure in figures for kind in plot.FORMATS]
     for name in [*names, "report.rst", "report.html"]:

@@ -7,7 +7,7 @@ from bench import aims, metrics
 from bench import scenario as scenarios
 from bench.metrics import Context
 from bench.scenario import Aim
-from bench.test.synthetic import CORES, LOCKS, result_of
+from bench.test.synthetic import CORES, LOCKS, SIMULATED_LOCKS, result_of
 from bench.test.test_plot import scenario_of
 from bench.test.test_report import Reports
 
@@ -120,11 +120,15 @@ class Shipped(unittest.TestCase):
         seen = 0
         for path in sorted(scenarios.SCENARIOS.glob("*.ini")):
             scenario = scenarios.read(path, metrics.METRICS)
-            for plan in (scenario, scenario.quickened()):
+            plans = [scenario]
+            if scenario.simulated is not None:
+                plans.append(scenario.on("simulated"))
+            for plan in [*plans, *(plan.quickened() for plan in plans)]:
                 result = result_of(plan, made=every_figure)
                 for aim in plan.aims:
                     with self.subTest(scenario=path.stem, aim=aim.name, quick=plan.is_quick):
-                        found = aims.Verdict(aim, result, Context(CORES))
+                        context = Context(plan.cores(CORES), bed=plan.bed)
+                        found = aims.Verdict(aim, result, context)
                         self.assertNotEqual(found.word, aims.UNKNOWN)
                         seen += 1
         self.assertGreaterEqual(seen, 2 * 10)
@@ -134,7 +138,7 @@ def every_figure(scenario, lock, number, point):
     """A result in which no figure is missing."""
     names = {name for metric in metrics.METRICS.values() for name in metric.needs}
     return {**scenario.settings(lock, point), **{name: 1000 + number for name in names},
-            "empty_loop_ps": LOCKS.index(lock), "threads": point["cpus"]}
+            "empty_loop_ps": [*LOCKS, *SIMULATED_LOCKS].index(lock), "threads": point["cpus"]}
 
 
 if __name__ == "__main__":

@@ -29,6 +29,29 @@ class Files(Folders, unittest.TestCase):
         return {line.lock: line for line in found}
 
 
+class Simulated(Files):
+
+    def test_a_simulated_machine_is_the_same_on_another_host(self):
+        a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [1]}, cores=64,
+                                                       cpu_model="b", host_kernel="5")
+        self.assertEqual(len(compare.differences(a, b)), 3)
+        for side in (a, b):
+            side.scenarios["sample"].plan.bed = "simulated"
+        self.assertEqual(compare.differences(a, b), [])
+        b.machine["compiler"] = "another"
+        b.scenarios["sample"].kernel = "another cost table"
+        self.assertEqual(len(compare.differences(a, b)), 2)
+
+    def test_a_metric_of_the_figures_can_be_compared(self):
+        sides = [self.side(name, {"clh_nb": [1, 1, 1, 1]}) for name in "ab"]
+        for side, misses in zip(sides, (60, 70)):
+            for run in side.scenarios["sample"].runs:
+                run.result.update(success_misses=misses + run.round, success_misses_of=10)
+        found, _ = compare.compare(*sides, "acquisition_misses")
+        self.assertEqual(found[0].before, [6, 6.1, 6.2, 6.3])
+        self.assertEqual(found[0].word, "more")
+
+
 class Arithmetic(Files):
 
     def test_ratio_is_of_medians_and_the_range_of_extremes(self):

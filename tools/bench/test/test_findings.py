@@ -157,6 +157,25 @@ class Judging(unittest.TestCase):
         self.assertEqual(word("success_rate(clh_nb, cpus=8) <= 50", runs), HOLDS)
         self.assertEqual(word("success_rate(clh_nb, cpus=3) <= 50", runs), UNKNOWN)
 
+    def test_a_value_may_be_so_much_for_each_cpu(self):
+        runs = [run("clh_nb", point={"cpus": 2, "ncs_ns": value}, nodes_max=nodes)
+                for value, nodes in ((200, 3), ("400*cpus", 5), ("max", 7))]
+        self.assertEqual(judged("nodes_max(clh_nb, ncs_ns=max) > 6", runs).word, HOLDS)
+        self.assertEqual(judged("nodes_max(clh_nb, ncs_ns=400*cpus) > 4", runs).word, HOLDS)
+        with self.assertRaises(Malformed):
+            Finding("nodes_max(clh_nb, ncs_ns=400*cores) > 4")
+
+    def test_the_kernels_lock_is_answered_by_its_model_where_it_is_simulated(self):
+        runs = [run("qspinlock", nodes_max=3)]
+        text = "nodes_max(raw_spinlock) > 2"
+        self.assertEqual(judged(text, runs, Context(2)).word, UNKNOWN)
+        self.assertEqual(judged(text, runs, Context(2, bed="simulated")).word, HOLDS)
+
+    def test_the_simulated_machine_need_not_be_named(self):
+        Finding("jain(clh) > 1").check_axes({"sockets": [1, 8], "costs": ["a", "b"]})
+        with self.assertRaisesRegex(Malformed, "does not say which retry"):
+            Finding("jain(clh) > 1").check_axes({"retry": ["at_once", "give_up"]})
+
     def test_cpus_per_core_is_by_the_cores_of_the_machine(self):
         runs = rates("clh_nb", 90, cpus=2) + rates("clh_nb", 10, cpus=8)
         line = "success_rate(clh_nb, cpus_per_core=1) > 80"

@@ -77,9 +77,9 @@ class Figures(unittest.TestCase):
         self.assertEqual(of("spread", thread_stddev=500), 20)
 
     def test_misses_are_by_the_attempts_that_they_are_of(self):
-        self.assertEqual(of("misses", success_misses=60, success_misses_of=10), 6)
-        self.assertEqual(of("failure_misses", failure_misses=60, failure_misses_of=5), 12)
-        self.assertIsNone(of("failure_misses", failure_misses=0, failure_misses_of=0))
+        self.assertEqual(of("acquisition_misses", success_misses=60, success_misses_of=10), 6)
+        self.assertEqual(of("failed_misses", failure_misses=60, failure_misses_of=5), 12)
+        self.assertIsNone(of("failed_misses", failure_misses=0, failure_misses_of=0))
 
     def test_misses_by_kind_are_by_the_acquisitions(self):
         self.assertEqual(of("all_misses", misses=50000), 5)

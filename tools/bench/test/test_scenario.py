@@ -53,6 +53,8 @@ WRONG = {
     "CPUs both ways": ("cpus = 1 2", "cpus = 1\ncpus_per_core = 1", "cannot both be"),
     "an x that is no axis": ("x = cpus", "x = ncs_ns", "[plot rate] x: \"ncs_ns\" is no"),
     "a panel that is no axis": ("panel = cs_ns", "panel = y", "panel: \"y\" is no axis"),
+    "a colour for a lock that is not run": ("log = y", "colour = clh", "[plot rate] colour: the"),
+    "a figure of points that are never run": ("log = y", "where = cs_ns=7", "cs_ns is never 7"),
     "a panel that is x": ("panel = cs_ns", "panel = cpus", "is the x axis already"),
     "a scale nobody knows": ("log = y", "log = z", "[plot rate] log: is z"),
     "a key twice": ("rounds = 3", "rounds = 3\nrounds = 4", "is not a scenario file"),
