@@ -241,7 +241,7 @@ def check(options):
 def place_for(options):
     if options.here:
         return HerePlace(options.folder)
-    setup("run" if options.bed in ("uml", SIMULATED) else "debian-guest")
+    setup({"uml": "run", SIMULATED: "simulate"}.get(options.bed, "debian-guest"))
     return place_on(options.bed)
 
 
