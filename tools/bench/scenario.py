@@ -240,10 +240,11 @@ class Scenario:
             other.locks = locks_on(other.locks, bed)
             for plot in other.plots:
                 plot.colour = locks_on(plot.colour, bed)
-        for section, words in (("load", other.load), ("sweep", other.sweep)):
-            for knob in words:
-                if knob not in CPU_AXES:
-                    check_knob(other, section, knob)
+        strange = [knob for knob in (*other.load, *other.sweep)
+                   if knob not in (*CPU_AXES, *other.knobs)]
+        if strange:
+            raise Trouble(f"{self.path or self.name}: {BEDS[bed].meaning}: there is no "
+                          f"{', '.join(strange)}; there are {', '.join(other.knobs)}")
         other.points(other.cores(1))
         return other
 
