@@ -3,7 +3,7 @@
 
 import unittest
 
-from bench.table import COLUMNS, alone_columns, groups_of, heading, laid_out
+from bench.table import COLUMNS, alone_columns, columns_of, groups_of, heading, laid_out
 from bench.test.samples import record, scenario_result
 
 
@@ -71,6 +71,18 @@ class Layout(unittest.TestCase):
             "-- 2 CPUs, 2 threads",
             "clh_nb              5  PASS",
             "raw_spinlock  123 456  PASS"])
+
+    def test_what_is_simulated_has_columns_of_misses(self):
+        result = scenario_result({"mcs": [5]})
+        result.runs[0].result.update(success_misses=60, success_misses_of=10, misses_lock=20,
+                                     failure_misses=0, failure_misses_of=0)
+        self.assertNotIn("misses", laid_out(columns_of(result.plan), groups_of(result))[0])
+        result.plan.bed = "simulated"
+        result.plan.load = {}
+        lines = laid_out(columns_of(result.plan), groups_of(result))
+        self.assertRegex(lines[0], "misses  on locks  failed misses  verdict$")
+        self.assertEqual(lines[1], "-- 1 CPU")
+        self.assertEqual(lines[2].split()[-4:], ["6.0", "2.0", "-", "PASS"])
 
     def test_a_heading_names_the_point(self):
         plan = scenario_result({"clh": [1]}, load={"threads": 9}).plan
