@@ -406,10 +406,13 @@ def name_script(figure, sheet, number, panel, kind):
         coloured = lock in figure.coloured
         colour = style_of(lock).colour if coloured else GREY_WORDS
         where = (sheet.x(left + 6), sheet.y(bottom - place))
+        # Dotted across the panel, where it could be taken for data.
+        at_end = point[0] > figure.axis.beside(figure.axis.values[-1], -1.1)
+        dash = SOLID if at_end else "(1,4)"
         script_lines += [
             label(at, lock, kind, 10, where, colour),
             f"set arrow {at} from first {point[0]:.6g},{point[1]:.6g} to screen "
-            f"{sheet.x(left + 3)},{where[1]} nohead lw 0.6 "
+            f"{sheet.x(left + 3)},{where[1]} nohead lw 0.6 dt {dash} "
             f'lc rgb "{colour if coloured else GREY}" back']
     return script_lines
 

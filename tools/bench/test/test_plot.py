@@ -283,8 +283,8 @@ class Names(unittest.TestCase):
     def test_a_line_that_ends_early_is_named_where_it_ends(self):
         runs = [won("clh_nb", 90, cpus=1), won("mcs_nb", 10, cpus=1), won("mcs_nb", 50, cpus=8)]
         text = script(figure_of(runs))
-        self.assertRegex(text, r"set arrow \d+ from first -0\.\d+,90 to screen")
-        self.assertRegex(text, r"set arrow \d+ from first 9\.\d+,50 to screen")
+        self.assertRegex(text, r"set arrow \d+ from first -0\.\d+,90 to screen .* dt \(1,4\)")
+        self.assertRegex(text, r"set arrow \d+ from first 9\.\d+,50 to screen .* dt solid")
 
     def test_names_do_not_stand_on_one_another(self):
         runs = [won(lock, 50, cpus=cpus) for lock in LOCKS for cpus in (1, 2)]
