@@ -85,6 +85,11 @@ struct nbq_node {
  */
 #define NBQ_LEVELS	4
 
+/* From Linux 6.6 on, and in the stable kernels of a later day. */
+#ifndef __counted_by
+#define __counted_by(member)
+#endif
+
 /**
  * struct nbq_numbered - the nodes of a pool that a number can stand for
  * @size: how many
