@@ -42,8 +42,8 @@
  * for in an earlier round, it holds the lock still.
  *
  * Bounded: it ends after as many steps as there are CPUs, and does not wait for
- * anybody. It is made more and more rarely while the wait goes on: after
- * %FIRST_INTERVAL looks, twice as many, and so on.
+ * anybody. It is made by those only that may close a cycle, more and more rarely
+ * while the wait goes on: after %FIRST_INTERVAL looks, twice as many, and so on.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -293,6 +293,18 @@ static bool is_interrupt(const struct nbq_wait *wait)
 	return nbq_context_level(wait->me);
 }
 
+/*
+ * Can another context's wait depend on this one, apart from those queued behind it? Each
+ * cycle has a context of which that is so: from node to node its walk comes to a lock's
+ * holder, which waits itself, or to a CPU on which an interrupt waits. The preemption
+ * count is 1 for this attempt, and more if the task holds a spinlock.
+ */
+static bool may_close_cycle(const struct nbq_wait *wait)
+{
+	return !IS_ENABLED(CONFIG_PREEMPT_COUNT) || is_interrupt(wait) ||
+	       (preempt_count() & PREEMPT_MASK) > 1;
+}
+
 /**
  * nbq_wait_announce() - Raise contention_begin, once for each attempt.
  * @deadline: that of the attempt
@@ -354,7 +366,7 @@ static bool found_cycle(struct nbq_wait *wait, const struct nbq_node *pred,
 
 	if ((int)(wait->looks - wait->walk_at) < 0)
 		return false;
-	found = READ_ONCE(nbq_deadlock_checks) && is_cycle(wait, pred, word);
+	found = READ_ONCE(nbq_deadlock_checks) && wait->searches && is_cycle(wait, pred, word);
 	wait->walk_at = wait->looks + wait->interval;
 	wait->interval = min(2 * wait->interval, is_interrupt(wait) ?
 			     LAST_INTERVAL_IN_INTERRUPT : LAST_INTERVAL);
@@ -376,10 +388,11 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word)
 {
 	if (!wait->begun) {
+		wait->searches = may_close_cycle(wait);
 		/* What does not wait is in no deadlock, and has nothing to publish. */
 		if (nbq_deadline_is_none(wait->deadline))
 			return false;
-		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))
+		if (READ_ONCE(nbq_deadlock_checks) && wait->searches && is_own(wait))
 			return true;
 		begin(wait);
 	}

@@ -56,6 +56,7 @@ struct nbq_waiting {
  * @walk_at: walk at so many looks
  * @interval: looks from that walk to the next
  * @begun: it was patient enough to wait
+ * @searches: for deadlocks: it may hold a lock, or has interrupted another context
  * @error: what the wait ends with: %-ETIMEDOUT; %-EBUSY if there is no patience at
  *	all; or %-EDEADLK
  */
@@ -76,6 +77,7 @@ struct nbq_wait {
 	unsigned int walk_at;
 	unsigned int interval;
 	bool begun;
+	bool searches;
 	int error;
 };
 

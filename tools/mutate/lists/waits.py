@@ -11,7 +11,7 @@ LOOK_BACK = (
 
 NONE_FIRST = ("		if (nbq_deadline_is_none(wait->deadline))\n"
               "			return false;\n")
-OWN_SECOND = ("		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))\n"
+OWN_SECOND = ("		if (READ_ONCE(nbq_deadlock_checks) && wait->searches && is_own(wait))\n"
               "			return true;\n")
 
 TOLD_LATER = {"explorer": "told all the same, by the next walk"}
@@ -33,13 +33,18 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "		if (READ_ONCE(pool->waiting.pred))\n"),
     ("wait: holder of any CPU will do",
      "	return holder && holder->cpu == nbq_context_cpu(wait->me);\n", "	return holder;\n"),
+    ("wait: who holds a lock does not search",
+     "(preempt_count() & PREEMPT_MASK) > 1;", "(preempt_count() & PREEMPT_MASK) > 2;"),
+    ("wait: who has interrupted another does not search",
+     "!IS_ENABLED(CONFIG_PREEMPT_COUNT) || is_interrupt(wait) ||",
+     "!IS_ENABLED(CONFIG_PREEMPT_COUNT) ||"),
     ("wait: interrupt walks as late as a task",
      "is_interrupt(wait) ? wait->looks : wait->looks + FIRST_INTERVAL",
      "wait->looks + FIRST_INTERVAL",
      # nbq_wait_check() has it walk at once when it leaves its note.
      {Mutant.ANY: "the same for all who leave a note; others are told some looks later"}),
     ("wait: never walks",
-     "	found = READ_ONCE(nbq_deadlock_checks) && is_cycle(wait, pred, word);\n",
+     "	found = READ_ONCE(nbq_deadlock_checks) && wait->searches && is_cycle(wait, pred, word);\n",
      "	found = false;\n"),
     ("wait: walks once only",
      "	wait->walk_at = wait->looks + wait->interval;\n",
@@ -119,10 +124,11 @@ MUTANTS = [*mutants("wait.c", WAITS, (
                                "waiter of the same CPU"}),
 )), *mutants("wait.c", COUNTS, (
     ("wait: own CPU is looked at although nobody is to look",
-     "		if (READ_ONCE(nbq_deadlock_checks) && is_own(wait))\n", "		if (is_own(wait))\n"),
+     "		if (READ_ONCE(nbq_deadlock_checks) && wait->searches && is_own(wait))\n",
+     "		if (wait->searches && is_own(wait))\n"),
     ("wait: walks are made although nobody is to walk",
-     "	found = READ_ONCE(nbq_deadlock_checks) && is_cycle(wait, pred, word);\n",
-     "	found = is_cycle(wait, pred, word);\n"),
+     "	found = READ_ONCE(nbq_deadlock_checks) && wait->searches && is_cycle(wait, pred, word);\n",
+     "	found = wait->searches && is_cycle(wait, pred, word);\n"),
     ("wait: attempt without patience waits",
      "		if (nbq_deadline_is_none(wait->deadline))\n			return false;\n", ""),
     ("wait: hand-over is not counted",

@@ -3,6 +3,9 @@
 #ifndef SHIM_LINUX_KCONFIG_H
 #define SHIM_LINUX_KCONFIG_H
 
+/* Spinlocks that are held show in preempt_count(), as in most kernels. */
+#define CONFIG_PREEMPT_COUNT		1
+
 #define SHIM_IF_1			0,
 #define SHIM_SECOND(first, second, ...)	second
 #define SHIM_IS_1(maybe_0_comma)	SHIM_SECOND(maybe_0_comma 1, 0)

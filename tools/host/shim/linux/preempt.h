@@ -10,6 +10,7 @@
 #define preempt_enable()		((void)shim_preempt_off--)
 #define interrupt_context_level()	(shim_level)
 /* What the kernel counts there is told apart by these. */
+#define PREEMPT_MASK			(SOFTIRQ_OFFSET - 1)
 #define SOFTIRQ_OFFSET			(1U << 8)
 #define HARDIRQ_MASK			(15U << 16)
 #define NMI_MASK			(15U << 20)
