@@ -87,13 +87,13 @@ class AllModelsTest(ModelTest):
 
 class QspinlockTest(ModelTest):
     def test_more_misses_than_mcs(self):
-        """The word is polled by the head, taken by each contender, written by the holder."""
+        # The word is polled by the head, taken by each contender, written by the holder.
         for cpus in (8, 64):
             self.assertGreater(run("qspinlock", cpus=cpus).misses_each,
                                1.5 * run("mcs", cpus=cpus).misses_each)
 
     def test_second_cpu_is_served_faster(self):
-        """It waits with the pending bit, and for nobody who hands over a queue."""
+        # It waits with the pending bit, and for nobody who hands over a queue.
         self.assertGreater(run("qspinlock", cpus=2).rate, run("qspinlock", cpus=8).rate)
 
     def test_first_come_first_served(self):
@@ -102,13 +102,13 @@ class QspinlockTest(ModelTest):
 
 class PvQspinlockTest(ModelTest):
     def test_goes_on_when_cpus_are_away(self):
-        """The queue of qspinlock stands still behind each of them."""
+        # The queue of qspinlock stands still behind each of them.
         self.assertLess(run("qspinlock", **AWAY).rate, run("qspinlock", cpus=32).rate / 10)
         self.assertGreater(run("pv_qspinlock", **AWAY).rate,
                            run("pv_qspinlock", cpus=32).rate / 2)
 
     def test_waiters_halt_only_behind_those_who_do_not_run(self):
-        """How long a CPU takes to wake up matters then, and not to a run without absences."""
+        # How long a CPU takes to wake up matters then, and not to a run without absences.
         with tempfile.TemporaryDirectory() as folder:
             slow = Path(folder) / "slow.ini"
             text = program.DEFAULT_COSTS.read_text()
@@ -120,17 +120,17 @@ class PvQspinlockTest(ModelTest):
                 self.assertEqual(runs[0] != runs[1], halts)
 
     def test_halted_waiters_are_woken(self):
-        """Nobody is left asleep: all are served in a run of some absences, and end it."""
+        # Nobody is left asleep: all are served in a run of some absences, and end it.
         result = run("pv_qspinlock", **{**AWAY, "duration_us": 20_000})
         self.assertEqual((result.verdict, result.unfinished), ("PASS", 0))
         self.assertGreater(result.thread_min, 0)
 
     def test_head_ends_stealing(self):
-        """On a socket the pending bit comes in time, and the order is that of the queue."""
+        # On a socket the pending bit comes in time, and the order is that of the queue.
         self.assertGreater(run("pv_qspinlock", cpus=64).jain_permille, 990)
 
     def test_steals_when_the_head_is_far_away(self):
-        """Between sockets the lock is free again before the next head asks for it."""
+        # Between sockets the lock is free again before the next head asks for it.
         self.assertLess(run("pv_qspinlock", **EIGHT_SOCKETS).jain_permille, 700)
 
 
@@ -150,7 +150,7 @@ class SocketsTest(ModelTest):
 
 class CnaTest(ModelTest):
     def test_other_sockets_wait_for_long(self):
-        """One release in 65536 lets them in: here that takes more than 20 ms."""
+        # One release in 65536 lets them in: here that takes more than 20 ms.
         machine = {"cpus": 4, "sockets": 2, "ncs_ns": 0, "warmup_us": 0}
         self.assertEqual(run("cna", **machine, duration_us=5000).thread_min, 0)
         result = run("cna", **machine, duration_us=40_000)
@@ -167,7 +167,7 @@ class HmcsTest(ModelTest):
         self.assertAlmostEqual(result.share_on_socket, 63 / 64, delta=0.003)
 
     def test_sockets_take_turns(self):
-        """A round of 8 sockets is 512 acquisitions, and 0.15 ms."""
+        # A round of 8 sockets is 512 acquisitions, and 0.15 ms.
         result = run("hmcs", **EIGHT_SOCKETS, duration_us=1000)
         self.assertGreater(result.jain_permille, 970)
         self.assertLess(result.longest_gap_ns, 200_000)

@@ -157,8 +157,7 @@ class Results(unittest.TestCase):
         self.assertIn("nbq_clh_look", [place.function for place in found])
         self.assertTrue(all(place.where != "?" for place in found))
 
-    def test_a_waiter_that_keeps_the_clock_off_is_seen(self):
-        """Absences of CPUs show in the longest wait."""
+    def test_absences_of_cpus_show_in_the_longest_wait(self):
         steady = program.values_of(run(lock="mcs", duration_us=1000))
         away = program.values_of(run(lock="mcs", duration_us=1000, away_every_ns=200000,
                                      away_ns=100000))
