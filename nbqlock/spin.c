@@ -366,6 +366,17 @@ static void request_handoff(struct nbq_spin *lock, u8 request)
 		WRITE_ONCE(lock->state.handoff, now);
 }
 
+/*
+ * Has this poll a use for the lock's line? Of those queued, first come, first served, only
+ * the head's has; else each polls it now and then, lest a stalled predecessor keeps it free.
+ */
+static bool polls_lock(const struct place *place, unsigned int looks, bool fifo)
+{
+	if (!place->pred)
+		return true;
+	return !fifo && (place->idle || !(looks % LOOKS_PER_GLANCE));
+}
+
 /* Look at the lock, and take it if it is my turn. */
 static bool glance(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
 {
@@ -488,11 +499,11 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 		}
 		walk += go_ahead(&place, &wait);
 		/* The lock first and the clock last: a late turn is still a turn. */
-		taken = (!place.pred || place.idle || !(looks % LOOKS_PER_GLANCE)) &&
-			glance(lock, &place, &wait);
+		taken = polls_lock(&place, looks, fifo) && glance(lock, &place, &wait);
 		if (taken)
 			break;
-		if (place.node && !(looks % LOOKS_PER_BEAT))
+		/* First come, first served, no successor asks whether this one runs. */
+		if (!fifo && place.node && !(looks % LOOKS_PER_BEAT))
 			WRITE_ONCE(place.node->beats, place.node->beats + 1);
 		/* Without an order, only the holder can keep me waiting. */
 		behind = fifo ? place.pred : NULL;

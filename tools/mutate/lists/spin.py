@@ -23,7 +23,7 @@ DESTROY = ("	if (holder || (node && !is_idle(node)) || "
            "cmpxchg(&lock->tail, tail, 0) != tail) {\n")
 NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);\n"
 NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, holder, _RET_IP_);\n"
-BEAT = ("		if (place.node && !(looks % LOOKS_PER_BEAT))\n"
+BEAT = ("		if (!fifo && place.node && !(looks % LOOKS_PER_BEAT))\n"
         "			WRITE_ONCE(place.node->beats, place.node->beats + 1);\n")
 
 # Who comes first, and how soon: kunit counts the looks that it takes.
