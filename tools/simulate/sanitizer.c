@@ -20,8 +20,6 @@
 #include "memory.h"
 #include "sanitizer.h"
 
-#define CALLER	__builtin_return_address(0)
-
 static const char *tls_start;
 static const char *tls_end;
 
@@ -67,36 +65,52 @@ static void get(const volatile void *address, const void *from)
 		machine_arrive();
 }
 
-/* A plain read is carried out by the compiled code: what it reads must be in memory. */
-static void read_plain(const volatile void *address, unsigned int size, const void *from)
+/*
+ * Before a plain access, which the compiled code makes itself: what it reads must be in
+ * memory, and a marked store to the same place must not come later than what it writes.
+ *
+ * Return: true if the access is charged.
+ */
+static bool begin_plain(void *address, unsigned int size)
 {
 	if (!is_charged(address))
-		return;
+		return false;
 	machine_arrive();
 	if (store_buffer_find(address, size)) {
 		store_buffer_drain();
 		machine_arrive();
 	}
-	get(address, from);
+	return true;
 }
 
-static void write_plain(void *address, unsigned int size, const void *from)
+static void tsan_read(void *address, unsigned int size, const void *from)
 {
-	if (!is_charged(address))
+	if (begin_plain(address, size))
+		get(address, from);
+}
+
+static void tsan_write(void *address, unsigned int size, const void *from)
+{
+	if (!begin_plain(address, size))
 		return;
-	machine_arrive();
-	/* A marked store to the same place must not come later than this one. */
-	if (store_buffer_find(address, size)) {
-		store_buffer_drain();
-		machine_arrive();
-	}
 	if (!this_cpu->stores.count && memory_is_owned(this_cpu, address, this_cpu->clock))
 		machine_spend(costs.hit);
 	else
 		store_buffer_put(address, 0, 0, from);
 }
 
-static u64 load(const volatile void *address, unsigned int size, const void *from)
+/* A range is charged line by line. */
+static void tsan_range(char *address, size_t size,
+		       void (*plain)(void *address, unsigned int size, const void *from),
+		       const void *from)
+{
+	size_t at;
+
+	for (at = 0; at < size; at += 64)
+		plain(address + at, size - at < 64 ? size - at : 64, from);
+}
+
+static u64 tsan_load(const volatile void *address, unsigned int size, const void *from)
 {
 	const struct store *own;
 	u64 value = 0;
@@ -114,7 +128,7 @@ static u64 load(const volatile void *address, unsigned int size, const void *fro
 	return value;
 }
 
-static void store(void *address, u64 value, unsigned int size, const void *from)
+static void tsan_store(void *address, u64 value, unsigned int size, const void *from)
 {
 	if (is_charged(address)) {
 		machine_arrive();
@@ -128,8 +142,11 @@ static void store(void *address, u64 value, unsigned int size, const void *from)
 	memcpy(address, &value, size);
 }
 
-/* Come back when the CPU has the line alone, and no store of its own is on its way. */
-static void own(void *address, const void *from)
+/*
+ * Come back when the CPU has the line alone, and no store of its own is on its way: a failed
+ * compare-and-swap has had the line, too, as on x86.
+ */
+static void tsan_modify(void *address, const void *from)
 {
 	if (!is_charged(address))
 		return;
@@ -141,112 +158,6 @@ static void own(void *address, const void *from)
 	this_cpu->clock = memory_own(this_cpu, address, this_cpu->clock, costs.atomic, from);
 	machine_arrive();
 }
-
-void __tsan_init(void);
-void __tsan_init(void)
-{
-}
-
-void __tsan_func_entry(void *caller);
-void __tsan_func_entry(void *caller)
-{
-	(void)caller;
-}
-
-void __tsan_func_exit(void);
-void __tsan_func_exit(void)
-{
-}
-
-#define DEFINE_PLAIN(name, size, charge)				\
-void name##size(void *address);						\
-void name##size(void *address)						\
-{									\
-	charge(address, size, CALLER);					\
-}
-
-#define DEFINE_SIZE(size)						\
-	DEFINE_PLAIN(__tsan_read, size, read_plain)			\
-	DEFINE_PLAIN(__tsan_write, size, write_plain)			\
-	DEFINE_PLAIN(__tsan_unaligned_read, size, read_plain)		\
-	DEFINE_PLAIN(__tsan_unaligned_write, size, write_plain)		\
-	DEFINE_PLAIN(__tsan_volatile_read, size, read_plain)		\
-	DEFINE_PLAIN(__tsan_volatile_write, size, write_plain)
-
-DEFINE_SIZE(1)
-DEFINE_SIZE(2)
-DEFINE_SIZE(4)
-DEFINE_SIZE(8)
-DEFINE_SIZE(16)
-
-/* A range is charged line by line. */
-#define DEFINE_RANGE(name, charge)					\
-void name(char *address, size_t size);					\
-void name(char *address, size_t size)					\
-{									\
-	size_t at;							\
-									\
-	for (at = 0; at < size; at += 64)				\
-		charge(address + at, size - at < 64 ? size - at : 64, CALLER); \
-}
-
-DEFINE_RANGE(__tsan_read_range, read_plain)
-DEFINE_RANGE(__tsan_write_range, write_plain)
-
-#define DEFINE_LOAD_AND_STORE(type, prefix)				\
-type prefix##_load(const type *address, int order);			\
-type prefix##_load(const type *address, int order)			\
-{									\
-	(void)order;							\
-	return load(address, sizeof(type), CALLER);			\
-}									\
-									\
-void prefix##_store(type *address, type value, int order);		\
-void prefix##_store(type *address, type value, int order)		\
-{									\
-	(void)order;							\
-	store(address, value, sizeof(type), CALLER);			\
-}
-
-#define DEFINE_FETCH(type, prefix, suffix, operation)			\
-type prefix##suffix(type *address, type value, int order);		\
-type prefix##suffix(type *address, type value, int order)		\
-{									\
-	(void)order;							\
-	own(address, CALLER);						\
-	return operation(address, value, __ATOMIC_RELAXED);		\
-}
-
-/* A failed one has had the line, too, as on x86. */
-#define DEFINE_COMPARE_EXCHANGE(type, prefix, suffix)			\
-int prefix##suffix(type *address, type *expected, type value,		\
-		   int order, int failure_order);			\
-int prefix##suffix(type *address, type *expected, type value,		\
-		   int order, int failure_order)			\
-{									\
-	(void)order;							\
-	(void)failure_order;						\
-	own(address, CALLER);						\
-	return __atomic_compare_exchange_n(address, expected, value, 0,	\
-					   __ATOMIC_RELAXED,		\
-					   __ATOMIC_RELAXED);		\
-}
-
-#define DEFINE_ATOMIC(type, prefix)					\
-	DEFINE_LOAD_AND_STORE(type, prefix)				\
-	DEFINE_COMPARE_EXCHANGE(type, prefix, _compare_exchange_strong)	\
-	DEFINE_COMPARE_EXCHANGE(type, prefix, _compare_exchange_weak)	\
-	DEFINE_FETCH(type, prefix, _exchange, __atomic_exchange_n)	\
-	DEFINE_FETCH(type, prefix, _fetch_add, __atomic_fetch_add)	\
-	DEFINE_FETCH(type, prefix, _fetch_sub, __atomic_fetch_sub)	\
-	DEFINE_FETCH(type, prefix, _fetch_and, __atomic_fetch_and)	\
-	DEFINE_FETCH(type, prefix, _fetch_or, __atomic_fetch_or)	\
-	DEFINE_FETCH(type, prefix, _fetch_xor, __atomic_fetch_xor)
-
-DEFINE_ATOMIC(unsigned char, __tsan_atomic8)
-DEFINE_ATOMIC(unsigned short, __tsan_atomic16)
-DEFINE_ATOMIC(unsigned int, __tsan_atomic32)
-DEFINE_ATOMIC(unsigned long, __tsan_atomic64)
 
 /* Only a full barrier waits on x86; the others cost nothing. */
 void __tsan_atomic_thread_fence(int order);
@@ -261,3 +172,5 @@ void __tsan_atomic_thread_fence(int order)
 	}
 	machine_spend(costs.fence);
 }
+
+#include <tsan_entry_points.h>
