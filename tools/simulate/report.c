@@ -28,29 +28,33 @@ static const struct {
 	{ "p50", 500 }, { "p90", 900 }, { "p99", 990 }, { "p999", 999 },
 };
 
-static void print_times(const char *name, const struct stress_histogram *times)
+/* @unit: part of the name of each value but the mean, whose name is @mean_name. */
+static void print_histogram(const char *name, const char *unit, const char *mean_name, u64 mean,
+			    const struct stress_histogram *histogram)
 {
 	size_t i;
 
-	printf("%s_samples %llu\n", name, times->count);
-	printf("%s_ns_mean %llu\n", name, stress_histogram_mean(times));
+	printf("%s_samples %llu\n", name, histogram->count);
+	printf("%s_%s %llu\n", name, mean_name, mean);
 	for (i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
-		printf("%s_ns_%s %llu\n", name, percentiles[i].name,
-		       stress_histogram_value_at(times, percentiles[i].permille));
-	printf("%s_ns_max %llu\n", name, times->max);
+		printf("%s%s_%s %llu\n", name, unit, percentiles[i].name,
+		       stress_histogram_value_at(histogram, percentiles[i].permille));
+	printf("%s%s_max %llu\n", name, unit, histogram->max);
+}
+
+static void print_times(const char *name, const struct stress_histogram *times)
+{
+	print_histogram(name, "_ns", "ns_mean", stress_histogram_mean(times), times);
+}
+
+static u64 permille(u64 sum, u64 count)
+{
+	return count ? sum * 1000 / count : 0;
 }
 
 static void print_counts(const char *name, const struct stress_histogram *counts)
 {
-	size_t i;
-
-	printf("%s_samples %llu\n", name, counts->count);
-	printf("%s_mean_permille %llu\n", name,
-	       counts->count ? counts->sum * 1000 / counts->count : 0);
-	for (i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
-		printf("%s_%s %llu\n", name, percentiles[i].name,
-		       stress_histogram_value_at(counts, percentiles[i].permille));
-	printf("%s_max %llu\n", name, counts->max);
+	print_histogram(name, "", "mean_permille", permille(counts->sum, counts->count), counts);
 }
 
 static void print_patience(void)
@@ -124,7 +128,7 @@ static void print_walks(void)
 		sum += walks->counts[i] * i;
 	}
 	print("walk_samples", samples);
-	print("walk_mean_permille", samples ? sum * 1000 / samples : 0);
+	print("walk_mean_permille", permille(sum, samples));
 	print("walk_max", walks->longest);
 }
 
