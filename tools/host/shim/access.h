@@ -19,17 +19,7 @@
 #ifndef SHIM_ACCESS_H
 #define SHIM_ACCESS_H
 
-enum shim_op {
-	SHIM_OP_LOAD,
-	SHIM_OP_STORE,
-	SHIM_OP_XCHG,
-	SHIM_OP_ADD,
-	SHIM_OP_CMPXCHG,
-	SHIM_OP_RELAX,
-};
-
-/* Of this thread. The address is that of the access about to be made. */
-extern _Thread_local void (*shim_hook)(enum shim_op op, const void *address);
+#include <access_hook.h>
 
 static inline void shim_point(enum shim_op op, const volatile void *address)
 {
