@@ -55,7 +55,7 @@ struct cna_node {
 /**
  * struct cna_thread - what a thread keeps
  * @node: its place; the lock knows it by this address
- * @random: the state of the generator, on a line that nobody else touches
+ * @random: the state of the generator, on a line that no other thread touches
  */
 struct cna_thread {
 	struct cna_node node;
@@ -107,7 +107,7 @@ static int cna_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t p
 		return 0;
 	}
 	WRITE_ONCE(node->socket, this_socket());
-	/* RELEASE, pairs with the ACQUIREs of next: who finds the node finds its socket. */
+	/* RELEASE, pairs with the ACQUIREs of next: a CPU that finds the node finds its socket. */
 	smp_store_release(&pred->next, node);
 	/* ACQUIRE, pairs with the RELEASE stores of spin. */
 	while (smp_load_acquire(&node->spin) == SPIN_WAIT)
@@ -164,7 +164,7 @@ static struct cna_node *find_successor(struct cna_node *node, struct cna_node *f
 	return NULL;
 }
 
-/* Nobody stands behind the holder in the main queue. Return: false if somebody does by now. */
+/* The holder has no successor in the main queue. Return: false if it has one by now. */
 static bool release_tail(union stress_lock *lock, struct cna_node *node)
 {
 	struct cna_node *head = secondary(node);

@@ -180,7 +180,7 @@ out:
 	preempt_enable();
 }
 
-/* Return: 0, or -EBUSY if somebody is still in a queue. */
+/* Return: 0, or -EBUSY if a CPU is still in a queue. */
 static int hmcs_destroy(union stress_lock *lock)
 {
 	struct hmcs *hmcs = lock->queue.tail;

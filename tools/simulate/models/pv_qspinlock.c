@@ -260,7 +260,7 @@ static void wait_in_queue(union qspinlock_word *word, struct pv_node *node, u32 
 	if (val & Q_TAIL_MASK)
 		succ = wait_for_headship(node, &pv_nodes[decode_tail(val)]);
 	val = wait_for_lock(word, node);
-	/* n,0,1 -> 0,0,1, if nobody has queued behind it. */
+	/* n,0,1 -> 0,0,1, if no CPU has queued behind it. */
 	if ((val & Q_TAIL_MASK) == tail && cmpxchg_relaxed(&word->val, val, Q_LOCKED) == val)
 		return;
 	/* The kernel stores what is there already: the file is the same for both locks. */
@@ -305,7 +305,7 @@ static void unlock_slowly(union qspinlock_word *word)
 	/* The slow byte before the entry: pairs with the xchg() in hash_or_lock(). */
 	smp_rmb();
 	node = pv_unhash(word);
-	/* RELEASE, pairs with the ACQUIREs of those who find it 0. From now on, no lock. */
+	/* RELEASE, pairs with the ACQUIREs of CPUs that find it 0. From now on, no lock. */
 	smp_store_release(&word->locked, 0);
 	simulate_kick(READ_ONCE(node->cpu));
 }
@@ -314,7 +314,7 @@ static void pv_unlock(union stress_lock *lock, struct stress_waiter *me)
 {
 	union qspinlock_word *word = word_of(lock);
 
-	/* *,*,1 -> *,*,0. RELEASE, pairs with the ACQUIREs of those who find it 0. */
+	/* *,*,1 -> *,*,0. RELEASE, pairs with the ACQUIREs of CPUs that find it 0. */
 	if (cmpxchg_release(&word->locked, Q_LOCKED, 0) != Q_LOCKED)
 		unlock_slowly(word);
 	preempt_enable();

@@ -137,7 +137,7 @@ static void wait_in_queue(union qspinlock_word *word, struct qnode *node, u32 ta
 	while ((val = smp_load_acquire(&word->val)) & (Q_LOCKED_MASK | Q_PENDING_MASK))
 		cpu_relax();
 
-	/* n,0,0 -> 0,0,1, if nobody has queued behind it or set pending. */
+	/* n,0,0 -> 0,0,1, if no CPU has queued behind it or set pending. */
 	if ((val & Q_TAIL_MASK) == tail &&
 	    cmpxchg_relaxed(&word->val, val, Q_LOCKED) == val)
 		return;
@@ -178,7 +178,7 @@ static int qspinlock_lock(union stress_lock *lock, struct stress_waiter *me, kti
 
 static void qspinlock_unlock(union stress_lock *lock, struct stress_waiter *me)
 {
-	/* *,*,1 -> *,*,0. RELEASE, pairs with the ACQUIREs of those who find it 0. */
+	/* *,*,1 -> *,*,0. RELEASE, pairs with the ACQUIREs of CPUs that find it 0. */
 	smp_store_release(&word_of(lock)->locked, 0);
 	preempt_enable();
 }

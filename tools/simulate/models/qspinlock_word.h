@@ -75,7 +75,7 @@ static inline int qspinlock_word_init(union stress_lock *lock, unsigned int plac
 	return 0;
 }
 
-/* Return: 0, or -EBUSY if the lock is held or somebody is in the queue. */
+/* Return: 0, or -EBUSY if the lock is held or a CPU is in the queue. */
 static inline int qspinlock_word_destroy(union stress_lock *lock)
 {
 	return word_of(lock)->val ? -EBUSY : 0;

@@ -64,7 +64,7 @@ class ModelTest(unittest.TestCase):
 
 
 class AllModelsTest(ModelTest):
-    def test_excludes_and_serves_everybody(self):
+    def test_excludes_and_serves_every_cpu(self):
         for lock in MODELS:
             for machine in ({"cpus": 1}, {"cpus": 3, "sockets": 3},
                             {"cpus": 16, "sockets": 8, "ncs_ns": 8000}):
@@ -93,7 +93,7 @@ class QspinlockTest(ModelTest):
                                1.5 * run("mcs", cpus=cpus).misses_each)
 
     def test_second_cpu_is_served_faster(self):
-        # It waits with the pending bit, and for nobody who hands over a queue.
+        # It waits with the pending bit: no queue node has to be handed the headship.
         self.assertGreater(run("qspinlock", cpus=2).rate, run("qspinlock", cpus=8).rate)
 
     def test_first_come_first_served(self):
@@ -102,12 +102,12 @@ class QspinlockTest(ModelTest):
 
 class PvQspinlockTest(ModelTest):
     def test_goes_on_when_cpus_are_away(self):
-        # The queue of qspinlock stands still behind each of them.
+        # While a CPU is away, no waiter of qspinlock queued behind it gets the lock.
         self.assertLess(run("qspinlock", **AWAY).rate, run("qspinlock", cpus=32).rate / 10)
         self.assertGreater(run("pv_qspinlock", **AWAY).rate,
                            run("pv_qspinlock", cpus=32).rate / 2)
 
-    def test_waiters_halt_only_behind_those_who_do_not_run(self):
+    def test_waiters_halt_only_behind_preempted_ones(self):
         # How long a CPU takes to wake up matters then, and not to a run without absences.
         with tempfile.TemporaryDirectory() as folder:
             slow = Path(folder) / "slow.ini"
@@ -120,7 +120,7 @@ class PvQspinlockTest(ModelTest):
                 self.assertEqual(runs[0] != runs[1], halts)
 
     def test_halted_waiters_are_woken(self):
-        # Nobody is left asleep: all are served in a run of some absences, and end it.
+        # No waiter stays halted: all are served in a run of some absences, and end it.
         result = run("pv_qspinlock", **{**AWAY, "duration_us": 20_000})
         self.assertEqual((result.verdict, result.unfinished), ("PASS", 0))
         self.assertGreater(result.thread_min, 0)
