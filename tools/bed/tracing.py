@@ -28,6 +28,9 @@ T=/sys/kernel/tracing
 mount -t tracefs tracefs $T || exit 1
 echo 0 >$T/tracing_on
 echo {KILOBYTES} >$T/buffer_size_kb
+# Else each event that is enabled adds a probe to sched_switch and patches the scheduler,
+# which a guest under emulation does not always survive.
+echo 0 >$T/options/record-cmd
 set_events() {{
 	switch=$1
 	shift
