@@ -49,7 +49,6 @@
  *	%NBQ_AVAILABLE, %NBQ_LEAVING, %NBQ_TRANSIENT.
  * @status: MCS-NB, swap-only: what it was told by the one in front, in the
  *	same words; NULL "nothing yet". Or %NBQ_RECYCLED, for the one in front.
- * @beats: hybrid: it changes now and then while the one that took this node runs
  * @index: position in its pool, from 0
  * @cpu: that of its pool: here, where others need not touch the pool to ask
  * @taken: how often the node was taken. Written by its own CPU only.
@@ -65,10 +64,7 @@
 struct nbq_node {
 	struct nbq_node *prev;
 	struct nbq_node *next;
-	union {
-		struct nbq_node *status;
-		unsigned long beats;
-	};
+	struct nbq_node *status;
 	unsigned int index;
 	unsigned int cpu;
 	unsigned long taken;
@@ -102,35 +98,40 @@ struct nbq_numbered {
 
 /**
  * struct nbq_pool - the queue nodes of one CPU and context level
+ * @numbered: the nodes that a hybrid lock can encode; NULL before there are any
  * @hint: the node to try first: the one taken last, mostly
  * @first: start of the list of nodes
  * @cpu: the CPU that may take from this pool; from @setup on, it never changes
  * @level: the context level that may; likewise
  * @setup: how far the pool is set up, one of NBQ_POOL_*
+ * @size: nodes in the list; written by growth only
+ * @wants_growth: 1 from the request until the growth is done
+ * @last: end of the list of nodes; growth only
  * @waiting: what it waits for
  * @waiter: the attempt that may write there; NULL: none waits
+ * @heartbeat: hybrid: a time at which a waiter of this CPU and level ran
  * @events: what contexts of this CPU and level counted
  * @walks: attempts of this CPU and level that have skipped one abandoned node, two,
  *	and so on; the last: %NBQ_WALK_MAX or more. NULL: not counted yet
- * @last: end of the list of nodes; growth only
- * @size: nodes in the list; written by growth only
- * @wants_growth: 1 from the request until the growth is done
- * @numbered: the nodes that a hybrid lock can encode; NULL before there are any
  */
 struct nbq_pool {
+	/* Rarely written, and read by all who look up the number of a node. */
+	struct nbq_numbered *numbered;
 	struct nbq_node *hint;
 	struct nbq_node *first;
 	unsigned int cpu;
 	unsigned int level;
 	unsigned int setup;
-	struct nbq_waiting waiting;
-	const struct nbq_wait *waiter;
-	struct nbq_events events;
-	unsigned int *walks;
-	struct nbq_node *last;
 	unsigned int size;
 	unsigned int wants_growth;
-	struct nbq_numbered *numbered;
+	struct nbq_node *last;
+	/* Written by a waiter, and read by those whom it keeps waiting. */
+	struct nbq_waiting waiting ____cacheline_aligned;
+	const struct nbq_wait *waiter;
+	u64 heartbeat;
+	/* Of interest to its own CPU only. */
+	struct nbq_events events ____cacheline_aligned;
+	unsigned int *walks;
 } ____cacheline_aligned;
 
 /* States of nbq_pool.setup, in this order. */
@@ -390,7 +391,7 @@ struct nbq_node *nbq_spin_step_over(struct nbq_node *node, struct nbq_node *pred
 				    struct nbq_node *prev);
 bool nbq_spin_leave(struct nbq_spin *lock, struct nbq_node *node,
 		    struct nbq_node *pred);
-bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node);
+bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node, bool followed);
 
 struct nbq_node *nbq_swap_join(struct nbq_swap *lock, struct nbq_node *node);
 struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred);

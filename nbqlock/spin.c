@@ -9,45 +9,54 @@
  * So whoever takes the lock is done with its node before its critical section;
  * it holds a node only while it waits.
  *
- * Who may take a lock that nobody holds
- *	Newcomers, past all who wait: a waiter whose CPU does not run keeps
- *	nobody from the lock. But a waiter that has looked PATIENT_LOOKS times
- *	asks them to queue, until a context has taken the lock (handoff).
+ * A waiter polls its predecessor's node and nothing else. The lock's line is for the
+ * holder, for newcomers, and for the head of the queue:
+ *
+ *	lock  <-- newcomers (LOOKS_OUTSIDE polls, then they enqueue)
+ *	  ^
+ *	  +------ head <-- waiter <-- stalled <-- waiter <-- waiter <-- tail
+ *	  |                                         |
+ *	  +-----------------------------------------+  acts for the head
+ *
+ * Who may take a free lock
  *	The head of the queue.
- *	Another waiter, if nobody took the lock while it looked IDLE_LOOKS
- *	times, and the one in front of it gave no sign of life meanwhile: whose
- *	turn it is does not run, nor does anybody between the two. It takes the
- *	lock and then leaves the queue as if its patience were over.
- *	A newcomer, although a waiter has asked for the lock, as soon as that one
- *	shows no life: the request is a time, which the waiter renews while it
- *	runs, and which expires after HANDOFF_UNITS. A waiter that gives up lets it
- *	expire: it may be another one's, too. Within that time nothing tells a
- *	waiter that has lost its CPU from one that is about to take the lock; so
+ *	A newcomer, past all waiters: one whose CPU does not run keeps no other
+ *	from the lock. But a head that has waited for PATIENT_NS asks newcomers to
+ *	queue (handoff), and takes the lock with a request for its successor.
+ *	The acting head: a waiter whose predecessor is stalled, for which it takes a
+ *	heartbeat older than STALLED_NS, or the word of the hypervisor. It competes
+ *	as the head does, until its predecessor says something; with the lock it
+ *	leaves the queue like one that has timed out, and its successor, which finds
+ *	the same stalled waiter in front, is the next to act.
+ *	A newcomer, although a request stands, if the lock stays free for IDLE_NS:
+ *	the one that is asked for does not run. Or if the request has expired: it is
+ *	a time, renewed by a head that runs, and void after HANDOFF_UNITS. A waiter
+ *	that gives up lets it expire: it may be another one's, too. Within that time
  *	an attempt with less patience fails. An interrupt above a waiter of its own
  *	CPU need not be told that this one does not run.
- *	So among waiters that run it is first come, first served, and a waiter
- *	that runs is passed by newcomers during PATIENT_LOOKS of its own looks
- *	only; besides these by those that others let pass between the moment
- *	at which one of the queue gets the lock and the next look of one that
- *	has waited as long.
+ *	So waiters that run are served in order, and a waiter that runs is passed
+ *	by newcomers during the first PATIENT_NS of its wait only; by later ones
+ *	while its predecessors are stalled, and by those that acting heads let pass.
  *	A lock that is made first come, first served (nbq_spin_init_fifo()) has
- *	none of this: it goes to the head, and newcomers queue as soon as anybody
- *	stands there. A head that does not run keeps all others waiting, as in the
- *	queue locks.
- * Mutual exclusion rests on the holder's number alone, whatever the policy.
+ *	none of this: newcomers queue as soon as there is a queue, and its head
+ *	alone takes the lock. A head that does not run keeps all others waiting, as
+ *	in the queue locks.
+ * Mutual exclusion rests on the holder's number alone, whatever the policy; first come,
+ * first served, on the queue, too.
  *
  * Prior art
  *	A word that one compare-and-swap takes, with a queue behind it, is qspinlock.
  *	Stealing by newcomers until a queued waiter forbids it is that of the
  *	paravirtual qspinlock (qspinlock_paravirt.h, "hybrid PV queued/unfair lock");
  *	handoff is rwsem's (RWSEM_FLAG_HANDOFF). A bound on how many pass the queue:
- *	Fissile locks (Dice, Kogan, 2020). The heartbeat takes the place of the
- *	published time of MCS-TP and CLH-TP (He, Scherer, Scott, 2005). -EDEADLK from a
- *	spinlock is rqspinlock's. What is added: all of this with a queue that a waiter
- *	can abandon from any position, in a bounded number of its own steps (CLH-NB), a
- *	request for the lock that expires, and a waiter in the middle that takes an
- *	idle lock when its predecessor is stalled. Documentation/prior-art.rst compares
- *	point by point.
+ *	Fissile locks (Dice, Kogan, 2020). The heartbeat is the published time of
+ *	MCS-TP and CLH-TP (He, Scherer, Scott, 2005). -EDEADLK from a spinlock is
+ *	rqspinlock's. A lock word that is accessed in parts of several sizes is
+ *	qspinlock's, too. What is added: all of this with a queue that a waiter can
+ *	abandon from any position, in a bounded number of its own steps (CLH-NB), a
+ *	request for the lock that expires, and a waiter in the middle that acts for the
+ *	head when its predecessor is stalled. Documentation/prior-art.rst compares point
+ *	by point.
  *
  * Assumptions
  *	Preemption is off from the start of a wait to the unlock.
@@ -81,6 +90,7 @@
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/processor.h>
+#include <linux/sched.h>
 #include <linux/threads.h>
 
 #include "contention.h"
@@ -88,23 +98,25 @@
 #include "trace.h"
 
 /*
- * What a waiter counts in looks. They decide who comes first and how fast that is,
- * not whether the lock is one; the explorer makes them small.
+ * Who comes first and how fast that is; not whether the lock is one. In time, as polls
+ * differ by ten times between processors. The explorer makes a choice of each.
  */
-#ifndef NBQ_SPIN_LOOKS
-/* Before it takes a node. */
-#define LOOKS_WITHOUT_NODE	16U
-/* Until newcomers may not pass it any more. */
-#define PATIENT_LOOKS		1024U
-/* At an idle lock, until whoever should take it is held to be away. */
-#define IDLE_LOOKS		64U
-/* Between two signs of life: so few that one falls among the above. */
-#define LOOKS_PER_BEAT		16U
-/* Between two looks at the lock itself, for one that is not the head. */
-#define LOOKS_PER_GLANCE	32U
+#ifndef NBQ_SPIN_POLICY
+/* Polls of a newcomer before it enqueues. */
+#define LOOKS_OUTSIDE	16U
+/* How long a waiter has waited when newcomers may not pass it any more. */
+#define PATIENT_NS	20000
+/* How long a lock is free until the head that has asked for it is held to be stalled. */
+#define IDLE_NS		2000
+/* The age of the heartbeat of a waiter that is held to be stalled. */
+#define STALLED_NS	50000
+/* From one look at the predecessor's heartbeat to the next. */
+#define JUDGE_NS	100000
 /* The age at which a request to queue expires, in units of 2^HANDOFF_SHIFT ns. */
-#define HANDOFF_UNITS		3U
+#define HANDOFF_UNITS	3U
 static_assert(HANDOFF_UNITS << 13 == NBQ_SPIN_HANDOFF_NS);
+/* Has the clock been read since this was asked last? */
+#define HAS_TICKED(place, wait)	((place)->ticked_at != (wait)->now)
 #endif
 
 /*
@@ -115,14 +127,14 @@ static_assert(HANDOFF_UNITS << 13 == NBQ_SPIN_HANDOFF_NS);
 #define HANDOFF_SHIFT		13
 #define HANDOFF_REQUESTED	0x80U
 
-static u8 handoff_now(void)
+static u8 handoff_at(u64 ns)
 {
-	return HANDOFF_REQUESTED | (u8)(nbq_clock_ns() >> HANDOFF_SHIFT);
+	return HANDOFF_REQUESTED | (u8)(ns >> HANDOFF_SHIFT);
 }
 
 static bool has_expired(u8 request)
 {
-	unsigned int age = (handoff_now() - request) & (HANDOFF_REQUESTED - 1);
+	unsigned int age = (handoff_at(nbq_clock_ns()) - request) & (HANDOFF_REQUESTED - 1);
 
 	/* The clocks of two CPUs may differ a little: -1 is a request made just now. */
 	return age >= HANDOFF_UNITS && age != HANDOFF_REQUESTED - 1;
@@ -150,19 +162,56 @@ static struct nbq_node *node_of(u32 number)
 	return numbered->nodes[number >> 16];
 }
 
-/* Take a lock that has this state, which has no holder. */
-static bool take(struct nbq_spin *lock, union nbq_spin_state state, u16 me)
+/* The state of the lock, and who is the last in its queue. */
+static union nbq_spin_word read_word(const struct nbq_spin *lock)
+{
+#ifdef CONFIG_64BIT
+	/*
+	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(), for the head of a
+	 * lock that is first come, first served, which takes it with a store.
+	 */
+	return (union nbq_spin_word){ .all = smp_load_acquire(&lock->word.all) };
+#else
+	return (union nbq_spin_word){
+		.state.all = smp_load_acquire(&lock->state.all),	/* ACQUIRE, as above */
+		.tail = READ_ONCE(lock->tail),
+	};
+#endif
+}
+
+/*
+ * Take the lock if it has this state, without a holder, and leave this request in it.
+ * Otherwise @state becomes what it has.
+ */
+static bool take(struct nbq_spin *lock, union nbq_spin_state *state, u16 me, u8 handoff)
 {
 	union nbq_spin_state mine = {
 		.holder = me,
-		.fifo = state.fifo,
+		.handoff = handoff,
 	};
 
 	/*
 	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(): the last
 	 * critical section is over for whoever finds the lock free.
 	 */
-	return try_cmpxchg_acquire(&lock->state.all, &state.all, mine.all);
+	return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);
+}
+
+/*
+ * First come, first served: take a lock that is free and has no queue, both at once. Where
+ * 64 bits cannot be swapped at once, the way to the lock is through the queue.
+ */
+static bool take_without_queue(struct nbq_spin *lock, u16 me)
+{
+#ifdef CONFIG_64BIT
+	union nbq_spin_word free = { .state.fifo = 1 };
+	union nbq_spin_word mine = { .state = { .holder = me, .fifo = 1 } };
+
+	/* ACQUIRE, as in take(). */
+	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);
+#else
+	return false;
+#endif
 }
 
 /* Has the running context interrupted one that waits for this lock? */
@@ -183,17 +232,12 @@ static bool is_above_a_waiter(const struct nbq_spin *lock, const struct nbq_pool
 	return false;
 }
 
-/* May a context that is not in the queue take a free lock of this state? */
-static bool is_open(const struct nbq_spin *lock, union nbq_spin_state state,
+/* May a newcomer take a free lock in which this request stands? */
+static bool is_open(const union nbq_spin_word *word, const struct nbq_spin *lock,
 		    const struct nbq_pool *pool, u16 me)
 {
-	/* Who finds nobody in the queue comes before all who join it later. */
-	if (state.fifo)
-		return !READ_ONCE(lock->tail);
-	if (likely(!state.handoff))
-		return true;
-	return !READ_ONCE(lock->tail) || has_expired(state.handoff) ||
-	       is_above_a_waiter(lock, pool, me);
+	return likely(!word->state.handoff) || !word->tail ||
+	       has_expired(word->state.handoff) || is_above_a_waiter(lock, pool, me);
 }
 
 /*
@@ -297,11 +341,14 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_leave);
  *	W		-> []			I was the tail, true
  *	W succ ..	-> A succ ..		I was not, false
  *
+ * @followed: the tail was seen to be another's, so that it need not be asked again. If all
+ * behind have left since, the tail is a node that says A: who joins next becomes the head.
+ *
  * Return: true if the node was given back; else the successor will do it, and
  * the node must not be touched.
  */
 VISIBLE_IF_KUNIT
-bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node)
+bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node, bool followed)
 {
 	u32 number = number_of(node);
 
@@ -311,7 +358,7 @@ bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node)
 	 * request to queue could overwrite what the lock's memory is used for
 	 * next.
 	 */
-	if (nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {
+	if (!followed && nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {
 		nbq_node_give_back_own(node);
 		return true;
 	}
@@ -328,75 +375,144 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_pass);
 /**
  * struct place - where an attempt waits
  * @node: its node in the queue; NULL: it waits outside
- * @pred: who stands in front of it; NULL: nobody
- * @idle: at so many looks in a row nobody held the lock
- * @beats: @pred's signs of life at the first of these
+ * @pred: its predecessor; NULL: none
+ * @walk: how many leavers it has stepped over
+ * @since: when it enqueued
+ * @judged_at: when it looked at the heartbeat of @pred last
+ * @ticked_at: what the clock said when @wait was looked at for it last
+ * @idle_since: since when a newcomer has seen the lock free; 0: it was held
+ * @outside_since: at which of its looks a newcomer began to wait outside
+ * @holder: who held the lock when a newcomer polled it last
+ * @enters: a newcomer has no reason to stay outside
  * @starved: it has found no node in its pool, which was counted
+ * @acts: @pred is stalled: it acts for the head
+ * @renews: it may renew its request
+ * @followed: another waiter has enqueued behind it
  */
 struct place {
 	struct nbq_node *node;
 	struct nbq_node *pred;
-	unsigned int idle;
-	unsigned long beats;
+	unsigned long walk;
+	u64 since;
+	u64 judged_at;
+	u64 ticked_at;
+	u64 idle_since;
+	unsigned int outside_since;
+	u16 holder;
+	bool enters;
 	bool starved;
+	bool acts;
+	bool renews;
+	bool followed;
 };
 
-/* Nobody has taken the lock for long: does whoever should not run? */
-static bool is_forsaken(struct place *place)
+/* Has so much time gone by? The clocks of two CPUs may differ a little. */
+static bool has_passed(u64 since, u64 now, s64 ns)
+{
+	return (s64)(now - since) >= ns;
+}
+
+/* A newcomer has seen a lock that is free and asked for: has that lasted for long? */
+static bool is_idle_for_long(struct place *place)
+{
+	u64 now = nbq_clock_ns();
+
+	if (!place->idle_since)
+		place->idle_since = now;
+	return has_passed(place->idle_since, now, IDLE_NS);
+}
+
+/* Poll the lock as a newcomer. Return: true if it was taken. */
+static bool poll_outside(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
+{
+	union nbq_spin_word word = read_word(lock);
+
+	if (word.state.holder) {
+		/* Another one comes first, or was faster. */
+		if (word.state.handoff || (place->holder && place->holder != word.state.holder))
+			place->enters = true;
+		place->holder = word.state.holder;
+		place->idle_since = 0;
+		return false;
+	}
+	if (word.state.fifo)
+		return !word.tail && take_without_queue(lock, wait->me);
+	if (!is_open(&word, lock, wait->pool, wait->me) && !is_idle_for_long(place))
+		return false;
+	return take(lock, &word.state, wait->me, 0);
+}
+
+/*
+ * With which request a head takes the lock: that of its successor, which has waited nearly
+ * as long. If the head has not waited for long itself it hands a request on that it found,
+ * seven times in eight: else the last of a queue that drains would find the lock open, be
+ * passed by none, and keep it from all others until the next request.
+ */
+static u8 request_of_successor(const struct place *place, const struct nbq_wait *wait,
+			       u8 request)
+{
+	if (!place->followed)
+		return 0;
+	if (has_passed(place->since, wait->now, PATIENT_NS))
+		return handoff_at(wait->now);
+	return place->since >> 4 & 7 ? request : 0;
+}
+
+/*
+ * Ask newcomers to queue, or renew that. Only while the lock is held: of a free one, a new
+ * request would keep another acting head from taking it.
+ */
+static void request_handoff(struct nbq_spin *lock, struct place *place,
+			    const struct nbq_wait *wait, u8 request)
+{
+	u8 handoff = handoff_at(wait->now);
+
+	if (request != handoff && (!request || place->renews) &&
+	    has_passed(place->since, wait->now, PATIENT_NS))
+		WRITE_ONCE(lock->state.handoff, handoff);
+	place->renews = false;
+}
+
+/* Poll the lock as the head, or acting for it. Return: true if it was taken. */
+static bool poll_as_head(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
+{
+	union nbq_spin_word word = read_word(lock);
+
+	place->followed = word.tail != number_of(place->node);
+	if (word.state.fifo) {
+		/* No other may take a lock with a queue, so that a store does. */
+		if (!word.state.holder)
+			WRITE_ONCE(lock->state.holder, wait->me);
+		return !word.state.holder;
+	}
+	if (!word.state.holder)
+		return take(lock, &word.state, wait->me,
+			    request_of_successor(place, wait, word.state.handoff));
+	request_handoff(lock, place, wait, word.state.handoff);
+	return false;
+}
+
+/* Is the predecessor stalled? */
+static void judge(struct place *place, u64 now)
 {
 	const struct nbq_node *pred = place->pred;
 
-	if (!place->idle && pred)
-		place->beats = READ_ONCE(pred->beats);
-	if (place->idle++ < IDLE_LOOKS)
-		return false;
-	place->idle = 0;
-	return !pred || READ_ONCE(pred->beats) == place->beats;
+	place->judged_at = now;
+	place->acts = has_passed(READ_ONCE(pred->pool->heartbeat), now, STALLED_NS);
 }
 
-/*
- * Ask newcomers to queue, or renew that. A waiter that loses the race with one that takes
- * the lock leaves a request which nobody needs; it expires, or the next take clears it.
- */
-static void request_handoff(struct nbq_spin *lock, u8 request)
+/* The clock has been read: show life, and see whether the predecessor does. */
+static void tick(struct place *place, struct nbq_wait *wait)
 {
-	u8 now = handoff_now();
-
-	if (now != request)
-		WRITE_ONCE(lock->state.handoff, now);
-}
-
-/*
- * Has this poll a use for the lock's line? Of those queued, first come, first served, only
- * the head's has; else each polls it now and then, lest a stalled predecessor keeps it free.
- */
-static bool polls_lock(const struct place *place, unsigned int looks, bool fifo)
-{
-	if (!place->pred)
-		return true;
-	return !fifo && (place->idle || !(looks % LOOKS_PER_GLANCE));
-}
-
-/* Look at the lock, and take it if it is my turn. */
-static bool glance(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
-{
-	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
-
-	if (state.holder) {
-		place->idle = 0;
-	} else {
-		bool is_my_turn = place->node ? !place->pred :
-				  is_open(lock, state, wait->pool, wait->me);
-
-		if (!is_my_turn && !state.fifo)
-			is_my_turn = is_forsaken(place);
-		if (is_my_turn && take(lock, state, wait->me))
-			return true;
-	}
-	if (place->node && wait->looks >= PATIENT_LOOKS && !state.fifo &&
-	    (!state.handoff || !(wait->looks % LOOKS_PER_BEAT)))
-		request_handoff(lock, state.handoff);
-	return false;
+	place->ticked_at = wait->now;
+	place->renews = true;
+	WRITE_ONCE(wait->pool->heartbeat, wait->now);
+	if (!place->pred || place->acts)
+		return;
+	if (has_passed(place->judged_at, wait->now, JUDGE_NS))
+		judge(place, wait->now);
+	/* In a guest, the hypervisor may know at once. */
+	place->acts |= vcpu_is_preempted(place->pred->cpu);
 }
 
 /* Enter the queue. Return: false if there is no node for it. */
@@ -412,10 +528,18 @@ static bool enter(struct nbq_spin *lock, struct place *place, struct nbq_wait *w
 	if (unlikely(!node)) {
 		pool->events.exhaustions += !place->starved;
 		place->starved = true;
+		place->outside_since = wait->looks;
+		place->enters = false;
 		return false;
 	}
+	if (!wait->in_order) {
+		wait->now = nbq_clock_ns();
+		place->since = wait->now;
+		place->judged_at = wait->now;
+		place->ticked_at = wait->now;
+		WRITE_ONCE(pool->heartbeat, wait->now);
+	}
 	place->node = node;
-	place->idle = 0;
 	place->pred = nbq_spin_join(lock, node);
 	return true;
 }
@@ -423,30 +547,64 @@ static bool enter(struct nbq_spin *lock, struct place *place, struct nbq_wait *w
 /*
  * Step over those in front who have left, up to one who waits or to the head. No
  * longer than the queue was when I joined: each step gives a node back.
- *
- * Return: over how many.
  */
-static unsigned long go_ahead(struct place *place, struct nbq_wait *wait)
+static void go_ahead(struct place *place, struct nbq_wait *wait)
 {
-	unsigned long walk = 0;
+	unsigned long walk = place->walk;
 	struct nbq_node *prev;
 
 	while (place->pred && (prev = nbq_spin_look(place->pred))) {
 		nbq_wait_pause(wait);
 		place->pred = nbq_spin_step_over(place->node, place->pred, prev);
-		place->idle = 0;
-		walk += prev != NBQ_AVAILABLE;
+		place->acts = false;
+		place->walk += prev != NBQ_AVAILABLE;
 	}
-	return walk;
+	/* Who has left may have acted for the head: then its successor is the next to. */
+	if (place->walk != walk && place->pred && !wait->in_order)
+		judge(place, wait->now);
+}
+
+/* May a newcomer enqueue? Not while it may be the one that finds the lock forsaken. */
+static bool may_enter(const struct place *place, const struct nbq_wait *wait)
+{
+	return !place->idle_since &&
+	       (place->enters || wait->looks - place->outside_since >= LOOKS_OUTSIDE);
+}
+
+/* Poll what this attempt waits for. Return: true if it has taken the lock. */
+static bool poll(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
+{
+	if (!place->node && may_enter(place, wait) && enter(lock, place, wait)) {
+		/* From now on it may wait behind another one. */
+		nbq_wait_pause(wait);
+	}
+	if (!place->node)
+		return poll_outside(lock, place, wait);
+	if (!wait->in_order && HAS_TICKED(place, wait))
+		tick(place, wait);
+	go_ahead(place, wait);
+	return (!place->pred || place->acts) && poll_as_head(lock, place, wait);
 }
 
 /* The wait is over: out of the queue, with the lock or without. */
-static bool go_away(struct nbq_spin *lock, struct place *place)
+static int end(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait, bool taken)
 {
-	if (!place->node)
-		return true;
-	return place->pred ? nbq_spin_leave(lock, place->node, place->pred) :
-			     nbq_spin_pass(lock, place->node);
+	bool gone;
+
+	if (!place->node) {
+		if (!taken && wait->in_order && wait->error != -EDEADLK)
+			wait->error = -ENOMEM;
+		return nbq_wait_end(wait, taken ? 0 : wait->error);
+	}
+	nbq_count_walk(wait->pool, place->walk);
+	gone = place->pred ? nbq_spin_leave(lock, place->node, place->pred) :
+			     nbq_spin_pass(lock, place->node, place->followed);
+	if (taken)
+		return nbq_wait_end(wait, 0);
+	/* At the head, too. One who leaves with the lock has not timed out. */
+	wait->pool->events.nodes_abandoned += !gone;
+	trace_nbq_leave(lock, !gone, wait->error);
+	return nbq_wait_end(wait, wait->error);
 }
 
 /*
@@ -468,8 +626,6 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 			     struct lockdep_map *waits, unsigned long ip)
 {
 	bool fifo = READ_ONCE(lock->state.fifo);
-	/* Without patience, to find out whether all those in the queue have left it. */
-	bool enqueues_at_once = fifo || nbq_deadline_is_none(&deadline);
 	struct nbq_wait wait = {
 		.deadline = &deadline,
 		.pool = pool,
@@ -480,65 +636,40 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
-	struct place place = {};
-	unsigned long walk = 0;
-	bool taken, gone;
+	struct place place = {
+		/* Without patience, to find out whether all in the queue have left it. */
+		.enters = fifo || nbq_deadline_is_none(&deadline),
+	};
+	bool taken;
 
 	/* Before it enqueues, which one that newcomers may pass does later. */
 	if (fifo && nbq_contention_is_traced() && !nbq_deadline_is_none(&deadline) &&
 	    is_busy(lock))
 		nbq_wait_announce(&deadline, lock, waits, ip);
-	for (;;) {
-		unsigned int looks = wait.looks;
-		struct nbq_node *behind;
-
-		if (!place.node && (enqueues_at_once || looks >= LOOKS_WITHOUT_NODE) &&
-		    !(looks % LOOKS_WITHOUT_NODE) && enter(lock, &place, &wait)) {
-			/* From now on I may wait behind somebody else. */
-			nbq_wait_pause(&wait);
-		}
-		walk += go_ahead(&place, &wait);
-		/* The lock first and the clock last: a late turn is still a turn. */
-		taken = polls_lock(&place, looks, fifo) && glance(lock, &place, &wait);
-		if (taken)
-			break;
-		/* First come, first served, no successor asks whether this one runs. */
-		if (!fifo && place.node && !(looks % LOOKS_PER_BEAT))
-			WRITE_ONCE(place.node->beats, place.node->beats + 1);
+	/* The lock first and the clock last: a late turn is still a turn. */
+	while (!(taken = poll(lock, &place, &wait))) {
 		/* Without an order, only the holder can keep me waiting. */
-		behind = fifo ? place.pred : NULL;
+		struct nbq_node *behind = fifo ? place.pred : NULL;
+
 		if (!nbq_wait_goes_on(&wait, behind, behind ? &behind->prev : NULL))
 			break;
 		cpu_relax();
 	}
-
 	nbq_wait_pause(&wait);
-	if (place.node)
-		nbq_count_walk(pool, walk);
-	if (taken) {
-		go_away(lock, &place);
-		return nbq_wait_end(&wait, 0);
-	}
-	if (fifo && !place.node && wait.error != -EDEADLK)
-		wait.error = -ENOMEM;
-	if (place.node) {
-		gone = go_away(lock, &place);
-		/* At the head, too. One who leaves with the lock has not timed out. */
-		pool->events.nodes_abandoned += !gone;
-		trace_nbq_leave(lock, !gone, wait.error);
-	}
-	return nbq_wait_end(&wait, wait.error);
+	return end(lock, &place, &wait, taken);
 }
 
 /* The lock is held, or there is more to it than whether it is. */
 static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline deadline,
 				     struct lockdep_map *waits, unsigned long ip)
 {
-	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
+	union nbq_spin_word word = read_word(lock);
 	struct nbq_pool *pool = nbq_this_pool();
 	u16 me = nbq_this_context(pool);
 
-	if (!state.holder && is_open(lock, state, pool, me) && take(lock, state, me))
+	/* First come, first served, one that may take it without the queue has done so. */
+	if (!word.state.holder && !word.state.fifo && is_open(&word, lock, pool, me) &&
+	    take(lock, &word.state, me, 0))
 		return 0;
 	if (nbq_deadline_is_none(&deadline) && is_busy(lock)) {
 		pool->events.failed_tries++;
@@ -552,10 +683,12 @@ static __always_inline int acquire(struct nbq_spin *lock,
 				   struct nbq_deadline deadline,
 				   struct lockdep_map *waits, unsigned long ip)
 {
-	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
+	union nbq_spin_word word = read_word(lock);
+	u16 me = nbq_this_context(nbq_this_pool());
 
-	if (likely(!state.holder && !state.handoff && !(state.fifo && READ_ONCE(lock->tail)) &&
-		   take(lock, state, nbq_this_context(nbq_this_pool()))))
+	if (likely(!word.state.all && take(lock, &word.state, me, 0)))
+		return 0;
+	if (word.state.fifo && !word.state.holder && !word.tail && take_without_queue(lock, me))
 		return 0;
 	return acquire_slowpath(lock, deadline, waits, ip);
 }

@@ -51,7 +51,22 @@ union nbq_spin_state {
 };
 
 /**
+ * union nbq_spin_word - a hybrid lock without what lockdep needs
+ * @all: all of it, for kernels that access 64 bits at once
+ * @state: who holds it, and who may take it
+ * @tail: the newest queue node, as a number; 0: there is none in the queue
+ */
+union nbq_spin_word {
+	u64 all;
+	struct {
+		union nbq_spin_state state;
+		u32 tail;
+	};
+};
+
+/**
  * struct nbq_spin - a hybrid lock
+ * @word: all that follows, up to @dep_map
  * @state: who holds it, and who may take it
  * @tail: the newest queue node, as a number; 0: there is none in the queue
  * @dep_map: for lockdep
@@ -60,8 +75,13 @@ union nbq_spin_state {
  * DEFINE_NBQ_SPIN() and nbq_spin_init() make it known to lockdep.
  */
 __nbq_context_lock_struct(nbq_spin) {
-	union nbq_spin_state state;
-	u32 tail;
+	union {
+		union nbq_spin_word word;
+		struct {
+			union nbq_spin_state state;
+			u32 tail;
+		};
+	};
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 	struct lockdep_map dep_map;
 #endif

@@ -54,10 +54,20 @@
 #include "contention.h"
 #include "internal.h"
 
-#define FIRST_INTERVAL	64U
-#define LAST_INTERVAL	16384U
-/* What runs under it cannot tell it anything: only its neighbours can. */
-#define LAST_INTERVAL_IN_INTERRUPT	1024U
+/* Looks from one reading of the clock to the next, for what is not the deadline. */
+#define LOOKS_PER_TICK	64U
+
+/*
+ * How long a task has waited when it searches first, and from then until it does so again;
+ * after that twice as long each time, up to a limit. The explorer makes a choice of it.
+ */
+#ifndef NBQ_WAIT_TIMES
+#define FIRST_SEARCH_NS		50000U
+/* An interrupt searches at once, and more often: only its neighbours can tell it. */
+#define SEARCH_INTERRUPT_NS	2000U
+#endif
+#define LAST_INTERVAL_NS	1000000U
+#define LAST_IN_INTERRUPT_NS	32000U
 
 bool nbq_deadlock_checks __read_mostly = true;
 
@@ -350,27 +360,29 @@ static void begin(struct nbq_wait *wait)
 		 */
 		smp_mb();
 	}
+	wait->interval = is_interrupt(wait) ? SEARCH_INTERRUPT_NS : FIRST_SEARCH_NS;
 	/*
-	 * An interrupt handler walks at once: it may have interrupted one that
+	 * An interrupt handler searches at once: it may have interrupted one that
 	 * could not write yet what it waits behind.
 	 */
-	wait->interval = FIRST_INTERVAL;
-	wait->walk_at = is_interrupt(wait) ? wait->looks : wait->looks + FIRST_INTERVAL;
+	wait->tick_at = is_interrupt(wait) ? wait->looks : wait->looks + LOOKS_PER_TICK;
 }
 
-/* Walk if it is time to, and set the next time. */
-static bool found_cycle(struct nbq_wait *wait, const struct nbq_node *pred,
-			struct nbq_node *const *word)
+/* Look at the clock if it is time to. Return: it is time to search for a deadlock. */
+static bool tick(struct nbq_wait *wait)
 {
-	bool found;
-
-	if ((int)(wait->looks - wait->walk_at) < 0)
+	if ((int)(wait->looks - wait->tick_at) < 0)
 		return false;
-	found = READ_ONCE(nbq_deadlock_checks) && wait->searches && is_cycle(wait, pred, word);
-	wait->walk_at = wait->looks + wait->interval;
+	wait->tick_at = wait->looks + LOOKS_PER_TICK;
+	wait->now = nbq_clock_ns();
+	if (!wait->search_at)
+		wait->search_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_SEARCH_NS);
+	if (wait->now < wait->search_at)
+		return false;
+	wait->search_at = wait->now + wait->interval;
 	wait->interval = min(2 * wait->interval, is_interrupt(wait) ?
-			     LAST_INTERVAL_IN_INTERRUPT : LAST_INTERVAL);
-	return found;
+			     LAST_IN_INTERRUPT_NS : LAST_INTERVAL_NS);
+	return true;
 }
 
 /**
@@ -387,7 +399,10 @@ static bool found_cycle(struct nbq_wait *wait, const struct nbq_node *pred,
 bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word)
 {
-	if (!wait->begun) {
+	bool is_first = !wait->begun;
+	bool searches;
+
+	if (is_first) {
 		wait->searches = may_close_cycle(wait);
 		/* What does not wait is in no deadlock, and has nothing to publish. */
 		if (nbq_deadline_is_none(wait->deadline))
@@ -396,18 +411,21 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 			return true;
 		begin(wait);
 	}
+	searches = tick(wait);
 	if (READ_ONCE(wait->pool->waiter) == wait && !pred) {
-		publish_holder(wait);
+		/* Without an order, none depends on a waiter that holds no lock. */
+		if ((is_first || searches) && (wait->searches || wait->in_order))
+			publish_holder(wait);
 	} else if (READ_ONCE(wait->pool->waiter) == wait &&
 		   !READ_ONCE(wait->pool->waiting.pred)) {
 		publish(wait, pred, word);
 		/* A new neighbour, who may have something to tell. */
-		if (is_interrupt(wait))
-			wait->walk_at = wait->looks;
+		searches |= is_interrupt(wait);
 	}
-	if (found_cycle(wait, pred, word))
+	if (searches && READ_ONCE(nbq_deadlock_checks) && wait->searches &&
+	    is_cycle(wait, pred, word))
 		return true;
-	wait->check_at = wait->walk_at;
+	wait->check_at = wait->tick_at;
 	return false;
 }
 

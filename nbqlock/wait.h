@@ -53,8 +53,10 @@ struct nbq_waiting {
  * @in_order: nobody gets past who waits in front
  * @looks: how often nothing was said, so far; wraps
  * @check_at: call nbq_wait_check() at so many looks
- * @walk_at: walk at so many looks
- * @interval: looks from that walk to the next
+ * @tick_at: read the clock at so many looks
+ * @interval: ns from the next search for a deadlock to the one after it
+ * @search_at: when to search next
+ * @now: what the clock said when it was read last; 0: it has not been
  * @begun: it was patient enough to wait
  * @searches: for deadlocks: it may hold a lock, or has interrupted another context
  * @error: what the wait ends with: %-ETIMEDOUT; %-EBUSY if there is no patience at
@@ -74,8 +76,10 @@ struct nbq_wait {
 	bool in_order;
 	unsigned int looks;
 	unsigned int check_at;
-	unsigned int walk_at;
+	unsigned int tick_at;
 	unsigned int interval;
+	u64 search_at;
+	u64 now;
 	bool begun;
 	bool searches;
 	int error;

@@ -29,7 +29,7 @@ DRIVER = {
 A_CPU = r"\d+\*cpus"
 SIMULATION = {
     "sockets": "[1-8]", "cores": NUMBER, "slice_ns": NUMBER,
-    "away_every_ns": NUMBER, "away_ns": NUMBER,
+    "away_every_ns": NUMBER, "away_ns": NUMBER, "paravirt": "[01]",
     "duration_us": NUMBER, "warmup_us": NUMBER, "seed": NUMBER,
     "cs_ns": f"{NUMBER}|{A_CPU}", "ncs_ns": f"{NUMBER}|{A_CPU}",
     "patience_ns": f"{PATIENCE}|{A_CPU}",

@@ -16,7 +16,7 @@
  *
  * Looks that are counted. A hybrid lock's waiter does some things only after so many
  * looks in vain. That it comes to that is a choice, too, which it has whenever it is
- * blocked (spin_looks.h): it looks once more, at what it has not looked at before, too,
+ * blocked (spin_policy.h): it looks once more, at what it has not looked at before, too,
  * all of it at that moment, and stops before it does something new. If nothing new
  * comes of it, nothing has happened. What it looks at then and has looked at before is
  * as it was; so no other look of the wait would have made a difference.

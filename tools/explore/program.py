@@ -32,7 +32,7 @@ def build(source, folder, lock):
              *sorted(shipped.glob("*_nb.c")), shipped / "spin.c", shipped / "node.c",
              shipped / "wait.c"]
     done = subprocess.run(
-        ["gcc", *FLAGS, f"-DTYPE_{lock.upper()}", "-include", HERE / "spin_looks.h",
+        ["gcc", *FLAGS, f"-DTYPE_{lock.upper()}", "-include", HERE / "spin_policy.h",
          "-include", HERE / "cpu_numbers.h", f"-I{HOST}/shim", f"-I{HOST}", f"-I{source}",
          "-o", program, *files, "-lpthread"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -123,7 +123,8 @@ static inline bool is_own_step(const struct nbq_X *lock, const void *address)
 static inline bool may_take(const struct nbq_X *lock, enum shim_op op, const void *address)
 {
 #ifdef TYPE_IS_HYBRID
-	return op == SHIM_OP_CMPXCHG && address == &lock->state;
+	return (op == SHIM_OP_CMPXCHG && address == &lock->state) ||
+	       (op == SHIM_OP_STORE && address == &lock->state.holder);
 #else
 	return false;
 #endif
@@ -147,8 +148,12 @@ static inline bool begins_to_leave(const struct nbq_X *lock,
 				   const struct nbq_node *node,
 				   enum shim_op op, const void *address)
 {
-#if defined(TYPE_CLH) || defined(TYPE_IS_HYBRID)
+#if defined(TYPE_CLH)
 	return op == SHIM_OP_CMPXCHG && address == &lock->tail;
+#elif defined(TYPE_IS_HYBRID)
+	/* A head that knows of a successor does not ask for the tail. */
+	return (op == SHIM_OP_CMPXCHG && address == &lock->tail) ||
+	       (op == SHIM_OP_STORE && address == shim_prev_of(node));
 #else
 	return op == SHIM_OP_STORE && address == shim_prev_of(node);
 #endif
@@ -222,7 +227,8 @@ static inline bool has_request(const struct nbq_X *lock)
 static inline unsigned long value_in_lock(const struct nbq_X *lock, const void *address)
 {
 #ifdef TYPE_IS_HYBRID
-	return address == &lock->tail ? lock->tail : lock->state.all;
+	/* All of it is read at once. */
+	return address == &lock->tail ? lock->tail : lock->word.all;
 #else
 	return *(const unsigned long *)address;
 #endif

@@ -57,6 +57,7 @@ static const struct number {
 	NUMBER(slice_ns, 1000, LONGEST_NS),
 	NUMBER(away_every_ns, 0, LONGEST_NS),
 	NUMBER(away_ns, 1, LONGEST_NS),
+	NUMBER(paravirt, 0, 1),
 	NUMBER(duration_us, 1, 3600000000ULL),
 	NUMBER(warmup_us, 0, 3600000000ULL),
 	NUMBER(impatient_permille, 0, 1000),

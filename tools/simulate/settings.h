@@ -28,6 +28,7 @@ enum retry {
  * @slice_ns: how long a CPU has a shared core
  * @away_every_ns: how long a CPU runs on average before it is taken away; 0: for ever
  * @away_ns: for how long
+ * @paravirt: 1: vcpu_is_preempted() says which are, else it says no
  * @duration_us: what is measured
  * @warmup_us: what goes before it
  * @cs_ns: work with the lock held
@@ -51,6 +52,7 @@ struct settings {
 	u64 slice_ns;
 	u64 away_every_ns;
 	u64 away_ns;
+	u64 paravirt;
 	u64 duration_us;
 	u64 warmup_us;
 	u64 cs_ns;

@@ -16,6 +16,7 @@
 #include "models/models.h"
 #include "sanitizer.h"
 #include "settings.h"
+#include "simulate.h"
 #include "workload.h"
 
 #define PS_PER_US	1000000ULL
@@ -246,6 +247,8 @@ static void prepare(void)
 	unsigned int cpu;
 
 	shim_clock = clock_ns;
+	if (settings.paravirt)
+		shim_vcpu_is_preempted = simulate_cpu_is_away;
 	sanitizer_start();
 	shim_pools_start(POOL_NODES, POOL_NODES_MAX);
 	nbq_deadlock_checks = settings.deadlock_checks;

@@ -25,6 +25,7 @@ _Thread_local int shim_preempt_off;
 _Thread_local int shim_irqs_off;
 _Thread_local int shim_bh_off;
 u64 (*shim_clock)(void);
+bool (*shim_vcpu_is_preempted)(unsigned int cpu);
 unsigned int shim_warnings;
 unsigned int shim_growth_requests;
 unsigned int shim_contention_begins;

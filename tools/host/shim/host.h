@@ -62,6 +62,9 @@ extern _Thread_local int shim_bh_off;
 /* The clock; NULL is CLOCK_MONOTONIC. */
 extern u64 (*shim_clock)(void);
 
+/* What vcpu_is_preempted() says; NULL: as outside of a guest, never. */
+extern bool (*shim_vcpu_is_preempted)(unsigned int cpu);
+
 /* Reports of misuse and deadlocks (nbqlock/report.h), in all threads. */
 extern unsigned int shim_warnings;
 

@@ -105,8 +105,9 @@ bool shim_is_tally(const void *address)
 	if (!is_in(pools, address))
 		return false;
 	offset = ((const char *)address - (const char *)pools.start) % sizeof(struct nbq_pool);
-	return offset >= offsetof(struct nbq_pool, events) &&
-	       offset < offsetof(struct nbq_pool, last);
+	/* A heartbeat decides who competes for a lock, which is a choice where it matters. */
+	return offset >= offsetof(struct nbq_pool, events) ||
+	       offset == offsetof(struct nbq_pool, heartbeat);
 }
 
 static struct nbq_pool *pool_of(unsigned int cpu, unsigned int level)

@@ -3,6 +3,7 @@
 #ifndef SHIM_LINUX_KCONFIG_H
 #define SHIM_LINUX_KCONFIG_H
 
+#define CONFIG_64BIT			1
 /* Spinlocks that are held show in preempt_count(), as in most kernels. */
 #define CONFIG_PREEMPT_COUNT		1
 
