@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What others do by hand with a hybrid lock of either kind. Whoever holds it has no
- * node any more, so that there is none in the pictures: the first who waits is the
- * first that is drawn.
+ * What other contexts do by hand with a hybrid lock of either kind. Its holder has no node
+ * any more, so that there is none in the pictures: the head is the first that is drawn.
+ * They make no request for the lock, and each asks for the tail when it leaves the queue
+ * as its head.
  */
 #include "common.h"
 
-/* Nobody knows who stands behind. */
+/* A predecessor does not know its successor. */
 static void link_to_pred(struct nbq_actor *actor)
 {
 }
@@ -52,14 +53,14 @@ static bool advance(struct nbq_spin *lock, struct nbq_actor *actor)
 	}
 	if (actor->pred || !take_free(lock, actor))
 		return false;
-	nbq_spin_pass(lock, actor->node);
+	nbq_spin_pass(lock, actor->node, false);
 	return true;
 }
 
 static bool leave(struct nbq_spin *lock, struct nbq_actor *actor)
 {
 	return actor->pred ? nbq_spin_leave(lock, actor->node, actor->pred) :
-			     nbq_spin_pass(lock, actor->node);
+			     nbq_spin_pass(lock, actor->node, false);
 }
 
 /* The holder's node has been given back long since. */

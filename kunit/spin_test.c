@@ -2,12 +2,13 @@
 /*
  * The hybrid, both kinds. First its queue, step by step: every transition by hand
  * from a queue that is drawn before and after it, with the counts. Then who may take
- * the lock, and when: the verbs, with others who move in the middle of a read of the
- * clock, which is made at every NBQ_POLLS_PER_CLOCK-th look.
+ * the lock, and when: the verbs, with other contexts that move in the middle of a read of
+ * the clock. That is read for a deadline at every NBQ_POLLS_PER_CLOCK-th look, for all else
+ * at every 64th, when a waiter enqueues, and to judge a request.
  *
  * Pictures: from the front to the tail, W waits, the first of them at the head, L has
  * left, A was the head and has passed that on, a dot is free. Nodes: w, x, y by
- * arrival. Whoever holds the lock has none.
+ * arrival. The holder has none.
  */
 #include <linux/cpumask.h>
 #include <linux/overflow.h>
@@ -131,7 +132,7 @@ static void leaver_at_the_tail_takes_its_node_along(struct kunit *test)
 	/* before: w x */
 	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(lock_of(test), x, pred));
 
-	/* after: w; x has told nobody */
+	/* after: w; x has written nothing into its node */
 	EXPECT_PICTURE(test, "W.");
 	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), w);
 	KUNIT_EXPECT_NULL(test, x->prev);
@@ -229,14 +230,14 @@ static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struc
 
 /* Passing: the head, with the lock or without */
 
-static void head_that_passes_with_nobody_behind_empties_the_queue(struct kunit *test)
+static void head_that_passes_without_a_successor_empties_the_queue(struct kunit *test)
 {
 	struct nbq_node *w, *pred;
 
 	w = join(test, &pred);
 
 	/* before: w */
-	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(lock_of(test), w));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(lock_of(test), w, false));
 
 	/* after: [] */
 	EXPECT_PICTURE(test, ".");
@@ -254,7 +255,7 @@ static void waiter_behind_the_head_becomes_the_head(struct kunit *test)
 	EXPECT_COUNTED(test, .nodes_taken = 2);
 
 	/* before: w x */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(lock_of(test), w));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(lock_of(test), w, false));
 
 	/* after: A x */
 	EXPECT_PICTURE(test, "AW");
@@ -266,7 +267,7 @@ static void waiter_behind_the_head_becomes_the_head(struct kunit *test)
 	/* after: x */
 	EXPECT_PICTURE(test, ".W");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(lock_of(test), x));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(lock_of(test), x, false));
 	EXPECT_PICTURE(test, "..");
 }
 
@@ -280,7 +281,7 @@ static void head_reaches_the_one_behind_a_leaver(struct kunit *test)
 	nbq_spin_leave(lock_of(test), x, x_pred);
 
 	/* before: w L y */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(lock_of(test), w));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(lock_of(test), w, false));
 
 	/* after: A L y */
 	EXPECT_PICTURE(test, "ALW");
@@ -299,7 +300,7 @@ static void leaver_to_whom_the_head_was_passed_leaves_it_to_the_next(struct kuni
 	x = join(test, &x_pred);
 
 	/* before: w x, and x has decided to leave when w passes */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(lock_of(test), w));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(lock_of(test), w, false));
 	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(lock_of(test), x, x_pred));
 
 	/* after: A */
@@ -341,7 +342,7 @@ static void nested_context_never_gets_an_abandoned_node(struct kunit *test)
 
 	w = join(test, &pred);
 	x = join(test, &pred);
-	nbq_spin_pass(lock_of(test), w);
+	nbq_spin_pass(lock_of(test), w, false);
 
 	/* before: A x; after: A x y */
 	nested = join(test, &nested_pred);
@@ -466,7 +467,7 @@ static void init_fifo_key_gives_the_lock_its_class(struct kunit *test)
 #endif
 }
 
-/* A lock that nobody else wants */
+/* A lock that no other context wants */
 
 static void uncontended_acquisition_takes_and_counts_nothing(struct kunit *test)
 {
@@ -497,7 +498,7 @@ static void uncontended_acquisition_takes_and_counts_nothing(struct kunit *test)
 
 /* Who may take it */
 
-/* Somebody waits at the head, and the lock is free: w */
+/* A head, and the lock is free: w */
 static struct nbq_actor *free_lock_with_a_head(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
@@ -545,18 +546,23 @@ static void newcomer_passes_a_waiter_of_a_free_lock_or_queues(struct kunit *test
 	EXPECT_PICTURE(test, ".");
 }
 
-/* What a waiter of the first kind writes that requests a handoff at this time */
+/* What a head of the first kind writes that requests the handoff at this time */
 static u8 request_of(u64 now)
 {
 	return 0x80 | (now >> 13 & 0x7f);
 }
 
-/* The clock starts, and a waiter of the first kind requests a handoff just then. */
+/* A head of the first kind has requested the handoff when the clock starts. */
+static void request_the_handoff(struct kunit *test)
+{
+	if (passes(test))
+		lock_of(test)->state.handoff = request_of(1000);
+}
+
 static void start_with_a_request(struct kunit *test)
 {
 	nbq_fake_start(1000, 10);
-	if (passes(test))
-		lock_of(test)->state.handoff = request_of(1000);
+	request_the_handoff(test);
 }
 
 static void newcomer_does_not_pass_a_waiter_that_has_asked(struct kunit *test)
@@ -577,12 +583,12 @@ static void newcomer_does_not_pass_a_waiter_that_has_asked(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, try_at_once(test));
 }
 
-/* What others do in the middle of each read of the clock, from one read on */
+/* What another context does in the middle of reads of the clock */
 
 /**
- * struct others - somebody whose turn comes in the middle of the reads of the clock
+ * struct others - a context that has its turn in the middle of reads of the clock
  * @test: the case
- * @act: what they do
+ * @act: what it does
  * @acquired: what a newcomer got
  * @asked: newcomers were asked to queue at that moment
  */
@@ -628,19 +634,13 @@ static void release_to_a_newcomer(struct others *others)
 	others->acquired = try_at_once(others->test);
 }
 
-static void beat(struct others *others)
+/* The head, which has been made by hand, takes the free lock and releases it. */
+static void head_comes_and_goes(struct others *others)
 {
 	struct nbq_bench *bench = others->test->priv;
 
-	bench->nodes[0].beats++;
-}
-
-static void take_or_release(struct others *others)
-{
-	struct nbq_bench *bench = others->test->priv;
-	struct nbq_spin *lock = lock_of(others->test);
-
-	lock->state.holder = lock->state.holder ? 0 : nbq_context_of(&bench->pool);
+	if (nbq_actor_advance(bench, &bench->actors[1]))
+		nbq_actor_release(bench, &bench->actors[1]);
 }
 
 /*
@@ -649,11 +649,13 @@ static void take_or_release(struct others *others)
  */
 #define READS_BEFORE(look)	DIV_ROUND_UP(look, NBQ_POLLS_PER_CLOCK)
 
-/* The numbers of nbqlock/spin.c: part of what is promised, so given once more. */
-#define LOOKS_WITHOUT_NODE	16
-#define PATIENT_LOOKS		1024
-#define IDLE_LOOKS		64
-#define LOOKS_PER_GLANCE	32
+/* The numbers of nbqlock/spin.c and wait.c: part of what is promised, so given once more. */
+#define LOOKS_OUTSIDE		16
+#define LOOKS_PER_TICK		64
+#define PATIENT_NS		20000
+#define IDLE_NS			2000
+#define STALLED_NS		50000
+#define JUDGE_NS		100000
 
 /* As patience: this many reads, the last of which finds it over */
 static ktime_t reads(unsigned int count)
@@ -668,79 +670,285 @@ static void hold(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, holder->part, HOLDS);
 }
 
-static void waiter_takes_a_node_when_it_has_looked_for_a_while(struct kunit *test)
+/*
+ * Wait with patience for ever: the clock is read when the waiter enqueues, where newcomers
+ * may pass, and at each tick. Return: the state of the lock when the waiter has it.
+ */
+static union nbq_spin_state wait_for_it(struct kunit *test)
 {
-	unsigned int most = READS_BEFORE(LOOKS_WITHOUT_NODE), i;
+	int ret = nbq_spin_lock_timeout(lock_of(test), KTIME_MAX);
+	union nbq_spin_state held = lock_of(test)->state;
+
+	nbq_fake.call_at = 0;
+	if (!ret)
+		nbq_spin_unlock(lock_of(test));
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	return held;
+}
+
+/* The read at which such a waiter ticks so often; it enqueues at the first. */
+#define TICK(number)		((number) + 1)
+/* A read at which each of these cases is over, and the waiter has the lock */
+#define LAST_READ		60
+
+/* When a newcomer enqueues */
+
+#define WATCHED_READS		14
+
+/**
+ * struct watch - what is seen in the middle of the reads of a newcomer
+ * @others: its part
+ * @change: what happens in the middle of the first, or NULL
+ * @queued: the first read that finds it in the queue
+ * @heartbeat: of its CPU, by read
+ */
+struct watch {
+	struct others others;
+	void (*change)(struct kunit *test);
+	unsigned int queued;
+	u64 heartbeat[WATCHED_READS + 1];
+};
+
+static void watch_the_newcomer(struct others *others)
+{
+	struct watch *watch = container_of(others, struct watch, others);
+	struct nbq_pool *pool = nbq_this_pool();
+
+	if (nbq_fake.reads > WATCHED_READS)
+		return;
+	if (nbq_fake.reads == 1) {
+		WRITE_ONCE(pool->heartbeat, 1);
+		if (watch->change)
+			watch->change(others->test);
+	}
+	if (!watch->queued && lock_of(others->test)->tail)
+		watch->queued = nbq_fake.reads;
+	watch->heartbeat[nbq_fake.reads] = READ_ONCE(pool->heartbeat);
+}
+
+/* Another context of the CPU that this is not has the lock now. */
+static void change_the_holder(struct kunit *test)
+{
+	lock_of(test)->state.holder = nbq_encode_context(nr_cpu_ids, 0);
+}
+
+/*
+ * By reads: the clock is read for the deadline at each 8th look from the one at which it
+ * enqueues, for the tick at each 64th of all. The poll after the tick writes the heartbeat.
+ */
+#define TICK_SHOWN		12
+
+static const struct enqueue_case {
+	const char *desc;
+	void (*change)(struct kunit *test);
+	/* the read by which it enqueues */
+	unsigned int at;
+	/* the read of the first tick */
+	unsigned int tick;
+} enqueue_cases[] = {
+	{ "after_16_polls", NULL, 1 + READS_BEFORE(LOOKS_OUTSIDE),
+	  2 + READS_BEFORE(LOOKS_PER_TICK) },
+	{ "at_once_if_the_holder_changes", change_the_holder, 2,
+	  3 + READS_BEFORE(LOOKS_PER_TICK) },
+	{ "at_once_if_the_handoff_is_requested", request_the_handoff, 2,
+	  3 + READS_BEFORE(LOOKS_PER_TICK) },
+};
+
+static void enqueue_desc(const struct enqueue_case *enqueue, char *desc)
+{
+	strscpy(desc, enqueue->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(enqueue, enqueue_cases, enqueue_desc);
+
+static u64 time_of_read(unsigned int read)
+{
+	return 1000 + reads(read);
+}
+
+static void newcomer_enqueues_and_has_a_heartbeat(struct kunit *test)
+{
+	const struct enqueue_case *enqueue = test->param_value;
+	struct watch watch = {
+		.others = { .test = test, .act = watch_the_newcomer },
+		.change = enqueue->change,
+	};
+	unsigned int read;
 
 	hold(test);
-	for (i = 1; i <= most + 1; i++) {
-		bool queues = !passes(test) || i > most;
+	nbq_fake_start(1000, 10);
+	nbq_fake_call(1, act_at_each, &watch.others);
+	KUNIT_EXPECT_EQ(test, try_for(test, reads(WATCHED_READS)), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, WATCHED_READS);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_given_back = 1);
 
-		nbq_fake_start(1000, 10);
-		KUNIT_EXPECT_EQ(test, nbq_spin_lock_until(lock_of(test), 1000 + reads(i)),
-				-ETIMEDOUT);
-		KUNIT_EXPECT_EQ(test, nbq_fake.reads, i);
-		EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = queues,
-			     .nodes_given_back = queues);
+	/* First come, first served, it enqueues at its first poll, and none reads the time. */
+	KUNIT_EXPECT_EQ(test, watch.queued, passes(test) ? enqueue->at + 1 : 1);
+	for (read = 1; read <= WATCHED_READS; read++) {
+		u64 want = 1;
+
+		if (passes(test) && read >= TICK_SHOWN)
+			want = time_of_read(enqueue->tick);
+		else if (passes(test) && read > enqueue->at)
+			want = time_of_read(enqueue->at);
+		KUNIT_EXPECT_EQ_MSG(test, watch.heartbeat[read], want, "read %u", read);
 	}
 }
 
-/* The read by which the one that asks does so; the next one finds the request there */
-#define REQUEST_READ		(READS_BEFORE(PATIENT_LOOKS) + 1)
+/* A newcomer at a free lock, on which the request of a stalled head stands */
 
-/* At which look newcomers are asked to queue, to the read */
-static void waiter_asks_newcomers_to_queue_when_it_was_patient(struct kunit *test)
+/* Reads of such a poll: does the request hold, and for how long has the lock been free? */
+#define READS_OF_IDLE_POLL	2
+
+static const struct idle_case {
+	const char *desc;
+	u64 step;
+	unsigned int reads;
+} idle_cases[] = {
+	/* One read before it waits, the poll that finds the lock free, and so many more */
+	{ "polls_of_20_ns_and_a_tick", 10, 1 + (1 + 100) * READS_OF_IDLE_POLL + 1 },
+	{ "after_exactly_2000_ns", 1000, 1 + (1 + 1) * READS_OF_IDLE_POLL },
+	{ "not_after_1998_ns", 999, 1 + (1 + 2) * READS_OF_IDLE_POLL },
+};
+
+static void idle_desc(const struct idle_case *idle, char *desc)
 {
-	struct others others = { .test = test, .act = look_if_asked };
-	unsigned int read, steps;
-	u8 request = 0;
-
-	if (passes(test))
-		request = request_of(1000 + reads(REQUEST_READ));
-	hold(test);
-	for (read = REQUEST_READ; read <= REQUEST_READ + 1; read++) {
-		lock_of(test)->state.handoff = 0;
-		nbq_fake_start(1000, 10);
-		nbq_fake_call(read, act_once, &others);
-		nbq_steps_start(NULL, NULL);
-		KUNIT_EXPECT_EQ(test, try_for(test, reads(REQUEST_READ + 1)), -ETIMEDOUT);
-		steps = nbq_steps_stop();
-		KUNIT_EXPECT_EQ(test, nbq_fake.reads, REQUEST_READ + 1);
-		KUNIT_EXPECT_EQ(test, others.asked, passes(test) && read > REQUEST_READ);
-
-		/* The request may be another waiter's as well: it is left to expire. */
-		KUNIT_EXPECT_EQ(test, steps, 2);
-		KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, request);
-		EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
-			     .nodes_given_back = 1);
-	}
+	strscpy(desc, idle->desc, KUNIT_PARAM_DESC_SIZE);
 }
 
-/* As long as it runs; a request of the same time is not written again. */
-static void waiter_renews_its_request(struct kunit *test)
-{
-	unsigned int most = REQUEST_READ + 100;
-	u8 request = 0;
+KUNIT_ARRAY_PARAM(idle, idle_cases, idle_desc);
 
-	/* One unit of the clock passes at every tenth read or so. */
+static void newcomer_takes_a_lock_asked_for_that_stays_free(struct kunit *test)
+{
+	const struct idle_case *idle = test->param_value;
+	struct nbq_actor *w = free_lock_with_a_head(test);
+
+	static_assert(IDLE_NS == 2 * 1000);
+	/* before and after: w */
+	nbq_fake_start(1000, idle->step);
+	request_the_handoff(test);
+	if (passes(test)) {
+		KUNIT_EXPECT_EQ(test, wait_for_it(test).handoff, 0);
+		KUNIT_EXPECT_EQ(test, nbq_fake.reads, idle->reads);
+		EXPECT_TOTAL(test, .acquired_handoff = 1);
+	} else {
+		KUNIT_EXPECT_EQ(test, try_for(test, 100 * idle->step), -ETIMEDOUT);
+		EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_given_back = 1);
+	}
+	EXPECT_PICTURE(test, "W");
+
+	/* w goes on as if nothing had been */
+	KUNIT_EXPECT_TRUE(test, nbq_actor_advance(test->priv, w));
+	nbq_actor_release(test->priv, w);
+}
+
+static void take_and_release(struct others *others)
+{
+	struct nbq_bench *bench = others->test->priv;
+	struct nbq_spin *lock = lock_of(others->test);
+
+	if (nbq_fake.reads == 4)
+		lock->state.holder = nbq_context_of(&bench->pool);
+	else if (nbq_fake.reads == 7)
+		lock->state.holder = 0;
+	else if (nbq_fake.reads == 8)
+		head_comes_and_goes(others);
+}
+
+static void newcomer_enqueues_when_the_lock_is_taken_that_was_asked_for(struct kunit *test)
+{
+	struct others others = { .test = test, .act = take_and_release };
+
+	/* before: w, and the lock is free; in between: w x; after: [] */
+	free_lock_with_a_head(test);
+	nbq_fake_start(1000, 100);
+	request_the_handoff(test);
+	nbq_fake_call(1, act_at_each, &others);
+	KUNIT_EXPECT_EQ(test, wait_for_it(test).handoff, 0);
+	/* Outside, each poll would have read the clock, and have found the lock free. */
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 8);
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1, .nodes_given_back = 1,
+		     .nodes_reclaimed = 1);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+}
+
+/* When a head requests the handoff */
+
+/**
+ * struct requests - what is seen of requests in the middle of reads
+ * @others: its part
+ * @handoff: what the lock said, by read
+ */
+struct requests {
+	struct others others;
+	u8 handoff[LAST_READ + 1];
+};
+
+static void watch_requests(struct others *others)
+{
+	struct requests *requests = container_of(others, struct requests, others);
+
+	if (nbq_fake.reads > LAST_READ)
+		return;
+	requests->handoff[nbq_fake.reads] = lock_of(others->test)->state.handoff;
+	if (nbq_fake.reads == LAST_READ)
+		release(others);
+}
+
+static const struct patient_case {
+	const char *desc;
+	u64 step;
+	/* the tick at which the head has been patient */
+	unsigned int tick;
+} patient_cases[] = {
+	{ "after_exactly_20000_ns", 1000, 20 },
+	{ "not_after_19980_ns", 999, 21 },
+};
+
+static void patient_desc(const struct patient_case *patient, char *desc)
+{
+	strscpy(desc, patient->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(patient, patient_cases, patient_desc);
+
+static void head_requests_the_handoff_when_it_was_patient_and_renews_that(struct kunit *test)
+{
+	const struct patient_case *patient = test->param_value;
+	struct requests requests = {
+		.others = { .test = test, .act = watch_requests },
+	};
+	unsigned int read;
+
+	static_assert(PATIENT_NS == 20 * 1000);
+	/* before: H; in between: H w, of the verb's own; after: [] */
 	hold(test);
-	nbq_fake_start(1000, (1 << 13) / 10);
-	KUNIT_EXPECT_EQ(test, try_for(test, (most - 1) * nbq_fake.step), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, most);
+	nbq_fake_start(1000, patient->step);
+	nbq_fake_call(1, act_at_each, &requests.others);
+	KUNIT_EXPECT_EQ(test, wait_for_it(test).handoff, 0);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, LAST_READ);
+	for (read = 1; read <= LAST_READ; read++) {
+		u8 want = 0;
+
+		/* The poll after each tick */
+		if (passes(test) && read > TICK(patient->tick))
+			want = request_of(1000 + (read - 2) * patient->step);
+		KUNIT_EXPECT_EQ_MSG(test, requests.handoff[read], want, "read %u", read);
+	}
+	/* More than two of them differ. */
 	if (passes(test))
-		request = request_of(nbq_fake.now);
-	/* The last beat may have been one unit ago. */
-	KUNIT_EXPECT_LE(test, (u8)(request - lock_of(test)->state.handoff), 1);
+		KUNIT_EXPECT_GE(test, (u8)(requests.handoff[LAST_READ] -
+					   requests.handoff[TICK(patient->tick) + 1]), 4);
 }
 
 static const struct ask_case {
 	const char *desc;
-	/* after how many looks of the waiter the lock becomes free */
-	unsigned int looks;
+	/* the read in whose middle the lock becomes free */
+	unsigned int read;
 } ask_cases[] = {
-	{ "as_soon_as_it_has_a_node", LOOKS_WITHOUT_NODE + 8 },
-	{ "just_before_it_has_asked", PATIENT_LOOKS - 1 },
-	{ "when_it_has_asked", PATIENT_LOOKS + 1 },
+	{ "as_soon_as_it_has_a_node", TICK(1) },
+	{ "just_before_it_has_asked", TICK(20) },
+	{ "when_it_has_asked", TICK(21) },
 };
 
 static void ask_desc(const struct ask_case *ask, char *desc)
@@ -750,19 +958,19 @@ static void ask_desc(const struct ask_case *ask, char *desc)
 
 KUNIT_ARRAY_PARAM(ask, ask_cases, ask_desc);
 
-static void newcomer_and_patient_waiter_at_a_lock_that_becomes_free(struct kunit *test)
+static void newcomer_and_patient_head_at_a_lock_that_becomes_free(struct kunit *test)
 {
 	const struct ask_case *ask = test->param_value;
-	bool asks = passes(test) && ask->looks > PATIENT_LOOKS;
+	bool asks = passes(test) && ask->read > TICK(20);
 	struct others others = { .test = test, .act = release_to_a_newcomer };
 
 	/* before: w, of the verb's own; after: [] */
 	hold(test);
-	nbq_fake_start(1000, 10);
-	nbq_fake_call(READS_BEFORE(ask->looks) + asks, act_once, &others);
-	KUNIT_EXPECT_EQ(test, try_for(test, reads(200)), 0);
-	/* One to ask, and one of the newcomer, to judge that */
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, READS_BEFORE(ask->looks) + 2 * asks);
+	nbq_fake_start(1000, 1000);
+	nbq_fake_call(ask->read, act_once, &others);
+	KUNIT_EXPECT_EQ(test, wait_for_it(test).handoff, 0);
+	/* And one of the newcomer, to judge the request */
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, ask->read + asks);
 	KUNIT_EXPECT_EQ(test, others.asked, asks);
 	KUNIT_EXPECT_EQ(test, others.acquired, passes(test) && !asks);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
@@ -770,23 +978,179 @@ static void newcomer_and_patient_waiter_at_a_lock_that_becomes_free(struct kunit
 		     .nodes_taken = 1, .nodes_given_back = 1);
 }
 
-/* A waiter that has requested a handoff, and is stalled when the lock becomes free */
+/* With which request a head takes the lock */
 
-/*
- * The clock of newcomers, who poll once in 25 ns: not so often that one of the waiter's
- * own CPU, as they are here, would look whether that is a deadlock.
- */
-#define NEWCOMER_STEP		(NBQ_POLLS_PER_CLOCK * 25)
-/* More reads than one makes that gives up before it has a node */
-#define NEWCOMER_READS		20
+/* Another one's, that can be told from a new one */
+#define FOUND_REQUEST		0xd5
+
+enum request { NO_REQUEST, THE_FOUND_ONE, A_NEW_ONE };
 
 /**
- * struct stall_case - a newcomer at a lock that is free, but for a stalled waiter
+ * struct take_case - a head that takes the lock
  * @desc: what it is
- * @start: the clock when the waiter comes
+ * @tick: the tick at which the lock becomes free
+ * @followed: another waiter enqueues just then
+ * @found: there is a request just then
+ * @want: what the lock says once the head has it
+ */
+static const struct take_case {
+	const char *desc;
+	unsigned int tick;
+	bool followed;
+	bool found;
+	enum request want;
+} take_cases[] = {
+	{ "patient_and_followed", 20, true, false, A_NEW_ONE },
+	{ "patient_and_followed_with_a_request", 20, true, true, A_NEW_ONE },
+	{ "patient", 20, false, false, NO_REQUEST },
+	{ "patient_with_a_request", 20, false, true, NO_REQUEST },
+	{ "followed", 19, true, false, NO_REQUEST },
+	{ "followed_with_a_request", 19, true, true, THE_FOUND_ONE },
+	{ "with_a_request", 19, false, true, NO_REQUEST },
+};
+
+static void take_desc(const struct take_case *take, char *desc)
+{
+	strscpy(desc, take->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(take, take_cases, take_desc);
+
+struct taking {
+	struct others others;
+	const struct take_case *take;
+};
+
+static void release_to_the_head(struct others *others)
+{
+	const struct take_case *take = container_of(others, struct taking, others)->take;
+	struct nbq_bench *bench = others->test->priv;
+
+	if (take->followed)
+		nbq_actor_join(bench, &bench->actors[1]);
+	if (take->found && passes(others->test))
+		lock_of(others->test)->state.handoff = FOUND_REQUEST;
+	release(others);
+}
+
+/* Return: the request that stands on the lock when the head has it. */
+static u8 take_as_head(struct kunit *test, const struct take_case *take, u64 start)
+{
+	struct taking taking = {
+		.others = { .test = test, .act = release_to_the_head },
+		.take = take,
+	};
+	unsigned int steps;
+	u32 tail;
+	u8 handoff;
+	int ret;
+
+	nbq_fake_start(start, 1000);
+	nbq_fake_call(TICK(take->tick), act_once, &taking.others);
+	nbq_steps_start(NULL, NULL);
+	ret = nbq_spin_lock_timeout(lock_of(test), KTIME_MAX);
+	steps = nbq_steps_stop();
+	handoff = lock_of(test)->state.handoff;
+	tail = lock_of(test)->tail;
+	if (!ret)
+		nbq_spin_unlock(lock_of(test));
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, TICK(take->tick));
+	KUNIT_EXPECT_EQ(test, !!tail, take->followed);
+	/* With a successor: one store. Else out of the tail, and the node is given back. */
+	KUNIT_EXPECT_EQ(test, steps, take->followed ? 1 : 2);
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1,
+		     .nodes_given_back = !take->followed);
+	return handoff;
+}
+
+static void head_takes_the_lock_with_a_request_for_its_successor(struct kunit *test)
+{
+	const struct take_case *take = test->param_value;
+	struct nbq_bench *bench = test->priv;
+	u8 want = 0;
+
+	/* before: H; in between: H w x, w of the verb's own; after: A x */
+	hold(test);
+	KUNIT_ASSERT_NOT_NULL(test, nbq_bench_come(bench));
+	if (passes(test) && take->want == THE_FOUND_ONE)
+		want = FOUND_REQUEST;
+	else if (passes(test) && take->want == A_NEW_ONE)
+		want = request_of(1000 + 20 * 1000);
+	KUNIT_EXPECT_EQ(test, take_as_head(test, take, 1000), want);
+
+	/* x is the head now, and has the lock when it looks */
+	if (take->followed)
+		KUNIT_EXPECT_TRUE(test, nbq_actor_advance(bench, &bench->actors[1]));
+}
+
+/* By bits 4 to 6 of the time at which it has enqueued */
+static void head_hands_a_found_request_on_seven_times_in_eight(struct kunit *test)
+{
+	static const struct take_case take = { .tick = 1, .followed = true, .found = true };
+	struct nbq_bench *bench = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < 16; i++) {
+		u8 handoff, want = passes(test) && i % 8 ? FOUND_REQUEST : 0;
+
+		nbq_bench_fill(bench, NBQ_BENCH_NODES);
+		lock_of(test)->state.handoff = 0;
+		hold(test);
+		KUNIT_ASSERT_NOT_NULL(test, nbq_bench_come(bench));
+		handoff = take_as_head(test, &take, 1024 + 16 * i + 15);
+		KUNIT_EXPECT_EQ_MSG(test, handoff, want, "%u", i);
+		KUNIT_EXPECT_TRUE(test, nbq_actor_advance(bench, &bench->actors[1]));
+		nbq_actor_release(bench, &bench->actors[1]);
+	}
+}
+
+static void join_behind_the_head(unsigned int step, void *arg)
+{
+	struct nbq_bench *bench = arg;
+
+	if (step == 1)
+		nbq_actor_join(bench, &bench->actors[1]);
+}
+
+static void waiter_that_enqueues_after_the_last_poll_of_the_head_is_the_next(struct kunit *test)
+{
+	struct others others = { .test = test, .act = release };
+	struct nbq_bench *bench = test->priv;
+	unsigned int steps;
+	int ret;
+
+	/* before: H; in between: w, which has the lock, then w x; after: A x */
+	hold(test);
+	KUNIT_ASSERT_NOT_NULL(test, nbq_bench_come(bench));
+	nbq_fake_start(1000, 1000);
+	nbq_fake_call(TICK(1), act_once, &others);
+	nbq_steps_start(join_behind_the_head, bench);
+	ret = nbq_spin_lock_timeout(lock_of(test), KTIME_MAX);
+	steps = nbq_steps_stop();
+	if (!ret)
+		nbq_spin_unlock(lock_of(test));
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, steps, 2);
+	KUNIT_EXPECT_TRUE(test, nbq_actor_advance(bench, &bench->actors[1]));
+}
+
+/* A head that has requested the handoff, and is stalled when the lock becomes free */
+
+/* The read by which it requests that; the next one finds the request there */
+#define REQUEST_READ		TICK(20)
+/* The clock of newcomers, which poll once in 50 ns where they judge the request */
+#define NEWCOMER_STEP		25
+/* More reads than one makes that gives up or finds the lock to be idle */
+#define NEWCOMER_READS		130
+
+/**
+ * struct stall_case - a newcomer at a lock that is free, but for a stalled head
+ * @desc: what it is
+ * @start: the clock when the head comes
  * @patience: of the newcomer
  * @expired: it comes when the request has just expired; else just before
- * @nmi: it interrupts the waiter; else it is of another CPU
+ * @nmi: it interrupts the head; else it is of another CPU
  * @steals: what it gets where newcomers may pass waiters
  * @queues: what it gets where they never do
  */
@@ -802,12 +1166,14 @@ static const struct stall_case {
 	{ "try_before", 1000, 0, false, false, -EBUSY, -EBUSY },
 	{ "100_ns_before", 1000, 100, false, false, -ETIMEDOUT, -ETIMEDOUT },
 	{ "1000_ns_before", 1000, 1000, false, false, -ETIMEDOUT, -ETIMEDOUT },
+	/* It stays free for long enough. */
+	{ "3000_ns_before", 1000, 3000, false, false, 0, -ETIMEDOUT },
 	{ "try_after", 1000, 0, true, false, 0, -EBUSY },
 	{ "100_ns_after", 1000, 100, true, false, 0, -ETIMEDOUT },
 	{ "1000_ns_after", 1000, 1000, true, false, 0, -ETIMEDOUT },
 	/* The bits of the request wrap meanwhile. */
-	{ "try_before_wrap", 127 << 13, 0, false, false, -EBUSY, -EBUSY },
-	{ "try_after_wrap", 127 << 13, 0, true, false, 0, -EBUSY },
+	{ "try_before_wrap", 125 << 13, 0, false, false, -EBUSY, -EBUSY },
+	{ "try_after_wrap", 125 << 13, 0, true, false, 0, -EBUSY },
 	{ "nmi_try", 1000, 0, false, true, 0, -EBUSY },
 	{ "nmi_100_ns", 1000, 100, false, true, 0, -EDEADLK },
 };
@@ -820,17 +1186,17 @@ static void stall_desc(const struct stall_case *stall, char *desc)
 KUNIT_ARRAY_PARAM(stall, stall_cases, stall_desc);
 
 /**
- * struct stall - the turn of others while the waiter is stalled
+ * struct stall - what others do while the head is stalled
  * @others: its part
  * @patience: of the newcomer
- * @expires: in so many ns the request does
- * @nmi: the newcomer interrupts the waiter
+ * @comes_at: the time at which it comes
+ * @nmi: the newcomer interrupts the head
  * @ret: what it got
  */
 struct stall {
 	struct others others;
 	ktime_t patience;
-	u64 expires;
+	u64 comes_at;
 	bool nmi;
 	int ret;
 };
@@ -847,16 +1213,16 @@ static void release_and_stall(struct others *others)
 	struct stall *stall = container_of(others, struct stall, others);
 
 	release(others);
-	nbq_fake.now += stall->expires;
+	nbq_fake.now = stall->comes_at;
 	nbq_fake.step = NEWCOMER_STEP;
 	if (stall->nmi)
 		nbq_as_nmi(try_above, stall);
 	else
 		try_above(stall);
-	nbq_fake.step = 10;
+	nbq_fake.step = 1000;
 }
 
-static void newcomer_gets_a_free_lock_from_a_stalled_waiter_in_time(struct kunit *test)
+static void newcomer_gets_a_free_lock_from_a_stalled_head_in_time(struct kunit *test)
 {
 	const struct stall_case *row = test->param_value;
 	struct nbq_bench *bench = test->priv;
@@ -867,21 +1233,20 @@ static void newcomer_gets_a_free_lock_from_a_stalled_waiter_in_time(struct kunit
 	};
 	u64 request, expiry;
 
-	/* Newcomers are in the waiter's own context, to lockdep. */
+	/* Newcomers are in the head's own context, to lockdep. */
 	bench->row->excuse(bench->lock);
 	hold(test);
-	nbq_fake_start(row->start, 10);
+	nbq_fake_start(row->start, 1000);
 	nbq_fake_call(REQUEST_READ + 1, act_once, &stall.others);
-	request = row->start + reads(REQUEST_READ);
+	request = row->start + PATIENT_NS;
 	expiry = ((request >> 13) + 3) << 13;
 	KUNIT_EXPECT_LE(test, expiry, request + NBQ_SPIN_HANDOFF_NS);
-	/* The clock is one step further when others have their turn. */
-	stall.expires = expiry - (request + 20);
+	stall.comes_at = expiry;
 	if (!row->expired)
-		stall.expires -= 1 + (row->patience ? NEWCOMER_READS * NEWCOMER_STEP : 0);
+		stall.comes_at -= 1 + (row->patience ? NEWCOMER_READS * NEWCOMER_STEP : 0);
 
 	/* before: w, of the verb's own, which requests and is stalled; after: [] */
-	KUNIT_EXPECT_EQ(test, try_for(test, NSEC_PER_SEC), 0);
+	wait_for_it(test);
 	KUNIT_EXPECT_EQ(test, stall.ret, passes(test) ? row->steals : row->queues);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
@@ -931,10 +1296,10 @@ static void interrupt_above_a_waiter_of_another_lock_queues(struct kunit *test)
 	nbq_fake_call(3, act_once, &other->others);
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	KUNIT_EXPECT_FALSE(test, other->acquired);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(&other->lock, w));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(&other->lock, w, false));
 }
 
-static void request_outlives_one_of_two_waiters_that_asked(struct kunit *test)
+static void request_outlives_a_waiter_that_gives_up(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 	struct nbq_actor *w;
@@ -945,8 +1310,8 @@ static void request_outlives_one_of_two_waiters_that_asked(struct kunit *test)
 	w = nbq_bench_arrive(test);
 	start_with_a_request(test);
 
-	/* in between: H w x; x asks, too, and gives up; after: H w */
-	KUNIT_EXPECT_EQ(test, try_for(test, reads(REQUEST_READ + 100)), -ETIMEDOUT);
+	/* in between: H w x, and x gives up; after: H w */
+	KUNIT_EXPECT_EQ(test, try_for(test, reads(100)), -ETIMEDOUT);
 	EXPECT_PICTURE(test, "W");
 
 	/* w would have the lock */
@@ -958,114 +1323,298 @@ static void request_outlives_one_of_two_waiters_that_asked(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, try_at_once(test));
 }
 
-static void request_is_void_when_all_have_gone(struct kunit *test)
+/* It may be another one's by then: it is left to expire, and void without a queue. */
+static void request_of_a_head_that_gives_up_is_left_behind(struct kunit *test)
 {
-	/* before and after: []; in between: H w, which asks and gives up */
+	unsigned int steps;
+	u8 request = 0;
+
+	/* before: H; in between: H w, which requests at its third tick; after: H */
 	hold(test);
-	nbq_fake_start(1000, 10);
-	KUNIT_EXPECT_EQ(test, try_for(test, reads(REQUEST_READ + 1)), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, !!lock_of(test)->state.handoff, passes(test));
+	nbq_fake_start(1000, 1000);
+	nbq_steps_start(NULL, NULL);
+	KUNIT_EXPECT_EQ(test, try_for(test, 30000), -ETIMEDOUT);
+	steps = nbq_steps_stop();
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 31);
+	if (passes(test))
+		request = request_of(28000);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, request);
+	KUNIT_EXPECT_EQ(test, steps, 2);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_given_back = 1);
+
 	lock_of(test)->state.holder = 0;
 	KUNIT_EXPECT_TRUE(test, try_at_once(test));
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
 }
 
-/* At a lock that nobody takes: whoever should is held to be away, or is waited for */
+/* A waiter whose predecessor is stalled, or is not */
 
-/* Behind the head, when it has a node and glances at the lock the first time */
-#define LOOKS_UNTIL_DEPUTY	(LOOKS_PER_GLANCE + IDLE_LOOKS)
+/* When these waiters enqueue: their ticks are at multiples of the step from here on. */
+#define ENQUEUED_AT		1000000
 
-/* Reads of one outside the queue: at first, and at each look, whether the request holds */
-#define JUDGEMENTS(looks)	(1 + (looks))
-
-static void deputy_takes_an_idle_lock_if_the_one_in_front_stands_still(struct kunit *test)
-{
-	struct nbq_actor *w = free_lock_with_a_head(test);
-	int ret;
-
-	/* before: w; in between: w x */
-	start_with_a_request(test);
-	ret = try_for(test, reads(100));
-
-	/* after: w */
-	EXPECT_PICTURE(test, "W");
-	if (passes(test)) {
-		KUNIT_EXPECT_EQ(test, ret, 0);
-		KUNIT_EXPECT_EQ(test, nbq_fake.reads,
-				READS_BEFORE(LOOKS_UNTIL_DEPUTY) +
-				JUDGEMENTS(LOOKS_WITHOUT_NODE));
-		EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1,
-			     .nodes_given_back = 1);
-	} else {
-		KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
-		EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
-			     .nodes_given_back = 1);
-	}
-	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
-
-	/* w goes on as if nothing had been */
-	KUNIT_EXPECT_TRUE(test, nbq_actor_advance(test->priv, w));
-	nbq_actor_release(test->priv, w);
-}
-
-static const struct sign_case {
-	const char *desc;
-	void (*act)(struct others *others);
-	/* reads, to judge the request of a free lock, before its patience starts */
-	unsigned int before;
-} sign_cases[] = {
-	{ "the_one_in_front_beats", beat, 2 },
-	{ "somebody_takes_it_now_and_then", take_or_release, 1 },
+/**
+ * struct acting - the turn of others beside a waiter that may act for the head
+ * @others: its part
+ * @released_at: the read in whose middle the holder releases
+ * @leaves: its predecessor leaves the queue just then, from behind another waiter
+ * @revives: the waiters in front show life from then on
+ * @handoff: what the lock said, by read
+ */
+struct acting {
+	struct others others;
+	unsigned int released_at;
+	bool leaves;
+	bool revives;
+	u8 handoff[LAST_READ + 1];
 };
 
-static void sign_desc(const struct sign_case *sign, char *desc)
+/* In the last of the reads the head goes on, so that the waiter gets the lock at last. */
+static void move_in_front(struct others *others)
 {
-	strscpy(desc, sign->desc, KUNIT_PARAM_DESC_SIZE);
-}
+	struct acting *acting = container_of(others, struct acting, others);
+	struct nbq_bench *bench = others->test->priv;
 
-KUNIT_ARRAY_PARAM(sign, sign_cases, sign_desc);
-
-static void nobody_takes_it_for_one_that_lives(struct kunit *test)
-{
-	const struct sign_case *sign = test->param_value;
-	struct others others = { .test = test, .act = sign->act };
-	struct nbq_actor *w = free_lock_with_a_head(test);
-
-	/* before and after: w; in between: w x */
-	start_with_a_request(test);
-	nbq_fake_call(1, act_at_each, &others);
-	KUNIT_EXPECT_EQ(test, try_for(test, reads(100)), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 100 + passes(test) * sign->before);
-	EXPECT_PICTURE(test, "W");
-	lock_of(test)->state.holder = 0;
-	KUNIT_EXPECT_TRUE(test, nbq_actor_advance(test->priv, w));
-	nbq_actor_release(test->priv, w);
-}
-
-static void waiter_that_can_be_passed_has_a_heartbeat(struct kunit *test)
-{
-	struct nbq_node *node;
-	unsigned long before;
-	int first, second;
-
-	hold(test);
-	nbq_fake_start(1000, 10);
-	preempt_disable();
-	/* The node that it took last is the one that it takes next. */
-	first = try_for(test, reads(4));
-	node = nbq_this_pool()->hint;
-	before = node->beats;
-	second = try_for(test, reads(1 + READS_BEFORE(IDLE_LOOKS)));
-	preempt_enable();
-	KUNIT_EXPECT_EQ(test, first, -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, second, -ETIMEDOUT);
-	/* First come, first served, no successor acts for a stalled predecessor. */
-	if (!passes(test)) {
-		KUNIT_EXPECT_EQ(test, node->beats, before);
+	if (nbq_fake.reads > LAST_READ)
 		return;
+	acting->handoff[nbq_fake.reads] = lock_of(others->test)->state.handoff;
+	if (nbq_fake.reads == acting->released_at) {
+		release(others);
+		if (acting->leaves)
+			nbq_actor_leave(bench, &bench->actors[2]);
 	}
-	KUNIT_EXPECT_GE(test, node->beats - before, 2);
-	KUNIT_EXPECT_LE(test, node->beats - before, IDLE_LOOKS / 8);
+	if (acting->revives && nbq_fake.reads >= acting->released_at)
+		bench->pool.heartbeat = nbq_fake.now;
+	if (nbq_fake.reads == LAST_READ)
+		head_comes_and_goes(others);
+}
+
+/* before: H w, or H w x; the verb's own waiter is behind these. */
+static union nbq_spin_state wait_behind_the_head(struct kunit *test, struct acting *acting,
+						 s64 heartbeat, u64 step)
+{
+	struct nbq_bench *bench = test->priv;
+	union nbq_spin_state held;
+
+	acting->others.test = test;
+	acting->others.act = move_in_front;
+	hold(test);
+	nbq_bench_arrive(test);
+	if (acting->leaves)
+		nbq_bench_arrive(test);
+	bench->pool.heartbeat = ENQUEUED_AT + heartbeat;
+	nbq_fake_start(ENQUEUED_AT, step);
+	nbq_fake_call(1, act_at_each, &acting->others);
+	held = wait_for_it(test);
+	KUNIT_EXPECT_FALSE(test, nbq_spin_is_locked(lock_of(test)));
+	return held;
+}
+
+/* It stays in the queue, and is not the one that the verb's own waiter was behind. */
+static void expect_the_head_in_front(struct kunit *test, bool acts)
+{
+	struct nbq_bench *bench = test->priv;
+
+	KUNIT_EXPECT_EQ(test, nbq_is_free(bench->actors[1].node), !acts);
+	if (!acts)
+		return;
+	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), bench->actors[1].node);
+	KUNIT_EXPECT_TRUE(test, nbq_actor_advance(bench, &bench->actors[1]));
+	nbq_actor_release(bench, &bench->actors[1]);
+}
+
+/**
+ * struct judge_case - the head in front of a waiter, at a free lock
+ * @desc: what it is
+ * @step: from tick to tick
+ * @heartbeat: of its CPU, from the time at which the waiter enqueues
+ * @revives: it shows life at each read
+ * @tick: the tick of the waiter at which it acts for the head; 0: it does not
+ */
+static const struct judge_case {
+	const char *desc;
+	u64 step;
+	s64 heartbeat;
+	bool revives;
+	unsigned int tick;
+} judge_cases[] = {
+	{ "stalled_for_50000_ns", 10000, JUDGE_NS - STALLED_NS, false, 10 },
+	{ "stalled_for_49999_ns", 10000, JUDGE_NS - STALLED_NS + 1, false, 20 },
+	{ "judged_after_100000_ns", 9999, -STALLED_NS, false, 11 },
+	/* The clocks of two CPUs differ. */
+	{ "ahead", 10000, 1000000, false, 0 },
+	{ "running", 10000, -STALLED_NS, true, 0 },
+};
+
+static void judge_desc(const struct judge_case *judge, char *desc)
+{
+	strscpy(desc, judge->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(judge, judge_cases, judge_desc);
+
+static void waiter_acts_for_a_head_that_is_stalled(struct kunit *test)
+{
+	const struct judge_case *judge = test->param_value;
+	struct acting acting = { .released_at = TICK(1), .revives = judge->revives };
+	bool acts = passes(test) && judge->tick;
+	union nbq_spin_state held;
+
+	/* before: H w; in between: w x; after: w, or [] */
+	held = wait_behind_the_head(test, &acting, judge->heartbeat, judge->step);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, acts ? TICK(judge->tick) : LAST_READ);
+	KUNIT_EXPECT_EQ(test, held.handoff, 0);
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1, .nodes_given_back = 1,
+		     .nodes_reclaimed = !acts);
+	expect_the_head_in_front(test, acts);
+}
+
+static const struct judge_case successor_cases[] = {
+	{ "stalled", 10000, 2 * 10000 - STALLED_NS, false, 2 },
+	{ "running_until_the_next_judgement", 10000, 2 * 10000 - STALLED_NS + 1, false, 12 },
+	{ "running", 10000, -STALLED_NS, true, 0 },
+};
+
+KUNIT_ARRAY_PARAM(successor, successor_cases, judge_desc);
+
+static void successor_of_an_acting_head_that_left_judges_the_same_head(struct kunit *test)
+{
+	const struct judge_case *judge = test->param_value;
+	struct acting acting = {
+		.released_at = TICK(2),
+		.leaves = true,
+		.revives = judge->revives,
+	};
+	bool acts = passes(test) && judge->tick;
+
+	/* before: H w x; in between: w x y, w L y, w y; after: w, or [] */
+	wait_behind_the_head(test, &acting, judge->heartbeat, judge->step);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, acts ? TICK(judge->tick) : LAST_READ);
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1, .nodes_given_back = 1,
+		     .nodes_reclaimed = 1 + !acts);
+	expect_the_head_in_front(test, acts);
+}
+
+/* When its predecessor leaves and the one before that runs, it does not poll the lock. */
+static void acting_head_ends_that_with_its_predecessor(struct kunit *test)
+{
+	struct acting acting = {
+		.released_at = TICK(12),
+		.leaves = true,
+		.revives = true,
+	};
+
+	/* before: H w x; in between: H w x y, y acting from tick 10 on, w y; after: [] */
+	wait_behind_the_head(test, &acting, -STALLED_NS, 10000);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, LAST_READ);
+	KUNIT_EXPECT_EQ(test, !!acting.handoff[TICK(12)], passes(test));
+}
+
+static const struct judge_case request_cases[] = {
+	{ "acting", 10000, -STALLED_NS, false, 10 },
+	{ "waiting", 10000, 1000000, false, 0 },
+};
+
+KUNIT_ARRAY_PARAM(request, request_cases, judge_desc);
+
+static void acting_head_requests_the_handoff_and_a_waiter_does_not(struct kunit *test)
+{
+	const struct judge_case *judge = test->param_value;
+	struct acting acting = { .released_at = TICK(30) };
+	bool acts = passes(test) && judge->tick;
+	unsigned int read;
+
+	/* before: H w; in between: H w x; after: w, or [] */
+	wait_behind_the_head(test, &acting, judge->heartbeat, judge->step);
+	for (read = 1; read <= TICK(30); read++) {
+		u8 want = 0;
+
+		if (acts && read > TICK(judge->tick))
+			want = request_of(ENQUEUED_AT + (read - 2) * judge->step);
+		KUNIT_EXPECT_EQ_MSG(test, acting.handoff[read], want, "read %u", read);
+	}
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, acts ? TICK(30) : LAST_READ);
+	expect_the_head_in_front(test, acts);
+}
+
+/* What a head leaves that has seen a successor, when all behind have left since */
+
+static struct nbq_node *leave_a_head_behind(struct kunit *test)
+{
+	struct nbq_node *w, *x, *pred;
+
+	w = join(test, &pred);
+	x = join(test, &pred);
+
+	/* before: w x; x leaves before w passes; after: A */
+	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(lock_of(test), x, pred));
+	nbq_steps_start(NULL, NULL);
+	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(lock_of(test), w, true));
+	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 1);
+	EXPECT_PICTURE(test, "A.");
+	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), w);
+	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_given_back = 1);
+	return w;
+}
+
+static void head_that_has_seen_a_successor_passes_by_one_store(struct kunit *test)
+{
+	struct nbq_node *w = leave_a_head_behind(test), *x, *pred;
+
+	/* after: A x, then x */
+	x = join(test, &pred);
+	KUNIT_EXPECT_PTR_EQ(test, pred, w);
+	KUNIT_EXPECT_NULL(test, walk(x, pred));
+	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_reclaimed = 1);
+}
+
+static const struct left_case {
+	const char *desc;
+	ktime_t patience;
+	bool asked;
+} left_cases[] = {
+	{ "trylock", 0, false },
+	{ "trylock_although_asked_for", 0, true },
+	{ "patient", 1000, false },
+	{ "forever", KTIME_MAX, false },
+};
+
+static void left_desc(const struct left_case *left, char *desc)
+{
+	strscpy(desc, left->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(left, left_cases, left_desc);
+
+static void lock_whose_tail_is_a_former_head_is_taken_by_the_next(struct kunit *test)
+{
+	const struct left_case *left = test->param_value;
+	bool queues = !passes(test) || left->asked;
+
+	/* before: A; after: [], or A where it went past that */
+	leave_a_head_behind(test);
+	nbq_fake_start(1000, 10);
+	if (left->asked)
+		request_the_handoff(test);
+	if (left->patience)
+		KUNIT_EXPECT_EQ(test, try_for(test, left->patience), 0);
+	else
+		KUNIT_EXPECT_TRUE(test, try_at_once(test));
+	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
+	KUNIT_EXPECT_EQ(test, !lock_of(test)->tail, queues);
+	EXPECT_TOTAL(test, .acquired_handoff = queues, .nodes_taken = queues,
+		     .nodes_reclaimed = queues, .nodes_given_back = queues);
+}
+
+static void lock_whose_tail_is_a_former_head_is_destroyed_without_a_leak(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	/* before: A; after: [] */
+	leave_a_head_behind(test);
+	KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
+	EXPECT_TOTAL(test, .nodes_reclaimed = 1);
 }
 
 /* Without a node */
@@ -1154,13 +1703,14 @@ static void one_without_a_node_respects_those_in_the_queue(struct kunit *test)
 	static const struct nodes none;
 	int ret;
 
-	/* before: w, which stands still; after: the same */
-	start_with_a_request(test);
-	ret = try_with_nodes(test, &none, reads(100));
+	/* before: w, which is stalled; after: the same */
+	nbq_fake_start(1000, 1000);
+	request_the_handoff(test);
+	ret = try_with_nodes(test, &none, passes(test) ? KTIME_MAX : 99 * 1000);
 	KUNIT_EXPECT_EQ(test, ret, passes(test) ? 0 : -ENOMEM);
+	/* As one that has no need of a node yet */
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads,
-			passes(test) ? READS_BEFORE(IDLE_LOOKS) +
-				       JUDGEMENTS(IDLE_LOOKS + 1) : 100);
+			passes(test) ? 1 + (1 + 1) * READS_OF_IDLE_POLL : 100);
 	EXPECT_PICTURE(test, "W");
 	KUNIT_EXPECT_TRUE(test, nbq_actor_advance(test->priv, w));
 	nbq_actor_release(test->priv, w);
@@ -1265,26 +1815,25 @@ static unsigned int search_with(struct kunit *test, struct nbq_node *node,
 }
 
 /*
- * The clock is read at each look whose number is a multiple of 8, and such a pool is
- * searched before each other one of these: so at most one search is between two reads,
- * however many nodes it looks at. It asks for no growth, which would not help.
+ * The clock is read at each look whose number is a multiple of 8, twice at multiples of 64,
+ * and such a pool is searched before multiples of 16: so at most one search is between two
+ * reads, however many nodes it looks at. It asks for no growth, which would not help.
  */
 static void pool_without_a_free_node_is_searched_once_in_two_reads(struct kunit *test)
 {
+	/* The read after the first search that comes after the read 1, 2, and so on */
+	static const unsigned int searched[] = { 3, 3, 5, 5, 7, 7, 9, 9, 12, 12, 12 };
 	struct nbq_numbered *numbered;
-	unsigned int read, searched;
 	struct nbq_node *node;
+	unsigned int i;
 
 	node = kunit_kcalloc(test, MANY_NODES, sizeof(*node), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, node);
 	numbered = nbq_number(test, node, MANY_NODES);
 	KUNIT_ASSERT_NOT_NULL(test, numbered);
 	hold(test);
-	for (read = 1; read <= 10; read++) {
-		/* Searches come just before the reads 1, 3, 5 and so on. */
-		searched = (read | 1) + 2 * (read & 1);
-		KUNIT_EXPECT_EQ(test, search_with(test, node, numbered, read), searched);
-	}
+	for (i = 0; i < ARRAY_SIZE(searched); i++)
+		KUNIT_EXPECT_EQ(test, search_with(test, node, numbered, i + 1), searched[i]);
 }
 
 /* What a timeout leaves behind */
@@ -1362,7 +1911,7 @@ static void holder_that_would_wait_for_itself_is_told_at_the_first_look(struct k
 	KUNIT_CASE(leaver_between_waiters_is_stepped_over),		\
 	KUNIT_CASE_PARAM(neighbours_leave, back_first_gen_params),	\
 	KUNIT_CASE(joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue),\
-	KUNIT_CASE(head_that_passes_with_nobody_behind_empties_the_queue),\
+	KUNIT_CASE(head_that_passes_without_a_successor_empties_the_queue),\
 	KUNIT_CASE(waiter_behind_the_head_becomes_the_head),		\
 	KUNIT_CASE(head_reaches_the_one_behind_a_leaver),		\
 	KUNIT_CASE(leaver_to_whom_the_head_was_passed_leaves_it_to_the_next),\
@@ -1377,19 +1926,35 @@ static void holder_that_would_wait_for_itself_is_told_at_the_first_look(struct k
 	KUNIT_CASE(uncontended_acquisition_takes_and_counts_nothing),	\
 	KUNIT_CASE(newcomer_passes_a_waiter_of_a_free_lock_or_queues),	\
 	KUNIT_CASE(newcomer_does_not_pass_a_waiter_that_has_asked),	\
-	KUNIT_CASE(waiter_takes_a_node_when_it_has_looked_for_a_while),	\
-	KUNIT_CASE(waiter_asks_newcomers_to_queue_when_it_was_patient),	\
-	KUNIT_CASE(waiter_renews_its_request),				\
-	KUNIT_CASE_PARAM(newcomer_gets_a_free_lock_from_a_stalled_waiter_in_time,\
+	KUNIT_CASE_PARAM(newcomer_enqueues_and_has_a_heartbeat,		\
+			 enqueue_gen_params),				\
+	KUNIT_CASE_PARAM(newcomer_takes_a_lock_asked_for_that_stays_free,\
+			 idle_gen_params),				\
+	KUNIT_CASE(newcomer_enqueues_when_the_lock_is_taken_that_was_asked_for),\
+	KUNIT_CASE_PARAM(head_requests_the_handoff_when_it_was_patient_and_renews_that,\
+			 patient_gen_params),				\
+	KUNIT_CASE_PARAM(newcomer_and_patient_head_at_a_lock_that_becomes_free,\
+			 ask_gen_params),				\
+	KUNIT_CASE_PARAM(head_takes_the_lock_with_a_request_for_its_successor,\
+			 take_gen_params),				\
+	KUNIT_CASE(head_hands_a_found_request_on_seven_times_in_eight),	\
+	KUNIT_CASE(waiter_that_enqueues_after_the_last_poll_of_the_head_is_the_next),\
+	KUNIT_CASE_PARAM(newcomer_gets_a_free_lock_from_a_stalled_head_in_time,\
 			 stall_gen_params),				\
 	KUNIT_CASE(interrupt_above_a_waiter_of_another_lock_queues),	\
-	KUNIT_CASE(request_outlives_one_of_two_waiters_that_asked),	\
-	KUNIT_CASE(request_is_void_when_all_have_gone),			\
-	KUNIT_CASE_PARAM(newcomer_and_patient_waiter_at_a_lock_that_becomes_free,\
-			 ask_gen_params),				\
-	KUNIT_CASE(deputy_takes_an_idle_lock_if_the_one_in_front_stands_still),\
-	KUNIT_CASE_PARAM(nobody_takes_it_for_one_that_lives, sign_gen_params),\
-	KUNIT_CASE(waiter_that_can_be_passed_has_a_heartbeat),				\
+	KUNIT_CASE(request_outlives_a_waiter_that_gives_up),		\
+	KUNIT_CASE(request_of_a_head_that_gives_up_is_left_behind),	\
+	KUNIT_CASE_PARAM(waiter_acts_for_a_head_that_is_stalled,	\
+			 judge_gen_params),				\
+	KUNIT_CASE_PARAM(successor_of_an_acting_head_that_left_judges_the_same_head,\
+			 successor_gen_params),				\
+	KUNIT_CASE(acting_head_ends_that_with_its_predecessor),		\
+	KUNIT_CASE_PARAM(acting_head_requests_the_handoff_and_a_waiter_does_not,\
+			 request_gen_params),				\
+	KUNIT_CASE(head_that_has_seen_a_successor_passes_by_one_store),	\
+	KUNIT_CASE_PARAM(lock_whose_tail_is_a_former_head_is_taken_by_the_next,\
+			 left_gen_params),				\
+	KUNIT_CASE(lock_whose_tail_is_a_former_head_is_destroyed_without_a_leak),\
 	KUNIT_CASE(one_without_a_node_waits_outside),			\
 	KUNIT_CASE(one_without_a_node_has_the_lock_when_it_is_free),	\
 	KUNIT_CASE(free_lock_needs_no_node),				\
