@@ -598,7 +598,7 @@ static void nested_attempt_between_any_steps_of_a_leave(struct kunit *test)
 		/* before: H w, and w times out when x and y are behind it */
 		arrive(bench);
 		nbq_fake_start(1000, 10);
-		nbq_fake_call(1 + facts->reads_outside, waiters_arrive, &interruption);
+		nbq_fake_call(nbq_first_read_queued(facts), waiters_arrive, &interruption);
 		nbq_steps_start(interrupt_step, &interruption);
 		ret = bench->row->lock_timeout(bench->lock, 100);
 		steps = nbq_steps_stop();

@@ -124,7 +124,8 @@ struct nbq_actor {
  * @holder_nodes: 1: who holds is the first in the queue, with a node, and each
  *	acquisition counts; 0: only those who wait take a node, and count
  * @passes: newcomers take a free lock past all who wait
- * @reads_outside: how often one who waits has read the clock before it takes a node
+ * @reads_outside: how often a newcomer that finds the lock held reads the clock for its
+ *	deadline before it enqueues; it enqueues by a read more, unless this is 0
  * @without_node: what becomes of one who waits and gets none
  * @leave_steps: most own steps of a leave; the suite shows that it is exact
  * @leave_bound: the paper's bound
@@ -159,6 +160,22 @@ static inline unsigned int nbq_nodes_to_wait(const struct nbq_facts *facts,
 					     unsigned int reads)
 {
 	return !facts->reads_outside || reads > facts->reads_outside;
+}
+
+/*
+ * How often an attempt of a task reads the clock whose deadline has passed at this read:
+ * the one by which it enqueues is not the deadline's.
+ */
+static inline unsigned int nbq_reads_to_give_up(const struct nbq_facts *facts,
+						unsigned int reads)
+{
+	return reads + (facts->reads_outside && reads == facts->reads_outside + 1);
+}
+
+/* The first read of the clock of a task that has enqueued */
+static inline unsigned int nbq_first_read_queued(const struct nbq_facts *facts)
+{
+	return facts->reads_outside ? facts->reads_outside + 2 : 1;
 }
 
 /**
