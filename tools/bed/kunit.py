@@ -31,8 +31,8 @@ from bed.source import get_source
 LOCK_ROWS = ("nbq_clh", "nbq_mcs", "nbq_swap", "nbq_spin", "nbq_spin_fifo")
 SUITES = (*LOCK_ROWS,
           *(f"{row}_{claims}" for row in LOCK_ROWS
-            for claims in ("verbs", "guards", "steps", "contexts", "threads", "circles",
-                           "lockdep")),
+            for claims in ("verbs", "guards", "steps", "contexts", "threads", "deadlocks",
+                           "circles", "lockdep")),
           "nbq_report", "nbq_pool", "nbq_deadline", "nbq_events",
           "nbq_stress_histogram", "nbq_stress_statistics")
 BUILT_IN_SUITES = ("nbq_early",)	# of what comes before a module can
