@@ -14,8 +14,9 @@
  *			compare-and-swap on the lock. A lock that was ever held
  *			keeps one queue node, until destroy.
  *	nbq_spin_*()	the hybrid: a spinlock of one word, with a queue for those
- *			who wait. Newcomers may pass waiters, but no waiter that
- *			runs for long; with nbq_spin_init_fifo() they never do.
+ *			who wait. Newcomers may pass a waiter for 20 us, and later
+ *			only while its predecessors do not run; with
+ *			nbq_spin_init_fifo() they never do.
  *
  * What holds for every lock here
  *	Acquisition is first come, first served among those who stay, but for
@@ -29,9 +30,9 @@
  *	NBQ_NMI_SAFE in NMI context. A lock that an interrupt handler takes must
  *	be taken with that interrupt masked elsewhere, as any spinlock. With a
  *	finite patience a handler comes back all the same: behind the holder
- *	that it interrupted it gets
- *	-EDEADLK or -ETIMEDOUT. Lockdep reports that as the mistake that it
- *	is, unless lockdep_set_notrack_class() says that it is meant.
+ *	that it interrupted it gets -EDEADLK, or -ETIMEDOUT. Lockdep reports
+ *	that as the mistake that it is, unless lockdep_set_notrack_class() says
+ *	that it is meant.
  *	An NMI cannot be masked: it takes such a lock with finite patience,
  *	which lockdep records as a trylock.
  *	Writes to devices by one holder come before those by the next, as under
@@ -356,8 +357,9 @@ do {									\
  * nbq_spin_init_fifo() - as nbq_spin_init(), of a lock that is first come, first served
  * @lock: memory for the lock; whatever was in it is forgotten
  *
- * Nobody passes a waiter of such a lock; so one whose CPU does not run keeps all
- * who came later from it. Without contention it costs a function call more.
+ * No context passes a waiter of such a lock; so one whose CPU does not run keeps all
+ * who came later from it. Without contention it costs a function call more; in kernels
+ * that cannot compare and swap 64 bits, each acquisition goes through the queue.
  *
  * Context: Any.
  */

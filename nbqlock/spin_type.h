@@ -23,15 +23,16 @@
  */
 #define NBQ_CONTEXT_CPU_BITS	14
 
-/* For how long a waiter's request to queue holds at most, in ns, unless renewed. */
+/* For how long a request to newcomers to queue holds at most, in ns, unless renewed. */
 #define NBQ_SPIN_HANDOFF_NS	(3 << 13)
 
 /**
  * union nbq_spin_state - what decides who may take a hybrid lock
  * @all: all of it; 0: anybody
- * @holder: the context that holds the lock; 0: nobody
- * @handoff: when a waiter that has been passed for long asked newcomers to queue, as
- *	spin.c encodes it; it expires by itself. 0: no waiter has
+ * @holder: the context that holds the lock; 0: none
+ * @handoff: a request to newcomers to queue: the time at which the head of the queue made
+ *	it, for itself or for its successor, as spin.c encodes it; it expires by itself.
+ *	0: there is none
  * @fifo: 1: newcomers queue behind any waiter, and it is first come, first
  *	served
  */
@@ -93,19 +94,22 @@ __nbq_context_lock_struct(nbq_spin) {
  * They are those of lock_type.h, and differ in this:
  *
  * - An acquisition that need not wait has neither a queue node nor an effect on
- *   nbqlock's counters.
+ *   nbqlock's counters. (First come, first served, it has both in kernels that cannot
+ *   compare and swap 64 bits.)
  * - nbq_spin_lock_timeout() and nbq_spin_lock_until() return -ENOMEM only of a
  *   lock that is first come, first served: others are waited for without a node,
  *   too.
  * - nbq_spin_trylock() may fail on a free lock: of one that is first come, first
- *   served, while any waiter is queued; else while a waiter that has been passed for
- *   long asks for it, for at most %NBQ_SPIN_HANDOFF_NS after that waiter has shown
- *   life last.
+ *   served, while any waiter is queued; else while a request to queue stands in it, for
+ *   at most %NBQ_SPIN_HANDOFF_NS after the head of the queue has read the clock for it.
+ * - A newcomer that waits takes a free lock in which a request stands after 2 us. A
+ *   waiter that has enqueued behind one whose CPU does not run takes it within some 150
+ *   us; with less patience it may get -ETIMEDOUT.
  * - nbq_spin_unlock() reports misuse in kernels with CONFIG_DEBUG_LOCK_ALLOC only.
  *   In others, to release a lock that is not one's own breaks it.
- * - nbq_spin_is_contended() knows of those who have queued. Whoever has just come
- *   has not.
- * - nbq_spin_destroy() has nothing to do if nobody ever waited for the lock.
+ * - nbq_spin_is_contended() knows of waiters in the queue, not of newcomers that still
+ *   poll outside.
+ * - nbq_spin_destroy() has nothing to do if no context ever waited for the lock.
  */
 
 /**
