@@ -24,7 +24,8 @@
  *	from the lock. But a head that has waited for PATIENT_NS asks newcomers to
  *	queue (handoff), and takes the lock with a request for its successor.
  *	The acting head: a waiter whose predecessor is stalled, for which it takes a
- *	heartbeat older than STALLED_NS, or the word of the hypervisor. It competes
+ *	heartbeat older than STALLED_NS, or the word of the hypervisor, and which an
+ *	interrupt knows of the waiter that it came above. It competes
  *	as the head does, until its predecessor says something; with the lock it
  *	leaves the queue like one that has timed out, and its successor, which finds
  *	the same stalled waiter in front, is the next to act.
@@ -492,13 +493,20 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, const struc
 	return false;
 }
 
-/* Is the predecessor stalled? */
-static void judge(struct place *place, u64 now)
+/* Has this interrupt come above its predecessor? */
+static bool is_above_predecessor(const struct place *place, const struct nbq_wait *wait)
 {
-	const struct nbq_node *pred = place->pred;
+	return place->pred && place->pred->cpu == wait->pool->cpu;
+}
 
-	place->judged_at = now;
-	place->acts = has_passed(READ_ONCE(pred->pool->heartbeat), now, STALLED_NS);
+/* Is the predecessor stalled? */
+static void judge(struct place *place, const struct nbq_wait *wait)
+{
+	u64 heartbeat = READ_ONCE(place->pred->pool->heartbeat);
+
+	place->judged_at = wait->now;
+	place->acts = is_above_predecessor(place, wait) ||
+		      has_passed(heartbeat, wait->now, STALLED_NS);
 }
 
 /* The clock has been read: show life, and see whether the predecessor does. */
@@ -510,7 +518,7 @@ static void tick(struct place *place, struct nbq_wait *wait)
 	if (!place->pred || place->acts)
 		return;
 	if (has_passed(place->judged_at, wait->now, JUDGE_NS))
-		judge(place, wait->now);
+		judge(place, wait);
 	/* In a guest, the hypervisor may know at once. */
 	place->acts |= vcpu_is_preempted(place->pred->cpu);
 }
@@ -541,6 +549,7 @@ static bool enter(struct nbq_spin *lock, struct place *place, struct nbq_wait *w
 	}
 	place->node = node;
 	place->pred = nbq_spin_join(lock, node);
+	place->acts = !wait->in_order && is_above_predecessor(place, wait);
 	return true;
 }
 
@@ -561,7 +570,7 @@ static void go_ahead(struct place *place, struct nbq_wait *wait)
 	}
 	/* Who has left may have acted for the head: then its successor is the next to. */
 	if (place->walk != walk && place->pred && !wait->in_order)
-		judge(place, wait->now);
+		judge(place, wait);
 }
 
 /* May a newcomer enqueue? Not while it may be the one that finds the lock forsaken. */

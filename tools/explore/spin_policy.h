@@ -18,13 +18,15 @@ bool context_persists(void);
 #endif
 
 #define NBQ_SPIN_POLICY
-#define NEVER_YET		(1U << 30)
-#define LOOKS_OUTSIDE		(context_persists() ? 1U : NEVER_YET)
-#define PATIENT_NS		(context_persists() ? 0 : NEVER_YET)
-#define IDLE_NS			(context_persists() ? 0 : NEVER_YET)
-#define STALLED_NS		(context_persists() ? 0 : NEVER_YET)
-#define JUDGE_NS		(context_persists() ? 0 : NEVER_YET)
-#define HANDOFF_UNITS		(context_persists() ? 0U : NEVER_YET)
+#define NEVER_YET		(1 << 30)
+/* Whatever the clocks say, of which each context has its own. */
+#define LONG_AGO		(-NEVER_YET)
+#define LOOKS_OUTSIDE		(context_persists() ? 1U : (unsigned int)NEVER_YET)
+#define PATIENT_NS		(context_persists() ? LONG_AGO : NEVER_YET)
+#define IDLE_NS			(context_persists() ? LONG_AGO : NEVER_YET)
+#define STALLED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
+#define JUDGE_NS		(context_persists() ? LONG_AGO : NEVER_YET)
+#define HANDOFF_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
 #define HAS_TICKED(place, wait)	((void)(place), (void)(wait), context_persists())
 
 /* A search for a deadlock is a choice of its own (WALK in context.h). */

@@ -16,7 +16,9 @@
 
 #include <nbqlock/wait.h>
 
-#define PATIENCE	1000
+/* Longer than all the time that passes, unless it is told to. */
+#define PATIENCE	(1LL << 50)
+#define SEARCH_INTERVAL	2000000
 #define NMI_LEVEL	3
 #define MANY_ACCESSES	2000	/* more than to the third walk */
 #define SOME_LOOKS	500	/* accesses: it queues by then, and has noted who holds */
@@ -31,9 +33,10 @@
 static struct nbq_X lock;
 static u64 clock_now;
 
+/* Each reading is late enough for the next search for a deadlock (nbqlock/wait.c). */
 static u64 fake_clock(void)
 {
-	return clock_now;
+	return clock_now += SEARCH_INTERVAL;
 }
 
 static void begin(void)
