@@ -399,10 +399,9 @@ static bool tick(struct nbq_wait *wait)
 bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word)
 {
-	bool is_first = !wait->begun;
 	bool searches;
 
-	if (is_first) {
+	if (!wait->begun) {
 		wait->searches = may_close_cycle(wait);
 		/* What does not wait is in no deadlock, and has nothing to publish. */
 		if (nbq_deadline_is_none(wait->deadline))
@@ -414,7 +413,8 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 	searches = tick(wait);
 	if (READ_ONCE(wait->pool->waiter) == wait && !pred) {
 		/* Without an order, none depends on a waiter that holds no lock. */
-		if ((is_first || searches) && (wait->searches || wait->in_order))
+		if ((searches || !READ_ONCE(wait->pool->waiting.pred)) &&
+		    (wait->searches || wait->in_order))
 			publish_holder(wait);
 	} else if (READ_ONCE(wait->pool->waiter) == wait &&
 		   !READ_ONCE(wait->pool->waiting.pred)) {

@@ -51,6 +51,10 @@ static void before_access(enum shim_op op, const void *address)
 	bool left = self->doing == LEAVING;
 
 	count_own_step(op, address);
+	self->lock_accesses += op != SHIM_OP_RELAX &&
+			       (const char *)address - (const char *)self->lock <
+			       (long)sizeof(*self->lock) &&
+			       (const char *)address >= (const char *)self->lock;
 	if (self->steps_left) {
 		if (--self->steps_left == 0)
 			stop();

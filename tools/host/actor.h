@@ -24,6 +24,7 @@
  * @ret: what the last attempt that has ended returned
  * @ended: it has made all its attempts
  * @doing: what it does at the moment
+ * @lock_accesses: how many it has made to the lock itself
  *
  * The rest is private to actor.c.
  */
@@ -39,6 +40,7 @@ struct actor {
 	int ret;
 	bool ended;
 	enum { ACQUIRING, HOLDING, LEAVING, RELEASING } doing;
+	unsigned int lock_accesses;
 
 	ucontext_t context;
 	ucontext_t starter;

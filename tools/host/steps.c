@@ -15,7 +15,8 @@
 #include "actor.h"
 #include "test.h"
 
-#define PATIENCE	1000
+/* Much longer than any of the times by which a lock goes. */
+#define PATIENCE	1000000000
 #define ROUNDS		9000
 #define POLLS_PER_CLOCK	8	/* as deadline.h */
 
@@ -444,17 +445,19 @@ static void newcomer_is_never_lost(void)
 
 #ifdef TYPE_IS_HYBRID
 /*
- * Who may take a hybrid lock that nobody holds, and from when on: in looks, of which
+ * Who may take a free hybrid lock, and from when on: in polls and in time, of which
  * nbqlock/spin.c has the numbers. They are part of what is promised, so given once more.
  */
 
-#define LOOKS_WITHOUT_NODE	(IS_FIFO ? 0 : 16)
-#define PATIENT_LOOKS		1024
-#define IDLE_LOOKS		64
-#define LOOKS_PER_BEAT		16
-#define LOOKS_PER_GLANCE	32
+#define LOOKS_OUTSIDE		(IS_FIFO ? 0 : 16)
+#define PATIENT_NS		20000
+#define IDLE_NS			2000
+#define STALLED_NS		50000
+#define JUDGE_NS		100000
+/* A waiter reads the clock once in so many polls. */
+#define LOOKS_PER_TICK		64
 
-/* Let it look so often, or until it has the lock. Return: how often in vain. */
+/* Let it poll so often, or until it has the lock. Return: how often in vain. */
 static unsigned int look(struct actor *actor, unsigned int times)
 {
 	unsigned int looks;
@@ -468,26 +471,26 @@ static unsigned int look(struct actor *actor, unsigned int times)
 }
 
 #define IN_VAIN(actor, looks)	(look(actor, looks) == (looks))
-/* Behind one that stands still: it may be some looks to the first at the lock. */
-#define MOST_IDLE_LOOKS		(IDLE_LOOKS + LOOKS_PER_GLANCE)
+/* Until it has read the clock, and polled once more. */
+#define TICKS_IN_VAIN(actor)	IN_VAIN(actor, LOOKS_PER_TICK + 1)
 
 static void start_waiting_for_ever(struct actor *actor, unsigned int cpu)
 {
 	start(actor, cpu);
 	actor->patience = KTIME_MAX;
-	EXPECT(IN_VAIN(actor, LOOKS_WITHOUT_NODE + 1));
+	EXPECT(IN_VAIN(actor, LOOKS_OUTSIDE + 1));
 	EXPECT(nbq_X_is_contended(&lock));
 }
 
 /* H -> H W */
-static void waiter_queues_after_some_looks(void)
+static void newcomer_enqueues_after_some_polls(void)
 {
 	struct actor waiter;
 
 	begin();
 	nbq_X_lock(&lock);
 	start(&waiter, 1);
-	EXPECT(IN_VAIN(&waiter, LOOKS_WITHOUT_NODE));
+	EXPECT(IN_VAIN(&waiter, LOOKS_OUTSIDE));
 	EXPECT(!nbq_X_is_contended(&lock));
 	EXPECT(shim_nodes_in_use() == 0);
 	EXPECT(IN_VAIN(&waiter, 1));
@@ -498,8 +501,8 @@ static void waiter_queues_after_some_looks(void)
 	end();
 }
 
-/* H W: as often as W looks, H releases, and a newcomer is there before it looks again */
-static void waiter_is_passed_for_so_many_looks_and_no_longer(void)
+/* H W: time passes, H releases now and then, and a newcomer comes before W polls again */
+static void waiter_is_passed_for_so_long_and_no_longer(void)
 {
 	struct actor waiter, newcomer;
 	unsigned int passed = 0;
@@ -507,16 +510,21 @@ static void waiter_is_passed_for_so_many_looks_and_no_longer(void)
 	begin();
 	nbq_X_lock(&lock);
 	start(&waiter, 1);
-	do {
-		EXPECT(IN_VAIN(&waiter, 1));
+	waiter.patience = KTIME_MAX;
+	EXPECT(IN_VAIN(&waiter, LOOKS_OUTSIDE + 1));
+	for (;;) {
+		EXPECT(TICKS_IN_VAIN(&waiter));
 		nbq_X_unlock(&lock);
-	} while (nbq_X_trylock(&lock) && passed++ < PATIENT_LOOKS);
-	if (!EXPECT(passed == (IS_FIFO ? 0 : PATIENT_LOOKS)))
-		nbq_X_unlock(&lock);
+		if (passed == 2 * PATIENT_NS / 1000 || !nbq_X_trylock(&lock))
+			break;
+		passed++;
+		clock_now += 1000;
+	}
+	EXPECT(passed == (IS_FIFO ? 0 : PATIENT_NS / 1000));
 
-	/* Nobody holds it. Who comes now waits, how often it may look. */
+	/* The lock is free. Who comes now waits. */
 	start(&newcomer, 2);
-	EXPECT(IN_VAIN(&newcomer, IDLE_LOOKS));
+	EXPECT(IN_VAIN(&newcomer, 2 * LOOKS_OUTSIDE + 1));
 	EXPECT(!try(3));
 	EXPECT(!is_held(&lock));
 	EXPECT(newcomers_must_queue(&lock) == !IS_FIFO);
@@ -528,33 +536,44 @@ static void waiter_is_passed_for_so_many_looks_and_no_longer(void)
 	end();
 }
 
-/* A W W: the first does not run, and the others look */
-static void idle_lock_is_taken_in_the_place_of_one_that_stands_still(void)
+/* A W W W: the first does not run, and the third comes when it has not for long */
+static void acting_head_takes_the_lock_and_its_successor_is_the_next_to_act(void)
 {
-	struct actor first, second, last;
-	unsigned int looks;
+	struct actor first, second, third;
 
 	begin();
 	nbq_X_lock(&lock);
 	start_waiting(&first, 1);
 	start_waiting(&second, 2);
-	start_waiting(&last, 3);
+	clock_now += JUDGE_NS - 1;
+	start_waiting(&third, 3);
 	nbq_X_unlock(&lock);
+	EXPECT(TICKS_IN_VAIN(&second));
+	clock_now++;
 	if (IS_FIFO) {
-		EXPECT(IN_VAIN(&second, 20 * IDLE_LOOKS));
-		EXPECT(IN_VAIN(&last, 20 * IDLE_LOOKS));
-	} else {
-		looks = look(&second, 20 * IDLE_LOOKS);
-		EXPECT(looks >= IDLE_LOOKS && looks < MOST_IDLE_LOOKS);
+		EXPECT(TICKS_IN_VAIN(&second));
+		EXPECT(TICKS_IN_VAIN(&third));
+		EXPECT(actor_finish(&first) == 0);
 		EXPECT(actor_finish(&second) == 0);
+	} else {
+		EXPECT(look(&second, LOOKS_PER_TICK + 1) <= LOOKS_PER_TICK);
+		EXPECT(second.doing == HOLDING);
 		/* It has left the queue, and its node there. */
 		EXPECT(shim_nodes_in_use() == 3);
-	}
-	EXPECT(look(&first, 1) == 0);
-	EXPECT(actor_finish(&first) == 0);
-	if (IS_FIFO)
 		EXPECT(actor_finish(&second) == 0);
-	EXPECT(actor_finish(&last) == 0);
+		/* The third has not waited for so long itself. */
+		clock_now += STALLED_NS / 2;
+		nbq_X_lock(&lock);
+		EXPECT(TICKS_IN_VAIN(&third));
+		nbq_X_unlock(&lock);
+		EXPECT(look(&third, 1) == 0);
+		EXPECT(actor_finish(&third) == 0);
+		EXPECT(look(&first, 1) == 0);
+		EXPECT(actor_finish(&first) == 0);
+		end();
+		return;
+	}
+	EXPECT(actor_finish(&third) == 0);
 	end();
 }
 
@@ -572,12 +591,12 @@ static void one_without_a_node_waits_as_a_newcomer(void)
 	nbq_X_lock(&lock);
 	start_waiting_for_ever(&waiter, 1);
 	start(&without, 2);
-	EXPECT(IN_VAIN(&without, 2 * PATIENT_LOOKS));
+	EXPECT(IN_VAIN(&without, 1000));
 	EXPECT(shim_nodes_in_use() == 2);
 	EXPECT(shim_event("exhaustions") == 1);
 	nbq_X_unlock(&lock);
 	if (IS_FIFO) {
-		EXPECT(IN_VAIN(&without, 20 * IDLE_LOOKS));
+		EXPECT(IN_VAIN(&without, 1000));
 		EXPECT(actor_finish(&waiter) == 0);
 	}
 	EXPECT(look(&without, 1) == 0);
@@ -585,11 +604,15 @@ static void one_without_a_node_waits_as_a_newcomer(void)
 	if (!IS_FIFO) {
 		/* It respects who has asked for it; one that does not run, not for long. */
 		nbq_X_lock(&lock);
-		EXPECT(IN_VAIN(&waiter, PATIENT_LOOKS));
+		clock_now += PATIENT_NS;
+		EXPECT(TICKS_IN_VAIN(&waiter));
 		start(&without, 2);
-		EXPECT(IN_VAIN(&without, 1));
 		nbq_X_unlock(&lock);
-		EXPECT(look(&without, 2 * IDLE_LOOKS) == IDLE_LOOKS);
+		EXPECT(IN_VAIN(&without, 1000));
+		clock_now += IDLE_NS - 1;
+		EXPECT(IN_VAIN(&without, 1));
+		clock_now++;
+		EXPECT(look(&without, 1) == 0);
 		EXPECT(actor_finish(&without) == 0);
 		EXPECT(actor_finish(&waiter) == 0);
 	}
@@ -601,8 +624,99 @@ static void one_without_a_node_waits_as_a_newcomer(void)
 }
 
 #if !IS_FIFO
-/* H W W: both have asked newcomers to queue, and the first gives up */
-static void request_of_one_waiter_outlives_another_that_gives_up(void)
+static bool take_as(unsigned int cpu)
+{
+	bool got;
+
+	shim_cpu = cpu;
+	got = nbq_X_trylock(&lock);
+	shim_cpu = 0;
+	return got;
+}
+
+static void release_as(unsigned int cpu)
+{
+	shim_cpu = cpu;
+	nbq_X_unlock(&lock);
+	shim_cpu = 0;
+}
+
+/* H N: the lock goes to another newcomer between two polls of the first */
+static void newcomer_enqueues_when_another_one_was_faster(void)
+{
+	struct actor newcomer;
+
+	begin();
+	nbq_X_lock(&lock);
+	start(&newcomer, 1);
+	EXPECT(IN_VAIN(&newcomer, 2));
+	nbq_X_unlock(&lock);
+	EXPECT(take_as(2));
+	EXPECT(IN_VAIN(&newcomer, 1));
+	EXPECT(!nbq_X_is_contended(&lock));
+	EXPECT(IN_VAIN(&newcomer, 1));
+	EXPECT(nbq_X_is_contended(&lock));
+	release_as(2);
+	EXPECT(actor_finish(&newcomer) == 0);
+	end();
+}
+
+/* before: []    after: H W, and W, the head, has asked newcomers to queue */
+static void start_waiting_and_ask(struct actor *waiter, unsigned int cpu)
+{
+	begin();
+	nbq_X_lock(&lock);
+	start_waiting_for_ever(waiter, cpu);
+	clock_now += PATIENT_NS - 1;
+	EXPECT(TICKS_IN_VAIN(waiter));
+	EXPECT(!newcomers_must_queue(&lock));
+	clock_now++;
+	EXPECT(TICKS_IN_VAIN(waiter));
+	EXPECT(newcomers_must_queue(&lock));
+}
+
+/* H W, W has asked: whoever finds the lock held enqueues at once */
+static void newcomer_enqueues_when_it_is_asked_to(void)
+{
+	struct actor waiter, newcomer;
+
+	start_waiting_and_ask(&waiter, 1);
+	start(&newcomer, 2);
+	EXPECT(IN_VAIN(&newcomer, 1));
+	EXPECT(shim_nodes_in_use() == 1);
+	EXPECT(IN_VAIN(&newcomer, 1));
+	EXPECT(shim_nodes_in_use() == 2);
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&waiter) == 0);
+	EXPECT(actor_finish(&newcomer) == 0);
+	end();
+}
+
+/* A W, W has asked for the lock and does not run: a newcomer takes it when it stays free */
+static void lock_that_is_held_meanwhile_is_not_idle(void)
+{
+	struct actor waiter, newcomer;
+
+	start_waiting_and_ask(&waiter, 1);
+	start(&newcomer, 2);
+	nbq_X_unlock(&lock);
+	EXPECT(IN_VAIN(&newcomer, 100));
+	clock_now += IDLE_NS - 1;
+	EXPECT(IN_VAIN(&newcomer, 1));
+	/* For a moment another one has it, and the request stands. */
+	lock.state.holder = shim_context();
+	EXPECT(IN_VAIN(&newcomer, 1));
+	lock.state.holder = 0;
+	EXPECT(shim_nodes_in_use() == 1);
+	EXPECT(IN_VAIN(&newcomer, 1));
+	EXPECT(shim_nodes_in_use() == 2);
+	EXPECT(actor_finish(&waiter) == 0);
+	EXPECT(actor_finish(&newcomer) == 0);
+	end();
+}
+
+/* H W W: the head has asked newcomers to queue, and gives up */
+static void request_of_a_head_outlives_it(void)
 {
 	struct actor first, second;
 
@@ -610,12 +724,15 @@ static void request_of_one_waiter_outlives_another_that_gives_up(void)
 	nbq_X_lock(&lock);
 	start_waiting(&first, 1);
 	start_waiting_for_ever(&second, 2);
-	EXPECT(IN_VAIN(&first, PATIENT_LOOKS));
-	EXPECT(IN_VAIN(&second, PATIENT_LOOKS + LOOKS_PER_GLANCE));
+	clock_now += PATIENT_NS;
+	EXPECT(TICKS_IN_VAIN(&second));
+	EXPECT(!newcomers_must_queue(&lock));
+	EXPECT(TICKS_IN_VAIN(&first));
 	EXPECT(newcomers_must_queue(&lock));
 	let_patience_pass();
 	EXPECT(actor_finish(&first) == -ETIMEDOUT);
 	EXPECT(newcomers_must_queue(&lock));
+	EXPECT(TICKS_IN_VAIN(&second));
 	nbq_X_unlock(&lock);
 	EXPECT(!try(3));
 	EXPECT(look(&second, 1) == 0);
@@ -646,17 +763,7 @@ static int try_for(ktime_t patience, unsigned int cpu, unsigned int level)
 	return ret;
 }
 
-/* H W, W has asked for the lock and does not run any more, H releases: A W */
-static void start_waiting_and_ask(struct actor *waiter, unsigned int cpu)
-{
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting_for_ever(waiter, cpu);
-	EXPECT(IN_VAIN(waiter, PATIENT_LOOKS));
-	EXPECT(newcomers_must_queue(&lock));
-	nbq_X_unlock(&lock);
-}
-
+/* A W, W has asked for the lock and does not run any more */
 static void free_lock_is_kept_for_a_stalled_waiter_for_so_long_and_no_longer(void)
 {
 	unsigned int patience;
@@ -664,6 +771,7 @@ static void free_lock_is_kept_for_a_stalled_waiter_for_so_long_and_no_longer(voi
 
 	for (patience = 0; patience <= 1000; patience += 100) {
 		start_waiting_and_ask(&waiter, 1);
+		nbq_X_unlock(&lock);
 		EXPECT(!try(2));
 		clock_step = 20;
 		shim_clock = running_clock;
@@ -686,11 +794,31 @@ static void interrupt_above_a_waiter_need_not_wait_for_it(void)
 
 	for (level = 1; level < 4; level++) {
 		start_waiting_and_ask(&waiter, 1);
+		nbq_X_unlock(&lock);
 		EXPECT(try_for(0, 2, level) == -EBUSY);
 		EXPECT(try_for(0, 1, level) == 0);
 		EXPECT(actor_finish(&waiter) == 0);
 		end();
 	}
+}
+
+/* H W, an interrupt above W enqueues behind it: it acts for the head from then on */
+static void interrupt_above_its_predecessor_acts_for_the_head(void)
+{
+	struct actor waiter, interrupt;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_waiting_for_ever(&waiter, 1);
+	start(&interrupt, 1);
+	interrupt.level = 2;
+	EXPECT(IN_VAIN(&interrupt, LOOKS_OUTSIDE + 1));
+	EXPECT(shim_nodes_in_use() == 2);
+	nbq_X_unlock(&lock);
+	EXPECT(look(&interrupt, 1) == 0);
+	EXPECT(actor_finish(&interrupt) == 0);
+	EXPECT(actor_finish(&waiter) == 0);
+	end();
 }
 
 /* H W: for a long time, W asks again before its request expires */
@@ -699,16 +827,13 @@ static void request_holds_while_its_waiter_runs(void)
 	struct actor waiter;
 	unsigned int i;
 
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting_for_ever(&waiter, 1);
-	EXPECT(IN_VAIN(&waiter, PATIENT_LOOKS));
+	start_waiting_and_ask(&waiter, 1);
 	for (i = 0; i < 300; i++) {
 		clock_now += NBQ_SPIN_HANDOFF_NS / 3;
-		EXPECT(IN_VAIN(&waiter, LOOKS_PER_BEAT));
+		EXPECT(TICKS_IN_VAIN(&waiter));
 		nbq_X_unlock(&lock);
 		EXPECT(!try(2));
-		/* As its holder again: nobody else is there to take it back. */
+		/* As its holder again, which no other knows of. */
 		lock.state.holder = shim_context();
 		shim_preempt_off++;
 		shim_mmiowb_nesting++;
@@ -718,7 +843,7 @@ static void request_holds_while_its_waiter_runs(void)
 	end();
 }
 
-/* A request that is left behind where no waiter is keeps nobody from the lock. */
+/* A request that is left behind where no waiter is keeps no newcomer from the lock. */
 static void request_without_a_waiter_means_nothing(void)
 {
 	struct actor waiter;
@@ -726,7 +851,9 @@ static void request_without_a_waiter_means_nothing(void)
 	begin();
 	nbq_X_lock(&lock);
 	start(&waiter, 1);
-	EXPECT(IN_VAIN(&waiter, PATIENT_LOOKS + LOOKS_WITHOUT_NODE));
+	EXPECT(IN_VAIN(&waiter, LOOKS_OUTSIDE + 1));
+	clock_now += PATIENT_NS;
+	EXPECT(TICKS_IN_VAIN(&waiter));
 	EXPECT(newcomers_must_queue(&lock));
 	let_patience_pass();
 	EXPECT(actor_finish(&waiter) == -ETIMEDOUT);
@@ -737,36 +864,66 @@ static void request_without_a_waiter_means_nothing(void)
 	end();
 }
 
-/* H W W: the second has asked, and the first has the lock: one may pass in between */
-static void request_to_queue_ends_when_one_of_the_queue_has_the_lock(void)
+/* H W W: the head has asked, and takes the lock with a request for the second */
+static void head_asks_for_its_successor(void)
 {
 	struct actor first, second;
 
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting(&first, 1);
-	start_waiting(&second, 2);
-	EXPECT(IN_VAIN(&second, PATIENT_LOOKS + LOOKS_PER_GLANCE));
+	start_waiting_and_ask(&first, 1);
+	start_waiting_for_ever(&second, 2);
+	EXPECT(TICKS_IN_VAIN(&first));
 	nbq_X_unlock(&lock);
-	EXPECT(newcomers_must_queue(&lock));
-	EXPECT(!try(3));
 	EXPECT(look(&first, 1) == 0);
-	EXPECT(!newcomers_must_queue(&lock));
-	EXPECT(IN_VAIN(&second, LOOKS_PER_GLANCE));
 	EXPECT(newcomers_must_queue(&lock));
 	EXPECT(actor_finish(&first) == 0);
 	EXPECT(!try(3));
 	EXPECT(look(&second, 1) == 0);
+	/* Its own waiter has none behind it. */
+	EXPECT(!newcomers_must_queue(&lock));
 	EXPECT(actor_finish(&second) == 0);
 	EXPECT(try(3));
 	end();
 }
 
-/* A W W W: the first does not run, the second does, and the last looks more often */
-static void nobody_takes_it_in_the_place_of_one_that_runs(void)
+/* H W W W: the first asks and gives up; the second has just come, at that time */
+static bool hands_request_on(u64 since)
+{
+	struct actor first, second, third;
+	bool asked;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_waiting(&first, 1);
+	clock_now += PATIENT_NS;
+	EXPECT(TICKS_IN_VAIN(&first));
+	clock_now = since;
+	start_waiting(&second, 2);
+	start_waiting(&third, 3);
+	EXPECT(actor_finish(&first) == -ETIMEDOUT);
+	nbq_X_unlock(&lock);
+	EXPECT(newcomers_must_queue(&lock));
+	EXPECT(look(&second, 1) == 0);
+	asked = newcomers_must_queue(&lock);
+	EXPECT(actor_finish(&second) == 0);
+	EXPECT(actor_finish(&third) == 0);
+	end();
+	return asked;
+}
+
+static void head_hands_a_request_on_seven_times_in_eight(void)
+{
+	unsigned int i, handed_on = 0;
+
+	for (i = 0; i < 8; i++)
+		handed_on += hands_request_on(10LL * PATIENCE + 16 * i);
+	EXPECT(handed_on == 7);
+}
+
+/* A W W W: the first does not run, the second does, and the last polls more often */
+static void head_that_runs_is_not_acted_for(void)
 {
 	struct actor first, second, last;
-	unsigned int looks = 0;
+	unsigned int rounds = 0;
 
 	begin();
 	nbq_X_lock(&lock);
@@ -775,17 +932,26 @@ static void nobody_takes_it_in_the_place_of_one_that_runs(void)
 	start_waiting(&last, 3);
 	nbq_X_unlock(&lock);
 	do {
-		EXPECT(IN_VAIN(&last, IDLE_LOOKS / LOOKS_PER_BEAT));
-	} while (look(&second, 1) && looks++ < MOST_IDLE_LOOKS);
+		clock_now += STALLED_NS / 5;
+		EXPECT(IN_VAIN(&last, 2 * LOOKS_PER_TICK));
+	} while (look(&second, LOOKS_PER_TICK + 1) > LOOKS_PER_TICK && rounds++ < 20);
 	EXPECT(second.doing == HOLDING);
+	EXPECT(rounds == JUDGE_NS / (STALLED_NS / 5) - 1);
 	EXPECT(actor_finish(&second) == 0);
 	EXPECT(actor_finish(&first) == 0);
 	EXPECT(actor_finish(&last) == 0);
 	end();
 }
 
-/* A W W: the second looks; before it has looked long enough, a newcomer comes and goes */
-static void lock_that_is_held_meanwhile_is_not_idle(void)
+static unsigned int preempted;
+
+static bool is_preempted(unsigned int cpu)
+{
+	return cpu == SHIM_CPU_NUMBER(preempted);
+}
+
+/* A W W: a guest is told that the CPU of the first does not run */
+static void hypervisor_tells_that_a_predecessor_is_stalled(void)
 {
 	struct actor first, second;
 
@@ -794,41 +960,67 @@ static void lock_that_is_held_meanwhile_is_not_idle(void)
 	start_waiting(&first, 1);
 	start_waiting(&second, 2);
 	nbq_X_unlock(&lock);
-	EXPECT(IN_VAIN(&second, IDLE_LOOKS));
-	nbq_X_lock(&lock);
-	EXPECT(IN_VAIN(&second, 1));
-	nbq_X_unlock(&lock);
-	EXPECT(IN_VAIN(&second, IDLE_LOOKS));
-	EXPECT(look(&second, LOOKS_PER_GLANCE) < LOOKS_PER_GLANCE);
+	clock_now += 1000;
+	EXPECT(TICKS_IN_VAIN(&second));
+	preempted = 1;
+	shim_vcpu_is_preempted = is_preempted;
+	clock_now += 1000;
+	EXPECT(look(&second, LOOKS_PER_TICK + 1) <= LOOKS_PER_TICK);
+	shim_vcpu_is_preempted = NULL;
 	EXPECT(actor_finish(&second) == 0);
 	EXPECT(actor_finish(&first) == 0);
 	end();
 }
 
-/* A W W W: the second leaves; from then on it is the first at which the last looks */
-static void another_one_in_front_is_looked_at_for_as_long(void)
+/* H W W: the second polls its predecessor, and no line of the lock */
+static void waiter_behind_one_that_runs_leaves_the_lock_alone(void)
 {
-	struct actor first, leaver, last;
+	struct actor first, second;
+	unsigned int i;
 
 	begin();
 	nbq_X_lock(&lock);
 	start_waiting_for_ever(&first, 1);
-	start_waiting(&leaver, 2);
-	start_waiting_for_ever(&last, 3);
+	start_waiting_for_ever(&second, 2);
+	EXPECT(TICKS_IN_VAIN(&second));
+	second.lock_accesses = 0;
+	for (i = 0; i < 10; i++) {
+		clock_now += STALLED_NS / 2;
+		EXPECT(TICKS_IN_VAIN(&first));
+		EXPECT(TICKS_IN_VAIN(&second));
+	}
+	EXPECT(second.lock_accesses == 0);
 	nbq_X_unlock(&lock);
-	EXPECT(IN_VAIN(&last, IDLE_LOOKS));
-	let_patience_pass();
-	EXPECT(actor_finish(&leaver) == -ETIMEDOUT);
-	EXPECT(IN_VAIN(&last, IDLE_LOOKS));
-	EXPECT(look(&last, LOOKS_PER_GLANCE) < LOOKS_PER_GLANCE);
-	EXPECT(actor_finish(&last) == 0);
 	EXPECT(actor_finish(&first) == 0);
+	EXPECT(actor_finish(&second) == 0);
 	end();
 }
 #endif
+
+/* H W W, the second leaves as the tail before the head passes: its node stays the tail */
+static void headship_is_passed_to_one_that_has_left_meanwhile(void)
+{
+	struct actor first, second;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_waiting_for_ever(&first, 1);
+	start_waiting(&second, 2);
+	/* It knows that it is followed. */
+	EXPECT(IN_VAIN(&first, 1));
+	nbq_X_unlock(&lock);
+	EXPECT(actor_until(&first, SHIM_OP_STORE, shim_prev_of(first.node)));
+	let_patience_pass();
+	EXPECT(actor_finish(&second) == -ETIMEDOUT);
+	EXPECT(actor_finish(&first) == 0);
+	EXPECT(lock.tail && shim_nodes_in_use() == 1);
+	/* Which keeps no other from the lock. */
+	EXPECT(try(3));
+	EXPECT(shim_nodes_in_use() == !IS_FIFO);
+	end();
+}
 #endif
 
-/* A number that depends on nothing but the seed. */
 static unsigned int next_random(unsigned int *state)
 {
 	*state = *state * 1103515245 + 12345;
@@ -843,6 +1035,9 @@ static unsigned int next_random(unsigned int *state)
 static const unsigned int cpu_of[ACTORS] = { 0, 0, 1, 2, 3 };
 #define INTERRUPTED	0
 #define INTERRUPT	1
+
+/* Waiters of the hybrid ask newcomers to queue after that, and some are stalled. */
+#define SOME_NS		60000
 
 static struct actor crowd[ACTORS];
 static bool running[ACTORS];
@@ -893,8 +1088,8 @@ static void start_crowd(unsigned int *seed)
 
 /*
  * Up to three accesses. But one that waits, where waiters look often before they do anything
- * but look, now and then makes as many as that takes: to enter the queue, to take an idle
- * lock in the place of one that stands still, to have newcomers queue.
+ * but look, now and then makes as many as that takes: to enter the queue, to read the clock,
+ * to act for the head, to have newcomers queue.
  */
 static unsigned int accesses_in_a_turn(const struct actor *actor, unsigned int *seed)
 {
@@ -919,6 +1114,8 @@ static void let_the_crowd_run(unsigned int *seed)
 			continue;
 		if (next_random(seed) % 32 == 0)
 			let_patience_pass();
+		else if (next_random(seed) % 8 == 0)
+			clock_now += SOME_NS;
 		running[i] = actor_steps(&crowd[i], steps);
 		wishes += !last_user && newcomers_must_queue(&lock);
 		left -= !running[i];
@@ -996,20 +1193,26 @@ int main(void)
 		TEST_CASE(next_owner_may_destroy_the_lock_at_once),
 		TEST_CASE(newcomer_is_never_lost),
 #ifdef TYPE_IS_HYBRID
-		TEST_CASE(waiter_queues_after_some_looks),
-		TEST_CASE(waiter_is_passed_for_so_many_looks_and_no_longer),
-		TEST_CASE(idle_lock_is_taken_in_the_place_of_one_that_stands_still),
+		TEST_CASE(newcomer_enqueues_after_some_polls),
+		TEST_CASE(waiter_is_passed_for_so_long_and_no_longer),
+		TEST_CASE(acting_head_takes_the_lock_and_its_successor_is_the_next_to_act),
 		TEST_CASE(one_without_a_node_waits_as_a_newcomer),
+		TEST_CASE(headship_is_passed_to_one_that_has_left_meanwhile),
 #if !IS_FIFO
+		TEST_CASE(newcomer_enqueues_when_another_one_was_faster),
+		TEST_CASE(newcomer_enqueues_when_it_is_asked_to),
+		TEST_CASE(lock_that_is_held_meanwhile_is_not_idle),
+		TEST_CASE(request_of_a_head_outlives_it),
 		TEST_CASE(free_lock_is_kept_for_a_stalled_waiter_for_so_long_and_no_longer),
 		TEST_CASE(interrupt_above_a_waiter_need_not_wait_for_it),
+		TEST_CASE(interrupt_above_its_predecessor_acts_for_the_head),
 		TEST_CASE(request_holds_while_its_waiter_runs),
 		TEST_CASE(request_without_a_waiter_means_nothing),
-		TEST_CASE(request_of_one_waiter_outlives_another_that_gives_up),
-		TEST_CASE(request_to_queue_ends_when_one_of_the_queue_has_the_lock),
-		TEST_CASE(nobody_takes_it_in_the_place_of_one_that_runs),
-		TEST_CASE(lock_that_is_held_meanwhile_is_not_idle),
-		TEST_CASE(another_one_in_front_is_looked_at_for_as_long),
+		TEST_CASE(head_asks_for_its_successor),
+		TEST_CASE(head_hands_a_request_on_seven_times_in_eight),
+		TEST_CASE(head_that_runs_is_not_acted_for),
+		TEST_CASE(hypervisor_tells_that_a_predecessor_is_stalled),
+		TEST_CASE(waiter_behind_one_that_runs_leaves_the_lock_alone),
 #endif
 #endif
 		TEST_CASE(random_interleavings_keep_one_owner_and_lose_no_node),
