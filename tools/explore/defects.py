@@ -16,8 +16,11 @@ MCS_WALKED = "		walk++;\n		said = await(node, pred, &wait);\n"
 HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
 GIVE_BACK = "		nbq_node_give_back_own(node);\n"
 
-SPIN_TAKE = "	return try_cmpxchg_acquire(&lock->state.all, &state.all, mine.all);\n"
-SPIN_PASS = "	if (nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {\n"
+SPIN_TAKE = "	return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);\n"
+SPIN_PASS = ("	if (!followed && "
+             "nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {\n")
+SPIN_LEAVES = ("	gone = place->pred ? nbq_spin_leave(lock, place->node, place->pred) :\n"
+               "			     nbq_spin_pass(lock, place->node, place->followed);\n")
 SPIN_LEAVE = "	if (nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n"
 SPIN_HEAD = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
 
@@ -58,14 +61,10 @@ OWN += (
         ("spin: pass does not give the head on", SPIN_HEAD, ""),
         ("spin: pass publishes before it swaps the tail", SPIN_PASS,
          "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n" + SPIN_PASS),
-        ("spin: leave as pass",
-         "	return place->pred ? nbq_spin_leave(lock, place->node, place->pred) :\n"
-         "			     nbq_spin_pass(lock, place->node);\n",
-         "	return nbq_spin_pass(lock, place->node);\n"),
-        ("spin: one that takes the lock stays in the queue",
-         "		go_away(lock, &place);\n		return nbq_wait_end(&wait, 0);\n",
-         "		if (!place.pred)\n			go_away(lock, &place);\n"
-         "		return nbq_wait_end(&wait, 0);\n"),
+        ("spin: leave as pass", SPIN_LEAVES,
+         "	gone = nbq_spin_pass(lock, place->node, place->followed);\n"),
+        ("spin: one that takes the lock stays in the queue", SPIN_LEAVES,
+         "	gone = true;\n	if (!place->pred || !taken)\n	" + SPIN_LEAVES),
         ("spin: pass keeps its own node",
          SPIN_PASS + GIVE_BACK, SPIN_PASS),
         ("spin: pass gives its own node back twice", SPIN_PASS, SPIN_PASS + GIVE_BACK),
@@ -93,15 +92,17 @@ class OfOneType(Mutant):
 POLICY = (
     ("spin", mutants("spin.c", {}, (
         ("spin: newcomers ignore the request to queue",
-         "	if (likely(!state.handoff))\n", "	if (true)\n"),
-        ("spin: nobody acts for those who do not run", "	return !pred || READ_ONCE("
-         "pred->beats) == place->beats;\n", "	return false;\n"),
+         "	return likely(!word->state.handoff) || !word->tail ||\n", "	return true || \n"),
+        ("spin: no waiter acts for the head",
+         "		      has_passed(heartbeat, wait->now, STALLED_NS);\n", "		      false;\n"),
     ))),
     ("fifo", mutants("spin.c", {}, (
-        ("fifo: newcomers do not look whether anybody waits",
-         "		return !READ_ONCE(lock->tail);\n", "		return true;\n"),
+        ("fifo: newcomers do not look whether there is a queue",
+         "	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);\n",
+         "	return try_cmpxchg_acquire(&lock->state.all, &free.state.all, mine.state.all);\n"),
         ("fifo: one in the middle takes the lock",
-         "		if (!is_my_turn && !state.fifo)\n", "		if (!is_my_turn)\n"),
+         "	return (!place->pred || place->acts) && poll_as_head(lock, place, wait);\n",
+         "	return poll_as_head(lock, place, wait);\n"),
     ))),
     ("spin", mutants("wait.c", {}, (
         ("wait: since of an earlier wait",

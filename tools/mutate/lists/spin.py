@@ -6,16 +6,27 @@ from mutate.mutant import mutants
 
 LEAVE_CAS = ("	if (nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n"
              "		nbq_node_give_back_own(node);\n")
-PASS_CAS = ("	if (nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {\n"
+PASS_CAS = ("	if (!followed && "
+            "nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {\n"
             "		nbq_node_give_back_own(node);\n")
 ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
 PASS_ON = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
 RECLAIM = "	nbq_node_reclaim(pred, &node->pool->events);\n"
-TAKE = "return try_cmpxchg_acquire(&lock->state.all, &state.all, mine.all);\n"
-ASK = "		request_handoff(lock, state.handoff);\n"
-IS_OPEN = ("	return !READ_ONCE(lock->tail) || has_expired(state.handoff) ||\n"
-           "	       is_above_a_waiter(lock, pool, me);\n")
-GIVE_UP = "		gone = go_away(lock, &place);\n"
+TAKE = "return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);\n"
+TAKE_ALL = "	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);\n"
+STORE = "		if (!word.state.holder)\n			WRITE_ONCE(lock->state.holder, wait->me);\n"
+ASK = "	request_handoff(lock, place, wait, word.state.handoff);\n"
+OUTSIDE = ("	if (!is_open(&word, lock, wait->pool, wait->me) && "
+           "!is_idle_for_long(place))\n		return false;\n")
+IS_OPEN = ("	return likely(!word->state.handoff) || !word->tail ||\n"
+           "	       has_expired(word->state.handoff) || is_above_a_waiter(lock, pool, me);\n")
+LEAVES = ("	gone = place->pred ? nbq_spin_leave(lock, place->node, place->pred) :\n"
+          "			     nbq_spin_pass(lock, place->node, place->followed);\n")
+WALKS_ON = "		place->walk += prev != NBQ_AVAILABLE;\n"
+ENTERS = "	if (!place->node && may_enter(place, wait) && enter(lock, place, wait)) {\n"
+ABOVE = "	place->acts = is_above_predecessor(place, wait) ||\n"
+STALLED = "		      has_passed(heartbeat, wait->now, STALLED_NS);\n"
+AT_ONCE = "	if (place->walk != walk && place->pred && !wait->in_order)\n		judge(place, wait);\n"
 IS_BUSY = ("	if (READ_ONCE(lock->state.holder))\n		return true;\n"
            "	tail = node_of(READ_ONCE(lock->tail));\n"
            "	return tail && !nbq_spin_look(tail);\n")
@@ -23,10 +34,10 @@ DESTROY = ("	if (holder || (node && !is_idle(node)) || "
            "cmpxchg(&lock->tail, tail, 0) != tail) {\n")
 NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);\n"
 NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, holder, _RET_IP_);\n"
-BEAT = ("		if (!fifo && place.node && !(looks % LOOKS_PER_BEAT))\n"
-        "			WRITE_ONCE(place.node->beats, place.node->beats + 1);\n")
+BEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n"
+FIRST_BEAT = "		WRITE_ONCE(pool->heartbeat, wait->now);\n"
 
-# Who comes first, and how soon: kunit counts the looks that it takes.
+# Who comes first, and how soon: kunit counts the polls and the time that it takes.
 POLICY = {**STEPS, "kunit": ("nbq_spin", "nbq_spin_fifo")}
 # What is said of numbers of nodes: pool.c runs in kernels only.
 NUMBERS = {"kunit": ("nbq_spin", "nbq_spin_fifo", "nbq_pool")}
@@ -37,19 +48,23 @@ SPARE = {"litmus": "spare in the kernel's model: see Documentation/ordering.rst"
 MARKED = {"host": "orders marked accesses only, which no thread sanitizer watches"}
 CONTEXTS_AND_LOCKS = {"explorer": "needs more contexts and locks than its quick "
                                   "configurations have"}
-CHOSEN = {"explorer": "looks are not counted there, and signs of life are part of a choice"}
+CHOSEN = {"explorer": "times are a choice there, and so is whether a predecessor is stalled"}
+SLOWER = {"explorer": "nothing is broken: it takes longer"}
 WRITES = {"explorer": "gives up all the same, after it has enqueued"}
 
 MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: lock that is held is taken",
-     "	if (!state.holder && is_open(lock, state, pool, me) && take(lock, state, me))\n",
-     "	if (is_open(lock, state, pool, me) && take(lock, state, me))\n"),
+     "	if (!word.state.holder && !word.state.fifo && is_open(", "	if (!word.state.fifo && is_open("),
     ("spin: lock that is held is taken at once",
-     "	if (likely(!state.holder && !state.handoff &&", "	if (likely(!state.handoff &&"),
+     "	if (likely(!word.state.all && take(", "	if (likely(take("),
     ("spin: lock is taken by a store",
      TAKE, "WRITE_ONCE(lock->state.all, mine.all);\n	return true;\n"),
+    ("spin: head takes a lock that is held, first come, first served",
+     STORE, "		WRITE_ONCE(lock->state.holder, wait->me);\n"),
     ("spin: lock that is taken forgets that it is first come, first served",
-     "		.fifo = state.fifo,\n", ""),
+     ".state = { .holder = me, .fifo = 1 } };", ".state = { .holder = me } };"),
+    ("spin: newcomer takes the lock without its queue",
+     TAKE_ALL, "	return try_cmpxchg_acquire(&lock->state.all, &free.state.all, mine.state.all);\n"),
     ("spin: leave publishes prev before it swaps the tail", LEAVE_CAS, ABANDON + LEAVE_CAS),
     ("spin: leave abandons without saying who stood in front", ABANDON, ""),
     ("spin: leave gives its node back twice",
@@ -67,12 +82,14 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: who stood behind the head that left is not the head",
      "	return prev == NBQ_AVAILABLE ? NULL : prev;\n", "	return prev;\n"),
     ("spin: who leaves with the lock stays in the queue",
-     "		go_away(lock, &place);\n		return nbq_wait_end(&wait, 0);\n",
-     "		return nbq_wait_end(&wait, 0);\n"),
+     LEAVES, "	gone = true;\n	if (!taken)\n	" + LEAVES.replace("\n	", "\n		", 1)),
     ("spin: head leaves as one that is not",
-     "	return place->pred ? nbq_spin_leave(lock, place->node, place->pred) :\n"
-     "			     nbq_spin_pass(lock, place->node);\n",
-     "	return nbq_spin_leave(lock, place->node, place->pred);\n"),
+     LEAVES, "	gone = nbq_spin_leave(lock, place->node, place->pred);\n"),
+    ("spin: acting head leaves as the head",
+     LEAVES, "	gone = nbq_spin_pass(lock, place->node, place->followed);\n"),
+    ("spin: each head is held to be followed",
+     "	place->followed = word.tail != number_of(place->node);\n", "	place->followed = true;\n",
+     {"explorer": "legal: its node stays at the tail"}),
     ("spin: destroy keeps the nodes",
      "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
     ("spin: try finds no lock busy", IS_BUSY, "	tail = NULL;\n	return tail;\n", WRITES),
@@ -83,16 +100,14 @@ MUTANTS = [*mutants("spin.c", STEPS, (
 )), *mutants("spin.c", POLICY, (
     ("spin: newcomers pass those who have asked them to queue",
      IS_OPEN, "	return is_above_a_waiter(lock, pool, me) || true;\n"),
-    ("spin: newcomers pass waiters where it is first come, first served",
-     "		return !READ_ONCE(lock->tail);\n", "		return true;\n"),
-    ("spin: nobody asks newcomers to queue", ASK, "		{ }\n",
-     {"explorer": "nothing is broken: that somebody is passed without end is a matter of time"}),
+    ("spin: no head asks newcomers to queue", ASK, "	{ }\n",
+     {"explorer": "nothing is broken: that a waiter is passed without end is a matter of time"}),
     ("spin: request to queue never expires",
-     IS_OPEN, IS_OPEN.replace(" || has_expired(state.handoff)", "")),
+     IS_OPEN, IS_OPEN.replace("has_expired(word->state.handoff) || ", "")),
     ("spin: request to queue expires at once",
-     IS_OPEN, IS_OPEN.replace("has_expired(state.handoff)", "true")),
+     IS_OPEN, IS_OPEN.replace("has_expired(word->state.handoff)", "true")),
     ("spin: request to queue holds in an empty queue",
-     IS_OPEN, IS_OPEN.replace("!READ_ONCE(lock->tail) || ", "")),
+     IS_OPEN, IS_OPEN.replace(" || !word->tail", "")),
     ("spin: interrupt above a waiter of its own CPU is refused",
      IS_OPEN, IS_OPEN.replace("is_above_a_waiter(lock, pool, me)", "false")),
     ("spin: interrupt above any waiter takes the lock",
@@ -103,47 +118,76 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: request to queue lasts a unit longer",
      "	return age >= HANDOFF_UNITS &&", "	return age > HANDOFF_UNITS &&", CHOSEN),
     ("spin: request to queue is not renewed",
-     "	    (!state.handoff || !(wait->looks % LOOKS_PER_BEAT)))\n",
-     "	    !state.handoff)\n", CHOSEN),
+     "(!request || place->renews)", "!request", CHOSEN),
     ("spin: waiter that gives up takes the request to queue back",
-     GIVE_UP, "		WRITE_ONCE(lock->state.handoff, 0);\n" + GIVE_UP),
-    ("spin: waiter asks newcomers to queue at once",
-     "wait->looks >= PATIENT_LOOKS && ", "",
-     {"explorer": "any number of looks is as good there"}),
+     LEAVES, "	if (!taken)\n		WRITE_ONCE(lock->state.handoff, 0);\n" + LEAVES),
+    ("spin: head asks newcomers to queue at once",
+     "	if (request != handoff && (!request || place->renews) &&\n"
+     "	    has_passed(place->since, wait->now, PATIENT_NS))\n",
+     "	if (request != handoff && (!request || place->renews))\n",
+     {"explorer": "any time is as good there"}),
     ("spin: inherits a request of which the clock has come round",
      "	return HANDOFF_REQUESTED | (u8)(", "	return (u8)(", CHOSEN),
-    ("spin: request to queue outlives the lock that was got by it",
-     "		.fifo = state.fifo,\n",
-     "		.fifo = state.fifo,\n		.handoff = state.handoff,\n"),
-    ("spin: waiter behind one that does not run never takes the lock",
-     "	if (place->idle++ < IDLE_LOOKS)\n		return false;\n", "	return false;\n"),
-    ("spin: waiter takes the lock from one that runs",
-     "	return !pred || READ_ONCE(pred->beats) == place->beats;\n", "	return true;\n", CHOSEN),
-    ("spin: waiter gives no sign of life", BEAT, "", CHOSEN),
-    ("spin: one in front that does not run is passed where nobody may be",
-     "		if (!is_my_turn && !state.fifo)\n", "		if (!is_my_turn)\n"),
+    ("spin: request to queue outlives the queue",
+     "	if (!place->followed)\n		return 0;\n", "", SLOWER),
+    ("spin: head that was patient leaves no request to its successor",
+     "	if (has_passed(place->since, wait->now, PATIENT_NS))\n"
+     "		return handoff_at(wait->now);\n", "", SLOWER),
+    ("spin: head that has just come hands no request on",
+     "	return place->since >> 4 & 7 ? request : 0;\n", "	return 0;\n", SLOWER),
+    ("spin: each head hands a request on",
+     "	return place->since >> 4 & 7 ? request : 0;\n", "	return request;\n", SLOWER),
+    ("spin: waiter behind one that does not run never acts for the head",
+     STALLED, "		      false;\n"),
+    ("spin: waiter acts for a predecessor that runs", STALLED, "		      true;\n", CHOSEN),
+    ("spin: waiter shows no life", BEAT, "", CHOSEN),
+    ("spin: waiter that enqueues shows no life", FIRST_BEAT, "", CHOSEN),
+    ("spin: interrupt waits for its own CPU's waiter to run",
+     "	place->acts = !wait->in_order && is_above_predecessor(place, wait);\n", "", SLOWER),
+    ("spin: successor of an acting head does not act at once", AT_ONCE, "",
+     {**SLOWER, "kunit": "a matter of some polls"}),
+    ("spin: word of the hypervisor is not heard",
+     "	place->acts |= vcpu_is_preempted(place->pred->cpu);\n", "",
+     {**CHOSEN, "kunit": "no hypervisor says anything there"}),
+    ("spin: acting head goes on to act behind another predecessor",
+     "		place->acts = false;\n", "",
+     {"explorer": "any waiter may take a free lock", "kunit": "no case has one that acts in vain"}),
+    ("spin: acting head where it is first come, first served",
+     "	if (!wait->in_order && HAS_TICKED(place, wait))\n", "	if (HAS_TICKED(place, wait))\n"),
+    ("spin: each waiter polls the lock",
+     "	return (!place->pred || place->acts) && poll_as_head(lock, place, wait);\n",
+     "	return poll_as_head(lock, place, wait);\n"),
     ("spin: lock that was held meanwhile counts as idle",
-     "	if (state.holder) {\n		place->idle = 0;\n", "	if (state.holder) {\n", CHOSEN),
-    ("spin: another predecessor's signs of life are compared with this one's",
-     "		place->idle = 0;\n		walk += prev != NBQ_AVAILABLE;\n",
-     "		walk += prev != NBQ_AVAILABLE;\n",
-     {**CHOSEN, "kunit": "no case there has a leaver in front of a waiter at an idle lock"}),
-    ("spin: nobody enters the queue", " && enter(lock, &place, &wait)) {\n", " && false) {\n"),
+     "		place->idle_since = 0;\n		return false;\n", "		return false;\n", CHOSEN),
+    ("spin: newcomer takes a lock that is asked for at once",
+     OUTSIDE, ""),
+    ("spin: newcomer never takes a lock that is asked for",
+     " && !is_idle_for_long(place))\n", ")\n"),
+    ("spin: newcomer stays outside although another one was faster",
+     "	if (word.state.handoff || (place->holder && place->holder != word.state.holder))\n",
+     "	if (word.state.handoff)\n", SLOWER),
+    ("spin: newcomer stays outside although it is asked to queue",
+     "	if (word.state.handoff || (", "	if ((", SLOWER),
+    ("spin: newcomer that finds the lock idle enqueues",
+     "	return !place->idle_since &&\n	       (place->enters ||", "	return (place->enters ||",
+     {**SLOWER, "kunit": "it waits behind the one that is stalled, for longer"}),
+    ("spin: no waiter enters the queue", ENTERS, ENTERS.replace("enter(lock, place, wait)", "false")),
     ("spin: without a node, stops to say what it waits for",
-     " && enter(lock, &place, &wait)) {\n", ") {\n			enter(lock, &place, &wait);\n",
-     dict.fromkeys(("host", "kunit"), "its note is away for a moment, in which nobody looks")),
+     ENTERS, "	if (!place->node && may_enter(place, wait)) {\n		enter(lock, place, wait);\n",
+     dict.fromkeys(("host", "kunit"), "its note is away for a moment, in which no walk comes by")),
 )), *mutants("spin.c", OFF_THE_STEPS, (
     ("spin: leavers that are stepped over are not counted",
-     "		walk += prev != NBQ_AVAILABLE;\n", ""),
-    ("spin: head that left counts as a leaver",
-     "		walk += prev != NBQ_AVAILABLE;\n", "		walk++;\n"),
-    ("spin: walk is not counted", "		nbq_count_walk(pool, walk);\n", "		{ }\n"),
+     WALKS_ON, ""),
+    ("spin: head that left counts as a leaver", WALKS_ON, "		place->walk++;\n"),
+    ("spin: walk is not counted", "	nbq_count_walk(wait->pool, place->walk);\n", "	{ }\n"),
     ("spin: leaver is not counted",
-     "	pool->events.nodes_abandoned += !gone;\n", ""),
+     "	wait->pool->events.nodes_abandoned += !gone;\n", ""),
     ("spin: leaver that took its node along is counted as one that did not",
-     "	pool->events.nodes_abandoned += !gone;\n", "	pool->events.nodes_abandoned++;\n"),
+     "	wait->pool->events.nodes_abandoned += !gone;\n",
+     "	wait->pool->events.nodes_abandoned++;\n"),
     ("spin: empty pool is reported as a timeout",
-     "	if (fifo && !place.node && wait.error != -EDEADLK)\n		wait.error = -ENOMEM;\n", ""),
+     "		if (!taken && wait->in_order && wait->error != -EDEADLK)\n"
+     "			wait->error = -ENOMEM;\n", ""),
     ("spin: empty pool is counted at each search",
      "		pool->events.exhaustions += !place->starved;\n", "		pool->events.exhaustions++;\n"),
     ("spin: empty pool is not counted",
@@ -265,6 +309,10 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "		return context;\n"),
 )), *mutants("spin.c", ORDERINGS, (
     ("spin: taken without acquire", TAKE, TAKE.replace("acquire", "relaxed")),
+    ("spin: taken without a queue and without acquire",
+     TAKE_ALL, TAKE_ALL.replace("acquire", "relaxed")),
+    ("spin: head reads the lock in no order",
+     ".all = smp_load_acquire(&lock->word.all)", ".all = READ_ONCE(lock->word.all)"),
     ("spin: join without acquire", "xchg(&lock->tail, number_of(node))",
      "xchg_release(&lock->tail, number_of(node))", MARKED),
     ("spin: join without release", "xchg(&lock->tail, number_of(node))",

@@ -14,6 +14,9 @@ NONE_FIRST = ("		if (nbq_deadline_is_none(wait->deadline))\n"
 OWN_SECOND = ("		if (READ_ONCE(nbq_deadlock_checks) && wait->searches && is_own(wait))\n"
               "			return true;\n")
 
+SEARCH = ("	if (searches && READ_ONCE(nbq_deadlock_checks) && wait->searches &&\n"
+          "	    is_cycle(wait, pred, word))\n		return true;\n")
+
 TOLD_LATER = {"explorer": "told all the same, by the next walk"}
 # Some configurations have as many contexts, but take too long for a mutant.
 MORE_CONTEXTS = {"explorer": "needs more contexts than its quick configurations have"}
@@ -39,16 +42,14 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "!IS_ENABLED(CONFIG_PREEMPT_COUNT) || is_interrupt(wait) ||",
      "!IS_ENABLED(CONFIG_PREEMPT_COUNT) ||"),
     ("wait: interrupt walks as late as a task",
-     "is_interrupt(wait) ? wait->looks : wait->looks + FIRST_INTERVAL",
-     "wait->looks + FIRST_INTERVAL",
+     "		wait->search_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_SEARCH_NS);\n",
+     "		wait->search_at = wait->now + FIRST_SEARCH_NS;\n",
      # nbq_wait_check() has it walk at once when it leaves its note.
-     {Mutant.ANY: "the same for all who leave a note; others are told some looks later"}),
-    ("wait: never walks",
-     "	found = READ_ONCE(nbq_deadlock_checks) && wait->searches && is_cycle(wait, pred, word);\n",
-     "	found = false;\n"),
+     {Mutant.ANY: "the same for all who leave a note; others are told later"}),
+    ("wait: never walks", SEARCH, ""),
     ("wait: walks once only",
-     "	wait->walk_at = wait->looks + wait->interval;\n",
-     "	wait->walk_at = wait->looks - 1;\n"),
+     "	wait->search_at = wait->now + wait->interval;\n",
+     "	wait->search_at = KTIME_MAX;\n"),
     ("wait: walk is believed without a round",
      "	return comes_back(wait, pred, word, &round);\n", "	return true;\n"),
     ("wait: walk does not ask since when they wait",
@@ -107,17 +108,21 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "		WRITE_ONCE(wait->pool->waiter, NULL);\n", "		{ }\n",
      {"explorer": "nobody there is in a circle at a second wait"}),
     ("wait: interrupt does not walk behind a new neighbour",
-     "		if (is_interrupt(wait))\n			wait->walk_at = wait->looks;\n", "",
+     "		searches |= is_interrupt(wait);\n", "",
      TOLD_LATER),
     ("wait: task walks as often as an interrupt",
-     "			     LAST_INTERVAL_IN_INTERRUPT : LAST_INTERVAL);\n",
-     "			     LAST_INTERVAL_IN_INTERRUPT : LAST_INTERVAL_IN_INTERRUPT);\n",
+     "			     LAST_IN_INTERRUPT_NS : LAST_INTERVAL_NS);\n",
+     "			     LAST_IN_INTERRUPT_NS : LAST_IN_INTERRUPT_NS);\n",
+     {Mutant.ANY: "walks cost time, and find the same"}),
+    ("wait: task searches at once",
+     "		wait->search_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_SEARCH_NS);\n",
+     "		wait->search_at = wait->now;\n",
      {Mutant.ANY: "walks cost time, and find the same"}),
     ("wait: walks do not become rarer",
      "	wait->interval = min(2 * wait->interval,", "	wait->interval = min(wait->interval,",
      {Mutant.ANY: "walks cost time, and find the same"}),
     ("wait: check is not asked for again",
-     "	wait->check_at = wait->walk_at;\n", ""),
+     "	wait->check_at = wait->tick_at;\n", ""),
     ("wait: attempt without patience looks for its own CPU in the queue",
      NONE_FIRST + OWN_SECOND, OWN_SECOND + NONE_FIRST,
      {**MORE_CONTEXTS, "host": "needs one that has left the swap-only lock's queue behind a "
@@ -127,8 +132,7 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "		if (READ_ONCE(nbq_deadlock_checks) && wait->searches && is_own(wait))\n",
      "		if (wait->searches && is_own(wait))\n"),
     ("wait: walks are made although nobody is to walk",
-     "	found = READ_ONCE(nbq_deadlock_checks) && wait->searches && is_cycle(wait, pred, word);\n",
-     "	found = wait->searches && is_cycle(wait, pred, word);\n"),
+     SEARCH, SEARCH.replace("READ_ONCE(nbq_deadlock_checks) && ", "")),
     ("wait: attempt without patience waits",
      "		if (nbq_deadline_is_none(wait->deadline))\n			return false;\n", ""),
     ("wait: hand-over is not counted",
