@@ -12,6 +12,7 @@
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>	/* vcpu_is_preempted() */
 #include <linux/smp.h>
 #include <linux/types.h>
 

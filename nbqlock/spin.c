@@ -32,9 +32,10 @@
  *	A newcomer, although a request stands, if the lock stays free for IDLE_NS:
  *	the one that is asked for does not run. Or if the request has expired: it is
  *	a time, renewed by a head that runs, and void after HANDOFF_UNITS. A waiter
- *	that gives up lets it expire: it may be another one's, too. Within that time
- *	an attempt with less patience fails. An interrupt above a waiter of its own
- *	CPU need not be told that this one does not run.
+ *	that gives up lets it expire: it may be another one's, too. A newcomer with less
+ *	patience than IDLE_NS fails meanwhile, and a waiter with less than it takes
+ *	to find that its predecessor is stalled. An interrupt above a waiter of its
+ *	own CPU need not be told that this one does not run.
  *	So waiters that run are served in order, and a waiter that runs is passed
  *	by newcomers during the first PATIENT_NS of its wait only; by later ones
  *	while its predecessors are stalled, and by those that acting heads let pass.
@@ -91,7 +92,6 @@
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/processor.h>
-#include <linux/sched.h>
 #include <linux/threads.h>
 
 #include "contention.h"
@@ -354,8 +354,9 @@ bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node, bool followed)
 	u32 number = number_of(node);
 
 	/*
-	 * RELEASE, pairs with the swap in nbq_spin_destroy(): my last access to
-	 * the lock, unless I hold it, comes after all others. Without it, my
+	 * RELEASE, pairs with the swap in nbq_spin_destroy(), and that of the next
+	 * nbq_spin_join(), as below: my last access to the lock, unless I hold it,
+	 * comes after all others. Without it, my
 	 * request to queue could overwrite what the lock's memory is used for
 	 * next.
 	 */
@@ -366,7 +367,8 @@ bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node, bool followed)
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_spin_look(): what I did to
 	 * the node is over before my successor gives it back, and what I did
-	 * to the lock before it is destroyed.
+	 * to the lock before it is destroyed. First come, first served, my store
+	 * of the holder is seen by the next head before it polls the lock.
 	 */
 	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));
 	return false;
@@ -430,7 +432,9 @@ static bool poll_outside(struct nbq_spin *lock, struct place *place, const struc
 
 	if (word.state.holder) {
 		/* Another one comes first, or was faster. */
-		if (word.state.handoff || (place->holder && place->holder != word.state.holder))
+		if (!place->starved &&
+		    (word.state.handoff ||
+		     (place->holder && place->holder != word.state.holder)))
 			place->enters = true;
 		place->holder = word.state.holder;
 		place->idle_since = 0;
@@ -499,14 +503,19 @@ static bool is_above_predecessor(const struct place *place, const struct nbq_wai
 	return place->pred && place->pred->cpu == wait->pool->cpu;
 }
 
-/* Is the predecessor stalled? */
+/*
+ * Is the predecessor stalled? The hypervisor is not asked more often than its heartbeat is
+ * looked at: with each waiter behind a stalled one acting at once, they get in each other's
+ * way.
+ */
 static void judge(struct place *place, const struct nbq_wait *wait)
 {
 	u64 heartbeat = READ_ONCE(place->pred->pool->heartbeat);
 
 	place->judged_at = wait->now;
 	place->acts = is_above_predecessor(place, wait) ||
-		      has_passed(heartbeat, wait->now, STALLED_NS);
+		      has_passed(heartbeat, wait->now, STALLED_NS) ||
+		      vcpu_is_preempted(place->pred->cpu);
 }
 
 /* The clock has been read: show life, and see whether the predecessor does. */
@@ -515,12 +524,8 @@ static void tick(struct place *place, struct nbq_wait *wait)
 	place->ticked_at = wait->now;
 	place->renews = true;
 	WRITE_ONCE(wait->pool->heartbeat, wait->now);
-	if (!place->pred || place->acts)
-		return;
-	if (has_passed(place->judged_at, wait->now, JUDGE_NS))
+	if (place->pred && !place->acts && has_passed(place->judged_at, wait->now, JUDGE_NS))
 		judge(place, wait);
-	/* In a guest, the hypervisor may know at once. */
-	place->acts |= vcpu_is_preempted(place->pred->cpu);
 }
 
 /* Enter the queue. Return: false if there is no node for it. */

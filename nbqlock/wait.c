@@ -43,7 +43,7 @@
  *
  * Bounded: it ends after as many steps as there are CPUs, and does not wait for
  * anybody. It is made by those only that may close a cycle, more and more rarely
- * while the wait goes on: after %FIRST_INTERVAL looks, twice as many, and so on.
+ * while the wait goes on: after FIRST_SEARCH_NS, then twice as long, and so on.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>

@@ -94,7 +94,7 @@ POLICY = (
         ("spin: newcomers ignore the request to queue",
          "	return likely(!word->state.handoff) || !word->tail ||\n", "	return true || \n"),
         ("spin: no waiter acts for the head",
-         "		      has_passed(heartbeat, wait->now, STALLED_NS);\n", "		      false;\n"),
+         "		      has_passed(heartbeat, wait->now, STALLED_NS) ||\n", ""),
     ))),
     ("fifo", mutants("spin.c", {}, (
         ("fifo: newcomers do not look whether there is a queue",

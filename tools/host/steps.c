@@ -959,12 +959,13 @@ static void hypervisor_tells_that_a_predecessor_is_stalled(void)
 	nbq_X_lock(&lock);
 	start_waiting(&first, 1);
 	start_waiting(&second, 2);
-	nbq_X_unlock(&lock);
-	clock_now += 1000;
+	clock_now += JUDGE_NS - 1;
+	EXPECT(TICKS_IN_VAIN(&first));
 	EXPECT(TICKS_IN_VAIN(&second));
+	nbq_X_unlock(&lock);
 	preempted = 1;
 	shim_vcpu_is_preempted = is_preempted;
-	clock_now += 1000;
+	clock_now++;
 	EXPECT(look(&second, LOOKS_PER_TICK + 1) <= LOOKS_PER_TICK);
 	shim_vcpu_is_preempted = NULL;
 	EXPECT(actor_finish(&second) == 0);

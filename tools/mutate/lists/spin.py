@@ -25,7 +25,7 @@ LEAVES = ("	gone = place->pred ? nbq_spin_leave(lock, place->node, place->pred) 
 WALKS_ON = "		place->walk += prev != NBQ_AVAILABLE;\n"
 ENTERS = "	if (!place->node && may_enter(place, wait) && enter(lock, place, wait)) {\n"
 ABOVE = "	place->acts = is_above_predecessor(place, wait) ||\n"
-STALLED = "		      has_passed(heartbeat, wait->now, STALLED_NS);\n"
+STALLED = "		      has_passed(heartbeat, wait->now, STALLED_NS) ||\n"
 AT_ONCE = "	if (place->walk != walk && place->pred && !wait->in_order)\n		judge(place, wait);\n"
 IS_BUSY = ("	if (READ_ONCE(lock->state.holder))\n		return true;\n"
            "	tail = node_of(READ_ONCE(lock->tail));\n"
@@ -138,8 +138,8 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: each head hands a request on",
      "	return place->since >> 4 & 7 ? request : 0;\n", "	return request;\n", SLOWER),
     ("spin: waiter behind one that does not run never acts for the head",
-     STALLED, "		      false;\n"),
-    ("spin: waiter acts for a predecessor that runs", STALLED, "		      true;\n", CHOSEN),
+     STALLED, ""),
+    ("spin: waiter acts for a predecessor that runs", STALLED, "		      true ||\n", CHOSEN),
     ("spin: waiter shows no life", BEAT, "", CHOSEN),
     ("spin: waiter that enqueues shows no life", FIRST_BEAT, "", CHOSEN),
     ("spin: interrupt waits for its own CPU's waiter to run",
@@ -147,7 +147,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: successor of an acting head does not act at once", AT_ONCE, "",
      {**SLOWER, "kunit": "a matter of some polls"}),
     ("spin: word of the hypervisor is not heard",
-     "	place->acts |= vcpu_is_preempted(place->pred->cpu);\n", "",
+     "		      vcpu_is_preempted(place->pred->cpu);\n", "		      false;\n",
      {**CHOSEN, "kunit": "no hypervisor says anything there"}),
     ("spin: acting head goes on to act behind another predecessor",
      "		place->acts = false;\n", "",
@@ -164,10 +164,11 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: newcomer never takes a lock that is asked for",
      " && !is_idle_for_long(place))\n", ")\n"),
     ("spin: newcomer stays outside although another one was faster",
-     "	if (word.state.handoff || (place->holder && place->holder != word.state.holder))\n",
-     "	if (word.state.handoff)\n", SLOWER),
+     "		    (word.state.handoff ||\n"
+     "		     (place->holder && place->holder != word.state.holder)))\n",
+     "		    word.state.handoff)\n", SLOWER),
     ("spin: newcomer stays outside although it is asked to queue",
-     "	if (word.state.handoff || (", "	if ((", SLOWER),
+     "		    (word.state.handoff ||\n", "		    (false ||\n", SLOWER),
     ("spin: newcomer that finds the lock idle enqueues",
      "	return !place->idle_since &&\n	       (place->enters ||", "	return (place->enters ||",
      {**SLOWER, "kunit": "it waits behind the one that is stalled, for longer"}),
