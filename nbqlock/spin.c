@@ -490,10 +490,13 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, const struc
 			WRITE_ONCE(lock->state.holder, wait->me);
 		return !word.state.holder;
 	}
-	if (!word.state.holder)
-		return take(lock, &word.state, wait->me,
-			    request_of_successor(place, wait, word.state.handoff));
-	request_handoff(lock, place, wait, word.state.handoff);
+	if (!word.state.holder &&
+	    take(lock, &word.state, wait->me,
+		 request_of_successor(place, wait, word.state.handoff)))
+		return true;
+	/* One that was faster holds it now. */
+	if (word.state.holder)
+		request_handoff(lock, place, wait, word.state.handoff);
 	return false;
 }
 
@@ -570,7 +573,6 @@ static void go_ahead(struct place *place, struct nbq_wait *wait)
 	while (place->pred && (prev = nbq_spin_look(place->pred))) {
 		nbq_wait_pause(wait);
 		place->pred = nbq_spin_step_over(place->node, place->pred, prev);
-		place->acts = false;
 		place->walk += prev != NBQ_AVAILABLE;
 	}
 	/* Who has left may have acted for the head: then its successor is the next to. */

@@ -675,7 +675,29 @@ static void start_waiting_and_ask(struct actor *waiter, unsigned int cpu)
 	EXPECT(newcomers_must_queue(&lock));
 }
 
-/* H W, W has asked: whoever finds the lock held enqueues at once */
+/* H W: each time that W finds the lock free, a newcomer takes it before W can */
+static void head_that_is_too_late_each_time_asks_newcomers_to_queue(void)
+{
+	struct actor waiter;
+	unsigned int polls;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_waiting_for_ever(&waiter, 1);
+	clock_now += PATIENT_NS;
+	for (polls = 0; polls < 2 * LOOKS_PER_TICK && !newcomers_must_queue(&lock); polls++) {
+		nbq_X_unlock(&lock);
+		EXPECT(actor_until(&waiter, SHIM_OP_CMPXCHG, &lock.state));
+		EXPECT(nbq_X_trylock(&lock));
+		EXPECT(IN_VAIN(&waiter, 1));
+	}
+	EXPECT(newcomers_must_queue(&lock));
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&waiter) == 0);
+	end();
+}
+
+/* H W, W has asked: a newcomer that finds the lock held enqueues at once */
 static void newcomer_enqueues_when_it_is_asked_to(void)
 {
 	struct actor waiter, newcomer;
@@ -1202,6 +1224,7 @@ int main(void)
 #if !IS_FIFO
 		TEST_CASE(newcomer_enqueues_when_another_one_was_faster),
 		TEST_CASE(newcomer_enqueues_when_it_is_asked_to),
+		TEST_CASE(head_that_is_too_late_each_time_asks_newcomers_to_queue),
 		TEST_CASE(lock_that_is_held_meanwhile_is_not_idle),
 		TEST_CASE(request_of_a_head_outlives_it),
 		TEST_CASE(free_lock_is_kept_for_a_stalled_waiter_for_so_long_and_no_longer),

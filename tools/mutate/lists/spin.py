@@ -15,7 +15,7 @@ RECLAIM = "	nbq_node_reclaim(pred, &node->pool->events);\n"
 TAKE = "return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);\n"
 TAKE_ALL = "	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);\n"
 STORE = "		if (!word.state.holder)\n			WRITE_ONCE(lock->state.holder, wait->me);\n"
-ASK = "	request_handoff(lock, place, wait, word.state.handoff);\n"
+ASK = "		request_handoff(lock, place, wait, word.state.handoff);\n"
 OUTSIDE = ("	if (!is_open(&word, lock, wait->pool, wait->me) && "
            "!is_idle_for_long(place))\n		return false;\n")
 IS_OPEN = ("	return likely(!word->state.handoff) || !word->tail ||\n"
@@ -100,7 +100,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
 )), *mutants("spin.c", POLICY, (
     ("spin: newcomers pass those who have asked them to queue",
      IS_OPEN, "	return is_above_a_waiter(lock, pool, me) || true;\n"),
-    ("spin: no head asks newcomers to queue", ASK, "	{ }\n",
+    ("spin: no head asks newcomers to queue", ASK, "		{ }\n",
      {"explorer": "nothing is broken: that a waiter is passed without end is a matter of time"}),
     ("spin: request to queue never expires",
      IS_OPEN, IS_OPEN.replace("has_expired(word->state.handoff) || ", "")),
@@ -149,9 +149,8 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: word of the hypervisor is not heard",
      "		      vcpu_is_preempted(place->pred->cpu);\n", "		      false;\n",
      {**CHOSEN, "kunit": "no hypervisor says anything there"}),
-    ("spin: acting head goes on to act behind another predecessor",
-     "		place->acts = false;\n", "",
-     {"explorer": "any waiter may take a free lock", "kunit": "no case has one that acts in vain"}),
+    ("spin: head that finds the lock free and is too late does not ask for it",
+     "	if (word.state.holder)\n		request_handoff(", "	else\n		request_handoff(", SLOWER),
     ("spin: acting head where it is first come, first served",
      "	if (!wait->in_order && HAS_TICKED(place, wait))\n", "	if (HAS_TICKED(place, wait))\n"),
     ("spin: each waiter polls the lock",
