@@ -824,6 +824,27 @@ static void interrupt_above_a_waiter_need_not_wait_for_it(void)
 	}
 }
 
+/* A W, W has asked for it, and an interrupt above a waiter for another lock wants it */
+static void interrupt_above_a_waiter_for_another_lock_is_asked_to_queue(void)
+{
+	static struct nbq_X another;
+	struct actor waiter, elsewhere;
+
+	start_waiting_and_ask(&waiter, 1);
+	nbq_X_unlock(&lock);
+	nbq_X_init(&another);
+	nbq_X_lock(&another);
+	start(&elsewhere, 2);
+	elsewhere.lock = &another;
+	EXPECT(IN_VAIN(&elsewhere, 2 * LOOKS_OUTSIDE));
+	EXPECT(try_for(0, 2, 2) == -EBUSY);
+	nbq_X_unlock(&another);
+	EXPECT(actor_finish(&elsewhere) == 0);
+	EXPECT(nbq_X_destroy(&another) == 0);
+	EXPECT(actor_finish(&waiter) == 0);
+	end();
+}
+
 /* H W, an interrupt above W enqueues behind it: it acts for the head from then on */
 static void interrupt_above_its_predecessor_acts_for_the_head(void)
 {
@@ -869,19 +890,23 @@ static void request_holds_while_its_waiter_runs(void)
 static void request_without_a_waiter_means_nothing(void)
 {
 	struct actor waiter;
+	unsigned long taken;
 
 	begin();
 	nbq_X_lock(&lock);
 	start(&waiter, 1);
+	waiter.patience = PATIENT_NS + 1;
 	EXPECT(IN_VAIN(&waiter, LOOKS_OUTSIDE + 1));
 	clock_now += PATIENT_NS;
 	EXPECT(TICKS_IN_VAIN(&waiter));
 	EXPECT(newcomers_must_queue(&lock));
-	let_patience_pass();
+	clock_now++;
 	EXPECT(actor_finish(&waiter) == -ETIMEDOUT);
 	nbq_X_unlock(&lock);
 	EXPECT(newcomers_must_queue(&lock));
+	taken = shim_event("nodes_taken");
 	EXPECT(try(2));
+	EXPECT(shim_event("nodes_taken") == taken);
 	EXPECT(!newcomers_must_queue(&lock));
 	end();
 }
@@ -1229,6 +1254,7 @@ int main(void)
 		TEST_CASE(request_of_a_head_outlives_it),
 		TEST_CASE(free_lock_is_kept_for_a_stalled_waiter_for_so_long_and_no_longer),
 		TEST_CASE(interrupt_above_a_waiter_need_not_wait_for_it),
+		TEST_CASE(interrupt_above_a_waiter_for_another_lock_is_asked_to_queue),
 		TEST_CASE(interrupt_above_its_predecessor_acts_for_the_head),
 		TEST_CASE(request_holds_while_its_waiter_runs),
 		TEST_CASE(request_without_a_waiter_means_nothing),
