@@ -990,6 +990,30 @@ static void head_that_runs_is_not_acted_for(void)
 	end();
 }
 
+/* H W L W: the last steps over the leaver, and judges one that has just come, too */
+static void waiter_that_has_just_come_is_not_stalled(void)
+{
+	struct actor first, leaver, last;
+
+	begin();
+	/* Long after the heartbeats of all earlier waits. */
+	clock_now = 1000LL * PATIENCE;
+	nbq_X_lock(&lock);
+	start_waiting(&first, 1);
+	start(&leaver, 2);
+	leaver.patience = 1;
+	EXPECT(IN_VAIN(&leaver, LOOKS_OUTSIDE + 1));
+	start_waiting(&last, 3);
+	clock_now += STALLED_NS - 1;
+	EXPECT(actor_finish(&leaver) == -ETIMEDOUT);
+	EXPECT(TICKS_IN_VAIN(&last));
+	nbq_X_unlock(&lock);
+	EXPECT(IN_VAIN(&last, 1));
+	EXPECT(actor_finish(&first) == 0);
+	EXPECT(actor_finish(&last) == 0);
+	end();
+}
+
 static unsigned int preempted;
 
 static bool is_preempted(unsigned int cpu)
@@ -1261,6 +1285,7 @@ int main(void)
 		TEST_CASE(head_asks_for_its_successor),
 		TEST_CASE(head_hands_a_request_on_seven_times_in_eight),
 		TEST_CASE(head_that_runs_is_not_acted_for),
+		TEST_CASE(waiter_that_has_just_come_is_not_stalled),
 		TEST_CASE(hypervisor_tells_that_a_predecessor_is_stalled),
 		TEST_CASE(waiter_behind_one_that_runs_leaves_the_lock_alone),
 #endif

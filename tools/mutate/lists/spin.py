@@ -22,6 +22,10 @@ IS_OPEN = ("	return likely(!word->state.handoff) || !word->tail ||\n"
            "	       has_expired(word->state.handoff) || is_above_a_waiter(lock, pool, me);\n")
 LEAVES = ("	gone = place->pred ? nbq_spin_leave(lock, place->node, place->pred) :\n"
           "			     nbq_spin_pass(lock, place->node, place->followed);\n")
+TAKES = ("	if (!word.state.holder &&\n	    take(lock, &word.state, wait->me,\n"
+         "		 request_of_successor(place, wait, word.state.handoff)))\n")
+RETURNS_TAKE = ("	if (!word.state.holder)\n		return take(lock, &word.state, wait->me,\n"
+                "		request_of_successor(place, wait, word.state.handoff));\n")
 WALKS_ON = "		place->walk += prev != NBQ_AVAILABLE;\n"
 ENTERS = "	if (!place->node && may_enter(place, wait) && enter(lock, place, wait)) {\n"
 ABOVE = "	place->acts = is_above_predecessor(place, wait) ||\n"
@@ -150,7 +154,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "		      vcpu_is_preempted(place->pred->cpu);\n", "		      false;\n",
      {**CHOSEN, "kunit": "no hypervisor says anything there"}),
     ("spin: head that finds the lock free and is too late does not ask for it",
-     "	if (word.state.holder)\n		request_handoff(", "	else\n		request_handoff(", SLOWER),
+     TAKES + "		return true;\n", RETURNS_TAKE, SLOWER),
     ("spin: acting head where it is first come, first served",
      "	if (!wait->in_order && HAS_TICKED(place, wait))\n", "	if (HAS_TICKED(place, wait))\n"),
     ("spin: each waiter polls the lock",
