@@ -964,6 +964,14 @@ static void waiter_without_a_numbered_node_waits_outside_of_the_queue(void)
 	end(&lock);
 }
 
+/* As release_during_the_wait(), with a look at the number of the waiter's node. */
+static void see_the_number_and_release(enum shim_op op, const void *address)
+{
+	if (polls == 999 && held_by_cpu_0)
+		EXPECT(held_by_cpu_0->tail >> 16 < 2);
+	release_during_the_wait(op, address);
+}
+
 /* The one taken last has no number; there are others that have one. */
 static void waiter_finds_a_numbered_node_behind_one_without(void)
 {
@@ -982,7 +990,7 @@ static void waiter_finds_a_numbered_node_behind_one_without(void)
 	free_nodes(2);
 	polls = 0;
 	/* It is contended by then: the waiter has queued. */
-	shim_hook = release_during_the_wait;
+	shim_hook = see_the_number_and_release;
 	EXPECT(nbq_X_lock_timeout(&lock, KTIME_MAX) == 0);
 	shim_hook = NULL;
 	EXPECT(polls == 1000);
