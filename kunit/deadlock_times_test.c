@@ -2,7 +2,7 @@
 /*
  * When a waiter searches for a deadlock, by the fake clock. The holder of the lock, on the
  * CPU that this is not, waits for a lock of this CPU from one moment on: who waits for it
- * is told so by its next search. With patience for ever, the clock is read at each tick
+ * gets -EDEADLK from its next search. With patience for ever, the clock is read at each tick
  * only, and when a waiter enqueues that newcomers may pass.
  *
  * With real threads: deadlock_threads_test.c.
@@ -20,11 +20,11 @@
 #define LAST_TICK	400
 
 /**
- * struct search_case - when a cycle is there, and when the waiter is told
+ * struct search_case - when a cycle is there, and when the waiter gets -EDEADLK
  * @desc: what it is
  * @step: from tick to tick, in ns
  * @closes: the tick in whose middle the holder begins to wait
- * @told: the tick by which the waiter is told
+ * @told: the tick at which the waiter gets -EDEADLK
  */
 struct search_case {
 	const char *desc;
@@ -70,7 +70,7 @@ KUNIT_ARRAY_PARAM(interrupt, interrupt_cases, search_desc);
  * @bench: the lock, and the pool of the CPU that this is not
  * @closes: the read of the clock in whose middle it does
  * @ends: that in whose middle it releases, if the waiter waits still
- * @leaver: in the middle of @closes, this one leaves the queue; or NULL
+ * @aborted: in the middle of @closes, this one abandons the queue; or NULL
  * @lock: of this CPU: the other lock of the cycle
  * @silent: the word that the holder looks at there
  * @ret: what came of the attempt
@@ -79,7 +79,7 @@ struct waiter {
 	struct nbq_bench *bench;
 	unsigned int closes;
 	unsigned int ends;
-	struct nbq_actor *leaver;
+	struct nbq_actor *aborted;
 	struct nbq_spin lock;
 	struct nbq_node *silent;
 	int ret;
@@ -97,8 +97,8 @@ static void close_the_cycle(struct waiter *waiter)
 	waiting->held = LONG_MAX / 2;
 	/* As nbqlock/wait.c has a holder in the place of a predecessor */
 	smp_store_release(&waiting->pred, (struct nbq_node *)(2 * holder + 1));
-	if (waiter->leaver)
-		nbq_actor_leave(waiter->bench, waiter->leaver);
+	if (waiter->aborted)
+		nbq_actor_leave(waiter->bench, waiter->aborted);
 }
 
 static void move_the_holder(void *arg)
@@ -202,7 +202,7 @@ static void interrupt_searches_at_once_behind_a_new_predecessor(struct kunit *te
 
 	/* before: H w x; in between: H w x y, and H w y from the tick 3 on; after: H w */
 	nbq_bench_arrive(test);
-	waiter->leaver = nbq_bench_arrive(test);
+	waiter->aborted = nbq_bench_arrive(test);
 	waiter->closes = read_of_tick(waiter, 3, true);
 	waiter->ends = LAST_TICK;
 	if (waiter->bench->row->facts->passes)

@@ -126,7 +126,7 @@ struct nbq_pool {
 	unsigned int size;
 	unsigned int wants_growth;
 	struct nbq_node *last;
-	/* Written by a waiter, and read by those whom it keeps waiting. */
+	/* Written by a waiter, and read by those that it keeps waiting. */
 	struct nbq_waiting waiting ____cacheline_aligned;
 	const struct nbq_wait *waiter;
 	u64 heartbeat;

@@ -379,7 +379,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_pass);
  * struct place - where an attempt waits
  * @node: its node in the queue; NULL: it waits outside
  * @pred: its predecessor; NULL: none
- * @walk: how many leavers it has stepped over
+ * @walk: how many abandoned nodes it has skipped
  * @since: when it enqueued
  * @judged_at: when it looked at the heartbeat of @pred last
  * @ticked_at: what the clock said when @wait was looked at for it last
@@ -580,7 +580,7 @@ static void go_ahead(struct place *place, struct nbq_wait *wait)
 		judge(place, wait);
 }
 
-/* May a newcomer enqueue? Not while it may be the one that finds the lock forsaken. */
+/* May a newcomer enqueue? Not while it sees a free lock, which it may get after IDLE_NS. */
 static bool may_enter(const struct place *place, const struct nbq_wait *wait)
 {
 	return !place->idle_since &&

@@ -16,7 +16,7 @@
 
 #include <nbqlock/wait.h>
 
-/* Longer than all the time that passes, unless it is told to. */
+/* Longer than all the time that passes, unless a test moves the clock by it. */
 #define PATIENCE	(1LL << 50)
 #define SEARCH_INTERVAL	2000000
 #define NMI_LEVEL	3

@@ -990,22 +990,22 @@ static void head_that_runs_is_not_acted_for(void)
 	end();
 }
 
-/* H W L W: the last steps over the leaver, and judges one that has just come, too */
+/* H W L W: the last skips an abandoned node, and judges a waiter that has just come, too */
 static void waiter_that_has_just_come_is_not_stalled(void)
 {
-	struct actor first, leaver, last;
+	struct actor first, aborted, last;
 
 	begin();
 	/* Long after the heartbeats of all earlier waits. */
 	clock_now = 1000LL * PATIENCE;
 	nbq_X_lock(&lock);
 	start_waiting(&first, 1);
-	start(&leaver, 2);
-	leaver.patience = 1;
-	EXPECT(IN_VAIN(&leaver, LOOKS_OUTSIDE + 1));
+	start(&aborted, 2);
+	aborted.patience = 1;
+	EXPECT(IN_VAIN(&aborted, LOOKS_OUTSIDE + 1));
 	start_waiting(&last, 3);
 	clock_now += STALLED_NS - 1;
-	EXPECT(actor_finish(&leaver) == -ETIMEDOUT);
+	EXPECT(actor_finish(&aborted) == -ETIMEDOUT);
 	EXPECT(TICKS_IN_VAIN(&last));
 	nbq_X_unlock(&lock);
 	EXPECT(IN_VAIN(&last, 1));
@@ -1021,7 +1021,7 @@ static bool is_preempted(unsigned int cpu)
 	return cpu == SHIM_CPU_NUMBER(preempted);
 }
 
-/* A W W: a guest is told that the CPU of the first does not run */
+/* A W W: the hypervisor says that the CPU of the first is preempted */
 static void hypervisor_tells_that_a_predecessor_is_stalled(void)
 {
 	struct actor first, second;

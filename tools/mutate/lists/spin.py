@@ -182,7 +182,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
 )), *mutants("spin.c", OFF_THE_STEPS, (
     ("spin: leavers that are stepped over are not counted",
      WALKS_ON, ""),
-    ("spin: head that left counts as a leaver", WALKS_ON, "		place->walk++;\n"),
+    ("spin: head that left counts as an abandoned node", WALKS_ON, "		place->walk++;\n"),
     ("spin: walk is not counted", "	nbq_count_walk(wait->pool, place->walk);\n", "	{ }\n"),
     ("spin: leaver is not counted",
      "	wait->pool->events.nodes_abandoned += !gone;\n", ""),
