@@ -15,7 +15,7 @@ static const struct nbq_facts facts = {
 	.stays = 0,
 	.leave_steps = 2,
 	.leave_bound = 2,
-	.release_steps = 4,
+	.release_steps = 2,
 	.release_bound = 3,
 	/* gives its node back */
 	.after_leave = { 1, 0 },

@@ -52,7 +52,7 @@ static void joiner_finds_the_holder_in_front(struct kunit *test)
 	EXPECT_PICTURE(test, "HW");
 	KUNIT_EXPECT_PTR_EQ(test, pred, holder);
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	KUNIT_EXPECT_PTR_EQ(test, lock->holder, holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(holder->pool, lock), holder);
 	EXPECT_COUNTED(test, .nodes_taken = 2);
 }
 
@@ -154,7 +154,7 @@ static void leaver_at_the_tail_takes_its_node_along(struct kunit *test)
 	/* after: H */
 	EXPECT_PICTURE(test, "H.");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	KUNIT_EXPECT_PTR_EQ(test, lock->holder, holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(holder->pool, lock), holder);
 	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_given_back = 1);
 }
 
@@ -418,7 +418,7 @@ static void release_with_nobody_behind_empties_the_queue(struct kunit *test)
 	/* after: [] */
 	EXPECT_PICTURE(test, ".");
 	KUNIT_EXPECT_NULL(test, lock->tail);
-	KUNIT_EXPECT_NULL(test, lock->holder);
+	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
 	KUNIT_EXPECT_NULL(test, holder->prev);
 	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_given_back = 1);
 }
@@ -437,7 +437,7 @@ static void waiter_takes_over_from_the_releaser(struct kunit *test)
 
 	/* after: A w */
 	EXPECT_PICTURE(test, "AW");
-	KUNIT_EXPECT_NULL(test, lock->holder);
+	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
 	EXPECT_COUNTED(test);
 
@@ -498,25 +498,6 @@ static void late_joiner_takes_over_behind_abandoned_nodes(struct kunit *test)
 	EXPECT_PICTURE(test, "....");
 	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_reclaimed = 3,
 		       .nodes_given_back = 1);
-}
-
-/*
- * With the store of AVAILABLE somebody else may take the lock, release it and
- * free its memory. Here the node's prev and the lock's holder are the same
- * word, so it shows which of them the releaser has stored last.
- */
-static void available_is_the_last_store_of_the_releaser(struct kunit *test)
-{
-	struct nbq_bench *bench = test->priv;
-	struct nbq_node *node = &bench->nodes[1], *other = &bench->nodes[2];
-	struct nbq_clh *lock = (void *)&node->prev -
-			       offsetof(struct nbq_clh, holder);
-
-	lock->tail = other;
-	nbq_clh_hand_over(lock, node);
-
-	KUNIT_EXPECT_PTR_EQ(test, node->prev, NBQ_AVAILABLE);
-	KUNIT_EXPECT_PTR_EQ(test, lock->tail, other);
 }
 
 static void releaser_touches_nothing_after_the_hand_over(struct kunit *test)
@@ -706,7 +687,7 @@ static void node_given_back_works_again_at_once(struct kunit *test)
 	/* before: []; after: H; after: [] */
 	KUNIT_EXPECT_NULL(test, nbq_clh_join(&other, node));
 	KUNIT_EXPECT_NULL(test, nbq_clh_look(node));
-	other.holder = node;
+	nbq_hold(node, &other);
 	KUNIT_EXPECT_TRUE(test, nbq_clh_hand_over(&other, node));
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
 	KUNIT_EXPECT_NULL(test, other.tail);
@@ -736,7 +717,6 @@ static struct kunit_case clh_cases[] = {
 	KUNIT_CASE(waiter_takes_over_from_the_releaser),
 	KUNIT_CASE(hand_over_to_one_that_left_reaches_the_one_behind),
 	KUNIT_CASE(late_joiner_takes_over_behind_abandoned_nodes),
-	KUNIT_CASE(available_is_the_last_store_of_the_releaser),
 	KUNIT_CASE(releaser_touches_nothing_after_the_hand_over),
 	KUNIT_CASE(nested_context_before_the_swap_gets_another_node),
 	KUNIT_CASE(nested_context_after_the_swap_may_get_the_node),

@@ -8,7 +8,7 @@
  *	facts: the type's struct nbq_facts
  *	link_to_pred(), join(), advance(), leave(), hand_over(), tail_of(),
  *		holder_of(), letter(): as the members of struct nbq_row
- *	NBQ_HOLDER: what in the lock says who holds it
+ *	NBQ_LAST_WORD: what in the lock a release writes last
  *	NBQ_ROW_NAME, NBQ_ROW_INIT: of a second kind of the type, its name and what
  *		makes it
  */
@@ -299,7 +299,7 @@ static struct lockdep_map *dep_map(void *lock)
 const struct nbq_row nbq_X_row = {
 	.name = __stringify(NBQ_ROW_NAME),
 	.size = sizeof(struct nbq_X),
-	.holder_offset = offsetof(struct nbq_X, NBQ_HOLDER),
+	.last_word_offset = offsetof(struct nbq_X, NBQ_LAST_WORD),
 	.static_lock = &static_lock,
 	.static_member = &static_struct.lock,
 	.facts = &facts,

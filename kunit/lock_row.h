@@ -129,8 +129,8 @@ struct nbq_actor {
  * @without_node: what becomes of one who waits and gets none
  * @leave_steps: most own steps of a leave; the suite shows that it is exact
  * @leave_bound: the paper's bound
- * @release_steps: most own steps of a release, with one to clear holder
- * @release_bound: the paper's bound, without it
+ * @release_steps: most own steps of a release; the suite shows that it is exact
+ * @release_bound: the paper's bound
  * @after_leave: own steps of a leave after that with which it is in nobody's way
  *	any more: with nobody behind, with somebody whom it knows. Not where
  *	newcomers pass: a waiter never is in their way.
@@ -182,7 +182,7 @@ static inline unsigned int nbq_first_read_queued(const struct nbq_facts *facts)
  * struct nbq_row - a lock type under test; every @lock is one of that type
  * @name: as in the names of its verbs
  * @size: of a lock
- * @holder_offset: of what says who holds it
+ * @last_word_offset: of what a release writes last in it
  * @static_lock: one that was defined statically
  * @static_member: one that was defined statically in a struct
  * @facts: see there
@@ -232,7 +232,7 @@ static inline unsigned int nbq_first_read_queued(const struct nbq_facts *facts)
 struct nbq_row {
 	const char *name;
 	size_t size;
-	size_t holder_offset;
+	size_t last_word_offset;
 	void *static_lock;
 	void *static_member;
 	const struct nbq_facts *facts;

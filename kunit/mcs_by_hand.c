@@ -15,7 +15,7 @@ static const struct nbq_facts facts = {
 	.stays = 0,
 	.leave_steps = 6,
 	.leave_bound = 7,
-	.release_steps = 7,
+	.release_steps = 5,
 	.release_bound = 6,
 	/* gives its node back; tells the one behind */
 	.after_leave = { 1, 1 },

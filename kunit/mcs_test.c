@@ -66,7 +66,7 @@ static void joiner_is_not_known_before_it_links(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, pred, holder);
 	KUNIT_EXPECT_NULL(test, holder->next);
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	KUNIT_EXPECT_PTR_EQ(test, lock->holder, holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(holder->pool, lock), holder);
 
 	/* after: H > w */
 	KUNIT_EXPECT_NULL(test, nbq_mcs_link(w, pred));
@@ -144,7 +144,7 @@ static void releasing_predecessor_says_available(struct kunit *test)
 	/* before: H w; after: A w */
 	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, holder));
 	EXPECT_PICTURE(test, "AW");
-	KUNIT_EXPECT_NULL(test, lock->holder);
+	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
 	EXPECT_COUNTED(test, .nodes_taken = 2);
 	KUNIT_EXPECT_PTR_EQ(test, hear(words, w, pred), NBQ_AVAILABLE);
@@ -238,7 +238,7 @@ static void leaver_at_the_tail_takes_its_node_along(struct kunit *test)
 	/* after: H */
 	EXPECT_PICTURE(test, "H.");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	KUNIT_EXPECT_PTR_EQ(test, lock->holder, holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(holder->pool, lock), holder);
 	KUNIT_EXPECT_NULL(test, holder->next);
 	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_given_back = 1);
 }
@@ -349,11 +349,11 @@ static void turn_in_the_middle(unsigned int step, void *arg)
 }
 
 /*
- * hand_over: clear holder 1, look at next 2, swap next 3, tell 4 (the tail is
- * not touched by one that knows somebody). leave: store prev 1, be forgotten 2,
+ * hand_over: look at next 1, swap next 2, tell 3 (the tail is not touched by one
+ * that knows somebody). leave: store prev 1, be forgotten 2,
  * swap the tail 3, swap next 4, tell 5.
  */
-#define HAND_OVER_TELLS	4
+#define HAND_OVER_TELLS	3
 #define LEAVE_TELLS	5
 
 static void hand_over_with_a_turn(struct middle *middle, struct nbq_node *holder)
@@ -457,7 +457,7 @@ static void transient_leaver_stepped_over_before_it_is_told(struct kunit *test)
 	/* before: H > w > x; after: H, given back by the one who told w */
 	hand_over_with_a_turn(&middle, holder);
 	EXPECT_PICTURE(test, "..H");
-	KUNIT_EXPECT_PTR_EQ(test, lock->holder, middle.x);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(middle.x->pool, lock), middle.x);
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
 
@@ -526,7 +526,6 @@ static void walker_knows_who_stood_in_front_before_its_first_step(struct kunit *
 				 .at = 1 };
 	const struct life *life = test->param_value;
 	struct nbq_node *holder, *pred, *succ = NULL;
-	struct nbq_mcs *lock = lock_of(test);
 
 	holder = arrive(test, &pred);
 	middle.w = arrive(test, &middle.w_pred);
@@ -535,7 +534,7 @@ static void walker_knows_who_stood_in_front_before_its_first_step(struct kunit *
 
 	/* before: H > w > x; then H L x, or the first or all of the hand-over */
 	if (life->said == NBQ_TRANSIENT) {
-		lock->holder = NULL;
+		nbq_let_go(holder);
 		succ = xchg(&holder->next, NBQ_AVAILABLE);
 		KUNIT_ASSERT_PTR_EQ(test, succ, middle.w);
 	}
@@ -771,7 +770,7 @@ static void release_with_nobody_behind_empties_the_queue(struct kunit *test)
 	/* after: [] */
 	EXPECT_PICTURE(test, ".");
 	KUNIT_EXPECT_NULL(test, lock->tail);
-	KUNIT_EXPECT_NULL(test, lock->holder);
+	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
 	KUNIT_EXPECT_NULL(test, holder->next);
 	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_given_back = 1);
 }
@@ -783,7 +782,7 @@ static void w_joins(struct middle *middle)
 
 static void joiner_during_a_release_finds_the_lock_available(struct kunit *test)
 {
-	struct middle middle = { .test = test, .turn = w_joins, .at = 3 };
+	struct middle middle = { .test = test, .turn = w_joins, .at = 2 };
 	struct nbq_mcs *lock = lock_of(test);
 	struct nbq_node *holder, *pred;
 
@@ -792,7 +791,7 @@ static void joiner_during_a_release_finds_the_lock_available(struct kunit *test)
 	/* before: H, which knows nobody; in between: H w; after: A w */
 	nbq_steps_start(turn_in_the_middle, &middle);
 	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, holder));
-	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 4);
+	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 3);
 	EXPECT_PICTURE(test, "AW");
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle.w, holder), NBQ_AVAILABLE);
 	nbq_mcs_take_over(lock, middle.w, holder);
@@ -845,19 +844,56 @@ static void hand_over_to_one_that_left_reaches_the_one_behind(struct kunit *test
 	EXPECT_COUNTED(test, .nodes_reclaimed = 2);
 }
 
-/* The node's next and the lock's holder are the same word: which is last? */
-static void available_is_stored_after_holder_is_cleared(struct kunit *test)
+/*
+ * before: H > w > x. With the lock w has seen x, so that its release asks neither its next
+ * nor the tail. after: A x
+ */
+static void holder_that_has_seen_its_successor_does_not_look_again(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
-	struct nbq_node *node = &bench->nodes[1], *other = &bench->nodes[2];
-	struct nbq_mcs *lock = (void *)&node->next -
-			       offsetof(struct nbq_mcs, holder);
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *x, *pred, *w_pred;
 
-	lock->tail = other;
-	nbq_mcs_hand_over(lock, node);
+	holder = arrive(test, &pred);
+	w = arrive(test, &w_pred);
+	x = arrive(test, &pred);
+	nbq_mcs_hand_over(lock, holder);
+	nbq_mcs_take_over(lock, w, w_pred);
 
-	KUNIT_EXPECT_PTR_EQ(test, node->next, NBQ_AVAILABLE);
-	KUNIT_EXPECT_PTR_EQ(test, lock->tail, other);
+	nbq_steps_start(NULL, NULL);
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, w));
+	/* swap next, tell */
+	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 2);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_look(x), NBQ_AVAILABLE);
+	EXPECT_PICTURE(test, ".AW");
+}
+
+/*
+ * before: H > w > x, then w holds and x leaves, as tail and forgotten. after: A; and once
+ * the node is used again, it is nothing but new.
+ */
+static void successor_that_was_seen_may_leave(struct kunit *test)
+{
+	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_node *holder, *w, *x, *y, *pred, *w_pred, *x_pred;
+
+	holder = arrive(test, &pred);
+	w = arrive(test, &w_pred);
+	x = arrive(test, &x_pred);
+	nbq_mcs_hand_over(lock, holder);
+	nbq_mcs_take_over(lock, w, w_pred);
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, x, x_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, w));
+	EXPECT_PICTURE(test, ".A.");
+
+	y = nbq_bench_join(test, &pred);
+	KUNIT_EXPECT_PTR_EQ(test, pred, w);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(y, w), NBQ_AVAILABLE);
+	nbq_mcs_take_over(lock, y, w);
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_hand_over(lock, y));
+	w = nbq_bench_join(test, &pred);
+	KUNIT_EXPECT_FALSE(test, w->followed);
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_hand_over(lock, w));
+	EXPECT_PICTURE(test, "...");
 }
 
 /* Idle locks */
@@ -873,7 +909,6 @@ static void destroy_gives_back_leavers_of_both_kinds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nbq_mcs_destroy(lock), 0);
 	EXPECT_PICTURE(test, ".....");
 	KUNIT_EXPECT_NULL(test, lock->tail);
-	KUNIT_EXPECT_NULL(test, lock->holder);
 }
 
 static void destroy_gives_back_leavers_that_left_back_one_first(struct kunit *test)
@@ -1019,7 +1054,7 @@ static void node_given_back_works_again_at_once(struct kunit *test)
 
 	/* before: H; in between: H > node, then A node; after: [] */
 	KUNIT_EXPECT_NULL(test, nbq_mcs_join(&other, holder));
-	other.holder = holder;
+	nbq_hold(holder, &other);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_join(&other, node), holder);
 	KUNIT_EXPECT_NULL(test, nbq_mcs_link(node, holder));
 	KUNIT_EXPECT_NULL(test, nbq_mcs_look(node));
@@ -1061,7 +1096,8 @@ static struct kunit_case mcs_cases[] = {
 	KUNIT_CASE(joiner_during_a_release_finds_the_lock_available),
 	KUNIT_CASE(release_behind_which_all_have_left_empties_the_queue),
 	KUNIT_CASE(hand_over_to_one_that_left_reaches_the_one_behind),
-	KUNIT_CASE(available_is_stored_after_holder_is_cleared),
+	KUNIT_CASE(holder_that_has_seen_its_successor_does_not_look_again),
+	KUNIT_CASE(successor_that_was_seen_may_leave),
 	KUNIT_CASE(destroy_gives_back_leavers_of_both_kinds),
 	KUNIT_CASE(destroy_gives_back_leavers_that_left_back_one_first),
 	KUNIT_CASE_PARAM(node_given_back_works_again_at_once, way_back_gen_params),

@@ -19,7 +19,7 @@ static bool join(struct nbq_X *lock, struct nbq_actor *actor)
 	actor->pred = nbq_X_join(lock, actor->node);
 	if (actor->pred)
 		return false;
-	lock->holder = actor->node;
+	nbq_hold(actor->node, lock);
 	return true;
 }
 
@@ -43,9 +43,14 @@ static struct nbq_node *tail_of(const struct nbq_X *lock)
 	return lock->tail;
 }
 
+/* That of the bench, or of the running context. */
 static struct nbq_node *holder_of(const struct nbq_X *lock)
 {
-	return lock->holder;
+	struct nbq_node *node = NULL;
+
+	if (nbq_pool_elsewhere)
+		node = nbq_held_node(nbq_pool_elsewhere, lock);
+	return node ?: nbq_held_node(nbq_this_pool(), lock);
 }
 
-#define NBQ_HOLDER			holder
+#define NBQ_LAST_WORD			tail

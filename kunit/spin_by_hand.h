@@ -90,7 +90,7 @@ static struct nbq_node *holder_of(const struct nbq_spin *lock)
 	return NULL;
 }
 
-#define NBQ_HOLDER			state.holder
+#define NBQ_LAST_WORD			state.holder
 
 /* Where nothing is inline, a release is a step, and looks at who does it. */
 #ifdef CONFIG_DEBUG_LOCK_ALLOC

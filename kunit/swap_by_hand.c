@@ -15,7 +15,7 @@ static const struct nbq_facts facts = {
 	.stays = 1,
 	.leave_steps = 4,
 	.leave_bound = 4,
-	.release_steps = 5,
+	.release_steps = 3,
 	.release_bound = 4,
 	/* tells the one behind */
 	.after_leave = { 0, 1 },

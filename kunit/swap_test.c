@@ -70,7 +70,7 @@ static void next_to_join_takes_the_lock_from_the_last_holder_s_node(struct kunit
 	/* before: A */
 	EXPECT_PICTURE(test, "A");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	KUNIT_EXPECT_NULL(test, lock->holder);
+	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
 	EXPECT_COUNTED(test, .nodes_taken = 1);
 	w = nbq_bench_join(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, holder);
@@ -80,7 +80,7 @@ static void next_to_join_takes_the_lock_from_the_last_holder_s_node(struct kunit
 	/* after: H */
 	EXPECT_PICTURE(test, ".H");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	KUNIT_EXPECT_PTR_EQ(test, lock->holder, w);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(w->pool, lock), w);
 	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_reclaimed = 1);
 }
 
@@ -99,7 +99,7 @@ static void joiner_is_not_known_before_it_links(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, pred, holder);
 	KUNIT_EXPECT_NULL(test, holder->next);
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	KUNIT_EXPECT_PTR_EQ(test, lock->holder, holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(holder->pool, lock), holder);
 
 	/* after: H > w */
 	KUNIT_EXPECT_NULL(test, nbq_swap_link(w, pred));
@@ -177,7 +177,7 @@ static void releasing_predecessor_says_available(struct kunit *test)
 	/* before: H w; after: A w */
 	nbq_swap_hand_over(lock, holder);
 	EXPECT_PICTURE(test, "AW");
-	KUNIT_EXPECT_NULL(test, lock->holder);
+	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
 	EXPECT_COUNTED(test, .nodes_taken = 2);
 	KUNIT_EXPECT_PTR_EQ(test, hear(words, w, pred), NBQ_AVAILABLE);
@@ -280,14 +280,14 @@ static void turn_in_the_middle(unsigned int step, void *arg)
 }
 
 /*
- * hand_over: clear holder 1, swap next 2, tell 3. leave: store prev 1, swap
- * next 2, tell 3.
+ * hand_over: swap next 1, tell 2. leave: store prev 1, swap next 2, tell 3.
  */
-#define TELLS	3
+#define HAND_OVER_TELLS	2
+#define LEAVE_TELLS	3
 
 static void hand_over_with_a_turn(struct middle *middle, struct nbq_node *holder)
 {
-	middle->at = TELLS;
+	middle->at = HAND_OVER_TELLS;
 	nbq_steps_start(turn_in_the_middle, middle);
 	nbq_swap_hand_over(lock_of(middle->test), holder);
 	nbq_steps_stop();
@@ -297,7 +297,7 @@ static void hand_over_with_a_turn(struct middle *middle, struct nbq_node *holder
 static void leave_with_a_turn(struct middle *middle, struct nbq_node *node,
 			      struct nbq_node *pred)
 {
-	middle->at = TELLS;
+	middle->at = LEAVE_TELLS;
 	nbq_steps_start(turn_in_the_middle, middle);
 	nbq_swap_leave(node, pred);
 	nbq_steps_stop();
@@ -341,7 +341,7 @@ static void available_race_walker_first(struct kunit *test)
 	/* before: H > w > x; after: H, w given back by the one who told it */
 	hand_over_with_a_turn(&middle, holder);
 	EXPECT_PICTURE(test, "..H");
-	KUNIT_EXPECT_PTR_EQ(test, lock_of(test)->holder, middle.x);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(middle.x->pool, lock_of(test)), middle.x);
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
 
@@ -634,7 +634,7 @@ static void release_with_nobody_behind_leaves_the_node_in_the_lock(struct kunit 
 	nbq_swap_hand_over(lock, holder);
 	EXPECT_PICTURE(test, "A");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	KUNIT_EXPECT_NULL(test, lock->holder);
+	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
 	EXPECT_COUNTED(test, .nodes_taken = 1);
 }
 
@@ -650,7 +650,7 @@ static void w_arrives(struct middle *middle)
 
 static void joiner_during_a_release_finds_the_lock_available(struct kunit *test)
 {
-	struct middle middle = { .test = test, .turn = w_joins, .at = 2 };
+	struct middle middle = { .test = test, .turn = w_joins, .at = 1 };
 	struct nbq_swap *lock = lock_of(test);
 	struct nbq_node *holder, *pred;
 
@@ -659,7 +659,7 @@ static void joiner_during_a_release_finds_the_lock_available(struct kunit *test)
 	/* before: H; in between: H w; after: A w */
 	nbq_steps_start(turn_in_the_middle, &middle);
 	nbq_swap_hand_over(lock, holder);
-	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 2);
+	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 1);
 	EXPECT_PICTURE(test, "AW");
 	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_link(middle.w, holder), NBQ_AVAILABLE);
 	nbq_swap_take_over(lock, middle.w, holder);
@@ -671,7 +671,7 @@ static void joiner_during_a_release_finds_the_lock_available(struct kunit *test)
 
 static void joiner_that_links_during_a_release_is_told(struct kunit *test)
 {
-	struct middle middle = { .test = test, .turn = w_arrives, .at = 2 };
+	struct middle middle = { .test = test, .turn = w_arrives, .at = 1 };
 	struct nbq_swap *lock = lock_of(test);
 	struct nbq_node *holder, *pred;
 
@@ -680,24 +680,9 @@ static void joiner_that_links_during_a_release_is_told(struct kunit *test)
 	/* before: H; in between: H > w; after: A w */
 	nbq_steps_start(turn_in_the_middle, &middle);
 	nbq_swap_hand_over(lock, holder);
-	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 3);
+	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 2);
 	EXPECT_PICTURE(test, "AW");
 	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_look(middle.w), NBQ_AVAILABLE);
-}
-
-/* The node's next and the lock's holder are the same word: which is last? */
-static void available_is_stored_after_holder_is_cleared(struct kunit *test)
-{
-	struct nbq_bench *bench = test->priv;
-	struct nbq_node *node = &bench->nodes[1], *other = &bench->nodes[2];
-	struct nbq_swap *lock = (void *)&node->next -
-				offsetof(struct nbq_swap, holder);
-
-	lock->tail = other;
-	nbq_swap_hand_over(lock, node);
-
-	KUNIT_EXPECT_PTR_EQ(test, node->next, NBQ_AVAILABLE);
-	KUNIT_EXPECT_PTR_EQ(test, lock->tail, other);
 }
 
 /* Idle locks */
@@ -732,7 +717,6 @@ static void destroy_gives_back_the_leavers_too(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nbq_swap_destroy(lock), 0);
 	EXPECT_PICTURE(test, "....");
 	KUNIT_EXPECT_NULL(test, lock->tail);
-	KUNIT_EXPECT_NULL(test, lock->holder);
 }
 
 /* A node is free for reuse at once, whichever way it was given back. */
@@ -838,7 +822,7 @@ static void node_given_back_works_again_at_once(struct kunit *test)
 
 	/* before: H; in between: H > node, then A node; after: A, node's */
 	KUNIT_EXPECT_NULL(test, nbq_swap_join(&other, holder));
-	other.holder = holder;
+	nbq_hold(holder, &other);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_join(&other, node), holder);
 	KUNIT_EXPECT_NULL(test, nbq_swap_link(node, holder));
 	KUNIT_EXPECT_NULL(test, nbq_swap_look(node));
@@ -876,7 +860,6 @@ static struct kunit_case swap_cases[] = {
 	KUNIT_CASE(release_with_nobody_behind_leaves_the_node_in_the_lock),
 	KUNIT_CASE(joiner_during_a_release_finds_the_lock_available),
 	KUNIT_CASE(joiner_that_links_during_a_release_is_told),
-	KUNIT_CASE(available_is_stored_after_holder_is_cleared),
 	KUNIT_CASE(destroy_gives_back_the_last_holder_s_node),
 	KUNIT_CASE(destroy_gives_back_the_leavers_too),
 	KUNIT_CASE_PARAM(node_given_back_works_again_at_once, way_back_gen_params),

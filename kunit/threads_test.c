@@ -435,7 +435,7 @@ static void lock_may_be_freed_by_the_one_it_was_handed_to(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, crew->buffer);
 	crew->buffer = PTR_ALIGN(crew->buffer, SMP_CACHE_BYTES);
 	/* Across two cache lines, or just behind the end of one: a late store is later. */
-	crew->lock = crew->buffer + SMP_CACHE_BYTES - crew->row->holder_offset;
+	crew->lock = crew->buffer + SMP_CACHE_BYTES - crew->row->last_word_offset;
 
 	add_thread(test, crew, cpu, make_and_unlock);
 	add_thread(test, crew, cpumask_next(cpu, cpu_online_mask),

@@ -346,11 +346,15 @@ static void try_behind_an_abandoned_tail_fails_on_the_waiter_before_it(struct ku
 	nbq_actor_release(bench, holder);
 	nbq_fake_start(1000, 10);
 
-	/* before: A w L; after: A w */
+	/* before: A w L; after: the same; hybrid, first come, first served: A w */
 	EXPECT_SHAPE(test, "AWLl");
 	if (row_of(test)->facts->passes) {
 		KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
 		EXPECT_TOTAL(test);
+	} else if (row_of(test)->facts->holder_nodes) {
+		KUNIT_EXPECT_EQ(test, try_for(test, 0), -EBUSY);
+		EXPECT_SHAPE(test, "AWLl");
+		EXPECT_TOTAL(test, .failed_tries = 1);
 	} else {
 		KUNIT_EXPECT_EQ(test, try_for(test, 0), -EBUSY);
 		EXPECT_SHAPE(test, "AW");
@@ -879,11 +883,14 @@ static void looks_tell_held_and_contended_in_every_state(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 	struct nbq_actor *holder, *w, *x;
+	bool held;
 
 	expect_looks(test, "[]", false, false);
 	holder = hold(test);
 	expect_looks(test, "H", true, false);
 	w = nbq_bench_arrive(test);
+	bench->pool.waiting.lock = bench->lock;
+	bench->pool.waiting.pred = w->pred;
 	expect_looks(test, "H w", true, true);
 	x = nbq_bench_arrive(test);
 	nbq_actor_leave(bench, w);
@@ -896,7 +903,10 @@ static void looks_tell_held_and_contended_in_every_state(struct kunit *test)
 	if (row_of(test)->facts->passes) {
 		expect_looks(test, "H past A: advisory", true, true);
 	} else {
-		expect_looks(test, "A L x", false, false);
+		bench->pool.waiting.pred = x->pred;
+		held = row_of(test)->facts->holder_nodes;
+		expect_looks(test, "A L x", held, held);
+		bench->pool.waiting.pred = NULL;
 		KUNIT_EXPECT_TRUE(test, nbq_actor_advance(bench, x));
 		expect_looks(test, "H", true, false);
 	}

@@ -40,14 +40,11 @@
  *	reverse; then a successor can give the node back in between, and with
  *	a nested context on the same pool the swap on the tail succeeds for a
  *	node that is somebody else's by then (two holders).
- *	Releasing clears holder first, so that a release of a lock that nobody
- *	holds is noticed.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is
  *	over; the paper allocates.
  *
- * Own steps on shared memory: at most 2 to leave (swap the tail, then give the
- * node back or store prev), at most 3 to release (read holder, swap the tail,
- * then give the node back or store prev), and one more to clear holder.
+ * Own steps on shared memory: at most 2 to leave, and at most 2 to release (swap
+ * the tail, then give the node back or store prev).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -128,7 +125,7 @@ VISIBLE_IF_KUNIT
 void nbq_clh_take_over(struct nbq_clh *lock, struct nbq_node *node,
 		       struct nbq_node *pred)
 {
-	WRITE_ONCE(lock->holder, node);
+	nbq_hold(node, lock);
 	nbq_node_reclaim(pred, &node->pool->events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_take_over);
@@ -184,8 +181,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_leave);
 VISIBLE_IF_KUNIT
 bool nbq_clh_hand_over(struct nbq_clh *lock, struct nbq_node *node)
 {
-	/* Before either RELEASE below, so that it cannot undo the next owner's. */
-	nbq_step(WRITE_ONCE(lock->holder, NULL));
+	nbq_let_go(node);
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_clh_join() that reads the
 	 * NULL: the critical section is over for whoever finds the lock free.
@@ -235,7 +231,6 @@ static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
 		.pool = node->pool,
 		.me = nbq_context_of(node->pool),
 		.lock = lock,
-		.holder = &lock->holder,
 		.in_order = true,
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)

@@ -11,7 +11,7 @@
  *			struct lockdep_map *waits, unsigned long ip);
  *		0: the lock is mine; or -ETIMEDOUT, -EDEADLK
  *	nbq_X_hand_over(struct nbq_X *lock, struct nbq_node *node);
- *		end the critical section; clears holder before it does
+ *		end the critical section
  *	static struct nbq_node *in_front(const struct nbq_node *node);
  *		who stood in front of a node that was left; %NBQ_AVAILABLE: the
  *		node is the one that makes the lock available; NULL: somebody
@@ -35,31 +35,30 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
 		    struct lock_class_key *key)
 {
 	lock->tail = NULL;
-	lock->holder = NULL;
 	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
 }
 EXPORT_SYMBOL_GPL(nbq_X_init_key);
 
 /*
- * Does a context hold the lock, or wait for it? By loads only: what gives up at once
- * leaves the lock's line to those who need it. The tail's node may be free or in another
- * queue by now; then a context held the lock in between.
+ * Is the queue of this tail made of nothing but leavers behind an available node? If not, a
+ * context holds the lock or waits for it. By loads only: what gives up at once leaves the
+ * lock's line to those who need it. Only the next to enqueue gives these nodes back: while
+ * the tail is the same, so are they.
  */
-static bool is_busy(const struct nbq_X *lock)
+static bool is_idle(const struct nbq_X *lock, const struct nbq_node *tail)
 {
-	const struct nbq_node *tail;
+	const struct nbq_node *node = tail;
 
-	if (READ_ONCE(lock->holder))
-		return true;
-	tail = READ_ONCE(lock->tail);
-	return tail && !in_front(tail);
+	while (node && node != NBQ_AVAILABLE && READ_ONCE(lock->tail) == tail)
+		node = in_front(node);
+	return !tail || node == NBQ_AVAILABLE;
 }
 
 /* A lock that was free is mine. */
 static __always_inline int acquired_at_once(struct nbq_X *lock, struct nbq_node *node,
 					    struct nbq_pool *pool)
 {
-	WRITE_ONCE(lock->holder, node);
+	nbq_hold(node, lock);
 	pool->events.acquired_uncontended++;
 	return 0;
 }
@@ -74,7 +73,8 @@ static noinline int acquire_slowpath(struct nbq_X *lock, struct nbq_deadline dea
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_node *node, *pred;
 
-	if ((nbq_deadline_is_none(&deadline) || nbq_contention_is_traced()) && is_busy(lock)) {
+	if ((nbq_deadline_is_none(&deadline) || nbq_contention_is_traced()) &&
+	    !is_idle(lock, READ_ONCE(lock->tail))) {
 		if (nbq_deadline_is_none(&deadline)) {
 			pool->events.failed_tries++;
 			return -EBUSY;
@@ -116,30 +116,29 @@ static __always_inline int acquire(struct nbq_X *lock, struct nbq_deadline deadl
 	return acquired_at_once(lock, node, pool);
 }
 
-/*
- * Which context holds the lock, for a report; 0: none. The node may be another holder's
- * by now: its memory is a node all the same.
- */
 static u16 context_of_holder(const struct nbq_X *lock)
 {
-	const struct nbq_node *holder = READ_ONCE(lock->holder);
-
-	return holder ? nbq_context_of(holder->pool) : 0;
+	return nbq_find_holder(lock);
 }
 
 #include "define_verbs.h"
 
+/* The running context does not hold the lock that it was to release. */
+static noinline void report_unlock(const struct nbq_X *lock, unsigned long ip)
+{
+	if (nbq_X_is_locked(lock))
+		nbq_report(NBQ_REPORT_NOT_OWNER, lock, nbq_find_holder(lock), ip);
+	else
+		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, ip);
+}
+
 void nbq_X_unlock(struct nbq_X *lock) __releases(lock)
 {
-	struct nbq_node *node = nbq_step(READ_ONCE(lock->holder));
+	struct nbq_node *node = nbq_held_node(nbq_this_pool(), lock);
 
 	__release(lock);
 	if (unlikely(!node)) {
-		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);
-		return;
-	}
-	if (unlikely(node->cpu != raw_smp_processor_id())) {
-		nbq_report(NBQ_REPORT_NOT_OWNER, lock, nbq_context_of(node->pool), _RET_IP_);
+		report_unlock(lock, _RET_IP_);
 		return;
 	}
 	spin_release(dep_map_of(lock), _RET_IP_);
@@ -152,32 +151,24 @@ EXPORT_SYMBOL_GPL(nbq_X_unlock);
 
 bool nbq_X_is_locked(const struct nbq_X *lock)
 {
-	return READ_ONCE(lock->holder);
+	return !is_idle(lock, READ_ONCE(lock->tail));
 }
 EXPORT_SYMBOL_GPL(nbq_X_is_locked);
 
 bool nbq_X_is_contended(const struct nbq_X *lock)
 {
-	const struct nbq_node *holder = READ_ONCE(lock->holder);
+	const struct nbq_node *tail = READ_ONCE(lock->tail);
+	const struct nbq_waiting *waiting;
 
-	return holder && READ_ONCE(lock->tail) != holder;
+	if (is_idle(lock, tail))
+		return false;
+	/* A leaver behind the holder, which this may be; or does it wait? */
+	if (in_front(tail))
+		return true;
+	waiting = &tail->pool->waiting;
+	return READ_ONCE(waiting->pred) && READ_ONCE(waiting->lock) == lock;
 }
 EXPORT_SYMBOL_GPL(nbq_X_is_contended);
-
-/*
- * Is this queue made of nothing but leavers behind an available node?
- *
- * Takes the tail of a lock that should have no users left; NULL is the empty
- * queue.
- */
-static bool is_idle(const struct nbq_node *tail)
-{
-	const struct nbq_node *node = tail;
-
-	while (node && node != NBQ_AVAILABLE)
-		node = in_front(node);
-	return !tail || node == NBQ_AVAILABLE;
-}
 
 int nbq_X_destroy(struct nbq_X *lock)
 {
@@ -189,9 +180,8 @@ int nbq_X_destroy(struct nbq_X *lock)
 	 * left or released last, as the next to join would, so that the nodes
 	 * are given back after all that their last users did.
 	 */
-	if (nbq_X_is_locked(lock) || !is_idle(node) ||
-	    cmpxchg(&lock->tail, node, NULL) != node) {
-		nbq_report(NBQ_REPORT_IN_USE, lock, context_of_holder(lock), _RET_IP_);
+	if (!is_idle(lock, node) || cmpxchg(&lock->tail, node, NULL) != node) {
+		nbq_report(NBQ_REPORT_IN_USE, lock, nbq_find_holder(lock), _RET_IP_);
 		return -EBUSY;
 	}
 

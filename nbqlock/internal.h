@@ -57,8 +57,13 @@
  *	is free while the two are equal. Written by whoever gives it back.
  * @next_in_pool: the nodes of a pool in the order in which they were added
  * @pool: where the node belongs
+ * @lock: queue locks: the one that is held with it
+ * @below: queue locks: the node with which the running context acquired the lock that
+ *	it held last before this one; NULL: it held none
+ * @pred_taken: MCS-NB, swap-only: @taken of the predecessor that it is known to
+ * @followed: MCS-NB: its successor was known when it acquired the lock
  *
- * Two words instead of one flag, because they have different writers: a node
+ * Two words @taken and @given instead of one flag, because they have different writers: a node
  * is taken with an unlocked compare-and-swap, and nobody else's store can get
  * between its two halves.
  */
@@ -72,6 +77,11 @@ struct nbq_node {
 	unsigned long given;
 	struct nbq_node *next_in_pool;
 	struct nbq_pool *pool;
+	/* Of interest to its own CPU only, while successors poll the words above. */
+	const void *lock ____cacheline_aligned;
+	struct nbq_node *below;
+	unsigned long pred_taken;
+	bool followed;
 } ____cacheline_aligned;
 
 /*
@@ -111,6 +121,7 @@ struct nbq_numbered {
  * @waiting: what it waits for
  * @waiter: the attempt that may write there; NULL: none waits
  * @heartbeat: hybrid: a time at which a waiter of this CPU and level ran
+ * @held: queue locks: the node of the one acquired last of those that are held
  * @events: what contexts of this CPU and level counted
  * @walks: attempts of this CPU and level that have skipped one abandoned node, two,
  *	and so on; the last: %NBQ_WALK_MAX or more. NULL: not counted yet
@@ -131,8 +142,9 @@ struct nbq_pool {
 	const struct nbq_wait *waiter;
 	u64 heartbeat;
 	/* Of interest to its own CPU only. */
-	struct nbq_events events ____cacheline_aligned;
+	struct nbq_node *held ____cacheline_aligned;
 	unsigned int *walks;
+	struct nbq_events events;
 } ____cacheline_aligned;
 
 /* States of nbq_pool.setup, in this order. */
@@ -238,6 +250,7 @@ struct nbq_node *nbq_node_claim_numbered(struct nbq_pool *pool);
 struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 			       struct nbq_deadline *deadline);
 void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node);
+u16 nbq_find_holder(const void *lock);
 
 /* pool.c: filling, growing, CPUs that come online */
 void nbq_pool_request_growth(struct nbq_pool *pool);
@@ -309,17 +322,23 @@ static inline struct nbq_node *nbq_node_claim(struct nbq_pool *pool)
 	return nbq_node_claim_hint(pool) ?: nbq_node_claim_any(pool);
 }
 
-/* Give a node back, from any CPU and context: one store, its last access. */
-static inline void nbq_node_give_back(struct nbq_node *node)
+/*
+ * Give a node back, from any CPU and context, by what its @taken is known to be: one
+ * store, and its last access.
+ */
+static inline void nbq_node_give_back_taken(struct nbq_node *node, unsigned long taken)
 {
-	unsigned long taken = node->taken;
-
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_node_try_claim(): all that I
 	 * read and wrote in the node comes before its next user. Without it,
 	 * that user's prev = NULL could overtake my look at prev.
 	 */
 	nbq_step(smp_store_release(&node->given, taken));
+}
+
+static inline void nbq_node_give_back(struct nbq_node *node)
+{
+	nbq_node_give_back_taken(node, node->taken);
 }
 
 /* Give back a node that the running context took itself. */
@@ -340,6 +359,41 @@ static inline void nbq_node_reclaim(struct nbq_node *node,
 {
 	nbq_node_give_back(node);
 	events->nodes_reclaimed++;
+}
+
+/*
+ * The running context has acquired a queue lock with this node. What it holds stands in
+ * its pool, the lock acquired last in front: so unlock finds the node without a look at
+ * the lock, whose line belongs to those who enqueue. An interrupt in between sees a list
+ * that is whole, with this lock or without it, and leaves it as it was.
+ */
+static inline void nbq_hold(struct nbq_node *node, const void *lock)
+{
+	struct nbq_pool *pool = node->pool;
+
+	WRITE_ONCE(node->lock, lock);
+	WRITE_ONCE(node->below, pool->held);
+	WRITE_ONCE(pool->held, node);
+}
+
+/* With which node has a context of this pool acquired the lock? NULL: it does not hold it. */
+static inline struct nbq_node *nbq_held_node(const struct nbq_pool *pool, const void *lock)
+{
+	struct nbq_node *node = READ_ONCE(pool->held);
+
+	while (node && READ_ONCE(node->lock) != lock)
+		node = READ_ONCE(node->below);
+	return node;
+}
+
+/* The running context is about to release the lock that it holds with this node. */
+static inline void nbq_let_go(struct nbq_node *node)
+{
+	struct nbq_node **link = &node->pool->held;
+
+	while (unlikely(*link != node))
+		link = &(*link)->below;
+	WRITE_ONCE(*link, node->below);
 }
 
 /* An attempt of the running context has stepped over so many leavers. */

@@ -64,7 +64,6 @@
 /**
  * struct nbq_X - a lock
  * @tail: newest node in the queue; NULL: the lock is free, and no node in it
- * @holder: the holder's node; NULL while nobody holds the lock
  * @dep_map: for lockdep
  *
  * All fields are private. A lock that is all zeroes is a free lock, but only
@@ -73,7 +72,6 @@
  */
 __nbq_context_lock_struct(nbq_X) {
 	struct nbq_node *tail;
-	struct nbq_node *holder;
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 	struct lockdep_map dep_map;
 #endif
@@ -182,8 +180,8 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
  * @lock: the lock
  *
  * Context: Any.
- * Return: true if the lock was held when looked at. Advisory: it may have
- * changed, and a lock counts as free for a moment while it changes hands.
+ * Return: true if the lock was held when looked at, or was about to be by one that
+ * waits for it. Advisory: it may have changed.
  */
 bool nbq_X_is_locked(const struct nbq_X *lock);
 

@@ -53,16 +53,13 @@
  *	The report's second kind of timeout, in the middle of the walk, is not
  *	there: the walk does not end. (Its code holds a piece of the missing
  *	release, which makes two holders.)
- *	Releasing clears holder first, so that a release of a lock that nobody
- *	holds is noticed.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is
  *	over; the paper allocates.
  *
  * Own steps on shared memory: at most 6 to leave (store prev, be forgotten,
  * swap the tail, swap next, swap the successor's status, give its node back;
- * the paper's bound is 7), at most 6 to release (read holder, look at next,
- * swap the tail, swap next, swap the successor's status, give its node back),
- * and one more to clear holder.
+ * the paper's bound is 7), at most 5 to release (look at next, swap the tail,
+ * swap next, swap the successor's status, give its node back).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -89,6 +86,7 @@ struct nbq_node *nbq_mcs_join(struct nbq_mcs *lock, struct nbq_node *node)
 	 * nothing but the swaps of the tail orders before this store.
 	 */
 	WRITE_ONCE(node->next, NULL);
+	node->followed = false;
 	/*
 	 * Fully ordered. RELEASE: next = NULL above comes before the swap in
 	 * nbq_mcs_link() of the successor that gets my node from the tail;
@@ -113,6 +111,8 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_join);
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred)
 {
+	struct nbq_node *said;
+
 	WRITE_ONCE(node->status, NULL);
 	/*
 	 * Fully ordered, pairs with the swaps of next in nbq_mcs_leave() and
@@ -121,7 +121,10 @@ struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred)
 	 * ACQUIRE: the critical section is over for whoever finds AVAILABLE,
 	 * and the leaver's prev is seen by whoever finds that it has left.
 	 */
-	return xchg(&pred->next, node);
+	said = xchg(&pred->next, node);
+	/* Now that the line is here: to give it back then takes no read. */
+	node->pred_taken = pred->taken;
+	return said;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_link);
 
@@ -172,8 +175,11 @@ VISIBLE_IF_KUNIT
 void nbq_mcs_take_over(struct nbq_mcs *lock, struct nbq_node *node,
 		       struct nbq_node *pred)
 {
-	WRITE_ONCE(lock->holder, node);
-	nbq_node_reclaim(pred, &node->pool->events);
+	nbq_hold(node, lock);
+	/* In the line that has just been polled. */
+	node->followed = READ_ONCE(node->next);
+	nbq_node_give_back_taken(pred, node->pred_taken);
+	node->pool->events.nodes_reclaimed++;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_take_over);
 
@@ -276,13 +282,12 @@ bool nbq_mcs_hand_over(struct nbq_mcs *lock, struct nbq_node *node)
 	struct nbq_events *events = &node->pool->events;
 	struct nbq_node *succ;
 
-	/* Before either RELEASE below, so that it cannot undo the next owner's. */
-	nbq_step(WRITE_ONCE(lock->holder, NULL));
+	nbq_let_go(node);
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_mcs_join() that reads the
 	 * NULL: the critical section is over for whoever finds the lock free.
 	 */
-	if (!nbq_step(READ_ONCE(node->next)) &&
+	if (!node->followed && !nbq_step(READ_ONCE(node->next)) &&
 	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {
 		nbq_node_give_back_own(node);
 		return true;
@@ -335,7 +340,6 @@ static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
 		.pool = node->pool,
 		.me = nbq_context_of(node->pool),
 		.lock = lock,
-		.holder = &lock->holder,
 		.in_order = true,
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)

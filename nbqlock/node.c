@@ -222,3 +222,44 @@ void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node)
 	WRITE_ONCE(pool->size, pool->size + 1);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_append);
+
+/* So many locks of one context are looked at: as many as lockdep follows. */
+#define MOST_HELD	48
+
+static bool holds(const struct nbq_pool *pool, const void *lock)
+{
+	const struct nbq_node *node = READ_ONCE(pool->held);
+	unsigned int i;
+
+	/* Its contexts go on meanwhile, and their nodes from one list to another. */
+	for (i = 0; node && i < MOST_HELD; i++) {
+		if (READ_ONCE(node->lock) == lock)
+			return true;
+		node = READ_ONCE(node->below);
+	}
+	return false;
+}
+
+/**
+ * nbq_find_holder() - Find the context that holds a queue lock, for a report.
+ * @lock: the lock
+ *
+ * Looks at what each CPU holds, which may change meanwhile.
+ *
+ * Context: Any.
+ * Return: the context, encoded; 0: none was found.
+ */
+u16 nbq_find_holder(const void *lock)
+{
+	unsigned int cpu, level;
+
+	for_each_possible_cpu(cpu) {
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			u16 context = nbq_encode_context(cpu, level);
+
+			if (holds(nbq_pool_of(context), lock))
+				return context;
+		}
+	}
+	return 0;
+}

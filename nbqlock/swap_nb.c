@@ -47,15 +47,12 @@
  *	never taken by those without patience.
  *	What print does to "fool itself", storing LEAVING in the next of the new
  *	predecessor in order to swap it out again, is left out.
- *	Releasing clears holder first, so that a release of a lock that nobody
- *	holds is noticed.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is
  *	over; the paper allocates.
  *
  * Own steps on shared memory: at most 4 to leave (store prev, swap next, swap
- * the successor's status, give its node back), at most 4 to release (read
- * holder, swap next, swap the successor's status, give its node back), and one
- * more to clear holder.
+ * the successor's status, give its node back), at most 3 to release (all but the
+ * first of these).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -102,6 +99,8 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_join);
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred)
 {
+	struct nbq_node *said;
+
 	WRITE_ONCE(node->status, NULL);
 	/*
 	 * Fully ordered, pairs with the swaps of next in nbq_swap_leave() and
@@ -110,7 +109,10 @@ struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred)
 	 * ACQUIRE: the critical section is over for whoever finds AVAILABLE,
 	 * and the leaver's prev is seen by whoever finds LEAVING.
 	 */
-	return xchg(&pred->next, node);
+	said = xchg(&pred->next, node);
+	/* Now that the line is here: to give it back then takes no read. */
+	node->pred_taken = pred->taken;
+	return said;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_link);
 
@@ -156,16 +158,9 @@ VISIBLE_IF_KUNIT
 void nbq_swap_take_over(struct nbq_swap *lock, struct nbq_node *node,
 			struct nbq_node *pred)
 {
-	struct nbq_pool *pool = node->pool;
-
-	WRITE_ONCE(lock->holder, node);
-	nbq_node_reclaim(pred, &pool->events);
-	/*
-	 * Where I was the last to hold the lock, that node is mine: next time the
-	 * free one of the two, as the one taken last will rest in the lock.
-	 */
-	if (pred->pool == pool)
-		WRITE_ONCE(pool->hint, pred);
+	nbq_hold(node, lock);
+	nbq_node_give_back_taken(pred, node->pred_taken);
+	node->pool->events.nodes_reclaimed++;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_take_over);
 
@@ -228,8 +223,7 @@ void nbq_swap_hand_over(struct nbq_swap *lock, struct nbq_node *node)
 	struct nbq_events *events = &node->pool->events;
 	struct nbq_node *succ;
 
-	/* Before the RELEASE below, so that it cannot undo the next owner's. */
-	nbq_step(WRITE_ONCE(lock->holder, NULL));
+	nbq_let_go(node);
 	/*
 	 * Fully ordered, pairs with nbq_swap_link() and in_front(). RELEASE: the
 	 * critical section is over for whoever finds AVAILABLE. ACQUIRE: as in
@@ -276,7 +270,6 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 		.pool = node->pool,
 		.me = nbq_context_of(node->pool),
 		.lock = lock,
-		.holder = &lock->holder,
 		.in_order = true,
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
@@ -316,6 +309,12 @@ static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
 	/* One that was announced as a wait ends as one. */
 	if (said != NBQ_AVAILABLE || deadline.announced)
 		return wait_longer(lock, node, pred, deadline, waits, ip, said);
+	/*
+	 * Where I was the last to hold the lock, that node is mine: next time the
+	 * free one of the two, as the one taken last will rest in the lock.
+	 */
+	if (pred->pool == node->pool)
+		WRITE_ONCE(node->pool->hint, pred);
 	nbq_swap_take_over(lock, node, pred);
 	node->pool->events.acquired_uncontended++;
 	return 0;

@@ -267,35 +267,29 @@ static bool is_cycle(const struct nbq_wait *wait, const struct nbq_node *pred,
 	return comes_back(wait, pred, word, &round);
 }
 
-/* Does this CPU hold the lock, under this context? */
-static bool is_holder_here(const struct nbq_wait *wait)
-{
-	const struct nbq_node *holder;
-	u16 context;
-
-	if (wait->held_by) {
-		context = READ_ONCE(*wait->held_by);
-		return context && nbq_context_cpu(context) == nbq_context_cpu(wait->me);
-	}
-	holder = READ_ONCE(*wait->holder);
-	return holder && holder->cpu == nbq_context_cpu(wait->me);
-}
-
 /* Does this CPU hold the lock or stand in front already, under this context? */
 static bool is_own(const struct nbq_wait *wait)
 {
 	const struct nbq_pool *pool = wait->pool;
-	unsigned int below;
+	unsigned int below = nbq_context_level(wait->me);
 
-	if (is_holder_here(wait))
-		return true;
-	for (below = 0; wait->in_order && below < nbq_context_level(wait->me); below++) {
+	if (wait->held_by) {
+		u16 holder = READ_ONCE(*wait->held_by);
+
+		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->me))
+			return true;
+	}
+	if (!wait->in_order)
+		return false;
+	while (!nbq_held_node(pool, wait->lock)) {
+		if (!below--)
+			return false;
 		pool--;
 		if (READ_ONCE(pool->waiting.pred) &&
 		    READ_ONCE(pool->waiting.lock) == wait->lock)
 			return true;
 	}
-	return false;
+	return true;
 }
 
 static bool is_interrupt(const struct nbq_wait *wait)

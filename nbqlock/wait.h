@@ -48,7 +48,6 @@ struct nbq_waiting {
  * @pool: of the running context
  * @me: the running context, encoded
  * @lock: the lock
- * @holder: where that lock says which node's owner holds it; or NULL
  * @held_by: hybrid: where it says which context does; or NULL
  * @in_order: nobody gets past who waits in front
  * @looks: how often nothing was said, so far; wraps
@@ -71,7 +70,6 @@ struct nbq_wait {
 	struct nbq_pool *pool;
 	u16 me;
 	const void *lock;
-	struct nbq_node *const *holder;
 	const u16 *held_by;
 	bool in_order;
 	unsigned int looks;

@@ -744,10 +744,21 @@ static unsigned int accesses_left;
 static bool nested_keeps_its_lock;
 static struct nbq_X nested_lock;
 
+/* One that keeps its lock does not come in the midst of the list of those that are held. */
+static bool is_in_list(const void *address)
+{
+	struct shim_place place = shim_place_of(address);
+	const char *name = shim_word_name(&place);
+
+	return name && (!strcmp(name, "held") || !strcmp(name, "lock") ||
+			!strcmp(name, "below"));
+}
+
 static void interrupt(enum shim_op op, const void *address)
 {
 	(void)op;
-	(void)address;
+	if (nested_keeps_its_lock && is_in_list(address))
+		return;
 	if (accesses_left-- == 0) {
 		shim_hook = NULL;
 		EXPECT(nbq_X_trylock(&nested_lock));
@@ -776,8 +787,8 @@ static void nested_claim_never_gets_the_same_node(void)
 		fired = !shim_hook;
 		shim_hook = NULL;
 		nbq_X_lock(&later);
-		EXPECT(outer.holder != later.holder);
-		EXPECT(outer.holder != nested_lock.holder);
+		EXPECT(outer.tail != later.tail);
+		EXPECT(outer.tail != nested_lock.tail);
 		nbq_X_unlock(&later);
 		nbq_X_unlock(&outer);
 		if (nested_keeps_its_lock && fired)

@@ -12,12 +12,12 @@
 
 #include <nbqlock/nbqlock.h>
 #include <host.h>
+#include <places.h>
 
 /*
  * STEPS_TO_LEAVE, STEPS_TO_RELEASE
  *	The most accesses to shared memory that leaving and releasing make, as
- *	the head of the algorithm's file states them, with the one that clears
- *	holder.
+ *	the head of the algorithm's file states them.
  * HOLDS_NODE
  *	Queue nodes that it takes to acquire a free lock, and to hold it.
  * NODES_AT_REST
@@ -42,21 +42,21 @@
 #define NBQ_TYPE		nbq_clh
 #define DEFINE_NBQ_X		DEFINE_NBQ_CLH
 #define STEPS_TO_LEAVE		2
-#define STEPS_TO_RELEASE	(3 + 1)
+#define STEPS_TO_RELEASE	2
 #define NODES_AT_REST		0
 #define LEAVER_AT_TAIL_STAYS	0
 #elif defined(TYPE_MCS)
 #define NBQ_TYPE		nbq_mcs
 #define DEFINE_NBQ_X		DEFINE_NBQ_MCS
 #define STEPS_TO_LEAVE		6
-#define STEPS_TO_RELEASE	(6 + 1)
+#define STEPS_TO_RELEASE	5
 #define NODES_AT_REST		0
 #define LEAVER_AT_TAIL_STAYS	0
 #elif defined(TYPE_SWAP)
 #define NBQ_TYPE		nbq_swap
 #define DEFINE_NBQ_X		DEFINE_NBQ_SWAP
 #define STEPS_TO_LEAVE		4
-#define STEPS_TO_RELEASE	(4 + 1)
+#define STEPS_TO_RELEASE	3
 #define NODES_AT_REST		1
 #define LEAVER_AT_TAIL_STAYS	1
 #elif defined(TYPE_SPIN) || defined(TYPE_FIFO)
@@ -107,13 +107,17 @@
 #define nbq_X_trylock_irqsave		__PASTE(NBQ_TYPE, _trylock_irqsave)
 #define nbq_X_lock_irqsave		__PASTE(NBQ_TYPE, _lock_irqsave)
 
-/* To the lock or to a queue node: what the bounds of leaving and releasing count. */
+/*
+ * To the lock, or to what others see of a queue node: what the bounds of leaving and
+ * releasing count.
+ */
 static inline bool is_own_step(const struct nbq_X *lock, const void *address)
 {
 	struct shim_memory nodes = shim_nodes_memory();
+	size_t offset = (const char *)address - (const char *)nodes.start;
 
 	return (size_t)((const char *)address - (const char *)lock) < sizeof(*lock) ||
-	       (size_t)((const char *)address - (const char *)nodes.start) < nodes.size;
+	       (offset < nodes.size && !shim_is_own_node_word(offset));
 }
 
 /*
@@ -166,7 +170,7 @@ static inline bool is_at_rest(const struct nbq_X *lock)
 	/* A request to queue means nothing where no waiter is. */
 	return !lock->state.holder;
 #else
-	return !lock->holder;
+	return !nbq_X_is_locked(lock);
 #endif
 }
 
@@ -176,7 +180,7 @@ static inline bool is_held(const struct nbq_X *lock)
 #ifdef TYPE_IS_HYBRID
 	return lock->state.holder;
 #else
-	return lock->holder;
+	return nbq_X_is_locked(lock);
 #endif
 }
 

@@ -53,12 +53,14 @@ struct word_name {
 static const struct word_name node_words[] = {
 	NODE_WORD(prev), NODE_WORD(next), NODE_WORD(status), NODE_WORD(index),
 	NODE_WORD(taken), NODE_WORD(given), NODE_WORD(next_in_pool), NODE_WORD(pool),
+	NODE_WORD(lock), NODE_WORD(below), NODE_WORD(pred_taken), NODE_WORD(followed),
 };
 
 static const struct word_name pool_words[] = {
 	POOL_WORD(hint), POOL_WORD(first), POOL_WORD(cpu), POOL_WORD(waiting.pred),
 	POOL_WORD(waiting.word), POOL_WORD(waiting.lock), POOL_WORD(waiting.since),
-	POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(last), POOL_WORD(size),
+	POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(held), POOL_WORD(last),
+	POOL_WORD(size),
 };
 
 static const char *name_in(const struct word_name *words, size_t number, size_t word)
@@ -122,9 +124,18 @@ struct shim_memory shim_pool_memory(unsigned int cpu, unsigned int level)
 
 bool shim_node_word_changes(unsigned int word)
 {
+	/* pred_taken is what its predecessor's taken is, for as long as it is read. */
 	return word < offsetof(struct nbq_node, index) / WORD ||
 	       word == offsetof(struct nbq_node, taken) / WORD ||
-	       word == offsetof(struct nbq_node, given) / WORD;
+	       word == offsetof(struct nbq_node, given) / WORD ||
+	       word == offsetof(struct nbq_node, lock) / WORD ||
+	       word == offsetof(struct nbq_node, below) / WORD ||
+	       word == offsetof(struct nbq_node, followed) / WORD;
+}
+
+bool shim_is_own_node_word(size_t offset)
+{
+	return offset % sizeof(struct nbq_node) >= offsetof(struct nbq_node, lock);
 }
 
 bool shim_pool_word_changes(unsigned int word)

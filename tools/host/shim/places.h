@@ -46,13 +46,15 @@ const char *shim_word_name(const struct shim_place *place);
 /* What one of the small values in prev, next and status means; or NULL. */
 const char *shim_value_name(unsigned long value);
 /* The number of words of a node and of a pool's head. */
-#define SHIM_NODE_WORDS	8U
+#define SHIM_NODE_WORDS	16U
 unsigned int shim_pool_words(void);
 
 /* A word of a pool that is for people only: no lock acts on it. */
 bool shim_is_tally(const void *address);
 /* Does this word of a node, or of a pool's head, ever change, and matter to a lock? */
 bool shim_node_word_changes(unsigned int word);
+/* Is the word at this offset from the first node one that only its own CPU needs? */
+bool shim_is_own_node_word(size_t offset);
 bool shim_pool_word_changes(unsigned int word);
 struct shim_memory shim_pool_memory(unsigned int cpu, unsigned int level);
 struct shim_memory shim_pool_nodes(unsigned int cpu, unsigned int level);

@@ -6,5 +6,6 @@
 #include <host.h>
 
 #define nr_cpu_ids	((unsigned int)SHIM_CPUS)
+#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < nr_cpu_ids; (cpu)++)
 
 #endif
