@@ -122,8 +122,12 @@ struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred)
 	 * and the leaver's prev is seen by whoever finds that it has left.
 	 */
 	said = xchg(&pred->next, node);
-	/* Now that the line is here: to give it back then takes no read. */
-	node->pred_taken = pred->taken;
+	/*
+	 * Now that the line is here: to give it back then takes no read. If I leave as the
+	 * tail, pred's owner finds that by its swap of the tail, and its next claim of the
+	 * node depends on what that has found: an order that thread sanitizers do not know.
+	 */
+	node->pred_taken = data_race(pred->taken);
 	return said;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_link);
