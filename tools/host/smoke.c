@@ -8,6 +8,7 @@
 
 #include <asm/mmiowb.h>
 #include <linux/errno.h>
+#include <nbqlock/report.h>
 #include <trace/events/lock.h>
 #include <places.h>
 
@@ -505,6 +506,41 @@ static void waiter_takes_over_when_the_holder_releases(void)
 	EXPECT(shim_event("nodes_taken") == 1 + HOLDS_NODE);
 }
 
+static struct nbq_X *held, *wanted;
+
+static void look_at_both(enum shim_op op, const void *address)
+{
+	count_polls(op, address);
+	if (op != SHIM_OP_RELAX || polls != 100)
+		return;
+	EXPECT(!nbq_X_is_contended(held));
+	EXPECT(nbq_X_is_contended(wanted));
+}
+
+/* CPU 1 holds a lock, and waits for that of CPU 0. */
+static void lock_whose_holder_waits_for_another_is_not_contended(void)
+{
+	DEFINE_NBQ_X(first);
+	DEFINE_NBQ_X(second);
+
+	held = &first;
+	wanted = &second;
+	start_clock(0, 1);
+	nbq_X_lock(wanted);
+	shim_cpu = 1;
+	nbq_X_lock(held);
+	polls = 0;
+	shim_hook = look_at_both;
+	EXPECT(nbq_X_lock_timeout(wanted, 1000) == -ETIMEDOUT);
+	shim_hook = NULL;
+	EXPECT(polls >= 100);
+	nbq_X_unlock(held);
+	shim_cpu = 0;
+	nbq_X_unlock(wanted);
+	end(held);
+	end(wanted);
+}
+
 static void patience_for_ever_and_past_the_end_of_time_never_ends(void)
 {
 	start_clock(KTIME_MAX / 2, 1);
@@ -597,7 +633,9 @@ static void unlock_of_a_free_lock_is_reported_and_changes_nothing(void)
 
 	test_expect_warnings(2);
 	nbq_X_unlock(&lock);
+	EXPECT(shim_reported == NBQ_REPORT_NOT_HELD);
 	nbq_X_unlock(&lock);
+	EXPECT(shim_reported == NBQ_REPORT_NOT_HELD);
 	EXPECT(shim_preempt_off == 0);
 	EXPECT(nbq_X_trylock(&lock));
 	nbq_X_unlock(&lock);
@@ -612,6 +650,7 @@ static void unlock_on_another_cpu_is_reported_and_changes_nothing(void)
 	nbq_X_lock(&lock);
 	shim_cpu = 1;
 	nbq_X_unlock(&lock);
+	EXPECT(shim_reported == NBQ_REPORT_NOT_OWNER);
 	nbq_X_unlock(&lock);
 	EXPECT(shim_preempt_off == 1);
 	EXPECT(nbq_X_is_locked(&lock));
@@ -621,7 +660,96 @@ static void unlock_on_another_cpu_is_reported_and_changes_nothing(void)
 	EXPECT(!nbq_X_is_locked(&lock));
 	end(&lock);
 }
+
+/* CPU 0 holds another lock, and so does the holder: one that it acquired later. */
+static void report_names_the_holder(void)
+{
+	DEFINE_NBQ_X(lock);
+	DEFINE_NBQ_X(later);
+	DEFINE_NBQ_X(elsewhere);
+	unsigned int holder;
+
+	test_expect_warnings(2);
+	nbq_X_lock(&elsewhere);
+	shim_cpu = 2;
+	shim_level = 1;
+	holder = shim_context();
+	nbq_X_lock(&lock);
+	nbq_X_lock(&later);
+
+	shim_cpu = 1;
+	shim_level = 0;
+	nbq_X_unlock(&lock);
+	EXPECT(shim_reported == NBQ_REPORT_NOT_OWNER);
+	EXPECT(shim_reported_holder == holder);
+	EXPECT(nbq_X_destroy(&lock) == -EBUSY);
+	EXPECT(shim_reported == NBQ_REPORT_IN_USE);
+	EXPECT(shim_reported_holder == holder);
+
+	shim_cpu = 2;
+	shim_level = 1;
+	nbq_X_unlock(&lock);
+	nbq_X_unlock(&later);
+	shim_cpu = 0;
+	shim_level = 0;
+	nbq_X_unlock(&elsewhere);
+	end(&lock);
+	end(&later);
+	end(&elsewhere);
+}
 #endif
+
+/* Which of four locks is the next to be released, in the order of this number of 24. */
+static unsigned int take_out(unsigned int *left, unsigned int number, unsigned int order)
+{
+	unsigned int place = order % number, out = left[place];
+
+	left[place] = left[number - 1];
+	return out;
+}
+
+/* Of all types, each in another: what a context holds, it may release in any order. */
+static void nested_locks_are_released_in_any_order(void)
+{
+	unsigned int order;
+
+	for (order = 0; order < 24; order++) {
+		unsigned int left[] = { 0, 1, 2, 3 }, number, rest = order;
+		DEFINE_NBQ_CLH(clh);
+		DEFINE_NBQ_MCS(mcs);
+		DEFINE_NBQ_SWAP(swap);
+		DEFINE_NBQ_X(lock);
+
+		nbq_clh_lock(&clh);
+		nbq_mcs_lock(&mcs);
+		nbq_swap_lock(&swap);
+		nbq_X_lock(&lock);
+		for (number = 4; number; rest /= number--) {
+			bool held[4] = { };
+			unsigned int i, out = take_out(left, number, rest);
+
+			for (i = 0; i < number - 1; i++)
+				held[left[i]] = true;
+			if (out == 0)
+				nbq_clh_unlock(&clh);
+			else if (out == 1)
+				nbq_mcs_unlock(&mcs);
+			else if (out == 2)
+				nbq_swap_unlock(&swap);
+			else
+				nbq_X_unlock(&lock);
+			EXPECT(nbq_clh_is_locked(&clh) == held[0]);
+			EXPECT(nbq_mcs_is_locked(&mcs) == held[1]);
+			EXPECT(nbq_swap_is_locked(&swap) == held[2]);
+			EXPECT(nbq_X_is_locked(&lock) == held[3]);
+			EXPECT(shim_preempt_off == (int)number - 1);
+		}
+		EXPECT(nbq_clh_destroy(&clh) == 0);
+		EXPECT(nbq_mcs_destroy(&mcs) == 0);
+		EXPECT(nbq_swap_destroy(&swap) == 0);
+		end(&lock);
+	}
+}
 
 static void destroy_of_a_held_lock_is_reported_and_changes_nothing(void)
 {
@@ -631,6 +759,7 @@ static void destroy_of_a_held_lock_is_reported_and_changes_nothing(void)
 	test_expect_warnings(2);
 	nbq_X_lock(&lock);
 	EXPECT(nbq_X_destroy(&lock) == -EBUSY);
+	EXPECT(shim_reported == NBQ_REPORT_IN_USE && shim_reported_holder == shim_context());
 	EXPECT(nbq_X_destroy(&lock) == -EBUSY);
 	EXPECT(nbq_X_is_locked(&lock));
 	nbq_X_unlock(&lock);
@@ -1044,12 +1173,15 @@ int main(void)
 		TEST_CASE(locks_work_before_the_pools_are_filled),
 		TEST_CASE(waiter_gives_up_when_its_patience_is_over_and_not_before),
 		TEST_CASE(waiter_takes_over_when_the_holder_releases),
+		TEST_CASE(lock_whose_holder_waits_for_another_is_not_contended),
 		TEST_CASE(patience_for_ever_and_past_the_end_of_time_never_ends),
 		TEST_CASE(interrupts_and_bottom_halves_are_off_exactly_while_held),
 #if WARNS_OF_MISUSE
 		TEST_CASE(unlock_of_a_free_lock_is_reported_and_changes_nothing),
 		TEST_CASE(unlock_on_another_cpu_is_reported_and_changes_nothing),
+		TEST_CASE(report_names_the_holder),
 #endif
+		TEST_CASE(nested_locks_are_released_in_any_order),
 		TEST_CASE(destroy_of_a_held_lock_is_reported_and_changes_nothing),
 #if HOLDS_NODE && !NODES_AT_REST
 		TEST_CASE(want_of_a_node_is_traced_and_reported),

@@ -121,6 +121,26 @@ static void abandon_two_nodes(void)
 	EXPECT(shim_nodes_in_use() == HOLDS_NODE + ABANDONED);
 }
 
+/* before: H W W, of which each in turn becomes H    after: [], or A where nodes stay */
+static void node_of_one_that_was_followed_is_as_new(void)
+{
+	struct actor first, second;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_waiting(&first, 1);
+	start_waiting(&second, 2);
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&first) == 0);
+	EXPECT(actor_finish(&second) == 0);
+	shim_cpu = 1;
+	nbq_X_lock(&lock);
+	nbq_X_unlock(&lock);
+	shim_cpu = 0;
+	EXPECT(shim_nodes_in_use() == NODES_AT_REST);
+	end();
+}
+
 #if IS_FIFO
 /* before: A L L    after: H */
 static void trylock_walks_over_abandoned_nodes_to_a_free_lock(void)
@@ -147,6 +167,8 @@ static void failing_try_changes_neither_lock_nor_node(void)
 	begin();
 	nbq_X_lock(&lock);
 	abandon_two_nodes();
+	EXPECT(nbq_X_is_locked(&lock));
+	EXPECT(nbq_X_is_contended(&lock));
 	EXPECT(try_in_vain(4));
 	nbq_X_unlock(&lock);
 	end();
@@ -154,9 +176,11 @@ static void failing_try_changes_neither_lock_nor_node(void)
 	begin();
 	nbq_X_lock(&lock);
 	start_waiting(&waiter, 1);
+	EXPECT(nbq_X_is_contended(&lock));
 	EXPECT(try_in_vain(4));
 	nbq_X_unlock(&lock);
-	EXPECT(nbq_X_is_locked(&lock));
+	/* The hybrid is free until the waiter has acquired it. */
+	EXPECT(nbq_X_is_locked(&lock) == HOLDS_NODE);
 	EXPECT(try_in_vain(4));
 	EXPECT(actor_finish(&waiter) == 0);
 	end();
@@ -1247,6 +1271,7 @@ static void random_interleavings_keep_one_owner_and_lose_no_node(void)
 int main(void)
 {
 	static const struct test_case cases[] = {
+		TEST_CASE(node_of_one_that_was_followed_is_as_new),
 #if IS_FIFO
 		TEST_CASE(trylock_walks_over_abandoned_nodes_to_a_free_lock),
 		TEST_CASE(failing_try_changes_neither_lock_nor_node),

@@ -27,6 +27,8 @@ _Thread_local int shim_bh_off;
 u64 (*shim_clock)(void);
 bool (*shim_vcpu_is_preempted)(unsigned int cpu);
 unsigned int shim_warnings;
+unsigned int shim_reported;
+unsigned int shim_reported_holder;
 unsigned int shim_growth_requests;
 unsigned int shim_contention_begins;
 unsigned int shim_contention_ends;
@@ -76,6 +78,8 @@ void shim_trace(const char *name)
 void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned long ip)
 {
 	__atomic_fetch_add(&shim_warnings, 1, __ATOMIC_RELAXED);
+	shim_reported = what;
+	shim_reported_holder = holder;
 	fprintf(stderr, "shim: report %d: lock %p, holder %#x\n", what, lock, holder);
 }
 

@@ -65,8 +65,10 @@ extern u64 (*shim_clock)(void);
 /* What vcpu_is_preempted() says; NULL: as outside of a guest, never. */
 extern bool (*shim_vcpu_is_preempted)(unsigned int cpu);
 
-/* Reports of misuse and deadlocks (nbqlock/report.h), in all threads. */
+/* Reports of misuse and deadlocks (nbqlock/report.h), in all threads; the last of them. */
 extern unsigned int shim_warnings;
+extern unsigned int shim_reported;
+extern unsigned int shim_reported_holder;
 
 /* Passes of the tracepoint nbq_leave, in this thread. */
 extern _Thread_local unsigned int shim_leaves;

@@ -6,6 +6,8 @@
 #include <host.h>
 
 #define nr_cpu_ids	((unsigned int)SHIM_CPUS)
-#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < nr_cpu_ids; (cpu)++)
+#define for_each_possible_cpu(cpu)					\
+	for ((cpu) = SHIM_CPU_NUMBER(0); SHIM_CPU_INDEX(cpu) < nr_cpu_ids; \
+	     (cpu) = SHIM_CPU_NUMBER(SHIM_CPU_INDEX(cpu) + 1))
 
 #endif
