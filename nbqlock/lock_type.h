@@ -176,7 +176,7 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
 		    struct lock_class_key *key);
 
 /**
- * nbq_X_is_locked() - Does somebody hold the lock?
+ * nbq_X_is_locked() - Is the lock held, or about to be by a waiter?
  * @lock: the lock
  *
  * Context: Any.
@@ -186,12 +186,14 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
 bool nbq_X_is_locked(const struct nbq_X *lock);
 
 /**
- * nbq_X_is_contended() - Does somebody wait behind the holder?
+ * nbq_X_is_contended() - Does a context wait for the lock?
  * @lock: the lock
  *
+ * In a queue, a waiter counts once it has polled in vain at the latest.
+ *
  * Context: Any.
- * Return: true if the lock was held and a node stood behind the holder's.
- * Advisory: whoever waits may have left since, or have left its node only.
+ * Return: true if the lock was held, or about to be, and a context waited for it or had
+ * left its node behind. Advisory: it may have changed.
  */
 bool nbq_X_is_contended(const struct nbq_X *lock);
 

@@ -26,7 +26,7 @@
 #include "internal.h"
 #include "trace.h"
 
-/* 64 Ki nodes are 4 MiB for each CPU and level: far more is a typing error. */
+/* 64 Ki nodes are 8 MiB for each CPU and level: far more is a typing error. */
 #define POOL_NODES_LIMIT	65536
 
 /*

@@ -74,7 +74,7 @@ VISIBLE_IF_KUNIT
 struct nbq_node *nbq_swap_join(struct nbq_swap *lock, struct nbq_node *node)
 {
 	/*
-	 * Marked, although the node is not in the queue yet: is_busy() of an attempt that
+	 * Marked, although the node is not in the queue yet: is_idle() of an attempt that
 	 * has found the node in the tail in its last life may read it now.
 	 */
 	WRITE_ONCE(node->next, NULL);

@@ -24,8 +24,8 @@
  *	may go unnoticed until the patience is over.)
  *
  * The asking CPU's own contexts are the first thing looked at. They stand still
- * meanwhile, so that what they have written is the truth: the lock's holder, and
- * what they wait behind. Where they have been interrupted before they could
+ * meanwhile, so that what they have written is the truth: what they hold, a hybrid's
+ * holder, and what they wait behind. Where they have been interrupted before they could
  * write it, between the swap of the tail and the note, whoever stands directly
  * behind them has written it, or is about to, and the walk finds them there. So
  * the answer is never wrong, and comes with the first walk after that neighbour's
