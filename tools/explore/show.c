@@ -43,8 +43,7 @@ static void name_place(char *text, size_t size, const void *address)
 	for (lock = 0; lock < locks_number; lock++) {
 		if (is_of_lock(address, lock)) {
 			snprintf(text, size, "%c.%s", 'A' + lock,
-				 address == &locks[lock].tail ? "tail" :
-				 HOLDS_NODE ? "holder" : "state");
+				 address == &locks[lock].tail ? "tail" : "state");
 			return;
 		}
 	}

@@ -32,8 +32,8 @@ WAITS = {"host": HostTests("deadlock TYPE gcc plain"), "explorer": ()}
 # In the ordering of memory. A thread sanitizer does not watch marked accesses. Those
 # which the orderings alone keep apart are made plain in every copy: so it does. Nobody
 # walks there: a walk looks at words of others at any time, and knows what they mean by
-# looking back; no ordering keeps it apart from their writers. Nor does an attempt without
-# patience read the tail's node there, which may be another queue's by then.
+# looking back; no ordering keeps it apart from their writers. Nor do an attempt without
+# patience and is_contended read the tail's node there, which may be another queue's by then.
 PLAIN = (
     ("mcs_nb.c", "READ_ONCE(pred->prev)", "pred->prev"),
     ("mcs_nb.c", "WRITE_ONCE(node->prev, pred)", "node->prev = pred"),
@@ -44,7 +44,10 @@ PLAIN = (
     ("swap_nb.c", "WRITE_ONCE(node->next, NULL)", "node->next = NULL"),
     ("wait.c", "nbq_deadlock_checks __read_mostly = true;",
      "nbq_deadlock_checks __read_mostly = false;"),
-    ("define_lock_type.h", "	return tail && !in_front(tail);\n", "	return !tail && false;\n"),
+    ("define_lock_type.h", "	    !is_idle(lock, READ_ONCE(lock->tail))) {\n", "	    false) {\n"),
+    ("define_lock_type.h", "	if (is_idle(lock, tail))\n		return false;\n",
+     "	if (!tail)\n		return false;\n"),
+    ("define_lock_type.h", "	if (in_front(tail))\n		return true;\n", ""),
 )
 ORDERINGS = {"host": HostTests("threads TYPE gcc tsan 0.1 1", "threads TYPE clang tsan 0.2 2",
                                besides=PLAIN),

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in CLH-NB."""
 
-from mutate.kinds import STEPS
+from mutate.kinds import STEPS, WAITS
 from mutate.mutant import mutants
 
 LEAVE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"
 RELEASE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
 ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
 HAND_OVER = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
-TAKE_OVER = "	WRITE_ONCE(lock->holder, node);\n	nbq_node_reclaim(pred, &node->pool->events);\n"
-CLEAR_HOLDER = "	nbq_step(WRITE_ONCE(lock->holder, NULL));\n"
+HOLD = "	nbq_hold(node, lock);\n"
+TAKE_OVER = HOLD + "	nbq_node_reclaim(pred, &node->pool->events);\n"
+LET_GO = "	nbq_let_go(node);\n"
 
 MUTANTS = [*mutants("clh_nb.c", STEPS, (
     ("clh: leaver in front treated as a timeout (no walk)",
@@ -40,7 +41,7 @@ MUTANTS = [*mutants("clh_nb.c", STEPS, (
     ("clh: leave keeps its own node",
      LEAVE_CAS + "		nbq_node_give_back_own(node);\n", LEAVE_CAS),
     ("clh: take_over keeps the predecessor's node",
-     TAKE_OVER, "	WRITE_ONCE(lock->holder, node);\n"),
+     TAKE_OVER, HOLD),
     ("clh: take_over gives the node back twice",
      TAKE_OVER, TAKE_OVER + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
     ("clh: step_over keeps the leaver's node",
@@ -54,6 +55,11 @@ MUTANTS = [*mutants("clh_nb.c", STEPS, (
      RELEASE_CAS + "		nbq_node_give_back_own(node);\n", RELEASE_CAS),
     ("clh: hand_over publishes before it swaps the tail",
      RELEASE_CAS, HAND_OVER + RELEASE_CAS),
-    ("clh: holder cleared after the hand-over",
-     HAND_OVER, HAND_OVER + CLEAR_HOLDER),
+    ("clh: lock that was handed over is not put on the list", HOLD, ""),
+    ("clh: lock that is handed over stays on the list", LET_GO, ""),
+)), *mutants("clh_nb.c", WAITS, (
+    ("clh: lock is taken off the list after the hand-over",
+     LET_GO, RELEASE_CAS + "	" + LET_GO
+     + "		nbq_node_give_back_own(node);\n		return true;\n	}\n"
+     + HAND_OVER + LET_GO + "	return false;\n"),
 ))]

@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in MCS-NB."""
 
-from mutate.kinds import STEPS
+from mutate.kinds import OFF_THE_STEPS, STEPS, WAITS
 from mutate.mutant import mutants
 
 LEAVE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"
-TAKE_OVER = "	WRITE_ONCE(lock->holder, node);\n	nbq_node_reclaim(pred, &node->pool->events);\n"
+HOLD = "	nbq_hold(node, lock);\n"
+FOLLOWED = "	node->followed = READ_ONCE(node->next);\n"
+GIVE_BACK = "	nbq_node_give_back_taken(pred, node->pred_taken);\n"
+PRED_TAKEN = "	node->pred_taken = data_race(pred->taken);\n"
 TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
 FORGET = "	forgotten = nbq_step(cmpxchg_relaxed(&pred->next, node, NULL)) == node;\n"
 HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
-CLEAR_HOLDER = "	nbq_step(WRITE_ONCE(lock->holder, NULL));\n"
+LET_GO = "	nbq_let_go(node);\n"
+LOOKS_AT_NEXT = "	if (!node->followed && !nbq_step(READ_ONCE(node->next)) &&\n"
+RELEASE_CAS = "	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
 WALK = "	while (said && said != NBQ_AVAILABLE) {\n"
 
 # As the swap-only lock does, which is a lock all the same.
 LEAVES_NODES = {"explorer": "nothing is broken: nodes stay in the queue, until somebody comes"}
+ASKS_IN_VAIN = {"explorer": "nothing is broken: it learns once more what it knows"}
 
 MUTANTS = [*mutants("mcs_nb.c", STEPS, (
     ("mcs: leaver in front treated as a timeout (no walk)",
@@ -34,8 +40,12 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      "	WRITE_ONCE(node->status, NULL);\n", ""),
     ("mcs: link resets its status after the swap",
      "	WRITE_ONCE(node->status, NULL);\n",
-     "	if (true) {\n		struct nbq_node *said = xchg(&pred->next, node);\n\n"
-     "		WRITE_ONCE(node->status, NULL);\n		return said;\n	}\n"),
+     "	if (true) {\n		said = xchg(&pred->next, node);\n"
+     "		WRITE_ONCE(node->status, NULL);\n	" + PRED_TAKEN + "		return said;\n	}\n"),
+    ("mcs: link does not read its predecessor's taken", PRED_TAKEN, ""),
+    ("mcs: link reads its predecessor's taken before the swap",
+     "	WRITE_ONCE(node->status, NULL);\n", "	WRITE_ONCE(node->status, NULL);\n" + PRED_TAKEN,
+     "the same: it does not change until the node is given back; it costs a transfer"),
     ("mcs: leave does not store prev",
      "	nbq_step(WRITE_ONCE(node->prev, pred));\n", ""),
     ("mcs: leave does not ask to be forgotten",
@@ -92,9 +102,14 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      "		nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
      "		nbq_node_reclaim(pred, &node->pool->events);\n	return READ_ONCE(pred->prev);\n"),
     ("mcs: take_over keeps the predecessor's node",
-     TAKE_OVER, "	WRITE_ONCE(lock->holder, node);\n"),
+     GIVE_BACK, ""),
     ("mcs: take_over gives the node back twice",
-     TAKE_OVER, TAKE_OVER + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
+     GIVE_BACK, GIVE_BACK + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
+    ("mcs: lock that was handed over is not put on the list", HOLD, ""),
+    ("mcs: join does not forget that the node was followed",
+     "	node->followed = false;\n", "", LEAVES_NODES),
+    ("mcs: holder that has seen no successor does not ask for one",
+     FOLLOWED, "	node->followed = true;\n", LEAVES_NODES),
     ("mcs: join does not reset next",
      "	WRITE_ONCE(node->next, NULL);\n", ""),
     ("mcs: hand_over keeps its own node",
@@ -103,20 +118,29 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      "		return true;\n	}\n	/*\n"
      "	 * Fully ordered, pairs with nbq_mcs_link() and in_front(). RELEASE: the\n"),
     ("mcs: hand_over publishes before it swaps the tail",
-     "	if (!nbq_step(READ_ONCE(node->next)) &&\n",
+     LOOKS_AT_NEXT,
      "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n	if (!succ &&\n"),
     ("mcs: hand_over never takes itself off the tail",
-     "	if (!nbq_step(READ_ONCE(node->next)) &&\n", "	if (false &&\n", LEAVES_NODES),
+     LOOKS_AT_NEXT, "	if (false &&\n", LEAVES_NODES),
     ("mcs: hand_over does not look at next first",
-     "	if (!nbq_step(READ_ONCE(node->next)) &&\n", "	if (\n",
-     {"explorer": "nothing is broken: the swap fails that need not have been tried"}),
+     LOOKS_AT_NEXT, "	if (!node->followed &&\n", ASKS_IN_VAIN),
     ("mcs: hand_over trusts that look",
-     "	if (!nbq_step(READ_ONCE(node->next)) &&\n"
-     "	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n",
-     "	if (!nbq_step(READ_ONCE(node->next))) {\n"
+     LOOKS_AT_NEXT + RELEASE_CAS,
+     "	if (!node->followed && !nbq_step(READ_ONCE(node->next))) {\n"
      "		nbq_step(cmpxchg_release(&lock->tail, node, NULL));\n"),
     ("mcs: hand_over does not tell its successor",
      "	tell(succ, NBQ_AVAILABLE, events);\n", ""),
-    ("mcs: holder cleared after the hand-over",
-     HAND_OVER, HAND_OVER + CLEAR_HOLDER),
+    ("mcs: lock that is handed over stays on the list", LET_GO, ""),
+)), *mutants("mcs_nb.c", {**STEPS, "kunit": ("nbq_mcs",)}, (
+    ("mcs: holder that has seen its successor asks for it",
+     FOLLOWED, "", {**ASKS_IN_VAIN, "host": "nothing is broken; kunit counts the steps"}),
+)), *mutants("mcs_nb.c", OFF_THE_STEPS, (
+    ("mcs: node that take_over gives back is not counted",
+     GIVE_BACK + "	node->pool->events.nodes_reclaimed++;\n", GIVE_BACK),
+)), *mutants("mcs_nb.c", WAITS, (
+    ("mcs: lock is taken off the list after the hand-over",
+     LET_GO, LOOKS_AT_NEXT + RELEASE_CAS + "	" + LET_GO
+     + "		nbq_node_give_back_own(node);\n		return true;\n	}\n"
+     + HAND_OVER + "	tell(succ, NBQ_AVAILABLE, events);\n" + LET_GO
+     + "	return false;\n"),
 ))]

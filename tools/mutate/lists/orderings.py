@@ -32,7 +32,7 @@ def half_swaps(name, what_leaves, what_is_stepped_over):
     for weaker, missing in (("acquire", "release"), ("release", "acquire")):
         for what, old in (
                 ("join", "	return xchg(&lock->tail, node);\n"),
-                ("link", "	return xchg(&pred->next, node);\n"),
+                ("link", "	said = xchg(&pred->next, node);\n"),
                 ("tell", "nbq_step(xchg(&succ->status, what))"),
                 ("hand_over", "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"),
                 ("leave", what_leaves),

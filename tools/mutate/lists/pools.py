@@ -53,7 +53,8 @@ MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
      LOOK_FIRST + "	return cmpxchg_local(&node->taken, given, given + 1) == given;\n",
      "	WRITE_ONCE(node->taken, given + 1);\n	return true;\n"),
     ("node that is given back stays taken",
-     "	unsigned long taken = node->taken;\n", "	unsigned long taken = node->taken - 1;\n"),
+     "	nbq_node_give_back_taken(node, node->taken);\n",
+     "	nbq_node_give_back_taken(node, node->taken - 1);\n"),
 )), *mutants("internal.h", ONE_THREAD, (
     ("claim of a busy node swaps at once",
      LOOK_FIRST, "", {Mutant.ANY: "the same, but for a write to a busy node: the swap fails"}),

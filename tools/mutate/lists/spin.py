@@ -55,6 +55,7 @@ CONTEXTS_AND_LOCKS = {"explorer": "needs more contexts and locks than its quick 
 CHOSEN = {"explorer": "times are a choice there, and so is whether a predecessor is stalled"}
 SLOWER = {"explorer": "nothing is broken: it takes longer"}
 WRITES = {"explorer": "gives up all the same, after it has enqueued"}
+HELD_HERE = "		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->me))\n"
 
 MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: lock that is held is taken",
@@ -307,11 +308,11 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("wait: walk begins nowhere where there is no predecessor",
      "		pred = as_pred(READ_ONCE(*wait->held_by));\n", "		return false;\n"),
     ("wait: any who wait under it stand in front",
-     "wait->in_order && below < nbq_context_level(wait->me)",
-     "below < nbq_context_level(wait->me)"),
+     "	if (!wait->in_order)\n		return false;\n", ""),
     ("wait: holder of the hybrid on any CPU will do",
-     "		return context && nbq_context_cpu(context) == nbq_context_cpu(wait->me);\n",
-     "		return context;\n"),
+     HELD_HERE, "		if (holder)\n"),
+    ("wait: lock of the hybrid held by its own CPU is not looked for",
+     HELD_HERE, "		if (false)\n"),
 )), *mutants("spin.c", ORDERINGS, (
     ("spin: taken without acquire", TAKE, TAKE.replace("acquire", "relaxed")),
     ("spin: taken without a queue and without acquire",

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in the swap-only lock."""
 
-from mutate.kinds import STEPS
+from mutate.kinds import OFF_THE_STEPS, STEPS, WAITS
 from mutate.mutant import mutants
 
-TAKE_OVER = "	WRITE_ONCE(lock->holder, node);\n	nbq_node_reclaim(pred, &pool->events);\n"
+HOLD = "	nbq_hold(node, lock);\n"
+GIVE_BACK = "	nbq_node_give_back_taken(pred, node->pred_taken);\n"
+PRED_TAKEN = "	node->pred_taken = pred->taken;\n"
 TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
 HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
-CLEAR_HOLDER = "	nbq_step(WRITE_ONCE(lock->holder, NULL));\n"
+LET_GO = "	nbq_let_go(node);\n"
 
 MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: leaver in front treated as a timeout (no walk)",
@@ -29,8 +31,12 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
      "	WRITE_ONCE(node->status, NULL);\n", ""),
     ("swap: link resets its status after the swap",
      "	WRITE_ONCE(node->status, NULL);\n",
-     "	if (true) {\n		struct nbq_node *said = xchg(&pred->next, node);\n\n"
-     "		WRITE_ONCE(node->status, NULL);\n		return said;\n	}\n"),
+     "	if (true) {\n		said = xchg(&pred->next, node);\n"
+     "		WRITE_ONCE(node->status, NULL);\n	" + PRED_TAKEN + "		return said;\n	}\n"),
+    ("swap: link does not read its predecessor's taken", PRED_TAKEN, ""),
+    ("swap: link reads its predecessor's taken before the swap",
+     "	WRITE_ONCE(node->status, NULL);\n", "	WRITE_ONCE(node->status, NULL);\n" + PRED_TAKEN,
+     "the same: it does not change until the node is given back; it costs a transfer"),
     ("swap: join does not reset next",
      "	WRITE_ONCE(node->next, NULL);\n", ""),
     ("swap: leave does not store prev",
@@ -68,9 +74,10 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
      "		nbq_node_reclaim(leaver, &node->pool->events);\n",
      "	{\n" + "		nbq_node_reclaim(leaver, &node->pool->events);\n" * 2 + "	}\n"),
     ("swap: take_over keeps the predecessor's node",
-     TAKE_OVER, "	WRITE_ONCE(lock->holder, node);\n"),
+     GIVE_BACK, ""),
     ("swap: take_over gives the node back twice",
-     TAKE_OVER, TAKE_OVER + "	nbq_node_reclaim(pred, &pool->events);\n"),
+     GIVE_BACK, GIVE_BACK + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
+    ("swap: lock that was handed over is not put on the list", HOLD, ""),
     ("swap: prev read after the leaver was stepped over",
      "		walk++;\n		if (said == leaver)\n",
      "		walk++;\n		pred = READ_ONCE(leaver->prev);\n		if (said == leaver)\n"),
@@ -78,6 +85,11 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
      "	if (said != NBQ_AVAILABLE || deadline.announced)\n",
      "	if (said != NBQ_AVAILABLE)\n",
      {"explorer": "traces nothing"}),
-    ("swap: holder cleared after the hand-over",
-     HAND_OVER, HAND_OVER + CLEAR_HOLDER),
+    ("swap: lock that is handed over stays on the list", LET_GO, ""),
+)), *mutants("swap_nb.c", OFF_THE_STEPS, (
+    ("swap: node that take_over gives back is not counted",
+     GIVE_BACK + "	node->pool->events.nodes_reclaimed++;\n", GIVE_BACK),
+)), *mutants("swap_nb.c", WAITS, (
+    ("swap: lock is taken off the list after the hand-over",
+     LET_GO, HAND_OVER + "	tell(succ, NBQ_AVAILABLE, events);\n" + LET_GO + "	return;\n"),
 ))]

@@ -4,12 +4,15 @@
 from mutate.kinds import OFF_THE_STEPS, STEPS
 from mutate.mutant import Mutant, mutants
 
-NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);\n"
-NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, nbq_context_of(node->pool), _RET_IP_);\n"
-IS_BUSY = ("	if (READ_ONCE(lock->holder))\n		return true;\n"
-           "	tail = READ_ONCE(lock->tail);\n	return tail && !in_front(tail);\n")
+NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, ip);\n"
+NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, nbq_find_holder(lock), ip);\n"
+FREE = "	nbq_hold(node, lock);\n	pool->events.acquired_uncontended++;\n"
+TRY_LOOKS = "	    !is_idle(lock, READ_ONCE(lock->tail))) {\n"
+IS_IDLE = "	return !tail || node == NBQ_AVAILABLE;\n"
+STILL_THE_TAIL = " && READ_ONCE(lock->tail) == tail)\n"
 WRITES = {"explorer": "gives up all the same, after it has enqueued"}
 
+WAITS_FOR_IT = "	return READ_ONCE(waiting->pred) && READ_ONCE(waiting->lock) == lock;\n"
 LOOKS = {**OFF_THE_STEPS, "kunit": ("nbq_clh_verbs",)}
 
 MUTANTS = [*mutants("define_verbs.h", STEPS, (
@@ -36,9 +39,8 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
      "	nbq_X_hand_over(lock, node);\n"),
     ("destroy leaves preemption off",
      "	preempt_enable();\n	return 0;\n", "	return 0;\n"),
-    ("free lock gets no holder",
-     "	WRITE_ONCE(lock->holder, node);\n	pool->events.acquired_uncontended++;\n",
-     "	pool->events.acquired_uncontended++;\n"),
+    ("lock that was free is not put on the list",
+     FREE, "	pool->events.acquired_uncontended++;\n"),
 )), *mutants("define_lock_type.h", OFF_THE_STEPS, (
     ("attempt does not wait for a node",
      "	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);\n",
@@ -46,22 +48,24 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("attempt whose node is in use does not look for another",
      "	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);\n",
      "	node = nbq_node_wait(pool, &deadline);\n"),
-    ("destroy of a lock with a waiter is not refused",
-     "	return !tail || node == NBQ_AVAILABLE;\n", "	return true;\n"),
-    ("unlock on another CPU is not noticed",
-     "	if (unlikely(node->cpu != raw_smp_processor_id())) {\n", "	if (false) {\n"),
-    ("unlock of a lock that nobody holds goes on",
-     NOT_HELD + "		return;\n", NOT_HELD),
-    ("unlock on another CPU goes on", NOT_OWNER + "		return;\n", NOT_OWNER),
-    ("unlock of a lock that nobody holds is not reported", NOT_HELD, ""),
-    ("unlock on another CPU is not reported", NOT_OWNER, ""),
+    ("lock in use counts as idle", IS_IDLE, "	return true;\n"),
+    ("unlock of a lock that is not held goes on",
+     "		report_unlock(lock, _RET_IP_);\n		return;\n",
+     "		report_unlock(lock, _RET_IP_);\n		return (void)nbq_X_hand_over(lock, lock->tail);\n"),
+    ("unlock of a free lock is not reported", NOT_HELD, "		{ }\n"),
+    ("unlock of a lock that another holds is not reported", NOT_OWNER, "		{ }\n"),
+    ("unlock of a free lock is reported as that of another's",
+     "	if (nbq_X_is_locked(lock))\n" + NOT_OWNER, "	if (true)\n" + NOT_OWNER),
+    ("unlock of a lock that another holds is reported as that of a free one",
+     "	if (nbq_X_is_locked(lock))\n" + NOT_OWNER, "	if (false)\n" + NOT_OWNER),
+    ("unlock of a lock that another holds does not say who",
+     NOT_OWNER, NOT_OWNER.replace("nbq_find_holder(lock)", "0")),
     ("destroy of a lock in use is not reported",
-     "		nbq_report(NBQ_REPORT_IN_USE, lock, context_of_holder(lock), _RET_IP_);\n", ""),
-    ("destroy of a held lock does not look at its holder",
-     "nbq_X_is_locked(lock) || !is_idle(node)", "!is_idle(node)",
-     {Mutant.ANY: "the same: the queue of a lock that is held is not idle"}),
+     "		nbq_report(NBQ_REPORT_IN_USE, lock, nbq_find_holder(lock), _RET_IP_);\n", ""),
+    ("destroy of a lock in use does not say who holds it",
+     "NBQ_REPORT_IN_USE, lock, nbq_find_holder(lock)", "NBQ_REPORT_IN_USE, lock, 0"),
     ("destroy of a lock that is held or waited for is not refused",
-     "	if (nbq_X_is_locked(lock) || !is_idle(node) ||\n", "	if (false ||\n"),
+     "	if (!is_idle(lock, node) || cmpxchg(", "	if (cmpxchg("),
     ("destroy does not take the nodes out of the lock",
      "cmpxchg(&lock->tail, node, NULL) != node)", "false)"),
     ("failed try is not counted", "		pool->events.failed_tries++;\n", ""),
@@ -81,10 +85,8 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("empty pool is reported as a timeout",
      "		return -ENOMEM;\n", "		return -ETIMEDOUT;\n"),
     ("acquisition without contention is not counted",
-     "	WRITE_ONCE(lock->holder, node);\n	pool->events.acquired_uncontended++;\n",
-     "	WRITE_ONCE(lock->holder, node);\n"),
+     FREE, "	nbq_hold(node, lock);\n"),
     ("new lock keeps the tail that its memory held", "	lock->tail = NULL;\n", ""),
-    ("new lock keeps the holder that its memory held", "	lock->holder = NULL;\n", ""),
 )), *mutants("define_verbs.h", OFF_THE_STEPS, (
     ("writes to devices: acquisition that may fail does not begin to order them",
      "	mmiowb_spin_lock();\n	if (waits)\n		lock_acquired(waits, ip);\n	else\n",
@@ -96,18 +98,27 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
      "		nbq_report(NBQ_REPORT_DEADLOCK, lock, context_of_holder(lock), ip);\n", ""),
 )), *mutants("define_lock_type.h", STEPS, (
     ("try finds no lock busy",
-     IS_BUSY, "	tail = NULL;\n	return tail;\n", WRITES),
-    ("try finds every lock busy", IS_BUSY, "	tail = lock->tail;\n	return tail || true;\n"),
-    ("try that finds no holder does not look whether anybody waits",
-     "	return tail && !in_front(tail);\n", "	return !tail && false;\n", WRITES),
-    ("try finds a lock busy that was left", "	return tail && !in_front(tail);\n",
-     "	return tail;\n"),
+     TRY_LOOKS, "	    false) {\n", WRITES),
+    ("try finds every lock busy", TRY_LOOKS, "	    true) {\n"),
+    ("try finds a lock busy that was left", TRY_LOOKS, "	    READ_ONCE(lock->tail)) {\n"),
+    ("try does not look past those who have left",
+     TRY_LOOKS, "	    lock->tail && !in_front(READ_ONCE(lock->tail))) {\n", WRITES),
+    ("look along the queue does not end when the tail is another", STILL_THE_TAIL, ")\n",
+     "nothing is broken: it comes to an end in another queue, and says what is past"),
 )), *mutants("define_lock_type.h", LOOKS, (
     ("lock with anything in its queue counts as held",
-     "	return READ_ONCE(lock->holder);\n", "	return READ_ONCE(lock->tail);\n"),
-    ("held lock counts as contended",
-     "	return holder && READ_ONCE(lock->tail) != holder;\n", "	return holder;\n"),
+     "	return !is_idle(lock, READ_ONCE(lock->tail));\n", "	return READ_ONCE(lock->tail);\n"),
+    ("held lock counts as free with a leaver behind its holder",
+     "	return !is_idle(lock, READ_ONCE(lock->tail));\n",
+     "	return lock->tail && !in_front(READ_ONCE(lock->tail));\n"),
+    ("held lock counts as contended", WAITS_FOR_IT, "	return waiting;\n"),
+    ("lock that is waited for does not count as contended", WAITS_FOR_IT,
+     "	return !waiting;\n"),
+    ("lock whose holder waits for another counts as contended", WAITS_FOR_IT,
+     "	return READ_ONCE(waiting->pred);\n"),
     ("lock with leavers only counts as contended",
-     "	return holder && READ_ONCE(lock->tail) != holder;\n",
-     "	return READ_ONCE(lock->tail) != holder;\n"),
+     "	if (is_idle(lock, tail))\n		return false;\n",
+     "	if (!tail)\n		return false;\n"),
+    ("lock with a leaver behind its holder does not count as contended",
+     "	if (in_front(tail))\n		return true;\n", ""),
 ))]

@@ -24,18 +24,25 @@ MORE_CONTEXTS = {"explorer": "needs more contexts than its quick configurations 
 COUNTS = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan",
                             "deadlock TYPE gcc plain")}
 
+HELD_HERE = "	while (!nbq_held_node(pool, wait->lock)) {\n"
+
 MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: lock held by its own CPU is not looked for",
-     "	if (is_holder_here(wait))\n		return true;\n", ""),
+     HELD_HERE, "	while (true) {\n"),
+    ("wait: lock held under it is not looked for",
+     HELD_HERE, "	while (pool != wait->pool || !nbq_held_node(pool, wait->lock)) {\n"),
+    ("wait: lock held by the same context is not looked for",
+     HELD_HERE, "	while (pool == wait->pool || !nbq_held_node(pool, wait->lock)) {\n"),
+    ("wait: level of tasks is not looked at",
+     "		if (!below--)\n", "		if (below-- <= 1)\n"),
     ("wait: lock waited for under it is not looked for",
-     "wait->in_order && below < nbq_context_level(wait->me); below++",
-     "wait->in_order && below < 0; below++", TOLD_LATER),
+     "		if (READ_ONCE(pool->waiting.pred) &&\n"
+     "		    READ_ONCE(pool->waiting.lock) == wait->lock)\n			return true;\n",
+     "", TOLD_LATER),
     ("wait: any lock waited for under it will do",
      "		if (READ_ONCE(pool->waiting.pred) &&\n"
      "		    READ_ONCE(pool->waiting.lock) == wait->lock)\n",
      "		if (READ_ONCE(pool->waiting.pred))\n"),
-    ("wait: holder of any CPU will do",
-     "	return holder && holder->cpu == nbq_context_cpu(wait->me);\n", "	return holder;\n"),
     ("wait: who holds a lock does not search",
      "(preempt_count() & PREEMPT_MASK) > 1;", "(preempt_count() & PREEMPT_MASK) > 2;"),
     ("wait: who has interrupted another does not search",
