@@ -44,7 +44,7 @@ class Bed(NamedTuple):
     machine: Optional[Callable]
     most_cpus: int
     slowness: float = 5
-    knobs: dict = knobs.DRIVER
+    knobs: dict = knobs.MEASURED
 
 
 BEDS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a run can be told: the knobs of the stress driver, and those of the simulation."""
+"""What a run can be told: the knobs of the stress driver, of the host, of the simulation."""
 
 import re
 
@@ -24,6 +24,12 @@ DRIVER = {
     "suspend_every_ns": NUMBER, "suspend_ns": NUMBER, "own_clock": "[01]",
     "stutter_ms": NUMBER, "log_ms": NUMBER,
 }
+# Of the host, below the guest: processes that keep each of its cores busy (host_busy.py).
+HOST_BUSY = "host_busy"
+MOST_BUSY = 16
+HOST = {HOST_BUSY: NUMBER}
+# Of a run that is measured.
+MEASURED = {**DRIVER, **HOST}
 
 # Those of the simulation. A time may be so many ns for each CPU: 200*cpus.
 A_CPU = r"\d+\*cpus"
@@ -53,10 +59,16 @@ def cost_tables():
     return sorted(path.stem for path in COSTS.glob("*.ini"))
 
 
+# What a knob takes, where its name does not say it.
+TAKES = {HOST_BUSY: f"whole processes for each core of the host, 0 to {MOST_BUSY}"}
+
+
 def good_value(knob, text, knobs=None):
     """Whether a knob's value looks right."""
     if not re.fullmatch((knobs or DRIVER)[knob], text):
         return False
+    if knob == HOST_BUSY:
+        return int(text) <= MOST_BUSY
     if knob == "duration_ms":
         return 1 <= int(text) <= LONGEST_MS
     if knob == "duration_us":
@@ -73,10 +85,12 @@ def check_known(knob, knobs):
     """Refuse a knob by a sentence that says who has it, if anybody does."""
     if knob in knobs:
         return
+    if knobs is SIMULATION and knob in HOST:
+        raise Trouble("the simulation has no such knob, there is no host below its machine")
     if knobs is SIMULATION and knob in DRIVER:
         raise Trouble("the simulation has no such knob, it is one of the stress driver's; it "
                       f"has {', '.join(knobs)}")
-    if knobs is DRIVER and knob in SIMULATION:
+    if knobs is MEASURED and knob in SIMULATION:
         raise Trouble("the stress driver has no such knob, it is one of the simulation's (bed "
                       "= simulated, or a section [simulated])")
     raise Trouble(f"unknown knob; there are cpus, cpus_per_core, {', '.join(knobs)}")

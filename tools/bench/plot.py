@@ -207,7 +207,7 @@ def panel_points(runs, plot):
 
 
 AXES = {"cpus": "CPUs", "retry": "after a timeout", "suspend_ns": "suspension (us)",
-        "costs": "cost table"}
+        "host_busy": "busy processes a core", "costs": "cost table"}
 COUNTED = {"cpus": "CPU", "sockets": "socket", "cores": "core"}
 UNITS = ((1e6, "ms"), (1e3, "us"))
 VALUES = {"at_once": "retry at once", "back_off": "back off, then retry",

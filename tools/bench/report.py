@@ -12,7 +12,7 @@ import re
 
 from bed.common import Trouble, say
 from bed.rst import escaped, fields, heading, paragraph, replace, table
-from bench import aims, findings, losses, plot
+from bench import aims, findings, host_busy, losses, plot
 from bench.beds import SIMULATED
 from bench.knobs import MACHINE
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
@@ -171,6 +171,13 @@ def load_sentence(result):
     return f"Load: {', '.join(words)}; {result.plan.rounds} rounds." if words else ""
 
 
+def host_sentence(result):
+    """How busy others kept the host; empty where that was left as it was."""
+    points = [matching(result.runs, **point) for point in points_of(result.runs)]
+    words = dict.fromkeys(filter(None, map(host_busy.words_of, points)))
+    return f"The host: {'; '.join(words)}." if words else ""
+
+
 def simulated_mark(result):
     """For the title of a figure or a table; empty if it is measured."""
     return f" ({plot.simulated_words(result)})" if result.plan.is_simulated else ""
@@ -233,7 +240,7 @@ def experiment(folder, result, judged, levels=LEVELS):
     context = plot.context_for(folder, result)
     lines = heading(escaped(result.title + simulated_mark(result)), levels[0])
     lines += paragraph(f"Experiment ``{result.name}``, after {escaped(result.plan.source)}. "
-                       f"{escaped(load_sentence(result))}")
+                       f"{escaped(load_sentence(result))} {escaped(host_sentence(result))}")
     if not result.complete:
         lines += paragraph("**Incomplete**: it was stopped before all rounds were run.")
     for figure in plot.figures_of_result(folder, result):

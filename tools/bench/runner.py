@@ -6,6 +6,7 @@ from bed.guest import log_excerpt
 from bed.guest_cli import loaded
 from bed.stress import Run, SPARE_SECONDS, lock_types, read_runs, run_stress
 from bench.beds import BEDS, SIMULATED
+from bench.host_busy import BusyHost
 from bench.results import PASS, RunRecord, ScenarioResult, parse_result
 from bench.simulated import SimulatedPlace
 
@@ -22,6 +23,7 @@ class PlannedRun(Run):
         self.point = point
         self.seconds = seconds
         self.lost = None	# why there is no result, if the guest is to blame
+        self.host = {}		# figures of the host that it was made on
 
     @property
     def settled(self):
@@ -37,7 +39,7 @@ class PlannedRun(Run):
         verdict = f"no verdict: {self.lost}" if self.lost else self.verdict
         judged = verdict == PASS or verdict.startswith("FAIL")
         return RunRecord(self.lock, self.round, self.point, self.settings,
-                         parse_result(self.text) if judged else {}, verdict)
+                         {**parse_result(self.text), **self.host} if judged else {}, verdict)
 
 
 class Listener:
@@ -164,15 +166,18 @@ class Job:
         self.place = place
         self.locks = scenario.lock_names([lock.name for lock in place.types])
         self.points = scenario.points(scenario.cores(cores()), place.most_cpus)
-        self.groups = {}	# number of CPUs: runs in their order
+        self.groups = {}	# (number of CPUs, how busy the host is): runs in their order
         most = max(point["cpus"] for point in self.points)
         if most > place.most_cpus:
             raise Trouble(f"{scenario.path or scenario.name}: {most} CPUs are more than "
                           f"{place.meaning} has, {place.most_cpus}")
         for point in self.points:
-            self.groups.setdefault(point["cpus"], [])
-        for cpus, group in self.groups.items():
-            self.plan(group, [point for point in self.points if point["cpus"] == cpus])
+            self.groups.setdefault(self.group_of(point), [])
+        for key, group in self.groups.items():
+            self.plan(group, [point for point in self.points if self.group_of(point) == key])
+
+    def group_of(self, point):
+        return point["cpus"], self.scenario.host_busy(point)
 
     def plan(self, group, points):
         """Rounds in turn; every other one backwards, so that no lock is always first."""
@@ -200,14 +205,23 @@ class Job:
         result = result or self.new_result()
         at_end = False
         try:
-            for cpus, runs in self.groups.items():
-                result.problems += self.place.make(runs, cpus, progress)
+            for (cpus, busy), runs in self.groups.items():
+                with BusyHost(busy) as host:
+                    self.make_group(runs, cpus, host, progress, result)
             at_end = True
         finally:
             progress.clear()
             result.runs = [run.record() for run in self.runs if run.settled]
             result.complete = at_end and all(run.complete for run in self.runs)
         return result
+
+    def make_group(self, runs, cpus, host, progress, result):
+        try:
+            result.problems += self.place.make(runs, cpus, progress)
+        finally:
+            for run in runs:
+                run.host = host.figures()
+            result.problems += host.problems()
 
     def new_result(self):
         return ScenarioResult(self.scenario, self.locks, self.points, self.place.version)

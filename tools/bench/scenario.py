@@ -168,12 +168,16 @@ class Scenario:
     def settings(self, lock, point):
         """What to write to which of the driver's files for a run."""
         cpus = point["cpus"]
-        swept = {axis: value for axis, value in point.items() if axis != "cpus"}
+        told = {knob: value for knob, value in {**self.load, **point}.items()
+                if knob != "cpus" and knob not in knobs.HOST}
         if self.is_simulated:
-            return {"lock": lock, "cpus": cpus, "duration_us": DEFAULT_DURATION_US,
-                    **self.load, **swept}
+            return {"lock": lock, "cpus": cpus, "duration_us": DEFAULT_DURATION_US, **told}
         return {"lock": lock, "cpus": f"0-{cpus - 1}", "threads": cpus,
-                "duration_ms": DEFAULT_DURATION_MS, **self.load, **swept}
+                "duration_ms": DEFAULT_DURATION_MS, **told}
+
+    def host_busy(self, point):
+        """How many processes keep each core of the host busy; None if nothing is said."""
+        return {**self.load, **point}.get(knobs.HOST_BUSY)
 
     def seconds_of(self, point, cores):
         """About how long a run takes here; of simulated ones so many go on at a time."""
@@ -207,7 +211,8 @@ class Scenario:
             locks = USUAL_LOCKS if "all" in named else len(named)
         points = self.points(self.cores(cores))
         runs = sum(self.seconds_of(point, cores) for point in points) * locks * self.rounds
-        guests = 0 if self.is_simulated else len({point["cpus"] for point in points})
+        guests = 0 if self.is_simulated else \
+            len({(point["cpus"], self.host_busy(point)) for point in points})
         return runs + guests * SECONDS_A_GUEST
 
     def where(self, section, key=None):
@@ -489,7 +494,8 @@ def knob_value(scenario, section, key, text):
     check_knob(scenario, section, key)
     text = joined(text)
     if not knobs.good_value(key, text, scenario.knobs):
-        raise Trouble(f"{scenario.where(section, key)}: does not take \"{text}\"")
+        takes = f": it takes {knobs.TAKES[key]}" if key in knobs.TAKES else ""
+        raise Trouble(f"{scenario.where(section, key)}: does not take \"{text}\"{takes}")
     return number_or_word(text)
 
 

@@ -4,6 +4,7 @@
 import re
 from statistics import median
 
+from bench.host_busy import words_of
 from bench.progress import counted, spaced
 from bench.results import PASS
 
@@ -142,7 +143,8 @@ def groups_of(result):
         rounds = [result.runs_of(name, **point) for name in result.locks]
         rounds = [each for each in rounds if each]
         if rounds:
-            groups.append((heading(result.plan, point), rounds))
+            busy = words_of(sum(rounds, []))
+            groups.append(("; ".join(filter(None, (heading(result.plan, point), busy))), rounds))
     return groups
 
 

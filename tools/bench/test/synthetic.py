@@ -41,7 +41,11 @@ def made_up(scenario, lock, number, point):
                                  ("away", 20))
              for short, factor in (("mean", 2), ("p50", 1), ("p90", 3), ("p99", 9),
                                    ("p999", 30), ("max", 100))}
-    return {"threads": point["cpus"], **settings, "cpus_online": point["cpus"],
+    busy = scenario.host_busy(point)
+    host = {} if busy is None else {
+        "host_busy_processes": CORES * busy, "host_busy_cores": CORES,
+        "host_busy_permille": 1000 * busy // (1 + busy)}
+    return {"threads": point["cpus"], **settings, **host, "cpus_online": point["cpus"],
             "elapsed_ns": elapsed,
             "attempts": attempts, "acquisitions": attempts - timeouts, "timeouts": timeouts,
             "handoffs": (attempts - timeouts) // 2,

@@ -17,8 +17,8 @@ from bench.test.synthetic import folder_of, made_up, result_of
 from bench.test.test_plot import scenario_of
 
 RATES = [Plot("rates", "Rates", "cpus", "acquisitions_per_second")]
-EXPERIMENTS = ("figure5", "figure6", "hybrid", "passing", "preempted", "short-patience",
-               "stalled-neighbours")
+EXPERIMENTS = ("busy-host", "figure5", "figure6", "hybrid", "passing", "preempted",
+               "short-patience", "stalled-neighbours")
 # Those that are simulated, too, and those that are nothing else.
 COUNTERPARTS = ("figure5", "figure6", "hybrid", "preempted", "short-patience")
 SIMULATED = ("scale", "table1-contended")
@@ -139,6 +139,14 @@ class Contents(Reports):
         text = self.text(result_of(scenario))
         for words in ("retry at once", "back off, then retry"):
             self.assertIn(f"Success rate (%), {words}: median", text)
+
+    def test_how_busy_the_host_was_is_said_where_it_was_asked_for(self):
+        text = self.text(result_of(experiment("busy-host").quickened()))
+        self.assertIn("The host: no busy processes on 2 cores; 2 busy processes on 2 cores, which "
+                      "had 50 % of them; 4 busy processes on 2 cores, which had 67 % of them.", text)
+        self.assertIn("Acquisitions (1/s), busy processes a core 2: median", text)
+        self.path = self.path / "again"
+        self.assertNotIn("The host:", self.text(result_of(experiment("preempted").quickened())))
 
     def test_a_result_that_was_stopped_says_so(self):
         result = result_of(scenario_of([Plot("s", "S", "cpus", "success_rate")]))

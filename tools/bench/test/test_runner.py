@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bed.common import Trouble
-from bench import runner
+from bed.common import Trouble, cores
+from bench import host_busy, runner
 from bench.progress import Progress
 from bench.test.samples import Folders, NoPlace, changed, pretend_pass
 
@@ -88,6 +88,42 @@ class Jobs(Folders, unittest.TestCase):
                          ("FAIL x", 3))
         self.assertTrue(result.complete)
         self.assertFalse(runner.well(result))
+
+    def test_the_host_is_busy_while_the_runs_that_ask_for_it_are_made(self):
+        hosts = []
+
+        class Host(host_busy.BusyHost):
+            def __enter__(self):
+                hosts.append((self.number, len(place.made)))
+                self.number = 0
+                return super().__enter__()
+
+            def figures(self):
+                return {"host_busy_processes": hosts[-1][0]}
+
+        place = NoPlace()
+        plan = self.scenario(changed("cs_ns = 0 500", "host_busy = 0 1", changed(
+            "panel = cs_ns\n", "", changed("cs_ns = 500\n", ""))))
+        with mock.patch.object(runner, "BusyHost", Host):
+            result = runner.Job(plan, place).make(quiet())
+        self.assertEqual(hosts, [(0, 0), (cores(), 1), (0, 2), (cores(), 3)])
+        self.assertEqual([cpus for cpus, _ in place.made], [1, 1, 2, 2])
+        self.assertTrue(runner.well(result))
+        for run in result.runs:
+            self.assertEqual(run.result["host_busy_processes"],
+                             cores() * run.point["host_busy"])
+            self.assertNotIn("host_busy", run.settings)
+
+    def test_a_busy_host_is_said_of_what_was_made_before_an_interruption(self):
+        def interrupted(runs):
+            pretend_pass(runs)
+            raise KeyboardInterrupt
+        plan = self.scenario(changed("= 1000", "= 1000\nhost_busy = 1"))
+        job = runner.Job(plan, NoPlace(make=interrupted))
+        result = job.new_result()
+        with self.assertRaises(KeyboardInterrupt):
+            job.make(quiet(), result)
+        self.assertEqual({run.result["host_busy_cores"] for run in result.runs}, {cores()})
 
     def test_more_cpus_than_there_can_be_are_refused(self):
         with self.assertRaisesRegex(Trouble, "sample.ini: 2 CPUs are more than nowhere has"):

@@ -68,6 +68,11 @@ WRONG = {
                                          "against: the lock \"clh\" is not one"),
     "an aim at no axis": ("cs_ns=500\n", "sooner\n", "[aim fast] where: \"sooner\" is not"),
     "an aim where nothing is run": ("cs_ns=500\n", "cs_ns=7\n", "where: cs_ns is never 7"),
+    "a part of a busy process": ("cs_ns = 0 500", "host_busy = 0.5", "[sweep] host_busy: does not "
+                                 "take \"0.5\": it takes whole processes for each core of the host"),
+    "too many busy processes": ("= 1000", "= 1000\nhost_busy = 17", "host_busy: does not take \"17\""),
+    "busy processes for the driver's files": ("cs_ns = 500\n[plot", "host_busy = some\n[plot",
+                                              "[quick] host_busy: does not take \"some\""),
     "no head": (AIMED[:AIMED.index("[load]")], "", "there is no section [scenario]"),
 }
 
@@ -176,6 +181,10 @@ WRONG_SIMULATED = {
                                        "costs: does not take \"none\""),
     "a quick knob of the driver": ("rounds = 1\n", "chain = 2\n", "[simulated quick] chain: "),
     "only a quick one": ("[simulated]", "[quick]", "already exists"),
+    "a busy host": ("duration_us = 500", "host_busy = 1",
+                    "[simulated] host_busy: the simulation has no such knob, there is no host"),
+    "a busy host in the load": ("patience_ns = 1000", "host_busy = 1",
+                                "no kernel: there is no host_busy; there are sockets"),
     "an own bed": ("rounds = 3", "bed = simulated", "[load] duration_ms: the simulation has no"),
     "a driver's knob for it in the load": ("patience_ns = 1000", "chain = 2",
                                            "no kernel: there is no chain; there are sockets"),
@@ -286,6 +295,20 @@ class Meaning(Folders, unittest.TestCase):
         self.assertEqual(plan.settings("mcs", {"cpus": 2, "cs_ns": 500}), {
             "lock": "mcs", "cpus": "0-1", "threads": 2, "patience_ns": 1000,
             "duration_ms": 200, "cs_ns": 500})
+
+    def test_a_busy_host_is_an_axis_and_nothing_that_the_driver_is_told(self):
+        plan = self.scenario(changed("cs_ns = 0 500", "host_busy = 0 1\ncs_ns = 0 500"))
+        self.assertEqual(plan.points(1)[-1], {"cpus": 2, "host_busy": 1, "cs_ns": 500})
+        self.assertEqual(plan.host_busy(plan.points(1)[-1]), 1)
+        self.assertNotIn("host_busy", plan.settings("mcs", plan.points(1)[-1]))
+        still = self.scenario()
+        self.assertEqual(plan.seconds(2), 2 * still.seconds(2))
+        self.assertIsNone(still.host_busy(still.points(1)[0]))
+
+    def test_a_busy_host_may_be_that_of_all_runs(self):
+        plan = self.scenario(changed("= 1000", "= 1000\nhost_busy = 2"))
+        self.assertEqual(plan.host_busy({"cpus": 1, "cs_ns": 0}), 2)
+        self.assertNotIn("host_busy", plan.settings("mcs", {"cpus": 1, "cs_ns": 0}))
 
     def test_a_run_takes_as_long_as_the_driver_has_it_unless_it_is_said(self):
         plan = self.scenario(changed("duration_ms = 200\n", ""))

@@ -88,6 +88,14 @@ class Layout(unittest.TestCase):
         plan = scenario_result({"clh": [1]}, load={"threads": 9}).plan
         self.assertEqual(heading(plan, {"cpus": 1, "cs_ns": 5}), "1 CPU, 9 threads, cs_ns 5")
 
+    def test_a_heading_says_how_busy_the_host_was(self):
+        result = scenario_result({"clh": [1, 2]})
+        for run, permille in zip(result.runs, (400, 500)):
+            run.result.update(host_busy_processes=2, host_busy_cores=2,
+                              host_busy_permille=permille)
+        self.assertEqual(groups_of(result)[0][0], "1 CPU, 1 thread; 2 busy processes on 2 cores, "
+                         "which had 45 % of them")
+
     def test_points_without_runs_are_left_out(self):
         result = scenario_result({"clh": [1]})
         result.points.append({"cpus": 7})
