@@ -41,7 +41,7 @@ SIMULATION = {
     "patience_ns": f"{PATIENCE}|{A_CPU}",
     "impatient_permille": NUMBER, "impatient_ns": TIME,
     "retry": DRIVER["retry"], "backoff_ns": NUMBER, "backoff_max_ns": NUMBER,
-    "deadlock_checks": "[01]", "costs": r"\w[\w-]*",
+    "deadlock_checks": "[01]", "passed_late_ns": NUMBER, "costs": r"\w[\w-]*",
 }
 # Of the driver, and without a meaning in the simulation: it has its own duration, and
 # its samples cost no time.

@@ -241,8 +241,10 @@ HISTOGRAMS = (("wait", "wait of a success"), ("failed_wait", "wait of a failure"
               ("overshoot", "past the deadline"),
               ("own_overshoot", "late by own clock"),
               ("away", "own CPU away"), ("handoff", "hand-off"),
-              ("own_wait", "wait by own clock"))
-COUNTS = (("walk", "left nodes walked over"), ("passed", "passed while it ran, by"))
+              ("own_wait", "wait by own clock"),
+              ("passed_after", "passed after"))
+COUNTS = (("walk", "left nodes walked over"), ("passed", "passed while it ran, by"),
+          ("passed_late", "passed late, by"))
 PERCENTILES = (("mean", "mean"), ("p50", "median"), ("p90", "90 %"), ("p99", "99 %"),
                ("p999", "99.9 %"), ("max", "longest"))
 

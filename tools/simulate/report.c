@@ -88,6 +88,7 @@ static void print_settings(void)
 	print("impatient_permille", settings.impatient_permille);
 	printf("retry %s\n", settings_retry_name());
 	print("deadlock_checks", settings.deadlock_checks);
+	print("passed_late_ns", settings.passed_late_ns);
 }
 
 static void print_attempts(void)
@@ -224,6 +225,8 @@ bool report_print(void)
 	print_times("failed_wait", &findings.failed_wait);
 	print_times("overshoot", &findings.overshoot);
 	print_counts("passed", &findings.passed);
+	print_counts("passed_late", &findings.passed_late);
+	print_times("passed_after", &findings.passed_after);
 	print_walks();
 	print("nodes_max", findings.nodes.max);
 	print("nodes_reclaimed", findings.nodes.reclaimed);

@@ -32,6 +32,7 @@ struct settings settings = {
 	.backoff_ns = 1000,
 	.backoff_max_ns = 1000000,
 	.deadlock_checks = true,
+	.passed_late_ns = 40000,
 	.seed = 1,
 };
 
@@ -63,6 +64,7 @@ static const struct number {
 	NUMBER(impatient_permille, 0, 1000),
 	NUMBER(backoff_ns, 1, LONGEST_NS),
 	NUMBER(backoff_max_ns, 1, LONGEST_NS),
+	NUMBER(passed_late_ns, 0, LONGEST_NS),
 	NUMBER(seed, 0, 0xffffffffULL),
 #undef NUMBER
 };

@@ -41,6 +41,7 @@ enum retry {
  * @backoff_ns: the first wait before the next attempt, which doubles
  * @backoff_max_ns: up to that
  * @deadlock_checks: the module's parameter
+ * @passed_late_ns: an attempt that begins so long after another and passes it is late
  * @seed: of all random numbers
  * @places: print what asked for lines, too
  */
@@ -65,6 +66,7 @@ struct settings {
 	u64 backoff_ns;
 	u64 backoff_max_ns;
 	bool deadlock_checks;
+	u64 passed_late_ns;
 	u64 seed;
 	bool places;
 };

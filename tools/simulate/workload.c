@@ -40,13 +40,17 @@ static union stress_lock lock __attribute__((__aligned__(64)));
  * struct contender - a CPU at its work
  * @waiter: as the lock types know it
  * @ticket: the number of the attempt that waits; 0: none
+ * @start: when it began
  * @passed: acquisitions by attempts with a larger number, since
+ * @passed_late: those of them that began passed_late_ns after it, or later
  * @last_success: when it last had the lock, in the measured time
  */
 static struct contender {
 	struct stress_waiter waiter;
 	u64 ticket;
+	u64 start;
 	u64 passed;
+	u64 passed_late;
 	u64 last_success;
 } contenders[MOST_CPUS] __attribute__((__aligned__(64)));
 
@@ -91,13 +95,21 @@ static struct contender *me(void)
 }
 
 /* Every waiter whose attempt is older has been passed. */
-static void pass_others(u64 ticket)
+static void pass_others(u64 ticket, u64 start)
 {
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < machine.cpus; cpu++) {
-		if (contenders[cpu].ticket && contenders[cpu].ticket < ticket)
-			contenders[cpu].passed++;
+		struct contender *other = &contenders[cpu];
+		u64 after_ns;
+
+		if (!other->ticket || other->ticket > ticket)
+			continue;
+		after_ns = (start - other->start) / PS_PER_NS;
+		other->passed++;
+		other->passed_late += after_ns >= settings.passed_late_ns;
+		if (is_measured())
+			stress_histogram_add(&findings.passed_after, after_ns);
 	}
 }
 
@@ -114,6 +126,7 @@ static void count_success(u64 wait)
 				    cpus[last_holder].socket == this_cpu->socket;
 	stress_histogram_add(&findings.wait, wait / PS_PER_NS);
 	stress_histogram_add(&findings.passed, mine->passed);
+	stress_histogram_add(&findings.passed_late, mine->passed_late);
 	gap = (this_cpu->clock - mine->last_success) / PS_PER_NS;
 	if (gap > findings.longest_gap_ns)
 		findings.longest_gap_ns = gap;
@@ -153,14 +166,17 @@ static int attempt(ktime_t patience)
 {
 	struct contender *mine = me();
 	u64 misses = memory_misses_of[this_cpu->number];
-	u64 ticket = ++tickets;
-	u64 start, wait;
+	u64 ticket, start, wait;
 	int error;
 
+	/* From here on attempts are numbered in the order of the clocks. */
 	machine_arrive();
+	ticket = ++tickets;
 	start = this_cpu->clock;
+	mine->start = start;
 	mine->ticket = ticket;
 	mine->passed = 0;
+	mine->passed_late = 0;
 	error = settings.lock->lock(&lock, &mine->waiter, patience);
 	machine_arrive();
 	mine->ticket = 0;
@@ -174,7 +190,7 @@ static int attempt(ktime_t patience)
 	}
 	if (!error) {
 		last_holder = this_cpu->number;
-		pass_others(ticket);
+		pass_others(ticket, start);
 		be_holder();
 		settings.lock->unlock(&lock, &mine->waiter);
 	}

@@ -36,6 +36,8 @@
  * @failed_wait: of those that failed
  * @overshoot: how long after the deadline they came back
  * @passed: acquisitions by attempts that had begun later
+ * @passed_late: by attempts that had begun passed_late_ns later, or more
+ * @passed_after: how long a waiter had waited when an attempt began that passed it, in ns
  * @nodes: queue nodes
  * @walks: abandoned nodes skipped
  * @lock_in_use: destroying it failed
@@ -61,6 +63,8 @@ struct findings {
 	struct stress_histogram failed_wait;
 	struct stress_histogram overshoot;
 	struct stress_histogram passed;
+	struct stress_histogram passed_late;
+	struct stress_histogram passed_after;
 	struct stress_nodes nodes;
 	struct stress_walks walks;
 	bool lock_in_use;

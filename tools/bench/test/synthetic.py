@@ -38,7 +38,7 @@ def made_up(scenario, lock, number, point):
     times = {f"{name}_ns_{short}": scale * weight * crowd * factor
              for name, scale in (("wait", 100), ("failed_wait", 900), ("overshoot", 50),
                                  ("handoff", 80), ("own_wait", 90), ("own_overshoot", 40),
-                                 ("away", 20))
+                                 ("away", 20), ("passed_after", 70))
              for short, factor in (("mean", 2), ("p50", 1), ("p90", 3), ("p99", 9),
                                    ("p999", 30), ("max", 100))}
     busy = scenario.host_busy(point)
@@ -54,9 +54,12 @@ def made_up(scenario, lock, number, point):
             "longest_gap_ns": 1000000 * weight, "wait_samples": attempts - timeouts,
             "failed_wait_samples": timeouts, "overshoot_samples": timeouts,
             "handoff_samples": attempts // 3, "own_wait_samples": attempts - timeouts,
-            "own_overshoot_samples": timeouts, "away_samples": timeouts, **times,
+            "own_overshoot_samples": timeouts, "away_samples": timeouts,
+            "passed_after_samples": attempts, **times,
             "passed_samples": attempts // 2, "passed_mean_permille": 100 * weight,
             "passed_p99": 1, "passed_p999": 1, "passed_max": weight,
+            "passed_late_samples": attempts // 2, "passed_late_mean_permille": weight,
+            "passed_late_p99": 0, "passed_late_p999": 0, "passed_late_max": weight // 4,
             "costs": "A", "success_misses": 60 + number, "success_misses_of": 10,
             "failure_misses": 50, "failure_misses_of": 10, "misses": 50 * attempts,
             "socket_handoffs": (attempts - timeouts) // 4,

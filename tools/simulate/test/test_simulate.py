@@ -157,6 +157,34 @@ class Results(unittest.TestCase):
         self.assertIn("nbq_clh_look", [place.function for place in found])
         self.assertTrue(all(place.where != "?" for place in found))
 
+    def test_in_an_order_no_waiter_is_passed(self):
+        values = program.values_of(run(lock="mcs", cpus=8))
+        self.assertGreater(values["passed_samples"], 0)
+        self.assertEqual((values["passed_max"], values["passed_after_samples"]), (0, 0))
+
+    def test_without_an_order_it_is_known_for_how_long_the_passed_had_waited(self):
+        values = program.values_of(run(lock="tas_b", cpus=8, duration_us=500))
+        self.assertGreater(values["passed_max"], 10)
+        self.assertLess(values["passed_after_ns_p50"], values["passed_after_ns_max"])
+        # An attempt that began after another one, and passes it, begins in its wait.
+        self.assertLess(values["passed_after_ns_max"],
+                        max(values["wait_ns_max"], values["longest_gap_ns"]))
+
+    def test_late_are_those_that_began_so_much_later(self):
+        def counts(late_ns):
+            values = program.values_of(run(lock="tas_b", cpus=8, duration_us=500,
+                                           passed_late_ns=late_ns))
+            return [[values[f"{name}_{figure}"] for figure in ("samples", "mean_permille", "max")]
+                    for name in ("passed", "passed_late")]
+        of_all, all_are_late = counts(0)
+        self.assertEqual(of_all, all_are_late)
+        longest = program.values_of(run(lock="tas_b", cpus=8,
+                                        duration_us=500))["passed_after_ns_max"]
+        _, some = counts(longest // 4)
+        _, none = counts(10**9)
+        self.assertTrue(0 < some[1] < of_all[1] and some[2] < of_all[2], (some, of_all))
+        self.assertEqual(none, [of_all[0], 0, 0])
+
     def test_absences_of_cpus_show_in_the_longest_wait(self):
         steady = program.values_of(run(lock="mcs", duration_us=1000))
         away = program.values_of(run(lock="mcs", duration_us=1000, away_every_ns=200000,
