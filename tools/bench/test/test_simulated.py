@@ -120,10 +120,10 @@ class Processes(Folders, unittest.TestCase):
         runs = planned(3)
         place = self.place("[ $1 = run-0 ] && { echo verdict PASS; exit; }; "
                            f"echo $$ >$2/$1; exec sleep {LONG}")
-        there = self.folder / "run-2"
+        started = [self.folder / name for name in ("run-1", "run-2")]
 
         def interrupt():
-            while not there.exists() or not there.read_text():
+            while not all(path.exists() and path.read_text() for path in started):
                 time.sleep(0.01)
             os.kill(os.getpid(), signal.SIGINT)
         thread = threading.Thread(target=interrupt)
@@ -132,8 +132,8 @@ class Processes(Folders, unittest.TestCase):
             place.make(runs, 2, self.progress)
         thread.join()
         self.assertEqual([run.settled for run in runs], [True, False, False])
-        for name in ("run-1", "run-2"):
-            self.assertFalse(Path(f"/proc/{(self.folder / name).read_text().strip()}").exists())
+        for path in started:
+            self.assertFalse(Path(f"/proc/{path.read_text().strip()}").exists())
 
 
 class Commands(unittest.TestCase):
