@@ -97,26 +97,62 @@ static void patience_starts_at_the_first_look_at_the_clock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, deadline.at, 5010);
 }
 
-static void clock_is_read_at_every_eighth_poll_only(struct kunit *test)
+static void far_from_the_deadline_the_clock_is_read_at_every_32nd_poll(struct kunit *test)
 {
 	struct nbq_deadline deadline = nbq_deadline_after(KTIME_MAX / 2);
-	unsigned int poll;
+	unsigned int poll, next = 0, stride = 8, reads = 0;
 
-	KUNIT_EXPECT_EQ(test, NBQ_POLLS_PER_CLOCK, 8);
+	KUNIT_EXPECT_EQ(test, NBQ_POLLS_PER_CLOCK, 32);
 	nbq_fake_start(0, 1);
-	for (poll = 0; poll < 100; poll++) {
+	for (poll = 0; poll < 1000; poll++) {
 		KUNIT_EXPECT_FALSE(test, nbq_deadline_passed(&deadline));
-		KUNIT_EXPECT_EQ(test, nbq_fake.reads,
-				poll / NBQ_POLLS_PER_CLOCK + 1);
+		if (poll == next) {
+			reads++;
+			next += stride;
+			stride = min(2 * stride, 32U);
+		}
+		KUNIT_EXPECT_EQ(test, nbq_fake.reads, reads);
 	}
 }
 
-static void deadline_is_never_early_and_at_most_eight_polls_late(struct kunit *test)
+/* As many polls as the time takes, of so many ns each, and those reads which it states. */
+static void expect_in_time(struct kunit *test, u64 patience, u64 poll_ns)
+{
+	struct nbq_deadline deadline = nbq_deadline_after(patience);
+	unsigned int polls = DIV_ROUND_UP(patience, poll_ns), most;
+	unsigned int poll = 0;
+
+	nbq_fake_start(0, 0);
+	while (!nbq_deadline_passed(&deadline)) {
+		poll++;
+		nbq_fake.now += poll_ns;
+	}
+	/* One poll late, and more only if the first polls take longer than was assumed */
+	if (poll_ns <= 256 || patience >= 8 * poll_ns)
+		KUNIT_EXPECT_LE_MSG(test, poll, polls, "%llu ns", poll_ns);
+	KUNIT_EXPECT_LT(test, poll, polls + NBQ_POLLS_PER_CLOCK);
+	KUNIT_EXPECT_GE(test, poll, polls);
+	/* At the start twice as many polls from read to read; at the end, half as many. */
+	most = 4 + polls / 32 + 2 * ilog2(polls) + (poll_ns < 32 ? 8 : 0);
+	KUNIT_EXPECT_LE_MSG(test, nbq_fake.reads, most, "%llu ns of %llu", poll_ns, patience);
+}
+
+static void near_the_deadline_the_clock_is_read_ever_more_often(struct kunit *test)
+{
+	u64 patience, poll_ns;
+
+	for (patience = 100; patience < 10 * NSEC_PER_MSEC; patience *= 3) {
+		for (poll_ns = 5; poll_ns < 2000; poll_ns *= 2)
+			expect_in_time(test, patience, poll_ns);
+	}
+}
+
+static void deadline_is_never_early_and_at_most_32_polls_late(struct kunit *test)
 {
 	unsigned int passes_at, poll, bound;
 
 	/* The deadline passes just before the poll number passes_at. */
-	for (passes_at = 0; passes_at < 40; passes_at++) {
+	for (passes_at = 0; passes_at < 150; passes_at++) {
 		struct nbq_deadline deadline = nbq_deadline_at(1);
 
 		bound = passes_at + NBQ_POLLS_PER_CLOCK;
@@ -145,21 +181,6 @@ static void deadline_passed_on_the_very_nanosecond(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, nbq_deadline_passed(&deadline));
 }
 
-static void count_of_polls_may_wrap(struct kunit *test)
-{
-	struct nbq_deadline deadline = nbq_deadline_at(1);
-	unsigned int poll;
-
-	nbq_fake_start(0, 0);
-	deadline.polls = UINT_MAX - 3;
-	for (poll = 0; poll < 4; poll++)
-		KUNIT_EXPECT_FALSE(test, nbq_deadline_passed(&deadline));
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
-	nbq_fake.now = 1;
-	KUNIT_EXPECT_TRUE(test, nbq_deadline_passed(&deadline));
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 1);
-}
-
 static void without_a_fake_clock_the_kernel_s_is_read(struct kunit *test)
 {
 	u64 before = ktime_get_mono_fast_ns();
@@ -174,10 +195,10 @@ static struct kunit_case deadline_cases[] = {
 	KUNIT_CASE_PARAM(absolute_deadline_is_compared_with_the_clock,
 			 at_gen_params),
 	KUNIT_CASE(patience_starts_at_the_first_look_at_the_clock),
-	KUNIT_CASE(clock_is_read_at_every_eighth_poll_only),
-	KUNIT_CASE(deadline_is_never_early_and_at_most_eight_polls_late),
+	KUNIT_CASE(far_from_the_deadline_the_clock_is_read_at_every_32nd_poll),
+	KUNIT_CASE(near_the_deadline_the_clock_is_read_ever_more_often),
+	KUNIT_CASE(deadline_is_never_early_and_at_most_32_polls_late),
 	KUNIT_CASE(deadline_passed_on_the_very_nanosecond),
-	KUNIT_CASE(count_of_polls_may_wrap),
 	KUNIT_CASE(without_a_fake_clock_the_kernel_s_is_read),
 	{}
 };

@@ -430,14 +430,14 @@ static void patience_past_the_end_of_time_means_forever(struct kunit *test)
 
 static void waiter_takes_the_lock_in_the_middle_of_its_patience(struct kunit *test)
 {
-	/* before: H, who hands over at the third of eleven reads */
+	/* before: H, who hands over at the seventh of eleven reads */
 	hold(test);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(3, others_hand_over, test->priv);
+	nbq_fake_call(7, others_hand_over, test->priv);
 
 	/* after: [] */
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), 0);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 3);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 7);
 	expect_idle(test);
 	EXPECT_SHAPE(test, ".");
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1,
@@ -772,7 +772,7 @@ static void longest_walk_is_the_most_leavers_in_front_of_one_attempt(struct kuni
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
 		leave_behind_the_holder(test, leavers[i]);
 		nbq_fake_start(1000, 10);
-		nbq_fake_call(3, others_hand_over, bench);
+		nbq_fake_call(7, others_hand_over, bench);
 		KUNIT_EXPECT_EQ(test, try_for(test, 100), 0);
 		KUNIT_EXPECT_EQ(test, 0, nbq_event_read("longest_walk", &walk));
 		KUNIT_EXPECT_EQ(test, walk, longest[i]);

@@ -2,14 +2,16 @@
 /*
  * Patience: how long a waiter is willing to wait, and when to look.
  *
- * A waiter calls nbq_deadline_passed() between two looks at its predecessor.
- * Only the first call and every NBQ_POLLS_PER_CLOCK-th one after it read the
- * clock, because a clock read costs as much as several polls. A relative
- * patience starts at the first call: an attempt that has nothing to wait for
- * never reads the clock.
+ * A waiter calls nbq_deadline_passed() between two looks at its predecessor. The
+ * first call reads the clock, and later ones do so the more often the nearer the
+ * deadline is, because a clock read costs as much as several polls: by the time that
+ * the last polls took, the next read is no later than half way to the deadline, and
+ * no more than NBQ_POLLS_PER_CLOCK polls away. A relative patience starts at the
+ * first call: an attempt that has nothing to wait for never reads the clock.
  *
- * Overshoot: while its CPU runs, a waiter notices a deadline at most
- * NBQ_POLLS_PER_CLOCK polls and one clock read after it has passed. Among these
+ * Overshoot: while its CPU runs, a waiter notices a deadline one poll and one clock
+ * read after it has passed; if polls take more than twice as long as those before,
+ * at most NBQ_POLLS_PER_CLOCK polls and one read. Among these
  * polls a task may search once for a deadlock (wait.c), an interrupt once behind
  * each predecessor; and a waiter without a queue node searches its pool once
  * (in the hybrid: those nodes of it that a lock can encode).
@@ -30,13 +32,19 @@
 #include <linux/ktime.h>
 #include <linux/timekeeping.h>
 
-#define NBQ_POLLS_PER_CLOCK	8
+#define NBQ_POLLS_PER_CLOCK	32
+
+/* Before the first polls were timed: that many at most, and what one of them takes, 2^8 ns. */
+#define NBQ_FIRST_POLLS		8
+#define NBQ_FIRST_POLL_SHIFT	8
 
 /**
  * struct nbq_deadline - the patience of one attempt
  * @at: CLOCK_MONOTONIC time to give up at, in ns; %KTIME_MAX: never; %KTIME_MIN:
  *	do not wait. While @relative, how long to wait: 0 or less: do not.
- * @polls: looks at the predecessor so far.
+ * @read_at: the low bits of the last reading of the clock.
+ * @stride: polls from the last reading to the next; 0: there was none.
+ * @polls: polls that are left until the next reading.
  * @relative: the clock has not been looked at.
  * @announced: contention_begin has been raised for the attempt.
  *
@@ -44,7 +52,9 @@
  */
 struct nbq_deadline {
 	ktime_t at;
-	unsigned int polls;
+	u32 read_at;
+	u8 stride;
+	u8 polls;
 	bool relative;
 	bool announced;
 };
@@ -100,13 +110,33 @@ static inline void nbq_deadline_start(struct nbq_deadline *deadline, ktime_t now
 	deadline->relative = false;
 }
 
+/* The next reading of the clock is no later than half way to the deadline. */
+static inline void nbq_deadline_plan(struct nbq_deadline *deadline, ktime_t now)
+{
+	u64 left = deadline->at - now;
+	u64 took = 2 * (u64)((u32)now - deadline->read_at);
+	unsigned int stride = 2 * deadline->stride;
+
+	if (!stride) {
+		stride = NBQ_FIRST_POLLS;
+		took = NBQ_FIRST_POLLS << NBQ_FIRST_POLL_SHIFT;
+	}
+	while (stride > 1 && (stride > NBQ_POLLS_PER_CLOCK || took > left / 2)) {
+		stride /= 2;
+		took /= 2;
+	}
+	deadline->read_at = now;
+	deadline->stride = stride;
+	deadline->polls = stride - 1;
+}
+
 /**
  * nbq_deadline_passed() - Is the patience over? Call once for each poll.
  * @deadline: the patience of this attempt
  *
  * Context: Any, including NMI.
- * Return: true once the deadline has passed by this CPU's clock; may be late by
- *	%NBQ_POLLS_PER_CLOCK calls.
+ * Return: true once the deadline has passed by this CPU's clock; may be late as said
+ *	above.
  */
 static inline bool nbq_deadline_passed(struct nbq_deadline *deadline)
 {
@@ -116,13 +146,17 @@ static inline bool nbq_deadline_passed(struct nbq_deadline *deadline)
 		return false;
 	if (nbq_deadline_is_none(deadline))
 		return true;
-	if (deadline->polls++ % NBQ_POLLS_PER_CLOCK)
+	if (deadline->polls) {
+		deadline->polls--;
 		return false;
-
+	}
 	now = nbq_clock_ns();
 	if (deadline->relative)
 		nbq_deadline_start(deadline, now);
-	return now >= deadline->at;
+	if (now >= deadline->at)
+		return true;
+	nbq_deadline_plan(deadline, now);
+	return false;
 }
 
 #endif

@@ -83,8 +83,9 @@ __nbq_context_lock_struct(nbq_X) {
  * @patience: ns to wait at most; 0 or less: do not wait, as nbq_X_trylock();
  *	%KTIME_MAX: for ever
  *
- * Late by at most %NBQ_POLLS_PER_CLOCK polls (with an empty pool: one search of
- * it), one clock read and the steps of leaving, as long as the CPU runs. Each
+ * Late by one poll (with an empty pool: one search of it), or by at most
+ * %NBQ_POLLS_PER_CLOCK if polls have become slower, by one clock read and the steps of
+ * leaving, as long as the CPU runs. Each
  * abandoned node in front is skipped first, whatever the clock says. A search for
  * deadlocks, which comes ever more rarely, looks at each waiting CPU once.
  *
