@@ -17,6 +17,7 @@
 #include <linux/stddef.h>
 #include <linux/string.h>
 
+#include "../nbqlock/relax.h"
 #include "common.h"
 
 static struct nbq_spin *lock_of(struct kunit *test)
@@ -648,8 +649,8 @@ static void head_comes_and_goes(struct others *others)
 #define LOOKS_PER_TICK		64
 #define PATIENT_NS		20000
 #define IDLE_NS			2000
-#define STALLED_NS		50000
-#define JUDGE_NS		100000
+#define STALLED_NS		(50000 + NBQ_RELAX_MAX_NS)
+#define JUDGE_NS		(100000 + NBQ_RELAX_MAX_NS)
 
 /* As patience: this many reads, the last of which finds it over */
 static ktime_t reads(unsigned int count)
@@ -1417,6 +1418,11 @@ static void expect_the_head_in_front(struct kunit *test, bool acts)
 	nbq_actor_release(bench, &bench->actors[1]);
 }
 
+/* From tick to tick, in most cases: then, a predecessor is judged at each of so many. */
+#define STEP			10000
+#define TICKS_TO_JUDGE		(JUDGE_NS / STEP)
+static_assert(JUDGE_NS % STEP == 0);
+
 /**
  * struct judge_case - the head in front of a waiter, at a free lock
  * @desc: what it is
@@ -1432,12 +1438,12 @@ static const struct judge_case {
 	bool revives;
 	unsigned int tick;
 } judge_cases[] = {
-	{ "stalled_for_50000_ns", 10000, JUDGE_NS - STALLED_NS, false, 10 },
-	{ "stalled_for_49999_ns", 10000, JUDGE_NS - STALLED_NS + 1, false, 20 },
-	{ "judged_after_100000_ns", 9999, -STALLED_NS, false, 11 },
+	{ "stalled_for_50000_ns", STEP, JUDGE_NS - STALLED_NS, false, TICKS_TO_JUDGE },
+	{ "stalled_for_49999_ns", STEP, JUDGE_NS - STALLED_NS + 1, false, 2 * TICKS_TO_JUDGE },
+	{ "judged_after_100000_ns", STEP - 1, -STALLED_NS, false, TICKS_TO_JUDGE + 1 },
 	/* The clocks of two CPUs differ. */
-	{ "ahead", 10000, 1000000, false, 0 },
-	{ "running", 10000, -STALLED_NS, true, 0 },
+	{ "ahead", STEP, 1000000, false, 0 },
+	{ "running", STEP, -STALLED_NS, true, 0 },
 };
 
 static void judge_desc(const struct judge_case *judge, char *desc)
@@ -1464,9 +1470,10 @@ static void waiter_acts_for_a_head_that_is_stalled(struct kunit *test)
 }
 
 static const struct judge_case successor_cases[] = {
-	{ "stalled", 10000, 2 * 10000 - STALLED_NS, false, 2 },
-	{ "running_until_the_next_judgement", 10000, 2 * 10000 - STALLED_NS + 1, false, 12 },
-	{ "running", 10000, -STALLED_NS, true, 0 },
+	{ "stalled", STEP, 2 * STEP - STALLED_NS, false, 2 },
+	{ "running_until_the_next_judgement", STEP, 2 * STEP - STALLED_NS + 1, false,
+	  TICKS_TO_JUDGE + 2 },
+	{ "running", STEP, -STALLED_NS, true, 0 },
 };
 
 KUNIT_ARRAY_PARAM(successor, successor_cases, judge_desc);
@@ -1493,20 +1500,20 @@ static void successor_of_an_acting_head_that_left_judges_the_same_head(struct ku
 static void acting_head_ends_that_with_its_predecessor(struct kunit *test)
 {
 	struct acting acting = {
-		.released_at = TICK(12),
+		.released_at = TICK(TICKS_TO_JUDGE + 2),
 		.leaves = true,
 		.revives = true,
 	};
 
-	/* before: H w x; in between: H w x y, y acting from tick 10 on, w y; after: [] */
-	wait_behind_the_head(test, &acting, -STALLED_NS, 10000);
+	/* before: H w x; in between: H w x y, y acting since it has judged, w y; after: [] */
+	wait_behind_the_head(test, &acting, -STALLED_NS, STEP);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, LAST_READ);
-	KUNIT_EXPECT_EQ(test, !!acting.handoff[TICK(12)], passes(test));
+	KUNIT_EXPECT_EQ(test, !!acting.handoff[acting.released_at], passes(test));
 }
 
 static const struct judge_case request_cases[] = {
-	{ "acting", 10000, -STALLED_NS, false, 10 },
-	{ "waiting", 10000, 1000000, false, 0 },
+	{ "acting", STEP, -STALLED_NS, false, TICKS_TO_JUDGE },
+	{ "waiting", STEP, 1000000, false, 0 },
 };
 
 KUNIT_ARRAY_PARAM(request, request_cases, judge_desc);

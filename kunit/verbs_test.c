@@ -17,6 +17,7 @@
 #include <linux/preempt.h>
 #include <linux/string.h>
 
+#include "../nbqlock/relax.h"
 #include "common.h"
 
 static const struct nbq_row *row_of(struct kunit *test)
@@ -223,6 +224,31 @@ static void deadline_is_kept_to_the_nanosecond(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, reads_to_give_up(test, wait->reads));
 	EXPECT_SHAPE(test, "H");
 	EXPECT_FAILURE(test, wait->reads);
+}
+
+/* Not only one wait by hardware at its longest */
+#define LONG_WAIT_NS	(20 * NBQ_RELAX_MAX_NS)
+
+static void long_wait_is_by_hardware(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	unsigned int attempts = 10;
+	u64 before = 0, after = 0;
+
+	if (!NBQ_RELAX_MAX_NS || !nbq_relax_is_bounded())
+		kunit_skip(test, "no wait by hardware that has a bound");
+	hold(test);
+	nbq_bench_arrive(test);
+	/* It shows life for as long as this may take. */
+	bench->pool.heartbeat = nbq_clock_ns() + NSEC_PER_SEC;
+	KUNIT_ASSERT_EQ(test, nbq_event_read("hardware_waits", &before), 0);
+
+	/* before and after: H w; in between: H w x. A CPU may be preempted by its host. */
+	do {
+		KUNIT_EXPECT_EQ(test, try_for(test, LONG_WAIT_NS), -ETIMEDOUT);
+		KUNIT_ASSERT_EQ(test, nbq_event_read("hardware_waits", &after), 0);
+	} while (after == before && --attempts);
+	KUNIT_EXPECT_GT(test, after, before);
 }
 
 static bool try_at_once(struct kunit *test)
@@ -1142,6 +1168,7 @@ static void unlock_on_another_cpu_than_the_holder_s_changes_nothing(struct kunit
 			 patience_gen_params),				\
 	KUNIT_CASE_PARAM(deadline_is_kept_to_the_nanosecond,		\
 			 deadline_gen_params),				\
+	KUNIT_CASE(long_wait_is_by_hardware),				\
 	KUNIT_CASE(trylock_of_a_held_lock_fails_without_the_clock),	\
 	KUNIT_CASE_PARAM(failed_try_writes_to_neither_lock_nor_nodes,	\
 			 busy_gen_params),				\

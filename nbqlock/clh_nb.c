@@ -48,9 +48,9 @@
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
-#include <linux/processor.h>
 
 #include "internal.h"
+#include "relax.h"
 #include "trace.h"
 
 /*
@@ -211,7 +211,7 @@ static struct nbq_node *await(struct nbq_node *pred, struct nbq_wait *wait)
 	/* The node first and the clock last: a late grant is still a grant. */
 	while (!(prev = nbq_clh_look(pred)) &&
 	       nbq_wait_goes_on(wait, pred, &pred->prev))
-		cpu_relax();
+		nbq_relax(wait, &pred->prev);
 	nbq_wait_pause(wait);
 	return prev;
 }

@@ -69,10 +69,20 @@ static inline u64 nbq_clock_ns(void)
 		return nbq_fake_clock();
 	return ktime_get_mono_fast_ns();
 }
+
+static inline bool nbq_clock_is_fake(void)
+{
+	return nbq_fake_clock;
+}
 #else
 static inline u64 nbq_clock_ns(void)
 {
 	return ktime_get_mono_fast_ns();
+}
+
+static inline bool nbq_clock_is_fake(void)
+{
+	return false;
 }
 #endif
 
@@ -108,6 +118,12 @@ static inline void nbq_deadline_start(struct nbq_deadline *deadline, ktime_t now
 	else
 		deadline->at += now;
 	deadline->relative = false;
+}
+
+/* Is there no deadline up to that time? */
+static inline bool nbq_deadline_is_after(const struct nbq_deadline *deadline, ktime_t time)
+{
+	return deadline->at == KTIME_MAX || (!deadline->relative && deadline->at >= time);
 }
 
 /* The next reading of the clock is no later than half way to the deadline. */

@@ -22,6 +22,8 @@ NBQ_EVENT(failed_tries, SUM,
 	  "attempts without any patience that found the lock held")
 NBQ_EVENT(deadlocks, SUM,
 	  "attempts whose wait could not have ended: -EDEADLK")
+NBQ_EVENT(hardware_waits, SUM,
+	  "pauses between two polls that were waits by hardware: WFE on arm64, else none")
 NBQ_EVENT(nodes_taken, SUM,
 	  "queue nodes taken from a pool")
 NBQ_EVENT(nodes_given_back, SUM,

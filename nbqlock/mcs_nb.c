@@ -63,9 +63,9 @@
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
-#include <linux/processor.h>
 
 #include "internal.h"
+#include "relax.h"
 #include "trace.h"
 
 /*
@@ -323,7 +323,7 @@ static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
 		said = nbq_mcs_look(node);
 		if (said || !nbq_wait_goes_on(wait, pred, &node->status))
 			break;
-		cpu_relax();
+		nbq_relax(wait, &node->status);
 	}
 	nbq_wait_pause(wait);
 	return said;

@@ -91,11 +91,11 @@
 #include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
-#include <linux/processor.h>
 #include <linux/threads.h>
 
 #include "contention.h"
 #include "internal.h"
+#include "relax.h"
 #include "trace.h"
 
 /*
@@ -109,10 +109,10 @@
 #define PATIENT_NS	20000
 /* How long a lock is free until the head that has asked for it is held to be stalled. */
 #define IDLE_NS		2000
-/* The age of the heartbeat of a waiter that is held to be stalled. */
-#define STALLED_NS	50000
+/* The age of the heartbeat of a waiter that is held to be stalled, also while it sleeps. */
+#define STALLED_NS	(50000 + NBQ_RELAX_MAX_NS)
 /* From one look at the predecessor's heartbeat to the next. */
-#define JUDGE_NS	100000
+#define JUDGE_NS	(100000 + NBQ_RELAX_MAX_NS)
 /* The age at which a request to queue expires, in units of 2^HANDOFF_SHIFT ns. */
 #define HANDOFF_UNITS	3U
 static_assert(HANDOFF_UNITS << 13 == NBQ_SPIN_HANDOFF_NS);
@@ -602,6 +602,17 @@ static bool poll(struct nbq_spin *lock, struct place *place, struct nbq_wait *wa
 	return (!place->pred || place->acts) && poll_as_head(lock, place, wait);
 }
 
+/*
+ * What a waiter polls that may wait by hardware: behind a predecessor, with nothing to do by
+ * time that is not done. A heartbeat is published at the poll after the clock was read.
+ */
+static struct nbq_node *const *only_word(const struct place *place, const struct nbq_wait *wait)
+{
+	if (!place->pred || place->acts)
+		return NULL;
+	return wait->in_order || place->ticked_at == wait->now ? &place->pred->prev : NULL;
+}
+
 /* The wait is over: out of the queue, with the lock or without. */
 static int end(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait, bool taken)
 {
@@ -669,7 +680,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 
 		if (!nbq_wait_goes_on(&wait, behind, behind ? &behind->prev : NULL))
 			break;
-		cpu_relax();
+		nbq_relax(&wait, only_word(&place, &wait));
 	}
 	nbq_wait_pause(&wait);
 	return end(lock, &place, &wait, taken);

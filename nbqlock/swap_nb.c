@@ -56,9 +56,9 @@
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
-#include <linux/processor.h>
 
 #include "internal.h"
+#include "relax.h"
 #include "trace.h"
 
 /*
@@ -248,7 +248,7 @@ static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
 	/* The node first and the clock last: a late grant is still a grant. */
 	while (!(said = nbq_swap_look(node)) &&
 	       nbq_wait_goes_on(wait, pred, &node->status))
-		cpu_relax();
+		nbq_relax(wait, &node->status);
 	nbq_wait_pause(wait);
 	return said;
 }

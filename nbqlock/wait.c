@@ -53,6 +53,7 @@
 
 #include "contention.h"
 #include "internal.h"
+#include "relax.h"
 
 /* Looks from one reading of the clock to the next, for what is not the deadline. */
 #define LOOKS_PER_TICK	64U
@@ -362,21 +363,38 @@ static void begin(struct nbq_wait *wait)
 	wait->tick_at = is_interrupt(wait) ? wait->looks : wait->looks + LOOKS_PER_TICK;
 }
 
+/*
+ * By the clock that was just read, does nothing need to be done before a wait by hardware
+ * has ended?
+ */
+static bool has_time_for_hardware(const struct nbq_wait *wait)
+{
+	u64 until = wait->now + NBQ_RELAX_MAX_NS;
+
+	if (wait->searches && READ_ONCE(nbq_deadlock_checks) && until > wait->search_at)
+		return false;
+	return nbq_deadline_is_after(wait->deadline, until) && nbq_relax_is_bounded();
+}
+
 /* Look at the clock if it is time to. Return: it is time to search for a deadlock. */
 static bool tick(struct nbq_wait *wait)
 {
+	bool searches;
+
 	if ((int)(wait->looks - wait->tick_at) < 0)
 		return false;
 	wait->tick_at = wait->looks + LOOKS_PER_TICK;
 	wait->now = nbq_clock_ns();
 	if (!wait->search_at)
 		wait->search_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_SEARCH_NS);
-	if (wait->now < wait->search_at)
-		return false;
-	wait->search_at = wait->now + wait->interval;
-	wait->interval = min(2 * wait->interval, is_interrupt(wait) ?
-			     LAST_IN_INTERRUPT_NS : LAST_INTERVAL_NS);
-	return true;
+	searches = wait->now >= wait->search_at;
+	if (searches) {
+		wait->search_at = wait->now + wait->interval;
+		wait->interval = min(2 * wait->interval, is_interrupt(wait) ?
+				     LAST_IN_INTERRUPT_NS : LAST_INTERVAL_NS);
+	}
+	wait->by_hardware = NBQ_RELAX_MAX_NS && has_time_for_hardware(wait);
+	return searches;
 }
 
 /**

@@ -56,6 +56,7 @@ struct nbq_waiting {
  * @interval: ns from the next search for a deadlock to the one after it
  * @search_at: when to search next
  * @now: what the clock said when it was read last; 0: it has not been
+ * @by_hardware: by @now, there was time for one wait by hardware (relax.h)
  * @begun: it was patient enough to wait
  * @searches: for deadlocks: it may hold a lock, or has interrupted another context
  * @error: what the wait ends with: %-ETIMEDOUT; %-EBUSY if there is no patience at
@@ -78,6 +79,7 @@ struct nbq_wait {
 	unsigned int interval;
 	u64 search_at;
 	u64 now;
+	bool by_hardware;
 	bool begun;
 	bool searches;
 	int error;
@@ -99,6 +101,14 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word);
 void nbq_wait_pause(struct nbq_wait *wait);
 int nbq_wait_end(struct nbq_wait *wait, int ret);
+
+/* Time may have gone by: the next poll reads the clock. */
+static inline void nbq_wait_read_clock(struct nbq_wait *wait)
+{
+	wait->tick_at = wait->looks;
+	wait->check_at = wait->looks;
+	wait->deadline->polls = 0;
+}
 
 /**
  * nbq_wait_goes_on() - The predecessor has said nothing: look again?

@@ -7,7 +7,8 @@ TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
          "define_lock_type.h": ("clh", "swap", "mcs"),
          "define_verbs.h": ("clh", "swap", "mcs", "spin"), "internal.h": ("clh", "swap"),
          "node.c": ("clh",), "wait.c": ("clh", "swap", "spin", "fifo"), "wait.h": ("clh", "swap"),
-         "deadline.h": ("clh",), "lock_type.h": ("clh",), "guards.h": ("clh",)}
+         "deadline.h": ("clh",), "lock_type.h": ("clh",), "guards.h": ("clh",),
+         "relax.h": ("clh", "mcs", "swap", "spin", "fifo")}
 
 
 class Mutant:

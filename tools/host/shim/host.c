@@ -18,6 +18,8 @@
 
 #include "host.h"
 
+#define EVENT_STREAM_PERIOD_NS	100000
+
 _Thread_local void (*shim_hook)(enum shim_op op, const void *address);
 _Thread_local unsigned int shim_cpu;
 _Thread_local unsigned int shim_level;
@@ -26,6 +28,8 @@ _Thread_local int shim_irqs_off;
 _Thread_local int shim_bh_off;
 u64 (*shim_clock)(void);
 bool (*shim_vcpu_is_preempted)(unsigned int cpu);
+bool shim_has_event_stream = true;
+void (*shim_hardware_wait)(const void *word);
 unsigned int shim_warnings;
 unsigned int shim_reported;
 unsigned int shim_reported_holder;
@@ -66,6 +70,19 @@ void shim_relax(void)
 #ifdef __x86_64__
 	__builtin_ia32_pause();
 #endif
+}
+
+void shim_wait_by_hardware(const void *word)
+{
+	u64 until = ktime_get_mono_fast_ns() + EVENT_STREAM_PERIOD_NS;
+
+	if (shim_hardware_wait) {
+		shim_hardware_wait(word);
+		return;
+	}
+	while (!__atomic_load_n((void *const *)word, __ATOMIC_RELAXED) &&
+	       ktime_get_mono_fast_ns() < until)
+		sched_yield();
 }
 
 _Thread_local unsigned int shim_leaves;

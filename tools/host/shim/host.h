@@ -65,6 +65,15 @@ extern u64 (*shim_clock)(void);
 /* What vcpu_is_preempted() says; NULL: as outside of a guest, never. */
 extern bool (*shim_vcpu_is_preempted)(unsigned int cpu);
 
+/* With SHIM_ARM64: whether waits by hardware come to an end when nothing is written. */
+extern bool shim_has_event_stream;
+/*
+ * What one is: it ends at a store to the word, which may have been made before, or at any
+ * time later. NULL: after 100 us of CLOCK_MONOTONIC at the latest.
+ */
+extern void (*shim_hardware_wait)(const void *word);
+void shim_wait_by_hardware(const void *word);
+
 /* Reports of misuse and deadlocks (nbqlock/report.h), in all threads; the last of them. */
 extern unsigned int shim_warnings;
 extern unsigned int shim_reported;

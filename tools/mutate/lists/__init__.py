@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """All mutants, by subject."""
 
-from mutate.lists import (clh, deadline, guards, held, lockdep, mcs, orderings, pools, spin,
-                          swap, verbs, waits)
+from mutate.lists import (clh, deadline, guards, held, lockdep, mcs, orderings, pools, relax,
+                          spin, swap, verbs, waits)
 
 MUTANTS = [mutant for subject in (clh, mcs, swap, verbs, held, pools, deadline, waits,
-                                 lockdep, guards, orderings, spin)
+                                 lockdep, guards, orderings, spin, relax)
            for mutant in subject.MUTANTS]

@@ -26,10 +26,11 @@ MUTANTS = [*mutants("clh_nb.c", STEPS, (
      "		prev = nbq_deadline_passed(&deadline) ? NULL : await(pred, &wait);\n"),
     ("clh: clock looked at before the predecessor",
      "	while (!(prev = nbq_clh_look(pred)) &&\n"
-     "	       nbq_wait_goes_on(wait, pred, &pred->prev))\n		cpu_relax();\n",
+     "	       nbq_wait_goes_on(wait, pred, &pred->prev))\n"
+     "		nbq_relax(wait, &pred->prev);\n",
      "	prev = NULL;\n	while (nbq_wait_goes_on(wait, pred, &pred->prev)) {\n"
      "		prev = nbq_clh_look(pred);\n		if (prev)\n			break;\n"
-     "		cpu_relax();\n	}\n"),
+     "		nbq_relax(wait, &pred->prev);\n	}\n"),
     ("clh: leave publishes prev before it swaps the tail",
      LEAVE_CAS, ABANDON + LEAVE_CAS),
     ("clh: leave never takes itself off the tail",

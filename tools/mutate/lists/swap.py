@@ -21,10 +21,11 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
      "			said = NULL;\n	}\n"),
     ("swap: clock looked at before its own status",
      "	while (!(said = nbq_swap_look(node)) &&\n"
-     "	       nbq_wait_goes_on(wait, pred, &node->status))\n		cpu_relax();\n",
+     "	       nbq_wait_goes_on(wait, pred, &node->status))\n"
+     "		nbq_relax(wait, &node->status);\n",
      "	said = NULL;\n	while (nbq_wait_goes_on(wait, pred, &node->status)) {\n"
      "		said = nbq_swap_look(node);\n		if (said)\n			break;\n"
-     "		cpu_relax();\n	}\n",
+     "		nbq_relax(wait, &node->status);\n	}\n",
      # The others look in vain there at a free lock; this one has linked, and knows.
      {"explorer": "nothing is broken: it passes on what it was given too late to see"}),
     ("swap: link does not reset its status",

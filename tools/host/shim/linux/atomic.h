@@ -4,6 +4,7 @@
 #define SHIM_LINUX_ATOMIC_H
 
 #include <access.h>
+#include <host.h>
 #include <linux/compiler.h>
 
 #define smp_load_acquire(ptr)	SHIM_LOAD((ptr), __ATOMIC_ACQUIRE)
@@ -26,6 +27,16 @@
 
 #define smp_store_release(ptr, value) \
 	SHIM_STORE((ptr), (value), __ATOMIC_RELEASE)
+
+/* Each poll in vain is followed by a wait by hardware: host.h. */
+#define smp_cond_load_relaxed(ptr, condition)			\
+({								\
+	__typeof__(*(ptr)) VAL;					\
+								\
+	while (VAL = READ_ONCE(*(ptr)), !(condition))		\
+		shim_wait_by_hardware((const void *)(ptr));	\
+	VAL;							\
+})
 
 /* No suffix: fully ordered. */
 #define xchg(ptr, value)	SHIM_XCHG((ptr), (value), __ATOMIC_SEQ_CST)

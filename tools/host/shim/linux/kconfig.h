@@ -7,6 +7,11 @@
 /* Spinlocks that are held show in preempt_count(), as in most kernels. */
 #define CONFIG_PREEMPT_COUNT		1
 
+/* The locks as on a processor that can wait for a word to change. */
+#ifdef SHIM_ARM64
+#define CONFIG_ARM64			1
+#endif
+
 #define SHIM_IF_1			0,
 #define SHIM_SECOND(first, second, ...)	second
 #define SHIM_IS_1(maybe_0_comma)	SHIM_SECOND(maybe_0_comma 1, 0)

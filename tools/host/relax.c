@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting by hardware (nbqlock/relax.h): when, for how long, and what is in time after it.
+ *
+ * Compile with -DSHIM_ARM64. Each wait by hardware takes as long as it can, and the clock
+ * goes on by that; else it goes on by a little with each read.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/errno.h>
+
+#include "actor.h"
+#include "test.h"
+
+#include <nbqlock/wait.h>
+
+/* The event stream's period at its longest: see there. */
+#define LONGEST_NS		134000
+#define READ_NS			5
+/* Some polls, and the reads among them */
+#define SOON_NS			1000
+#define FIRST_SEARCH_NS		50000	/* of wait.c */
+#define LOOKS_PER_TICK		64	/* of wait.c */
+#define MS			1000000LL
+
+static struct nbq_X lock;
+static struct actor holder, first;
+static u64 clock_now;
+/* Of the attempt that waits behind these, in the test's own context */
+#define ATTEMPT_CPU		5
+static u64 deadline;
+static unsigned int waits;
+static unsigned int all_waits;
+static u64 counted;		/* before that */
+static void (*after_wait)(void);
+static bool first_is_stalled;
+static bool sleeps;		/* an actor, since this was reset */
+
+static u64 running_clock(void)
+{
+	return clock_now += READ_NS;
+}
+
+static void look(struct actor *actor, unsigned int times)
+{
+	while (times--)
+		actor_until(actor, SHIM_OP_RELAX, ACTOR_ANYWHERE);
+}
+
+/* An actor's takes as long as the test says. The waiter in front of the attempt runs. */
+static void wait_by_hardware(const void *word)
+{
+	if (shim_cpu != ATTEMPT_CPU) {
+		sleeps = true;
+		shim_point(SHIM_OP_RELAX, NULL);
+		all_waits++;
+		return;
+	}
+	all_waits++;
+	clock_now += LONGEST_NS;
+	waits++;
+	EXPECT(clock_now <= deadline);
+	if (!first_is_stalled)
+		look(&first, LOOKS_PER_TICK + 1);
+	if (after_wait)
+		after_wait();
+}
+
+static void start(struct actor *actor, unsigned int cpu)
+{
+	memset(actor, 0, sizeof(*actor));
+	actor->lock = &lock;
+	actor->cpu = cpu;
+	actor->patience = KTIME_MAX;
+	actor->attempts = 1;
+	actor_start(actor);
+}
+
+/* before: []    after: H w */
+static void begin(void)
+{
+	nbq_X_init(&lock);
+	nbq_deadlock_checks = true;
+	clock_now = 1;
+	deadline = KTIME_MAX;
+	waits = 0;
+	all_waits = 0;
+	counted = shim_event("hardware_waits");
+	after_wait = NULL;
+	first_is_stalled = false;
+	shim_clock = running_clock;
+	shim_has_event_stream = true;
+	shim_hardware_wait = wait_by_hardware;
+	start(&holder, 0);
+	EXPECT(actor_until_it_holds(&holder));
+	start(&first, 1);
+	look(&first, 2 * LOOKS_PER_TICK);
+}
+
+static void let_them_end(void)
+{
+	EXPECT(actor_finish(&holder) == 0);
+	EXPECT(actor_finish(&first) == 0);
+}
+
+static void end(void)
+{
+	let_them_end();
+	EXPECT(nbq_X_destroy(&lock) == 0);
+	EXPECT(shim_nodes_in_use() == 0);
+}
+
+/* H w, and an attempt behind w */
+static int try_for(ktime_t patience, unsigned int level)
+{
+	int ret;
+
+	if (patience != KTIME_MAX)
+		deadline = clock_now + patience + SOON_NS;
+	shim_cpu = ATTEMPT_CPU;
+	shim_level = level;
+	ret = nbq_X_lock_timeout(&lock, patience);
+	if (!ret)
+		nbq_X_unlock(&lock);
+	shim_cpu = 0;
+	shim_level = 0;
+	return ret;
+}
+
+static void patience_is_over_in_time(void)
+{
+	ktime_t patience;
+
+	for (patience = 1000; patience < 20 * MS; patience += patience / 3) {
+		begin();
+		EXPECT(try_for(patience, 0) == -ETIMEDOUT);
+		EXPECT(clock_now <= deadline);
+		EXPECT(waits <= patience / LONGEST_NS);
+		/* As long as there is time for one, each is a wait by hardware. */
+		EXPECT((waits + 2) * (LONGEST_NS + SOON_NS) > patience);
+		EXPECT(shim_event("hardware_waits") == counted + all_waits);
+		end();
+	}
+}
+
+static void release_after_some_waits(void)
+{
+	if (waits == 10)
+		let_them_end();
+}
+
+static void wait_without_a_deadline_is_by_hardware(void)
+{
+	begin();
+	after_wait = release_after_some_waits;
+	EXPECT(try_for(KTIME_MAX, 0) == 0);
+	EXPECT(waits == 10);
+	EXPECT(nbq_X_destroy(&lock) == 0);
+}
+
+/* Nothing would end it. */
+static void no_wait_is_by_hardware_without_an_event_stream(void)
+{
+	begin();
+	shim_has_event_stream = false;
+	EXPECT(try_for(MS, 0) == -ETIMEDOUT);
+	EXPECT(waits == 0);
+	end();
+}
+
+/* They search for deadlocks more often than a wait by hardware may end. */
+static void interrupts_wait_by_hardware_only_without_deadlock_checks(void)
+{
+	unsigned int level;
+
+	for (level = 1; level < 4; level++) {
+		begin();
+		EXPECT(try_for(MS, level) == -ETIMEDOUT);
+		EXPECT(waits == 0);
+		nbq_deadlock_checks = false;
+		EXPECT(try_for(MS, level) == -ETIMEDOUT);
+		EXPECT(waits > 0);
+		end();
+	}
+}
+
+/* A task that searches since it holds another lock */
+static void searches_are_made_while_a_task_waits_by_hardware(void)
+{
+	struct nbq_X other;
+
+	begin();
+	nbq_X_init(&other);
+	shim_cpu = ATTEMPT_CPU;
+	nbq_X_lock(&other);
+	EXPECT(try_for(10 * MS, 0) == -ETIMEDOUT);
+	/* Not up to the search after 200 us, and later not all the time. */
+	EXPECT(waits > 40 && waits < (10 * MS - 4 * FIRST_SEARCH_NS) / LONGEST_NS);
+	shim_cpu = ATTEMPT_CPU;
+	nbq_X_unlock(&other);
+	shim_cpu = 0;
+	EXPECT(nbq_X_destroy(&other) == 0);
+	end();
+}
+
+#if FINDS_OUT_ALONE
+static struct nbq_X wanted_by_holder;
+
+static void want_another(struct actor *self)
+{
+	EXPECT(nbq_X_lock_timeout(&wanted_by_holder, KTIME_MAX) == 0);
+	nbq_X_unlock(&wanted_by_holder);
+}
+
+/* H w, and H waits for what the attempt behind w holds */
+static void deadlock_is_found_at_the_first_search(void)
+{
+	u64 begun;
+
+	begin();
+	let_them_end();
+	nbq_X_init(&wanted_by_holder);
+	shim_cpu = ATTEMPT_CPU;
+	nbq_X_lock(&wanted_by_holder);
+	shim_cpu = 0;
+	start(&holder, 0);
+	holder.in_lock = want_another;
+	look(&holder, LOOKS_PER_TICK);
+	start(&first, 1);
+	look(&first, LOOKS_PER_TICK);
+	begun = clock_now;
+	EXPECT(try_for(10 * MS, 0) == -EDEADLK);
+	EXPECT(clock_now < begun + FIRST_SEARCH_NS + SOON_NS);
+	shim_cpu = ATTEMPT_CPU;
+	nbq_X_unlock(&wanted_by_holder);
+	shim_cpu = 0;
+	let_them_end();
+	EXPECT(nbq_X_destroy(&wanted_by_holder) == 0);
+	EXPECT(nbq_X_destroy(&lock) == 0);
+}
+#endif
+
+#ifdef TYPE_IS_HYBRID
+/* H w: it polls the lock as well */
+static void head_polls(void)
+{
+	begin();
+	let_them_end();
+	start(&holder, 0);
+	EXPECT(actor_until_it_holds(&holder));
+	EXPECT(try_for(MS, 0) == -ETIMEDOUT);
+	EXPECT(waits == 0);
+	start(&first, 1);
+	end();
+}
+
+/* H w x: w is stalled, and x acts for it, when it has waited by hardware twice */
+static void acting_head_polls(void)
+{
+	begin();
+	first_is_stalled = true;
+	EXPECT(try_for(10 * MS, 0) == -ETIMEDOUT);
+	EXPECT(waits == (IS_FIFO ? 10 * MS / LONGEST_NS : 2));
+	end();
+}
+
+/* One wait by hardware is over: to the next. */
+static void wake(struct actor *actor)
+{
+	unsigned int looks = 2 * LOOKS_PER_TICK;
+
+	sleeps = false;
+	while (!sleeps && looks--)
+		look(actor, 1);
+	EXPECT(sleeps);
+}
+
+/* H w x y: x and y wait by hardware, and y wakes up first each time */
+static void waiter_that_waits_by_hardware_is_not_held_to_be_stalled(void)
+{
+	struct actor second, third;
+	unsigned int rounds;
+
+	begin();
+	start(&second, 2);
+	look(&second, 2 * LOOKS_PER_TICK);
+	start(&third, 3);
+	look(&third, 2 * LOOKS_PER_TICK);
+	third.lock_accesses = 0;
+	for (rounds = 0; rounds < 20; rounds++) {
+		clock_now += LONGEST_NS;
+		wake(&third);
+		wake(&second);
+		look(&first, LOOKS_PER_TICK + 1);
+	}
+	EXPECT(third.lock_accesses == 0);
+	let_them_end();
+	EXPECT(actor_finish(&second) == 0);
+	EXPECT(actor_finish(&third) == 0);
+	EXPECT(nbq_X_destroy(&lock) == 0);
+}
+#endif
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		TEST_CASE(patience_is_over_in_time),
+		TEST_CASE(wait_without_a_deadline_is_by_hardware),
+		TEST_CASE(no_wait_is_by_hardware_without_an_event_stream),
+		TEST_CASE(interrupts_wait_by_hardware_only_without_deadlock_checks),
+		TEST_CASE(searches_are_made_while_a_task_waits_by_hardware),
+#if FINDS_OUT_ALONE
+		TEST_CASE(deadlock_is_found_at_the_first_search),
+#endif
+#ifdef TYPE_IS_HYBRID
+		TEST_CASE(head_polls),
+		TEST_CASE(acting_head_polls),
+		TEST_CASE(waiter_that_waits_by_hardware_is_not_held_to_be_stalled),
+#endif
+	};
+
+	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 10);
+}
