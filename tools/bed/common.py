@@ -191,6 +191,15 @@ def memory_environment(megabytes, place=SHARED_MEMORY):
 
 # Compiler
 
+def disassembly(tools, path):
+    """The code of an object file, with its relocations. tools: prefix of their names."""
+    done = subprocess.run([f"{tools}objdump", "-dr", "--no-show-raw-insn", path], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise Trouble(f"{tools}objdump {path}: {done.stderr}")
+    return done.stdout
+
+
 def compiler_for_make(prefix="", program="gcc"):
     """The make variables for a compiler, before it a compiler cache if there is one.
 

@@ -58,8 +58,8 @@ KCSAN = Recipe("kcsan", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "kcsa
 RT = Recipe("rt", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "rt")
 # The oldest clang of Debian's that the newest kernels take.
 CLANG = Recipe("clang", "um", "linux", "guest", "clang", compiler="clang-19")
-ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64",
-               tools="" if platform.machine() == "aarch64" else "aarch64-linux-gnu-")
+ARM64_TOOLS = "" if platform.machine() == "aarch64" else "aarch64-linux-gnu-"
+ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64", tools=ARM64_TOOLS)
 
 
 class Kernel:

@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 
-from bed.common import BUILD, PROJECT, Trouble, compiler_environment, locked
+from bed.common import BUILD, PROJECT, Trouble, compiler_environment, disassembly, locked
 from bed.riscv import TOOLS
 
 STATE = "__mmiowb_state"
@@ -84,11 +84,7 @@ def users_of(symbol, disassembly):
 
 def state_users(path):
     """users_of() the state, of an object file."""
-    done = subprocess.run([f"{TOOLS}objdump", "-dr", "--no-show-raw-insn", path], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    if done.returncode:
-        raise Trouble(f"{TOOLS}objdump {path}: {done.stderr}")
-    return users_of(STATE, done.stdout)
+    return users_of(STATE, disassembly(TOOLS, path))
 
 
 def undefined_symbols(path):

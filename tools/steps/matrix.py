@@ -8,12 +8,13 @@ would do it. What a detector has seen is a complaint in the kernel's log.
 import re
 
 from bed.annotations import lacks_contention
-from bed.common import Unavailable, guest_cpus
+from bed.common import BUILD, Unavailable, disassembly, guest_cpus
 from bed.disturbed import ALL_INTERRUPTS, INTERRUPTS, in_contexts, interrupted, moved
 from bed.guest import (LEAK_SCAN, ArmMachine, QemuMachine, UserModeMachine, log_excerpt,
                        run_guest)
 from bed.guest_cli import loaded
-from bed.kunit import SUITES, run_suites_in_guest
+from bed.kernels import ARM64_TOOLS
+from bed.kunit import LOCK_ROWS, SUITES, run_suites_in_guest
 from bed.races import foreign_races, without_foreign_races
 from bed.shapes import stock_runs
 from bed.stress import OURS, LockType, stress_until_seen
@@ -201,6 +202,27 @@ def real_time():
     yield from stress_cases("rt-debug", machine, plans, CPUS)
 
 
+# Whose waiters poll one word; the hybrid's file is that of both its kinds.
+WAITERS = ("clh_nb", "mcs_nb", "swap_nb", "spin")
+
+
+def wfe_case(kernel):
+    """The case that the built locks wait by WFE, and what only polls does not."""
+    built = BUILD / kernel.bed / "nbqlock"
+    waits = [name for name in (*WAITERS, "node")
+             if re.search(r"\twfe\b", disassembly(ARM64_TOOLS, built / f"{name}.o"))]
+    return Case("arm64: the waiters of each lock have WFE in their code",
+                waits == list(WAITERS), f"it is in {', '.join(waits) or 'none'}")
+
+
+def long_wait_case(name, result):
+    """The case that a long wait of each lock was by hardware: a skip does not do."""
+    said = {case.name: case.status for case in result.cases
+            if case.name.endswith(".long_wait_is_by_hardware")}
+    return Case(f"{name}: a long wait is by hardware",
+                list(said.values()) == len(LOCK_ROWS) * ["PASS"], f"{said}")
+
+
 # Newer processors have instructions for atomics, older ones exclusive loads and stores.
 PROCESSORS = (("LSE", "max"), ("LL/SC", "cortex-a53"))
 
@@ -214,7 +236,11 @@ def arm64():
         require_boot(machine)
         name = f"arm64, {how}"
         yield On(ARM64, f"kunit, {how}")
-        yield from suite_cases(name, run_suites_in_guest(machine))
+        result = run_suites_in_guest(machine)
+        yield from suite_cases(name, result)
+        yield long_wait_case(name, result)
         yield On(ARM64, f"stress, {how}")
         plans = list(contended(CPUS, INTERRUPTS, 1000000))
         yield from stress_cases(name, machine, plans, CPUS)
+    yield On(ARM64, "build")
+    yield wfe_case(kernel)
