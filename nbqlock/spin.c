@@ -36,8 +36,9 @@
  *	patience than IDLE_NS fails meanwhile, and a waiter with less than it takes
  *	to find that its predecessor is stalled. An interrupt above a waiter of its
  *	own CPU need not be told that this one does not run.
- *	So waiters that run are served in order, and a waiter that runs is passed
- *	by newcomers during the first PATIENT_NS of its wait only; by later ones
+ *	So waiters that run are served in order, and a waiter that runs is passed by
+ *	newcomers during its LOOKS_OUTSIDE polls, the first PATIENT_NS after them, and
+ *	the polls up to the head's next look at the clock only; by later ones
  *	while its predecessors are stalled, and by those that acting heads let pass.
  *	A lock that is made first come, first served (nbq_spin_init_fifo()) has
  *	none of this: newcomers queue as soon as there is a queue, and its head
