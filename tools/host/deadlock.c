@@ -379,6 +379,24 @@ static void own_cpu_is_told_at_its_first_look(void)
 	end();
 }
 
+/* H w: w has just enqueued, and has not said yet that it waits behind H. */
+static void holder_below_is_known_before_the_waiter_between_says_so(void)
+{
+	struct actor waiter;
+
+	begin();
+	nbq_X_lock(&lock);
+	start(&waiter, 1, KTIME_MAX);
+	actor_until(&waiter, SHIM_OP_XCHG, &lock.tail);
+	actor_steps(&waiter, 1);
+	shim_level = NMI_LEVEL;
+	EXPECT(nbq_X_lock_until(&lock, 1) == -EDEADLK);
+	shim_level = 0;
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&waiter) == 0);
+	end();
+}
+
 static void checks_can_be_switched_off(void)
 {
 	begin();
@@ -1294,6 +1312,7 @@ int main(void)
 		TEST_CASE(nmi_over_a_wait_that_times_out),
 		TEST_CASE(nmi_over_a_wait_that_times_out_as_it_is_granted),
 		TEST_CASE(own_cpu_is_told_at_its_first_look),
+		TEST_CASE(holder_below_is_known_before_the_waiter_between_says_so),
 		TEST_CASE(checks_can_be_switched_off),
 		TEST_CASE(cycle_of_any_length_is_found_by_who_closes_it),
 		TEST_CASE(way_that_ends_at_one_who_runs_is_no_deadlock),
