@@ -119,6 +119,8 @@
 static_assert(HANDOFF_UNITS << 13 == NBQ_SPIN_HANDOFF_NS);
 /* Has the clock been read since this was asked last? */
 #define HAS_TICKED(place, wait)	((place)->ticked_at != (wait)->now)
+/* Has a newcomer polled for long enough? */
+#define HAS_POLLED(place, wait)	((wait)->looks - (place)->outside_since >= LOOKS_OUTSIDE)
 #endif
 
 /*
@@ -584,8 +586,7 @@ static void go_ahead(struct place *place, struct nbq_wait *wait)
 /* May a newcomer enqueue? Not while it sees a free lock, which it may get after IDLE_NS. */
 static bool may_enter(const struct place *place, const struct nbq_wait *wait)
 {
-	return !place->idle_since &&
-	       (place->enters || wait->looks - place->outside_since >= LOOKS_OUTSIDE);
+	return !place->idle_since && (place->enters || HAS_POLLED(place, wait));
 }
 
 /* Poll what this attempt waits for. Return: true if it has taken the lock. */
@@ -687,17 +688,24 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 	return end(lock, &place, &wait, taken);
 }
 
+/* Take a lock that newcomers may take, although a request may stand in it. */
+static bool take_if_open(struct nbq_spin *lock, const struct nbq_pool *pool, u16 me)
+{
+	union nbq_spin_word word = read_word(lock);
+
+	/* First come, first served, one that may take it without the queue has done so. */
+	return !word.state.holder && !word.state.fifo && is_open(&word, lock, pool, me) &&
+	       take(lock, &word.state, me, 0);
+}
+
 /* The lock is held, or there is more to it than whether it is. */
 static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline deadline,
 				     struct lockdep_map *waits, unsigned long ip)
 {
-	union nbq_spin_word word = read_word(lock);
 	struct nbq_pool *pool = nbq_this_pool();
 	u16 me = nbq_this_context(pool);
 
-	/* First come, first served, one that may take it without the queue has done so. */
-	if (!word.state.holder && !word.state.fifo && is_open(&word, lock, pool, me) &&
-	    take(lock, &word.state, me, 0))
+	if (take_if_open(lock, pool, me))
 		return 0;
 	if (nbq_deadline_is_none(&deadline) && is_busy(lock)) {
 		pool->events.failed_tries++;
@@ -706,17 +714,23 @@ static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline 
 	return wait_for(lock, pool, me, deadline, waits, ip);
 }
 
-/* See define_verbs.h. Inline, and all else is called: no register is saved for it. */
-static __always_inline int acquire(struct nbq_spin *lock,
-				   struct nbq_deadline deadline,
-				   struct lockdep_map *waits, unsigned long ip)
+/* Take a lock in which nothing stands but that it is first come, first served. */
+static __always_inline bool take_at_once(struct nbq_spin *lock)
 {
 	union nbq_spin_word word = read_word(lock);
 	u16 me = nbq_this_context(nbq_this_pool());
 
 	if (likely(!word.state.all && take(lock, &word.state, me, 0)))
-		return 0;
-	if (word.state.fifo && !word.state.holder && !word.tail && take_without_queue(lock, me))
+		return true;
+	return word.state.fifo && !word.state.holder && !word.tail && take_without_queue(lock, me);
+}
+
+/* See define_verbs.h. Inline, and all else is called: no register is saved for it. */
+static __always_inline int acquire(struct nbq_spin *lock,
+				   struct nbq_deadline deadline,
+				   struct lockdep_map *waits, unsigned long ip)
+{
+	if (likely(take_at_once(lock)))
 		return 0;
 	return acquire_slowpath(lock, deadline, waits, ip);
 }

@@ -36,12 +36,10 @@ class Configuration:
 
 CONFIGURATIONS = (
     # Three contexts with two attempts each, four with one: complete.
-    Configuration("three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?,A?", slow=("mcs",),
-                  beyond=HYBRIDS),
-    Configuration("two_of_three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?", slow=("fifo",),
-                  beyond=("spin",)),
-    Configuration("four_once", "0.0:A? 1.0:A? 2.0:A? 3.0:A?", pool=1, slow=HYBRIDS),
-    Configuration("three_who_stay", "0.0:A,A 1.0:A,A 2.0:A,A", slow=("fifo",), beyond=("spin",)),
+    Configuration("three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?,A?", slow=("mcs", "spin")),
+    Configuration("two_of_three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?"),
+    Configuration("four_once", "0.0:A? 1.0:A? 2.0:A? 3.0:A?", pool=1),
+    Configuration("three_who_stay", "0.0:A,A 1.0:A,A 2.0:A,A"),
 
     # Every kind of patience, and nodes that are used again at once.
     Configuration("two_twice", "0.0:A?,A? 1.0:A?,A?", when=QUICK),
@@ -49,39 +47,37 @@ CONFIGURATIONS = (
     Configuration("one_node_each", "0.0:A?,A? 1.0:A?,A?", pool=1, when=QUICK),
     Configuration("two_three_times", "0.0:A?,A?,A? 1.0:A?,A?,A?"),
     Configuration("no_patience", "0.0:A0,A0 1.0:A0 2.0:A", when=QUICK),
-    Configuration("little_patience", "0.0:A0,A0 1.0:A0,A@ 2.0:A", slow=("fifo",)),
+    Configuration("little_patience", "0.0:A0,A0 1.0:A0,A@ 2.0:A"),
 
     # One context on top of another: waiter, holder, leaver, one that releases.
     Configuration("nmi_above_a_task", "0.0:A? 0.3:A? 1.0:A?", when=QUICK),
     Configuration("nmi_without_patience", "0.0:A? 0.3:A0 1.0:A?", when=QUICK),
-    Configuration("nmi_above_one_of_two_waiters", "0.0:A? 0.3:A0 1.0:A 2.0:A?",
-                  beyond=("spin",)),
+    Configuration("nmi_above_one_of_two_waiters", "0.0:A? 0.3:A0 1.0:A 2.0:A?"),
     Configuration("nmi_in_nmi", "0.3:A? 0.3:A? 1.0:A", when=QUICK),
     Configuration("nmi_in_nmi_one_node", "0.3:A? 0.3:A? 1.0:A", pool=1, when=QUICK),
-    Configuration("nmi_above_who_stays", "0.0:A,A 0.3:A? 1.0:A?", walks=1, slow=("spin",)),
+    Configuration("nmi_above_who_stays", "0.0:A,A 0.3:A? 1.0:A?", walks=1),
     Configuration("three_levels", "0.0:A? 0.2:A? 0.3:A? 1.0:A?"),
-    Configuration("interrupts_twice", "0.0:A?,A? 0.1:A?,A? 1.0:A?", slow=("spin",)),
-    Configuration("nmi_in_nmi_above_a_task", "0.0:A 0.3:A? 0.3:A? 1.0:A", slow=HYBRIDS),
+    Configuration("interrupts_twice", "0.0:A?,A? 0.1:A?,A? 1.0:A?"),
+    Configuration("nmi_in_nmi_above_a_task", "0.0:A 0.3:A? 0.3:A? 1.0:A"),
     Configuration("nmi_in_nmi_with_others", "0.0:A 1.0:A 2.3:A? 2.3:A?", pool=1,
-                  slow=("fifo",), beyond=("spin",)),
+                  slow=("spin",)),
 
     # Deadlocks: those that are told are, and those that are there are told.
     Configuration("circle", "0.0:A?(B?) 1.0:B?(A?)", walks=1, when=QUICK),
     Configuration("circle_for_ever", "0.0:A(B) 1.0:B(A)", walks=1, when=QUICK),
     Configuration("circle_and_nmi", "0.0:A?(B?) 1.0:B?(A?) 0.3:A?", walks=1, slow=("spin",)),
-    Configuration("circle_and_line", "0.0:A(B) 1.0:B(A?) 2.0:A?", walks=1, slow=("fifo",),
-                  beyond=("spin",)),
-    Configuration("nmi_that_wants_another", "0.0:A? 0.3:B? 1.0:A(B)", walks=1, when=QUICK),
-    Configuration("nmis_above_holders", "0.0:A 0.3:B? 1.0:B 1.3:A?", walks=1, when=QUICK,
+    Configuration("circle_and_line", "0.0:A(B) 1.0:B(A?) 2.0:A?", walks=1,
                   slow=("spin",)),
+    Configuration("nmi_that_wants_another", "0.0:A? 0.3:B? 1.0:A(B)", walks=1, when=QUICK),
+    Configuration("nmis_above_holders", "0.0:A 0.3:B? 1.0:B 1.3:A?", walks=1, when=QUICK),
     Configuration("interrupt_for_ever", "0.0:A 0.1:A 1.0:A?", walks=1, when=QUICK),
 
     # More of the same, where it takes long.
-    Configuration("nmi_twice", "0.0:A?,A? 0.3:A?,A? 1.0:A?,A?", when=ALL, beyond=HYBRIDS),
+    Configuration("nmi_twice", "0.0:A?,A? 0.3:A?,A? 1.0:A?,A?", when=ALL),
     # The queue nodes of a CPU's pool change hands while a leaver stands still.
     Configuration("nmi_in_nmi_and_retry", "0.0:A,A? 1.0:A 2.3:A? 2.3:A?", pool=1, when=ALL,
                   beyond=HYBRIDS),
-    Configuration("nmis_on_two_cpus", "0.0:A? 0.3:A? 1.0:A? 1.3:A?", when=ALL, beyond=HYBRIDS),
+    Configuration("nmis_on_two_cpus", "0.0:A? 0.3:A? 1.0:A? 1.3:A?", when=ALL),
     Configuration("four_one_of_them_twice", "0.0:A?,A? 1.0:A? 2.0:A? 3.0:A?", when=ALL,
-                  beyond=HYBRIDS),
+                  beyond=("spin",)),
 )

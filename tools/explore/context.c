@@ -16,6 +16,7 @@
 #include <nbqlock/wait.h>
 #include <places.h>
 
+#include "counts.h"
 #include "deadlock.h"
 #include "judge.h"
 #include "sharing.h"
@@ -307,6 +308,9 @@ static bool poll(struct context *context)
 	}
 	context->checked = false;
 	context->doomed = false;
+	if (!context->late && !context->walking)
+		counts_reset(roles[self].cpu, roles[self].level, fiber_sp[self],
+			     fiber_stacks[self + 1]);
 	/* It was given the chance to look once more, and nothing came of it. */
 	context->persisting = false;
 	if (context->polled && !context->late && !context->walking) {
@@ -484,7 +488,8 @@ static void go(unsigned int number, enum way way)
 			context->walks_left--;
 		} else if (way == PERSIST) {
 			context->persisting = true;
-			context->attempt[context->lock].persisted = true;
+			context->attempt[context->lock].persisted =
+				context->attempt[context->lock].newcomer;
 		} else {
 			may_make_one = true;
 		}

@@ -23,8 +23,9 @@
  *
  * Time. Each context has a clock of its own, which stands still. That its
  * patience ends is a choice that it has whenever it is blocked: then it polls on
- * until it has read the clock. Between the look in vain and the first access
- * by which it leaves, anything may happen, as it stops before that access.
+ * until it has read the clock, which it does not otherwise (counts.h). Between the look in
+ * vain and the first access by which it leaves, anything may happen, as it stops before
+ * that access.
  */
 #ifndef CONTEXT_H
 #define CONTEXT_H
@@ -123,7 +124,7 @@ struct attempt {
  * @address: of that
  * @from: where in the shipped text that is
  * @looks: since it polled last
- * @idle: before it polled last
+ * @idle: before it polled last; part of the state on the way to its next poll
  * @summary: of its stack; see state.h
  */
 struct context {

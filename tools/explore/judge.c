@@ -107,6 +107,10 @@ static void arrive(unsigned int number, unsigned int lock)
 	struct queue *queue = &queues[lock];
 
 	attempt->node = tail_node(&locks[lock]);
+	/* It is no newcomer any more, and came when it arrived. */
+	attempt->newcomer = false;
+	attempt->persisted = false;
+	attempt->ahead = 0;
 	if (queue->length < MOST_FIBERS)
 		queue->arrived[queue->length++] = number;
 	else
@@ -183,8 +187,10 @@ static void judge_moment(unsigned int lock)
 
 		if (attempt->doing == IDLE || context->lock != lock)
 			continue;
-		if (attempt->newcomer && !is_asked_for(lock, false))
+		if (attempt->newcomer && !is_asked_for(lock, false)) {
 			attempt->newcomer = false;
+			attempt->persisted = false;
+		}
 		if (context->patience == NONE && !attempt->contended)
 			attempt->contended = is_used(lock, number);
 	}
@@ -205,7 +211,7 @@ static void judge_policy(unsigned int number, enum shim_op op, const void *addre
 	    !says_it_is_mine(lock))
 		return;
 	/* One that acts for those who do not run is no newcomer any more. */
-	if (attempt->newcomer && !attempt->node && !attempt->persisted &&
+	if (attempt->newcomer && !attempt->persisted &&
 	    !is_above_a_waiter(number, context->lock))
 		fail("passes those whom newcomers must not pass");
 	attempt->took = true;
@@ -264,7 +270,7 @@ void judge_begin(unsigned int number, unsigned int lock)
 	attempt->overtaken = false;
 	attempt->followed = false;
 	attempt->own_steps = 0;
-	for (place = 0; place < queues[lock].length; place++)
+	for (place = 0; IS_FIFO && place < queues[lock].length; place++)
 		attempt->ahead |= 1U << queues[lock].arrived[place];
 }
 
@@ -282,7 +288,7 @@ static void leave_queue(unsigned int number, unsigned int lock, bool overtakes)
 		if (other == number)
 			break;
 		/* In no queue, it came when it began. */
-		if (overtakes && (attempt->node || attempt->ahead >> other & 1))
+		if (IS_FIFO && overtakes && (attempt->node || attempt->ahead >> other & 1))
 			contexts[other].attempt[lock].overtaken = true;
 	}
 	attempt->ahead = 0;

@@ -13,8 +13,12 @@ HERE = Path(__file__).resolve().parent
 HOST = HERE.parent / "host"
 # Without PIE the addresses are those that addr2line knows. The pools are filled before
 # anything else; static nodes would only make states larger.
-FLAGS = ("-std=gnu11", "-O2", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-parameter",
+FLAGS = ("-std=gnu11", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DNBQ_STATIC_NODES=0")
+FLAGS_OF_TOOLS = ("-O2",)
+# What a function has read is part of a state for as long as the function is on the stack:
+# inlined, for as long as its caller is, although nothing uses it any more.
+FLAGS_OF_SHIPPED = ("-O1", "-fno-inline", "-DSHIM_NO_INLINE", "-nostdlib", "-r")
 SHORTEST_AMONG = 2_000_000
 # Ten times as many as any quick configuration of the shipped text has.
 MOST_OF_QUICK = 2_000_000
@@ -27,18 +31,20 @@ def build(source, folder, lock):
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / f"explore-{lock}"
     shipped = source / "nbqlock"
-    files = [*sorted(HERE.glob("*.[cS]")), *sorted(HOST.glob("fiber*.[cS]")),
-             *sorted((HOST / "shim").glob("*.c")),
-             *sorted(shipped.glob("*_nb.c")), shipped / "spin.c", shipped / "node.c",
-             shipped / "wait.c"]
-    done = subprocess.run(
-        ["gcc", *FLAGS, f"-DTYPE_{lock.upper()}", "-include", HERE / "spin_policy.h",
-         "-include", HERE / "cpu_numbers.h", f"-I{HOST}/shim", f"-I{HOST}", f"-I{source}",
-         "-o", program, *files, "-lpthread"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, check=False)
-    if done.returncode:
-        raise Trouble(f"the explorer for {lock} does not compile\n{done.stdout}")
+    compiler = ["gcc", *FLAGS, f"-DTYPE_{lock.upper()}", "-include", HERE / "spin_policy.h",
+                "-include", HERE / "cpu_numbers.h", f"-I{HOST}/shim", f"-I{HOST}",
+                f"-I{source}"]
+    locks = folder / f"locks-{lock}.o"
+    for command in (
+            [*compiler, *FLAGS_OF_SHIPPED, "-o", locks, *sorted(shipped.glob("*_nb.c")),
+             shipped / "spin.c", shipped / "node.c", shipped / "wait.c"],
+            [*compiler, *FLAGS_OF_TOOLS, "-o", program, *sorted(HERE.glob("*.[cS]")),
+             *sorted(HOST.glob("fiber*.[cS]")), *sorted((HOST / "shim").glob("*.c")), locks,
+             "-lpthread"]):
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode:
+            raise Trouble(f"the explorer for {lock} does not compile\n{done.stdout}")
     return program
 
 

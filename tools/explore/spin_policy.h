@@ -21,13 +21,21 @@ bool context_persists(void);
 #define NEVER_YET		(1 << 30)
 /* Whatever the clocks say, of which each context has its own. */
 #define LONG_AGO		(-NEVER_YET)
-#define LOOKS_OUTSIDE		(context_persists() ? 1U : (unsigned int)NEVER_YET)
 #define PATIENT_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define IDLE_NS			(context_persists() ? LONG_AGO : NEVER_YET)
 #define STALLED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define JUDGE_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define HANDOFF_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
-#define HAS_TICKED(place, wait)	((void)(place), (void)(wait), context_persists())
+#define HAS_POLLED(place, wait)	((void)(place), (void)(wait), context_persists())
+/*
+ * A waiter that has a node asks this at each poll. What it no longer uses is cleared then,
+ * lest it tell states apart: a waiter polls outside no more once it has enqueued; its
+ * walk is counted for people; the head needs not act for the head.
+ */
+#define HAS_TICKED(place, wait)						\
+	((place)->holder = 0, (place)->idle_since = 0,			\
+	 (place)->outside_since = 0, (place)->walk = 0,			\
+	 (place)->acts = (place)->acts && (place)->pred, (void)(wait), context_persists())
 
 /* A search for a deadlock is a choice of its own (WALK in context.h). */
 #define NBQ_WAIT_TIMES

@@ -470,19 +470,29 @@ static void mix_pool(struct hash *hash, unsigned int cpu, unsigned int level)
 	}
 }
 
+static void mix_looks(struct hash *hash, const struct looks *looks)
+{
+	unsigned int i;
+
+	for (i = 0; i < looks->number; i++) {
+		mix(hash, in_order((uint64_t)looks->word[i]));
+		mix(hash, in_order(looks->value[i]));
+	}
+}
+
 static void mix_context(struct hash *hash, unsigned int number)
 {
 	const struct context *context = &contexts[number];
-	const struct looks *looks = &context->looks;
 	unsigned int i;
 
 	mix_flags(hash, number);
 	for (i = 0; i < locks_number; i++)
 		mix(hash, in_order((uint64_t)context->attempt[i].node));
-	for (i = 0; context->polled && i < looks->number; i++) {
-		mix(hash, in_order((uint64_t)looks->word[i]));
-		mix(hash, in_order(looks->value[i]));
-	}
+	if (context->polled)
+		mix_looks(hash, &context->looks);
+	/* What makes it stop on the way from one poll to the next, or not. */
+	if (context->polled && !context->blocked)
+		mix_looks(hash, &context->idle);
 	mix(hash, context->summary.key);
 	for (i = 0; i < context->summary.number; i++)
 		mix(hash, in_order(context->summary.foreign[i]));

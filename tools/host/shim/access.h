@@ -21,7 +21,9 @@
 
 #include <access_hook.h>
 
-static inline void shim_point(enum shim_op op, const volatile void *address)
+/* Inline, whatever the flags: a hook may ask who has called it. */
+static inline __attribute__((__always_inline__))
+void shim_point(enum shim_op op, const volatile void *address)
 {
 	if (__builtin_expect(shim_hook != 0, 0))
 		shim_hook(op, (const void *)address);

@@ -26,6 +26,7 @@
 #include <linux/types.h>
 
 struct nbq_node;
+struct nbq_wait;
 
 /* tools/simulate has more of both. */
 #ifndef SHIM_CPUS

@@ -122,6 +122,11 @@ struct shim_memory shim_pool_memory(unsigned int cpu, unsigned int level)
 	return (struct shim_memory){ pool_of(cpu, level), sizeof(struct nbq_pool) };
 }
 
+const struct nbq_wait *shim_waiter(unsigned int cpu, unsigned int level)
+{
+	return pool_of(cpu, level)->waiter;
+}
+
 bool shim_node_word_changes(unsigned int word)
 {
 	/* pred_taken is what its predecessor's taken is, for as long as it is read. */

@@ -59,6 +59,9 @@ bool shim_pool_word_changes(unsigned int word);
 struct shim_memory shim_pool_memory(unsigned int cpu, unsigned int level);
 struct shim_memory shim_pool_nodes(unsigned int cpu, unsigned int level);
 
+/* The wait that may write to this pool; NULL: none. */
+const struct nbq_wait *shim_waiter(unsigned int cpu, unsigned int level);
+
 /* The node that this word says was taken, or given back, so often; or NULL. */
 const struct nbq_node *shim_node_of_taken(const void *address);
 const struct nbq_node *shim_node_of_given(const void *address);

@@ -10,7 +10,12 @@
 #define unlikely(condition)	__builtin_expect(!!(condition), 0)
 #define noinline		__attribute__((__noinline__))
 #undef __always_inline
+/* tools/explore: a function's locals go with it, when it returns. */
+#ifdef SHIM_NO_INLINE
+#define __always_inline		inline
+#else
 #define __always_inline		inline __attribute__((__always_inline__))
+#endif
 #undef __counted_by		/* newer headers of the C library have one, too */
 #define __counted_by(member)
 #define __must_check		__attribute__((__warn_unused_result__))
