@@ -104,6 +104,11 @@ POLICY = (
          "	return (!place->pred || place->acts) && poll_as_head(lock, place, wait);\n",
          "	return poll_as_head(lock, place, wait);\n"),
     ))),
+    ("fifo_32bit", mutants("spin.c", {}, (
+        ("fifo, 32 bits: newcomers take the lock beside the queue",
+         "#else\n	return false;\n#endif\n",
+         "#else\n	return !cmpxchg_acquire(&lock->state.holder, 0, me);\n#endif\n"),
+    ))),
     ("spin", mutants("wait.c", {}, (
         ("wait: since of an earlier wait",
          "	       READ_ONCE(wait->pool->waiting.pred) &&\n", ""),

@@ -24,6 +24,12 @@ SHORTEST_AMONG = 2_000_000
 MOST_OF_QUICK = 2_000_000
 
 
+def type_flags(lock):
+    """A type with _32bit behind it is that of kernels which do not access 64 bits at once."""
+    name, _, bits = lock.partition("_")
+    return [f"-DTYPE_{name.upper()}", *(["-DSHIM_32BIT"] if bits else [])]
+
+
 def build(source, folder, lock):
     """The explorer of the files in SOURCE/nbqlock for a lock type."""
     if os.uname().machine != "x86_64":
@@ -31,7 +37,7 @@ def build(source, folder, lock):
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / f"explore-{lock}"
     shipped = source / "nbqlock"
-    compiler = ["gcc", *FLAGS, f"-DTYPE_{lock.upper()}", "-include", HERE / "spin_policy.h",
+    compiler = ["gcc", *FLAGS, *type_flags(lock), "-include", HERE / "spin_policy.h",
                 "-include", HERE / "cpu_numbers.h", f"-I{HOST}/shim", f"-I{HOST}",
                 f"-I{source}"]
     locks = folder / f"locks-{lock}.o"

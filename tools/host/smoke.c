@@ -78,8 +78,9 @@ static void free_lock_is_taken_without_a_look_at_the_clock(void)
 	EXPECT(clock_reads == 0);
 	/* An acquisition that takes no node leaves no trace. */
 	EXPECT(shim_event("acquired_uncontended") == 4 * HOLDS_NODE);
-	EXPECT(shim_event("nodes_taken") == 4 * HOLDS_NODE);
-	EXPECT(shim_event("pool_high_water") == HOLDS_NODE + NODES_AT_REST);
+	EXPECT(shim_event("acquired_handoff") == 4 * QUEUES_IF_FREE);
+	EXPECT(shim_event("nodes_taken") == 4 * TAKES_NODE);
+	EXPECT(shim_event("pool_high_water") == TAKES_NODE + NODES_AT_REST);
 	EXPECT(shim_event("timeouts") == 0);
 	end(&lock);
 }
@@ -168,7 +169,7 @@ static void failing_try_only_reads(void)
 	shim_level = 0;
 	EXPECT(changes == 0);
 	EXPECT(shim_leaves == 0);
-	EXPECT(shim_event("nodes_taken") == HOLDS_NODE);
+	EXPECT(shim_event("nodes_taken") == TAKES_NODE);
 	EXPECT(shim_event("failed_tries") == 16);
 	EXPECT(shim_event("timeouts") == 0 && shim_event("deadlocks") == 0);
 	nbq_X_unlock(&lock);
@@ -502,9 +503,9 @@ static void waiter_takes_over_when_the_holder_releases(void)
 {
 	start_clock(0, 1);
 	EXPECT(wait_for_release(100000) == 0);
-	EXPECT(shim_event("acquired_handoff") == 1);
+	EXPECT(shim_event("acquired_handoff") == 1 + QUEUES_IF_FREE);
 	EXPECT(shim_event("nodes_reclaimed") == HOLDS_NODE + NODES_AT_REST);
-	EXPECT(shim_event("nodes_taken") == 1 + HOLDS_NODE);
+	EXPECT(shim_event("nodes_taken") == 1 + TAKES_NODE);
 }
 
 static struct nbq_X *held, *wanted;
@@ -972,6 +973,24 @@ static void lock_says_which_context_holds_it(void)
 	end(&lock);
 }
 
+#if QUEUES_IF_FREE
+static void free_lock_is_not_taken_without_a_node(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	test_pools(2, 2);
+	occupy_nodes(2);
+	start_clock(0, 1);
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ENOMEM);
+	EXPECT(nbq_X_lock_timeout(&lock, 0) == -ENOMEM);
+	EXPECT(!nbq_X_trylock(&lock));
+	EXPECT(!nbq_X_is_locked(&lock));
+	free_nodes(2);
+	EXPECT(nbq_X_trylock(&lock));
+	nbq_X_unlock(&lock);
+	end(&lock);
+}
+#else
 static void empty_pool_is_no_matter_to_a_free_lock(void)
 {
 	DEFINE_NBQ_X(lock);
@@ -988,6 +1007,7 @@ static void empty_pool_is_no_matter_to_a_free_lock(void)
 	free_nodes(2);
 	end(&lock);
 }
+#endif
 
 static unsigned int claims;		/* nodes that were tried since a clock read */
 static unsigned int most_claims;
@@ -1058,6 +1078,7 @@ static void waiter_without_a_node_gives_up_when_its_patience_is_over(void)
 	end(&lock);
 }
 
+#if !QUEUES_IF_FREE
 /* After a while, CPU 0 unlocks; the waiter of CPU 1 has no queue node. */
 static void release_without_a_queue(enum shim_op op, const void *address)
 {
@@ -1104,6 +1125,7 @@ static void waiter_without_a_numbered_node_waits_outside_of_the_queue(void)
 	shim_cpu = 0;
 	end(&lock);
 }
+#endif
 
 /* As release_during_the_wait(), with a look at the number of the waiter's node. */
 static void see_the_number_and_release(enum shim_op op, const void *address)
@@ -1142,6 +1164,7 @@ static void waiter_finds_a_numbered_node_behind_one_without(void)
 	end(&lock);
 }
 
+#if !QUEUES_IF_FREE
 /* Nor has anybody one as long as there are no pools. */
 static void waiter_without_a_pool_waits_outside_of_the_queue(void)
 {
@@ -1157,6 +1180,7 @@ static void waiter_without_a_pool_waits_outside_of_the_queue(void)
 	nbq_X_unlock(&lock);
 	end(&lock);
 }
+#endif
 #endif
 
 int main(void)
@@ -1195,12 +1219,16 @@ int main(void)
 		TEST_CASE(nested_claim_never_gets_the_same_node),
 #else
 		TEST_CASE(lock_says_which_context_holds_it),
+#if QUEUES_IF_FREE
+		TEST_CASE(free_lock_is_not_taken_without_a_node),
+#else
 		TEST_CASE(empty_pool_is_no_matter_to_a_free_lock),
+		TEST_CASE(waiter_without_a_numbered_node_waits_outside_of_the_queue),
+		TEST_CASE(waiter_without_a_pool_waits_outside_of_the_queue),
+#endif
 		TEST_CASE(pool_is_searched_once_between_two_reads_of_the_clock),
 		TEST_CASE(waiter_without_a_node_gives_up_when_its_patience_is_over),
-		TEST_CASE(waiter_without_a_numbered_node_waits_outside_of_the_queue),
 		TEST_CASE(waiter_finds_a_numbered_node_behind_one_without),
-		TEST_CASE(waiter_without_a_pool_waits_outside_of_the_queue),
 #endif
 	};
 

@@ -265,7 +265,7 @@ static void late_grant_is_still_a_grant(void)
 		EXPECT(actor_finish(&waiter) == 0);
 		end();
 	}
-	EXPECT(shim_event("acquired_handoff") == polls);
+	EXPECT(shim_event("acquired_handoff") == polls * (1 + QUEUES_IF_FREE));
 }
 
 /* The holder hands over to a waiter that has decided to leave: A W -> A L */
@@ -328,7 +328,7 @@ static void neighbours_leave_in_either_order(void)
 	}
 	/* Second: it steps over the first itself, if that has left before. */
 	EXPECT(shim_event("nodes_abandoned") == 4);
-	EXPECT(shim_event("acquired_handoff") == 2);
+	EXPECT(shim_event("acquired_handoff") == 2 * (1 + QUEUES_IF_FREE));
 }
 
 /* H W W -> A W W: in the order of arrival, whoever looks first */
@@ -480,6 +480,8 @@ static void newcomer_is_never_lost(void)
 #define JUDGE_NS		100000
 /* A waiter reads the clock once in so many polls. */
 #define LOOKS_PER_TICK		64
+/* One without a node searches its pool once in so many. */
+#define POLLS_PER_SEARCH	16
 
 /* Let it poll so often, or until it has the lock. Return: how often in vain. */
 static unsigned int look(struct actor *actor, unsigned int times)
@@ -601,6 +603,15 @@ static void acting_head_takes_the_lock_and_its_successor_is_the_next_to_act(void
 	end();
 }
 
+/* The lock that keeps the node of a CPU's pool gives it back. */
+static void free_node_of(unsigned int cpu, struct nbq_clh *occupant)
+{
+	shim_cpu = cpu;
+	nbq_clh_unlock(occupant);
+	EXPECT(nbq_clh_destroy(occupant) == 0);
+	shim_cpu = 0;
+}
+
 /* An attempt whose pool is empty, beside W: on its CPU, a lock keeps the only node. */
 static void one_without_a_node_waits_as_a_newcomer(void)
 {
@@ -623,7 +634,11 @@ static void one_without_a_node_waits_as_a_newcomer(void)
 		EXPECT(IN_VAIN(&without, 1000));
 		EXPECT(actor_finish(&waiter) == 0);
 	}
-	EXPECT(look(&without, 1) == 0);
+	if (QUEUES_IF_FREE) {
+		EXPECT(IN_VAIN(&without, 1000));
+		free_node_of(2, &occupant);
+	}
+	EXPECT(!IN_VAIN(&without, QUEUES_IF_FREE ? POLLS_PER_SEARCH : 1));
 	EXPECT(actor_finish(&without) == 0);
 	if (!IS_FIFO) {
 		/* It respects who has asked for it; one that does not run, not for long. */
@@ -640,10 +655,8 @@ static void one_without_a_node_waits_as_a_newcomer(void)
 		EXPECT(actor_finish(&without) == 0);
 		EXPECT(actor_finish(&waiter) == 0);
 	}
-	shim_cpu = 2;
-	nbq_clh_unlock(&occupant);
-	EXPECT(nbq_clh_destroy(&occupant) == 0);
-	shim_cpu = 0;
+	if (!QUEUES_IF_FREE)
+		free_node_of(2, &occupant);
 	end();
 }
 

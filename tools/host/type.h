@@ -19,7 +19,11 @@
  *	The most accesses to shared memory that leaving and releasing make, as
  *	the head of the algorithm's file states them.
  * HOLDS_NODE
- *	Queue nodes that it takes to acquire a free lock, and to hold it.
+ *	Queue nodes that it takes to hold a lock; and to acquire a free one, unless
+ *	QUEUES_IF_FREE.
+ * QUEUES_IF_FREE
+ *	A free lock is acquired through the queue, with a queue node that is free again by
+ *	the end of the acquisition; which counts as one that the lock was handed to.
  * NODES_AT_REST
  *	Queue nodes that a lock keeps, once it was held, while nobody uses it.
  * LEAVER_AT_TAIL_STAYS
@@ -77,6 +81,13 @@
 #else
 #error "for which lock type?"
 #endif
+
+#if defined(TYPE_FIFO) && !defined(CONFIG_64BIT)
+#define QUEUES_IF_FREE		1
+#else
+#define QUEUES_IF_FREE		0
+#endif
+#define TAKES_NODE		(HOLDS_NODE || QUEUES_IF_FREE)
 
 #if defined(TYPE_SPIN)
 #define DEFINE_NBQ_X		DEFINE_NBQ_SPIN

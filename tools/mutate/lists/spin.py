@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in the hybrid lock, and in what only it needs of the pools and of waits."""
 
-from mutate.kinds import HostTests, OFF_THE_STEPS, ORDERINGS, STEPS, WAITS, WALKS
+from mutate.kinds import HostTests, OFF_THE_STEPS, ORDERINGS, ORDERINGS_32BIT, STEPS, \
+    STEPS_32BIT, WAITS, WALKS
 from mutate.mutant import mutants
 
 LEAVE_CAS = ("	if (nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n"
@@ -325,6 +326,13 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "xchg_acquire(&lock->tail, number_of(node))", MARKED),
     ("spin: relaxed look", "	return smp_load_acquire(&pred->prev);\n",
      "	return READ_ONCE(pred->prev);\n", {**SPARE, **MARKED}),
+)), *mutants("spin.c", STEPS_32BIT, (
+    ("spin, 32 bits: the tail is not read", "		.tail = READ_ONCE(lock->tail),\n", ""),
+    ("spin, 32 bits: free lock is held to be taken without its queue",
+     "#else\n	return false;\n#endif\n", "#else\n	return true;\n#endif\n"),
+)), *mutants("spin.c", ORDERINGS_32BIT, (
+    ("spin, 32 bits: head reads the lock in no order",
+     ".state.all = smp_load_acquire(&lock->state.all)", ".state.all = READ_ONCE(lock->state.all)"),
 )), *mutants("spin.c", WALKS, (
     ("spin: relaxed swap of the tail in leave", LEAVE_CAS, LEAVE_CAS.replace("release", "relaxed")),
     ("spin: leave publishes prev by a relaxed store",
