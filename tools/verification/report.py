@@ -8,7 +8,8 @@ from bench.results import machine
 from verification.parts import PARTS
 
 NAMES = {"clh": "CLH-NB", "mcs": "MCS-NB", "swap": "swap-only", "spin": "hybrid",
-         "fifo": "hybrid, first come, first served"}
+         "fifo": "hybrid, first come, first served",
+         "fifo_32bit": "hybrid, first come, first served, of kernels of 32 bits"}
 
 
 def counted(number, noun):

@@ -60,7 +60,8 @@ HELD_HERE = "		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->me
 
 MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: lock that is held is taken",
-     "	if (!word.state.holder && !word.state.fifo && is_open(", "	if (!word.state.fifo && is_open("),
+     "	return !word.state.holder && !word.state.fifo && is_open(",
+     "	return !word.state.fifo && is_open("),
     ("spin: lock that is held is taken at once",
      "	if (likely(!word.state.all && take(", "	if (likely(take("),
     ("spin: lock is taken by a store",
@@ -175,7 +176,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: newcomer stays outside although it is asked to queue",
      "		    (word.state.handoff ||\n", "		    (false ||\n", SLOWER),
     ("spin: newcomer that finds the lock idle enqueues",
-     "	return !place->idle_since &&\n	       (place->enters ||", "	return (place->enters ||",
+     "	return !place->idle_since && (place->enters ||", "	return (place->enters ||",
      {**SLOWER, "kunit": "it waits behind the one that is stalled, for longer"}),
     ("spin: no waiter enters the queue", ENTERS, ENTERS.replace("enter(lock, place, wait)", "false")),
     ("spin: without a node, stops to say what it waits for",
