@@ -143,8 +143,8 @@ struct nbq_pool {
 	u64 heartbeat;
 	/* Of interest to its own CPU only. */
 	struct nbq_node *held ____cacheline_aligned;
-	unsigned int *walks;
 	struct nbq_events events;
+	unsigned int *walks;
 } ____cacheline_aligned;
 
 /* States of nbq_pool.setup, in this order. */

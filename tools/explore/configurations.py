@@ -40,7 +40,7 @@ class Configuration:
 
 CONFIGURATIONS = (
     # Three contexts with two attempts each, four with one: complete.
-    Configuration("three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?,A?", slow=("mcs", "spin", "fifo")),
+    Configuration("three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?,A?", slow=("mcs", "spin")),
     Configuration("two_of_three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?"),
     Configuration("four_once", "0.0:A? 1.0:A? 2.0:A? 3.0:A?", pool=1),
     Configuration("three_who_stay", "0.0:A,A 1.0:A,A 2.0:A,A"),
