@@ -123,9 +123,9 @@ struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred)
 	 */
 	said = xchg(&pred->next, node);
 	/*
-	 * Now that the line is here: to give it back then takes no read. If I leave as the
-	 * tail, pred's owner finds that by its swap of the tail, and its next claim of the
-	 * node depends on what that has found: an order that thread sanitizers do not know.
+	 * Now that the line is here: to give it back then takes no read. The value is used
+	 * only if pred hands over to me. If I leave as the tail, pred's owner may claim the
+	 * node again, which no barrier orders after this read.
 	 */
 	node->pred_taken = data_race(pred->taken);
 	return said;
