@@ -452,6 +452,8 @@ void nbq_wait_pause(struct nbq_wait *wait)
 	if (READ_ONCE(wait->pool->waiter) == wait)
 		withdraw(wait);
 	wait->check_at = wait->looks;
+	/* Time has gone by since the clock was read. */
+	wait->by_hardware = false;
 }
 
 /**

@@ -265,6 +265,43 @@ static void acting_head_polls(void)
 	end();
 }
 
+#if !IS_FIFO
+/*
+ * H w x y: x is stalled, and y acts for it, until x abandons the queue. Since y has read the
+ * clock as the acting head, time has gone by: it does so again before it waits by hardware.
+ */
+static void one_that_was_an_acting_head_reads_the_clock_first(void)
+{
+	struct actor stalled, acts;
+	unsigned int looks;
+
+	for (looks = 0; looks < LOOKS_PER_TICK; looks += 5) {
+		begin();
+		start(&stalled, 2);
+		stalled.patience = SOON_NS;
+		look(&stalled, LOOKS_PER_TICK);
+		start(&acts, 3);
+		acts.patience = 10 * MS;
+		look(&acts, 2 * LOOKS_PER_TICK);
+		clock_now += MS;
+		look(&first, 2 * LOOKS_PER_TICK);
+		acts.lock_accesses = 0;
+		look(&acts, 2 * LOOKS_PER_TICK + looks);
+		EXPECT(acts.lock_accesses > 0);
+
+		clock_now = 10 * MS - LONGEST_NS / 2;
+		look(&first, 2 * LOOKS_PER_TICK);
+		EXPECT(actor_finish(&stalled) == -ETIMEDOUT);
+		sleeps = false;
+		look(&acts, 3);
+		EXPECT(!sleeps);
+		clock_now += MS;
+		EXPECT(actor_finish(&acts) == -ETIMEDOUT);
+		end();
+	}
+}
+#endif
+
 /* One wait by hardware is over: to the next. */
 static void wake(struct actor *actor)
 {
@@ -316,6 +353,9 @@ int main(void)
 #ifdef TYPE_IS_HYBRID
 		TEST_CASE(head_polls),
 		TEST_CASE(acting_head_polls),
+#if !IS_FIFO
+		TEST_CASE(one_that_was_an_acting_head_reads_the_clock_first),
+#endif
 		TEST_CASE(waiter_that_waits_by_hardware_is_not_held_to_be_stalled),
 #endif
 	};

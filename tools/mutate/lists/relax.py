@@ -22,6 +22,8 @@ MUTANTS = [*mutants("wait.c", HARDWARE, (
      SEARCH, SEARCH.replace(" && until > wait->search_at", "")),
     ("relax: searches that are not made keep from it",
      SEARCH, SEARCH.replace(" && READ_ONCE(nbq_deadlock_checks)", "")),
+    ("relax: reading of the clock is believed behind the next predecessor",
+     "	wait->by_hardware = false;\n", ""),
 )), *mutants("wait.h", HARDWARE, (
     ("relax: deadline's clock is not read after a wait",
      "	wait->deadline->polls = 0;\n", "",

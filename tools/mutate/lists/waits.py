@@ -77,7 +77,7 @@ MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: note of a wait outlives it",
      "	WRITE_ONCE(wait->pool->waiting.pred, NULL);\n", ""),
     ("wait: note is not renewed behind the next predecessor",
-     "	wait->check_at = wait->looks;\n}", "}",
+     "	wait->check_at = wait->looks;\n	/* Time has gone", "	/* Time has gone",
      TOLD_LATER),
     ("wait: wait is as old as the last round",
      "	WRITE_ONCE(waiting->since, atomic_long_read(&rounds));\n",
