@@ -40,7 +40,7 @@ void nbq_X_init_key(struct nbq_X *lock, const char *name,
 EXPORT_SYMBOL_GPL(nbq_X_init_key);
 
 /*
- * Is the queue of this tail made of nothing but leavers behind an available node? If not, a
+ * Are there only abandoned nodes in this queue, behind an available node? If not, a
  * context holds the lock or waits for it. By loads only: what gives up at once leaves the
  * lock's line to those who need it. Only the next to enqueue gives these nodes back: while
  * the tail is the same, so are they.
@@ -162,9 +162,10 @@ bool nbq_X_is_contended(const struct nbq_X *lock)
 
 	if (is_idle(lock, tail))
 		return false;
-	/* A leaver behind the holder, which this may be; or does it wait? */
+	/* An abandoned node stands behind the holder's. */
 	if (in_front(tail))
 		return true;
+	/* Else it is the holder's, or that of a waiter, which has published what it waits for. */
 	waiting = &tail->pool->waiting;
 	return READ_ONCE(waiting->pred) && READ_ONCE(waiting->lock) == lock;
 }

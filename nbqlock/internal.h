@@ -362,6 +362,16 @@ static inline void nbq_node_reclaim(struct nbq_node *node,
 }
 
 /*
+ * Give back the predecessor that @node was linked to last, by its @taken of then: no read of
+ * its line, which is with the CPU that wrote to it last.
+ */
+static inline void nbq_node_reclaim_pred(struct nbq_node *node, struct nbq_node *pred)
+{
+	nbq_node_give_back_taken(pred, node->pred_taken);
+	node->pool->events.nodes_reclaimed++;
+}
+
+/*
  * The running context has acquired a queue lock with this node. What it holds stands in
  * its pool, the lock acquired last in front: so unlock finds the node without a look at
  * the lock, whose line belongs to those who enqueue. An interrupt in between sees a list

@@ -123,9 +123,10 @@ struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred)
 	 */
 	said = xchg(&pred->next, node);
 	/*
-	 * Now that the line is here: to give it back then takes no read. The value is used
-	 * only if pred hands over to me. If I leave as the tail, pred's owner may claim the
-	 * node again, which no barrier orders after this read.
+	 * The swap has brought the line: nbq_node_reclaim_pred() needs no read of it. The
+	 * value is used only if pred hands the lock over to this node. If this node is
+	 * abandoned as the tail, pred's owner may claim pred again, which no barrier orders
+	 * after this read.
 	 */
 	node->pred_taken = data_race(pred->taken);
 	return said;
@@ -182,8 +183,7 @@ void nbq_mcs_take_over(struct nbq_mcs *lock, struct nbq_node *node,
 	nbq_hold(node, lock);
 	/* In the line that has just been polled. */
 	node->followed = READ_ONCE(node->next);
-	nbq_node_give_back_taken(pred, node->pred_taken);
-	node->pool->events.nodes_reclaimed++;
+	nbq_node_reclaim_pred(node, pred);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_take_over);
 

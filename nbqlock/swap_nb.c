@@ -110,7 +110,7 @@ struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred)
 	 * and the leaver's prev is seen by whoever finds LEAVING.
 	 */
 	said = xchg(&pred->next, node);
-	/* Now that the line is here: to give it back then takes no read. */
+	/* The swap has brought the line: nbq_node_reclaim_pred() needs no read of it. */
 	node->pred_taken = pred->taken;
 	return said;
 }
@@ -159,8 +159,7 @@ void nbq_swap_take_over(struct nbq_swap *lock, struct nbq_node *node,
 			struct nbq_node *pred)
 {
 	nbq_hold(node, lock);
-	nbq_node_give_back_taken(pred, node->pred_taken);
-	node->pool->events.nodes_reclaimed++;
+	nbq_node_reclaim_pred(node, pred);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_take_over);
 

@@ -196,3 +196,17 @@ int actor_finish(struct actor *actor)
 	free(actor->stack);
 	return actor->ret;
 }
+
+int try_as(struct nbq_X *lock, ktime_t patience, unsigned int cpu, unsigned int level)
+{
+	int ret;
+
+	shim_cpu = cpu;
+	shim_level = level;
+	ret = nbq_X_lock_timeout(lock, patience);
+	if (!ret)
+		nbq_X_unlock(lock);
+	shim_cpu = 0;
+	shim_level = 0;
+	return ret;
+}

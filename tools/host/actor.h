@@ -91,4 +91,7 @@ bool actor_until_it_holds(struct actor *actor);
 /* Let it make its attempts, release if it holds the lock, and end. */
 int actor_finish(struct actor *actor);
 
+/* An attempt of the test itself, as this context; with the lock, it releases it at once. */
+int try_as(struct nbq_X *lock, ktime_t patience, unsigned int cpu, unsigned int level);
+
 #endif

@@ -114,18 +114,9 @@ static void end(void)
 /* H w, and an attempt behind w */
 static int try_for(ktime_t patience, unsigned int level)
 {
-	int ret;
-
 	if (patience != KTIME_MAX)
 		deadline = clock_now + patience + SOON_NS;
-	shim_cpu = ATTEMPT_CPU;
-	shim_level = level;
-	ret = nbq_X_lock_timeout(&lock, patience);
-	if (!ret)
-		nbq_X_unlock(&lock);
-	shim_cpu = 0;
-	shim_level = 0;
-	return ret;
+	return try_as(&lock, patience, ATTEMPT_CPU, level);
 }
 
 static void patience_is_over_in_time(void)

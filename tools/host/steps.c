@@ -808,20 +808,6 @@ static u64 running_clock(void)
 	return clock_now += clock_step;
 }
 
-static int try_for(ktime_t patience, unsigned int cpu, unsigned int level)
-{
-	int ret;
-
-	shim_cpu = cpu;
-	shim_level = level;
-	ret = nbq_X_lock_timeout(&lock, patience);
-	if (!ret)
-		nbq_X_unlock(&lock);
-	shim_cpu = 0;
-	shim_level = 0;
-	return ret;
-}
-
 /* A W, W has asked for the lock and does not run any more */
 static void free_lock_is_kept_for_a_stalled_waiter_for_so_long_and_no_longer(void)
 {
@@ -835,9 +821,9 @@ static void free_lock_is_kept_for_a_stalled_waiter_for_so_long_and_no_longer(voi
 		clock_step = 20;
 		shim_clock = running_clock;
 		if (patience <= 100)
-			EXPECT(try_for(patience, 2, 0) == (patience ? -ETIMEDOUT : -EBUSY));
+			EXPECT(try_as(&lock, patience, 2, 0) == (patience ? -ETIMEDOUT : -EBUSY));
 		clock_now += NBQ_SPIN_HANDOFF_NS;
-		EXPECT(try_for(patience, 2, 0) == 0);
+		EXPECT(try_as(&lock, patience, 2, 0) == 0);
 		EXPECT(!newcomers_must_queue(&lock));
 		EXPECT(try(2));
 		EXPECT(actor_finish(&waiter) == 0);
@@ -854,8 +840,8 @@ static void interrupt_above_a_waiter_need_not_wait_for_it(void)
 	for (level = 1; level < 4; level++) {
 		start_waiting_and_ask(&waiter, 1);
 		nbq_X_unlock(&lock);
-		EXPECT(try_for(0, 2, level) == -EBUSY);
-		EXPECT(try_for(0, 1, level) == 0);
+		EXPECT(try_as(&lock, 0, 2, level) == -EBUSY);
+		EXPECT(try_as(&lock, 0, 1, level) == 0);
 		EXPECT(actor_finish(&waiter) == 0);
 		end();
 	}
@@ -874,7 +860,7 @@ static void interrupt_above_a_waiter_for_another_lock_is_asked_to_queue(void)
 	start(&elsewhere, 2);
 	elsewhere.lock = &another;
 	EXPECT(IN_VAIN(&elsewhere, 2 * LOOKS_OUTSIDE));
-	EXPECT(try_for(0, 2, 2) == -EBUSY);
+	EXPECT(try_as(&lock, 0, 2, 2) == -EBUSY);
 	nbq_X_unlock(&another);
 	EXPECT(actor_finish(&elsewhere) == 0);
 	EXPECT(nbq_X_destroy(&another) == 0);

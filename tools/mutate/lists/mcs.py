@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in MCS-NB."""
 
-from mutate.kinds import OFF_THE_STEPS, STEPS, WAITS
+from mutate.kinds import STEPS, WAITS
 from mutate.mutant import mutants
 
 LEAVE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"
 HOLD = "	nbq_hold(node, lock);\n"
 FOLLOWED = "	node->followed = READ_ONCE(node->next);\n"
-GIVE_BACK = "	nbq_node_give_back_taken(pred, node->pred_taken);\n"
+GIVE_BACK = "	nbq_node_reclaim_pred(node, pred);\n"
 PRED_TAKEN = "	node->pred_taken = data_race(pred->taken);\n"
 TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
 FORGET = "	forgotten = nbq_step(cmpxchg_relaxed(&pred->next, node, NULL)) == node;\n"
@@ -134,9 +134,6 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
 )), *mutants("mcs_nb.c", {**STEPS, "kunit": ("nbq_mcs",)}, (
     ("mcs: holder that has seen its successor asks for it",
      FOLLOWED, "", {**ASKS_IN_VAIN, "host": "nothing is broken; kunit counts the steps"}),
-)), *mutants("mcs_nb.c", OFF_THE_STEPS, (
-    ("mcs: node that take_over gives back is not counted",
-     GIVE_BACK + "	node->pool->events.nodes_reclaimed++;\n", GIVE_BACK),
 )), *mutants("mcs_nb.c", WAITS, (
     ("mcs: lock is taken off the list after the hand-over",
      LET_GO, LOOKS_AT_NEXT + RELEASE_CAS + "	" + LET_GO

@@ -19,6 +19,8 @@ GROW_IN_TIME = ("	if (node->index >= pool_size * 3 / 4)\n"
                 "		nbq_pool_request_growth(pool);\n")
 
 MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
+    ("predecessor that is given back is not counted",
+     "	node->pool->events.nodes_reclaimed++;\n", ""),
     ("walks are not counted by their length",
      "		walks[walk < NBQ_WALK_MAX ? walk - 1 : NBQ_WALK_MAX - 1]++;\n", "		{ }\n"),
     ("walks are counted as one longer",

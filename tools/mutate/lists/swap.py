@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in the swap-only lock."""
 
-from mutate.kinds import OFF_THE_STEPS, STEPS, WAITS
+from mutate.kinds import STEPS, WAITS
 from mutate.mutant import mutants
 
 HOLD = "	nbq_hold(node, lock);\n"
-GIVE_BACK = "	nbq_node_give_back_taken(pred, node->pred_taken);\n"
+GIVE_BACK = "	nbq_node_reclaim_pred(node, pred);\n"
 PRED_TAKEN = "	node->pred_taken = pred->taken;\n"
 TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
 HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
@@ -87,9 +87,6 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
      "	if (said != NBQ_AVAILABLE)\n",
      {"explorer": "traces nothing"}),
     ("swap: lock that is handed over stays on the list", LET_GO, ""),
-)), *mutants("swap_nb.c", OFF_THE_STEPS, (
-    ("swap: node that take_over gives back is not counted",
-     GIVE_BACK + "	node->pool->events.nodes_reclaimed++;\n", GIVE_BACK),
 )), *mutants("swap_nb.c", WAITS, (
     ("swap: lock is taken off the list after the hand-over",
      LET_GO, HAND_OVER + "	tell(succ, NBQ_AVAILABLE, events);\n" + LET_GO + "	return;\n"),

@@ -108,7 +108,7 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
 )), *mutants("define_lock_type.h", LOOKS, (
     ("lock with anything in its queue counts as held",
      "	return !is_idle(lock, READ_ONCE(lock->tail));\n", "	return READ_ONCE(lock->tail);\n"),
-    ("held lock counts as free with a leaver behind its holder",
+    ("held lock counts as free with an abandoned node behind its holder's",
      "	return !is_idle(lock, READ_ONCE(lock->tail));\n",
      "	return lock->tail && !in_front(READ_ONCE(lock->tail));\n"),
     ("held lock counts as contended", WAITS_FOR_IT, "	return waiting;\n"),
@@ -119,6 +119,6 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("lock with leavers only counts as contended",
      "	if (is_idle(lock, tail))\n		return false;\n",
      "	if (!tail)\n		return false;\n"),
-    ("lock with a leaver behind its holder does not count as contended",
+    ("lock with an abandoned node behind its holder's does not count as contended",
      "	if (in_front(tail))\n		return true;\n", ""),
 ))]
