@@ -38,8 +38,8 @@
  *	own CPU need not be told that this one does not run.
  *	So waiters that run are served in order, and a waiter that runs is passed by
  *	newcomers during its LOOKS_OUTSIDE polls, the first PATIENT_NS after them, and
- *	the polls up to the head's next look at the clock only; by later ones
- *	while its predecessors are stalled, and by those that acting heads let pass.
+ *	the LOOKS_AS_HEAD polls up to the head's next reading of the clock only; by later
+ *	ones while its predecessors are stalled, and by those that acting heads let pass.
  *	A lock that is made first come, first served (nbq_spin_init_fifo()) has
  *	none of this: newcomers queue as soon as there is a queue, and its head
  *	alone takes the lock. A head that does not run keeps all others waiting, as
@@ -104,10 +104,12 @@
  * differ by ten times between processors. The explorer makes a choice of each.
  */
 #ifndef NBQ_SPIN_POLICY
-/* Polls of a newcomer before it enqueues. */
+/* Polls of a newcomer before it enqueues, unless it loses the lock to another one. */
 #define LOOKS_OUTSIDE	16U
 /* How long a waiter has waited when newcomers may not pass it any more. */
 #define PATIENT_NS	20000
+/* Polls of the head until it reads the clock to see whether that is over. */
+#define LOOKS_AS_HEAD	16U
 /* How long a lock is free until the head that has asked for it is held to be stalled. */
 #define IDLE_NS		2000
 /* The age of the heartbeat of a waiter that is held to be stalled, also while it sleeps. */
@@ -434,7 +436,7 @@ static bool poll_outside(struct nbq_spin *lock, struct place *place, const struc
 	union nbq_spin_word word = read_word(lock);
 
 	if (word.state.holder) {
-		/* Another one comes first, or was faster. */
+		/* Another one comes first, or was faster once more. */
 		if (!place->starved &&
 		    (word.state.handoff ||
 		     (place->holder && place->holder != word.state.holder)))
@@ -447,7 +449,11 @@ static bool poll_outside(struct nbq_spin *lock, struct place *place, const struc
 		return !word.tail && take_without_queue(lock, wait->me);
 	if (!is_open(&word, lock, wait->pool, wait->me) && !is_idle_for_long(place))
 		return false;
-	return take(lock, &word.state, wait->me, 0);
+	if (take(lock, &word.state, wait->me, 0))
+		return true;
+	/* Another one was faster. */
+	place->enters = !place->starved;
+	return false;
 }
 
 /*
@@ -482,7 +488,7 @@ static void request_handoff(struct nbq_spin *lock, struct place *place,
 }
 
 /* Poll the lock as the head, or acting for it. Return: true if it was taken. */
-static bool poll_as_head(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
+static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	union nbq_spin_word word = read_word(lock);
 
@@ -500,6 +506,7 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, const struc
 	/* One that was faster holds it now. */
 	if (word.state.holder)
 		request_handoff(lock, place, wait, word.state.handoff);
+	nbq_wait_tick_within(wait, LOOKS_AS_HEAD);
 	return false;
 }
 

@@ -110,6 +110,15 @@ static inline void nbq_wait_read_clock(struct nbq_wait *wait)
 	wait->deadline->polls = 0;
 }
 
+/* The clock is read within so many polls. */
+static inline void nbq_wait_tick_within(struct nbq_wait *wait, unsigned int looks)
+{
+	if ((int)(wait->tick_at - wait->looks) > (int)looks)
+		wait->tick_at = wait->looks + looks;
+	if ((int)(wait->check_at - wait->tick_at) > 0)
+		wait->check_at = wait->tick_at;
+}
+
 /**
  * nbq_wait_goes_on() - The predecessor has said nothing: look again?
  * @wait: the attempt

@@ -26,6 +26,7 @@ bool context_persists(void);
 #define STALLED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define JUDGE_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define HANDOFF_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
+#define LOOKS_AS_HEAD		((unsigned int)NEVER_YET)
 #define HAS_POLLED(place, wait)	((void)(place), (void)(wait), context_persists())
 /*
  * A waiter that has a node asks this at each poll. What it no longer uses is cleared then,
@@ -33,7 +34,7 @@ bool context_persists(void);
  * walk is counted for people; the head needs not act for the head.
  */
 #define HAS_TICKED(place, wait)						\
-	((place)->holder = 0, (place)->idle_since = 0,			\
+	((place)->holder = 0, (place)->idle_since = 0, (place)->enters = 0,	\
 	 (place)->outside_since = 0, (place)->walk = 0,			\
 	 (place)->acts = (place)->acts && (place)->pred, (void)(wait), context_persists())
 

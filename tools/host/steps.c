@@ -34,6 +34,12 @@ static void let_patience_pass(void)
 	clock_now += 2 * PATIENCE;
 }
 
+/* A head that has timed out may have asked newcomers to queue. */
+static void let_requests_expire(void)
+{
+	clock_now += 2 * NBQ_SPIN_HANDOFF_NS;
+}
+
 static void start(struct actor *actor, unsigned int cpu)
 {
 	memset(actor, 0, sizeof(*actor));
@@ -192,6 +198,7 @@ static void newcomer_takes_a_free_lock_past_abandoned_nodes(void)
 	begin();
 	nbq_X_lock(&lock);
 	abandon_two_nodes();
+	let_requests_expire();
 	EXPECT(!try(4));
 	nbq_X_unlock(&lock);
 	EXPECT(!nbq_X_is_locked(&lock));
@@ -368,6 +375,7 @@ static bool leave_with_a_second_life_after(unsigned int steps)
 	let_patience_pass();
 	EXPECT(actor_until_it_leaves(&leaver));
 	leaves = actor_steps(&leaver, steps);
+	let_requests_expire();
 	EXPECT(!try(2));
 	EXPECT(actor_finish(&holder) == 0);
 	start(&third, 3);
@@ -478,8 +486,9 @@ static void newcomer_is_never_lost(void)
 #define IDLE_NS			2000
 #define STALLED_NS		50000
 #define JUDGE_NS		100000
-/* A waiter reads the clock once in so many polls. */
+/* A waiter reads the clock once in so many polls, and the head within so many. */
 #define LOOKS_PER_TICK		64
+#define LOOKS_AS_HEAD		16
 /* One without a node searches its pool once in so many. */
 #define POLLS_PER_SEARCH	16
 
@@ -695,6 +704,44 @@ static void newcomer_enqueues_when_another_one_was_faster(void)
 	EXPECT(nbq_X_is_contended(&lock));
 	release_as(2);
 	EXPECT(actor_finish(&newcomer) == 0);
+	end();
+}
+
+/* H: the lock is free when a newcomer polls it, and held when it swaps */
+static void newcomer_enqueues_when_it_was_too_late(void)
+{
+	struct actor newcomer;
+
+	begin();
+	nbq_X_lock(&lock);
+	start(&newcomer, 1);
+	EXPECT(IN_VAIN(&newcomer, 1));
+	nbq_X_unlock(&lock);
+	EXPECT(actor_until(&newcomer, SHIM_OP_CMPXCHG, &lock.state));
+	nbq_X_lock(&lock);
+	EXPECT(IN_VAIN(&newcomer, 1));
+	EXPECT(!nbq_X_is_contended(&lock));
+	EXPECT(IN_VAIN(&newcomer, 1));
+	EXPECT(nbq_X_is_contended(&lock));
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&newcomer) == 0);
+	end();
+}
+
+/* H W: the head asks newcomers to queue within so many polls after PATIENT_NS */
+static void head_reads_the_clock_often(void)
+{
+	struct actor waiter;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_waiting_for_ever(&waiter, 1);
+	EXPECT(TICKS_IN_VAIN(&waiter));
+	clock_now += PATIENT_NS;
+	EXPECT(IN_VAIN(&waiter, LOOKS_AS_HEAD + 1));
+	EXPECT(newcomers_must_queue(&lock));
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&waiter) == 0);
 	end();
 }
 
@@ -1296,6 +1343,8 @@ int main(void)
 		TEST_CASE(headship_is_passed_to_one_that_has_left_meanwhile),
 #if !IS_FIFO
 		TEST_CASE(newcomer_enqueues_when_another_one_was_faster),
+		TEST_CASE(newcomer_enqueues_when_it_was_too_late),
+		TEST_CASE(head_reads_the_clock_often),
 		TEST_CASE(newcomer_enqueues_when_it_is_asked_to),
 		TEST_CASE(head_that_is_too_late_each_time_asks_newcomers_to_queue),
 		TEST_CASE(lock_that_is_held_meanwhile_is_not_idle),

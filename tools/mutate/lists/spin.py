@@ -173,6 +173,10 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "		    (word.state.handoff ||\n"
      "		     (place->holder && place->holder != word.state.holder)))\n",
      "		    word.state.handoff)\n", SLOWER),
+    ("spin: newcomer stays outside although it was too late",
+     "	place->enters = !place->starved;\n	return false;\n", "	return false;\n", SLOWER),
+    ("spin: head reads the clock as rarely as the others",
+     "	nbq_wait_tick_within(wait, LOOKS_AS_HEAD);\n", "", CHOSEN),
     ("spin: newcomer stays outside although it is asked to queue",
      "		    (word.state.handoff ||\n", "		    (false ||\n", SLOWER),
     ("spin: newcomer that finds the lock idle enqueues",
