@@ -5,8 +5,10 @@ A run is one process of the simulation, and its round is its seed: the same roun
 same text is the same run, wherever and whenever it is made.
 """
 
+import contextlib
 import os
 import selectors
+import signal
 import subprocess
 import time
 
@@ -28,6 +30,21 @@ def result_of(output):
     verdicts = [line for line in lines if line.startswith("verdict ")]
     rest = [line for line in lines if not line.startswith("verdict ")]
     return "".join(f"{line}\n" for line in [*rest, *verdicts])
+
+
+@contextlib.contextmanager
+def interruptions_later():
+    """A signal that ends this process does so after the block: a new process is not lost."""
+    came = []
+    before = {number: signal.signal(number, lambda number, _: came.append(number))
+              for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 class Child:
@@ -91,8 +108,9 @@ class Children:
         return len(self.selector.get_map()) >= self.most
 
     def start(self, run, command):
-        child = Child(run, command)
-        self.selector.register(child.process.stdout, selectors.EVENT_READ, child)
+        with interruptions_later():
+            child = Child(run, command)
+            self.selector.register(child.process.stdout, selectors.EVENT_READ, child)
 
     def forget(self, child):
         self.selector.unregister(child.process.stdout)

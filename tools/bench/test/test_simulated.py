@@ -136,6 +136,23 @@ class Processes(Folders, unittest.TestCase):
             self.assertFalse(Path(f"/proc/{path.read_text().strip()}").exists())
 
 
+    def test_an_interruption_while_a_process_is_started_does_not_lose_it(self):
+        started = []
+
+        class Interrupted(simulated.Child):
+            def __init__(self, *args):
+                super().__init__(*args)
+                started.append(self.process)
+                signal.raise_signal(signal.SIGINT)
+        before = signal.getsignal(signal.SIGINT)
+        with mock.patch.object(simulated, "Child", Interrupted), \
+             self.assertRaises(KeyboardInterrupt):
+            self.place(f"exec sleep {LONG}").make(planned(3), 2, self.progress)
+        self.assertEqual(len(started), 1)
+        self.assertIsNotNone(started[0].poll())
+        self.assertEqual(signal.getsignal(signal.SIGINT), before)
+
+
 class Commands(unittest.TestCase):
 
     def test_a_command_has_the_settings_and_the_cost_tables_file(self):
