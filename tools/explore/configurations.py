@@ -72,6 +72,8 @@ CONFIGURATIONS = (
     Configuration("circle_and_nmi", "0.0:A?(B?) 1.0:B?(A?) 0.3:A?", walks=1, slow=("spin",)),
     Configuration("circle_and_line", "0.0:A(B) 1.0:B(A?) 2.0:A?", walks=1,
                   slow=("spin",)),
+    # No deadlock: what is noted of a holder, or of a wait, may be of an earlier one.
+    Configuration("circle_that_was", "0.1:B,B,A? 1.0:A(B?)", walks=2),
     Configuration("nmi_that_wants_another", "0.0:A? 0.3:B? 1.0:A(B)", walks=1, when=QUICK),
     Configuration("nmis_above_holders", "0.0:A 0.3:B? 1.0:B 1.3:A?", walks=1, when=QUICK),
     Configuration("interrupt_for_ever", "0.0:A 0.1:A 1.0:A?", walks=1, when=QUICK),

@@ -124,6 +124,8 @@ NEEDS = {
         "nmi_in_nmi_and_retry",
     "wait: attempt without patience looks for its own CPU in the queue":
         "nmi_above_one_of_two_waiters",
+    "wait: since of an earlier wait": "circle_that_was",
+    "wait: old note of a holder on this CPU is believed": "circle_that_was",
 }
 
 OF_MUTANTS = (
