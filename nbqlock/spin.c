@@ -724,12 +724,14 @@ static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline 
 /* Take a lock in which nothing stands but that it is first come, first served. */
 static __always_inline bool take_at_once(struct nbq_spin *lock)
 {
-	union nbq_spin_word word = read_word(lock);
+	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
 	u16 me = nbq_this_context(nbq_this_pool());
 
-	if (likely(!word.state.all && take(lock, &word.state, me, 0)))
+	if (likely(!state.all && take(lock, &state, me, 0)))
 		return true;
-	return word.state.fifo && !word.state.holder && !word.tail && take_without_queue(lock, me);
+	/* In 32 bits: the caller has tried to swap them just now. */
+	return state.fifo && !state.holder && !READ_ONCE(lock->tail) &&
+	       take_without_queue(lock, me);
 }
 
 /* See define_verbs.h. Inline, and all else is called: no register is saved for it. */

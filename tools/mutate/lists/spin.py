@@ -63,7 +63,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "	return !word.state.holder && !word.state.fifo && is_open(",
      "	return !word.state.fifo && is_open("),
     ("spin: lock that is held is taken at once",
-     "	if (likely(!word.state.all && take(", "	if (likely(take("),
+     "	if (likely(!state.all && take(", "	if (likely(take("),
     ("spin: lock is taken by a store",
      TAKE, "WRITE_ONCE(lock->state.all, mine.all);\n	return true;\n"),
     ("spin: head takes a lock that is held, first come, first served",
