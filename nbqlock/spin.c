@@ -172,14 +172,10 @@ static struct nbq_node *node_of(u32 number)
 static union nbq_spin_word read_word(const struct nbq_spin *lock)
 {
 #ifdef CONFIG_64BIT
-	/*
-	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(), for the head of a
-	 * lock that is first come, first served, which takes it with a store.
-	 */
-	return (union nbq_spin_word){ .all = smp_load_acquire(&lock->word.all) };
+	return (union nbq_spin_word){ .all = READ_ONCE(lock->word.all) };
 #else
 	return (union nbq_spin_word){
-		.state.all = smp_load_acquire(&lock->state.all),	/* ACQUIRE, as above */
+		.state.all = READ_ONCE(lock->state.all),
 		.tail = READ_ONCE(lock->tail),
 	};
 #endif
@@ -494,10 +490,15 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_
 
 	place->followed = word.tail != number_of(place->node);
 	if (word.state.fifo) {
+		/*
+		 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(), as in take().
+		 * Not of each poll: some machines have a fence for it.
+		 */
+		if (word.state.holder || smp_load_acquire(&lock->state.holder))
+			return false;
 		/* No other may take a lock with a queue, so that a store does. */
-		if (!word.state.holder)
-			WRITE_ONCE(lock->state.holder, wait->me);
-		return !word.state.holder;
+		WRITE_ONCE(lock->state.holder, wait->me);
+		return true;
 	}
 	if (!word.state.holder &&
 	    take(lock, &word.state, wait->me,
