@@ -168,14 +168,26 @@ static struct nbq_node *node_of(u32 number)
 	return numbered->nodes[number >> 16];
 }
 
-/* The state of the lock, and who is the last in its queue. */
-static union nbq_spin_word read_word(const struct nbq_spin *lock)
+/*
+ * The state of the lock, and who is the last in its queue. One that takes the lock by a
+ * compare-and-swap has its ACQUIRE from that, and polls without a fence, which some machines
+ * have for an ACQUIRE.
+ */
+static __always_inline union nbq_spin_word read_word(const struct nbq_spin *lock, bool acquires)
 {
+	/*
+	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(), for the head of a
+	 * lock that is first come, first served, which takes it with a store.
+	 */
 #ifdef CONFIG_64BIT
-	return (union nbq_spin_word){ .all = READ_ONCE(lock->word.all) };
+	return (union nbq_spin_word){
+		.all = acquires ? smp_load_acquire(&lock->word.all) :
+				  READ_ONCE(lock->word.all),
+	};
 #else
 	return (union nbq_spin_word){
-		.state.all = READ_ONCE(lock->state.all),
+		.state.all = acquires ? smp_load_acquire(&lock->state.all) :
+					READ_ONCE(lock->state.all),
 		.tail = READ_ONCE(lock->tail),
 	};
 #endif
@@ -429,7 +441,7 @@ static bool is_idle_for_long(struct place *place)
 /* Poll the lock as a newcomer. Return: true if it was taken. */
 static bool poll_outside(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
 {
-	union nbq_spin_word word = read_word(lock);
+	union nbq_spin_word word = read_word(lock, false);
 
 	if (word.state.holder) {
 		/* Another one comes first, or was faster once more. */
@@ -486,19 +498,14 @@ static void request_handoff(struct nbq_spin *lock, struct place *place,
 /* Poll the lock as the head, or acting for it. Return: true if it was taken. */
 static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
-	union nbq_spin_word word = read_word(lock);
+	union nbq_spin_word word = read_word(lock, wait->in_order);
 
 	place->followed = word.tail != number_of(place->node);
 	if (word.state.fifo) {
-		/*
-		 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(), as in take().
-		 * Not of each poll: some machines have a fence for it.
-		 */
-		if (word.state.holder || smp_load_acquire(&lock->state.holder))
-			return false;
 		/* No other may take a lock with a queue, so that a store does. */
-		WRITE_ONCE(lock->state.holder, wait->me);
-		return true;
+		if (!word.state.holder)
+			WRITE_ONCE(lock->state.holder, wait->me);
+		return !word.state.holder;
 	}
 	if (!word.state.holder &&
 	    take(lock, &word.state, wait->me,
@@ -699,7 +706,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 /* Take a lock that newcomers may take, although a request may stand in it. */
 static bool take_if_open(struct nbq_spin *lock, const struct nbq_pool *pool, u16 me)
 {
-	union nbq_spin_word word = read_word(lock);
+	union nbq_spin_word word = read_word(lock, false);
 
 	/* First come, first served, one that may take it without the queue has done so. */
 	return !word.state.holder && !word.state.fifo && is_open(&word, lock, pool, me) &&

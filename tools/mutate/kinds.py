@@ -54,5 +54,8 @@ ORDERINGS = {"host": HostTests("threads TYPE gcc tsan 0.1 1", "threads TYPE clan
              "litmus": ()}
 # What kernels of 32 bits have instead.
 STEPS_32BIT = {"host": HostTests("smoke TYPE_32bit gcc asan", "steps TYPE_32bit gcc asan")}
+ORDERINGS_32BIT = {"host": HostTests("threads TYPE_32bit gcc tsan 0.1 1",
+                                     "threads TYPE_32bit clang tsan 0.2 2", besides=PLAIN),
+                   "litmus": ()}
 # The same where the copies for the host have nobody who walks.
 WALKS = {"litmus": ()}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in the hybrid lock, and in what only it needs of the pools and of waits."""
 
-from mutate.kinds import HostTests, OFF_THE_STEPS, ORDERINGS, STEPS, \
+from mutate.kinds import HostTests, OFF_THE_STEPS, ORDERINGS, ORDERINGS_32BIT, STEPS, \
     STEPS_32BIT, WAITS, WALKS
 from mutate.mutant import mutants
 
@@ -15,7 +15,7 @@ PASS_ON = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
 RECLAIM = "	nbq_node_reclaim(pred, &node->pool->events);\n"
 TAKE = "return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);\n"
 TAKE_ALL = "	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);\n"
-LOAD = "		if (word.state.holder || smp_load_acquire(&lock->state.holder))\n"
+STORE = "		if (!word.state.holder)\n			WRITE_ONCE(lock->state.holder, wait->me);\n"
 ASK = "		request_handoff(lock, place, wait, word.state.handoff);\n"
 OUTSIDE = ("	if (!is_open(&word, lock, wait->pool, wait->me) && "
            "!is_idle_for_long(place))\n		return false;\n")
@@ -67,7 +67,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: lock is taken by a store",
      TAKE, "WRITE_ONCE(lock->state.all, mine.all);\n	return true;\n"),
     ("spin: head takes a lock that is held, first come, first served",
-     LOAD, "		if (false)\n"),
+     STORE, "		WRITE_ONCE(lock->state.holder, wait->me);\n"),
     ("spin: lock that is taken forgets that it is first come, first served",
      ".state = { .holder = me, .fifo = 1 } };", ".state = { .holder = me } };"),
     ("spin: newcomer takes the lock without its queue",
@@ -324,7 +324,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: taken without a queue and without acquire",
      TAKE_ALL, TAKE_ALL.replace("acquire", "relaxed")),
     ("spin: head reads the lock in no order",
-     LOAD, LOAD.replace("smp_load_acquire(&", "READ_ONCE(")),
+     "acquires ? smp_load_acquire(&lock->word.all)", "acquires ? READ_ONCE(lock->word.all)"),
     ("spin: join without acquire", "xchg(&lock->tail, number_of(node))",
      "xchg_release(&lock->tail, number_of(node))", MARKED),
     ("spin: join without release", "xchg(&lock->tail, number_of(node))",
@@ -335,6 +335,9 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin, 32 bits: the tail is not read", "		.tail = READ_ONCE(lock->tail),\n", ""),
     ("spin, 32 bits: free lock is held to be taken without its queue",
      "#else\n	return false;\n#endif\n", "#else\n	return true;\n#endif\n"),
+)), *mutants("spin.c", ORDERINGS_32BIT, (
+    ("spin, 32 bits: head reads the lock in no order",
+     "acquires ? smp_load_acquire(&lock->state.all)", "acquires ? READ_ONCE(lock->state.all)"),
 )), *mutants("spin.c", WALKS, (
     ("spin: relaxed swap of the tail in leave", LEAVE_CAS, LEAVE_CAS.replace("release", "relaxed")),
     ("spin: leave publishes prev by a relaxed store",
@@ -348,8 +351,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: relaxed swap of the tail in destroy",
      "cmpxchg(&lock->tail, tail, 0)", "cmpxchg_relaxed(&lock->tail, tail, 0)"),
     ("spin: relaxed look at the holder in destroy",
-     "holder = smp_load_acquire(&lock->state.holder)", "holder = READ_ONCE(lock->state.holder)",
-     SPARE),
+     "smp_load_acquire(&lock->state.holder)", "READ_ONCE(lock->state.holder)", SPARE),
     ("spin: relaxed look at the array of an encoded node",
      "smp_load_acquire(&nbq_pool_of(number & U16_MAX)->numbered)",
      "READ_ONCE(nbq_pool_of(number & U16_MAX)->numbered)", SPARE),
