@@ -175,17 +175,18 @@ static struct nbq_node *node_of(u32 number)
  */
 static __always_inline union nbq_spin_word read_word(const struct nbq_spin *lock, bool acquires)
 {
-	/*
-	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(), for the head of a
-	 * lock that is first come, first served, which takes it with a store.
-	 */
 #ifdef CONFIG_64BIT
 	return (union nbq_spin_word){
+		/*
+		 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(), for the head of a
+		 * lock that is first come, first served, which takes it with a store.
+		 */
 		.all = acquires ? smp_load_acquire(&lock->word.all) :
 				  READ_ONCE(lock->word.all),
 	};
 #else
 	return (union nbq_spin_word){
+		/* ACQUIRE, as above. */
 		.state.all = acquires ? smp_load_acquire(&lock->state.all) :
 					READ_ONCE(lock->state.all),
 		.tail = READ_ONCE(lock->tail),
