@@ -783,8 +783,12 @@ static void be_on_floor(void *arg)
 	floor->seen = interrupt_context_level();
 	floor->before = state_now();
 	floor->own_ret = row->lock_timeout(floor->own, 0);
-	/* One read more, as above */
-	nbq_fake_call(nbq_fake.reads + nbq_first_read_queued(row->facts) + 1,
+	/*
+	 * One read more, as above; and not in that of a tick, after which the same poll reads
+	 * the clock for the deadline
+	 */
+	nbq_fake_call(nbq_fake.reads + nbq_first_read_queued(row->facts) + 1 +
+		      (row->facts->passes && floor->level == TASK_LEVEL),
 		      while_floor_waits, floor);
 	floor->wait_ret = row->lock_timeout(floor->wanted, PATIENCE);
 	if (!floor->wait_ret && !row->facts->holder_nodes)
