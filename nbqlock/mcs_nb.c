@@ -237,10 +237,8 @@ bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
 	/*
 	 * RELEASE, pairs with the ACQUIRE of a later nbq_mcs_join(), which
 	 * gets pred from the tail instead of me: it finds me forgotten, and
-	 * whatever made pred visible to me is visible to it.
-	 *
-	 * My node cannot have been freed and reused while I expect it here:
-	 * nobody has been told that I leave.
+	 * whatever made pred visible to me is visible to it. My node cannot have
+	 * been freed and reused meanwhile: no context knows that I leave.
 	 */
 	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {
 		/*

@@ -38,7 +38,7 @@
  *	own CPU need not be told that this one does not run.
  *	So waiters that run are served in order, and a waiter that runs is passed by
  *	newcomers during its LOOKS_OUTSIDE polls, the first PATIENT_NS after them, and
- *	the LOOKS_AS_HEAD polls up to the head's next reading of the clock only; by later
+ *	the polls up to the head's next reading of the clock (LOOKS_AS_HEAD) only; by later
  *	ones while its predecessors are stalled, and by those that acting heads let pass.
  *	A lock that is made first come, first served (nbq_spin_init_fifo()) has
  *	none of this: newcomers queue as soon as there is a queue, and its head
@@ -108,7 +108,7 @@
 #define LOOKS_OUTSIDE	16U
 /* How long a waiter has waited when newcomers may not pass it any more. */
 #define PATIENT_NS	20000
-/* Polls of the head until it reads the clock to see whether that is over. */
+/* Polls of the head, after the first since it read the clock, until it does so again. */
 #define LOOKS_AS_HEAD	16U
 /* How long a lock is free until the head that has asked for it is held to be stalled. */
 #define IDLE_NS		2000
@@ -733,12 +733,15 @@ static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline 
 /* Take a lock in which nothing stands but that it is first come, first served. */
 static __always_inline bool take_at_once(struct nbq_spin *lock)
 {
+	/*
+	 * The state alone: right after the inline compare-and-swap of these 32 bits, a load
+	 * of 64 would have to wait for it.
+	 */
 	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
 	u16 me = nbq_this_context(nbq_this_pool());
 
 	if (likely(!state.all && take(lock, &state, me, 0)))
 		return true;
-	/* In 32 bits: the caller has tried to swap them just now. */
 	return state.fifo && !state.holder && !READ_ONCE(lock->tail) &&
 	       take_without_queue(lock, me);
 }

@@ -110,7 +110,7 @@ static inline void nbq_wait_read_clock(struct nbq_wait *wait)
 	wait->deadline->polls = 0;
 }
 
-/* The clock is read within so many polls. */
+/* Read the clock within so many polls. What is due earlier at @check_at stays so. */
 static inline void nbq_wait_tick_within(struct nbq_wait *wait, unsigned int looks)
 {
 	if ((int)(wait->tick_at - wait->looks) > (int)looks)
