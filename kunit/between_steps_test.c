@@ -562,7 +562,8 @@ static void expect_attempts(struct kunit *test, struct interruption *interruptio
 			interruption->deadlocks);
 	counted = now.acquired_uncontended + now.acquired_handoff -
 		  before->acquired_uncontended - before->acquired_handoff;
-	nodes = now.nodes_taken - before->nodes_taken;
+	nodes = now.nodes_taken + now.nodes_resumed -
+		before->nodes_taken - before->nodes_resumed;
 	if (facts->holder_nodes) {
 		KUNIT_EXPECT_EQ(test, counted, acquired);
 		KUNIT_EXPECT_EQ(test, nodes,
@@ -607,13 +608,9 @@ static void nested_attempt_between_any_steps_of_a_leave(struct kunit *test)
 		expect_failure_until_acquired(test, &interruption, 0);
 		expect_whole(test);
 	} while (interruption.came);
-	if (!nested->hand_over)
-		can_be_had = 0;
-	else if (facts->passes)
-		can_be_had = steps;
-	else if (!nested->waiters || nested->leave)
-		/* w is the last that can be in the way. */
-		can_be_had = facts->after_leave[!!nested->waiters];
+	/* The last that can be in the way is w, whose place the nested attempt resumes. */
+	if (nested->hand_over)
+		can_be_had = facts->passes ? steps : facts->after_leave[!!nested->waiters];
 	expect_attempts(test, &interruption, steps, can_be_had, steps + 1, 0);
 }
 

@@ -110,6 +110,17 @@ unsigned int nbq_steps_stop(void)
 	return nbq_steps.count;
 }
 
+/* That an attempt was too late to enqueue is nothing to the next one. */
+void nbq_forget_late_attempts(void)
+{
+	unsigned int cpu, level;
+
+	for_each_possible_cpu(cpu) {
+		for (level = 0; level < NBQ_LEVELS; level++)
+			per_cpu(nbq_pools, cpu)[level].late_for = NULL;
+	}
+}
+
 /* Before each case. */
 int nbq_bench_init(struct kunit *test, const struct nbq_row *row)
 {
@@ -126,6 +137,7 @@ int nbq_bench_init(struct kunit *test, const struct nbq_row *row)
 		return -ENOMEM;
 	test->priv = bench;
 	WRITE_ONCE(nbq_pool_elsewhere, &bench->pool);
+	nbq_forget_late_attempts();
 	row->init(bench->lock);
 	nbq_bench_fill(bench, NBQ_BENCH_NODES);
 	nbq_read_events(&bench->total);
@@ -448,6 +460,14 @@ void nbq_total_counted(struct kunit *test, struct nbq_events want, int line)
 	bench->total = now;
 }
 
+/* Places that were left with its nodes cannot be resumed; their successors skip them. */
+static void forget_left(struct nbq_pool *pool)
+{
+	pool->left = 0;
+	pool->left_last = NULL;
+	this_cpu_and(__nbq_levels_left, ~(1U << pool->level));
+}
+
 /*
  * Let a CPU's pool consist of other nodes for a while; NULL: of none. @numbered:
  * those of them that have a number; NULL: none. Growth adds at the end of the pool's
@@ -464,6 +484,7 @@ void nbq_lend(struct nbq_lent *lent, struct nbq_pool *pool,
 	WRITE_ONCE(pool->first, first);
 	WRITE_ONCE(pool->numbered, numbered);
 	WRITE_ONCE(pool->hint, NULL);
+	forget_left(pool);
 }
 
 /* None of the lent nodes may be in use any more. */
@@ -472,6 +493,7 @@ void nbq_take_back(struct nbq_lent *lent)
 	WRITE_ONCE(lent->pool->hint, NULL);
 	WRITE_ONCE(lent->pool->first, lent->first);
 	WRITE_ONCE(lent->pool->numbered, lent->numbered);
+	forget_left(lent->pool);
 	if (!lent->wanted_growth)
 		WRITE_ONCE(lent->pool->wants_growth, 0);
 }

@@ -117,6 +117,7 @@ const char *nbq_bench_shape(struct nbq_bench *bench);
 const char *nbq_bench_want(struct nbq_bench *bench, const char *want);
 void nbq_bench_counted(struct kunit *test, struct nbq_events want, int line);
 void nbq_total_counted(struct kunit *test, struct nbq_events want, int line);
+void nbq_forget_late_attempts(void);
 void nbq_read_events(struct nbq_events *events);
 unsigned int nbq_nodes_in_use(struct nbq_bench *bench);
 

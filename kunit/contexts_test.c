@@ -309,15 +309,17 @@ static void expect_held(struct kunit *test, struct attempt *attempt)
 	expect_state(test, attempt->holding, want, attempt->verb->desc);
 }
 
-/* So many nodes, from the pool of the level and from no other */
+/* So many nodes, new or resumed, from the pool of the level and from no other */
 static void expect_nodes(struct kunit *test, struct attempt *attempt,
 			 unsigned int nodes)
 {
 	unsigned int level;
 
 	for (level = 0; level < NBQ_LEVELS; level++)
-		KUNIT_EXPECT_EQ_MSG(test, attempt->counts.of[level].nodes_taken -
-				    attempt->counted.of[level].nodes_taken,
+		KUNIT_EXPECT_EQ_MSG(test, attempt->counts.of[level].nodes_taken +
+				    attempt->counts.of[level].nodes_resumed -
+				    attempt->counted.of[level].nodes_taken -
+				    attempt->counted.of[level].nodes_resumed,
 				    level == attempt->level ? nodes : 0,
 				    "%s, level %u", attempt->verb->desc, level);
 }
@@ -389,6 +391,7 @@ static void every_timed_verb_gives_up_behind_a_holder(struct kunit *test)
 			continue;
 
 		/* before and after: H */
+		nbq_forget_late_attempts();
 		nbq_fake_start(START, STEP);
 		attempt_at(test, attempt, where->level);
 		KUNIT_EXPECT_EQ_MSG(test, attempt->ret, nbq_verb_failure(attempt->verb),

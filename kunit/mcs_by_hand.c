@@ -35,6 +35,13 @@ static struct nbq_node *poll_pred(const struct nbq_actor *actor)
 
 static void step_over(struct nbq_actor *actor, struct nbq_node *said)
 {
+	if (!actor->said) {
+		/* One that has told that it has left may have resumed its place. */
+		link_to_pred(actor);
+		said = actor->said;
+		if (!said || said == NBQ_AVAILABLE)
+			return;
+	}
 	actor->pred = nbq_mcs_step_over(actor->node, actor->pred, said);
 	link_to_pred(actor);
 }

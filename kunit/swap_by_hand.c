@@ -37,6 +37,12 @@ static void step_over(struct nbq_actor *actor, struct nbq_node *said)
 {
 	struct nbq_node *leaver = actor->pred;
 
+	if (!actor->said) {
+		/* One that has told that it has left may have resumed its place. */
+		link_to_pred(actor);
+		if (actor->said != NBQ_LEAVING)
+			return;
+	}
 	actor->pred = leaver->prev;
 	link_to_pred(actor);
 	nbq_swap_step_over(actor->node, leaver, actor->said);
@@ -47,7 +53,7 @@ static void step_over(struct nbq_actor *actor, struct nbq_node *said)
 
 static bool leave(struct nbq_swap *lock, struct nbq_actor *actor)
 {
-	nbq_swap_leave(actor->node, actor->pred);
+	nbq_swap_leave(lock, actor->node, actor->pred);
 	return false;
 }
 

@@ -202,7 +202,7 @@ static void leaver_says_leaving_and_who_stood_in_front_of_it(struct kunit *test)
 	EXPECT_COUNTED(test, .nodes_taken = 3);
 
 	/* before: H > w x; after: H > L x */
-	nbq_swap_leave(w, w_pred);
+	nbq_swap_leave(lock_of(test), w, w_pred);
 	EXPECT_PICTURE(test, "HLW");
 	KUNIT_EXPECT_PTR_EQ(test, holder->next, w);
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, x);
@@ -223,7 +223,7 @@ static void leaver_that_the_holder_knew_is_forgotten(struct kunit *test)
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
 	x = arrive(test, &pred);
-	nbq_swap_leave(w, w_pred);
+	nbq_swap_leave(lock_of(test), w, w_pred);
 	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1);
 
 	/* before: H > L x; after: H > x */
@@ -242,7 +242,7 @@ static void leaver_that_a_waiter_knew_is_forgotten(struct kunit *test)
 	w = arrive(test, &pred);
 	x = arrive(test, &x_pred);
 	y = arrive(test, &pred);
-	nbq_swap_leave(x, x_pred);
+	nbq_swap_leave(lock_of(test), x, x_pred);
 	EXPECT_COUNTED(test, .nodes_taken = 4, .nodes_abandoned = 1);
 
 	/* before: H > w > L y; after: H > w > y */
@@ -299,14 +299,14 @@ static void leave_with_a_turn(struct middle *middle, struct nbq_node *node,
 {
 	middle->at = LEAVE_TELLS;
 	nbq_steps_start(turn_in_the_middle, middle);
-	nbq_swap_leave(node, pred);
+	nbq_swap_leave(lock_of(middle->test), node, pred);
 	nbq_steps_stop();
 	KUNIT_EXPECT_TRUE(middle->test, middle->came);
 }
 
 static void w_leaves(struct middle *middle)
 {
-	nbq_swap_leave(middle->w, middle->w_pred);
+	nbq_swap_leave(lock_of(middle->test), middle->w, middle->w_pred);
 }
 
 /* w leaves, x steps over it, finds the lock and takes it. */
@@ -321,7 +321,7 @@ static void w_leaves_and_x_takes_over(struct middle *middle)
 
 	/* x was the first of the two that have to be done with w's node */
 	EXPECT_PICTURE(test, "WLW");
-	KUNIT_EXPECT_PTR_EQ(test, middle->w->status, NBQ_AVAILABLE);
+	KUNIT_EXPECT_PTR_EQ(test, middle->w->status, NBQ_RECYCLED);
 	EXPECT_COUNTED(test, .nodes_abandoned = 1);
 	nbq_swap_take_over(lock_of(test), middle->x, middle->w_pred);
 	EXPECT_PICTURE(test, ".LH");
@@ -377,7 +377,7 @@ static void hand_over_to_one_that_has_left_reaches_the_one_behind(struct kunit *
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
 	x = arrive(test, &pred);
-	nbq_swap_leave(w, w_pred);
+	nbq_swap_leave(lock_of(test), w, w_pred);
 	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1);
 
 	/* before: H > L x; after: A L x */
@@ -397,7 +397,7 @@ static void hand_over_to_one_that_has_left_reaches_the_one_behind(struct kunit *
 
 static void x_leaves(struct middle *middle)
 {
-	nbq_swap_leave(middle->x, middle->x_pred);
+	nbq_swap_leave(lock_of(middle->test), middle->x, middle->x_pred);
 }
 
 /* y steps over x and then over w, whose owner has yet to tell x. */
@@ -410,7 +410,7 @@ static void x_leaves_and_y_walks(struct middle *middle)
 	EXPECT_COUNTED(test, .nodes_abandoned = 1);
 	KUNIT_EXPECT_PTR_EQ(test, step_over(middle->y, middle->x), NBQ_LEAVING);
 	EXPECT_PICTURE(test, "HWLW");
-	KUNIT_EXPECT_PTR_EQ(test, middle->x->status, NBQ_LEAVING);
+	KUNIT_EXPECT_PTR_EQ(test, middle->x->status, NBQ_RECYCLED);
 	EXPECT_COUNTED(test);
 	KUNIT_EXPECT_PTR_EQ(test, step_over(middle->y, middle->w), middle->w);
 	EXPECT_PICTURE(test, "H.LW");
@@ -492,7 +492,7 @@ static void leaver_at_the_tail_stays_for_the_next_to_find(struct kunit *test)
 	EXPECT_COUNTED(test, .nodes_taken = 2);
 
 	/* before: H > w; after: H > L */
-	nbq_swap_leave(w, w_pred);
+	nbq_swap_leave(lock_of(test), w, w_pred);
 	EXPECT_PICTURE(test, "HL");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
 	EXPECT_COUNTED(test, .nodes_abandoned = 1);
@@ -518,7 +518,7 @@ static void leaver_to_whom_the_lock_was_handed_over_leaves_it_to_the_next(struct
 
 	/* before: H > w, w has decided to leave when H hands over; after: A L */
 	nbq_swap_hand_over(lock, holder);
-	nbq_swap_leave(w, w_pred);
+	nbq_swap_leave(lock_of(test), w, w_pred);
 	EXPECT_PICTURE(test, "AL");
 	EXPECT_COUNTED(test, .nodes_abandoned = 1);
 
@@ -540,9 +540,9 @@ static void leaver_does_not_step_over_a_leaver_that_it_has_not_seen(struct kunit
 	x = arrive(test, &x_pred);
 
 	/* before: H > w > x, x has decided to leave when w leaves */
-	nbq_swap_leave(w, w_pred);
+	nbq_swap_leave(lock_of(test), w, w_pred);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_look(x), NBQ_LEAVING);
-	nbq_swap_leave(x, x_pred);
+	nbq_swap_leave(lock_of(test), x, x_pred);
 
 	/* after: H > L L */
 	EXPECT_PICTURE(test, "HLL");
@@ -728,7 +728,7 @@ static struct nbq_node *be_stepped_over_and_forgotten(struct kunit *test)
 	arrive(test, &pred);
 	w = arrive(test, &w_pred);
 	x = arrive(test, &pred);
-	nbq_swap_leave(w, w_pred);
+	nbq_swap_leave(lock_of(test), w, w_pred);
 	step_over(x, w);
 	return w;
 }
@@ -740,7 +740,7 @@ static struct nbq_node *be_told_and_stepped_over(struct kunit *test)
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
 	x = arrive(test, &pred);
-	nbq_swap_leave(w, w_pred);
+	nbq_swap_leave(lock_of(test), w, w_pred);
 	nbq_swap_hand_over(lock_of(test), holder);
 	step_over(x, w);
 	return w;

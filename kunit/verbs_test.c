@@ -489,13 +489,14 @@ static void grant_during_the_last_clock_read_is_left_to_the_next(struct kunit *t
 	EXPECT_SHAPE(test, "A");
 	EXPECT_TIMEOUT(test, 11);
 
-	/* the next one needs no patience; after: [] */
+	/* the next one needs no patience, and resumes a place that stays; after: [] */
 	KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
 	EXPECT_SHAPE(test, ".");
 	EXPECT_TOTAL(test, .acquired_handoff = holders_nodes(test),
-		     .nodes_taken = holders_nodes(test),
+		     .nodes_taken = holders_nodes(test) * goes(test),
+		     .nodes_resumed = stays(test),
 		     .nodes_given_back = holders_nodes(test) * goes(test),
-		     .nodes_reclaimed = holders_nodes(test) + stays(test));
+		     .nodes_reclaimed = holders_nodes(test));
 }
 
 static void *new_lock(struct kunit *test)
@@ -600,9 +601,46 @@ static void timed_out_waiter_leaves_its_node_to_the_one_behind(struct kunit *tes
 		       .nodes_given_back = !holders_nodes(test));
 }
 
+/* Nodes that are resumed are counted beside those that are abandoned and reclaimed. */
+static void attempt_that_comes_back_resumes_its_node(struct kunit *test)
+{
+	struct others behind = { .test = test };
+	struct nbq_bench *bench = test->priv;
+
+	/* before: H w; y joins in the read that ends the patience */
+	nbq_fake_start(1000, 10);
+	hold(test);
+	nbq_bench_arrive(test);
+	behind.actor = nbq_bench_come(bench);
+	KUNIT_ASSERT_NOT_NULL(test, behind.actor);
+	nbq_fake_start(1000, 10);
+	nbq_fake_call(11, others_join, &behind);
+
+	/* after: H w L y */
+	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_abandoned = 1);
+
+	/* the same node, twice; after: H w L y */
+	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_resumed = 1, .nodes_abandoned = 1);
+	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_resumed = 1, .nodes_abandoned = 1);
+	KUNIT_EXPECT_FALSE(test, nbq_is_free(behind.actor->pred));
+
+	/* y skips it: H w y; the next attempt takes a node */
+	KUNIT_EXPECT_FALSE(test, nbq_actor_advance(bench, behind.actor));
+	EXPECT_SHAPE(test, "HWW");
+	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
+		     .nodes_given_back = goes(test), .nodes_abandoned = stays(test));
+}
+
 static void nested_attempt_on_the_same_lock_leaves_the_queue_whole(struct kunit *test)
 {
 	struct others nested = { .test = test };
+	struct nbq_bench *bench = test->priv;
+	unsigned long resumed, nodes;
+	struct nbq_events now = {};
 	unsigned int read;
 
 	/* To lockdep, the nested attempt is of the same context. */
@@ -621,19 +659,22 @@ static void nested_attempt_on_the_same_lock_leaves_the_queue_whole(struct kunit 
 		KUNIT_EXPECT_FALSE(test, nested.acquired);
 		EXPECT_SHAPE(test, "H");
 		expect_nobody_behind_the_holder(test);
-		/* what stays is cleared up by the next one */
-		EXPECT_TOTAL(test, .timeouts = 2,
-			     .nodes_taken = 1 + waiters_nodes(test, 1),
-			     .nodes_given_back = (1 + waiters_nodes(test, 1)) *
-						 goes(test),
+		/* what stays is resumed by the next one, or skipped */
+		nbq_read_events(&now);
+		resumed = now.nodes_resumed - bench->total.nodes_resumed;
+		KUNIT_EXPECT_EQ(test, !!resumed, read > 1 && stays(test));
+		nodes = 1 + waiters_nodes(test, 1) - resumed;
+		EXPECT_TOTAL(test, .timeouts = 2, .nodes_taken = nodes,
+			     .nodes_resumed = resumed,
+			     .nodes_given_back = nodes * goes(test),
 			     .nodes_abandoned = 2 * stays(test),
-			     .nodes_reclaimed = read == 1 ? 0 : 2 * stays(test));
+			     .nodes_reclaimed = read == 1 ? 0 : nodes * stays(test));
 	}
 }
 
 static void attempts_past_their_deadline_do_not_pile_up_nodes(struct kunit *test)
 {
-	unsigned int i, acquired = 0;
+	unsigned int i, taken, acquired = 0;
 
 	hold(test);
 	for (i = 0; i < 100; i++)
@@ -642,11 +683,13 @@ static void attempts_past_their_deadline_do_not_pile_up_nodes(struct kunit *test
 	/* before and after: H */
 	KUNIT_EXPECT_EQ(test, acquired, 0);
 	expect_nobody_behind_the_holder(test);
+	/* Every other one of those that wait outside first has been too late to enqueue. */
+	taken = waiters_nodes(test, 1) ? 100 : 50;
 	EXPECT_TOTAL(test, .timeouts = 100,
-		     .nodes_taken = 100 * waiters_nodes(test, 1),
-		     .nodes_given_back = 100 * waiters_nodes(test, 1) * goes(test),
+		     .nodes_taken = goes(test) ? taken : 1,
+		     .nodes_given_back = taken * goes(test),
 		     .nodes_abandoned = 100 * stays(test),
-		     .nodes_reclaimed = 99 * stays(test));
+		     .nodes_resumed = 99 * stays(test));
 }
 
 /* A deadline in the past, where that is enough to enter the queue */
@@ -1188,6 +1231,7 @@ static void unlock_on_another_cpu_than_the_holder_s_changes_nothing(struct kunit
 	KUNIT_CASE(grant_during_the_last_clock_read_is_left_to_the_next),\
 	KUNIT_CASE(locks_can_share_one_budget),				\
 	KUNIT_CASE(timed_out_waiter_leaves_its_node_to_the_one_behind),	\
+	KUNIT_CASE(attempt_that_comes_back_resumes_its_node),		\
 	KUNIT_CASE(nested_attempt_on_the_same_lock_leaves_the_queue_whole),\
 	KUNIT_CASE(attempts_past_their_deadline_do_not_pile_up_nodes),	\
 	KUNIT_CASE(shortest_attempt_in_the_queue_clears_up_behind_the_holder),\

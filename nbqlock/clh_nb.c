@@ -19,9 +19,12 @@
  *
  *	                  +-- leave, as tail --------------------> free
  *	  join            |                                         ^
- *	free --> NULL ----+-- leave --> (pred), "abandoned" ------->|
- *	        waiting   |                      a successor steps  |
- *	        or holds  |                      over it            |
+ *	free --> NULL ----+-- leave --> (pred), --> RECYCLED ------>|
+ *	        waiting   |             "abandoned"                 |
+ *	        or holds  |              |     a successor steps    |
+ *	          ^       |              |     over it              |
+ *	          +-------|--- resume ---+                          |
+ *	                  |                                         |
  *	                  +-- hand over --> AVAILABLE ------------->|
  *	                  |                      a successor takes  |
  *	                  |                      the lock           |
@@ -40,11 +43,16 @@
  *	reverse; then a successor can give the node back in between, and with
  *	a nested context on the same pool the swap on the tail succeeds for a
  *	node that is somebody else's by then (two holders).
+ *	An attempt whose CPU has left a node in the queue, which no successor has
+ *	skipped, does not enqueue: it resumes that place, and the queue does not
+ *	grow. So a successor claims an abandoned node by a swap. In print each
+ *	attempt adds a node, and those with little patience leave faster than
+ *	anyone can skip them.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is
  *	over; the paper allocates.
  *
- * Own steps on shared memory: at most 2 to leave, and at most 2 to release (swap
- * the tail, then give the node back or store prev).
+ * Own steps on shared memory: at most 2 to leave (1 from a place that was resumed: store
+ * prev), and at most 2 to release (swap the tail, then give the node back or store prev).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -105,15 +113,17 @@ struct nbq_node *nbq_clh_look(const struct nbq_node *pred)
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_look);
 
 /*
- * Step over a predecessor that has left: .. prev L node -> .. prev node.
- * Only I know of it, so I give it back.
+ * Step over a predecessor that has left: .. prev L node -> .. prev node. Only I
+ * and its own CPU know of it; if that has not resumed the place, I give it back.
  *
- * Return: my new predecessor.
+ * Return: my new predecessor; or the old one, which waits again.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_clh_step_over(struct nbq_node *node, struct nbq_node *pred,
 				   struct nbq_node *prev)
 {
+	if (!nbq_node_skip(pred, prev))
+		return pred;
 	trace_nbq_reclaim(pred);
 	nbq_node_reclaim(pred, &node->pool->events);
 	return prev;
@@ -126,6 +136,7 @@ void nbq_clh_take_over(struct nbq_clh *lock, struct nbq_node *node,
 		       struct nbq_node *pred)
 {
 	nbq_hold(node, lock);
+	node->resumed = false;
 	nbq_node_reclaim(pred, &node->pool->events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_take_over);
@@ -135,6 +146,11 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_take_over);
  *
  *	.. pred W	-> .. pred		I was the tail, true
  *	.. pred W succ	-> .. pred L succ	I was not, false
+ *	.. pred W	-> .. pred L		I have resumed this place, false
+ *
+ * Attempts that come back again and again have little patience, and are many: from the second
+ * on they leave the lock's line to those who enqueue. So a lock can keep a node of each CPU and
+ * context level, which the next one there resumes.
  *
  * Return: true if the node was given back; else a successor will do it, and
  * the node must not be touched.
@@ -153,10 +169,13 @@ bool nbq_clh_leave(struct nbq_clh *lock, struct nbq_node *node,
 	 * My node cannot have been freed and reused while I expect it here:
 	 * nobody has been told that I leave.
 	 */
-	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {
+	if (!node->resumed &&
+	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {
 		nbq_node_give_back_own(node);
 		return true;
 	}
+	node->resumed = false;
+	nbq_note_left(node, lock);
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_clh_look(): as above, for
 	 * the successor that goes on to pred. My last access to the node.
@@ -200,20 +219,36 @@ bool nbq_clh_hand_over(struct nbq_clh *lock, struct nbq_node *node)
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_hand_over);
 
 /*
- * Spin until the predecessor says something or there is no point in waiting.
+ * Spin until the lock is handed over or there is no point in waiting, and skip those in front
+ * who have left. @pred becomes the last predecessor.
  *
- * Return: as nbq_clh_look(); NULL: the wait is over.
+ * Return: whether the lock was handed over.
  */
-static struct nbq_node *await(struct nbq_node *pred, struct nbq_wait *wait)
+static bool await(struct nbq_node *node, struct nbq_node **pred, struct nbq_wait *wait)
 {
+	unsigned long walk = 0;
 	struct nbq_node *prev;
 
 	/* The node first and the clock last: a late grant is still a grant. */
-	while (!(prev = nbq_clh_look(pred)) &&
-	       nbq_wait_goes_on(wait, pred, &pred->prev))
-		nbq_relax(wait, &pred->prev);
+	while ((prev = nbq_clh_look(*pred)) != NBQ_AVAILABLE) {
+		struct nbq_node *last = *pred;
+
+		if (prev) {
+			nbq_wait_pause(wait);
+			*pred = nbq_clh_step_over(node, last, prev);
+		}
+		if (*pred != last) {
+			walk++;
+			continue;
+		}
+		/* It waits or holds, or waits again. */
+		if (!nbq_wait_goes_on(wait, last, &last->prev))
+			break;
+		nbq_relax(wait, &last->prev);
+	}
 	nbq_wait_pause(wait);
-	return prev;
+	nbq_count_walk(node->pool, walk);
+	return prev == NBQ_AVAILABLE;
 }
 
 /*
@@ -235,18 +270,8 @@ static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
-	unsigned long walk = 0;
-	struct nbq_node *prev;
 
-	prev = await(pred, &wait);
-	while (prev && prev != NBQ_AVAILABLE) {
-		pred = nbq_clh_step_over(node, pred, prev);
-		walk++;
-		prev = await(pred, &wait);
-	}
-	nbq_count_walk(node->pool, walk);
-
-	if (!prev) {
+	if (!await(node, &pred, &wait)) {
 		bool taken = nbq_clh_leave(lock, node, pred);
 
 		trace_nbq_leave(lock, !taken, wait.error);
@@ -254,6 +279,25 @@ static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
 	}
 	nbq_clh_take_over(lock, node, pred);
 	return nbq_wait_end(&wait, 0);
+}
+
+/* See define_lock_type.h: .. pred L succ -> .. pred W succ. */
+static struct nbq_node *resume(struct nbq_node *node, const void *lock)
+{
+	return nbq_node_resume(node, lock);
+}
+
+/* See define_lock_type.h. */
+static int wait_again(struct nbq_clh *lock, struct nbq_node *node, struct nbq_node *pred,
+		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
+{
+	return wait_in_queue(lock, node, pred, deadline, waits, ip);
+}
+
+/* See define_lock_type.h. */
+static void forget_place(struct nbq_node *node)
+{
+	WRITE_ONCE(node->prev, NBQ_RECYCLED);
 }
 
 /* See define_lock_type.h. */

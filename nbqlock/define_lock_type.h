@@ -10,8 +10,15 @@
  *			struct nbq_node *pred, struct nbq_deadline deadline,
  *			struct lockdep_map *waits, unsigned long ip);
  *		0: the lock is mine; or -ETIMEDOUT, -EDEADLK
+ *	static struct nbq_node *resume(struct nbq_node *node, const void *lock);
+ *		resume the place in the lock's queue at which the node may stand
+ *		abandoned; the predecessor, or NULL: it does not
+ *	static int wait_again(...);
+ *		as wait_in_queue(), of a node whose place was resumed
  *	nbq_X_hand_over(struct nbq_X *lock, struct nbq_node *node);
  *		end the critical section
+ *	static void forget_place(struct nbq_node *node);
+ *		nobody can resume the place of a node that is about to be given back
  *	static struct nbq_node *in_front(const struct nbq_node *node);
  *		who stood in front of a node that was left; %NBQ_AVAILABLE: the
  *		node is the one that makes the lock available; NULL: somebody
@@ -34,6 +41,7 @@
 void nbq_X_init_key(struct nbq_X *lock, const char *name,
 		    struct lock_class_key *key)
 {
+	nbq_forget_places(lock);
 	lock->tail = NULL;
 	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
 }
@@ -42,15 +50,24 @@ EXPORT_SYMBOL_GPL(nbq_X_init_key);
 /*
  * Are there only abandoned nodes in this queue, behind an available node? If not, a
  * context holds the lock or waits for it. By loads only: what gives up at once leaves the
- * lock's line to those who need it. Only the next to enqueue gives these nodes back: while
- * the tail is the same, so are they.
+ * lock's line to those who need it.
+ *
+ * A node is the tail's while the tail is the same. Those in front can be skipped meanwhile,
+ * by one that has resumed its place; the next queue that such a node enters, as its @lock,
+ * is known before what it says there.
  */
 static bool is_idle(const struct nbq_X *lock, const struct nbq_node *tail)
 {
 	const struct nbq_node *node = tail;
 
-	while (node && node != NBQ_AVAILABLE && READ_ONCE(lock->tail) == tail)
-		node = in_front(node);
+	while (nbq_is_node(node)) {
+		const struct nbq_node *prev = in_front(node);
+
+		if (node == tail ? READ_ONCE(lock->tail) != tail :
+				   READ_ONCE(node->lock) != lock)
+			return false;
+		node = prev;
+	}
 	return !tail || node == NBQ_AVAILABLE;
 }
 
@@ -64,8 +81,9 @@ static __always_inline int acquired_at_once(struct nbq_X *lock, struct nbq_node 
 }
 
 /*
- * There is no patience, or contention is traced, or the node taken last is in use: what
- * comes before the attempt enqueues, and what finds it another node or waits for one.
+ * There is no patience, or contention is traced, or the node taken last is in use, or one was
+ * abandoned: what comes before the attempt enqueues, and what finds it another node or waits
+ * for one.
  */
 static noinline int acquire_slowpath(struct nbq_X *lock, struct nbq_deadline deadline,
 				     struct lockdep_map *waits, unsigned long ip)
@@ -81,7 +99,10 @@ static noinline int acquire_slowpath(struct nbq_X *lock, struct nbq_deadline dea
 		}
 		nbq_wait_announce(&deadline, lock, waits, ip);
 	}
-	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);
+	node = nbq_resume(pool, lock, resume, &pred);
+	if (node)
+		return wait_again(lock, node, pred, deadline, waits, ip);
+	node = nbq_node_claim(pool) ?: nbq_node_wait(pool, &deadline);
 	if (unlikely(!node)) {
 		if (deadline.announced)
 			nbq_contention_end(lock, -ENOMEM);
@@ -105,7 +126,8 @@ static __always_inline int acquire(struct nbq_X *lock, struct nbq_deadline deadl
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_node *node, *pred;
 
-	if (unlikely(nbq_deadline_is_none(&deadline) || nbq_contention_is_traced()))
+	if (unlikely(nbq_deadline_is_none(&deadline) || nbq_contention_is_traced() ||
+		     pool->left))
 		return acquire_slowpath(lock, deadline, waits, ip);
 	node = nbq_node_claim_hint(pool);
 	if (unlikely(!node))
@@ -188,9 +210,10 @@ int nbq_X_destroy(struct nbq_X *lock)
 
 	preempt_disable();
 	events = &nbq_this_pool()->events;
-	while (node && node != NBQ_AVAILABLE) {
+	while (nbq_is_node(node)) {
 		struct nbq_node *prev = in_front(node);
 
+		forget_place(node);
 		nbq_node_reclaim(node, events);
 		node = prev;
 	}

@@ -7,9 +7,12 @@
 #define _NBQ_INTERNAL_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/cpumask.h>
+#include <linux/hash.h>
+#include <linux/log2.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>	/* vcpu_is_preempted() */
@@ -36,7 +39,7 @@
 #define NBQ_AVAILABLE	((struct nbq_node *)1)	/* the lock, or the head, is yours */
 #define NBQ_LEAVING	((struct nbq_node *)2)	/* I have left */
 #define NBQ_TRANSIENT	((struct nbq_node *)3)	/* the same; see mcs_nb.c */
-#define NBQ_RECYCLED	((struct nbq_node *)4)	/* give the node back for me */
+#define NBQ_RECYCLED	((struct nbq_node *)4)	/* give the node back for me; or: skipped */
 
 /**
  * struct nbq_node - a queue node; its memory is a node until the module goes
@@ -57,11 +60,15 @@
  *	is free while the two are equal. Written by whoever gives it back.
  * @next_in_pool: the nodes of a pool in the order in which they were added
  * @pool: where the node belongs
- * @lock: queue locks: the one that is held with it
+ * @lock: the one that is held with it, or that it was left in the queue of
  * @below: queue locks: the node with which the running context acquired the lock that
  *	it held last before this one; NULL: it held none
  * @pred_taken: MCS-NB, swap-only: @taken of the predecessor that it is known to
+ * @since: hybrid: the time from which on the place was waited at
  * @followed: MCS-NB: its successor was known when it acquired the lock
+ * @known: MCS-NB: its predecessor knew it when it left, and tells it something
+ * @resumed: the attempt that waits with it has resumed the place of an earlier one
+ * @in_order: hybrid: the lock that it was left in the queue of is first come, first served
  *
  * Two words @taken and @given instead of one flag, because they have different writers: a node
  * is taken with an unlocked compare-and-swap, and nobody else's store can get
@@ -81,8 +88,18 @@ struct nbq_node {
 	const void *lock ____cacheline_aligned;
 	struct nbq_node *below;
 	unsigned long pred_taken;
+	u64 since;
 	bool followed;
+	bool known;
+	bool resumed;
+	bool in_order;
 } ____cacheline_aligned;
+
+/* Is this a node, and none of the words above? */
+static inline bool nbq_is_node(const struct nbq_node *node)
+{
+	return (unsigned long)node > (unsigned long)NBQ_RECYCLED;
+}
 
 /*
  * The contexts that can interrupt one another on a CPU, from the bottom up:
@@ -122,6 +139,10 @@ struct nbq_numbered {
  * @waiter: the attempt that may write there; NULL: none waits
  * @heartbeat: hybrid: a time at which a waiter of this CPU and level ran
  * @held: queue locks: the node of the one acquired last of those that are held
+ * @left: the locks in whose queues nodes of this pool may stand abandoned, by a hash
+ * @left_last: the last of these nodes, in the order of @next_in_pool
+ * @late_for: hybrid: the lock for which the last attempt had run out of patience before it
+ *	enqueued; NULL: there is none
  * @events: what contexts of this CPU and level counted
  * @walks: attempts of this CPU and level that have skipped one abandoned node, two,
  *	and so on; the last: %NBQ_WALK_MAX or more. NULL: not counted yet
@@ -143,6 +164,9 @@ struct nbq_pool {
 	u64 heartbeat;
 	/* Of interest to its own CPU only. */
 	struct nbq_node *held ____cacheline_aligned;
+	unsigned long left;
+	struct nbq_node *left_last;
+	const void *late_for;
 	struct nbq_events events;
 	unsigned int *walks;
 } ____cacheline_aligned;
@@ -246,6 +270,9 @@ static inline struct nbq_pool *nbq_pool_of(u16 context)
 /* node.c: the side of the pools that the lock paths use */
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
 struct nbq_node *nbq_node_search(struct nbq_pool *pool);
+void nbq_forget_places(const void *lock);
+struct nbq_node *nbq_node_next_left(struct nbq_pool *pool, const void *lock,
+				    struct nbq_node *node);
 struct nbq_node *nbq_node_claim_numbered(struct nbq_pool *pool);
 struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 			       struct nbq_deadline *deadline);
@@ -371,6 +398,121 @@ static inline void nbq_node_reclaim_pred(struct nbq_node *node, struct nbq_node 
 	node->pool->events.nodes_reclaimed++;
 }
 
+/* The bit of nbq_pool.left that stands for this lock, and for others. */
+static inline unsigned long nbq_left_bit(const void *lock)
+{
+	return BIT(hash_ptr(lock, ilog2(BITS_PER_LONG)));
+}
+
+/*
+ * In whose queues a node was ever abandoned, by another hash: to make a lock of memory that
+ * was one before need not look at the nodes of all CPUs, but rarely.
+ */
+#define NBQ_EVER_LEFT_BITS	10
+extern bool nbq_ever_left[];
+
+static inline bool *nbq_ever_left_of(const void *lock)
+{
+	return &nbq_ever_left[hash_ptr(lock, NBQ_EVER_LEFT_BITS)];
+}
+
+/*
+ * May a node of this pool stand abandoned in the queue of @lock? One that was left there has
+ * been noted, and it may have been skipped since.
+ */
+static inline bool nbq_may_have_left(const struct nbq_pool *pool, const void *lock)
+{
+	return unlikely(pool->left) && pool->left & nbq_left_bit(lock);
+}
+
+/*
+ * The running context is about to abandon this node in the queue of @lock, where a later
+ * attempt of its CPU and level may resume it.
+ */
+static inline void nbq_note_left(struct nbq_node *node, const void *lock)
+{
+	struct nbq_pool *pool = node->pool;
+
+	WRITE_ONCE(node->lock, lock);
+	pool->left |= nbq_left_bit(lock);
+	if (!pool->left_last || pool->left_last->index < node->index)
+		pool->left_last = node;
+	if (unlikely(!READ_ONCE(*nbq_ever_left_of(lock))))
+		WRITE_ONCE(*nbq_ever_left_of(lock), true);
+	this_cpu_or(__nbq_levels_left, 1U << pool->level);
+}
+
+/*
+ * CLH-NB, hybrid: the running context resumes the place in the queue of @lock at which a
+ * context of its pool may have left @node, if no successor has skipped it: an abandoned node
+ * has its predecessor in @prev, one that was skipped has not.
+ *
+ * Return: the predecessor, behind which the node waits again; or NULL.
+ */
+static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void *lock)
+{
+	struct nbq_node *pred = READ_ONCE(node->prev);
+
+	if (!nbq_is_node(pred))
+		return NULL;
+	/*
+	 * Fully ordered, as the swap of the tail by which a context enqueues, for the rounds
+	 * of wait.c. Only one of this and nbq_node_skip() gets the node.
+	 */
+	if (nbq_step(cmpxchg(&node->prev, pred, NULL)) != pred)
+		return NULL;
+	/* One of the same level that came above in between may have left it elsewhere. */
+	if (unlikely(READ_ONCE(node->lock) != lock)) {
+		/* RELEASE, as that by which it was abandoned. */
+		nbq_step(smp_store_release(&node->prev, pred));
+		return NULL;
+	}
+	node->resumed = true;
+	return pred;
+}
+
+/*
+ * Resume the place of an earlier attempt of this CPU and level at @lock, which has left: those
+ * behind it have not skipped its node yet. Whoever resumes it is served in the order of the
+ * first of these attempts, and the queue does not grow. (In HMCS-T, Chabbi et al., PPoPP 2017,
+ * a thread that comes back resumes its node in a tree of queues.)
+ * @resume: how the algorithm does it with a node that may stand there: its predecessor, or
+ * NULL
+ *
+ * Return: the node, which waits behind @pred again; or NULL.
+ */
+static __always_inline struct nbq_node *
+nbq_resume(struct nbq_pool *pool, const void *lock,
+	   struct nbq_node *(*resume)(struct nbq_node *node, const void *lock),
+	   struct nbq_node **pred)
+{
+	struct nbq_node *node = NULL;
+
+	if (likely(!nbq_may_have_left(pool, lock)))
+		return NULL;
+	while ((node = nbq_node_next_left(pool, lock, node))) {
+		*pred = resume(node, lock);
+		if (*pred) {
+			pool->events.nodes_resumed++;
+			return node;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * CLH-NB, hybrid: claim an abandoned predecessor, which has said that @prev stood in front
+ * of it. Return: false: its owner has resumed its place.
+ */
+static inline bool nbq_node_skip(struct nbq_node *pred, struct nbq_node *prev)
+{
+	/*
+	 * ACQUIRE, pairs with the RELEASE by which it was abandoned last, which may be
+	 * later than the one that was read: it was resumed in between, and left again.
+	 */
+	return nbq_step(cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED)) == prev;
+}
+
 /*
  * The running context has acquired a queue lock with this node. What it holds stands in
  * its pool, the lock acquired last in front: so unlock finds the node without a look at
@@ -448,6 +590,7 @@ void nbq_mcs_take_over(struct nbq_mcs *lock, struct nbq_node *node,
 		       struct nbq_node *pred);
 bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
 		   struct nbq_node *pred);
+struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock);
 bool nbq_mcs_hand_over(struct nbq_mcs *lock, struct nbq_node *node);
 
 struct nbq_node *nbq_spin_join(struct nbq_spin *lock, struct nbq_node *node);
@@ -465,7 +608,9 @@ void nbq_swap_step_over(struct nbq_node *node, struct nbq_node *leaver,
 			struct nbq_node *said);
 void nbq_swap_take_over(struct nbq_swap *lock, struct nbq_node *node,
 			struct nbq_node *pred);
-void nbq_swap_leave(struct nbq_node *node, struct nbq_node *pred);
+void nbq_swap_leave(struct nbq_swap *lock, struct nbq_node *node,
+		    struct nbq_node *pred);
+struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock);
 void nbq_swap_hand_over(struct nbq_swap *lock, struct nbq_node *node);
 #endif
 

@@ -204,7 +204,9 @@ bool nbq_X_is_contended(const struct nbq_X *lock);
  *
  * Call it before the lock's memory goes away; without it, nodes that timeouts
  * abandoned in the queue, and the one that a swap-only lock keeps, stay lost to
- * their pools. The lock is as new afterwards.
+ * their pools. The lock is as new afterwards. Memory that was a lock, was not
+ * destroyed, and is to be one again goes through nbq_X_init() in any case: else
+ * an attempt may resume a place in the queue of the old one.
  *
  * Context: Any. Nobody may hold, wait for or try the lock meanwhile.
  * Return:

@@ -30,6 +30,8 @@
  *	                        +-- hand over --> AVAILABLE ------------>|
  *	                                         a successor takes over
  *
+ *	LEAVING and TRANSIENT --> NULL: resume, unless a successor steps over it.
+ *
  *	(1) One that leaves as tail while the one in front knows it: as (2).
  *	(2) Two have to be done with the node: the one in front, which will tell
  *	    it something, and the one that steps over it or its own owner, which
@@ -53,6 +55,10 @@
  *	The report's second kind of timeout, in the middle of the walk, is not
  *	there: the walk does not end. (Its code holds a piece of the missing
  *	release, which makes two holders.)
+ *	An attempt whose CPU has left a node in the queue, which no successor has
+ *	stepped over, resumes that place. So whoever was told that the one in
+ *	front has left swaps itself into that one's next before it steps over it:
+ *	it may wait again.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is
  *	over; the paper allocates.
  *
@@ -181,6 +187,7 @@ void nbq_mcs_take_over(struct nbq_mcs *lock, struct nbq_node *node,
 		       struct nbq_node *pred)
 {
 	nbq_hold(node, lock);
+	node->resumed = false;
 	/* In the line that has just been polled. */
 	node->followed = READ_ONCE(node->next);
 	nbq_node_reclaim_pred(node, pred);
@@ -204,6 +211,20 @@ static void tell(struct nbq_node *succ, struct nbq_node *what,
 		nbq_node_reclaim(succ, events);
 }
 
+/* Say that the node was left, to its successor if I know it. My last access to the node. */
+static void say_left(struct nbq_node *node, struct nbq_node *what)
+{
+	struct nbq_events *events = &node->pool->events;
+
+	/*
+	 * Fully ordered, pairs with nbq_mcs_link(), and with in_front() for
+	 * destroy. RELEASE: my prev, and that I am forgotten, are seen by
+	 * whoever finds what I say. ACQUIRE: the successor that I find has
+	 * reset its status before I write to it.
+	 */
+	tell(nbq_step(xchg(&node->next, what)), what, events);
+}
+
 /*
  * Leave the queue, from any position.
  *
@@ -224,7 +245,7 @@ bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
 		   struct nbq_node *pred)
 {
 	struct nbq_events *events = &node->pool->events;
-	struct nbq_node *succ, *what;
+	struct nbq_node *what;
 	bool forgotten;
 
 	nbq_step(WRITE_ONCE(node->prev, pred));
@@ -240,7 +261,8 @@ bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
 	 * whatever made pred visible to me is visible to it. My node cannot have
 	 * been freed and reused meanwhile: no context knows that I leave.
 	 */
-	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {
+	if (!node->resumed &&
+	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {
 		/*
 		 * Fully ordered, pairs with the swap in tell(), by which pred
 		 * has told me or will: as in nbq_mcs_step_over().
@@ -253,18 +275,46 @@ bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
 		return true;
 	}
 	what = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;
-	/*
-	 * Fully ordered, pairs with nbq_mcs_link(), and with in_front() for
-	 * destroy. RELEASE: my prev, and that I am forgotten, are seen by
-	 * whoever finds what I say. ACQUIRE: the successor that I find has
-	 * reset its status before I write to it. My last access to the node.
-	 */
-	succ = nbq_step(xchg(&node->next, what));
-	tell(succ, what, events);
+	node->resumed = false;
+	node->known = !forgotten;
+	nbq_note_left(node, lock);
+	say_left(node, what);
 	events->nodes_abandoned++;
 	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_leave);
+
+/*
+ * Resume the place of an earlier attempt.
+ *
+ *	.. pred L succ		-> .. pred W succ	to be made known to pred
+ *	.. pred > T succ	-> .. pred > W succ
+ *
+ * Return: the predecessor; NULL: the node does not stand in the queue of this lock, or its
+ * successor has been there first.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
+{
+	struct nbq_node *what = node->known ? NBQ_TRANSIENT : NBQ_LEAVING;
+	struct nbq_node *pred = READ_ONCE(node->prev);
+
+	/*
+	 * Fully ordered, as the swap of the tail by which a context enqueues, for the rounds
+	 * of wait.c. Only one of this and nbq_mcs_link() of the successor gets the node.
+	 */
+	if (READ_ONCE(node->next) != what ||
+	    nbq_step(cmpxchg(&node->next, what, NULL)) != what)
+		return NULL;
+	/* One of the same level that came above in between may have left it elsewhere. */
+	if (unlikely(READ_ONCE(node->lock) != lock)) {
+		say_left(node, what);
+		return NULL;
+	}
+	node->resumed = true;
+	return pred;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_resume);
 
 /*
  * End the critical section.
@@ -306,19 +356,27 @@ bool nbq_mcs_hand_over(struct nbq_mcs *lock, struct nbq_node *node)
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_hand_over);
 
 /*
- * Make myself known to a predecessor and spin until it says something or there
- * is no point in waiting.
+ * Spin until the predecessor says something or there is no point in waiting.
+ *
+ * What it tells that it has left may be over: it may have resumed its place. So whoever was
+ * told makes itself known once more, and has what it says then; of its successor, and of one
+ * that resumes the place, only one gets the node.
+ *
+ * @said: what nbq_mcs_link() has returned; NULL too, if pred knows me already
  *
  * Return: as nbq_mcs_link(); NULL: the wait is over.
  */
 static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
-			      struct nbq_wait *wait)
+			      struct nbq_node *said, struct nbq_wait *wait)
 {
-	struct nbq_node *said = nbq_mcs_link(node, pred);
-
 	/* The node first and the clock last: a late grant is still a grant. */
 	while (!said) {
 		said = nbq_mcs_look(node);
+		if (said && said != NBQ_AVAILABLE) {
+			/* Before my status is that of another wait. */
+			nbq_wait_pause(wait);
+			said = nbq_mcs_link(node, pred);
+		}
 		if (said || !nbq_wait_goes_on(wait, pred, &node->status))
 			break;
 		nbq_relax(wait, &node->status);
@@ -332,10 +390,10 @@ static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
  * while the predecessor waits or holds: each step of the walk frees a node, and
  * the walk is no longer than the queue was when I joined.
  */
-static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
-				  struct nbq_node *pred,
-				  struct nbq_deadline deadline,
-				  struct lockdep_map *waits, unsigned long ip)
+static noinline int wait_behind(struct nbq_mcs *lock, struct nbq_node *node,
+				struct nbq_node *pred, struct nbq_deadline deadline,
+				struct lockdep_map *waits, unsigned long ip,
+				struct nbq_node *said)
 {
 	struct nbq_wait wait = {
 		.deadline = &deadline,
@@ -347,13 +405,12 @@ static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
 		NBQ_WAIT_STAT(waits, ip)
 	};
 	unsigned long walk = 0;
-	struct nbq_node *said;
 
-	said = await(node, pred, &wait);
+	said = await(node, pred, said, &wait);
 	while (said && said != NBQ_AVAILABLE) {
 		pred = nbq_mcs_step_over(node, pred, said);
 		walk++;
-		said = await(node, pred, &wait);
+		said = await(node, pred, nbq_mcs_link(node, pred), &wait);
 	}
 	nbq_count_walk(node->pool, walk);
 
@@ -365,6 +422,28 @@ static noinline int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
 	}
 	nbq_mcs_take_over(lock, node, pred);
 	return nbq_wait_end(&wait, 0);
+}
+
+/* See define_lock_type.h. */
+static int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
+			 struct nbq_node *pred, struct nbq_deadline deadline,
+			 struct lockdep_map *waits, unsigned long ip)
+{
+	return wait_behind(lock, node, pred, deadline, waits, ip, nbq_mcs_link(node, pred));
+}
+
+/* See define_lock_type.h. One that pred has known all the time has what it was told. */
+static int wait_again(struct nbq_mcs *lock, struct nbq_node *node, struct nbq_node *pred,
+		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
+{
+	return wait_behind(lock, node, pred, deadline, waits, ip,
+			   node->known ? NULL : nbq_mcs_link(node, pred));
+}
+
+/* See define_lock_type.h. */
+static void forget_place(struct nbq_node *node)
+{
+	WRITE_ONCE(node->next, NBQ_RECYCLED);
 }
 
 /*
@@ -382,6 +461,12 @@ static struct nbq_node *in_front(const struct nbq_node *node)
 	if (said == NBQ_LEAVING || said == NBQ_TRANSIENT)
 		return READ_ONCE(node->prev);
 	return said == NBQ_AVAILABLE ? said : NULL;
+}
+
+/* See define_lock_type.h. */
+static struct nbq_node *resume(struct nbq_node *node, const void *lock)
+{
+	return nbq_mcs_resume(node, lock);
 }
 
 #define NBQ_TYPE	nbq_mcs

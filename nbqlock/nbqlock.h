@@ -23,7 +23,9 @@
  *	the hybrid's newcomers.
  *	A waiter whose patience is over leaves in a bounded number of its own
  *	steps, from any place in the queue, whatever its neighbours do.
- *	A timeout harms neither the lock nor another waiter.
+ *	A timeout harms neither the lock nor another waiter. An attempt of the
+ *	same CPU and context level that comes back resumes the place that the one
+ *	before has left, unless a successor has skipped it meanwhile.
  *	Preemption is off from the start of a wait to the unlock, which the
  *	holder must do on the CPU that acquired.
  *	Every verb works in task, softirq and hardirq context, and where

@@ -25,10 +25,16 @@
  * has failed. The first context that needs a pool sets it up then, with a few nodes
  * that are there from the start.
  */
+#include <linux/cache.h>
 #include <linux/export.h>
 #include <linux/processor.h>
 
 #include "internal.h"
+
+bool nbq_ever_left[1U << NBQ_EVER_LEFT_BITS] __read_mostly;
+
+DEFINE_PER_CPU(unsigned int, __nbq_levels_left);
+EXPORT_PER_CPU_SYMBOL_GPL(__nbq_levels_left);
 
 DEFINE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
 EXPORT_SYMBOL_IF_KUNIT(nbq_pools);
@@ -96,6 +102,19 @@ bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level
 EXPORT_SYMBOL_IF_KUNIT(nbq_pool_set_up);
 
 /*
+ * The nodes of a pool, one after another. ACQUIRE, pairs with the RELEASE in nbq_node_append():
+ * a node that growth has added is seen with its fields.
+ */
+static struct nbq_node *node_after(struct nbq_node *const *link)
+{
+	/* ACQUIRE, as above. */
+	return smp_load_acquire(link);
+}
+
+#define for_each_node(node, pool) \
+	for (node = node_after(&(pool)->first); node; node = node_after(&(node)->next_in_pool))
+
+/*
  * Claim the first free node of the pool and make it the hint. Each node passed
  * over was in use when looked at, so the index found never understates how
  * many are; it overstates by those given back during the search.
@@ -107,14 +126,9 @@ struct nbq_node *nbq_node_search(struct nbq_pool *pool)
 
 	if (unlikely(!nbq_pool_is_ready(pool)))
 		return NULL;
-	/*
-	 * ACQUIRE, here and below, pairs with the RELEASE in nbq_node_append():
-	 * a node that growth has added is seen with its fields.
-	 */
-	node = smp_load_acquire(&pool->first);
-	while (node && !nbq_node_try_claim(node)) {
-		/* ACQUIRE, as above. */
-		node = smp_load_acquire(&node->next_in_pool);
+	for_each_node(node, pool) {
+		if (nbq_node_try_claim(node))
+			break;
 	}
 	if (!node) {
 		nbq_pool_request_growth(pool);
@@ -167,6 +181,110 @@ claimed:
 	return node;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_claim_numbered);
+
+static bool is_in_use(const struct nbq_node *node)
+{
+	return READ_ONCE(node->taken) != READ_ONCE(node->given);
+}
+
+/* Note anew where nodes of the pool may stand abandoned. Those in use may. */
+static void note_left_again(struct nbq_pool *pool)
+{
+	const struct nbq_node *last = pool->left_last;
+	struct nbq_node *node;
+
+	pool->left = 0;
+	pool->left_last = NULL;
+	for_each_node(node, pool) {
+		if (is_in_use(node)) {
+			pool->left |= nbq_left_bit(READ_ONCE(node->lock));
+			pool->left_last = node;
+		}
+		if (node == last)
+			break;
+	}
+	if (!pool->left)
+		this_cpu_and(__nbq_levels_left, ~(1U << pool->level));
+}
+
+/**
+ * nbq_node_next_left() - Find the nodes that may stand abandoned in a queue.
+ * @pool: the pool of the running context
+ * @lock: the lock whose queue it is
+ * @node: the node that was found before; NULL: find the first
+ *
+ * It looks at the nodes up to the last one that was abandoned. Whether one that it finds can
+ * be resumed, the words of that node decide.
+ *
+ * Context: Any, preemption off.
+ * Return: a node; or NULL: there are no more.
+ */
+struct nbq_node *nbq_node_next_left(struct nbq_pool *pool, const void *lock,
+				    struct nbq_node *node)
+{
+	const struct nbq_node *last = READ_ONCE(pool->left_last);
+
+	while (node != last) {
+		node = node_after(node ? &node->next_in_pool : &pool->first);
+		/* One of the same level that came above in between has noted others. */
+		if (unlikely(!node))
+			break;
+		if (READ_ONCE(node->lock) == lock && is_in_use(node))
+			return node;
+	}
+	note_left_again(pool);
+	return NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_node_next_left);
+
+/*
+ * No attempt can resume this node any more, which was left in the queue of a lock that is
+ * gone. Whatever it is now, the word is of no use to it: a node that is left has its
+ * predecessor, or that it is leaving, in a word that others read then and at no other time.
+ */
+static void forget_place(struct nbq_node *node, const void *lock)
+{
+	/* ACQUIRE, pairs with the RELEASEs by which it was abandoned: its lock. */
+	struct nbq_node *next = smp_load_acquire(&node->next);
+	/* ACQUIRE, as above. */
+	struct nbq_node *prev = smp_load_acquire(&node->prev);
+
+	if (READ_ONCE(node->lock) != lock)
+		return;
+	if (next == NBQ_LEAVING || next == NBQ_TRANSIENT)
+		cmpxchg_relaxed(&node->next, next, NBQ_RECYCLED);
+	if (nbq_is_node(prev))
+		cmpxchg_relaxed(&node->prev, prev, NBQ_RECYCLED);
+}
+
+/**
+ * nbq_forget_places() - See to it that no place is resumed which a lock of before has.
+ * @lock: memory that is about to be a lock, which one that was not destroyed may have been
+ *
+ * The nodes that were abandoned in that one's queue are lost, as they would be anyway. But
+ * if one of them were resumed, its CPU would wait, or acquire, in a queue that is not this
+ * lock's.
+ *
+ * Context: Any.
+ */
+void nbq_forget_places(const void *lock)
+{
+	unsigned int cpu, level;
+	struct nbq_node *node;
+
+	if (likely(!READ_ONCE(*nbq_ever_left_of(lock))))
+		return;
+	for_each_possible_cpu(cpu) {
+		for (level = 0; level < NBQ_LEVELS; level++) {
+			struct nbq_pool *pool = nbq_pool_of(nbq_encode_context(cpu, level));
+
+			if (!(READ_ONCE(pool->left) & nbq_left_bit(lock)))
+				continue;
+			for_each_node(node, pool)
+				forget_place(node, lock);
+		}
+	}
+}
 
 /* In vain: some tenths of a second, after which no node may come back at all. */
 #define SEARCHES_PER_REPORT	1000000U

@@ -70,9 +70,11 @@
  *
  *	                  +-- leave or pass, as tail -------------> free
  *	  join            |                                          ^
- *	free --> NULL ----+-- leave --> (pred), "abandoned" -------->|
- *	        waits     |                      a successor steps   |
- *	                  |                      over it             |
+ *	free --> NULL ----+-- leave --> (pred), --> RECYCLED ------->|
+ *	        waits     |             "abandoned"                  |
+ *	          ^       |              |    a successor steps      |
+ *	          +-------|--- resume ---+    over it                |
+ *	                  |                                          |
  *	                  +-- pass ---> AVAILABLE ------------------>+
  *	                                         a successor becomes the head
  *
@@ -85,8 +87,15 @@
  * Only those nodes have a number with which a pool began. One without a node waits
  * outside the queue, as a newcomer that looks again and again.
  *
+ * An attempt whose CPU has left a node in the queue, which no successor has skipped, resumes
+ * that place, as in CLH-NB, before it looks at the lock: else those with little patience
+ * would all ask for its line, attempt by attempt. It has waited since the first of these
+ * attempts came. Whether its predecessor is stalled it asks at once, as it may not wait for
+ * long enough to ask again. And an attempt whose patience is over before it has enqueued has
+ * the next one of its CPU enqueue at once.
+ *
  * Own steps on shared memory: at most 2 to leave (swap the tail, then give the node
- * back or store prev), 1 to release.
+ * back or store prev; 1 from a place that was resumed), 1 to release.
  */
 #include <asm/mmiowb.h>
 #include <linux/atomic.h>
@@ -266,6 +275,7 @@ static bool is_open(const union nbq_spin_word *word, const struct nbq_spin *lock
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_spin_join(struct nbq_spin *lock, struct nbq_node *node)
 {
+	node->resumed = false;
 	/* Marked: see nbq_clh_join(). */
 	WRITE_ONCE(node->prev, NULL);
 	/*
@@ -300,16 +310,20 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_look);
 
 /*
  * Step over a predecessor that has left: .. prev L node -> .. prev node; or that
- * was the head: A node -> node. Only I know of it, so I give it back.
+ * was the head: A node -> node. Only I know of it, and the CPU of one that has left;
+ * if that has not resumed the place, I give it back.
  *
- * Return: my new predecessor; NULL: I am the head.
+ * Return: my new predecessor; NULL: I am the head; or the old one, which waits again.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_spin_step_over(struct nbq_node *node, struct nbq_node *pred,
 				    struct nbq_node *prev)
 {
-	if (prev != NBQ_AVAILABLE)
+	if (prev != NBQ_AVAILABLE) {
+		if (!nbq_node_skip(pred, prev))
+			return pred;
 		trace_nbq_reclaim(pred);
+	}
 	nbq_node_reclaim(pred, &node->pool->events);
 	return prev == NBQ_AVAILABLE ? NULL : prev;
 }
@@ -336,10 +350,13 @@ bool nbq_spin_leave(struct nbq_spin *lock, struct nbq_node *node,
 	 * to me is visible to it; and with the swap in nbq_spin_destroy(), as
 	 * in nbq_spin_pass().
 	 */
-	if (nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {
+	if (!node->resumed &&
+	    nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {
 		nbq_node_give_back_own(node);
 		return true;
 	}
+	if (node->lock)
+		nbq_note_left(node, node->lock);
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_spin_look(): as above, for
 	 * the successor that goes on to pred, and for one that destroys the
@@ -550,6 +567,20 @@ static void tick(struct place *place, struct nbq_wait *wait)
 		judge(place, wait);
 }
 
+/* The attempt waits in the queue from now on. */
+static void start_clock(struct place *place, struct nbq_wait *wait)
+{
+	/* The search of a node may take longer than the polls up to the next clock read. */
+	wait->deadline->polls = 0;
+	if (wait->in_order)
+		return;
+	wait->now = nbq_clock_ns();
+	place->since = wait->now;
+	place->judged_at = wait->now;
+	place->ticked_at = wait->now;
+	WRITE_ONCE(wait->pool->heartbeat, wait->now);
+}
+
 /* Enter the queue. Return: false if there is no node for it. */
 static bool enter(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
@@ -558,26 +589,31 @@ static bool enter(struct nbq_spin *lock, struct place *place, struct nbq_wait *w
 
 	if (likely(nbq_pool_is_ready(pool)))
 		node = nbq_node_claim_numbered(pool);
-	/* The search may take longer than the polls up to the next clock read. */
-	wait->deadline->polls = 0;
 	if (unlikely(!node)) {
 		pool->events.exhaustions += !place->starved;
 		place->starved = true;
 		place->outside_since = wait->looks;
 		place->enters = false;
+		wait->deadline->polls = 0;
 		return false;
 	}
-	if (!wait->in_order) {
-		wait->now = nbq_clock_ns();
-		place->since = wait->now;
-		place->judged_at = wait->now;
-		place->ticked_at = wait->now;
-		WRITE_ONCE(pool->heartbeat, wait->now);
-	}
+	start_clock(place, wait);
+	WRITE_ONCE(pool->late_for, NULL);
 	place->node = node;
 	place->pred = nbq_spin_join(lock, node);
 	place->acts = !wait->in_order && is_above_predecessor(place, wait);
 	return true;
+}
+
+/* The place of an earlier attempt was resumed. No access to the lock. */
+static void enter_again(struct place *place, struct nbq_wait *wait)
+{
+	wait->in_order = place->node->in_order;
+	start_clock(place, wait);
+	if (wait->in_order)
+		return;
+	place->since = place->node->since;
+	judge(place, wait);
 }
 
 /*
@@ -590,8 +626,13 @@ static void go_ahead(struct place *place, struct nbq_wait *wait)
 	struct nbq_node *prev;
 
 	while (place->pred && (prev = nbq_spin_look(place->pred))) {
+		struct nbq_node *last = place->pred;
+
 		nbq_wait_pause(wait);
-		place->pred = nbq_spin_step_over(place->node, place->pred, prev);
+		place->pred = nbq_spin_step_over(place->node, last, prev);
+		/* It has resumed its place, and waits. */
+		if (place->pred == last)
+			break;
 		place->walk += prev != NBQ_AVAILABLE;
 	}
 	/* Who has left may have acted for the head: then its successor is the next to. */
@@ -639,9 +680,14 @@ static int end(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait
 	if (!place->node) {
 		if (!taken && wait->in_order && wait->error != -EDEADLK)
 			wait->error = -ENOMEM;
+		WRITE_ONCE(wait->pool->late_for, wait->error == -ETIMEDOUT && !taken ? lock : NULL);
 		return nbq_wait_end(wait, taken ? 0 : wait->error);
 	}
 	nbq_count_walk(wait->pool, place->walk);
+	/* One that leaves with the lock, before its turn, has used its place. */
+	WRITE_ONCE(place->node->lock, taken ? NULL : lock);
+	place->node->in_order = wait->in_order;
+	place->node->since = place->since;
 	gone = place->pred ? nbq_spin_leave(lock, place->node, place->pred) :
 			     nbq_spin_pass(lock, place->node, place->followed);
 	if (taken)
@@ -666,35 +712,51 @@ static bool is_busy(const struct nbq_spin *lock)
 	return tail && !nbq_spin_look(tail);
 }
 
+/* First come, first served, a wait is announced before it enqueues. Others begin outside. */
+static void announce_if_traced(const struct nbq_spin *lock, struct nbq_deadline *deadline,
+			       struct lockdep_map *waits, unsigned long ip)
+{
+	if (nbq_contention_is_traced() && !nbq_deadline_is_none(deadline) &&
+	    READ_ONCE(lock->state.fifo) && is_busy(lock))
+		nbq_wait_announce(deadline, lock, waits, ip);
+}
+
+/* @node: one that waits behind @pred again; NULL: the attempt is a newcomer */
 static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 me,
 			     struct nbq_deadline deadline,
-			     struct lockdep_map *waits, unsigned long ip)
+			     struct lockdep_map *waits, unsigned long ip,
+			     struct nbq_node *node, struct nbq_node *pred)
 {
-	bool fifo = READ_ONCE(lock->state.fifo);
 	struct nbq_wait wait = {
 		.deadline = &deadline,
 		.pool = pool,
 		.me = me,
 		.lock = lock,
 		.held_by = &lock->state.holder,
-		.in_order = fifo,
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
 	struct place place = {
-		/* Without patience, to find out whether all in the queue have left it. */
-		.enters = fifo || nbq_deadline_is_none(&deadline),
+		.node = node,
+		.pred = pred,
 	};
 	bool taken;
 
-	/* Before it enqueues, which one that newcomers may pass does later. */
-	if (fifo && nbq_contention_is_traced() && !nbq_deadline_is_none(&deadline) &&
-	    is_busy(lock))
-		nbq_wait_announce(&deadline, lock, waits, ip);
+	if (node) {
+		enter_again(&place, &wait);
+	} else {
+		wait.in_order = READ_ONCE(lock->state.fifo);
+		/*
+		 * Without patience, to find out whether all in the queue have left it; or
+		 * since the patience of the last attempt was over before it enqueued.
+		 */
+		place.enters = wait.in_order || nbq_deadline_is_none(&deadline) ||
+			       pool->late_for == lock;
+	}
 	/* The lock first and the clock last: a late turn is still a turn. */
 	while (!(taken = poll(lock, &place, &wait))) {
 		/* Without an order, only the holder can keep me waiting. */
-		struct nbq_node *behind = fifo ? place.pred : NULL;
+		struct nbq_node *behind = wait.in_order ? place.pred : NULL;
 
 		if (!nbq_wait_goes_on(&wait, behind, behind ? &behind->prev : NULL))
 			break;
@@ -714,22 +776,6 @@ static bool take_if_open(struct nbq_spin *lock, const struct nbq_pool *pool, u16
 	       take(lock, &word.state, me, 0);
 }
 
-/* The lock is held, or there is more to it than whether it is. */
-static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline deadline,
-				     struct lockdep_map *waits, unsigned long ip)
-{
-	struct nbq_pool *pool = nbq_this_pool();
-	u16 me = nbq_this_context(pool);
-
-	if (take_if_open(lock, pool, me))
-		return 0;
-	if (nbq_deadline_is_none(&deadline) && is_busy(lock)) {
-		pool->events.failed_tries++;
-		return -EBUSY;
-	}
-	return wait_for(lock, pool, me, deadline, waits, ip);
-}
-
 /* Take a lock in which nothing stands but that it is first come, first served. */
 static __always_inline bool take_at_once(struct nbq_spin *lock)
 {
@@ -746,12 +792,52 @@ static __always_inline bool take_at_once(struct nbq_spin *lock)
 	       take_without_queue(lock, me);
 }
 
+/* One with patience that has left a place resumes that, without a look at the lock. */
+static __always_inline bool may_resume(const struct nbq_spin *lock,
+				       const struct nbq_deadline *deadline)
+{
+	return nbq_may_have_left(nbq_this_pool(), lock) && !nbq_deadline_is_none(deadline);
+}
+
+/* The lock is held, or there is more to it than whether it is. */
+static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline deadline,
+				     struct lockdep_map *waits, unsigned long ip)
+{
+	struct nbq_node *node = NULL, *pred = NULL;
+	struct nbq_pool *pool = nbq_this_pool();
+	u16 me = nbq_this_context(pool);
+
+	if (may_resume(lock, &deadline)) {
+		announce_if_traced(lock, &deadline, waits, ip);
+		node = nbq_resume(pool, lock, nbq_node_resume, &pred);
+		if (node)
+			return wait_for(lock, pool, me, deadline, waits, ip, node, pred);
+		if (take_at_once(lock)) {
+			if (deadline.announced)
+				nbq_contention_end(lock, 0);
+			return 0;
+		}
+	}
+	if (!deadline.announced && take_if_open(lock, pool, me))
+		return 0;
+	if (nbq_deadline_is_none(&deadline) && is_busy(lock)) {
+		pool->events.failed_tries++;
+		return -EBUSY;
+	}
+	if (!deadline.announced)
+		announce_if_traced(lock, &deadline, waits, ip);
+	/* One without patience does so only now. */
+	if (nbq_deadline_is_none(&deadline))
+		node = nbq_resume(pool, lock, nbq_node_resume, &pred);
+	return wait_for(lock, pool, me, deadline, waits, ip, node, pred);
+}
+
 /* See define_verbs.h. Inline, and all else is called: no register is saved for it. */
 static __always_inline int acquire(struct nbq_spin *lock,
 				   struct nbq_deadline deadline,
 				   struct lockdep_map *waits, unsigned long ip)
 {
-	if (likely(take_at_once(lock)))
+	if (likely(!may_resume(lock, &deadline) && take_at_once(lock)))
 		return 0;
 	return acquire_slowpath(lock, deadline, waits, ip);
 }
@@ -781,6 +867,7 @@ static u16 context_of_holder(const struct nbq_spin *lock)
 void nbq_spin_init_key(struct nbq_spin *lock, const char *name,
 		       struct lock_class_key *key)
 {
+	nbq_forget_places(lock);
 	lock->state.all = 0;
 	lock->tail = 0;
 	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
@@ -837,9 +924,9 @@ EXPORT_SYMBOL_GPL(nbq_spin_is_contended);
 /* Is this queue made of nothing but leavers, behind the last head or nobody? */
 static bool is_idle(const struct nbq_node *node)
 {
-	while (node && node != NBQ_AVAILABLE)
+	while (nbq_is_node(node))
 		node = nbq_spin_look(node);
-	return node;
+	return node == NBQ_AVAILABLE;
 }
 
 int nbq_spin_destroy(struct nbq_spin *lock)
@@ -867,9 +954,10 @@ int nbq_spin_destroy(struct nbq_spin *lock)
 
 	preempt_disable();
 	events = &nbq_this_pool()->events;
-	while (node && node != NBQ_AVAILABLE) {
+	while (nbq_is_node(node)) {
 		struct nbq_node *prev = nbq_spin_look(node);
 
+		WRITE_ONCE(node->prev, NBQ_RECYCLED);
 		nbq_node_reclaim(node, events);
 		node = prev;
 	}

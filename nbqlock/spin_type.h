@@ -14,6 +14,7 @@
 #include <asm/mmiowb.h>
 #include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/smp.h>
 
@@ -123,6 +124,9 @@ __nbq_context_lock_struct(nbq_spin) {
 void nbq_spin_init_fifo_key(struct nbq_spin *lock, const char *name,
 			    struct lock_class_key *key);
 
+/* The context levels of this CPU of which attempts may have left a place in a queue. */
+DECLARE_PER_CPU(unsigned int, __nbq_levels_left);
+
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 /* Lockdep is told of each acquisition: nothing is inline. */
 int __must_check nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
@@ -167,7 +171,8 @@ nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
 {
 	preempt_disable();
 	/* Without patience, as nbq_spin_trylock(). */
-	if (likely((patience > 0 || !READ_ONCE(lock->state.all)) &&
+	if (likely((patience > 0 ? !this_cpu_read(__nbq_levels_left) :
+				   !READ_ONCE(lock->state.all)) &&
 		   __nbq_spin_take_at_once(lock)))
 		return 0;
 	return __nbq_spin_lock_timeout(lock, patience);
@@ -178,7 +183,7 @@ nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline)
 	__nbq_cond_acquires(0, lock)
 {
 	preempt_disable();
-	if (likely(__nbq_spin_take_at_once(lock)))
+	if (likely(!this_cpu_read(__nbq_levels_left) && __nbq_spin_take_at_once(lock)))
 		return 0;
 	return __nbq_spin_lock_until(lock, deadline);
 }

@@ -26,6 +26,8 @@
  *	                        +-- leave --> LEAVING ----------------> free
  *	                                      a successor steps over (1)
  *
+ *	LEAVING --> NULL: resume, unless a successor steps over it.
+ *
  *	(1) If the one in front has forgotten the leaver, the successor gives its
  *	    node back. If it knew it and is done, it tells it so, or will: both
  *	    swap its status, and the second gives it back.
@@ -47,6 +49,12 @@
  *	never taken by those without patience.
  *	What print does to "fool itself", storing LEAVING in the next of the new
  *	predecessor in order to swap it out again, is left out.
+ *	An attempt whose CPU has left a node in the queue, which no successor has
+ *	stepped over, resumes that place. So whoever was told that the one in
+ *	front has left swaps itself into that one's next before it steps over it:
+ *	it may wait again. And what two swap into a leaver's status is not the
+ *	same word any more (in print both store what the one in front says): it
+ *	may have said something else since.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is
  *	over; the paper allocates.
  *
@@ -137,7 +145,8 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_look);
  *
  * @said: what nbq_swap_link() found in the one in front: the leaver itself, so
  * nobody but me knows it any more; or what that one tells the leaver, or will
- * yet. The later of us two gives it back.
+ * yet, or NULL: it has resumed its place since it told that. The later of us two
+ * gives the node back.
  */
 VISIBLE_IF_KUNIT
 void nbq_swap_step_over(struct nbq_node *node, struct nbq_node *leaver,
@@ -148,7 +157,7 @@ void nbq_swap_step_over(struct nbq_node *node, struct nbq_node *leaver,
 	 * The swap is fully ordered, pairs with the one in tell(): both of us
 	 * are done with the node before the second gives it back.
 	 */
-	if (said == leaver || nbq_step(xchg(&leaver->status, said)) == said)
+	if (said == leaver || nbq_step(xchg(&leaver->status, NBQ_RECYCLED)))
 		nbq_node_reclaim(leaver, &node->pool->events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_step_over);
@@ -164,9 +173,8 @@ void nbq_swap_take_over(struct nbq_swap *lock, struct nbq_node *node,
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_take_over);
 
 /*
- * Tell the successor that I found in my next, if any, what my next says now. If
- * its status says that already, it has left, and the one that has stepped over
- * it was here first.
+ * Tell the successor that I found in my next, if any, what my next says now.
+ * RECYCLED: it has left, and the one that has stepped over it was here first.
  */
 static void tell(struct nbq_node *succ, struct nbq_node *what,
 		 struct nbq_events *events)
@@ -176,8 +184,22 @@ static void tell(struct nbq_node *succ, struct nbq_node *what,
 	 * the critical section or my prev, is seen by whoever was told. Both,
 	 * pairs with the swap in nbq_swap_step_over(), as there.
 	 */
-	if (succ && nbq_step(xchg(&succ->status, what)) == what)
+	if (succ && nbq_step(xchg(&succ->status, what)) == NBQ_RECYCLED)
 		nbq_node_reclaim(succ, events);
+}
+
+/* Say that the node was left, to its successor if I know it. My last access to the node. */
+static void say_left(struct nbq_node *node)
+{
+	struct nbq_events *events = &node->pool->events;
+
+	/*
+	 * Fully ordered, pairs with nbq_swap_link(), and with in_front() for
+	 * destroy. RELEASE: my prev is seen by whoever finds that I have left.
+	 * ACQUIRE: the successor that I find has reset its status before I
+	 * write to it.
+	 */
+	tell(nbq_step(xchg(&node->next, NBQ_LEAVING)), NBQ_LEAVING, events);
 }
 
 /*
@@ -188,23 +210,43 @@ static void tell(struct nbq_node *succ, struct nbq_node *what,
  *	.. pred W > succ -> .. pred L succ
  */
 VISIBLE_IF_KUNIT
-void nbq_swap_leave(struct nbq_node *node, struct nbq_node *pred)
+void nbq_swap_leave(struct nbq_swap *lock, struct nbq_node *node, struct nbq_node *pred)
 {
-	struct nbq_events *events = &node->pool->events;
-	struct nbq_node *succ;
-
+	nbq_note_left(node, lock);
 	nbq_step(WRITE_ONCE(node->prev, pred));
-	/*
-	 * Fully ordered, pairs with nbq_swap_link(), and with in_front() for
-	 * destroy. RELEASE: my prev is seen by whoever finds that I have left.
-	 * ACQUIRE: the successor that I find has reset its status before I
-	 * write to it. My last access to the node.
-	 */
-	succ = nbq_step(xchg(&node->next, NBQ_LEAVING));
-	tell(succ, NBQ_LEAVING, events);
-	events->nodes_abandoned++;
+	say_left(node);
+	node->pool->events.nodes_abandoned++;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_leave);
+
+/*
+ * Resume the place of an earlier attempt, which the one in front knows all the time, or has
+ * told what it had to say.
+ *
+ *	.. pred L succ	-> .. pred W succ
+ *
+ * Return: the predecessor; NULL: the node does not stand in the queue of this lock, or its
+ * successor has been there first.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock)
+{
+	/*
+	 * Fully ordered, as the swap of the tail by which a context enqueues, for the rounds
+	 * of wait.c. Only one of this and nbq_swap_link() of the successor gets the node: the
+	 * one compare-and-swap of this lock, and not one that it could not do without.
+	 */
+	if (READ_ONCE(node->next) != NBQ_LEAVING ||
+	    nbq_step(cmpxchg(&node->next, NBQ_LEAVING, NULL)) != NBQ_LEAVING)
+		return NULL;
+	/* One of the same level that came above in between may have left it elsewhere. */
+	if (unlikely(READ_ONCE(node->lock) != lock)) {
+		say_left(node);
+		return NULL;
+	}
+	return READ_ONCE(node->prev);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_resume);
 
 /*
  * End the critical section.
@@ -237,7 +279,11 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_hand_over);
  * Spin until the predecessor, which knows me, says something or there is no
  * point in waiting.
  *
- * Return: as nbq_swap_look(); NULL: the wait is over.
+ * What it tells that it has left may be over: it may have resumed its place. So whoever was
+ * told makes itself known once more, and has what it says then; of its successor, and of one
+ * that resumes the place, only one gets the node.
+ *
+ * Return: as nbq_swap_link(); NULL: the wait is over.
  */
 static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
 			      struct nbq_wait *wait)
@@ -245,9 +291,17 @@ static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
 	struct nbq_node *said;
 
 	/* The node first and the clock last: a late grant is still a grant. */
-	while (!(said = nbq_swap_look(node)) &&
-	       nbq_wait_goes_on(wait, pred, &node->status))
+	do {
+		said = nbq_swap_look(node);
+		if (said == NBQ_LEAVING) {
+			/* Before my status is that of another wait. */
+			nbq_wait_pause(wait);
+			said = nbq_swap_link(node, pred);
+		}
+		if (said || !nbq_wait_goes_on(wait, pred, &node->status))
+			break;
 		nbq_relax(wait, &node->status);
+	} while (true);
 	nbq_wait_pause(wait);
 	return said;
 }
@@ -284,13 +338,14 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 		said = nbq_swap_link(node, pred);
 		nbq_swap_step_over(node, leaver, said);
 		walk++;
-		if (said == leaver)
+		/* It waits or holds, and knows only me. */
+		if (!said || said == leaver)
 			said = await(node, pred, &wait);
 	}
 	nbq_count_walk(node->pool, walk);
 
 	if (!said) {
-		nbq_swap_leave(node, pred);
+		nbq_swap_leave(lock, node, pred);
 		trace_nbq_leave(lock, true, wait.error);
 		return nbq_wait_end(&wait, wait.error);
 	}
@@ -317,6 +372,25 @@ static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
 	nbq_swap_take_over(lock, node, pred);
 	node->pool->events.acquired_uncontended++;
 	return 0;
+}
+
+/* See define_lock_type.h. */
+static int wait_again(struct nbq_swap *lock, struct nbq_node *node, struct nbq_node *pred,
+		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
+{
+	return wait_longer(lock, node, pred, deadline, waits, ip, NULL);
+}
+
+/* See define_lock_type.h. */
+static struct nbq_node *resume(struct nbq_node *node, const void *lock)
+{
+	return nbq_swap_resume(node, lock);
+}
+
+/* See define_lock_type.h. */
+static void forget_place(struct nbq_node *node)
+{
+	WRITE_ONCE(node->next, NBQ_RECYCLED);
 }
 
 /* See define_lock_type.h. */

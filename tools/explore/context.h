@@ -88,6 +88,7 @@ struct summary {
  * @ahead: those who were in the queue when it began, and still are: bits
  * @followed: somebody has acquired since it has
  * @overtaken: somebody who arrived later has acquired
+ * @resumed: it has taken up the place of an earlier attempt in the queue
  */
 struct attempt {
 	const struct nbq_node *node;
@@ -101,6 +102,7 @@ struct attempt {
 	bool persisted;
 	bool followed;
 	bool overtaken;
+	bool resumed;
 };
 
 /**

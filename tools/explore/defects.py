@@ -8,11 +8,12 @@ Most are mutants (tools/mutate), by their names; the others are here.
 from mutate.lists import MUTANTS
 from mutate.mutant import Mutant, mutants
 
-CLH_LEAVE = "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"
+CLH_LEAVE = ("	if (!node->resumed &&\n"
+             "	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n")
 CLH_RELEASE = "	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
 MCS_RELEASE = "	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
 MCS_KNOWN = "		}\n		nbq_node_give_back_own(node);\n"
-MCS_WALKED = "		walk++;\n		said = await(node, pred, &wait);\n"
+MCS_WALKED = "		walk++;\n		said = await(node, pred, nbq_mcs_link(node, pred), &wait);\n"
 HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
 GIVE_BACK = "		nbq_node_give_back_own(node);\n"
 
@@ -21,7 +22,8 @@ SPIN_PASS = ("	if (!followed && "
              "nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {\n")
 SPIN_LEAVES = ("	gone = place->pred ? nbq_spin_leave(lock, place->node, place->pred) :\n"
                "			     nbq_spin_pass(lock, place->node, place->followed);\n")
-SPIN_LEAVE = "	if (nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n"
+SPIN_LEAVE = ("	if (!node->resumed &&\n"
+              "	    nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n")
 SPIN_HEAD = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
 
 OWN = (
@@ -42,7 +44,7 @@ OWN = (
          "			tell(xchg(&node->next, NBQ_AVAILABLE), NBQ_AVAILABLE,\n"
          "			     &node->pool->events);\n"
          "			return nbq_wait_end(&wait, -ETIMEDOUT);\n		}\n"
-         "		said = await(node, pred, &wait);\n"),
+         "		said = await(node, pred, nbq_mcs_link(node, pred), &wait);\n"),
         ("mcs: leave as tail gives its own node back twice", MCS_KNOWN,
          MCS_KNOWN + GIVE_BACK),
         ("mcs: hand_over gives its own node back twice", MCS_RELEASE,

@@ -89,6 +89,7 @@ void judge_access(unsigned int number, enum shim_op op, const void *address)
 	 * at once, of the node that was the tail's a moment ago.
 	 */
 	if (shim_is_in_free_node(address) &&
+	    !shim_tries_to_resume(roles[number].cpu, op, address) &&
 	    !(op == SHIM_OP_LOAD && (context->checked || polls_once(context))))
 		fail("%s a node that is free", op == SHIM_OP_LOAD ? "looks at" : "changes");
 	if (given && op == SHIM_OP_STORE && shim_node_is_free(given))
@@ -101,12 +102,12 @@ void judge_access(unsigned int number, enum shim_op op, const void *address)
 		queues[context->lock].owner = NOBODY;
 }
 
-static void arrive(unsigned int number, unsigned int lock)
+static void arrive(unsigned int number, unsigned int lock, const struct nbq_node *node)
 {
 	struct attempt *attempt = &contexts[number].attempt[lock];
 	struct queue *queue = &queues[lock];
 
-	attempt->node = tail_node(&locks[lock]);
+	attempt->node = node;
 	/* It is no newcomer any more, and came when it arrived. */
 	attempt->newcomer = false;
 	attempt->persisted = false;
@@ -222,6 +223,7 @@ void judge_accessed(unsigned int number, enum shim_op op, const void *address)
 	struct context *context = &contexts[number];
 	const struct nbq_node *given = shim_node_of_given(address);
 	const struct nbq_node *taken = shim_node_of_taken(address);
+	const struct nbq_node *resumed;
 	struct attempt *attempt = &context->attempt[context->lock];
 
 	if (given && op == SHIM_OP_STORE && !shim_node_is_free(given))
@@ -230,7 +232,13 @@ void judge_accessed(unsigned int number, enum shim_op op, const void *address)
 		context->busy = true;
 	if (op == SHIM_OP_XCHG && address == &locks[context->lock].tail &&
 	    attempt->doing == ACQUIRING)
-		arrive(number, context->lock);
+		arrive(number, context->lock, tail_node(&locks[context->lock]));
+	resumed = shim_resumed_node(roles[number].cpu, op, address,
+				    &locks[context->lock]);
+	if (resumed && attempt->doing == ACQUIRING && !attempt->node) {
+		arrive(number, context->lock, resumed);
+		attempt->resumed = true;
+	}
 	judge_policy(number, op, address);
 	if (op != SHIM_OP_LOAD)
 		judge_moment(context->lock);
@@ -263,6 +271,7 @@ void judge_begin(unsigned int number, unsigned int lock)
 	attempt->left--;
 	attempt->doing = ACQUIRING;
 	attempt->node = NULL;
+	attempt->resumed = false;
 	attempt->took = false;
 	attempt->newcomer = is_asked_for(lock, false);
 	attempt->contended = context->patience == NONE && is_used(lock, number);
@@ -310,7 +319,8 @@ void judge_acquired(unsigned int number, unsigned int lock)
 		fail("acquires after one that has arrived later");
 	if (attempt->doing == LEAVING)
 		fail("acquires though it has left");
-	leave_queue(number, lock, true);
+	/* It came before those who were there when it resumed its place, or some of them. */
+	leave_queue(number, lock, !attempt->resumed);
 	for (other = 0; other < contexts_number; other++) {
 		if (contexts[other].attempt[lock].doing == RELEASING)
 			contexts[other].attempt[lock].followed = true;
@@ -457,10 +467,50 @@ static void judge_lock(struct nbq_X *lock)
 		fail("a lock without users cannot be destroyed");
 }
 
+static unsigned int nodes_in_use_of(unsigned int cpu, unsigned int level)
+{
+	struct shim_memory memory = shim_pool_nodes(cpu, level);
+	const char *node = memory.start, *end = node + memory.size;
+	unsigned int in_use = 0;
+
+	for (; node < end; node += shim_node_size())
+		in_use += !shim_node_is_free((const struct nbq_node *)node);
+	return in_use;
+}
+
+/*
+ * A lock that nobody uses keeps one node of each context, the one that it left last and would
+ * resume, and the one that says that the lock is available. The hybrid, which takes the lock
+ * before its turn, also keeps those of acting heads.
+ */
+static void judge_nodes_at_rest(void)
+{
+	unsigned int cpu, level, number, kept = 0;
+
+	for (cpu = 0; cpu < cpus_number && IS_FIFO; cpu++) {
+		for (level = 0; level < 4; level++) {
+			unsigned int contexts_of_pool = 0, in_use;
+
+			for (number = 0; number < contexts_number; number++)
+				contexts_of_pool += roles[number].cpu == cpu &&
+						    roles[number].level == level;
+			if (!contexts_of_pool)
+				continue;
+			in_use = nodes_in_use_of(cpu, level);
+			if (in_use > contexts_of_pool * locks_number)
+				kept += in_use - contexts_of_pool * locks_number;
+		}
+	}
+	if (kept > locks_number)
+		fail("%u nodes more than one a context stand in locks at rest", kept);
+}
+
 void judge_quiet(void)
 {
 	unsigned int lock, number;
 	long uncounted = 0;
+
+	judge_nodes_at_rest();
 
 	shim_cpu = SPARE_CPU;
 	shim_level = 0;

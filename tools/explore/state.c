@@ -381,7 +381,8 @@ static void mix_flags(struct hash *hash, unsigned int number)
 			  context->attempt[i].newcomer << 29 |
 			  context->attempt[i].persisted << 30 |
 			  (uint64_t)context->attempt[i].ahead << 32 |
-			  (uint64_t)context->attempt[i].contended << 40);
+			  (uint64_t)context->attempt[i].contended << 40 |
+			  (uint64_t)context->attempt[i].resumed << 41);
 	mix(hash, context->started | context->ended << 1 | context->blocked << 2 |
 		  context->polled << 3 | context->late << 4 | context->walking << 5 |
 		  context->checked << 6 | context->doomed << 7 | context->busy << 8 |
@@ -535,6 +536,7 @@ uint64_t state_fingerprint(void)
 
 void state_begin(void)
 {
+	struct shim_memory levels_left = shim_levels_left_memory();
 	unsigned int cpu, level, i;
 
 	find_rooms();
@@ -542,6 +544,7 @@ void state_begin(void)
 	find_likes();
 	pieces_number = 0;
 	add(locks, sizeof(locks));
+	add(levels_left.start, levels_left.size);
 	add(queues, sizeof(queues));
 	add(cpus, sizeof(cpus));
 	add(contexts, contexts_number * sizeof(contexts[0]));

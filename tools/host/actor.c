@@ -25,8 +25,13 @@ static void stop(void)
 /* Nobody else has run since the last access. */
 static void look_at_the_last_access(void)
 {
+	const struct nbq_node *resumed;
+
 	if (self->doing != ACQUIRING)
 		return;
+	resumed = shim_resumed_node(self->cpu, self->last_op, self->last_address, self->lock);
+	if (resumed && !self->node)
+		self->node = resumed;
 	if (may_take(self->lock, self->last_op, self->last_address))
 		self->may_hold = says_it_is_mine(self->lock);
 }
@@ -69,7 +74,7 @@ static void before_access(enum shim_op op, const void *address)
 	 * A node that was freed is another one's from then on. What gives up at once
 	 * reads the node that was the tail's a moment ago.
 	 */
-	EXPECT(!shim_is_in_free_node(address) ||
+	EXPECT(!shim_is_in_free_node(address) || shim_tries_to_resume(shim_cpu, op, address) ||
 	       (op == SHIM_OP_LOAD && (actor_walks || (self->patience <= 0 && !self->node))));
 }
 
@@ -100,6 +105,7 @@ static void make_attempts(void)
 		actor->doing = ACQUIRING;
 		actor->node = NULL;
 		actor->may_hold = false;
+		actor->last_address = NULL;
 		actor->ret = nbq_X_lock_timeout(actor->lock, actor->patience);
 		EXPECT(shim_preempt_off == !actor->ret);
 		EXPECT(shim_mmiowb_nesting == !actor->ret);

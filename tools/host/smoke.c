@@ -250,8 +250,9 @@ static void wait_is_announced_before_it_enqueues_if_traced(void)
 
 	nbq_X_lock(&lock);
 	watched = &lock;
-	shim_cpu = 1;
 	for (traced = 0; traced < 2; traced++) {
+		/* Not one that resumes its place. */
+		shim_cpu = 1 + traced;
 		shim_contention_is_traced = traced;
 		shim_contention_begins = 0;
 		shim_contention_ends = 0;

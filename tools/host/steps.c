@@ -11,6 +11,7 @@
 
 #include <asm/mmiowb.h>
 #include <linux/errno.h>
+#include <linux/hash.h>
 
 #include "actor.h"
 #include "test.h"
@@ -58,6 +59,15 @@ static void start_waiting(struct actor *actor, unsigned int cpu)
 	EXPECT(actor_until_it_polls(actor));
 }
 
+/* The same, and it never runs out of patience. */
+static void start_patient(struct actor *actor, unsigned int cpu)
+{
+	start(actor, cpu);
+	actor->patience = KTIME_MAX;
+	EXPECT(actor_until(actor, SHIM_OP_XCHG, &lock.tail));
+	EXPECT(actor_until_it_polls(actor));
+}
+
 /* An attempt without patience, as a whole; releases at once. */
 static bool try(unsigned int cpu)
 {
@@ -97,6 +107,7 @@ static void end(void)
 	EXPECT(nbq_X_destroy(&lock) == 0);
 	EXPECT(!lock.tail);
 	EXPECT(shim_nodes_in_use() == 0);
+	EXPECT(!shim_places_left(SAYS_IN_PREV));
 }
 
 static void begin(void)
@@ -355,6 +366,315 @@ static void waiters_are_served_in_the_order_of_arrival(void)
 	EXPECT(actor_until_it_holds(&second));
 	EXPECT(actor_finish(&second) == 0);
 	end();
+}
+
+/*
+ * before: H W B W    B leaves, and comes back before the last one has looked. It is
+ * served before that one, which has come before it came back.
+ */
+static void one_that_comes_back_resumes_its_place(void)
+{
+	struct actor first, back, behind;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_patient(&first, 1);
+	start(&back, 2);
+	back.attempts = 2;
+	EXPECT(actor_until(&back, SHIM_OP_XCHG, &lock.tail));
+	EXPECT(actor_until_it_polls(&back));
+	start_patient(&behind, 3);
+	let_patience_pass();
+	while (!shim_event("nodes_resumed") && actor_until_it_polls(&back))
+		EXPECT(!back.ended);
+	EXPECT(back.attempts == 0 && back.ret == -ETIMEDOUT);
+	EXPECT(shim_event("nodes_abandoned") == 1);
+	EXPECT(shim_event("nodes_taken") == TAKES_NODE + 3);
+	if (IS_FIFO) {
+		nbq_X_unlock(&lock);
+		EXPECT(actor_finish(&first) == 0);
+		EXPECT(actor_until_it_polls(&behind));
+		EXPECT(actor_until_it_holds(&back));
+		EXPECT(actor_until_it_polls(&behind));
+		EXPECT(actor_finish(&back) == 0);
+		EXPECT(actor_finish(&behind) == 0);
+	} else {
+		/* By now, all have waited for so long that none need wait for another. */
+		nbq_X_unlock(&lock);
+		EXPECT(actor_finish(&back) == 0);
+		EXPECT(actor_finish(&behind) == 0);
+		EXPECT(actor_finish(&first) == 0);
+	}
+	EXPECT(shim_event("nodes_resumed") == 1);
+	end();
+}
+
+/*
+ * before: H W B    B leaves twice after it has come back: it stays in the queue, and leaves the
+ * lock's line alone. Then it gets the lock, and waits and leaves as the tail once more.
+ */
+static void one_that_comes_back_again_and_again_leaves_the_lock_alone(void)
+{
+	struct actor first, back, behind;
+	unsigned int accesses;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_patient(&first, 1);
+	start(&back, 2);
+	back.attempts = 4;
+	EXPECT(actor_until(&back, SHIM_OP_XCHG, &lock.tail));
+	EXPECT(actor_until_it_polls(&back));
+	/* One that stands behind does not let the first attempt go as the tail. */
+	start_waiting(&behind, 3);
+	let_patience_pass();
+	while (!shim_event("nodes_resumed") && actor_until_it_polls(&back))
+		EXPECT(!back.ended);
+	accesses = back.lock_accesses;
+	let_patience_pass();
+	while (shim_event("nodes_resumed") < 2 && actor_until_it_polls(&back))
+		EXPECT(!back.ended);
+	/* One that others may pass looks at the lock, as those in front seem to be stalled. */
+	EXPECT(!IS_FIFO || back.lock_accesses == accesses);
+	EXPECT(shim_event("nodes_abandoned") == 2);
+	EXPECT(actor_finish(&behind) == -ETIMEDOUT);
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&first) == 0);
+	EXPECT(actor_until_it_holds(&back));
+	EXPECT(shim_event("nodes_taken") == TAKES_NODE + 3);
+	EXPECT(actor_finish(&back) == 0);
+	end();
+}
+
+/* before: H    Its CPU has resumed before with the node that B has; B leaves as the tail. */
+static void leave_as_the_tail_with_a_node_as_new(void)
+{
+	unsigned int abandoned = shim_event("nodes_abandoned");
+	struct actor back;
+
+	nbq_X_lock(&lock);
+	start_waiting(&back, 2);
+	let_patience_pass();
+	EXPECT(actor_finish(&back) == -ETIMEDOUT);
+	EXPECT(shim_event("nodes_abandoned") == abandoned + LEAVER_AT_TAIL_STAYS);
+	nbq_X_unlock(&lock);
+	end();
+}
+
+/* before: H W B W    B leaves, comes back, and gets the lock, or leaves and is skipped. */
+static void node_of_one_that_came_back_is_as_new(void)
+{
+	struct actor first, back, behind;
+	unsigned int leaves;
+
+	for (leaves = 0; leaves < 2; leaves++) {
+		unsigned int resumed = shim_event("nodes_resumed");
+
+		begin();
+		nbq_X_lock(&lock);
+		start_patient(&first, 1);
+		start_waiting(&back, 2);
+		start_patient(&behind, 3);
+		let_patience_pass();
+		EXPECT(actor_finish(&back) == -ETIMEDOUT);
+		start(&back, 2);
+		EXPECT(actor_until_it_polls(&back));
+		EXPECT(shim_event("nodes_resumed") == resumed + 1);
+		if (leaves) {
+			let_patience_pass();
+			EXPECT(actor_finish(&back) == -ETIMEDOUT);
+		}
+		nbq_X_unlock(&lock);
+		if (IS_FIFO)
+			EXPECT(actor_finish(&first) == 0);
+		if (!leaves)
+			EXPECT(actor_finish(&back) == 0);
+		EXPECT(actor_finish(&behind) == 0);
+		if (!IS_FIFO)
+			EXPECT(actor_finish(&first) == 0);
+		leave_as_the_tail_with_a_node_as_new();
+	}
+}
+
+/* before: H W B W    B leaves, and comes back when the last one has skipped it */
+static void place_that_was_skipped_is_not_resumed(void)
+{
+	struct actor first, back, behind;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_patient(&first, 1);
+	start_waiting(&back, 2);
+	start_patient(&behind, 3);
+	let_patience_pass();
+	EXPECT(actor_finish(&back) == -ETIMEDOUT);
+	EXPECT(actor_until_it_polls(&behind));
+	EXPECT(shim_event("nodes_reclaimed") == 1);
+	start_waiting(&back, 2);
+	EXPECT(shim_event("nodes_resumed") == 0);
+	EXPECT(!shim_has_left(2));
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&first) == 0);
+	EXPECT(actor_finish(&behind) == 0);
+	EXPECT(actor_finish(&back) == 0);
+	end();
+}
+
+/* A lock of whose places, and of lock's, a pool notes the same bit */
+static struct nbq_X others[64];
+
+static struct nbq_X *lock_that_is_noted_as_the_same(void)
+{
+	struct nbq_X *other = others;
+
+	while (hash_ptr(other, 6) != hash_ptr(&lock, 6) ||
+	       hash_ptr(other, 10) != hash_ptr(&lock, 10))
+		other++;
+	return other;
+}
+
+/* before: H W B W    B leaves, and uses other locks before it comes back */
+static void other_locks_do_not_touch_a_place(void)
+{
+	struct nbq_X *other = lock_that_is_noted_as_the_same();
+	struct actor first, back, behind;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_patient(&first, 1);
+	start_waiting(&back, 2);
+	start_patient(&behind, 3);
+	let_patience_pass();
+	EXPECT(actor_finish(&back) == -ETIMEDOUT);
+	nbq_X_init(other);
+	EXPECT(try_as(other, PATIENCE, 2, 0) == 0);
+	EXPECT(try_as(other, KTIME_MAX, 2, 0) == 0);
+	EXPECT(nbq_X_destroy(other) == 0);
+	EXPECT(shim_event("nodes_resumed") == 0);
+	start(&back, 2);
+	EXPECT(actor_until_it_polls(&back));
+	EXPECT(shim_event("nodes_resumed") == 1);
+	nbq_X_unlock(&lock);
+	if (IS_FIFO)
+		EXPECT(actor_finish(&first) == 0);
+	EXPECT(actor_finish(&back) == 0);
+	EXPECT(actor_finish(&behind) == 0);
+	if (!IS_FIFO)
+		EXPECT(actor_finish(&first) == 0);
+	end();
+}
+
+#if defined(TYPE_MCS) || defined(TYPE_SWAP)
+/*
+ * before: H W V B W    V leaves and tells B, which leaves before it has looked. V comes back,
+ * then B, which has been told that V has left and finds that it waits.
+ */
+static void one_that_was_told_comes_back(void)
+{
+	struct actor first, told_by, back, behind;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_patient(&first, 1);
+	start_waiting(&told_by, 2);
+	start_waiting(&back, 3);
+	start_patient(&behind, 4);
+	let_patience_pass();
+	EXPECT(actor_until_it_leaves(&back));
+	EXPECT(actor_finish(&told_by) == -ETIMEDOUT);
+	EXPECT(actor_finish(&back) == -ETIMEDOUT);
+	start(&told_by, 2);
+	EXPECT(actor_until_it_polls(&told_by));
+	start(&back, 3);
+	EXPECT(actor_until_it_polls(&back));
+	EXPECT(shim_event("nodes_resumed") == 2);
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&first) == 0);
+	EXPECT(actor_until_it_polls(&back));
+	EXPECT(actor_until_it_polls(&behind));
+	EXPECT(actor_finish(&told_by) == 0);
+	EXPECT(actor_until_it_polls(&behind));
+	EXPECT(actor_finish(&back) == 0);
+	EXPECT(actor_finish(&behind) == 0);
+	end();
+}
+
+/* The same, but B does not come back: the one behind it finds V waiting, which knows none. */
+static void one_that_was_told_is_skipped_behind_one_that_came_back(void)
+{
+	struct actor first, came_back, told, behind;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_patient(&first, 1);
+	start_waiting(&came_back, 2);
+	start_waiting(&told, 3);
+	start(&behind, 4);
+	behind.patience = 3LL * PATIENCE;
+	EXPECT(actor_until(&behind, SHIM_OP_XCHG, &lock.tail));
+	EXPECT(actor_until_it_polls(&behind));
+	let_patience_pass();
+	EXPECT(actor_until_it_leaves(&told));
+	EXPECT(actor_finish(&came_back) == -ETIMEDOUT);
+	EXPECT(actor_finish(&told) == -ETIMEDOUT);
+	start(&came_back, 2);
+	EXPECT(actor_until_it_polls(&came_back));
+	EXPECT(actor_until_it_polls(&behind));
+	EXPECT(shim_event("nodes_resumed") == 1);
+	EXPECT(shim_event("nodes_reclaimed") == 1);
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&first) == 0);
+	EXPECT(actor_until_it_polls(&behind));
+	EXPECT(actor_finish(&came_back) == 0);
+	EXPECT(actor_finish(&behind) == 0);
+	end();
+}
+#endif
+
+/* Attempts of the CPUs whose nodes abandon_two_nodes() leaves: none resumes one. */
+static void come_back_to_a_lock_of_after(void)
+{
+	unsigned int cpu;
+
+	nbq_X_lock(&lock);
+	for (cpu = 1; cpu <= 3; cpu++) {
+		struct actor back;
+
+		start_waiting(&back, cpu);
+		let_patience_pass();
+		EXPECT(actor_finish(&back) == -ETIMEDOUT);
+	}
+	EXPECT(shim_event("nodes_resumed") == 0);
+	nbq_X_unlock(&lock);
+	EXPECT(nbq_X_destroy(&lock) == 0);
+}
+
+static void place_in_a_lock_that_was_destroyed_is_not_resumed(void)
+{
+	begin();
+	nbq_X_lock(&lock);
+	abandon_two_nodes();
+	nbq_X_unlock(&lock);
+	end();
+	come_back_to_a_lock_of_after();
+	EXPECT(shim_nodes_in_use() == 0);
+}
+
+/* It should have been destroyed: its nodes are lost, but nothing else is. */
+static void place_in_a_lock_that_was_made_anew_is_not_resumed(void)
+{
+	unsigned int lost;
+
+	begin();
+	nbq_X_lock(&lock);
+	abandon_two_nodes();
+	nbq_X_unlock(&lock);
+	lost = shim_nodes_in_use();
+	EXPECT(lost >= ABANDONED);
+	begin();
+	come_back_to_a_lock_of_after();
+	EXPECT(shim_nodes_in_use() == lost);
+	shim_pools_start(1, 1);
 }
 
 /*
@@ -1084,6 +1404,100 @@ static void waiter_that_has_just_come_is_not_stalled(void)
 	end();
 }
 
+/* H W B W: B leaves after so long, and comes back; then it may take the lock, or not. */
+static void come_back_behind_one_that_is_stalled_for(u64 ns, bool acts)
+{
+	unsigned long resumed = shim_event("nodes_resumed");
+	struct actor first, back, behind;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_waiting_for_ever(&first, 1);
+	start(&back, 2);
+	back.patience = 1;
+	EXPECT(IN_VAIN(&back, LOOKS_OUTSIDE + 1));
+	start_waiting_for_ever(&behind, 3);
+	clock_now += ns;
+	EXPECT(actor_finish(&back) == -ETIMEDOUT);
+	start(&back, 2);
+	EXPECT(IN_VAIN(&back, 1));
+	EXPECT(shim_event("nodes_resumed") == resumed + 1);
+	nbq_X_unlock(&lock);
+	EXPECT(IN_VAIN(&back, 1) != acts);
+	if (acts)
+		EXPECT(actor_finish(&back) == 0);
+	EXPECT(actor_finish(&first) == 0);
+	if (!acts)
+		EXPECT(actor_finish(&back) == 0);
+	EXPECT(actor_finish(&behind) == 0);
+	end();
+}
+
+/* At once: it may not wait for long enough to see that later. */
+static void one_that_comes_back_acts_for_a_stalled_waiter_at_once(void)
+{
+	come_back_behind_one_that_is_stalled_for(STALLED_NS - 1, false);
+	come_back_behind_one_that_is_stalled_for(STALLED_NS, true);
+}
+
+/* H: an attempt that was too late to enqueue; the next one does so at once, and one more not. */
+static void one_that_was_too_late_to_enqueue_does_so_next_time(void)
+{
+	struct actor late;
+
+	begin();
+	nbq_X_lock(&lock);
+	start(&late, 1);
+	late.patience = 1;
+	EXPECT(IN_VAIN(&late, 2));
+	clock_now += 2;
+	EXPECT(actor_finish(&late) == -ETIMEDOUT);
+	EXPECT(!shim_event("nodes_taken"));
+	start(&late, 1);
+	EXPECT(IN_VAIN(&late, 1));
+	EXPECT(nbq_X_is_contended(&lock));
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&late) == 0);
+	nbq_X_lock(&lock);
+	start(&late, 1);
+	EXPECT(IN_VAIN(&late, LOOKS_OUTSIDE));
+	EXPECT(!nbq_X_is_contended(&lock));
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&late) == 0);
+	end();
+}
+
+/* H W B W: an attempt of B after the other is as one that has waited for all of that time. */
+static void one_that_comes_back_has_waited_since_it_first_came(void)
+{
+	struct actor first, back, behind;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_waiting(&first, 1);
+	start(&back, 2);
+	back.patience = 1;
+	EXPECT(IN_VAIN(&back, LOOKS_OUTSIDE + 1));
+	start_waiting_for_ever(&behind, 3);
+	clock_now += PATIENT_NS;
+	EXPECT(actor_finish(&back) == -ETIMEDOUT);
+	EXPECT(!newcomers_must_queue(&lock));
+	start(&back, 2);
+	/* first is the head; B is, when it has gone. */
+	EXPECT(IN_VAIN(&back, 1));
+	clock_now += PATIENCE;
+	EXPECT(actor_finish(&first) == -ETIMEDOUT);
+	let_requests_expire();
+	lock.state.handoff = 0;
+	clock_now = PATIENT_NS + 2;
+	EXPECT(IN_VAIN(&back, 1));
+	EXPECT(newcomers_must_queue(&lock));
+	nbq_X_unlock(&lock);
+	EXPECT(actor_finish(&back) == 0);
+	EXPECT(actor_finish(&behind) == 0);
+	end();
+}
+
 static unsigned int preempted;
 
 static bool is_preempted(unsigned int cpu)
@@ -1332,6 +1746,17 @@ int main(void)
 		TEST_CASE(waiter_of_long_standing_leaves_in_as_few_steps),
 		TEST_CASE(neighbours_leave_in_either_order),
 		TEST_CASE(waiters_are_served_in_the_order_of_arrival),
+		TEST_CASE(one_that_comes_back_resumes_its_place),
+		TEST_CASE(one_that_comes_back_again_and_again_leaves_the_lock_alone),
+		TEST_CASE(node_of_one_that_came_back_is_as_new),
+		TEST_CASE(place_that_was_skipped_is_not_resumed),
+		TEST_CASE(other_locks_do_not_touch_a_place),
+#if defined(TYPE_MCS) || defined(TYPE_SWAP)
+		TEST_CASE(one_that_was_told_comes_back),
+		TEST_CASE(one_that_was_told_is_skipped_behind_one_that_came_back),
+#endif
+		TEST_CASE(place_in_a_lock_that_was_destroyed_is_not_resumed),
+		TEST_CASE(place_in_a_lock_that_was_made_anew_is_not_resumed),
 		TEST_CASE(leaver_is_not_fooled_by_a_second_life_of_its_node),
 		TEST_CASE(next_owner_may_destroy_the_lock_at_once),
 		TEST_CASE(newcomer_is_never_lost),
@@ -1359,6 +1784,9 @@ int main(void)
 		TEST_CASE(head_hands_a_request_on_seven_times_in_eight),
 		TEST_CASE(head_that_runs_is_not_acted_for),
 		TEST_CASE(waiter_that_has_just_come_is_not_stalled),
+		TEST_CASE(one_that_comes_back_acts_for_a_stalled_waiter_at_once),
+		TEST_CASE(one_that_was_too_late_to_enqueue_does_so_next_time),
+		TEST_CASE(one_that_comes_back_has_waited_since_it_first_came),
 		TEST_CASE(hypervisor_tells_that_a_predecessor_is_stalled),
 		TEST_CASE(waiter_behind_one_that_runs_leaves_the_lock_alone),
 #endif

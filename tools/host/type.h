@@ -29,6 +29,8 @@
  * LEAVER_AT_TAIL_STAYS
  *	Queue nodes that one leaves behind which leaves as the tail while its
  *	predecessor waits or holds.
+ * SAYS_IN_PREV
+ *	A node that was abandoned says so in prev; else in next.
  * IS_FIFO
  *	Nobody is served before one who has come earlier and still waits; and
  *	so everybody enters the queue at once.
@@ -107,6 +109,12 @@
 #define WARNS_OF_MISUSE		1
 #endif
 
+#if defined(TYPE_CLH) || defined(TYPE_IS_HYBRID)
+#define SAYS_IN_PREV		true
+#else
+#define SAYS_IN_PREV		false
+#endif
+
 /* The macros of nbqlock.h; see __nbq_X_lock_timeout_irqsave() and so on. */
 #ifdef TYPE_FIFO
 #define nbq_X_init			nbq_spin_init_fifo
@@ -163,10 +171,8 @@ static inline bool begins_to_leave(const struct nbq_X *lock,
 				   const struct nbq_node *node,
 				   enum shim_op op, const void *address)
 {
-#if defined(TYPE_CLH)
-	return op == SHIM_OP_CMPXCHG && address == &lock->tail;
-#elif defined(TYPE_IS_HYBRID)
-	/* A head that knows of a successor does not ask for the tail. */
+#if defined(TYPE_CLH) || defined(TYPE_IS_HYBRID)
+	/* A head that knows of a successor does not ask for the tail, nor one that resumed. */
 	return (op == SHIM_OP_CMPXCHG && address == &lock->tail) ||
 	       (op == SHIM_OP_STORE && address == shim_prev_of(node));
 #else

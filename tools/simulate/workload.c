@@ -273,6 +273,10 @@ static void prepare(void)
 	memory_declare(&lock, sizeof(lock), MEMORY_LOCK);
 	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
+	pools = shim_levels_left_memory();
+	memory_declare(pools.start, pools.size, MEMORY_POOL);
+	pools = shim_ever_left_memory();
+	memory_declare(pools.start, pools.size, MEMORY_POOL);
 	nodes = model_qspinlock_nodes();
 	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
 	nodes = model_pv_qspinlock_nodes();

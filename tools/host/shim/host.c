@@ -159,9 +159,19 @@ struct shim_memory shim_pools_memory(void)
 	return (struct shim_memory){ nbq_pools, sizeof(nbq_pools) };
 }
 
+struct shim_memory shim_levels_left_memory(void)
+{
+	return (struct shim_memory){ __nbq_levels_left, sizeof(__nbq_levels_left) };
+}
+
+struct shim_memory shim_ever_left_memory(void)
+{
+	return (struct shim_memory){ nbq_ever_left, 1U << NBQ_EVER_LEFT_BITS };
+}
+
 struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level)
 {
-	struct nbq_pool *pool = &nbq_pools[cpu][level];
+	struct nbq_pool *pool = &nbq_pools[cpu][0][level];
 
 	return (struct shim_memory){ &pool->events, sizeof(pool->events) };
 }
@@ -175,9 +185,62 @@ bool shim_is_in_free_node(const void *address)
 	       !is_in_use(&nodes[offset / sizeof(nodes[0])]);
 }
 
+/* By which word is a place resumed? NULL: this is none of them. */
+static const struct nbq_node *node_of_place(const void *address)
+{
+	size_t offset = (const char *)address - (const char *)nodes;
+	const struct nbq_node *node;
+
+	if (offset >= nodes_made * sizeof(nodes[0]))
+		return NULL;
+	node = &nodes[offset / sizeof(nodes[0])];
+	return address == &node->prev || address == &node->next ? node : NULL;
+}
+
+bool shim_has_left(unsigned int cpu)
+{
+	return __nbq_levels_left[cpu][0];
+}
+
+unsigned int shim_places_left(bool in_prev)
+{
+	unsigned int i, left = 0;
+
+	for (i = 0; i < nodes_made; i++) {
+		const struct nbq_node *node = &nodes[i];
+
+		left += in_prev ? nbq_is_node(node->prev) :
+				  node->next == NBQ_LEAVING || node->next == NBQ_TRANSIENT;
+	}
+	return left;
+}
+
+bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address)
+{
+	const struct nbq_node *node = node_of_place(address), *said;
+	bool stands;
+
+	if (!node || node->cpu != SHIM_CPU_NUMBER(cpu))
+		return false;
+	said = *(struct nbq_node *const *)address;
+	stands = address == &node->prev ? nbq_is_node(said) :
+					  said == NBQ_LEAVING || said == NBQ_TRANSIENT;
+	return op == SHIM_OP_LOAD || (op == SHIM_OP_CMPXCHG && !stands);
+}
+
+const struct nbq_node *shim_resumed_node(unsigned int cpu, enum shim_op op,
+					 const void *address, const void *lock)
+{
+	const struct nbq_node *node = node_of_place(address);
+
+	return node && op == SHIM_OP_CMPXCHG && !*(struct nbq_node *const *)address &&
+	       node->lock == lock && node->cpu == SHIM_CPU_NUMBER(cpu) ? node : NULL;
+}
+
 void shim_pools_forget(void)
 {
 	memset(nbq_pools, 0, sizeof(nbq_pools));
+	memset(__nbq_levels_left, 0, sizeof(__nbq_levels_left));
 	memset(walks, 0, sizeof(walks));
 	/*
 	 * Here, and not when a pool grows: a failing try reads a node that it has from the
@@ -196,7 +259,7 @@ void shim_pools_start(unsigned int size, unsigned int nodes_max)
 	shim_pools_forget();
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
-			struct nbq_pool *pool = &nbq_pools[cpu][level];
+			struct nbq_pool *pool = &nbq_pools[cpu][0][level];
 
 			pool->cpu = SHIM_CPU_NUMBER(cpu);
 			pool->level = level;
@@ -223,7 +286,7 @@ void shim_pools_grow(void)
 	pthread_mutex_lock(&append_mutex);
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
-			struct nbq_pool *pool = &nbq_pools[cpu][level];
+			struct nbq_pool *pool = &nbq_pools[cpu][0][level];
 
 			if (!smp_load_acquire(&pool->wants_growth) ||
 			    pool->size * 2 > pool_nodes_max)
@@ -302,7 +365,7 @@ int nbq_event_read(const char *name, u64 *value)
 	*value = 0;
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
-			void *events = &nbq_pools[cpu][level].events;
+			void *events = &nbq_pools[cpu][0][level].events;
 			unsigned long *count = events + table[i].offset;
 
 			if (table[i].kind != MAX)

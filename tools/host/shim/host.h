@@ -97,6 +97,21 @@ extern unsigned int shim_growth_requests;
 unsigned int shim_nodes_in_use(void);
 /* Is this what a free queue node says? Then nobody may look at it or change it. */
 bool shim_is_in_free_node(const void *address);
+/* Does this CPU look for places of its own before it acquires? */
+bool shim_has_left(unsigned int cpu);
+/*
+ * How many nodes say that they were abandoned, whether they are free or not? @in_prev: by that
+ * word, and not by next.
+ */
+unsigned int shim_places_left(bool in_prev);
+/*
+ * Is this how a context of that CPU tries to resume a place? It reads a node of its own that
+ * may be free by then, and swaps what only an abandoned one has.
+ */
+bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address);
+/* The node whose place at the lock was resumed by an access that was just made; or NULL. */
+const struct nbq_node *shim_resumed_node(unsigned int cpu, enum shim_op op,
+					 const void *address, const void *lock);
 /* The node that a context of the running thread's CPU and level took last. */
 const struct nbq_node *shim_node_taken_last(void);
 /* The number by which a hybrid lock knows the running context. */
@@ -113,6 +128,10 @@ struct shim_memory {
 
 struct shim_memory shim_nodes_memory(void);
 struct shim_memory shim_pools_memory(void);
+/* Which pools have a node that was left: what their words say already. */
+struct shim_memory shim_levels_left_memory(void);
+/* In the queues of which locks nodes were left, ever. */
+struct shim_memory shim_ever_left_memory(void);
 struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level);
 
 /* A counted event, of all pools; see nbq_event_read(). */

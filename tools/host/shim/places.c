@@ -53,13 +53,15 @@ struct word_name {
 static const struct word_name node_words[] = {
 	NODE_WORD(prev), NODE_WORD(next), NODE_WORD(status), NODE_WORD(index),
 	NODE_WORD(taken), NODE_WORD(given), NODE_WORD(next_in_pool), NODE_WORD(pool),
-	NODE_WORD(lock), NODE_WORD(below), NODE_WORD(pred_taken), NODE_WORD(followed),
+	NODE_WORD(lock), NODE_WORD(below), NODE_WORD(pred_taken), NODE_WORD(since),
+	NODE_WORD(followed),
 };
 
 static const struct word_name pool_words[] = {
 	POOL_WORD(hint), POOL_WORD(first), POOL_WORD(cpu), POOL_WORD(waiting.pred),
 	POOL_WORD(waiting.word), POOL_WORD(waiting.lock), POOL_WORD(waiting.since),
-	POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(held), POOL_WORD(last),
+	POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(held), POOL_WORD(left),
+	POOL_WORD(left_last), POOL_WORD(last),
 	POOL_WORD(size),
 };
 
@@ -114,7 +116,7 @@ bool shim_is_tally(const void *address)
 
 static struct nbq_pool *pool_of(unsigned int cpu, unsigned int level)
 {
-	return &nbq_pools[cpu][level];
+	return &nbq_pools[cpu][0][level];
 }
 
 struct shim_memory shim_pool_memory(unsigned int cpu, unsigned int level)
@@ -135,6 +137,7 @@ bool shim_node_word_changes(unsigned int word)
 	       word == offsetof(struct nbq_node, given) / WORD ||
 	       word == offsetof(struct nbq_node, lock) / WORD ||
 	       word == offsetof(struct nbq_node, below) / WORD ||
+	       word == offsetof(struct nbq_node, since) / WORD ||
 	       word == offsetof(struct nbq_node, followed) / WORD;
 }
 
@@ -181,6 +184,11 @@ const struct nbq_node *shim_node_of_taken(const void *address)
 const struct nbq_node *shim_node_of_given(const void *address)
 {
 	return node_with(address, offsetof(struct nbq_node, given));
+}
+
+size_t shim_node_size(void)
+{
+	return sizeof(struct nbq_node);
 }
 
 bool shim_node_is_free(const struct nbq_node *node)

@@ -2,8 +2,8 @@
 """All mutants, by subject."""
 
 from mutate.lists import (clh, deadline, guards, held, lockdep, mcs, orderings, pools, relax,
-                          spin, swap, verbs, waits)
+                          resume, spin, swap, verbs, waits)
 
 MUTANTS = [mutant for subject in (clh, mcs, swap, verbs, held, pools, deadline, waits,
-                                 lockdep, guards, orderings, spin, relax)
+                                 lockdep, guards, orderings, spin, relax, resume)
            for mutant in subject.MUTANTS]

@@ -4,33 +4,27 @@
 from mutate.kinds import STEPS, WAITS
 from mutate.mutant import mutants
 
-LEAVE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"
+LEAVE_CAS = ("	if (!node->resumed &&\n"
+             "	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n")
 RELEASE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
 ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
 HAND_OVER = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
 HOLD = "	nbq_hold(node, lock);\n"
-TAKE_OVER = HOLD + "	nbq_node_reclaim(pred, &node->pool->events);\n"
+RESUMED_NO_MORE = "	node->resumed = false;\n"
+TAKE_OVER = HOLD + RESUMED_NO_MORE + "	nbq_node_reclaim(pred, &node->pool->events);\n"
+WALKS = "			walk++;\n			continue;\n"
 LET_GO = "	nbq_let_go(node);\n"
 
 MUTANTS = [*mutants("clh_nb.c", STEPS, (
     ("clh: leaver in front treated as a timeout (no walk)",
-     "	while (prev && prev != NBQ_AVAILABLE) {\n"
-     "		pred = nbq_clh_step_over(node, pred, prev);\n"
-     "		walk++;\n		prev = await(pred, &wait);\n",
-     "	if (prev && prev != NBQ_AVAILABLE) {\n"
-     "		pred = nbq_clh_step_over(node, pred, prev);\n"
-     "		walk++;\n		prev = NULL;\n"),
+     WALKS, "			walk++;\n			break;\n"),
     ("clh: clock ends the walk",
-     "		walk++;\n		prev = await(pred, &wait);\n",
-     "		walk++;\n"
-     "		prev = nbq_deadline_passed(&deadline) ? NULL : await(pred, &wait);\n"),
+     WALKS, "			walk++;\n			if (nbq_deadline_passed(wait->deadline))\n"
+     "				break;\n			continue;\n"),
     ("clh: clock looked at before the predecessor",
-     "	while (!(prev = nbq_clh_look(pred)) &&\n"
-     "	       nbq_wait_goes_on(wait, pred, &pred->prev))\n"
-     "		nbq_relax(wait, &pred->prev);\n",
-     "	prev = NULL;\n	while (nbq_wait_goes_on(wait, pred, &pred->prev)) {\n"
-     "		prev = nbq_clh_look(pred);\n		if (prev)\n			break;\n"
-     "		nbq_relax(wait, &pred->prev);\n	}\n"),
+     "	while ((prev = nbq_clh_look(*pred)) != NBQ_AVAILABLE) {\n",
+     "	prev = NULL;\n	while (nbq_wait_goes_on(wait, *pred, &(*pred)->prev) &&\n"
+     "	       (prev = nbq_clh_look(*pred)) != NBQ_AVAILABLE) {\n"),
     ("clh: leave publishes prev before it swaps the tail",
      LEAVE_CAS, ABANDON + LEAVE_CAS),
     ("clh: leave never takes itself off the tail",
@@ -42,7 +36,7 @@ MUTANTS = [*mutants("clh_nb.c", STEPS, (
     ("clh: leave keeps its own node",
      LEAVE_CAS + "		nbq_node_give_back_own(node);\n", LEAVE_CAS),
     ("clh: take_over keeps the predecessor's node",
-     TAKE_OVER, HOLD),
+     TAKE_OVER, HOLD + RESUMED_NO_MORE),
     ("clh: take_over gives the node back twice",
      TAKE_OVER, TAKE_OVER + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
     ("clh: step_over keeps the leaver's node",

@@ -17,7 +17,7 @@ HALF_MADE = {"host": HostTests("smoke TYPE gcc asan", "deadlock TYPE gcc plain")
              "explorer": ()}
 
 MUTANTS = [*mutants("internal.h", STEPS, (
-    ("held: lock is put on the list without its name", LOCK, ""),
+    ("held: lock is put on the list without its name", LOCK + BELOW, BELOW),
     ("held: lock that was held before is forgotten", BELOW, "	WRITE_ONCE(node->below, NULL);\n"),
     ("held: list goes on with what was below the node before", BELOW, ""),
     ("held: lock acquired last is the one released", FINDS, "	return node;\n"),

@@ -4,7 +4,8 @@
 from mutate.kinds import STEPS, WAITS
 from mutate.mutant import mutants
 
-LEAVE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"
+LEAVE_CAS = ("	if (!node->resumed &&\n"
+             "	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n")
 HOLD = "	nbq_hold(node, lock);\n"
 FOLLOWED = "	node->followed = READ_ONCE(node->next);\n"
 GIVE_BACK = "	nbq_node_reclaim_pred(node, pred);\n"
@@ -25,15 +26,14 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
     ("mcs: leaver in front treated as a timeout (no walk)",
      WALK, "	if (said && said != NBQ_AVAILABLE) {\n"),
     ("mcs: clock ends the walk",
-     "		walk++;\n		said = await(node, pred, &wait);\n",
+     "		walk++;\n		said = await(node, pred, nbq_mcs_link(node, pred), &wait);\n",
      "		walk++;\n		said = nbq_mcs_link(node, pred);\n"
      "		if (!said && !nbq_deadline_passed(&deadline))\n"
-     "			said = await(node, pred, &wait);\n"
+     "			said = await(node, pred, NULL, &wait);\n"
      "		else if (said != NBQ_AVAILABLE && nbq_deadline_passed(&deadline))\n"
      "			said = NULL;\n"),
     ("mcs: clock looked at before its own status",
-     "		said = nbq_mcs_look(node);\n"
-     "		if (said || !nbq_wait_goes_on(wait, pred, &node->status))\n			break;\n",
+     "		said = nbq_mcs_look(node);\n",
      "		if (!nbq_wait_goes_on(wait, pred, &node->status))\n			break;\n"
      "		said = nbq_mcs_look(node);\n"),
     ("mcs: link does not reset its status",
@@ -76,7 +76,8 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
     ("mcs: leave says LEAVING where it is TRANSIENT",
      "	what = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;\n", "	what = NBQ_LEAVING;\n"),
     ("mcs: leave does not tell its successor",
-     "	tell(succ, what, events);\n", ""),
+     "	tell(nbq_step(xchg(&node->next, what)), what, events);\n",
+     "	nbq_step(xchg(&node->next, what));\n	(void)events;\n"),
     ("mcs: tell never gives the successor's node back",
      TELL_RECLAIM, "	{ }\n"),
     ("mcs: tell gives the successor's node back twice",

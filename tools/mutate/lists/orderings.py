@@ -4,7 +4,8 @@
 from mutate.kinds import ORDERINGS, WALKS
 from mutate.mutant import mutants
 
-LEAVE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"
+LEAVE_CAS = ("	if (!node->resumed &&\n"
+             "	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n")
 RELEASE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
 ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
 HAND_OVER = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
@@ -92,7 +93,7 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
      "cmpxchg_release(&lock->tail, node, NULL)", "cmpxchg_relaxed(&lock->tail, node, NULL)"),
     ("mcs: relaxed in_front", *RELAXED_IN_FRONT, ONLY_MISUSE),
 )), *mutants("swap_nb.c", ORDERINGS, (
-    *half_swaps("swap", "xchg(&node->next, NBQ_LEAVING)", "xchg(&leaver->status, said)"),
+    *half_swaps("swap", "xchg(&node->next, NBQ_LEAVING)", "xchg(&leaver->status, NBQ_RECYCLED)"),
     ("swap: relaxed look", *RELAXED_LOOK),
     ("swap: relaxed in_front", *RELAXED_IN_FRONT, ONLY_MISUSE),
 )), *mutants("internal.h", ORDERINGS, (
@@ -105,11 +106,7 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
 )), *mutants("node.c", ORDERINGS, (
     ("new node appended by a relaxed store",
      "	smp_store_release(link, node);\n", "	WRITE_ONCE(*link, node);\n"),
-    ("relaxed look at the first node", "smp_load_acquire(&pool->first)",
-     "READ_ONCE(pool->first)",
-     {**SPARE, "host": "its pools have their first nodes before anybody looks"}),
-    ("relaxed look at the next node", "smp_load_acquire(&node->next_in_pool)",
-     "READ_ONCE(node->next_in_pool)", SPARE),
+    ("relaxed look at the next node", "smp_load_acquire(link)", "READ_ONCE(*link)", SPARE),
 )), *mutants("internal.h", WALKS, (
     ("relaxed look whether a pool is set up", "smp_load_acquire(&pool->setup)",
      "READ_ONCE(pool->setup)"),

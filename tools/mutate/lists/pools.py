@@ -95,11 +95,11 @@ MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
      "	while (!node && !nbq_deadline_passed(deadline)) {\n", "	while (!node) {\n"),
 )), *mutants("node.c", POOL, (
     ("search starts at the second node",
-     "	node = smp_load_acquire(&pool->first);\n",
-     "	node = smp_load_acquire(&pool->first);\n"
-     "	node = node ? smp_load_acquire(&node->next_in_pool) : NULL;\n"),
+     "		if (nbq_node_try_claim(node))\n			break;\n",
+     "		if (node != pool->first && nbq_node_try_claim(node))\n			break;\n"),
     ("search ends at the first node",
-     "		node = smp_load_acquire(&node->next_in_pool);\n", "		node = NULL;\n"),
+     "		if (nbq_node_try_claim(node))\n			break;\n",
+     "		if (!nbq_node_try_claim(node))\n			node = NULL;\n		break;\n"),
     ("search leaves no hint",
      "	pool_size = READ_ONCE(pool->size);\n	WRITE_ONCE(pool->hint, node);\n",
      "	pool_size = READ_ONCE(pool->size);\n"),

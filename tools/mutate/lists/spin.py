@@ -5,7 +5,8 @@ from mutate.kinds import HostTests, OFF_THE_STEPS, ORDERINGS, ORDERINGS_32BIT, S
     STEPS_32BIT, WAITS, WALKS
 from mutate.mutant import mutants
 
-LEAVE_CAS = ("	if (nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n"
+LEAVE_CAS = ("	if (!node->resumed &&\n"
+             "	    nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n"
              "		nbq_node_give_back_own(node);\n")
 PASS_CAS = ("	if (!followed && "
             "nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {\n"
@@ -31,7 +32,8 @@ WALKS_ON = "		place->walk += prev != NBQ_AVAILABLE;\n"
 ENTERS = "	if (!place->node && may_enter(place, wait) && enter(lock, place, wait)) {\n"
 ABOVE = "	place->acts = is_above_predecessor(place, wait) ||\n"
 STALLED = "		      has_passed(heartbeat, wait->now, STALLED_NS) ||\n"
-AT_ONCE = "	if (place->walk != walk && place->pred && !wait->in_order)\n		judge(place, wait);\n"
+AT_ONCE = ("	if (place->walk != walk && place->pred && !wait->in_order)\n"
+           "		judge(place, wait);\n")
 IS_BUSY = ("	if (READ_ONCE(lock->state.holder))\n		return true;\n"
            "	tail = node_of(READ_ONCE(lock->tail));\n"
            "	return tail && !nbq_spin_look(tail);\n")
@@ -39,8 +41,8 @@ DESTROY = ("	if (holder || (node && !is_idle(node)) || "
            "cmpxchg(&lock->tail, tail, 0) != tail) {\n")
 NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);\n"
 NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, holder, _RET_IP_);\n"
-BEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n"
-FIRST_BEAT = "		WRITE_ONCE(pool->heartbeat, wait->now);\n"
+BEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n	if (place->pred"
+FIRST_BEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n}\n"
 
 # Who comes first, and how soon: kunit counts the polls and the time that it takes.
 POLICY = {**STEPS, "kunit": ("nbq_spin", "nbq_spin_fifo")}
@@ -204,14 +206,13 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: empty pool is not counted",
      "		pool->events.exhaustions += !place->starved;\n", ""),
     ("spin: search for a node does not have the clock read",
-     "	wait->deadline->polls = 0;\n", "",
+     "next clock read. */\n	wait->deadline->polls = 0;\n", "next clock read. */\n",
      {"host": "the clock is read at that poll anyway, unless the lock has changed hands"}),
     ("spin: failed try is not counted", "		pool->events.failed_tries++;\n", ""),
     ("spin: failed try is counted as a timeout",
      "		pool->events.failed_tries++;\n", "		pool->events.timeouts++;\n"),
     ("spin: contention is announced after the swap of the tail",
-     "	if (fifo && nbq_contention_is_traced() && !nbq_deadline_is_none(&deadline) &&\n"
-     "	    is_busy(lock))\n		nbq_wait_announce(&deadline, lock, waits, ip);\n", ""),
+     "	if (!deadline.announced)\n		announce_if_traced(lock, &deadline, waits, ip);\n", ""),
     ("spin: destroyed lock keeps a request to queue",
      "	WRITE_ONCE(lock->state.handoff, 0);\n", "",
      "the same: a request is void in an empty queue"),
@@ -261,8 +262,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "	if (likely(!READ_ONCE(lock->state.all) && __nbq_spin_take_at_once(lock)))\n",
      "	if (likely(__nbq_spin_take_at_once(lock)))\n"),
     ("spin: patience of 0 writes to a lock that is held",
-     "	if (likely((patience > 0 || !READ_ONCE(lock->state.all)) &&\n",
-     "	if (likely((patience > 0 || true) &&\n"),
+     "				   !READ_ONCE(lock->state.all)) &&\n", "				   true) &&\n"),
 )), *mutants("node.c", {"host": HostTests("smoke spin gcc asan", "steps spin gcc asan",
                                           "smoke fifo gcc asan")}, (
     ("spin: node without a number is used all the same",

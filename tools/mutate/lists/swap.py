@@ -10,6 +10,8 @@ PRED_TAKEN = "	node->pred_taken = pred->taken;\n"
 TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
 HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
 LET_GO = "	nbq_let_go(node);\n"
+TELL = "	if (succ && nbq_step(xchg(&succ->status, what)) == NBQ_RECYCLED)\n"
+STEP_OVER = "	if (said == leaver || nbq_step(xchg(&leaver->status, NBQ_RECYCLED)))\n"
 
 MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: leaver in front treated as a timeout (no walk)",
@@ -20,12 +22,10 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
      "		if (said == NBQ_LEAVING && nbq_deadline_passed(&deadline))\n"
      "			said = NULL;\n	}\n"),
     ("swap: clock looked at before its own status",
-     "	while (!(said = nbq_swap_look(node)) &&\n"
-     "	       nbq_wait_goes_on(wait, pred, &node->status))\n"
-     "		nbq_relax(wait, &node->status);\n",
-     "	said = NULL;\n	while (nbq_wait_goes_on(wait, pred, &node->status)) {\n"
-     "		said = nbq_swap_look(node);\n		if (said)\n			break;\n"
-     "		nbq_relax(wait, &node->status);\n	}\n",
+     "		said = nbq_swap_look(node);\n		if (said == NBQ_LEAVING) {\n",
+     "		said = NULL;\n		if (!nbq_wait_goes_on(wait, pred, &node->status))\n"
+     "			break;\n"
+     "		said = nbq_swap_look(node);\n		if (said == NBQ_LEAVING) {\n",
      # The others look in vain there at a free lock; this one has linked, and knows.
      {"explorer": "nothing is broken: it passes on what it was given too late to see"}),
     ("swap: link does not reset its status",
@@ -43,7 +43,8 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: leave does not store prev",
      "	nbq_step(WRITE_ONCE(node->prev, pred));\n", ""),
     ("swap: leave does not tell its successor",
-     "	tell(succ, NBQ_LEAVING, events);\n", ""),
+     "	tell(nbq_step(xchg(&node->next, NBQ_LEAVING)), NBQ_LEAVING, events);\n",
+     "	nbq_step(xchg(&node->next, NBQ_LEAVING));\n	(void)events;\n"),
     ("swap: hand_over does not tell its successor",
      "	tell(succ, NBQ_AVAILABLE, events);\n", ""),
     ("swap: tell never gives the successor's node back",
@@ -51,26 +52,20 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: tell gives the successor's node back twice",
      TELL_RECLAIM, "	{\n" + TELL_RECLAIM * 2 + "	}\n"),
     ("swap: tell always gives the successor's node back",
-     "	if (succ && nbq_step(xchg(&succ->status, what)) == what)\n",
-     "	if (succ)\n		nbq_step(xchg(&succ->status, what));\n	if (succ)\n"),
+     TELL, "	if (succ)\n		nbq_step(xchg(&succ->status, what));\n	if (succ)\n"),
     ("swap: tell gives it back whatever was there",
-     "	if (succ && nbq_step(xchg(&succ->status, what)) == what)\n",
-     "	if (succ && nbq_step(xchg(&succ->status, what)))\n",
-     # What one in front says to a successor is one word, AVAILABLE or LEAVING,
-     # and whoever steps over that successor finds the same word: the status is
-     # NULL or equal to it.
-     "the same: it is NULL or equal"),
+     TELL, "	if (succ && nbq_step(xchg(&succ->status, what)))\n",
+     # It is linked to one in front after its status was reset, and told once.
+     "the same: it is NULL or RECYCLED"),
     ("swap: step_over keeps a forgotten leaver's node",
-     "	if (said == leaver || nbq_step(xchg(&leaver->status, said)) == said)\n",
-     "	if (said != leaver && nbq_step(xchg(&leaver->status, said)) == said)\n"),
+     STEP_OVER, "	if (said != leaver && nbq_step(xchg(&leaver->status, NBQ_RECYCLED)))\n"),
     ("swap: step_over gives every node back at once",
-     "	if (said == leaver || nbq_step(xchg(&leaver->status, said)) == said)\n", ""),
+     STEP_OVER, ""),
     ("swap: step_over treats a forgotten leaver as known",
-     "	if (said == leaver || nbq_step(xchg(&leaver->status, said)) == said)\n",
-     "	if (nbq_step(xchg(&leaver->status, said)) == said)\n"),
+     STEP_OVER, "	if (nbq_step(xchg(&leaver->status, NBQ_RECYCLED)))\n"),
     ("swap: step_over never gives a known leaver's node back",
-     "	if (said == leaver || nbq_step(xchg(&leaver->status, said)) == said)\n",
-     "	if (said != leaver)\n		nbq_step(xchg(&leaver->status, said));\n	if (said == leaver)\n"),
+     STEP_OVER, "	if (said != leaver)\n		nbq_step(xchg(&leaver->status, NBQ_RECYCLED));\n"
+     "	if (said == leaver)\n"),
     ("swap: step_over gives the node back twice",
      "		nbq_node_reclaim(leaver, &node->pool->events);\n",
      "	{\n" + "		nbq_node_reclaim(leaver, &node->pool->events);\n" * 2 + "	}\n"),
@@ -80,8 +75,7 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
      GIVE_BACK, GIVE_BACK + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
     ("swap: lock that was handed over is not put on the list", HOLD, ""),
     ("swap: prev read after the leaver was stepped over",
-     "		walk++;\n		if (said == leaver)\n",
-     "		walk++;\n		pred = READ_ONCE(leaver->prev);\n		if (said == leaver)\n"),
+     "		walk++;\n", "		walk++;\n		pred = READ_ONCE(leaver->prev);\n"),
     ("swap: contention that was over when it enqueued goes on for a tracer",
      "	if (said != NBQ_AVAILABLE || deadline.announced)\n",
      "	if (said != NBQ_AVAILABLE)\n",

@@ -9,7 +9,7 @@ NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, nbq_find_holder(lock), ip)
 FREE = "	nbq_hold(node, lock);\n	pool->events.acquired_uncontended++;\n"
 TRY_LOOKS = "	    !is_idle(lock, READ_ONCE(lock->tail))) {\n"
 IS_IDLE = "	return !tail || node == NBQ_AVAILABLE;\n"
-STILL_THE_TAIL = " && READ_ONCE(lock->tail) == tail)\n"
+STILL_THE_TAIL = "node == tail ? READ_ONCE(lock->tail) != tail :\n"
 WRITES = {"explorer": "gives up all the same, after it has enqueued"}
 
 WAITS_FOR_IT = "	return READ_ONCE(waiting->pred) && READ_ONCE(waiting->lock) == lock;\n"
@@ -31,9 +31,9 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("destroy keeps the nodes",
      "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
     ("destroy looks at a node that it has given back",
-     "		struct nbq_node *prev = in_front(node);\n\n"
-     "		nbq_node_reclaim(node, events);\n		node = prev;\n",
-     "		nbq_node_reclaim(node, events);\n		node = in_front(node);\n"),
+     "		forget_place(node);\n		nbq_node_reclaim(node, events);\n		node = prev;\n",
+     "		nbq_node_reclaim(node, events);\n		prev = in_front(node);\n"
+     "		forget_place(node);\n		node = prev;\n"),
     ("unlock leaves preemption off",
      "	nbq_X_hand_over(lock, node);\n	preempt_enable();\n",
      "	nbq_X_hand_over(lock, node);\n"),
@@ -43,10 +43,10 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
      FREE, "	pool->events.acquired_uncontended++;\n"),
 )), *mutants("define_lock_type.h", OFF_THE_STEPS, (
     ("attempt does not wait for a node",
-     "	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);\n",
-     "	node = nbq_node_claim_any(pool);\n"),
+     "	node = nbq_node_claim(pool) ?: nbq_node_wait(pool, &deadline);\n",
+     "	node = nbq_node_claim(pool);\n"),
     ("attempt whose node is in use does not look for another",
-     "	node = nbq_node_claim_any(pool) ?: nbq_node_wait(pool, &deadline);\n",
+     "	node = nbq_node_claim(pool) ?: nbq_node_wait(pool, &deadline);\n",
      "	node = nbq_node_wait(pool, &deadline);\n"),
     ("lock in use counts as idle", IS_IDLE, "	return true;\n"),
     ("unlock of a lock that is not held goes on",

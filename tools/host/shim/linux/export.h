@@ -5,5 +5,6 @@
 
 #define EXPORT_SYMBOL_GPL(symbol) \
 	extern __typeof__(symbol) symbol
+#define EXPORT_PER_CPU_SYMBOL_GPL(symbol)	EXPORT_SYMBOL_GPL(symbol)
 
 #endif

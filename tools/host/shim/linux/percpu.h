@@ -5,10 +5,19 @@
 
 #include <host.h>
 
-#define DECLARE_PER_CPU(type, name)	extern __typeof__(type) name[SHIM_CPUS]
-#define DEFINE_PER_CPU(type, name)	__typeof__(type) name[SHIM_CPUS]
-#define per_cpu(name, cpu)		((name)[SHIM_CPU_INDEX(cpu)])
+/* Each in cache lines of its own, as the memory of a CPU is. */
+#define SHIM_A_LINE(type)		\
+	(sizeof(__typeof__(type)) < 64 ? 64 / sizeof(__typeof__(type)) : 1)
+#define DECLARE_PER_CPU(type, name)	\
+	extern __typeof__(type) name[SHIM_CPUS][SHIM_A_LINE(type)]
+#define DEFINE_PER_CPU(type, name)	\
+	__typeof__(type) name[SHIM_CPUS][SHIM_A_LINE(type)] __attribute__((aligned(64)))
+#define per_cpu(name, cpu)		((name)[SHIM_CPU_INDEX(cpu)][0])
+#define SHIM_ELEMENT(ptr)		__typeof__(***(ptr))
 #define this_cpu_ptr(ptr)		\
-	((__typeof__(*(ptr) + 0))shim_this_cpu(ptr, sizeof((*(ptr))[0])))
+	((SHIM_ELEMENT(ptr) *)shim_this_cpu(ptr, sizeof((*(ptr))[0])))
+#define this_cpu_read(name)		per_cpu(name, raw_smp_processor_id())
+#define this_cpu_or(name, bits)		(per_cpu(name, raw_smp_processor_id()) |= (bits))
+#define this_cpu_and(name, bits)	(per_cpu(name, raw_smp_processor_id()) &= (bits))
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Logarithms. */
 #ifndef SHIM_LINUX_LOG2_H
 #define SHIM_LINUX_LOG2_H
 
