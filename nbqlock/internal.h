@@ -434,7 +434,7 @@ static inline void nbq_note_left(struct nbq_node *node, const void *lock)
 	struct nbq_pool *pool = node->pool;
 
 	WRITE_ONCE(node->lock, lock);
-	pool->left |= nbq_left_bit(lock);
+	WRITE_ONCE(pool->left, pool->left | nbq_left_bit(lock));
 	if (!pool->left_last || pool->left_last->index < node->index)
 		pool->left_last = node;
 	if (unlikely(!READ_ONCE(*nbq_ever_left_of(lock))))

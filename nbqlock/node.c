@@ -191,19 +191,20 @@ static bool is_in_use(const struct nbq_node *node)
 static void note_left_again(struct nbq_pool *pool)
 {
 	const struct nbq_node *last = pool->left_last;
+	unsigned long left = 0;
 	struct nbq_node *node;
 
-	pool->left = 0;
 	pool->left_last = NULL;
 	for_each_node(node, pool) {
 		if (is_in_use(node)) {
-			pool->left |= nbq_left_bit(READ_ONCE(node->lock));
+			left |= nbq_left_bit(READ_ONCE(node->lock));
 			pool->left_last = node;
 		}
 		if (node == last)
 			break;
 	}
-	if (!pool->left)
+	WRITE_ONCE(pool->left, left);
+	if (!left)
 		this_cpu_and(__nbq_levels_left, ~(1U << pool->level));
 }
 

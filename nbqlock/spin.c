@@ -605,15 +605,19 @@ static bool enter(struct nbq_spin *lock, struct place *place, struct nbq_wait *w
 	return true;
 }
 
-/* The place of an earlier attempt was resumed. No access to the lock. */
-static void enter_again(struct place *place, struct nbq_wait *wait)
+/* Resume the place of an earlier attempt. No access to the lock. Return: there was one. */
+static bool enter_again(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
+	place->node = nbq_resume(wait->pool, lock, nbq_node_resume, &place->pred);
+	if (!place->node)
+		return false;
 	wait->in_order = place->node->in_order;
 	start_clock(place, wait);
-	if (wait->in_order)
-		return;
-	place->since = place->node->since;
-	judge(place, wait);
+	if (!wait->in_order) {
+		place->since = place->node->since;
+		judge(place, wait);
+	}
+	return true;
 }
 
 /*
@@ -721,11 +725,10 @@ static void announce_if_traced(const struct nbq_spin *lock, struct nbq_deadline 
 		nbq_wait_announce(deadline, lock, waits, ip);
 }
 
-/* @node: one that waits behind @pred again; NULL: the attempt is a newcomer */
+/* @resumes: in the place of an earlier attempt; -ENOENT: there is none */
 static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 me,
 			     struct nbq_deadline deadline,
-			     struct lockdep_map *waits, unsigned long ip,
-			     struct nbq_node *node, struct nbq_node *pred)
+			     struct lockdep_map *waits, unsigned long ip, bool resumes)
 {
 	struct nbq_wait wait = {
 		.deadline = &deadline,
@@ -736,14 +739,12 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
-	struct place place = {
-		.node = node,
-		.pred = pred,
-	};
+	struct place place = {};
 	bool taken;
 
-	if (node) {
-		enter_again(&place, &wait);
+	if (resumes) {
+		if (!enter_again(lock, &place, &wait))
+			return -ENOENT;
 	} else {
 		wait.in_order = READ_ONCE(lock->state.fifo);
 		/*
@@ -803,15 +804,15 @@ static __always_inline bool may_resume(const struct nbq_spin *lock,
 static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline deadline,
 				     struct lockdep_map *waits, unsigned long ip)
 {
-	struct nbq_node *node = NULL, *pred = NULL;
 	struct nbq_pool *pool = nbq_this_pool();
 	u16 me = nbq_this_context(pool);
+	int ret;
 
 	if (may_resume(lock, &deadline)) {
 		announce_if_traced(lock, &deadline, waits, ip);
-		node = nbq_resume(pool, lock, nbq_node_resume, &pred);
-		if (node)
-			return wait_for(lock, pool, me, deadline, waits, ip, node, pred);
+		ret = wait_for(lock, pool, me, deadline, waits, ip, true);
+		if (ret != -ENOENT)
+			return ret;
 		if (take_at_once(lock)) {
 			if (deadline.announced)
 				nbq_contention_end(lock, 0);
@@ -827,9 +828,12 @@ static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline 
 	if (!deadline.announced)
 		announce_if_traced(lock, &deadline, waits, ip);
 	/* One without patience does so only now. */
-	if (nbq_deadline_is_none(&deadline))
-		node = nbq_resume(pool, lock, nbq_node_resume, &pred);
-	return wait_for(lock, pool, me, deadline, waits, ip, node, pred);
+	if (nbq_deadline_is_none(&deadline)) {
+		ret = wait_for(lock, pool, me, deadline, waits, ip, true);
+		if (ret != -ENOENT)
+			return ret;
+	}
+	return wait_for(lock, pool, me, deadline, waits, ip, false);
 }
 
 /* See define_verbs.h. Inline, and all else is called: no register is saved for it. */

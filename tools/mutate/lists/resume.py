@@ -13,7 +13,8 @@ SAME_LEVEL = ("only in a context that has interrupted another of its own level a
 
 RESUME = "	if (nbq_step(cmpxchg(&node->prev, pred, NULL)) != pred)\n		return NULL;\n"
 SKIP = "	return nbq_step(cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED)) == prev;\n"
-NOTE_LOCK = "	WRITE_ONCE(node->lock, lock);\n	pool->left |= nbq_left_bit(lock);\n"
+NOTE = "	WRITE_ONCE(pool->left, pool->left | nbq_left_bit(lock));\n"
+NOTE_LOCK = "	WRITE_ONCE(node->lock, lock);\n" + NOTE
 MCS_RESUME = ("	if (READ_ONCE(node->next) != what ||\n"
               "	    nbq_step(cmpxchg(&node->next, what, NULL)) != what)\n		return NULL;\n")
 SWAP_RESUME = ("	if (READ_ONCE(node->next) != NBQ_LEAVING ||\n"
@@ -31,7 +32,7 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "	return (unsigned long)node >= (unsigned long)NBQ_RECYCLED;\n"),
 )), *mutants("internal.h", HOST, (
     ("resume: node that is left does not say in whose queue",
-     NOTE_LOCK, "	pool->left |= nbq_left_bit(lock);\n"),
+     NOTE_LOCK, NOTE),
     ("resume: pool does not note that a node was left", NOTE_LOCK,
      "	WRITE_ONCE(node->lock, lock);\n"),
     ("resume: pool does not note which node was left",
@@ -55,7 +56,7 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "		if (READ_ONCE(node->lock) == lock && is_in_use(node))\n",
      "		if (READ_ONCE(node->lock) == lock)\n", FREE_NODES),
     ("resume: places are noted for ever",
-     "	pool->left = 0;\n	pool->left_last = NULL;\n", ""),
+     "	unsigned long left = 0;\n", "	unsigned long left = pool->left;\n"),
     ("resume: places of other locks are forgotten, too",
      "	if (READ_ONCE(node->lock) != lock)\n		return;\n", ""),
     ("resume: place in memory that is made a lock is not forgotten",
@@ -117,8 +118,8 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
 )), *mutants("spin.c", HOST, (
     ("spin: one that comes back does not resume its place",
-     "		node = nbq_resume(pool, lock, nbq_node_resume, &pred);\n		if (node)\n",
-     "		if (node)\n"),
+     "	if (!place->node)\n		return false;\n	wait->in_order",
+     "	if (true)\n		return false;\n	wait->in_order"),
     ("spin: lock that is made does not forget who left one before it",
      "	nbq_forget_places(lock);\n", ""),
     ("spin: destroyed lock does not forget who left it",
@@ -128,10 +129,10 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "		nbq_node_skip(pred, prev);\n"),
 )), *mutants("spin.c", POLICY, (
     ("spin: one that comes back has waited since then only",
-     "	place->since = place->node->since;\n", ""),
+     "		place->since = place->node->since;\n", ""),
     ("spin: one that comes back does not ask whether the one in front is stalled",
-     "	place->since = place->node->since;\n	judge(place, wait);\n",
-     "	place->since = place->node->since;\n"),
+     "		place->since = place->node->since;\n		judge(place, wait);\n",
+     "		place->since = place->node->since;\n"),
     ("spin: one whose last attempt was too late to enqueue waits outside once more",
      "nbq_deadline_is_none(&deadline) ||\n			       pool->late_for == lock;\n",
      "nbq_deadline_is_none(&deadline);\n"),
