@@ -111,7 +111,7 @@ static struct nbq_node *node_after(struct nbq_node *const *link)
 	return smp_load_acquire(link);
 }
 
-#define for_each_node(node, pool) \
+#define for_each_pool_node(node, pool) \
 	for (node = node_after(&(pool)->first); node; node = node_after(&(node)->next_in_pool))
 
 /*
@@ -126,7 +126,7 @@ struct nbq_node *nbq_node_search(struct nbq_pool *pool)
 
 	if (unlikely(!nbq_pool_is_ready(pool)))
 		return NULL;
-	for_each_node(node, pool) {
+	for_each_pool_node(node, pool) {
 		if (nbq_node_try_claim(node))
 			break;
 	}
@@ -195,7 +195,7 @@ static void note_left_again(struct nbq_pool *pool)
 	struct nbq_node *node;
 
 	pool->left_last = NULL;
-	for_each_node(node, pool) {
+	for_each_pool_node(node, pool) {
 		if (is_in_use(node)) {
 			left |= nbq_left_bit(READ_ONCE(node->lock));
 			pool->left_last = node;
@@ -281,7 +281,7 @@ void nbq_forget_places(const void *lock)
 
 			if (!(READ_ONCE(pool->left) & nbq_left_bit(lock)))
 				continue;
-			for_each_node(node, pool)
+			for_each_pool_node(node, pool)
 				forget_place(node, lock);
 		}
 	}

@@ -72,8 +72,11 @@ static const struct subject subjects[] = {
 	 * one to release.
 	 */
 	{ .ops = &stress_swap_nb, .here = TRIPLE(3, 0, 0), .atomics_only = true },
-	/* One compare-and-swap to acquire, one store to release, and that is all. */
-	{ .ops = &stress_nbq_spin, .here = TRIPLE(1, 0, 1) },
+	/*
+	 * One compare-and-swap to acquire, one store to release; and a read of whether this
+	 * CPU has left a place, which it would resume.
+	 */
+	{ .ops = &stress_nbq_spin, .here = TRIPLE(1, 1, 1) },
 	/*
 	 * The compare-and-swap that is inline is for the other kind: it fails. Then
 	 * it looks who waits, which one that may pass them does not.

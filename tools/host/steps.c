@@ -7,6 +7,7 @@
  * node behind (type.h), an L more is there than drawn.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <asm/mmiowb.h>
@@ -521,15 +522,17 @@ static void place_that_was_skipped_is_not_resumed(void)
 }
 
 /* A lock of whose places, and of lock's, a pool notes the same bit */
-static struct nbq_X others[64];
+static struct nbq_X others[4096];
 
 static struct nbq_X *lock_that_is_noted_as_the_same(void)
 {
 	struct nbq_X *other = others;
 
 	while (hash_ptr(other, 6) != hash_ptr(&lock, 6) ||
-	       hash_ptr(other, 10) != hash_ptr(&lock, 10))
-		other++;
+	       hash_ptr(other, 10) != hash_ptr(&lock, 10)) {
+		if (++other == &others[sizeof(others) / sizeof(others[0])])
+			abort();
+	}
 	return other;
 }
 
