@@ -9,7 +9,8 @@ NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, nbq_find_holder(lock), ip)
 FREE = "	nbq_hold(node, lock);\n	pool->events.acquired_uncontended++;\n"
 TRY_LOOKS = "	    !is_idle(lock, READ_ONCE(lock->tail))) {\n"
 IS_IDLE = "	return !tail || node == NBQ_AVAILABLE;\n"
-STILL_THE_TAIL = "node == tail ? READ_ONCE(lock->tail) != tail :\n"
+STILL_THERE = ("		if (node == tail ? READ_ONCE(lock->tail) != tail :\n"
+               "				   READ_ONCE(node->lock) != lock)\n			return false;\n")
 WRITES = {"explorer": "gives up all the same, after it has enqueued"}
 
 WAITS_FOR_IT = "	return READ_ONCE(waiting->pred) && READ_ONCE(waiting->lock) == lock;\n"
@@ -103,8 +104,13 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("try finds a lock busy that was left", TRY_LOOKS, "	    READ_ONCE(lock->tail)) {\n"),
     ("try does not look past those who have left",
      TRY_LOOKS, "	    lock->tail && !in_front(READ_ONCE(lock->tail))) {\n", WRITES),
-    ("look along the queue does not end when the tail is another", STILL_THE_TAIL, ")\n",
+    ("look along the queue does not end when the tail is another", STILL_THERE,
+     "		if (node != tail && READ_ONCE(node->lock) != lock)\n			return false;\n",
      "nothing is broken: it comes to an end in another queue, and says what is past"),
+    ("look along the queue does not end at a node that is in another queue", STILL_THERE,
+     "		if (node == tail && READ_ONCE(lock->tail) != tail)\n			return false;\n",
+     "no layer has a place in the middle resumed, and the node in front of it skipped, claimed "
+     "for another lock and released, between two loads of a look"),
 )), *mutants("define_lock_type.h", LOOKS, (
     ("lock with anything in its queue counts as held",
      "	return !is_idle(lock, READ_ONCE(lock->tail));\n", "	return READ_ONCE(lock->tail);\n"),
