@@ -126,6 +126,10 @@ NEEDS = {
         "nmi_in_nmi_and_retry",
     "wait: attempt without patience looks for its own CPU in the queue":
         "nmi_above_one_of_two_waiters",
+    # With one attempt each, two in front do not leave any more before the third has looked.
+    "mcs: leaver in front treated as a timeout (no walk)": "two_of_three_twice",
+    "mcs: clock ends the walk": "two_of_three_twice",
+    "resume: nobody resumes": "three_twice",
     "wait: since of an earlier wait": "circle_that_was",
     "wait: old note of a holder on this CPU is believed": "circle_that_was",
 }
@@ -190,6 +194,17 @@ OF_MUTANTS = (
     "wait: attempt without patience looks for its own CPU in the queue",
     "destroy keeps the nodes",
     "claim tests, then sets",
+    "resume: node is resumed although a successor has skipped it",
+    "resume: node is skipped although its place was resumed",
+    "resume: node that was skipped counts as left",
+    "resume: nobody resumes",
+    "clh: one in front that waits again counts as skipped",
+    "mcs: node is resumed although a successor has claimed it",
+    "mcs: one that was told does not ask whether the one in front waits again",
+    "mcs: one that is known makes itself known once more when it resumes",
+    "mcs: one that was forgotten waits as one that is known when it resumes",
+    "swap: node is resumed although a successor has claimed it",
+    "swap: one that was told does not ask whether the one in front waits again",
 )
 
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}

@@ -537,8 +537,11 @@ uint64_t state_fingerprint(void)
 void state_begin(void)
 {
 	struct shim_memory levels_left = shim_levels_left_memory();
+	struct shim_memory ever_left = shim_ever_left_memory();
 	unsigned int cpu, level, i;
 
+	/* As it is sooner or later, so that it need not be saved. */
+	memset(ever_left.start, true, ever_left.size);
 	find_rooms();
 	find_words();
 	find_likes();
