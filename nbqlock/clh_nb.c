@@ -114,7 +114,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_look);
 
 /*
  * Step over a predecessor that has left: .. prev L node -> .. prev node. Only I
- * and its own CPU know of it; if that has not resumed the place, I give it back.
+ * and its own CPU know of it; unless that has resumed the place, I give it back.
  *
  * Return: my new predecessor; or the old one, which waits again.
  */
@@ -292,12 +292,6 @@ static int wait_again(struct nbq_clh *lock, struct nbq_node *node, struct nbq_no
 		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
 {
 	return wait_in_queue(lock, node, pred, deadline, waits, ip);
-}
-
-/* See define_lock_type.h. */
-static void forget_place(struct nbq_node *node)
-{
-	WRITE_ONCE(node->prev, NBQ_RECYCLED);
 }
 
 /* See define_lock_type.h. */

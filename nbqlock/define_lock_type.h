@@ -17,8 +17,6 @@
  *		as wait_in_queue(), of a node whose place was resumed
  *	nbq_X_hand_over(struct nbq_X *lock, struct nbq_node *node);
  *		end the critical section
- *	static void forget_place(struct nbq_node *node);
- *		nobody can resume the place of a node that is about to be given back
  *	static struct nbq_node *in_front(const struct nbq_node *node);
  *		who stood in front of a node that was left; %NBQ_AVAILABLE: the
  *		node is the one that makes the lock available; NULL: somebody
@@ -213,7 +211,6 @@ int nbq_X_destroy(struct nbq_X *lock)
 	while (nbq_is_node(node)) {
 		struct nbq_node *prev = in_front(node);
 
-		forget_place(node);
 		nbq_node_reclaim(node, events);
 		node = prev;
 	}

@@ -64,6 +64,7 @@
  * @below: queue locks: the node with which the running context acquired the lock that
  *	it held last before this one; NULL: it held none
  * @pred_taken: MCS-NB, swap-only: @taken of the predecessor that it is known to
+ * @left_taken: @taken of the attempt that abandoned it, as long as none has resumed it
  * @since: hybrid: the time from which on the place was waited at
  * @followed: MCS-NB: its successor was known when it acquired the lock
  * @known: MCS-NB: its predecessor knew it when it left, and tells it something
@@ -88,6 +89,7 @@ struct nbq_node {
 	const void *lock ____cacheline_aligned;
 	struct nbq_node *below;
 	unsigned long pred_taken;
+	unsigned long left_taken;
 	u64 since;
 	bool followed;
 	bool known;
@@ -434,6 +436,7 @@ static inline void nbq_note_left(struct nbq_node *node, const void *lock)
 	struct nbq_pool *pool = node->pool;
 
 	WRITE_ONCE(node->lock, lock);
+	node->left_taken = node->taken;
 	WRITE_ONCE(pool->left, pool->left | nbq_left_bit(lock));
 	if (!pool->left_last || pool->left_last->index < node->index)
 		pool->left_last = node;
@@ -456,14 +459,15 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void
 	if (!nbq_is_node(pred))
 		return NULL;
 	/*
-	 * Fully ordered, as the swap of the tail by which a context enqueues, for the rounds
-	 * of wait.c. Only one of this and nbq_node_skip() gets the node.
+	 * Fully ordered, as the swap of the tail in nbq_clh_join() and nbq_spin_join(), for
+	 * the rounds of wait.c. Pairs with nbq_node_skip() of the successor: only one of the
+	 * two gets the node.
 	 */
 	if (nbq_step(cmpxchg(&node->prev, pred, NULL)) != pred)
 		return NULL;
 	/* One of the same level that came above in between may have left it elsewhere. */
 	if (unlikely(READ_ONCE(node->lock) != lock)) {
-		/* RELEASE, as that by which it was abandoned. */
+		/* RELEASE, pairs with the ACQUIRE in nbq_node_skip(), as that of the leave. */
 		nbq_step(smp_store_release(&node->prev, pred));
 		return NULL;
 	}
@@ -472,9 +476,9 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void
 }
 
 /*
- * Resume the place of an earlier attempt of this CPU and level at @lock, which has left: those
- * behind it have not skipped its node yet. Whoever resumes it is served in the order of the
- * first of these attempts, and the queue does not grow. (In HMCS-T, Chabbi et al., PPoPP 2017,
+ * Resume the place of an earlier attempt of this CPU and level at @lock, which has left, unless
+ * a successor has skipped its node. The attempt is served in the order of the first one
+ * that had the place, and the queue does not grow. (In HMCS-T, Chabbi et al., PPoPP 2017,
  * a thread that comes back resumes its node in a tree of queues.)
  * @resume: how the algorithm does it with a node that may stand there: its predecessor, or
  * NULL
@@ -493,6 +497,7 @@ nbq_resume(struct nbq_pool *pool, const void *lock,
 	while ((node = nbq_node_next_left(pool, lock, node))) {
 		*pred = resume(node, lock);
 		if (*pred) {
+			node->left_taken = node->taken - 1;
 			pool->events.nodes_resumed++;
 			return node;
 		}
@@ -507,8 +512,9 @@ nbq_resume(struct nbq_pool *pool, const void *lock,
 static inline bool nbq_node_skip(struct nbq_node *pred, struct nbq_node *prev)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE by which it was abandoned last, which may be
-	 * later than the one that was read: it was resumed in between, and left again.
+	 * ACQUIRE, pairs with the RELEASE in nbq_clh_leave() and nbq_spin_leave(), the last of
+	 * them, which may be later than the one that was read: the place was resumed in
+	 * between, and left again. Atomic, against nbq_node_resume().
 	 */
 	return nbq_step(cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED)) == prev;
 }

@@ -172,6 +172,10 @@ void nbq_X_unlock(struct nbq_X *lock) __releases(lock);
  * @lock: memory for the lock
  * @name: its name, for lockdep
  * @key: its class, for lockdep
+ *
+ * If attempts were ever abandoned in the queue of a lock here, or of one with the same hash, it
+ * reads a word of each possible CPU, so that none resumes its place in a lock of before that
+ * was not destroyed.
  */
 void nbq_X_init_key(struct nbq_X *lock, const char *name,
 		    struct lock_class_key *key);

@@ -56,9 +56,9 @@
  *	there: the walk does not end. (Its code holds a piece of the missing
  *	release, which makes two holders.)
  *	An attempt whose CPU has left a node in the queue, which no successor has
- *	stepped over, resumes that place. So whoever was told that the one in
- *	front has left swaps itself into that one's next before it steps over it:
- *	it may wait again.
+ *	stepped over, resumes that place. So a waiter that was notified that its
+ *	predecessor has left swaps itself into that one's next before it steps
+ *	over it: it may wait again.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is
  *	over; the paper allocates.
  *
@@ -218,8 +218,8 @@ static void say_left(struct nbq_node *node, struct nbq_node *what)
 
 	/*
 	 * Fully ordered, pairs with nbq_mcs_link(), and with in_front() for
-	 * destroy. RELEASE: my prev, and that I am forgotten, are seen by
-	 * whoever finds what I say. ACQUIRE: the successor that I find has
+	 * destroy. RELEASE: prev, and that the predecessor has forgotten this
+	 * node, are seen with @what. ACQUIRE: the successor in next has
 	 * reset its status before I write to it.
 	 */
 	tell(nbq_step(xchg(&node->next, what)), what, events);
@@ -300,8 +300,8 @@ struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
 	struct nbq_node *pred = READ_ONCE(node->prev);
 
 	/*
-	 * Fully ordered, as the swap of the tail by which a context enqueues, for the rounds
-	 * of wait.c. Only one of this and nbq_mcs_link() of the successor gets the node.
+	 * Fully ordered, as the swap of the tail in nbq_mcs_join(), for the rounds of wait.c.
+	 * Pairs with nbq_mcs_link() of the successor: only one of the two gets the node.
 	 */
 	if (READ_ONCE(node->next) != what ||
 	    nbq_step(cmpxchg(&node->next, what, NULL)) != what)
@@ -358,9 +358,9 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_hand_over);
 /*
  * Spin until the predecessor says something or there is no point in waiting.
  *
- * What it tells that it has left may be over: it may have resumed its place. So whoever was
- * told makes itself known once more, and has what it says then; of its successor, and of one
- * that resumes the place, only one gets the node.
+ * A predecessor that has published that it left may have resumed its place since. So the
+ * waiter links itself once more, and has what the predecessor's next says then: of the waiter
+ * and an attempt that resumes the place, only one gets the node.
  *
  * @said: what nbq_mcs_link() has returned; NULL too, if pred knows me already
  *
@@ -438,12 +438,6 @@ static int wait_again(struct nbq_mcs *lock, struct nbq_node *node, struct nbq_no
 {
 	return wait_behind(lock, node, pred, deadline, waits, ip,
 			   node->known ? NULL : nbq_mcs_link(node, pred));
-}
-
-/* See define_lock_type.h. */
-static void forget_place(struct nbq_node *node)
-{
-	WRITE_ONCE(node->next, NBQ_RECYCLED);
 }
 
 /*

@@ -182,12 +182,18 @@ claimed:
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_claim_numbered);
 
-static bool is_in_use(const struct nbq_node *node)
+/*
+ * Has this node been abandoned and not been resumed? A successor may have skipped it, and be
+ * about to give it back. What has given it back, destroy too, has ended that for good.
+ */
+static bool was_left(const struct nbq_node *node)
 {
-	return READ_ONCE(node->taken) != READ_ONCE(node->given);
+	unsigned long taken = READ_ONCE(node->taken);
+
+	return node->left_taken == taken && READ_ONCE(node->given) != taken;
 }
 
-/* Note anew where nodes of the pool may stand abandoned. Those in use may. */
+/* Note anew where nodes of the pool may stand abandoned. */
 static void note_left_again(struct nbq_pool *pool)
 {
 	const struct nbq_node *last = pool->left_last;
@@ -196,7 +202,7 @@ static void note_left_again(struct nbq_pool *pool)
 
 	pool->left_last = NULL;
 	for_each_pool_node(node, pool) {
-		if (is_in_use(node)) {
+		if (was_left(node)) {
 			left |= nbq_left_bit(READ_ONCE(node->lock));
 			pool->left_last = node;
 		}
@@ -230,7 +236,7 @@ struct nbq_node *nbq_node_next_left(struct nbq_pool *pool, const void *lock,
 		/* One of the same level that came above in between has noted others. */
 		if (unlikely(!node))
 			break;
-		if (READ_ONCE(node->lock) == lock && is_in_use(node))
+		if (READ_ONCE(node->lock) == lock && was_left(node))
 			return node;
 	}
 	note_left_again(pool);
@@ -243,15 +249,16 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_node_next_left);
  * gone. Whatever it is now, the word is of no use to it: a node that is left has its
  * predecessor, or that it is leaving, in a word that others read then and at no other time.
  */
-static void forget_place(struct nbq_node *node, const void *lock)
+static void forget_if_left(struct nbq_node *node, const void *lock)
 {
-	/* ACQUIRE, pairs with the RELEASEs by which it was abandoned: its lock. */
+	/* ACQUIRE, pairs with the swap in say_left() of MCS-NB and swap-only: its lock. */
 	struct nbq_node *next = smp_load_acquire(&node->next);
-	/* ACQUIRE, as above. */
+	/* ACQUIRE, pairs with the RELEASE in nbq_clh_leave() and nbq_spin_leave(): the same. */
 	struct nbq_node *prev = smp_load_acquire(&node->prev);
 
 	if (READ_ONCE(node->lock) != lock)
 		return;
+	/* Relaxed: nobody reads anything by it. Atomic, against the next life's join. */
 	if (next == NBQ_LEAVING || next == NBQ_TRANSIENT)
 		cmpxchg_relaxed(&node->next, next, NBQ_RECYCLED);
 	if (nbq_is_node(prev))
@@ -282,7 +289,7 @@ void nbq_forget_places(const void *lock)
 			if (!(READ_ONCE(pool->left) & nbq_left_bit(lock)))
 				continue;
 			for_each_pool_node(node, pool)
-				forget_place(node, lock);
+				forget_if_left(node, lock);
 		}
 	}
 }

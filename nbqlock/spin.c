@@ -961,7 +961,6 @@ int nbq_spin_destroy(struct nbq_spin *lock)
 	while (nbq_is_node(node)) {
 		struct nbq_node *prev = nbq_spin_look(node);
 
-		WRITE_ONCE(node->prev, NBQ_RECYCLED);
 		nbq_node_reclaim(node, events);
 		node = prev;
 	}

@@ -50,11 +50,11 @@
  *	What print does to "fool itself", storing LEAVING in the next of the new
  *	predecessor in order to swap it out again, is left out.
  *	An attempt whose CPU has left a node in the queue, which no successor has
- *	stepped over, resumes that place. So whoever was told that the one in
- *	front has left swaps itself into that one's next before it steps over it:
- *	it may wait again. And what two swap into a leaver's status is not the
- *	same word any more (in print both store what the one in front says): it
- *	may have said something else since.
+ *	stepped over, resumes that place. So a waiter that was notified that its
+ *	predecessor has left swaps itself into that one's next before it steps
+ *	over it: it may wait again. And what two contexts swap into the status of an
+ *	abandoned node is not the word of its predecessor any more, as in print:
+ *	that may have changed since.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is
  *	over; the paper allocates.
  *
@@ -195,9 +195,8 @@ static void say_left(struct nbq_node *node)
 
 	/*
 	 * Fully ordered, pairs with nbq_swap_link(), and with in_front() for
-	 * destroy. RELEASE: my prev is seen by whoever finds that I have left.
-	 * ACQUIRE: the successor that I find has reset its status before I
-	 * write to it.
+	 * destroy. RELEASE: prev is seen with LEAVING. ACQUIRE: the successor in
+	 * next has reset its status before it is written to.
 	 */
 	tell(nbq_step(xchg(&node->next, NBQ_LEAVING)), NBQ_LEAVING, events);
 }
@@ -220,8 +219,8 @@ void nbq_swap_leave(struct nbq_swap *lock, struct nbq_node *node, struct nbq_nod
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_leave);
 
 /*
- * Resume the place of an earlier attempt, which the one in front knows all the time, or has
- * told what it had to say.
+ * Resume the place of an earlier attempt, whose node is in its predecessor's next all the
+ * time, or has its message.
  *
  *	.. pred L succ	-> .. pred W succ
  *
@@ -232,8 +231,8 @@ VISIBLE_IF_KUNIT
 struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock)
 {
 	/*
-	 * Fully ordered, as the swap of the tail by which a context enqueues, for the rounds
-	 * of wait.c. Only one of this and nbq_swap_link() of the successor gets the node: the
+	 * Fully ordered, as the swap of the tail in nbq_swap_join(), for the rounds of wait.c.
+	 * Pairs with nbq_swap_link() of the successor: only one of the two gets the node. The
 	 * one compare-and-swap of this lock, and not one that it could not do without.
 	 */
 	if (READ_ONCE(node->next) != NBQ_LEAVING ||
@@ -279,9 +278,9 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_hand_over);
  * Spin until the predecessor, which knows me, says something or there is no
  * point in waiting.
  *
- * What it tells that it has left may be over: it may have resumed its place. So whoever was
- * told makes itself known once more, and has what it says then; of its successor, and of one
- * that resumes the place, only one gets the node.
+ * A predecessor that has published that it left may have resumed its place since. So the
+ * waiter links itself once more, and has what the predecessor's next says then: of the waiter
+ * and an attempt that resumes the place, only one gets the node.
  *
  * Return: as nbq_swap_link(); NULL: the wait is over.
  */
@@ -385,12 +384,6 @@ static int wait_again(struct nbq_swap *lock, struct nbq_node *node, struct nbq_n
 static struct nbq_node *resume(struct nbq_node *node, const void *lock)
 {
 	return nbq_swap_resume(node, lock);
-}
-
-/* See define_lock_type.h. */
-static void forget_place(struct nbq_node *node)
-{
-	WRITE_ONCE(node->next, NBQ_RECYCLED);
 }
 
 /* See define_lock_type.h. */

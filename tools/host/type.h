@@ -29,8 +29,6 @@
  * LEAVER_AT_TAIL_STAYS
  *	Queue nodes that one leaves behind which leaves as the tail while its
  *	predecessor waits or holds.
- * SAYS_IN_PREV
- *	A node that was abandoned says so in prev; else in next.
  * IS_FIFO
  *	Nobody is served before one who has come earlier and still waits; and
  *	so everybody enters the queue at once.
@@ -107,12 +105,6 @@
 #define IS_FIFO			1
 #define ERROR_WITHOUT_NODE	(-ENOMEM)
 #define WARNS_OF_MISUSE		1
-#endif
-
-#if defined(TYPE_CLH) || defined(TYPE_IS_HYBRID)
-#define SAYS_IN_PREV		true
-#else
-#define SAYS_IN_PREV		false
 #endif
 
 /* The macros of nbqlock.h; see __nbq_X_lock_timeout_irqsave() and so on. */

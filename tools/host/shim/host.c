@@ -202,19 +202,6 @@ bool shim_has_left(unsigned int cpu)
 	return __nbq_levels_left[cpu][0];
 }
 
-unsigned int shim_places_left(bool in_prev)
-{
-	unsigned int i, left = 0;
-
-	for (i = 0; i < nodes_made; i++) {
-		const struct nbq_node *node = &nodes[i];
-
-		left += in_prev ? nbq_is_node(node->prev) :
-				  node->next == NBQ_LEAVING || node->next == NBQ_TRANSIENT;
-	}
-	return left;
-}
-
 bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address)
 {
 	const struct nbq_node *node = node_of_place(address), *said;

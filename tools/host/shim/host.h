@@ -100,11 +100,6 @@ bool shim_is_in_free_node(const void *address);
 /* Does this CPU look for places of its own before it acquires? */
 bool shim_has_left(unsigned int cpu);
 /*
- * How many nodes say that they were abandoned, whether they are free or not? @in_prev: by that
- * word, and not by next.
- */
-unsigned int shim_places_left(bool in_prev);
-/*
  * Is this how a context of that CPU tries to resume a place? It reads a node of its own that
  * may be free by then, and swaps what only an abandoned one has.
  */

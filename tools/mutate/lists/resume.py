@@ -7,14 +7,16 @@ from mutate.mutant import mutants
 # The host's have more than one lock, and memory that is one again.
 HOST = OFF_THE_STEPS
 POLICY = {"host": HostTests("steps spin gcc asan")}
-FREE_NODES = "the same: a node that is free does not say that it was left"
+# Of a lock that keeps a node which was not abandoned.
+RESTS = {"host": HostTests("steps swap gcc asan")}
 SAME_LEVEL = ("only in a context that has interrupted another of its own level at this very "
               "point, and has used that node in between")
 
 RESUME = "	if (nbq_step(cmpxchg(&node->prev, pred, NULL)) != pred)\n		return NULL;\n"
 SKIP = "	return nbq_step(cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED)) == prev;\n"
 NOTE = "	WRITE_ONCE(pool->left, pool->left | nbq_left_bit(lock));\n"
-NOTE_LOCK = "	WRITE_ONCE(node->lock, lock);\n" + NOTE
+TAKEN = "	node->left_taken = node->taken;\n"
+NOTE_LOCK = "	WRITE_ONCE(node->lock, lock);\n" + TAKEN + NOTE
 MCS_RESUME = ("	if (READ_ONCE(node->next) != what ||\n"
               "	    nbq_step(cmpxchg(&node->next, what, NULL)) != what)\n		return NULL;\n")
 SWAP_RESUME = ("	if (READ_ONCE(node->next) != NBQ_LEAVING ||\n"
@@ -32,9 +34,9 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "	return (unsigned long)node >= (unsigned long)NBQ_RECYCLED;\n"),
 )), *mutants("internal.h", HOST, (
     ("resume: node that is left does not say in whose queue",
-     NOTE_LOCK, NOTE),
+     NOTE_LOCK, TAKEN + NOTE),
     ("resume: pool does not note that a node was left", NOTE_LOCK,
-     "	WRITE_ONCE(node->lock, lock);\n"),
+     "	WRITE_ONCE(node->lock, lock);\n" + TAKEN),
     ("resume: pool does not note which node was left",
      "	if (!pool->left_last || pool->left_last->index < node->index)\n"
      "		pool->left_last = node;\n", ""),
@@ -50,22 +52,27 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
 )), *mutants("node.c", HOST, (
     ("resume: node of any queue is asked whether it was left in this one",
-     "		if (READ_ONCE(node->lock) == lock && is_in_use(node))\n",
-     "		if (is_in_use(node))\n", "the same: whose it is, is asked again"),
-    ("resume: node that is free is asked whether it was left",
-     "		if (READ_ONCE(node->lock) == lock && is_in_use(node))\n",
-     "		if (READ_ONCE(node->lock) == lock)\n", FREE_NODES),
+     "		if (READ_ONCE(node->lock) == lock && was_left(node))\n",
+     "		if (was_left(node))\n", "the same: whose it is, is asked again"),
+    ("resume: node that was given back is asked whether it was left",
+     "	return node->left_taken == taken && READ_ONCE(node->given) != taken;\n",
+     "	return node->left_taken == taken;\n"),
     ("resume: places are noted for ever",
      "	unsigned long left = 0;\n", "	unsigned long left = pool->left;\n"),
     ("resume: places of other locks are forgotten, too",
      "	if (READ_ONCE(node->lock) != lock)\n		return;\n", ""),
     ("resume: place in memory that is made a lock is not forgotten",
-     "				forget_place(node, lock);\n", "				;\n"),
+     "				forget_if_left(node, lock);\n", "				;\n"),
+)), *mutants("node.c", RESTS, (
+    ("resume: node that was taken again counts as left",
+     "	return node->left_taken == taken && READ_ONCE(node->given) != taken;\n",
+     "	return READ_ONCE(node->given) != taken;\n"),
+)), *mutants("internal.h", RESTS, (
+    ("resume: node that was resumed counts as left",
+     "			node->left_taken = node->taken - 1;\n", ""),
 )), *mutants("define_lock_type.h", HOST, (
     ("resume: lock that is made does not forget who left one before it",
      "	nbq_forget_places(lock);\n", ""),
-    ("resume: destroyed lock does not forget who left it",
-     "		forget_place(node);\n", ""),
     ("resume: nobody resumes", "	node = nbq_resume(pool, lock, resume, &pred);\n",
      "	node = NULL;\n"),
     ("resume: attempt that finds its node free does not look for another that it left",
@@ -122,8 +129,6 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "	if (true)\n		return false;\n	wait->in_order"),
     ("spin: lock that is made does not forget who left one before it",
      "	nbq_forget_places(lock);\n", ""),
-    ("spin: destroyed lock does not forget who left it",
-     "		WRITE_ONCE(node->prev, NBQ_RECYCLED);\n", ""),
     ("spin: one in front that waits again counts as skipped",
      "		if (!nbq_node_skip(pred, prev))\n			return pred;\n",
      "		nbq_node_skip(pred, prev);\n"),

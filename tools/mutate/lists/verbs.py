@@ -32,9 +32,9 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("destroy keeps the nodes",
      "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
     ("destroy looks at a node that it has given back",
-     "		forget_place(node);\n		nbq_node_reclaim(node, events);\n		node = prev;\n",
-     "		nbq_node_reclaim(node, events);\n		prev = in_front(node);\n"
-     "		forget_place(node);\n		node = prev;\n"),
+     "		struct nbq_node *prev = in_front(node);\n\n"
+     "		nbq_node_reclaim(node, events);\n		node = prev;\n",
+     "		nbq_node_reclaim(node, events);\n		node = in_front(node);\n"),
     ("unlock leaves preemption off",
      "	nbq_X_hand_over(lock, node);\n	preempt_enable();\n",
      "	nbq_X_hand_over(lock, node);\n"),
