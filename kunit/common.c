@@ -121,6 +121,39 @@ void nbq_forget_late_attempts(void)
 	}
 }
 
+/* The socket that has a queue for this lock; NULL: the lock has its own. All are on one. */
+static struct nbq_socket *socket_for(const struct nbq_spin *lock)
+{
+	return lock->state.turn == NBQ_SPIN_FIFO ? NULL :
+	       per_cpu(nbq_pools, raw_smp_processor_id())[0].socket;
+}
+
+/* The tail of the queue in which the suites' contexts wait for a hybrid lock. */
+u32 *nbq_tail_of(const struct nbq_spin *lock)
+{
+	struct nbq_socket *socket = socket_for(lock);
+
+	return socket ? &nbq_queue_of(socket, lock)->tail : (u32 *)&lock->tail;
+}
+
+/* What the head of that queue does when it requests the handoff. */
+void nbq_request(struct nbq_spin *lock, u8 handoff)
+{
+	struct nbq_socket *socket = socket_for(lock);
+
+	lock->state.turn = socket ? socket->turn : 0;
+	lock->state.handoff = handoff;
+}
+
+/* What a case has left in the queues of the sockets: the suites' nodes go with it. */
+static void empty_queues(void)
+{
+	struct nbq_socket *socket = per_cpu(nbq_pools, raw_smp_processor_id())[0].socket;
+
+	if (socket)
+		memset(socket->queues, 0, sizeof(socket->queues));
+}
+
 /* Before each case. */
 int nbq_bench_init(struct kunit *test, const struct nbq_row *row)
 {
@@ -150,6 +183,7 @@ void nbq_bench_exit(struct kunit *test)
 	WRITE_ONCE(nbq_fake_clock, NULL);
 	WRITE_ONCE(nbq_step_hook, NULL);
 	WRITE_ONCE(nbq_pool_elsewhere, NULL);
+	empty_queues();
 }
 
 /*

@@ -120,6 +120,8 @@ void nbq_total_counted(struct kunit *test, struct nbq_events want, int line);
 void nbq_forget_late_attempts(void);
 void nbq_read_events(struct nbq_events *events);
 unsigned int nbq_nodes_in_use(struct nbq_bench *bench);
+u32 *nbq_tail_of(const struct nbq_spin *lock);
+void nbq_request(struct nbq_spin *lock, u8 handoff);
 
 /* Actors: they can move while preemption is off, but for nbq_bench_arrive(). */
 struct nbq_actor *nbq_bench_come(struct nbq_bench *bench);

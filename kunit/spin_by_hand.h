@@ -15,7 +15,8 @@ static void link_to_pred(struct nbq_actor *actor)
 /* May a newcomer take it? */
 static bool is_open(const struct nbq_spin *lock)
 {
-	return !lock->tail || (!lock->state.fifo && !lock->state.handoff);
+	return !*nbq_tail_of(lock) ||
+	       (lock->state.turn != NBQ_SPIN_FIFO && !lock->state.handoff);
 }
 
 static bool take_free(struct nbq_spin *lock, const struct nbq_actor *actor)
@@ -24,7 +25,8 @@ static bool take_free(struct nbq_spin *lock, const struct nbq_actor *actor)
 	union nbq_spin_state mine = free;
 
 	mine.holder = nbq_context_of(actor->node->pool);
-	mine.handoff = 0;
+	if (mine.turn != NBQ_SPIN_FIFO)
+		mine.request = 0;
 	return !free.holder &&
 	       cmpxchg(&lock->state.all, free.all, mine.all) == free.all;
 }
@@ -33,7 +35,7 @@ static bool join(struct nbq_spin *lock, struct nbq_actor *actor)
 {
 	actor->pred = NULL;
 	if (!is_open(lock) || !take_free(lock, actor)) {
-		actor->pred = nbq_spin_join(lock, actor->node);
+		actor->pred = nbq_spin_join(lock, nbq_tail_of(lock), actor->node);
 		return false;
 	}
 	nbq_node_give_back_own(actor->node);
@@ -53,14 +55,16 @@ static bool advance(struct nbq_spin *lock, struct nbq_actor *actor)
 	}
 	if (actor->pred || !take_free(lock, actor))
 		return false;
-	nbq_spin_pass(lock, actor->node, false);
+	nbq_spin_pass(nbq_tail_of(lock), actor->node, false);
 	return true;
 }
 
 static bool leave(struct nbq_spin *lock, struct nbq_actor *actor)
 {
-	return actor->pred ? nbq_spin_leave(lock, actor->node, actor->pred) :
-			     nbq_spin_pass(lock, actor->node, false);
+	u32 *tail = nbq_tail_of(lock);
+
+	return actor->pred ? nbq_spin_leave(tail, actor->node, actor->pred) :
+			     nbq_spin_pass(tail, actor->node, false);
 }
 
 /* The holder's node has been given back long since. */
@@ -80,7 +84,7 @@ static char letter(const struct nbq_node *node)
 
 static struct nbq_node *tail_of(const struct nbq_spin *lock)
 {
-	u32 tail = lock->tail;
+	u32 tail = *nbq_tail_of(lock);
 
 	return tail ? nbq_pool_of(tail & U16_MAX)->numbered->nodes[tail >> 16] : NULL;
 }

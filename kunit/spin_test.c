@@ -38,7 +38,7 @@ static struct nbq_node *join(struct kunit *test, struct nbq_node **pred)
 {
 	struct nbq_node *node = nbq_bench_claim(test);
 
-	*pred = nbq_spin_join(lock_of(test), node);
+	*pred = nbq_spin_join(lock_of(test), nbq_tail_of(lock_of(test)), node);
 	return node;
 }
 
@@ -87,7 +87,7 @@ static void joining_forgets_the_last_life_of_the_node(struct kunit *test)
 	struct nbq_node *node = nbq_bench_claim(test);
 
 	node->prev = NBQ_AVAILABLE;
-	nbq_spin_join(lock_of(test), node);
+	nbq_spin_join(lock_of(test), nbq_tail_of(lock_of(test)), node);
 	KUNIT_EXPECT_NULL(test, nbq_spin_look(node));
 }
 
@@ -114,7 +114,7 @@ static void leaving_predecessor_says_who_stood_in_front_of_it(struct kunit *test
 	w = join(test, &pred);
 	x = join(test, &x_pred);
 	join(test, &pred);
-	nbq_spin_leave(lock_of(test), x, x_pred);
+	nbq_spin_leave(nbq_tail_of(lock_of(test)), x, x_pred);
 
 	/* before and after: w L y, y looks at L */
 	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_look(pred), w);
@@ -131,7 +131,7 @@ static void leaver_at_the_tail_takes_its_node_along(struct kunit *test)
 	x = join(test, &pred);
 
 	/* before: w x */
-	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(lock_of(test), x, pred));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), x, pred));
 
 	/* after: w; x has written nothing into its node */
 	EXPECT_PICTURE(test, "W.");
@@ -150,7 +150,7 @@ static void leaver_between_waiters_is_stepped_over(struct kunit *test)
 	EXPECT_COUNTED(test, .nodes_taken = 3);
 
 	/* before: w x y */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_leave(lock_of(test), x, x_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), x, x_pred));
 
 	/* after: w L y */
 	EXPECT_PICTURE(test, "WLW");
@@ -197,7 +197,7 @@ static void neighbours_leave(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		int leaver = *back_first ? 2 - i : 1 + i;
 
-		KUNIT_EXPECT_FALSE(test, nbq_spin_leave(lock_of(test), node[leaver],
+		KUNIT_EXPECT_FALSE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), node[leaver],
 							pred[leaver]));
 	}
 
@@ -221,7 +221,7 @@ static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struc
 	KUNIT_EXPECT_NULL(test, nbq_spin_look(x_pred));
 	y = join(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, x);
-	KUNIT_EXPECT_FALSE(test, nbq_spin_leave(lock_of(test), x, x_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), x, x_pred));
 
 	/* after: w L y, then w y */
 	EXPECT_PICTURE(test, "WLW");
@@ -238,11 +238,11 @@ static void head_that_passes_without_a_successor_empties_the_queue(struct kunit 
 	w = join(test, &pred);
 
 	/* before: w */
-	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(lock_of(test), w, false));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(nbq_tail_of(lock_of(test)), w, false));
 
 	/* after: [] */
 	EXPECT_PICTURE(test, ".");
-	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 	KUNIT_EXPECT_NULL(test, w->prev);
 	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_given_back = 1);
 }
@@ -256,7 +256,7 @@ static void waiter_behind_the_head_becomes_the_head(struct kunit *test)
 	EXPECT_COUNTED(test, .nodes_taken = 2);
 
 	/* before: w x */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(lock_of(test), w, false));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(nbq_tail_of(lock_of(test)), w, false));
 
 	/* after: A x */
 	EXPECT_PICTURE(test, "AW");
@@ -268,7 +268,7 @@ static void waiter_behind_the_head_becomes_the_head(struct kunit *test)
 	/* after: x */
 	EXPECT_PICTURE(test, ".W");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(lock_of(test), x, false));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(nbq_tail_of(lock_of(test)), x, false));
 	EXPECT_PICTURE(test, "..");
 }
 
@@ -279,10 +279,10 @@ static void head_reaches_the_one_behind_a_leaver(struct kunit *test)
 	w = join(test, &pred);
 	x = join(test, &x_pred);
 	y = join(test, &pred);
-	nbq_spin_leave(lock_of(test), x, x_pred);
+	nbq_spin_leave(nbq_tail_of(lock_of(test)), x, x_pred);
 
 	/* before: w L y */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(lock_of(test), w, false));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(nbq_tail_of(lock_of(test)), w, false));
 
 	/* after: A L y */
 	EXPECT_PICTURE(test, "ALW");
@@ -301,8 +301,8 @@ static void leaver_to_whom_the_head_was_passed_leaves_it_to_the_next(struct kuni
 	x = join(test, &x_pred);
 
 	/* before: w x, and x has decided to leave when w passes */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(lock_of(test), w, false));
-	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(lock_of(test), x, x_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(nbq_tail_of(lock_of(test)), w, false));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), x, x_pred));
 
 	/* after: A */
 	EXPECT_PICTURE(test, "A.");
@@ -327,8 +327,8 @@ static void nested_context_gets_the_leaver_s_node_after_the_swap_only(struct kun
 	/* before: w x, and x has decided to leave */
 	nested = join(test, &pred);
 	KUNIT_EXPECT_PTR_NE(test, nested, x);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(lock_of(test), nested, pred));
-	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(lock_of(test), x, x_pred));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), nested, pred));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), x, x_pred));
 
 	/* after: w; then w x, x in its second life */
 	EXPECT_PICTURE(test, "W..");
@@ -343,7 +343,7 @@ static void nested_context_never_gets_an_abandoned_node(struct kunit *test)
 
 	w = join(test, &pred);
 	x = join(test, &pred);
-	nbq_spin_pass(lock_of(test), w, false);
+	nbq_spin_pass(nbq_tail_of(lock_of(test)), w, false);
 
 	/* before: A x; after: A x y */
 	nested = join(test, &nested_pred);
@@ -423,9 +423,9 @@ static void node_is_found_by_its_number(struct kunit *test)
 	many->nodes[*index] = w;
 
 	/* before: []; after: w x */
-	w_pred = nbq_spin_join(lock_of(test), w);
+	w_pred = nbq_spin_join(lock_of(test), nbq_tail_of(lock_of(test)), w);
 	KUNIT_EXPECT_NULL(test, w_pred);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->tail,
+	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)),
 			*index << 16 | nbq_context_of(&bench->pool));
 	join(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, w);
@@ -436,18 +436,18 @@ static void node_is_found_by_its_number(struct kunit *test)
 static void init_fifo_evaluates_its_argument_once(struct kunit *test)
 {
 	struct nbq_spin locks[2], *next = locks;
-	u8 fifo;
+	u8 turn;
 
 	memset(locks, 0x6b, sizeof(locks));
 	nbq_spin_init_fifo(next++);
 	KUNIT_EXPECT_PTR_EQ(test, next, locks + 1);
-	fifo = locks[0].state.fifo;
-	locks[0].state.fifo = 0;
-	KUNIT_EXPECT_EQ(test, fifo, 1);
+	turn = locks[0].state.turn;
+	locks[0].state.turn = 0;
+	KUNIT_EXPECT_EQ(test, turn, NBQ_SPIN_FIFO);
 	KUNIT_EXPECT_EQ(test, locks[0].state.all, 0);
 	KUNIT_EXPECT_EQ(test, locks[0].tail, 0);
 	/* The other one is as it was. */
-	KUNIT_EXPECT_EQ(test, locks[1].state.fifo, 0x6b);
+	KUNIT_EXPECT_EQ(test, locks[1].state.turn, 0x6b);
 	KUNIT_EXPECT_EQ(test, locks[1].tail, 0x6b6b6b6b);
 }
 
@@ -458,7 +458,7 @@ static void init_fifo_key_gives_the_lock_its_class(struct kunit *test)
 
 	memset(&lock, 0x6b, sizeof(lock));
 	nbq_spin_init_fifo_key(&lock, "a_name", &key);
-	KUNIT_EXPECT_EQ(test, lock.state.fifo, 1);
+	KUNIT_EXPECT_EQ(test, lock.state.turn, NBQ_SPIN_FIFO);
 	KUNIT_EXPECT_EQ(test, lock.state.holder, 0);
 	KUNIT_EXPECT_EQ(test, lock.state.handoff, 0);
 	KUNIT_EXPECT_EQ(test, lock.tail, 0);
@@ -489,9 +489,9 @@ static void uncontended_acquisition_takes_and_counts_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	KUNIT_EXPECT_EQ(test, held.holder, me);
 	KUNIT_EXPECT_EQ(test, held.handoff, 0);
-	KUNIT_EXPECT_EQ(test, held.fifo, !passes(test));
+	KUNIT_EXPECT_EQ(test, held.turn, passes(test) ? 0 : NBQ_SPIN_FIFO);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.all, free.all);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 	KUNIT_EXPECT_EQ(test, in_use, 0);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 	EXPECT_TOTAL(test);
@@ -557,7 +557,7 @@ static u8 request_of(u64 now)
 static void request_the_handoff(struct kunit *test)
 {
 	if (passes(test))
-		lock_of(test)->state.handoff = request_of(1000);
+		nbq_request(lock_of(test), request_of(1000));
 }
 
 static void start_with_a_request(struct kunit *test)
@@ -716,7 +716,7 @@ static void watch_the_newcomer(struct others *others)
 		if (watch->change)
 			watch->change(others->test);
 	}
-	if (!watch->queued && lock_of(others->test)->tail)
+	if (!watch->queued && *nbq_tail_of(lock_of(others->test)))
 		watch->queued = nbq_fake.reads;
 	watch->heartbeat[nbq_fake.reads] = READ_ONCE(pool->heartbeat);
 }
@@ -869,7 +869,7 @@ static void newcomer_enqueues_when_the_lock_is_taken_that_was_asked_for(struct k
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 8);
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1, .nodes_given_back = 1,
 		     .nodes_reclaimed = 1);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 }
 
 /* When a head requests the handoff */
@@ -1029,7 +1029,7 @@ static void release_to_the_head(struct others *others)
 	if (take->followed)
 		nbq_actor_join(bench, &bench->actors[1]);
 	if (take->found && passes(others->test))
-		lock_of(others->test)->state.handoff = FOUND_REQUEST;
+		nbq_request(lock_of(others->test), FOUND_REQUEST);
 	release(others);
 }
 
@@ -1051,7 +1051,7 @@ static u8 take_as_head(struct kunit *test, const struct take_case *take, u64 sta
 	ret = nbq_spin_lock_timeout(lock_of(test), KTIME_MAX);
 	steps = nbq_steps_stop();
 	handoff = lock_of(test)->state.handoff;
-	tail = lock_of(test)->tail;
+	tail = *nbq_tail_of(lock_of(test));
 	if (!ret)
 		nbq_spin_unlock(lock_of(test));
 	KUNIT_EXPECT_EQ(test, ret, 0);
@@ -1249,7 +1249,7 @@ static void newcomer_gets_a_free_lock_from_a_stalled_head_in_time(struct kunit *
 	wait_for_it(test);
 	KUNIT_EXPECT_EQ(test, stall.ret, passes(test) ? row->steals : row->queues);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 }
 
 /* Two locks: the CPU waits for one, and what interrupts it tries the other one. */
@@ -1286,9 +1286,9 @@ static void interrupt_above_a_waiter_of_another_lock_queues(struct kunit *test)
 	other->others.act = nmi_tries_other_lock;
 	other->acquired = true;
 	w = nbq_bench_claim(test);
-	nbq_spin_join(&other->lock, w);
+	nbq_spin_join(&other->lock, nbq_tail_of(&other->lock), w);
 	if (passes(test))
-		other->lock.state.handoff = request_of(1000);
+		nbq_request(&other->lock, request_of(1000));
 
 	/* before and after: w, elsewhere */
 	hold(test);
@@ -1296,7 +1296,7 @@ static void interrupt_above_a_waiter_of_another_lock_queues(struct kunit *test)
 	nbq_fake_call(3, act_once, &other->others);
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	KUNIT_EXPECT_FALSE(test, other->acquired);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(&other->lock, w, false));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(nbq_tail_of(&other->lock), w, false));
 }
 
 static void request_outlives_a_waiter_that_gives_up(struct kunit *test)
@@ -1552,9 +1552,9 @@ static struct nbq_node *leave_a_head_behind(struct kunit *test)
 	x = join(test, &pred);
 
 	/* before: w x; x leaves before w passes; after: A */
-	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(lock_of(test), x, pred));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), x, pred));
 	nbq_steps_start(NULL, NULL);
-	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(lock_of(test), w, true));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(nbq_tail_of(lock_of(test)), w, true));
 	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 1);
 	EXPECT_PICTURE(test, "A.");
 	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), w);
@@ -1606,7 +1606,7 @@ static void lock_whose_tail_is_a_former_head_is_taken_by_the_next(struct kunit *
 	else
 		KUNIT_EXPECT_TRUE(test, try_at_once(test));
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
-	KUNIT_EXPECT_EQ(test, !lock_of(test)->tail, queues);
+	KUNIT_EXPECT_EQ(test, !*nbq_tail_of(lock_of(test)), queues);
 	EXPECT_TOTAL(test, .acquired_handoff = queues, .nodes_taken = queues,
 		     .nodes_reclaimed = queues, .nodes_given_back = queues);
 }
@@ -1618,7 +1618,7 @@ static void lock_whose_tail_is_a_former_head_is_destroyed_without_a_leak(struct 
 	/* before: A; after: [] */
 	leave_a_head_behind(test);
 	KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
 	EXPECT_TOTAL(test, .nodes_reclaimed = 1);
 }
@@ -1677,7 +1677,7 @@ static void one_without_a_node_waits_outside(struct kunit *test)
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, reads(11)), without_node);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 	EXPECT_TOTAL(test, .exhaustions = 1, .timeouts = passes(test));
 }
 
@@ -1731,7 +1731,7 @@ static void node_without_a_number_is_not_used(struct kunit *test)
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &grown, reads(11)),
 			passes(test) ? -ETIMEDOUT : -ENOMEM);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 }
 
 static void node_with_a_number_is_found_behind_a_hint_without(struct kunit *test)
@@ -1903,7 +1903,7 @@ static void holder_that_would_wait_for_itself_is_told_at_the_first_look(struct k
 
 	KUNIT_EXPECT_EQ(test, ret, -EDEADLK);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 	EXPECT_TOTAL(test, .deadlocks = 1, .nodes_taken = !passes(test),
 		     .nodes_given_back = !passes(test));
 }

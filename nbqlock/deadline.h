@@ -104,6 +104,12 @@ static inline bool nbq_deadline_is_none(const struct nbq_deadline *deadline)
 	return deadline->relative ? deadline->at <= 0 : deadline->at == KTIME_MIN;
 }
 
+/* Is the patience over so soon after this time, in ns? */
+static inline bool nbq_deadline_is_within(const struct nbq_deadline *deadline, u64 now, s64 ns)
+{
+	return deadline->at < (deadline->relative ? ns : (s64)now + ns);
+}
+
 /* What an attempt gets that finds the lock held until its patience is over. */
 static inline int nbq_deadline_error(const struct nbq_deadline *deadline)
 {

@@ -34,6 +34,8 @@ NBQ_EVENT(nodes_abandoned, SUM,
 	  "queue nodes that a waiter which gave up has left in the queue")
 NBQ_EVENT(nodes_resumed, SUM,
 	  "attempts that have resumed the place of an earlier one of that CPU and level")
+NBQ_EVENT(turns_passed, SUM,
+	  "acquisitions that have given the turn for a hybrid to another socket")
 NBQ_EVENT(longest_walk, MAX,
 	  "most abandoned nodes that one attempt has skipped")
 NBQ_EVENT(pool_high_water, PEAK,

@@ -25,6 +25,7 @@
 #define NBQ_DEFINES_VERBS
 #include "nbqlock.h"
 #include "report.h"
+#include "socket.h"
 #include "wait.h"
 
 /* The single steps are open to the suites where there are suites. */
@@ -51,6 +52,7 @@
  * @next: MCS-NB, swap-only: what it tells whoever stands behind it: NULL or a
  *	node "I wait or hold", the node being the one behind if that is known,
  *	%NBQ_AVAILABLE, %NBQ_LEAVING, %NBQ_TRANSIENT.
+ * @wants: hybrid: the lock that the context which took this node waits for
  * @status: MCS-NB, swap-only: what it was told by the one in front, in the
  *	same words; NULL "nothing yet". Or %NBQ_RECYCLED, for the one in front.
  * @index: position in its pool, from 0
@@ -65,6 +67,7 @@
  *	it held last before this one; NULL: it held none
  * @pred_taken: MCS-NB, swap-only: @taken of the predecessor that it is known to
  * @left_taken: @taken of the attempt that abandoned it, as long as none has resumed it
+ * @queue: hybrid: the queue of a socket that it was left in; NULL: that of the lock itself
  * @since: hybrid: the time from which on the place was waited at
  * @followed: MCS-NB: its successor was known when it acquired the lock
  * @known: MCS-NB: its predecessor knew it when it left, and tells it something
@@ -77,7 +80,10 @@
  */
 struct nbq_node {
 	struct nbq_node *prev;
-	struct nbq_node *next;
+	union {
+		struct nbq_node *next;
+		const void *wants;
+	};
 	struct nbq_node *status;
 	unsigned int index;
 	unsigned int cpu;
@@ -90,6 +96,7 @@ struct nbq_node {
 	struct nbq_node *below;
 	unsigned long pred_taken;
 	unsigned long left_taken;
+	struct nbq_queue *queue;
 	u64 since;
 	bool followed;
 	bool known;
@@ -137,6 +144,7 @@ struct nbq_numbered {
  * @size: nodes in the list; written by growth only
  * @wants_growth: 1 from the request until the growth is done
  * @last: end of the list of nodes; growth only
+ * @socket: where its CPU is; NULL: not known yet
  * @waiting: what it waits for
  * @waiter: the attempt that may write there; NULL: none waits
  * @heartbeat: hybrid: a time at which a waiter of this CPU and level ran
@@ -160,6 +168,7 @@ struct nbq_pool {
 	unsigned int size;
 	unsigned int wants_growth;
 	struct nbq_node *last;
+	struct nbq_socket *socket;
 	/* Written by a waiter, and read by those that it keeps waiting. */
 	struct nbq_waiting waiting ____cacheline_aligned;
 	const struct nbq_wait *waiter;
@@ -599,13 +608,13 @@ bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
 struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock);
 bool nbq_mcs_hand_over(struct nbq_mcs *lock, struct nbq_node *node);
 
-struct nbq_node *nbq_spin_join(struct nbq_spin *lock, struct nbq_node *node);
+struct nbq_node *nbq_spin_join(const struct nbq_spin *lock, u32 *tail,
+			       struct nbq_node *node);
 struct nbq_node *nbq_spin_look(const struct nbq_node *pred);
 struct nbq_node *nbq_spin_step_over(struct nbq_node *node, struct nbq_node *pred,
 				    struct nbq_node *prev);
-bool nbq_spin_leave(struct nbq_spin *lock, struct nbq_node *node,
-		    struct nbq_node *pred);
-bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node, bool followed);
+bool nbq_spin_leave(u32 *tail, struct nbq_node *node, struct nbq_node *pred);
+bool nbq_spin_pass(u32 *tail, struct nbq_node *node, bool followed);
 
 struct nbq_node *nbq_swap_join(struct nbq_swap *lock, struct nbq_node *node);
 struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred);

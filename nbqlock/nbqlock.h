@@ -332,7 +332,7 @@ do {									\
  * @lockname: the variable or member that it initialises
  */
 #define NBQ_SPIN_FIFO_INIT(lockname)					\
-	{ .state = { .fifo = 1 }, __NBQ_DEP_MAP_INIT(lockname) }
+	{ .state = { .turn = NBQ_SPIN_FIFO }, __NBQ_DEP_MAP_INIT(lockname) }
 
 /**
  * DEFINE_NBQ_SPIN_FIFO() - as DEFINE_NBQ_SPIN(), of a lock that is first come, first served

@@ -245,24 +245,17 @@ struct nbq_node *nbq_node_next_left(struct nbq_pool *pool, const void *lock,
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_next_left);
 
 /*
- * No attempt can resume this node any more, which was left in the queue of a lock that is
- * gone. Whatever it is now, the word is of no use to it: a node that is left has its
- * predecessor, or that it is leaving, in a word that others read then and at no other time.
+ * No attempt resumes this node any more, if it was left in the queue of a lock that is gone.
+ * The queue may be that of others, too, which skip the node.
  */
 static void forget_if_left(struct nbq_node *node, const void *lock)
 {
-	/* ACQUIRE, pairs with the swap in say_left() of MCS-NB and swap-only: its lock. */
-	struct nbq_node *next = smp_load_acquire(&node->next);
-	/* ACQUIRE, pairs with the RELEASE in nbq_clh_leave() and nbq_spin_leave(): the same. */
-	struct nbq_node *prev = smp_load_acquire(&node->prev);
-
-	if (READ_ONCE(node->lock) != lock)
-		return;
-	/* Relaxed: nobody reads anything by it. Atomic, against the next life's join. */
-	if (next == NBQ_LEAVING || next == NBQ_TRANSIENT)
-		cmpxchg_relaxed(&node->next, next, NBQ_RECYCLED);
-	if (nbq_is_node(prev))
-		cmpxchg_relaxed(&node->prev, prev, NBQ_RECYCLED);
+	/*
+	 * Relaxed: no memory is read or written by it. Atomic: the node may be of another
+	 * lock by now, whose it stays.
+	 */
+	if (READ_ONCE(node->lock) == lock)
+		cmpxchg_relaxed(&node->lock, lock, NULL);
 }
 
 /**

@@ -192,6 +192,62 @@ void nbq_pool_request_growth(struct nbq_pool *pool)
 		irq_work_queue(this_cpu_ptr(&growth_irq_work));
 }
 
+/* The socket of this node; NULL: there is none. */
+static struct nbq_socket *socket_of_node(int node)
+{
+	unsigned int i;
+
+	for (i = 0; i < nbq_sockets_number; i++) {
+		if (nbq_sockets[i]->node == node)
+			return nbq_sockets[i];
+	}
+	return NULL;
+}
+
+/*
+ * Make a node with CPUs known as a socket, with queues in its own memory. Nodes too many, and
+ * CPUs of which no node is known, count to the first one.
+ */
+static int add_socket(int node)
+{
+	unsigned int number = nbq_sockets_number;
+	struct nbq_socket *socket;
+
+	if (node == NUMA_NO_NODE && number)
+		return 0;
+	if (number == NBQ_SOCKETS_MAX || socket_of_node(node))
+		return 0;
+	socket = kzalloc_node(sizeof(*socket), GFP_KERNEL, node);
+	if (!socket)
+		return -ENOMEM;
+	socket->turn = NBQ_TURN_SOCKET + number;
+	socket->node = node;
+	nbq_sockets[number] = socket;
+	/* RELEASE, pairs with the ACQUIREs in socket.h and socket.c: the socket. */
+	smp_store_release(&nbq_sockets_number, number + 1);
+	return 0;
+}
+
+static int start_sockets(void)
+{
+	unsigned int cpu;
+	int ret = 0;
+
+	for_each_possible_cpu(cpu) {
+		ret = add_socket(cpu_to_node(cpu));
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+/* Of a module that goes, or whose start has failed: no lock is in use. */
+static void free_sockets(void)
+{
+	while (nbq_sockets_number)
+		kfree(nbq_sockets[--nbq_sockets_number]);
+}
+
 /* A CPU that was online before has all of it, and abandoned nodes may be in use. */
 static int prepare_pool(struct nbq_pool *pool, unsigned int cpu, unsigned int level)
 {
@@ -201,6 +257,8 @@ static int prepare_pool(struct nbq_pool *pool, unsigned int cpu, unsigned int le
 	/* A context of that CPU may be at it. It has preemption off, on another CPU. */
 	while (!nbq_pool_set_up(pool, cpu, level))
 		cond_resched();
+	/* Who waits in the queue of the lock itself by now stays there. */
+	WRITE_ONCE(pool->socket, socket_of_node(cpu_to_node(cpu)) ?: nbq_sockets[0]);
 	if (!pool->walks) {
 		walks = kcalloc_node(NBQ_WALK_MAX, sizeof(*walks), GFP_KERNEL,
 				     cpu_to_node(cpu));
@@ -328,6 +386,10 @@ int nbq_pools_start(void)
 	if (!node_cache)
 		return -ENOMEM;
 
+	ret = start_sockets();
+	if (ret)
+		goto out_free_nodes;
+
 	workqueue = alloc_workqueue("nbqlock", WQ_UNBOUND, 0);
 	if (!workqueue) {
 		ret = -ENOMEM;
@@ -354,8 +416,10 @@ int nbq_pools_start(void)
 out_stop_growth:
 	stop_growth();
 out_free_nodes:
-	if (!NBQ_STATIC_NODES)
+	if (!NBQ_STATIC_NODES) {
 		free_nodes();
+		free_sockets();
+	}
 	return ret;
 }
 
@@ -365,4 +429,5 @@ void nbq_pools_stop(void)
 	cpuhp_remove_state_nocalls(hotplug_state);
 	stop_growth();
 	free_nodes();
+	free_sockets();
 }

@@ -10,13 +10,17 @@
  * it holds a node only while it waits.
  *
  * A waiter polls its predecessor's node and nothing else. The lock's line is for the
- * holder, for newcomers, and for the head of the queue:
+ * holder, for newcomers, and for the head of a queue. Each socket has a queue (socket.h),
+ * so that a hand-over mostly stays on a socket:
  *
  *	lock  <-- newcomers (LOOKS_OUTSIDE polls, then they enqueue)
  *	  ^
- *	  +------ head <-- waiter <-- stalled <-- waiter <-- waiter <-- tail
- *	  |                                         |
- *	  +-----------------------------------------+  acts for the head
+ *	  +------ head <-- waiter <-- stalled <-- waiter <-- waiter <-- tail   socket 0,
+ *	  |                                         |                          which has
+ *	  +-----------------------------------------+  acts for the head       the turn
+ *
+ *	          head <-- waiter <-- tail                                     socket 1
+ *	         (rests: polls its own queue's line until the turn is there)
  *
  * Who may take a free lock
  *	The head of the queue.
@@ -36,16 +40,27 @@
  *	patience than IDLE_NS fails meanwhile, and a waiter with less than it takes
  *	to find that its predecessor is stalled. An interrupt above a waiter of its
  *	own CPU need not be told that this one does not run.
- *	So waiters that run are served in order, and a waiter that runs is passed by
- *	newcomers during its LOOKS_OUTSIDE polls, the first PATIENT_NS after them, and
+ *	So waiters of a socket that run are served in order, and a waiter that runs is
+ *	passed by newcomers during its LOOKS_OUTSIDE polls, the first PATIENT_NS after them, and
  *	the polls up to the head's next reading of the clock (LOOKS_AS_HEAD) only; by later
  *	ones while its predecessors are stalled, and by those that acting heads let pass.
+ *	The head of a socket that has not the turn: not while a request stands that was
+ *	made for another one. A turn begins with a request and lasts TURN_UNITS; each
+ *	head that takes the lock hands it on to its successor, with the time at which it
+ *	began, and the first that finds it over gives it to the next socket whose head
+ *	awaits it. A request that has expired, or a lock that stays free for IDLE_NS, is
+ *	anybody's, so that a socket that does not run keeps no other from the lock.
  *	A lock that is made first come, first served (nbq_spin_init_fifo()) has
- *	none of this: newcomers queue as soon as there is a queue, and its head
- *	alone takes the lock. A head that does not run keeps all others waiting, as
- *	in the queue locks.
+ *	none of this: newcomers queue as soon as there is a queue, which is the
+ *	lock's own, and its head alone takes the lock. A head that does not run keeps
+ *	all others waiting, as in the queue locks.
  * Mutual exclusion rests on the holder's number alone, whatever the policy; first come,
  * first served, on the queue, too.
+ *
+ * A queue of a socket may be that of several locks: their addresses have the same hash.
+ * A waiter whose predecessor waits for another lock is the first of its own: it acts for the
+ * head. So no lock waits for another; where locks share a queue all the time, more waiters
+ * poll each of them.
  *
  * Prior art
  *	A word that one compare-and-swap takes, with a queue behind it, is qspinlock.
@@ -53,7 +68,11 @@
  *	paravirtual qspinlock (qspinlock_paravirt.h, "hybrid PV queued/unfair lock");
  *	handoff is rwsem's (RWSEM_FLAG_HANDOFF). A bound on how many pass the queue:
  *	Fissile locks (Dice, Kogan, 2020). The heartbeat is the published time of
- *	MCS-TP and CLH-TP (He, Scherer, Scott, 2005). -EDEADLK from a spinlock is
+ *	MCS-TP and CLH-TP (He, Scherer, Scott, 2005). A queue for each socket, with turns
+ *	of a bounded length: lock cohorting (Dice, Marathe, Shavit, PPoPP 2012), HMCS
+ *	(Chabbi, Fagan, Mellor-Crummey, PPoPP 2015), CNA (Dice, Kogan, 2019). A table of
+ *	queues that objects share by a hash of their addresses: the kernel's futexes and
+ *	bit_waitqueue(). -EDEADLK from a spinlock is
  *	rqspinlock's. A lock word that is accessed in parts of several sizes is
  *	qspinlock's, too. What is added: all of this with a queue that a waiter can
  *	abandon from any position, in a bounded number of its own steps (CLH-NB), a
@@ -78,8 +97,8 @@
  *	                  +-- pass ---> AVAILABLE ------------------>+
  *	                                         a successor becomes the head
  *
- * The tail is a number too, of 32 bits: the CPU and context level of its pool,
- * and its index there. With the holder and the two marks that makes a lock of 8
+ * A tail is a number too, of 32 bits: the CPU and context level of its pool,
+ * and its index there. With the holder and the request that makes a lock of 8
  * bytes. Half of that would do for neither: 14 bits name the holder's CPU, as many
  * and 2 more the pool, which leaves nothing for the index. The holder is there for
  * -EDEADLK only: who waits for a lock must know which CPU to suspect (wait.c).
@@ -127,6 +146,11 @@
 #define JUDGE_NS	(100000 + NBQ_RELAX_MAX_NS)
 /* The age at which a request to queue expires, in units of 2^HANDOFF_SHIFT ns. */
 #define HANDOFF_UNITS	3U
+/* How long the turn of a socket lasts, in the same units, if another one waits. */
+#define TURN_UNITS	2U
+/* Is its patience over before newcomers may not pass it any more? */
+#define HAS_LITTLE_PATIENCE(wait)	\
+	nbq_deadline_is_within((wait)->deadline, (wait)->now, PATIENT_NS)
 static_assert(HANDOFF_UNITS << 13 == NBQ_SPIN_HANDOFF_NS);
 /* Has the clock been read since this was asked last? */
 #define HAS_TICKED(place, wait)	((place)->ticked_at != (wait)->now)
@@ -147,12 +171,25 @@ static u8 handoff_at(u64 ns)
 	return HANDOFF_REQUESTED | (u8)(ns >> HANDOFF_SHIFT);
 }
 
-static bool has_expired(u8 request)
+/* How many of these units ago was it made? The clocks of two CPUs may differ a little. */
+static unsigned int age_of(u8 handoff, u64 now)
 {
-	unsigned int age = (handoff_at(nbq_clock_ns()) - request) & (HANDOFF_REQUESTED - 1);
+	unsigned int age = (handoff_at(now) - handoff) & (HANDOFF_REQUESTED - 1);
 
-	/* The clocks of two CPUs may differ a little: -1 is a request made just now. */
-	return age >= HANDOFF_UNITS && age != HANDOFF_REQUESTED - 1;
+	return age == HANDOFF_REQUESTED - 1 ? 0 : age;
+}
+
+static bool has_expired(u8 handoff)
+{
+	return age_of(handoff, nbq_clock_ns()) >= HANDOFF_UNITS;
+}
+
+/* A request made at this time, for the waiters of that turn. */
+static u16 request_at(u64 ns, u8 turn)
+{
+	union nbq_spin_state state = { .handoff = handoff_at(ns), .turn = turn };
+
+	return state.request;
 }
 
 #if NR_CPUS >= 1 << NBQ_CONTEXT_CPU_BITS
@@ -203,15 +240,25 @@ static __always_inline union nbq_spin_word read_word(const struct nbq_spin *lock
 #endif
 }
 
+static __always_inline bool is_fifo(union nbq_spin_state state)
+{
+	return state.turn == NBQ_SPIN_FIFO;
+}
+
+static bool is_in_order(const struct nbq_spin *lock)
+{
+	return READ_ONCE(lock->state.turn) == NBQ_SPIN_FIFO;
+}
+
 /*
  * Take the lock if it has this state, without a holder, and leave this request in it.
  * Otherwise @state becomes what it has.
  */
-static bool take(struct nbq_spin *lock, union nbq_spin_state *state, u16 me, u8 handoff)
+static bool take(struct nbq_spin *lock, union nbq_spin_state *state, u16 me, u16 request)
 {
 	union nbq_spin_state mine = {
 		.holder = me,
-		.handoff = handoff,
+		.request = request,
 	};
 
 	/*
@@ -228,8 +275,8 @@ static bool take(struct nbq_spin *lock, union nbq_spin_state *state, u16 me, u8 
 static bool take_without_queue(struct nbq_spin *lock, u16 me)
 {
 #ifdef CONFIG_64BIT
-	union nbq_spin_word free = { .state.fifo = 1 };
-	union nbq_spin_word mine = { .state = { .holder = me, .fifo = 1 } };
+	union nbq_spin_word free = { .state.turn = NBQ_SPIN_FIFO };
+	union nbq_spin_word mine = { .state = { .holder = me, .turn = NBQ_SPIN_FIFO } };
 
 	/* ACQUIRE, as in take(). */
 	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);
@@ -256,11 +303,19 @@ static bool is_above_a_waiter(const struct nbq_spin *lock, const struct nbq_pool
 	return false;
 }
 
+/* The last one in the queue that has this turn, or of its last head; NULL: there is none. */
+static const struct nbq_node *last_of_turn(const struct nbq_spin *lock, u8 turn)
+{
+	struct nbq_socket *socket = nbq_socket_of_turn(turn);
+
+	return node_of(READ_ONCE(*(socket ? &nbq_queue_of(socket, lock)->tail : &lock->tail)));
+}
+
 /* May a newcomer take a free lock in which this request stands? */
 static bool is_open(const union nbq_spin_word *word, const struct nbq_spin *lock,
 		    const struct nbq_pool *pool, u16 me)
 {
-	return likely(!word->state.handoff) || !word->tail ||
+	return likely(!word->state.handoff) || !last_of_turn(lock, word->state.turn) ||
 	       has_expired(word->state.handoff) || is_above_a_waiter(lock, pool, me);
 }
 
@@ -273,9 +328,11 @@ static bool is_open(const union nbq_spin_word *word, const struct nbq_spin *lock
  * Return: my predecessor; NULL: I am the head.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_spin_join(struct nbq_spin *lock, struct nbq_node *node)
+struct nbq_node *nbq_spin_join(const struct nbq_spin *lock, u32 *tail,
+			       struct nbq_node *node)
 {
 	node->resumed = false;
+	WRITE_ONCE(node->wants, lock);
 	/* Marked: see nbq_clh_join(). */
 	WRITE_ONCE(node->prev, NULL);
 	/*
@@ -286,7 +343,7 @@ struct nbq_node *nbq_spin_join(struct nbq_spin *lock, struct nbq_node *node)
 	 * rounds of wait.c: what is read after it is not older than what those
 	 * who find my node see.
 	 */
-	return node_of(xchg(&lock->tail, number_of(node)));
+	return node_of(xchg(tail, number_of(node)));
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_spin_join);
 
@@ -339,8 +396,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_step_over);
  * the node must not be touched.
  */
 VISIBLE_IF_KUNIT
-bool nbq_spin_leave(struct nbq_spin *lock, struct nbq_node *node,
-		    struct nbq_node *pred)
+bool nbq_spin_leave(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
 {
 	u32 number = number_of(node);
 
@@ -351,7 +407,7 @@ bool nbq_spin_leave(struct nbq_spin *lock, struct nbq_node *node,
 	 * in nbq_spin_pass().
 	 */
 	if (!node->resumed &&
-	    nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {
+	    nbq_step(cmpxchg_release(tail, number, number_of(pred))) == number) {
 		nbq_node_give_back_own(node);
 		return true;
 	}
@@ -380,7 +436,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_leave);
  * the node must not be touched.
  */
 VISIBLE_IF_KUNIT
-bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node, bool followed)
+bool nbq_spin_pass(u32 *tail, struct nbq_node *node, bool followed)
 {
 	u32 number = number_of(node);
 
@@ -391,7 +447,7 @@ bool nbq_spin_pass(struct nbq_spin *lock, struct nbq_node *node, bool followed)
 	 * request to queue could overwrite what the lock's memory is used for
 	 * next.
 	 */
-	if (!followed && nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {
+	if (!followed && nbq_step(cmpxchg_release(tail, number, 0)) == number) {
 		nbq_node_give_back_own(node);
 		return true;
 	}
@@ -410,6 +466,8 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_pass);
  * struct place - where an attempt waits
  * @node: its node in the queue; NULL: it waits outside
  * @pred: its predecessor; NULL: none
+ * @tail: of the queue that it stands in
+ * @queue: that of its socket; NULL: it is that of the lock itself
  * @walk: how many abandoned nodes it has skipped
  * @since: when it enqueued
  * @judged_at: when it looked at the heartbeat of @pred last
@@ -421,11 +479,18 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_pass);
  * @starved: it has found no node in its pool, which was counted
  * @acts: @pred is stalled: it acts for the head
  * @renews: it may renew its request
- * @followed: another waiter has enqueued behind it
+ * @followed: another waiter has enqueued behind it; of a socket's queue, whose line those who
+ *	enqueue take away, it may have left since
+ * @renewed: the request with which its turn began has been renewed
+ * @turn: what stands for its queue in the turn of the lock
+ * @next: whose turn is next, as far as it has been asked; else 0
+ * @awaits: it has said that it awaits the turn of its socket
  */
 struct place {
 	struct nbq_node *node;
 	struct nbq_node *pred;
+	u32 *tail;
+	struct nbq_queue *queue;
 	unsigned long walk;
 	u64 since;
 	u64 judged_at;
@@ -438,6 +503,10 @@ struct place {
 	bool acts;
 	bool renews;
 	bool followed;
+	bool renewed;
+	bool awaits;
+	u8 turn;
+	u8 next;
 };
 
 /* Has so much time gone by? The clocks of two CPUs may differ a little. */
@@ -471,7 +540,7 @@ static bool poll_outside(struct nbq_spin *lock, struct place *place, const struc
 		place->idle_since = 0;
 		return false;
 	}
-	if (word.state.fifo)
+	if (is_fifo(word.state))
 		return !word.tail && take_without_queue(lock, wait->me);
 	if (!is_open(&word, lock, wait->pool, wait->me) && !is_idle_for_long(place))
 		return false;
@@ -482,64 +551,191 @@ static bool poll_outside(struct nbq_spin *lock, struct place *place, const struc
 	return false;
 }
 
-/*
- * With which request a head takes the lock: that of its successor, which has waited nearly
- * as long. If the head has not waited for long itself it hands a request on that it found,
- * seven times in eight: else the last of a queue that drains would find the lock open, be
- * passed by none, and keep it from all others until the next request.
- */
-static u8 request_of_successor(const struct place *place, const struct nbq_wait *wait,
-			       u8 request)
+/* Can there be heads of other queues that compete for the lock, too? */
+static bool has_rivals(const struct nbq_wait *wait)
 {
+	return !wait->in_order && nbq_has_other_sockets(READ_ONCE(wait->pool->socket));
+}
+
+static bool is_my_turn(const struct place *place, union nbq_spin_state state)
+{
+	return state.handoff && state.turn == place->turn;
+}
+
+/*
+ * If the turn of its socket is over, find out whose is next: while the lock is held, if there
+ * is time.
+ */
+static void find_next(const struct nbq_spin *lock, struct place *place,
+		      const struct nbq_wait *wait, union nbq_spin_state state)
+{
+	if (!place->next && has_rivals(wait) && is_my_turn(place, state) &&
+	    (place->renewed || age_of(state.handoff, wait->now) >= TURN_UNITS))
+		place->next = nbq_next_turn(place->turn, place->turn, lock);
+}
+
+/* The head of that socket may compete now. */
+static void notify(const struct nbq_spin *lock, u8 turn)
+{
+	WRITE_ONCE(nbq_queue_of(nbq_socket_of_turn(turn), lock)->notified, lock);
+}
+
+/*
+ * With which request a head takes the lock. That of the next socket, if its own has had its
+ * turn. Else that of its successor, which has waited nearly as long; the turn goes on from
+ * when it began. If the head has not waited for long itself it hands a request on that it
+ * found, seven times in eight: else the last of a queue that drains would find the lock open,
+ * be passed by none, and keep it from all others until the next request.
+ */
+static u16 request_of_successor(const struct nbq_spin *lock, struct place *place,
+				const struct nbq_wait *wait, union nbq_spin_state state)
+{
+	/* One without a turn leaves it to whom it is. */
+	if (!place->queue && state.handoff && !is_my_turn(place, state))
+		return state.request;
+	find_next(lock, place, wait, state);
+	if (place->next && place->next != place->turn)
+		return request_at(wait->now, place->next);
 	if (!place->followed)
 		return 0;
-	if (has_passed(place->since, wait->now, PATIENT_NS))
-		return handoff_at(wait->now);
-	return place->since >> 4 & 7 ? request : 0;
+	if (has_passed(place->since, wait->now, PATIENT_NS)) {
+		if (has_rivals(wait) && !place->next && is_my_turn(place, state))
+			return state.request;
+		return request_at(wait->now, place->turn);
+	}
+	return is_my_turn(place, state) && place->since >> 4 & 7 ? state.request : 0;
+}
+
+/* Whose turn a head asks for: its own, or that of the next socket after the holder's. */
+static u8 turn_to_request(const struct nbq_spin *lock, const struct place *place,
+			  const struct nbq_wait *wait, union nbq_spin_state state)
+{
+	const struct nbq_socket *socket;
+
+	if (!has_rivals(wait))
+		return place->turn;
+	/* A request that has expired is that of a socket whose head is stalled. */
+	if (state.handoff)
+		return nbq_next_turn(state.turn, place->turn, lock);
+	socket = READ_ONCE(nbq_pool_of(state.holder)->socket);
+	return socket ? nbq_next_turn(socket->turn, place->turn, lock) : place->turn;
 }
 
 /*
  * Ask newcomers to queue, or renew that. Only while the lock is held: of a free one, a new
- * request would keep another acting head from taking it.
+ * request would keep another acting head from taking it. By a store: a holder that comes back
+ * again and again would make a compare-and-swap fail for ever.
  */
 static void request_handoff(struct nbq_spin *lock, struct place *place,
-			    const struct nbq_wait *wait, u8 request)
+			    const struct nbq_wait *wait, union nbq_spin_state state)
 {
-	u8 handoff = handoff_at(wait->now);
+	bool renews = is_my_turn(place, state) && place->renews &&
+		      state.handoff != handoff_at(wait->now);
+	u8 turn;
 
-	if (request != handoff && (!request || place->renews) &&
-	    has_passed(place->since, wait->now, PATIENT_NS))
-		WRITE_ONCE(lock->state.handoff, handoff);
 	place->renews = false;
+	if (!renews && state.handoff &&
+	    (state.turn == place->turn || age_of(state.handoff, wait->now) < HANDOFF_UNITS))
+		return;
+	if (!has_passed(place->since, wait->now, PATIENT_NS))
+		return;
+	place->renewed |= renews;
+	turn = renews ? place->turn : turn_to_request(lock, place, wait, state);
+	WRITE_ONCE(lock->state.request, request_at(wait->now, turn));
+	if (turn != place->turn)
+		notify(lock, turn);
+}
+
+/* From now on the heads of this queue leave the lock's line to those whose turn it is. */
+static void begin_rest(const struct nbq_spin *lock, struct place *place, u8 handoff)
+{
+	place->awaits = true;
+	WRITE_ONCE(place->queue->handoff, handoff);
+	WRITE_ONCE(place->queue->awaits, lock);
+}
+
+/*
+ * A head whose socket has not the turn leaves the lock's line to those that have it, until the
+ * request which gives it to them has expired, or its own socket is notified. So does the next
+ * head, if it has no more patience than that.
+ */
+static bool rests(const struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
+{
+	if (!place->queue || READ_ONCE(place->queue->awaits) != lock)
+		return false;
+	place->awaits = true;
+	nbq_wait_tick_within(wait, LOOKS_AS_HEAD);
+	if (READ_ONCE(place->queue->notified) == lock) {
+		WRITE_ONCE(place->queue->notified, NULL);
+		WRITE_ONCE(place->queue->awaits, NULL);
+		return false;
+	}
+	return age_of(READ_ONCE(place->queue->handoff), wait->now) < HANDOFF_UNITS;
+}
+
+/* Has another one enqueued behind it, in the queue of its socket? */
+static void look_if_followed(struct place *place)
+{
+	if (!place->followed)
+		place->followed = READ_ONCE(*place->tail) != number_of(place->node);
+}
+
+/* May this head take a free lock in which that request stands? */
+static bool has_turn(struct place *place, union nbq_spin_state state)
+{
+	/* With little patience, and before there are sockets, it needs none. */
+	return !place->queue || !state.handoff || state.turn == place->turn ||
+	       has_expired(state.handoff) || is_idle_for_long(place);
 }
 
 /* Poll the lock as the head, or acting for it. Return: true if it was taken. */
 static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
-	union nbq_spin_word word = read_word(lock, wait->in_order);
+	union nbq_spin_word word;
 
-	place->followed = word.tail != number_of(place->node);
-	if (word.state.fifo) {
+	if (rests(lock, place, wait))
+		return false;
+	word = read_word(lock, wait->in_order);
+	if (!place->queue)
+		place->followed = word.tail != number_of(place->node);
+	else
+		look_if_followed(place);
+	if (is_fifo(word.state)) {
 		/* No other may take a lock with a queue, so that a store does. */
 		if (!word.state.holder)
 			WRITE_ONCE(lock->state.holder, wait->me);
 		return !word.state.holder;
 	}
-	if (!word.state.holder &&
+	if (!word.state.holder && has_turn(place, word.state) &&
 	    take(lock, &word.state, wait->me,
-		 request_of_successor(place, wait, word.state.handoff)))
+		 request_of_successor(lock, place, wait, word.state))) {
+		if (place->next && place->next != place->turn) {
+			notify(lock, place->next);
+			wait->pool->events.turns_passed++;
+		}
 		return true;
+	}
 	/* One that was faster holds it now. */
-	if (word.state.holder)
-		request_handoff(lock, place, wait, word.state.handoff);
+	if (word.state.holder) {
+		place->idle_since = 0;
+		request_handoff(lock, place, wait, word.state);
+		find_next(lock, place, wait, word.state);
+		if (place->queue && word.state.handoff && word.state.turn != place->turn)
+			begin_rest(lock, place, word.state.handoff);
+	}
 	nbq_wait_tick_within(wait, LOOKS_AS_HEAD);
 	return false;
 }
 
-/* Has this interrupt come above its predecessor? */
-static bool is_above_predecessor(const struct place *place, const struct nbq_wait *wait)
+/*
+ * Need its predecessor not be asked whether it is stalled? It waits for another lock, which
+ * shares the queue; or this interrupt has come above it.
+ */
+static bool is_first(const struct nbq_spin *lock, const struct place *place,
+		     const struct nbq_wait *wait)
 {
-	return place->pred && place->pred->cpu == wait->pool->cpu;
+	return place->pred && (READ_ONCE(place->pred->wants) != lock ||
+			       place->pred->cpu == wait->pool->cpu);
 }
 
 /*
@@ -547,24 +743,50 @@ static bool is_above_predecessor(const struct place *place, const struct nbq_wai
  * looked at: with each waiter behind a stalled one acting at once, they get in each other's
  * way.
  */
-static void judge(struct place *place, const struct nbq_wait *wait)
+static void judge(const struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
 {
 	u64 heartbeat = READ_ONCE(place->pred->pool->heartbeat);
 
 	place->judged_at = wait->now;
-	place->acts = is_above_predecessor(place, wait) ||
+	place->acts = is_first(lock, place, wait) ||
 		      has_passed(heartbeat, wait->now, STALLED_NS) ||
 		      vcpu_is_preempted(place->pred->cpu);
 }
 
 /* The clock has been read: show life, and see whether the predecessor does. */
-static void tick(struct place *place, struct nbq_wait *wait)
+static void tick(const struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	place->ticked_at = wait->now;
 	place->renews = true;
 	WRITE_ONCE(wait->pool->heartbeat, wait->now);
 	if (place->pred && !place->acts && has_passed(place->judged_at, wait->now, JUDGE_NS))
-		judge(place, wait);
+		judge(lock, place, wait);
+	/* Before it is the head, if there is time: then it has the lock's line to poll. */
+	if (place->queue)
+		look_if_followed(place);
+}
+
+/*
+ * In which queue of its socket does the attempt wait? NULL: in that of the lock itself: first
+ * come, first served, before there are sockets, and if its patience is over before another
+ * socket's turn is. For those, the turn would come too late, and each head that gives up would
+ * leave the lock's line to another one that polls it.
+ */
+static struct nbq_queue *find_queue(const struct nbq_spin *lock, const struct nbq_wait *wait)
+{
+	struct nbq_socket *socket = wait->in_order ? NULL : READ_ONCE(wait->pool->socket);
+
+	if (!socket || (nbq_has_other_sockets(socket) && HAS_LITTLE_PATIENCE(wait)))
+		return NULL;
+	return nbq_queue_of(socket, lock);
+}
+
+static void enter_queue(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait,
+			struct nbq_queue *queue)
+{
+	place->queue = queue;
+	place->tail = queue ? &queue->tail : &lock->tail;
+	place->turn = queue ? READ_ONCE(wait->pool->socket)->turn : 0;
 }
 
 /* The attempt waits in the queue from now on. */
@@ -600,8 +822,9 @@ static bool enter(struct nbq_spin *lock, struct place *place, struct nbq_wait *w
 	start_clock(place, wait);
 	WRITE_ONCE(pool->late_for, NULL);
 	place->node = node;
-	place->pred = nbq_spin_join(lock, node);
-	place->acts = !wait->in_order && is_above_predecessor(place, wait);
+	enter_queue(lock, place, wait, find_queue(lock, wait));
+	place->pred = nbq_spin_join(lock, place->tail, node);
+	place->acts = !wait->in_order && is_first(lock, place, wait);
 	return true;
 }
 
@@ -612,10 +835,11 @@ static bool enter_again(struct nbq_spin *lock, struct place *place, struct nbq_w
 	if (!place->node)
 		return false;
 	wait->in_order = place->node->in_order;
+	enter_queue(lock, place, wait, place->node->queue);
 	start_clock(place, wait);
 	if (!wait->in_order) {
 		place->since = place->node->since;
-		judge(place, wait);
+		judge(lock, place, wait);
 	}
 	return true;
 }
@@ -624,7 +848,7 @@ static bool enter_again(struct nbq_spin *lock, struct place *place, struct nbq_w
  * Step over those in front who have left, up to one who waits or to the head. No
  * longer than the queue was when I joined: each step gives a node back.
  */
-static void go_ahead(struct place *place, struct nbq_wait *wait)
+static void go_ahead(const struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	unsigned long walk = place->walk;
 	struct nbq_node *prev;
@@ -641,7 +865,7 @@ static void go_ahead(struct place *place, struct nbq_wait *wait)
 	}
 	/* Who has left may have acted for the head: then its successor is the next to. */
 	if (place->walk != walk && place->pred && !wait->in_order)
-		judge(place, wait);
+		judge(lock, place, wait);
 }
 
 /* May a newcomer enqueue? Not while it sees a free lock, which it may get after IDLE_NS. */
@@ -660,8 +884,8 @@ static bool poll(struct nbq_spin *lock, struct place *place, struct nbq_wait *wa
 	if (!place->node)
 		return poll_outside(lock, place, wait);
 	if (!wait->in_order && HAS_TICKED(place, wait))
-		tick(place, wait);
-	go_ahead(place, wait);
+		tick(lock, place, wait);
+	go_ahead(lock, place, wait);
 	return (!place->pred || place->acts) && poll_as_head(lock, place, wait);
 }
 
@@ -688,12 +912,17 @@ static int end(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait
 		return nbq_wait_end(wait, taken ? 0 : wait->error);
 	}
 	nbq_count_walk(wait->pool, place->walk);
+	/* The next head awaits it, too. */
+	if (place->awaits && (taken || !place->followed) &&
+	    READ_ONCE(place->queue->awaits) == lock)
+		WRITE_ONCE(place->queue->awaits, NULL);
 	/* One that leaves with the lock, before its turn, has used its place. */
 	WRITE_ONCE(place->node->lock, taken ? NULL : lock);
 	place->node->in_order = wait->in_order;
+	place->node->queue = place->queue;
 	place->node->since = place->since;
-	gone = place->pred ? nbq_spin_leave(lock, place->node, place->pred) :
-			     nbq_spin_pass(lock, place->node, place->followed);
+	gone = place->pred ? nbq_spin_leave(place->tail, place->node, place->pred) :
+			     nbq_spin_pass(place->tail, place->node, place->followed);
 	if (taken)
 		return nbq_wait_end(wait, 0);
 	/* At the head, too. One who leaves with the lock has not timed out. */
@@ -703,16 +932,18 @@ static int end(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait
 }
 
 /*
- * Does a context hold the lock, or does the last one in the queue wait? By loads only. The
- * node may be free or in another queue by now; then there was a holder in between.
+ * Does a context hold the lock, or does the last one in the queue wait that has the turn? By
+ * loads only. The node may be free or in another queue by now; then there was a holder in
+ * between.
  */
 static bool is_busy(const struct nbq_spin *lock)
 {
+	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
 	const struct nbq_node *tail;
 
-	if (READ_ONCE(lock->state.holder))
+	if (state.holder)
 		return true;
-	tail = node_of(READ_ONCE(lock->tail));
+	tail = last_of_turn(lock, state.turn);
 	return tail && !nbq_spin_look(tail);
 }
 
@@ -721,7 +952,7 @@ static void announce_if_traced(const struct nbq_spin *lock, struct nbq_deadline 
 			       struct lockdep_map *waits, unsigned long ip)
 {
 	if (nbq_contention_is_traced() && !nbq_deadline_is_none(deadline) &&
-	    READ_ONCE(lock->state.fifo) && is_busy(lock))
+	    is_in_order(lock) && is_busy(lock))
 		nbq_wait_announce(deadline, lock, waits, ip);
 }
 
@@ -746,7 +977,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 		if (!enter_again(lock, &place, &wait))
 			return -ENOENT;
 	} else {
-		wait.in_order = READ_ONCE(lock->state.fifo);
+		wait.in_order = is_in_order(lock);
 		/*
 		 * Without patience, to find out whether all in the queue have left it; or
 		 * since the patience of the last attempt was over before it enqueued.
@@ -773,7 +1004,7 @@ static bool take_if_open(struct nbq_spin *lock, const struct nbq_pool *pool, u16
 	union nbq_spin_word word = read_word(lock, false);
 
 	/* First come, first served, one that may take it without the queue has done so. */
-	return !word.state.holder && !word.state.fifo && is_open(&word, lock, pool, me) &&
+	return !word.state.holder && !is_fifo(word.state) && is_open(&word, lock, pool, me) &&
 	       take(lock, &word.state, me, 0);
 }
 
@@ -789,7 +1020,7 @@ static __always_inline bool take_at_once(struct nbq_spin *lock)
 
 	if (likely(!state.all && take(lock, &state, me, 0)))
 		return true;
-	return state.fifo && !state.holder && !READ_ONCE(lock->tail) &&
+	return is_fifo(state) && !state.holder && !READ_ONCE(lock->tail) &&
 	       take_without_queue(lock, me);
 }
 
@@ -882,7 +1113,7 @@ void nbq_spin_init_fifo_key(struct nbq_spin *lock, const char *name,
 			    struct lock_class_key *key)
 {
 	nbq_spin_init_key(lock, name, key);
-	lock->state.fifo = 1;
+	lock->state.turn = NBQ_SPIN_FIFO;
 }
 EXPORT_SYMBOL_GPL(nbq_spin_init_fifo_key);
 
@@ -921,7 +1152,8 @@ EXPORT_SYMBOL_GPL(nbq_spin_is_locked);
 
 bool nbq_spin_is_contended(const struct nbq_spin *lock)
 {
-	return READ_ONCE(lock->state.holder) && READ_ONCE(lock->tail);
+	return READ_ONCE(lock->state.holder) &&
+	       (READ_ONCE(lock->tail) || (!is_in_order(lock) && nbq_has_queue(lock)));
 }
 EXPORT_SYMBOL_GPL(nbq_spin_is_contended);
 
@@ -931,6 +1163,65 @@ static bool is_idle(const struct nbq_node *node)
 	while (nbq_is_node(node))
 		node = nbq_spin_look(node);
 	return node == NBQ_AVAILABLE;
+}
+
+/*
+ * Give back what attempts have left in the queue of a socket, by going through it, as it may
+ * be that of other locks, too. Behind a waiter of another lock that one does it. Without a
+ * node to go through it with, whoever enqueues there next does it.
+ *
+ * Return: true if a waiter of this lock was found.
+ */
+static bool sweep(const struct nbq_spin *lock, struct nbq_queue *queue)
+{
+	struct nbq_pool *pool = nbq_this_pool();
+	struct nbq_node *node, *pred, *prev;
+	bool found, gone;
+
+	/*
+	 * ACQUIRE, pairs with the RELEASE in nbq_spin_leave() and nbq_spin_pass(), by which
+	 * the queue became empty: the accesses to the lock before that are over.
+	 */
+	if (!smp_load_acquire(&queue->tail) || !nbq_pool_is_ready(pool))
+		return false;
+	node = nbq_node_claim_numbered(pool);
+	if (!node)
+		return false;
+	pred = nbq_spin_join(lock, &queue->tail, node);
+	while (pred && (prev = nbq_spin_look(pred))) {
+		struct nbq_node *last = pred;
+
+		pred = nbq_spin_step_over(node, last, prev);
+		if (pred == last)
+			break;
+	}
+	/* Nobody resumes this place. */
+	WRITE_ONCE(node->lock, NULL);
+	found = pred && READ_ONCE(pred->wants) == lock;
+	gone = pred ? nbq_spin_leave(&queue->tail, node, pred) :
+		      nbq_spin_pass(&queue->tail, node, false);
+	/* What is counted is the nodes of attempts. */
+	if (gone) {
+		pool->events.nodes_taken--;
+		pool->events.nodes_given_back--;
+	}
+	return found;
+}
+
+/* Sweep the queue of each socket. Return: false if a waiter of this lock was found. */
+static bool is_swept(struct nbq_spin *lock)
+{
+	struct nbq_socket *socket;
+	bool found = false;
+	unsigned int turn;
+
+	/* Nobody has a turn any more. */
+	WRITE_ONCE(lock->state.request, 0);
+	preempt_disable();
+	for (turn = NBQ_TURN_SOCKET; (socket = nbq_socket_of_turn(turn)); turn++)
+		found |= sweep(lock, nbq_queue_of(socket, lock));
+	preempt_enable();
+	return !found;
 }
 
 int nbq_spin_destroy(struct nbq_spin *lock)
@@ -950,12 +1241,11 @@ int nbq_spin_destroy(struct nbq_spin *lock)
 	 * the queue, so that the lock's memory is used again, and the nodes given back,
 	 * after all that these did.
 	 */
-	if (holder || (node && !is_idle(node)) || cmpxchg(&lock->tail, tail, 0) != tail) {
+	if (holder || (!is_in_order(lock) && !is_swept(lock)) ||
+	    (node && !is_idle(node)) || cmpxchg(&lock->tail, tail, 0) != tail) {
 		nbq_report(NBQ_REPORT_IN_USE, lock, holder, _RET_IP_);
 		return -EBUSY;
 	}
-	WRITE_ONCE(lock->state.handoff, 0);
-
 	preempt_disable();
 	events = &nbq_this_pool()->events;
 	while (nbq_is_node(node)) {

@@ -27,26 +27,40 @@
 /* For how long a request to newcomers to queue holds at most, in ns, unless renewed. */
 #define NBQ_SPIN_HANDOFF_NS	(3 << 13)
 
+/* In the turn of a lock that is first come, first served; sockets have greater numbers. */
+#define NBQ_SPIN_FIFO		1
+
 /**
  * union nbq_spin_state - what decides who may take a hybrid lock
  * @all: all of it; 0: anybody
  * @holder: the context that holds the lock; 0: none
- * @handoff: a request to newcomers to queue: the time at which the head of the queue made
- *	it, for itself or for its successor, as spin.c encodes it; it expires by itself.
- *	0: there is none
- * @fifo: 1: newcomers queue behind any waiter, and it is first come, first
- *	served
+ * @request: @handoff and @turn
+ * @handoff: a request to newcomers to queue: the time at which the head of a queue made
+ *	it, as spin.c encodes it; it expires by itself. 0: there is none
+ * @turn: for whom it was made: the waiters of a socket, by its number in nbqlock; 0: those
+ *	in the queue of the lock itself. Or %NBQ_SPIN_FIFO: newcomers queue behind any waiter,
+ *	and the lock is first come, first served
  */
 union nbq_spin_state {
 	u32 all;
 	struct {
 #ifdef __LITTLE_ENDIAN
 		u16 holder;
-		u8 handoff;
-		u8 fifo;
+		union {
+			u16 request;
+			struct {
+				u8 handoff;
+				u8 turn;
+			};
+		};
 #else
-		u8 fifo;
-		u8 handoff;
+		union {
+			u16 request;
+			struct {
+				u8 turn;
+				u8 handoff;
+			};
+		};
 		u16 holder;
 #endif
 	};
@@ -56,7 +70,7 @@ union nbq_spin_state {
  * union nbq_spin_word - a hybrid lock without what lockdep needs
  * @all: all of it, for kernels that access 64 bits at once
  * @state: who holds it, and who may take it
- * @tail: the newest queue node, as a number; 0: there is none in the queue
+ * @tail: the newest queue node, as a number; 0: there is none in the queue of the lock itself
  */
 union nbq_spin_word {
 	u64 all;
@@ -70,7 +84,7 @@ union nbq_spin_word {
  * struct nbq_spin - a hybrid lock
  * @word: all that follows, up to @dep_map
  * @state: who holds it, and who may take it
- * @tail: the newest queue node, as a number; 0: there is none in the queue
+ * @tail: the newest queue node, as a number; 0: there is none in the queue of the lock itself
  * @dep_map: for lockdep
  *
  * All fields are private. A lock that is all zeroes is a free lock, but only

@@ -239,6 +239,7 @@ class QemuMachine:
     # Emulated by QEMU 7.2, cmpxchg16b may leave garbage in the flags: the kernel's allocator,
     # which uses it where there is one, then dies of a trap that nobody has set, at boot mostly.
     hardware = ("-cpu", "max,-cx16")
+    topology = ""	# behind the number of CPUs
     second_line = ("-serial", "chardev:output")
 
     def __init__(self, kernel, accelerator=None):
@@ -256,11 +257,21 @@ class QemuMachine:
         arguments = " ".join([f"console={self.console}", "panic=-1", *UNHURRIED,
                               *self.words, *self.kernel.words, *append])
         return [program, "-accel", accelerator, *self.hardware,
-                "-smp", str(cpus), "-m", "1024", "-nodefaults", "-nographic",
+                "-smp", f"{cpus}{self.topology}", "-m", "1024", "-nodefaults", "-nographic",
                 "-no-reboot", "-serial", "stdio",
                 "-chardev", f"file,id=output,path=/dev/fd/{output}",
                 *self.second_line, "-kernel", self.kernel.image,
                 "-initrd", initrd, "-append", arguments]
+
+
+class TwoSockets(QemuMachine):
+    """A PC of 4 CPUs in 2 nodes, as far as its kernel is told."""
+
+    topology = ",sockets=2"
+    hardware = (*QemuMachine.hardware, *(
+        word for node, cpus in enumerate(("0-1", "2-3"))
+        for word in ("-object", f"memory-backend-ram,id=memory{node},size=512M",
+                     "-numa", f"node,nodeid={node},cpus={cpus},memdev=memory{node}")))
 
 
 class ArmMachine(QemuMachine):

@@ -20,6 +20,8 @@ class Configuration:
     """What all contexts do, with so many nodes in each pool.
 
     walks: how often a wait may poll on until it looks for a deadlock.
+    sockets: over which the CPUs are dealt by turns, with a queue each, which all locks
+    share; 0: each lock has its own. Of the default hybrid only.
     when: in which runs.
     slow: the lock types for which that takes minutes; beyond: for which it has not been
     seen to come to an end.
@@ -28,12 +30,15 @@ class Configuration:
     program: str
     pool: int = 2
     walks: int = 0
+    sockets: int = 0
     when: int = CHECK
     slow: tuple = ()
     beyond: tuple = ()
 
     def is_run(self, lock, when):
         if lock.endswith("_32bit") and self.name not in ON_32BIT:
+            return False
+        if self.sockets and lock != "spin":
             return False
         return lock not in self.beyond and (ALL if lock in self.slow else self.when) <= when
 
@@ -77,6 +82,19 @@ CONFIGURATIONS = (
     Configuration("nmi_that_wants_another", "0.0:A? 0.3:B? 1.0:A(B)", walks=1, when=QUICK),
     Configuration("nmis_above_holders", "0.0:A 0.3:B? 1.0:B 1.3:A?", walks=1, when=QUICK),
     Configuration("interrupt_for_ever", "0.0:A 0.1:A 1.0:A?", walks=1, when=QUICK),
+
+    # Queues of sockets: turns, locks that share a queue.
+    Configuration("socket_twice", "0.0:A?,A? 1.0:A?,A?", sockets=1, when=QUICK),
+    Configuration("socket_once", "0.0:A? 1.0:A? 2.0:A?", pool=1, sockets=1),
+    Configuration("sockets_twice", "0.0:A?,A? 1.0:A?,A?", sockets=2, when=QUICK),
+    Configuration("sockets_once", "0.0:A? 1.0:A? 2.0:A?", pool=1, sockets=2),
+    Configuration("sockets_who_stay", "0.0:A 1.0:A 2.0:A", sockets=2),
+    Configuration("shared_queue", "0.0:A? 1.0:B? 2.0:A?", pool=1, sockets=1),
+    Configuration("shared_queue_twice", "0.0:A?,B? 1.0:B?,A?", sockets=1, when=QUICK),
+    Configuration("shared_queue_circle", "0.0:A?(B?) 1.0:B?(A?)", walks=1, sockets=1),
+    Configuration("shared_queues", "0.0:A?,B? 1.0:B?,A?", sockets=2),
+    Configuration("sockets_and_nmi", "0.0:A? 0.3:B? 1.0:A?", sockets=2),
+    Configuration("sockets_and_nmi_of_one_lock", "0.0:A? 0.3:A? 1.0:A?", sockets=2),
 
     # More of the same, where it takes long.
     Configuration("nmi_twice", "0.0:A?,A? 0.3:A?,A? 1.0:A?,A?", when=ALL),

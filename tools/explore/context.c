@@ -35,6 +35,7 @@ struct context contexts[MOST_FIBERS];
 struct cpu cpus[MOST_FIBERS];
 struct queue queues[MOST_LOCKS];
 struct nbq_X locks[MOST_LOCKS];
+unsigned int sockets_number;
 unsigned int walks_a_wait;
 bool time_has_passed;
 void (*context_observer)(unsigned int context, const struct access *access);

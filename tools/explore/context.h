@@ -181,6 +181,19 @@ extern struct context contexts[MOST_FIBERS];
 extern struct cpu cpus[MOST_FIBERS];
 extern struct queue queues[MOST_LOCKS];
 extern struct nbq_X locks[MOST_LOCKS];
+/* Sockets over which the CPUs are dealt by turns; 0: the queue is the lock's own. */
+extern unsigned int sockets_number;
+
+static inline unsigned int socket_of(unsigned int cpu)
+{
+	return sockets_number ? cpu % sockets_number : 0;
+}
+
+/* See HAS_LITTLE_PATIENCE in spin_policy.h. */
+static inline bool has_little_patience(unsigned int cpu)
+{
+	return sockets_number > 1 && cpu == 2;
+}
 
 /**
  * struct access - one that a context has made

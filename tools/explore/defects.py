@@ -19,11 +19,11 @@ GIVE_BACK = "		nbq_node_give_back_own(node);\n"
 
 SPIN_TAKE = "	return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);\n"
 SPIN_PASS = ("	if (!followed && "
-             "nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {\n")
-SPIN_LEAVES = ("	gone = place->pred ? nbq_spin_leave(lock, place->node, place->pred) :\n"
-               "			     nbq_spin_pass(lock, place->node, place->followed);\n")
+             "nbq_step(cmpxchg_release(tail, number, 0)) == number) {\n")
+SPIN_LEAVES = ("	gone = place->pred ? nbq_spin_leave(place->tail, place->node, place->pred) :\n"
+               "			     nbq_spin_pass(place->tail, place->node, place->followed);\n")
 SPIN_LEAVE = ("	if (!node->resumed &&\n"
-              "	    nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n")
+              "	    nbq_step(cmpxchg_release(tail, number, number_of(pred))) == number) {\n")
 SPIN_HEAD = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
 
 OWN = (
@@ -64,7 +64,7 @@ OWN += (
         ("spin: pass publishes before it swaps the tail", SPIN_PASS,
          "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n" + SPIN_PASS),
         ("spin: leave as pass", SPIN_LEAVES,
-         "	gone = nbq_spin_pass(lock, place->node, place->followed);\n"),
+         "	gone = nbq_spin_pass(place->tail, place->node, place->followed);\n"),
         ("spin: one that takes the lock stays in the queue", SPIN_LEAVES,
          "	gone = true;\n	if (!place->pred || !taken)\n	" + SPIN_LEAVES),
         ("spin: pass keeps its own node",
@@ -94,7 +94,8 @@ class OfOneType(Mutant):
 POLICY = (
     ("spin", mutants("spin.c", {}, (
         ("spin: newcomers ignore the request to queue",
-         "	return likely(!word->state.handoff) || !word->tail ||\n", "	return true || \n"),
+         "	return likely(!word->state.handoff) || !last_of_turn(lock, word->state.turn) ||\n",
+         "	return true || \n"),
         ("spin: no waiter acts for the head",
          "		      has_passed(heartbeat, wait->now, STALLED_NS) ||\n", ""),
     ))),
@@ -131,6 +132,7 @@ NEEDS = {
     "mcs: clock ends the walk": "two_of_three_twice",
     "resume: nobody resumes": "three_twice",
     "wait: since of an earlier wait": "circle_that_was",
+    "sockets: head rests for ever": "sockets_once",
     "wait: old note of a holder on this CPU is believed": "circle_that_was",
 }
 
@@ -198,6 +200,9 @@ OF_MUTANTS = (
     "resume: node is skipped although its place was resumed",
     "resume: node that was skipped counts as left",
     "resume: nobody resumes",
+    "sockets: head rests for ever",
+    "sockets: destroy stays in the queue",
+    "sockets: destroy leaves the queues as they are",
     "clh: one in front that waits again counts as skipped",
     "mcs: node is resumed although a successor has claimed it",
     "mcs: one that was told does not ask whether the one in front waits again",

@@ -2,16 +2,16 @@
 /*
  * Explores one configuration of one lock type; see explore, which calls this.
  *
- *	PROGRAM POOL WALKS			all schedules
- *	PROGRAM POOL WALKS shortest STATES	the shortest that fails, too
- *	PROGRAM POOL WALKS most STATES		fail if there are more of them
- *	PROGRAM POOL WALKS replay SCHEDULE	that one as a table
+ *	PROGRAM POOL WALKS SOCKETS			all schedules
+ *	PROGRAM POOL WALKS SOCKETS shortest STATES	the shortest that fails, too
+ *	PROGRAM POOL WALKS SOCKETS most STATES	fail if there are more of them
+ *	PROGRAM POOL WALKS SOCKETS replay SCHEDULE	that one as a table
  *
  * SCHEDULE is a code for what words are shared, a colon, and the transitions.
  *
  * PROGRAM as in program.h; POOL: nodes of each pool; WALKS: how often a wait may poll
- * on until it looks for a deadlock. Results are lines of a name and a value. Exit
- * status 1 if something is wrong.
+ * on until it looks for a deadlock; SOCKETS: over which the CPUs are dealt. Results are lines
+ * of a name and a value. Exit status 1 if something is wrong.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -72,25 +72,26 @@ int main(int argc, char **argv)
 	unsigned int pool;
 	bool good;
 
-	if (argc < 4) {
-		fprintf(stderr, "usage: explore-TYPE PROGRAM POOL WALKS [WHAT ARGUMENT]\n");
+	if (argc < 5) {
+		fprintf(stderr, "usage: explore-TYPE PROGRAM POOL WALKS SOCKETS [WHAT ARGUMENT]\n");
 		return 2;
 	}
 	program_read(argv[1]);
 	pool = atoi(argv[2]);
 	walks_a_wait = atoi(argv[3]);
+	sockets_number = atoi(argv[4]);
 	search_show_progress();
-	if (argc > 5 && !strcmp(argv[4], "replay"))
-		return replay(pool, argv[5]);
-	if (argc > 5 && !strcmp(argv[4], "most"))
-		most = strtoul(argv[5], NULL, 0);
+	if (argc > 6 && !strcmp(argv[5], "replay"))
+		return replay(pool, argv[6]);
+	if (argc > 6 && !strcmp(argv[5], "most"))
+		most = strtoul(argv[6], NULL, 0);
 	good = search_all(pool, most);
 	print_counts();
 	if (good)
 		return 0;
 	print_failure();
-	if (argc > 5 && !strcmp(argv[4], "shortest") &&
-	    search_shortest(pool, strtoul(argv[5], NULL, 0))) {
+	if (argc > 6 && !strcmp(argv[5], "shortest") &&
+	    search_shortest(pool, strtoul(argv[6], NULL, 0))) {
 		printf("shortest %zu\n", strlen(schedule));
 		print_failure();
 	}

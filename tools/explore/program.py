@@ -14,7 +14,9 @@ HOST = HERE.parent / "host"
 # Without PIE the addresses are those that addr2line knows. The pools are filled before
 # anything else; static nodes would only make states larger.
 FLAGS = ("-std=gnu11", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-parameter",
-         "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DNBQ_STATIC_NODES=0")
+         "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DNBQ_STATIC_NODES=0",
+         # All locks share the queue of a socket.
+         "-DNBQ_QUEUE_BITS=0")
 FLAGS_OF_TOOLS = ("-O2",)
 # What a function has read is part of a state for as long as the function is on the stack:
 # inlined, for as long as its caller is, although nothing uses it any more.
@@ -43,7 +45,7 @@ def build(source, folder, lock):
     locks = folder / f"locks-{lock}.o"
     for command in (
             [*compiler, *FLAGS_OF_SHIPPED, "-o", locks, *sorted(shipped.glob("*_nb.c")),
-             shipped / "spin.c", shipped / "node.c", shipped / "wait.c"],
+             shipped / "spin.c", shipped / "socket.c", shipped / "node.c", shipped / "wait.c"],
             [*compiler, *FLAGS_OF_TOOLS, "-o", program, *sorted(HERE.glob("*.[cS]")),
              *sorted(HOST.glob("fiber*.[cS]")), *sorted((HOST / "shim").glob("*.c")), locks,
              "-lpthread"]):
@@ -81,7 +83,8 @@ class Result:
     def as_json(self):
         return {"lock": self.lock, "name": self.configuration.name,
                 "program": self.configuration.program, "pool": self.configuration.pool,
-                "walks": self.configuration.walks, "passed": self.good,
+                "walks": self.configuration.walks,
+                "sockets": self.configuration.sockets, "passed": self.good,
                 "failure": None if self.good else self.failure,
                 "schedule": self.schedule or None,
                 "missed": float(self.said.get("missed", 0)),
@@ -93,7 +96,7 @@ class Result:
 
 def arguments(program, configuration, *more):
     return [program, configuration.program, str(configuration.pool),
-            str(configuration.walks), *more]
+            str(configuration.walks), str(configuration.sockets), *more]
 
 
 def places(program, addresses):

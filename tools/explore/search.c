@@ -123,6 +123,7 @@ void search_start(unsigned int pool_size)
 {
 	failure[0] = '\0';
 	shim_pools_start(pool_size, pool_size);
+	shim_sockets_start(sockets_number, socket_of);
 	state_begin();
 	contexts_start();
 	free(before_judging);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nbqlock/socket.h>
 #include <nbqlock/wait.h>
 #include <places.h>
 
@@ -83,6 +84,13 @@ static void note_static(const void *address)
 	has_learned = true;
 }
 
+static bool is_in_sockets(const void *address)
+{
+	struct shim_memory sockets = shim_sockets_memory();
+
+	return (size_t)((const char *)address - (const char *)sockets.start) < sockets.size;
+}
+
 bool sharing_touch(unsigned int context, const void *address, bool writes)
 {
 	struct shim_place place;
@@ -101,8 +109,10 @@ bool sharing_touch(unsigned int context, const void *address, bool writes)
 	if (place.room == SHIM_POOL)
 		return touch(&pool_touched[place.cpu][place.level][place.word],
 			     &pool_shared[place.word], context, writes);
+	if (is_in_sockets(address))
+		return true;
 	note_static(address);
-	return address != &nbq_deadlock_checks;
+	return address != &nbq_deadlock_checks && address != &nbq_sockets_number;
 }
 
 static unsigned long bits_of(const bool *shared, unsigned int number)

@@ -26,6 +26,9 @@ bool context_persists(void);
 #define STALLED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define JUDGE_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define HANDOFF_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
+/* Of the third CPU, where there are two sockets. */
+#define HAS_LITTLE_PATIENCE(wait)	((wait)->pool->cpu == SHIM_CPU_NUMBER(2))
+#define TURN_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
 #define LOOKS_AS_HEAD		((unsigned int)NEVER_YET)
 #define HAS_POLLED(place, wait)	((void)(place), (void)(wait), context_persists())
 /*

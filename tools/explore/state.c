@@ -173,7 +173,9 @@ static bool are_like(unsigned int cpu, unsigned int other)
 {
 	unsigned int i;
 
-	if (contexts_number_of[cpu] != contexts_number_of[other])
+	if (contexts_number_of[cpu] != contexts_number_of[other] ||
+	    socket_of(cpu) != socket_of(other) ||
+	    has_little_patience(cpu) != has_little_patience(other))
 		return false;
 	for (i = 0; i < contexts_number_of[cpu]; i++) {
 		const struct role *role = &roles[contexts_of[cpu][i]];
@@ -232,7 +234,7 @@ static inline bool names_cpu(uint32_t half, uint32_t *cpu, unsigned int *shift)
 		uint32_t number = half >> *shift;
 
 		*cpu = SHIM_CPU_INDEX(number & cpu_bits);
-		if (*cpu < MOST_FIBERS && !(number >> 16 & ~0x18fU))
+		if (*cpu < MOST_FIBERS && !(number >> 16 & ~0x38fU))
 			return true;
 	}
 	return false;
@@ -515,12 +517,14 @@ static void mix_cpu(struct hash *hash, unsigned int cpu)
 
 uint64_t state_fingerprint(void)
 {
+	struct shim_memory sockets = shim_sockets_memory();
 	struct hash hash = nothing;
 	unsigned int place, i, at;
 	uint64_t fingerprint;
 
 	find_places();
 	mix_in_order(&hash, locks, locks_number * sizeof(locks[0]));
+	mix_in_order(&hash, sockets.start, sockets.size);
 	for (i = 0; i < locks_number; i++) {
 		mix(&hash, queues[i].destroyed | queues[i].length << 8);
 		for (at = 0; at < queues[i].length; at++)
@@ -538,6 +542,7 @@ void state_begin(void)
 {
 	struct shim_memory levels_left = shim_levels_left_memory();
 	struct shim_memory ever_left = shim_ever_left_memory();
+	struct shim_memory sockets = shim_sockets_memory();
 	unsigned int cpu, level, i;
 
 	/* As it is sooner or later, so that it need not be saved. */
@@ -548,6 +553,7 @@ void state_begin(void)
 	pieces_number = 0;
 	add(locks, sizeof(locks));
 	add(levels_left.start, levels_left.size);
+	add(sockets.start, sockets.size);
 	add(queues, sizeof(queues));
 	add(cpus, sizeof(cpus));
 	add(contexts, contexts_number * sizeof(contexts[0]));

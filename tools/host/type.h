@@ -118,6 +118,12 @@
 #define nbq_X_trylock_irqsave		__PASTE(NBQ_TYPE, _trylock_irqsave)
 #define nbq_X_lock_irqsave		__PASTE(NBQ_TYPE, _lock_irqsave)
 
+/* Is this the tail of the lock, or of a queue that a socket has for it? */
+static inline bool is_tail(const struct nbq_X *lock, const void *address)
+{
+	return address == &lock->tail || (!IS_FIFO && shim_is_queue_tail(address));
+}
+
 /*
  * To the lock, or to what others see of a queue node: what the bounds of leaving and
  * releasing count.
@@ -128,6 +134,7 @@ static inline bool is_own_step(const struct nbq_X *lock, const void *address)
 	size_t offset = (const char *)address - (const char *)nodes.start;
 
 	return (size_t)((const char *)address - (const char *)lock) < sizeof(*lock) ||
+	       is_tail(lock, address) ||
 	       (offset < nodes.size && !shim_is_own_node_word(offset));
 }
 
@@ -165,7 +172,7 @@ static inline bool begins_to_leave(const struct nbq_X *lock,
 {
 #if defined(TYPE_CLH) || defined(TYPE_IS_HYBRID)
 	/* A head that knows of a successor does not ask for the tail, nor one that resumed. */
-	return (op == SHIM_OP_CMPXCHG && address == &lock->tail) ||
+	return (op == SHIM_OP_CMPXCHG && is_tail(lock, address)) ||
 	       (op == SHIM_OP_STORE && address == shim_prev_of(node));
 #else
 	return op == SHIM_OP_STORE && address == shim_prev_of(node);
@@ -211,7 +218,7 @@ static inline bool names_this_cpu(const struct nbq_X *lock)
 static inline bool is_wish(const struct nbq_X *lock, enum shim_op op, const void *address)
 {
 #ifdef TYPE_IS_HYBRID
-	return op == SHIM_OP_STORE && address == &lock->state.handoff;
+	return op == SHIM_OP_STORE && address == &lock->state.request;
 #else
 	return false;
 #endif
@@ -230,7 +237,8 @@ static inline bool newcomers_must_queue(const struct nbq_X *lock)
 static inline bool has_request(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
-	return lock->state.handoff && lock->tail;
+	return lock->state.handoff &&
+	       (lock->tail || shim_is_waited_for(lock->state.turn, lock));
 #else
 	return false;
 #endif
@@ -247,11 +255,11 @@ static inline unsigned long value_in_lock(const struct nbq_X *lock, const void *
 #endif
 }
 
-/* The node that has just been made the tail. */
-static inline const struct nbq_node *tail_node(const struct nbq_X *lock)
+/* The node that has just been made this tail. */
+static inline const struct nbq_node *tail_node(const struct nbq_X *lock, const void *tail)
 {
 #ifdef TYPE_IS_HYBRID
-	return shim_node_of_number(lock->tail);
+	return shim_node_of_number(*(const u32 *)tail);
 #else
 	return lock->tail;
 #endif

@@ -3,7 +3,7 @@
 
 # The lock types that run a file's text.
 TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
-         "spin.c": ("spin", "fifo"), "spin_type.h": ("spin",), "pool.c": ("spin",),
+         "spin.c": ("spin", "fifo"), "socket.c": ("spin",), "spin_type.h": ("spin",), "pool.c": ("spin",),
          "define_lock_type.h": ("clh", "swap", "mcs"),
          "define_verbs.h": ("clh", "swap", "mcs", "spin"), "internal.h": ("clh", "swap"),
          "node.c": ("clh",), "wait.c": ("clh", "swap", "spin", "fifo"), "wait.h": ("clh", "swap"),

@@ -31,9 +31,9 @@ def charged_files(source):
     shipped, stress = source / "nbqlock", source / "nbqlock" / "stress"
     comparators = [path for path in sorted(stress.glob("ops_*.c"))
                    if path.name != "ops_kernel.c"]
-    return [*sorted(shipped.glob("*_nb.c")), shipped / "spin.c", shipped / "node.c",
-            shipped / "wait.c", *comparators, stress / "own_node.c", stress / "paper_pool.c",
-            *sorted((HERE / "models").glob("*.c"))]
+    return [*sorted(shipped.glob("*_nb.c")), shipped / "spin.c", shipped / "socket.c",
+            shipped / "node.c", shipped / "wait.c", *comparators, stress / "own_node.c",
+            stress / "paper_pool.c", *sorted((HERE / "models").glob("*.c"))]
 
 
 def own_files(source):

@@ -256,6 +256,12 @@ static void fail(const char *what)
 	exit(2);
 }
 
+/* Of CPUs that the machine has not, too, as they have pools. */
+static unsigned int socket_of(unsigned int cpu)
+{
+	return cpu < settings.cpus ? simulate_socket_of(cpu) : 0;
+}
+
 static void prepare(void)
 {
 	const struct stress_ops *ops = settings.lock;
@@ -267,6 +273,7 @@ static void prepare(void)
 		shim_vcpu_is_preempted = simulate_cpu_is_away;
 	sanitizer_start();
 	shim_pools_start(POOL_NODES, POOL_NODES_MAX);
+	shim_sockets_start(settings.sockets, socket_of);
 	nbq_deadlock_checks = settings.deadlock_checks;
 	nodes = shim_nodes_memory();
 	pools = shim_pools_memory();
@@ -277,6 +284,8 @@ static void prepare(void)
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
 	pools = shim_ever_left_memory();
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
+	pools = shim_sockets_memory();
+	memory_declare(pools.start, pools.size, MEMORY_LOCK);
 	nodes = model_qspinlock_nodes();
 	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
 	nodes = model_pv_qspinlock_nodes();

@@ -5,7 +5,7 @@ import re
 
 from bed.disturbed import (ALL_INTERRUPTS, above_own_cpu, in_contexts, interrupted, lacks,
                            left_behind, legitimate, reclaims)
-from bed.guest import QemuMachine
+from bed.guest import QemuMachine, TwoSockets
 from bed.guest_cli import LOADED
 from bed.kernels import REAL_TIME
 from bed.modules import build_modules
@@ -189,3 +189,45 @@ def hotplug():
         re.MULTILINE | re.DOTALL) for outcome in outcomes),
                "\n".join(map(guest_report, outcomes)))
     yield clean_guest("hotplug", *outcomes)
+
+
+TURNS = """
+echo "@turns %s $(grep turns_passed /sys/kernel/debug/nbqlock/total)"
+"""
+NODES = """
+echo "@nodes $(cat /sys/devices/system/node/online)"
+"""
+
+
+def read_turns(outcome, runs):
+    """Give each run how often the turn has gone from socket to socket by its end."""
+    for run in runs:
+        found = re.search(rf"^@turns {run.name} turns_passed +(\d+)", outcome.output,
+                          re.MULTILINE)
+        run.turns = int(found[1]) if found else None
+    return outcome
+
+
+def lacks_turns(run):
+    return judged(run, lambda run: not run.turns and Unseen("no socket has passed its turn"))
+
+
+@runs_on(DEBIAN_6_12, "sockets")
+def sockets():
+    """the hybrid on two faked sockets of two CPUs: each has its turn"""
+    kernel = stock_kernel("6.12")
+    machine = TwoSockets(kernel)
+    modules = {"files": build_modules(kernel), "load": LOADED}
+    # Retries keep all of them in the queues; little patience, and enough.
+    runs = [Run(f"nbq_spin-patience-{patience}", lock="nbq_spin", threads=4, cpus="0-3",
+                patience_ns=patience, cs_ns=2000, ncs_ns=200, duration_ms=2000)
+            for patience in (5000000, 20000)]
+    first, other = runs
+    outcomes = until_seen([first], lambda runs: read_turns(run_stress(
+        machine, runs, 4, modules, after_each=TURNS, after=NODES), runs), lacks_turns)
+    outcomes.append(run_stress(machine, [other], 4, modules, after=UNLOAD))
+    yield Case("sockets: the guest has two nodes",
+               "@nodes 0-1\n" in outcomes[0].output, guest_report(outcomes[0]))
+    yield run_case(f"sockets: {first.name}: the turn is passed", first, lacks_turns(first))
+    yield run_case(f"sockets: {other.name}", other, judged(other, lambda run: None))
+    yield clean_guest("sockets", *outcomes)

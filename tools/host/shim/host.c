@@ -258,6 +258,49 @@ void shim_pools_start(unsigned int size, unsigned int nodes_max)
 	}
 }
 
+static struct nbq_socket sockets[SHIM_SOCKETS];
+
+void shim_sockets_start(unsigned int number, unsigned int (*socket_of)(unsigned int cpu))
+{
+	unsigned int cpu, level, i;
+
+	memset(sockets, 0, sizeof(sockets));
+	for (i = 0; i < number; i++) {
+		sockets[i].turn = NBQ_TURN_SOCKET + i;
+		sockets[i].node = i;
+		nbq_sockets[i] = &sockets[i];
+	}
+	nbq_sockets_number = number;
+	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		for (level = 0; level < NBQ_LEVELS; level++)
+			nbq_pools[cpu][0][level].socket =
+				number ? &sockets[socket_of(cpu)] : NULL;
+	}
+}
+
+struct shim_memory shim_sockets_memory(void)
+{
+	return (struct shim_memory){ sockets, nbq_sockets_number * sizeof(sockets[0]) };
+}
+
+bool shim_is_queue_tail(const void *address)
+{
+	struct shim_memory memory = shim_sockets_memory();
+	size_t offset = (const char *)address - (const char *)memory.start;
+
+	if (offset >= memory.size)
+		return false;
+	offset = offset % sizeof(sockets[0]) - offsetof(struct nbq_socket, queues);
+	return offset % sizeof(sockets[0].queues[0]) == offsetof(struct nbq_queue, tail);
+}
+
+bool shim_is_waited_for(unsigned int turn, const void *lock)
+{
+	struct nbq_socket *socket = nbq_socket_of_turn(turn);
+
+	return socket && nbq_queue_of(socket, lock)->tail;
+}
+
 /* The protocol of the flag is that of pool.c. */
 void nbq_pool_request_growth(struct nbq_pool *pool)
 {

@@ -95,6 +95,13 @@ extern unsigned int shim_growth_requests;
 
 /* Queue nodes that are not free, of all pools. */
 unsigned int shim_nodes_in_use(void);
+/* Sockets with queues of their own, after shim_pools_start(); none until then. */
+#define SHIM_SOCKETS	8U
+void shim_sockets_start(unsigned int number, unsigned int (*socket_of)(unsigned int cpu));
+struct shim_memory shim_sockets_memory(void);
+bool shim_is_queue_tail(const void *address);
+/* Is there anything in the queue for a lock of the socket that has this turn? */
+bool shim_is_waited_for(unsigned int turn, const void *lock);
 /* Is this what a free queue node says? Then nobody may look at it or change it. */
 bool shim_is_in_free_node(const void *address);
 /* Does this CPU look for places of its own before it acquires? */

@@ -54,7 +54,7 @@ static const struct word_name node_words[] = {
 	NODE_WORD(prev), NODE_WORD(next), NODE_WORD(status), NODE_WORD(index),
 	NODE_WORD(taken), NODE_WORD(given), NODE_WORD(next_in_pool), NODE_WORD(pool),
 	NODE_WORD(lock), NODE_WORD(below), NODE_WORD(pred_taken), NODE_WORD(left_taken),
-	NODE_WORD(since), NODE_WORD(followed),
+	NODE_WORD(queue), NODE_WORD(since), NODE_WORD(followed),
 };
 
 static const struct word_name pool_words[] = {
@@ -138,6 +138,7 @@ bool shim_node_word_changes(unsigned int word)
 	       word == offsetof(struct nbq_node, lock) / WORD ||
 	       word == offsetof(struct nbq_node, below) / WORD ||
 	       word == offsetof(struct nbq_node, left_taken) / WORD ||
+	       word == offsetof(struct nbq_node, queue) / WORD ||
 	       word == offsetof(struct nbq_node, since) / WORD ||
 	       word == offsetof(struct nbq_node, followed) / WORD;
 }

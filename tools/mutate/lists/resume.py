@@ -60,7 +60,8 @@ MUTANTS = [*mutants("internal.h", STEPS, (
     ("resume: places are noted for ever",
      "	unsigned long left = 0;\n", "	unsigned long left = pool->left;\n"),
     ("resume: places of other locks are forgotten, too",
-     "	if (READ_ONCE(node->lock) != lock)\n		return;\n", ""),
+     "	if (READ_ONCE(node->lock) == lock)\n		cmpxchg_relaxed(&node->lock, lock, NULL);\n",
+     "	WRITE_ONCE(node->lock, NULL);\n"),
     ("resume: place in memory that is made a lock is not forgotten",
      "				forget_if_left(node, lock);\n", "				;\n"),
 )), *mutants("node.c", RESTS, (
@@ -136,7 +137,7 @@ MUTANTS = [*mutants("internal.h", STEPS, (
     ("spin: one that comes back has waited since then only",
      "		place->since = place->node->since;\n", ""),
     ("spin: one that comes back does not ask whether the one in front is stalled",
-     "		place->since = place->node->since;\n		judge(place, wait);\n",
+     "		place->since = place->node->since;\n		judge(lock, place, wait);\n",
      "		place->since = place->node->since;\n"),
     ("spin: one whose last attempt was too late to enqueue waits outside once more",
      "nbq_deadline_is_none(&deadline) ||\n			       pool->late_for == lock;\n",

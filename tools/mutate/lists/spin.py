@@ -6,10 +6,10 @@ from mutate.kinds import HostTests, OFF_THE_STEPS, ORDERINGS, ORDERINGS_32BIT, S
 from mutate.mutant import mutants
 
 LEAVE_CAS = ("	if (!node->resumed &&\n"
-             "	    nbq_step(cmpxchg_release(&lock->tail, number, number_of(pred))) == number) {\n"
+             "	    nbq_step(cmpxchg_release(tail, number, number_of(pred))) == number) {\n"
              "		nbq_node_give_back_own(node);\n")
 PASS_CAS = ("	if (!followed && "
-            "nbq_step(cmpxchg_release(&lock->tail, number, 0)) == number) {\n"
+            "nbq_step(cmpxchg_release(tail, number, 0)) == number) {\n"
             "		nbq_node_give_back_own(node);\n")
 ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
 PASS_ON = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
@@ -17,28 +17,29 @@ RECLAIM = "	nbq_node_reclaim(pred, &node->pool->events);\n"
 TAKE = "return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);\n"
 TAKE_ALL = "	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);\n"
 STORE = "		if (!word.state.holder)\n			WRITE_ONCE(lock->state.holder, wait->me);\n"
-ASK = "		request_handoff(lock, place, wait, word.state.handoff);\n"
+ASK = "		request_handoff(lock, place, wait, word.state);\n"
 OUTSIDE = ("	if (!is_open(&word, lock, wait->pool, wait->me) && "
            "!is_idle_for_long(place))\n		return false;\n")
-IS_OPEN = ("	return likely(!word->state.handoff) || !word->tail ||\n"
+IS_OPEN = ("	return likely(!word->state.handoff) || !last_of_turn(lock, word->state.turn) ||\n"
            "	       has_expired(word->state.handoff) || is_above_a_waiter(lock, pool, me);\n")
-LEAVES = ("	gone = place->pred ? nbq_spin_leave(lock, place->node, place->pred) :\n"
-          "			     nbq_spin_pass(lock, place->node, place->followed);\n")
-TAKES = ("	if (!word.state.holder &&\n	    take(lock, &word.state, wait->me,\n"
-         "		 request_of_successor(place, wait, word.state.handoff)))\n")
-RETURNS_TAKE = ("	if (!word.state.holder)\n		return take(lock, &word.state, wait->me,\n"
-                "		request_of_successor(place, wait, word.state.handoff));\n")
+LEAVES = ("	gone = place->pred ? nbq_spin_leave(place->tail, place->node, place->pred) :\n"
+          "			     nbq_spin_pass(place->tail, place->node, place->followed);\n")
+TOO_LATE = "	/* One that was faster holds it now. */\n"
+HANDS_ON = ("	return is_my_turn(place, state) && place->since >> 4 & 7 ? "
+            "state.request : 0;\n")
 WALKS_ON = "		place->walk += prev != NBQ_AVAILABLE;\n"
 ENTERS = "	if (!place->node && may_enter(place, wait) && enter(lock, place, wait)) {\n"
-ABOVE = "	place->acts = is_above_predecessor(place, wait) ||\n"
+ABOVE = "	place->acts = is_first(lock, place, wait) ||\n"
 STALLED = "		      has_passed(heartbeat, wait->now, STALLED_NS) ||\n"
 AT_ONCE = ("	if (place->walk != walk && place->pred && !wait->in_order)\n"
-           "		judge(place, wait);\n")
-IS_BUSY = ("	if (READ_ONCE(lock->state.holder))\n		return true;\n"
-           "	tail = node_of(READ_ONCE(lock->tail));\n"
+           "		judge(lock, place, wait);\n")
+IS_BUSY = ("	if (state.holder)\n		return true;\n"
+           "	tail = last_of_turn(lock, state.turn);\n"
            "	return tail && !nbq_spin_look(tail);\n")
-DESTROY = ("	if (holder || (node && !is_idle(node)) || "
-           "cmpxchg(&lock->tail, tail, 0) != tail) {\n")
+DESTROY = ("	if (holder || (!is_in_order(lock) && !is_swept(lock)) ||\n"
+           "	    (node && !is_idle(node)) || cmpxchg(&lock->tail, tail, 0) != tail) {\n")
+CONTENDED = ("	return READ_ONCE(lock->state.holder) &&\n"
+             "	       (READ_ONCE(lock->tail) || (!is_in_order(lock) && nbq_has_queue(lock)));\n")
 NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);\n"
 NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, holder, _RET_IP_);\n"
 BEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n	if (place->pred"
@@ -62,8 +63,8 @@ HELD_HERE = "		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->me
 
 MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: lock that is held is taken",
-     "	return !word.state.holder && !word.state.fifo && is_open(",
-     "	return !word.state.fifo && is_open("),
+     "	return !word.state.holder && !is_fifo(word.state) && is_open(",
+     "	return !is_fifo(word.state) && is_open("),
     ("spin: lock that is held is taken at once",
      "	if (likely(!state.all && take(", "	if (likely(take("),
     ("spin: lock is taken by a store",
@@ -71,7 +72,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: head takes a lock that is held, first come, first served",
      STORE, "		WRITE_ONCE(lock->state.holder, wait->me);\n"),
     ("spin: lock that is taken forgets that it is first come, first served",
-     ".state = { .holder = me, .fifo = 1 } };", ".state = { .holder = me } };"),
+     ".state = { .holder = me, .turn = NBQ_SPIN_FIFO } };", ".state = { .holder = me } };"),
     ("spin: newcomer takes the lock without its queue",
      TAKE_ALL, "	return try_cmpxchg_acquire(&lock->state.all, &free.state.all, mine.state.all);\n"),
     ("spin: leave publishes prev before it swaps the tail", LEAVE_CAS, ABANDON + LEAVE_CAS),
@@ -93,17 +94,18 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: who leaves with the lock stays in the queue",
      LEAVES, "	gone = true;\n	if (!taken)\n	" + LEAVES.replace("\n	", "\n		", 1)),
     ("spin: head leaves as one that is not",
-     LEAVES, "	gone = nbq_spin_leave(lock, place->node, place->pred);\n"),
+     LEAVES, "	gone = nbq_spin_leave(place->tail, place->node, place->pred);\n"),
     ("spin: acting head leaves as the head",
-     LEAVES, "	gone = nbq_spin_pass(lock, place->node, place->followed);\n"),
+     LEAVES, "	gone = nbq_spin_pass(place->tail, place->node, place->followed);\n"),
     ("spin: each head is held to be followed",
-     "	place->followed = word.tail != number_of(place->node);\n", "	place->followed = true;\n",
+     "		place->followed = word.tail != number_of(place->node);\n",
+     "		place->followed = true;\n",
      {"explorer": "legal: its node stays at the tail"}),
     ("spin: destroy keeps the nodes",
      "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
     ("spin: try finds no lock busy", IS_BUSY, "	tail = NULL;\n	return tail;\n", WRITES),
     ("spin: try finds every lock busy",
-     IS_BUSY, "	tail = node_of(lock->tail);\n	return tail || true;\n"),
+     IS_BUSY, "	tail = NULL;\n	return !tail;\n"),
     ("spin: try finds a lock busy that was left",
      "	return tail && !nbq_spin_look(tail);\n", "	return tail;\n"),
 )), *mutants("spin.c", POLICY, (
@@ -116,7 +118,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: request to queue expires at once",
      IS_OPEN, IS_OPEN.replace("has_expired(word->state.handoff)", "true")),
     ("spin: request to queue holds in an empty queue",
-     IS_OPEN, IS_OPEN.replace(" || !word->tail", "")),
+     IS_OPEN, IS_OPEN.replace(" || !last_of_turn(lock, word->state.turn)", "")),
     ("spin: interrupt above a waiter of its own CPU is refused",
      IS_OPEN, IS_OPEN.replace("is_above_a_waiter(lock, pool, me)", "false")),
     ("spin: interrupt above any waiter takes the lock",
@@ -125,41 +127,40 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "	for (below = nbq_context_level(me); below; below--) {\n",
      "	for (below = !!nbq_context_level(me); below; below--) {\n"),
     ("spin: request to queue lasts a unit longer",
-     "	return age >= HANDOFF_UNITS &&", "	return age > HANDOFF_UNITS &&", CHOSEN),
+     "nbq_clock_ns()) >= HANDOFF_UNITS;\n",
+     "nbq_clock_ns()) > HANDOFF_UNITS;\n", CHOSEN),
     ("spin: request to queue is not renewed",
-     "(!request || place->renews)", "!request", CHOSEN),
+     "	bool renews = is_my_turn(place, state) && place->renews &&\n", "	bool renews = false &&\n",
+     CHOSEN),
     ("spin: waiter that gives up takes the request to queue back",
-     LEAVES, "	if (!taken)\n		WRITE_ONCE(lock->state.handoff, 0);\n" + LEAVES),
+     LEAVES, "	if (!taken)\n		WRITE_ONCE(lock->state.request, 0);\n" + LEAVES),
     ("spin: head asks newcomers to queue at once",
-     "	if (request != handoff && (!request || place->renews) &&\n"
-     "	    has_passed(place->since, wait->now, PATIENT_NS))\n",
-     "	if (request != handoff && (!request || place->renews))\n",
+     "	if (!has_passed(place->since, wait->now, PATIENT_NS))\n		return;\n", "",
      {"explorer": "any time is as good there"}),
     ("spin: inherits a request of which the clock has come round",
      "	return HANDOFF_REQUESTED | (u8)(", "	return (u8)(", CHOSEN),
     ("spin: request to queue outlives the queue",
      "	if (!place->followed)\n		return 0;\n", "", SLOWER),
     ("spin: head that was patient leaves no request to its successor",
-     "	if (has_passed(place->since, wait->now, PATIENT_NS))\n"
-     "		return handoff_at(wait->now);\n", "", SLOWER),
+     "		return request_at(wait->now, place->turn);\n	}\n", "		return 0;\n	}\n", SLOWER),
     ("spin: head that has just come hands no request on",
-     "	return place->since >> 4 & 7 ? request : 0;\n", "	return 0;\n", SLOWER),
+     HANDS_ON, "	return 0;\n", SLOWER),
     ("spin: each head hands a request on",
-     "	return place->since >> 4 & 7 ? request : 0;\n", "	return request;\n", SLOWER),
+     HANDS_ON, "	return state.request;\n", SLOWER),
     ("spin: waiter behind one that does not run never acts for the head",
      STALLED, ""),
     ("spin: waiter acts for a predecessor that runs", STALLED, "		      true ||\n", CHOSEN),
     ("spin: waiter shows no life", BEAT, "	if (place->pred", CHOSEN),
     ("spin: waiter that enqueues shows no life", FIRST_BEAT, "}\n", CHOSEN),
     ("spin: interrupt waits for its own CPU's waiter to run",
-     "	place->acts = !wait->in_order && is_above_predecessor(place, wait);\n", "", SLOWER),
+     "	place->acts = !wait->in_order && is_first(lock, place, wait);\n", "", SLOWER),
     ("spin: successor of an acting head does not act at once", AT_ONCE, "",
      {**SLOWER, "kunit": "a matter of some polls"}),
     ("spin: word of the hypervisor is not heard",
      "		      vcpu_is_preempted(place->pred->cpu);\n", "		      false;\n",
      {**CHOSEN, "kunit": "no hypervisor says anything there"}),
     ("spin: head that finds the lock free and is too late does not ask for it",
-     TAKES + "		return true;\n", RETURNS_TAKE, SLOWER),
+     TOO_LATE, "	if (!word.state.holder)\n		return false;\n" + TOO_LATE, SLOWER),
     ("spin: acting head where it is first come, first served",
      "	if (!wait->in_order && HAS_TICKED(place, wait))\n", "	if (HAS_TICKED(place, wait))\n"),
     ("spin: each waiter polls the lock",
@@ -178,7 +179,8 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: newcomer stays outside although it was too late",
      "	place->enters = !place->starved;\n	return false;\n", "	return false;\n", SLOWER),
     ("spin: head reads the clock as rarely as the others",
-     "	nbq_wait_tick_within(wait, LOOKS_AS_HEAD);\n", "", CHOSEN),
+     "	nbq_wait_tick_within(wait, LOOKS_AS_HEAD);\n	return false;\n}\n", "	return false;\n}\n",
+     CHOSEN),
     ("spin: newcomer stays outside although it is asked to queue",
      "		    (word.state.handoff ||\n", "		    (false ||\n", SLOWER),
     ("spin: newcomer that finds the lock idle enqueues",
@@ -214,15 +216,14 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: contention is announced after the swap of the tail",
      "	if (!deadline.announced)\n		announce_if_traced(lock, &deadline, waits, ip);\n", ""),
     ("spin: destroyed lock keeps a request to queue",
-     "	WRITE_ONCE(lock->state.handoff, 0);\n", "",
+     "	WRITE_ONCE(lock->state.request, 0);\n", "",
      "the same: a request is void in an empty queue"),
     ("spin: destroy of a lock in use is not reported",
      "		nbq_report(NBQ_REPORT_IN_USE, lock, holder, _RET_IP_);\n", ""),
     ("spin: held lock is not contended by those who wait",
-     "	return READ_ONCE(lock->state.holder) && READ_ONCE(lock->tail);\n", "	return false;\n"),
+     CONTENDED, "	return false;\n"),
     ("spin: lock with leavers only counts as contended",
-     "	return READ_ONCE(lock->state.holder) && READ_ONCE(lock->tail);\n",
-     "	return READ_ONCE(lock->tail);\n"),
+     CONTENDED, "	return READ_ONCE(lock->tail);\n"),
     ("spin: new lock keeps the state that its memory held", "	lock->state.all = 0;\n", ""),
     ("spin: new lock keeps the tail that its memory held", "	lock->tail = 0;\n", ""),
     ("spin: destroy of a lock that is held is not refused",
@@ -325,10 +326,10 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      TAKE_ALL, TAKE_ALL.replace("acquire", "relaxed")),
     ("spin: head reads the lock in no order",
      "acquires ? smp_load_acquire(&lock->word.all)", "acquires ? READ_ONCE(lock->word.all)"),
-    ("spin: join without acquire", "xchg(&lock->tail, number_of(node))",
-     "xchg_release(&lock->tail, number_of(node))", MARKED),
-    ("spin: join without release", "xchg(&lock->tail, number_of(node))",
-     "xchg_acquire(&lock->tail, number_of(node))", MARKED),
+    ("spin: join without acquire", "xchg(tail, number_of(node))",
+     "xchg_release(tail, number_of(node))", MARKED),
+    ("spin: join without release", "xchg(tail, number_of(node))",
+     "xchg_acquire(tail, number_of(node))", MARKED),
     ("spin: relaxed look", "	return smp_load_acquire(&pred->prev);\n",
      "	return READ_ONCE(pred->prev);\n", {**SPARE, **MARKED}),
 )), *mutants("spin.c", STEPS_32BIT, (

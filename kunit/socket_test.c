@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The queues of sockets, on two of them: the CPU that runs the suite is on one, and waiters of
+ * the other are made by hand. Which queue a context enters, whose turn it is, and how it goes
+ * on; and locks that share a queue.
+ */
+#include <linux/string.h>
+
+#include "common.h"
+
+#define NBQ_UNIT_NS	8192	/* of the time of a request */
+#define NBQ_SAME_HASH	1024		/* locks, among which one has the queue of any other */
+
+static struct nbq_socket *made_up, *replaced;
+static unsigned int replaced_number;
+
+static struct nbq_spin *lock_of(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	return bench->lock;
+}
+
+static struct nbq_socket *here(void)
+{
+	return per_cpu(nbq_pools, raw_smp_processor_id())[0].socket;
+}
+
+static struct nbq_queue *queue_here(struct kunit *test)
+{
+	return nbq_queue_of(here(), lock_of(test));
+}
+
+static struct nbq_queue *queue_there(struct kunit *test)
+{
+	return nbq_queue_of(made_up, lock_of(test));
+}
+
+static int nbq_sockets_init(struct kunit *test)
+{
+	unsigned int there;
+	int ret = nbq_bench_init(test, &nbq_spin_row);
+
+	if (ret)
+		return ret;
+	made_up = kunit_kzalloc(test, sizeof(*made_up), GFP_KERNEL);
+	if (!made_up)
+		return -ENOMEM;
+	there = here()->turn == NBQ_TURN_SOCKET;
+	made_up->turn = NBQ_TURN_SOCKET + there;
+	replaced = nbq_sockets[there];
+	replaced_number = nbq_sockets_number;
+	nbq_sockets[there] = made_up;
+	WRITE_ONCE(nbq_sockets_number, 2);
+	return 0;
+}
+
+static void nbq_sockets_exit(struct kunit *test)
+{
+	if (made_up) {
+		nbq_sockets[made_up->turn - NBQ_TURN_SOCKET] = replaced;
+		WRITE_ONCE(nbq_sockets_number, replaced_number);
+		made_up = NULL;
+	}
+	nbq_bench_exit(test);
+}
+
+static u16 request_at(u64 ns, u8 turn)
+{
+	union nbq_spin_state state = { .handoff = 0x80 | (ns / NBQ_UNIT_NS & 0x7f), .turn = turn };
+
+	return state.request;
+}
+
+/**
+ * struct event - what happens at a read of the clock
+ * @test: the case
+ * @act: what that is
+ * @tail_here: whether somebody was in the queue of this socket then
+ * @tail_there: of the other one
+ * @tail_of_lock: of the lock
+ * @awaits: the head of this socket awaited the turn for the lock
+ */
+struct event {
+	struct kunit *test;
+	void (*act)(struct event *event);
+	bool tail_here;
+	bool tail_there;
+	bool tail_of_lock;
+	bool awaits;
+};
+
+static void happen(void *arg)
+{
+	struct event *event = arg;
+	struct kunit *test = event->test;
+
+	event->tail_here = queue_here(test)->tail;
+	event->tail_there = queue_there(test)->tail;
+	event->tail_of_lock = lock_of(test)->tail;
+	event->awaits = queue_here(test)->awaits == lock_of(test);
+	if (event->act)
+		event->act(event);
+}
+
+static void release(struct event *event)
+{
+	struct nbq_bench *bench = event->test->priv;
+
+	nbq_actor_release(bench, &bench->actors[0]);
+}
+
+/* As a head of the other socket does that finds its turn over. */
+static void release_to_this_socket(struct event *event)
+{
+	lock_of(event->test)->state.request = request_at(nbq_fake.now, here()->turn);
+	queue_here(event->test)->notified = lock_of(event->test);
+	release(event);
+}
+
+static void hold(struct kunit *test)
+{
+	struct nbq_actor *holder = nbq_bench_arrive(test);
+
+	KUNIT_ASSERT_EQ(test, holder->part, HOLDS);
+}
+
+static int try_for(struct kunit *test, ktime_t patience)
+{
+	int ret = nbq_spin_lock_timeout(lock_of(test), patience);
+
+	if (!ret)
+		nbq_spin_unlock(lock_of(test));
+	return ret;
+}
+
+static const struct enqueue_case {
+	const char *desc;
+	ktime_t patience;
+	bool here;
+} enqueue_cases[] = {
+	{ "patience_for_more_than_a_turn", 25000, true },
+	{ "little_patience", 15000, false },
+};
+
+static void enqueue_desc(const struct enqueue_case *enqueue, char *desc)
+{
+	strscpy(desc, enqueue->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(enqueue, enqueue_cases, enqueue_desc);
+
+static void waiter_enqueues_on_its_own_socket(struct kunit *test)
+{
+	const struct enqueue_case *enqueue = test->param_value;
+	struct event event = { .test = test };
+
+	hold(test);
+	nbq_fake_start(1000, 100);
+	nbq_fake_call(60, happen, &event);
+	KUNIT_EXPECT_EQ(test, try_for(test, enqueue->patience), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, event.tail_here, enqueue->here);
+	KUNIT_EXPECT_FALSE(test, event.tail_there);
+	/* In the lock itself if another socket's turn would last for longer. */
+	KUNIT_EXPECT_EQ(test, event.tail_of_lock, !enqueue->here);
+	KUNIT_EXPECT_EQ(test, queue_here(test)->tail, 0);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+}
+
+/* A waiter of the other socket has the turn, and does not run. */
+static void newcomer_leaves_a_free_lock_to_the_socket_that_has_the_turn(struct kunit *test)
+{
+	u32 *tail = &queue_there(test)->tail;
+	struct nbq_node *w = nbq_bench_claim(test);
+
+	nbq_spin_join(lock_of(test), tail, w);
+	lock_of(test)->state.request = request_at(1000, made_up->turn);
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_FALSE(test, nbq_spin_trylock(lock_of(test)));
+	KUNIT_EXPECT_EQ(test, try_for(test, 1000), -ETIMEDOUT);
+	/* For 2 us, or until the request has expired. */
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX), 0);
+	KUNIT_EXPECT_GE(test, nbq_fake.now, 1000 + 2000);
+	KUNIT_EXPECT_LT(test, nbq_fake.now, 1000 + 2500);
+	lock_of(test)->state.request = request_at(1000, made_up->turn);
+	nbq_fake_start(1000 + 3 * NBQ_UNIT_NS, 10);
+	KUNIT_EXPECT_TRUE(test, nbq_spin_trylock(lock_of(test)));
+	nbq_spin_unlock(lock_of(test));
+	/* It is nobody's in an empty queue. */
+	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(tail, w, false));
+	lock_of(test)->state.request = request_at(1000, made_up->turn);
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_TRUE(test, nbq_spin_trylock(lock_of(test)));
+	nbq_spin_unlock(lock_of(test));
+}
+
+/* The time from the release to the acquisition, of a head whose socket has not the turn */
+static u64 time_to_acquire(struct kunit *test, void (*act)(struct event *event))
+{
+	struct event event = { .test = test, .act = act };
+	u64 start = 1000;
+
+	hold(test);
+	nbq_spin_join(lock_of(test), &queue_there(test)->tail, nbq_bench_claim(test));
+	lock_of(test)->state.request = request_at(start, made_up->turn);
+	nbq_fake_start(start, 10);
+	nbq_fake_call(8, happen, &event);
+	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX), 0);
+	KUNIT_EXPECT_TRUE(test, event.awaits);
+	KUNIT_EXPECT_NULL(test, queue_here(test)->awaits);
+	return nbq_fake.now - start;
+}
+
+static void head_that_is_notified_takes_the_lock_at_once(struct kunit *test)
+{
+	/* It polls its own queue's line meanwhile: a read of the clock is 17 polls there. */
+	KUNIT_EXPECT_LE(test, time_to_acquire(test, release_to_this_socket), 120);
+	KUNIT_EXPECT_NULL(test, queue_here(test)->notified);
+}
+
+static void head_that_is_not_notified_takes_the_lock_in_the_end(struct kunit *test)
+{
+	u64 ns = time_to_acquire(test, release);
+
+	/* When the request has expired. */
+	KUNIT_EXPECT_GE(test, ns, 2 * NBQ_UNIT_NS);
+	KUNIT_EXPECT_LE(test, ns, NBQ_SPIN_HANDOFF_NS + 100);
+}
+
+static const struct turn_case {
+	const char *desc;
+	unsigned int units;	/* since its turn has begun */
+	bool awaits;		/* the head of the other socket does */
+	bool passes;
+} turn_cases[] = {
+	{ "over", 2, true, true },
+	{ "not_over", 1, true, false },
+	{ "over_and_nobody_awaits_one", 2, false, false },
+};
+
+static void turn_desc(const struct turn_case *turn, char *desc)
+{
+	strscpy(desc, turn->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(turn, turn_cases, turn_desc);
+
+static void head_gives_the_turn_to_the_next_socket_when_it_is_over(struct kunit *test)
+{
+	const struct turn_case *turn = test->param_value;
+	struct event event = { .test = test, .act = release };
+	union nbq_spin_state held;
+	u64 now = 10 * NBQ_UNIT_NS;
+
+	hold(test);
+	if (turn->awaits)
+		queue_there(test)->awaits = lock_of(test);
+	lock_of(test)->state.request = request_at(now - turn->units * NBQ_UNIT_NS, here()->turn);
+	nbq_fake_start(now, 10);
+	nbq_fake_call(4, happen, &event);
+	KUNIT_ASSERT_EQ(test, nbq_spin_lock_timeout(lock_of(test), KTIME_MAX), 0);
+	held = lock_of(test)->state;
+	nbq_spin_unlock(lock_of(test));
+	KUNIT_EXPECT_EQ(test, held.turn, turn->passes ? made_up->turn : 0);
+	KUNIT_EXPECT_EQ(test, held.request, turn->passes ? request_at(now, made_up->turn) : 0);
+	KUNIT_EXPECT_PTR_EQ(test, queue_there(test)->notified,
+			    turn->passes ? lock_of(test) : NULL);
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1, .nodes_given_back = 1,
+		     .turns_passed = turn->passes);
+}
+
+/* A lock that has the same queue */
+static struct nbq_spin *lock_that_shares_the_queue(struct kunit *test)
+{
+	struct nbq_spin *locks = kunit_kcalloc(test, NBQ_SAME_HASH, sizeof(*locks), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, locks);
+	for (i = 0; i < NBQ_SAME_HASH; i++) {
+		if (nbq_queue_of(made_up, &locks[i]) == queue_there(test))
+			return &locks[i];
+	}
+	KUNIT_FAIL_AND_ABORT(test, "no lock has the same hash");
+}
+
+static void waiter_behind_one_of_another_lock_does_not_wait_for_it(struct kunit *test)
+{
+	struct nbq_spin *other = lock_that_shares_the_queue(test);
+	struct event event = { .test = test, .act = release };
+	struct nbq_node *w = nbq_bench_claim(test);
+
+	/* before: w waits for the other lock, and stays */
+	nbq_spin_join(other, &queue_here(test)->tail, w);
+	hold(test);
+	nbq_fake_start(1000, 10);
+	nbq_fake_call(4, happen, &event);
+	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX), 0);
+	KUNIT_EXPECT_LE(test, nbq_fake.reads, 6);
+	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(&queue_here(test)->tail, w, false));
+	/* Those of w are in a pool of its own. */
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1, .nodes_given_back = 1);
+}
+
+static void destroy_leaves_the_waiter_of_another_lock_in_the_queue(struct kunit *test)
+{
+	struct nbq_spin *other = lock_that_shares_the_queue(test);
+	struct nbq_node *w = nbq_bench_claim(test), *x;
+	u32 *tail = &queue_here(test)->tail;
+
+	/* before: w waits for the other lock, x has left this one behind it; after: w */
+	nbq_spin_join(other, tail, w);
+	x = nbq_bench_claim(test);
+	nbq_spin_join(lock_of(test), tail, x);
+	x->resumed = true;
+	KUNIT_EXPECT_FALSE(test, nbq_spin_leave(tail, x, w));
+	KUNIT_EXPECT_EQ(test, nbq_spin_destroy(lock_of(test)), 0);
+	KUNIT_EXPECT_TRUE(test, nbq_is_free(x));
+	KUNIT_EXPECT_FALSE(test, nbq_is_free(w));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(tail, w, false));
+	EXPECT_TOTAL(test, .nodes_reclaimed = 1);
+}
+
+static struct kunit_case nbq_sockets_cases[] = {
+	KUNIT_CASE_PARAM(waiter_enqueues_on_its_own_socket, enqueue_gen_params),
+	KUNIT_CASE(newcomer_leaves_a_free_lock_to_the_socket_that_has_the_turn),
+	KUNIT_CASE(head_that_is_notified_takes_the_lock_at_once),
+	KUNIT_CASE(head_that_is_not_notified_takes_the_lock_in_the_end),
+	KUNIT_CASE_PARAM(head_gives_the_turn_to_the_next_socket_when_it_is_over, turn_gen_params),
+	KUNIT_CASE(waiter_behind_one_of_another_lock_does_not_wait_for_it),
+	KUNIT_CASE(destroy_leaves_the_waiter_of_another_lock_in_the_queue),
+	{}
+};
+
+static struct kunit_suite nbq_sockets_suite = {
+	.name = "nbq_sockets",
+	.init = nbq_sockets_init,
+	.exit = nbq_sockets_exit,
+	.test_cases = nbq_sockets_cases,
+};
+
+kunit_test_suite(nbq_sockets_suite);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sockets: which there are, and whose turn is next.
+ */
+#include <linux/compiler.h>
+
+#include "internal.h"
+#include "socket.h"
+
+unsigned int nbq_sockets_number;
+EXPORT_SYMBOL_IF_KUNIT(nbq_sockets_number);
+struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX];
+EXPORT_SYMBOL_IF_KUNIT(nbq_sockets);
+
+/**
+ * nbq_next_turn() - Find the socket after another one whose turn can be next.
+ * @turn: the other one, as it stands in the turn of a lock
+ * @own: that of the running context, a head
+ * @lock: the lock
+ *
+ * Sockets take turns in the order of their numbers. The head of a queue that awaits a turn has
+ * said so; one that has not said it yet is passed over once.
+ *
+ * Context: Any.
+ * Return: its turn; if there is none, @own.
+ */
+u8 nbq_next_turn(u8 turn, u8 own, const void *lock)
+{
+	/* ACQUIRE, as in nbq_socket_of_turn(). */
+	unsigned int number = smp_load_acquire(&nbq_sockets_number);
+	unsigned int at = turn < NBQ_TURN_SOCKET ? number - 1 : turn - NBQ_TURN_SOCKET, i;
+
+	for (i = 1; i <= number; i++) {
+		struct nbq_socket *socket = nbq_sockets[(at + i) % number];
+
+		if (socket->turn == own ||
+		    READ_ONCE(nbq_queue_of(socket, lock)->awaits) == lock)
+			return socket->turn;
+	}
+	return own;
+}
+
+/**
+ * nbq_has_queue() - Is there anybody in the queue of any socket for this lock?
+ * @lock: the lock
+ *
+ * Who has left it, and waiters of another lock that shares a queue, count, too.
+ *
+ * Context: Any.
+ */
+bool nbq_has_queue(const void *lock)
+{
+	struct nbq_socket *socket;
+	unsigned int turn;
+
+	for (turn = NBQ_TURN_SOCKET; (socket = nbq_socket_of_turn(turn)); turn++) {
+		if (READ_ONCE(nbq_queue_of(socket, lock)->tail))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sockets, and the queues that each has for the waiters of default hybrid locks.
+ *
+ * A socket is a node of the kernel's topology that has CPUs. It has a table of queues, in its
+ * own memory; which of them a lock uses, its address says. So the lock stays a word, and
+ * contexts that enqueue share a line with those of their own socket only. Locks may share a
+ * queue: spin.c.
+ */
+#ifndef _NBQ_SOCKET_H
+#define _NBQ_SOCKET_H
+
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/compiler.h>
+#include <linux/hash.h>
+#include <linux/types.h>
+
+/* Queues of a socket, as a power of two. The explorer has one, which all locks share. */
+#ifndef NBQ_QUEUE_BITS
+#define NBQ_QUEUE_BITS		6
+#endif
+
+/* What stands in the turn of a hybrid lock for a socket: from this on, by its index. */
+#define NBQ_TURN_SOCKET		2
+#define NBQ_SOCKETS_MAX		128
+
+/**
+ * struct nbq_queue - a queue of waiters of one socket
+ * @tail: the newest queue node, as a number; 0: there is none in the queue
+ * @awaits: the lock for which its head awaits the turn of its socket; NULL: none. A hint
+ * @handoff: the handoff of the request of another socket, as long as which it does
+ * @notified: the lock that has given the turn to this socket; NULL: that is known. A hint
+ */
+struct nbq_queue {
+	u32 tail;
+	/* Polled by a head without the turn, while others enqueue. */
+	const void *awaits ____cacheline_aligned;
+	u8 handoff;
+	const void *notified;
+} ____cacheline_aligned;
+
+/**
+ * struct nbq_socket - a socket
+ * @turn: what stands for it in the turn of a hybrid lock
+ * @node: its number in the kernel's topology
+ * @queues: one for each hash of a lock
+ */
+struct nbq_socket {
+	u8 turn;
+	int node;
+	struct nbq_queue queues[1 << NBQ_QUEUE_BITS];
+};
+
+extern unsigned int nbq_sockets_number;
+extern struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX];
+
+static inline struct nbq_queue *nbq_queue_of(struct nbq_socket *socket, const void *lock)
+{
+	return &socket->queues[hash_ptr(lock, NBQ_QUEUE_BITS)];
+}
+
+/* The socket that this turn stands for; NULL: it stands for none. */
+static inline struct nbq_socket *nbq_socket_of_turn(unsigned int turn)
+{
+	/* ACQUIRE, pairs with the RELEASE in start_sockets(): the sockets. */
+	unsigned int number = smp_load_acquire(&nbq_sockets_number);
+
+	return turn - NBQ_TURN_SOCKET < number ? nbq_sockets[turn - NBQ_TURN_SOCKET] : NULL;
+}
+
+/* Are there others than this one? */
+static inline bool nbq_has_other_sockets(const struct nbq_socket *socket)
+{
+	return socket && READ_ONCE(nbq_sockets_number) > 1;
+}
+
+u8 nbq_next_turn(u8 turn, u8 own, const void *lock);
+bool nbq_has_queue(const void *lock);
+
+#endif
