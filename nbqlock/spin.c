@@ -44,6 +44,9 @@
  *	passed by newcomers during its LOOKS_OUTSIDE polls, the first PATIENT_NS after them, and
  *	the polls up to the head's next reading of the clock (LOOKS_AS_HEAD) only; by later
  *	ones while its predecessors are stalled, and by those that acting heads let pass.
+ *	On several sockets, a waiter is passed by those of other sockets in their turns,
+ *	and by newcomers there when a queue drains before its turn is over: until a head
+ *	that rests finds the request expired, and asks for the next socket that awaits it.
  *	The head of a socket that has not the turn: not while a request stands that was
  *	made for another one. A turn begins with a request and lasts TURN_UNITS; each
  *	head that takes the lock hands it on to its successor, with the time at which it
