@@ -487,6 +487,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_pass);
  * @renewed: the request with which its turn began has been renewed
  * @turn: what stands for its queue in the turn of the lock
  * @next: whose turn is next, as far as it has been asked; else 0
+ * @was_behind: it has enqueued behind another one
  * @awaits: it has said that it awaits the turn of its socket
  */
 struct place {
@@ -507,6 +508,7 @@ struct place {
 	bool renews;
 	bool followed;
 	bool renewed;
+	bool was_behind;
 	bool awaits;
 	u8 turn;
 	u8 next;
@@ -567,13 +569,16 @@ static bool is_my_turn(const struct place *place, union nbq_spin_state state)
 
 /*
  * If the turn of its socket is over, find out whose is next: while the lock is held, if there
- * is time.
+ * is time. It is over, too, when the queue drains that had more than one waiter: else newcomers
+ * would take the lock until a head that rests polls it again. (With one waiter a socket there
+ * would be no turns at all, and each hand-over would be one between sockets.)
  */
 static void find_next(const struct nbq_spin *lock, struct place *place,
 		      const struct nbq_wait *wait, union nbq_spin_state state)
 {
 	if (!place->next && has_rivals(wait) && is_my_turn(place, state) &&
-	    (place->renewed || age_of(state.handoff, wait->now) >= TURN_UNITS))
+	    (place->renewed || (place->was_behind && !place->followed) ||
+	     age_of(state.handoff, wait->now) >= TURN_UNITS))
 		place->next = nbq_next_turn(place->turn, place->turn, lock);
 }
 
@@ -827,6 +832,7 @@ static bool enter(struct nbq_spin *lock, struct place *place, struct nbq_wait *w
 	place->node = node;
 	enter_queue(lock, place, wait, find_queue(lock, wait));
 	place->pred = nbq_spin_join(lock, place->tail, node);
+	place->was_behind = place->pred;
 	place->acts = !wait->in_order && is_first(lock, place, wait);
 	return true;
 }

@@ -9,7 +9,7 @@ VERBS = {"kunit": ("nbq_spin_verbs",)}
 
 NOTIFIED = "	if (READ_ONCE(place->queue->notified) == lock) {\n"
 RESTS = "	return age_of(READ_ONCE(place->queue->handoff), wait->now) < HANDOFF_UNITS;\n"
-OVER = "	    (place->renewed || age_of(state.handoff, wait->now) >= TURN_UNITS))\n"
+OVER = "	     age_of(state.handoff, wait->now) >= TURN_UNITS))\n"
 SWEEPS = "!is_in_order(lock) && !is_swept(lock)"
 GOES = ("	gone = pred ? nbq_spin_leave(&queue->tail, node, pred) :\n"
         "		      nbq_spin_pass(&queue->tail, node, false);\n")
@@ -22,8 +22,8 @@ MUTANTS = [*mutants("spin.c", TURNS, (
      "(READ_ONCE(place->pred->wants) != lock ||\n", "(false ||\n"),
     ("sockets: head that is notified rests on",
      NOTIFIED, "	if (false) {\n"),
-    ("sockets: turn is never over", OVER, "	    place->renewed)\n"),
-    ("sockets: turn is over at once", OVER, "	    true)\n"),
+    ("sockets: turn is never over", OVER, "	     false))\n"),
+    ("sockets: turn is over at once", OVER, "	     true))\n"),
     ("sockets: socket that is given the turn is not notified",
      "			notify(lock, place->next);\n", "			{ }\n"),
     ("sockets: head that has left awaits the turn",
