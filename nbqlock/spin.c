@@ -45,14 +45,15 @@
  *	the polls up to the head's next reading of the clock (LOOKS_AS_HEAD) only; by later
  *	ones while its predecessors are stalled, and by those that acting heads let pass.
  *	On several sockets, a waiter is passed by those of other sockets in their turns,
- *	and by newcomers there when a queue drains before its turn is over: until a head
- *	that rests finds the request expired, and asks for the next socket that awaits it.
+ *	and by newcomers where a socket has one waiter at a time: until a head that rests
+ *	finds the request expired, and asks for the next socket that awaits it.
  *	The head of a socket that has not the turn: not while a request stands that was
  *	made for another one. A turn begins with a request and lasts TURN_UNITS; each
  *	head that takes the lock hands it on to its successor, with the time at which it
- *	began, and the first that finds it over gives it to the next socket whose head
- *	awaits it. A request that has expired, or a lock that stays free for IDLE_NS, is
- *	anybody's, so that a socket that does not run keeps no other from the lock.
+ *	began, and the first that finds it over, or the queue empty behind it, gives it to
+ *	the next socket whose head awaits it. A request that has expired, or a lock that
+ *	stays free for IDLE_NS, is anybody's, so that a socket that does not run keeps no
+ *	other from the lock.
  *	A lock that is made first come, first served (nbq_spin_init_fifo()) has
  *	none of this: newcomers queue as soon as there is a queue, which is the
  *	lock's own, and its head alone takes the lock. A head that does not run keeps
