@@ -76,7 +76,7 @@ static u16 request_at(u64 ns, u8 turn)
  * struct event - what happens at a read of the clock
  * @test: the case
  * @act: what that is
- * @tail_here: whether somebody was in the queue of this socket then
+ * @tail_here: whether the queue of this socket had a node then
  * @tail_there: of the other one
  * @tail_of_lock: of the lock
  * @awaits: the head of this socket awaited the turn for the lock
@@ -108,6 +108,15 @@ static void release(struct event *event)
 	struct nbq_bench *bench = event->test->priv;
 
 	nbq_actor_release(bench, &bench->actors[0]);
+}
+
+/* The head, which was made by hand, gives up as well. */
+static void drain(struct event *event)
+{
+	struct nbq_bench *bench = event->test->priv;
+
+	nbq_actor_leave(bench, &bench->actors[1]);
+	release(event);
 }
 
 /* As a head of the other socket does that finds its turn over. */
@@ -232,11 +241,13 @@ static const struct turn_case {
 	const char *desc;
 	unsigned int units;	/* since its turn has begun */
 	bool awaits;		/* the head of the other socket does */
+	bool behind;		/* it has enqueued behind another waiter */
 	bool passes;
 } turn_cases[] = {
-	{ "over", 2, true, true },
-	{ "not_over", 1, true, false },
-	{ "over_and_nobody_awaits_one", 2, false, false },
+	{ "over", 2, true, false, true },
+	{ "not_over", 1, true, false, false },
+	{ "over_and_no_socket_awaits_one", 2, false, false, false },
+	{ "not_over_and_the_queue_has_drained", 1, true, true, true },
 };
 
 static void turn_desc(const struct turn_case *turn, char *desc)
@@ -249,11 +260,13 @@ KUNIT_ARRAY_PARAM(turn, turn_cases, turn_desc);
 static void head_gives_the_turn_to_the_next_socket_when_it_is_over(struct kunit *test)
 {
 	const struct turn_case *turn = test->param_value;
-	struct event event = { .test = test, .act = release };
+	struct event event = { .test = test, .act = turn->behind ? drain : release };
 	union nbq_spin_state held;
 	u64 now = 10 * NBQ_UNIT_NS;
 
 	hold(test);
+	if (turn->behind)
+		nbq_bench_arrive(test);
 	if (turn->awaits)
 		queue_there(test)->awaits = lock_of(test);
 	lock_of(test)->state.request = request_at(now - turn->units * NBQ_UNIT_NS, here()->turn);
@@ -267,7 +280,7 @@ static void head_gives_the_turn_to_the_next_socket_when_it_is_over(struct kunit 
 	KUNIT_EXPECT_PTR_EQ(test, queue_there(test)->notified,
 			    turn->passes ? lock_of(test) : NULL);
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1, .nodes_given_back = 1,
-		     .turns_passed = turn->passes);
+		     .nodes_reclaimed = turn->behind, .turns_passed = turn->passes);
 }
 
 /* A lock that has the same queue */

@@ -223,7 +223,7 @@ static int add_socket(int node)
 	socket->turn = NBQ_TURN_SOCKET + number;
 	socket->node = node;
 	nbq_sockets[number] = socket;
-	/* RELEASE, pairs with the ACQUIREs in socket.h and socket.c: the socket. */
+	/* RELEASE, pairs with the ACQUIREs in nbq_socket_of_turn() and nbq_next_turn(). */
 	smp_store_release(&nbq_sockets_number, number + 1);
 	return 0;
 }
@@ -327,6 +327,26 @@ VISIBLE_IF_KUNIT void nbq_pools_flush(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_pools_flush);
 
+/* From now on pools can ask for growth. */
+static int start_growth(void)
+{
+	struct workqueue_struct *workqueue = alloc_workqueue("nbqlock", WQ_UNBOUND, 0);
+	unsigned int cpu;
+
+	if (!workqueue)
+		return -ENOMEM;
+	/*
+	 * Not by an initialiser: Linux 6.1 and 6.12, for two, leave pointers in
+	 * a module's per-CPU data NULL when they load it. HARD: on PREEMPT_RT
+	 * it must not wait for a thread, which cannot preempt a waiter.
+	 */
+	for_each_possible_cpu(cpu)
+		per_cpu(growth_irq_work, cpu) = IRQ_WORK_INIT_HARD(queue_growth);
+	/* RELEASE, pairs with the ACQUIRE in nbq_pool_request_growth(). */
+	smp_store_release(&growth_workqueue, workqueue);
+	return 0;
+}
+
 /* Nobody can ask for growth any more once this returns. */
 static void stop_growth(void)
 {
@@ -371,8 +391,6 @@ static void free_nodes(void)
  */
 int nbq_pools_start(void)
 {
-	struct workqueue_struct *workqueue;
-	unsigned int cpu;
 	int ret;
 
 	if (pool_nodes > nbq_pool_nodes_max) {
@@ -387,24 +405,10 @@ int nbq_pools_start(void)
 		return -ENOMEM;
 
 	ret = start_sockets();
+	if (!ret)
+		ret = start_growth();
 	if (ret)
 		goto out_free_nodes;
-
-	workqueue = alloc_workqueue("nbqlock", WQ_UNBOUND, 0);
-	if (!workqueue) {
-		ret = -ENOMEM;
-		goto out_free_nodes;
-	}
-
-	/*
-	 * Not by an initialiser: Linux 6.1 and 6.12, for two, leave pointers in
-	 * a module's per-CPU data NULL when they load it. HARD: on PREEMPT_RT
-	 * it must not wait for a thread, which cannot preempt a waiter.
-	 */
-	for_each_possible_cpu(cpu)
-		per_cpu(growth_irq_work, cpu) = IRQ_WORK_INIT_HARD(queue_growth);
-	/* RELEASE, pairs with the ACQUIRE in nbq_pool_request_growth(). */
-	smp_store_release(&growth_workqueue, workqueue);
 
 	ret = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "nbqlock:prepare",
 				prepare_cpu, NULL);

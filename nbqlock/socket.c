@@ -26,7 +26,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_sockets);
  */
 u8 nbq_next_turn(u8 turn, u8 own, const void *lock)
 {
-	/* ACQUIRE, as in nbq_socket_of_turn(). */
+	/* ACQUIRE, pairs with the RELEASE in add_socket(): the sockets. */
 	unsigned int number = smp_load_acquire(&nbq_sockets_number);
 	unsigned int at = turn < NBQ_TURN_SOCKET ? number - 1 : turn - NBQ_TURN_SOCKET, i;
 
@@ -41,12 +41,14 @@ u8 nbq_next_turn(u8 turn, u8 own, const void *lock)
 }
 
 /**
- * nbq_has_queue() - Is there anybody in the queue of any socket for this lock?
+ * nbq_has_queue() - Has any socket a queue node in its queue for this lock?
  * @lock: the lock
  *
- * Who has left it, and waiters of another lock that shares a queue, count, too.
+ * Abandoned nodes, and waiters of another lock that shares a queue, count, too. A load for each
+ * socket.
  *
  * Context: Any.
+ * Return: true if one has.
  */
 bool nbq_has_queue(const void *lock)
 {

@@ -63,7 +63,7 @@ static inline struct nbq_queue *nbq_queue_of(struct nbq_socket *socket, const vo
 /* The socket that this turn stands for; NULL: it stands for none. */
 static inline struct nbq_socket *nbq_socket_of_turn(unsigned int turn)
 {
-	/* ACQUIRE, pairs with the RELEASE in start_sockets(): the sockets. */
+	/* ACQUIRE, pairs with the RELEASE in add_socket(): the sockets. */
 	unsigned int number = smp_load_acquire(&nbq_sockets_number);
 
 	return turn - NBQ_TURN_SOCKET < number ? nbq_sockets[turn - NBQ_TURN_SOCKET] : NULL;

@@ -599,7 +599,7 @@ static void notify(const struct nbq_spin *lock, u8 turn)
 static u16 request_of_successor(const struct nbq_spin *lock, struct place *place,
 				const struct nbq_wait *wait, union nbq_spin_state state)
 {
-	/* One without a turn leaves it to whom it is. */
+	/* The head of the lock's own queue leaves the turn to the socket that has it. */
 	if (!place->queue && state.handoff && !is_my_turn(place, state))
 		return state.request;
 	find_next(lock, place, wait, state);
@@ -1178,7 +1178,7 @@ static bool is_idle(const struct nbq_node *node)
 /*
  * Give back what attempts have left in the queue of a socket, by going through it, as it may
  * be that of other locks, too. Behind a waiter of another lock that one does it. Without a
- * node to go through it with, whoever enqueues there next does it.
+ * node to go through it with, the next context that enqueues there does it.
  *
  * Return: true if a waiter of this lock was found.
  */

@@ -37,7 +37,7 @@
  * @request: @handoff and @turn
  * @handoff: a request to newcomers to queue: the time at which the head of a queue made
  *	it, as spin.c encodes it; it expires by itself. 0: there is none
- * @turn: for whom it was made: the waiters of a socket, by its number in nbqlock; 0: those
+ * @turn: for which waiters it was made: those of a socket, by its number in nbqlock; 0: those
  *	in the queue of the lock itself. Or %NBQ_SPIN_FIFO: newcomers queue behind any waiter,
  *	and the lock is first come, first served
  */
