@@ -181,7 +181,7 @@ static DEFINE_PER_CPU(struct irq_work, growth_irq_work);
  */
 void nbq_pool_request_growth(struct nbq_pool *pool)
 {
-	/* ACQUIRE, pairs with the RELEASE in nbq_pools_start(): the irq_work. */
+	/* ACQUIRE, pairs with the RELEASE in start_growth(): the irq_work. */
 	if (!smp_load_acquire(&growth_workqueue))
 		return;
 	/*
