@@ -21,7 +21,7 @@ $(KDIR)/Makefile:
 clean:
 	@if [ -e $(KDIR)/Makefile ]; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; fi
 	rm -rf build .checkpatch-camelcase.*
-	@if [ -e tools/host/Makefile ]; then $(MAKE) -C tools/host clean; fi
+	@if [ -e tools/verification/host/Makefile ]; then $(MAKE) -C tools/verification/host clean; fi
 
 run:
 	@tools/setup run -- tools/nbq stress $(STRESS_OPTIONS)
@@ -56,7 +56,7 @@ help:
 	@echo 'make verify           all schedules of small configurations, known mistakes, litmus tests:'
 	@echo '                      a report in build/verification; see also tools/verify --help'
 	@echo 'make mutate           make mistakes in copies of the locks, see which tests notice each;'
-	@echo '                      for that report, too; see also tools/mutate/mutate --help'
+	@echo '                      for that report, too; see tools/verification/mutate/mutate --help'
 	@echo 'make clean            remove what was built here (the cache stays: tools/kernel clean)'
 	@echo
 	@echo 'run, bench, check, check-all, verify and mutate say what they are going to install, download'

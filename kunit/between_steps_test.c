@@ -7,7 +7,7 @@
  * One context takes all the parts here, so what is tried out is every order of
  * whole steps, not how an access is ordered with others on the way to memory.
  * Nobody has a turn before an access that is not marked as a step, and a read
- * leaves no trace: tools/host counts every access, whether marked or not.
+ * leaves no trace: tools/verification/host counts every access, whether marked or not.
  */
 #include <linux/preempt.h>
 #include <linux/sched.h>

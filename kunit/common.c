@@ -605,7 +605,7 @@ unsigned int nbq_other_cpu(struct kunit *test)
 
 /*
  * To the end of the case, such reports are no failures: who judges the kernel's log
- * takes them for expected after this line; see tools/bed/kunit.py.
+ * takes them for expected after this line; see tools/testbed/kunit.py.
  */
 void nbq_provoke_report(struct kunit *test, const char *what)
 {

@@ -6,11 +6,11 @@ round ran right after one another, so that a ratio of the two has in it what the
 machine did to both. What is shown is the point that is farthest from the aim.
 """
 
-from bed.rst import escaped
 from bench import plot
 from bench.beds import stand_in
 from bench.findings import PER_CORE
 from bench.metrics import METRICS, Summary, matching, points_of, quantity, same, shown
+from testbed.rst import escaped
 
 MET = "met"
 MISSED = "missed"

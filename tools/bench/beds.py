@@ -4,10 +4,10 @@
 from functools import partial
 from typing import Callable, NamedTuple, Optional
 
-from bed.common import MOST_CPUS
-from bed.guest import CountingMachine, QemuMachine, UserModeMachine
-from bed.kernels import debian_kernel, user_mode_kernel
 from bench import knobs
+from testbed.common import MOST_CPUS
+from testbed.guest import CountingMachine, QemuMachine, UserModeMachine
+from testbed.kernels import debian_kernel, user_mode_kernel
 
 SIMULATED = "simulated"
 MOST_SIMULATED_CPUS = 256

@@ -5,8 +5,8 @@ import argparse
 import contextlib
 import signal
 
-from bed.guest_cli import positive
 from bench.scenario import MOST_ROUNDS
+from testbed.guest_cli import positive
 
 __all__ = ["add", "positive", "rounds", "seconds", "undisturbed"]
 

@@ -3,7 +3,6 @@
 
 from pathlib import Path
 
-from bed.common import PROJECT, Trouble, cores, say, setup
 from bench import results, table1
 from bench import scenario as scenarios
 from bench.beds import BEDS, SIMULATED
@@ -11,6 +10,7 @@ from bench.cli import STOPPED, add, rounds, undisturbed
 from bench.progress import Progress, clock, counted
 from bench.runner import Job, place_on, well
 from bench.table import columns_of, groups_of, print_table
+from testbed.common import PROJECT, Trouble, cores, say, setup
 
 RESULTS = PROJECT / "results"
 

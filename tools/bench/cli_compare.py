@@ -3,10 +3,10 @@
 
 from pathlib import Path
 
-from bed.common import Trouble, say
 from bench import compare
 from bench.cli import add
 from bench.results import FORMAT, as_json
+from testbed.common import Trouble, say
 
 EXAMPLES = """A and B are folders that bench has made, scenario files in them, or files that
 stress --json has written. Each line is B divided by A: of the medians, then of

@@ -6,18 +6,18 @@ from pathlib import Path
 import re
 from textwrap import fill
 
-from bed.common import Trouble, cores, guest_cpus, say, setup
-from bed.stress import OURS
 from bench import results
 from bench.beds import BEDS, SIMULATED, locks_on, stand_in
 from bench.cli import STOPPED, add, positive, rounds, seconds, undisturbed
 from bench.here import FOLDER, HerePlace
-from bench.progress import Progress, counted
 from bench.knobs import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
                          number_or_word)
+from bench.progress import Progress, counted
 from bench.runner import Job, place_on, well
 from bench.scenario import Scenario
 from bench.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
+from testbed.common import Trouble, cores, guest_cpus, say, setup
+from testbed.stress import OURS
 
 LOCKS = (*OURS, "raw_spinlock", "raw_trylock")
 WORK = {"cs_ns": 200, "ncs_ns": 200, "sample_every": 1}

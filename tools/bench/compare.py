@@ -11,9 +11,9 @@ from math import comb
 from pathlib import Path
 from statistics import median
 
-from bed.common import Trouble
 from bench import results
 from bench.metrics import METRICS
+from testbed.common import Trouble
 
 CHANCE = 0.05			# of a word where there is nothing
 METRIC = "acquisitions_per_second"

@@ -19,11 +19,11 @@ import ast
 import math
 import re
 
-from bed.common import Trouble
 from bench.beds import stand_in
 from bench.knobs import A_CPU, MACHINE
 from bench.metrics import (METRICS, matching, quantity, same, shown, size_of, summary,
                            values_of)
+from testbed.common import Trouble
 
 HOLDS = "holds"
 FAILS = "does not hold"

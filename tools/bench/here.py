@@ -8,8 +8,8 @@ import platform
 import signal
 import threading
 
-from bed.common import Trouble
-from bed.stress import listed
+from testbed.common import Trouble
+from testbed.stress import listed
 
 FOLDER = Path("/sys/kernel/debug/nbqlock_stress")
 ONLINE = Path("/sys/devices/system/cpu/online")

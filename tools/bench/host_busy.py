@@ -8,8 +8,8 @@ import subprocess
 import sys
 import time
 
-from bed.common import cores, kill_group
 from bench.progress import counted
+from testbed.common import cores, kill_group
 
 # Until its parent has ended, however that ended.
 SPIN = """

@@ -3,7 +3,7 @@
 
 import re
 
-from bed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Trouble
 
 NUMBER = r"\d+"
 TIME = r"\d+|max"

@@ -3,9 +3,9 @@
 
 from statistics import median
 
-from bed.stress import OURS
 from bench import compare, table1
 from bench.metrics import matching, points_of, shown, summary
+from testbed.stress import OURS
 
 RIVALS = ("raw_spinlock", "rqspinlock", "tas_b", "tas_b_try",
           "qspinlock", "pv_qspinlock", "cna", "hmcs")		# these are simulated

@@ -17,12 +17,12 @@ import re
 import subprocess
 from textwrap import wrap
 
-from bed.common import Trouble
 from bench.beds import SIMULATED
 from bench.knobs import A_CPU, MACHINE
 from bench.metrics import (FIGURE5, METRICS, context_of, locks_of, matching, same, summary,
                            values_of)
 from bench.results import open_folder
+from testbed.common import Trouble
 
 FIGURES = "figures"		# in a result folder
 FORMATS = ("svg", "png")

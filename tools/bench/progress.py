@@ -5,7 +5,7 @@ import shutil
 import sys
 import time
 
-from bed.common import PROGRESS_SECONDS
+from testbed.common import PROGRESS_SECONDS
 
 # What a run takes of its planned time, until one has shown it.
 FIRST_GUESS = 1.1

@@ -10,13 +10,13 @@ from itertools import product
 from pathlib import Path
 import re
 
-from bed.common import Trouble, say
-from bed.rst import escaped, fields, heading, paragraph, replace, table
 from bench import aims, findings, host_busy, losses, plot
 from bench.beds import SIMULATED
 from bench.knobs import MACHINE
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
 from bench.results import open_folder
+from testbed.common import Trouble, say
+from testbed.rst import escaped, fields, heading, paragraph, replace, table
 
 RATE = losses.RATE
 MISSES = "acquisition_misses"

@@ -13,13 +13,13 @@ import platform
 import re
 import sys
 
-from bed.common import PROJECT, Trouble, cores, output_of
 from bench import scenario as scenarios
 from bench.beds import SIMULATED
+from testbed.common import PROJECT, Trouble, cores, output_of
 
 FORMAT = 1
 MACHINE = "machine.json"
-COUNTS = "counts.json"		# of tools/host/count, see table1.py
+COUNTS = "counts.json"		# of tools/verification/host/count, see table1.py
 PASS = "PASS"
 # Values of "result" that stay text, whatever they look like.
 TEXTS = {"lock", "cpus", "costs", "verdict"}

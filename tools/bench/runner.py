@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes the runs that a scenario asks for, in guests, and collects their results."""
 
-from bed.common import Trouble, cores, guest_cpus, say
-from bed.guest import log_excerpt
-from bed.guest_cli import loaded
-from bed.stress import Run, SPARE_SECONDS, lock_types, read_runs, run_stress
 from bench.beds import BEDS, SIMULATED
 from bench.host_busy import BusyHost
 from bench.results import PASS, RunRecord, ScenarioResult, parse_result
 from bench.simulated import SimulatedPlace
+from testbed.common import Trouble, cores, guest_cpus, say
+from testbed.guest import log_excerpt
+from testbed.guest_cli import loaded
+from testbed.stress import Run, SPARE_SECONDS, lock_types, read_runs, run_stress
 
 LOST_GUESTS = 3			# of one number of CPUs; then its other runs are given up
 

@@ -12,10 +12,10 @@ import itertools
 from pathlib import Path
 import re
 
-from bed.common import MOST_CPUS, Trouble
 from bench import knobs
 from bench.beds import BEDS, SIMULATED, locks_on, stand_in
 from bench.knobs import NUMBER, number_or_word
+from testbed.common import MOST_CPUS, Trouble
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 

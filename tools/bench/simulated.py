@@ -12,10 +12,10 @@ import signal
 import subprocess
 import time
 
-from bed.common import cores, digest, kill_group
-from bed.stress import BROKEN, SPARE_SECONDS, LockType
 from bench.beds import BEDS, SIMULATED
 from simulate import program
+from testbed.common import cores, digest, kill_group
+from testbed.stress import BROKEN, SPARE_SECONDS, LockType
 
 LOOK_SECONDS = 0.25		# between two lines of progress, if nothing ends
 MOST_PROBLEMS = 3		# that are told of a group of runs

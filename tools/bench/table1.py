@@ -18,7 +18,7 @@ instructions    scenario "table1-instructions", on Debian's kernel in QEMU, whos
                 clock counts instructions (bed "icount"). It says how much code
                 a pair is, not how long that takes: an atomic operation is one
                 instruction, and the dearest of all.
-accesses        tools/host/count: the shipped files count their own atomic
+accesses        tools/verification/host/count: the shipped files count their own atomic
                 operations, reads and writes; see there for what is counted.
 
 Cache misses are in none of them: neither QEMU's emulation nor user-mode Linux has
@@ -31,9 +31,9 @@ from statistics import median
 import subprocess
 from typing import NamedTuple, Optional, Tuple
 
-from bed.common import PROJECT, Trouble
 from bench.metrics import METRICS
 from bench.results import COUNTS, open_folder, read_json
+from testbed.common import PROJECT, Trouble
 
 TIME = "table1"
 INSTRUCTIONS = "table1-instructions"
@@ -96,13 +96,15 @@ def measure_counts(folder):
     if path.exists():
         return
     try:
-        done = subprocess.run([PROJECT / "tools/host/count", "--json", path], text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        done = subprocess.run([PROJECT / "tools/verification/host/count", "--json", path],
+                              text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False, timeout=COUNT_SECONDS)
     except subprocess.TimeoutExpired:
-        raise Trouble(f"tools/host/count was not done after {COUNT_SECONDS} s") from None
+        raise Trouble("tools/verification/host/count was not done after "
+                      f"{COUNT_SECONDS} s") from None
     if done.returncode or not path.exists():
-        raise Trouble(f"tools/host/count has counted no accesses: {done.stdout.strip()}")
+        raise Trouble("tools/verification/host/count has counted no accesses: "
+                      f"{done.stdout.strip()}")
 
 
 def counts_in(folder):

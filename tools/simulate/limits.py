@@ -5,8 +5,8 @@ import configparser
 import re
 from statistics import median
 
-from bed.common import Trouble
 from simulate import program
+from testbed.common import Trouble
 
 PATH = program.HERE / "limits.ini"
 CPUS = 64

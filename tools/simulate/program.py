@@ -7,11 +7,11 @@ from pathlib import Path
 import re
 import subprocess
 
-from bed.common import (PROJECT, Trouble, Unavailable, compiler_identity, cores, digest,
-                        locked)
+from testbed.common import (PROJECT, Trouble, Unavailable, compiler_identity, cores, digest,
+                            locked)
 
 HERE = Path(__file__).resolve().parent
-HOST = HERE.parent / "host"
+HOST = HERE.parent / "verification/host"
 SOURCE = Path(os.environ.get("SRC", PROJECT))
 FOLDER = Path(os.environ.get("O", SOURCE / "build")) / "simulate"
 COSTS = {path.stem: path for path in sorted((HERE / "costs").glob("*.ini"))}

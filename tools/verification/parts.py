@@ -6,7 +6,7 @@ import json
 import subprocess
 import time
 
-from bed.common import BUILD, PROJECT, Trouble
+from testbed.common import BUILD, PROJECT, Trouble
 
 FOLDER = BUILD / "verification"
 
@@ -50,13 +50,13 @@ class Part:
 
 # In the order of the report.
 PARTS = {part.name: part for part in (
-    Part("explorer", ("tools/explore/explore", "--all"),
+    Part("explorer", ("tools/verification/explore/explore", "--all"),
          "all schedules of small configurations"),
-    Part("defects", ("tools/explore/explore", "--defects"),
+    Part("defects", ("tools/verification/explore/explore", "--defects"),
          "known mistakes, put back: are they found?"),
-    Part("litmus", ("tools/litmus/run",), "memory ordering under the kernel's model"),
-    Part("mutants", ("tools/mutate/mutate",), "small mistakes: which tests notice them?",
-         "mutate"))}
+    Part("litmus", ("tools/verification/litmus/run",), "memory ordering under the kernel's model"),
+    Part("mutants", ("tools/verification/mutate/mutate",),
+         "small mistakes: which tests notice them?", "mutate"))}
 
 # What `make verify` runs; `make mutate` makes the mutants.
 VERIFIED = ("explorer", "defects", "litmus")

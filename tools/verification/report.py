@@ -3,8 +3,8 @@
 
 import re
 
-from bed.rst import escaped, fields, heading, paragraph, table
 from bench.results import machine
+from testbed.rst import escaped, fields, heading, paragraph, table
 from verification.parts import PARTS
 
 NAMES = {"clh": "CLH-NB", "mcs": "MCS-NB", "swap": "swap-only", "spin": "hybrid",

@@ -4,9 +4,9 @@
 from pathlib import Path
 import tempfile
 
-from bed.stress import LockType
 from bench import results
 from bench import scenario as scenarios
+from testbed.stress import LockType
 
 SAMPLE = """\
 # A sample.

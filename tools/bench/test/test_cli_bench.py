@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bed.common import Trouble
 from bench import cli, cli_bench
 from bench.test.samples import SAMPLE, SIMULATED, Folders, NoPlace, changed, pretend_pass
+from testbed.common import Trouble
 
 FILE = changed("holds = a(clh_nb) > 1", "holds = jain(clh_nb, cpus=1, cs_ns=0) < 1",
                changed("y = some_metric", "y = jain"))

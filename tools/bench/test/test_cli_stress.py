@@ -8,9 +8,9 @@ import subprocess
 import sys
 import unittest
 
-from bed.common import Trouble
 from bench import cli_stress
 from bench.test.samples import Folders, NoPlace
+from testbed.common import Trouble
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"
 

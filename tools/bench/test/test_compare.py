@@ -7,9 +7,9 @@ import json
 from types import SimpleNamespace
 import unittest
 
-from bed.common import Trouble
 from bench import cli_compare, compare, results
 from bench.test.samples import Folders, scenario_result
+from testbed.common import Trouble
 
 MACHINE = {"format": 1, "cpu_model": "a", "cores": 2, "kernel": "7.2", "bed": "uml",
            "compiler": "gcc", "quick": False, "commit": "0123"}

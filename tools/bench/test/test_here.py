@@ -15,11 +15,11 @@ import threading
 import unittest
 from unittest import mock
 
-from bed.common import Trouble
 from bench import cli_stress, here
 from bench.here import HerePlace, cpu_numbers
 from bench.progress import Progress
 from bench.test.samples import Folders
+from testbed.common import Trouble
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"
 LOCKS = ("clh_nb: ours\nraw_spinlock: the kernel's (no timeout)\n"

@@ -10,16 +10,16 @@ import time
 import unittest
 from unittest import mock
 
-from bed.common import cores
 from bench import host_busy
 from bench.host_busy import BusyHost, words_of
 from bench.test.samples import record
+from testbed.common import cores
 
 TOOLS = Path(__file__).resolve().parents[2]
 # A tool that keeps the host busy, says so, and waits.
 TOOL = """
-from bed.common import main
 from bench.host_busy import BusyHost
+from testbed.common import main
 
 def body():
     with BusyHost(1) as host:

@@ -10,13 +10,13 @@ import unittest
 from unittest import mock
 from xml.etree import ElementTree
 
-from bed.common import PROJECT, Trouble
-from bed.stress import OURS
 from bench import plot
 from bench.metrics import METRICS, Context
 from bench.results import open_folder
 from bench.scenario import Plot, Scenario
 from bench.test.synthetic import LOCKS, folder_of, result_of, run
+from testbed.common import PROJECT, Trouble
+from testbed.stress import OURS
 
 
 def scenario_of(plots, sweep=None, **load):

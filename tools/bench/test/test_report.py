@@ -8,13 +8,13 @@ import tempfile
 import unittest
 from unittest import mock
 
-from bed.common import Trouble
 from bench import findings, metrics, plot, report
 from bench import scenario as scenarios
 from bench.results import COUNTS, as_json, open_folder, write_new
 from bench.scenario import Finding, Plot
 from bench.test.synthetic import folder_of, made_up, result_of
 from bench.test.test_plot import scenario_of
+from testbed.common import Trouble
 
 RATES = [Plot("rates", "Rates", "cpus", "acquisitions_per_second")]
 EXPERIMENTS = ("busy-host", "figure5", "figure6", "hybrid", "passing", "preempted",

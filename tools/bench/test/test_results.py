@@ -7,9 +7,9 @@ import json
 import unittest
 from unittest import mock
 
-from bed.common import Trouble
 from bench import results
 from bench.test.samples import Folders, record, scenario_result
+from testbed.common import Trouble
 
 
 class Words(unittest.TestCase):

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bed.common import Trouble, cores
 from bench import host_busy, runner
 from bench.progress import Progress
 from bench.test.samples import Folders, NoPlace, changed, pretend_pass
+from testbed.common import Trouble, cores
 
 OUTPUT = """@run {name}
 sh: noise

@@ -3,10 +3,10 @@
 
 import unittest
 
-from bed.common import Trouble
 from bench import results
 from bench import scenario as scenarios
 from bench.test.samples import SAMPLE, SIMULATED, Folders, changed
+from testbed.common import Trouble
 
 AIMED = SAMPLE + """\
 [aim fast]

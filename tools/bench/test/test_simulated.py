@@ -10,7 +10,6 @@ import time
 import unittest
 from unittest import mock
 
-from bed.common import Unavailable
 from bench import knobs, simulated
 from bench.beds import BEDS, SIMULATED
 from bench.progress import Progress
@@ -18,6 +17,7 @@ from bench.runner import Job, PlannedRun, place_on, well
 from bench.scenario import Scenario
 from bench.simulated import SimulatedPlace
 from bench.test.samples import Folders
+from testbed.common import Unavailable
 
 SAID = """lock clh
 acquisitions_per_second 1000

@@ -5,10 +5,10 @@ from pathlib import Path
 import tempfile
 import unittest
 
-from bed.common import Trouble
 from bench import results, scenario, table1
 from bench.beds import BEDS
 from bench.results import RunRecord, ScenarioResult
+from testbed.common import Trouble
 
 MACHINE = {"format": results.FORMAT}
 COUNTED = {"atomics": 2, "reads": 9.5, "writes": 5, "own_reads": 2, "own_writes": 0,

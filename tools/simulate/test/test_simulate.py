@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
-from bed.common import Trouble
 from simulate import limits, program
+from testbed.common import Trouble
 
 TOOL = program.HERE / "simulate"
 BUILT = None

@@ -3,8 +3,8 @@
 
 import unittest
 
-from explore.configurations import TYPES
 from verification import report
+from verification.explore.configurations import TYPES
 
 CONFIGURATION = {"lock": "clh", "name": "two_twice", "program": "0.0:A?,A? 1.0:A?,A?",
                  "pool": 2, "walks": 0, "passed": True, "failure": None, "schedule": None,

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What steps have in common: cases, kernels that are looked for once, guests."""
+
+import functools
+
+from ci.kernel_table import Bed
+from testbed import kernels
+from testbed.common import Trouble
+from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, UserModeMachine, log_excerpt,
+                           run_guest)
+from testbed.guest_cli import loaded
+from testbed.kernels import REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
+from testbed.riscv import riscv_headers
+
+STRESS_FOLDER = "/sys/kernel/debug/nbqlock_stress"
+
+
+class Case:
+    """One thing that was tested."""
+
+    def __init__(self, name, passed, detail="", skipped=False):
+        self.name = name
+        self.status = "skip" if skipped else "ok" if passed else "FAIL"
+        self.detail = detail
+
+
+def once(function):
+    """Call a function at most once; it keeps its result, or its failure."""
+    @functools.lru_cache(maxsize=None)
+    def first(*arguments):
+        try:
+            return function(*arguments), None
+        except Trouble as trouble:
+            return None, trouble
+
+    @functools.wraps(function)
+    def call(*arguments):
+        result, trouble = first(*arguments)
+        if trouble:
+            raise trouble
+        return result
+    return call
+
+
+guest_kernel = once(user_mode_kernel)
+stock_kernel = once(debian_kernel)
+from_source = once(built_kernel)
+riscv_kernel = once(riscv_headers)
+
+USER_MODE = Bed("user-mode", guest_kernel)
+DEBIAN_6_12 = Bed("Debian 6.12", lambda: stock_kernel("6.12"))
+DEBIAN_RT = Bed("Debian 6.12 rt", lambda: stock_kernel("6.12", REAL_TIME))
+DEBIAN_6_1 = Bed("Debian 6.1", lambda: stock_kernel("6.1"))
+DEBUG = Bed("user-mode, all detectors", lambda: from_source(kernels.DEBUG))
+KCSAN = Bed("x86-64, KCSAN", lambda: from_source(kernels.KCSAN))
+ARM64 = Bed("arm64", lambda: from_source(kernels.ARM64))
+RT = Bed("x86-64 rt, lockdep", lambda: from_source(kernels.RT))
+RISCV = Bed("riscv64", riscv_kernel)
+CLANG = Bed("user-mode, clang", lambda: from_source(kernels.CLANG))
+
+
+@once
+def guest_modules():
+    return loaded(guest_kernel())
+
+
+def machine():
+    return UserModeMachine(guest_kernel())
+
+
+def guest_report(outcome):
+    """What to print of a guest in which something went wrong."""
+    return f"{outcome.output.rstrip()}\n{log_excerpt(outcome)}"
+
+
+def clean_guest(name, *outcomes):
+    """The case that a guest came to its end without the kernel complaining.
+
+    With several outcomes, of the same runs, that all of them did.
+    """
+    details = []
+    for outcome in outcomes:
+        reasons = [outcome.problem] if outcome.problem else []
+        reasons += outcome.complaints[:5]
+        if reasons:
+            details += [*reasons, log_excerpt(outcome)]
+    return Case(f"{name}: the guest ends, its kernel log is clean", not details,
+                "\n".join(details))
+
+
+def run_case(name, run, complaint):
+    """The case of a run: that there is no complaint about it."""
+    return Case(name, not complaint, f"{complaint}\n{run.text}")
+
+
+def commanded(name, script, wanted=0, **options):
+    """The case that a script in a guest has an exit status, without complaints."""
+    outcome = run_guest(machine(), script, quiet=True, **options)
+    passed = outcome.status == wanted and outcome.ended_well and not outcome.complaints
+    return Case(name, passed, "" if passed else
+                f"exit status {outcome.status}, not {wanted}\n{guest_report(outcome)}")
+
+
+def layout_cases(name, kernel, timeout=120):
+    """The cases that a user-mode kernel comes up wherever the host puts its memory.
+
+    At the first start: what the layout has to do with does not get better by itself.
+    """
+    for layout in LAYOUTS:
+        outcome = run_guest(UserModeMachine(kernel, layout), "nproc", quiet=True,
+                            cpus=CPUS_IN_A_LAYOUT, starts=1, timeout=timeout)
+        passed = outcome.ended_well and not outcome.complaints and \
+            outcome.output == f"{CPUS_IN_A_LAYOUT}\n"
+        yield Case(f"{name}: the kernel comes up, its memory laid out {layout}", passed,
+                   guest_report(outcome))

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Debian's own kernels, in QEMU."""
+
+import re
+
+from ci.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, STRESS_FOLDER, Case, clean_guest,
+                       guest_report, run_case, stock_kernel)
+from ci.kernel_table import runs_on
+from ci.survival import COMPARATORS, MIXED, alike, disturbed_plan, stress_plan, told_plan
+from testbed.disturbed import (ALL_INTERRUPTS, above_own_cpu, in_contexts, interrupted, lacks,
+                               left_behind, legitimate, reclaims)
+from testbed.guest import QemuMachine, TwoSockets
+from testbed.guest_cli import LOADED
+from testbed.kernels import REAL_TIME
+from testbed.modules import build_modules
+from testbed.shapes import stock_runs
+from testbed.stress import (OURS, Run, Unseen, grows, judged, listed, read_runs, run_stress,
+                            stress_until_seen, until_seen)
+
+# Before a run, with pools that have to grow.
+RELOAD_SMALL = """
+rmmod nbqlock_stress && rmmod nbqlock
+insmod /lib/modules/nbqlock.ko pool_nodes=1 && insmod /lib/modules/nbqlock_stress.ko
+"""
+LIST_LOCKS = f"""
+echo @locks
+cat {STRESS_FOLDER}/locks
+echo @listed
+"""
+GROWTHS = """
+echo "@growths %s $(grep growths /sys/kernel/debug/nbqlock/total)"
+"""
+UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
+
+# Not in these kernels: it came with Linux 6.15.
+TOO_NEW = {"rqspinlock"}
+# Of ours. (name, ms)
+STOCK_RUNS = (("usual", 1500), ("small", 1000))
+STOCK_LOCKS = tuple(lock for lock in (*OURS, *COMPARATORS) if lock not in TOO_NEW)
+# Those in which a leaver has to do with others.
+QUEUES_TO_LEAVE = (*OURS, "clh_try", "mcs_try", "clh_nb_paper", "mcs_nb_paper")
+# ((name of a patience, settings), ms, lock types)
+BRIEF_RUNS = ((alike(1000), 250, STOCK_LOCKS), (MIXED, 200, QUEUES_TO_LEAVE))
+
+
+def brief_runs():
+    for (how, settings), duration, locks in BRIEF_RUNS:
+        for lock in locks:
+            yield Run(f"{lock}-patience-{how}", lock=lock, threads=2, cpus="0-1",
+                      **settings, cs_ns=2000, ncs_ns=200, duration_ms=duration)
+
+
+def run_small(machine, runs, modules):
+    """Make runs, each with modules whose pools have one node; count how they grow."""
+    outcome = run_stress(machine, runs, 2, modules, before=RELOAD_SMALL, after_each=GROWTHS,
+                         after=UNLOAD)
+    for run in runs:
+        grown = re.search(rf"^@growths {run.name} growths (\d+)", outcome.output,
+                          re.MULTILINE)
+        run.growths = int(grown[1]) if grown else 0
+    return outcome
+
+
+def lacks_growth(run):
+    if grows(run.settings["lock"]):
+        return judged(run, lambda run: not run.growths and Unseen("no pool has grown"))
+    return judged(run, lambda run: run.growths and "a pool has grown to no use")
+
+
+def debian(kernel, above=ALL_INTERRUPTS):
+    """Load, stress, unload the modules in one of Debian's kernels."""
+    modules = {"files": build_modules(kernel), "load": LOADED}
+    usual, small = ([Run(f"{lock}-{name}", lock=lock, threads=2, cpus="0-1",
+                         patience_ns=10000, cs_ns=500, ncs_ns=500, duration_ms=duration)
+                     for lock in OURS] for name, duration in STOCK_RUNS)
+    # Last, since settings stay.
+    brief = [*brief_runs(), *stock_runs(OURS)]
+    nested = [interrupted(lock, 2, 200000, 300, ALL_INTERRUPTS) for lock in OURS]
+    own = [legitimate(lock, 2, 200000, 400, ALL_INTERRUPTS, "own") for lock in OURS]
+    alone = [above_own_cpu(lock, ALL_INTERRUPTS, 400) for lock in OURS]
+    unmaskable = interrupted(OURS[0], 2, 200000, 100, ALL_INTERRUPTS, nesting="masked")
+    unmaskable.name = "unmaskable"
+    plans = [*(disturbed_plan(run, ["acquisitions"]) for run in usual),
+             *(stress_plan(2, run, False) for run in brief),
+             *(disturbed_plan(run, in_contexts(ALL_INTERRUPTS)) for run in nested + own),
+             *(told_plan(run, above) for run in alone)]
+    machine = QemuMachine(kernel)
+    outcomes = stress_until_seen(machine, plans, 2, modules, after=
+                                 f"{LIST_LOCKS}{unmaskable.command}\n{UNLOAD}")
+    read_runs(outcomes[0].output, [unmaskable])
+    small_outcomes = until_seen(small, lambda runs: run_small(machine, runs, modules),
+                                lacks_growth)
+    name = f"debian {kernel.version}"
+    there = re.search(r"^@locks\n(.*)^@listed$", outcomes[0].output,
+                      re.MULTILINE | re.DOTALL)
+    there = [lock.name for lock in listed(there[1])] if there else []
+    yield Case(f"{name}: every lock type of the driver is run",
+               sorted(there) == sorted(STOCK_LOCKS), f"{there}, not {STOCK_LOCKS}")
+    for run, complaint in plans:
+        yield run_case(f"{name}: {run.name}", run, complaint(run))
+    yield Case(f"{name}: NMIs cannot be masked, and are refused there",
+               "(nesting: masked" in unmaskable.verdict, unmaskable.verdict)
+    for run in small:
+        lock = run.settings["lock"]
+        yield run_case(f"{name}: pools of one node {'grow' if grows(lock) else 'stay so'} "
+                       f"under {lock}", run, lacks_growth(run))
+    outcomes += small_outcomes
+    yield Case(f"{name}: unload", all("@unloaded" in outcome.output for outcome in outcomes),
+               "\n".join(outcome.output for outcome in outcomes))
+    yield clean_guest(name, *outcomes)
+
+
+@runs_on(DEBIAN_6_12, "stress")
+def debian_6_12():
+    """a stock Debian kernel of series 6.12 in QEMU"""
+    yield from debian(stock_kernel("6.12"))
+
+
+@runs_on(DEBIAN_6_1, "stress")
+def debian_6_1():
+    """a stock Debian kernel of series 6.1, the oldest that is served"""
+    yield from debian(stock_kernel("6.1"))
+
+
+@runs_on(DEBIAN_RT, "stress")
+def real_time():
+    """Debian's kernel of series 6.12 with PREEMPT_RT in QEMU"""
+    # A softirq is a task's there, and above nobody.
+    yield from debian(stock_kernel("6.12", REAL_TIME), ("hardirq", "nmi"))
+
+
+# Takes the second CPU away, if it is there, and brings it back.
+COME_AND_GO = """
+cpu=/sys/devices/system/cpu/cpu1/online
+[ $(cat $cpu) = 0 ] || echo 0 >$cpu
+echo 1 >$cpu
+"""
+
+
+ONLINE = """
+echo "@online $(cat /sys/devices/system/cpu/online)"
+"""
+# Waits until the driver has taken the CPU away, for three seconds; as long as it takes,
+# but for a limit. What is reported is what was seen then.
+STOP_IN_HOTPLUG = f"""
+echo 600000 >{STRESS_FOLDER}/duration_ms
+echo 6000 >{STRESS_FOLDER}/hotplug_ms
+echo 1 >{STRESS_FOLDER}/run &
+for i in $(seq 3000); do
+	online=$(cat /sys/devices/system/cpu/online)
+	[ "$online" = 0 ] && break
+	sleep 0.1
+done
+echo "@online $online"
+"""
+
+
+def has_nodes(run):
+    """What keeps a thread on a CPU that came from having acquired, with nodes there."""
+    if run.verdict == "PASS" and run.number("no_node"):
+        return "an attempt got no queue node"
+    return lacks(run, ["thread_min"])
+
+
+@runs_on(DEBIAN_6_12, "hotplug")
+def hotplug():
+    """a CPU that comes online after the modules, goes, and comes again"""
+    kernel = stock_kernel("6.12")
+    # The CPU goes and comes before each run, but is new for the first one only.
+    runs = [Run(f"{lock}-{state}", lock=lock, threads=2, cpus="0-1", patience_ns=10000,
+                cs_ns=500, ncs_ns=500, duration_ms=1000)
+            for lock, state in ((OURS[0], "new"), *((lock, "again") for lock in OURS))]
+    during = [interrupted(lock, 2, 200000, 1000, ALL_INTERRUPTS, hotplug_ms=300,
+                          shuffle_ms=50) for lock in OURS]
+    left = [left_behind(lock, 2) for lock in OURS]
+    plans = [*((run, has_nodes) for run in runs),
+             *(disturbed_plan(run, in_contexts(ALL_INTERRUPTS, "hotplugs", "shuffles",
+                                               "thread_min")) for run in during),
+             *((run, reclaims) for run in left)]
+    outcomes = stress_until_seen(QemuMachine(kernel), plans, 2,
+                                 {"files": build_modules(kernel), "load": LOADED},
+                                 before=COME_AND_GO, append=["maxcpus=1"],
+                                 after=STOP_IN_HOTPLUG + UNLOAD + ONLINE)
+    for run, complaint in plans:
+        yield run_case(f"hotplug: {run.name}", run, complaint(run))
+    # In the middle of the run one CPU was away; after it all are there.
+    yield Case("hotplug: unloading during a run brings the CPU back", all(re.search(
+        r"^@online 0\n.*@unloaded\n\n?@online 0-1$", outcome.output,
+        re.MULTILINE | re.DOTALL) for outcome in outcomes),
+               "\n".join(map(guest_report, outcomes)))
+    yield clean_guest("hotplug", *outcomes)
+
+
+TURNS = """
+echo "@turns %s $(grep turns_passed /sys/kernel/debug/nbqlock/total)"
+"""
+NODES = """
+echo "@nodes $(cat /sys/devices/system/node/online)"
+"""
+
+
+def read_turns(outcome, runs):
+    """Give each run how often the turn has gone from socket to socket by its end."""
+    for run in runs:
+        found = re.search(rf"^@turns {run.name} turns_passed +(\d+)", outcome.output,
+                          re.MULTILINE)
+        run.turns = int(found[1]) if found else None
+    return outcome
+
+
+def lacks_turns(run):
+    return judged(run, lambda run: not run.turns and Unseen("no socket has passed its turn"))
+
+
+@runs_on(DEBIAN_6_12, "sockets")
+def sockets():
+    """the hybrid on two faked sockets of two CPUs: each has its turn"""
+    kernel = stock_kernel("6.12")
+    machine = TwoSockets(kernel)
+    modules = {"files": build_modules(kernel), "load": LOADED}
+    # Retries keep all of them in the queues; little patience, and enough.
+    runs = [Run(f"nbq_spin-patience-{patience}", lock="nbq_spin", threads=4, cpus="0-3",
+                patience_ns=patience, cs_ns=2000, ncs_ns=200, duration_ms=2000)
+            for patience in (5000000, 20000)]
+    first, other = runs
+    outcomes = until_seen([first], lambda runs: read_turns(run_stress(
+        machine, runs, 4, modules, after_each=TURNS, after=NODES), runs), lacks_turns)
+    outcomes.append(run_stress(machine, [other], 4, modules, after=UNLOAD))
+    yield Case("sockets: the guest has two nodes",
+               "@nodes 0-1\n" in outcomes[0].output, guest_report(outcomes[0]))
+    yield run_case(f"sockets: {first.name}: the turn is passed", first, lacks_turns(first))
+    yield run_case(f"sockets: {other.name}", other, judged(other, lambda run: None))
+    yield clean_guest("sockets", *outcomes)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The guards, shown to the compiler of each kernel that modules are built for."""
+
+from ci.common import DEBIAN_6_1, DEBIAN_6_12, USER_MODE, Case
+from ci.kernel_table import On
+from testbed.guards import guard_claims
+
+# (bed, whether what only that kernel's guards have is looked for)
+PLACES = ((USER_MODE, True), (DEBIAN_6_12, False), (DEBIAN_6_1, False))
+
+
+def guards():
+    """guards compile, and those that nobody asks do not"""
+    for bed, whole in PLACES:
+        yield On(bed, "build")
+        kernel = bed.find()
+        for claim, holds, report in guard_claims(kernel, whole):
+            yield Case(f"guards: Linux {kernel.version}: {claim}", holds, report)

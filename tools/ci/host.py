@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tests that need no kernel: the locks on the host, the host's own tools."""
+
+import re
+import subprocess
+import sys
+
+from ci.common import Case
+from testbed.common import BUILD, PROJECT, Trouble, run_logged
+
+
+def host():
+    """the algorithms on the host: tools/verification/host"""
+    folder = PROJECT / "tools/verification/host"
+    if not (folder / "Makefile").exists():
+        raise Trouble("there is no tools/verification/host/Makefile")
+    log = BUILD / "log" / "host.log"
+    log.unlink(missing_ok=True)
+    status = run_logged(["make", "-C", folder, "check"], log, "host tests",
+                        check=False, timeout=7200)
+    # [text before, word, name, text, word, name, text ...]
+    parts = re.split(r"^(ok|not ok|skip) (.+)\n", log.read_text(errors="replace"),
+                     flags=re.MULTILINE)
+    results = list(zip(parts[1::3], parts[2::3], parts[0::3], parts[3::3]))
+    for word, name, before, after in results:
+        yield Case(f"host: {name}", word == "ok", skipped=word == "skip",
+                   detail="" if word == "ok" else before[-2000:] + after[:2000])
+    passed = status == 0 and bool(results)
+    yield Case("host: make check", passed, "" if passed else
+               f"status {status}, {len(results)} tests; log: {log}")
+
+
+def tools():
+    """the host tools: unittest"""
+    done = subprocess.run(
+        [sys.executable, "-m", "unittest", "discover", "-v", "-b"],
+        cwd=PROJECT / "tools", text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, check=False, timeout=3600)
+    results = re.findall(r"^(\w+) \((?:\w+\.)+test\.([\w.]+)\) \.\.\. (ok|FAIL|ERROR|skipped)",
+                         done.stdout, re.MULTILINE)
+    for name, place, word in results:
+        # Newer versions of Python name the method here, too.
+        place = place.removesuffix(f".{name}").removeprefix("test_")
+        report = re.search(rf"^(?:FAIL|ERROR): {name} \(.*?(?=^=====|\Z)", done.stdout,
+                           re.MULTILINE | re.DOTALL)
+        yield Case(f"tools: {place}.{name.removeprefix('test_')}", word == "ok",
+                   report[0] if report else "", skipped=word == "skipped")
+    ran = re.search(r"^Ran (\d+) tests?", done.stdout, re.MULTILINE)
+    passed = done.returncode == 0 and ran and int(ran[1]) == len(results) > 0
+    yield Case("tools: every test was run", bool(passed),
+               "" if passed else done.stdout[-4000:])

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which kernels the tests were run on, how, and what came of it: a table."""
+
+from testbed.common import Trouble
+
+
+class Bed:
+    """A kernel of the table.
+
+    find() returns it, with its version; it is called when the table is printed.
+    """
+
+    def __init__(self, name, find):
+        self.name = name
+        self.find = find
+
+    @property
+    def version(self):
+        try:
+            return self.find().version
+        except Trouble:
+            return "-"
+
+
+class On:
+    """From a step, between its cases: those that follow are of this row."""
+
+    def __init__(self, bed, how):
+        self.bed = bed
+        self.how = how
+
+
+def runs_on(bed, how):
+    """Mark a step: its cases are of this row, until it yields another On."""
+    def mark(step):
+        step.on = On(bed, how)
+        return step
+    return mark
+
+
+class Row:
+    """A kernel and a way to run it: several steps may share one."""
+
+    def __init__(self, on):
+        self.on = on
+        self.seconds = 0
+        self.counts = {"ok": 0, "FAIL": 0, "skip": 0}
+        self.reasons = {"ok": [], "FAIL": [], "skip": []}
+
+    def add(self, case, seconds):
+        self.seconds += seconds
+        self.counts[case.status] += 1
+        reason = case.detail.partition("\n")[0] if case.status == "skip" else case.name
+        self.reasons[case.status].append(reason)
+
+    @property
+    def result(self):
+        """What there is to be told, the worst first."""
+        skipped = next(iter(self.reasons["skip"]), "")
+        if self.counts["FAIL"]:
+            return f"FAIL: {self.reasons['FAIL'][0]}"
+        if not self.counts["ok"]:
+            return f"skip: {skipped}"
+        return f"pass, {self.counts['skip']} skipped: {skipped}" if self.counts["skip"] \
+            else "pass"
+
+    def texts(self):
+        return (self.on.bed.name, self.on.bed.version, self.on.how,
+                str(sum(self.counts.values())), f"{self.seconds:.0f}", self.result)
+
+
+class KernelTable:
+    """Collects cases under kernels."""
+
+    HEAD = ("kernel", "version", "how", "cases", "seconds", "result")
+    NUMBERS = (3, 4)
+
+    def __init__(self):
+        self.rows = {}
+        self.on = None
+
+    def begin(self, step):
+        """The step's cases come next."""
+        self.on = getattr(step, "on", None)
+
+    def add(self, case, seconds):
+        if self.on:
+            key = (self.on.bed.name, self.on.how)
+            self.rows.setdefault(key, Row(self.on)).add(case, seconds)
+
+    def lines(self):
+        """The table, the rows of a kernel together, kernels in order of appearance."""
+        beds = list(dict.fromkeys(bed for bed, _ in self.rows))
+        rows = sorted(self.rows.values(), key=lambda row: beds.index(row.on.bed.name))
+        table = [self.HEAD, *(row.texts() for row in rows)]
+        widths = [max(len(row[column]) for row in table) for column in range(len(self.HEAD))]
+        return ["  ".join(text.rjust(width) if column in self.NUMBERS else text.ljust(width)
+                          for column, (text, width) in enumerate(zip(row, widths))).rstrip()
+                for row in table]

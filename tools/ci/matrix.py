@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels built from source with detectors, or for another processor.
+
+In each, the KUnit suites are loaded as a module, and ours are stressed as a person
+would do it. What a detector has seen is a complaint in the kernel's log.
+"""
+
+import re
+
+from ci.common import (ARM64, DEBUG, KCSAN, RT, Case, clean_guest, guest_report,
+                       layout_cases, run_case)
+from ci.kernel_table import On, runs_on
+from ci.survival import disturbed_plan, stress_plan, stress_runs
+from testbed.annotations import lacks_contention
+from testbed.common import BUILD, Unavailable, disassembly, guest_cpus
+from testbed.disturbed import ALL_INTERRUPTS, INTERRUPTS, in_contexts, interrupted, moved
+from testbed.guest import (LEAK_SCAN, ArmMachine, QemuMachine, UserModeMachine, log_excerpt,
+                           run_guest)
+from testbed.guest_cli import loaded
+from testbed.kernels import ARM64_TOOLS
+from testbed.kunit import LOCK_ROWS, SUITES, run_suites_in_guest
+from testbed.races import foreign_races, without_foreign_races
+from testbed.shapes import stock_runs
+from testbed.stress import OURS, LockType, stress_until_seen
+
+UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
+CPUS = max(2, guest_cpus())
+# Emulated or checked at each access, a guest is many times as slow on a busy machine:
+# it takes a minute or two on one that is not.
+TIMEOUT = 3600
+
+
+# A clock that is made of ticks stands still while the CPU that counts them has
+# interrupts off: there, no patience would ever be over.
+FIT = f"""
+[ $(nproc) = {CPUS} ] || {{ echo "it does not have {CPUS} CPUs"; exit 1; }}
+clock=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
+case $clock in *jiffies) echo "its clock is $clock"; exit 1;; esac
+"""
+
+
+def require_boot(machine):
+    """A kernel that does not come up without the modules, or unfit, cannot be had."""
+    outcome = run_guest(machine, FIT, cpus=CPUS, quiet=True, timeout=TIMEOUT)
+    if outcome.problem or outcome.status:
+        raise Unavailable(f"Linux {machine.kernel.version} does not boot as "
+                          f"\"{machine.kernel.bed}\": {outcome.problem or outcome.output}"
+                          f"\n{log_excerpt(outcome)}")
+
+
+# Where CPUs can go; and where there is no lockdep to ask.
+HOTPLUG = tuple(f"nbq_{lock}_hotplug" for lock in ("clh", "mcs", "swap"))
+NO_LOCKDEP = tuple(suite for suite in SUITES if not suite.endswith("_lockdep"))
+
+
+def suite_cases(name, result, suites=SUITES):
+    """A case for each suite, and one for the run as a whole."""
+    for suite in suites:
+        cases = [case for case in result.cases if case.name.startswith(f"{suite}.")]
+        bad = [f"{case.status} {case.name}" for case in cases
+               if case.status not in ("PASS", "SKIP")]
+        passed = sum(case.status == "PASS" for case in cases)
+        yield Case(f"{name}: {suite}, {passed} cases passed", passed and not bad,
+                   "\n".join(bad or ["the suite did not run"]) +
+                   f"\nkernel log: {result.kernel_log}")
+    yield Case(f"{name}: the suites, {result.count('PASS')} cases; the kernel log is clean",
+               result.passed, "\n".join([*result.problems, result.detail]))
+
+
+def contended(cpus, interrupts, interval_ns):
+    """(run, what is wrong with it) of all that is done to a lock of ours."""
+    # First, since settings stay.
+    for run, floor in stress_runs(cpus, [LockType(f"{lock}: ours") for lock in OURS]):
+        yield stress_plan(cpus, run, floor)
+    for run in stock_runs(OURS):
+        yield disturbed_plan(run, ["acquisitions"])
+    for lock in OURS:
+        yield disturbed_plan(interrupted(lock, cpus, interval_ns, 400, interrupts),
+                             in_contexts(interrupts))
+    yield disturbed_plan(moved(cpus), ["shuffles", "thread_min"])
+
+
+def stress_cases(name, machine, plans, cpus, after=UNLOAD, clean=None):
+    """Make all runs in a guest: their cases, that it unloads, and that it is clean.
+
+    clean: takes an outcome, and leaves what is to be judged. Returns the outcome of all
+    runs, before some of them were made once more.
+    """
+    outcomes = stress_until_seen(machine, plans, cpus, loaded(machine.kernel), after=after,
+                                 quiet=True, timeout=TIMEOUT)
+    for outcome in outcomes if clean else []:
+        clean(outcome)
+    for run, complaint in plans:
+        yield run_case(f"{name}: {run.name}", run, complaint(run))
+    yield Case(f"{name}: unload", all("@unloaded" in outcome.output for outcome in outcomes),
+               "\n".join(map(guest_report, outcomes)))
+    yield clean_guest(name, *outcomes)
+    return outcomes[0]
+
+
+# LEAK_SCAN tells the kernel's log; a kernel without kmemleak would not say so.
+TELL_LEAKS = LEAK_SCAN + """
+echo "@leaks %s"
+cat $leaks && echo @known
+"""
+FIGURES = f"""
+{TELL_LEAKS % "loaded"}
+echo @lock_stat
+cat /proc/lock_stat
+echo @end
+{UNLOAD}
+{TELL_LEAKS % "unloaded"}
+"""
+
+
+def section(output, mark, end):
+    """What stands between two lines of the output; None if they are not there."""
+    found = re.search(rf"^@{mark}\n(.*?)^@{end}$", output, re.MULTILINE | re.DOTALL)
+    return found[1] if found else None
+
+
+def leak_case(name, output, when):
+    leaks = section(output, f"leaks {when}", "known")
+    return Case(f"{name}: no memory is lost with the modules {when}", leaks == "",
+                "kmemleak was not asked" if leaks is None else leaks)
+
+
+def lock_stat_case(name, table):
+    """The case that the kernel has counted who waited for a lock."""
+    lacks = lacks_contention(table or "", [f"stress_{lock}" for lock in OURS])
+    return Case(f"{name}: /proc/lock_stat knows who waited for ours", not lacks, lacks)
+
+
+@runs_on(DEBUG, "kunit")
+def debug():
+    """KASAN, lockdep, kmemleak and others: the suites and ours under load"""
+    machine = UserModeMachine(DEBUG.find())
+    yield from layout_cases("debug", machine.kernel, TIMEOUT)
+    require_boot(machine)
+    yield from suite_cases("debug", run_suites_in_guest(machine))
+    yield On(DEBUG, "stress")
+    plans = list(contended(CPUS, INTERRUPTS, 200000))
+    outcome = yield from stress_cases("debug", machine, plans, CPUS, FIGURES)
+    for when in ("loaded", "unloaded"):
+        yield leak_case("debug", outcome.output, when)
+    yield lock_stat_case("debug", section(outcome.output, "lock_stat", "end"))
+
+
+LINE = "[    1.5] " + 66 * "="
+RACE = f"""{LINE}
+[    1.6] BUG: KCSAN: data-race in %s / tick
+[    1.6]
+[    1.6] write to 0xffff8880 of 8 bytes by task 95 on cpu 1:
+[    1.6]  %s
+[    1.6]  kthread+0x1b3/0x540
+[    1.6]
+[    1.6] read to 0xffff8880 of 8 bytes by interrupt on cpu 0:
+[    1.6]  tick+0x10/0x20
+[    1.6]
+[    1.6] Reported by Kernel Concurrency Sanitizer on:
+[    1.6] CPU: 0 UID: 0 PID: 95 Comm: insmod Tainted: G           O
+{LINE}
+"""
+
+
+def filter_case():
+    """The case that races are passed over in which no code of ours has a part."""
+    ours = RACE % ("join", "join+0x10/0x20 [nbqlock]")
+    foreign = RACE % ("update", "update+0x10/0x20")
+    cut_short = foreign.partition("kthread")[0]
+    log = "".join((foreign, ours, foreign, cut_short))
+    found = [report["where"] for report in foreign_races(log)]
+    return Case("kcsan: races are passed over in which no code of ours has a part",
+                found == 2 * ["data-race in update / tick"], f"passed over: {found}\n{log}")
+
+
+# Most suites take the steps of several parties one by one, and race with nobody.
+SPARINGLY = ("kcsan.skip_watch=4000",)
+
+
+@runs_on(KCSAN, "kunit")
+def kcsan():
+    """data races on x86-64: the suites and ours under load, NMIs as well"""
+    machine = QemuMachine(KCSAN.find())
+    require_boot(machine)
+    yield filter_case()
+    yield from suite_cases("kcsan", run_suites_in_guest(
+        machine, CPUS, SPARINGLY, without_foreign_races), NO_LOCKDEP + HOTPLUG)
+    yield On(KCSAN, "stress")
+    plans = list(contended(CPUS, ALL_INTERRUPTS, 1000000))
+    yield from stress_cases("kcsan", machine, plans, CPUS, clean=without_foreign_races)
+
+
+# Not the suites: some of their cases turn bottom halves off with a lock in hand, for
+# which a task may have to sleep there.
+@runs_on(RT, "stress")
+def real_time():
+    """PREEMPT_RT with detectors for what may not sleep: ours under load"""
+    machine = QemuMachine(RT.find())
+    require_boot(machine)
+    plans = list(contended(CPUS, ALL_INTERRUPTS, 1000000))
+    yield from stress_cases("rt-debug", machine, plans, CPUS)
+
+
+# Whose waiters poll one word; the hybrid's file is that of both its kinds.
+WAITERS = ("clh_nb", "mcs_nb", "swap_nb", "spin")
+
+
+def wfe_case(kernel):
+    """The case that the built locks wait by WFE, and what only polls does not."""
+    built = BUILD / kernel.bed / "nbqlock"
+    waits = [name for name in (*WAITERS, "node")
+             if re.search(r"\twfe\b", disassembly(ARM64_TOOLS, built / f"{name}.o"))]
+    return Case("arm64: the waiters of each lock have WFE in their code",
+                waits == list(WAITERS), f"it is in {', '.join(waits) or 'none'}")
+
+
+def long_wait_case(name, result):
+    """The case that a long wait of each lock was by hardware: a skip does not do."""
+    said = {case.name: case.status for case in result.cases
+            if case.name.endswith(".long_wait_is_by_hardware")}
+    return Case(f"{name}: a long wait is by hardware",
+                list(said.values()) == len(LOCK_ROWS) * ["PASS"], f"{said}")
+
+
+# Newer processors have instructions for atomics, older ones exclusive loads and stores.
+PROCESSORS = (("LSE", "max"), ("LL/SC", "cortex-a53"))
+
+
+@runs_on(ARM64, "kunit")
+def arm64():
+    """another processor, and both of its ways to be atomic"""
+    kernel = ARM64.find()
+    for how, cpu in PROCESSORS:
+        machine = ArmMachine(kernel, cpu)
+        require_boot(machine)
+        name = f"arm64, {how}"
+        yield On(ARM64, f"kunit, {how}")
+        result = run_suites_in_guest(machine)
+        yield from suite_cases(name, result)
+        yield long_wait_case(name, result)
+        yield On(ARM64, f"stress, {how}")
+        plans = list(contended(CPUS, INTERRUPTS, 1000000))
+        yield from stress_cases(name, machine, plans, CPUS)
+    yield On(ARM64, "build")
+    yield wfe_case(kernel)

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the stress driver measures."""
+
+import re
+
+from ci.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, guest_modules,
+                       guest_report, machine)
+from ci.kernel_table import runs_on
+from testbed.disturbed import lacks
+from testbed.guest import run_guest
+from testbed.shapes import PLAIN
+from testbed.stress import FILES as STRESS_FILES, OURS, Run, Unseen, read_runs, until_seen
+
+HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "walk_length")
+OWN_HISTOGRAMS = ("own_overshoot", "away", "own_wait", "passed")	# with own_clock only
+MEASURED_FILES = (*HISTOGRAMS, *OWN_HISTOGRAMS, "threads_result")
+MEASURES_SCRIPT = f"""
+. /root/stress.sh
+cd {STRESS_FOLDER}
+files() {{ for file in {" ".join(MEASURED_FILES)}; do
+	echo "@file $1 $file"; cat $file; done; }}
+files unborn
+"""
+# 100 us of work an acquisition; a busy machine makes it longer, nothing shorter.
+BUSY_CS_NS = 100000
+# Much longer than a host leaves a CPU without a core that is about to attempt.
+PAUSE_MS = 500
+INTERVAL_NS = 1000000
+SAMPLE_EVERY = 7
+SUSPENSION_NS = 20000000
+# A busy host gives a CPU a part of a core only, and may have been slower when it was
+# measured how fast it is.
+BUSY_PER_SECOND = (1e9 / BUSY_CS_NS / 200, 1e9 / BUSY_CS_NS * 4)
+
+# What there must be to be measured in a run, at least once; if the host did not let it
+# happen, a longer run is made.
+NEEDED = {
+    "full": ("acquisitions", "failed_wait_samples", "overshoot_samples", "handoff_samples",
+             "walk_max"),
+    "alone": ("acquisitions",),
+    "blind": ("acquisitions",),
+    "paused": ("acquisitions_softirq", "acquisitions_hardirq"),
+    "suspended-4": ("overshoot_samples", "own_overshoot_ns_max"),
+    "suspended-1": ("wait_samples", "suspensions"),
+    "queued-4": ("passed_samples",),
+    "queued-2": ("passed_max",),
+    "queued-1": ("passed_samples",)}
+
+
+def needed_besides(run):
+    """More of that, as {what must be: whether it is}."""
+    if run.name == "suspended-4":
+        return {"some timeouts are not timed":
+                run.number("overshoot_samples") < run.number("timeouts")}
+    if run.name == "suspended-1":
+        return {"there are several suspensions": run.number("suspensions") > 1}
+    if run.name == "queued-4":
+        return {"some acquisitions have lost their CPU":
+                run.number("passed_samples") < run.number("acquisitions")}
+    return {}
+
+
+def unmeasurable(run):
+    """Why there is not yet all that is to be measured in a run, or nothing."""
+    missing = lacks(run, NEEDED[run.name])
+    if missing or run.verdict != "PASS":
+        return missing
+    missing = ", ".join(what for what, holds in needed_besides(run).items() if not holds)
+    return missing and Unseen(f"not: {missing}")
+
+
+def make(runs):
+    """Make runs in a guest; each gets its tables."""
+    script = MEASURES_SCRIPT + "".join(f"{run.command}\nfiles {run.name}\n" for run in runs)
+    outcome = run_guest(machine(), script, modules=guest_modules(), cpus=4,
+                        extra=STRESS_FILES, quiet=True)
+    read_runs(outcome.output, runs)
+    for run in runs:
+        run.tables = Tables(outcome.output, run)
+    return outcome
+
+
+class Tables:
+    """What the files beside a run's result hold: header and rows."""
+
+    def __init__(self, output, run):
+        parts = re.split(rf"^@file {run.name} (\w+)\n", output, flags=re.MULTILINE)
+        texts = {name: re.split("^@", text, flags=re.MULTILINE)[0]
+                 for name, text in zip(parts[1::2], parts[2::2])}
+        self.lines = {name: text.splitlines() for name, text in texts.items()}
+
+    def rows(self, name):
+        """Each a {column: text}."""
+        head, *rows = self.lines.get(name) or [""]
+        return [dict(zip(head.split(), row.split())) for row in rows]
+
+    def total(self, name, column="count"):
+        return sum(int(row[column]) for row in self.rows(name))
+
+
+def histogram_is_whole(rows):
+    """Buckets in ascending order, none empty, none upside down."""
+    bounds = [int(row[side]) for row in rows for side in ("from", "to")]
+    return bounds == sorted(bounds) and all(int(row["count"]) for row in rows) and \
+        all(one["to"] != two["from"] for one, two in zip(rows, rows[1:]))
+
+
+def percentiles_fit(run, file, rows):
+    """Whether the result's percentiles of a histogram are in the file's buckets."""
+    name = {"walk_length": "walk", "passed": "passed"}.get(file, f"{file}_ns")
+    total = sum(int(row["count"]) for row in rows)
+
+    def fits(percentile):
+        seen = 0
+        for row in rows:
+            seen += int(row["count"])
+            if 100 * seen >= total * percentile:
+                value = run.number(f"{name}_p{percentile}")
+                return int(row["from"]) <= value <= int(row["to"])
+        return False
+    return fits(50) and fits(99)
+
+
+def jain(shares):
+    return sum(shares) ** 2 / (len(shares) * sum(share ** 2 for share in shares))
+
+
+def mean_fits(run, name, rows):
+    """Whether a mean, in thousandths, can be that of a histogram."""
+    count = sum(int(row["count"]) for row in rows)
+    least, most = (sum(int(row[side]) * int(row["count"]) for row in rows) * 1000 // count
+                   for side in ("from", "to"))
+    return least <= run.number(f"{name}_mean_permille") <= most
+
+
+def contended_measures(run):
+    """The cases of a run in which all there is to be measured happens."""
+    tables = run.tables
+
+    def adds_up(file, *names):
+        return tables.total(file) == sum(run.number(name) for name in names) > 0
+
+    threads = tables.rows("threads_result")
+    yield ("all histograms are whole", all(
+        histogram_is_whole(tables.rows(name)) for name in HISTOGRAMS))
+    yield ("percentiles are those of the histograms", all(
+        percentiles_fit(run, name, tables.rows(name)) for name in HISTOGRAMS))
+    yield "each acquisition is timed", adds_up("wait", "wait_samples") and \
+        adds_up("wait", "acquisitions")
+    yield "each failure is timed", adds_up("failed_wait", "failed_wait_samples") and \
+        adds_up("failed_wait", "timeouts", "no_node", "deadlocks")
+    yield "each timeout has an overshoot", adds_up("overshoot", "overshoot_samples") and \
+        adds_up("overshoot", "timeouts")
+    yield ("an overshoot is what was beyond the patience", run.number("no_node") or
+           run.number("overshoot_ns_max") ==
+           run.number("failed_wait_ns_max") - run.settings["patience_ns"])
+    yield ("hand-offs to waiters are timed", adds_up("handoff", "handoff_samples") and
+           run.number("handoff_samples") < run.number("acquisitions"))
+    yield ("each attempt has a walk, some over leavers",
+           adds_up("walk_length", "walk_samples") and
+           tables.total("walk_length") == run.number("attempts") - run.number("no_node")
+           and any(int(row["from"]) for row in tables.rows("walk_length")))
+    yield "the threads add up to the result", all(
+        tables.total("threads_result", name) == run.number(name)
+        for name in ("attempts", "acquisitions", "timeouts", "no_node", "deadlocks"))
+    shares = [int(row["acquisitions"]) for row in threads]
+    yield ("fewest, most and the longest gap are among the threads",
+           len(shares) == run.number("threads") and min(shares) == run.number("thread_min")
+           and max(shares) == run.number("thread_max")
+           and max(int(row["longest_gap_ns"]) for row in threads) ==
+           run.number("longest_gap_ns"))
+    yield ("fairness is that of the threads", sum(shares) and
+           abs(run.number("jain_permille") - 1000 * jain(shares)) <= 1)
+
+
+def threads_only(run, contenders):
+    """Whether what is said of threads leaves out the contenders in interrupts."""
+    threads = [row for row in contenders if row["context"] == "task"]
+    shares = [int(row["acquisitions"]) for row in threads]
+    return len(threads) == run.number("threads") and \
+        (min(shares), max(shares)) == (run.number("thread_min"), run.number("thread_max")) \
+        and run.number("longest_gap_ns") == max(int(row["longest_gap_ns"])
+                                                for row in threads) \
+        and sum(int(row["acquisitions"]) for row in contenders) == \
+        run.number("acquisitions") > sum(shares)
+
+
+def suspended_run(threads):
+    """A run in which threads stand still now and then, in the middle of an attempt."""
+    shape = {**PLAIN, "patience_ns": 1000, "retry": "at_once", "own_clock": 1,
+             "suspend_every_ns": INTERVAL_NS, "suspend_ns": SUSPENSION_NS}
+    return Run(f"suspended-{threads}", lock=OURS[0], cpus="0-3", threads=threads,
+               duration_ms=600, cs_ns=BUSY_CS_NS, ncs_ns=0, sample_every=1, **shape)
+
+
+def suspended_measures(crowd, lone):
+    """The cases of two such runs: of many threads, and of one."""
+    # The last one, which may be the longest, may go on beyond the run's end.
+    yield ("an interrupt suspends a thread for as long as it was told to",
+           lone.number("longest_gap_ns") >= SUSPENSION_NS and
+           lone.number("suspension_ns_max") >= lone.number("suspension_ns_mean") >=
+           SUSPENSION_NS)
+    yield ("an attempt that may be suspended is not timed",
+           0 < crowd.number("overshoot_samples") < crowd.number("timeouts")
+           and lone.number("wait_samples") + lone.number("suspensions") <=
+           lone.number("acquisitions"))
+    yield ("each overshoot is there by the CPU's own clock, too", all(
+        crowd.tables.total(name) == crowd.number("overshoot_samples") ==
+        crowd.number(f"{name}_samples") and histogram_is_whole(crowd.tables.rows(name))
+        for name in ("own_overshoot", "away")))
+    off = crowd.number("overshoot_ns_mean") - crowd.number("own_overshoot_ns_mean")
+    yield ("the own clock takes off absence, and nothing else",
+           0 <= off <= crowd.number("away_ns_mean") + 1 and	# they are rounded down
+           0 < crowd.number("own_overshoot_ns_max") <= crowd.number("overshoot_ns_max"))
+
+
+def queued_run(threads):
+    """A run in which waiters of a queue are passed by those in front, and nobody else."""
+    shape = {**PLAIN, "patience_ns": "max", "own_clock": 1}
+    return Run(f"queued-{threads}", lock=OURS[0], cpus="0-3", threads=threads,
+               duration_ms=600, cs_ns=2000, ncs_ns=0, sample_every=1, **shape)
+
+
+def queued_measures(crowd, pair, lone):
+    """The cases of such runs: more threads than cores, two, and a single one."""
+    yield ("each acquisition is timed by the CPU's own clock, too", all(
+        run.tables.total("own_wait") == run.number("own_wait_samples") ==
+        run.number("acquisitions") > 0 and
+        run.number("own_wait_ns_mean") <= run.number("wait_ns_mean")
+        for run in (crowd, pair)))
+    yield ("whose CPU was away was not passed while it ran",
+           0 < crowd.tables.total("passed") == crowd.number("passed_samples") <
+           crowd.number("acquisitions"))
+    yield ("these histograms are whole, and their percentiles fit", all(
+        histogram_is_whole(rows) and percentiles_fit(run, name, rows)
+        for run in (crowd, pair) for name in ("own_wait", "passed")
+        for rows in [run.tables.rows(name)]) and all(
+            mean_fits(run, "passed", run.tables.rows("passed")) for run in (crowd, pair)))
+    # Some may come in between the look at the counter and the queue. Who found nobody
+    # there, since the other's CPU was away, has shown nothing, however often that was.
+    some, more = (sum(int(row["count"]) for row in pair.tables.rows("passed")
+                      if int(row["from"]) >= least)
+                  for least in (1, pair.settings["threads"] + 1))
+    yield ("in a queue, those in front come first and nobody else",
+           some and 100 * more <= some)
+    yield ("alone, nobody is passed", lone.number("passed_samples") and
+           not lone.number("passed_max"))
+
+
+@runs_on(USER_MODE, "stress")
+def measures():
+    """the stress driver's histograms, table of threads, costs, busy work"""
+    common = {**PLAIN, "lock": OURS[0], "cpus": "0-3", "duration_ms": 300,
+              "patience_ns": 3000, "ncs_ns": 0}
+    # One thread more than CPUs: they do not share evenly.
+    full = Run("full", threads=5, cs_ns=2000, sample_every=1, **common)
+    alone = Run("alone", threads=1, sample_every=SAMPLE_EVERY, cs_ns=0, **common)
+    blind = Run("blind", threads=1, sample_every=0, cs_ns=BUSY_CS_NS, **common)
+    # Interrupts find the lock free, more often than not. It ends in a pause.
+    paused = Run("paused", threads=2, sample_every=1, cs_ns=0, **{
+        **common, "ncs_ns": 100000, "stutter_ms": PAUSE_MS, "interval_ns": INTERVAL_NS,
+        "contexts": "task,softirq,hardirq", "duration_ms": 2 * PAUSE_MS})
+    crowd, lone = suspended_run(4), suspended_run(1)
+    queued = [queued_run(threads) for threads in (4, 2, 1)]
+    runs = (full, alone, blind, paused, crowd, lone, *queued)
+    outcomes = until_seen(runs, make, unmeasurable)
+    report = "\n".join(map(guest_report, outcomes))
+    unborn = Tables(outcomes[0].output, Run("unborn"))
+    yield Case("measures: without a run, the files say so", all(
+        unborn.lines.get(name) == ["no run yet"] for name in MEASURED_FILES), report)
+    complaints = [f"{run.name}: {unmeasurable(run)}" for run in runs if unmeasurable(run)]
+    yield Case("measures: the runs pass, and have what is to be measured", not complaints,
+               "\n".join([*complaints, report]))
+    if complaints:
+        return
+    for claim, holds in contended_measures(full):
+        yield Case(f"measures: {claim}", bool(holds), report)
+    yield Case("measures: alone, nobody hands over", not alone.number("handoff_samples") and
+               alone.number("acquisitions") == alone.number("attempts") and
+               alone.number("jain_permille") == 1000, report)
+    # The first attempt is one of them.
+    yield Case(f"measures: one of {SAMPLE_EVERY} attempts is timed", alone.number(
+        "wait_samples") == -(-alone.number("attempts") // SAMPLE_EVERY), report)
+    yield Case("measures: without samples there are no times", not any(
+        blind.number(f"{name}_samples") for name in HISTOGRAMS[:4]) and
+        blind.number("longest_gap_ns") == 0, report)
+    yield Case("measures: a clock read, an empty turn and a busy loop cost something",
+               all(run.number(f"{name}_ps") for run in runs
+                   for name in ("clock_read", "empty_loop", "busy_loop")), report)
+    low, high = BUSY_PER_SECOND
+    yield Case("measures: busy work takes about the time that it should",
+               low < blind.number("acquisitions_per_second") < high, report)
+    contenders = paused.tables.rows("threads_result")
+    yield Case("measures: in a pause nobody acquires, in no context",
+               len(contenders) == 2 + 2 * 4 and all(
+                   int(row["longest_gap_ns"]) > 0.4e6 * PAUSE_MS for row in contenders),
+               report)
+    most = 4 * (paused.number("elapsed_ns") / INTERVAL_NS + 1)
+    yield Case("measures: interrupts keep their distance, and are timed, too", all(
+        0 < paused.number(f"attempts_{context}") <= most
+        for context in ("softirq", "hardirq")) and
+        paused.tables.total("wait") == paused.number("acquisitions"), report)
+    yield Case("measures: fewest, most and the longest gap are those of threads",
+               threads_only(paused, contenders), report)
+    for claim, holds in (*suspended_measures(crowd, lone), *queued_measures(*queued)):
+        yield Case(f"measures: {claim}", bool(holds), report)
+    yield clean_guest("measures", *outcomes)

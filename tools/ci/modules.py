@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The modules as their users meet them: parameters, files, loading, unloading."""
+
+import re
+import shlex
+
+from ci.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, commanded,
+                       guest_kernel, guest_modules, guest_report, machine)
+from ci.kernel_table import runs_on
+from testbed.disturbed import REFUSED as REFUSED_DISTURBED
+from testbed.guest import run_guest
+from testbed.modules import EXAMPLE, build_modules
+from testbed.shapes import PLAIN, REFUSED
+from testbed.stress import FILES as STRESS_FILES
+
+
+@runs_on(USER_MODE, "modules")
+def consumer():
+    """the module of Documentation/example, as a user would have it"""
+    modules = {"files": build_modules(guest_kernel(), EXAMPLE),
+               "load": ["nbqlock.ko", "nbq_example.ko"]}
+    outcome = run_guest(machine(), "dmesg", modules=modules, quiet=True)
+    for words in ("timed out", "acquired"):
+        found = re.search(rf"nbq_example: .*{words}", outcome.output)
+        yield Case(f"consumer: the kernel log says \"{words}\"", bool(found),
+                   "" if found else guest_report(outcome))
+    yield clean_guest("consumer", outcome)
+
+
+MISUSES = (("threads", "many"), ("threads", "0"), ("threads", "-1"),
+           ("threads", "100000000"), ("threads", "2 3"), ("lock", "nonsense"),
+           ("cpus", "9-"), ("cpus", "x"), ("duration_ms", "-5"),
+           ("duration_ms", "1.5"), ("cs_ns", "soon"), ("seed", "seed"),
+           ("patience_ns", "long"), ("patience_ns", "-1"), ("patience_ns", "20-10"),
+           ("patience_ns", "10-"), ("patience_ns", "1-2-3"), ("patience_ns", "max-1"),
+           ("patience_ns", "0-9223372036854775808"), ("impatient_permille", "1001"),
+           ("impatient_permille", "half"), ("impatient_ns", "1-2"), ("retry", "often"),
+           ("retry", "1"), ("backoff_ns", "0"), ("backoff_ns", "max"),
+           ("backoff_max_ns", "0"), ("chain", "0"), ("chain", "9"),
+           ("chain_order", "sorted"), ("stall_every", "-1"),
+           ("stall_ns", "100000001"), ("stutter_ms", "10001"), ("free_lock", "2"),
+           ("free_lock", "yes"), ("contexts", "softirq"), ("contexts", "task irq"),
+           ("contexts", ""), ("nesting", "deep"), ("nesting", "0"), ("interval_ns", "0"),
+           ("interval_ns", "1000000001"), ("suspend_every_ns", "1000000001"),
+           ("suspend_every_ns", "max"), ("suspend_ns", "100000001"), ("suspend_ns", "-1"),
+           ("own_clock", "2"), ("own_clock", "yes"), ("shuffle_ms", "-1"), ("hotplug_ms", "often"),
+           # what user-mode Linux does not have
+           ("contexts", "task nmi"), ("hotplug_ms", "100"))
+MISUSE_SCRIPT = r"""
+misuse() {
+	file=%(folder)s/$1
+	before=$(cat $file) || echo "there is no $1"
+	dmesg -c >/dev/null
+	echo "$2" >$file 2>/dev/null && echo "accepted"
+	[ "$(cat $file)" = "$before" ] || echo "the old value is gone"
+	dmesg | grep -q "$1" || echo "no line in the kernel log names $1"
+}
+misfit() {
+	file=$1
+	shift
+	cd %(folder)s
+	for setting in "$@"; do
+		echo "${setting#*=}" >${setting%%%%=*} || echo "refused $setting"
+	done
+	dmesg -c >/dev/null
+	echo 1 2>/dev/null >run && echo "it ran"
+	grep -q "no run yet" result || echo "there is a result"
+	dmesg | grep -q "nbqlock_stress: $file: " || echo "the kernel log blames no $file"
+}
+"""
+
+
+# What the module refuses to be loaded with: no number at all.
+BAD_PARAMETERS = ("pool_nodes=many", "pool_nodes=", "pool_nodes_max=99999999999999999999")
+# What it clamps, with a warning: settings, and which parameter comes to what.
+CLAMPED_PARAMETERS = (
+    ("pool_nodes=0", "pool_nodes", 1), ("pool_nodes=-1", "pool_nodes", 1),
+    ("pool_nodes=65537 pool_nodes_max=65536", "pool_nodes", 65536),
+    ("pool_nodes=1 pool_nodes_max=0", "pool_nodes_max", 1),
+    ("pool_nodes_max=4294967296", "pool_nodes_max", 65536),
+    ("pool_nodes=9 pool_nodes_max=8", "pool_nodes", 8), ("pool_nodes=5000", "pool_nodes", 4096))
+PARAMETER_SCRIPT = r"""
+refused() {
+	dmesg -c >/dev/null
+	insmod /lib/modules/nbqlock.ko "$@" 2>/dev/null && echo "accepted"
+	[ -e /sys/module/nbqlock ] && echo "it is loaded"
+	dmesg | grep -q "nbqlock: ${1%%=*}" || echo "no line in the kernel log names ${1%%=*}"
+}
+clamped() {
+	name=$1
+	value=$2
+	shift 2
+	dmesg -c >/dev/null
+	insmod /lib/modules/nbqlock.ko "$@" || echo "refused"
+	[ "$(cat /sys/module/nbqlock/parameters/$name)" = $value ] || echo "$name is not $value"
+	dmesg | grep -q "nbqlock: $name=.*: using $value" ||
+		echo "no line in the kernel log says that $name is $value"
+	rmmod nbqlock
+}
+"""
+
+
+@runs_on(USER_MODE, "modules")
+def parameters():
+    """module parameters out of range are clamped, malformed ones refused, others used"""
+    script, names = PARAMETER_SCRIPT, []
+    for parameter in BAD_PARAMETERS:
+        script += f"echo @case; refused {parameter}\n"
+        names.append(f"{parameter} is refused")
+    for settings, name, value in CLAMPED_PARAMETERS:
+        script += f"echo @case; clamped {name} {value} {settings}\n"
+        names.append(f"{settings}: {name} is {value}")
+    script += ("insmod /lib/modules/nbqlock.ko pool_nodes=1 pool_nodes_max=1 && "
+               "cat /sys/module/nbqlock/parameters/pool_nodes\n")
+    modules = {**guest_modules(), "load": []}
+    outcome = run_guest(machine(), script, modules=modules, quiet=True)
+    answers = outcome.output.split("@case\n")[1:]
+    last = answers.pop() if len(answers) == len(names) else ""
+    answers.append(last.removesuffix("1\n"))
+    for name, answer in zip(names, answers):
+        yield Case(f"parameters: {name}", not answer.strip(), answer)
+    yield Case("parameters: pools of one node are accepted",
+               last.endswith("1\n") and outcome.status == 0, guest_report(outcome))
+    yield clean_guest("parameters", outcome)
+
+
+# The files that can be written and read: what a run can be told.
+KNOBS_SCRIPT = """
+cd %(folder)s
+for file in $(stat -c '%%a %%n' * | sed -n 's/^644 //p'); do
+	echo "@knob $file $(cat $file)"
+done
+"""
+
+
+def knob_cases(output):
+    """The host's tools know every file, and take what it prints."""
+    from bench.knobs import DRIVER, good_value
+    found = dict(re.findall(r"^@knob (\S+) (.*)$", output, re.MULTILINE))
+    there = set(found) - {"lock", "cpus"}	# which come from other options
+    yield Case("misuse: tools/bench/knobs.py has the driver's files", there == set(DRIVER),
+               f"only in the driver: {sorted(there - set(DRIVER))}; "
+               f"only in DRIVER: {sorted(set(DRIVER) - there)}")
+    strange = [f"{name}: {found[name]}" for name in there & set(DRIVER)
+               if not good_value(name, found[name])]
+    yield Case("misuse: tools/bench/scenario.py takes what the files print", not strange,
+               "\n".join(strange))
+
+
+@runs_on(USER_MODE, "modules")
+def misuse():
+    """malformed input for the stress driver is refused and changes nothing"""
+    script = (MISUSE_SCRIPT + KNOBS_SCRIPT) % {"folder": STRESS_FOLDER}
+    for file, value in MISUSES:
+        script += f"echo @case; misuse {file} {shlex.quote(value)}\n"
+    names = [f"{value!r} written to {file}" for file, value in MISUSES]
+    for file, settings in (*REFUSED, *REFUSED_DISTURBED):
+        words = " ".join(f"{name}={value}" for name, value in settings.items())
+        plain = " ".join(f"{name}={value}" for name, value in PLAIN.items())
+        script += f"echo @case; misfit {file} {plain} {words}\n"
+        names.append(f"a run with {words}")
+    outcome = run_guest(machine(), script, modules=guest_modules(), quiet=True)
+    answers = outcome.output.split("@case\n")[1:]
+    for name, answer in zip(names, answers):
+        yield Case(f"misuse: {name}", not answer.strip(), answer)
+    if len(answers) != len(names):
+        yield Case("misuse: all inputs", False, guest_report(outcome))
+    yield from knob_cases(outcome.output)
+    yield clean_guest("misuse", outcome)
+
+
+# In a run that is longer than all that, wherever: wait until the lock was acquired. If
+# that never happens, the guest's time limit or the end of the run is the end of it.
+RUNNING = """
+running() {
+	until grep -q 'acquisitions [1-9]' %(folder)s/status; do
+		kill -0 $1 || return 1
+		sleep 0.1
+	done
+}
+echo 3600000 >%(folder)s/duration_ms
+""" % {"folder": STRESS_FOLDER}
+UNLOAD_SCRIPT = f"""
+{RUNNING}
+echo 1 >{STRESS_FOLDER}/run &
+running $! || {{ echo "it does not run"; exit 1; }}
+rmmod nbqlock_stress || exit 2
+wait
+rmmod nbqlock || exit 3
+[ ! -e /sys/module/nbqlock ] || exit 4
+insmod /lib/modules/nbqlock.ko && insmod /lib/modules/nbqlock_stress.ko || exit 5
+rmmod nbqlock && echo "nbqlock went while it was in use" && exit 6
+exit 0
+"""
+
+
+@runs_on(USER_MODE, "modules")
+def unload():
+    """the stress driver can be unloaded while it runs"""
+    yield commanded("unload: rmmod during a run, then load again", UNLOAD_SCRIPT,
+                    modules=guest_modules())
+
+
+STOP_SCRIPT = f"""
+{RUNNING}
+cd {STRESS_FOLDER}
+stopped() {{ wait; grep -q idle status && grep -q 'stopped 1' result &&
+	grep -q 'verdict PASS' result; }}
+echo 1 >run &
+running $! || {{ echo "it does not run"; exit 1; }}
+echo 1 >run 2>/dev/null && {{ echo "a second run began"; exit 2; }}
+echo 3 >threads 2>/dev/null && {{ echo "a knob moved during the run"; exit 3; }}
+echo 0 >run && stopped || {{ echo "writing 0 did not stop it"; exit 4; }}
+(echo 1 >run) &
+running $! || {{ echo "it does not run again"; exit 5; }}
+kill $! && stopped || {{ echo "a signal did not stop it"; exit 6; }}
+exit 0
+"""
+
+
+@runs_on(USER_MODE, "modules")
+def stop():
+    """a run ends early, by a 0 or a signal, with its result"""
+    yield commanded("stop: a run stops early and keeps its result", STOP_SCRIPT,
+                    modules=guest_modules())
+
+
+# Something of each of these must have happened: in a longer run, if need be.
+COUNTED = ("acquired_uncontended", "timeouts", "nodes_taken", "pool_high_water")
+COUNTERS_SCRIPT = f"""
+cd /sys/kernel/debug/nbqlock
+. /root/stress.sh
+lacking() {{ grep -qE '^({"|".join(COUNTED)}) 0$' total; }}
+for ms in 1000 4000 16000 64000; do
+	stress_run clh_nb lock=clh_nb threads=2 cpus=0-1 patience_ns=1000 cs_ns=2000 \\
+		duration_ms=$ms >/dev/null
+	lacking || break
+done
+echo @events; cut -d: -f1 events
+echo @total; cat total
+echo @percpu; cat percpu
+echo 1 >reset; echo @reset; cat total
+"""
+NOT_ADDED = ("longest_walk",)
+
+
+@runs_on(USER_MODE, "modules")
+def counters():
+    """the counted events in debugfs: total, per CPU, reset"""
+    outcome = run_guest(machine(), COUNTERS_SCRIPT, modules=guest_modules(), cpus=2,
+                        extra=STRESS_FILES, quiet=True)
+    parts = dict(re.findall(r"^@(\w+)\n((?:[^@].*\n?)*)", outcome.output, re.MULTILINE))
+    names = parts.get("events", "").split()
+    total = dict(line.split() for line in parts.get("total", "").splitlines())
+    head, *rows = [line.split() for line in parts.get("percpu", "cpu").splitlines()]
+    added = {name: sum(int(row[column]) for row in rows)
+             for column, name in enumerate(head)}
+    reset = dict(line.split() for line in parts.get("reset", "").splitlines())
+    report = guest_report(outcome)
+    yield Case("counters: every event has a total",
+               bool(names) and list(total) == names and head == ["cpu", *names], report)
+    yield Case("counters: the CPUs add up to the total", bool(total) and all(
+        added.get(name) == int(total[name]) for name in names
+        if name not in NOT_ADDED), report)
+    yield Case("counters: something was counted", all(
+        int(total.get(name, 0)) for name in COUNTED), report)
+    yield Case("counters: nodes taken are nodes given back and reclaimed",
+               bool(total) and int(total["nodes_taken"]) ==
+               int(total["nodes_given_back"]) + int(total["nodes_reclaimed"]), report)
+    yield Case("counters: reset clears them all", list(reset) == names and
+               not any(int(value) for value in reset.values()), report)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An architecture on which a release of a spinlock orders writes to devices."""
+
+from ci.common import RISCV, Case, riscv_kernel
+from ci.kernel_table import runs_on
+from ci.text import WARNINGS, strict_build
+from testbed.common import BUILD
+from testbed.mmiowb import mmiowb_claims
+
+
+@runs_on(RISCV, "build")
+def riscv():
+    """the modules build for riscv64 under W=1, and every verb counts for mmiowb()"""
+    kernel = riscv_kernel()
+    yield strict_build(kernel, WARNINGS)
+    # Every acquisition and every release, inline ones too: one that leaves it out lets
+    # the writel() of one holder reach the device after that of the next.
+    for claim, holds, report in mmiowb_claims(kernel, BUILD / f"{kernel.bed}-strict"):
+        yield Case(f"riscv: {claim}", holds, report)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The simulation of many processors: that it can be trusted, and what the locks cost there."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+import shutil
+import tempfile
+
+from ci.common import Case
+from simulate import limits, program
+from testbed.common import cores
+from verification.mutate.edits import SOURCE, copy_with
+
+SEEDS_AGREE = 0.05		# two seeds differ by no more than that
+FLAT = 0.02			# the same, of flat locks at different numbers of CPUs
+MANY = (4, 16, 64, 256)
+# What is known of the plain locks: Mellor-Crummey and Scott 1991; Craig 1993; Magnusson,
+# Landin, Hagersten 1994. The numbers are of this model: every store to another CPU's node,
+# every poll that finds a change, and the tail are a transfer each.
+KNOWN_MISSES = {"mcs": 6.0, "clh": 5.0}
+# For how long two seeds run that must agree. On several sockets the default hybrid goes on for some
+# milliseconds with newcomers that steal on the holder's socket, until its waiters have waited
+# for long: sooner or later, by the seed.
+SEEDS_US = {"clh_nb": 1000, "nbq_spin": 20000, "mcs": 1000}
+# One access more to the line of the tail, by each waiter that gets the lock.
+WASTE = ("clh_nb.c", "	nbq_count_walk(node->pool, walk);\n",
+         "	nbq_count_walk(node->pool, walk);\n"
+         "	READ_ONCE(((struct nbq_clh *)wait->lock)->tail);\n")
+
+
+class Runs:
+    """Runs of one program, as many at a time as there are cores."""
+
+    def __init__(self, built):
+        self.built = built
+
+    def texts(self, many_settings):
+        with ThreadPoolExecutor(cores()) as pool:
+            return list(pool.map(lambda settings: program.run(self.built, settings),
+                                 many_settings))
+
+    def values(self, many_settings):
+        return [program.values_of(text) for text in self.texts(many_settings)]
+
+
+def settings_of(lock, cpus, **more):
+    return {"lock": lock, "cpus": cpus, "duration_us": 500, "warmup_us": 100, **more}
+
+
+def misses(values):
+    return values["success_misses"] / max(values["success_misses_of"], 1)
+
+
+def differ(one, other):
+    return abs(one - other) / max(one, other, 1)
+
+
+def exclusion(runs):
+    """Every lock type, with and without end of patience, its CPUs taken away or not."""
+    names = [name for name, _ in program.lock_types(runs.built) if name != "broken"]
+    loads = {"patience without end": {},
+             "patience of 2 us": {"patience_ns": 2000},
+             "CPUs that are taken away": {"patience_ns": 50000, "away_every_ns": 300000,
+                                          "away_ns": 100000},
+             "CPUs that share cores": {"cores": 3, "slice_ns": 20000, "sockets": 1}}
+    for words, load in loads.items():
+        wanted = [settings_of(name, 12, **{"sockets": 3, **load}) for name in names]
+        for name, values in zip(names, runs.values(wanted)):
+            yield Case(f"simulation: {name} excludes, {words}", values["verdict"] == "PASS",
+                       values["verdict"])
+    found = runs.values([settings_of("broken", 4)])[0]
+    yield Case("simulation: a lock that does not exclude is caught",
+               found["verdict"] == "FAIL two holders were seen", found["verdict"])
+
+
+def plain_locks(runs):
+    """What everybody knows of MCS, CLH and test-and-set."""
+    for lock, known in KNOWN_MISSES.items():
+        found = runs.values([settings_of(lock, cpus) for cpus in MANY])
+        numbers = [misses(values) for values in found]
+        rates = [values["acquisitions_per_second"] for values in found]
+        yield Case(f"simulation: {lock} makes {known} misses an acquisition at 4 to 256 CPUs",
+                   all(abs(number - known) < 0.05 for number in numbers), f"{numbers}")
+        yield Case(f"simulation: {lock} is flat from 4 to 256 CPUs",
+                   differ(min(rates), max(rates)) < FLAT, f"{rates}")
+    few, many = runs.values([settings_of("tas_b", cpus) for cpus in (4, 256)])
+    yield Case("simulation: test-and-set falls to a quarter or less at 256 CPUs",
+               4 * many["acquisitions"] < few["acquisitions"],
+               f"{few['acquisitions']}, {many['acquisitions']}")
+
+
+def seeds(runs):
+    """A seed says all; another one says the same."""
+    wanted = settings_of("nbq_spin", 16, patience_ns="1000-5000", sockets=2, seed=7)
+    first, again = runs.texts([wanted, wanted])
+    yield Case("simulation: the same seed gives the same run", first == again,
+               f"{first}\n{again}")
+    for lock, duration in SEEDS_US.items():
+        one, other = runs.values([settings_of(lock, 32, sockets=4, seed=seed,
+                                              duration_us=duration) for seed in (1, 2)])
+        rates = [values["acquisitions_per_second"] for values in (one, other)]
+        yield Case(f"simulation: two seeds agree, {lock}", differ(*rates) < SEEDS_AGREE,
+                   f"{rates}")
+
+
+def limited(runs):
+    """No lock of ours has become dearer."""
+    for limit in limits.read():
+        found = limits.misses(runs.texts(limit.settings()))
+        yield Case(f"simulation: {limit.lock} makes at most {limit.most:g} misses an "
+                   f"acquisition at {limits.CPUS} CPUs, {limit.sockets} sockets",
+                   found <= limit.most, f"{found:.1f}; it was {limit.figure:g}")
+
+
+def wasted(runs):
+    """One access too many shows."""
+    wanted = [settings_of("clh_nb", 16)]
+    before = misses(runs.values(wanted)[0])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        copy_with(folder, [WASTE])
+        shutil.copytree(SOURCE / "nbqlock/stress", folder / "nbqlock/stress")
+        wasteful = Runs(program.build(folder, folder / "build"))
+        after = misses(wasteful.values(wanted)[0])
+    yield Case("simulation: one wasted access to a shared line shows", after > before + 0.5,
+               f"{before:.2f} misses an acquisition before, {after:.2f} with it")
+
+
+def simulation():
+    """the locks on 4 to 256 simulated CPUs: tools/simulate"""
+    runs = Runs(program.build())
+    for part in (exclusion, plain_locks, seeds, limited, wasted):
+        yield from part(runs)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What can be said of the code without running it: style, rules, warnings."""
+
+import re
+import subprocess
+
+from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, DEBUG, KCSAN, RT,
+                       USER_MODE, Case, guest_kernel, stock_kernel)
+from ci.context_analysis import sparse_uses
+from ci.kernel_table import On, runs_on
+from testbed.common import PROJECT, Unavailable
+from testbed.modules import checked_build
+from testbed.sparse import new_sparse
+
+KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "tools/ci/faults")
+HOST_FOLDERS = ("tools/verification/host", "tools/verification/explore", "tools/simulate")
+
+# Besides what .checkpatch.conf names for all: the host shim defines what these
+# ask to use: the kernel's own macros, attributes, per-CPU data and barriers.
+HOST_IGNORES = ("ARRAY_SIZE", "AVOID_EXTERNS", "BIT_MACRO", "CAMELCASE", "COMPLEX_MACRO",
+                "DATA_RACE", "IS_ENABLED_CONFIG", "MEMORY_BARRIER", "NEW_TYPEDEFS",
+                "PREFER_DEFINED_ATTRIBUTE_MACRO", "VOLATILE")
+
+
+def layout():
+    """who may touch what: tools/ci/layout"""
+    for name, options in (("each room keeps to itself", ()),
+                          ("planted breaches are found", ("--self-test",))):
+        done = subprocess.run([PROJECT / "tools/ci/layout", *options], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              check=False)
+        yield Case(f"layout: {name}", done.returncode == 0, done.stdout)
+
+
+def c_files(folders):
+    return sorted(path.relative_to(PROJECT) for folder in folders
+                  for path in (PROJECT / folder).rglob("*.[ch]")
+                  if not path.name.endswith(".mod.c"))
+
+
+def checkpatch():
+    """the kernel's style, strictly: checkpatch.pl"""
+    script = guest_kernel().source / "scripts/checkpatch.pl"
+    for name, folders, options in (
+            ("modules", KERNEL_FOLDERS, []),
+            ("host tests", HOST_FOLDERS, ["--ignore", ",".join(HOST_IGNORES)])):
+        files = c_files(folders)
+        done = subprocess.run(
+            ["perl", script, "--strict", "--no-tree", "--terse", "--no-summary",
+             "--show-types", *options, "-f", *files],
+            cwd=PROJECT, text=True, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        # Its standard error has nothing on the files: that there is no git, or no .git.
+        yield Case(f"checkpatch: {name}, {len(files)} files",
+                   bool(files) and done.returncode == 0 and not done.stdout,
+                   done.stdout + done.stderr or "no files")
+
+
+# kbuild's options, and how its lines begin that say it has heeded them.
+WARNINGS = ("W=1", "  CC ")
+SPARSE = ("C=2", "  CHECK ")
+
+
+def strict_build(kernel, *asked, options=()):
+    """The case that the modules build silently under what is asked of kbuild."""
+    names = [option for option, _ in asked]
+    output = checked_build(kernel, *names, *options)
+    warnings = [line for line in output.splitlines()
+                if re.search(r"\b(warning|error):|WARNING:", line)
+                and not line.startswith((f"{kernel.source}/", "./include/"))]
+    warnings += [f"no line of the build starts with \"{sign}\"" for _, sign in asked
+                 if sign not in output]
+    return Case(f"build: no warning under {' '.join(names)}, Linux {kernel.version}",
+                not warnings, "\n".join(warnings))
+
+
+@runs_on(USER_MODE, "build")
+def build():
+    """the modules build under W=1 without a warning"""
+    yield strict_build(guest_kernel(), WARNINGS)
+
+
+@runs_on(DEBIAN_6_12, "build")
+def sparse():
+    """the modules build under sparse without a warning"""
+    yield strict_build(stock_kernel("6.12"), SPARSE)
+    yield from sparse_uses()
+    yield On(USER_MODE, "build")
+    # Debian 12's sparse is too old for the newest kernels: their make would say so
+    # and go on without it.
+    yield strict_build(guest_kernel(), SPARSE, options=[f"CHECK={new_sparse()}"])
+
+
+def suites_of(kernel):
+    """The option that builds the KUnit suites, too, where there is KUnit."""
+    config = kernel.build_dir / ".config"
+    there = config.exists() and "\nCONFIG_KUNIT=" in config.read_text()
+    return ["CONFIG_NBQLOCK_KUNIT_TEST=m"] if there else []
+
+
+# Besides those of the two steps above.
+STRICT = (DEBIAN_6_12, DEBIAN_6_1, DEBIAN_RT, RT, DEBUG, KCSAN, ARM64)
+
+
+def strict_on(bed):
+    """The case of one kernel: warnings and sparse in one build."""
+    try:
+        kernel = bed.find()
+        return strict_build(kernel, WARNINGS, SPARSE,
+                            options=[f"CHECK={new_sparse()}", *suites_of(kernel)])
+    except Unavailable as reason:
+        return Case(f"build: {bed.name}", False, str(reason), skipped=True)
+
+
+def strict():
+    """the modules build under W=1 and sparse for every other kernel"""
+    for bed in STRICT:
+        yield On(bed, "build")
+        yield strict_on(bed)

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The tracepoints: what they tell, and what they cost when they are off."""
+
+from ci.common import DEBIAN_6_12, Case
+from ci.kernel_table import runs_on
+from testbed.tracing import cost_claims, traced_claims
+
+
+@runs_on(DEBIAN_6_12, "stress")
+def tracing():
+    """tracepoints: what they tell is what was counted; off, they are no-ops"""
+    for claims in (cost_claims, traced_claims):
+        for claim, holds, report in claims():
+            yield Case(f"tracing: {claim}", holds, report)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is verified of the shipped code, rather than tried."""
+
+import re
+import subprocess
+
+from ci.common import Case
+from testbed.common import PROJECT
+from testbed.herd import kernel_model
+from verification.litmus.accesses import accesses
+from verification.litmus.table import ordering_complaints
+
+
+def told_by(tool, whole, before=""):
+    """The cases that a tool has lines for, and that of the tool as a whole."""
+    done = subprocess.run([PROJECT / tool], text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    # [text before, word, name, text ...]
+    parts = re.split(r"^(ok|not ok) (.+)\n", done.stdout, flags=re.MULTILINE)
+    results = list(zip(parts[1::3], parts[2::3], parts[3::3]))
+    for word, name, after in results:
+        yield Case(before + name, word == "ok", after)
+    passed = done.returncode == 0 and bool(results)
+    yield Case(whole, passed, "" if passed else done.stdout[-4000:])
+
+
+def ordering():
+    """the table of ordered accesses against the code and the litmus tests"""
+    complaints = ordering_complaints()
+    yield Case(f"ordering: {len(accesses(PROJECT))} accesses, each with its row",
+               not complaints, "\n".join(complaints))
+
+
+def litmus():
+    """memory ordering under the kernel's model: herd7"""
+    kernel_model()		# or there is no herd7: skip
+    yield from told_by("tools/verification/litmus/run", "litmus: every test was run")
+
+
+def explorer():
+    """all schedules of small configurations of the locks: tools/verification/explore"""
+    yield from told_by("tools/verification/explore/explore",
+                       "explorer: every configuration was explored", "explorer: ")

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Shows right and wrong uses of the locks to the checkers of a compiler run.
+
+tools/ci/annotations/uses.c has them; what its functions are called says what must be
+reported, and in which of them nothing may be. Checkers: sparse, for the kernels that it
+still checks contexts in; clang's context analysis, which is made with a clang from
+Debian's newest suite if there is none here that can; the compiler's own warning of
+results that are ignored.
+
+Besides, what lock_stat must say after a run with contention.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+import re
+import shlex
+import shutil
+import subprocess
+
+from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, cache_root, cached,
+                            compiler_environment, cores, is_sealed, locked, output_of, run_logged,
+                            say)
+from testbed.debian import (apt_offering, loader_in, natural, only, own_suites,
+                            started_with_own_libraries, suites_of_main_archive)
+
+USES = PROJECT / "tools/ci/annotations"
+FUNCTION = re.compile(r"^static .*?\b((?:right|wrong)_\w+)\(")
+# Sparse gets lost in these, as in the like with the kernel's own trylocks.
+TOO_MUCH_FOR_SPARSE = "right_constants_"
+
+# The kernel turns the analysis on from this version on.
+LEAST_CLANG = 23
+CLANG_PACKAGE = r"clang-(2[3-9]|[3-9]\d)"
+# As in the kernel's scripts/Makefile.context-analysis.
+ANALYSIS = ("-DWARN_CONTEXT_ANALYSIS", "-fexperimental-late-parse-attributes",
+            "-Wthread-safety", "-Wthread-safety-pointer", "-Wthread-safety-beta")
+SUPPRESSIONS = "scripts/context-analysis-suppression.txt"
+# What a command line for gcc has in it that another compiler wants to know, too.
+COMMON_OPTIONS = ("-I", "-D", "-std=", "-nostdinc", "-fshort-wchar", "-funsigned-char",
+                  "-fno-common", "-fms-extensions", "-m64", "-O")
+
+
+# The uses
+
+def uses():
+    """The lines of each function: {name: {number: text}}."""
+    found = {}
+    name = None
+    for number, line in enumerate((USES / "uses.c").read_text().splitlines(), 1):
+        start = FUNCTION.match(line)
+        if start:
+            name = start[1]
+            found[name] = {}
+        if name:
+            found[name][number] = line
+        if line == "}":
+            name = None
+    return found
+
+
+def named(prefix):
+    names = [name for name in uses() if name.startswith(prefix)]
+    if not names:
+        raise Trouble(f"{USES}/uses.c has no function called {prefix}*")
+    return names
+
+
+def reported_lines(output):
+    """The lines of uses.c that a compiler has something to say of."""
+    return {int(number) for number in
+            re.findall(r"\buses\.c:(\d+):\d+: (?:warning|error|note):", output)}
+
+
+def compiled(kernel, *options):
+    """Compile the uses for a kernel. Returns (the folder, what was said)."""
+    folder = BUILD / f"annotations-{kernel.bed}"
+    log = BUILD / "log" / f"annotations-{kernel.bed}.log"
+    with locked(f"{folder}.lock", folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(USES, folder)
+        log.unlink(missing_ok=True)
+        run_logged(["make", "-C", kernel.build_dir, f"M={folder}", f"NBQLOCK={PROJECT}",
+                    *kernel.make_options, *options, "uses.o"], log,
+                   f"compiling the uses for Linux {kernel.version}",
+                   env=compiler_environment())
+    return folder, log.read_text(errors="replace")
+
+
+# Each yields (what is claimed, the complaint or nothing).
+
+def ignored_results(kernel):
+    """Does the compiler warn of each result that is ignored, and of nothing right?"""
+    _, output = compiled(kernel)
+    yield from judge_ignored("the compiler", output)
+
+
+def judge_ignored(who, output):
+    functions = uses()
+    lines = reported_lines(output)
+    silent = [f"{number}: {text.strip()}" for name in named("wrong_ignored_")
+              for number, text in functions[name].items()
+              if re.match(r"\tnbq_\w+\(", text) and number not in lines]
+    yield f"{who} warns of every result that is ignored", \
+        f"silent on\n{chr(10).join(silent)}\n{output}" if silent else ""
+    yield from judge_right(who, lines, output)
+
+
+def judge_right(who, lines, output):
+    functions = uses()
+    blamed = [name for name in named("right_") if lines & functions[name].keys()]
+    yield f"{who} has nothing against right uses", \
+        f"reported: {blamed}\n{output}" if blamed else ""
+
+
+def judge_wrong(who, prefix, reported, output):
+    missed = set(named(prefix)) - reported
+    yield f"{who} reports each of {len(named(prefix))} {prefix}*", \
+        f"not reported: {sorted(missed)}\n{output}" if missed else ""
+
+
+def sparse_contexts(kernel):
+    """Does sparse follow who has a lock?"""
+    _, output = compiled(kernel, "C=2")
+    if "  CHECK " not in output:
+        yield "sparse has looked at the uses", output
+    reported = set(re.findall(r"context imbalance in '(\w+)'", output))
+    blamed = [name for name in reported if name.startswith("right_")
+              and not name.startswith(TOO_MUCH_FOR_SPARSE)]
+    yield "sparse has nothing against right uses", \
+        f"reported: {blamed}\n{output}" if blamed else ""
+    yield from judge_wrong("sparse", "wrong_context_", reported, output)
+
+
+def context_analysis(kernel):
+    """Does clang follow who has a lock, and what that lock guards?"""
+    clang = analysing_clang()
+    folder, _ = compiled(kernel)
+    output = analyse(clang, kernel, folder / ".uses.o.cmd", folder)
+    functions = uses()
+    lines = reported_lines(output)
+    reported = {name for name in functions if lines & functions[name].keys()}
+    strange = re.findall(r"^.*\.h:\d+:\d+: warning: .*", output, re.MULTILINE)
+    yield "clang has nothing against what the headers say", "\n".join(strange)
+    for prefix in ("wrong_context_", "wrong_guarded_"):
+        yield from judge_wrong("clang", prefix, reported, output)
+    yield from judge_ignored("clang", output)
+
+
+def analysed_modules(kernel):
+    """Has clang nothing to say of our own modules, as they were built last?"""
+    clang = analysing_clang()
+    copy = BUILD / kernel.bed
+    commands = [path for path in sorted((copy / "nbqlock").rglob(".*.o.cmd"))
+                if (path.parent / path.name[1:-len(".o.cmd")]).with_suffix(".c").exists()]
+    with ThreadPoolExecutor(cores()) as pool:
+        said = list(pool.map(lambda command: analyse(clang, kernel, command, copy),
+                             commands))
+    yield f"clang has nothing against our own {len(commands)} files", \
+        "no files" if not commands else "\n".join(filter(None, said))
+
+
+def analyse(clang, kernel, command_file, folder):
+    """Let clang look at what a command of kbuild has compiled. Returns its output."""
+    words = shlex.split(command_file.read_text().split(" := ", 1)[1].splitlines()[0])
+    options = [word for word in words if word.startswith(COMMON_OPTIONS)]
+    for before, word in zip(words, words[1:]):
+        if before == "-include":
+            options += [before, word]
+    done = subprocess.run(
+        [*clang, *options, "-Wno-everything", "-Wunused-result", *ANALYSIS,
+         f"--warning-suppression-mappings={kernel.source / SUPPRESSIONS}",
+         "-fsyntax-only", words[-1]], cwd=folder, text=True, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    if done.returncode != 0:
+        raise Trouble(f"clang cannot read {words[-1]}:\n{done.stdout[-4000:]}")
+    return done.stdout
+
+
+# A clang that can
+
+def analysing_clang():
+    """The command of a clang with context analysis: one that is here, or Debian's."""
+    for name in ("clang", *(f"clang-{number}" for number in range(40, LEAST_CLANG - 1, -1))):
+        version = re.search(r"clang version (\d+)", output_of([name, "--version"]) or "")
+        if version and int(version[1]) >= LEAST_CLANG:
+            return [name]
+    place = cache_root() / "clang"
+    kept = [folder for folder in place.glob("clang-*")
+            if folder.is_dir() and is_sealed(folder)]
+    if kept:
+        return clang_in(max(kept, key=lambda path: natural(path.name)))
+    try:
+        apt, names = apt_offering(CLANG_PACKAGE, own_suites(), suites_of_main_archive("sid"))
+    except Unavailable as reason:
+        raise Unavailable(f"no clang {LEAST_CLANG} or later: {reason}. Install one, or give "
+                          "a cache filled elsewhere with NBQ_CACHE=FOLDER.") from None
+    return clang_in(unpacked_clang(apt, names[-1], place))
+
+
+def unpacked_clang(apt, package, place):
+    number = package.rpartition("-")[2]
+    needs = apt.dependencies(f"libclang-cpp{number}")
+    if f"libllvm{number}" not in needs:
+        raise Unavailable(f"libclang-cpp{number} does not name the libraries it needs")
+
+    def unpack(folder):
+        say(f"fetching {package} and its libraries (about 60 MB)")
+        apt.unpack([package, f"libclang-common-{number}-dev", *needs], folder)
+        return [path.relative_to(folder) for path in (program_in(folder),
+                                                      loader_in(folder))]
+
+    return cached(place / package, unpack)
+
+
+def program_in(folder):
+    return only(folder, "usr/lib/llvm-*/bin/clang-[0-9]*")
+
+
+def clang_in(folder):
+    return [*started_with_own_libraries(folder, program_in(folder)),
+            "-resource-dir", str(only(folder, "usr/lib/llvm-*/lib/clang/*"))]
+
+
+# lock_stat
+
+class LockClass:
+    """A class's line in /proc/lock_stat: its name and its counts."""
+
+    def __init__(self, name, numbers):
+        self.name = name
+        self.contentions = int(numbers[1])
+        self.acquisitions = int(numbers[7])
+
+
+def read_lock_stat(text):
+    """All classes of /proc/lock_stat."""
+    return [LockClass(match[1], match[2].split()) for match in
+            re.finditer(r"^\s*(\S.*?):((?:\s+[\d.]+){12})\s*$", text, re.MULTILINE)]
+
+
+def lacks_contention(text, names):
+    """What /proc/lock_stat fails to say of classes that were contended; or nothing."""
+    classes = {entry.name: entry for entry in read_lock_stat(text)}
+    if not classes:
+        return f"no class at all in\n{text[:2000]}"
+    for name in names:
+        entry = classes.get(name)
+        if not entry:
+            return f"no class {name} among {sorted(classes)}"
+        if not 0 < entry.contentions <= entry.acquisitions:
+            return f"{name}: {entry.contentions} contentions, " \
+                   f"{entry.acquisitions} acquisitions"
+    return ""

@@ -1,0 +1,595 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boots a kernel with the modules in it, runs a command, brings the verdict.
+
+The guest's console is its kernel log. The command writes to a serial line of
+its own, which ends with a line that only this boot can know: a random word
+and the exit status. No such line, no success.
+
+A guest that dies before its first program has judged nothing of ours: it is started
+anew, a few times at most, and each such death is said, counted and its log kept.
+"""
+
+import contextlib
+import gzip
+import os
+from pathlib import Path
+import re
+import secrets
+import select
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+
+from testbed.busybox import busybox
+from testbed.common import (BUILD, Trouble, Unavailable, MOST_CPUS,
+                            cache_root, guest_cpus, kill_group, memory_environment, say)
+from testbed.complaints import COMPLAINTS, complaints, without_known
+
+HUNG = 124			# exit status: killed at the time limit
+DIED = 125			# exit status: panicked, or never came up
+# Limits end what hangs, and judge nothing else: a guest that takes seconds on an idle
+# machine may take minutes on a busy one.
+DEFAULT_TIMEOUT = 900
+POWER_OFF_SECONDS = 300
+# User-mode Linux may say that it powers down, and its process not end (seen once, with 16
+# CPUs). Then it is looked for so often, this far apart.
+POWERED_OFF = "reboot: Power down"
+ENDS_IN, ENDS_AFTER_SECONDS = 3, 10
+LOGS_KEPT = 30			# of guests of which there was nothing to report
+FAILED_KEPT = 100		# of the others
+MOST_STARTS = 3			# of a guest that dies before its first program
+
+LOGS = BUILD / "log"
+EARLY_DEATHS = LOGS / "early-deaths"
+
+# Waiters that must queue behind CPUs which the host leaves without a core may wait for
+# many of its turns, with preemption off. The kernel's detectors of that wait as long as
+# they can; what really hangs meets the guest's limit.
+UNHURRIED = ("rcupdate.rcu_cpu_stall_timeout=300", "watchdog_thresh=60",
+             "workqueue.watchdog_thresh=300")
+
+LOG_LINES_SHOWN = 60
+
+# A command for a guest: memory that nobody knows any more goes to the kernel log, if
+# the kernel has kmemleak. What is younger than five seconds does not count as lost.
+LEAK_SCAN = """
+leaks=/sys/kernel/debug/kmemleak
+if [ -e $leaks ]; then
+	sleep 6
+	echo scan >$leaks
+	echo scan >$leaks
+	head -n 60 $leaks | while read -r line; do echo "$line" >/dev/kmsg; done
+fi
+"""
+
+INIT = r"""#!/bin/busybox sh
+# Runs as the guest's first process.
+/bin/busybox mkdir -p /proc /sys /dev /tmp /root /sbin /usr/bin /usr/sbin /etc
+/bin/busybox --install -s
+export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/root
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+mount -t tmpfs tmpfs /tmp
+mount -t debugfs debugfs /sys/kernel/debug
+exec >@LINE@ 2>&1 </dev/null
+# While it is open: some lines forget their settings when they are closed.
+stty -F @LINE@ raw -echo
+echo "@WORD@ begun"
+for module in @MODULES@; do
+	insmod /lib/modules/$module || {
+		echo "@WORD@ failed insmod $module"
+		@LEAVE@
+		sleep 1000
+	}
+done
+echo "@WORD@ ready"
+cd /root
+sh /root/.command
+status=$?
+printf '\n@WORD@ exit %d\n' $status
+sync
+@LEAVE@
+sleep 1000
+"""
+
+
+class Outcome:
+    """What became of a guest's run."""
+
+    def __init__(self):
+        self.status = DIED
+        self.problem = "the guest ended without a verdict"
+        self.output = ""
+        self.log = ""
+        self.log_path = None
+        self.died_early = False		# before its first program
+        self.early_deaths = []		# kernel logs of the starts before this one
+
+    @property
+    def ended_well(self):
+        """The command ran to its end, whatever its exit status."""
+        return not self.problem
+
+    @property
+    def complaints(self):
+        return complaints(self.log)
+
+
+# What the guest is given
+
+def cpio_entry(number, name, mode, content=b"", device=(0, 0)):
+    """One file of a "newc" archive."""
+    fields = (number, mode, 0, 0, 1, 0, len(content), 0, 0, *device,
+              len(name) + 1, 0)
+    head = b"070701" + b"".join(b"%08X" % field for field in fields)
+    head += name.encode() + b"\0"
+    head += b"\0" * (-len(head) % 4)
+    return head + content + b"\0" * (-len(content) % 4)
+
+
+def initramfs(files):
+    """A packed file system of {name: (content, mode)}."""
+    parents = {str(parent) for name in files for parent in Path(name).parents}
+    folders = sorted(parents - {"."} | {"dev"})
+    entries = [(name, stat.S_IFDIR | 0o755, b"", (0, 0)) for name in folders]
+    entries.append(("dev/console", stat.S_IFCHR | 0o600, b"", (5, 1)))
+    entries += [(name, stat.S_IFREG | mode, content, (0, 0))
+                for name, (content, mode) in files.items()]
+    entries.append(("TRAILER!!!", 0, b"", (0, 0)))
+    archive = b"".join(cpio_entry(number, *entry)
+                       for number, entry in enumerate(entries, 1))
+    return gzip.compress(archive, 1)
+
+
+def guest_files(machine, command, modules, extra, word):
+    init = INIT
+    for mark, text in (("@LINE@", machine.line), ("@WORD@", word),
+                       ("@LEAVE@", machine.leave),
+                       ("@MODULES@", " ".join(modules.get("load", [])))):
+        init = init.replace(mark, text)
+    files = {"init": (init.encode(), 0o755),
+             "bin/busybox": (busybox(machine.processor), 0o755),
+             "root/.command": (command.encode() + b"\n", 0o644)}
+    for name, content in modules.get("files", {}).items():
+        files[f"lib/modules/{name}"] = (content, 0o644)
+    for name, (content, mode) in (extra or {}).items():
+        files[f"root/{name}"] = (content, mode)
+    return files
+
+
+# Machines: how a kernel is started
+
+EMULATION = "tcg,thread=multi"
+
+
+# Where a CPU of user-mode Linux starts, it runs on a host thread's own stack, near its
+# top, and frees memory there. What KASAN, kmemleak and lockdep record of that is a stack
+# trace; it is taken from the stack pointer up to the next multiple of the kernel's
+# THREAD_SIZE (16 KB). Kernel stacks end at such a multiple; a host thread's ends at any
+# page, and behind it may lie nothing. There the kernel dies: "Segfault with no mm".
+# Between the stack and the end of its mapping glibc has the thread's static TLS. With
+# more of that than THREAD_SIZE the trace ends inside the mapping, wherever it lies.
+STATIC_TLS = 4 * 16384
+
+
+def user_mode_environment():
+    """What user-mode Linux needs in its environment."""
+    given = os.environ.get("GLIBC_TUNABLES")
+    ours = f"glibc.rtld.optional_static_tls={STATIC_TLS}"
+    return {"GLIBC_TUNABLES": f"{given}:{ours}" if given else ours}
+
+
+# Ways to lay out a user-mode kernel's memory on the host: words before its command. It
+# turns randomization off by itself. With a stack limit of 1 MB the stacks of successive
+# threads end at every page of THREAD_SIZE in turn, a guard page behind each but the first.
+LAYOUTS = {
+    "as it comes": (),
+    "not randomized": ("setarch", "-R"),
+    "from the bottom up": ("setarch", "-R", "-L"),
+    "stacks of 1 MB": ("prlimit", "--stack=1048576:"),
+}
+CPUS_IN_A_LAYOUT = 6		# the first, one above whose stack anything may lie, and four
+
+
+class UserModeMachine:
+    """A user-mode Linux process.
+
+    layout: how its memory lies on the host; one of LAYOUTS.
+    """
+
+    line = "/dev/ttyS0"
+    leave = "poweroff -f"
+    processor = None		# this machine's own
+    memory = 512		# in MB; and more for each CPU
+
+    def __init__(self, kernel, layout="as it comes"):
+        self.kernel = kernel
+        self.layout = LAYOUTS[layout]
+
+    def megabytes(self, cpus):
+        return self.memory + 16 * cpus
+
+    def environment(self, cpus):
+        return {**user_mode_environment(), **memory_environment(self.megabytes(cpus))}
+
+    def command(self, folder, initrd, cpus, append, output):
+        if cpus > MOST_CPUS:
+            raise Trouble(f"the user-mode kernel takes at most {MOST_CPUS} CPUs")
+        return [*self.layout, self.kernel.image, "seccomp=on", f"ncpus={cpus}",
+                f"mem={self.megabytes(cpus)}M", f"initrd={initrd}",
+                f"uml_dir={folder}/", "con=null", "con0=null,fd:1",
+                "ssl=null", f"ssl0=null,fd:{output}", "panic=-1", *UNHURRIED,
+                *self.kernel.words, *append]
+
+
+class QemuMachine:
+    """An emulated PC, or a virtual one where that works.
+
+    The guest's memory is QEMU's to lay out: it is the same whatever the host's is like.
+    """
+
+    line = "/dev/ttyS1"
+    leave = "reboot -f"
+    processor = "x86_64"
+    console = "ttyS0"
+    words = ("tsc=reliable",)	# for the kernel
+    # Emulated by QEMU 7.2, cmpxchg16b may leave garbage in the flags: the kernel's allocator,
+    # which uses it where there is one, then dies of a trap that nobody has set, at boot mostly.
+    hardware = ("-cpu", "max,-cx16")
+    topology = ""	# behind the number of CPUs
+    second_line = ("-serial", "chardev:output")
+
+    def __init__(self, kernel, accelerator=None):
+        self.kernel = kernel
+        self.accelerator = accelerator
+
+    def environment(self, _cpus):
+        return {}
+
+    def command(self, folder, initrd, cpus, append, output):
+        program = f"qemu-system-{self.processor}"
+        if not shutil.which(program):
+            raise Unavailable(f"{program} is not installed; run tools/setup")
+        accelerator = self.accelerator or best_accelerator(self.kernel)
+        arguments = " ".join([f"console={self.console}", "panic=-1", *UNHURRIED,
+                              *self.words, *self.kernel.words, *append])
+        return [program, "-accel", accelerator, *self.hardware,
+                "-smp", f"{cpus}{self.topology}", "-m", "1024", "-nodefaults", "-nographic",
+                "-no-reboot", "-serial", "stdio",
+                "-chardev", f"file,id=output,path=/dev/fd/{output}",
+                *self.second_line, "-kernel", self.kernel.image,
+                "-initrd", initrd, "-append", arguments]
+
+
+class TwoSockets(QemuMachine):
+    """A PC of 4 CPUs in 2 nodes, as far as its kernel is told."""
+
+    topology = ",sockets=2"
+    hardware = (*QemuMachine.hardware, *(
+        word for node, cpus in enumerate(("0-1", "2-3"))
+        for word in ("-object", f"memory-backend-ram,id=memory{node},size=512M",
+                     "-numa", f"node,nodeid={node},cpus={cpus},memdev=memory{node}")))
+
+
+class ArmMachine(QemuMachine):
+    """An emulated machine with arm64 processors of some kind.
+
+    They have atomic instructions from ARMv8.1 on; older ones, as the Cortex-A53,
+    put atomics together of exclusive loads and stores. The kernel asks them.
+    """
+
+    line = "/dev/hvc0"
+    leave = "poweroff -f"
+    processor = "aarch64"
+    console = "ttyAMA0"
+    words = ()
+    second_line = ("-device", "virtio-serial-device",
+                   "-device", "virtconsole,chardev=output")
+
+    def __init__(self, kernel, cpu="max"):
+        super().__init__(kernel, EMULATION)
+        self.hardware = ("-machine", "virt,gic-version=3", "-cpu", cpu)
+
+
+class CountingMachine(QemuMachine):
+    """An emulated PC of one CPU whose time is instructions: each takes 1 ns.
+
+    Its clocks advance with the instructions that it executes and with nothing
+    else, so that a duration in ns is a number of instructions, the same in every
+    run, and says nothing about how long they take. While the guest is idle its
+    time jumps to the next timer.
+    """
+
+    def __init__(self, kernel):
+        super().__init__(kernel, "tcg,thread=single")
+
+    def command(self, folder, initrd, cpus, append, output):
+        if cpus != 1:
+            raise Trouble("instructions can be counted on one CPU only")
+        # A kernel thread tests the ciphers for a second or two after the boot.
+        quiet = ["cryptomgr.notests", *append]
+        return [*super().command(folder, initrd, cpus, quiet, output),
+                "-icount", "shift=0,sleep=off"]
+
+
+def best_accelerator(kernel):
+    """KVM if a trial boot shows that it works; remembered until a reboot."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return EMULATION
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    memory = cache_root() / f"kvm-works-{boot}"
+    if not memory.exists():
+        say("trying whether KVM can boot a kernel here")
+        trial = run_guest(QemuMachine(kernel, "kvm"), "true", cpus=1, timeout=60,
+                          quiet=True, starts=1)
+        for old in cache_root().glob("kvm-works-*"):
+            old.unlink(missing_ok=True)
+        memory.write_text("yes" if trial.ended_well else "no")
+    return "kvm" if memory.read_text() == "yes" else EMULATION
+
+
+# The run
+
+class Stream:
+    """Takes a guest's output apart into words for us and the command's output."""
+
+    def __init__(self, word, sink):
+        self.word = word.encode()
+        self.sink = sink
+        self.pending = b""
+        self.begun = False
+        self.ready = False
+        self.failure = None
+        self.status = None
+        self.output = []
+
+    def feed(self, data):
+        self.pending += data
+        if not self.ready:
+            self.read_start()
+        if self.ready and self.status is None:
+            self.read_output()
+
+    def read_start(self):
+        while not self.ready and b"\n" in self.pending:
+            line, self.pending = self.pending.split(b"\n", 1)
+            if line.startswith(self.word + b" begun"):
+                self.begun = True
+            elif line.startswith(self.word + b" ready"):
+                self.ready = True
+            elif line.startswith(self.word + b" failed"):
+                self.failure = line[len(self.word) + 8:].decode(errors="replace")
+            elif line:
+                say("guest: " + line.decode(errors="replace"))
+
+    def read_output(self):
+        mark = b"\n" + self.word + b" exit "
+        place = self.pending.find(mark)
+        if place >= 0:
+            self.emit(self.pending[:place])
+            self.pending = self.pending[place:]
+            verdict = re.match(re.escape(mark) + rb"(\d+)\n", self.pending)
+            if verdict:
+                self.status = int(verdict.group(1))
+            return
+        held = next((length for length in range(len(mark) - 1, 0, -1)
+                     if self.pending.endswith(mark[:length])), 0)
+        cut = len(self.pending) - held
+        self.emit(self.pending[:cut])
+        self.pending = self.pending[cut:]
+
+    def finish(self):
+        if self.ready and self.status is None:
+            self.emit(self.pending)
+
+    def emit(self, data):
+        self.output.append(data)
+        if self.sink and data:
+            self.sink.write(data)
+            self.sink.flush()
+
+
+def log_file(path, bed):
+    """Where the kernel log goes; old ones that nobody named are removed."""
+    if path:
+        return Path(path)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    remove_oldest(LOGS, "guest-*.log", LOGS_KEPT)
+    return LOGS / f"guest-{bed}-{os.getpid()}-{secrets.token_hex(3)}.log"
+
+
+def remove_oldest(folder, pattern, kept):
+    """All logs but the last; another guest's start may remove some meanwhile."""
+    dates = {}
+    for log in folder.glob(pattern):
+        with contextlib.suppress(FileNotFoundError):
+            dates[log] = log.stat().st_mtime
+    for old in sorted(dates, key=dates.get)[:-kept]:
+        old.unlink(missing_ok=True)
+
+
+def keep_failed(outcome):
+    """Put a log that is worth a look where later guests do not push it out."""
+    if outcome.problem or outcome.complaints:
+        remove_oldest(LOGS, "failed-guest-*.log", FAILED_KEPT)
+        outcome.log_path = outcome.log_path.rename(
+            outcome.log_path.with_name(f"failed-{outcome.log_path.name}"))
+
+
+def keep_early_death(log, bed, deaths=EARLY_DEATHS):
+    """Put away the log of a kernel that has judged nothing. Returns where it is."""
+    deaths.mkdir(parents=True, exist_ok=True)
+    remove_oldest(deaths, "*.log", FAILED_KEPT)
+    kept = deaths / f"{bed}-{os.getpid()}-{secrets.token_hex(3)}.log"
+    shutil.copyfile(log, kept)
+    say(f"{bed} died before its first program and is started anew; kernel log: {kept}")
+    return kept
+
+
+def early_deaths(since):
+    """The logs of the kernels that were started anew since then (of time.time())."""
+    return sorted(log for log in EARLY_DEATHS.glob("*.log")
+                  if log.stat().st_mtime >= since)
+
+
+def run_guest(machine, command, log=None, quiet=False, starts=MOST_STARTS,
+              deaths=EARLY_DEATHS, **options):
+    """Boot, run a shell command, and report.
+
+    log: a file for the kernel log.
+    starts: how often it may die before its first program; the last time is reported.
+    deaths: the folder for the kernel logs of all but the last.
+    options: for start_guest().
+    """
+    path = log_file(log, machine.kernel.bed)
+    died = []
+    while True:
+        outcome = start_guest(machine, command, path, **options)
+        outcome.early_deaths = died
+        if not outcome.died_early or len(died) + 1 >= starts:
+            break
+        died.append(keep_early_death(path, machine.kernel.bed, deaths))
+    if outcome.died_early:
+        outcome.problem = (f"{outcome.problem}; it died before its first program, "
+                           f"{len(died) + 1} times of {starts}"
+                           f"{''.join(f', {early}' for early in died)}")
+    if not log:
+        keep_failed(outcome)
+    if outcome.problem and not quiet:
+        say(outcome.problem)
+    return outcome
+
+
+def start_guest(machine, command, log, cpus=None, timeout=DEFAULT_TIMEOUT, append=(),
+                modules=None, extra=None, sink=None, silence=None):
+    """Start a guest once, whatever comes of it. Returns its Outcome.
+
+    modules: {"files": {name: content}, "load": [names in order]}.
+    extra: {name: (content, mode)} to find in /root.
+    sink: a binary stream that gets the output as it comes.
+    silence: seconds without output after which the guest counts as hung, too, once it
+    is up.
+    """
+    cpus = cpus or guest_cpus()
+    word = f"nbq-{secrets.token_hex(8)}"
+    stream = Stream(word, sink)
+    with tempfile.TemporaryDirectory(prefix="nbqlock-") as folder:
+        initrd = Path(folder) / "initramfs"
+        initrd.write_bytes(initramfs(guest_files(
+            machine, command, modules or {}, extra, word)))
+        hung, off = boot(machine, folder, initrd, cpus, list(append), log,
+                         stream, timeout, silence)
+    outcome = Outcome()
+    outcome.log_path = log
+    outcome.log, known = without_known(log.read_text(errors="replace"))
+    outcome.output = b"".join(stream.output).decode(errors="replace")
+    judge(outcome, stream, hung, off)
+    for complaint in known:
+        say(f"  passed over in the kernel log: {complaint}")
+    return outcome
+
+
+def boot(machine, folder, initrd, cpus, append, log, stream, timeout, silence):
+    """Start the machine and feed the stream. Returns (how it hung, powered off)."""
+    ours, theirs = os.pipe()
+    words = [str(word) for word in
+             machine.command(folder, initrd, cpus, append, theirs)]
+    # Without us nobody would end a guest that spins.
+    if shutil.which("setpriv"):
+        words = ["setpriv", "--pdeathsig", "KILL", "--", *words]
+    with open(log, "wb") as console:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=console,
+                                   stderr=subprocess.STDOUT, pass_fds=[theirs],
+                                   start_new_session=True, cwd=folder,
+                                   env={**os.environ, **machine.environment(cpus)})
+    os.close(theirs)
+    try:
+        hung = listen(ours, stream, timeout, silence)
+        off = not hung and powered_off(process, log)
+        return hung, off
+    finally:
+        kill_group(process)
+        os.close(ours)
+
+
+def listen(line, stream, timeout, silence):
+    """Read until the verdict or the end. How the guest hung, or nothing."""
+    deadline = time.monotonic() + timeout
+    hung = ""
+    while stream.status is None and stream.failure is None:
+        left = deadline - time.monotonic()
+        quiet = silence if silence and stream.ready else timeout
+        if left <= 0 or not select.select([line], [], [], min(left, quiet))[0]:
+            hung = f"no verdict after {timeout:g} s" if left <= quiet else \
+                f"no word for {quiet:g} s"
+            break
+        data = os.read(line, 65536)
+        if not data:
+            break
+        stream.feed(data)
+    stream.finish()
+    return hung
+
+
+def powered_off(process, log):
+    """Whether the guest has powered off: its process has ended, or could have."""
+    deadline = time.monotonic() + POWER_OFF_SECONDS
+    said = 0
+    while said < ENDS_IN and time.monotonic() < deadline:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=ENDS_AFTER_SECONDS)
+            return True
+        said += POWERED_OFF in log.read_text(errors="replace")
+    if said:
+        say("  passed over: the guest has powered down, and its process does not end; killed")
+    return bool(said)
+
+
+def judge(outcome, stream, hung, off):
+    """Turn what was seen into a status and, if all was not well, a sentence."""
+    panic = next((line for line in outcome.log.splitlines()
+                  if "Kernel panic" in line), None)
+    outcome.died_early = not (stream.begun or hung)
+    if stream.status is not None:
+        outcome.status = stream.status
+        outcome.problem = None if off else \
+            f"the guest did not power off in {POWER_OFF_SECONDS} s; killed"
+    elif panic:
+        outcome.problem = f"the guest panicked: {panic.strip()}"
+    elif stream.failure:
+        outcome.problem = f"the guest could not be set up: {stream.failure}"
+    elif hung and stream.ready:
+        outcome.status = HUNG
+        outcome.problem = f"the guest hung: {hung}; killed"
+    elif not stream.ready:
+        outcome.problem = "the guest never came up"
+    if outcome.problem and stream.status is not None and outcome.status == 0:
+        outcome.status = HUNG
+
+
+def readable(log):
+    """A console's text without control characters."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1bc|[^\t\n\x20-\x7e]", "", log)
+
+
+def excerpt(log):
+    """The lines of a kernel log that are worth a look when something is wrong."""
+    lines = readable(log).splitlines()
+    first = next((number for number, line in enumerate(lines)
+                  if COMPLAINTS.search(line)), None)
+    if first is not None:
+        return lines[max(0, first - 10):first + LOG_LINES_SHOWN]
+    # What the kernel says before it has a first process is seldom the reason.
+    started = next((number for number, line in enumerate(lines)
+                    if "Run /init as init" in line), 0)
+    return lines[started:][-LOG_LINES_SHOWN:]
+
+
+def log_excerpt(outcome):
+    """A part of a guest's kernel log, under a heading that says why."""
+    reason = outcome.problem or "; ".join(outcome.complaints[:3]) or "for reference"
+    return "\n".join([f"--- from the kernel log ({reason})", *excerpt(outcome.log),
+                      f"--- all of it: {outcome.log_path}"])

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line that tools/guest and tools/debian-guest share."""
+
+import argparse
+from pathlib import Path
+import sys
+
+from testbed.common import Trouble, guest_cpus
+from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, log_excerpt, run_guest)
+from testbed.modules import build_modules
+
+LOADED = ["nbqlock.ko", "nbqlock_stress.ko"]
+
+
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
+    return number
+
+
+positive.__name__ = "number"
+
+
+def parser(description):
+    """The options that all guests take."""
+    options = argparse.ArgumentParser(
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"""The exit status is the command's. A guest that does not end in time is
+killed and reported (status {HUNG}), and so is one that panics or never comes
+up ({DIED}).
+COMMAND is given to the guest's shell; more than one word is joined by spaces.
+Example: %(prog)s --cpus 4 -- 'cat /sys/kernel/debug/nbqlock_stress/locks'""")
+    options.add_argument("--cpus", type=positive, default=guest_cpus(), metavar="N",
+                         help="CPUs of the guest (default: %(default)s, as many as here)")
+    options.add_argument("--timeout", type=positive, default=DEFAULT_TIMEOUT,
+                         metavar="S", help="seconds until the guest counts as hung "
+                         "(default: %(default)s)")
+    options.add_argument("--append", action="append", default=[], metavar="ARGS",
+                         help="more words for the kernel's command line")
+    options.add_argument("--log", metavar="FILE",
+                         help="where to write the kernel log (default: build/log/)")
+    options.add_argument("--no-modules", action="store_true",
+                         help="do not build and load the modules")
+    options.add_argument("--file", action="append", default=[], metavar="PATH[:NAME]",
+                         help="put a file into the guest, below /root; repeatable")
+    options.add_argument("command", nargs="+", metavar="COMMAND")
+    return options
+
+
+def read_files(arguments):
+    """{name: (content, mode)} for run_guest."""
+    files = {}
+    for argument in arguments:
+        path, _, name = argument.partition(":")
+        try:
+            files[name or Path(path).name] = (Path(path).read_bytes(),
+                                              Path(path).stat().st_mode & 0o777)
+        except OSError as error:
+            raise Trouble(f"--file {path}: {error.strerror}") from None
+    return files
+
+
+def loaded(kernel):
+    """The two modules, built for a kernel, to be loaded in order."""
+    return {"files": build_modules(kernel), "load": LOADED}
+
+
+def run(options, machine):
+    """Boot, run the command, stream its output. Returns the exit status."""
+    outcome = run_guest(
+        machine, " ".join(options.command), cpus=options.cpus,
+        timeout=options.timeout, log=options.log, sink=sys.stdout.buffer,
+        append=[word for words in options.append for word in words.split()],
+        modules=None if options.no_modules else loaded(machine.kernel),
+        extra=read_files(options.file))
+    if outcome.problem or outcome.complaints:
+        print(log_excerpt(outcome), file=sys.stderr, flush=True)
+    return outcome.status

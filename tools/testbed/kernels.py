@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels to load the modules into: built (user-mode Linux) or Debian's own."""
+
+from pathlib import Path
+import platform
+import re
+import shutil
+
+from testbed.common import (PROJECT, Trouble, Unavailable, cache_root, cached,
+                            compiled_files, compiler_environment,
+                            compiler_for_make, compiler_identity, cores, digest,
+                            is_sealed, run_logged, say)
+from testbed.debian import (apt_offering, natural, own_suites,
+                            security_suites, suites_of_main_archive)
+from testbed.source import get_source
+
+
+SETTING = re.compile(r"(?:# )?(CONFIG_\w+)[ =]")
+
+
+class Recipe:
+    """How a kernel is built from source.
+
+    The configuration is allnoconfig with the settings in tools/testbed/config/NAME.config, of
+    all the names; each must come through. Of two for the same the later counts.
+    """
+
+    def __init__(self, folder, arch, image, *configs, tools="", compiler="gcc",
+                 words=()):
+        self.folder = folder		# below the cache
+        self.arch = arch		# in the kernel's own terms
+        self.image = image		# in the folder of the build
+        self.configs = [PROJECT / "tools/testbed/config" / f"{name}.config" for name in configs]
+        self.compiler = (tools, compiler)	# prefix of a cross compiler's tools; a program
+        self.words = words		# what it is always booted with
+
+    @property
+    def options(self):
+        return [f"ARCH={self.arch}", *compiler_for_make(*self.compiler)]
+
+    @property
+    def settings(self):
+        lines = {}
+        for config in self.configs:
+            for line in config.read_text().splitlines():
+                setting = SETTING.match(line)
+                if setting:
+                    lines[setting[1]] = line
+        return "".join(f"{line}\n" for line in lines.values())
+
+
+X86_64 = "x86_64"
+GUEST = Recipe("guest", "um", "linux", "guest")
+# Without slab_debug the allocator keeps pointers to the last 60 objects of a size that
+# it has given away, and kmemleak would not call them lost.
+DEBUG = Recipe("debug", "um", "linux", "guest", "debug", words=("slab_debug=F",))
+KCSAN = Recipe("kcsan", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "kcsan")
+RT = Recipe("rt", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "rt")
+# The oldest clang of Debian's that the newest kernels take.
+CLANG = Recipe("clang", "um", "linux", "guest", "clang", compiler="clang-19")
+ARM64_TOOLS = "" if platform.machine() == "aarch64" else "aarch64-linux-gnu-"
+ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64", tools=ARM64_TOOLS)
+
+
+class Kernel:
+    """A kernel that modules can be built for and that can be booted."""
+
+    def __init__(self, bed, version, build_dir, image, make_options, identity):
+        self.bed = bed			# a word: names the folder under build/
+        self.version = version
+        self.build_dir = Path(build_dir)
+        self.image = image and Path(image)	# None: of headers alone
+        self.make_options = make_options
+        self.identity = identity	# changes when the modules must be rebuilt
+        self.source = None
+        self.words = ()			# what it is always booted with
+
+
+# Built from source
+
+def require_um_host():
+    if platform.machine() != X86_64:
+        raise Unavailable("user-mode Linux with SMP runs on x86-64 only, and "
+                          f"this machine is {platform.machine()}")
+
+
+def require_host(recipe):
+    """Some kernels can be built on some machines only."""
+    if recipe.arch == "um":
+        require_um_host()
+    elif recipe.arch == X86_64 and platform.machine() != X86_64:
+        raise Unavailable("no cross compiler for x86-64 is known here, and this "
+                          f"machine is {platform.machine()}")
+
+
+def user_mode_kernel():
+    """The guest kernel, built if the cache does not have it."""
+    return built_kernel(GUEST)
+
+
+def built_kernel(recipe):
+    """The kernel of a recipe, built if the cache does not have it."""
+    require_host(recipe)
+    compiler = compiler_identity(*recipe.compiler)
+    source = get_source()
+    key = digest(source.version, source.identity, recipe.settings, compiler,
+                 recipe.options)
+    folder = cache_root() / recipe.folder / f"{source.version}-{key}"
+
+    def build(build_dir):
+        say(f"building the kernel \"{recipe.folder}\", Linux {source.version} "
+            f"(about 5 CPU-minutes; {cores()} CPUs here)")
+        log = folder.with_suffix(".log")
+        log.unlink(missing_ok=True)
+        make = ["make", "-C", source.path, f"O={build_dir}", *recipe.options]
+        configure(recipe, make, build_dir, log)
+        run_logged([*make, f"-j{cores() + 1}", "all"], log,
+                   "building the kernel", progress=compiled_files(log),
+                   env=compiler_environment())
+        return [recipe.image, "Module.symvers", ".config"]
+
+    cached(folder, build)
+    bed = "uml" if recipe is GUEST else recipe.folder
+    kernel = Kernel(f"{bed}-{source.version}", source.version, folder,
+                    folder / recipe.image, recipe.options, key)
+    kernel.source = source.path
+    kernel.words = recipe.words
+    return kernel
+
+
+def configure(recipe, make, build_dir, log):
+    """Every setting must have come through."""
+    settings = build_dir / "settings.config"
+    settings.write_text(recipe.settings)
+    run_logged([*make, f"KCONFIG_ALLCONFIG={settings}", "allnoconfig"], log,
+               "configuring the kernel", env=compiler_environment())
+    have = set((build_dir / ".config").read_text().splitlines())
+    # What a kernel does not know it does not say that it lacks.
+    lacking = [line for line in recipe.settings.splitlines()
+               if line.startswith("CONFIG_") and line not in have or
+               line.startswith("#") and SETTING.match(line)[1] + "=y" in have]
+    if lacking:
+        raise Unavailable(f"this Linux, or this compiler, does not take "
+                          f"{', '.join(lacking)} for the kernel \"{recipe.folder}\"")
+
+
+# Debian's own kernels
+
+# What may stand between a package's version and its architecture, best first.
+STOCK = ("-cloud", "")
+REAL_TIME = ("-rt",)
+
+
+def debian_kernel(series, flavours=STOCK):
+    """Debian's newest kernel of a series, with what modules need to build."""
+    kept = cached_debian_kernel(series, flavours)
+    if kept:
+        return kept
+    # The older release first: modules for its kernels build with newer compilers, too, but
+    # not the other way round.
+    lists = [own_suites(),
+             suites_of_main_archive("bookworm", "bookworm-updates"),
+             security_suites("bookworm-security"),
+             suites_of_main_archive("bookworm-backports"),
+             suites_of_main_archive("trixie", "trixie-updates")]
+    try:
+        apt, names = apt_offering("|".join(image_pattern(series, flavour)
+                                           for flavour in flavours), *lists)
+        return unpacked_debian_kernel(series, apt, best_image(series, flavours, names))
+    except Unavailable as reason:
+        raise Unavailable(
+            f"no Debian kernel of series {series}{flavours[0]}: {reason}. Give a cache "
+            "filled elsewhere with NBQ_CACHE=FOLDER.") from None
+
+
+def image_pattern(series, flavour):
+    return rf"linux-image-{re.escape(series)}\.\d+[^a-z]*(deb\d+)?{flavour}-amd64"
+
+
+def best_image(series, flavours, names):
+    """The newest of the best flavour that there is; nothing, if there is none."""
+    for flavour in flavours:
+        found = [name for name in names
+                 if re.fullmatch(image_pattern(series, flavour), name)]
+        if found:
+            return max(found, key=natural)
+    return None
+
+
+def debian_folder(series):
+    return cache_root() / "debian" / series
+
+
+def cached_debian_kernel(series, flavours):
+    kept = {folder.name: folder for folder in debian_folder(series).glob("linux-image-*")
+            if folder.is_dir() and is_sealed(folder)}
+    image = best_image(series, flavours, kept)
+    return debian_kernel_in(series, kept[image]) if image else None
+
+
+def unpacked_debian_kernel(series, apt, image):
+    release = image.replace("linux-image-", "", 1)
+    headers = f"linux-headers-{release}"
+    needs = re.findall(r"(linux-headers-\S+-common(?:-rt)?|linux-kbuild-[^\s,]+)",
+                       apt.field(headers, "Depends"))
+    if len(needs) < 2:
+        raise Unavailable(f"{headers} does not name its common and kbuild packages")
+
+    def unpack(folder):
+        say(f"fetching Debian's kernel {release} and its headers (about 50 MB)")
+        apt.unpack([image, headers, *needs], folder)
+        makefile = folder / "usr/src" / headers / "Makefile"
+        mend_makefile(makefile, folder)
+        return [f"boot/vmlinuz-{release}", makefile.relative_to(folder),
+                f"usr/src/{headers}/Module.symvers"]
+
+    folder = cached(debian_folder(series) / image, unpack)
+    return debian_kernel_in(series, folder)
+
+
+def mend_makefile(makefile, root):
+    """Let an unpacked header package find its common half below root."""
+    text = makefile.read_text()
+    mended = re.sub(r"(^include |= *)/usr/src/", rf"\g<1>{root}/usr/src/",
+                    text, flags=re.MULTILINE)
+    if mended == text:
+        raise Trouble(f"{makefile} has a form that is not known here:\n{text}")
+    makefile.write_text(mended)
+
+
+def debian_kernel_in(series, folder):
+    release = folder.name.replace("linux-image-", "", 1)
+    build_dir = folder / "usr/src" / f"linux-headers-{release}"
+    kind = "-rt" if release.endswith("-rt-amd64") else ""
+    return Kernel(f"debian-{series}{kind}", release, build_dir,
+                  folder / f"boot/vmlinuz-{release}",
+                  options_for_headers(build_dir), digest(folder, release))
+
+
+def options_for_headers(build_dir):
+    """What a build against unpacked headers must be told."""
+    # Type information would need pahole, and nothing here reads it.
+    options = ["CONFIG_DEBUG_INFO_BTF_MODULES="]
+    variables = build_dir / ".kernelvariables"
+    text = variables.read_text() if variables.exists() else ""
+    named = re.search(r"\bgcc-\d+", text)
+    if named and not shutil.which(named.group(0)):
+        options.append("CC=gcc")
+    return options

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds the project's modules for one kernel, in a copy of the sources.
+
+Several kernels build the same sources, so each has a copy under build/, which
+is brought up to date by content: dates say nothing in a fresh clone.
+"""
+
+from pathlib import Path
+import shutil
+
+from testbed.common import (BUILD, PROJECT, Trouble, compiler_environment, cores,
+                            locked, run_logged)
+
+SOURCES = ("Kbuild", "nbqlock", "kunit", "Documentation/example", "tools/ci/faults")
+SOURCE_SUFFIXES = {".c", ".h", ".S"}
+SOURCE_NAMES = {"Kbuild", "Kconfig", "Makefile", ".kunitconfig"}
+MODULES = ("nbqlock/nbqlock.ko", "nbqlock/stress/nbqlock_stress.ko")
+SUITES = "kunit/nbqlock_kunit.ko"
+# Users of nbqlock that are built apart: {folder: its module}.
+EXAMPLE = "Documentation/example"
+FAULTS = "tools/ci/faults"
+USERS = {EXAMPLE: f"{EXAMPLE}/nbq_example.ko", FAULTS: f"{FAULTS}/nbq_faults.ko"}
+
+
+def is_source(path):
+    return path.is_file() and not path.name.endswith(".mod.c") and \
+        (path.suffix in SOURCE_SUFFIXES or path.name in SOURCE_NAMES)
+
+
+def source_files(root):
+    """The project's sources below a folder: {name: content}."""
+    found = {}
+    for start in SOURCES:
+        top = root / start
+        paths = [top] if top.is_file() else sorted(top.rglob("*"))
+        for path in paths:
+            if is_source(path):
+                found[str(path.relative_to(root))] = path.read_bytes()
+    return found
+
+
+def refresh_copy(copy, identity, wanted=None):
+    """Make a copy of the sources current; start anew for another kernel.
+
+    wanted: {name: content} of other sources than the project's.
+    """
+    mark = copy / ".kernel"
+    if not mark.exists() or mark.read_text() != identity:
+        shutil.rmtree(copy, ignore_errors=True)
+        copy.mkdir(parents=True)
+    wanted = wanted or source_files(PROJECT)
+    present = source_files(copy)
+    for name in present.keys() - wanted.keys():
+        (copy / name).unlink()
+    for name, content in wanted.items():
+        if present.get(name) != content:
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes(content)
+    mark.write_text(identity)
+
+
+def make_modules(kernel, folder, log, *options):
+    """One kbuild run for an external folder of modules."""
+    run_logged(["make", "-C", kernel.build_dir, f"M={folder}", f"-j{cores()}",
+                *kernel.make_options, *options, "modules"], log,
+               f"building {Path(folder).name} for Linux {kernel.version}",
+               env=compiler_environment())
+
+
+def make_user(kernel, copy, folder, log, *options):
+    """A user of nbqlock, built as its own Makefile would build it."""
+    make_modules(kernel, copy / folder, log, *options, f"NBQLOCK={copy}",
+                 f"KBUILD_EXTRA_SYMBOLS={copy}/Module.symvers")
+
+
+def build_modules(kernel, *users):
+    """Build the modules, and these users, for a kernel: {file name: content}."""
+    return built(kernel, kernel.bed, users)
+
+
+def build_suites(kernel, name="suites", sources=None):
+    """The KUnit suites, and the modules with what only they need: {name: content}.
+
+    name: of the copy to build in; sources: as for refresh_copy().
+    """
+    return built(kernel, f"{kernel.bed}-{name}", (), [SUITES],
+                 "CONFIG_NBQLOCK_KUNIT_TEST=m", sources=sources)
+
+
+def built(kernel, name, users=(), more=(), *options, sources=None):
+    """Build in a copy of this name, with more than the modules: {name: content}."""
+    copy = BUILD / name
+    log = BUILD / "log" / f"modules-{name}.log"
+    wanted = [*MODULES, *more, *(USERS[user] for user in users)]
+    with locked(BUILD / f"{name}.lock", copy):
+        refresh_copy(copy, kernel.identity, sources)
+        log.unlink(missing_ok=True)
+        make_modules(kernel, copy, log, *options)
+        for user in users:
+            make_user(kernel, copy, user, log)
+        for module in wanted:
+            if not (copy / module).exists():
+                raise Trouble(f"the build made no {module}; log: {log}")
+        return {Path(module).name: (copy / module).read_bytes() for module in wanted}
+
+
+def checked_build(kernel, *options):
+    """Build everything anew with stricter options. Returns the build's output."""
+    name = f"{kernel.bed}-strict"
+    copy = BUILD / name
+    log = BUILD / "log" / f"modules-{name}.log"
+    with locked(BUILD / f"{name}.lock", copy):
+        shutil.rmtree(copy, ignore_errors=True)
+        refresh_copy(copy, kernel.identity)
+        log.unlink(missing_ok=True)
+        make_modules(kernel, copy, log, *options)
+        for user in USERS:
+            make_user(kernel, copy, user, log, *options)
+        return log.read_text(errors="replace")

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the stress driver in a guest and reads its results."""
+
+from pathlib import Path
+import re
+import shlex
+
+from testbed.common import Trouble, say
+from testbed.guest import run_guest
+
+# stress_run() for a guest's shell, as /root/stress.sh.
+FILES = {"stress.sh": (Path(__file__).with_name("guest_stress.sh").read_bytes(), 0o644)}
+# A time limit only ends what hangs: a machine with other work may be twenty times as
+# slow as an idle one, and the driver itself may make a run a minute longer.
+SPARE_SECONDS = 600		# on top of SLOWNESS times what the runs should take
+SLOWNESS = 20
+# Of runs that have not shown what they should: how often, and how much longer each time.
+ROUNDS = 4
+LONGER = 4
+# Lock types with nbqlock's queue nodes.
+OURS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "nbq_spin_fifo")
+BROKEN = "broken"		# the lock type that must fail
+
+
+def grows(lock):
+    """Whether a lock type of ours has use for more nodes than its pool began with."""
+    return not lock.startswith("nbq_spin")
+
+
+class LockType:
+    """A lock type of the driver, from its line in "locks"."""
+
+    def __init__(self, line):
+        match = re.fullmatch(r"(\w+): .*?(?: \((no timeout|its own timeout)\))?", line)
+        if not match:
+            raise Trouble(f"\"locks\" has a line that names no lock type: {line}")
+        self.name = match[1]
+        self.heeds_patience = not match[2]
+
+
+def lock_types(machine, modules, cpus=None):
+    """All that the driver has in this kernel, in its order, but for the broken one."""
+    outcome = run_guest(machine, "cat /sys/kernel/debug/nbqlock_stress/locks",
+                        modules=modules, quiet=True, cpus=cpus)
+    if outcome.problem or outcome.status:
+        raise Trouble(f"cannot read \"locks\": {outcome.problem or outcome.output}")
+    return listed(outcome.output)
+
+
+def listed(text):
+    """The same, of what "locks" says."""
+    types = [LockType(line) for line in text.splitlines()]
+    return [lock for lock in types if lock.name != BROKEN]
+
+
+class Run:
+    """One run of the stress driver: what was asked for, what came of it."""
+
+    def __init__(self, name, **settings):
+        self.name = name
+        self.settings = settings
+        self.forget()
+
+    def forget(self):
+        """What came of it before."""
+        self.text = ""
+        self.complete = False
+
+    @property
+    def command(self):
+        words = " ".join(shlex.quote(f"{key}={value}")
+                         for key, value in self.settings.items())
+        return f"stress_run {self.name} {words}"
+
+    def value(self, name):
+        """A figure of the result as text; None if it is not there."""
+        match = re.search(rf"^{name} (.*)$", self.text, re.MULTILINE)
+        return match.group(1).strip() if match else None
+
+    def number(self, name):
+        try:
+            return float(self.value(name))
+        except (TypeError, ValueError):
+            return None
+
+    def marked(self, word):
+        """The rest of the first line that the guest has marked with a word."""
+        match = re.search(rf"^@{word} (.*)$", self.text, re.MULTILINE)
+        return match[1].strip() if match else None
+
+    @property
+    def verdict(self):
+        """PASS, "FAIL reason", or what stands in the way of a verdict."""
+        reason = self.marked("because")
+        reason = f" ({reason})" if reason else ""
+        if self.marked("refused"):
+            return f"the driver refused {self.marked('refused')}{reason}"
+        if not self.complete:
+            return "no verdict: the run did not end"
+        if self.marked("status") not in (None, "0"):
+            return f"no verdict: the run did not start{reason}"
+        results = [line for line in self.text.strip().splitlines()
+                   if not line.startswith("@")]
+        if not results or not re.match(r"verdict (PASS$|FAIL)", results[-1]):
+            return "no verdict in the result"
+        return results[-1].partition(" ")[2]
+
+
+class Unseen(str):
+    """A complaint about something that did not happen in a run.
+
+    Unlike something that must not happen, it says nothing against the lock: the host
+    may not have run the guest's CPUs at the same time, or not for long enough.
+    """
+
+
+def is_unseen(complaint):
+    return bool(complaint) and isinstance(complaint, Unseen)
+
+
+def judged(run, judge):
+    """What is wrong with a run: its verdict, or what judge(run) says; or nothing."""
+    return run.verdict if run.verdict != "PASS" else judge(run)
+
+
+def until_seen(runs, make, complaint):
+    """Make runs; then those again, longer, that have not shown what they should.
+
+    make(runs): makes them, and returns an Outcome. complaint(run): what is wrong with
+    one, Unseen if that is for want of time. Returns the Outcomes, at most ROUNDS; each
+    run has its last result.
+    """
+    outcomes = [make(runs)]
+    while len(outcomes) < ROUNDS and not outcomes[-1].problem:
+        runs = [run for run in runs if is_unseen(complaint(run))]
+        if not runs:
+            break
+        for run in runs:
+            say(f"  {run.name}: {complaint(run)}; once more, longer")
+            run.settings["duration_ms"] *= LONGER
+            run.forget()
+        outcomes.append(make(runs))
+    return outcomes
+
+
+def stress_until_seen(machine, plans, cpus, modules, **options):
+    """until_seen() with run_stress(): plans are (run, complaint(run)) in their order."""
+    complaints = dict(plans)
+    return until_seen([run for run, _ in plans], lambda runs: run_stress(
+        machine, runs, cpus, modules, **options), lambda run: complaints[run](run))
+
+
+def run_stress(machine, runs, cpus, modules, before="", after_each="", after="", append=(),
+               **options):
+    """Make all runs in one guest, one after the other. Returns its Outcome.
+
+    before: a shell command for the guest before each run.
+    after_each: one for after each run, in which %s is its name.
+    after: one for when the runs are over.
+    options: for run_guest().
+    """
+    seconds = sum(run.settings["duration_ms"] for run in runs) / 1000
+    commands = [command for run in runs for command in
+                (before, run.command, after_each.replace("%s", run.name))]
+    script = "\n".join([". /root/stress.sh", *commands, after])
+    options.setdefault("timeout", SLOWNESS * seconds + SPARE_SECONDS)
+    outcome = run_guest(machine, script, cpus=cpus, modules=modules, append=append,
+                        extra=FILES, **options)
+    read_runs(outcome.output, runs)
+    return outcome
+
+
+def read_runs(output, runs):
+    """Give each run its part of the guest's output."""
+    by_name = {run.name: run for run in runs}
+    for part in re.split(r"^@run ", output, flags=re.MULTILINE)[1:]:
+        name, _, text = part.partition("\n")
+        run = by_name.get(name.strip())
+        if run:
+            text, end, _ = text.partition("@end\n")
+            run.text = re.sub(r"^@progress .*\n", "", text, flags=re.MULTILINE)
+            run.complete = bool(end)

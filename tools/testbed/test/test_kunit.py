@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The judgement of a KUnit run: reports that cases provoke."""
+
+import unittest
+
+from testbed.kunit import without_provoked
+
+IN_USE = "destroy of a lock that is in use"
+NOT_HELD = "unlock of a lock that is not held"
+
+
+def report(what, lock, holder=", held by CPU#0 (task)"):
+    return f"nbqlock: BUG: {what}: {lock}{holder}, on CPU#1 (task), kunit/1, at f+0x1/0x2"
+
+
+def log_of(*lines):
+    return "\n".join(lines)
+
+
+class WithoutProvoked(unittest.TestCase):
+    def test_announced_report_is_taken_away(self):
+        log, problems = without_provoked(log_of(
+            f"    # destroy: provokes a report: {IN_USE}", report(IN_USE, "0x1"),
+            "    ok 1 destroy"))
+        self.assertNotIn("BUG", log)
+        self.assertIn("ok 1 destroy", log)
+        self.assertEqual(problems, [])
+
+    def test_report_of_another_kind_stays(self):
+        log, _ = without_provoked(log_of(
+            f"    # destroy: provokes a report: {IN_USE}", report(NOT_HELD, "0x1", ""),
+            "    ok 1 destroy"))
+        self.assertIn(NOT_HELD, log.splitlines()[1])
+
+    def test_report_after_the_end_of_the_case_stays(self):
+        for end in "    ok 1 destroy", "[    1.5]     not ok 12 destroy":
+            log, _ = without_provoked(log_of(
+                f"    # destroy: provokes a report: {IN_USE}", end, report(IN_USE, "0x1")))
+            self.assertIn("BUG", log)
+
+    def test_report_that_nothing_announces_stays(self):
+        log, _ = without_provoked(report(IN_USE, "0x1"))
+        self.assertIn("BUG", log)
+
+    def test_number_of_reports_is_exact_where_it_is_announced(self):
+        for locks, bad in ("12", False), ("1", True), ("123", True), ("11", True):
+            _, problems = without_provoked(log_of(
+                f"    # all: provokes 2 reports of different locks: {IN_USE}",
+                *(report(IN_USE, f"0x{lock}") for lock in locks), "    ok 1 all"))
+            self.assertEqual(bool(problems), bad, locks)
+
+    def test_number_is_judged_when_the_log_ends_in_the_case(self):
+        _, problems = without_provoked(
+            f"    # all: provokes 2 reports of different locks: {IN_USE}")
+        self.assertTrue(problems)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tools/setup, on a machine that has no python3 and an apt that only takes notes."""
+
+import os
+from pathlib import Path
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from testbed.common import PROJECT
+
+SETUP = PROJECT / "tools/setup"
+# What every Debian has, as far as it is used.
+ESSENTIAL = ("bash", "sh", "env", "sed", "grep", "cut", "tr", "xargs", "awk", "nproc",
+             "cat", "cp")
+PURPOSES = ("python", "run", "debian-guest", "simulate", "bench", "check", "check-all", "verify",
+            "mutate")
+
+DPKG_QUERY = """#!/bin/sh
+# dpkg-query -W -f FORMAT PACKAGE...
+shift 3
+status=0
+for package; do
+	if grep -qx "$package" "$FOLDER/installed"; then echo "installed:$package"
+	else status=1; fi
+done
+exit $status
+"""
+APT_GET = """#!/bin/sh
+echo "$*" >>"$FOLDER/said"
+case "$*" in
+*-s*install*)
+	echo 'Inst one [1.0] (1.1 Debian:12/stable [amd64])'
+	echo 'Inst two (2.0-1 Debian:12/stable [amd64])'
+	echo 'Conf two (2.0-1 Debian:12/stable [amd64])' ;;
+*install*)
+	test ! -e "$FOLDER/python3" || cp "$FOLDER/python3" "$FOLDER/bin"
+	exit "${INSTALL_STATUS-0}" ;;
+esac
+"""
+APT_CACHE = """#!/bin/sh
+test "$*" = "show one=1.1 two=2.0-1" || exit 1
+printf 'Package: one\\nSize: 1600000\\nInstalled-Size: 1000\\n\\n'
+printf 'Package: two\\nInstalled-Size: 9000\\nSize: 2000000\\n\\n'
+"""
+
+
+class SetupTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "bin").mkdir()
+        for name in ESSENTIAL:
+            (self.folder / "bin" / name).symlink_to(shutil.which(name))
+        self.program("dpkg-query", DPKG_QUERY)
+        self.program("apt-get", APT_GET)
+        self.program("apt-cache", APT_CACHE)
+        self.program("sudo", '#!/bin/sh\nexec "$@"\n')
+        (self.folder / "said").touch()
+        self.installed()
+
+    def program(self, name, text):
+        (self.folder / "bin" / name).write_text(text)
+        (self.folder / "bin" / name).chmod(0o755)
+
+    def installed(self, *packages):
+        (self.folder / "installed").write_text("".join(f"{name}\n" for name in packages))
+
+    def keep(self, *names):
+        """Have files in the cache."""
+        for name in names:
+            (self.folder / "cache" / name).parent.mkdir(parents=True)
+            (self.folder / "cache" / name).touch()
+
+    def setup_says(self, *words, program=SETUP, user=None, **environment):
+        """(exit status, what it printed, what it told apt to install)."""
+        (self.folder / "said").write_text("")
+        (self.folder / "said").chmod(0o666)
+        done = subprocess.run(
+            [program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, check=False, user=user,
+            env={"PATH": str(self.folder / "bin"), "FOLDER": str(self.folder),
+                 "HOME": "/nowhere", "NBQ_CACHE": str(self.folder / "cache"),
+                 **environment})
+        installs = [line for line in (self.folder / "said").read_text().splitlines()
+                    if re.search(r"\binstall -y ", line)]
+        self.assertLessEqual(len(installs), 1)
+        return done.returncode, done.stdout, \
+            re.sub(r".*--no-install-recommends ", "", installs[0]).split() if installs else []
+
+    def rows(self, *purposes):
+        """{package: its purposes}, as it lists them."""
+        status, listed, _ = self.setup_says("--list", *purposes)
+        self.assertEqual(status, 0)
+        return {line.split()[0]: line.rsplit("(", 1)[1].rstrip(")").split()
+                for line in listed.splitlines()}
+
+    def test_every_package_serves_purposes_that_there_are(self):
+        _, described, _ = self.setup_says("--help")
+        for purpose in PURPOSES:
+            self.assertRegex(described, rf"\n  {purpose} ")
+        for package, purposes in self.rows().items():
+            self.assertTrue(purposes, package)
+            self.assertLessEqual(set(purposes), set(PURPOSES), package)
+
+    def test_a_purpose_installs_what_serves_it_and_nothing_else(self):
+        table = self.rows()
+        for purpose in PURPOSES:
+            status, _, packages = self.setup_says(purpose)
+            self.assertEqual(status, 0)
+            self.assertEqual(set(packages), {package for package, serves in table.items()
+                                             if purpose in serves}, purpose)
+            self.assertIn("python3", packages)
+
+    def test_to_run_takes_no_emulator_no_clang_and_no_cross_compiler(self):
+        _, _, packages = self.setup_says("run")
+        self.assertIn("gcc", packages)
+        self.assertFalse([name for name in packages
+                          if re.search("qemu|clang|aarch64|gnuplot", name)])
+
+    def test_a_larger_check_needs_all_of_the_smaller(self):
+        def needs(purpose):
+            return set(self.rows(purpose))
+
+        self.assertLess(needs("run"), needs("bench"))
+        self.assertLess(needs("bench"), needs("check"))
+        self.assertLess(needs("debian-guest"), needs("check"))
+        self.assertLess(needs("check"), needs("check-all"))
+
+    def test_without_a_purpose_it_is_for_all(self):
+        self.assertEqual(set(self.setup_says()[2]), set(self.rows()))
+
+    def test_what_is_installed_is_not_installed_again(self):
+        self.installed(*set(self.rows("run")) - {"bc"})
+        self.assertEqual(self.setup_says("run")[2], ["bc"])
+
+    def test_the_minimal_python_is_not_enough(self):
+        self.installed("python3-minimal")
+        self.assertEqual(self.setup_says("python")[2], ["python3"])
+
+    def test_an_unknown_purpose_is_refused_with_those_that_there_are(self):
+        status, said, packages = self.setup_says("run", "nonsense")
+        self.assertEqual(status, 2)
+        self.assertEqual(said, "tools/setup: no such purpose: nonsense; there are "
+                         f"{' '.join(PURPOSES)}\n")
+        self.assertFalse(packages)
+
+    def test_it_says_before_what_it_will_do(self):
+        _, said, _ = self.setup_says("run")
+        self.assertIn("install   2 packages, 4 MB to download, 10 MB on disk: ", said)
+        self.assertRegex(said, "download  the source of Linux: 1[0-9]+ MB\n")
+        self.assertRegex(said, "build     user-mode Linux: [0-9]+ CPU-minutes\n")
+        self.assertRegex(said, f"{self.folder}/cache: [0-9.]+ GB\n")
+
+    def test_it_says_nothing_when_nothing_is_to_be_done(self):
+        self.installed(*self.rows("run"))
+        self.assertIn("user-mode Linux", self.setup_says("run")[1])
+        self.keep("guest/7.2-0123/.sealed")
+        self.assertNotIn("user-mode Linux", self.setup_says("run")[1])
+        self.assertIn("source", self.setup_says("run")[1])
+        self.assertEqual(self.setup_says("run", KSRC="/somewhere"), (0, "", []))
+        self.keep("source/linux-source-7.2_7.2.1-1/.sealed")
+        self.assertEqual(self.setup_says("run"), (0, "", []))
+
+    def test_of_kernels_it_can_be_silent(self):
+        self.installed(*self.rows("check"))
+        self.assertEqual(self.setup_says("--packages", "check"), (0, "", []))
+
+    def test_a_command_is_run_after_it_and_does_not_repeat_it(self):
+        status, said, packages = self.setup_says(
+            "run", "--", SETUP, "run", "--", "sh", "-c", 'echo "did $1"; exit 7', "sh", "it")
+        self.assertEqual(status, 7)
+        self.assertEqual(said.count("to be done first"), 1)
+        self.assertTrue(said.endswith("did it\n"))
+        self.assertTrue(packages)
+
+    def test_no_command_is_run_when_packages_lack(self):
+        status, said, _ = self.setup_says("run", "--", "echo", "done", INSTALL_STATUS="100")
+        self.assertEqual(status, 1)
+        self.assertIn("could not install: python3 gcc", said)
+        self.assertNotIn("done\n", said)
+
+    def test_another_system_is_told_what_it_lacks(self):
+        (self.folder / "bin/apt-get").unlink()
+        status, said, _ = self.setup_says("bench")
+        self.assertEqual(status, 1)
+        self.assertIn("  gnuplot (Debian: gnuplot-nox; for the figures", said)
+        self.assertNotIn("clang", said)
+
+    def test_who_may_not_install_is_told_what_to_ask_for(self):
+        (self.folder / "bin/sudo").unlink()
+        (self.folder / "bin").chmod(0o755)
+        self.folder.chmod(0o755)
+        program = shutil.copy(SETUP, self.folder)
+        status, said, packages = self.setup_says("python", program=program,
+                                                 user=None if os.geteuid() else 65534)
+        self.assertEqual((status, packages), (1, []))
+        self.assertIn("as root:\n  apt-get install python3\n", said)
+
+
+    def test_a_tool_gets_its_python_by_itself(self):
+        # Each starts as a shell's program. Here python3 comes with its package.
+        self.program("../python3", '#!/bin/sh\necho "python3 $*"\n')
+        for name in ("nbq", "check", "verify", "kernel", "guest", "debian-guest", "ci/layout"):
+            (self.folder / "bin/python3").unlink(missing_ok=True)
+            tool = PROJECT / "tools" / name
+            _, said, packages = self.setup_says("--help", program=tool)
+            self.assertEqual(packages, ["python3"])
+            self.assertTrue(said.endswith(f"\npython3 {tool} --help\n"), said)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Building the explorer for a lock type, running it, reading what it says."""
+
+import os
+from pathlib import Path
+import re
+import shutil
+import subprocess
+
+from testbed.common import PROJECT, Trouble, Unavailable
+
+HERE = Path(__file__).resolve().parent
+HOST = HERE.parent / "host"
+# Without PIE the addresses are those that addr2line knows. The pools are filled before
+# anything else; static nodes would only make states larger.
+FLAGS = ("-std=gnu11", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-parameter",
+         "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DNBQ_STATIC_NODES=0",
+         # All locks share the queue of a socket.
+         "-DNBQ_QUEUE_BITS=0")
+FLAGS_OF_TOOLS = ("-O2",)
+# What a function has read is part of a state for as long as the function is on the stack:
+# inlined, for as long as its caller is, although nothing uses it any more.
+FLAGS_OF_SHIPPED = ("-O1", "-fno-inline", "-DSHIM_NO_INLINE", "-nostdlib", "-r")
+SHORTEST_AMONG = 2_000_000
+# Ten times as many as any quick configuration of the shipped text has.
+MOST_OF_QUICK = 2_000_000
+
+
+def type_flags(lock):
+    """A type with _32bit behind it is that of kernels which do not access 64 bits at once."""
+    name, _, bits = lock.partition("_")
+    return [f"-DTYPE_{name.upper()}", *(["-DSHIM_32BIT"] if bits else [])]
+
+
+def build(source, folder, lock):
+    """The explorer of the files in SOURCE/nbqlock for a lock type."""
+    if os.uname().machine != "x86_64":
+        raise Unavailable("the explorer's fibers are written for x86-64")
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / f"explore-{lock}"
+    shipped = source / "nbqlock"
+    compiler = ["gcc", *FLAGS, *type_flags(lock), "-include", HERE / "spin_policy.h",
+                "-include", HERE / "cpu_numbers.h", f"-I{HOST}/shim", f"-I{HOST}",
+                f"-I{source}"]
+    locks = folder / f"locks-{lock}.o"
+    for command in (
+            [*compiler, *FLAGS_OF_SHIPPED, "-o", locks, *sorted(shipped.glob("*_nb.c")),
+             shipped / "spin.c", shipped / "socket.c", shipped / "node.c", shipped / "wait.c"],
+            [*compiler, *FLAGS_OF_TOOLS, "-o", program, *sorted(HERE.glob("*.[cS]")),
+             *sorted(HOST.glob("fiber*.[cS]")), *sorted((HOST / "shim").glob("*.c")), locks,
+             "-lpthread"]):
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode:
+            raise Trouble(f"the explorer for {lock} does not compile\n{done.stdout}")
+    return program
+
+
+class Result:
+    """What came of a configuration."""
+
+    def __init__(self, lock, configuration, status, output, seconds):
+        self.lock = lock
+        self.configuration = configuration
+        self.name = f"{lock}.{configuration.name}"
+        said = [line.partition(" ") for line in output.splitlines()]
+        self.said = {name: value for name, _, value in said}
+        self.seconds = seconds
+        self.good = status == 0 and "states" in self.said
+        self.failure = self.said.get("failure", f"exit status {status}")
+        self.schedule = self.said.get("schedule", "")
+
+    def count(self, name):
+        return int(self.said.get(name, 0))
+
+    def line(self):
+        if not self.good:
+            return f"not ok {self.name}: {self.failure}"
+        return (f"ok {self.name}: {self.count('states'):,} states, "
+                f"{self.count('transitions'):,} transitions, {self.count('ends'):,} ends, "
+                f"{self.count('quiet'):,} times quiet, {self.seconds:.1f} s")
+
+    def as_json(self):
+        return {"lock": self.lock, "name": self.configuration.name,
+                "program": self.configuration.program, "pool": self.configuration.pool,
+                "walks": self.configuration.walks,
+                "sockets": self.configuration.sockets, "passed": self.good,
+                "failure": None if self.good else self.failure,
+                "schedule": self.schedule or None,
+                "missed": float(self.said.get("missed", 0)),
+                "seconds": round(self.seconds, 2),
+                **{name: self.count(name) for name in
+                   ("states", "transitions", "ends", "quiet", "longest", "steps_to_leave",
+                    "steps_to_release")}}
+
+
+def arguments(program, configuration, *more):
+    return [program, configuration.program, str(configuration.pool),
+            str(configuration.walks), str(configuration.sockets), *more]
+
+
+def places(program, addresses):
+    """Where in the shipped text these are: function, file and line, as far as known."""
+    if not addresses or not shutil.which("addr2line"):
+        return {}
+    # A return address is behind its call.
+    wanted = [hex(int(address, 16) - 1) for address in addresses]
+    done = subprocess.run(["addr2line", "-f", "-i", "-a", "-e", program, *wanted],
+                          stdout=subprocess.PIPE, text=True, check=False)
+    found = {}
+    for address, text in zip(addresses, re.split(r"^0x[0-9a-f]+\n", done.stdout,
+                                                 flags=re.MULTILINE)[1:]):
+        lines = text.splitlines()
+        # From the innermost function on, which may be of the shim.
+        for function, place in zip(lines[::2], lines[1::2]):
+            path, _, number = place.partition(":")
+            if "/nbqlock/" in path:
+                number = number.split()[0]
+                found[address] = f"{function} ({Path(path).name}:{number})"
+                break
+    return found
+
+
+def table(program, configuration, schedule):
+    """A schedule as lines of text."""
+    done = subprocess.run(arguments(program, configuration, "replay", schedule),
+                          stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise Trouble(f"{configuration.name} has no schedule {schedule}")
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    known = places(program, sorted({row[3] for row in rows if row[3]}))
+    for row in rows:
+        row[3] = known.get(row[3], row[3])
+        row[8] = row[8].rstrip("; ")
+    rows.insert(0, ["step", "", "context", "where", "access", "place", "before", "after",
+                    ""])
+    widths = [max(len(row[column]) for row in rows) for column in range(8)]
+    return ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)),
+                       row[8]]).rstrip() for row in rows]

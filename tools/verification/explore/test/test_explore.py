@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The explorer: what it says of the shipped text, of a defect, and of nonsense."""
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from testbed.common import PROJECT
+from verification.explore.configurations import CONFIGURATIONS
+from verification.explore.defects import DEFECTS, NEEDS
+from verification.explore.program import arguments, build
+from verification.mutate.edits import copy_with
+
+EXPLORE = PROJECT / "tools/verification/explore/explore"
+NAMES = [configuration.name for configuration in CONFIGURATIONS]
+DEFECT = next(defect for defect in DEFECTS
+              if defect.name == "clh: take_over keeps the predecessor's node")
+
+
+def catches(pid, number):
+    """Whether a process has a handler for a signal."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    mask = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(mask.split()[1], 16) >> (number - 1) & 1)
+
+
+def run(source, *options):
+    """(exit status, what was printed) of the explorer on the files in a folder."""
+    with tempfile.TemporaryDirectory() as built:
+        done = subprocess.run([EXPLORE, *options], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False,
+                              env={**os.environ, "SRC": str(source), "O": built})
+    return done.returncode, done.stdout
+
+
+class ExploreTest(unittest.TestCase):
+    def test_shipped_text_is_right(self):
+        status, text = run(PROJECT, "--type", "clh", "--config", "two_twice")
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r"^ok clh\.two_twice: [\d,]+ states, ")
+
+    def test_failure_has_a_schedule_that_can_be_replayed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy_with(Path(folder), [DEFECT.edit])
+            options = ("--type", "clh", "--config", "two_twice")
+            status, text = run(folder, *options)
+            self.assertEqual(status, 1)
+            self.assertIn("not ok clh.two_twice: 1 nodes are lost", text)
+            schedule = text.split("the shortest schedule that fails: ")[1].split()[0]
+            status, table = run(folder, *options, "--replay", schedule)
+        self.assertEqual(status, 0, table)
+        self.assertIn("1 nodes are lost", table.splitlines()[-1])
+        self.assertIn("acquires A", table)
+
+    def test_schedule_that_does_not_fit_is_refused(self):
+        status, text = run(PROJECT, "--type", "clh", "--config", "two_twice", "--replay", "Z")
+        self.assertNotEqual(status, 0)
+        self.assertIn("has no schedule Z", text)
+
+    def test_unknown_configuration_lists_the_known_ones(self):
+        status, text = run(PROJECT, "--config", "nothing")
+        self.assertEqual(status, 2)
+        self.assertIn("two_twice", text)
+
+    def test_interrupted_run_says_how_far_it_got(self):
+        largest = next(configuration for configuration in CONFIGURATIONS
+                       if configuration.name == "three_twice")
+        with tempfile.TemporaryDirectory() as folder:
+            program = build(PROJECT, Path(folder), "mcs")
+            with subprocess.Popen(arguments(program, largest), stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True) as process:
+                # However long it takes until it would heed that.
+                while not catches(process.pid, signal.SIGINT) and process.poll() is None:
+                    time.sleep(0.05)
+                process.send_signal(signal.SIGINT)
+                _, text = process.communicate()
+        self.assertEqual(process.returncode, 128 + signal.SIGINT)
+        self.assertRegex(text, r"explore: \d+ states, \d+ transitions so far")
+
+
+class ListsTest(unittest.TestCase):
+    def test_every_defect_fits_the_text_exactly_once(self):
+        for defect in DEFECTS:
+            with self.subTest(defect.name), tempfile.TemporaryDirectory() as folder:
+                copy_with(Path(folder), [defect.edit])
+
+    def test_names_are_unique_and_known(self):
+        self.assertEqual(len(NAMES), len(set(NAMES)))
+        defects = [defect.name for defect in DEFECTS]
+        self.assertEqual(len(defects), len(set(defects)))
+        self.assertLessEqual(set(NEEDS), set(defects))
+        self.assertLessEqual(set(NEEDS.values()), set(NAMES))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel that the host tests run the shipped algorithm files in, and the
+ * knobs that a test has on it.
+ *
+ * Rules
+ *	The shipped text is compiled as it is: linux/ here holds stand-ins for
+ *	the headers which it includes, each with no more than it uses, under
+ *	the kernel's names and with the kernel's meaning.
+ *	A thread is a CPU, or one of the contexts that nest on a CPU: it says
+ *	which by shim_cpu and shim_level. Two threads that run at the same time
+ *	must have different ones, just as in the kernel.
+ *	Preemption, interrupts and bottom halves are not really off; they are
+ *	counted, so that a test can see that all was put back.
+ *	Shared accesses go through access.h.
+ *	What the kernel-only files supply (pool.c: growth; debugfs.c: reading
+ *	the events) is supplied by host.c.
+ */
+#ifndef SHIM_HOST_H
+#define SHIM_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <access.h>
+#include <linux/types.h>
+
+struct nbq_node;
+struct nbq_wait;
+
+/* tools/simulate has more of both. */
+#ifndef SHIM_CPUS
+#define SHIM_CPUS	16
+#endif
+#ifndef SHIM_MOST_NODES
+#define SHIM_MOST_NODES	64U	/* of a pool */
+#endif
+
+/*
+ * The number of the CPU that has this index in arrays, and in shim_cpu; and back.
+ * tools/verification/explore has others: it must know them from numbers that mean something else.
+ */
+#ifndef SHIM_CPU_NUMBER
+#define SHIM_CPU_NUMBER(index)	(index)
+#define SHIM_CPU_INDEX(number)	(number)
+#endif
+
+/* Who the running thread is. */
+extern _Thread_local unsigned int shim_cpu;
+extern _Thread_local unsigned int shim_level;
+
+/*
+ * The running CPU's element of an array with one for each. A function, so that no
+ * register keeps the CPU's number: tools/verification/explore compares the registers of CPUs.
+ */
+void *shim_this_cpu(void *first, size_t size);
+
+/* What the running thread has off at the moment; 0: nothing. */
+extern _Thread_local int shim_preempt_off;
+extern _Thread_local int shim_irqs_off;
+extern _Thread_local int shim_bh_off;
+
+/* The clock; NULL is CLOCK_MONOTONIC. */
+extern u64 (*shim_clock)(void);
+
+/* What vcpu_is_preempted() says; NULL: as outside of a guest, never. */
+extern bool (*shim_vcpu_is_preempted)(unsigned int cpu);
+
+/* With SHIM_ARM64: whether waits by hardware come to an end when nothing is written. */
+extern bool shim_has_event_stream;
+/*
+ * What one is: it ends at a store to the word, which may have been made before, or at any
+ * time later. NULL: after 100 us of CLOCK_MONOTONIC at the latest.
+ */
+extern void (*shim_hardware_wait)(const void *word);
+void shim_wait_by_hardware(const void *word);
+
+/* Reports of misuse and deadlocks (nbqlock/report.h), in all threads; the last of them. */
+extern unsigned int shim_warnings;
+extern unsigned int shim_reported;
+extern unsigned int shim_reported_holder;
+
+/* Passes of the tracepoint nbq_leave, in this thread. */
+extern _Thread_local unsigned int shim_leaves;
+
+/* Nodes in each pool of each CPU; a pool may be enlarged up to the maximum. */
+void shim_pools_start(unsigned int size, unsigned int nodes_max);
+/* As in a kernel that has just started: nobody has filled the pools. */
+void shim_pools_forget(void);
+/* Enlarge the pools that asked for it: what pool.c does in the background. */
+void shim_pools_grow(void);
+
+/* How often a pool has asked to be enlarged. */
+extern unsigned int shim_growth_requests;
+
+/* Queue nodes that are not free, of all pools. */
+unsigned int shim_nodes_in_use(void);
+/* Sockets with queues of their own, after shim_pools_start(); none until then. */
+#define SHIM_SOCKETS	8U
+void shim_sockets_start(unsigned int number, unsigned int (*socket_of)(unsigned int cpu));
+struct shim_memory shim_sockets_memory(void);
+bool shim_is_queue_tail(const void *address);
+/* Is there anything in the queue for a lock of the socket that has this turn? */
+bool shim_is_waited_for(unsigned int turn, const void *lock);
+/* Is this what a free queue node says? Then nobody may look at it or change it. */
+bool shim_is_in_free_node(const void *address);
+/* Does this CPU look for places of its own before it acquires? */
+bool shim_has_left(unsigned int cpu);
+/*
+ * Is this how a context of that CPU tries to resume a place? It reads a node of its own that
+ * may be free by then, and swaps what only an abandoned one has.
+ */
+bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address);
+/* The node whose place at the lock was resumed by an access that was just made; or NULL. */
+const struct nbq_node *shim_resumed_node(unsigned int cpu, enum shim_op op,
+					 const void *address, const void *lock);
+/* The node that a context of the running thread's CPU and level took last. */
+const struct nbq_node *shim_node_taken_last(void);
+/* The number by which a hybrid lock knows the running context. */
+unsigned int shim_context(void);
+/* The node that this number stands for in a hybrid lock. */
+const struct nbq_node *shim_node_of_number(unsigned int number);
+/* Where a node says who stands in front of it. */
+const void *shim_prev_of(const struct nbq_node *node);
+/* The memory of all queue nodes; of the pools' heads; of one head's counters. */
+struct shim_memory {
+	const void *start;
+	size_t size;
+};
+
+struct shim_memory shim_nodes_memory(void);
+struct shim_memory shim_pools_memory(void);
+/* Which pools have a node that was left: what their words say already. */
+struct shim_memory shim_levels_left_memory(void);
+/* In the queues of which locks nodes were left, ever. */
+struct shim_memory shim_ever_left_memory(void);
+struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level);
+
+/* A counted event, of all pools; see nbq_event_read(). */
+u64 shim_event(const char *name);
+/* Attempts that have stepped over so many leavers, from 1 on. */
+unsigned int shim_walks(unsigned int length);
+
+#endif

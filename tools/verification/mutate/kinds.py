@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kinds of mistakes, by the layers that can see them: {layer: what it must know}.
+
+host: the tests that look, of tools/verification/host, in this order, up to the first that fails:
+program, "TYPE" of lock, compiler, variant, then millions of acquisitions and seconds
+a case; and edits that are made besides.
+
+explorer, litmus: nothing; they know by the lock types and by the text.
+
+kunit: the suites that look, with * for anything; for what the host's stand-ins for the
+kernel leave out, or what the suites count more exactly.
+"""
+
+
+class HostTests:
+    def __init__(self, *tests, besides=()):
+        self.tests = tests
+        self.besides = besides
+
+
+# In the order of steps.
+STEPS = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan",
+                           "threads TYPE gcc tsan 0.1 1"),
+         "explorer": ()}
+
+# In what the explorer leaves out: counts, misuse, what the clock says.
+OFF_THE_STEPS = {"host": STEPS["host"]}
+
+# In who waits for whom.
+WAITS = {"host": HostTests("deadlock TYPE gcc plain"), "explorer": ()}
+
+# In the ordering of memory. A thread sanitizer does not watch marked accesses. Those
+# which the orderings alone keep apart are made plain in every copy: so it does. Nobody
+# walks there: a walk looks at words of others at any time, and knows what they mean by
+# looking back; no ordering keeps it apart from their writers. Nor do an attempt without
+# patience and is_contended read the tail's node there, which may be another queue's by then.
+PLAIN = (
+    ("mcs_nb.c", "READ_ONCE(pred->prev)", "pred->prev"),
+    ("mcs_nb.c", "WRITE_ONCE(node->prev, pred)", "node->prev = pred"),
+    ("mcs_nb.c", "WRITE_ONCE(node->status, NULL)", "node->status = NULL"),
+    ("swap_nb.c", "READ_ONCE(leaver->prev)", "leaver->prev"),
+    ("swap_nb.c", "WRITE_ONCE(node->prev, pred)", "node->prev = pred"),
+    ("swap_nb.c", "WRITE_ONCE(node->status, NULL)", "node->status = NULL"),
+    ("swap_nb.c", "WRITE_ONCE(node->next, NULL)", "node->next = NULL"),
+    ("wait.c", "nbq_deadlock_checks __read_mostly = true;",
+     "nbq_deadlock_checks __read_mostly = false;"),
+    ("define_lock_type.h", "	    !is_idle(lock, READ_ONCE(lock->tail))) {\n", "	    false) {\n"),
+    ("define_lock_type.h", "	if (is_idle(lock, tail))\n		return false;\n",
+     "	if (!tail)\n		return false;\n"),
+    ("define_lock_type.h", "	if (in_front(tail))\n		return true;\n", ""),
+)
+ORDERINGS = {"host": HostTests("threads TYPE gcc tsan 0.1 1", "threads TYPE clang tsan 0.2 2",
+                               besides=PLAIN),
+             "litmus": ()}
+# What kernels of 32 bits have instead.
+STEPS_32BIT = {"host": HostTests("smoke TYPE_32bit gcc asan", "steps TYPE_32bit gcc asan")}
+ORDERINGS_32BIT = {"host": HostTests("threads TYPE_32bit gcc tsan 0.1 1",
+                                     "threads TYPE_32bit clang tsan 0.2 2", besides=PLAIN),
+                   "litmus": ()}
+# The same where the copies for the host have nobody who walks.
+WALKS = {"litmus": ()}

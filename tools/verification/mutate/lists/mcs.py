@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mistakes in MCS-NB."""
+
+from verification.mutate.kinds import STEPS, WAITS
+from verification.mutate.mutant import mutants
+
+LEAVE_CAS = ("	if (!node->resumed &&\n"
+             "	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n")
+HOLD = "	nbq_hold(node, lock);\n"
+FOLLOWED = "	node->followed = READ_ONCE(node->next);\n"
+GIVE_BACK = "	nbq_node_reclaim_pred(node, pred);\n"
+PRED_TAKEN = "	node->pred_taken = data_race(pred->taken);\n"
+TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
+FORGET = "	forgotten = nbq_step(cmpxchg_relaxed(&pred->next, node, NULL)) == node;\n"
+HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
+LET_GO = "	nbq_let_go(node);\n"
+LOOKS_AT_NEXT = "	if (!node->followed && !nbq_step(READ_ONCE(node->next)) &&\n"
+RELEASE_CAS = "	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
+WALK = "	while (said && said != NBQ_AVAILABLE) {\n"
+
+# As the swap-only lock does, which is a lock all the same.
+LEAVES_NODES = {"explorer": "nothing is broken: nodes stay in the queue, until somebody comes"}
+ASKS_IN_VAIN = {"explorer": "nothing is broken: it learns once more what it knows"}
+
+MUTANTS = [*mutants("mcs_nb.c", STEPS, (
+    ("mcs: leaver in front treated as a timeout (no walk)",
+     WALK, "	if (said && said != NBQ_AVAILABLE) {\n"),
+    ("mcs: clock ends the walk",
+     "		walk++;\n		said = await(node, pred, nbq_mcs_link(node, pred), &wait);\n",
+     "		walk++;\n		said = nbq_mcs_link(node, pred);\n"
+     "		if (!said && !nbq_deadline_passed(&deadline))\n"
+     "			said = await(node, pred, NULL, &wait);\n"
+     "		else if (said != NBQ_AVAILABLE && nbq_deadline_passed(&deadline))\n"
+     "			said = NULL;\n"),
+    ("mcs: clock looked at before its own status",
+     "		said = nbq_mcs_look(node);\n",
+     "		if (!nbq_wait_goes_on(wait, pred, &node->status))\n			break;\n"
+     "		said = nbq_mcs_look(node);\n"),
+    ("mcs: link does not reset its status",
+     "	WRITE_ONCE(node->status, NULL);\n", ""),
+    ("mcs: link resets its status after the swap",
+     "	WRITE_ONCE(node->status, NULL);\n",
+     "	if (true) {\n		said = xchg(&pred->next, node);\n"
+     "		WRITE_ONCE(node->status, NULL);\n	" + PRED_TAKEN + "		return said;\n	}\n"),
+    ("mcs: link does not read its predecessor's taken", PRED_TAKEN, ""),
+    ("mcs: link reads its predecessor's taken before the swap",
+     "	WRITE_ONCE(node->status, NULL);\n", "	WRITE_ONCE(node->status, NULL);\n" + PRED_TAKEN,
+     "the same: it does not change until the node is given back; it costs a transfer"),
+    ("mcs: leave does not store prev",
+     "	nbq_step(WRITE_ONCE(node->prev, pred));\n", ""),
+    ("mcs: leave does not ask to be forgotten",
+     FORGET, "	forgotten = true;\n"),
+    ("mcs: leave believes that it is known",
+     FORGET, "	forgotten = nbq_step(cmpxchg_relaxed(&pred->next, node, NULL)) == node;\n"
+     "	forgotten = false;\n"),
+    ("mcs: leave publishes before it swaps the tail",
+     LEAVE_CAS, "	nbq_step(xchg(&node->next, forgotten ? NBQ_LEAVING : NBQ_TRANSIENT));\n"
+     + LEAVE_CAS),
+    ("mcs: leave never takes itself off the tail",
+     LEAVE_CAS, "	if (false) {\n", LEAVES_NODES),
+    ("mcs: leave swaps the tail, then asks to be forgotten",
+     FORGET, "	bool swapped = nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node;\n\n"
+     + FORGET.replace("	forgotten", "	forgotten", 1)
+     + "	if (swapped) {\n"
+     "		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {\n"
+     "			events->nodes_abandoned++;\n			return false;\n		}\n"
+     "		nbq_node_give_back_own(node);\n		return true;\n	}\n"),
+    ("mcs: known leaver at the tail gives its node back at once",
+     "		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {\n",
+     "		if (false) {\n"),
+    ("mcs: known leaver at the tail never gives its node back",
+     "		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {\n",
+     "		nbq_step(xchg(&node->status, NBQ_RECYCLED));\n		if (!forgotten) {\n"),
+    ("mcs: leave as tail keeps its own node",
+     "		}\n		nbq_node_give_back_own(node);\n", "		}\n"),
+    ("mcs: leave says LEAVING where it is TRANSIENT",
+     "	what = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;\n", "	what = NBQ_LEAVING;\n"),
+    ("mcs: leave does not tell its successor",
+     "	tell(nbq_step(xchg(&node->next, what)), what, events);\n",
+     "	nbq_step(xchg(&node->next, what));\n	(void)events;\n"),
+    ("mcs: tell never gives the successor's node back",
+     TELL_RECLAIM, "	{ }\n"),
+    ("mcs: tell gives the successor's node back twice",
+     TELL_RECLAIM, "	{\n" + TELL_RECLAIM * 2 + "	}\n"),
+    ("mcs: tell always gives the successor's node back",
+     "	if (succ && nbq_step(xchg(&succ->status, what)) == NBQ_RECYCLED)\n",
+     "	if (succ)\n		nbq_step(xchg(&succ->status, what));\n	if (succ)\n"),
+    ("mcs: step_over keeps the leaver's node",
+     "		nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
+     "	{ }\n	return prev;\n"),
+    ("mcs: step_over gives the node back twice",
+     "		nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
+     "	{\n		nbq_node_reclaim(pred, &node->pool->events);\n"
+     "		nbq_node_reclaim(pred, &node->pool->events);\n	}\n	return prev;\n"),
+    ("mcs: step_over gives a TRANSIENT node back at once",
+     "	if (said == NBQ_LEAVING ||\n"
+     "	    nbq_step(xchg(&pred->status, NBQ_RECYCLED)))\n", ""),
+    ("mcs: step_over treats LEAVING as TRANSIENT",
+     "	if (said == NBQ_LEAVING ||\n"
+     "	    nbq_step(xchg(&pred->status, NBQ_RECYCLED)))\n",
+     "	if (nbq_step(xchg(&pred->status, NBQ_RECYCLED)))\n"),
+    ("mcs: step_over reads prev after the swap of status",
+     "		nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
+     "		nbq_node_reclaim(pred, &node->pool->events);\n	return READ_ONCE(pred->prev);\n"),
+    ("mcs: take_over keeps the predecessor's node",
+     GIVE_BACK, ""),
+    ("mcs: take_over gives the node back twice",
+     GIVE_BACK, GIVE_BACK + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
+    ("mcs: lock that was handed over is not put on the list", HOLD, ""),
+    ("mcs: join does not forget that the node was followed",
+     "	node->followed = false;\n", "", LEAVES_NODES),
+    ("mcs: holder that has seen no successor does not ask for one",
+     FOLLOWED, "	node->followed = true;\n", LEAVES_NODES),
+    ("mcs: join does not reset next",
+     "	WRITE_ONCE(node->next, NULL);\n", ""),
+    ("mcs: hand_over keeps its own node",
+     "		nbq_node_give_back_own(node);\n		return true;\n	}\n	/*\n"
+     "	 * Fully ordered, pairs with nbq_mcs_link() and in_front(). RELEASE: the\n",
+     "		return true;\n	}\n	/*\n"
+     "	 * Fully ordered, pairs with nbq_mcs_link() and in_front(). RELEASE: the\n"),
+    ("mcs: hand_over publishes before it swaps the tail",
+     LOOKS_AT_NEXT,
+     "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n	if (!succ &&\n"),
+    ("mcs: hand_over never takes itself off the tail",
+     LOOKS_AT_NEXT, "	if (false &&\n", LEAVES_NODES),
+    ("mcs: hand_over does not look at next first",
+     LOOKS_AT_NEXT, "	if (!node->followed &&\n", ASKS_IN_VAIN),
+    ("mcs: hand_over trusts that look",
+     LOOKS_AT_NEXT + RELEASE_CAS,
+     "	if (!node->followed && !nbq_step(READ_ONCE(node->next))) {\n"
+     "		nbq_step(cmpxchg_release(&lock->tail, node, NULL));\n"),
+    ("mcs: hand_over does not tell its successor",
+     "	tell(succ, NBQ_AVAILABLE, events);\n", ""),
+    ("mcs: lock that is handed over stays on the list", LET_GO, ""),
+)), *mutants("mcs_nb.c", {**STEPS, "kunit": ("nbq_mcs",)}, (
+    ("mcs: holder that has seen its successor asks for it",
+     FOLLOWED, "", {**ASKS_IN_VAIN, "host": "nothing is broken; kunit counts the steps"}),
+)), *mutants("mcs_nb.c", WAITS, (
+    ("mcs: lock is taken off the list after the hand-over",
+     LET_GO, LOOKS_AT_NEXT + RELEASE_CAS + "	" + LET_GO
+     + "		nbq_node_give_back_own(node);\n		return true;\n	}\n"
+     + HAND_OVER + "	tell(succ, NBQ_AVAILABLE, events);\n" + LET_GO
+     + "	return false;\n"),
+))]

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mistakes in the queue-node pools, and in what they count."""
+
+from verification.mutate.kinds import HostTests, OFF_THE_STEPS, STEPS
+from verification.mutate.mutant import Mutant, mutants
+
+POOL = {**OFF_THE_STEPS, "kunit": ("nbq_pool",)}
+EVENTS = {**OFF_THE_STEPS, "kunit": ("nbq_events",)}
+
+# The thread sanitizer takes a swap that fails for a write.
+ONE_THREAD = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan"), "explorer": ()}
+
+# Before nbq_pools_start(); the hybrid needs no node for a free lock.
+EARLY = {"host": HostTests("smoke clh gcc asan", "smoke spin gcc asan", "smoke fifo gcc asan")}
+
+SPARES_TIME = {"host": "spares time only; kunit sees which node it is"}
+LOOK_FIRST = "	if (READ_ONCE(node->taken) != given)\n		return false;\n"
+GROW_IN_TIME = ("	if (node->index >= pool_size * 3 / 4)\n"
+                "		nbq_pool_request_growth(pool);\n")
+
+MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
+    ("predecessor that is given back is not counted",
+     "	node->pool->events.nodes_reclaimed++;\n", ""),
+    ("walks are not counted by their length",
+     "		walks[walk < NBQ_WALK_MAX ? walk - 1 : NBQ_WALK_MAX - 1]++;\n", "		{ }\n"),
+    ("walks are counted as one longer",
+     "walk < NBQ_WALK_MAX ? walk - 1 :", "walk < NBQ_WALK_MAX ? walk :"),
+    ("walks: the longest of all is counted apart",
+     "walk < NBQ_WALK_MAX ? walk - 1 :", "walk <= NBQ_WALK_MAX ? walk - 1 :",
+     {Mutant.ANY: "the same: it is counted in the last row either way"}),
+    ("walks over nobody are counted",
+     "	if (!walk)\n		return;\n", ""),
+    ("walks: the longest is not recorded",
+     "	nbq_record(&pool->events.longest_walk, walk);\n", ""),
+    ("nodes taken are not counted",
+     "		pool->events.nodes_taken++;\n", "		{ }\n"),
+    ("nodes given back are not counted",
+     "	events->nodes_given_back++;\n", "	(void)events;\n"),
+    ("nodes reclaimed are not counted",
+     "	events->nodes_reclaimed++;\n", "	(void)events;\n"),
+    ("every context level takes the nodes of tasks",
+     "	return &pools[interrupt_context_level()];\n", "	return pools;\n"),
+)), *mutants("internal.h", EVENTS, (
+    ("walks: the longest that are counted apart are one shorter",
+     "walk < NBQ_WALK_MAX ? walk - 1 :", "walk < NBQ_WALK_MAX - 1 ? walk - 1 :",
+     {"host": "nobody there steps over so many; kunit counts such a walk"}),
+)), *mutants("internal.h", STEPS, (
+    ("claim tests, then sets",
+     "	return cmpxchg_local(&node->taken, given, given + 1) == given;\n",
+     "	WRITE_ONCE(node->taken, given + 1);\n	return true;\n"),
+    ("claim takes a node that was taken in between",
+     "	return cmpxchg_local(&node->taken, given, given + 1) == given;\n",
+     "	cmpxchg_local(&node->taken, given, given + 1);\n	return true;\n"),
+    ("claim takes a busy node",
+     LOOK_FIRST + "	return cmpxchg_local(&node->taken, given, given + 1) == given;\n",
+     "	WRITE_ONCE(node->taken, given + 1);\n	return true;\n"),
+    ("node that is given back stays taken",
+     "	nbq_node_give_back_taken(node, node->taken);\n",
+     "	nbq_node_give_back_taken(node, node->taken - 1);\n"),
+)), *mutants("internal.h", ONE_THREAD, (
+    ("claim of a busy node swaps at once",
+     LOOK_FIRST, "", {Mutant.ANY: "the same, but for a write to a busy node: the swap fails"}),
+)), *mutants("internal.h", POOL, (
+    ("claim does not try the node taken last",
+     "	if (unlikely(!node || !nbq_node_try_claim(node)))\n", "	if (true)\n", SPARES_TIME),
+    ("claim knows only the node taken last",
+     "	struct nbq_node *node = nbq_node_search(pool);\n",
+     "	struct nbq_node *node = READ_ONCE(pool->hint) ? NULL : nbq_node_search(pool);\n"),
+)), *mutants("internal.h", EARLY, (
+    ("blank pool is taken to be set up",
+     "	if (likely(smp_load_acquire(&pool->setup) == NBQ_POOL_READY))\n", "	if (true)\n"),
+)), *mutants("node.c", EARLY, (
+    ("pool is set up by each who comes",
+     "	if (cmpxchg_relaxed(&pool->setup, NBQ_POOL_BLANK, NBQ_POOL_BUSY) != NBQ_POOL_BLANK) {\n",
+     "	if (false) {\n"),
+    ("pool that another context sets up is used",
+     "		return smp_load_acquire(&pool->setup) == NBQ_POOL_READY;\n", "		return true;\n"),
+    ("pool that was set up does not know its CPU", "	pool->cpu = cpu;\n", ""),
+    ("pool that was set up does not know its level", "	pool->level = level;\n", "",
+     {"host": "needs a circle of waits through an interrupt, before the pools are filled"}),
+    ("pool that was set up has no nodes", "	add_static_nodes(pool);\n", ""),
+    ("pool is never set up", "	smp_store_release(&pool->setup, NBQ_POOL_READY);\n", ""),
+    ("static nodes have no numbers",
+     "	smp_store_release(&pool->numbered, &own->numbered);\n", ""),
+    ("one static node less has a number", "	own->numbered.size = NBQ_STATIC_NODES;\n",
+     "	own->numbered.size = NBQ_STATIC_NODES - 1;\n",
+     {"host": "nothing is broken: the hybrid has a node less to use"}),
+)), *mutants("node.c", OFF_THE_STEPS, (
+    ("want of a node is not reported",
+     "			nbq_report_no_node(nbq_this_context(pool));\n", "			{ }\n"),
+    ("empty pool fails before the patience is over",
+     "	while (!node && !nbq_deadline_passed(deadline)) {\n",
+     "	if (!nbq_deadline_passed(deadline)) {\n"),
+    ("empty pool is waited for whatever the patience",
+     "	while (!node && !nbq_deadline_passed(deadline)) {\n", "	while (!node) {\n"),
+)), *mutants("node.c", POOL, (
+    ("search starts at the second node",
+     "		if (nbq_node_try_claim(node))\n			break;\n",
+     "		if (node != pool->first && nbq_node_try_claim(node))\n			break;\n"),
+    ("search ends at the first node",
+     "		if (nbq_node_try_claim(node))\n			break;\n",
+     "		if (!nbq_node_try_claim(node))\n			node = NULL;\n		break;\n"),
+    ("search leaves no hint",
+     "	pool_size = READ_ONCE(pool->size);\n	WRITE_ONCE(pool->hint, node);\n",
+     "	pool_size = READ_ONCE(pool->size);\n"),
+    ("high water is one node lower",
+     "	nbq_record(&pool->events.pool_high_water, node->index + 1);\n",
+     "	nbq_record(&pool->events.pool_high_water, node->index);\n"),
+    ("high water is the size of the pool",
+     "	nbq_record(&pool->events.pool_high_water, node->index + 1);\n",
+     "	nbq_record(&pool->events.pool_high_water, pool_size);\n"),
+    ("growth is asked for one node late",
+     "	if (node->index >= pool_size * 3 / 4)\n", "	if (node->index > pool_size * 3 / 4)\n"),
+    ("growth is asked for one node early",
+     "	if (node->index >= pool_size * 3 / 4)\n",
+     "	if (node->index + 1 >= pool_size * 3 / 4)\n",
+     {"host": "does not ask when growth was asked for; kunit does"}),
+    ("growth is not asked for in time", GROW_IN_TIME, ""),
+    ("growth is not asked for by an empty pool",
+     "	if (!node) {\n		nbq_pool_request_growth(pool);\n", "	if (!node) {\n",
+     {"host": "the last quarter of each pool has asked for growth before"}),
+    ("exhaustion is not counted", "	pool->events.exhaustions++;\n", ""),
+    ("waiting for a node reads the clock as rarely as waiting for the lock",
+     "		deadline->polls = 0;\n", "",
+     {"kunit": "counts no searches; the host does"}),
+    ("appended node has the next index",
+     "	node->index = pool->size;\n", "	node->index = pool->size + 1;\n"),
+    ("appended node does not know its CPU",
+     "	node->cpu = pool->cpu;\n", ""),
+    ("appended node is not the last",
+     "	pool->last = node;\n", ""),
+    ("appended node is not counted",
+     "	WRITE_ONCE(pool->size, pool->size + 1);\n", ""),
+))]

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mistakes in the queues of sockets, and in whose turn it is. The host tests have none."""
+
+from verification.mutate.mutant import mutants
+
+TURNS = {"kunit": ("nbq_sockets",)}
+EXPLORED = {"explorer": ()}
+VERBS = {"kunit": ("nbq_spin_verbs",)}
+
+NOTIFIED = "	if (READ_ONCE(place->queue->notified) == lock) {\n"
+RESTS = "	return age_of(READ_ONCE(place->queue->handoff), wait->now) < HANDOFF_UNITS;\n"
+OVER = "	     age_of(state.handoff, wait->now) >= TURN_UNITS))\n"
+SWEEPS = "!is_in_order(lock) && !is_swept(lock)"
+GOES = ("	gone = pred ? nbq_spin_leave(&queue->tail, node, pred) :\n"
+        "		      nbq_spin_pass(&queue->tail, node, false);\n")
+FOUND = "	found = pred && READ_ONCE(pred->wants) == lock;\n"
+
+MUTANTS = [*mutants("spin.c", TURNS, (
+    ("sockets: all enqueue in the lock itself",
+     "wait->in_order ? NULL : READ_ONCE(wait->pool->socket);\n", "NULL;\n"),
+    ("sockets: waiter behind one of another lock waits for it",
+     "(READ_ONCE(place->pred->wants) != lock ||\n", "(false ||\n"),
+    ("sockets: head that is notified rests on",
+     NOTIFIED, "	if (false) {\n"),
+    ("sockets: queue that drains does not end the turn",
+     "(place->was_behind && !place->followed) ||\n", "false ||\n"),
+    ("sockets: queue of one waiter that drains ends the turn",
+     "(place->was_behind && !place->followed) ||\n", "!place->followed ||\n"),
+    ("sockets: turn is never over", OVER, "	     false))\n"),
+    ("sockets: turn is over at once", OVER, "	     true))\n"),
+    ("sockets: socket that is given the turn is not notified",
+     "			notify(lock, place->next);\n", "			{ }\n"),
+    ("sockets: head that has left awaits the turn",
+     "		WRITE_ONCE(place->queue->awaits, NULL);\n	/* One that leaves", "		{ }\n	/* One that leaves"),
+    ("sockets: attempts with little patience wait for a turn",
+     "(nbq_has_other_sockets(socket) && HAS_LITTLE_PATIENCE(wait))", "false"),
+    ("sockets: turn that is passed is not counted",
+     "			wait->pool->events.turns_passed++;\n", ""),
+    ("sockets: destroy skips no abandoned node",
+     "	while (pred && (prev = nbq_spin_look(pred))) {\n		struct nbq_node *last = pred;\n\n"
+     "		pred = nbq_spin_step_over(node, last, prev);\n",
+     "	while (!pred && (prev = nbq_spin_look(pred))) {\n		struct nbq_node *last = pred;\n\n"
+     "		pred = nbq_spin_step_over(node, last, prev);\n"),
+    ("sockets: destroy takes any waiter for one of its lock", FOUND, "	found = pred;\n"),
+)), *mutants("spin.c", VERBS, (
+    ("sockets: destroy overlooks a waiter", FOUND, "	found = false;\n"),
+)), *mutants("spin.c", EXPLORED, (
+    ("sockets: head rests for ever", RESTS, "	return true;\n",
+     {"explorer": "with three contexts on two sockets: one of its defects"}),
+    ("sockets: destroy stays in the queue", GOES, "	gone = true;\n"),
+)), *mutants("spin.c", {**VERBS, **EXPLORED}, (
+    ("sockets: destroy leaves the queues as they are", SWEEPS, "false"),
+)), *mutants("socket.c", TURNS, (
+    ("sockets: turn is given to a socket whose head does not await it",
+     "		    READ_ONCE(nbq_queue_of(socket, lock)->awaits) == lock)\n", "		    true)\n"),
+))]

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mistakes in the hybrid lock, and in what only it needs of the pools and of waits."""
+
+from verification.mutate.kinds import HostTests, OFF_THE_STEPS, ORDERINGS, ORDERINGS_32BIT, \
+    STEPS, STEPS_32BIT, WAITS, WALKS
+from verification.mutate.mutant import mutants
+
+LEAVE_CAS = ("	if (!node->resumed &&\n"
+             "	    nbq_step(cmpxchg_release(tail, number, number_of(pred))) == number) {\n"
+             "		nbq_node_give_back_own(node);\n")
+PASS_CAS = ("	if (!followed && "
+            "nbq_step(cmpxchg_release(tail, number, 0)) == number) {\n"
+            "		nbq_node_give_back_own(node);\n")
+ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
+PASS_ON = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
+RECLAIM = "	nbq_node_reclaim(pred, &node->pool->events);\n"
+TAKE = "return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);\n"
+TAKE_ALL = "	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);\n"
+STORE = "		if (!word.state.holder)\n			WRITE_ONCE(lock->state.holder, wait->me);\n"
+ASK = "		request_handoff(lock, place, wait, word.state);\n"
+OUTSIDE = ("	if (!is_open(&word, lock, wait->pool, wait->me) && "
+           "!is_idle_for_long(place))\n		return false;\n")
+IS_OPEN = ("	return likely(!word->state.handoff) || !last_of_turn(lock, word->state.turn) ||\n"
+           "	       has_expired(word->state.handoff) || is_above_a_waiter(lock, pool, me);\n")
+LEAVES = ("	gone = place->pred ? nbq_spin_leave(place->tail, place->node, place->pred) :\n"
+          "			     nbq_spin_pass(place->tail, place->node, place->followed);\n")
+TOO_LATE = "	/* One that was faster holds it now. */\n"
+HANDS_ON = ("	return is_my_turn(place, state) && place->since >> 4 & 7 ? "
+            "state.request : 0;\n")
+WALKS_ON = "		place->walk += prev != NBQ_AVAILABLE;\n"
+ENTERS = "	if (!place->node && may_enter(place, wait) && enter(lock, place, wait)) {\n"
+ABOVE = "	place->acts = is_first(lock, place, wait) ||\n"
+STALLED = "		      has_passed(heartbeat, wait->now, STALLED_NS) ||\n"
+AT_ONCE = ("	if (place->walk != walk && place->pred && !wait->in_order)\n"
+           "		judge(lock, place, wait);\n")
+IS_BUSY = ("	if (state.holder)\n		return true;\n"
+           "	tail = last_of_turn(lock, state.turn);\n"
+           "	return tail && !nbq_spin_look(tail);\n")
+DESTROY = ("	if (holder || (!is_in_order(lock) && !is_swept(lock)) ||\n"
+           "	    (node && !is_idle(node)) || cmpxchg(&lock->tail, tail, 0) != tail) {\n")
+CONTENDED = ("	return READ_ONCE(lock->state.holder) &&\n"
+             "	       (READ_ONCE(lock->tail) || (!is_in_order(lock) && nbq_has_queue(lock)));\n")
+NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);\n"
+NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, holder, _RET_IP_);\n"
+BEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n	if (place->pred"
+FIRST_BEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n}\n"
+
+# Who comes first, and how soon: kunit counts the polls and the time that it takes.
+POLICY = {**STEPS, "kunit": ("nbq_spin", "nbq_spin_fifo")}
+# What is said of numbers of nodes: pool.c runs in kernels only.
+NUMBERS = {"kunit": ("nbq_spin", "nbq_spin_fifo", "nbq_pool")}
+SPARE = {"litmus": "spare in the kernel's model: see Documentation/ordering.rst"}
+
+# A thread sanitizer sees plain accesses only. What the queue orders is marked; the lock's
+# word orders the critical sections.
+MARKED = {"host": "orders marked accesses only, which no thread sanitizer watches"}
+CONTEXTS_AND_LOCKS = {"explorer": "needs more contexts and locks than its quick "
+                                  "configurations have"}
+CHOSEN = {"explorer": "times are a choice there, and so is whether a predecessor is stalled"}
+SLOWER = {"explorer": "nothing is broken: it takes longer"}
+WRITES = {"explorer": "gives up all the same, after it has enqueued"}
+HELD_HERE = "		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->me))\n"
+
+MUTANTS = [*mutants("spin.c", STEPS, (
+    ("spin: lock that is held is taken",
+     "	return !word.state.holder && !is_fifo(word.state) && is_open(",
+     "	return !is_fifo(word.state) && is_open("),
+    ("spin: lock that is held is taken at once",
+     "	if (likely(!state.all && take(", "	if (likely(take("),
+    ("spin: lock is taken by a store",
+     TAKE, "WRITE_ONCE(lock->state.all, mine.all);\n	return true;\n"),
+    ("spin: head takes a lock that is held, first come, first served",
+     STORE, "		WRITE_ONCE(lock->state.holder, wait->me);\n"),
+    ("spin: lock that is taken forgets that it is first come, first served",
+     ".state = { .holder = me, .turn = NBQ_SPIN_FIFO } };", ".state = { .holder = me } };"),
+    ("spin: newcomer takes the lock without its queue",
+     TAKE_ALL, "	return try_cmpxchg_acquire(&lock->state.all, &free.state.all, mine.state.all);\n"),
+    ("spin: leave publishes prev before it swaps the tail", LEAVE_CAS, ABANDON + LEAVE_CAS),
+    ("spin: leave abandons without saying who stood in front", ABANDON, ""),
+    ("spin: leave gives its node back twice",
+     LEAVE_CAS, LEAVE_CAS + "		nbq_node_give_back_own(node);\n"),
+    ("spin: leave keeps its own node",
+     LEAVE_CAS, LEAVE_CAS.replace("		nbq_node_give_back_own(node);\n", "")),
+    ("spin: pass tells before it swaps the tail", PASS_CAS, PASS_ON + PASS_CAS),
+    ("spin: pass tells nobody", PASS_ON, ""),
+    ("spin: pass keeps its own node",
+     PASS_CAS, PASS_CAS.replace("		nbq_node_give_back_own(node);\n", "")),
+    ("spin: pass gives its node back twice",
+     PASS_CAS, PASS_CAS + "		nbq_node_give_back_own(node);\n"),
+    ("spin: step_over keeps the predecessor's node", RECLAIM, ""),
+    ("spin: step_over gives the node back twice", RECLAIM, 2 * RECLAIM),
+    ("spin: who stood behind the head that left is not the head",
+     "	return prev == NBQ_AVAILABLE ? NULL : prev;\n", "	return prev;\n"),
+    ("spin: who leaves with the lock stays in the queue",
+     LEAVES, "	gone = true;\n	if (!taken)\n	" + LEAVES.replace("\n	", "\n		", 1)),
+    ("spin: head leaves as one that is not",
+     LEAVES, "	gone = nbq_spin_leave(place->tail, place->node, place->pred);\n"),
+    ("spin: acting head leaves as the head",
+     LEAVES, "	gone = nbq_spin_pass(place->tail, place->node, place->followed);\n"),
+    ("spin: each head is held to be followed",
+     "		place->followed = word.tail != number_of(place->node);\n",
+     "		place->followed = true;\n",
+     {"explorer": "legal: its node stays at the tail"}),
+    ("spin: destroy keeps the nodes",
+     "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
+    ("spin: try finds no lock busy", IS_BUSY, "	tail = NULL;\n	return tail;\n", WRITES),
+    ("spin: try finds every lock busy",
+     IS_BUSY, "	tail = NULL;\n	return !tail;\n"),
+    ("spin: try finds a lock busy that was left",
+     "	return tail && !nbq_spin_look(tail);\n", "	return tail;\n"),
+)), *mutants("spin.c", POLICY, (
+    ("spin: newcomers pass those who have asked them to queue",
+     IS_OPEN, "	return is_above_a_waiter(lock, pool, me) || true;\n"),
+    ("spin: no head asks newcomers to queue", ASK, "		{ }\n",
+     {"explorer": "nothing is broken: that a waiter is passed without end is a matter of time"}),
+    ("spin: request to queue never expires",
+     IS_OPEN, IS_OPEN.replace("has_expired(word->state.handoff) || ", "")),
+    ("spin: request to queue expires at once",
+     IS_OPEN, IS_OPEN.replace("has_expired(word->state.handoff)", "true")),
+    ("spin: request to queue holds in an empty queue",
+     IS_OPEN, IS_OPEN.replace(" || !last_of_turn(lock, word->state.turn)", "")),
+    ("spin: interrupt above a waiter of its own CPU is refused",
+     IS_OPEN, IS_OPEN.replace("is_above_a_waiter(lock, pool, me)", "false")),
+    ("spin: interrupt above any waiter takes the lock",
+     "		if (waiter && waiter->lock == lock)\n", "		if (waiter)\n", CONTEXTS_AND_LOCKS),
+    ("spin: interrupt above a waiter looks at its own level only",
+     "	for (below = nbq_context_level(me); below; below--) {\n",
+     "	for (below = !!nbq_context_level(me); below; below--) {\n"),
+    ("spin: request to queue lasts a unit longer",
+     "nbq_clock_ns()) >= HANDOFF_UNITS;\n",
+     "nbq_clock_ns()) > HANDOFF_UNITS;\n", CHOSEN),
+    ("spin: request to queue is not renewed",
+     "	bool renews = is_my_turn(place, state) && place->renews &&\n", "	bool renews = false &&\n",
+     CHOSEN),
+    ("spin: waiter that gives up takes the request to queue back",
+     LEAVES, "	if (!taken)\n		WRITE_ONCE(lock->state.request, 0);\n" + LEAVES),
+    ("spin: head asks newcomers to queue at once",
+     "	if (!has_passed(place->since, wait->now, PATIENT_NS))\n		return;\n", "",
+     {"explorer": "any time is as good there"}),
+    ("spin: inherits a request of which the clock has come round",
+     "	return HANDOFF_REQUESTED | (u8)(", "	return (u8)(", CHOSEN),
+    ("spin: request to queue outlives the queue",
+     "	if (!place->followed)\n		return 0;\n", "", SLOWER),
+    ("spin: head that was patient leaves no request to its successor",
+     "		return request_at(wait->now, place->turn);\n	}\n", "		return 0;\n	}\n", SLOWER),
+    ("spin: head that has just come hands no request on",
+     HANDS_ON, "	return 0;\n", SLOWER),
+    ("spin: each head hands a request on",
+     HANDS_ON, "	return state.request;\n", SLOWER),
+    ("spin: waiter behind one that does not run never acts for the head",
+     STALLED, ""),
+    ("spin: waiter acts for a predecessor that runs", STALLED, "		      true ||\n", CHOSEN),
+    ("spin: waiter shows no life", BEAT, "	if (place->pred", CHOSEN),
+    ("spin: waiter that enqueues shows no life", FIRST_BEAT, "}\n", CHOSEN),
+    ("spin: interrupt waits for its own CPU's waiter to run",
+     "	place->acts = !wait->in_order && is_first(lock, place, wait);\n", "", SLOWER),
+    ("spin: successor of an acting head does not act at once", AT_ONCE, "",
+     {**SLOWER, "kunit": "a matter of some polls"}),
+    ("spin: word of the hypervisor is not heard",
+     "		      vcpu_is_preempted(place->pred->cpu);\n", "		      false;\n",
+     {**CHOSEN, "kunit": "no hypervisor says anything there"}),
+    ("spin: head that finds the lock free and is too late does not ask for it",
+     TOO_LATE, "	if (!word.state.holder)\n		return false;\n" + TOO_LATE, SLOWER),
+    ("spin: acting head where it is first come, first served",
+     "	if (!wait->in_order && HAS_TICKED(place, wait))\n", "	if (HAS_TICKED(place, wait))\n"),
+    ("spin: each waiter polls the lock",
+     "	return (!place->pred || place->acts) && poll_as_head(lock, place, wait);\n",
+     "	return poll_as_head(lock, place, wait);\n"),
+    ("spin: lock that was held meanwhile counts as idle",
+     "		place->idle_since = 0;\n		return false;\n", "		return false;\n", CHOSEN),
+    ("spin: newcomer takes a lock that is asked for at once",
+     OUTSIDE, ""),
+    ("spin: newcomer never takes a lock that is asked for",
+     " && !is_idle_for_long(place))\n", ")\n"),
+    ("spin: newcomer stays outside although another one was faster",
+     "		    (word.state.handoff ||\n"
+     "		     (place->holder && place->holder != word.state.holder)))\n",
+     "		    word.state.handoff)\n", SLOWER),
+    ("spin: newcomer stays outside although it was too late",
+     "	place->enters = !place->starved;\n	return false;\n", "	return false;\n", SLOWER),
+    ("spin: head reads the clock as rarely as the others",
+     "	nbq_wait_tick_within(wait, LOOKS_AS_HEAD);\n	return false;\n}\n", "	return false;\n}\n",
+     CHOSEN),
+    ("spin: newcomer stays outside although it is asked to queue",
+     "		    (word.state.handoff ||\n", "		    (false ||\n", SLOWER),
+    ("spin: newcomer that finds the lock idle enqueues",
+     "	return !place->idle_since && (place->enters ||", "	return (place->enters ||",
+     {**SLOWER, "kunit": "it waits behind the one that is stalled, for longer"}),
+    ("spin: no waiter enters the queue", ENTERS, ENTERS.replace("enter(lock, place, wait)", "false")),
+    ("spin: without a node, stops to say what it waits for",
+     ENTERS, "	if (!place->node && may_enter(place, wait)) {\n		enter(lock, place, wait);\n",
+     dict.fromkeys(("host", "kunit"), "its note is away for a moment, in which no walk comes by")),
+)), *mutants("spin.c", OFF_THE_STEPS, (
+    ("spin: leavers that are stepped over are not counted",
+     WALKS_ON, ""),
+    ("spin: head that left counts as an abandoned node", WALKS_ON, "		place->walk++;\n"),
+    ("spin: walk is not counted", "	nbq_count_walk(wait->pool, place->walk);\n", "	{ }\n"),
+    ("spin: leaver is not counted",
+     "	wait->pool->events.nodes_abandoned += !gone;\n", ""),
+    ("spin: leaver that took its node along is counted as one that did not",
+     "	wait->pool->events.nodes_abandoned += !gone;\n",
+     "	wait->pool->events.nodes_abandoned++;\n"),
+    ("spin: empty pool is reported as a timeout",
+     "		if (!taken && wait->in_order && wait->error != -EDEADLK)\n"
+     "			wait->error = -ENOMEM;\n", ""),
+    ("spin: empty pool is counted at each search",
+     "		pool->events.exhaustions += !place->starved;\n", "		pool->events.exhaustions++;\n"),
+    ("spin: empty pool is not counted",
+     "		pool->events.exhaustions += !place->starved;\n", ""),
+    ("spin: search for a node does not have the clock read",
+     "next clock read. */\n	wait->deadline->polls = 0;\n", "next clock read. */\n",
+     {"host": "the clock is read at that poll anyway, unless the lock has changed hands"}),
+    ("spin: failed try is not counted", "		pool->events.failed_tries++;\n", ""),
+    ("spin: failed try is counted as a timeout",
+     "		pool->events.failed_tries++;\n", "		pool->events.timeouts++;\n"),
+    ("spin: contention is announced after the swap of the tail",
+     "	if (!deadline.announced)\n		announce_if_traced(lock, &deadline, waits, ip);\n", ""),
+    ("spin: destroyed lock keeps a request to queue",
+     "	WRITE_ONCE(lock->state.request, 0);\n", "",
+     "the same: a request is void in an empty queue"),
+    ("spin: destroy of a lock in use is not reported",
+     "		nbq_report(NBQ_REPORT_IN_USE, lock, holder, _RET_IP_);\n", ""),
+    ("spin: held lock is not contended by those who wait",
+     CONTENDED, "	return false;\n"),
+    ("spin: lock with leavers only counts as contended",
+     CONTENDED, "	return READ_ONCE(lock->tail);\n"),
+    ("spin: new lock keeps the state that its memory held", "	lock->state.all = 0;\n", ""),
+    ("spin: new lock keeps the tail that its memory held", "	lock->tail = 0;\n", ""),
+    ("spin: destroy of a lock that is held is not refused",
+     DESTROY, DESTROY.replace("holder || ", "")),
+    ("spin: destroy of a lock with a waiter is not refused",
+     DESTROY, DESTROY.replace("(node && !is_idle(node)) || ", "")),
+    ("spin: destroy does not take the nodes out of the lock",
+     DESTROY, DESTROY.replace("cmpxchg(&lock->tail, tail, 0) != tail", "false")),
+)), *mutants("spin.c", {"host": HostTests("smoke TYPE_lockdep gcc asan",
+                                         "steps TYPE_lockdep gcc asan")}, (
+    ("spin: unlock of a lock that nobody holds goes on", NOT_HELD + "		return;\n", NOT_HELD),
+    ("spin: unlock of a lock that nobody holds is not reported", NOT_HELD, ""),
+    ("spin: unlock on another CPU is not noticed",
+     "	if (unlikely(nbq_context_cpu(holder) != raw_smp_processor_id())) {\n", "	if (false) {\n"),
+    ("spin: unlock on another CPU goes on", NOT_OWNER + "		return;\n", NOT_OWNER),
+    ("spin: unlock on another CPU is not reported", NOT_OWNER, ""),
+    ("writes to devices: release of the hybrid does not order them where lockdep is told",
+     "	mmiowb_spin_unlock();\n", ""),
+)), *mutants("spin_type.h", STEPS, (
+    ("spin: inline unlock leaves preemption off",
+     "	smp_store_release(&lock->state.holder, 0);\n	preempt_enable();\n",
+     "	smp_store_release(&lock->state.holder, 0);\n"),
+    ("spin: inline unlock releases nothing",
+     "	smp_store_release(&lock->state.holder, 0);\n	preempt_enable();\n",
+     "	preempt_enable();\n"),
+    ("spin: interrupt takes the lock as a task",
+     "	if (unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))\n"
+     "		return false;\n", ""),
+    ("spin: holder on CPU 0 is nobody",
+     "&anybody, raw_smp_processor_id() + 1))\n", "&anybody, raw_smp_processor_id()))\n"),
+)), *mutants("spin_type.h", OFF_THE_STEPS, (
+    ("writes to devices: hybrid taken at once does not begin to order them",
+     "	mmiowb_spin_lock();\n", ""),
+    ("writes to devices: release of the hybrid does not order them",
+     "	mmiowb_spin_unlock();\n", ""),
+    ("spin: try of a lock that is held writes to it",
+     "	if (likely(!READ_ONCE(lock->state.all) && __nbq_spin_take_at_once(lock)))\n",
+     "	if (likely(__nbq_spin_take_at_once(lock)))\n"),
+    ("spin: patience of 0 writes to a lock that is held",
+     "				   !READ_ONCE(lock->state.all)) &&\n", "				   true) &&\n"),
+)), *mutants("node.c", {"host": HostTests("smoke spin gcc asan", "steps spin gcc asan",
+                                          "smoke fifo gcc asan")}, (
+    ("spin: node without a number is used all the same",
+     "	if (node && node->index < numbered->size && nbq_node_try_claim(node))\n",
+     "	if (node && nbq_node_try_claim(node))\n"),
+    ("spin: first of the nodes with a number is not searched",
+     "	for (index = 0; index < numbered->size; index++) {\n",
+     "	for (index = 1; index < numbered->size; index++) {\n"),
+    ("spin: nodes with a number are not searched",
+     "	for (index = 0; index < numbered->size; index++) {\n",
+     "	for (index = numbered->size; index < numbered->size; index++) {\n"),
+    ("spin: node with a number is not counted as taken",
+     "claimed:\n	pool->events.nodes_taken++;\n", "claimed:\n"),
+)), *mutants("pool.c", NUMBERS, (
+    ("pool has no numbers", "		ret = number(pool);\n", "		{ }\n"),
+    ("pool that a CPU finds again is numbered again",
+     "	if (!ret && (!pool->numbered || pool->numbered->size < pool_nodes))\n", "	if (!ret)\n",
+     {"kunit": "a leak when a CPU comes back, which none does in the kernel debug"}),
+    ("one node less has a number", "	numbered->size = pool->size;\n",
+     "	numbered->size = pool->size - 1;\n",
+     {"kunit": "nothing is broken: the hybrid has a node less to use"}),
+)), *mutants("wait.c", WAITS, (
+    ("wait: note of a holder outlives it",
+     "	if (READ_ONCE(waiting->pred) && READ_ONCE(waiting->pred) != holder)\n"
+     "		withdraw(wait);\n", "", CONTEXTS_AND_LOCKS),
+    ("wait: nobody says who holds the lock",
+     "	if (!READ_ONCE(waiting->pred))\n		publish(wait, holder, NULL);\n", ""),
+    ("wait: holder is not looked for again",
+     "	WRITE_ONCE(waiting->held, round);\n", ""),
+    ("wait: walk does not ask since when a holder holds",
+     "		if (exactly_behind && !is_older(waiting, held))\n			return false;\n", "",
+     CONTEXTS_AND_LOCKS),
+    ("wait: walk that comes back does not ask since when it is held here",
+     "			return !exactly_behind || is_held_here(wait, owner, held);\n",
+     "			return true;\n"),
+    ("wait: one above that has come and gone holds the lock",
+     "	return nbq_context_level(holder) <= nbq_context_level(wait->me) &&\n",
+     "	return true &&\n", CONTEXTS_AND_LOCKS),
+    ("wait: one that leaves no notes has those of another",
+     "	       READ_ONCE(wait->pool->waiter) == wait &&\n", "", CONTEXTS_AND_LOCKS),
+    ("wait: lock that was released before it waits is held here",
+     "	       is_older(&wait->pool->waiting, held);\n", "	       true;\n"),
+    ("wait: walk does not know since when the first holder holds",
+     "	unsigned long held = round ? *round : 0;\n", "	unsigned long held = 0;\n"),
+    ("wait: walk that comes back believes in an old note",
+     "	       READ_ONCE(wait->pool->waiting.pred) &&\n", ""),
+    ("wait: behind a holder there is no word, for others neither",
+     "	if (word) {\n", "	if (true) {\n", CONTEXTS_AND_LOCKS),
+    ("wait: walk begins nowhere where there is no predecessor",
+     "		pred = as_pred(READ_ONCE(*wait->held_by));\n", "		return false;\n"),
+    ("wait: any who wait under it stand in front",
+     "	if (!wait->in_order)\n		return false;\n", ""),
+    ("wait: holder of the hybrid on any CPU will do",
+     HELD_HERE, "		if (holder)\n"),
+    ("wait: lock of the hybrid held by its own CPU is not looked for",
+     HELD_HERE, "		if (false)\n"),
+)), *mutants("spin.c", ORDERINGS, (
+    ("spin: taken without acquire", TAKE, TAKE.replace("acquire", "relaxed")),
+    ("spin: taken without a queue and without acquire",
+     TAKE_ALL, TAKE_ALL.replace("acquire", "relaxed")),
+    ("spin: head reads the lock in no order",
+     "acquires ? smp_load_acquire(&lock->word.all)", "acquires ? READ_ONCE(lock->word.all)"),
+    ("spin: join without acquire", "xchg(tail, number_of(node))",
+     "xchg_release(tail, number_of(node))", MARKED),
+    ("spin: join without release", "xchg(tail, number_of(node))",
+     "xchg_acquire(tail, number_of(node))", MARKED),
+    ("spin: relaxed look", "	return smp_load_acquire(&pred->prev);\n",
+     "	return READ_ONCE(pred->prev);\n", {**SPARE, **MARKED}),
+)), *mutants("spin.c", STEPS_32BIT, (
+    ("spin, 32 bits: the tail is not read", "		.tail = READ_ONCE(lock->tail),\n", ""),
+    ("spin, 32 bits: free lock is held to be taken without its queue",
+     "#else\n	return false;\n#endif\n", "#else\n	return true;\n#endif\n"),
+)), *mutants("spin.c", ORDERINGS_32BIT, (
+    ("spin, 32 bits: head reads the lock in no order",
+     "acquires ? smp_load_acquire(&lock->state.all)", "acquires ? READ_ONCE(lock->state.all)"),
+)), *mutants("spin.c", WALKS, (
+    ("spin: relaxed swap of the tail in leave", LEAVE_CAS, LEAVE_CAS.replace("release", "relaxed")),
+    ("spin: leave publishes prev by a relaxed store",
+     ABANDON, "	nbq_step(WRITE_ONCE(node->prev, pred));\n"),
+    ("spin: relaxed swap of the tail in pass", PASS_CAS, PASS_CAS.replace("release", "relaxed")),
+    ("spin: pass tells by a relaxed store",
+     PASS_ON, "	nbq_step(WRITE_ONCE(node->prev, NBQ_AVAILABLE));\n"),
+    ("spin: relaxed unlock where lockdep is told",
+     "	nbq_step(smp_store_release(&lock->state.holder, 0));\n",
+     "	nbq_step(WRITE_ONCE(lock->state.holder, 0));\n"),
+    ("spin: relaxed swap of the tail in destroy",
+     "cmpxchg(&lock->tail, tail, 0)", "cmpxchg_relaxed(&lock->tail, tail, 0)"),
+    ("spin: relaxed look at the holder in destroy",
+     "smp_load_acquire(&lock->state.holder)", "READ_ONCE(lock->state.holder)", SPARE),
+    ("spin: relaxed look at the array of an encoded node",
+     "smp_load_acquire(&nbq_pool_of(number & U16_MAX)->numbered)",
+     "READ_ONCE(nbq_pool_of(number & U16_MAX)->numbered)", SPARE),
+)), *mutants("spin_type.h", ORDERINGS, (
+    ("spin: taken at once without acquire",
+     "	if (!try_cmpxchg_acquire(&lock->state.all, &anybody,",
+     "	if (!try_cmpxchg_relaxed(&lock->state.all, &anybody,"),
+    ("spin: relaxed unlock",
+     "	smp_store_release(&lock->state.holder, 0);\n",
+     "	WRITE_ONCE(lock->state.holder, 0);\n"),
+)), *mutants("wait.c", WALKS, (
+    ("wait: holder read in no order", "	smp_mb();\n	holder =", "	holder ="),
+    ("wait: holder read behind a read barrier only",
+     "	smp_mb();\n	holder =", "	smp_rmb();\n	holder ="),
+    ("wait: begun in no order", "		smp_mb();\n	}\n", "	}\n"),
+    ("wait: relaxed look at since when it is held",
+     "held = smp_load_acquire(&waiting->held);", "held = READ_ONCE(waiting->held);"),
+))]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tests as processes, none of which outlives the run."""
+
+import contextlib
+import os
+import subprocess
+import threading
+
+from testbed.common import kill_group
+
+TIME_LIMIT = 3600	# of one test; those that hang say so long before
+
+
+class Stopped(Exception):
+    """The run is being ended."""
+
+
+class Processes:
+    """Those that are running now, to be ended all at once."""
+
+    def __init__(self):
+        self.running = set()
+        self.stopped = False
+        self.lock = threading.Lock()
+
+    def start(self, command, **options):
+        with self.lock:
+            if self.stopped:
+                raise Stopped
+            process = subprocess.Popen(command, start_new_session=True, **options)
+            self.running.add(process)
+        return process
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            for process in self.running:
+                kill_group(process)
+
+    @contextlib.contextmanager
+    def process(self, command, **options):
+        process = self.start(command, **options)
+        try:
+            yield process
+        finally:
+            with self.lock:
+                self.running.discard(process)
+            kill_group(process)
+
+    def output_of(self, command, environment):
+        """(exit status, standard output); status None if it came to no end."""
+        with self.process(command, env={**os.environ, **environment},
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True,
+                          errors="replace") as process:
+            try:
+                output, _ = process.communicate(timeout=TIME_LIMIT)
+            except subprocess.TimeoutExpired:
+                return None, ""
+            if self.stopped:
+                raise Stopped
+            return process.returncode, output
