@@ -139,12 +139,12 @@ static void look_at_free_nodes(struct game *game)
 	for (i = 0; i < NBQ_BENCH_NODES; i++) {
 		struct nbq_node *node = &game->bench->nodes[i];
 
-		if (!nbq_is_free(node) || !node->taken)
+		if (!nbq_is_free(node) || !node->alloc_seq)
 			continue;
-		if (game->poisoned[i] == node->taken && !is_poison(node))
+		if (game->poisoned[i] == node->alloc_seq && !is_poison(node))
 			game->touched = true;
 		poison_node(node);
-		game->poisoned[i] = node->taken;
+		game->poisoned[i] = node->alloc_seq;
 	}
 }
 
@@ -166,7 +166,7 @@ static void make_moves(unsigned int step, void *arg)
 
 static unsigned long in_use(const struct nbq_events *events)
 {
-	return events->nodes_taken - events->nodes_given_back -
+	return events->nodes_allocated - events->nodes_freed -
 	       events->nodes_reclaimed;
 }
 
@@ -562,8 +562,8 @@ static void expect_attempts(struct kunit *test, struct interruption *interruptio
 			interruption->deadlocks);
 	counted = now.acquired_uncontended + now.acquired_handoff -
 		  before->acquired_uncontended - before->acquired_handoff;
-	nodes = now.nodes_taken + now.nodes_resumed -
-		before->nodes_taken - before->nodes_resumed;
+	nodes = now.nodes_allocated + now.nodes_resumed -
+		before->nodes_allocated - before->nodes_resumed;
 	if (facts->holder_nodes) {
 		KUNIT_EXPECT_EQ(test, counted, acquired);
 		KUNIT_EXPECT_EQ(test, nodes,

@@ -30,22 +30,22 @@ static void link_to_pred(struct nbq_actor *actor)
 
 static struct nbq_node *poll_pred(const struct nbq_actor *actor)
 {
-	return nbq_clh_look(actor->pred);
+	return nbq_clh_poll(actor->pred);
 }
 
 static void step_over(struct nbq_actor *actor, struct nbq_node *said)
 {
-	actor->pred = nbq_clh_step_over(actor->node, actor->pred, said);
+	actor->pred = nbq_clh_skip(actor->node, actor->pred, said);
 }
 
 static bool leave(struct nbq_clh *lock, struct nbq_actor *actor)
 {
-	return nbq_clh_leave(lock, actor->node, actor->pred);
+	return nbq_clh_abandon(lock, actor->node, actor->pred);
 }
 
 static bool hand_over(struct nbq_clh *lock, struct nbq_node *node)
 {
-	return nbq_clh_hand_over(lock, node);
+	return nbq_clh_release(lock, node);
 }
 
 static char letter(const struct nbq_node *node)

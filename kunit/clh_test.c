@@ -35,7 +35,7 @@ static void first_to_join_finds_no_predecessor(struct kunit *test)
 	EXPECT_PICTURE(test, "H");
 	KUNIT_EXPECT_NULL(test, pred);
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	EXPECT_COUNTED(test, .nodes_taken = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 1);
 }
 
 static void joiner_finds_the_holder_in_front(struct kunit *test)
@@ -52,8 +52,8 @@ static void joiner_finds_the_holder_in_front(struct kunit *test)
 	EXPECT_PICTURE(test, "HW");
 	KUNIT_EXPECT_PTR_EQ(test, pred, holder);
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(holder->pool, lock), holder);
-	EXPECT_COUNTED(test, .nodes_taken = 2);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_find(holder->pool, lock), holder);
+	EXPECT_COUNTED(test, .nodes_allocated = 2);
 }
 
 static void joiner_finds_the_last_waiter_in_front(struct kunit *test)
@@ -79,9 +79,9 @@ static void joining_forgets_the_last_life_of_the_node(struct kunit *test)
 	struct nbq_node *node = nbq_bench_claim(test);
 
 	node->prev = NBQ_AVAILABLE;
-	nbq_clh_join(lock, node);
+	nbq_clh_enqueue(lock, node);
 
-	KUNIT_EXPECT_NULL(test, nbq_clh_look(node));
+	KUNIT_EXPECT_NULL(test, nbq_clh_poll(node));
 }
 
 /* Looking */
@@ -95,7 +95,7 @@ static void waiting_predecessor_says_nothing(struct kunit *test)
 	nbq_bench_join(test, &pred);
 
 	/* before and after: H w x, x looks at w */
-	KUNIT_EXPECT_NULL(test, nbq_clh_look(pred));
+	KUNIT_EXPECT_NULL(test, nbq_clh_poll(pred));
 	EXPECT_PICTURE(test, "HWW");
 }
 
@@ -107,7 +107,7 @@ static void holding_predecessor_says_nothing(struct kunit *test)
 	nbq_bench_join(test, &pred);
 
 	/* before and after: H w, w looks at H */
-	KUNIT_EXPECT_NULL(test, nbq_clh_look(pred));
+	KUNIT_EXPECT_NULL(test, nbq_clh_poll(pred));
 	EXPECT_PICTURE(test, "HW");
 }
 
@@ -117,10 +117,10 @@ static void releasing_predecessor_says_available(struct kunit *test)
 
 	holder = nbq_bench_join(test, &pred);
 	nbq_bench_join(test, &pred);
-	nbq_clh_hand_over(lock_of(test), holder);
+	nbq_clh_release(lock_of(test), holder);
 
 	/* before and after: A w, w looks at A */
-	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_look(pred), NBQ_AVAILABLE);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_poll(pred), NBQ_AVAILABLE);
 	EXPECT_PICTURE(test, "AW");
 }
 
@@ -131,10 +131,10 @@ static void leaving_predecessor_says_who_stood_in_front_of_it(struct kunit *test
 	holder = nbq_bench_join(test, &pred);
 	w = nbq_bench_join(test, &w_pred);
 	nbq_bench_join(test, &pred);
-	nbq_clh_leave(lock_of(test), w, w_pred);
+	nbq_clh_abandon(lock_of(test), w, w_pred);
 
 	/* before and after: H L x, x looks at L */
-	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_look(pred), holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_poll(pred), holder);
 	EXPECT_PICTURE(test, "HLW");
 }
 
@@ -149,13 +149,13 @@ static void leaver_at_the_tail_takes_its_node_along(struct kunit *test)
 	w = nbq_bench_join(test, &pred);
 
 	/* before: H w */
-	KUNIT_EXPECT_TRUE(test, nbq_clh_leave(lock, w, pred));
+	KUNIT_EXPECT_TRUE(test, nbq_clh_abandon(lock, w, pred));
 
 	/* after: H */
 	EXPECT_PICTURE(test, "H.");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(holder->pool, lock), holder);
-	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_given_back = 1);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_find(holder->pool, lock), holder);
+	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_freed = 1);
 }
 
 /*
@@ -170,7 +170,7 @@ static void leaver_at_the_tail_tells_nobody(struct kunit *test)
 	w = nbq_bench_join(test, &pred);
 
 	/* before: H w; after: H */
-	nbq_clh_leave(lock_of(test), w, pred);
+	nbq_clh_abandon(lock_of(test), w, pred);
 	KUNIT_EXPECT_NULL(test, w->prev);
 }
 
@@ -184,12 +184,12 @@ static void leaver_behind_a_waiter_leaves_it_as_the_tail(struct kunit *test)
 	x = nbq_bench_join(test, &pred);
 
 	/* before: H w x */
-	KUNIT_EXPECT_TRUE(test, nbq_clh_leave(lock, x, pred));
+	KUNIT_EXPECT_TRUE(test, nbq_clh_abandon(lock, x, pred));
 
 	/* after: H w */
 	EXPECT_PICTURE(test, "HW.");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_freed = 1);
 }
 
 static void leaver_behind_the_holder_is_stepped_over(struct kunit *test)
@@ -200,18 +200,18 @@ static void leaver_behind_the_holder_is_stepped_over(struct kunit *test)
 	holder = nbq_bench_join(test, &pred);
 	w = nbq_bench_join(test, &w_pred);
 	x = nbq_bench_join(test, &pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3);
+	EXPECT_COUNTED(test, .nodes_allocated = 3);
 
 	/* before: H w x */
-	KUNIT_EXPECT_FALSE(test, nbq_clh_leave(lock, w, w_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_clh_abandon(lock, w, w_pred));
 
 	/* after: H L x */
 	EXPECT_PICTURE(test, "HLW");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, x);
 	EXPECT_COUNTED(test, .nodes_abandoned = 1);
 
-	prev = nbq_clh_look(pred);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_step_over(x, pred, prev), holder);
+	prev = nbq_clh_poll(pred);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_skip(x, pred, prev), holder);
 
 	/* after: H x */
 	EXPECT_PICTURE(test, "H.W");
@@ -227,31 +227,31 @@ static void leaver_between_waiters_is_stepped_over(struct kunit *test)
 	w = nbq_bench_join(test, &pred);
 	x = nbq_bench_join(test, &x_pred);
 	y = nbq_bench_join(test, &pred);
-	EXPECT_COUNTED(test, .nodes_taken = 4);
+	EXPECT_COUNTED(test, .nodes_allocated = 4);
 
 	/* before: H w x y */
-	KUNIT_EXPECT_FALSE(test, nbq_clh_leave(lock, x, x_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_clh_abandon(lock, x, x_pred));
 
 	/* after: H w L y */
 	EXPECT_PICTURE(test, "HWLW");
 
-	prev = nbq_clh_look(pred);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_step_over(y, pred, prev), w);
+	prev = nbq_clh_poll(pred);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_skip(y, pred, prev), w);
 
 	/* after: H w y */
 	EXPECT_PICTURE(test, "HW.W");
-	KUNIT_EXPECT_NULL(test, nbq_clh_look(w));
+	KUNIT_EXPECT_NULL(test, nbq_clh_poll(w));
 	EXPECT_COUNTED(test, .nodes_abandoned = 1, .nodes_reclaimed = 1);
 }
 
 /* Step over leavers for as long as there are any, as a waiter does. */
 static struct nbq_node *walk(struct nbq_node *node, struct nbq_node *pred)
 {
-	struct nbq_node *prev = nbq_clh_look(pred);
+	struct nbq_node *prev = nbq_clh_poll(pred);
 
 	while (prev && prev != NBQ_AVAILABLE) {
-		pred = nbq_clh_step_over(node, pred, prev);
-		prev = nbq_clh_look(pred);
+		pred = nbq_clh_skip(node, pred, prev);
+		prev = nbq_clh_poll(pred);
 	}
 	return pred;
 }
@@ -265,12 +265,12 @@ static void neighbours_leave_front_one_first(struct kunit *test)
 	w = nbq_bench_join(test, &w_pred);
 	x = nbq_bench_join(test, &x_pred);
 	y = nbq_bench_join(test, &pred);
-	EXPECT_COUNTED(test, .nodes_taken = 4);
+	EXPECT_COUNTED(test, .nodes_allocated = 4);
 
 	/* before: H w x y */
-	KUNIT_EXPECT_FALSE(test, nbq_clh_leave(lock, w, w_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_clh_abandon(lock, w, w_pred));
 	EXPECT_PICTURE(test, "HLWW");
-	KUNIT_EXPECT_FALSE(test, nbq_clh_leave(lock, x, x_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_clh_abandon(lock, x, x_pred));
 
 	/* after: H L L y */
 	EXPECT_PICTURE(test, "HLLW");
@@ -292,12 +292,12 @@ static void neighbours_leave_back_one_first(struct kunit *test)
 	w = nbq_bench_join(test, &w_pred);
 	x = nbq_bench_join(test, &x_pred);
 	y = nbq_bench_join(test, &pred);
-	EXPECT_COUNTED(test, .nodes_taken = 4);
+	EXPECT_COUNTED(test, .nodes_allocated = 4);
 
 	/* before: H w x y */
-	KUNIT_EXPECT_FALSE(test, nbq_clh_leave(lock, x, x_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_clh_abandon(lock, x, x_pred));
 	EXPECT_PICTURE(test, "HWLW");
-	KUNIT_EXPECT_FALSE(test, nbq_clh_leave(lock, w, w_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_clh_abandon(lock, w, w_pred));
 
 	/* after: H L L y */
 	EXPECT_PICTURE(test, "HLLW");
@@ -320,21 +320,21 @@ static void leaver_does_not_step_over_a_leaver_that_it_has_not_seen(struct kunit
 	x = nbq_bench_join(test, &x_pred);
 
 	/* before: H w x, and x has decided to leave when w leaves */
-	KUNIT_EXPECT_FALSE(test, nbq_clh_leave(lock, w, w_pred));
-	KUNIT_EXPECT_TRUE(test, nbq_clh_leave(lock, x, x_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_clh_abandon(lock, w, w_pred));
+	KUNIT_EXPECT_TRUE(test, nbq_clh_abandon(lock, x, x_pred));
 
 	/* after: H L */
 	EXPECT_PICTURE(test, "HL.");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1,
-		       .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 1,
+		       .nodes_freed = 1);
 
 	/* the next one finds its way to the holder; after: H y */
 	x = nbq_bench_join(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, w);
 	KUNIT_EXPECT_PTR_EQ(test, walk(x, pred), holder);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(w));
-	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_reclaimed = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_reclaimed = 1);
 }
 
 static void two_at_the_tail_leave_back_one_first(struct kunit *test)
@@ -347,13 +347,13 @@ static void two_at_the_tail_leave_back_one_first(struct kunit *test)
 	x = nbq_bench_join(test, &x_pred);
 
 	/* before: H w x */
-	KUNIT_EXPECT_TRUE(test, nbq_clh_leave(lock, x, x_pred));
-	KUNIT_EXPECT_TRUE(test, nbq_clh_leave(lock, w, w_pred));
+	KUNIT_EXPECT_TRUE(test, nbq_clh_abandon(lock, x, x_pred));
+	KUNIT_EXPECT_TRUE(test, nbq_clh_abandon(lock, w, w_pred));
 
 	/* after: H */
 	EXPECT_PICTURE(test, "H..");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_given_back = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_freed = 2);
 }
 
 static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struct kunit *test)
@@ -365,16 +365,16 @@ static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struc
 	w = nbq_bench_join(test, &w_pred);
 
 	/* before: H w, and w has decided to leave */
-	KUNIT_EXPECT_NULL(test, nbq_clh_look(w_pred));
+	KUNIT_EXPECT_NULL(test, nbq_clh_poll(w_pred));
 	x = nbq_bench_join(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, w);
-	KUNIT_EXPECT_FALSE(test, nbq_clh_leave(lock, w, w_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_clh_abandon(lock, w, w_pred));
 
 	/* after: H L x */
 	EXPECT_PICTURE(test, "HLW");
 	KUNIT_EXPECT_PTR_EQ(test, walk(x, pred), holder);
 	EXPECT_PICTURE(test, "H.W");
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1,
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 1,
 		       .nodes_reclaimed = 1);
 }
 
@@ -387,8 +387,8 @@ static void leaver_to_whom_the_lock_was_handed_over_leaves_it_to_the_next(struct
 	w = nbq_bench_join(test, &w_pred);
 
 	/* before: H w, and w has decided to leave when H hands over */
-	KUNIT_EXPECT_FALSE(test, nbq_clh_hand_over(lock, holder));
-	KUNIT_EXPECT_TRUE(test, nbq_clh_leave(lock, w, w_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_clh_release(lock, holder));
+	KUNIT_EXPECT_TRUE(test, nbq_clh_abandon(lock, w, w_pred));
 
 	/* after: A */
 	EXPECT_PICTURE(test, "A.");
@@ -396,10 +396,10 @@ static void leaver_to_whom_the_lock_was_handed_over_leaves_it_to_the_next(struct
 
 	/* the next one takes it: H */
 	x = nbq_bench_join(test, &pred);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_look(pred), NBQ_AVAILABLE);
-	nbq_clh_take_over(lock, x, pred);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_poll(pred), NBQ_AVAILABLE);
+	nbq_clh_granted(lock, x, pred);
 	EXPECT_PICTURE(test, ".H");
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_given_back = 1,
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_freed = 1,
 		       .nodes_reclaimed = 1);
 }
 
@@ -413,14 +413,14 @@ static void release_with_nobody_behind_empties_the_queue(struct kunit *test)
 	holder = nbq_bench_join(test, &pred);
 
 	/* before: H */
-	KUNIT_EXPECT_TRUE(test, nbq_clh_hand_over(lock, holder));
+	KUNIT_EXPECT_TRUE(test, nbq_clh_release(lock, holder));
 
 	/* after: [] */
 	EXPECT_PICTURE(test, ".");
 	KUNIT_EXPECT_NULL(test, lock->tail);
-	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
+	KUNIT_EXPECT_NULL(test, nbq_held_find(holder->pool, lock));
 	KUNIT_EXPECT_NULL(test, holder->prev);
-	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_freed = 1);
 }
 
 static void waiter_takes_over_from_the_releaser(struct kunit *test)
@@ -430,19 +430,19 @@ static void waiter_takes_over_from_the_releaser(struct kunit *test)
 
 	holder = nbq_bench_join(test, &pred);
 	w = nbq_bench_join(test, &pred);
-	EXPECT_COUNTED(test, .nodes_taken = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 2);
 
 	/* before: H w */
-	KUNIT_EXPECT_FALSE(test, nbq_clh_hand_over(lock, holder));
+	KUNIT_EXPECT_FALSE(test, nbq_clh_release(lock, holder));
 
 	/* after: A w */
 	EXPECT_PICTURE(test, "AW");
-	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
+	KUNIT_EXPECT_NULL(test, nbq_held_find(holder->pool, lock));
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
 	EXPECT_COUNTED(test);
 
-	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_look(pred), NBQ_AVAILABLE);
-	nbq_clh_take_over(lock, w, pred);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_poll(pred), NBQ_AVAILABLE);
+	nbq_clh_granted(lock, w, pred);
 
 	/* after: H */
 	EXPECT_PICTURE(test, ".H");
@@ -458,18 +458,18 @@ static void hand_over_to_one_that_left_reaches_the_one_behind(struct kunit *test
 	holder = nbq_bench_join(test, &pred);
 	w = nbq_bench_join(test, &w_pred);
 	x = nbq_bench_join(test, &pred);
-	nbq_clh_leave(lock, w, w_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1);
+	nbq_clh_abandon(lock, w, w_pred);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 1);
 
 	/* before: H L x */
-	KUNIT_EXPECT_FALSE(test, nbq_clh_hand_over(lock, holder));
+	KUNIT_EXPECT_FALSE(test, nbq_clh_release(lock, holder));
 
 	/* after: A L x */
 	EXPECT_PICTURE(test, "ALW");
 	pred = walk(x, pred);
 	EXPECT_PICTURE(test, "A.W");
-	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_look(pred), NBQ_AVAILABLE);
-	nbq_clh_take_over(lock, x, pred);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_poll(pred), NBQ_AVAILABLE);
+	nbq_clh_granted(lock, x, pred);
 
 	/* after: H */
 	EXPECT_PICTURE(test, "..H");
@@ -489,15 +489,15 @@ static void late_joiner_takes_over_behind_abandoned_nodes(struct kunit *test)
 	node = nbq_bench_join(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, &bench->nodes[2]);
 	pred = walk(node, pred);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_look(pred), NBQ_AVAILABLE);
-	nbq_clh_take_over(lock, node, pred);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_poll(pred), NBQ_AVAILABLE);
+	nbq_clh_granted(lock, node, pred);
 
 	/* after: H */
 	EXPECT_PICTURE(test, "...H");
-	KUNIT_EXPECT_TRUE(test, nbq_clh_hand_over(lock, node));
+	KUNIT_EXPECT_TRUE(test, nbq_clh_release(lock, node));
 	EXPECT_PICTURE(test, "....");
-	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_reclaimed = 3,
-		       .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_reclaimed = 3,
+		       .nodes_freed = 1);
 }
 
 static void releaser_touches_nothing_after_the_hand_over(struct kunit *test)
@@ -510,9 +510,9 @@ static void releaser_touches_nothing_after_the_hand_over(struct kunit *test)
 	w = nbq_bench_join(test, &pred);
 
 	/* before: H w */
-	nbq_clh_hand_over(lock, holder);
-	nbq_clh_take_over(lock, w, pred);
-	nbq_clh_hand_over(lock, w);
+	nbq_clh_release(lock, holder);
+	nbq_clh_granted(lock, w, pred);
+	nbq_clh_release(lock, w);
 
 	/* after: [], and the lock's memory is something else now */
 	memset(poison, 0x6b, sizeof(poison));
@@ -545,14 +545,14 @@ static void nested_context_before_the_swap_gets_another_node(struct kunit *test)
 	EXPECT_PICTURE(test, "HWW");
 
 	/* the nested context cannot wait for w, which it has interrupted */
-	KUNIT_EXPECT_NULL(test, nbq_clh_look(pred));
-	KUNIT_EXPECT_TRUE(test, nbq_clh_leave(lock, nested, pred));
-	KUNIT_EXPECT_TRUE(test, nbq_clh_leave(lock, w, w_pred));
+	KUNIT_EXPECT_NULL(test, nbq_clh_poll(pred));
+	KUNIT_EXPECT_TRUE(test, nbq_clh_abandon(lock, nested, pred));
+	KUNIT_EXPECT_TRUE(test, nbq_clh_abandon(lock, w, w_pred));
 
 	/* after: H */
 	EXPECT_PICTURE(test, "H..");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_given_back = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_freed = 2);
 }
 
 static void nested_context_after_the_swap_may_get_the_node(struct kunit *test)
@@ -562,7 +562,7 @@ static void nested_context_after_the_swap_may_get_the_node(struct kunit *test)
 
 	holder = nbq_bench_join(test, &pred);
 	w = nbq_bench_join(test, &pred);
-	nbq_clh_leave(lock, w, pred);
+	nbq_clh_abandon(lock, w, pred);
 
 	/* before: H */
 	nested = nbq_bench_join(test, &pred);
@@ -581,7 +581,7 @@ static void nested_context_never_gets_an_abandoned_node(struct kunit *test)
 	nbq_bench_join(test, &pred);
 	w = nbq_bench_join(test, &w_pred);
 	x = nbq_bench_join(test, &pred);
-	nbq_clh_leave(lock, w, w_pred);
+	nbq_clh_abandon(lock, w, w_pred);
 
 	/* before: H L x */
 	nested = nbq_bench_join(test, &nested_pred);
@@ -600,7 +600,7 @@ static struct nbq_node *leave_as_tail(struct kunit *test)
 
 	nbq_bench_join(test, &pred);
 	w = nbq_bench_join(test, &pred);
-	nbq_clh_leave(lock_of(test), w, pred);
+	nbq_clh_abandon(lock_of(test), w, pred);
 	return w;
 }
 
@@ -609,7 +609,7 @@ static struct nbq_node *release_as_tail(struct kunit *test)
 	struct nbq_node *holder, *pred;
 
 	holder = nbq_bench_join(test, &pred);
-	nbq_clh_hand_over(lock_of(test), holder);
+	nbq_clh_release(lock_of(test), holder);
 	return holder;
 }
 
@@ -620,8 +620,8 @@ static struct nbq_node *be_stepped_over(struct kunit *test)
 	nbq_bench_join(test, &pred);
 	w = nbq_bench_join(test, &w_pred);
 	x = nbq_bench_join(test, &pred);
-	nbq_clh_leave(lock_of(test), w, w_pred);
-	nbq_clh_step_over(x, pred, nbq_clh_look(pred));
+	nbq_clh_abandon(lock_of(test), w, w_pred);
+	nbq_clh_skip(x, pred, nbq_clh_poll(pred));
 	return w;
 }
 
@@ -631,8 +631,8 @@ static struct nbq_node *be_taken_over_from(struct kunit *test)
 
 	holder = nbq_bench_join(test, &pred);
 	w = nbq_bench_join(test, &pred);
-	nbq_clh_hand_over(lock_of(test), holder);
-	nbq_clh_take_over(lock_of(test), w, pred);
+	nbq_clh_release(lock_of(test), holder);
+	nbq_clh_granted(lock_of(test), w, pred);
 	return holder;
 }
 
@@ -681,14 +681,14 @@ static void node_given_back_works_again_at_once(struct kunit *test)
 
 	nbq_clh_init(&other);
 	KUNIT_ASSERT_TRUE(test, nbq_is_free(node));
-	KUNIT_ASSERT_TRUE(test, nbq_node_try_claim(node));
+	KUNIT_ASSERT_TRUE(test, nbq_node_try_alloc(node));
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(node));
 
 	/* before: []; after: H; after: [] */
-	KUNIT_EXPECT_NULL(test, nbq_clh_join(&other, node));
-	KUNIT_EXPECT_NULL(test, nbq_clh_look(node));
-	nbq_hold(node, &other);
-	KUNIT_EXPECT_TRUE(test, nbq_clh_hand_over(&other, node));
+	KUNIT_EXPECT_NULL(test, nbq_clh_enqueue(&other, node));
+	KUNIT_EXPECT_NULL(test, nbq_clh_poll(node));
+	nbq_held_add(node, &other);
+	KUNIT_EXPECT_TRUE(test, nbq_clh_release(&other, node));
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
 	KUNIT_EXPECT_NULL(test, other.tail);
 }

@@ -47,19 +47,19 @@ void nbq_fake_call(unsigned int call_at, void (*call)(void *arg), void *arg)
 }
 
 /* Numbers for so many nodes that stand side by side */
-struct nbq_numbered *nbq_number(struct kunit *test, struct nbq_node *nodes,
+struct nbq_encodable *nbq_number(struct kunit *test, struct nbq_node *nodes,
 				unsigned int size)
 {
-	struct nbq_numbered *numbered;
+	struct nbq_encodable *encodable;
 	unsigned int i;
 
-	numbered = kunit_kzalloc(test, struct_size(numbered, nodes, size), GFP_KERNEL);
-	if (!numbered)
+	encodable = kunit_kzalloc(test, struct_size(encodable, nodes, size), GFP_KERNEL);
+	if (!encodable)
 		return NULL;
-	numbered->size = size;
+	encodable->size = size;
 	for (i = 0; i < size; i++)
-		numbered->nodes[i] = &nodes[i];
-	return numbered;
+		encodable->nodes[i] = &nodes[i];
+	return encodable;
 }
 
 /* Make the pool of the bench anew, with that many free nodes. */
@@ -70,14 +70,14 @@ void nbq_bench_fill(struct nbq_bench *bench, unsigned int size)
 	memset(&bench->pool, 0, sizeof(bench->pool));
 	memset(bench->nodes, 0, sizeof(bench->nodes));
 	memset(bench->actors, 0, sizeof(bench->actors));
-	memset(bench->walks, 0, sizeof(bench->walks));
+	memset(bench->skip_counts, 0, sizeof(bench->skip_counts));
 	bench->arrivals = 0;
 	/* Nodes of others, who run elsewhere. */
 	bench->pool.cpu = nr_cpu_ids;
 	bench->pool.level = NBQ_LEVELS - 1;
 	bench->pool.setup = NBQ_POOL_READY;
-	bench->pool.walks = bench->walks;
-	bench->pool.numbered = bench->numbered;
+	bench->pool.skip_counts = bench->skip_counts;
+	bench->pool.encodable = bench->encodable;
 	for (i = 0; i < size; i++)
 		nbq_node_append(&bench->pool, &bench->nodes[i]);
 }
@@ -165,8 +165,8 @@ int nbq_bench_init(struct kunit *test, const struct nbq_row *row)
 		return -ENOMEM;
 	bench->row = row;
 	bench->lock = kunit_kzalloc(test, row->size, GFP_KERNEL);
-	bench->numbered = nbq_number(test, bench->nodes, NBQ_BENCH_NODES);
-	if (!bench->lock || !bench->numbered)
+	bench->encodable = nbq_number(test, bench->nodes, NBQ_BENCH_NODES);
+	if (!bench->lock || !bench->encodable)
 		return -ENOMEM;
 	test->priv = bench;
 	WRITE_ONCE(nbq_pool_elsewhere, &bench->pool);
@@ -216,7 +216,7 @@ struct nbq_node *nbq_bench_claim(struct kunit *test)
 	struct nbq_node *node;
 
 	preempt_disable();
-	node = nbq_node_claim(&bench->pool);
+	node = nbq_node_alloc(&bench->pool);
 	preempt_enable();
 	KUNIT_ASSERT_NOT_NULL(test, node);
 	return node;
@@ -243,7 +243,7 @@ struct nbq_actor *nbq_bench_come(struct nbq_bench *bench)
 	actor = &bench->actors[bench->arrivals];
 	actor->part = GONE;
 	preempt_disable();
-	actor->node = nbq_node_claim(&bench->pool);
+	actor->node = nbq_node_alloc(&bench->pool);
 	preempt_enable();
 	if (!actor->node)
 		return NULL;
@@ -356,7 +356,7 @@ const char *nbq_bench_picture(struct nbq_bench *bench)
 {
 	unsigned int i;
 
-	for (i = 0; i < bench->pool.size && bench->nodes[i].taken; i++)
+	for (i = 0; i < bench->pool.size && bench->nodes[i].alloc_seq; i++)
 		bench->picture[i] = state(bench, &bench->nodes[i]);
 	bench->picture[i] = '\0';
 	return bench->picture;
@@ -497,9 +497,9 @@ void nbq_total_counted(struct kunit *test, struct nbq_events want, int line)
 /* Places that were left with its nodes cannot be resumed; their successors skip them. */
 static void forget_left(struct nbq_pool *pool)
 {
-	pool->left = 0;
-	pool->left_last = NULL;
-	this_cpu_and(__nbq_levels_left, ~(1U << pool->level));
+	pool->abandoned_in = 0;
+	pool->last_abandoned = NULL;
+	this_cpu_and(__nbq_levels_abandoned, ~(1U << pool->level));
 }
 
 /*
@@ -509,14 +509,14 @@ static void forget_left(struct nbq_pool *pool)
  * until nbq_take_back().
  */
 void nbq_lend(struct nbq_lent *lent, struct nbq_pool *pool,
-	      struct nbq_node *first, struct nbq_numbered *numbered)
+	      struct nbq_node *first, struct nbq_encodable *numbered)
 {
 	lent->pool = pool;
 	lent->first = pool->first;
-	lent->numbered = pool->numbered;
+	lent->encodable = pool->encodable;
 	lent->wanted_growth = xchg(&pool->wants_growth, 1);
 	WRITE_ONCE(pool->first, first);
-	WRITE_ONCE(pool->numbered, numbered);
+	WRITE_ONCE(pool->encodable, numbered);
 	WRITE_ONCE(pool->hint, NULL);
 	forget_left(pool);
 }
@@ -526,7 +526,7 @@ void nbq_take_back(struct nbq_lent *lent)
 {
 	WRITE_ONCE(lent->pool->hint, NULL);
 	WRITE_ONCE(lent->pool->first, lent->first);
-	WRITE_ONCE(lent->pool->numbered, lent->numbered);
+	WRITE_ONCE(lent->pool->encodable, lent->encodable);
 	forget_left(lent->pool);
 	if (!lent->wanted_growth)
 		WRITE_ONCE(lent->pool->wants_growth, 0);

@@ -96,8 +96,8 @@ struct nbq_bench {
 	void *lock;
 	struct nbq_pool pool;
 	struct nbq_node nodes[NBQ_BENCH_NODES];
-	struct nbq_numbered *numbered;
-	unsigned int walks[NBQ_WALK_MAX];
+	struct nbq_encodable *encodable;
+	unsigned int skip_counts[NBQ_SKIPPED_MAX];
 	struct nbq_actor actors[NBQ_BENCH_ACTORS];
 	unsigned int arrivals;
 	char picture[NBQ_BENCH_NODES + 1];
@@ -135,7 +135,7 @@ void nbq_bench_go_on(struct nbq_bench *bench);
 
 static inline bool nbq_is_free(const struct nbq_node *node)
 {
-	return node->taken == node->given;
+	return node->alloc_seq == node->free_seq;
 }
 
 /*
@@ -196,13 +196,13 @@ void nbq_expect_context(struct kunit *test, struct nbq_context now,
 struct nbq_lent {
 	struct nbq_pool *pool;
 	struct nbq_node *first;
-	struct nbq_numbered *numbered;
+	struct nbq_encodable *encodable;
 	unsigned int wanted_growth;
 };
 
 void nbq_lend(struct nbq_lent *lent, struct nbq_pool *pool,
-	      struct nbq_node *first, struct nbq_numbered *numbered);
-struct nbq_numbered *nbq_number(struct kunit *test, struct nbq_node *nodes,
+	      struct nbq_node *first, struct nbq_encodable *numbered);
+struct nbq_encodable *nbq_number(struct kunit *test, struct nbq_node *nodes,
 				unsigned int size);
 void nbq_take_back(struct nbq_lent *lent);
 

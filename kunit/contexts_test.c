@@ -205,7 +205,7 @@ static void *new_lock(struct kunit *test)
 
 /* One context at a time: every verb */
 
-static const struct nbq_verb verbs[] = {
+static const struct nbq_operation verbs[] = {
 	{ "lock_timeout", TIMEOUT, PLAIN, PATIENCE },
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
 	{ "lock_until", UNTIL, PLAIN, START + PATIENCE },
@@ -227,7 +227,7 @@ static const struct nbq_verb verbs[] = {
 };
 
 /* Where interrupts are off these would turn them on. */
-static bool is_legal(const struct nbq_verb *verb, unsigned int level)
+static bool is_legal(const struct nbq_operation *verb, unsigned int level)
 {
 	return level < HARDIRQ_LEVEL || verb->form == PLAIN || verb->form == IRQSAVE;
 }
@@ -251,7 +251,7 @@ static bool is_legal(const struct nbq_verb *verb, unsigned int level)
 struct attempt {
 	const struct nbq_row *row;
 	void *lock;
-	const struct nbq_verb *verb;
+	const struct nbq_operation *verb;
 	struct visit visit;
 	unsigned int level;
 	int ret;
@@ -316,9 +316,9 @@ static void expect_nodes(struct kunit *test, struct attempt *attempt,
 	unsigned int level;
 
 	for (level = 0; level < NBQ_LEVELS; level++)
-		KUNIT_EXPECT_EQ_MSG(test, attempt->counts.of[level].nodes_taken +
+		KUNIT_EXPECT_EQ_MSG(test, attempt->counts.of[level].nodes_allocated +
 				    attempt->counts.of[level].nodes_resumed -
-				    attempt->counted.of[level].nodes_taken -
+				    attempt->counted.of[level].nodes_allocated -
 				    attempt->counted.of[level].nodes_resumed,
 				    level == attempt->level ? nodes : 0,
 				    "%s, level %u", attempt->verb->desc, level);
@@ -394,7 +394,7 @@ static void every_timed_verb_gives_up_behind_a_holder(struct kunit *test)
 		nbq_forget_late_attempts();
 		nbq_fake_start(START, STEP);
 		attempt_at(test, attempt, where->level);
-		KUNIT_EXPECT_EQ_MSG(test, attempt->ret, nbq_verb_failure(attempt->verb),
+		KUNIT_EXPECT_EQ_MSG(test, attempt->ret, nbq_operation_failure(attempt->verb),
 				    "%s", attempt->verb->desc);
 		KUNIT_EXPECT_TRUE(test, attempt->locked);
 		expect_state(test, attempt->holding, attempt->before,
@@ -438,7 +438,7 @@ static void every_waiting_verb_is_handed_the_lock(struct kunit *test)
 	struct attempt *attempt = new_attempt(test);
 	struct nbq_bench *bench = test->priv;
 	struct neighbour neighbour = { .bench = bench };
-	struct nbq_verb patient;
+	struct nbq_operation patient;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
@@ -539,7 +539,7 @@ struct pair {
 };
 
 /* Whoever can fail; one who cannot would wait for ever. */
-static bool is_tried(const struct nbq_verb *verb, unsigned int level)
+static bool is_tried(const struct nbq_operation *verb, unsigned int level)
 {
 	return verb->how != LOCK && is_legal(verb, level);
 }
@@ -601,7 +601,7 @@ static void expect_told_at_once(struct kunit *test, struct pair *pair)
 	KUNIT_EXPECT_EQ(test, pair->lower_ret, pair->waits ? -ETIMEDOUT : 0);
 	expect_state(test, pair->after, pair->before, "above");
 	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
-		int none = nbq_verb_failure(&verbs[i]);
+		int none = nbq_operation_failure(&verbs[i]);
 
 		if (is_tried(&verbs[i], pair->above))
 			KUNIT_EXPECT_EQ_MSG(test, pair->rets[i],
@@ -700,7 +700,7 @@ struct floor {
 	struct nbq_actor behind;
 	struct nbq_node *rest;
 	struct nbq_node *nodes;
-	struct nbq_numbered *numbered;
+	struct nbq_encodable *encodable;
 	struct nbq_lent lent;
 	int own_ret;
 	int wait_ret;
@@ -756,7 +756,7 @@ static void free_a_node(struct floor *floor)
 	if (!row->facts->holder_nodes)
 		row->hand_over(floor->spare, floor->user.node);
 	if (floor->rest)
-		nbq_node_give_back_own(floor->rest);
+		nbq_node_free_own(floor->rest);
 	if (!floor->wait_ret) {
 		row->unlock(floor->wanted);
 		/* Where it stays in the lock */
@@ -795,7 +795,7 @@ static void be_on_floor(void *arg)
 		      while_floor_waits, floor);
 	floor->wait_ret = row->lock_timeout(floor->wanted, PATIENCE);
 	if (!floor->wait_ret && !row->facts->holder_nodes)
-		floor->rest = nbq_node_claim(nbq_this_pool());
+		floor->rest = nbq_node_alloc(nbq_this_pool());
 	floor->more_reads = nbq_fake.reads;
 	floor->more_ret = try_spare(floor, PATIENCE);
 	floor->more_reads = nbq_fake.reads - floor->more_reads;
@@ -826,8 +826,8 @@ static void build_floor(struct kunit *test, struct tower *tower,
 	floor->wanted = new_lock(test);
 	floor->spare = new_lock(test);
 	floor->nodes = alloc(test, FLOOR_NODES_MAX * sizeof(struct nbq_node));
-	floor->numbered = nbq_number(test, floor->nodes, floor_nodes(tower));
-	KUNIT_ASSERT_NOT_NULL(test, floor->numbered);
+	floor->encodable = nbq_number(test, floor->nodes, floor_nodes(tower));
+	KUNIT_ASSERT_NOT_NULL(test, floor->encodable);
 	floor->holder.node = nbq_bench_claim(test);
 	bench->row->join(floor->wanted, &floor->holder);
 	if (!bench->row->facts->holder_nodes) {
@@ -866,7 +866,7 @@ static void lend_nodes(struct tower *tower)
 				i + 1 < nodes ? &floor->nodes[i + 1] : NULL;
 		}
 		nbq_lend(&floor->lent, &pools[level], floor->nodes,
-			 floor->numbered);
+			 floor->encodable);
 	}
 }
 
@@ -928,7 +928,7 @@ static void expect_floor(struct kunit *test, struct tower *tower,
 	expect_state(test, floor->after, floor->before, level_cases[level].desc);
 
 	/* to wait; to hold, and the second attempt for one more; the rest */
-	KUNIT_EXPECT_EQ(test, to->nodes_taken - from->nodes_taken,
+	KUNIT_EXPECT_EQ(test, to->nodes_allocated - from->nodes_allocated,
 			1 + 2 * facts->holder_nodes + !!floor->rest);
 	KUNIT_EXPECT_EQ(test, to->exhaustions - from->exhaustions, 1);
 	KUNIT_EXPECT_EQ(test, to->timeouts - from->timeouts,
@@ -974,7 +974,7 @@ static void all_contexts_hold_and_wait_with_the_last_of_their_nodes(struct kunit
 		expect_floor(test, tower, level);
 		/* Nobody came to stand behind. */
 		if (ending->ending == HANDED_OVER)
-			nbq_node_give_back(tower->floors[level].behind.node);
+			nbq_node_free(tower->floors[level].behind.node);
 	}
 	/* Whatever was taken was given back, here and elsewhere. */
 	nbq_read_events(&bench->total);

@@ -92,7 +92,7 @@ static int verb_destroy(void *lock)
 	return nbq_X_destroy(lock);
 }
 
-static int take_plain(const struct nbq_verb *verb, struct nbq_X *lock)
+static int take_plain(const struct nbq_operation *verb, struct nbq_X *lock)
 {
 	if (verb->how == TIMEOUT)
 		return nbq_X_lock_timeout(lock, verb->time);
@@ -104,7 +104,7 @@ static int take_plain(const struct nbq_verb *verb, struct nbq_X *lock)
 	return 0;
 }
 
-static int take_irq(const struct nbq_verb *verb, struct nbq_X *lock)
+static int take_irq(const struct nbq_operation *verb, struct nbq_X *lock)
 {
 	if (verb->how == TIMEOUT)
 		return nbq_X_lock_timeout_irq(lock, verb->time);
@@ -116,7 +116,7 @@ static int take_irq(const struct nbq_verb *verb, struct nbq_X *lock)
 	return 0;
 }
 
-static int take_irqsave(const struct nbq_verb *verb, struct nbq_X *lock,
+static int take_irqsave(const struct nbq_operation *verb, struct nbq_X *lock,
 			unsigned long *flags)
 {
 	if (verb->how == TIMEOUT)
@@ -129,7 +129,7 @@ static int take_irqsave(const struct nbq_verb *verb, struct nbq_X *lock,
 	return 0;
 }
 
-static int take_bh(const struct nbq_verb *verb, struct nbq_X *lock)
+static int take_bh(const struct nbq_operation *verb, struct nbq_X *lock)
 {
 	if (verb->how == TIMEOUT)
 		return nbq_X_lock_timeout_bh(lock, verb->time);
@@ -141,7 +141,7 @@ static int take_bh(const struct nbq_verb *verb, struct nbq_X *lock)
 	return 0;
 }
 
-static int take_nested(const struct nbq_verb *verb, struct nbq_X *lock)
+static int take_nested(const struct nbq_operation *verb, struct nbq_X *lock)
 {
 	if (verb->how == TIMEOUT)
 		return nbq_X_lock_timeout_nested(lock, verb->time,
@@ -153,7 +153,7 @@ static int take_nested(const struct nbq_verb *verb, struct nbq_X *lock)
 	return 0;
 }
 
-static int take_irqsave_nested(const struct nbq_verb *verb, struct nbq_X *lock,
+static int take_irqsave_nested(const struct nbq_operation *verb, struct nbq_X *lock,
 			       unsigned long *flags)
 {
 	if (verb->how == TIMEOUT)
@@ -167,7 +167,7 @@ static int take_irqsave_nested(const struct nbq_verb *verb, struct nbq_X *lock,
 	return 0;
 }
 
-static int take_nest_lock(const struct nbq_verb *verb, struct nbq_X *lock)
+static int take_nest_lock(const struct nbq_operation *verb, struct nbq_X *lock)
 {
 	if (verb->how == TIMEOUT)
 		return nbq_X_lock_timeout_nest_lock(lock, verb->time,
@@ -179,7 +179,7 @@ static int take_nest_lock(const struct nbq_verb *verb, struct nbq_X *lock)
 	return 0;
 }
 
-static int take(const struct nbq_verb *verb, void *lock, unsigned long *flags)
+static int take(const struct nbq_operation *verb, void *lock, unsigned long *flags)
 {
 	if (verb->form == NESTED)
 		return take_nested(verb, lock);
@@ -196,7 +196,7 @@ static int take(const struct nbq_verb *verb, void *lock, unsigned long *flags)
 	return take_plain(verb, lock);
 }
 
-static void drop(const struct nbq_verb *verb, void *lock, unsigned long flags)
+static void drop(const struct nbq_operation *verb, void *lock, unsigned long flags)
 {
 	struct nbq_X *x = lock;
 

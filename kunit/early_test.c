@@ -104,17 +104,17 @@ static struct nbq_bench *new_bench(const struct nbq_row *row)
 		return NULL;
 	bench->row = row;
 	bench->lock = kzalloc(row->size, GFP_KERNEL);
-	bench->numbered = kzalloc(struct_size(bench->numbered, nodes, NBQ_BENCH_NODES),
+	bench->encodable = kzalloc(struct_size(bench->encodable, nodes, NBQ_BENCH_NODES),
 				  GFP_KERNEL);
-	if (!bench->lock || !bench->numbered) {
+	if (!bench->lock || !bench->encodable) {
 		kfree(bench->lock);
-		kfree(bench->numbered);
+		kfree(bench->encodable);
 		kfree(bench);
 		return NULL;
 	}
-	bench->numbered->size = NBQ_BENCH_NODES;
+	bench->encodable->size = NBQ_BENCH_NODES;
 	for (i = 0; i < NBQ_BENCH_NODES; i++)
-		bench->numbered->nodes[i] = &bench->nodes[i];
+		bench->encodable->nodes[i] = &bench->nodes[i];
 	nbq_bench_fill(bench, NBQ_BENCH_NODES);
 	/* It is held by its own CPU on purpose, and by several of a class. */
 	row->init_unwatched(bench->lock);
@@ -124,7 +124,7 @@ static struct nbq_bench *new_bench(const struct nbq_row *row)
 static void free_bench(struct nbq_bench *bench)
 {
 	kfree(bench->lock);
-	kfree(bench->numbered);
+	kfree(bench->encodable);
 	kfree(bench);
 }
 
@@ -396,7 +396,7 @@ static void queue_goes_on_when_the_pools_are_filled(struct kunit *test)
 static void nodes_that_were_there_stay_the_first_of_their_pool(struct kunit *test)
 {
 	struct nbq_pool *pool = per_cpu(nbq_pools, first_cpu);
-	struct nbq_numbered *numbered = pool->numbered;
+	struct nbq_encodable *numbered = pool->encodable;
 	struct nbq_node *node = first_node;
 	unsigned int i;
 

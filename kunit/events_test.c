@@ -106,12 +106,12 @@ static void longest_walk_is_the_longest_of_any_cpu(struct kunit *test)
 
 	nbq_events_reset();
 	for_each_possible_cpu(cpu) {
-		per_cpu(nbq_pools, cpu)[0].events.longest_walk = 7;
-		per_cpu(nbq_pools, cpu)[1].events.longest_walk = 5;
+		per_cpu(nbq_pools, cpu)[0].events.most_skipped = 7;
+		per_cpu(nbq_pools, cpu)[1].events.most_skipped = 5;
 	}
-	KUNIT_EXPECT_EQ(test, value_of(test, "longest_walk"), 7);
+	KUNIT_EXPECT_EQ(test, value_of(test, "most_skipped"), 7);
 	nbq_events_reset();
-	KUNIT_EXPECT_EQ(test, value_of(test, "longest_walk"), 0);
+	KUNIT_EXPECT_EQ(test, value_of(test, "most_skipped"), 0);
 }
 
 static void high_water_marks_of_all_pools_are_added_up(struct kunit *test)
@@ -135,8 +135,8 @@ static void counts_go_on_from_0_after_a_reset(struct kunit *test)
 	acquire(test);
 	acquire(test);
 	KUNIT_EXPECT_EQ(test, value_of(test, "acquired_uncontended"), 2);
-	KUNIT_EXPECT_EQ(test, value_of(test, "nodes_taken"), 2);
-	KUNIT_EXPECT_EQ(test, value_of(test, "nodes_given_back"), 2);
+	KUNIT_EXPECT_EQ(test, value_of(test, "nodes_allocated"), 2);
+	KUNIT_EXPECT_EQ(test, value_of(test, "nodes_freed"), 2);
 }
 
 /* Only its own CPU writes to a count, so a reset must not. */
@@ -178,9 +178,9 @@ static void high_water_after_a_reset_is_what_is_in_use(struct kunit *test)
 
 static u64 walks_of(unsigned int length)
 {
-	u64 counts[NBQ_WALK_MAX + 1];
+	u64 counts[NBQ_SKIPPED_MAX + 1];
 
-	nbq_walks_read(counts);
+	nbq_skipped_read(counts);
 	return counts[length];
 }
 
@@ -193,9 +193,9 @@ static void walks_of_all_cpus_are_added_up_by_their_length(struct kunit *test)
 		for (level = 0; level < NBQ_LEVELS; level++) {
 			struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
 
-			nbq_count_walk(pool, 1);
-			nbq_count_walk(pool, 7);
-			nbq_count_walk(pool, 7);
+			nbq_count_skipped(pool, 1);
+			nbq_count_skipped(pool, 7);
+			nbq_count_skipped(pool, 7);
 			pools++;
 		}
 	}
@@ -203,7 +203,7 @@ static void walks_of_all_cpus_are_added_up_by_their_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, walks_of(6), 0);
 	KUNIT_EXPECT_EQ(test, walks_of(7), 2 * pools);
 	KUNIT_EXPECT_EQ(test, walks_of(8), 0);
-	KUNIT_EXPECT_EQ(test, value_of(test, "longest_walk"), 7);
+	KUNIT_EXPECT_EQ(test, value_of(test, "most_skipped"), 7);
 	nbq_events_reset();
 }
 
@@ -212,13 +212,13 @@ static void long_walks_are_counted_together(struct kunit *test)
 	struct nbq_pool *pool = per_cpu(nbq_pools, 0);
 
 	nbq_events_reset();
-	nbq_count_walk(pool, NBQ_WALK_MAX - 1);
-	nbq_count_walk(pool, NBQ_WALK_MAX);
-	nbq_count_walk(pool, NBQ_WALK_MAX + 1);
-	nbq_count_walk(pool, ULONG_MAX);
-	KUNIT_EXPECT_EQ(test, walks_of(NBQ_WALK_MAX - 1), 1);
-	KUNIT_EXPECT_EQ(test, walks_of(NBQ_WALK_MAX), 3);
-	KUNIT_EXPECT_EQ(test, value_of(test, "longest_walk"), ULONG_MAX);
+	nbq_count_skipped(pool, NBQ_SKIPPED_MAX - 1);
+	nbq_count_skipped(pool, NBQ_SKIPPED_MAX);
+	nbq_count_skipped(pool, NBQ_SKIPPED_MAX + 1);
+	nbq_count_skipped(pool, ULONG_MAX);
+	KUNIT_EXPECT_EQ(test, walks_of(NBQ_SKIPPED_MAX - 1), 1);
+	KUNIT_EXPECT_EQ(test, walks_of(NBQ_SKIPPED_MAX), 3);
+	KUNIT_EXPECT_EQ(test, value_of(test, "most_skipped"), ULONG_MAX);
 	nbq_events_reset();
 }
 
@@ -232,7 +232,7 @@ static void attempt_that_stepped_over_nobody_is_a_walk_of_none(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, walks_of(0), 2);
 	/* A third attempt, with a walk. */
 	pool->events.timeouts++;
-	nbq_count_walk(pool, 3);
+	nbq_count_skipped(pool, 3);
 	KUNIT_EXPECT_EQ(test, walks_of(0), 2);
 	KUNIT_EXPECT_EQ(test, walks_of(3), 1);
 	nbq_events_reset();
@@ -244,13 +244,13 @@ static void walks_are_0_after_a_reset_that_does_not_write_to_them(struct kunit *
 	unsigned int before;
 
 	/* Also when a count wraps after the reset. */
-	pool->walks[4] = UINT_MAX;
-	before = pool->walks[4];
+	pool->skip_counts[4] = UINT_MAX;
+	before = pool->skip_counts[4];
 	nbq_events_reset();
-	KUNIT_EXPECT_EQ(test, pool->walks[4], before);
+	KUNIT_EXPECT_EQ(test, pool->skip_counts[4], before);
 	KUNIT_EXPECT_EQ(test, walks_of(5), 0);
-	nbq_count_walk(pool, 5);
-	nbq_count_walk(pool, 5);
+	nbq_count_skipped(pool, 5);
+	nbq_count_skipped(pool, 5);
 	KUNIT_EXPECT_EQ(test, walks_of(5), 2);
 	nbq_events_reset();
 }

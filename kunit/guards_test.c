@@ -136,8 +136,8 @@ static void use_guard_fairly(struct kunit *test, struct use *use)
 /* One acquisition, and a release with nobody behind */
 #define EXPECT_ONE_USE(test, facts)					\
 	EXPECT_TOTAL(test, .acquired_uncontended = (facts)->holder_nodes,	\
-		     .nodes_taken = (facts)->holder_nodes,			\
-		     .nodes_given_back = (facts)->holder_nodes && !(facts)->stays)
+		     .nodes_allocated = (facts)->holder_nodes,			\
+		     .nodes_freed = (facts)->holder_nodes && !(facts)->stays)
 
 static void guard_holds_the_lock_in_its_block_as_its_name_says(struct kunit *test)
 {

@@ -49,7 +49,7 @@ static long claim_there(void *unused)
 	struct nbq_node *node;
 
 	preempt_disable();
-	node = nbq_node_claim(nbq_this_pool());
+	node = nbq_node_alloc(nbq_this_pool());
 	preempt_enable();
 	return (long)node;
 }
@@ -105,8 +105,8 @@ static long claim_all_free_there(void *unused)
 	preempt_disable();
 	pool = nbq_this_pool();
 	/* It shall not grow for this. */
-	nbq_lend(&lent, pool, pool->first, pool->numbered);
-	while ((node = nbq_node_claim(pool))) {
+	nbq_lend(&lent, pool, pool->first, pool->encodable);
+	while ((node = nbq_node_alloc(pool))) {
 		/* Nobody else looks at it. */
 		node->prev = claimed;
 		claimed = node;
@@ -115,7 +115,7 @@ static long claim_all_free_there(void *unused)
 	while (claimed) {
 		node = claimed;
 		claimed = node->prev;
-		nbq_node_give_back_own(node);
+		nbq_node_free_own(node);
 	}
 	nbq_take_back(&lent);
 	preempt_enable();

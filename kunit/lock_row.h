@@ -44,7 +44,7 @@ extern raw_spinlock_t nbq_nest_lock;
 #define lockdep_set_notrack_class(lock)	((void)(lock))
 #endif
 
-struct nbq_verb {
+struct nbq_operation {
 	const char *desc;
 	enum nbq_how how;
 	enum nbq_form form;
@@ -52,7 +52,7 @@ struct nbq_verb {
 };
 
 /* What an attempt fails with behind a holder elsewhere, whose lock it cannot have */
-static inline int nbq_verb_failure(const struct nbq_verb *verb)
+static inline int nbq_operation_failure(const struct nbq_operation *verb)
 {
 	if (verb->how == TRY || (verb->how == TIMEOUT && verb->time <= 0) ||
 	    (verb->how == UNTIL && verb->time == KTIME_MIN))
@@ -247,9 +247,9 @@ struct nbq_row {
 	bool (*is_locked)(const void *lock);
 	bool (*is_contended)(const void *lock);
 	int (*destroy)(void *lock);
-	int (*take)(const struct nbq_verb *verb, void *lock,
+	int (*take)(const struct nbq_operation *verb, void *lock,
 		    unsigned long *flags);
-	void (*drop)(const struct nbq_verb *verb, void *lock,
+	void (*drop)(const struct nbq_operation *verb, void *lock,
 		     unsigned long flags);
 
 	void (*const *guards)(void *lock, struct nbq_visit *visit);

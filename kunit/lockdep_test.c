@@ -105,7 +105,7 @@ static void hold_by_hand(struct kunit *test)
 
 /* The verbs, and whether a context that uses one is known to wait */
 
-static const struct nbq_verb failing_verbs[] = {
+static const struct nbq_operation failing_verbs[] = {
 	{ "trylock", TRY, PLAIN },
 	{ "trylock_irq", TRY, IRQ },
 	{ "trylock_irqsave", TRY, IRQSAVE },
@@ -152,7 +152,7 @@ static const struct nbq_verb failing_verbs[] = {
 	{ "lock_nest_lock", LOCK, NEST_LOCK },
 };
 
-static void verb_desc(const struct nbq_verb *verb, char *desc)
+static void verb_desc(const struct nbq_operation *verb, char *desc)
 {
 	strscpy(desc, verb->desc, KUNIT_PARAM_DESC_SIZE);
 }
@@ -163,7 +163,7 @@ KUNIT_ARRAY_PARAM(inner_verb, inner_verbs, verb_desc);
 KUNIT_ARRAY_PARAM(nest_lock_verb, nest_lock_verbs, verb_desc);
 
 /* Whoever has no patience at all does not wait. */
-static bool waits(const struct nbq_verb *verb)
+static bool waits(const struct nbq_operation *verb)
 {
 	if (verb->how == UNTIL)
 		return verb->time != KTIME_MIN;
@@ -171,7 +171,7 @@ static bool waits(const struct nbq_verb *verb)
 }
 
 /* The outer lock of the verbs that need one. Return: how many it is. */
-static int enter_nest(const struct nbq_verb *verb)
+static int enter_nest(const struct nbq_operation *verb)
 {
 	if (verb->form != NEST_LOCK)
 		return 0;
@@ -179,7 +179,7 @@ static int enter_nest(const struct nbq_verb *verb)
 	return 1;
 }
 
-static void exit_nest(const struct nbq_verb *verb)
+static void exit_nest(const struct nbq_operation *verb)
 {
 	if (verb->form == NEST_LOCK)
 		raw_spin_unlock(&nbq_nest_lock);
@@ -189,7 +189,7 @@ static void exit_nest(const struct nbq_verb *verb)
 
 static void expect_holder_is_known(struct kunit *test)
 {
-	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_operation *verb = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	int before = lockdep_depth(current), outer;
 	struct belief held, released;
@@ -245,14 +245,14 @@ static void look(unsigned int step, void *arg)
 }
 
 /* Whoever does not wait, or for that short, takes no node, and leaves without a step. */
-static bool takes_steps(const struct nbq_row *row, const struct nbq_verb *verb)
+static bool takes_steps(const struct nbq_row *row, const struct nbq_operation *verb)
 {
 	return waits(verb) && (nbq_nodes_to_wait(row->facts, 1) || verb->time > 1);
 }
 
 static void waiter_is_known_before_it_leaves_and_forgotten_after(struct kunit *test)
 {
-	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_operation *verb = test->param_value;
 	struct look in_between = { .row = row_of(test), .lock = lock_of(test) };
 	int before = lockdep_depth(current), outer;
 	const struct nbq_row *row = row_of(test);
@@ -273,7 +273,7 @@ static void waiter_is_known_before_it_leaves_and_forgotten_after(struct kunit *t
 		row->drop(verb, in_between.lock, flags);
 	exit_nest(verb);
 
-	KUNIT_EXPECT_EQ(test, ret, nbq_verb_failure(verb));
+	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(verb));
 	KUNIT_EXPECT_EQ(test, !!in_between.looks, takes_steps(row, verb));
 	if (in_between.looks)
 		expect_belief(test, in_between.belief, before + outer + waits(verb),
@@ -285,7 +285,7 @@ static void waiter_is_known_before_it_leaves_and_forgotten_after(struct kunit *t
 
 static void attempt_without_a_node_is_forgotten(struct kunit *test)
 {
-	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_operation *verb = test->param_value;
 	int before = lockdep_depth(current), outer;
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
@@ -321,7 +321,7 @@ struct nmi_attempt {
 
 static void attempt_in_nmi(void *arg)
 {
-	static const struct nbq_verb verb = { "lock_timeout", TIMEOUT, PLAIN, 100 };
+	static const struct nbq_operation verb = { "lock_timeout", TIMEOUT, PLAIN, 100 };
 	struct nmi_attempt *attempt = arg;
 	unsigned long flags;
 
@@ -352,7 +352,7 @@ static void nmi_with_patience_may_wait_for_a_lock_of_tasks(struct kunit *test)
 /* Locks of one class */
 
 /* Take inner inside outer, and give both back: 0, or what taking inner gave. */
-static int nest(const struct nbq_verb *verb, const struct nbq_row *row,
+static int nest(const struct nbq_operation *verb, const struct nbq_row *row,
 		void *outer, void *inner)
 {
 	unsigned long flags;
@@ -377,7 +377,7 @@ static void lock_of_the_same_class_is_taken_by_its_subclass(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, row_of(test)->destroy(inner), 0);
 }
 
-static const struct nbq_verb plain = { "lock_timeout", TIMEOUT, PLAIN, 100 };
+static const struct nbq_operation plain = { "lock_timeout", TIMEOUT, PLAIN, 100 };
 
 static void subclass_and_class_can_be_set(struct kunit *test)
 {
@@ -398,7 +398,7 @@ static void subclass_and_class_can_be_set(struct kunit *test)
 static void outer_lock_permits_any_order(struct kunit *test)
 {
 	void *locks[] = { lock_of(test), new_lock(test) };
-	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_operation *verb = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	unsigned long flags;
 	int first, failed = 0;

@@ -30,7 +30,7 @@ static void link_to_pred(struct nbq_actor *actor)
 
 static struct nbq_node *poll_pred(const struct nbq_actor *actor)
 {
-	return actor->said ?: nbq_mcs_look(actor->node);
+	return actor->said ?: nbq_mcs_poll(actor->node);
 }
 
 static void step_over(struct nbq_actor *actor, struct nbq_node *said)
@@ -42,18 +42,18 @@ static void step_over(struct nbq_actor *actor, struct nbq_node *said)
 		if (!said || said == NBQ_AVAILABLE)
 			return;
 	}
-	actor->pred = nbq_mcs_step_over(actor->node, actor->pred, said);
+	actor->pred = nbq_mcs_skip(actor->node, actor->pred, said);
 	link_to_pred(actor);
 }
 
 static bool leave(struct nbq_mcs *lock, struct nbq_actor *actor)
 {
-	return nbq_mcs_leave(lock, actor->node, actor->pred);
+	return nbq_mcs_abandon(lock, actor->node, actor->pred);
 }
 
 static bool hand_over(struct nbq_mcs *lock, struct nbq_node *node)
 {
-	return nbq_mcs_hand_over(lock, node);
+	return nbq_mcs_release(lock, node);
 }
 
 /* R: all that is left to do with the node is for the one in front to tell it. */

@@ -48,7 +48,7 @@ static void first_to_join_finds_no_predecessor(struct kunit *test)
 	EXPECT_PICTURE(test, "H");
 	KUNIT_EXPECT_NULL(test, pred);
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	EXPECT_COUNTED(test, .nodes_taken = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 1);
 }
 
 static void joiner_is_not_known_before_it_links(struct kunit *test)
@@ -66,13 +66,13 @@ static void joiner_is_not_known_before_it_links(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, pred, holder);
 	KUNIT_EXPECT_NULL(test, holder->next);
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(holder->pool, lock), holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_find(holder->pool, lock), holder);
 
 	/* after: H > w */
 	KUNIT_EXPECT_NULL(test, nbq_mcs_link(w, pred));
 	KUNIT_EXPECT_PTR_EQ(test, holder->next, w);
-	KUNIT_EXPECT_NULL(test, nbq_mcs_look(w));
-	EXPECT_COUNTED(test, .nodes_taken = 2);
+	KUNIT_EXPECT_NULL(test, nbq_mcs_poll(w));
+	EXPECT_COUNTED(test, .nodes_allocated = 2);
 }
 
 static void joiner_finds_the_last_waiter_in_front(struct kunit *test)
@@ -100,10 +100,10 @@ static void joining_and_linking_forget_the_last_life_of_the_node(struct kunit *t
 	node = nbq_bench_claim(test);
 	node->next = NBQ_AVAILABLE;
 	node->status = NBQ_RECYCLED;
-	pred = nbq_mcs_join(lock, node);
+	pred = nbq_mcs_enqueue(lock, node);
 	KUNIT_EXPECT_NULL(test, node->next);
 	nbq_mcs_link(node, pred);
-	KUNIT_EXPECT_NULL(test, nbq_mcs_look(node));
+	KUNIT_EXPECT_NULL(test, nbq_mcs_poll(node));
 }
 
 /* What a predecessor says, to one that it knows and to one that it does not */
@@ -127,7 +127,7 @@ KUNIT_ARRAY_PARAM(words, words_cases, words_desc);
 static struct nbq_node *hear(const struct words *words, struct nbq_node *node,
 			     struct nbq_node *pred)
 {
-	return words->known ? nbq_mcs_look(node) : nbq_mcs_link(node, pred);
+	return words->known ? nbq_mcs_poll(node) : nbq_mcs_link(node, pred);
 }
 
 static void releasing_predecessor_says_available(struct kunit *test)
@@ -142,15 +142,15 @@ static void releasing_predecessor_says_available(struct kunit *test)
 		nbq_mcs_link(w, pred);
 
 	/* before: H w; after: A w */
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, holder));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(lock, holder));
 	EXPECT_PICTURE(test, "AW");
-	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
+	KUNIT_EXPECT_NULL(test, nbq_held_find(holder->pool, lock));
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	EXPECT_COUNTED(test, .nodes_taken = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 2);
 	KUNIT_EXPECT_PTR_EQ(test, hear(words, w, pred), NBQ_AVAILABLE);
 
 	/* after: H */
-	nbq_mcs_take_over(lock, w, pred);
+	nbq_mcs_granted(lock, w, pred);
 	EXPECT_PICTURE(test, ".H");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
@@ -166,10 +166,10 @@ static void forgotten_leaver_says_leaving(struct kunit *test)
 	x = nbq_bench_join(test, &pred);
 	if (words->known)
 		nbq_mcs_link(x, pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3);
+	EXPECT_COUNTED(test, .nodes_allocated = 3);
 
 	/* before: H > w x; after: H L x */
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_leave(lock, w, w_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_abandon(lock, w, w_pred));
 	EXPECT_PICTURE(test, "HLW");
 	KUNIT_EXPECT_NULL(test, holder->next);
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, x);
@@ -177,14 +177,14 @@ static void forgotten_leaver_says_leaving(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, hear(words, x, pred), NBQ_LEAVING);
 
 	/* after: H x */
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_step_over(x, pred, NBQ_LEAVING), holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_skip(x, pred, NBQ_LEAVING), holder);
 	EXPECT_PICTURE(test, "H.W");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 
 	/* after: H > x */
 	KUNIT_EXPECT_NULL(test, nbq_mcs_link(x, holder));
 	KUNIT_EXPECT_PTR_EQ(test, holder->next, x);
-	KUNIT_EXPECT_NULL(test, nbq_mcs_look(x));
+	KUNIT_EXPECT_NULL(test, nbq_mcs_poll(x));
 }
 
 static void leaver_that_was_told_says_transient(struct kunit *test)
@@ -198,12 +198,12 @@ static void leaver_that_was_told_says_transient(struct kunit *test)
 	x = nbq_bench_join(test, &pred);
 	if (words->known)
 		nbq_mcs_link(x, pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3);
+	EXPECT_COUNTED(test, .nodes_allocated = 3);
 
 	/* before: H > w x, w has decided to leave when H hands over */
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, holder));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(lock, holder));
 	KUNIT_EXPECT_PTR_EQ(test, w->status, NBQ_AVAILABLE);
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_leave(lock, w, w_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_abandon(lock, w, w_pred));
 
 	/* after: A T x */
 	EXPECT_PICTURE(test, "ATW");
@@ -211,13 +211,13 @@ static void leaver_that_was_told_says_transient(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, hear(words, x, pred), NBQ_TRANSIENT);
 
 	/* H has told w: x is the second; after: A x */
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_step_over(x, pred, NBQ_TRANSIENT), holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_skip(x, pred, NBQ_TRANSIENT), holder);
 	EXPECT_PICTURE(test, "A.W");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(x, holder), NBQ_AVAILABLE);
 
 	/* after: H */
-	nbq_mcs_take_over(lock, x, holder);
+	nbq_mcs_granted(lock, x, holder);
 	EXPECT_PICTURE(test, "..H");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
@@ -233,14 +233,14 @@ static void leaver_at_the_tail_takes_its_node_along(struct kunit *test)
 	w = arrive(test, &pred);
 
 	/* before: H > w */
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, w, pred));
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_abandon(lock, w, pred));
 
 	/* after: H */
 	EXPECT_PICTURE(test, "H.");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(holder->pool, lock), holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_find(holder->pool, lock), holder);
 	KUNIT_EXPECT_NULL(test, holder->next);
-	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_freed = 1);
 }
 
 /* Swap before publishing: see the departures at the top of mcs_nb.c. */
@@ -252,7 +252,7 @@ static void leaver_at_the_tail_tells_nobody(struct kunit *test)
 	w = arrive(test, &pred);
 
 	/* before: H > w; after: H */
-	nbq_mcs_leave(lock_of(test), w, pred);
+	nbq_mcs_abandon(lock_of(test), w, pred);
 	KUNIT_EXPECT_NULL(test, w->next);
 }
 
@@ -266,13 +266,13 @@ static void leaver_behind_a_waiter_leaves_it_as_the_tail(struct kunit *test)
 	x = arrive(test, &pred);
 
 	/* before: H > w > x */
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, x, pred));
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_abandon(lock, x, pred));
 
 	/* after: H > w */
 	EXPECT_PICTURE(test, "HW.");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
 	KUNIT_EXPECT_NULL(test, w->next);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_freed = 1);
 }
 
 static void leaver_at_the_tail_that_was_told_takes_its_node_along(struct kunit *test)
@@ -284,20 +284,20 @@ static void leaver_at_the_tail_that_was_told_takes_its_node_along(struct kunit *
 	w = arrive(test, &w_pred);
 
 	/* before: H > w, w has decided to leave when H hands over */
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, holder));
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, w, w_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(lock, holder));
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_abandon(lock, w, w_pred));
 
 	/* after: A */
 	EXPECT_PICTURE(test, "A.");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_freed = 1);
 
 	/* the next one takes it: H */
 	x = nbq_bench_join(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(x, pred), NBQ_AVAILABLE);
-	nbq_mcs_take_over(lock, x, pred);
+	nbq_mcs_granted(lock, x, pred);
 	EXPECT_PICTURE(test, ".H");
-	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_reclaimed = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_reclaimed = 1);
 }
 
 static void leaver_at_the_tail_behind_a_leaver_takes_its_node_along(struct kunit *test)
@@ -310,15 +310,15 @@ static void leaver_at_the_tail_behind_a_leaver_takes_its_node_along(struct kunit
 	x = arrive(test, &x_pred);
 
 	/* before: H > w > x, x has decided to leave when w leaves */
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_leave(lock, w, w_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_abandon(lock, w, w_pred));
 	KUNIT_EXPECT_PTR_EQ(test, x->status, NBQ_LEAVING);
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, x, x_pred));
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_abandon(lock, x, x_pred));
 
 	/* after: H L */
 	EXPECT_PICTURE(test, "HL.");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1,
-		       .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 1,
+		       .nodes_freed = 1);
 }
 
 /*
@@ -360,7 +360,7 @@ static void hand_over_with_a_turn(struct middle *middle, struct nbq_node *holder
 {
 	middle->at = HAND_OVER_TELLS;
 	nbq_steps_start(turn_in_the_middle, middle);
-	nbq_mcs_hand_over(lock_of(middle->test), holder);
+	nbq_mcs_release(lock_of(middle->test), holder);
 	nbq_steps_stop();
 	KUNIT_EXPECT_TRUE(middle->test, middle->came);
 }
@@ -370,14 +370,14 @@ static void leave_with_a_turn(struct middle *middle, struct nbq_node *node,
 {
 	middle->at = LEAVE_TELLS;
 	nbq_steps_start(turn_in_the_middle, middle);
-	nbq_mcs_leave(lock_of(middle->test), node, pred);
+	nbq_mcs_abandon(lock_of(middle->test), node, pred);
 	nbq_steps_stop();
 	KUNIT_EXPECT_TRUE(middle->test, middle->came);
 }
 
 static void w_leaves(struct middle *middle)
 {
-	middle->given_back = nbq_mcs_leave(lock_of(middle->test), middle->w,
+	middle->given_back = nbq_mcs_abandon(lock_of(middle->test), middle->w,
 					   middle->w_pred);
 }
 
@@ -389,7 +389,7 @@ static void leaver_at_the_tail_that_is_told_later_is_given_back_by_the_teller(st
 
 	holder = arrive(test, &pred);
 	middle.w = arrive(test, &middle.w_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 2);
 
 	/* before: H > w; in between: A > (w), w is R; after: A */
 	hand_over_with_a_turn(&middle, holder);
@@ -404,7 +404,7 @@ static void w_leaves_and_is_drawn(struct middle *middle)
 	w_leaves(middle);
 	EXPECT_PICTURE(middle->test, "AR");
 	EXPECT_COUNTED(middle->test, .nodes_abandoned = 1);
-	KUNIT_EXPECT_FALSE(middle->test, nbq_node_try_claim(middle->w));
+	KUNIT_EXPECT_FALSE(middle->test, nbq_node_try_alloc(middle->w));
 }
 
 static void leaver_that_is_not_told_yet_keeps_its_node(struct kunit *test)
@@ -414,7 +414,7 @@ static void leaver_that_is_not_told_yet_keeps_its_node(struct kunit *test)
 
 	holder = arrive(test, &pred);
 	middle.w = arrive(test, &middle.w_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 2);
 
 	/* before: H > w; in between: A > (w), w is R; after: A */
 	hand_over_with_a_turn(&middle, holder);
@@ -430,15 +430,15 @@ static void w_leaves_and_x_takes_over(struct middle *middle)
 
 	w_leaves(middle);
 	EXPECT_PICTURE(test, "ATW");
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_look(middle->x), NBQ_TRANSIENT);
-	prev = nbq_mcs_step_over(middle->x, middle->x_pred, NBQ_TRANSIENT);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_poll(middle->x), NBQ_TRANSIENT);
+	prev = nbq_mcs_skip(middle->x, middle->x_pred, NBQ_TRANSIENT);
 
 	/* x was the first of the two that have to be done with w's node */
 	EXPECT_PICTURE(test, "ARW");
 	KUNIT_EXPECT_PTR_EQ(test, prev, middle->w_pred);
 	EXPECT_COUNTED(test, .nodes_abandoned = 1);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle->x, prev), NBQ_AVAILABLE);
-	nbq_mcs_take_over(lock_of(test), middle->x, prev);
+	nbq_mcs_granted(lock_of(test), middle->x, prev);
 	EXPECT_PICTURE(test, ".RH");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
@@ -452,12 +452,12 @@ static void transient_leaver_stepped_over_before_it_is_told(struct kunit *test)
 	holder = arrive(test, &pred);
 	middle.w = arrive(test, &middle.w_pred);
 	middle.x = arrive(test, &middle.x_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3);
+	EXPECT_COUNTED(test, .nodes_allocated = 3);
 
 	/* before: H > w > x; after: H, given back by the one who told w */
 	hand_over_with_a_turn(&middle, holder);
 	EXPECT_PICTURE(test, "..H");
-	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(middle.x->pool, lock), middle.x);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_find(middle.x->pool, lock), middle.x);
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
 
@@ -471,7 +471,7 @@ static void transient_leaver_stepped_over_after_it_was_told(struct kunit *test)
 	holder = arrive(test, &pred);
 	middle.w = arrive(test, &middle.w_pred);
 	middle.x = arrive(test, &middle.x_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3);
+	EXPECT_COUNTED(test, .nodes_allocated = 3);
 
 	/* before: H > w > x; after: A T x */
 	hand_over_with_a_turn(&middle, holder);
@@ -480,11 +480,11 @@ static void transient_leaver_stepped_over_after_it_was_told(struct kunit *test)
 	EXPECT_COUNTED(test, .nodes_abandoned = 1);
 
 	/* x is the second; after: H */
-	prev = nbq_mcs_step_over(middle.x, middle.x_pred, NBQ_TRANSIENT);
+	prev = nbq_mcs_skip(middle.x, middle.x_pred, NBQ_TRANSIENT);
 	EXPECT_PICTURE(test, "A.W");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle.x, prev), NBQ_AVAILABLE);
-	nbq_mcs_take_over(lock, middle.x, prev);
+	nbq_mcs_granted(lock, middle.x, prev);
 	EXPECT_PICTURE(test, "..H");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
@@ -534,17 +534,17 @@ static void walker_knows_who_stood_in_front_before_its_first_step(struct kunit *
 
 	/* before: H > w > x; then H L x, or the first or all of the hand-over */
 	if (life->said == NBQ_TRANSIENT) {
-		nbq_let_go(holder);
+		nbq_held_del(holder);
 		succ = xchg(&holder->next, NBQ_AVAILABLE);
 		KUNIT_ASSERT_PTR_EQ(test, succ, middle.w);
 	}
 	if (life->told)
 		KUNIT_EXPECT_NULL(test, xchg(&succ->status, NBQ_AVAILABLE));
 	w_leaves(&middle);
-	KUNIT_ASSERT_PTR_EQ(test, nbq_mcs_look(middle.x), life->said);
+	KUNIT_ASSERT_PTR_EQ(test, nbq_mcs_poll(middle.x), life->said);
 
 	nbq_steps_start(turn_in_the_middle, &middle);
-	pred = nbq_mcs_step_over(middle.x, middle.w, life->said);
+	pred = nbq_mcs_skip(middle.x, middle.w, life->said);
 	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), life->steps);
 	KUNIT_EXPECT_TRUE(test, middle.came);
 	KUNIT_EXPECT_PTR_EQ(test, pred, holder);
@@ -563,7 +563,7 @@ static void walker_knows_who_stood_in_front_before_its_first_step(struct kunit *
 
 static void x_leaves(struct middle *middle)
 {
-	middle->given_back = nbq_mcs_leave(lock_of(middle->test), middle->x,
+	middle->given_back = nbq_mcs_abandon(lock_of(middle->test), middle->x,
 					   middle->x_pred);
 }
 
@@ -581,7 +581,7 @@ static void leaver_at_the_tail_is_told_later_by_a_leaver(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, middle.given_back);
 	EXPECT_PICTURE(test, "HL.");
 	KUNIT_EXPECT_PTR_EQ(test, lock_of(test)->tail, w);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 2,
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 2,
 		       .nodes_reclaimed = 1);
 }
 
@@ -594,11 +594,11 @@ static void x_leaves_and_y_walks(struct middle *middle)
 	x_leaves(middle);
 	EXPECT_PICTURE(test, "HLTW");
 	EXPECT_COUNTED(test, .nodes_abandoned = 1);
-	prev = nbq_mcs_step_over(middle->y, middle->y_pred, NBQ_TRANSIENT);
+	prev = nbq_mcs_skip(middle->y, middle->y_pred, NBQ_TRANSIENT);
 	EXPECT_PICTURE(test, "HLRW");
 	EXPECT_COUNTED(test);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle->y, prev), NBQ_LEAVING);
-	prev = nbq_mcs_step_over(middle->y, prev, NBQ_LEAVING);
+	prev = nbq_mcs_skip(middle->y, prev, NBQ_LEAVING);
 	EXPECT_PICTURE(test, "H.RW");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 	KUNIT_EXPECT_NULL(test, nbq_mcs_link(middle->y, prev));
@@ -613,7 +613,7 @@ static void leaver_tells_a_leaver_when_both_were_stepped_over(struct kunit *test
 	w = arrive(test, &w_pred);
 	middle.x = arrive(test, &middle.x_pred);
 	middle.y = arrive(test, &middle.y_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 4);
+	EXPECT_COUNTED(test, .nodes_allocated = 4);
 
 	/* before: H > w > x > y; after: H > y */
 	leave_with_a_turn(&middle, w, w_pred);
@@ -663,7 +663,7 @@ static void neighbours_leave_in_any_order(struct kunit *test)
 	holder = nbq_bench_arrive(test);
 	for (i = 0; i < 4; i++)
 		waiter[i] = nbq_bench_arrive(test);
-	EXPECT_COUNTED(test, .nodes_taken = 5);
+	EXPECT_COUNTED(test, .nodes_allocated = 5);
 
 	/* before: H > w > x > y > z */
 	for (i = 0; order->leave[i]; i++)
@@ -684,7 +684,7 @@ static void neighbours_leave_in_any_order(struct kunit *test)
 	nbq_bench_go_on(bench);
 	EXPECT_PICTURE(test, ".....");
 	KUNIT_EXPECT_NULL(test, lock_of(test)->tail);
-	EXPECT_COUNTED(test, .nodes_reclaimed = 4 - i, .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_reclaimed = 4 - i, .nodes_freed = 1);
 }
 
 static void two_at_the_tail_leave_back_one_first(struct kunit *test)
@@ -697,14 +697,14 @@ static void two_at_the_tail_leave_back_one_first(struct kunit *test)
 	x = arrive(test, &x_pred);
 
 	/* before: H > w > x */
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, x, x_pred));
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, w, w_pred));
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_abandon(lock, x, x_pred));
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_abandon(lock, w, w_pred));
 
 	/* after: H */
 	EXPECT_PICTURE(test, "H..");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
 	KUNIT_EXPECT_NULL(test, holder->next);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_given_back = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_freed = 2);
 }
 
 static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struct kunit *test)
@@ -717,14 +717,14 @@ static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struc
 
 	/* before: H > w, and w has decided to leave; x has not linked */
 	x = nbq_bench_join(test, &pred);
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_leave(lock, w, w_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_abandon(lock, w, w_pred));
 
 	/* after: H L x */
 	EXPECT_PICTURE(test, "HLW");
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(x, pred), NBQ_LEAVING);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_step_over(x, pred, NBQ_LEAVING), holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_skip(x, pred, NBQ_LEAVING), holder);
 	EXPECT_PICTURE(test, "H.W");
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1,
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 1,
 		       .nodes_reclaimed = 1);
 }
 
@@ -745,13 +745,13 @@ static void joiner_behind_a_forgotten_leaver_finds_it_leaving(struct kunit *test
 
 	/* before: H > w; in between: H w x; after: H L x */
 	nbq_steps_start(turn_in_the_middle, &middle);
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_leave(lock, w, w_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_abandon(lock, w, w_pred));
 	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 4);
 	EXPECT_PICTURE(test, "HLW");
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle.x, w), NBQ_LEAVING);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_step_over(middle.x, w, NBQ_LEAVING),
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_skip(middle.x, w, NBQ_LEAVING),
 			    holder);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1,
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 1,
 		       .nodes_reclaimed = 1);
 }
 
@@ -765,14 +765,14 @@ static void release_with_nobody_behind_empties_the_queue(struct kunit *test)
 	holder = arrive(test, &pred);
 
 	/* before: H */
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_hand_over(lock, holder));
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_release(lock, holder));
 
 	/* after: [] */
 	EXPECT_PICTURE(test, ".");
 	KUNIT_EXPECT_NULL(test, lock->tail);
-	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
+	KUNIT_EXPECT_NULL(test, nbq_held_find(holder->pool, lock));
 	KUNIT_EXPECT_NULL(test, holder->next);
-	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_freed = 1);
 }
 
 static void w_joins(struct middle *middle)
@@ -790,15 +790,15 @@ static void joiner_during_a_release_finds_the_lock_available(struct kunit *test)
 
 	/* before: H, which knows nobody; in between: H w; after: A w */
 	nbq_steps_start(turn_in_the_middle, &middle);
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, holder));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(lock, holder));
 	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 3);
 	EXPECT_PICTURE(test, "AW");
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle.w, holder), NBQ_AVAILABLE);
-	nbq_mcs_take_over(lock, middle.w, holder);
+	nbq_mcs_granted(lock, middle.w, holder);
 
 	/* after: H */
 	EXPECT_PICTURE(test, ".H");
-	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_reclaimed = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_reclaimed = 1);
 }
 
 static void release_behind_which_all_have_left_empties_the_queue(struct kunit *test)
@@ -808,13 +808,13 @@ static void release_behind_which_all_have_left_empties_the_queue(struct kunit *t
 
 	holder = arrive(test, &pred);
 	w = arrive(test, &pred);
-	nbq_mcs_leave(lock, w, pred);
+	nbq_mcs_abandon(lock, w, pred);
 
 	/* before: H; after: [] */
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_hand_over(lock, holder));
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_release(lock, holder));
 	EXPECT_PICTURE(test, "..");
 	KUNIT_EXPECT_NULL(test, lock->tail);
-	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_given_back = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_freed = 2);
 }
 
 static void hand_over_to_one_that_left_reaches_the_one_behind(struct kunit *test)
@@ -825,19 +825,19 @@ static void hand_over_to_one_that_left_reaches_the_one_behind(struct kunit *test
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
 	x = arrive(test, &pred);
-	nbq_mcs_leave(lock, w, w_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1);
+	nbq_mcs_abandon(lock, w, w_pred);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 1);
 
 	/* before: H L x */
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, holder));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(lock, holder));
 
 	/* after: A L x */
 	EXPECT_PICTURE(test, "ALW");
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_look(x), NBQ_LEAVING);
-	pred = nbq_mcs_step_over(x, pred, NBQ_LEAVING);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_poll(x), NBQ_LEAVING);
+	pred = nbq_mcs_skip(x, pred, NBQ_LEAVING);
 	EXPECT_PICTURE(test, "A.W");
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(x, pred), NBQ_AVAILABLE);
-	nbq_mcs_take_over(lock, x, pred);
+	nbq_mcs_granted(lock, x, pred);
 
 	/* after: H */
 	EXPECT_PICTURE(test, "..H");
@@ -856,14 +856,14 @@ static void holder_that_has_seen_its_successor_does_not_look_again(struct kunit 
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
 	x = arrive(test, &pred);
-	nbq_mcs_hand_over(lock, holder);
-	nbq_mcs_take_over(lock, w, w_pred);
+	nbq_mcs_release(lock, holder);
+	nbq_mcs_granted(lock, w, w_pred);
 
 	nbq_steps_start(NULL, NULL);
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, w));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(lock, w));
 	/* swap next, tell */
 	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 2);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_look(x), NBQ_AVAILABLE);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_poll(x), NBQ_AVAILABLE);
 	EXPECT_PICTURE(test, ".AW");
 }
 
@@ -879,20 +879,20 @@ static void successor_that_was_seen_may_leave(struct kunit *test)
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
 	x = arrive(test, &x_pred);
-	nbq_mcs_hand_over(lock, holder);
-	nbq_mcs_take_over(lock, w, w_pred);
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_leave(lock, x, x_pred));
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(lock, w));
+	nbq_mcs_release(lock, holder);
+	nbq_mcs_granted(lock, w, w_pred);
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_abandon(lock, x, x_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(lock, w));
 	EXPECT_PICTURE(test, ".A.");
 
 	y = nbq_bench_join(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, w);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(y, w), NBQ_AVAILABLE);
-	nbq_mcs_take_over(lock, y, w);
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_hand_over(lock, y));
+	nbq_mcs_granted(lock, y, w);
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_release(lock, y));
 	w = nbq_bench_join(test, &pred);
-	KUNIT_EXPECT_FALSE(test, w->followed);
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_hand_over(lock, w));
+	KUNIT_EXPECT_FALSE(test, w->has_successor);
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_release(lock, w));
 	EXPECT_PICTURE(test, "...");
 }
 
@@ -938,7 +938,7 @@ static struct nbq_node *leave_as_tail(struct kunit *test)
 
 	arrive(test, &pred);
 	w = arrive(test, &pred);
-	nbq_mcs_leave(lock_of(test), w, pred);
+	nbq_mcs_abandon(lock_of(test), w, pred);
 	return w;
 }
 
@@ -948,8 +948,8 @@ static struct nbq_node *leave_as_tail_when_told(struct kunit *test)
 
 	holder = arrive(test, &pred);
 	w = arrive(test, &pred);
-	nbq_mcs_hand_over(lock_of(test), holder);
-	nbq_mcs_leave(lock_of(test), w, pred);
+	nbq_mcs_release(lock_of(test), holder);
+	nbq_mcs_abandon(lock_of(test), w, pred);
 	return w;
 }
 
@@ -969,7 +969,7 @@ static struct nbq_node *release_as_tail(struct kunit *test)
 	struct nbq_node *holder, *pred;
 
 	holder = arrive(test, &pred);
-	nbq_mcs_hand_over(lock_of(test), holder);
+	nbq_mcs_release(lock_of(test), holder);
 	return holder;
 }
 
@@ -980,8 +980,8 @@ static struct nbq_node *be_stepped_over(struct kunit *test)
 	arrive(test, &pred);
 	w = arrive(test, &w_pred);
 	x = arrive(test, &pred);
-	nbq_mcs_leave(lock_of(test), w, w_pred);
-	nbq_mcs_step_over(x, pred, NBQ_LEAVING);
+	nbq_mcs_abandon(lock_of(test), w, w_pred);
+	nbq_mcs_skip(x, pred, NBQ_LEAVING);
 	return w;
 }
 
@@ -993,7 +993,7 @@ static struct nbq_node *be_stepped_over_and_told(struct kunit *test)
 	holder = arrive(test, &pred);
 	middle.w = arrive(test, &middle.w_pred);
 	middle.x = arrive(test, &middle.x_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3);
+	EXPECT_COUNTED(test, .nodes_allocated = 3);
 	hand_over_with_a_turn(&middle, holder);
 	return middle.w;
 }
@@ -1004,8 +1004,8 @@ static struct nbq_node *be_taken_over_from(struct kunit *test)
 
 	holder = arrive(test, &pred);
 	w = arrive(test, &pred);
-	nbq_mcs_hand_over(lock_of(test), holder);
-	nbq_mcs_take_over(lock_of(test), w, pred);
+	nbq_mcs_release(lock_of(test), holder);
+	nbq_mcs_granted(lock_of(test), w, pred);
 	return holder;
 }
 
@@ -1048,20 +1048,20 @@ static void node_given_back_works_again_at_once(struct kunit *test)
 
 	nbq_mcs_init(&other);
 	KUNIT_ASSERT_TRUE(test, nbq_is_free(node));
-	KUNIT_ASSERT_TRUE(test, nbq_node_try_claim(node));
+	KUNIT_ASSERT_TRUE(test, nbq_node_try_alloc(node));
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(node));
 	holder = nbq_bench_claim(test);
 
 	/* before: H; in between: H > node, then A node; after: [] */
-	KUNIT_EXPECT_NULL(test, nbq_mcs_join(&other, holder));
-	nbq_hold(holder, &other);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_join(&other, node), holder);
+	KUNIT_EXPECT_NULL(test, nbq_mcs_enqueue(&other, holder));
+	nbq_held_add(holder, &other);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_enqueue(&other, node), holder);
 	KUNIT_EXPECT_NULL(test, nbq_mcs_link(node, holder));
-	KUNIT_EXPECT_NULL(test, nbq_mcs_look(node));
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_hand_over(&other, holder));
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_look(node), NBQ_AVAILABLE);
-	nbq_mcs_take_over(&other, node, holder);
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_hand_over(&other, node));
+	KUNIT_EXPECT_NULL(test, nbq_mcs_poll(node));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(&other, holder));
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_poll(node), NBQ_AVAILABLE);
+	nbq_mcs_granted(&other, node, holder);
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_release(&other, node));
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(holder));
 	KUNIT_EXPECT_NULL(test, other.tail);

@@ -22,7 +22,7 @@ static struct nbq_node *try_claim(struct nbq_pool *pool)
 	struct nbq_node *node;
 
 	preempt_disable();
-	node = nbq_node_claim(pool);
+	node = nbq_node_alloc(pool);
 	preempt_enable();
 	return node;
 }
@@ -39,7 +39,7 @@ static void nodes_are_claimed_in_the_order_of_their_index(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, try_claim(&bench->pool),
 				    &bench->nodes[i]);
 	}
-	EXPECT_COUNTED(test, .nodes_taken = NBQ_BENCH_NODES);
+	EXPECT_COUNTED(test, .nodes_allocated = NBQ_BENCH_NODES);
 }
 
 static void claim_takes_the_node_taken_last_first(struct kunit *test)
@@ -50,12 +50,12 @@ static void claim_takes_the_node_taken_last_first(struct kunit *test)
 	first = nbq_bench_claim(test);
 	nbq_bench_claim(test);
 	last = nbq_bench_claim(test);
-	nbq_node_give_back(first);
-	nbq_node_give_back(last);
+	nbq_node_free(first);
+	nbq_node_free(last);
 
 	KUNIT_EXPECT_PTR_EQ(test, bench->pool.hint, last);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), last);
-	EXPECT_COUNTED(test, .nodes_taken = 4);
+	EXPECT_COUNTED(test, .nodes_allocated = 4);
 }
 
 static void claim_takes_the_first_free_node_when_the_last_is_in_use(struct kunit *test)
@@ -67,8 +67,8 @@ static void claim_takes_the_first_free_node_when_the_last_is_in_use(struct kunit
 	second = nbq_bench_claim(test);
 	third = nbq_bench_claim(test);
 	nbq_bench_claim(test);
-	nbq_node_give_back(third);
-	nbq_node_give_back(second);
+	nbq_node_free(third);
+	nbq_node_free(second);
 
 	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), second);
 	KUNIT_EXPECT_PTR_EQ(test, bench->pool.hint, second);
@@ -79,12 +79,12 @@ static void node_in_use_cannot_be_claimed(struct kunit *test)
 {
 	struct nbq_node *node = nbq_bench_claim(test);
 
-	KUNIT_EXPECT_FALSE(test, nbq_node_try_claim(node));
+	KUNIT_EXPECT_FALSE(test, nbq_node_try_alloc(node));
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(node));
-	nbq_node_give_back(node);
+	nbq_node_free(node);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
-	KUNIT_EXPECT_TRUE(test, nbq_node_try_claim(node));
-	KUNIT_EXPECT_FALSE(test, nbq_node_try_claim(node));
+	KUNIT_EXPECT_TRUE(test, nbq_node_try_alloc(node));
+	KUNIT_EXPECT_FALSE(test, nbq_node_try_alloc(node));
 }
 
 static void node_survives_the_wrap_of_its_counters(struct kunit *test)
@@ -93,14 +93,14 @@ static void node_survives_the_wrap_of_its_counters(struct kunit *test)
 	struct nbq_node *node = &bench->nodes[0];
 	int i;
 
-	node->taken = ULONG_MAX - 1;
-	node->given = ULONG_MAX - 1;
+	node->alloc_seq = ULONG_MAX - 1;
+	node->free_seq = ULONG_MAX - 1;
 	for (i = 0; i < 4; i++) {
-		KUNIT_EXPECT_TRUE(test, nbq_node_try_claim(node));
-		KUNIT_EXPECT_FALSE(test, nbq_node_try_claim(node));
-		nbq_node_give_back(node);
+		KUNIT_EXPECT_TRUE(test, nbq_node_try_alloc(node));
+		KUNIT_EXPECT_FALSE(test, nbq_node_try_alloc(node));
+		nbq_node_free(node);
 	}
-	KUNIT_EXPECT_EQ(test, node->taken, 2);
+	KUNIT_EXPECT_EQ(test, node->alloc_seq, 2);
 }
 
 static void claim_of_an_empty_pool_fails(struct kunit *test)
@@ -113,9 +113,9 @@ static void claim_of_an_empty_pool_fails(struct kunit *test)
 		last = nbq_bench_claim(test);
 	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
 	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
-	EXPECT_COUNTED(test, .nodes_taken = NBQ_BENCH_NODES);
+	EXPECT_COUNTED(test, .nodes_allocated = NBQ_BENCH_NODES);
 
-	nbq_node_give_back(last);
+	nbq_node_free(last);
 	KUNIT_EXPECT_PTR_EQ(test, try_claim(&bench->pool), last);
 }
 
@@ -153,7 +153,7 @@ static void high_water_is_the_most_nodes_ever_in_use(struct kunit *test)
 	/* never more than five at a time, given back in every order */
 	for (round = 0; round < 20; round++) {
 		for (i = 0; i < 3; i++)
-			nbq_node_give_back(node[(round * 2 + i) % 5]);
+			nbq_node_free(node[(round * 2 + i) % 5]);
 		for (i = 0; i < 3; i++)
 			node[(round * 2 + i) % 5] = nbq_bench_claim(test);
 	}
@@ -164,7 +164,7 @@ static void high_water_is_the_most_nodes_ever_in_use(struct kunit *test)
 
 static void give_back(void *node)
 {
-	nbq_node_give_back(node);
+	nbq_node_free(node);
 }
 
 static void node_given_back_on_another_cpu_is_claimed_again(struct kunit *test)
@@ -210,7 +210,7 @@ static bool claim_alone(struct nesting *nesting, struct nbq_node *node,
 {
 	enum owner *owner = &nesting->owner[node->index];
 
-	if (!nbq_node_try_claim(node))
+	if (!nbq_node_try_alloc(node))
 		return false;
 	if (READ_ONCE(*owner) != NOBODY)
 		nesting->taken_twice++;
@@ -221,7 +221,7 @@ static bool claim_alone(struct nesting *nesting, struct nbq_node *node,
 static void give_back_alone(struct nesting *nesting, struct nbq_node *node)
 {
 	WRITE_ONCE(nesting->owner[node->index], NOBODY);
-	nbq_node_give_back(node);
+	nbq_node_free(node);
 }
 
 /* Give back the node of the last time and keep another until the next. */
@@ -359,7 +359,7 @@ static void growth_is_not_requested_by_reuse(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 100; i++)
-		nbq_node_give_back(nbq_bench_claim(test));
+		nbq_node_free(nbq_bench_claim(test));
 	KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 0);
 	KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, 1);
 }
@@ -395,7 +395,7 @@ static void growth_doubles_a_pool_until_it_stops_at_the_cap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pool->size, nbq_pool_nodes_max);
 	KUNIT_EXPECT_EQ(test, pool->events.growths - growths, times);
 	for (node = pool->first; node; node = node->next_in_pool)
-		nbq_node_give_back(node);
+		nbq_node_free(node);
 }
 
 /* An empty pool */
@@ -513,8 +513,8 @@ static void node_given_back_meanwhile_is_used(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, node, 100), 0);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 3);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
-	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_taken = 1,
-		     .nodes_given_back = 1, .exhaustions = 1);
+	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_allocated = 1,
+		     .nodes_freed = 1, .exhaustions = 1);
 }
 
 static void patience_spent_on_a_node_is_not_had_again_for_the_lock(struct kunit *test)
@@ -530,8 +530,8 @@ static void patience_spent_on_a_node_is_not_had_again_for_the_lock(struct kunit 
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, node, 100), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
 	EXPECT_PICTURE(test, "H.");
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
-		     .nodes_given_back = 1, .exhaustions = 1);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1,
+		     .nodes_freed = 1, .exhaustions = 1);
 }
 
 /* A node, and the pool in which somebody waits for it */
@@ -556,7 +556,7 @@ static void give_back_once_awaited(void *arg)
 	       awaited->exhaustions && looks--)
 		cpu_relax();
 	awaited->seen = looks + 1;
-	nbq_node_give_back(awaited->node);
+	nbq_node_free(awaited->node);
 }
 
 static void untimed_acquisition_waits_for_a_node_from_another_cpu(struct kunit *test)
@@ -587,8 +587,8 @@ static void untimed_acquisition_waits_for_a_node_from_another_cpu(struct kunit *
 	preempt_enable();
 
 	KUNIT_EXPECT_TRUE(test, awaited.seen);
-	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_taken = 1,
-		     .nodes_given_back = 1, .exhaustions = 1);
+	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_allocated = 1,
+		     .nodes_freed = 1, .exhaustions = 1);
 }
 
 /* The pool of the level */
@@ -616,7 +616,7 @@ static void read_taken(struct nbq_pool *pools, unsigned long *taken)
 	int i;
 
 	for (i = 0; i < NBQ_LEVELS; i++)
-		taken[i] = pools[i].events.nodes_taken;
+		taken[i] = pools[i].events.nodes_allocated;
 }
 
 /* The preemption count says in which context the CPU is; so let it say that. */
@@ -770,7 +770,7 @@ static void hardirq_behind_the_holder_below_it_is_told_at_once(struct kunit *tes
 	KUNIT_EXPECT_FALSE(test, contended);
 	KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
 	EXPECT_TOTAL(test, .acquired_uncontended = 1, .deadlocks = 1,
-		     .nodes_taken = 2, .nodes_given_back = 2);
+		     .nodes_allocated = 2, .nodes_freed = 2);
 }
 
 /* A pool that no context has needed yet, or that one is setting up */
@@ -860,12 +860,12 @@ static void blank_pool_is_set_up_by_the_first_that_needs_a_node(struct kunit *te
 	KUNIT_EXPECT_PTR_EQ(test, after->hint, after->first);
 	/* The same nodes as the first time, with the same numbers */
 	KUNIT_EXPECT_PTR_EQ(test, after->first, unready->before.first);
-	KUNIT_ASSERT_NOT_NULL(test, after->numbered);
-	KUNIT_EXPECT_EQ(test, after->numbered->size, NBQ_STATIC_NODES);
+	KUNIT_ASSERT_NOT_NULL(test, after->encodable);
+	KUNIT_EXPECT_EQ(test, after->encodable->size, NBQ_STATIC_NODES);
 	for (node = after->first; nodes < NBQ_STATIC_NODES; node = node->next_in_pool) {
 		KUNIT_ASSERT_NOT_NULL(test, node);
-		KUNIT_EXPECT_PTR_EQ(test, node, after->numbered->nodes[nodes]);
-		KUNIT_EXPECT_PTR_EQ(test, node, unready->before.numbered->nodes[nodes]);
+		KUNIT_EXPECT_PTR_EQ(test, node, after->encodable->nodes[nodes]);
+		KUNIT_EXPECT_PTR_EQ(test, node, unready->before.encodable->nodes[nodes]);
 		KUNIT_EXPECT_EQ(test, node->index, nodes);
 		KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
 		nodes++;
@@ -899,7 +899,7 @@ static void pool_that_is_being_set_up_has_no_node_yet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
 	KUNIT_EXPECT_EQ(test, unready->after.setup, NBQ_POOL_BUSY);
 	KUNIT_EXPECT_NULL(test, unready->after.first);
-	KUNIT_EXPECT_NULL(test, unready->after.numbered);
+	KUNIT_EXPECT_NULL(test, unready->after.encodable);
 }
 
 static void every_online_cpu_has_pools_of_its_own(struct kunit *test)

@@ -10,16 +10,16 @@
  */
 #include "common.h"
 
-#define nbq_X_join			__PASTE(NBQ_TYPE, _join)
-#define nbq_X_take_over			__PASTE(NBQ_TYPE, _take_over)
+#define nbq_X_enqueue			__PASTE(NBQ_TYPE, _enqueue)
+#define nbq_X_granted			__PASTE(NBQ_TYPE, _granted)
 
 static bool join(struct nbq_X *lock, struct nbq_actor *actor)
 {
 	actor->said = NULL;
-	actor->pred = nbq_X_join(lock, actor->node);
+	actor->pred = nbq_X_enqueue(lock, actor->node);
 	if (actor->pred)
 		return false;
-	nbq_hold(actor->node, lock);
+	nbq_held_add(actor->node, lock);
 	return true;
 }
 
@@ -34,7 +34,7 @@ static bool advance(struct nbq_X *lock, struct nbq_actor *actor)
 	}
 	if (said != NBQ_AVAILABLE)
 		return false;
-	nbq_X_take_over(lock, actor->node, actor->pred);
+	nbq_X_granted(lock, actor->node, actor->pred);
 	return true;
 }
 
@@ -49,8 +49,8 @@ static struct nbq_node *holder_of(const struct nbq_X *lock)
 	struct nbq_node *node = NULL;
 
 	if (nbq_pool_elsewhere)
-		node = nbq_held_node(nbq_pool_elsewhere, lock);
-	return node ?: nbq_held_node(nbq_this_pool(), lock);
+		node = nbq_held_find(nbq_pool_elsewhere, lock);
+	return node ?: nbq_held_find(nbq_this_pool(), lock);
 }
 
 #define NBQ_LAST_WORD			tail

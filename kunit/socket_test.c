@@ -182,7 +182,7 @@ static void newcomer_leaves_a_free_lock_to_the_socket_that_has_the_turn(struct k
 	u32 *tail = &queue_there(test)->tail;
 	struct nbq_node *w = nbq_bench_claim(test);
 
-	nbq_spin_join(lock_of(test), tail, w);
+	nbq_spin_enqueue(lock_of(test), tail, w);
 	lock_of(test)->state.request = request_at(1000, made_up->turn);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_FALSE(test, nbq_spin_trylock(lock_of(test)));
@@ -197,7 +197,7 @@ static void newcomer_leaves_a_free_lock_to_the_socket_that_has_the_turn(struct k
 	KUNIT_EXPECT_TRUE(test, nbq_spin_trylock(lock_of(test)));
 	nbq_spin_unlock(lock_of(test));
 	/* It is nobody's in an empty queue. */
-	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(tail, w, false));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(tail, w, false));
 	lock_of(test)->state.request = request_at(1000, made_up->turn);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_TRUE(test, nbq_spin_trylock(lock_of(test)));
@@ -211,7 +211,7 @@ static u64 time_to_acquire(struct kunit *test, void (*act)(struct event *event))
 	u64 start = 1000;
 
 	hold(test);
-	nbq_spin_join(lock_of(test), &queue_there(test)->tail, nbq_bench_claim(test));
+	nbq_spin_enqueue(lock_of(test), &queue_there(test)->tail, nbq_bench_claim(test));
 	lock_of(test)->state.request = request_at(start, made_up->turn);
 	nbq_fake_start(start, 10);
 	nbq_fake_call(8, happen, &event);
@@ -279,7 +279,7 @@ static void head_gives_the_turn_to_the_next_socket_when_it_is_over(struct kunit 
 	KUNIT_EXPECT_EQ(test, held.request, turn->passes ? request_at(now, made_up->turn) : 0);
 	KUNIT_EXPECT_PTR_EQ(test, queue_there(test)->notified,
 			    turn->passes ? lock_of(test) : NULL);
-	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1, .nodes_given_back = 1,
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1,
 		     .nodes_reclaimed = turn->behind, .turns_passed = turn->passes);
 }
 
@@ -304,15 +304,15 @@ static void waiter_behind_one_of_another_lock_does_not_wait_for_it(struct kunit 
 	struct nbq_node *w = nbq_bench_claim(test);
 
 	/* before: w waits for the other lock, and stays */
-	nbq_spin_join(other, &queue_here(test)->tail, w);
+	nbq_spin_enqueue(other, &queue_here(test)->tail, w);
 	hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(4, happen, &event);
 	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX), 0);
 	KUNIT_EXPECT_LE(test, nbq_fake.reads, 6);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(&queue_here(test)->tail, w, false));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(&queue_here(test)->tail, w, false));
 	/* Those of w are in a pool of its own. */
-	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1, .nodes_given_back = 1);
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1);
 }
 
 static void destroy_leaves_the_waiter_of_another_lock_in_the_queue(struct kunit *test)
@@ -322,15 +322,15 @@ static void destroy_leaves_the_waiter_of_another_lock_in_the_queue(struct kunit 
 	u32 *tail = &queue_here(test)->tail;
 
 	/* before: w waits for the other lock, x has left this one behind it; after: w */
-	nbq_spin_join(other, tail, w);
+	nbq_spin_enqueue(other, tail, w);
 	x = nbq_bench_claim(test);
-	nbq_spin_join(lock_of(test), tail, x);
+	nbq_spin_enqueue(lock_of(test), tail, x);
 	x->resumed = true;
-	KUNIT_EXPECT_FALSE(test, nbq_spin_leave(tail, x, w));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(tail, x, w));
 	KUNIT_EXPECT_EQ(test, nbq_spin_destroy(lock_of(test)), 0);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(x));
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(w));
-	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(tail, w, false));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(tail, w, false));
 	EXPECT_TOTAL(test, .nodes_reclaimed = 1);
 }
 

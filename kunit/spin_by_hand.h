@@ -35,10 +35,10 @@ static bool join(struct nbq_spin *lock, struct nbq_actor *actor)
 {
 	actor->pred = NULL;
 	if (!is_open(lock) || !take_free(lock, actor)) {
-		actor->pred = nbq_spin_join(lock, nbq_tail_of(lock), actor->node);
+		actor->pred = nbq_spin_enqueue(lock, nbq_tail_of(lock), actor->node);
 		return false;
 	}
-	nbq_node_give_back_own(actor->node);
+	nbq_node_free_own(actor->node);
 	return true;
 }
 
@@ -48,14 +48,14 @@ static bool advance(struct nbq_spin *lock, struct nbq_actor *actor)
 	struct nbq_node *said;
 
 	while (actor->pred && leavers--) {
-		said = nbq_spin_look(actor->pred);
+		said = nbq_spin_poll(actor->pred);
 		if (!said)
 			return false;
-		actor->pred = nbq_spin_step_over(actor->node, actor->pred, said);
+		actor->pred = nbq_spin_skip(actor->node, actor->pred, said);
 	}
 	if (actor->pred || !take_free(lock, actor))
 		return false;
-	nbq_spin_pass(nbq_tail_of(lock), actor->node, false);
+	nbq_spin_dequeue_head(nbq_tail_of(lock), actor->node, false);
 	return true;
 }
 
@@ -63,8 +63,8 @@ static bool leave(struct nbq_spin *lock, struct nbq_actor *actor)
 {
 	u32 *tail = nbq_tail_of(lock);
 
-	return actor->pred ? nbq_spin_leave(tail, actor->node, actor->pred) :
-			     nbq_spin_pass(tail, actor->node, false);
+	return actor->pred ? nbq_spin_abandon(tail, actor->node, actor->pred) :
+			     nbq_spin_dequeue_head(tail, actor->node, false);
 }
 
 /* The holder's node has been given back long since. */
@@ -86,7 +86,7 @@ static struct nbq_node *tail_of(const struct nbq_spin *lock)
 {
 	u32 tail = *nbq_tail_of(lock);
 
-	return tail ? nbq_pool_of(tail & U16_MAX)->numbered->nodes[tail >> 16] : NULL;
+	return tail ? nbq_pool_of(tail & U16_MAX)->encodable->nodes[tail >> 16] : NULL;
 }
 
 static struct nbq_node *holder_of(const struct nbq_spin *lock)

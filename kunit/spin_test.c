@@ -38,7 +38,7 @@ static struct nbq_node *join(struct kunit *test, struct nbq_node **pred)
 {
 	struct nbq_node *node = nbq_bench_claim(test);
 
-	*pred = nbq_spin_join(lock_of(test), nbq_tail_of(lock_of(test)), node);
+	*pred = nbq_spin_enqueue(lock_of(test), nbq_tail_of(lock_of(test)), node);
 	return node;
 }
 
@@ -64,7 +64,7 @@ static void first_to_join_is_the_head(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, pred);
 	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), w);
 	KUNIT_EXPECT_FALSE(test, nbq_spin_is_locked(lock_of(test)));
-	EXPECT_COUNTED(test, .nodes_taken = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 1);
 }
 
 static void joiner_finds_the_last_waiter_in_front(struct kunit *test)
@@ -87,8 +87,8 @@ static void joining_forgets_the_last_life_of_the_node(struct kunit *test)
 	struct nbq_node *node = nbq_bench_claim(test);
 
 	node->prev = NBQ_AVAILABLE;
-	nbq_spin_join(lock_of(test), nbq_tail_of(lock_of(test)), node);
-	KUNIT_EXPECT_NULL(test, nbq_spin_look(node));
+	nbq_spin_enqueue(lock_of(test), nbq_tail_of(lock_of(test)), node);
+	KUNIT_EXPECT_NULL(test, nbq_spin_poll(node));
 }
 
 /* Looking */
@@ -102,8 +102,8 @@ static void waiting_predecessor_says_nothing(struct kunit *test)
 	join(test, &pred);
 
 	/* before and after: w x y, x looks at w, y at x */
-	KUNIT_EXPECT_NULL(test, nbq_spin_look(x_pred));
-	KUNIT_EXPECT_NULL(test, nbq_spin_look(pred));
+	KUNIT_EXPECT_NULL(test, nbq_spin_poll(x_pred));
+	KUNIT_EXPECT_NULL(test, nbq_spin_poll(pred));
 	EXPECT_PICTURE(test, "WWW");
 }
 
@@ -114,10 +114,10 @@ static void leaving_predecessor_says_who_stood_in_front_of_it(struct kunit *test
 	w = join(test, &pred);
 	x = join(test, &x_pred);
 	join(test, &pred);
-	nbq_spin_leave(nbq_tail_of(lock_of(test)), x, x_pred);
+	nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, x_pred);
 
 	/* before and after: w L y, y looks at L */
-	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_look(pred), w);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_poll(pred), w);
 	EXPECT_PICTURE(test, "WLW");
 }
 
@@ -131,13 +131,13 @@ static void leaver_at_the_tail_takes_its_node_along(struct kunit *test)
 	x = join(test, &pred);
 
 	/* before: w x */
-	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), x, pred));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, pred));
 
 	/* after: w; x has written nothing into its node */
 	EXPECT_PICTURE(test, "W.");
 	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), w);
 	KUNIT_EXPECT_NULL(test, x->prev);
-	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_freed = 1);
 }
 
 static void leaver_between_waiters_is_stepped_over(struct kunit *test)
@@ -147,20 +147,20 @@ static void leaver_between_waiters_is_stepped_over(struct kunit *test)
 	w = join(test, &pred);
 	x = join(test, &x_pred);
 	y = join(test, &pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3);
+	EXPECT_COUNTED(test, .nodes_allocated = 3);
 
 	/* before: w x y */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), x, x_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, x_pred));
 
 	/* after: w L y */
 	EXPECT_PICTURE(test, "WLW");
 	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), y);
-	prev = nbq_spin_look(pred);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_step_over(y, pred, prev), w);
+	prev = nbq_spin_poll(pred);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_skip(y, pred, prev), w);
 
 	/* after: w y */
 	EXPECT_PICTURE(test, "W.W");
-	KUNIT_EXPECT_NULL(test, nbq_spin_look(w));
+	KUNIT_EXPECT_NULL(test, nbq_spin_poll(w));
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
 
@@ -169,8 +169,8 @@ static struct nbq_node *walk(struct nbq_node *node, struct nbq_node *pred)
 {
 	struct nbq_node *prev;
 
-	while (pred && (prev = nbq_spin_look(pred)))
-		pred = nbq_spin_step_over(node, pred, prev);
+	while (pred && (prev = nbq_spin_poll(pred)))
+		pred = nbq_spin_skip(node, pred, prev);
 	return pred;
 }
 
@@ -197,7 +197,7 @@ static void neighbours_leave(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		int leaver = *back_first ? 2 - i : 1 + i;
 
-		KUNIT_EXPECT_FALSE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), node[leaver],
+		KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), node[leaver],
 							pred[leaver]));
 	}
 
@@ -207,7 +207,7 @@ static void neighbours_leave(struct kunit *test)
 
 	/* after: w z */
 	EXPECT_PICTURE(test, "W..W");
-	EXPECT_COUNTED(test, .nodes_taken = 4, .nodes_reclaimed = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 4, .nodes_reclaimed = 2);
 }
 
 static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struct kunit *test)
@@ -218,10 +218,10 @@ static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struc
 	x = join(test, &x_pred);
 
 	/* before: w x, and x has decided to leave */
-	KUNIT_EXPECT_NULL(test, nbq_spin_look(x_pred));
+	KUNIT_EXPECT_NULL(test, nbq_spin_poll(x_pred));
 	y = join(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, x);
-	KUNIT_EXPECT_FALSE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), x, x_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, x_pred));
 
 	/* after: w L y, then w y */
 	EXPECT_PICTURE(test, "WLW");
@@ -238,13 +238,13 @@ static void head_that_passes_without_a_successor_empties_the_queue(struct kunit 
 	w = join(test, &pred);
 
 	/* before: w */
-	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(nbq_tail_of(lock_of(test)), w, false));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), w, false));
 
 	/* after: [] */
 	EXPECT_PICTURE(test, ".");
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 	KUNIT_EXPECT_NULL(test, w->prev);
-	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_freed = 1);
 }
 
 static void waiter_behind_the_head_becomes_the_head(struct kunit *test)
@@ -253,22 +253,22 @@ static void waiter_behind_the_head_becomes_the_head(struct kunit *test)
 
 	w = join(test, &pred);
 	x = join(test, &pred);
-	EXPECT_COUNTED(test, .nodes_taken = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 2);
 
 	/* before: w x */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(nbq_tail_of(lock_of(test)), w, false));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), w, false));
 
 	/* after: A x */
 	EXPECT_PICTURE(test, "AW");
 	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), x);
 	EXPECT_COUNTED(test);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_look(pred), NBQ_AVAILABLE);
-	KUNIT_EXPECT_NULL(test, nbq_spin_step_over(x, pred, NBQ_AVAILABLE));
+	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_poll(pred), NBQ_AVAILABLE);
+	KUNIT_EXPECT_NULL(test, nbq_spin_skip(x, pred, NBQ_AVAILABLE));
 
 	/* after: x */
 	EXPECT_PICTURE(test, ".W");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(nbq_tail_of(lock_of(test)), x, false));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), x, false));
 	EXPECT_PICTURE(test, "..");
 }
 
@@ -279,10 +279,10 @@ static void head_reaches_the_one_behind_a_leaver(struct kunit *test)
 	w = join(test, &pred);
 	x = join(test, &x_pred);
 	y = join(test, &pred);
-	nbq_spin_leave(nbq_tail_of(lock_of(test)), x, x_pred);
+	nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, x_pred);
 
 	/* before: w L y */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(nbq_tail_of(lock_of(test)), w, false));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), w, false));
 
 	/* after: A L y */
 	EXPECT_PICTURE(test, "ALW");
@@ -290,7 +290,7 @@ static void head_reaches_the_one_behind_a_leaver(struct kunit *test)
 
 	/* after: y */
 	EXPECT_PICTURE(test, "..W");
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_reclaimed = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_reclaimed = 2);
 }
 
 static void leaver_to_whom_the_head_was_passed_leaves_it_to_the_next(struct kunit *test)
@@ -301,8 +301,8 @@ static void leaver_to_whom_the_head_was_passed_leaves_it_to_the_next(struct kuni
 	x = join(test, &x_pred);
 
 	/* before: w x, and x has decided to leave when w passes */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(nbq_tail_of(lock_of(test)), w, false));
-	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), x, x_pred));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), w, false));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, x_pred));
 
 	/* after: A */
 	EXPECT_PICTURE(test, "A.");
@@ -327,8 +327,8 @@ static void nested_context_gets_the_leaver_s_node_after_the_swap_only(struct kun
 	/* before: w x, and x has decided to leave */
 	nested = join(test, &pred);
 	KUNIT_EXPECT_PTR_NE(test, nested, x);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), nested, pred));
-	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), x, x_pred));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), nested, pred));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, x_pred));
 
 	/* after: w; then w x, x in its second life */
 	EXPECT_PICTURE(test, "W..");
@@ -343,7 +343,7 @@ static void nested_context_never_gets_an_abandoned_node(struct kunit *test)
 
 	w = join(test, &pred);
 	x = join(test, &pred);
-	nbq_spin_pass(nbq_tail_of(lock_of(test)), w, false);
+	nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), w, false);
 
 	/* before: A x; after: A x y */
 	nested = join(test, &nested_pred);
@@ -410,20 +410,20 @@ static void node_is_found_by_its_number(struct kunit *test)
 	const unsigned int *index = test->param_value;
 	struct nbq_bench *bench = test->priv;
 	struct nbq_node *w, *pred, *w_pred;
-	struct nbq_numbered *many;
+	struct nbq_encodable *many;
 
 	many = kunit_kzalloc(test, struct_size(many, nodes, MOST_NUMBERS), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, many);
 	many->size = MOST_NUMBERS;
-	memcpy(many->nodes, bench->numbered->nodes,
+	memcpy(many->nodes, bench->encodable->nodes,
 	       NBQ_BENCH_NODES * sizeof(many->nodes[0]));
-	bench->pool.numbered = many;
+	bench->pool.encodable = many;
 	w = nbq_bench_claim(test);
 	w->index = *index;
 	many->nodes[*index] = w;
 
 	/* before: []; after: w x */
-	w_pred = nbq_spin_join(lock_of(test), nbq_tail_of(lock_of(test)), w);
+	w_pred = nbq_spin_enqueue(lock_of(test), nbq_tail_of(lock_of(test)), w);
 	KUNIT_EXPECT_NULL(test, w_pred);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)),
 			*index << 16 | nbq_context_of(&bench->pool));
@@ -645,12 +645,12 @@ static void head_comes_and_goes(struct others *others)
 }
 
 /* The numbers of nbqlock/spin.c and wait.c: part of what is promised, so given once more. */
-#define LOOKS_OUTSIDE		16
-#define LOOKS_PER_TICK		64
+#define POLLS_BEFORE_QUEUE		16
+#define POLLS_PER_TICK		64
 #define PATIENT_NS		20000
 #define IDLE_NS			2000
 #define STALLED_NS		(50000 + NBQ_RELAX_MAX_NS)
-#define JUDGE_NS		(100000 + NBQ_RELAX_MAX_NS)
+#define CHECK_PRED_NS		(100000 + NBQ_RELAX_MAX_NS)
 
 /* As patience: this many reads, the last of which finds it over */
 static ktime_t reads(unsigned int count)
@@ -778,7 +778,7 @@ static void newcomer_enqueues_and_has_a_heartbeat(struct kunit *test)
 	/* One more if that over which the patience ends is a tick's. */
 	KUNIT_EXPECT_GE(test, nbq_fake.reads, WATCHED_READS);
 	KUNIT_EXPECT_LE(test, nbq_fake.reads, WATCHED_READS + 1);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_given_back = 1);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
 
 	/* First come, first served, it enqueues at its first poll, and none reads the time. */
 	KUNIT_EXPECT_EQ(test, watch.queued, passes(test) ? enqueue->at + 1 : 1);
@@ -833,7 +833,7 @@ static void newcomer_takes_a_lock_asked_for_that_stays_free(struct kunit *test)
 		EXPECT_TOTAL(test, .acquired_handoff = 1);
 	} else {
 		KUNIT_EXPECT_EQ(test, try_for(test, 100 * idle->step), -ETIMEDOUT);
-		EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_given_back = 1);
+		EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
 	}
 	EXPECT_PICTURE(test, "W");
 
@@ -867,7 +867,7 @@ static void newcomer_enqueues_when_the_lock_is_taken_that_was_asked_for(struct k
 	KUNIT_EXPECT_EQ(test, wait_for_it(test).handoff, 0);
 	/* Outside, each poll would have read the clock, and have found the lock free. */
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 8);
-	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1, .nodes_given_back = 1,
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1,
 		     .nodes_reclaimed = 1);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 }
@@ -975,7 +975,7 @@ static void newcomer_and_patient_head_at_a_lock_that_becomes_free(struct kunit *
 	KUNIT_EXPECT_EQ(test, others.acquired, passes(test) && !asks);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .failed_tries = !others.acquired,
-		     .nodes_taken = 1, .nodes_given_back = 1);
+		     .nodes_allocated = 1, .nodes_freed = 1);
 }
 
 /* With which request a head takes the lock */
@@ -1059,8 +1059,8 @@ static u8 take_as_head(struct kunit *test, const struct take_case *take, u64 sta
 	KUNIT_EXPECT_EQ(test, !!tail, take->followed);
 	/* With a successor: one store. Else out of the tail, and the node is given back. */
 	KUNIT_EXPECT_EQ(test, steps, take->followed ? 1 : 2);
-	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1,
-		     .nodes_given_back = !take->followed);
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1,
+		     .nodes_freed = !take->followed);
 	return handoff;
 }
 
@@ -1286,7 +1286,7 @@ static void interrupt_above_a_waiter_of_another_lock_queues(struct kunit *test)
 	other->others.act = nmi_tries_other_lock;
 	other->acquired = true;
 	w = nbq_bench_claim(test);
-	nbq_spin_join(&other->lock, nbq_tail_of(&other->lock), w);
+	nbq_spin_enqueue(&other->lock, nbq_tail_of(&other->lock), w);
 	if (passes(test))
 		nbq_request(&other->lock, request_of(1000));
 
@@ -1296,7 +1296,7 @@ static void interrupt_above_a_waiter_of_another_lock_queues(struct kunit *test)
 	nbq_fake_call(3, act_once, &other->others);
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	KUNIT_EXPECT_FALSE(test, other->acquired);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_pass(nbq_tail_of(&other->lock), w, false));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(nbq_tail_of(&other->lock), w, false));
 }
 
 static void request_outlives_a_waiter_that_gives_up(struct kunit *test)
@@ -1340,7 +1340,7 @@ static void request_of_a_head_that_gives_up_is_left_behind(struct kunit *test)
 		request = request_of(28000);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, request);
 	KUNIT_EXPECT_EQ(test, steps, 2);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_given_back = 1);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
 
 	lock_of(test)->state.holder = 0;
 	KUNIT_EXPECT_TRUE(test, try_at_once(test));
@@ -1424,8 +1424,8 @@ static void expect_the_head_in_front(struct kunit *test, bool acts)
 
 /* From tick to tick, in most cases: then, a predecessor is judged at each of so many. */
 #define STEP			10000
-#define TICKS_TO_JUDGE		(JUDGE_NS / STEP)
-static_assert(JUDGE_NS % STEP == 0);
+#define TICKS_TO_JUDGE		(CHECK_PRED_NS / STEP)
+static_assert(CHECK_PRED_NS % STEP == 0);
 
 /**
  * struct judge_case - the head in front of a waiter, at a free lock
@@ -1442,8 +1442,8 @@ static const struct judge_case {
 	bool revives;
 	unsigned int tick;
 } judge_cases[] = {
-	{ "stalled_for_50000_ns", STEP, JUDGE_NS - STALLED_NS, false, TICKS_TO_JUDGE },
-	{ "stalled_for_49999_ns", STEP, JUDGE_NS - STALLED_NS + 1, false, 2 * TICKS_TO_JUDGE },
+	{ "stalled_for_50000_ns", STEP, CHECK_PRED_NS - STALLED_NS, false, TICKS_TO_JUDGE },
+	{ "stalled_for_49999_ns", STEP, CHECK_PRED_NS - STALLED_NS + 1, false, 2 * TICKS_TO_JUDGE },
 	{ "judged_after_100000_ns", STEP - 1, -STALLED_NS, false, TICKS_TO_JUDGE + 1 },
 	/* The clocks of two CPUs differ. */
 	{ "ahead", STEP, 1000000, false, 0 },
@@ -1468,7 +1468,7 @@ static void waiter_acts_for_a_head_that_is_stalled(struct kunit *test)
 	held = wait_behind_the_head(test, &acting, judge->heartbeat, judge->step);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, acts ? TICK(judge->tick) : LAST_READ);
 	KUNIT_EXPECT_EQ(test, held.handoff, 0);
-	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1, .nodes_given_back = 1,
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1,
 		     .nodes_reclaimed = !acts);
 	expect_the_head_in_front(test, acts);
 }
@@ -1495,7 +1495,7 @@ static void successor_of_an_acting_head_that_left_judges_the_same_head(struct ku
 	/* before: H w x; in between: w x y, w L y, w y; after: w, or [] */
 	wait_behind_the_head(test, &acting, judge->heartbeat, judge->step);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, acts ? TICK(judge->tick) : LAST_READ);
-	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1, .nodes_given_back = 1,
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1,
 		     .nodes_reclaimed = 1 + !acts);
 	expect_the_head_in_front(test, acts);
 }
@@ -1552,13 +1552,13 @@ static struct nbq_node *leave_a_head_behind(struct kunit *test)
 	x = join(test, &pred);
 
 	/* before: w x; x leaves before w passes; after: A */
-	KUNIT_EXPECT_TRUE(test, nbq_spin_leave(nbq_tail_of(lock_of(test)), x, pred));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, pred));
 	nbq_steps_start(NULL, NULL);
-	KUNIT_EXPECT_FALSE(test, nbq_spin_pass(nbq_tail_of(lock_of(test)), w, true));
+	KUNIT_EXPECT_FALSE(test, nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), w, true));
 	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 1);
 	EXPECT_PICTURE(test, "A.");
 	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), w);
-	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_given_back = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_freed = 1);
 	return w;
 }
 
@@ -1570,7 +1570,7 @@ static void head_that_has_seen_a_successor_passes_by_one_store(struct kunit *tes
 	x = join(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, w);
 	KUNIT_EXPECT_NULL(test, walk(x, pred));
-	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_reclaimed = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_reclaimed = 1);
 }
 
 static const struct left_case {
@@ -1607,8 +1607,8 @@ static void lock_whose_tail_is_a_former_head_is_taken_by_the_next(struct kunit *
 		KUNIT_EXPECT_TRUE(test, try_at_once(test));
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
 	KUNIT_EXPECT_EQ(test, !*nbq_tail_of(lock_of(test)), queues);
-	EXPECT_TOTAL(test, .acquired_handoff = queues, .nodes_taken = queues,
-		     .nodes_reclaimed = queues, .nodes_given_back = queues);
+	EXPECT_TOTAL(test, .acquired_handoff = queues, .nodes_allocated = queues,
+		     .nodes_reclaimed = queues, .nodes_freed = queues);
 }
 
 static void lock_whose_tail_is_a_former_head_is_destroyed_without_a_leak(struct kunit *test)
@@ -1632,14 +1632,14 @@ static void lock_whose_tail_is_a_former_head_is_destroyed_without_a_leak(struct 
  * @hint: which of them was taken last
  */
 struct nodes {
-	unsigned int numbered;
+	unsigned int encodable;
 	unsigned int size;
 	unsigned int hint;
 };
 
 static int try_with_nodes(struct kunit *test, const struct nodes *nodes, ktime_t patience)
 {
-	struct nbq_numbered *numbered;
+	struct nbq_encodable *encodable;
 	struct nbq_node *node;
 	struct nbq_lent lent;
 	unsigned int i;
@@ -1647,7 +1647,7 @@ static int try_with_nodes(struct kunit *test, const struct nodes *nodes, ktime_t
 
 	node = kunit_kzalloc(test, 2 * sizeof(*node), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, node);
-	numbered = nbq_number(test, node, nodes->numbered);
+	numbered = nbq_number(test, node, nodes->encodable);
 	KUNIT_ASSERT_NOT_NULL(test, numbered);
 	preempt_disable();
 	for (i = 0; i < nodes->size; i++) {
@@ -1724,7 +1724,7 @@ static void one_without_a_node_respects_those_in_the_queue(struct kunit *test)
 
 static void node_without_a_number_is_not_used(struct kunit *test)
 {
-	static const struct nodes grown = { .numbered = 0, .size = 1 };
+	static const struct nodes grown = { .encodable = 0, .size = 1 };
 
 	/* before and after: H */
 	hold(test);
@@ -1736,13 +1736,13 @@ static void node_without_a_number_is_not_used(struct kunit *test)
 
 static void node_with_a_number_is_found_behind_a_hint_without(struct kunit *test)
 {
-	static const struct nodes mixed = { .numbered = 1, .size = 2, .hint = 1 };
+	static const struct nodes mixed = { .encodable = 1, .size = 2, .hint = 1 };
 
 	/* before and after: H */
 	hold(test);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &mixed, reads(8)), -ETIMEDOUT);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_given_back = 1);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
 }
 
 /* Many nodes, all in use but for one that becomes free now and then */
@@ -1770,7 +1770,7 @@ static void free_one_or_look(void *arg)
 	struct search *search = arg;
 
 	if (nbq_fake.reads == search->freed_at)
-		nbq_node_give_back(search->node);
+		nbq_node_free(search->node);
 	else if (nbq_fake.reads > search->freed_at && !search->used_at &&
 		 !nbq_is_free(search->node))
 		search->used_at = nbq_fake.reads;
@@ -1779,7 +1779,7 @@ static void free_one_or_look(void *arg)
 
 /* Return: the read that finds the last node taken, if it is free from @freed_at on. */
 static unsigned int search_with(struct kunit *test, struct nbq_node *node,
-				struct nbq_numbered *numbered, unsigned int freed_at)
+				struct nbq_encodable *numbered, unsigned int freed_at)
 {
 	struct search search = {
 		.test = test,
@@ -1797,7 +1797,7 @@ static unsigned int search_with(struct kunit *test, struct nbq_node *node,
 		node[i].cpu = search.pool->cpu;
 		node[i].index = i;
 		node[i].next_in_pool = i + 1 < MANY_NODES ? &node[i + 1] : NULL;
-		node[i].taken = node[i].given + 1;
+		node[i].alloc_seq = node[i].free_seq + 1;
 	}
 	nbq_lend(&lent, search.pool, node, numbered);
 	search.pool->wants_growth = 0;
@@ -1817,7 +1817,7 @@ static unsigned int search_with(struct kunit *test, struct nbq_node *node,
 	KUNIT_EXPECT_EQ(test, wants_growth, 0);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(search.node));
 	/* The first search of one that newcomers may pass is the one before read 6. */
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_given_back = 1,
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1,
 		     .exhaustions = !passes(test) || freed_at > 5);
 	return search.used_at;
 }
@@ -1831,7 +1831,7 @@ static void pool_without_a_free_node_is_searched_once_in_two_reads(struct kunit 
 {
 	/* The read after the first search that comes after the read 1, 2, and so on */
 	static const unsigned int searched[] = { 6, 6, 6, 6, 6, 7, 8, 9, 11, 11, 12 };
-	struct nbq_numbered *numbered;
+	struct nbq_encodable *encodable;
 	struct nbq_node *node;
 	unsigned int i;
 
@@ -1866,7 +1866,7 @@ static void timeout_at_the_head_abandons_its_node(struct kunit *test)
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(11, act_once, &others);
 	KUNIT_EXPECT_EQ(test, try_for(test, reads(11)), -ETIMEDOUT);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_abandoned = 1);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_abandoned = 1);
 	nbq_actor_link(bench, x);
 	KUNIT_EXPECT_FALSE(test, nbq_actor_advance(bench, x));
 	EXPECT_PICTURE(test, "W");
@@ -1904,8 +1904,8 @@ static void holder_that_would_wait_for_itself_is_told_at_the_first_look(struct k
 	KUNIT_EXPECT_EQ(test, ret, -EDEADLK);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
-	EXPECT_TOTAL(test, .deadlocks = 1, .nodes_taken = !passes(test),
-		     .nodes_given_back = !passes(test));
+	EXPECT_TOTAL(test, .deadlocks = 1, .nodes_allocated = !passes(test),
+		     .nodes_freed = !passes(test));
 }
 
 #define SPIN_CASES							\

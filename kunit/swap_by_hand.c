@@ -30,7 +30,7 @@ static void link_to_pred(struct nbq_actor *actor)
 
 static struct nbq_node *poll_pred(const struct nbq_actor *actor)
 {
-	return actor->said ?: nbq_swap_look(actor->node);
+	return actor->said ?: nbq_swap_poll(actor->node);
 }
 
 static void step_over(struct nbq_actor *actor, struct nbq_node *said)
@@ -45,7 +45,7 @@ static void step_over(struct nbq_actor *actor, struct nbq_node *said)
 	}
 	actor->pred = leaver->prev;
 	link_to_pred(actor);
-	nbq_swap_step_over(actor->node, leaver, actor->said);
+	nbq_swap_skip(actor->node, leaver, actor->said);
 	/* The leaver: the one in front waits or holds, and knows me now. */
 	if (actor->said == leaver)
 		actor->said = NULL;
@@ -53,13 +53,13 @@ static void step_over(struct nbq_actor *actor, struct nbq_node *said)
 
 static bool leave(struct nbq_swap *lock, struct nbq_actor *actor)
 {
-	nbq_swap_leave(lock, actor->node, actor->pred);
+	nbq_swap_abandon(lock, actor->node, actor->pred);
 	return false;
 }
 
 static bool hand_over(struct nbq_swap *lock, struct nbq_node *node)
 {
-	nbq_swap_hand_over(lock, node);
+	nbq_swap_release(lock, node);
 	return false;
 }
 

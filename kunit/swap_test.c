@@ -37,7 +37,7 @@ static struct nbq_node *step_over(struct nbq_node *node, struct nbq_node *leaver
 {
 	struct nbq_node *said = nbq_swap_link(node, leaver->prev);
 
-	nbq_swap_step_over(node, leaver, said);
+	nbq_swap_skip(node, leaver, said);
 	return said;
 }
 
@@ -56,7 +56,7 @@ static void first_to_join_a_new_lock_finds_no_predecessor(struct kunit *test)
 	EXPECT_PICTURE(test, "H");
 	KUNIT_EXPECT_NULL(test, pred);
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	EXPECT_COUNTED(test, .nodes_taken = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 1);
 }
 
 static void next_to_join_takes_the_lock_from_the_last_holder_s_node(struct kunit *test)
@@ -65,23 +65,23 @@ static void next_to_join_takes_the_lock_from_the_last_holder_s_node(struct kunit
 	struct nbq_node *holder, *w, *pred;
 
 	holder = arrive(test, &pred);
-	nbq_swap_hand_over(lock, holder);
+	nbq_swap_release(lock, holder);
 
 	/* before: A */
 	EXPECT_PICTURE(test, "A");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
-	EXPECT_COUNTED(test, .nodes_taken = 1);
+	KUNIT_EXPECT_NULL(test, nbq_held_find(holder->pool, lock));
+	EXPECT_COUNTED(test, .nodes_allocated = 1);
 	w = nbq_bench_join(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, holder);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_link(w, pred), NBQ_AVAILABLE);
-	nbq_swap_take_over(lock, w, pred);
+	nbq_swap_granted(lock, w, pred);
 
 	/* after: H */
 	EXPECT_PICTURE(test, ".H");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(w->pool, lock), w);
-	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_reclaimed = 1);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_find(w->pool, lock), w);
+	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_reclaimed = 1);
 }
 
 static void joiner_is_not_known_before_it_links(struct kunit *test)
@@ -99,13 +99,13 @@ static void joiner_is_not_known_before_it_links(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, pred, holder);
 	KUNIT_EXPECT_NULL(test, holder->next);
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(holder->pool, lock), holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_find(holder->pool, lock), holder);
 
 	/* after: H > w */
 	KUNIT_EXPECT_NULL(test, nbq_swap_link(w, pred));
 	KUNIT_EXPECT_PTR_EQ(test, holder->next, w);
-	KUNIT_EXPECT_NULL(test, nbq_swap_look(w));
-	EXPECT_COUNTED(test, .nodes_taken = 2);
+	KUNIT_EXPECT_NULL(test, nbq_swap_poll(w));
+	EXPECT_COUNTED(test, .nodes_allocated = 2);
 }
 
 static void joiner_finds_the_last_waiter_in_front(struct kunit *test)
@@ -133,10 +133,10 @@ static void joining_and_linking_forget_the_last_life_of_the_node(struct kunit *t
 	node = nbq_bench_claim(test);
 	node->next = NBQ_AVAILABLE;
 	node->status = NBQ_LEAVING;
-	pred = nbq_swap_join(lock, node);
+	pred = nbq_swap_enqueue(lock, node);
 	KUNIT_EXPECT_NULL(test, node->next);
 	nbq_swap_link(node, pred);
-	KUNIT_EXPECT_NULL(test, nbq_swap_look(node));
+	KUNIT_EXPECT_NULL(test, nbq_swap_poll(node));
 }
 
 /* What a predecessor says, to one that it knows and to one that it does not */
@@ -160,7 +160,7 @@ KUNIT_ARRAY_PARAM(words, words_cases, words_desc);
 static struct nbq_node *hear(const struct words *words, struct nbq_node *node,
 			     struct nbq_node *pred)
 {
-	return words->known ? nbq_swap_look(node) : nbq_swap_link(node, pred);
+	return words->known ? nbq_swap_poll(node) : nbq_swap_link(node, pred);
 }
 
 static void releasing_predecessor_says_available(struct kunit *test)
@@ -175,15 +175,15 @@ static void releasing_predecessor_says_available(struct kunit *test)
 		nbq_swap_link(w, pred);
 
 	/* before: H w; after: A w */
-	nbq_swap_hand_over(lock, holder);
+	nbq_swap_release(lock, holder);
 	EXPECT_PICTURE(test, "AW");
-	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
+	KUNIT_EXPECT_NULL(test, nbq_held_find(holder->pool, lock));
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
-	EXPECT_COUNTED(test, .nodes_taken = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 2);
 	KUNIT_EXPECT_PTR_EQ(test, hear(words, w, pred), NBQ_AVAILABLE);
 
 	/* after: H */
-	nbq_swap_take_over(lock, w, pred);
+	nbq_swap_granted(lock, w, pred);
 	EXPECT_PICTURE(test, ".H");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
@@ -199,10 +199,10 @@ static void leaver_says_leaving_and_who_stood_in_front_of_it(struct kunit *test)
 	x = nbq_bench_join(test, &pred);
 	if (words->known)
 		nbq_swap_link(x, pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3);
+	EXPECT_COUNTED(test, .nodes_allocated = 3);
 
 	/* before: H > w x; after: H > L x */
-	nbq_swap_leave(lock_of(test), w, w_pred);
+	nbq_swap_abandon(lock_of(test), w, w_pred);
 	EXPECT_PICTURE(test, "HLW");
 	KUNIT_EXPECT_PTR_EQ(test, holder->next, w);
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, x);
@@ -223,14 +223,14 @@ static void leaver_that_the_holder_knew_is_forgotten(struct kunit *test)
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
 	x = arrive(test, &pred);
-	nbq_swap_leave(lock_of(test), w, w_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1);
+	nbq_swap_abandon(lock_of(test), w, w_pred);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 1);
 
 	/* before: H > L x; after: H > x */
 	KUNIT_EXPECT_PTR_EQ(test, step_over(x, w), w);
 	EXPECT_PICTURE(test, "H.W");
 	KUNIT_EXPECT_PTR_EQ(test, holder->next, x);
-	KUNIT_EXPECT_NULL(test, nbq_swap_look(x));
+	KUNIT_EXPECT_NULL(test, nbq_swap_poll(x));
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
 
@@ -242,14 +242,14 @@ static void leaver_that_a_waiter_knew_is_forgotten(struct kunit *test)
 	w = arrive(test, &pred);
 	x = arrive(test, &x_pred);
 	y = arrive(test, &pred);
-	nbq_swap_leave(lock_of(test), x, x_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 4, .nodes_abandoned = 1);
+	nbq_swap_abandon(lock_of(test), x, x_pred);
+	EXPECT_COUNTED(test, .nodes_allocated = 4, .nodes_abandoned = 1);
 
 	/* before: H > w > L y; after: H > w > y */
 	KUNIT_EXPECT_PTR_EQ(test, step_over(y, x), x);
 	EXPECT_PICTURE(test, "HW.W");
 	KUNIT_EXPECT_PTR_EQ(test, w->next, y);
-	KUNIT_EXPECT_NULL(test, nbq_swap_look(y));
+	KUNIT_EXPECT_NULL(test, nbq_swap_poll(y));
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
 
@@ -289,7 +289,7 @@ static void hand_over_with_a_turn(struct middle *middle, struct nbq_node *holder
 {
 	middle->at = HAND_OVER_TELLS;
 	nbq_steps_start(turn_in_the_middle, middle);
-	nbq_swap_hand_over(lock_of(middle->test), holder);
+	nbq_swap_release(lock_of(middle->test), holder);
 	nbq_steps_stop();
 	KUNIT_EXPECT_TRUE(middle->test, middle->came);
 }
@@ -299,14 +299,14 @@ static void leave_with_a_turn(struct middle *middle, struct nbq_node *node,
 {
 	middle->at = LEAVE_TELLS;
 	nbq_steps_start(turn_in_the_middle, middle);
-	nbq_swap_leave(lock_of(middle->test), node, pred);
+	nbq_swap_abandon(lock_of(middle->test), node, pred);
 	nbq_steps_stop();
 	KUNIT_EXPECT_TRUE(middle->test, middle->came);
 }
 
 static void w_leaves(struct middle *middle)
 {
-	nbq_swap_leave(lock_of(middle->test), middle->w, middle->w_pred);
+	nbq_swap_abandon(lock_of(middle->test), middle->w, middle->w_pred);
 }
 
 /* w leaves, x steps over it, finds the lock and takes it. */
@@ -316,14 +316,14 @@ static void w_leaves_and_x_takes_over(struct middle *middle)
 
 	w_leaves(middle);
 	EXPECT_PICTURE(test, "ALW");
-	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_look(middle->x), NBQ_LEAVING);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_poll(middle->x), NBQ_LEAVING);
 	KUNIT_EXPECT_PTR_EQ(test, step_over(middle->x, middle->w), NBQ_AVAILABLE);
 
 	/* x was the first of the two that have to be done with w's node */
 	EXPECT_PICTURE(test, "WLW");
 	KUNIT_EXPECT_PTR_EQ(test, middle->w->status, NBQ_RECYCLED);
 	EXPECT_COUNTED(test, .nodes_abandoned = 1);
-	nbq_swap_take_over(lock_of(test), middle->x, middle->w_pred);
+	nbq_swap_granted(lock_of(test), middle->x, middle->w_pred);
 	EXPECT_PICTURE(test, ".LH");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
@@ -336,12 +336,12 @@ static void available_race_walker_first(struct kunit *test)
 	holder = arrive(test, &pred);
 	middle.w = arrive(test, &middle.w_pred);
 	middle.x = arrive(test, &middle.x_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3);
+	EXPECT_COUNTED(test, .nodes_allocated = 3);
 
 	/* before: H > w > x; after: H, w given back by the one who told it */
 	hand_over_with_a_turn(&middle, holder);
 	EXPECT_PICTURE(test, "..H");
-	KUNIT_EXPECT_PTR_EQ(test, nbq_held_node(middle.x->pool, lock_of(test)), middle.x);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_held_find(middle.x->pool, lock_of(test)), middle.x);
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
 
@@ -353,7 +353,7 @@ static void available_race_teller_first(struct kunit *test)
 	holder = arrive(test, &pred);
 	middle.w = arrive(test, &middle.w_pred);
 	middle.x = arrive(test, &middle.x_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3);
+	EXPECT_COUNTED(test, .nodes_allocated = 3);
 
 	/* before: H > w > x; after: A L x */
 	hand_over_with_a_turn(&middle, holder);
@@ -365,7 +365,7 @@ static void available_race_teller_first(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, step_over(middle.x, middle.w), NBQ_AVAILABLE);
 	EXPECT_PICTURE(test, "W.W");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
-	nbq_swap_take_over(lock_of(test), middle.x, middle.w_pred);
+	nbq_swap_granted(lock_of(test), middle.x, middle.w_pred);
 	EXPECT_PICTURE(test, "..H");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
 }
@@ -377,18 +377,18 @@ static void hand_over_to_one_that_has_left_reaches_the_one_behind(struct kunit *
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
 	x = arrive(test, &pred);
-	nbq_swap_leave(lock_of(test), w, w_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 1);
+	nbq_swap_abandon(lock_of(test), w, w_pred);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 1);
 
 	/* before: H > L x; after: A L x */
-	nbq_swap_hand_over(lock_of(test), holder);
+	nbq_swap_release(lock_of(test), holder);
 	EXPECT_PICTURE(test, "ALW");
 	KUNIT_EXPECT_PTR_EQ(test, w->status, NBQ_AVAILABLE);
 
 	/* after: A > x, then H */
 	KUNIT_EXPECT_PTR_EQ(test, step_over(x, w), NBQ_AVAILABLE);
 	EXPECT_PICTURE(test, "W.W");
-	nbq_swap_take_over(lock_of(test), x, holder);
+	nbq_swap_granted(lock_of(test), x, holder);
 	EXPECT_PICTURE(test, "..H");
 	EXPECT_COUNTED(test, .nodes_reclaimed = 2);
 }
@@ -397,7 +397,7 @@ static void hand_over_to_one_that_has_left_reaches_the_one_behind(struct kunit *
 
 static void x_leaves(struct middle *middle)
 {
-	nbq_swap_leave(lock_of(middle->test), middle->x, middle->x_pred);
+	nbq_swap_abandon(lock_of(middle->test), middle->x, middle->x_pred);
 }
 
 /* y steps over x and then over w, whose owner has yet to tell x. */
@@ -426,7 +426,7 @@ static void leaving_race_walker_first(struct kunit *test)
 	middle.w = arrive(test, &middle.w_pred);
 	middle.x = arrive(test, &middle.x_pred);
 	middle.y = arrive(test, &middle.y_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 4);
+	EXPECT_COUNTED(test, .nodes_allocated = 4);
 
 	/* before: H > w > x > y; after: H > y, x given back by w's owner */
 	leave_with_a_turn(&middle, middle.w, middle.w_pred);
@@ -444,7 +444,7 @@ static void leaving_race_teller_first(struct kunit *test)
 	middle.w = arrive(test, &middle.w_pred);
 	middle.x = arrive(test, &middle.x_pred);
 	middle.y = arrive(test, &middle.y_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 4);
+	EXPECT_COUNTED(test, .nodes_allocated = 4);
 
 	/* before: H > w > x > y; after: H > L L y */
 	leave_with_a_turn(&middle, middle.w, middle.w_pred);
@@ -465,7 +465,7 @@ static void leaving_race_teller_first(struct kunit *test)
 /* The waiter behind: it is told what w has said, after it was stepped to. */
 static void x_is_known_and_waits(struct middle *middle)
 {
-	KUNIT_EXPECT_NULL(middle->test, nbq_swap_look(middle->x));
+	KUNIT_EXPECT_NULL(middle->test, nbq_swap_poll(middle->x));
 }
 
 static void waiter_is_told_last_that_the_one_in_front_has_left(struct kunit *test)
@@ -477,7 +477,7 @@ static void waiter_is_told_last_that_the_one_in_front_has_left(struct kunit *tes
 	middle.w = arrive(test, &middle.w_pred);
 	middle.x = arrive(test, &middle.x_pred);
 	leave_with_a_turn(&middle, middle.w, middle.w_pred);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_look(middle.x), NBQ_LEAVING);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_poll(middle.x), NBQ_LEAVING);
 }
 
 /* Leaving with nobody behind */
@@ -489,10 +489,10 @@ static void leaver_at_the_tail_stays_for_the_next_to_find(struct kunit *test)
 
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 2);
 
 	/* before: H > w; after: H > L */
-	nbq_swap_leave(lock_of(test), w, w_pred);
+	nbq_swap_abandon(lock_of(test), w, w_pred);
 	EXPECT_PICTURE(test, "HL");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, w);
 	EXPECT_COUNTED(test, .nodes_abandoned = 1);
@@ -504,7 +504,7 @@ static void leaver_at_the_tail_stays_for_the_next_to_find(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, step_over(x, w), w);
 	EXPECT_PICTURE(test, "H.W");
 	KUNIT_EXPECT_PTR_EQ(test, holder->next, x);
-	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_reclaimed = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_reclaimed = 1);
 }
 
 static void leaver_to_whom_the_lock_was_handed_over_leaves_it_to_the_next(struct kunit *test)
@@ -514,11 +514,11 @@ static void leaver_to_whom_the_lock_was_handed_over_leaves_it_to_the_next(struct
 
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 2);
 
 	/* before: H > w, w has decided to leave when H hands over; after: A L */
-	nbq_swap_hand_over(lock, holder);
-	nbq_swap_leave(lock_of(test), w, w_pred);
+	nbq_swap_release(lock, holder);
+	nbq_swap_abandon(lock_of(test), w, w_pred);
 	EXPECT_PICTURE(test, "AL");
 	EXPECT_COUNTED(test, .nodes_abandoned = 1);
 
@@ -526,9 +526,9 @@ static void leaver_to_whom_the_lock_was_handed_over_leaves_it_to_the_next(struct
 	x = nbq_bench_join(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_link(x, pred), NBQ_LEAVING);
 	KUNIT_EXPECT_PTR_EQ(test, step_over(x, w), NBQ_AVAILABLE);
-	nbq_swap_take_over(lock, x, holder);
+	nbq_swap_granted(lock, x, holder);
 	EXPECT_PICTURE(test, "..H");
-	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_reclaimed = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_reclaimed = 2);
 }
 
 static void leaver_does_not_step_over_a_leaver_that_it_has_not_seen(struct kunit *test)
@@ -540,13 +540,13 @@ static void leaver_does_not_step_over_a_leaver_that_it_has_not_seen(struct kunit
 	x = arrive(test, &x_pred);
 
 	/* before: H > w > x, x has decided to leave when w leaves */
-	nbq_swap_leave(lock_of(test), w, w_pred);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_look(x), NBQ_LEAVING);
-	nbq_swap_leave(lock_of(test), x, x_pred);
+	nbq_swap_abandon(lock_of(test), w, w_pred);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_poll(x), NBQ_LEAVING);
+	nbq_swap_abandon(lock_of(test), x, x_pred);
 
 	/* after: H > L L */
 	EXPECT_PICTURE(test, "HLL");
-	EXPECT_COUNTED(test, .nodes_taken = 3, .nodes_abandoned = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 2);
 
 	/* the next one finds its way to the holder; after: H > y */
 	y = nbq_bench_join(test, &pred);
@@ -555,7 +555,7 @@ static void leaver_does_not_step_over_a_leaver_that_it_has_not_seen(struct kunit
 	KUNIT_EXPECT_PTR_EQ(test, step_over(y, w), w);
 	EXPECT_PICTURE(test, "H..W");
 	KUNIT_EXPECT_PTR_EQ(test, holder->next, y);
-	EXPECT_COUNTED(test, .nodes_taken = 1, .nodes_reclaimed = 2);
+	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_reclaimed = 2);
 }
 
 /* Neighbours that leave, in every order */
@@ -599,7 +599,7 @@ static void neighbours_leave_in_any_order(struct kunit *test)
 	holder = nbq_bench_arrive(test);
 	for (i = 0; i < 4; i++)
 		waiter[i] = nbq_bench_arrive(test);
-	EXPECT_COUNTED(test, .nodes_taken = 5);
+	EXPECT_COUNTED(test, .nodes_allocated = 5);
 
 	/* before: H > w > x > y > z */
 	for (i = 0; order->leave[i]; i++)
@@ -631,11 +631,11 @@ static void release_with_nobody_behind_leaves_the_node_in_the_lock(struct kunit 
 	holder = arrive(test, &pred);
 
 	/* before: H; after: A */
-	nbq_swap_hand_over(lock, holder);
+	nbq_swap_release(lock, holder);
 	EXPECT_PICTURE(test, "A");
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	KUNIT_EXPECT_NULL(test, nbq_held_node(holder->pool, lock));
-	EXPECT_COUNTED(test, .nodes_taken = 1);
+	KUNIT_EXPECT_NULL(test, nbq_held_find(holder->pool, lock));
+	EXPECT_COUNTED(test, .nodes_allocated = 1);
 }
 
 static void w_joins(struct middle *middle)
@@ -658,15 +658,15 @@ static void joiner_during_a_release_finds_the_lock_available(struct kunit *test)
 
 	/* before: H; in between: H w; after: A w */
 	nbq_steps_start(turn_in_the_middle, &middle);
-	nbq_swap_hand_over(lock, holder);
+	nbq_swap_release(lock, holder);
 	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 1);
 	EXPECT_PICTURE(test, "AW");
 	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_link(middle.w, holder), NBQ_AVAILABLE);
-	nbq_swap_take_over(lock, middle.w, holder);
+	nbq_swap_granted(lock, middle.w, holder);
 
 	/* after: H */
 	EXPECT_PICTURE(test, ".H");
-	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_reclaimed = 1);
+	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_reclaimed = 1);
 }
 
 static void joiner_that_links_during_a_release_is_told(struct kunit *test)
@@ -679,10 +679,10 @@ static void joiner_that_links_during_a_release_is_told(struct kunit *test)
 
 	/* before: H; in between: H > w; after: A w */
 	nbq_steps_start(turn_in_the_middle, &middle);
-	nbq_swap_hand_over(lock, holder);
+	nbq_swap_release(lock, holder);
 	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 2);
 	EXPECT_PICTURE(test, "AW");
-	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_look(middle.w), NBQ_AVAILABLE);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_poll(middle.w), NBQ_AVAILABLE);
 }
 
 /* Idle locks */
@@ -693,7 +693,7 @@ static void destroy_gives_back_the_last_holder_s_node(struct kunit *test)
 	struct nbq_node *holder, *pred;
 
 	holder = arrive(test, &pred);
-	nbq_swap_hand_over(lock, holder);
+	nbq_swap_release(lock, holder);
 
 	/* before: A; after: [] */
 	KUNIT_EXPECT_EQ(test, nbq_swap_destroy(lock), 0);
@@ -728,7 +728,7 @@ static struct nbq_node *be_stepped_over_and_forgotten(struct kunit *test)
 	arrive(test, &pred);
 	w = arrive(test, &w_pred);
 	x = arrive(test, &pred);
-	nbq_swap_leave(lock_of(test), w, w_pred);
+	nbq_swap_abandon(lock_of(test), w, w_pred);
 	step_over(x, w);
 	return w;
 }
@@ -740,8 +740,8 @@ static struct nbq_node *be_told_and_stepped_over(struct kunit *test)
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
 	x = arrive(test, &pred);
-	nbq_swap_leave(lock_of(test), w, w_pred);
-	nbq_swap_hand_over(lock_of(test), holder);
+	nbq_swap_abandon(lock_of(test), w, w_pred);
+	nbq_swap_release(lock_of(test), holder);
 	step_over(x, w);
 	return w;
 }
@@ -754,7 +754,7 @@ static struct nbq_node *be_stepped_over_and_told(struct kunit *test)
 	holder = arrive(test, &pred);
 	middle.w = arrive(test, &middle.w_pred);
 	middle.x = arrive(test, &middle.x_pred);
-	EXPECT_COUNTED(test, .nodes_taken = 3);
+	EXPECT_COUNTED(test, .nodes_allocated = 3);
 	hand_over_with_a_turn(&middle, holder);
 	return middle.w;
 }
@@ -765,8 +765,8 @@ static struct nbq_node *be_taken_over_from(struct kunit *test)
 
 	holder = arrive(test, &pred);
 	w = arrive(test, &pred);
-	nbq_swap_hand_over(lock_of(test), holder);
-	nbq_swap_take_over(lock_of(test), w, pred);
+	nbq_swap_release(lock_of(test), holder);
+	nbq_swap_granted(lock_of(test), w, pred);
 	return holder;
 }
 
@@ -816,21 +816,21 @@ static void node_given_back_works_again_at_once(struct kunit *test)
 
 	nbq_swap_init(&other);
 	KUNIT_ASSERT_TRUE(test, nbq_is_free(node));
-	KUNIT_ASSERT_TRUE(test, nbq_node_try_claim(node));
+	KUNIT_ASSERT_TRUE(test, nbq_node_try_alloc(node));
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(node));
 	holder = nbq_bench_claim(test);
 
 	/* before: H; in between: H > node, then A node; after: A, node's */
-	KUNIT_EXPECT_NULL(test, nbq_swap_join(&other, holder));
-	nbq_hold(holder, &other);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_join(&other, node), holder);
+	KUNIT_EXPECT_NULL(test, nbq_swap_enqueue(&other, holder));
+	nbq_held_add(holder, &other);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_enqueue(&other, node), holder);
 	KUNIT_EXPECT_NULL(test, nbq_swap_link(node, holder));
-	KUNIT_EXPECT_NULL(test, nbq_swap_look(node));
-	nbq_swap_hand_over(&other, holder);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_look(node), NBQ_AVAILABLE);
-	nbq_swap_take_over(&other, node, holder);
+	KUNIT_EXPECT_NULL(test, nbq_swap_poll(node));
+	nbq_swap_release(&other, holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_swap_poll(node), NBQ_AVAILABLE);
+	nbq_swap_granted(&other, node, holder);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(holder));
-	nbq_swap_hand_over(&other, node);
+	nbq_swap_release(&other, node);
 	KUNIT_EXPECT_PTR_EQ(test, other.tail, node);
 	KUNIT_EXPECT_EQ(test, nbq_swap_destroy(&other), 0);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));

@@ -254,8 +254,8 @@ static void expect_exact_counts(struct kunit *test, struct crew *crew)
 	KUNIT_EXPECT_EQ(test, sum_failed_tries(crew),
 			now.failed_tries - before->failed_tries);
 	KUNIT_EXPECT_EQ(test, sum_deadlocks(crew), now.deadlocks - before->deadlocks);
-	KUNIT_EXPECT_EQ(test, now.nodes_taken - before->nodes_taken,
-			now.nodes_given_back - before->nodes_given_back +
+	KUNIT_EXPECT_EQ(test, now.nodes_allocated - before->nodes_allocated,
+			now.nodes_freed - before->nodes_freed +
 			now.nodes_reclaimed - before->nodes_reclaimed);
 }
 
@@ -456,10 +456,10 @@ static void lock_may_be_freed_by_the_one_it_was_handed_to(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uses,
 			now.acquired_uncontended - before->acquired_uncontended +
 			now.acquired_handoff - before->acquired_handoff);
-	KUNIT_EXPECT_EQ(test, now.nodes_taken - before->nodes_taken, uses);
+	KUNIT_EXPECT_EQ(test, now.nodes_allocated - before->nodes_allocated, uses);
 	KUNIT_EXPECT_EQ(test, now.nodes_reclaimed - before->nodes_reclaimed,
 			reclaimed);
-	KUNIT_EXPECT_EQ(test, now.nodes_given_back - before->nodes_given_back,
+	KUNIT_EXPECT_EQ(test, now.nodes_freed - before->nodes_freed,
 			uses - reclaimed);
 }
 

@@ -68,15 +68,15 @@ static unsigned int reads_to_give_up(struct kunit *test, unsigned int reads)
  */
 #define EXPECT_UNCONTENDED(test, times, rests)				\
 	EXPECT_TOTAL(test, .acquired_uncontended = (times) * holders_nodes(test), \
-		     .nodes_taken = (times) * holders_nodes(test),	\
-		     .nodes_given_back = (times) * holders_nodes(test) * goes(test), \
+		     .nodes_allocated = (times) * holders_nodes(test),	\
+		     .nodes_freed = (times) * holders_nodes(test) * goes(test), \
 		     .nodes_reclaimed = ((times) - 1 + (rests)) * stays(test))
 
 /* One timeout of one who has read the clock so often, and nobody was behind */
 #define EXPECT_TIMEOUT(test, reads)					\
 	EXPECT_TOTAL(test, .timeouts = 1,				\
-		     .nodes_taken = waiters_nodes(test, reads),		\
-		     .nodes_given_back = waiters_nodes(test, reads) * goes(test), \
+		     .nodes_allocated = waiters_nodes(test, reads),		\
+		     .nodes_freed = waiters_nodes(test, reads) * goes(test), \
 		     .nodes_abandoned = stays(test))
 
 /* The same of any attempt behind a holder: one without patience reads no clock. */
@@ -317,7 +317,7 @@ static void *copy_of(struct kunit *test, const void *memory, size_t size)
 
 static void failed_try_writes_to_neither_lock_nor_nodes(struct kunit *test)
 {
-	static const struct nbq_verb tries[] = {
+	static const struct nbq_operation tries[] = {
 		{ "trylock", TRY, PLAIN },
 		{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
 		{ "lock_timeout_negative", TIMEOUT, PLAIN, -1 },
@@ -390,8 +390,8 @@ static void try_behind_an_abandoned_tail_fails_on_the_waiter_before_it(struct ku
 	} else {
 		KUNIT_EXPECT_EQ(test, try_for(test, 0), -EBUSY);
 		EXPECT_SHAPE(test, "AW");
-		EXPECT_TOTAL(test, .failed_tries = 1, .nodes_taken = 1,
-			     .nodes_given_back = goes(test),
+		EXPECT_TOTAL(test, .failed_tries = 1, .nodes_allocated = 1,
+			     .nodes_freed = goes(test),
 			     .nodes_abandoned = stays(test),
 			     .nodes_reclaimed = 1 + stays(test));
 	}
@@ -416,8 +416,8 @@ static void failed_try_is_never_a_deadlock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, timeout, -EBUSY);
 	KUNIT_EXPECT_EQ(test, until, -EBUSY);
 	EXPECT_TOTAL(test, .acquired_uncontended = holders_nodes(test),
-		     .failed_tries = 3, .nodes_taken = holders_nodes(test),
-		     .nodes_given_back = holders_nodes(test) * goes(test));
+		     .failed_tries = 3, .nodes_allocated = holders_nodes(test),
+		     .nodes_freed = holders_nodes(test) * goes(test));
 }
 
 static void uncontended_acquisition_never_reads_the_clock(struct kunit *test)
@@ -472,9 +472,9 @@ static void waiter_takes_the_lock_in_the_middle_of_its_patience(struct kunit *te
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 7);
 	expect_idle(test);
 	EXPECT_SHAPE(test, ".");
-	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_taken = 1,
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1,
 		     .nodes_reclaimed = holders_nodes(test),
-		     .nodes_given_back = goes(test));
+		     .nodes_freed = goes(test));
 }
 
 static void grant_during_the_last_clock_read_is_left_to_the_next(struct kunit *test)
@@ -493,9 +493,9 @@ static void grant_during_the_last_clock_read_is_left_to_the_next(struct kunit *t
 	KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
 	EXPECT_SHAPE(test, ".");
 	EXPECT_TOTAL(test, .acquired_handoff = holders_nodes(test),
-		     .nodes_taken = holders_nodes(test) * goes(test),
+		     .nodes_allocated = holders_nodes(test) * goes(test),
 		     .nodes_resumed = stays(test),
-		     .nodes_given_back = holders_nodes(test) * goes(test),
+		     .nodes_freed = holders_nodes(test) * goes(test),
 		     .nodes_reclaimed = holders_nodes(test));
 }
 
@@ -585,7 +585,7 @@ static void timed_out_waiter_leaves_its_node_to_the_one_behind(struct kunit *tes
 
 	/* after: H L x */
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1,
 		     .nodes_abandoned = 1);
 	left = behind.actor->pred;
 	KUNIT_ASSERT_NOT_NULL(test, left);
@@ -597,8 +597,8 @@ static void timed_out_waiter_leaves_its_node_to_the_one_behind(struct kunit *tes
 			    bench->row->holder(bench->lock));
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(left));
 	EXPECT_SHAPE(test, "HW");
-	EXPECT_COUNTED(test, .nodes_taken = 2, .nodes_reclaimed = 1,
-		       .nodes_given_back = !holders_nodes(test));
+	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_reclaimed = 1,
+		       .nodes_freed = !holders_nodes(test));
 }
 
 /* Nodes that are resumed are counted beside those that are abandoned and reclaimed. */
@@ -618,7 +618,7 @@ static void attempt_that_comes_back_resumes_its_node(struct kunit *test)
 
 	/* after: H w L y */
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1, .nodes_abandoned = 1);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_abandoned = 1);
 
 	/* the same node, twice; after: H w L y */
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
@@ -631,8 +631,8 @@ static void attempt_that_comes_back_resumes_its_node(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nbq_actor_advance(bench, behind.actor));
 	EXPECT_SHAPE(test, "HWW");
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
-		     .nodes_given_back = goes(test), .nodes_abandoned = stays(test));
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1,
+		     .nodes_freed = goes(test), .nodes_abandoned = stays(test));
 }
 
 static void nested_attempt_on_the_same_lock_leaves_the_queue_whole(struct kunit *test)
@@ -664,9 +664,9 @@ static void nested_attempt_on_the_same_lock_leaves_the_queue_whole(struct kunit 
 		resumed = now.nodes_resumed - bench->total.nodes_resumed;
 		KUNIT_EXPECT_EQ(test, !!resumed, read > 1 && stays(test));
 		nodes = 1 + waiters_nodes(test, 1) - resumed;
-		EXPECT_TOTAL(test, .timeouts = 2, .nodes_taken = nodes,
+		EXPECT_TOTAL(test, .timeouts = 2, .nodes_allocated = nodes,
 			     .nodes_resumed = resumed,
-			     .nodes_given_back = nodes * goes(test),
+			     .nodes_freed = nodes * goes(test),
 			     .nodes_abandoned = 2 * stays(test),
 			     .nodes_reclaimed = read == 1 ? 0 : nodes * stays(test));
 	}
@@ -686,8 +686,8 @@ static void attempts_past_their_deadline_do_not_pile_up_nodes(struct kunit *test
 	/* Every other one of those that wait outside first has been too late to enqueue. */
 	taken = waiters_nodes(test, 1) ? 100 : 50;
 	EXPECT_TOTAL(test, .timeouts = 100,
-		     .nodes_taken = goes(test) ? taken : 1,
-		     .nodes_given_back = taken * goes(test),
+		     .nodes_allocated = goes(test) ? taken : 1,
+		     .nodes_freed = taken * goes(test),
 		     .nodes_abandoned = 100 * stays(test),
 		     .nodes_resumed = 99 * stays(test));
 }
@@ -715,15 +715,15 @@ static void shortest_attempt_in_the_queue_clears_up_behind_the_holder(struct kun
 	/* after: H */
 	EXPECT_SHAPE(test, "H...");
 	expect_nobody_behind_the_holder(test);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_taken = 1,
-		     .nodes_given_back = goes(test),
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1,
+		     .nodes_freed = goes(test),
 		     .nodes_abandoned = stays(test),
 		     .nodes_reclaimed = 2 + stays(test));
 }
 
 /* The verbs as tables: how to take, in which form, how long to wait */
 
-static const struct nbq_verb failing_verbs[] = {
+static const struct nbq_operation failing_verbs[] = {
 	{ "lock_timeout", TIMEOUT, PLAIN, 100 },
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
 	{ "lock_until", UNTIL, PLAIN, 1100 },
@@ -764,7 +764,7 @@ static const struct nbq_verb failing_verbs[] = {
 	{ "lock", LOCK, PLAIN },
 };
 
-static void verb_desc(const struct nbq_verb *verb, char *desc)
+static void verb_desc(const struct nbq_operation *verb, char *desc)
 {
 	strscpy(desc, verb->desc, KUNIT_PARAM_DESC_SIZE);
 }
@@ -776,7 +776,7 @@ KUNIT_ARRAY_PARAM(any_verb, patient_and_impatient_verbs, verb_desc);
 
 static void free_lock_behind_abandoned_nodes_is_taken_at_once(struct kunit *test)
 {
-	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_operation *verb = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	struct nbq_bench *bench = test->priv;
 	unsigned long flags, leavers;
@@ -784,11 +784,11 @@ static void free_lock_behind_abandoned_nodes_is_taken_at_once(struct kunit *test
 
 	nbq_fake_start(1000, 10);
 	for (leavers = 0; leavers <= NBQ_BENCH_NODES - 2; leavers++) {
-		unsigned int in_front = leavers + holders_nodes(test);
+		unsigned int pred_of = leavers + holders_nodes(test);
 		bool at_once = stays(test) && !leavers;
 		/* Where one is in the queue that takes a free lock */
 		bool queues = holders_nodes(test) ||
-			      (in_front && !row->facts->passes);
+			      (pred_of && !row->facts->passes);
 
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
 		nbq_bench_abandon(test, leavers);
@@ -802,16 +802,16 @@ static void free_lock_behind_abandoned_nodes_is_taken_at_once(struct kunit *test
 		KUNIT_ASSERT_EQ(test, ret, 0);
 		KUNIT_EXPECT_FALSE(test, row->is_locked(bench->lock));
 		EXPECT_TOTAL(test, .acquired_handoff = queues && !at_once,
-			     .acquired_uncontended = at_once, .nodes_taken = queues,
-			     .nodes_reclaimed = queues ? in_front : 0,
-			     .nodes_given_back = queues && goes(test));
+			     .acquired_uncontended = at_once, .nodes_allocated = queues,
+			     .nodes_reclaimed = queues ? pred_of : 0,
+			     .nodes_freed = queues && goes(test));
 		if (queues) {
 			expect_idle(test);
 			EXPECT_SHAPE(test, ".");
 		}
 		KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), 0);
 		EXPECT_SHAPE(test, ".");
-		EXPECT_TOTAL(test, .nodes_reclaimed = queues ? stays(test) : in_front);
+		EXPECT_TOTAL(test, .nodes_reclaimed = queues ? stays(test) : pred_of);
 	}
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 }
@@ -838,7 +838,7 @@ static void longest_walk_is_the_most_leavers_in_front_of_one_attempt(struct kuni
 	static const unsigned int leavers[] = { 2, 5, 1 };
 	static const unsigned int longest[] = { 2, 5, 5 };
 	struct nbq_bench *bench = test->priv;
-	u64 walks[NBQ_WALK_MAX + 1];
+	u64 walks[NBQ_SKIPPED_MAX + 1];
 	u64 walk;
 	int i;
 
@@ -849,9 +849,9 @@ static void longest_walk_is_the_most_leavers_in_front_of_one_attempt(struct kuni
 		nbq_fake_start(1000, 10);
 		nbq_fake_call(7, others_hand_over, bench);
 		KUNIT_EXPECT_EQ(test, try_for(test, 100), 0);
-		KUNIT_EXPECT_EQ(test, 0, nbq_event_read("longest_walk", &walk));
+		KUNIT_EXPECT_EQ(test, 0, nbq_event_read("most_skipped", &walk));
 		KUNIT_EXPECT_EQ(test, walk, longest[i]);
-		nbq_walks_read(walks);
+		nbq_skipped_read(walks);
 		KUNIT_EXPECT_EQ(test, walks[leavers[i]], 1);
 		KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
 	}
@@ -861,7 +861,7 @@ static void longest_walk_is_the_most_leavers_in_front_of_one_attempt(struct kuni
 
 static void expect_holder_s_context(struct kunit *test)
 {
-	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_operation *verb = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
 	struct nbq_context before, holding, after;
@@ -893,7 +893,7 @@ static void untimed_holder_has_preemption_off_and_what_the_verb_says(struct kuni
 
 static void failure_leaves_preemption_and_interrupts_as_they_were(struct kunit *test)
 {
-	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_operation *verb = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
 	struct nbq_context before, after;
@@ -909,13 +909,13 @@ static void failure_leaves_preemption_and_interrupts_as_they_were(struct kunit *
 	after = nbq_context_now();
 	nbq_context_mend(before);
 
-	KUNIT_EXPECT_EQ(test, ret, nbq_verb_failure(verb));
+	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(verb));
 	nbq_expect_context(test, after, before);
 }
 
 static void irqsave_verbs_leave_interrupts_off_that_were_off(struct kunit *test)
 {
-	const struct nbq_verb *verb = test->param_value;
+	const struct nbq_operation *verb = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
 	struct nbq_context failed, released;
@@ -937,7 +937,7 @@ static void irqsave_verbs_leave_interrupts_off_that_were_off(struct kunit *test)
 	ret = row->take(verb, lock, &flags);
 	failed = nbq_context_now();
 	local_irq_enable();
-	KUNIT_EXPECT_EQ(test, ret, nbq_verb_failure(verb));
+	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(verb));
 	KUNIT_EXPECT_TRUE(test, failed.irqs_off);
 }
 
@@ -1207,8 +1207,8 @@ static void unlock_on_another_cpu_than_the_holder_s_changes_nothing(struct kunit
 	KUNIT_EXPECT_EQ(test, after.preempt, before.preempt);
 	EXPECT_SHAPE(test, "H");
 	KUNIT_EXPECT_TRUE(test, bench->row->is_locked(bench->lock));
-	EXPECT_COUNTED(test, .nodes_taken = 1,
-		       .nodes_given_back = !holders_nodes(test));
+	EXPECT_COUNTED(test, .nodes_allocated = 1,
+		       .nodes_freed = !holders_nodes(test));
 }
 
 #define NBQ_SUITE_CASES							\

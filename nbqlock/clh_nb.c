@@ -70,7 +70,7 @@
  * Return: my predecessor; NULL: the lock was free and is mine.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_clh_join(struct nbq_clh *lock, struct nbq_node *node)
+struct nbq_node *nbq_clh_enqueue(struct nbq_clh *lock, struct nbq_node *node)
 {
 	/*
 	 * Marked, although the node is mine alone: one who waited behind it in
@@ -80,18 +80,18 @@ struct nbq_node *nbq_clh_join(struct nbq_clh *lock, struct nbq_node *node)
 	WRITE_ONCE(node->prev, NULL);
 	/*
 	 * Fully ordered. RELEASE: prev = NULL above is seen by the successor
-	 * that gets my node from the tail and looks at prev (nbq_clh_look());
+	 * that gets my node from the tail and looks at prev (nbq_clh_poll());
 	 * else it could see the AVAILABLE of the node's last life. ACQUIRE,
-	 * pairs with the swap in nbq_clh_hand_over(): a NULL hands me the
+	 * pairs with the swap in nbq_clh_release(): a NULL hands me the
 	 * lock, so the last critical section must be over in my eyes; with
 	 * the predecessor's own join: its prev = NULL; and with the swap in
-	 * nbq_clh_leave(), which puts a predecessor back. Both, and full, for
+	 * nbq_clh_abandon(), which puts a predecessor back. Both, and full, for
 	 * the rounds of wait.c: what is read after it is not older than what
 	 * those who find my node see.
 	 */
 	return xchg(&lock->tail, node);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_clh_join);
+EXPORT_SYMBOL_IF_KUNIT(nbq_clh_enqueue);
 
 /*
  * Look at the predecessor once.
@@ -100,17 +100,17 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_join);
  * has left, and that node stood in front of it.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_clh_look(const struct nbq_node *pred)
+struct nbq_node *nbq_clh_poll(const struct nbq_node *pred)
 {
 	/*
 	 * ACQUIRE, pairs with the RELEASE stores of AVAILABLE in
-	 * nbq_clh_hand_over() and of a node in nbq_clh_leave(). Without it,
+	 * nbq_clh_release() and of a node in nbq_clh_abandon(). Without it,
 	 * my critical section could begin before the last one has ended, and
 	 * I could give pred back while its leaver's store is under way.
 	 */
 	return smp_load_acquire(&pred->prev);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_clh_look);
+EXPORT_SYMBOL_IF_KUNIT(nbq_clh_poll);
 
 /*
  * Step over a predecessor that has left: .. prev L node -> .. prev node. Only I
@@ -119,7 +119,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_look);
  * Return: my new predecessor; or the old one, which waits again.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_clh_step_over(struct nbq_node *node, struct nbq_node *pred,
+struct nbq_node *nbq_clh_skip(struct nbq_node *node, struct nbq_node *pred,
 				   struct nbq_node *prev)
 {
 	if (!nbq_node_skip(pred, prev))
@@ -128,18 +128,18 @@ struct nbq_node *nbq_clh_step_over(struct nbq_node *node, struct nbq_node *pred,
 	nbq_node_reclaim(pred, &node->pool->events);
 	return prev;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_clh_step_over);
+EXPORT_SYMBOL_IF_KUNIT(nbq_clh_skip);
 
 /* The predecessor has handed the lock over: A node .. -> H .. */
 VISIBLE_IF_KUNIT
-void nbq_clh_take_over(struct nbq_clh *lock, struct nbq_node *node,
+void nbq_clh_granted(struct nbq_clh *lock, struct nbq_node *node,
 		       struct nbq_node *pred)
 {
-	nbq_hold(node, lock);
+	nbq_held_add(node, lock);
 	node->resumed = false;
 	nbq_node_reclaim(pred, &node->pool->events);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_clh_take_over);
+EXPORT_SYMBOL_IF_KUNIT(nbq_clh_granted);
 
 /*
  * Leave the queue, from any position.
@@ -156,13 +156,13 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_take_over);
  * the node must not be touched.
  */
 VISIBLE_IF_KUNIT
-bool nbq_clh_leave(struct nbq_clh *lock, struct nbq_node *node,
+bool nbq_clh_abandon(struct nbq_clh *lock, struct nbq_node *node,
 		   struct nbq_node *pred)
 {
 	struct nbq_events *events = &node->pool->events;
 
 	/*
-	 * RELEASE, pairs with the ACQUIRE of a later nbq_clh_join(), which
+	 * RELEASE, pairs with the ACQUIRE of a later nbq_clh_enqueue(), which
 	 * gets pred from the tail instead of me: whatever made pred visible
 	 * to me is visible to it.
 	 *
@@ -171,20 +171,20 @@ bool nbq_clh_leave(struct nbq_clh *lock, struct nbq_node *node,
 	 */
 	if (!node->resumed &&
 	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {
-		nbq_node_give_back_own(node);
+		nbq_node_free_own(node);
 		return true;
 	}
 	node->resumed = false;
-	nbq_note_left(node, lock);
+	nbq_note_abandoned(node, lock);
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_clh_look(): as above, for
+	 * RELEASE, pairs with the ACQUIRE in nbq_clh_poll(): as above, for
 	 * the successor that goes on to pred. My last access to the node.
 	 */
 	nbq_step(smp_store_release(&node->prev, pred));
 	events->nodes_abandoned++;
 	return false;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_clh_leave);
+EXPORT_SYMBOL_IF_KUNIT(nbq_clh_abandon);
 
 /*
  * End the critical section.
@@ -198,25 +198,25 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_leave);
  * Return: true if the node was given back; else a successor will do it.
  */
 VISIBLE_IF_KUNIT
-bool nbq_clh_hand_over(struct nbq_clh *lock, struct nbq_node *node)
+bool nbq_clh_release(struct nbq_clh *lock, struct nbq_node *node)
 {
-	nbq_let_go(node);
+	nbq_held_del(node);
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_clh_join() that reads the
+	 * RELEASE, pairs with the ACQUIRE in nbq_clh_enqueue() that reads the
 	 * NULL: the critical section is over for whoever finds the lock free.
 	 */
 	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {
-		nbq_node_give_back_own(node);
+		nbq_node_free_own(node);
 		return true;
 	}
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_clh_look(): the critical
+	 * RELEASE, pairs with the ACQUIRE in nbq_clh_poll(): the critical
 	 * section is over for whoever reads AVAILABLE.
 	 */
 	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));
 	return false;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_clh_hand_over);
+EXPORT_SYMBOL_IF_KUNIT(nbq_clh_release);
 
 /*
  * Spin until the lock is handed over or there is no point in waiting, and skip those in front
@@ -224,30 +224,30 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_hand_over);
  *
  * Return: whether the lock was handed over.
  */
-static bool await(struct nbq_node *node, struct nbq_node **pred, struct nbq_wait *wait)
+static bool spin_on_pred(struct nbq_node *node, struct nbq_node **pred, struct nbq_wait *wait)
 {
-	unsigned long walk = 0;
+	unsigned long skipped = 0;
 	struct nbq_node *prev;
 
 	/* The node first and the clock last: a late grant is still a grant. */
-	while ((prev = nbq_clh_look(*pred)) != NBQ_AVAILABLE) {
+	while ((prev = nbq_clh_poll(*pred)) != NBQ_AVAILABLE) {
 		struct nbq_node *last = *pred;
 
 		if (prev) {
 			nbq_wait_pause(wait);
-			*pred = nbq_clh_step_over(node, last, prev);
+			*pred = nbq_clh_skip(node, last, prev);
 		}
 		if (*pred != last) {
-			walk++;
+			skipped++;
 			continue;
 		}
 		/* It waits or holds, or waits again. */
-		if (!nbq_wait_goes_on(wait, last, &last->prev))
+		if (!nbq_wait_continue(wait, last, &last->prev))
 			break;
 		nbq_relax(wait, &last->prev);
 	}
 	nbq_wait_pause(wait);
-	nbq_count_walk(node->pool, walk);
+	nbq_count_skipped(node->pool, skipped);
 	return prev == NBQ_AVAILABLE;
 }
 
@@ -271,13 +271,13 @@ static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
 		NBQ_WAIT_STAT(waits, ip)
 	};
 
-	if (!await(node, &pred, &wait)) {
-		bool taken = nbq_clh_leave(lock, node, pred);
+	if (!spin_on_pred(node, &pred, &wait)) {
+		bool taken = nbq_clh_abandon(lock, node, pred);
 
-		trace_nbq_leave(lock, !taken, wait.error);
+		trace_nbq_abandon(lock, !taken, wait.error);
 		return nbq_wait_end(&wait, wait.error);
 	}
-	nbq_clh_take_over(lock, node, pred);
+	nbq_clh_granted(lock, node, pred);
 	return nbq_wait_end(&wait, 0);
 }
 
@@ -288,16 +288,16 @@ static struct nbq_node *resume(struct nbq_node *node, const void *lock)
 }
 
 /* See define_lock_type.h. */
-static int wait_again(struct nbq_clh *lock, struct nbq_node *node, struct nbq_node *pred,
+static int wait_resumed(struct nbq_clh *lock, struct nbq_node *node, struct nbq_node *pred,
 		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
 {
 	return wait_in_queue(lock, node, pred, deadline, waits, ip);
 }
 
 /* See define_lock_type.h. */
-static struct nbq_node *in_front(const struct nbq_node *node)
+static struct nbq_node *pred_of(const struct nbq_node *node)
 {
-	return nbq_clh_look(node);
+	return nbq_clh_poll(node);
 }
 
 #define NBQ_TYPE	nbq_clh

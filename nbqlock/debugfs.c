@@ -121,25 +121,25 @@ int nbq_event_read(const char *name, u64 *value)
 }
 EXPORT_SYMBOL_GPL(nbq_event_read);
 
-/* What walk_total() returned when the counters were reset last. */
-static unsigned int walk_baseline[NBQ_WALK_MAX];
+/* What skipped_total() returned when the counters were reset last. */
+static unsigned int skipped_baseline[NBQ_SKIPPED_MAX];
 
 /* One length of walks, all CPUs and levels, since they began to count. */
-static unsigned int walk_total(unsigned int index)
+static unsigned int skipped_total(unsigned int index)
 {
 	unsigned int cpu, level, total = 0;
 
 	for_each_possible_cpu(cpu) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
 			struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
-			const unsigned int *walks;
+			const unsigned int *skip_counts;
 
 			/* ACQUIRE, pairs with the RELEASE in prepare_pool(). */
-			walks = smp_load_acquire(&pool->walks);
-			if (!walks)
+			skip_counts = smp_load_acquire(&pool->skip_counts);
+			if (!skip_counts)
 				continue;
 			/* A moment's value will do. */
-			total += data_race(walks[index]);
+			total += data_race(skip_counts[index]);
 		}
 	}
 	return total;
@@ -153,29 +153,29 @@ static u64 event_total(const char *name)
 }
 
 /**
- * nbq_walks_read() - Read how many leavers attempts have stepped over.
+ * nbq_skipped_read() - Read how many leavers attempts have stepped over.
  * @counts: where to put how many attempts have stepped over none, over one, and
- *	so on; the last: over %NBQ_WALK_MAX or more
+ *	so on; the last: over %NBQ_SKIPPED_MAX or more
  *
  * Of all that got a queue node, since the events were reset. A count wraps at
  * 2^32, but for the first.
  *
  * Context: Any. Exact once no lock is in use; else it may be a moment old.
  */
-void nbq_walks_read(u64 counts[NBQ_WALK_MAX + 1])
+void nbq_skipped_read(u64 counts[NBQ_SKIPPED_MAX + 1])
 {
 	u64 attempts, walked = 0;
 	unsigned int i;
 
-	for (i = 0; i < NBQ_WALK_MAX; i++) {
+	for (i = 0; i < NBQ_SKIPPED_MAX; i++) {
 		/*
-		 * ACQUIRE, pairs with the RELEASE in reset_walks(): a count is
+		 * ACQUIRE, pairs with the RELEASE in reset_skipped(): a count is
 		 * never smaller than its baseline.
 		 */
-		unsigned int baseline = smp_load_acquire(&walk_baseline[i]);
+		unsigned int baseline = smp_load_acquire(&skipped_baseline[i]);
 
 		/* Both wrap; so does their difference. */
-		counts[i + 1] = walk_total(i) - baseline;
+		counts[i + 1] = skipped_total(i) - baseline;
 		walked += counts[i + 1];
 	}
 	attempts = event_total("acquired_uncontended") +
@@ -183,15 +183,15 @@ void nbq_walks_read(u64 counts[NBQ_WALK_MAX + 1])
 		   event_total("deadlocks");
 	counts[0] = attempts > walked ? attempts - walked : 0;
 }
-EXPORT_SYMBOL_GPL(nbq_walks_read);
+EXPORT_SYMBOL_GPL(nbq_skipped_read);
 
-static void reset_walks(void)
+static void reset_skipped(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < NBQ_WALK_MAX; i++)
-		/* RELEASE, pairs with the ACQUIRE in nbq_walks_read(). */
-		smp_store_release(&walk_baseline[i], walk_total(i));
+	for (i = 0; i < NBQ_SKIPPED_MAX; i++)
+		/* RELEASE, pairs with the ACQUIRE in nbq_skipped_read(). */
+		smp_store_release(&skipped_baseline[i], skipped_total(i));
 }
 
 /*
@@ -238,7 +238,7 @@ void nbq_events_reset(void)
 		for (level = 0; level < NBQ_LEVELS; level++)
 			reset_pool(cpu, level);
 	}
-	reset_walks();
+	reset_skipped();
 }
 EXPORT_SYMBOL_GPL(nbq_events_reset);
 
@@ -274,22 +274,22 @@ static int percpu_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(percpu);
 
-static int walk_length_show(struct seq_file *m, void *unused)
+static int skipped_show(struct seq_file *m, void *unused)
 {
-	u64 counts[NBQ_WALK_MAX + 1];
+	u64 counts[NBQ_SKIPPED_MAX + 1];
 	unsigned int i;
 
-	nbq_walks_read(counts);
+	nbq_skipped_read(counts);
 	seq_puts(m, "from to count\n");
-	for (i = 0; i <= NBQ_WALK_MAX; i++) {
-		u64 to = i < NBQ_WALK_MAX ? i : event_total("longest_walk");
+	for (i = 0; i <= NBQ_SKIPPED_MAX; i++) {
+		u64 to = i < NBQ_SKIPPED_MAX ? i : event_total("most_skipped");
 
 		if (counts[i])
 			seq_printf(m, "%u %llu %llu\n", i, to, counts[i]);
 	}
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(walk_length);
+DEFINE_SHOW_ATTRIBUTE(skipped);
 
 static int events_show(struct seq_file *m, void *unused)
 {
@@ -325,8 +325,8 @@ void nbq_debugfs_start(void)
 	debugfs_dir = debugfs_create_dir("nbqlock", NULL);
 	debugfs_create_file("total", 0444, debugfs_dir, NULL, &total_fops);
 	debugfs_create_file("percpu", 0444, debugfs_dir, NULL, &percpu_fops);
-	debugfs_create_file("walk_length", 0444, debugfs_dir, NULL,
-			    &walk_length_fops);
+	debugfs_create_file("skipped", 0444, debugfs_dir, NULL,
+			    &skipped_fops);
 	debugfs_create_file("events", 0444, debugfs_dir, NULL, &events_fops);
 	debugfs_create_file("reset", 0200, debugfs_dir, NULL, &reset_fops);
 }

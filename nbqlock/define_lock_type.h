@@ -4,7 +4,7 @@
  * this at its end, with NBQ_TYPE as for lock_type.h, where the verbs are
  * described. What it must have by then is its own:
  *
- *	struct nbq_node *nbq_X_join(struct nbq_X *lock, struct nbq_node *node);
+ *	struct nbq_node *nbq_X_enqueue(struct nbq_X *lock, struct nbq_node *node);
  *		enter the queue; the predecessor, or NULL: the lock is mine
  *	static int wait_in_queue(struct nbq_X *lock, struct nbq_node *node,
  *			struct nbq_node *pred, struct nbq_deadline deadline,
@@ -13,11 +13,11 @@
  *	static struct nbq_node *resume(struct nbq_node *node, const void *lock);
  *		resume the place in the lock's queue at which the node may stand
  *		abandoned; the predecessor, or NULL: it does not
- *	static int wait_again(...);
+ *	static int wait_resumed(...);
  *		as wait_in_queue(), of a node whose place was resumed
- *	nbq_X_hand_over(struct nbq_X *lock, struct nbq_node *node);
+ *	nbq_X_release(struct nbq_X *lock, struct nbq_node *node);
  *		end the critical section
- *	static struct nbq_node *in_front(const struct nbq_node *node);
+ *	static struct nbq_node *pred_of(const struct nbq_node *node);
  *		who stood in front of a node that was left; %NBQ_AVAILABLE: the
  *		node is the one that makes the lock available; NULL: somebody
  *		waits or holds with it. ACQUIRE: what was done to the node
@@ -33,8 +33,8 @@
 
 #include "contention.h"
 
-#define nbq_X_join			__PASTE(NBQ_TYPE, _join)
-#define nbq_X_hand_over			__PASTE(NBQ_TYPE, _hand_over)
+#define nbq_X_enqueue			__PASTE(NBQ_TYPE, _enqueue)
+#define nbq_X_release			__PASTE(NBQ_TYPE, _release)
 
 void nbq_X_init_key(struct nbq_X *lock, const char *name,
 		    struct lock_class_key *key)
@@ -59,7 +59,7 @@ static bool is_idle(const struct nbq_X *lock, const struct nbq_node *tail)
 	const struct nbq_node *node = tail;
 
 	while (nbq_is_node(node)) {
-		const struct nbq_node *prev = in_front(node);
+		const struct nbq_node *prev = pred_of(node);
 
 		if (node == tail ? READ_ONCE(lock->tail) != tail :
 				   READ_ONCE(node->lock) != lock)
@@ -70,10 +70,10 @@ static bool is_idle(const struct nbq_X *lock, const struct nbq_node *tail)
 }
 
 /* A lock that was free is mine. */
-static __always_inline int acquired_at_once(struct nbq_X *lock, struct nbq_node *node,
+static __always_inline int acquired_uncontended_lock(struct nbq_X *lock, struct nbq_node *node,
 					    struct nbq_pool *pool)
 {
-	nbq_hold(node, lock);
+	nbq_held_add(node, lock);
 	pool->events.acquired_uncontended++;
 	return 0;
 }
@@ -99,19 +99,19 @@ static noinline int acquire_slowpath(struct nbq_X *lock, struct nbq_deadline dea
 	}
 	node = nbq_resume(pool, lock, resume, &pred);
 	if (node)
-		return wait_again(lock, node, pred, deadline, waits, ip);
-	node = nbq_node_claim(pool) ?: nbq_node_wait(pool, &deadline);
+		return wait_resumed(lock, node, pred, deadline, waits, ip);
+	node = nbq_node_alloc(pool) ?: nbq_node_wait(pool, &deadline);
 	if (unlikely(!node)) {
 		if (deadline.announced)
 			nbq_contention_end(lock, -ENOMEM);
 		return -ENOMEM;
 	}
-	pred = nbq_X_join(lock, node);
+	pred = nbq_X_enqueue(lock, node);
 	if (pred)
 		return wait_in_queue(lock, node, pred, deadline, waits, ip);
 	if (deadline.announced)
 		nbq_contention_end(lock, 0);
-	return acquired_at_once(lock, node, pool);
+	return acquired_uncontended_lock(lock, node, pool);
 }
 
 /*
@@ -125,15 +125,15 @@ static __always_inline int acquire(struct nbq_X *lock, struct nbq_deadline deadl
 	struct nbq_node *node, *pred;
 
 	if (unlikely(nbq_deadline_is_none(&deadline) || nbq_contention_is_traced() ||
-		     pool->left))
+		     pool->abandoned_in))
 		return acquire_slowpath(lock, deadline, waits, ip);
-	node = nbq_node_claim_hint(pool);
+	node = nbq_node_alloc_hint(pool);
 	if (unlikely(!node))
 		return acquire_slowpath(lock, deadline, waits, ip);
-	pred = nbq_X_join(lock, node);
+	pred = nbq_X_enqueue(lock, node);
 	if (unlikely(pred))
 		return wait_in_queue(lock, node, pred, deadline, waits, ip);
-	return acquired_at_once(lock, node, pool);
+	return acquired_uncontended_lock(lock, node, pool);
 }
 
 static u16 context_of_holder(const struct nbq_X *lock)
@@ -154,7 +154,7 @@ static noinline void report_unlock(const struct nbq_X *lock, unsigned long ip)
 
 void nbq_X_unlock(struct nbq_X *lock) __releases(lock)
 {
-	struct nbq_node *node = nbq_held_node(nbq_this_pool(), lock);
+	struct nbq_node *node = nbq_held_find(nbq_this_pool(), lock);
 
 	__release(lock);
 	if (unlikely(!node)) {
@@ -164,7 +164,7 @@ void nbq_X_unlock(struct nbq_X *lock) __releases(lock)
 	spin_release(dep_map_of(lock), _RET_IP_);
 	/* Before the lock is seen to be free: writes to devices are in order. */
 	mmiowb_spin_unlock();
-	nbq_X_hand_over(lock, node);
+	nbq_X_release(lock, node);
 	preempt_enable();
 }
 EXPORT_SYMBOL_GPL(nbq_X_unlock);
@@ -183,7 +183,7 @@ bool nbq_X_is_contended(const struct nbq_X *lock)
 	if (is_idle(lock, tail))
 		return false;
 	/* An abandoned node stands behind the holder's. */
-	if (in_front(tail))
+	if (pred_of(tail))
 		return true;
 	/* Else it is the holder's, or that of a waiter, which has published what it waits for. */
 	waiting = &tail->pool->waiting;
@@ -209,7 +209,7 @@ int nbq_X_destroy(struct nbq_X *lock)
 	preempt_disable();
 	events = &nbq_this_pool()->events;
 	while (nbq_is_node(node)) {
-		struct nbq_node *prev = in_front(node);
+		struct nbq_node *prev = pred_of(node);
 
 		nbq_node_reclaim(node, events);
 		node = prev;

@@ -60,7 +60,7 @@ static bool is_tracked(const struct lockdep_map *map)
  * can only end by the patience would never be seen.
  */
 static __always_inline int
-acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,
+acquire_timed(struct nbq_X *lock, struct nbq_deadline deadline,
 		   unsigned int subclass, struct lockdep_map *nest_lock,
 		   unsigned long ip)
 {
@@ -88,7 +88,7 @@ acquire_or_give_up(struct nbq_X *lock, struct nbq_deadline deadline,
 }
 
 /* An acquisition that cannot fail. */
-static void acquire_for_ever(struct nbq_X *lock, unsigned int subclass,
+static void acquire_untimed(struct nbq_X *lock, unsigned int subclass,
 			     struct lockdep_map *nest_lock, unsigned long ip)
 {
 	struct lockdep_map *waits = is_tracked(dep_map_of(lock)) ? dep_map_of(lock) : NULL;
@@ -111,28 +111,28 @@ static void acquire_for_ever(struct nbq_X *lock, unsigned int subclass,
 
 int nbq_X_lock_timeout(struct nbq_X *lock, ktime_t patience)
 {
-	return acquire_or_give_up(lock, nbq_deadline_after(patience), 0, NULL,
+	return acquire_timed(lock, nbq_deadline_after(patience), 0, NULL,
 				  _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(nbq_X_lock_timeout);
 
 int nbq_X_lock_until(struct nbq_X *lock, ktime_t deadline)
 {
-	return acquire_or_give_up(lock, nbq_deadline_at(deadline), 0, NULL,
+	return acquire_timed(lock, nbq_deadline_at(deadline), 0, NULL,
 				  _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(nbq_X_lock_until);
 
 bool nbq_X_trylock(struct nbq_X *lock)
 {
-	return !acquire_or_give_up(lock, nbq_deadline_at(KTIME_MIN), 0, NULL,
+	return !acquire_timed(lock, nbq_deadline_at(KTIME_MIN), 0, NULL,
 				   _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(nbq_X_trylock);
 
 void nbq_X_lock(struct nbq_X *lock) __acquires(lock)
 {
-	acquire_for_ever(lock, 0, NULL, _RET_IP_);
+	acquire_untimed(lock, 0, NULL, _RET_IP_);
 	__acquire(lock);
 }
 EXPORT_SYMBOL_GPL(nbq_X_lock);
@@ -142,7 +142,7 @@ int __nbq_X_lock_timeout_nested(struct nbq_X *lock, ktime_t patience,
 				unsigned int subclass,
 				struct lockdep_map *nest_lock)
 {
-	return acquire_or_give_up(lock, nbq_deadline_after(patience), subclass,
+	return acquire_timed(lock, nbq_deadline_after(patience), subclass,
 				  nest_lock, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(__nbq_X_lock_timeout_nested);
@@ -151,7 +151,7 @@ int __nbq_X_lock_until_nested(struct nbq_X *lock, ktime_t deadline,
 			      unsigned int subclass,
 			      struct lockdep_map *nest_lock)
 {
-	return acquire_or_give_up(lock, nbq_deadline_at(deadline), subclass,
+	return acquire_timed(lock, nbq_deadline_at(deadline), subclass,
 				  nest_lock, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(__nbq_X_lock_until_nested);
@@ -159,7 +159,7 @@ EXPORT_SYMBOL_GPL(__nbq_X_lock_until_nested);
 void __nbq_X_lock_nested(struct nbq_X *lock, unsigned int subclass,
 			 struct lockdep_map *nest_lock) __acquires(lock)
 {
-	acquire_for_ever(lock, subclass, nest_lock, _RET_IP_);
+	acquire_untimed(lock, subclass, nest_lock, _RET_IP_);
 	__acquire(lock);
 }
 EXPORT_SYMBOL_GPL(__nbq_X_lock_nested);

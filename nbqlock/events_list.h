@@ -24,9 +24,9 @@ NBQ_EVENT(deadlocks, SUM,
 	  "attempts whose wait could not have ended: -EDEADLK")
 NBQ_EVENT(hardware_waits, SUM,
 	  "pauses between two polls that were waits by hardware: WFE on arm64, else none")
-NBQ_EVENT(nodes_taken, SUM,
+NBQ_EVENT(nodes_allocated, SUM,
 	  "queue nodes taken from a pool")
-NBQ_EVENT(nodes_given_back, SUM,
+NBQ_EVENT(nodes_freed, SUM,
 	  "queue nodes given back by the context that took them")
 NBQ_EVENT(nodes_reclaimed, SUM,
 	  "queue nodes given back by a successor or by destroy")
@@ -36,7 +36,7 @@ NBQ_EVENT(nodes_resumed, SUM,
 	  "attempts that have resumed the place of an earlier one of that CPU and level")
 NBQ_EVENT(turns_passed, SUM,
 	  "acquisitions that have given the turn for a hybrid to another socket")
-NBQ_EVENT(longest_walk, MAX,
+NBQ_EVENT(most_skipped, MAX,
 	  "most abandoned nodes that one attempt has skipped")
 NBQ_EVENT(pool_high_water, PEAK,
 	  "most queue nodes of a pool in use at one time")

@@ -83,7 +83,7 @@ struct nbq_guard {
 
 /* There is no such function: a call of it must be unreachable. */
 __compiletime_error("ask nbq_guard_err() whether this guard holds its lock")
-void nbq_guard_that_nobody_has_asked(void);
+void nbq_guard_unchecked(void);
 
 /**
  * nbq_guard_err() - Does a guard that may fail hold its lock?
@@ -113,7 +113,7 @@ static __always_inline void *__nbq_guard_ptr(struct nbq_guard *guard, bool one_w
 static __always_inline bool __nbq_guard_end(const struct nbq_guard *guard)
 {
 	if (!guard->seen)
-		nbq_guard_that_nobody_has_asked();
+		nbq_guard_unchecked();
 	return !guard->err;
 }
 

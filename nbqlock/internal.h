@@ -57,24 +57,24 @@
  *	same words; NULL "nothing yet". Or %NBQ_RECYCLED, for the one in front.
  * @index: position in its pool, from 0
  * @cpu: that of its pool: here, where others need not touch the pool to ask
- * @taken: how often the node was taken. Written by its own CPU only.
- * @given: @taken of the last time that the node was given back, so the node
- *	is free while the two are equal. Written by whoever gives it back.
+ * @alloc_seq: how often the node was allocated. Written by its own CPU only.
+ * @free_seq: @alloc_seq of the last time that the node was freed: the node is free while
+ *	the two are equal. Written by the context that frees it.
  * @next_in_pool: the nodes of a pool in the order in which they were added
  * @pool: where the node belongs
  * @lock: the one that is held with it, or that it was left in the queue of
  * @below: queue locks: the node with which the running context acquired the lock that
  *	it held last before this one; NULL: it held none
- * @pred_taken: MCS-NB, swap-only: @taken of the predecessor that it is known to
- * @left_taken: @taken of the attempt that abandoned it, as long as none has resumed it
+ * @pred_alloc_seq: MCS-NB, swap-only: @alloc_seq of the predecessor that it is known to
+ * @abandoned_seq: @alloc_seq of the attempt that abandoned it, as long as none has resumed it
  * @queue: hybrid: the queue of a socket that it was left in; NULL: that of the lock itself
  * @since: hybrid: the time from which on the place was waited at
- * @followed: MCS-NB: its successor was known when it acquired the lock
+ * @has_successor: MCS-NB: its successor was known when it acquired the lock
  * @known: MCS-NB: its predecessor knew it when it left, and tells it something
  * @resumed: the attempt that waits with it has resumed the place of an earlier one
  * @in_order: hybrid: the lock that it was left in the queue of is first come, first served
  *
- * Two words @taken and @given instead of one flag, because they have different writers: a node
+ * Two words @alloc_seq and @free_seq instead of one flag, because they have different writers: a node
  * is taken with an unlocked compare-and-swap, and nobody else's store can get
  * between its two halves.
  */
@@ -87,18 +87,18 @@ struct nbq_node {
 	struct nbq_node *status;
 	unsigned int index;
 	unsigned int cpu;
-	unsigned long taken;
-	unsigned long given;
+	unsigned long alloc_seq;
+	unsigned long free_seq;
 	struct nbq_node *next_in_pool;
 	struct nbq_pool *pool;
 	/* Of interest to its own CPU only, while successors poll the words above. */
 	const void *lock ____cacheline_aligned;
 	struct nbq_node *below;
-	unsigned long pred_taken;
-	unsigned long left_taken;
+	unsigned long pred_alloc_seq;
+	unsigned long abandoned_seq;
 	struct nbq_queue *queue;
 	u64 since;
-	bool followed;
+	bool has_successor;
 	bool known;
 	bool resumed;
 	bool in_order;
@@ -124,11 +124,11 @@ static inline bool nbq_is_node(const struct nbq_node *node)
 #endif
 
 /**
- * struct nbq_numbered - the nodes of a pool that a number can stand for
+ * struct nbq_encodable - the nodes of a pool that a number can stand for
  * @size: how many
  * @nodes: these, by their index
  */
-struct nbq_numbered {
+struct nbq_encodable {
 	unsigned int size;
 	struct nbq_node *nodes[] __counted_by(size);
 };
@@ -149,17 +149,17 @@ struct nbq_numbered {
  * @waiter: the attempt that may write there; NULL: none waits
  * @heartbeat: hybrid: a time at which a waiter of this CPU and level ran
  * @held: queue locks: the node of the one acquired last of those that are held
- * @left: the locks in whose queues nodes of this pool may stand abandoned, by a hash
- * @left_last: the last of these nodes, in the order of @next_in_pool
+ * @abandoned_in: the locks in whose queues nodes of this pool may stand abandoned, by a hash
+ * @last_abandoned: the last of these nodes, in the order of @next_in_pool
  * @late_for: hybrid: the lock for which the last attempt had run out of patience before it
  *	enqueued; NULL: there is none
  * @events: what contexts of this CPU and level counted
- * @walks: attempts of this CPU and level that have skipped one abandoned node, two,
- *	and so on; the last: %NBQ_WALK_MAX or more. NULL: not counted yet
+ * @skip_counts: attempts of this CPU and level that have skipped one abandoned node, two,
+ *	and so on; the last: %NBQ_SKIPPED_MAX or more. NULL: not counted yet
  */
 struct nbq_pool {
 	/* Rarely written, and read by all who look up the number of a node. */
-	struct nbq_numbered *numbered;
+	struct nbq_encodable *encodable;
 	struct nbq_node *hint;
 	struct nbq_node *first;
 	unsigned int cpu;
@@ -175,11 +175,11 @@ struct nbq_pool {
 	u64 heartbeat;
 	/* Of interest to its own CPU only. */
 	struct nbq_node *held ____cacheline_aligned;
-	unsigned long left;
-	struct nbq_node *left_last;
+	unsigned long abandoned_in;
+	struct nbq_node *last_abandoned;
 	const void *late_for;
 	struct nbq_events events;
-	unsigned int *walks;
+	unsigned int *skip_counts;
 } ____cacheline_aligned;
 
 /* States of nbq_pool.setup, in this order. */
@@ -282,9 +282,9 @@ static inline struct nbq_pool *nbq_pool_of(u16 context)
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
 struct nbq_node *nbq_node_search(struct nbq_pool *pool);
 void nbq_forget_places(const void *lock);
-struct nbq_node *nbq_node_next_left(struct nbq_pool *pool, const void *lock,
+struct nbq_node *nbq_node_next_abandoned(struct nbq_pool *pool, const void *lock,
 				    struct nbq_node *node);
-struct nbq_node *nbq_node_claim_numbered(struct nbq_pool *pool);
+struct nbq_node *nbq_node_alloc_encodable(struct nbq_pool *pool);
 struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 			       struct nbq_deadline *deadline);
 void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node);
@@ -318,74 +318,74 @@ void nbq_debugfs_stop(void);
  * compare-and-swap fail. It needs no lock prefix where that costs something,
  * since only this CPU ever writes @taken.
  */
-static inline bool nbq_node_try_claim(struct nbq_node *node)
+static inline bool nbq_node_try_alloc(struct nbq_node *node)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE in nbq_node_give_back(): what the
+	 * ACQUIRE, pairs with the RELEASE in nbq_node_free(): what the
 	 * last user did to the node is over before I write to it. Without
 	 * it, my first store to prev could be seen before their last read.
 	 */
-	unsigned long given = smp_load_acquire(&node->given);
+	unsigned long free_seq = smp_load_acquire(&node->free_seq);
 
 	/* Do not even attempt the swap on a busy node. */
-	if (READ_ONCE(node->taken) != given)
+	if (READ_ONCE(node->alloc_seq) != free_seq)
 		return false;
-	return cmpxchg_local(&node->taken, given, given + 1) == given;
+	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1) == free_seq;
 }
 
 /* Claim the node that the running context took last: nearly always free again, and warm. */
-static inline struct nbq_node *nbq_node_claim_hint(struct nbq_pool *pool)
+static inline struct nbq_node *nbq_node_alloc_hint(struct nbq_pool *pool)
 {
 	struct nbq_node *node = READ_ONCE(pool->hint);
 
-	if (unlikely(!node || !nbq_node_try_claim(node)))
+	if (unlikely(!node || !nbq_node_try_alloc(node)))
 		return NULL;
-	pool->events.nodes_taken++;
+	pool->events.nodes_allocated++;
 	return node;
 }
 
 /* Claim another one, at once or not at all. */
-static inline struct nbq_node *nbq_node_claim_any(struct nbq_pool *pool)
+static inline struct nbq_node *nbq_node_alloc_any(struct nbq_pool *pool)
 {
 	struct nbq_node *node = nbq_node_search(pool);
 
 	if (likely(node))
-		pool->events.nodes_taken++;
+		pool->events.nodes_allocated++;
 	return node;
 }
 
 /* Claim a node of the running context's pool, at once or not at all. */
-static inline struct nbq_node *nbq_node_claim(struct nbq_pool *pool)
+static inline struct nbq_node *nbq_node_alloc(struct nbq_pool *pool)
 {
-	return nbq_node_claim_hint(pool) ?: nbq_node_claim_any(pool);
+	return nbq_node_alloc_hint(pool) ?: nbq_node_alloc_any(pool);
 }
 
 /*
  * Give a node back, from any CPU and context, by what its @taken is known to be: one
  * store, and its last access.
  */
-static inline void nbq_node_give_back_taken(struct nbq_node *node, unsigned long taken)
+static inline void nbq_node_free_seq(struct nbq_node *node, unsigned long alloc_seq)
 {
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_node_try_claim(): all that I
+	 * RELEASE, pairs with the ACQUIRE in nbq_node_try_alloc(): all that I
 	 * read and wrote in the node comes before its next user. Without it,
 	 * that user's prev = NULL could overtake my look at prev.
 	 */
-	nbq_step(smp_store_release(&node->given, taken));
+	nbq_step(smp_store_release(&node->free_seq, alloc_seq));
 }
 
-static inline void nbq_node_give_back(struct nbq_node *node)
+static inline void nbq_node_free(struct nbq_node *node)
 {
-	nbq_node_give_back_taken(node, node->taken);
+	nbq_node_free_seq(node, node->alloc_seq);
 }
 
 /* Give back a node that the running context took itself. */
-static inline void nbq_node_give_back_own(struct nbq_node *node)
+static inline void nbq_node_free_own(struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
 
-	nbq_node_give_back(node);
-	events->nodes_given_back++;
+	nbq_node_free(node);
+	events->nodes_freed++;
 }
 
 /*
@@ -395,7 +395,7 @@ static inline void nbq_node_give_back_own(struct nbq_node *node)
 static inline void nbq_node_reclaim(struct nbq_node *node,
 				    struct nbq_events *events)
 {
-	nbq_node_give_back(node);
+	nbq_node_free(node);
 	events->nodes_reclaimed++;
 }
 
@@ -405,12 +405,12 @@ static inline void nbq_node_reclaim(struct nbq_node *node,
  */
 static inline void nbq_node_reclaim_pred(struct nbq_node *node, struct nbq_node *pred)
 {
-	nbq_node_give_back_taken(pred, node->pred_taken);
+	nbq_node_free_seq(pred, node->pred_alloc_seq);
 	node->pool->events.nodes_reclaimed++;
 }
 
 /* The bit of nbq_pool.left that stands for this lock, and for others. */
-static inline unsigned long nbq_left_bit(const void *lock)
+static inline unsigned long nbq_abandoned_bit(const void *lock)
 {
 	return BIT(hash_ptr(lock, ilog2(BITS_PER_LONG)));
 }
@@ -419,39 +419,39 @@ static inline unsigned long nbq_left_bit(const void *lock)
  * In whose queues a node was ever abandoned, by another hash: to make a lock of memory that
  * was one before need not look at the nodes of all CPUs, but rarely.
  */
-#define NBQ_EVER_LEFT_BITS	10
-extern bool nbq_ever_left[];
+#define NBQ_EVER_ABANDONED_BITS	10
+extern bool nbq_ever_abandoned[];
 
-static inline bool *nbq_ever_left_of(const void *lock)
+static inline bool *nbq_ever_abandoned_of(const void *lock)
 {
-	return &nbq_ever_left[hash_ptr(lock, NBQ_EVER_LEFT_BITS)];
+	return &nbq_ever_abandoned[hash_ptr(lock, NBQ_EVER_ABANDONED_BITS)];
 }
 
 /*
  * May a node of this pool stand abandoned in the queue of @lock? One that was left there has
  * been noted, and it may have been skipped since.
  */
-static inline bool nbq_may_have_left(const struct nbq_pool *pool, const void *lock)
+static inline bool nbq_may_have_abandoned(const struct nbq_pool *pool, const void *lock)
 {
-	return unlikely(pool->left) && pool->left & nbq_left_bit(lock);
+	return unlikely(pool->abandoned_in) && pool->abandoned_in & nbq_abandoned_bit(lock);
 }
 
 /*
  * The running context is about to abandon this node in the queue of @lock, where a later
  * attempt of its CPU and level may resume it.
  */
-static inline void nbq_note_left(struct nbq_node *node, const void *lock)
+static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock)
 {
 	struct nbq_pool *pool = node->pool;
 
 	WRITE_ONCE(node->lock, lock);
-	node->left_taken = node->taken;
-	WRITE_ONCE(pool->left, pool->left | nbq_left_bit(lock));
-	if (!pool->left_last || pool->left_last->index < node->index)
-		pool->left_last = node;
-	if (unlikely(!READ_ONCE(*nbq_ever_left_of(lock))))
-		WRITE_ONCE(*nbq_ever_left_of(lock), true);
-	this_cpu_or(__nbq_levels_left, 1U << pool->level);
+	node->abandoned_seq = node->alloc_seq;
+	WRITE_ONCE(pool->abandoned_in, pool->abandoned_in | nbq_abandoned_bit(lock));
+	if (!pool->last_abandoned || pool->last_abandoned->index < node->index)
+		pool->last_abandoned = node;
+	if (unlikely(!READ_ONCE(*nbq_ever_abandoned_of(lock))))
+		WRITE_ONCE(*nbq_ever_abandoned_of(lock), true);
+	this_cpu_or(__nbq_levels_abandoned, 1U << pool->level);
 }
 
 /*
@@ -468,7 +468,7 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void
 	if (!nbq_is_node(pred))
 		return NULL;
 	/*
-	 * Fully ordered, as the swap of the tail in nbq_clh_join() and nbq_spin_join(), for
+	 * Fully ordered, as the swap of the tail in nbq_clh_enqueue() and nbq_spin_enqueue(), for
 	 * the rounds of wait.c. Pairs with nbq_node_skip() of the successor: only one of the
 	 * two gets the node.
 	 */
@@ -501,12 +501,12 @@ nbq_resume(struct nbq_pool *pool, const void *lock,
 {
 	struct nbq_node *node = NULL;
 
-	if (likely(!nbq_may_have_left(pool, lock)))
+	if (likely(!nbq_may_have_abandoned(pool, lock)))
 		return NULL;
-	while ((node = nbq_node_next_left(pool, lock, node))) {
+	while ((node = nbq_node_next_abandoned(pool, lock, node))) {
 		*pred = resume(node, lock);
 		if (*pred) {
-			node->left_taken = node->taken - 1;
+			node->abandoned_seq = node->alloc_seq - 1;
 			pool->events.nodes_resumed++;
 			return node;
 		}
@@ -521,7 +521,7 @@ nbq_resume(struct nbq_pool *pool, const void *lock,
 static inline bool nbq_node_skip(struct nbq_node *pred, struct nbq_node *prev)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE in nbq_clh_leave() and nbq_spin_leave(), the last of
+	 * ACQUIRE, pairs with the RELEASE in nbq_clh_abandon() and nbq_spin_abandon(), the last of
 	 * them, which may be later than the one that was read: the place was resumed in
 	 * between, and left again. Atomic, against nbq_node_resume().
 	 */
@@ -534,7 +534,7 @@ static inline bool nbq_node_skip(struct nbq_node *pred, struct nbq_node *prev)
  * the lock, whose line belongs to those who enqueue. An interrupt in between sees a list
  * that is whole, with this lock or without it, and leaves it as it was.
  */
-static inline void nbq_hold(struct nbq_node *node, const void *lock)
+static inline void nbq_held_add(struct nbq_node *node, const void *lock)
 {
 	struct nbq_pool *pool = node->pool;
 
@@ -544,7 +544,7 @@ static inline void nbq_hold(struct nbq_node *node, const void *lock)
 }
 
 /* With which node has a context of this pool acquired the lock? NULL: it does not hold it. */
-static inline struct nbq_node *nbq_held_node(const struct nbq_pool *pool, const void *lock)
+static inline struct nbq_node *nbq_held_find(const struct nbq_pool *pool, const void *lock)
 {
 	struct nbq_node *node = READ_ONCE(pool->held);
 
@@ -554,7 +554,7 @@ static inline struct nbq_node *nbq_held_node(const struct nbq_pool *pool, const 
 }
 
 /* The running context is about to release the lock that it holds with this node. */
-static inline void nbq_let_go(struct nbq_node *node)
+static inline void nbq_held_del(struct nbq_node *node)
 {
 	struct nbq_node **link = &node->pool->held;
 
@@ -564,17 +564,17 @@ static inline void nbq_let_go(struct nbq_node *node)
 }
 
 /* An attempt of the running context has stepped over so many leavers. */
-static inline void nbq_count_walk(struct nbq_pool *pool, unsigned long walk)
+static inline void nbq_count_skipped(struct nbq_pool *pool, unsigned long skipped)
 {
-	unsigned int *walks;
+	unsigned int *skip_counts;
 
-	if (!walk)
+	if (!skipped)
 		return;
-	nbq_record(&pool->events.longest_walk, walk);
+	nbq_record(&pool->events.most_skipped, skipped);
 	/* ACQUIRE, pairs with the RELEASE in prepare_pool(): they start from 0. */
-	walks = smp_load_acquire(&pool->walks);
-	if (likely(walks))
-		walks[walk < NBQ_WALK_MAX ? walk - 1 : NBQ_WALK_MAX - 1]++;
+	skip_counts = smp_load_acquire(&pool->skip_counts);
+	if (likely(skip_counts))
+		skip_counts[skipped < NBQ_SKIPPED_MAX ? skipped - 1 : NBQ_SKIPPED_MAX - 1]++;
 }
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
@@ -586,47 +586,47 @@ void nbq_pools_flush(void);
  * The steps of an acquisition, for the suites to take one by one: clh_nb.c,
  * mcs_nb.c, swap_nb.c say what each does and returns.
  */
-struct nbq_node *nbq_clh_join(struct nbq_clh *lock, struct nbq_node *node);
-struct nbq_node *nbq_clh_look(const struct nbq_node *pred);
-struct nbq_node *nbq_clh_step_over(struct nbq_node *node, struct nbq_node *pred,
+struct nbq_node *nbq_clh_enqueue(struct nbq_clh *lock, struct nbq_node *node);
+struct nbq_node *nbq_clh_poll(const struct nbq_node *pred);
+struct nbq_node *nbq_clh_skip(struct nbq_node *node, struct nbq_node *pred,
 				   struct nbq_node *prev);
-void nbq_clh_take_over(struct nbq_clh *lock, struct nbq_node *node,
+void nbq_clh_granted(struct nbq_clh *lock, struct nbq_node *node,
 		       struct nbq_node *pred);
-bool nbq_clh_leave(struct nbq_clh *lock, struct nbq_node *node,
+bool nbq_clh_abandon(struct nbq_clh *lock, struct nbq_node *node,
 		   struct nbq_node *pred);
-bool nbq_clh_hand_over(struct nbq_clh *lock, struct nbq_node *node);
+bool nbq_clh_release(struct nbq_clh *lock, struct nbq_node *node);
 
-struct nbq_node *nbq_mcs_join(struct nbq_mcs *lock, struct nbq_node *node);
+struct nbq_node *nbq_mcs_enqueue(struct nbq_mcs *lock, struct nbq_node *node);
 struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred);
-struct nbq_node *nbq_mcs_look(const struct nbq_node *node);
-struct nbq_node *nbq_mcs_step_over(struct nbq_node *node, struct nbq_node *pred,
-				   struct nbq_node *said);
-void nbq_mcs_take_over(struct nbq_mcs *lock, struct nbq_node *node,
+struct nbq_node *nbq_mcs_poll(const struct nbq_node *node);
+struct nbq_node *nbq_mcs_skip(struct nbq_node *node, struct nbq_node *pred,
+				   struct nbq_node *state);
+void nbq_mcs_granted(struct nbq_mcs *lock, struct nbq_node *node,
 		       struct nbq_node *pred);
-bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
+bool nbq_mcs_abandon(struct nbq_mcs *lock, struct nbq_node *node,
 		   struct nbq_node *pred);
 struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock);
-bool nbq_mcs_hand_over(struct nbq_mcs *lock, struct nbq_node *node);
+bool nbq_mcs_release(struct nbq_mcs *lock, struct nbq_node *node);
 
-struct nbq_node *nbq_spin_join(const struct nbq_spin *lock, u32 *tail,
+struct nbq_node *nbq_spin_enqueue(const struct nbq_spin *lock, u32 *tail,
 			       struct nbq_node *node);
-struct nbq_node *nbq_spin_look(const struct nbq_node *pred);
-struct nbq_node *nbq_spin_step_over(struct nbq_node *node, struct nbq_node *pred,
+struct nbq_node *nbq_spin_poll(const struct nbq_node *pred);
+struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
 				    struct nbq_node *prev);
-bool nbq_spin_leave(u32 *tail, struct nbq_node *node, struct nbq_node *pred);
-bool nbq_spin_pass(u32 *tail, struct nbq_node *node, bool followed);
+bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred);
+bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor);
 
-struct nbq_node *nbq_swap_join(struct nbq_swap *lock, struct nbq_node *node);
+struct nbq_node *nbq_swap_enqueue(struct nbq_swap *lock, struct nbq_node *node);
 struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred);
-struct nbq_node *nbq_swap_look(const struct nbq_node *node);
-void nbq_swap_step_over(struct nbq_node *node, struct nbq_node *leaver,
-			struct nbq_node *said);
-void nbq_swap_take_over(struct nbq_swap *lock, struct nbq_node *node,
+struct nbq_node *nbq_swap_poll(const struct nbq_node *node);
+void nbq_swap_skip(struct nbq_node *node, struct nbq_node *abandoned,
+			struct nbq_node *state);
+void nbq_swap_granted(struct nbq_swap *lock, struct nbq_node *node,
 			struct nbq_node *pred);
-void nbq_swap_leave(struct nbq_swap *lock, struct nbq_node *node,
+void nbq_swap_abandon(struct nbq_swap *lock, struct nbq_node *node,
 		    struct nbq_node *pred);
 struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock);
-void nbq_swap_hand_over(struct nbq_swap *lock, struct nbq_node *node);
+void nbq_swap_release(struct nbq_swap *lock, struct nbq_node *node);
 #endif
 
 #endif

@@ -84,7 +84,7 @@
  * lock was free and is mine.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_mcs_join(struct nbq_mcs *lock, struct nbq_node *node)
+struct nbq_node *nbq_mcs_enqueue(struct nbq_mcs *lock, struct nbq_node *node)
 {
 	/*
 	 * Marked, although the node is mine alone: one who waited behind it in
@@ -92,20 +92,20 @@ struct nbq_node *nbq_mcs_join(struct nbq_mcs *lock, struct nbq_node *node)
 	 * nothing but the swaps of the tail orders before this store.
 	 */
 	WRITE_ONCE(node->next, NULL);
-	node->followed = false;
+	node->has_successor = false;
 	/*
 	 * Fully ordered. RELEASE: next = NULL above comes before the swap in
 	 * nbq_mcs_link() of the successor that gets my node from the tail;
 	 * else it could be overwritten by it, and the successor forgotten.
-	 * ACQUIRE, pairs with the swap of the tail in nbq_mcs_hand_over(): a
+	 * ACQUIRE, pairs with the swap of the tail in nbq_mcs_release(): a
 	 * NULL hands me the lock, so the last critical section must be over in
 	 * my eyes; with the predecessor's own join; and with the swap of the
-	 * tail in nbq_mcs_leave(), which puts a predecessor back, by which the
+	 * tail in nbq_mcs_abandon(), which puts a predecessor back, by which the
 	 * leaver is forgotten.
 	 */
 	return xchg(&lock->tail, node);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_join);
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_enqueue);
 
 /*
  * Make myself known to a predecessor: pred node -> pred > node.
@@ -117,25 +117,25 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_join);
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred)
 {
-	struct nbq_node *said;
+	struct nbq_node *state;
 
 	WRITE_ONCE(node->status, NULL);
 	/*
-	 * Fully ordered, pairs with the swaps of next in nbq_mcs_leave() and
-	 * nbq_mcs_hand_over(). RELEASE: status = NULL above comes before what
+	 * Fully ordered, pairs with the swaps of next in nbq_mcs_abandon() and
+	 * nbq_mcs_release(). RELEASE: status = NULL above comes before what
 	 * pred, which finds me here, writes to it; else I would wait for ever.
 	 * ACQUIRE: the critical section is over for whoever finds AVAILABLE,
 	 * and the leaver's prev is seen by whoever finds that it has left.
 	 */
-	said = xchg(&pred->next, node);
+	state = xchg(&pred->next, node);
 	/*
 	 * The swap has brought the line: nbq_node_reclaim_pred() needs no read of it. The
 	 * value is used only if pred hands the lock over to this node. If this node is
 	 * abandoned as the tail, pred's owner may claim pred again, which no barrier orders
 	 * after this read.
 	 */
-	node->pred_taken = data_race(pred->taken);
-	return said;
+	node->pred_alloc_seq = data_race(pred->alloc_seq);
+	return state;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_link);
 
@@ -145,14 +145,14 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_link);
  * Return: as nbq_mcs_link().
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_mcs_look(const struct nbq_node *node)
+struct nbq_node *nbq_mcs_poll(const struct nbq_node *node)
 {
 	/*
 	 * ACQUIRE, pairs with the swap in tell(): as in nbq_mcs_link().
 	 */
 	return smp_load_acquire(&node->status);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_look);
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_poll);
 
 /*
  * Step over a predecessor that has left: .. prev L node -> .. prev node.
@@ -163,8 +163,8 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_look);
  * Return: my new predecessor, to which nbq_mcs_link() must make me known.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_mcs_step_over(struct nbq_node *node, struct nbq_node *pred,
-				   struct nbq_node *said)
+struct nbq_node *nbq_mcs_skip(struct nbq_node *node, struct nbq_node *pred,
+				   struct nbq_node *state)
 {
 	/* Now: after the swap of its status, pred may be somebody else's. */
 	struct nbq_node *prev = READ_ONCE(pred->prev);
@@ -174,25 +174,25 @@ struct nbq_node *nbq_mcs_step_over(struct nbq_node *node, struct nbq_node *pred,
 	 * The swap is fully ordered, pairs with the one in tell(): both of us
 	 * are done with the node before the second gives it back.
 	 */
-	if (said == NBQ_LEAVING ||
+	if (state == NBQ_LEAVING ||
 	    nbq_step(xchg(&pred->status, NBQ_RECYCLED)))
 		nbq_node_reclaim(pred, &node->pool->events);
 	return prev;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_step_over);
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_skip);
 
 /* The predecessor has handed the lock over: A node .. -> H .. */
 VISIBLE_IF_KUNIT
-void nbq_mcs_take_over(struct nbq_mcs *lock, struct nbq_node *node,
+void nbq_mcs_granted(struct nbq_mcs *lock, struct nbq_node *node,
 		       struct nbq_node *pred)
 {
-	nbq_hold(node, lock);
+	nbq_held_add(node, lock);
 	node->resumed = false;
 	/* In the line that has just been polled. */
-	node->followed = READ_ONCE(node->next);
+	node->has_successor = READ_ONCE(node->next);
 	nbq_node_reclaim_pred(node, pred);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_take_over);
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_granted);
 
 /*
  * Tell the successor that I found in my next, if any, what my next says now.
@@ -202,22 +202,22 @@ static void tell(struct nbq_node *succ, struct nbq_node *what,
 		 struct nbq_events *events)
 {
 	/*
-	 * Fully ordered. RELEASE, pairs with nbq_mcs_look(): what came before,
+	 * Fully ordered. RELEASE, pairs with nbq_mcs_poll(): what came before,
 	 * the critical section or my prev, is seen by whoever was told. Both,
-	 * pairs with the swaps of status in nbq_mcs_step_over() and
-	 * nbq_mcs_leave(), as there.
+	 * pairs with the swaps of status in nbq_mcs_skip() and
+	 * nbq_mcs_abandon(), as there.
 	 */
 	if (succ && nbq_step(xchg(&succ->status, what)) == NBQ_RECYCLED)
 		nbq_node_reclaim(succ, events);
 }
 
 /* Say that the node was left, to its successor if I know it. My last access to the node. */
-static void say_left(struct nbq_node *node, struct nbq_node *what)
+static void publish_abandoned(struct nbq_node *node, struct nbq_node *what)
 {
 	struct nbq_events *events = &node->pool->events;
 
 	/*
-	 * Fully ordered, pairs with nbq_mcs_link(), and with in_front() for
+	 * Fully ordered, pairs with nbq_mcs_link(), and with pred_of() for
 	 * destroy. RELEASE: prev, and that the predecessor has forgotten this
 	 * node, are seen with @what. ACQUIRE: the successor in next has
 	 * reset its status before I write to it.
@@ -241,7 +241,7 @@ static void say_left(struct nbq_node *node, struct nbq_node *what)
  * the node must not be touched.
  */
 VISIBLE_IF_KUNIT
-bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
+bool nbq_mcs_abandon(struct nbq_mcs *lock, struct nbq_node *node,
 		   struct nbq_node *pred)
 {
 	struct nbq_events *events = &node->pool->events;
@@ -256,7 +256,7 @@ bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
 	 */
 	forgotten = nbq_step(cmpxchg_relaxed(&pred->next, node, NULL)) == node;
 	/*
-	 * RELEASE, pairs with the ACQUIRE of a later nbq_mcs_join(), which
+	 * RELEASE, pairs with the ACQUIRE of a later nbq_mcs_enqueue(), which
 	 * gets pred from the tail instead of me: it finds me forgotten, and
 	 * whatever made pred visible to me is visible to it. My node cannot have
 	 * been freed and reused meanwhile: no context knows that I leave.
@@ -265,24 +265,24 @@ bool nbq_mcs_leave(struct nbq_mcs *lock, struct nbq_node *node,
 	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {
 		/*
 		 * Fully ordered, pairs with the swap in tell(), by which pred
-		 * has told me or will: as in nbq_mcs_step_over().
+		 * has told me or will: as in nbq_mcs_skip().
 		 */
 		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {
 			events->nodes_abandoned++;
 			return false;
 		}
-		nbq_node_give_back_own(node);
+		nbq_node_free_own(node);
 		return true;
 	}
 	what = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;
 	node->resumed = false;
 	node->known = !forgotten;
-	nbq_note_left(node, lock);
-	say_left(node, what);
+	nbq_note_abandoned(node, lock);
+	publish_abandoned(node, what);
 	events->nodes_abandoned++;
 	return false;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_leave);
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_abandon);
 
 /*
  * Resume the place of an earlier attempt.
@@ -300,7 +300,7 @@ struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
 	struct nbq_node *pred = READ_ONCE(node->prev);
 
 	/*
-	 * Fully ordered, as the swap of the tail in nbq_mcs_join(), for the rounds of wait.c.
+	 * Fully ordered, as the swap of the tail in nbq_mcs_enqueue(), for the rounds of wait.c.
 	 * Pairs with nbq_mcs_link() of the successor: only one of the two gets the node.
 	 */
 	if (READ_ONCE(node->next) != what ||
@@ -308,7 +308,7 @@ struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
 		return NULL;
 	/* One of the same level that came above in between may have left it elsewhere. */
 	if (unlikely(READ_ONCE(node->lock) != lock)) {
-		say_left(node, what);
+		publish_abandoned(node, what);
 		return NULL;
 	}
 	node->resumed = true;
@@ -329,31 +329,31 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_resume);
  * Return: true if the node was given back; else a successor will do it.
  */
 VISIBLE_IF_KUNIT
-bool nbq_mcs_hand_over(struct nbq_mcs *lock, struct nbq_node *node)
+bool nbq_mcs_release(struct nbq_mcs *lock, struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
 	struct nbq_node *succ;
 
-	nbq_let_go(node);
+	nbq_held_del(node);
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_mcs_join() that reads the
+	 * RELEASE, pairs with the ACQUIRE in nbq_mcs_enqueue() that reads the
 	 * NULL: the critical section is over for whoever finds the lock free.
 	 */
-	if (!node->followed && !nbq_step(READ_ONCE(node->next)) &&
+	if (!node->has_successor && !nbq_step(READ_ONCE(node->next)) &&
 	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {
-		nbq_node_give_back_own(node);
+		nbq_node_free_own(node);
 		return true;
 	}
 	/*
-	 * Fully ordered, pairs with nbq_mcs_link() and in_front(). RELEASE: the
+	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the
 	 * critical section is over for whoever finds AVAILABLE. ACQUIRE: as in
-	 * nbq_mcs_leave().
+	 * nbq_mcs_abandon().
 	 */
 	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));
 	tell(succ, NBQ_AVAILABLE, events);
 	return false;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_hand_over);
+EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_release);
 
 /*
  * Spin until the predecessor says something or there is no point in waiting.
@@ -366,23 +366,23 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_hand_over);
  *
  * Return: as nbq_mcs_link(); NULL: the wait is over.
  */
-static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
-			      struct nbq_node *said, struct nbq_wait *wait)
+static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pred,
+			      struct nbq_node *state, struct nbq_wait *wait)
 {
 	/* The node first and the clock last: a late grant is still a grant. */
-	while (!said) {
-		said = nbq_mcs_look(node);
-		if (said && said != NBQ_AVAILABLE) {
+	while (!state) {
+		state = nbq_mcs_poll(node);
+		if (state && state != NBQ_AVAILABLE) {
 			/* Before my status is that of another wait. */
 			nbq_wait_pause(wait);
-			said = nbq_mcs_link(node, pred);
+			state = nbq_mcs_link(node, pred);
 		}
-		if (said || !nbq_wait_goes_on(wait, pred, &node->status))
+		if (state || !nbq_wait_continue(wait, pred, &node->status))
 			break;
 		nbq_relax(wait, &node->status);
 	}
 	nbq_wait_pause(wait);
-	return said;
+	return state;
 }
 
 /*
@@ -393,7 +393,7 @@ static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
 static noinline int wait_behind(struct nbq_mcs *lock, struct nbq_node *node,
 				struct nbq_node *pred, struct nbq_deadline deadline,
 				struct lockdep_map *waits, unsigned long ip,
-				struct nbq_node *said)
+				struct nbq_node *state)
 {
 	struct nbq_wait wait = {
 		.deadline = &deadline,
@@ -404,23 +404,23 @@ static noinline int wait_behind(struct nbq_mcs *lock, struct nbq_node *node,
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
-	unsigned long walk = 0;
+	unsigned long skipped = 0;
 
-	said = await(node, pred, said, &wait);
-	while (said && said != NBQ_AVAILABLE) {
-		pred = nbq_mcs_step_over(node, pred, said);
-		walk++;
-		said = await(node, pred, nbq_mcs_link(node, pred), &wait);
+	state = spin_on_pred(node, pred, state, &wait);
+	while (state && state != NBQ_AVAILABLE) {
+		pred = nbq_mcs_skip(node, pred, state);
+		skipped++;
+		state = spin_on_pred(node, pred, nbq_mcs_link(node, pred), &wait);
 	}
-	nbq_count_walk(node->pool, walk);
+	nbq_count_skipped(node->pool, skipped);
 
-	if (!said) {
-		bool taken = nbq_mcs_leave(lock, node, pred);
+	if (!state) {
+		bool taken = nbq_mcs_abandon(lock, node, pred);
 
-		trace_nbq_leave(lock, !taken, wait.error);
+		trace_nbq_abandon(lock, !taken, wait.error);
 		return nbq_wait_end(&wait, wait.error);
 	}
-	nbq_mcs_take_over(lock, node, pred);
+	nbq_mcs_granted(lock, node, pred);
 	return nbq_wait_end(&wait, 0);
 }
 
@@ -433,7 +433,7 @@ static int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
 }
 
 /* See define_lock_type.h. One that pred has known all the time has what it was told. */
-static int wait_again(struct nbq_mcs *lock, struct nbq_node *node, struct nbq_node *pred,
+static int wait_resumed(struct nbq_mcs *lock, struct nbq_node *node, struct nbq_node *pred,
 		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
 {
 	return wait_behind(lock, node, pred, deadline, waits, ip,
@@ -444,17 +444,17 @@ static int wait_again(struct nbq_mcs *lock, struct nbq_node *node, struct nbq_no
  * See define_lock_type.h. Without users, the status of a TRANSIENT node was
  * told: destroy may give it back.
  */
-static struct nbq_node *in_front(const struct nbq_node *node)
+static struct nbq_node *pred_of(const struct nbq_node *node)
 {
 	/*
-	 * ACQUIRE, pairs with the swaps of next in nbq_mcs_leave() and
-	 * nbq_mcs_hand_over(): the leaver's prev.
+	 * ACQUIRE, pairs with the swaps of next in nbq_mcs_abandon() and
+	 * nbq_mcs_release(): the leaver's prev.
 	 */
-	struct nbq_node *said = smp_load_acquire(&node->next);
+	struct nbq_node *state = smp_load_acquire(&node->next);
 
-	if (said == NBQ_LEAVING || said == NBQ_TRANSIENT)
+	if (state == NBQ_LEAVING || state == NBQ_TRANSIENT)
 		return READ_ONCE(node->prev);
-	return said == NBQ_AVAILABLE ? said : NULL;
+	return state == NBQ_AVAILABLE ? state : NULL;
 }
 
 /* See define_lock_type.h. */

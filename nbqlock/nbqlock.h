@@ -484,9 +484,9 @@ unsigned int nbq_cpu_nodes_in_use(unsigned int cpu);
  * Attempts are counted by the leavers that they stepped over, up to this: so many
  * that the pool which counts them has a size by which it is quickly found.
  */
-#define NBQ_WALK_MAX	56
+#define NBQ_SKIPPED_MAX	56
 
-void nbq_walks_read(u64 counts[NBQ_WALK_MAX + 1]);
+void nbq_skipped_read(u64 counts[NBQ_SKIPPED_MAX + 1]);
 
 #ifdef __CHECKER__
 #include "for_sparse.h"

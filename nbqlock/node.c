@@ -31,10 +31,10 @@
 
 #include "internal.h"
 
-bool nbq_ever_left[1U << NBQ_EVER_LEFT_BITS] __read_mostly;
+bool nbq_ever_abandoned[1U << NBQ_EVER_ABANDONED_BITS] __read_mostly;
 
-DEFINE_PER_CPU(unsigned int, __nbq_levels_left);
-EXPORT_PER_CPU_SYMBOL_GPL(__nbq_levels_left);
+DEFINE_PER_CPU(unsigned int, __nbq_levels_abandoned);
+EXPORT_PER_CPU_SYMBOL_GPL(__nbq_levels_abandoned);
 
 DEFINE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
 EXPORT_SYMBOL_IF_KUNIT(nbq_pools);
@@ -43,8 +43,8 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_pools);
 struct static_nodes {
 	struct nbq_node nodes[NBQ_STATIC_NODES];
 	union {
-		struct nbq_numbered numbered;
-		char room[sizeof(struct nbq_numbered) +
+		struct nbq_encodable encodable;
+		char room[sizeof(struct nbq_encodable) +
 			  NBQ_STATIC_NODES * sizeof(struct nbq_node *)];
 	};
 };
@@ -56,13 +56,13 @@ static void add_static_nodes(struct nbq_pool *pool)
 	struct static_nodes *own = &per_cpu(static_nodes, pool->cpu)[pool->level];
 	unsigned int i;
 
-	own->numbered.size = NBQ_STATIC_NODES;
+	own->encodable.size = NBQ_STATIC_NODES;
 	for (i = 0; i < NBQ_STATIC_NODES; i++) {
-		own->numbered.nodes[i] = &own->nodes[i];
+		own->encodable.nodes[i] = &own->nodes[i];
 		nbq_node_append(pool, &own->nodes[i]);
 	}
 	/* RELEASE, pairs with the ACQUIREs of those who read it. */
-	smp_store_release(&pool->numbered, &own->numbered);
+	smp_store_release(&pool->encodable, &own->encodable);
 }
 #else
 static void add_static_nodes(struct nbq_pool *pool)
@@ -127,7 +127,7 @@ struct nbq_node *nbq_node_search(struct nbq_pool *pool)
 	if (unlikely(!nbq_pool_is_ready(pool)))
 		return NULL;
 	for_each_pool_node(node, pool) {
-		if (nbq_node_try_claim(node))
+		if (nbq_node_try_alloc(node))
 			break;
 	}
 	if (!node) {
@@ -146,7 +146,7 @@ struct nbq_node *nbq_node_search(struct nbq_pool *pool)
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_search);
 
 /**
- * nbq_node_claim_numbered() - Claim a node that a hybrid lock can encode.
+ * nbq_node_alloc_encodable() - Claim a node that a hybrid lock can encode.
  * @pool: the pool of the running context, which is set up
  *
  * One search of these nodes at most, which are the first of the pool. It asks for
@@ -155,20 +155,20 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_node_search);
  * Context: Any, preemption off.
  * Return: a node, or NULL if none is free.
  */
-struct nbq_node *nbq_node_claim_numbered(struct nbq_pool *pool)
+struct nbq_node *nbq_node_alloc_encodable(struct nbq_pool *pool)
 {
 	/* ACQUIRE, pairs with the RELEASEs that set it: the nodes by their index. */
-	const struct nbq_numbered *numbered = smp_load_acquire(&pool->numbered);
+	const struct nbq_encodable *encodable = smp_load_acquire(&pool->encodable);
 	struct nbq_node *node = READ_ONCE(pool->hint);
 	unsigned int index;
 
-	if (unlikely(!numbered))
+	if (unlikely(!encodable))
 		return NULL;
-	if (node && node->index < numbered->size && nbq_node_try_claim(node))
+	if (node && node->index < encodable->size && nbq_node_try_alloc(node))
 		goto claimed;
-	for (index = 0; index < numbered->size; index++) {
-		node = numbered->nodes[index];
-		if (!nbq_node_try_claim(node))
+	for (index = 0; index < encodable->size; index++) {
+		node = encodable->nodes[index];
+		if (!nbq_node_try_alloc(node))
 			continue;
 		WRITE_ONCE(pool->hint, node);
 		nbq_record(&pool->events.pool_high_water, index + 1);
@@ -177,45 +177,45 @@ struct nbq_node *nbq_node_claim_numbered(struct nbq_pool *pool)
 	return NULL;
 
 claimed:
-	pool->events.nodes_taken++;
+	pool->events.nodes_allocated++;
 	return node;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_node_claim_numbered);
+EXPORT_SYMBOL_IF_KUNIT(nbq_node_alloc_encodable);
 
 /*
  * Has this node been abandoned and not been resumed? A successor may have skipped it, and be
  * about to give it back. What has given it back, destroy too, has ended that for good.
  */
-static bool was_left(const struct nbq_node *node)
+static bool is_abandoned(const struct nbq_node *node)
 {
-	unsigned long taken = READ_ONCE(node->taken);
+	unsigned long taken = READ_ONCE(node->alloc_seq);
 
-	return node->left_taken == taken && READ_ONCE(node->given) != taken;
+	return node->abandoned_seq == taken && READ_ONCE(node->free_seq) != taken;
 }
 
 /* Note anew where nodes of the pool may stand abandoned. */
-static void note_left_again(struct nbq_pool *pool)
+static void rescan_abandoned(struct nbq_pool *pool)
 {
-	const struct nbq_node *last = pool->left_last;
+	const struct nbq_node *last = pool->last_abandoned;
 	unsigned long left = 0;
 	struct nbq_node *node;
 
-	pool->left_last = NULL;
+	pool->last_abandoned = NULL;
 	for_each_pool_node(node, pool) {
-		if (was_left(node)) {
-			left |= nbq_left_bit(READ_ONCE(node->lock));
-			pool->left_last = node;
+		if (is_abandoned(node)) {
+			left |= nbq_abandoned_bit(READ_ONCE(node->lock));
+			pool->last_abandoned = node;
 		}
 		if (node == last)
 			break;
 	}
-	WRITE_ONCE(pool->left, left);
+	WRITE_ONCE(pool->abandoned_in, left);
 	if (!left)
-		this_cpu_and(__nbq_levels_left, ~(1U << pool->level));
+		this_cpu_and(__nbq_levels_abandoned, ~(1U << pool->level));
 }
 
 /**
- * nbq_node_next_left() - Find the nodes that may stand abandoned in a queue.
+ * nbq_node_next_abandoned() - Find the nodes that may stand abandoned in a queue.
  * @pool: the pool of the running context
  * @lock: the lock whose queue it is
  * @node: the node that was found before; NULL: find the first
@@ -226,29 +226,29 @@ static void note_left_again(struct nbq_pool *pool)
  * Context: Any, preemption off.
  * Return: a node; or NULL: there are no more.
  */
-struct nbq_node *nbq_node_next_left(struct nbq_pool *pool, const void *lock,
+struct nbq_node *nbq_node_next_abandoned(struct nbq_pool *pool, const void *lock,
 				    struct nbq_node *node)
 {
-	const struct nbq_node *last = READ_ONCE(pool->left_last);
+	const struct nbq_node *last = READ_ONCE(pool->last_abandoned);
 
 	while (node != last) {
 		node = node_after(node ? &node->next_in_pool : &pool->first);
 		/* One of the same level that came above in between has noted others. */
 		if (unlikely(!node))
 			break;
-		if (READ_ONCE(node->lock) == lock && was_left(node))
+		if (READ_ONCE(node->lock) == lock && is_abandoned(node))
 			return node;
 	}
-	note_left_again(pool);
+	rescan_abandoned(pool);
 	return NULL;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_node_next_left);
+EXPORT_SYMBOL_IF_KUNIT(nbq_node_next_abandoned);
 
 /*
  * No attempt resumes this node any more, if it was left in the queue of a lock that is gone.
  * The queue may be that of others, too, which skip the node.
  */
-static void forget_if_left(struct nbq_node *node, const void *lock)
+static void forget_if_abandoned(struct nbq_node *node, const void *lock)
 {
 	/*
 	 * Relaxed: no memory is read or written by it. Atomic: the node may be of another
@@ -273,16 +273,16 @@ void nbq_forget_places(const void *lock)
 	unsigned int cpu, level;
 	struct nbq_node *node;
 
-	if (likely(!READ_ONCE(*nbq_ever_left_of(lock))))
+	if (likely(!READ_ONCE(*nbq_ever_abandoned_of(lock))))
 		return;
 	for_each_possible_cpu(cpu) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
 			struct nbq_pool *pool = nbq_pool_of(nbq_encode_context(cpu, level));
 
-			if (!(READ_ONCE(pool->left) & nbq_left_bit(lock)))
+			if (!(READ_ONCE(pool->abandoned_in) & nbq_abandoned_bit(lock)))
 				continue;
 			for_each_pool_node(node, pool)
-				forget_if_left(node, lock);
+				forget_if_abandoned(node, lock);
 		}
 	}
 }
@@ -304,15 +304,15 @@ struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 			       struct nbq_deadline *deadline)
 {
 	struct nbq_node *node = NULL;
-	unsigned int searches = 0;
+	unsigned int checks = 0;
 
 	pool->events.exhaustions++;
 	while (!node && !nbq_deadline_passed(deadline)) {
 		cpu_relax();
-		node = nbq_node_claim(pool);
+		node = nbq_node_alloc(pool);
 		/* A search may take longer than the clock: read it each time. */
 		deadline->polls = 0;
-		if (!(++searches % SEARCHES_PER_REPORT))
+		if (!(++checks % SEARCHES_PER_REPORT))
 			nbq_report_no_node(nbq_this_context(pool));
 	}
 	return node;

@@ -97,24 +97,24 @@ static int enlarge(struct nbq_pool *pool, unsigned int size, gfp_t gfp)
 /* Number the nodes of a pool, so that a hybrid lock can encode all it has by now. */
 static int number(struct nbq_pool *pool)
 {
-	struct nbq_numbered *numbered;
+	struct nbq_encodable *encodable;
 	struct nbq_node *node;
 
 	lockdep_assert_held(&append_mutex);
 
-	numbered = kzalloc_node(struct_size(numbered, nodes, pool->size), GFP_KERNEL,
+	encodable = kzalloc_node(struct_size(encodable, nodes, pool->size), GFP_KERNEL,
 				cpu_to_node(pool->cpu));
-	if (!numbered)
+	if (!encodable)
 		return -ENOMEM;
-	numbered->size = pool->size;
+	encodable->size = pool->size;
 	for (node = pool->first; node; node = node->next_in_pool)
-		numbered->nodes[node->index] = node;
+		encodable->nodes[node->index] = node;
 	/*
 	 * RELEASE, pairs with the ACQUIREs of those who encode and decode a node: a
 	 * lock whose tail has one of these is seen after this. The static nodes, which
 	 * may be in use, keep their numbers.
 	 */
-	smp_store_release(&pool->numbered, numbered);
+	smp_store_release(&pool->encodable, encodable);
 	return 0;
 }
 
@@ -251,7 +251,7 @@ static void free_sockets(void)
 /* A CPU that was online before has all of it, and abandoned nodes may be in use. */
 static int prepare_pool(struct nbq_pool *pool, unsigned int cpu, unsigned int level)
 {
-	unsigned int *walks;
+	unsigned int *skip_counts;
 	int ret;
 
 	/* A context of that CPU may be at it. It has preemption off, on another CPU. */
@@ -259,16 +259,16 @@ static int prepare_pool(struct nbq_pool *pool, unsigned int cpu, unsigned int le
 		cond_resched();
 	/* Who waits in the queue of the lock itself by now stays there. */
 	WRITE_ONCE(pool->socket, socket_of_node(cpu_to_node(cpu)) ?: nbq_sockets[0]);
-	if (!pool->walks) {
-		walks = kcalloc_node(NBQ_WALK_MAX, sizeof(*walks), GFP_KERNEL,
+	if (!pool->skip_counts) {
+		skip_counts = kcalloc_node(NBQ_SKIPPED_MAX, sizeof(*skip_counts), GFP_KERNEL,
 				     cpu_to_node(cpu));
-		if (!walks)
+		if (!skip_counts)
 			return -ENOMEM;
-		/* RELEASE, pairs with the ACQUIREs in nbq_count_walk() and debugfs.c. */
-		smp_store_release(&pool->walks, walks);
+		/* RELEASE, pairs with the ACQUIREs in nbq_count_skipped() and debugfs.c. */
+		smp_store_release(&pool->skip_counts, skip_counts);
 	}
 	ret = enlarge(pool, pool_nodes, GFP_KERNEL);
-	if (!ret && (!pool->numbered || pool->numbered->size < pool_nodes))
+	if (!ret && (!pool->encodable || pool->encodable->size < pool_nodes))
 		ret = number(pool);
 	return ret;
 }
@@ -307,7 +307,7 @@ unsigned int nbq_cpu_nodes_in_use(unsigned int cpu)
 		/* ACQUIRE, here and below, as in nbq_node_search(). */
 		node = smp_load_acquire(&pools[level].first);
 		while (node) {
-			in_use += READ_ONCE(node->taken) != READ_ONCE(node->given);
+			in_use += READ_ONCE(node->alloc_seq) != READ_ONCE(node->free_seq);
 			/* ACQUIRE, as above. */
 			node = smp_load_acquire(&node->next_in_pool);
 		}
@@ -368,8 +368,8 @@ static void free_nodes(void)
 		for (level = 0; level < NBQ_LEVELS; level++) {
 			struct nbq_node *node = pools[level].first;
 
-			kfree(pools[level].numbered);
-			kfree(pools[level].walks);
+			kfree(pools[level].encodable);
+			kfree(pools[level].skip_counts);
 			while (node) {
 				struct nbq_node *next = node->next_in_pool;
 

@@ -13,7 +13,7 @@
  * holder, for newcomers, and for the head of a queue. Each socket has a queue (socket.h),
  * so that a hand-over mostly stays on a socket:
  *
- *	lock  <-- newcomers (LOOKS_OUTSIDE polls, then they enqueue)
+ *	lock  <-- newcomers (POLLS_BEFORE_QUEUE polls, then they enqueue)
  *	  ^
  *	  +------ head <-- waiter <-- stalled <-- waiter <-- waiter <-- tail   socket 0,
  *	  |                                         |                          which has
@@ -41,8 +41,8 @@
  *	to find that its predecessor is stalled. An interrupt above a waiter of its
  *	own CPU need not be told that this one does not run.
  *	So waiters of a socket that run are served in order, and a waiter that runs is
- *	passed by newcomers during its LOOKS_OUTSIDE polls, the first PATIENT_NS after them, and
- *	the polls up to the head's next reading of the clock (LOOKS_AS_HEAD) only; by later
+ *	passed by newcomers during its POLLS_BEFORE_QUEUE polls, the first PATIENT_NS after them, and
+ *	the polls up to the head's next reading of the clock (POLLS_AS_HEAD) only; by later
  *	ones while its predecessors are stalled, and by those that acting heads let pass.
  *	On several sockets, a waiter is passed by those of other sockets in their turns,
  *	and by newcomers where a socket has one waiter at a time: until a head that rests
@@ -137,17 +137,17 @@
  */
 #ifndef NBQ_SPIN_POLICY
 /* Polls of a newcomer before it enqueues, unless it loses the lock to another one. */
-#define LOOKS_OUTSIDE	16U
+#define POLLS_BEFORE_QUEUE	16U
 /* How long a waiter has waited when newcomers may not pass it any more. */
 #define PATIENT_NS	20000
 /* Polls of the head, after the first since it read the clock, until it does so again. */
-#define LOOKS_AS_HEAD	16U
+#define POLLS_AS_HEAD	16U
 /* How long a lock is free until the head that has asked for it is held to be stalled. */
 #define IDLE_NS		2000
 /* The age of the heartbeat of a waiter that is held to be stalled, also while it sleeps. */
 #define STALLED_NS	(50000 + NBQ_RELAX_MAX_NS)
 /* From one look at the predecessor's heartbeat to the next. */
-#define JUDGE_NS	(100000 + NBQ_RELAX_MAX_NS)
+#define CHECK_PRED_NS	(100000 + NBQ_RELAX_MAX_NS)
 /* The age at which a request to queue expires, in units of 2^HANDOFF_SHIFT ns. */
 #define HANDOFF_UNITS	3U
 /* How long the turn of a socket lasts, in the same units, if another one waits. */
@@ -159,7 +159,7 @@ static_assert(HANDOFF_UNITS << 13 == NBQ_SPIN_HANDOFF_NS);
 /* Has the clock been read since this was asked last? */
 #define HAS_TICKED(place, wait)	((place)->ticked_at != (wait)->now)
 /* Has a newcomer polled for long enough? */
-#define HAS_POLLED(place, wait)	((wait)->looks - (place)->outside_since >= LOOKS_OUTSIDE)
+#define HAS_POLLED(place, wait)	((wait)->polls - (place)->newcomer_since >= POLLS_BEFORE_QUEUE)
 #endif
 
 /*
@@ -202,20 +202,20 @@ static u16 request_at(u64 ns, u8 turn)
 static_assert(sizeof(((struct nbq_spin *)0)->state) == sizeof(u32));
 
 /* The number of a node; 0 if there is none. */
-static u32 number_of(const struct nbq_node *node)
+static u32 encode_tail(const struct nbq_node *node)
 {
 	return node->index << 16 | nbq_context_of(node->pool);
 }
 
-static struct nbq_node *node_of(u32 number)
+static struct nbq_node *decode_tail(u32 number)
 {
-	const struct nbq_numbered *numbered;
+	const struct nbq_encodable *encodable;
 
 	if (!number)
 		return NULL;
 	/* ACQUIRE, pairs with the RELEASEs that set it: the nodes by their index. */
-	numbered = smp_load_acquire(&nbq_pool_of(number & U16_MAX)->numbered);
-	return numbered->nodes[number >> 16];
+	encodable = smp_load_acquire(&nbq_pool_of(number & U16_MAX)->encodable);
+	return encodable->nodes[number >> 16];
 }
 
 /*
@@ -290,7 +290,7 @@ static bool take_without_queue(struct nbq_spin *lock, u16 me)
 }
 
 /* Has the running context interrupted one that waits for this lock? */
-static bool is_above_a_waiter(const struct nbq_spin *lock, const struct nbq_pool *pool,
+static bool interrupts_waiter(const struct nbq_spin *lock, const struct nbq_pool *pool,
 			      u16 me)
 {
 	unsigned int below;
@@ -312,7 +312,7 @@ static const struct nbq_node *last_of_turn(const struct nbq_spin *lock, u8 turn)
 {
 	struct nbq_socket *socket = nbq_socket_of_turn(turn);
 
-	return node_of(READ_ONCE(*(socket ? &nbq_queue_of(socket, lock)->tail : &lock->tail)));
+	return decode_tail(READ_ONCE(*(socket ? &nbq_queue_of(socket, lock)->tail : &lock->tail)));
 }
 
 /* May a newcomer take a free lock in which this request stands? */
@@ -320,7 +320,7 @@ static bool is_open(const union nbq_spin_word *word, const struct nbq_spin *lock
 		    const struct nbq_pool *pool, u16 me)
 {
 	return likely(!word->state.handoff) || !last_of_turn(lock, word->state.turn) ||
-	       has_expired(word->state.handoff) || is_above_a_waiter(lock, pool, me);
+	       has_expired(word->state.handoff) || interrupts_waiter(lock, pool, me);
 }
 
 /*
@@ -332,24 +332,24 @@ static bool is_open(const union nbq_spin_word *word, const struct nbq_spin *lock
  * Return: my predecessor; NULL: I am the head.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_spin_join(const struct nbq_spin *lock, u32 *tail,
+struct nbq_node *nbq_spin_enqueue(const struct nbq_spin *lock, u32 *tail,
 			       struct nbq_node *node)
 {
 	node->resumed = false;
 	WRITE_ONCE(node->wants, lock);
-	/* Marked: see nbq_clh_join(). */
+	/* Marked: see nbq_clh_enqueue(). */
 	WRITE_ONCE(node->prev, NULL);
 	/*
 	 * Fully ordered. RELEASE: prev = NULL above is seen by the successor
 	 * that gets my node from the tail and looks at prev. ACQUIRE, pairs
 	 * with the predecessor's own join: its prev = NULL; and with the swap
-	 * in nbq_spin_leave(), which puts a predecessor back. Full, for the
+	 * in nbq_spin_abandon(), which puts a predecessor back. Full, for the
 	 * rounds of wait.c: what is read after it is not older than what those
 	 * who find my node see.
 	 */
-	return node_of(xchg(tail, number_of(node)));
+	return decode_tail(xchg(tail, encode_tail(node)));
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_spin_join);
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_enqueue);
 
 /*
  * Look at the predecessor once.
@@ -358,16 +358,16 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_join);
  * that node stood in front of it.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_spin_look(const struct nbq_node *pred)
+struct nbq_node *nbq_spin_poll(const struct nbq_node *pred)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE stores in nbq_spin_leave() and
-	 * nbq_spin_pass(). Without it, I could give pred back while its
+	 * ACQUIRE, pairs with the RELEASE stores in nbq_spin_abandon() and
+	 * nbq_spin_dequeue_head(). Without it, I could give pred back while its
 	 * owner's last accesses to it are under way.
 	 */
 	return smp_load_acquire(&pred->prev);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_spin_look);
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_poll);
 
 /*
  * Step over a predecessor that has left: .. prev L node -> .. prev node; or that
@@ -377,7 +377,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_look);
  * Return: my new predecessor; NULL: I am the head; or the old one, which waits again.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_spin_step_over(struct nbq_node *node, struct nbq_node *pred,
+struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
 				    struct nbq_node *prev)
 {
 	if (prev != NBQ_AVAILABLE) {
@@ -388,7 +388,7 @@ struct nbq_node *nbq_spin_step_over(struct nbq_node *node, struct nbq_node *pred
 	nbq_node_reclaim(pred, &node->pool->events);
 	return prev == NBQ_AVAILABLE ? NULL : prev;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_spin_step_over);
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_skip);
 
 /*
  * Leave the queue, from any position but the head.
@@ -400,32 +400,32 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_step_over);
  * the node must not be touched.
  */
 VISIBLE_IF_KUNIT
-bool nbq_spin_leave(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
+bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
 {
-	u32 number = number_of(node);
+	u32 number = encode_tail(node);
 
 	/*
-	 * RELEASE, pairs with the ACQUIRE of a later nbq_spin_join(), which
+	 * RELEASE, pairs with the ACQUIRE of a later nbq_spin_enqueue(), which
 	 * gets pred from the tail instead of me: whatever made pred visible
 	 * to me is visible to it; and with the swap in nbq_spin_destroy(), as
-	 * in nbq_spin_pass().
+	 * in nbq_spin_dequeue_head().
 	 */
 	if (!node->resumed &&
-	    nbq_step(cmpxchg_release(tail, number, number_of(pred))) == number) {
-		nbq_node_give_back_own(node);
+	    nbq_step(cmpxchg_release(tail, number, encode_tail(pred))) == number) {
+		nbq_node_free_own(node);
 		return true;
 	}
 	if (node->lock)
-		nbq_note_left(node, node->lock);
+		nbq_note_abandoned(node, node->lock);
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_spin_look(): as above, for
+	 * RELEASE, pairs with the ACQUIRE in nbq_spin_poll(): as above, for
 	 * the successor that goes on to pred, and for one that destroys the
 	 * lock. My last access to the node.
 	 */
 	nbq_step(smp_store_release(&node->prev, pred));
 	return false;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_spin_leave);
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_abandon);
 
 /*
  * Leave the queue as its head, with the lock or without.
@@ -433,30 +433,30 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_leave);
  *	W		-> []			I was the tail, true
  *	W succ ..	-> A succ ..		I was not, false
  *
- * @followed: the tail was seen to be another's, so that it need not be asked again. If all
+ * @has_successor: the tail was seen to be another's, so that it need not be asked again. If all
  * behind have left since, the tail is a node that says A: who joins next becomes the head.
  *
  * Return: true if the node was given back; else the successor will do it, and
  * the node must not be touched.
  */
 VISIBLE_IF_KUNIT
-bool nbq_spin_pass(u32 *tail, struct nbq_node *node, bool followed)
+bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
 {
-	u32 number = number_of(node);
+	u32 number = encode_tail(node);
 
 	/*
 	 * RELEASE, pairs with the swap in nbq_spin_destroy(), and that of the next
-	 * nbq_spin_join(), as below: my last access to the lock, unless I hold it,
+	 * nbq_spin_enqueue(), as below: my last access to the lock, unless I hold it,
 	 * comes after all others. Without it, my
 	 * request to queue could overwrite what the lock's memory is used for
 	 * next.
 	 */
-	if (!followed && nbq_step(cmpxchg_release(tail, number, 0)) == number) {
-		nbq_node_give_back_own(node);
+	if (!has_successor && nbq_step(cmpxchg_release(tail, number, 0)) == number) {
+		nbq_node_free_own(node);
 		return true;
 	}
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_spin_look(): what I did to
+	 * RELEASE, pairs with the ACQUIRE in nbq_spin_poll(): what I did to
 	 * the node is over before my successor gives it back, and what I did
 	 * to the lock before it is destroyed. First come, first served, my store
 	 * of the holder is seen by the next head before it polls the lock.
@@ -464,7 +464,7 @@ bool nbq_spin_pass(u32 *tail, struct nbq_node *node, bool followed)
 	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));
 	return false;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_spin_pass);
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_dequeue_head);
 
 /**
  * struct place - where an attempt waits
@@ -472,18 +472,18 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_pass);
  * @pred: its predecessor; NULL: none
  * @tail: of the queue that it stands in
  * @queue: that of its socket; NULL: it is that of the lock itself
- * @walk: how many abandoned nodes it has skipped
+ * @skipped: how many abandoned nodes it has skipped
  * @since: when it enqueued
- * @judged_at: when it looked at the heartbeat of @pred last
+ * @checked_at: when it looked at the heartbeat of @pred last
  * @ticked_at: what the clock said when @wait was looked at for it last
  * @idle_since: since when a newcomer has seen the lock free; 0: it was held
- * @outside_since: at which of its looks a newcomer began to wait outside
+ * @newcomer_since: at which of its looks a newcomer began to wait outside
  * @holder: who held the lock when a newcomer polled it last
- * @enters: a newcomer has no reason to stay outside
+ * @must_queue: a newcomer has no reason to stay outside
  * @starved: it has found no node in its pool, which was counted
- * @acts: @pred is stalled: it acts for the head
+ * @acts_as_head: @pred is stalled: it acts for the head
  * @renews: it may renew its request
- * @followed: another waiter has enqueued behind it; of a socket's queue, whose line those who
+ * @has_successor: another waiter has enqueued behind it; of a socket's queue, whose line those who
  *	enqueue take away, it may have left since
  * @renewed: the request with which its turn began has been renewed
  * @turn: what stands for its queue in the turn of the lock
@@ -496,18 +496,18 @@ struct place {
 	struct nbq_node *pred;
 	u32 *tail;
 	struct nbq_queue *queue;
-	unsigned long walk;
+	unsigned long skipped;
 	u64 since;
-	u64 judged_at;
+	u64 checked_at;
 	u64 ticked_at;
 	u64 idle_since;
-	unsigned int outside_since;
+	unsigned int newcomer_since;
 	u16 holder;
-	bool enters;
+	bool must_queue;
 	bool starved;
-	bool acts;
+	bool acts_as_head;
 	bool renews;
-	bool followed;
+	bool has_successor;
 	bool renewed;
 	bool was_behind;
 	bool awaits;
@@ -522,7 +522,7 @@ static bool has_passed(u64 since, u64 now, s64 ns)
 }
 
 /* A newcomer has seen a lock that is free and asked for: has that lasted for long? */
-static bool is_idle_for_long(struct place *place)
+static bool is_idle_too_long(struct place *place)
 {
 	u64 now = nbq_clock_ns();
 
@@ -532,7 +532,7 @@ static bool is_idle_for_long(struct place *place)
 }
 
 /* Poll the lock as a newcomer. Return: true if it was taken. */
-static bool poll_outside(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
+static bool poll_as_newcomer(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
 {
 	union nbq_spin_word word = read_word(lock, false);
 
@@ -541,29 +541,29 @@ static bool poll_outside(struct nbq_spin *lock, struct place *place, const struc
 		if (!place->starved &&
 		    (word.state.handoff ||
 		     (place->holder && place->holder != word.state.holder)))
-			place->enters = true;
+			place->must_queue = true;
 		place->holder = word.state.holder;
 		place->idle_since = 0;
 		return false;
 	}
 	if (is_fifo(word.state))
 		return !word.tail && take_without_queue(lock, wait->me);
-	if (!is_open(&word, lock, wait->pool, wait->me) && !is_idle_for_long(place))
+	if (!is_open(&word, lock, wait->pool, wait->me) && !is_idle_too_long(place))
 		return false;
 	if (take(lock, &word.state, wait->me, 0))
 		return true;
 	/* Another one was faster. */
-	place->enters = !place->starved;
+	place->must_queue = !place->starved;
 	return false;
 }
 
 /* Can there be heads of other queues that compete for the lock, too? */
-static bool has_rivals(const struct nbq_wait *wait)
+static bool has_other_sockets(const struct nbq_wait *wait)
 {
 	return !wait->in_order && nbq_has_other_sockets(READ_ONCE(wait->pool->socket));
 }
 
-static bool is_my_turn(const struct place *place, union nbq_spin_state state)
+static bool has_own_turn(const struct place *place, union nbq_spin_state state)
 {
 	return state.handoff && state.turn == place->turn;
 }
@@ -577,8 +577,8 @@ static bool is_my_turn(const struct place *place, union nbq_spin_state state)
 static void find_next(const struct nbq_spin *lock, struct place *place,
 		      const struct nbq_wait *wait, union nbq_spin_state state)
 {
-	if (!place->next && has_rivals(wait) && is_my_turn(place, state) &&
-	    (place->renewed || (place->was_behind && !place->followed) ||
+	if (!place->next && has_other_sockets(wait) && has_own_turn(place, state) &&
+	    (place->renewed || (place->was_behind && !place->has_successor) ||
 	     age_of(state.handoff, wait->now) >= TURN_UNITS))
 		place->next = nbq_next_turn(place->turn, place->turn, lock);
 }
@@ -596,23 +596,23 @@ static void notify(const struct nbq_spin *lock, u8 turn)
  * found, seven times in eight: else the last of a queue that drains would find the lock open,
  * be passed by none, and keep it from all others until the next request.
  */
-static u16 request_of_successor(const struct nbq_spin *lock, struct place *place,
+static u16 request_for_successor(const struct nbq_spin *lock, struct place *place,
 				const struct nbq_wait *wait, union nbq_spin_state state)
 {
 	/* The head of the lock's own queue leaves the turn to the socket that has it. */
-	if (!place->queue && state.handoff && !is_my_turn(place, state))
+	if (!place->queue && state.handoff && !has_own_turn(place, state))
 		return state.request;
 	find_next(lock, place, wait, state);
 	if (place->next && place->next != place->turn)
 		return request_at(wait->now, place->next);
-	if (!place->followed)
+	if (!place->has_successor)
 		return 0;
 	if (has_passed(place->since, wait->now, PATIENT_NS)) {
-		if (has_rivals(wait) && !place->next && is_my_turn(place, state))
+		if (has_other_sockets(wait) && !place->next && has_own_turn(place, state))
 			return state.request;
 		return request_at(wait->now, place->turn);
 	}
-	return is_my_turn(place, state) && place->since >> 4 & 7 ? state.request : 0;
+	return has_own_turn(place, state) && place->since >> 4 & 7 ? state.request : 0;
 }
 
 /* Whose turn a head asks for: its own, or that of the next socket after the holder's. */
@@ -621,7 +621,7 @@ static u8 turn_to_request(const struct nbq_spin *lock, const struct place *place
 {
 	const struct nbq_socket *socket;
 
-	if (!has_rivals(wait))
+	if (!has_other_sockets(wait))
 		return place->turn;
 	/* A request that has expired is that of a socket whose head is stalled. */
 	if (state.handoff)
@@ -638,7 +638,7 @@ static u8 turn_to_request(const struct nbq_spin *lock, const struct place *place
 static void request_handoff(struct nbq_spin *lock, struct place *place,
 			    const struct nbq_wait *wait, union nbq_spin_state state)
 {
-	bool renews = is_my_turn(place, state) && place->renews &&
+	bool renews = has_own_turn(place, state) && place->renews &&
 		      state.handoff != handoff_at(wait->now);
 	u8 turn;
 
@@ -656,7 +656,7 @@ static void request_handoff(struct nbq_spin *lock, struct place *place,
 }
 
 /* From now on the heads of this queue leave the lock's line to those whose turn it is. */
-static void begin_rest(const struct nbq_spin *lock, struct place *place, u8 handoff)
+static void await_turn(const struct nbq_spin *lock, struct place *place, u8 handoff)
 {
 	place->awaits = true;
 	WRITE_ONCE(place->queue->handoff, handoff);
@@ -668,12 +668,12 @@ static void begin_rest(const struct nbq_spin *lock, struct place *place, u8 hand
  * request which gives it to them has expired, or its own socket is notified. So does the next
  * head, if it has no more patience than that.
  */
-static bool rests(const struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
+static bool awaits_turn(const struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	if (!place->queue || READ_ONCE(place->queue->awaits) != lock)
 		return false;
 	place->awaits = true;
-	nbq_wait_tick_within(wait, LOOKS_AS_HEAD);
+	nbq_wait_tick_within(wait, POLLS_AS_HEAD);
 	if (READ_ONCE(place->queue->notified) == lock) {
 		WRITE_ONCE(place->queue->notified, NULL);
 		WRITE_ONCE(place->queue->awaits, NULL);
@@ -683,10 +683,10 @@ static bool rests(const struct nbq_spin *lock, struct place *place, struct nbq_w
 }
 
 /* Has another one enqueued behind it, in the queue of its socket? */
-static void look_if_followed(struct place *place)
+static void check_successor(struct place *place)
 {
-	if (!place->followed)
-		place->followed = READ_ONCE(*place->tail) != number_of(place->node);
+	if (!place->has_successor)
+		place->has_successor = READ_ONCE(*place->tail) != encode_tail(place->node);
 }
 
 /* May this head take a free lock in which that request stands? */
@@ -694,7 +694,7 @@ static bool has_turn(struct place *place, union nbq_spin_state state)
 {
 	/* With little patience, and before there are sockets, it needs none. */
 	return !place->queue || !state.handoff || state.turn == place->turn ||
-	       has_expired(state.handoff) || is_idle_for_long(place);
+	       has_expired(state.handoff) || is_idle_too_long(place);
 }
 
 /* Poll the lock as the head, or acting for it. Return: true if it was taken. */
@@ -702,13 +702,13 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_
 {
 	union nbq_spin_word word;
 
-	if (rests(lock, place, wait))
+	if (awaits_turn(lock, place, wait))
 		return false;
 	word = read_word(lock, wait->in_order);
 	if (!place->queue)
-		place->followed = word.tail != number_of(place->node);
+		place->has_successor = word.tail != encode_tail(place->node);
 	else
-		look_if_followed(place);
+		check_successor(place);
 	if (is_fifo(word.state)) {
 		/* No other may take a lock with a queue, so that a store does. */
 		if (!word.state.holder)
@@ -717,7 +717,7 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_
 	}
 	if (!word.state.holder && has_turn(place, word.state) &&
 	    take(lock, &word.state, wait->me,
-		 request_of_successor(lock, place, wait, word.state))) {
+		 request_for_successor(lock, place, wait, word.state))) {
 		if (place->next && place->next != place->turn) {
 			notify(lock, place->next);
 			wait->pool->events.turns_passed++;
@@ -730,9 +730,9 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_
 		request_handoff(lock, place, wait, word.state);
 		find_next(lock, place, wait, word.state);
 		if (place->queue && word.state.handoff && word.state.turn != place->turn)
-			begin_rest(lock, place, word.state.handoff);
+			await_turn(lock, place, word.state.handoff);
 	}
-	nbq_wait_tick_within(wait, LOOKS_AS_HEAD);
+	nbq_wait_tick_within(wait, POLLS_AS_HEAD);
 	return false;
 }
 
@@ -740,7 +740,7 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_
  * Need its predecessor not be asked whether it is stalled? It waits for another lock, which
  * shares the queue; or this interrupt has come above it.
  */
-static bool is_first(const struct nbq_spin *lock, const struct place *place,
+static bool is_first_of_lock(const struct nbq_spin *lock, const struct place *place,
 		     const struct nbq_wait *wait)
 {
 	return place->pred && (READ_ONCE(place->pred->wants) != lock ||
@@ -752,12 +752,12 @@ static bool is_first(const struct nbq_spin *lock, const struct place *place,
  * looked at: with each waiter behind a stalled one acting at once, they get in each other's
  * way.
  */
-static void judge(const struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
+static void check_pred(const struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
 {
 	u64 heartbeat = READ_ONCE(place->pred->pool->heartbeat);
 
-	place->judged_at = wait->now;
-	place->acts = is_first(lock, place, wait) ||
+	place->checked_at = wait->now;
+	place->acts_as_head = is_first_of_lock(lock, place, wait) ||
 		      has_passed(heartbeat, wait->now, STALLED_NS) ||
 		      vcpu_is_preempted(place->pred->cpu);
 }
@@ -768,11 +768,11 @@ static void tick(const struct nbq_spin *lock, struct place *place, struct nbq_wa
 	place->ticked_at = wait->now;
 	place->renews = true;
 	WRITE_ONCE(wait->pool->heartbeat, wait->now);
-	if (place->pred && !place->acts && has_passed(place->judged_at, wait->now, JUDGE_NS))
-		judge(lock, place, wait);
+	if (place->pred && !place->acts_as_head && has_passed(place->checked_at, wait->now, CHECK_PRED_NS))
+		check_pred(lock, place, wait);
 	/* Before it is the head, if there is time: then it has the lock's line to poll. */
 	if (place->queue)
-		look_if_followed(place);
+		check_successor(place);
 }
 
 /*
@@ -790,7 +790,7 @@ static struct nbq_queue *find_queue(const struct nbq_spin *lock, const struct nb
 	return nbq_queue_of(socket, lock);
 }
 
-static void enter_queue(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait,
+static void set_queue(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait,
 			struct nbq_queue *queue)
 {
 	place->queue = queue;
@@ -807,49 +807,49 @@ static void start_clock(struct place *place, struct nbq_wait *wait)
 		return;
 	wait->now = nbq_clock_ns();
 	place->since = wait->now;
-	place->judged_at = wait->now;
+	place->checked_at = wait->now;
 	place->ticked_at = wait->now;
 	WRITE_ONCE(wait->pool->heartbeat, wait->now);
 }
 
 /* Enter the queue. Return: false if there is no node for it. */
-static bool enter(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
+static bool enqueue(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	struct nbq_pool *pool = wait->pool;
 	struct nbq_node *node = NULL;
 
 	if (likely(nbq_pool_is_ready(pool)))
-		node = nbq_node_claim_numbered(pool);
+		node = nbq_node_alloc_encodable(pool);
 	if (unlikely(!node)) {
 		pool->events.exhaustions += !place->starved;
 		place->starved = true;
-		place->outside_since = wait->looks;
-		place->enters = false;
+		place->newcomer_since = wait->polls;
+		place->must_queue = false;
 		wait->deadline->polls = 0;
 		return false;
 	}
 	start_clock(place, wait);
 	WRITE_ONCE(pool->late_for, NULL);
 	place->node = node;
-	enter_queue(lock, place, wait, find_queue(lock, wait));
-	place->pred = nbq_spin_join(lock, place->tail, node);
+	set_queue(lock, place, wait, find_queue(lock, wait));
+	place->pred = nbq_spin_enqueue(lock, place->tail, node);
 	place->was_behind = place->pred;
-	place->acts = !wait->in_order && is_first(lock, place, wait);
+	place->acts_as_head = !wait->in_order && is_first_of_lock(lock, place, wait);
 	return true;
 }
 
 /* Resume the place of an earlier attempt. No access to the lock. Return: there was one. */
-static bool enter_again(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
+static bool resume_place(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	place->node = nbq_resume(wait->pool, lock, nbq_node_resume, &place->pred);
 	if (!place->node)
 		return false;
 	wait->in_order = place->node->in_order;
-	enter_queue(lock, place, wait, place->node->queue);
+	set_queue(lock, place, wait, place->node->queue);
 	start_clock(place, wait);
 	if (!wait->in_order) {
 		place->since = place->node->since;
-		judge(lock, place, wait);
+		check_pred(lock, place, wait);
 	}
 	return true;
 }
@@ -858,54 +858,54 @@ static bool enter_again(struct nbq_spin *lock, struct place *place, struct nbq_w
  * Step over those in front who have left, up to one who waits or to the head. No
  * longer than the queue was when I joined: each step gives a node back.
  */
-static void go_ahead(const struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
+static void skip_abandoned(const struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
-	unsigned long walk = place->walk;
+	unsigned long skipped = place->skipped;
 	struct nbq_node *prev;
 
-	while (place->pred && (prev = nbq_spin_look(place->pred))) {
+	while (place->pred && (prev = nbq_spin_poll(place->pred))) {
 		struct nbq_node *last = place->pred;
 
 		nbq_wait_pause(wait);
-		place->pred = nbq_spin_step_over(place->node, last, prev);
+		place->pred = nbq_spin_skip(place->node, last, prev);
 		/* It has resumed its place, and waits. */
 		if (place->pred == last)
 			break;
-		place->walk += prev != NBQ_AVAILABLE;
+		place->skipped += prev != NBQ_AVAILABLE;
 	}
 	/* Who has left may have acted for the head: then its successor is the next to. */
-	if (place->walk != walk && place->pred && !wait->in_order)
-		judge(lock, place, wait);
+	if (place->skipped != skipped && place->pred && !wait->in_order)
+		check_pred(lock, place, wait);
 }
 
 /* May a newcomer enqueue? Not while it sees a free lock, which it may get after IDLE_NS. */
-static bool may_enter(const struct place *place, const struct nbq_wait *wait)
+static bool may_queue(const struct place *place, const struct nbq_wait *wait)
 {
-	return !place->idle_since && (place->enters || HAS_POLLED(place, wait));
+	return !place->idle_since && (place->must_queue || HAS_POLLED(place, wait));
 }
 
 /* Poll what this attempt waits for. Return: true if it has taken the lock. */
 static bool poll(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
-	if (!place->node && may_enter(place, wait) && enter(lock, place, wait)) {
+	if (!place->node && may_queue(place, wait) && enqueue(lock, place, wait)) {
 		/* From now on it may wait behind another one. */
 		nbq_wait_pause(wait);
 	}
 	if (!place->node)
-		return poll_outside(lock, place, wait);
+		return poll_as_newcomer(lock, place, wait);
 	if (!wait->in_order && HAS_TICKED(place, wait))
 		tick(lock, place, wait);
-	go_ahead(lock, place, wait);
-	return (!place->pred || place->acts) && poll_as_head(lock, place, wait);
+	skip_abandoned(lock, place, wait);
+	return (!place->pred || place->acts_as_head) && poll_as_head(lock, place, wait);
 }
 
 /*
  * What a waiter polls that may wait by hardware: behind a predecessor, with nothing to do by
  * time that is not done. A heartbeat is published at the poll after the clock was read.
  */
-static struct nbq_node *const *only_word(const struct place *place, const struct nbq_wait *wait)
+static struct nbq_node *const *polled_word(const struct place *place, const struct nbq_wait *wait)
 {
-	if (!place->pred || place->acts)
+	if (!place->pred || place->acts_as_head)
 		return NULL;
 	return wait->in_order || place->ticked_at == wait->now ? &place->pred->prev : NULL;
 }
@@ -913,7 +913,7 @@ static struct nbq_node *const *only_word(const struct place *place, const struct
 /* The wait is over: out of the queue, with the lock or without. */
 static int end(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait, bool taken)
 {
-	bool gone;
+	bool freed;
 
 	if (!place->node) {
 		if (!taken && wait->in_order && wait->error != -EDEADLK)
@@ -921,9 +921,9 @@ static int end(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait
 		WRITE_ONCE(wait->pool->late_for, wait->error == -ETIMEDOUT && !taken ? lock : NULL);
 		return nbq_wait_end(wait, taken ? 0 : wait->error);
 	}
-	nbq_count_walk(wait->pool, place->walk);
+	nbq_count_skipped(wait->pool, place->skipped);
 	/* The next head awaits it, too. */
-	if (place->awaits && (taken || !place->followed) &&
+	if (place->awaits && (taken || !place->has_successor) &&
 	    READ_ONCE(place->queue->awaits) == lock)
 		WRITE_ONCE(place->queue->awaits, NULL);
 	/* One that leaves with the lock, before its turn, has used its place. */
@@ -931,13 +931,13 @@ static int end(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait
 	place->node->in_order = wait->in_order;
 	place->node->queue = place->queue;
 	place->node->since = place->since;
-	gone = place->pred ? nbq_spin_leave(place->tail, place->node, place->pred) :
-			     nbq_spin_pass(place->tail, place->node, place->followed);
+	freed = place->pred ? nbq_spin_abandon(place->tail, place->node, place->pred) :
+			     nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);
 	if (taken)
 		return nbq_wait_end(wait, 0);
 	/* At the head, too. One who leaves with the lock has not timed out. */
-	wait->pool->events.nodes_abandoned += !gone;
-	trace_nbq_leave(lock, !gone, wait->error);
+	wait->pool->events.nodes_abandoned += !freed;
+	trace_nbq_abandon(lock, !freed, wait->error);
 	return nbq_wait_end(wait, wait->error);
 }
 
@@ -954,7 +954,7 @@ static bool is_busy(const struct nbq_spin *lock)
 	if (state.holder)
 		return true;
 	tail = last_of_turn(lock, state.turn);
-	return tail && !nbq_spin_look(tail);
+	return tail && !nbq_spin_poll(tail);
 }
 
 /* First come, first served, a wait is announced before it enqueues. Others begin outside. */
@@ -984,7 +984,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 	bool taken;
 
 	if (resumes) {
-		if (!enter_again(lock, &place, &wait))
+		if (!resume_place(lock, &place, &wait))
 			return -ENOENT;
 	} else {
 		wait.in_order = is_in_order(lock);
@@ -992,7 +992,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 		 * Without patience, to find out whether all in the queue have left it; or
 		 * since the patience of the last attempt was over before it enqueued.
 		 */
-		place.enters = wait.in_order || nbq_deadline_is_none(&deadline) ||
+		place.must_queue = wait.in_order || nbq_deadline_is_none(&deadline) ||
 			       pool->late_for == lock;
 	}
 	/* The lock first and the clock last: a late turn is still a turn. */
@@ -1000,9 +1000,9 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 		/* Without an order, only the holder can keep me waiting. */
 		struct nbq_node *behind = wait.in_order ? place.pred : NULL;
 
-		if (!nbq_wait_goes_on(&wait, behind, behind ? &behind->prev : NULL))
+		if (!nbq_wait_continue(&wait, behind, behind ? &behind->prev : NULL))
 			break;
-		nbq_relax(&wait, only_word(&place, &wait));
+		nbq_relax(&wait, polled_word(&place, &wait));
 	}
 	nbq_wait_pause(&wait);
 	return end(lock, &place, &wait, taken);
@@ -1019,7 +1019,7 @@ static bool take_if_open(struct nbq_spin *lock, const struct nbq_pool *pool, u16
 }
 
 /* Take a lock in which nothing stands but that it is first come, first served. */
-static __always_inline bool take_at_once(struct nbq_spin *lock)
+static __always_inline bool take_uncontended(struct nbq_spin *lock)
 {
 	/*
 	 * The state alone: right after the inline compare-and-swap of these 32 bits, a load
@@ -1038,7 +1038,7 @@ static __always_inline bool take_at_once(struct nbq_spin *lock)
 static __always_inline bool may_resume(const struct nbq_spin *lock,
 				       const struct nbq_deadline *deadline)
 {
-	return nbq_may_have_left(nbq_this_pool(), lock) && !nbq_deadline_is_none(deadline);
+	return nbq_may_have_abandoned(nbq_this_pool(), lock) && !nbq_deadline_is_none(deadline);
 }
 
 /* The lock is held, or there is more to it than whether it is. */
@@ -1054,7 +1054,7 @@ static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline 
 		ret = wait_for(lock, pool, me, deadline, waits, ip, true);
 		if (ret != -ENOENT)
 			return ret;
-		if (take_at_once(lock)) {
+		if (take_uncontended(lock)) {
 			if (deadline.announced)
 				nbq_contention_end(lock, 0);
 			return 0;
@@ -1082,7 +1082,7 @@ static __always_inline int acquire(struct nbq_spin *lock,
 				   struct nbq_deadline deadline,
 				   struct lockdep_map *waits, unsigned long ip)
 {
-	if (likely(!may_resume(lock, &deadline) && take_at_once(lock)))
+	if (likely(!may_resume(lock, &deadline) && take_uncontended(lock)))
 		return 0;
 	return acquire_slowpath(lock, deadline, waits, ip);
 }
@@ -1171,7 +1171,7 @@ EXPORT_SYMBOL_GPL(nbq_spin_is_contended);
 static bool is_idle(const struct nbq_node *node)
 {
 	while (nbq_is_node(node))
-		node = nbq_spin_look(node);
+		node = nbq_spin_poll(node);
 	return node == NBQ_AVAILABLE;
 }
 
@@ -1186,34 +1186,34 @@ static bool sweep(const struct nbq_spin *lock, struct nbq_queue *queue)
 {
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_node *node, *pred, *prev;
-	bool found, gone;
+	bool found, freed;
 
 	/*
-	 * ACQUIRE, pairs with the RELEASE in nbq_spin_leave() and nbq_spin_pass(), by which
+	 * ACQUIRE, pairs with the RELEASE in nbq_spin_abandon() and nbq_spin_dequeue_head(), by which
 	 * the queue became empty: the accesses to the lock before that are over.
 	 */
 	if (!smp_load_acquire(&queue->tail) || !nbq_pool_is_ready(pool))
 		return false;
-	node = nbq_node_claim_numbered(pool);
+	node = nbq_node_alloc_encodable(pool);
 	if (!node)
 		return false;
-	pred = nbq_spin_join(lock, &queue->tail, node);
-	while (pred && (prev = nbq_spin_look(pred))) {
+	pred = nbq_spin_enqueue(lock, &queue->tail, node);
+	while (pred && (prev = nbq_spin_poll(pred))) {
 		struct nbq_node *last = pred;
 
-		pred = nbq_spin_step_over(node, last, prev);
+		pred = nbq_spin_skip(node, last, prev);
 		if (pred == last)
 			break;
 	}
 	/* Nobody resumes this place. */
 	WRITE_ONCE(node->lock, NULL);
 	found = pred && READ_ONCE(pred->wants) == lock;
-	gone = pred ? nbq_spin_leave(&queue->tail, node, pred) :
-		      nbq_spin_pass(&queue->tail, node, false);
+	freed = pred ? nbq_spin_abandon(&queue->tail, node, pred) :
+		      nbq_spin_dequeue_head(&queue->tail, node, false);
 	/* What is counted is the nodes of attempts. */
-	if (gone) {
-		pool->events.nodes_taken--;
-		pool->events.nodes_given_back--;
+	if (freed) {
+		pool->events.nodes_allocated--;
+		pool->events.nodes_freed--;
 	}
 	return found;
 }
@@ -1243,7 +1243,7 @@ int nbq_spin_destroy(struct nbq_spin *lock)
 	 */
 	u16 holder = smp_load_acquire(&lock->state.holder);
 	u32 tail = READ_ONCE(lock->tail);
-	struct nbq_node *node = node_of(tail);
+	struct nbq_node *node = decode_tail(tail);
 	struct nbq_events *events;
 
 	/*
@@ -1259,7 +1259,7 @@ int nbq_spin_destroy(struct nbq_spin *lock)
 	preempt_disable();
 	events = &nbq_this_pool()->events;
 	while (nbq_is_node(node)) {
-		struct nbq_node *prev = nbq_spin_look(node);
+		struct nbq_node *prev = nbq_spin_poll(node);
 
 		nbq_node_reclaim(node, events);
 		node = prev;

@@ -139,7 +139,7 @@ void nbq_spin_init_fifo_key(struct nbq_spin *lock, const char *name,
 			    struct lock_class_key *key);
 
 /* The context levels of this CPU of which attempts may have left a place in a queue. */
-DECLARE_PER_CPU(unsigned int, __nbq_levels_left);
+DECLARE_PER_CPU(unsigned int, __nbq_levels_abandoned);
 
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 /* Lockdep is told of each acquisition: nothing is inline. */
@@ -163,7 +163,7 @@ void __nbq_spin_lock(struct nbq_spin *lock);
  * 0: to find out which other level it is takes as long as to call a function that
  * does it.
  */
-static __always_inline bool __nbq_spin_take_at_once(struct nbq_spin *lock)
+static __always_inline bool __nbq_spin_take_uncontended(struct nbq_spin *lock)
 {
 	u32 anybody = 0;
 
@@ -185,9 +185,9 @@ nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
 {
 	preempt_disable();
 	/* Without patience, as nbq_spin_trylock(). */
-	if (likely((patience > 0 ? !this_cpu_read(__nbq_levels_left) :
+	if (likely((patience > 0 ? !this_cpu_read(__nbq_levels_abandoned) :
 				   !READ_ONCE(lock->state.all)) &&
-		   __nbq_spin_take_at_once(lock)))
+		   __nbq_spin_take_uncontended(lock)))
 		return 0;
 	return __nbq_spin_lock_timeout(lock, patience);
 }
@@ -197,7 +197,7 @@ nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline)
 	__nbq_cond_acquires(0, lock)
 {
 	preempt_disable();
-	if (likely(!this_cpu_read(__nbq_levels_left) && __nbq_spin_take_at_once(lock)))
+	if (likely(!this_cpu_read(__nbq_levels_abandoned) && __nbq_spin_take_uncontended(lock)))
 		return 0;
 	return __nbq_spin_lock_until(lock, deadline);
 }
@@ -207,7 +207,7 @@ static __always_inline bool __must_check nbq_spin_trylock(struct nbq_spin *lock)
 {
 	preempt_disable();
 	/* Read first: an attempt that fails leaves the line to those who need it. */
-	if (likely(!READ_ONCE(lock->state.all) && __nbq_spin_take_at_once(lock)))
+	if (likely(!READ_ONCE(lock->state.all) && __nbq_spin_take_uncontended(lock)))
 		return true;
 	return __nbq_spin_trylock(lock);
 }
@@ -216,7 +216,7 @@ static __always_inline void nbq_spin_lock(struct nbq_spin *lock)
 	__acquires(lock)
 {
 	preempt_disable();
-	if (unlikely(!__nbq_spin_take_at_once(lock)))
+	if (unlikely(!__nbq_spin_take_uncontended(lock)))
 		__nbq_spin_lock(lock);
 	__acquire(lock);
 }

@@ -79,7 +79,7 @@
  * the lock was new and is mine.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_swap_join(struct nbq_swap *lock, struct nbq_node *node)
+struct nbq_node *nbq_swap_enqueue(struct nbq_swap *lock, struct nbq_node *node)
 {
 	/*
 	 * Marked, although the node is not in the queue yet: is_idle() of an attempt that
@@ -94,7 +94,7 @@ struct nbq_node *nbq_swap_join(struct nbq_swap *lock, struct nbq_node *node)
 	 */
 	return xchg(&lock->tail, node);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_swap_join);
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_enqueue);
 
 /*
  * Make myself known to a predecessor, in place of whomever it knew: pred node
@@ -107,20 +107,20 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_join);
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred)
 {
-	struct nbq_node *said;
+	struct nbq_node *state;
 
 	WRITE_ONCE(node->status, NULL);
 	/*
-	 * Fully ordered, pairs with the swaps of next in nbq_swap_leave() and
-	 * nbq_swap_hand_over(). RELEASE: status = NULL above comes before what
+	 * Fully ordered, pairs with the swaps of next in nbq_swap_abandon() and
+	 * nbq_swap_release(). RELEASE: status = NULL above comes before what
 	 * pred, which finds me here, writes to it; else I would wait for ever.
 	 * ACQUIRE: the critical section is over for whoever finds AVAILABLE,
 	 * and the leaver's prev is seen by whoever finds LEAVING.
 	 */
-	said = xchg(&pred->next, node);
+	state = xchg(&pred->next, node);
 	/* The swap has brought the line: nbq_node_reclaim_pred() needs no read of it. */
-	node->pred_taken = pred->taken;
-	return said;
+	node->pred_alloc_seq = pred->alloc_seq;
+	return state;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_link);
 
@@ -130,14 +130,14 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_link);
  * Return: NULL: nothing. NBQ_AVAILABLE, NBQ_LEAVING: as nbq_swap_link().
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_swap_look(const struct nbq_node *node)
+struct nbq_node *nbq_swap_poll(const struct nbq_node *node)
 {
 	/*
 	 * ACQUIRE, pairs with the swap in tell(): as in nbq_swap_link().
 	 */
 	return smp_load_acquire(&node->status);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_swap_look);
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_poll);
 
 /*
  * Done with a predecessor that has left, between me and the one that I am known
@@ -149,28 +149,28 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_look);
  * gives the node back.
  */
 VISIBLE_IF_KUNIT
-void nbq_swap_step_over(struct nbq_node *node, struct nbq_node *leaver,
-			struct nbq_node *said)
+void nbq_swap_skip(struct nbq_node *node, struct nbq_node *abandoned,
+			struct nbq_node *state)
 {
-	trace_nbq_reclaim(leaver);
+	trace_nbq_reclaim(abandoned);
 	/*
 	 * The swap is fully ordered, pairs with the one in tell(): both of us
 	 * are done with the node before the second gives it back.
 	 */
-	if (said == leaver || nbq_step(xchg(&leaver->status, NBQ_RECYCLED)))
-		nbq_node_reclaim(leaver, &node->pool->events);
+	if (state == abandoned || nbq_step(xchg(&abandoned->status, NBQ_RECYCLED)))
+		nbq_node_reclaim(abandoned, &node->pool->events);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_swap_step_over);
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_skip);
 
 /* The predecessor has handed the lock over: A node .. -> H .. */
 VISIBLE_IF_KUNIT
-void nbq_swap_take_over(struct nbq_swap *lock, struct nbq_node *node,
+void nbq_swap_granted(struct nbq_swap *lock, struct nbq_node *node,
 			struct nbq_node *pred)
 {
-	nbq_hold(node, lock);
+	nbq_held_add(node, lock);
 	nbq_node_reclaim_pred(node, pred);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_swap_take_over);
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_granted);
 
 /*
  * Tell the successor that I found in my next, if any, what my next says now.
@@ -180,21 +180,21 @@ static void tell(struct nbq_node *succ, struct nbq_node *what,
 		 struct nbq_events *events)
 {
 	/*
-	 * Fully ordered. RELEASE, pairs with nbq_swap_look(): what came before,
+	 * Fully ordered. RELEASE, pairs with nbq_swap_poll(): what came before,
 	 * the critical section or my prev, is seen by whoever was told. Both,
-	 * pairs with the swap in nbq_swap_step_over(), as there.
+	 * pairs with the swap in nbq_swap_skip(), as there.
 	 */
 	if (succ && nbq_step(xchg(&succ->status, what)) == NBQ_RECYCLED)
 		nbq_node_reclaim(succ, events);
 }
 
 /* Say that the node was left, to its successor if I know it. My last access to the node. */
-static void say_left(struct nbq_node *node)
+static void publish_abandoned(struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
 
 	/*
-	 * Fully ordered, pairs with nbq_swap_link(), and with in_front() for
+	 * Fully ordered, pairs with nbq_swap_link(), and with pred_of() for
 	 * destroy. RELEASE: prev is seen with LEAVING. ACQUIRE: the successor in
 	 * next has reset its status before it is written to.
 	 */
@@ -209,14 +209,14 @@ static void say_left(struct nbq_node *node)
  *	.. pred W > succ -> .. pred L succ
  */
 VISIBLE_IF_KUNIT
-void nbq_swap_leave(struct nbq_swap *lock, struct nbq_node *node, struct nbq_node *pred)
+void nbq_swap_abandon(struct nbq_swap *lock, struct nbq_node *node, struct nbq_node *pred)
 {
-	nbq_note_left(node, lock);
+	nbq_note_abandoned(node, lock);
 	nbq_step(WRITE_ONCE(node->prev, pred));
-	say_left(node);
+	publish_abandoned(node);
 	node->pool->events.nodes_abandoned++;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_swap_leave);
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_abandon);
 
 /*
  * Resume the place of an earlier attempt, whose node is in its predecessor's next all the
@@ -231,7 +231,7 @@ VISIBLE_IF_KUNIT
 struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock)
 {
 	/*
-	 * Fully ordered, as the swap of the tail in nbq_swap_join(), for the rounds of wait.c.
+	 * Fully ordered, as the swap of the tail in nbq_swap_enqueue(), for the rounds of wait.c.
 	 * Pairs with nbq_swap_link() of the successor: only one of the two gets the node. The
 	 * one compare-and-swap of this lock, and not one that it could not do without.
 	 */
@@ -240,7 +240,7 @@ struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock)
 		return NULL;
 	/* One of the same level that came above in between may have left it elsewhere. */
 	if (unlikely(READ_ONCE(node->lock) != lock)) {
-		say_left(node);
+		publish_abandoned(node);
 		return NULL;
 	}
 	return READ_ONCE(node->prev);
@@ -258,21 +258,21 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_resume);
  * successor's node may: it waits for what I tell it.)
  */
 VISIBLE_IF_KUNIT
-void nbq_swap_hand_over(struct nbq_swap *lock, struct nbq_node *node)
+void nbq_swap_release(struct nbq_swap *lock, struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
 	struct nbq_node *succ;
 
-	nbq_let_go(node);
+	nbq_held_del(node);
 	/*
-	 * Fully ordered, pairs with nbq_swap_link() and in_front(). RELEASE: the
+	 * Fully ordered, pairs with nbq_swap_link() and pred_of(). RELEASE: the
 	 * critical section is over for whoever finds AVAILABLE. ACQUIRE: as in
-	 * nbq_swap_leave().
+	 * nbq_swap_abandon().
 	 */
 	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));
 	tell(succ, NBQ_AVAILABLE, events);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_swap_hand_over);
+EXPORT_SYMBOL_IF_KUNIT(nbq_swap_release);
 
 /*
  * Spin until the predecessor, which knows me, says something or there is no
@@ -284,25 +284,25 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_hand_over);
  *
  * Return: as nbq_swap_link(); NULL: the wait is over.
  */
-static struct nbq_node *await(struct nbq_node *node, struct nbq_node *pred,
+static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pred,
 			      struct nbq_wait *wait)
 {
-	struct nbq_node *said;
+	struct nbq_node *state;
 
 	/* The node first and the clock last: a late grant is still a grant. */
 	do {
-		said = nbq_swap_look(node);
-		if (said == NBQ_LEAVING) {
+		state = nbq_swap_poll(node);
+		if (state == NBQ_LEAVING) {
 			/* Before my status is that of another wait. */
 			nbq_wait_pause(wait);
-			said = nbq_swap_link(node, pred);
+			state = nbq_swap_link(node, pred);
 		}
-		if (said || !nbq_wait_goes_on(wait, pred, &node->status))
+		if (state || !nbq_wait_continue(wait, pred, &node->status))
 			break;
 		nbq_relax(wait, &node->status);
 	} while (true);
 	nbq_wait_pause(wait);
-	return said;
+	return state;
 }
 
 /*
@@ -315,7 +315,7 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 				struct nbq_node *pred,
 				struct nbq_deadline deadline,
 				struct lockdep_map *waits, unsigned long ip,
-				struct nbq_node *said)
+				struct nbq_node *state)
 {
 	struct nbq_wait wait = {
 		.deadline = &deadline,
@@ -326,29 +326,29 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
-	unsigned long walk = 0;
+	unsigned long skipped = 0;
 
-	if (!said)
-		said = await(node, pred, &wait);
-	while (said == NBQ_LEAVING) {
-		struct nbq_node *leaver = pred;
+	if (!state)
+		state = spin_on_pred(node, pred, &wait);
+	while (state == NBQ_LEAVING) {
+		struct nbq_node *abandoned = pred;
 
-		pred = READ_ONCE(leaver->prev);
-		said = nbq_swap_link(node, pred);
-		nbq_swap_step_over(node, leaver, said);
-		walk++;
+		pred = READ_ONCE(abandoned->prev);
+		state = nbq_swap_link(node, pred);
+		nbq_swap_skip(node, abandoned, state);
+		skipped++;
 		/* It waits or holds, and knows only me. */
-		if (!said || said == leaver)
-			said = await(node, pred, &wait);
+		if (!state || state == abandoned)
+			state = spin_on_pred(node, pred, &wait);
 	}
-	nbq_count_walk(node->pool, walk);
+	nbq_count_skipped(node->pool, skipped);
 
-	if (!said) {
-		nbq_swap_leave(lock, node, pred);
-		trace_nbq_leave(lock, true, wait.error);
+	if (!state) {
+		nbq_swap_abandon(lock, node, pred);
+		trace_nbq_abandon(lock, true, wait.error);
 		return nbq_wait_end(&wait, wait.error);
 	}
-	nbq_swap_take_over(lock, node, pred);
+	nbq_swap_granted(lock, node, pred);
 	return nbq_wait_end(&wait, 0);
 }
 
@@ -357,24 +357,24 @@ static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
 			 struct nbq_node *pred, struct nbq_deadline deadline,
 			 struct lockdep_map *waits, unsigned long ip)
 {
-	struct nbq_node *said = nbq_swap_link(node, pred);
+	struct nbq_node *state = nbq_swap_link(node, pred);
 
 	/* One that was announced as a wait ends as one. */
-	if (said != NBQ_AVAILABLE || deadline.announced)
-		return wait_longer(lock, node, pred, deadline, waits, ip, said);
+	if (state != NBQ_AVAILABLE || deadline.announced)
+		return wait_longer(lock, node, pred, deadline, waits, ip, state);
 	/*
 	 * Where I was the last to hold the lock, that node is mine: next time the
 	 * free one of the two, as the one taken last will rest in the lock.
 	 */
 	if (pred->pool == node->pool)
 		WRITE_ONCE(node->pool->hint, pred);
-	nbq_swap_take_over(lock, node, pred);
+	nbq_swap_granted(lock, node, pred);
 	node->pool->events.acquired_uncontended++;
 	return 0;
 }
 
 /* See define_lock_type.h. */
-static int wait_again(struct nbq_swap *lock, struct nbq_node *node, struct nbq_node *pred,
+static int wait_resumed(struct nbq_swap *lock, struct nbq_node *node, struct nbq_node *pred,
 		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
 {
 	return wait_longer(lock, node, pred, deadline, waits, ip, NULL);
@@ -387,17 +387,17 @@ static struct nbq_node *resume(struct nbq_node *node, const void *lock)
 }
 
 /* See define_lock_type.h. */
-static struct nbq_node *in_front(const struct nbq_node *node)
+static struct nbq_node *pred_of(const struct nbq_node *node)
 {
 	/*
-	 * ACQUIRE, pairs with the swaps of next in nbq_swap_leave() and
-	 * nbq_swap_hand_over(): the leaver's prev.
+	 * ACQUIRE, pairs with the swaps of next in nbq_swap_abandon() and
+	 * nbq_swap_release(): the leaver's prev.
 	 */
-	struct nbq_node *said = smp_load_acquire(&node->next);
+	struct nbq_node *state = smp_load_acquire(&node->next);
 
-	if (said == NBQ_LEAVING)
+	if (state == NBQ_LEAVING)
 		return READ_ONCE(node->prev);
-	return said == NBQ_AVAILABLE ? said : NULL;
+	return state == NBQ_AVAILABLE ? state : NULL;
 }
 
 #define NBQ_TYPE	nbq_swap

@@ -21,7 +21,7 @@
  * A waiter has left. The lock is the caller's, who still uses it; its node is
  * gone.
  */
-TRACE_EVENT(nbq_leave,
+TRACE_EVENT(nbq_abandon,
 	    TP_PROTO(const void *lock, bool abandoned, int ret),
 	    TP_ARGS(lock, abandoned, ret),
 	    TP_STRUCT__entry(__field(const void *, lock)
@@ -36,13 +36,13 @@ TRACE_EVENT(nbq_leave,
 
 /* A waiter is about to step over a leaver, whose node is still its to read. */
 TRACE_EVENT(nbq_reclaim,
-	    TP_PROTO(const struct nbq_node *leaver),
-	    TP_ARGS(leaver),
-	    TP_STRUCT__entry(__field(const void *, leaver)
+	    TP_PROTO(const struct nbq_node *abandoned),
+	    TP_ARGS(abandoned),
+	    TP_STRUCT__entry(__field(const void *, abandoned)
 			     __field(unsigned int, cpu)),
-	    TP_fast_assign(__entry->leaver = leaver;
-			   __entry->cpu = leaver->pool->cpu;),
-	    TP_printk("node=%p of_cpu=%u", __entry->leaver, __entry->cpu)
+	    TP_fast_assign(__entry->abandoned = abandoned;
+			   __entry->cpu = abandoned->pool->cpu;),
+	    TP_printk("node=%p of_cpu=%u", __entry->abandoned, __entry->cpu)
 );
 
 /* A pool had so many nodes, and has more now. */

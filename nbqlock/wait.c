@@ -43,7 +43,7 @@
  *
  * Bounded: it ends after as many steps as there are CPUs, and does not wait for
  * anybody. It is made by those only that may close a cycle, more and more rarely
- * while the wait goes on: after FIRST_SEARCH_NS, then twice as long, and so on.
+ * while the wait goes on: after FIRST_CHECK_NS, then twice as long, and so on.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -56,24 +56,24 @@
 #include "relax.h"
 
 /* Looks from one reading of the clock to the next, for what is not the deadline. */
-#define LOOKS_PER_TICK	64U
+#define POLLS_PER_TICK	64U
 
 /*
  * How long a task has waited when it searches first, and from then until it does so again;
  * after that twice as long each time, up to a limit. The explorer makes a choice of it.
  */
 #ifndef NBQ_WAIT_TIMES
-#define FIRST_SEARCH_NS		50000U
+#define FIRST_CHECK_NS		50000U
 /* An interrupt searches at once, and more often: only its neighbours can tell it. */
-#define SEARCH_INTERRUPT_NS	2000U
+#define INTERRUPT_CHECK_NS	2000U
 #endif
-#define LAST_INTERVAL_NS	1000000U
-#define LAST_IN_INTERRUPT_NS	32000U
+#define MAX_INTERVAL_NS	1000000U
+#define MAX_INTERRUPT_INTERVAL_NS	32000U
 
 bool nbq_deadlock_checks __read_mostly = true;
 
 /* Rounds of walks that were suspicious enough to be made exactly. */
-static atomic_long_t rounds = ATOMIC_LONG_INIT(0);
+static atomic_long_t epochs = ATOMIC_LONG_INIT(0);
 
 /* A holder in the place of a predecessor: an odd address, which no node has. */
 static struct nbq_node *as_pred(u16 holder)
@@ -103,7 +103,7 @@ static void publish(struct nbq_wait *wait, struct nbq_node *pred,
 
 	if (word) {
 		/*
-		 * RELEASE, pairs with the look back in comes_back(), after the
+		 * RELEASE, pairs with the look back in leads_back(), after the
 		 * ACQUIRE of what this points to: who has the new word does not
 		 * find the old pred any more. Who still has the old pred may
 		 * read the word only now: behind a holder, where there is none,
@@ -114,10 +114,10 @@ static void publish(struct nbq_wait *wait, struct nbq_node *pred,
 	WRITE_ONCE(waiting->lock, wait->lock);
 	/*
 	 * Read after I came to stand behind pred, which was an ACQUIRE: else a
-	 * round that is_cycle() began before that could count me in.
+	 * round that is_deadlock() began before that could count me in.
 	 */
-	WRITE_ONCE(waiting->since, atomic_long_read(&rounds));
-	/* RELEASE, pairs with the ACQUIRE in comes_back(): the fields above. */
+	WRITE_ONCE(waiting->since, atomic_long_read(&epochs));
+	/* RELEASE, pairs with the ACQUIRE in leads_back(): the fields above. */
 	smp_store_release(&waiting->pred, pred);
 }
 
@@ -126,7 +126,7 @@ static void withdraw(struct nbq_wait *wait)
 {
 	WRITE_ONCE(wait->pool->waiting.pred, NULL);
 	/*
-	 * Pairs with the ACQUIREs in comes_back(): who sees my word emptied for
+	 * Pairs with the ACQUIREs in leads_back(): who sees my word emptied for
 	 * the next one, in nbq_mcs_link() or nbq_swap_link(), or the note of a
 	 * later holder, does not find this one when it looks back.
 	 */
@@ -137,7 +137,7 @@ static void withdraw(struct nbq_wait *wait)
 static void publish_holder(struct nbq_wait *wait)
 {
 	struct nbq_waiting *waiting = &wait->pool->waiting;
-	unsigned long round = atomic_long_read(&rounds);
+	unsigned long epoch = atomic_long_read(&epochs);
 	struct nbq_node *holder;
 
 	/*
@@ -152,7 +152,7 @@ static void publish_holder(struct nbq_wait *wait)
 		withdraw(wait);
 	if (!holder)
 		return;
-	WRITE_ONCE(waiting->held, round);
+	WRITE_ONCE(waiting->held, epoch);
 	if (!READ_ONCE(waiting->pred))
 		publish(wait, holder, NULL);
 }
@@ -175,9 +175,9 @@ static const struct nbq_waiting *obstacle(u16 context)
 }
 
 /* Has this wait begun before a round did? The numbers wrap. */
-static bool is_older(const struct nbq_waiting *waiting, unsigned long round)
+static bool is_older(const struct nbq_waiting *waiting, unsigned long epoch)
 {
-	return (long)(READ_ONCE(waiting->since) - round) < 0;
+	return (long)(READ_ONCE(waiting->since) - epoch) < 0;
 }
 
 /*
@@ -201,19 +201,19 @@ static bool is_held_here(const struct nbq_wait *wait, u16 holder, unsigned long 
  * must have begun before that, and each holder must have held its lock since it
  * waits itself.
  */
-static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
-		       struct nbq_node *const *word, const unsigned long *round)
+static bool leads_back(const struct nbq_wait *wait, const struct nbq_node *pred,
+		       struct nbq_node *const *word, const unsigned long *epoch)
 {
 	unsigned int steps = nr_cpu_ids;	/* a way that comes back: once a CPU */
 	const struct nbq_waiting *waiting = NULL;
 	const void *lock = wait->lock;
-	unsigned long held = round ? *round : 0;
+	unsigned long held = epoch ? *epoch : 0;
 
 	if (!pred)
 		pred = as_pred(READ_ONCE(*wait->held_by));
 	for (; pred && steps; steps--) {
 		u16 owner = context_of(pred);
-		bool exactly_behind = round && is_holder(pred);
+		bool exactly_behind = epoch && is_holder(pred);
 
 		/* ACQUIRE, before the look back below. */
 		if (!is_holder(pred) && smp_load_acquire(word))
@@ -227,7 +227,7 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 		 * ACQUIRE, as below: since is not older than this.
 		 */
 		if (waiting && (smp_load_acquire(&waiting->pred) != pred ||
-				(round && !is_older(waiting, *round))))
+				(epoch && !is_older(waiting, *epoch))))
 			return false;
 		if (nbq_context_cpu(owner) == nbq_context_cpu(wait->me))
 			return !exactly_behind || is_held_here(wait, owner, held);
@@ -237,7 +237,7 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 			return false;
 		/* ACQUIRE, pairs with the RELEASE in publish(): the fields. */
 		pred = smp_load_acquire(&waiting->pred);
-		if (!pred || (round && !is_older(waiting, *round)))
+		if (!pred || (epoch && !is_older(waiting, *epoch)))
 			return false;
 		if (exactly_behind && !is_older(waiting, held))
 			return false;
@@ -253,19 +253,19 @@ static bool comes_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 }
 
 /* Nobody on the way from pred can go on unless somebody gives up. */
-static bool is_cycle(const struct nbq_wait *wait, const struct nbq_node *pred,
+static bool is_deadlock(const struct nbq_wait *wait, const struct nbq_node *pred,
 		     struct nbq_node *const *word)
 {
-	unsigned long round;
+	unsigned long epoch;
 
-	if (likely(!comes_back(wait, pred, word, NULL)))
+	if (likely(!leads_back(wait, pred, word, NULL)))
 		return false;
 	/*
 	 * Fully ordered, pairs with the read in publish(): who reads a round
 	 * before this one there waits already.
 	 */
-	round = atomic_long_inc_return(&rounds);
-	return comes_back(wait, pred, word, &round);
+	epoch = atomic_long_inc_return(&epochs);
+	return leads_back(wait, pred, word, &epoch);
 }
 
 /* Does this CPU hold the lock or stand in front already, under this context? */
@@ -282,7 +282,7 @@ static bool is_own(const struct nbq_wait *wait)
 	}
 	if (!wait->in_order)
 		return false;
-	while (!nbq_held_node(pool, wait->lock)) {
+	while (!nbq_held_find(pool, wait->lock)) {
 		if (!below--)
 			return false;
 		pool--;
@@ -355,12 +355,12 @@ static void begin(struct nbq_wait *wait)
 		 */
 		smp_mb();
 	}
-	wait->interval = is_interrupt(wait) ? SEARCH_INTERRUPT_NS : FIRST_SEARCH_NS;
+	wait->interval = is_interrupt(wait) ? INTERRUPT_CHECK_NS : FIRST_CHECK_NS;
 	/*
 	 * An interrupt handler searches at once: it may have interrupted one that
 	 * could not write yet what it waits behind.
 	 */
-	wait->tick_at = is_interrupt(wait) ? wait->looks : wait->looks + LOOKS_PER_TICK;
+	wait->tick_at = is_interrupt(wait) ? wait->polls : wait->polls + POLLS_PER_TICK;
 }
 
 /*
@@ -371,7 +371,7 @@ static bool has_time_for_hardware(const struct nbq_wait *wait)
 {
 	u64 until = wait->now + NBQ_RELAX_MAX_NS;
 
-	if (wait->searches && READ_ONCE(nbq_deadlock_checks) && until > wait->search_at)
+	if (wait->checks && READ_ONCE(nbq_deadlock_checks) && until > wait->deadlock_check_at)
 		return false;
 	return nbq_deadline_is_after(wait->deadline, until) && nbq_relax_is_bounded();
 }
@@ -379,22 +379,22 @@ static bool has_time_for_hardware(const struct nbq_wait *wait)
 /* Look at the clock if it is time to. Return: it is time to search for a deadlock. */
 static bool tick(struct nbq_wait *wait)
 {
-	bool searches;
+	bool checks;
 
-	if ((int)(wait->looks - wait->tick_at) < 0)
+	if ((int)(wait->polls - wait->tick_at) < 0)
 		return false;
-	wait->tick_at = wait->looks + LOOKS_PER_TICK;
+	wait->tick_at = wait->polls + POLLS_PER_TICK;
 	wait->now = nbq_clock_ns();
-	if (!wait->search_at)
-		wait->search_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_SEARCH_NS);
-	searches = wait->now >= wait->search_at;
-	if (searches) {
-		wait->search_at = wait->now + wait->interval;
+	if (!wait->deadlock_check_at)
+		wait->deadlock_check_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_CHECK_NS);
+	checks = wait->now >= wait->deadlock_check_at;
+	if (checks) {
+		wait->deadlock_check_at = wait->now + wait->interval;
 		wait->interval = min(2 * wait->interval, is_interrupt(wait) ?
-				     LAST_IN_INTERRUPT_NS : LAST_INTERVAL_NS);
+				     MAX_INTERRUPT_INTERVAL_NS : MAX_INTERVAL_NS);
 	}
 	wait->by_hardware = NBQ_RELAX_MAX_NS && has_time_for_hardware(wait);
-	return searches;
+	return checks;
 }
 
 /**
@@ -411,31 +411,31 @@ static bool tick(struct nbq_wait *wait)
 bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word)
 {
-	bool searches;
+	bool checks;
 
 	if (!wait->begun) {
-		wait->searches = may_close_cycle(wait);
+		wait->checks = may_close_cycle(wait);
 		/* What does not wait is in no deadlock, and has nothing to publish. */
 		if (nbq_deadline_is_none(wait->deadline))
 			return false;
-		if (READ_ONCE(nbq_deadlock_checks) && wait->searches && is_own(wait))
+		if (READ_ONCE(nbq_deadlock_checks) && wait->checks && is_own(wait))
 			return true;
 		begin(wait);
 	}
-	searches = tick(wait);
+	checks = tick(wait);
 	if (READ_ONCE(wait->pool->waiter) == wait && !pred) {
 		/* Without an order, none depends on a waiter that holds no lock. */
-		if ((searches || !READ_ONCE(wait->pool->waiting.pred)) &&
-		    (wait->searches || wait->in_order))
+		if ((checks || !READ_ONCE(wait->pool->waiting.pred)) &&
+		    (wait->checks || wait->in_order))
 			publish_holder(wait);
 	} else if (READ_ONCE(wait->pool->waiter) == wait &&
 		   !READ_ONCE(wait->pool->waiting.pred)) {
 		publish(wait, pred, word);
 		/* A new neighbour, who may have something to tell. */
-		searches |= is_interrupt(wait);
+		checks |= is_interrupt(wait);
 	}
-	if (searches && READ_ONCE(nbq_deadlock_checks) && wait->searches &&
-	    is_cycle(wait, pred, word))
+	if (checks && READ_ONCE(nbq_deadlock_checks) && wait->checks &&
+	    is_deadlock(wait, pred, word))
 		return true;
 	wait->check_at = wait->tick_at;
 	return false;
@@ -451,7 +451,7 @@ void nbq_wait_pause(struct nbq_wait *wait)
 {
 	if (READ_ONCE(wait->pool->waiter) == wait)
 		withdraw(wait);
-	wait->check_at = wait->looks;
+	wait->check_at = wait->polls;
 	/* Time has gone by since the clock was read. */
 	wait->by_hardware = false;
 }

@@ -50,7 +50,7 @@ struct nbq_waiting {
  * @lock: the lock
  * @held_by: hybrid: where it says which context does; or NULL
  * @in_order: nobody gets past who waits in front
- * @looks: how often nothing was said, so far; wraps
+ * @polls: how often nothing was said, so far; wraps
  * @check_at: call nbq_wait_check() at so many looks
  * @tick_at: read the clock at so many looks
  * @interval: ns from the next search for a deadlock to the one after it
@@ -73,15 +73,15 @@ struct nbq_wait {
 	const void *lock;
 	const u16 *held_by;
 	bool in_order;
-	unsigned int looks;
+	unsigned int polls;
 	unsigned int check_at;
 	unsigned int tick_at;
 	unsigned int interval;
-	u64 search_at;
+	u64 deadlock_check_at;
 	u64 now;
 	bool by_hardware;
 	bool begun;
-	bool searches;
+	bool checks;
 	int error;
 };
 
@@ -105,37 +105,37 @@ int nbq_wait_end(struct nbq_wait *wait, int ret);
 /* Time may have gone by: the next poll reads the clock. */
 static inline void nbq_wait_read_clock(struct nbq_wait *wait)
 {
-	wait->tick_at = wait->looks;
-	wait->check_at = wait->looks;
+	wait->tick_at = wait->polls;
+	wait->check_at = wait->polls;
 	wait->deadline->polls = 0;
 }
 
 /* Read the clock within so many polls. What is due earlier at @check_at stays so. */
-static inline void nbq_wait_tick_within(struct nbq_wait *wait, unsigned int looks)
+static inline void nbq_wait_tick_within(struct nbq_wait *wait, unsigned int polls)
 {
-	if ((int)(wait->tick_at - wait->looks) > (int)looks)
-		wait->tick_at = wait->looks + looks;
+	if ((int)(wait->tick_at - wait->polls) > (int)polls)
+		wait->tick_at = wait->polls + polls;
 	if ((int)(wait->check_at - wait->tick_at) > 0)
 		wait->check_at = wait->tick_at;
 }
 
 /**
- * nbq_wait_goes_on() - The predecessor has said nothing: look again?
+ * nbq_wait_continue() - The predecessor has said nothing: look again?
  * @wait: the attempt
  * @pred: whom it waits behind; NULL: whoever holds the lock, as @wait->held_by says
  * @word: where it looks
  *
  * Return: true; or false, with the reason in @wait->error.
  */
-static inline bool nbq_wait_goes_on(struct nbq_wait *wait, struct nbq_node *pred,
+static inline bool nbq_wait_continue(struct nbq_wait *wait, struct nbq_node *pred,
 				    struct nbq_node *const *word)
 {
-	if (unlikely(wait->looks == wait->check_at) &&
+	if (unlikely(wait->polls == wait->check_at) &&
 	    nbq_wait_check(wait, pred, word)) {
 		wait->error = -EDEADLK;
 		return false;
 	}
-	wait->looks++;
+	wait->polls++;
 	return !nbq_deadline_passed(wait->deadline);
 }
 

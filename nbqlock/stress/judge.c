@@ -153,7 +153,7 @@ static void add_walks(const struct contender *contender,
 	for (i = 0; i < STRESS_CHAIN_MAX; i++) {
 		const struct stress_walks *walks = &contender->claims[i].waiter.walks;
 
-		for (length = 0; length <= NBQ_WALK_MAX; length++)
+		for (length = 0; length <= NBQ_SKIPPED_MAX; length++)
 			sum->counts[length] += walks->counts[length];
 		sum->longest = max(sum->longest, walks->longest);
 	}
@@ -171,7 +171,7 @@ static void count_walks(const struct stress_run *run,
 		add_walks(run->contenders[i], &sum);
 	if (ops->count_walks)
 		ops->count_walks(&sum);
-	for (length = 0; length <= NBQ_WALK_MAX; length++)
+	for (length = 0; length <= NBQ_SKIPPED_MAX; length++)
 		stress_histogram_add_many(&report->walk, length,
 					  sum.counts[length]);
 	report->walk.max = sum.longest;

@@ -68,11 +68,11 @@ struct stress_nodes {
 /**
  * struct stress_walks - how many leavers attempts have stepped over
  * @counts: attempts that have stepped over none, over one, and so on; the last:
- *	over %NBQ_WALK_MAX or more
+ *	over %NBQ_SKIPPED_MAX or more
  * @longest: the most that one attempt has stepped over
  */
 struct stress_walks {
-	u64 counts[NBQ_WALK_MAX + 1];
+	u64 counts[NBQ_SKIPPED_MAX + 1];
 	u64 longest;
 };
 
@@ -95,7 +95,7 @@ struct stress_waiter {
 /* For lock types in which there is something to step over: after each attempt. */
 static inline void stress_walked(struct stress_waiter *me, unsigned long walk)
 {
-	me->walks.counts[walk < NBQ_WALK_MAX ? walk : NBQ_WALK_MAX]++;
+	me->walks.counts[walk < NBQ_SKIPPED_MAX ? walk : NBQ_SKIPPED_MAX]++;
 	if (walk > me->walks.longest)
 		me->walks.longest = walk;
 }

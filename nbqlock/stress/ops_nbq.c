@@ -28,19 +28,19 @@ static void count_nodes(struct stress_nodes *nodes, unsigned int locks)
 	nodes->max += event("pool_high_water");
 	nodes->reclaimed += reclaimed;
 	/* The counts wrap at the size of a long; their difference does not. */
-	nodes->leaked += (long)(event("nodes_taken") -
-				event("nodes_given_back") - reclaimed);
+	nodes->leaked += (long)(event("nodes_allocated") -
+				event("nodes_freed") - reclaimed);
 }
 
 static void count_walks(struct stress_walks *walks)
 {
-	u64 counts[NBQ_WALK_MAX + 1];
+	u64 counts[NBQ_SKIPPED_MAX + 1];
 	unsigned int i;
 
-	nbq_walks_read(counts);
-	for (i = 0; i <= NBQ_WALK_MAX; i++)
+	nbq_skipped_read(counts);
+	for (i = 0; i <= NBQ_SKIPPED_MAX; i++)
 		walks->counts[i] += counts[i];
-	walks->longest = max(walks->longest, event("longest_walk"));
+	walks->longest = max(walks->longest, event("most_skipped"));
 }
 
 /* What struct stress_ops wants, made of the verbs of nbq_X. */

@@ -230,7 +230,7 @@ const struct stress_view stress_views[] = {
 	HISTOGRAM("handoff", timings.handoff),
 	HISTOGRAM("own_wait", timings.own_wait),
 	HISTOGRAM("passed", timings.passed),
-	HISTOGRAM("walk_length", walk),
+	HISTOGRAM("skipped", walk),
 	{}
 };
 

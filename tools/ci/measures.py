@@ -11,7 +11,7 @@ from testbed.guest import run_guest
 from testbed.shapes import PLAIN
 from testbed.stress import FILES as STRESS_FILES, OURS, Run, Unseen, read_runs, until_seen
 
-HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "walk_length")
+HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "skipped")
 OWN_HISTOGRAMS = ("own_overshoot", "away", "own_wait", "passed")	# with own_clock only
 MEASURED_FILES = (*HISTOGRAMS, *OWN_HISTOGRAMS, "threads_result")
 MEASURES_SCRIPT = f"""
@@ -107,7 +107,7 @@ def histogram_is_whole(rows):
 
 def percentiles_fit(run, file, rows):
     """Whether the result's percentiles of a histogram are in the file's buckets."""
-    name = {"walk_length": "walk", "passed": "passed"}.get(file, f"{file}_ns")
+    name = {"skipped": "walk", "passed": "passed"}.get(file, f"{file}_ns")
     total = sum(int(row["count"]) for row in rows)
 
     def fits(percentile):
@@ -157,9 +157,9 @@ def contended_measures(run):
     yield ("hand-offs to waiters are timed", adds_up("handoff", "handoff_samples") and
            run.number("handoff_samples") < run.number("acquisitions"))
     yield ("each attempt has a walk, some over leavers",
-           adds_up("walk_length", "walk_samples") and
-           tables.total("walk_length") == run.number("attempts") - run.number("no_node")
-           and any(int(row["from"]) for row in tables.rows("walk_length")))
+           adds_up("skipped", "walk_samples") and
+           tables.total("skipped") == run.number("attempts") - run.number("no_node")
+           and any(int(row["from"]) for row in tables.rows("skipped")))
     yield "the threads add up to the result", all(
         tables.total("threads_result", name) == run.number(name)
         for name in ("attempts", "acquisitions", "timeouts", "no_node", "deadlocks"))

@@ -226,7 +226,7 @@ def stop():
 
 
 # Something of each of these must have happened: in a longer run, if need be.
-COUNTED = ("acquired_uncontended", "timeouts", "nodes_taken", "pool_high_water")
+COUNTED = ("acquired_uncontended", "timeouts", "nodes_allocated", "pool_high_water")
 COUNTERS_SCRIPT = f"""
 cd /sys/kernel/debug/nbqlock
 . /root/stress.sh
@@ -241,7 +241,7 @@ echo @total; cat total
 echo @percpu; cat percpu
 echo 1 >reset; echo @reset; cat total
 """
-NOT_ADDED = ("longest_walk",)
+NOT_ADDED = ("most_skipped",)
 
 
 @runs_on(USER_MODE, "modules")
@@ -265,7 +265,7 @@ def counters():
     yield Case("counters: something was counted", all(
         int(total.get(name, 0)) for name in COUNTED), report)
     yield Case("counters: nodes taken are nodes given back and reclaimed",
-               bool(total) and int(total["nodes_taken"]) ==
-               int(total["nodes_given_back"]) + int(total["nodes_reclaimed"]), report)
+               bool(total) and int(total["nodes_allocated"]) ==
+               int(total["nodes_freed"]) + int(total["nodes_reclaimed"]), report)
     yield Case("counters: reset clears them all", list(reset) == names and
                not any(int(value) for value in reset.values()), report)

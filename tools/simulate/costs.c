@@ -76,7 +76,7 @@ static void set_name(const char *value)
 	strcpy(costs.name, value);
 }
 
-static u64 number_of(const struct entry *entry, const char *value)
+static u64 encode_tail(const struct entry *entry, const char *value)
 {
 	double most = entry->is_time ? LONGEST_NS : MOST_STORES;
 	char *end;
@@ -106,7 +106,7 @@ static void set(const char *name, const char *value)
 		if (reading.seen[i])
 			refuse("%s is there twice", name);
 		reading.seen[i] = true;
-		*(u64 *)((char *)&costs + entries[i].offset) = number_of(&entries[i], value);
+		*(u64 *)((char *)&costs + entries[i].offset) = encode_tail(&entries[i], value);
 		return;
 	}
 	refuse("there is no cost \"%s\"", name);

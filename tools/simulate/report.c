@@ -124,7 +124,7 @@ static void print_walks(void)
 	u64 samples = 0, sum = 0;
 	unsigned int i;
 
-	for (i = 0; i <= NBQ_WALK_MAX; i++) {
+	for (i = 0; i <= NBQ_SKIPPED_MAX; i++) {
 		samples += walks->counts[i];
 		sum += walks->counts[i] * i;
 	}

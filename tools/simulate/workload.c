@@ -280,9 +280,9 @@ static void prepare(void)
 	memory_declare(&lock, sizeof(lock), MEMORY_LOCK);
 	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
-	pools = shim_levels_left_memory();
+	pools = shim_levels_abandoned_memory();
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
-	pools = shim_ever_left_memory();
+	pools = shim_ever_abandoned_memory();
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
 	pools = shim_sockets_memory();
 	memory_declare(pools.start, pools.size, MEMORY_LOCK);
@@ -318,7 +318,7 @@ static void finish(void)
 		findings.nodes.max += waiter->nodes.max;
 		findings.nodes.reclaimed += waiter->nodes.reclaimed;
 		findings.nodes.leaked += waiter->nodes.leaked;
-		for (i = 0; i <= NBQ_WALK_MAX; i++)
+		for (i = 0; i <= NBQ_SKIPPED_MAX; i++)
 			findings.walks.counts[i] += waiter->walks.counts[i];
 		if (waiter->walks.longest > findings.walks.longest)
 			findings.walks.longest = waiter->walks.longest;

@@ -50,7 +50,7 @@ traced_run() {{
 	# CPU, event, what it says; packed, since the line to the host is slow.
 	sed -n 's/^.*\\[0*\\([0-9][0-9]*\\)\\] .*: \\(contention_[a-z]*\\|nbq_[a-z_]*\\): /\\1 \\2 /p' $T/trace | gzip | base64
 	echo "@walks $1"
-	cat /sys/kernel/debug/nbqlock_stress/walk_length
+	cat /sys/kernel/debug/nbqlock_stress/skipped
 	echo "@total $1"
 	cat /sys/kernel/debug/nbqlock/total
 	echo "@over $1"
@@ -77,7 +77,7 @@ class Event:
 
     @property
     def lock(self):
-        """Of a contention event or nbq_leave."""
+        """Of a contention event or nbq_abandon."""
         return self.words.split()[0].removeprefix("lock=")
 
     @property
@@ -115,7 +115,7 @@ class Trace:
 
     def the_lock(self):
         """The kernel's locks are in the trace, too: only ours are left."""
-        locks = {event.lock for event in self.named("nbq_leave")}
+        locks = {event.lock for event in self.named("nbq_abandon")}
         return locks.pop() if len(locks) == 1 else "no lock, or several"
 
 
@@ -153,7 +153,7 @@ def lacks_growth(run):
 def claims_of_run(run, trace):
     lock = trace.the_lock()
     ends = Counter(event.ret for event in trace.named("contention_end", lock))
-    leaves = Counter(event.ret for event in trace.named("nbq_leave"))
+    leaves = Counter(event.ret for event in trace.named("nbq_abandon"))
     reclaims = len(trace.named("nbq_reclaim"))
     timeouts, deadlocks = run.number("timeouts"), run.number("deadlocks")
     yield ("the run passes and loses no event", run.verdict == "PASS" and
@@ -170,7 +170,7 @@ def claims_of_run(run, trace):
     yield ("each that gave up in the queue has left it, and no other",
            leaves == gave_up or
            (run.settings["lock"] == "nbq_spin" and leaves and leaves <= gave_up))
-    abandoned = sum("node=abandoned" in event.words for event in trace.named("nbq_leave"))
+    abandoned = sum("node=abandoned" in event.words for event in trace.named("nbq_abandon"))
     yield ("the nodes that leavers left behind are those counted",
            abandoned == trace.total.get("nodes_abandoned"))
     fewest, most = reclaims_of(trace)
@@ -241,7 +241,7 @@ def cost_claims():
              for section, offset, what in sites]
     report = "\n".join(f"{what} in {function}: {text}" for what, function, text in there)
     yield ("every tracepoint is used", {what for what, _, _ in there} == {
-        "nbq_leave", "nbq_reclaim", "nbq_pool_grow", "contention_begin",
+        "nbq_abandon", "nbq_reclaim", "nbq_pool_grow", "contention_begin",
         "contention_end"}, report)
     yield ("one that is off is a no-op", bool(there) and all(
         NO_OP.search(text) for _, _, text in there), report)

@@ -147,7 +147,7 @@ def mutant_remarks(row):
         (layer["by"] or "").split(": ")[0] or layer["explanation"] or "" for layer in said))
 
 
-def judged_at(rows):
+def checked_at(rows):
     commits = [row["commit"] for row in rows]
     return ", ".join(f"{commits.count(commit)} at {commit}" for commit in dict.fromkeys(commits))
 
@@ -155,7 +155,7 @@ def judged_at(rows):
 def mutants_section(found):
     lines = paragraph("A dash: the layer has nothing to do with a mistake of this kind. What "
                       "survives a layer has its reason beside it. They were judged by the text "
-                      f"and the tests of a commit: {judged_at(found['mutants'])}.")
+                      f"and the tests of a commit: {checked_at(found['mutants'])}.")
     layers = found["layers"]
     return lines + table(
         ["mistake", *layers, "by, or why not"],

@@ -154,7 +154,7 @@ class Results(unittest.TestCase):
                          program.values_of(text)["misses"])
         self.assertEqual([place.misses for place in found],
                          sorted((place.misses for place in found), reverse=True))
-        self.assertIn("nbq_clh_look", [place.function for place in found])
+        self.assertIn("nbq_clh_poll", [place.function for place in found])
         self.assertTrue(all(place.where != "?" for place in found))
 
     def test_in_an_order_no_waiter_is_passed(self):

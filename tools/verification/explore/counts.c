@@ -20,8 +20,8 @@ void counts_reset(unsigned int cpu, unsigned int level, const char *stack,
 	if ((const char *)wait < stack || (const char *)wait >= stack_end ||
 	    wait->check_at != wait->tick_at)
 		return;
-	wait->looks = 1;
-	wait->tick_at = wait->looks + FAR_AWAY;
+	wait->polls = 1;
+	wait->tick_at = wait->polls + FAR_AWAY;
 	wait->check_at = wait->tick_at;
 	/* At 0 the clock is read; else it has been, and is far from the next time. */
 	deadline = wait->deadline;

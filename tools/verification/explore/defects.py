@@ -12,18 +12,18 @@ CLH_LEAVE = ("	if (!node->resumed &&\n"
              "	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n")
 CLH_RELEASE = "	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
 MCS_RELEASE = "	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
-MCS_KNOWN = "		}\n		nbq_node_give_back_own(node);\n"
-MCS_WALKED = "		walk++;\n		said = await(node, pred, nbq_mcs_link(node, pred), &wait);\n"
+MCS_KNOWN = "		}\n		nbq_node_free_own(node);\n"
+MCS_WALKED = "		skipped++;\n		state = spin_on_pred(node, pred, nbq_mcs_link(node, pred), &wait);\n"
 HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
-GIVE_BACK = "		nbq_node_give_back_own(node);\n"
+GIVE_BACK = "		nbq_node_free_own(node);\n"
 
 SPIN_TAKE = "	return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);\n"
-SPIN_PASS = ("	if (!followed && "
+SPIN_PASS = ("	if (!has_successor && "
              "nbq_step(cmpxchg_release(tail, number, 0)) == number) {\n")
-SPIN_LEAVES = ("	gone = place->pred ? nbq_spin_leave(place->tail, place->node, place->pred) :\n"
-               "			     nbq_spin_pass(place->tail, place->node, place->followed);\n")
+SPIN_LEAVES = ("	freed = place->pred ? nbq_spin_abandon(place->tail, place->node, place->pred) :\n"
+               "			     nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);\n")
 SPIN_LEAVE = ("	if (!node->resumed &&\n"
-              "	    nbq_step(cmpxchg_release(tail, number, number_of(pred))) == number) {\n")
+              "	    nbq_step(cmpxchg_release(tail, number, encode_tail(pred))) == number) {\n")
 SPIN_HEAD = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
 
 OWN = (
@@ -40,11 +40,11 @@ OWN = (
     *mutants("mcs_nb.c", {}, (
         # As printed: a piece of the release that is missing elsewhere.
         ("mcs: timeout in the middle of the walk hands the lock over", MCS_WALKED,
-         "		walk++;\n		if (nbq_deadline_passed(&deadline)) {\n"
+         "		skipped++;\n		if (nbq_deadline_passed(&deadline)) {\n"
          "			tell(xchg(&node->next, NBQ_AVAILABLE), NBQ_AVAILABLE,\n"
          "			     &node->pool->events);\n"
          "			return nbq_wait_end(&wait, -ETIMEDOUT);\n		}\n"
-         "		said = await(node, pred, nbq_mcs_link(node, pred), &wait);\n"),
+         "		state = spin_on_pred(node, pred, nbq_mcs_link(node, pred), &wait);\n"),
         ("mcs: leave as tail gives its own node back twice", MCS_KNOWN,
          MCS_KNOWN + GIVE_BACK),
         ("mcs: hand_over gives its own node back twice", MCS_RELEASE,
@@ -64,9 +64,9 @@ OWN += (
         ("spin: pass publishes before it swaps the tail", SPIN_PASS,
          "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n" + SPIN_PASS),
         ("spin: leave as pass", SPIN_LEAVES,
-         "	gone = nbq_spin_pass(place->tail, place->node, place->followed);\n"),
+         "	freed = nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);\n"),
         ("spin: one that takes the lock stays in the queue", SPIN_LEAVES,
-         "	gone = true;\n	if (!place->pred || !taken)\n	" + SPIN_LEAVES),
+         "	freed = true;\n	if (!place->pred || !taken)\n	" + SPIN_LEAVES),
         ("spin: pass keeps its own node",
          SPIN_PASS + GIVE_BACK, SPIN_PASS),
         ("spin: pass gives its own node back twice", SPIN_PASS, SPIN_PASS + GIVE_BACK),
@@ -104,7 +104,7 @@ POLICY = (
          "	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);\n",
          "	return try_cmpxchg_acquire(&lock->state.all, &free.state.all, mine.state.all);\n"),
         ("fifo: one in the middle takes the lock",
-         "	return (!place->pred || place->acts) && poll_as_head(lock, place, wait);\n",
+         "	return (!place->pred || place->acts_as_head) && poll_as_head(lock, place, wait);\n",
          "	return poll_as_head(lock, place, wait);\n"),
     ))),
     ("fifo_32bit", mutants("spin.c", {}, (
@@ -128,7 +128,7 @@ NEEDS = {
     "wait: attempt without patience looks for its own CPU in the queue":
         "nmi_above_one_of_two_waiters",
     # With one attempt each, two in front do not leave any more before the third has looked.
-    "mcs: leaver in front treated as a timeout (no walk)": "two_of_three_twice",
+    "mcs: abandoned in front treated as a timeout (no skipped)": "two_of_three_twice",
     "mcs: clock ends the walk": "two_of_three_twice",
     "resume: nobody resumes": "three_twice",
     "wait: since of an earlier wait": "circle_that_was",
@@ -137,7 +137,7 @@ NEEDS = {
 }
 
 OF_MUTANTS = (
-    "clh: leaver in front treated as a timeout (no walk)",
+    "clh: abandoned in front treated as a timeout (no skipped)",
     "clh: clock ends the walk",
     "clh: leave publishes prev before it swaps the tail",
     "clh: hand_over publishes before it swaps the tail",
@@ -150,7 +150,7 @@ OF_MUTANTS = (
     "clh: step_over gives the node back twice",
     "clh: hand_over keeps its own node",
     "clh: lock is taken off the list after the hand-over",
-    "mcs: leaver in front treated as a timeout (no walk)",
+    "mcs: abandoned in front treated as a timeout (no skipped)",
     "mcs: clock ends the walk",
     "mcs: leave publishes before it swaps the tail",
     "mcs: hand_over publishes before it swaps the tail",
@@ -171,7 +171,7 @@ OF_MUTANTS = (
     "mcs: take_over gives the node back twice",
     "mcs: hand_over keeps its own node",
     "mcs: lock is taken off the list after the hand-over",
-    "swap: leaver in front treated as a timeout (no walk)",
+    "swap: abandoned in front treated as a timeout (no skipped)",
     "swap: clock ends the walk",
     "swap: join does not reset next",
     "swap: link does not reset its status",

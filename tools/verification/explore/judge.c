@@ -82,7 +82,7 @@ static bool polls_once(const struct context *context)
 void judge_access(unsigned int number, enum shim_op op, const void *address)
 {
 	struct context *context = &contexts[number];
-	const struct nbq_node *given = shim_node_of_given(address);
+	const struct nbq_node *given = shim_node_of_free_seq(address);
 
 	/*
 	 * The walks of wait.c read nodes that may have been freed; so does what gives up
@@ -119,7 +119,7 @@ static void arrive(unsigned int number, unsigned int lock, const struct nbq_node
 }
 
 /* Has it interrupted one of its CPU that waits for this lock? */
-static bool is_above_a_waiter(unsigned int number, unsigned int lock)
+static bool interrupts_waiter(unsigned int number, unsigned int lock)
 {
 	const struct cpu *cpu = &cpus[roles[number].cpu];
 	unsigned int place;
@@ -213,7 +213,7 @@ static void judge_policy(unsigned int number, enum shim_op op, const void *addre
 		return;
 	/* One that acts for those who do not run is no newcomer any more. */
 	if (attempt->newcomer && !attempt->persisted &&
-	    !is_above_a_waiter(number, context->lock))
+	    !interrupts_waiter(number, context->lock))
 		fail("passes those whom newcomers must not pass");
 	attempt->took = true;
 }
@@ -221,8 +221,8 @@ static void judge_policy(unsigned int number, enum shim_op op, const void *addre
 void judge_accessed(unsigned int number, enum shim_op op, const void *address)
 {
 	struct context *context = &contexts[number];
-	const struct nbq_node *given = shim_node_of_given(address);
-	const struct nbq_node *taken = shim_node_of_taken(address);
+	const struct nbq_node *given = shim_node_of_free_seq(address);
+	const struct nbq_node *taken = shim_node_of_alloc_seq(address);
 	const struct nbq_node *resumed;
 	struct attempt *attempt = &context->attempt[context->lock];
 

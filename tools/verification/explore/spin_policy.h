@@ -24,12 +24,12 @@ bool context_persists(void);
 #define PATIENT_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define IDLE_NS			(context_persists() ? LONG_AGO : NEVER_YET)
 #define STALLED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
-#define JUDGE_NS		(context_persists() ? LONG_AGO : NEVER_YET)
+#define CHECK_PRED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define HANDOFF_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
 /* Of the third CPU, where there are two sockets. */
 #define HAS_LITTLE_PATIENCE(wait)	((wait)->pool->cpu == SHIM_CPU_NUMBER(2))
 #define TURN_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
-#define LOOKS_AS_HEAD		((unsigned int)NEVER_YET)
+#define POLLS_AS_HEAD		((unsigned int)NEVER_YET)
 #define HAS_POLLED(place, wait)	((void)(place), (void)(wait), context_persists())
 /*
  * A waiter that has a node asks this at each poll. What it no longer uses is cleared then,
@@ -37,13 +37,13 @@ bool context_persists(void);
  * walk is counted for people; the head needs not act for the head.
  */
 #define HAS_TICKED(place, wait)						\
-	((place)->holder = 0, (place)->idle_since = 0, (place)->enters = 0,	\
-	 (place)->outside_since = 0, (place)->walk = 0,			\
-	 (place)->acts = (place)->acts && (place)->pred, (void)(wait), context_persists())
+	((place)->holder = 0, (place)->idle_since = 0, (place)->must_queue = 0,	\
+	 (place)->newcomer_since = 0, (place)->skipped = 0,			\
+	 (place)->acts_as_head = (place)->acts_as_head && (place)->pred, (void)(wait), context_persists())
 
 /* A search for a deadlock is a choice of its own (WALK in context.h). */
 #define NBQ_WAIT_TIMES
-#define FIRST_SEARCH_NS		0U
-#define SEARCH_INTERRUPT_NS	0U
+#define FIRST_CHECK_NS		0U
+#define INTERRUPT_CHECK_NS	0U
 
 #endif

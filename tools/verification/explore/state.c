@@ -540,8 +540,8 @@ uint64_t state_fingerprint(void)
 
 void state_begin(void)
 {
-	struct shim_memory levels_left = shim_levels_left_memory();
-	struct shim_memory ever_left = shim_ever_left_memory();
+	struct shim_memory levels_left = shim_levels_abandoned_memory();
+	struct shim_memory ever_left = shim_ever_abandoned_memory();
 	struct shim_memory sockets = shim_sockets_memory();
 	unsigned int cpu, level, i;
 

@@ -42,7 +42,7 @@ static void count_own_step(enum shim_op op, const void *address)
 	self->last_op = op;
 	self->last_address = address;
 	if (op == SHIM_OP_XCHG && address == &self->lock->tail)
-		self->node = shim_node_taken_last();
+		self->node = shim_node_allocated_last();
 	if (self->doing == ACQUIRING && self->node && !self->may_hold &&
 	    begins_to_leave(self->lock, self->node, op, address)) {
 		self->doing = LEAVING;

@@ -179,8 +179,8 @@ static void declare_pool(void)
 {
 	struct shim_memory nodes = shim_nodes_memory();
 	struct shim_memory pools = shim_pools_memory();
-	struct shim_memory levels_left = shim_levels_left_memory();
-	struct shim_memory ever_left = shim_ever_left_memory();
+	struct shim_memory levels_left = shim_levels_abandoned_memory();
+	struct shim_memory ever_left = shim_ever_abandoned_memory();
 	struct shim_memory events = shim_events_memory(shim_cpu, shim_level);
 
 	access_declare(nodes.start, nodes.size, MEMORY_SHARED);

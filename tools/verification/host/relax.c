@@ -20,8 +20,8 @@
 #define READ_NS			5
 /* Some polls, and the reads among them */
 #define SOON_NS			1000
-#define FIRST_SEARCH_NS		50000	/* of wait.c */
-#define LOOKS_PER_TICK		64	/* of wait.c */
+#define FIRST_CHECK_NS		50000	/* of wait.c */
+#define POLLS_PER_TICK		64	/* of wait.c */
 #define MS			1000000LL
 
 static struct nbq_X lock;
@@ -62,7 +62,7 @@ static void wait_by_hardware(const void *word)
 	waits++;
 	EXPECT(clock_now <= deadline);
 	if (!first_is_stalled)
-		look(&first, LOOKS_PER_TICK + 1);
+		look(&first, POLLS_PER_TICK + 1);
 	if (after_wait)
 		after_wait();
 }
@@ -95,7 +95,7 @@ static void begin(void)
 	start(&holder, 0);
 	EXPECT(actor_until_it_holds(&holder));
 	start(&first, 1);
-	look(&first, 2 * LOOKS_PER_TICK);
+	look(&first, 2 * POLLS_PER_TICK);
 }
 
 static void let_them_end(void)
@@ -187,7 +187,7 @@ static void searches_are_made_while_a_task_waits_by_hardware(void)
 	nbq_X_lock(&other);
 	EXPECT(try_for(10 * MS, 0) == -ETIMEDOUT);
 	/* Not up to the search after 200 us, and later not all the time. */
-	EXPECT(waits > 40 && waits < (10 * MS - 4 * FIRST_SEARCH_NS) / LONGEST_NS);
+	EXPECT(waits > 40 && waits < (10 * MS - 4 * FIRST_CHECK_NS) / LONGEST_NS);
 	shim_cpu = ATTEMPT_CPU;
 	nbq_X_unlock(&other);
 	shim_cpu = 0;
@@ -217,12 +217,12 @@ static void deadlock_is_found_at_the_first_search(void)
 	shim_cpu = 0;
 	start(&holder, 0);
 	holder.in_lock = want_another;
-	look(&holder, LOOKS_PER_TICK);
+	look(&holder, POLLS_PER_TICK);
 	start(&first, 1);
-	look(&first, LOOKS_PER_TICK);
+	look(&first, POLLS_PER_TICK);
 	begun = clock_now;
 	EXPECT(try_for(10 * MS, 0) == -EDEADLK);
-	EXPECT(clock_now < begun + FIRST_SEARCH_NS + SOON_NS);
+	EXPECT(clock_now < begun + FIRST_CHECK_NS + SOON_NS);
 	shim_cpu = ATTEMPT_CPU;
 	nbq_X_unlock(&wanted_by_holder);
 	shim_cpu = 0;
@@ -266,22 +266,22 @@ static void one_that_was_an_acting_head_reads_the_clock_first(void)
 	struct actor stalled, acts;
 	unsigned int looks;
 
-	for (looks = 0; looks < LOOKS_PER_TICK; looks += 5) {
+	for (looks = 0; looks < POLLS_PER_TICK; looks += 5) {
 		begin();
 		start(&stalled, 2);
 		stalled.patience = SOON_NS;
-		look(&stalled, LOOKS_PER_TICK);
+		look(&stalled, POLLS_PER_TICK);
 		start(&acts, 3);
 		acts.patience = 10 * MS;
-		look(&acts, 2 * LOOKS_PER_TICK);
+		look(&acts, 2 * POLLS_PER_TICK);
 		clock_now += MS;
-		look(&first, 2 * LOOKS_PER_TICK);
+		look(&first, 2 * POLLS_PER_TICK);
 		acts.lock_accesses = 0;
-		look(&acts, 2 * LOOKS_PER_TICK + looks);
+		look(&acts, 2 * POLLS_PER_TICK + looks);
 		EXPECT(acts.lock_accesses > 0);
 
 		clock_now = 10 * MS - LONGEST_NS / 2;
-		look(&first, 2 * LOOKS_PER_TICK);
+		look(&first, 2 * POLLS_PER_TICK);
 		EXPECT(actor_finish(&stalled) == -ETIMEDOUT);
 		sleeps = false;
 		look(&acts, 3);
@@ -296,7 +296,7 @@ static void one_that_was_an_acting_head_reads_the_clock_first(void)
 /* One wait by hardware is over: to the next. */
 static void wake(struct actor *actor)
 {
-	unsigned int looks = 2 * LOOKS_PER_TICK;
+	unsigned int looks = 2 * POLLS_PER_TICK;
 
 	sleeps = false;
 	while (!sleeps && looks--)
@@ -312,15 +312,15 @@ static void waiter_that_waits_by_hardware_is_not_held_to_be_stalled(void)
 
 	begin();
 	start(&second, 2);
-	look(&second, 2 * LOOKS_PER_TICK);
+	look(&second, 2 * POLLS_PER_TICK);
 	start(&third, 3);
-	look(&third, 2 * LOOKS_PER_TICK);
+	look(&third, 2 * POLLS_PER_TICK);
 	third.lock_accesses = 0;
 	for (rounds = 0; rounds < 20; rounds++) {
 		clock_now += LONGEST_NS;
 		wake(&third);
 		wake(&second);
-		look(&first, LOOKS_PER_TICK + 1);
+		look(&first, POLLS_PER_TICK + 1);
 	}
 	EXPECT(third.lock_accesses == 0);
 	let_them_end();

@@ -24,9 +24,9 @@ static unsigned int polls;
  * A waiter reads the clock for what is not its deadline after so many looks; the head of a
  * queue that newcomers pass, which may have to ask them to queue, more often.
  */
-#define LOOKS_PER_TICK	(IS_FIFO ? 64 : 17)
+#define POLLS_PER_TICK	(IS_FIFO ? 64 : 17)
 /* Before it enqueues, if newcomers may pass the queue. */
-#define LOOKS_OUTSIDE	(IS_FIFO ? 0 : 17)
+#define POLLS_BEFORE_QUEUE	(IS_FIFO ? 0 : 17)
 /* And once more when it enqueues, if a successor may judge its heartbeat. */
 #define OWN_READS	(!IS_FIFO)
 
@@ -84,7 +84,7 @@ static void free_lock_is_taken_without_a_look_at_the_clock(void)
 	/* An acquisition that takes no node leaves no trace. */
 	EXPECT(shim_event("acquired_uncontended") == 4 * HOLDS_NODE);
 	EXPECT(shim_event("acquired_handoff") == 4 * QUEUES_IF_FREE);
-	EXPECT(shim_event("nodes_taken") == 4 * TAKES_NODE);
+	EXPECT(shim_event("nodes_allocated") == 4 * TAKES_NODE);
 	EXPECT(shim_event("pool_high_water") == TAKES_NODE + NODES_AT_REST);
 	EXPECT(shim_event("timeouts") == 0);
 	end(&lock);
@@ -174,7 +174,7 @@ static void failing_try_only_reads(void)
 	shim_level = 0;
 	EXPECT(changes == 0);
 	EXPECT(shim_leaves == 0);
-	EXPECT(shim_event("nodes_taken") == TAKES_NODE);
+	EXPECT(shim_event("nodes_allocated") == TAKES_NODE);
 	EXPECT(shim_event("failed_tries") == 16);
 	EXPECT(shim_event("timeouts") == 0 && shim_event("deadlocks") == 0);
 	nbq_X_unlock(&lock);
@@ -439,7 +439,7 @@ static void locks_work_before_the_pools_are_filled(void)
 		EXPECT(nbq_X_destroy(&lock[shim_cpu]) == 0);
 	}
 	shim_cpu = 0;
-	EXPECT(shim_event("nodes_taken") > 0);
+	EXPECT(shim_event("nodes_allocated") > 0);
 	shim_pools_start(16, 16);
 }
 
@@ -511,7 +511,7 @@ static void waiter_takes_over_when_the_holder_releases(void)
 	EXPECT(wait_for_release(100000) == 0);
 	EXPECT(shim_event("acquired_handoff") == 1 + QUEUES_IF_FREE);
 	EXPECT(shim_event("nodes_reclaimed") == HOLDS_NODE + NODES_AT_REST);
-	EXPECT(shim_event("nodes_taken") == 1 + TAKES_NODE);
+	EXPECT(shim_event("nodes_allocated") == 1 + TAKES_NODE);
 }
 
 static struct nbq_X *held, *wanted;
@@ -555,7 +555,7 @@ static void patience_for_ever_and_past_the_end_of_time_never_ends(void)
 	EXPECT(wait_for_release(KTIME_MAX - 1) == 0);
 	start_clock(KTIME_MAX / 2, 1);
 	EXPECT(wait_for_release(KTIME_MAX) == 0);
-	EXPECT(clock_reads == (1000 - LOOKS_OUTSIDE) / LOOKS_PER_TICK + OWN_READS);
+	EXPECT(clock_reads == (1000 - POLLS_BEFORE_QUEUE) / POLLS_PER_TICK + OWN_READS);
 }
 
 static void interrupts_and_bottom_halves_are_off_exactly_while_held(void)
@@ -1009,7 +1009,7 @@ static void empty_pool_is_no_matter_to_a_free_lock(void)
 	nbq_X_unlock(&lock);
 	nbq_X_lock(&lock);
 	nbq_X_unlock(&lock);
-	EXPECT(shim_event("nodes_taken") == 2);
+	EXPECT(shim_event("nodes_allocated") == 2);
 	free_nodes(2);
 	end(&lock);
 }
@@ -1023,7 +1023,7 @@ static void count_claims(enum shim_op op, const void *address)
 	if (clock_reads)
 		claims = 0;
 	clock_reads = 0;
-	claims += op == SHIM_OP_LOAD && shim_node_of_given(address);
+	claims += op == SHIM_OP_LOAD && shim_node_of_free_seq(address);
 	if (claims > most_claims)
 		most_claims = claims;
 }
@@ -1124,7 +1124,7 @@ static void waiter_without_a_numbered_node_waits_outside_of_the_queue(void)
 	EXPECT(polls == 200);
 	EXPECT(shim_event("growths") == 1);
 	EXPECT(shim_event("acquired_handoff") == 1);
-	EXPECT(shim_event("nodes_taken") == 2);
+	EXPECT(shim_event("nodes_allocated") == 2);
 	EXPECT(shim_nodes_in_use() == 2);
 	nbq_X_unlock(&lock);
 	free_nodes(2);

@@ -169,7 +169,7 @@ static void trylock_walks_over_abandoned_nodes_to_a_free_lock(void)
 	EXPECT(!nbq_X_is_locked(&lock));
 	EXPECT(!nbq_X_is_contended(&lock));
 	EXPECT(try(4));
-	EXPECT(shim_event("longest_walk") == WALKED_OVER);
+	EXPECT(shim_event("most_skipped") == WALKED_OVER);
 	EXPECT(shim_walks(WALKED_OVER) == 1);
 	EXPECT(shim_event("nodes_reclaimed") == ABANDONED + HOLDS_NODE);
 	EXPECT(shim_nodes_in_use() == NODES_AT_REST);
@@ -232,7 +232,7 @@ static void waiter_walks_over_abandoned_nodes(void)
 	EXPECT(shim_nodes_in_use() == 1);
 	nbq_X_unlock(&lock);
 	EXPECT(actor_finish(&waiter) == 0);
-	EXPECT(shim_event("longest_walk") == WALKED_OVER);
+	EXPECT(shim_event("most_skipped") == WALKED_OVER);
 	EXPECT(shim_walks(WALKED_OVER) == 1);
 	end();
 }
@@ -389,7 +389,7 @@ static void one_that_comes_back_resumes_its_place(void)
 		EXPECT(!back.ended);
 	EXPECT(back.attempts == 0 && back.ret == -ETIMEDOUT);
 	EXPECT(shim_event("nodes_abandoned") == 1);
-	EXPECT(shim_event("nodes_taken") == TAKES_NODE + 3);
+	EXPECT(shim_event("nodes_allocated") == TAKES_NODE + 3);
 	if (IS_FIFO) {
 		nbq_X_unlock(&lock);
 		EXPECT(actor_finish(&first) == 0);
@@ -434,7 +434,7 @@ static void look_for_places_once_more(unsigned int cpu)
 
 	nbq_X_init(other);
 	EXPECT(try_as(other, PATIENCE, cpu, 0) == 0);
-	EXPECT(!shim_has_left(cpu));
+	EXPECT(!shim_has_abandoned(cpu));
 	EXPECT(nbq_X_destroy(other) == 0);
 }
 
@@ -470,7 +470,7 @@ static void one_that_comes_back_again_and_again_leaves_the_lock_alone(void)
 	nbq_X_unlock(&lock);
 	EXPECT(actor_finish(&first) == 0);
 	EXPECT(actor_until_it_holds(&back));
-	EXPECT(shim_event("nodes_taken") == TAKES_NODE + 3);
+	EXPECT(shim_event("nodes_allocated") == TAKES_NODE + 3);
 	EXPECT(actor_finish(&back) == 0);
 	end();
 }
@@ -565,7 +565,7 @@ static void place_that_was_skipped_is_not_resumed(void)
 	EXPECT(shim_event("nodes_reclaimed") == 1);
 	start_waiting(&back, 2);
 	EXPECT(shim_event("nodes_resumed") == 0);
-	EXPECT(!shim_has_left(2));
+	EXPECT(!shim_has_abandoned(2));
 	nbq_X_unlock(&lock);
 	EXPECT(actor_finish(&first) == 0);
 	EXPECT(actor_finish(&behind) == 0);
@@ -841,14 +841,14 @@ static void newcomer_is_never_lost(void)
  * nbqlock/spin.c has the numbers. They are part of what is promised, so given once more.
  */
 
-#define LOOKS_OUTSIDE		(IS_FIFO ? 0 : 16)
+#define POLLS_BEFORE_QUEUE		(IS_FIFO ? 0 : 16)
 #define PATIENT_NS		20000
 #define IDLE_NS			2000
 #define STALLED_NS		50000
-#define JUDGE_NS		100000
+#define CHECK_PRED_NS		100000
 /* A waiter reads the clock once in so many polls, and the head within so many. */
-#define LOOKS_PER_TICK		64
-#define LOOKS_AS_HEAD		16
+#define POLLS_PER_TICK		64
+#define POLLS_AS_HEAD		16
 /* One without a node searches its pool once in so many. */
 #define POLLS_PER_SEARCH	16
 
@@ -867,13 +867,13 @@ static unsigned int look(struct actor *actor, unsigned int times)
 
 #define IN_VAIN(actor, looks)	(look(actor, looks) == (looks))
 /* Until it has read the clock, and polled once more. */
-#define TICKS_IN_VAIN(actor)	IN_VAIN(actor, LOOKS_PER_TICK + 1)
+#define TICKS_IN_VAIN(actor)	IN_VAIN(actor, POLLS_PER_TICK + 1)
 
 static void start_waiting_for_ever(struct actor *actor, unsigned int cpu)
 {
 	start(actor, cpu);
 	actor->patience = KTIME_MAX;
-	EXPECT(IN_VAIN(actor, LOOKS_OUTSIDE + 1));
+	EXPECT(IN_VAIN(actor, POLLS_BEFORE_QUEUE + 1));
 	EXPECT(nbq_X_is_contended(&lock));
 }
 
@@ -885,7 +885,7 @@ static void newcomer_enqueues_after_some_polls(void)
 	begin();
 	nbq_X_lock(&lock);
 	start(&waiter, 1);
-	EXPECT(IN_VAIN(&waiter, LOOKS_OUTSIDE));
+	EXPECT(IN_VAIN(&waiter, POLLS_BEFORE_QUEUE));
 	EXPECT(!nbq_X_is_contended(&lock));
 	EXPECT(shim_nodes_in_use() == 0);
 	EXPECT(IN_VAIN(&waiter, 1));
@@ -906,7 +906,7 @@ static void waiter_is_passed_for_so_long_and_no_longer(void)
 	nbq_X_lock(&lock);
 	start(&waiter, 1);
 	waiter.patience = KTIME_MAX;
-	EXPECT(IN_VAIN(&waiter, LOOKS_OUTSIDE + 1));
+	EXPECT(IN_VAIN(&waiter, POLLS_BEFORE_QUEUE + 1));
 	for (;;) {
 		EXPECT(TICKS_IN_VAIN(&waiter));
 		nbq_X_unlock(&lock);
@@ -919,7 +919,7 @@ static void waiter_is_passed_for_so_long_and_no_longer(void)
 
 	/* The lock is free. Who comes now waits. */
 	start(&newcomer, 2);
-	EXPECT(IN_VAIN(&newcomer, 2 * LOOKS_OUTSIDE + 1));
+	EXPECT(IN_VAIN(&newcomer, 2 * POLLS_BEFORE_QUEUE + 1));
 	EXPECT(!try(3));
 	EXPECT(!is_held(&lock));
 	EXPECT(newcomers_must_queue(&lock) == !IS_FIFO);
@@ -940,7 +940,7 @@ static void acting_head_takes_the_lock_and_its_successor_is_the_next_to_act(void
 	nbq_X_lock(&lock);
 	start_waiting(&first, 1);
 	start_waiting(&second, 2);
-	clock_now += JUDGE_NS - 1;
+	clock_now += CHECK_PRED_NS - 1;
 	start_waiting(&third, 3);
 	nbq_X_unlock(&lock);
 	EXPECT(TICKS_IN_VAIN(&second));
@@ -951,7 +951,7 @@ static void acting_head_takes_the_lock_and_its_successor_is_the_next_to_act(void
 		EXPECT(actor_finish(&first) == 0);
 		EXPECT(actor_finish(&second) == 0);
 	} else {
-		EXPECT(look(&second, LOOKS_PER_TICK + 1) <= LOOKS_PER_TICK);
+		EXPECT(look(&second, POLLS_PER_TICK + 1) <= POLLS_PER_TICK);
 		EXPECT(second.doing == HOLDING);
 		/* It has left the queue, and its node there. */
 		EXPECT(shim_nodes_in_use() == 3);
@@ -1098,7 +1098,7 @@ static void head_reads_the_clock_often(void)
 	start_waiting_for_ever(&waiter, 1);
 	EXPECT(TICKS_IN_VAIN(&waiter));
 	clock_now += PATIENT_NS;
-	EXPECT(IN_VAIN(&waiter, LOOKS_AS_HEAD + 1));
+	EXPECT(IN_VAIN(&waiter, POLLS_AS_HEAD + 1));
 	EXPECT(newcomers_must_queue(&lock));
 	nbq_X_unlock(&lock);
 	EXPECT(actor_finish(&waiter) == 0);
@@ -1129,7 +1129,7 @@ static void head_that_is_too_late_each_time_asks_newcomers_to_queue(void)
 	nbq_X_lock(&lock);
 	start_waiting_for_ever(&waiter, 1);
 	clock_now += PATIENT_NS;
-	for (polls = 0; polls < 2 * LOOKS_PER_TICK && !newcomers_must_queue(&lock); polls++) {
+	for (polls = 0; polls < 2 * POLLS_PER_TICK && !newcomers_must_queue(&lock); polls++) {
 		nbq_X_unlock(&lock);
 		EXPECT(actor_until(&waiter, SHIM_OP_CMPXCHG, &lock.state));
 		EXPECT(nbq_X_trylock(&lock));
@@ -1266,7 +1266,7 @@ static void interrupt_above_a_waiter_for_another_lock_is_asked_to_queue(void)
 	nbq_X_lock(&another);
 	start(&elsewhere, 2);
 	elsewhere.lock = &another;
-	EXPECT(IN_VAIN(&elsewhere, 2 * LOOKS_OUTSIDE));
+	EXPECT(IN_VAIN(&elsewhere, 2 * POLLS_BEFORE_QUEUE));
 	EXPECT(try_as(&lock, 0, 2, 2) == -EBUSY);
 	nbq_X_unlock(&another);
 	EXPECT(actor_finish(&elsewhere) == 0);
@@ -1285,7 +1285,7 @@ static void interrupt_above_its_predecessor_acts_for_the_head(void)
 	start_waiting_for_ever(&waiter, 1);
 	start(&interrupt, 1);
 	interrupt.level = 2;
-	EXPECT(IN_VAIN(&interrupt, LOOKS_OUTSIDE + 1));
+	EXPECT(IN_VAIN(&interrupt, POLLS_BEFORE_QUEUE + 1));
 	EXPECT(shim_nodes_in_use() == 2);
 	nbq_X_unlock(&lock);
 	EXPECT(look(&interrupt, 1) == 0);
@@ -1326,7 +1326,7 @@ static void request_without_a_waiter_means_nothing(void)
 	nbq_X_lock(&lock);
 	start(&waiter, 1);
 	waiter.patience = PATIENT_NS + 1;
-	EXPECT(IN_VAIN(&waiter, LOOKS_OUTSIDE + 1));
+	EXPECT(IN_VAIN(&waiter, POLLS_BEFORE_QUEUE + 1));
 	clock_now += PATIENT_NS;
 	EXPECT(TICKS_IN_VAIN(&waiter));
 	EXPECT(newcomers_must_queue(&lock));
@@ -1334,9 +1334,9 @@ static void request_without_a_waiter_means_nothing(void)
 	EXPECT(actor_finish(&waiter) == -ETIMEDOUT);
 	nbq_X_unlock(&lock);
 	EXPECT(newcomers_must_queue(&lock));
-	taken = shim_event("nodes_taken");
+	taken = shim_event("nodes_allocated");
 	EXPECT(try(2));
-	EXPECT(shim_event("nodes_taken") == taken);
+	EXPECT(shim_event("nodes_allocated") == taken);
 	EXPECT(!newcomers_must_queue(&lock));
 	end();
 }
@@ -1410,10 +1410,10 @@ static void head_that_runs_is_not_acted_for(void)
 	nbq_X_unlock(&lock);
 	do {
 		clock_now += STALLED_NS / 5;
-		EXPECT(IN_VAIN(&last, 2 * LOOKS_PER_TICK));
-	} while (look(&second, LOOKS_PER_TICK + 1) > LOOKS_PER_TICK && rounds++ < 20);
+		EXPECT(IN_VAIN(&last, 2 * POLLS_PER_TICK));
+	} while (look(&second, POLLS_PER_TICK + 1) > POLLS_PER_TICK && rounds++ < 20);
 	EXPECT(second.doing == HOLDING);
-	EXPECT(rounds == JUDGE_NS / (STALLED_NS / 5) - 1);
+	EXPECT(rounds == CHECK_PRED_NS / (STALLED_NS / 5) - 1);
 	EXPECT(actor_finish(&second) == 0);
 	EXPECT(actor_finish(&first) == 0);
 	EXPECT(actor_finish(&last) == 0);
@@ -1432,7 +1432,7 @@ static void waiter_that_has_just_come_is_not_stalled(void)
 	start_waiting(&first, 1);
 	start(&aborted, 2);
 	aborted.patience = 1;
-	EXPECT(IN_VAIN(&aborted, LOOKS_OUTSIDE + 1));
+	EXPECT(IN_VAIN(&aborted, POLLS_BEFORE_QUEUE + 1));
 	start_waiting(&last, 3);
 	clock_now += STALLED_NS - 1;
 	EXPECT(actor_finish(&aborted) == -ETIMEDOUT);
@@ -1455,7 +1455,7 @@ static void come_back_behind_one_that_is_stalled_for(u64 ns, bool acts)
 	start_waiting_for_ever(&first, 1);
 	start(&back, 2);
 	back.patience = 1;
-	EXPECT(IN_VAIN(&back, LOOKS_OUTSIDE + 1));
+	EXPECT(IN_VAIN(&back, POLLS_BEFORE_QUEUE + 1));
 	start_waiting_for_ever(&behind, 3);
 	clock_now += ns;
 	EXPECT(actor_finish(&back) == -ETIMEDOUT);
@@ -1492,7 +1492,7 @@ static void one_that_was_too_late_to_enqueue_does_so_next_time(void)
 	EXPECT(IN_VAIN(&late, 2));
 	clock_now += 2;
 	EXPECT(actor_finish(&late) == -ETIMEDOUT);
-	EXPECT(!shim_event("nodes_taken"));
+	EXPECT(!shim_event("nodes_allocated"));
 	start(&late, 1);
 	EXPECT(IN_VAIN(&late, 1));
 	EXPECT(nbq_X_is_contended(&lock));
@@ -1500,7 +1500,7 @@ static void one_that_was_too_late_to_enqueue_does_so_next_time(void)
 	EXPECT(actor_finish(&late) == 0);
 	nbq_X_lock(&lock);
 	start(&late, 1);
-	EXPECT(IN_VAIN(&late, LOOKS_OUTSIDE));
+	EXPECT(IN_VAIN(&late, POLLS_BEFORE_QUEUE));
 	EXPECT(!nbq_X_is_contended(&lock));
 	nbq_X_unlock(&lock);
 	EXPECT(actor_finish(&late) == 0);
@@ -1517,7 +1517,7 @@ static void one_that_comes_back_has_waited_since_it_first_came(void)
 	start_waiting(&first, 1);
 	start(&back, 2);
 	back.patience = 1;
-	EXPECT(IN_VAIN(&back, LOOKS_OUTSIDE + 1));
+	EXPECT(IN_VAIN(&back, POLLS_BEFORE_QUEUE + 1));
 	start_waiting_for_ever(&behind, 3);
 	clock_now += PATIENT_NS;
 	EXPECT(actor_finish(&back) == -ETIMEDOUT);
@@ -1554,14 +1554,14 @@ static void hypervisor_tells_that_a_predecessor_is_stalled(void)
 	nbq_X_lock(&lock);
 	start_waiting(&first, 1);
 	start_waiting(&second, 2);
-	clock_now += JUDGE_NS - 1;
+	clock_now += CHECK_PRED_NS - 1;
 	EXPECT(TICKS_IN_VAIN(&first));
 	EXPECT(TICKS_IN_VAIN(&second));
 	nbq_X_unlock(&lock);
 	preempted = 1;
 	shim_vcpu_is_preempted = is_preempted;
 	clock_now++;
-	EXPECT(look(&second, LOOKS_PER_TICK + 1) <= LOOKS_PER_TICK);
+	EXPECT(look(&second, POLLS_PER_TICK + 1) <= POLLS_PER_TICK);
 	shim_vcpu_is_preempted = NULL;
 	EXPECT(actor_finish(&second) == 0);
 	EXPECT(actor_finish(&first) == 0);
@@ -1734,8 +1734,8 @@ static void random_interleavings_keep_one_owner_and_lose_no_node(void)
 		if (round % (ROUNDS / 3) == 0) {
 			unsigned int nodes = 3 - round / (ROUNDS / 3);
 
-			EXPECT(shim_event("nodes_taken") ==
-			       shim_event("nodes_given_back") +
+			EXPECT(shim_event("nodes_allocated") ==
+			       shim_event("nodes_freed") +
 			       shim_event("nodes_reclaimed"));
 			abandoned += shim_event("nodes_abandoned");
 			test_pools(nodes, nodes);

@@ -90,8 +90,8 @@ static bool run(const struct test_case *test_case, unsigned int seconds)
 	EXPECT(shim_bh_off == 0);
 	EXPECT(shim_mmiowb_nesting == 0);
 	EXPECT(shim_nodes_in_use() == 0);
-	EXPECT(shim_event("nodes_taken") ==
-	       shim_event("nodes_given_back") + shim_event("nodes_reclaimed"));
+	EXPECT(shim_event("nodes_allocated") ==
+	       shim_event("nodes_freed") + shim_event("nodes_reclaimed"));
 
 	if (failed)
 		printf("not ok %s: %s\n", case_name, why);

@@ -164,7 +164,7 @@ static void contend(unsigned int threads)
 
 	printf("# %u threads: %lu acquired, %lu timed out, %lu without a node; "
 	       "longest walk %llu, %llu nodes at most\n", threads, acquired, timed_out,
-	       no_node, shim_event("longest_walk"), shim_event("pool_high_water"));
+	       no_node, shim_event("most_skipped"), shim_event("pool_high_water"));
 	EXPECT(counter.first == acquired);
 	EXPECT(counter.second == acquired);
 	EXPECT(nbq_X_destroy(&lock) == 0);

@@ -259,7 +259,7 @@ static inline unsigned long value_in_lock(const struct nbq_X *lock, const void *
 static inline const struct nbq_node *tail_node(const struct nbq_X *lock, const void *tail)
 {
 #ifdef TYPE_IS_HYBRID
-	return shim_node_of_number(*(const u32 *)tail);
+	return shim_decode_tail(*(const u32 *)tail);
 #else
 	return lock->tail;
 #endif

@@ -47,7 +47,7 @@ PLAIN = (
     ("define_lock_type.h", "	    !is_idle(lock, READ_ONCE(lock->tail))) {\n", "	    false) {\n"),
     ("define_lock_type.h", "	if (is_idle(lock, tail))\n		return false;\n",
      "	if (!tail)\n		return false;\n"),
-    ("define_lock_type.h", "	if (in_front(tail))\n		return true;\n", ""),
+    ("define_lock_type.h", "	if (pred_of(tail))\n		return true;\n", ""),
 )
 ORDERINGS = {"host": HostTests("threads TYPE gcc tsan 0.1 1", "threads TYPE clang tsan 0.2 2",
                                besides=PLAIN),

@@ -15,7 +15,7 @@ class Mutant:
     """One edit of one file.
 
     layers: {layer that is to look for it: what that one must know}
-    unseen: {layer that does not see it although it looks: why}; under ANY the
+    unseen: {layer that does not see it although it polls: why}; under ANY the
 	reason why no layer could: the text means the same.
     """
 

@@ -89,7 +89,7 @@ _Thread_local unsigned int shim_leaves;
 
 void shim_trace(const char *name)
 {
-	shim_leaves += !strcmp(name, "nbq_leave");
+	shim_leaves += !strcmp(name, "nbq_abandon");
 }
 
 void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned long ip)
@@ -126,27 +126,27 @@ static void enlarge(struct nbq_pool *pool, unsigned int size)
 
 /* The nodes by their numbers: of each pool those with which it began. */
 static union {
-	struct nbq_numbered numbered;
-	char room[sizeof(struct nbq_numbered) + SHIM_MOST_NODES * sizeof(struct nbq_node *)];
+	struct nbq_encodable encodable;
+	char room[sizeof(struct nbq_encodable) + SHIM_MOST_NODES * sizeof(struct nbq_node *)];
 } numbers[SHIM_CPUS][NBQ_LEVELS];
 
 static void number(struct nbq_pool *pool)
 {
 	unsigned int cpu = SHIM_CPU_INDEX(pool->cpu);
-	struct nbq_numbered *numbered = &numbers[cpu][pool->level].numbered;
+	struct nbq_encodable *encodable = &numbers[cpu][pool->level].encodable;
 	struct nbq_node *node;
 
-	numbered->size = pool->size;
+	encodable->size = pool->size;
 	for (node = pool->first; node; node = node->next_in_pool)
-		numbered->nodes[node->index] = node;
-	pool->numbered = numbered;
+		encodable->nodes[node->index] = node;
+	pool->encodable = encodable;
 }
 
-static unsigned int walks[SHIM_CPUS][NBQ_LEVELS][NBQ_WALK_MAX];
+static unsigned int walks[SHIM_CPUS][NBQ_LEVELS][NBQ_SKIPPED_MAX];
 
 static bool is_in_use(const struct nbq_node *node)
 {
-	return node->taken != node->given;
+	return node->alloc_seq != node->free_seq;
 }
 
 struct shim_memory shim_nodes_memory(void)
@@ -159,14 +159,14 @@ struct shim_memory shim_pools_memory(void)
 	return (struct shim_memory){ nbq_pools, sizeof(nbq_pools) };
 }
 
-struct shim_memory shim_levels_left_memory(void)
+struct shim_memory shim_levels_abandoned_memory(void)
 {
-	return (struct shim_memory){ __nbq_levels_left, sizeof(__nbq_levels_left) };
+	return (struct shim_memory){ __nbq_levels_abandoned, sizeof(__nbq_levels_abandoned) };
 }
 
-struct shim_memory shim_ever_left_memory(void)
+struct shim_memory shim_ever_abandoned_memory(void)
 {
-	return (struct shim_memory){ nbq_ever_left, 1U << NBQ_EVER_LEFT_BITS };
+	return (struct shim_memory){ nbq_ever_abandoned, 1U << NBQ_EVER_ABANDONED_BITS };
 }
 
 struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level)
@@ -197,9 +197,9 @@ static const struct nbq_node *node_of_place(const void *address)
 	return address == &node->prev || address == &node->next ? node : NULL;
 }
 
-bool shim_has_left(unsigned int cpu)
+bool shim_has_abandoned(unsigned int cpu)
 {
-	return __nbq_levels_left[cpu][0];
+	return __nbq_levels_abandoned[cpu][0];
 }
 
 bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address)
@@ -227,7 +227,7 @@ const struct nbq_node *shim_resumed_node(unsigned int cpu, enum shim_op op,
 void shim_pools_forget(void)
 {
 	memset(nbq_pools, 0, sizeof(nbq_pools));
-	memset(__nbq_levels_left, 0, sizeof(__nbq_levels_left));
+	memset(__nbq_levels_abandoned, 0, sizeof(__nbq_levels_abandoned));
 	memset(walks, 0, sizeof(walks));
 	/*
 	 * Here, and not when a pool grows: a failing try reads a node that it has from the
@@ -250,7 +250,7 @@ void shim_pools_start(unsigned int size, unsigned int nodes_max)
 
 			pool->cpu = SHIM_CPU_NUMBER(cpu);
 			pool->level = level;
-			pool->walks = walks[cpu][level];
+			pool->skip_counts = walks[cpu][level];
 			pool->setup = NBQ_POOL_READY;
 			enlarge(pool, size);
 			number(pool);
@@ -329,7 +329,7 @@ void shim_pools_grow(void)
 	pthread_mutex_unlock(&append_mutex);
 }
 
-const struct nbq_node *shim_node_taken_last(void)
+const struct nbq_node *shim_node_allocated_last(void)
 {
 	return nbq_this_pool()->hint;
 }
@@ -339,9 +339,9 @@ unsigned int shim_context(void)
 	return nbq_context_of(nbq_this_pool());
 }
 
-const struct nbq_node *shim_node_of_number(unsigned int number)
+const struct nbq_node *shim_decode_tail(unsigned int number)
 {
-	return nbq_pool_of(number & U16_MAX)->numbered->nodes[number >> 16];
+	return nbq_pool_of(number & U16_MAX)->encodable->nodes[number >> 16];
 }
 
 const void *shim_prev_of(const struct nbq_node *node)
@@ -418,12 +418,12 @@ unsigned int shim_walks(unsigned int length)
 	return sum;
 }
 
-void nbq_walks_read(u64 counts[NBQ_WALK_MAX + 1])
+void nbq_skipped_read(u64 counts[NBQ_SKIPPED_MAX + 1])
 {
 	unsigned int length;
 
-	counts[0] = shim_event("nodes_taken");
-	for (length = 1; length <= NBQ_WALK_MAX; length++) {
+	counts[0] = shim_event("nodes_allocated");
+	for (length = 1; length <= NBQ_SKIPPED_MAX; length++) {
 		counts[length] = shim_walks(length);
 		counts[0] -= counts[length];
 	}

@@ -80,7 +80,7 @@ extern unsigned int shim_warnings;
 extern unsigned int shim_reported;
 extern unsigned int shim_reported_holder;
 
-/* Passes of the tracepoint nbq_leave, in this thread. */
+/* Passes of the tracepoint nbq_abandon, in this thread. */
 extern _Thread_local unsigned int shim_leaves;
 
 /* Nodes in each pool of each CPU; a pool may be enlarged up to the maximum. */
@@ -105,7 +105,7 @@ bool shim_is_waited_for(unsigned int turn, const void *lock);
 /* Is this what a free queue node says? Then nobody may look at it or change it. */
 bool shim_is_in_free_node(const void *address);
 /* Does this CPU look for places of its own before it acquires? */
-bool shim_has_left(unsigned int cpu);
+bool shim_has_abandoned(unsigned int cpu);
 /*
  * Is this how a context of that CPU tries to resume a place? It reads a node of its own that
  * may be free by then, and swaps what only an abandoned one has.
@@ -115,11 +115,11 @@ bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address
 const struct nbq_node *shim_resumed_node(unsigned int cpu, enum shim_op op,
 					 const void *address, const void *lock);
 /* The node that a context of the running thread's CPU and level took last. */
-const struct nbq_node *shim_node_taken_last(void);
+const struct nbq_node *shim_node_allocated_last(void);
 /* The number by which a hybrid lock knows the running context. */
 unsigned int shim_context(void);
 /* The node that this number stands for in a hybrid lock. */
-const struct nbq_node *shim_node_of_number(unsigned int number);
+const struct nbq_node *shim_decode_tail(unsigned int number);
 /* Where a node says who stands in front of it. */
 const void *shim_prev_of(const struct nbq_node *node);
 /* The memory of all queue nodes; of the pools' heads; of one head's counters. */
@@ -131,9 +131,9 @@ struct shim_memory {
 struct shim_memory shim_nodes_memory(void);
 struct shim_memory shim_pools_memory(void);
 /* Which pools have a node that was left: what their words say already. */
-struct shim_memory shim_levels_left_memory(void);
+struct shim_memory shim_levels_abandoned_memory(void);
 /* In the queues of which locks nodes were left, ever. */
-struct shim_memory shim_ever_left_memory(void);
+struct shim_memory shim_ever_abandoned_memory(void);
 struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level);
 
 /* A counted event, of all pools; see nbq_event_read(). */

@@ -52,16 +52,16 @@ struct word_name {
 
 static const struct word_name node_words[] = {
 	NODE_WORD(prev), NODE_WORD(next), NODE_WORD(status), NODE_WORD(index),
-	NODE_WORD(taken), NODE_WORD(given), NODE_WORD(next_in_pool), NODE_WORD(pool),
-	NODE_WORD(lock), NODE_WORD(below), NODE_WORD(pred_taken), NODE_WORD(left_taken),
-	NODE_WORD(queue), NODE_WORD(since), NODE_WORD(followed),
+	NODE_WORD(alloc_seq), NODE_WORD(free_seq), NODE_WORD(next_in_pool), NODE_WORD(pool),
+	NODE_WORD(lock), NODE_WORD(below), NODE_WORD(pred_alloc_seq), NODE_WORD(abandoned_seq),
+	NODE_WORD(queue), NODE_WORD(since), NODE_WORD(has_successor),
 };
 
 static const struct word_name pool_words[] = {
 	POOL_WORD(hint), POOL_WORD(first), POOL_WORD(cpu), POOL_WORD(waiting.pred),
 	POOL_WORD(waiting.word), POOL_WORD(waiting.lock), POOL_WORD(waiting.since),
-	POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(held), POOL_WORD(left),
-	POOL_WORD(left_last), POOL_WORD(last),
+	POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(held), POOL_WORD(abandoned_in),
+	POOL_WORD(last_abandoned), POOL_WORD(last),
 	POOL_WORD(size),
 };
 
@@ -131,16 +131,16 @@ const struct nbq_wait *shim_waiter(unsigned int cpu, unsigned int level)
 
 bool shim_node_word_changes(unsigned int word)
 {
-	/* pred_taken is what its predecessor's taken is, for as long as it is read. */
+	/* pred_alloc_seq is what its predecessor's alloc_seq is, for as long as it is read. */
 	return word < offsetof(struct nbq_node, index) / WORD ||
-	       word == offsetof(struct nbq_node, taken) / WORD ||
-	       word == offsetof(struct nbq_node, given) / WORD ||
+	       word == offsetof(struct nbq_node, alloc_seq) / WORD ||
+	       word == offsetof(struct nbq_node, free_seq) / WORD ||
 	       word == offsetof(struct nbq_node, lock) / WORD ||
 	       word == offsetof(struct nbq_node, below) / WORD ||
-	       word == offsetof(struct nbq_node, left_taken) / WORD ||
+	       word == offsetof(struct nbq_node, abandoned_seq) / WORD ||
 	       word == offsetof(struct nbq_node, queue) / WORD ||
 	       word == offsetof(struct nbq_node, since) / WORD ||
-	       word == offsetof(struct nbq_node, followed) / WORD;
+	       word == offsetof(struct nbq_node, has_successor) / WORD;
 }
 
 bool shim_is_own_node_word(size_t offset)
@@ -178,14 +178,14 @@ static const struct nbq_node *node_with(const void *address, size_t word_offset)
 	return (const struct nbq_node *)nodes.start + offset / sizeof(struct nbq_node);
 }
 
-const struct nbq_node *shim_node_of_taken(const void *address)
+const struct nbq_node *shim_node_of_alloc_seq(const void *address)
 {
-	return node_with(address, offsetof(struct nbq_node, taken));
+	return node_with(address, offsetof(struct nbq_node, alloc_seq));
 }
 
-const struct nbq_node *shim_node_of_given(const void *address)
+const struct nbq_node *shim_node_of_free_seq(const void *address)
 {
-	return node_with(address, offsetof(struct nbq_node, given));
+	return node_with(address, offsetof(struct nbq_node, free_seq));
 }
 
 size_t shim_node_size(void)
@@ -195,7 +195,7 @@ size_t shim_node_size(void)
 
 bool shim_node_is_free(const struct nbq_node *node)
 {
-	return node->taken == node->given;
+	return node->alloc_seq == node->free_seq;
 }
 
 long shim_uncounted_nodes(unsigned int cpu, unsigned int level)
@@ -207,6 +207,6 @@ long shim_uncounted_nodes(unsigned int cpu, unsigned int level)
 
 	for (node = pool->first; node; node = node->next_in_pool)
 		in_use += !shim_node_is_free(node);
-	return in_use - (long)(events->nodes_taken - events->nodes_given_back -
+	return in_use - (long)(events->nodes_allocated - events->nodes_freed -
 			       events->nodes_reclaimed);
 }

@@ -63,8 +63,8 @@ struct shim_memory shim_pool_nodes(unsigned int cpu, unsigned int level);
 const struct nbq_wait *shim_waiter(unsigned int cpu, unsigned int level);
 
 /* The node that this word says was taken, or given back, so often; or NULL. */
-const struct nbq_node *shim_node_of_taken(const void *address);
-const struct nbq_node *shim_node_of_given(const void *address);
+const struct nbq_node *shim_node_of_alloc_seq(const void *address);
+const struct nbq_node *shim_node_of_free_seq(const void *address);
 size_t shim_node_size(void);
 bool shim_node_is_free(const struct nbq_node *node);
 

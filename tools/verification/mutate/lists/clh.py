@@ -9,22 +9,22 @@ LEAVE_CAS = ("	if (!node->resumed &&\n"
 RELEASE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
 ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
 HAND_OVER = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
-HOLD = "	nbq_hold(node, lock);\n"
+HOLD = "	nbq_held_add(node, lock);\n"
 RESUMED_NO_MORE = "	node->resumed = false;\n"
 TAKE_OVER = HOLD + RESUMED_NO_MORE + "	nbq_node_reclaim(pred, &node->pool->events);\n"
-WALKS = "			walk++;\n			continue;\n"
-LET_GO = "	nbq_let_go(node);\n"
+WALKS = "			skipped++;\n			continue;\n"
+LET_GO = "	nbq_held_del(node);\n"
 
 MUTANTS = [*mutants("clh_nb.c", STEPS, (
-    ("clh: leaver in front treated as a timeout (no walk)",
-     WALKS, "			walk++;\n			break;\n"),
+    ("clh: abandoned in front treated as a timeout (no skipped)",
+     WALKS, "			skipped++;\n			break;\n"),
     ("clh: clock ends the walk",
-     WALKS, "			walk++;\n			if (nbq_deadline_passed(wait->deadline))\n"
+     WALKS, "			skipped++;\n			if (nbq_deadline_passed(wait->deadline))\n"
      "				break;\n			continue;\n"),
     ("clh: clock looked at before the predecessor",
-     "	while ((prev = nbq_clh_look(*pred)) != NBQ_AVAILABLE) {\n",
-     "	prev = NULL;\n	while (nbq_wait_goes_on(wait, *pred, &(*pred)->prev) &&\n"
-     "	       (prev = nbq_clh_look(*pred)) != NBQ_AVAILABLE) {\n"),
+     "	while ((prev = nbq_clh_poll(*pred)) != NBQ_AVAILABLE) {\n",
+     "	prev = NULL;\n	while (nbq_wait_continue(wait, *pred, &(*pred)->prev) &&\n"
+     "	       (prev = nbq_clh_poll(*pred)) != NBQ_AVAILABLE) {\n"),
     ("clh: leave publishes prev before it swaps the tail",
      LEAVE_CAS, ABANDON + LEAVE_CAS),
     ("clh: leave never takes itself off the tail",
@@ -32,9 +32,9 @@ MUTANTS = [*mutants("clh_nb.c", STEPS, (
     ("clh: leave abandons without saying who stood in front",
      ABANDON, ""),
     ("clh: leave gives its node back twice",
-     LEAVE_CAS, LEAVE_CAS + "		nbq_node_give_back_own(node);\n"),
+     LEAVE_CAS, LEAVE_CAS + "		nbq_node_free_own(node);\n"),
     ("clh: leave keeps its own node",
-     LEAVE_CAS + "		nbq_node_give_back_own(node);\n", LEAVE_CAS),
+     LEAVE_CAS + "		nbq_node_free_own(node);\n", LEAVE_CAS),
     ("clh: take_over keeps the predecessor's node",
      TAKE_OVER, HOLD + RESUMED_NO_MORE),
     ("clh: take_over gives the node back twice",
@@ -47,7 +47,7 @@ MUTANTS = [*mutants("clh_nb.c", STEPS, (
      "	nbq_node_reclaim(pred, &node->pool->events);\n"
      "	nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n"),
     ("clh: hand_over keeps its own node",
-     RELEASE_CAS + "		nbq_node_give_back_own(node);\n", RELEASE_CAS),
+     RELEASE_CAS + "		nbq_node_free_own(node);\n", RELEASE_CAS),
     ("clh: hand_over publishes before it swaps the tail",
      RELEASE_CAS, HAND_OVER + RELEASE_CAS),
     ("clh: lock that was handed over is not put on the list", HOLD, ""),
@@ -55,6 +55,6 @@ MUTANTS = [*mutants("clh_nb.c", STEPS, (
 )), *mutants("clh_nb.c", WAITS, (
     ("clh: lock is taken off the list after the hand-over",
      LET_GO, RELEASE_CAS + "	" + LET_GO
-     + "		nbq_node_give_back_own(node);\n		return true;\n	}\n"
+     + "		nbq_node_free_own(node);\n		return true;\n	}\n"
      + HAND_OVER + LET_GO + "	return false;\n"),
 ))]

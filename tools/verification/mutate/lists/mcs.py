@@ -6,42 +6,42 @@ from verification.mutate.mutant import mutants
 
 LEAVE_CAS = ("	if (!node->resumed &&\n"
              "	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n")
-HOLD = "	nbq_hold(node, lock);\n"
-FOLLOWED = "	node->followed = READ_ONCE(node->next);\n"
+HOLD = "	nbq_held_add(node, lock);\n"
+FOLLOWED = "	node->has_successor = READ_ONCE(node->next);\n"
 GIVE_BACK = "	nbq_node_reclaim_pred(node, pred);\n"
-PRED_TAKEN = "	node->pred_taken = data_race(pred->taken);\n"
+PRED_TAKEN = "	node->pred_alloc_seq = data_race(pred->alloc_seq);\n"
 TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
 FORGET = "	forgotten = nbq_step(cmpxchg_relaxed(&pred->next, node, NULL)) == node;\n"
 HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
-LET_GO = "	nbq_let_go(node);\n"
-LOOKS_AT_NEXT = "	if (!node->followed && !nbq_step(READ_ONCE(node->next)) &&\n"
+LET_GO = "	nbq_held_del(node);\n"
+LOOKS_AT_NEXT = "	if (!node->has_successor && !nbq_step(READ_ONCE(node->next)) &&\n"
 RELEASE_CAS = "	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
-WALK = "	while (said && said != NBQ_AVAILABLE) {\n"
+WALK = "	while (state && state != NBQ_AVAILABLE) {\n"
 
 # As the swap-only lock does, which is a lock all the same.
 LEAVES_NODES = {"explorer": "nothing is broken: nodes stay in the queue, until somebody comes"}
 ASKS_IN_VAIN = {"explorer": "nothing is broken: it learns once more what it knows"}
 
 MUTANTS = [*mutants("mcs_nb.c", STEPS, (
-    ("mcs: leaver in front treated as a timeout (no walk)",
-     WALK, "	if (said && said != NBQ_AVAILABLE) {\n"),
+    ("mcs: abandoned in front treated as a timeout (no skipped)",
+     WALK, "	if (state && state != NBQ_AVAILABLE) {\n"),
     ("mcs: clock ends the walk",
-     "		walk++;\n		said = await(node, pred, nbq_mcs_link(node, pred), &wait);\n",
-     "		walk++;\n		said = nbq_mcs_link(node, pred);\n"
-     "		if (!said && !nbq_deadline_passed(&deadline))\n"
-     "			said = await(node, pred, NULL, &wait);\n"
-     "		else if (said != NBQ_AVAILABLE && nbq_deadline_passed(&deadline))\n"
-     "			said = NULL;\n"),
+     "		skipped++;\n		state = spin_on_pred(node, pred, nbq_mcs_link(node, pred), &wait);\n",
+     "		skipped++;\n		state = nbq_mcs_link(node, pred);\n"
+     "		if (!state && !nbq_deadline_passed(&deadline))\n"
+     "			state = spin_on_pred(node, pred, NULL, &wait);\n"
+     "		else if (state != NBQ_AVAILABLE && nbq_deadline_passed(&deadline))\n"
+     "			state = NULL;\n"),
     ("mcs: clock looked at before its own status",
-     "		said = nbq_mcs_look(node);\n",
-     "		if (!nbq_wait_goes_on(wait, pred, &node->status))\n			break;\n"
-     "		said = nbq_mcs_look(node);\n"),
+     "		state = nbq_mcs_poll(node);\n",
+     "		if (!nbq_wait_continue(wait, pred, &node->status))\n			break;\n"
+     "		state = nbq_mcs_poll(node);\n"),
     ("mcs: link does not reset its status",
      "	WRITE_ONCE(node->status, NULL);\n", ""),
     ("mcs: link resets its status after the swap",
      "	WRITE_ONCE(node->status, NULL);\n",
-     "	if (true) {\n		said = xchg(&pred->next, node);\n"
-     "		WRITE_ONCE(node->status, NULL);\n	" + PRED_TAKEN + "		return said;\n	}\n"),
+     "	if (true) {\n		state = xchg(&pred->next, node);\n"
+     "		WRITE_ONCE(node->status, NULL);\n	" + PRED_TAKEN + "		return state;\n	}\n"),
     ("mcs: link does not read its predecessor's taken", PRED_TAKEN, ""),
     ("mcs: link reads its predecessor's taken before the swap",
      "	WRITE_ONCE(node->status, NULL);\n", "	WRITE_ONCE(node->status, NULL);\n" + PRED_TAKEN,
@@ -64,7 +64,7 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      + "	if (swapped) {\n"
      "		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {\n"
      "			events->nodes_abandoned++;\n			return false;\n		}\n"
-     "		nbq_node_give_back_own(node);\n		return true;\n	}\n"),
+     "		nbq_node_free_own(node);\n		return true;\n	}\n"),
     ("mcs: known leaver at the tail gives its node back at once",
      "		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {\n",
      "		if (false) {\n"),
@@ -72,7 +72,7 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      "		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {\n",
      "		nbq_step(xchg(&node->status, NBQ_RECYCLED));\n		if (!forgotten) {\n"),
     ("mcs: leave as tail keeps its own node",
-     "		}\n		nbq_node_give_back_own(node);\n", "		}\n"),
+     "		}\n		nbq_node_free_own(node);\n", "		}\n"),
     ("mcs: leave says LEAVING where it is TRANSIENT",
      "	what = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;\n", "	what = NBQ_LEAVING;\n"),
     ("mcs: leave does not tell its successor",
@@ -93,10 +93,10 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      "	{\n		nbq_node_reclaim(pred, &node->pool->events);\n"
      "		nbq_node_reclaim(pred, &node->pool->events);\n	}\n	return prev;\n"),
     ("mcs: step_over gives a TRANSIENT node back at once",
-     "	if (said == NBQ_LEAVING ||\n"
+     "	if (state == NBQ_LEAVING ||\n"
      "	    nbq_step(xchg(&pred->status, NBQ_RECYCLED)))\n", ""),
     ("mcs: step_over treats LEAVING as TRANSIENT",
-     "	if (said == NBQ_LEAVING ||\n"
+     "	if (state == NBQ_LEAVING ||\n"
      "	    nbq_step(xchg(&pred->status, NBQ_RECYCLED)))\n",
      "	if (nbq_step(xchg(&pred->status, NBQ_RECYCLED)))\n"),
     ("mcs: step_over reads prev after the swap of status",
@@ -108,26 +108,26 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      GIVE_BACK, GIVE_BACK + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
     ("mcs: lock that was handed over is not put on the list", HOLD, ""),
     ("mcs: join does not forget that the node was followed",
-     "	node->followed = false;\n", "", LEAVES_NODES),
+     "	node->has_successor = false;\n", "", LEAVES_NODES),
     ("mcs: holder that has seen no successor does not ask for one",
-     FOLLOWED, "	node->followed = true;\n", LEAVES_NODES),
+     FOLLOWED, "	node->has_successor = true;\n", LEAVES_NODES),
     ("mcs: join does not reset next",
      "	WRITE_ONCE(node->next, NULL);\n", ""),
     ("mcs: hand_over keeps its own node",
-     "		nbq_node_give_back_own(node);\n		return true;\n	}\n	/*\n"
-     "	 * Fully ordered, pairs with nbq_mcs_link() and in_front(). RELEASE: the\n",
+     "		nbq_node_free_own(node);\n		return true;\n	}\n	/*\n"
+     "	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the\n",
      "		return true;\n	}\n	/*\n"
-     "	 * Fully ordered, pairs with nbq_mcs_link() and in_front(). RELEASE: the\n"),
+     "	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the\n"),
     ("mcs: hand_over publishes before it swaps the tail",
      LOOKS_AT_NEXT,
      "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n	if (!succ &&\n"),
     ("mcs: hand_over never takes itself off the tail",
      LOOKS_AT_NEXT, "	if (false &&\n", LEAVES_NODES),
     ("mcs: hand_over does not look at next first",
-     LOOKS_AT_NEXT, "	if (!node->followed &&\n", ASKS_IN_VAIN),
+     LOOKS_AT_NEXT, "	if (!node->has_successor &&\n", ASKS_IN_VAIN),
     ("mcs: hand_over trusts that look",
      LOOKS_AT_NEXT + RELEASE_CAS,
-     "	if (!node->followed && !nbq_step(READ_ONCE(node->next))) {\n"
+     "	if (!node->has_successor && !nbq_step(READ_ONCE(node->next))) {\n"
      "		nbq_step(cmpxchg_release(&lock->tail, node, NULL));\n"),
     ("mcs: hand_over does not tell its successor",
      "	tell(succ, NBQ_AVAILABLE, events);\n", ""),
@@ -138,7 +138,7 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
 )), *mutants("mcs_nb.c", WAITS, (
     ("mcs: lock is taken off the list after the hand-over",
      LET_GO, LOOKS_AT_NEXT + RELEASE_CAS + "	" + LET_GO
-     + "		nbq_node_give_back_own(node);\n		return true;\n	}\n"
+     + "		nbq_node_free_own(node);\n		return true;\n	}\n"
      + HAND_OVER + "	tell(succ, NBQ_AVAILABLE, events);\n" + LET_GO
      + "	return false;\n"),
 ))]

@@ -6,7 +6,7 @@ from verification.mutate.mutant import mutants
 
 HARDWARE = {"host": HostTests("relax TYPE_arm64 gcc asan")}
 
-SEARCH = ("	if (wait->searches && READ_ONCE(nbq_deadlock_checks) && until > wait->search_at)\n"
+SEARCH = ("	if (wait->checks && READ_ONCE(nbq_deadlock_checks) && until > wait->deadlock_check_at)\n"
           "		return false;\n")
 BOUNDED = "	return nbq_deadline_is_after(wait->deadline, until) && nbq_relax_is_bounded();\n"
 IS_AFTER = ("	return deadline->at == KTIME_MAX ||"
@@ -19,7 +19,7 @@ MUTANTS = [*mutants("wait.c", HARDWARE, (
      BOUNDED, "	return nbq_deadline_is_after(wait->deadline, until);\n"),
     ("relax: search may come during a wait by hardware", SEARCH, ""),
     ("relax: who searches never waits by hardware",
-     SEARCH, SEARCH.replace(" && until > wait->search_at", "")),
+     SEARCH, SEARCH.replace(" && until > wait->deadlock_check_at", "")),
     ("relax: searches that are not made keep from it",
      SEARCH, SEARCH.replace(" && READ_ONCE(nbq_deadlock_checks)", "")),
     ("relax: reading of the clock is believed behind the next predecessor",
@@ -45,6 +45,6 @@ MUTANTS = [*mutants("wait.c", HARDWARE, (
      "	return wait->in_order || place->ticked_at == wait->now ? &place->pred->prev : NULL;\n",
      "	return &place->pred->prev;\n"),
     ("relax: acting head waits by hardware",
-     "	if (!place->pred || place->acts)\n		return NULL;\n",
+     "	if (!place->pred || place->acts_as_head)\n		return NULL;\n",
      "	if (!place->pred)\n		return NULL;\n"),
 ))]

@@ -14,8 +14,8 @@ SAME_LEVEL = ("only in a context that has interrupted another of its own level a
 
 RESUME = "	if (nbq_step(cmpxchg(&node->prev, pred, NULL)) != pred)\n		return NULL;\n"
 SKIP = "	return nbq_step(cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED)) == prev;\n"
-NOTE = "	WRITE_ONCE(pool->left, pool->left | nbq_left_bit(lock));\n"
-TAKEN = "	node->left_taken = node->taken;\n"
+NOTE = "	WRITE_ONCE(pool->abandoned_in, pool->abandoned_in | nbq_abandoned_bit(lock));\n"
+TAKEN = "	node->abandoned_seq = node->alloc_seq;\n"
 NOTE_LOCK = "	WRITE_ONCE(node->lock, lock);\n" + TAKEN + NOTE
 MCS_RESUME = ("	if (READ_ONCE(node->next) != what ||\n"
               "	    nbq_step(cmpxchg(&node->next, what, NULL)) != what)\n		return NULL;\n")
@@ -38,13 +38,13 @@ MUTANTS = [*mutants("internal.h", STEPS, (
     ("resume: pool does not note that a node was left", NOTE_LOCK,
      "	WRITE_ONCE(node->lock, lock);\n" + TAKEN),
     ("resume: pool does not note which node was left",
-     "	if (!pool->left_last || pool->left_last->index < node->index)\n"
-     "		pool->left_last = node;\n", ""),
+     "	if (!pool->last_abandoned || pool->last_abandoned->index < node->index)\n"
+     "		pool->last_abandoned = node;\n", ""),
     ("resume: CPU does not note that a node was left",
-     "	this_cpu_or(__nbq_levels_left, 1U << pool->level);\n", "",
+     "	this_cpu_or(__nbq_levels_abandoned, 1U << pool->level);\n", "",
      {"host": "the queue locks ask the pool; the hybrid's mistake is one of speed"}),
     ("resume: it is not noted that a lock of this memory was left",
-     "		WRITE_ONCE(*nbq_ever_left_of(lock), true);\n", "		{ }\n"),
+     "		WRITE_ONCE(*nbq_ever_abandoned_of(lock), true);\n", "		{ }\n"),
     ("resume: one that has resumed asks for the tail when it leaves",
      "	node->resumed = true;\n	return pred;\n", "	return pred;\n",
      {"host": "swap-only asks for no tail"}),
@@ -52,41 +52,41 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
 )), *mutants("node.c", HOST, (
     ("resume: node of any queue is asked whether it was left in this one",
-     "		if (READ_ONCE(node->lock) == lock && was_left(node))\n",
-     "		if (was_left(node))\n", "the same: whose it is, is asked again"),
+     "		if (READ_ONCE(node->lock) == lock && is_abandoned(node))\n",
+     "		if (is_abandoned(node))\n", "the same: whose it is, is asked again"),
     ("resume: node that was given back is asked whether it was left",
-     "	return node->left_taken == taken && READ_ONCE(node->given) != taken;\n",
-     "	return node->left_taken == taken;\n"),
+     "	return node->abandoned_seq == taken && READ_ONCE(node->free_seq) != taken;\n",
+     "	return node->abandoned_seq == taken;\n"),
     ("resume: places are noted for ever",
-     "	unsigned long left = 0;\n", "	unsigned long left = pool->left;\n"),
+     "	unsigned long left = 0;\n", "	unsigned long left = pool->abandoned_in;\n"),
     ("resume: places of other locks are forgotten, too",
      "	if (READ_ONCE(node->lock) == lock)\n		cmpxchg_relaxed(&node->lock, lock, NULL);\n",
      "	WRITE_ONCE(node->lock, NULL);\n"),
     ("resume: place in memory that is made a lock is not forgotten",
-     "				forget_if_left(node, lock);\n", "				;\n"),
+     "				forget_if_abandoned(node, lock);\n", "				;\n"),
 )), *mutants("node.c", RESTS, (
     ("resume: node that was taken again counts as left",
-     "	return node->left_taken == taken && READ_ONCE(node->given) != taken;\n",
-     "	return READ_ONCE(node->given) != taken;\n"),
+     "	return node->abandoned_seq == taken && READ_ONCE(node->free_seq) != taken;\n",
+     "	return READ_ONCE(node->free_seq) != taken;\n"),
 )), *mutants("internal.h", RESTS, (
     ("resume: node that was resumed counts as left",
-     "			node->left_taken = node->taken - 1;\n", ""),
+     "			node->abandoned_seq = node->alloc_seq - 1;\n", ""),
 )), *mutants("define_lock_type.h", HOST, (
     ("resume: lock that is made does not forget who left one before it",
      "	nbq_forget_places(lock);\n", ""),
     ("resume: nobody resumes", "	node = nbq_resume(pool, lock, resume, &pred);\n",
      "	node = NULL;\n"),
     ("resume: attempt that finds its node free does not look for another that it left",
-     "nbq_contention_is_traced() ||\n		     pool->left))\n",
+     "nbq_contention_is_traced() ||\n		     pool->abandoned_in))\n",
      "nbq_contention_is_traced()))\n"),
 )), *mutants("clh_nb.c", HOST, (
     ("clh: one that has resumed asks for the tail when it leaves",
      "	if (!node->resumed &&\n	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n",
      "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"),
     ("clh: node that was resumed stays one when it has the lock",
-     "	nbq_hold(node, lock);\n	node->resumed = false;\n", "	nbq_hold(node, lock);\n"),
+     "	nbq_held_add(node, lock);\n	node->resumed = false;\n", "	nbq_held_add(node, lock);\n"),
     ("clh: node that was resumed stays one when it is left",
-     "	node->resumed = false;\n	nbq_note_left(node, lock);\n", "	nbq_note_left(node, lock);\n"),
+     "	node->resumed = false;\n	nbq_note_abandoned(node, lock);\n", "	nbq_note_abandoned(node, lock);\n"),
 )), *mutants("clh_nb.c", STEPS, (
     ("clh: one in front that waits again counts as skipped",
      "	if (!nbq_node_skip(pred, prev))\n		return pred;\n",
@@ -96,7 +96,7 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      MCS_RESUME, "	if (READ_ONCE(node->next) != what)\n		return NULL;\n"
      "	nbq_step(WRITE_ONCE(node->next, NULL));\n"),
     ("mcs: one that was told does not ask whether the one in front waits again",
-     "			said = nbq_mcs_link(node, pred);\n		}\n", "		}\n"),
+     "			state = nbq_mcs_link(node, pred);\n		}\n", "		}\n"),
     ("mcs: one that is known makes itself known once more when it resumes",
      "			   node->known ? NULL : nbq_mcs_link(node, pred));\n",
      "			   nbq_mcs_link(node, pred));\n"),
@@ -110,7 +110,7 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "	if (!node->resumed &&\n	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n",
      "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"),
     ("mcs: node that was resumed stays one when it has the lock",
-     "	nbq_hold(node, lock);\n	node->resumed = false;\n", "	nbq_hold(node, lock);\n"),
+     "	nbq_held_add(node, lock);\n	node->resumed = false;\n", "	nbq_held_add(node, lock);\n"),
     ("mcs: node that was left elsewhere is resumed all the same",
      ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
 )), *mutants("swap_nb.c", STEPS, (
@@ -118,9 +118,9 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      SWAP_RESUME, "	if (READ_ONCE(node->next) != NBQ_LEAVING)\n		return NULL;\n"
      "	nbq_step(WRITE_ONCE(node->next, NULL));\n"),
     ("swap: one that was told does not ask whether the one in front waits again",
-     "			said = nbq_swap_link(node, pred);\n		}\n", "		}\n"),
+     "			state = nbq_swap_link(node, pred);\n		}\n", "		}\n"),
     ("swap: leaver behind one that waits again counts as the end of the wait",
-     "		if (!said || said == leaver)\n", "		if (said == leaver)\n"),
+     "		if (!state || state == abandoned)\n", "		if (state == abandoned)\n"),
 )), *mutants("swap_nb.c", HOST, (
     ("swap: node that was left elsewhere is resumed all the same",
      ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
@@ -137,7 +137,7 @@ MUTANTS = [*mutants("internal.h", STEPS, (
     ("spin: one that comes back has waited since then only",
      "		place->since = place->node->since;\n", ""),
     ("spin: one that comes back does not ask whether the one in front is stalled",
-     "		place->since = place->node->since;\n		judge(lock, place, wait);\n",
+     "		place->since = place->node->since;\n		check_pred(lock, place, wait);\n",
      "		place->since = place->node->since;\n"),
     ("spin: one whose last attempt was too late to enqueue waits outside once more",
      "nbq_deadline_is_none(&deadline) ||\n			       pool->late_for == lock;\n",

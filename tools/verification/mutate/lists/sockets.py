@@ -11,8 +11,8 @@ NOTIFIED = "	if (READ_ONCE(place->queue->notified) == lock) {\n"
 RESTS = "	return age_of(READ_ONCE(place->queue->handoff), wait->now) < HANDOFF_UNITS;\n"
 OVER = "	     age_of(state.handoff, wait->now) >= TURN_UNITS))\n"
 SWEEPS = "!is_in_order(lock) && !is_swept(lock)"
-GOES = ("	gone = pred ? nbq_spin_leave(&queue->tail, node, pred) :\n"
-        "		      nbq_spin_pass(&queue->tail, node, false);\n")
+GOES = ("	freed = pred ? nbq_spin_abandon(&queue->tail, node, pred) :\n"
+        "		      nbq_spin_dequeue_head(&queue->tail, node, false);\n")
 FOUND = "	found = pred && READ_ONCE(pred->wants) == lock;\n"
 
 MUTANTS = [*mutants("spin.c", TURNS, (
@@ -23,9 +23,9 @@ MUTANTS = [*mutants("spin.c", TURNS, (
     ("sockets: head that is notified rests on",
      NOTIFIED, "	if (false) {\n"),
     ("sockets: queue that drains does not end the turn",
-     "(place->was_behind && !place->followed) ||\n", "false ||\n"),
+     "(place->was_behind && !place->has_successor) ||\n", "false ||\n"),
     ("sockets: queue of one waiter that drains ends the turn",
-     "(place->was_behind && !place->followed) ||\n", "!place->followed ||\n"),
+     "(place->was_behind && !place->has_successor) ||\n", "!place->has_successor ||\n"),
     ("sockets: turn is never over", OVER, "	     false))\n"),
     ("sockets: turn is over at once", OVER, "	     true))\n"),
     ("sockets: socket that is given the turn is not notified",
@@ -37,17 +37,17 @@ MUTANTS = [*mutants("spin.c", TURNS, (
     ("sockets: turn that is passed is not counted",
      "			wait->pool->events.turns_passed++;\n", ""),
     ("sockets: destroy skips no abandoned node",
-     "	while (pred && (prev = nbq_spin_look(pred))) {\n		struct nbq_node *last = pred;\n\n"
-     "		pred = nbq_spin_step_over(node, last, prev);\n",
-     "	while (!pred && (prev = nbq_spin_look(pred))) {\n		struct nbq_node *last = pred;\n\n"
-     "		pred = nbq_spin_step_over(node, last, prev);\n"),
+     "	while (pred && (prev = nbq_spin_poll(pred))) {\n		struct nbq_node *last = pred;\n\n"
+     "		pred = nbq_spin_skip(node, last, prev);\n",
+     "	while (!pred && (prev = nbq_spin_poll(pred))) {\n		struct nbq_node *last = pred;\n\n"
+     "		pred = nbq_spin_skip(node, last, prev);\n"),
     ("sockets: destroy takes any waiter for one of its lock", FOUND, "	found = pred;\n"),
 )), *mutants("spin.c", VERBS, (
     ("sockets: destroy overlooks a waiter", FOUND, "	found = false;\n"),
 )), *mutants("spin.c", EXPLORED, (
     ("sockets: head rests for ever", RESTS, "	return true;\n",
      {"explorer": "with three contexts on two sockets: one of its defects"}),
-    ("sockets: destroy stays in the queue", GOES, "	gone = true;\n"),
+    ("sockets: destroy stays in the queue", GOES, "	freed = true;\n"),
 )), *mutants("spin.c", {**VERBS, **EXPLORED}, (
     ("sockets: destroy leaves the queues as they are", SWEEPS, "false"),
 )), *mutants("socket.c", TURNS, (

@@ -6,11 +6,11 @@ from verification.mutate.kinds import HostTests, OFF_THE_STEPS, ORDERINGS, ORDER
 from verification.mutate.mutant import mutants
 
 LEAVE_CAS = ("	if (!node->resumed &&\n"
-             "	    nbq_step(cmpxchg_release(tail, number, number_of(pred))) == number) {\n"
-             "		nbq_node_give_back_own(node);\n")
-PASS_CAS = ("	if (!followed && "
+             "	    nbq_step(cmpxchg_release(tail, number, encode_tail(pred))) == number) {\n"
+             "		nbq_node_free_own(node);\n")
+PASS_CAS = ("	if (!has_successor && "
             "nbq_step(cmpxchg_release(tail, number, 0)) == number) {\n"
-            "		nbq_node_give_back_own(node);\n")
+            "		nbq_node_free_own(node);\n")
 ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
 PASS_ON = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
 RECLAIM = "	nbq_node_reclaim(pred, &node->pool->events);\n"
@@ -19,23 +19,23 @@ TAKE_ALL = "	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);\n
 STORE = "		if (!word.state.holder)\n			WRITE_ONCE(lock->state.holder, wait->me);\n"
 ASK = "		request_handoff(lock, place, wait, word.state);\n"
 OUTSIDE = ("	if (!is_open(&word, lock, wait->pool, wait->me) && "
-           "!is_idle_for_long(place))\n		return false;\n")
+           "!is_idle_too_long(place))\n		return false;\n")
 IS_OPEN = ("	return likely(!word->state.handoff) || !last_of_turn(lock, word->state.turn) ||\n"
-           "	       has_expired(word->state.handoff) || is_above_a_waiter(lock, pool, me);\n")
-LEAVES = ("	gone = place->pred ? nbq_spin_leave(place->tail, place->node, place->pred) :\n"
-          "			     nbq_spin_pass(place->tail, place->node, place->followed);\n")
+           "	       has_expired(word->state.handoff) || interrupts_waiter(lock, pool, me);\n")
+LEAVES = ("	freed = place->pred ? nbq_spin_abandon(place->tail, place->node, place->pred) :\n"
+          "			     nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);\n")
 TOO_LATE = "	/* One that was faster holds it now. */\n"
-HANDS_ON = ("	return is_my_turn(place, state) && place->since >> 4 & 7 ? "
+HANDS_ON = ("	return has_own_turn(place, state) && place->since >> 4 & 7 ? "
             "state.request : 0;\n")
-WALKS_ON = "		place->walk += prev != NBQ_AVAILABLE;\n"
-ENTERS = "	if (!place->node && may_enter(place, wait) && enter(lock, place, wait)) {\n"
-ABOVE = "	place->acts = is_first(lock, place, wait) ||\n"
+WALKS_ON = "		place->skipped += prev != NBQ_AVAILABLE;\n"
+ENTERS = "	if (!place->node && may_queue(place, wait) && enqueue(lock, place, wait)) {\n"
+ABOVE = "	place->acts_as_head = is_first_of_lock(lock, place, wait) ||\n"
 STALLED = "		      has_passed(heartbeat, wait->now, STALLED_NS) ||\n"
-AT_ONCE = ("	if (place->walk != walk && place->pred && !wait->in_order)\n"
-           "		judge(lock, place, wait);\n")
+AT_ONCE = ("	if (place->skipped != skipped && place->pred && !wait->in_order)\n"
+           "		check_pred(lock, place, wait);\n")
 IS_BUSY = ("	if (state.holder)\n		return true;\n"
            "	tail = last_of_turn(lock, state.turn);\n"
-           "	return tail && !nbq_spin_look(tail);\n")
+           "	return tail && !nbq_spin_poll(tail);\n")
 DESTROY = ("	if (holder || (!is_in_order(lock) && !is_swept(lock)) ||\n"
            "	    (node && !is_idle(node)) || cmpxchg(&lock->tail, tail, 0) != tail) {\n")
 CONTENDED = ("	return READ_ONCE(lock->state.holder) &&\n"
@@ -78,28 +78,28 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: leave publishes prev before it swaps the tail", LEAVE_CAS, ABANDON + LEAVE_CAS),
     ("spin: leave abandons without saying who stood in front", ABANDON, ""),
     ("spin: leave gives its node back twice",
-     LEAVE_CAS, LEAVE_CAS + "		nbq_node_give_back_own(node);\n"),
+     LEAVE_CAS, LEAVE_CAS + "		nbq_node_free_own(node);\n"),
     ("spin: leave keeps its own node",
-     LEAVE_CAS, LEAVE_CAS.replace("		nbq_node_give_back_own(node);\n", "")),
+     LEAVE_CAS, LEAVE_CAS.replace("		nbq_node_free_own(node);\n", "")),
     ("spin: pass tells before it swaps the tail", PASS_CAS, PASS_ON + PASS_CAS),
     ("spin: pass tells nobody", PASS_ON, ""),
     ("spin: pass keeps its own node",
-     PASS_CAS, PASS_CAS.replace("		nbq_node_give_back_own(node);\n", "")),
+     PASS_CAS, PASS_CAS.replace("		nbq_node_free_own(node);\n", "")),
     ("spin: pass gives its node back twice",
-     PASS_CAS, PASS_CAS + "		nbq_node_give_back_own(node);\n"),
+     PASS_CAS, PASS_CAS + "		nbq_node_free_own(node);\n"),
     ("spin: step_over keeps the predecessor's node", RECLAIM, ""),
     ("spin: step_over gives the node back twice", RECLAIM, 2 * RECLAIM),
     ("spin: who stood behind the head that left is not the head",
      "	return prev == NBQ_AVAILABLE ? NULL : prev;\n", "	return prev;\n"),
     ("spin: who leaves with the lock stays in the queue",
-     LEAVES, "	gone = true;\n	if (!taken)\n	" + LEAVES.replace("\n	", "\n		", 1)),
+     LEAVES, "	freed = true;\n	if (!taken)\n	" + LEAVES.replace("\n	", "\n		", 1)),
     ("spin: head leaves as one that is not",
-     LEAVES, "	gone = nbq_spin_leave(place->tail, place->node, place->pred);\n"),
+     LEAVES, "	freed = nbq_spin_abandon(place->tail, place->node, place->pred);\n"),
     ("spin: acting head leaves as the head",
-     LEAVES, "	gone = nbq_spin_pass(place->tail, place->node, place->followed);\n"),
+     LEAVES, "	freed = nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);\n"),
     ("spin: each head is held to be followed",
-     "		place->followed = word.tail != number_of(place->node);\n",
-     "		place->followed = true;\n",
+     "		place->has_successor = word.tail != encode_tail(place->node);\n",
+     "		place->has_successor = true;\n",
      {"explorer": "legal: its node stays at the tail"}),
     ("spin: destroy keeps the nodes",
      "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
@@ -107,10 +107,10 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: try finds every lock busy",
      IS_BUSY, "	tail = NULL;\n	return !tail;\n"),
     ("spin: try finds a lock busy that was left",
-     "	return tail && !nbq_spin_look(tail);\n", "	return tail;\n"),
+     "	return tail && !nbq_spin_poll(tail);\n", "	return tail;\n"),
 )), *mutants("spin.c", POLICY, (
     ("spin: newcomers pass those who have asked them to queue",
-     IS_OPEN, "	return is_above_a_waiter(lock, pool, me) || true;\n"),
+     IS_OPEN, "	return interrupts_waiter(lock, pool, me) || true;\n"),
     ("spin: no head asks newcomers to queue", ASK, "		{ }\n",
      {"explorer": "nothing is broken: that a waiter is passed without end is a matter of time"}),
     ("spin: request to queue never expires",
@@ -120,7 +120,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: request to queue holds in an empty queue",
      IS_OPEN, IS_OPEN.replace(" || !last_of_turn(lock, word->state.turn)", "")),
     ("spin: interrupt above a waiter of its own CPU is refused",
-     IS_OPEN, IS_OPEN.replace("is_above_a_waiter(lock, pool, me)", "false")),
+     IS_OPEN, IS_OPEN.replace("interrupts_waiter(lock, pool, me)", "false")),
     ("spin: interrupt above any waiter takes the lock",
      "		if (waiter && waiter->lock == lock)\n", "		if (waiter)\n", CONTEXTS_AND_LOCKS),
     ("spin: interrupt above a waiter looks at its own level only",
@@ -130,7 +130,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "nbq_clock_ns()) >= HANDOFF_UNITS;\n",
      "nbq_clock_ns()) > HANDOFF_UNITS;\n", CHOSEN),
     ("spin: request to queue is not renewed",
-     "	bool renews = is_my_turn(place, state) && place->renews &&\n", "	bool renews = false &&\n",
+     "	bool renews = has_own_turn(place, state) && place->renews &&\n", "	bool renews = false &&\n",
      CHOSEN),
     ("spin: waiter that gives up takes the request to queue back",
      LEAVES, "	if (!taken)\n		WRITE_ONCE(lock->state.request, 0);\n" + LEAVES),
@@ -140,7 +140,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: inherits a request of which the clock has come round",
      "	return HANDOFF_REQUESTED | (u8)(", "	return (u8)(", CHOSEN),
     ("spin: request to queue outlives the queue",
-     "	if (!place->followed)\n		return 0;\n", "", SLOWER),
+     "	if (!place->has_successor)\n		return 0;\n", "", SLOWER),
     ("spin: head that was patient leaves no request to its successor",
      "		return request_at(wait->now, place->turn);\n	}\n", "		return 0;\n	}\n", SLOWER),
     ("spin: head that has just come hands no request on",
@@ -153,7 +153,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: waiter shows no life", BEAT, "	if (place->pred", CHOSEN),
     ("spin: waiter that enqueues shows no life", FIRST_BEAT, "}\n", CHOSEN),
     ("spin: interrupt waits for its own CPU's waiter to run",
-     "	place->acts = !wait->in_order && is_first(lock, place, wait);\n", "", SLOWER),
+     "	place->acts_as_head = !wait->in_order && is_first_of_lock(lock, place, wait);\n", "", SLOWER),
     ("spin: successor of an acting head does not act at once", AT_ONCE, "",
      {**SLOWER, "kunit": "a matter of some polls"}),
     ("spin: word of the hypervisor is not heard",
@@ -164,41 +164,41 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: acting head where it is first come, first served",
      "	if (!wait->in_order && HAS_TICKED(place, wait))\n", "	if (HAS_TICKED(place, wait))\n"),
     ("spin: each waiter polls the lock",
-     "	return (!place->pred || place->acts) && poll_as_head(lock, place, wait);\n",
+     "	return (!place->pred || place->acts_as_head) && poll_as_head(lock, place, wait);\n",
      "	return poll_as_head(lock, place, wait);\n"),
     ("spin: lock that was held meanwhile counts as idle",
      "		place->idle_since = 0;\n		return false;\n", "		return false;\n", CHOSEN),
     ("spin: newcomer takes a lock that is asked for at once",
      OUTSIDE, ""),
     ("spin: newcomer never takes a lock that is asked for",
-     " && !is_idle_for_long(place))\n", ")\n"),
+     " && !is_idle_too_long(place))\n", ")\n"),
     ("spin: newcomer stays outside although another one was faster",
      "		    (word.state.handoff ||\n"
      "		     (place->holder && place->holder != word.state.holder)))\n",
      "		    word.state.handoff)\n", SLOWER),
     ("spin: newcomer stays outside although it was too late",
-     "	place->enters = !place->starved;\n	return false;\n", "	return false;\n", SLOWER),
+     "	place->must_queue = !place->starved;\n	return false;\n", "	return false;\n", SLOWER),
     ("spin: head reads the clock as rarely as the others",
-     "	nbq_wait_tick_within(wait, LOOKS_AS_HEAD);\n	return false;\n}\n", "	return false;\n}\n",
+     "	nbq_wait_tick_within(wait, POLLS_AS_HEAD);\n	return false;\n}\n", "	return false;\n}\n",
      CHOSEN),
     ("spin: newcomer stays outside although it is asked to queue",
      "		    (word.state.handoff ||\n", "		    (false ||\n", SLOWER),
     ("spin: newcomer that finds the lock idle enqueues",
-     "	return !place->idle_since && (place->enters ||", "	return (place->enters ||",
+     "	return !place->idle_since && (place->must_queue ||", "	return (place->must_queue ||",
      {**SLOWER, "kunit": "it waits behind the one that is stalled, for longer"}),
-    ("spin: no waiter enters the queue", ENTERS, ENTERS.replace("enter(lock, place, wait)", "false")),
+    ("spin: no waiter enters the queue", ENTERS, ENTERS.replace("enqueue(lock, place, wait)", "false")),
     ("spin: without a node, stops to say what it waits for",
-     ENTERS, "	if (!place->node && may_enter(place, wait)) {\n		enter(lock, place, wait);\n",
+     ENTERS, "	if (!place->node && may_queue(place, wait)) {\n		enqueue(lock, place, wait);\n",
      dict.fromkeys(("host", "kunit"), "its note is away for a moment, in which no walk comes by")),
 )), *mutants("spin.c", OFF_THE_STEPS, (
     ("spin: leavers that are stepped over are not counted",
      WALKS_ON, ""),
-    ("spin: head that left counts as an abandoned node", WALKS_ON, "		place->walk++;\n"),
-    ("spin: walk is not counted", "	nbq_count_walk(wait->pool, place->walk);\n", "	{ }\n"),
+    ("spin: head that left counts as an abandoned node", WALKS_ON, "		place->skipped++;\n"),
+    ("spin: walk is not counted", "	nbq_count_skipped(wait->pool, place->skipped);\n", "	{ }\n"),
     ("spin: leaver is not counted",
-     "	wait->pool->events.nodes_abandoned += !gone;\n", ""),
+     "	wait->pool->events.nodes_abandoned += !freed;\n", ""),
     ("spin: leaver that took its node along is counted as one that did not",
-     "	wait->pool->events.nodes_abandoned += !gone;\n",
+     "	wait->pool->events.nodes_abandoned += !freed;\n",
      "	wait->pool->events.nodes_abandoned++;\n"),
     ("spin: empty pool is reported as a timeout",
      "		if (!taken && wait->in_order && wait->error != -EDEADLK)\n"
@@ -260,30 +260,30 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("writes to devices: release of the hybrid does not order them",
      "	mmiowb_spin_unlock();\n", ""),
     ("spin: try of a lock that is held writes to it",
-     "	if (likely(!READ_ONCE(lock->state.all) && __nbq_spin_take_at_once(lock)))\n",
-     "	if (likely(__nbq_spin_take_at_once(lock)))\n"),
+     "	if (likely(!READ_ONCE(lock->state.all) && __nbq_spin_take_uncontended(lock)))\n",
+     "	if (likely(__nbq_spin_take_uncontended(lock)))\n"),
     ("spin: patience of 0 writes to a lock that is held",
      "				   !READ_ONCE(lock->state.all)) &&\n", "				   true) &&\n"),
 )), *mutants("node.c", {"host": HostTests("smoke spin gcc asan", "steps spin gcc asan",
                                           "smoke fifo gcc asan")}, (
     ("spin: node without a number is used all the same",
-     "	if (node && node->index < numbered->size && nbq_node_try_claim(node))\n",
-     "	if (node && nbq_node_try_claim(node))\n"),
+     "	if (node && node->index < encodable->size && nbq_node_try_alloc(node))\n",
+     "	if (node && nbq_node_try_alloc(node))\n"),
     ("spin: first of the nodes with a number is not searched",
-     "	for (index = 0; index < numbered->size; index++) {\n",
-     "	for (index = 1; index < numbered->size; index++) {\n"),
+     "	for (index = 0; index < encodable->size; index++) {\n",
+     "	for (index = 1; index < encodable->size; index++) {\n"),
     ("spin: nodes with a number are not searched",
-     "	for (index = 0; index < numbered->size; index++) {\n",
-     "	for (index = numbered->size; index < numbered->size; index++) {\n"),
+     "	for (index = 0; index < encodable->size; index++) {\n",
+     "	for (index = encodable->size; index < encodable->size; index++) {\n"),
     ("spin: node with a number is not counted as taken",
-     "claimed:\n	pool->events.nodes_taken++;\n", "claimed:\n"),
+     "claimed:\n	pool->events.nodes_allocated++;\n", "claimed:\n"),
 )), *mutants("pool.c", NUMBERS, (
     ("pool has no numbers", "		ret = number(pool);\n", "		{ }\n"),
     ("pool that a CPU finds again is numbered again",
-     "	if (!ret && (!pool->numbered || pool->numbered->size < pool_nodes))\n", "	if (!ret)\n",
+     "	if (!ret && (!pool->encodable || pool->encodable->size < pool_nodes))\n", "	if (!ret)\n",
      {"kunit": "a leak when a CPU comes back, which none does in the kernel debug"}),
-    ("one node less has a number", "	numbered->size = pool->size;\n",
-     "	numbered->size = pool->size - 1;\n",
+    ("one node less has a number", "	encodable->size = pool->size;\n",
+     "	encodable->size = pool->size - 1;\n",
      {"kunit": "nothing is broken: the hybrid has a node less to use"}),
 )), *mutants("wait.c", WAITS, (
     ("wait: note of a holder outlives it",
@@ -292,7 +292,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("wait: nobody says who holds the lock",
      "	if (!READ_ONCE(waiting->pred))\n		publish(wait, holder, NULL);\n", ""),
     ("wait: holder is not looked for again",
-     "	WRITE_ONCE(waiting->held, round);\n", ""),
+     "	WRITE_ONCE(waiting->held, epoch);\n", ""),
     ("wait: walk does not ask since when a holder holds",
      "		if (exactly_behind && !is_older(waiting, held))\n			return false;\n", "",
      CONTEXTS_AND_LOCKS),
@@ -307,7 +307,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("wait: lock that was released before it waits is held here",
      "	       is_older(&wait->pool->waiting, held);\n", "	       true;\n"),
     ("wait: walk does not know since when the first holder holds",
-     "	unsigned long held = round ? *round : 0;\n", "	unsigned long held = 0;\n"),
+     "	unsigned long held = epoch ? *epoch : 0;\n", "	unsigned long held = 0;\n"),
     ("wait: walk that comes back believes in an old note",
      "	       READ_ONCE(wait->pool->waiting.pred) &&\n", ""),
     ("wait: behind a holder there is no word, for others neither",
@@ -326,10 +326,10 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      TAKE_ALL, TAKE_ALL.replace("acquire", "relaxed")),
     ("spin: head reads the lock in no order",
      "acquires ? smp_load_acquire(&lock->word.all)", "acquires ? READ_ONCE(lock->word.all)"),
-    ("spin: join without acquire", "xchg(tail, number_of(node))",
-     "xchg_release(tail, number_of(node))", MARKED),
-    ("spin: join without release", "xchg(tail, number_of(node))",
-     "xchg_acquire(tail, number_of(node))", MARKED),
+    ("spin: join without acquire", "xchg(tail, encode_tail(node))",
+     "xchg_release(tail, encode_tail(node))", MARKED),
+    ("spin: join without release", "xchg(tail, encode_tail(node))",
+     "xchg_acquire(tail, encode_tail(node))", MARKED),
     ("spin: relaxed look", "	return smp_load_acquire(&pred->prev);\n",
      "	return READ_ONCE(pred->prev);\n", {**SPARE, **MARKED}),
 )), *mutants("spin.c", STEPS_32BIT, (
@@ -354,8 +354,8 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: relaxed look at the holder in destroy",
      "smp_load_acquire(&lock->state.holder)", "READ_ONCE(lock->state.holder)", SPARE),
     ("spin: relaxed look at the array of an encoded node",
-     "smp_load_acquire(&nbq_pool_of(number & U16_MAX)->numbered)",
-     "READ_ONCE(nbq_pool_of(number & U16_MAX)->numbered)", SPARE),
+     "smp_load_acquire(&nbq_pool_of(number & U16_MAX)->encodable)",
+     "READ_ONCE(nbq_pool_of(number & U16_MAX)->encodable)", SPARE),
 )), *mutants("spin_type.h", ORDERINGS, (
     ("spin: taken at once without acquire",
      "	if (!try_cmpxchg_acquire(&lock->state.all, &anybody,",

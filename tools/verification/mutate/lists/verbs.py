@@ -6,7 +6,7 @@ from verification.mutate.mutant import Mutant, mutants
 
 NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, ip);\n"
 NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, nbq_find_holder(lock), ip);\n"
-FREE = "	nbq_hold(node, lock);\n	pool->events.acquired_uncontended++;\n"
+FREE = "	nbq_held_add(node, lock);\n	pool->events.acquired_uncontended++;\n"
 TRY_LOOKS = "	    !is_idle(lock, READ_ONCE(lock->tail))) {\n"
 IS_IDLE = "	return !tail || node == NBQ_AVAILABLE;\n"
 STILL_THERE = ("		if (node == tail ? READ_ONCE(lock->tail) != tail :\n"
@@ -32,27 +32,27 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("destroy keeps the nodes",
      "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
     ("destroy looks at a node that it has given back",
-     "		struct nbq_node *prev = in_front(node);\n\n"
+     "		struct nbq_node *prev = pred_of(node);\n\n"
      "		nbq_node_reclaim(node, events);\n		node = prev;\n",
-     "		nbq_node_reclaim(node, events);\n		node = in_front(node);\n"),
+     "		nbq_node_reclaim(node, events);\n		node = pred_of(node);\n"),
     ("unlock leaves preemption off",
-     "	nbq_X_hand_over(lock, node);\n	preempt_enable();\n",
-     "	nbq_X_hand_over(lock, node);\n"),
+     "	nbq_X_release(lock, node);\n	preempt_enable();\n",
+     "	nbq_X_release(lock, node);\n"),
     ("destroy leaves preemption off",
      "	preempt_enable();\n	return 0;\n", "	return 0;\n"),
     ("lock that was free is not put on the list",
      FREE, "	pool->events.acquired_uncontended++;\n"),
 )), *mutants("define_lock_type.h", OFF_THE_STEPS, (
     ("attempt does not wait for a node",
-     "	node = nbq_node_claim(pool) ?: nbq_node_wait(pool, &deadline);\n",
-     "	node = nbq_node_claim(pool);\n"),
+     "	node = nbq_node_alloc(pool) ?: nbq_node_wait(pool, &deadline);\n",
+     "	node = nbq_node_alloc(pool);\n"),
     ("attempt whose node is in use does not look for another",
-     "	node = nbq_node_claim(pool) ?: nbq_node_wait(pool, &deadline);\n",
+     "	node = nbq_node_alloc(pool) ?: nbq_node_wait(pool, &deadline);\n",
      "	node = nbq_node_wait(pool, &deadline);\n"),
     ("lock in use counts as idle", IS_IDLE, "	return true;\n"),
     ("unlock of a lock that is not held goes on",
      "		report_unlock(lock, _RET_IP_);\n		return;\n",
-     "		report_unlock(lock, _RET_IP_);\n		return (void)nbq_X_hand_over(lock, lock->tail);\n"),
+     "		report_unlock(lock, _RET_IP_);\n		return (void)nbq_X_release(lock, lock->tail);\n"),
     ("unlock of a free lock is not reported", NOT_HELD, "		{ }\n"),
     ("unlock of a lock that another holds is not reported", NOT_OWNER, "		{ }\n"),
     ("unlock of a free lock is reported as that of another's",
@@ -75,8 +75,8 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("writes to devices: release of a queue lock does not order them",
      "	mmiowb_spin_unlock();\n", ""),
     ("writes to devices: ordered after the lock is handed over",
-     "	mmiowb_spin_unlock();\n	nbq_X_hand_over(lock, node);\n",
-     "	nbq_X_hand_over(lock, node);\n	mmiowb_spin_unlock();\n"),
+     "	mmiowb_spin_unlock();\n	nbq_X_release(lock, node);\n",
+     "	nbq_X_release(lock, node);\n	mmiowb_spin_unlock();\n"),
     ("contention is announced after the swap of the tail",
      "		nbq_wait_announce(&deadline, lock, waits, ip);\n", ""),
     ("contention that ends without a node goes on for a tracer",
@@ -86,7 +86,7 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("empty pool is reported as a timeout",
      "		return -ENOMEM;\n", "		return -ETIMEDOUT;\n"),
     ("acquisition without contention is not counted",
-     FREE, "	nbq_hold(node, lock);\n"),
+     FREE, "	nbq_held_add(node, lock);\n"),
     ("new lock keeps the tail that its memory held", "	lock->tail = NULL;\n", ""),
 )), *mutants("define_verbs.h", OFF_THE_STEPS, (
     ("writes to devices: acquisition that may fail does not begin to order them",
@@ -103,7 +103,7 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("try finds every lock busy", TRY_LOOKS, "	    true) {\n"),
     ("try finds a lock busy that was left", TRY_LOOKS, "	    READ_ONCE(lock->tail)) {\n"),
     ("try does not look past those who have left",
-     TRY_LOOKS, "	    lock->tail && !in_front(READ_ONCE(lock->tail))) {\n", WRITES),
+     TRY_LOOKS, "	    lock->tail && !pred_of(READ_ONCE(lock->tail))) {\n", WRITES),
     ("look along the queue does not end when the tail is another", STILL_THERE,
      "		if (node != tail && READ_ONCE(node->lock) != lock)\n			return false;\n",
      "nothing is broken: it comes to an end in another queue, and says what is past"),
@@ -116,7 +116,7 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
      "	return !is_idle(lock, READ_ONCE(lock->tail));\n", "	return READ_ONCE(lock->tail);\n"),
     ("held lock counts as free with an abandoned node behind its holder's",
      "	return !is_idle(lock, READ_ONCE(lock->tail));\n",
-     "	return lock->tail && !in_front(READ_ONCE(lock->tail));\n"),
+     "	return lock->tail && !pred_of(READ_ONCE(lock->tail));\n"),
     ("held lock counts as contended", WAITS_FOR_IT, "	return waiting;\n"),
     ("lock that is waited for does not count as contended", WAITS_FOR_IT,
      "	return !waiting;\n"),
@@ -126,5 +126,5 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
      "	if (is_idle(lock, tail))\n		return false;\n",
      "	if (!tail)\n		return false;\n"),
     ("lock with an abandoned node behind its holder's does not count as contended",
-     "	if (in_front(tail))\n		return true;\n", ""),
+     "	if (pred_of(tail))\n		return true;\n", ""),
 ))]

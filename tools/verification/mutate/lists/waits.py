@@ -6,16 +6,16 @@ from verification.mutate.mutant import Mutant, mutants
 
 LOOK_BACK = (
     "		if (waiting && (smp_load_acquire(&waiting->pred) != pred ||\n"
-    "				(round && !is_older(waiting, *round))))\n"
+    "				(epoch && !is_older(waiting, *epoch))))\n"
     "			return false;\n")
 
 NONE_FIRST = ("		if (nbq_deadline_is_none(wait->deadline))\n"
               "			return false;\n")
-OWN_SECOND = ("		if (READ_ONCE(nbq_deadlock_checks) && wait->searches && is_own(wait))\n"
+OWN_SECOND = ("		if (READ_ONCE(nbq_deadlock_checks) && wait->checks && is_own(wait))\n"
               "			return true;\n")
 
-SEARCH = ("	if (searches && READ_ONCE(nbq_deadlock_checks) && wait->searches &&\n"
-          "	    is_cycle(wait, pred, word))\n		return true;\n")
+SEARCH = ("	if (checks && READ_ONCE(nbq_deadlock_checks) && wait->checks &&\n"
+          "	    is_deadlock(wait, pred, word))\n		return true;\n")
 
 TOLD_LATER = {"explorer": "told all the same, by the next walk"}
 # Some configurations have as many contexts, but take too long for a mutant.
@@ -24,15 +24,15 @@ MORE_CONTEXTS = {"explorer": "needs more contexts than its quick configurations 
 COUNTS = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan",
                             "deadlock TYPE gcc plain")}
 
-HELD_HERE = "	while (!nbq_held_node(pool, wait->lock)) {\n"
+HELD_HERE = "	while (!nbq_held_find(pool, wait->lock)) {\n"
 
 MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: lock held by its own CPU is not looked for",
      HELD_HERE, "	while (true) {\n"),
     ("wait: lock held under it is not looked for",
-     HELD_HERE, "	while (pool != wait->pool || !nbq_held_node(pool, wait->lock)) {\n"),
+     HELD_HERE, "	while (pool != wait->pool || !nbq_held_find(pool, wait->lock)) {\n"),
     ("wait: lock held by the same context is not looked for",
-     HELD_HERE, "	while (pool == wait->pool || !nbq_held_node(pool, wait->lock)) {\n"),
+     HELD_HERE, "	while (pool == wait->pool || !nbq_held_find(pool, wait->lock)) {\n"),
     ("wait: level of tasks is not looked at",
      "		if (!below--)\n", "		if (below-- <= 1)\n"),
     ("wait: lock waited for under it is not looked for",
@@ -49,18 +49,18 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "!IS_ENABLED(CONFIG_PREEMPT_COUNT) || is_interrupt(wait) ||",
      "!IS_ENABLED(CONFIG_PREEMPT_COUNT) ||"),
     ("wait: interrupt walks as late as a task",
-     "		wait->search_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_SEARCH_NS);\n",
-     "		wait->search_at = wait->now + FIRST_SEARCH_NS;\n",
+     "		wait->deadlock_check_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_CHECK_NS);\n",
+     "		wait->deadlock_check_at = wait->now + FIRST_CHECK_NS;\n",
      # nbq_wait_check() has it walk at once when it leaves its note.
      {Mutant.ANY: "the same for all who leave a note; others are told later"}),
     ("wait: never walks", SEARCH, ""),
     ("wait: walks once only",
-     "	wait->search_at = wait->now + wait->interval;\n",
-     "	wait->search_at = KTIME_MAX;\n"),
+     "	wait->deadlock_check_at = wait->now + wait->interval;\n",
+     "	wait->deadlock_check_at = KTIME_MAX;\n"),
     ("wait: walk is believed without a round",
-     "	return comes_back(wait, pred, word, &round);\n", "	return true;\n"),
+     "	return leads_back(wait, pred, word, &epoch);\n", "	return true;\n"),
     ("wait: walk does not ask since when they wait",
-     "	return (long)(READ_ONCE(waiting->since) - round) < 0;\n", "	return true;\n"),
+     "	return (long)(READ_ONCE(waiting->since) - epoch) < 0;\n", "	return true;\n"),
     ("wait: walk does not see that a predecessor has spoken",
      "		if (!is_holder(pred) && smp_load_acquire(word))\n", "		if (false)\n"),
     ("wait: walk does not look back",
@@ -77,26 +77,26 @@ MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: note of a wait outlives it",
      "	WRITE_ONCE(wait->pool->waiting.pred, NULL);\n", ""),
     ("wait: note is not renewed behind the next predecessor",
-     "	wait->check_at = wait->looks;\n	/* Time has gone", "	/* Time has gone",
+     "	wait->check_at = wait->polls;\n	/* Time has gone", "	/* Time has gone",
      TOLD_LATER),
     ("wait: wait is as old as the last round",
-     "	WRITE_ONCE(waiting->since, atomic_long_read(&rounds));\n",
-     "	WRITE_ONCE(waiting->since, atomic_long_read(&rounds) - 1);\n"),
+     "	WRITE_ONCE(waiting->since, atomic_long_read(&epochs));\n",
+     "	WRITE_ONCE(waiting->since, atomic_long_read(&epochs) - 1);\n"),
     ("wait: walk begins no round",
-     "	round = atomic_long_inc_return(&rounds);\n",
-     "	round = atomic_long_read(&rounds);\n"),
+     "	epoch = atomic_long_inc_return(&epochs);\n",
+     "	epoch = atomic_long_read(&epochs);\n"),
     ("wait: wait that began in a round counts as older",
-     "	return (long)(READ_ONCE(waiting->since) - round) < 0;\n",
-     "	return (long)(READ_ONCE(waiting->since) - round) <= 0;\n"),
+     "	return (long)(READ_ONCE(waiting->since) - epoch) < 0;\n",
+     "	return (long)(READ_ONCE(waiting->since) - epoch) <= 0;\n"),
     ("wait: rounds do not wrap",
-     "	return (long)(READ_ONCE(waiting->since) - round) < 0;\n",
-     "	return READ_ONCE(waiting->since) < round;\n",
+     "	return (long)(READ_ONCE(waiting->since) - epoch) < 0;\n",
+     "	return READ_ONCE(waiting->since) < epoch;\n",
      {Mutant.ANY: "the same before some 2^63 rounds"}),
     ("wait: walk does not know its own CPU",
      "		if (nbq_context_cpu(owner) == nbq_context_cpu(wait->me))\n"
      "			return !exactly_behind || is_held_here(wait, owner, held);\n", ""),
     ("wait: walk follows notes that are younger than its round",
-     "		if (!pred || (round && !is_older(waiting, *round)))\n", "		if (!pred)\n",
+     "		if (!pred || (epoch && !is_older(waiting, *epoch)))\n", "		if (!pred)\n",
      "the same: it looks back at each before it believes in any"),
     ("wait: walk passes the top level by",
      "	unsigned int above = NBQ_LEVELS - nbq_context_level(context);\n",
@@ -115,15 +115,15 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "		WRITE_ONCE(wait->pool->waiter, NULL);\n", "		{ }\n",
      {"explorer": "nobody there is in a circle at a second wait"}),
     ("wait: interrupt does not walk behind a new neighbour",
-     "		searches |= is_interrupt(wait);\n", "",
+     "		checks |= is_interrupt(wait);\n", "",
      TOLD_LATER),
     ("wait: task walks as often as an interrupt",
-     "			     LAST_IN_INTERRUPT_NS : LAST_INTERVAL_NS);\n",
-     "			     LAST_IN_INTERRUPT_NS : LAST_IN_INTERRUPT_NS);\n",
+     "			     MAX_INTERRUPT_INTERVAL_NS : MAX_INTERVAL_NS);\n",
+     "			     MAX_INTERRUPT_INTERVAL_NS : MAX_INTERRUPT_INTERVAL_NS);\n",
      {Mutant.ANY: "walks cost time, and find the same"}),
     ("wait: task searches at once",
-     "		wait->search_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_SEARCH_NS);\n",
-     "		wait->search_at = wait->now;\n",
+     "		wait->deadlock_check_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_CHECK_NS);\n",
+     "		wait->deadlock_check_at = wait->now;\n",
      {Mutant.ANY: "walks cost time, and find the same"}),
     ("wait: walks do not become rarer",
      "	wait->interval = min(2 * wait->interval,", "	wait->interval = min(wait->interval,",
@@ -136,8 +136,8 @@ MUTANTS = [*mutants("wait.c", WAITS, (
                                "waiter of the same CPU"}),
 )), *mutants("wait.c", COUNTS, (
     ("wait: own CPU is looked at although nobody is to look",
-     "		if (READ_ONCE(nbq_deadlock_checks) && wait->searches && is_own(wait))\n",
-     "		if (wait->searches && is_own(wait))\n"),
+     "		if (READ_ONCE(nbq_deadlock_checks) && wait->checks && is_own(wait))\n",
+     "		if (wait->checks && is_own(wait))\n"),
     ("wait: walks are made although nobody is to walk",
      SEARCH, SEARCH.replace("READ_ONCE(nbq_deadlock_checks) && ", "")),
     ("wait: attempt without patience waits",
