@@ -10,6 +10,7 @@
 #include <kunit/test.h>
 #include <linux/types.h>
 
+#include <nbqlock/counters.h>
 #include <nbqlock/nbqlock.h>
 
 #include "../nbqlock/internal.h"

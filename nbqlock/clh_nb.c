@@ -56,8 +56,12 @@
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/instruction_pointer.h>
 
+#include "clh.h"
 #include "internal.h"
+#include "queue_lock.h"
 #include "relax.h"
 #include "trace.h"
 
@@ -70,7 +74,7 @@
  * Return: my predecessor; NULL: the lock was free and is mine.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_clh_enqueue(struct nbq_clh *lock, struct nbq_node *node)
+struct nbq_node *nbq_clh_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	/*
 	 * Marked, although the node is mine alone: one who waited behind it in
@@ -132,7 +136,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_skip);
 
 /* The predecessor has handed the lock over: A node .. -> H .. */
 VISIBLE_IF_KUNIT
-void nbq_clh_granted(struct nbq_clh *lock, struct nbq_node *node,
+void nbq_clh_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		       struct nbq_node *pred)
 {
 	nbq_held_add(node, lock);
@@ -156,7 +160,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_granted);
  * the node must not be touched.
  */
 VISIBLE_IF_KUNIT
-bool nbq_clh_abandon(struct nbq_clh *lock, struct nbq_node *node,
+bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		   struct nbq_node *pred)
 {
 	struct nbq_events *events = &node->pool->events;
@@ -170,7 +174,7 @@ bool nbq_clh_abandon(struct nbq_clh *lock, struct nbq_node *node,
 	 * nobody has been told that I leave.
 	 */
 	if (!node->resumed &&
-	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {
+	    cmpxchg_release(&lock->tail, node, pred) == node) {
 		nbq_node_free_own(node);
 		return true;
 	}
@@ -180,7 +184,7 @@ bool nbq_clh_abandon(struct nbq_clh *lock, struct nbq_node *node,
 	 * RELEASE, pairs with the ACQUIRE in nbq_clh_poll(): as above, for
 	 * the successor that goes on to pred. My last access to the node.
 	 */
-	nbq_step(smp_store_release(&node->prev, pred));
+	smp_store_release(&node->prev, pred);
 	events->nodes_abandoned++;
 	return false;
 }
@@ -198,14 +202,14 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_abandon);
  * Return: true if the node was given back; else a successor will do it.
  */
 VISIBLE_IF_KUNIT
-bool nbq_clh_release(struct nbq_clh *lock, struct nbq_node *node)
+bool nbq_clh_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	nbq_held_del(node);
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_clh_enqueue() that reads the
 	 * NULL: the critical section is over for whoever finds the lock free.
 	 */
-	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {
+	if (cmpxchg_release(&lock->tail, node, NULL) == node) {
 		nbq_node_free_own(node);
 		return true;
 	}
@@ -213,7 +217,7 @@ bool nbq_clh_release(struct nbq_clh *lock, struct nbq_node *node)
 	 * RELEASE, pairs with the ACQUIRE in nbq_clh_poll(): the critical
 	 * section is over for whoever reads AVAILABLE.
 	 */
-	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));
+	smp_store_release(&node->prev, NBQ_AVAILABLE);
 	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_release);
@@ -256,7 +260,7 @@ static bool spin_on_pred(struct nbq_node *node, struct nbq_node **pred, struct n
  * while the predecessor waits or holds: each step of the walk gives a node back,
  * and the walk is no longer than the queue was when I joined.
  */
-static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
+static noinline int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
 				  struct nbq_node *pred,
 				  struct nbq_deadline deadline,
 				  struct lockdep_map *waits, unsigned long ip)
@@ -281,24 +285,156 @@ static noinline int wait_in_queue(struct nbq_clh *lock, struct nbq_node *node,
 	return nbq_wait_end(&wait, 0);
 }
 
-/* See define_lock_type.h: .. pred L succ -> .. pred W succ. */
+/* See queue_lock.h: .. pred L succ -> .. pred W succ. */
 static struct nbq_node *resume(struct nbq_node *node, const void *lock)
 {
 	return nbq_node_resume(node, lock);
 }
 
-/* See define_lock_type.h. */
-static int wait_resumed(struct nbq_clh *lock, struct nbq_node *node, struct nbq_node *pred,
+/* See queue_lock.h. */
+static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred,
 		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
 {
 	return wait_in_queue(lock, node, pred, deadline, waits, ip);
 }
 
-/* See define_lock_type.h. */
+/* See queue_lock.h. */
 static struct nbq_node *pred_of(const struct nbq_node *node)
 {
 	return nbq_clh_poll(node);
 }
 
-#define NBQ_TYPE	nbq_clh
-#include "define_lock_type.h"
+static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
+{
+	nbq_clh_release(lock, node);
+}
+
+static const struct nbq_queue_ops ops = {
+	.enqueue = nbq_clh_enqueue,
+	.wait = wait_in_queue,
+	.resume = resume,
+	.wait_resumed = wait_resumed,
+	.release = release,
+	.pred_of = pred_of,
+};
+
+static noinline int acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
+				     struct lockdep_map *waits, unsigned long ip)
+{
+	return nbq_queue_acquire_slowpath(lock, deadline, waits, ip, &ops);
+}
+
+static __always_inline int acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
+				   struct lockdep_map *waits, unsigned long ip)
+{
+	return nbq_queue_acquire(lock, deadline, waits, ip, &ops, acquire_slowpath);
+}
+
+static __always_inline int acquire_timed(struct nbq_clh *lock, struct nbq_deadline deadline,
+					 unsigned int subclass, unsigned long ip)
+{
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+	struct lockdep_map *waits;
+
+	preempt_disable();
+	waits = nbq_attempt_begin(map, &deadline, subclass, ip);
+	return nbq_attempt_end(map, waits, acquire(&lock->queue, deadline, waits, ip), subclass,
+			       ip);
+}
+
+static void acquire_untimed(struct nbq_clh *lock, unsigned int subclass, unsigned long ip)
+{
+	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+	struct lockdep_map *waits;
+	bool reported = false;
+
+	preempt_disable();
+	waits = nbq_attempt_begin(map, &never, subclass, ip);
+	while (unlikely(acquire(&lock->queue, never, waits, ip)))
+		nbq_attempt_deadlocked(lock, nbq_find_holder(lock), &reported, ip);
+	nbq_attempt_end(map, waits, 0, subclass, ip);
+}
+
+void nbq_clh_init_key(struct nbq_clh *lock, const char *name, struct lock_class_key *key)
+{
+	nbq_queue_init(&lock->queue, name, key);
+}
+EXPORT_SYMBOL_GPL(nbq_clh_init_key);
+
+int nbq_clh_lock_timeout(struct nbq_clh *lock, ktime_t patience)
+{
+	return acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_clh_lock_timeout);
+
+int nbq_clh_lock_until(struct nbq_clh *lock, ktime_t deadline)
+{
+	return acquire_timed(lock, nbq_deadline_at(deadline), 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_clh_lock_until);
+
+int nbq_clh_lock_timeout_info(struct nbq_clh *lock, ktime_t patience,
+			      struct nbq_timeout *info)
+{
+	u64 begin = nbq_clock_ns();
+	int ret = acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);
+
+	if (ret)
+		nbq_timeout_fill(info, nbq_find_holder(lock), begin);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(nbq_clh_lock_timeout_info);
+
+bool nbq_clh_trylock(struct nbq_clh *lock)
+{
+	return !acquire_timed(lock, nbq_deadline_at(KTIME_MIN), 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_clh_trylock);
+
+void nbq_clh_lock(struct nbq_clh *lock) __nbq_acquires(lock)
+{
+	acquire_untimed(lock, 0, _RET_IP_);
+	__nbq_acquire(lock);
+}
+EXPORT_SYMBOL_GPL(nbq_clh_lock);
+
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+int __nbq_clh_lock_timeout_nested(struct nbq_clh *lock, ktime_t patience, unsigned int subclass)
+{
+	return acquire_timed(lock, nbq_deadline_after(patience), subclass, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(__nbq_clh_lock_timeout_nested);
+
+void __nbq_clh_lock_nested(struct nbq_clh *lock, unsigned int subclass) __nbq_acquires(lock)
+{
+	acquire_untimed(lock, subclass, _RET_IP_);
+	__nbq_acquire(lock);
+}
+EXPORT_SYMBOL_GPL(__nbq_clh_lock_nested);
+#endif
+
+void nbq_clh_unlock(struct nbq_clh *lock) __nbq_releases(lock)
+{
+	__nbq_release(lock);
+	nbq_queue_unlock(&lock->queue, _RET_IP_, &ops);
+}
+EXPORT_SYMBOL_GPL(nbq_clh_unlock);
+
+bool nbq_clh_is_locked(const struct nbq_clh *lock)
+{
+	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), &ops);
+}
+EXPORT_SYMBOL_GPL(nbq_clh_is_locked);
+
+bool nbq_clh_is_contended(const struct nbq_clh *lock)
+{
+	return nbq_queue_is_contended(&lock->queue, &ops);
+}
+EXPORT_SYMBOL_GPL(nbq_clh_is_contended);
+
+int nbq_clh_destroy(struct nbq_clh *lock)
+{
+	return nbq_queue_destroy(&lock->queue, _RET_IP_, &ops);
+}
+EXPORT_SYMBOL_GPL(nbq_clh_destroy);

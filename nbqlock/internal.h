@@ -19,13 +19,12 @@
 #include <linux/smp.h>
 #include <linux/types.h>
 
+#include "counters.h"
 #include "deadline.h"
 #include "events.h"
-/* See there: here the verbs are defined, not used. */
-#define NBQ_DEFINES_VERBS
-#include "nbqlock.h"
 #include "report.h"
 #include "socket.h"
+#include "types.h"
 #include "wait.h"
 
 /* The single steps are open to the suites where there are suites. */
@@ -110,14 +109,6 @@ static inline bool nbq_is_node(const struct nbq_node *node)
 	return (unsigned long)node > (unsigned long)NBQ_RECYCLED;
 }
 
-/*
- * The contexts that can interrupt one another on a CPU, from the bottom up:
- * task, softirq, hardirq, NMI; the numbering of interrupt_context_level().
- * On PREEMPT_RT that counts softirqs among the tasks. Rightly so: they run in
- * threads, which cannot come between while preemption is off.
- */
-#define NBQ_LEVELS	4
-
 /* From Linux 6.6 on, and in the stable kernels of a later day. */
 #ifndef __counted_by
 #define __counted_by(member)
@@ -199,25 +190,8 @@ struct nbq_pool {
 #endif
 #endif
 
-/*
- * nbq_step() - One own step of leaving, releasing or stepping over: an access to
- * the lock or to a node that others may be looking at. The bounds in the
- * algorithms' files count those of leaving and releasing; the suites count all,
- * and let others run before each.
- */
-#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
-extern void (*nbq_step_hook)(void);
-
-static inline void nbq_step_begin(void)
-{
-	if (nbq_step_hook)
-		nbq_step_hook();
-}
-
-#define nbq_step(access)	({ nbq_step_begin(); access; })
-#else
-#define nbq_step(access)	({ access; })
-#endif
+/* The context levels of this CPU of which attempts may have abandoned a node; spin.h, too. */
+DECLARE_PER_CPU(unsigned int, __nbq_levels_abandoned);
 
 DECLARE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
 
@@ -371,7 +345,7 @@ static inline void nbq_node_free_seq(struct nbq_node *node, unsigned long alloc_
 	 * read and wrote in the node comes before its next user. Without it,
 	 * that user's prev = NULL could overtake my look at prev.
 	 */
-	nbq_step(smp_store_release(&node->free_seq, alloc_seq));
+	smp_store_release(&node->free_seq, alloc_seq);
 }
 
 static inline void nbq_node_free(struct nbq_node *node)
@@ -472,12 +446,12 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void
 	 * the rounds of wait.c. Pairs with nbq_node_skip() of the successor: only one of the
 	 * two gets the node.
 	 */
-	if (nbq_step(cmpxchg(&node->prev, pred, NULL)) != pred)
+	if (cmpxchg(&node->prev, pred, NULL) != pred)
 		return NULL;
 	/* One of the same level that came above in between may have left it elsewhere. */
 	if (unlikely(READ_ONCE(node->lock) != lock)) {
 		/* RELEASE, pairs with the ACQUIRE in nbq_node_skip(), as that of the leave. */
-		nbq_step(smp_store_release(&node->prev, pred));
+		smp_store_release(&node->prev, pred);
 		return NULL;
 	}
 	node->resumed = true;
@@ -525,7 +499,7 @@ static inline bool nbq_node_skip(struct nbq_node *pred, struct nbq_node *prev)
 	 * them, which may be later than the one that was read: the place was resumed in
 	 * between, and left again. Atomic, against nbq_node_resume().
 	 */
-	return nbq_step(cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED)) == prev;
+	return cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED) == prev;
 }
 
 /*
@@ -586,27 +560,27 @@ void nbq_pools_flush(void);
  * The steps of an acquisition, for the suites to take one by one: clh_nb.c,
  * mcs_nb.c, swap_nb.c say what each does and returns.
  */
-struct nbq_node *nbq_clh_enqueue(struct nbq_clh *lock, struct nbq_node *node);
+struct nbq_node *nbq_clh_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_clh_poll(const struct nbq_node *pred);
 struct nbq_node *nbq_clh_skip(struct nbq_node *node, struct nbq_node *pred,
 				   struct nbq_node *prev);
-void nbq_clh_granted(struct nbq_clh *lock, struct nbq_node *node,
+void nbq_clh_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		       struct nbq_node *pred);
-bool nbq_clh_abandon(struct nbq_clh *lock, struct nbq_node *node,
+bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		   struct nbq_node *pred);
-bool nbq_clh_release(struct nbq_clh *lock, struct nbq_node *node);
+bool nbq_clh_release(struct nbq_queue_lock *lock, struct nbq_node *node);
 
-struct nbq_node *nbq_mcs_enqueue(struct nbq_mcs *lock, struct nbq_node *node);
+struct nbq_node *nbq_mcs_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred);
 struct nbq_node *nbq_mcs_poll(const struct nbq_node *node);
 struct nbq_node *nbq_mcs_skip(struct nbq_node *node, struct nbq_node *pred,
 				   struct nbq_node *state);
-void nbq_mcs_granted(struct nbq_mcs *lock, struct nbq_node *node,
+void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		       struct nbq_node *pred);
-bool nbq_mcs_abandon(struct nbq_mcs *lock, struct nbq_node *node,
+bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		   struct nbq_node *pred);
 struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock);
-bool nbq_mcs_release(struct nbq_mcs *lock, struct nbq_node *node);
+bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node);
 
 struct nbq_node *nbq_spin_enqueue(const struct nbq_spin *lock, u32 *tail,
 			       struct nbq_node *node);
@@ -616,17 +590,17 @@ struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
 bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred);
 bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor);
 
-struct nbq_node *nbq_swap_enqueue(struct nbq_swap *lock, struct nbq_node *node);
+struct nbq_node *nbq_swap_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred);
 struct nbq_node *nbq_swap_poll(const struct nbq_node *node);
 void nbq_swap_skip(struct nbq_node *node, struct nbq_node *abandoned,
 			struct nbq_node *state);
-void nbq_swap_granted(struct nbq_swap *lock, struct nbq_node *node,
+void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 			struct nbq_node *pred);
-void nbq_swap_abandon(struct nbq_swap *lock, struct nbq_node *node,
+void nbq_swap_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		    struct nbq_node *pred);
 struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock);
-void nbq_swap_release(struct nbq_swap *lock, struct nbq_node *node);
+void nbq_swap_release(struct nbq_queue_lock *lock, struct nbq_node *node);
 #endif
 
 #endif

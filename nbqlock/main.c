@@ -16,9 +16,6 @@ MODULE_PARM_DESC(deadlock_checks,
 u64 (*nbq_fake_clock)(void);
 EXPORT_SYMBOL_IF_KUNIT(nbq_fake_clock);
 
-void (*nbq_step_hook)(void);
-EXPORT_SYMBOL_IF_KUNIT(nbq_step_hook);
-
 struct nbq_pool *nbq_pool_elsewhere;
 EXPORT_SYMBOL_IF_KUNIT(nbq_pool_elsewhere);
 #endif

@@ -69,8 +69,12 @@
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/instruction_pointer.h>
 
+#include "mcs.h"
 #include "internal.h"
+#include "queue_lock.h"
 #include "relax.h"
 #include "trace.h"
 
@@ -84,7 +88,7 @@
  * lock was free and is mine.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_mcs_enqueue(struct nbq_mcs *lock, struct nbq_node *node)
+struct nbq_node *nbq_mcs_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	/*
 	 * Marked, although the node is mine alone: one who waited behind it in
@@ -175,7 +179,7 @@ struct nbq_node *nbq_mcs_skip(struct nbq_node *node, struct nbq_node *pred,
 	 * are done with the node before the second gives it back.
 	 */
 	if (state == NBQ_LEAVING ||
-	    nbq_step(xchg(&pred->status, NBQ_RECYCLED)))
+	    xchg(&pred->status, NBQ_RECYCLED))
 		nbq_node_reclaim(pred, &node->pool->events);
 	return prev;
 }
@@ -183,7 +187,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_skip);
 
 /* The predecessor has handed the lock over: A node .. -> H .. */
 VISIBLE_IF_KUNIT
-void nbq_mcs_granted(struct nbq_mcs *lock, struct nbq_node *node,
+void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		       struct nbq_node *pred)
 {
 	nbq_held_add(node, lock);
@@ -207,7 +211,7 @@ static void tell(struct nbq_node *succ, struct nbq_node *what,
 	 * pairs with the swaps of status in nbq_mcs_skip() and
 	 * nbq_mcs_abandon(), as there.
 	 */
-	if (succ && nbq_step(xchg(&succ->status, what)) == NBQ_RECYCLED)
+	if (succ && xchg(&succ->status, what) == NBQ_RECYCLED)
 		nbq_node_reclaim(succ, events);
 }
 
@@ -222,7 +226,7 @@ static void publish_abandoned(struct nbq_node *node, struct nbq_node *what)
 	 * node, are seen with @what. ACQUIRE: the successor in next has
 	 * reset its status before I write to it.
 	 */
-	tell(nbq_step(xchg(&node->next, what)), what, events);
+	tell(xchg(&node->next, what), what, events);
 }
 
 /*
@@ -241,20 +245,20 @@ static void publish_abandoned(struct nbq_node *node, struct nbq_node *what)
  * the node must not be touched.
  */
 VISIBLE_IF_KUNIT
-bool nbq_mcs_abandon(struct nbq_mcs *lock, struct nbq_node *node,
+bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		   struct nbq_node *pred)
 {
 	struct nbq_events *events = &node->pool->events;
 	struct nbq_node *what;
 	bool forgotten;
 
-	nbq_step(WRITE_ONCE(node->prev, pred));
+	WRITE_ONCE(node->prev, pred);
 	/*
 	 * Be forgotten. Needs no order of its own: whoever links to pred next
 	 * has come to it by the swap of the tail or of next below, which are
 	 * RELEASE. If it fails, pred is done and will write to my status.
 	 */
-	forgotten = nbq_step(cmpxchg_relaxed(&pred->next, node, NULL)) == node;
+	forgotten = cmpxchg_relaxed(&pred->next, node, NULL) == node;
 	/*
 	 * RELEASE, pairs with the ACQUIRE of a later nbq_mcs_enqueue(), which
 	 * gets pred from the tail instead of me: it finds me forgotten, and
@@ -262,12 +266,12 @@ bool nbq_mcs_abandon(struct nbq_mcs *lock, struct nbq_node *node,
 	 * been freed and reused meanwhile: no context knows that I leave.
 	 */
 	if (!node->resumed &&
-	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {
+	    cmpxchg_release(&lock->tail, node, pred) == node) {
 		/*
 		 * Fully ordered, pairs with the swap in tell(), by which pred
 		 * has told me or will: as in nbq_mcs_skip().
 		 */
-		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {
+		if (!forgotten && !xchg(&node->status, NBQ_RECYCLED)) {
 			events->nodes_abandoned++;
 			return false;
 		}
@@ -304,7 +308,7 @@ struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
 	 * Pairs with nbq_mcs_link() of the successor: only one of the two gets the node.
 	 */
 	if (READ_ONCE(node->next) != what ||
-	    nbq_step(cmpxchg(&node->next, what, NULL)) != what)
+	    cmpxchg(&node->next, what, NULL) != what)
 		return NULL;
 	/* One of the same level that came above in between may have left it elsewhere. */
 	if (unlikely(READ_ONCE(node->lock) != lock)) {
@@ -329,7 +333,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_resume);
  * Return: true if the node was given back; else a successor will do it.
  */
 VISIBLE_IF_KUNIT
-bool nbq_mcs_release(struct nbq_mcs *lock, struct nbq_node *node)
+bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
 	struct nbq_node *succ;
@@ -339,8 +343,8 @@ bool nbq_mcs_release(struct nbq_mcs *lock, struct nbq_node *node)
 	 * RELEASE, pairs with the ACQUIRE in nbq_mcs_enqueue() that reads the
 	 * NULL: the critical section is over for whoever finds the lock free.
 	 */
-	if (!node->has_successor && !nbq_step(READ_ONCE(node->next)) &&
-	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {
+	if (!node->has_successor && !READ_ONCE(node->next) &&
+	    cmpxchg_release(&lock->tail, node, NULL) == node) {
 		nbq_node_free_own(node);
 		return true;
 	}
@@ -349,7 +353,7 @@ bool nbq_mcs_release(struct nbq_mcs *lock, struct nbq_node *node)
 	 * critical section is over for whoever finds AVAILABLE. ACQUIRE: as in
 	 * nbq_mcs_abandon().
 	 */
-	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));
+	succ = xchg(&node->next, NBQ_AVAILABLE);
 	tell(succ, NBQ_AVAILABLE, events);
 	return false;
 }
@@ -390,7 +394,7 @@ static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pre
  * while the predecessor waits or holds: each step of the walk frees a node, and
  * the walk is no longer than the queue was when I joined.
  */
-static noinline int wait_behind(struct nbq_mcs *lock, struct nbq_node *node,
+static noinline int wait_behind(struct nbq_queue_lock *lock, struct nbq_node *node,
 				struct nbq_node *pred, struct nbq_deadline deadline,
 				struct lockdep_map *waits, unsigned long ip,
 				struct nbq_node *state)
@@ -424,16 +428,16 @@ static noinline int wait_behind(struct nbq_mcs *lock, struct nbq_node *node,
 	return nbq_wait_end(&wait, 0);
 }
 
-/* See define_lock_type.h. */
-static int wait_in_queue(struct nbq_mcs *lock, struct nbq_node *node,
+/* See queue_lock.h. */
+static int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
 			 struct nbq_node *pred, struct nbq_deadline deadline,
 			 struct lockdep_map *waits, unsigned long ip)
 {
 	return wait_behind(lock, node, pred, deadline, waits, ip, nbq_mcs_link(node, pred));
 }
 
-/* See define_lock_type.h. One that pred has known all the time has what it was told. */
-static int wait_resumed(struct nbq_mcs *lock, struct nbq_node *node, struct nbq_node *pred,
+/* See queue_lock.h. One that pred has known all the time has what it was told. */
+static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred,
 		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
 {
 	return wait_behind(lock, node, pred, deadline, waits, ip,
@@ -441,7 +445,7 @@ static int wait_resumed(struct nbq_mcs *lock, struct nbq_node *node, struct nbq_
 }
 
 /*
- * See define_lock_type.h. Without users, the status of a TRANSIENT node was
+ * See queue_lock.h. Without users, the status of a TRANSIENT node was
  * told: destroy may give it back.
  */
 static struct nbq_node *pred_of(const struct nbq_node *node)
@@ -457,11 +461,143 @@ static struct nbq_node *pred_of(const struct nbq_node *node)
 	return state == NBQ_AVAILABLE ? state : NULL;
 }
 
-/* See define_lock_type.h. */
+/* See queue_lock.h. */
 static struct nbq_node *resume(struct nbq_node *node, const void *lock)
 {
 	return nbq_mcs_resume(node, lock);
 }
 
-#define NBQ_TYPE	nbq_mcs
-#include "define_lock_type.h"
+static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
+{
+	nbq_mcs_release(lock, node);
+}
+
+static const struct nbq_queue_ops ops = {
+	.enqueue = nbq_mcs_enqueue,
+	.wait = wait_in_queue,
+	.resume = resume,
+	.wait_resumed = wait_resumed,
+	.release = release,
+	.pred_of = pred_of,
+};
+
+static noinline int acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
+				     struct lockdep_map *waits, unsigned long ip)
+{
+	return nbq_queue_acquire_slowpath(lock, deadline, waits, ip, &ops);
+}
+
+static __always_inline int acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
+				   struct lockdep_map *waits, unsigned long ip)
+{
+	return nbq_queue_acquire(lock, deadline, waits, ip, &ops, acquire_slowpath);
+}
+
+static __always_inline int acquire_timed(struct nbq_mcs *lock, struct nbq_deadline deadline,
+					 unsigned int subclass, unsigned long ip)
+{
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+	struct lockdep_map *waits;
+
+	preempt_disable();
+	waits = nbq_attempt_begin(map, &deadline, subclass, ip);
+	return nbq_attempt_end(map, waits, acquire(&lock->queue, deadline, waits, ip), subclass,
+			       ip);
+}
+
+static void acquire_untimed(struct nbq_mcs *lock, unsigned int subclass, unsigned long ip)
+{
+	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+	struct lockdep_map *waits;
+	bool reported = false;
+
+	preempt_disable();
+	waits = nbq_attempt_begin(map, &never, subclass, ip);
+	while (unlikely(acquire(&lock->queue, never, waits, ip)))
+		nbq_attempt_deadlocked(lock, nbq_find_holder(lock), &reported, ip);
+	nbq_attempt_end(map, waits, 0, subclass, ip);
+}
+
+void nbq_mcs_init_key(struct nbq_mcs *lock, const char *name, struct lock_class_key *key)
+{
+	nbq_queue_init(&lock->queue, name, key);
+}
+EXPORT_SYMBOL_GPL(nbq_mcs_init_key);
+
+int nbq_mcs_lock_timeout(struct nbq_mcs *lock, ktime_t patience)
+{
+	return acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_mcs_lock_timeout);
+
+int nbq_mcs_lock_until(struct nbq_mcs *lock, ktime_t deadline)
+{
+	return acquire_timed(lock, nbq_deadline_at(deadline), 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_mcs_lock_until);
+
+int nbq_mcs_lock_timeout_info(struct nbq_mcs *lock, ktime_t patience,
+			      struct nbq_timeout *info)
+{
+	u64 begin = nbq_clock_ns();
+	int ret = acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);
+
+	if (ret)
+		nbq_timeout_fill(info, nbq_find_holder(lock), begin);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(nbq_mcs_lock_timeout_info);
+
+bool nbq_mcs_trylock(struct nbq_mcs *lock)
+{
+	return !acquire_timed(lock, nbq_deadline_at(KTIME_MIN), 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_mcs_trylock);
+
+void nbq_mcs_lock(struct nbq_mcs *lock) __nbq_acquires(lock)
+{
+	acquire_untimed(lock, 0, _RET_IP_);
+	__nbq_acquire(lock);
+}
+EXPORT_SYMBOL_GPL(nbq_mcs_lock);
+
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+int __nbq_mcs_lock_timeout_nested(struct nbq_mcs *lock, ktime_t patience, unsigned int subclass)
+{
+	return acquire_timed(lock, nbq_deadline_after(patience), subclass, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(__nbq_mcs_lock_timeout_nested);
+
+void __nbq_mcs_lock_nested(struct nbq_mcs *lock, unsigned int subclass) __nbq_acquires(lock)
+{
+	acquire_untimed(lock, subclass, _RET_IP_);
+	__nbq_acquire(lock);
+}
+EXPORT_SYMBOL_GPL(__nbq_mcs_lock_nested);
+#endif
+
+void nbq_mcs_unlock(struct nbq_mcs *lock) __nbq_releases(lock)
+{
+	__nbq_release(lock);
+	nbq_queue_unlock(&lock->queue, _RET_IP_, &ops);
+}
+EXPORT_SYMBOL_GPL(nbq_mcs_unlock);
+
+bool nbq_mcs_is_locked(const struct nbq_mcs *lock)
+{
+	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), &ops);
+}
+EXPORT_SYMBOL_GPL(nbq_mcs_is_locked);
+
+bool nbq_mcs_is_contended(const struct nbq_mcs *lock)
+{
+	return nbq_queue_is_contended(&lock->queue, &ops);
+}
+EXPORT_SYMBOL_GPL(nbq_mcs_is_contended);
+
+int nbq_mcs_destroy(struct nbq_mcs *lock)
+{
+	return nbq_queue_destroy(&lock->queue, _RET_IP_, &ops);
+}
+EXPORT_SYMBOL_GPL(nbq_mcs_destroy);

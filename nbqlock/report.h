@@ -7,8 +7,6 @@
 
 #include <linux/types.h>
 
-struct nbq_pool;
-
 enum nbq_report {
 	NBQ_REPORT_DEADLOCK,	/* an acquisition that cannot time out */
 	NBQ_REPORT_NOT_HELD,	/* unlock of a free lock */

@@ -124,11 +124,15 @@
 #include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/instruction_pointer.h>
 #include <linux/threads.h>
 
+#include "attempt.h"
 #include "contention.h"
 #include "internal.h"
 #include "relax.h"
+#include "spin.h"
 #include "trace.h"
 
 /*
@@ -411,7 +415,7 @@ bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
 	 * in nbq_spin_dequeue_head().
 	 */
 	if (!node->resumed &&
-	    nbq_step(cmpxchg_release(tail, number, encode_tail(pred))) == number) {
+	    cmpxchg_release(tail, number, encode_tail(pred)) == number) {
 		nbq_node_free_own(node);
 		return true;
 	}
@@ -422,7 +426,7 @@ bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
 	 * the successor that goes on to pred, and for one that destroys the
 	 * lock. My last access to the node.
 	 */
-	nbq_step(smp_store_release(&node->prev, pred));
+	smp_store_release(&node->prev, pred);
 	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_spin_abandon);
@@ -451,7 +455,7 @@ bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
 	 * request to queue could overwrite what the lock's memory is used for
 	 * next.
 	 */
-	if (!has_successor && nbq_step(cmpxchg_release(tail, number, 0)) == number) {
+	if (!has_successor && cmpxchg_release(tail, number, 0) == number) {
 		nbq_node_free_own(node);
 		return true;
 	}
@@ -461,7 +465,7 @@ bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
 	 * to the lock before it is destroyed. First come, first served, my store
 	 * of the holder is seen by the next head before it polls the lock.
 	 */
-	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));
+	smp_store_release(&node->prev, NBQ_AVAILABLE);
 	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_spin_dequeue_head);
@@ -1077,7 +1081,7 @@ static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline 
 	return wait_for(lock, pool, me, deadline, waits, ip, false);
 }
 
-/* See define_verbs.h. Inline, and all else is called: no register is saved for it. */
+/* The bare acquisition, without preemption and lockdep. Inline, and all else is called: no register is saved for it. */
 static __always_inline int acquire(struct nbq_spin *lock,
 				   struct nbq_deadline deadline,
 				   struct lockdep_map *waits, unsigned long ip)
@@ -1087,52 +1091,98 @@ static __always_inline int acquire(struct nbq_spin *lock,
 	return acquire_slowpath(lock, deadline, waits, ip);
 }
 
-static u16 context_of_holder(const struct nbq_spin *lock)
+static __always_inline int acquire_timed(struct nbq_spin *lock, struct nbq_deadline deadline,
+					 unsigned int subclass, unsigned long ip)
 {
-	return READ_ONCE(lock->state.holder);
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+	struct lockdep_map *waits = nbq_attempt_begin(map, &deadline, subclass, ip);
+
+	return nbq_attempt_end(map, waits, acquire(lock, deadline, waits, ip), subclass, ip);
 }
 
-#define NBQ_TYPE	nbq_spin
+static void acquire_untimed(struct nbq_spin *lock, unsigned int subclass, unsigned long ip)
+{
+	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+	struct lockdep_map *waits = nbq_attempt_begin(map, &never, subclass, ip);
+	bool reported = false;
 
-#ifndef CONFIG_DEBUG_LOCK_ALLOC
-/* What is inline begins with these; see spin_type.h. */
-#undef nbq_X_lock_timeout
-#undef nbq_X_lock_until
-#undef nbq_X_trylock
-#undef nbq_X_lock
-#define nbq_X_lock_timeout	__nbq_spin_lock_timeout
-#define nbq_X_lock_until	__nbq_spin_lock_until
-#define nbq_X_trylock		__nbq_spin_trylock
-#define nbq_X_lock		__nbq_spin_lock
-#define begin_verb()
-#endif
+	while (unlikely(acquire(lock, never, waits, ip)))
+		nbq_attempt_deadlocked(lock, READ_ONCE(lock->state.holder), &reported, ip);
+	nbq_attempt_end(map, waits, 0, subclass, ip);
+}
 
-#include "define_verbs.h"
-
-void nbq_spin_init_key(struct nbq_spin *lock, const char *name,
+void nbq_spin_init_key(struct nbq_spin *lock, unsigned int flags, const char *name,
 		       struct lock_class_key *key)
 {
 	nbq_forget_places(lock);
 	lock->state.all = 0;
+	lock->state.turn = flags & NBQ_SPIN_FIFO;
 	lock->tail = 0;
 	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
 }
 EXPORT_SYMBOL_GPL(nbq_spin_init_key);
 
-void nbq_spin_init_fifo_key(struct nbq_spin *lock, const char *name,
-			    struct lock_class_key *key)
+int __nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
 {
-	nbq_spin_init_key(lock, name, key);
-	lock->state.turn = NBQ_SPIN_FIFO;
+	return acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);
 }
-EXPORT_SYMBOL_GPL(nbq_spin_init_fifo_key);
+EXPORT_SYMBOL_GPL(__nbq_spin_lock_timeout);
+
+int __nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline)
+{
+	return acquire_timed(lock, nbq_deadline_at(deadline), 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(__nbq_spin_lock_until);
+
+int nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience,
+			       struct nbq_timeout *info)
+{
+	u64 begin = nbq_clock_ns();
+	int ret;
+
+	preempt_disable();
+	ret = acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);
+	if (ret)
+		nbq_timeout_fill(info, READ_ONCE(lock->state.holder), begin);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(nbq_spin_lock_timeout_info);
+
+bool __nbq_spin_trylock(struct nbq_spin *lock)
+{
+	return !acquire_timed(lock, nbq_deadline_at(KTIME_MIN), 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(__nbq_spin_trylock);
+
+void __nbq_spin_lock(struct nbq_spin *lock)
+{
+	acquire_untimed(lock, 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(__nbq_spin_lock);
 
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
-void nbq_spin_unlock(struct nbq_spin *lock) __releases(lock)
+int __nbq_spin_lock_timeout_nested(struct nbq_spin *lock, ktime_t patience,
+				   unsigned int subclass)
+{
+	preempt_disable();
+	return acquire_timed(lock, nbq_deadline_after(patience), subclass, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(__nbq_spin_lock_timeout_nested);
+
+void __nbq_spin_lock_nested(struct nbq_spin *lock, unsigned int subclass) __nbq_acquires(lock)
+{
+	preempt_disable();
+	acquire_untimed(lock, subclass, _RET_IP_);
+	__nbq_acquire(lock);
+}
+EXPORT_SYMBOL_GPL(__nbq_spin_lock_nested);
+
+/* With lockdep, the release checks who holds the lock. */
+void __nbq_spin_unlock(struct nbq_spin *lock)
 {
 	u16 holder = READ_ONCE(lock->state.holder);
 
-	__release(lock);
 	if (unlikely(!holder)) {
 		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);
 		return;
@@ -1141,17 +1191,14 @@ void nbq_spin_unlock(struct nbq_spin *lock) __releases(lock)
 		nbq_report(NBQ_REPORT_NOT_OWNER, lock, holder, _RET_IP_);
 		return;
 	}
-	spin_release(dep_map_of(lock), _RET_IP_);
+	spin_release(nbq_dep_map_of(lock), _RET_IP_);
 	/* Before the lock is seen to be free: writes to devices are in order. */
 	mmiowb_spin_unlock();
-	/*
-	 * RELEASE, pairs with the ACQUIREs of those who take the lock: the
-	 * critical section is over for whoever finds it free.
-	 */
-	nbq_step(smp_store_release(&lock->state.holder, 0));
+	/* RELEASE, pairs with the ACQUIREs that take the lock, as in nbq_spin_unlock(). */
+	smp_store_release(&lock->state.holder, 0);
 	preempt_enable();
 }
-EXPORT_SYMBOL_GPL(nbq_spin_unlock);
+EXPORT_SYMBOL_GPL(__nbq_spin_unlock);
 #endif
 
 bool nbq_spin_is_locked(const struct nbq_spin *lock)

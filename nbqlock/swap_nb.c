@@ -64,8 +64,12 @@
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/instruction_pointer.h>
 
+#include "swap.h"
 #include "internal.h"
+#include "queue_lock.h"
 #include "relax.h"
 #include "trace.h"
 
@@ -79,7 +83,7 @@
  * the lock was new and is mine.
  */
 VISIBLE_IF_KUNIT
-struct nbq_node *nbq_swap_enqueue(struct nbq_swap *lock, struct nbq_node *node)
+struct nbq_node *nbq_swap_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	/*
 	 * Marked, although the node is not in the queue yet: is_idle() of an attempt that
@@ -157,14 +161,14 @@ void nbq_swap_skip(struct nbq_node *node, struct nbq_node *abandoned,
 	 * The swap is fully ordered, pairs with the one in tell(): both of us
 	 * are done with the node before the second gives it back.
 	 */
-	if (state == abandoned || nbq_step(xchg(&abandoned->status, NBQ_RECYCLED)))
+	if (state == abandoned || xchg(&abandoned->status, NBQ_RECYCLED))
 		nbq_node_reclaim(abandoned, &node->pool->events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_skip);
 
 /* The predecessor has handed the lock over: A node .. -> H .. */
 VISIBLE_IF_KUNIT
-void nbq_swap_granted(struct nbq_swap *lock, struct nbq_node *node,
+void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 			struct nbq_node *pred)
 {
 	nbq_held_add(node, lock);
@@ -184,7 +188,7 @@ static void tell(struct nbq_node *succ, struct nbq_node *what,
 	 * the critical section or my prev, is seen by whoever was told. Both,
 	 * pairs with the swap in nbq_swap_skip(), as there.
 	 */
-	if (succ && nbq_step(xchg(&succ->status, what)) == NBQ_RECYCLED)
+	if (succ && xchg(&succ->status, what) == NBQ_RECYCLED)
 		nbq_node_reclaim(succ, events);
 }
 
@@ -198,7 +202,7 @@ static void publish_abandoned(struct nbq_node *node)
 	 * destroy. RELEASE: prev is seen with LEAVING. ACQUIRE: the successor in
 	 * next has reset its status before it is written to.
 	 */
-	tell(nbq_step(xchg(&node->next, NBQ_LEAVING)), NBQ_LEAVING, events);
+	tell(xchg(&node->next, NBQ_LEAVING), NBQ_LEAVING, events);
 }
 
 /*
@@ -209,10 +213,10 @@ static void publish_abandoned(struct nbq_node *node)
  *	.. pred W > succ -> .. pred L succ
  */
 VISIBLE_IF_KUNIT
-void nbq_swap_abandon(struct nbq_swap *lock, struct nbq_node *node, struct nbq_node *pred)
+void nbq_swap_abandon(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred)
 {
 	nbq_note_abandoned(node, lock);
-	nbq_step(WRITE_ONCE(node->prev, pred));
+	WRITE_ONCE(node->prev, pred);
 	publish_abandoned(node);
 	node->pool->events.nodes_abandoned++;
 }
@@ -236,7 +240,7 @@ struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock)
 	 * one compare-and-swap of this lock, and not one that it could not do without.
 	 */
 	if (READ_ONCE(node->next) != NBQ_LEAVING ||
-	    nbq_step(cmpxchg(&node->next, NBQ_LEAVING, NULL)) != NBQ_LEAVING)
+	    cmpxchg(&node->next, NBQ_LEAVING, NULL) != NBQ_LEAVING)
 		return NULL;
 	/* One of the same level that came above in between may have left it elsewhere. */
 	if (unlikely(READ_ONCE(node->lock) != lock)) {
@@ -258,7 +262,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_resume);
  * successor's node may: it waits for what I tell it.)
  */
 VISIBLE_IF_KUNIT
-void nbq_swap_release(struct nbq_swap *lock, struct nbq_node *node)
+void nbq_swap_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
 	struct nbq_node *succ;
@@ -269,7 +273,7 @@ void nbq_swap_release(struct nbq_swap *lock, struct nbq_node *node)
 	 * critical section is over for whoever finds AVAILABLE. ACQUIRE: as in
 	 * nbq_swap_abandon().
 	 */
-	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));
+	succ = xchg(&node->next, NBQ_AVAILABLE);
 	tell(succ, NBQ_AVAILABLE, events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_release);
@@ -311,7 +315,7 @@ static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pre
  * step of the walk frees a node, and the walk is no longer than the queue was
  * when I joined.
  */
-static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
+static noinline int wait_longer(struct nbq_queue_lock *lock, struct nbq_node *node,
 				struct nbq_node *pred,
 				struct nbq_deadline deadline,
 				struct lockdep_map *waits, unsigned long ip,
@@ -353,7 +357,7 @@ static noinline int wait_longer(struct nbq_swap *lock, struct nbq_node *node,
 }
 
 /* Behind pred, which is mostly nothing but the last holder's node. */
-static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
+static int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
 			 struct nbq_node *pred, struct nbq_deadline deadline,
 			 struct lockdep_map *waits, unsigned long ip)
 {
@@ -373,20 +377,20 @@ static int wait_in_queue(struct nbq_swap *lock, struct nbq_node *node,
 	return 0;
 }
 
-/* See define_lock_type.h. */
-static int wait_resumed(struct nbq_swap *lock, struct nbq_node *node, struct nbq_node *pred,
+/* See queue_lock.h. */
+static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred,
 		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
 {
 	return wait_longer(lock, node, pred, deadline, waits, ip, NULL);
 }
 
-/* See define_lock_type.h. */
+/* See queue_lock.h. */
 static struct nbq_node *resume(struct nbq_node *node, const void *lock)
 {
 	return nbq_swap_resume(node, lock);
 }
 
-/* See define_lock_type.h. */
+/* See queue_lock.h. */
 static struct nbq_node *pred_of(const struct nbq_node *node)
 {
 	/*
@@ -400,5 +404,137 @@ static struct nbq_node *pred_of(const struct nbq_node *node)
 	return state == NBQ_AVAILABLE ? state : NULL;
 }
 
-#define NBQ_TYPE	nbq_swap
-#include "define_lock_type.h"
+static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
+{
+	nbq_swap_release(lock, node);
+}
+
+static const struct nbq_queue_ops ops = {
+	.enqueue = nbq_swap_enqueue,
+	.wait = wait_in_queue,
+	.resume = resume,
+	.wait_resumed = wait_resumed,
+	.release = release,
+	.pred_of = pred_of,
+};
+
+static noinline int acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
+				     struct lockdep_map *waits, unsigned long ip)
+{
+	return nbq_queue_acquire_slowpath(lock, deadline, waits, ip, &ops);
+}
+
+static __always_inline int acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
+				   struct lockdep_map *waits, unsigned long ip)
+{
+	return nbq_queue_acquire(lock, deadline, waits, ip, &ops, acquire_slowpath);
+}
+
+static __always_inline int acquire_timed(struct nbq_swap *lock, struct nbq_deadline deadline,
+					 unsigned int subclass, unsigned long ip)
+{
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+	struct lockdep_map *waits;
+
+	preempt_disable();
+	waits = nbq_attempt_begin(map, &deadline, subclass, ip);
+	return nbq_attempt_end(map, waits, acquire(&lock->queue, deadline, waits, ip), subclass,
+			       ip);
+}
+
+static void acquire_untimed(struct nbq_swap *lock, unsigned int subclass, unsigned long ip)
+{
+	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+	struct lockdep_map *waits;
+	bool reported = false;
+
+	preempt_disable();
+	waits = nbq_attempt_begin(map, &never, subclass, ip);
+	while (unlikely(acquire(&lock->queue, never, waits, ip)))
+		nbq_attempt_deadlocked(lock, nbq_find_holder(lock), &reported, ip);
+	nbq_attempt_end(map, waits, 0, subclass, ip);
+}
+
+void nbq_swap_init_key(struct nbq_swap *lock, const char *name, struct lock_class_key *key)
+{
+	nbq_queue_init(&lock->queue, name, key);
+}
+EXPORT_SYMBOL_GPL(nbq_swap_init_key);
+
+int nbq_swap_lock_timeout(struct nbq_swap *lock, ktime_t patience)
+{
+	return acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_swap_lock_timeout);
+
+int nbq_swap_lock_until(struct nbq_swap *lock, ktime_t deadline)
+{
+	return acquire_timed(lock, nbq_deadline_at(deadline), 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_swap_lock_until);
+
+int nbq_swap_lock_timeout_info(struct nbq_swap *lock, ktime_t patience,
+			      struct nbq_timeout *info)
+{
+	u64 begin = nbq_clock_ns();
+	int ret = acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);
+
+	if (ret)
+		nbq_timeout_fill(info, nbq_find_holder(lock), begin);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(nbq_swap_lock_timeout_info);
+
+bool nbq_swap_trylock(struct nbq_swap *lock)
+{
+	return !acquire_timed(lock, nbq_deadline_at(KTIME_MIN), 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_swap_trylock);
+
+void nbq_swap_lock(struct nbq_swap *lock) __nbq_acquires(lock)
+{
+	acquire_untimed(lock, 0, _RET_IP_);
+	__nbq_acquire(lock);
+}
+EXPORT_SYMBOL_GPL(nbq_swap_lock);
+
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+int __nbq_swap_lock_timeout_nested(struct nbq_swap *lock, ktime_t patience, unsigned int subclass)
+{
+	return acquire_timed(lock, nbq_deadline_after(patience), subclass, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(__nbq_swap_lock_timeout_nested);
+
+void __nbq_swap_lock_nested(struct nbq_swap *lock, unsigned int subclass) __nbq_acquires(lock)
+{
+	acquire_untimed(lock, subclass, _RET_IP_);
+	__nbq_acquire(lock);
+}
+EXPORT_SYMBOL_GPL(__nbq_swap_lock_nested);
+#endif
+
+void nbq_swap_unlock(struct nbq_swap *lock) __nbq_releases(lock)
+{
+	__nbq_release(lock);
+	nbq_queue_unlock(&lock->queue, _RET_IP_, &ops);
+}
+EXPORT_SYMBOL_GPL(nbq_swap_unlock);
+
+bool nbq_swap_is_locked(const struct nbq_swap *lock)
+{
+	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), &ops);
+}
+EXPORT_SYMBOL_GPL(nbq_swap_is_locked);
+
+bool nbq_swap_is_contended(const struct nbq_swap *lock)
+{
+	return nbq_queue_is_contended(&lock->queue, &ops);
+}
+EXPORT_SYMBOL_GPL(nbq_swap_is_contended);
+
+int nbq_swap_destroy(struct nbq_swap *lock)
+{
+	return nbq_queue_destroy(&lock->queue, _RET_IP_, &ops);
+}
+EXPORT_SYMBOL_GPL(nbq_swap_destroy);

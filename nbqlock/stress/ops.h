@@ -10,6 +10,7 @@
 #include <linux/types.h>
 #include <linux/version.h>
 
+#include <nbqlock/counters.h>
 #include <nbqlock/nbqlock.h>
 
 #include "context.h"

@@ -57,14 +57,14 @@ static int stress_##X##_lock(union stress_lock *lock,			\
 	int ret = nbq_##X##_lock_timeout(&lock->nbq_##X, patience);	\
 									\
 	if (!ret)							\
-		__release(&lock->nbq_##X);				\
+		__nbq_release(&lock->nbq_##X);				\
 	return ret;							\
 }									\
 									\
 static void stress_##X##_unlock(union stress_lock *lock,		\
 				struct stress_waiter *me)		\
 {									\
-	__acquire(&lock->nbq_##X);					\
+	__nbq_acquire(&lock->nbq_##X);				\
 	nbq_##X##_unlock(&lock->nbq_##X);				\
 }									\
 									\
@@ -73,14 +73,14 @@ static int stress_##X##_destroy(union stress_lock *lock)		\
 	return nbq_##X##_destroy(&lock->nbq_##X);			\
 }
 
-/* A lock type: an nbq_X as INIT makes it. Each place has a lockdep class. */
-#define NBQ_LOCK_TYPE(NAME, X, INIT, MEANING)				\
+/* A lock type: an nbq_X that is made with these flags, if any. Each place has a class. */
+#define NBQ_LOCK_TYPE(NAME, X, MEANING, ...)				\
 static struct lock_class_key stress_##NAME##_keys[STRESS_PLACES];	\
 									\
 static int stress_##NAME##_init(union stress_lock *lock,		\
 				unsigned int place)			\
 {									\
-	INIT(&lock->nbq_##X);						\
+	nbq_##X##_init(&lock->nbq_##X, ##__VA_ARGS__);			\
 	lockdep_set_class_and_name(&lock->nbq_##X,			\
 				   &stress_##NAME##_keys[place],	\
 				   "stress_" #NAME);			\
@@ -107,13 +107,13 @@ NBQ_VERBS(mcs)
 NBQ_VERBS(swap)
 NBQ_VERBS(spin)
 
-NBQ_LOCK_TYPE(clh_nb, clh, nbq_clh_init,
+NBQ_LOCK_TYPE(clh_nb, clh,
 	      "CLH-NB, a queue lock with non-blocking timeout, nbq_clh_lock_timeout()");
-NBQ_LOCK_TYPE(mcs_nb, mcs, nbq_mcs_init,
+NBQ_LOCK_TYPE(mcs_nb, mcs,
 	      "MCS-NB, the same with waiters that spin on their own node, nbq_mcs_lock_timeout()");
-NBQ_LOCK_TYPE(swap_nb, swap, nbq_swap_init,
+NBQ_LOCK_TYPE(swap_nb, swap,
 	      "the swap-only lock, the same without compare-and-swap, nbq_swap_lock_timeout()");
-NBQ_LOCK_TYPE(nbq_spin, spin, nbq_spin_init,
-	      "the hybrid, a spinlock with a queue for those who wait, nbq_spin_lock_timeout()");
-NBQ_LOCK_TYPE(nbq_spin_fifo, spin, nbq_spin_init_fifo,
-	      "the same, first come, first served, made by nbq_spin_init_fifo()");
+NBQ_LOCK_TYPE(nbq_spin, spin,
+	      "the hybrid, a spinlock with a queue for waiters, nbq_spin_lock_timeout()", 0);
+NBQ_LOCK_TYPE(nbq_spin_fifo, spin,
+	      "the same, first come, first served: NBQ_SPIN_FIFO", NBQ_SPIN_FIFO);

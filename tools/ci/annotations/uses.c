@@ -15,6 +15,7 @@
 #include <linux/lockdep.h>
 #include <linux/types.h>
 
+#include <nbqlock/counters.h>
 #include <nbqlock/nbqlock.h>
 
 #define PATIENCE	1000

@@ -9,29 +9,29 @@ from verification.mutate.lists import MUTANTS
 from verification.mutate.mutant import Mutant, mutants
 
 CLH_LEAVE = ("	if (!node->resumed &&\n"
-             "	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n")
-CLH_RELEASE = "	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
-MCS_RELEASE = "	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
+             "	    cmpxchg_release(&lock->tail, node, pred) == node) {\n")
+CLH_RELEASE = "	if (cmpxchg_release(&lock->tail, node, NULL) == node) {\n"
+MCS_RELEASE = "	    cmpxchg_release(&lock->tail, node, NULL) == node) {\n"
 MCS_KNOWN = "		}\n		nbq_node_free_own(node);\n"
 MCS_WALKED = "		skipped++;\n		state = spin_on_pred(node, pred, nbq_mcs_link(node, pred), &wait);\n"
-HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
+HAND_OVER = "	succ = xchg(&node->next, NBQ_AVAILABLE);\n"
 GIVE_BACK = "		nbq_node_free_own(node);\n"
 
 SPIN_TAKE = "	return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);\n"
 SPIN_PASS = ("	if (!has_successor && "
-             "nbq_step(cmpxchg_release(tail, number, 0)) == number) {\n")
+             "cmpxchg_release(tail, number, 0) == number) {\n")
 SPIN_LEAVES = ("	freed = place->pred ? nbq_spin_abandon(place->tail, place->node, place->pred) :\n"
                "			     nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);\n")
 SPIN_LEAVE = ("	if (!node->resumed &&\n"
-              "	    nbq_step(cmpxchg_release(tail, number, encode_tail(pred))) == number) {\n")
-SPIN_HEAD = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
+              "	    cmpxchg_release(tail, number, encode_tail(pred)) == number) {\n")
+SPIN_HEAD = "	smp_store_release(&node->prev, NBQ_AVAILABLE);\n"
 
 OWN = (
     *mutants("clh_nb.c", {}, (
         # The papers' prose: with another context on the same pool, ABA.
         ("clh: leave publishes prev first and swaps the tail after, as in prose", CLH_LEAVE,
-         "	nbq_step(smp_store_release(&node->prev, pred));\n"
-         "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) != node) {\n"
+         "	smp_store_release(&node->prev, pred);\n"
+         "	if (cmpxchg_release(&lock->tail, node, pred) != node) {\n"
          "		events->nodes_abandoned++;\n		return false;\n	}\n	{\n"),
         ("clh: join does not reset prev", "	WRITE_ONCE(node->prev, NULL);\n", ""),
         ("clh: hand_over gives its own node back twice", CLH_RELEASE,
@@ -52,7 +52,7 @@ OWN = (
     )),
     *mutants("swap_nb.c", {}, (
         ("swap: release stores AVAILABLE in prev, as printed", HAND_OVER,
-         "	nbq_step(WRITE_ONCE(node->prev, NBQ_AVAILABLE));\n	succ = NULL;\n"),
+         "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n	succ = NULL;\n"),
     )),
 )
 

@@ -558,82 +558,6 @@ static void patience_for_ever_and_past_the_end_of_time_never_ends(void)
 	EXPECT(clock_reads == (1000 - POLLS_BEFORE_QUEUE) / POLLS_PER_TICK + OWN_READS);
 }
 
-static void interrupts_and_bottom_halves_are_off_exactly_while_held(void)
-{
-	DEFINE_NBQ_X(lock);
-	unsigned long flags, outer = 1;
-	int round;
-
-	/* Twice: the lock is free; it is held by another CPU. */
-	for (round = 0; round < 2; round++) {
-		bool free = round == 0;
-
-		shim_cpu = 1;
-		EXPECT((nbq_X_lock_timeout_irq(&lock, 0) == 0) == free);
-		EXPECT(shim_irqs_off == free);
-		if (free)
-			nbq_X_unlock_irq(&lock);
-		EXPECT((nbq_X_lock_until_irq(&lock, 0) == 0) == free);
-		EXPECT(shim_irqs_off == free);
-		if (free)
-			nbq_X_unlock_irq(&lock);
-		EXPECT(nbq_X_trylock_irq(&lock) == free);
-		EXPECT(shim_irqs_off == free);
-		if (free)
-			nbq_X_unlock_irq(&lock);
-		EXPECT(shim_irqs_off == 0);
-
-		EXPECT((nbq_X_lock_timeout_irqsave(&lock, 0, flags) == 0) == free);
-		EXPECT(shim_irqs_off == free);
-		if (free)
-			nbq_X_unlock_irqrestore(&lock, flags);
-		EXPECT((nbq_X_lock_until_irqsave(&lock, 0, flags) == 0) == free);
-		EXPECT(shim_irqs_off == free);
-		if (free)
-			nbq_X_unlock_irqrestore(&lock, flags);
-		EXPECT(nbq_X_trylock_irqsave(&lock, flags) == free);
-		EXPECT(shim_irqs_off == free);
-		if (free)
-			nbq_X_unlock_irqrestore(&lock, flags);
-		EXPECT(shim_irqs_off == 0);
-
-		EXPECT((nbq_X_lock_timeout_bh(&lock, 0) == 0) == free);
-		EXPECT(shim_bh_off == free);
-		if (free)
-			nbq_X_unlock_bh(&lock);
-		EXPECT((nbq_X_lock_until_bh(&lock, 0) == 0) == free);
-		EXPECT(shim_bh_off == free);
-		if (free)
-			nbq_X_unlock_bh(&lock);
-		EXPECT(nbq_X_trylock_bh(&lock) == free);
-		EXPECT(shim_bh_off == free);
-		if (free)
-			nbq_X_unlock_bh(&lock);
-		EXPECT(shim_bh_off == 0);
-
-		shim_cpu = 0;
-		if (free)
-			nbq_X_lock(&lock);
-	}
-	nbq_X_unlock(&lock);
-
-	nbq_X_lock_irq(&lock);
-	EXPECT(shim_irqs_off);
-	nbq_X_unlock_irq(&lock);
-	EXPECT(!shim_irqs_off);
-	nbq_X_lock_bh(&lock);
-	EXPECT(shim_bh_off);
-	nbq_X_unlock_bh(&lock);
-
-	/* Off before the call: still off after it. */
-	local_irq_save(outer);
-	nbq_X_lock_irqsave(&lock, flags);
-	nbq_X_unlock_irqrestore(&lock, flags);
-	EXPECT(shim_irqs_off);
-	local_irq_restore(outer);
-	end(&lock);
-}
-
 #if WARNS_OF_MISUSE
 static void unlock_of_a_free_lock_is_reported_and_changes_nothing(void)
 {
@@ -1206,7 +1130,6 @@ int main(void)
 		TEST_CASE(waiter_takes_over_when_the_holder_releases),
 		TEST_CASE(lock_whose_holder_waits_for_another_is_not_contended),
 		TEST_CASE(patience_for_ever_and_past_the_end_of_time_never_ends),
-		TEST_CASE(interrupts_and_bottom_halves_are_off_exactly_while_held),
 #if WARNS_OF_MISUSE
 		TEST_CASE(unlock_of_a_free_lock_is_reported_and_changes_nothing),
 		TEST_CASE(unlock_on_another_cpu_is_reported_and_changes_nothing),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The lock type that a host test is compiled for. The tests are written once,
- * with nbq_X for its name, as in nbqlock/lock_type.h; what they have to know of
- * how the types differ is here and nowhere else.
+ * with nbq_X for its
+ * name; what they have to know of how the types differ is here and nowhere else.
  *
  * Compile with -DTYPE_CLH, -DTYPE_MCS, -DTYPE_SWAP, -DTYPE_SPIN or -DTYPE_FIFO: the
  * last is the hybrid whose locks are made first come, first served.
@@ -90,12 +90,12 @@
 #define TAKES_NODE		(HOLDS_NODE || QUEUES_IF_FREE)
 
 #if defined(TYPE_SPIN)
-#define DEFINE_NBQ_X		DEFINE_NBQ_SPIN
+#define DEFINE_NBQ_X(name)	DEFINE_NBQ_SPIN(name, 0)
 #define STEPS_TO_LEAVE		2
 #define IS_FIFO			0
 #define ERROR_WITHOUT_NODE	(-ETIMEDOUT)
 #elif defined(TYPE_FIFO)
-#define DEFINE_NBQ_X		DEFINE_NBQ_SPIN_FIFO
+#define DEFINE_NBQ_X(name)	DEFINE_NBQ_SPIN(name, NBQ_SPIN_FIFO)
 #define STEPS_TO_LEAVE		2
 #define IS_FIFO			1
 #define ERROR_WITHOUT_NODE	(-ENOMEM)
@@ -107,16 +107,23 @@
 #define WARNS_OF_MISUSE		1
 #endif
 
-/* The macros of nbqlock.h; see __nbq_X_lock_timeout_irqsave() and so on. */
-#ifdef TYPE_FIFO
-#define nbq_X_init			nbq_spin_init_fifo
+/* The operations that are tested. */
+#if defined(TYPE_FIFO)
+#define nbq_X_init(lock)		nbq_spin_init(lock, NBQ_SPIN_FIFO)
+#elif defined(TYPE_SPIN)
+#define nbq_X_init(lock)		nbq_spin_init(lock, 0)
 #else
 #define nbq_X_init			__PASTE(NBQ_TYPE, _init)
 #endif
-#define nbq_X_lock_timeout_irqsave	__PASTE(NBQ_TYPE, _lock_timeout_irqsave)
-#define nbq_X_lock_until_irqsave	__PASTE(NBQ_TYPE, _lock_until_irqsave)
-#define nbq_X_trylock_irqsave		__PASTE(NBQ_TYPE, _trylock_irqsave)
-#define nbq_X_lock_irqsave		__PASTE(NBQ_TYPE, _lock_irqsave)
+#define nbq_X				NBQ_TYPE
+#define nbq_X_lock_timeout		__PASTE(NBQ_TYPE, _lock_timeout)
+#define nbq_X_lock_until		__PASTE(NBQ_TYPE, _lock_until)
+#define nbq_X_trylock			__PASTE(NBQ_TYPE, _trylock)
+#define nbq_X_lock			__PASTE(NBQ_TYPE, _lock)
+#define nbq_X_unlock			__PASTE(NBQ_TYPE, _unlock)
+#define nbq_X_is_locked			__PASTE(NBQ_TYPE, _is_locked)
+#define nbq_X_is_contended		__PASTE(NBQ_TYPE, _is_contended)
+#define nbq_X_destroy			__PASTE(NBQ_TYPE, _destroy)
 
 /* Is this the tail of the lock, or of a queue that a socket has for it? */
 static inline bool is_tail(const struct nbq_X *lock, const void *address)

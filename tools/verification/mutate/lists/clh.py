@@ -5,10 +5,10 @@ from verification.mutate.kinds import STEPS, WAITS
 from verification.mutate.mutant import mutants
 
 LEAVE_CAS = ("	if (!node->resumed &&\n"
-             "	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n")
-RELEASE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
-ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
-HAND_OVER = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
+             "	    cmpxchg_release(&lock->tail, node, pred) == node) {\n")
+RELEASE_CAS = "	if (cmpxchg_release(&lock->tail, node, NULL) == node) {\n"
+ABANDON = "	smp_store_release(&node->prev, pred);\n"
+HAND_OVER = "	smp_store_release(&node->prev, NBQ_AVAILABLE);\n"
 HOLD = "	nbq_held_add(node, lock);\n"
 RESUMED_NO_MORE = "	node->resumed = false;\n"
 TAKE_OVER = HOLD + RESUMED_NO_MORE + "	nbq_node_reclaim(pred, &node->pool->events);\n"

@@ -5,17 +5,17 @@ from verification.mutate.kinds import STEPS, WAITS
 from verification.mutate.mutant import mutants
 
 LEAVE_CAS = ("	if (!node->resumed &&\n"
-             "	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n")
+             "	    cmpxchg_release(&lock->tail, node, pred) == node) {\n")
 HOLD = "	nbq_held_add(node, lock);\n"
 FOLLOWED = "	node->has_successor = READ_ONCE(node->next);\n"
 GIVE_BACK = "	nbq_node_reclaim_pred(node, pred);\n"
 PRED_TAKEN = "	node->pred_alloc_seq = data_race(pred->alloc_seq);\n"
 TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
-FORGET = "	forgotten = nbq_step(cmpxchg_relaxed(&pred->next, node, NULL)) == node;\n"
-HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
+FORGET = "	forgotten = cmpxchg_relaxed(&pred->next, node, NULL) == node;\n"
+HAND_OVER = "	succ = xchg(&node->next, NBQ_AVAILABLE);\n"
 LET_GO = "	nbq_held_del(node);\n"
-LOOKS_AT_NEXT = "	if (!node->has_successor && !nbq_step(READ_ONCE(node->next)) &&\n"
-RELEASE_CAS = "	    nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
+LOOKS_AT_NEXT = "	if (!node->has_successor && !READ_ONCE(node->next) &&\n"
+RELEASE_CAS = "	    cmpxchg_release(&lock->tail, node, NULL) == node) {\n"
 WALK = "	while (state && state != NBQ_AVAILABLE) {\n"
 
 # As the swap-only lock does, which is a lock all the same.
@@ -47,44 +47,44 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      "	WRITE_ONCE(node->status, NULL);\n", "	WRITE_ONCE(node->status, NULL);\n" + PRED_TAKEN,
      "the same: it does not change until the node is given back; it costs a transfer"),
     ("mcs: leave does not store prev",
-     "	nbq_step(WRITE_ONCE(node->prev, pred));\n", ""),
+     "	WRITE_ONCE(node->prev, pred);\n", ""),
     ("mcs: leave does not ask to be forgotten",
      FORGET, "	forgotten = true;\n"),
     ("mcs: leave believes that it is known",
-     FORGET, "	forgotten = nbq_step(cmpxchg_relaxed(&pred->next, node, NULL)) == node;\n"
+     FORGET, "	forgotten = cmpxchg_relaxed(&pred->next, node, NULL) == node;\n"
      "	forgotten = false;\n"),
     ("mcs: leave publishes before it swaps the tail",
-     LEAVE_CAS, "	nbq_step(xchg(&node->next, forgotten ? NBQ_LEAVING : NBQ_TRANSIENT));\n"
+     LEAVE_CAS, "	xchg(&node->next, forgotten ? NBQ_LEAVING : NBQ_TRANSIENT);\n"
      + LEAVE_CAS),
     ("mcs: leave never takes itself off the tail",
      LEAVE_CAS, "	if (false) {\n", LEAVES_NODES),
     ("mcs: leave swaps the tail, then asks to be forgotten",
-     FORGET, "	bool swapped = nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node;\n\n"
+     FORGET, "	bool swapped = cmpxchg_release(&lock->tail, node, pred) == node;\n\n"
      + FORGET.replace("	forgotten", "	forgotten", 1)
      + "	if (swapped) {\n"
-     "		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {\n"
+     "		if (!forgotten && !xchg(&node->status, NBQ_RECYCLED)) {\n"
      "			events->nodes_abandoned++;\n			return false;\n		}\n"
      "		nbq_node_free_own(node);\n		return true;\n	}\n"),
     ("mcs: known leaver at the tail gives its node back at once",
-     "		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {\n",
+     "		if (!forgotten && !xchg(&node->status, NBQ_RECYCLED)) {\n",
      "		if (false) {\n"),
     ("mcs: known leaver at the tail never gives its node back",
-     "		if (!forgotten && !nbq_step(xchg(&node->status, NBQ_RECYCLED))) {\n",
-     "		nbq_step(xchg(&node->status, NBQ_RECYCLED));\n		if (!forgotten) {\n"),
+     "		if (!forgotten && !xchg(&node->status, NBQ_RECYCLED)) {\n",
+     "		xchg(&node->status, NBQ_RECYCLED);\n		if (!forgotten) {\n"),
     ("mcs: leave as tail keeps its own node",
      "		}\n		nbq_node_free_own(node);\n", "		}\n"),
     ("mcs: leave says LEAVING where it is TRANSIENT",
      "	what = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;\n", "	what = NBQ_LEAVING;\n"),
     ("mcs: leave does not tell its successor",
-     "	tell(nbq_step(xchg(&node->next, what)), what, events);\n",
-     "	nbq_step(xchg(&node->next, what));\n	(void)events;\n"),
+     "	tell(xchg(&node->next, what), what, events);\n",
+     "	xchg(&node->next, what);\n	(void)events;\n"),
     ("mcs: tell never gives the successor's node back",
      TELL_RECLAIM, "	{ }\n"),
     ("mcs: tell gives the successor's node back twice",
      TELL_RECLAIM, "	{\n" + TELL_RECLAIM * 2 + "	}\n"),
     ("mcs: tell always gives the successor's node back",
-     "	if (succ && nbq_step(xchg(&succ->status, what)) == NBQ_RECYCLED)\n",
-     "	if (succ)\n		nbq_step(xchg(&succ->status, what));\n	if (succ)\n"),
+     "	if (succ && xchg(&succ->status, what) == NBQ_RECYCLED)\n",
+     "	if (succ)\n		xchg(&succ->status, what);\n	if (succ)\n"),
     ("mcs: step_over keeps the leaver's node",
      "		nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
      "	{ }\n	return prev;\n"),
@@ -94,11 +94,11 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      "		nbq_node_reclaim(pred, &node->pool->events);\n	}\n	return prev;\n"),
     ("mcs: step_over gives a TRANSIENT node back at once",
      "	if (state == NBQ_LEAVING ||\n"
-     "	    nbq_step(xchg(&pred->status, NBQ_RECYCLED)))\n", ""),
+     "	    xchg(&pred->status, NBQ_RECYCLED))\n", ""),
     ("mcs: step_over treats LEAVING as TRANSIENT",
      "	if (state == NBQ_LEAVING ||\n"
-     "	    nbq_step(xchg(&pred->status, NBQ_RECYCLED)))\n",
-     "	if (nbq_step(xchg(&pred->status, NBQ_RECYCLED)))\n"),
+     "	    xchg(&pred->status, NBQ_RECYCLED))\n",
+     "	if (xchg(&pred->status, NBQ_RECYCLED))\n"),
     ("mcs: step_over reads prev after the swap of status",
      "		nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
      "		nbq_node_reclaim(pred, &node->pool->events);\n	return READ_ONCE(pred->prev);\n"),
@@ -120,15 +120,15 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      "	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the\n"),
     ("mcs: hand_over publishes before it swaps the tail",
      LOOKS_AT_NEXT,
-     "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n	if (!succ &&\n"),
+     "	succ = xchg(&node->next, NBQ_AVAILABLE);\n	if (!succ &&\n"),
     ("mcs: hand_over never takes itself off the tail",
      LOOKS_AT_NEXT, "	if (false &&\n", LEAVES_NODES),
     ("mcs: hand_over does not look at next first",
      LOOKS_AT_NEXT, "	if (!node->has_successor &&\n", ASKS_IN_VAIN),
     ("mcs: hand_over trusts that look",
      LOOKS_AT_NEXT + RELEASE_CAS,
-     "	if (!node->has_successor && !nbq_step(READ_ONCE(node->next))) {\n"
-     "		nbq_step(cmpxchg_release(&lock->tail, node, NULL));\n"),
+     "	if (!node->has_successor && !READ_ONCE(node->next)) {\n"
+     "		cmpxchg_release(&lock->tail, node, NULL);\n"),
     ("mcs: hand_over does not tell its successor",
      "	tell(succ, NBQ_AVAILABLE, events);\n", ""),
     ("mcs: lock that is handed over stays on the list", LET_GO, ""),

@@ -5,10 +5,10 @@ from verification.mutate.kinds import ORDERINGS, WALKS
 from verification.mutate.mutant import mutants
 
 LEAVE_CAS = ("	if (!node->resumed &&\n"
-             "	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n")
-RELEASE_CAS = "	if (nbq_step(cmpxchg_release(&lock->tail, node, NULL)) == node) {\n"
-ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
-HAND_OVER = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
+             "	    cmpxchg_release(&lock->tail, node, pred) == node) {\n")
+RELEASE_CAS = "	if (cmpxchg_release(&lock->tail, node, NULL) == node) {\n"
+ABANDON = "	smp_store_release(&node->prev, pred);\n"
+HAND_OVER = "	smp_store_release(&node->prev, NBQ_AVAILABLE);\n"
 
 # Whoever destroys a lock knows that all who have left are done with it, and not
 # from the lock: what tells it so has ordered their stores before. Kept for a
@@ -34,8 +34,8 @@ def half_swaps(name, what_leaves, what_is_stepped_over):
         for what, old in (
                 ("join", "	return xchg(&lock->tail, node);\n"),
                 ("link", "	state = xchg(&pred->next, node);\n"),
-                ("tell", "nbq_step(xchg(&succ->status, what))"),
-                ("hand_over", "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"),
+                ("tell", "xchg(&succ->status, what)"),
+                ("hand_over", "	succ = xchg(&node->next, NBQ_AVAILABLE);\n"),
                 ("leave", what_leaves),
                 ("step_over", what_is_stepped_over)):
             mutant = f"{name}: {what} without {missing}"
@@ -49,7 +49,7 @@ RELAXED_IN_FRONT = ("smp_load_acquire(&node->next)", "READ_ONCE(node->next)")
 
 MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
     ("clh: hand over by a relaxed store",
-     HAND_OVER, "	nbq_step(WRITE_ONCE(node->prev, NBQ_AVAILABLE));\n"),
+     HAND_OVER, "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n"),
     ("clh: relaxed swap of the tail in hand_over",
      RELEASE_CAS, RELEASE_CAS.replace("release", "relaxed")),
     ("clh: relaxed look",
@@ -65,7 +65,7 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
      # explored do without this release too; it is kept for cumulativity.
      "not needed in this model"),
     ("clh: leave publishes prev by a relaxed store",
-     ABANDON, "	nbq_step(WRITE_ONCE(node->prev, pred));\n",
+     ABANDON, "	WRITE_ONCE(node->prev, pred);\n",
      # Whoever reads this prev has joined behind the leaver, and the leaver
      # behind pred: the joins have shown it all there is to see of pred. Kept
      # for cumulativity like the one above.
@@ -98,11 +98,11 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
     ("swap: relaxed pred_of", *RELAXED_IN_FRONT, ONLY_MISUSE),
 )), *mutants("internal.h", ORDERINGS, (
     ("relaxed give_back",
-     "	nbq_step(smp_store_release(&node->free_seq, alloc_seq));\n",
-     "	nbq_step(WRITE_ONCE(node->free_seq, taken));\n"),
+     "	smp_store_release(&node->free_seq, alloc_seq);\n",
+     "	WRITE_ONCE(node->free_seq, alloc_seq);\n"),
     ("claim without acquire",
      "	unsigned long free_seq = smp_load_acquire(&node->free_seq);\n",
-     "	unsigned long given = READ_ONCE(node->free_seq);\n"),
+     "	unsigned long free_seq = READ_ONCE(node->free_seq);\n"),
 )), *mutants("node.c", ORDERINGS, (
     ("new node appended by a relaxed store",
      "	smp_store_release(link, node);\n", "	WRITE_ONCE(*link, node);\n"),

@@ -50,7 +50,7 @@ MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
      "	WRITE_ONCE(node->alloc_seq, free_seq + 1);\n	return true;\n"),
     ("claim takes a node that was taken in between",
      "	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1) == free_seq;\n",
-     "	cmpxchg_local(&node->alloc_seq, given, free_seq + 1);\n	return true;\n"),
+     "	cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1);\n	return true;\n"),
     ("claim takes a busy node",
      LOOK_FIRST + "	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1) == free_seq;\n",
      "	WRITE_ONCE(node->alloc_seq, free_seq + 1);\n	return true;\n"),

@@ -12,23 +12,23 @@ RESTS = {"host": HostTests("steps swap gcc asan")}
 SAME_LEVEL = ("only in a context that has interrupted another of its own level at this very "
               "point, and has used that node in between")
 
-RESUME = "	if (nbq_step(cmpxchg(&node->prev, pred, NULL)) != pred)\n		return NULL;\n"
-SKIP = "	return nbq_step(cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED)) == prev;\n"
+RESUME = "	if (cmpxchg(&node->prev, pred, NULL) != pred)\n		return NULL;\n"
+SKIP = "	return cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED) == prev;\n"
 NOTE = "	WRITE_ONCE(pool->abandoned_in, pool->abandoned_in | nbq_abandoned_bit(lock));\n"
 TAKEN = "	node->abandoned_seq = node->alloc_seq;\n"
 NOTE_LOCK = "	WRITE_ONCE(node->lock, lock);\n" + TAKEN + NOTE
 MCS_RESUME = ("	if (READ_ONCE(node->next) != what ||\n"
-              "	    nbq_step(cmpxchg(&node->next, what, NULL)) != what)\n		return NULL;\n")
+              "	    cmpxchg(&node->next, what, NULL) != what)\n		return NULL;\n")
 SWAP_RESUME = ("	if (READ_ONCE(node->next) != NBQ_LEAVING ||\n"
-               "	    nbq_step(cmpxchg(&node->next, NBQ_LEAVING, NULL)) != NBQ_LEAVING)\n"
+               "	    cmpxchg(&node->next, NBQ_LEAVING, NULL) != NBQ_LEAVING)\n"
                "		return NULL;\n")
 ELSEWHERE = "	if (unlikely(READ_ONCE(node->lock) != lock)) {\n"
 
 MUTANTS = [*mutants("internal.h", STEPS, (
     ("resume: node is resumed although a successor has skipped it",
-     RESUME, "	nbq_step(WRITE_ONCE(node->prev, NULL));\n"),
+     RESUME, "	WRITE_ONCE(node->prev, NULL);\n"),
     ("resume: node is skipped although its place was resumed",
-     SKIP, "	nbq_step(WRITE_ONCE(pred->prev, NBQ_RECYCLED));\n	return true;\n"),
+     SKIP, "	WRITE_ONCE(pred->prev, NBQ_RECYCLED);\n	return true;\n"),
     ("resume: node that was skipped counts as left",
      "	return (unsigned long)node > (unsigned long)NBQ_RECYCLED;\n",
      "	return (unsigned long)node >= (unsigned long)NBQ_RECYCLED;\n"),
@@ -81,8 +81,8 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "nbq_contention_is_traced()))\n"),
 )), *mutants("clh_nb.c", HOST, (
     ("clh: one that has resumed asks for the tail when it leaves",
-     "	if (!node->resumed &&\n	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n",
-     "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"),
+     "	if (!node->resumed &&\n	    cmpxchg_release(&lock->tail, node, pred) == node) {\n",
+     "	if (cmpxchg_release(&lock->tail, node, pred) == node) {\n"),
     ("clh: node that was resumed stays one when it has the lock",
      "	nbq_held_add(node, lock);\n	node->resumed = false;\n", "	nbq_held_add(node, lock);\n"),
     ("clh: node that was resumed stays one when it is left",
@@ -94,7 +94,7 @@ MUTANTS = [*mutants("internal.h", STEPS, (
 )), *mutants("mcs_nb.c", STEPS, (
     ("mcs: node is resumed although a successor has claimed it",
      MCS_RESUME, "	if (READ_ONCE(node->next) != what)\n		return NULL;\n"
-     "	nbq_step(WRITE_ONCE(node->next, NULL));\n"),
+     "	WRITE_ONCE(node->next, NULL);\n"),
     ("mcs: one that was told does not ask whether the one in front waits again",
      "			state = nbq_mcs_link(node, pred);\n		}\n", "		}\n"),
     ("mcs: one that is known makes itself known once more when it resumes",
@@ -107,8 +107,8 @@ MUTANTS = [*mutants("internal.h", STEPS, (
     ("mcs: one that was known when it left does not resume",
      "	node->known = !forgotten;\n", "	node->known = false;\n"),
     ("mcs: one that has resumed asks for the tail when it leaves",
-     "	if (!node->resumed &&\n	    nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n",
-     "	if (nbq_step(cmpxchg_release(&lock->tail, node, pred)) == node) {\n"),
+     "	if (!node->resumed &&\n	    cmpxchg_release(&lock->tail, node, pred) == node) {\n",
+     "	if (cmpxchg_release(&lock->tail, node, pred) == node) {\n"),
     ("mcs: node that was resumed stays one when it has the lock",
      "	nbq_held_add(node, lock);\n	node->resumed = false;\n", "	nbq_held_add(node, lock);\n"),
     ("mcs: node that was left elsewhere is resumed all the same",
@@ -116,7 +116,7 @@ MUTANTS = [*mutants("internal.h", STEPS, (
 )), *mutants("swap_nb.c", STEPS, (
     ("swap: node is resumed although a successor has claimed it",
      SWAP_RESUME, "	if (READ_ONCE(node->next) != NBQ_LEAVING)\n		return NULL;\n"
-     "	nbq_step(WRITE_ONCE(node->next, NULL));\n"),
+     "	WRITE_ONCE(node->next, NULL);\n"),
     ("swap: one that was told does not ask whether the one in front waits again",
      "			state = nbq_swap_link(node, pred);\n		}\n", "		}\n"),
     ("swap: leaver behind one that waits again counts as the end of the wait",

@@ -6,13 +6,13 @@ from verification.mutate.kinds import HostTests, OFF_THE_STEPS, ORDERINGS, ORDER
 from verification.mutate.mutant import mutants
 
 LEAVE_CAS = ("	if (!node->resumed &&\n"
-             "	    nbq_step(cmpxchg_release(tail, number, encode_tail(pred))) == number) {\n"
+             "	    cmpxchg_release(tail, number, encode_tail(pred)) == number) {\n"
              "		nbq_node_free_own(node);\n")
 PASS_CAS = ("	if (!has_successor && "
-            "nbq_step(cmpxchg_release(tail, number, 0)) == number) {\n"
+            "cmpxchg_release(tail, number, 0) == number) {\n"
             "		nbq_node_free_own(node);\n")
-ABANDON = "	nbq_step(smp_store_release(&node->prev, pred));\n"
-PASS_ON = "	nbq_step(smp_store_release(&node->prev, NBQ_AVAILABLE));\n"
+ABANDON = "	smp_store_release(&node->prev, pred);\n"
+PASS_ON = "	smp_store_release(&node->prev, NBQ_AVAILABLE);\n"
 RECLAIM = "	nbq_node_reclaim(pred, &node->pool->events);\n"
 TAKE = "return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);\n"
 TAKE_ALL = "	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);\n"
@@ -342,13 +342,13 @@ MUTANTS = [*mutants("spin.c", STEPS, (
 )), *mutants("spin.c", WALKS, (
     ("spin: relaxed swap of the tail in leave", LEAVE_CAS, LEAVE_CAS.replace("release", "relaxed")),
     ("spin: leave publishes prev by a relaxed store",
-     ABANDON, "	nbq_step(WRITE_ONCE(node->prev, pred));\n"),
+     ABANDON, "	WRITE_ONCE(node->prev, pred);\n"),
     ("spin: relaxed swap of the tail in pass", PASS_CAS, PASS_CAS.replace("release", "relaxed")),
     ("spin: pass tells by a relaxed store",
-     PASS_ON, "	nbq_step(WRITE_ONCE(node->prev, NBQ_AVAILABLE));\n"),
+     PASS_ON, "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n"),
     ("spin: relaxed unlock where lockdep is told",
-     "	nbq_step(smp_store_release(&lock->state.holder, 0));\n",
-     "	nbq_step(WRITE_ONCE(lock->state.holder, 0));\n"),
+     "	smp_store_release(&lock->state.holder, 0);\n",
+     "	WRITE_ONCE(lock->state.holder, 0);\n"),
     ("spin: relaxed swap of the tail in destroy",
      "cmpxchg(&lock->tail, tail, 0)", "cmpxchg_relaxed(&lock->tail, tail, 0)"),
     ("spin: relaxed look at the holder in destroy",

@@ -8,10 +8,10 @@ HOLD = "	nbq_held_add(node, lock);\n"
 GIVE_BACK = "	nbq_node_reclaim_pred(node, pred);\n"
 PRED_TAKEN = "	node->pred_alloc_seq = pred->alloc_seq;\n"
 TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
-HAND_OVER = "	succ = nbq_step(xchg(&node->next, NBQ_AVAILABLE));\n"
+HAND_OVER = "	succ = xchg(&node->next, NBQ_AVAILABLE);\n"
 LET_GO = "	nbq_held_del(node);\n"
-TELL = "	if (succ && nbq_step(xchg(&succ->status, what)) == NBQ_RECYCLED)\n"
-STEP_OVER = "	if (state == abandoned || nbq_step(xchg(&abandoned->status, NBQ_RECYCLED)))\n"
+TELL = "	if (succ && xchg(&succ->status, what) == NBQ_RECYCLED)\n"
+STEP_OVER = "	if (state == abandoned || xchg(&abandoned->status, NBQ_RECYCLED))\n"
 
 MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: abandoned in front treated as a timeout (no skipped)",
@@ -41,10 +41,10 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: join does not reset next",
      "	WRITE_ONCE(node->next, NULL);\n", ""),
     ("swap: leave does not store prev",
-     "	nbq_step(WRITE_ONCE(node->prev, pred));\n", ""),
+     "	WRITE_ONCE(node->prev, pred);\n", ""),
     ("swap: leave does not tell its successor",
-     "	tell(nbq_step(xchg(&node->next, NBQ_LEAVING)), NBQ_LEAVING, events);\n",
-     "	nbq_step(xchg(&node->next, NBQ_LEAVING));\n	(void)events;\n"),
+     "	tell(xchg(&node->next, NBQ_LEAVING), NBQ_LEAVING, events);\n",
+     "	xchg(&node->next, NBQ_LEAVING);\n	(void)events;\n"),
     ("swap: hand_over does not tell its successor",
      "	tell(succ, NBQ_AVAILABLE, events);\n", ""),
     ("swap: tell never gives the successor's node back",
@@ -52,19 +52,19 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: tell gives the successor's node back twice",
      TELL_RECLAIM, "	{\n" + TELL_RECLAIM * 2 + "	}\n"),
     ("swap: tell always gives the successor's node back",
-     TELL, "	if (succ)\n		nbq_step(xchg(&succ->status, what));\n	if (succ)\n"),
+     TELL, "	if (succ)\n		xchg(&succ->status, what);\n	if (succ)\n"),
     ("swap: tell gives it back whatever was there",
-     TELL, "	if (succ && nbq_step(xchg(&succ->status, what)))\n",
+     TELL, "	if (succ && xchg(&succ->status, what))\n",
      # It is linked to one in front after its status was reset, and told once.
      "the same: it is NULL or RECYCLED"),
     ("swap: step_over keeps a forgotten leaver's node",
-     STEP_OVER, "	if (state != abandoned && nbq_step(xchg(&abandoned->status, NBQ_RECYCLED)))\n"),
+     STEP_OVER, "	if (state != abandoned && xchg(&abandoned->status, NBQ_RECYCLED))\n"),
     ("swap: step_over gives every node back at once",
      STEP_OVER, ""),
     ("swap: step_over treats a forgotten leaver as known",
-     STEP_OVER, "	if (nbq_step(xchg(&abandoned->status, NBQ_RECYCLED)))\n"),
+     STEP_OVER, "	if (xchg(&abandoned->status, NBQ_RECYCLED))\n"),
     ("swap: step_over never gives a known leaver's node back",
-     STEP_OVER, "	if (state != abandoned)\n		nbq_step(xchg(&abandoned->status, NBQ_RECYCLED));\n"
+     STEP_OVER, "	if (state != abandoned)\n		xchg(&abandoned->status, NBQ_RECYCLED);\n"
      "	if (state == abandoned)\n"),
     ("swap: step_over gives the node back twice",
      "		nbq_node_reclaim(abandoned, &node->pool->events);\n",

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Writes spin.h, clh.h, mcs.h and swap.h from lock.h.in; with --check, says which of them
+# differ from what it would write.
+set -eu
+cd "$(dirname "$0")"
+
+# Lines between "@if WORD" and "@end", or "@else", are for the lock of that name.
+one() {
+	awk -v lock="$1" '
+		/^@if /		{ depth++; keep[depth] = ($2 == lock); next }
+		/^@else$/	{ keep[depth] = !keep[depth]; next }
+		/^@end$/	{ depth--; next }
+		{ for (i = 1; i <= depth; i++) if (!keep[i]) next; print }
+	' lock.h.in | sed -e "s/@lock@/$1/g" -e "s/@LOCK@/$(echo "$1" | tr a-z A-Z)/g"
+}
+
+for lock in spin clh mcs swap; do
+	if [ "${1-}" = --check ]; then
+		one $lock | diff -u $lock.h - || { status=1; echo "run nbqlock/lock.sh" >&2; }
+	else
+		one $lock >$lock.h
+	fi
+done
+exit ${status-0}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the strict queue locks have in common: CLH-NB, MCS-NB and the swap-only lock. Each
+ * brings its steps in a constant struct nbq_queue_ops. All is inline, so that its calls are
+ * direct.
+ */
+#ifndef _NBQ_QUEUE_LOCK_H
+#define _NBQ_QUEUE_LOCK_H
+
+#include <asm/mmiowb.h>
+#include <linux/errno.h>
+#include <linux/lockdep.h>
+#include <linux/preempt.h>
+
+#include "attempt.h"
+#include "contention.h"
+#include "internal.h"
+
+/**
+ * struct nbq_queue_ops - the steps of a strict queue lock
+ * @enqueue: enqueue the node. Return: the predecessor; NULL: the lock is acquired
+ * @wait: wait behind the predecessor. Return: 0: the lock is acquired; or -ETIMEDOUT, -EDEADLK
+ * @resume: resume the place in the queue of the lock at which the node may stand abandoned.
+ *	Return: the predecessor; NULL: it does not stand there
+ * @wait_resumed: as @wait, of a node whose place was resumed
+ * @release: end the critical section
+ * @pred_of: the predecessor of an abandoned node; %NBQ_AVAILABLE: the node is the one that
+ *	makes the lock available; NULL: a context waits or holds with the node. ACQUIRE: the
+ *	accesses to the node before it said so are over
+ */
+struct nbq_queue_ops {
+	struct nbq_node *(*enqueue)(struct nbq_queue_lock *lock, struct nbq_node *node);
+	int (*wait)(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred,
+		    struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip);
+	struct nbq_node *(*resume)(struct nbq_node *node, const void *lock);
+	int (*wait_resumed)(struct nbq_queue_lock *lock, struct nbq_node *node,
+			    struct nbq_node *pred, struct nbq_deadline deadline,
+			    struct lockdep_map *waits, unsigned long ip);
+	void (*release)(struct nbq_queue_lock *lock, struct nbq_node *node);
+	struct nbq_node *(*pred_of)(const struct nbq_node *node);
+};
+
+static __always_inline void nbq_queue_init(struct nbq_queue_lock *lock, const char *name,
+					   struct lock_class_key *key)
+{
+	nbq_forget_places(lock);
+	lock->tail = NULL;
+	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
+}
+
+/*
+ * Are there only abandoned nodes in this queue, behind an available node? If not, a context
+ * holds the lock or waits for it. By loads only: an attempt without patience leaves the lock's
+ * line shared.
+ *
+ * A node is the tail's while the tail is the same. Those in front can be skipped meanwhile by
+ * an attempt that has resumed its place; the next queue that such a node enters, as its @lock,
+ * is known before its state there.
+ */
+static __always_inline bool nbq_queue_is_idle(const struct nbq_queue_lock *lock,
+					      const struct nbq_node *tail,
+					      const struct nbq_queue_ops *ops)
+{
+	const struct nbq_node *node = tail;
+
+	while (nbq_is_node(node)) {
+		const struct nbq_node *prev = ops->pred_of(node);
+
+		if (node == tail ? READ_ONCE(lock->tail) != tail :
+				   READ_ONCE(node->lock) != lock)
+			return false;
+		node = prev;
+	}
+	return !tail || node == NBQ_AVAILABLE;
+}
+
+/* The lock was free. */
+static __always_inline int nbq_queue_acquired(struct nbq_queue_lock *lock,
+					      struct nbq_node *node, struct nbq_pool *pool)
+{
+	nbq_held_add(node, lock);
+	pool->events.acquired_uncontended++;
+	return 0;
+}
+
+/*
+ * The attempt has no patience, or contention is traced, or the node allocated last is in use,
+ * or a node was abandoned: what precedes its place in the queue.
+ */
+static __always_inline int
+nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
+			   struct lockdep_map *waits, unsigned long ip,
+			   const struct nbq_queue_ops *ops)
+{
+	struct nbq_pool *pool = nbq_this_pool();
+	struct nbq_node *node, *pred;
+
+	if ((nbq_deadline_is_none(&deadline) || nbq_contention_is_traced()) &&
+	    !nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops)) {
+		if (nbq_deadline_is_none(&deadline)) {
+			pool->events.failed_tries++;
+			return -EBUSY;
+		}
+		nbq_wait_announce(&deadline, lock, waits, ip);
+	}
+	node = nbq_resume(pool, lock, ops->resume, &pred);
+	if (node)
+		return ops->wait_resumed(lock, node, pred, deadline, waits, ip);
+	node = nbq_node_alloc(pool) ?: nbq_node_wait(pool, &deadline);
+	if (unlikely(!node)) {
+		if (deadline.announced)
+			nbq_contention_end(lock, -ENOMEM);
+		return -ENOMEM;
+	}
+	pred = ops->enqueue(lock, node);
+	if (pred)
+		return ops->wait(lock, node, pred, deadline, waits, ip);
+	if (deadline.announced)
+		nbq_contention_end(lock, 0);
+	return nbq_queue_acquired(lock, node, pool);
+}
+
+/*
+ * The bare acquisition, without preemption and lockdep. Each call is the last one: a free
+ * lock with the node that was allocated last, which nearly always is free as well, costs no
+ * saved register.
+ */
+static __always_inline int
+nbq_queue_acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
+		  struct lockdep_map *waits, unsigned long ip,
+		  const struct nbq_queue_ops *ops,
+		  int (*slowpath)(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
+				  struct lockdep_map *waits, unsigned long ip))
+{
+	struct nbq_pool *pool = nbq_this_pool();
+	struct nbq_node *node, *pred;
+
+	if (unlikely(nbq_deadline_is_none(&deadline) || nbq_contention_is_traced() ||
+		     pool->abandoned_in))
+		return slowpath(lock, deadline, waits, ip);
+	node = nbq_node_alloc_hint(pool);
+	if (unlikely(!node))
+		return slowpath(lock, deadline, waits, ip);
+	pred = ops->enqueue(lock, node);
+	if (unlikely(pred))
+		return ops->wait(lock, node, pred, deadline, waits, ip);
+	return nbq_queue_acquired(lock, node, pool);
+}
+
+/* The running context does not hold the lock that it is to release. */
+static __always_inline void nbq_queue_report_unlock(const struct nbq_queue_lock *lock,
+						    unsigned long ip,
+						    const struct nbq_queue_ops *ops)
+{
+	if (nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops))
+		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, ip);
+	else
+		nbq_report(NBQ_REPORT_NOT_OWNER, lock, nbq_find_holder(lock), ip);
+}
+
+static __always_inline void nbq_queue_unlock(struct nbq_queue_lock *lock, unsigned long ip,
+					     const struct nbq_queue_ops *ops)
+{
+	struct nbq_node *node = nbq_held_find(nbq_this_pool(), lock);
+
+	if (unlikely(!node)) {
+		nbq_queue_report_unlock(lock, ip, ops);
+		return;
+	}
+	spin_release(nbq_dep_map_of(lock), ip);
+	/* Before the lock is seen to be free: writes to devices are in order. */
+	mmiowb_spin_unlock();
+	ops->release(lock, node);
+	preempt_enable();
+}
+
+static __always_inline bool nbq_queue_is_contended(const struct nbq_queue_lock *lock,
+						   const struct nbq_queue_ops *ops)
+{
+	const struct nbq_node *tail = READ_ONCE(lock->tail);
+	const struct nbq_waiting *waiting;
+
+	if (nbq_queue_is_idle(lock, tail, ops))
+		return false;
+	/* An abandoned node is behind the holder's. */
+	if (ops->pred_of(tail))
+		return true;
+	/* Else it is the holder's, or that of a waiter, which has published what it waits for. */
+	waiting = &tail->pool->waiting;
+	return READ_ONCE(waiting->pred) && READ_ONCE(waiting->lock) == lock;
+}
+
+static __always_inline int nbq_queue_destroy(struct nbq_queue_lock *lock, unsigned long ip,
+					     const struct nbq_queue_ops *ops)
+{
+	struct nbq_node *node = READ_ONCE(lock->tail);
+	struct nbq_events *events;
+
+	/*
+	 * The swap is fully ordered: it pairs with the RELEASE of the context that abandoned or
+	 * released last, as the next enqueue would, so that the nodes are freed after all
+	 * that their last users did.
+	 */
+	if (!nbq_queue_is_idle(lock, node, ops) || cmpxchg(&lock->tail, node, NULL) != node) {
+		nbq_report(NBQ_REPORT_IN_USE, lock, nbq_find_holder(lock), ip);
+		return -EBUSY;
+	}
+
+	preempt_disable();
+	events = &nbq_this_pool()->events;
+	while (nbq_is_node(node)) {
+		struct nbq_node *prev = ops->pred_of(node);
+
+		nbq_node_reclaim(node, events);
+		node = prev;
+	}
+	preempt_enable();
+	return 0;
+}
+
+#endif

@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Written by nbqlock/lock.sh from nbqlock/lock.h.in: change that. */
+/*
+ * nbq_spin: the hybrid, a spinlock of 8 bytes that one compare-and-swap takes and one store
+ * releases, with a queue that a waiter can abandon at any time. The lock to take unless
+ * there is a reason for another one. How it works: spin.c.
+ *
+ * Newcomers steal a free lock from its waiters for 20 us, and later while the waiters in
+ * front are stalled; a lock that is made with NBQ_SPIN_FIFO is first come, first served.
+ *
+ * Include <nbqlock/nbqlock.h>, which says what holds for all locks.
+ */
+#ifndef _NBQLOCK_SPIN_H
+#define _NBQLOCK_SPIN_H
+
+#include <asm/mmiowb.h>
+#include <linux/atomic.h>
+#include <linux/bottom_half.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/irqflags.h>
+#include <linux/ktime.h>
+#include <linux/lockdep.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/smp.h>
+
+#include "annotations.h"
+#include "guard.h"
+#include "types.h"
+
+/* For how long a request for a handoff holds at most, in ns, unless it is renewed. */
+#define NBQ_SPIN_HANDOFF_NS	(3 << 13)
+
+/**
+ * nbq_spin_init_key() - Make a lock of a given lockdep class.
+ * @lock: memory for the lock
+ * @flags: 0, or %NBQ_SPIN_FIFO
+ * @name: its name, for lockdep
+ * @key: its class, for lockdep
+ *
+ * Memory that was a lock before and was not destroyed may be made one again: no attempt
+ * resumes its place in the old queue.
+ *
+ * Context: Any.
+ */
+void nbq_spin_init_key(struct nbq_spin *lock, unsigned int flags, const char *name,
+		       struct lock_class_key *key);
+
+/**
+ * nbq_spin_init() - Make a free lock.
+ * @lock: memory for the lock; its content is forgotten
+ * @flags: 0, or %NBQ_SPIN_FIFO: first come, first served. Then no newcomer steals the lock,
+ *	a stalled waiter keeps all that came later from it, and where 64 bits cannot be
+ *	swapped at once, each acquisition goes through the queue
+ *
+ * Each place in the code that calls it is a lockdep class. It cannot fail.
+ *
+ * Context: Any.
+ */
+#define nbq_spin_init(lock, flags)					\
+do {									\
+	static struct lock_class_key __key;				\
+									\
+	nbq_spin_init_key((lock), (flags), #lock, &__key);		\
+} while (0)
+
+/**
+ * nbq_spin_destroy() - Free the queue nodes that a lock keeps.
+ * @lock: a lock that no context uses any more
+ *
+ * Call it before the memory of the lock is freed: else nodes that waiters abandoned in its
+ * queue stay lost.
+ * There are none unless an attempt ever waited for the lock.
+ * The lock is free and as new afterwards.
+ *
+ * Context: Any. No context may hold, wait for or try the lock meanwhile.
+ * Return:
+ * * 0		- done
+ * * -EBUSY	- a context holds the lock or waits for it: reported once in the kernel
+ *		  log, and nothing is changed
+ */
+int __must_check nbq_spin_destroy(struct nbq_spin *lock);
+
+/**
+ * nbq_spin_is_locked() - Is the lock held?
+ * @lock: the lock
+ *
+ * Context: Any.
+ * Return: true if a context held it. Advisory: that may have changed.
+ */
+bool nbq_spin_is_locked(const struct nbq_spin *lock);
+
+/**
+ * nbq_spin_is_contended() - Does a context wait for the lock?
+ * @lock: the lock
+ *
+ * A newcomer that has not enqueued yet does not count; an abandoned node does.
+ *
+ * Context: Any.
+ * Return: true if the lock was held and a context waited for it. Advisory.
+ */
+bool nbq_spin_is_contended(const struct nbq_spin *lock);
+
+/* The context levels of this CPU of which attempts may have abandoned a node. */
+DECLARE_PER_CPU(unsigned int, __nbq_levels_abandoned);
+
+/* The rest of these operations, with preemption off already. */
+int __nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience);
+int __nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline);
+bool __nbq_spin_trylock(struct nbq_spin *lock);
+void __nbq_spin_lock(struct nbq_spin *lock);
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+void __nbq_spin_unlock(struct nbq_spin *lock);
+#endif
+
+/*
+ * Take a lock in which nothing stands, with preemption off. For tasks: to find out the level
+ * of another context takes as long as a function call. With lockdep, nothing is inline.
+ */
+static __always_inline bool __nbq_spin_take_uncontended(struct nbq_spin *lock)
+{
+	u32 nothing = 0;
+
+	if (IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC) ||
+	    unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))
+		return false;
+	/*
+	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(): the critical section before
+	 * is over for the context that finds the lock free.
+	 */
+	if (!try_cmpxchg_acquire(&lock->state.all, &nothing, raw_smp_processor_id() + 1))
+		return false;
+	mmiowb_spin_lock();
+	return true;
+}
+
+/**
+ * nbq_spin_lock_timeout() - Acquire, or give up after a time.
+ * @lock: the lock
+ * @patience: ns to wait at most; 0 or less: do not wait, as nbq_spin_trylock();
+ *	%KTIME_MAX: without end
+ *
+ * The deadline is noticed one poll and one clock read after it has passed, while the CPU runs;
+ * the waiter then abandons its place in a bounded number of its own steps. Abandoned nodes in
+ * front of it are skipped first.
+ *
+ * Context: Any; NMI where %NBQ_NMI_SAFE. Returns with preemption off if the lock was acquired.
+ * Return:
+ * * 0		- the lock is held
+ * * -ETIMEDOUT	- the patience is over
+ * * -EBUSY	- there was no patience, and the lock is held or waited for
+ * * -EDEADLK	- the wait could not end: this CPU holds the lock, or waits for it below this
+ *		  context, or the predecessor waits for this CPU, through any number of locks
+ *		  (parameter deadlock_checks)
+ * * -ENOMEM	- %NBQ_SPIN_FIFO only: the patience is over, and no queue node was free in it
+ */
+static __always_inline int __must_check
+nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
+	__nbq_cond_acquires(0, lock)
+{
+	preempt_disable();
+	/* Without patience, as nbq_spin_trylock(). */
+	if (likely((patience > 0 ? !this_cpu_read(__nbq_levels_abandoned) :
+				   !READ_ONCE(lock->state.all)) &&
+		   __nbq_spin_take_uncontended(lock)))
+		return 0;
+	return __nbq_spin_lock_timeout(lock, patience);
+}
+
+/**
+ * nbq_spin_lock_until() - Acquire, or give up at a time.
+ * @lock: the lock
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns; one in the past: poll once; %KTIME_MIN:
+ *	do not wait, as nbq_spin_trylock(); %KTIME_MAX: without end
+ *
+ * For several locks under one budget: add the patience to ktime_get() once, and pass the sum
+ * to each.
+ *
+ * Context: As nbq_spin_lock_timeout().
+ * Return: As nbq_spin_lock_timeout(); -EBUSY with %KTIME_MIN only.
+ */
+static __always_inline int __must_check
+nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline)
+	__nbq_cond_acquires(0, lock)
+{
+	preempt_disable();
+	if (likely(!this_cpu_read(__nbq_levels_abandoned) && __nbq_spin_take_uncontended(lock)))
+		return 0;
+	return __nbq_spin_lock_until(lock, deadline);
+}
+
+/**
+ * nbq_spin_lock_timeout_info() - Acquire, or give up after a time and learn of the holder.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ * @info: on failure, how long the attempt took, and which context held the lock at its end
+ *
+ * As nbq_spin_lock_timeout(), and two clock reads.
+ *
+ * Context: As nbq_spin_lock_timeout().
+ * Return: As nbq_spin_lock_timeout().
+ */
+int __must_check nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience,
+					     struct nbq_timeout *info)
+	__nbq_cond_acquires(0, lock);
+
+/**
+ * nbq_spin_trylock() - Acquire without waiting.
+ * @lock: the lock
+ *
+ * Succeeds if the lock is free and no context waits for it, also when abandoned nodes are in
+ * its queue. Reads before it writes: while the lock is held, its line stays shared.
+ * May fail on a free lock while a request for a handoff stands in it, for at most
+ * %NBQ_SPIN_HANDOFF_NS after the head of the queue has read the clock for that.
+ *
+ * Context: As nbq_spin_lock_timeout().
+ * Return: true if the lock is held now; false if it was held or waited for, or if no queue
+ * node was free.
+ */
+static __always_inline bool __must_check nbq_spin_trylock(struct nbq_spin *lock)
+	__nbq_cond_acquires(true, lock)
+{
+	preempt_disable();
+	/* Read first: an attempt that fails leaves the line shared. */
+	if (likely(!READ_ONCE(lock->state.all) && __nbq_spin_take_uncontended(lock)))
+		return true;
+	return __nbq_spin_trylock(lock);
+}
+
+/**
+ * nbq_spin_lock() - Acquire, however long it takes.
+ * @lock: the lock
+ *
+ * A deadlock, for which other operations return -EDEADLK, is reported in the kernel log, with
+ * the lock, its holder and the caller; the attempt goes on, as another one in the deadlock may
+ * time out. At most 10 reports in 5 s.
+ *
+ * Context: Any in which the holder can make progress. Returns with preemption off.
+ */
+static __always_inline void nbq_spin_lock(struct nbq_spin *lock)
+	__nbq_acquires(lock)
+{
+	preempt_disable();
+	if (unlikely(!__nbq_spin_take_uncontended(lock)))
+		__nbq_spin_lock(lock);
+	__nbq_acquire(lock);
+}
+
+/**
+ * nbq_spin_unlock() - Release.
+ * @lock: a lock that this context acquired on this CPU
+ *
+ * With CONFIG_DEBUG_LOCK_ALLOC, the release of a lock that is not held, or is held by another
+ * CPU, is reported in the kernel log and changes nothing. Without, it breaks the lock.
+ *
+ * Context: The holder's. Turns preemption on.
+ */
+static __always_inline void nbq_spin_unlock(struct nbq_spin *lock)
+	__nbq_releases(lock)
+{
+	__nbq_release(lock);
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	__nbq_spin_unlock(lock);
+#else
+	/* Before the lock is seen to be free: writes to devices are in order. */
+	mmiowb_spin_unlock();
+	/*
+	 * RELEASE, pairs with the ACQUIREs that take the lock: the critical section is over
+	 * for the context that finds the lock free.
+	 */
+	smp_store_release(&lock->state.holder, 0);
+	preempt_enable();
+#endif
+}
+
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+int __must_check
+__nbq_spin_lock_timeout_nested(struct nbq_spin *lock, ktime_t patience, unsigned int subclass)
+	__nbq_cond_acquires(0, lock);
+void __nbq_spin_lock_nested(struct nbq_spin *lock, unsigned int subclass)
+	__nbq_acquires(lock);
+#else
+#define __nbq_spin_lock_timeout_nested(lock, patience, subclass) \
+	nbq_spin_lock_timeout(lock, patience)
+#define __nbq_spin_lock_nested(lock, subclass)	nbq_spin_lock(lock)
+#endif
+
+/**
+ * nbq_spin_lock_timeout_nested() - nbq_spin_lock_timeout() inside a lock of the same class.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ * @subclass: for lockdep: %SINGLE_DEPTH_NESTING, or another number below
+ *	%MAX_LOCKDEP_SUBCLASSES
+ *
+ * Context: As nbq_spin_lock_timeout().
+ * Return: As nbq_spin_lock_timeout().
+ */
+static inline int __must_check
+nbq_spin_lock_timeout_nested(struct nbq_spin *lock, ktime_t patience, unsigned int subclass)
+	__nbq_cond_acquires(0, lock)
+{
+	return __nbq_spin_lock_timeout_nested(lock, patience, subclass);
+}
+
+/**
+ * nbq_spin_lock_nested() - nbq_spin_lock() inside a lock of the same class.
+ * @lock: the lock
+ * @subclass: as for nbq_spin_lock_timeout_nested()
+ *
+ * Context: As nbq_spin_lock().
+ */
+static inline void nbq_spin_lock_nested(struct nbq_spin *lock, unsigned int subclass)
+	__nbq_acquires(lock)
+{
+	__nbq_spin_lock_nested(lock, subclass);
+}
+
+/* The same with interrupts or bottom halves off, until the unlock or the failure. */
+
+/**
+ * nbq_spin_lock_timeout_irq() - nbq_spin_lock_timeout() with interrupts off.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ *
+ * Context: Interrupts on. Returns with interrupts off if the lock was acquired.
+ * Return: As nbq_spin_lock_timeout().
+ */
+static inline int __must_check
+nbq_spin_lock_timeout_irq(struct nbq_spin *lock, ktime_t patience)
+	__nbq_cond_acquires(0, lock)
+{
+	int ret;
+
+	local_irq_disable();
+	ret = nbq_spin_lock_timeout(lock, patience);
+	if (ret)
+		local_irq_enable();
+	return ret;
+}
+
+/**
+ * nbq_spin_lock_until_irq() - nbq_spin_lock_until() with interrupts off.
+ * @lock: the lock
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns
+ *
+ * Context: Interrupts on. Returns with interrupts off if the lock was acquired.
+ * Return: As nbq_spin_lock_until().
+ */
+static inline int __must_check
+nbq_spin_lock_until_irq(struct nbq_spin *lock, ktime_t deadline)
+	__nbq_cond_acquires(0, lock)
+{
+	int ret;
+
+	local_irq_disable();
+	ret = nbq_spin_lock_until(lock, deadline);
+	if (ret)
+		local_irq_enable();
+	return ret;
+}
+
+/**
+ * nbq_spin_trylock_irq() - nbq_spin_trylock() with interrupts off.
+ * @lock: the lock
+ *
+ * Context: Interrupts on. Returns with interrupts off if the lock was acquired.
+ * Return: As nbq_spin_trylock().
+ */
+static inline bool __must_check nbq_spin_trylock_irq(struct nbq_spin *lock)
+	__nbq_cond_acquires(true, lock)
+{
+	bool ret;
+
+	local_irq_disable();
+	ret = nbq_spin_trylock(lock);
+	if (!ret)
+		local_irq_enable();
+	return ret;
+}
+
+/**
+ * nbq_spin_lock_irq() - nbq_spin_lock() with interrupts off.
+ * @lock: the lock
+ *
+ * Context: Interrupts on. Returns with interrupts off.
+ */
+static inline void nbq_spin_lock_irq(struct nbq_spin *lock)
+	__nbq_acquires(lock)
+{
+	local_irq_disable();
+	nbq_spin_lock(lock);
+}
+
+/**
+ * nbq_spin_unlock_irq() - nbq_spin_unlock(), then interrupts on.
+ * @lock: a lock acquired by an _irq operation
+ *
+ * Interrupts are on before preemption is, so that a reschedule that is due happens at once.
+ *
+ * Context: The holder's, interrupts off. Returns with interrupts on.
+ */
+static inline void nbq_spin_unlock_irq(struct nbq_spin *lock)
+	__nbq_releases(lock)
+{
+	preempt_disable();
+	nbq_spin_unlock(lock);
+	local_irq_enable();
+	preempt_enable();
+}
+
+static inline int __must_check
+__nbq_spin_lock_timeout_irqsave(struct nbq_spin *lock, ktime_t patience, unsigned long *flags)
+	__nbq_cond_acquires(0, lock)
+{
+	int ret;
+
+	local_irq_save(*flags);
+	ret = nbq_spin_lock_timeout(lock, patience);
+	if (ret)
+		local_irq_restore(*flags);
+	return ret;
+}
+
+/**
+ * nbq_spin_lock_timeout_irqsave() - nbq_spin_lock_timeout(), interrupts saved and off.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ * @flags: unsigned long variable for the interrupt state, by name
+ *
+ * Context: Any. Returns with interrupts off if the lock was acquired.
+ * Return: As nbq_spin_lock_timeout().
+ */
+#define nbq_spin_lock_timeout_irqsave(lock, patience, flags) \
+	__nbq_spin_lock_timeout_irqsave(lock, patience, &(flags))
+
+static inline int __must_check
+__nbq_spin_lock_until_irqsave(struct nbq_spin *lock, ktime_t deadline, unsigned long *flags)
+	__nbq_cond_acquires(0, lock)
+{
+	int ret;
+
+	local_irq_save(*flags);
+	ret = nbq_spin_lock_until(lock, deadline);
+	if (ret)
+		local_irq_restore(*flags);
+	return ret;
+}
+
+/**
+ * nbq_spin_lock_until_irqsave() - nbq_spin_lock_until(), interrupts saved and off.
+ * @lock: the lock
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns
+ * @flags: unsigned long variable for the interrupt state, by name
+ *
+ * Context: Any. Returns with interrupts off if the lock was acquired.
+ * Return: As nbq_spin_lock_until().
+ */
+#define nbq_spin_lock_until_irqsave(lock, deadline, flags) \
+	__nbq_spin_lock_until_irqsave(lock, deadline, &(flags))
+
+static inline bool __must_check
+__nbq_spin_trylock_irqsave(struct nbq_spin *lock, unsigned long *flags)
+	__nbq_cond_acquires(true, lock)
+{
+	bool ret;
+
+	local_irq_save(*flags);
+	ret = nbq_spin_trylock(lock);
+	if (!ret)
+		local_irq_restore(*flags);
+	return ret;
+}
+
+/**
+ * nbq_spin_trylock_irqsave() - nbq_spin_trylock(), interrupts saved and off.
+ * @lock: the lock
+ * @flags: unsigned long variable for the interrupt state, by name
+ *
+ * Context: Any. Returns with interrupts off if the lock was acquired.
+ * Return: As nbq_spin_trylock().
+ */
+#define nbq_spin_trylock_irqsave(lock, flags) \
+	__nbq_spin_trylock_irqsave(lock, &(flags))
+
+static inline void __nbq_spin_lock_irqsave(struct nbq_spin *lock, unsigned long *flags)
+	__nbq_acquires(lock)
+{
+	local_irq_save(*flags);
+	nbq_spin_lock(lock);
+}
+
+/**
+ * nbq_spin_lock_irqsave() - nbq_spin_lock(), interrupts saved and off.
+ * @lock: the lock
+ * @flags: unsigned long variable for the interrupt state, by name
+ *
+ * Context: Any. Returns with interrupts off.
+ */
+#define nbq_spin_lock_irqsave(lock, flags) \
+	__nbq_spin_lock_irqsave(lock, &(flags))
+
+/**
+ * nbq_spin_unlock_irqrestore() - nbq_spin_unlock(), then interrupts as they were saved.
+ * @lock: a lock acquired by an _irqsave operation
+ * @flags: the saved interrupt state
+ *
+ * In the order of nbq_spin_unlock_irq().
+ *
+ * Context: The holder's, interrupts off.
+ */
+static inline void nbq_spin_unlock_irqrestore(struct nbq_spin *lock, unsigned long flags)
+	__nbq_releases(lock)
+{
+	preempt_disable();
+	nbq_spin_unlock(lock);
+	local_irq_restore(flags);
+	preempt_enable();
+}
+
+/**
+ * nbq_spin_lock_timeout_bh() - nbq_spin_lock_timeout() with bottom halves off.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ *
+ * Context: Task or softirq. Returns with bottom halves off if the lock was acquired.
+ * Return: As nbq_spin_lock_timeout().
+ */
+static inline int __must_check
+nbq_spin_lock_timeout_bh(struct nbq_spin *lock, ktime_t patience)
+	__nbq_cond_acquires(0, lock)
+{
+	int ret;
+
+	local_bh_disable();
+	ret = nbq_spin_lock_timeout(lock, patience);
+	if (ret)
+		local_bh_enable();
+	return ret;
+}
+
+/**
+ * nbq_spin_lock_until_bh() - nbq_spin_lock_until() with bottom halves off.
+ * @lock: the lock
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns
+ *
+ * Context: Task or softirq. Returns with bottom halves off if the lock was acquired.
+ * Return: As nbq_spin_lock_until().
+ */
+static inline int __must_check
+nbq_spin_lock_until_bh(struct nbq_spin *lock, ktime_t deadline)
+	__nbq_cond_acquires(0, lock)
+{
+	int ret;
+
+	local_bh_disable();
+	ret = nbq_spin_lock_until(lock, deadline);
+	if (ret)
+		local_bh_enable();
+	return ret;
+}
+
+/**
+ * nbq_spin_trylock_bh() - nbq_spin_trylock() with bottom halves off.
+ * @lock: the lock
+ *
+ * Context: Task or softirq. Returns with bottom halves off if the lock was acquired.
+ * Return: As nbq_spin_trylock().
+ */
+static inline bool __must_check nbq_spin_trylock_bh(struct nbq_spin *lock)
+	__nbq_cond_acquires(true, lock)
+{
+	bool ret;
+
+	local_bh_disable();
+	ret = nbq_spin_trylock(lock);
+	if (!ret)
+		local_bh_enable();
+	return ret;
+}
+
+/**
+ * nbq_spin_lock_bh() - nbq_spin_lock() with bottom halves off.
+ * @lock: the lock
+ *
+ * Context: Task or softirq. Returns with bottom halves off.
+ */
+static inline void nbq_spin_lock_bh(struct nbq_spin *lock)
+	__nbq_acquires(lock)
+{
+	local_bh_disable();
+	nbq_spin_lock(lock);
+}
+
+/**
+ * nbq_spin_unlock_bh() - nbq_spin_unlock(), then bottom halves on.
+ * @lock: a lock acquired by a _bh operation
+ *
+ * Context: The holder's, bottom halves off. Returns with bottom halves on.
+ */
+static inline void nbq_spin_unlock_bh(struct nbq_spin *lock)
+	__nbq_releases(lock)
+{
+	nbq_spin_unlock(lock);
+	local_bh_enable();
+}
+
+/* Guards, see guard.h. */
+#ifdef __NBQ_GUARDS
+DEFINE_LOCK_GUARD_1(nbq_spin, struct nbq_spin,
+		    nbq_spin_lock(_T->lock), nbq_spin_unlock(_T->lock))
+__NBQ_DECLARE_GUARD(nbq_spin, nbq_spin)
+DEFINE_LOCK_GUARD_1(nbq_spin_irq, struct nbq_spin,
+		    nbq_spin_lock_irq(_T->lock), nbq_spin_unlock_irq(_T->lock))
+__NBQ_DECLARE_GUARD(nbq_spin_irq, nbq_spin)
+DEFINE_LOCK_GUARD_1(nbq_spin_irqsave, struct nbq_spin,
+		    nbq_spin_lock_irqsave(_T->lock, _T->flags),
+		    nbq_spin_unlock_irqrestore(_T->lock, _T->flags), unsigned long flags)
+__NBQ_DECLARE_GUARD(nbq_spin_irqsave, nbq_spin)
+DEFINE_LOCK_GUARD_1(nbq_spin_bh, struct nbq_spin,
+		    nbq_spin_lock_bh(_T->lock), nbq_spin_unlock_bh(_T->lock))
+__NBQ_DECLARE_GUARD(nbq_spin_bh, nbq_spin)
+
+__NBQ_DEFINE_GUARD_COND(nbq_spin_try, true,
+			nbq_spin_trylock(lock) ? 0 : -EBUSY,
+			nbq_spin_unlock(_T.lock), struct nbq_spin *lock)
+__NBQ_DEFINE_GUARD_COND(nbq_spin_timeout, false,
+			nbq_spin_lock_timeout(lock, patience),
+			nbq_spin_unlock(_T.lock), struct nbq_spin *lock, ktime_t patience)
+__NBQ_DEFINE_GUARD_COND(nbq_spin_irqsave_try, true,
+			nbq_spin_trylock_irqsave(lock, _T.flags) ? 0 : -EBUSY,
+			nbq_spin_unlock_irqrestore(_T.lock, _T.flags), struct nbq_spin *lock)
+__NBQ_DEFINE_GUARD_COND(nbq_spin_irqsave_timeout, false,
+			nbq_spin_lock_timeout_irqsave(lock, patience, _T.flags),
+			nbq_spin_unlock_irqrestore(_T.lock, _T.flags),
+			struct nbq_spin *lock, ktime_t patience)
+
+/* For clang's context analysis, which follows the guards that cannot fail. */
+#ifdef WITH_LOCK_GUARD_1_ATTRS
+#define class_nbq_spin_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_spin, _T)
+#define class_nbq_spin_irq_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_spin_irq, _T)
+#define class_nbq_spin_irqsave_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_spin_irqsave, _T)
+#define class_nbq_spin_bh_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_spin_bh, _T)
+#endif
+#endif
+
+#endif

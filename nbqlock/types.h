@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The lock types of nbqlock, and their initialisers: types alone, so that a header which
+ * embeds a lock needs no more. The operations are in spin.h, clh.h, mcs.h and swap.h.
+ *
+ * All fields are private. A lock that is all zeroes is free, but only an initialiser
+ * makes it known to lockdep.
+ */
+#ifndef _NBQLOCK_TYPES_H
+#define _NBQLOCK_TYPES_H
+
+#include <asm/byteorder.h>
+#include <linux/compiler.h>
+#include <linux/lockdep_types.h>
+#include <linux/types.h>
+
+struct nbq_node;
+
+/* Clang's context analysis knows locks by this, in kernels that have it. */
+#ifdef context_lock_struct
+#define __nbq_lock_struct(name)		context_lock_struct(name)
+#else
+#define __nbq_lock_struct(name)		struct name
+#endif
+
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+#define __NBQ_DEP_MAP_INIT(lockname)					\
+	.dep_map = {							\
+		.name = #lockname,					\
+		.wait_type_inner = LD_WAIT_SPIN,			\
+	}
+#else
+#define __NBQ_DEP_MAP_INIT(lockname)
+#endif
+
+/**
+ * enum nbq_level - the contexts that can interrupt one another on a CPU
+ * @NBQ_TASK: a task
+ * @NBQ_SOFTIRQ: a softirq; on PREEMPT_RT that is a task
+ * @NBQ_HARDIRQ: a hard interrupt
+ * @NBQ_NMI: a non-maskable interrupt
+ * @NBQ_LEVELS: how many there are
+ *
+ * In the order of interrupt_context_level().
+ */
+enum nbq_level {
+	NBQ_TASK,
+	NBQ_SOFTIRQ,
+	NBQ_HARDIRQ,
+	NBQ_NMI,
+	NBQ_LEVELS
+};
+
+/**
+ * struct nbq_timeout - what an attempt that failed has seen
+ * @waited_ns: how long it took
+ * @holder_cpu: CPU of the context that held the lock at its end; -1: none was found
+ * @holder_level: context level of that
+ */
+struct nbq_timeout {
+	u64 waited_ns;
+	int holder_cpu;
+	enum nbq_level holder_level;
+};
+
+/*
+ * A context as a number of 16 bits: its CPU, counted from 1, and above that its context
+ * level. 0 is no context.
+ */
+#define NBQ_CONTEXT_CPU_BITS	14
+
+/* A flag of nbq_spin_init(): first come, first served. The turn of such a lock. */
+#define NBQ_SPIN_FIFO		1
+
+/**
+ * union nbq_spin_state - what decides who may take a hybrid lock
+ * @all: all of it; 0: any context may
+ * @holder: the context that holds the lock, encoded; 0: none
+ * @request: @handoff and @turn
+ * @handoff: when the head of a queue requested a handoff, as spin.c encodes it; such a
+ *	request expires. 0: there is none
+ * @turn: the socket whose waiters the request is for; 0: the waiters in the lock's own
+ *	queue; or %NBQ_SPIN_FIFO
+ */
+union nbq_spin_state {
+	u32 all;
+	struct {
+#ifdef __LITTLE_ENDIAN
+		u16 holder;
+		union {
+			u16 request;
+			struct {
+				u8 handoff;
+				u8 turn;
+			};
+		};
+#else
+		union {
+			u16 request;
+			struct {
+				u8 turn;
+				u8 handoff;
+			};
+		};
+		u16 holder;
+#endif
+	};
+};
+
+/**
+ * union nbq_spin_word - a hybrid lock without its lockdep map
+ * @all: all of it, where 64 bits can be accessed at once
+ * @state: who holds it, and who may take it
+ * @tail: the newest node in the lock's own queue, encoded; 0: none
+ */
+union nbq_spin_word {
+	u64 all;
+	struct {
+		union nbq_spin_state state;
+		u32 tail;
+	};
+};
+
+/**
+ * struct nbq_spin - a hybrid lock, see spin.h
+ * @word: @state and @tail
+ * @state: who holds it, and who may take it
+ * @tail: the newest node in the lock's own queue, encoded; 0: none
+ * @dep_map: for lockdep
+ */
+__nbq_lock_struct(nbq_spin) {
+	union {
+		union nbq_spin_word word;
+		struct {
+			union nbq_spin_state state;
+			u32 tail;
+		};
+	};
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	struct lockdep_map dep_map;
+#endif
+};
+
+/**
+ * struct nbq_queue_lock - what the strict queue locks have in common
+ * @tail: the newest node in the queue; NULL: the lock is free, and there is none
+ * @dep_map: for lockdep
+ */
+struct nbq_queue_lock {
+	struct nbq_node *tail;
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	struct lockdep_map dep_map;
+#endif
+};
+
+/* As an anonymous member as well, for lockdep's macros, which want lock->dep_map. */
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+#define __NBQ_QUEUE_LOCK						\
+	union {								\
+		struct nbq_queue_lock queue;				\
+		struct {						\
+			struct nbq_node *tail;				\
+			struct lockdep_map dep_map;			\
+		};							\
+	}
+#else
+#define __NBQ_QUEUE_LOCK						\
+	union {								\
+		struct nbq_queue_lock queue;				\
+		struct nbq_node *tail;					\
+	}
+#endif
+
+/**
+ * struct nbq_clh - a CLH-NB lock, see clh.h
+ * @queue: its queue
+ */
+__nbq_lock_struct(nbq_clh) {
+	__NBQ_QUEUE_LOCK;
+};
+
+/**
+ * struct nbq_mcs - an MCS-NB lock, see mcs.h
+ * @queue: its queue
+ */
+__nbq_lock_struct(nbq_mcs) {
+	__NBQ_QUEUE_LOCK;
+};
+
+/**
+ * struct nbq_swap - a swap-only lock, see swap.h
+ * @queue: its queue
+ */
+__nbq_lock_struct(nbq_swap) {
+	__NBQ_QUEUE_LOCK;
+};
+
+/**
+ * NBQ_SPIN_INIT() - Initialiser of a static hybrid lock, or of one in a struct.
+ * @lockname: the variable or member that it initialises
+ * @flags: 0, or %NBQ_SPIN_FIFO
+ */
+#define NBQ_SPIN_INIT(lockname, flags)					\
+	{ .state = { .turn = (flags) }, __NBQ_DEP_MAP_INIT(lockname) }
+
+/**
+ * DEFINE_NBQ_SPIN() - Define a free hybrid lock.
+ * @name: name of the variable; may follow ``static``
+ * @flags: 0, or %NBQ_SPIN_FIFO
+ */
+#define DEFINE_NBQ_SPIN(name, flags)	struct nbq_spin name = NBQ_SPIN_INIT(name, flags)
+
+/**
+ * NBQ_CLH_INIT() - Initialiser of a static CLH-NB lock, or of one in a struct.
+ * @lockname: the variable or member that it initialises
+ */
+#define NBQ_CLH_INIT(lockname)		{ __NBQ_DEP_MAP_INIT(lockname) }
+
+/**
+ * DEFINE_NBQ_CLH() - Define a free CLH-NB lock.
+ * @name: name of the variable; may follow ``static``
+ */
+#define DEFINE_NBQ_CLH(name)		struct nbq_clh name = NBQ_CLH_INIT(name)
+
+/**
+ * NBQ_MCS_INIT() - Initialiser of a static MCS-NB lock, or of one in a struct.
+ * @lockname: the variable or member that it initialises
+ */
+#define NBQ_MCS_INIT(lockname)		{ __NBQ_DEP_MAP_INIT(lockname) }
+
+/**
+ * DEFINE_NBQ_MCS() - Define a free MCS-NB lock.
+ * @name: name of the variable; may follow ``static``
+ */
+#define DEFINE_NBQ_MCS(name)		struct nbq_mcs name = NBQ_MCS_INIT(name)
+
+/**
+ * NBQ_SWAP_INIT() - Initialiser of a static swap-only lock, or of one in a struct.
+ * @lockname: the variable or member that it initialises
+ */
+#define NBQ_SWAP_INIT(lockname)		{ __NBQ_DEP_MAP_INIT(lockname) }
+
+/**
+ * DEFINE_NBQ_SWAP() - Define a free swap-only lock.
+ * @name: name of the variable; may follow ``static``
+ */
+#define DEFINE_NBQ_SWAP(name)		struct nbq_swap name = NBQ_SWAP_INIT(name)
+
+#endif
