@@ -124,7 +124,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_poll);
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_clh_skip(struct nbq_node *node, struct nbq_node *pred,
-				   struct nbq_node *prev)
+			      struct nbq_node *prev)
 {
 	if (!nbq_node_skip(pred, prev))
 		return pred;
@@ -137,7 +137,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_skip);
 /* The predecessor has handed the lock over: A node .. -> H .. */
 VISIBLE_IF_KUNIT
 void nbq_clh_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
-		       struct nbq_node *pred)
+		     struct nbq_node *pred)
 {
 	nbq_held_add(node, lock);
 	node->resumed = false;
@@ -161,7 +161,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_granted);
  */
 VISIBLE_IF_KUNIT
 bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
-		   struct nbq_node *pred)
+		     struct nbq_node *pred)
 {
 	struct nbq_events *events = &node->pool->events;
 
@@ -293,7 +293,7 @@ static struct nbq_node *resume(struct nbq_node *node, const void *lock)
 
 /* See queue_lock.h. */
 static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred,
-		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
+			struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
 {
 	return wait_in_queue(lock, node, pred, deadline, waits, ip);
 }

@@ -257,7 +257,7 @@ bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level
 struct nbq_node *nbq_node_search(struct nbq_pool *pool);
 void nbq_forget_places(const void *lock);
 struct nbq_node *nbq_node_next_abandoned(struct nbq_pool *pool, const void *lock,
-				    struct nbq_node *node);
+					 struct nbq_node *node);
 struct nbq_node *nbq_node_alloc_encodable(struct nbq_pool *pool);
 struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 			       struct nbq_deadline *deadline);
@@ -563,30 +563,30 @@ void nbq_pools_flush(void);
 struct nbq_node *nbq_clh_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_clh_poll(const struct nbq_node *pred);
 struct nbq_node *nbq_clh_skip(struct nbq_node *node, struct nbq_node *pred,
-				   struct nbq_node *prev);
+			      struct nbq_node *prev);
 void nbq_clh_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
-		       struct nbq_node *pred);
+		     struct nbq_node *pred);
 bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
-		   struct nbq_node *pred);
+		     struct nbq_node *pred);
 bool nbq_clh_release(struct nbq_queue_lock *lock, struct nbq_node *node);
 
 struct nbq_node *nbq_mcs_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred);
 struct nbq_node *nbq_mcs_poll(const struct nbq_node *node);
 struct nbq_node *nbq_mcs_skip(struct nbq_node *node, struct nbq_node *pred,
-				   struct nbq_node *state);
+			      struct nbq_node *state);
 void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
-		       struct nbq_node *pred);
+		     struct nbq_node *pred);
 bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
-		   struct nbq_node *pred);
+		     struct nbq_node *pred);
 struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock);
 bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node);
 
 struct nbq_node *nbq_spin_enqueue(const struct nbq_spin *lock, u32 *tail,
-			       struct nbq_node *node);
+				  struct nbq_node *node);
 struct nbq_node *nbq_spin_poll(const struct nbq_node *pred);
 struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
-				    struct nbq_node *prev);
+			       struct nbq_node *prev);
 bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred);
 bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor);
 
@@ -594,11 +594,11 @@ struct nbq_node *nbq_swap_enqueue(struct nbq_queue_lock *lock, struct nbq_node *
 struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred);
 struct nbq_node *nbq_swap_poll(const struct nbq_node *node);
 void nbq_swap_skip(struct nbq_node *node, struct nbq_node *abandoned,
-			struct nbq_node *state);
+		   struct nbq_node *state);
 void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
-			struct nbq_node *pred);
+		      struct nbq_node *pred);
 void nbq_swap_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
-		    struct nbq_node *pred);
+		      struct nbq_node *pred);
 struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock);
 void nbq_swap_release(struct nbq_queue_lock *lock, struct nbq_node *node);
 #endif

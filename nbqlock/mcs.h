@@ -141,7 +141,7 @@ int __must_check nbq_mcs_lock_until(struct nbq_mcs *lock, ktime_t deadline)
  * Return: As nbq_mcs_lock_timeout().
  */
 int __must_check nbq_mcs_lock_timeout_info(struct nbq_mcs *lock, ktime_t patience,
-					    struct nbq_timeout *info)
+					   struct nbq_timeout *info)
 	__nbq_cond_acquires(0, lock);
 
 /**

@@ -168,7 +168,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_poll);
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_mcs_skip(struct nbq_node *node, struct nbq_node *pred,
-				   struct nbq_node *state)
+			      struct nbq_node *state)
 {
 	/* Now: after the swap of its status, pred may be somebody else's. */
 	struct nbq_node *prev = READ_ONCE(pred->prev);
@@ -188,7 +188,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_skip);
 /* The predecessor has handed the lock over: A node .. -> H .. */
 VISIBLE_IF_KUNIT
 void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
-		       struct nbq_node *pred)
+		     struct nbq_node *pred)
 {
 	nbq_held_add(node, lock);
 	node->resumed = false;
@@ -246,7 +246,7 @@ static void publish_abandoned(struct nbq_node *node, struct nbq_node *what)
  */
 VISIBLE_IF_KUNIT
 bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
-		   struct nbq_node *pred)
+		     struct nbq_node *pred)
 {
 	struct nbq_events *events = &node->pool->events;
 	struct nbq_node *what;
@@ -371,7 +371,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_release);
  * Return: as nbq_mcs_link(); NULL: the wait is over.
  */
 static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pred,
-			      struct nbq_node *state, struct nbq_wait *wait)
+				     struct nbq_node *state, struct nbq_wait *wait)
 {
 	/* The node first and the clock last: a late grant is still a grant. */
 	while (!state) {
@@ -438,7 +438,7 @@ static int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
 
 /* See queue_lock.h. One that pred has known all the time has what it was told. */
 static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred,
-		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
+			struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
 {
 	return wait_behind(lock, node, pred, deadline, waits, ip,
 			   node->known ? NULL : nbq_mcs_link(node, pred));

@@ -227,7 +227,7 @@ static void rescan_abandoned(struct nbq_pool *pool)
  * Return: a node; or NULL: there are no more.
  */
 struct nbq_node *nbq_node_next_abandoned(struct nbq_pool *pool, const void *lock,
-				    struct nbq_node *node)
+					 struct nbq_node *node)
 {
 	const struct nbq_node *last = READ_ONCE(pool->last_abandoned);
 

@@ -103,7 +103,7 @@ static int number(struct nbq_pool *pool)
 	lockdep_assert_held(&append_mutex);
 
 	encodable = kzalloc_node(struct_size(encodable, nodes, pool->size), GFP_KERNEL,
-				cpu_to_node(pool->cpu));
+				 cpu_to_node(pool->cpu));
 	if (!encodable)
 		return -ENOMEM;
 	encodable->size = pool->size;
@@ -261,7 +261,7 @@ static int prepare_pool(struct nbq_pool *pool, unsigned int cpu, unsigned int le
 	WRITE_ONCE(pool->socket, socket_of_node(cpu_to_node(cpu)) ?: nbq_sockets[0]);
 	if (!pool->skip_counts) {
 		skip_counts = kcalloc_node(NBQ_SKIPPED_MAX, sizeof(*skip_counts), GFP_KERNEL,
-				     cpu_to_node(cpu));
+					   cpu_to_node(cpu));
 		if (!skip_counts)
 			return -ENOMEM;
 		/* RELEASE, pairs with the ACQUIREs in nbq_count_skipped() and debugfs.c. */

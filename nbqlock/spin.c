@@ -337,7 +337,7 @@ static bool is_open(const union nbq_spin_word *word, const struct nbq_spin *lock
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_spin_enqueue(const struct nbq_spin *lock, u32 *tail,
-			       struct nbq_node *node)
+				  struct nbq_node *node)
 {
 	node->resumed = false;
 	WRITE_ONCE(node->wants, lock);
@@ -382,7 +382,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_poll);
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
-				    struct nbq_node *prev)
+			       struct nbq_node *prev)
 {
 	if (prev != NBQ_AVAILABLE) {
 		if (!nbq_node_skip(pred, prev))
@@ -601,7 +601,7 @@ static void notify(const struct nbq_spin *lock, u8 turn)
  * be passed by none, and keep it from all others until the next request.
  */
 static u16 request_for_successor(const struct nbq_spin *lock, struct place *place,
-				const struct nbq_wait *wait, union nbq_spin_state state)
+				 const struct nbq_wait *wait, union nbq_spin_state state)
 {
 	/* The head of the lock's own queue leaves the turn to the socket that has it. */
 	if (!place->queue && state.handoff && !has_own_turn(place, state))
@@ -745,7 +745,7 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_
  * shares the queue; or this interrupt has come above it.
  */
 static bool is_first_of_lock(const struct nbq_spin *lock, const struct place *place,
-		     const struct nbq_wait *wait)
+			     const struct nbq_wait *wait)
 {
 	return place->pred && (READ_ONCE(place->pred->wants) != lock ||
 			       place->pred->cpu == wait->pool->cpu);
@@ -795,7 +795,7 @@ static struct nbq_queue *find_queue(const struct nbq_spin *lock, const struct nb
 }
 
 static void set_queue(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait,
-			struct nbq_queue *queue)
+		      struct nbq_queue *queue)
 {
 	place->queue = queue;
 	place->tail = queue ? &queue->tail : &lock->tail;

@@ -37,7 +37,7 @@
  * Context: Any.
  */
 void nbq_swap_init_key(struct nbq_swap *lock, const char *name,
-		      struct lock_class_key *key);
+		       struct lock_class_key *key);
 
 /**
  * nbq_swap_init() - Make a free lock.
@@ -143,7 +143,7 @@ int __must_check nbq_swap_lock_until(struct nbq_swap *lock, ktime_t deadline)
  * Return: As nbq_swap_lock_timeout().
  */
 int __must_check nbq_swap_lock_timeout_info(struct nbq_swap *lock, ktime_t patience,
-					     struct nbq_timeout *info)
+					    struct nbq_timeout *info)
 	__nbq_cond_acquires(0, lock);
 
 /**

@@ -154,7 +154,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_poll);
  */
 VISIBLE_IF_KUNIT
 void nbq_swap_skip(struct nbq_node *node, struct nbq_node *abandoned,
-			struct nbq_node *state)
+		   struct nbq_node *state)
 {
 	trace_nbq_reclaim(abandoned);
 	/*
@@ -169,7 +169,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_skip);
 /* The predecessor has handed the lock over: A node .. -> H .. */
 VISIBLE_IF_KUNIT
 void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
-			struct nbq_node *pred)
+		      struct nbq_node *pred)
 {
 	nbq_held_add(node, lock);
 	nbq_node_reclaim_pred(node, pred);
@@ -289,7 +289,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_release);
  * Return: as nbq_swap_link(); NULL: the wait is over.
  */
 static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pred,
-			      struct nbq_wait *wait)
+				     struct nbq_wait *wait)
 {
 	struct nbq_node *state;
 
@@ -379,7 +379,7 @@ static int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
 
 /* See queue_lock.h. */
 static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred,
-		      struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
+			struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
 {
 	return wait_longer(lock, node, pred, deadline, waits, ip, NULL);
 }
@@ -475,7 +475,7 @@ int nbq_swap_lock_until(struct nbq_swap *lock, ktime_t deadline)
 EXPORT_SYMBOL_GPL(nbq_swap_lock_until);
 
 int nbq_swap_lock_timeout_info(struct nbq_swap *lock, ktime_t patience,
-			      struct nbq_timeout *info)
+			       struct nbq_timeout *info)
 {
 	u64 begin = nbq_clock_ns();
 	int ret = acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);

@@ -254,7 +254,7 @@ static bool leads_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 
 /* Nobody on the way from pred can go on unless somebody gives up. */
 static bool is_deadlock(const struct nbq_wait *wait, const struct nbq_node *pred,
-		     struct nbq_node *const *word)
+			struct nbq_node *const *word)
 {
 	unsigned long epoch;
 

@@ -128,7 +128,7 @@ static inline void nbq_wait_tick_within(struct nbq_wait *wait, unsigned int poll
  * Return: true; or false, with the reason in @wait->error.
  */
 static inline bool nbq_wait_continue(struct nbq_wait *wait, struct nbq_node *pred,
-				    struct nbq_node *const *word)
+				     struct nbq_node *const *word)
 {
 	if (unlikely(wait->polls == wait->check_at) &&
 	    nbq_wait_check(wait, pred, word)) {
