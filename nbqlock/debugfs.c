@@ -104,8 +104,8 @@ static u64 total_value(const struct event *event)
  *
  * Context: Any. Exact once no lock is in use; else it may be a moment old.
  * Return:
- * * 0		- done
- * * -ENOENT	- there is no such event; @value was not touched
+ * * 0 - done
+ * * %-ENOENT - there is no such event; @value was not touched
  */
 int nbq_event_read(const char *name, u64 *value)
 {

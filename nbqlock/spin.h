@@ -76,9 +76,9 @@ do {									\
  *
  * Context: Any. No context may hold, wait for or try the lock meanwhile.
  * Return:
- * * 0		- done
- * * -EBUSY	- a context holds the lock or waits for it: reported once in the kernel
- *		  log, and nothing is changed
+ * * 0 - done
+ * * %-EBUSY - a context holds the lock or waits for it: reported once in the kernel
+ *   log, and nothing is changed
  */
 int __must_check nbq_spin_destroy(struct nbq_spin *lock);
 
@@ -147,13 +147,13 @@ static __always_inline bool __nbq_spin_take_uncontended(struct nbq_spin *lock)
  *
  * Context: Any; NMI where %NBQ_NMI_SAFE. Returns with preemption off if the lock was acquired.
  * Return:
- * * 0		- the lock is held
- * * -ETIMEDOUT	- the patience is over
- * * -EBUSY	- there was no patience, and the lock is held or waited for
- * * -EDEADLK	- the wait could not end: this CPU holds the lock, or waits for it below this
- *		  context, or the predecessor waits for this CPU, through any number of locks
- *		  (parameter deadlock_checks)
- * * -ENOMEM	- %NBQ_SPIN_FIFO only: the patience is over, and no queue node was free in it
+ * * 0 - the lock is held
+ * * %-ETIMEDOUT - the patience is over
+ * * %-EBUSY - there was no patience, and the lock is held or waited for
+ * * %-EDEADLK - the wait could not end: this CPU holds the lock, or waits for it below this
+ *   context, or the predecessor waits for this CPU, through any number of locks
+ *   (parameter deadlock_checks)
+ * * %-ENOMEM - %NBQ_SPIN_FIFO only: the patience is over, and no queue node was free in it
  */
 static __always_inline int __must_check
 nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)

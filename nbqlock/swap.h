@@ -65,9 +65,9 @@ do {									\
  *
  * Context: Any. No context may hold, wait for or try the lock meanwhile.
  * Return:
- * * 0		- done
- * * -EBUSY	- a context holds the lock or waits for it: reported once in the kernel
- *		  log, and nothing is changed
+ * * 0 - done
+ * * %-EBUSY - a context holds the lock or waits for it: reported once in the kernel
+ *   log, and nothing is changed
  */
 int __must_check nbq_swap_destroy(struct nbq_swap *lock);
 
@@ -103,14 +103,14 @@ bool nbq_swap_is_contended(const struct nbq_swap *lock);
  *
  * Context: Any; NMI where %NBQ_NMI_SAFE. Returns with preemption off if the lock was acquired.
  * Return:
- * * 0		- the lock is held
- * * -ETIMEDOUT	- the patience is over
- * * -EBUSY	- there was no patience, and the lock is held or waited for
- * * -EDEADLK	- the wait could not end: this CPU holds the lock, or waits for it below this
- *		  context, or the predecessor waits for this CPU, through any number of locks
- *		  (parameter deadlock_checks)
- * * -ENOMEM	- the patience is over, and no queue node was free in it (parameters
- *		  pool_nodes, pool_nodes_max)
+ * * 0 - the lock is held
+ * * %-ETIMEDOUT - the patience is over
+ * * %-EBUSY - there was no patience, and the lock is held or waited for
+ * * %-EDEADLK - the wait could not end: this CPU holds the lock, or waits for it below this
+ *   context, or the predecessor waits for this CPU, through any number of locks
+ *   (parameter deadlock_checks)
+ * * %-ENOMEM - the patience is over, and no queue node was free in it (parameters
+ *   pool_nodes, pool_nodes_max)
  */
 int __must_check nbq_swap_lock_timeout(struct nbq_swap *lock, ktime_t patience)
 	__nbq_cond_acquires(0, lock);

@@ -121,7 +121,7 @@ union nbq_spin_word {
 	};
 };
 
-/**
+/*
  * struct nbq_spin - a hybrid lock, see spin.h
  * @word: @state and @tail
  * @state: who holds it, and who may take it
@@ -171,7 +171,7 @@ struct nbq_queue_lock {
 	}
 #endif
 
-/**
+/*
  * struct nbq_clh - a CLH-NB lock, see clh.h
  * @queue: its queue
  */
@@ -179,7 +179,7 @@ __nbq_lock_struct(nbq_clh) {
 	__NBQ_QUEUE_LOCK;
 };
 
-/**
+/*
  * struct nbq_mcs - an MCS-NB lock, see mcs.h
  * @queue: its queue
  */
@@ -187,7 +187,7 @@ __nbq_lock_struct(nbq_mcs) {
 	__NBQ_QUEUE_LOCK;
 };
 
-/**
+/*
  * struct nbq_swap - a swap-only lock, see swap.h
  * @queue: its queue
  */

@@ -49,7 +49,7 @@ def explorer_section(rows):
         "A *state* is one that differs from all others in what can still come of it; CPUs "
         "that do the same are interchangeable. *Ends*: times that all contexts had made "
         "all of their attempts. How a program reads, what is checked and why it is "
-        "complete: verification.rst, \"The explorer\".")
+        "complete: Documentation/verification.rst, \"The explorer\".")
     for lock, name in NAMES.items():
         of_lock = [row for row in rows if row["lock"] == lock]
         lines += heading(name, "-")
@@ -110,7 +110,7 @@ def without(rows, expected):
 def litmus_section(rows):
     lines = paragraph("As shipped, each outcome must be impossible; without an order that it "
                       "needs, possible; without one that is spare, still impossible. The names "
-                      "are those of ordering.rst.")
+                      "are those of Documentation/ordering.rst.")
     tests = {}
     for row in rows:
         tests.setdefault(row["test"], []).append(row)
