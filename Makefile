@@ -4,7 +4,7 @@
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install clean run bench check check-all verify mutate help
+.PHONY: modules modules_install clean run bench check check-all verify mutate docs help
 
 modules: | $(KDIR)/Makefile
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -41,6 +41,9 @@ verify:
 mutate:
 	@tools/setup mutate -- tools/verify mutants
 
+docs:
+	@tools/setup docs -- tools/docs
+
 help:
 	@echo 'make [modules]        build nbqlock.ko and nbqlock_stress.ko for the running kernel'
 	@echo '  KDIR=FOLDER         ... or for the kernel whose headers or build these are'
@@ -57,11 +60,12 @@ help:
 	@echo '                      a report in build/verification; see also tools/verify --help'
 	@echo 'make mutate           make mistakes in copies of the locks, see which tests notice each;'
 	@echo '                      for that report, too; see tools/verification/mutate/mutate --help'
+	@echo 'make docs             build the documentation as HTML: build/docs/html/index.html'
 	@echo 'make clean            remove what was built here (the cache stays: tools/kernel clean)'
 	@echo
-	@echo 'run, bench, check, check-all, verify and mutate say what they are going to install, download'
-	@echo 'and build, and do it; tools/setup --list run names the packages of run. Kernels are kept in a'
-	@echo 'cache:'
+	@echo 'run, bench, check, check-all, verify, mutate and docs say what they are going to install,'
+	@echo 'download and build, and do it; tools/setup --list run names the packages of run. Kernels'
+	@echo 'are kept in a cache:'
 	@echo '  KSRC=FOLDER         a Linux tree of 6.19 or later, instead of a download'
 	@echo '  NBQ_CACHE=FOLDER    the cache, instead of ~/.cache/nbqlock'
 	@echo 'See also tools/nbq --help, tools/guest --help, tools/debian-guest --help.'

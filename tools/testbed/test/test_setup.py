@@ -16,7 +16,7 @@ SETUP = PROJECT / "tools/setup"
 ESSENTIAL = ("bash", "sh", "env", "sed", "grep", "cut", "tr", "xargs", "awk", "nproc",
              "cat", "cp")
 PURPOSES = ("python", "run", "debian-guest", "simulate", "bench", "check", "check-all", "verify",
-            "mutate")
+            "mutate", "docs")
 
 DPKG_QUERY = """#!/bin/sh
 # dpkg-query -W -f FORMAT PACKAGE...
@@ -204,7 +204,8 @@ class SetupTest(unittest.TestCase):
     def test_a_tool_gets_its_python_by_itself(self):
         # Each starts as a shell's program. Here python3 comes with its package.
         self.program("../python3", '#!/bin/sh\necho "python3 $*"\n')
-        for name in ("nbq", "check", "verify", "kernel", "guest", "debian-guest", "ci/layout"):
+        for name in ("nbq", "check", "verify", "kernel", "guest", "debian-guest", "ci/layout",
+                     "docs"):
             (self.folder / "bin/python3").unlink(missing_ok=True)
             tool = PROJECT / "tools" / name
             _, said, packages = self.setup_says("--help", program=tool)
