@@ -614,5 +614,6 @@ void nbq_provoke_report(struct kunit *test, const char *what)
 
 /* What MODULE_IMPORT_NS() makes; its argument is a string since 6.13 only. */
 MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");
+MODULE_AUTHOR("Seed c3c653f5 maintainers <maintainers@users.noreply.a-seed-c3c653f5.example>");
 MODULE_DESCRIPTION("KUnit tests for nbqlock");
 MODULE_LICENSE("GPL");

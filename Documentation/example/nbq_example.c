@@ -111,5 +111,6 @@ static void __exit example_exit(void)
 module_init(example_init);
 module_exit(example_exit);
 
+MODULE_AUTHOR("Seed c3c653f5 maintainers <maintainers@users.noreply.a-seed-c3c653f5.example>");
 MODULE_DESCRIPTION("A user of nbqlock");
 MODULE_LICENSE("GPL");

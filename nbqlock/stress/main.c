@@ -54,6 +54,7 @@ static void __exit stress_exit(void)
 module_init(stress_init);
 module_exit(stress_exit);
 
+MODULE_AUTHOR("Seed c3c653f5 maintainers <maintainers@users.noreply.a-seed-c3c653f5.example>");
 MODULE_DESCRIPTION("Stress driver for nbqlock");
 MODULE_LICENSE("GPL");
 MODULE_VERSION("0.1.0");
