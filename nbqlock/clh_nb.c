@@ -2,57 +2,54 @@
 /*
  * CLH-NB: a queue-based spinlock with non-blocking timeout.
  *
- * Michael L. Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks",
- * PODC 2002, section 2.1 and appendix; University of Rochester TR 773.
+ * Michael L. Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002,
+ * section 2.1 and appendix; University of Rochester TR 773.
  *
- * The textbook CLH lock is a list in which everyone knows only the node in
- * front: swap your own node into the tail, spin on a flag in the node that the
- * swap returned. Here the flag is a pointer, prev, so that a node can also
- * say: "I have left; this is who stood in front of me".
+ * In the textbook CLH lock each waiter knows its predecessor: it swaps its own node into the
+ * tail, and spins on a flag in the node that the swap returned. Here the flag is a pointer,
+ * prev, so that a node can also say that it was abandoned, and which predecessor it had.
  *
  * Assumptions
  *	Caches are coherent: a waiter spins on its predecessor's node.
- *	Preemption is off from the claim of a node to the unlock.
- *	A node is claimed by its own CPU only (node.c); its memory stays a node.
+ *	Preemption is off from the allocation of a node to the unlock.
+ *	A node is allocated by its own CPU only (node.c); its memory stays a node.
  *
- * States of a node, by prev, and who moves it
+ * States of a node, by prev
  *
- *	                  +-- leave, as tail --------------------> free
- *	  join            |                                         ^
- *	free --> NULL ----+-- leave --> (pred), --> RECYCLED ------>|
- *	        waiting   |             "abandoned"                 |
- *	        or holds  |              |     a successor steps    |
- *	          ^       |              |     over it              |
+ *	                  +-- abandon, as tail ------------------> free
+ *	  enqueue         |                                         ^
+ *	free --> NULL ----+-- abandon --> (pred) --> RECYCLED ----->|
+ *	        waiting   |             abandoned     a successor   |
+ *	        or holds  |              |            skips it      |
+ *	          ^       |              |                          |
  *	          +-------|--- resume ---+                          |
  *	                  |                                         |
- *	                  +-- hand over --> AVAILABLE ------------->|
- *	                  |                      a successor takes  |
- *	                  |                      the lock           |
+ *	                  +-- release --> AVAILABLE --------------->|
+ *	                  |                  a successor acquires   |
  *	                  +-- release, as tail ---------------------+
  *
- * Below, a queue is drawn from its front to its tail: H holds, W waits, L has
- * left, A is AVAILABLE, [] is the empty queue.
+ * Below, a queue is drawn from its head to its tail: H holds, W waits, L is abandoned, A is
+ * AVAILABLE, [] is the empty queue.
  *
  * Departures from the paper
- *	A waiter steps over leavers without looking at the clock, and looks
- *	only when its predecessor waits or holds. In print the clock ends the
- *	walk too: a free lock behind two leavers is then never taken by those
- *	without patience, each of whom gets one step far and adds a node.
- *	A leaver tries to take itself off the tail first and publishes prev
- *	only if that fails, as in the paper's code. The paper's prose says the
- *	reverse; then a successor can give the node back in between, and with
- *	a nested context on the same pool the swap on the tail succeeds for a
- *	node that is somebody else's by then (two holders).
- *	An attempt whose CPU has left a node in the queue, which no successor has
- *	skipped, does not enqueue: it resumes that place, and the queue does not
- *	grow. So a successor claims an abandoned node by a swap. In print each
- *	attempt adds a node, and those with little patience leave faster than
- *	anyone can skip them.
- *	An empty pool makes the attempt fail with -ENOMEM once the patience is
- *	over; the paper allocates.
+ *	The deadline is checked only while the predecessor waits or holds, not between two
+ *	abandoned nodes. In print it ends the skipping, too: a free lock behind two abandoned
+ *	nodes is then never acquired by attempts without patience, each of which skips one
+ *	node and adds one.
+ *	To abandon, a waiter first tries to take its node off the tail, and publishes prev
+ *	only if that fails, as in the paper's code. In the paper's prose the order is the
+ *	reverse: a successor can free the node in between, a nested context of the same pool
+ *	can enqueue with it, and the swap of the tail succeeds for the wrong attempt (two
+ *	holders).
+ *	An attempt whose CPU has abandoned a node in the queue resumes that place, unless a
+ *	successor has skipped it. So a successor claims an abandoned node by a
+ *	compare-and-swap. In print each attempt adds a node, and attempts with little
+ *	patience abandon faster than successors skip.
+ *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
+ *	paper allocates.
  *
- * Own steps on shared memory: at most 2 to leave (1 from a place that was resumed: store
- * prev), and at most 2 to release (swap the tail, then give the node back or store prev).
+ * Own steps on shared memory: at most 2 to abandon (1 from a resumed place: store prev), and
+ * at most 2 to release (swap the tail, then free the node or store prev).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -66,61 +63,57 @@
 #include "trace.h"
 
 /*
- * Enter the queue.
+ * Enqueue.
  *
  *	[]	-> node			NULL
  *	.. pred	-> .. pred node		pred
  *
- * Return: my predecessor; NULL: the lock was free and is mine.
+ * Return: the predecessor; NULL: the lock was free and is acquired.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_clh_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	/*
-	 * Marked, although the node is mine alone: one who waited behind it in
-	 * its last life, and left by swapping the tail back to it, may still
-	 * be looking. It reads NULL either way.
+	 * Marked: a waiter that was behind this node in its last life, and has put it back
+	 * into the tail, may still poll it. It reads NULL either way.
 	 */
 	WRITE_ONCE(node->prev, NULL);
 	/*
-	 * Fully ordered. RELEASE: prev = NULL above is seen by the successor
-	 * that gets my node from the tail and looks at prev (nbq_clh_poll());
-	 * else it could see the AVAILABLE of the node's last life. ACQUIRE,
-	 * pairs with the swap in nbq_clh_release(): a NULL hands me the
-	 * lock, so the last critical section must be over in my eyes; with
-	 * the predecessor's own join: its prev = NULL; and with the swap in
-	 * nbq_clh_abandon(), which puts a predecessor back. Both, and full, for
-	 * the rounds of wait.c: what is read after it is not older than what
-	 * those who find my node see.
+	 * Fully ordered. RELEASE: prev = NULL is seen by the successor, which gets the node
+	 * from the tail and polls prev in nbq_clh_poll(); else it could see the AVAILABLE
+	 * of the last life. ACQUIRE, pairs with the swap in nbq_clh_release(): the critical
+	 * section before is over for the attempt that finds NULL; with the predecessor's
+	 * enqueue: its prev = NULL; and with the swap in nbq_clh_abandon(), which puts a
+	 * predecessor back. Full, for the epochs of wait.c: reads after it are not older than
+	 * those of a context that finds the node.
 	 */
 	return xchg(&lock->tail, node);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_enqueue);
 
 /*
- * Look at the predecessor once.
+ * Poll the predecessor.
  *
- * Return: NULL: it waits or holds. NBQ_AVAILABLE: the lock is mine. A node: it
- * has left, and that node stood in front of it.
+ * Return: NULL: it waits or holds. NBQ_AVAILABLE: the lock is acquired. A node: it was
+ * abandoned, and that node is its predecessor.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_clh_poll(const struct nbq_node *pred)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE stores of AVAILABLE in
-	 * nbq_clh_release() and of a node in nbq_clh_abandon(). Without it,
-	 * my critical section could begin before the last one has ended, and
-	 * I could give pred back while its leaver's store is under way.
+	 * ACQUIRE, pairs with the RELEASE stores of AVAILABLE in nbq_clh_release() and of a
+	 * node in nbq_clh_abandon(). Without it, the critical section could begin before the
+	 * last one has ended, and pred could be freed before its owner's last store to it.
 	 */
 	return smp_load_acquire(&pred->prev);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_poll);
 
 /*
- * Step over a predecessor that has left: .. prev L node -> .. prev node. Only I
- * and its own CPU know of it; unless that has resumed the place, I give it back.
+ * Skip an abandoned predecessor: .. prev L node -> .. prev node. Only its own CPU knows of it,
+ * besides; unless that has resumed the place, it is reclaimed.
  *
- * Return: my new predecessor; or the old one, which waits again.
+ * Return: the new predecessor; or the old one, which waits again.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_clh_skip(struct nbq_node *node, struct nbq_node *pred,
@@ -134,7 +127,7 @@ struct nbq_node *nbq_clh_skip(struct nbq_node *node, struct nbq_node *pred,
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_skip);
 
-/* The predecessor has handed the lock over: A node .. -> H .. */
+/* The predecessor has released: A node .. -> H .. */
 VISIBLE_IF_KUNIT
 void nbq_clh_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred)
@@ -146,18 +139,18 @@ void nbq_clh_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_granted);
 
 /*
- * Leave the queue, from any position.
+ * Abandon the place, at any position.
  *
- *	.. pred W	-> .. pred		I was the tail, true
- *	.. pred W succ	-> .. pred L succ	I was not, false
- *	.. pred W	-> .. pred L		I have resumed this place, false
+ *	.. pred W	-> .. pred		the tail: true
+ *	.. pred W succ	-> .. pred L succ	not the tail: false
+ *	.. pred W	-> .. pred L		a resumed place: false
  *
- * Attempts that come back again and again have little patience, and are many: from the second
- * on they leave the lock's line to those who enqueue. So a lock can keep a node of each CPU and
- * context level, which the next one there resumes.
+ * Attempts that resume their place have little patience, and are many: they leave the lock's
+ * line to those that enqueue. So a lock can keep a node of each CPU and context level, which
+ * the next attempt there resumes.
  *
- * Return: true if the node was given back; else a successor will do it, and
- * the node must not be touched.
+ * Return: true if the node was freed; else a successor reclaims it, and it must not be
+ * accessed.
  */
 VISIBLE_IF_KUNIT
 bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
@@ -166,12 +159,11 @@ bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 	struct nbq_events *events = &node->pool->events;
 
 	/*
-	 * RELEASE, pairs with the ACQUIRE of a later nbq_clh_enqueue(), which
-	 * gets pred from the tail instead of me: whatever made pred visible
-	 * to me is visible to it.
+	 * RELEASE, pairs with the ACQUIRE of a later nbq_clh_enqueue(), which gets pred from
+	 * the tail instead of this node: what made pred visible here is visible there.
 	 *
-	 * My node cannot have been freed and reused while I expect it here:
-	 * nobody has been told that I leave.
+	 * The node cannot have been freed and reused meanwhile: no context knows yet that it
+	 * is abandoned.
 	 */
 	if (!node->resumed &&
 	    cmpxchg_release(&lock->tail, node, pred) == node) {
@@ -181,8 +173,8 @@ bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 	node->resumed = false;
 	nbq_note_abandoned(node, lock);
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_clh_poll(): as above, for
-	 * the successor that goes on to pred. My last access to the node.
+	 * RELEASE, pairs with the ACQUIRE in nbq_clh_poll(): as above, for the successor that
+	 * continues at pred. The last access to the node.
 	 */
 	smp_store_release(&node->prev, pred);
 	events->nodes_abandoned++;
@@ -193,29 +185,29 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_abandon);
 /*
  * End the critical section.
  *
- *	[H]		-> []			I was the tail, true
- *	H succ ..	-> A succ ..		I was not, false
+ *	[H]		-> []			the tail: true
+ *	H succ ..	-> A succ ..		not the tail: false
  *
- * With the last store somebody else may take the lock, release it and free its
- * memory: neither the node nor the lock may be touched after it.
+ * With the last store another context may acquire the lock, release it and free its memory:
+ * neither the node nor the lock may be accessed after it.
  *
- * Return: true if the node was given back; else a successor will do it.
+ * Return: true if the node was freed; else a successor reclaims it.
  */
 VISIBLE_IF_KUNIT
 bool nbq_clh_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	nbq_held_del(node);
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_clh_enqueue() that reads the
-	 * NULL: the critical section is over for whoever finds the lock free.
+	 * RELEASE, pairs with the ACQUIRE in nbq_clh_enqueue() that reads the NULL: the
+	 * critical section is over for the context that finds the lock free.
 	 */
 	if (cmpxchg_release(&lock->tail, node, NULL) == node) {
 		nbq_node_free_own(node);
 		return true;
 	}
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_clh_poll(): the critical
-	 * section is over for whoever reads AVAILABLE.
+	 * RELEASE, pairs with the ACQUIRE in nbq_clh_poll(): the critical section is over for
+	 * the waiter that reads AVAILABLE.
 	 */
 	smp_store_release(&node->prev, NBQ_AVAILABLE);
 	return false;
@@ -223,10 +215,10 @@ bool nbq_clh_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_release);
 
 /*
- * Spin until the lock is handed over or there is no point in waiting, and skip those in front
- * who have left. @pred becomes the last predecessor.
+ * Spin until the lock is granted or the wait is over, and skip abandoned predecessors. @pred
+ * becomes the last one.
  *
- * Return: whether the lock was handed over.
+ * Return: whether the lock was granted.
  */
 static bool spin_on_pred(struct nbq_node *node, struct nbq_node **pred, struct nbq_wait *wait)
 {
@@ -256,9 +248,8 @@ static bool spin_on_pred(struct nbq_node *node, struct nbq_node **pred, struct n
 }
 
 /*
- * Behind pred, until the lock is mine or the wait is over. It has an end only
- * while the predecessor waits or holds: each step of the walk gives a node back,
- * and the walk is no longer than the queue was when I joined.
+ * Wait behind pred. Abandoned nodes are skipped whatever the deadline is: each skip frees a
+ * node, and there are no more than the queue had when this node was enqueued.
  */
 static noinline int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
 				  struct nbq_node *pred,
@@ -276,32 +267,13 @@ static noinline int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *
 	};
 
 	if (!spin_on_pred(node, &pred, &wait)) {
-		bool taken = nbq_clh_abandon(lock, node, pred);
+		bool freed = nbq_clh_abandon(lock, node, pred);
 
-		trace_nbq_abandon(lock, !taken, wait.error);
+		trace_nbq_abandon(lock, !freed, wait.error);
 		return nbq_wait_end(&wait, wait.error);
 	}
 	nbq_clh_granted(lock, node, pred);
 	return nbq_wait_end(&wait, 0);
-}
-
-/* See queue_lock.h: .. pred L succ -> .. pred W succ. */
-static struct nbq_node *resume(struct nbq_node *node, const void *lock)
-{
-	return nbq_node_resume(node, lock);
-}
-
-/* See queue_lock.h. */
-static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred,
-			struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
-{
-	return wait_in_queue(lock, node, pred, deadline, waits, ip);
-}
-
-/* See queue_lock.h. */
-static struct nbq_node *pred_of(const struct nbq_node *node)
-{
-	return nbq_clh_poll(node);
 }
 
 static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
@@ -312,10 +284,10 @@ static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
 static const struct nbq_queue_ops ops = {
 	.enqueue = nbq_clh_enqueue,
 	.wait = wait_in_queue,
-	.resume = resume,
-	.wait_resumed = wait_resumed,
+	.resume = nbq_node_resume,
+	.wait_resumed = wait_in_queue,
 	.release = release,
-	.pred_of = pred_of,
+	.pred_of = nbq_clh_poll,
 };
 
 static noinline int acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,

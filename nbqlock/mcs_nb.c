@@ -1,122 +1,116 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * MCS-NB: a queue-based spinlock with non-blocking timeout, whose waiters spin
- * on their own node.
+ * MCS-NB: a queue-based spinlock with non-blocking timeout, whose waiters spin on their own
+ * node.
  *
- * Michael L. Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks",
- * PODC 2002, section 2.2; University of Rochester TR 773.
+ * Michael L. Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002,
+ * section 2.2; University of Rochester TR 773.
  *
- * The textbook MCS lock is a list in which everyone knows the node behind: swap
- * your own node into the tail, write its address into the next of the node that
- * the swap returned, spin on a flag in your own node until that one's owner
- * writes to it. Here the one in front can say in its next that it is done, for
- * those whom it does not know yet, and in its successor's status, for the one
- * that it knows. Whoever leaves first tries to be forgotten by the one in
- * front; if that fails, the one in front will still write to the leaver's
- * status, and the node must live until it has.
+ * In the textbook MCS lock each waiter is known to its predecessor: it swaps its own node into
+ * the tail, writes its address into the next of the node that the swap returned, and spins on
+ * a flag in its own node until the predecessor writes to it. Here a node that is done says so
+ * in its next, for successors that it does not know yet, and notifies the successor that it
+ * knows in that one's status. A waiter that gives up first tries to be forgotten by its
+ * predecessor; if that fails, the predecessor is going to write to the status, and the node
+ * must live until it has.
  *
  * Assumptions
- *	Preemption is off from the claim of a node to the unlock.
- *	A node is claimed by its own CPU only (node.c); its memory stays a node.
+ *	Preemption is off from the allocation of a node to the unlock.
+ *	A node is allocated by its own CPU only (node.c); its memory stays a node.
  *
- * States of a node, by next, and who moves it
+ * States of a node, by next
  *
- *	                        +-- leave or release, as tail -------> free (1)
- *	  join                  |                                        ^
- *	free --> NULL or succ --+-- leave, forgotten --> LEAVING ------->|
- *	        waits or holds  |                a successor steps over  |
- *	                        +-- leave, known --> TRANSIENT --------->| (2)
- *	                        |                a successor steps over  |
- *	                        +-- hand over --> AVAILABLE ------------>|
- *	                                         a successor takes over
+ *	                        +-- abandon or release, as tail -----> free (1)
+ *	  enqueue               |                                        ^
+ *	free --> NULL or succ --+-- abandon, forgotten --> LEAVING ----->|
+ *	        waits or holds  |                  a successor skips it  |
+ *	                        +-- abandon, known --> TRANSIENT ------->| (2)
+ *	                        |                  a successor skips it  |
+ *	                        +-- release --> AVAILABLE -------------->|
+ *	                                         a successor acquires
  *
- *	LEAVING and TRANSIENT --> NULL: resume, unless a successor steps over it.
+ *	LEAVING and TRANSIENT --> NULL: resume, unless a successor skips it.
  *
- *	(1) One that leaves as tail while the one in front knows it: as (2).
- *	(2) Two have to be done with the node: the one in front, which will tell
- *	    it something, and the one that steps over it or its own owner, which
- *	    says RECYCLED. Both swap its status; the second gives it back.
+ *	(1) Abandoned as the tail while the predecessor knows it: as (2).
+ *	(2) Two contexts must be done with the node: the predecessor, which notifies it, and
+ *	    the one that skips it or its own owner, which says RECYCLED. Both swap its
+ *	    status; the second frees the node.
  *
- * Below, a queue is drawn from its front to its tail: H holds, W waits, L has
- * left (LEAVING), T has left (TRANSIENT), A is AVAILABLE, [] is the empty
- * queue. "pred > W": pred's next is W.
+ * Below, a queue is drawn from its head to its tail: H holds, W waits, L is abandoned
+ * (LEAVING), T is abandoned (TRANSIENT), A is AVAILABLE, [] is the empty queue. "pred > W":
+ * pred's next is W.
  *
  * Departures from the paper
- *	The report's code page is damaged and the release missing; the order of
- *	steps is the paper's prose, where that holds.
- *	A waiter steps over leavers without looking at the clock. In print the
- *	clock ends the walk too: a free lock behind leavers is then never taken
- *	by those without patience, each of whom adds a node.
- *	Leaving and releasing try to take the node off the tail first and
- *	publish only if that fails. In print it is the reverse: the lock is
- *	touched after the hand-over (whoever got it may have freed its memory),
- *	and with a nested context on the same pool the swap on the tail
- *	succeeds for a node that is somebody else's by then.
- *	The report's second kind of timeout, in the middle of the walk, is not
- *	there: the walk does not end. (Its code holds a piece of the missing
- *	release, which makes two holders.)
- *	An attempt whose CPU has left a node in the queue, which no successor has
- *	stepped over, resumes that place. So a waiter that was notified that its
- *	predecessor has left swaps itself into that one's next before it steps
- *	over it: it may wait again.
- *	An empty pool makes the attempt fail with -ENOMEM once the patience is
- *	over; the paper allocates.
+ *	The code page of the report is damaged, and the release is missing; the order of steps
+ *	is that of the paper's prose, where that holds.
+ *	The deadline is checked only while the predecessor waits or holds. In print it ends
+ *	the skipping, too: a free lock behind abandoned nodes is then never acquired by
+ *	attempts without patience, each of which adds a node.
+ *	To abandon and to release, a context first tries to take its node off the tail, and
+ *	publishes only if that fails. In print it is the reverse: the lock is accessed after
+ *	the hand-over, when its memory may be freed, and with a nested context of the same
+ *	pool the swap of the tail succeeds for the wrong attempt.
+ *	The report's second kind of timeout, while nodes are skipped, does not exist: skipping
+ *	does not end. (Its code holds a piece of the missing release, which makes two
+ *	holders.)
+ *	An attempt whose CPU has abandoned a node in the queue resumes that place, unless a
+ *	successor has skipped it. So a waiter that was notified that its predecessor was
+ *	abandoned swaps itself into that one's next before it skips it: it may wait again.
+ *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
+ *	paper allocates.
  *
- * Own steps on shared memory: at most 6 to leave (store prev, be forgotten,
- * swap the tail, swap next, swap the successor's status, give its node back;
- * the paper's bound is 7), at most 5 to release (look at next, swap the tail,
- * swap next, swap the successor's status, give its node back).
+ * Own steps on shared memory: at most 6 to abandon (store prev, be forgotten, swap the tail,
+ * swap next, swap the successor's status, free its node; the paper's bound is 7), at most 5
+ * to release (read next, swap the tail, swap next, swap the successor's status, free its
+ * node).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/instruction_pointer.h>
 
-#include "mcs.h"
 #include "internal.h"
+#include "mcs.h"
 #include "queue_lock.h"
 #include "relax.h"
 #include "trace.h"
 
 /*
- * Enter the queue.
+ * Enqueue.
  *
  *	[]	-> node			NULL
  *	.. pred	-> .. pred node		pred
  *
- * Return: my predecessor, to which nbq_mcs_link() must make me known; NULL: the
- * lock was free and is mine.
+ * Return: the predecessor, to which nbq_mcs_link() is to make the node known; NULL: the lock
+ * was free and is acquired.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_mcs_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	/*
-	 * Marked, although the node is mine alone: one who waited behind it in
-	 * its last life was forgotten by it with an atomic operation, which
-	 * nothing but the swaps of the tail orders before this store.
+	 * Marked: a waiter that was behind this node in its last life has made it forget that
+	 * by an atomic operation, which nothing but the swaps of the tail orders before
+	 * this store.
 	 */
 	WRITE_ONCE(node->next, NULL);
 	node->has_successor = false;
 	/*
-	 * Fully ordered. RELEASE: next = NULL above comes before the swap in
-	 * nbq_mcs_link() of the successor that gets my node from the tail;
-	 * else it could be overwritten by it, and the successor forgotten.
-	 * ACQUIRE, pairs with the swap of the tail in nbq_mcs_release(): a
-	 * NULL hands me the lock, so the last critical section must be over in
-	 * my eyes; with the predecessor's own join; and with the swap of the
-	 * tail in nbq_mcs_abandon(), which puts a predecessor back, by which the
-	 * leaver is forgotten.
+	 * Fully ordered. RELEASE: next = NULL comes before the swap in nbq_mcs_link() of the
+	 * successor, which gets the node from the tail; else the store could overwrite the
+	 * link, and the successor would wait for ever. ACQUIRE, pairs with the swap of the
+	 * tail in nbq_mcs_release(): the critical section before is over for the attempt
+	 * that finds NULL; with the predecessor's enqueue; and with the swap of the tail in
+	 * nbq_mcs_abandon(), which puts a predecessor back that has forgotten the node.
 	 */
 	return xchg(&lock->tail, node);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_enqueue);
 
 /*
- * Make myself known to a predecessor: pred node -> pred > node.
+ * Make the node known to a predecessor: pred node -> pred > node.
  *
- * Return: what it had to say before it knew me. NULL: nothing, it waits or
- * holds, and will tell me. NBQ_AVAILABLE: the lock is mine. NBQ_LEAVING or
- * NBQ_TRANSIENT: it has left.
+ * Return: the state of the predecessor before. NULL: it waits or holds, and will notify the
+ * node. NBQ_AVAILABLE: the lock is acquired. NBQ_LEAVING or NBQ_TRANSIENT: it was abandoned.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred)
@@ -126,17 +120,17 @@ struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred)
 	WRITE_ONCE(node->status, NULL);
 	/*
 	 * Fully ordered, pairs with the swaps of next in nbq_mcs_abandon() and
-	 * nbq_mcs_release(). RELEASE: status = NULL above comes before what
-	 * pred, which finds me here, writes to it; else I would wait for ever.
-	 * ACQUIRE: the critical section is over for whoever finds AVAILABLE,
-	 * and the leaver's prev is seen by whoever finds that it has left.
+	 * nbq_mcs_release(). RELEASE: status = NULL comes before what pred, which finds the
+	 * node here, writes to it; else the node would wait for ever. ACQUIRE: the critical
+	 * section before is over for the attempt that finds AVAILABLE, and prev of an
+	 * abandoned node is seen.
 	 */
 	state = xchg(&pred->next, node);
 	/*
 	 * The swap has brought the line: nbq_node_reclaim_pred() needs no read of it. The
-	 * value is used only if pred hands the lock over to this node. If this node is
-	 * abandoned as the tail, pred's owner may claim pred again, which no barrier orders
-	 * after this read.
+	 * value is used only if pred releases the lock to this node. If this node is
+	 * abandoned as the tail, pred's owner may allocate pred again, which no barrier
+	 * orders after this read.
 	 */
 	node->pred_alloc_seq = data_race(pred->alloc_seq);
 	return state;
@@ -144,39 +138,37 @@ struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred)
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_link);
 
 /*
- * Look once at what a predecessor that knows me has told me.
+ * Poll what a predecessor that knows the node has notified it of.
  *
  * Return: as nbq_mcs_link().
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_mcs_poll(const struct nbq_node *node)
 {
-	/*
-	 * ACQUIRE, pairs with the swap in tell(): as in nbq_mcs_link().
-	 */
+	/* ACQUIRE, pairs with the swap in notify_successor(): as in nbq_mcs_link(). */
 	return smp_load_acquire(&node->status);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_poll);
 
 /*
- * Step over a predecessor that has left: .. prev L node -> .. prev node.
+ * Skip an abandoned predecessor: .. prev L node -> .. prev node.
  *
- * A TRANSIENT one is not only mine to give back: the one in front of it has
- * told it something, or will yet. The later of us two gives it back.
+ * A TRANSIENT one has been notified by its own predecessor, or will be: the later of the two
+ * contexts frees it.
  *
- * Return: my new predecessor, to which nbq_mcs_link() must make me known.
+ * Return: the new predecessor, to which nbq_mcs_link() is to make the node known.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_mcs_skip(struct nbq_node *node, struct nbq_node *pred,
 			      struct nbq_node *state)
 {
-	/* Now: after the swap of its status, pred may be somebody else's. */
+	/* Read first: after the swap of its status, pred may be in its next life. */
 	struct nbq_node *prev = READ_ONCE(pred->prev);
 
 	trace_nbq_reclaim(pred);
 	/*
-	 * The swap is fully ordered, pairs with the one in tell(): both of us
-	 * are done with the node before the second gives it back.
+	 * Fully ordered, pairs with the swap in notify_successor(): both contexts are done
+	 * with the node before the second frees it.
 	 */
 	if (state == NBQ_LEAVING ||
 	    xchg(&pred->status, NBQ_RECYCLED))
@@ -185,7 +177,7 @@ struct nbq_node *nbq_mcs_skip(struct nbq_node *node, struct nbq_node *pred,
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_skip);
 
-/* The predecessor has handed the lock over: A node .. -> H .. */
+/* The predecessor has released: A node .. -> H .. */
 VISIBLE_IF_KUNIT
 void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred)
@@ -199,77 +191,74 @@ void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_granted);
 
 /*
- * Tell the successor that I found in my next, if any, what my next says now.
- * RECYCLED: it has left, and nobody else needs its node any more.
+ * Notify the successor that was found in next, if any, of what next says now. RECYCLED: it was
+ * abandoned, and no other context needs its node any more.
  */
-static void tell(struct nbq_node *succ, struct nbq_node *what,
-		 struct nbq_events *events)
+static void notify_successor(struct nbq_node *succ, struct nbq_node *state,
+			     struct nbq_events *events)
 {
 	/*
-	 * Fully ordered. RELEASE, pairs with nbq_mcs_poll(): what came before,
-	 * the critical section or my prev, is seen by whoever was told. Both,
-	 * pairs with the swaps of status in nbq_mcs_skip() and
+	 * Fully ordered. RELEASE, pairs with nbq_mcs_poll(): the critical section or prev is
+	 * seen by the successor. Both, pairs with the swaps of status in nbq_mcs_skip() and
 	 * nbq_mcs_abandon(), as there.
 	 */
-	if (succ && xchg(&succ->status, what) == NBQ_RECYCLED)
+	if (succ && xchg(&succ->status, state) == NBQ_RECYCLED)
 		nbq_node_reclaim(succ, events);
 }
 
-/* Say that the node was left, to its successor if I know it. My last access to the node. */
-static void publish_abandoned(struct nbq_node *node, struct nbq_node *what)
+/* Say that the node is abandoned, to its successor if it is known. The last access to it. */
+static void publish_abandoned(struct nbq_node *node, struct nbq_node *state)
 {
 	struct nbq_events *events = &node->pool->events;
 
 	/*
-	 * Fully ordered, pairs with nbq_mcs_link(), and with pred_of() for
-	 * destroy. RELEASE: prev, and that the predecessor has forgotten this
-	 * node, are seen with @what. ACQUIRE: the successor in next has
-	 * reset its status before I write to it.
+	 * Fully ordered, pairs with nbq_mcs_link(), and with pred_of() for destroy. RELEASE:
+	 * prev, and that the predecessor has forgotten the node, are seen with @state.
+	 * ACQUIRE: the successor in next has reset its status before it is notified.
 	 */
-	tell(xchg(&node->next, what), what, events);
+	notify_successor(xchg(&node->next, state), state, events);
 }
 
 /*
- * Leave the queue, from any position.
+ * Abandon the place, at any position.
  *
- *	.. pred W	-> .. pred		I was the tail and am forgotten: true
- *	.. pred > W	-> .. pred > (W)	I was the tail and am known: true if
- *						pred has told me already
- *	.. pred W succ	-> .. pred L succ	I am forgotten: false
- *	.. pred > W succ -> .. pred > T succ	I am known: false
+ *	.. pred W	-> .. pred		the tail, forgotten: true
+ *	.. pred > W	-> .. pred > (W)	the tail, known: true if pred has notified it
+ *	.. pred W succ	-> .. pred L succ	forgotten: false
+ *	.. pred > W succ -> .. pred > T succ	known: false
  *
- * Known: the predecessor has said in its next that it is done, but not told me
- * yet, or I have not looked.
+ * Known: the predecessor has said in its next that it is done, and has not notified the node
+ * yet, or the node has not polled since.
  *
- * Return: true if the node was given back; else somebody else will do it, and
- * the node must not be touched.
+ * Return: true if the node was freed; else another context reclaims it, and it must not be
+ * accessed.
  */
 VISIBLE_IF_KUNIT
 bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred)
 {
 	struct nbq_events *events = &node->pool->events;
-	struct nbq_node *what;
+	struct nbq_node *state;
 	bool forgotten;
 
 	WRITE_ONCE(node->prev, pred);
 	/*
-	 * Be forgotten. Needs no order of its own: whoever links to pred next
-	 * has come to it by the swap of the tail or of next below, which are
-	 * RELEASE. If it fails, pred is done and will write to my status.
+	 * Be forgotten. Relaxed: a node that links to pred next has come to it by the swap of
+	 * the tail or of next below, which are RELEASE. If it fails, pred is done, and will
+	 * write to the status.
 	 */
 	forgotten = cmpxchg_relaxed(&pred->next, node, NULL) == node;
 	/*
-	 * RELEASE, pairs with the ACQUIRE of a later nbq_mcs_enqueue(), which
-	 * gets pred from the tail instead of me: it finds me forgotten, and
-	 * whatever made pred visible to me is visible to it. My node cannot have
-	 * been freed and reused meanwhile: no context knows that I leave.
+	 * RELEASE, pairs with the ACQUIRE of a later nbq_mcs_enqueue(), which gets pred from
+	 * the tail instead of this node: it finds the node forgotten, and what made pred
+	 * visible here is visible there. The node cannot have been freed and reused
+	 * meanwhile: no context knows yet that it is abandoned.
 	 */
 	if (!node->resumed &&
 	    cmpxchg_release(&lock->tail, node, pred) == node) {
 		/*
-		 * Fully ordered, pairs with the swap in tell(), by which pred
-		 * has told me or will: as in nbq_mcs_skip().
+		 * Fully ordered, pairs with the swap in notify_successor(), by which pred
+		 * notifies the node: as in nbq_mcs_skip().
 		 */
 		if (!forgotten && !xchg(&node->status, NBQ_RECYCLED)) {
 			events->nodes_abandoned++;
@@ -278,11 +267,11 @@ bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		nbq_node_free_own(node);
 		return true;
 	}
-	what = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;
+	state = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;
 	node->resumed = false;
 	node->known = !forgotten;
 	nbq_note_abandoned(node, lock);
-	publish_abandoned(node, what);
+	publish_abandoned(node, state);
 	events->nodes_abandoned++;
 	return false;
 }
@@ -295,24 +284,25 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_abandon);
  *	.. pred > T succ	-> .. pred > W succ
  *
  * Return: the predecessor; NULL: the node does not stand in the queue of this lock, or its
- * successor has been there first.
+ * successor has skipped it.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
 {
-	struct nbq_node *what = node->known ? NBQ_TRANSIENT : NBQ_LEAVING;
+	struct nbq_node *state = node->known ? NBQ_TRANSIENT : NBQ_LEAVING;
 	struct nbq_node *pred = READ_ONCE(node->prev);
 
 	/*
-	 * Fully ordered, as the swap of the tail in nbq_mcs_enqueue(), for the rounds of wait.c.
-	 * Pairs with nbq_mcs_link() of the successor: only one of the two gets the node.
+	 * Fully ordered, as the swap of the tail in nbq_mcs_enqueue(), for the epochs of
+	 * wait.c. Pairs with nbq_mcs_link() of the successor: only one of the two gets the
+	 * node.
 	 */
-	if (READ_ONCE(node->next) != what ||
-	    cmpxchg(&node->next, what, NULL) != what)
+	if (READ_ONCE(node->next) != state ||
+	    cmpxchg(&node->next, state, NULL) != state)
 		return NULL;
-	/* One of the same level that came above in between may have left it elsewhere. */
+	/* A context of the same level that came above in between may have reused it. */
 	if (unlikely(READ_ONCE(node->lock) != lock)) {
-		publish_abandoned(node, what);
+		publish_abandoned(node, state);
 		return NULL;
 	}
 	node->resumed = true;
@@ -323,14 +313,14 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_resume);
 /*
  * End the critical section.
  *
- *	[H]		-> []			I was the tail, true
- *	H succ ..	-> A succ ..		I was not, false
+ *	[H]		-> []			the tail: true
+ *	H succ ..	-> A succ ..		not the tail: false
  *
- * With the swap of next somebody else may take the lock, release it and free
- * its memory: neither the node nor the lock may be touched after it. (The
- * successor's node may: it waits for what I tell it.)
+ * With the swap of next another context may acquire the lock, release it and free its memory:
+ * neither the node nor the lock may be accessed after it. (The successor's node may: it waits
+ * to be notified.)
  *
- * Return: true if the node was given back; else a successor will do it.
+ * Return: true if the node was freed; else a successor reclaims it.
  */
 VISIBLE_IF_KUNIT
 bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node)
@@ -340,8 +330,8 @@ bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 
 	nbq_held_del(node);
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_mcs_enqueue() that reads the
-	 * NULL: the critical section is over for whoever finds the lock free.
+	 * RELEASE, pairs with the ACQUIRE in nbq_mcs_enqueue() that reads the NULL: the
+	 * critical section is over for the context that finds the lock free.
 	 */
 	if (!node->has_successor && !READ_ONCE(node->next) &&
 	    cmpxchg_release(&lock->tail, node, NULL) == node) {
@@ -349,24 +339,24 @@ bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 		return true;
 	}
 	/*
-	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the
-	 * critical section is over for whoever finds AVAILABLE. ACQUIRE: as in
-	 * nbq_mcs_abandon().
+	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the critical
+	 * section is over for the waiter that finds AVAILABLE. ACQUIRE: as in
+	 * publish_abandoned().
 	 */
 	succ = xchg(&node->next, NBQ_AVAILABLE);
-	tell(succ, NBQ_AVAILABLE, events);
+	notify_successor(succ, NBQ_AVAILABLE, events);
 	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_release);
 
 /*
- * Spin until the predecessor says something or there is no point in waiting.
+ * Spin until the state of the predecessor changes or the wait is over.
  *
- * A predecessor that has published that it left may have resumed its place since. So the
- * waiter links itself once more, and has what the predecessor's next says then: of the waiter
- * and an attempt that resumes the place, only one gets the node.
+ * A predecessor that has notified the node that it was abandoned may have resumed its place
+ * since. So the waiter links itself once more, and has the state of then: of the waiter and
+ * an attempt that resumes the place, only one gets the node.
  *
- * @said: what nbq_mcs_link() has returned; NULL too, if pred knows me already
+ * @state: what nbq_mcs_link() has returned; NULL if pred knows the node already
  *
  * Return: as nbq_mcs_link(); NULL: the wait is over.
  */
@@ -377,7 +367,7 @@ static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pre
 	while (!state) {
 		state = nbq_mcs_poll(node);
 		if (state && state != NBQ_AVAILABLE) {
-			/* Before my status is that of another wait. */
+			/* Before the status is that of another wait. */
 			nbq_wait_pause(wait);
 			state = nbq_mcs_link(node, pred);
 		}
@@ -390,11 +380,11 @@ static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pre
 }
 
 /*
- * Behind pred, until the lock is mine or the wait is over. It has an end only
- * while the predecessor waits or holds: each step of the walk frees a node, and
- * the walk is no longer than the queue was when I joined.
+ * Wait behind pred, whose @state is that of spin_on_pred(). Abandoned nodes are skipped whatever
+ * the deadline is: each skip frees a node, and there are no more than the queue had when this
+ * node was enqueued.
  */
-static noinline int wait_behind(struct nbq_queue_lock *lock, struct nbq_node *node,
+static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *node,
 				struct nbq_node *pred, struct nbq_deadline deadline,
 				struct lockdep_map *waits, unsigned long ip,
 				struct nbq_node *state)
@@ -419,52 +409,43 @@ static noinline int wait_behind(struct nbq_queue_lock *lock, struct nbq_node *no
 	nbq_count_skipped(node->pool, skipped);
 
 	if (!state) {
-		bool taken = nbq_mcs_abandon(lock, node, pred);
+		bool freed = nbq_mcs_abandon(lock, node, pred);
 
-		trace_nbq_abandon(lock, !taken, wait.error);
+		trace_nbq_abandon(lock, !freed, wait.error);
 		return nbq_wait_end(&wait, wait.error);
 	}
 	nbq_mcs_granted(lock, node, pred);
 	return nbq_wait_end(&wait, 0);
 }
 
-/* See queue_lock.h. */
 static int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
 			 struct nbq_node *pred, struct nbq_deadline deadline,
 			 struct lockdep_map *waits, unsigned long ip)
 {
-	return wait_behind(lock, node, pred, deadline, waits, ip, nbq_mcs_link(node, pred));
+	return wait_linked(lock, node, pred, deadline, waits, ip, nbq_mcs_link(node, pred));
 }
 
-/* See queue_lock.h. One that pred has known all the time has what it was told. */
-static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred,
-			struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
+/* A node that pred has known all the time has been notified, or will be. */
+static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node,
+			struct nbq_node *pred, struct nbq_deadline deadline,
+			struct lockdep_map *waits, unsigned long ip)
 {
-	return wait_behind(lock, node, pred, deadline, waits, ip,
+	return wait_linked(lock, node, pred, deadline, waits, ip,
 			   node->known ? NULL : nbq_mcs_link(node, pred));
 }
 
-/*
- * See queue_lock.h. Without users, the status of a TRANSIENT node was
- * told: destroy may give it back.
- */
+/* Without users, a TRANSIENT node has been notified: destroy may reclaim it. */
 static struct nbq_node *pred_of(const struct nbq_node *node)
 {
 	/*
-	 * ACQUIRE, pairs with the swaps of next in nbq_mcs_abandon() and
-	 * nbq_mcs_release(): the leaver's prev.
+	 * ACQUIRE, pairs with the swaps of next in publish_abandoned() and nbq_mcs_release():
+	 * prev of an abandoned node.
 	 */
 	struct nbq_node *state = smp_load_acquire(&node->next);
 
 	if (state == NBQ_LEAVING || state == NBQ_TRANSIENT)
 		return READ_ONCE(node->prev);
 	return state == NBQ_AVAILABLE ? state : NULL;
-}
-
-/* See queue_lock.h. */
-static struct nbq_node *resume(struct nbq_node *node, const void *lock)
-{
-	return nbq_mcs_resume(node, lock);
 }
 
 static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
@@ -475,7 +456,7 @@ static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
 static const struct nbq_queue_ops ops = {
 	.enqueue = nbq_mcs_enqueue,
 	.wait = wait_in_queue,
-	.resume = resume,
+	.resume = nbq_mcs_resume,
 	.wait_resumed = wait_resumed,
 	.release = release,
 	.pred_of = pred_of,

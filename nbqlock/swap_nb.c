@@ -1,112 +1,107 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The swap-only lock: a queue-based spinlock with non-blocking timeout that
- * needs no compare-and-swap, and whose waiters spin on their own node.
+ * The swap-only lock: a queue-based spinlock with non-blocking timeout that needs no
+ * compare-and-swap, and whose waiters spin on their own node.
  *
- * William N. Scherer III and Michael L. Scott, "Non-Blocking Timeout in a
- * NUMA-Aware Queue-Based Spin Lock", 2004: the answer to whether a fair lock
- * without contention and with timeout needs a universal atomic operation.
+ * William N. Scherer III and Michael L. Scott, "Non-Blocking Timeout in a NUMA-Aware
+ * Queue-Based Spin Lock", 2004: the answer to whether a fair lock without contention and with
+ * timeout needs a universal atomic operation.
  *
- * As in MCS-NB everyone knows the node behind, says in its own next when it is
- * done, and tells the one behind in that one's status. But a leaver neither
- * takes itself off the tail nor asks to be forgotten: it says that it leaves,
- * and that is all. Whoever comes upon it swaps itself into the next of the node
- * in front of it, and learns from what it finds there whether that one still
- * was to write to the leaver's status.
+ * As in MCS-NB a node that is done says so in its next, and notifies its successor in that
+ * one's status. But a waiter that gives up neither takes its node off the tail nor asks to be
+ * forgotten: it publishes that the node is abandoned, and that is all. The successor swaps
+ * itself into the next of the node in front of the abandoned one, and learns from what it
+ * finds there whether that one was still to notify the abandoned node.
  *
  * Assumptions
- *	Preemption is off from the claim of a node to the unlock.
- *	A node is claimed by its own CPU only (node.c); its memory stays a node.
+ *	Preemption is off from the allocation of a node to the unlock.
+ *	A node is allocated by its own CPU only (node.c); its memory stays a node.
  *
- * States of a node, by next, and who moves it
+ * States of a node, by next
  *
- *	  join
- *	free --> NULL or succ --+-- hand over --> AVAILABLE ----------> free
- *	        waits or holds  |                 a successor takes over
- *	                        +-- leave --> LEAVING ----------------> free
- *	                                      a successor steps over (1)
+ *	  enqueue
+ *	free --> NULL or succ --+-- release --> AVAILABLE ------------> free
+ *	        waits or holds  |                 a successor acquires
+ *	                        +-- abandon --> LEAVING --------------> free
+ *	                                        a successor skips it (1)
  *
- *	LEAVING --> NULL: resume, unless a successor steps over it.
+ *	LEAVING --> NULL: resume, unless a successor skips it.
  *
- *	(1) If the one in front has forgotten the leaver, the successor gives its
- *	    node back. If it knew it and is done, it tells it so, or will: both
- *	    swap its status, and the second gives it back.
+ *	(1) If the predecessor has forgotten the abandoned node, the successor frees it. If it
+ *	    knows it and is done, it notifies it, or will: both contexts swap its status, and
+ *	    the second frees it.
  *
- * Below, a queue is drawn from its front to its tail: H holds, W waits, L has
- * left, A is AVAILABLE, [] is the queue of a new lock. "pred > W": pred's next
- * is W.
+ * Below, a queue is drawn from its head to its tail: H holds, W waits, L is abandoned, A is
+ * AVAILABLE, [] is the queue of a new lock. "pred > W": pred's next is W.
  *
  * Departures from the paper
- *	A new lock has no node: the first to join finds tail = NULL, as if it
- *	had found and freed the AVAILABLE dummy that the paper leaves to be
- *	imagined. So making a lock cannot fail, and a static one needs nothing.
- *	From the first release on the last holder's node stays in the lock and
- *	is that dummy.
- *	In print, release stores AVAILABLE in prev, where nobody looks. Here it
- *	swaps it into next and tells the successor, as leaving does.
- *	A waiter steps over leavers without looking at the clock. In print the
- *	clock ends the walk too, and loses a node: a free lock behind leavers is
- *	never taken by those without patience.
- *	What print does to "fool itself", storing LEAVING in the next of the new
- *	predecessor in order to swap it out again, is left out.
- *	An attempt whose CPU has left a node in the queue, which no successor has
- *	stepped over, resumes that place. So a waiter that was notified that its
- *	predecessor has left swaps itself into that one's next before it steps
- *	over it: it may wait again. And what two contexts swap into the status of an
- *	abandoned node is not the word of its predecessor any more, as in print:
- *	that may have changed since.
- *	An empty pool makes the attempt fail with -ENOMEM once the patience is
- *	over; the paper allocates.
+ *	A new lock has no node: the first attempt finds tail = NULL, as if it had found and
+ *	freed the AVAILABLE dummy that the paper leaves to be imagined. So making a lock
+ *	cannot fail, and a static one needs nothing. From the first release on, the last
+ *	holder's node stays in the lock, and is that dummy.
+ *	In print, the release stores AVAILABLE in prev, which no waiter polls. Here it swaps it
+ *	into next and notifies the successor, as an abandoned node does.
+ *	The deadline is checked only while the predecessor waits or holds. In print it ends
+ *	the skipping, too, and loses a node: a free lock behind abandoned nodes is never
+ *	acquired by attempts without patience.
+ *	What print does to "fool itself", storing LEAVING in the next of the new predecessor
+ *	in order to swap it out again, is left out.
+ *	An attempt whose CPU has abandoned a node in the queue resumes that place, unless a
+ *	successor has skipped it. So a waiter that was notified that its predecessor was
+ *	abandoned swaps itself into that one's next before it skips it: it may wait again. And
+ *	what two contexts swap into the status of an abandoned node is not the state of its
+ *	predecessor any more, as in print: that may have changed since.
+ *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
+ *	paper allocates.
  *
- * Own steps on shared memory: at most 4 to leave (store prev, swap next, swap
- * the successor's status, give its node back), at most 3 to release (all but the
- * first of these).
+ * Own steps on shared memory: at most 4 to abandon (store prev, swap next, swap the
+ * successor's status, free its node), at most 3 to release (all but the first of these).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/instruction_pointer.h>
 
-#include "swap.h"
 #include "internal.h"
 #include "queue_lock.h"
 #include "relax.h"
+#include "swap.h"
 #include "trace.h"
 
 /*
- * Enter the queue.
+ * Enqueue.
  *
  *	[]	-> node			NULL
  *	.. pred	-> .. pred node		pred
  *
- * Return: my predecessor, to which nbq_swap_link() must make me known; NULL:
- * the lock was new and is mine.
+ * Return: the predecessor, to which nbq_swap_link() is to make the node known; NULL: the lock
+ * was new and is acquired.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_swap_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	/*
-	 * Marked, although the node is not in the queue yet: is_idle() of an attempt that
-	 * has found the node in the tail in its last life may read it now.
+	 * Marked: nbq_queue_is_idle() of an attempt that has found the node in the tail in its
+	 * last life may read it now.
 	 */
 	WRITE_ONCE(node->next, NULL);
 	/*
-	 * Fully ordered. RELEASE: next = NULL above comes before the swap in
-	 * nbq_swap_link() of the successor that gets my node from the tail;
-	 * else it could overwrite it, and the successor would be forgotten.
-	 * ACQUIRE, pairs with the predecessor's own join: the same.
+	 * Fully ordered. RELEASE: next = NULL comes before the swap in nbq_swap_link() of the
+	 * successor, which gets the node from the tail; else the store could overwrite the
+	 * link, and the successor would wait for ever. ACQUIRE, pairs with the predecessor's
+	 * enqueue: the same.
 	 */
 	return xchg(&lock->tail, node);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_enqueue);
 
 /*
- * Make myself known to a predecessor, in place of whomever it knew: pred node
- * -> pred > node.
+ * Make the node known to a predecessor, in place of a node that it knew: pred node ->
+ * pred > node.
  *
- * Return: what it had to say. NULL: nothing, it waits or holds, and will tell
- * me. NBQ_AVAILABLE: the lock is mine. NBQ_LEAVING: it has left. A node, that
- * of a leaver between us: as NULL, and it will not tell that one.
+ * Return: the state of the predecessor before. NULL: it waits or holds, and will notify the
+ * node. NBQ_AVAILABLE: the lock is acquired. NBQ_LEAVING: it was abandoned. A node, that of an
+ * abandoned place between the two: as NULL, and that one will not be notified.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred)
@@ -115,11 +110,11 @@ struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred)
 
 	WRITE_ONCE(node->status, NULL);
 	/*
-	 * Fully ordered, pairs with the swaps of next in nbq_swap_abandon() and
-	 * nbq_swap_release(). RELEASE: status = NULL above comes before what
-	 * pred, which finds me here, writes to it; else I would wait for ever.
-	 * ACQUIRE: the critical section is over for whoever finds AVAILABLE,
-	 * and the leaver's prev is seen by whoever finds LEAVING.
+	 * Fully ordered, pairs with the swaps of next in publish_abandoned() and
+	 * nbq_swap_release(). RELEASE: status = NULL comes before what pred, which finds the
+	 * node here, writes to it; else the node would wait for ever. ACQUIRE: the critical
+	 * section before is over for the attempt that finds AVAILABLE, and prev of an
+	 * abandoned node is seen with LEAVING.
 	 */
 	state = xchg(&pred->next, node);
 	/* The swap has brought the line: nbq_node_reclaim_pred() needs no read of it. */
@@ -129,28 +124,25 @@ struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred)
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_link);
 
 /*
- * Look once at what a predecessor that knows me has told me.
+ * Poll what a predecessor that knows the node has notified it of.
  *
  * Return: NULL: nothing. NBQ_AVAILABLE, NBQ_LEAVING: as nbq_swap_link().
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_swap_poll(const struct nbq_node *node)
 {
-	/*
-	 * ACQUIRE, pairs with the swap in tell(): as in nbq_swap_link().
-	 */
+	/* ACQUIRE, pairs with the swap in notify_successor(): as in nbq_swap_link(). */
 	return smp_load_acquire(&node->status);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_poll);
 
 /*
- * Done with a predecessor that has left, between me and the one that I am known
- * to now: .. pred L > node -> .. pred > node.
+ * Skip an abandoned node, between this one and the one that knows it now:
+ * .. pred L > node -> .. pred > node.
  *
- * @said: what nbq_swap_link() found in the one in front: the leaver itself, so
- * nobody but me knows it any more; or what that one tells the leaver, or will
- * yet, or NULL: it has resumed its place since it told that. The later of us two
- * gives the node back.
+ * @state: what nbq_swap_link() found in pred: the abandoned node itself, which no other
+ * context knows any more; or what pred notifies the abandoned node of; or NULL: pred has
+ * resumed its place since it did. The later of the two contexts frees the node.
  */
 VISIBLE_IF_KUNIT
 void nbq_swap_skip(struct nbq_node *node, struct nbq_node *abandoned,
@@ -158,15 +150,15 @@ void nbq_swap_skip(struct nbq_node *node, struct nbq_node *abandoned,
 {
 	trace_nbq_reclaim(abandoned);
 	/*
-	 * The swap is fully ordered, pairs with the one in tell(): both of us
-	 * are done with the node before the second gives it back.
+	 * Fully ordered, pairs with the swap in notify_successor(): both contexts are done
+	 * with the node before the second frees it.
 	 */
 	if (state == abandoned || xchg(&abandoned->status, NBQ_RECYCLED))
 		nbq_node_reclaim(abandoned, &node->pool->events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_skip);
 
-/* The predecessor has handed the lock over: A node .. -> H .. */
+/* The predecessor has released: A node .. -> H .. */
 VISIBLE_IF_KUNIT
 void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		      struct nbq_node *pred)
@@ -177,43 +169,43 @@ void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_granted);
 
 /*
- * Tell the successor that I found in my next, if any, what my next says now.
- * RECYCLED: it has left, and the one that has stepped over it was here first.
+ * Notify the successor that was found in next, if any, of what next says now. RECYCLED: it was
+ * abandoned, and the context that has skipped it was here first.
  */
-static void tell(struct nbq_node *succ, struct nbq_node *what,
-		 struct nbq_events *events)
+static void notify_successor(struct nbq_node *succ, struct nbq_node *state,
+			     struct nbq_events *events)
 {
 	/*
-	 * Fully ordered. RELEASE, pairs with nbq_swap_poll(): what came before,
-	 * the critical section or my prev, is seen by whoever was told. Both,
-	 * pairs with the swap in nbq_swap_skip(), as there.
+	 * Fully ordered. RELEASE, pairs with nbq_swap_poll(): the critical section or prev is
+	 * seen by the successor. Both, pairs with the swap in nbq_swap_skip(), as there.
 	 */
-	if (succ && xchg(&succ->status, what) == NBQ_RECYCLED)
+	if (succ && xchg(&succ->status, state) == NBQ_RECYCLED)
 		nbq_node_reclaim(succ, events);
 }
 
-/* Say that the node was left, to its successor if I know it. My last access to the node. */
+/* Say that the node is abandoned, to its successor if it is known. The last access to it. */
 static void publish_abandoned(struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
 
 	/*
-	 * Fully ordered, pairs with nbq_swap_link(), and with pred_of() for
-	 * destroy. RELEASE: prev is seen with LEAVING. ACQUIRE: the successor in
-	 * next has reset its status before it is written to.
+	 * Fully ordered, pairs with nbq_swap_link(), and with pred_of() for destroy. RELEASE:
+	 * prev is seen with LEAVING. ACQUIRE: the successor in next has reset its status
+	 * before it is notified.
 	 */
-	tell(xchg(&node->next, NBQ_LEAVING), NBQ_LEAVING, events);
+	notify_successor(xchg(&node->next, NBQ_LEAVING), NBQ_LEAVING, events);
 }
 
 /*
- * Leave the queue, from any position. The node stays until somebody comes upon
- * it, and must not be touched.
+ * Abandon the place, at any position. The node stays until a successor skips it, and must not
+ * be accessed.
  *
  *	.. pred W	-> .. pred L
  *	.. pred W > succ -> .. pred L succ
  */
 VISIBLE_IF_KUNIT
-void nbq_swap_abandon(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred)
+void nbq_swap_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
+		      struct nbq_node *pred)
 {
 	nbq_note_abandoned(node, lock);
 	WRITE_ONCE(node->prev, pred);
@@ -223,26 +215,26 @@ void nbq_swap_abandon(struct nbq_queue_lock *lock, struct nbq_node *node, struct
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_abandon);
 
 /*
- * Resume the place of an earlier attempt, whose node is in its predecessor's next all the
- * time, or has its message.
+ * Resume the place of an earlier attempt: the node is in its predecessor's next all the time, or
+ * has been notified.
  *
  *	.. pred L succ	-> .. pred W succ
  *
  * Return: the predecessor; NULL: the node does not stand in the queue of this lock, or its
- * successor has been there first.
+ * successor has skipped it.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock)
 {
 	/*
-	 * Fully ordered, as the swap of the tail in nbq_swap_enqueue(), for the rounds of wait.c.
-	 * Pairs with nbq_swap_link() of the successor: only one of the two gets the node. The
-	 * one compare-and-swap of this lock, and not one that it could not do without.
+	 * Fully ordered, as the swap of the tail in nbq_swap_enqueue(), for the epochs of
+	 * wait.c. Pairs with nbq_swap_link() of the successor: only one of the two gets the
+	 * node. The one compare-and-swap of this lock, and it could do without it.
 	 */
 	if (READ_ONCE(node->next) != NBQ_LEAVING ||
 	    cmpxchg(&node->next, NBQ_LEAVING, NULL) != NBQ_LEAVING)
 		return NULL;
-	/* One of the same level that came above in between may have left it elsewhere. */
+	/* A context of the same level that came above in between may have reused it. */
 	if (unlikely(READ_ONCE(node->lock) != lock)) {
 		publish_abandoned(node);
 		return NULL;
@@ -257,9 +249,9 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_resume);
  *	[H]		-> A
  *	H > succ ..	-> A succ ..
  *
- * With the swap of next somebody else may take the lock, release it and free
- * its memory: neither the node nor the lock may be touched after it. (The
- * successor's node may: it waits for what I tell it.)
+ * With the swap of next another context may acquire the lock, release it and free its memory:
+ * neither the node nor the lock may be accessed after it. (The successor's node may: it waits
+ * to be notified.)
  */
 VISIBLE_IF_KUNIT
 void nbq_swap_release(struct nbq_queue_lock *lock, struct nbq_node *node)
@@ -269,22 +261,21 @@ void nbq_swap_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 
 	nbq_held_del(node);
 	/*
-	 * Fully ordered, pairs with nbq_swap_link() and pred_of(). RELEASE: the
-	 * critical section is over for whoever finds AVAILABLE. ACQUIRE: as in
-	 * nbq_swap_abandon().
+	 * Fully ordered, pairs with nbq_swap_link() and pred_of(). RELEASE: the critical
+	 * section is over for the waiter that finds AVAILABLE. ACQUIRE: as in
+	 * publish_abandoned().
 	 */
 	succ = xchg(&node->next, NBQ_AVAILABLE);
-	tell(succ, NBQ_AVAILABLE, events);
+	notify_successor(succ, NBQ_AVAILABLE, events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_release);
 
 /*
- * Spin until the predecessor, which knows me, says something or there is no
- * point in waiting.
+ * Spin until the state of the predecessor, which knows the node, changes or the wait is over.
  *
- * A predecessor that has published that it left may have resumed its place since. So the
- * waiter links itself once more, and has what the predecessor's next says then: of the waiter
- * and an attempt that resumes the place, only one gets the node.
+ * A predecessor that has notified the node that it was abandoned may have resumed its place
+ * since. So the waiter links itself once more, and has the state of then: of the waiter and
+ * an attempt that resumes the place, only one gets the node.
  *
  * Return: as nbq_swap_link(); NULL: the wait is over.
  */
@@ -297,7 +288,7 @@ static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pre
 	do {
 		state = nbq_swap_poll(node);
 		if (state == NBQ_LEAVING) {
-			/* Before my status is that of another wait. */
+			/* Before the status is that of another wait. */
 			nbq_wait_pause(wait);
 			state = nbq_swap_link(node, pred);
 		}
@@ -310,12 +301,11 @@ static struct nbq_node *spin_on_pred(struct nbq_node *node, struct nbq_node *pre
 }
 
 /*
- * Behind pred, which has not said yet that the lock is mine or has just said so, until
- * it is or the wait is over. It has an end only while the predecessor waits or holds: each
- * step of the walk frees a node, and the walk is no longer than the queue was
- * when I joined.
+ * Wait behind pred, whose @state nbq_swap_link() has returned; NULL if pred knows the node
+ * already. Abandoned nodes are skipped whatever the deadline is: each skip frees a node, and
+ * there are no more than the queue had when this node was enqueued.
  */
-static noinline int wait_longer(struct nbq_queue_lock *lock, struct nbq_node *node,
+static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *node,
 				struct nbq_node *pred,
 				struct nbq_deadline deadline,
 				struct lockdep_map *waits, unsigned long ip,
@@ -341,7 +331,7 @@ static noinline int wait_longer(struct nbq_queue_lock *lock, struct nbq_node *no
 		state = nbq_swap_link(node, pred);
 		nbq_swap_skip(node, abandoned, state);
 		skipped++;
-		/* It waits or holds, and knows only me. */
+		/* It waits or holds, and knows only this node. */
 		if (!state || state == abandoned)
 			state = spin_on_pred(node, pred, &wait);
 	}
@@ -356,19 +346,19 @@ static noinline int wait_longer(struct nbq_queue_lock *lock, struct nbq_node *no
 	return nbq_wait_end(&wait, 0);
 }
 
-/* Behind pred, which is mostly nothing but the last holder's node. */
+/* Wait behind pred, which is mostly the last holder's node. */
 static int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
 			 struct nbq_node *pred, struct nbq_deadline deadline,
 			 struct lockdep_map *waits, unsigned long ip)
 {
 	struct nbq_node *state = nbq_swap_link(node, pred);
 
-	/* One that was announced as a wait ends as one. */
+	/* An attempt that was announced as a wait ends as one. */
 	if (state != NBQ_AVAILABLE || deadline.announced)
-		return wait_longer(lock, node, pred, deadline, waits, ip, state);
+		return wait_linked(lock, node, pred, deadline, waits, ip, state);
 	/*
-	 * Where I was the last to hold the lock, that node is mine: next time the
-	 * free one of the two, as the one taken last will rest in the lock.
+	 * If this CPU was the last holder, that node is its own: next time it takes the free
+	 * one of the two, as the node allocated last stays in the lock.
 	 */
 	if (pred->pool == node->pool)
 		WRITE_ONCE(node->pool->hint, pred);
@@ -377,25 +367,18 @@ static int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *node,
 	return 0;
 }
 
-/* See queue_lock.h. */
-static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred,
-			struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip)
+static int wait_resumed(struct nbq_queue_lock *lock, struct nbq_node *node,
+			struct nbq_node *pred, struct nbq_deadline deadline,
+			struct lockdep_map *waits, unsigned long ip)
 {
-	return wait_longer(lock, node, pred, deadline, waits, ip, NULL);
+	return wait_linked(lock, node, pred, deadline, waits, ip, NULL);
 }
 
-/* See queue_lock.h. */
-static struct nbq_node *resume(struct nbq_node *node, const void *lock)
-{
-	return nbq_swap_resume(node, lock);
-}
-
-/* See queue_lock.h. */
 static struct nbq_node *pred_of(const struct nbq_node *node)
 {
 	/*
-	 * ACQUIRE, pairs with the swaps of next in nbq_swap_abandon() and
-	 * nbq_swap_release(): the leaver's prev.
+	 * ACQUIRE, pairs with the swaps of next in publish_abandoned() and nbq_swap_release():
+	 * prev of an abandoned node.
 	 */
 	struct nbq_node *state = smp_load_acquire(&node->next);
 
@@ -412,7 +395,7 @@ static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
 static const struct nbq_queue_ops ops = {
 	.enqueue = nbq_swap_enqueue,
 	.wait = wait_in_queue,
-	.resume = resume,
+	.resume = nbq_swap_resume,
 	.wait_resumed = wait_resumed,
 	.release = release,
 	.pred_of = pred_of,

@@ -41,7 +41,7 @@ OWN = (
         # As printed: a piece of the release that is missing elsewhere.
         ("mcs: timeout in the middle of the walk hands the lock over", MCS_WALKED,
          "		skipped++;\n		if (nbq_deadline_passed(&deadline)) {\n"
-         "			tell(xchg(&node->next, NBQ_AVAILABLE), NBQ_AVAILABLE,\n"
+         "			notify_successor(xchg(&node->next, NBQ_AVAILABLE), NBQ_AVAILABLE,\n"
          "			     &node->pool->events);\n"
          "			return nbq_wait_end(&wait, -ETIMEDOUT);\n		}\n"
          "		state = spin_on_pred(node, pred, nbq_mcs_link(node, pred), &wait);\n"),

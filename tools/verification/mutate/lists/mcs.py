@@ -74,17 +74,17 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
     ("mcs: leave as tail keeps its own node",
      "		}\n		nbq_node_free_own(node);\n", "		}\n"),
     ("mcs: leave says LEAVING where it is TRANSIENT",
-     "	what = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;\n", "	what = NBQ_LEAVING;\n"),
+     "	state = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;\n", "	state = NBQ_LEAVING;\n"),
     ("mcs: leave does not tell its successor",
-     "	tell(xchg(&node->next, what), what, events);\n",
-     "	xchg(&node->next, what);\n	(void)events;\n"),
+     "	notify_successor(xchg(&node->next, state), state, events);\n",
+     "	xchg(&node->next, state);\n	(void)events;\n"),
     ("mcs: tell never gives the successor's node back",
      TELL_RECLAIM, "	{ }\n"),
     ("mcs: tell gives the successor's node back twice",
      TELL_RECLAIM, "	{\n" + TELL_RECLAIM * 2 + "	}\n"),
     ("mcs: tell always gives the successor's node back",
-     "	if (succ && xchg(&succ->status, what) == NBQ_RECYCLED)\n",
-     "	if (succ)\n		xchg(&succ->status, what);\n	if (succ)\n"),
+     "	if (succ && xchg(&succ->status, state) == NBQ_RECYCLED)\n",
+     "	if (succ)\n		xchg(&succ->status, state);\n	if (succ)\n"),
     ("mcs: step_over keeps the leaver's node",
      "		nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
      "	{ }\n	return prev;\n"),
@@ -115,9 +115,9 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      "	WRITE_ONCE(node->next, NULL);\n", ""),
     ("mcs: hand_over keeps its own node",
      "		nbq_node_free_own(node);\n		return true;\n	}\n	/*\n"
-     "	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the\n",
+     "	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the critical\n",
      "		return true;\n	}\n	/*\n"
-     "	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the\n"),
+     "	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the critical\n"),
     ("mcs: hand_over publishes before it swaps the tail",
      LOOKS_AT_NEXT,
      "	succ = xchg(&node->next, NBQ_AVAILABLE);\n	if (!succ &&\n"),
@@ -130,7 +130,7 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
      "	if (!node->has_successor && !READ_ONCE(node->next)) {\n"
      "		cmpxchg_release(&lock->tail, node, NULL);\n"),
     ("mcs: hand_over does not tell its successor",
-     "	tell(succ, NBQ_AVAILABLE, events);\n", ""),
+     "	notify_successor(succ, NBQ_AVAILABLE, events);\n", ""),
     ("mcs: lock that is handed over stays on the list", LET_GO, ""),
 )), *mutants("mcs_nb.c", {**STEPS, "kunit": ("nbq_mcs",)}, (
     ("mcs: holder that has seen its successor asks for it",
@@ -139,6 +139,6 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
     ("mcs: lock is taken off the list after the hand-over",
      LET_GO, LOOKS_AT_NEXT + RELEASE_CAS + "	" + LET_GO
      + "		nbq_node_free_own(node);\n		return true;\n	}\n"
-     + HAND_OVER + "	tell(succ, NBQ_AVAILABLE, events);\n" + LET_GO
+     + HAND_OVER + "	notify_successor(succ, NBQ_AVAILABLE, events);\n" + LET_GO
      + "	return false;\n"),
 ))]

@@ -34,7 +34,7 @@ def half_swaps(name, what_leaves, what_is_stepped_over):
         for what, old in (
                 ("join", "	return xchg(&lock->tail, node);\n"),
                 ("link", "	state = xchg(&pred->next, node);\n"),
-                ("tell", "xchg(&succ->status, what)"),
+                ("tell", "xchg(&succ->status, state)"),
                 ("hand_over", "	succ = xchg(&node->next, NBQ_AVAILABLE);\n"),
                 ("leave", what_leaves),
                 ("step_over", what_is_stepped_over)):
@@ -71,7 +71,7 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
      # for cumulativity like the one above.
      "not needed in this model"),
 )), *mutants("mcs_nb.c", ORDERINGS, (
-    *half_swaps("mcs", "xchg(&node->next, what)", "xchg(&pred->status, NBQ_RECYCLED)"),
+    *half_swaps("mcs", "xchg(&node->next, state)", "xchg(&pred->status, NBQ_RECYCLED)"),
     ("mcs: relaxed look", *RELAXED_LOOK),
     ("mcs: known leaver at the tail swaps status without acquire",
      "xchg(&node->status, NBQ_RECYCLED)", "xchg_release(&node->status, NBQ_RECYCLED)",

@@ -17,8 +17,8 @@ SKIP = "	return cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED) == prev;\n"
 NOTE = "	WRITE_ONCE(pool->abandoned_in, pool->abandoned_in | nbq_abandoned_bit(lock));\n"
 TAKEN = "	node->abandoned_seq = node->alloc_seq;\n"
 NOTE_LOCK = "	WRITE_ONCE(node->lock, lock);\n" + TAKEN + NOTE
-MCS_RESUME = ("	if (READ_ONCE(node->next) != what ||\n"
-              "	    cmpxchg(&node->next, what, NULL) != what)\n		return NULL;\n")
+MCS_RESUME = ("	if (READ_ONCE(node->next) != state ||\n"
+              "	    cmpxchg(&node->next, state, NULL) != state)\n		return NULL;\n")
 SWAP_RESUME = ("	if (READ_ONCE(node->next) != NBQ_LEAVING ||\n"
                "	    cmpxchg(&node->next, NBQ_LEAVING, NULL) != NBQ_LEAVING)\n"
                "		return NULL;\n")
@@ -93,7 +93,7 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "	nbq_node_skip(pred, prev);\n"),
 )), *mutants("mcs_nb.c", STEPS, (
     ("mcs: node is resumed although a successor has claimed it",
-     MCS_RESUME, "	if (READ_ONCE(node->next) != what)\n		return NULL;\n"
+     MCS_RESUME, "	if (READ_ONCE(node->next) != state)\n		return NULL;\n"
      "	WRITE_ONCE(node->next, NULL);\n"),
     ("mcs: one that was told does not ask whether the one in front waits again",
      "			state = nbq_mcs_link(node, pred);\n		}\n", "		}\n"),

@@ -10,7 +10,7 @@ PRED_TAKEN = "	node->pred_alloc_seq = pred->alloc_seq;\n"
 TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
 HAND_OVER = "	succ = xchg(&node->next, NBQ_AVAILABLE);\n"
 LET_GO = "	nbq_held_del(node);\n"
-TELL = "	if (succ && xchg(&succ->status, what) == NBQ_RECYCLED)\n"
+TELL = "	if (succ && xchg(&succ->status, state) == NBQ_RECYCLED)\n"
 STEP_OVER = "	if (state == abandoned || xchg(&abandoned->status, NBQ_RECYCLED))\n"
 
 MUTANTS = [*mutants("swap_nb.c", STEPS, (
@@ -43,18 +43,18 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: leave does not store prev",
      "	WRITE_ONCE(node->prev, pred);\n", ""),
     ("swap: leave does not tell its successor",
-     "	tell(xchg(&node->next, NBQ_LEAVING), NBQ_LEAVING, events);\n",
+     "	notify_successor(xchg(&node->next, NBQ_LEAVING), NBQ_LEAVING, events);\n",
      "	xchg(&node->next, NBQ_LEAVING);\n	(void)events;\n"),
     ("swap: hand_over does not tell its successor",
-     "	tell(succ, NBQ_AVAILABLE, events);\n", ""),
+     "	notify_successor(succ, NBQ_AVAILABLE, events);\n", ""),
     ("swap: tell never gives the successor's node back",
      TELL_RECLAIM, "	{ }\n"),
     ("swap: tell gives the successor's node back twice",
      TELL_RECLAIM, "	{\n" + TELL_RECLAIM * 2 + "	}\n"),
     ("swap: tell always gives the successor's node back",
-     TELL, "	if (succ)\n		xchg(&succ->status, what);\n	if (succ)\n"),
+     TELL, "	if (succ)\n		xchg(&succ->status, state);\n	if (succ)\n"),
     ("swap: tell gives it back whatever was there",
-     TELL, "	if (succ && xchg(&succ->status, what))\n",
+     TELL, "	if (succ && xchg(&succ->status, state))\n",
      # It is linked to one in front after its status was reset, and told once.
      "the same: it is NULL or RECYCLED"),
     ("swap: step_over keeps a forgotten leaver's node",
@@ -83,5 +83,5 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: lock that is handed over stays on the list", LET_GO, ""),
 )), *mutants("swap_nb.c", WAITS, (
     ("swap: lock is taken off the list after the hand-over",
-     LET_GO, HAND_OVER + "	tell(succ, NBQ_AVAILABLE, events);\n" + LET_GO + "	return;\n"),
+     LET_GO, HAND_OVER + "	notify_successor(succ, NBQ_AVAILABLE, events);\n" + LET_GO + "	return;\n"),
 ))]
