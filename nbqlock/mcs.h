@@ -35,8 +35,7 @@
  *
  * Context: Any.
  */
-void nbq_mcs_init_key(struct nbq_mcs *lock, const char *name,
-		      struct lock_class_key *key);
+void nbq_mcs_init_key(struct nbq_mcs *lock, const char *name, struct lock_class_key *key);
 
 /**
  * nbq_mcs_init() - Make a free lock.
@@ -140,8 +139,8 @@ int __must_check nbq_mcs_lock_until(struct nbq_mcs *lock, ktime_t deadline)
  * Context: As nbq_mcs_lock_timeout().
  * Return: As nbq_mcs_lock_timeout().
  */
-int __must_check nbq_mcs_lock_timeout_info(struct nbq_mcs *lock, ktime_t patience,
-					   struct nbq_timeout *info)
+int __must_check
+nbq_mcs_lock_timeout_info(struct nbq_mcs *lock, ktime_t patience, struct nbq_timeout *info)
 	__nbq_cond_acquires(0, lock);
 
 /**

@@ -201,8 +201,8 @@ nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline)
  * Context: As nbq_spin_lock_timeout().
  * Return: As nbq_spin_lock_timeout().
  */
-int __must_check nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience,
-					    struct nbq_timeout *info)
+int __must_check
+nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience, struct nbq_timeout *info)
 	__nbq_cond_acquires(0, lock);
 
 /**

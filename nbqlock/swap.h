@@ -36,8 +36,7 @@
  *
  * Context: Any.
  */
-void nbq_swap_init_key(struct nbq_swap *lock, const char *name,
-		       struct lock_class_key *key);
+void nbq_swap_init_key(struct nbq_swap *lock, const char *name, struct lock_class_key *key);
 
 /**
  * nbq_swap_init() - Make a free lock.
@@ -142,8 +141,8 @@ int __must_check nbq_swap_lock_until(struct nbq_swap *lock, ktime_t deadline)
  * Context: As nbq_swap_lock_timeout().
  * Return: As nbq_swap_lock_timeout().
  */
-int __must_check nbq_swap_lock_timeout_info(struct nbq_swap *lock, ktime_t patience,
-					    struct nbq_timeout *info)
+int __must_check
+nbq_swap_lock_timeout_info(struct nbq_swap *lock, ktime_t patience, struct nbq_timeout *info)
 	__nbq_cond_acquires(0, lock);
 
 /**
