@@ -2,12 +2,12 @@
 /*
  * A user of nbqlock: one timed acquisition that fails and one that succeeds.
  *
- * While the loading task holds a lock, another CPU is asked (in its interrupt
- * context) to acquire it within 50 us; after the unlock it is asked again. An
- * interrupt takes the lock, so the task holds it with interrupts off.
+ * While the loading task holds a lock, an interrupt of another CPU tries to acquire it
+ * within 50 us, and says which CPU held it; after the unlock it tries again. Since an
+ * interrupt takes the lock, the task holds it with interrupts off.
  *
- * The guard needs Linux 6.5, or 6.1 of Debian; nbq_clh_lock_irq() and
- * nbq_clh_unlock_irq() do the same without.
+ * The guard needs Linux 6.5, or 6.1 of Debian; nbq_spin_lock_irq() and
+ * nbq_spin_unlock_irq() do the same without.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -24,63 +24,60 @@
 
 #define PATIENCE_NS	(50 * NSEC_PER_USEC)
 
-static DEFINE_NBQ_CLH(example_lock);
+static DEFINE_NBQ_SPIN(example_lock, 0);
 
 struct attempt {
 	int ret;
-	s64 ns;
+	struct nbq_timeout timeout;
 	bool done;
 };
 
 static void try_within_patience(void *arg)
 {
 	struct attempt *attempt = arg;
-	ktime_t start = ktime_get();
-	int ret;
 
-	ret = nbq_clh_lock_timeout(&example_lock, PATIENCE_NS);
-	if (!ret)
-		nbq_clh_unlock(&example_lock);
-	attempt->ret = ret;
-	attempt->ns = ktime_to_ns(ktime_sub(ktime_get(), start));
-	/* RELEASE, pairs with ask(): what is above is to be read. */
+	attempt->ret = nbq_spin_lock_timeout_info(&example_lock, PATIENCE_NS,
+						  &attempt->timeout);
+	if (!attempt->ret)
+		nbq_spin_unlock(&example_lock);
+	/* RELEASE: the results are visible. Pairs with the ACQUIRE in try_on(). */
 	smp_store_release(&attempt->done, true);
 }
 
-/* With interrupts off, nobody may wait for a call but by looking. */
-static void ask(unsigned int cpu, struct attempt *attempt)
+/* Polls for the end of the call: with interrupts off it cannot be waited for otherwise. */
+static void try_on(unsigned int cpu, struct attempt *attempt)
 {
 	static call_single_data_t call;
 
 	INIT_CSD(&call, try_within_patience, attempt);
 	smp_call_function_single_async(cpu, &call);
-	/* ACQUIRE, pairs with try_within_patience(). */
+	/* ACQUIRE, pairs with the RELEASE in try_within_patience(). */
 	while (!smp_load_acquire(&attempt->done))
 		cpu_relax();
 }
 
-static void report(const char *state, unsigned int cpu, struct attempt *attempt)
+static void report(const char *state, unsigned int cpu, const struct attempt *attempt)
 {
+	const struct nbq_timeout *timeout = &attempt->timeout;
+
 	if (!attempt->ret)
-		pr_info("%s lock: CPU %u acquired it after %lld ns\n",
-			state, cpu, attempt->ns);
+		pr_info("%s lock: CPU %u acquired it\n", state, cpu);
 	else if (attempt->ret == -ETIMEDOUT)
-		pr_info("%s lock: CPU %u timed out after %lld ns\n",
-			state, cpu, attempt->ns);
+		pr_info("%s lock: CPU %u timed out after %llu ns, held by CPU %d\n",
+			state, cpu, timeout->waited_ns, timeout->holder_cpu);
 	else
-		pr_err("%s lock: CPU %u got error %d\n",
-		       state, cpu, attempt->ret);
+		pr_err("%s lock: CPU %u got error %d\n", state, cpu, attempt->ret);
 }
 
-/* Returns the CPU that was asked; nr_cpu_ids or more: there is none. */
-static unsigned int ask_while_held(struct attempt *attempt)
+/* Returns the CPU that has tried; nr_cpu_ids or more: there is no other one. */
+static unsigned int try_while_held(struct attempt *attempt)
 {
 	unsigned int cpu;
 
-	guard(nbq_clh_irq)(&example_lock);
+	guard(nbq_spin_irq)(&example_lock);
 	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
 	if (cpu < nr_cpu_ids)
-		ask(cpu, attempt);
+		try_on(cpu, attempt);
 	return cpu;
 }
 
@@ -89,9 +86,9 @@ static int __init example_init(void)
 	struct attempt while_held = {}, while_free = {};
 	unsigned int cpu;
 
-	cpu = ask_while_held(&while_held);
+	cpu = try_while_held(&while_held);
 	if (!while_held.done) {
-		pr_info("there is no other CPU to ask\n");
+		pr_info("there is no other CPU\n");
 		return 0;
 	}
 	smp_call_function_single(cpu, try_within_patience, &while_free, true);
@@ -102,7 +99,7 @@ static int __init example_init(void)
 
 static void __exit example_exit(void)
 {
-	int ret = nbq_clh_destroy(&example_lock);
+	int ret = nbq_spin_destroy(&example_lock);
 
 	if (ret)
 		pr_err("the lock is still in use: error %d\n", ret);

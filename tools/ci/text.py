@@ -6,7 +6,6 @@ import subprocess
 
 from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, DEBUG, KCSAN, RT,
                        USER_MODE, Case, guest_kernel, stock_kernel)
-from ci.context_analysis import sparse_uses
 from ci.kernel_table import On, runs_on
 from testbed.common import PROJECT, Unavailable
 from testbed.modules import checked_build
@@ -23,13 +22,21 @@ HOST_IGNORES = ("ARRAY_SIZE", "AVOID_EXTERNS", "BIT_MACRO", "CAMELCASE", "COMPLE
 
 
 def layout():
-    """who may touch what: tools/ci/layout"""
-    for name, options in (("each room keeps to itself", ()),
-                          ("planted breaches are found", ("--self-test",))):
+    """which headers and symbols each layer uses: tools/ci/layout"""
+    for name, options in (("each layer keeps to its headers", ()),
+                          ("known breaches are found", ("--self-test",))):
         done = subprocess.run([PROJECT / "tools/ci/layout", *options], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               check=False)
         yield Case(f"layout: {name}", done.returncode == 0, done.stdout)
+
+
+def headers():
+    """the generated headers are those of nbqlock/lock.h.in"""
+    done = subprocess.run([PROJECT / "nbqlock/lock.sh", "--check"], text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    yield Case("headers: nbqlock/lock.sh --check", done.returncode == 0, done.stdout)
 
 
 def c_files(folders):
@@ -84,7 +91,6 @@ def build():
 def sparse():
     """the modules build under sparse without a warning"""
     yield strict_build(stock_kernel("6.12"), SPARSE)
-    yield from sparse_uses()
     yield On(USER_MODE, "build")
     # Debian 12's sparse is too old for the newest kernels: their make would say so
     # and go on without it.

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Shows right and wrong uses of the locks to the checkers of a compiler run.
+"""Right and wrong uses of the locks, compiled: what the compilers report of them.
 
-tools/ci/annotations/uses.c has them; what its functions are called says what must be
-reported, and in which of them nothing may be. Checkers: sparse, for the kernels that it
-still checks contexts in; clang's context analysis, which is made with a clang from
-Debian's newest suite if there is none here that can; the compiler's own warning of
-results that are ignored.
+They are in tools/ci/annotations/uses.c; the names of its functions say what must be
+reported. The checks are clang's context analysis, by a clang of Debian's newest suite if
+there is none here that has it, and the compiler's warning of ignored results.
 
 Besides, what lock_stat must say after a run with contention.
 """
@@ -24,8 +22,6 @@ from testbed.debian import (apt_offering, loader_in, natural, only, own_suites,
 
 USES = PROJECT / "tools/ci/annotations"
 FUNCTION = re.compile(r"^static .*?\b((?:right|wrong)_\w+)\(")
-# Sparse gets lost in these, as in the like with the kernel's own trylocks.
-TOO_MUCH_FOR_SPARSE = "right_constants_"
 
 # The kernel turns the analysis on from this version on.
 LEAST_CLANG = 23
@@ -71,7 +67,7 @@ def reported_lines(output):
 
 
 def compiled(kernel, *options):
-    """Compile the uses for a kernel. Returns (the folder, what was said)."""
+    """Compile the uses for a kernel. Returns (the folder, the output)."""
     folder = BUILD / f"annotations-{kernel.bed}"
     log = BUILD / "log" / f"annotations-{kernel.bed}.log"
     with locked(f"{folder}.lock", folder):
@@ -115,19 +111,6 @@ def judge_wrong(who, prefix, reported, output):
     missed = set(named(prefix)) - reported
     yield f"{who} reports each of {len(named(prefix))} {prefix}*", \
         f"not reported: {sorted(missed)}\n{output}" if missed else ""
-
-
-def sparse_contexts(kernel):
-    """Does sparse follow who has a lock?"""
-    _, output = compiled(kernel, "C=2")
-    if "  CHECK " not in output:
-        yield "sparse has looked at the uses", output
-    reported = set(re.findall(r"context imbalance in '(\w+)'", output))
-    blamed = [name for name in reported if name.startswith("right_")
-              and not name.startswith(TOO_MUCH_FOR_SPARSE)]
-    yield "sparse has nothing against right uses", \
-        f"reported: {blamed}\n{output}" if blamed else ""
-    yield from judge_wrong("sparse", "wrong_context_", reported, output)
 
 
 def context_analysis(kernel):

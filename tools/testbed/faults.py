@@ -49,7 +49,6 @@ KINDS = {
     "nbq_aa_class": r"possible recursive locking",
     "nbq_aa": r"possible recursive locking",
     "nbq_irq": r"inconsistent lock state",
-    "nbq_nest_lock": r"Nested lock was not taken",
     "nbq_not_held": r"WARNING: .*lockdep_plants\.c",
     "nbq_unlock": r"nbqlock: BUG: unlock of a lock that is not held: .* at not_held",
     "nbq_spin_abba": r"possible circular locking dependency",

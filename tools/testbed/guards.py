@@ -33,51 +33,51 @@ ACQUIRE = "ACQUIRE"
 
 # (what it is, what it needs, the function's body)
 GOOD = (
-    ("a guard that waits for ever", None,
+    ("guard() without a patience", None,
      "guard(nbq_clh_irqsave)(lock);"),
-    ("a scope that waits for ever", None,
+    ("scoped_guard() without a patience", None,
      "scoped_guard(nbq_clh_bh, lock)\n\t\twork();"),
-    ("CLASS() that is asked", None,
+    ("CLASS() that is checked", None,
      "CLASS(nbq_clh_irqsave_timeout, held)(lock, 1000);\n"
      "\tint ret = nbq_guard_err(&held);\n\n\tif (ret)\n\t\treturn ret;"),
     ("scoped_cond_guard() that reads the error", COND,
-     "scoped_cond_guard(nbq_clh_until, return nbq_guard_err(&scope), lock, 1000) {\n"
+     "scoped_cond_guard(nbq_clh_timeout, return nbq_guard_err(&scope), lock, 1000) {\n"
      "\t\tif (work())\n\t\t\treturn 1;\n\t\tif (work() == 2)\n\t\t\tbreak;\n"
      "\t\twork();\n\t}"),
     ("scoped_cond_guard() without waiting, with an error of its own", COND,
      "scoped_cond_guard(nbq_clh_try, return -EAGAIN, lock)\n\t\twork();"),
     ("scoped_guard() without waiting", COND,
-     "scoped_guard(nbq_clh_irq_try, lock)\n\t\twork();"),
-    ("ACQUIRE() that is asked", ACQUIRE,
-     "ACQUIRE(nbq_clh_bh_timeout, held)(lock, 1000);\n"
-     "\tint ret = ACQUIRE_ERR(nbq_clh_bh_timeout, &held);\n\n"
+     "scoped_guard(nbq_clh_irqsave_try, lock)\n\t\twork();"),
+    ("ACQUIRE() that is checked", ACQUIRE,
+     "ACQUIRE(nbq_clh_irqsave_timeout, held)(lock, 1000);\n"
+     "\tint ret = ACQUIRE_ERR(nbq_clh_irqsave_timeout, &held);\n\n"
      "\tif (ret)\n\t\treturn ret;"),
 )
 BAD = (
     ("guard() with a patience", None,
      "guard(nbq_clh_timeout)(lock, 1000);"),
-    ("guard() with a deadline, interrupts off", None,
-     "guard(nbq_clh_irqsave_until)(lock, 1000);"),
+    ("guard() with a patience, interrupts off", None,
+     "guard(nbq_clh_irqsave_timeout)(lock, 1000);"),
     ("guard() without waiting", None,
-     "guard(nbq_clh_bh_try)(lock);"),
-    ("CLASS() that nobody asks", None,
-     "CLASS(nbq_clh_irq_timeout, held)(lock, 1000);"),
-    ("CLASS() that is asked on one way out only", None,
+     "guard(nbq_clh_try)(lock);"),
+    ("CLASS() that is not checked", None,
+     "CLASS(nbq_clh_irqsave_timeout, held)(lock, 1000);"),
+    ("CLASS() that is checked on one path only", None,
      "CLASS(nbq_clh_timeout, held)(lock, 1000);\n\n\tif (work())\n\t\treturn 1;\n"
      "\tif (nbq_guard_err(&held))\n\t\treturn 2;"),
-    ("CLASS() whose answer is thrown away", None,
+    ("CLASS() whose error is ignored", None,
      "CLASS(nbq_clh_timeout, held)(lock, 1000);\n\n\tnbq_guard_err(&held);"),
     ("scoped_guard() with a patience", None,
      "scoped_guard(nbq_clh_timeout, lock, 1000)\n\t\twork();"),
-    ("scoped_cond_guard() that hides which error it was", COND,
+    ("scoped_cond_guard() with a patience and an error of its own", COND,
      "scoped_cond_guard(nbq_clh_timeout, return -EBUSY, lock, 1000)\n\t\twork();"),
-    ("ACQUIRE() that nobody asks", ACQUIRE,
+    ("ACQUIRE() that is not checked", ACQUIRE,
      "ACQUIRE(nbq_clh_timeout, held)(lock, 1000);"),
-    ("ACQUIRE_ERR() whose answer is thrown away", ACQUIRE,
+    ("ACQUIRE_ERR() whose error is ignored", ACQUIRE,
      "ACQUIRE(nbq_clh_timeout, held)(lock, 1000);\n\n"
      "\tACQUIRE_ERR(nbq_clh_timeout, &held);"),
 )
-REFUSED = re.compile(r"ask nbq_guard_err\(\) whether|\[-W(error=)?unused-result\]")
+REFUSED = re.compile(r"check nbq_guard_err\(\) of this guard|\[-W(error=)?unused-result\]")
 
 
 LACKS = "this kernel lacks"
@@ -89,7 +89,7 @@ def source(needs, body):
 
 
 def compile_all(kernel, folder, cases):
-    """What the compiler has to say of each, in order; None: it was not compiled."""
+    """The output of the compiler for each, in order; None: it was not compiled."""
     for number, (_, needs, body) in enumerate(cases):
         (folder / f"case{number}.c").write_text(source(needs, body))
         (folder / f"case{number}.o").unlink(missing_ok=True)

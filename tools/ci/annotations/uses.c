@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Right and wrong uses of the locks, for the checkers that run while a module is
- * compiled (tools/testbed/annotations.py). Nothing here is ever run.
+ * Right and wrong uses of the locks, for the compilers' own checks
+ * (tools/testbed/annotations.py). Nothing here is ever run.
  *
- * A checker must report something in each function whose name begins with what it
+ * A check must report something in each function whose name begins with what it
  * looks for, and nothing in any other:
  *	wrong_context_*		a lock that is kept or that was not acquired
  *	wrong_guarded_*		data that is used without its lock
- *	wrong_ignored_*		a result that nobody looks at
+ *	wrong_ignored_*		a result that is ignored
  */
 #include <linux/compiler.h>
 #include <linux/errno.h>
@@ -49,7 +49,7 @@ struct spin_thing {
 static DEFINE_NBQ_CLH(global);
 static long global_count __guarded_by(&global);
 
-/* Right: the untimed verbs */
+/* Right: the untimed operations */
 
 static void right_lock(struct thing *thing)
 {
@@ -95,7 +95,7 @@ static void right_guard_irqsave(struct mcs_thing *thing)
 }
 #endif
 
-/* The hybrid's verbs are functions or inline, as the kernel has it. */
+/* Inline, unless the kernel has lockdep. */
 static void right_spin_lock(struct spin_thing *thing)
 {
 	nbq_spin_lock(&thing->lock);
@@ -166,6 +166,17 @@ static void right_spin_trylock(struct spin_thing *thing)
 	nbq_spin_unlock(&thing->lock);
 }
 
+static int right_lock_timeout_info(struct thing *thing, struct nbq_timeout *info)
+{
+	int ret = nbq_clh_lock_timeout_info(&thing->lock, PATIENCE, info);
+
+	if (ret)
+		return ret;
+	thing->count++;
+	nbq_clh_unlock(&thing->lock);
+	return 0;
+}
+
 static int right_lock_timeout_irq(struct thing *thing)
 {
 	int ret = nbq_clh_lock_timeout_irq(&thing->lock, PATIENCE);
@@ -198,8 +209,7 @@ static void right_trylock_bh(struct thing *thing)
 	}
 }
 
-/* Sparse is not asked: it gets lost here, as with the kernel's own trylocks. */
-static int right_constants_trylock_irqsave(struct thing *thing)
+static int right_trylock_irqsave(struct thing *thing)
 {
 	unsigned long flags;
 
@@ -241,20 +251,6 @@ static int right_nested(struct thing *outer, struct thing *inner)
 		nbq_clh_unlock(&inner->lock);
 	}
 	nbq_clh_unlock(&outer->lock);
-	return ret;
-}
-
-static int right_nest_lock(struct mcs_thing *outer, struct swap_thing *inner)
-{
-	int ret;
-
-	nbq_mcs_lock(&outer->lock);
-	ret = nbq_swap_lock_until_nest_lock(&inner->lock, 0, &outer->lock);
-	if (!ret) {
-		outer->count += inner->count;
-		nbq_swap_unlock(&inner->lock);
-	}
-	nbq_mcs_unlock(&outer->lock);
 	return ret;
 }
 
@@ -398,13 +394,14 @@ static long wrong_guarded_global(void)
 	return global_count;
 }
 
-/* Wrong: results that nobody looks at, one on each line */
+/* Wrong: results that are ignored, one on each line */
 
-static void wrong_ignored_clh(struct nbq_clh *lock, struct nbq_mcs *outer)
+static void wrong_ignored_clh(struct nbq_clh *lock, struct nbq_timeout *info)
 {
 	unsigned long flags;
 
 	nbq_clh_lock_timeout(lock, PATIENCE);
+	nbq_clh_lock_timeout_info(lock, PATIENCE, info);
 	nbq_clh_lock_until(lock, PATIENCE);
 	nbq_clh_trylock(lock);
 	nbq_clh_destroy(lock);
@@ -418,59 +415,36 @@ static void wrong_ignored_clh(struct nbq_clh *lock, struct nbq_mcs *outer)
 	nbq_clh_lock_until_irqsave(lock, PATIENCE, flags);
 	nbq_clh_trylock_irqsave(lock, flags);
 	nbq_clh_lock_timeout_nested(lock, PATIENCE, 1);
-	nbq_clh_lock_until_nested(lock, PATIENCE, 1);
-	nbq_clh_lock_timeout_irqsave_nested(lock, PATIENCE, flags, 1);
-	nbq_clh_lock_until_irqsave_nested(lock, PATIENCE, flags, 1);
-	nbq_clh_lock_timeout_nest_lock(lock, PATIENCE, outer);
-	nbq_clh_lock_until_nest_lock(lock, PATIENCE, outer);
 }
 
-/* The same by macros of their own */
-static void wrong_ignored_mcs(struct nbq_mcs *lock, struct nbq_mcs *outer)
+static void wrong_ignored_mcs(struct nbq_mcs *lock)
 {
-	unsigned long flags;
-
 	nbq_mcs_lock_timeout(lock, PATIENCE);
+	nbq_mcs_lock_until(lock, PATIENCE);
+	nbq_mcs_trylock(lock);
 	nbq_mcs_destroy(lock);
-	nbq_mcs_lock_timeout_irqsave(lock, PATIENCE, flags);
-	nbq_mcs_lock_until_irqsave(lock, PATIENCE, flags);
-	nbq_mcs_trylock_irqsave(lock, flags);
-	nbq_mcs_lock_timeout_irqsave_nested(lock, PATIENCE, flags, 1);
-	nbq_mcs_lock_until_irqsave_nested(lock, PATIENCE, flags, 1);
-	nbq_mcs_lock_timeout_nest_lock(lock, PATIENCE, outer);
-	nbq_mcs_lock_until_nest_lock(lock, PATIENCE, outer);
 }
 
-static void wrong_ignored_swap(struct nbq_swap *lock, struct nbq_mcs *outer)
+static void wrong_ignored_swap(struct nbq_swap *lock)
 {
-	unsigned long flags;
-
 	nbq_swap_lock_timeout(lock, PATIENCE);
+	nbq_swap_lock_until(lock, PATIENCE);
+	nbq_swap_trylock(lock);
 	nbq_swap_destroy(lock);
-	nbq_swap_lock_timeout_irqsave(lock, PATIENCE, flags);
-	nbq_swap_lock_until_irqsave(lock, PATIENCE, flags);
-	nbq_swap_trylock_irqsave(lock, flags);
-	nbq_swap_lock_timeout_irqsave_nested(lock, PATIENCE, flags, 1);
-	nbq_swap_lock_until_irqsave_nested(lock, PATIENCE, flags, 1);
-	nbq_swap_lock_timeout_nest_lock(lock, PATIENCE, outer);
-	nbq_swap_lock_until_nest_lock(lock, PATIENCE, outer);
 }
 
-static void wrong_ignored_spin(struct nbq_spin *lock, struct nbq_mcs *outer)
+/* The header has operations of this type by other lines. */
+static void wrong_ignored_spin(struct nbq_spin *lock, struct nbq_timeout *info)
 {
 	unsigned long flags;
 
 	nbq_spin_lock_timeout(lock, PATIENCE);
+	nbq_spin_lock_timeout_info(lock, PATIENCE, info);
 	nbq_spin_lock_until(lock, PATIENCE);
 	nbq_spin_trylock(lock);
 	nbq_spin_destroy(lock);
 	nbq_spin_lock_timeout_irqsave(lock, PATIENCE, flags);
-	nbq_spin_lock_until_irqsave(lock, PATIENCE, flags);
-	nbq_spin_trylock_irqsave(lock, flags);
-	nbq_spin_lock_timeout_irqsave_nested(lock, PATIENCE, flags, 1);
-	nbq_spin_lock_until_irqsave_nested(lock, PATIENCE, flags, 1);
-	nbq_spin_lock_timeout_nest_lock(lock, PATIENCE, outer);
-	nbq_spin_lock_until_nest_lock(lock, PATIENCE, outer);
+	nbq_spin_lock_timeout_nested(lock, PATIENCE, 1);
 }
 
 static void wrong_ignored_count(u64 *value)
@@ -493,16 +467,16 @@ void *uses[] = {
 	right_lock_timeout,
 	right_lock_until,
 	right_trylock,
+	right_lock_timeout_info,
 	right_spin_lock_timeout,
 	right_spin_lock_until,
 	right_spin_trylock,
 	right_lock_timeout_irq,
 	right_lock_until_irqsave,
 	right_trylock_bh,
-	right_constants_trylock_irqsave,
+	right_trylock_irqsave,
 	right_two_locks,
 	right_nested,
-	right_nest_lock,
 	right_assertion,
 	right_destroy,
 	wrong_context_no_unlock,

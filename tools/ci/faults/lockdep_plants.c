@@ -113,8 +113,8 @@ static int same_lock(void)
 	return ret ? 0 : -EINVAL;
 }
 
-static DEFINE_NBQ_SPIN(spin);
-static DEFINE_NBQ_SPIN_FIFO(fifo);
+static DEFINE_NBQ_SPIN(spin, 0);
+static DEFINE_NBQ_SPIN(fifo, NBQ_SPIN_FIFO);
 
 /*
  * The hybrid is a lock of one word that has a fast path, and is lockdep's all the same.
@@ -142,7 +142,6 @@ static int hybrids_in_opposite_orders(void)
  */
 static int hybrid_not_held(void)
 {
-	__acquire(&spin);
 	nbq_spin_unlock(&spin);
 	return 0;
 }
@@ -172,18 +171,6 @@ static int interrupt_unsafe(void)
 }
 
 /*
- * An outer lock that does not order anything, since nobody holds it.
- */
-static int without_its_outer_lock(void)
-{
-	int ret = nbq_clh_lock_timeout_nest_lock(&one, PATIENCE, &other);
-
-	if (!ret)
-		nbq_clh_unlock(&one);
-	return ret;
-}
-
-/*
  * After an attempt that has failed, the lock is somebody else's; here ours by
  * another name, which lockdep has been told to forget.
  */
@@ -202,8 +189,6 @@ static int not_held_after_timeout(void)
 
 static int not_held(void)
 {
-	/* The checker of the source would see it, too; it is not asked here. */
-	__acquire(&one);
 	nbq_clh_unlock(&one);
 	return 0;
 }
@@ -214,7 +199,6 @@ const struct plant lockdep_plants[] = {
 	{ "nbq_aa_class", same_class },
 	{ "nbq_aa", same_lock },
 	{ "nbq_irq", interrupt_unsafe },
-	{ "nbq_nest_lock", without_its_outer_lock },
 	{ "nbq_not_held", not_held_after_timeout },
 	{ "nbq_unlock", not_held },
 	{ "nbq_spin_abba", hybrids_in_opposite_orders },

@@ -24,14 +24,12 @@ static DEFINE_NBQ_MCS(third_lock);
 
 static noinline void release_what_is_not_held(struct nbq_clh *lock)
 {
-	__acquire(lock);
 	nbq_clh_unlock(lock);
-	barrier();	/* not a jump there: this is the caller */
+	barrier();	/* no tail call: this function is the caller */
 }
 
 static void release_from_elsewhere(void *unused)
 {
-	__acquire(&third_lock);
 	nbq_mcs_unlock(&third_lock);
 	barrier();
 }
