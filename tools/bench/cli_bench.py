@@ -146,7 +146,7 @@ def make(job, folder, progress):
             if result.runs:
                 results.write_scenario(folder, result)
                 announce(job)
-                print_table(columns_of(result.plan), groups_of(result))
+                print_table(columns_of(result.plan, True), groups_of(result))
     return count_accesses(job.scenario, folder) and well(result)
 
 

@@ -88,6 +88,8 @@ def new_parser(verbs):
                         "Documentation/stress.rst has them; repeatable")
     parser.add_argument("--no-alone", action="store_true",
                         help="leave out the table of one thread without work")
+    parser.add_argument("--wide", action="store_true",
+                        help="print all columns: waits, nodes, violations, and others")
     parser.add_argument("--json", type=Path, metavar="FILE",
                         help="write all results to this new file")
     parser.add_argument("--csv", type=Path, metavar="FILE",
@@ -172,7 +174,17 @@ def without_patience(place, chosen):
     return f" No patience can be given to {', '.join(found)}." if found else ""
 
 
-def print_contended(result, place):
+def legend(wide, simulated):
+    """What the heads of the columns mean."""
+    jain = "jain: Jain's index of the threads' acquisitions, 1 is fair."
+    if wide:
+        return ("spread: standard deviation of the threads' acquisitions, of their mean; "
+                f"{jain} Waits and overshoot in microseconds.")
+    return jain + (" misses: cache lines moved for each acquisition." if simulated else
+                   " overshoot: from the deadline to the return, in microseconds.")
+
+
+def print_contended(result, place, wide):
     load = result.plan.load
     knobs = ", ".join(f"{knob} {value}" for knob, value in load.items()
                       if knob not in ("duration_ms", "duration_us"))
@@ -180,11 +192,10 @@ def print_contended(result, place):
         load["duration_ms"] / 1000
     steps = " User-mode Linux's clock moves in steps of 0.26." if place.name == "uml" else ""
     print(fill(f"Contended: {length:g} s a run; {knobs}."
-               f"{without_patience(place, result.locks)} Spread: standard deviation of the "
-               "threads' acquisitions, of their mean; jain: Jain's index of them, 1 is fair. "
-               f"Waits and overshoot in microseconds.{steps}", WIDTH,
+               f"{without_patience(place, result.locks)} "
+               f"{legend(wide, result.plan.is_simulated)}{steps}", WIDTH,
                break_on_hyphens=False))
-    print_table(columns_of(result.plan), groups_of(result))
+    print_table(columns_of(result.plan, wide), groups_of(result))
 
 
 def print_alone(result):
@@ -195,16 +206,16 @@ def print_alone(result):
     print_table(alone_columns(result.runs_of(reference), reference), groups)
 
 
-def print_results(done, place, rounds):
+def print_results(done, place, options):
     print(f"{place.meaning[0].upper()}{place.meaning[1:]} ({place.version}), "
-          f"{counted(cores(), 'core')}, {counted(rounds, 'round')}: median, min and max.\n")
+          f"{counted(cores(), 'core')}, {counted(options.rounds, 'round')}: median, min and max.\n")
     for result in done:
         if not result.runs:
             continue
         if result.name == "alone":
             print_alone(result)
         else:
-            print_contended(result, place)
+            print_contended(result, place, options.wide)
 
 
 def write_files(options, machine, done):
@@ -266,7 +277,7 @@ def run(options):
         stopped = True
     with undisturbed():
         machine = results.machine({place.name: place.version})
-        print_results(done, place, options.rounds)
+        print_results(done, place, options)
         write_files(options, machine, done)
     if stopped:
         return STOPPED

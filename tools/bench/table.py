@@ -102,8 +102,15 @@ SIMULATED_COLUMNS = (
 )
 
 
-def columns_of(plan):
-    return SIMULATED_COLUMNS if plan.is_simulated else COLUMNS
+# What fits beside one another in a terminal: the rest is for those who ask for it.
+FEW = ("lock", "acq./s", "min", "max", "timeouts", "jain", "overshoot p99.9", "verdict")
+SIMULATED_FEW = (*FEW[:-2], "misses", "verdict")
+
+
+def columns_of(plan, wide):
+    columns = SIMULATED_COLUMNS if plan.is_simulated else COLUMNS
+    few = SIMULATED_FEW if plan.is_simulated else FEW
+    return columns if wide else tuple(each for each in columns if each[0] in few)
 
 
 def time_per_pair(run):

@@ -76,13 +76,22 @@ class Layout(unittest.TestCase):
         result = scenario_result({"mcs": [5]})
         result.runs[0].result.update(success_misses=60, success_misses_of=10, misses_lock=20,
                                      failure_misses=0, failure_misses_of=0)
-        self.assertNotIn("misses", laid_out(columns_of(result.plan), groups_of(result))[0])
+        self.assertNotIn("misses",
+                         laid_out(columns_of(result.plan, True), groups_of(result))[0])
         result.plan.bed = "simulated"
         result.plan.load = {}
-        lines = laid_out(columns_of(result.plan), groups_of(result))
+        lines = laid_out(columns_of(result.plan, True), groups_of(result))
         self.assertRegex(lines[0], "misses  on locks  failed misses  verdict$")
         self.assertEqual(lines[1], "-- 1 CPU")
         self.assertEqual(lines[2].split()[-4:], ["6.0", "2.0", "-", "PASS"])
+
+    def test_at_most_eight_columns_unless_wide(self):
+        plan = scenario_result({"mcs": [5]}).plan
+        for bed in (plan.bed, "simulated"):
+            plan.bed = bed
+            few, every = columns_of(plan, False), columns_of(plan, True)
+            self.assertEqual((len(few), few[0], few[-1]), (8, every[0], every[-1]))
+            self.assertLess(set(few), set(every))
 
     def test_a_heading_names_the_point(self):
         plan = scenario_result({"clh": [1]}, load={"threads": 9}).plan
