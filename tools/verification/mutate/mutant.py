@@ -3,12 +3,11 @@
 
 # The lock types that run a file's text.
 TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
-         "spin.c": ("spin", "fifo"), "socket.c": ("spin",), "spin_type.h": ("spin",), "pool.c": ("spin",),
-         "define_lock_type.h": ("clh", "swap", "mcs"),
-         "define_verbs.h": ("clh", "swap", "mcs", "spin"), "internal.h": ("clh", "swap"),
+         "spin.c": ("spin", "fifo"), "socket.c": ("spin",), "spin.h": ("spin",), "pool.c": ("spin",),
+         "queue_lock.h": ("clh", "swap", "mcs"), "attempt.h": ("clh", "swap", "mcs", "spin"),
+         "clh.h": ("clh",), "guard.h": ("clh",), "internal.h": ("clh", "swap"),
          "node.c": ("clh",), "wait.c": ("clh", "swap", "spin", "fifo"), "wait.h": ("clh", "swap"),
-         "deadline.h": ("clh",), "lock_type.h": ("clh",), "guards.h": ("clh",),
-         "relax.h": ("clh", "mcs", "swap", "spin", "fifo")}
+         "deadline.h": ("clh",), "relax.h": ("clh", "mcs", "swap", "spin", "fifo")}
 
 
 class Mutant:

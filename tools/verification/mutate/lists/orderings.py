@@ -128,7 +128,7 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
      "smp_store_release(&pool->encodable, encodable)", "WRITE_ONCE(pool->encodable, encodable)"),
     ("counts of skipped nodes are published by a relaxed store",
      "smp_store_release(&pool->skip_counts, skip_counts)", "WRITE_ONCE(pool->skip_counts, skip_counts)"),
-)), *mutants("define_lock_type.h", WALKS, (
+)), *mutants("queue_lock.h", WALKS, (
     ("relaxed swap of the tail in destroy",
      "cmpxchg(&lock->tail, node, NULL)", "cmpxchg_relaxed(&lock->tail, node, NULL)"),
 )), *mutants("wait.c", WALKS, (

@@ -71,10 +71,10 @@ MUTANTS = [*mutants("internal.h", STEPS, (
 )), *mutants("internal.h", RESTS, (
     ("resume: node that was resumed counts as left",
      "			node->abandoned_seq = node->alloc_seq - 1;\n", ""),
-)), *mutants("define_lock_type.h", HOST, (
+)), *mutants("queue_lock.h", HOST, (
     ("resume: lock that is made does not forget who left one before it",
      "	nbq_forget_places(lock);\n", ""),
-    ("resume: nobody resumes", "	node = nbq_resume(pool, lock, resume, &pred);\n",
+    ("resume: nobody resumes", "	node = nbq_resume(pool, lock, ops->resume, &pred);\n",
      "	node = NULL;\n"),
     ("resume: attempt that finds its node free does not look for another that it left",
      "nbq_contention_is_traced() ||\n		     pool->abandoned_in))\n",

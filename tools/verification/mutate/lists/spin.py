@@ -242,7 +242,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: unlock on another CPU is not reported", NOT_OWNER, ""),
     ("writes to devices: release of the hybrid does not order them where lockdep is told",
      "	mmiowb_spin_unlock();\n", ""),
-)), *mutants("spin_type.h", STEPS, (
+)), *mutants("spin.h", STEPS, (
     ("spin: inline unlock leaves preemption off",
      "	smp_store_release(&lock->state.holder, 0);\n	preempt_enable();\n",
      "	smp_store_release(&lock->state.holder, 0);\n"),
@@ -250,11 +250,11 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "	smp_store_release(&lock->state.holder, 0);\n	preempt_enable();\n",
      "	preempt_enable();\n"),
     ("spin: interrupt takes the lock as a task",
-     "	if (unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))\n"
-     "		return false;\n", ""),
+     " ||\n	    unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))\n",
+     ")\n"),
     ("spin: holder on CPU 0 is nobody",
-     "&anybody, raw_smp_processor_id() + 1))\n", "&anybody, raw_smp_processor_id()))\n"),
-)), *mutants("spin_type.h", OFF_THE_STEPS, (
+     "&nothing, raw_smp_processor_id() + 1))\n", "&nothing, raw_smp_processor_id()))\n"),
+)), *mutants("spin.h", OFF_THE_STEPS, (
     ("writes to devices: hybrid taken at once does not begin to order them",
      "	mmiowb_spin_lock();\n", ""),
     ("writes to devices: release of the hybrid does not order them",
@@ -356,10 +356,10 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: relaxed look at the array of an encoded node",
      "smp_load_acquire(&nbq_pool_of(number & U16_MAX)->encodable)",
      "READ_ONCE(nbq_pool_of(number & U16_MAX)->encodable)", SPARE),
-)), *mutants("spin_type.h", ORDERINGS, (
+)), *mutants("spin.h", ORDERINGS, (
     ("spin: taken at once without acquire",
-     "	if (!try_cmpxchg_acquire(&lock->state.all, &anybody,",
-     "	if (!try_cmpxchg_relaxed(&lock->state.all, &anybody,"),
+     "	if (!try_cmpxchg_acquire(&lock->state.all, &nothing,",
+     "	if (!try_cmpxchg_relaxed(&lock->state.all, &nothing,"),
     ("spin: relaxed unlock",
      "	smp_store_release(&lock->state.holder, 0);\n",
      "	WRITE_ONCE(lock->state.holder, 0);\n"),

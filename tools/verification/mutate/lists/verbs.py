@@ -4,45 +4,42 @@
 from verification.mutate.kinds import OFF_THE_STEPS, STEPS
 from verification.mutate.mutant import Mutant, mutants
 
+IF_IDLE = "	if (nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops))\n"
 NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, ip);\n"
 NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, nbq_find_holder(lock), ip);\n"
 FREE = "	nbq_held_add(node, lock);\n	pool->events.acquired_uncontended++;\n"
-TRY_LOOKS = "	    !is_idle(lock, READ_ONCE(lock->tail))) {\n"
+TRY_LOOKS = "	    !nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops)) {\n"
 IS_IDLE = "	return !tail || node == NBQ_AVAILABLE;\n"
 STILL_THERE = ("		if (node == tail ? READ_ONCE(lock->tail) != tail :\n"
                "				   READ_ONCE(node->lock) != lock)\n			return false;\n")
 WRITES = {"explorer": "gives up all the same, after it has enqueued"}
 
+IS_LOCKED = "	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), &ops);\n"
 WAITS_FOR_IT = "	return READ_ONCE(waiting->pred) && READ_ONCE(waiting->lock) == lock;\n"
 LOOKS = {**OFF_THE_STEPS, "kunit": ("nbq_clh_verbs",)}
 
-MUTANTS = [*mutants("define_verbs.h", STEPS, (
+MUTANTS = [*mutants("attempt.h", STEPS, (
     ("failed attempt leaves preemption off",
      "			spin_release(waits, ip);\n		preempt_enable();\n",
      "			spin_release(waits, ip);\n"),
     ("attempt leaves preemption on",
-     "	if (waits)\n		spin_acquire_nest(waits, subclass, 0, nest_lock, ip);\n",
-     "	preempt_enable();\n"
-     "	if (waits)\n		spin_acquire_nest(waits, subclass, 0, nest_lock, ip);\n"),
-    ("attempt that cannot fail leaves preemption on",
-     "	/* Nothing but a deadlock ends that; others in it may time out. */\n",
-     "	preempt_enable();\n",
-     {"explorer": "waits for ever by the verb with a patience, without an end of it"}),
-)), *mutants("define_lock_type.h", STEPS, (
+     "	if (!nbq_attempt_waits(deadline) ||",
+     "	preempt_enable();\n	if (!nbq_attempt_waits(deadline) ||"),
+)), *mutants("queue_lock.h", STEPS, (
     ("destroy keeps the nodes",
      "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
     ("destroy looks at a node that it has given back",
-     "		struct nbq_node *prev = pred_of(node);\n\n"
+     "		struct nbq_node *prev = ops->pred_of(node);\n\n"
      "		nbq_node_reclaim(node, events);\n		node = prev;\n",
-     "		nbq_node_reclaim(node, events);\n		node = pred_of(node);\n"),
+     "		nbq_node_reclaim(node, events);\n		node = ops->pred_of(node);\n"),
     ("unlock leaves preemption off",
-     "	nbq_X_release(lock, node);\n	preempt_enable();\n",
-     "	nbq_X_release(lock, node);\n"),
+     "	ops->release(lock, node);\n	preempt_enable();\n",
+     "	ops->release(lock, node);\n"),
     ("destroy leaves preemption off",
      "	preempt_enable();\n	return 0;\n", "	return 0;\n"),
     ("lock that was free is not put on the list",
      FREE, "	pool->events.acquired_uncontended++;\n"),
-)), *mutants("define_lock_type.h", OFF_THE_STEPS, (
+)), *mutants("queue_lock.h", OFF_THE_STEPS, (
     ("attempt does not wait for a node",
      "	node = nbq_node_alloc(pool) ?: nbq_node_wait(pool, &deadline);\n",
      "	node = nbq_node_alloc(pool);\n"),
@@ -51,22 +48,22 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
      "	node = nbq_node_wait(pool, &deadline);\n"),
     ("lock in use counts as idle", IS_IDLE, "	return true;\n"),
     ("unlock of a lock that is not held goes on",
-     "		report_unlock(lock, _RET_IP_);\n		return;\n",
-     "		report_unlock(lock, _RET_IP_);\n		return (void)nbq_X_release(lock, lock->tail);\n"),
+     "		nbq_queue_report_unlock(lock, ip, ops);\n		return;\n",
+     "		nbq_queue_report_unlock(lock, ip, ops);\n		node = lock->tail;\n"),
     ("unlock of a free lock is not reported", NOT_HELD, "		{ }\n"),
     ("unlock of a lock that another holds is not reported", NOT_OWNER, "		{ }\n"),
     ("unlock of a free lock is reported as that of another's",
-     "	if (nbq_X_is_locked(lock))\n" + NOT_OWNER, "	if (true)\n" + NOT_OWNER),
+     IF_IDLE + NOT_HELD, "	if (false)\n" + NOT_HELD),
     ("unlock of a lock that another holds is reported as that of a free one",
-     "	if (nbq_X_is_locked(lock))\n" + NOT_OWNER, "	if (false)\n" + NOT_OWNER),
+     IF_IDLE + NOT_HELD, "	if (true)\n" + NOT_HELD),
     ("unlock of a lock that another holds does not say who",
      NOT_OWNER, NOT_OWNER.replace("nbq_find_holder(lock)", "0")),
     ("destroy of a lock in use is not reported",
-     "		nbq_report(NBQ_REPORT_IN_USE, lock, nbq_find_holder(lock), _RET_IP_);\n", ""),
+     "		nbq_report(NBQ_REPORT_IN_USE, lock, nbq_find_holder(lock), ip);\n", ""),
     ("destroy of a lock in use does not say who holds it",
      "NBQ_REPORT_IN_USE, lock, nbq_find_holder(lock)", "NBQ_REPORT_IN_USE, lock, 0"),
     ("destroy of a lock that is held or waited for is not refused",
-     "	if (!is_idle(lock, node) || cmpxchg(", "	if (cmpxchg("),
+     "	if (!nbq_queue_is_idle(lock, node, ops) || cmpxchg(", "	if (cmpxchg("),
     ("destroy does not take the nodes out of the lock",
      "cmpxchg(&lock->tail, node, NULL) != node)", "false)"),
     ("failed try is not counted", "		pool->events.failed_tries++;\n", ""),
@@ -75,8 +72,8 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("writes to devices: release of a queue lock does not order them",
      "	mmiowb_spin_unlock();\n", ""),
     ("writes to devices: ordered after the lock is handed over",
-     "	mmiowb_spin_unlock();\n	nbq_X_release(lock, node);\n",
-     "	nbq_X_release(lock, node);\n	mmiowb_spin_unlock();\n"),
+     "	mmiowb_spin_unlock();\n	ops->release(lock, node);\n",
+     "	ops->release(lock, node);\n	mmiowb_spin_unlock();\n"),
     ("contention is announced after the swap of the tail",
      "		nbq_wait_announce(&deadline, lock, waits, ip);\n", ""),
     ("contention that ends without a node goes on for a tracer",
@@ -88,22 +85,18 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
     ("acquisition without contention is not counted",
      FREE, "	nbq_held_add(node, lock);\n"),
     ("new lock keeps the tail that its memory held", "	lock->tail = NULL;\n", ""),
-)), *mutants("define_verbs.h", OFF_THE_STEPS, (
-    ("writes to devices: acquisition that may fail does not begin to order them",
-     "	mmiowb_spin_lock();\n	if (waits)\n		lock_acquired(waits, ip);\n	else\n",
-     "	if (waits)\n		lock_acquired(waits, ip);\n	else\n"),
-    ("writes to devices: acquisition that cannot fail does not begin to order them",
-     "	mmiowb_spin_lock();\n	if (waits)\n		lock_acquired(waits, ip);\n}\n",
-     "	if (waits)\n		lock_acquired(waits, ip);\n}\n"),
+)), *mutants("attempt.h", OFF_THE_STEPS, (
+    ("writes to devices: acquisition does not begin to order them",
+     "	mmiowb_spin_lock();\n", ""),
     ("deadlock of an acquisition that cannot fail is not reported",
-     "		nbq_report(NBQ_REPORT_DEADLOCK, lock, context_of_holder(lock), ip);\n", ""),
-)), *mutants("define_lock_type.h", STEPS, (
+     "		nbq_report(NBQ_REPORT_DEADLOCK, lock, holder, ip);\n", ""),
+)), *mutants("queue_lock.h", STEPS, (
     ("try finds no lock busy",
      TRY_LOOKS, "	    false) {\n", WRITES),
     ("try finds every lock busy", TRY_LOOKS, "	    true) {\n"),
     ("try finds a lock busy that was left", TRY_LOOKS, "	    READ_ONCE(lock->tail)) {\n"),
     ("try does not look past those who have left",
-     TRY_LOOKS, "	    lock->tail && !pred_of(READ_ONCE(lock->tail))) {\n", WRITES),
+     TRY_LOOKS, "	    lock->tail && !ops->pred_of(READ_ONCE(lock->tail))) {\n", WRITES),
     ("look along the queue does not end when the tail is another", STILL_THERE,
      "		if (node != tail && READ_ONCE(node->lock) != lock)\n			return false;\n",
      "nothing is broken: it comes to an end in another queue, and says what is past"),
@@ -111,20 +104,25 @@ MUTANTS = [*mutants("define_verbs.h", STEPS, (
      "		if (node == tail && READ_ONCE(lock->tail) != tail)\n			return false;\n",
      "no layer has a place in the middle resumed, and the node in front of it skipped, claimed "
      "for another lock and released, between two loads of a look"),
-)), *mutants("define_lock_type.h", LOOKS, (
+)), *mutants("clh_nb.c", STEPS, (
+    ("attempt that cannot fail leaves preemption on",
+     "	waits = nbq_attempt_begin(map, &never, subclass, ip);\n",
+     "	waits = nbq_attempt_begin(map, &never, subclass, ip);\n	preempt_enable();\n",
+     {"explorer": "waits without end by the operation with a patience"}),
+)), *mutants("clh_nb.c", LOOKS, (
     ("lock with anything in its queue counts as held",
-     "	return !is_idle(lock, READ_ONCE(lock->tail));\n", "	return READ_ONCE(lock->tail);\n"),
+     IS_LOCKED, "	return READ_ONCE(lock->tail);\n"),
     ("held lock counts as free with an abandoned node behind its holder's",
-     "	return !is_idle(lock, READ_ONCE(lock->tail));\n",
-     "	return lock->tail && !pred_of(READ_ONCE(lock->tail));\n"),
+     IS_LOCKED, "	return lock->tail && !pred_of(READ_ONCE(lock->tail));\n"),
+)), *mutants("queue_lock.h", LOOKS, (
     ("held lock counts as contended", WAITS_FOR_IT, "	return waiting;\n"),
     ("lock that is waited for does not count as contended", WAITS_FOR_IT,
      "	return !waiting;\n"),
     ("lock whose holder waits for another counts as contended", WAITS_FOR_IT,
      "	return READ_ONCE(waiting->pred);\n"),
     ("lock with leavers only counts as contended",
-     "	if (is_idle(lock, tail))\n		return false;\n",
+     "	if (nbq_queue_is_idle(lock, tail, ops))\n		return false;\n",
      "	if (!tail)\n		return false;\n"),
     ("lock with an abandoned node behind its holder's does not count as contended",
-     "	if (pred_of(tail))\n		return true;\n", ""),
+     "	if (ops->pred_of(tail))\n		return true;\n", ""),
 ))]
