@@ -528,13 +528,13 @@ DEFINE_LOCK_GUARD_1(nbq_clh_bh, struct nbq_clh,
 __NBQ_DECLARE_GUARD(nbq_clh_bh, nbq_clh)
 
 __NBQ_DEFINE_GUARD_COND(nbq_clh_try, true,
-			nbq_clh_trylock(lock) ? 0 : -EBUSY,
+			__nbq_try_err(nbq_clh_trylock(lock)),
 			nbq_clh_unlock(_T.lock), struct nbq_clh *lock)
 __NBQ_DEFINE_GUARD_COND(nbq_clh_timeout, false,
 			nbq_clh_lock_timeout(lock, patience),
 			nbq_clh_unlock(_T.lock), struct nbq_clh *lock, ktime_t patience)
 __NBQ_DEFINE_GUARD_COND(nbq_clh_irqsave_try, true,
-			nbq_clh_trylock_irqsave(lock, _T.flags) ? 0 : -EBUSY,
+			__nbq_try_err(nbq_clh_trylock_irqsave(lock, _T.flags)),
 			nbq_clh_unlock_irqrestore(_T.lock, _T.flags), struct nbq_clh *lock)
 __NBQ_DEFINE_GUARD_COND(nbq_clh_irqsave_timeout, false,
 			nbq_clh_lock_timeout_irqsave(lock, patience, _T.flags),

@@ -7,6 +7,7 @@
 #define _NBQLOCK_GUARD_H
 
 #include <linux/compiler.h>
+#include <linux/errno.h>
 #include <linux/types.h>
 #include <linux/version.h>
 
@@ -86,6 +87,12 @@ static __always_inline int __must_check nbq_guard_err(struct nbq_guard *guard)
 {
 	guard->checked = true;
 	return guard->err;
+}
+
+/* The one error of a guard that does not wait. */
+static __always_inline int __nbq_try_err(bool acquired)
+{
+	return acquired ? 0 : -EBUSY;
 }
 
 /* The check that the kernel's macros make; it suffices where there is but @one_error. */

@@ -528,13 +528,13 @@ DEFINE_LOCK_GUARD_1(nbq_mcs_bh, struct nbq_mcs,
 __NBQ_DECLARE_GUARD(nbq_mcs_bh, nbq_mcs)
 
 __NBQ_DEFINE_GUARD_COND(nbq_mcs_try, true,
-			nbq_mcs_trylock(lock) ? 0 : -EBUSY,
+			__nbq_try_err(nbq_mcs_trylock(lock)),
 			nbq_mcs_unlock(_T.lock), struct nbq_mcs *lock)
 __NBQ_DEFINE_GUARD_COND(nbq_mcs_timeout, false,
 			nbq_mcs_lock_timeout(lock, patience),
 			nbq_mcs_unlock(_T.lock), struct nbq_mcs *lock, ktime_t patience)
 __NBQ_DEFINE_GUARD_COND(nbq_mcs_irqsave_try, true,
-			nbq_mcs_trylock_irqsave(lock, _T.flags) ? 0 : -EBUSY,
+			__nbq_try_err(nbq_mcs_trylock_irqsave(lock, _T.flags)),
 			nbq_mcs_unlock_irqrestore(_T.lock, _T.flags), struct nbq_mcs *lock)
 __NBQ_DEFINE_GUARD_COND(nbq_mcs_irqsave_timeout, false,
 			nbq_mcs_lock_timeout_irqsave(lock, patience, _T.flags),

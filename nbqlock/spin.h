@@ -622,13 +622,13 @@ DEFINE_LOCK_GUARD_1(nbq_spin_bh, struct nbq_spin,
 __NBQ_DECLARE_GUARD(nbq_spin_bh, nbq_spin)
 
 __NBQ_DEFINE_GUARD_COND(nbq_spin_try, true,
-			nbq_spin_trylock(lock) ? 0 : -EBUSY,
+			__nbq_try_err(nbq_spin_trylock(lock)),
 			nbq_spin_unlock(_T.lock), struct nbq_spin *lock)
 __NBQ_DEFINE_GUARD_COND(nbq_spin_timeout, false,
 			nbq_spin_lock_timeout(lock, patience),
 			nbq_spin_unlock(_T.lock), struct nbq_spin *lock, ktime_t patience)
 __NBQ_DEFINE_GUARD_COND(nbq_spin_irqsave_try, true,
-			nbq_spin_trylock_irqsave(lock, _T.flags) ? 0 : -EBUSY,
+			__nbq_try_err(nbq_spin_trylock_irqsave(lock, _T.flags)),
 			nbq_spin_unlock_irqrestore(_T.lock, _T.flags), struct nbq_spin *lock)
 __NBQ_DEFINE_GUARD_COND(nbq_spin_irqsave_timeout, false,
 			nbq_spin_lock_timeout_irqsave(lock, patience, _T.flags),

@@ -530,13 +530,13 @@ DEFINE_LOCK_GUARD_1(nbq_swap_bh, struct nbq_swap,
 __NBQ_DECLARE_GUARD(nbq_swap_bh, nbq_swap)
 
 __NBQ_DEFINE_GUARD_COND(nbq_swap_try, true,
-			nbq_swap_trylock(lock) ? 0 : -EBUSY,
+			__nbq_try_err(nbq_swap_trylock(lock)),
 			nbq_swap_unlock(_T.lock), struct nbq_swap *lock)
 __NBQ_DEFINE_GUARD_COND(nbq_swap_timeout, false,
 			nbq_swap_lock_timeout(lock, patience),
 			nbq_swap_unlock(_T.lock), struct nbq_swap *lock, ktime_t patience)
 __NBQ_DEFINE_GUARD_COND(nbq_swap_irqsave_try, true,
-			nbq_swap_trylock_irqsave(lock, _T.flags) ? 0 : -EBUSY,
+			__nbq_try_err(nbq_swap_trylock_irqsave(lock, _T.flags)),
 			nbq_swap_unlock_irqrestore(_T.lock, _T.flags), struct nbq_swap *lock)
 __NBQ_DEFINE_GUARD_COND(nbq_swap_irqsave_timeout, false,
 			nbq_swap_lock_timeout_irqsave(lock, patience, _T.flags),
