@@ -392,7 +392,7 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 	struct nbq_wait wait = {
 		.deadline = &deadline,
 		.pool = node->pool,
-		.me = nbq_context_of(node->pool),
+		.context = nbq_context_of(node->pool),
 		.lock = lock,
 		.in_order = true,
 		.error = nbq_deadline_error(&deadline),

@@ -262,10 +262,10 @@ static bool is_in_order(const struct nbq_spin *lock)
  * Take the lock if it has this state, without a holder, and leave this request in it.
  * Otherwise @state becomes what it has.
  */
-static bool take(struct nbq_spin *lock, union nbq_spin_state *state, u16 me, u16 request)
+static bool take(struct nbq_spin *lock, union nbq_spin_state *state, u16 context, u16 request)
 {
-	union nbq_spin_state mine = {
-		.holder = me,
+	union nbq_spin_state taken = {
+		.holder = context,
 		.request = request,
 	};
 
@@ -273,21 +273,21 @@ static bool take(struct nbq_spin *lock, union nbq_spin_state *state, u16 me, u16
 	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(): the last
 	 * critical section is over for whoever finds the lock free.
 	 */
-	return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);
+	return try_cmpxchg_acquire(&lock->state.all, &state->all, taken.all);
 }
 
 /*
  * First come, first served: take a lock that is free and has no queue, both at once. Where
  * 64 bits cannot be swapped at once, the way to the lock is through the queue.
  */
-static bool take_without_queue(struct nbq_spin *lock, u16 me)
+static bool take_without_queue(struct nbq_spin *lock, u16 context)
 {
 #ifdef CONFIG_64BIT
 	union nbq_spin_word free = { .state.turn = NBQ_SPIN_FIFO };
-	union nbq_spin_word mine = { .state = { .holder = me, .turn = NBQ_SPIN_FIFO } };
+	union nbq_spin_word taken = { .state = { .holder = context, .turn = NBQ_SPIN_FIFO } };
 
 	/* ACQUIRE, as in take(). */
-	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);
+	return try_cmpxchg_acquire(&lock->word.all, &free.all, taken.all);
 #else
 	return false;
 #endif
@@ -295,11 +295,11 @@ static bool take_without_queue(struct nbq_spin *lock, u16 me)
 
 /* Has the running context interrupted one that waits for this lock? */
 static bool interrupts_waiter(const struct nbq_spin *lock, const struct nbq_pool *pool,
-			      u16 me)
+			      u16 context)
 {
 	unsigned int below;
 
-	for (below = nbq_context_level(me); below; below--) {
+	for (below = nbq_context_level(context); below; below--) {
 		const struct nbq_wait *waiter;
 
 		pool--;
@@ -312,7 +312,7 @@ static bool interrupts_waiter(const struct nbq_spin *lock, const struct nbq_pool
 }
 
 /* The last one in the queue that has this turn, or of its last head; NULL: there is none. */
-static const struct nbq_node *last_of_turn(const struct nbq_spin *lock, u8 turn)
+static const struct nbq_node *tail_of_turn(const struct nbq_spin *lock, u8 turn)
 {
 	struct nbq_socket *socket = nbq_socket_of_turn(turn);
 
@@ -320,11 +320,11 @@ static const struct nbq_node *last_of_turn(const struct nbq_spin *lock, u8 turn)
 }
 
 /* May a newcomer take a free lock in which this request stands? */
-static bool is_open(const union nbq_spin_word *word, const struct nbq_spin *lock,
-		    const struct nbq_pool *pool, u16 me)
+static bool may_steal(const union nbq_spin_word *word, const struct nbq_spin *lock,
+		      const struct nbq_pool *pool, u16 context)
 {
-	return likely(!word->state.handoff) || !last_of_turn(lock, word->state.turn) ||
-	       has_expired(word->state.handoff) || interrupts_waiter(lock, pool, me);
+	return likely(!word->state.handoff) || !tail_of_turn(lock, word->state.turn) ||
+	       has_expired(word->state.handoff) || interrupts_waiter(lock, pool, context);
 }
 
 /*
@@ -551,10 +551,10 @@ static bool poll_as_newcomer(struct nbq_spin *lock, struct place *place, const s
 		return false;
 	}
 	if (is_fifo(word.state))
-		return !word.tail && take_without_queue(lock, wait->me);
-	if (!is_open(&word, lock, wait->pool, wait->me) && !is_idle_too_long(place))
+		return !word.tail && take_without_queue(lock, wait->context);
+	if (!may_steal(&word, lock, wait->pool, wait->context) && !is_idle_too_long(place))
 		return false;
-	if (take(lock, &word.state, wait->me, 0))
+	if (take(lock, &word.state, wait->context, 0))
 		return true;
 	/* Another one was faster. */
 	place->must_queue = !place->starved;
@@ -578,8 +578,8 @@ static bool has_own_turn(const struct place *place, union nbq_spin_state state)
  * would take the lock until a head that rests polls it again. (With one waiter a socket there
  * would be no turns at all, and each hand-over would be one between sockets.)
  */
-static void find_next(const struct nbq_spin *lock, struct place *place,
-		      const struct nbq_wait *wait, union nbq_spin_state state)
+static void choose_next_turn(const struct nbq_spin *lock, struct place *place,
+			     const struct nbq_wait *wait, union nbq_spin_state state)
 {
 	if (!place->next && has_other_sockets(wait) && has_own_turn(place, state) &&
 	    (place->renewed || (place->was_behind && !place->has_successor) ||
@@ -588,7 +588,7 @@ static void find_next(const struct nbq_spin *lock, struct place *place,
 }
 
 /* The head of that socket may compete now. */
-static void notify(const struct nbq_spin *lock, u8 turn)
+static void notify_socket(const struct nbq_spin *lock, u8 turn)
 {
 	WRITE_ONCE(nbq_queue_of(nbq_socket_of_turn(turn), lock)->notified, lock);
 }
@@ -606,7 +606,7 @@ static u16 request_for_successor(const struct nbq_spin *lock, struct place *plac
 	/* The head of the lock's own queue leaves the turn to the socket that has it. */
 	if (!place->queue && state.handoff && !has_own_turn(place, state))
 		return state.request;
-	find_next(lock, place, wait, state);
+	choose_next_turn(lock, place, wait, state);
 	if (place->next && place->next != place->turn)
 		return request_at(wait->now, place->next);
 	if (!place->has_successor)
@@ -656,7 +656,7 @@ static void request_handoff(struct nbq_spin *lock, struct place *place,
 	turn = renews ? place->turn : turn_to_request(lock, place, wait, state);
 	WRITE_ONCE(lock->state.request, request_at(wait->now, turn));
 	if (turn != place->turn)
-		notify(lock, turn);
+		notify_socket(lock, turn);
 }
 
 /* From now on the heads of this queue leave the lock's line to those whose turn it is. */
@@ -694,7 +694,7 @@ static void check_successor(struct place *place)
 }
 
 /* May this head take a free lock in which that request stands? */
-static bool has_turn(struct place *place, union nbq_spin_state state)
+static bool may_compete(struct place *place, union nbq_spin_state state)
 {
 	/* With little patience, and before there are sockets, it needs none. */
 	return !place->queue || !state.handoff || state.turn == place->turn ||
@@ -716,14 +716,14 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_
 	if (is_fifo(word.state)) {
 		/* No other may take a lock with a queue, so that a store does. */
 		if (!word.state.holder)
-			WRITE_ONCE(lock->state.holder, wait->me);
+			WRITE_ONCE(lock->state.holder, wait->context);
 		return !word.state.holder;
 	}
-	if (!word.state.holder && has_turn(place, word.state) &&
-	    take(lock, &word.state, wait->me,
+	if (!word.state.holder && may_compete(place, word.state) &&
+	    take(lock, &word.state, wait->context,
 		 request_for_successor(lock, place, wait, word.state))) {
 		if (place->next && place->next != place->turn) {
-			notify(lock, place->next);
+			notify_socket(lock, place->next);
 			wait->pool->events.turns_passed++;
 		}
 		return true;
@@ -732,7 +732,7 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_
 	if (word.state.holder) {
 		place->idle_since = 0;
 		request_handoff(lock, place, wait, word.state);
-		find_next(lock, place, wait, word.state);
+		choose_next_turn(lock, place, wait, word.state);
 		if (place->queue && word.state.handoff && word.state.turn != place->turn)
 			await_turn(lock, place, word.state.handoff);
 	}
@@ -915,7 +915,7 @@ static struct nbq_node *const *polled_word(const struct place *place, const stru
 }
 
 /* The wait is over: out of the queue, with the lock or without. */
-static int end(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait, bool taken)
+static int finish_wait(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait, bool taken)
 {
 	bool freed;
 
@@ -957,7 +957,7 @@ static bool is_busy(const struct nbq_spin *lock)
 
 	if (state.holder)
 		return true;
-	tail = last_of_turn(lock, state.turn);
+	tail = tail_of_turn(lock, state.turn);
 	return tail && !nbq_spin_poll(tail);
 }
 
@@ -971,14 +971,14 @@ static void announce_if_traced(const struct nbq_spin *lock, struct nbq_deadline 
 }
 
 /* @resumes: in the place of an earlier attempt; -ENOENT: there is none */
-static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 me,
+static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 context,
 			     struct nbq_deadline deadline,
-			     struct lockdep_map *waits, unsigned long ip, bool resumes)
+			     struct lockdep_map *waits, unsigned long ip, bool in_old_place)
 {
 	struct nbq_wait wait = {
 		.deadline = &deadline,
 		.pool = pool,
-		.me = me,
+		.context = context,
 		.lock = lock,
 		.held_by = &lock->state.holder,
 		.error = nbq_deadline_error(&deadline),
@@ -987,7 +987,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 	struct place place = {};
 	bool taken;
 
-	if (resumes) {
+	if (in_old_place) {
 		if (!resume_place(lock, &place, &wait))
 			return -ENOENT;
 	} else {
@@ -1009,17 +1009,17 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 m
 		nbq_relax(&wait, polled_word(&place, &wait));
 	}
 	nbq_wait_pause(&wait);
-	return end(lock, &place, &wait, taken);
+	return finish_wait(lock, &place, &wait, taken);
 }
 
 /* Take a lock that newcomers may take, although a request may stand in it. */
-static bool take_if_open(struct nbq_spin *lock, const struct nbq_pool *pool, u16 me)
+static bool try_steal(struct nbq_spin *lock, const struct nbq_pool *pool, u16 context)
 {
 	union nbq_spin_word word = read_word(lock, false);
 
 	/* First come, first served, one that may take it without the queue has done so. */
-	return !word.state.holder && !is_fifo(word.state) && is_open(&word, lock, pool, me) &&
-	       take(lock, &word.state, me, 0);
+	return !word.state.holder && !is_fifo(word.state) && may_steal(&word, lock, pool, context) &&
+	       take(lock, &word.state, context, 0);
 }
 
 /* Take a lock in which nothing stands but that it is first come, first served. */
@@ -1030,12 +1030,12 @@ static __always_inline bool take_uncontended(struct nbq_spin *lock)
 	 * of 64 would have to wait for it.
 	 */
 	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
-	u16 me = nbq_this_context(nbq_this_pool());
+	u16 context = nbq_this_context(nbq_this_pool());
 
-	if (likely(!state.all && take(lock, &state, me, 0)))
+	if (likely(!state.all && take(lock, &state, context, 0)))
 		return true;
 	return is_fifo(state) && !state.holder && !READ_ONCE(lock->tail) &&
-	       take_without_queue(lock, me);
+	       take_without_queue(lock, context);
 }
 
 /* One with patience that has left a place resumes that, without a look at the lock. */
@@ -1050,12 +1050,12 @@ static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline 
 				     struct lockdep_map *waits, unsigned long ip)
 {
 	struct nbq_pool *pool = nbq_this_pool();
-	u16 me = nbq_this_context(pool);
+	u16 context = nbq_this_context(pool);
 	int ret;
 
 	if (may_resume(lock, &deadline)) {
 		announce_if_traced(lock, &deadline, waits, ip);
-		ret = wait_for(lock, pool, me, deadline, waits, ip, true);
+		ret = wait_for(lock, pool, context, deadline, waits, ip, true);
 		if (ret != -ENOENT)
 			return ret;
 		if (take_uncontended(lock)) {
@@ -1064,7 +1064,7 @@ static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline 
 			return 0;
 		}
 	}
-	if (!deadline.announced && take_if_open(lock, pool, me))
+	if (!deadline.announced && try_steal(lock, pool, context))
 		return 0;
 	if (nbq_deadline_is_none(&deadline) && is_busy(lock)) {
 		pool->events.failed_tries++;
@@ -1074,11 +1074,11 @@ static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline 
 		announce_if_traced(lock, &deadline, waits, ip);
 	/* One without patience does so only now. */
 	if (nbq_deadline_is_none(&deadline)) {
-		ret = wait_for(lock, pool, me, deadline, waits, ip, true);
+		ret = wait_for(lock, pool, context, deadline, waits, ip, true);
 		if (ret != -ENOENT)
 			return ret;
 	}
-	return wait_for(lock, pool, me, deadline, waits, ip, false);
+	return wait_for(lock, pool, context, deadline, waits, ip, false);
 }
 
 /* The bare acquisition, without preemption and lockdep. Inline, and all else is called: no register is saved for it. */

@@ -190,7 +190,7 @@ static bool is_held_here(const struct nbq_wait *wait, u16 holder, unsigned long 
 	 * One above has come and gone; or I have no note, since I have found the
 	 * lock without a holder when I was to write it, and this is an old one's.
 	 */
-	return nbq_context_level(holder) <= nbq_context_level(wait->me) &&
+	return nbq_context_level(holder) <= nbq_context_level(wait->context) &&
 	       READ_ONCE(wait->pool->waiter) == wait &&
 	       READ_ONCE(wait->pool->waiting.pred) &&
 	       is_older(&wait->pool->waiting, held);
@@ -229,7 +229,7 @@ static bool leads_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 		if (waiting && (smp_load_acquire(&waiting->pred) != pred ||
 				(epoch && !is_older(waiting, *epoch))))
 			return false;
-		if (nbq_context_cpu(owner) == nbq_context_cpu(wait->me))
+		if (nbq_context_cpu(owner) == nbq_context_cpu(wait->context))
 			return !exactly_behind || is_held_here(wait, owner, held);
 
 		waiting = obstacle(owner);
@@ -272,12 +272,12 @@ static bool is_deadlock(const struct nbq_wait *wait, const struct nbq_node *pred
 static bool is_own(const struct nbq_wait *wait)
 {
 	const struct nbq_pool *pool = wait->pool;
-	unsigned int below = nbq_context_level(wait->me);
+	unsigned int below = nbq_context_level(wait->context);
 
 	if (wait->held_by) {
 		u16 holder = READ_ONCE(*wait->held_by);
 
-		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->me))
+		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->context))
 			return true;
 	}
 	if (!wait->in_order)
@@ -295,7 +295,7 @@ static bool is_own(const struct nbq_wait *wait)
 
 static bool is_interrupt(const struct nbq_wait *wait)
 {
-	return nbq_context_level(wait->me);
+	return nbq_context_level(wait->context);
 }
 
 /*

@@ -46,7 +46,7 @@ struct nbq_waiting {
  * @dep_map: what to tell lockdep that it waits for; NULL: nothing
  * @ip: who called the verb, for lockdep
  * @pool: of the running context
- * @me: the running context, encoded
+ * @context: the running context, encoded
  * @lock: the lock
  * @held_by: hybrid: where it says which context does; or NULL
  * @in_order: nobody gets past who waits in front
@@ -69,7 +69,7 @@ struct nbq_wait {
 	unsigned long ip;
 #endif
 	struct nbq_pool *pool;
-	u16 me;
+	u16 context;
 	const void *lock;
 	const u16 *held_by;
 	bool in_order;

@@ -17,7 +17,7 @@ MCS_WALKED = "		skipped++;\n		state = spin_on_pred(node, pred, nbq_mcs_link(node
 HAND_OVER = "	succ = xchg(&node->next, NBQ_AVAILABLE);\n"
 GIVE_BACK = "		nbq_node_free_own(node);\n"
 
-SPIN_TAKE = "	return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);\n"
+SPIN_TAKE = "	return try_cmpxchg_acquire(&lock->state.all, &state->all, taken.all);\n"
 SPIN_PASS = ("	if (!has_successor && "
              "cmpxchg_release(tail, number, 0) == number) {\n")
 SPIN_LEAVES = ("	freed = place->pred ? nbq_spin_abandon(place->tail, place->node, place->pred) :\n"
@@ -59,7 +59,7 @@ OWN = (
 OWN += (
     *mutants("spin.c", {}, (
         ("spin: take does not test whether somebody has taken it", SPIN_TAKE,
-         "	return xchg(&lock->state.all, mine.all) || true;\n"),
+         "	return xchg(&lock->state.all, taken.all) || true;\n"),
         ("spin: pass does not give the head on", SPIN_HEAD, ""),
         ("spin: pass publishes before it swaps the tail", SPIN_PASS,
          "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n" + SPIN_PASS),
@@ -94,15 +94,15 @@ class OfOneType(Mutant):
 POLICY = (
     ("spin", mutants("spin.c", {}, (
         ("spin: newcomers ignore the request to queue",
-         "	return likely(!word->state.handoff) || !last_of_turn(lock, word->state.turn) ||\n",
+         "	return likely(!word->state.handoff) || !tail_of_turn(lock, word->state.turn) ||\n",
          "	return true || \n"),
         ("spin: no waiter acts for the head",
          "		      has_passed(heartbeat, wait->now, STALLED_NS) ||\n", ""),
     ))),
     ("fifo", mutants("spin.c", {}, (
         ("fifo: newcomers do not look whether there is a queue",
-         "	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);\n",
-         "	return try_cmpxchg_acquire(&lock->state.all, &free.state.all, mine.state.all);\n"),
+         "	return try_cmpxchg_acquire(&lock->word.all, &free.all, taken.all);\n",
+         "	return try_cmpxchg_acquire(&lock->state.all, &free.state.all, taken.state.all);\n"),
         ("fifo: one in the middle takes the lock",
          "	return (!place->pred || place->acts_as_head) && poll_as_head(lock, place, wait);\n",
          "	return poll_as_head(lock, place, wait);\n"),
@@ -110,7 +110,7 @@ POLICY = (
     ("fifo_32bit", mutants("spin.c", {}, (
         ("fifo, 32 bits: newcomers take the lock beside the queue",
          "#else\n	return false;\n#endif\n",
-         "#else\n	return !cmpxchg_acquire(&lock->state.holder, 0, me);\n#endif\n"),
+         "#else\n	return !cmpxchg_acquire(&lock->state.holder, 0, context);\n#endif\n"),
     ))),
     ("spin", mutants("wait.c", {}, (
         ("wait: since of an earlier wait",

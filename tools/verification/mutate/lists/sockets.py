@@ -29,7 +29,7 @@ MUTANTS = [*mutants("spin.c", TURNS, (
     ("sockets: turn is never over", OVER, "	     false))\n"),
     ("sockets: turn is over at once", OVER, "	     true))\n"),
     ("sockets: socket that is given the turn is not notified",
-     "			notify(lock, place->next);\n", "			{ }\n"),
+     "			notify_socket(lock, place->next);\n", "			{ }\n"),
     ("sockets: head that has left awaits the turn",
      "		WRITE_ONCE(place->queue->awaits, NULL);\n	/* One that leaves", "		{ }\n	/* One that leaves"),
     ("sockets: attempts with little patience wait for a turn",

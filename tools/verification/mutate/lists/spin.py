@@ -14,14 +14,14 @@ PASS_CAS = ("	if (!has_successor && "
 ABANDON = "	smp_store_release(&node->prev, pred);\n"
 PASS_ON = "	smp_store_release(&node->prev, NBQ_AVAILABLE);\n"
 RECLAIM = "	nbq_node_reclaim(pred, &node->pool->events);\n"
-TAKE = "return try_cmpxchg_acquire(&lock->state.all, &state->all, mine.all);\n"
-TAKE_ALL = "	return try_cmpxchg_acquire(&lock->word.all, &free.all, mine.all);\n"
-STORE = "		if (!word.state.holder)\n			WRITE_ONCE(lock->state.holder, wait->me);\n"
+TAKE = "return try_cmpxchg_acquire(&lock->state.all, &state->all, taken.all);\n"
+TAKE_ALL = "	return try_cmpxchg_acquire(&lock->word.all, &free.all, taken.all);\n"
+STORE = "		if (!word.state.holder)\n			WRITE_ONCE(lock->state.holder, wait->context);\n"
 ASK = "		request_handoff(lock, place, wait, word.state);\n"
-OUTSIDE = ("	if (!is_open(&word, lock, wait->pool, wait->me) && "
+OUTSIDE = ("	if (!may_steal(&word, lock, wait->pool, wait->context) && "
            "!is_idle_too_long(place))\n		return false;\n")
-IS_OPEN = ("	return likely(!word->state.handoff) || !last_of_turn(lock, word->state.turn) ||\n"
-           "	       has_expired(word->state.handoff) || interrupts_waiter(lock, pool, me);\n")
+IS_OPEN = ("	return likely(!word->state.handoff) || !tail_of_turn(lock, word->state.turn) ||\n"
+           "	       has_expired(word->state.handoff) || interrupts_waiter(lock, pool, context);\n")
 LEAVES = ("	freed = place->pred ? nbq_spin_abandon(place->tail, place->node, place->pred) :\n"
           "			     nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);\n")
 TOO_LATE = "	/* One that was faster holds it now. */\n"
@@ -34,7 +34,7 @@ STALLED = "		      has_passed(heartbeat, wait->now, STALLED_NS) ||\n"
 AT_ONCE = ("	if (place->skipped != skipped && place->pred && !wait->in_order)\n"
            "		check_pred(lock, place, wait);\n")
 IS_BUSY = ("	if (state.holder)\n		return true;\n"
-           "	tail = last_of_turn(lock, state.turn);\n"
+           "	tail = tail_of_turn(lock, state.turn);\n"
            "	return tail && !nbq_spin_poll(tail);\n")
 DESTROY = ("	if (holder || (!is_in_order(lock) && !is_swept(lock)) ||\n"
            "	    (node && !is_idle(node)) || cmpxchg(&lock->tail, tail, 0) != tail) {\n")
@@ -59,22 +59,22 @@ CONTEXTS_AND_LOCKS = {"explorer": "needs more contexts and locks than its quick 
 CHOSEN = {"explorer": "times are a choice there, and so is whether a predecessor is stalled"}
 SLOWER = {"explorer": "nothing is broken: it takes longer"}
 WRITES = {"explorer": "gives up all the same, after it has enqueued"}
-HELD_HERE = "		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->me))\n"
+HELD_HERE = "		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->context))\n"
 
 MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: lock that is held is taken",
-     "	return !word.state.holder && !is_fifo(word.state) && is_open(",
-     "	return !is_fifo(word.state) && is_open("),
+     "	return !word.state.holder && !is_fifo(word.state) && may_steal(",
+     "	return !is_fifo(word.state) && may_steal("),
     ("spin: lock that is held is taken at once",
      "	if (likely(!state.all && take(", "	if (likely(take("),
     ("spin: lock is taken by a store",
-     TAKE, "WRITE_ONCE(lock->state.all, mine.all);\n	return true;\n"),
+     TAKE, "WRITE_ONCE(lock->state.all, taken.all);\n	return true;\n"),
     ("spin: head takes a lock that is held, first come, first served",
-     STORE, "		WRITE_ONCE(lock->state.holder, wait->me);\n"),
+     STORE, "		WRITE_ONCE(lock->state.holder, wait->context);\n"),
     ("spin: lock that is taken forgets that it is first come, first served",
-     ".state = { .holder = me, .turn = NBQ_SPIN_FIFO } };", ".state = { .holder = me } };"),
+     ".state = { .holder = context, .turn = NBQ_SPIN_FIFO } };", ".state = { .holder = context } };"),
     ("spin: newcomer takes the lock without its queue",
-     TAKE_ALL, "	return try_cmpxchg_acquire(&lock->state.all, &free.state.all, mine.state.all);\n"),
+     TAKE_ALL, "	return try_cmpxchg_acquire(&lock->state.all, &free.state.all, taken.state.all);\n"),
     ("spin: leave publishes prev before it swaps the tail", LEAVE_CAS, ABANDON + LEAVE_CAS),
     ("spin: leave abandons without saying who stood in front", ABANDON, ""),
     ("spin: leave gives its node back twice",
@@ -110,7 +110,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "	return tail && !nbq_spin_poll(tail);\n", "	return tail;\n"),
 )), *mutants("spin.c", POLICY, (
     ("spin: newcomers pass those who have asked them to queue",
-     IS_OPEN, "	return interrupts_waiter(lock, pool, me) || true;\n"),
+     IS_OPEN, "	return interrupts_waiter(lock, pool, context) || true;\n"),
     ("spin: no head asks newcomers to queue", ASK, "		{ }\n",
      {"explorer": "nothing is broken: that a waiter is passed without end is a matter of time"}),
     ("spin: request to queue never expires",
@@ -118,14 +118,14 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: request to queue expires at once",
      IS_OPEN, IS_OPEN.replace("has_expired(word->state.handoff)", "true")),
     ("spin: request to queue holds in an empty queue",
-     IS_OPEN, IS_OPEN.replace(" || !last_of_turn(lock, word->state.turn)", "")),
+     IS_OPEN, IS_OPEN.replace(" || !tail_of_turn(lock, word->state.turn)", "")),
     ("spin: interrupt above a waiter of its own CPU is refused",
-     IS_OPEN, IS_OPEN.replace("interrupts_waiter(lock, pool, me)", "false")),
+     IS_OPEN, IS_OPEN.replace("interrupts_waiter(lock, pool, context)", "false")),
     ("spin: interrupt above any waiter takes the lock",
      "		if (waiter && waiter->lock == lock)\n", "		if (waiter)\n", CONTEXTS_AND_LOCKS),
     ("spin: interrupt above a waiter looks at its own level only",
-     "	for (below = nbq_context_level(me); below; below--) {\n",
-     "	for (below = !!nbq_context_level(me); below; below--) {\n"),
+     "	for (below = nbq_context_level(context); below; below--) {\n",
+     "	for (below = !!nbq_context_level(context); below; below--) {\n"),
     ("spin: request to queue lasts a unit longer",
      "nbq_clock_ns()) >= HANDOFF_UNITS;\n",
      "nbq_clock_ns()) > HANDOFF_UNITS;\n", CHOSEN),
@@ -300,7 +300,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "			return !exactly_behind || is_held_here(wait, owner, held);\n",
      "			return true;\n"),
     ("wait: one above that has come and gone holds the lock",
-     "	return nbq_context_level(holder) <= nbq_context_level(wait->me) &&\n",
+     "	return nbq_context_level(holder) <= nbq_context_level(wait->context) &&\n",
      "	return true &&\n", CONTEXTS_AND_LOCKS),
     ("wait: one that leaves no notes has those of another",
      "	       READ_ONCE(wait->pool->waiter) == wait &&\n", "", CONTEXTS_AND_LOCKS),

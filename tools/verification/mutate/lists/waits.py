@@ -93,7 +93,7 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "	return READ_ONCE(waiting->since) < epoch;\n",
      {Mutant.ANY: "the same before some 2^63 rounds"}),
     ("wait: walk does not know its own CPU",
-     "		if (nbq_context_cpu(owner) == nbq_context_cpu(wait->me))\n"
+     "		if (nbq_context_cpu(owner) == nbq_context_cpu(wait->context))\n"
      "			return !exactly_behind || is_held_here(wait, owner, held);\n", ""),
     ("wait: walk follows notes that are younger than its round",
      "		if (!pred || (epoch && !is_older(waiting, *epoch)))\n", "		if (!pred)\n",
