@@ -1,124 +1,112 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hybrid: a spinlock that one compare-and-swap takes and one store releases,
- * with a queue, for those who must wait, that can be left at any time.
+ * The hybrid: a spinlock that one compare-and-swap takes and one store releases, with a queue
+ * for waiters, who can abandon it at any time.
  *
- * The lock itself is a number, the holder. Those who find it held enter a queue,
- * which is CLH-NB (clh_nb.c), but what is handed from node to node there is not
- * the lock: it is the head of the queue, and with it the turn to take the lock.
- * So whoever takes the lock is done with its node before its critical section;
- * it holds a node only while it waits.
+ * The lock word names the holder. Contexts that find it held enqueue in a CLH-NB queue
+ * (clh_nb.c), but what is handed over from node to node is not the lock: it is the head of the
+ * queue, which competes for the lock. So a context that takes the lock is done with its node
+ * before its critical section, and has a node only while it waits.
  *
- * A waiter polls its predecessor's node and nothing else. The lock's line is for the
- * holder, for newcomers, and for the head of a queue. Each socket has a queue (socket.h),
- * so that a hand-over mostly stays on a socket:
+ * A waiter polls its predecessor's node and nothing else. The lock's line is for the holder,
+ * for newcomers, and for the head of a queue. Each socket has a queue (socket.h), so that a
+ * hand-over mostly stays on a socket:
  *
  *	lock  <-- newcomers (POLLS_BEFORE_QUEUE polls, then they enqueue)
  *	  ^
  *	  +------ head <-- waiter <-- stalled <-- waiter <-- waiter <-- tail   socket 0,
  *	  |                                         |                          which has
- *	  +-----------------------------------------+  acts for the head       the turn
+ *	  +-----------------------------------------+  acts as head            the turn
  *
  *	          head <-- waiter <-- tail                                     socket 1
- *	         (rests: polls its own queue's line until the turn is there)
+ *	         (awaits the turn: polls its own queue's line)
  *
- * Who may take a free lock
+ * Which contexts may take a free lock
  *	The head of the queue.
- *	A newcomer, past all waiters: one whose CPU does not run keeps no other
- *	from the lock. But a head that has waited for PATIENT_NS asks newcomers to
- *	queue (handoff), and takes the lock with a request for its successor.
- *	The acting head: a waiter whose predecessor is stalled, for which it takes a
- *	heartbeat older than STALLED_NS, or the word of the hypervisor, and which an
- *	interrupt knows of the waiter that it came above. It competes
- *	as the head does, until its predecessor says something; with the lock it
- *	leaves the queue like one that has timed out, and its successor, which finds
- *	the same stalled waiter in front, is the next to act.
- *	A newcomer, although a request stands, if the lock stays free for IDLE_NS:
- *	the one that is asked for does not run. Or if the request has expired: it is
- *	a time, renewed by a head that runs, and void after HANDOFF_UNITS. A waiter
- *	that gives up lets it expire: it may be another one's, too. A newcomer with less
- *	patience than IDLE_NS fails meanwhile, and a waiter with less than it takes
- *	to find that its predecessor is stalled. An interrupt above a waiter of its
- *	own CPU need not be told that this one does not run.
- *	So waiters of a socket that run are served in order, and a waiter that runs is
- *	passed by newcomers during its POLLS_BEFORE_QUEUE polls, the first PATIENT_NS after them, and
- *	the polls up to the head's next reading of the clock (POLLS_AS_HEAD) only; by later
- *	ones while its predecessors are stalled, and by those that acting heads let pass.
- *	On several sockets, a waiter is passed by those of other sockets in their turns,
- *	and by newcomers where a socket has one waiter at a time: until a head that rests
- *	finds the request expired, and asks for the next socket that awaits it.
- *	The head of a socket that has not the turn: not while a request stands that was
- *	made for another one. A turn begins with a request and lasts TURN_UNITS; each
- *	head that takes the lock hands it on to its successor, with the time at which it
- *	began, and the first that finds it over, or the queue empty behind it, gives it to
- *	the next socket whose head awaits it. A request that has expired, or a lock that
- *	stays free for IDLE_NS, is anybody's, so that a socket that does not run keeps no
- *	other from the lock.
- *	A lock that is made first come, first served (nbq_spin_init_fifo()) has
- *	none of this: newcomers queue as soon as there is a queue, which is the
- *	lock's own, and its head alone takes the lock. A head that does not run keeps
- *	all others waiting, as in the queue locks.
- * Mutual exclusion rests on the holder's number alone, whatever the policy; first come,
- * first served, on the queue, too.
+ *	A newcomer steals it: a waiter whose CPU is preempted keeps no other context from the
+ *	lock. But a head that has waited for PATIENT_NS requests a handoff, upon which
+ *	newcomers enqueue, and takes the lock with a request for its successor.
+ *	The acting head: a waiter whose predecessor is stalled. It is taken to be stalled if
+ *	its heartbeat is older than STALLED_NS, or if the hypervisor says so, or if this is
+ *	an interrupt above it. The acting head competes as the head does, until the
+ *	predecessor's state changes; with the lock, it abandons its node, and its successor,
+ *	which finds the same stalled predecessor, acts next.
+ *	A newcomer steals it in spite of a request, if the lock is free for IDLE_NS: then the
+ *	context that it was requested for is stalled. Or if the request has expired: it is a
+ *	time, renewed by a head that runs, and void after HANDOFF_UNITS. A waiter that gives
+ *	up lets it expire: it may be that of another waiter, too. A newcomer whose patience
+ *	is below IDLE_NS fails meanwhile, and so does a waiter whose patience ends before
+ *	its predecessor counts as stalled.
+ *	So the waiters of a socket that run are served in order. Newcomers steal from a waiter
+ *	that runs during its POLLS_BEFORE_QUEUE polls, the first PATIENT_NS after them, and
+ *	the polls up to the head's next clock read (POLLS_AS_HEAD); later only while its
+ *	predecessors are stalled, and what acting heads let them.
+ *	The head of a socket without the turn may not take it while a request for another
+ *	socket stands. A turn begins with a request and lasts TURN_UNITS; each head that takes
+ *	the lock hands the turn on to its successor, with the time at which it began. The
+ *	first head that finds it over, or the queue empty behind it, gives it to the next
+ *	socket whose head awaits it. A request that has expired, or a lock that is free for
+ *	IDLE_NS, is open to all, so that a preempted socket keeps no other from the lock.
+ *	Waiters of other sockets take the lock in their turns, and newcomers steal it where
+ *	sockets have one waiter at a time, until a head that awaits the turn finds the
+ *	request expired.
+ *	A lock made with NBQ_SPIN_FIFO has none of this: newcomers enqueue as soon as there is
+ *	a queue, which is the lock's own, and only its head takes the lock. A head that is
+ *	preempted keeps all others waiting, as in the queue locks.
+ * Mutual exclusion rests on the holder alone, whatever the policy; with NBQ_SPIN_FIFO, on the
+ * queue, too.
  *
- * A queue of a socket may be that of several locks: their addresses have the same hash.
- * A waiter whose predecessor waits for another lock is the first of its own: it acts for the
- * head. So no lock waits for another; where locks share a queue all the time, more waiters
- * poll each of them.
+ * Several locks may share a queue of a socket: their addresses have the same hash. A waiter
+ * whose predecessor waits for another lock is the first of its own lock, and acts as head. So no
+ * lock waits for another; where locks always share a queue, more waiters poll each of them.
  *
  * Prior art
- *	A word that one compare-and-swap takes, with a queue behind it, is qspinlock.
- *	Stealing by newcomers until a queued waiter forbids it is that of the
- *	paravirtual qspinlock (qspinlock_paravirt.h, "hybrid PV queued/unfair lock");
- *	handoff is rwsem's (RWSEM_FLAG_HANDOFF). A bound on how many pass the queue:
- *	Fissile locks (Dice, Kogan, 2020). The heartbeat is the published time of
- *	MCS-TP and CLH-TP (He, Scherer, Scott, 2005). A queue for each socket, with turns
- *	of a bounded length: lock cohorting (Dice, Marathe, Shavit, PPoPP 2012), HMCS
- *	(Chabbi, Fagan, Mellor-Crummey, PPoPP 2015), CNA (Dice, Kogan, 2019). A table of
- *	queues that objects share by a hash of their addresses: the kernel's futexes and
- *	bit_waitqueue(). -EDEADLK from a spinlock is
- *	rqspinlock's. A lock word that is accessed in parts of several sizes is
- *	qspinlock's, too. What is added: all of this with a queue that a waiter can
- *	abandon from any position, in a bounded number of its own steps (CLH-NB), a
- *	request for the lock that expires, and a waiter in the middle that acts for the
- *	head when its predecessor is stalled. Documentation/prior-art.rst compares point
- *	by point.
+ *	A word that one compare-and-swap takes, with a queue behind it, accessed in parts of
+ *	several sizes: qspinlock. Stealing until a queued waiter forbids it: the paravirtual
+ *	qspinlock (qspinlock_paravirt.h, "hybrid PV queued/unfair lock"). Handoff: rwsem
+ *	(RWSEM_FLAG_HANDOFF). A bound on stealing: Fissile locks (Dice, Kogan, 2020). The
+ *	heartbeat: the published time of MCS-TP and CLH-TP (He, Scherer, Scott, 2005). A queue
+ *	for each socket, with turns of bounded length: lock cohorting (Dice, Marathe, Shavit,
+ *	PPoPP 2012), HMCS (Chabbi, Fagan, Mellor-Crummey, PPoPP 2015), CNA (Dice, Kogan,
+ *	2019). A table of queues by a hash of addresses: futexes, bit_waitqueue(). -EDEADLK
+ *	from a spinlock: rqspinlock. What is added: all of this with a queue that a waiter
+ *	can abandon at any position in a bounded number of its own steps, a request that
+ *	expires, and a waiter in the middle that acts as head when its predecessor is stalled.
+ *	Documentation/prior-art.rst compares point by point.
  *
  * Assumptions
  *	Preemption is off from the start of a wait to the unlock.
- *	A node is claimed by its own CPU only (node.c); its memory stays a node.
- *	There are fewer CPUs than fit into a context's number (spin_type.h).
+ *	A node is allocated by its own CPU only (node.c); its memory stays a node.
+ *	There are fewer CPUs than NBQ_CONTEXT_CPU_BITS can encode.
  *
- * States of a node, by prev, and who moves it
+ * States of a node, by prev
  *
- *	                  +-- leave or pass, as tail -------------> free
- *	  join            |                                          ^
- *	free --> NULL ----+-- leave --> (pred), --> RECYCLED ------->|
- *	        waits     |             "abandoned"                  |
- *	          ^       |              |    a successor steps      |
- *	          +-------|--- resume ---+    over it                |
+ *	                  +-- abandon or dequeue, as tail --------> free
+ *	  enqueue         |                                          ^
+ *	free --> NULL ----+-- abandon --> (pred) --> RECYCLED ------>|
+ *	        waits     |             abandoned     a successor    |
+ *	          ^       |              |            skips it       |
+ *	          +-------|--- resume ---+                           |
  *	                  |                                          |
- *	                  +-- pass ---> AVAILABLE ------------------>+
- *	                                         a successor becomes the head
+ *	                  +-- dequeue --> AVAILABLE ---------------->+
+ *	                       as head               a successor becomes the head
  *
- * A tail is a number too, of 32 bits: the CPU and context level of its pool,
- * and its index there. With the holder and the request that makes a lock of 8
- * bytes. Half of that would do for neither: 14 bits name the holder's CPU, as many
- * and 2 more the pool, which leaves nothing for the index. The holder is there for
- * -EDEADLK only: who waits for a lock must know which CPU to suspect (wait.c).
+ * A tail is encoded in 32 bits: the CPU and context level of the node's pool, and its index
+ * there. With the holder and the request that makes a lock of 8 bytes. Half of that would not
+ * do: 14 bits name the holder's CPU, 16 the pool, which leaves none for the index. The holder
+ * is named for -EDEADLK: a deadlock check must know which CPU a waiter waits for (wait.c).
  *
- * Only those nodes have a number with which a pool began. One without a node waits
- * outside the queue, as a newcomer that looks again and again.
+ * Only the nodes with which a pool began can be encoded. An attempt without a node polls as a
+ * newcomer.
  *
- * An attempt whose CPU has left a node in the queue, which no successor has skipped, resumes
- * that place, as in CLH-NB, before it looks at the lock: else those with little patience
- * would all ask for its line, attempt by attempt. It has waited since the first of these
- * attempts came. Whether its predecessor is stalled it asks at once, as it may not wait for
- * long enough to ask again. And an attempt whose patience is over before it has enqueued has
- * the next one of its CPU enqueue at once.
+ * An attempt whose CPU has abandoned a node in the queue, which no successor has skipped,
+ * resumes that place, as in CLH-NB, before it polls the lock: else attempts with little patience
+ * would take its line from one another. It has waited since the first of these attempts
+ * enqueued, and checks at once whether its predecessor is stalled. After an attempt whose
+ * patience was over before it enqueued, the next of that CPU enqueues at once.
  *
- * Own steps on shared memory: at most 2 to leave (swap the tail, then give the node
- * back or store prev; 1 from a place that was resumed), 1 to release.
+ * Own steps on shared memory: at most 2 to abandon (swap the tail, then free the node or store
+ * prev; 1 from a resumed place), 1 to release.
  */
 #include <asm/mmiowb.h>
 #include <linux/atomic.h>
@@ -136,40 +124,40 @@
 #include "trace.h"
 
 /*
- * Who comes first and how fast that is; not whether the lock is one. In time, as polls
- * differ by ten times between processors. The explorer makes a choice of each.
+ * The policy: the order of acquisitions and their speed, not mutual exclusion. In time, as the
+ * length of a poll differs by ten times between processors. The explorer branches on each.
  */
 #ifndef NBQ_SPIN_POLICY
 /* Polls of a newcomer before it enqueues, unless it loses the lock to another one. */
 #define POLLS_BEFORE_QUEUE	16U
-/* How long a waiter has waited when newcomers may not pass it any more. */
+/* How long a waiter has waited when it requests a handoff. */
 #define PATIENT_NS	20000
-/* Polls of the head, after the first since it read the clock, until it does so again. */
+/* Polls of the head from one clock read to the next. */
 #define POLLS_AS_HEAD	16U
-/* How long a lock is free until the head that has asked for it is held to be stalled. */
+/* How long a lock is free until the head that has requested it counts as stalled. */
 #define IDLE_NS		2000
-/* The age of the heartbeat of a waiter that is held to be stalled, also while it sleeps. */
+/* The age of the heartbeat of a waiter that counts as stalled, also while it sleeps. */
 #define STALLED_NS	(50000 + NBQ_RELAX_MAX_NS)
-/* From one look at the predecessor's heartbeat to the next. */
+/* From one check of the predecessor's heartbeat to the next. */
 #define CHECK_PRED_NS	(100000 + NBQ_RELAX_MAX_NS)
-/* The age at which a request to queue expires, in units of 2^HANDOFF_SHIFT ns. */
+/* The age at which a request for a handoff expires, in units of 2^HANDOFF_SHIFT ns. */
 #define HANDOFF_UNITS	3U
-/* How long the turn of a socket lasts, in the same units, if another one waits. */
+/* The length of a socket's turn, in the same units, if another socket awaits it. */
 #define TURN_UNITS	2U
-/* Is its patience over before newcomers may not pass it any more? */
+/* Is the patience over before the attempt could request a handoff? */
 #define HAS_LITTLE_PATIENCE(wait)	\
 	nbq_deadline_is_within((wait)->deadline, (wait)->now, PATIENT_NS)
 static_assert(HANDOFF_UNITS << 13 == NBQ_SPIN_HANDOFF_NS);
-/* Has the clock been read since this was asked last? */
+/* Has the clock been read since the last tick? */
 #define HAS_TICKED(place, wait)	((place)->ticked_at != (wait)->now)
-/* Has a newcomer polled for long enough? */
+/* Is a newcomer to enqueue? */
 #define HAS_POLLED(place, wait)	((wait)->polls - (place)->newcomer_since >= POLLS_BEFORE_QUEUE)
 #endif
 
 /*
- * When a waiter asked newcomers to queue, in 7 bits of the clock and one that says that
- * it did. The bits wrap after a millisecond: a request that was forgotten for that long
- * may hold for HANDOFF_UNITS once more.
+ * The time of a request for a handoff, in 7 bits of the clock, and one that says that there is
+ * one. The bits wrap after a millisecond: a request that old may hold for HANDOFF_UNITS once
+ * more.
  */
 #define HANDOFF_SHIFT		13
 #define HANDOFF_REQUESTED	0x80U
@@ -179,7 +167,7 @@ static u8 handoff_at(u64 ns)
 	return HANDOFF_REQUESTED | (u8)(ns >> HANDOFF_SHIFT);
 }
 
-/* How many of these units ago was it made? The clocks of two CPUs may differ a little. */
+/* The age of a request in these units. The clocks of two CPUs may differ a little. */
 static unsigned int age_of(u8 handoff, u64 now)
 {
 	unsigned int age = (handoff_at(now) - handoff) & (HANDOFF_REQUESTED - 1);
@@ -192,7 +180,7 @@ static bool has_expired(u8 handoff)
 	return age_of(handoff, nbq_clock_ns()) >= HANDOFF_UNITS;
 }
 
-/* A request made at this time, for the waiters of that turn. */
+/* A request of this time, for the waiters of that turn. */
 static u16 request_at(u64 ns, u8 turn)
 {
 	union nbq_spin_state state = { .handoff = handoff_at(ns), .turn = turn };
@@ -205,7 +193,7 @@ static u16 request_at(u64 ns, u8 turn)
 #endif
 static_assert(sizeof(((struct nbq_spin *)0)->state) == sizeof(u32));
 
-/* The number of a node; 0 if there is none. */
+/* The number that stands for a node in a tail; 0 stands for none. */
 static u32 encode_tail(const struct nbq_node *node)
 {
 	return node->index << 16 | nbq_context_of(node->pool);
@@ -223,9 +211,8 @@ static struct nbq_node *decode_tail(u32 number)
 }
 
 /*
- * The state of the lock, and who is the last in its queue. One that takes the lock by a
- * compare-and-swap has its ACQUIRE from that, and polls without a fence, which some machines
- * have for an ACQUIRE.
+ * Poll the lock word. @acquires: the caller takes the lock with a store, and not with a
+ * compare-and-swap that has the ACQUIRE; else the poll needs no fence.
  */
 static __always_inline union nbq_spin_word read_word(const struct nbq_spin *lock, bool acquires)
 {
@@ -233,7 +220,7 @@ static __always_inline union nbq_spin_word read_word(const struct nbq_spin *lock
 	return (union nbq_spin_word){
 		/*
 		 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(), for the head of a
-		 * lock that is first come, first served, which takes it with a store.
+		 * NBQ_SPIN_FIFO lock, which takes it with a store.
 		 */
 		.all = acquires ? smp_load_acquire(&lock->word.all) :
 				  READ_ONCE(lock->word.all),
@@ -260,7 +247,7 @@ static bool is_in_order(const struct nbq_spin *lock)
 
 /*
  * Take the lock if it has this state, without a holder, and leave this request in it.
- * Otherwise @state becomes what it has.
+ * Otherwise @state becomes the state that it has.
  */
 static bool take(struct nbq_spin *lock, union nbq_spin_state *state, u16 context, u16 request)
 {
@@ -270,15 +257,15 @@ static bool take(struct nbq_spin *lock, union nbq_spin_state *state, u16 context
 	};
 
 	/*
-	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(): the last
-	 * critical section is over for whoever finds the lock free.
+	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(): the critical section before is
+	 * over for the context that finds the lock free.
 	 */
 	return try_cmpxchg_acquire(&lock->state.all, &state->all, taken.all);
 }
 
 /*
- * First come, first served: take a lock that is free and has no queue, both at once. Where
- * 64 bits cannot be swapped at once, the way to the lock is through the queue.
+ * NBQ_SPIN_FIFO: take a lock that is free and has no queue, both at once. Where 64 bits cannot
+ * be swapped at once, each acquisition goes through the queue.
  */
 static bool take_without_queue(struct nbq_spin *lock, u16 context)
 {
@@ -293,7 +280,7 @@ static bool take_without_queue(struct nbq_spin *lock, u16 context)
 #endif
 }
 
-/* Has the running context interrupted one that waits for this lock? */
+/* Has the running context interrupted a waiter for this lock? */
 static bool interrupts_waiter(const struct nbq_spin *lock, const struct nbq_pool *pool,
 			      u16 context)
 {
@@ -303,7 +290,7 @@ static bool interrupts_waiter(const struct nbq_spin *lock, const struct nbq_pool
 		const struct nbq_wait *waiter;
 
 		pool--;
-		/* On the stack of what has been interrupted. */
+		/* On the stack of the interrupted context. */
 		waiter = READ_ONCE(pool->waiter);
 		if (waiter && waiter->lock == lock)
 			return true;
@@ -311,7 +298,7 @@ static bool interrupts_waiter(const struct nbq_spin *lock, const struct nbq_pool
 	return false;
 }
 
-/* The last one in the queue that has this turn, or of its last head; NULL: there is none. */
+/* The tail of the queue that has this turn, or its last head; NULL: none. */
 static const struct nbq_node *tail_of_turn(const struct nbq_spin *lock, u8 turn)
 {
 	struct nbq_socket *socket = nbq_socket_of_turn(turn);
@@ -328,12 +315,12 @@ static bool may_steal(const union nbq_spin_word *word, const struct nbq_spin *lo
 }
 
 /*
- * Enter the queue.
+ * Enqueue.
  *
  *	[]	-> node			NULL
  *	.. pred	-> .. pred node		pred
  *
- * Return: my predecessor; NULL: I am the head.
+ * Return: the predecessor; NULL: the node is the head.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_spin_enqueue(const struct nbq_spin *lock, u32 *tail,
@@ -344,41 +331,40 @@ struct nbq_node *nbq_spin_enqueue(const struct nbq_spin *lock, u32 *tail,
 	/* Marked: see nbq_clh_enqueue(). */
 	WRITE_ONCE(node->prev, NULL);
 	/*
-	 * Fully ordered. RELEASE: prev = NULL above is seen by the successor
-	 * that gets my node from the tail and looks at prev. ACQUIRE, pairs
-	 * with the predecessor's own join: its prev = NULL; and with the swap
-	 * in nbq_spin_abandon(), which puts a predecessor back. Full, for the
-	 * rounds of wait.c: what is read after it is not older than what those
-	 * who find my node see.
+	 * Fully ordered. RELEASE: prev = NULL is seen by the successor, which gets the node
+	 * from the tail and polls prev. ACQUIRE, pairs with the predecessor's enqueue: its
+	 * prev = NULL; and with the swap in nbq_spin_abandon(), which puts a predecessor
+	 * back. Full, for the epochs of wait.c: reads after it are not older than those of a
+	 * context that finds the node.
 	 */
 	return decode_tail(xchg(tail, encode_tail(node)));
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_spin_enqueue);
 
 /*
- * Look at the predecessor once.
+ * Poll the predecessor.
  *
- * Return: NULL: it waits. NBQ_AVAILABLE: I am the head. A node: it has left, and
- * that node stood in front of it.
+ * Return: NULL: it waits. NBQ_AVAILABLE: the node is the head. A node: the predecessor was
+ * abandoned, and that node is its predecessor.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_spin_poll(const struct nbq_node *pred)
 {
 	/*
 	 * ACQUIRE, pairs with the RELEASE stores in nbq_spin_abandon() and
-	 * nbq_spin_dequeue_head(). Without it, I could give pred back while its
-	 * owner's last accesses to it are under way.
+	 * nbq_spin_dequeue_head(). Without it, pred could be freed before its owner's last
+	 * accesses to it.
 	 */
 	return smp_load_acquire(&pred->prev);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_spin_poll);
 
 /*
- * Step over a predecessor that has left: .. prev L node -> .. prev node; or that
- * was the head: A node -> node. Only I know of it, and the CPU of one that has left;
- * if that has not resumed the place, I give it back.
+ * Skip a predecessor that was abandoned: .. prev L node -> .. prev node; or that was the head:
+ * A node -> node. Only the CPU of an abandoned node knows of it, besides; unless that has
+ * resumed the place, it is reclaimed.
  *
- * Return: my new predecessor; NULL: I am the head; or the old one, which waits again.
+ * Return: the new predecessor; NULL: the node is the head; or the old one, which waits again.
  */
 VISIBLE_IF_KUNIT
 struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
@@ -395,13 +381,13 @@ struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
 EXPORT_SYMBOL_IF_KUNIT(nbq_spin_skip);
 
 /*
- * Leave the queue, from any position but the head.
+ * Abandon the place, at any position but the head.
  *
- *	.. pred W	-> .. pred		I was the tail, true
- *	.. pred W succ	-> .. pred L succ	I was not, false
+ *	.. pred W	-> .. pred		the tail: true
+ *	.. pred W succ	-> .. pred L succ	not the tail: false
  *
- * Return: true if the node was given back; else a successor will do it, and
- * the node must not be touched.
+ * Return: true if the node was freed; else a successor reclaims it, and it must not be
+ * accessed.
  */
 VISIBLE_IF_KUNIT
 bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
@@ -409,10 +395,9 @@ bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
 	u32 number = encode_tail(node);
 
 	/*
-	 * RELEASE, pairs with the ACQUIRE of a later nbq_spin_enqueue(), which
-	 * gets pred from the tail instead of me: whatever made pred visible
-	 * to me is visible to it; and with the swap in nbq_spin_destroy(), as
-	 * in nbq_spin_dequeue_head().
+	 * RELEASE, pairs with the ACQUIRE of a later nbq_spin_enqueue(), which gets pred from
+	 * the tail instead of this node: what made pred visible here is visible there; and
+	 * with the swap in nbq_spin_destroy(), as in nbq_spin_dequeue_head().
 	 */
 	if (!node->resumed &&
 	    cmpxchg_release(tail, number, encode_tail(pred)) == number) {
@@ -422,9 +407,8 @@ bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
 	if (node->lock)
 		nbq_note_abandoned(node, node->lock);
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_spin_poll(): as above, for
-	 * the successor that goes on to pred, and for one that destroys the
-	 * lock. My last access to the node.
+	 * RELEASE, pairs with the ACQUIRE in nbq_spin_poll(): as above, for the successor
+	 * that continues at pred, and for destroy. The last access to the node.
 	 */
 	smp_store_release(&node->prev, pred);
 	return false;
@@ -432,16 +416,16 @@ bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
 EXPORT_SYMBOL_IF_KUNIT(nbq_spin_abandon);
 
 /*
- * Leave the queue as its head, with the lock or without.
+ * Dequeue the head, with the lock or without.
  *
- *	W		-> []			I was the tail, true
- *	W succ ..	-> A succ ..		I was not, false
+ *	W		-> []			the tail: true
+ *	W succ ..	-> A succ ..		not the tail: false
  *
- * @has_successor: the tail was seen to be another's, so that it need not be asked again. If all
- * behind have left since, the tail is a node that says A: who joins next becomes the head.
+ * @has_successor: the tail was seen to be another node, and is not swapped. If all waiters
+ * behind have given up since, the tail is an AVAILABLE node: the next to enqueue is the head.
  *
- * Return: true if the node was given back; else the successor will do it, and
- * the node must not be touched.
+ * Return: true if the node was freed; else the successor reclaims it, and it must not be
+ * accessed.
  */
 VISIBLE_IF_KUNIT
 bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
@@ -450,20 +434,19 @@ bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
 
 	/*
 	 * RELEASE, pairs with the swap in nbq_spin_destroy(), and that of the next
-	 * nbq_spin_enqueue(), as below: my last access to the lock, unless I hold it,
-	 * comes after all others. Without it, my
-	 * request to queue could overwrite what the lock's memory is used for
-	 * next.
+	 * nbq_spin_enqueue(): a context that does not hold the lock accesses it for the last
+	 * time here. Without it, its request could overwrite what the lock's memory is used
+	 * for next.
 	 */
 	if (!has_successor && cmpxchg_release(tail, number, 0) == number) {
 		nbq_node_free_own(node);
 		return true;
 	}
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_spin_poll(): what I did to
-	 * the node is over before my successor gives it back, and what I did
-	 * to the lock before it is destroyed. First come, first served, my store
-	 * of the holder is seen by the next head before it polls the lock.
+	 * RELEASE, pairs with the ACQUIRE in nbq_spin_poll(): the accesses to the node are over
+	 * before the successor reclaims it, and those to the lock before it is destroyed.
+	 * NBQ_SPIN_FIFO: the store of the holder is seen by the next head before it polls the
+	 * lock.
 	 */
 	smp_store_release(&node->prev, NBQ_AVAILABLE);
 	return false;
@@ -472,28 +455,28 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_dequeue_head);
 
 /**
  * struct place - where an attempt waits
- * @node: its node in the queue; NULL: it waits outside
+ * @node: its node in the queue; NULL: it is a newcomer
  * @pred: its predecessor; NULL: none
- * @tail: of the queue that it stands in
- * @queue: that of its socket; NULL: it is that of the lock itself
+ * @tail: of the queue
+ * @queue: that of its socket; NULL: the queue is the lock's own
  * @skipped: how many abandoned nodes it has skipped
  * @since: when it enqueued
- * @checked_at: when it looked at the heartbeat of @pred last
- * @ticked_at: what the clock said when @wait was looked at for it last
+ * @checked_at: when it checked the heartbeat of @pred last
+ * @ticked_at: the clock read of its last tick
  * @idle_since: since when a newcomer has seen the lock free; 0: it was held
- * @newcomer_since: at which of its looks a newcomer began to wait outside
- * @holder: who held the lock when a newcomer polled it last
- * @must_queue: a newcomer has no reason to stay outside
- * @starved: it has found no node in its pool, which was counted
- * @acts_as_head: @pred is stalled: it acts for the head
+ * @newcomer_since: the number of polls when it became a newcomer
+ * @holder: the holder that a newcomer saw last
+ * @must_queue: a newcomer is to enqueue at once
+ * @starved: its pool had no free node, which was counted
+ * @acts_as_head: @pred is stalled
  * @renews: it may renew its request
- * @has_successor: another waiter has enqueued behind it; of a socket's queue, whose line those who
- *	enqueue take away, it may have left since
- * @renewed: the request with which its turn began has been renewed
+ * @has_successor: another waiter has enqueued behind it; in a socket's queue, where the tail's
+ *	line is contended, it may have given up since
+ * @renewed: the request with which its turn began was renewed
  * @turn: what stands for its queue in the turn of the lock
- * @next: whose turn is next, as far as it has been asked; else 0
- * @was_behind: it has enqueued behind another one
- * @awaits: it has said that it awaits the turn of its socket
+ * @next: the next turn, once it was chosen; else 0
+ * @was_behind: it had a predecessor when it enqueued
+ * @awaits: it has published that it awaits the turn of its socket
  */
 struct place {
 	struct nbq_node *node;
@@ -519,13 +502,13 @@ struct place {
 	u8 next;
 };
 
-/* Has so much time gone by? The clocks of two CPUs may differ a little. */
+/* Has so much time passed? The clocks of two CPUs may differ a little. */
 static bool has_passed(u64 since, u64 now, s64 ns)
 {
 	return (s64)(now - since) >= ns;
 }
 
-/* A newcomer has seen a lock that is free and asked for: has that lasted for long? */
+/* Has a newcomer seen for long that the lock is free and requested? */
 static bool is_idle_too_long(struct place *place)
 {
 	u64 now = nbq_clock_ns();
@@ -536,12 +519,13 @@ static bool is_idle_too_long(struct place *place)
 }
 
 /* Poll the lock as a newcomer. Return: true if it was taken. */
-static bool poll_as_newcomer(struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
+static bool poll_as_newcomer(struct nbq_spin *lock, struct place *place,
+			     const struct nbq_wait *wait)
 {
 	union nbq_spin_word word = read_word(lock, false);
 
 	if (word.state.holder) {
-		/* Another one comes first, or was faster once more. */
+		/* A request stands, or another context was faster once more. */
 		if (!place->starved &&
 		    (word.state.handoff ||
 		     (place->holder && place->holder != word.state.holder)))
@@ -556,12 +540,12 @@ static bool poll_as_newcomer(struct nbq_spin *lock, struct place *place, const s
 		return false;
 	if (take(lock, &word.state, wait->context, 0))
 		return true;
-	/* Another one was faster. */
+	/* Another context was faster. */
 	place->must_queue = !place->starved;
 	return false;
 }
 
-/* Can there be heads of other queues that compete for the lock, too? */
+/* Can heads of other queues compete for the lock? */
 static bool has_other_sockets(const struct nbq_wait *wait)
 {
 	return !wait->in_order && nbq_has_other_sockets(READ_ONCE(wait->pool->socket));
@@ -573,10 +557,10 @@ static bool has_own_turn(const struct place *place, union nbq_spin_state state)
 }
 
 /*
- * If the turn of its socket is over, find out whose is next: while the lock is held, if there
- * is time. It is over, too, when the queue drains that had more than one waiter: else newcomers
- * would take the lock until a head that rests polls it again. (With one waiter a socket there
- * would be no turns at all, and each hand-over would be one between sockets.)
+ * If the turn of its socket is over, choose the next one: while the lock is held, if there is
+ * time. The turn is also over when a queue drains that had more than one waiter: else newcomers
+ * would steal the lock until a head that awaits the turn polls it again. (With one waiter a
+ * socket there would be no turns at all, and each hand-over would be one between sockets.)
  */
 static void choose_next_turn(const struct nbq_spin *lock, struct place *place,
 			     const struct nbq_wait *wait, union nbq_spin_state state)
@@ -594,11 +578,11 @@ static void notify_socket(const struct nbq_spin *lock, u8 turn)
 }
 
 /*
- * With which request a head takes the lock. That of the next socket, if its own has had its
- * turn. Else that of its successor, which has waited nearly as long; the turn goes on from
- * when it began. If the head has not waited for long itself it hands a request on that it
- * found, seven times in eight: else the last of a queue that drains would find the lock open,
- * be passed by none, and keep it from all others until the next request.
+ * The request with which a head takes the lock: that of the next socket, if the turn of its own
+ * is over. Else that of its successor, which has waited nearly as long; the turn goes on from
+ * when it began. A head that has not waited for long hands on a request that it found, seven
+ * times in eight: else the last of a queue that drains would find no request, no newcomer would
+ * steal from it, and it would keep the lock from all others until the next request.
  */
 static u16 request_for_successor(const struct nbq_spin *lock, struct place *place,
 				 const struct nbq_wait *wait, union nbq_spin_state state)
@@ -619,7 +603,7 @@ static u16 request_for_successor(const struct nbq_spin *lock, struct place *plac
 	return has_own_turn(place, state) && place->since >> 4 & 7 ? state.request : 0;
 }
 
-/* Whose turn a head asks for: its own, or that of the next socket after the holder's. */
+/* The turn that a head requests: its own, or that of the next socket after the holder's. */
 static u8 turn_to_request(const struct nbq_spin *lock, const struct place *place,
 			  const struct nbq_wait *wait, union nbq_spin_state state)
 {
@@ -627,7 +611,7 @@ static u8 turn_to_request(const struct nbq_spin *lock, const struct place *place
 
 	if (!has_other_sockets(wait))
 		return place->turn;
-	/* A request that has expired is that of a socket whose head is stalled. */
+	/* An expired request is that of a socket whose head is stalled. */
 	if (state.handoff)
 		return nbq_next_turn(state.turn, place->turn, lock);
 	socket = READ_ONCE(nbq_pool_of(state.holder)->socket);
@@ -635,8 +619,8 @@ static u8 turn_to_request(const struct nbq_spin *lock, const struct place *place
 }
 
 /*
- * Ask newcomers to queue, or renew that. Only while the lock is held: of a free one, a new
- * request would keep another acting head from taking it. By a store: a holder that comes back
+ * Request a handoff, or renew the request. Only while the lock is held: in a free one, a new
+ * request would keep another acting head from taking it. By a store: a holder that acquires
  * again and again would make a compare-and-swap fail for ever.
  */
 static void request_handoff(struct nbq_spin *lock, struct place *place,
@@ -659,7 +643,7 @@ static void request_handoff(struct nbq_spin *lock, struct place *place,
 		notify_socket(lock, turn);
 }
 
-/* From now on the heads of this queue leave the lock's line to those whose turn it is. */
+/* From now on the heads of this queue leave the lock's line to the socket that has the turn. */
 static void await_turn(const struct nbq_spin *lock, struct place *place, u8 handoff)
 {
 	place->awaits = true;
@@ -668,9 +652,9 @@ static void await_turn(const struct nbq_spin *lock, struct place *place, u8 hand
 }
 
 /*
- * A head whose socket has not the turn leaves the lock's line to those that have it, until the
- * request which gives it to them has expired, or its own socket is notified. So does the next
- * head, if it has no more patience than that.
+ * A head whose socket does not have the turn leaves the lock's line alone until the request of
+ * the other socket has expired, or its own socket is notified. So does the next head, if the
+ * patience of this one ends before.
  */
 static bool awaits_turn(const struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
@@ -686,7 +670,7 @@ static bool awaits_turn(const struct nbq_spin *lock, struct place *place, struct
 	return age_of(READ_ONCE(place->queue->handoff), wait->now) < HANDOFF_UNITS;
 }
 
-/* Has another one enqueued behind it, in the queue of its socket? */
+/* Has another waiter enqueued behind it, in the queue of its socket? */
 static void check_successor(struct place *place)
 {
 	if (!place->has_successor)
@@ -696,12 +680,12 @@ static void check_successor(struct place *place)
 /* May this head take a free lock in which that request stands? */
 static bool may_compete(struct place *place, union nbq_spin_state state)
 {
-	/* With little patience, and before there are sockets, it needs none. */
+	/* A waiter in the lock's own queue needs no turn. */
 	return !place->queue || !state.handoff || state.turn == place->turn ||
 	       has_expired(state.handoff) || is_idle_too_long(place);
 }
 
-/* Poll the lock as the head, or acting for it. Return: true if it was taken. */
+/* Poll the lock as the head or the acting head. Return: true if it was taken. */
 static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	union nbq_spin_word word;
@@ -714,7 +698,7 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_
 	else
 		check_successor(place);
 	if (is_fifo(word.state)) {
-		/* No other may take a lock with a queue, so that a store does. */
+		/* No other context may take a NBQ_SPIN_FIFO lock with a queue: a store does. */
 		if (!word.state.holder)
 			WRITE_ONCE(lock->state.holder, wait->context);
 		return !word.state.holder;
@@ -728,7 +712,7 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_
 		}
 		return true;
 	}
-	/* One that was faster holds it now. */
+	/* Also if another context was faster. */
 	if (word.state.holder) {
 		place->idle_since = 0;
 		request_handoff(lock, place, wait, word.state);
@@ -741,7 +725,7 @@ static bool poll_as_head(struct nbq_spin *lock, struct place *place, struct nbq_
 }
 
 /*
- * Need its predecessor not be asked whether it is stalled? It waits for another lock, which
+ * Does the waiter act as head whatever its predecessor does? That waits for another lock, which
  * shares the queue; or this interrupt has come above it.
  */
 static bool is_first_of_lock(const struct nbq_spin *lock, const struct place *place,
@@ -752,11 +736,11 @@ static bool is_first_of_lock(const struct nbq_spin *lock, const struct place *pl
 }
 
 /*
- * Is the predecessor stalled? The hypervisor is not asked more often than its heartbeat is
- * looked at: with each waiter behind a stalled one acting at once, they get in each other's
- * way.
+ * Is the predecessor stalled? The hypervisor is asked no more often than the heartbeat is
+ * checked: if each waiter behind a stalled one acted at once, they would get in each other's way.
  */
-static void check_pred(const struct nbq_spin *lock, struct place *place, const struct nbq_wait *wait)
+static void check_pred(const struct nbq_spin *lock, struct place *place,
+		       const struct nbq_wait *wait)
 {
 	u64 heartbeat = READ_ONCE(place->pred->pool->heartbeat);
 
@@ -766,24 +750,25 @@ static void check_pred(const struct nbq_spin *lock, struct place *place, const s
 		      vcpu_is_preempted(place->pred->cpu);
 }
 
-/* The clock has been read: show life, and see whether the predecessor does. */
+/* The clock has been read: publish the heartbeat, and check the predecessor's. */
 static void tick(const struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	place->ticked_at = wait->now;
 	place->renews = true;
 	WRITE_ONCE(wait->pool->heartbeat, wait->now);
-	if (place->pred && !place->acts_as_head && has_passed(place->checked_at, wait->now, CHECK_PRED_NS))
+	if (place->pred && !place->acts_as_head &&
+	    has_passed(place->checked_at, wait->now, CHECK_PRED_NS))
 		check_pred(lock, place, wait);
-	/* Before it is the head, if there is time: then it has the lock's line to poll. */
+	/* Before it is the head, if there is time: then it is to poll the lock's line. */
 	if (place->queue)
 		check_successor(place);
 }
 
 /*
- * In which queue of its socket does the attempt wait? NULL: in that of the lock itself: first
- * come, first served, before there are sockets, and if its patience is over before another
- * socket's turn is. For those, the turn would come too late, and each head that gives up would
- * leave the lock's line to another one that polls it.
+ * The queue of its socket in which the attempt waits. NULL: the lock's own: with NBQ_SPIN_FIFO,
+ * before there are sockets, and if the patience is over before the turn of another socket. For
+ * such attempts the turn would come too late, and each head that gives up would leave the
+ * lock's line to the next.
  */
 static struct nbq_queue *find_queue(const struct nbq_spin *lock, const struct nbq_wait *wait)
 {
@@ -805,7 +790,7 @@ static void set_queue(struct nbq_spin *lock, struct place *place, const struct n
 /* The attempt waits in the queue from now on. */
 static void start_clock(struct place *place, struct nbq_wait *wait)
 {
-	/* The search of a node may take longer than the polls up to the next clock read. */
+	/* The search for a node may take longer than the polls up to the next clock read. */
 	wait->deadline->polls = 0;
 	if (wait->in_order)
 		return;
@@ -816,7 +801,7 @@ static void start_clock(struct place *place, struct nbq_wait *wait)
 	WRITE_ONCE(wait->pool->heartbeat, wait->now);
 }
 
-/* Enter the queue. Return: false if there is no node for it. */
+/* Enqueue. Return: false if there is no node. */
 static bool enqueue(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	struct nbq_pool *pool = wait->pool;
@@ -842,7 +827,7 @@ static bool enqueue(struct nbq_spin *lock, struct place *place, struct nbq_wait 
 	return true;
 }
 
-/* Resume the place of an earlier attempt. No access to the lock. Return: there was one. */
+/* Resume the place of an earlier attempt, without an access to the lock. Return: it has one. */
 static bool resume_place(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	place->node = nbq_resume(wait->pool, lock, nbq_node_resume, &place->pred);
@@ -859,8 +844,8 @@ static bool resume_place(struct nbq_spin *lock, struct place *place, struct nbq_
 }
 
 /*
- * Step over those in front who have left, up to one who waits or to the head. No
- * longer than the queue was when I joined: each step gives a node back.
+ * Skip abandoned predecessors, up to a waiter or to the head. There are no more than the queue
+ * had when this node was enqueued: each skip frees a node.
  */
 static void skip_abandoned(const struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
@@ -877,12 +862,12 @@ static void skip_abandoned(const struct nbq_spin *lock, struct place *place, str
 			break;
 		place->skipped += prev != NBQ_AVAILABLE;
 	}
-	/* Who has left may have acted for the head: then its successor is the next to. */
+	/* The abandoned node may have been the acting head's: then its successor acts next. */
 	if (place->skipped != skipped && place->pred && !wait->in_order)
 		check_pred(lock, place, wait);
 }
 
-/* May a newcomer enqueue? Not while it sees a free lock, which it may get after IDLE_NS. */
+/* May a newcomer enqueue? Not while it sees a free lock, which it may take after IDLE_NS. */
 static bool may_queue(const struct place *place, const struct nbq_wait *wait)
 {
 	return !place->idle_since && (place->must_queue || HAS_POLLED(place, wait));
@@ -892,7 +877,7 @@ static bool may_queue(const struct place *place, const struct nbq_wait *wait)
 static bool poll(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	if (!place->node && may_queue(place, wait) && enqueue(lock, place, wait)) {
-		/* From now on it may wait behind another one. */
+		/* From now on it may wait behind a predecessor. */
 		nbq_wait_pause(wait);
 	}
 	if (!place->node)
@@ -904,18 +889,20 @@ static bool poll(struct nbq_spin *lock, struct place *place, struct nbq_wait *wa
 }
 
 /*
- * What a waiter polls that may wait by hardware: behind a predecessor, with nothing to do by
- * time that is not done. A heartbeat is published at the poll after the clock was read.
+ * The word that a waiter polls, if it may wait by hardware: behind a predecessor, when nothing
+ * is due by the clock. The heartbeat is published at the poll after the clock was read.
  */
-static struct nbq_node *const *polled_word(const struct place *place, const struct nbq_wait *wait)
+static struct nbq_node *const *polled_word(const struct place *place,
+					   const struct nbq_wait *wait)
 {
 	if (!place->pred || place->acts_as_head)
 		return NULL;
 	return wait->in_order || place->ticked_at == wait->now ? &place->pred->prev : NULL;
 }
 
-/* The wait is over: out of the queue, with the lock or without. */
-static int finish_wait(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait, bool taken)
+/* The wait is over, with the lock or without: dequeue or abandon. */
+static int finish_wait(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait,
+		       bool taken)
 {
 	bool freed;
 
@@ -926,11 +913,11 @@ static int finish_wait(struct nbq_spin *lock, struct place *place, struct nbq_wa
 		return nbq_wait_end(wait, taken ? 0 : wait->error);
 	}
 	nbq_count_skipped(wait->pool, place->skipped);
-	/* The next head awaits it, too. */
+	/* Otherwise the next head awaits the turn, too. */
 	if (place->awaits && (taken || !place->has_successor) &&
 	    READ_ONCE(place->queue->awaits) == lock)
 		WRITE_ONCE(place->queue->awaits, NULL);
-	/* One that leaves with the lock, before its turn, has used its place. */
+	/* An acting head with the lock has used up its place. */
 	WRITE_ONCE(place->node->lock, taken ? NULL : lock);
 	place->node->in_order = wait->in_order;
 	place->node->queue = place->queue;
@@ -939,16 +926,15 @@ static int finish_wait(struct nbq_spin *lock, struct place *place, struct nbq_wa
 			     nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);
 	if (taken)
 		return nbq_wait_end(wait, 0);
-	/* At the head, too. One who leaves with the lock has not timed out. */
+	/* At the head, too. An acting head with the lock has not timed out. */
 	wait->pool->events.nodes_abandoned += !freed;
 	trace_nbq_abandon(lock, !freed, wait->error);
 	return nbq_wait_end(wait, wait->error);
 }
 
 /*
- * Does a context hold the lock, or does the last one in the queue wait that has the turn? By
- * loads only. The node may be free or in another queue by now; then there was a holder in
- * between.
+ * Does a context hold the lock, or does the tail of the queue that has the turn wait? By loads
+ * only. The node may be free or in another queue by now; then there was a holder in between.
  */
 static bool is_busy(const struct nbq_spin *lock)
 {
@@ -961,7 +947,7 @@ static bool is_busy(const struct nbq_spin *lock)
 	return tail && !nbq_spin_poll(tail);
 }
 
-/* First come, first served, a wait is announced before it enqueues. Others begin outside. */
+/* NBQ_SPIN_FIFO: a wait is announced before it enqueues. Others begin as newcomers. */
 static void announce_if_traced(const struct nbq_spin *lock, struct nbq_deadline *deadline,
 			       struct lockdep_map *waits, unsigned long ip)
 {
@@ -970,7 +956,7 @@ static void announce_if_traced(const struct nbq_spin *lock, struct nbq_deadline 
 		nbq_wait_announce(deadline, lock, waits, ip);
 }
 
-/* @resumes: in the place of an earlier attempt; -ENOENT: there is none */
+/* @in_old_place: wait in the place of an earlier attempt. Return: -ENOENT: there is none. */
 static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 context,
 			     struct nbq_deadline deadline,
 			     struct lockdep_map *waits, unsigned long ip, bool in_old_place)
@@ -993,7 +979,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 c
 	} else {
 		wait.in_order = is_in_order(lock);
 		/*
-		 * Without patience, to find out whether all in the queue have left it; or
+		 * Without patience, to find out whether all nodes in the queue are abandoned; or
 		 * since the patience of the last attempt was over before it enqueued.
 		 */
 		place.must_queue = wait.in_order || nbq_deadline_is_none(&deadline) ||
@@ -1001,7 +987,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 c
 	}
 	/* The lock first and the clock last: a late turn is still a turn. */
 	while (!(taken = poll(lock, &place, &wait))) {
-		/* Without an order, only the holder can keep me waiting. */
+		/* Unless in order, only the holder keeps a waiter from the lock. */
 		struct nbq_node *behind = wait.in_order ? place.pred : NULL;
 
 		if (!nbq_wait_continue(&wait, behind, behind ? &behind->prev : NULL))
@@ -1012,22 +998,22 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 c
 	return finish_wait(lock, &place, &wait, taken);
 }
 
-/* Take a lock that newcomers may take, although a request may stand in it. */
+/* Take a free lock in which a request stands that newcomers need not heed. */
 static bool try_steal(struct nbq_spin *lock, const struct nbq_pool *pool, u16 context)
 {
 	union nbq_spin_word word = read_word(lock, false);
 
-	/* First come, first served, one that may take it without the queue has done so. */
+	/* A NBQ_SPIN_FIFO lock that can be taken without the queue was tried before. */
 	return !word.state.holder && !is_fifo(word.state) && may_steal(&word, lock, pool, context) &&
 	       take(lock, &word.state, context, 0);
 }
 
-/* Take a lock in which nothing stands but that it is first come, first served. */
+/* Take a lock in which nothing stands, or only NBQ_SPIN_FIFO. */
 static __always_inline bool take_uncontended(struct nbq_spin *lock)
 {
 	/*
-	 * The state alone: right after the inline compare-and-swap of these 32 bits, a load
-	 * of 64 would have to wait for it.
+	 * The state alone: after the inline compare-and-swap of these 32 bits, a load of 64
+	 * would have to wait for it.
 	 */
 	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
 	u16 context = nbq_this_context(nbq_this_pool());
@@ -1038,14 +1024,14 @@ static __always_inline bool take_uncontended(struct nbq_spin *lock)
 	       take_without_queue(lock, context);
 }
 
-/* One with patience that has left a place resumes that, without a look at the lock. */
+/* An attempt with patience resumes its place, if there is one, before it polls the lock. */
 static __always_inline bool may_resume(const struct nbq_spin *lock,
 				       const struct nbq_deadline *deadline)
 {
 	return nbq_may_have_abandoned(nbq_this_pool(), lock) && !nbq_deadline_is_none(deadline);
 }
 
-/* The lock is held, or there is more to it than whether it is. */
+/* The lock is held, or a request stands in it, or there may be a place to resume. */
 static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline deadline,
 				     struct lockdep_map *waits, unsigned long ip)
 {
@@ -1072,7 +1058,7 @@ static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline 
 	}
 	if (!deadline.announced)
 		announce_if_traced(lock, &deadline, waits, ip);
-	/* One without patience does so only now. */
+	/* Without patience, a place is resumed only now. */
 	if (nbq_deadline_is_none(&deadline)) {
 		ret = wait_for(lock, pool, context, deadline, waits, ip, true);
 		if (ret != -ENOENT)
@@ -1081,7 +1067,7 @@ static noinline int acquire_slowpath(struct nbq_spin *lock, struct nbq_deadline 
 	return wait_for(lock, pool, context, deadline, waits, ip, false);
 }
 
-/* The bare acquisition, without preemption and lockdep. Inline, and all else is called: no register is saved for it. */
+/* The bare acquisition, without preemption and lockdep; the fast path saves no register. */
 static __always_inline int acquire(struct nbq_spin *lock,
 				   struct nbq_deadline deadline,
 				   struct lockdep_map *waits, unsigned long ip)
@@ -1214,7 +1200,7 @@ bool nbq_spin_is_contended(const struct nbq_spin *lock)
 }
 EXPORT_SYMBOL_GPL(nbq_spin_is_contended);
 
-/* Is this queue made of nothing but leavers, behind the last head or nobody? */
+/* Has this queue nothing but abandoned nodes, behind the last head or none? */
 static bool is_idle(const struct nbq_node *node)
 {
 	while (nbq_is_node(node))
@@ -1223,9 +1209,9 @@ static bool is_idle(const struct nbq_node *node)
 }
 
 /*
- * Give back what attempts have left in the queue of a socket, by going through it, as it may
- * be that of other locks, too. Behind a waiter of another lock that one does it. Without a
- * node to go through it with, the next context that enqueues there does it.
+ * Free what attempts have abandoned in the queue of a socket, by enqueueing in it, as it may be
+ * that of other locks, too. Behind a waiter of another lock, that one does it. Without a node,
+ * the next context that enqueues there does it.
  *
  * Return: true if a waiter of this lock was found.
  */
@@ -1236,8 +1222,8 @@ static bool sweep(const struct nbq_spin *lock, struct nbq_queue *queue)
 	bool found, freed;
 
 	/*
-	 * ACQUIRE, pairs with the RELEASE in nbq_spin_abandon() and nbq_spin_dequeue_head(), by which
-	 * the queue became empty: the accesses to the lock before that are over.
+	 * ACQUIRE, pairs with the RELEASE in nbq_spin_abandon() and nbq_spin_dequeue_head(), by
+	 * which the queue became empty: the accesses to the lock before that are over.
 	 */
 	if (!smp_load_acquire(&queue->tail) || !nbq_pool_is_ready(pool))
 		return false;
@@ -1252,12 +1238,12 @@ static bool sweep(const struct nbq_spin *lock, struct nbq_queue *queue)
 		if (pred == last)
 			break;
 	}
-	/* Nobody resumes this place. */
+	/* No attempt resumes this place. */
 	WRITE_ONCE(node->lock, NULL);
 	found = pred && READ_ONCE(pred->wants) == lock;
 	freed = pred ? nbq_spin_abandon(&queue->tail, node, pred) :
 		      nbq_spin_dequeue_head(&queue->tail, node, false);
-	/* What is counted is the nodes of attempts. */
+	/* Only the nodes of attempts are counted. */
 	if (freed) {
 		pool->events.nodes_allocated--;
 		pool->events.nodes_freed--;
@@ -1272,7 +1258,7 @@ static bool is_swept(struct nbq_spin *lock)
 	bool found = false;
 	unsigned int turn;
 
-	/* Nobody has a turn any more. */
+	/* No socket has the turn any more. */
 	WRITE_ONCE(lock->state.request, 0);
 	preempt_disable();
 	for (turn = NBQ_TURN_SOCKET; (socket = nbq_socket_of_turn(turn)); turn++)
@@ -1284,9 +1270,9 @@ static bool is_swept(struct nbq_spin *lock)
 int nbq_spin_destroy(struct nbq_spin *lock)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(): what the last holder did
-	 * is over before the lock's memory is used again. It may never have enqueued, so
-	 * that the tail says nothing of it.
+	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(): the critical section of the last
+	 * holder is over before the lock's memory is used again. It may never have enqueued,
+	 * so that the tail says nothing of it.
 	 */
 	u16 holder = smp_load_acquire(&lock->state.holder);
 	u32 tail = READ_ONCE(lock->tail);
@@ -1294,9 +1280,8 @@ int nbq_spin_destroy(struct nbq_spin *lock)
 	struct nbq_events *events;
 
 	/*
-	 * The swap is fully ordered: it pairs with the RELEASEs by which waiters left
-	 * the queue, so that the lock's memory is used again, and the nodes given back,
-	 * after all that these did.
+	 * Fully ordered, pairs with the RELEASEs by which waiters left the queue: the lock's
+	 * memory is used again, and the nodes are freed, after all that these did.
 	 */
 	if (holder || (!is_in_order(lock) && !is_swept(lock)) ||
 	    (node && !is_idle(node)) || cmpxchg(&lock->tail, tail, 0) != tail) {

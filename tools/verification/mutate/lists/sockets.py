@@ -31,7 +31,7 @@ MUTANTS = [*mutants("spin.c", TURNS, (
     ("sockets: socket that is given the turn is not notified",
      "			notify_socket(lock, place->next);\n", "			{ }\n"),
     ("sockets: head that has left awaits the turn",
-     "		WRITE_ONCE(place->queue->awaits, NULL);\n	/* One that leaves", "		{ }\n	/* One that leaves"),
+     "		WRITE_ONCE(place->queue->awaits, NULL);\n	/* An acting head", "		{ }\n	/* One that leaves"),
     ("sockets: attempts with little patience wait for a turn",
      "(nbq_has_other_sockets(socket) && HAS_LITTLE_PATIENCE(wait))", "false"),
     ("sockets: turn that is passed is not counted",

@@ -24,7 +24,7 @@ IS_OPEN = ("	return likely(!word->state.handoff) || !tail_of_turn(lock, word->st
            "	       has_expired(word->state.handoff) || interrupts_waiter(lock, pool, context);\n")
 LEAVES = ("	freed = place->pred ? nbq_spin_abandon(place->tail, place->node, place->pred) :\n"
           "			     nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);\n")
-TOO_LATE = "	/* One that was faster holds it now. */\n"
+TOO_LATE = "	/* Also if another context was faster. */\n"
 HANDS_ON = ("	return has_own_turn(place, state) && place->since >> 4 & 7 ? "
             "state.request : 0;\n")
 WALKS_ON = "		place->skipped += prev != NBQ_AVAILABLE;\n"
