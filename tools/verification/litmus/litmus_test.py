@@ -4,9 +4,9 @@
 An access that stands for one of the code has that one's name in a comment behind it, as
 Documentation/ordering.rst has it in its table, and what the test needs of its order:
 
-	r0 = smp_load_acquire(prev);	// clh-look: acquire
-	r1 = xchg(tail, node);		// clh-join: release, acquire spare
-	smp_store_release(prev, 1);	// clh-leave-prev
+	r0 = smp_load_acquire(prev);	// clh-poll: acquire
+	r1 = xchg(tail, node);		// clh-enqueue: release, acquire spare
+	smp_store_release(prev, 1);	// clh-abandon-prev
 
 Without an order that is needed the bad outcome is possible. Without one that is "spare"
 it is not: something else does the same. Some are "shared": without one of them it is not
