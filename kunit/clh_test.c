@@ -13,23 +13,24 @@
 
 #include "common.h"
 
-static struct nbq_clh *lock_of(struct kunit *test)
+static struct nbq_queue_lock *lock_of(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
+	struct nbq_clh *lock = bench->lock;
 
-	return bench->lock;
+	return &lock->queue;
 }
 
 /* Joining */
 
 static void first_to_join_finds_no_predecessor(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *pred;
 
 	/* before: [] */
 	EXPECT_PICTURE(test, "");
-	holder = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
 
 	/* after: H */
 	EXPECT_PICTURE(test, "H");
@@ -40,13 +41,13 @@ static void first_to_join_finds_no_predecessor(struct kunit *test)
 
 static void joiner_finds_the_holder_in_front(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *pred;
 
-	holder = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
 
 	/* before: H */
-	w = nbq_bench_join(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
 
 	/* after: H w */
 	EXPECT_PICTURE(test, "HW");
@@ -58,14 +59,14 @@ static void joiner_finds_the_holder_in_front(struct kunit *test)
 
 static void joiner_finds_the_last_waiter_in_front(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *w, *x, *pred;
 
-	nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
 
 	/* before: H w */
-	x = nbq_bench_join(test, &pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 
 	/* after: H w x */
 	EXPECT_PICTURE(test, "HWW");
@@ -75,8 +76,8 @@ static void joiner_finds_the_last_waiter_in_front(struct kunit *test)
 
 static void joining_forgets_the_last_life_of_the_node(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
-	struct nbq_node *node = nbq_bench_claim(test);
+	struct nbq_queue_lock *lock = lock_of(test);
+	struct nbq_node *node = nbq_bench_alloc(test);
 
 	node->prev = NBQ_AVAILABLE;
 	nbq_clh_enqueue(lock, node);
@@ -90,9 +91,9 @@ static void waiting_predecessor_says_nothing(struct kunit *test)
 {
 	struct nbq_node *pred;
 
-	nbq_bench_join(test, &pred);
-	nbq_bench_join(test, &pred);
-	nbq_bench_join(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
 
 	/* before and after: H w x, x looks at w */
 	KUNIT_EXPECT_NULL(test, nbq_clh_poll(pred));
@@ -103,8 +104,8 @@ static void holding_predecessor_says_nothing(struct kunit *test)
 {
 	struct nbq_node *pred;
 
-	nbq_bench_join(test, &pred);
-	nbq_bench_join(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
 
 	/* before and after: H w, w looks at H */
 	KUNIT_EXPECT_NULL(test, nbq_clh_poll(pred));
@@ -115,8 +116,8 @@ static void releasing_predecessor_says_available(struct kunit *test)
 {
 	struct nbq_node *holder, *pred;
 
-	holder = nbq_bench_join(test, &pred);
-	nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
 	nbq_clh_release(lock_of(test), holder);
 
 	/* before and after: A w, w looks at A */
@@ -128,9 +129,9 @@ static void leaving_predecessor_says_who_stood_in_front_of_it(struct kunit *test
 {
 	struct nbq_node *holder, *w, *pred, *w_pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
-	nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &w_pred);
+	nbq_bench_enqueue_node(test, &pred);
 	nbq_clh_abandon(lock_of(test), w, w_pred);
 
 	/* before and after: H L x, x looks at L */
@@ -142,11 +143,11 @@ static void leaving_predecessor_says_who_stood_in_front_of_it(struct kunit *test
 
 static void leaver_at_the_tail_takes_its_node_along(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
 
 	/* before: H w */
 	KUNIT_EXPECT_TRUE(test, nbq_clh_abandon(lock, w, pred));
@@ -166,8 +167,8 @@ static void leaver_at_the_tail_tells_nobody(struct kunit *test)
 {
 	struct nbq_node *w, *pred;
 
-	nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
 
 	/* before: H w; after: H */
 	nbq_clh_abandon(lock_of(test), w, pred);
@@ -176,12 +177,12 @@ static void leaver_at_the_tail_tells_nobody(struct kunit *test)
 
 static void leaver_behind_a_waiter_leaves_it_as_the_tail(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *w, *x, *pred;
 
-	nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &pred);
-	x = nbq_bench_join(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 
 	/* before: H w x */
 	KUNIT_EXPECT_TRUE(test, nbq_clh_abandon(lock, x, pred));
@@ -194,12 +195,12 @@ static void leaver_behind_a_waiter_leaves_it_as_the_tail(struct kunit *test)
 
 static void leaver_behind_the_holder_is_stepped_over(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *pred, *w_pred, *prev;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
-	x = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &w_pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 	EXPECT_COUNTED(test, .nodes_allocated = 3);
 
 	/* before: H w x */
@@ -220,13 +221,13 @@ static void leaver_behind_the_holder_is_stepped_over(struct kunit *test)
 
 static void leaver_between_waiters_is_stepped_over(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *w, *x, *y, *pred, *x_pred, *prev;
 
-	nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &pred);
-	x = nbq_bench_join(test, &x_pred);
-	y = nbq_bench_join(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
+	x = nbq_bench_enqueue_node(test, &x_pred);
+	y = nbq_bench_enqueue_node(test, &pred);
 	EXPECT_COUNTED(test, .nodes_allocated = 4);
 
 	/* before: H w x y */
@@ -258,13 +259,13 @@ static struct nbq_node *walk(struct nbq_node *node, struct nbq_node *pred)
 
 static void neighbours_leave_front_one_first(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *y, *pred, *w_pred, *x_pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
-	x = nbq_bench_join(test, &x_pred);
-	y = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &w_pred);
+	x = nbq_bench_enqueue_node(test, &x_pred);
+	y = nbq_bench_enqueue_node(test, &pred);
 	EXPECT_COUNTED(test, .nodes_allocated = 4);
 
 	/* before: H w x y */
@@ -285,13 +286,13 @@ static void neighbours_leave_front_one_first(struct kunit *test)
 
 static void neighbours_leave_back_one_first(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *y, *pred, *w_pred, *x_pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
-	x = nbq_bench_join(test, &x_pred);
-	y = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &w_pred);
+	x = nbq_bench_enqueue_node(test, &x_pred);
+	y = nbq_bench_enqueue_node(test, &pred);
 	EXPECT_COUNTED(test, .nodes_allocated = 4);
 
 	/* before: H w x y */
@@ -312,12 +313,12 @@ static void neighbours_leave_back_one_first(struct kunit *test)
 
 static void leaver_does_not_step_over_a_leaver_that_it_has_not_seen(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *pred, *w_pred, *x_pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
-	x = nbq_bench_join(test, &x_pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &w_pred);
+	x = nbq_bench_enqueue_node(test, &x_pred);
 
 	/* before: H w x, and x has decided to leave when w leaves */
 	KUNIT_EXPECT_FALSE(test, nbq_clh_abandon(lock, w, w_pred));
@@ -330,7 +331,7 @@ static void leaver_does_not_step_over_a_leaver_that_it_has_not_seen(struct kunit
 		       .nodes_freed = 1);
 
 	/* the next one finds its way to the holder; after: H y */
-	x = nbq_bench_join(test, &pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, w);
 	KUNIT_EXPECT_PTR_EQ(test, walk(x, pred), holder);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(w));
@@ -339,12 +340,12 @@ static void leaver_does_not_step_over_a_leaver_that_it_has_not_seen(struct kunit
 
 static void two_at_the_tail_leave_back_one_first(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *pred, *w_pred, *x_pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
-	x = nbq_bench_join(test, &x_pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &w_pred);
+	x = nbq_bench_enqueue_node(test, &x_pred);
 
 	/* before: H w x */
 	KUNIT_EXPECT_TRUE(test, nbq_clh_abandon(lock, x, x_pred));
@@ -358,15 +359,15 @@ static void two_at_the_tail_leave_back_one_first(struct kunit *test)
 
 static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *pred, *w_pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &w_pred);
 
 	/* before: H w, and w has decided to leave */
 	KUNIT_EXPECT_NULL(test, nbq_clh_poll(w_pred));
-	x = nbq_bench_join(test, &pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, w);
 	KUNIT_EXPECT_FALSE(test, nbq_clh_abandon(lock, w, w_pred));
 
@@ -380,11 +381,11 @@ static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struc
 
 static void leaver_to_whom_the_lock_was_handed_over_leaves_it_to_the_next(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *pred, *w_pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &w_pred);
 
 	/* before: H w, and w has decided to leave when H hands over */
 	KUNIT_EXPECT_FALSE(test, nbq_clh_release(lock, holder));
@@ -395,7 +396,7 @@ static void leaver_to_whom_the_lock_was_handed_over_leaves_it_to_the_next(struct
 	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
 
 	/* the next one takes it: H */
-	x = nbq_bench_join(test, &pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_poll(pred), NBQ_AVAILABLE);
 	nbq_clh_granted(lock, x, pred);
 	EXPECT_PICTURE(test, ".H");
@@ -407,10 +408,10 @@ static void leaver_to_whom_the_lock_was_handed_over_leaves_it_to_the_next(struct
 
 static void release_with_nobody_behind_empties_the_queue(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *pred;
 
-	holder = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
 
 	/* before: H */
 	KUNIT_EXPECT_TRUE(test, nbq_clh_release(lock, holder));
@@ -425,11 +426,11 @@ static void release_with_nobody_behind_empties_the_queue(struct kunit *test)
 
 static void waiter_takes_over_from_the_releaser(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
 	EXPECT_COUNTED(test, .nodes_allocated = 2);
 
 	/* before: H w */
@@ -452,12 +453,12 @@ static void waiter_takes_over_from_the_releaser(struct kunit *test)
 
 static void hand_over_to_one_that_left_reaches_the_one_behind(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *pred, *w_pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
-	x = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &w_pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 	nbq_clh_abandon(lock, w, w_pred);
 	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 1);
 
@@ -478,15 +479,15 @@ static void hand_over_to_one_that_left_reaches_the_one_behind(struct kunit *test
 
 static void late_joiner_takes_over_behind_abandoned_nodes(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_bench *bench = test->priv;
 	struct nbq_node *node, *pred;
 
-	nbq_bench_abandon(test, 2);
+	nbq_bench_leave_abandoned(test, 2);
 
 	/* before: A L L, nobody in the queue */
 	EXPECT_PICTURE(test, "ALL.");
-	node = nbq_bench_join(test, &pred);
+	node = nbq_bench_enqueue_node(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, &bench->nodes[2]);
 	pred = walk(node, pred);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_clh_poll(pred), NBQ_AVAILABLE);
@@ -502,12 +503,12 @@ static void late_joiner_takes_over_behind_abandoned_nodes(struct kunit *test)
 
 static void releaser_touches_nothing_after_the_hand_over(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *pred;
 	unsigned char poison[sizeof(*lock)];
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
 
 	/* before: H w */
 	nbq_clh_release(lock, holder);
@@ -522,24 +523,24 @@ static void releaser_touches_nothing_after_the_hand_over(struct kunit *test)
 	/* both nodes serve another lock */
 	memset(&((struct nbq_bench *)test->priv)->pool.events, 0,
 	       sizeof(struct nbq_events));
-	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), w);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_alloc(test), w);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_alloc(test), holder);
 	KUNIT_EXPECT_EQ(test, memcmp(lock, poison, sizeof(poison)), 0);
-	nbq_clh_init(lock);
+	memset(lock, 0, sizeof(*lock));
 }
 
 /* A context that interrupts a leaver and shares its pool */
 
 static void nested_context_before_the_swap_gets_another_node(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *nested, *pred, *w_pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &w_pred);
 
 	/* before: H w, and w has decided to leave */
-	nested = nbq_bench_join(test, &pred);
+	nested = nbq_bench_enqueue_node(test, &pred);
 	KUNIT_EXPECT_PTR_NE(test, nested, w);
 	KUNIT_EXPECT_PTR_EQ(test, pred, w);
 	EXPECT_PICTURE(test, "HWW");
@@ -557,15 +558,15 @@ static void nested_context_before_the_swap_gets_another_node(struct kunit *test)
 
 static void nested_context_after_the_swap_may_get_the_node(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *nested, *pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
 	nbq_clh_abandon(lock, w, pred);
 
 	/* before: H */
-	nested = nbq_bench_join(test, &pred);
+	nested = nbq_bench_enqueue_node(test, &pred);
 
 	/* after: H w, w in its second life */
 	KUNIT_EXPECT_PTR_EQ(test, nested, w);
@@ -575,16 +576,16 @@ static void nested_context_after_the_swap_may_get_the_node(struct kunit *test)
 
 static void nested_context_never_gets_an_abandoned_node(struct kunit *test)
 {
-	struct nbq_clh *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *w, *x, *nested, *pred, *w_pred, *nested_pred;
 
-	nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
-	x = nbq_bench_join(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &w_pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 	nbq_clh_abandon(lock, w, w_pred);
 
 	/* before: H L x */
-	nested = nbq_bench_join(test, &nested_pred);
+	nested = nbq_bench_enqueue_node(test, &nested_pred);
 
 	/* after: H L x y */
 	KUNIT_EXPECT_PTR_NE(test, nested, w);
@@ -598,8 +599,8 @@ static struct nbq_node *leave_as_tail(struct kunit *test)
 {
 	struct nbq_node *w, *pred;
 
-	nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
 	nbq_clh_abandon(lock_of(test), w, pred);
 	return w;
 }
@@ -608,7 +609,7 @@ static struct nbq_node *release_as_tail(struct kunit *test)
 {
 	struct nbq_node *holder, *pred;
 
-	holder = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
 	nbq_clh_release(lock_of(test), holder);
 	return holder;
 }
@@ -617,9 +618,9 @@ static struct nbq_node *be_stepped_over(struct kunit *test)
 {
 	struct nbq_node *w, *x, *pred, *w_pred;
 
-	nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &w_pred);
-	x = nbq_bench_join(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &w_pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 	nbq_clh_abandon(lock_of(test), w, w_pred);
 	nbq_clh_skip(x, pred, nbq_clh_poll(pred));
 	return w;
@@ -629,8 +630,8 @@ static struct nbq_node *be_taken_over_from(struct kunit *test)
 {
 	struct nbq_node *holder, *w, *pred;
 
-	holder = nbq_bench_join(test, &pred);
-	w = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
 	nbq_clh_release(lock_of(test), holder);
 	nbq_clh_granted(lock_of(test), w, pred);
 	return holder;
@@ -640,7 +641,7 @@ static struct nbq_node *be_available_to_destroy(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 
-	nbq_bench_abandon(test, 1);
+	nbq_bench_leave_abandoned(test, 1);
 	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(bench->lock), 0);
 	return &bench->nodes[0];
 }
@@ -649,7 +650,7 @@ static struct nbq_node *be_abandoned_to_destroy(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 
-	nbq_bench_abandon(test, 1);
+	nbq_bench_leave_abandoned(test, 1);
 	KUNIT_EXPECT_EQ(test, nbq_clh_destroy(bench->lock), 0);
 	return &bench->nodes[1];
 }
@@ -685,10 +686,10 @@ static void node_given_back_works_again_at_once(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(node));
 
 	/* before: []; after: H; after: [] */
-	KUNIT_EXPECT_NULL(test, nbq_clh_enqueue(&other, node));
+	KUNIT_EXPECT_NULL(test, nbq_clh_enqueue(&other.queue, node));
 	KUNIT_EXPECT_NULL(test, nbq_clh_poll(node));
 	nbq_held_add(node, &other);
-	KUNIT_EXPECT_TRUE(test, nbq_clh_release(&other, node));
+	KUNIT_EXPECT_TRUE(test, nbq_clh_release(&other.queue, node));
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
 	KUNIT_EXPECT_NULL(test, other.tail);
 }

@@ -47,7 +47,7 @@ void nbq_fake_call(unsigned int call_at, void (*call)(void *arg), void *arg)
 }
 
 /* Numbers for so many nodes that stand side by side */
-struct nbq_encodable *nbq_number(struct kunit *test, struct nbq_node *nodes,
+struct nbq_encodable *nbq_encodable_new(struct kunit *test, struct nbq_node *nodes,
 				unsigned int size)
 {
 	struct nbq_encodable *encodable;
@@ -69,9 +69,9 @@ void nbq_bench_fill(struct nbq_bench *bench, unsigned int size)
 
 	memset(&bench->pool, 0, sizeof(bench->pool));
 	memset(bench->nodes, 0, sizeof(bench->nodes));
-	memset(bench->actors, 0, sizeof(bench->actors));
+	memset(bench->contenders, 0, sizeof(bench->contenders));
 	memset(bench->skip_counts, 0, sizeof(bench->skip_counts));
-	bench->arrivals = 0;
+	bench->count = 0;
 	/* Nodes of others, who run elsewhere. */
 	bench->pool.cpu = nr_cpu_ids;
 	bench->pool.level = NBQ_LEVELS - 1;
@@ -80,34 +80,6 @@ void nbq_bench_fill(struct nbq_bench *bench, unsigned int size)
 	bench->pool.encodable = bench->encodable;
 	for (i = 0; i < size; i++)
 		nbq_node_append(&bench->pool, &bench->nodes[i]);
-}
-
-struct nbq_steps nbq_steps;
-
-static void count_step(void)
-{
-	if (nbq_steps.elsewhere)
-		return;
-	nbq_steps.count++;
-	if (!nbq_steps.turn)
-		return;
-	nbq_steps.elsewhere = true;
-	nbq_steps.turn(nbq_steps.count, nbq_steps.arg);
-	nbq_steps.elsewhere = false;
-}
-
-/* Count own steps from here on; before each, others get their turn. */
-void nbq_steps_start(void (*turn)(unsigned int step, void *arg), void *arg)
-{
-	nbq_steps = (struct nbq_steps){ .turn = turn, .arg = arg };
-	WRITE_ONCE(nbq_step_hook, count_step);
-}
-
-/* Return: how many steps there were. */
-unsigned int nbq_steps_stop(void)
-{
-	WRITE_ONCE(nbq_step_hook, NULL);
-	return nbq_steps.count;
 }
 
 /* That an attempt was too late to enqueue is nothing to the next one. */
@@ -165,7 +137,7 @@ int nbq_bench_init(struct kunit *test, const struct nbq_row *row)
 		return -ENOMEM;
 	bench->row = row;
 	bench->lock = kunit_kzalloc(test, row->size, GFP_KERNEL);
-	bench->encodable = nbq_number(test, bench->nodes, NBQ_BENCH_NODES);
+	bench->encodable = nbq_encodable_new(test, bench->nodes, NBQ_BENCH_NODES);
 	if (!bench->lock || !bench->encodable)
 		return -ENOMEM;
 	test->priv = bench;
@@ -181,7 +153,6 @@ int nbq_bench_init(struct kunit *test, const struct nbq_row *row)
 void nbq_bench_exit(struct kunit *test)
 {
 	WRITE_ONCE(nbq_fake_clock, NULL);
-	WRITE_ONCE(nbq_step_hook, NULL);
 	WRITE_ONCE(nbq_pool_elsewhere, NULL);
 	empty_queues();
 }
@@ -196,12 +167,11 @@ void nbq_bench_finish(struct kunit *test)
 	unsigned int i;
 
 	WRITE_ONCE(nbq_fake_clock, NULL);
-	WRITE_ONCE(nbq_step_hook, NULL);
 	/* After a failure, who knows what the queue looks like. */
 	if (bench && READ_ONCE(test->status) == KUNIT_SUCCESS) {
-		nbq_bench_go_on(bench);
-		for (i = 0; i < bench->arrivals; i++)
-			KUNIT_EXPECT_EQ(test, bench->actors[i].part, GONE);
+		nbq_bench_drain(bench);
+		for (i = 0; i < bench->count; i++)
+			KUNIT_EXPECT_EQ(test, bench->contenders[i].state, GONE);
 		KUNIT_EXPECT_FALSE(test, bench->row->is_locked(bench->lock));
 		KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
 		KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
@@ -210,7 +180,7 @@ void nbq_bench_finish(struct kunit *test)
 }
 
 /* Claim a node of the bench as a context on its CPU would. */
-struct nbq_node *nbq_bench_claim(struct kunit *test)
+struct nbq_node *nbq_bench_alloc(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 	struct nbq_node *node;
@@ -223,97 +193,97 @@ struct nbq_node *nbq_bench_claim(struct kunit *test)
 }
 
 /* Claim a node and enter the queue, as holder where it was empty. */
-struct nbq_node *nbq_bench_join(struct kunit *test, struct nbq_node **pred)
+struct nbq_node *nbq_bench_enqueue_node(struct kunit *test, struct nbq_node **pred)
 {
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor actor = { .node = nbq_bench_claim(test) };
+	struct nbq_contender contender = { .node = nbq_bench_alloc(test) };
 
-	bench->row->join(bench->lock, &actor);
-	*pred = actor.pred;
-	return actor.node;
+	bench->row->enqueue(bench->lock, &contender);
+	*pred = contender.pred;
+	return contender.node;
 }
 
 /* Somebody comes with a node and does nothing yet. NULL: no node is free. */
-struct nbq_actor *nbq_bench_come(struct nbq_bench *bench)
+struct nbq_contender *nbq_bench_contender(struct nbq_bench *bench)
 {
-	struct nbq_actor *actor;
+	struct nbq_contender *contender;
 
-	if (bench->arrivals == NBQ_BENCH_ACTORS)
+	if (bench->count == NBQ_BENCH_CONTENDERS)
 		return NULL;
-	actor = &bench->actors[bench->arrivals];
-	actor->part = GONE;
+	contender = &bench->contenders[bench->count];
+	contender->state = GONE;
 	preempt_disable();
-	actor->node = nbq_node_alloc(&bench->pool);
+	contender->node = nbq_node_alloc(&bench->pool);
 	preempt_enable();
-	if (!actor->node)
+	if (!contender->node)
 		return NULL;
-	bench->arrivals++;
-	return actor;
+	bench->count++;
+	return contender;
 }
 
-void nbq_actor_join(struct nbq_bench *bench, struct nbq_actor *actor)
+void nbq_contender_enqueue(struct nbq_bench *bench, struct nbq_contender *contender)
 {
-	actor->part = bench->row->join(bench->lock, actor) ? HOLDS : JOINED;
+	contender->state = bench->row->enqueue(bench->lock, contender) ? HOLDING : ENQUEUED;
 }
 
-void nbq_actor_link(struct nbq_bench *bench, struct nbq_actor *actor)
+void nbq_contender_link(struct nbq_bench *bench, struct nbq_contender *contender)
 {
-	bench->row->link(actor);
-	actor->part = WAITS;
+	bench->row->link(contender);
+	contender->state = WAITING;
 }
 
 /* Somebody comes and stands in the queue, known to the one in front. */
-struct nbq_actor *nbq_bench_arrive(struct kunit *test)
+struct nbq_contender *nbq_bench_enqueue(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor *actor = nbq_bench_come(bench);
+	struct nbq_contender *contender = nbq_bench_contender(bench);
 
-	KUNIT_ASSERT_NOT_NULL(test, actor);
-	nbq_actor_join(bench, actor);
-	if (actor->part == JOINED)
-		nbq_actor_link(bench, actor);
-	return actor;
+	KUNIT_ASSERT_NOT_NULL(test, contender);
+	nbq_contender_enqueue(bench, contender);
+	if (contender->state == ENQUEUED)
+		nbq_contender_link(bench, contender);
+	return contender;
 }
 
 /* A waiter goes on as far as it can. Return: true if it holds now. */
-bool nbq_actor_advance(struct nbq_bench *bench, struct nbq_actor *actor)
+bool nbq_contender_poll(struct nbq_bench *bench, struct nbq_contender *contender)
 {
-	if (!bench->row->advance(bench->lock, actor))
+	if (!bench->row->poll(bench->lock, contender))
 		return false;
-	actor->part = HOLDS;
+	contender->state = HOLDING;
 	return true;
 }
 
-bool nbq_actor_leave(struct nbq_bench *bench, struct nbq_actor *actor)
+bool nbq_contender_abandon(struct nbq_bench *bench, struct nbq_contender *contender)
 {
-	actor->part = GONE;
-	return bench->row->leave(bench->lock, actor);
+	contender->state = GONE;
+	return bench->row->abandon(bench->lock, contender);
 }
 
-bool nbq_actor_release(struct nbq_bench *bench, struct nbq_actor *actor)
+bool nbq_contender_release(struct nbq_bench *bench, struct nbq_contender *contender)
 {
-	actor->part = GONE;
-	return bench->row->hand_over(bench->lock, actor->node);
+	contender->state = GONE;
+	return bench->row->release(bench->lock, contender->node);
 }
 
 /* Everybody in the queue acquires and releases, as far as it goes. */
-void nbq_bench_go_on(struct nbq_bench *bench)
+void nbq_bench_drain(struct nbq_bench *bench)
 {
 	bool moved;
 	int i;
 
 	do {
 		moved = false;
-		for (i = 0; i < bench->arrivals; i++) {
-			struct nbq_actor *actor = &bench->actors[i];
+		for (i = 0; i < bench->count; i++) {
+			struct nbq_contender *contender = &bench->contenders[i];
 
-			if (actor->part == JOINED)
-				nbq_actor_link(bench, actor);
-			if (actor->part == WAITS)
-				nbq_actor_advance(bench, actor);
-			if (actor->part != HOLDS)
+			if (contender->state == ENQUEUED)
+				nbq_contender_link(bench, contender);
+			if (contender->state == WAITING)
+				nbq_contender_poll(bench, contender);
+			if (contender->state != HOLDING)
 				continue;
-			nbq_actor_release(bench, actor);
+			nbq_contender_release(bench, contender);
 			moved = true;
 		}
 	} while (moved);
@@ -321,24 +291,24 @@ void nbq_bench_go_on(struct nbq_bench *bench)
 
 /*
  * Make a free lock behind which nobody stands, with so many abandoned nodes behind
- * the first: A L L .. L. The last actor leaves when the lock is free; where its node
+ * the first: A L L .. L. The last contender leaves when the lock is free; where its node
  * does not stay, it is one more. Where holders have no node, the first is one of
  * those who have left: there are so many in all.
  */
-void nbq_bench_abandon(struct kunit *test, unsigned int leavers)
+void nbq_bench_leave_abandoned(struct kunit *test, unsigned int leavers)
 {
 	struct nbq_bench *bench = test->priv;
-	unsigned int first = bench->arrivals, last, i;
+	unsigned int first = bench->count, last, i;
 
-	last = first + leavers + !bench->row->facts->stays;
+	last = first + leavers + !bench->row->facts->tail_stays;
 	KUNIT_ASSERT_LE(test, leavers + 2, NBQ_BENCH_NODES);
 	for (i = first; i <= last; i++)
-		nbq_bench_arrive(test);
+		nbq_bench_enqueue(test);
 	for (i = first + 1; i < last; i++)
-		nbq_actor_leave(bench, &bench->actors[i]);
-	nbq_actor_release(bench, &bench->actors[first]);
+		nbq_contender_abandon(bench, &bench->contenders[i]);
+	nbq_contender_release(bench, &bench->contenders[first]);
 	if (last > first)
-		nbq_actor_leave(bench, &bench->actors[last]);
+		nbq_contender_abandon(bench, &bench->contenders[last]);
 	memset(&bench->pool.events, 0, sizeof(bench->pool.events));
 }
 
@@ -398,10 +368,10 @@ const char *nbq_bench_want(struct nbq_bench *bench, const char *want)
 	const struct nbq_facts *facts = bench->row->facts;
 
 	strscpy(bench->want, want, sizeof(bench->want));
-	strreplace(bench->want, 'l', facts->stays ? 'L' : '.');
+	strreplace(bench->want, 'l', facts->tail_stays ? 'L' : '.');
 	if (!facts->holder_nodes)
 		drop_the_holder(bench->want);
-	strreplace(bench->want, 'r', facts->stays ? 'A' : '.');
+	strreplace(bench->want, 'r', facts->tail_stays ? 'A' : '.');
 	drop_dots_at_the_end(bench->want);
 	return bench->want;
 }
@@ -503,33 +473,33 @@ static void forget_left(struct nbq_pool *pool)
 }
 
 /*
- * Let a CPU's pool consist of other nodes for a while; NULL: of none. @numbered:
+ * Let a CPU's pool consist of other nodes for a while; NULL: of none. @encodable:
  * those of them that have a number; NULL: none. Growth adds at the end of the pool's
  * own list all the same, but is not requested. Preemption must be off, on that CPU,
- * until nbq_take_back().
+ * until nbq_pool_restore().
  */
-void nbq_lend(struct nbq_lent *lent, struct nbq_pool *pool,
-	      struct nbq_node *first, struct nbq_encodable *numbered)
+void nbq_pool_replace(struct nbq_replaced *replaced, struct nbq_pool *pool,
+	      struct nbq_node *first, struct nbq_encodable *encodable)
 {
-	lent->pool = pool;
-	lent->first = pool->first;
-	lent->encodable = pool->encodable;
-	lent->wanted_growth = xchg(&pool->wants_growth, 1);
+	replaced->pool = pool;
+	replaced->first = pool->first;
+	replaced->encodable = pool->encodable;
+	replaced->wanted_growth = xchg(&pool->wants_growth, 1);
 	WRITE_ONCE(pool->first, first);
-	WRITE_ONCE(pool->encodable, numbered);
+	WRITE_ONCE(pool->encodable, encodable);
 	WRITE_ONCE(pool->hint, NULL);
 	forget_left(pool);
 }
 
-/* None of the lent nodes may be in use any more. */
-void nbq_take_back(struct nbq_lent *lent)
+/* None of the replaced nodes may be in use any more. */
+void nbq_pool_restore(struct nbq_replaced *replaced)
 {
-	WRITE_ONCE(lent->pool->hint, NULL);
-	WRITE_ONCE(lent->pool->first, lent->first);
-	WRITE_ONCE(lent->pool->encodable, lent->encodable);
-	forget_left(lent->pool);
-	if (!lent->wanted_growth)
-		WRITE_ONCE(lent->pool->wants_growth, 0);
+	WRITE_ONCE(replaced->pool->hint, NULL);
+	WRITE_ONCE(replaced->pool->first, replaced->first);
+	WRITE_ONCE(replaced->pool->encodable, replaced->encodable);
+	forget_left(replaced->pool);
+	if (!replaced->wanted_growth)
+		WRITE_ONCE(replaced->pool->wants_growth, 0);
 }
 
 struct nbq_context nbq_context_now(void)
@@ -546,7 +516,7 @@ struct nbq_context nbq_context_within(struct nbq_context outside,
 				      enum nbq_form form)
 {
 	outside.preempt += PREEMPT_DISABLE_OFFSET;
-	outside.irqs_off |= form == IRQ || form == IRQSAVE || form == IRQSAVE_NESTED;
+	outside.irqs_off |= form == IRQ || form == IRQSAVE;
 	outside.bh_off |= form == BH;
 	return outside;
 }
@@ -570,7 +540,7 @@ void nbq_as_nmi(void (*run)(void *arg), void *arg)
 }
 
 /* Should a verb have failed here, the case must still be able to say so. */
-void nbq_context_mend(struct nbq_context want)
+void nbq_context_restore(struct nbq_context want)
 {
 	if (want.irqs_off != irqs_disabled()) {
 		if (want.irqs_off)

@@ -39,26 +39,6 @@ extern struct nbq_fake nbq_fake;
 void nbq_fake_start(u64 now, u64 step);
 void nbq_fake_call(unsigned int call_at, void (*call)(void *arg), void *arg);
 
-/**
- * struct nbq_steps - what nbq_step() counts while a suite has it set
- * @count: own steps since it was set
- * @turn: called before each with its number, from 1, and @arg; the steps taken
- *	in it are not counted; must not sleep if a verb takes the step
- * @arg: for @turn
- * @elsewhere: true while it is somebody else's turn
- */
-struct nbq_steps {
-	unsigned int count;
-	void (*turn)(unsigned int step, void *arg);
-	void *arg;
-	bool elsewhere;
-};
-
-extern struct nbq_steps nbq_steps;
-
-void nbq_steps_start(void (*turn)(unsigned int step, void *arg), void *arg);
-unsigned int nbq_steps_stop(void);
-
 /* The list of events as a table: its kinds are SUM, MAX and PEAK. */
 struct nbq_event {
 	const char *name;
@@ -74,9 +54,9 @@ unsigned long *nbq_counter(struct nbq_events *events,
 			   const struct nbq_event *event);
 
 #define NBQ_BENCH_NODES		8
-#define NBQ_BENCH_ACTORS	12
-/* More than any queue has that does not go in a circle */
-#define NBQ_BENCH_LEAVERS	(2 * NBQ_BENCH_NODES)
+#define NBQ_BENCH_CONTENDERS	12
+/* More than any queue has that is no cycle */
+#define NBQ_BENCH_SKIPS	(2 * NBQ_BENCH_NODES)
 
 /**
  * struct nbq_bench - one lock and one pool of a case, for it to move by hand
@@ -84,9 +64,9 @@ unsigned long *nbq_counter(struct nbq_events *events,
  * @lock: a lock
  * @pool: a pool that no CPU knows
  * @nodes: the nodes of @pool
- * @numbered: the same, for those who know them by number
+ * @encodable: the same, for those who know them by number
  * @walks: of @pool
- * @actors: those who came by nbq_bench_arrive() or nbq_bench_come(), in order
+ * @actors: those who came by nbq_bench_enqueue() or nbq_bench_contender(), in order
  * @arrivals: how many
  * @picture: see nbq_bench_picture()
  * @want: see nbq_bench_want()
@@ -99,8 +79,8 @@ struct nbq_bench {
 	struct nbq_node nodes[NBQ_BENCH_NODES];
 	struct nbq_encodable *encodable;
 	unsigned int skip_counts[NBQ_SKIPPED_MAX];
-	struct nbq_actor actors[NBQ_BENCH_ACTORS];
-	unsigned int arrivals;
+	struct nbq_contender contenders[NBQ_BENCH_CONTENDERS];
+	unsigned int count;
 	char picture[NBQ_BENCH_NODES + 1];
 	char want[NBQ_BENCH_NODES + 1];
 	struct nbq_events total;
@@ -110,9 +90,9 @@ int nbq_bench_init(struct kunit *test, const struct nbq_row *row);
 void nbq_bench_exit(struct kunit *test);
 void nbq_bench_finish(struct kunit *test);
 void nbq_bench_fill(struct nbq_bench *bench, unsigned int size);
-struct nbq_node *nbq_bench_claim(struct kunit *test);
-struct nbq_node *nbq_bench_join(struct kunit *test, struct nbq_node **pred);
-void nbq_bench_abandon(struct kunit *test, unsigned int leavers);
+struct nbq_node *nbq_bench_alloc(struct kunit *test);
+struct nbq_node *nbq_bench_enqueue_node(struct kunit *test, struct nbq_node **pred);
+void nbq_bench_leave_abandoned(struct kunit *test, unsigned int leavers);
 const char *nbq_bench_picture(struct nbq_bench *bench);
 const char *nbq_bench_shape(struct nbq_bench *bench);
 const char *nbq_bench_want(struct nbq_bench *bench, const char *want);
@@ -124,15 +104,15 @@ unsigned int nbq_nodes_in_use(struct nbq_bench *bench);
 u32 *nbq_tail_of(const struct nbq_spin *lock);
 void nbq_request(struct nbq_spin *lock, u8 handoff);
 
-/* Actors: they can move while preemption is off, but for nbq_bench_arrive(). */
-struct nbq_actor *nbq_bench_come(struct nbq_bench *bench);
-struct nbq_actor *nbq_bench_arrive(struct kunit *test);
-void nbq_actor_join(struct nbq_bench *bench, struct nbq_actor *actor);
-void nbq_actor_link(struct nbq_bench *bench, struct nbq_actor *actor);
-bool nbq_actor_advance(struct nbq_bench *bench, struct nbq_actor *actor);
-bool nbq_actor_leave(struct nbq_bench *bench, struct nbq_actor *actor);
-bool nbq_actor_release(struct nbq_bench *bench, struct nbq_actor *actor);
-void nbq_bench_go_on(struct nbq_bench *bench);
+/* Actors: they can move while preemption is off, but for nbq_bench_enqueue(). */
+struct nbq_contender *nbq_bench_contender(struct nbq_bench *bench);
+struct nbq_contender *nbq_bench_enqueue(struct kunit *test);
+void nbq_contender_enqueue(struct nbq_bench *bench, struct nbq_contender *contender);
+void nbq_contender_link(struct nbq_bench *bench, struct nbq_contender *contender);
+bool nbq_contender_poll(struct nbq_bench *bench, struct nbq_contender *contender);
+bool nbq_contender_abandon(struct nbq_bench *bench, struct nbq_contender *contender);
+bool nbq_contender_release(struct nbq_bench *bench, struct nbq_contender *contender);
+void nbq_bench_drain(struct nbq_bench *bench);
 
 static inline bool nbq_is_free(const struct nbq_node *node)
 {
@@ -183,29 +163,29 @@ struct nbq_context nbq_context_now(void);
 struct nbq_context nbq_context_within(struct nbq_context outside,
 				      enum nbq_form form);
 void nbq_as_nmi(void (*run)(void *arg), void *arg);
-void nbq_context_mend(struct nbq_context want);
+void nbq_context_restore(struct nbq_context want);
 void nbq_expect_context(struct kunit *test, struct nbq_context now,
 			struct nbq_context want);
 
 /**
- * struct nbq_lent - what stands in a CPU's pool while a case lends it nodes
+ * struct nbq_replaced - what stands in a CPU's pool while a case lends it nodes
  * @pool: the pool
  * @first: its own first node
- * @numbered: those of its own that have a number
+ * @encodable: those of its own that have a number
  * @wanted_growth: its own request
  */
-struct nbq_lent {
+struct nbq_replaced {
 	struct nbq_pool *pool;
 	struct nbq_node *first;
 	struct nbq_encodable *encodable;
 	unsigned int wanted_growth;
 };
 
-void nbq_lend(struct nbq_lent *lent, struct nbq_pool *pool,
-	      struct nbq_node *first, struct nbq_encodable *numbered);
-struct nbq_encodable *nbq_number(struct kunit *test, struct nbq_node *nodes,
+void nbq_pool_replace(struct nbq_replaced *replaced, struct nbq_pool *pool,
+	      struct nbq_node *first, struct nbq_encodable *encodable);
+struct nbq_encodable *nbq_encodable_new(struct kunit *test, struct nbq_node *nodes,
 				unsigned int size);
-void nbq_take_back(struct nbq_lent *lent);
+void nbq_pool_restore(struct nbq_replaced *replaced);
 
 unsigned int nbq_other_cpu(struct kunit *test);
 

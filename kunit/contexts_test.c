@@ -383,7 +383,7 @@ static void every_timed_verb_gives_up_behind_a_holder(struct kunit *test)
 	struct attempt *attempt = new_attempt(test);
 	unsigned int i;
 
-	nbq_bench_arrive(test);
+	nbq_bench_enqueue(test);
 	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
 		attempt->verb = &verbs[i];
 		if (!is_legal(attempt->verb, where->level) ||
@@ -409,7 +409,7 @@ static void every_timed_verb_gives_up_behind_a_holder(struct kunit *test)
 /* Another CPU hands over as soon as somebody waits behind its node. */
 struct neighbour {
 	struct nbq_bench *bench;
-	struct nbq_actor *holder;
+	struct nbq_contender *holder;
 	bool waited_for;
 };
 
@@ -423,7 +423,7 @@ static void hand_over_once_contended(void *arg)
 	while (!bench->row->is_contended(bench->lock) && looks--)
 		cpu_relax();
 	neighbour->waited_for = looks + 1;
-	nbq_actor_release(bench, neighbour->holder);
+	nbq_contender_release(bench, neighbour->holder);
 }
 
 static void nothing(void *unused)
@@ -451,9 +451,9 @@ static void every_waiting_verb_is_handed_the_lock(struct kunit *test)
 
 		/* before: H, elsewhere; in between: H w; after: [], or A */
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
-		neighbour.holder = nbq_bench_arrive(test);
-		if (neighbour.holder->part == WAITS)
-			nbq_actor_advance(bench, neighbour.holder);
+		neighbour.holder = nbq_bench_enqueue(test);
+		if (neighbour.holder->state == WAITING)
+			nbq_contender_poll(bench, neighbour.holder);
 		INIT_CSD(&csd, hand_over_once_contended, &neighbour);
 		migrate_disable();
 		smp_call_function_single_async(nbq_other_cpu(test), &csd);
@@ -497,7 +497,7 @@ static void destroy_gives_abandoned_nodes_back(struct kunit *test)
 	end->lock = bench->lock;
 
 	/* before: A L L; after: [] */
-	nbq_bench_abandon(test, 2);
+	nbq_bench_leave_abandoned(test, 2);
 	EXPECT_SHAPE(test, "ALL");
 	preempt_disable();
 	visit_level(&end->visit, where->level, end_lock, end);
@@ -592,7 +592,7 @@ static void be_below(void *arg)
  */
 static void expect_told_at_once(struct kunit *test, struct pair *pair)
 {
-	bool may_pass = pair->waits && pair->bench->row->facts->passes;
+	bool may_pass = pair->waits && pair->bench->row->facts->steals;
 	int told = may_pass ? -ETIMEDOUT : -EDEADLK;
 	unsigned int i;
 
@@ -626,7 +626,7 @@ static void try_all_pairs(struct kunit *test, bool waits)
 	unsigned int below;
 
 	if (waits)
-		nbq_bench_arrive(test);
+		nbq_bench_enqueue(test);
 	for (below = TASK_LEVEL; below < above->level; below++) {
 		pair = alloc(test, sizeof(*pair));
 		pair->bench = bench;
@@ -678,7 +678,7 @@ enum ending {
  * @rest: the node that is free again once the wait is over, where holders have
  *	none: kept from the attempt for one more
  * @nodes: all that its pool has
- * @lent: what stands aside meanwhile
+ * @replaced: what stands aside meanwhile
  * @own_ret: what the attempts returned: to hold @own,
  * @wait_ret: to wait for @wanted,
  * @more_ret: for @spare, with all nodes in use,
@@ -695,13 +695,13 @@ struct floor {
 	void *own;
 	void *wanted;
 	void *spare;
-	struct nbq_actor holder;
-	struct nbq_actor user;
-	struct nbq_actor behind;
+	struct nbq_contender holder;
+	struct nbq_contender user;
+	struct nbq_contender behind;
 	struct nbq_node *rest;
 	struct nbq_node *nodes;
 	struct nbq_encodable *encodable;
-	struct nbq_lent lent;
+	struct nbq_replaced replaced;
 	int own_ret;
 	int wait_ret;
 	int more_ret;
@@ -741,9 +741,9 @@ static void while_floor_waits(void *arg)
 		visit_level(&above->visit, above->level, be_on_floor, above);
 	}
 	if (floor->tower->ending == HANDED_OVER) {
-		bench->row->hand_over(floor->wanted, floor->holder.node);
+		bench->row->release(floor->wanted, floor->holder.node);
 	} else {
-		bench->row->join(floor->wanted, &floor->behind);
+		bench->row->enqueue(floor->wanted, &floor->behind);
 		bench->row->link(&floor->behind);
 	}
 }
@@ -754,7 +754,7 @@ static void free_a_node(struct floor *floor)
 	const struct nbq_row *row = floor->tower->bench->row;
 
 	if (!row->facts->holder_nodes)
-		row->hand_over(floor->spare, floor->user.node);
+		row->release(floor->spare, floor->user.node);
 	if (floor->rest)
 		nbq_node_free_own(floor->rest);
 	if (!floor->wait_ret) {
@@ -763,7 +763,7 @@ static void free_a_node(struct floor *floor)
 		row->destroy(floor->wanted);
 		return;
 	}
-	row->advance(floor->wanted, &floor->behind);
+	row->poll(floor->wanted, &floor->behind);
 }
 
 static int try_spare(struct floor *floor, ktime_t patience)
@@ -791,7 +791,7 @@ static void be_on_floor(void *arg)
 	 * the clock for the deadline
 	 */
 	nbq_fake_call(nbq_fake.reads + nbq_first_read_queued(row->facts) + 1 +
-		      (row->facts->passes && floor->level == TASK_LEVEL),
+		      (row->facts->steals && floor->level == TASK_LEVEL),
 		      while_floor_waits, floor);
 	floor->wait_ret = row->lock_timeout(floor->wanted, PATIENCE);
 	if (!floor->wait_ret && !row->facts->holder_nodes)
@@ -826,15 +826,15 @@ static void build_floor(struct kunit *test, struct tower *tower,
 	floor->wanted = new_lock(test);
 	floor->spare = new_lock(test);
 	floor->nodes = alloc(test, FLOOR_NODES_MAX * sizeof(struct nbq_node));
-	floor->encodable = nbq_number(test, floor->nodes, floor_nodes(tower));
+	floor->encodable = nbq_encodable_new(test, floor->nodes, floor_nodes(tower));
 	KUNIT_ASSERT_NOT_NULL(test, floor->encodable);
-	floor->holder.node = nbq_bench_claim(test);
-	bench->row->join(floor->wanted, &floor->holder);
+	floor->holder.node = nbq_bench_alloc(test);
+	bench->row->enqueue(floor->wanted, &floor->holder);
 	if (!bench->row->facts->holder_nodes) {
-		floor->user.node = nbq_bench_claim(test);
-		bench->row->join(floor->spare, &floor->user);
+		floor->user.node = nbq_bench_alloc(test);
+		bench->row->enqueue(floor->spare, &floor->user);
 	}
-	floor->behind.node = nbq_bench_claim(test);
+	floor->behind.node = nbq_bench_alloc(test);
 }
 
 static struct tower *new_tower(struct kunit *test, enum ending ending)
@@ -865,7 +865,7 @@ static void lend_nodes(struct tower *tower)
 			floor->nodes[i].next_in_pool =
 				i + 1 < nodes ? &floor->nodes[i + 1] : NULL;
 		}
-		nbq_lend(&floor->lent, &pools[level], floor->nodes,
+		nbq_pool_replace(&floor->replaced, &pools[level], floor->nodes,
 			 floor->encodable);
 	}
 }
@@ -875,7 +875,7 @@ static void take_nodes_back(struct tower *tower)
 	unsigned int level;
 
 	for (level = 0; level < NBQ_LEVELS; level++)
-		nbq_take_back(&tower->floors[level].lent);
+		nbq_pool_restore(&tower->floors[level].replaced);
 }
 
 /* To the top and back, on one CPU. Nothing is in use when this returns. */
@@ -894,9 +894,9 @@ static void climb(struct tower *tower)
 	for (level = 0; level < NBQ_LEVELS && tower->ending == TIMES_OUT; level++) {
 		struct floor *floor = &tower->floors[level];
 
-		row->hand_over(floor->wanted, floor->holder.node);
-		if (row->advance(floor->wanted, &floor->behind))
-			row->hand_over(floor->wanted, floor->behind.node);
+		row->release(floor->wanted, floor->holder.node);
+		if (row->poll(floor->wanted, &floor->behind))
+			row->release(floor->wanted, floor->behind.node);
 		row->destroy(floor->wanted);
 	}
 	take_nodes_back(tower);

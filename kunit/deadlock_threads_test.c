@@ -416,7 +416,7 @@ static int interrupt_the_waiter(void *arg)
 	while (!nested->row->is_contended(nested->lock))
 		cpu_relax();
 	smp_call_function_single_async(nested->cpu, &nested->call);
-	wait_until(nested->row->facts->passes ? &nested->begun : &nested->done);
+	wait_until(nested->row->facts->steals ? &nested->begun : &nested->done);
 	nested->row->unlock(nested->lock);
 	return 0;
 }
@@ -446,7 +446,7 @@ static void interrupt_above_a_waiter_is_told_at_once_or_passes_it(struct kunit *
 	put_task_struct(task);
 
 	KUNIT_EXPECT_EQ(test, ret, 0);
-	expect_at_once(test, nested, nested->row->facts->passes ? 0 : -EDEADLK);
+	expect_at_once(test, nested, nested->row->facts->steals ? 0 : -EDEADLK);
 }
 
 #define NBQ_SUITE_CASES							\

@@ -79,7 +79,7 @@ struct waiter {
 	struct nbq_bench *bench;
 	unsigned int closes;
 	unsigned int ends;
-	struct nbq_actor *aborted;
+	struct nbq_contender *aborted;
 	struct nbq_spin lock;
 	struct nbq_node *silent;
 	int ret;
@@ -98,7 +98,7 @@ static void close_the_cycle(struct waiter *waiter)
 	/* As nbqlock/wait.c has a holder in the place of a predecessor */
 	smp_store_release(&waiting->pred, (struct nbq_node *)(2 * holder + 1));
 	if (waiter->aborted)
-		nbq_actor_leave(waiter->bench, waiter->aborted);
+		nbq_contender_abandon(waiter->bench, waiter->aborted);
 }
 
 static void move_the_holder(void *arg)
@@ -109,7 +109,7 @@ static void move_the_holder(void *arg)
 	if (nbq_fake.reads == waiter->closes)
 		close_the_cycle(waiter);
 	if (nbq_fake.reads == waiter->ends) {
-		nbq_actor_release(bench, &bench->actors[0]);
+		nbq_contender_release(bench, &bench->contenders[0]);
 		return;
 	}
 	nbq_fake_call(nbq_fake.reads + 1, move_the_holder, waiter);
@@ -136,13 +136,13 @@ static struct waiter *new_waiter(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, waiter);
 	waiter->bench = test->priv;
 	waiter->bench->row->init_unwatched(waiter->bench->lock);
-	nbq_bench_arrive(test);
+	nbq_bench_enqueue(test);
 	return waiter;
 }
 
 static bool reads_to_enqueue(const struct waiter *waiter)
 {
-	return waiter->bench->row->facts->reads_outside;
+	return waiter->bench->row->facts->reads_before_enqueue;
 }
 
 /* The read of a tick: if it is before it enqueues, which an interrupt's first one is */
@@ -201,11 +201,11 @@ static void interrupt_searches_at_once_behind_a_new_predecessor(struct kunit *te
 	unsigned int told = 3;
 
 	/* before: H w x; in between: H w x y, and H w y from the tick 3 on; after: H w */
-	nbq_bench_arrive(test);
-	waiter->aborted = nbq_bench_arrive(test);
+	nbq_bench_enqueue(test);
+	waiter->aborted = nbq_bench_enqueue(test);
 	waiter->closes = read_of_tick(waiter, 3, true);
 	waiter->ends = LAST_TICK;
-	if (waiter->bench->row->facts->passes)
+	if (waiter->bench->row->facts->steals)
 		told = 4;
 	nbq_fake_start(1000, 2000);
 	nbq_fake_call(1, move_the_holder, waiter);

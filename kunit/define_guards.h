@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions that use the guards of a lock type, for its row: define_lock_row.h
- * includes this, with NBQ_TYPE. Those that this kernel does not have are NULL.
+ * Functions that use the guards of a lock type, for its row: for define_lock_row.h. Those
+ * that this kernel does not have are NULL.
  */
 #ifdef guard
 
@@ -11,64 +11,62 @@
 #define FORM_BH				_bh
 #define HOW_LOCK
 #define HOW_TIMEOUT			_timeout
-#define HOW_UNTIL			_until
 #define HOW_TRY				_try
 #define CLASS_OF(how, form)						\
 	__PASTE(__PASTE(NBQ_TYPE, FORM_##form), HOW_##how)
 /* The name of a class must be complete before it is pasted. */
+#define GUARDED_BY(class)		guard(class)
 #define HELD_BY(class)			CLASS(class, held)
 
-/* Of what class, with what arguments */
+/* With what arguments */
 #define TRY_WITH(make)			make(lock)
-#define TIMEOUT_WITH(make)		make(lock, visit->time)
-#define UNTIL_WITH(make)		make(lock, visit->time)
+#define TIMEOUT_WITH(make)		make(lock, use->time)
 #define TRY_SCOPE(class, fail)		scoped_cond_guard(class, fail, lock)
-#define TIMEOUT_SCOPE(class, fail)	scoped_cond_guard(class, fail, lock, visit->time)
-#define UNTIL_SCOPE(class, fail)	scoped_cond_guard(class, fail, lock, visit->time)
+#define TIMEOUT_SCOPE(class, fail)	scoped_cond_guard(class, fail, lock, use->time)
 
 #define DEFINE_guard(fn, how, class)					\
-static void fn(void *any, struct nbq_visit *visit)			\
+static void fn(void *any, struct nbq_guard_use *use)			\
 {									\
-	struct nbq_X *lock = any;					\
+	struct NBQ_TYPE *lock = any;					\
 									\
 	guard(class)(lock);						\
-	nbq_visit_look(visit);						\
+	nbq_guard_use_block(use);						\
 }
 
 #define DEFINE_scoped_guard(fn, how, class)				\
-static void fn(void *any, struct nbq_visit *visit)			\
+static void fn(void *any, struct nbq_guard_use *use)			\
 {									\
-	struct nbq_X *lock = any;					\
+	struct NBQ_TYPE *lock = any;					\
 									\
 	scoped_guard(class, lock)					\
-		nbq_visit_look(visit);					\
+		nbq_guard_use_block(use);					\
 }
 
 #define DEFINE_class(fn, how, class)					\
-static void fn(void *any, struct nbq_visit *visit)			\
+static void fn(void *any, struct nbq_guard_use *use)			\
 {									\
-	struct nbq_X *lock = any;					\
+	struct NBQ_TYPE *lock = any;					\
 									\
 	how##_WITH(HELD_BY(class));					\
-	visit->err = nbq_guard_err(&held);				\
-	if (!visit->err)						\
-		nbq_visit_look(visit);					\
+	use->err = nbq_guard_err(&held);				\
+	if (!use->err)						\
+		nbq_guard_use_block(use);					\
 }
 
 #define DEFINE_missing(fn)						\
-static void fn(void *any, struct nbq_visit *visit)			\
+static void fn(void *any, struct nbq_guard_use *use)			\
 {									\
-	visit->missing = true;						\
+	use->missing = true;						\
 }
 
 #ifdef scoped_cond_guard
 #define DEFINE_scoped_cond_guard(fn, how, class)			\
-static void fn(void *any, struct nbq_visit *visit)			\
+static void fn(void *any, struct nbq_guard_use *use)			\
 {									\
-	struct nbq_X *lock = any;					\
+	struct NBQ_TYPE *lock = any;					\
 									\
-	how##_SCOPE(class, visit->err = nbq_guard_err(&scope))		\
-		nbq_visit_look(visit);					\
+	how##_SCOPE(class, use->err = nbq_guard_err(&scope))		\
+		nbq_guard_use_block(use);					\
 }
 #else
 #define DEFINE_scoped_cond_guard(fn, how, class)	DEFINE_missing(fn)
@@ -76,14 +74,14 @@ static void fn(void *any, struct nbq_visit *visit)			\
 
 #ifdef ACQUIRE
 #define DEFINE_acquire(fn, how, class)					\
-static void fn(void *any, struct nbq_visit *visit)			\
+static void fn(void *any, struct nbq_guard_use *use)			\
 {									\
-	struct nbq_X *lock = any;					\
+	struct NBQ_TYPE *lock = any;					\
 									\
 	how##_WITH(ACQUIRE(class, held));				\
-	visit->err = ACQUIRE_ERR(class, &held);				\
-	if (!visit->err)						\
-		nbq_visit_look(visit);					\
+	use->err = ACQUIRE_ERR(class, &held);				\
+	if (!use->err)						\
+		nbq_guard_use_block(use);					\
 }
 #else
 #define DEFINE_acquire(fn, how, class)			DEFINE_missing(fn)
@@ -96,7 +94,7 @@ static void fn(void *any, struct nbq_visit *visit)			\
 #undef NBQ_GUARD
 
 #define NBQ_GUARD(by, how, form)	by_##by##_##how##_##form,
-static void (*const guards[])(void *lock, struct nbq_visit *visit) = {
+static void (*const guards[])(void *lock, struct nbq_guard_use *use) = {
 #include "guard_list.h"
 };
 
@@ -104,90 +102,90 @@ static void (*const guards[])(void *lock, struct nbq_visit *visit) = {
 
 /* Every way out of a block, for each use */
 
-static void leave_guard(void *any, struct nbq_visit *visit)
+static void leave_guard(void *any, struct nbq_guard_use *use)
 {
-	struct nbq_X *lock = any;
+	struct NBQ_TYPE *lock = any;
 
 	do {
-		guard(nbq_X_irqsave)(lock);
-		nbq_visit_look(visit);
-		if (visit->way == BY_RETURN)
+		GUARDED_BY(OP(irqsave))(lock);
+		nbq_guard_use_block(use);
+		if (use->way == BY_RETURN)
 			return;
-		if (visit->way == BY_GOTO)
+		if (use->way == BY_GOTO)
 			goto out;
-		if (visit->way == BY_BREAK)
+		if (use->way == BY_BREAK)
 			break;
 	} while (0);
-	nbq_visit_leave(visit);
+	nbq_guard_use_after(use);
 out:
-	nbq_visit_leave(visit);
+	nbq_guard_use_after(use);
 }
 
-static void leave_scoped_guard(void *any, struct nbq_visit *visit)
+static void leave_scoped_guard(void *any, struct nbq_guard_use *use)
 {
-	struct nbq_X *lock = any;
+	struct NBQ_TYPE *lock = any;
 
-	scoped_guard(nbq_X_irqsave, lock) {
-		nbq_visit_look(visit);
-		if (visit->way == BY_RETURN)
+	scoped_guard(OP(irqsave), lock) {
+		nbq_guard_use_block(use);
+		if (use->way == BY_RETURN)
 			return;
-		if (visit->way == BY_GOTO)
+		if (use->way == BY_GOTO)
 			goto out;
-		if (visit->way == BY_BREAK)
+		if (use->way == BY_BREAK)
 			break;
 	}
-	nbq_visit_leave(visit);
+	nbq_guard_use_after(use);
 out:
-	nbq_visit_leave(visit);
+	nbq_guard_use_after(use);
 }
 
-static void leave_class(void *any, struct nbq_visit *visit)
+static void leave_class(void *any, struct nbq_guard_use *use)
 {
-	struct nbq_X *lock = any;
+	struct NBQ_TYPE *lock = any;
 
 	do {
-		HELD_BY(__PASTE(NBQ_TYPE, _irqsave_timeout))(lock, visit->time);
-		visit->err = nbq_guard_err(&held);
-		if (visit->err)
+		HELD_BY(OP(irqsave_timeout))(lock, use->time);
+		use->err = nbq_guard_err(&held);
+		if (use->err)
 			return;
-		nbq_visit_look(visit);
-		if (visit->way == BY_RETURN)
+		nbq_guard_use_block(use);
+		if (use->way == BY_RETURN)
 			return;
-		if (visit->way == BY_GOTO)
+		if (use->way == BY_GOTO)
 			goto out;
-		if (visit->way == BY_BREAK)
+		if (use->way == BY_BREAK)
 			break;
 	} while (0);
-	nbq_visit_leave(visit);
+	nbq_guard_use_after(use);
 out:
-	nbq_visit_leave(visit);
+	nbq_guard_use_after(use);
 }
 
 #ifdef scoped_cond_guard
-static void leave_scoped_cond_guard(void *any, struct nbq_visit *visit)
+static void leave_scoped_cond_guard(void *any, struct nbq_guard_use *use)
 {
-	struct nbq_X *lock = any;
+	struct NBQ_TYPE *lock = any;
 
-	scoped_cond_guard(__PASTE(NBQ_TYPE, _irqsave_timeout),
-			  { visit->err = nbq_guard_err(&scope); return; },
-			  lock, visit->time) {
-		nbq_visit_look(visit);
-		if (visit->way == BY_RETURN)
+	scoped_cond_guard(OP(irqsave_timeout),
+			  { use->err = nbq_guard_err(&scope); return; },
+			  lock, use->time) {
+		nbq_guard_use_block(use);
+		if (use->way == BY_RETURN)
 			return;
-		if (visit->way == BY_GOTO)
+		if (use->way == BY_GOTO)
 			goto out;
-		if (visit->way == BY_BREAK)
+		if (use->way == BY_BREAK)
 			break;
 	}
-	nbq_visit_leave(visit);
+	nbq_guard_use_after(use);
 out:
-	nbq_visit_leave(visit);
+	nbq_guard_use_after(use);
 }
 #else
 #define leave_scoped_cond_guard		NULL
 #endif
 
-static void (*const ways_out[])(void *lock, struct nbq_visit *visit) = {
+static void (*const ways_out[])(void *lock, struct nbq_guard_use *use) = {
 	leave_guard,
 	leave_scoped_guard,
 	leave_class,

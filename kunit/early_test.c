@@ -55,7 +55,7 @@ struct early {
 	const struct nbq_row *row;
 	bool hybrid;
 	struct nbq_bench *bench;
-	struct nbq_actor *behind;
+	struct nbq_contender *behind;
 	unsigned int preempt;
 	unsigned int preempt_after;
 	bool blank;
@@ -223,10 +223,10 @@ static void come_behind(void *arg)
 {
 	struct early *early = arg;
 
-	early->behind = nbq_bench_come(early->bench);
+	early->behind = nbq_bench_contender(early->bench);
 	if (early->behind) {
-		nbq_actor_join(early->bench, early->behind);
-		nbq_actor_link(early->bench, early->behind);
+		nbq_contender_enqueue(early->bench, early->behind);
+		nbq_contender_link(early->bench, early->behind);
 	}
 }
 
@@ -234,11 +234,11 @@ static void come_behind(void *arg)
 static void leave_an_abandoned_node(struct early *early)
 {
 	struct nbq_bench *bench = early->bench;
-	struct nbq_actor *holder = nbq_bench_come(bench);
+	struct nbq_contender *holder = nbq_bench_contender(bench);
 
 	if (!holder)
 		return;
-	nbq_actor_join(bench, holder);
+	nbq_contender_enqueue(bench, holder);
 	early->elsewhere = try_for(early, 100);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(11, come_behind, early);
@@ -295,11 +295,11 @@ static int __init go_on_when_pools_are_filled(void)
 
 		WRITE_ONCE(nbq_pool_elsewhere, &bench->pool);
 		if (early->behind) {
-			nbq_actor_advance(bench, early->behind);
-			nbq_actor_release(bench, &bench->actors[0]);
-			early->advanced = nbq_actor_advance(bench, early->behind);
+			nbq_contender_poll(bench, early->behind);
+			nbq_contender_release(bench, &bench->contenders[0]);
+			early->advanced = nbq_contender_poll(bench, early->behind);
 			if (early->advanced)
-				nbq_actor_release(bench, early->behind);
+				nbq_contender_release(bench, early->behind);
 			early->later = try_for(early, 0);
 			early->destroyed |= early->row->destroy(bench->lock);
 		}
@@ -396,19 +396,19 @@ static void queue_goes_on_when_the_pools_are_filled(struct kunit *test)
 static void nodes_that_were_there_stay_the_first_of_their_pool(struct kunit *test)
 {
 	struct nbq_pool *pool = per_cpu(nbq_pools, first_cpu);
-	struct nbq_encodable *numbered = pool->encodable;
+	struct nbq_encodable *encodable = pool->encodable;
 	struct nbq_node *node = first_node;
 	unsigned int i;
 
 	KUNIT_EXPECT_EQ(test, first_size, NBQ_STATIC_NODES);
 	KUNIT_EXPECT_PTR_EQ(test, pool->first, first_node);
 	KUNIT_EXPECT_GE(test, pool->size, first_size);
-	KUNIT_ASSERT_NOT_NULL(test, numbered);
-	KUNIT_ASSERT_GE(test, numbered->size, first_size);
+	KUNIT_ASSERT_NOT_NULL(test, encodable);
+	KUNIT_ASSERT_GE(test, encodable->size, first_size);
 	for (i = 0; i < first_size; i++) {
 		KUNIT_ASSERT_NOT_NULL(test, node);
 		KUNIT_EXPECT_EQ(test, node->index, i);
-		KUNIT_EXPECT_PTR_EQ(test, numbered->nodes[i], node);
+		KUNIT_EXPECT_PTR_EQ(test, encodable->nodes[i], node);
 		node = node->next_in_pool;
 	}
 }

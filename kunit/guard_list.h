@@ -4,11 +4,11 @@
  *
  *	NBQ_GUARD(by, how, form)
  *
- * by: the macro of the kernel's <linux/cleanup.h>; how, form: of the verb that the
- * class is named for, see lock_row.h.
+ * by: the macro of the kernel's <linux/cleanup.h>; how, form: of the operation that the class
+ * is named for, see lock_row.h.
  *
- * No include guard: whoever includes this defines NBQ_GUARD first, and
- * NBQ_ONLY_GUARDS_THAT_CAN_FAIL to leave out those that wait for ever.
+ * No include guard: its includer defines NBQ_GUARD first, and
+ * NBQ_ONLY_GUARDS_THAT_CAN_FAIL to leave out the others.
  */
 #ifndef NBQ_ONLY_GUARDS_THAT_CAN_FAIL
 NBQ_GUARD(guard, LOCK, PLAIN)
@@ -21,38 +21,14 @@ NBQ_GUARD(scoped_guard, LOCK, IRQSAVE)
 NBQ_GUARD(scoped_guard, LOCK, BH)
 #endif
 NBQ_GUARD(class, TIMEOUT, PLAIN)
-NBQ_GUARD(class, TIMEOUT, IRQ)
 NBQ_GUARD(class, TIMEOUT, IRQSAVE)
-NBQ_GUARD(class, TIMEOUT, BH)
-NBQ_GUARD(class, UNTIL, PLAIN)
-NBQ_GUARD(class, UNTIL, IRQ)
-NBQ_GUARD(class, UNTIL, IRQSAVE)
-NBQ_GUARD(class, UNTIL, BH)
 NBQ_GUARD(class, TRY, PLAIN)
-NBQ_GUARD(class, TRY, IRQ)
 NBQ_GUARD(class, TRY, IRQSAVE)
-NBQ_GUARD(class, TRY, BH)
 NBQ_GUARD(scoped_cond_guard, TIMEOUT, PLAIN)
-NBQ_GUARD(scoped_cond_guard, TIMEOUT, IRQ)
 NBQ_GUARD(scoped_cond_guard, TIMEOUT, IRQSAVE)
-NBQ_GUARD(scoped_cond_guard, TIMEOUT, BH)
-NBQ_GUARD(scoped_cond_guard, UNTIL, PLAIN)
-NBQ_GUARD(scoped_cond_guard, UNTIL, IRQ)
-NBQ_GUARD(scoped_cond_guard, UNTIL, IRQSAVE)
-NBQ_GUARD(scoped_cond_guard, UNTIL, BH)
 NBQ_GUARD(scoped_cond_guard, TRY, PLAIN)
-NBQ_GUARD(scoped_cond_guard, TRY, IRQ)
 NBQ_GUARD(scoped_cond_guard, TRY, IRQSAVE)
-NBQ_GUARD(scoped_cond_guard, TRY, BH)
 NBQ_GUARD(acquire, TIMEOUT, PLAIN)
-NBQ_GUARD(acquire, TIMEOUT, IRQ)
 NBQ_GUARD(acquire, TIMEOUT, IRQSAVE)
-NBQ_GUARD(acquire, TIMEOUT, BH)
-NBQ_GUARD(acquire, UNTIL, PLAIN)
-NBQ_GUARD(acquire, UNTIL, IRQ)
-NBQ_GUARD(acquire, UNTIL, IRQSAVE)
-NBQ_GUARD(acquire, UNTIL, BH)
 NBQ_GUARD(acquire, TRY, PLAIN)
-NBQ_GUARD(acquire, TRY, IRQ)
 NBQ_GUARD(acquire, TRY, IRQSAVE)
-NBQ_GUARD(acquire, TRY, BH)

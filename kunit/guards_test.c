@@ -14,7 +14,7 @@
 
 /**
  * struct use - one use of a guard, and what is seen from within
- * @visit: for the guard
+ * @guard: for the guard
  * @row: the type of the lock
  * @lock: the lock
  * @in: the context in the block
@@ -23,7 +23,7 @@
  * @held_after: whether it was after the block
  */
 struct use {
-	struct nbq_visit visit;
+	struct nbq_guard_use guard;
 	const struct nbq_row *row;
 	const void *lock;
 	struct nbq_context in;
@@ -32,11 +32,11 @@ struct use {
 	bool held_after;
 };
 
-static void look_around(struct nbq_visit *visit)
+static void observe(struct nbq_guard_use *guard)
 {
-	struct use *use = container_of(visit, struct use, visit);
+	struct use *use = container_of(guard, struct use, guard);
 
-	if (visit->leaves) {
+	if (guard->afters) {
 		use->out = nbq_context_now();
 		use->held_after = use->row->is_locked(use->lock);
 	} else {
@@ -50,7 +50,7 @@ static struct use use_of(struct kunit *test, ktime_t time)
 	struct nbq_bench *bench = test->priv;
 
 	return (struct use){
-		.visit = { .time = time, .look = look_around },
+		.guard = { .time = time, .observe = observe },
 		.row = bench->row,
 		.lock = bench->lock,
 	};
@@ -116,7 +116,7 @@ static void use_guard(struct kunit *test, struct use *use)
 	const struct guard_case *guard = test->param_value;
 	struct nbq_bench *bench = test->priv;
 
-	bench->row->guards[guard->index](bench->lock, &use->visit);
+	bench->row->guards[guard->index](bench->lock, &use->guard);
 }
 
 /* The same; the caller's context is as before afterwards. */
@@ -127,8 +127,8 @@ static void use_guard_fairly(struct kunit *test, struct use *use)
 	before = nbq_context_now();
 	use_guard(test, use);
 	after = nbq_context_now();
-	nbq_context_mend(before);
-	if (use->visit.missing)
+	nbq_context_restore(before);
+	if (use->guard.missing)
 		kunit_skip(test, "this kernel does not have such guards");
 	nbq_expect_context(test, after, before);
 }
@@ -137,7 +137,7 @@ static void use_guard_fairly(struct kunit *test, struct use *use)
 #define EXPECT_ONE_USE(test, facts)					\
 	EXPECT_TOTAL(test, .acquired_uncontended = (facts)->holder_nodes,	\
 		     .nodes_allocated = (facts)->holder_nodes,			\
-		     .nodes_freed = (facts)->holder_nodes && !(facts)->stays)
+		     .nodes_freed = (facts)->holder_nodes && !(facts)->tail_stays)
 
 static void guard_holds_the_lock_in_its_block_as_its_name_says(struct kunit *test)
 {
@@ -148,8 +148,8 @@ static void guard_holds_the_lock_in_its_block_as_its_name_says(struct kunit *tes
 
 	needs_guards(test);
 	use_guard_fairly(test, &use);
-	KUNIT_EXPECT_EQ(test, use.visit.looks, 1);
-	KUNIT_EXPECT_EQ(test, use.visit.err, 0);
+	KUNIT_EXPECT_EQ(test, use.guard.blocks, 1);
+	KUNIT_EXPECT_EQ(test, use.guard.err, 0);
 	KUNIT_EXPECT_TRUE(test, use.held);
 	nbq_expect_context(test, use.in, nbq_context_within(before, guard->form));
 	KUNIT_EXPECT_FALSE(test, bench->row->is_locked(bench->lock));
@@ -166,20 +166,20 @@ static void guard_leaves_interrupts_off_that_were_off(struct kunit *test)
 	use_guard(test, &use);
 	after = nbq_context_now();
 	local_irq_enable();
-	if (use.visit.missing)
+	if (use.guard.missing)
 		kunit_skip(test, "this kernel does not have such guards");
-	KUNIT_EXPECT_EQ(test, use.visit.looks, 1);
+	KUNIT_EXPECT_EQ(test, use.guard.blocks, 1);
 	KUNIT_EXPECT_TRUE(test, use.in.irqs_off);
 	KUNIT_EXPECT_TRUE(test, after.irqs_off);
 }
 
 static void hold(struct kunit *test)
 {
-	struct nbq_actor *holder = nbq_bench_arrive(test);
+	struct nbq_contender *holder = nbq_bench_enqueue(test);
 
-	if (holder->part == WAITS)
-		nbq_actor_advance(test->priv, holder);
-	KUNIT_ASSERT_EQ(test, holder->part, HOLDS);
+	if (holder->state == WAITING)
+		nbq_contender_poll(test->priv, holder);
+	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
 }
 
 static void guard_that_fails_runs_no_block_and_says_why(struct kunit *test)
@@ -191,12 +191,12 @@ static void guard_that_fails_runs_no_block_and_says_why(struct kunit *test)
 	hold(test);
 	nbq_fake_start(1000, 10);
 	use_guard_fairly(test, &use);
-	KUNIT_EXPECT_EQ(test, use.visit.looks, 0);
-	KUNIT_EXPECT_EQ(test, use.visit.err,
+	KUNIT_EXPECT_EQ(test, use.guard.blocks, 0);
+	KUNIT_EXPECT_EQ(test, use.guard.err,
 			guard->how == TRY ? -EBUSY : -ETIMEDOUT);
-	/* From 1000 on in steps of 10: until 1050, for 1050, or not at all. */
+	/* In steps of 10, for 1050 or not at all. */
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads,
-			guard->how == UNTIL ? 6 : guard->how == TRY ? 0 : 106);
+			guard->how == TRY ? 0 : 106);
 	EXPECT_SHAPE(test, "H");
 }
 
@@ -205,20 +205,20 @@ static void guard_that_gets_no_queue_node_says_so(struct kunit *test)
 	const struct guard_case *guard = test->param_value;
 	struct nbq_bench *bench = test->priv;
 	struct use use = use_of(test, 1050);
-	struct nbq_lent lent;
+	struct nbq_replaced replaced;
 
 	needs_guards(test);
 	hold(test);
 	nbq_fake_start(1000, 10);
 	preempt_disable();
-	nbq_lend(&lent, nbq_this_pool(), NULL, NULL);
+	nbq_pool_replace(&replaced, nbq_this_pool(), NULL, NULL);
 	use_guard(test, &use);
-	nbq_take_back(&lent);
+	nbq_pool_restore(&replaced);
 	preempt_enable();
-	if (use.visit.missing)
+	if (use.guard.missing)
 		kunit_skip(test, "this kernel does not have such guards");
-	KUNIT_EXPECT_EQ(test, use.visit.looks, 0);
-	KUNIT_EXPECT_EQ(test, use.visit.err,
+	KUNIT_EXPECT_EQ(test, use.guard.blocks, 0);
+	KUNIT_EXPECT_EQ(test, use.guard.err,
 			guard->how == TRY ? -EBUSY :
 					    bench->row->facts->without_node);
 }
@@ -230,7 +230,7 @@ static const struct way_case {
 	unsigned int index;
 	enum nbq_way way;
 	/* statements that are run after the block */
-	unsigned int leaves;
+	unsigned int afters;
 } all_ways[] = {
 	{ "guard.its_end", 0, BY_ITS_END, 2 },
 	{ "guard.return", 0, BY_RETURN, 0 },
@@ -277,17 +277,17 @@ static void guard_releases_once_on_every_way_out(struct kunit *test)
 	needs_guards(test);
 	if (!bench->row->ways_out[way->index])
 		kunit_skip(test, "this kernel does not have such guards");
-	use.visit.way = way->way;
+	use.guard.way = way->way;
 	before = nbq_context_now();
-	bench->row->ways_out[way->index](bench->lock, &use.visit);
+	bench->row->ways_out[way->index](bench->lock, &use.guard);
 	after = nbq_context_now();
-	nbq_context_mend(before);
+	nbq_context_restore(before);
 
-	KUNIT_EXPECT_EQ(test, use.visit.looks, 1);
+	KUNIT_EXPECT_EQ(test, use.guard.blocks, 1);
 	KUNIT_EXPECT_TRUE(test, use.held);
-	KUNIT_EXPECT_EQ(test, use.visit.leaves, way->leaves);
+	KUNIT_EXPECT_EQ(test, use.guard.afters, way->afters);
 	KUNIT_EXPECT_FALSE(test, use.held_after);
-	if (way->leaves)
+	if (way->afters)
 		nbq_expect_context(test, use.out, before);
 	nbq_expect_context(test, after, before);
 	KUNIT_EXPECT_FALSE(test, bench->row->is_locked(bench->lock));
@@ -304,11 +304,11 @@ static void guard_that_fails_takes_none_of_the_ways_out(struct kunit *test)
 	if (!bench->row->ways_out[way->index])
 		kunit_skip(test, "this kernel does not have such guards");
 	hold(test);
-	use.visit.way = way->way;
-	bench->row->ways_out[way->index](bench->lock, &use.visit);
-	KUNIT_EXPECT_EQ(test, use.visit.looks, 0);
-	KUNIT_EXPECT_EQ(test, use.visit.leaves, 0);
-	KUNIT_EXPECT_EQ(test, use.visit.err, -EBUSY);
+	use.guard.way = way->way;
+	bench->row->ways_out[way->index](bench->lock, &use.guard);
+	KUNIT_EXPECT_EQ(test, use.guard.blocks, 0);
+	KUNIT_EXPECT_EQ(test, use.guard.afters, 0);
+	KUNIT_EXPECT_EQ(test, use.guard.err, -EBUSY);
 	EXPECT_SHAPE(test, "H");
 }
 

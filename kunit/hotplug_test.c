@@ -55,35 +55,35 @@ static long claim_there(void *unused)
 }
 
 /* Somebody of that CPU comes to stand in the queue. */
-static void arrive_from(struct kunit *test, struct nbq_actor *actor,
+static void arrive_from(struct kunit *test, struct nbq_contender *contender,
 			const struct nbq_pool *pool)
 {
 	struct nbq_bench *bench = test->priv;
 
-	actor->node = (void *)work_on_cpu(pool->cpu, claim_there, NULL);
-	KUNIT_ASSERT_NOT_NULL(test, actor->node);
-	KUNIT_ASSERT_PTR_EQ(test, actor->node->pool, pool);
-	nbq_actor_join(bench, actor);
-	nbq_actor_link(bench, actor);
+	contender->node = (void *)work_on_cpu(pool->cpu, claim_there, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, contender->node);
+	KUNIT_ASSERT_PTR_EQ(test, contender->node->pool, pool);
+	nbq_contender_enqueue(bench, contender);
+	nbq_contender_link(bench, contender);
 }
 
 /*
  * H L L, those who have left being of that CPU, and x behind them, who has not
  * looked. Return: x.
  */
-static struct nbq_actor *abandon_from(struct kunit *test, const struct nbq_pool *pool)
+static struct nbq_contender *abandon_from(struct kunit *test, const struct nbq_pool *pool)
 {
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor leavers[LEAVERS];
-	struct nbq_actor *behind;
+	struct nbq_contender leavers[LEAVERS];
+	struct nbq_contender *behind;
 	unsigned int i;
 
-	nbq_bench_arrive(test);
+	nbq_bench_enqueue(test);
 	for (i = 0; i < LEAVERS; i++)
 		arrive_from(test, &leavers[i], pool);
-	behind = nbq_bench_arrive(test);
+	behind = nbq_bench_enqueue(test);
 	for (i = 0; i < LEAVERS; i++)
-		nbq_actor_leave(bench, &leavers[i]);
+		nbq_contender_abandon(bench, &leavers[i]);
 	KUNIT_ASSERT_EQ(test, count_in_use(pool), LEAVERS);
 	return behind;
 }
@@ -99,13 +99,13 @@ static long claim_all_free_there(void *unused)
 {
 	struct nbq_node *node, *claimed = NULL;
 	struct nbq_pool *pool;
-	struct nbq_lent lent;
+	struct nbq_replaced replaced;
 	long count = 0;
 
 	preempt_disable();
 	pool = nbq_this_pool();
 	/* It shall not grow for this. */
-	nbq_lend(&lent, pool, pool->first, pool->encodable);
+	nbq_pool_replace(&replaced, pool, pool->first, pool->encodable);
 	while ((node = nbq_node_alloc(pool))) {
 		/* Nobody else looks at it. */
 		node->prev = claimed;
@@ -117,7 +117,7 @@ static long claim_all_free_there(void *unused)
 		claimed = node->prev;
 		nbq_node_free_own(node);
 	}
-	nbq_take_back(&lent);
+	nbq_pool_restore(&replaced);
 	preempt_enable();
 	return count;
 }
@@ -137,12 +137,12 @@ static void nodes_in_the_middle_are_stepped_over(struct kunit *test)
 	const struct nbq_pool *pool = pool_to_go(test);
 	unsigned int size = pool->size;
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor *behind = abandon_from(test, pool);
+	struct nbq_contender *behind = abandon_from(test, pool);
 
 	/* before: H L L x; after: H x */
 	take_away(test, pool);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), LEAVERS);
-	KUNIT_EXPECT_FALSE(test, nbq_actor_advance(bench, behind));
+	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(bench, behind));
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
 	KUNIT_EXPECT_PTR_EQ(test, behind->pred, bench->row->holder(bench->lock));
 	expect_back_and_whole(test, pool, size);
@@ -160,7 +160,7 @@ static void nodes_at_the_tail_are_stepped_over_by_the_next_to_come(struct kunit 
 	patience = nbq_nodes_to_wait(bench->row->facts, 1) ? 1 : 500 * NSEC_PER_MSEC;
 
 	/* before: H L L, and x's own where that stays; after: H */
-	nbq_actor_leave(bench, abandon_from(test, pool));
+	nbq_contender_abandon(bench, abandon_from(test, pool));
 	take_away(test, pool);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), LEAVERS);
 	ret = bench->row->lock_timeout(bench->lock, patience);
@@ -176,7 +176,7 @@ static void nodes_still_there_when_the_cpu_returns_are_given_back_later(struct k
 	const struct nbq_pool *pool = pool_to_go(test);
 	unsigned int size = pool->size;
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor *behind = abandon_from(test, pool);
+	struct nbq_contender *behind = abandon_from(test, pool);
 
 	/* before: H L L x; after: H x */
 	take_away(test, pool);
@@ -186,7 +186,7 @@ static void nodes_still_there_when_the_cpu_returns_are_given_back_later(struct k
 	KUNIT_EXPECT_EQ(test, work_on_cpu(pool->cpu, claim_all_free_there, NULL),
 			size - LEAVERS);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), LEAVERS);
-	KUNIT_EXPECT_FALSE(test, nbq_actor_advance(bench, behind));
+	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(bench, behind));
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
 	expect_back_and_whole(test, pool, size);
 }
@@ -209,7 +209,7 @@ static void lock_that_rests_in_a_node_of_that_cpu_goes_on(struct kunit *test)
 	/* before: A, or [] where nodes do not stay; after: the same, of this CPU */
 	work_on_cpu(pool->cpu, lock_and_unlock_there, bench);
 	take_away(test, pool);
-	KUNIT_EXPECT_EQ(test, count_in_use(pool), bench->row->facts->stays);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), bench->row->facts->tail_stays);
 	bench->row->lock(bench->lock);
 	bench->row->unlock(bench->lock);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
@@ -247,8 +247,8 @@ static void destroy_gives_back_the_nodes_of_a_cpu_that_went(struct kunit *test)
 	struct nbq_bench *bench = test->priv;
 
 	/* before: A L L; after: [] */
-	nbq_actor_leave(bench, abandon_from(test, pool));
-	nbq_actor_release(bench, &bench->actors[0]);
+	nbq_contender_abandon(bench, abandon_from(test, pool));
+	nbq_contender_release(bench, &bench->contenders[0]);
 	take_away(test, pool);
 	KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);

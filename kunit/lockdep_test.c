@@ -16,8 +16,6 @@
 
 #include "common.h"
 
-DEFINE_RAW_SPINLOCK(nbq_nest_lock);
-
 static const struct nbq_row *row_of(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
@@ -96,11 +94,11 @@ static void *new_lock(struct kunit *test)
 
 static void hold_by_hand(struct kunit *test)
 {
-	struct nbq_actor *holder = nbq_bench_arrive(test);
+	struct nbq_contender *holder = nbq_bench_enqueue(test);
 
-	if (holder->part == WAITS)
-		nbq_actor_advance(test->priv, holder);
-	KUNIT_ASSERT_EQ(test, holder->part, HOLDS);
+	if (holder->state == WAITING)
+		nbq_contender_poll(test->priv, holder);
+	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
 }
 
 /* The verbs, and whether a context that uses one is known to wait */
@@ -119,37 +117,22 @@ static const struct nbq_operation failing_verbs[] = {
 	{ "lock_timeout_irqsave", TIMEOUT, IRQSAVE, 100 },
 	{ "lock_timeout_bh", TIMEOUT, BH, 100 },
 	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
-	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
-	{ "lock_timeout_nest_lock", TIMEOUT, NEST_LOCK, 100 },
 	{ "lock_until", UNTIL, PLAIN, 1100 },
 	{ "lock_until_past", UNTIL, PLAIN, 1 },
 	{ "lock_until_irq", UNTIL, IRQ, 1100 },
 	{ "lock_until_irqsave", UNTIL, IRQSAVE, 1100 },
 	{ "lock_until_bh", UNTIL, BH, 1100 },
-	{ "lock_until_nested", UNTIL, NESTED, 1100 },
-	{ "lock_until_irqsave_nested", UNTIL, IRQSAVE_NESTED, 1100 },
-	{ "lock_until_nest_lock", UNTIL, NEST_LOCK, 1100 },
 }, untimed_verbs[] = {
 	{ "lock", LOCK, PLAIN },
 	{ "lock_irq", LOCK, IRQ },
 	{ "lock_irqsave", LOCK, IRQSAVE },
 	{ "lock_bh", LOCK, BH },
 	{ "lock_nested", LOCK, NESTED },
-	{ "lock_irqsave_nested", LOCK, IRQSAVE_NESTED },
-	{ "lock_nest_lock", LOCK, NEST_LOCK },
 }, inner_verbs[] = {
 	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
-	{ "lock_until_nested", UNTIL, NESTED, 1100 },
 	{ "lock_nested", LOCK, NESTED },
-	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
-	{ "lock_until_irqsave_nested", UNTIL, IRQSAVE_NESTED, 1100 },
-	{ "lock_irqsave_nested", LOCK, IRQSAVE_NESTED },
 	{ "trylock", TRY, PLAIN },
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
-}, nest_lock_verbs[] = {
-	{ "lock_timeout_nest_lock", TIMEOUT, NEST_LOCK, 100 },
-	{ "lock_until_nest_lock", UNTIL, NEST_LOCK, 1100 },
-	{ "lock_nest_lock", LOCK, NEST_LOCK },
 };
 
 static void verb_desc(const struct nbq_operation *verb, char *desc)
@@ -160,7 +143,6 @@ static void verb_desc(const struct nbq_operation *verb, char *desc)
 KUNIT_ARRAY_PARAM(failing_verb, failing_verbs, verb_desc);
 KUNIT_ARRAY_PARAM(untimed_verb, untimed_verbs, verb_desc);
 KUNIT_ARRAY_PARAM(inner_verb, inner_verbs, verb_desc);
-KUNIT_ARRAY_PARAM(nest_lock_verb, nest_lock_verbs, verb_desc);
 
 /* Whoever has no patience at all does not wait. */
 static bool waits(const struct nbq_operation *verb)
@@ -170,28 +152,13 @@ static bool waits(const struct nbq_operation *verb)
 	return verb->how == LOCK || (verb->how == TIMEOUT && verb->time > 0);
 }
 
-/* The outer lock of the verbs that need one. Return: how many it is. */
-static int enter_nest(const struct nbq_operation *verb)
-{
-	if (verb->form != NEST_LOCK)
-		return 0;
-	raw_spin_lock(&nbq_nest_lock);
-	return 1;
-}
-
-static void exit_nest(const struct nbq_operation *verb)
-{
-	if (verb->form == NEST_LOCK)
-		raw_spin_unlock(&nbq_nest_lock);
-}
-
 /* Held */
 
 static void expect_holder_is_known(struct kunit *test)
 {
 	const struct nbq_operation *verb = test->param_value;
 	const struct nbq_row *row = row_of(test);
-	int before = lockdep_depth(current), outer;
+	int before = lockdep_depth(current);
 	struct belief held, released;
 	void *lock = lock_of(test);
 	unsigned long flags;
@@ -199,7 +166,6 @@ static void expect_holder_is_known(struct kunit *test)
 
 	needs_lockdep(test);
 	nbq_fake_start(1000, 10);
-	outer = enter_nest(verb);
 	ret = row->take(verb, lock, &flags);
 	held = belief_of(row, lock);
 	if (!ret) {
@@ -208,12 +174,11 @@ static void expect_holder_is_known(struct kunit *test)
 		row->drop(verb, lock, flags);
 	}
 	released = belief_of(row, lock);
-	exit_nest(verb);
 
 	KUNIT_EXPECT_EQ(test, ret, 0);
-	expect_belief(test, held, before + outer + 1, true);
+	expect_belief(test, held, before + 1, true);
 	KUNIT_EXPECT_EQ(test, held.tried, !waits(verb));
-	expect_belief(test, released, before + outer, false);
+	expect_belief(test, released, before, false);
 	expect_no_report(test);
 }
 
@@ -229,67 +194,64 @@ static void lockdep_knows_the_holder_that_could_not_fail(struct kunit *test)
 
 /* While somebody waits, and after it has given up */
 
-struct look {
+/**
+ * struct observation - what lockdep knows in the middle of the first read of the clock
+ * @row: the lock's type
+ * @lock: the lock
+ * @belief: what it knows
+ * @made: the clock was read
+ */
+struct observation {
 	const struct nbq_row *row;
 	void *lock;
 	struct belief belief;
-	unsigned int looks;
+	bool made;
 };
 
-static void look(unsigned int step, void *arg)
+static void observe(void *arg)
 {
-	struct look *look = arg;
+	struct observation *observation = arg;
 
-	look->belief = belief_of(look->row, look->lock);
-	look->looks++;
+	observation->belief = belief_of(observation->row, observation->lock);
+	observation->made = true;
 }
 
-/* Whoever does not wait, or for that short, takes no node, and leaves without a step. */
-static bool takes_steps(const struct nbq_row *row, const struct nbq_operation *verb)
+static void waiter_is_known_while_it_waits_and_forgotten_after(struct kunit *test)
 {
-	return waits(verb) && (nbq_nodes_to_wait(row->facts, 1) || verb->time > 1);
-}
-
-static void waiter_is_known_before_it_leaves_and_forgotten_after(struct kunit *test)
-{
-	const struct nbq_operation *verb = test->param_value;
-	struct look in_between = { .row = row_of(test), .lock = lock_of(test) };
-	int before = lockdep_depth(current), outer;
+	struct observation waiting = { .row = row_of(test), .lock = lock_of(test) };
+	const struct nbq_operation *op = test->param_value;
 	const struct nbq_row *row = row_of(test);
+	int before = lockdep_depth(current);
 	struct belief after;
 	unsigned long flags;
 	int ret;
 
 	needs_lockdep(test);
-	/* before and after: H; in between: H w, which looks when it leaves */
+	/* before and after: H; in between: H w, or w before it enqueues */
 	hold_by_hand(test);
 	nbq_fake_start(1000, 10);
-	outer = enter_nest(verb);
-	nbq_steps_start(look, &in_between);
-	ret = row->take(verb, in_between.lock, &flags);
-	nbq_steps_stop();
-	after = belief_of(row, in_between.lock);
+	nbq_fake_call(1, observe, &waiting);
+	ret = row->take(op, waiting.lock, &flags);
+	after = belief_of(row, waiting.lock);
 	if (!ret)
-		row->drop(verb, in_between.lock, flags);
-	exit_nest(verb);
+		row->drop(op, waiting.lock, flags);
 
-	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(verb));
-	KUNIT_EXPECT_EQ(test, !!in_between.looks, takes_steps(row, verb));
-	if (in_between.looks)
-		expect_belief(test, in_between.belief, before + outer + waits(verb),
-			      waits(verb));
-	KUNIT_EXPECT_FALSE(test, in_between.belief.tried);
-	expect_belief(test, after, before + outer, false);
+	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(op));
+	KUNIT_EXPECT_EQ(test, waiting.made, waits(op));
+	if (waiting.made)
+		expect_belief(test, waiting.belief, before + 1, true);
+	KUNIT_EXPECT_FALSE(test, waiting.belief.tried);
+	expect_belief(test, after, before, false);
 	expect_no_report(test);
 }
 
 static void attempt_without_a_node_is_forgotten(struct kunit *test)
 {
 	const struct nbq_operation *verb = test->param_value;
-	int before = lockdep_depth(current), outer;
+	int before = lockdep_depth(current);
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
-	struct nbq_lent lent;
+	struct nbq_replaced replaced;
 	struct belief after;
 	unsigned long flags;
 	int ret;
@@ -298,16 +260,14 @@ static void attempt_without_a_node_is_forgotten(struct kunit *test)
 	hold_by_hand(test);
 	nbq_fake_start(1000, 10);
 	preempt_disable();
-	nbq_lend(&lent, nbq_this_pool(), NULL, NULL);
-	outer = enter_nest(verb);
+	nbq_pool_replace(&replaced, nbq_this_pool(), NULL, NULL);
 	ret = row->take(verb, lock, &flags);
 	after = belief_of(row, lock);
-	exit_nest(verb);
-	nbq_take_back(&lent);
+	nbq_pool_restore(&replaced);
 	preempt_enable();
 
 	KUNIT_EXPECT_NE(test, ret, 0);
-	expect_belief(test, after, before + outer, false);
+	expect_belief(test, after, before, false);
 	expect_no_report(test);
 }
 
@@ -395,37 +355,14 @@ static void subclass_and_class_can_be_set(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, row->destroy(other), 0);
 }
 
-static void outer_lock_permits_any_order(struct kunit *test)
-{
-	void *locks[] = { lock_of(test), new_lock(test) };
-	const struct nbq_operation *verb = test->param_value;
-	const struct nbq_row *row = row_of(test);
-	unsigned long flags;
-	int first, failed = 0;
-
-	needs_lockdep(test);
-	nbq_fake_start(1000, 10);
-	for (first = 0; first < 2; first++) {
-		enter_nest(verb);
-		failed += !!row->take(verb, locks[first], &flags);
-		failed += !!row->take(verb, locks[!first], &flags);
-		row->unlock(locks[!first]);
-		row->unlock(locks[first]);
-		exit_nest(verb);
-	}
-	KUNIT_EXPECT_EQ(test, failed, 0);
-	expect_no_report(test);
-	KUNIT_EXPECT_EQ(test, row->destroy(locks[1]), 0);
-}
-
 static void excused_lock_may_be_taken_in_any_order(struct kunit *test)
 {
 	void *one = lock_of(test), *other = new_lock(test);
 	const struct nbq_row *row = row_of(test);
 
 	needs_lockdep(test);
-	row->excuse(one);
-	row->excuse(other);
+	row->notrack(one);
+	row->notrack(other);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, nest(&plain, row, one, other), 0);
 	KUNIT_EXPECT_EQ(test, nest(&plain, row, other, one), 0);
@@ -478,7 +415,7 @@ static void lock_is_one_that_spins(struct kunit *test)
 			 failing_verb_gen_params),			\
 	KUNIT_CASE_PARAM(lockdep_knows_the_holder_that_could_not_fail,	\
 			 untimed_verb_gen_params),			\
-	KUNIT_CASE_PARAM(waiter_is_known_before_it_leaves_and_forgotten_after,\
+	KUNIT_CASE_PARAM(waiter_is_known_while_it_waits_and_forgotten_after,\
 			 failing_verb_gen_params),			\
 	KUNIT_CASE_PARAM(attempt_without_a_node_is_forgotten,		\
 			 failing_verb_gen_params),			\
@@ -486,8 +423,6 @@ static void lock_is_one_that_spins(struct kunit *test)
 	KUNIT_CASE_PARAM(lock_of_the_same_class_is_taken_by_its_subclass,\
 			 inner_verb_gen_params),			\
 	KUNIT_CASE(subclass_and_class_can_be_set),			\
-	KUNIT_CASE_PARAM(outer_lock_permits_any_order,			\
-			 nest_lock_verb_gen_params),			\
 	KUNIT_CASE(excused_lock_may_be_taken_in_any_order),		\
 	KUNIT_CASE(every_place_that_makes_a_lock_has_a_class),		\
 	KUNIT_CASE(lock_is_one_that_spins),				\

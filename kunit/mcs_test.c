@@ -16,17 +16,18 @@
 
 #include "common.h"
 
-static struct nbq_mcs *lock_of(struct kunit *test)
+static struct nbq_queue_lock *lock_of(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
+	struct nbq_mcs *lock = bench->lock;
 
-	return bench->lock;
+	return &lock->queue;
 }
 
 /* Join, and become known to the one in front, which has nothing to say. */
 static struct nbq_node *arrive(struct kunit *test, struct nbq_node **pred)
 {
-	struct nbq_node *node = nbq_bench_join(test, pred);
+	struct nbq_node *node = nbq_bench_enqueue_node(test, pred);
 
 	if (*pred)
 		KUNIT_ASSERT_NULL(test, nbq_mcs_link(node, *pred));
@@ -37,12 +38,12 @@ static struct nbq_node *arrive(struct kunit *test, struct nbq_node **pred)
 
 static void first_to_join_finds_no_predecessor(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *pred;
 
 	/* before: [] */
 	EXPECT_PICTURE(test, "");
-	holder = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
 
 	/* after: H */
 	EXPECT_PICTURE(test, "H");
@@ -53,13 +54,13 @@ static void first_to_join_finds_no_predecessor(struct kunit *test)
 
 static void joiner_is_not_known_before_it_links(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *pred;
 
-	holder = nbq_bench_join(test, &pred);
+	holder = nbq_bench_enqueue_node(test, &pred);
 
 	/* before: H */
-	w = nbq_bench_join(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
 
 	/* after: H w */
 	EXPECT_PICTURE(test, "HW");
@@ -77,7 +78,7 @@ static void joiner_is_not_known_before_it_links(struct kunit *test)
 
 static void joiner_finds_the_last_waiter_in_front(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *w, *x, *pred;
 
 	arrive(test, &pred);
@@ -93,11 +94,11 @@ static void joiner_finds_the_last_waiter_in_front(struct kunit *test)
 
 static void joining_and_linking_forget_the_last_life_of_the_node(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *node, *pred;
 
 	arrive(test, &pred);
-	node = nbq_bench_claim(test);
+	node = nbq_bench_alloc(test);
 	node->next = NBQ_AVAILABLE;
 	node->status = NBQ_RECYCLED;
 	pred = nbq_mcs_enqueue(lock, node);
@@ -133,11 +134,11 @@ static struct nbq_node *hear(const struct words *words, struct nbq_node *node,
 static void releasing_predecessor_says_available(struct kunit *test)
 {
 	const struct words *words = test->param_value;
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *pred;
 
 	holder = arrive(test, &pred);
-	w = nbq_bench_join(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
 	if (words->known)
 		nbq_mcs_link(w, pred);
 
@@ -158,12 +159,12 @@ static void releasing_predecessor_says_available(struct kunit *test)
 static void forgotten_leaver_says_leaving(struct kunit *test)
 {
 	const struct words *words = test->param_value;
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *pred, *w_pred;
 
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
-	x = nbq_bench_join(test, &pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 	if (words->known)
 		nbq_mcs_link(x, pred);
 	EXPECT_COUNTED(test, .nodes_allocated = 3);
@@ -190,12 +191,12 @@ static void forgotten_leaver_says_leaving(struct kunit *test)
 static void leaver_that_was_told_says_transient(struct kunit *test)
 {
 	const struct words *words = test->param_value;
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *pred, *w_pred;
 
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
-	x = nbq_bench_join(test, &pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 	if (words->known)
 		nbq_mcs_link(x, pred);
 	EXPECT_COUNTED(test, .nodes_allocated = 3);
@@ -226,7 +227,7 @@ static void leaver_that_was_told_says_transient(struct kunit *test)
 
 static void leaver_at_the_tail_takes_its_node_along(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *pred;
 
 	holder = arrive(test, &pred);
@@ -258,7 +259,7 @@ static void leaver_at_the_tail_tells_nobody(struct kunit *test)
 
 static void leaver_behind_a_waiter_leaves_it_as_the_tail(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *w, *x, *pred;
 
 	arrive(test, &pred);
@@ -277,7 +278,7 @@ static void leaver_behind_a_waiter_leaves_it_as_the_tail(struct kunit *test)
 
 static void leaver_at_the_tail_that_was_told_takes_its_node_along(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *pred, *w_pred;
 
 	holder = arrive(test, &pred);
@@ -293,7 +294,7 @@ static void leaver_at_the_tail_that_was_told_takes_its_node_along(struct kunit *
 	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_freed = 1);
 
 	/* the next one takes it: H */
-	x = nbq_bench_join(test, &pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(x, pred), NBQ_AVAILABLE);
 	nbq_mcs_granted(lock, x, pred);
 	EXPECT_PICTURE(test, ".H");
@@ -302,7 +303,7 @@ static void leaver_at_the_tail_that_was_told_takes_its_node_along(struct kunit *
 
 static void leaver_at_the_tail_behind_a_leaver_takes_its_node_along(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *w, *x, *pred, *w_pred, *x_pred;
 
 	arrive(test, &pred);
@@ -326,169 +327,11 @@ static void leaver_at_the_tail_behind_a_leaver_takes_its_node_along(struct kunit
  * next that it is done, and has not yet told the one that it knows.
  */
 
-struct middle {
-	struct kunit *test;
-	/* the step before which the others have their turn */
-	unsigned int at;
-	void (*turn)(struct middle *middle);
-	struct nbq_node *w, *w_pred;
-	struct nbq_node *x, *x_pred;
-	struct nbq_node *y, *y_pred;
-	bool came;
-	bool given_back;
-};
-
-static void turn_in_the_middle(unsigned int step, void *arg)
-{
-	struct middle *middle = arg;
-
-	if (step != middle->at)
-		return;
-	middle->came = true;
-	middle->turn(middle);
-}
-
 /*
  * hand_over: look at next 1, swap next 2, tell 3 (the tail is not touched by one
  * that knows somebody). leave: store prev 1, be forgotten 2,
  * swap the tail 3, swap next 4, tell 5.
  */
-#define HAND_OVER_TELLS	3
-#define LEAVE_TELLS	5
-
-static void hand_over_with_a_turn(struct middle *middle, struct nbq_node *holder)
-{
-	middle->at = HAND_OVER_TELLS;
-	nbq_steps_start(turn_in_the_middle, middle);
-	nbq_mcs_release(lock_of(middle->test), holder);
-	nbq_steps_stop();
-	KUNIT_EXPECT_TRUE(middle->test, middle->came);
-}
-
-static void leave_with_a_turn(struct middle *middle, struct nbq_node *node,
-			      struct nbq_node *pred)
-{
-	middle->at = LEAVE_TELLS;
-	nbq_steps_start(turn_in_the_middle, middle);
-	nbq_mcs_abandon(lock_of(middle->test), node, pred);
-	nbq_steps_stop();
-	KUNIT_EXPECT_TRUE(middle->test, middle->came);
-}
-
-static void w_leaves(struct middle *middle)
-{
-	middle->given_back = nbq_mcs_abandon(lock_of(middle->test), middle->w,
-					   middle->w_pred);
-}
-
-static void leaver_at_the_tail_that_is_told_later_is_given_back_by_the_teller(struct kunit *test)
-{
-	struct middle middle = { .test = test, .turn = w_leaves };
-	struct nbq_mcs *lock = lock_of(test);
-	struct nbq_node *holder, *pred;
-
-	holder = arrive(test, &pred);
-	middle.w = arrive(test, &middle.w_pred);
-	EXPECT_COUNTED(test, .nodes_allocated = 2);
-
-	/* before: H > w; in between: A > (w), w is R; after: A */
-	hand_over_with_a_turn(&middle, holder);
-	KUNIT_EXPECT_FALSE(test, middle.given_back);
-	EXPECT_PICTURE(test, "A.");
-	KUNIT_EXPECT_PTR_EQ(test, lock->tail, holder);
-	EXPECT_COUNTED(test, .nodes_abandoned = 1, .nodes_reclaimed = 1);
-}
-
-static void w_leaves_and_is_drawn(struct middle *middle)
-{
-	w_leaves(middle);
-	EXPECT_PICTURE(middle->test, "AR");
-	EXPECT_COUNTED(middle->test, .nodes_abandoned = 1);
-	KUNIT_EXPECT_FALSE(middle->test, nbq_node_try_alloc(middle->w));
-}
-
-static void leaver_that_is_not_told_yet_keeps_its_node(struct kunit *test)
-{
-	struct middle middle = { .test = test, .turn = w_leaves_and_is_drawn };
-	struct nbq_node *holder, *pred;
-
-	holder = arrive(test, &pred);
-	middle.w = arrive(test, &middle.w_pred);
-	EXPECT_COUNTED(test, .nodes_allocated = 2);
-
-	/* before: H > w; in between: A > (w), w is R; after: A */
-	hand_over_with_a_turn(&middle, holder);
-	EXPECT_PICTURE(test, "A.");
-	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
-}
-
-/* w leaves as TRANSIENT, x steps over it, finds the lock and takes it. */
-static void w_leaves_and_x_takes_over(struct middle *middle)
-{
-	struct kunit *test = middle->test;
-	struct nbq_node *prev;
-
-	w_leaves(middle);
-	EXPECT_PICTURE(test, "ATW");
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_poll(middle->x), NBQ_TRANSIENT);
-	prev = nbq_mcs_skip(middle->x, middle->x_pred, NBQ_TRANSIENT);
-
-	/* x was the first of the two that have to be done with w's node */
-	EXPECT_PICTURE(test, "ARW");
-	KUNIT_EXPECT_PTR_EQ(test, prev, middle->w_pred);
-	EXPECT_COUNTED(test, .nodes_abandoned = 1);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle->x, prev), NBQ_AVAILABLE);
-	nbq_mcs_granted(lock_of(test), middle->x, prev);
-	EXPECT_PICTURE(test, ".RH");
-	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
-}
-
-static void transient_leaver_stepped_over_before_it_is_told(struct kunit *test)
-{
-	struct middle middle = { .test = test, .turn = w_leaves_and_x_takes_over };
-	struct nbq_mcs *lock = lock_of(test);
-	struct nbq_node *holder, *pred;
-
-	holder = arrive(test, &pred);
-	middle.w = arrive(test, &middle.w_pred);
-	middle.x = arrive(test, &middle.x_pred);
-	EXPECT_COUNTED(test, .nodes_allocated = 3);
-
-	/* before: H > w > x; after: H, given back by the one who told w */
-	hand_over_with_a_turn(&middle, holder);
-	EXPECT_PICTURE(test, "..H");
-	KUNIT_EXPECT_PTR_EQ(test, nbq_held_find(middle.x->pool, lock), middle.x);
-	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
-}
-
-/* w leaves as TRANSIENT, and x only looks when w was told. */
-static void transient_leaver_stepped_over_after_it_was_told(struct kunit *test)
-{
-	struct middle middle = { .test = test, .turn = w_leaves };
-	struct nbq_mcs *lock = lock_of(test);
-	struct nbq_node *holder, *prev, *pred;
-
-	holder = arrive(test, &pred);
-	middle.w = arrive(test, &middle.w_pred);
-	middle.x = arrive(test, &middle.x_pred);
-	EXPECT_COUNTED(test, .nodes_allocated = 3);
-
-	/* before: H > w > x; after: A T x */
-	hand_over_with_a_turn(&middle, holder);
-	EXPECT_PICTURE(test, "ATW");
-	KUNIT_EXPECT_PTR_EQ(test, middle.w->status, NBQ_AVAILABLE);
-	EXPECT_COUNTED(test, .nodes_abandoned = 1);
-
-	/* x is the second; after: H */
-	prev = nbq_mcs_skip(middle.x, middle.x_pred, NBQ_TRANSIENT);
-	EXPECT_PICTURE(test, "A.W");
-	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle.x, prev), NBQ_AVAILABLE);
-	nbq_mcs_granted(lock, middle.x, prev);
-	EXPECT_PICTURE(test, "..H");
-	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
-}
-
 /*
  * From its first step on the walker may be the last that keeps the leaver from
  * being given back, or no longer keep it: who stood in front must be known by
@@ -496,131 +339,7 @@ static void transient_leaver_stepped_over_after_it_was_told(struct kunit *test)
  * in front of it.
  */
 
-static const struct life {
-	const char *desc;
-	struct nbq_node *said;
-	/* whether the one in front has told the leaver, or does it later */
-	bool told;
-	unsigned int steps;
-} life_cases[] = {
-	{ "forgotten", NBQ_LEAVING, false, 1 },
-	{ "told_before", NBQ_TRANSIENT, true, 2 },
-	{ "told_later", NBQ_TRANSIENT, false, 1 },
-};
-
-static void life_desc(const struct life *life, char *desc)
-{
-	strscpy(desc, life->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(life, life_cases, life_desc);
-
-static void w_leaves_another_queue(struct middle *middle)
-{
-	middle->w->prev = middle->y;
-}
-
-static void walker_knows_who_stood_in_front_before_its_first_step(struct kunit *test)
-{
-	struct middle middle = { .test = test, .turn = w_leaves_another_queue,
-				 .at = 1 };
-	const struct life *life = test->param_value;
-	struct nbq_node *holder, *pred, *succ = NULL;
-
-	holder = arrive(test, &pred);
-	middle.w = arrive(test, &middle.w_pred);
-	middle.x = arrive(test, &middle.x_pred);
-	middle.y = nbq_bench_claim(test);
-
-	/* before: H > w > x; then H L x, or the first or all of the hand-over */
-	if (life->said == NBQ_TRANSIENT) {
-		nbq_held_del(holder);
-		succ = xchg(&holder->next, NBQ_AVAILABLE);
-		KUNIT_ASSERT_PTR_EQ(test, succ, middle.w);
-	}
-	if (life->told)
-		KUNIT_EXPECT_NULL(test, xchg(&succ->status, NBQ_AVAILABLE));
-	w_leaves(&middle);
-	KUNIT_ASSERT_PTR_EQ(test, nbq_mcs_poll(middle.x), life->said);
-
-	nbq_steps_start(turn_in_the_middle, &middle);
-	pred = nbq_mcs_skip(middle.x, middle.w, life->said);
-	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), life->steps);
-	KUNIT_EXPECT_TRUE(test, middle.came);
-	KUNIT_EXPECT_PTR_EQ(test, pred, holder);
-
-	/* The second of the two gives it back. */
-	if (succ && !life->told) {
-		KUNIT_EXPECT_FALSE(test, nbq_is_free(middle.w));
-		KUNIT_EXPECT_PTR_EQ(test, xchg(&succ->status, NBQ_AVAILABLE),
-				    NBQ_RECYCLED);
-	} else {
-		KUNIT_EXPECT_TRUE(test, nbq_is_free(middle.w));
-	}
-}
-
 /* The same between two who leave: w in front of x, y behind. */
-
-static void x_leaves(struct middle *middle)
-{
-	middle->given_back = nbq_mcs_abandon(lock_of(middle->test), middle->x,
-					   middle->x_pred);
-}
-
-static void leaver_at_the_tail_is_told_later_by_a_leaver(struct kunit *test)
-{
-	struct middle middle = { .test = test, .turn = x_leaves };
-	struct nbq_node *w, *pred, *w_pred;
-
-	arrive(test, &pred);
-	w = arrive(test, &w_pred);
-	middle.x = arrive(test, &middle.x_pred);
-
-	/* before: H > w > x; in between: H L > (x); after: H L */
-	leave_with_a_turn(&middle, w, w_pred);
-	KUNIT_EXPECT_FALSE(test, middle.given_back);
-	EXPECT_PICTURE(test, "HL.");
-	KUNIT_EXPECT_PTR_EQ(test, lock_of(test)->tail, w);
-	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 2,
-		       .nodes_reclaimed = 1);
-}
-
-/* y steps over x and then over w, whose owner has yet to tell x. */
-static void x_leaves_and_y_walks(struct middle *middle)
-{
-	struct kunit *test = middle->test;
-	struct nbq_node *prev;
-
-	x_leaves(middle);
-	EXPECT_PICTURE(test, "HLTW");
-	EXPECT_COUNTED(test, .nodes_abandoned = 1);
-	prev = nbq_mcs_skip(middle->y, middle->y_pred, NBQ_TRANSIENT);
-	EXPECT_PICTURE(test, "HLRW");
-	EXPECT_COUNTED(test);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle->y, prev), NBQ_LEAVING);
-	prev = nbq_mcs_skip(middle->y, prev, NBQ_LEAVING);
-	EXPECT_PICTURE(test, "H.RW");
-	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
-	KUNIT_EXPECT_NULL(test, nbq_mcs_link(middle->y, prev));
-}
-
-static void leaver_tells_a_leaver_when_both_were_stepped_over(struct kunit *test)
-{
-	struct middle middle = { .test = test, .turn = x_leaves_and_y_walks };
-	struct nbq_node *holder, *w, *pred, *w_pred;
-
-	holder = arrive(test, &pred);
-	w = arrive(test, &w_pred);
-	middle.x = arrive(test, &middle.x_pred);
-	middle.y = arrive(test, &middle.y_pred);
-	EXPECT_COUNTED(test, .nodes_allocated = 4);
-
-	/* before: H > w > x > y; after: H > y */
-	leave_with_a_turn(&middle, w, w_pred);
-	EXPECT_PICTURE(test, "H..W");
-	KUNIT_EXPECT_PTR_EQ(test, holder->next, middle.y);
-	EXPECT_COUNTED(test, .nodes_abandoned = 1, .nodes_reclaimed = 1);
-}
 
 /* Neighbours that leave, in every order */
 
@@ -657,31 +376,31 @@ static void neighbours_leave_in_any_order(struct kunit *test)
 {
 	const struct order *order = test->param_value;
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor *holder, *waiter[4];
+	struct nbq_contender *holder, *waiter[4];
 	unsigned int i, stay;
 
-	holder = nbq_bench_arrive(test);
+	holder = nbq_bench_enqueue(test);
 	for (i = 0; i < 4; i++)
-		waiter[i] = nbq_bench_arrive(test);
+		waiter[i] = nbq_bench_enqueue(test);
 	EXPECT_COUNTED(test, .nodes_allocated = 5);
 
 	/* before: H > w > x > y > z */
 	for (i = 0; order->leave[i]; i++)
-		KUNIT_EXPECT_FALSE(test, nbq_actor_leave(bench,
+		KUNIT_EXPECT_FALSE(test, nbq_contender_abandon(bench,
 							 waiter[order->leave[i] - 'w']));
 	EXPECT_PICTURE(test, order->picture);
 	EXPECT_COUNTED(test, .nodes_abandoned = i);
 
 	/* after: H, and those who stay, each knows the next */
 	for (stay = 0; stay < 4; stay++) {
-		if (waiter[stay]->part == WAITS)
-			KUNIT_EXPECT_FALSE(test, nbq_actor_advance(bench, waiter[stay]));
+		if (waiter[stay]->state == WAITING)
+			KUNIT_EXPECT_FALSE(test, nbq_contender_poll(bench, waiter[stay]));
 	}
 	EXPECT_COUNTED(test, .nodes_reclaimed = i);
 
 	/* after: [] */
-	nbq_actor_release(bench, holder);
-	nbq_bench_go_on(bench);
+	nbq_contender_release(bench, holder);
+	nbq_bench_drain(bench);
 	EXPECT_PICTURE(test, ".....");
 	KUNIT_EXPECT_NULL(test, lock_of(test)->tail);
 	EXPECT_COUNTED(test, .nodes_reclaimed = 4 - i, .nodes_freed = 1);
@@ -689,7 +408,7 @@ static void neighbours_leave_in_any_order(struct kunit *test)
 
 static void two_at_the_tail_leave_back_one_first(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *pred, *w_pred, *x_pred;
 
 	holder = arrive(test, &pred);
@@ -709,14 +428,14 @@ static void two_at_the_tail_leave_back_one_first(struct kunit *test)
 
 static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *pred, *w_pred;
 
 	holder = arrive(test, &pred);
 	w = arrive(test, &w_pred);
 
 	/* before: H > w, and w has decided to leave; x has not linked */
-	x = nbq_bench_join(test, &pred);
+	x = nbq_bench_enqueue_node(test, &pred);
 	KUNIT_EXPECT_FALSE(test, nbq_mcs_abandon(lock, w, w_pred));
 
 	/* after: H L x */
@@ -728,38 +447,11 @@ static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struc
 		       .nodes_reclaimed = 1);
 }
 
-/* Whoever joins between "be forgotten" and the swap of the tail */
-static void x_joins(struct middle *middle)
-{
-	middle->x = nbq_bench_join(middle->test, &middle->x_pred);
-}
-
-static void joiner_behind_a_forgotten_leaver_finds_it_leaving(struct kunit *test)
-{
-	struct middle middle = { .test = test, .turn = x_joins, .at = 3 };
-	struct nbq_mcs *lock = lock_of(test);
-	struct nbq_node *holder, *w, *pred, *w_pred;
-
-	holder = arrive(test, &pred);
-	w = arrive(test, &w_pred);
-
-	/* before: H > w; in between: H w x; after: H L x */
-	nbq_steps_start(turn_in_the_middle, &middle);
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_abandon(lock, w, w_pred));
-	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 4);
-	EXPECT_PICTURE(test, "HLW");
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle.x, w), NBQ_LEAVING);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_skip(middle.x, w, NBQ_LEAVING),
-			    holder);
-	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_abandoned = 1,
-		       .nodes_reclaimed = 1);
-}
-
 /* Handing over */
 
 static void release_with_nobody_behind_empties_the_queue(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *pred;
 
 	holder = arrive(test, &pred);
@@ -775,35 +467,9 @@ static void release_with_nobody_behind_empties_the_queue(struct kunit *test)
 	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_freed = 1);
 }
 
-static void w_joins(struct middle *middle)
-{
-	middle->w = nbq_bench_join(middle->test, &middle->w_pred);
-}
-
-static void joiner_during_a_release_finds_the_lock_available(struct kunit *test)
-{
-	struct middle middle = { .test = test, .turn = w_joins, .at = 2 };
-	struct nbq_mcs *lock = lock_of(test);
-	struct nbq_node *holder, *pred;
-
-	holder = arrive(test, &pred);
-
-	/* before: H, which knows nobody; in between: H w; after: A w */
-	nbq_steps_start(turn_in_the_middle, &middle);
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(lock, holder));
-	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 3);
-	EXPECT_PICTURE(test, "AW");
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(middle.w, holder), NBQ_AVAILABLE);
-	nbq_mcs_granted(lock, middle.w, holder);
-
-	/* after: H */
-	EXPECT_PICTURE(test, ".H");
-	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_reclaimed = 1);
-}
-
 static void release_behind_which_all_have_left_empties_the_queue(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *pred;
 
 	holder = arrive(test, &pred);
@@ -819,7 +485,7 @@ static void release_behind_which_all_have_left_empties_the_queue(struct kunit *t
 
 static void hand_over_to_one_that_left_reaches_the_one_behind(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *pred, *w_pred;
 
 	holder = arrive(test, &pred);
@@ -845,35 +511,12 @@ static void hand_over_to_one_that_left_reaches_the_one_behind(struct kunit *test
 }
 
 /*
- * before: H > w > x. With the lock w has seen x, so that its release asks neither its next
- * nor the tail. after: A x
- */
-static void holder_that_has_seen_its_successor_does_not_look_again(struct kunit *test)
-{
-	struct nbq_mcs *lock = lock_of(test);
-	struct nbq_node *holder, *w, *x, *pred, *w_pred;
-
-	holder = arrive(test, &pred);
-	w = arrive(test, &w_pred);
-	x = arrive(test, &pred);
-	nbq_mcs_release(lock, holder);
-	nbq_mcs_granted(lock, w, w_pred);
-
-	nbq_steps_start(NULL, NULL);
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(lock, w));
-	/* swap next, tell */
-	KUNIT_EXPECT_EQ(test, nbq_steps_stop(), 2);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_poll(x), NBQ_AVAILABLE);
-	EXPECT_PICTURE(test, ".AW");
-}
-
-/*
  * before: H > w > x, then w holds and x leaves, as tail and forgotten. after: A; and once
  * the node is used again, it is nothing but new.
  */
 static void successor_that_was_seen_may_leave(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 	struct nbq_node *holder, *w, *x, *y, *pred, *w_pred, *x_pred;
 
 	holder = arrive(test, &pred);
@@ -885,12 +528,12 @@ static void successor_that_was_seen_may_leave(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(lock, w));
 	EXPECT_PICTURE(test, ".A.");
 
-	y = nbq_bench_join(test, &pred);
+	y = nbq_bench_enqueue_node(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, w);
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_link(y, w), NBQ_AVAILABLE);
 	nbq_mcs_granted(lock, y, w);
 	KUNIT_EXPECT_TRUE(test, nbq_mcs_release(lock, y));
-	w = nbq_bench_join(test, &pred);
+	w = nbq_bench_enqueue_node(test, &pred);
 	KUNIT_EXPECT_FALSE(test, w->has_successor);
 	KUNIT_EXPECT_TRUE(test, nbq_mcs_release(lock, w));
 	EXPECT_PICTURE(test, "...");
@@ -900,13 +543,13 @@ static void successor_that_was_seen_may_leave(struct kunit *test)
 
 static void destroy_gives_back_leavers_of_both_kinds(struct kunit *test)
 {
-	struct nbq_mcs *lock = lock_of(test);
+	struct nbq_queue_lock *lock = lock_of(test);
 
-	nbq_bench_abandon(test, 3);
+	nbq_bench_leave_abandoned(test, 3);
 
 	/* before: A L T T; after: [] */
 	EXPECT_PICTURE(test, "ALTT.");
-	KUNIT_EXPECT_EQ(test, nbq_mcs_destroy(lock), 0);
+	KUNIT_EXPECT_EQ(test, nbq_mcs_destroy(((struct nbq_bench *)test->priv)->lock), 0);
 	EXPECT_PICTURE(test, ".....");
 	KUNIT_EXPECT_NULL(test, lock->tail);
 }
@@ -914,15 +557,15 @@ static void destroy_gives_back_leavers_of_both_kinds(struct kunit *test)
 static void destroy_gives_back_leavers_that_left_back_one_first(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor *actor[5];
+	struct nbq_contender *contender[5];
 	int i;
 
 	for (i = 0; i < 5; i++)
-		actor[i] = nbq_bench_arrive(test);
+		contender[i] = nbq_bench_enqueue(test);
 	for (i = 3; i >= 1; i--)
-		nbq_actor_leave(bench, actor[i]);
-	nbq_actor_release(bench, actor[0]);
-	nbq_actor_leave(bench, actor[4]);
+		nbq_contender_abandon(bench, contender[i]);
+	nbq_contender_release(bench, contender[0]);
+	nbq_contender_abandon(bench, contender[4]);
 
 	/* before: A L L L; after: [] */
 	EXPECT_PICTURE(test, "ALLL.");
@@ -953,17 +596,6 @@ static struct nbq_node *leave_as_tail_when_told(struct kunit *test)
 	return w;
 }
 
-static struct nbq_node *leave_as_tail_and_be_told(struct kunit *test)
-{
-	struct middle middle = { .test = test, .turn = w_leaves };
-	struct nbq_node *holder, *pred;
-
-	holder = arrive(test, &pred);
-	middle.w = arrive(test, &middle.w_pred);
-	hand_over_with_a_turn(&middle, holder);
-	return middle.w;
-}
-
 static struct nbq_node *release_as_tail(struct kunit *test)
 {
 	struct nbq_node *holder, *pred;
@@ -985,19 +617,6 @@ static struct nbq_node *be_stepped_over(struct kunit *test)
 	return w;
 }
 
-static struct nbq_node *be_stepped_over_and_told(struct kunit *test)
-{
-	struct middle middle = { .test = test, .turn = w_leaves_and_x_takes_over };
-	struct nbq_node *holder, *pred;
-
-	holder = arrive(test, &pred);
-	middle.w = arrive(test, &middle.w_pred);
-	middle.x = arrive(test, &middle.x_pred);
-	EXPECT_COUNTED(test, .nodes_allocated = 3);
-	hand_over_with_a_turn(&middle, holder);
-	return middle.w;
-}
-
 static struct nbq_node *be_taken_over_from(struct kunit *test)
 {
 	struct nbq_node *holder, *w, *pred;
@@ -1013,7 +632,7 @@ static struct nbq_node *be_transient_to_destroy(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 
-	nbq_bench_abandon(test, 2);
+	nbq_bench_leave_abandoned(test, 2);
 	KUNIT_EXPECT_EQ(test, nbq_mcs_destroy(bench->lock), 0);
 	return &bench->nodes[2];
 }
@@ -1024,10 +643,8 @@ static const struct way_back {
 } ways_back[] = {
 	{ "by_its_owner_leaving_as_tail", leave_as_tail },
 	{ "by_its_owner_leaving_as_tail_when_told", leave_as_tail_when_told },
-	{ "by_the_one_in_front_that_tells_it", leave_as_tail_and_be_told },
 	{ "by_its_owner_releasing_as_tail", release_as_tail },
 	{ "by_a_successor_stepping_over", be_stepped_over },
-	{ "by_the_one_in_front_after_a_successor", be_stepped_over_and_told },
 	{ "by_a_successor_taking_over", be_taken_over_from },
 	{ "by_destroy_as_transient", be_transient_to_destroy },
 };
@@ -1050,18 +667,18 @@ static void node_given_back_works_again_at_once(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, nbq_is_free(node));
 	KUNIT_ASSERT_TRUE(test, nbq_node_try_alloc(node));
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(node));
-	holder = nbq_bench_claim(test);
+	holder = nbq_bench_alloc(test);
 
 	/* before: H; in between: H > node, then A node; after: [] */
-	KUNIT_EXPECT_NULL(test, nbq_mcs_enqueue(&other, holder));
+	KUNIT_EXPECT_NULL(test, nbq_mcs_enqueue(&other.queue, holder));
 	nbq_held_add(holder, &other);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_enqueue(&other, node), holder);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_enqueue(&other.queue, node), holder);
 	KUNIT_EXPECT_NULL(test, nbq_mcs_link(node, holder));
 	KUNIT_EXPECT_NULL(test, nbq_mcs_poll(node));
-	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(&other, holder));
+	KUNIT_EXPECT_FALSE(test, nbq_mcs_release(&other.queue, holder));
 	KUNIT_EXPECT_PTR_EQ(test, nbq_mcs_poll(node), NBQ_AVAILABLE);
-	nbq_mcs_granted(&other, node, holder);
-	KUNIT_EXPECT_TRUE(test, nbq_mcs_release(&other, node));
+	nbq_mcs_granted(&other.queue, node, holder);
+	KUNIT_EXPECT_TRUE(test, nbq_mcs_release(&other.queue, node));
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(holder));
 	KUNIT_EXPECT_NULL(test, other.tail);
@@ -1080,23 +697,12 @@ static struct kunit_case mcs_cases[] = {
 	KUNIT_CASE(leaver_behind_a_waiter_leaves_it_as_the_tail),
 	KUNIT_CASE(leaver_at_the_tail_that_was_told_takes_its_node_along),
 	KUNIT_CASE(leaver_at_the_tail_behind_a_leaver_takes_its_node_along),
-	KUNIT_CASE(leaver_at_the_tail_that_is_told_later_is_given_back_by_the_teller),
-	KUNIT_CASE(leaver_that_is_not_told_yet_keeps_its_node),
-	KUNIT_CASE(transient_leaver_stepped_over_before_it_is_told),
-	KUNIT_CASE(transient_leaver_stepped_over_after_it_was_told),
-	KUNIT_CASE_PARAM(walker_knows_who_stood_in_front_before_its_first_step,
-			 life_gen_params),
-	KUNIT_CASE(leaver_at_the_tail_is_told_later_by_a_leaver),
-	KUNIT_CASE(leaver_tells_a_leaver_when_both_were_stepped_over),
 	KUNIT_CASE_PARAM(neighbours_leave_in_any_order, order_gen_params),
 	KUNIT_CASE(two_at_the_tail_leave_back_one_first),
 	KUNIT_CASE(joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue),
-	KUNIT_CASE(joiner_behind_a_forgotten_leaver_finds_it_leaving),
 	KUNIT_CASE(release_with_nobody_behind_empties_the_queue),
-	KUNIT_CASE(joiner_during_a_release_finds_the_lock_available),
 	KUNIT_CASE(release_behind_which_all_have_left_empties_the_queue),
 	KUNIT_CASE(hand_over_to_one_that_left_reaches_the_one_behind),
-	KUNIT_CASE(holder_that_has_seen_its_successor_does_not_look_again),
 	KUNIT_CASE(successor_that_was_seen_may_leave),
 	KUNIT_CASE(destroy_gives_back_leavers_of_both_kinds),
 	KUNIT_CASE(destroy_gives_back_leavers_that_left_back_one_first),

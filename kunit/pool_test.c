@@ -47,14 +47,14 @@ static void claim_takes_the_node_taken_last_first(struct kunit *test)
 	struct nbq_bench *bench = test->priv;
 	struct nbq_node *first, *last;
 
-	first = nbq_bench_claim(test);
-	nbq_bench_claim(test);
-	last = nbq_bench_claim(test);
+	first = nbq_bench_alloc(test);
+	nbq_bench_alloc(test);
+	last = nbq_bench_alloc(test);
 	nbq_node_free(first);
 	nbq_node_free(last);
 
 	KUNIT_EXPECT_PTR_EQ(test, bench->pool.hint, last);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), last);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_alloc(test), last);
 	EXPECT_COUNTED(test, .nodes_allocated = 4);
 }
 
@@ -63,21 +63,21 @@ static void claim_takes_the_first_free_node_when_the_last_is_in_use(struct kunit
 	struct nbq_bench *bench = test->priv;
 	struct nbq_node *second, *third;
 
-	nbq_bench_claim(test);
-	second = nbq_bench_claim(test);
-	third = nbq_bench_claim(test);
-	nbq_bench_claim(test);
+	nbq_bench_alloc(test);
+	second = nbq_bench_alloc(test);
+	third = nbq_bench_alloc(test);
+	nbq_bench_alloc(test);
 	nbq_node_free(third);
 	nbq_node_free(second);
 
-	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), second);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_alloc(test), second);
 	KUNIT_EXPECT_PTR_EQ(test, bench->pool.hint, second);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), third);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_alloc(test), third);
 }
 
 static void node_in_use_cannot_be_claimed(struct kunit *test)
 {
-	struct nbq_node *node = nbq_bench_claim(test);
+	struct nbq_node *node = nbq_bench_alloc(test);
 
 	KUNIT_EXPECT_FALSE(test, nbq_node_try_alloc(node));
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(node));
@@ -110,7 +110,7 @@ static void claim_of_an_empty_pool_fails(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < NBQ_BENCH_NODES; i++)
-		last = nbq_bench_claim(test);
+		last = nbq_bench_alloc(test);
 	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
 	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
 	EXPECT_COUNTED(test, .nodes_allocated = NBQ_BENCH_NODES);
@@ -147,7 +147,7 @@ static void high_water_is_the_most_nodes_ever_in_use(struct kunit *test)
 	unsigned int round, i;
 
 	for (i = 0; i < 5; i++) {
-		node[i] = nbq_bench_claim(test);
+		node[i] = nbq_bench_alloc(test);
 		KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, i + 1);
 	}
 	/* never more than five at a time, given back in every order */
@@ -155,10 +155,10 @@ static void high_water_is_the_most_nodes_ever_in_use(struct kunit *test)
 		for (i = 0; i < 3; i++)
 			nbq_node_free(node[(round * 2 + i) % 5]);
 		for (i = 0; i < 3; i++)
-			node[(round * 2 + i) % 5] = nbq_bench_claim(test);
+			node[(round * 2 + i) % 5] = nbq_bench_alloc(test);
 	}
 	KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, 5);
-	nbq_bench_claim(test);
+	nbq_bench_alloc(test);
 	KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, 6);
 }
 
@@ -170,11 +170,11 @@ static void give_back(void *node)
 static void node_given_back_on_another_cpu_is_claimed_again(struct kunit *test)
 {
 	unsigned int cpu = nbq_other_cpu(test);
-	struct nbq_node *node = nbq_bench_claim(test);
+	struct nbq_node *node = nbq_bench_alloc(test);
 
 	smp_call_function_single(cpu, give_back, node, true);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
-	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_claim(test), node);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_alloc(test), node);
 }
 
 /* Nesting: an interrupt claims while the task that it interrupts claims */
@@ -347,7 +347,7 @@ static void growth_is_requested_again_by_an_empty_pool(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < NBQ_BENCH_NODES; i++)
-		nbq_bench_claim(test);
+		nbq_bench_alloc(test);
 	bench->pool.wants_growth = 0;
 	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
 	KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 1);
@@ -359,7 +359,7 @@ static void growth_is_not_requested_by_reuse(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 100; i++)
-		nbq_node_free(nbq_bench_claim(test));
+		nbq_node_free(nbq_bench_alloc(test));
 	KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 0);
 	KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, 1);
 }
@@ -422,7 +422,7 @@ static int lock_timeout_with(struct kunit *test, struct nbq_node *node,
 			     ktime_t patience)
 {
 	struct nbq_bench *bench = test->priv;
-	struct nbq_lent lent;
+	struct nbq_replaced replaced;
 	int ret;
 
 	preempt_disable();
@@ -431,11 +431,11 @@ static int lock_timeout_with(struct kunit *test, struct nbq_node *node,
 		node->cpu = node->pool->cpu;
 		node->next_in_pool = NULL;
 	}
-	nbq_lend(&lent, nbq_this_pool(), node, NULL);
+	nbq_pool_replace(&replaced, nbq_this_pool(), node, NULL);
 	ret = nbq_clh_lock_timeout(bench->lock, patience);
 	if (!ret)
 		nbq_clh_unlock(bench->lock);
-	nbq_take_back(&lent);
+	nbq_pool_restore(&replaced);
 	preempt_enable();
 	return ret;
 }
@@ -466,7 +466,7 @@ static void try_of_a_held_lock_needs_no_node(struct kunit *test)
 	struct nbq_node *pred;
 
 	/* before and after: H */
-	nbq_bench_join(test, &pred);
+	nbq_bench_enqueue_node(test, &pred);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 0), -EBUSY);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
@@ -488,15 +488,15 @@ static void enomem_leaves_preemption_as_it_was(struct kunit *test)
 static void trylock_fails_where_the_pool_is_empty(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
-	struct nbq_lent lent;
+	struct nbq_replaced replaced;
 	bool acquired;
 
 	preempt_disable();
-	nbq_lend(&lent, nbq_this_pool(), NULL, NULL);
+	nbq_pool_replace(&replaced, nbq_this_pool(), NULL, NULL);
 	acquired = nbq_clh_trylock(bench->lock);
 	if (acquired)
 		nbq_clh_unlock(bench->lock);
-	nbq_take_back(&lent);
+	nbq_pool_restore(&replaced);
 	preempt_enable();
 
 	KUNIT_EXPECT_FALSE(test, acquired);
@@ -506,7 +506,7 @@ static void trylock_fails_where_the_pool_is_empty(struct kunit *test)
 
 static void node_given_back_meanwhile_is_used(struct kunit *test)
 {
-	struct nbq_node *node = nbq_bench_claim(test);
+	struct nbq_node *node = nbq_bench_alloc(test);
 
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(3, give_back, node);
@@ -521,8 +521,8 @@ static void patience_spent_on_a_node_is_not_had_again_for_the_lock(struct kunit 
 {
 	struct nbq_node *node, *pred;
 
-	nbq_bench_join(test, &pred);
-	node = nbq_bench_claim(test);
+	nbq_bench_enqueue_node(test, &pred);
+	node = nbq_bench_alloc(test);
 
 	/* before and after: H */
 	nbq_fake_start(1000, 10);
@@ -562,9 +562,9 @@ static void give_back_once_awaited(void *arg)
 static void untimed_acquisition_waits_for_a_node_from_another_cpu(struct kunit *test)
 {
 	static call_single_data_t csd;
-	struct awaited awaited = { .node = nbq_bench_claim(test) };
+	struct awaited awaited = { .node = nbq_bench_alloc(test) };
 	struct nbq_bench *bench = test->priv;
-	struct nbq_lent lent;
+	struct nbq_replaced replaced;
 	unsigned int cpu;
 
 	nbq_other_cpu(test);
@@ -575,13 +575,13 @@ static void untimed_acquisition_waits_for_a_node_from_another_cpu(struct kunit *
 	awaited.node->pool = awaited.pool;
 	awaited.node->cpu = awaited.pool->cpu;
 	awaited.node->next_in_pool = NULL;
-	nbq_lend(&lent, awaited.pool, awaited.node, NULL);
+	nbq_pool_replace(&replaced, awaited.pool, awaited.node, NULL);
 
 	INIT_CSD(&csd, give_back_once_awaited, &awaited);
 	smp_call_function_single_async(cpu, &csd);
 	nbq_clh_lock(bench->lock);
 	nbq_clh_unlock(bench->lock);
-	nbq_take_back(&lent);
+	nbq_pool_restore(&replaced);
 	/* Calls are made in order: after this one, that one has returned. */
 	smp_call_function_single(cpu, nothing, NULL, true);
 	preempt_enable();
@@ -703,7 +703,7 @@ static struct attempt *new_attempt(struct kunit *test, ktime_t patience)
 	attempt->lock = bench->lock;
 	attempt->patience = patience;
 	/* Locks of its class are taken with interrupts on, elsewhere. */
-	bench->row->excuse(bench->lock);
+	bench->row->notrack(bench->lock);
 	return attempt;
 }
 
@@ -834,7 +834,7 @@ static struct unready *attempt_in_pool(struct kunit *test, unsigned int setup,
 	KUNIT_ASSERT_NOT_NULL(test, unready);
 	nbq_clh_init(&unready->queue);
 	lockdep_set_notrack_class(&unready->queue);
-	nbq_spin_init(&unready->hybrid);
+	nbq_spin_init(&unready->hybrid, 0);
 	lockdep_set_notrack_class(&unready->hybrid);
 	unready->setup = setup;
 	unready->patience = patience;

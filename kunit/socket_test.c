@@ -107,7 +107,7 @@ static void release(struct event *event)
 {
 	struct nbq_bench *bench = event->test->priv;
 
-	nbq_actor_release(bench, &bench->actors[0]);
+	nbq_contender_release(bench, &bench->contenders[0]);
 }
 
 /* The head, which was made by hand, gives up as well. */
@@ -115,7 +115,7 @@ static void drain(struct event *event)
 {
 	struct nbq_bench *bench = event->test->priv;
 
-	nbq_actor_leave(bench, &bench->actors[1]);
+	nbq_contender_abandon(bench, &bench->contenders[1]);
 	release(event);
 }
 
@@ -129,9 +129,9 @@ static void release_to_this_socket(struct event *event)
 
 static void hold(struct kunit *test)
 {
-	struct nbq_actor *holder = nbq_bench_arrive(test);
+	struct nbq_contender *holder = nbq_bench_enqueue(test);
 
-	KUNIT_ASSERT_EQ(test, holder->part, HOLDS);
+	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
 }
 
 static int try_for(struct kunit *test, ktime_t patience)
@@ -180,7 +180,7 @@ static void waiter_enqueues_on_its_own_socket(struct kunit *test)
 static void newcomer_leaves_a_free_lock_to_the_socket_that_has_the_turn(struct kunit *test)
 {
 	u32 *tail = &queue_there(test)->tail;
-	struct nbq_node *w = nbq_bench_claim(test);
+	struct nbq_node *w = nbq_bench_alloc(test);
 
 	nbq_spin_enqueue(lock_of(test), tail, w);
 	lock_of(test)->state.request = request_at(1000, made_up->turn);
@@ -211,7 +211,7 @@ static u64 time_to_acquire(struct kunit *test, void (*act)(struct event *event))
 	u64 start = 1000;
 
 	hold(test);
-	nbq_spin_enqueue(lock_of(test), &queue_there(test)->tail, nbq_bench_claim(test));
+	nbq_spin_enqueue(lock_of(test), &queue_there(test)->tail, nbq_bench_alloc(test));
 	lock_of(test)->state.request = request_at(start, made_up->turn);
 	nbq_fake_start(start, 10);
 	nbq_fake_call(8, happen, &event);
@@ -266,7 +266,7 @@ static void head_gives_the_turn_to_the_next_socket_when_it_is_over(struct kunit 
 
 	hold(test);
 	if (turn->behind)
-		nbq_bench_arrive(test);
+		nbq_bench_enqueue(test);
 	if (turn->awaits)
 		queue_there(test)->awaits = lock_of(test);
 	lock_of(test)->state.request = request_at(now - turn->units * NBQ_UNIT_NS, here()->turn);
@@ -301,7 +301,7 @@ static void waiter_behind_one_of_another_lock_does_not_wait_for_it(struct kunit 
 {
 	struct nbq_spin *other = lock_that_shares_the_queue(test);
 	struct event event = { .test = test, .act = release };
-	struct nbq_node *w = nbq_bench_claim(test);
+	struct nbq_node *w = nbq_bench_alloc(test);
 
 	/* before: w waits for the other lock, and stays */
 	nbq_spin_enqueue(other, &queue_here(test)->tail, w);
@@ -318,12 +318,12 @@ static void waiter_behind_one_of_another_lock_does_not_wait_for_it(struct kunit 
 static void destroy_leaves_the_waiter_of_another_lock_in_the_queue(struct kunit *test)
 {
 	struct nbq_spin *other = lock_that_shares_the_queue(test);
-	struct nbq_node *w = nbq_bench_claim(test), *x;
+	struct nbq_node *w = nbq_bench_alloc(test), *x;
 	u32 *tail = &queue_here(test)->tail;
 
 	/* before: w waits for the other lock, x has left this one behind it; after: w */
 	nbq_spin_enqueue(other, tail, w);
-	x = nbq_bench_claim(test);
+	x = nbq_bench_alloc(test);
 	nbq_spin_enqueue(lock_of(test), tail, x);
 	x->resumed = true;
 	KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(tail, x, w));

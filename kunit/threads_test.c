@@ -338,7 +338,7 @@ static void interrupts_and_threads_share_a_lock(struct kunit *test)
 
 	nbq_other_cpu(test);
 	/* With interrupts on in the threads, which lockdep would not have. */
-	crew->row->excuse(crew->lock);
+	crew->row->notrack(crew->lock);
 	interrupt->crew = crew;
 	migrate_disable();
 	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
@@ -451,7 +451,7 @@ static void lock_may_be_freed_by_the_one_it_was_handed_to(struct kunit *test)
 	 * second counts: it waited, and left with nobody behind.
 	 */
 	uses = ROUNDS + ROUNDS * facts->holder_nodes;
-	reclaimed = facts->holder_nodes * (ROUNDS + ROUNDS * facts->stays);
+	reclaimed = facts->holder_nodes * (ROUNDS + ROUNDS * facts->tail_stays);
 	nbq_read_events(&now);
 	KUNIT_EXPECT_EQ(test, uses,
 			now.acquired_uncontended - before->acquired_uncontended +

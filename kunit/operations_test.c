@@ -37,7 +37,7 @@ static void *lock_of(struct kunit *test)
 /* 1 where the node of one with nobody behind stays in the queue, else 0 */
 static unsigned int stays(struct kunit *test)
 {
-	return row_of(test)->facts->stays;
+	return row_of(test)->facts->tail_stays;
 }
 
 /* The reverse */
@@ -95,13 +95,13 @@ static int failure(unsigned int reads)
 }
 
 /* Somebody else holds the lock. */
-static struct nbq_actor *hold(struct kunit *test)
+static struct nbq_contender *hold(struct kunit *test)
 {
-	struct nbq_actor *holder = nbq_bench_arrive(test);
+	struct nbq_contender *holder = nbq_bench_enqueue(test);
 
-	if (holder->part == WAITS)
-		nbq_actor_advance(test->priv, holder);
-	KUNIT_ASSERT_EQ(test, holder->part, HOLDS);
+	if (holder->state == WAITING)
+		nbq_contender_poll(test->priv, holder);
+	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
 	return holder;
 }
 
@@ -131,7 +131,7 @@ static void others_hand_over(void *arg)
 {
 	struct nbq_bench *bench = arg;
 
-	nbq_actor_release(bench, &bench->actors[0]);
+	nbq_contender_release(bench, &bench->contenders[0]);
 }
 
 /* Patience */
@@ -239,7 +239,7 @@ static void long_wait_is_by_hardware(struct kunit *test)
 	if (!nbq_relax_is_bounded())
 		kunit_skip(test, "no wait by hardware that has a bound");
 	hold(test);
-	nbq_bench_arrive(test);
+	nbq_bench_enqueue(test);
 	/* It shows life for as long as this may take. */
 	bench->pool.heartbeat = nbq_clock_ns() + NSEC_PER_SEC;
 	KUNIT_ASSERT_EQ(test, nbq_event_read("hardware_waits", &before), 0);
@@ -334,15 +334,15 @@ static void failed_try_writes_to_neither_lock_nor_nodes(struct kunit *test)
 	int ret;
 
 	/* A newcomer may steal the lock, which changes nothing for long. */
-	steals = busy->released && row->facts->passes;
+	steals = busy->released && row->facts->steals;
 	nbq_fake_start(1000, 10);
 	hold(test);
 	for (i = 0; i < busy->waiters; i++)
-		nbq_bench_arrive(test);
+		nbq_bench_enqueue(test);
 	if (busy->abandons)
-		nbq_actor_leave(bench, &bench->actors[1]);
+		nbq_contender_abandon(bench, &bench->contenders[1]);
 	if (busy->released)
-		nbq_actor_release(bench, &bench->actors[0]);
+		nbq_contender_release(bench, &bench->contenders[0]);
 	EXPECT_SHAPE(test, busy->desc);
 	lock = copy_of(test, bench->lock, row->size);
 	nodes = copy_of(test, bench->nodes, sizeof(bench->nodes));
@@ -367,20 +367,20 @@ static void failed_try_writes_to_neither_lock_nor_nodes(struct kunit *test)
 static void try_behind_an_abandoned_tail_fails_on_the_waiter_before_it(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor *holder, *w, *x;
+	struct nbq_contender *holder, *w, *x;
 
 	holder = hold(test);
-	nbq_bench_arrive(test);
-	w = nbq_bench_arrive(test);
-	x = nbq_bench_arrive(test);
-	nbq_actor_leave(bench, w);
-	nbq_actor_leave(bench, x);
-	nbq_actor_release(bench, holder);
+	nbq_bench_enqueue(test);
+	w = nbq_bench_enqueue(test);
+	x = nbq_bench_enqueue(test);
+	nbq_contender_abandon(bench, w);
+	nbq_contender_abandon(bench, x);
+	nbq_contender_release(bench, holder);
 	nbq_fake_start(1000, 10);
 
 	/* before: A w L; after: the same; hybrid, first come, first served: A w */
 	EXPECT_SHAPE(test, "AWLl");
-	if (row_of(test)->facts->passes) {
+	if (row_of(test)->facts->steals) {
 		KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
 		EXPECT_TOTAL(test);
 	} else if (row_of(test)->facts->holder_nodes) {
@@ -406,7 +406,7 @@ static void failed_try_is_never_a_deadlock(struct kunit *test)
 	int timeout, until;
 	bool acquired;
 
-	row->excuse(lock);
+	row->notrack(lock);
 	row->lock(lock);
 	acquired = row->trylock(lock);
 	timeout = row->lock_timeout(lock, 0);
@@ -510,7 +510,7 @@ static void *new_lock(struct kunit *test)
 
 static void locks_can_share_one_budget(struct kunit *test)
 {
-	struct nbq_actor other = { .node = nbq_bench_claim(test) };
+	struct nbq_contender other = { .node = nbq_bench_alloc(test) };
 	void *first = lock_of(test), *second = new_lock(test);
 	const struct nbq_row *row = row_of(test);
 	unsigned int reads = 3 + reads_to_give_up(test, 3);
@@ -519,7 +519,7 @@ static void locks_can_share_one_budget(struct kunit *test)
 
 	row->set_subclass(second, 1);
 	row->set_subclass(third, 2);
-	row->join(second, &other);
+	row->enqueue(second, &other);
 	hold(test);
 
 	/* first is handed over at 1020, second is not; third is free */
@@ -540,7 +540,7 @@ static void locks_can_share_one_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got_first, 0);
 	KUNIT_EXPECT_EQ(test, got_second, -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, got_third, 0);
-	row->hand_over(second, other.node);
+	row->release(second, other.node);
 	KUNIT_EXPECT_EQ(test, row->destroy(second), 0);
 	KUNIT_EXPECT_EQ(test, row->destroy(third), 0);
 }
@@ -550,7 +550,7 @@ static void locks_can_share_one_budget(struct kunit *test)
 /* What others see and do: for the calls in the middle of a clock read */
 struct others {
 	struct kunit *test;
-	struct nbq_actor *actor;
+	struct nbq_contender *contender;
 	bool acquired;
 };
 
@@ -558,8 +558,8 @@ static void others_join(void *arg)
 {
 	struct others *others = arg;
 
-	nbq_actor_join(others->test->priv, others->actor);
-	nbq_actor_link(others->test->priv, others->actor);
+	nbq_contender_enqueue(others->test->priv, others->contender);
+	nbq_contender_link(others->test->priv, others->contender);
 }
 
 /* By a deadline in the past, which enters a queue where trylock does not */
@@ -578,8 +578,8 @@ static void timed_out_waiter_leaves_its_node_to_the_one_behind(struct kunit *tes
 
 	/* before: H; x joins in the read that ends the patience */
 	hold(test);
-	behind.actor = nbq_bench_come(bench);
-	KUNIT_ASSERT_NOT_NULL(test, behind.actor);
+	behind.contender = nbq_bench_contender(bench);
+	KUNIT_ASSERT_NOT_NULL(test, behind.contender);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(11, others_join, &behind);
 
@@ -587,13 +587,13 @@ static void timed_out_waiter_leaves_its_node_to_the_one_behind(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1,
 		     .nodes_abandoned = 1);
-	left = behind.actor->pred;
+	left = behind.contender->pred;
 	KUNIT_ASSERT_NOT_NULL(test, left);
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(left));
 
 	/* after: H x */
-	KUNIT_EXPECT_FALSE(test, nbq_actor_advance(bench, behind.actor));
-	KUNIT_EXPECT_PTR_EQ(test, behind.actor->pred,
+	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(bench, behind.contender));
+	KUNIT_EXPECT_PTR_EQ(test, behind.contender->pred,
 			    bench->row->holder(bench->lock));
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(left));
 	EXPECT_SHAPE(test, "HW");
@@ -610,9 +610,9 @@ static void attempt_that_comes_back_resumes_its_node(struct kunit *test)
 	/* before: H w; y joins in the read that ends the patience */
 	nbq_fake_start(1000, 10);
 	hold(test);
-	nbq_bench_arrive(test);
-	behind.actor = nbq_bench_come(bench);
-	KUNIT_ASSERT_NOT_NULL(test, behind.actor);
+	nbq_bench_enqueue(test);
+	behind.contender = nbq_bench_contender(bench);
+	KUNIT_ASSERT_NOT_NULL(test, behind.contender);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(11, others_join, &behind);
 
@@ -625,10 +625,10 @@ static void attempt_that_comes_back_resumes_its_node(struct kunit *test)
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_resumed = 1, .nodes_abandoned = 1);
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_resumed = 1, .nodes_abandoned = 1);
-	KUNIT_EXPECT_FALSE(test, nbq_is_free(behind.actor->pred));
+	KUNIT_EXPECT_FALSE(test, nbq_is_free(behind.contender->pred));
 
 	/* y skips it: H w y; the next attempt takes a node */
-	KUNIT_EXPECT_FALSE(test, nbq_actor_advance(bench, behind.actor));
+	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(bench, behind.contender));
 	EXPECT_SHAPE(test, "HWW");
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1,
@@ -644,7 +644,7 @@ static void nested_attempt_on_the_same_lock_leaves_the_queue_whole(struct kunit 
 	unsigned int read;
 
 	/* To lockdep, the nested attempt is of the same context. */
-	row_of(test)->excuse(lock_of(test));
+	row_of(test)->notrack(lock_of(test));
 	hold(test);
 	for (read = 1; read <= 11; read++) {
 		nested.acquired = true;
@@ -697,16 +697,16 @@ static void shortest_attempt_in_the_queue_clears_up_behind_the_holder(struct kun
 {
 	ktime_t deadline = waiters_nodes(test, 1) ? 999 : 1100;
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor *w, *x, *y;
+	struct nbq_contender *w, *x, *y;
 
 	nbq_fake_start(1000, 10);
 	hold(test);
-	w = nbq_bench_arrive(test);
-	x = nbq_bench_arrive(test);
-	y = nbq_bench_arrive(test);
-	nbq_actor_leave(bench, w);
-	nbq_actor_leave(bench, x);
-	nbq_actor_leave(bench, y);
+	w = nbq_bench_enqueue(test);
+	x = nbq_bench_enqueue(test);
+	y = nbq_bench_enqueue(test);
+	nbq_contender_abandon(bench, w);
+	nbq_contender_abandon(bench, x);
+	nbq_contender_abandon(bench, y);
 
 	/* before: H L L */
 	EXPECT_SHAPE(test, "HLLl");
@@ -738,22 +738,16 @@ static const struct nbq_operation failing_verbs[] = {
 	{ "lock_until_bh", UNTIL, BH, 1100 },
 	{ "trylock_bh", TRY, BH },
 	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
-	{ "lock_until_nested", UNTIL, NESTED, 1100 },
-	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
-	{ "lock_until_irqsave_nested", UNTIL, IRQSAVE_NESTED, 1100 },
 }, untimed_verbs[] = {
 	{ "lock", LOCK, PLAIN },
 	{ "lock_irq", LOCK, IRQ },
 	{ "lock_irqsave", LOCK, IRQSAVE },
 	{ "lock_bh", LOCK, BH },
 	{ "lock_nested", LOCK, NESTED },
-	{ "lock_irqsave_nested", LOCK, IRQSAVE_NESTED },
 }, irqsave_verbs[] = {
 	{ "lock_timeout_irqsave", TIMEOUT, IRQSAVE, 100 },
 	{ "lock_until_irqsave", UNTIL, IRQSAVE, 1100 },
 	{ "trylock_irqsave", TRY, IRQSAVE },
-	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
-	{ "lock_until_irqsave_nested", UNTIL, IRQSAVE_NESTED, 1100 },
 }, patient_and_impatient_verbs[] = {
 	{ "trylock", TRY, PLAIN },
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
@@ -788,10 +782,10 @@ static void free_lock_behind_abandoned_nodes_is_taken_at_once(struct kunit *test
 		bool at_once = stays(test) && !leavers;
 		/* Where one is in the queue that takes a free lock */
 		bool queues = holders_nodes(test) ||
-			      (pred_of && !row->facts->passes);
+			      (pred_of && !row->facts->steals);
 
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
-		nbq_bench_abandon(test, leavers);
+		nbq_bench_leave_abandoned(test, leavers);
 
 		/* before: A L .. L */
 		ret = row->take(verb, bench->lock, &flags);
@@ -828,9 +822,9 @@ static void leave_behind_the_holder(struct kunit *test, unsigned int leavers)
 
 	hold(test);
 	for (i = 0; i < leavers + goes(test) + !holders_nodes(test); i++)
-		nbq_bench_arrive(test);
-	for (i = 1; i < bench->arrivals; i++)
-		nbq_actor_leave(bench, &bench->actors[i]);
+		nbq_bench_enqueue(test);
+	for (i = 1; i < bench->count; i++)
+		nbq_contender_abandon(bench, &bench->contenders[i]);
 }
 
 static void longest_walk_is_the_most_leavers_in_front_of_one_attempt(struct kunit *test)
@@ -874,7 +868,7 @@ static void expect_holder_s_context(struct kunit *test)
 	if (!ret)
 		row->drop(verb, lock, flags);
 	after = nbq_context_now();
-	nbq_context_mend(before);
+	nbq_context_restore(before);
 
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	nbq_expect_context(test, holding, nbq_context_within(before, verb->form));
@@ -907,7 +901,7 @@ static void failure_leaves_preemption_and_interrupts_as_they_were(struct kunit *
 	if (!ret)
 		row->drop(verb, lock, flags);
 	after = nbq_context_now();
-	nbq_context_mend(before);
+	nbq_context_restore(before);
 
 	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(verb));
 	nbq_expect_context(test, after, before);
@@ -957,35 +951,35 @@ static void expect_looks(struct kunit *test, const char *picture, bool locked,
 static void looks_tell_held_and_contended_in_every_state(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor *holder, *w, *x;
+	struct nbq_contender *holder, *w, *x;
 	bool held;
 
 	expect_looks(test, "[]", false, false);
 	holder = hold(test);
 	expect_looks(test, "H", true, false);
-	w = nbq_bench_arrive(test);
+	w = nbq_bench_enqueue(test);
 	bench->pool.waiting.lock = bench->lock;
 	bench->pool.waiting.pred = w->pred;
 	expect_looks(test, "H w", true, true);
-	x = nbq_bench_arrive(test);
-	nbq_actor_leave(bench, w);
+	x = nbq_bench_enqueue(test);
+	nbq_contender_abandon(bench, w);
 	expect_looks(test, "H L x", true, true);
-	nbq_actor_leave(bench, x);
+	nbq_contender_abandon(bench, x);
 	expect_looks(test, "H L: advisory", true, true);
-	nbq_actor_release(bench, holder);
+	nbq_contender_release(bench, holder);
 	expect_looks(test, "A L", false, false);
-	x = nbq_bench_arrive(test);
-	if (row_of(test)->facts->passes) {
+	x = nbq_bench_enqueue(test);
+	if (row_of(test)->facts->steals) {
 		expect_looks(test, "H past A: advisory", true, true);
 	} else {
 		bench->pool.waiting.pred = x->pred;
 		held = row_of(test)->facts->holder_nodes;
 		expect_looks(test, "A L x", held, held);
 		bench->pool.waiting.pred = NULL;
-		KUNIT_EXPECT_TRUE(test, nbq_actor_advance(bench, x));
+		KUNIT_EXPECT_TRUE(test, nbq_contender_poll(bench, x));
 		expect_looks(test, "H", true, false);
 	}
-	nbq_actor_release(bench, x);
+	nbq_contender_release(bench, x);
 	expect_looks(test, "[]", false, false);
 }
 
@@ -1061,7 +1055,7 @@ static void destroy_gives_back_exactly_the_abandoned_nodes(struct kunit *test)
 
 	for (leavers = 0; leavers <= NBQ_BENCH_NODES - 2; leavers++) {
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
-		nbq_bench_abandon(test, leavers);
+		nbq_bench_leave_abandoned(test, leavers);
 
 		/* before: A L .. L */
 		KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
@@ -1075,7 +1069,7 @@ static void destroy_gives_back_exactly_the_abandoned_nodes(struct kunit *test)
 
 static void destroyed_lock_is_as_new(struct kunit *test)
 {
-	nbq_bench_abandon(test, 2);
+	nbq_bench_leave_abandoned(test, 2);
 	KUNIT_EXPECT_EQ(test, row_of(test)->destroy(lock_of(test)), 0);
 	EXPECT_TOTAL(test, .nodes_reclaimed = 2 + holders_nodes(test));
 
@@ -1089,7 +1083,7 @@ static void destroy_of_a_held_lock_touches_nothing(struct kunit *test)
 {
 	const struct nbq_row *row = row_of(test);
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor *holder;
+	struct nbq_contender *holder;
 	struct nbq_node *node;
 
 	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
@@ -1105,7 +1099,7 @@ static void destroy_of_a_held_lock_touches_nothing(struct kunit *test)
 	EXPECT_TOTAL(test);
 
 	/* the holder notices nothing; after: [] */
-	KUNIT_EXPECT_EQ(test, nbq_actor_release(bench, holder), goes(test));
+	KUNIT_EXPECT_EQ(test, nbq_contender_release(bench, holder), goes(test));
 	KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), 0);
 }
 
@@ -1128,14 +1122,14 @@ static void destroy_under_a_waiter_touches_nothing(struct kunit *test)
 {
 	const struct nbq_row *row = row_of(test);
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor *holder, *w, *x;
+	struct nbq_contender *holder, *w, *x;
 
 	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
 	holder = hold(test);
-	w = nbq_bench_arrive(test);
-	x = nbq_bench_arrive(test);
-	nbq_actor_leave(bench, w);
-	nbq_actor_release(bench, holder);
+	w = nbq_bench_enqueue(test);
+	x = nbq_bench_enqueue(test);
+	nbq_contender_abandon(bench, w);
+	nbq_contender_release(bench, holder);
 
 	/* before and after: A L x */
 	KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), -EBUSY);
@@ -1148,15 +1142,15 @@ static void destroy_behind_a_holder_touches_no_abandoned_node(struct kunit *test
 {
 	const struct nbq_row *row = row_of(test);
 	struct nbq_bench *bench = test->priv;
-	struct nbq_actor *w, *x;
+	struct nbq_contender *w, *x;
 	struct nbq_node *tail;
 
 	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
 	hold(test);
-	w = nbq_bench_arrive(test);
-	x = nbq_bench_arrive(test);
-	nbq_actor_leave(bench, w);
-	nbq_actor_leave(bench, x);
+	w = nbq_bench_enqueue(test);
+	x = nbq_bench_enqueue(test);
+	nbq_contender_abandon(bench, w);
+	nbq_contender_abandon(bench, x);
 
 	/* before and after: H L */
 	tail = row->tail(bench->lock);
@@ -1179,12 +1173,12 @@ static void unlock_of_a_lock_that_nobody_holds_changes_nothing(struct kunit *tes
 	needs_checked_unlock(test);
 	nbq_provoke_report(test, NBQ_NOT_HELD_REPORT);
 	row_of(test)->unlock(lock_of(test));
-	nbq_bench_abandon(test, 1);
+	nbq_bench_leave_abandoned(test, 1);
 
 	/* before and after: A L */
 	row_of(test)->unlock(lock_of(test));
 	after = nbq_context_now();
-	nbq_context_mend(before);
+	nbq_context_restore(before);
 	KUNIT_EXPECT_EQ(test, after.preempt, before.preempt);
 	EXPECT_SHAPE(test, "AL");
 	EXPECT_TOTAL(test);
@@ -1203,7 +1197,7 @@ static void unlock_on_another_cpu_than_the_holder_s_changes_nothing(struct kunit
 	/* before and after: H */
 	bench->row->unlock(bench->lock);
 	after = nbq_context_now();
-	nbq_context_mend(before);
+	nbq_context_restore(before);
 	KUNIT_EXPECT_EQ(test, after.preempt, before.preempt);
 	EXPECT_SHAPE(test, "H");
 	KUNIT_EXPECT_TRUE(test, bench->row->is_locked(bench->lock));
@@ -1262,5 +1256,5 @@ static void unlock_on_another_cpu_than_the_holder_s_changes_nothing(struct kunit
 	{}								\
 }
 
-#define NBQ_SUITE_SUFFIX	"_verbs"
+#define NBQ_SUITE_SUFFIX	"_operations"
 #include "lock_row_suites.h"

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The row of CLH-NB: see lock_row.h.
+ */
+#include "common.h"
+
+#define NBQ_TYPE		nbq_clh
+#define NBQ_ROW_NAME		nbq_clh
+#define NBQ_INIT(lock)		nbq_clh_init(lock)
+
+static DEFINE_NBQ_CLH(static_lock);
+static struct { struct nbq_clh lock; } static_struct = {
+	.lock = NBQ_CLH_INIT(static_struct.lock),
+};
+
+static const struct nbq_facts facts = {
+	.tail_stays = 0,
+	.holder_nodes = 1,
+	.without_node = -ENOMEM,
+	.checks_unlock = true,
+};
+
+/* A predecessor does not know its successor. */
+static void link_to_pred(struct nbq_contender *contender)
+{
+}
+
+static struct nbq_node *poll_pred(const struct nbq_contender *contender)
+{
+	return nbq_clh_poll(contender->pred);
+}
+
+static void skip(struct nbq_contender *contender, struct nbq_node *prev)
+{
+	contender->pred = nbq_clh_skip(contender->node, contender->pred, prev);
+}
+
+#include "queue_row.h"
+
+static bool abandon(void *lock, struct nbq_contender *contender)
+{
+	return nbq_clh_abandon(queue_of(lock), contender->node, contender->pred);
+}
+
+static bool release(void *lock, struct nbq_node *node)
+{
+	return nbq_clh_release(queue_of(lock), node);
+}
+
+static char letter(const struct nbq_node *node)
+{
+	if (node->prev == NBQ_AVAILABLE)
+		return 'A';
+	return node->prev ? 'L' : 'W';
+}
+
+#include "define_lock_row.h"

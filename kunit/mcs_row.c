@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The row of MCS-NB: see lock_row.h.
+ */
+#include "common.h"
+
+#define NBQ_TYPE		nbq_mcs
+#define NBQ_ROW_NAME		nbq_mcs
+#define NBQ_INIT(lock)		nbq_mcs_init(lock)
+
+static DEFINE_NBQ_MCS(static_lock);
+static struct { struct nbq_mcs lock; } static_struct = {
+	.lock = NBQ_MCS_INIT(static_struct.lock),
+};
+
+static const struct nbq_facts facts = {
+	.tail_stays = 0,
+	.holder_nodes = 1,
+	.without_node = -ENOMEM,
+	.checks_unlock = true,
+};
+
+static void link_to_pred(struct nbq_contender *contender)
+{
+	contender->notified = nbq_mcs_link(contender->node, contender->pred);
+}
+
+static struct nbq_node *poll_pred(const struct nbq_contender *contender)
+{
+	return contender->notified ?: nbq_mcs_poll(contender->node);
+}
+
+static void skip(struct nbq_contender *contender, struct nbq_node *state)
+{
+	if (!contender->notified) {
+		/* The abandoned place may have been resumed since the notification. */
+		link_to_pred(contender);
+		state = contender->notified;
+		if (!state || state == NBQ_AVAILABLE)
+			return;
+	}
+	contender->pred = nbq_mcs_skip(contender->node, contender->pred, state);
+	link_to_pred(contender);
+}
+
+#include "queue_row.h"
+
+static bool abandon(void *lock, struct nbq_contender *contender)
+{
+	return nbq_mcs_abandon(queue_of(lock), contender->node, contender->pred);
+}
+
+static bool release(void *lock, struct nbq_node *node)
+{
+	return nbq_mcs_release(queue_of(lock), node);
+}
+
+/* R: only the notification by its predecessor is left to be done with the node. */
+static char letter(const struct nbq_node *node)
+{
+	if (node->next == NBQ_AVAILABLE)
+		return 'A';
+	if (node->status == NBQ_RECYCLED)
+		return 'R';
+	if (node->next == NBQ_TRANSIENT)
+		return 'T';
+	return node->next == NBQ_LEAVING ? 'L' : 'W';
+}
+
+#include "define_lock_row.h"

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What other contexts do by hand with a hybrid lock of either kind. Its holder has no node:
+ * the head is the first that is drawn. They request no handoff, and each frees its node with
+ * a swap of the tail when it leaves the queue as its head.
+ */
+#include "common.h"
+
+#define NBQ_TYPE			nbq_spin
+#define NBQ_LAST_WORD			state.holder
+
+/* Without lockdep, a release is an inlined store. */
+#define NBQ_SPIN_CHECKS_UNLOCK		IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC)
+
+/* A predecessor does not know its successor. */
+static void link_to_pred(struct nbq_contender *contender)
+{
+}
+
+/* May a newcomer take it? */
+static bool is_open(const struct nbq_spin *lock)
+{
+	return !*nbq_tail_of(lock) ||
+	       (lock->state.turn != NBQ_SPIN_FIFO && !lock->state.handoff);
+}
+
+static bool take_free(struct nbq_spin *lock, const struct nbq_contender *contender)
+{
+	union nbq_spin_state free = { .all = READ_ONCE(lock->state.all) };
+	union nbq_spin_state mine = free;
+
+	mine.holder = nbq_context_of(contender->node->pool);
+	if (mine.turn != NBQ_SPIN_FIFO)
+		mine.request = 0;
+	return !free.holder &&
+	       cmpxchg(&lock->state.all, free.all, mine.all) == free.all;
+}
+
+static bool enqueue(void *any, struct nbq_contender *contender)
+{
+	struct nbq_spin *lock = any;
+
+	contender->pred = NULL;
+	if (!is_open(lock) || !take_free(lock, contender)) {
+		contender->pred = nbq_spin_enqueue(lock, nbq_tail_of(lock), contender->node);
+		return false;
+	}
+	nbq_node_free_own(contender->node);
+	return true;
+}
+
+static bool poll(void *any, struct nbq_contender *contender)
+{
+	struct nbq_spin *lock = any;
+	int skips = NBQ_BENCH_SKIPS;
+	struct nbq_node *prev;
+
+	while (contender->pred && skips--) {
+		prev = nbq_spin_poll(contender->pred);
+		if (!prev)
+			return false;
+		contender->pred = nbq_spin_skip(contender->node, contender->pred, prev);
+	}
+	if (contender->pred || !take_free(lock, contender))
+		return false;
+	nbq_spin_dequeue_head(nbq_tail_of(lock), contender->node, false);
+	return true;
+}
+
+static bool abandon(void *lock, struct nbq_contender *contender)
+{
+	u32 *tail = nbq_tail_of(lock);
+
+	return contender->pred ? nbq_spin_abandon(tail, contender->node, contender->pred) :
+				 nbq_spin_dequeue_head(tail, contender->node, false);
+}
+
+/* The holder's node was freed when it acquired. */
+static bool release(void *any, struct nbq_node *node)
+{
+	struct nbq_spin *lock = any;
+
+	/* RELEASE: as in nbq_spin_unlock(). */
+	smp_store_release(&lock->state.holder, 0);
+	return true;
+}
+
+static char letter(const struct nbq_node *node)
+{
+	if (node->prev == NBQ_AVAILABLE)
+		return 'A';
+	return node->prev ? 'L' : 'W';
+}
+
+static struct nbq_node *tail_of(const void *lock)
+{
+	u32 tail = *nbq_tail_of(lock);
+
+	return tail ? nbq_pool_of(tail & U16_MAX)->encodable->nodes[tail >> 16] : NULL;
+}
+
+static struct nbq_node *holder_of(const void *lock)
+{
+	return NULL;
+}
