@@ -24,7 +24,7 @@ STEPS = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan",
          "explorer": ()}
 
 # In what the explorer leaves out: counts, misuse, what the clock says.
-OFF_THE_STEPS = {"host": STEPS["host"]}
+BESIDES_STEPS = {"host": STEPS["host"]}
 
 # In who waits for whom.
 WAITS = {"host": HostTests("deadlock TYPE gcc plain"), "explorer": ()}
@@ -59,4 +59,4 @@ ORDERINGS_32BIT = {"host": HostTests("threads TYPE_32bit gcc tsan 0.1 1",
                                      "threads TYPE_32bit clang tsan 0.2 2", besides=PLAIN),
                    "litmus": ()}
 # The same where the copies for the host have nobody who walks.
-WALKS = {"litmus": ()}
+CHECKS = {"litmus": ()}

@@ -18,7 +18,7 @@ from verification.mutate.edits import copy_with
 EXPLORE = PROJECT / "tools/verification/explore/explore"
 NAMES = [configuration.name for configuration in CONFIGURATIONS]
 DEFECT = next(defect for defect in DEFECTS
-              if defect.name == "clh: take_over keeps the predecessor's node")
+              if defect.name == "clh: granted does not reclaim the predecessor's node")
 
 
 def catches(pid, number):

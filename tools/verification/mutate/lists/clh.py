@@ -4,57 +4,57 @@
 from verification.mutate.kinds import STEPS, WAITS
 from verification.mutate.mutant import mutants
 
-LEAVE_CAS = ("	if (!node->resumed &&\n"
+ABANDON_CAS = ("	if (!node->resumed &&\n"
              "	    cmpxchg_release(&lock->tail, node, pred) == node) {\n")
 RELEASE_CAS = "	if (cmpxchg_release(&lock->tail, node, NULL) == node) {\n"
 ABANDON = "	smp_store_release(&node->prev, pred);\n"
-HAND_OVER = "	smp_store_release(&node->prev, NBQ_AVAILABLE);\n"
-HOLD = "	nbq_held_add(node, lock);\n"
-RESUMED_NO_MORE = "	node->resumed = false;\n"
-TAKE_OVER = HOLD + RESUMED_NO_MORE + "	nbq_node_reclaim(pred, &node->pool->events);\n"
-WALKS = "			skipped++;\n			continue;\n"
-LET_GO = "	nbq_held_del(node);\n"
+GRANT = "	smp_store_release(&node->prev, NBQ_AVAILABLE);\n"
+HELD_ADD = "	nbq_held_add(node, lock);\n"
+NOT_RESUMED = "	node->resumed = false;\n"
+GRANTED = HELD_ADD + NOT_RESUMED + "	nbq_node_reclaim(pred, &node->pool->events);\n"
+SKIPS = "			skipped++;\n			continue;\n"
+HELD_DEL = "	nbq_held_del(node);\n"
 
 MUTANTS = [*mutants("clh_nb.c", STEPS, (
-    ("clh: abandoned in front treated as a timeout (no skipped)",
-     WALKS, "			skipped++;\n			break;\n"),
-    ("clh: clock ends the walk",
-     WALKS, "			skipped++;\n			if (nbq_deadline_passed(wait->deadline))\n"
+    ("clh: abandoned predecessor treated as a timeout",
+     SKIPS, "			skipped++;\n			break;\n"),
+    ("clh: clock ends the skipping",
+     SKIPS, "			skipped++;\n			if (nbq_deadline_passed(wait->deadline))\n"
      "				break;\n			continue;\n"),
-    ("clh: clock looked at before the predecessor",
+    ("clh: clock read before the poll of the predecessor",
      "	while ((prev = nbq_clh_poll(*pred)) != NBQ_AVAILABLE) {\n",
      "	prev = NULL;\n	while (nbq_wait_continue(wait, *pred, &(*pred)->prev) &&\n"
      "	       (prev = nbq_clh_poll(*pred)) != NBQ_AVAILABLE) {\n"),
-    ("clh: leave publishes prev before it swaps the tail",
-     LEAVE_CAS, ABANDON + LEAVE_CAS),
-    ("clh: leave never takes itself off the tail",
-     LEAVE_CAS, "	if (false) {\n"),
-    ("clh: leave abandons without saying who stood in front",
+    ("clh: abandon publishes prev before it swaps the tail",
+     ABANDON_CAS, ABANDON + ABANDON_CAS),
+    ("clh: abandon never swaps the tail",
+     ABANDON_CAS, "	if (false) {\n"),
+    ("clh: abandon does not publish its predecessor",
      ABANDON, ""),
-    ("clh: leave gives its node back twice",
-     LEAVE_CAS, LEAVE_CAS + "		nbq_node_free_own(node);\n"),
-    ("clh: leave keeps its own node",
-     LEAVE_CAS + "		nbq_node_free_own(node);\n", LEAVE_CAS),
-    ("clh: take_over keeps the predecessor's node",
-     TAKE_OVER, HOLD + RESUMED_NO_MORE),
-    ("clh: take_over gives the node back twice",
-     TAKE_OVER, TAKE_OVER + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
-    ("clh: step_over keeps the leaver's node",
+    ("clh: abandon frees its node twice",
+     ABANDON_CAS, ABANDON_CAS + "		nbq_node_free_own(node);\n"),
+    ("clh: abandon does not free its node",
+     ABANDON_CAS + "		nbq_node_free_own(node);\n", ABANDON_CAS),
+    ("clh: granted does not reclaim the predecessor's node",
+     GRANTED, HELD_ADD + NOT_RESUMED),
+    ("clh: granted reclaims the predecessor's node twice",
+     GRANTED, GRANTED + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
+    ("clh: skip does not reclaim the abandoned node",
      "	nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
      "	return prev;\n"),
-    ("clh: step_over gives the node back twice",
+    ("clh: skip reclaims the node twice",
      "	nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
      "	nbq_node_reclaim(pred, &node->pool->events);\n"
      "	nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n"),
-    ("clh: hand_over keeps its own node",
+    ("clh: release does not free its node",
      RELEASE_CAS + "		nbq_node_free_own(node);\n", RELEASE_CAS),
-    ("clh: hand_over publishes before it swaps the tail",
-     RELEASE_CAS, HAND_OVER + RELEASE_CAS),
-    ("clh: lock that was handed over is not put on the list", HOLD, ""),
-    ("clh: lock that is handed over stays on the list", LET_GO, ""),
+    ("clh: release publishes before it swaps the tail",
+     RELEASE_CAS, GRANT + RELEASE_CAS),
+    ("clh: lock that was granted is not put on the list of held locks", HELD_ADD, ""),
+    ("clh: released lock stays on the list of held locks", HELD_DEL, ""),
 )), *mutants("clh_nb.c", WAITS, (
-    ("clh: lock is taken off the list after the hand-over",
-     LET_GO, RELEASE_CAS + "	" + LET_GO
+    ("clh: lock leaves the list of held locks after the handover",
+     HELD_DEL, RELEASE_CAS + "	" + HELD_DEL
      + "		nbq_node_free_own(node);\n		return true;\n	}\n"
-     + HAND_OVER + LET_GO + "	return false;\n"),
+     + GRANT + HELD_DEL + "	return false;\n"),
 ))]

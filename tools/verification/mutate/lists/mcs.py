@@ -4,35 +4,35 @@
 from verification.mutate.kinds import STEPS, WAITS
 from verification.mutate.mutant import mutants
 
-LEAVE_CAS = ("	if (!node->resumed &&\n"
+ABANDON_CAS = ("	if (!node->resumed &&\n"
              "	    cmpxchg_release(&lock->tail, node, pred) == node) {\n")
-HOLD = "	nbq_held_add(node, lock);\n"
-FOLLOWED = "	node->has_successor = READ_ONCE(node->next);\n"
-GIVE_BACK = "	nbq_node_reclaim_pred(node, pred);\n"
-PRED_TAKEN = "	node->pred_alloc_seq = data_race(pred->alloc_seq);\n"
-TELL_RECLAIM = "		nbq_node_reclaim(succ, events);\n"
-FORGET = "	forgotten = cmpxchg_relaxed(&pred->next, node, NULL) == node;\n"
-HAND_OVER = "	succ = xchg(&node->next, NBQ_AVAILABLE);\n"
-LET_GO = "	nbq_held_del(node);\n"
-LOOKS_AT_NEXT = "	if (!node->has_successor && !READ_ONCE(node->next) &&\n"
+HELD_ADD = "	nbq_held_add(node, lock);\n"
+HAS_SUCCESSOR = "	node->has_successor = READ_ONCE(node->next);\n"
+RECLAIM_PRED = "	nbq_node_reclaim_pred(node, pred);\n"
+PRED_ALLOC_SEQ = "	node->pred_alloc_seq = data_race(pred->alloc_seq);\n"
+RECLAIM_SUCC = "		nbq_node_reclaim(succ, events);\n"
+UNLINK = "	forgotten = cmpxchg_relaxed(&pred->next, node, NULL) == node;\n"
+GRANT = "	succ = xchg(&node->next, NBQ_AVAILABLE);\n"
+HELD_DEL = "	nbq_held_del(node);\n"
+READS_NEXT = "	if (!node->has_successor && !READ_ONCE(node->next) &&\n"
 RELEASE_CAS = "	    cmpxchg_release(&lock->tail, node, NULL) == node) {\n"
-WALK = "	while (state && state != NBQ_AVAILABLE) {\n"
+SKIPS = "	while (state && state != NBQ_AVAILABLE) {\n"
 
 # As the swap-only lock does, which is a lock all the same.
-LEAVES_NODES = {"explorer": "nothing is broken: nodes stay in the queue, until somebody comes"}
-ASKS_IN_VAIN = {"explorer": "nothing is broken: it learns once more what it knows"}
+KEEPS_NODES = {"explorer": "nothing is broken: nodes stay in the queue, until somebody comes"}
+SWAPS_IN_VAIN = {"explorer": "nothing is broken: it learns once more what it knows"}
 
 MUTANTS = [*mutants("mcs_nb.c", STEPS, (
-    ("mcs: abandoned in front treated as a timeout (no skipped)",
-     WALK, "	if (state && state != NBQ_AVAILABLE) {\n"),
-    ("mcs: clock ends the walk",
+    ("mcs: abandoned predecessor treated as a timeout",
+     SKIPS, "	if (state && state != NBQ_AVAILABLE) {\n"),
+    ("mcs: clock ends the skipping",
      "		skipped++;\n		state = spin_on_pred(node, pred, nbq_mcs_link(node, pred), &wait);\n",
      "		skipped++;\n		state = nbq_mcs_link(node, pred);\n"
      "		if (!state && !nbq_deadline_passed(&deadline))\n"
      "			state = spin_on_pred(node, pred, NULL, &wait);\n"
      "		else if (state != NBQ_AVAILABLE && nbq_deadline_passed(&deadline))\n"
      "			state = NULL;\n"),
-    ("mcs: clock looked at before its own status",
+    ("mcs: clock read before the poll of its own status",
      "		state = nbq_mcs_poll(node);\n",
      "		if (!nbq_wait_continue(wait, pred, &node->status))\n			break;\n"
      "		state = nbq_mcs_poll(node);\n"),
@@ -41,104 +41,104 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
     ("mcs: link resets its status after the swap",
      "	WRITE_ONCE(node->status, NULL);\n",
      "	if (true) {\n		state = xchg(&pred->next, node);\n"
-     "		WRITE_ONCE(node->status, NULL);\n	" + PRED_TAKEN + "		return state;\n	}\n"),
-    ("mcs: link does not read its predecessor's taken", PRED_TAKEN, ""),
-    ("mcs: link reads its predecessor's taken before the swap",
-     "	WRITE_ONCE(node->status, NULL);\n", "	WRITE_ONCE(node->status, NULL);\n" + PRED_TAKEN,
+     "		WRITE_ONCE(node->status, NULL);\n	" + PRED_ALLOC_SEQ + "		return state;\n	}\n"),
+    ("mcs: link does not read its predecessor's alloc_seq", PRED_ALLOC_SEQ, ""),
+    ("mcs: link reads its predecessor's alloc_seq before the swap",
+     "	WRITE_ONCE(node->status, NULL);\n", "	WRITE_ONCE(node->status, NULL);\n" + PRED_ALLOC_SEQ,
      "the same: it does not change until the node is given back; it costs a transfer"),
-    ("mcs: leave does not store prev",
+    ("mcs: abandon does not store prev",
      "	WRITE_ONCE(node->prev, pred);\n", ""),
-    ("mcs: leave does not ask to be forgotten",
-     FORGET, "	forgotten = true;\n"),
-    ("mcs: leave believes that it is known",
-     FORGET, "	forgotten = cmpxchg_relaxed(&pred->next, node, NULL) == node;\n"
+    ("mcs: abandon does not unlink itself",
+     UNLINK, "	forgotten = true;\n"),
+    ("mcs: abandon assumes that it is linked",
+     UNLINK, "	forgotten = cmpxchg_relaxed(&pred->next, node, NULL) == node;\n"
      "	forgotten = false;\n"),
-    ("mcs: leave publishes before it swaps the tail",
-     LEAVE_CAS, "	xchg(&node->next, forgotten ? NBQ_LEAVING : NBQ_TRANSIENT);\n"
-     + LEAVE_CAS),
-    ("mcs: leave never takes itself off the tail",
-     LEAVE_CAS, "	if (false) {\n", LEAVES_NODES),
-    ("mcs: leave swaps the tail, then asks to be forgotten",
-     FORGET, "	bool swapped = cmpxchg_release(&lock->tail, node, pred) == node;\n\n"
-     + FORGET.replace("	forgotten", "	forgotten", 1)
+    ("mcs: abandon publishes before it swaps the tail",
+     ABANDON_CAS, "	xchg(&node->next, forgotten ? NBQ_LEAVING : NBQ_TRANSIENT);\n"
+     + ABANDON_CAS),
+    ("mcs: abandon never swaps the tail",
+     ABANDON_CAS, "	if (false) {\n", KEEPS_NODES),
+    ("mcs: abandon swaps the tail before it unlinks itself",
+     UNLINK, "	bool swapped = cmpxchg_release(&lock->tail, node, pred) == node;\n\n"
+     + UNLINK.replace("	forgotten", "	forgotten", 1)
      + "	if (swapped) {\n"
      "		if (!forgotten && !xchg(&node->status, NBQ_RECYCLED)) {\n"
      "			events->nodes_abandoned++;\n			return false;\n		}\n"
      "		nbq_node_free_own(node);\n		return true;\n	}\n"),
-    ("mcs: known leaver at the tail gives its node back at once",
+    ("mcs: linked waiter that abandons the tail frees its node at once",
      "		if (!forgotten && !xchg(&node->status, NBQ_RECYCLED)) {\n",
      "		if (false) {\n"),
-    ("mcs: known leaver at the tail never gives its node back",
+    ("mcs: linked waiter that abandons the tail never frees its node",
      "		if (!forgotten && !xchg(&node->status, NBQ_RECYCLED)) {\n",
      "		xchg(&node->status, NBQ_RECYCLED);\n		if (!forgotten) {\n"),
-    ("mcs: leave as tail keeps its own node",
+    ("mcs: abandon of the tail does not free its node",
      "		}\n		nbq_node_free_own(node);\n", "		}\n"),
-    ("mcs: leave says LEAVING where it is TRANSIENT",
+    ("mcs: abandon publishes LEAVING for TRANSIENT",
      "	state = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;\n", "	state = NBQ_LEAVING;\n"),
-    ("mcs: leave does not tell its successor",
+    ("mcs: abandon does not notify its successor",
      "	notify_successor(xchg(&node->next, state), state, events);\n",
      "	xchg(&node->next, state);\n	(void)events;\n"),
-    ("mcs: tell never gives the successor's node back",
-     TELL_RECLAIM, "	{ }\n"),
-    ("mcs: tell gives the successor's node back twice",
-     TELL_RECLAIM, "	{\n" + TELL_RECLAIM * 2 + "	}\n"),
-    ("mcs: tell always gives the successor's node back",
+    ("mcs: notify never reclaims the successor's node",
+     RECLAIM_SUCC, "	{ }\n"),
+    ("mcs: notify reclaims the successor's node twice",
+     RECLAIM_SUCC, "	{\n" + RECLAIM_SUCC * 2 + "	}\n"),
+    ("mcs: notify always reclaims the successor's node",
      "	if (succ && xchg(&succ->status, state) == NBQ_RECYCLED)\n",
      "	if (succ)\n		xchg(&succ->status, state);\n	if (succ)\n"),
-    ("mcs: step_over keeps the leaver's node",
+    ("mcs: skip does not reclaim the abandoned node",
      "		nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
      "	{ }\n	return prev;\n"),
-    ("mcs: step_over gives the node back twice",
+    ("mcs: skip reclaims the node twice",
      "		nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
      "	{\n		nbq_node_reclaim(pred, &node->pool->events);\n"
      "		nbq_node_reclaim(pred, &node->pool->events);\n	}\n	return prev;\n"),
-    ("mcs: step_over gives a TRANSIENT node back at once",
+    ("mcs: skip reclaims a TRANSIENT node at once",
      "	if (state == NBQ_LEAVING ||\n"
      "	    xchg(&pred->status, NBQ_RECYCLED))\n", ""),
-    ("mcs: step_over treats LEAVING as TRANSIENT",
+    ("mcs: skip treats LEAVING as TRANSIENT",
      "	if (state == NBQ_LEAVING ||\n"
      "	    xchg(&pred->status, NBQ_RECYCLED))\n",
      "	if (xchg(&pred->status, NBQ_RECYCLED))\n"),
-    ("mcs: step_over reads prev after the swap of status",
+    ("mcs: skip reads prev after the swap of status",
      "		nbq_node_reclaim(pred, &node->pool->events);\n	return prev;\n",
      "		nbq_node_reclaim(pred, &node->pool->events);\n	return READ_ONCE(pred->prev);\n"),
-    ("mcs: take_over keeps the predecessor's node",
-     GIVE_BACK, ""),
-    ("mcs: take_over gives the node back twice",
-     GIVE_BACK, GIVE_BACK + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
-    ("mcs: lock that was handed over is not put on the list", HOLD, ""),
-    ("mcs: join does not forget that the node was followed",
-     "	node->has_successor = false;\n", "", LEAVES_NODES),
-    ("mcs: holder that has seen no successor does not ask for one",
-     FOLLOWED, "	node->has_successor = true;\n", LEAVES_NODES),
-    ("mcs: join does not reset next",
+    ("mcs: granted does not reclaim the predecessor's node",
+     RECLAIM_PRED, ""),
+    ("mcs: granted reclaims the predecessor's node twice",
+     RECLAIM_PRED, RECLAIM_PRED + "	nbq_node_reclaim(pred, &node->pool->events);\n"),
+    ("mcs: lock that was granted is not put on the list of held locks", HELD_ADD, ""),
+    ("mcs: enqueue does not clear has_successor",
+     "	node->has_successor = false;\n", "", KEEPS_NODES),
+    ("mcs: holder that has seen no successor does not swap the tail",
+     HAS_SUCCESSOR, "	node->has_successor = true;\n", KEEPS_NODES),
+    ("mcs: enqueue does not reset next",
      "	WRITE_ONCE(node->next, NULL);\n", ""),
-    ("mcs: hand_over keeps its own node",
+    ("mcs: release does not free its node",
      "		nbq_node_free_own(node);\n		return true;\n	}\n	/*\n"
      "	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the critical\n",
      "		return true;\n	}\n	/*\n"
      "	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the critical\n"),
-    ("mcs: hand_over publishes before it swaps the tail",
-     LOOKS_AT_NEXT,
+    ("mcs: release publishes before it swaps the tail",
+     READS_NEXT,
      "	succ = xchg(&node->next, NBQ_AVAILABLE);\n	if (!succ &&\n"),
-    ("mcs: hand_over never takes itself off the tail",
-     LOOKS_AT_NEXT, "	if (false &&\n", LEAVES_NODES),
-    ("mcs: hand_over does not look at next first",
-     LOOKS_AT_NEXT, "	if (!node->has_successor &&\n", ASKS_IN_VAIN),
-    ("mcs: hand_over trusts that look",
-     LOOKS_AT_NEXT + RELEASE_CAS,
+    ("mcs: release never swaps the tail",
+     READS_NEXT, "	if (false &&\n", KEEPS_NODES),
+    ("mcs: release does not read next first",
+     READS_NEXT, "	if (!node->has_successor &&\n", SWAPS_IN_VAIN),
+    ("mcs: release relies on that read",
+     READS_NEXT + RELEASE_CAS,
      "	if (!node->has_successor && !READ_ONCE(node->next)) {\n"
      "		cmpxchg_release(&lock->tail, node, NULL);\n"),
-    ("mcs: hand_over does not tell its successor",
+    ("mcs: release does not notify its successor",
      "	notify_successor(succ, NBQ_AVAILABLE, events);\n", ""),
-    ("mcs: lock that is handed over stays on the list", LET_GO, ""),
+    ("mcs: released lock stays on the list of held locks", HELD_DEL, ""),
 )), *mutants("mcs_nb.c", {**STEPS, "kunit": ("nbq_mcs",)}, (
-    ("mcs: holder that has seen its successor asks for it",
-     FOLLOWED, "", {**ASKS_IN_VAIN, "host": "nothing is broken; kunit counts the steps"}),
+    ("mcs: holder that has seen its successor swaps the tail",
+     HAS_SUCCESSOR, "", {**SWAPS_IN_VAIN, "host": "nothing is broken; kunit counts the steps"}),
 )), *mutants("mcs_nb.c", WAITS, (
-    ("mcs: lock is taken off the list after the hand-over",
-     LET_GO, LOOKS_AT_NEXT + RELEASE_CAS + "	" + LET_GO
+    ("mcs: lock leaves the list of held locks after the handover",
+     HELD_DEL, READS_NEXT + RELEASE_CAS + "	" + HELD_DEL
      + "		nbq_node_free_own(node);\n		return true;\n	}\n"
-     + HAND_OVER + "	notify_successor(succ, NBQ_AVAILABLE, events);\n" + LET_GO
+     + GRANT + "	notify_successor(succ, NBQ_AVAILABLE, events);\n" + HELD_DEL
      + "	return false;\n"),
 ))]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in the queue-node pools, and in what they count."""
 
-from verification.mutate.kinds import HostTests, OFF_THE_STEPS, STEPS
+from verification.mutate.kinds import HostTests, BESIDES_STEPS, STEPS
 from verification.mutate.mutant import Mutant, mutants
 
-POOL = {**OFF_THE_STEPS, "kunit": ("nbq_pool",)}
-EVENTS = {**OFF_THE_STEPS, "kunit": ("nbq_events",)}
+POOL = {**BESIDES_STEPS, "kunit": ("nbq_pool",)}
+EVENTS = {**BESIDES_STEPS, "kunit": ("nbq_events",)}
 
 # The thread sanitizer takes a swap that fails for a write.
 ONE_THREAD = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan"), "explorer": ()}
@@ -14,63 +14,63 @@ ONE_THREAD = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan"), "
 EARLY = {"host": HostTests("smoke clh gcc asan", "smoke spin gcc asan", "smoke fifo gcc asan")}
 
 SPARES_TIME = {"host": "spares time only; kunit sees which node it is"}
-LOOK_FIRST = "	if (READ_ONCE(node->alloc_seq) != free_seq)\n		return false;\n"
+READ_FIRST = "	if (READ_ONCE(node->alloc_seq) != free_seq)\n		return false;\n"
 GROW_IN_TIME = ("	if (node->index >= pool_size * 3 / 4)\n"
                 "		nbq_pool_request_growth(pool);\n")
 
-MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
-    ("predecessor that is given back is not counted",
+MUTANTS = [*mutants("internal.h", BESIDES_STEPS, (
+    ("reclaimed predecessor is not counted",
      "	node->pool->events.nodes_reclaimed++;\n", ""),
-    ("walks are not counted by their length",
+    ("skipped nodes are not counted by their number",
      "		skip_counts[skipped < NBQ_SKIPPED_MAX ? skipped - 1 : NBQ_SKIPPED_MAX - 1]++;\n", "		{ }\n"),
-    ("walks are counted as one longer",
+    ("skipped nodes are counted as one more",
      "skipped < NBQ_SKIPPED_MAX ? skipped - 1 :", "skipped < NBQ_SKIPPED_MAX ? skipped :"),
-    ("walks: the longest of all is counted apart",
+    ("skipped nodes: the largest number is counted apart",
      "skipped < NBQ_SKIPPED_MAX ? skipped - 1 :", "skipped <= NBQ_SKIPPED_MAX ? skipped - 1 :",
      {Mutant.ANY: "the same: it is counted in the last row either way"}),
-    ("walks over nobody are counted",
+    ("no skipped node is counted",
      "	if (!skipped)\n		return;\n", ""),
-    ("walks: the longest is not recorded",
+    ("most skipped nodes are not recorded",
      "	nbq_record(&pool->events.most_skipped, skipped);\n", ""),
-    ("nodes taken are not counted",
+    ("allocated nodes are not counted",
      "		pool->events.nodes_allocated++;\n", "		{ }\n"),
-    ("nodes given back are not counted",
+    ("freed nodes are not counted",
      "	events->nodes_freed++;\n", "	(void)events;\n"),
-    ("nodes reclaimed are not counted",
+    ("reclaimed nodes are not counted",
      "	events->nodes_reclaimed++;\n", "	(void)events;\n"),
-    ("every context level takes the nodes of tasks",
+    ("every context level uses the nodes of tasks",
      "	return &pools[interrupt_context_level()];\n", "	return pools;\n"),
 )), *mutants("internal.h", EVENTS, (
-    ("walks: the longest that are counted apart are one shorter",
+    ("skipped nodes: one number less is counted apart",
      "skipped < NBQ_SKIPPED_MAX ? skipped - 1 :", "skipped < NBQ_SKIPPED_MAX - 1 ? skipped - 1 :",
      {"host": "nobody there steps over so many; kunit counts such a skipped"}),
 )), *mutants("internal.h", STEPS, (
-    ("claim tests, then sets",
+    ("alloc tests, then sets",
      "	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1) == free_seq;\n",
      "	WRITE_ONCE(node->alloc_seq, free_seq + 1);\n	return true;\n"),
-    ("claim takes a node that was taken in between",
+    ("alloc ignores that its swap has failed",
      "	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1) == free_seq;\n",
      "	cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1);\n	return true;\n"),
-    ("claim takes a busy node",
-     LOOK_FIRST + "	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1) == free_seq;\n",
+    ("alloc takes a busy node",
+     READ_FIRST + "	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1) == free_seq;\n",
      "	WRITE_ONCE(node->alloc_seq, free_seq + 1);\n	return true;\n"),
-    ("node that is given back stays taken",
+    ("freed node stays allocated",
      "	nbq_node_free_seq(node, node->alloc_seq);\n",
      "	nbq_node_free_seq(node, node->alloc_seq - 1);\n"),
 )), *mutants("internal.h", ONE_THREAD, (
-    ("claim of a busy node swaps at once",
-     LOOK_FIRST, "", {Mutant.ANY: "the same, but for a write to a busy node: the swap fails"}),
+    ("alloc of a busy node swaps at once",
+     READ_FIRST, "", {Mutant.ANY: "the same, but for a write to a busy node: the swap fails"}),
 )), *mutants("internal.h", POOL, (
-    ("claim does not try the node taken last",
+    ("alloc does not try the hint",
      "	if (unlikely(!node || !nbq_node_try_alloc(node)))\n", "	if (true)\n", SPARES_TIME),
-    ("claim knows only the node taken last",
+    ("alloc tries the hint only",
      "	struct nbq_node *node = nbq_node_search(pool);\n",
      "	struct nbq_node *node = READ_ONCE(pool->hint) ? NULL : nbq_node_search(pool);\n"),
 )), *mutants("internal.h", EARLY, (
-    ("blank pool is taken to be set up",
+    ("blank pool counts as set up",
      "	if (likely(smp_load_acquire(&pool->setup) == NBQ_POOL_READY))\n", "	if (true)\n"),
 )), *mutants("node.c", EARLY, (
-    ("pool is set up by each who comes",
+    ("pool is set up by each context",
      "	if (cmpxchg_relaxed(&pool->setup, NBQ_POOL_BLANK, NBQ_POOL_BUSY) != NBQ_POOL_BLANK) {\n",
      "	if (false) {\n"),
     ("pool that another context sets up is used",
@@ -80,13 +80,13 @@ MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
      {"host": "needs a circle of waits through an interrupt, before the pools are filled"}),
     ("pool that was set up has no nodes", "	add_static_nodes(pool);\n", ""),
     ("pool is never set up", "	smp_store_release(&pool->setup, NBQ_POOL_READY);\n", ""),
-    ("static nodes have no numbers",
+    ("static nodes are not encodable",
      "	smp_store_release(&pool->encodable, &own->encodable);\n", ""),
-    ("one static node less has a number", "	own->encodable.size = NBQ_STATIC_NODES;\n",
+    ("one static node less is encodable", "	own->encodable.size = NBQ_STATIC_NODES;\n",
      "	own->encodable.size = NBQ_STATIC_NODES - 1;\n",
      {"host": "nothing is broken: the hybrid has a node less to use"}),
-)), *mutants("node.c", OFF_THE_STEPS, (
-    ("want of a node is not reported",
+)), *mutants("node.c", BESIDES_STEPS, (
+    ("empty pool is not reported",
      "			nbq_report_no_node(nbq_this_context(pool));\n", "			{ }\n"),
     ("empty pool fails before the patience is over",
      "	while (!node && !nbq_deadline_passed(deadline)) {\n",
@@ -109,14 +109,14 @@ MUTANTS = [*mutants("internal.h", OFF_THE_STEPS, (
     ("high water is the size of the pool",
      "	nbq_record(&pool->events.pool_high_water, node->index + 1);\n",
      "	nbq_record(&pool->events.pool_high_water, pool_size);\n"),
-    ("growth is asked for one node late",
+    ("growth is requested one node late",
      "	if (node->index >= pool_size * 3 / 4)\n", "	if (node->index > pool_size * 3 / 4)\n"),
-    ("growth is asked for one node early",
+    ("growth is requested one node early",
      "	if (node->index >= pool_size * 3 / 4)\n",
      "	if (node->index + 1 >= pool_size * 3 / 4)\n",
      {"host": "does not ask when growth was asked for; kunit does"}),
-    ("growth is not asked for in time", GROW_IN_TIME, ""),
-    ("growth is not asked for by an empty pool",
+    ("growth is not requested in time", GROW_IN_TIME, ""),
+    ("growth is not requested by an empty pool",
      "	if (!node) {\n		nbq_pool_request_growth(pool);\n", "	if (!node) {\n",
      {"host": "the last quarter of each pool has asked for growth before"}),
     ("exhaustion is not counted", "	pool->events.exhaustions++;\n", ""),

@@ -6,7 +6,7 @@ from verification.mutate.mutant import mutants
 
 HARDWARE = {"host": HostTests("relax TYPE_arm64 gcc asan")}
 
-SEARCH = ("	if (wait->checks && READ_ONCE(nbq_deadlock_checks) && until > wait->deadlock_check_at)\n"
+CHECK = ("	if (wait->checks && READ_ONCE(nbq_deadlock_checks) && until > wait->deadlock_check_at)\n"
           "		return false;\n")
 BOUNDED = "	return nbq_deadline_is_after(wait->deadline, until) && nbq_relax_is_bounded();\n"
 IS_AFTER = ("	return deadline->at == KTIME_MAX ||"
@@ -17,19 +17,19 @@ MUTANTS = [*mutants("wait.c", HARDWARE, (
      BOUNDED, "	return nbq_relax_is_bounded();\n"),
     ("relax: wait by hardware without an event stream",
      BOUNDED, "	return nbq_deadline_is_after(wait->deadline, until);\n"),
-    ("relax: search may come during a wait by hardware", SEARCH, ""),
-    ("relax: who searches never waits by hardware",
-     SEARCH, SEARCH.replace(" && until > wait->deadlock_check_at", "")),
-    ("relax: searches that are not made keep from it",
-     SEARCH, SEARCH.replace(" && READ_ONCE(nbq_deadlock_checks)", "")),
-    ("relax: reading of the clock is believed behind the next predecessor",
+    ("relax: deadlock check may come due during a wait by hardware", CHECK, ""),
+    ("relax: waiter that makes checks never waits by hardware",
+     CHECK, CHECK.replace(" && until > wait->deadlock_check_at", "")),
+    ("relax: deadlock checks that are off prevent it",
+     CHECK, CHECK.replace(" && READ_ONCE(nbq_deadlock_checks)", "")),
+    ("relax: clock read is used behind the next predecessor",
      "	wait->by_hardware = false;\n", ""),
 )), *mutants("wait.h", HARDWARE, (
     ("relax: deadline's clock is not read after a wait",
      "	wait->deadline->polls = 0;\n", "",
      "late by some polls only: the tick's clock is read, and forbids the next"),
 )), *mutants("relax.h", HARDWARE, (
-    ("relax: longest wait is taken for the event stream's period by its name",
+    ("relax: longest wait is shorter than the event stream's period",
      "#define NBQ_RELAX_MAX_NS	140000\n", "#define NBQ_RELAX_MAX_NS	100000\n"),
     ("relax: wait by hardware is not counted",
      "		wait->pool->events.hardware_waits++;\n", ""),
@@ -39,7 +39,7 @@ MUTANTS = [*mutants("wait.c", HARDWARE, (
     ("relax: no wait by hardware without a deadline",
      IS_AFTER, IS_AFTER.replace("deadline->at == KTIME_MAX ||", "false ||")),
 )), *mutants("spin.c", HARDWARE, (
-    ("relax: one that waits by hardware is held to be stalled",
+    ("relax: waiter by hardware counts as stalled",
      "#define STALLED_NS	(50000 + NBQ_RELAX_MAX_NS)\n", "#define STALLED_NS	50000\n"),
     ("relax: heartbeat is published after a wait by hardware",
      "	return wait->in_order || place->ticked_at == wait->now ? &place->pred->prev : NULL;\n",

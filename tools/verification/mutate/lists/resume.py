@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in resuming the place of an earlier attempt."""
 
-from verification.mutate.kinds import HostTests, OFF_THE_STEPS, STEPS
+from verification.mutate.kinds import HostTests, BESIDES_STEPS, STEPS
 from verification.mutate.mutant import mutants
 
 # The host's have more than one lock, and memory that is one again.
-HOST = OFF_THE_STEPS
+HOST = BESIDES_STEPS
 POLICY = {"host": HostTests("steps spin gcc asan")}
 # Of a lock that keeps a node which was not abandoned.
-RESTS = {"host": HostTests("steps swap gcc asan")}
+KEEPS_NODE = {"host": HostTests("steps swap gcc asan")}
 SAME_LEVEL = ("only in a context that has interrupted another of its own level at this very "
               "point, and has used that node in between")
 
 RESUME = "	if (cmpxchg(&node->prev, pred, NULL) != pred)\n		return NULL;\n"
 SKIP = "	return cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED) == prev;\n"
-NOTE = "	WRITE_ONCE(pool->abandoned_in, pool->abandoned_in | nbq_abandoned_bit(lock));\n"
-TAKEN = "	node->abandoned_seq = node->alloc_seq;\n"
-NOTE_LOCK = "	WRITE_ONCE(node->lock, lock);\n" + TAKEN + NOTE
+RECORD = "	WRITE_ONCE(pool->abandoned_in, pool->abandoned_in | nbq_abandoned_bit(lock));\n"
+ABANDONED_SEQ = "	node->abandoned_seq = node->alloc_seq;\n"
+RECORD_LOCK = "	WRITE_ONCE(node->lock, lock);\n" + ABANDONED_SEQ + RECORD
 MCS_RESUME = ("	if (READ_ONCE(node->next) != state ||\n"
               "	    cmpxchg(&node->next, state, NULL) != state)\n		return NULL;\n")
 SWAP_RESUME = ("	if (READ_ONCE(node->next) != NBQ_LEAVING ||\n"
@@ -29,118 +29,118 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      RESUME, "	WRITE_ONCE(node->prev, NULL);\n"),
     ("resume: node is skipped although its place was resumed",
      SKIP, "	WRITE_ONCE(pred->prev, NBQ_RECYCLED);\n	return true;\n"),
-    ("resume: node that was skipped counts as left",
+    ("resume: skipped node counts as abandoned",
      "	return (unsigned long)node > (unsigned long)NBQ_RECYCLED;\n",
      "	return (unsigned long)node >= (unsigned long)NBQ_RECYCLED;\n"),
 )), *mutants("internal.h", HOST, (
-    ("resume: node that is left does not say in whose queue",
-     NOTE_LOCK, TAKEN + NOTE),
-    ("resume: pool does not note that a node was left", NOTE_LOCK,
-     "	WRITE_ONCE(node->lock, lock);\n" + TAKEN),
-    ("resume: pool does not note which node was left",
+    ("resume: abandoned node does not record its lock",
+     RECORD_LOCK, ABANDONED_SEQ + RECORD),
+    ("resume: pool does not record that a node was abandoned", RECORD_LOCK,
+     "	WRITE_ONCE(node->lock, lock);\n" + ABANDONED_SEQ),
+    ("resume: pool does not record the last abandoned node",
      "	if (!pool->last_abandoned || pool->last_abandoned->index < node->index)\n"
      "		pool->last_abandoned = node;\n", ""),
-    ("resume: CPU does not note that a node was left",
+    ("resume: CPU does not record that a node was abandoned",
      "	this_cpu_or(__nbq_levels_abandoned, 1U << pool->level);\n", "",
      {"host": "the queue locks ask the pool; the hybrid's mistake is one of speed"}),
-    ("resume: it is not noted that a lock of this memory was left",
+    ("resume: it is not recorded that a lock in this memory had a node abandoned",
      "		WRITE_ONCE(*nbq_ever_abandoned_of(lock), true);\n", "		{ }\n"),
-    ("resume: one that has resumed asks for the tail when it leaves",
+    ("resume: resumed waiter that abandons its node swaps the tail",
      "	node->resumed = true;\n	return pred;\n", "	return pred;\n",
      {"host": "swap-only asks for no tail"}),
-    ("resume: node that was left elsewhere is resumed all the same",
+    ("resume: node abandoned in another queue is resumed",
      ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
 )), *mutants("node.c", HOST, (
-    ("resume: node of any queue is asked whether it was left in this one",
+    ("resume: node of any queue is checked for an abandon in this one",
      "		if (READ_ONCE(node->lock) == lock && is_abandoned(node))\n",
      "		if (is_abandoned(node))\n", "the same: whose it is, is asked again"),
-    ("resume: node that was given back is asked whether it was left",
+    ("resume: freed node counts as abandoned",
      "	return node->abandoned_seq == taken && READ_ONCE(node->free_seq) != taken;\n",
      "	return node->abandoned_seq == taken;\n"),
-    ("resume: places are noted for ever",
+    ("resume: places are recorded for ever",
      "	unsigned long left = 0;\n", "	unsigned long left = pool->abandoned_in;\n"),
     ("resume: places of other locks are forgotten, too",
      "	if (READ_ONCE(node->lock) == lock)\n		cmpxchg_relaxed(&node->lock, lock, NULL);\n",
      "	WRITE_ONCE(node->lock, NULL);\n"),
-    ("resume: place in memory that is made a lock is not forgotten",
+    ("resume: place in memory that becomes a lock is not forgotten",
      "				forget_if_abandoned(node, lock);\n", "				;\n"),
-)), *mutants("node.c", RESTS, (
-    ("resume: node that was taken again counts as left",
+)), *mutants("node.c", KEEPS_NODE, (
+    ("resume: node that was allocated again counts as abandoned",
      "	return node->abandoned_seq == taken && READ_ONCE(node->free_seq) != taken;\n",
      "	return READ_ONCE(node->free_seq) != taken;\n"),
-)), *mutants("internal.h", RESTS, (
-    ("resume: node that was resumed counts as left",
+)), *mutants("internal.h", KEEPS_NODE, (
+    ("resume: resumed node counts as abandoned",
      "			node->abandoned_seq = node->alloc_seq - 1;\n", ""),
 )), *mutants("queue_lock.h", HOST, (
-    ("resume: lock that is made does not forget who left one before it",
+    ("resume: init does not forget the places of an earlier lock",
      "	nbq_forget_places(lock);\n", ""),
-    ("resume: nobody resumes", "	node = nbq_resume(pool, lock, ops->resume, &pred);\n",
+    ("resume: no place is resumed", "	node = nbq_resume(pool, lock, ops->resume, &pred);\n",
      "	node = NULL;\n"),
-    ("resume: attempt that finds its node free does not look for another that it left",
+    ("resume: attempt that finds its node free does not search for an abandoned one",
      "nbq_contention_is_traced() ||\n		     pool->abandoned_in))\n",
      "nbq_contention_is_traced()))\n"),
 )), *mutants("clh_nb.c", HOST, (
-    ("clh: one that has resumed asks for the tail when it leaves",
+    ("clh: resumed waiter that abandons its node swaps the tail",
      "	if (!node->resumed &&\n	    cmpxchg_release(&lock->tail, node, pred) == node) {\n",
      "	if (cmpxchg_release(&lock->tail, node, pred) == node) {\n"),
-    ("clh: node that was resumed stays one when it has the lock",
+    ("clh: resumed flag outlives the wait",
      "	nbq_held_add(node, lock);\n	node->resumed = false;\n", "	nbq_held_add(node, lock);\n"),
-    ("clh: node that was resumed stays one when it is left",
+    ("clh: resumed flag outlives the abandon",
      "	node->resumed = false;\n	nbq_note_abandoned(node, lock);\n", "	nbq_note_abandoned(node, lock);\n"),
 )), *mutants("clh_nb.c", STEPS, (
-    ("clh: one in front that waits again counts as skipped",
+    ("clh: resumed predecessor counts as skipped",
      "	if (!nbq_node_skip(pred, prev))\n		return pred;\n",
      "	nbq_node_skip(pred, prev);\n"),
 )), *mutants("mcs_nb.c", STEPS, (
-    ("mcs: node is resumed although a successor has claimed it",
+    ("mcs: node is resumed although a successor has linked to it",
      MCS_RESUME, "	if (READ_ONCE(node->next) != state)\n		return NULL;\n"
      "	WRITE_ONCE(node->next, NULL);\n"),
-    ("mcs: one that was told does not ask whether the one in front waits again",
+    ("mcs: notified waiter does not check whether the predecessor has resumed",
      "			state = nbq_mcs_link(node, pred);\n		}\n", "		}\n"),
-    ("mcs: one that is known makes itself known once more when it resumes",
+    ("mcs: linked waiter links again when it resumes",
      "			   node->known ? NULL : nbq_mcs_link(node, pred));\n",
      "			   nbq_mcs_link(node, pred));\n"),
-    ("mcs: one that was forgotten waits as one that is known when it resumes",
+    ("mcs: unlinked waiter does not link when it resumes",
      "			   node->known ? NULL : nbq_mcs_link(node, pred));\n",
      "			   NULL);\n"),
 )), *mutants("mcs_nb.c", HOST, (
-    ("mcs: one that was known when it left does not resume",
+    ("mcs: waiter that abandoned a linked node does not resume",
      "	node->known = !forgotten;\n", "	node->known = false;\n"),
-    ("mcs: one that has resumed asks for the tail when it leaves",
+    ("mcs: resumed waiter that abandons its node swaps the tail",
      "	if (!node->resumed &&\n	    cmpxchg_release(&lock->tail, node, pred) == node) {\n",
      "	if (cmpxchg_release(&lock->tail, node, pred) == node) {\n"),
-    ("mcs: node that was resumed stays one when it has the lock",
+    ("mcs: resumed flag outlives the wait",
      "	nbq_held_add(node, lock);\n	node->resumed = false;\n", "	nbq_held_add(node, lock);\n"),
-    ("mcs: node that was left elsewhere is resumed all the same",
+    ("mcs: node abandoned in another queue is resumed",
      ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
 )), *mutants("swap_nb.c", STEPS, (
-    ("swap: node is resumed although a successor has claimed it",
+    ("swap: node is resumed although a successor has linked to it",
      SWAP_RESUME, "	if (READ_ONCE(node->next) != NBQ_LEAVING)\n		return NULL;\n"
      "	WRITE_ONCE(node->next, NULL);\n"),
-    ("swap: one that was told does not ask whether the one in front waits again",
+    ("swap: notified waiter does not check whether the predecessor has resumed",
      "			state = nbq_swap_link(node, pred);\n		}\n", "		}\n"),
-    ("swap: leaver behind one that waits again counts as the end of the wait",
+    ("swap: abandoned node behind a resumed one counts as the end of the wait",
      "		if (!state || state == abandoned)\n", "		if (state == abandoned)\n"),
 )), *mutants("swap_nb.c", HOST, (
-    ("swap: node that was left elsewhere is resumed all the same",
+    ("swap: node abandoned in another queue is resumed",
      ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
 )), *mutants("spin.c", HOST, (
-    ("spin: one that comes back does not resume its place",
+    ("spin: no place is resumed",
      "	if (!place->node)\n		return false;\n	wait->in_order",
      "	if (true)\n		return false;\n	wait->in_order"),
-    ("spin: lock that is made does not forget who left one before it",
+    ("spin: init does not forget the places of an earlier lock",
      "	nbq_forget_places(lock);\n", ""),
-    ("spin: one in front that waits again counts as skipped",
+    ("spin: resumed predecessor counts as skipped",
      "		if (!nbq_node_skip(pred, prev))\n			return pred;\n",
      "		nbq_node_skip(pred, prev);\n"),
 )), *mutants("spin.c", POLICY, (
-    ("spin: one that comes back has waited since then only",
+    ("spin: resumed waiter has waited since then only",
      "		place->since = place->node->since;\n", ""),
-    ("spin: one that comes back does not ask whether the one in front is stalled",
+    ("spin: resumed waiter does not check its predecessor's heartbeat",
      "		place->since = place->node->since;\n		check_pred(lock, place, wait);\n",
      "		place->since = place->node->since;\n"),
-    ("spin: one whose last attempt was too late to enqueue waits outside once more",
+    ("spin: attempt after one that was too late to enqueue does not enqueue at once",
      "nbq_deadline_is_none(&deadline) ||\n			       pool->late_for == lock;\n",
      "nbq_deadline_is_none(&deadline);\n"),
-    ("spin: one that enqueues is late for ever", "	WRITE_ONCE(pool->late_for, NULL);\n", ""),
+    ("spin: enqueued attempt stays late for ever", "	WRITE_ONCE(pool->late_for, NULL);\n", ""),
 ))]

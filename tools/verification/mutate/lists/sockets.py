@@ -5,13 +5,13 @@ from verification.mutate.mutant import mutants
 
 TURNS = {"kunit": ("nbq_sockets",)}
 EXPLORED = {"explorer": ()}
-VERBS = {"kunit": ("nbq_spin_verbs",)}
+OPERATIONS = {"kunit": ("nbq_spin_verbs",)}
 
 NOTIFIED = "	if (READ_ONCE(place->queue->notified) == lock) {\n"
-RESTS = "	return age_of(READ_ONCE(place->queue->handoff), wait->now) < HANDOFF_UNITS;\n"
+AWAITS = "	return age_of(READ_ONCE(place->queue->handoff), wait->now) < HANDOFF_UNITS;\n"
 OVER = "	     age_of(state.handoff, wait->now) >= TURN_UNITS))\n"
 SWEEPS = "!is_in_order(lock) && !is_swept(lock)"
-GOES = ("	freed = pred ? nbq_spin_abandon(&queue->tail, node, pred) :\n"
+DEQUEUES = ("	freed = pred ? nbq_spin_abandon(&queue->tail, node, pred) :\n"
         "		      nbq_spin_dequeue_head(&queue->tail, node, false);\n")
 FOUND = "	found = pred && READ_ONCE(pred->wants) == lock;\n"
 
@@ -20,7 +20,7 @@ MUTANTS = [*mutants("spin.c", TURNS, (
      "wait->in_order ? NULL : READ_ONCE(wait->pool->socket);\n", "NULL;\n"),
     ("sockets: waiter behind one of another lock waits for it",
      "(READ_ONCE(place->pred->wants) != lock ||\n", "(false ||\n"),
-    ("sockets: head that is notified rests on",
+    ("sockets: head that is notified awaits its turn",
      NOTIFIED, "	if (false) {\n"),
     ("sockets: queue that drains does not end the turn",
      "(place->was_behind && !place->has_successor) ||\n", "false ||\n"),
@@ -28,9 +28,9 @@ MUTANTS = [*mutants("spin.c", TURNS, (
      "(place->was_behind && !place->has_successor) ||\n", "!place->has_successor ||\n"),
     ("sockets: turn is never over", OVER, "	     false))\n"),
     ("sockets: turn is over at once", OVER, "	     true))\n"),
-    ("sockets: socket that is given the turn is not notified",
+    ("sockets: socket that gets the turn is not notified",
      "			notify_socket(lock, place->next);\n", "			{ }\n"),
-    ("sockets: head that has left awaits the turn",
+    ("sockets: head that has dequeued awaits the turn",
      "		WRITE_ONCE(place->queue->awaits, NULL);\n	/* An acting head", "		{ }\n	/* One that leaves"),
     ("sockets: attempts with little patience wait for a turn",
      "(nbq_has_other_sockets(socket) && HAS_LITTLE_PATIENCE(wait))", "false"),
@@ -42,15 +42,15 @@ MUTANTS = [*mutants("spin.c", TURNS, (
      "	while (!pred && (prev = nbq_spin_poll(pred))) {\n		struct nbq_node *last = pred;\n\n"
      "		pred = nbq_spin_skip(node, last, prev);\n"),
     ("sockets: destroy takes any waiter for one of its lock", FOUND, "	found = pred;\n"),
-)), *mutants("spin.c", VERBS, (
-    ("sockets: destroy overlooks a waiter", FOUND, "	found = false;\n"),
+)), *mutants("spin.c", OPERATIONS, (
+    ("sockets: destroy does not find a waiter", FOUND, "	found = false;\n"),
 )), *mutants("spin.c", EXPLORED, (
-    ("sockets: head rests for ever", RESTS, "	return true;\n",
+    ("sockets: head awaits its turn for ever", AWAITS, "	return true;\n",
      {"explorer": "with three contexts on two sockets: one of its defects"}),
-    ("sockets: destroy stays in the queue", GOES, "	freed = true;\n"),
-)), *mutants("spin.c", {**VERBS, **EXPLORED}, (
-    ("sockets: destroy leaves the queues as they are", SWEEPS, "false"),
+    ("sockets: destroy stays in the queue", DEQUEUES, "	freed = true;\n"),
+)), *mutants("spin.c", {**OPERATIONS, **EXPLORED}, (
+    ("sockets: destroy does not sweep the queues", SWEEPS, "false"),
 )), *mutants("socket.c", TURNS, (
-    ("sockets: turn is given to a socket whose head does not await it",
+    ("sockets: turn passes to a socket whose head does not await it",
      "		    READ_ONCE(nbq_queue_of(socket, lock)->awaits) == lock)\n", "		    true)\n"),
 ))]

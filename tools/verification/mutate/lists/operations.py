@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in the verbs that all lock types share."""
 
-from verification.mutate.kinds import OFF_THE_STEPS, STEPS
+from verification.mutate.kinds import BESIDES_STEPS, STEPS
 from verification.mutate.mutant import Mutant, mutants
 
 IF_IDLE = "	if (nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops))\n"
 NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, ip);\n"
 NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, nbq_find_holder(lock), ip);\n"
 FREE = "	nbq_held_add(node, lock);\n	pool->events.acquired_uncontended++;\n"
-TRY_LOOKS = "	    !nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops)) {\n"
+TRY_CHECKS = "	    !nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops)) {\n"
 IS_IDLE = "	return !tail || node == NBQ_AVAILABLE;\n"
 STILL_THERE = ("		if (node == tail ? READ_ONCE(lock->tail) != tail :\n"
                "				   READ_ONCE(node->lock) != lock)\n			return false;\n")
@@ -16,7 +16,7 @@ WRITES = {"explorer": "gives up all the same, after it has enqueued"}
 
 IS_LOCKED = "	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), &ops);\n"
 WAITS_FOR_IT = "	return READ_ONCE(waiting->pred) && READ_ONCE(waiting->lock) == lock;\n"
-LOOKS = {**OFF_THE_STEPS, "kunit": ("nbq_clh_verbs",)}
+STATE = {**BESIDES_STEPS, "kunit": ("nbq_clh_verbs",)}
 
 MUTANTS = [*mutants("attempt.h", STEPS, (
     ("failed attempt leaves preemption off",
@@ -26,9 +26,9 @@ MUTANTS = [*mutants("attempt.h", STEPS, (
      "	if (!nbq_attempt_waits(deadline) ||",
      "	preempt_enable();\n	if (!nbq_attempt_waits(deadline) ||"),
 )), *mutants("queue_lock.h", STEPS, (
-    ("destroy keeps the nodes",
+    ("destroy does not reclaim the nodes",
      "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
-    ("destroy looks at a node that it has given back",
+    ("destroy polls a node that it has freed",
      "		struct nbq_node *prev = ops->pred_of(node);\n\n"
      "		nbq_node_reclaim(node, events);\n		node = prev;\n",
      "		nbq_node_reclaim(node, events);\n		node = ops->pred_of(node);\n"),
@@ -37,13 +37,13 @@ MUTANTS = [*mutants("attempt.h", STEPS, (
      "	ops->release(lock, node);\n"),
     ("destroy leaves preemption off",
      "	preempt_enable();\n	return 0;\n", "	return 0;\n"),
-    ("lock that was free is not put on the list",
+    ("lock that was free is not put on the list of held locks",
      FREE, "	pool->events.acquired_uncontended++;\n"),
-)), *mutants("queue_lock.h", OFF_THE_STEPS, (
+)), *mutants("queue_lock.h", BESIDES_STEPS, (
     ("attempt does not wait for a node",
      "	node = nbq_node_alloc(pool) ?: nbq_node_wait(pool, &deadline);\n",
      "	node = nbq_node_alloc(pool);\n"),
-    ("attempt whose node is in use does not look for another",
+    ("attempt whose node is in use does not search for another",
      "	node = nbq_node_alloc(pool) ?: nbq_node_wait(pool, &deadline);\n",
      "	node = nbq_node_wait(pool, &deadline);\n"),
     ("lock in use counts as idle", IS_IDLE, "	return true;\n"),
@@ -56,22 +56,22 @@ MUTANTS = [*mutants("attempt.h", STEPS, (
      IF_IDLE + NOT_HELD, "	if (false)\n" + NOT_HELD),
     ("unlock of a lock that another holds is reported as that of a free one",
      IF_IDLE + NOT_HELD, "	if (true)\n" + NOT_HELD),
-    ("unlock of a lock that another holds does not say who",
+    ("unlock of a lock that another holds does not report the holder",
      NOT_OWNER, NOT_OWNER.replace("nbq_find_holder(lock)", "0")),
     ("destroy of a lock in use is not reported",
      "		nbq_report(NBQ_REPORT_IN_USE, lock, nbq_find_holder(lock), ip);\n", ""),
-    ("destroy of a lock in use does not say who holds it",
+    ("destroy of a lock in use does not report the holder",
      "NBQ_REPORT_IN_USE, lock, nbq_find_holder(lock)", "NBQ_REPORT_IN_USE, lock, 0"),
     ("destroy of a lock that is held or waited for is not refused",
      "	if (!nbq_queue_is_idle(lock, node, ops) || cmpxchg(", "	if (cmpxchg("),
-    ("destroy does not take the nodes out of the lock",
+    ("destroy does not clear the tail",
      "cmpxchg(&lock->tail, node, NULL) != node)", "false)"),
     ("failed try is not counted", "		pool->events.failed_tries++;\n", ""),
     ("failed try is counted as a timeout",
      "		pool->events.failed_tries++;\n", "		pool->events.timeouts++;\n"),
     ("writes to devices: release of a queue lock does not order them",
      "	mmiowb_spin_unlock();\n", ""),
-    ("writes to devices: ordered after the lock is handed over",
+    ("writes to devices: ordered after the lock is released",
      "	mmiowb_spin_unlock();\n	ops->release(lock, node);\n",
      "	ops->release(lock, node);\n	mmiowb_spin_unlock();\n"),
     ("contention is announced after the swap of the tail",
@@ -84,23 +84,23 @@ MUTANTS = [*mutants("attempt.h", STEPS, (
      "		return -ENOMEM;\n", "		return -ETIMEDOUT;\n"),
     ("acquisition without contention is not counted",
      FREE, "	nbq_held_add(node, lock);\n"),
-    ("new lock keeps the tail that its memory held", "	lock->tail = NULL;\n", ""),
-)), *mutants("attempt.h", OFF_THE_STEPS, (
+    ("init does not reset the tail", "	lock->tail = NULL;\n", ""),
+)), *mutants("attempt.h", BESIDES_STEPS, (
     ("writes to devices: acquisition does not begin to order them",
      "	mmiowb_spin_lock();\n", ""),
     ("deadlock of an acquisition that cannot fail is not reported",
      "		nbq_report(NBQ_REPORT_DEADLOCK, lock, holder, ip);\n", ""),
 )), *mutants("queue_lock.h", STEPS, (
     ("try finds no lock busy",
-     TRY_LOOKS, "	    false) {\n", WRITES),
-    ("try finds every lock busy", TRY_LOOKS, "	    true) {\n"),
-    ("try finds a lock busy that was left", TRY_LOOKS, "	    READ_ONCE(lock->tail)) {\n"),
-    ("try does not look past those who have left",
-     TRY_LOOKS, "	    lock->tail && !ops->pred_of(READ_ONCE(lock->tail))) {\n", WRITES),
-    ("look along the queue does not end when the tail is another", STILL_THERE,
+     TRY_CHECKS, "	    false) {\n", WRITES),
+    ("try finds every lock busy", TRY_CHECKS, "	    true) {\n"),
+    ("try finds a lock with abandoned nodes busy", TRY_CHECKS, "	    READ_ONCE(lock->tail)) {\n"),
+    ("try does not look past abandoned nodes",
+     TRY_CHECKS, "	    lock->tail && !ops->pred_of(READ_ONCE(lock->tail))) {\n", WRITES),
+    ("check of the queue does not end when the tail is another", STILL_THERE,
      "		if (node != tail && READ_ONCE(node->lock) != lock)\n			return false;\n",
      "nothing is broken: it comes to an end in another queue, and says what is past"),
-    ("look along the queue does not end at a node that is in another queue", STILL_THERE,
+    ("check of the queue does not end at a node that is in another queue", STILL_THERE,
      "		if (node == tail && READ_ONCE(lock->tail) != tail)\n			return false;\n",
      "no layer has a place in the middle resumed, and the node in front of it skipped, claimed "
      "for another lock and released, between two loads of a look"),
@@ -109,18 +109,18 @@ MUTANTS = [*mutants("attempt.h", STEPS, (
      "	waits = nbq_attempt_begin(map, &never, subclass, ip);\n",
      "	waits = nbq_attempt_begin(map, &never, subclass, ip);\n	preempt_enable();\n",
      {"explorer": "waits without end by the operation with a patience"}),
-)), *mutants("clh_nb.c", LOOKS, (
+)), *mutants("clh_nb.c", STATE, (
     ("lock with anything in its queue counts as held",
      IS_LOCKED, "	return READ_ONCE(lock->tail);\n"),
     ("held lock counts as free with an abandoned node behind its holder's",
      IS_LOCKED, "	return lock->tail && !pred_of(READ_ONCE(lock->tail));\n"),
-)), *mutants("queue_lock.h", LOOKS, (
+)), *mutants("queue_lock.h", STATE, (
     ("held lock counts as contended", WAITS_FOR_IT, "	return waiting;\n"),
     ("lock that is waited for does not count as contended", WAITS_FOR_IT,
      "	return !waiting;\n"),
     ("lock whose holder waits for another counts as contended", WAITS_FOR_IT,
      "	return READ_ONCE(waiting->pred);\n"),
-    ("lock with leavers only counts as contended",
+    ("lock with abandoned nodes only counts as contended",
      "	if (nbq_queue_is_idle(lock, tail, ops))\n		return false;\n",
      "	if (!tail)\n		return false;\n"),
     ("lock with an abandoned node behind its holder's does not count as contended",
