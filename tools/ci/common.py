@@ -12,6 +12,14 @@ from testbed.guest_cli import loaded
 from testbed.kernels import REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
 from testbed.riscv import riscv_headers
 
+class Extent:
+    """Whether the steps that have a longer form run it: with --all or --long."""
+
+    is_long = False
+
+
+extent = Extent()
+
 STRESS_FOLDER = "/sys/kernel/debug/nbqlock_stress"
 
 

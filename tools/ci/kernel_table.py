@@ -7,7 +7,7 @@ from testbed.common import Trouble
 class Bed:
     """A kernel of the table.
 
-    find() returns it, with its version; it is called when the table is printed.
+    find() returns it, with its version.
     """
 
     def __init__(self, name, find):
@@ -41,8 +41,10 @@ def runs_on(bed, how):
 class Row:
     """A kernel and a way to run it: several steps may share one."""
 
-    def __init__(self, on):
-        self.on = on
+    def __init__(self, name, how):
+        self.name = name
+        self.how = how
+        self.version = None
         self.seconds = 0
         self.counts = {"ok": 0, "FAIL": 0, "skip": 0}
         self.reasons = {"ok": [], "FAIL": [], "skip": []}
@@ -53,9 +55,16 @@ class Row:
         reason = case.detail.partition("\n")[0] if case.status == "skip" else case.name
         self.reasons[case.status].append(reason)
 
+    def merge(self, other):
+        self.version = self.version or other.version
+        self.seconds += other.seconds
+        for status in self.counts:
+            self.counts[status] += other.counts[status]
+            self.reasons[status] += other.reasons[status]
+
     @property
     def result(self):
-        """What there is to be told, the worst first."""
+        """The worst first."""
         skipped = next(iter(self.reasons["skip"]), "")
         if self.counts["FAIL"]:
             return f"FAIL: {self.reasons['FAIL'][0]}"
@@ -65,7 +74,7 @@ class Row:
             else "pass"
 
     def texts(self):
-        return (self.on.bed.name, self.on.bed.version, self.on.how,
+        return (self.name, self.version, self.how,
                 str(sum(self.counts.values())), f"{self.seconds:.0f}", self.result)
 
 
@@ -77,6 +86,7 @@ class KernelTable:
 
     def __init__(self):
         self.rows = {}
+        self.beds = {}
         self.on = None
 
     def begin(self, step):
@@ -86,12 +96,26 @@ class KernelTable:
     def add(self, case, seconds):
         if self.on:
             key = (self.on.bed.name, self.on.how)
-            self.rows.setdefault(key, Row(self.on)).add(case, seconds)
+            self.beds[self.on.bed.name] = self.on.bed
+            self.rows.setdefault(key, Row(*key)).add(case, seconds)
+
+    def finished(self):
+        """Its rows, with the kernels' versions."""
+        for row in self.rows.values():
+            row.version = row.version or self.beds[row.name].version
+        return list(self.rows.values())
+
+    def merge(self, rows):
+        """Add the finished rows of another table."""
+        for row in rows:
+            own = self.rows.setdefault((row.name, row.how), row)
+            if own is not row:
+                own.merge(row)
 
     def lines(self):
         """The table, the rows of a kernel together, kernels in order of appearance."""
         beds = list(dict.fromkeys(bed for bed, _ in self.rows))
-        rows = sorted(self.rows.values(), key=lambda row: beds.index(row.on.bed.name))
+        rows = sorted(self.finished(), key=lambda row: beds.index(row.name))
         table = [self.HEAD, *(row.texts() for row in rows)]
         widths = [max(len(row[column]) for row in table) for column in range(len(self.HEAD))]
         return ["  ".join(text.rjust(width) if column in self.NUMBERS else text.ljust(width)
