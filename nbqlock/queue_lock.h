@@ -187,7 +187,7 @@ static __always_inline bool nbq_queue_is_contended(const struct nbq_queue_lock *
 		return true;
 	/* Else it is the holder's, or that of a waiter, which has published what it waits for. */
 	waiting = &tail->pool->waiting;
-	return READ_ONCE(waiting->pred) && READ_ONCE(waiting->lock) == lock;
+	return READ_ONCE(waiting->blocker.tagged) && READ_ONCE(waiting->lock) == lock;
 }
 
 static __always_inline int nbq_queue_destroy(struct nbq_queue_lock *lock, unsigned long ip,

@@ -1,49 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting that cannot end: who waits for whom.
+ * Deadlock checks: which context waits for which.
  *
- * Each context waits behind one queue node at a time: its predecessor's. That
- * node's owner, a context of the CPU whose pool it is from, goes on only once it
- * does not wait itself and nobody does who has interrupted it; so the next to
- * look at is what that CPU waits behind, at the node's context level or above.
- * Following this from node to node ends at somebody who runs, or comes back to
- * the CPU that asks. Then nobody on the way can go on unless one of them gives
- * up: -EDEADLK, however many locks and CPUs the cycle has.
+ * A context waits behind one queue node at a time, its predecessor's. The owner of that node, a
+ * context of the CPU whose pool it is from, makes progress only while neither it nor a context
+ * that has interrupted it waits. So the next node to check is the one that this CPU waits
+ * behind, at the node's context level or above. To follow this wait-for graph from node to node
+ * ends at a context that runs, or leads back to the checking CPU. Then no context on the path
+ * makes progress unless one of them gives up: -EDEADLK, however many locks and CPUs there are.
  *
- * By nodes and not by holders: a lock that was handed to a waiter whose CPU has
- * been interrupted is held by nobody's account, and a queue is as dead if that
- * happens in its middle. Only the hybrid names its holder from the moment at which
- * it is held, and its waiters can do without those in front: they wait behind the
- * holder, a context like any other on the way.
+ * By nodes and not by holders: a lock that was handed over to a waiter whose CPU is interrupted
+ * is not marked as held yet, and a queue makes as little progress if that happens in its middle.
+ * Only the hybrid names its holder from the moment at which it is held, and its waiters do not
+ * depend on their predecessors: they wait behind the holder, a context as any other on the path.
  *
  * Assumptions
- *	Preemption is off from the start of a wait to the unlock: what a CPU
- *	holds or waits for, at a context level, is under whatever runs there.
- *	Contexts on one CPU nest, and have a level each. (Should two of one
- *	level nest, the upper one leaves no notes, and a deadlock that it is in
- *	may go unnoticed until the patience is over.)
+ *	Preemption is off from the start of a wait to the unlock: what a CPU holds or waits for
+ *	at a context level stays below what runs there.
+ *	Contexts on one CPU nest, and have a level each. (Should two of one level nest, the
+ *	upper one publishes nothing, and a deadlock with it may last until the patience ends.)
  *
- * The asking CPU's own contexts are the first thing looked at. They stand still
- * meanwhile, so that what they have written is the truth: what they hold, a hybrid's
- * holder, and what they wait behind. Where they have been interrupted before they could
- * write it, between the swap of the tail and the note, whoever stands directly
- * behind them has written it, or is about to, and the walk finds them there. So
- * the answer is never wrong, and comes with the first walk after that neighbour's
- * next look; interrupt handlers walk often for that.
+ * The checking CPU's own contexts are checked first. They are interrupted meanwhile, so that what
+ * they have published is true: the locks that they hold, a hybrid's holder, and what they wait
+ * behind. A context that was interrupted between the swap of the tail and publish() is found by
+ * the waiter directly behind it, which has published, or is about to. So the answer is never
+ * wrong, and comes with the first check after that neighbour's next poll; interrupt handlers
+ * check often for that reason.
  *
- * Why the walk is exact, although it looks at one context after the other while
- * all of them run: one that comes back is made again, and begins by starting a new
- * round, a number that grows. Every wait has a note of the round in which it began
- * behind that node. A wait that began in an earlier round and is found later was
- * there when this round began; its owner, waiting or interrupted by one who waits,
- * can have released nothing since. If all are like that, then all were there at the
- * same moment. That a holder is one, only those can see who wait for its lock: they
- * look now and then, and note in which round. If what it waits for now it waited
- * for in an earlier round, it holds the lock still.
+ * The check is exact, although it reads one context after the other while all of them run: a
+ * path that leads back is followed again, after a new epoch was begun, a number that grows. Each
+ * wait publishes the epoch in which it began. A wait that began in an earlier epoch and is found
+ * in the new one existed when that began; its owner, which waits or was interrupted by a
+ * context that waits, has released nothing since. If that holds for all, all existed at the same
+ * moment. Only waiters can see that a holder holds their lock: they poll it now and then, and
+ * publish in which epoch. A holder whose own wait began in an earlier epoch still holds it.
  *
- * Bounded: it ends after as many steps as there are CPUs, and does not wait for
- * anybody. It is made by those only that may close a cycle, more and more rarely
- * while the wait goes on: after FIRST_CHECK_NS, then twice as long, and so on.
+ * Bounded: a check has at most as many steps as there are CPUs, and waits for no context. It is
+ * made only by waiters that may close a cycle, less and less often during the wait: after
+ * FIRST_CHECK_NS, then after twice as long, and so on.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -55,16 +49,16 @@
 #include "internal.h"
 #include "relax.h"
 
-/* Looks from one reading of the clock to the next, for what is not the deadline. */
+/* Polls from one clock read to the next, where the deadline is not checked. */
 #define POLLS_PER_TICK	64U
 
 /*
- * How long a task has waited when it searches first, and from then until it does so again;
- * after that twice as long each time, up to a limit. The explorer makes a choice of it.
+ * How long a task has waited before its first deadlock check, and from that to the second; then
+ * twice as long each time, up to a limit. The explorer branches on these.
  */
 #ifndef NBQ_WAIT_TIMES
 #define FIRST_CHECK_NS		50000U
-/* An interrupt searches at once, and more often: only its neighbours can tell it. */
+/* An interrupt checks at once, and more often: only its neighbours can answer it. */
 #define INTERRUPT_CHECK_NS	2000U
 #endif
 #define MAX_INTERVAL_NS	1000000U
@@ -72,94 +66,101 @@
 
 bool nbq_deadlock_checks __read_mostly = true;
 
-/* Rounds of walks that were suspicious enough to be made exactly. */
+/* Counts the checks that were suspicious enough to be made exactly. */
 static atomic_long_t epochs = ATOMIC_LONG_INIT(0);
 
-/* A holder in the place of a predecessor: an odd address, which no node has. */
-static struct nbq_node *as_pred(u16 holder)
+static struct nbq_blocker blocking_node(const struct nbq_node *pred)
 {
-	return holder ? (struct nbq_node *)(2UL * holder + 1) : NULL;
+	return (struct nbq_blocker){ .tagged = (unsigned long)pred };
 }
 
-static bool is_holder(const struct nbq_node *pred)
+/* The tag tells a holder from a node, whose address is even. */
+static struct nbq_blocker blocking_holder(u16 holder)
 {
-	return (unsigned long)pred & 1;
+	return (struct nbq_blocker){ .tagged = holder ? 2UL * holder + 1 : 0 };
+}
+
+static bool is_holder(struct nbq_blocker blocker)
+{
+	return blocker.tagged & 1;
 }
 
 /*
- * Which context must go on before a wait behind pred can end, encoded. A holder's pool
- * may not be set up: it has needed no node.
+ * The context that a wait behind this depends on, encoded. The pool of a holder may not be set
+ * up: it has needed no node.
  */
-static u16 context_of(const struct nbq_node *pred)
+static u16 context_of(struct nbq_blocker blocker)
 {
-	return is_holder(pred) ? (unsigned long)pred / 2 : nbq_context_of(pred->pool);
+	const struct nbq_node *pred = (const struct nbq_node *)blocker.tagged;
+
+	return is_holder(blocker) ? blocker.tagged / 2 : nbq_context_of(pred->pool);
 }
 
-/* Let others see what I wait behind. */
-static void publish(struct nbq_wait *wait, struct nbq_node *pred,
+/* Let other CPUs see what this attempt waits behind. */
+static void publish(struct nbq_wait *wait, struct nbq_blocker blocker,
 		    struct nbq_node *const *word)
 {
 	struct nbq_waiting *waiting = &wait->pool->waiting;
 
 	if (word) {
 		/*
-		 * RELEASE, pairs with the look back in leads_back(), after the
-		 * ACQUIRE of what this points to: who has the new word does not
-		 * find the old pred any more. Who still has the old pred may
-		 * read the word only now: behind a holder, where there is none,
-		 * the old one stays.
+		 * RELEASE, pairs with the ACQUIRE of the blocker in is_same_wait(), after the
+		 * one of what this points to: a check that has the new word does not find
+		 * the old blocker any more. A check that still has the old blocker may read
+		 * the new word: behind a holder, where there is none, the old one stays.
 		 */
 		smp_store_release(&waiting->word, word);
 	}
 	WRITE_ONCE(waiting->lock, wait->lock);
 	/*
-	 * Read after I came to stand behind pred, which was an ACQUIRE: else a
-	 * round that is_deadlock() began before that could count me in.
+	 * Read after the node was enqueued behind its predecessor, which was an ACQUIRE: else
+	 * an epoch that is_deadlock() began before that could count this wait in.
 	 */
 	WRITE_ONCE(waiting->since, atomic_long_read(&epochs));
-	/* RELEASE, pairs with the ACQUIRE in leads_back(): the fields above. */
-	smp_store_release(&waiting->pred, pred);
+	/* RELEASE, pairs with the ACQUIRE in next_wait(): the fields above. */
+	smp_store_release(&waiting->blocker.tagged, blocker.tagged);
 }
 
-/* Nobody finds me behind the one in front any more. */
+/* Let no other CPU find this attempt behind its predecessor any more. */
 static void withdraw(struct nbq_wait *wait)
 {
-	WRITE_ONCE(wait->pool->waiting.pred, NULL);
+	WRITE_ONCE(wait->pool->waiting.blocker.tagged, 0);
 	/*
-	 * Pairs with the ACQUIREs in leads_back(): who sees my word emptied for
-	 * the next one, in nbq_mcs_link() or nbq_swap_link(), or the note of a
-	 * later holder, does not find this one when it looks back.
+	 * Pairs with the ACQUIREs in leads_back(): a check that sees the word emptied for the
+	 * next wait, in nbq_mcs_link() or nbq_swap_link(), or the epoch of a later holder,
+	 * does not find this wait in is_same_wait().
 	 */
 	smp_wmb();
 }
 
-/* Let others see who holds the lock that I wait for. */
+/* Let other CPUs see which context holds the lock that this attempt waits for. */
 static void publish_holder(struct nbq_wait *wait)
 {
 	struct nbq_waiting *waiting = &wait->pool->waiting;
 	unsigned long epoch = atomic_long_read(&epochs);
-	struct nbq_node *holder;
+	struct nbq_blocker holder;
 
 	/*
-	 * Full, pairs with that of begin() and that of a join: if what a wait
-	 * reads there is older than this round, what was released before that
-	 * wait is not seen to be held here. Not less than full: the round may be
-	 * a third CPU's, of which only some may know by now.
+	 * Full, pairs with the barrier in begin() and with that of an enqueue: if what a wait
+	 * reads there is older than this epoch, what was released before that wait is not seen
+	 * to be held here. Not less than full: the epoch may be a third CPU's, of which only
+	 * some may know by now.
 	 */
 	smp_mb();
-	holder = as_pred(READ_ONCE(*wait->held_by));
-	if (READ_ONCE(waiting->pred) && READ_ONCE(waiting->pred) != holder)
+	holder = blocking_holder(READ_ONCE(*wait->held_by));
+	if (READ_ONCE(waiting->blocker.tagged) &&
+	    READ_ONCE(waiting->blocker.tagged) != holder.tagged)
 		withdraw(wait);
-	if (!holder)
+	if (!holder.tagged)
 		return;
 	WRITE_ONCE(waiting->held, epoch);
-	if (!READ_ONCE(waiting->pred))
+	if (!READ_ONCE(waiting->blocker.tagged))
 		publish(wait, holder, NULL);
 }
 
 /*
- * What keeps a context from going on: what its CPU waits behind, at the highest level
- * that waits, from its own up. NULL: nothing.
+ * What a context waits for: what its CPU waits behind, at the highest level that waits, from
+ * its own up. NULL: nothing.
  */
 static const struct nbq_waiting *obstacle(u16 context)
 {
@@ -168,83 +169,96 @@ static const struct nbq_waiting *obstacle(u16 context)
 	unsigned int above = NBQ_LEVELS - nbq_context_level(context);
 
 	while (above--) {
-		if (READ_ONCE(pool[above].waiting.pred))
+		if (READ_ONCE(pool[above].waiting.blocker.tagged))
 			return &pool[above].waiting;
 	}
 	return NULL;
 }
 
-/* Has this wait begun before a round did? The numbers wrap. */
+/* Did this wait begin before the epoch did? The numbers wrap. */
 static bool is_older(const struct nbq_waiting *waiting, unsigned long epoch)
 {
 	return (long)(READ_ONCE(waiting->since) - epoch) < 0;
 }
 
 /*
- * The way has come back to the context that asks, behind a holder which is said to
- * be on this CPU, since that held its lock in this round. Is it, still?
+ * The path has led back to the checking context, behind a holder on this CPU that held its lock
+ * in this epoch. Does it still?
  */
 static bool is_held_here(const struct nbq_wait *wait, u16 holder, unsigned long held)
 {
 	/*
-	 * One above has come and gone; or I have no note, since I have found the
-	 * lock without a holder when I was to write it, and this is an old one's.
+	 * Not if a context above has come and gone; or if this wait has published nothing,
+	 * since it found the lock without a holder, so that what stands there is older.
 	 */
 	return nbq_context_level(holder) <= nbq_context_level(wait->context) &&
 	       READ_ONCE(wait->pool->waiter) == wait &&
-	       READ_ONCE(wait->pool->waiting.pred) &&
+	       READ_ONCE(wait->pool->waiting.blocker.tagged) &&
 	       is_older(&wait->pool->waiting, held);
 }
 
 /*
- * Does the way from pred come back to this CPU? With a round, each wait on it
- * must have begun before that, and each holder must have held its lock since it
- * waits itself.
+ * Is this still the wait that the check has come by, and did it begin before the epoch? A waiter
+ * withdraws before the node that it waits behind can be freed, and before its word can be that
+ * of a later wait. (In CLH-NB a third CPU may see the next life of the node first, where the
+ * memory model lets it; the epochs are exact there, too.)
  */
-static bool leads_back(const struct nbq_wait *wait, const struct nbq_node *pred,
+static bool is_same_wait(const struct nbq_waiting *waiting, struct nbq_blocker blocker,
+			 const unsigned long *epoch)
+{
+	/* ACQUIRE, as in next_wait(): since is not older than this. */
+	return smp_load_acquire(&waiting->blocker.tagged) == blocker.tagged &&
+	       (!epoch || is_older(waiting, *epoch));
+}
+
+/* What a context waits for, and behind what. With an epoch, only if it began before. */
+static const struct nbq_waiting *next_wait(u16 owner, struct nbq_blocker *blocker,
+					   const unsigned long *epoch)
+{
+	const struct nbq_waiting *waiting = obstacle(owner);
+
+	if (!waiting)
+		return NULL;
+	/* ACQUIRE, pairs with the RELEASE in publish(): the fields. */
+	blocker->tagged = smp_load_acquire(&waiting->blocker.tagged);
+	if (!blocker->tagged || (epoch && !is_older(waiting, *epoch)))
+		return NULL;
+	return waiting;
+}
+
+/*
+ * Does the path from this blocker lead back to this CPU? With an epoch, each wait on it must
+ * have begun before that, and each holder must have held its lock since it waits itself.
+ */
+static bool leads_back(const struct nbq_wait *wait, struct nbq_blocker blocker,
 		       struct nbq_node *const *word, const unsigned long *epoch)
 {
-	unsigned int steps = nr_cpu_ids;	/* a way that comes back: once a CPU */
+	unsigned int steps = nr_cpu_ids;	/* a path that leads back has each CPU once */
 	const struct nbq_waiting *waiting = NULL;
 	const void *lock = wait->lock;
 	unsigned long held = epoch ? *epoch : 0;
 
-	if (!pred)
-		pred = as_pred(READ_ONCE(*wait->held_by));
-	for (; pred && steps; steps--) {
-		u16 owner = context_of(pred);
-		bool exactly_behind = epoch && is_holder(pred);
+	for (; blocker.tagged && steps; steps--) {
+		u16 owner = context_of(blocker);
+		bool exactly_behind = epoch && is_holder(blocker);
 
-		/* ACQUIRE, before the look back below. */
-		if (!is_holder(pred) && smp_load_acquire(word))
-			return false;	/* pred has said something: this queue moves */
-		/*
-		 * Look back. It was the same wait: whoever waits behind a node
-		 * stops to say so before the node can be given back, and before
-		 * the word can be that of a later wait. (In CLH-NB a third CPU may
-		 * see the node's next life first, where the memory model lets it;
-		 * the rounds are exact there, too.)
-		 * ACQUIRE, as below: since is not older than this.
-		 */
-		if (waiting && (smp_load_acquire(&waiting->pred) != pred ||
-				(epoch && !is_older(waiting, *epoch))))
+		/* ACQUIRE, before is_same_wait(). A state that has changed: no deadlock. */
+		if (!is_holder(blocker) && smp_load_acquire(word))
+			return false;
+		if (waiting && !is_same_wait(waiting, blocker, epoch))
 			return false;
 		if (nbq_context_cpu(owner) == nbq_context_cpu(wait->context))
 			return !exactly_behind || is_held_here(wait, owner, held);
 
-		waiting = obstacle(owner);
+		waiting = next_wait(owner, &blocker, epoch);
 		if (!waiting)
-			return false;
-		/* ACQUIRE, pairs with the RELEASE in publish(): the fields. */
-		pred = smp_load_acquire(&waiting->pred);
-		if (!pred || (epoch && !is_older(waiting, *epoch)))
 			return false;
 		if (exactly_behind && !is_older(waiting, held))
 			return false;
-		/* It waits for its own CPU, and is being told so: that resolves it. */
+		/* It waits for its own CPU, and gets -EDEADLK itself. */
 		if (waiting != &nbq_pool_of(owner)->waiting && READ_ONCE(waiting->lock) == lock)
 			return false;
-		/* ACQUIRE, pairs with withdraw(): of this holder, or I look back. */
+		/* ACQUIRE, pairs with withdraw(): of this holder, or is_same_wait() fails. */
 		held = smp_load_acquire(&waiting->held);
 		word = READ_ONCE(waiting->word);
 		lock = READ_ONCE(waiting->lock);
@@ -252,23 +266,27 @@ static bool leads_back(const struct nbq_wait *wait, const struct nbq_node *pred,
 	return false;
 }
 
-/* Nobody on the way from pred can go on unless somebody gives up. */
+/* Can no context on the path from @pred, NULL: from the holder, make progress? */
 static bool is_deadlock(const struct nbq_wait *wait, const struct nbq_node *pred,
 			struct nbq_node *const *word)
 {
+	struct nbq_blocker blocker = pred ? blocking_node(pred) :
+					    blocking_holder(READ_ONCE(*wait->held_by));
 	unsigned long epoch;
 
-	if (likely(!leads_back(wait, pred, word, NULL)))
+	if (likely(!leads_back(wait, blocker, word, NULL)))
 		return false;
 	/*
-	 * Fully ordered, pairs with the read in publish(): who reads a round
-	 * before this one there waits already.
+	 * Fully ordered, pairs with the read in publish(): a wait that reads an earlier epoch
+	 * there exists already.
 	 */
 	epoch = atomic_long_inc_return(&epochs);
-	return leads_back(wait, pred, word, &epoch);
+	if (!pred)
+		blocker = blocking_holder(READ_ONCE(*wait->held_by));
+	return leads_back(wait, blocker, word, &epoch);
 }
 
-/* Does this CPU hold the lock or stand in front already, under this context? */
+/* Does this CPU hold the lock, or wait in its queue, below this context? */
 static bool is_own(const struct nbq_wait *wait)
 {
 	const struct nbq_pool *pool = wait->pool;
@@ -286,7 +304,7 @@ static bool is_own(const struct nbq_wait *wait)
 		if (!below--)
 			return false;
 		pool--;
-		if (READ_ONCE(pool->waiting.pred) &&
+		if (READ_ONCE(pool->waiting.blocker.tagged) &&
 		    READ_ONCE(pool->waiting.lock) == wait->lock)
 			return true;
 	}
@@ -299,10 +317,10 @@ static bool is_interrupt(const struct nbq_wait *wait)
 }
 
 /*
- * Can another context's wait depend on this one, apart from those queued behind it? Each
- * cycle has a context of which that is so: from node to node its walk comes to a lock's
- * holder, which waits itself, or to a CPU on which an interrupt waits. The preemption
- * count is 1 for this attempt, and more if the task holds a spinlock.
+ * Can the wait of another context depend on this one, apart from those queued behind it? Each
+ * cycle has such a context: the path comes to a lock's holder, which waits itself, or to a CPU on
+ * which an interrupt waits. The preemption count is 1 for this attempt, and more if the task
+ * holds a spinlock.
  */
 static bool may_close_cycle(const struct nbq_wait *wait)
 {
@@ -314,8 +332,8 @@ static bool may_close_cycle(const struct nbq_wait *wait)
  * nbq_wait_announce() - Raise contention_begin, once for each attempt.
  * @deadline: that of the attempt
  * @lock: the lock
- * @waits: for lock_stat: what lockdep has been told that it waits for; or NULL
- * @ip: for lock_stat: who called the operation
+ * @waits: for lock_stat: the lock's map, if lockdep has recorded that it waits; or NULL
+ * @ip: for lock_stat: the caller of the operation
  *
  * Before the attempt enqueues, if it is known by then that it has to wait.
  *
@@ -336,7 +354,7 @@ void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,
 static void begin(struct nbq_wait *wait)
 {
 	wait->begun = true;
-	/* One that has interrupted another of its own level leaves no notes. */
+	/* A wait that has interrupted another one of its own level publishes nothing. */
 	if (!READ_ONCE(wait->pool->waiter))
 		WRITE_ONCE(wait->pool->waiter, wait);
 	if (!wait->deadline->announced) {
@@ -348,25 +366,22 @@ static void begin(struct nbq_wait *wait)
 	}
 	if (wait->held_by) {
 		/*
-		 * Full, pairs with that of publish_holder(), and that of the
-		 * round's start: all that was released before this is over for
-		 * those who take the round that publish() reads below for older
-		 * than theirs. A queue is entered by a swap that has this order.
+		 * Full, pairs with the barrier in publish_holder(), and with the start of an
+		 * epoch: releases before this are seen by each context that takes the epoch
+		 * read in publish() for older than its own. In a queue, the swap of the tail
+		 * has this order.
 		 */
 		smp_mb();
 	}
 	wait->interval = is_interrupt(wait) ? INTERRUPT_CHECK_NS : FIRST_CHECK_NS;
 	/*
-	 * An interrupt handler searches at once: it may have interrupted one that
-	 * could not write yet what it waits behind.
+	 * An interrupt checks at once: it may have interrupted a waiter that has not published
+	 * yet what it waits behind.
 	 */
 	wait->tick_at = is_interrupt(wait) ? wait->polls : wait->polls + POLLS_PER_TICK;
 }
 
-/*
- * By the clock that was just read, does nothing need to be done before a wait by hardware
- * has ended?
- */
+/* By the clock just read, is nothing due before a wait by hardware has ended? */
 static bool has_time_for_hardware(const struct nbq_wait *wait)
 {
 	u64 until = wait->now + NBQ_RELAX_MAX_NS;
@@ -376,7 +391,7 @@ static bool has_time_for_hardware(const struct nbq_wait *wait)
 	return nbq_deadline_is_after(wait->deadline, until) && nbq_relax_is_bounded();
 }
 
-/* Look at the clock if it is time to. Return: it is time to search for a deadlock. */
+/* Read the clock if it is time to. Return: a deadlock check is due. */
 static bool tick(struct nbq_wait *wait)
 {
 	bool checks;
@@ -398,12 +413,12 @@ static bool tick(struct nbq_wait *wait)
 }
 
 /**
- * nbq_wait_check() - What is done at some looks only: notes, and walks.
+ * nbq_wait_check() - What is due at some polls only: to publish the wait, deadlock checks.
  * @wait: the attempt
- * @pred: whom it waits behind, who has said nothing
- * @word: where it looks
+ * @pred: the predecessor, whose state has not changed; NULL: it waits for the holder
+ * @word: the word that it polls
  *
- * Called at the first look behind each predecessor, and when it has asked for.
+ * Called at the first poll behind each predecessor, and at @wait->check_at.
  *
  * Context: Any, preemption off.
  * Return: true if the wait cannot end.
@@ -415,7 +430,7 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 
 	if (!wait->begun) {
 		wait->checks = may_close_cycle(wait);
-		/* What does not wait is in no deadlock, and has nothing to publish. */
+		/* An attempt without patience is in no deadlock, and has nothing to publish. */
 		if (nbq_deadline_is_none(wait->deadline))
 			return false;
 		if (READ_ONCE(nbq_deadlock_checks) && wait->checks && is_own(wait))
@@ -424,14 +439,14 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 	}
 	checks = tick(wait);
 	if (READ_ONCE(wait->pool->waiter) == wait && !pred) {
-		/* Without an order, none depends on a waiter that holds no lock. */
-		if ((checks || !READ_ONCE(wait->pool->waiting.pred)) &&
+		/* Unless in order, no context depends on a waiter that holds no lock. */
+		if ((checks || !READ_ONCE(wait->pool->waiting.blocker.tagged)) &&
 		    (wait->checks || wait->in_order))
 			publish_holder(wait);
 	} else if (READ_ONCE(wait->pool->waiter) == wait &&
-		   !READ_ONCE(wait->pool->waiting.pred)) {
-		publish(wait, pred, word);
-		/* A new neighbour, who may have something to tell. */
+		   !READ_ONCE(wait->pool->waiting.blocker.tagged)) {
+		publish(wait, blocking_node(pred), word);
+		/* A new neighbour, which may have something to answer. */
 		checks |= is_interrupt(wait);
 	}
 	if (checks && READ_ONCE(nbq_deadlock_checks) && wait->checks &&
@@ -442,10 +457,10 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 }
 
 /**
- * nbq_wait_pause() - The predecessor has said something, or the wait is over.
+ * nbq_wait_pause() - The state of the predecessor has changed, or the wait is over.
  * @wait: the attempt
  *
- * Before its node may be given back, and before leaving.
+ * Before the predecessor's node can be freed, and before the place is abandoned.
  */
 void nbq_wait_pause(struct nbq_wait *wait)
 {
@@ -457,9 +472,9 @@ void nbq_wait_pause(struct nbq_wait *wait)
 }
 
 /**
- * nbq_wait_end() - The attempt has come to its end.
+ * nbq_wait_end() - The attempt is over.
  * @wait: the attempt
- * @ret: 0 if it has the lock now, or why not
+ * @ret: 0 if the lock was acquired, or the error
  *
  * Return: @ret.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Waiting behind a predecessor: for how long, and whether it can end at all.
+ * Waiting behind a predecessor: how long, and whether the wait can end at all.
  *
- * What a context waits behind stands in its pool, for as long as it looks at
- * that node and no longer. So others can follow who waits for whom, from CPU to
- * CPU, and one that waits for itself gets -EDEADLK instead of using up its
- * patience (wait.c). An acquisition that need not wait writes nothing here.
+ * What a context waits behind is published in its pool, as long as it polls that and no longer.
+ * So a deadlock check can follow which context waits for which, from CPU to CPU, and a waiter
+ * in a deadlock gets -EDEADLK before its patience is over (wait.c). An acquisition that does not
+ * wait writes nothing here.
  */
 #ifndef _NBQ_WAIT_H
 #define _NBQ_WAIT_H
@@ -21,19 +21,24 @@ struct nbq_node;
 struct nbq_pool;
 
 /**
+ * struct nbq_blocker - what a wait is behind
+ * @tagged: a node, or a holder, encoded, with the lowest bit set; 0: nothing. See wait.c
+ */
+struct nbq_blocker {
+	unsigned long tagged;
+};
+
+/**
  * struct nbq_waiting - what a CPU waits for at one context level
- * @pred: the node that is being waited behind, or the holder, as
- *	wait.c has it; NULL: nobody waits. Written last, and cleared before
- *	anyone can give that node back and before the word can be that of a
- *	later wait.
- * @word: what is being looked at; it holds NULL as long as @pred has said nothing;
- *	behind a holder: as it was
- * @lock: the lock in whose queue that is
- * @since: the youngest round of wait.c that may have begun before this wait
- * @held: behind a holder: it held the lock after this round of wait.c began
+ * @blocker: what it waits behind. Written last, and cleared before that node can be freed and
+ *	before the word can be that of a later wait
+ * @word: the word that it polls, NULL as long as it waits; behind a holder: as it was
+ * @lock: the lock
+ * @since: the youngest epoch of wait.c that may have begun before this wait
+ * @held: behind a holder: it held the lock after this epoch of wait.c began
  */
 struct nbq_waiting {
-	struct nbq_node *pred;
+	struct nbq_blocker blocker;
 	struct nbq_node *const *word;
 	const void *lock;
 	unsigned long since;
@@ -41,26 +46,25 @@ struct nbq_waiting {
 };
 
 /**
- * struct nbq_wait - an attempt that has found somebody in front
+ * struct nbq_wait - an attempt that has to wait
  * @deadline: how long it may wait
- * @dep_map: what to tell lockdep that it waits for; NULL: nothing
- * @ip: who called the verb, for lockdep
+ * @dep_map: for lock_stat: the lock's map; or NULL
+ * @ip: for lock_stat: the caller of the operation
  * @pool: of the running context
  * @context: the running context, encoded
  * @lock: the lock
- * @held_by: hybrid: where it says which context does; or NULL
- * @in_order: nobody gets past who waits in front
- * @polls: how often nothing was said, so far; wraps
- * @check_at: call nbq_wait_check() at so many looks
- * @tick_at: read the clock at so many looks
- * @interval: ns from the next search for a deadlock to the one after it
- * @search_at: when to search next
- * @now: what the clock said when it was read last; 0: it has not been
+ * @held_by: hybrid: where the lock names its holder; or NULL
+ * @in_order: no context acquires before its predecessor
+ * @polls: how often it has polled in vain; wraps
+ * @check_at: call nbq_wait_check() at so many polls
+ * @tick_at: read the clock at so many polls
+ * @interval: ns from the next deadlock check to the one after it
+ * @deadlock_check_at: time of the next deadlock check
+ * @now: the last clock read; 0: none
  * @by_hardware: by @now, there was time for one wait by hardware (relax.h)
- * @begun: it was patient enough to wait
- * @searches: for deadlocks: it may hold a lock, or has interrupted another context
- * @error: what the wait ends with: %-ETIMEDOUT; %-EBUSY if there is no patience at
- *	all; or %-EDEADLK
+ * @begun: it has had the patience to wait
+ * @checks: for deadlocks: it may hold a lock, or has interrupted another context
+ * @error: what the wait ends with: %-ETIMEDOUT; %-EBUSY without patience; or %-EDEADLK
  */
 struct nbq_wait {
 	struct nbq_deadline *deadline;
@@ -85,14 +89,14 @@ struct nbq_wait {
 	int error;
 };
 
-/* For an initialiser of the above: without lock_stat, nobody hands these on. */
+/* For an initialiser of the above, where there is lock_stat. */
 #ifdef CONFIG_LOCK_STAT
 #define NBQ_WAIT_STAT(_dep_map, _ip)	.dep_map = (_dep_map), .ip = (_ip)
 #else
 #define NBQ_WAIT_STAT(_dep_map, _ip)
 #endif
 
-/* May be changed at any time: the module's parameter deadlock_checks. */
+/* The module's parameter deadlock_checks, which may change at any time. */
 extern bool nbq_deadlock_checks;
 
 void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,
@@ -102,7 +106,7 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 void nbq_wait_pause(struct nbq_wait *wait);
 int nbq_wait_end(struct nbq_wait *wait, int ret);
 
-/* Time may have gone by: the next poll reads the clock. */
+/* Time may have passed: the next poll reads the clock. */
 static inline void nbq_wait_read_clock(struct nbq_wait *wait)
 {
 	wait->tick_at = wait->polls;
@@ -120,10 +124,10 @@ static inline void nbq_wait_tick_within(struct nbq_wait *wait, unsigned int poll
 }
 
 /**
- * nbq_wait_continue() - The predecessor has said nothing: look again?
+ * nbq_wait_continue() - The state of the predecessor has not changed: poll again?
  * @wait: the attempt
- * @pred: whom it waits behind; NULL: whoever holds the lock, as @wait->held_by says
- * @word: where it looks
+ * @pred: the predecessor; NULL: it waits for the holder, as @wait->held_by says
+ * @word: the word that it polls
  *
  * Return: true; or false, with the reason in @wait->error.
  */

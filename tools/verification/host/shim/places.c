@@ -58,7 +58,7 @@ static const struct word_name node_words[] = {
 };
 
 static const struct word_name pool_words[] = {
-	POOL_WORD(hint), POOL_WORD(first), POOL_WORD(cpu), POOL_WORD(waiting.pred),
+	POOL_WORD(hint), POOL_WORD(first), POOL_WORD(cpu), POOL_WORD(waiting.blocker),
 	POOL_WORD(waiting.word), POOL_WORD(waiting.lock), POOL_WORD(waiting.since),
 	POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(held), POOL_WORD(abandoned_in),
 	POOL_WORD(last_abandoned), POOL_WORD(last),
