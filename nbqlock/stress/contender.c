@@ -29,7 +29,7 @@
  * Busy work outside: 0.5 to 1.5 times what the knob says, or until the stop.
  * It may be long, and the kernel one that does not preempt.
  */
-static void work_outside(struct contender *contender)
+static void noncritical_section(struct contender *contender)
 {
 	const struct stress_run *run = contender->run;
 	u64 loops = run->ncs_loops;
@@ -48,7 +48,7 @@ static void work_outside(struct contender *contender)
 }
 
 /* Do nothing outside for a time, or until the stop. */
-static void rest(const struct stress_run *run, u64 ns)
+static void delay(const struct stress_run *run, u64 ns)
 {
 	u64 end = stress_clock_ns() + ns;
 
@@ -61,13 +61,13 @@ static void rest(const struct stress_run *run, u64 ns)
 /* Every now and then an owner takes longer, as if somebody had stopped it. */
 static void stall(struct contender *contender)
 {
-	const struct stress_knobs *knobs = &contender->run->knobs;
+	const struct stress_params *params = &contender->run->params;
 	u64 end;
 
-	if (!knobs->stall_every || --contender->until_stall)
+	if (!params->stall_every || --contender->until_stall)
 		return;
-	contender->until_stall = knobs->stall_every;
-	end = stress_clock_ns() + knobs->stall_ns;
+	contender->until_stall = params->stall_every;
+	end = stress_clock_ns() + params->stall_ns;
 	while (stress_clock_ns() < end)
 		cpu_relax();
 }
@@ -77,45 +77,45 @@ static void stall(struct contender *contender)
  * the compiler from joining what a second owner must be able to come in
  * between.
  */
-static void come_in(struct contender *contender, struct claim *claim)
+static void check_enter(struct contender *contender, struct lock_ref *ref)
 {
-	struct guarded *guarded = &claim->target->guarded;
+	struct guarded *guarded = &ref->target->guarded;
 
 	if (guarded->owner)
 		contender->violations++;
 	guarded->owner = contender->id;
-	claim->counter = guarded->counter;
-	claim->taken++;
+	ref->counter = guarded->counter;
+	ref->acquired++;
 	barrier();
 }
 
-static void go_out(struct contender *contender, struct claim *claim)
+static void check_exit(struct contender *contender, struct lock_ref *ref)
 {
-	struct guarded *guarded = &claim->target->guarded;
+	struct guarded *guarded = &ref->target->guarded;
 	int cpu = raw_smp_processor_id();
 
 	barrier();
 	if (guarded->cpu >= 0 && guarded->cpu != cpu)
 		guarded->handoffs++;
 	guarded->cpu = cpu;
-	guarded->counter = claim->counter + 1;
+	guarded->counter = ref->counter + 1;
 	if (guarded->owner != contender->id)
 		contender->violations++;
 	guarded->owner = 0;
 }
 
 /* The claim to the lock that is taken last. */
-static struct claim *last_claim(const struct contender *contender)
+static struct lock_ref *last_ref(const struct contender *contender)
 {
 	return contender->order[contender->count - 1];
 }
 
 /* The critical section. Of a chain, the contender is in at the others already. */
-static void be_owner(struct contender *contender, struct claim *last)
+static void critical_section(struct contender *contender, struct lock_ref *last)
 {
 	struct stress_run *run = contender->run;
 
-	come_in(contender, last);
+	check_enter(contender, last);
 	if (run->cs_loops)
 		stress_busy(run->cs_loops);
 	stall(contender);
@@ -137,12 +137,12 @@ static u32 random_below(struct contender *contender, u32 ceil)
 /* Of one attempt, in ns as nbq_clh_lock_timeout() takes it. */
 static ktime_t draw_patience(struct contender *contender)
 {
-	const struct stress_knobs *knobs = &contender->run->knobs;
-	const struct stress_range *range = &knobs->patience_ns;
+	const struct stress_params *params = &contender->run->params;
+	const struct stress_range *range = &params->patience_ns;
 
-	if (knobs->impatient_permille &&
-	    random_below(contender, 1000) < knobs->impatient_permille)
-		return knobs->impatient_ns;
+	if (params->impatient_permille &&
+	    random_below(contender, 1000) < params->impatient_permille)
+		return params->impatient_ns;
 	if (range->low == range->high)
 		return range->low;
 	return range->low + mul_u64_u64_shr(range->high - range->low + 1,
@@ -150,7 +150,7 @@ static ktime_t draw_patience(struct contender *contender)
 }
 
 /* What is counted nowhere fails the run. */
-static void gave_up(struct contender *contender, int error)
+static void count_failure(struct contender *contender, int error)
 {
 	switch (error) {
 	case -ETIMEDOUT:
@@ -173,14 +173,14 @@ static void gave_up(struct contender *contender, int error)
 static void release(struct contender *contender, unsigned int count,
 		    const struct stopwatch *watch)
 {
-	const struct stress_ops *ops = contender->run->knobs.lock;
+	const struct stress_ops *ops = contender->run->params.lock;
 
 	while (count--) {
-		struct claim *claim = contender->order[count];
+		struct lock_ref *ref = contender->order[count];
 
-		go_out(contender, claim);
-		claim->target->guarded.released = stress_stopwatch_stamp(watch);
-		ops->unlock(&claim->target->lock, &claim->waiter);
+		check_exit(contender, ref);
+		ref->target->guarded.released = stress_stopwatch_stamp(watch);
+		ops->unlock(&ref->target->lock, &ref->waiter);
 	}
 }
 
@@ -206,51 +206,51 @@ static void shuffle(struct contender *contender)
 {
 	unsigned int i, other;
 
-	for (i = contender->run->knobs.chain - 1; i; i--) {
+	for (i = contender->run->params.chain - 1; i; i--) {
 		other = random_below(contender, i + 1);
 		swap(contender->order[i], contender->order[other]);
 	}
 }
 
 /* Each of them or not, as a coin says, but at least one; in the order of all. */
-static void choose(struct contender *contender)
+static void choose_subset(struct contender *contender)
 {
 	u32 coins = prandom_u32_state(&contender->random);
 	unsigned int i;
 
 	contender->count = 0;
-	for (i = 0; i < contender->run->knobs.chain; i++) {
+	for (i = 0; i < contender->run->params.chain; i++) {
 		if (coins & BIT(i))
-			contender->order[contender->count++] = &contender->claims[i];
+			contender->order[contender->count++] = &contender->refs[i];
 	}
 	if (!contender->count)
-		contender->order[contender->count++] = &contender->claims[0];
+		contender->order[contender->count++] = &contender->refs[0];
 }
 
 /* Take several locks under one deadline, all or none. */
 static int acquire_chain(struct contender *contender, ktime_t patience,
 			 struct stopwatch *watch)
 {
-	const struct stress_knobs *knobs = &contender->run->knobs;
+	const struct stress_params *params = &contender->run->params;
 	ktime_t deadline = deadline_after(patience);
 	const struct stopwatch none = { .runs = false };
 	unsigned int i;
 	int ret;
 
-	if (knobs->chain_order == CHAIN_RANDOM)
+	if (params->chain_order == CHAIN_RANDOM)
 		shuffle(contender);
-	else if (knobs->chain_order == CHAIN_ASCENDING)
-		choose(contender);
+	else if (params->chain_order == CHAIN_ASCENDING)
+		choose_subset(contender);
 	for (i = 0; i < contender->count; i++) {
-		struct claim *claim = contender->order[i];
+		struct lock_ref *ref = contender->order[i];
 
 		if (i) {
-			come_in(contender, contender->order[i - 1]);
+			check_enter(contender, contender->order[i - 1]);
 			patience = time_until(deadline);
 		}
 		if (i == contender->count - 1)
 			stress_stopwatch_queue(watch);
-		ret = knobs->lock->lock(&claim->target->lock, &claim->waiter,
+		ret = params->lock->lock(&ref->target->lock, &ref->waiter,
 					patience);
 		if (ret) {
 			release(contender, i, &none);
@@ -263,72 +263,72 @@ static int acquire_chain(struct contender *contender, ktime_t patience,
 static int acquire(struct contender *contender, ktime_t patience,
 		   struct stopwatch *watch)
 {
-	const struct stress_knobs *knobs = &contender->run->knobs;
-	struct claim *claim = contender->order[0];
+	const struct stress_params *params = &contender->run->params;
+	struct lock_ref *ref = contender->order[0];
 
-	if (knobs->chain > 1)
+	if (params->chain > 1)
 		return acquire_chain(contender, patience, watch);
-	return knobs->lock->lock(&claim->target->lock, &claim->waiter, patience);
+	return params->lock->lock(&ref->target->lock, &ref->waiter, patience);
 }
 
 /* The end of an attempt that succeeded. */
-static void leave(struct contender *contender, const struct stopwatch *watch)
+static void finish_success(struct contender *contender, const struct stopwatch *watch)
 {
-	const struct stress_knobs *knobs = &contender->run->knobs;
-	bool is_last = knobs->free_lock && stress_door_leave_as_owner(contender);
+	const struct stress_params *params = &contender->run->params;
+	bool is_last = params->free_lock && stress_admission_exit_holder(contender);
 
 	release(contender, contender->count, watch);
 	if (is_last)
-		stress_door_free(contender);
+		stress_admission_free(contender);
 }
 
 /* The end of one that did not. */
-static void fail(struct contender *contender, const struct stopwatch *watch,
+static void finish_failure(struct contender *contender, const struct stopwatch *watch,
 		 int error, ktime_t patience)
 {
-	const struct stress_knobs *knobs = &contender->run->knobs;
+	const struct stress_params *params = &contender->run->params;
 
-	if (knobs->free_lock)
-		stress_door_leave(contender);
-	gave_up(contender, error);
+	if (params->free_lock)
+		stress_admission_exit(contender);
+	count_failure(contender, error);
 	if (!watch->runs)
 		return;
 	stress_timings_failure(&contender->timings, watch);
 	if (error == -ETIMEDOUT || error == -EBUSY)
-		stress_timings_timeout(&contender->timings, watch, knobs->lock,
+		stress_timings_timeout(&contender->timings, watch, params->lock,
 				       patience);
 }
 
 /* One attempt, and the critical section. Return: true if it was acquired. */
 static bool attempt(struct contender *contender)
 {
-	const struct stress_knobs *knobs = &contender->run->knobs;
+	const struct stress_params *params = &contender->run->params;
 	ktime_t patience = draw_patience(contender);
 	bool is_timed = !stress_suspend_is_inside(contender->suspension);
 	struct stopwatch watch;
-	struct claim *last;
+	struct lock_ref *last;
 	int ret;
 
-	if (knobs->free_lock && !stress_door_enter(contender))
+	if (params->free_lock && !stress_admission_enter(contender))
 		return false;
 	WRITE_ONCE(contender->attempts, contender->attempts + 1);
 	stress_stopwatch_start(&watch, &contender->timings,
-			       is_timed ? knobs->sample_every : 0,
+			       is_timed ? params->sample_every : 0,
 			       &contender->order[0]->target->guarded.counter);
 	ret = acquire(contender, patience, &watch);
 	stress_stopwatch_stop(&watch, &contender->timings);
 	if (ret) {
-		fail(contender, &watch, ret, patience);
+		finish_failure(contender, &watch, ret, patience);
 		return false;
 	}
-	last = last_claim(contender);
+	last = last_ref(contender);
 	if (watch.runs)
 		stress_stopwatch_enter(&watch, last->target->guarded.released);
-	be_owner(contender, last);
+	critical_section(contender, last);
 	/* In a chain, who waits for the second lock is in nobody's way at the first. */
-	if (watch.runs && knobs->chain == 1)
+	if (watch.runs && params->chain == 1)
 		stress_stopwatch_passed(&watch, &contender->timings, last->counter);
-	leave(contender, &watch);
+	finish_success(contender, &watch);
 
 	WRITE_ONCE(contender->acquisitions, contender->acquisitions + 1);
 	if (watch.runs)
@@ -341,37 +341,37 @@ static bool attempt(struct contender *contender)
  * it can be masked; or all that may, where some attempts are suspended and this one
  * is not to be. From before the attempt to after the release.
  */
-static void mask(const struct contender *contender, unsigned long *flags)
+static void mask_interrupts(const struct contender *contender, unsigned long *flags)
 {
-	const struct stress_knobs *knobs = &contender->run->knobs;
+	const struct stress_params *params = &contender->run->params;
 
 	if (contender->suspension) {
-		if (!stress_suspend_enter(contender->suspension))
+		if (!stress_suspend_begin(contender->suspension))
 			local_irq_save(*flags);
 		return;
 	}
-	if (knobs->nesting != NESTING_MASKED)
+	if (params->nesting != NESTING_MASKED)
 		return;
-	if (knobs->contexts & BIT(CONTEXT_HARDIRQ))
+	if (params->contexts & BIT(CONTEXT_HARDIRQ))
 		local_irq_save(*flags);
-	else if (knobs->contexts & BIT(CONTEXT_SOFTIRQ))
+	else if (params->contexts & BIT(CONTEXT_SOFTIRQ))
 		local_bh_disable();
 }
 
-static void unmask(const struct contender *contender, unsigned long flags)
+static void unmask_interrupts(const struct contender *contender, unsigned long flags)
 {
-	const struct stress_knobs *knobs = &contender->run->knobs;
+	const struct stress_params *params = &contender->run->params;
 
 	if (contender->suspension) {
-		if (!stress_suspend_leave(contender->suspension))
+		if (!stress_suspend_end(contender->suspension))
 			local_irq_restore(flags);
 		return;
 	}
-	if (knobs->nesting != NESTING_MASKED)
+	if (params->nesting != NESTING_MASKED)
 		return;
-	if (knobs->contexts & BIT(CONTEXT_HARDIRQ))
+	if (params->contexts & BIT(CONTEXT_HARDIRQ))
 		local_irq_restore(flags);
-	else if (knobs->contexts & BIT(CONTEXT_SOFTIRQ))
+	else if (params->contexts & BIT(CONTEXT_SOFTIRQ))
 		local_bh_enable();
 }
 
@@ -388,9 +388,9 @@ bool stress_contender_attempt(struct contender *contender)
 	unsigned long flags = 0;
 	bool acquired;
 
-	mask(contender, &flags);
+	mask_interrupts(contender, &flags);
 	acquired = attempt(contender);
-	unmask(contender, flags);
+	unmask_interrupts(contender, flags);
 	return acquired;
 }
 
@@ -410,7 +410,7 @@ static void stutter(struct stress_run *run)
  * Who leaves looks again once it is not counted any more: the decrement is fully
  * ordered and pairs with the barrier in halt_all(). One of the two sees the other.
  */
-static void stay_outside(struct stress_run *run)
+static void wait_while_halted(struct stress_run *run)
 {
 	while (READ_ONCE(run->halt) && !READ_ONCE(run->stop)) {
 		atomic_inc(&run->halted);
@@ -425,31 +425,31 @@ static void back_off(struct contender *contender, u64 *pause)
 {
 	u64 random = prandom_u32_state(&contender->random);
 
-	*pause = min(*pause, contender->run->knobs.backoff_max_ns);
-	rest(contender->run, *pause / 2 + ((*pause * random) >> 32));
+	*pause = min(*pause, contender->run->params.backoff_max_ns);
+	delay(contender->run, *pause / 2 + ((*pause * random) >> 32));
 	*pause *= 2;
 }
 
 /**
- * stress_contender_turn() - Work outside, then an attempt, or as many as it takes.
+ * stress_contender_iterate() - Work outside, then an attempt, or as many as it takes.
  * @contender: the caller, a thread
  */
-void stress_contender_turn(struct contender *contender)
+void stress_contender_iterate(struct contender *contender)
 {
 	struct stress_run *run = contender->run;
-	const struct stress_knobs *knobs = &run->knobs;
-	u64 pause = knobs->backoff_ns;
+	const struct stress_params *params = &run->params;
+	u64 pause = params->backoff_ns;
 
-	if (knobs->stutter_ms)
+	if (params->stutter_ms)
 		stutter(run);
-	work_outside(contender);
+	noncritical_section(contender);
 	for (;;) {
-		stay_outside(run);
+		wait_while_halted(run);
 		if (stress_contender_attempt(contender))
 			return;
-		if (knobs->retry == RETRY_GIVE_UP || READ_ONCE(run->stop))
+		if (params->retry == RETRY_GIVE_UP || READ_ONCE(run->stop))
 			return;
-		if (knobs->retry == RETRY_BACK_OFF)
+		if (params->retry == RETRY_BACK_OFF)
 			back_off(contender, &pause);
 		/* Whoever has the lock may wait for this CPU. */
 		cond_resched();
@@ -464,21 +464,21 @@ void stress_contender_turn(struct contender *contender)
 void stress_contender_init(struct contender *contender, int numa_node)
 {
 	struct stress_run *run = contender->run;
-	unsigned int chain = run->knobs.chain;
+	unsigned int chain = run->params.chain;
 	unsigned int first = 0, i;
 
-	if (run->knobs.nesting == NESTING_OWN)
+	if (run->params.nesting == NESTING_OWN)
 		first = contender->context * chain;
 	for (i = 0; i < chain; i++) {
-		contender->claims[i].target = &run->targets[first + i];
-		contender->claims[i].waiter.numa_node = numa_node;
-		contender->order[i] = &contender->claims[i];
+		contender->refs[i].target = &run->targets[first + i];
+		contender->refs[i].waiter.numa_node = numa_node;
+		contender->order[i] = &contender->refs[i];
 	}
 	contender->count = chain;
-	contender->until_stall = run->knobs.stall_every;
-	stress_timings_init(&contender->timings, run->knobs.own_clock);
+	contender->until_stall = run->params.stall_every;
+	stress_timings_init(&contender->timings, run->params.own_clock);
 	/* Any odd number with many bits: contenders draw different numbers. */
-	prandom_seed_state(&contender->random, run->knobs.seed ^
+	prandom_seed_state(&contender->random, run->params.seed ^
 			   (contender->id * 0x9e3779b97f4a7c15ULL));
 }
 
@@ -502,5 +502,5 @@ void stress_contender_interrupt(struct contender *contender)
 	WARN_ON_ONCE(context_here() != contender->context);
 	stress_contender_attempt(contender);
 	ended = stress_clock_ns();
-	WRITE_ONCE(contender->rests_until, ended + (ended - began));
+	WRITE_ONCE(contender->not_before_ns, ended + (ended - began));
 }

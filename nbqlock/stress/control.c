@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Start, stop and watch a run: the debugfs files run, status, result and those
- * beside it.
+ * Start, stop and watch a run: the debugfs files run and status, and the folder result/.
  *
- * The writer of "run" makes the run and sleeps until it is over. Whoever wants
- * to end it earlier sets stop_requested and wakes the writer; only the writer
- * touches the threads.
+ * The writer of "run" creates the run and sleeps until its end. An early stop sets
+ * stop_requested and wakes the writer. Only the writer touches the threads.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -28,30 +26,29 @@
 #include "stress.h"
 
 /*
- * A thread that needs longer to end after the stop has failed. A host with other
- * work may let each CPU run for a fraction of that.
+ * A thread that has not ended so long after the stop has failed. A busy host runs each CPU
+ * for a fraction of that.
  */
-#define JOIN_PATIENCE	(60 * HZ)
+#define JOIN_TIMEOUT	(60 * HZ)
 
-/* For so long a run goes on beyond its time if it lacks something. */
+/* A run is prolonged by at most this, until everything that it must show has happened. */
 #define OVERTIME	(60 * HZ)
-/* In between, whether it still does */
 #define OVERTIME_STEP	DIV_ROUND_UP(HZ, 20)
 
 static DEFINE_MUTEX(control_mutex);
-/* All of these under control_mutex; the flags may be read without it. */
+/* Under control_mutex; the flags may be read without it. */
 static bool running;
 static bool stop_requested;
 static bool unloading;
-static struct stress_run *current_run;	/* NULL: its threads do not exist */
-static struct stress_run *stuck_run;	/* its threads did not come back */
+static struct stress_run *current_run;	/* NULL: there are no threads */
+static struct stress_run *stuck_run;	/* some of its threads did not end */
 static struct stress_report last_report;
 static bool have_report;
 
-/* For changes of stop_requested and running. */
+/* Woken when stop_requested or running changes. */
 static DECLARE_WAIT_QUEUE_HEAD(control_wait);
 
-/* Nobody else may run now. Return: 0, or why this run may not. */
+/* Return: 0: this writer has the only run; or a negative errno. */
 static int begin(void)
 {
 	int ret = 0;
@@ -95,7 +92,7 @@ static void publish(struct stress_run *run)
 	mutex_unlock(&control_mutex);
 }
 
-/* The run is over; what it found is the result now. */
+/* The run is over: publish its result. */
 static void conclude(struct stress_run *run, bool joined, bool stopped)
 {
 	mutex_lock(&control_mutex);
@@ -116,34 +113,35 @@ static void log_progress(const struct stress_run *run)
 		stress_run_duration_ms(run), stress_run_acquisitions(run));
 }
 
-/* Return: 0: that is over; less: a signal came; more: a stop was asked for. */
-static long await_stop(unsigned long patience)
+/* Return: 0: @timeout is over; less: a signal; more: a stop was requested. */
+static long await_stop(unsigned long timeout)
 {
 	return wait_event_interruptible_timeout(control_wait,
 						READ_ONCE(stop_requested),
-						patience);
+						timeout);
 }
 
 /*
- * What was to happen in the run may not have happened in its time, for want of
- * nothing but a core. Return: as await_stop().
+ * On a busy host, something that must happen in the run may need longer.
+ *
+ * Return: as await_stop().
  */
 static long await_all(const struct stress_run *run)
 {
 	unsigned long end = jiffies + OVERTIME;
 	long ret = 0;
 
-	while (!ret && stress_run_lacks(run) && time_before(jiffies, end))
+	while (!ret && stress_run_missing(run) && time_before(jiffies, end))
 		ret = await_stop(OVERTIME_STEP);
 	return ret;
 }
 
-/* Return: as await_stop(), of the time of the run. */
+/* Return: as await_stop(). */
 static long await_end(const struct stress_run *run,
-		      const struct stress_knobs *knobs)
+		      const struct stress_params *params)
 {
-	unsigned long left = msecs_to_jiffies(knobs->duration_ms);
-	unsigned long step = knobs->log_ms ? msecs_to_jiffies(knobs->log_ms) : left;
+	unsigned long left = msecs_to_jiffies(params->duration_ms);
+	unsigned long step = params->log_ms ? msecs_to_jiffies(params->log_ms) : left;
 	long ret;
 
 	for (;;) {
@@ -158,20 +156,20 @@ static long await_end(const struct stress_run *run,
 	}
 }
 
-/* Return: 0, also after an early stop; -EINTR after a signal; or why not. */
-static int do_run(const struct stress_knobs *knobs)
+/* Return: 0, also after an early stop; -EINTR after a signal; or a negative errno. */
+static int do_run(const struct stress_params *params)
 {
-	struct stress_run *run = stress_run_create(knobs);
+	struct stress_run *run = stress_run_create(params);
 	bool joined;
 	long early;
 
 	if (IS_ERR(run))
 		return PTR_ERR(run);
 	publish(run);
-	stress_run_go(run);
-	early = await_end(run, knobs);
+	stress_run_start(run);
+	early = await_end(run, params);
 	stress_run_stop(run);
-	joined = stress_run_join(run, JOIN_PATIENCE);
+	joined = stress_run_join(run, JOIN_TIMEOUT);
 	conclude(run, joined, early != 0);
 	if (joined)
 		stress_run_free(run);
@@ -179,21 +177,19 @@ static int do_run(const struct stress_knobs *knobs)
 }
 
 /*
- * Writing 1 blocks until the run is over, and an open file holds a reference
- * to this module: nobody could unload it during a run. So the writer gives the
- * reference of its file up, and takes it back before it returns.
+ * Writing 1 blocks until the run is over, and an open file holds a reference to this module:
+ * the module could not be unloaded during a run. So the writer drops the reference of its file,
+ * and takes it again before it returns.
  *
- * It is safe to be in this module without a reference meanwhile:
- *	The reference is given up after running was set and taken back before
- *	running is cleared, and exit waits until running is clear, and for
- *	all calls into the debugfs files, of which this is one, to return.
- *	The reference that was taken back is dropped when the file is closed,
- *	and exit waits for that too: wait_for_open_files() in main.c.
- *	There is one writer at a time that has given its reference up, so no
- *	file's reference is given up twice, whoever else writes to that file.
+ * The module stays in memory meanwhile:
+ *	The reference is dropped after running was set and taken again before running is
+ *	cleared. stress_control_stop() waits until running is clear, and debugfs for all calls
+ *	into the files, of which this is one.
+ *	The reference that was taken again is dropped when the file is closed;
+ *	wait_for_open_files() in main.c waits for that.
+ *	There is one such writer at a time, so no reference is dropped twice.
  *
- * __module_get() works on a module that is being unloaded: try_module_get()
- * would refuse.
+ * __module_get() works on a module that is being unloaded, unlike try_module_get().
  */
 static int run_without_reference(void)
 {
@@ -202,8 +198,8 @@ static int run_without_reference(void)
 	if (ret)
 		return ret;
 	module_put(THIS_MODULE);
-	ret = do_run(stress_knobs_freeze());
-	stress_knobs_thaw();
+	ret = do_run(stress_params_freeze());
+	stress_params_thaw();
 	__module_get(THIS_MODULE);
 	end();
 	return ret;
@@ -252,7 +248,7 @@ static int status_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(status);
 
-/* The result, and whatever else there is to see of the last run. */
+/* A file of result/. */
 static int view_show(struct seq_file *m, void *unused)
 {
 	const struct stress_view *view = m->private;
@@ -261,7 +257,7 @@ static int view_show(struct seq_file *m, void *unused)
 	if (current_run)
 		seq_puts(m, "the run is not over\n");
 	else if (have_report)
-		view->show(m, &last_report, view);
+		view->show(m, &last_report);
 	else
 		seq_puts(m, "no run yet\n");
 	mutex_unlock(&control_mutex);
@@ -282,25 +278,26 @@ static const struct file_operations view_fops = {
 };
 
 /**
- * stress_control_start() - Make the files.
- * @dir: where to
+ * stress_control_start() - Create the files.
+ * @top: the module's folder
  */
-void stress_control_start(struct dentry *dir)
+void stress_control_start(struct dentry *top)
 {
 	const struct stress_view *view;
+	struct dentry *dir;
 
-	debugfs_create_file("run", 0200, dir, NULL, &run_fops);
-	debugfs_create_file("status", 0444, dir, NULL, &status_fops);
+	debugfs_create_file("run", 0200, top, NULL, &run_fops);
+	debugfs_create_file("status", 0444, top, NULL, &status_fops);
+	dir = debugfs_create_dir("result", top);
 	for (view = stress_views; view->name; view++)
-		debugfs_create_file(view->name, 0444, dir, (void *)view,
-				    &view_fops);
+		debugfs_create_file(view->name, 0444, dir, (void *)view, &view_fops);
 }
 
 /**
  * stress_control_stop() - End the run, and let no other begin.
  *
- * Waits for threads that had not come back, however long that takes: they
- * execute this module. What the last run has found is forgotten.
+ * Waits for threads that did not end after an earlier run, however long that takes: they
+ * execute this module. Frees the last result.
  */
 void stress_control_stop(void)
 {
@@ -315,6 +312,6 @@ void stress_control_stop(void)
 
 	mutex_lock(&control_mutex);
 	have_report = false;
-	stress_report_forget(&last_report);
+	stress_report_clear(&last_report);
 	mutex_unlock(&control_mutex);
 }

@@ -87,44 +87,44 @@ static const struct stress_ops nothing = {
 };
 
 /* What a thread does until the stop: stress_thread(). */
-static void take_turns(void *arg, u64 times)
+static void iterate(void *arg, u64 times)
 {
 	struct contender *contender = arg;
 
 	while (times-- && !READ_ONCE(contender->run->stop)) {
-		stress_contender_turn(contender);
+		stress_contender_iterate(contender);
 		cond_resched();
 	}
 }
 
 /* What a turn costs without a lock, in ps; 0 without memory. */
-static u64 empty_loop_ps(const struct stress_knobs *knobs)
+static u64 empty_loop_ps(const struct stress_params *params)
 {
-	struct stress_run *run = stress_run_alloc(knobs, 1);
+	struct stress_run *run = stress_run_alloc(params, 1);
 	struct contender *contender;
 	u64 ps = 0;
 
 	if (!run)
 		return 0;
-	run->knobs.lock = &nothing;
-	run->knobs.sample_every = 0;
-	run->knobs.stall_every = 0;
-	run->knobs.stutter_ms = 0;
-	run->knobs.free_lock = 0;
+	run->params.lock = &nothing;
+	run->params.sample_every = 0;
+	run->params.stall_every = 0;
+	run->params.stutter_ms = 0;
+	run->params.free_lock = 0;
 	run->cs_loops = 0;
 	run->ncs_loops = 0;
 	contender = stress_contender_alloc(run, 0, CONTEXT_TASK,
 					   raw_smp_processor_id());
 	run->contenders[0] = contender;
 	if (contender)
-		ps = div_u64(stress_cost_fs(take_turns, contender), FS_PER_PS);
+		ps = div_u64(stress_cost_fs(iterate, contender), FS_PER_PS);
 	stress_run_free(run);
 	return ps;
 }
 
 /**
  * stress_costs_measure() - Measure what it costs to measure.
- * @knobs: what to run; the lock, the work and the times are left out
+ * @params: what to run; the lock, the work and the times are left out
  * @costs: where to put it
  *
  * Calibrates the busy work, too.
@@ -132,13 +132,13 @@ static u64 empty_loop_ps(const struct stress_knobs *knobs)
  * Context: May sleep; one caller at a time.
  * Return: 0, or -ENOMEM.
  */
-int stress_costs_measure(const struct stress_knobs *knobs,
+int stress_costs_measure(const struct stress_params *params,
 			 struct stress_costs *costs)
 {
 	stress_busy_calibrate();
 	costs->busy_loop_ps = stress_busy_loop_ps();
 	costs->clock_read_ps = div_u64(stress_cost_fs(read_clock, NULL),
 				       FS_PER_PS);
-	costs->empty_loop_ps = empty_loop_ps(knobs);
+	costs->empty_loop_ps = empty_loop_ps(params);
 	return costs->empty_loop_ps ? 0 : -ENOMEM;
 }

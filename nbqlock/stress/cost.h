@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-struct stress_knobs;
+struct stress_params;
 
 /* A femtosecond is fine enough for a pass of any loop. */
 #define FS_PER_PS	1000UL
@@ -27,7 +27,7 @@ struct stress_costs {
 };
 
 u64 stress_cost_fs(void (*work)(void *arg, u64 times), void *arg);
-int stress_costs_measure(const struct stress_knobs *knobs,
+int stress_costs_measure(const struct stress_params *params,
 			 struct stress_costs *costs);
 
 #endif

@@ -29,7 +29,7 @@
 #include "run.h"
 
 /* For how long at most a new lock is held until somebody else wants it. */
-#define LINGER_NS	(50 * NSEC_PER_USEC)
+#define ANOTHER_USER_NS	(50 * NSEC_PER_USEC)
 
 static void poison(union stress_lock *lock)
 {
@@ -46,18 +46,18 @@ static struct slot *slot_of(const struct contender *contender)
 {
 	struct stress_run *run = contender->run;
 
-	return &run->door.slots[contender->claims[0].target - run->targets];
+	return &run->admission.slots[contender->refs[0].target - run->targets];
 }
 
-static int find_slot(const struct door *door, enum slot_state state)
+static int find_slot(const struct admission *admission, enum slot_state state)
 {
 	unsigned int i;
 
 	/* Beginning with the one that was opened longest ago. */
 	for (i = 1; i <= STRESS_SLOTS; i++) {
-		unsigned int index = (door->last + i) % STRESS_SLOTS;
+		unsigned int index = (admission->last + i) % STRESS_SLOTS;
 
-		if (door->slots[index].state == state)
+		if (admission->slots[index].state == state)
 			return index;
 	}
 	return -1;
@@ -67,32 +67,32 @@ static int find_slot(const struct door *door, enum slot_state state)
  * Go in: become a user of an open slot, or the one to open a slot if nobody does
  * that already.
  *
- * Return: %SLOT_OPEN, %SLOT_OPENING: where the caller is now; %SLOT_CLOSED: it
+ * Return: %SLOT_OPEN, %SLOT_INIT: where the caller is now; %SLOT_CLOSED: it
  * must wait.
  */
-static enum slot_state pass_door(struct contender *contender)
+static enum slot_state admit(struct contender *contender)
 {
 	struct stress_run *run = contender->run;
 	enum slot_state state = SLOT_CLOSED;
-	struct door *door = &run->door;
+	struct admission *admission = &run->admission;
 	int index;
 
-	raw_spin_lock(&door->lock);
-	index = find_slot(door, SLOT_OPEN);
-	if (index < 0 && find_slot(door, SLOT_OPENING) < 0) {
-		index = find_slot(door, SLOT_RESTING);
+	raw_spin_lock(&admission->lock);
+	index = find_slot(admission, SLOT_OPEN);
+	if (index < 0 && find_slot(admission, SLOT_INIT) < 0) {
+		index = find_slot(admission, SLOT_POISONED);
 		if (index >= 0) {
-			door->slots[index].state = SLOT_OPENING;
-			door->slots[index].maker = contender->id;
-			door->last = index;
+			admission->slots[index].state = SLOT_INIT;
+			admission->slots[index].maker = contender->id;
+			admission->last = index;
 		}
 	}
 	if (index >= 0) {
-		door->slots[index].users++;
-		state = door->slots[index].state;
-		contender->claims[0].target = &run->targets[index];
+		admission->slots[index].users++;
+		state = admission->slots[index].state;
+		contender->refs[0].target = &run->targets[index];
 	}
-	raw_spin_unlock(&door->lock);
+	raw_spin_unlock(&admission->lock);
 	return state;
 }
 
@@ -100,49 +100,49 @@ static enum slot_state pass_door(struct contender *contender)
 static bool open_slot(struct contender *contender)
 {
 	struct stress_run *run = contender->run;
-	union stress_lock *lock = &contender->claims[0].target->lock;
+	union stress_lock *lock = &contender->refs[0].target->lock;
 	struct slot *slot = slot_of(contender);
 	bool intact = is_poisoned(lock);
 	int ret = stress_lock_init(run, lock, 0);
 
 	if (ret)
 		poison(lock);
-	raw_spin_lock(&run->door.lock);
-	run->door.written += !intact;
-	slot->state = ret ? SLOT_RESTING : SLOT_OPEN;
+	raw_spin_lock(&run->admission.lock);
+	run->admission.written += !intact;
+	slot->state = ret ? SLOT_POISONED : SLOT_OPEN;
 	slot->users -= !!ret;
-	raw_spin_unlock(&run->door.lock);
+	raw_spin_unlock(&run->admission.lock);
 	return !ret;
 }
 
 /**
- * stress_door_start() - Get the places for the locks ready.
+ * stress_admission_start() - Get the places for the locks ready.
  * @run: a run whose threads have not begun
  */
-void stress_door_start(struct stress_run *run)
+void stress_admission_start(struct stress_run *run)
 {
 	unsigned int i;
 
-	raw_spin_lock_init(&run->door.lock);
+	raw_spin_lock_init(&run->admission.lock);
 	for (i = 0; i < STRESS_SLOTS; i++) {
-		run->door.slots[i].state = SLOT_RESTING;
+		run->admission.slots[i].state = SLOT_POISONED;
 		poison(&run->targets[i].lock);
 	}
 }
 
 /**
- * stress_door_enter() - Become a user of a lock, which is made if need be.
+ * stress_admission_enter() - Become a user of a lock, which is made if need be.
  * @contender: the caller, whose claim is at that lock afterwards
  *
  * Context: Task.
  * Return: false if the run was stopped meanwhile, or there is no memory.
  */
-bool stress_door_enter(struct contender *contender)
+bool stress_admission_enter(struct contender *contender)
 {
 	enum slot_state state;
 
 	/* Whoever makes or frees a lock may have to get this CPU for that. */
-	while ((state = pass_door(contender)) == SLOT_CLOSED) {
+	while ((state = admit(contender)) == SLOT_CLOSED) {
 		if (READ_ONCE(contender->run->stop))
 			return false;
 		cpu_relax();
@@ -152,16 +152,16 @@ bool stress_door_enter(struct contender *contender)
 }
 
 /**
- * stress_door_leave() - Be no user any more, after an attempt that failed.
+ * stress_admission_exit() - Be no user any more, after an attempt that failed.
  * @contender: the caller
  */
-void stress_door_leave(struct contender *contender)
+void stress_admission_exit(struct contender *contender)
 {
-	struct door *door = &contender->run->door;
+	struct admission *admission = &contender->run->admission;
 
-	raw_spin_lock(&door->lock);
+	raw_spin_lock(&admission->lock);
 	slot_of(contender)->users--;
-	raw_spin_unlock(&door->lock);
+	raw_spin_unlock(&admission->lock);
 }
 
 /*
@@ -169,48 +169,48 @@ void stress_door_leave(struct contender *contender)
  * else most locks would be freed by the first who has them, who runs after no
  * other release.
  */
-static void linger(const struct contender *contender, const struct slot *slot)
+static void wait_for_another_user(const struct contender *contender, const struct slot *slot)
 {
 	u64 end;
 
 	if (slot->maker != contender->id)
 		return;
-	end = stress_clock_ns() + LINGER_NS;
+	end = stress_clock_ns() + ANOTHER_USER_NS;
 	/* A hint: whoever changes it holds the door's lock. */
 	while (data_race(READ_ONCE(slot->users)) == 1 && stress_clock_ns() < end)
 		cpu_relax();
 }
 
 /**
- * stress_door_leave_as_owner() - The same, by the owner of the lock.
+ * stress_admission_exit_holder() - The same, by the owner of the lock.
  * @contender: the caller, which releases next
  *
  * Return: true if it was the last user, and must free the lock after that.
  */
-bool stress_door_leave_as_owner(struct contender *contender)
+bool stress_admission_exit_holder(struct contender *contender)
 {
-	struct door *door = &contender->run->door;
+	struct admission *admission = &contender->run->admission;
 	struct slot *slot = slot_of(contender);
 	bool is_last;
 
-	linger(contender, slot);
-	raw_spin_lock(&door->lock);
+	wait_for_another_user(contender, slot);
+	raw_spin_lock(&admission->lock);
 	is_last = !--slot->users;
 	if (is_last)
 		slot->state = SLOT_CLOSED;
-	raw_spin_unlock(&door->lock);
+	raw_spin_unlock(&admission->lock);
 	return is_last;
 }
 
 /**
- * stress_door_free() - Free the lock.
+ * stress_admission_free() - Free the lock.
  * @contender: the last user, after its release
  */
-void stress_door_free(struct contender *contender)
+void stress_admission_free(struct contender *contender)
 {
 	struct stress_run *run = contender->run;
-	const struct stress_ops *ops = run->knobs.lock;
-	union stress_lock *lock = &contender->claims[0].target->lock;
+	const struct stress_ops *ops = run->params.lock;
+	union stress_lock *lock = &contender->refs[0].target->lock;
 	int ret = ops->destroy ? ops->destroy(lock) : 0;
 
 	if (ret) {
@@ -219,28 +219,28 @@ void stress_door_free(struct contender *contender)
 		return;
 	}
 	poison(lock);
-	raw_spin_lock(&run->door.lock);
-	slot_of(contender)->state = SLOT_RESTING;
-	run->door.freed++;
-	raw_spin_unlock(&run->door.lock);
+	raw_spin_lock(&run->admission.lock);
+	slot_of(contender)->state = SLOT_POISONED;
+	run->admission.freed++;
+	raw_spin_unlock(&run->admission.lock);
 }
 
 /**
- * stress_door_stop() - Take down what is there.
+ * stress_admission_stop() - Take down what is there.
  * @run: a run whose threads are gone
  */
-void stress_door_stop(struct stress_run *run)
+void stress_admission_stop(struct stress_run *run)
 {
-	const struct stress_ops *ops = run->knobs.lock;
+	const struct stress_ops *ops = run->params.lock;
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < STRESS_SLOTS; i++) {
 		union stress_lock *lock = &run->targets[i].lock;
-		struct slot *slot = &run->door.slots[i];
+		struct slot *slot = &run->admission.slots[i];
 
-		if (slot->state == SLOT_RESTING)
-			run->door.written += !is_poisoned(lock);
+		if (slot->state == SLOT_POISONED)
+			run->admission.written += !is_poisoned(lock);
 		if (slot->state != SLOT_OPEN || !ops->destroy)
 			continue;
 		ret = ops->destroy(lock);

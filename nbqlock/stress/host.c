@@ -27,22 +27,22 @@ struct host_time {
 };
 
 /**
- * stress_host_counts() - Does stress_host_ran_ns() say anything here?
+ * stress_host_has_cpu_time() - Does stress_host_cpu_time_ns() say anything here?
  *
  * Return: that.
  */
-bool stress_host_counts(void)
+bool stress_host_has_cpu_time(void)
 {
 	return true;
 }
 
 /**
- * stress_host_ran_ns() - For how long has this CPU run?
+ * stress_host_cpu_time_ns() - For how long has this CPU run?
  *
  * Context: any; two calls are of the same CPU only if the caller stays there.
  * Return: ns, from whenever on.
  */
-u64 stress_host_ran_ns(void)
+u64 stress_host_cpu_time_ns(void)
 {
 	struct host_time time = {};
 
@@ -51,12 +51,12 @@ u64 stress_host_ran_ns(void)
 }
 
 /**
- * stress_host_rest() - Do nothing, and leave the core to others if that can be.
+ * stress_host_sleep() - Do nothing, and leave the core to others if that can be.
  * @ns: at most for that long; less than a second. It may be much less.
  *
  * Context: any.
  */
-void stress_host_rest(u64 ns)
+void stress_host_sleep(u64 ns)
 {
 	struct host_time time = { .ns = ns };
 
@@ -65,17 +65,17 @@ void stress_host_rest(u64 ns)
 #else
 #include <linux/processor.h>
 
-bool stress_host_counts(void)
+bool stress_host_has_cpu_time(void)
 {
 	return false;
 }
 
-u64 stress_host_ran_ns(void)
+u64 stress_host_cpu_time_ns(void)
 {
 	return 0;
 }
 
-void stress_host_rest(u64 ns)
+void stress_host_sleep(u64 ns)
 {
 	cpu_relax();
 }

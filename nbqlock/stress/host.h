@@ -7,8 +7,8 @@
 
 #include <linux/types.h>
 
-bool stress_host_counts(void);
-u64 stress_host_ran_ns(void);
-void stress_host_rest(u64 ns);
+bool stress_host_has_cpu_time(void);
+u64 stress_host_cpu_time_ns(void);
+void stress_host_sleep(u64 ns);
 
 #endif

@@ -58,12 +58,12 @@ static void attempt(struct contender *contender)
 {
 	if (contender->context != CONTEXT_NMI)
 		stress_contender_interrupt(contender);
-	else if (READ_ONCE(contender->rests_until) <= stress_clock_ns())
+	else if (READ_ONCE(contender->not_before_ns) <= stress_clock_ns())
 		stress_nmi_send(contender);
 }
 
 /* The handler of a timer. */
-static enum hrtimer_restart ring(struct hrtimer *timer)
+static enum hrtimer_restart timer_handler(struct hrtimer *timer)
 {
 	struct interrupt *interrupt = container_of(timer, struct interrupt, timer);
 	struct contender *contender = interrupt->contender;
@@ -76,8 +76,8 @@ static enum hrtimer_restart ring(struct hrtimer *timer)
 	if (!pause)
 		attempt(contender);
 
-	next = stress_clock_ns() + max(pause, run->knobs.interval_ns);
-	next = max(next, READ_ONCE(contender->rests_until));
+	next = stress_clock_ns() + max(pause, run->params.interval_ns);
+	next = max(next, READ_ONCE(contender->not_before_ns));
 	hrtimer_set_expires(timer, ns_to_ktime(next));
 	return HRTIMER_RESTART;
 }
@@ -92,23 +92,23 @@ static void setup(struct interrupt *interrupt, struct contender *contender)
 {
 	interrupt->contender = contender;
 #if KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE
-	hrtimer_setup(&interrupt->timer, ring, CLOCK_MONOTONIC, mode_of(contender));
+	hrtimer_setup(&interrupt->timer, timer_handler, CLOCK_MONOTONIC, mode_of(contender));
 #else
 	hrtimer_init(&interrupt->timer, CLOCK_MONOTONIC, mode_of(contender));
-	interrupt->timer.function = ring;
+	interrupt->timer.function = timer_handler;
 #endif
 }
 
 /**
  * stress_interrupts_count() - How many contenders will be in interrupts?
- * @knobs: of the run
+ * @params: of the run
  *
  * Return: that many.
  */
-unsigned int stress_interrupts_count(const struct stress_knobs *knobs)
+unsigned int stress_interrupts_count(const struct stress_params *params)
 {
-	return cpumask_weight(&knobs->cpus) *
-	       hweight32(knobs->contexts & ~BIT(CONTEXT_TASK));
+	return cpumask_weight(&params->cpus) *
+	       hweight32(params->contexts & ~BIT(CONTEXT_TASK));
 }
 
 static int add(struct stress_run *run, enum stress_context context)
@@ -116,8 +116,8 @@ static int add(struct stress_run *run, enum stress_context context)
 	struct stress_interrupts *all = run->interrupts;
 	unsigned int cpu;
 
-	for_each_cpu(cpu, &run->knobs.cpus) {
-		unsigned int index = run->knobs.threads + all->count;
+	for_each_cpu(cpu, &run->params.cpus) {
+		unsigned int index = run->params.threads + all->count;
 		struct contender *contender;
 
 		contender = stress_contender_alloc(run, index, context, cpu);
@@ -137,7 +137,7 @@ static int add(struct stress_run *run, enum stress_context context)
  */
 int stress_interrupts_create(struct stress_run *run)
 {
-	unsigned int count = stress_interrupts_count(&run->knobs);
+	unsigned int count = stress_interrupts_count(&run->params);
 	enum stress_context context;
 	int ret = 0;
 
@@ -148,11 +148,11 @@ int stress_interrupts_create(struct stress_run *run)
 	if (!run->interrupts)
 		return -ENOMEM;
 	for (context = CONTEXT_SOFTIRQ; context < CONTEXTS && !ret; context++) {
-		if (run->knobs.contexts & BIT(context))
+		if (run->params.contexts & BIT(context))
 			ret = add(run, context);
 	}
-	if (!ret && run->knobs.contexts & BIT(CONTEXT_NMI)) {
-		ret = stress_nmi_expect();
+	if (!ret && run->params.contexts & BIT(CONTEXT_NMI)) {
+		ret = stress_nmi_register();
 		run->interrupts->nmi = !ret;
 	}
 	return ret;
@@ -169,7 +169,7 @@ static void start_here(void *data)
 /* Its own CPU; of an NMI contender, the next one of the run, if that is there. */
 static unsigned int timer_cpu(const struct contender *contender)
 {
-	const struct cpumask *cpus = &contender->run->knobs.cpus;
+	const struct cpumask *cpus = &contender->run->params.cpus;
 	unsigned int cpu = cpumask_next(contender->cpu, cpus);
 
 	if (contender->context != CONTEXT_NMI)
@@ -191,7 +191,7 @@ static void stop(struct interrupt *interrupt)
 {
 	hrtimer_cancel(&interrupt->timer);
 	if (interrupt->contender->context == CONTEXT_NMI)
-		stress_nmi_settle(interrupt->contender);
+		stress_nmi_drain(interrupt->contender);
 }
 
 /**
@@ -221,7 +221,7 @@ void stress_interrupts_stop(struct stress_run *run)
 	for (i = 0; i < all->count; i++)
 		stop(&all->each[i]);
 	if (all->nmi)
-		stress_nmi_forget();
+		stress_nmi_unregister();
 	all->nmi = false;
 }
 
@@ -236,13 +236,13 @@ void stress_interrupts_free(struct stress_run *run)
 }
 
 /**
- * stress_interrupts_leave() - Stop those of a CPU that will go.
+ * stress_interrupts_cpu_down() - Stop those of a CPU that will go.
  * @run: the run
  * @cpu: the one
  *
  * Else their timers would go on at another CPU.
  */
-void stress_interrupts_leave(struct stress_run *run, unsigned int cpu)
+void stress_interrupts_cpu_down(struct stress_run *run, unsigned int cpu)
 {
 	struct stress_interrupts *all = run->interrupts;
 	unsigned int i;
@@ -254,12 +254,12 @@ void stress_interrupts_leave(struct stress_run *run, unsigned int cpu)
 }
 
 /**
- * stress_interrupts_return() - Start those of a CPU that has come back, and
+ * stress_interrupts_cpu_up() - Start those of a CPU that has come back, and
  * bring back the timers of NMI contenders that were there.
  * @run: the run
  * @cpu: the one
  */
-void stress_interrupts_return(struct stress_run *run, unsigned int cpu)
+void stress_interrupts_cpu_up(struct stress_run *run, unsigned int cpu)
 {
 	struct stress_interrupts *all = run->interrupts;
 	unsigned int i;

@@ -7,17 +7,17 @@
 
 #include <linux/types.h>
 
-struct stress_knobs;
+struct stress_params;
 struct stress_run;
 
-unsigned int stress_interrupts_count(const struct stress_knobs *knobs);
+unsigned int stress_interrupts_count(const struct stress_params *params);
 int stress_interrupts_create(struct stress_run *run);
 void stress_interrupts_start(struct stress_run *run);
 void stress_interrupts_stop(struct stress_run *run);
 void stress_interrupts_free(struct stress_run *run);
 
 /* For who takes a CPU away, and brings it back. */
-void stress_interrupts_leave(struct stress_run *run, unsigned int cpu);
-void stress_interrupts_return(struct stress_run *run, unsigned int cpu);
+void stress_interrupts_cpu_down(struct stress_run *run, unsigned int cpu);
+void stress_interrupts_cpu_up(struct stress_run *run, unsigned int cpu);
 
 #endif

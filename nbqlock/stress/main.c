@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * nbqlock_stress: threads that fight for a lock, and a verdict on the lock.
- * Started, stopped and read through debugfs nbqlock_stress/.
- *
- * Start of the module, and the unwinding in reverse.
+ * nbqlock_stress: contending threads, and a verdict on the lock. Driven through debugfs
+ * nbqlock_stress/.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -19,22 +17,21 @@ static int __init stress_init(void)
 {
 	stress_busy_calibrate();
 	stress_dir = debugfs_create_dir("nbqlock_stress", NULL);
-	stress_knobs_start(stress_dir);
+	stress_params_start(stress_dir);
 	stress_control_start(stress_dir);
 	return 0;
 }
 
 /*
- * Wait until the file is closed whose reference to this module the writer of
- * "run" had given up (see run_write() in control.c).
+ * Wait until the file is closed whose reference to this module the writer of "run" had dropped
+ * (see run_write() in control.c).
  *
- * Removing the debugfs files has waited for the calls into them, so the writer
- * has taken its reference back; but its file is still open, and closing it
- * reads our file_operations. debugfs drops the reference after that, as its
- * last step (fops_put() in full_proxy_release()), and nobody gets a new one
- * from a module on its way out. A refcount of -1 is "unloading, and no
- * references". (A forced unload of a module in use does not get there: this
- * waits for ever rather than let the kernel crash.)
+ * Removing the debugfs files has waited for the calls into them, so the writer has taken its
+ * reference again; but its file is still open, and closing it reads our file_operations.
+ * debugfs drops the reference after that, as its last step (fops_put() in
+ * full_proxy_release()), and a module on its way out gives no new one. A refcount of -1 is
+ * "unloading, and no references". (A forced unload of a module in use never gets there: a
+ * hang instead of a crash.)
  */
 static void wait_for_open_files(void)
 {

@@ -37,7 +37,7 @@
  * An NMI that is not there after so long got lost, with a CPU that went. A host may
  * leave a virtual CPU without a core for a while.
  */
-#define SETTLE_MS	(10 * MSEC_PER_SEC)
+#define DRAIN_MS	(10 * MSEC_PER_SEC)
 
 /* Who attempts in the next NMI of a CPU; NULL: none was sent. */
 static DEFINE_PER_CPU(struct contender *, due);
@@ -61,11 +61,11 @@ static int handle(unsigned int type, struct pt_regs *regs)
 }
 
 /**
- * stress_nmi_expect() - From now on NMIs may be sent.
+ * stress_nmi_register() - From now on NMIs may be sent.
  *
  * Return: 0, or a negative errno.
  */
-int stress_nmi_expect(void)
+int stress_nmi_register(void)
 {
 	return register_nmi_handler(NMI_LOCAL, handle, 0, HANDLER_NAME);
 }
@@ -93,25 +93,25 @@ void stress_nmi_send(struct contender *contender)
 }
 
 /**
- * stress_nmi_settle() - Wait until the last NMI that was sent has ended.
+ * stress_nmi_drain() - Wait until the last NMI that was sent has ended.
  * @contender: to whom nobody sends any more
  */
-void stress_nmi_settle(struct contender *contender)
+void stress_nmi_drain(struct contender *contender)
 {
 	struct contender **slot = per_cpu_ptr(&due, contender->cpu);
 	unsigned int ms;
 
 	/* ACQUIRE, pairs with the RELEASE in handle(). */
-	for (ms = 0; smp_load_acquire(slot) && ms < SETTLE_MS; ms++)
+	for (ms = 0; smp_load_acquire(slot) && ms < DRAIN_MS; ms++)
 		usleep_range(1000, 2000);
 }
 
 /**
- * stress_nmi_forget() - No NMI is sent any more.
+ * stress_nmi_unregister() - No NMI is sent any more.
  *
  * When this returns, no CPU is in the handler.
  */
-void stress_nmi_forget(void)
+void stress_nmi_unregister(void)
 {
 	unsigned int cpu;
 
@@ -128,7 +128,7 @@ bool stress_nmi_is_possible(void)
 	return false;
 }
 
-int stress_nmi_expect(void)
+int stress_nmi_register(void)
 {
 	return -EOPNOTSUPP;
 }
@@ -137,11 +137,11 @@ void stress_nmi_send(struct contender *contender)
 {
 }
 
-void stress_nmi_settle(struct contender *contender)
+void stress_nmi_drain(struct contender *contender)
 {
 }
 
-void stress_nmi_forget(void)
+void stress_nmi_unregister(void)
 {
 }
 

@@ -10,9 +10,9 @@
 struct contender;
 
 bool stress_nmi_is_possible(void);
-int stress_nmi_expect(void);
+int stress_nmi_register(void);
 void stress_nmi_send(struct contender *contender);
-void stress_nmi_settle(struct contender *contender);
-void stress_nmi_forget(void);
+void stress_nmi_drain(struct contender *contender);
+void stress_nmi_unregister(void);
 
 #endif

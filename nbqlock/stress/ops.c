@@ -16,7 +16,7 @@
 
 #include "ops.h"
 
-static int broken_init(union stress_lock *lock, unsigned int place)
+static int broken_init(union stress_lock *lock, unsigned int index)
 {
 	return 0;
 }

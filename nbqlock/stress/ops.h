@@ -24,7 +24,7 @@
 /* Locks that a thread takes one after the other, at most. */
 #define STRESS_CHAIN_MAX	8
 /* Where a lock can have its place: in the chain, of each context if need be. */
-#define STRESS_PLACES		(CONTEXTS * STRESS_CHAIN_MAX)
+#define STRESS_LOCKS_MAX		(CONTEXTS * STRESS_CHAIN_MAX)
 
 struct seq_file;
 
@@ -67,14 +67,14 @@ struct stress_nodes {
 };
 
 /**
- * struct stress_walks - how many leavers attempts have stepped over
+ * struct stress_skipped - how many leavers attempts have stepped over
  * @counts: attempts that have stepped over none, over one, and so on; the last:
  *	over %NBQ_SKIPPED_MAX or more
- * @longest: the most that one attempt has stepped over
+ * @most: the most that one attempt has stepped over
  */
-struct stress_walks {
+struct stress_skipped {
 	u64 counts[NBQ_SKIPPED_MAX + 1];
-	u64 longest;
+	u64 most;
 };
 
 /**
@@ -82,7 +82,7 @@ struct stress_walks {
  * @numa_node: where its memory should be
  * @own: for the lock type: set by its enter, freed by its exit
  * @nodes: for the lock type: this contender's share, complete after exit
- * @walks: the same, of attempts that had a queue node; see stress_walked()
+ * @skipped: the same, of attempts that had a queue node; see stress_count_skipped()
  *
  * It is in the contender's own memory, which nobody else touches during a run.
  */
@@ -90,15 +90,15 @@ struct stress_waiter {
 	int numa_node;
 	void *own;
 	struct stress_nodes nodes;
-	struct stress_walks walks;
+	struct stress_skipped skipped;
 };
 
-/* For lock types in which there is something to step over: after each attempt. */
-static inline void stress_walked(struct stress_waiter *me, unsigned long walk)
+/* After each attempt with a queue node, by lock types with abandoned nodes. */
+static inline void stress_count_skipped(struct stress_waiter *me, unsigned long skipped)
 {
-	me->walks.counts[walk < NBQ_SKIPPED_MAX ? walk : NBQ_SKIPPED_MAX]++;
-	if (walk > me->walks.longest)
-		me->walks.longest = walk;
+	me->skipped.counts[skipped < NBQ_SKIPPED_MAX ? skipped : NBQ_SKIPPED_MAX]++;
+	if (skipped > me->skipped.most)
+		me->skipped.most = skipped;
 }
 
 enum stress_patience {
@@ -117,10 +117,10 @@ enum stress_patience {
  * @highest: the context that may interrupt all others of the run, in @lock and
  *	@unlock, too, and come back from @lock; %CONTEXT_TASK for a lock without
  *	timeout, behind whose holder an interrupt would wait for ever
- * @init: make an unlocked lock; 0 or a negative errno. @place: less than
- *	%STRESS_PLACES: a CPU may hold locks of different places together, which
+ * @init: make an unlocked lock; 0 or a negative errno. @index: less than
+ *	%STRESS_LOCKS_MAX: a CPU may hold locks of different places together, which
  *	lockdep must know
- * @excuse: the run is wrong on purpose: lockdep must not report this lock, which
+ * @lockdep_disable: the run is wrong on purpose: lockdep must not report this lock, which
  *	was made just now; NULL: lockdep knows nothing of it, or of nothing wrong
  * @enter: get a contender ready for a lock, before any of them runs; 0 or a
  *	negative errno; may be NULL
@@ -134,7 +134,7 @@ enum stress_patience {
  *	after @destroy; may be NULL
  * @count_nodes: add the nodes that no contender counts as its own, of all @locks
  *	together, after the last @exit; may be NULL
- * @count_walks: add the walks that no contender counts as its own; may be NULL
+ * @count_skipped: add the walks that no contender counts as its own; may be NULL
  * @nodes_of: queue nodes of this CPU that are in use, wherever they stand; NULL:
  *	they do not belong to CPUs
  *
@@ -148,8 +148,8 @@ struct stress_ops {
 	enum stress_patience patience;
 	bool free_after_unlock;
 	enum stress_context highest;
-	int (*init)(union stress_lock *lock, unsigned int place);
-	void (*excuse)(union stress_lock *lock);
+	int (*init)(union stress_lock *lock, unsigned int index);
+	void (*lockdep_disable)(union stress_lock *lock);
 	int (*enter)(union stress_lock *lock, struct stress_waiter *me);
 	int (*lock)(union stress_lock *lock, struct stress_waiter *me,
 		    ktime_t patience);
@@ -157,7 +157,7 @@ struct stress_ops {
 	int (*destroy)(union stress_lock *lock);
 	void (*exit)(union stress_lock *lock, struct stress_waiter *me);
 	void (*count_nodes)(struct stress_nodes *nodes, unsigned int locks);
-	void (*count_walks)(struct stress_walks *walks);
+	void (*count_skipped)(struct stress_skipped *skipped);
 	unsigned int (*nodes_of)(unsigned int cpu);
 };
 

@@ -38,7 +38,7 @@ struct clh_thread {
 	struct clh_node *pred;
 } ____cacheline_aligned_in_smp;
 
-static int clh_init(union stress_lock *lock, unsigned int place)
+static int clh_init(union stress_lock *lock, unsigned int index)
 {
 	struct clh_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
 

@@ -32,7 +32,7 @@
 #include "paper_pool.h"
 #include "patience.h"
 
-static int clh_nb_paper_init(union stress_lock *lock, unsigned int place)
+static int clh_nb_paper_init(union stress_lock *lock, unsigned int index)
 {
 	lock->queue.tail = NULL;
 	lock->queue.holder = NULL;
@@ -44,24 +44,24 @@ static int clh_nb_paper_enter(union stress_lock *lock, struct stress_waiter *me)
 	return paper_pool_enter(me);
 }
 
-static struct paper_node *look(const struct paper_node *pred)
+static struct paper_node *poll(const struct paper_node *pred)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE stores of prev in leave() and
+	 * ACQUIRE, pairs with the RELEASE stores of prev in abandon() and
 	 * clh_nb_paper_unlock().
 	 */
 	return smp_load_acquire(&pred->prev);
 }
 
 /* Timed out; reclaim or abandon own node. */
-static void leave(struct stress_queue *queue, struct paper_node *node,
+static void abandon(struct stress_queue *queue, struct paper_node *node,
 		  struct paper_node *pred)
 {
 	/* RELEASE, pairs with the swap in acquire(): pred is as I saw it. */
 	if (cmpxchg_release(&queue->tail, node, pred) == node)
 		paper_pool_free(node);
 	else
-		/* RELEASE, pairs with the ACQUIRE in look(). */
+		/* RELEASE, pairs with the ACQUIRE in poll(). */
 		smp_store_release(&node->prev, pred);
 }
 
@@ -72,7 +72,7 @@ static int acquire(struct stress_queue *queue, struct stress_waiter *me,
 	struct paper_pool *pool = me->own;
 	struct paper_node *node = paper_pool_alloc(pool);
 	struct paper_node *pred, *prev;
-	unsigned long walk = 0;
+	unsigned long skipped = 0;
 
 	if (!node)
 		return -ENOMEM;
@@ -81,32 +81,32 @@ static int acquire(struct stress_queue *queue, struct stress_waiter *me,
 	/*
 	 * Fully ordered. ACQUIRE, pairs with the RELEASE swap in
 	 * clh_nb_paper_unlock() when it reads NULL. RELEASE, pairs with the
-	 * ACQUIRE in look(): my successor sees the NULL above, or later.
+	 * ACQUIRE in poll(): my successor sees the NULL above, or later.
 	 */
 	pred = xchg(&queue->tail, node);
 	if (!pred)
-		goto taken;
+		goto acquired;
 
-	prev = look(pred);
+	prev = poll(pred);
 	while (prev != PAPER_AVAILABLE) {
 		if (stress_timer_is_over(&timer)) {
-			leave(queue, node, pred);
-			stress_walked(me, walk);
+			abandon(queue, node, pred);
+			stress_count_skipped(me, skipped);
 			return -ETIMEDOUT;
 		}
-		prev = look(pred);
+		prev = poll(pred);
 		if (!prev) {
 			cpu_relax();
 		} else if (prev != PAPER_AVAILABLE) {
 			paper_pool_reclaim(pool, pred);
 			pred = prev;
-			walk++;
+			skipped++;
 		}
 	}
 	paper_pool_reclaim(pool, pred);
-taken:
+acquired:
 	WRITE_ONCE(queue->holder, node);
-	stress_walked(me, walk);
+	stress_count_skipped(me, skipped);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static void clh_nb_paper_unlock(union stress_lock *lock,
 	if (cmpxchg_release(&queue->tail, node, NULL) == node)
 		paper_pool_free(node);
 	else
-		/* RELEASE, pairs with the ACQUIRE in look(). */
+		/* RELEASE, pairs with the ACQUIRE in poll(). */
 		smp_store_release(&node->prev, PAPER_AVAILABLE);
 	preempt_enable();
 }
@@ -163,7 +163,7 @@ static void clh_nb_paper_exit(union stress_lock *lock, struct stress_waiter *me)
 
 const struct stress_ops stress_clh_nb_paper = {
 	.name = "clh_nb_paper",
-	.meaning = "CLH-NB as printed: the clock ends the walk over leavers",
+	.meaning = "CLH-NB as printed: the clock ends the skipping of abandoned nodes",
 	.highest = CONTEXT_NMI,
 	.init = clh_nb_paper_init,
 	.enter = clh_nb_paper_enter,

@@ -76,7 +76,7 @@ struct clh_try_node {
 } ____cacheline_aligned_in_smp;
 
 /* Enter the queue. Return: my predecessor. */
-static struct clh_try_node *join(struct stress_queue *queue,
+static struct clh_try_node *enqueue(struct stress_queue *queue,
 				 struct clh_try_node *node)
 {
 	WRITE_ONCE(node->status, WAITING);
@@ -91,7 +91,7 @@ static struct clh_try_node *join(struct stress_queue *queue,
  * Step over a predecessor that was seen LEAVING. Return: the next one. It may
  * be TRANSIENT still: the leaver has stopped it and will let it go.
  */
-static struct clh_try_node *step_over(struct clh_try_node *pred)
+static struct clh_try_node *skip(struct clh_try_node *pred)
 {
 	struct clh_try_node *prev = pred->prev;
 
@@ -116,7 +116,7 @@ static bool await_lock(struct clh_try_node **pred, struct stress_timer *timer)
 		if (status == AVAILABLE)
 			return true;
 		if (status == LEAVING) {
-			*pred = step_over(*pred);
+			*pred = skip(*pred);
 			continue;
 		}
 		if (stress_timer_is_over(timer))
@@ -152,7 +152,7 @@ static bool stop_pred(struct clh_try_node **pred)
 		status = xchg(&(*pred)->status, TRANSIENT);
 		if (status != LEAVING)
 			return status == WAITING;
-		*pred = step_over(*pred);
+		*pred = skip(*pred);
 	}
 }
 
@@ -160,7 +160,7 @@ static bool stop_pred(struct clh_try_node **pred)
  * The second step: say that I leave, and behind whom. My successor may have
  * come first: it leaves, then I do.
  */
-static void announce(struct clh_try_node *node, struct clh_try_node *pred)
+static void publish(struct clh_try_node *node, struct clh_try_node *pred)
 {
 	node->prev = pred;
 	/* Fully ordered: who sees LEAVING sees prev. */
@@ -172,7 +172,7 @@ static void announce(struct clh_try_node *node, struct clh_try_node *pred)
  * The third step: have no pointer to the node left. As the tail I take it away
  * myself, else my successor says so. Then the predecessor may go on.
  */
-static void link_out(struct stress_queue *queue, struct clh_try_node *node,
+static void unlink(struct stress_queue *queue, struct clh_try_node *node,
 		     struct clh_try_node *pred)
 {
 	/* Fully ordered: who joins behind pred sees what I saw of it. */
@@ -200,10 +200,10 @@ static int clh_try_lock(union stress_lock *lock, struct stress_waiter *me,
 	struct clh_try_node *pred;
 
 	preempt_disable();
-	pred = join(&lock->queue, node);
+	pred = enqueue(&lock->queue, node);
 	if (!await_lock(&pred, &timer) && stop_pred(&pred)) {
-		announce(node, pred);
-		link_out(&lock->queue, node, pred);
+		publish(node, pred);
+		unlink(&lock->queue, node, pred);
 		preempt_enable();
 		return -ETIMEDOUT;
 	}
@@ -221,7 +221,7 @@ static void clh_try_unlock(union stress_lock *lock, struct stress_waiter *me)
 	preempt_enable();
 }
 
-static int clh_try_init(union stress_lock *lock, unsigned int place)
+static int clh_try_init(union stress_lock *lock, unsigned int index)
 {
 	struct clh_try_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
 

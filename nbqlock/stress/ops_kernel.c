@@ -17,12 +17,12 @@
 #include "ops.h"
 #include "patience.h"
 
-static struct lock_class_key raw_keys[STRESS_PLACES];
+static struct lock_class_key raw_keys[STRESS_LOCKS_MAX];
 
-static int raw_init(union stress_lock *lock, unsigned int place)
+static int raw_init(union stress_lock *lock, unsigned int index)
 {
 	raw_spin_lock_init(&lock->raw);
-	lockdep_set_class_and_name(&lock->raw, &raw_keys[place], "stress_raw");
+	lockdep_set_class_and_name(&lock->raw, &raw_keys[index], "stress_raw");
 	return 0;
 }
 
@@ -79,7 +79,7 @@ const struct stress_ops stress_raw_trylock = {
 };
 
 #ifdef STRESS_HAS_RQSPINLOCK
-static int rq_init(union stress_lock *lock, unsigned int place)
+static int rq_init(union stress_lock *lock, unsigned int index)
 {
 	raw_res_spin_lock_init(&lock->rq);
 	return 0;

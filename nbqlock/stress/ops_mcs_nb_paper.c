@@ -70,7 +70,7 @@ enum {
  * an ACQUIRE read of the status.
  */
 
-static int mcs_nb_paper_init(union stress_lock *lock, unsigned int place)
+static int mcs_nb_paper_init(union stress_lock *lock, unsigned int index)
 {
 	lock->queue.tail = NULL;
 	lock->queue.holder = NULL;
@@ -83,14 +83,14 @@ static int mcs_nb_paper_enter(union stress_lock *lock, struct stress_waiter *me)
 }
 
 /* Tell the successor; if it has left and was stepped over, free its node. */
-static void tell(struct paper_node *succ, unsigned int status)
+static void notify(struct paper_node *succ, unsigned int status)
 {
 	if (xchg(&succ->status, status) == STATUS_RECYCLED)
 		paper_pool_free(succ);
 }
 
 /* Step over a predecessor that has left. Return: the one in front of it. */
-static struct paper_node *step_over(struct paper_pool *pool,
+static struct paper_node *skip(struct paper_pool *pool,
 				    struct paper_node *pred, bool transient)
 {
 	struct paper_node *prev = READ_ONCE(pred->prev);
@@ -102,7 +102,7 @@ static struct paper_node *step_over(struct paper_pool *pool,
 }
 
 /* Timed out while linked: the paper's timeout1. */
-static void leave(struct stress_queue *queue, struct paper_node *node,
+static void abandon(struct stress_queue *queue, struct paper_node *node,
 		  struct paper_node *pred)
 {
 	struct paper_node *succ;
@@ -112,14 +112,14 @@ static void leave(struct stress_queue *queue, struct paper_node *node,
 		/* The predecessor does not even know that I was here. */
 		succ = xchg(&node->next, LEAVING);
 		if (succ)
-			tell(succ, STATUS_LEAVING);
+			notify(succ, STATUS_LEAVING);
 		else if (cmpxchg(&queue->tail, node, pred) == node)
 			paper_pool_free(node);
 	} else {
 		/* It is about to tell me something, so my node must stay. */
 		succ = xchg(&node->next, TRANSIENT);
 		if (succ)
-			tell(succ, STATUS_TRANSIENT);
+			notify(succ, STATUS_TRANSIENT);
 	}
 }
 
@@ -127,7 +127,7 @@ static void leave(struct stress_queue *queue, struct paper_node *node,
  * Timed out on finding that the predecessor had left: the paper's timeout2.
  * Put things back as if I had timed out while linked.
  */
-static void leave_unlinked(struct paper_node *node, struct paper_node *pred,
+static void abandon_unlinked(struct paper_node *node, struct paper_node *pred,
 			   struct paper_node *pred_next)
 {
 	struct paper_node *succ;
@@ -138,7 +138,7 @@ static void leave_unlinked(struct paper_node *node, struct paper_node *pred,
 	WRITE_ONCE(node->prev, pred);
 	succ = xchg(&node->next, TRANSIENT);
 	if (succ)
-		tell(succ, STATUS_TRANSIENT);
+		notify(succ, STATUS_TRANSIENT);
 }
 
 /*
@@ -150,7 +150,7 @@ static unsigned int await(struct paper_node *node, struct stress_timer *timer)
 	unsigned int status;
 
 	while (!stress_timer_is_over(timer)) {
-		/* ACQUIRE, pairs with the swap in tell(). */
+		/* ACQUIRE, pairs with the swap in notify(). */
 		status = smp_load_acquire(&node->status);
 		if (status != STATUS_WAITING)
 			return status;
@@ -165,7 +165,7 @@ static unsigned int await(struct paper_node *node, struct stress_timer *timer)
  */
 static int wait_in_queue(struct stress_queue *queue, struct paper_pool *pool,
 			 struct paper_node *node, struct paper_node *pred,
-			 ktime_t patience, unsigned long *walk)
+			 ktime_t patience, unsigned long *skipped)
 {
 	struct stress_timer timer = { .patience = patience };
 	struct paper_node *pred_next;
@@ -175,23 +175,23 @@ static int wait_in_queue(struct stress_queue *queue, struct paper_pool *pool,
 	while ((pred_next = xchg(&pred->next, node)) != PAPER_AVAILABLE) {
 		if (pred_next) {
 			if (stress_timer_is_over(&timer)) {
-				leave_unlinked(node, pred, pred_next);
+				abandon_unlinked(node, pred, pred_next);
 				return -ETIMEDOUT;
 			}
-			pred = step_over(pool, pred, pred_next == TRANSIENT);
-			++*walk;
+			pred = skip(pool, pred, pred_next == TRANSIENT);
+			++*skipped;
 			continue;
 		}
 		status = await(node, &timer);
 		if (status == STATUS_WAITING) {
-			leave(queue, node, pred);
+			abandon(queue, node, pred);
 			return -ETIMEDOUT;
 		}
 		if (status == STATUS_AVAILABLE)
 			break;
 		WRITE_ONCE(node->status, STATUS_WAITING);
-		pred = step_over(pool, pred, status == STATUS_TRANSIENT);
-		++*walk;
+		pred = skip(pool, pred, status == STATUS_TRANSIENT);
+		++*skipped;
 	}
 	paper_pool_reclaim(pool, pred);
 	return 0;
@@ -203,7 +203,7 @@ static int acquire(struct stress_queue *queue, struct stress_waiter *me,
 	struct paper_pool *pool = me->own;
 	struct paper_node *node = paper_pool_alloc(pool);
 	struct paper_node *pred;
-	unsigned long walk = 0;
+	unsigned long skipped = 0;
 	int ret = 0;
 
 	if (!node)
@@ -211,10 +211,10 @@ static int acquire(struct stress_queue *queue, struct stress_waiter *me,
 	WRITE_ONCE(node->next, NULL);
 	pred = xchg(&queue->tail, node);
 	if (pred)
-		ret = wait_in_queue(queue, pool, node, pred, patience, &walk);
+		ret = wait_in_queue(queue, pool, node, pred, patience, &skipped);
 	if (!ret)
 		WRITE_ONCE(queue->holder, node);
-	stress_walked(me, walk);
+	stress_count_skipped(me, skipped);
 	return ret;
 }
 
@@ -238,7 +238,7 @@ static void mcs_nb_paper_unlock(union stress_lock *lock,
 	struct paper_node *succ = xchg(&node->next, PAPER_AVAILABLE);
 
 	if (succ)
-		tell(succ, STATUS_AVAILABLE);
+		notify(succ, STATUS_AVAILABLE);
 	else if (cmpxchg(&queue->tail, node, NULL) == node)
 		paper_pool_free(node);
 	preempt_enable();

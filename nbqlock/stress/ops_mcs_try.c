@@ -46,9 +46,9 @@
  *	writes to memory that may have been freed (33 steps, three contexts).
  *
  *	Here the order is the reverse, and so nobody can be gone when X comes:
- *	X only tells Y who is in front of it (leave_tail() and the end of
+ *	X only tells Y who is in front of it (abandon_tail() and the end of
  *	leave()); Y, which waits for just that, takes the tag off P->next
- *	(join_behind_leaver()). Y stays where it is until X has told, and P
+ *	(link_behind_leaving()). Y stays where it is until X has told, and P
  *	touches neither of the two while the tag is there. The store to Y->prev
  *	is the last that X does. This takes two swaps less than in print; P,
  *	which waited for X, waits for one more store, of Y.
@@ -175,7 +175,7 @@ static void relink(struct attempt *a, unsigned long prev)
 }
 
 /* Enter the queue. Return: true: the lock was free and is mine. */
-static bool join(struct attempt *a)
+static bool enqueue(struct attempt *a)
 {
 	WRITE_ONCE(a->node->next, NIL);
 	/*
@@ -191,7 +191,7 @@ static bool join(struct attempt *a)
  * Who stood behind pred before me is leaving and has swapped the tail: it will
  * tell. Then its tag is mine to take off, see the top of this file.
  */
-static void join_behind_leaver(struct attempt *a)
+static void link_behind_leaving(struct attempt *a)
 {
 	await_change(&a->node->prev, UNKNOWN);
 	/* After the store to my prev: from now on pred may write it. */
@@ -201,16 +201,16 @@ static void join_behind_leaver(struct attempt *a)
 /* Say hello to the predecessor that the tail named. */
 static void link_to_pred(struct attempt *a)
 {
-	unsigned long next, mine = to_link(a->node);
+	unsigned long next, pool = to_link(a->node);
 
 	WRITE_ONCE(a->node->prev, UNKNOWN);
 	/* Fully ordered: who finds me in pred sees my prev. The tag stays. */
 	do {
 		next = READ_ONCE(a->pred->next);
-	} while (cmpxchg(&a->pred->next, next, mine | (next & TRANSIENT)) != next);
+	} while (cmpxchg(&a->pred->next, next, pool | (next & TRANSIENT)) != next);
 
 	if (next & TRANSIENT)
-		join_behind_leaver(a);
+		link_behind_leaving(a);
 	else if (next == LEAVING_SELF)
 		/* It is leaving: it will tell who is in front of it. */
 		relink(a, await_change(&a->node->prev, UNKNOWN));
@@ -244,7 +244,7 @@ static unsigned long await_lock(struct attempt *a, struct stress_timer *timer)
 }
 
 /* The lock is mine. Let go of the predecessor, which waits for the answer. */
-static void answer(unsigned long granted)
+static void acknowledge(unsigned long granted)
 {
 	/* My last access to its node. */
 	smp_store_release(&to_node(granted)->next, NIL);
@@ -274,7 +274,7 @@ static void find_succ(struct attempt *a)
 }
 
 /* Step 2: tell the successor that I leave. I have precedence. */
-static void tell_succ(struct attempt *a)
+static void notify_succ(struct attempt *a)
 {
 	/* Fully ordered, against step 4 of the successor. */
 	if (xchg(&a->succ->prev, LEAVING_OTHER) != LEAVING_SELF)
@@ -294,7 +294,7 @@ static void tell_succ(struct attempt *a)
  * Return: prev with GRANTED: the lock is mine after all; NIL: pred stands and
  * will not touch my node any more.
  */
-static unsigned long tell_pred(struct attempt *a)
+static unsigned long notify_pred(struct attempt *a)
 {
 	unsigned long *my_prev = &a->node->prev;
 
@@ -332,7 +332,7 @@ static unsigned long tell_pred(struct attempt *a)
  * Step 5, without a successor: move the tail back. If somebody has joined
  * before that, behind me, or after it, behind pred, it waits to be told.
  */
-static void leave_tail(struct attempt *a)
+static void abandon_tail(struct attempt *a)
 {
 	/* Fully ordered: who joins behind pred sees the tag, see above. */
 	if (cmpxchg(&a->queue->tail, a->node, a->pred) == a->node) {
@@ -348,7 +348,7 @@ static void leave_tail(struct attempt *a)
 }
 
 /* The lock is mine, although I have begun to leave: take that back. */
-static void stay(struct attempt *a)
+static void cancel_abandon(struct attempt *a)
 {
 	struct mcs_try_node *node = a->node;
 
@@ -371,15 +371,15 @@ static bool leave(struct attempt *a)
 
 	find_succ(a);
 	if (a->succ)
-		tell_succ(a);
-	granted = tell_pred(a);
+		notify_succ(a);
+	granted = notify_pred(a);
 	if (granted) {
-		answer(granted);
-		stay(a);
+		acknowledge(granted);
+		cancel_abandon(a);
 		return false;
 	}
 	if (!a->succ)
-		leave_tail(a);
+		abandon_tail(a);
 	if (a->succ) {
 		/* It goes on with pred, and sees what I did to that. */
 		smp_store_release(&a->succ->prev, to_link(a->pred));
@@ -402,7 +402,7 @@ static bool release_tail(struct stress_queue *queue, struct mcs_try_node *node)
 }
 
 /* Hand over to a successor. Return: false: that one is leaving. */
-static bool hand_over(struct mcs_try_node *node, unsigned long next)
+static bool grant(struct mcs_try_node *node, unsigned long next)
 {
 	/* Fully ordered: I see the successor's node. */
 	if (cmpxchg(&node->next, next, GRANTED) != next)
@@ -428,7 +428,7 @@ static void release(struct stress_queue *queue, struct mcs_try_node *node)
 		} else if (next == NIL) {
 			if (release_tail(queue, node))
 				return;
-		} else if (hand_over(node, next)) {
+		} else if (grant(node, next)) {
 			return;
 		}
 	}
@@ -442,12 +442,12 @@ static int mcs_try_lock(union stress_lock *lock, struct stress_waiter *me,
 	unsigned long granted;
 
 	preempt_disable();
-	if (join(&attempt))
+	if (enqueue(&attempt))
 		return 0;
 	link_to_pred(&attempt);
 	granted = await_lock(&attempt, &timer);
 	if (granted) {
-		answer(granted);
+		acknowledge(granted);
 	} else if (leave(&attempt)) {
 		preempt_enable();
 		return -ETIMEDOUT;

@@ -32,19 +32,19 @@ static void count_nodes(struct stress_nodes *nodes, unsigned int locks)
 				event("nodes_freed") - reclaimed);
 }
 
-static void count_walks(struct stress_walks *walks)
+static void count_skipped(struct stress_skipped *skipped)
 {
 	u64 counts[NBQ_SKIPPED_MAX + 1];
 	unsigned int i;
 
 	nbq_skipped_read(counts);
 	for (i = 0; i <= NBQ_SKIPPED_MAX; i++)
-		walks->counts[i] += counts[i];
-	walks->longest = max(walks->longest, event("most_skipped"));
+		skipped->counts[i] += counts[i];
+	skipped->most = max(skipped->most, event("most_skipped"));
 }
 
 /* What struct stress_ops wants, made of the verbs of nbq_X. */
-#define NBQ_VERBS(X)							\
+#define DEFINE_OPERATIONS(X)							\
 static void stress_##X##_excuse(union stress_lock *lock)		\
 {									\
 	lockdep_set_notrack_class(&lock->nbq_##X);			\
@@ -74,15 +74,15 @@ static int stress_##X##_destroy(union stress_lock *lock)		\
 }
 
 /* A lock type: an nbq_X that is made with these flags, if any. Each place has a class. */
-#define NBQ_LOCK_TYPE(NAME, X, MEANING, ...)				\
-static struct lock_class_key stress_##NAME##_keys[STRESS_PLACES];	\
+#define DEFINE_LOCK_TYPE(NAME, X, MEANING, ...)				\
+static struct lock_class_key stress_##NAME##_keys[STRESS_LOCKS_MAX];	\
 									\
 static int stress_##NAME##_init(union stress_lock *lock,		\
-				unsigned int place)			\
+				unsigned int index)			\
 {									\
 	nbq_##X##_init(&lock->nbq_##X, ##__VA_ARGS__);			\
 	lockdep_set_class_and_name(&lock->nbq_##X,			\
-				   &stress_##NAME##_keys[place],	\
+				   &stress_##NAME##_keys[index],	\
 				   "stress_" #NAME);			\
 	return 0;							\
 }									\
@@ -93,27 +93,27 @@ const struct stress_ops stress_##NAME = {				\
 	.free_after_unlock = true,					\
 	.highest = CONTEXT_NMI,						\
 	.init = stress_##NAME##_init,					\
-	.excuse = stress_##X##_excuse,					\
+	.lockdep_disable = stress_##X##_excuse,					\
 	.lock = stress_##X##_lock,					\
 	.unlock = stress_##X##_unlock,					\
 	.destroy = stress_##X##_destroy,				\
 	.count_nodes = count_nodes,					\
-	.count_walks = count_walks,					\
+	.count_skipped = count_skipped,					\
 	.nodes_of = nbq_cpu_nodes_in_use,				\
 }
 
-NBQ_VERBS(clh)
-NBQ_VERBS(mcs)
-NBQ_VERBS(swap)
-NBQ_VERBS(spin)
+DEFINE_OPERATIONS(clh)
+DEFINE_OPERATIONS(mcs)
+DEFINE_OPERATIONS(swap)
+DEFINE_OPERATIONS(spin)
 
-NBQ_LOCK_TYPE(clh_nb, clh,
+DEFINE_LOCK_TYPE(clh_nb, clh,
 	      "CLH-NB, a queue lock with non-blocking timeout, nbq_clh_lock_timeout()");
-NBQ_LOCK_TYPE(mcs_nb, mcs,
+DEFINE_LOCK_TYPE(mcs_nb, mcs,
 	      "MCS-NB, the same with waiters that spin on their own node, nbq_mcs_lock_timeout()");
-NBQ_LOCK_TYPE(swap_nb, swap,
+DEFINE_LOCK_TYPE(swap_nb, swap,
 	      "the swap-only lock, the same without compare-and-swap, nbq_swap_lock_timeout()");
-NBQ_LOCK_TYPE(nbq_spin, spin,
+DEFINE_LOCK_TYPE(nbq_spin, spin,
 	      "the hybrid, a spinlock with a queue for waiters, nbq_spin_lock_timeout()", 0);
-NBQ_LOCK_TYPE(nbq_spin_fifo, spin,
+DEFINE_LOCK_TYPE(nbq_spin_fifo, spin,
 	      "the same, first come, first served: NBQ_SPIN_FIFO", NBQ_SPIN_FIFO);

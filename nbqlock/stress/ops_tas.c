@@ -26,7 +26,7 @@
 #define BACKOFF_MIN	4U
 #define BACKOFF_MAX	256U
 
-static int tas_b_init(union stress_lock *lock, unsigned int place)
+static int tas_b_init(union stress_lock *lock, unsigned int index)
 {
 	lock->taken = 0;
 	return 0;

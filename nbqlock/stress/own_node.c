@@ -23,7 +23,7 @@ void own_node_exit(union stress_lock *lock, struct stress_waiter *me)
 	kfree(me->own);
 }
 
-int null_tail_init(union stress_lock *lock, unsigned int place)
+int null_tail_init(union stress_lock *lock, unsigned int index)
 {
 	lock->queue.tail = NULL;
 	return 0;

@@ -14,7 +14,7 @@ int own_node_enter(struct stress_waiter *me, size_t size);
 void own_node_exit(union stress_lock *lock, struct stress_waiter *me);
 
 /* Where the tail is NULL while the lock is free. */
-int null_tail_init(union stress_lock *lock, unsigned int place);
+int null_tail_init(union stress_lock *lock, unsigned int index);
 int null_tail_destroy(union stress_lock *lock);
 
 /* Where the lock begins with a node of its own. */

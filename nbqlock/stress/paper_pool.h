@@ -69,11 +69,11 @@ static inline void paper_pool_free(struct paper_node *node)
 }
 
 /* Free a predecessor's node, which is mine to free now. */
-static inline void paper_pool_reclaim(struct paper_pool *mine,
+static inline void paper_pool_reclaim(struct paper_pool *pool,
 				      struct paper_node *pred)
 {
 	paper_pool_free(pred);
-	mine->reclaimed++;
+	pool->reclaimed++;
 }
 
 #endif

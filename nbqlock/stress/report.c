@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a run has found, as text: the result, one "name value" a line and the
- * verdict last; a table of the contenders; the histograms.
+ * The result of a run as text, in debugfs result/: a summary, one "name value" a line and the
+ * verdict last; a table of the contenders; a table of the histograms.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -56,7 +56,7 @@ static void show_times(struct seq_file *m, const char *name,
 	seq_printf(m, "%s_ns_max %llu\n", name, times->max);
 }
 
-/* Of small numbers, the mean in thousandths. */
+/* The mean of small numbers is in thousandths. */
 static void show_counts(struct seq_file *m, const char *name,
 			const struct stress_histogram *counts)
 {
@@ -69,7 +69,6 @@ static void show_counts(struct seq_file *m, const char *name,
 	seq_printf(m, "%s_max %llu\n", name, counts->max);
 }
 
-/* How the acquisitions are shared, and what followed from it. */
 static void show_spread(struct seq_file *m, const struct stress_report *report)
 {
 	const struct stress_spread *spread = &report->spread;
@@ -90,8 +89,7 @@ static void show_suspended(struct seq_file *m,
 	seq_printf(m, "suspension_ns_max %llu\n", suspended->max_ns);
 }
 
-/* What happened besides the threads. */
-static void show_disturbance(struct seq_file *m, const struct stress_report *report)
+static void show_interference(struct seq_file *m, const struct stress_report *report)
 {
 	enum stress_context context;
 
@@ -131,17 +129,8 @@ static void show_verdict(struct seq_file *m, unsigned long failures)
 	seq_putc(m, '\n');
 }
 
-/**
- * stress_report_show() - Print a report.
- * @m: where to
- * @report: of the run
- */
-void stress_report_show(struct seq_file *m, const struct stress_report *report)
+static void show_counts_of_attempts(struct seq_file *m, const struct stress_report *report)
 {
-	stress_knobs_show(m, &report->knobs);
-	seq_printf(m, "cpus_online %u\n", report->cpus_online);
-	seq_printf(m, "stopped %d\n", report->stopped);
-	seq_printf(m, "elapsed_ns %llu\n", report->elapsed_ns);
 	seq_printf(m, "attempts %llu\n", report->attempts);
 	seq_printf(m, "acquisitions %llu\n", report->acquisitions);
 	seq_printf(m, "timeouts %llu\n", report->timeouts);
@@ -149,17 +138,31 @@ void stress_report_show(struct seq_file *m, const struct stress_report *report)
 	seq_printf(m, "deadlocks %llu\n", report->deadlocks);
 	seq_printf(m, "handoffs %llu\n", report->handoffs);
 	seq_printf(m, "acquisitions_per_second %llu\n", report->per_second);
+}
+
+static void show_timings(struct seq_file *m, const struct timings *timings)
+{
+	show_times(m, "wait", &timings->wait);
+	show_times(m, "failed_wait", &timings->failed_wait);
+	show_times(m, "overshoot", &timings->overshoot);
+	show_times(m, "own_overshoot", &timings->own_overshoot);
+	show_times(m, "away", &timings->away);
+	show_times(m, "handoff", &timings->handoff);
+	show_times(m, "own_wait", &timings->own_wait);
+	show_counts(m, "passed", &timings->passed);
+}
+
+static void show_summary(struct seq_file *m, const struct stress_report *report)
+{
+	stress_params_show(m, &report->params);
+	seq_printf(m, "cpus_online %u\n", report->cpus_online);
+	seq_printf(m, "stopped %d\n", report->stopped);
+	seq_printf(m, "elapsed_ns %llu\n", report->elapsed_ns);
+	show_counts_of_attempts(m, report);
 	show_spread(m, report);
-	show_times(m, "wait", &report->timings.wait);
-	show_times(m, "failed_wait", &report->timings.failed_wait);
-	show_times(m, "overshoot", &report->timings.overshoot);
-	show_times(m, "own_overshoot", &report->timings.own_overshoot);
-	show_times(m, "away", &report->timings.away);
-	show_times(m, "handoff", &report->timings.handoff);
-	show_times(m, "own_wait", &report->timings.own_wait);
-	show_counts(m, "passed", &report->timings.passed);
-	show_counts(m, "walk", &report->walk);
-	show_disturbance(m, report);
+	show_timings(m, &report->timings);
+	show_counts(m, "skipped", &report->skipped);
+	show_interference(m, report);
 	seq_printf(m, "nodes_max %llu\n", report->nodes_max);
 	seq_printf(m, "nodes_reclaimed %llu\n", report->nodes_reclaimed);
 	seq_printf(m, "clock_read_ps %llu\n", report->costs.clock_read_ps);
@@ -173,14 +176,7 @@ void stress_report_show(struct seq_file *m, const struct stress_report *report)
 	show_verdict(m, report->failures);
 }
 
-static void show_result(struct seq_file *m, const struct stress_report *report,
-			const struct stress_view *view)
-{
-	stress_report_show(m, report);
-}
-
-static void show_threads(struct seq_file *m, const struct stress_report *report,
-			 const struct stress_view *view)
+static void show_threads(struct seq_file *m, const struct stress_report *report)
 {
 	unsigned int i;
 
@@ -195,63 +191,60 @@ static void show_threads(struct seq_file *m, const struct stress_report *report,
 	}
 }
 
-static void show_histogram(struct seq_file *m,
-			   const struct stress_report *report,
-			   const struct stress_view *view)
+static void show_histogram(struct seq_file *m, const char *name,
+			   const struct stress_histogram *histogram)
 {
-	const struct stress_histogram *histogram =
-		(const void *)report + view->offset;
 	unsigned int i;
 
-	seq_puts(m, "from to count\n");
 	for (i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		u64 lowest, highest;
 
 		if (!histogram->buckets[i])
 			continue;
 		stress_histogram_bounds(i, &lowest, &highest);
-		seq_printf(m, "%llu %llu %llu\n", lowest, highest,
+		seq_printf(m, "%s %llu %llu %llu\n", name, lowest, highest,
 			   histogram->buckets[i]);
 	}
 }
 
-#define HISTOGRAM(_name, _member)					\
-	{ .name = _name, .show = show_histogram,			\
-	  .offset = offsetof(struct stress_report, _member) }
+static void show_histograms(struct seq_file *m, const struct stress_report *report)
+{
+	seq_puts(m, "histogram from to count\n");
+	show_histogram(m, "wait", &report->timings.wait);
+	show_histogram(m, "failed_wait", &report->timings.failed_wait);
+	show_histogram(m, "overshoot", &report->timings.overshoot);
+	show_histogram(m, "own_overshoot", &report->timings.own_overshoot);
+	show_histogram(m, "away", &report->timings.away);
+	show_histogram(m, "handoff", &report->timings.handoff);
+	show_histogram(m, "own_wait", &report->timings.own_wait);
+	show_histogram(m, "passed", &report->timings.passed);
+	show_histogram(m, "skipped", &report->skipped);
+}
 
 const struct stress_view stress_views[] = {
-	{ .name = "result", .show = show_result },
-	{ .name = "threads_result", .show = show_threads },
-	HISTOGRAM("wait", timings.wait),
-	HISTOGRAM("failed_wait", timings.failed_wait),
-	HISTOGRAM("overshoot", timings.overshoot),
-	HISTOGRAM("own_overshoot", timings.own_overshoot),
-	HISTOGRAM("away", timings.away),
-	HISTOGRAM("handoff", timings.handoff),
-	HISTOGRAM("own_wait", timings.own_wait),
-	HISTOGRAM("passed", timings.passed),
-	HISTOGRAM("skipped", walk),
+	{ .name = "summary", .show = show_summary },
+	{ .name = "threads", .show = show_threads },
+	{ .name = "histograms", .show = show_histograms },
 	{}
 };
 
 /**
- * stress_report_forget() - Free what a report has allocated, and empty it.
- * @report: the report; nothing but zeroes is one, too
+ * stress_report_clear() - Free the memory of a report, and zero it.
+ * @report: the report, possibly all zeroes
  */
-void stress_report_forget(struct stress_report *report)
+void stress_report_clear(struct stress_report *report)
 {
 	kvfree(report->rows);
 	memset(report, 0, sizeof(*report));
 }
 
-/* For whoever has the kernel log and nothing else. */
 void stress_report_log(const struct stress_report *report)
 {
 	size_t i;
 
 	pr_info("run ended: %s, %llu threads, seed %llu, %llu of %llu attempts acquired: %s\n",
-		report->knobs.lock->name, report->knobs.threads,
-		report->knobs.seed, report->acquisitions, report->attempts,
+		report->params.lock->name, report->params.threads,
+		report->params.seed, report->acquisitions, report->attempts,
 		report->failures ? "FAIL" : "PASS");
 	for (i = 0; i < ARRAY_SIZE(failure_words); i++) {
 		if (report->failures & BIT(i))

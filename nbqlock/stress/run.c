@@ -26,7 +26,7 @@
 #include <linux/wait.h>
 
 #include "busy.h"
-#include "disturb.h"
+#include "migrate.h"
 #include "interrupts.h"
 #include "run.h"
 #include "suspend.h"
@@ -44,7 +44,7 @@ static int stress_thread(void *data)
 	wait_for_completion(&run->go);
 
 	while (!READ_ONCE(run->stop)) {
-		stress_contender_turn(contender);
+		stress_contender_iterate(contender);
 		/* Several threads may share a CPU that does not preempt. */
 		cond_resched();
 	}
@@ -108,20 +108,20 @@ static int create_thread(struct stress_run *run, unsigned int index,
 /* Create all threads, asleep, pinned to the CPUs in turn. */
 static int create_threads(struct stress_run *run)
 {
-	unsigned int cpu = cpumask_first(&run->knobs.cpus);
+	unsigned int cpu = cpumask_first(&run->params.cpus);
 	unsigned int i;
 	int ret;
 
-	for (i = 0; i < run->knobs.threads; i++) {
+	for (i = 0; i < run->params.threads; i++) {
 		ret = create_thread(run, i, cpu);
 		if (ret) {
 			pr_err("threads: only %u of %llu could be made\n", i,
-			       run->knobs.threads);
+			       run->params.threads);
 			return ret;
 		}
-		cpu = cpumask_next(cpu, &run->knobs.cpus);
+		cpu = cpumask_next(cpu, &run->params.cpus);
 		if (cpu >= nr_cpu_ids)
-			cpu = cpumask_first(&run->knobs.cpus);
+			cpu = cpumask_first(&run->params.cpus);
 	}
 	return 0;
 }
@@ -132,11 +132,11 @@ static int enter_contender(struct stress_run *run, struct contender *contender)
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < run->knobs.chain; i++) {
-		struct claim *claim = &contender->claims[i];
+	for (i = 0; !ret && i < run->params.chain; i++) {
+		struct lock_ref *ref = &contender->refs[i];
 
-		ret = run->knobs.lock->enter(&claim->target->lock,
-					     &claim->waiter);
+		ret = run->params.lock->enter(&ref->target->lock,
+					     &ref->waiter);
 	}
 	return ret;
 }
@@ -145,17 +145,17 @@ static void exit_contender(struct stress_run *run, struct contender *contender)
 {
 	unsigned int i;
 
-	for (i = 0; i < run->knobs.chain; i++) {
-		struct claim *claim = &contender->claims[i];
+	for (i = 0; i < run->params.chain; i++) {
+		struct lock_ref *ref = &contender->refs[i];
 
-		run->knobs.lock->exit(&claim->target->lock, &claim->waiter);
+		run->params.lock->exit(&ref->target->lock, &ref->waiter);
 	}
 }
 
 /* Let the lock type get each contender ready. */
 static int enter_contenders(struct stress_run *run)
 {
-	const struct stress_ops *ops = run->knobs.lock;
+	const struct stress_ops *ops = run->params.lock;
 	unsigned int i;
 	int ret = 0;
 
@@ -172,7 +172,7 @@ static void stop_threads(struct stress_run *run)
 {
 	unsigned int i;
 
-	for (i = 0; i < run->knobs.threads && run->contenders[i]; i++) {
+	for (i = 0; i < run->params.threads && run->contenders[i]; i++) {
 		kthread_stop(run->contenders[i]->task);
 		put_task_struct(run->contenders[i]->task);
 	}
@@ -181,7 +181,7 @@ static void stop_threads(struct stress_run *run)
 
 static void destroy_locks(struct stress_run *run)
 {
-	const struct stress_ops *ops = run->knobs.lock;
+	const struct stress_ops *ops = run->params.lock;
 	unsigned int i;
 	int ret;
 
@@ -196,52 +196,52 @@ static void destroy_locks(struct stress_run *run)
  * Will the locks be taken in an order, or in contexts, in which only a timeout
  * keeps them from a deadlock? (Not by an NMI, of which that is expected.)
  */
-static bool is_wrong_on_purpose(const struct stress_knobs *knobs)
+static bool lockdep_would_report(const struct stress_params *params)
 {
-	if (knobs->chain > 1 && knobs->chain_order == CHAIN_RANDOM)
+	if (params->chain > 1 && params->chain_order == CHAIN_RANDOM)
 		return true;
-	return knobs->nesting == NESTING_SHARED &&
-	       (knobs->contexts & ~(BIT(CONTEXT_TASK) | BIT(CONTEXT_NMI)));
+	return params->nesting == NESTING_SHARED &&
+	       (params->contexts & ~(BIT(CONTEXT_TASK) | BIT(CONTEXT_NMI)));
 }
 
 /**
  * stress_lock_init() - Make a lock under test.
  * @run: what it belongs to
  * @lock: memory for it
- * @place: its place in the chain
+ * @index: its place in the chain
  *
  * Return: 0 or a negative errno.
  */
 int stress_lock_init(const struct stress_run *run, union stress_lock *lock,
-		     unsigned int place)
+		     unsigned int index)
 {
-	const struct stress_ops *ops = run->knobs.lock;
-	int ret = ops->init(lock, place);
+	const struct stress_ops *ops = run->params.lock;
+	int ret = ops->init(lock, index);
 
-	if (!ret && ops->excuse && is_wrong_on_purpose(&run->knobs))
-		ops->excuse(lock);
+	if (!ret && ops->lockdep_disable && lockdep_would_report(&run->params))
+		ops->lockdep_disable(lock);
 	return ret;
 }
 
 /* Make the locks under test; those to be freed are made as they are needed. */
 static int create_locks(struct stress_run *run)
 {
-	const struct stress_knobs *knobs = &run->knobs;
+	const struct stress_params *params = &run->params;
 	/* A chain for each context, also for those that do not contend */
-	unsigned int rows = knobs->nesting == NESTING_OWN ? CONTEXTS : 1;
+	unsigned int rows = params->nesting == NESTING_OWN ? CONTEXTS : 1;
 	unsigned int i;
 	int ret;
 
-	if (knobs->free_lock) {
-		stress_door_start(run);
+	if (params->free_lock) {
+		stress_admission_start(run);
 		run->target_count = STRESS_SLOTS;
 		return 0;
 	}
-	for (i = 0; i < knobs->chain * rows; i++) {
+	for (i = 0; i < params->chain * rows; i++) {
 		ret = stress_lock_init(run, &run->targets[i].lock, i);
 		if (ret) {
 			pr_err("lock: %s could not be made (%d)\n",
-			       knobs->lock->name, ret);
+			       params->lock->name, ret);
 			destroy_locks(run);
 			return ret;
 		}
@@ -251,22 +251,22 @@ static int create_locks(struct stress_run *run)
 }
 
 /* Without contenders: destroy the locks, and let the lock type forget them. */
-static void dismantle(struct stress_run *run)
+static void teardown(struct stress_run *run)
 {
 	unsigned int i;
 
-	if (run->knobs.free_lock)
-		stress_door_stop(run);
+	if (run->params.free_lock)
+		stress_admission_stop(run);
 	else
 		destroy_locks(run);
-	if (!run->knobs.lock->exit)
+	if (!run->params.lock->exit)
 		return;
 	for (i = 0; i < run->contender_count && run->contenders[i]; i++)
 		exit_contender(run, run->contenders[i]);
 }
 
 /* Room for the report, too, which must not be lost for want of memory. */
-static bool make_room(struct stress_run *run)
+static bool alloc_report(struct stress_run *run)
 {
 	run->shares = kvcalloc(run->contender_count, sizeof(*run->shares),
 			       GFP_KERNEL);
@@ -277,12 +277,12 @@ static bool make_room(struct stress_run *run)
 
 /**
  * stress_run_alloc() - Make a run without a lock and contenders.
- * @knobs: what to run
+ * @params: what to run
  * @contenders: how many there will be
  *
  * Return: the run, to be freed by stress_run_free(); or NULL without memory.
  */
-struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
+struct stress_run *stress_run_alloc(const struct stress_params *params,
 				    unsigned int contenders)
 {
 	struct stress_run *run;
@@ -292,41 +292,41 @@ struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
 	if (!run)
 		return NULL;
 	run->contender_count = contenders;
-	if (!make_room(run)) {
+	if (!alloc_report(run)) {
 		stress_run_free(run);
 		return NULL;
 	}
-	run->knobs = *knobs;
-	while (!run->knobs.seed)
-		run->knobs.seed = get_random_u64();
-	run->cs_loops = stress_busy_loops(knobs->cs_ns);
-	run->ncs_loops = stress_busy_loops(knobs->ncs_ns);
+	run->params = *params;
+	while (!run->params.seed)
+		run->params.seed = get_random_u64();
+	run->cs_loops = stress_busy_loops(params->cs_ns);
+	run->ncs_loops = stress_busy_loops(params->ncs_ns);
 	run->chunk_loops = stress_busy_loops(CHUNK_NS);
-	for (i = 0; i < STRESS_PLACES; i++)
+	for (i = 0; i < STRESS_LOCKS_MAX; i++)
 		run->targets[i].guarded.cpu = -1;
 	init_waitqueue_head(&run->paused);
-	atomic_set(&run->not_ready, knobs->threads);
-	atomic_set(&run->not_back, knobs->threads);
+	atomic_set(&run->not_ready, params->threads);
+	atomic_set(&run->not_back, params->threads);
 	init_completion(&run->all_ready);
 	init_completion(&run->all_back);
 	init_completion(&run->go);
-	mutex_init(&run->placing);
+	mutex_init(&run->binding);
 	return run;
 }
 
 /* A run ready to go, but for the lock and the contenders; or an ERR_PTR(). */
-static struct stress_run *prepare(const struct stress_knobs *knobs)
+static struct stress_run *prepare(const struct stress_params *params)
 {
 	struct stress_costs costs;
 	struct stress_run *run;
 	int ret;
 
 	/* Before there is anything else that wants a CPU. */
-	ret = stress_costs_measure(knobs, &costs);
+	ret = stress_costs_measure(params, &costs);
 	if (ret)
 		return ERR_PTR(ret);
-	run = stress_run_alloc(knobs, knobs->threads +
-			       stress_interrupts_count(knobs));
+	run = stress_run_alloc(params, params->threads +
+			       stress_interrupts_count(params));
 	if (!run)
 		return ERR_PTR(-ENOMEM);
 	run->costs = costs;
@@ -334,7 +334,7 @@ static struct stress_run *prepare(const struct stress_knobs *knobs)
 }
 
 /* Everybody who has a part in the run, asleep. */
-static int create_actors(struct stress_run *run)
+static int create_all(struct stress_run *run)
 {
 	int ret = create_threads(run);
 
@@ -345,24 +345,24 @@ static int create_actors(struct stress_run *run)
 	if (!ret)
 		ret = enter_contenders(run);
 	if (!ret)
-		ret = stress_disturb_create(run);
+		ret = stress_migrate_create(run);
 	return ret;
 }
 
 /**
  * stress_run_create() - Get everything ready for a run.
- * @knobs: what to run
+ * @params: what to run
  *
  * Return: the run, to be freed by stress_run_free(); or an ERR_PTR().
  */
-struct stress_run *stress_run_create(const struct stress_knobs *knobs)
+struct stress_run *stress_run_create(const struct stress_params *params)
 {
 	struct stress_run *run;
-	int ret = stress_knobs_check(knobs);
+	int ret = stress_params_check(params);
 
 	if (ret)
 		return ERR_PTR(ret);
-	run = prepare(knobs);
+	run = prepare(params);
 	if (IS_ERR(run))
 		return run;
 	ret = create_locks(run);
@@ -370,13 +370,13 @@ struct stress_run *stress_run_create(const struct stress_knobs *knobs)
 		stress_run_free(run);
 		return ERR_PTR(ret);
 	}
-	ret = create_actors(run);
+	ret = create_all(run);
 	if (ret) {
-		stress_disturb_stop(run);
+		stress_migrate_stop(run);
 		stress_interrupts_stop(run);
 		stop_threads(run);
 		stress_suspend_stop(run);
-		dismantle(run);
+		teardown(run);
 		stress_run_free(run);
 		return ERR_PTR(ret);
 	}
@@ -401,24 +401,24 @@ void stress_run_free(struct stress_run *run)
 }
 
 /**
- * stress_run_go() - Let the threads go, all at once, then the interrupts.
+ * stress_run_start() - Let the threads go, all at once, then the interrupts.
  * @run: the run
  */
-void stress_run_go(struct stress_run *run)
+void stress_run_start(struct stress_run *run)
 {
-	const struct stress_knobs *knobs = &run->knobs;
+	const struct stress_params *params = &run->params;
 	unsigned int i;
 
 	/* What it takes to repeat a run that does not come to its result. */
-	stress_knobs_log("run begins", knobs);
-	for (i = 0; i < knobs->threads; i++)
+	stress_params_log("run begins", params);
+	for (i = 0; i < params->threads; i++)
 		wake_up_process(run->contenders[i]->task);
 	wait_for_completion(&run->all_ready);
 	nbq_events_reset();
 	WRITE_ONCE(run->began_ns, stress_clock_ns());
 	complete_all(&run->go);
 	stress_interrupts_start(run);
-	stress_disturb_start(run);
+	stress_migrate_start(run);
 }
 
 /**
@@ -432,7 +432,7 @@ void stress_run_stop(struct stress_run *run)
 	WRITE_ONCE(run->ended_ns, stress_clock_ns());
 	WRITE_ONCE(run->stop, true);
 	wake_up_all(&run->paused);
-	stress_disturb_stop(run);
+	stress_migrate_stop(run);
 	stress_interrupts_stop(run);
 }
 
@@ -450,7 +450,7 @@ bool stress_run_join(struct stress_run *run, unsigned long patience)
 		return false;
 	stop_threads(run);
 	stress_suspend_stop(run);
-	dismantle(run);
+	teardown(run);
 	return true;
 }
 
@@ -462,7 +462,7 @@ bool stress_run_join(struct stress_run *run, unsigned long patience)
  */
 u64 stress_run_duration_ms(const struct stress_run *run)
 {
-	return run->knobs.duration_ms;
+	return run->params.duration_ms;
 }
 
 /**
@@ -491,7 +491,7 @@ u64 stress_run_elapsed_ns(const struct stress_run *run)
  */
 u64 stress_run_pause_ns(const struct stress_run *run)
 {
-	u64 piece = run->knobs.stutter_ms * NSEC_PER_MSEC;
+	u64 piece = run->params.stutter_ms * NSEC_PER_MSEC;
 	u64 into;
 
 	if (!piece)

@@ -65,16 +65,16 @@ struct target {
 };
 
 /**
- * struct claim - a contender's side of one lock, in the contender's memory
+ * struct lock_ref - a contender's side of one lock, in the contender's memory
  * @target: the lock
  * @waiter: what the lock type knows of the contender
- * @taken: times that the contender got this lock
+ * @acquired: times that the contender got this lock
  * @counter: what it found in the counter that this lock protects
  */
-struct claim {
+struct lock_ref {
 	struct target *target;
 	struct stress_waiter waiter;
-	u64 taken;
+	u64 acquired;
 	u64 counter;
 };
 
@@ -84,9 +84,9 @@ struct claim {
  * @context: where it makes its attempts
  * @task: the thread, with a reference; NULL: it is an interrupt
  * @suspension: what suspends it now and then; NULL: nothing
- * @rests_until: when it may attempt again, in an interrupt, by the clock
+ * @not_before_ns: when it may attempt again, in an interrupt, by the clock
  * @id: its number, from 1 on
- * @cpu: where it belongs; for a thread that runs, under the run's @placing
+ * @cpu: where it belongs; for a thread that runs, under the run's @binding
  * @random: for the length of its work outside, its patience, its pauses, its
  *	order of the locks
  * @attempts: and the following: as in struct stress_report; written by the
@@ -99,7 +99,7 @@ struct claim {
  * @until_stall: acquisitions until one stalls
  * @order: its claims in the order in which it takes the locks
  * @count: so many of them in this attempt
- * @claims: one for each lock of the chain
+ * @refs: one for each lock of the chain
  * @timings: how long its attempts took
  */
 struct contender {
@@ -107,7 +107,7 @@ struct contender {
 	enum stress_context context;
 	struct task_struct *task;
 	struct suspension *suspension;
-	u64 rests_until;
+	u64 not_before_ns;
 	unsigned int id;
 	unsigned int cpu;
 	struct rnd_state random;
@@ -118,15 +118,15 @@ struct contender {
 	u64 deadlocks;
 	u64 violations;
 	u64 until_stall;
-	struct claim *order[STRESS_CHAIN_MAX];
+	struct lock_ref *order[STRESS_CHAIN_MAX];
 	unsigned int count;
-	struct claim claims[STRESS_CHAIN_MAX];
+	struct lock_ref refs[STRESS_CHAIN_MAX];
 	struct timings timings;
 } ____cacheline_aligned_in_smp;
 
 enum slot_state {
-	SLOT_RESTING,		/* there is no lock, the memory is poisoned */
-	SLOT_OPENING,		/* somebody makes a lock */
+	SLOT_POISONED,		/* there is no lock, the memory is poisoned */
+	SLOT_INIT,		/* somebody makes a lock */
 	SLOT_OPEN,		/* there is a lock */
 	SLOT_CLOSED,		/* its last user is about to free it */
 };
@@ -145,14 +145,14 @@ struct slot {
 };
 
 /**
- * struct door - where contenders go in and out, see free_lock.c
+ * struct admission - where contenders go in and out, see free_lock.c
  * @lock: for all below
  * @slots: of each of the first targets of the run
  * @last: index of the slot that was opened last
  * @freed: times that a lock was freed
  * @written: times that its memory was written to after that
  */
-struct door {
+struct admission {
 	raw_spinlock_t lock;
 	struct slot slots[STRESS_SLOTS];
 	unsigned int last;
@@ -162,7 +162,7 @@ struct door {
 
 /**
  * struct stress_run - a run
- * @knobs: a copy, with the seed that is used
+ * @params: a copy, with the seed that is used
  * @cs_loops: the knob cs_ns, as busy work
  * @ncs_loops: the knob ncs_ns, as busy work
  * @chunk_loops: busy work in one piece outside the critical section, at most
@@ -171,7 +171,7 @@ struct door {
  * @ended_ns: when they were told to stop; 0: not yet
  * @targets: the locks under test, and what they protect
  * @target_count: how many there are
- * @door: to those that are freed while the run goes on
+ * @admission: to those that are freed while the run goes on
  * @paused: for those who wait until a pause is over, or a halt
  * @not_ready: threads that have not reached the barrier
  * @not_back: threads that have not left their loop
@@ -188,7 +188,7 @@ struct door {
  * @suspensions: what suspends attempts; NULL: there is none
  * @shuffler: the thread that moves the others; NULL: there is none
  * @hotplugger: the thread that takes CPUs away; NULL: there is none
- * @placing: for who moves threads
+ * @binding: for who moves threads
  * @shuffles: as in struct stress_report, written by @shuffler
  * @hotplugs: the same, written by @hotplugger
  * @nodes_left: the same
@@ -203,7 +203,7 @@ struct door {
  * cache lines of their own.
  */
 struct stress_run {
-	struct stress_knobs knobs;
+	struct stress_params params;
 	u64 cs_loops;
 	u64 ncs_loops;
 	u64 chunk_loops;
@@ -211,8 +211,8 @@ struct stress_run {
 	u64 began_ns;
 	u64 ended_ns;
 	unsigned int target_count;
-	struct target targets[STRESS_PLACES];
-	struct door door ____cacheline_aligned_in_smp;
+	struct target targets[STRESS_LOCKS_MAX];
+	struct admission admission ____cacheline_aligned_in_smp;
 	wait_queue_head_t paused ____cacheline_aligned_in_smp;
 	atomic_t not_ready ____cacheline_aligned_in_smp;
 	atomic_t not_back;
@@ -229,7 +229,7 @@ struct stress_run {
 	struct stress_suspensions *suspensions;
 	struct task_struct *shuffler;
 	struct task_struct *hotplugger;
-	struct mutex placing;		/* of threads on CPUs */
+	struct mutex binding;		/* of threads on CPUs */
 	u64 shuffles;
 	u64 hotplugs;
 	u64 nodes_left;
@@ -240,25 +240,25 @@ struct stress_run {
 	struct contender *contenders[];
 };
 
-struct stress_run *stress_run_alloc(const struct stress_knobs *knobs,
+struct stress_run *stress_run_alloc(const struct stress_params *params,
 				    unsigned int contenders);
 struct contender *stress_contender_alloc(struct stress_run *run,
 					 unsigned int index,
 					 enum stress_context context,
 					 unsigned int cpu);
 int stress_lock_init(const struct stress_run *run, union stress_lock *lock,
-		     unsigned int place);
+		     unsigned int index);
 u64 stress_run_pause_ns(const struct stress_run *run);
 void stress_contender_init(struct contender *contender, int numa_node);
-void stress_contender_turn(struct contender *contender);
+void stress_contender_iterate(struct contender *contender);
 bool stress_contender_attempt(struct contender *contender);
 void stress_contender_interrupt(struct contender *contender);
 
-void stress_door_start(struct stress_run *run);
-bool stress_door_enter(struct contender *contender);
-void stress_door_leave(struct contender *contender);
-bool stress_door_leave_as_owner(struct contender *contender);
-void stress_door_free(struct contender *contender);
-void stress_door_stop(struct stress_run *run);
+void stress_admission_start(struct stress_run *run);
+bool stress_admission_enter(struct contender *contender);
+void stress_admission_exit(struct contender *contender);
+bool stress_admission_exit_holder(struct contender *contender);
+void stress_admission_free(struct contender *contender);
+void stress_admission_stop(struct stress_run *run);
 
 #endif

@@ -89,9 +89,9 @@ static u64 draw(struct suspension *suspension, u64 most)
  */
 u64 stress_suspend_interval_ns(const struct stress_run *run)
 {
-	const struct stress_knobs *knobs = &run->knobs;
+	const struct stress_params *params = &run->params;
 
-	return max3(knobs->suspend_every_ns, 2 * knobs->suspend_ns,
+	return max3(params->suspend_every_ns, 2 * params->suspend_ns,
 		    (u64)INTERVAL_NS_MIN);
 }
 
@@ -109,13 +109,13 @@ static void set_next(struct suspension *suspension)
  *
  * Return: how long it was really, in ns; a host may wake a CPU up late.
  */
-static u64 stay(u64 ns)
+static u64 delay(u64 ns)
 {
 	u64 start = stress_clock_ns();
 	u64 now = start;
 
 	for (; now < start + ns; now = stress_clock_ns())
-		stress_host_rest(start + ns - now);
+		stress_host_sleep(start + ns - now);
 	return now - start;
 }
 
@@ -128,7 +128,7 @@ static void count(struct stress_suspended *suspended, u64 ns)
 }
 
 /* The handler of a timer. The thread goes on when it returns. */
-static enum hrtimer_restart ring(struct hrtimer *timer)
+static enum hrtimer_restart timer_handler(struct hrtimer *timer)
 {
 	struct suspension *suspension = container_of(timer, struct suspension, timer);
 	const struct contender *contender = suspension->contender;
@@ -136,7 +136,7 @@ static enum hrtimer_restart ring(struct hrtimer *timer)
 	/* The thread may have gone out again, or another may be on the CPU. */
 	if (!READ_ONCE(suspension->inside) || current != contender->task)
 		return HRTIMER_NORESTART;
-	count(&suspension->suspended, stay(contender->run->knobs.suspend_ns));
+	count(&suspension->suspended, delay(contender->run->params.suspend_ns));
 	set_next(suspension);
 	return HRTIMER_NORESTART;
 }
@@ -145,15 +145,15 @@ static void setup(struct suspension *suspension, struct contender *contender)
 {
 	suspension->contender = contender;
 	/* Any odd number with many bits, and another than the contender's own. */
-	prandom_seed_state(&suspension->random, contender->run->knobs.seed ^
+	prandom_seed_state(&suspension->random, contender->run->params.seed ^
 			   (contender->id * 0xd1342543de82ef95ULL));
 #if KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE
-	hrtimer_setup(&suspension->timer, ring, CLOCK_MONOTONIC,
+	hrtimer_setup(&suspension->timer, timer_handler, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_PINNED_HARD);
 #else
 	hrtimer_init(&suspension->timer, CLOCK_MONOTONIC,
 		     HRTIMER_MODE_REL_PINNED_HARD);
-	suspension->timer.function = ring;
+	suspension->timer.function = timer_handler;
 #endif
 	set_next(suspension);
 	contender->suspension = suspension;
@@ -170,13 +170,13 @@ int stress_suspend_create(struct stress_run *run)
 	struct stress_suspensions *all;
 	unsigned int i;
 
-	if (!run->knobs.suspend_every_ns)
+	if (!run->params.suspend_every_ns)
 		return 0;
-	all = kvzalloc(struct_size(all, each, run->knobs.threads), GFP_KERNEL);
+	all = kvzalloc(struct_size(all, each, run->params.threads), GFP_KERNEL);
 	if (!all)
 		return -ENOMEM;
 	run->suspensions = all;
-	for (i = 0; i < run->knobs.threads; i++)
+	for (i = 0; i < run->params.threads; i++)
 		setup(&all->each[all->count++], run->contenders[i]);
 	return 0;
 }
@@ -245,12 +245,12 @@ bool stress_suspend_happened(const struct stress_run *run)
 }
 
 /**
- * stress_suspend_enter() - An attempt of this thread begins.
+ * stress_suspend_begin() - An attempt of this thread begins.
  * @suspension: the caller's
  *
  * Return: true if it may be suspended; else interrupts must stay off in it.
  */
-bool stress_suspend_enter(struct suspension *suspension)
+bool stress_suspend_begin(struct suspension *suspension)
 {
 	if (stress_clock_ns() < READ_ONCE(suspension->next))
 		return false;
@@ -267,7 +267,7 @@ bool stress_suspend_enter(struct suspension *suspension)
  * stress_suspend_is_inside() - May the attempt that is going on be suspended?
  * @suspension: the caller's, or NULL
  *
- * Return: what stress_suspend_enter() has returned for it.
+ * Return: what stress_suspend_begin() has returned for it.
  */
 bool stress_suspend_is_inside(const struct suspension *suspension)
 {
@@ -275,12 +275,12 @@ bool stress_suspend_is_inside(const struct suspension *suspension)
 }
 
 /**
- * stress_suspend_leave() - The attempt is over, also the critical section.
+ * stress_suspend_end() - The attempt is over, also the critical section.
  * @suspension: the caller's
  *
  * Return: as stress_suspend_is_inside(), of the attempt that is over.
  */
-bool stress_suspend_leave(struct suspension *suspension)
+bool stress_suspend_end(struct suspension *suspension)
 {
 	bool inside = suspension->inside;
 

@@ -19,8 +19,8 @@ struct stress_suspended stress_suspend_sum_up(const struct stress_run *run);
 bool stress_suspend_happened(const struct stress_run *run);
 u64 stress_suspend_interval_ns(const struct stress_run *run);
 
-bool stress_suspend_enter(struct suspension *suspension);
+bool stress_suspend_begin(struct suspension *suspension);
 bool stress_suspend_is_inside(const struct suspension *suspension);
-bool stress_suspend_leave(struct suspension *suspension);
+bool stress_suspend_end(struct suspension *suspension);
 
 #endif

@@ -101,7 +101,7 @@ static inline void stress_stopwatch_start(struct stopwatch *watch,
 	/* Outside of what is timed, here and at the end. */
 	watch->passed = -1;
 	if (timings->own_clock) {
-		watch->own_start = stress_host_ran_ns();
+		watch->own_start = stress_host_cpu_time_ns();
 		/* An absence from here on lets others pass, and is no part of the wait. */
 		watch->early = stress_clock_ns();
 		/* Last: whoever comes in from here on has passed this one. */
@@ -136,7 +136,7 @@ static inline void stress_stopwatch_stop(struct stopwatch *watch,
 		return;
 	watch->took = max_t(s64, stress_clock_ns() - watch->start, 0);
 	if (timings->own_clock)
-		stress_stopwatch_ran(watch, stress_host_ran_ns() - watch->own_start);
+		stress_stopwatch_ran(watch, stress_host_cpu_time_ns() - watch->own_start);
 }
 
 /* What the owner leaves behind right before its release, as the last inside. */

@@ -7,7 +7,7 @@ machine did to both. What is shown is the point that is farthest from the aim.
 """
 
 from bench import plot
-from bench.beds import stand_in
+from bench.testbeds import stand_in
 from bench.findings import PER_CORE
 from bench.metrics import METRICS, Summary, matching, points_of, quantity, same, shown
 from testbed.rst import escaped
@@ -58,7 +58,7 @@ class Standing:
 
 def by_round(aim, lock, runs, point, context):
     """{round: figure} of a lock at a point."""
-    lock = stand_in(lock, context.bed)
+    lock = stand_in(lock, context.testbed)
     figures = {run.round: METRICS[aim.metric].of(run, context)
                for run in matching(runs, lock, **point)}
     return {number: figure for number, figure in figures.items() if figure is not None}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bench import results, table1
 from bench import scenario as scenarios
-from bench.beds import BEDS, SIMULATED
+from bench.testbeds import TESTBEDS, SIMULATED
 from bench.cli import STOPPED, add, rounds, undisturbed
 from bench.progress import Progress, clock, counted
 from bench.runner import Job, place_on, well
@@ -22,7 +22,7 @@ examples:
   tools/nbq bench                         all scenarios, to results/DATE-COMMIT/
   tools/nbq bench --quick                 all, short: whether everything works
   tools/nbq bench --rounds 9 NAME NAME
-  tools/nbq bench --bed simulated NAME    on the simulated machine only
+  tools/nbq bench --testbed simulated NAME    on the simulated machine only
   tools/nbq bench my-scenario.ini         see Documentation/bench.rst"""
 
 
@@ -37,9 +37,9 @@ def new_parser(verbs):
                         help="shorter, as each scenario's [quick] has it")
     parser.add_argument("--rounds", type=rounds, metavar="N",
                         help="runs of each lock at each point (default: the scenario's)")
-    parser.add_argument("--bed", choices=BEDS, help="where to run, instead of the beds "
+    parser.add_argument("--testbed", choices=TESTBEDS, help="where to run, not on the testbeds "
                         "that the scenarios name: " + "; ".join(
-                            f"{name}, {bed.meaning}" for name, bed in BEDS.items()))
+                            f"{name}, {testbed.meaning}" for name, testbed in TESTBEDS.items()))
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER",
                         help="where to make the folder of this run (default: results/)")
 
@@ -75,7 +75,7 @@ def chosen(options):
             paths[path_of(word, known)] = True
     plans = {}
     for path, named in paths.items():
-        for plan in on_beds(read(path), options.bed, named):
+        for plan in on_testbeds(read(path), options.testbed, named):
             if plan.name in plans:
                 raise Trouble(f"two scenarios have the name {plan.name}: "
                               f"{plans[plan.name].path} and {path}")
@@ -83,15 +83,15 @@ def chosen(options):
     return list(plans.values())
 
 
-def on_beds(plan, bed, named):
-    """A scenario on the beds that it is for, or on the one that was asked for.
+def on_testbeds(plan, testbed, named):
+    """A scenario on the testbeds that it is for, or on the one that was asked for.
 
-    named: it was asked for by itself, so that a bed that it is not for is tried, too.
+    named: it was asked for by itself, so that a testbed that it is not for is tried, too.
     """
-    beds = [plan.bed] + ([SIMULATED] if plan.simulated is not None else [])
-    if bed:
-        beds = [bed] if named or bed in beds else []
-    return [plan.on(each) for each in beds]
+    testbeds = [plan.testbed] + ([SIMULATED] if plan.simulated is not None else [])
+    if testbed:
+        testbeds = [testbed] if named or testbed in testbeds else []
+    return [plan.on(each) for each in testbeds]
 
 
 def adjusted(plan, options):
@@ -114,8 +114,8 @@ def print_list(plans):
 # Running them
 
 def places_for(plans):
-    """Every bed that is named, made ready: {name: its place}."""
-    return {name: place_on(name) for name in dict.fromkeys(plan.bed for plan in plans)}
+    """Every testbed that is named, made ready: {name: its place}."""
+    return {name: place_on(name) for name in dict.fromkeys(plan.testbed for plan in plans)}
 
 
 def new_run(options, places):
@@ -184,7 +184,7 @@ def run(options):
     results.must_be_writable(options.out)
     setup("bench")
     places = places_for(plans)
-    jobs = [Job(plan, places[plan.bed]) for plan in plans]
+    jobs = [Job(plan, places[plan.testbed]) for plan in plans]
     folder = new_run(options, places)
     say(f"results: {folder}")
     progress = Progress()

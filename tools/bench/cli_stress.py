@@ -7,10 +7,10 @@ import re
 from textwrap import fill
 
 from bench import results
-from bench.beds import BEDS, SIMULATED, locks_on, stand_in
+from bench.testbeds import TESTBEDS, SIMULATED, locks_on, stand_in
 from bench.cli import STOPPED, add, positive, rounds, seconds, undisturbed
 from bench.here import FOLDER, HerePlace
-from bench.knobs import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
+from bench.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
                          number_or_word)
 from bench.progress import Progress, counted
 from bench.runner import Job, place_on, well
@@ -60,8 +60,8 @@ def setting(text):
         raise argparse.ArgumentTypeError(f"the driver has no file {name} to set; it has "
                                          f"{', '.join(name for name in DRIVER)}")
     value = " ".join(value.split())
-    if not any(name in knobs and good_value(name, value, knobs)
-               for knobs in (DRIVER, SIMULATION)):
+    if not any(name in parameters and good_value(name, value, parameters)
+               for parameters in (DRIVER, SIMULATION)):
         raise argparse.ArgumentTypeError(f"{name} does not take \"{value}\"")
     return name, number_or_word(value)
 
@@ -95,9 +95,9 @@ def new_parser(verbs):
     parser.add_argument("--csv", type=Path, metavar="FILE",
                         help="the same as a table, a row for each run")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--bed", choices=BEDS, default="uml",
+    where.add_argument("--testbed", choices=TESTBEDS, default="uml",
                        help="the guest's kernel (default: %(default)s): " + "; ".join(
-                           f"{name}, {bed.meaning}" for name, bed in BEDS.items()))
+                           f"{name}, {testbed.meaning}" for name, testbed in TESTBEDS.items()))
     where.add_argument("--here", action="store_true",
                        help="no guest: this machine, where the module is loaded; as root")
     parser.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR",
@@ -112,7 +112,7 @@ def contended(options, place):
     plan.source = "tools/nbq stress"
     plan.locks = locks(options, place)
     plan.rounds = options.rounds
-    plan.bed = place.name
+    plan.testbed = place.name
     plan.load = {**load_of(plan, WORK, options.seconds), **dict(options.set)}
     plan.sweep = {"cpus": list(dict.fromkeys(options.cpus or default_cpus(options, place))),
                   "patience_ns": list(dict.fromkeys(options.patience or [10000]))}
@@ -126,12 +126,12 @@ def default_cpus(options, place):
 
 
 def load_of(plan, load, length=None):
-    """A load as the plan's bed takes it; length: of a run, in seconds, if it is said."""
+    """A load as the plan's testbed takes it; length: of a run, in seconds, if it is said."""
     if not plan.is_simulated:
         length = length or SECONDS
         return {**load, "duration_ms": load.get("duration_ms", max(1, round(1000 * length)))}
     length = length or SIMULATED_SECONDS
-    return {**{knob: value for knob, value in load.items() if knob not in WITHOUT_MEANING},
+    return {**{name: value for name, value in load.items() if name not in WITHOUT_MEANING},
             "duration_us": max(1, round(1e6 * length))}
 
 
@@ -144,7 +144,7 @@ def alone(options, place):
     if reference in names(place):
         plan.locks.append(reference)
     plan.rounds = options.rounds
-    plan.bed = place.name
+    plan.testbed = place.name
     plan.load = load_of(plan, ALONE, SIMULATED_ALONE_US / 1e6)
     plan.sweep = {"cpus": [1]}
     return plan
@@ -186,12 +186,12 @@ def legend(wide, simulated):
 
 def print_contended(result, place, wide):
     load = result.plan.load
-    knobs = ", ".join(f"{knob} {value}" for knob, value in load.items()
-                      if knob not in ("duration_ms", "duration_us"))
+    parameters = ", ".join(f"{name} {value}" for name, value in load.items()
+                           if name not in ("duration_ms", "duration_us"))
     length = load["duration_us"] / 1e6 if result.plan.is_simulated else \
         load["duration_ms"] / 1000
     steps = " User-mode Linux's clock moves in steps of 0.26." if place.name == "uml" else ""
-    print(fill(f"Contended: {length:g} s a run; {knobs}."
+    print(fill(f"Contended: {length:g} s a run; {parameters}."
                f"{without_patience(place, result.locks)} "
                f"{legend(wide, result.plan.is_simulated)}{steps}", WIDTH,
                break_on_hyphens=False))
@@ -202,7 +202,7 @@ def print_alone(result):
     print("\nAlone: 1 thread on 1 CPU, no clock reads; ns for an acquisition, a release "
           "and the driver's loop.")
     groups = [(None, rounds) for _, rounds in groups_of(result)]
-    reference = stand_in(REFERENCE, result.plan.bed)
+    reference = stand_in(REFERENCE, result.plan.testbed)
     print_table(alone_columns(result.runs_of(reference), reference), groups)
 
 
@@ -238,11 +238,11 @@ def check(options):
         raise Trouble("--json and --csv name the same file")
     if options.folder != FOLDER and not options.here:
         raise Trouble("--folder goes with --here")
-    bed = "uml" if options.here else options.bed
+    testbed = "uml" if options.here else options.testbed
     for name, value in [*options.set, *(("patience_ns", each) for each in
                                         options.patience or [])]:
-        check_known(name, BEDS[bed].knobs)
-        if not good_value(name, str(value), BEDS[bed].knobs):
+        check_known(name, TESTBEDS[testbed].parameters)
+        if not good_value(name, str(value), TESTBEDS[testbed].parameters):
             raise Trouble(f"{name} does not take \"{value}\" there")
     for words in options.locks or []:
         if not re.fullmatch(r"\w+(,\w+)*", words):
@@ -252,8 +252,8 @@ def check(options):
 def place_for(options):
     if options.here:
         return HerePlace(options.folder)
-    setup({"uml": "run", SIMULATED: "simulate"}.get(options.bed, "debian-guest"))
-    return place_on(options.bed)
+    setup({"uml": "run", SIMULATED: "simulate"}.get(options.testbed, "debian-guest"))
+    return place_on(options.testbed)
 
 
 def run(options):

@@ -114,15 +114,15 @@ def differences(a, b):
 
 
 def plan_differences(name, a, b):
-    """Where it ran, and knobs whose values differ at a point that both have."""
+    """Where it ran, and parameters whose values differ at a point that both have."""
     found = [f"{name}: {what} is {ours} in A, {theirs} in B" for what, ours, theirs in
-             (("bed", a.plan.bed, b.plan.bed), ("kernel", a.kernel, b.kernel))
+             (("testbed", a.plan.testbed, b.plan.testbed), ("kernel", a.kernel, b.kernel))
              if ours != theirs]
     for point in a.points:
         if point in b.points:
             ours, theirs = (side.plan.settings("", point) for side in (a, b))
-            found += [f"{name}: {knob} is {ours.get(knob)} in A, {theirs.get(knob)} in B"
-                      for knob in {**ours, **theirs} if ours.get(knob) != theirs.get(knob)]
+            found += [f"{name}: {key} is {ours.get(key)} in A, {theirs.get(key)} in B"
+                      for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
     return list(dict.fromkeys(found))
 
 

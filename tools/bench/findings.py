@@ -19,8 +19,8 @@ import ast
 import math
 import re
 
-from bench.beds import stand_in
-from bench.knobs import A_CPU, MACHINE
+from bench.testbeds import stand_in
+from bench.parameters import A_CPU, MACHINE
 from bench.metrics import (METRICS, matching, quantity, same, shown, size_of, summary,
                            values_of)
 from testbed.common import Trouble
@@ -251,7 +251,7 @@ def check(text, scenario):
     finding = Finding(text)
     finding.check_axes(scenario.sweep)
     for lock in finding.locks:
-        here = stand_in(lock, scenario.bed)
+        here = stand_in(lock, scenario.testbed)
         if f"-{here}" in scenario.locks or not {here, "all"} & set(scenario.locks):
             raise Malformed(f"the lock \"{lock}\" is not one of this scenario")
 
@@ -307,7 +307,7 @@ class Judge:
         name = str(call)
         if name not in self.readings:
             point = self.real_point(call)
-            lock = stand_in(call.lock, self.context.bed) if self.context else call.lock
+            lock = stand_in(call.lock, self.context.testbed) if self.context else call.lock
             runs = matching(self.runs, lock, **point)
             if len({tuple(sorted(run.point.items())) for run in runs}) > 1:
                 raise Malformed(f"{call} is more than one point")

@@ -2,6 +2,7 @@
 """Makes runs on this machine, through the debugfs files of the loaded module."""
 
 import contextlib
+import errno
 import os
 from pathlib import Path
 import platform
@@ -13,7 +14,7 @@ from testbed.stress import listed
 
 FOLDER = Path("/sys/kernel/debug/nbqlock_stress")
 ONLINE = Path("/sys/devices/system/cpu/online")
-LOOK_SECONDS = 0.25		# between two looks at "status"
+POLL_SECONDS = 0.25		# between two reads of "status"
 STOP_SECONDS = 90		# for a run to end that was told to; the driver takes 60
 
 
@@ -78,7 +79,7 @@ class Writer(threading.Thread):
 
 
 class HerePlace:
-    """This machine, with the module loaded. Knobs are put back at the end."""
+    """This machine, with the module loaded. Parameters are put back at the end."""
 
     name = "here"
     meaning = "this machine"
@@ -113,37 +114,44 @@ class HerePlace:
         return []
 
     def make_one(self, run, progress):
-        for knob, value in run.settings.items():
+        for parameter, value in run.settings.items():
             try:
-                self.set(knob, value)
+                self.set(parameter, value)
             except OSError as error:
-                run.lost = (f"the driver refused {knob}={value} ({error.strerror}; the "
+                run.lost = (f"the driver refused {parameter}={value} ({error.strerror}; the "
                             "kernel log says what it takes)")
                 return
         writer = Writer(self.folder / "run")
         writer.start()
         try:
-            while not writer.over.wait(LOOK_SECONDS):
-                self.look(progress)
+            while not writer.over.wait(POLL_SECONDS):
+                self.poll(progress)
         except KeyboardInterrupt:
             self.stop(writer)
             self.finish(run, writer)
             raise
         self.finish(run, writer)
 
-    def set(self, knob, value):
-        path = self.folder / knob
-        if knob not in self.before:
-            self.before[knob] = path.read_text().strip()
+    def path_of(self, parameter):
+        """The file of a parameter, in one of the driver's folders."""
+        found = list(self.folder.glob(f"*/{parameter}"))
+        if not found:
+            raise OSError(errno.ENOENT, "there is no such parameter")
+        return found[0]
+
+    def set(self, parameter, value):
+        path = self.path_of(parameter)
+        if parameter not in self.before:
+            self.before[parameter] = path.read_text().strip()
         write(path, value)
 
     def put_back(self):
-        for knob, value in self.before.items():
+        for parameter, value in self.before.items():
             with contextlib.suppress(OSError):
-                write(self.folder / knob, value)
+                write(self.path_of(parameter), value)
         self.before = {}
 
-    def look(self, progress):
+    def poll(self, progress):
         """running elapsed_ms N of N acquisitions N, if a run goes on."""
         words = read(self.folder / "status").split()
         if len(words) == 7 and words[0] == "running":
@@ -161,5 +169,5 @@ class HerePlace:
         elif writer.error:
             run.lost = f"the run did not start ({writer.error.strerror})"
         else:
-            run.text = read(self.folder / "result")
+            run.text = read(self.folder / "result/summary")
             run.complete = True

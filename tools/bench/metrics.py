@@ -35,16 +35,16 @@ class Context:
     cores: of the host, or of the simulated machine, which are the paper's processors.
     passing_ns: {lock: Ta}, the time to pass a lock on with ample patience and a
         core for each CPU.
-    bed: where the runs were made.
+    testbed: where the runs were made.
     """
 
-    def __init__(self, cores=None, passing_ns=None, bed=None):
-        self.bed = bed
+    def __init__(self, cores=None, passing_ns=None, testbed=None):
+        self.testbed = testbed
         self.cores = cores
         self.passing_ns = passing_ns or {}
 
 
-def context_of(cores, figure5_runs, bed=None):
+def context_of(cores, figure5_runs, testbed=None):
     """A Context, with Ta from the runs of figure 5 that had a core for each CPU."""
     by_lock = {}
     for run in figure5_runs or []:
@@ -52,7 +52,7 @@ def context_of(cores, figure5_runs, bed=None):
             found = passing_time_ns(run, None)
             if found is not None:
                 by_lock.setdefault(run.lock, []).append(found)
-    return Context(cores, {lock: median(times) for lock, times in by_lock.items()}, bed)
+    return Context(cores, {lock: median(times) for lock, times in by_lock.items()}, testbed)
 
 
 # Figures that are computed. Each takes a run and a Context; times in ns.
@@ -243,7 +243,7 @@ HISTOGRAMS = (("wait", "wait of a success"), ("failed_wait", "wait of a failure"
               ("away", "own CPU away"), ("handoff", "hand-off"),
               ("own_wait", "wait by own clock"),
               ("passed_after", "passed after"))
-COUNTS = (("walk", "left nodes walked over"), ("passed", "passed while it ran, by"),
+COUNTS = (("skipped", "abandoned nodes skipped"), ("passed", "passed while it ran, by"),
           ("passed_late", "passed late, by"))
 PERCENTILES = (("mean", "mean"), ("p50", "median"), ("p90", "90 %"), ("p99", "99 %"),
                ("p999", "99.9 %"), ("max", "longest"))

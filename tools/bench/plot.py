@@ -17,8 +17,8 @@ import re
 import subprocess
 from textwrap import wrap
 
-from bench.beds import SIMULATED
-from bench.knobs import A_CPU, MACHINE
+from bench.testbeds import SIMULATED
+from bench.parameters import A_CPU, MACHINE
 from bench.metrics import (FIGURE5, METRICS, context_of, locks_of, matching, same, summary,
                            values_of)
 from bench.results import open_folder
@@ -511,7 +511,7 @@ def script(figure, subtitle, kind, path):
 # Drawing
 
 def tables_of(result):
-    """The names of the cost tables that a result is simulated by; none of other beds."""
+    """The names of the cost tables that a result is simulated by; none of other testbeds."""
     if not result.plan.is_simulated:
         return []
     return sorted({run.result["costs"] for run in result.runs if "costs" in run.result})
@@ -529,11 +529,11 @@ def subtitle_of(folder, result):
     rounds = max((run.round for run in result.runs), default=-1) + 1
     if result.plan.is_simulated:
         words = [f"S{simulated_words(result)[1:]}",
-                 *(point_words(knob, value) for knob, value in result.plan.load.items()
-                   if knob in ("sockets", "cores")),
+                 *(point_words(parameter, value) for parameter, value in result.plan.load.items()
+                   if parameter in ("sockets", "cores")),
                  f"{rounds} seed{'' if rounds == 1 else 's'}: median, least and greatest"]
     else:
-        kind = "user-mode Linux" if result.plan.bed == "uml" else result.plan.bed
+        kind = "user-mode Linux" if result.plan.testbed == "uml" else result.plan.testbed
         words = [f"{kind} {result.kernel}".strip(), f"{machine.get('cores', '?')} cores",
                  f"{rounds} round{'' if rounds == 1 else 's'}: median, least and greatest"]
     return ", ".join([*words, "a quick pass"] if result.plan.is_quick else words)
@@ -553,7 +553,7 @@ def context_for(folder, result, where=None):
     runs = [run for run in figure5.runs if all(
         same(run.settings.get(axis, default), machine.get(axis, default))
         for axis, default in MACHINE.items())] if figure5 else []
-    return context_of(plan.cores(None), runs, plan.bed)
+    return context_of(plan.cores(None), runs, plan.testbed)
 
 
 def figures_of(folder):

@@ -11,8 +11,8 @@ from pathlib import Path
 import re
 
 from bench import aims, findings, host_busy, losses, plot
-from bench.beds import SIMULATED
-from bench.knobs import MACHINE
+from bench.testbeds import SIMULATED
+from bench.parameters import MACHINE
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
 from bench.results import open_folder
 from testbed.common import Trouble, say
@@ -59,9 +59,9 @@ def released(kernel):
 def what_was_run(folder):
     machine = folder.machine
     rounds = sorted({result.plan.rounds for result in folder.scenarios.values()})
-    kernels = machine.get("kernels") or {machine.get("bed"): machine.get("kernel")}
+    kernels = machine.get("kernels") or {machine.get("testbed"): machine.get("kernel")}
     return [*heading("What was run", "="), *fields([
-        ("Kernel", ", ".join(f"{version} ({bed})" for bed, version in kernels.items()
+        ("Kernel", ", ".join(f"{version} ({testbed})" for testbed, version in kernels.items()
                              if version)),
         ("CPU", machine.get("cpu_model")), ("Cores", machine.get("cores")),
         ("Memory", f"{machine['memory_mb']} MB" if machine.get("memory_mb") else ""),
@@ -166,8 +166,8 @@ def table1(folder):
 def load_sentence(result):
     """What every run of an experiment had in common."""
     length = {"duration_ms": "ms", "duration_us": "us of simulated time"}
-    words = [plot.point_words(knob, value) if knob not in length else
-             f"{value} {length[knob]} a run" for knob, value in result.plan.load.items()]
+    words = [plot.point_words(parameter, value) if parameter not in length else
+             f"{value} {length[parameter]} a run" for parameter, value in result.plan.load.items()]
     return f"Load: {', '.join(words)}; {result.plan.rounds} rounds." if words else ""
 
 

@@ -14,7 +14,7 @@ import re
 import sys
 
 from bench import scenario as scenarios
-from bench.beds import SIMULATED
+from bench.testbeds import SIMULATED
 from testbed.common import PROJECT, Trouble, cores, output_of
 
 FORMAT = 1
@@ -225,7 +225,7 @@ def first_match(path, pattern):
 
 
 def machine(kernels, quick=False):
-    """What the results depend on besides the plan; kernels: {bed: version}.
+    """What the results depend on besides the plan; kernels: {testbed: version}.
 
     The simulation has no kernel; what stands for one is apart.
     """
@@ -235,7 +235,7 @@ def machine(kernels, quick=False):
     memory = first_match("/proc/meminfo", r"^MemTotal:\s*(\d+) kB")
     now = datetime.datetime.now(datetime.timezone.utc)
     return {"format": FORMAT, "kernel": ", ".join(dict.fromkeys(kernels.values())),
-            "bed": ", ".join(kernels), "kernels": kernels, "simulated": simulated,
+            "testbed": ", ".join(kernels), "kernels": kernels, "simulated": simulated,
             "cpu_model": first_match("/proc/cpuinfo", r"^model name\s*:(.*)$") or
             platform.machine(),
             "cores": cores(), "memory_mb": int(memory or 0) // 1024,
@@ -259,9 +259,21 @@ def read_json(path):
     return data
 
 
+def modern(data):
+    """What read_json() has read, with the names that older results have changed."""
+    for part in (data, data.get("plan", {})):
+        if "bed" in part:
+            part["testbed"] = part.pop("bed")
+    for run in data.get("runs", []):
+        run["result"] = {re.sub("^walk_", "skipped_", name): value
+                         for name, value in run["result"].items()}
+    return data
+
+
 def from_data(data, path):
     """The ScenarioResult in what read_json() has read."""
     try:
+        modern(data)
         plan = scenarios.from_plan(data["scenario"], data["title"], data["source"],
                                    data["plan"])
         result = ScenarioResult(plan, data["plan"]["lock_names"], data["plan"]["points"],
@@ -287,4 +299,4 @@ def open_folder(path):
         if file.name not in (MACHINE, COUNTS):
             result = from_data(read_json(file), file)
             found[result.name] = result
-    return Folder(path, read_json(machine_file), found)
+    return Folder(path, modern(read_json(machine_file)), found)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes the runs that a scenario asks for, in guests, and collects their results."""
 
-from bench.beds import BEDS, SIMULATED
+from bench.testbeds import TESTBEDS, SIMULATED
 from bench.host_busy import BusyHost
 from bench.results import PASS, RunRecord, ScenarioResult, parse_result
 from bench.simulated import SimulatedPlace
@@ -82,20 +82,20 @@ class Listener:
 
 
 class GuestPlace:
-    """A bed that is ready: its kernel and modules are built, its locks known."""
+    """A testbed that is ready: its kernel and modules are built, its locks known."""
 
     def __init__(self, name):
         self.name = name
-        self.bed = BEDS[name]
-        self.kernel = self.bed.kernel()
+        self.testbed = TESTBEDS[name]
+        self.kernel = self.testbed.kernel()
         self.modules = loaded(self.kernel)
-        self.machine = self.bed.machine(self.kernel)
+        self.machine = self.testbed.machine(self.kernel)
         self.types = lock_types(self.machine, self.modules,
-                                cpus=min(guest_cpus(), self.bed.most_cpus))
+                                cpus=min(guest_cpus(), self.testbed.most_cpus))
 
     version = property(lambda self: self.kernel.version)
-    most_cpus = property(lambda self: self.bed.most_cpus)
-    meaning = property(lambda self: self.bed.meaning)
+    most_cpus = property(lambda self: self.testbed.most_cpus)
+    meaning = property(lambda self: self.testbed.meaning)
 
     def cpu_list(self, cpus):
         return f"0-{cpus - 1}"
@@ -124,8 +124,8 @@ class GuestPlace:
         planned = sum(run.seconds for run in runs)
         outcome = run_stress(
             self.machine, runs, cpus, self.modules, quiet=True, sink=listener,
-            timeout=self.bed.slowness * planned + SPARE_SECONDS,
-            silence=self.bed.slowness * longest + SPARE_SECONDS)
+            timeout=self.testbed.slowness * planned + SPARE_SECONDS,
+            silence=self.testbed.slowness * longest + SPARE_SECONDS)
         problems = []
         if outcome.problem:
             self.lose(outcome.problem, runs, listener, progress)
@@ -151,11 +151,11 @@ class GuestPlace:
             progress.skip(run.seconds)
 
 
-def place_on(bed):
-    """A bed, made ready."""
-    if bed not in BEDS:
-        raise Trouble(f"there is no bed \"{bed}\"; there are {', '.join(BEDS)}")
-    return SimulatedPlace() if bed == SIMULATED else GuestPlace(bed)
+def place_on(testbed):
+    """A testbed, made ready."""
+    if testbed not in TESTBEDS:
+        raise Trouble(f"there is no testbed \"{testbed}\"; there are {', '.join(TESTBEDS)}")
+    return SimulatedPlace() if testbed == SIMULATED else GuestPlace(testbed)
 
 
 class Job:

@@ -12,9 +12,9 @@ import itertools
 from pathlib import Path
 import re
 
-from bench import knobs
-from bench.beds import BEDS, SIMULATED, locks_on, stand_in
-from bench.knobs import NUMBER, number_or_word
+from bench import parameters
+from bench.testbeds import TESTBEDS, SIMULATED, locks_on, stand_in
+from bench.parameters import NUMBER, number_or_word
 from testbed.common import MOST_CPUS, Trouble
 
 SCENARIOS = Path(__file__).with_name("scenarios")
@@ -27,7 +27,7 @@ MOST_ROUNDS = 1000
 NAME = r"[a-z0-9][a-z0-9_-]*"
 TAKEN = ("machine", "counts")	# other files of a result folder, see results.py
 LOGS = ("none", "x", "y", "xy")
-SCENARIO_KEYS = {"title", "source", "locks", "rounds", "bed"}
+SCENARIO_KEYS = {"title", "source", "locks", "rounds", "testbed"}
 PLOT_KEYS = {"title", "x", "y", "log", "panel", "where", "colour"}
 FINDING_KEYS = {"title", "paper", "holds", "why"}
 AIM_KEYS = {"title", "metric", "lock", "against", "aim", "where", "unit"}
@@ -104,9 +104,9 @@ class Aim:
 class Scenario:
     """What one file says.
 
-    load: {knob: value}, as the driver's files take them; values that look like
+    load: {parameter: value}, as the driver's files take them; values that look like
     numbers are. sweep: {axis: [values]}, an axis being "cpus", "cpus_per_core"
-    or a knob. locks: the words of the file, see lock_names().
+    or a parameter. locks: the words of the file, see lock_names().
     """
 
     def __init__(self, name):
@@ -115,7 +115,7 @@ class Scenario:
         self.source = ""
         self.locks = ["all"]
         self.rounds = 5
-        self.bed = "uml"
+        self.testbed = "uml"
         self.load = {}
         self.sweep = {}
         self.plots = []
@@ -130,15 +130,15 @@ class Scenario:
 
     @property
     def is_simulated(self):
-        return self.bed == SIMULATED
+        return self.testbed == SIMULATED
 
     @property
-    def knobs(self):
+    def parameters(self):
         """What its runs can be told."""
-        return BEDS[self.bed].knobs
+        return TESTBEDS[self.testbed].parameters
 
     def axes(self):
-        """The keys of a point: "cpus" first, then the sweep's knobs."""
+        """The keys of a point: "cpus" first, then the sweep's parameters."""
         return ["cpus", *(axis for axis in self.sweep if axis not in CPU_AXES)]
 
     def cores(self, here):
@@ -168,8 +168,8 @@ class Scenario:
     def settings(self, lock, point):
         """What to write to which of the driver's files for a run."""
         cpus = point["cpus"]
-        told = {knob: value for knob, value in {**self.load, **point}.items()
-                if knob != "cpus" and knob not in knobs.HOST}
+        told = {parameter: value for parameter, value in {**self.load, **point}.items()
+                if parameter != "cpus" and parameter not in parameters.HOST}
         if self.is_simulated:
             return {"lock": lock, "cpus": cpus, "duration_us": DEFAULT_DURATION_US, **told}
         return {"lock": lock, "cpus": f"0-{cpus - 1}", "threads": cpus,
@@ -177,7 +177,7 @@ class Scenario:
 
     def host_busy(self, point):
         """How many processes keep each core of the host busy; None if nothing is said."""
-        return {**self.load, **point}.get(knobs.HOST_BUSY)
+        return {**self.load, **point}.get(parameters.HOST_BUSY)
 
     def seconds_of(self, point, cores):
         """About how long a run takes here; of simulated ones so many go on at a time."""
@@ -228,34 +228,34 @@ class Scenario:
             apply_change(short, self.quick_section, key, text)
         return short
 
-    def on(self, bed):
-        """The same on another bed: in the simulation with what [simulated] changes."""
-        if bed == self.bed:
+    def on(self, testbed):
+        """The same on another testbed: in the simulation with what [simulated] changes."""
+        if testbed == self.testbed:
             return self
         other = copy.deepcopy(self)
-        other.bed = bed
-        if bed == SIMULATED:
+        other.testbed = testbed
+        if testbed == SIMULATED:
             other.name = f"{self.name}-{SIMULATED}"
             other.quick, other.quick_section = self.simulated_quick, "simulated quick"
-            for knob in knobs.WITHOUT_MEANING:
-                other.load.pop(knob, None)
-                other.sweep.pop(knob, None)
+            for parameter in parameters.WITHOUT_MEANING:
+                other.load.pop(parameter, None)
+                other.sweep.pop(parameter, None)
             for key, text in (self.simulated or {}).items():
                 apply_change(other, SIMULATED, key, text)
-            other.locks = locks_on(other.locks, bed)
+            other.locks = locks_on(other.locks, testbed)
             for plot in other.plots:
-                plot.colour = locks_on(plot.colour, bed)
-        strange = [knob for knob in (*other.load, *other.sweep)
-                   if knob not in (*CPU_AXES, *other.knobs)]
+                plot.colour = locks_on(plot.colour, testbed)
+        strange = [parameter for parameter in (*other.load, *other.sweep)
+                   if parameter not in (*CPU_AXES, *other.parameters)]
         if strange:
-            raise Trouble(f"{self.path or self.name}: {BEDS[bed].meaning}: there is no "
-                          f"{', '.join(strange)}; there are {', '.join(other.knobs)}")
+            raise Trouble(f"{self.path or self.name}: {TESTBEDS[testbed].meaning}: there is no "
+                          f"{', '.join(strange)}; there are {', '.join(other.parameters)}")
         other.points(other.cores(1))
         return other
 
     def plan(self):
         """All of it as plain data, for a result file. See from_plan()."""
-        return {"locks": self.locks, "rounds": self.rounds, "bed": self.bed,
+        return {"locks": self.locks, "rounds": self.rounds, "testbed": self.testbed,
                 "quick": self.is_quick, "load": self.load, "sweep": self.sweep,
                 "plots": [vars(plot) for plot in self.plots],
                 "findings": [vars(finding) for finding in self.findings],
@@ -266,7 +266,7 @@ def from_plan(name, title, source, plan):
     """The scenario that plan() was called on."""
     scenario = Scenario(name)
     scenario.title, scenario.source = title, source
-    for key in ("locks", "rounds", "bed", "load", "sweep"):
+    for key in ("locks", "rounds", "testbed", "load", "sweep"):
         setattr(scenario, key, plan[key])
     scenario.is_quick = plan["quick"]
     scenario.plots = [Plot(**plot) for plot in plan["plots"]]
@@ -303,7 +303,7 @@ def read(path, metrics=None, check_finding=None):
     if scenario.name in TAKEN:
         raise Trouble(f"{path}: a result folder has a {scenario.name}.json that is something "
                       "else; the scenario needs another name")
-    # The bed has to be known before its knobs, and what [load] says before [sweep] is read.
+    # The testbed comes before its parameters, [load] before [sweep].
     order = {"scenario": 0, "sweep": 2}
     for section in sorted(parser.sections(), key=lambda section: order.get(section, 1)):
         read_section(scenario, section, dict(parser[section]))
@@ -348,12 +348,12 @@ def read_head(scenario, keys):
     scenario.title = joined(keys["title"])
     scenario.source = joined(keys["source"])
     scenario.rounds = rounds(scenario, "scenario", keys.get("rounds", "5"))
-    scenario.bed = keys.get("bed", "uml")
-    if scenario.bed not in BEDS:
-        raise Trouble(f"{scenario.where('scenario', 'bed')}: there is no bed "
-                      f"\"{scenario.bed}\"; there are {', '.join(BEDS)}")
+    scenario.testbed = keys.get("testbed", "uml")
+    if scenario.testbed not in TESTBEDS:
+        raise Trouble(f"{scenario.where('scenario', 'testbed')}: there is no testbed "
+                      f"\"{scenario.testbed}\"; there are {', '.join(TESTBEDS)}")
     words = lock_words(scenario, "scenario", keys["locks"])
-    scenario.locks = locks_on(words, scenario.bed)
+    scenario.locks = locks_on(words, scenario.testbed)
 
 
 def read_load(scenario, keys):
@@ -361,7 +361,7 @@ def read_load(scenario, keys):
         if key in CPU_AXES:
             scenario.sweep[key] = axis_values(scenario, "load", key, text, single=True)
         else:
-            scenario.load[key] = knob_value(scenario, "load", key, text)
+            scenario.load[key] = parameter_value(scenario, "load", key, text)
 
 
 def read_sweep(scenario, keys):
@@ -377,7 +377,7 @@ def read_quick(scenario, keys):
 
 def read_simulated(scenario, keys):
     if scenario.is_simulated:
-        raise Trouble(f"{scenario.where(SIMULATED)}: the scenario's bed is that already; what "
+        raise Trouble(f"{scenario.where(SIMULATED)}: the scenario's testbed is that already; what "
                       "it says belongs into [load], [sweep] and [scenario]")
     scenario.simulated = keys
 
@@ -398,7 +398,7 @@ def read_plot(scenario, name, keys):
         keys["where"] = where_of(scenario, section, keys["where"])
     if "colour" in keys:
         keys["colour"] = locks_on(lock_words(scenario, section, keys["colour"], "colour"),
-                                  scenario.bed)
+                                  scenario.testbed)
     scenario.plots.append(Plot(name, **keys))
 
 
@@ -432,7 +432,7 @@ def named_axis(scenario, section, text):
     """AXIS=VALUE VALUE ... as (axis, [values])."""
     axis, _, values = joined(text).partition("=")
     axis = axis.strip()
-    if axis not in scenario.knobs and axis not in CPU_AXES:
+    if axis not in scenario.parameters and axis not in CPU_AXES:
         raise Trouble(f"{scenario.where(section, 'where')}: \"{joined(text)}\" is not "
                       "AXIS=VALUE")
     return axis, axis_values(scenario, section, axis, values)
@@ -454,7 +454,7 @@ def apply_change(scenario, section, key, text):
         scenario.load.pop(key, None)
         scenario.sweep[key] = values
     else:
-        scenario.load[key] = knob_value(scenario, section, key, text)
+        scenario.load[key] = parameter_value(scenario, section, key, text)
 
 
 # Values
@@ -482,19 +482,19 @@ def lock_words(scenario, section, text, key="locks"):
     return words
 
 
-def check_knob(scenario, section, key):
+def check_parameter(scenario, section, key):
     try:
-        knobs.check_known(key, scenario.knobs)
+        parameters.check_known(key, scenario.parameters)
     except Trouble as trouble:
         raise Trouble(f"{scenario.where(section, key)}: {trouble}") from None
 
 
-def knob_value(scenario, section, key, text):
-    """The value of a knob, as a number if it is one."""
-    check_knob(scenario, section, key)
+def parameter_value(scenario, section, key, text):
+    """The value of a parameter, as a number if it is one."""
+    check_parameter(scenario, section, key)
     text = joined(text)
-    if not knobs.good_value(key, text, scenario.knobs):
-        takes = f": it takes {knobs.TAKES[key]}" if key in knobs.TAKES else ""
+    if not parameters.good_value(key, text, scenario.parameters):
+        takes = f": it takes {parameters.TAKES[key]}" if key in parameters.TAKES else ""
         raise Trouble(f"{scenario.where(section, key)}: does not take \"{text}\"{takes}")
     return number_or_word(text)
 
@@ -505,7 +505,7 @@ def axis_values(scenario, section, key, text, single=False):
     if key in CPU_AXES:
         values = [cpu_value(scenario, section, key, each) for each in texts]
     else:
-        values = [knob_value(scenario, section, key, each) for each in texts]
+        values = [parameter_value(scenario, section, key, each) for each in texts]
     if not values or (single and len(values) > 1):
         raise Trouble(f"{scenario.where(section, key)}: takes "
                       f"{'one value' if single else 'values'}, not \"{joined(text)}\"")
@@ -515,7 +515,7 @@ def axis_values(scenario, section, key, text, single=False):
 
 
 def cpu_value(scenario, section, key, text):
-    most = BEDS[scenario.bed].most_cpus if scenario.is_simulated else MOST_CPUS
+    most = TESTBEDS[scenario.testbed].most_cpus if scenario.is_simulated else MOST_CPUS
     good = re.fullmatch(CPU_AXES[key], text) and 0 < float(text) <= most
     if not good:
         raise Trouble(f"{scenario.where(section, key)}: \"{text}\" is not a number of CPUs "
@@ -555,7 +555,7 @@ def check_aim(scenario, aim, metrics):
                       f"\"{aim.metric}\"; there are {', '.join(metrics)}")
     for key in ("lock", "against"):
         if getattr(aim, key):
-            check_lock(scenario, section, key, stand_in(getattr(aim, key), scenario.bed))
+            check_lock(scenario, section, key, stand_in(getattr(aim, key), scenario.testbed))
     check_where(scenario, section, aim.where)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The bed "simulated": runs made by tools/simulate, as many at a time as there are cores.
+"""The testbed "simulated": runs made by tools/simulate, as many at a time as there are cores.
 
 A run is one process of the simulation, and its round is its seed: the same round of the
 same text is the same run, wherever and whenever it is made.
@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from bench.beds import BEDS, SIMULATED
+from bench.testbeds import TESTBEDS, SIMULATED
 from simulate import program
 from testbed.common import cores, digest, kill_group
 from testbed.stress import BROKEN, SPARE_SECONDS, LockType
@@ -127,9 +127,9 @@ class SimulatedPlace:
     """The simulation, ready: it is built for the text that is there, its locks are known."""
 
     name = SIMULATED
-    bed = BEDS[SIMULATED]
-    most_cpus = bed.most_cpus
-    meaning = bed.meaning
+    testbed = TESTBEDS[SIMULATED]
+    most_cpus = testbed.most_cpus
+    meaning = testbed.meaning
 
     def __init__(self):
         self.program = program.build()
@@ -149,8 +149,8 @@ class SimulatedPlace:
     def command(self, run):
         settings = dict(run.settings)
         costs = settings.pop("costs", None)
-        for knob in AT_MOST_CPUS & settings.keys():
-            settings[knob] = min(settings[knob], settings["cpus"])
+        for parameter in AT_MOST_CPUS & settings.keys():
+            settings[parameter] = min(settings[parameter], settings["cpus"])
         return [self.program, *program.words_of(settings, program.COSTS[costs] if costs else
                                                 program.DEFAULT_COSTS)]
 
@@ -177,7 +177,7 @@ class SimulatedPlace:
         """End those that hang, and add them to the ones that are done."""
         problems = []
         for child in children.there():
-            limit = self.bed.slowness * self.at_a_time * child.run.seconds + SPARE_SECONDS
+            limit = self.testbed.slowness * self.at_a_time * child.run.seconds + SPARE_SECONDS
             if time.monotonic() - child.begun > limit:
                 children.forget(child)
                 child.kill()

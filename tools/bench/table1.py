@@ -15,7 +15,7 @@ time            scenario "table1", in user-mode Linux: its code runs on the
                 leave out what else the machine did meanwhile; so do the ratios to
                 TAS-B, which stand beside the paper's.
 instructions    scenario "table1-instructions", on Debian's kernel in QEMU, whose
-                clock counts instructions (bed "icount"). It says how much code
+                clock counts instructions (testbed "icount"). It says how much code
                 a pair is, not how long that takes: an atomic operation is one
                 instruction, and the dearest of all.
 accesses        tools/verification/host/count: the shipped files count their own atomic

@@ -143,8 +143,8 @@ echo "@online $(cat /sys/devices/system/cpu/online)"
 # Waits until the driver has taken the CPU away, for three seconds; as long as it takes,
 # but for a limit. What is reported is what was seen then.
 STOP_IN_HOTPLUG = f"""
-echo 600000 >{STRESS_FOLDER}/duration_ms
-echo 6000 >{STRESS_FOLDER}/hotplug_ms
+echo 600000 >{STRESS_FOLDER}/load/duration_ms
+echo 6000 >{STRESS_FOLDER}/interference/hotplug_ms
 echo 1 >{STRESS_FOLDER}/run &
 for i in $(seq 3000); do
 	online=$(cat /sys/devices/system/cpu/online)

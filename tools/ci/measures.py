@@ -13,12 +13,12 @@ from testbed.stress import FILES as STRESS_FILES, OURS, Run, Unseen, read_runs, 
 
 HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "skipped")
 OWN_HISTOGRAMS = ("own_overshoot", "away", "own_wait", "passed")	# with own_clock only
-MEASURED_FILES = (*HISTOGRAMS, *OWN_HISTOGRAMS, "threads_result")
+TABLES = ("summary", "threads", "histograms")		# the files of result/
 MEASURES_SCRIPT = f"""
 . /root/stress.sh
 cd {STRESS_FOLDER}
-files() {{ for file in {" ".join(MEASURED_FILES)}; do
-	echo "@file $1 $file"; cat $file; done; }}
+files() {{ for file in {" ".join(TABLES)}; do
+	echo "@file $1 $file"; cat result/$file; done; }}
 files unborn
 """
 # 100 us of work an acquisition; a busy machine makes it longer, nothing shorter.
@@ -36,7 +36,7 @@ BUSY_PER_SECOND = (1e9 / BUSY_CS_NS / 200, 1e9 / BUSY_CS_NS * 4)
 # happen, a longer run is made.
 NEEDED = {
     "full": ("acquisitions", "failed_wait_samples", "overshoot_samples", "handoff_samples",
-             "walk_max"),
+             "skipped_max"),
     "alone": ("acquisitions",),
     "blind": ("acquisitions",),
     "paused": ("acquisitions_softirq", "acquisitions_hardirq"),
@@ -89,10 +89,16 @@ class Tables:
                  for name, text in zip(parts[1::2], parts[2::2])}
         self.lines = {name: text.splitlines() for name, text in texts.items()}
 
-    def rows(self, name):
-        """Each a {column: text}."""
+    def table(self, name):
+        """The rows of a file, each a {column: text}."""
         head, *rows = self.lines.get(name) or [""]
         return [dict(zip(head.split(), row.split())) for row in rows]
+
+    def rows(self, name):
+        """Those of the contenders, or of a histogram."""
+        if name in self.lines:
+            return self.table(name)
+        return [row for row in self.table("histograms") if row["histogram"] == name]
 
     def total(self, name, column="count"):
         return sum(int(row[column]) for row in self.rows(name))
@@ -107,7 +113,7 @@ def histogram_is_whole(rows):
 
 def percentiles_fit(run, file, rows):
     """Whether the result's percentiles of a histogram are in the file's buckets."""
-    name = {"skipped": "walk", "passed": "passed"}.get(file, f"{file}_ns")
+    name = file if file in ("skipped", "passed") else f"{file}_ns"
     total = sum(int(row["count"]) for row in rows)
 
     def fits(percentile):
@@ -140,7 +146,7 @@ def contended_measures(run):
     def adds_up(file, *names):
         return tables.total(file) == sum(run.number(name) for name in names) > 0
 
-    threads = tables.rows("threads_result")
+    threads = tables.rows("threads")
     yield ("all histograms are whole", all(
         histogram_is_whole(tables.rows(name)) for name in HISTOGRAMS))
     yield ("percentiles are those of the histograms", all(
@@ -156,12 +162,12 @@ def contended_measures(run):
            run.number("failed_wait_ns_max") - run.settings["patience_ns"])
     yield ("hand-offs to waiters are timed", adds_up("handoff", "handoff_samples") and
            run.number("handoff_samples") < run.number("acquisitions"))
-    yield ("each attempt has a walk, some over leavers",
-           adds_up("skipped", "walk_samples") and
+    yield ("each attempt is counted, some have skipped abandoned nodes",
+           adds_up("skipped", "skipped_samples") and
            tables.total("skipped") == run.number("attempts") - run.number("no_node")
            and any(int(row["from"]) for row in tables.rows("skipped")))
     yield "the threads add up to the result", all(
-        tables.total("threads_result", name) == run.number(name)
+        tables.total("threads", name) == run.number(name)
         for name in ("attempts", "acquisitions", "timeouts", "no_node", "deadlocks"))
     shares = [int(row["acquisitions"]) for row in threads]
     yield ("fewest, most and the longest gap are among the threads",
@@ -267,7 +273,7 @@ def measures():
     report = "\n".join(map(guest_report, outcomes))
     unborn = Tables(outcomes[0].output, Run("unborn"))
     yield Case("measures: without a run, the files say so", all(
-        unborn.lines.get(name) == ["no run yet"] for name in MEASURED_FILES), report)
+        unborn.lines.get(name) == ["no run yet"] for name in TABLES), report)
     complaints = [f"{run.name}: {unmeasurable(run)}" for run in runs if unmeasurable(run)]
     yield Case("measures: the runs pass, and have what is to be measured", not complaints,
                "\n".join([*complaints, report]))
@@ -290,7 +296,7 @@ def measures():
     low, high = BUSY_PER_SECOND
     yield Case("measures: busy work takes about the time that it should",
                low < blind.number("acquisitions_per_second") < high, report)
-    contenders = paused.tables.rows("threads_result")
+    contenders = paused.tables.rows("threads")
     yield Case("measures: in a pause nobody acquires, in no context",
                len(contenders) == 2 + 2 * 4 and all(
                    int(row["longest_gap_ns"]) > 0.4e6 * PAUSE_MS for row in contenders),

@@ -48,7 +48,7 @@ MISUSES = (("threads", "many"), ("threads", "0"), ("threads", "-1"),
            ("contexts", "task nmi"), ("hotplug_ms", "100"))
 MISUSE_SCRIPT = r"""
 misuse() {
-	file=%(folder)s/$1
+	file=$(echo %(folder)s/*/$1)
 	before=$(cat $file) || echo "there is no $1"
 	dmesg -c >/dev/null
 	echo "$2" >$file 2>/dev/null && echo "accepted"
@@ -124,21 +124,21 @@ def parameters():
     yield clean_guest("parameters", outcome)
 
 
-# The files that can be written and read: what a run can be told.
-KNOBS_SCRIPT = """
+# The files that can be written and read: the parameters of a run.
+PARAMETERS_SCRIPT = """
 cd %(folder)s
-for file in $(stat -c '%%a %%n' * | sed -n 's/^644 //p'); do
-	echo "@knob $file $(cat $file)"
+for file in $(stat -c '%%a %%n' */* | sed -n 's/^644 //p'); do
+	echo "@parameter ${file##*/} $(cat $file)"
 done
 """
 
 
-def knob_cases(output):
+def parameter_cases(output):
     """The host's tools know every file, and take what it prints."""
-    from bench.knobs import DRIVER, good_value
-    found = dict(re.findall(r"^@knob (\S+) (.*)$", output, re.MULTILINE))
+    from bench.parameters import DRIVER, good_value
+    found = dict(re.findall(r"^@parameter (\S+) (.*)$", output, re.MULTILINE))
     there = set(found) - {"lock", "cpus"}	# which come from other options
-    yield Case("misuse: tools/bench/knobs.py has the driver's files", there == set(DRIVER),
+    yield Case("misuse: tools/bench/parameters.py has the driver's files", there == set(DRIVER),
                f"only in the driver: {sorted(there - set(DRIVER))}; "
                f"only in DRIVER: {sorted(set(DRIVER) - there)}")
     strange = [f"{name}: {found[name]}" for name in there & set(DRIVER)
@@ -150,7 +150,7 @@ def knob_cases(output):
 @runs_on(USER_MODE, "modules")
 def misuse():
     """malformed input for the stress driver is refused and changes nothing"""
-    script = (MISUSE_SCRIPT + KNOBS_SCRIPT) % {"folder": STRESS_FOLDER}
+    script = (MISUSE_SCRIPT + PARAMETERS_SCRIPT) % {"folder": STRESS_FOLDER}
     for file, value in MISUSES:
         script += f"echo @case; misuse {file} {shlex.quote(value)}\n"
     names = [f"{value!r} written to {file}" for file, value in MISUSES]
@@ -165,7 +165,7 @@ def misuse():
         yield Case(f"misuse: {name}", not answer.strip(), answer)
     if len(answers) != len(names):
         yield Case("misuse: all inputs", False, guest_report(outcome))
-    yield from knob_cases(outcome.output)
+    yield from parameter_cases(outcome.output)
     yield clean_guest("misuse", outcome)
 
 
@@ -178,7 +178,7 @@ running() {
 		sleep 0.1
 	done
 }
-echo 3600000 >%(folder)s/duration_ms
+echo 3600000 >%(folder)s/load/duration_ms
 """ % {"folder": STRESS_FOLDER}
 UNLOAD_SCRIPT = f"""
 {RUNNING}
@@ -204,12 +204,12 @@ def unload():
 STOP_SCRIPT = f"""
 {RUNNING}
 cd {STRESS_FOLDER}
-stopped() {{ wait; grep -q idle status && grep -q 'stopped 1' result &&
-	grep -q 'verdict PASS' result; }}
+stopped() {{ wait; grep -q idle status && grep -q 'stopped 1' result/summary &&
+	grep -q 'verdict PASS' result/summary; }}
 echo 1 >run &
 running $! || {{ echo "it does not run"; exit 1; }}
 echo 1 >run 2>/dev/null && {{ echo "a second run began"; exit 2; }}
-echo 3 >threads 2>/dev/null && {{ echo "a knob moved during the run"; exit 3; }}
+echo 3 >load/threads 2>/dev/null && {{ echo "a parameter changed during the run"; exit 3; }}
 echo 0 >run && stopped || {{ echo "writing 0 did not stop it"; exit 4; }}
 (echo 1 >run) &
 running $! || {{ echo "it does not run again"; exit 5; }}

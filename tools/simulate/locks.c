@@ -11,7 +11,7 @@
 #include "locks.h"
 #include "models/models.h"
 
-static int broken_init(union stress_lock *lock, unsigned int place)
+static int broken_init(union stress_lock *lock, unsigned int index)
 {
 	return 0;
 }

@@ -118,19 +118,19 @@ static void print_spread(void)
 }
 
 /* Of nobody's attempts: the counts of those are complete. */
-static void print_walks(void)
+static void print_skipped(void)
 {
-	const struct stress_walks *walks = &findings.walks;
+	const struct stress_skipped *skipped = &findings.skipped;
 	u64 samples = 0, sum = 0;
 	unsigned int i;
 
 	for (i = 0; i <= NBQ_SKIPPED_MAX; i++) {
-		samples += walks->counts[i];
-		sum += walks->counts[i] * i;
+		samples += skipped->counts[i];
+		sum += skipped->counts[i] * i;
 	}
-	print("walk_samples", samples);
-	print("walk_mean_permille", permille(sum, samples));
-	print("walk_max", walks->longest);
+	print("skipped_samples", samples);
+	print("skipped_mean_permille", permille(sum, samples));
+	print("skipped_max", skipped->most);
 }
 
 static void print_misses(void)
@@ -227,7 +227,7 @@ bool report_print(void)
 	print_counts("passed", &findings.passed);
 	print_counts("passed_late", &findings.passed_late);
 	print_times("passed_after", &findings.passed_after);
-	print_walks();
+	print_skipped();
 	print("nodes_max", findings.nodes.max);
 	print("nodes_reclaimed", findings.nodes.reclaimed);
 	printf("leaked %lld\n", findings.nodes.leaked);

@@ -319,14 +319,14 @@ static void finish(void)
 		findings.nodes.reclaimed += waiter->nodes.reclaimed;
 		findings.nodes.leaked += waiter->nodes.leaked;
 		for (i = 0; i <= NBQ_SKIPPED_MAX; i++)
-			findings.walks.counts[i] += waiter->walks.counts[i];
-		if (waiter->walks.longest > findings.walks.longest)
-			findings.walks.longest = waiter->walks.longest;
+			findings.skipped.counts[i] += waiter->skipped.counts[i];
+		if (waiter->skipped.most > findings.skipped.most)
+			findings.skipped.most = waiter->skipped.most;
 	}
 	if (ops->count_nodes)
 		ops->count_nodes(&findings.nodes, 1);
-	if (ops->count_walks)
-		ops->count_walks(&findings.walks);
+	if (ops->count_skipped)
+		ops->count_skipped(&findings.skipped);
 }
 
 static void count_gaps_to_the_end(void)

@@ -39,7 +39,7 @@
  * @passed_late: by attempts that had begun passed_late_ns later, or more
  * @passed_after: how long a waiter had waited when an attempt began that passed it, in ns
  * @nodes: queue nodes
- * @walks: abandoned nodes skipped
+ * @skipped: abandoned nodes skipped
  * @lock_in_use: destroying it failed
  */
 struct findings {
@@ -66,7 +66,7 @@ struct findings {
 	struct stress_histogram passed_late;
 	struct stress_histogram passed_after;
 	struct stress_nodes nodes;
-	struct stress_walks walks;
+	struct stress_skipped skipped;
 	bool lock_in_use;
 };
 

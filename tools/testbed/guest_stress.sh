@@ -2,28 +2,33 @@
 # In the guest: runs the stress driver and marks out its answers for the host.
 D=/sys/kernel/debug/nbqlock_stress
 
-# watch_run: say every second how far the run is, for whoever waits for it.
+# watch_run: print the progress of the run every second.
 watch_run() {
 	while sleep 1; do
 		read -r state <$D/status && echo "@progress $state"
 	done
 }
 
-# Shorter runs are left in peace.
+# Shorter runs are not watched: that would disturb them.
 LONG_MS=2500
 
-# because WORDS: what the driver said last that begins so.
+# because WORDS: the last line of the driver in the kernel log that begins so.
 because() {
 	dmesg | grep "nbqlock_stress: $1" | tail -n 1 | sed "s/^.*nbqlock_stress: /@because /"
 }
 
-# stress_run NAME FILE=VALUE...: set the files, run, print the result.
+# parameter NAME: its file.
+parameter() {
+	echo $D/*/$1
+}
+
+# stress_run NAME PARAMETER=VALUE...: set the parameters, run, print the summary.
 stress_run() {
 	echo "@run $1"
 	shift
 	refused=
 	for setting in "$@"; do
-		echo "${setting#*=}" >$D/${setting%%=*} && continue
+		echo "${setting#*=}" >"$(parameter ${setting%%=*})" && continue
 		echo "@refused $setting"
 		because ${setting%%=*}
 		refused=1
@@ -32,10 +37,9 @@ stress_run() {
 	echo "@end"
 }
 
-# A result is printed only if it is this run's: a run that cannot start leaves
-# that of the one before.
+# A run that cannot start leaves the result of the run before, which is not printed.
 timed_run() {
-	read -r ms <$D/duration_ms
+	read -r ms <$D/load/duration_ms
 	watcher=
 	if [ $ms -ge $LONG_MS ]; then
 		watch_run &
@@ -49,7 +53,7 @@ timed_run() {
 	fi
 	echo "@status $status"
 	if [ $status -eq 0 ]; then
-		cat $D/result
+		cat $D/result/summary
 	else
 		because
 	fi

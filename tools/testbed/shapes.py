@@ -252,7 +252,7 @@ def stock_runs(locks):
             yield run
 
 
-def logged_knobs(run):
+def logged_parameters(run):
     """What the kernel log must say when this run begins: all that it was run with."""
-    knobs = run.text.partition("cpus_online")[0].splitlines()
-    return "run begins: " + ", ".join(line for line in knobs if line[:1] != "@")
+    parameters = run.text.partition("cpus_online")[0].splitlines()
+    return "run begins: " + ", ".join(line for line in parameters if line[:1] != "@")

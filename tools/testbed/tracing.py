@@ -49,8 +49,8 @@ traced_run() {{
 	echo "@events $1"
 	# CPU, event, what it says; packed, since the line to the host is slow.
 	sed -n 's/^.*\\[0*\\([0-9][0-9]*\\)\\] .*: \\(contention_[a-z]*\\|nbq_[a-z_]*\\): /\\1 \\2 /p' $T/trace | gzip | base64
-	echo "@walks $1"
-	cat /sys/kernel/debug/nbqlock_stress/skipped
+	echo "@skipped $1"
+	sed -n "s/^skipped //p" /sys/kernel/debug/nbqlock_stress/result/histograms
 	echo "@total $1"
 	cat /sys/kernel/debug/nbqlock/total
 	echo "@over $1"
@@ -104,8 +104,8 @@ class Trace:
                        map(EVENT.match, self.text.splitlines()) if match]
         self.lost = [int(count) for count in
                      re.findall(r"(?:overrun|dropped events): (\d+)", part("trace"))]
-        self.walks = [[int(word) for word in line.split()]
-                      for line in part("walks").splitlines()[1:]]
+        self.skipped = [[int(word) for word in line.split()]
+                      for line in part("skipped").splitlines()]
         self.total = {name: int(value) for name, value in
                       re.findall(r"^(\w+) (\d+)$", part("total"), re.MULTILINE)}
 
@@ -131,8 +131,8 @@ def in_pairs(trace, lock):
 
 
 def reclaims_of(trace):
-    """(fewest, most) abandoned nodes that the walks of a run went over."""
-    return [sum(row[side] * row[2] for row in trace.walks) for side in (0, 1)]
+    """(fewest, most) abandoned nodes that the attempts of a run skipped."""
+    return [sum(row[side] * row[2] for row in trace.skipped) for side in (0, 1)]
 
 
 def lacks_waits(run):
@@ -174,7 +174,7 @@ def claims_of_run(run, trace):
     yield ("the nodes that leavers left behind are those counted",
            abandoned == trace.total.get("nodes_abandoned"))
     fewest, most = reclaims_of(trace)
-    yield ("each leaver that a walk went over is reclaimed",
+    yield ("each abandoned node that is skipped is reclaimed",
            0 < fewest <= reclaims <= most)
     yield ("a reclaimed node is of a CPU that took part", all(
         event.figure("of_cpu") < CPUS for event in trace.named("nbq_reclaim")))
@@ -285,7 +285,7 @@ def traced_claims():
         for run in group:
             trace = run.trace
             report = f"{complaint(run)}\n{run.text}\n{trace.text[-3000:]}\n" \
-                f"{trace.total}\n{trace.walks}"
+                f"{trace.total}\n{trace.skipped}"
             for claim, holds in claims(run, trace):
                 yield f"{run.settings['lock']}: {claim}", bool(holds), report
     yield ("the kernel log is clean", not any(outcome.complaints for outcome in outcomes),

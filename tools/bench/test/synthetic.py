@@ -14,7 +14,7 @@ SIMULATED_LOCKS = (*(lock for lock in LOCKS if lock not in (
     "raw_spinlock", "raw_trylock", "rqspinlock")), "qspinlock", "pv_qspinlock", "cna", "hmcs")
 NODES = {"clh_nb": 3, "mcs_nb": 4, "swap_nb": 4, "nbq_spin": 2, "nbq_spin_fifo": 3,
          "clh_nb_paper": 40, "mcs_nb_paper": 30}
-MACHINE = {"format": results.FORMAT, "kernel": "7.2.12", "bed": "uml",
+MACHINE = {"format": results.FORMAT, "kernel": "7.2.12", "testbed": "uml",
            "kernels": {"uml": "7.2.12"}, "cpu_model": "A processor", "cores": CORES,
            "memory_mb": 4096, "host_kernel": "6.1.0-mine", "compiler": "gcc 12",
            "commit": "0123456789ab", "date": "2026-01-02T03:04:05Z",

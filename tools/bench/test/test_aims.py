@@ -127,7 +127,7 @@ class Shipped(unittest.TestCase):
                 result = result_of(plan, made=every_figure)
                 for aim in plan.aims:
                     with self.subTest(scenario=path.stem, aim=aim.name, quick=plan.is_quick):
-                        context = Context(plan.cores(CORES), bed=plan.bed)
+                        context = Context(plan.cores(CORES), testbed=plan.testbed)
                         found = aims.Verdict(aim, result, context)
                         self.assertNotEqual(found.word, aims.UNKNOWN)
                         seen += 1

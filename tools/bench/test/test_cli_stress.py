@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""tools/nbq stress --bed simulated: what it takes, and a short run of the real thing."""
+"""tools/nbq stress --testbed simulated: what it takes, and a short run of the real thing."""
 
 import argparse
 import json
@@ -30,7 +30,7 @@ def simulated_place():
 class Simulated(Folders, unittest.TestCase):
 
     def plans(self, *words):
-        options = options_of("--bed", "simulated", *words)
+        options = options_of("--testbed", "simulated", *words)
         cli_stress.check(options)
         place = simulated_place()
         return cli_stress.contended(options, place), cli_stress.alone(options, place)
@@ -43,17 +43,18 @@ class Simulated(Folders, unittest.TestCase):
         self.assertEqual(alone.locks[-1], "qspinlock")
         self.assertNotIn("sample_every", alone.load)
 
-    def test_its_knobs_are_set_and_its_patience_may_grow_with_the_cpus(self):
+    def test_its_parameters_are_set_and_its_patience_may_grow_with_the_cpus(self):
         contended, _ = self.plans("--set", "sockets=8", "--set", "ncs_ns=400*cpus",
                                   "--patience", "200*cpus", "--seconds", "0.001")
         self.assertEqual(contended.load, {"cs_ns": 200, "ncs_ns": "400*cpus", "sockets": 8,
                                           "duration_us": 1000})
         self.assertEqual(contended.sweep["patience_ns"], ["200*cpus"])
 
-    def test_the_other_beds_knobs_are_refused_by_a_sentence(self):
+    def test_the_other_testbeds_parameters_are_refused_by_a_sentence(self):
         for words, sentence in (
-                (("--bed", "simulated", "--set", "chain=2"), "the simulation has no such knob"),
-                (("--set", "sockets=2"), "the stress driver has no such knob"),
+                (("--testbed", "simulated", "--set", "chain=2"),
+                 "the simulation has no such parameter"),
+                (("--set", "sockets=2"), "the stress driver has no such parameter"),
                 (("--patience", "200*cpus"), "patience_ns does not take \"200[*]cpus\" there")):
             with self.subTest(words), self.assertRaisesRegex(Trouble, sentence):
                 cli_stress.check(options_of(*words))
@@ -65,7 +66,7 @@ class Simulated(Folders, unittest.TestCase):
     def test_a_short_run_from_the_command_line(self):
         path = self.folder / "stress.json"
         done = subprocess.run(
-            [sys.executable, NBQ, "stress", "--bed", "simulated", "--locks", "mcs,clh_nb",
+            [sys.executable, NBQ, "stress", "--testbed", "simulated", "--locks", "mcs,clh_nb",
              "--cpus", "4", "--rounds", "1", "--seconds", "0.001", "--json", path],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, check=False)

@@ -11,7 +11,7 @@ from bench import cli_compare, compare, results
 from bench.test.samples import Folders, scenario_result
 from testbed.common import Trouble
 
-MACHINE = {"format": 1, "cpu_model": "a", "cores": 2, "kernel": "7.2", "bed": "uml",
+MACHINE = {"format": 1, "cpu_model": "a", "cores": 2, "kernel": "7.2", "testbed": "uml",
            "compiler": "gcc", "quick": False, "commit": "0123"}
 
 
@@ -36,7 +36,7 @@ class Simulated(Files):
                                                        cpu_model="b", host_kernel="5")
         self.assertEqual(len(compare.differences(a, b)), 3)
         for side in (a, b):
-            side.scenarios["sample"].plan.bed = "simulated"
+            side.scenarios["sample"].plan.testbed = "simulated"
         self.assertEqual(compare.differences(a, b), [])
         b.machine["compiler"] = "another"
         b.scenarios["sample"].kernel = "another cost table"
@@ -145,11 +145,11 @@ class Refusals(Files):
 
     def test_another_kernel_or_bed_is_refused_only_where_both_ran(self):
         a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [1]}, kernel="7.2, 6.1",
-                                                       bed="uml, icount")
+                                                       testbed="uml, icount")
         self.assertEqual(compare.differences(a, b), [])
         b.scenarios["sample"].kernel = "6.1"
-        b.scenarios["sample"].plan.bed = "icount"
-        self.assertEqual(compare.differences(a, b), ["sample: bed is uml in A, icount in B",
+        b.scenarios["sample"].plan.testbed = "icount"
+        self.assertEqual(compare.differences(a, b), ["sample: testbed is uml in A, icount in B",
                                                      "sample: kernel is 7.2 in A, 6.1 in B"])
 
     def test_another_kernel_of_the_host_is_named(self):

@@ -169,7 +169,7 @@ class Judging(unittest.TestCase):
         runs = [run("qspinlock", nodes_max=3)]
         text = "nodes_max(raw_spinlock) > 2"
         self.assertEqual(judged(text, runs, Context(2)).word, UNKNOWN)
-        self.assertEqual(judged(text, runs, Context(2, bed="simulated")).word, HOLDS)
+        self.assertEqual(judged(text, runs, Context(2, testbed="simulated")).word, HOLDS)
 
     def test_the_simulated_machine_need_not_be_named(self):
         Finding("jain(clh) > 1").check_axes({"sockets": [1, 8], "costs": ["a", "b"]})

@@ -24,7 +24,7 @@ from testbed.common import Trouble
 NBQ = Path(__file__).resolve().parents[2] / "nbq"
 LOCKS = ("clh_nb: ours\nraw_spinlock: the kernel's (no timeout)\n"
          "broken: excludes nobody\n")
-KNOBS = {"lock": "clh_nb", "cpus": "0", "threads": "7", "patience_ns": "5", "cs_ns": "3",
+PARAMETERS = {"lock": "clh_nb", "cpus": "0", "threads": "7", "patience_ns": "5", "cs_ns": "3",
          "ncs_ns": "3", "sample_every": "1", "duration_ms": "9", "seed": "0"}
 RESULT = """lock {lock}
 cpus {cpus}
@@ -56,10 +56,15 @@ class Driver:
         self.runs = []
         self.stopped = threading.Event()
         for name, text in {"locks": LOCKS, "status": "idle\n", "run": "",
-                           "result": "no run yet\n"}.items():
-            (folder / name).write_text(text)
-        for knob, value in KNOBS.items():
-            (folder / knob).write_text(value + "\n")
+                           "result/summary": "no run yet\n"}.items():
+            self.put(name, text)
+        for parameter, value in PARAMETERS.items():
+            self.put(f"load/{parameter}", value + "\n")
+
+    def put(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
 
     def write(self, path, value):
         if path.name != "run":
@@ -71,16 +76,16 @@ class Driver:
         else:
             self.stopped.set()
 
-    def knob(self, name):
-        return (self.folder / name).read_text().strip()
+    def parameter(self, name):
+        return (self.folder / "load" / name).read_text().strip()
 
     def make_run(self):
         (self.folder / "status").write_text("running elapsed_ms 500 of 1000 acquisitions 9\n")
         stopped = self.stopped.wait(self.seconds)
-        self.runs.append({knob: self.knob(knob) for knob in KNOBS})
+        self.runs.append({parameter: self.parameter(parameter) for parameter in PARAMETERS})
         (self.folder / "status").write_text("idle\n")
-        (self.folder / "result").write_text(RESULT.format(
-            lock=self.knob("lock"), cpus=self.knob("cpus"), threads=self.knob("threads"),
+        (self.folder / "result/summary").write_text(RESULT.format(
+            **{name: self.parameter(name) for name in ("lock", "cpus", "threads")},
             rate=1000 * len(self.runs), stopped=int(stopped), verdict=self.verdict))
 
 
@@ -119,11 +124,11 @@ class Command(Folders, unittest.TestCase):
         self.assertEqual((driver.runs[0]["cs_ns"], driver.runs[0]["patience_ns"]),
                          ("77", "max"))
 
-    def test_knobs_are_put_back(self):
+    def test_parameters_are_put_back(self):
         driver = self.driver()
         self.stress("--rounds", "1", "--no-alone")
         self.assertEqual(driver.runs[0]["threads"], "1")
-        self.assertEqual({knob: driver.knob(knob) for knob in KNOBS}, KNOBS)
+        self.assertEqual({name: driver.parameter(name) for name in PARAMETERS}, PARAMETERS)
 
     def test_progress_comes_from_status(self):
         driver = self.driver(seconds=HANGS)
@@ -138,7 +143,7 @@ class Command(Folders, unittest.TestCase):
         out, _ = self.stress("--rounds", "1", "--no-alone", status=1)
         self.assertIn("FAIL two owners were seen", out)
 
-    def test_a_refused_knob_is_named_and_its_run_is_not_made(self):
+    def test_a_refused_parameter_is_named_and_its_run_is_not_made(self):
         driver = self.driver()
         with mock.patch.object(cli_stress, "WORK", {"cs_ns": "refuse me"}):
             out, _ = self.stress("--rounds", "1", "--no-alone", status=1)
@@ -159,7 +164,7 @@ class Command(Folders, unittest.TestCase):
         self.assertEqual(len(driver.runs), 1)
         self.assertIn("stopped", said)
         self.assertIn("clh_nb", out)
-        self.assertEqual({knob: driver.knob(knob) for knob in KNOBS}, KNOBS)
+        self.assertEqual({name: driver.parameter(name) for name in PARAMETERS}, PARAMETERS)
 
     def test_a_file_that_is_there_is_not_written_over(self):
         path = self.file("x.json", "mine")

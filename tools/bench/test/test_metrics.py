@@ -88,9 +88,9 @@ class Figures(unittest.TestCase):
         self.assertEqual(of("same_socket_rate", socket_handoffs=2500), 25)
 
     def test_walks_are_of_attempts_that_were_sampled(self):
-        self.assertEqual(of("walk_mean", walk_samples=1, walk_mean_permille=1250), 1.25)
-        self.assertEqual(of("walk_max", walk_samples=1, walk_max=7), 7)
-        self.assertIsNone(of("walk_p99", walk_samples=0, walk_p99=0))
+        self.assertEqual(of("skipped_mean", skipped_samples=1, skipped_mean_permille=1250), 1.25)
+        self.assertEqual(of("skipped_max", skipped_samples=1, skipped_max=7), 7)
+        self.assertIsNone(of("skipped_p99", skipped_samples=0, skipped_p99=0))
 
 
 class Missing(unittest.TestCase):

@@ -331,7 +331,7 @@ class Drawn(unittest.TestCase):
 
     def test_svg_and_png_of_each_figure_that_has_data(self):
         plots = [Plot("rate", "Rate", "cpus", "acquisitions_per_second", "y"),
-                 Plot("none", "No data", "cpus", "walk_max"),
+                 Plot("none", "No data", "cpus", "skipped_max"),
                  Plot("late", "Overshoot", "patience_ns", "overshoot_mean_us", "xy", "cpus")]
         scenario = scenario_of(plots, {"cpus": [1, 2, 4], "patience_ns": [0, 1000]})
         del scenario.load["patience_ns"]

@@ -112,7 +112,7 @@ class Contents(Reports):
                 self.assertEqual(text.count(line), 1, line)
 
     def test_a_figure_without_data_is_said_to_have_none(self):
-        text = self.text(result_of(scenario_of([Plot("w", "Walks", "cpus", "walk_max")])))
+        text = self.text(result_of(scenario_of([Plot("w", "Walks", "cpus", "skipped_max")])))
         self.assertIn("*Walks*: no data.", text)
         self.assertNotIn(".. figure::", text)
 
@@ -218,17 +218,17 @@ class Judged(Reports):
         self.assertNotIn("A reason <", text)
 
     def test_what_has_no_data_cannot_be_said(self):
-        self.assertIn(":Here: **Cannot be said**: no data for walk_max(tas_b).",
-                      self.finding("walk_max(tas_b) < 1"))
+        self.assertIn(":Here: **Cannot be said**: no data for skipped_max(tas_b).",
+                      self.finding("skipped_max(tas_b) < 1"))
 
 
 class ManyProcessors(Reports):
-    def plan(self, bed, name, sweep, holds):
+    def plan(self, testbed, name, sweep, holds):
         scenario = scenario_of(RATES, sweep)
-        scenario.name, scenario.bed, scenario.rounds = name, bed, 4
-        scenario.locks = ["clh_nb", "qspinlock"] if bed == "simulated" else [
+        scenario.name, scenario.testbed, scenario.rounds = name, testbed, 4
+        scenario.locks = ["clh_nb", "qspinlock"] if testbed == "simulated" else [
             "clh_nb", "raw_spinlock"]
-        if bed == "simulated":
+        if testbed == "simulated":
             del scenario.load["duration_ms"]
         scenario.findings = [Finding("f", "It is.", holds, "A claim", "A reason.")]
         return scenario

@@ -112,6 +112,15 @@ class Written(Folders, unittest.TestCase):
             results.write_new(self.folder / "none" / "x", "")
 
 
+class Older(unittest.TestCase):
+
+    def test_names_that_have_changed_are_read(self):
+        old = {"bed": "uml", "plan": {"bed": "uml"}, "runs": [{"result": {"walk_max": 3}}]}
+        self.assertEqual(results.modern(old), {
+            "testbed": "uml", "plan": {"testbed": "uml"},
+            "runs": [{"result": {"skipped_max": 3}}]})
+
+
 class Foreign(Folders, unittest.TestCase):
 
     def test_what_is_no_result_is_named(self):

@@ -130,7 +130,7 @@ class Jobs(Folders, unittest.TestCase):
             runner.Job(self.scenario(), NoPlace(most_cpus=1))
 
     def test_a_bed_that_is_not_there_is_refused_by_name(self):
-        with self.assertRaisesRegex(Trouble, 'no bed "moon"; there are uml'):
+        with self.assertRaisesRegex(Trouble, 'no testbed "moon"; there are uml'):
             runner.place_on("moon")
 
 
@@ -186,10 +186,10 @@ class Hearing(unittest.TestCase):
 class Guests(unittest.TestCase):
 
     def place(self, stories):
-        """A bed whose guests end as told: how many runs they make, and the problem."""
+        """A testbed whose guests end as told: how many runs they make, and the problem."""
         place = runner.GuestPlace.__new__(runner.GuestPlace)
         place.machine = place.modules = None
-        place.bed = SimpleNamespace(slowness=1)
+        place.testbed = SimpleNamespace(slowness=1)
         self.guests = []
 
         def guest(_machine, runs, _cpus, _modules, sink, **_options):

@@ -32,19 +32,20 @@ WRONG = {
     "no y": ("y = some_metric\n", "", "[plot rate] y: is missing"),
     "no claim": ("holds = a(clh_nb) > 1\n", "", "[finding better] holds: is missing"),
     "no rounds": ("rounds = 3", "rounds = 0", "[scenario] rounds: is \"0\""),
-    "a bed nobody knows": ("rounds = 3", "bed = none", "bed: there is no bed \"none\""),
+    "a testbed nobody knows": ("rounds = 3", "testbed = none",
+                            "testbed: there is no testbed \"none\""),
     "rounds in words": ("rounds = 3", "rounds = many", "rounds: is \"many\""),
     "quick rounds in words": ("rounds = 2", "rounds = few", "[quick] rounds: is \"few\""),
     "a lock's name with a dash": ("-clh ", "cl-h ", "locks: \"cl-h\""),
     "only dropped locks": ("all -clh", "-clh", "locks: begins with"),
-    "a knob nobody knows": ("patience_ns", "patience_us", "patience_us: unknown knob"),
+    "a parameter nobody knows": ("patience_ns", "patience_us", "patience_us: unknown parameter"),
     "an axis nobody knows": ("cs_ns = 0 500", "ms_ns = 0 500", "[sweep] ms_ns: unknown"),
-    "a quick knob nobody knows": ("cs_ns = 500\n[plot", "ms = 5\n[plot", "[quick] ms: unk"),
-    "a knob that takes numbers": ("= 1000", "= soon", "patience_ns: does not take \"soon\""),
+    "a quick parameter nobody knows": ("cs_ns = 500\n[plot", "ms = 5\n[plot", "[quick] ms: unk"),
+    "a parameter that takes numbers": ("= 1000", "= soon", "patience_ns: does not take \"soon\""),
     "a range backwards": ("= 1000", "= 9-8", "patience_ns: does not take \"9-8\""),
     "a negative time": ("cs_ns = 0 500", "cs_ns = -5", "cs_ns: does not take \"-5\""),
     "no duration": ("= 200", "= 0", "[load] duration_ms: does not take \"0\""),
-    "a knob both ways": ("cs_ns = 0 500", "patience_ns = 1 2", "it is in [load], too"),
+    "a parameter both ways": ("cs_ns = 0 500", "patience_ns = 1 2", "it is in [load], too"),
     "a value twice": ("cs_ns = 0 500", "cs_ns = 0 0", "cs_ns: a value is there twice"),
     "an axis without values": ("cs_ns = 0 500", "cs_ns =", "[sweep] cs_ns: takes"),
     "no CPU": ("cpus = 1 2", "cpus = 0", "cpus: \"0\" is not a number of CPUs"),
@@ -123,7 +124,7 @@ class Files(Folders, unittest.TestCase):
         plan = self.scenario()
         self.assertEqual(plan.title, "A title on two lines")
         self.assertEqual(plan.source, "Nobody 2002, figure 1")
-        self.assertEqual((plan.rounds, plan.bed), (3, "uml"))
+        self.assertEqual((plan.rounds, plan.testbed), (3, "uml"))
         self.assertEqual(plan.load, {"patience_ns": 1000, "duration_ms": 200})
         self.assertEqual(vars(plan.plots[0]), {
             "name": "rate", "title": "Rate", "x": "cpus", "y": "some_metric", "log": "y",
@@ -135,7 +136,7 @@ class Files(Folders, unittest.TestCase):
 
     def test_what_it_does_not_say_has_defaults(self):
         plan = self.scenario("[scenario]\ntitle = t\nsource = s\nlocks = all\n")
-        self.assertEqual((plan.rounds, plan.bed, plan.load), (5, "uml", {}))
+        self.assertEqual((plan.rounds, plan.testbed, plan.load), (5, "uml", {}))
         self.assertEqual(plan.points(4), [{"cpus": 4}])
 
     def test_sections_may_come_in_any_order(self):
@@ -172,24 +173,27 @@ class Files(Folders, unittest.TestCase):
 
 # The same of a sample that has a section [simulated].
 WRONG_SIMULATED = {
-    "a driver's knob": ("duration_us = 500", "chain = 2", "[simulated] chain: the simulation has"),
-    "a knob that nobody has": ("duration_us", "duration_s", "[simulated] duration_s: unknown"),
+    "a driver's parameter": ("duration_us = 500", "chain = 2",
+                             "[simulated] chain: the simulation has"),
+    "a parameter that nobody has": ("duration_us", "duration_s",
+                                    "[simulated] duration_s: unknown"),
     "no time at all": ("= 500\ncpus", "= 0\ncpus", "duration_us: does not take \"0\""),
     "too many CPUs": ("8 256", "8 257", "[simulated] cpus: \"257\" is not a number of CPUs (up"),
     "too many sockets": ("sockets = 1 8", "sockets = 9", "sockets: does not take \"9\""),
     "a cost table that is not there": ("duration_us = 500", "costs = none",
                                        "costs: does not take \"none\""),
-    "a quick knob of the driver": ("rounds = 1\n", "chain = 2\n", "[simulated quick] chain: "),
+    "a quick parameter of the driver": ("rounds = 1\n", "chain = 2\n", "[simulated quick] chain: "),
     "only a quick one": ("[simulated]", "[quick]", "already exists"),
     "a busy host": ("duration_us = 500", "host_busy = 1",
-                    "[simulated] host_busy: the simulation has no such knob, there is no host"),
+                    "[simulated] host_busy: the simulation has no such parameter, there is"),
     "a busy host in the load": ("patience_ns = 1000", "host_busy = 1",
                                 "no kernel: there is no host_busy; there are sockets"),
-    "an own bed": ("rounds = 3", "bed = simulated", "[load] duration_ms: the simulation has no"),
-    "a driver's knob for it in the load": ("patience_ns = 1000", "chain = 2",
+    "an own testbed": ("rounds = 3", "testbed = simulated",
+                       "[load] duration_ms: the simulation has no"),
+    "a driver's parameter for it in the load": ("patience_ns = 1000", "chain = 2",
                                            "no kernel: there is no chain; there are sockets"),
-    "its knob for the driver": ("duration_ms = 200", "sockets = 2",
-                                "[load] sockets: the stress driver has no such knob"),
+    "its parameter for the driver": ("duration_ms = 200", "sockets = 2",
+                                "[load] sockets: the stress driver has no such parameter"),
 }
 
 
@@ -207,15 +211,15 @@ class OnTheSimulatedBed(Folders, unittest.TestCase):
 
     def test_a_scenario_of_that_bed_needs_no_section_for_it(self):
         text = changed("= 1000\nduration_ms = 200", "= max\nduration_us = 9", changed(
-            "rounds = 3", "bed = simulated", changed("duration_ms = 10\n", "", SIMULATED)))
-        with self.assertRaisesRegex(Trouble, r"\[simulated\]: the scenario's bed is that al"):
+            "rounds = 3", "testbed = simulated", changed("duration_ms = 10\n", "", SIMULATED)))
+        with self.assertRaisesRegex(Trouble, r"\[simulated\]: the scenario's testbed is that al"):
             self.scenario(text)
 
     def test_the_section_changes_what_the_file_says(self):
         plan = self.scenario(SIMULATED)
         other = plan.on("simulated")
-        self.assertEqual((plan.name, plan.bed, plan.rounds), ("sample", "uml", 3))
-        self.assertEqual((other.name, other.bed, other.rounds),
+        self.assertEqual((plan.name, plan.testbed, plan.rounds), ("sample", "uml", 3))
+        self.assertEqual((other.name, other.testbed, other.rounds),
                          ("sample-simulated", "simulated", 4))
         self.assertEqual(other.load, {"patience_ns": "200*cpus", "duration_us": 500})
         self.assertEqual(other.sweep, {"cpus": [8, 256], "cs_ns": [0, 500],
@@ -237,7 +241,7 @@ class OnTheSimulatedBed(Folders, unittest.TestCase):
                        SIMULATED)
         self.assertEqual(self.scenario(both).on("simulated").locks, ["all", "-qspinlock"])
 
-    def test_without_the_section_only_a_scenario_that_has_none_of_its_knobs_goes_there(self):
+    def test_without_the_section_only_a_scenario_that_has_none_of_its_parameters_goes(self):
         other = self.scenario(SAMPLE).on("simulated")
         self.assertEqual(other.load, {"patience_ns": 1000})
         strange = changed("duration_ms = 200", "own_clock = 1\nthreads = 3\nchain = 2")
@@ -247,7 +251,7 @@ class OnTheSimulatedBed(Folders, unittest.TestCase):
 
     def test_what_is_simulated_goes_nowhere_else(self):
         text = changed("= 1000\nduration_ms = 200", "= max\nduration_us = 9", changed(
-            "rounds = 3", "bed = simulated", changed("duration_ms = 10\n", "")))
+            "rounds = 3", "testbed = simulated", changed("duration_ms = 10\n", "")))
         self.assertEqual(self.scenario(text).on("simulated").name, "sample")
         with self.assertRaisesRegex(Trouble, "user-mode Linux: there is no duration_us; there"):
             self.scenario(text).on("uml")
@@ -320,7 +324,7 @@ class Meaning(Folders, unittest.TestCase):
         plan = self.scenario(changed("= 1000", "= 1000\nthreads = 7"))
         self.assertEqual(plan.settings("mcs", {"cpus": 2})["threads"], 7)
 
-    def test_quick_changes_rounds_knobs_and_axes(self):
+    def test_quick_changes_rounds_parameters_and_axes(self):
         plan = self.scenario()
         quick = plan.quickened()
         self.assertEqual((quick.rounds, quick.load["duration_ms"]), (2, 10))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The bed "simulated": its processes, their results, and runs of the real thing."""
+"""The testbed "simulated": its processes, their results, and runs of the real thing."""
 
 import io
 import os
@@ -10,8 +10,8 @@ import time
 import unittest
 from unittest import mock
 
-from bench import knobs, simulated
-from bench.beds import BEDS, SIMULATED
+from bench import parameters, simulated
+from bench.testbeds import TESTBEDS, SIMULATED
 from bench.progress import Progress
 from bench.runner import Job, PlannedRun, place_on, well
 from bench.scenario import Scenario
@@ -109,7 +109,7 @@ class Processes(Folders, unittest.TestCase):
 
     def test_one_that_hangs_is_ended(self):
         place = self.place(f"[ $1 = run-0 ] && exec sleep {LONG}; echo verdict PASS")
-        place.bed = BEDS[SIMULATED]._replace(slowness=0)
+        place.testbed = TESTBEDS[SIMULATED]._replace(slowness=0)
         runs = planned(2)
         with mock.patch.object(simulated, "SPARE_SECONDS", 0.5):
             problems = place.make(runs, 2, self.progress)
@@ -163,12 +163,12 @@ class Commands(unittest.TestCase):
         words = place.command(run)
         self.assertEqual(words[0], "simulate")
         self.assertIn("patience_ns=200*cpus", words)
-        self.assertIn(f"costs={knobs.COSTS / 'b.ini'}", words)
+        self.assertIn(f"costs={parameters.COSTS / 'b.ini'}", words)
         # One CPU a socket is all that four of them can have of eight.
         self.assertLessEqual({"sockets=4", "cores=4"}, set(words))
         self.assertEqual(run.settings["sockets"], 8)
         del run.settings["costs"]
-        self.assertIn(f"costs={knobs.COSTS / 'a.ini'}", place.command(run))
+        self.assertIn(f"costs={parameters.COSTS / 'a.ini'}", place.command(run))
 
 
 class TheRealThing(Folders, unittest.TestCase):
@@ -183,7 +183,7 @@ class TheRealThing(Folders, unittest.TestCase):
 
     def job(self, locks, **load):
         plan = Scenario("trial")
-        plan.bed, plan.locks, plan.rounds = SIMULATED, locks, 2
+        plan.testbed, plan.locks, plan.rounds = SIMULATED, locks, 2
         plan.load = {"duration_us": 100, "warmup_us": 10, **load}
         plan.sweep = {"cpus": [2, 4]}
         return Job(plan, self.place)
@@ -204,13 +204,13 @@ class TheRealThing(Folders, unittest.TestCase):
         self.assertEqual([run.result for run in result.runs],
                          [run.result for run in again.runs])
 
-    def test_every_knob_is_one_of_the_programs(self):
+    def test_every_parameter_is_one_of_the_programs(self):
         load = {"sockets": 1, "cores": 2, "slice_ns": 50000, "away_every_ns": 100000,
                 "away_ns": 10000, "paravirt": 1, "seed": 7, "cs_ns": "10*cpus", "ncs_ns": 100,
                 "patience_ns": "1000-2000", "impatient_permille": 100, "impatient_ns": 50,
                 "retry": "back_off", "backoff_ns": 100, "backoff_max_ns": 1000,
                 "deadlock_checks": 0, "passed_late_ns": 5000, "costs": "b", "duration_us": 100, "warmup_us": 10}
-        self.assertEqual(set(load), set(knobs.SIMULATION))
+        self.assertEqual(set(load), set(parameters.SIMULATION))
         result = self.made("clh_nb", **load)
         self.assertTrue(well(result), result.problems)
         self.assertEqual([run.result["seed"] for run in result.runs[:2]], [7, 8])

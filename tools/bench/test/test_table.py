@@ -78,7 +78,7 @@ class Layout(unittest.TestCase):
                                      failure_misses=0, failure_misses_of=0)
         self.assertNotIn("misses",
                          laid_out(columns_of(result.plan, True), groups_of(result))[0])
-        result.plan.bed = "simulated"
+        result.plan.testbed = "simulated"
         result.plan.load = {}
         lines = laid_out(columns_of(result.plan, True), groups_of(result))
         self.assertRegex(lines[0], "misses  on locks  failed misses  verdict$")

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 from bench import results, scenario, table1
-from bench.beds import BEDS
+from bench.testbeds import TESTBEDS
 from bench.results import RunRecord, ScenarioResult
 from testbed.common import Trouble
 
@@ -152,12 +152,12 @@ class Scenarios(unittest.TestCase):
             with self.subTest(scenario=name):
                 plan = scenario.read(scenario.SCENARIOS / f"{name}.ini")
                 self.assertEqual(plan.points(cores=4), [{"cpus": 1}])
-                for knob in ("cs_ns", "ncs_ns", "sample_every"):
-                    self.assertEqual(plan.load[knob], 0)
-                self.assertIn(plan.bed, BEDS)
+                for parameter in ("cs_ns", "ncs_ns", "sample_every"):
+                    self.assertEqual(plan.load[parameter], 0)
+                self.assertIn(plan.testbed, TESTBEDS)
 
     def test_counting_bed_has_one_cpu(self):
-        self.assertEqual(BEDS["icount"].most_cpus, 1)
+        self.assertEqual(TESTBEDS["icount"].most_cpus, 1)
 
 
 if __name__ == "__main__":

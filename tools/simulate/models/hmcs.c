@@ -73,7 +73,7 @@ struct hmcs {
 	struct hmcs_socket sockets[];
 };
 
-static int hmcs_init(union stress_lock *lock, unsigned int place)
+static int hmcs_init(union stress_lock *lock, unsigned int index)
 {
 	unsigned int count = simulate_sockets();
 	struct hmcs *hmcs;

@@ -24,7 +24,7 @@ static struct stress_row row_of(const struct stress_run *run,
 		.deadlocks = contender->deadlocks,
 	};
 
-	if (run->knobs.sample_every)
+	if (run->params.sample_every)
 		row.longest_gap_ns =
 			stress_timings_longest_gap(&contender->timings,
 						   run->began_ns, run->ended_ns);
@@ -38,15 +38,15 @@ static struct stress_row row_of(const struct stress_run *run,
 static bool may_deadlock(const struct stress_run *run,
 			 const struct contender *contender)
 {
-	const struct stress_knobs *knobs = &run->knobs;
+	const struct stress_params *params = &run->params;
 
-	if (knobs->chain > 1 && knobs->chain_order == CHAIN_RANDOM)
+	if (params->chain > 1 && params->chain_order == CHAIN_RANDOM)
 		return run->contender_count > 1;
-	if (knobs->nesting != NESTING_SHARED || knobs->contexts == BIT(CONTEXT_TASK))
+	if (params->nesting != NESTING_SHARED || params->contexts == BIT(CONTEXT_TASK))
 		return false;
 	/* A thread, too: behind a holder above which an interrupt waits for it. */
 	return contender->context != CONTEXT_TASK ||
-	       (knobs->chain > 1 && knobs->chain_order == CHAIN_ASCENDING);
+	       (params->chain > 1 && params->chain_order == CHAIN_ASCENDING);
 }
 
 static void add_contender(struct stress_report *report,
@@ -82,7 +82,7 @@ static void sum_up_contenders(struct stress_run *run, struct stress_report *repo
 		run->shares[i] = run->rows[i].acquisitions;
 		add_contender(report, contender, &run->rows[i]);
 	}
-	report->spread = stress_spread_of(run->shares, run->knobs.threads);
+	report->spread = stress_spread_of(run->shares, run->params.threads);
 	/* They outlive the run. */
 	report->row_count = run->contender_count;
 	report->rows = run->rows;
@@ -95,7 +95,7 @@ static void add_nodes(const struct contender *contender,
 	unsigned int i;
 
 	for (i = 0; i < STRESS_CHAIN_MAX; i++) {
-		const struct stress_nodes *nodes = &contender->claims[i].waiter.nodes;
+		const struct stress_nodes *nodes = &contender->refs[i].waiter.nodes;
 
 		sum->max += nodes->max;
 		sum->reclaimed += nodes->reclaimed;
@@ -114,16 +114,16 @@ static void sum_up_locks(const struct stress_run *run,
 	u64 counted = 0;
 	unsigned int i, k;
 
-	for (i = 0; i < STRESS_PLACES; i++) {
+	for (i = 0; i < STRESS_LOCKS_MAX; i++) {
 		counted += run->targets[i].guarded.counter;
 		report->handoffs += run->targets[i].guarded.handoffs;
 	}
 	for (i = 0; i < run->contender_count; i++) {
 		for (k = 0; k < STRESS_CHAIN_MAX; k++)
 			report->locks_taken +=
-				run->contenders[i]->claims[k].taken;
+				run->contenders[i]->refs[k].acquired;
 	}
-	report->locks_freed = run->door.freed;
+	report->locks_freed = run->admission.freed;
 	if (run->joined)
 		report->lost_updates = report->locks_taken - counted;
 }
@@ -132,7 +132,7 @@ static void sum_up_locks(const struct stress_run *run,
 static void count_nodes(const struct stress_run *run,
 			struct stress_report *report)
 {
-	const struct stress_ops *ops = run->knobs.lock;
+	const struct stress_ops *ops = run->params.lock;
 	struct stress_nodes sum = {};
 	unsigned int i;
 
@@ -145,36 +145,36 @@ static void count_nodes(const struct stress_run *run,
 	report->leaked = sum.leaked;
 }
 
-static void add_walks(const struct contender *contender,
-		      struct stress_walks *sum)
+static void add_skipped(const struct contender *contender,
+		      struct stress_skipped *sum)
 {
-	unsigned int i, length;
+	unsigned int i, index;
 
 	for (i = 0; i < STRESS_CHAIN_MAX; i++) {
-		const struct stress_walks *walks = &contender->claims[i].waiter.walks;
+		const struct stress_skipped *skipped = &contender->refs[i].waiter.skipped;
 
-		for (length = 0; length <= NBQ_SKIPPED_MAX; length++)
-			sum->counts[length] += walks->counts[length];
-		sum->longest = max(sum->longest, walks->longest);
+		for (index = 0; index <= NBQ_SKIPPED_MAX; index++)
+			sum->counts[index] += skipped->counts[index];
+		sum->most = max(sum->most, skipped->most);
 	}
 }
 
 /* The same for walks; where there is nothing to step over, there are none. */
-static void count_walks(const struct stress_run *run,
+static void count_skipped(const struct stress_run *run,
 			struct stress_report *report)
 {
-	const struct stress_ops *ops = run->knobs.lock;
-	struct stress_walks sum = {};
-	unsigned int i, length;
+	const struct stress_ops *ops = run->params.lock;
+	struct stress_skipped sum = {};
+	unsigned int i, index;
 
 	for (i = 0; i < run->contender_count; i++)
-		add_walks(run->contenders[i], &sum);
-	if (ops->count_walks)
-		ops->count_walks(&sum);
-	for (length = 0; length <= NBQ_SKIPPED_MAX; length++)
-		stress_histogram_add_many(&report->walk, length,
-					  sum.counts[length]);
-	report->walk.max = sum.longest;
+		add_skipped(run->contenders[i], &sum);
+	if (ops->count_skipped)
+		ops->count_skipped(&sum);
+	for (index = 0; index <= NBQ_SKIPPED_MAX; index++)
+		stress_histogram_add_many(&report->skipped, index,
+					  sum.counts[index]);
+	report->skipped.max = sum.most;
 }
 
 /* The contexts in which attempts were made, a bit for each. */
@@ -192,41 +192,41 @@ static unsigned int contexts_seen(const struct stress_run *run)
 /* Is there time for that twice, in the run as it was planned, and as it became? */
 static bool is_long_enough(const struct stress_run *run, u64 ns)
 {
-	return min(run->knobs.duration_ms * NSEC_PER_MSEC,
+	return min(run->params.duration_ms * NSEC_PER_MSEC,
 		   stress_run_elapsed_ns(run)) > 2 * ns;
 }
 
 /**
- * stress_run_lacks() - What was to happen in this run, and has not yet?
+ * stress_run_missing() - What was to happen in this run, and has not yet?
  * @run: the run, at any time; what needs time is not missed before it had some
  *
  * Return: a bit for each &enum stress_failure that the run would end with.
  */
-unsigned long stress_run_lacks(const struct stress_run *run)
+unsigned long stress_run_missing(const struct stress_run *run)
 {
-	const struct stress_knobs *knobs = &run->knobs;
+	const struct stress_params *params = &run->params;
 	unsigned int seen = contexts_seen(run);
 	unsigned long failures = 0;
 
 	if (!seen)
 		failures |= BIT(NO_ATTEMPT);
-	if (knobs->contexts & ~seen)
+	if (params->contexts & ~seen)
 		failures |= BIT(CONTEXT_MISSING);
-	if (knobs->shuffle_ms && !READ_ONCE(run->shuffles) &&
-	    is_long_enough(run, knobs->shuffle_ms * NSEC_PER_MSEC))
+	if (params->shuffle_ms && !READ_ONCE(run->shuffles) &&
+	    is_long_enough(run, params->shuffle_ms * NSEC_PER_MSEC))
 		failures |= BIT(NO_SHUFFLE);
-	if (knobs->hotplug_ms && !READ_ONCE(run->hotplugs) &&
-	    is_long_enough(run, knobs->hotplug_ms * NSEC_PER_MSEC))
+	if (params->hotplug_ms && !READ_ONCE(run->hotplugs) &&
+	    is_long_enough(run, params->hotplug_ms * NSEC_PER_MSEC))
 		failures |= BIT(NO_HOTPLUG);
-	if (knobs->suspend_every_ns && !stress_suspend_happened(run) &&
+	if (params->suspend_every_ns && !stress_suspend_happened(run) &&
 	    is_long_enough(run, 4 * stress_suspend_interval_ns(run)))
 		failures |= BIT(NO_SUSPENSION);
 	return failures;
 }
 
-static void judge(const struct stress_run *run, struct stress_report *report)
+static void check(const struct stress_run *run, struct stress_report *report)
 {
-	unsigned long failures = stress_run_lacks(run);
+	unsigned long failures = stress_run_missing(run);
 
 	if (run->cpu_lost)
 		failures |= BIT(CPU_LOST);
@@ -245,7 +245,7 @@ static void judge(const struct stress_run *run, struct stress_report *report)
 					       report->no_node +
 					       report->deadlocks)
 		failures |= BIT(UNKNOWN_ERROR);
-	if (run->door.written)
+	if (run->admission.written)
 		failures |= BIT(FREED_WRITTEN);
 	if (report->false_deadlocks)
 		failures |= BIT(FALSE_DEADLOCK);
@@ -264,8 +264,8 @@ void stress_run_report(struct stress_run *run, struct stress_report *report)
 {
 	u64 elapsed_us;
 
-	stress_report_forget(report);
-	report->knobs = run->knobs;
+	stress_report_clear(report);
+	report->params = run->params;
 	report->cpus_online = num_online_cpus();
 	report->elapsed_ns = stress_run_elapsed_ns(run);
 	report->shuffles = run->shuffles;
@@ -284,8 +284,8 @@ void stress_run_report(struct stress_run *run, struct stress_report *report)
 
 	if (run->joined) {
 		count_nodes(run, report);
-		count_walks(run, report);
+		count_skipped(run, report);
 	}
 	report->violations += report->lost_updates;
-	judge(run, report);
+	check(run, report);
 }

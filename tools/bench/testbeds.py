@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The beds that a scenario can name: where its kernel comes from and how it runs."""
+"""The testbeds that a scenario can name: where its kernel comes from and how it runs."""
 
 from functools import partial
 from typing import Callable, NamedTuple, Optional
 
-from bench import knobs
+from bench import parameters
 from testbed.common import MOST_CPUS
 from testbed.guest import CountingMachine, QemuMachine, UserModeMachine
 from testbed.kernels import debian_kernel, user_mode_kernel
@@ -17,26 +17,26 @@ STAND_INS = {"raw_spinlock": "qspinlock"}
 NOT_SIMULATED = ("raw_trylock", "rqspinlock")
 
 
-def stand_in(lock, bed):
-    """The lock type that answers for a lock on a bed."""
-    return STAND_INS.get(lock, lock) if bed == SIMULATED else lock
+def stand_in(lock, testbed):
+    """The lock type that answers for a lock on a testbed."""
+    return STAND_INS.get(lock, lock) if testbed == SIMULATED else lock
 
 
-def locks_on(words, bed):
-    """The words of a list of lock types, as they can be run on a bed."""
-    if bed != SIMULATED:
+def locks_on(words, testbed):
+    """The words of a list of lock types, as they can be run on a testbed."""
+    if testbed != SIMULATED:
         return words
     there = [word for word in words if word.removeprefix("-") not in NOT_SIMULATED]
     return list(dict.fromkeys(
-        "-" * word.startswith("-") + stand_in(word.removeprefix("-"), bed) for word in there))
+        "-" * word.startswith("-") + stand_in(word.removeprefix("-"), testbed) for word in there))
 
 
-class Bed(NamedTuple):
+class TestBed(NamedTuple):
     """A kernel, and the machine that it runs on.
 
     meaning: for people. kernel: gets or builds the Kernel; the simulation has none.
     machine: of that kernel. most_cpus: that the machine can have. slowness: how many
-    times longer than planned a run may take before it counts as hung. knobs: what a
+    times longer than planned a run may take before it counts as hung. parameters: what a
     run on it can be told.
     """
     meaning: str
@@ -44,17 +44,17 @@ class Bed(NamedTuple):
     machine: Optional[Callable]
     most_cpus: int
     slowness: float = 5
-    knobs: dict = knobs.MEASURED
+    parameters: dict = parameters.MEASURED
 
 
-BEDS = {
-    "uml": Bed("user-mode Linux", user_mode_kernel, UserModeMachine, MOST_CPUS),
-    "debian-6.12": Bed("Debian's Linux 6.12 in QEMU", partial(debian_kernel, "6.12"),
+TESTBEDS = {
+    "uml": TestBed("user-mode Linux", user_mode_kernel, UserModeMachine, MOST_CPUS),
+    "debian-6.12": TestBed("Debian's Linux 6.12 in QEMU", partial(debian_kernel, "6.12"),
                        QemuMachine, 16),
-    "debian-6.1": Bed("Debian's Linux 6.1 in QEMU", partial(debian_kernel, "6.1"),
+    "debian-6.1": TestBed("Debian's Linux 6.1 in QEMU", partial(debian_kernel, "6.1"),
                       QemuMachine, 16),
-    "icount": Bed("Debian's Linux 6.12 in QEMU, 1 ns an instruction",
+    "icount": TestBed("Debian's Linux 6.12 in QEMU, 1 ns an instruction",
                   partial(debian_kernel, "6.12"), CountingMachine, 1, slowness=20),
-    SIMULATED: Bed("a simulated machine of up to 256 CPUs, no kernel", None, None,
-                   MOST_SIMULATED_CPUS, slowness=20, knobs=knobs.SIMULATION),
+    SIMULATED: TestBed("a simulated machine of up to 256 CPUs, no kernel", None, None,
+                   MOST_SIMULATED_CPUS, slowness=20, parameters=parameters.SIMULATION),
 }

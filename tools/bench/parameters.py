@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a run can be told: the knobs of the stress driver, of the host, of the simulation."""
+"""What a run can be told: the parameters of the stress driver, of the host, of the simulation."""
 
 import re
 
@@ -59,41 +59,41 @@ def cost_tables():
     return sorted(path.stem for path in COSTS.glob("*.ini"))
 
 
-# What a knob takes, where its name does not say it.
+# What a parameter takes, where its name does not say it.
 TAKES = {HOST_BUSY: f"whole processes for each core of the host, 0 to {MOST_BUSY}"}
 
 
-def good_value(knob, text, knobs=None):
-    """Whether a knob's value looks right."""
-    if not re.fullmatch((knobs or DRIVER)[knob], text):
+def good_value(parameter, text, parameters=None):
+    """Whether a parameter's value looks right."""
+    if not re.fullmatch((parameters or DRIVER)[parameter], text):
         return False
-    if knob == HOST_BUSY:
+    if parameter == HOST_BUSY:
         return int(text) <= MOST_BUSY
-    if knob == "duration_ms":
+    if parameter == "duration_ms":
         return 1 <= int(text) <= LONGEST_MS
-    if knob == "duration_us":
+    if parameter == "duration_us":
         return 1 <= int(text) <= LONGEST_US
-    if knob == "costs":
+    if parameter == "costs":
         return text in cost_tables()
-    if knob == "threads":
+    if parameter == "threads":
         return int(text) >= 1
     low, _, high = text.partition("-")
     return not high or not high.isdigit() or int(low) <= int(high)
 
 
-def check_known(knob, knobs):
-    """Refuse a knob by a sentence that says who has it, if anybody does."""
-    if knob in knobs:
+def check_known(parameter, parameters):
+    """Refuse a parameter by a sentence that says who has it, if anybody does."""
+    if parameter in parameters:
         return
-    if knobs is SIMULATION and knob in HOST:
-        raise Trouble("the simulation has no such knob, there is no host below its machine")
-    if knobs is SIMULATION and knob in DRIVER:
-        raise Trouble("the simulation has no such knob, it is one of the stress driver's; it "
-                      f"has {', '.join(knobs)}")
-    if knobs is MEASURED and knob in SIMULATION:
-        raise Trouble("the stress driver has no such knob, it is one of the simulation's (bed "
-                      "= simulated, or a section [simulated])")
-    raise Trouble(f"unknown knob; there are cpus, cpus_per_core, {', '.join(knobs)}")
+    if parameters is SIMULATION and parameter in HOST:
+        raise Trouble("the simulation has no such parameter, there is no host below its machine")
+    if parameters is SIMULATION and parameter in DRIVER:
+        raise Trouble("the simulation has no such parameter, it is one of the stress driver's; it "
+                      f"has {', '.join(parameters)}")
+    if parameters is MEASURED and parameter in SIMULATION:
+        raise Trouble("the stress driver has no such parameter, it is one of the simulation's "
+                      "(testbed = simulated, or a section [simulated])")
+    raise Trouble(f"unknown parameter; there are cpus, cpus_per_core, {', '.join(parameters)}")
 
 
 def number_or_word(text):

@@ -32,19 +32,19 @@
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 
-#include "disturb.h"
+#include "migrate.h"
 #include "interrupts.h"
 #include "run.h"
 
 /* How long to wait until all have halted, and how often for nodes in the queues */
-#define HALT_LOOKS	1000
+#define HALT_POLLS	1000
 #define HALT_TRIES	10
 
 /* In so many acquisitions, those that go on come upon all nodes left behind */
 #define KEPT_ACQUISITIONS	10000
 
 /* Sleep. Return: false if this thread is to end; it has slept less then. */
-static bool nap(u64 ms)
+static bool sleep_ms(u64 ms)
 {
 	long left = msecs_to_jiffies(ms);
 
@@ -62,13 +62,13 @@ static bool nap(u64 ms)
  * to go: kernel threads can be moved to one that has been vacated already, and
  * it would go with them.
  */
-static void put_in_place(struct stress_run *run)
+static void rebind_threads(struct stress_run *run)
 {
 	unsigned int i;
 
-	lockdep_assert_held(&run->placing);
+	lockdep_assert_held(&run->binding);
 	cpus_read_lock();
-	for (i = 0; i < run->knobs.threads; i++) {
+	for (i = 0; i < run->params.threads; i++) {
 		struct contender *contender = run->contenders[i];
 
 		set_cpus_allowed_ptr(contender->task, cpumask_of(contender->cpu));
@@ -87,19 +87,19 @@ static unsigned int next_cpu(unsigned int cpu, const struct cpumask *cpus)
 /* All as many CPUs further, round the circle: none stays where it was. */
 static void shuffle(struct stress_run *run, struct rnd_state *random)
 {
-	const struct cpumask *cpus = &run->knobs.cpus;
+	const struct cpumask *cpus = &run->params.cpus;
 	unsigned int steps = 1 + prandom_u32_state(random) %
 				 (cpumask_weight(cpus) - 1);
 	unsigned int i;
 
-	mutex_lock(&run->placing);
+	mutex_lock(&run->binding);
 	while (steps--) {
-		for (i = 0; i < run->knobs.threads; i++)
+		for (i = 0; i < run->params.threads; i++)
 			run->contenders[i]->cpu =
 				next_cpu(run->contenders[i]->cpu, cpus);
 	}
-	put_in_place(run);
-	mutex_unlock(&run->placing);
+	rebind_threads(run);
+	mutex_unlock(&run->binding);
 }
 
 static int shuffler(void *data)
@@ -107,8 +107,8 @@ static int shuffler(void *data)
 	struct stress_run *run = data;
 	struct rnd_state random;
 
-	prandom_seed_state(&random, run->knobs.seed);
-	while (nap(run->knobs.shuffle_ms)) {
+	prandom_seed_state(&random, run->params.seed);
+	while (sleep_ms(run->params.shuffle_ms)) {
 		shuffle(run, &random);
 		WRITE_ONCE(run->shuffles, run->shuffles + 1);
 	}
@@ -117,7 +117,7 @@ static int shuffler(void *data)
 
 /* Hotplug */
 
-static bool may_go(unsigned int cpu)
+static bool is_hotpluggable(unsigned int cpu)
 {
 	return IS_ENABLED(CONFIG_HOTPLUG_CPU) && cpu_is_hotpluggable(cpu);
 }
@@ -135,20 +135,20 @@ bool stress_hotplug_is_possible(const struct cpumask *cpus)
 	if (num_online_cpus() < 2)
 		return false;
 	for_each_cpu(cpu, cpus) {
-		if (may_go(cpu))
+		if (is_hotpluggable(cpu))
 			return true;
 	}
 	return false;
 }
 
 /* Return: the next one after @cpu that may go; @cpu if it is the only one. */
-static unsigned int next_to_go(unsigned int cpu, const struct cpumask *cpus)
+static unsigned int next_hotpluggable(unsigned int cpu, const struct cpumask *cpus)
 {
 	unsigned int i;
 
 	for (i = 0; i < cpumask_weight(cpus); i++) {
 		cpu = next_cpu(cpu, cpus);
-		if (may_go(cpu))
+		if (is_hotpluggable(cpu))
 			break;
 	}
 	return cpu;
@@ -161,29 +161,29 @@ static unsigned int next_to_go(unsigned int cpu, const struct cpumask *cpus)
  */
 static bool halt_all(struct stress_run *run)
 {
-	unsigned int cpu, looks = HALT_LOOKS;
+	unsigned int cpu, polls = HALT_POLLS;
 
-	for_each_cpu(cpu, &run->knobs.cpus)
-		stress_interrupts_leave(run, cpu);
+	for_each_cpu(cpu, &run->params.cpus)
+		stress_interrupts_cpu_down(run, cpu);
 	WRITE_ONCE(run->halt, true);
-	/* Pairs with the decrement in stay_outside(). */
+	/* Pairs with the decrement in wait_while_halted(). */
 	smp_mb();
-	while (atomic_read(&run->halted) < run->knobs.threads && --looks &&
+	while (atomic_read(&run->halted) < run->params.threads && --polls &&
 	       !READ_ONCE(run->stop))
 		usleep_range(100, 200);
-	return looks && !READ_ONCE(run->stop);
+	return polls && !READ_ONCE(run->stop);
 }
 
 /* All who have halted go on, but for interrupts of CPUs that are away. */
-static void go_on(struct stress_run *run)
+static void resume_all(struct stress_run *run)
 {
 	unsigned int cpu;
 
 	WRITE_ONCE(run->halt, false);
 	wake_up_all(&run->paused);
-	for_each_cpu(cpu, &run->knobs.cpus) {
+	for_each_cpu(cpu, &run->params.cpus) {
 		if (cpu_online(cpu))
-			stress_interrupts_return(run, cpu);
+			stress_interrupts_cpu_up(run, cpu);
 	}
 }
 
@@ -198,10 +198,10 @@ static unsigned int halt_with_nodes_of(struct stress_run *run, unsigned int cpu)
 	unsigned int tries = HALT_TRIES, nodes = 0;
 
 	while (halt_all(run)) {
-		nodes = run->knobs.lock->nodes_of(cpu);
+		nodes = run->params.lock->nodes_of(cpu);
 		if (nodes || !--tries)
 			break;
-		go_on(run);
+		resume_all(run);
 		usleep_range(500, 1000);
 	}
 	return nodes;
@@ -214,28 +214,28 @@ static int remove_with_nodes(struct stress_run *run, unsigned int cpu)
 
 	if (!ret)
 		run->nodes_left += nodes;
-	go_on(run);
+	resume_all(run);
 	return ret;
 }
 
-static bool take_away(struct stress_run *run, unsigned int cpu)
+static bool take_cpu_down(struct stress_run *run, unsigned int cpu)
 {
 	int ret;
 
 	/* Somebody else may have done so, and may not like it back. */
 	if (!cpu_online(cpu))
 		return false;
-	if (run->knobs.lock->nodes_of) {
+	if (run->params.lock->nodes_of) {
 		ret = remove_with_nodes(run, cpu);
 	} else {
-		stress_interrupts_leave(run, cpu);
+		stress_interrupts_cpu_down(run, cpu);
 		ret = remove_cpu(cpu);
 	}
 	if (!ret)
 		return true;
 	pr_err_ratelimited("hotplug_ms: CPU %u does not go (%d)\n", cpu, ret);
-	if (!run->knobs.lock->nodes_of)
-		stress_interrupts_return(run, cpu);
+	if (!run->params.lock->nodes_of)
+		stress_interrupts_cpu_up(run, cpu);
 	return false;
 }
 
@@ -245,26 +245,26 @@ static bool take_away(struct stress_run *run, unsigned int cpu)
  * depends on how much their CPUs run, so acquisitions are counted, not time; a run
  * that ends before there were enough says nothing of the nodes.
  */
-static unsigned int kept_nodes_of(struct stress_run *run, unsigned int cpu)
+static unsigned int unreclaimed_nodes_of(struct stress_run *run, unsigned int cpu)
 {
 	u64 enough = stress_run_acquisitions(run) + KEPT_ACQUISITIONS;
 	unsigned int nodes;
 
-	while ((nodes = run->knobs.lock->nodes_of(cpu))) {
+	while ((nodes = run->params.lock->nodes_of(cpu))) {
 		if (stress_run_acquisitions(run) >= enough)
 			break;
-		if (!nap(10))
+		if (!sleep_ms(10))
 			return 0;
 	}
 	return nodes;
 }
 
-static void bring_back(struct stress_run *run, unsigned int cpu)
+static void bring_cpu_up(struct stress_run *run, unsigned int cpu)
 {
 	int ret;
 
-	if (run->knobs.lock->nodes_of)
-		run->nodes_kept += kept_nodes_of(run, cpu);
+	if (run->params.lock->nodes_of)
+		run->nodes_kept += unreclaimed_nodes_of(run, cpu);
 	ret = add_cpu(cpu);
 
 	if (ret < 0) {
@@ -272,10 +272,10 @@ static void bring_back(struct stress_run *run, unsigned int cpu)
 		run->cpu_lost = true;
 		return;
 	}
-	mutex_lock(&run->placing);
-	put_in_place(run);
-	mutex_unlock(&run->placing);
-	stress_interrupts_return(run, cpu);
+	mutex_lock(&run->binding);
+	rebind_threads(run);
+	mutex_unlock(&run->binding);
+	stress_interrupts_cpu_up(run, cpu);
 	WRITE_ONCE(run->hotplugs, run->hotplugs + 1);
 }
 
@@ -283,17 +283,17 @@ static void bring_back(struct stress_run *run, unsigned int cpu)
 static int hotplugger(void *data)
 {
 	struct stress_run *run = data;
-	const struct cpumask *cpus = &run->knobs.cpus;
+	const struct cpumask *cpus = &run->params.cpus;
 	unsigned int cpu = cpumask_first(cpus);
-	u64 here_ms = DIV_ROUND_UP_ULL(run->knobs.hotplug_ms, 2);
-	u64 away_ms = run->knobs.hotplug_ms - here_ms;
+	u64 here_ms = DIV_ROUND_UP_ULL(run->params.hotplug_ms, 2);
+	u64 away_ms = run->params.hotplug_ms - here_ms;
 
-	while (nap(here_ms)) {
-		cpu = next_to_go(cpu, cpus);
-		if (!take_away(run, cpu))
+	while (sleep_ms(here_ms)) {
+		cpu = next_hotpluggable(cpu, cpus);
+		if (!take_cpu_down(run, cpu))
 			continue;
-		nap(away_ms);
-		bring_back(run, cpu);
+		sleep_ms(away_ms);
+		bring_cpu_up(run, cpu);
 	}
 	return 0;
 }
@@ -313,27 +313,27 @@ static int create(struct task_struct **task, int (*work)(void *data),
 }
 
 /**
- * stress_disturb_create() - Create the threads that the run wants.
+ * stress_migrate_create() - Create the threads that the run wants.
  * @run: the run
  *
  * Return: 0, or a negative errno; to be stopped in either case.
  */
-int stress_disturb_create(struct stress_run *run)
+int stress_migrate_create(struct stress_run *run)
 {
 	int ret = 0;
 
-	if (run->knobs.shuffle_ms)
+	if (run->params.shuffle_ms)
 		ret = create(&run->shuffler, shuffler, run, "nbqshuffle");
-	if (!ret && run->knobs.hotplug_ms)
+	if (!ret && run->params.hotplug_ms)
 		ret = create(&run->hotplugger, hotplugger, run, "nbqhotplug");
 	return ret;
 }
 
 /**
- * stress_disturb_start() - From now on threads and CPUs move.
+ * stress_migrate_start() - From now on threads and CPUs move.
  * @run: the run
  */
-void stress_disturb_start(struct stress_run *run)
+void stress_migrate_start(struct stress_run *run)
 {
 	if (run->shuffler)
 		wake_up_process(run->shuffler);
@@ -351,10 +351,10 @@ static void stop(struct task_struct **task)
 }
 
 /**
- * stress_disturb_stop() - Wait until nothing moves, and all CPUs are back.
+ * stress_migrate_stop() - Wait until nothing moves, and all CPUs are back.
  * @run: the run, perhaps not all of which could be created
  */
-void stress_disturb_stop(struct stress_run *run)
+void stress_migrate_stop(struct stress_run *run)
 {
 	stop(&run->hotplugger);
 	stop(&run->shuffler);

@@ -17,90 +17,90 @@
 #include <linux/printk.h>
 #include <linux/time64.h>
 
-#include "disturb.h"
+#include "migrate.h"
 #include "ops.h"
 #include "stress.h"
 
 /* Far more is a soft lockup, or a warning about a slow NMI. */
 #define INTERRUPT_PATIENCE_MAX	(10 * NSEC_PER_MSEC)
 
-static bool check_cpus(const struct stress_knobs *knobs)
+static bool check_cpus(const struct stress_params *params)
 {
-	if (cpumask_subset(&knobs->cpus, cpu_online_mask))
+	if (cpumask_subset(&params->cpus, cpu_online_mask))
 		return true;
 	pr_err("cpus: some of %*pbl have gone offline\n",
-	       cpumask_pr_args(&knobs->cpus));
+	       cpumask_pr_args(&params->cpus));
 	return false;
 }
 
-static bool check_chain_order(const struct stress_knobs *knobs)
+static bool check_chain_order(const struct stress_params *params)
 {
-	if (knobs->chain == 1 || knobs->chain_order != CHAIN_RANDOM ||
-	    !stress_knobs_wait_for_ever(knobs))
+	if (params->chain == 1 || params->chain_order != CHAIN_RANDOM ||
+	    !stress_params_never_time_out(params))
 		return true;
 	pr_err("chain_order: random needs attempts that time out, else they end in a deadlock: %s would wait for ever\n",
-	       knobs->lock->name);
+	       params->lock->name);
 	return false;
 }
 
-static bool check_free_lock(const struct stress_knobs *knobs)
+static bool check_free_lock(const struct stress_params *params)
 {
-	if (!knobs->free_lock)
+	if (!params->free_lock)
 		return true;
-	if (!knobs->lock->free_after_unlock) {
+	if (!params->lock->free_after_unlock) {
 		pr_err("free_lock: a lock of type %s must not be freed right after its release\n",
-		       knobs->lock->name);
+		       params->lock->name);
 		return false;
 	}
-	if (knobs->chain > 1) {
+	if (params->chain > 1) {
 		pr_err("free_lock: takes one lock at a time, so chain must be 1\n");
 		return false;
 	}
 	/* The door's lock is none for interrupts. */
-	if (knobs->contexts != BIT(CONTEXT_TASK)) {
+	if (params->contexts != BIT(CONTEXT_TASK)) {
 		pr_err("free_lock: threads only, so contexts must be task\n");
 		return false;
 	}
 	return true;
 }
 
-static bool check_contexts(const struct stress_knobs *knobs)
+static bool check_contexts(const struct stress_params *params)
 {
-	unsigned int too_high = knobs->contexts &
-				~(BIT(knobs->lock->highest + 1) - 1);
+	unsigned int too_high = params->contexts &
+				~(BIT(params->lock->highest + 1) - 1);
 	char words[STRESS_CONTEXTS_LENGTH];
 
 	/* Otherwise nobody beneath an interrupt is in its lock. */
-	if (!too_high || knobs->nesting != NESTING_SHARED)
+	if (!too_high || params->nesting != NESTING_SHARED)
 		return true;
 	stress_contexts_print(words, too_high);
-	pr_err("contexts: %s not for %s: it %s\n", words, knobs->lock->name,
-	       knobs->lock->patience == WAITS_FOR_EVER ?
+	pr_err("contexts: %s not for %s: it %s\n", words, params->lock->name,
+	       params->lock->patience == WAITS_FOR_EVER ?
 	       "would wait for ever for the holder beneath it" :
 	       "would wait for the waiter beneath it, and that for it");
 	return false;
 }
 
-static bool check_nesting(const struct stress_knobs *knobs)
+static bool check_nesting(const struct stress_params *params)
 {
-	if (knobs->nesting != NESTING_MASKED || !(knobs->contexts & BIT(CONTEXT_NMI)))
+	if (params->nesting != NESTING_MASKED || !(params->contexts & BIT(CONTEXT_NMI)))
 		return true;
 	pr_err("nesting: masked is not for nmi, which nothing masks\n");
 	return false;
 }
 
 /* An interrupt that finds the holder beneath it waits as long as it may. */
-static bool check_interrupt_patience(const struct stress_knobs *knobs)
+static bool check_interrupt_patience(const struct stress_params *params)
 {
 	const char *name = NULL;
 
-	if (knobs->contexts == BIT(CONTEXT_TASK) ||
-	    knobs->lock->patience != HEEDS_PATIENCE)
+	if (params->contexts == BIT(CONTEXT_TASK) ||
+	    params->lock->patience != HEEDS_PATIENCE)
 		return true;
-	if (knobs->patience_ns.high > INTERRUPT_PATIENCE_MAX)
+	if (params->patience_ns.high > INTERRUPT_PATIENCE_MAX)
 		name = "patience_ns";
-	else if (knobs->impatient_permille &&
-		 knobs->impatient_ns > INTERRUPT_PATIENCE_MAX)
+	else if (params->impatient_permille &&
+		 params->impatient_ns > INTERRUPT_PATIENCE_MAX)
 		name = "impatient_ns";
 	if (!name)
 		return true;
@@ -109,9 +109,9 @@ static bool check_interrupt_patience(const struct stress_knobs *knobs)
 	return false;
 }
 
-static bool check_shuffle(const struct stress_knobs *knobs)
+static bool check_shuffle(const struct stress_params *params)
 {
-	if (!knobs->shuffle_ms || cpumask_weight(&knobs->cpus) > 1)
+	if (!params->shuffle_ms || cpumask_weight(&params->cpus) > 1)
 		return true;
 	pr_err("shuffle_ms: takes two CPUs in cpus\n");
 	return false;
@@ -121,19 +121,19 @@ static bool check_shuffle(const struct stress_knobs *knobs)
  * Whose attempts are suspended is a thread that stays where its timer is. And it
  * attempts with interrupts off, while the making of a lock that is freed may sleep.
  */
-static bool check_suspend(const struct stress_knobs *knobs)
+static bool check_suspend(const struct stress_params *params)
 {
 	const char *other = NULL;
 
-	if (!knobs->suspend_every_ns)
+	if (!params->suspend_every_ns)
 		return true;
-	if (knobs->contexts != BIT(CONTEXT_TASK))
+	if (params->contexts != BIT(CONTEXT_TASK))
 		other = "more than task in contexts";
-	else if (knobs->shuffle_ms)
+	else if (params->shuffle_ms)
 		other = "shuffle_ms";
-	else if (knobs->hotplug_ms)
+	else if (params->hotplug_ms)
 		other = "hotplug_ms";
-	else if (knobs->free_lock)
+	else if (params->free_lock)
 		other = "free_lock";
 	if (!other)
 		return true;
@@ -141,17 +141,17 @@ static bool check_suspend(const struct stress_knobs *knobs)
 	return false;
 }
 
-static bool check_hotplug(const struct stress_knobs *knobs)
+static bool check_hotplug(const struct stress_params *params)
 {
-	if (!knobs->hotplug_ms || stress_hotplug_is_possible(&knobs->cpus))
+	if (!params->hotplug_ms || stress_hotplug_is_possible(&params->cpus))
 		return true;
 	pr_err("hotplug_ms: none of the CPUs %*pbl can be taken away\n",
-	       cpumask_pr_args(&knobs->cpus));
+	       cpumask_pr_args(&params->cpus));
 	return false;
 }
 
 /* Each returns whether all is well, and has told the kernel log if not. */
-static bool (* const checks[])(const struct stress_knobs *knobs) = {
+static bool (* const checks[])(const struct stress_params *params) = {
 	check_cpus,
 	check_chain_order,
 	check_free_lock,
@@ -164,39 +164,39 @@ static bool (* const checks[])(const struct stress_knobs *knobs) = {
 };
 
 /**
- * stress_knobs_check() - Can there be a run with these knobs?
- * @knobs: all of them
+ * stress_params_check() - Can there be a run with these knobs?
+ * @params: all of them
  *
  * Return: 0; or -EINVAL, and the kernel log says why.
  */
-int stress_knobs_check(const struct stress_knobs *knobs)
+int stress_params_check(const struct stress_params *params)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(checks); i++) {
-		if (!checks[i](knobs))
+		if (!checks[i](params))
 			return -EINVAL;
 	}
 	return 0;
 }
 
 /**
- * stress_knobs_wait_for_ever() - May an attempt of this run never time out?
- * @knobs: all of them
+ * stress_params_never_time_out() - May an attempt of this run never time out?
+ * @params: all of them
  *
  * Return: true if the lock type has no timeout, or the patience may be for ever.
  */
-bool stress_knobs_wait_for_ever(const struct stress_knobs *knobs)
+bool stress_params_never_time_out(const struct stress_params *params)
 {
-	switch (knobs->lock->patience) {
+	switch (params->lock->patience) {
 	case WAITS_FOR_EVER:
 		return true;
 	case HAS_OWN_TIMEOUT:
 		return false;
 	default:
-		return (knobs->impatient_permille < 1000 &&
-			knobs->patience_ns.high == KTIME_MAX) ||
-		       (knobs->impatient_permille &&
-			knobs->impatient_ns == KTIME_MAX);
+		return (params->impatient_permille < 1000 &&
+			params->patience_ns.high == KTIME_MAX) ||
+		       (params->impatient_permille &&
+			params->impatient_ns == KTIME_MAX);
 	}
 }

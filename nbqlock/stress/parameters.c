@@ -1,0 +1,658 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The parameters of a run, a debugfs file each. A file accepts what it prints. Any other
+ * value is refused with an errno and a line in the kernel log, and changes nothing. During a
+ * run all parameters are frozen.
+ *
+ * To add one: a member of struct stress_params, a row in param_table[].
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "migrate.h"
+#include "host.h"
+#include "nmi.h"
+#include "ops.h"
+#include "stress.h"
+
+#define THREADS_MAX	4096U
+/* A critical section has preemption off: much more is a soft lockup. */
+#define CS_NS_MAX	(10 * NSEC_PER_MSEC)
+#define STALL_NS_MAX	(100 * NSEC_PER_MSEC)
+#define DURATION_MS_MAX	(3600 * MSEC_PER_SEC)
+#define STUTTER_MS_MAX	(10 * MSEC_PER_SEC)
+/* More frequent interrupts leave little time to threads. */
+#define INTERVAL_NS_MIN	(10 * NSEC_PER_USEC)
+#define INTERVAL_NS_MAX	(1000 * NSEC_PER_MSEC)
+
+/* The kernel log truncates a line at about 1000 characters. */
+#define LOG_LINE_MAX	900
+
+#define INPUT_MAX	(64 * 1024)
+
+struct param;
+
+/**
+ * struct kind - a type of values
+ * @show: print a value, without a newline
+ * @parse: read a value; on a negative errno nothing is changed
+ * @explain: log which values are valid
+ */
+struct kind {
+	void (*show)(struct seq_file *m, const struct param *param,
+		     const void *value);
+	int (*parse)(const struct param *param, char *text, void *value);
+	void (*explain)(const struct param *param);
+};
+
+/**
+ * struct param - a parameter
+ * @folder: name of the folder of its file
+ * @name: of its file; unique among all folders
+ * @kind: of its values
+ * @offset: of the value in struct stress_params
+ * @min: of a number
+ * @max: of a number
+ * @takes_max: the word "max" stands for @max
+ * @words: of a choice, in the order of the enum, then NULL
+ */
+struct param {
+	const char *folder;
+	const char *name;
+	const struct kind *kind;
+	size_t offset;
+	u64 min;
+	u64 max;
+	bool takes_max;
+	const char * const *words;
+};
+
+/* Numbers: u64 */
+
+static void number_show(struct seq_file *m, const struct param *param,
+			const void *value)
+{
+	u64 number = *(const u64 *)value;
+
+	if (param->takes_max && number == param->max)
+		seq_puts(m, "max");
+	else
+		seq_printf(m, "%llu", number);
+}
+
+static int number_parse(const struct param *param, char *text, void *value)
+{
+	u64 number = param->max;
+	int ret = 0;
+
+	if (!param->takes_max || strcmp(text, "max"))
+		ret = kstrtou64(text, 0, &number);
+	if (!ret && (number < param->min || number > param->max))
+		ret = -ERANGE;
+	if (!ret)
+		*(u64 *)value = number;
+	return ret;
+}
+
+static void number_explain(const struct param *param)
+{
+	pr_err("%s: takes a number from %llu to %llu%s\n", param->name, param->min,
+	       param->max, param->takes_max ? ", or max" : "");
+}
+
+static const struct kind number = {
+	.show = number_show,
+	.parse = number_parse,
+	.explain = number_explain,
+};
+
+/* Ranges: struct stress_range, printed as LOW or LOW-HIGH */
+
+static void end_show(struct seq_file *m, const struct param *param, u64 end)
+{
+	if (end == param->max)
+		seq_puts(m, "max");
+	else
+		seq_printf(m, "%llu", end);
+}
+
+static void range_show(struct seq_file *m, const struct param *param,
+		       const void *value)
+{
+	const struct stress_range *range = value;
+
+	end_show(m, param, range->low);
+	if (range->low == range->high)
+		return;
+	seq_putc(m, '-');
+	end_show(m, param, range->high);
+}
+
+static int range_parse(const struct param *param, char *text, void *value)
+{
+	char *high = strchr(text, '-');
+	struct stress_range range;
+	int ret;
+
+	if (high)
+		*high++ = '\0';
+	ret = number_parse(param, text, &range.low);
+	if (!ret)
+		ret = number_parse(param, high ?: text, &range.high);
+	if (!ret && range.low > range.high)
+		ret = -ERANGE;
+	if (!ret)
+		*(struct stress_range *)value = range;
+	return ret;
+}
+
+static void range_explain(const struct param *param)
+{
+	pr_err("%s: takes a number from %llu to %llu, or max, or two of these, LOW-HIGH\n",
+	       param->name, param->min, param->max);
+}
+
+static const struct kind range = {
+	.show = range_show,
+	.parse = range_parse,
+	.explain = range_explain,
+};
+
+/* Choices: an enum, kept as unsigned int */
+
+static void choice_show(struct seq_file *m, const struct param *param,
+			const void *value)
+{
+	seq_puts(m, param->words[*(const unsigned int *)value]);
+}
+
+static int choice_parse(const struct param *param, char *text, void *value)
+{
+	int choice = match_string(param->words, -1, text);
+
+	if (choice < 0)
+		return -EINVAL;
+	*(unsigned int *)value = choice;
+	return 0;
+}
+
+static void choice_explain(const struct param *param)
+{
+	char words[128] = "";
+	size_t length = 0;
+	size_t i;
+
+	for (i = 0; param->words[i]; i++)
+		length += scnprintf(words + length, sizeof(words) - length,
+				    " %s", param->words[i]);
+	pr_err("%s: takes one of%s\n", param->name, words);
+}
+
+static const struct kind choice = {
+	.show = choice_show,
+	.parse = choice_parse,
+	.explain = choice_explain,
+};
+
+/* The lock type */
+
+static void lock_show(struct seq_file *m, const struct param *param,
+		      const void *value)
+{
+	seq_puts(m, (*(const struct stress_ops * const *)value)->name);
+}
+
+static int lock_parse(const struct param *param, char *text, void *value)
+{
+	const struct stress_ops *ops = stress_ops_find(text);
+
+	if (!ops)
+		return -EINVAL;
+	*(const struct stress_ops **)value = ops;
+	return 0;
+}
+
+static void lock_explain(const struct param *param)
+{
+	stress_ops_log_names();
+}
+
+static const struct kind lock = {
+	.show = lock_show,
+	.parse = lock_parse,
+	.explain = lock_explain,
+};
+
+/* A list of online CPUs */
+
+static void cpus_show(struct seq_file *m, const struct param *param,
+		      const void *value)
+{
+	seq_printf(m, "%*pbl", cpumask_pr_args((const struct cpumask *)value));
+}
+
+static int cpus_parse(const struct param *param, char *text, void *value)
+{
+	struct cpumask *cpus = kzalloc(sizeof(*cpus), GFP_KERNEL);
+	int ret;
+
+	if (!cpus)
+		return -ENOMEM;
+	ret = cpulist_parse(text, cpus);
+	if (!ret && (cpumask_empty(cpus) ||
+		     !cpumask_subset(cpus, cpu_online_mask)))
+		ret = -EINVAL;
+	if (!ret)
+		cpumask_copy(value, cpus);
+	kfree(cpus);
+	return ret;
+}
+
+static void cpus_explain(const struct param *param)
+{
+	pr_err("%s: takes a list of online CPUs, out of %*pbl\n", param->name,
+	       cpumask_pr_args(cpu_online_mask));
+}
+
+static const struct kind cpus = {
+	.show = cpus_show,
+	.parse = cpus_parse,
+	.explain = cpus_explain,
+};
+
+/* Contexts: a bitmask, kept as unsigned int, always with task */
+
+static const char * const context_words[] = {
+	[CONTEXT_TASK] = "task",
+	[CONTEXT_SOFTIRQ] = "softirq",
+	[CONTEXT_HARDIRQ] = "hardirq",
+	[CONTEXT_NMI] = "nmi",
+	NULL
+};
+
+const char *stress_context_word(unsigned int context)
+{
+	return context_words[context];
+}
+
+/**
+ * stress_contexts_print() - Print a set of contexts, as the file "contexts" does.
+ * @text: buffer of %STRESS_CONTEXTS_LENGTH characters
+ * @contexts: a bit for each &enum stress_context
+ */
+void stress_contexts_print(char *text, unsigned int contexts)
+{
+	size_t length = 0;
+	enum stress_context i;
+
+	*text = 0;
+	for (i = 0; i < CONTEXTS; i++) {
+		if (contexts & BIT(i))
+			length += scnprintf(text + length,
+					    STRESS_CONTEXTS_LENGTH - length, "%s%s",
+					    length ? " " : "", context_words[i]);
+	}
+}
+
+static void contexts_show(struct seq_file *m, const struct param *param,
+			  const void *value)
+{
+	char text[STRESS_CONTEXTS_LENGTH];
+
+	stress_contexts_print(text, *(const unsigned int *)value);
+	seq_puts(m, text);
+}
+
+static int contexts_parse(const struct param *param, char *text, void *value)
+{
+	unsigned int contexts = 0;
+	char *word;
+
+	while ((word = strsep(&text, " ,"))) {
+		int i = match_string(context_words, -1, word);
+
+		if (i >= 0)
+			contexts |= BIT(i);
+		else if (*word)
+			return -EINVAL;
+	}
+	if (!(contexts & BIT(CONTEXT_TASK)))
+		return -EINVAL;
+	if (contexts & BIT(CONTEXT_NMI) && !stress_nmi_is_possible()) {
+		pr_err("%s: no nmi: this machine cannot send NMIs\n", param->name);
+		return -EOPNOTSUPP;
+	}
+	*(unsigned int *)value = contexts;
+	return 0;
+}
+
+static void contexts_explain(const struct param *param)
+{
+	pr_err("%s: takes task, with any of softirq hardirq nmi\n",
+	       param->name);
+}
+
+static const struct kind contexts = {
+	.show = contexts_show,
+	.parse = contexts_parse,
+	.explain = contexts_explain,
+};
+
+/* A number that must be 0 where no CPU can go offline */
+
+static int hotplug_parse(const struct param *param, char *text, void *value)
+{
+	u64 number;
+	int ret = number_parse(param, text, &number);
+
+	if (!ret && number && !stress_hotplug_is_possible(cpu_online_mask)) {
+		pr_err("%s: no CPU of this machine can go offline\n", param->name);
+		return -EOPNOTSUPP;
+	}
+	if (!ret)
+		*(u64 *)value = number;
+	return ret;
+}
+
+static const struct kind hotplug = {
+	.show = number_show,
+	.parse = hotplug_parse,
+	.explain = number_explain,
+};
+
+/* A number that must be 0 where the CPU time of a CPU is unknown */
+
+static int own_clock_parse(const struct param *param, char *text, void *value)
+{
+	u64 number;
+	int ret = number_parse(param, text, &number);
+
+	if (!ret && number && !stress_host_has_cpu_time()) {
+		pr_err("%s: the CPU time of this machine's CPUs is unknown\n",
+		       param->name);
+		return -EOPNOTSUPP;
+	}
+	if (!ret)
+		*(u64 *)value = number;
+	return ret;
+}
+
+static const struct kind own_clock = {
+	.show = number_show,
+	.parse = own_clock_parse,
+	.explain = number_explain,
+};
+
+/* The files */
+
+static const char * const retry_words[] = {
+	[RETRY_GIVE_UP] = "give_up",
+	[RETRY_AT_ONCE] = "at_once",
+	[RETRY_BACK_OFF] = "back_off",
+	NULL
+};
+
+static const char * const chain_order_words[] = {
+	[CHAIN_FIXED] = "fixed",
+	[CHAIN_RANDOM] = "random",
+	[CHAIN_ASCENDING] = "ascending",
+	NULL
+};
+
+static const char * const nesting_words[] = {
+	[NESTING_SHARED] = "shared",
+	[NESTING_MASKED] = "masked",
+	[NESTING_OWN] = "own",
+	NULL
+};
+
+/* The folders: what the threads do, what disturbs them, what is measured. */
+static const char load[] = "load";
+static const char interference[] = "interference";
+static const char measure[] = "measure";
+
+#define PARAM(_folder, _name, _kind, ...)				\
+	{ .folder = _folder, .name = #_name, .kind = &(_kind),		\
+	  .offset = offsetof(struct stress_params, _name), __VA_ARGS__ }
+#define NUMBER(_folder, _name, _min, _max)				\
+	PARAM(_folder, _name, number, .min = (_min), .max = (_max))
+
+/* The rows of a folder are contiguous. */
+static const struct param param_table[] = {
+	PARAM(load, lock, lock),
+	PARAM(load, cpus, cpus),
+	NUMBER(load, threads, 1, THREADS_MAX),
+	NUMBER(load, duration_ms, 1, DURATION_MS_MAX),
+	NUMBER(load, seed, 0, U64_MAX),
+	NUMBER(load, cs_ns, 0, CS_NS_MAX),
+	NUMBER(load, ncs_ns, 0, STRESS_PAUSE_NS_MAX),
+	PARAM(load, patience_ns, range, .max = KTIME_MAX, .takes_max = true),
+	NUMBER(load, impatient_permille, 0, 1000),
+	PARAM(load, impatient_ns, number, .max = KTIME_MAX, .takes_max = true),
+	PARAM(load, retry, choice, .words = retry_words),
+	NUMBER(load, backoff_ns, 1, STRESS_PAUSE_NS_MAX),
+	NUMBER(load, backoff_max_ns, 1, STRESS_PAUSE_NS_MAX),
+	NUMBER(load, chain, 1, STRESS_CHAIN_MAX),
+	PARAM(load, chain_order, choice, .words = chain_order_words),
+	NUMBER(load, stutter_ms, 0, STUTTER_MS_MAX),
+	NUMBER(load, free_lock, 0, 1),
+
+	PARAM(interference, contexts, contexts),
+	PARAM(interference, nesting, choice, .words = nesting_words),
+	NUMBER(interference, interval_ns, INTERVAL_NS_MIN, INTERVAL_NS_MAX),
+	NUMBER(interference, stall_every, 0, U32_MAX),
+	NUMBER(interference, stall_ns, 0, STALL_NS_MAX),
+	NUMBER(interference, suspend_every_ns, 0, INTERVAL_NS_MAX),
+	NUMBER(interference, suspend_ns, 0, STALL_NS_MAX),
+	NUMBER(interference, shuffle_ms, 0, DURATION_MS_MAX),
+	PARAM(interference, hotplug_ms, hotplug, .max = DURATION_MS_MAX),
+
+	NUMBER(measure, sample_every, 0, U32_MAX),
+	PARAM(measure, own_clock, own_clock, .max = 1),
+	NUMBER(measure, log_ms, 0, DURATION_MS_MAX),
+};
+
+static DEFINE_MUTEX(params_mutex);
+/* Both under params_mutex. */
+static struct stress_params params;
+static bool frozen;
+
+/**
+ * stress_params_freeze() - Refuse all changes until stress_params_thaw().
+ *
+ * Return: the parameters, valid until then.
+ */
+const struct stress_params *stress_params_freeze(void)
+{
+	mutex_lock(&params_mutex);
+	frozen = true;
+	mutex_unlock(&params_mutex);
+	return &params;
+}
+
+void stress_params_thaw(void)
+{
+	mutex_lock(&params_mutex);
+	frozen = false;
+	mutex_unlock(&params_mutex);
+}
+
+static void param_show(struct seq_file *m, const struct param *param,
+		      const struct stress_params *from)
+{
+	param->kind->show(m, param, (const char *)from + param->offset);
+	seq_putc(m, '\n');
+}
+
+/**
+ * stress_params_show() - Print all parameters, one "name value" a line.
+ * @m: output
+ * @from: the parameters
+ */
+void stress_params_show(struct seq_file *m, const struct stress_params *from)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(param_table); i++) {
+		seq_printf(m, "%s ", param_table[i].name);
+		param_show(m, &param_table[i], from);
+	}
+}
+
+/* Return: false: the line is full, and unchanged. */
+static bool log_line_add(struct seq_file *line, const struct param *param,
+			 const struct stress_params *from)
+{
+	size_t before = line->count;
+
+	seq_printf(line, "%s%s ", before ? ", " : "", param->name);
+	param->kind->show(line, param, (const char *)from + param->offset);
+	if (!seq_has_overflowed(line))
+		return true;
+	line->count = before;
+	return false;
+}
+
+static void log_line_end(struct seq_file *line, const char *when)
+{
+	pr_info("%s: %.*s\n", when, (int)line->count, line->buf);
+	line->count = 0;
+}
+
+/**
+ * stress_params_log() - Log all parameters.
+ * @when: first words of the line
+ * @from: the parameters
+ *
+ * In one line if that fits.
+ */
+void stress_params_log(const char *when, const struct stress_params *from)
+{
+	struct seq_file line = { .size = LOG_LINE_MAX };
+	size_t i;
+
+	line.buf = kmalloc(LOG_LINE_MAX, GFP_KERNEL);
+	if (!line.buf)
+		return;
+	for (i = 0; i < ARRAY_SIZE(param_table); i++) {
+		if (log_line_add(&line, &param_table[i], from))
+			continue;
+		log_line_end(&line, when);
+		if (!log_line_add(&line, &param_table[i], from))
+			seq_printf(&line, "%s too long", param_table[i].name);
+	}
+	log_line_end(&line, when);
+	kfree(line.buf);
+}
+
+/* Return: 0; -EBUSY during a run; or the errno of the parser. */
+static int set_param(const struct param *param, char *text)
+{
+	int ret = -EBUSY;
+
+	mutex_lock(&params_mutex);
+	if (!frozen)
+		ret = param->kind->parse(param, text,
+					(char *)&params + param->offset);
+	mutex_unlock(&params_mutex);
+	return ret;
+}
+
+static ssize_t param_write(struct file *file, const char __user *buf,
+			  size_t count, loff_t *ppos)
+{
+	const struct param *param = file_inode(file)->i_private;
+	char *text = ERR_PTR(-EINVAL);
+	int ret;
+
+	if (count <= INPUT_MAX)
+		text = memdup_user_nul(buf, count);
+	ret = IS_ERR(text) ? PTR_ERR(text) : set_param(param, strim(text));
+	if (ret == -EINVAL || ret == -ERANGE || ret == -EOVERFLOW)
+		param->kind->explain(param);
+	if (!IS_ERR(text))
+		kfree(text);
+	return ret ?: count;
+}
+
+static int param_file_show(struct seq_file *m, void *unused)
+{
+	mutex_lock(&params_mutex);
+	param_show(m, m->private, &params);
+	mutex_unlock(&params_mutex);
+	return 0;
+}
+
+static int param_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, param_file_show, inode->i_private);
+}
+
+static const struct file_operations param_fops = {
+	.owner = THIS_MODULE,
+	.open = param_open,
+	.read = seq_read,
+	.write = param_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static int locks_show(struct seq_file *m, void *unused)
+{
+	stress_ops_list(m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(locks);
+
+static void set_defaults(void)
+{
+	params.lock = stress_ops_default();
+	cpumask_copy(&params.cpus, cpu_online_mask);
+	params.threads = clamp(cpumask_weight(&params.cpus), 1U, THREADS_MAX);
+	params.duration_ms = MSEC_PER_SEC;
+	params.sample_every = 1;
+	params.patience_ns.low = 100 * NSEC_PER_USEC;
+	params.patience_ns.high = params.patience_ns.low;
+	params.backoff_ns = NSEC_PER_USEC;
+	params.backoff_max_ns = 100 * NSEC_PER_USEC;
+	params.chain = 1;
+
+	params.contexts = BIT(CONTEXT_TASK);
+	params.interval_ns = 100 * NSEC_PER_USEC;
+}
+
+/**
+ * stress_params_start() - Set the defaults and create the files.
+ * @top: the module's folder
+ */
+void stress_params_start(struct dentry *top)
+{
+	const char *folder = NULL;
+	struct dentry *dir = NULL;
+	size_t i;
+
+	set_defaults();
+	debugfs_create_file("locks", 0444, top, NULL, &locks_fops);
+	for (i = 0; i < ARRAY_SIZE(param_table); i++) {
+		const struct param *param = &param_table[i];
+
+		if (param->folder != folder)
+			dir = debugfs_create_dir(param->folder, top);
+		folder = param->folder;
+		debugfs_create_file(param->name, 0644, dir, (void *)param, &param_fops);
+	}
+}
