@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Busy work, as long as so many passes of an empty loop take.
- *
- * The loop is one function that is never inlined, so that it is the same code,
- * aligned in the same way, when it is measured and when it is used.
+ * Busy work: a number of iterations of an empty loop. The loop is never inlined, so the code that
+ * is measured is the code that is used, with the same alignment.
  */
 #include <linux/compiler.h>
 #include <linux/math64.h>
@@ -12,12 +10,12 @@
 #include "busy.h"
 #include "cost.h"
 
-/* A pass, in fs: the least that was ever measured. 0: nothing was yet. */
+/* The shortest time of an iteration so far, in fs; 0: not measured */
 static u64 loop_fs;
 
 /**
- * stress_busy() - Work.
- * @loops: how long, in what stress_busy_loops() returns
+ * stress_busy() - Busy work.
+ * @loops: number of iterations
  */
 noinline void stress_busy(u64 loops)
 {
@@ -33,9 +31,8 @@ static void work(void *unused, u64 loops)
 /**
  * stress_busy_calibrate() - Measure the loop.
  *
- * What is measured later counts if it is less: something has disturbed the
- * measurement before, or the CPU had yet to speed up. So the work is the same
- * in all runs that come after the best one.
+ * The minimum of all measurements counts: interrupts and a slow start of the CPU only make one
+ * longer. The work is the same in all runs after the best measurement.
  *
  * Context: May sleep; one caller at a time.
  */
@@ -45,10 +42,10 @@ void stress_busy_calibrate(void)
 }
 
 /**
- * stress_busy_loops() - How much work is that?
- * @ns: a time, 10^13 at most
+ * stress_busy_loops() - Convert time to work.
+ * @ns: 10^13 at most
  *
- * Return: how many passes take that time on a CPU at its best.
+ * Return: the iterations that take @ns on a CPU at its best.
  */
 u64 stress_busy_loops(u64 ns)
 {
@@ -56,7 +53,7 @@ u64 stress_busy_loops(u64 ns)
 }
 
 /**
- * stress_busy_loop_ps() - What is a pass of the loop worth?
+ * stress_busy_loop_ps() - The time of an iteration.
  *
  * Return: ps.
  */

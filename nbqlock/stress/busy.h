@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Busy work that takes CPU time, not time by the clock: so many passes of an
- * empty loop, whose speed is measured. A clock that moves in large steps does
- * not make it longer; a CPU that is taken away does not make it shorter.
+ * Busy work that takes CPU time, not wall-clock time: a calibrated number of iterations. A coarse
+ * clock does not prolong it, preemption does not shorten it.
  */
 #ifndef _STRESS_BUSY_H
 #define _STRESS_BUSY_H

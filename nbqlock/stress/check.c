@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What a run has found, and whether the lock has passed.
- */
+/* The result of a run, and the verdict on the lock. */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/math64.h>
@@ -32,8 +30,8 @@ static struct stress_row row_of(const struct stress_run *run,
 }
 
 /*
- * Can there be attempts of this contender that would never end? Locks in a fixed
- * order make no circle, but for an interrupt, whose own CPU may have the lock.
+ * Can an attempt of this contender be part of a deadlock? Not with a fixed order of locks, unless
+ * an interrupt waits for its own CPU.
  */
 static bool may_deadlock(const struct stress_run *run,
 			 const struct contender *contender)
@@ -44,7 +42,7 @@ static bool may_deadlock(const struct stress_run *run,
 		return run->contender_count > 1;
 	if (params->nesting != NESTING_SHARED || params->contexts == BIT(CONTEXT_TASK))
 		return false;
-	/* A thread, too: behind a holder above which an interrupt waits for it. */
+	/* A thread, too: behind a holder that is interrupted by a waiter for its lock. */
 	return contender->context != CONTEXT_TASK ||
 	       (params->chain > 1 && params->chain_order == CHAIN_ASCENDING);
 }
@@ -70,7 +68,7 @@ static void add_contender(struct stress_report *report,
 					     row->longest_gap_ns);
 }
 
-/* Threads come first. How they share says nothing about interrupts. */
+/* The spread is that of the threads, which come first. */
 static void sum_up_contenders(struct stress_run *run, struct stress_report *report)
 {
 	unsigned int i;
@@ -83,7 +81,7 @@ static void sum_up_contenders(struct stress_run *run, struct stress_report *repo
 		add_contender(report, contender, &run->rows[i]);
 	}
 	report->spread = stress_spread_of(run->shares, run->params.threads);
-	/* They outlive the run. */
+	/* They belong to the report now. */
 	report->row_count = run->contender_count;
 	report->rows = run->rows;
 	run->rows = NULL;
@@ -104,9 +102,8 @@ static void add_nodes(const struct contender *contender,
 }
 
 /*
- * What the locks protect: each time that somebody took one must be in its
- * counter. An update that is lost makes a counter too small, never too large,
- * so that the sum shows what is lost at any of them.
+ * Each acquisition must be in the counter that the lock protects. A lost update makes a counter
+ * too small, never too large, so the sum shows the loss at any lock.
  */
 static void sum_up_locks(const struct stress_run *run,
 			 struct stress_report *report)
@@ -128,7 +125,7 @@ static void sum_up_locks(const struct stress_run *run,
 		report->lost_updates = report->locks_taken - counted;
 }
 
-/* Once the locks are destroyed and the threads are forgotten. */
+/* After the locks are destroyed and the contenders have exited. */
 static void count_nodes(const struct stress_run *run,
 			struct stress_report *report)
 {
@@ -159,7 +156,6 @@ static void add_skipped(const struct contender *contender,
 	}
 }
 
-/* The same for walks; where there is nothing to step over, there are none. */
 static void count_skipped(const struct stress_run *run,
 			struct stress_report *report)
 {
@@ -177,7 +173,7 @@ static void count_skipped(const struct stress_run *run,
 	report->skipped.max = sum.most;
 }
 
-/* The contexts in which attempts were made, a bit for each. */
+/* The contexts with attempts, a bit for each. */
 static unsigned int contexts_seen(const struct stress_run *run)
 {
 	unsigned int seen = 0, i;
@@ -189,7 +185,7 @@ static unsigned int contexts_seen(const struct stress_run *run)
 	return seen;
 }
 
-/* Is there time for that twice, in the run as it was planned, and as it became? */
+/* Do both the planned and the real duration have time for it twice? */
 static bool is_long_enough(const struct stress_run *run, u64 ns)
 {
 	return min(run->params.duration_ms * NSEC_PER_MSEC,
@@ -197,8 +193,8 @@ static bool is_long_enough(const struct stress_run *run, u64 ns)
 }
 
 /**
- * stress_run_missing() - What was to happen in this run, and has not yet?
- * @run: the run, at any time; what needs time is not missed before it had some
+ * stress_run_missing() - What must happen in this run, and has not yet?
+ * @run: the run, at any time; what needs time is not expected before it had some
  *
  * Return: a bit for each &enum stress_failure that the run would end with.
  */
@@ -253,12 +249,11 @@ static void check(const struct stress_run *run, struct stress_report *report)
 }
 
 /**
- * stress_run_report() - Sum up and judge a run.
- * @run: a run that was stopped and, if that was possible, joined
- * @report: to be filled in, except for @stopped; what it said before, if
- *	anything, is forgotten
+ * stress_run_report() - Sum up and check a run.
+ * @run: a run that was stopped and, if possible, joined
+ * @report: filled in, except for @stopped; its former content is freed
  *
- * Without threads that did not come back, all counts are exact.
+ * All counts are exact if the run was joined.
  */
 void stress_run_report(struct stress_run *run, struct stress_report *report)
 {

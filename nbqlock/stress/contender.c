@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a contender does in its turn: work outside, draw a patience, try to
- * acquire, be the owner, release; or, after an attempt that failed, try again.
+ * An iteration of a contender: non-critical section, attempt with a drawn patience, critical
+ * section, release; after a failure, perhaps another attempt.
  */
 #include <linux/atomic.h>
 #include <linux/bits.h>
@@ -26,8 +26,8 @@
 #include "suspend.h"
 
 /*
- * Busy work outside: 0.5 to 1.5 times what the knob says, or until the stop.
- * It may be long, and the kernel one that does not preempt.
+ * Busy work of 0.5 to 1.5 times ncs_ns, or until the stop. It may be long, and the kernel may not
+ * preempt.
  */
 static void noncritical_section(struct contender *contender)
 {
@@ -47,7 +47,7 @@ static void noncritical_section(struct contender *contender)
 		stress_busy(loops);
 }
 
-/* Do nothing outside for a time, or until the stop. */
+/* Wait outside of the lock for a time, or until the stop. */
 static void delay(const struct stress_run *run, u64 ns)
 {
 	u64 end = stress_clock_ns() + ns;
@@ -58,7 +58,7 @@ static void delay(const struct stress_run *run, u64 ns)
 	}
 }
 
-/* Every now and then an owner takes longer, as if somebody had stopped it. */
+/* Every stall_every-th critical section is longer, as if the owner were preempted. */
 static void stall(struct contender *contender)
 {
 	const struct stress_params *params = &contender->run->params;
@@ -73,9 +73,8 @@ static void stall(struct contender *contender)
 }
 
 /*
- * Become and cease to be the owner of what a lock protects. The barriers keep
- * the compiler from joining what a second owner must be able to come in
- * between.
+ * The check of mutual exclusion. The barriers keep the compiler from merging accesses between
+ * which a second owner must be able to get in.
  */
 static void check_enter(struct contender *contender, struct lock_ref *ref)
 {
@@ -104,13 +103,13 @@ static void check_exit(struct contender *contender, struct lock_ref *ref)
 	guarded->owner = 0;
 }
 
-/* The claim to the lock that is taken last. */
+/* The lock that is taken last. */
 static struct lock_ref *last_ref(const struct contender *contender)
 {
 	return contender->order[contender->count - 1];
 }
 
-/* The critical section. Of a chain, the contender is in at the others already. */
+/* Of a chain, check_enter() was called for the other locks already. */
 static void critical_section(struct contender *contender, struct lock_ref *last)
 {
 	struct stress_run *run = contender->run;
@@ -134,7 +133,7 @@ static u32 random_below(struct contender *contender, u32 ceil)
 	return ((u64)prandom_u32_state(&contender->random) * ceil) >> 32;
 }
 
-/* Of one attempt, in ns as nbq_clh_lock_timeout() takes it. */
+/* In ns, as nbq_clh_lock_timeout() takes it. */
 static ktime_t draw_patience(struct contender *contender)
 {
 	const struct stress_params *params = &contender->run->params;
@@ -149,12 +148,12 @@ static ktime_t draw_patience(struct contender *contender)
 					    random_u64(contender), 64);
 }
 
-/* What is counted nowhere fails the run. */
+/* A failure that is not counted fails the run. */
 static void count_failure(struct contender *contender, int error)
 {
 	switch (error) {
 	case -ETIMEDOUT:
-	case -EBUSY:		/* without any patience */
+	case -EBUSY:		/* no patience */
 		contender->timeouts++;
 		break;
 	case -ENOMEM:
@@ -167,8 +166,8 @@ static void count_failure(struct contender *contender, int error)
 }
 
 /*
- * Give back the first @count locks, the last one first. The watch is of an
- * attempt that acquired all of them, or else does not run.
+ * Release the first @count locks, the last one first. @watch runs only for an attempt that
+ * acquired all of them.
  */
 static void release(struct contender *contender, unsigned int count,
 		    const struct stopwatch *watch)
@@ -184,7 +183,7 @@ static void release(struct contender *contender, unsigned int count,
 	}
 }
 
-/* A patience that is over, or for ever, is its own deadline. */
+/* A patience that is over, or infinite, is its own deadline. */
 static ktime_t deadline_after(ktime_t patience)
 {
 	ktime_t now;
@@ -212,7 +211,7 @@ static void shuffle(struct contender *contender)
 	}
 }
 
-/* Each of them or not, as a coin says, but at least one; in the order of all. */
+/* A random subset of the chain, not empty, in ascending order. */
 static void choose_subset(struct contender *contender)
 {
 	u32 coins = prandom_u32_state(&contender->random);
@@ -227,7 +226,7 @@ static void choose_subset(struct contender *contender)
 		contender->order[contender->count++] = &contender->refs[0];
 }
 
-/* Take several locks under one deadline, all or none. */
+/* Take several locks under one deadline: all or none. */
 static int acquire_chain(struct contender *contender, ktime_t patience,
 			 struct stopwatch *watch)
 {
@@ -271,7 +270,6 @@ static int acquire(struct contender *contender, ktime_t patience,
 	return params->lock->lock(&ref->target->lock, &ref->waiter, patience);
 }
 
-/* The end of an attempt that succeeded. */
 static void finish_success(struct contender *contender, const struct stopwatch *watch)
 {
 	const struct stress_params *params = &contender->run->params;
@@ -282,7 +280,6 @@ static void finish_success(struct contender *contender, const struct stopwatch *
 		stress_admission_free(contender);
 }
 
-/* The end of one that did not. */
 static void finish_failure(struct contender *contender, const struct stopwatch *watch,
 		 int error, ktime_t patience)
 {
@@ -299,7 +296,7 @@ static void finish_failure(struct contender *contender, const struct stopwatch *
 				       patience);
 }
 
-/* One attempt, and the critical section. Return: true if it was acquired. */
+/* Return: true if the lock was acquired, and released again. */
 static bool attempt(struct contender *contender)
 {
 	const struct stress_params *params = &contender->run->params;
@@ -325,7 +322,7 @@ static bool attempt(struct contender *contender)
 	if (watch.runs)
 		stress_stopwatch_enter(&watch, last->target->guarded.released);
 	critical_section(contender, last);
-	/* In a chain, who waits for the second lock is in nobody's way at the first. */
+	/* In a chain, others may hold the first lock meanwhile without passing this contender. */
 	if (watch.runs && params->chain == 1)
 		stress_stopwatch_passed(&watch, &contender->timings, last->counter);
 	finish_success(contender, &watch);
@@ -337,9 +334,9 @@ static bool attempt(struct contender *contender)
 }
 
 /*
- * Keep out whatever may interrupt this contender and wants its locks, as far as
- * it can be masked; or all that may, where some attempts are suspended and this one
- * is not to be. From before the attempt to after the release.
+ * From before the attempt to after the release, mask the contexts that may contend for the
+ * same locks on this CPU; or, in a run with suspensions, all interrupts, unless this attempt may
+ * be suspended.
  */
 static void mask_interrupts(const struct contender *contender, unsigned long *flags)
 {
@@ -376,12 +373,12 @@ static void unmask_interrupts(const struct contender *contender, unsigned long f
 }
 
 /**
- * stress_contender_attempt() - One attempt, and the critical section.
+ * stress_contender_attempt() - One attempt, with the critical section if it succeeds.
  * @contender: the caller
  *
- * Context: any that the lock type and the knobs allow; does not sleep, except
- * for locks that are freed.
- * Return: true if the lock was acquired, and has been released again.
+ * Context: Any that the lock type and the parameters allow. Sleeps only for locks that are
+ * freed.
+ * Return: true if the lock was acquired, and released again.
  */
 bool stress_contender_attempt(struct contender *contender)
 {
@@ -394,7 +391,7 @@ bool stress_contender_attempt(struct contender *contender)
 	return acquired;
 }
 
-/* Wait until the pause is over, or the run, if this is a pause. */
+/* Wait until the end of a pause, if this is one, or of the run. */
 static void stutter(struct stress_run *run)
 {
 	u64 ns = stress_run_pause_ns(run);
@@ -405,10 +402,10 @@ static void stutter(struct stress_run *run)
 }
 
 /*
- * Wait outside while somebody wants to see the queues with nobody in them.
+ * While the run is halted, wait outside of the queues.
  *
- * Who leaves looks again once it is not counted any more: the decrement is fully
- * ordered and pairs with the barrier in halt_all(). One of the two sees the other.
+ * The fully ordered decrement comes before the next read of halt. It pairs with the barrier in
+ * halt_all(). Without, halt_all() could count this thread as halted while it goes on.
  */
 static void wait_while_halted(struct stress_run *run)
 {
@@ -420,7 +417,7 @@ static void wait_while_halted(struct stress_run *run)
 	}
 }
 
-/* A pause that doubles each time, up to a limit, give or take half of it. */
+/* A pause that doubles each time, up to a limit, with half of it as jitter. */
 static void back_off(struct contender *contender, u64 *pause)
 {
 	u64 random = prandom_u32_state(&contender->random);
@@ -431,7 +428,7 @@ static void back_off(struct contender *contender, u64 *pause)
 }
 
 /**
- * stress_contender_iterate() - Work outside, then an attempt, or as many as it takes.
+ * stress_contender_iterate() - Non-critical section, then one or more attempts.
  * @contender: the caller, a thread
  */
 void stress_contender_iterate(struct contender *contender)
@@ -451,15 +448,15 @@ void stress_contender_iterate(struct contender *contender)
 			return;
 		if (params->retry == RETRY_BACK_OFF)
 			back_off(contender, &pause);
-		/* Whoever has the lock may wait for this CPU. */
+		/* The holder may be waiting for this CPU. */
 		cond_resched();
 	}
 }
 
 /**
- * stress_contender_init() - Get a contender ready, except for its thread.
+ * stress_contender_init() - Initialise a contender, except for its thread.
  * @contender: zeroed memory; run, id and context are set
- * @numa_node: where it will run
+ * @numa_node: of its CPU
  */
 void stress_contender_init(struct contender *contender, int numa_node)
 {
@@ -477,12 +474,12 @@ void stress_contender_init(struct contender *contender, int numa_node)
 	contender->count = chain;
 	contender->until_stall = run->params.stall_every;
 	stress_timings_init(&contender->timings, run->params.own_clock);
-	/* Any odd number with many bits: contenders draw different numbers. */
+	/* Contenders draw different numbers. */
 	prandom_seed_state(&contender->random, run->params.seed ^
 			   (contender->id * 0x9e3779b97f4a7c15ULL));
 }
 
-/* On PREEMPT_RT soft interrupts are at the level of tasks: they run in threads. */
+/* On PREEMPT_RT softirqs run in threads, at the level of tasks. */
 static enum stress_context context_here(void)
 {
 	return interrupt_context_level() ?: !!in_serving_softirq();
@@ -490,9 +487,10 @@ static enum stress_context context_here(void)
 
 /**
  * stress_contender_interrupt() - One attempt, in interrupt context.
- * @contender: one that attempts nowhere else meanwhile
+ * @contender: of this context
  *
- * It should then rest as long as that took, for the sake of who was interrupted.
+ * Sets when the next one may begin: after a pause as long as this attempt, so that the
+ * interrupted context makes progress.
  */
 void stress_contender_interrupt(struct contender *contender)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What something costs when nothing comes in between: it is done many times in
- * a row, several times over, and the shortest time counts. Preemption stays on;
- * an interrupt makes one trial longer, not all of them.
+ * The cost of an operation without interference: it is repeated, in several trials, and the
+ * shortest trial counts. Preemption stays on; an interrupt prolongs one trial, not all.
  */
 #include <linux/bits.h>
 #include <linux/errno.h>
@@ -19,14 +18,14 @@
 #include "run.h"
 
 /*
- * Long against the steps of any clock (user-mode Linux: 0.26 us), short against
- * the time for which a host lets a virtual CPU run.
+ * Long against the granularity of clocks (user-mode Linux: 0.26 us), short against a time slice
+ * of a host.
  */
 #define TRIAL_NS	(100 * NSEC_PER_USEC)
 #define TRIALS		8
-/* While looking for how often fits in a trial. */
+/* While searching for the number of repetitions of a trial */
 #define TRIALS_TO_FIT	3
-/* Nothing is as fast as that: the clock stands still. */
+/* More repetitions than this: the clock stands still */
 #define TIMES_MAX	BIT_ULL(24)
 
 /* Return: ns, at least 1. */
@@ -46,12 +45,12 @@ static s64 shortest(void (*work)(void *arg, u64 times), void *arg, u64 times,
 }
 
 /**
- * stress_cost_fs() - How long does it take to do something?
+ * stress_cost_fs() - Measure an operation.
  * @work: does it so many times
  * @arg: for @work
  *
  * Context: May sleep.
- * Return: the least time that it took once, in fs (10^-15 s), at least 1.
+ * Return: the shortest time of one, in fs (10^-15 s), at least 1.
  */
 u64 stress_cost_fs(void (*work)(void *arg, u64 times), void *arg)
 {
@@ -86,7 +85,7 @@ static const struct stress_ops nothing = {
 	.unlock = nothing_unlock,
 };
 
-/* What a thread does until the stop: stress_thread(). */
+/* As stress_thread() does until the stop. */
 static void iterate(void *arg, u64 times)
 {
 	struct contender *contender = arg;
@@ -97,7 +96,7 @@ static void iterate(void *arg, u64 times)
 	}
 }
 
-/* What a turn costs without a lock, in ps; 0 without memory. */
+/* An iteration without a lock, in ps; 0 without memory. */
 static u64 empty_loop_ps(const struct stress_params *params)
 {
 	struct stress_run *run = stress_run_alloc(params, 1);
@@ -123,11 +122,11 @@ static u64 empty_loop_ps(const struct stress_params *params)
 }
 
 /**
- * stress_costs_measure() - Measure what it costs to measure.
- * @params: what to run; the lock, the work and the times are left out
- * @costs: where to put it
+ * stress_costs_measure() - Measure the overhead of the measurement.
+ * @params: what to run; without the lock, the work and the timing
+ * @costs: the result
  *
- * Calibrates the busy work, too.
+ * Calibrates the busy work as well.
  *
  * Context: May sleep; one caller at a time.
  * Return: 0, or -ENOMEM.

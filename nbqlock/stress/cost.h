@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What something costs when nothing comes in between; above all, what it costs
- * to measure.
- */
+/* The cost of operations without interference; above all, of the measurement itself. */
 #ifndef _STRESS_COST_H
 #define _STRESS_COST_H
 
@@ -10,15 +7,14 @@
 
 struct stress_params;
 
-/* A femtosecond is fine enough for a pass of any loop. */
 #define FS_PER_PS	1000UL
 #define FS_PER_NS	1000000UL
 
 /**
- * struct stress_costs - what it costs to measure
- * @clock_read_ps: to read the clock
- * @empty_loop_ps: a turn of a contender without a lock, without work and times
- * @busy_loop_ps: a pass of the loop that busy work is made of
+ * struct stress_costs - the overhead of a measurement
+ * @clock_read_ps: of a clock read
+ * @empty_loop_ps: of an iteration without lock, work and timing
+ * @busy_loop_ps: of an iteration of the busy loop
  */
 struct stress_costs {
 	u64 clock_read_ps;

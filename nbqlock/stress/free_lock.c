@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Locks that are freed as early as they may be: by the one who releases last,
- * although whoever had the lock before may still be in its release. Freed
- * memory is poisoned, and must be found so when a lock is made there again.
+ * Locks that are freed as early as possible: by the owner that releases last, while earlier owners
+ * may still be in their release. Freed memory is poisoned, and the poison is checked when a lock
+ * is made there again.
  *
- * There are two places for a lock, and a door to them. Who wants a lock goes
- * in through the door and is one of its users. Who gives up goes out through
- * the door, having left the lock alone by then. The owner goes out while it
- * holds the lock. If that leaves no user, the owner is the last one whom the
- * lock's memory concerns: others have given up, or have been owners before,
- * and these were out when they handed the lock over. So the door is closed
- * behind this last owner, and when its release has returned the memory is its
- * own to free.
+ * There are two slots for a lock, with an admission. A contender is admitted as a user of the
+ * lock in an open slot. After a failure it exits, when it does not touch the lock any more. The
+ * owner exits while it holds the lock. If that leaves no user, no other context will touch the
+ * lock: all others have failed, or were owners before and exited then. The slot is closed, and
+ * this last owner frees the memory after its release.
  *
- * What is tested is that a release does not touch the lock any more once the
- * next owner can have it: that one may be the last. The owner's own look at
- * the door delays nobody's release.
+ * So a release is tested that must not touch the lock once the next owner can have it, as that
+ * one may free it. The admission of the owner delays no release.
  *
- * A place rests as long as there is a lock in the other one, so that a write
- * that comes late finds the poison, and not a lock again.
+ * A slot stays poisoned while the other one is open, so that a late write hits the poison, not
+ * a lock.
  */
 #include <linux/poison.h>
 #include <linux/processor.h>
@@ -28,7 +24,7 @@
 
 #include "run.h"
 
-/* For how long at most a new lock is held until somebody else wants it. */
+/* How long a new lock is held at most until it has another user */
 #define ANOTHER_USER_NS	(50 * NSEC_PER_USEC)
 
 static void poison(union stress_lock *lock)
@@ -41,7 +37,6 @@ static bool is_poisoned(const union stress_lock *lock)
 	return !memchr_inv(lock, POISON_FREE, sizeof(*lock));
 }
 
-/* Where the contender's lock is. */
 static struct slot *slot_of(const struct contender *contender)
 {
 	struct stress_run *run = contender->run;
@@ -53,7 +48,7 @@ static int find_slot(const struct admission *admission, enum slot_state state)
 {
 	unsigned int i;
 
-	/* Beginning with the one that was opened longest ago. */
+	/* The least recently opened slot comes first. */
 	for (i = 1; i <= STRESS_SLOTS; i++) {
 		unsigned int index = (admission->last + i) % STRESS_SLOTS;
 
@@ -64,11 +59,9 @@ static int find_slot(const struct admission *admission, enum slot_state state)
 }
 
 /*
- * Go in: become a user of an open slot, or the one to open a slot if nobody does
- * that already.
+ * Become a user of the open slot, or the maker of a lock in a poisoned one.
  *
- * Return: %SLOT_OPEN, %SLOT_INIT: where the caller is now; %SLOT_CLOSED: it
- * must wait.
+ * Return: %SLOT_OPEN, %SLOT_INIT: the state of the slot; %SLOT_CLOSED: try again.
  */
 static enum slot_state admit(struct contender *contender)
 {
@@ -96,7 +89,7 @@ static enum slot_state admit(struct contender *contender)
 	return state;
 }
 
-/* Make a lock where one was freed. Others may come once it is there. */
+/* Make a lock in a poisoned slot. Others are admitted after that. */
 static bool open_slot(struct contender *contender)
 {
 	struct stress_run *run = contender->run;
@@ -116,8 +109,8 @@ static bool open_slot(struct contender *contender)
 }
 
 /**
- * stress_admission_start() - Get the places for the locks ready.
- * @run: a run whose threads have not begun
+ * stress_admission_start() - Prepare the slots.
+ * @run: a run before its start
  */
 void stress_admission_start(struct stress_run *run)
 {
@@ -131,8 +124,8 @@ void stress_admission_start(struct stress_run *run)
 }
 
 /**
- * stress_admission_enter() - Become a user of a lock, which is made if need be.
- * @contender: the caller, whose claim is at that lock afterwards
+ * stress_admission_enter() - Become a user of a lock, and make it if there is none.
+ * @contender: the caller; its first reference is to that lock afterwards
  *
  * Context: Task.
  * Return: false if the run was stopped meanwhile, or there is no memory.
@@ -141,7 +134,7 @@ bool stress_admission_enter(struct contender *contender)
 {
 	enum slot_state state;
 
-	/* Whoever makes or frees a lock may have to get this CPU for that. */
+	/* The context that makes or frees a lock may be waiting for this CPU. */
 	while ((state = admit(contender)) == SLOT_CLOSED) {
 		if (READ_ONCE(contender->run->stop))
 			return false;
@@ -152,7 +145,7 @@ bool stress_admission_enter(struct contender *contender)
 }
 
 /**
- * stress_admission_exit() - Be no user any more, after an attempt that failed.
+ * stress_admission_exit() - Cease to be a user, after a failed attempt.
  * @contender: the caller
  */
 void stress_admission_exit(struct contender *contender)
@@ -165,9 +158,8 @@ void stress_admission_exit(struct contender *contender)
 }
 
 /*
- * Who has made a lock waits, while it has it, for somebody who wants it as well:
- * else most locks would be freed by the first who has them, who runs after no
- * other release.
+ * The maker of a lock holds it until there is another user: else most locks would be freed by
+ * their first owner, which runs after no other release.
  */
 static void wait_for_another_user(const struct contender *contender, const struct slot *slot)
 {
@@ -176,16 +168,16 @@ static void wait_for_another_user(const struct contender *contender, const struc
 	if (slot->maker != contender->id)
 		return;
 	end = stress_clock_ns() + ANOTHER_USER_NS;
-	/* A hint: whoever changes it holds the door's lock. */
+	/* A hint: writers hold the lock of the admission. */
 	while (data_race(READ_ONCE(slot->users)) == 1 && stress_clock_ns() < end)
 		cpu_relax();
 }
 
 /**
- * stress_admission_exit_holder() - The same, by the owner of the lock.
+ * stress_admission_exit_holder() - Cease to be a user, as the owner of the lock.
  * @contender: the caller, which releases next
  *
- * Return: true if it was the last user, and must free the lock after that.
+ * Return: true if it was the last user, and must free the lock after the release.
  */
 bool stress_admission_exit_holder(struct contender *contender)
 {
@@ -214,7 +206,7 @@ void stress_admission_free(struct contender *contender)
 	int ret = ops->destroy ? ops->destroy(lock) : 0;
 
 	if (ret) {
-		/* Somebody uses it: it stays there, and nobody else gets in. */
+		/* Still in use: the lock stays, the slot stays closed. */
 		WRITE_ONCE(run->destroyed, ret);
 		return;
 	}
@@ -226,7 +218,7 @@ void stress_admission_free(struct contender *contender)
 }
 
 /**
- * stress_admission_stop() - Take down what is there.
+ * stress_admission_stop() - Destroy what is in the slots.
  * @run: a run whose threads are gone
  */
 void stress_admission_stop(struct stress_run *run)

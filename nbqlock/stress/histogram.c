@@ -26,10 +26,10 @@ static unsigned int bucket_of(u64 value)
 }
 
 /**
- * stress_histogram_bounds() - What is in a bucket?
- * @bucket: its number, below %HISTOGRAM_BUCKETS
- * @lowest: the least value that is counted there
- * @highest: the greatest; the last bucket takes all that there are above, too
+ * stress_histogram_bounds() - The range of a bucket.
+ * @bucket: below %HISTOGRAM_BUCKETS
+ * @lowest: its lowest value
+ * @highest: its highest value; the last bucket is open
  */
 void stress_histogram_bounds(unsigned int bucket, u64 *lowest, u64 *highest)
 {
@@ -46,8 +46,8 @@ EXPORT_SYMBOL_IF_KUNIT(stress_histogram_bounds);
 
 /**
  * stress_histogram_add() - Count a value.
- * @histogram: where
- * @value: what
+ * @histogram: the histogram
+ * @value: the value
  */
 void stress_histogram_add(struct stress_histogram *histogram, u64 value)
 {
@@ -57,9 +57,9 @@ EXPORT_SYMBOL_IF_KUNIT(stress_histogram_add);
 
 /**
  * stress_histogram_add_many() - Count a value several times.
- * @histogram: where
- * @value: what
- * @times: how often; 0: not at all
+ * @histogram: the histogram
+ * @value: the value
+ * @times: how often, possibly 0
  */
 void stress_histogram_add_many(struct stress_histogram *histogram, u64 value,
 			       u64 times)
@@ -74,9 +74,9 @@ void stress_histogram_add_many(struct stress_histogram *histogram, u64 value,
 EXPORT_SYMBOL_IF_KUNIT(stress_histogram_add_many);
 
 /**
- * stress_histogram_merge() - Count all values of another histogram.
- * @into: where
- * @from: the other; it stays as it is
+ * stress_histogram_merge() - Add the values of another histogram.
+ * @into: the histogram
+ * @from: the other; unchanged
  */
 void stress_histogram_merge(struct stress_histogram *into,
 			    const struct stress_histogram *from)
@@ -91,7 +91,7 @@ void stress_histogram_merge(struct stress_histogram *into,
 }
 EXPORT_SYMBOL_IF_KUNIT(stress_histogram_merge);
 
-/* Of what was counted in a bucket, which is not empty. */
+/* The middle of a bucket that is not empty. */
 static u64 middle_of(const struct stress_histogram *histogram,
 		     unsigned int bucket)
 {
@@ -104,12 +104,11 @@ static u64 middle_of(const struct stress_histogram *histogram,
 }
 
 /**
- * stress_histogram_value_at() - The value that a share of all do not exceed.
+ * stress_histogram_value_at() - A percentile.
  * @histogram: the histogram
- * @permille: the share; 500 is the median
+ * @permille: the share of all values; 500 is the median
  *
- * Return: the middle of the bucket that it is in, but no more than the largest
- * value; 0 if there is none at all.
+ * Return: the middle of the bucket, limited by the largest value; 0 without values.
  */
 u64 stress_histogram_value_at(const struct stress_histogram *histogram,
 			      unsigned int permille)

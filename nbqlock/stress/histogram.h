@@ -2,9 +2,8 @@
 /*
  * Log-linear histograms of times in ns, or of other numbers.
  *
- * Each power of two is cut into 32 buckets of equal width, so that a bucket is
- * at most 1/32 of its values wide and its middle at most 1.6 % off. Below 64 a
- * bucket holds one value. Memory is fixed: adding never allocates.
+ * Each power of two has 32 buckets of equal width: a bucket is at most 1/32 of its values wide,
+ * its middle at most 1.6 % off. Below 64 a bucket is one value. Adding never allocates.
  */
 #ifndef _STRESS_HISTOGRAM_H
 #define _STRESS_HISTOGRAM_H
@@ -12,17 +11,17 @@
 #include <linux/types.h>
 
 #define HISTOGRAM_SUB_BITS	5
-/* Anything from 2^42 ns on, 73 minutes, is in the last bucket; max is exact. */
+/* Values from 2^42 ns on, 73 minutes, are in the last bucket; max is exact. */
 #define HISTOGRAM_VALUE_BITS	42
 #define HISTOGRAM_BUCKETS						\
 	((HISTOGRAM_VALUE_BITS - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
 
 /**
- * struct stress_histogram - how often which values were added
+ * struct stress_histogram - a histogram
  * @count: of all values
  * @sum: of all values
  * @max: the largest
- * @buckets: how many values each holds
+ * @buckets: the count of each
  */
 struct stress_histogram {
 	u64 count;

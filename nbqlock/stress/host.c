@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The host of a virtual CPU: for how long it has let this CPU run, and how to
- * give it the core for a while.
+ * What the host of a virtual CPU knows: its CPU time; and how to yield the core.
  *
- * In user-mode Linux a CPU is a thread of the host, and the host counts the time
- * of each of its threads. So the time in which a CPU was not there is known, not
- * guessed: what the clock has gone on by, less that. No other kernel is told to the
- * nanosecond.
+ * In user-mode Linux a CPU is a thread of the host, which accounts the time of each thread. So
+ * the time in which the CPU did not run is exact: elapsed time less CPU time. No other guest is
+ * told to the nanosecond.
  */
 #include <linux/kconfig.h>
 #include <linux/time64.h>
@@ -27,9 +25,9 @@ struct host_time {
 };
 
 /**
- * stress_host_has_cpu_time() - Does stress_host_cpu_time_ns() say anything here?
+ * stress_host_has_cpu_time() - Is the CPU time known here?
  *
- * Return: that.
+ * Return: true if it is.
  */
 bool stress_host_has_cpu_time(void)
 {
@@ -37,10 +35,10 @@ bool stress_host_has_cpu_time(void)
 }
 
 /**
- * stress_host_cpu_time_ns() - For how long has this CPU run?
+ * stress_host_cpu_time_ns() - The CPU time of this CPU.
  *
- * Context: any; two calls are of the same CPU only if the caller stays there.
- * Return: ns, from whenever on.
+ * Context: Any; two calls are comparable only on the same CPU.
+ * Return: ns, from an arbitrary start.
  */
 u64 stress_host_cpu_time_ns(void)
 {
@@ -51,10 +49,10 @@ u64 stress_host_cpu_time_ns(void)
 }
 
 /**
- * stress_host_sleep() - Do nothing, and leave the core to others if that can be.
- * @ns: at most for that long; less than a second. It may be much less.
+ * stress_host_sleep() - Yield the core to others, if possible.
+ * @ns: at most this long, below 1 s; may return much earlier
  *
- * Context: any.
+ * Context: Any.
  */
 void stress_host_sleep(u64 ns)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the host of a virtual CPU knows and can do, see host.c.
- */
+/* The host of a virtual CPU, see host.c. */
 #ifndef _STRESS_HOST_H
 #define _STRESS_HOST_H
 

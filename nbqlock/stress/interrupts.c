@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Contenders in interrupts: one for each CPU of the run and each context that
- * is wanted besides threads. A timer of its own makes it attempt, again and
- * again; it belongs to one timer, so that it never meets itself.
+ * Contenders in interrupts: one for each CPU of the run and each interrupt context. A timer of its
+ * own makes each attempt, so that a contender never interrupts itself.
  *
- * Softirq and hardirq contenders attempt in their timer's handler, on their
- * CPU. That of an NMI contender runs on another CPU, if there is one, and sends
- * the NMI from there: so an NMI also comes while its CPU has interrupts off,
- * or is in an attempt of a hardirq contender.
+ * Softirq and hardirq contenders attempt in their timer's handler, on their CPU. The timer of an
+ * NMI contender is on another CPU, if there is one, and sends the NMI: so it also arrives with
+ * interrupts off, and in attempts of a hardirq contender.
  *
- * A timer begins anew when its attempt is over, and an attempt is followed by at
- * least as long without one: else long attempts would leave no time to who was
- * interrupted. (Those behind preempted CPUs in a queue without timeout take so
- * long that nothing else would ever run.)
+ * The timer is restarted after the attempt, with a pause at least as long as the attempt: else
+ * long attempts (behind preempted CPUs, in a queue without timeout) would leave no time to the
+ * interrupted context.
  */
 #include <linux/bitops.h>
 #include <linux/compiler.h>
@@ -33,9 +30,9 @@
 #include "run.h"
 
 /**
- * struct interrupt - one contender's
+ * struct interrupt - of one contender
  * @timer: makes it attempt
- * @contender: the one
+ * @contender: the contender
  */
 struct interrupt {
 	struct hrtimer timer;
@@ -44,9 +41,9 @@ struct interrupt {
 
 /**
  * struct stress_interrupts - those of a run
- * @nmi: NMIs are among them, and expected
- * @count: so many are there
- * @each: the ones
+ * @nmi: the NMI handler is registered
+ * @count: how many there are
+ * @each: the interrupts
  */
 struct stress_interrupts {
 	bool nmi;
@@ -62,7 +59,6 @@ static void attempt(struct contender *contender)
 		stress_nmi_send(contender);
 }
 
-/* The handler of a timer. */
 static enum hrtimer_restart timer_handler(struct hrtimer *timer)
 {
 	struct interrupt *interrupt = container_of(timer, struct interrupt, timer);
@@ -100,10 +96,10 @@ static void setup(struct interrupt *interrupt, struct contender *contender)
 }
 
 /**
- * stress_interrupts_count() - How many contenders will be in interrupts?
+ * stress_interrupts_count() - The number of contenders in interrupts.
  * @params: of the run
  *
- * Return: that many.
+ * Return: their number.
  */
 unsigned int stress_interrupts_count(const struct stress_params *params)
 {
@@ -130,10 +126,10 @@ static int add(struct stress_run *run, enum stress_context context)
 }
 
 /**
- * stress_interrupts_create() - Create contenders, which do nothing yet.
- * @run: the run, with room for them
+ * stress_interrupts_create() - Create the contenders, stopped.
+ * @run: the run
  *
- * Return: 0, or a negative errno; to be stopped and freed in either case.
+ * Return: 0, or a negative errno; stop and free are due in either case.
  */
 int stress_interrupts_create(struct stress_run *run)
 {
@@ -158,7 +154,7 @@ int stress_interrupts_create(struct stress_run *run)
 	return ret;
 }
 
-/* On the timer's CPU, where a pinned one stays. */
+/* A pinned timer stays on the CPU that starts it. */
 static void start_here(void *data)
 {
 	struct interrupt *interrupt = data;
@@ -166,7 +162,7 @@ static void start_here(void *data)
 	hrtimer_start(&interrupt->timer, 0, mode_of(interrupt->contender));
 }
 
-/* Its own CPU; of an NMI contender, the next one of the run, if that is there. */
+/* Its own CPU; for an NMI contender, the next online CPU of the run. */
 static unsigned int timer_cpu(const struct contender *contender)
 {
 	const struct cpumask *cpus = &contender->run->params.cpus;
@@ -179,14 +175,14 @@ static unsigned int timer_cpu(const struct contender *contender)
 	return cpu_online(cpu) ? cpu : contender->cpu;
 }
 
-/* Does nothing if the CPU has gone. */
+/* Does nothing if the CPU is offline. */
 static void start(struct interrupt *interrupt)
 {
 	smp_call_function_single(timer_cpu(interrupt->contender), start_here,
 				 interrupt, true);
 }
 
-/* Wait until it does not attempt any more. */
+/* Waits for the end of its attempt. */
 static void stop(struct interrupt *interrupt)
 {
 	hrtimer_cancel(&interrupt->timer);
@@ -195,7 +191,7 @@ static void stop(struct interrupt *interrupt)
 }
 
 /**
- * stress_interrupts_start() - Let them contend.
+ * stress_interrupts_start() - Start all contenders.
  * @run: the run
  */
 void stress_interrupts_start(struct stress_run *run)
@@ -208,8 +204,8 @@ void stress_interrupts_start(struct stress_run *run)
 }
 
 /**
- * stress_interrupts_stop() - Wait until none contends any more.
- * @run: the run, perhaps not all of which could be created
+ * stress_interrupts_stop() - Stop all, and wait for their attempts.
+ * @run: the run, perhaps incomplete
  */
 void stress_interrupts_stop(struct stress_run *run)
 {
@@ -226,8 +222,8 @@ void stress_interrupts_stop(struct stress_run *run)
 }
 
 /**
- * stress_interrupts_free() - Free what they have besides contenders.
- * @run: the run, in which they were stopped
+ * stress_interrupts_free() - Free all but the contenders.
+ * @run: the run, after stress_interrupts_stop()
  */
 void stress_interrupts_free(struct stress_run *run)
 {
@@ -236,11 +232,11 @@ void stress_interrupts_free(struct stress_run *run)
 }
 
 /**
- * stress_interrupts_cpu_down() - Stop those of a CPU that will go.
+ * stress_interrupts_cpu_down() - Stop those of a CPU that goes offline.
  * @run: the run
- * @cpu: the one
+ * @cpu: the CPU
  *
- * Else their timers would go on at another CPU.
+ * Else their timers would move to another CPU.
  */
 void stress_interrupts_cpu_down(struct stress_run *run, unsigned int cpu)
 {
@@ -254,10 +250,11 @@ void stress_interrupts_cpu_down(struct stress_run *run, unsigned int cpu)
 }
 
 /**
- * stress_interrupts_cpu_up() - Start those of a CPU that has come back, and
- * bring back the timers of NMI contenders that were there.
+ * stress_interrupts_cpu_up() - Start those of a CPU that is online again.
  * @run: the run
- * @cpu: the one
+ * @cpu: the CPU
+ *
+ * Timers of NMI contenders that were on this CPU move back.
  */
 void stress_interrupts_cpu_up(struct stress_run *run, unsigned int cpu)
 {
@@ -270,7 +267,7 @@ void stress_interrupts_cpu_up(struct stress_run *run, unsigned int cpu)
 		if (interrupt->contender->cpu == cpu) {
 			start(interrupt);
 		} else if (timer_cpu(interrupt->contender) == cpu) {
-			/* It has gone on at another CPU meanwhile. */
+			/* It has moved to another CPU. */
 			hrtimer_cancel(&interrupt->timer);
 			start(interrupt);
 		}

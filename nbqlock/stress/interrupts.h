@@ -16,7 +16,7 @@ void stress_interrupts_start(struct stress_run *run);
 void stress_interrupts_stop(struct stress_run *run);
 void stress_interrupts_free(struct stress_run *run);
 
-/* For who takes a CPU away, and brings it back. */
+/* For hotplug. */
 void stress_interrupts_cpu_down(struct stress_run *run, unsigned int cpu);
 void stress_interrupts_cpu_up(struct stress_run *run, unsigned int cpu);
 

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Moving threads and CPUs during a run: one thread of the driver that moves
- * the contending ones to other CPUs now and then, one that takes a CPU of the
- * run away and brings it back.
+ * Migration of threads and CPU hotplug during a run: one thread of the driver moves the contending
+ * threads to other CPUs, another takes a CPU offline and back online.
  *
- * Contending threads are bound to their CPU, so that nobody else moves them;
- * set_cpus_allowed_ptr() does it nevertheless. When the CPU goes, the scheduler
- * moves them anywhere, and for good: they are put back when it returns.
+ * Contending threads are bound to their CPU, so that the scheduler does not move them;
+ * set_cpus_allowed_ptr() does so all the same. When the CPU goes offline, the scheduler moves
+ * them anywhere, for good: they are bound again when it is back.
  *
- * No CPU goes while anybody holds or waits for a lock: both have preemption off,
- * and the kernel stops all CPUs to take one away. What can be left of it in the
- * queues is nodes that its contexts have abandoned there, and the one in which a
- * swap-only lock rests. Whether there are such nodes is a matter of luck, so the
- * driver looks, with nobody in the queues, before it lets the CPU go.
+ * A CPU does not go offline while a context on it holds or waits for a lock: preemption is off
+ * then, and the kernel stops all CPUs to take one down. Only nodes that its contexts have
+ * abandoned can stay in the queues, and the one that an idle swap-only lock keeps. So the
+ * driver halts the run until there are such nodes, before it takes the CPU down.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -36,14 +34,14 @@
 #include "interrupts.h"
 #include "run.h"
 
-/* How long to wait until all have halted, and how often for nodes in the queues */
+/* How often to poll for the halt of all threads, and to halt them for nodes in the queues */
 #define HALT_POLLS	1000
 #define HALT_TRIES	10
 
-/* In so many acquisitions, those that go on come upon all nodes left behind */
+/* Within so many acquisitions the others skip all abandoned nodes. */
 #define KEPT_ACQUISITIONS	10000
 
-/* Sleep. Return: false if this thread is to end; it has slept less then. */
+/* Return: false: this thread must end. */
 static bool sleep_ms(u64 ms)
 {
 	long left = msecs_to_jiffies(ms);
@@ -58,9 +56,8 @@ static bool sleep_ms(u64 ms)
 }
 
 /*
- * Where the CPU of a thread is gone, that stays where it is. No CPU may be about
- * to go: kernel threads can be moved to one that has been vacated already, and
- * it would go with them.
+ * A thread whose CPU is offline stays where it is. No CPU may go offline meanwhile: kernel threads
+ * can be moved to one that is going down.
  */
 static void rebind_threads(struct stress_run *run)
 {
@@ -84,7 +81,7 @@ static unsigned int next_cpu(unsigned int cpu, const struct cpumask *cpus)
 	return cpu < nr_cpu_ids ? cpu : cpumask_first(cpus);
 }
 
-/* All as many CPUs further, round the circle: none stays where it was. */
+/* Rotate all by the same number of CPUs: each is moved. */
 static void shuffle(struct stress_run *run, struct rnd_state *random)
 {
 	const struct cpumask *cpus = &run->params.cpus;
@@ -123,10 +120,10 @@ static bool is_hotpluggable(unsigned int cpu)
 }
 
 /**
- * stress_hotplug_is_possible() - Is there a CPU that can be taken away?
- * @cpus: among these
+ * stress_hotplug_is_possible() - Can a CPU go offline?
+ * @cpus: the candidates
  *
- * Return: true if there is, as far as the kernel tells before it is done.
+ * Return: true if one can, as far as is known in advance.
  */
 bool stress_hotplug_is_possible(const struct cpumask *cpus)
 {
@@ -141,7 +138,7 @@ bool stress_hotplug_is_possible(const struct cpumask *cpus)
 	return false;
 }
 
-/* Return: the next one after @cpu that may go; @cpu if it is the only one. */
+/* Return: the next candidate after @cpu; @cpu if it is the only one. */
 static unsigned int next_hotpluggable(unsigned int cpu, const struct cpumask *cpus)
 {
 	unsigned int i;
@@ -155,9 +152,9 @@ static unsigned int next_hotpluggable(unsigned int cpu, const struct cpumask *cp
 }
 
 /*
- * Let all of them finish their attempts, and make no more.
+ * Let all threads finish their attempts, and begin no other.
  *
- * Return: false: somebody may be in a queue, or the run is over.
+ * Return: false: one may be in a queue, or the run is over.
  */
 static bool halt_all(struct stress_run *run)
 {
@@ -166,7 +163,10 @@ static bool halt_all(struct stress_run *run)
 	for_each_cpu(cpu, &run->params.cpus)
 		stress_interrupts_cpu_down(run, cpu);
 	WRITE_ONCE(run->halt, true);
-	/* Pairs with the decrement in wait_while_halted(). */
+	/*
+	 * The store to halt comes before the reads of halted. Pairs with the decrement in
+	 * wait_while_halted().
+	 */
 	smp_mb();
 	while (atomic_read(&run->halted) < run->params.threads && --polls &&
 	       !READ_ONCE(run->stop))
@@ -174,7 +174,7 @@ static bool halt_all(struct stress_run *run)
 	return polls && !READ_ONCE(run->stop);
 }
 
-/* All who have halted go on, but for interrupts of CPUs that are away. */
+/* Interrupts of offline CPUs stay stopped. */
 static void resume_all(struct stress_run *run)
 {
 	unsigned int cpu;
@@ -188,10 +188,9 @@ static void resume_all(struct stress_run *run)
 }
 
 /*
- * Halt all at a moment at which nodes of this CPU stand in the queues, or after
- * many tries without.
+ * Halt all threads, with nodes of this CPU in the queues, or after many tries without.
  *
- * Return: how many do.
+ * Return: the number of these nodes.
  */
 static unsigned int halt_with_nodes_of(struct stress_run *run, unsigned int cpu)
 {
@@ -222,7 +221,7 @@ static bool take_cpu_down(struct stress_run *run, unsigned int cpu)
 {
 	int ret;
 
-	/* Somebody else may have done so, and may not like it back. */
+	/* If another agent took it down, it stays down. */
 	if (!cpu_online(cpu))
 		return false;
 	if (run->params.lock->nodes_of) {
@@ -233,17 +232,16 @@ static bool take_cpu_down(struct stress_run *run, unsigned int cpu)
 	}
 	if (!ret)
 		return true;
-	pr_err_ratelimited("hotplug_ms: CPU %u does not go (%d)\n", cpu, ret);
+	pr_err_ratelimited("hotplug_ms: CPU %u does not go offline (%d)\n", cpu, ret);
 	if (!run->params.lock->nodes_of)
 		stress_interrupts_cpu_up(run, cpu);
 	return false;
 }
 
 /*
- * How many nodes of a CPU that is away the others do not give back. Its threads
- * are elsewhere and take no more of them. How soon the others come upon the nodes
- * depends on how much their CPUs run, so acquisitions are counted, not time; a run
- * that ends before there were enough says nothing of the nodes.
+ * The number of nodes of an offline CPU that the others do not reclaim. Its threads run elsewhere
+ * and allocate none of them. How soon the others skip the nodes depends on how much their CPUs
+ * run, so acquisitions are counted, not time; a run that ends earlier shows nothing.
  */
 static unsigned int unreclaimed_nodes_of(struct stress_run *run, unsigned int cpu)
 {
@@ -268,7 +266,7 @@ static void bring_cpu_up(struct stress_run *run, unsigned int cpu)
 	ret = add_cpu(cpu);
 
 	if (ret < 0) {
-		pr_err("hotplug_ms: CPU %u does not come back (%d)\n", cpu, ret);
+		pr_err("hotplug_ms: CPU %u does not come online (%d)\n", cpu, ret);
 		run->cpu_lost = true;
 		return;
 	}
@@ -279,7 +277,7 @@ static void bring_cpu_up(struct stress_run *run, unsigned int cpu)
 	WRITE_ONCE(run->hotplugs, run->hotplugs + 1);
 }
 
-/* A CPU is away half of the time. */
+/* A CPU is offline half of the time. */
 static int hotplugger(void *data)
 {
 	struct stress_run *run = data;
@@ -313,10 +311,10 @@ static int create(struct task_struct **task, int (*work)(void *data),
 }
 
 /**
- * stress_migrate_create() - Create the threads that the run wants.
+ * stress_migrate_create() - Create the threads that the parameters ask for.
  * @run: the run
  *
- * Return: 0, or a negative errno; to be stopped in either case.
+ * Return: 0, or a negative errno; stress_migrate_stop() is due in either case.
  */
 int stress_migrate_create(struct stress_run *run)
 {
@@ -330,7 +328,7 @@ int stress_migrate_create(struct stress_run *run)
 }
 
 /**
- * stress_migrate_start() - From now on threads and CPUs move.
+ * stress_migrate_start() - Begin migration and hotplug.
  * @run: the run
  */
 void stress_migrate_start(struct stress_run *run)
@@ -351,8 +349,8 @@ static void stop(struct task_struct **task)
 }
 
 /**
- * stress_migrate_stop() - Wait until nothing moves, and all CPUs are back.
- * @run: the run, perhaps not all of which could be created
+ * stress_migrate_stop() - End both, with all CPUs online again.
+ * @run: the run, perhaps incomplete
  */
 void stress_migrate_stop(struct stress_run *run)
 {

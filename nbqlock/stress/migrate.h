@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Moving threads and CPUs during a run, see disturb.c.
- */
+/* Migration of threads and CPU hotplug, see migrate.c. */
 #ifndef _STRESS_MIGRATE_H
 #define _STRESS_MIGRATE_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of lock types under test. To add one: its verbs in an ops_*.c, a
- * line in ops_table, a member of union stress_lock if its lock needs one, and
- * its name in COMPARATORS of tools/check, which sees to it that none is lost.
+ * The table of lock types under test. To add one: its operations in an ops_*.c, a row in
+ * ops_table, a member of union stress_lock if needed, and its name in COMPARATORS of
+ * tools/ci/survival.py.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -28,7 +28,7 @@ static int broken_lock(union stress_lock *lock, struct stress_waiter *me,
 	return 0;
 }
 
-/* If the lock is freed after its release, it is written to after that. */
+/* Of a lock that is freed after its release, this writes to freed memory. */
 static void broken_unlock(union stress_lock *lock, struct stress_waiter *me)
 {
 	udelay(2);
@@ -38,7 +38,7 @@ static void broken_unlock(union stress_lock *lock, struct stress_waiter *me)
 
 static const struct stress_ops broken = {
 	.name = "broken",
-	.meaning = "excludes nobody from another CPU: a run on two CPUs must fail",
+	.meaning = "no mutual exclusion between CPUs: a run on two CPUs must fail",
 	.patience = WAITS_FOR_EVER,
 	.free_after_unlock = true,
 	.init = broken_init,
@@ -85,7 +85,6 @@ const struct stress_ops *stress_ops_find(const char *name)
 	return NULL;
 }
 
-/* For whoever named a lock that is not there. */
 void stress_ops_log_names(void)
 {
 	char names[256] = "";

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The lock types under test, each behind the same verbs.
- */
+/* The lock types under test, each behind the same operations. */
 #ifndef _STRESS_OPS_H
 #define _STRESS_OPS_H
 
@@ -15,15 +13,15 @@
 
 #include "context.h"
 
-/* With BPF, from Linux 6.15 on. */
+/* Only with BPF, from Linux 6.15 on. */
 #if defined(CONFIG_BPF_SYSCALL) && LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
 #include <asm/rqspinlock.h>
 #define STRESS_HAS_RQSPINLOCK
 #endif
 
-/* Locks that a thread takes one after the other, at most. */
+/* The most locks that a contender takes together */
 #define STRESS_CHAIN_MAX	8
-/* Where a lock can have its place: in the chain, of each context if need be. */
+/* The most locks of a run: a chain, for each context if need be */
 #define STRESS_LOCKS_MAX		(CONTEXTS * STRESS_CHAIN_MAX)
 
 struct seq_file;
@@ -33,7 +31,7 @@ struct seq_file;
  * @tail: the newest node
  * @holder: the holder's node, in locks that keep it here
  *
- * Each lock type has nodes of its own kind.
+ * Each lock type has nodes of its own.
  */
 struct stress_queue {
 	void *tail;
@@ -55,10 +53,10 @@ union stress_lock {
 };
 
 /**
- * struct stress_nodes - what became of queue nodes
- * @max: in use at one time at most
- * @reclaimed: given back by somebody else, or by destroying the lock
- * @leaked: taken and not given back, once the lock has been destroyed
+ * struct stress_nodes - use of queue nodes
+ * @max: the most in use at one time
+ * @reclaimed: freed by another context, or by destroying the lock
+ * @leaked: allocated and not freed, after the lock was destroyed
  */
 struct stress_nodes {
 	u64 max;
@@ -67,10 +65,9 @@ struct stress_nodes {
 };
 
 /**
- * struct stress_skipped - how many leavers attempts have stepped over
- * @counts: attempts that have stepped over none, over one, and so on; the last:
- *	over %NBQ_SKIPPED_MAX or more
- * @most: the most that one attempt has stepped over
+ * struct stress_skipped - abandoned nodes that attempts have skipped
+ * @counts: attempts that skipped none, one, and so on; the last: %NBQ_SKIPPED_MAX or more
+ * @most: the most that one attempt skipped
  */
 struct stress_skipped {
 	u64 counts[NBQ_SKIPPED_MAX + 1];
@@ -78,13 +75,13 @@ struct stress_skipped {
 };
 
 /**
- * struct stress_waiter - a contender at one lock, as the lock types know it
- * @numa_node: where its memory should be
- * @own: for the lock type: set by its enter, freed by its exit
- * @nodes: for the lock type: this contender's share, complete after exit
- * @skipped: the same, of attempts that had a queue node; see stress_count_skipped()
+ * struct stress_waiter - a contender at one lock, as the lock type knows it
+ * @numa_node: for its memory
+ * @own: of the lock type: set by enter, freed by exit
+ * @nodes: of the lock type: this contender's share, complete after exit
+ * @skipped: of the lock type: by attempts with a queue node, see stress_count_skipped()
  *
- * It is in the contender's own memory, which nobody else touches during a run.
+ * In the contender's own memory.
  */
 struct stress_waiter {
 	int numa_node;
@@ -109,38 +106,33 @@ enum stress_patience {
 
 /**
  * struct stress_ops - a lock type
- * @name: what debugfs ``lock`` takes
- * @meaning: one line for people
- * @patience: what it makes of the patience
- * @free_after_unlock: whoever acquires may release and then free the lock's
- *	memory, even if the last owner's @unlock has not returned by then
- * @highest: the context that may interrupt all others of the run, in @lock and
- *	@unlock, too, and come back from @lock; %CONTEXT_TASK for a lock without
- *	timeout, behind whose holder an interrupt would wait for ever
- * @init: make an unlocked lock; 0 or a negative errno. @index: less than
- *	%STRESS_LOCKS_MAX: a CPU may hold locks of different places together, which
- *	lockdep must know
- * @lockdep_disable: the run is wrong on purpose: lockdep must not report this lock, which
- *	was made just now; NULL: lockdep knows nothing of it, or of nothing wrong
- * @enter: get a contender ready for a lock, before any of them runs; 0 or a
- *	negative errno; may be NULL
- * @lock: 0: held, preemption off; -ETIMEDOUT: the patience is over; -EBUSY: there
- *	was none; -ENOMEM: no queue node could be had; -EDEADLK: it would never
- *	end. Patience is in ns as for nbq_clh_lock_timeout().
+ * @name: as debugfs load/lock takes it
+ * @meaning: one line
+ * @patience: how it treats the patience
+ * @free_after_unlock: the next owner may release and free the lock's memory, even before the
+ * 	last owner's @unlock has returned
+ * @highest: the highest context that may interrupt all others of the run, in @lock and @unlock
+ * 	too, and return from @lock; %CONTEXT_TASK for a lock without timeout
+ * @init: make a free lock; 0 or a negative errno. @index: below %STRESS_LOCKS_MAX; a CPU may
+ * 	hold locks of different indices together, so each has a lockdep class
+ * @lockdep_disable: lockdep must not report this new lock, which the run uses wrongly on
+ * 	purpose; NULL: lockdep does not check it
+ * @enter: prepare a contender for a lock, before any of them runs; 0 or a negative errno; may
+ * 	be NULL
+ * @lock: 0: held, preemption off; -ETIMEDOUT: the patience is over; -EBUSY: no patience;
+ * 	-ENOMEM: no queue node; -EDEADLK: a deadlock. Patience as for nbq_clh_lock_timeout()
  * @unlock: by the contender that holds it
- * @destroy: the lock is not used any more, and no contender runs, unless it is
- *	@free_after_unlock; 0 or a negative errno; may be NULL
- * @exit: free what @enter has made, also if that failed or was not called;
- *	after @destroy; may be NULL
- * @count_nodes: add the nodes that no contender counts as its own, of all @locks
- *	together, after the last @exit; may be NULL
- * @count_skipped: add the walks that no contender counts as its own; may be NULL
- * @nodes_of: queue nodes of this CPU that are in use, wherever they stand; NULL:
- *	they do not belong to CPUs
+ * @destroy: the lock is unused, and no contender runs, unless it is @free_after_unlock; 0 or a
+ * 	negative errno; may be NULL
+ * @exit: free the memory of @enter, which may have failed or not been called; after @destroy;
+ * 	may be NULL
+ * @count_nodes: add the nodes that no contender counts, of all @locks together, after the last
+ * 	@exit; may be NULL
+ * @count_skipped: add the skipped nodes that no contender counts; may be NULL
+ * @nodes_of: queue nodes of this CPU that are in use; NULL: nodes do not belong to CPUs
  *
- * @lock and @unlock are called in contexts up to @highest, and do not allocate.
- * In an interrupt they get a waiter of its own.
- * @init and the verbs from @enter on, except these two, may sleep.
+ * @lock and @unlock are called in contexts up to @highest, and do not allocate. Each context has
+ * a waiter of its own. The other operations may sleep.
  */
 struct stress_ops {
 	const char *name;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CLH: the queue lock that CLH-NB comes from.
+ * CLH: the queue lock that CLH-NB is based on.
  *
- * Craig, "Building FIFO and Priority-Queueing Spin Locks from Atomic Swap",
- * University of Washington TR 93-02-02, 1993; Magnusson, Landin and Hagersten,
- * "Queue Locks on Cache Coherent Multiprocessors", IPPS 1994.
+ * Craig, "Building FIFO and Priority-Queueing Spin Locks from Atomic Swap", University of
+ * Washington TR 93-02-02, 1993; Magnusson, Landin and Hagersten, "Queue Locks on Cache Coherent
+ * Multiprocessors", IPPS 1994.
  *
- * Correct as published. A thread swaps its node into the tail and spins on the
- * node that was there; once that says go, the holder owns both and keeps its
- * predecessor's for the next time. So nodes wander between threads (and NUMA
- * nodes), and an idle lock keeps one: init gives it the first.
+ * Correct as published. A thread swaps its node into the tail and spins on the node of its
+ * predecessor; after the grant the holder owns both, and keeps the predecessor's for its next
+ * attempt. So nodes migrate between threads (and NUMA nodes), and an idle lock keeps one: init
+ * allocates the first.
  *
  * The tail is the newest node; holder is not used.
  */
@@ -29,9 +29,9 @@ struct clh_node {
 } ____cacheline_aligned_in_smp;
 
 /**
- * struct clh_thread - what a thread keeps between the verbs
+ * struct clh_thread - what a thread keeps between the operations
  * @node: for its next attempt, or in the queue now
- * @pred: the holder's: the node that will be its own after the release
+ * @pred: of the holder: its own node after the release
  */
 struct clh_thread {
 	struct clh_node *node;
@@ -67,12 +67,9 @@ static int clh_lock(union stress_lock *lock, struct stress_waiter *me,
 
 	preempt_disable();
 	WRITE_ONCE(thread->node->succ_must_wait, true);
-	/* Fully ordered: the successor that finds the node sees it say wait. */
+	/* Fully ordered: the successor that reads the node sees succ_must_wait. */
 	thread->pred = xchg(&lock->queue.tail, thread->node);
-	/*
-	 * ACQUIRE, pairs with the RELEASE in clh_unlock(): the last critical
-	 * section is over.
-	 */
+	/* ACQUIRE: the last critical section is over. Pairs with the RELEASE in clh_unlock(). */
 	while (smp_load_acquire(&thread->pred->succ_must_wait))
 		cpu_relax();
 	return 0;
@@ -84,17 +81,17 @@ static void clh_unlock(union stress_lock *lock, struct stress_waiter *me)
 	struct clh_node *node = thread->node;
 
 	thread->node = thread->pred;
-	/* RELEASE, pairs with the ACQUIRE in clh_lock(). */
+	/* RELEASE: the critical section is over. Pairs with the ACQUIRE in clh_lock(). */
 	smp_store_release(&node->succ_must_wait, false);
 	preempt_enable();
 }
 
-/* All nodes are different: each thread has one, and this is the last. */
+/* All nodes are distinct: each thread has one, and this is the last. */
 static int clh_destroy(union stress_lock *lock)
 {
 	struct clh_node *node = lock->queue.tail;
 
-	/* Somebody holds it, and frees both nodes when it exits. */
+	/* Held: the holder frees both nodes when it exits. */
 	if (node->succ_must_wait)
 		return -EBUSY;
 	kfree(node);
@@ -107,7 +104,7 @@ static void clh_exit(union stress_lock *lock, struct stress_waiter *me)
 
 	if (!thread)
 		return;
-	/* They are the same after a release, and differ in who holds it. */
+	/* Equal after a release, distinct in the holder. */
 	if (thread->pred != thread->node)
 		kfree(thread->pred);
 	kfree(thread->node);

@@ -2,13 +2,11 @@
 /*
  * The kernel's own locks.
  *
- * rqspinlock is the "resilient" queued spinlock of Kumar Kartikeya Dwivedi,
- * 2025, made for BPF: an attempt fails after a quarter of a second at the head
- * of the queue, or when it would close a circle of locks that wait for one
- * another. No patience can be given to it. Where the kernel's spinlocks are not
- * queued, and in virtual machines without a paravirtual spinlock, it is a
- * test-and-set lock with a timeout of one second. An interrupt that finds its
- * own CPU in the lock gets -EDEADLK at once: a table of each CPU says so.
+ * rqspinlock is the resilient queued spinlock of Kumar Kartikeya Dwivedi, 2025, made for BPF: an
+ * attempt fails after a quarter of a second at the head of the queue, or in a deadlock. It takes
+ * no patience. Where the kernel's spinlocks are not queued, and in virtual machines without a
+ * paravirtual spinlock, it is a test-and-set lock with a timeout of one second. An interrupt
+ * whose own CPU holds the lock gets -EDEADLK at once, from a table of each CPU.
  */
 #include <linux/errno.h>
 #include <linux/lockdep.h>
@@ -27,8 +25,8 @@ static int raw_init(union stress_lock *lock, unsigned int index)
 }
 
 /*
- * The checkers want a function to release what it acquires. These hand the
- * lock to their caller; __release() and __acquire() say so, and do nothing.
+ * Static checkers want a function to release what it acquires. Here the caller gets the lock:
+ * __release() and __acquire() tell them so, and do nothing.
  */
 static int raw_lock(union stress_lock *lock, struct stress_waiter *me,
 		    ktime_t patience)

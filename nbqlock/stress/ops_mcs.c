@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * MCS: the queue lock that MCS-NB comes from.
+ * MCS: the queue lock that MCS-NB is based on.
  *
- * Mellor-Crummey and Scott, "Algorithms for Scalable Synchronization on
- * Shared-Memory Multiprocessors", ACM TOCS 9 (1), 1991.
+ * Mellor-Crummey and Scott, "Algorithms for Scalable Synchronization on Shared-Memory
+ * Multiprocessors", ACM TOCS 9 (1), 1991.
  *
- * Correct as published. A waiter tells its predecessor who it is and spins on
- * its own node. A release that finds no successor, but not itself at the tail
- * either, waits for the successor to tell.
+ * Correct as published. A waiter links itself behind its predecessor and spins on its own node.
+ * A release without a successor, whose node is not the tail, waits for the link.
  *
- * The tail is the newest node, NULL while the lock is free; holder is not
- * used. A node is its thread's for good.
+ * The tail is the newest node, NULL while the lock is free; holder is not used. A thread keeps
+ * its node.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -40,9 +39,8 @@ static int mcs_lock(union stress_lock *lock, struct stress_waiter *me,
 	preempt_disable();
 	WRITE_ONCE(node->next, NULL);
 	/*
-	 * Fully ordered. ACQUIRE, pairs with the RELEASE swap in mcs_unlock()
-	 * when it reads NULL: the last critical section is over. RELEASE: a
-	 * successor's next comes after the NULL above.
+	 * Fully ordered. ACQUIRE: with NULL, the last critical section is over. Pairs with the RELEASE swap
+	 * in mcs_unlock(). RELEASE: the successor stores next after the NULL above.
 	 */
 	pred = xchg(&lock->queue.tail, node);
 	if (!pred)
@@ -50,11 +48,14 @@ static int mcs_lock(union stress_lock *lock, struct stress_waiter *me,
 
 	WRITE_ONCE(node->must_wait, true);
 	/*
-	 * RELEASE, pairs with the ACQUIREs of next in mcs_unlock(): their
-	 * must_wait = false comes after my true.
+	 * RELEASE: the store of false to must_wait comes after that of true. Pairs with the
+	 * ACQUIREs of next in mcs_unlock().
 	 */
 	smp_store_release(&pred->next, node);
-	/* ACQUIRE, pairs with the RELEASE store in mcs_unlock(). */
+	/*
+	 * ACQUIRE: the last critical section is over. Pairs with the RELEASE store in
+	 * mcs_unlock().
+	 */
 	while (smp_load_acquire(&node->must_wait))
 		cpu_relax();
 	return 0;
@@ -63,18 +64,24 @@ static int mcs_lock(union stress_lock *lock, struct stress_waiter *me,
 static void mcs_unlock(union stress_lock *lock, struct stress_waiter *me)
 {
 	struct mcs_node *node = me->own;
-	/* ACQUIRE, here and below, pairs with the RELEASE in mcs_lock(). */
+	/*
+	 * ACQUIRE, here and below: must_wait of the successor is true. Pairs with the RELEASE in
+	 * mcs_lock().
+	 */
 	struct mcs_node *succ = smp_load_acquire(&node->next);
 
 	if (!succ) {
-		/* RELEASE, pairs with the swap in mcs_lock(). */
+		/* RELEASE: the critical section is over. Pairs with the swap in mcs_lock(). */
 		if (cmpxchg_release(&lock->queue.tail, node, NULL) == node)
 			goto out;
 		/* ACQUIRE, as above. */
 		while (!(succ = smp_load_acquire(&node->next)))
 			cpu_relax();
 	}
-	/* RELEASE, pairs with the ACQUIRE of must_wait in mcs_lock(). */
+	/*
+	 * RELEASE: the critical section is over. Pairs with the ACQUIRE of must_wait in
+	 * mcs_lock().
+	 */
 	smp_store_release(&succ->must_wait, false);
 out:
 	preempt_enable();

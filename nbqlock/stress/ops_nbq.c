@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The locks of nbqlock, through its public header. Their nodes come from the
- * pools of nbqlock, which counts them, and the walks over them, for all locks
- * together.
+ * The locks of nbqlock, through its public header. nbqlock counts the nodes of its pools, and the
+ * skipped nodes, of all locks together.
  */
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
 
 #include "ops.h"
 
-/* Older kernels have no word for it: there, lockdep does report such runs. */
+/* Older kernels lack it: there lockdep does report such runs. */
 #ifndef lockdep_set_notrack_class
 #define lockdep_set_notrack_class(lock)	((void)(lock))
 #endif
@@ -27,7 +26,7 @@ static void count_nodes(struct stress_nodes *nodes, unsigned int locks)
 
 	nodes->max += event("pool_high_water");
 	nodes->reclaimed += reclaimed;
-	/* The counts wrap at the size of a long; their difference does not. */
+	/* The counts wrap as longs do; so does their difference. */
 	nodes->leaked += (long)(event("nodes_allocated") -
 				event("nodes_freed") - reclaimed);
 }
@@ -43,7 +42,7 @@ static void count_skipped(struct stress_skipped *skipped)
 	skipped->most = max(skipped->most, event("most_skipped"));
 }
 
-/* What struct stress_ops wants, made of the verbs of nbq_X. */
+/* The operations of nbq_X. */
 #define DEFINE_OPERATIONS(X)							\
 static void stress_##X##_excuse(union stress_lock *lock)		\
 {									\
@@ -73,7 +72,7 @@ static int stress_##X##_destroy(union stress_lock *lock)		\
 	return nbq_##X##_destroy(&lock->nbq_##X);			\
 }
 
-/* A lock type: an nbq_X that is made with these flags, if any. Each place has a class. */
+/* A lock type: nbq_X, with flags for its init. Each index has a lockdep class. */
 #define DEFINE_LOCK_TYPE(NAME, X, MEANING, ...)				\
 static struct lock_class_key stress_##NAME##_keys[STRESS_LOCKS_MAX];	\
 									\

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TAS-B: test-and-test-and-set with exponential back-off, the lock that the
- * papers compare with.
+ * TAS-B: test-and-test-and-set with exponential back-off, which the papers compare with.
  *
- * Anderson, "The Performance of Spin Lock Alternatives for Shared-Memory
- * Multiprocessors", IEEE TPDS 1 (1), 1990; TAS-B and TAS-B try in Scott,
- * "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002.
+ * Anderson, "The Performance of Spin Lock Alternatives for Shared-Memory Multiprocessors", IEEE
+ * TPDS 1 (1), 1990; TAS-B and TAS-B try in Scott, "Non-Blocking Timeout in Scalable Queue-Based
+ * Spin Locks", PODC 2002.
  *
- * Correct as published, and not fair. The papers tuned the bounds of the
- * back-off for their machines and do not give them; those below are ours. The
- * clock is looked at during the back-off too, so that a long pause does not
- * make the waiter late.
+ * Correct as published, and unfair. The papers tuned the bounds of the back-off for their
+ * machines and do not print them. The clock is also read during the back-off, so that a long
+ * pause does not make the waiter late.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -22,7 +20,7 @@
 #include "ops.h"
 #include "patience.h"
 
-/* In turns of cpu_relax(). */
+/* In iterations of cpu_relax() */
 #define BACKOFF_MIN	4U
 #define BACKOFF_MAX	256U
 
@@ -35,8 +33,8 @@ static int tas_b_init(union stress_lock *lock, unsigned int index)
 static bool tas_b_try(union stress_lock *lock)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE in tas_b_unlock(): the last critical
-	 * section is over for whoever reads 0.
+	 * ACQUIRE: with 0, the last critical section is over. Pairs with the RELEASE in
+	 * tas_b_unlock().
 	 */
 	return !READ_ONCE(lock->taken) && !xchg_acquire(&lock->taken, 1);
 }
@@ -77,7 +75,7 @@ static int tas_b_lock(union stress_lock *lock, struct stress_waiter *me,
 
 static void tas_b_unlock(union stress_lock *lock, struct stress_waiter *me)
 {
-	/* RELEASE, pairs with the ACQUIRE in tas_b_try(). */
+	/* RELEASE: the critical section is over. Pairs with the ACQUIRE in tas_b_try(). */
 	smp_store_release(&lock->taken, 0);
 	preempt_enable();
 }

@@ -2,23 +2,20 @@
 /*
  * The queue-node pool of the printed locks.
  *
- * Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002,
- * appendix: the nodes of a thread form a circle. Only the thread takes nodes,
- * and searches for one that is not allocated from the one that it took last;
- * any thread gives them back, by marking them.
+ * Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002, appendix: the
+ * nodes of a thread form a circle. Only the thread allocates, searching from the node that it
+ * allocated last; any thread frees, by a mark.
  *
- * As printed, but for two things. When all are allocated the paper calls
- * malloc(), which a lock path in a kernel must not: here a node of a reserve
- * made before the run enters the circle, and the attempt fails with -ENOMEM,
- * without waiting, once the reserve is used up. And marking is ordered, since
- * not every machine of ours orders stores as the paper's does.
+ * As printed, with two exceptions. When all nodes are allocated the paper calls malloc(), which a
+ * lock in a kernel must not: here a node of a reserve enters the circle, and the attempt fails
+ * with -ENOMEM, without waiting, once the reserve is used up. And the mark is ordered, since not
+ * every machine orders stores as the paper's does.
  *
- * The circle grows only when the thread has found all of its nodes allocated,
- * so its size is the most that were in use at a time (or more, by those given
- * back during the search).
+ * The circle grows only when the thread has found all nodes allocated, so its size is the most
+ * nodes in use at a time (or more, by those freed during the search).
  *
- * An interrupt between the test and the set in paper_pool_alloc() would get the
- * same node: an interrupt that contends has a pool of its own, as each thread.
+ * An interrupt between the test and the set in paper_pool_alloc() would get the same node: a
+ * contender in an interrupt has a pool of its own.
  */
 #include <linux/errno.h>
 #include <linux/mm.h>
@@ -30,7 +27,7 @@ int paper_pool_enter(struct stress_waiter *me)
 {
 	struct paper_pool *pool;
 
-	/* For many threads that is a lot: rather fail than press for memory. */
+	/* Many threads need much memory: fail rather than reclaim hard. */
 	pool = kvzalloc_node(sizeof(*pool), GFP_KERNEL | __GFP_NOWARN |
 			     __GFP_RETRY_MAYFAIL, me->numa_node);
 	if (!pool)
@@ -43,7 +40,7 @@ int paper_pool_enter(struct stress_waiter *me)
 	return 0;
 }
 
-/* Nobody uses the lock any more, and its own nodes have been given back. */
+/* The lock is unused, and its nodes were freed. */
 void paper_pool_exit(struct stress_waiter *me)
 {
 	struct paper_pool *pool = me->own;
@@ -61,8 +58,8 @@ void paper_pool_exit(struct stress_waiter *me)
 static bool try_this(struct paper_node *node)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE in paper_pool_free(): the node's
-	 * last user is done with it.
+	 * ACQUIRE: the node's last user is done with it. Pairs with the RELEASE in
+	 * paper_pool_free().
 	 */
 	if (smp_load_acquire(&node->allocated))
 		return false;
@@ -70,7 +67,7 @@ static bool try_this(struct paper_node *node)
 	return true;
 }
 
-/* All are allocated: a node of the reserve enters the circle behind @node. */
+/* All are allocated: add a node of the reserve behind @node. */
 static struct paper_node *grow(struct paper_pool *pool, struct paper_node *node)
 {
 	struct paper_node *fresh;
@@ -86,7 +83,7 @@ static struct paper_node *grow(struct paper_pool *pool, struct paper_node *node)
 	return fresh;
 }
 
-/* By the pool's thread, preemption off. Return: NULL if it is used up. */
+/* By the pool's thread, preemption off. Return: NULL if the pool is used up. */
 struct paper_node *paper_pool_alloc(struct paper_pool *pool)
 {
 	struct paper_node *first = pool->try_this_one;

@@ -11,10 +11,10 @@
 #include "ops.h"
 
 /*
- * Nodes for a thread. The printed locks were measured to have up to 140 in use
- * a thread; where the number grows without bound, a larger reserve is only
- * used up later, and searched longer. With the pool's head, which takes
- * the place of one more, they fill a power of two: at 64 bytes each, 64 KiB.
+ * Nodes of a thread. The printed locks were measured to have up to 140 in use a thread; where the
+ * number grows without bound, a larger reserve only lasts longer, and is searched longer. With
+ * the pool's head, which takes the place of one more, they fill a power of two: at 64 bytes each,
+ * 64 KiB.
  */
 #define PAPER_POOL_NODES	1023
 
@@ -24,8 +24,8 @@
  * @next: MCS-NB only
  * @status: MCS-NB only
  * @allocated: set by the pool's thread, cleared by any
- * @next_in_pool: in a circle
- * @pool: where the node belongs
+ * @next_in_pool: in the circle
+ * @pool: the pool of the node
  */
 struct paper_node {
 	struct paper_node *prev;
@@ -36,16 +36,15 @@ struct paper_node {
 	struct paper_pool *pool;
 } ____cacheline_aligned_in_smp;
 
-/* A prev or next that says: the lock is available to whoever reads this. */
+/* A prev or next: the lock is granted to the context that reads this. */
 #define PAPER_AVAILABLE	((struct paper_node *)1)
 
 /**
- * struct paper_pool - a thread's queue nodes
+ * struct paper_pool - the queue nodes of a thread
  * @try_this_one: the node allocated last
  * @size: nodes in the circle
- * @reclaimed: nodes that this thread gave back after stepping over them or
- *	taking the lock from them
- * @nodes: those in the circle, then the reserve
+ * @reclaimed: nodes that this thread freed after skipping them or taking the lock from them
+ * @nodes: the circle, then the reserve
  */
 struct paper_pool {
 	struct paper_node *try_this_one;
@@ -58,17 +57,17 @@ int paper_pool_enter(struct stress_waiter *me);
 void paper_pool_exit(struct stress_waiter *me);
 struct paper_node *paper_pool_alloc(struct paper_pool *pool);
 
-/* Give a node back, from any thread: one store, its last access. */
+/* Free a node, from any thread: one store, the last access to it. */
 static inline void paper_pool_free(struct paper_node *node)
 {
 	/*
-	 * RELEASE, pairs with the ACQUIRE in paper_pool_alloc(): what I did to
-	 * the node comes before its next user.
+	 * RELEASE: accesses to the node come before those of its next user. Pairs with the
+	 * ACQUIRE in paper_pool_alloc().
 	 */
 	smp_store_release(&node->allocated, false);
 }
 
-/* Free a predecessor's node, which is mine to free now. */
+/* Free the node of a predecessor. */
 static inline void paper_pool_reclaim(struct paper_pool *pool,
 				      struct paper_node *pred)
 {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whether the parameters of a run go together. A file refuses a value that is
- * never right; what is wrong only beside the other values, or by now, is
- * refused here, when a run starts, with a line in the kernel log that begins
- * with the name of the file to change.
+ * Checks of the parameters together, at the start of a run. (A file refuses a value that is never
+ * valid.) The line in the kernel log begins with the name of the file to change.
  *
  * To add a check: a function, a row in checks[].
  */
@@ -21,7 +19,7 @@
 #include "ops.h"
 #include "stress.h"
 
-/* Far more is a soft lockup, or a warning about a slow NMI. */
+/* Much more is a soft lockup, or a warning about a slow NMI. */
 #define INTERRUPT_PATIENCE_MAX	(10 * NSEC_PER_MSEC)
 
 static bool check_cpus(const struct stress_params *params)
@@ -38,7 +36,7 @@ static bool check_chain_order(const struct stress_params *params)
 	if (params->chain == 1 || params->chain_order != CHAIN_RANDOM ||
 	    !stress_params_never_time_out(params))
 		return true;
-	pr_err("chain_order: random needs attempts that time out, else they end in a deadlock: %s would wait for ever\n",
+	pr_err("chain_order: random needs attempts that time out: %s would deadlock\n",
 	       params->lock->name);
 	return false;
 }
@@ -56,7 +54,7 @@ static bool check_free_lock(const struct stress_params *params)
 		pr_err("free_lock: takes one lock at a time, so chain must be 1\n");
 		return false;
 	}
-	/* The door's lock is none for interrupts. */
+	/* The admission's lock is not taken with interrupts off. */
 	if (params->contexts != BIT(CONTEXT_TASK)) {
 		pr_err("free_lock: threads only, so contexts must be task\n");
 		return false;
@@ -70,14 +68,14 @@ static bool check_contexts(const struct stress_params *params)
 				~(BIT(params->lock->highest + 1) - 1);
 	char words[STRESS_CONTEXTS_LENGTH];
 
-	/* Otherwise nobody beneath an interrupt is in its lock. */
+	/* Else the interrupted context does not use the same lock. */
 	if (!too_high || params->nesting != NESTING_SHARED)
 		return true;
 	stress_contexts_print(words, too_high);
 	pr_err("contexts: %s not for %s: it %s\n", words, params->lock->name,
 	       params->lock->patience == WAITS_FOR_EVER ?
-	       "would wait for ever for the holder beneath it" :
-	       "would wait for the waiter beneath it, and that for it");
+	       "would deadlock with the holder that it interrupts" :
+	       "would deadlock with the waiter that it interrupts");
 	return false;
 }
 
@@ -85,11 +83,11 @@ static bool check_nesting(const struct stress_params *params)
 {
 	if (params->nesting != NESTING_MASKED || !(params->contexts & BIT(CONTEXT_NMI)))
 		return true;
-	pr_err("nesting: masked is not for nmi, which nothing masks\n");
+	pr_err("nesting: masked is not for nmi, which cannot be masked\n");
 	return false;
 }
 
-/* An interrupt that finds the holder beneath it waits as long as it may. */
+/* An interrupt that has interrupted the holder waits for its whole patience. */
 static bool check_interrupt_patience(const struct stress_params *params)
 {
 	const char *name = NULL;
@@ -118,8 +116,8 @@ static bool check_shuffle(const struct stress_params *params)
 }
 
 /*
- * Whose attempts are suspended is a thread that stays where its timer is. And it
- * attempts with interrupts off, while the making of a lock that is freed may sleep.
+ * A thread with suspensions must stay on the CPU of its timer. Its attempts have interrupts off,
+ * and making a lock that is freed may sleep.
  */
 static bool check_suspend(const struct stress_params *params)
 {
@@ -145,12 +143,12 @@ static bool check_hotplug(const struct stress_params *params)
 {
 	if (!params->hotplug_ms || stress_hotplug_is_possible(&params->cpus))
 		return true;
-	pr_err("hotplug_ms: none of the CPUs %*pbl can be taken away\n",
+	pr_err("hotplug_ms: none of the CPUs %*pbl can go offline\n",
 	       cpumask_pr_args(&params->cpus));
 	return false;
 }
 
-/* Each returns whether all is well, and has told the kernel log if not. */
+/* Return: true, or false after a line in the kernel log. */
 static bool (* const checks[])(const struct stress_params *params) = {
 	check_cpus,
 	check_chain_order,
@@ -164,10 +162,10 @@ static bool (* const checks[])(const struct stress_params *params) = {
 };
 
 /**
- * stress_params_check() - Can there be a run with these knobs?
+ * stress_params_check() - Is a run with these parameters possible?
  * @params: all of them
  *
- * Return: 0; or -EINVAL, and the kernel log says why.
+ * Return: 0; or -EINVAL, with the reason in the kernel log.
  */
 int stress_params_check(const struct stress_params *params)
 {
@@ -181,10 +179,10 @@ int stress_params_check(const struct stress_params *params)
 }
 
 /**
- * stress_params_never_time_out() - May an attempt of this run never time out?
+ * stress_params_never_time_out() - May an attempt have no timeout?
  * @params: all of them
  *
- * Return: true if the lock type has no timeout, or the patience may be for ever.
+ * Return: true if the lock type has no timeout, or a patience may be infinite.
  */
 bool stress_params_never_time_out(const struct stress_params *params)
 {

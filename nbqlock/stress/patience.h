@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * When to give up, for lock types that have no clock of their own. They read
- * it as rarely as nbqlock's waiters do, and start it when those do: at the
- * first poll that has found the lock taken.
+ * The timeout of lock types without a clock of their own. They read the clock as rarely as the
+ * waiters of nbqlock, and start it as those do: at the first poll that finds the lock held.
  */
 #ifndef _STRESS_PATIENCE_H
 #define _STRESS_PATIENCE_H
@@ -15,8 +14,8 @@
 
 /**
  * struct stress_timer - the patience of one attempt
- * @patience: ns to wait; 0 or less: do not wait; %KTIME_MAX: for ever
- * @start: when the clock was read first; 0: not yet
+ * @patience: ns to wait; 0 or less: do not wait; %KTIME_MAX: no timeout
+ * @start: the first clock read; 0: none yet
  * @polls: calls so far
  */
 struct stress_timer {
@@ -25,7 +24,7 @@ struct stress_timer {
 	unsigned int polls;
 };
 
-/* Is the patience over? To be called once for each poll. */
+/* Is the patience over? Called once for each poll. */
 static inline bool stress_timer_is_over(struct stress_timer *timer)
 {
 	ktime_t now;

@@ -176,7 +176,7 @@ static void show_summary(struct seq_file *m, const struct stress_report *report)
 	show_verdict(m, report->failures);
 }
 
-static void show_threads(struct seq_file *m, const struct stress_report *report)
+static void show_contenders(struct seq_file *m, const struct stress_report *report)
 {
 	unsigned int i;
 
@@ -223,7 +223,7 @@ static void show_histograms(struct seq_file *m, const struct stress_report *repo
 
 const struct stress_view stress_views[] = {
 	{ .name = "summary", .show = show_summary },
-	{ .name = "threads", .show = show_threads },
+	{ .name = "contenders", .show = show_contenders },
 	{ .name = "histograms", .show = show_histograms },
 	{}
 };

@@ -13,7 +13,7 @@ from testbed.stress import FILES as STRESS_FILES, OURS, Run, Unseen, read_runs, 
 
 HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "skipped")
 OWN_HISTOGRAMS = ("own_overshoot", "away", "own_wait", "passed")	# with own_clock only
-TABLES = ("summary", "threads", "histograms")		# the files of result/
+TABLES = ("summary", "contenders", "histograms")		# the files of result/
 MEASURES_SCRIPT = f"""
 . /root/stress.sh
 cd {STRESS_FOLDER}
@@ -146,7 +146,7 @@ def contended_measures(run):
     def adds_up(file, *names):
         return tables.total(file) == sum(run.number(name) for name in names) > 0
 
-    threads = tables.rows("threads")
+    threads = tables.rows("contenders")
     yield ("all histograms are whole", all(
         histogram_is_whole(tables.rows(name)) for name in HISTOGRAMS))
     yield ("percentiles are those of the histograms", all(
@@ -167,7 +167,7 @@ def contended_measures(run):
            tables.total("skipped") == run.number("attempts") - run.number("no_node")
            and any(int(row["from"]) for row in tables.rows("skipped")))
     yield "the threads add up to the result", all(
-        tables.total("threads", name) == run.number(name)
+        tables.total("contenders", name) == run.number(name)
         for name in ("attempts", "acquisitions", "timeouts", "no_node", "deadlocks"))
     shares = [int(row["acquisitions"]) for row in threads]
     yield ("fewest, most and the longest gap are among the threads",
@@ -296,7 +296,7 @@ def measures():
     low, high = BUSY_PER_SECOND
     yield Case("measures: busy work takes about the time that it should",
                low < blind.number("acquisitions_per_second") < high, report)
-    contenders = paused.tables.rows("threads")
+    contenders = paused.tables.rows("contenders")
     yield Case("measures: in a pause nobody acquires, in no context",
                len(contenders) == 2 + 2 * 4 and all(
                    int(row["longest_gap_ns"]) > 0.4e6 * PAUSE_MS for row in contenders),

@@ -60,12 +60,12 @@ misfit() {
 	shift
 	cd %(folder)s
 	for setting in "$@"; do
-		echo "${setting#*=}" >${setting%%%%=*} || echo "refused $setting"
+		echo "${setting#*=}" >"$(echo */${setting%%%%=*})" || echo "refused $setting"
 	done
 	dmesg -c >/dev/null
 	echo 1 2>/dev/null >run && echo "it ran"
-	grep -q "no run yet" result || echo "there is a result"
-	dmesg | grep -q "nbqlock_stress: $file: " || echo "the kernel log blames no $file"
+	grep -q "no run yet" result/summary || echo "there is a result"
+	dmesg | grep -q "nbqlock_stress: $file: " || echo "the kernel log does not name $file"
 }
 """
 
