@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CLH-NB as printed, to measure nbqlock's form of it against.
+ * CLH-NB as printed, to compare nbqlock's form with.
  *
- * Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002,
- * appendix; University of Rochester TR 773.
+ * Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002, appendix;
+ * University of Rochester TR 773.
  *
- * Correct as published: it excludes, and loses no node. What it does not do:
- *	The clock ends the walk over nodes that others have left. Behind two
- *	of them (behind one, for those without patience) a lock can be free
- *	and yet not taken, for ever, if every attempt's patience ends before
- *	it has walked to the front.
- *	The nodes in use are not bounded (see paper_pool.c for what happens
- *	when they run out).
- * Nobody waits for a leaver, so it is safe in interrupts that have a pool of
- * their own (see there).
+ * Correct as published: mutual exclusion, and no lost node. Its limits:
+ * 	The clock ends the skipping of abandoned nodes. Behind two of them (behind one, without
+ * 	patience) a free lock may never be acquired, if each attempt's patience ends before it
+ * 	has reached the front.
+ * 	The nodes in use are not bounded (paper_pool.c says what happens when they run out).
+ * No waiter waits for an aborted one, so it is safe in interrupts with a pool of their own.
  *
- * Other than in print, the clock is read at the first look at a predecessor
- * that does not hand the lock over and at every eighth after it, as in all the
- * locks here; so each look at the clock is followed by up to eight steps.
+ * Unlike in print, the clock is read at the first poll and at every eighth after it, as in all the
+ * locks here; so each clock read is followed by up to eight steps.
  *
- * A node's prev: NULL "I wait or hold", PAPER_AVAILABLE "the lock is yours", a
- * node "I have left, this one stood in front of me".
+ * A node's prev: NULL "waiting or holding", PAPER_AVAILABLE "granted", a node "abandoned, and this
+ * is its predecessor".
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -47,21 +43,21 @@ static int clh_nb_paper_enter(union stress_lock *lock, struct stress_waiter *me)
 static struct paper_node *poll(const struct paper_node *pred)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE stores of prev in abandon() and
-	 * clh_nb_paper_unlock().
+	 * ACQUIRE: what came before the store of prev. Pairs with the RELEASE stores in abandon()
+	 * and clh_nb_paper_unlock().
 	 */
 	return smp_load_acquire(&pred->prev);
 }
 
-/* Timed out; reclaim or abandon own node. */
+/* Timed out: take the own node off the tail, or abandon it. */
 static void abandon(struct stress_queue *queue, struct paper_node *node,
 		  struct paper_node *pred)
 {
-	/* RELEASE, pairs with the swap in acquire(): pred is as I saw it. */
+	/* RELEASE: accesses to pred come before. Pairs with the swap in acquire(). */
 	if (cmpxchg_release(&queue->tail, node, pred) == node)
 		paper_pool_free(node);
 	else
-		/* RELEASE, pairs with the ACQUIRE in poll(). */
+		/* RELEASE: all before it. Pairs with the ACQUIRE in poll(). */
 		smp_store_release(&node->prev, pred);
 }
 
@@ -76,12 +72,12 @@ static int acquire(struct stress_queue *queue, struct stress_waiter *me,
 
 	if (!node)
 		return -ENOMEM;
-	/* Marked: one that waited behind its last life may still be looking. */
+	/* Marked: a waiter behind its last life may still poll it. */
 	WRITE_ONCE(node->prev, NULL);
 	/*
-	 * Fully ordered. ACQUIRE, pairs with the RELEASE swap in
-	 * clh_nb_paper_unlock() when it reads NULL. RELEASE, pairs with the
-	 * ACQUIRE in poll(): my successor sees the NULL above, or later.
+	 * Fully ordered. ACQUIRE: with NULL, the last critical section is over. Pairs with the RELEASE
+	 * swap in clh_nb_paper_unlock(). RELEASE: the successor sees the NULL above, or later. Pairs
+	 * with the ACQUIRE in poll().
 	 */
 	pred = xchg(&queue->tail, node);
 	if (!pred)
@@ -128,18 +124,18 @@ static void clh_nb_paper_unlock(union stress_lock *lock,
 	struct stress_queue *queue = &lock->queue;
 	struct paper_node *node = READ_ONCE(queue->holder);
 
-	/* RELEASE, pairs with the swap in acquire() that reads the NULL. */
+	/* RELEASE: the critical section is over. Pairs with the swap in acquire(). */
 	if (cmpxchg_release(&queue->tail, node, NULL) == node)
 		paper_pool_free(node);
 	else
-		/* RELEASE, pairs with the ACQUIRE in poll(). */
+		/* RELEASE: all before it. Pairs with the ACQUIRE in poll(). */
 		smp_store_release(&node->prev, PAPER_AVAILABLE);
 	preempt_enable();
 }
 
 /*
- * What stands in an idle lock: leavers, and in front of them one that is
- * available. The paper does not destroy locks.
+ * An idle lock has abandoned nodes, and in front of them one that is available. The paper does
+ * not destroy locks.
  */
 static int clh_nb_paper_destroy(union stress_lock *lock)
 {

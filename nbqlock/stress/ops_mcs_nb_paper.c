@@ -1,47 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * MCS-NB in the order of the report, to measure nbqlock's form of it against.
+ * MCS-NB in the order of the report, to compare nbqlock's form with.
  *
- * Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", University
- * of Rochester TR 773, 2002: the code in its appendix, whose page is damaged,
- * and where it is, the prose of its section 2.2.
+ * Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", University of Rochester TR
+ * 773, 2002: the code in its appendix, whose page is damaged, and there the prose of its section
+ * 2.2.
  *
- * As published in this, which nbqlock's form does otherwise:
- *	A releaser and a leaver publish first (swap AVAILABLE, LEAVING or
- *	TRANSIENT into next) and then try to take their node off the tail. A
- *	releaser thus touches the lock after it has handed it over: the lock's
- *	memory must outlive the holder, and here it outlives the run.
- *	The clock ends the walk over nodes that others have left (timeout2).
- *	Behind two of them (behind one, for those without patience) a lock
- *	can be free and yet not taken, for ever, if every attempt's patience
- *	ends before it has walked to the front. Each such attempt adds a node.
- *	The nodes in use are not bounded (see paper_pool.c for what happens
- *	when they run out).
- * That swap of the tail for a node that others may free meanwhile is safe only
- * because a node comes from its own thread's pool, and the thread is busy with
- * the swap. An interrupt on the same pool would break it: those have their own.
+ * As published, unlike nbqlock's form:
+ * 	A release and an abandoning waiter publish first (swap AVAILABLE, LEAVING or TRANSIENT
+ * 	into next) and then try to take their node off the tail. A release thus touches the
+ * 	lock after the grant: the lock's memory must outlive the holder, and here it outlives
+ * 	the run.
+ * 	The clock ends the skipping of abandoned nodes (timeout2). Behind two of them (behind
+ * 	one, without patience) a free lock may never be acquired, if each attempt's patience
+ * 	ends before it has reached the front. Each such attempt adds a node.
+ * 	The nodes in use are not bounded (paper_pool.c says what happens when they run out).
+ * That swap of the tail for a node that others may free meanwhile is safe only because a node comes
+ * from its own thread's pool, and the thread is busy with the swap. An interrupt on the same pool
+ * would break it: interrupts have their own.
  *
  * Not as printed, because print cannot run:
- *	Restored from the prose: the release, which is missing; the reset of
- *	the status to waiting before linking to a new predecessor; the branch
- *	for predecessors found LEAVING or TRANSIENT, with its look at the
- *	clock; the swap of recycled before a TRANSIENT predecessor is freed.
- *	Left out: a piece of the missing release at the end of timeout2, which
- *	swaps the tail from the leaver to NULL and so lets in a second holder.
- *	Tokens: the tail is the lock's, not the node's; what is tested is succ,
- *	not what it points to.
- *	The clock is read at the first poll and every eighth after it, as in
- *	all the locks here.
+ * 	Restored from the prose: the release, which is missing; the reset of the status to
+ * 	waiting before linking to a new predecessor; the branch for predecessors found LEAVING
+ * 	or TRANSIENT, with its clock read; the swap of recycled before a TRANSIENT predecessor
+ * 	is freed.
+ * 	Left out: a piece of the missing release at the end of timeout2, which swaps the tail
+ * 	from the aborted waiter to NULL and so lets in a second holder.
+ * 	Tokens: the tail is the lock's, not the node's; what is tested is succ, not what it
+ * 	points to.
+ * 	The clock is read at the first poll and every eighth after it, as in all the locks here.
  *
- * Correct in that form, as far as is known: a model of it, which is not part of
- * this tree, kept one holder and lost or freed twice no node in all interleavings
- * of three threads with two attempts and two nodes each, whose patience may end
- * at any poll. With the piece that is left out, there were two holders.
+ * Correct in that form, as far as is known: a model of it, which is not part of this tree, kept
+ * mutual exclusion and lost or freed twice no node in all interleavings of three threads with two
+ * attempts and two nodes each, whose patience may end at any poll. With the piece that is left
+ * out, there were two holders.
  *
- * A node's next: NULL, the successor, or AVAILABLE, LEAVING "no next refers to
- * me", TRANSIENT "my predecessor's next still refers to me". Its status says
- * what the predecessor told it, or RECYCLED: the one who still had to tell is
- * to free it.
+ * A node's next: NULL, the successor, or AVAILABLE, LEAVING "no next refers to this node",
+ * TRANSIENT "the predecessor's next still refers to this node". Its status is what the predecessor
+ * stored, or RECYCLED: the predecessor frees it instead of storing.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -65,9 +61,9 @@ enum {
 };
 
 /*
- * Every swap below is fully ordered: what its caller did to a node, or in the
- * critical section, is seen by whoever finds the value, in another swap or by
- * an ACQUIRE read of the status.
+ * Every swap below is fully ordered: accesses before it, to a node or in the critical section,
+ * are seen by the context that finds the value, in another swap or by an ACQUIRE read of the
+ * status.
  */
 
 static int mcs_nb_paper_init(union stress_lock *lock, unsigned int index)
@@ -82,20 +78,20 @@ static int mcs_nb_paper_enter(union stress_lock *lock, struct stress_waiter *me)
 	return paper_pool_enter(me);
 }
 
-/* Tell the successor; if it has left and was stepped over, free its node. */
+/* Notify the successor; if its node was abandoned and skipped, free it. */
 static void notify(struct paper_node *succ, unsigned int status)
 {
 	if (xchg(&succ->status, status) == STATUS_RECYCLED)
 		paper_pool_free(succ);
 }
 
-/* Step over a predecessor that has left. Return: the one in front of it. */
+/* Skip an abandoned predecessor. Return: the predecessor in front of it. */
 static struct paper_node *skip(struct paper_pool *pool,
 				    struct paper_node *pred, bool transient)
 {
 	struct paper_node *prev = READ_ONCE(pred->prev);
 
-	/* One that is still to be told is freed by who tells it. */
+	/* One without a notification yet is freed by its predecessor. */
 	if (!transient || xchg(&pred->status, STATUS_RECYCLED) != STATUS_WAITING)
 		paper_pool_reclaim(pool, pred);
 	return prev;
@@ -109,14 +105,14 @@ static void abandon(struct stress_queue *queue, struct paper_node *node,
 
 	WRITE_ONCE(node->prev, pred);
 	if (cmpxchg(&pred->next, node, NULL) == node) {
-		/* The predecessor does not even know that I was here. */
+		/* The predecessor never saw this node. */
 		succ = xchg(&node->next, LEAVING);
 		if (succ)
 			notify(succ, STATUS_LEAVING);
 		else if (cmpxchg(&queue->tail, node, pred) == node)
 			paper_pool_free(node);
 	} else {
-		/* It is about to tell me something, so my node must stay. */
+		/* The predecessor is about to notify, so the node must stay. */
 		succ = xchg(&node->next, TRANSIENT);
 		if (succ)
 			notify(succ, STATUS_TRANSIENT);
@@ -124,8 +120,8 @@ static void abandon(struct stress_queue *queue, struct paper_node *node,
 }
 
 /*
- * Timed out on finding that the predecessor had left: the paper's timeout2.
- * Put things back as if I had timed out while linked.
+ * Timed out at an abandoned predecessor: the paper's timeout2. Restores the state of a timeout
+ * while linked.
  */
 static void abandon_unlinked(struct paper_node *node, struct paper_node *pred,
 			   struct paper_node *pred_next)
@@ -142,15 +138,15 @@ static void abandon_unlinked(struct paper_node *node, struct paper_node *pred,
 }
 
 /*
- * Linked behind a predecessor that was waiting or holding. Return: what it
- * told me, STATUS_WAITING if the patience is over.
+ * Linked behind a predecessor that waited or held the lock. Return: the status it stored;
+ * STATUS_WAITING: the patience is over.
  */
 static unsigned int await(struct paper_node *node, struct stress_timer *timer)
 {
 	unsigned int status;
 
 	while (!stress_timer_is_over(timer)) {
-		/* ACQUIRE, pairs with the swap in notify(). */
+		/* ACQUIRE: what the predecessor did before. Pairs with the swap in notify(). */
 		status = smp_load_acquire(&node->status);
 		if (status != STATUS_WAITING)
 			return status;
@@ -159,10 +155,7 @@ static unsigned int await(struct paper_node *node, struct stress_timer *timer)
 	return STATUS_WAITING;
 }
 
-/*
- * Behind pred, until the lock is mine or the patience is over. *walk counts the
- * leavers stepped over.
- */
+/* Wait behind pred, until the grant or the timeout. *skipped counts skipped nodes. */
 static int wait_in_queue(struct stress_queue *queue, struct paper_pool *pool,
 			 struct paper_node *node, struct paper_node *pred,
 			 ktime_t patience, unsigned long *skipped)
@@ -245,8 +238,8 @@ static void mcs_nb_paper_unlock(union stress_lock *lock,
 }
 
 /*
- * What stands in an idle lock: leavers, and in front of them one that is
- * available. The paper does not destroy locks.
+ * An idle lock has abandoned nodes, and in front of them one that is available. The paper does
+ * not destroy locks.
  */
 static int mcs_nb_paper_destroy(union stress_lock *lock)
 {

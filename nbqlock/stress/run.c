@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The course of a run: make the lock and its threads, let them go, tell them
- * to stop, wait for them, take everything down.
+ * The course of a run: create the locks and threads, start them, stop them, join them, tear down.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -31,7 +30,7 @@
 #include "run.h"
 #include "suspend.h"
 
-/* Busy work in one piece: a thread looks for the stop about that often. */
+/* Busy work in one piece: the interval at which a thread polls for the stop */
 #define CHUNK_NS	(10 * NSEC_PER_USEC)
 
 static int stress_thread(void *data)
@@ -45,7 +44,7 @@ static int stress_thread(void *data)
 
 	while (!READ_ONCE(run->stop)) {
 		stress_contender_iterate(contender);
-		/* Several threads may share a CPU that does not preempt. */
+		/* Threads may share a CPU that does not preempt. */
 		cond_resched();
 	}
 
@@ -55,11 +54,11 @@ static int stress_thread(void *data)
 }
 
 /**
- * stress_contender_alloc() - Make a contender that does nothing yet.
- * @run: what it belongs to
- * @index: its place among the contenders
- * @context: where it makes its attempts
- * @cpu: where it belongs
+ * stress_contender_alloc() - Allocate and initialise a contender.
+ * @run: the run
+ * @index: its index among the contenders
+ * @context: of its attempts
+ * @cpu: its CPU
  *
  * Return: the contender, or NULL without memory.
  */
@@ -97,7 +96,7 @@ static int create_thread(struct stress_run *run, unsigned int index,
 		kvfree(contender);
 		return PTR_ERR(task);
 	}
-	/* It may end before kthread_stop() is called for it. */
+	/* The thread may end before kthread_stop() is called for it. */
 	get_task_struct(task);
 	kthread_bind(task, cpu);
 	contender->task = task;
@@ -126,7 +125,7 @@ static int create_threads(struct stress_run *run)
 	return 0;
 }
 
-/* Call the lock type for each lock that a contender takes, until it fails. */
+/* Prepare the contender at each of its locks, until one fails. */
 static int enter_contender(struct stress_run *run, struct contender *contender)
 {
 	unsigned int i;
@@ -152,7 +151,6 @@ static void exit_contender(struct stress_run *run, struct contender *contender)
 	}
 }
 
-/* Let the lock type get each contender ready. */
 static int enter_contenders(struct stress_run *run)
 {
 	const struct stress_ops *ops = run->params.lock;
@@ -162,12 +160,12 @@ static int enter_contenders(struct stress_run *run)
 	for (i = 0; ops->enter && !ret && i < run->contender_count; i++)
 		ret = enter_contender(run, run->contenders[i]);
 	if (ret)
-		pr_err("threads: %s has room for only %u of %u contenders (%d)\n",
+		pr_err("threads: %s has memory for only %u of %u contenders (%d)\n",
 		       ops->name, i - 1, run->contender_count, ret);
 	return ret;
 }
 
-/* Wait until the threads are gone; those that never ran never will. */
+/* Threads that never ran never will. */
 static void stop_threads(struct stress_run *run)
 {
 	unsigned int i;
@@ -193,8 +191,8 @@ static void destroy_locks(struct stress_run *run)
 }
 
 /*
- * Will the locks be taken in an order, or in contexts, in which only a timeout
- * keeps them from a deadlock? (Not by an NMI, of which that is expected.)
+ * Will the locks be taken in an order, or in contexts, that lockdep reports, rightly? (Not in an
+ * NMI, whose attempts lockdep records as trylocks.)
  */
 static bool lockdep_would_report(const struct stress_params *params)
 {
@@ -206,9 +204,9 @@ static bool lockdep_would_report(const struct stress_params *params)
 
 /**
  * stress_lock_init() - Make a lock under test.
- * @run: what it belongs to
- * @lock: memory for it
- * @index: its place in the chain
+ * @run: the run
+ * @lock: memory for the lock
+ * @index: its index among the locks
  *
  * Return: 0 or a negative errno.
  */
@@ -223,11 +221,11 @@ int stress_lock_init(const struct stress_run *run, union stress_lock *lock,
 	return ret;
 }
 
-/* Make the locks under test; those to be freed are made as they are needed. */
+/* Locks that are freed during the run are made when they are needed. */
 static int create_locks(struct stress_run *run)
 {
 	const struct stress_params *params = &run->params;
-	/* A chain for each context, also for those that do not contend */
+	/* A chain for each context, even for those that do not contend */
 	unsigned int rows = params->nesting == NESTING_OWN ? CONTEXTS : 1;
 	unsigned int i;
 	int ret;
@@ -250,7 +248,7 @@ static int create_locks(struct stress_run *run)
 	return 0;
 }
 
-/* Without contenders: destroy the locks, and let the lock type forget them. */
+/* After the contenders have ended: destroy the locks, then exit. */
 static void teardown(struct stress_run *run)
 {
 	unsigned int i;
@@ -265,7 +263,7 @@ static void teardown(struct stress_run *run)
 		exit_contender(run, run->contenders[i]);
 }
 
-/* Room for the report, too, which must not be lost for want of memory. */
+/* Allocated in advance, so that the result cannot be lost for want of memory. */
 static bool alloc_report(struct stress_run *run)
 {
 	run->shares = kvcalloc(run->contender_count, sizeof(*run->shares),
@@ -276,7 +274,7 @@ static bool alloc_report(struct stress_run *run)
 }
 
 /**
- * stress_run_alloc() - Make a run without a lock and contenders.
+ * stress_run_alloc() - Allocate a run without locks and contenders.
  * @params: what to run
  * @contenders: how many there will be
  *
@@ -314,14 +312,14 @@ struct stress_run *stress_run_alloc(const struct stress_params *params,
 	return run;
 }
 
-/* A run ready to go, but for the lock and the contenders; or an ERR_PTR(). */
+/* A run without locks and contenders, or an ERR_PTR(). */
 static struct stress_run *prepare(const struct stress_params *params)
 {
 	struct stress_costs costs;
 	struct stress_run *run;
 	int ret;
 
-	/* Before there is anything else that wants a CPU. */
+	/* Before the run competes for the CPUs. */
 	ret = stress_costs_measure(params, &costs);
 	if (ret)
 		return ERR_PTR(ret);
@@ -333,7 +331,7 @@ static struct stress_run *prepare(const struct stress_params *params)
 	return run;
 }
 
-/* Everybody who has a part in the run, asleep. */
+/* All threads and timers, stopped. */
 static int create_all(struct stress_run *run)
 {
 	int ret = create_threads(run);
@@ -350,7 +348,7 @@ static int create_all(struct stress_run *run)
 }
 
 /**
- * stress_run_create() - Get everything ready for a run.
+ * stress_run_create() - Prepare a run.
  * @params: what to run
  *
  * Return: the run, to be freed by stress_run_free(); or an ERR_PTR().
@@ -384,8 +382,8 @@ struct stress_run *stress_run_create(const struct stress_params *params)
 }
 
 /**
- * stress_run_free() - Free a run whose threads are gone.
- * @run: a run that was joined, or that never had any
+ * stress_run_free() - Free a run.
+ * @run: a run without threads
  */
 void stress_run_free(struct stress_run *run)
 {
@@ -401,7 +399,7 @@ void stress_run_free(struct stress_run *run)
 }
 
 /**
- * stress_run_start() - Let the threads go, all at once, then the interrupts.
+ * stress_run_start() - Start all threads at once, then the interrupts.
  * @run: the run
  */
 void stress_run_start(struct stress_run *run)
@@ -409,7 +407,7 @@ void stress_run_start(struct stress_run *run)
 	const struct stress_params *params = &run->params;
 	unsigned int i;
 
-	/* What it takes to repeat a run that does not come to its result. */
+	/* Logged before the start, to repeat a run that hangs. */
 	stress_params_log("run begins", params);
 	for (i = 0; i < params->threads; i++)
 		wake_up_process(run->contenders[i]->task);
@@ -422,10 +420,10 @@ void stress_run_start(struct stress_run *run)
 }
 
 /**
- * stress_run_stop() - Tell the threads to finish what they do and end.
+ * stress_run_stop() - Stop the run.
  * @run: the run
  *
- * Waits until no interrupt contends any more, and all CPUs are back.
+ * Waits for the interrupts, and until all CPUs are online again; not for the threads.
  */
 void stress_run_stop(struct stress_run *run)
 {
@@ -439,14 +437,14 @@ void stress_run_stop(struct stress_run *run)
 /**
  * stress_run_join() - Wait for the threads to end, then destroy the locks.
  * @run: a run that was stopped
- * @patience: jiffies to wait at most
+ * @timeout: in jiffies
  *
- * Return: false if some threads have not come back: they and their memory must
- * be left alone until a later call returns true.
+ * Return: false if some threads have not ended: they still use the run, until a later call
+ * returns true.
  */
-bool stress_run_join(struct stress_run *run, unsigned long patience)
+bool stress_run_join(struct stress_run *run, unsigned long timeout)
 {
-	if (!wait_for_completion_timeout(&run->all_back, patience))
+	if (!wait_for_completion_timeout(&run->all_back, timeout))
 		return false;
 	stop_threads(run);
 	stress_suspend_stop(run);
@@ -455,7 +453,7 @@ bool stress_run_join(struct stress_run *run, unsigned long patience)
 }
 
 /**
- * stress_run_duration_ms() - How long is the run meant to be?
+ * stress_run_duration_ms() - The planned duration.
  * @run: the run
  *
  * Return: ms.
@@ -466,7 +464,7 @@ u64 stress_run_duration_ms(const struct stress_run *run)
 }
 
 /**
- * stress_run_elapsed_ns() - How long have the threads been fighting?
+ * stress_run_elapsed_ns() - The time since the start.
  * @run: the run, at any time
  *
  * Return: ns, up to the stop; 0 before the start.
@@ -480,14 +478,13 @@ u64 stress_run_elapsed_ns(const struct stress_run *run)
 }
 
 /**
- * stress_run_pause_ns() - How long must everybody rest now?
+ * stress_run_pause_ns() - The rest of the current pause.
  * @run: the run, at any time
  *
- * With the knob stutter_ms, the time since the start is cut in pieces of that
- * length, and every other one is a pause. So all rest at the same times, and
- * begin again together.
+ * With stutter_ms, every other piece of that length is a pause: all contenders pause at the same
+ * times, and begin again together.
  *
- * Return: ns until the pause is over; 0: there is none.
+ * Return: ns until the end of the pause; 0: there is none.
  */
 u64 stress_run_pause_ns(const struct stress_run *run)
 {
@@ -501,10 +498,10 @@ u64 stress_run_pause_ns(const struct stress_run *run)
 }
 
 /**
- * stress_run_acquisitions() - How often was the lock acquired so far?
+ * stress_run_acquisitions() - Acquisitions so far.
  * @run: the run, at any time
  *
- * Return: the sum of all contenders, as far as this CPU can see.
+ * Return: the sum over all contenders, as visible to this CPU.
  */
 u64 stress_run_acquisitions(const struct stress_run *run)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A run from the inside: run.c makes it and ends it, contender.c is what
- * happens in between, free_lock.c has the locks that are freed meanwhile,
- * interrupts.c and nmi.c let interrupts contend, suspend.c lets them suspend an
- * attempt, disturb.c moves threads and CPUs, timing.c takes the times, judge.c
- * sums up.
+ * A run: run.c makes and ends it, contender.c is a contender's iteration, free_lock.c has the locks
+ * that are freed meanwhile, interrupts.c and nmi.c are contenders in interrupts, suspend.c
+ * suspends attempts, migrate.c moves threads and CPUs, timing.c measures, check.c finds the
+ * verdict.
  *
- * Each contender counts in memory of its own; while measuring, they share
- * nothing but the lock and what it protects.
+ * Each contender counts in memory of its own; during a measurement contenders share only the
+ * locks and what those protect.
  */
 #ifndef _STRESS_RUN_H
 #define _STRESS_RUN_H
@@ -31,20 +30,19 @@ struct stress_suspensions;
 struct suspension;
 struct task_struct;
 
-/* Locks that are freed while the run goes on take turns in so many places. */
+/* Slots for a lock that is freed during the run */
 #define STRESS_SLOTS	2
 
 /**
  * struct guarded - what a lock protects
- * @owner: id of the contender inside, 0: nobody
- * @cpu: of the last owner, -1: there was none yet
+ * @owner: id of the contender inside, 0: none
+ * @cpu: of the last owner, -1: none yet
  * @counter: critical sections so far
- * @handoffs: of those, how many were on another CPU than the one before
- * @released: when the last owner was about to release, in ns; 0: it took no time
+ * @handoffs: critical sections on another CPU than the one before
+ * @released: when the last owner was about to release, in ns; 0: not timed
  *
- * The owner tells two owners from one, and the counter loses increments
- * between two owners. Both are plain memory on purpose: KCSAN then watches as
- * well.
+ * @owner shows a second owner, @counter loses increments of one. Both are plain memory on
+ * purpose: KCSAN watches them as well.
  */
 struct guarded {
 	unsigned int owner;
@@ -65,11 +63,11 @@ struct target {
 };
 
 /**
- * struct lock_ref - a contender's side of one lock, in the contender's memory
+ * struct lock_ref - a contender's reference to one lock, in the contender's memory
  * @target: the lock
- * @waiter: what the lock type knows of the contender
- * @acquired: times that the contender got this lock
- * @counter: what it found in the counter that this lock protects
+ * @waiter: the contender, as the lock type knows it
+ * @acquired: acquisitions of this lock by this contender
+ * @counter: the counter of @target at the last one
  */
 struct lock_ref {
 	struct target *target;
@@ -79,28 +77,27 @@ struct lock_ref {
 };
 
 /**
- * struct contender - one that fights for the lock, in memory on its NUMA node
- * @run: what it belongs to
- * @context: where it makes its attempts
- * @task: the thread, with a reference; NULL: it is an interrupt
- * @suspension: what suspends it now and then; NULL: nothing
- * @not_before_ns: when it may attempt again, in an interrupt, by the clock
- * @id: its number, from 1 on
- * @cpu: where it belongs; for a thread that runs, under the run's @binding
- * @random: for the length of its work outside, its patience, its pauses, its
- *	order of the locks
- * @attempts: and the following: as in struct stress_report; written by the
- *	contender only, read by others meanwhile
- * @acquisitions: the same
- * @timeouts: failed with -ETIMEDOUT
- * @no_node: failed with -ENOMEM
- * @deadlocks: failed with -EDEADLK
+ * struct contender - in memory of its NUMA node
+ * @run: the run
+ * @context: of its attempts
+ * @task: the thread, with a reference; NULL: an interrupt
+ * @suspension: suspends its attempts; NULL: none
+ * @not_before_ns: in an interrupt: the earliest time of the next attempt
+ * @id: from 1 on
+ * @cpu: its CPU; of a running thread, under @binding of the run
+ * @random: for its work, patience, pauses and order of locks
+ * @attempts: this and the following: as in struct stress_report; written by the contender only,
+ * 	read by others meanwhile
+ * @acquisitions: attempts that succeeded
+ * @timeouts: attempts that failed with -ETIMEDOUT or -EBUSY
+ * @no_node: attempts that failed with -ENOMEM
+ * @deadlocks: attempts that failed with -EDEADLK
  * @violations: times that it saw another owner
  * @until_stall: acquisitions until one stalls
- * @order: its claims in the order in which it takes the locks
- * @count: so many of them in this attempt
+ * @order: its locks in the order of acquisition
+ * @count: how many of them this attempt takes
  * @refs: one for each lock of the chain
- * @timings: how long its attempts took
+ * @timings: of its attempts
  */
 struct contender {
 	struct stress_run *run;
@@ -125,17 +122,16 @@ struct contender {
 } ____cacheline_aligned_in_smp;
 
 enum slot_state {
-	SLOT_POISONED,		/* there is no lock, the memory is poisoned */
-	SLOT_INIT,		/* somebody makes a lock */
-	SLOT_OPEN,		/* there is a lock */
+	SLOT_POISONED,		/* no lock, poisoned memory */
+	SLOT_INIT,		/* a lock is being made */
+	SLOT_OPEN,		/* a lock */
 	SLOT_CLOSED,		/* its last user is about to free it */
 };
 
 /**
- * struct slot - a place for a lock that is freed while the run goes on
- * @state: what is there
- * @users: contenders that may touch the lock; without owners that have begun
- *	to release it
+ * struct slot - memory for a lock that is freed during the run
+ * @state: of the memory
+ * @users: contenders that may touch the lock, without owners that have begun to release it
  * @maker: id of the contender that has made the lock
  */
 struct slot {
@@ -145,12 +141,12 @@ struct slot {
 };
 
 /**
- * struct admission - where contenders go in and out, see free_lock.c
- * @lock: for all below
- * @slots: of each of the first targets of the run
+ * struct admission - of contenders to locks that are freed, see free_lock.c
+ * @lock: protects the rest
+ * @slots: of the first targets of the run
  * @last: index of the slot that was opened last
  * @freed: times that a lock was freed
- * @written: times that its memory was written to after that
+ * @written: times that freed memory was written to
  */
 struct admission {
 	raw_spinlock_t lock;
@@ -163,44 +159,43 @@ struct admission {
 /**
  * struct stress_run - a run
  * @params: a copy, with the seed that is used
- * @cs_loops: the knob cs_ns, as busy work
- * @ncs_loops: the knob ncs_ns, as busy work
- * @chunk_loops: busy work in one piece outside the critical section, at most
- * @stop: contenders go home when they see it
- * @began_ns: when the threads were let go; 0: not yet
- * @ended_ns: when they were told to stop; 0: not yet
+ * @cs_loops: cs_ns as busy work
+ * @ncs_loops: ncs_ns as busy work
+ * @chunk_loops: the most busy work in one piece outside of the critical section
+ * @stop: contenders end when they see it
+ * @began_ns: when the threads were started; 0: not yet
+ * @ended_ns: when they were stopped; 0: not yet
  * @targets: the locks under test, and what they protect
  * @target_count: how many there are
- * @admission: to those that are freed while the run goes on
- * @paused: for those who wait until a pause is over, or a halt
+ * @admission: to locks that are freed during the run
+ * @paused: threads that wait for the end of a pause or a halt
  * @not_ready: threads that have not reached the barrier
  * @not_back: threads that have not left their loop
  * @all_ready: @not_ready is 0
  * @all_back: @not_back is 0
  * @go: the barrier
- * @joined: all threads are gone
- * @destroyed: what destroying the locks returned, the first that was not 0
- * @costs: what it costs to measure
- * @contender_count: how many contenders there are room for
- * @shares: room for the acquisitions of each contender, for the report
- * @rows: room for what the report says of each; NULL: the report has it
- * @interrupts: what lets contenders attempt in interrupts; NULL: there are none
- * @suspensions: what suspends attempts; NULL: there is none
- * @shuffler: the thread that moves the others; NULL: there is none
- * @hotplugger: the thread that takes CPUs away; NULL: there is none
- * @binding: for who moves threads
+ * @joined: all threads have ended
+ * @destroyed: the first error of destroying the locks
+ * @costs: the overhead of the measurement
+ * @contender_count: entries of @contenders
+ * @shares: for the report: the acquisitions of each contender
+ * @rows: for the report: the result of each; NULL: the report has it
+ * @interrupts: those that contend; NULL: none
+ * @suspensions: of attempts; NULL: none
+ * @shuffler: the thread that moves the others; NULL: none
+ * @hotplugger: the thread that takes CPUs offline; NULL: none
+ * @binding: of threads to CPUs
  * @shuffles: as in struct stress_report, written by @shuffler
  * @hotplugs: the same, written by @hotplugger
  * @nodes_left: the same
  * @nodes_kept: the same
- * @halt: threads stop where they hold and wait for nothing
- * @halted: that many have
- * @cpu_lost: a CPU that it took away did not come back
- * @contenders: one for each thread, then those in interrupts; until all of them
- *	are made, NULL for the others
+ * @halt: threads must stop outside of the queues
+ * @halted: threads that have
+ * @cpu_lost: a CPU did not come online again
+ * @contenders: the threads, then the interrupts; NULL until they are created
  *
- * What the threads only read comes first; each lock and what it protects have
- * cache lines of their own.
+ * What the threads only read comes first; each lock and what it protects have cache lines of
+ * their own.
  */
 struct stress_run {
 	struct stress_params params;
@@ -229,7 +224,7 @@ struct stress_run {
 	struct stress_suspensions *suspensions;
 	struct task_struct *shuffler;
 	struct task_struct *hotplugger;
-	struct mutex binding;		/* of threads on CPUs */
+	struct mutex binding;
 	u64 shuffles;
 	u64 hotplugs;
 	u64 nodes_left;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How evenly something is shared: standard deviation, and the fairness index of
- * R. K. Jain, D.-M. W. Chiu and W. R. Hawe, "A Quantitative Measure of Fairness
- * and Discrimination for Resource Allocation in Shared Computer Systems", 1984.
+ * Measures of fairness: standard deviation, and the fairness index of R. K. Jain, D.-M. W. Chiu and
+ * W. R. Hawe, "A Quantitative Measure of Fairness and Discrimination for Resource Allocation in
+ * Shared Computer Systems", 1984.
  *
- * Shares that are too large for the sum of their squares to fit in 64 bits lose
- * low bits first.
+ * Low bits are dropped if the sum of the squares would not fit in 64 bits.
  */
 #include <linux/bitops.h>
 #include <linux/limits.h>
@@ -78,11 +77,11 @@ static u64 jain_permille(const u64 *shares, size_t count, u64 max)
 }
 
 /**
- * stress_spread_of() - How evenly is something shared?
+ * stress_spread_of() - The spread of some shares.
  * @shares: the shares
- * @count: how many there are, 1 to 2^24
+ * @count: of them, 1 to 2^24
  *
- * Return: that; it never overflows.
+ * Return: the spread; nothing overflows.
  */
 struct stress_spread stress_spread_of(const u64 *shares, size_t count)
 {

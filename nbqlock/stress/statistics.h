@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * How evenly something is shared, in integers.
- */
+/* Measures of fairness, in integers. */
 #ifndef _STRESS_STATISTICS_H
 #define _STRESS_STATISTICS_H
 
@@ -11,9 +9,9 @@
  * struct stress_spread - of a number of shares
  * @min: the least
  * @max: the greatest
- * @stddev: their standard deviation, rounded down
- * @jain_permille: Jain's index: 1000 if all are alike, 1000 / n if one of n has
- *	all; 1000, too, if there is nothing to share
+ * @stddev: the standard deviation, rounded down
+ * @jain_permille: Jain's index: 1000 for equal shares, or if all are 0; 1000 / n if one of n has
+ * 	all
  */
 struct stress_spread {
 	u64 min;

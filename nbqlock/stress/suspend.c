@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Now and then an interrupt of its own CPU suspends a thread in the middle of an
- * attempt, wherever it is by then: as it joins, waits, leaves, holds or releases.
- * Its neighbours in the queue have to do without it for so long.
+ * An interrupt suspends a thread in the middle of an attempt now and then, wherever it is: enqueuing,
+ * waiting, abandoning, holding or releasing. Its neighbours in the queue must do without it.
  *
- * When it is time for the next one, the thread's next attempt starts a timer for a
- * moment that is drawn, and the interrupt that finds the thread inside stays as long
- * as it was told to. If it comes too late for that attempt, the thread tries again
- * with the next.
+ * When the next suspension is due, the thread's next attempt starts a timer with a random delay,
+ * and the interrupt that finds the thread inside an attempt stays for suspend_ns. If it comes too
+ * late for that attempt, the next one starts the timer again.
  *
- * The attempts in between are made with interrupts off, and no timer is running. So
- * nothing of their own CPU comes between them and their deadline, and how late they
- * are is only their own doing, or their neighbours'. An attempt that may be
- * suspended is not timed: how late that is says nothing.
+ * The other attempts are made with interrupts off, with no timer pending: no interrupt comes
+ * between them and their deadline, so they are late only by themselves or their neighbours. An
+ * attempt that may be suspended is not timed: its delay says nothing.
  *
  * What a thread and its timer share is written on one CPU only.
  */
@@ -36,21 +33,18 @@
 #include "suspend.h"
 #include "timing.h"
 
-/*
- * From the start of the timer to its interrupt: drawn from this to twice as much.
- * Less may be over before the timer is started.
- */
+/* The timer expires after this to twice as much. Less may be over before the timer is started. */
 #define SOON_NS			(20 * NSEC_PER_USEC)
-/* However short the suspensions are, there is more than those. */
+/* The shortest interval, however short the suspensions are */
 #define INTERVAL_NS_MIN		(10 * NSEC_PER_USEC)
 
 /**
- * struct suspension - that of one thread
- * @timer: suspends
+ * struct suspension - of one thread
+ * @timer: suspends it
  * @contender: the thread
- * @random: when
- * @next: from then on attempts may be suspended, until one has been; by the clock
- * @inside: the attempt that is going on may be
+ * @random: for the timer
+ * @next: the time from which attempts may be suspended, until one was
+ * @inside: the current attempt may be suspended
  * @suspended: attempts that were
  */
 struct suspension {
@@ -64,28 +58,27 @@ struct suspension {
 
 /**
  * struct stress_suspensions - those of a run
- * @count: so many are there
- * @each: the ones
+ * @count: how many there are
+ * @each: the suspensions
  */
 struct stress_suspensions {
 	unsigned int count;
 	struct suspension each[];
 };
 
-/* Up to @most. */
+/* Return: at most @most. */
 static u64 draw(struct suspension *suspension, u64 most)
 {
 	return mul_u64_u32_shr(most, prandom_u32_state(&suspension->random), 32);
 }
 
 /**
- * stress_suspend_interval_ns() - How long is it from one suspension of a thread
- * to the next?
+ * stress_suspend_interval_ns() - The mean interval between suspensions of a thread.
  * @run: the run
  *
- * At least twice as long as they take: else nobody is left to be late.
+ * At least twice as long as they take, so that others run meanwhile.
  *
- * Return: ns, on average.
+ * Return: ns.
  */
 u64 stress_suspend_interval_ns(const struct stress_run *run)
 {
@@ -95,7 +88,7 @@ u64 stress_suspend_interval_ns(const struct stress_run *run)
 		    (u64)INTERVAL_NS_MIN);
 }
 
-/* From now on; half as long, to half as long again. */
+/* 0.5 to 1.5 times the mean interval from now. */
 static void set_next(struct suspension *suspension)
 {
 	u64 mean = stress_suspend_interval_ns(suspension->contender->run);
@@ -105,9 +98,9 @@ static void set_next(struct suspension *suspension)
 }
 
 /*
- * The core is for those who are to be late, as far as that can be.
+ * Yields the core to the neighbours, if possible.
  *
- * Return: how long it was really, in ns; a host may wake a CPU up late.
+ * Return: how long it took, in ns; a host may wake a CPU up late.
  */
 static u64 delay(u64 ns)
 {
@@ -121,19 +114,19 @@ static u64 delay(u64 ns)
 
 static void count(struct stress_suspended *suspended, u64 ns)
 {
-	/* Another CPU may want to know whether there was one. */
+	/* Read by stress_suspend_happened() meanwhile. */
 	WRITE_ONCE(suspended->count, suspended->count + 1);
 	suspended->sum_ns += ns;
 	suspended->max_ns = max(suspended->max_ns, ns);
 }
 
-/* The handler of a timer. The thread goes on when it returns. */
+/* The thread goes on when this returns. */
 static enum hrtimer_restart timer_handler(struct hrtimer *timer)
 {
 	struct suspension *suspension = container_of(timer, struct suspension, timer);
 	const struct contender *contender = suspension->contender;
 
-	/* The thread may have gone out again, or another may be on the CPU. */
+	/* The attempt may be over, or another thread on the CPU. */
 	if (!READ_ONCE(suspension->inside) || current != contender->task)
 		return HRTIMER_NORESTART;
 	count(&suspension->suspended, delay(contender->run->params.suspend_ns));
@@ -144,7 +137,7 @@ static enum hrtimer_restart timer_handler(struct hrtimer *timer)
 static void setup(struct suspension *suspension, struct contender *contender)
 {
 	suspension->contender = contender;
-	/* Any odd number with many bits, and another than the contender's own. */
+	/* Other numbers than those of the contender itself. */
 	prandom_seed_state(&suspension->random, contender->run->params.seed ^
 			   (contender->id * 0xd1342543de82ef95ULL));
 #if KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE
@@ -160,10 +153,10 @@ static void setup(struct suspension *suspension, struct contender *contender)
 }
 
 /**
- * stress_suspend_create() - Get suspensions ready, if the run has them.
+ * stress_suspend_create() - Set up suspensions, if the run has them.
  * @run: the run, with its threads
  *
- * Return: 0, or a negative errno; to be stopped and freed in either case.
+ * Return: 0, or a negative errno; stop and free are due in either case.
  */
 int stress_suspend_create(struct stress_run *run)
 {
@@ -182,8 +175,8 @@ int stress_suspend_create(struct stress_run *run)
 }
 
 /**
- * stress_suspend_stop() - Wait until no timer will ring any more.
- * @run: the run, whose threads are gone; perhaps not all of it could be created
+ * stress_suspend_stop() - Cancel all timers.
+ * @run: the run, without threads; perhaps incomplete
  */
 void stress_suspend_stop(struct stress_run *run)
 {
@@ -195,8 +188,8 @@ void stress_suspend_stop(struct stress_run *run)
 }
 
 /**
- * stress_suspend_free() - Free what they have.
- * @run: the run, in which they were stopped
+ * stress_suspend_free() - Free all suspensions.
+ * @run: the run, after stress_suspend_stop()
  */
 void stress_suspend_free(struct stress_run *run)
 {
@@ -205,10 +198,10 @@ void stress_suspend_free(struct stress_run *run)
 }
 
 /**
- * stress_suspend_sum_up() - How many attempts have been suspended, for how long?
+ * stress_suspend_sum_up() - The suspensions of all threads.
  * @run: the run
  *
- * Return: that.
+ * Return: their sum.
  */
 struct stress_suspended stress_suspend_sum_up(const struct stress_run *run)
 {
@@ -227,10 +220,10 @@ struct stress_suspended stress_suspend_sum_up(const struct stress_run *run)
 }
 
 /**
- * stress_suspend_happened() - Has any attempt been suspended?
+ * stress_suspend_happened() - Was an attempt suspended?
  * @run: the run, at any time
  *
- * Return: that.
+ * Return: true if one was.
  */
 bool stress_suspend_happened(const struct stress_run *run)
 {
@@ -248,13 +241,13 @@ bool stress_suspend_happened(const struct stress_run *run)
  * stress_suspend_begin() - An attempt of this thread begins.
  * @suspension: the caller's
  *
- * Return: true if it may be suspended; else interrupts must stay off in it.
+ * Return: true if it may be suspended; else interrupts must be off in it.
  */
 bool stress_suspend_begin(struct suspension *suspension)
 {
 	if (stress_clock_ns() < READ_ONCE(suspension->next))
 		return false;
-	/* One that was started for an attempt before may have yet to come. */
+	/* The timer of an earlier attempt may still be pending. */
 	if (!hrtimer_active(&suspension->timer))
 		hrtimer_start(&suspension->timer,
 			      ns_to_ktime(SOON_NS + draw(suspension, SOON_NS)),
@@ -264,10 +257,10 @@ bool stress_suspend_begin(struct suspension *suspension)
 }
 
 /**
- * stress_suspend_is_inside() - May the attempt that is going on be suspended?
+ * stress_suspend_is_inside() - May the current attempt be suspended?
  * @suspension: the caller's, or NULL
  *
- * Return: what stress_suspend_begin() has returned for it.
+ * Return: the result of stress_suspend_begin() for it.
  */
 bool stress_suspend_is_inside(const struct suspension *suspension)
 {
@@ -275,10 +268,10 @@ bool stress_suspend_is_inside(const struct suspension *suspension)
 }
 
 /**
- * stress_suspend_end() - The attempt is over, also the critical section.
+ * stress_suspend_end() - The attempt is over, with its critical section.
  * @suspension: the caller's
  *
- * Return: as stress_suspend_is_inside(), of the attempt that is over.
+ * Return: the result of stress_suspend_begin() for it.
  */
 bool stress_suspend_end(struct suspension *suspension)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a contender notes of the attempts that it times. Nothing here allocates,
- * and nothing is shared until the run is over, but for the stamp of a release,
- * which the lock protects.
+ * The timings of a contender. Nothing here allocates, and nothing is shared before the end of the
+ * run, except for the stamp of a release, which the lock protects.
  */
 #include <linux/errno.h>
 #include <linux/minmax.h>
@@ -18,9 +17,9 @@ void stress_timings_init(struct timings *timings, bool own_clock)
 }
 
 /**
- * stress_stopwatch_enter() - See how long the hand-off took.
+ * stress_stopwatch_enter() - Time the hand-off.
  * @watch: of the new owner; it runs, and was stopped
- * @released: what the owner before has left behind; 0: it has not
+ * @released: the stamp of the owner before; 0: none
  */
 void stress_stopwatch_enter(struct stopwatch *watch, s64 released)
 {
@@ -30,13 +29,13 @@ void stress_stopwatch_enter(struct stopwatch *watch, s64 released)
 }
 
 /**
- * stress_stopwatch_passed() - See how many came first.
+ * stress_stopwatch_passed() - Count the critical sections of others meanwhile.
  * @watch: of the new owner; it runs, and was stopped
  * @timings: of this contender
  * @counter: critical sections by now
  *
- * Only while its CPU runs can a waiter see to it that others do not pass it: those
- * attempts do not count in which the CPU was away.
+ * Only while its CPU runs can a waiter keep others from passing it: attempts during which the
+ * CPU did not run do not count.
  */
 void stress_stopwatch_passed(struct stopwatch *watch,
 			     const struct timings *timings, u64 counter)
@@ -45,9 +44,9 @@ void stress_stopwatch_passed(struct stopwatch *watch,
 		watch->passed = counter - watch->found;
 }
 
-/* What follows is for attempts that were timed. */
+/* The rest is for attempts that were timed. */
 
-/* An acquisition has ended well: how the times go on from the one before. */
+/* The gap since the acquisition before. */
 static void note_gap(struct timings *timings, s64 now)
 {
 	if (!timings->first)
@@ -72,7 +71,7 @@ void stress_timings_success(struct timings *timings,
 	note_gap(timings, watch->start + watch->took);
 }
 
-/* Whatever the reason: it counts as much as a success. */
+/* Of any error. */
 void stress_timings_failure(struct timings *timings,
 			    const struct stopwatch *watch)
 {
@@ -80,16 +79,15 @@ void stress_timings_failure(struct timings *timings,
 }
 
 /*
- * How long was the CPU away after the deadline, at least? How its absence is spread
- * over the attempt is not known, but not more of it than the patience can have
- * been before.
+ * How long did the CPU not run after the deadline, at least? How its absence is spread over the
+ * attempt is unknown, but no more of it than the patience was before the deadline.
  */
 static s64 absence_at_the_end(const struct stopwatch *watch, ktime_t patience)
 {
 	return max(watch->away - patience, 0LL);
 }
 
-/* If the reason was the patience, besides. */
+/* After a timeout, in addition. */
 void stress_timings_timeout(struct timings *timings,
 			    const struct stopwatch *watch,
 			    const struct stress_ops *ops, ktime_t patience)
@@ -106,7 +104,7 @@ void stress_timings_timeout(struct timings *timings,
 	stress_histogram_add(&timings->away, watch->away);
 }
 
-/* The histograms: when something was is a contender's own affair. */
+/* Only the histograms. */
 void stress_timings_merge(struct timings *into, const struct timings *from)
 {
 	stress_histogram_merge(&into->wait, &from->wait);
@@ -122,11 +120,11 @@ void stress_timings_merge(struct timings *into, const struct timings *from)
 /**
  * stress_timings_longest_gap() - The longest time without an acquisition.
  * @timings: of a contender
- * @began: when the run began, in ns
- * @ended: when it was told to stop, in ns
+ * @began: the start of the run, in ns
+ * @ended: its stop, in ns
  *
- * Return: ns, from the start of the run to its end, as far as acquisitions were
- * timed; so at least as long as it really was.
+ * Return: ns, start and stop included. Only timed acquisitions are known, so this is an upper
+ * bound.
  */
 u64 stress_timings_longest_gap(const struct timings *timings, s64 began,
 			       s64 ended)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The times that a contender takes of its attempts.
- */
+/* The timings of a contender. */
 #ifndef _STRESS_TIMING_H
 #define _STRESS_TIMING_H
 
@@ -16,7 +14,7 @@
 
 struct stress_ops;
 
-/* The clock that nbqlock's deadlines are made of. */
+/* The clock of nbqlock's deadlines. */
 static inline u64 stress_clock_ns(void)
 {
 	return ktime_get_mono_fast_ns();
@@ -24,18 +22,18 @@ static inline u64 stress_clock_ns(void)
 
 /**
  * struct timings - of one contender
- * @own_clock: read the CPU's own clock, too
+ * @own_clock: read the CPU time as well
  * @until_sample: attempts until one is timed
- * @wait: how long acquisitions took
- * @failed_wait: how long attempts took that failed, for whatever reason
- * @overshoot: how late timeouts were
- * @own_overshoot: the same, by the CPU's own clock
- * @away: how long the CPU was away in these attempts
- * @handoff: from a release to when this contender, which waited, was inside
- * @own_wait: how long acquisitions took by the CPU's own clock
- * @passed: how many critical sections of others ended meanwhile, while the CPU ran
- * @first: when the first timed acquisition was, in ns; 0: there was none
- * @last: when the last one was
+ * @wait: duration of acquisitions
+ * @failed_wait: duration of failed attempts
+ * @overshoot: delay of timeouts after the deadline
+ * @own_overshoot: the same, in CPU time
+ * @away: how long the CPU did not run in these attempts
+ * @handoff: from a release to the acquisition of a contender that waited
+ * @own_wait: duration of acquisitions, in CPU time
+ * @passed: critical sections of others during the wait, if the CPU ran throughout
+ * @first: time of the first timed acquisition, in ns; 0: none
+ * @last: time of the last one
  * @longest_gap: ns between two of them
  */
 struct timings {
@@ -56,19 +54,18 @@ struct timings {
 
 /**
  * struct stopwatch - of one attempt
- * @runs: the attempt is timed; if not, nothing else here means anything
- * @own_start: when it began by the CPU's own clock, in ns
- * @early: when @found was about to be read, in ns
- * @found: critical sections before it began, if somebody counts them
- * @start: when it began, in ns
- * @queued: when it began to wait for the lock that it takes last, in ns
- * @took: how long it took, in ns
- * @away: of that, how long the CPU was away, in ns
- * @handoff: how long after the owner before had stamped its release, in ns;
- *	negative: that one left no stamp, or nobody waited here by then
- * @always_ran: the CPU was not away since @early
- * @passed: critical sections from @found to when this contender was inside;
- *	negative: not known, or the CPU was away meanwhile
+ * @runs: the attempt is timed; else the rest is undefined
+ * @own_start: its start in CPU time, in ns
+ * @early: the time before the read of @found, in ns
+ * @found: critical sections before its start
+ * @start: its start, in ns
+ * @queued: the start of the wait for its last lock, in ns
+ * @took: its duration, in ns
+ * @away: how long the CPU did not run meanwhile, in ns
+ * @handoff: ns since the stamp of the release before; negative: no stamp, or this contender did
+ * 	not wait by then
+ * @always_ran: the CPU ran throughout since @early
+ * @passed: critical sections from @found to its own; negative: unknown
  */
 struct stopwatch {
 	bool runs;
@@ -84,10 +81,7 @@ struct stopwatch {
 	s64 passed;
 };
 
-/*
- * Attempts that are not timed are there for the cost of a lock by itself: all
- * that these do then is to look whether the watch runs.
- */
+/* An attempt that is not timed only reads @runs: it is to show the cost of the lock itself. */
 
 /* Right before an attempt. @counter: the critical sections, which go on. */
 static inline void stress_stopwatch_start(struct stopwatch *watch,
@@ -98,13 +92,13 @@ static inline void stress_stopwatch_start(struct stopwatch *watch,
 	if (!watch->runs)
 		return;
 	timings->until_sample = sample_every;
-	/* Outside of what is timed, here and at the end. */
+	/* Outside of the timed part, here and at the end. */
 	watch->passed = -1;
 	if (timings->own_clock) {
 		watch->own_start = stress_host_cpu_time_ns();
-		/* An absence from here on lets others pass, and is no part of the wait. */
+		/* From here on, others may pass while this CPU does not run. */
 		watch->early = stress_clock_ns();
-		/* Last: whoever comes in from here on has passed this one. */
+		/* Last: critical sections after this read have passed this contender. */
 		watch->found = data_race(READ_ONCE(*counter));
 	}
 	watch->start = stress_clock_ns();
@@ -112,8 +106,8 @@ static inline void stress_stopwatch_start(struct stopwatch *watch,
 }
 
 /*
- * The CPU has run for so long since the start. That is by the time too long that
- * it takes to read that clock, so that rather too little is counted as absence.
+ * The CPU time since the start. It includes a read of that clock, so that rather too little is
+ * counted as absence.
  */
 static inline void stress_stopwatch_ran(struct stopwatch *watch, s64 ns)
 {
@@ -128,7 +122,7 @@ static inline void stress_stopwatch_queue(struct stopwatch *watch)
 		watch->queued = stress_clock_ns();
 }
 
-/* Right after it. */
+/* Right after the attempt. */
 static inline void stress_stopwatch_stop(struct stopwatch *watch,
 					 const struct timings *timings)
 {
@@ -139,7 +133,7 @@ static inline void stress_stopwatch_stop(struct stopwatch *watch,
 		stress_stopwatch_ran(watch, stress_host_cpu_time_ns() - watch->own_start);
 }
 
-/* What the owner leaves behind right before its release, as the last inside. */
+/* The stamp of a release: right before it, as the last access inside. */
 static inline s64 stress_stopwatch_stamp(const struct stopwatch *watch)
 {
 	return watch->runs ? stress_clock_ns() : 0;

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Functions of the driver that the KUnit suites call are exported to them where
- * there are suites; the driver does not see nbqlock's internal.h, which says
- * the same for nbqlock.
- */
+/* Exports of the driver for its KUnit suites, where there are suites. */
 #ifndef _STRESS_VISIBLE_H
 #define _STRESS_VISIBLE_H
 
