@@ -87,8 +87,8 @@ class Layout(unittest.TestCase):
 
     def test_at_most_eight_columns_unless_wide(self):
         plan = scenario_result({"mcs": [5]}).plan
-        for bed in (plan.bed, "simulated"):
-            plan.bed = bed
+        for testbed in (plan.testbed, "simulated"):
+            plan.testbed = testbed
             few, every = columns_of(plan, False), columns_of(plan, True)
             self.assertEqual((len(few), few[0], few[-1]), (8, every[0], every[-1]))
             self.assertLess(set(few), set(every))
