@@ -23,17 +23,16 @@ STEPS = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan",
                            "threads TYPE gcc tsan 0.1 1"),
          "explorer": ()}
 
-# In what the explorer leaves out: counts, misuse, what the clock says.
+# In what the explorer leaves out: counts, misuse, times.
 BESIDES_STEPS = {"host": STEPS["host"]}
 
-# In who waits for whom.
+# In deadlock checks.
 WAITS = {"host": HostTests("deadlock TYPE gcc plain"), "explorer": ()}
 
-# In the ordering of memory. A thread sanitizer does not watch marked accesses. Those
-# which the orderings alone keep apart are made plain in every copy: so it does. Nobody
-# walks there: a walk looks at words of others at any time, and knows what they mean by
-# looking back; no ordering keeps it apart from their writers. Nor do an attempt without
-# patience and is_contended read the tail's node there, which may be another queue's by then.
+# In the ordering of memory. A thread sanitizer ignores marked accesses: those that the
+# orderings alone keep apart are made plain in every copy. Deadlock checks are off there: they
+# read the words of other contexts at any time, and recheck. So do an attempt without patience
+# and is_contended, which do not read the tail's node there.
 PLAIN = (
     ("mcs_nb.c", "READ_ONCE(pred->prev)", "pred->prev"),
     ("mcs_nb.c", "WRITE_ONCE(node->prev, pred)", "node->prev = pred"),
@@ -53,10 +52,10 @@ PLAIN = (
 ORDERINGS = {"host": HostTests("threads TYPE gcc tsan 0.1 1", "threads TYPE clang tsan 0.2 2",
                                besides=PLAIN),
              "litmus": ()}
-# What kernels of 32 bits have instead.
+# Of kernels of 32 bits.
 STEPS_32BIT = {"host": HostTests("smoke TYPE_32bit gcc asan", "steps TYPE_32bit gcc asan")}
 ORDERINGS_32BIT = {"host": HostTests("threads TYPE_32bit gcc tsan 0.1 1",
                                      "threads TYPE_32bit clang tsan 0.2 2", besides=PLAIN),
                    "litmus": ()}
-# The same where the copies for the host have nobody who walks.
+# The same of deadlock checks and others, which those copies do not have.
 CHECKS = {"litmus": ()}

@@ -65,8 +65,7 @@ class Layer:
         no = [line.removeprefix("not ok ") for line in lines if line.startswith("not ok ")]
         if status is None:
             raise Trouble(f"{self.name}: {' '.join(arguments)} came to no end")
-        # Who asks of its callers what a compiler can check says so by an error; see guards.h.
-        # Of all others, a text that cannot be built tells nothing of the tests.
+        # A text that cannot be built says nothing of the tests.
         if no and no[0].endswith(": does not compile") or status == 2 and not no:
             raise Trouble(f"{self.name}: {' '.join(arguments)} cannot be run:\n{output}")
         if status and not no:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A mutant: the shipped text with one mistake, and who is to look for it."""
+"""A mutant: the shipped text with one mistake, and the layers that must notice it."""
 
 # The lock types that run a file's text.
 TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
@@ -13,9 +13,9 @@ TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
 class Mutant:
     """One edit of one file.
 
-    layers: {layer that is to look for it: what that one must know}
-    unseen: {layer that does not see it although it polls: why}; under ANY the
-	reason why no layer could: the text means the same.
+    layers: {layer that must notice it: what that layer must know}
+    unseen: {layer that does not notice it: why}; under ANY the reason why no layer could:
+	the text means the same.
     """
 
     ANY = "any"

@@ -4,7 +4,7 @@
 from verification.mutate.mutant import mutants
 
 GUARDS = {"kunit": ("nbq_clh_guards",)}
-OPERATIONS = {"kunit": ("nbq_clh_verbs",)}
+OPERATIONS = {"kunit": ("nbq_clh_operations",)}
 
 
 def form(operation, release):

@@ -12,7 +12,7 @@ FINDS = ("	while (node && READ_ONCE(node->lock) != lock)\n"
 LINK = "	while (unlikely(*link != node))\n		link = &(*link)->below;\n"
 CONTEXTS = "			u16 context = nbq_encode_context(cpu, level);\n"
 
-# An interrupt that comes in between asks for the lock.
+# An interrupt that comes in between attempts to acquire the lock.
 HALF_MADE = {"host": HostTests("smoke TYPE gcc asan", "deadlock TYPE gcc plain"),
              "explorer": ()}
 

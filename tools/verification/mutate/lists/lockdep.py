@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Mistakes in what lockdep is told; the host has none."""
+"""Mistakes in what lockdep records; the host has none."""
 
 from verification.mutate.mutant import mutants
 

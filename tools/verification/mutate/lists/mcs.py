@@ -18,9 +18,8 @@ READS_NEXT = "	if (!node->has_successor && !READ_ONCE(node->next) &&\n"
 RELEASE_CAS = "	    cmpxchg_release(&lock->tail, node, NULL) == node) {\n"
 SKIPS = "	while (state && state != NBQ_AVAILABLE) {\n"
 
-# As the swap-only lock does, which is a lock all the same.
-KEEPS_NODES = {"explorer": "nothing is broken: nodes stay in the queue, until somebody comes"}
-SWAPS_IN_VAIN = {"explorer": "nothing is broken: it learns once more what it knows"}
+KEEPS_NODES = {"explorer": "nothing is broken: nodes stay in the queue until the next attempt"}
+SWAPS_IN_VAIN = {"explorer": "nothing is broken: it reads once more what it knows"}
 
 MUTANTS = [*mutants("mcs_nb.c", STEPS, (
     ("mcs: abandoned predecessor treated as a timeout",
@@ -45,7 +44,7 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
     ("mcs: link does not read its predecessor's alloc_seq", PRED_ALLOC_SEQ, ""),
     ("mcs: link reads its predecessor's alloc_seq before the swap",
      "	WRITE_ONCE(node->status, NULL);\n", "	WRITE_ONCE(node->status, NULL);\n" + PRED_ALLOC_SEQ,
-     "the same: it does not change until the node is given back; it costs a transfer"),
+     "the same: it does not change until the node is freed; it costs a transfer"),
     ("mcs: abandon does not store prev",
      "	WRITE_ONCE(node->prev, pred);\n", ""),
     ("mcs: abandon does not unlink itself",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Mistakes in the verbs that all lock types share."""
+"""Mistakes in the operations that all lock types share."""
 
 from verification.mutate.kinds import BESIDES_STEPS, STEPS
 from verification.mutate.mutant import Mutant, mutants
@@ -16,7 +16,7 @@ WRITES = {"explorer": "gives up all the same, after it has enqueued"}
 
 IS_LOCKED = "	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), &ops);\n"
 WAITS_FOR_IT = "	return READ_ONCE(waiting->pred) && READ_ONCE(waiting->lock) == lock;\n"
-STATE = {**BESIDES_STEPS, "kunit": ("nbq_clh_verbs",)}
+STATE = {**BESIDES_STEPS, "kunit": ("nbq_clh_operations",)}
 
 MUTANTS = [*mutants("attempt.h", STEPS, (
     ("failed attempt leaves preemption off",
@@ -99,11 +99,11 @@ MUTANTS = [*mutants("attempt.h", STEPS, (
      TRY_CHECKS, "	    lock->tail && !ops->pred_of(READ_ONCE(lock->tail))) {\n", WRITES),
     ("check of the queue does not end when the tail is another", STILL_THERE,
      "		if (node != tail && READ_ONCE(node->lock) != lock)\n			return false;\n",
-     "nothing is broken: it comes to an end in another queue, and says what is past"),
+     "nothing is broken: it comes to an end in another queue, with an old result"),
     ("check of the queue does not end at a node that is in another queue", STILL_THERE,
      "		if (node == tail && READ_ONCE(lock->tail) != tail)\n			return false;\n",
-     "no layer has a place in the middle resumed, and the node in front of it skipped, claimed "
-     "for another lock and released, between two loads of a look"),
+     "no layer has a place in the middle resumed, and its predecessor skipped, allocated "
+     "for another lock and released, between two loads of a check"),
 )), *mutants("clh_nb.c", STEPS, (
     ("attempt that cannot fail leaves preemption on",
      "	waits = nbq_attempt_begin(map, &never, subclass, ip);\n",

@@ -10,9 +10,8 @@ RELEASE_CAS = "	if (cmpxchg_release(&lock->tail, node, NULL) == node) {\n"
 ABANDON = "	smp_store_release(&node->prev, pred);\n"
 GRANT = "	smp_store_release(&node->prev, NBQ_AVAILABLE);\n"
 
-# Whoever destroys a lock knows that all who have left are done with it, and not
-# from the lock: what tells it so has ordered their stores before. Kept for a
-# destroy too early, which looks at nodes that are being left.
+# The caller of destroy knows from elsewhere that no attempt uses the lock, which has ordered
+# their stores. Kept for a destroy too early, which polls nodes that are being abandoned.
 ONLY_MISUSE = {"host": "matters in a destroy too early only"}
 
 # Full barriers, dependencies and other orders in the kernel's model do the same work;
@@ -60,15 +59,13 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
      "	return xchg(&lock->tail, node);\n", "	return xchg_acquire(&lock->tail, node);\n"),
     ("clh: relaxed swap of the tail in abandon",
      ABANDON_CAS, ABANDON_CAS.replace("release", "relaxed"),
-     # The tail goes back to a node whose own join released it already, and the
-     # swap carries that on (a release sequence). The models that the design
-     # explored do without this release too; it is kept for cumulativity.
+     # The tail goes back to a node whose own enqueue released it already, and the swap
+     # passes that on (a release sequence). Kept for cumulativity.
      "not needed in this model"),
     ("clh: abandon publishes prev by a relaxed store",
      ABANDON, "	WRITE_ONCE(node->prev, pred);\n",
-     # Whoever reads this prev has joined behind the leaver, and the leaver
-     # behind pred: the joins have shown it all there is to see of pred. Kept
-     # for cumulativity like the one above.
+     # The reader of this prev has enqueued behind the node, and the node behind pred: that
+     # orders what is read of pred. Kept for cumulativity, too.
      "not needed in this model"),
 )), *mutants("mcs_nb.c", ORDERINGS, (
     *half_swaps("mcs", "xchg(&node->next, state)", "xchg(&pred->status, NBQ_RECYCLED)"),
@@ -78,16 +75,14 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
      SPARE),
     ("mcs: linked waiter that abandons the tail swaps status without release",
      "xchg(&node->status, NBQ_RECYCLED)", "xchg_acquire(&node->status, NBQ_RECYCLED)",
-     # What the leaver did to its node comes before the node's next user, to
-     # whom the one in front gives it: that is the leaver's own CPU, in program
-     # order. Kept so that the swaps of status are all alike.
-     "the next user is the leaver's own CPU"),
+     # The predecessor frees the node for the CPU that has abandoned it: program order. Kept
+     # so that the swaps of status are alike.
+     "the next user is the same CPU"),
     ("mcs: relaxed swap of the tail in abandon",
      ABANDON_CAS, ABANDON_CAS.replace("release", "relaxed"),
-     # Needed: else the next to join may find pred through the tail and link to
-     # it before the leaver is forgotten there, and take the leaver's address
-     # for a word of pred's. But that is the order of two atomic operations,
-     # which no sanitizer watches and x86 never changes.
+     # Needed: else the next enqueue may link to pred before this waiter is unlinked there,
+     # and find its address. No sanitizer watches the order of two atomic operations, which
+     # x86 never changes.
      {"host": "needs a machine that reorders atomic operations"}),
     ("mcs: relaxed swap of the tail in release",
      "cmpxchg_release(&lock->tail, node, NULL)", "cmpxchg_relaxed(&lock->tail, node, NULL)"),

@@ -4,7 +4,7 @@
 from verification.mutate.kinds import HostTests, BESIDES_STEPS, STEPS
 from verification.mutate.mutant import mutants
 
-# The host's have more than one lock, and memory that is one again.
+# The host tests have more than one lock, and memory that is used again.
 HOST = BESIDES_STEPS
 POLICY = {"host": HostTests("steps spin gcc asan")}
 # Of a lock that keeps a node which was not abandoned.
@@ -42,18 +42,18 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "		pool->last_abandoned = node;\n", ""),
     ("resume: CPU does not record that a node was abandoned",
      "	this_cpu_or(__nbq_levels_abandoned, 1U << pool->level);\n", "",
-     {"host": "the queue locks ask the pool; the hybrid's mistake is one of speed"}),
+     {"host": "the queue locks read the pool; the hybrid's mistake is one of speed"}),
     ("resume: it is not recorded that a lock in this memory had a node abandoned",
      "		WRITE_ONCE(*nbq_ever_abandoned_of(lock), true);\n", "		{ }\n"),
     ("resume: resumed waiter that abandons its node swaps the tail",
      "	node->resumed = true;\n	return pred;\n", "	return pred;\n",
-     {"host": "swap-only asks for no tail"}),
+     {"host": "swap-only does not swap the tail"}),
     ("resume: node abandoned in another queue is resumed",
      ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
 )), *mutants("node.c", HOST, (
     ("resume: node of any queue is checked for an abandon in this one",
      "		if (READ_ONCE(node->lock) == lock && is_abandoned(node))\n",
-     "		if (is_abandoned(node))\n", "the same: whose it is, is asked again"),
+     "		if (is_abandoned(node))\n", "the same: its lock is checked again"),
     ("resume: freed node counts as abandoned",
      "	return node->abandoned_seq == taken && READ_ONCE(node->free_seq) != taken;\n",
      "	return node->abandoned_seq == taken;\n"),

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Mistakes in the queues of sockets, and in whose turn it is. The host tests have none."""
+"""Mistakes in the queues and turns of sockets, which the host tests do not have."""
 
 from verification.mutate.mutant import mutants
 
 TURNS = {"kunit": ("nbq_sockets",)}
 EXPLORED = {"explorer": ()}
-OPERATIONS = {"kunit": ("nbq_spin_verbs",)}
+OPERATIONS = {"kunit": ("nbq_spin_operations",)}
 
 NOTIFIED = "	if (READ_ONCE(place->queue->notified) == lock) {\n"
 AWAITS = "	return age_of(READ_ONCE(place->queue->handoff), wait->now) < HANDOFF_UNITS;\n"

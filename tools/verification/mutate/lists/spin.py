@@ -45,9 +45,9 @@ NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, holder, _RET_IP_);\n"
 HEARTBEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n	if (place->pred"
 FIRST_HEARTBEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n}\n"
 
-# Who comes first, and how soon: kunit counts the polls and the time that it takes.
+# In the order of acquisitions: kunit counts the polls and the time that it takes.
 POLICY = {**STEPS, "kunit": ("nbq_spin", "nbq_spin_fifo")}
-# What is said of numbers of nodes: pool.c runs in kernels only.
+# In encodable nodes: pool.c runs in kernels only.
 ENCODABLE = {"kunit": ("nbq_spin", "nbq_spin_fifo", "nbq_pool")}
 SPARE = {"litmus": "spare in the kernel's model: see Documentation/ordering.rst"}
 
@@ -112,7 +112,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: newcomers steal in spite of a request for a handoff",
      IS_OPEN, "	return interrupts_waiter(lock, pool, context) || true;\n"),
     ("spin: no head requests a handoff", REQUEST, "		{ }\n",
-     {"explorer": "nothing is broken: that a waiter is passed without end is a matter of time"}),
+     {"explorer": "nothing is broken: that newcomers steal without end is a matter of time"}),
     ("spin: request for a handoff never expires",
      IS_OPEN, IS_OPEN.replace("has_expired(word->state.handoff) || ", "")),
     ("spin: request for a handoff expires at once",
@@ -189,7 +189,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: no waiter enqueues", ENQUEUES, ENQUEUES.replace("enqueue(lock, place, wait)", "false")),
     ("spin: attempt without a node withdraws what it waits for",
      ENQUEUES, "	if (!place->node && may_queue(place, wait)) {\n		enqueue(lock, place, wait);\n",
-     dict.fromkeys(("host", "kunit"), "its note is away for a moment, in which no walk comes by")),
+     dict.fromkeys(("host", "kunit"), "withdraws what it has published for a moment, in which no check comes by")),
 )), *mutants("spin.c", BESIDES_STEPS, (
     ("spin: skipped nodes are not counted",
      COUNTS_SKIPPED, ""),

@@ -26,8 +26,8 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
      "		state = NULL;\n		if (!nbq_wait_continue(wait, pred, &node->status))\n"
      "			break;\n"
      "		state = nbq_swap_poll(node);\n		if (state == NBQ_LEAVING) {\n",
-     # The others look in vain there at a free lock; this one has linked, and knows.
-     {"explorer": "nothing is broken: it passes on what it was given too late to see"}),
+     # The others poll a free lock in vain there; this one has linked.
+     {"explorer": "nothing is broken: it passes on a grant that it reads too late"}),
     ("swap: link does not reset its status",
      "	WRITE_ONCE(node->status, NULL);\n", ""),
     ("swap: link resets its status after the swap",
@@ -37,7 +37,7 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
     ("swap: link does not read its predecessor's alloc_seq", PRED_ALLOC_SEQ, ""),
     ("swap: link reads its predecessor's alloc_seq before the swap",
      "	WRITE_ONCE(node->status, NULL);\n", "	WRITE_ONCE(node->status, NULL);\n" + PRED_ALLOC_SEQ,
-     "the same: it does not change until the node is given back; it costs a transfer"),
+     "the same: it does not change until the node is freed; it costs a transfer"),
     ("swap: enqueue does not reset next",
      "	WRITE_ONCE(node->next, NULL);\n", ""),
     ("swap: abandon does not store prev",
@@ -55,7 +55,7 @@ MUTANTS = [*mutants("swap_nb.c", STEPS, (
      NOTIFY, "	if (succ)\n		xchg(&succ->status, state);\n	if (succ)\n"),
     ("swap: notify reclaims the successor's node whatever its status",
      NOTIFY, "	if (succ && xchg(&succ->status, state))\n",
-     # It is linked to one in front after its status was reset, and told once.
+     # It links after its status was reset, and is notified once.
      "the same: it is NULL or RECYCLED"),
     ("swap: skip does not reclaim an unlinked node",
      SKIP, "	if (state != abandoned && xchg(&abandoned->status, NBQ_RECYCLED))\n"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Mistakes in who waits for whom."""
+"""Mistakes in deadlock checks."""
 
 from verification.mutate.kinds import HostTests, WAITS
 from verification.mutate.mutant import Mutant, mutants
@@ -17,10 +17,10 @@ OWN_SECOND = ("		if (READ_ONCE(nbq_deadlock_checks) && wait->checks && is_own(wa
 CHECK = ("	if (checks && READ_ONCE(nbq_deadlock_checks) && wait->checks &&\n"
           "	    is_deadlock(wait, pred, word))\n		return true;\n")
 
-FOUND_LATER = {"explorer": "told all the same, by the next walk"}
+FOUND_LATER = {"explorer": "found all the same, by the next check"}
 # Some configurations have as many contexts, but take too long for a mutant.
 MORE_CONTEXTS = {"explorer": "needs more contexts than its quick configurations have"}
-# What is counted, and what is not looked for: when, and whether at all.
+# In what is counted, and in whether checks are made.
 COUNTS = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan",
                             "deadlock TYPE gcc plain")}
 
@@ -51,8 +51,8 @@ MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: interrupt checks as late as a task",
      "		wait->deadlock_check_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_CHECK_NS);\n",
      "		wait->deadlock_check_at = wait->now + FIRST_CHECK_NS;\n",
-     # nbq_wait_check() has it walk at once when it leaves its note.
-     {Mutant.ANY: "the same for all who leave a note; others are told later"}),
+     # nbq_wait_check() checks at once when it publishes.
+     {Mutant.ANY: "the same for all that publish; others find it later"}),
     ("wait: no deadlock check", CHECK, ""),
     ("wait: check is made once only",
      "	wait->deadlock_check_at = wait->now + wait->interval;\n",
@@ -68,7 +68,7 @@ MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: check follows a waiter for its own CPU",
      "		if (waiting != &nbq_pool_of(owner)->waiting && READ_ONCE(waiting->lock) == lock)\n"
      "			return false;\n", "",
-     {"explorer": "the circle is there: who is told of it too early is not wrong"}),
+     {"explorer": "the deadlock is there: to report it too early is not wrong"}),
     ("wait: check ignores the interrupts above a holder",
      "	unsigned int above = NBQ_LEVELS - nbq_context_level(context);\n",
      "	unsigned int above = 1;\n"),
@@ -91,13 +91,13 @@ MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: epochs do not wrap",
      "	return (long)(READ_ONCE(waiting->since) - epoch) < 0;\n",
      "	return READ_ONCE(waiting->since) < epoch;\n",
-     {Mutant.ANY: "the same before some 2^63 rounds"}),
+     {Mutant.ANY: "the same before some 2^63 epochs"}),
     ("wait: check does not know its own CPU",
      "		if (nbq_context_cpu(owner) == nbq_context_cpu(wait->context))\n"
      "			return !exactly_behind || is_held_here(wait, owner, held);\n", ""),
     ("wait: check follows waits that are younger than its epoch",
      "		if (!pred || (epoch && !is_older(waiting, *epoch)))\n", "		if (!pred)\n",
-     "the same: it looks back at each before it believes in any"),
+     "the same: it rechecks each before it uses any"),
     ("wait: check skips the top level",
      "	unsigned int above = NBQ_LEVELS - nbq_context_level(context);\n",
      "	unsigned int above = NBQ_LEVELS - nbq_context_level(context) - 1;\n"),
@@ -106,33 +106,33 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      MORE_CONTEXTS),
     ("wait: check has no end",
      "	for (; pred && steps; steps--) {\n", "	for (; pred && steps; ) {\n",
-     {"explorer": "who goes round for ever comes to states that it knows"}),
+     {"explorer": "an endless check comes to states that are known"}),
     ("wait: levels below are not searched one by one",
      "		pool--;\n", ""),
     ("wait: nested context of the same level overwrites what is published",
      "	if (!READ_ONCE(wait->pool->waiter))\n", "	if (true)\n", MORE_CONTEXTS),
     ("wait: end of a wait does not clear the waiter",
      "		WRITE_ONCE(wait->pool->waiter, NULL);\n", "		{ }\n",
-     {"explorer": "nobody there is in a circle at a second wait"}),
+     {"explorer": "no configuration has a deadlock at a second wait"}),
     ("wait: interrupt does not check behind a new predecessor",
      "		checks |= is_interrupt(wait);\n", "",
      FOUND_LATER),
     ("wait: task checks as often as an interrupt",
      "			     MAX_INTERRUPT_INTERVAL_NS : MAX_INTERVAL_NS);\n",
      "			     MAX_INTERRUPT_INTERVAL_NS : MAX_INTERRUPT_INTERVAL_NS);\n",
-     {Mutant.ANY: "walks cost time, and find the same"}),
+     {Mutant.ANY: "checks cost time, and find the same"}),
     ("wait: task checks at once",
      "		wait->deadlock_check_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_CHECK_NS);\n",
      "		wait->deadlock_check_at = wait->now;\n",
-     {Mutant.ANY: "walks cost time, and find the same"}),
+     {Mutant.ANY: "checks cost time, and find the same"}),
     ("wait: checks do not become rarer",
      "	wait->interval = min(2 * wait->interval,", "	wait->interval = min(wait->interval,",
-     {Mutant.ANY: "walks cost time, and find the same"}),
+     {Mutant.ANY: "checks cost time, and find the same"}),
     ("wait: check is not scheduled again",
      "	wait->check_at = wait->tick_at;\n", ""),
     ("wait: attempt without patience searches its own CPU in the queue",
      NONE_FIRST + OWN_SECOND, OWN_SECOND + NONE_FIRST,
-     {**MORE_CONTEXTS, "host": "needs one that has left the swap-only lock's queue behind a "
+     {**MORE_CONTEXTS, "host": "needs a node abandoned in the swap-only lock's queue behind a "
                                "waiter of the same CPU"}),
 )), *mutants("wait.c", COUNTS, (
     ("wait: own CPU is searched although checks are off",
