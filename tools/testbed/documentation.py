@@ -2,6 +2,7 @@
 """Documentation/ as HTML. The extensions of Sphinx are those of the kernel's source."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -10,6 +11,9 @@ from testbed.source import get_source
 
 FOLDER = BUILD / "docs"
 INDEX = FOLDER / "html/index.html"
+
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")	# in a .md file, to a file
+PAGE = re.compile(r"(?<![\w./*-])([\w/-]+\.rst)\b")		# the name of a page
 
 
 def build_html():
@@ -28,3 +32,18 @@ def build_html():
     if done.returncode:
         return done.stdout or f"sphinx-build: exit status {done.returncode}"
     return ""
+
+
+def broken_links():
+    """Files that a .md file links to, and pages that a page names, which are not there."""
+    pages = PROJECT / "Documentation"
+    found = [(path, PROJECT / target) for path in sorted(PROJECT.glob("*.md"))
+             for target in LINK.findall(path.read_text())]
+    for path in sorted(pages.rglob("*.rst")):
+        for name in PAGE.findall(path.read_text()):
+            # From the project, from the pages, beside the page; what bench writes, as kept.
+            places = [folder / name
+                      for folder in (pages, PROJECT, path.parent, pages / "reference")]
+            found.append((path, next((place for place in places if place.exists()), places[0])))
+    return "".join(f"{path.relative_to(PROJECT)}: {target.relative_to(PROJECT)} is not there\n"
+                   for path, target in found if not target.exists())
