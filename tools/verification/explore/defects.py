@@ -105,7 +105,7 @@ POLICY = (
     ))),
     ("spin", mutants("wait.c", {}, (
         ("wait: epoch of an earlier wait counts",
-         "	       READ_ONCE(wait->pool->waiting.pred) &&\n", ""),
+         "	       READ_ONCE(wait->pool->waiting.blocker.tagged) &&\n", ""),
         ("wait: old epoch of a holder on this CPU counts",
          "			return !exactly_behind || is_held_here(wait, owner, held);\n",
          "			return true;\n"),

@@ -15,7 +15,7 @@ STILL_THERE = ("		if (node == tail ? READ_ONCE(lock->tail) != tail :\n"
 WRITES = {"explorer": "gives up all the same, after it has enqueued"}
 
 IS_LOCKED = "	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), &ops);\n"
-WAITS_FOR_IT = "	return READ_ONCE(waiting->pred) && READ_ONCE(waiting->lock) == lock;\n"
+WAITS_FOR_IT = "	return READ_ONCE(waiting->blocker.tagged) && READ_ONCE(waiting->lock) == lock;\n"
 STATE = {**BESIDES_STEPS, "kunit": ("nbq_clh_operations",)}
 
 MUTANTS = [*mutants("attempt.h", STEPS, (
@@ -119,7 +119,7 @@ MUTANTS = [*mutants("attempt.h", STEPS, (
     ("lock that is waited for does not count as contended", WAITS_FOR_IT,
      "	return !waiting;\n"),
     ("lock whose holder waits for another counts as contended", WAITS_FOR_IT,
-     "	return READ_ONCE(waiting->pred);\n"),
+     "	return READ_ONCE(waiting->blocker.tagged);\n"),
     ("lock with abandoned nodes only counts as contended",
      "	if (nbq_queue_is_idle(lock, tail, ops))\n		return false;\n",
      "	if (!tail)\n		return false;\n"),

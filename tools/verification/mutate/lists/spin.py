@@ -287,10 +287,10 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      {"kunit": "nothing is broken: the hybrid has a node less to use"}),
 )), *mutants("wait.c", WAITS, (
     ("wait: published holder outlives its critical section",
-     "	if (READ_ONCE(waiting->pred) && READ_ONCE(waiting->pred) != holder)\n"
+     "	if (READ_ONCE(waiting->blocker.tagged) &&\n	    READ_ONCE(waiting->blocker.tagged) != holder.tagged)\n"
      "		withdraw(wait);\n", "", CONTEXTS_AND_LOCKS),
     ("wait: no waiter publishes the holder",
-     "	if (!READ_ONCE(waiting->pred))\n		publish(wait, holder, NULL);\n", ""),
+     "	if (!READ_ONCE(waiting->blocker.tagged))\n		publish(wait, holder, NULL);\n", ""),
     ("wait: epoch of the holder is not published",
      "	WRITE_ONCE(waiting->held, epoch);\n", ""),
     ("wait: check does not compare the epoch of a holder",
@@ -309,11 +309,11 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("wait: check does not know the epoch of the first holder",
      "	unsigned long held = epoch ? *epoch : 0;\n", "	unsigned long held = 0;\n"),
     ("wait: check that comes back uses an old epoch",
-     "	       READ_ONCE(wait->pool->waiting.pred) &&\n", ""),
+     "	       READ_ONCE(wait->pool->waiting.blocker.tagged) &&\n", ""),
     ("wait: no waiter publishes the word that it polls",
      "	if (word) {\n", "	if (true) {\n", CONTEXTS_AND_LOCKS),
     ("wait: check without a predecessor does not start at the holder",
-     "		pred = as_pred(READ_ONCE(*wait->held_by));\n", "		return false;\n"),
+     "					    blocking_holder(READ_ONCE(*wait->held_by));\n", "					    blocking_holder(0);\n"),
     ("wait: each interrupted waiter counts as a predecessor",
      "	if (!wait->in_order)\n		return false;\n", ""),
     ("wait: holder of the hybrid on any CPU will do",

@@ -5,8 +5,7 @@ from verification.mutate.kinds import HostTests, WAITS
 from verification.mutate.mutant import Mutant, mutants
 
 RECHECK = (
-    "		if (waiting && (smp_load_acquire(&waiting->pred) != pred ||\n"
-    "				(epoch && !is_older(waiting, *epoch))))\n"
+    "		if (waiting && !is_same_wait(waiting, blocker, epoch))\n"
     "			return false;\n")
 
 NONE_FIRST = ("		if (nbq_deadline_is_none(wait->deadline))\n"
@@ -36,13 +35,13 @@ MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: level of tasks is not searched",
      "		if (!below--)\n", "		if (below-- <= 1)\n"),
     ("wait: lock that an interrupted context waits for is not found",
-     "		if (READ_ONCE(pool->waiting.pred) &&\n"
+     "		if (READ_ONCE(pool->waiting.blocker.tagged) &&\n"
      "		    READ_ONCE(pool->waiting.lock) == wait->lock)\n			return true;\n",
      "", FOUND_LATER),
     ("wait: any lock that an interrupted context waits for will do",
-     "		if (READ_ONCE(pool->waiting.pred) &&\n"
+     "		if (READ_ONCE(pool->waiting.blocker.tagged) &&\n"
      "		    READ_ONCE(pool->waiting.lock) == wait->lock)\n",
-     "		if (READ_ONCE(pool->waiting.pred))\n"),
+     "		if (READ_ONCE(pool->waiting.blocker.tagged))\n"),
     ("wait: holder of a lock makes no check",
      "(preempt_count() & PREEMPT_MASK) > 1;", "(preempt_count() & PREEMPT_MASK) > 2;"),
     ("wait: interrupt makes no check",
@@ -58,11 +57,11 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "	wait->deadlock_check_at = wait->now + wait->interval;\n",
      "	wait->deadlock_check_at = KTIME_MAX;\n"),
     ("wait: check is made without an epoch",
-     "	return leads_back(wait, pred, word, &epoch);\n", "	return true;\n"),
+     "	return leads_back(wait, blocker, word, &epoch);\n", "	return true;\n"),
     ("wait: check does not compare the epoch of a wait",
      "	return (long)(READ_ONCE(waiting->since) - epoch) < 0;\n", "	return true;\n"),
     ("wait: check does not read the polled word",
-     "		if (!is_holder(pred) && smp_load_acquire(word))\n", "		if (false)\n"),
+     "		if (!is_holder(blocker) && smp_load_acquire(word))\n", "		if (false)\n"),
     ("wait: check has no recheck",
      RECHECK, "", MORE_CONTEXTS),
     ("wait: check follows a waiter for its own CPU",
@@ -75,7 +74,7 @@ MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: check ends too early",
      "	unsigned int steps = nr_cpu_ids;", "	unsigned int steps = 5;", MORE_CONTEXTS),
     ("wait: published predecessor outlives the wait",
-     "	WRITE_ONCE(wait->pool->waiting.pred, NULL);\n", ""),
+     "	WRITE_ONCE(wait->pool->waiting.blocker.tagged, 0);\n", ""),
     ("wait: next predecessor is not published",
      "	wait->check_at = wait->polls;\n	/* Time has gone", "	/* Time has gone",
      FOUND_LATER),
@@ -96,7 +95,7 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "		if (nbq_context_cpu(owner) == nbq_context_cpu(wait->context))\n"
      "			return !exactly_behind || is_held_here(wait, owner, held);\n", ""),
     ("wait: check follows waits that are younger than its epoch",
-     "		if (!pred || (epoch && !is_older(waiting, *epoch)))\n", "		if (!pred)\n",
+     "	if (!blocker->tagged || (epoch && !is_older(waiting, *epoch)))\n", "	if (!blocker->tagged)\n",
      "the same: it rechecks each before it uses any"),
     ("wait: check skips the top level",
      "	unsigned int above = NBQ_LEVELS - nbq_context_level(context);\n",
@@ -105,7 +104,7 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "	unsigned int steps = nr_cpu_ids;", "	unsigned int steps = nr_cpu_ids - 1;",
      MORE_CONTEXTS),
     ("wait: check has no end",
-     "	for (; pred && steps; steps--) {\n", "	for (; pred && steps; ) {\n",
+     "	for (; blocker.tagged && steps; steps--) {\n", "	for (; blocker.tagged && steps; ) {\n",
      {"explorer": "an endless check comes to states that are known"}),
     ("wait: levels below are not searched one by one",
      "		pool--;\n", ""),
