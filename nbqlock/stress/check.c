@@ -229,7 +229,7 @@ static void check(const struct stress_run *run, struct stress_report *report)
 	if (report->lost_updates)
 		failures |= BIT(LOST_UPDATES);
 	if (report->violations > report->lost_updates)
-		failures |= BIT(TWO_OWNERS);
+		failures |= BIT(TWO_HOLDERS);
 	if (report->leaked)
 		failures |= BIT(LEAKED_NODES);
 	if (!run->joined)

@@ -58,7 +58,7 @@ static void delay(const struct stress_run *run, u64 ns)
 	}
 }
 
-/* Every stall_every-th critical section is longer, as if the owner were preempted. */
+/* Every stall_every-th critical section is longer, as if the holder were preempted. */
 static void stall(struct contender *contender)
 {
 	const struct stress_params *params = &contender->run->params;
@@ -74,15 +74,15 @@ static void stall(struct contender *contender)
 
 /*
  * The check of mutual exclusion. The barriers keep the compiler from merging accesses between
- * which a second owner must be able to get in.
+ * which a second holder must be able to get in.
  */
 static void check_enter(struct contender *contender, struct lock_ref *ref)
 {
 	struct guarded *guarded = &ref->target->guarded;
 
-	if (guarded->owner)
+	if (guarded->holder)
 		contender->violations++;
-	guarded->owner = contender->id;
+	guarded->holder = contender->id;
 	ref->counter = guarded->counter;
 	ref->acquired++;
 	barrier();
@@ -98,9 +98,9 @@ static void check_exit(struct contender *contender, struct lock_ref *ref)
 		guarded->handoffs++;
 	guarded->cpu = cpu;
 	guarded->counter = ref->counter + 1;
-	if (guarded->owner != contender->id)
+	if (guarded->holder != contender->id)
 		contender->violations++;
-	guarded->owner = 0;
+	guarded->holder = 0;
 }
 
 /* The lock that is taken last. */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Locks that are freed as early as possible: by the owner that releases last, while earlier owners
+ * Locks that are freed as early as possible: by the holder that releases last, while earlier holders
  * may still be in their release. Freed memory is poisoned, and the poison is checked when a lock
  * is made there again.
  *
  * There are two slots for a lock, with an admission. A contender is admitted as a user of the
  * lock in an open slot. After a failure it exits, when it does not touch the lock any more. The
- * owner exits while it holds the lock. If that leaves no user, no other context will touch the
- * lock: all others have failed, or were owners before and exited then. The slot is closed, and
- * this last owner frees the memory after its release.
+ * holder exits while it holds the lock. If that leaves no user, no other context will touch the
+ * lock: all others have failed, or were holders before and exited then. The slot is closed, and
+ * this last holder frees the memory after its release.
  *
- * So a release is tested that must not touch the lock once the next owner can have it, as that
- * one may free it. The admission of the owner delays no release.
+ * So a release is tested that must not touch the lock once the next holder can have it, as that
+ * one may free it. The admission of the holder delays no release.
  *
  * A slot stays poisoned while the other one is open, so that a late write hits the poison, not
  * a lock.
@@ -159,7 +159,7 @@ void stress_admission_exit(struct contender *contender)
 
 /*
  * The maker of a lock holds it until there is another user: else most locks would be freed by
- * their first owner, which runs after no other release.
+ * their first holder, which runs after no other release.
  */
 static void wait_for_another_user(const struct contender *contender, const struct slot *slot)
 {
@@ -174,7 +174,7 @@ static void wait_for_another_user(const struct contender *contender, const struc
 }
 
 /**
- * stress_admission_exit_holder() - Cease to be a user, as the owner of the lock.
+ * stress_admission_exit_holder() - Cease to be a user, as the holder of the lock.
  * @contender: the caller, which releases next
  *
  * Return: true if it was the last user, and must free the lock after the release.

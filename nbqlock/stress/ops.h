@@ -109,8 +109,8 @@ enum stress_patience {
  * @name: as debugfs load/lock takes it
  * @meaning: one line
  * @patience: how it treats the patience
- * @free_after_unlock: the next owner may release and free the lock's memory, even before the
- * 	last owner's @unlock has returned
+ * @free_after_unlock: the next holder may release and free the lock's memory, even before the
+ * 	last holder's @unlock has returned
  * @highest: the highest context that may interrupt all others of the run, in @lock and @unlock
  * 	too, and return from @lock; %CONTEXT_TASK for a lock without timeout
  * @init: make a free lock; 0 or a negative errno. @index: below %STRESS_LOCKS_MAX; a CPU may

@@ -2,47 +2,46 @@
 /*
  * clh_try: the CLH lock with timeout by handshake, to compare with.
  *
- * Michael L. Scott and William N. Scherer III, "Scalable Queue-Based Spin Locks
- * with Timeout", PPoPP 2001; pseudocode of 16 May 2001.
+ * Michael L. Scott and William N. Scherer III, "Scalable Queue-Based Spin Locks with Timeout",
+ * PPoPP 2001; pseudocode of 16 May 2001.
  *
- * As in every CLH lock, a waiter spins on the node in front of it. Who gives up
- * first stops its predecessor, then tells its successor who that is, and lets
- * the predecessor go once the successor has understood. So leaving waits for
- * both neighbours, and a node comes back to the one who left.
+ * As in every CLH lock, a waiter spins on its predecessor's node. To abandon its place, it first
+ * stops its predecessor, then publishes that node for its successor, and lets the predecessor go
+ * on once the successor has acknowledged. So it waits for both neighbours, and gets its node back.
  *
  * Assumptions
- *	Task context only. With an interrupt on the CPU of a holder or waiter,
- *	in the same queue behind it, each would wait for the other.
- *	Preemption is off from the join to the end of the release or the leave.
- *	A thread has one node at a time. It gets its predecessor's in exchange
- *	for its own when it releases. The lock begins with one of its own.
+ * 	Task context only. An interrupt that waits in the same queue behind the holder or waiter
+ * 	of its own CPU would deadlock with it.
+ * 	Preemption is off from the enqueue to the end of the release or of the handshake.
+ * 	A thread has one node at a time. At its release it exchanges it for its predecessor's.
+ * 	The lock begins with a node of its own.
  *
- * States of a node, by status, and who moves it
+ * States of a node, by status, and the transitions
  *
- *	 join             release
- *	------> WAITING -----------> AVAILABLE: the lock is free. The successor
- *	        |  ^  |              takes it, and the node when it releases.
- *	        |  |  | leave
- *	        |  |  +------> LEAVING -----------> RECYCLED: the owner has its
- *	        |  |             |      a successor           node back.
- *	        |  |             |      steps over it
- *	        v  |             +-- as the tail: the same
- *	     TRANSIENT: the successor is leaving; the owner may do neither.
+ * 	 enqueue          release
+ * 	------> WAITING -----------> AVAILABLE: the lock is free. The successor
+ * 	        |  ^  |              acquires it, and the node at its release.
+ * 	        |  |  | timeout
+ * 	        |  |  +------> LEAVING -----------> RECYCLED: the thread has its
+ * 	        |  |             |      a successor           node back.
+ * 	        |  |             |      skips it
+ * 	        v  |             +-- as the tail: the same
+ * 	     TRANSIENT: the successor times out; this thread may neither
+ * 	     time out nor release.
  *
  * Where the printed code is not correct
- *	Once its patience is over, a waiter stops its predecessor, may find
- *	that this one is leaving, and steps over it. Then it has to stop the
- *	next one; the print lacks that "continue" and goes on as if that had
- *	been done. The next one can then release or leave meanwhile, and be
- *	set to WAITING after that: the lock is lost (25 steps). stop_pred()
- *	begins again. With that the algorithm is correct.
+ * 	After its timeout, a waiter stops its predecessor, may find that this one has timed out
+ * 	as well, and skips it. Then it must stop the next one; the print lacks that "continue"
+ * 	and goes on as if it had. The next one can release or abandon meanwhile, and be set to
+ * 	WAITING after that: the lock is lost (25 steps). stop_pred() begins again. With that
+ * 	the algorithm is correct.
  *
  * Reconstructed
- *	The closing braces, and so which loop a "break" ends.
+ * 	The closing braces, and so the loop that a "break" ends.
  *
  * Departures
- *	A waiter looks at its predecessor first and at the clock last, and at
- *	the clock only if it has to wait, as the other locks under test do.
+ * 	A waiter polls its predecessor first and reads the clock last, and the clock only if it
+ * 	must wait, as the other locks under test do.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -65,51 +64,50 @@ enum {
 };
 
 /**
- * struct clh_try_node - a place in the queue
+ * struct clh_try_node - a queue node
  * @status: one of the above
- * @prev: who stood in front, once the owner holds the lock (for its release)
- *	or is leaving (for its successor)
+ * @prev: the predecessor: in a holder, for its release; in a LEAVING node, for its successor
  */
 struct clh_try_node {
 	int status;
 	struct clh_try_node *prev;
 } ____cacheline_aligned_in_smp;
 
-/* Enter the queue. Return: my predecessor. */
+/* Return: the predecessor. */
 static struct clh_try_node *enqueue(struct stress_queue *queue,
 				 struct clh_try_node *node)
 {
 	WRITE_ONCE(node->status, WAITING);
 	/*
-	 * Fully ordered. My successor, which gets the node from here, sees it
-	 * WAITING, not what it was in its last life; I see the predecessor's.
+	 * Fully ordered: the successor, which gets the node from here, sees it WAITING, not as in
+	 * its last life; this waiter sees the predecessor likewise.
 	 */
 	return xchg(&queue->tail, node);
 }
 
 /*
- * Step over a predecessor that was seen LEAVING. Return: the next one. It may
- * be TRANSIENT still: the leaver has stopped it and will let it go.
+ * Skip a predecessor that is LEAVING. Return: the next one, perhaps still TRANSIENT: the aborted
+ * waiter has stopped it and will let it go on.
  */
 static struct clh_try_node *skip(struct clh_try_node *pred)
 {
 	struct clh_try_node *prev = pred->prev;
 
-	/* After the look at prev: the node is its owner's from now on. */
+	/* RELEASE: the read of prev comes before. The node belongs to its thread from now on. */
 	smp_store_release(&pred->status, RECYCLED);
 	return prev;
 }
 
 /*
- * Wait for the lock. Return: true: it is mine; false: the patience is over.
- * @pred is who stands in front of me then.
+ * Wait for the lock. Return: true: granted; false: the patience is over. @pred is the predecessor
+ * then.
  */
 static bool await_lock(struct clh_try_node **pred, struct stress_timer *timer)
 {
 	for (;;) {
 		/*
-		 * AVAILABLE: the last critical section is over in my eyes.
-		 * LEAVING: I see the prev that was written before.
+		 * ACQUIRE: with AVAILABLE, the last critical section is over; with LEAVING, prev
+		 * is valid.
 		 */
 		int status = smp_load_acquire(&(*pred)->status);
 
@@ -125,29 +123,29 @@ static bool await_lock(struct clh_try_node **pred, struct stress_timer *timer)
 	}
 }
 
-/* Wait until the successor of a node has left, if it is leaving. */
+/* Wait until the successor of a node has gone, if it has timed out. */
 static void await_settled(struct clh_try_node *node)
 {
-	/* After this all that the leaver did to the node is done. */
+	/* ACQUIRE: the accesses of the successor to the node are over. */
 	while (smp_load_acquire(&node->status) == TRANSIENT)
 		cpu_relax();
 }
 
 /*
- * The first step of leaving: stop the predecessor, so that it neither leaves
- * nor releases. Return: true: it stands; false: it has released before, the
- * lock is mine. @pred is who stands in front of me then.
+ * Step 1 of the handshake: stop the predecessor, so that it neither times out nor releases.
+ * Return: true: stopped; false: it has released before, the lock is granted. @pred is the
+ * predecessor then.
  */
 static bool stop_pred(struct clh_try_node **pred)
 {
 	for (;;) {
 		int status;
 
-		/* Who was behind it before me may be about to let it go. */
+		/* The successor that it had before may be about to let it go on. */
 		await_settled(*pred);
 		/*
-		 * Fully ordered, as the look in await_lock(): nobody else
-		 * swaps this, so what I find is WAITING or one of those two.
+		 * Fully ordered, as the poll in await_lock(). No other context swaps this: the
+		 * result is WAITING or one of those two.
 		 */
 		status = xchg(&(*pred)->status, TRANSIENT);
 		if (status != LEAVING)
@@ -157,37 +155,37 @@ static bool stop_pred(struct clh_try_node **pred)
 }
 
 /*
- * The second step: say that I leave, and behind whom. My successor may have
- * come first: it leaves, then I do.
+ * Step 2: publish the timeout and the predecessor. The successor may have been first: then it
+ * goes first.
  */
 static void publish(struct clh_try_node *node, struct clh_try_node *pred)
 {
 	node->prev = pred;
-	/* Fully ordered: who sees LEAVING sees prev. */
+	/* Fully ordered: prev is valid once LEAVING is seen. */
 	while (cmpxchg(&node->status, WAITING, LEAVING) != WAITING)
 		await_settled(node);
 }
 
 /*
- * The third step: have no pointer to the node left. As the tail I take it away
- * myself, else my successor says so. Then the predecessor may go on.
+ * Step 3: remove the last pointer to the node: from the tail, or by the successor. Then the
+ * predecessor may go on.
  */
 static void unlink(struct stress_queue *queue, struct clh_try_node *node,
 		     struct clh_try_node *pred)
 {
-	/* Fully ordered: who joins behind pred sees what I saw of it. */
+	/* Fully ordered: a waiter that enqueues behind pred sees what this one saw of it. */
 	if (cmpxchg(&queue->tail, node, pred) != node) {
-		/* The successor has read prev: the node is mine again. */
+		/* ACQUIRE: the successor has read prev, the node is unused. */
 		while (smp_load_acquire(&node->status) != RECYCLED)
 			cpu_relax();
 	}
-	/* Last, for await_settled(). After it pred may be anybody's. */
+	/* RELEASE, the last access to pred. Pairs with the ACQUIRE in await_settled(). */
 	smp_store_release(&pred->status, WAITING);
 }
 
 static void release(struct clh_try_node *node)
 {
-	/* Fully ordered: the critical section is over for who sees this. */
+	/* Fully ordered: the critical section is over once this is seen. */
 	while (cmpxchg(&node->status, WAITING, AVAILABLE) != WAITING)
 		await_settled(node);
 }
@@ -215,7 +213,9 @@ static void clh_try_unlock(union stress_lock *lock, struct stress_waiter *me)
 {
 	struct clh_try_node *node = me->own;
 
-	/* Nobody knows the predecessor but me; my own goes to the successor. */
+	/*
+	 * Only this thread refers to the predecessor; the own node belongs to the successor now.
+	 */
 	me->own = node->prev;
 	release(node);
 	preempt_enable();
@@ -237,13 +237,13 @@ static int clh_try_enter(union stress_lock *lock, struct stress_waiter *me)
 	return own_node_enter(me, sizeof(struct clh_try_node));
 }
 
-/* All nodes are different: each thread has one, and this is the last. */
+/* All nodes are distinct: each thread has one, and this is the last. */
 static int clh_try_destroy(union stress_lock *lock)
 {
 	struct clh_try_node *node = lock->queue.tail;
 
 	if (node->status == WAITING) {
-		/* Somebody holds it. It has its own, and would get this. */
+		/* Held: the holder keeps its own node, and would get this one. */
 		kfree(node->prev);
 		return -EBUSY;
 	}

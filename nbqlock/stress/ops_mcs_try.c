@@ -2,67 +2,62 @@
 /*
  * mcs_try: the MCS lock with timeout by handshake, to compare with.
  *
- * Michael L. Scott and William N. Scherer III, "Scalable Queue-Based Spin Locks
- * with Timeout", PPoPP 2001; pseudocode of 16 May 2001.
+ * Michael L. Scott and William N. Scherer III, "Scalable Queue-Based Spin Locks with Timeout",
+ * PPoPP 2001; pseudocode of 16 May 2001.
  *
- * As in every MCS lock, a waiter spins on its own node; the queue is linked
- * both ways, and who gives up takes its node out of a doubly linked list in
- * which the neighbours may be doing the same. The one in front has precedence.
+ * As in every MCS lock, a waiter spins on its own node; the queue is linked both ways. After a
+ * timeout a waiter unlinks its node from a doubly linked list in which its neighbours may be doing
+ * the same. The predecessor has precedence.
  *
  * Assumptions
- *	Task context only. With an interrupt on the CPU of a holder or waiter,
- *	in the same queue behind it, each would wait for the other.
- *	Preemption is off from the join to the end of the release or the leave.
- *	The caller has a node, which nobody touches once it is out of the queue.
+ * 	Task context only. An interrupt that waits in the same queue behind the holder or waiter
+ * 	of its own CPU would deadlock with it.
+ * 	Preemption is off from the enqueue to the end of the release or of the handshake.
+ * 	The caller has a node, which no context touches once it is out of the queue.
  *
- * States of a node, by its two links. A link is a node, one of the words
- * below, or either with a tag.
+ * States of a node, by its two links. A link is a node, one of the words below, or either with a
+ * tag. An aborted neighbour is one that has timed out and is being unlinked.
  *
- *	prev	UNKNOWN		nobody has said yet who stands in front of me
- *		node		that one does, I spin
- *		LEAVING_OTHER	it is leaving, and will say who comes next
- *		LEAVING_SELF	I am leaving
- *		node|RESTORED	it was leaving, but holds the lock and stays
- *		node|GRANTED	it has handed the lock to me
+ * 	prev	UNKNOWN		the predecessor is not known yet
+ * 		node		the predecessor; this waiter spins
+ * 		LEAVING_OTHER	the predecessor is aborted, and will name the next one
+ * 		LEAVING_SELF	this waiter is aborted
+ * 		node|RESTORED	the predecessor was aborted, but was granted the lock
+ * 		node|GRANTED	the lock is granted by that node
  *
- *	next	NIL		nobody stands behind me yet
- *		node		that one does
- *		LEAVING_OTHER	it is leaving, and its successor will say hello
- *		TRANSIENT	it is leaving, was the tail, and mends the tail
- *		node|TRANSIENT	in between, that one has joined behind me
- *		GONE		it has left, was the tail
- *		LEAVING_SELF	I am leaving
- *		GRANTED		I am handing the lock over; NIL is the answer
+ * 	next	NIL		no successor yet
+ * 		node		the successor
+ * 		LEAVING_OTHER	the successor is aborted, and the next one will link itself
+ * 		TRANSIENT	the successor is aborted, was the tail, and restores the tail
+ * 		node|TRANSIENT	meanwhile that node has enqueued
+ * 		GONE		the successor was the tail and is unlinked
+ * 		LEAVING_SELF	this waiter is aborted
+ * 		GRANTED		the lock is being granted; NIL is the acknowledgement
  *
  * Where the printed code is not correct
- *	A leaver X that was the tail sets next of its predecessor P to
- *	TRANSIENT, swaps the tail from X to P, and then P->next to GONE. If Y
- *	joins before that last swap, it finds the tag, sets Y|TRANSIENT, and
- *	waits for X. In print, X takes the tag off P->next, and then swaps
- *	Y->prev from UNKNOWN to NIL. In between P, whom only the tag held up,
- *	can hand the lock to Y; Y releases, and joins again with the same
- *	node. Its prev is UNKNOWN once more: X's late swap succeeds in the
- *	middle of another attempt, which then follows a null pointer, and X
- *	writes to memory that may have been freed (33 steps, three contexts).
+ * 	An aborted X that was the tail sets next of its predecessor P to TRANSIENT, swaps the tail
+ * 	from X to P, and then P->next to GONE. If Y enqueues before that last swap, it finds the
+ * 	tag, sets Y|TRANSIENT, and waits for X. In print, X takes the tag off P->next, and then
+ * 	swaps Y->prev from UNKNOWN to NIL. In between P, which only the tag stopped, can grant
+ * 	the lock to Y; Y releases, and enqueues again with the same node. Its prev is UNKNOWN
+ * 	once more: X's late swap succeeds in the middle of another attempt, which then follows a
+ * 	null pointer, and X writes to memory that may have been freed (33 steps, three contexts).
  *
- *	Here the order is the reverse, and so nobody can be gone when X comes:
- *	X only tells Y who is in front of it (abandon_tail() and the end of
- *	leave()); Y, which waits for just that, takes the tag off P->next
- *	(link_behind_leaving()). Y stays where it is until X has told, and P
- *	touches neither of the two while the tag is there. The store to Y->prev
- *	is the last that X does. This takes two swaps less than in print; P,
- *	which waited for X, waits for one more store, of Y.
+ * 	Here the order is reversed: X only stores the predecessor to Y (abandon_tail() and the end
+ * 	of abandon()); Y, which waits for that, takes the tag off P->next
+ * 	(link_behind_leaving()). Y stays until X has stored, and P touches neither while the tag
+ * 	is there. The store to Y->prev is X's last access. This takes two swaps less than in
+ * 	print; P, which waited for X, waits for one more store, of Y.
  *
  * Reconstructed
- *	The closing braces; the "break" at the end of the loop over steps 3
- *	and 4 and wherever the lock was granted; RELINK and "continue" after
- *	each wait for a new predecessor in step 3 or 4, without which a leaver
- *	goes on with one that does not know it; RELINK before step 4 if the
- *	predecessor is a new one.
+ * 	The closing braces; the "break" at the end of the loop over steps 3 and 4 and wherever the
+ * 	lock was granted; RELINK and "continue" after each wait for a new predecessor in step 3
+ * 	or 4, without which an aborted waiter goes on with a predecessor that does not know it;
+ * 	RELINK before step 4 if the predecessor is a new one.
  *
  * Departures
- *	A waiter looks at its predecessor first and at the clock last, and at
- *	the clock only if it has to wait, as the other locks under test do.
+ * 	A waiter polls its predecessor first and reads the clock last, and the clock only if it
+ * 	must wait, as the other locks under test do.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -91,9 +86,9 @@
 #define UNKNOWN		RESTORED
 
 /**
- * struct mcs_try_node - a place in the queue
- * @prev: the link to the front; the owner spins on it
- * @next: the link to the tail
+ * struct mcs_try_node - a queue node
+ * @prev: the link to the predecessor; its waiter spins on it
+ * @next: the link to the successor
  */
 struct mcs_try_node {
 	unsigned long prev;
@@ -104,8 +99,8 @@ struct mcs_try_node {
  * struct attempt - what a waiter knows
  * @queue: the lock
  * @node: its own node
- * @pred: who stood in front of it last
- * @succ: when leaving: who stands behind it; NULL: nobody, it seemed
+ * @pred: the last known predecessor
+ * @succ: when aborted: the successor; NULL: none, as it seemed
  */
 struct attempt {
 	struct stress_queue *queue;
@@ -124,14 +119,14 @@ static struct mcs_try_node *to_node(unsigned long link)
 	return (struct mcs_try_node *)(link & ~(TRANSIENT | GRANTED));
 }
 
-/* A node, perhaps RESTORED, and not a word, nor GRANTED. */
+/* True for a node, perhaps RESTORED; not for a word, nor with GRANTED. */
 static bool is_node(unsigned long link)
 {
 	return !(link & GRANTED) && link > LAST_WORD;
 }
 
 /*
- * Spin until a link of my node is neither of two values.
+ * Spin until a link of the own node is neither of two values.
  *
  * Return: the new value.
  */
@@ -139,7 +134,7 @@ static unsigned long await_neither(unsigned long *link, unsigned long this,
 				   unsigned long that)
 {
 	for (;;) {
-		/* I see what was done before the swap or RELEASE store of it. */
+		/* ACQUIRE: what came before the swap or RELEASE store of the value. */
 		unsigned long now = smp_load_acquire(link);
 
 		if (now != this && now != that)
@@ -154,57 +149,56 @@ static unsigned long await_change(unsigned long *link, unsigned long from)
 }
 
 /*
- * My prev has become another node, or the same RESTORED: say hello to a new
- * predecessor; step 6 of a leave, done by the successor of who left.
+ * The predecessor is a new one, or the same RESTORED: link to a new one; step 6, by the successor
+ * of the aborted waiter.
  */
 static void relink(struct attempt *a, unsigned long prev)
 {
 	while (is_node(prev)) {
 		if (prev & RESTORED) {
-			/* Take off the tag, unless it has changed again. */
+			/* Take off the tag, unless the link has changed again. */
 			cmpxchg(&a->node->prev, prev, prev & ~RESTORED);
 			return;
 		}
 		a->pred = to_node(prev);
-		/* Fully ordered: pred sees my node as I left it. */
+		/* Fully ordered: pred sees the node as it was left. */
 		if (xchg(&a->pred->next, to_link(a->node)) != LEAVING_SELF)
 			return;
-		/* It is leaving too, and will see me and tell me (step 2). */
+		/* Aborted too: it will find this node and notify it (step 2). */
 		prev = await_change(&a->node->prev, prev);
 	}
 }
 
-/* Enter the queue. Return: true: the lock was free and is mine. */
+/* Return: true: the lock was free, and is acquired. */
 static bool enqueue(struct attempt *a)
 {
 	WRITE_ONCE(a->node->next, NIL);
 	/*
-	 * Fully ordered. My successor sees next as I left it, I see that of
-	 * the predecessor. With NULL the last critical section is over in my
-	 * eyes.
+	 * Fully ordered: the successor sees next as it is here, this waiter that of pred. With
+	 * NULL, the last critical section is over.
 	 */
 	a->pred = xchg(&a->queue->tail, a->node);
 	return !a->pred;
 }
 
 /*
- * Who stood behind pred before me is leaving and has swapped the tail: it will
- * tell. Then its tag is mine to take off, see the top of this file.
+ * The former successor of pred is aborted and has swapped the tail: it will store the
+ * predecessor. Then the tag is to be taken off here, see the top of this file.
  */
 static void link_behind_leaving(struct attempt *a)
 {
 	await_change(&a->node->prev, UNKNOWN);
-	/* After the store to my prev: from now on pred may write it. */
+	/* RELEASE: the store to prev comes before. From now on pred may write it. */
 	smp_store_release(&a->pred->next, to_link(a->node));
 }
 
-/* Say hello to the predecessor that the tail named. */
+/* Link to the predecessor that the tail named. */
 static void link_to_pred(struct attempt *a)
 {
 	unsigned long next, pool = to_link(a->node);
 
 	WRITE_ONCE(a->node->prev, UNKNOWN);
-	/* Fully ordered: who finds me in pred sees my prev. The tag stays. */
+	/* Fully ordered: pred sees prev once it sees the node. The tag stays. */
 	do {
 		next = READ_ONCE(a->pred->next);
 	} while (cmpxchg(&a->pred->next, next, pool | (next & TRANSIENT)) != next);
@@ -212,20 +206,20 @@ static void link_to_pred(struct attempt *a)
 	if (next & TRANSIENT)
 		link_behind_leaving(a);
 	else if (next == LEAVING_SELF)
-		/* It is leaving: it will tell who is in front of it. */
+		/* Aborted: it will store its predecessor. */
 		relink(a, await_change(&a->node->prev, UNKNOWN));
 	else
-		/* Unless pred has told something else meanwhile. */
+		/* Unless pred has stored something else meanwhile. */
 		cmpxchg(&a->node->prev, UNKNOWN, to_link(a->pred));
 }
 
-/* Wait for the lock. Return: prev with GRANTED; NIL: the patience is over. */
+/* Return: prev with GRANTED; NIL: the patience is over. */
 static unsigned long await_lock(struct attempt *a, struct stress_timer *timer)
 {
 	for (;;) {
 		/*
-		 * GRANTED: the last critical section is over in my eyes. Else
-		 * I see the node that it names.
+		 * ACQUIRE: with GRANTED, the last critical section is over; else the node that it
+		 * names is valid.
 		 */
 		unsigned long prev = smp_load_acquire(&a->node->prev);
 
@@ -243,14 +237,14 @@ static unsigned long await_lock(struct attempt *a, struct stress_timer *timer)
 	}
 }
 
-/* The lock is mine. Let go of the predecessor, which waits for the answer. */
+/* Granted: acknowledge to the predecessor, which waits for that. */
 static void acknowledge(unsigned long granted)
 {
-	/* My last access to its node. */
+	/* RELEASE: the last access to its node. */
 	smp_store_release(&to_node(granted)->next, NIL);
 }
 
-/* Step 1 of leaving: find the successor, and close next for newcomers. */
+/* Step 1 after a timeout: find the successor, and close next for newcomers. */
 static void find_succ(struct attempt *a)
 {
 	unsigned long *my_next = &a->node->next;
@@ -258,7 +252,7 @@ static void find_succ(struct attempt *a)
 	for (;;) {
 		unsigned long next = READ_ONCE(*my_next);
 
-		/* Fully ordered: I see the successor's node. */
+		/* Fully ordered: the successor's node is valid. */
 		if ((next & TRANSIENT) ||
 		    cmpxchg(my_next, next, LEAVING_SELF) != next) {
 			cpu_relax();
@@ -268,47 +262,46 @@ static void find_succ(struct attempt *a)
 			a->succ = is_node(next) ? to_node(next) : NULL;
 			return;
 		}
-		/* It has left; the one behind it will say hello. */
+		/* Unlinked; its successor will link itself. */
 		await_change(my_next, LEAVING_SELF);
 	}
 }
 
-/* Step 2: tell the successor that I leave. I have precedence. */
+/* Step 2: notify the successor. The predecessor has precedence. */
 static void notify_succ(struct attempt *a)
 {
-	/* Fully ordered, against step 4 of the successor. */
+	/* Fully ordered against step 4 of the successor. */
 	if (xchg(&a->succ->prev, LEAVING_OTHER) != LEAVING_SELF)
 		return;
 	/*
-	 * It had begun to leave. It will fail in its step 4, where it finds
-	 * that I leave, says so with its node in my next, and waits for me.
+	 * It was aborted before. It fails in its step 4, where it finds LEAVING_SELF, stores its
+	 * node into next here, and waits.
 	 */
 	while (smp_load_acquire(&a->node->next) != to_link(a->succ))
 		cpu_relax();
 }
 
 /*
- * Steps 3 and 4: close prev, tell the predecessor that I leave. If it leaves
- * too, wait for the next one, and again.
+ * Steps 3 and 4: close prev, notify the predecessor. If that is aborted as well, wait for the next
+ * one, and again.
  *
- * Return: prev with GRANTED: the lock is mine after all; NIL: pred stands and
- * will not touch my node any more.
+ * Return: prev with GRANTED: the lock is granted after all; NIL: pred stays and does not touch the
+ * node any more.
  */
 static unsigned long notify_pred(struct attempt *a)
 {
 	unsigned long *my_prev = &a->node->prev;
 
 	for (;;) {
-		/* Fully ordered, against steps 1 and 2 of the predecessor. */
+		/* Fully ordered against steps 1 and 2 of the predecessor. */
 		unsigned long next, prev = xchg(my_prev, LEAVING_SELF);
 
 		if (prev & GRANTED)
 			return prev;
 		if (prev != LEAVING_OTHER) {
 			/*
-			 * A new predecessor has to see me before it sees me
-			 * leave, else it may take the LEAVING_OTHER of the one
-			 * between us for mine.
+			 * A new predecessor must see the node before the timeout: else it may
+			 * take the LEAVING_OTHER of the node in between for this one.
 			 */
 			if (prev != to_link(a->pred))
 				relink(a, prev);
@@ -318,7 +311,7 @@ static unsigned long notify_pred(struct attempt *a)
 				return await_change(my_prev, LEAVING_SELF);
 			if (next != LEAVING_SELF)
 				return NIL;
-			/* It was first; it waits for me to see that. */
+			/* It was first, and waits for this store. */
 			smp_store_release(&a->pred->next, to_link(a->node));
 		}
 		prev = await_neither(my_prev, LEAVING_SELF, LEAVING_OTHER);
@@ -329,25 +322,28 @@ static unsigned long notify_pred(struct attempt *a)
 }
 
 /*
- * Step 5, without a successor: move the tail back. If somebody has joined
- * before that, behind me, or after it, behind pred, it waits to be told.
+ * Step 5, without a successor: move the tail back. A waiter that has enqueued before that, behind
+ * this node, or after it, behind pred, waits for a store.
  */
 static void abandon_tail(struct attempt *a)
 {
-	/* Fully ordered: who joins behind pred sees the tag, see above. */
+	/* Fully ordered: a waiter that enqueues behind pred sees the tag. */
 	if (cmpxchg(&a->queue->tail, a->node, a->pred) == a->node) {
 		if (cmpxchg(&a->pred->next, TRANSIENT, GONE) == TRANSIENT)
 			return;
-		/* Stays so until I tell. I see the newcomer's node. */
+		/*
+		 * ACQUIRE: the newcomer's node is valid. The link stays until the store to its
+		 * prev.
+		 */
 		a->succ = to_node(smp_load_acquire(&a->pred->next));
 	} else {
 		a->succ = to_node(await_change(&a->node->next, LEAVING_SELF));
-		/* Before succ says hello to pred. */
+		/* Before succ links to pred. */
 		WRITE_ONCE(a->pred->next, LEAVING_OTHER);
 	}
 }
 
-/* The lock is mine, although I have begun to leave: take that back. */
+/* The lock was granted after the timeout: undo step 1. */
 static void cancel_abandon(struct attempt *a)
 {
 	struct mcs_try_node *node = a->node;
@@ -357,14 +353,16 @@ static void cancel_abandon(struct attempt *a)
 	} else {
 		if (cmpxchg(&node->next, LEAVING_SELF, NIL) == LEAVING_SELF)
 			return;
-		/* Somebody has joined. I see its node. */
+		/* ACQUIRE: the newcomer's node is valid. */
 		a->succ = to_node(smp_load_acquire(&node->next));
 	}
-	/* It knows me, so the tag makes the change. After next. */
+	/*
+	 * RELEASE: next comes before. The successor knows the node, so the tag makes the change.
+	 */
 	smp_store_release(&a->succ->prev, to_link(node) | RESTORED);
 }
 
-/* Give up. Return: true: I have left; false: the lock is mine after all. */
+/* Return: true: unlinked; false: the lock is granted after all. */
 static bool leave(struct attempt *a)
 {
 	unsigned long granted;
@@ -381,35 +379,35 @@ static bool leave(struct attempt *a)
 	if (!a->succ)
 		abandon_tail(a);
 	if (a->succ) {
-		/* It goes on with pred, and sees what I did to that. */
+		/* RELEASE: the successor goes on with pred, and sees the stores to it. */
 		smp_store_release(&a->succ->prev, to_link(a->pred));
 	}
 	return true;
 }
 
-/* Release with nobody behind. Return: false: somebody is. */
+/* Release without a successor. Return: false: there is one. */
 static bool release_tail(struct stress_queue *queue, struct mcs_try_node *node)
 {
-	/* Fully ordered: the critical section is over for who gets NULL. */
+	/* Fully ordered: the critical section is over once NULL is seen. */
 	if (cmpxchg(&queue->tail, node, NULL) != node) {
 		await_change(&node->next, NIL);
 		return false;
 	}
-	/* Who came and left meanwhile may be about to write GONE. */
+	/* A waiter that enqueued and timed out meanwhile may be about to write GONE. */
 	while (smp_load_acquire(&node->next) & TRANSIENT)
 		cpu_relax();
 	return true;
 }
 
-/* Hand over to a successor. Return: false: that one is leaving. */
+/* Grant to a successor. Return: false: it is aborted. */
 static bool grant(struct mcs_try_node *node, unsigned long next)
 {
-	/* Fully ordered: I see the successor's node. */
+	/* Fully ordered: the successor's node is valid. */
 	if (cmpxchg(&node->next, next, GRANTED) != next)
 		return false;
-	/* Fully ordered: the critical section is over for who sees this. */
+	/* Fully ordered: the critical section is over once this is seen. */
 	xchg(&to_node(next)->prev, to_link(node) | GRANTED);
-	/* It may still be looking at my node: wait for the answer. */
+	/* It may still read the node: wait for the acknowledgement. */
 	while (smp_load_acquire(&node->next) != NIL)
 		cpu_relax();
 	return true;
@@ -421,7 +419,7 @@ static void release(struct stress_queue *queue, struct mcs_try_node *node)
 		unsigned long next = READ_ONCE(node->next);
 
 		if (next == LEAVING_OTHER || (next & TRANSIENT)) {
-			/* The successor is leaving, and will update me. */
+			/* The successor is aborted, and will change next. */
 			cpu_relax();
 		} else if (next == GONE) {
 			cmpxchg(&node->next, GONE, NIL);

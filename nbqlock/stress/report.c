@@ -21,7 +21,7 @@
 
 static const char * const failure_words[] = {
 	[LOST_UPDATES] = "the counter does not add up",
-	[TWO_OWNERS] = "two owners were seen",
+	[TWO_HOLDERS] = "two holders were seen",
 	[LEAKED_NODES] = "queue nodes have leaked",
 	[THREAD_MISSING] = "a thread did not come back",
 	[LOCK_IN_USE] = "the lock was still in use at the end",

@@ -35,17 +35,17 @@ struct task_struct;
 
 /**
  * struct guarded - what a lock protects
- * @owner: id of the contender inside, 0: none
- * @cpu: of the last owner, -1: none yet
+ * @holder: id of the contender inside, 0: none
+ * @cpu: of the last holder, -1: none yet
  * @counter: critical sections so far
  * @handoffs: critical sections on another CPU than the one before
- * @released: when the last owner was about to release, in ns; 0: not timed
+ * @released: when the last holder was about to release, in ns; 0: not timed
  *
- * @owner shows a second owner, @counter loses increments of one. Both are plain memory on
+ * @holder shows a second holder, @counter loses increments of one. Both are plain memory on
  * purpose: KCSAN watches them as well.
  */
 struct guarded {
-	unsigned int owner;
+	unsigned int holder;
 	int cpu;
 	u64 counter;
 	u64 handoffs;
@@ -92,7 +92,7 @@ struct lock_ref {
  * @timeouts: attempts that failed with -ETIMEDOUT or -EBUSY
  * @no_node: attempts that failed with -ENOMEM
  * @deadlocks: attempts that failed with -EDEADLK
- * @violations: times that it saw another owner
+ * @violations: times that it saw another holder
  * @until_stall: acquisitions until one stalls
  * @order: its locks in the order of acquisition
  * @count: how many of them this attempt takes
@@ -131,7 +131,7 @@ enum slot_state {
 /**
  * struct slot - memory for a lock that is freed during the run
  * @state: of the memory
- * @users: contenders that may touch the lock, without owners that have begun to release it
+ * @users: contenders that may touch the lock, without holders that have begun to release it
  * @maker: id of the contender that has made the lock
  */
 struct slot {

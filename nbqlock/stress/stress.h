@@ -142,7 +142,7 @@ struct stress_suspended {
 /* Why a run failed. */
 enum stress_failure {
 	LOST_UPDATES,
-	TWO_OWNERS,
+	TWO_HOLDERS,
 	LEAKED_NODES,
 	THREAD_MISSING,
 	LOCK_IN_USE,
@@ -215,7 +215,7 @@ struct stress_row {
  * @locks_taken: acquisitions of single locks, each of a chain by itself
  * @locks_freed: times that a lock was freed right after its release
  * @lost_updates: what is missing in the counters that the locks protect
- * @violations: times that two owners were seen, and @lost_updates
+ * @violations: times that two holders were seen, and @lost_updates
  * @leaked: queue nodes allocated and not freed
  * @failures: a bit for each &enum stress_failure
  */

@@ -18,8 +18,8 @@ void stress_timings_init(struct timings *timings, bool own_clock)
 
 /**
  * stress_stopwatch_enter() - Time the hand-off.
- * @watch: of the new owner; it runs, and was stopped
- * @released: the stamp of the owner before; 0: none
+ * @watch: of the new holder; it runs, and was stopped
+ * @released: the stamp of the holder before; 0: none
  */
 void stress_stopwatch_enter(struct stopwatch *watch, s64 released)
 {
@@ -30,7 +30,7 @@ void stress_stopwatch_enter(struct stopwatch *watch, s64 released)
 
 /**
  * stress_stopwatch_passed() - Count the critical sections of others meanwhile.
- * @watch: of the new owner; it runs, and was stopped
+ * @watch: of the new holder; it runs, and was stopped
  * @timings: of this contender
  * @counter: critical sections by now
  *

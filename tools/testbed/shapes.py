@@ -128,7 +128,7 @@ def backs_off(run):
 
 
 def draws(run):
-    """Patience is 1 to 4 ms, an owner stays for 8: most wait longer than the least."""
+    """Patience is 1 to 4 ms, a holder stays for 8: most wait longer than the least."""
     if run.number("failed_wait_samples") < DRAWN:
         return Unseen(f"fewer than {DRAWN} attempts failed")
     if run.number("failed_wait_ns_p50") < 1.5 * MS:
@@ -140,9 +140,9 @@ def stalls(run):
     """Each tenth acquisition of a thread took 5 ms, so there is no time for more."""
     most = 10 * (run.number("elapsed_ns") / (5 * MS) + CPUS)
     if run.number("acquisitions") > most:
-        return f"more acquisitions than {most:.0f}: owners did not stall"
+        return f"more acquisitions than {most:.0f}: holders did not stall"
     return run.number("wait_ns_max") < 4 * MS and \
-        Unseen("nobody waited for a stalled owner")
+        Unseen("nobody waited for a stalled holder")
 
 
 def stutters(run):
@@ -171,13 +171,13 @@ def is_found_out(run):
 
 
 # In the driver's words
-TWO_OWNERS = "two owners were seen"
+TWO_HOLDERS = "two holders were seen"
 FREED_WRITTEN = "the memory of a freed lock was written to"
 
 
 def is_found_out_in_both_ways(run):
     """The same of one that is freed besides."""
-    missing = [reason for reason in (TWO_OWNERS, FREED_WRITTEN) if reason not in run.verdict]
+    missing = [reason for reason in (TWO_HOLDERS, FREED_WRITTEN) if reason not in run.verdict]
     return is_found_out(run) or missing and Unseen(f"not found: {', '.join(missing)}")
 
 
@@ -205,7 +205,7 @@ def deadlocks():
 
 
 def retries():
-    """An owner stays for 2 ms, nobody waits for it."""
+    """A holder stays for 2 ms, nobody waits for it."""
     load = {"patience_ns": 0, "cs_ns": 2 * MS, "ncs_ns": 2 * MS, "duration_ms": 200}
     for lock in OURS:
         yield shaped(f"retry-give_up-{lock}", lock, **load), gives_up

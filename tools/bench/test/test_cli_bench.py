@@ -49,10 +49,10 @@ class Commands(Folders, unittest.TestCase):
     def test_a_verdict_that_is_no_pass_is_seen_in_the_status(self):
         def fail_one(runs):
             pretend_pass(runs)
-            runs[0].text = "verdict FAIL two owners were seen\n"
+            runs[0].text = "verdict FAIL two holders were seen\n"
         status, printed = self.command(NoPlace(make=fail_one))
         self.assertEqual(status, 1)
-        self.assertIn("two owners", printed)
+        self.assertIn("two holders", printed)
 
     def test_figures_that_cannot_be_drawn_are_seen_in_the_status(self):
         with mock.patch("bench.plot.draw", side_effect=Trouble("no gnuplot")), \

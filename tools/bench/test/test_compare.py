@@ -77,7 +77,7 @@ class Arithmetic(Files):
 
     def test_rounds_that_failed_do_not_count(self):
         a, b = self.side("a", {"clh": [1, 2]}), self.side("b", {"clh": [2, 4]})
-        b.scenarios["sample"].runs[1].verdict = "FAIL two owners were seen"
+        b.scenarios["sample"].runs[1].verdict = "FAIL two holders were seen"
         found, _ = compare.compare(a, b)
         self.assertEqual(found[0].after, [2])
 

@@ -139,9 +139,9 @@ class Command(Folders, unittest.TestCase):
         going.assert_called_with(500, 9)
 
     def test_a_failing_verdict_is_status_1(self):
-        self.driver(verdict="FAIL two owners were seen")
+        self.driver(verdict="FAIL two holders were seen")
         out, _ = self.stress("--rounds", "1", "--no-alone", status=1)
-        self.assertIn("FAIL two owners were seen", out)
+        self.assertIn("FAIL two holders were seen", out)
 
     def test_a_refused_parameter_is_named_and_its_run_is_not_made(self):
         driver = self.driver()

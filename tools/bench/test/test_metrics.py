@@ -111,7 +111,7 @@ class Missing(unittest.TestCase):
                     self.assertIsNone(metric.of(run(point=CROWDED, **less), context))
 
     def test_a_run_that_failed_has_no_figures(self):
-        failed = run(verdict="FAIL two owners were seen", **COUNTS)
+        failed = run(verdict="FAIL two holders were seen", **COUNTS)
         self.assertIsNone(METRICS["success_rate"].of(failed))
         self.assertIsNone(summary("success_rate", [failed]))
 

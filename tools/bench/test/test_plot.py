@@ -130,7 +130,7 @@ class Data(unittest.TestCase):
 
     def test_missing_data_is_a_gap(self):
         runs = [won("clh_nb", 50, cpus=1), won("clh_nb", 60, cpus=4),
-                run("clh_nb", point={"cpus": 2}, verdict="FAIL two owners were seen",
+                run("clh_nb", point={"cpus": 2}, verdict="FAIL two holders were seen",
                     attempts=100, acquisitions=99)]
         rows = block(script(figure_of(runs)), "clh_nb")
         self.assertEqual([row[1:] for row in rows],

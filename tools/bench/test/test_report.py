@@ -158,10 +158,10 @@ class Contents(Reports):
     def test_failed_runs_are_listed_and_not_counted(self):
         scenario = scenario_of([Plot("s", "S", "cpus", "success_rate")], {"cpus": [2]})
         scenario.locks = ["mcs", "clh"]
-        result = result_of(scenario, verdict=lambda run: "FAIL two owners were seen"
+        result = result_of(scenario, verdict=lambda run: "FAIL two holders were seen"
                            if run.lock == "mcs" else "PASS")
         text = self.text(result)
-        self.assertEqual(text.count('"FAIL two owners were seen"'), 3)
+        self.assertEqual(text.count('"FAIL two holders were seen"'), 3)
         self.assertIn('"trial","mcs","2 CPUs","2","FAIL', text)
         self.assertNotIn('"mcs","100', text)
         self.path = self.path / "again"

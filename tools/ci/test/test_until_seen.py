@@ -5,7 +5,7 @@ import unittest
 
 from ci.survival import lacks_stress
 from testbed.disturbed import ENOUGH, above_own_cpu, told_at_once
-from testbed.shapes import (FREED_WRITTEN, TWO_OWNERS, acquires, backs_off, broken_run, draws,
+from testbed.shapes import (FREED_WRITTEN, TWO_HOLDERS, acquires, backs_off, broken_run, draws,
                             ends_deadlocks_early, gives_up, is_found_out,
                             is_found_out_in_both_ways, shaped, tries_again)
 from testbed.stress import LONGER, ROUNDS, Run, Unseen, is_unseen, judged, until_seen
@@ -63,9 +63,9 @@ class Rounds(unittest.TestCase):
         self.assertEqual(complaint, "none")
 
     def test_a_failure_is_never_tried_again(self):
-        made, complaint = self.make_until_seen([("FAIL two owners were seen", 0)])
+        made, complaint = self.make_until_seen([("FAIL two holders were seen", 0)])
         self.assertEqual(len(made), 1)
-        self.assertEqual(complaint, "FAIL two owners were seen")
+        self.assertEqual(complaint, "FAIL two holders were seen")
 
     def test_a_failure_in_a_later_round_stays(self):
         made, complaint = self.make_until_seen([("PASS", 0), ("FAIL so", 7)])
@@ -163,11 +163,11 @@ class Judges(unittest.TestCase):
     def test_a_lock_that_excludes_nobody(self):
         run = broken_run()
         self.expect(is_found_out, result(run), True, "it has passed")
-        self.expect(is_found_out, result(run, f"FAIL {TWO_OWNERS}"), False)
-        self.expect(is_found_out_in_both_ways, result(run, f"FAIL {TWO_OWNERS}"), True,
+        self.expect(is_found_out, result(run, f"FAIL {TWO_HOLDERS}"), False)
+        self.expect(is_found_out_in_both_ways, result(run, f"FAIL {TWO_HOLDERS}"), True,
                     FREED_WRITTEN)
         self.expect(is_found_out_in_both_ways,
-                    result(run, f"FAIL {TWO_OWNERS}, {FREED_WRITTEN}"), False)
+                    result(run, f"FAIL {TWO_HOLDERS}, {FREED_WRITTEN}"), False)
         run.complete = False
         self.expect(is_found_out, run, False, "no verdict")
 
