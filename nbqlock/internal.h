@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the algorithms, the queue-node pools and the KUnit suites share, and
- * nobody else sees.
+ * What the algorithms, the pools of queue nodes and the KUnit suites share.
  */
 #ifndef _NBQ_INTERNAL_H
 #define _NBQ_INTERNAL_H
@@ -27,7 +26,7 @@
 #include "types.h"
 #include "wait.h"
 
-/* The single steps are open to the suites where there are suites. */
+/* The suites take the steps of an acquisition one by one. */
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
 #include <kunit/visibility.h>
 #else
@@ -35,47 +34,45 @@
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)
 #endif
 
-/* What stands in prev, next and status besides pointers to nodes. */
-#define NBQ_AVAILABLE	((struct nbq_node *)1)	/* the lock, or the head, is yours */
-#define NBQ_LEAVING	((struct nbq_node *)2)	/* I have left */
+/* What prev, next and status hold besides pointers to nodes. */
+#define NBQ_AVAILABLE	((struct nbq_node *)1)	/* the lock, or the head, is granted */
+#define NBQ_LEAVING	((struct nbq_node *)2)	/* the node is abandoned */
 #define NBQ_TRANSIENT	((struct nbq_node *)3)	/* the same; see mcs_nb.c */
-#define NBQ_RECYCLED	((struct nbq_node *)4)	/* give the node back for me; or: skipped */
+#define NBQ_RECYCLED	((struct nbq_node *)4)	/* the node is to be freed; or: it was skipped */
 
 /**
- * struct nbq_node - a queue node; its memory is a node until the module goes
- * @prev: CLH-NB, hybrid: what the context that took this node tells its
- *	successor: NULL "I wait or hold", %NBQ_AVAILABLE "the lock is yours", a
- *	node "I left, this is who stood in front of me"; hybrid: to wait for the
- *	lock at the head of the queue takes the place of holding it.
- *	MCS-NB, swap-only: who stood in front of me, once I have left.
- * @next: MCS-NB, swap-only: what it tells whoever stands behind it: NULL or a
- *	node "I wait or hold", the node being the one behind if that is known,
- *	%NBQ_AVAILABLE, %NBQ_LEAVING, %NBQ_TRANSIENT.
- * @wants: hybrid: the lock that the context which took this node waits for
- * @status: MCS-NB, swap-only: what it was told by the one in front, in the
- *	same words; NULL "nothing yet". Or %NBQ_RECYCLED, for the one in front.
+ * struct nbq_node - a queue node; its memory stays a node as long as the module is loaded
+ * @prev: CLH-NB, hybrid: the state that the successor polls. NULL: it waits or holds;
+ *	%NBQ_AVAILABLE: the lock is granted; a node: it is abandoned, and that is its
+ *	predecessor. Hybrid: the head of the queue in the place of the holder.
+ *	MCS-NB, swap-only: the predecessor of an abandoned node
+ * @next: MCS-NB, swap-only: the state that the successor finds. NULL or a node: it waits or
+ *	holds, the node being the successor, if known; %NBQ_AVAILABLE, %NBQ_LEAVING,
+ *	%NBQ_TRANSIENT
+ * @wants: hybrid: the lock that is waited for with it
+ * @status: MCS-NB, swap-only: what the predecessor has notified the node of, one of the states
+ *	of @next; NULL: nothing yet. Or %NBQ_RECYCLED, for the predecessor
  * @index: position in its pool, from 0
- * @cpu: that of its pool: here, where others need not touch the pool to ask
- * @alloc_seq: how often the node was allocated. Written by its own CPU only.
- * @free_seq: @alloc_seq of the last time that the node was freed: the node is free while
- *	the two are equal. Written by the context that frees it.
+ * @cpu: that of its pool: here, where other CPUs need not access the pool
+ * @alloc_seq: how often the node was allocated. Written by its own CPU only
+ * @free_seq: @alloc_seq of the last time that the node was freed: the node is free while the two
+ *	are equal. Written by the context that frees it
  * @next_in_pool: the nodes of a pool in the order in which they were added
  * @pool: where the node belongs
- * @lock: the one that is held with it, or that it was left in the queue of
- * @below: queue locks: the node with which the running context acquired the lock that
- *	it held last before this one; NULL: it held none
- * @pred_alloc_seq: MCS-NB, swap-only: @alloc_seq of the predecessor that it is known to
- * @abandoned_seq: @alloc_seq of the attempt that abandoned it, as long as none has resumed it
- * @queue: hybrid: the queue of a socket that it was left in; NULL: that of the lock itself
- * @since: hybrid: the time from which on the place was waited at
+ * @lock: the lock that is held with it, or in whose queue it was abandoned
+ * @below: queue locks: the node of the lock that the running context acquired before this one
+ *	and still holds; NULL: none
+ * @pred_alloc_seq: MCS-NB, swap-only: @alloc_seq of the predecessor that knows it
+ * @abandoned_seq: @alloc_seq of the attempt that abandoned it, until another one resumes it
+ * @queue: hybrid: the queue of a socket in which it was abandoned; NULL: the lock's own
+ * @since: hybrid: when the first of the attempts enqueued that had this place
  * @has_successor: MCS-NB: its successor was known when it acquired the lock
- * @known: MCS-NB: its predecessor knew it when it left, and tells it something
+ * @known: MCS-NB: its predecessor knew it when it was abandoned, and will notify it
  * @resumed: the attempt that waits with it has resumed the place of an earlier one
- * @in_order: hybrid: the lock that it was left in the queue of is first come, first served
+ * @in_order: hybrid: the lock in whose queue it was abandoned is %NBQ_SPIN_FIFO
  *
- * Two words @alloc_seq and @free_seq instead of one flag, because they have different writers: a node
- * is taken with an unlocked compare-and-swap, and nobody else's store can get
- * between its two halves.
+ * @alloc_seq and @free_seq instead of one flag, as they have different writers: a node is
+ * allocated by an unlocked compare-and-swap, which no other context's store can divide.
  */
 struct nbq_node {
 	struct nbq_node *prev;
@@ -90,7 +87,7 @@ struct nbq_node {
 	unsigned long free_seq;
 	struct nbq_node *next_in_pool;
 	struct nbq_pool *pool;
-	/* Of interest to its own CPU only, while successors poll the words above. */
+	/* For its own CPU only, while successors poll the words above. */
 	const void *lock ____cacheline_aligned;
 	struct nbq_node *below;
 	unsigned long pred_alloc_seq;
@@ -103,19 +100,19 @@ struct nbq_node {
 	bool in_order;
 } ____cacheline_aligned;
 
-/* Is this a node, and none of the words above? */
+/* Is this a node, and none of the states above? */
 static inline bool nbq_is_node(const struct nbq_node *node)
 {
 	return (unsigned long)node > (unsigned long)NBQ_RECYCLED;
 }
 
-/* From Linux 6.6 on, and in the stable kernels of a later day. */
+/* From Linux 6.6 on, and in later stable kernels. */
 #ifndef __counted_by
 #define __counted_by(member)
 #endif
 
 /**
- * struct nbq_encodable - the nodes of a pool that a number can stand for
+ * struct nbq_encodable - the nodes of a pool that a tail can encode
  * @size: how many
  * @nodes: these, by their index
  */
@@ -126,30 +123,30 @@ struct nbq_encodable {
 
 /**
  * struct nbq_pool - the queue nodes of one CPU and context level
- * @numbered: the nodes that a hybrid lock can encode; NULL before there are any
- * @hint: the node to try first: the one taken last, mostly
+ * @encodable: the nodes that the tail of a hybrid lock can encode; NULL: none yet
+ * @hint: the node to try first: mostly the one allocated last
  * @first: start of the list of nodes
- * @cpu: the CPU that may take from this pool; from @setup on, it never changes
+ * @cpu: the CPU that may allocate from this pool; constant from @setup on
  * @level: the context level that may; likewise
- * @setup: how far the pool is set up, one of NBQ_POOL_*
+ * @setup: one of NBQ_POOL_*
  * @size: nodes in the list; written by growth only
  * @wants_growth: 1 from the request until the growth is done
  * @last: end of the list of nodes; growth only
- * @socket: where its CPU is; NULL: not known yet
+ * @socket: that of its CPU; NULL: not known yet
  * @waiting: what it waits for
  * @waiter: the attempt that may write there; NULL: none waits
  * @heartbeat: hybrid: a time at which a waiter of this CPU and level ran
- * @held: queue locks: the node of the one acquired last of those that are held
+ * @held: queue locks: the node of the lock acquired last of those that are held
  * @abandoned_in: the locks in whose queues nodes of this pool may stand abandoned, by a hash
  * @last_abandoned: the last of these nodes, in the order of @next_in_pool
- * @late_for: hybrid: the lock for which the last attempt had run out of patience before it
- *	enqueued; NULL: there is none
- * @events: what contexts of this CPU and level counted
- * @skip_counts: attempts of this CPU and level that have skipped one abandoned node, two,
- *	and so on; the last: %NBQ_SKIPPED_MAX or more. NULL: not counted yet
+ * @late_for: hybrid: the lock for which the patience of the last attempt was over before it
+ *	enqueued; NULL: none
+ * @events: counted by contexts of this CPU and level
+ * @skip_counts: attempts of this CPU and level that have skipped one abandoned node, two, and
+ *	so on; the last: %NBQ_SKIPPED_MAX or more. NULL: not counted yet
  */
 struct nbq_pool {
-	/* Rarely written, and read by all who look up the number of a node. */
+	/* Rarely written, and read by every CPU that decodes a tail. */
 	struct nbq_encodable *encodable;
 	struct nbq_node *hint;
 	struct nbq_node *first;
@@ -160,11 +157,11 @@ struct nbq_pool {
 	unsigned int wants_growth;
 	struct nbq_node *last;
 	struct nbq_socket *socket;
-	/* Written by a waiter, and read by those that it keeps waiting. */
+	/* Written by a waiter, and read by those that wait for it. */
 	struct nbq_waiting waiting ____cacheline_aligned;
 	const struct nbq_wait *waiter;
 	u64 heartbeat;
-	/* Of interest to its own CPU only. */
+	/* For its own CPU only. */
 	struct nbq_node *held ____cacheline_aligned;
 	unsigned long abandoned_in;
 	struct nbq_node *last_abandoned;
@@ -175,12 +172,12 @@ struct nbq_pool {
 
 /* States of nbq_pool.setup, in this order. */
 #define NBQ_POOL_BLANK	0	/* all zeroes: no context has needed it yet */
-#define NBQ_POOL_BUSY	1	/* one context sets it up */
-#define NBQ_POOL_READY	2	/* @cpu and @level are valid, and the static nodes are there */
+#define NBQ_POOL_BUSY	1	/* a context sets it up */
+#define NBQ_POOL_READY	2	/* @cpu, @level and the static nodes are valid */
 
 /*
- * Nodes that each pool has before nbq_pools_start(), and when that fails. A module
- * needs none: its symbols cannot be used before its pools are filled.
+ * The nodes of each pool before nbq_pools_start(), and when that fails. A module needs none: its
+ * symbols cannot be used before its pools are filled.
  */
 #ifndef NBQ_STATIC_NODES
 #ifdef MODULE
@@ -200,13 +197,13 @@ static inline struct nbq_pool *nbq_this_pool(void)
 {
 	struct nbq_pool *pools = *this_cpu_ptr(&nbq_pools);
 
-	/* Tasks first: the level of anybody else takes longer to find out. */
+	/* Tasks first: the level of other contexts takes longer to find out. */
 	if (likely(!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET))))
 		return pools;
 	return &pools[interrupt_context_level()];
 }
 
-/* Encode a context: its CPU and level in 16 bits; see spin_type.h. */
+/* Encode a context in 16 bits, see types.h. */
 static inline u16 nbq_encode_context(unsigned int cpu, unsigned int level)
 {
 	return level << NBQ_CONTEXT_CPU_BITS | (cpu + 1);
@@ -236,7 +233,7 @@ static inline u16 nbq_context_of(const struct nbq_pool *pool)
 }
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
-/* The suites have a CPU of their own, the one after the last: its only pool. */
+/* The suites have a CPU of their own, the one after the last, and its only pool. */
 extern struct nbq_pool *nbq_pool_elsewhere;
 #endif
 
@@ -252,7 +249,7 @@ static inline struct nbq_pool *nbq_pool_of(u16 context)
 	return &per_cpu(nbq_pools, cpu)[nbq_context_level(context)];
 }
 
-/* node.c: the side of the pools that the lock paths use */
+/* node.c: what the lock paths use */
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
 struct nbq_node *nbq_node_search(struct nbq_pool *pool);
 void nbq_forget_places(const void *lock);
@@ -270,8 +267,8 @@ int nbq_pools_start(void);
 void nbq_pools_stop(void);
 
 /*
- * Whatever needs more of a pool than its counters begins with this. Return: false
- * if the pool is not set up, because what this context interrupts is doing that.
+ * To be called before a pool is used, but for its counters. Return: false if the pool is not set
+ * up, because the context that this one interrupts is setting it up.
  */
 static inline bool nbq_pool_is_ready(struct nbq_pool *pool)
 {
@@ -287,27 +284,26 @@ void nbq_debugfs_start(void);
 void nbq_debugfs_stop(void);
 
 /*
- * Claim @node if it is free. One atomic step against whatever interrupts it
- * on this CPU, at any level: a nested claim of the same node makes the
- * compare-and-swap fail. It needs no lock prefix where that costs something,
- * since only this CPU ever writes @taken.
+ * Allocate @node if it is free: atomically against what interrupts it on this CPU, at any
+ * level, as a nested allocation of the same node makes the compare-and-swap fail. It needs no
+ * lock prefix, since only this CPU writes @alloc_seq.
  */
 static inline bool nbq_node_try_alloc(struct nbq_node *node)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE in nbq_node_free(): what the
-	 * last user did to the node is over before I write to it. Without
-	 * it, my first store to prev could be seen before their last read.
+	 * ACQUIRE, pairs with the RELEASE in nbq_node_free_seq(): the last user's accesses to
+	 * the node are over before it is written to. Without it, the store to prev could be
+	 * seen before their last read.
 	 */
 	unsigned long free_seq = smp_load_acquire(&node->free_seq);
 
-	/* Do not even attempt the swap on a busy node. */
+	/* No swap of a node in use. */
 	if (READ_ONCE(node->alloc_seq) != free_seq)
 		return false;
 	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1) == free_seq;
 }
 
-/* Claim the node that the running context took last: nearly always free again, and warm. */
+/* Allocate the node allocated last: nearly always free again, and in the cache. */
 static inline struct nbq_node *nbq_node_alloc_hint(struct nbq_pool *pool)
 {
 	struct nbq_node *node = READ_ONCE(pool->hint);
@@ -318,7 +314,7 @@ static inline struct nbq_node *nbq_node_alloc_hint(struct nbq_pool *pool)
 	return node;
 }
 
-/* Claim another one, at once or not at all. */
+/* Allocate another one, at once or not at all. */
 static inline struct nbq_node *nbq_node_alloc_any(struct nbq_pool *pool)
 {
 	struct nbq_node *node = nbq_node_search(pool);
@@ -328,22 +324,22 @@ static inline struct nbq_node *nbq_node_alloc_any(struct nbq_pool *pool)
 	return node;
 }
 
-/* Claim a node of the running context's pool, at once or not at all. */
+/* Allocate a node of the running context's pool, at once or not at all. */
 static inline struct nbq_node *nbq_node_alloc(struct nbq_pool *pool)
 {
 	return nbq_node_alloc_hint(pool) ?: nbq_node_alloc_any(pool);
 }
 
 /*
- * Give a node back, from any CPU and context, by what its @taken is known to be: one
- * store, and its last access.
+ * Free a node, in any context on any CPU, by its known @alloc_seq: one store, which is the last
+ * access to it.
  */
 static inline void nbq_node_free_seq(struct nbq_node *node, unsigned long alloc_seq)
 {
 	/*
-	 * RELEASE, pairs with the ACQUIRE in nbq_node_try_alloc(): all that I
-	 * read and wrote in the node comes before its next user. Without it,
-	 * that user's prev = NULL could overtake my look at prev.
+	 * RELEASE, pairs with the ACQUIRE in nbq_node_try_alloc(): all accesses to the node come
+	 * before those of its next user. Without it, that user's prev = NULL could be read by
+	 * a poll of prev here.
 	 */
 	smp_store_release(&node->free_seq, alloc_seq);
 }
@@ -353,7 +349,7 @@ static inline void nbq_node_free(struct nbq_node *node)
 	nbq_node_free_seq(node, node->alloc_seq);
 }
 
-/* Give back a node that the running context took itself. */
+/* Free a node that the running context allocated itself. */
 static inline void nbq_node_free_own(struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
@@ -362,10 +358,7 @@ static inline void nbq_node_free_own(struct nbq_node *node)
 	events->nodes_freed++;
 }
 
-/*
- * Give back a node that somebody else took. @events: of the running context's
- * pool.
- */
+/* Free a node that another context allocated. @events: of the running context's pool. */
 static inline void nbq_node_reclaim(struct nbq_node *node,
 				    struct nbq_events *events)
 {
@@ -374,7 +367,7 @@ static inline void nbq_node_reclaim(struct nbq_node *node,
 }
 
 /*
- * Give back the predecessor that @node was linked to last, by its @taken of then: no read of
+ * Free the predecessor that @node was linked to last, by its @alloc_seq of then: without a read of
  * its line, which is with the CPU that wrote to it last.
  */
 static inline void nbq_node_reclaim_pred(struct nbq_node *node, struct nbq_node *pred)
@@ -383,15 +376,15 @@ static inline void nbq_node_reclaim_pred(struct nbq_node *node, struct nbq_node 
 	node->pool->events.nodes_reclaimed++;
 }
 
-/* The bit of nbq_pool.left that stands for this lock, and for others. */
+/* The bit of nbq_pool.abandoned_in that stands for this lock, and for others. */
 static inline unsigned long nbq_abandoned_bit(const void *lock)
 {
 	return BIT(hash_ptr(lock, ilog2(BITS_PER_LONG)));
 }
 
 /*
- * In whose queues a node was ever abandoned, by another hash: to make a lock of memory that
- * was one before need not look at the nodes of all CPUs, but rarely.
+ * The locks in whose queues a node was ever abandoned, by another hash: to make a lock of memory
+ * that was one before rarely needs to search the nodes of all CPUs.
  */
 #define NBQ_EVER_ABANDONED_BITS	10
 extern bool nbq_ever_abandoned[];
@@ -402,8 +395,8 @@ static inline bool *nbq_ever_abandoned_of(const void *lock)
 }
 
 /*
- * May a node of this pool stand abandoned in the queue of @lock? One that was left there has
- * been noted, and it may have been skipped since.
+ * May a node of this pool stand abandoned in the queue of @lock? One that was abandoned there has
+ * been noted, and may have been skipped since.
  */
 static inline bool nbq_may_have_abandoned(const struct nbq_pool *pool, const void *lock)
 {
@@ -411,7 +404,7 @@ static inline bool nbq_may_have_abandoned(const struct nbq_pool *pool, const voi
 }
 
 /*
- * The running context is about to abandon this node in the queue of @lock, where a later
+ * The running context is about to abandon this node in the queue of @lock, where the next
  * attempt of its CPU and level may resume it.
  */
 static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock)
@@ -429,9 +422,8 @@ static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock)
 }
 
 /*
- * CLH-NB, hybrid: the running context resumes the place in the queue of @lock at which a
- * context of its pool may have left @node, if no successor has skipped it: an abandoned node
- * has its predecessor in @prev, one that was skipped has not.
+ * CLH-NB, hybrid: resume the place in the queue of @lock at which a context of its pool may have
+ * abandoned @node. It has its predecessor in @prev, unless a successor has skipped it.
  *
  * Return: the predecessor, behind which the node waits again; or NULL.
  */
@@ -443,14 +435,14 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void
 		return NULL;
 	/*
 	 * Fully ordered, as the swap of the tail in nbq_clh_enqueue() and nbq_spin_enqueue(), for
-	 * the rounds of wait.c. Pairs with nbq_node_skip() of the successor: only one of the
+	 * the epochs of wait.c. Pairs with nbq_node_skip() of the successor: only one of the
 	 * two gets the node.
 	 */
 	if (cmpxchg(&node->prev, pred, NULL) != pred)
 		return NULL;
-	/* One of the same level that came above in between may have left it elsewhere. */
+	/* A context of the same level that came above in between may have reused it. */
 	if (unlikely(READ_ONCE(node->lock) != lock)) {
-		/* RELEASE, pairs with the ACQUIRE in nbq_node_skip(), as that of the leave. */
+		/* RELEASE, pairs with the ACQUIRE in nbq_node_skip(), as in nbq_clh_abandon(). */
 		smp_store_release(&node->prev, pred);
 		return NULL;
 	}
@@ -459,12 +451,11 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void
 }
 
 /*
- * Resume the place of an earlier attempt of this CPU and level at @lock, which has left, unless
- * a successor has skipped its node. The attempt is served in the order of the first one
- * that had the place, and the queue does not grow. (In HMCS-T, Chabbi et al., PPoPP 2017,
- * a thread that comes back resumes its node in a tree of queues.)
- * @resume: how the algorithm does it with a node that may stand there: its predecessor, or
- * NULL
+ * Resume the place of an earlier attempt of this CPU and level at @lock, unless a successor has
+ * skipped its node. The attempt is served in the order of the first one that had the place, and
+ * the queue does not grow. (In HMCS-T, Chabbi et al., PPoPP 2017, a thread resumes its node in a
+ * tree of queues.)
+ * @resume: how the algorithm resumes a node that may stand there: its predecessor, or NULL
  *
  * Return: the node, which waits behind @pred again; or NULL.
  */
@@ -489,24 +480,24 @@ nbq_resume(struct nbq_pool *pool, const void *lock,
 }
 
 /*
- * CLH-NB, hybrid: claim an abandoned predecessor, which has said that @prev stood in front
- * of it. Return: false: its owner has resumed its place.
+ * CLH-NB, hybrid: claim an abandoned predecessor, which had @prev as its own. Return: false: its
+ * owner has resumed its place.
  */
 static inline bool nbq_node_skip(struct nbq_node *pred, struct nbq_node *prev)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE in nbq_clh_abandon() and nbq_spin_abandon(), the last of
-	 * them, which may be later than the one that was read: the place was resumed in
-	 * between, and left again. Atomic, against nbq_node_resume().
+	 * ACQUIRE, pairs with the last RELEASE in nbq_clh_abandon() and nbq_spin_abandon(), which
+	 * may be later than the one that was read: the place was resumed in between, and
+	 * abandoned again. Atomic, against nbq_node_resume().
 	 */
 	return cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED) == prev;
 }
 
 /*
- * The running context has acquired a queue lock with this node. What it holds stands in
- * its pool, the lock acquired last in front: so unlock finds the node without a look at
- * the lock, whose line belongs to those who enqueue. An interrupt in between sees a list
- * that is whole, with this lock or without it, and leaves it as it was.
+ * The running context has acquired a queue lock with this node. The locks that it holds are a
+ * list in its pool, the last one first: unlock finds the node without an access to the lock,
+ * whose line is for contexts that enqueue. An interrupt in between sees a whole list, with this
+ * lock or without it, and leaves it as it was.
  */
 static inline void nbq_held_add(struct nbq_node *node, const void *lock)
 {
@@ -517,7 +508,7 @@ static inline void nbq_held_add(struct nbq_node *node, const void *lock)
 	WRITE_ONCE(pool->held, node);
 }
 
-/* With which node has a context of this pool acquired the lock? NULL: it does not hold it. */
+/* The node with which a context of this pool has acquired the lock; NULL: it does not hold it. */
 static inline struct nbq_node *nbq_held_find(const struct nbq_pool *pool, const void *lock)
 {
 	struct nbq_node *node = READ_ONCE(pool->held);
@@ -537,7 +528,7 @@ static inline void nbq_held_del(struct nbq_node *node)
 	WRITE_ONCE(*link, node->below);
 }
 
-/* An attempt of the running context has stepped over so many leavers. */
+/* An attempt of the running context has skipped so many abandoned nodes. */
 static inline void nbq_count_skipped(struct nbq_pool *pool, unsigned long skipped)
 {
 	unsigned int *skip_counts;
@@ -556,10 +547,7 @@ static inline void nbq_count_skipped(struct nbq_pool *pool, unsigned long skippe
 extern unsigned int nbq_pool_nodes_max;
 void nbq_pools_flush(void);
 
-/*
- * The steps of an acquisition, for the suites to take one by one: clh_nb.c,
- * mcs_nb.c, swap_nb.c say what each does and returns.
- */
+/* The steps of an acquisition, as clh_nb.c, mcs_nb.c, swap_nb.c and spin.c say. */
 struct nbq_node *nbq_clh_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_clh_poll(const struct nbq_node *pred);
 struct nbq_node *nbq_clh_skip(struct nbq_node *node, struct nbq_node *pred,

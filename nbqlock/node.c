@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queue-node pools, the side that the lock paths use: claim a node and wait
- * for one. (Giving back is one store, in internal.h; filling and growing, for
- * which a context must be able to sleep, are in pool.c.)
+ * Pools of queue nodes, as the lock paths use them: allocate a node, and wait for one. (To free
+ * is one store, in internal.h; pool.c fills and enlarges pools, for which a context must be able
+ * to sleep.)
  *
- * After the pool of Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin
- * Locks", PODC 2002, appendix: only the owner takes, anyone gives back by
- * marking the node.
+ * After the pool of Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002,
+ * appendix: only the owner allocates; any context frees, by marking the node.
  *
  * Assumptions
  *	Preemption is off, so that this CPU's pool stays this CPU's.
- *	Contexts on one CPU nest: an interrupt ends before what it interrupted
- *	goes on.
+ *	Contexts on one CPU nest: an interrupt ends before the context that it interrupted goes
+ *	on.
  *
  * Departures from the paper
- *	A pool for each CPU and context level instead of each thread: a lock
- *	is taken with preemption off, and interrupts take locks too.
- *	First fit instead of a circle. It keeps the nodes in use at the front,
- *	so that the highest index ever claimed is the most ever in use at a
- *	time, without a counter that every CPU would have to write to.
- *	An empty pool does not allocate: a lock path must not.
+ *	A pool for each CPU and context level instead of each thread: a lock is taken with
+ *	preemption off, and interrupts take locks, too.
+ *	First fit instead of a circle: the nodes in use are at the front, and the highest
+ *	index ever allocated is the most nodes ever in use, without a counter that every CPU
+ *	writes to.
+ *	An empty pool does not allocate memory: a lock path must not.
  *
- * Built in, a lock can be used before pool.c has filled the pools, or although that
- * has failed. The first context that needs a pool sets it up then, with a few nodes
- * that are there from the start.
+ * Built in, a lock can be used before pool.c has filled the pools, or although that has failed.
+ * The first context that needs a pool sets it up then, with a few static nodes.
  */
 #include <linux/cache.h>
 #include <linux/export.h>
@@ -61,7 +59,7 @@ static void add_static_nodes(struct nbq_pool *pool)
 		own->encodable.nodes[i] = &own->nodes[i];
 		nbq_node_append(pool, &own->nodes[i]);
 	}
-	/* RELEASE, pairs with the ACQUIREs of those who read it. */
+	/* RELEASE, pairs with the ACQUIREs that read it: the nodes by their index. */
 	smp_store_release(&pool->encodable, &own->encodable);
 }
 #else
@@ -71,13 +69,13 @@ static void add_static_nodes(struct nbq_pool *pool)
 #endif
 
 /**
- * nbq_pool_set_up() - Make a blank pool usable, whichever context needs it first.
+ * nbq_pool_set_up() - Make a blank pool usable.
  * @pool: the pool
  * @cpu: the CPU that it belongs to
  * @level: the context level that it belongs to
  *
- * Called by a context of that CPU and level, or by pool.c for a CPU that may be
- * online.
+ * Called by the first context of that CPU and level that needs it, or by pool.c for a CPU that
+ * may be online.
  *
  * Context: Any, preemption off; or the task that fills the pools.
  * Return: true if the pool is set up; false while another context does it.
@@ -85,8 +83,8 @@ static void add_static_nodes(struct nbq_pool *pool)
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level)
 {
 	/*
-	 * RELAXED: there is nothing to be seen before; what is done under BUSY is
-	 * seen by the RELEASE below. Only one context gets from BLANK to BUSY.
+	 * Relaxed: there is nothing to be seen before; the stores under BUSY are seen by the
+	 * RELEASE below. Only one context gets from BLANK to BUSY.
 	 */
 	if (cmpxchg_relaxed(&pool->setup, NBQ_POOL_BLANK, NBQ_POOL_BUSY) != NBQ_POOL_BLANK) {
 		/* ACQUIRE, pairs with the RELEASE below. */
@@ -115,9 +113,9 @@ static struct nbq_node *node_after(struct nbq_node *const *link)
 	for (node = node_after(&(pool)->first); node; node = node_after(&(node)->next_in_pool))
 
 /*
- * Claim the first free node of the pool and make it the hint. Each node passed
- * over was in use when looked at, so the index found never understates how
- * many are; it overstates by those given back during the search.
+ * Allocate the first free node of the pool, and make it the hint. Each node before it was in use
+ * when it was read, so that its index is never less than the number of nodes in use; it is more
+ * by those freed during the search.
  */
 struct nbq_node *nbq_node_search(struct nbq_pool *pool)
 {
@@ -138,7 +136,7 @@ struct nbq_node *nbq_node_search(struct nbq_pool *pool)
 	pool_size = READ_ONCE(pool->size);
 	WRITE_ONCE(pool->hint, node);
 	nbq_record(&pool->events.pool_high_water, node->index + 1);
-	/* Grow before it is too late: this is the last quarter. */
+	/* Request growth early: in the last quarter. */
 	if (node->index >= pool_size * 3 / 4)
 		nbq_pool_request_growth(pool);
 	return node;
@@ -146,14 +144,14 @@ struct nbq_node *nbq_node_search(struct nbq_pool *pool)
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_search);
 
 /**
- * nbq_node_alloc_encodable() - Claim a node that a hybrid lock can encode.
+ * nbq_node_alloc_encodable() - Allocate a node that the tail of a hybrid lock can encode.
  * @pool: the pool of the running context, which is set up
  *
- * One search of these nodes at most, which are the first of the pool. It asks for
- * no growth: that adds none of them.
+ * One search of these nodes at most, which are the first of the pool. It does not request growth,
+ * which adds none of them.
  *
  * Context: Any, preemption off.
- * Return: a node, or NULL if none is free.
+ * Return: a node; or NULL if none is free.
  */
 struct nbq_node *nbq_node_alloc_encodable(struct nbq_pool *pool)
 {
@@ -183,8 +181,8 @@ claimed:
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_alloc_encodable);
 
 /*
- * Has this node been abandoned and not been resumed? A successor may have skipped it, and be
- * about to give it back. What has given it back, destroy too, has ended that for good.
+ * Is this node abandoned, and not resumed? A successor may have skipped it, and be about to free
+ * it. Once it is freed, also by destroy, it is not abandoned any more.
  */
 static bool is_abandoned(const struct nbq_node *node)
 {
@@ -193,7 +191,7 @@ static bool is_abandoned(const struct nbq_node *node)
 	return node->abandoned_seq == taken && READ_ONCE(node->free_seq) != taken;
 }
 
-/* Note anew where nodes of the pool may stand abandoned. */
+/* Find out in which queues nodes of the pool may stand abandoned. */
 static void rescan_abandoned(struct nbq_pool *pool)
 {
 	const struct nbq_node *last = pool->last_abandoned;
@@ -218,10 +216,10 @@ static void rescan_abandoned(struct nbq_pool *pool)
  * nbq_node_next_abandoned() - Find the nodes that may stand abandoned in a queue.
  * @pool: the pool of the running context
  * @lock: the lock whose queue it is
- * @node: the node that was found before; NULL: find the first
+ * @node: the node found before; NULL: find the first
  *
- * It looks at the nodes up to the last one that was abandoned. Whether one that it finds can
- * be resumed, the words of that node decide.
+ * Reads the nodes up to the last one that was abandoned. Whether a node can be resumed, its own
+ * state decides.
  *
  * Context: Any, preemption off.
  * Return: a node; or NULL: there are no more.
@@ -233,7 +231,7 @@ struct nbq_node *nbq_node_next_abandoned(struct nbq_pool *pool, const void *lock
 
 	while (node != last) {
 		node = node_after(node ? &node->next_in_pool : &pool->first);
-		/* One of the same level that came above in between has noted others. */
+		/* A context of the same level that came above in between has changed it. */
 		if (unlikely(!node))
 			break;
 		if (READ_ONCE(node->lock) == lock && is_abandoned(node))
@@ -245,26 +243,22 @@ struct nbq_node *nbq_node_next_abandoned(struct nbq_pool *pool, const void *lock
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_next_abandoned);
 
 /*
- * No attempt resumes this node any more, if it was left in the queue of a lock that is gone.
- * The queue may be that of others, too, which skip the node.
+ * No attempt resumes this node any more, if it was abandoned in the queue of a lock that is gone.
+ * The queue may be that of other locks, too, whose waiters skip the node.
  */
 static void forget_if_abandoned(struct nbq_node *node, const void *lock)
 {
-	/*
-	 * Relaxed: no memory is read or written by it. Atomic: the node may be of another
-	 * lock by now, whose it stays.
-	 */
+	/* Relaxed: it orders nothing. Atomic: the node may be of another lock by now. */
 	if (READ_ONCE(node->lock) == lock)
 		cmpxchg_relaxed(&node->lock, lock, NULL);
 }
 
 /**
- * nbq_forget_places() - See to it that no place is resumed which a lock of before has.
- * @lock: memory that is about to be a lock, which one that was not destroyed may have been
+ * nbq_forget_places() - Keep attempts from resuming a place of an earlier lock.
+ * @lock: memory that is about to be a lock, and may have been one that was not destroyed
  *
- * The nodes that were abandoned in that one's queue are lost, as they would be anyway. But
- * if one of them were resumed, its CPU would wait, or acquire, in a queue that is not this
- * lock's.
+ * The nodes that were abandoned in the earlier queue are lost, as they would be anyway. If one of
+ * them were resumed, its CPU would wait, or acquire, in a queue that is not this lock's.
  *
  * Context: Any.
  */
@@ -287,15 +281,15 @@ void nbq_forget_places(const void *lock)
 	}
 }
 
-/* In vain: some tenths of a second, after which no node may come back at all. */
+/* Some tenths of a second, after which no node may be freed at all. */
 #define SEARCHES_PER_REPORT	1000000U
 
 /**
- * nbq_node_wait() - Claim a node of a pool that was found empty.
+ * nbq_node_wait() - Wait for a free node in an empty pool.
  * @pool: the pool of the running context
- * @deadline: how long to keep trying; what is left of it is for the lock
+ * @deadline: how long to wait; what is left of it is for the lock
  *
- * Nodes come back when those who wait behind them look, and growth adds some.
+ * Successors free nodes, and growth adds some.
  *
  * Context: Any, preemption off.
  * Return: a node; or NULL when the patience is over.
@@ -310,7 +304,7 @@ struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 	while (!node && !nbq_deadline_passed(deadline)) {
 		cpu_relax();
 		node = nbq_node_alloc(pool);
-		/* A search may take longer than the clock: read it each time. */
+		/* A search may take longer than the polls to the next clock read. */
 		deadline->polls = 0;
 		if (!(++checks % SEARCHES_PER_REPORT))
 			nbq_report_no_node(nbq_this_context(pool));
@@ -320,8 +314,8 @@ struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_wait);
 
 /*
- * Put a new node, all zeroes and thereby free, at the end of the pool. Only one
- * context at a time may add to a pool; the owner may be searching it meanwhile.
+ * Put a new node, all zeroes and thereby free, at the end of the pool. Only one context at a time
+ * may add to a pool; the owner may search it meanwhile.
  */
 void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node)
 {
@@ -332,9 +326,9 @@ void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node)
 	node->cpu = pool->cpu;
 	link = pool->last ? &pool->last->next_in_pool : &pool->first;
 	/*
-	 * RELEASE, pairs with the ACQUIREs in nbq_node_search(): the fields
-	 * above before the pointer. Without it, the owner could follow an
-	 * unset next_in_pool or count in an unset pool.
+	 * RELEASE, pairs with the ACQUIREs in nbq_node_search(): the fields above before the
+	 * pointer. Without it, the owner could follow a next_in_pool that is not set, or count
+	 * in a pool that is not set.
 	 */
 	smp_store_release(link, node);
 	pool->last = node;
@@ -342,7 +336,7 @@ void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node)
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_append);
 
-/* So many locks of one context are looked at: as many as lockdep follows. */
+/* The most locks of one context that are checked: as many as lockdep follows. */
 #define MOST_HELD	48
 
 static bool holds(const struct nbq_pool *pool, const void *lock)
@@ -350,7 +344,7 @@ static bool holds(const struct nbq_pool *pool, const void *lock)
 	const struct nbq_node *node = READ_ONCE(pool->held);
 	unsigned int i;
 
-	/* Its contexts go on meanwhile, and their nodes from one list to another. */
+	/* Its contexts run meanwhile, and their nodes go from one list to another. */
 	for (i = 0; node && i < MOST_HELD; i++) {
 		if (READ_ONCE(node->lock) == lock)
 			return true;
@@ -363,7 +357,7 @@ static bool holds(const struct nbq_pool *pool, const void *lock)
  * nbq_find_holder() - Find the context that holds a queue lock, for a report.
  * @lock: the lock
  *
- * Looks at what each CPU holds, which may change meanwhile.
+ * Reads the lists of held locks of all CPUs, which may change meanwhile.
  *
  * Context: Any.
  * Return: the context, encoded; 0: none was found.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queue-node pools, the side that may sleep: fill the pools of a CPU before it
- * comes online, enlarge a pool in the background, free all when the module
- * goes.
+ * Pools of queue nodes, where a context may sleep: fill the pools of a CPU before it comes online,
+ * enlarge a pool in the background, free all of them.
  *
- * A pool asks for growth from any context, NMI included: a flag and an
- * irq_work, which queues the work that allocates.
+ * A pool requests growth in any context, NMI included: by a flag and an irq_work, which queues the
+ * work that allocates.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -30,15 +29,14 @@
 #define POOL_NODES_LIMIT	65536
 
 /*
- * More than the locks that one context is likely to hold at a time (lockdep
- * follows 48): the growth cannot help a context that keeps it from running,
- * by having interrupts off or by holding locks on the only CPU.
+ * More than the locks that one context is likely to hold (lockdep follows 48): growth cannot help
+ * a context that keeps it from running, with interrupts off or a lock held on the only CPU.
  */
 static unsigned int pool_nodes = 64;
 VISIBLE_IF_KUNIT unsigned int nbq_pool_nodes_max = 4096;
 EXPORT_SYMBOL_IF_KUNIT(nbq_pool_nodes_max);
 
-/* A number out of range is clamped: built in, there is nobody to start again. */
+/* A number out of range is clamped: what is built in cannot be loaded again. */
 static int set_pool_nodes(const char *val, const struct kernel_param *kp)
 {
 	long long wanted;
@@ -71,13 +69,13 @@ MODULE_PARM_DESC(pool_nodes_max,
 		 "queue nodes of each CPU and context level at most (1 to 65536, default 4096)");
 
 static struct kmem_cache *node_cache;
-/* NULL: there is no growth, not yet or not any more. */
+/* NULL: pools do not grow, not yet or not any more. */
 static struct workqueue_struct *growth_workqueue;
 static enum cpuhp_state hotplug_state;
-/* One writer at a time for the lists: growth and a CPU that comes online. */
+/* The lists have one writer at a time: growth, or a CPU that comes online. */
 static DEFINE_MUTEX(append_mutex);
 
-/* Bring a pool up to @size nodes, from the memory next to its CPU. */
+/* Bring a pool up to @size nodes, in memory near its CPU. */
 static int enlarge(struct nbq_pool *pool, unsigned int size, gfp_t gfp)
 {
 	lockdep_assert_held(&append_mutex);
@@ -94,8 +92,8 @@ static int enlarge(struct nbq_pool *pool, unsigned int size, gfp_t gfp)
 	return 0;
 }
 
-/* Number the nodes of a pool, so that a hybrid lock can encode all it has by now. */
-static int number(struct nbq_pool *pool)
+/* Make the nodes that a pool has by now those that a tail can encode. */
+static int make_encodable(struct nbq_pool *pool)
 {
 	struct nbq_encodable *encodable;
 	struct nbq_node *node;
@@ -110,9 +108,8 @@ static int number(struct nbq_pool *pool)
 	for (node = pool->first; node; node = node->next_in_pool)
 		encodable->nodes[node->index] = node;
 	/*
-	 * RELEASE, pairs with the ACQUIREs of those who encode and decode a node: a
-	 * lock whose tail has one of these is seen after this. The static nodes, which
-	 * may be in use, keep their numbers.
+	 * RELEASE, pairs with the ACQUIREs in decode_tail() and nbq_node_alloc_encodable(): the
+	 * nodes by their index. The static nodes, which may be in use, keep theirs.
 	 */
 	smp_store_release(&pool->encodable, encodable);
 	return 0;
@@ -125,12 +122,12 @@ static void grow(struct nbq_pool *pool)
 	unsigned int size = min(old_size * 2, nbq_pool_nodes_max);
 
 	if (size == old_size) {
-		/* Stay in wants_growth: nothing more can be had. */
+		/* wants_growth stays set: there is nothing more to have. */
 		pr_warn_once("a pool of CPU %u has reached pool_nodes_max=%u: attempts may fail with -ENOMEM\n",
 			     pool->cpu, nbq_pool_nodes_max);
 		return;
 	}
-	/* It can be asked for again: no reason to press for memory. */
+	/* It can be requested again: no reason to press for memory. */
 	if (enlarge(pool, size, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN))
 		pr_warn_once("no memory to enlarge a pool of CPU %u\n", pool->cpu);
 	if (pool->size > old_size) {
@@ -174,8 +171,8 @@ static DEFINE_PER_CPU(struct irq_work, growth_irq_work);
  * nbq_pool_request_growth() - Have a pool enlarged in the background.
  * @pool: a pool of this CPU
  *
- * Does nothing while there is no growth: built in, a lock can be tried before
- * nbq_pools_start(), or although that has failed.
+ * Does nothing while pools do not grow: built in, a lock can be used before nbq_pools_start(), or
+ * although that has failed.
  *
  * Context: Any, NMI included, preemption off.
  */
@@ -185,14 +182,14 @@ void nbq_pool_request_growth(struct nbq_pool *pool)
 	if (!smp_load_acquire(&growth_workqueue))
 		return;
 	/*
-	 * Fully ordered, pairs with the RELEASE in grow() and the ACQUIRE in
-	 * grow_pools(): a request made while a growth ends is not forgotten.
+	 * Fully ordered, pairs with the RELEASE in grow() and the ACQUIRE in grow_pools(): a
+	 * request during the end of a growth is not lost.
 	 */
 	if (!READ_ONCE(pool->wants_growth) && !xchg(&pool->wants_growth, 1))
 		irq_work_queue(this_cpu_ptr(&growth_irq_work));
 }
 
-/* The socket of this node; NULL: there is none. */
+/* The socket of this node; NULL: none. */
 static struct nbq_socket *socket_of_node(int node)
 {
 	unsigned int i;
@@ -205,8 +202,8 @@ static struct nbq_socket *socket_of_node(int node)
 }
 
 /*
- * Make a node with CPUs known as a socket, with queues in its own memory. Nodes too many, and
- * CPUs of which no node is known, count to the first one.
+ * Make a node with CPUs a socket, with queues in its own memory. The CPUs of further nodes, and
+ * those without a node, belong to the first socket.
  */
 static int add_socket(int node)
 {
@@ -241,23 +238,23 @@ static int start_sockets(void)
 	return ret;
 }
 
-/* Of a module that goes, or whose start has failed: no lock is in use. */
+/* No lock is in use: the module is unloaded, or its start has failed. */
 static void free_sockets(void)
 {
 	while (nbq_sockets_number)
 		kfree(nbq_sockets[--nbq_sockets_number]);
 }
 
-/* A CPU that was online before has all of it, and abandoned nodes may be in use. */
+/* A CPU that was online before is prepared, and its abandoned nodes may be in use. */
 static int prepare_pool(struct nbq_pool *pool, unsigned int cpu, unsigned int level)
 {
 	unsigned int *skip_counts;
 	int ret;
 
-	/* A context of that CPU may be at it. It has preemption off, on another CPU. */
+	/* A context of that CPU may be setting it up, on another CPU and with preemption off. */
 	while (!nbq_pool_set_up(pool, cpu, level))
 		cond_resched();
-	/* Who waits in the queue of the lock itself by now stays there. */
+	/* Waiters in a lock's own queue stay there. */
 	WRITE_ONCE(pool->socket, socket_of_node(cpu_to_node(cpu)) ?: nbq_sockets[0]);
 	if (!pool->skip_counts) {
 		skip_counts = kcalloc_node(NBQ_SKIPPED_MAX, sizeof(*skip_counts), GFP_KERNEL,
@@ -269,7 +266,7 @@ static int prepare_pool(struct nbq_pool *pool, unsigned int cpu, unsigned int le
 	}
 	ret = enlarge(pool, pool_nodes, GFP_KERNEL);
 	if (!ret && (!pool->encodable || pool->encodable->size < pool_nodes))
-		ret = number(pool);
+		ret = make_encodable(pool);
 	return ret;
 }
 
@@ -290,12 +287,12 @@ static int prepare_cpu(unsigned int cpu)
  * nbq_cpu_nodes_in_use() - How many queue nodes of a CPU are in use?
  * @cpu: a possible CPU, online or not
  *
- * Of all its context levels: those with which its contexts hold and wait, and
- * those that stand in a queue without them, abandoned or resting.
+ * At all its context levels: those with which its contexts hold and wait, those that are
+ * abandoned, and those that locks keep.
  *
- * Context: Any. Exact while no context of that CPU is in a verb and no waiter
- * elsewhere steps over its nodes.
- * Return: that many.
+ * Context: Any. Exact while no context of that CPU is in an operation, and no other waiter skips
+ * its nodes.
+ * Return: how many.
  */
 unsigned int nbq_cpu_nodes_in_use(unsigned int cpu)
 {
@@ -316,7 +313,7 @@ unsigned int nbq_cpu_nodes_in_use(unsigned int cpu)
 }
 EXPORT_SYMBOL_GPL(nbq_cpu_nodes_in_use);
 
-/* Wait until every growth that was requested before this call is done. */
+/* Wait until every growth requested before this call is done. */
 VISIBLE_IF_KUNIT void nbq_pools_flush(void)
 {
 	unsigned int cpu;
@@ -327,7 +324,7 @@ VISIBLE_IF_KUNIT void nbq_pools_flush(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_pools_flush);
 
-/* From now on pools can ask for growth. */
+/* From now on pools can request growth. */
 static int start_growth(void)
 {
 	struct workqueue_struct *workqueue = alloc_workqueue("nbqlock", WQ_UNBOUND, 0);
@@ -336,9 +333,9 @@ static int start_growth(void)
 	if (!workqueue)
 		return -ENOMEM;
 	/*
-	 * Not by an initialiser: Linux 6.1 and 6.12, for two, leave pointers in
-	 * a module's per-CPU data NULL when they load it. HARD: on PREEMPT_RT
-	 * it must not wait for a thread, which cannot preempt a waiter.
+	 * Not by an initialiser: Linux 6.1 and 6.12, for two, leave pointers in a module's
+	 * per-CPU data NULL when they load it. HARD: on PREEMPT_RT it must not wait for a
+	 * thread, which cannot preempt a waiter.
 	 */
 	for_each_possible_cpu(cpu)
 		per_cpu(growth_irq_work, cpu) = IRQ_WORK_INIT_HARD(queue_growth);
@@ -347,7 +344,7 @@ static int start_growth(void)
 	return 0;
 }
 
-/* Nobody can ask for growth any more once this returns. */
+/* No pool can request growth any more once this returns. */
 static void stop_growth(void)
 {
 	struct workqueue_struct *workqueue = growth_workqueue;
@@ -357,7 +354,7 @@ static void stop_growth(void)
 	destroy_workqueue(workqueue);
 }
 
-/* Of a module that goes, or whose start has failed: no lock is in use. */
+/* No lock is in use: the module is unloaded, or its start has failed. */
 static void free_nodes(void)
 {
 	unsigned int cpu, level;
@@ -384,10 +381,10 @@ static void free_nodes(void)
 /**
  * nbq_pools_start() - Fill the pools of every CPU, now or when it comes online.
  *
- * Built in, locks may be in use before that. If it fails then, what the pools have
- * got by then stays, and they do not grow.
+ * Built in, locks may be in use before. If it fails then, the pools keep the nodes that they have,
+ * and do not grow.
  *
- * Return: 0, or a negative errno; of a module, with nothing left behind.
+ * Return: 0, or a negative errno; for a module, with nothing left behind.
  */
 int nbq_pools_start(void)
 {

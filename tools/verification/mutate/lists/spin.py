@@ -278,7 +278,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: encodable node is not counted as allocated",
      "claimed:\n	pool->events.nodes_allocated++;\n", "claimed:\n"),
 )), *mutants("pool.c", ENCODABLE, (
-    ("pool has no encodable nodes", "		ret = number(pool);\n", "		{ }\n"),
+    ("pool has no encodable nodes", "		ret = make_encodable(pool);\n", "		{ }\n"),
     ("pool of a CPU that comes online again is encodable twice",
      "	if (!ret && (!pool->encodable || pool->encodable->size < pool_nodes))\n", "	if (!ret)\n",
      {"kunit": "a leak when a CPU comes back, which none does in the kernel debug"}),
