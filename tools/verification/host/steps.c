@@ -20,7 +20,6 @@
 /* Much longer than any of the times by which a lock goes. */
 #define PATIENCE	1000000000
 #define ROUNDS		9000
-#define POLLS_PER_CLOCK	8	/* as deadline.h */
 
 static struct nbq_X lock;
 static u64 clock_now;
@@ -36,11 +35,13 @@ static void let_patience_pass(void)
 	clock_now += 2 * PATIENCE;
 }
 
+#if !IS_FIFO
 /* A head that has timed out may have asked newcomers to queue. */
 static void let_requests_expire(void)
 {
 	clock_now += 2 * NBQ_SPIN_HANDOFF_NS;
 }
+#endif
 
 static void start(struct actor *actor, unsigned int cpu)
 {
@@ -136,26 +137,6 @@ static void abandon_two_nodes(void)
 	EXPECT(actor_finish(&third) == -ETIMEDOUT);
 	EXPECT(shim_event("nodes_abandoned") == ABANDONED);
 	EXPECT(shim_nodes_in_use() == HOLDS_NODE + ABANDONED);
-}
-
-/* before: H W W, of which each in turn becomes H    after: [], or A where nodes stay */
-static void node_of_one_that_was_followed_is_as_new(void)
-{
-	struct actor first, second;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting(&first, 1);
-	start_waiting(&second, 2);
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&first) == 0);
-	EXPECT(actor_finish(&second) == 0);
-	shim_cpu = 1;
-	nbq_X_lock(&lock);
-	nbq_X_unlock(&lock);
-	shim_cpu = 0;
-	EXPECT(shim_nodes_in_use() == NODES_AT_REST);
-	end();
 }
 
 #if IS_FIFO
@@ -265,44 +246,6 @@ static void destroy_of_a_lock_with_a_waiter_is_refused(void)
 	end();
 }
 
-/* before: A W    after: H, also if the waiter is to read the clock next */
-static void late_grant_is_still_a_grant(void)
-{
-	unsigned int polls, i;
-
-	for (polls = 0; polls < 2 * POLLS_PER_CLOCK; polls++) {
-		struct actor waiter;
-
-		begin();
-		nbq_X_lock(&lock);
-		start_waiting(&waiter, 1);
-		for (i = 0; i < polls; i++)
-			EXPECT(actor_until_it_polls(&waiter));
-		let_patience_pass();
-		nbq_X_unlock(&lock);
-		EXPECT(actor_finish(&waiter) == 0);
-		end();
-	}
-	EXPECT(shim_event("acquired_handoff") == polls * (1 + QUEUES_IF_FREE));
-}
-
-/* The holder hands over to a waiter that has decided to leave: A W -> A L */
-static void leaver_that_is_handed_the_lock_leaves_it_to_others(void)
-{
-	struct actor waiter;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting(&waiter, 1);
-	let_patience_pass();
-	EXPECT(actor_until_it_leaves(&waiter));
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&waiter) == -ETIMEDOUT);
-	EXPECT(shim_event("nodes_abandoned") == LEAVER_AT_TAIL_STAYS);
-	EXPECT(try(2));
-	end();
-}
-
 /* H W: one that has waited for so long that newcomers may not pass it any more */
 static void waiter_of_long_standing_leaves_in_as_few_steps(void)
 {
@@ -319,93 +262,6 @@ static void waiter_of_long_standing_leaves_in_as_few_steps(void)
 	EXPECT(actor_finish(&waiter) == -ETIMEDOUT);
 	nbq_X_unlock(&lock);
 	EXPECT(try(2));
-	end();
-}
-
-/* H W W W: the middle, both neighbours in both orders, then the grant */
-static void neighbours_leave_in_either_order(void)
-{
-	int order;
-
-	for (order = 0; order < 2; order++) {
-		struct actor first, second, last;
-
-		begin();
-		nbq_X_lock(&lock);
-		start_waiting(&first, 1);
-		start_waiting(&second, 2);
-		let_patience_pass();
-		start_waiting(&last, 3);
-		EXPECT(actor_finish(order ? &second : &first) == -ETIMEDOUT);
-		EXPECT(actor_finish(order ? &first : &second) == -ETIMEDOUT);
-		EXPECT(actor_until_it_polls(&last));
-		EXPECT(shim_nodes_in_use() == HOLDS_NODE + 1);
-		nbq_X_unlock(&lock);
-		EXPECT(actor_finish(&last) == 0);
-		end();
-	}
-	/* Second: it steps over the first itself, if that has left before. */
-	EXPECT(shim_event("nodes_abandoned") == 4);
-	EXPECT(shim_event("acquired_handoff") == 2 * (1 + QUEUES_IF_FREE));
-}
-
-/* H W W -> A W W: in the order of arrival, whoever looks first */
-static void waiters_are_served_in_the_order_of_arrival(void)
-{
-	struct actor first, second;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting(&first, 1);
-	start_waiting(&second, 2);
-	nbq_X_unlock(&lock);
-	EXPECT(actor_until_it_polls(&second));
-	EXPECT(actor_until_it_holds(&first));
-	EXPECT(actor_until_it_polls(&second));
-	EXPECT(actor_finish(&first) == 0);
-	EXPECT(actor_until_it_holds(&second));
-	EXPECT(actor_finish(&second) == 0);
-	end();
-}
-
-/*
- * before: H W B W    B leaves, and comes back before the last one has looked. It is
- * served before that one, which has come before it came back.
- */
-static void one_that_comes_back_resumes_its_place(void)
-{
-	struct actor first, back, behind;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_patient(&first, 1);
-	start(&back, 2);
-	back.attempts = 2;
-	EXPECT(actor_until(&back, SHIM_OP_XCHG, &lock.tail));
-	EXPECT(actor_until_it_polls(&back));
-	start_patient(&behind, 3);
-	let_patience_pass();
-	while (!shim_event("nodes_resumed") && actor_until_it_polls(&back))
-		EXPECT(!back.ended);
-	EXPECT(back.attempts == 0 && back.ret == -ETIMEDOUT);
-	EXPECT(shim_event("nodes_abandoned") == 1);
-	EXPECT(shim_event("nodes_allocated") == TAKES_NODE + 3);
-	if (IS_FIFO) {
-		nbq_X_unlock(&lock);
-		EXPECT(actor_finish(&first) == 0);
-		EXPECT(actor_until_it_polls(&behind));
-		EXPECT(actor_until_it_holds(&back));
-		EXPECT(actor_until_it_polls(&behind));
-		EXPECT(actor_finish(&back) == 0);
-		EXPECT(actor_finish(&behind) == 0);
-	} else {
-		/* By now, all have waited for so long that none need wait for another. */
-		nbq_X_unlock(&lock);
-		EXPECT(actor_finish(&back) == 0);
-		EXPECT(actor_finish(&behind) == 0);
-		EXPECT(actor_finish(&first) == 0);
-	}
-	EXPECT(shim_event("nodes_resumed") == 1);
 	end();
 }
 
@@ -549,30 +405,6 @@ static void node_that_rests_after_it_was_resumed_is_no_place(void)
 	end();
 }
 
-/* before: H W B W    B leaves, and comes back when the last one has skipped it */
-static void place_that_was_skipped_is_not_resumed(void)
-{
-	struct actor first, back, behind;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_patient(&first, 1);
-	start_waiting(&back, 2);
-	start_patient(&behind, 3);
-	let_patience_pass();
-	EXPECT(actor_finish(&back) == -ETIMEDOUT);
-	EXPECT(actor_until_it_polls(&behind));
-	EXPECT(shim_event("nodes_reclaimed") == 1);
-	start_waiting(&back, 2);
-	EXPECT(shim_event("nodes_resumed") == 0);
-	EXPECT(!shim_has_abandoned(2));
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&first) == 0);
-	EXPECT(actor_finish(&behind) == 0);
-	EXPECT(actor_finish(&back) == 0);
-	end();
-}
-
 /* before: H W B W    B leaves, and uses other locks before it comes back */
 static void other_locks_do_not_touch_a_place(void)
 {
@@ -603,73 +435,6 @@ static void other_locks_do_not_touch_a_place(void)
 		EXPECT(actor_finish(&first) == 0);
 	end();
 }
-
-#if defined(TYPE_MCS) || defined(TYPE_SWAP)
-/*
- * before: H W V B W    V leaves and tells B, which leaves before it has looked. V comes back,
- * then B, which has been told that V has left and finds that it waits.
- */
-static void one_that_was_told_comes_back(void)
-{
-	struct actor first, told_by, back, behind;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_patient(&first, 1);
-	start_waiting(&told_by, 2);
-	start_waiting(&back, 3);
-	start_patient(&behind, 4);
-	let_patience_pass();
-	EXPECT(actor_until_it_leaves(&back));
-	EXPECT(actor_finish(&told_by) == -ETIMEDOUT);
-	EXPECT(actor_finish(&back) == -ETIMEDOUT);
-	start(&told_by, 2);
-	EXPECT(actor_until_it_polls(&told_by));
-	start(&back, 3);
-	EXPECT(actor_until_it_polls(&back));
-	EXPECT(shim_event("nodes_resumed") == 2);
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&first) == 0);
-	EXPECT(actor_until_it_polls(&back));
-	EXPECT(actor_until_it_polls(&behind));
-	EXPECT(actor_finish(&told_by) == 0);
-	EXPECT(actor_until_it_polls(&behind));
-	EXPECT(actor_finish(&back) == 0);
-	EXPECT(actor_finish(&behind) == 0);
-	end();
-}
-
-/* The same, but B does not come back: the one behind it finds V waiting, which knows none. */
-static void one_that_was_told_is_skipped_behind_one_that_came_back(void)
-{
-	struct actor first, came_back, told, behind;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_patient(&first, 1);
-	start_waiting(&came_back, 2);
-	start_waiting(&told, 3);
-	start(&behind, 4);
-	behind.patience = 3LL * PATIENCE;
-	EXPECT(actor_until(&behind, SHIM_OP_XCHG, &lock.tail));
-	EXPECT(actor_until_it_polls(&behind));
-	let_patience_pass();
-	EXPECT(actor_until_it_leaves(&told));
-	EXPECT(actor_finish(&came_back) == -ETIMEDOUT);
-	EXPECT(actor_finish(&told) == -ETIMEDOUT);
-	start(&came_back, 2);
-	EXPECT(actor_until_it_polls(&came_back));
-	EXPECT(actor_until_it_polls(&behind));
-	EXPECT(shim_event("nodes_resumed") == 1);
-	EXPECT(shim_event("nodes_reclaimed") == 1);
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&first) == 0);
-	EXPECT(actor_until_it_polls(&behind));
-	EXPECT(actor_finish(&came_back) == 0);
-	EXPECT(actor_finish(&behind) == 0);
-	end();
-}
-#endif
 
 /* Attempts of the CPUs whose nodes abandon_two_nodes() leaves: none resumes one. */
 static void come_back_to_a_lock_of_after(void)
@@ -717,55 +482,6 @@ static void place_in_a_lock_that_was_made_anew_is_not_resumed(void)
 	shim_pools_start(1, 1);
 }
 
-/*
- * The leaver has made so many accesses of its leave; then its CPU takes an NMI
- * inside an NMI, whose attempt may take nodes from the same pool. Had the
- * leaver told that it leaves too early, its node would be free by now, and in
- * the queue for the second time when it is looked for at the tail.
- */
-static bool leave_with_a_second_life_after(unsigned int steps)
-{
-	struct actor holder, leaver, third, nested, fourth;
-	bool leaves;
-
-	begin();
-	start(&holder, 1);
-	EXPECT(actor_until_it_holds(&holder));
-	start_waiting(&leaver, 0);
-	let_patience_pass();
-	EXPECT(actor_until_it_leaves(&leaver));
-	leaves = actor_steps(&leaver, steps);
-	let_requests_expire();
-	EXPECT(!try(2));
-	EXPECT(actor_finish(&holder) == 0);
-	start(&third, 3);
-	third.patience = 0;
-	actor_until_it_holds(&third);
-	start(&nested, 0);
-	actor_until(&nested, SHIM_OP_XCHG, &lock.tail);
-	actor_until_it_polls(&nested);
-	start_waiting(&fourth, 2);
-	let_patience_pass();
-	actor_until_it_leaves(&fourth);
-	actor_finish(&nested);
-	actor_finish(&fourth);
-	EXPECT(actor_finish(&leaver) == -ETIMEDOUT);
-	actor_finish(&third);
-	EXPECT(try(4));
-	end();
-	return leaves;
-}
-
-static void leaver_is_not_fooled_by_a_second_life_of_its_node(void)
-{
-	unsigned int steps = 0;
-
-	while (leave_with_a_second_life_after(steps))
-		steps++;
-	/* When it has left, it says in its pool that it does not wait any more. */
-	EXPECT(steps <= STEPS_TO_LEAVE + 2);
-}
-
 static struct nbq_X wiped;
 
 static void destroy_and_wipe(struct actor *actor)
@@ -803,38 +519,6 @@ static void next_owner_may_destroy_the_lock_at_once(void)
 	}
 }
 
-/* A newcomer arrives before each access of a release, and of a leave. */
-static void newcomer_is_never_lost(void)
-{
-	unsigned int n, leaving;
-	bool stopped;
-
-	for (leaving = 0; leaving < 2; leaving++) {
-		stopped = true;
-		for (n = 1; stopped; n++) {
-			struct actor holder, leaver, newcomer;
-
-			begin();
-			start(&holder, 0);
-			EXPECT(actor_until_it_holds(&holder));
-			if (leaving) {
-				start_waiting(&leaver, 1);
-				let_patience_pass();
-			}
-			stopped = actor_steps(leaving ? &leaver : &holder, n);
-			start(&newcomer, 2);
-			newcomer.patience = KTIME_MAX;
-			actor_until_it_polls(&newcomer);
-			if (leaving)
-				EXPECT(actor_finish(&leaver) == -ETIMEDOUT);
-			EXPECT(actor_finish(&holder) == 0);
-			EXPECT(actor_finish(&newcomer) == 0);
-			end();
-		}
-		EXPECT(n > (leaving ? STEPS_TO_LEAVE : STEPS_TO_RELEASE) / 2);
-	}
-}
-
 #ifdef TYPE_IS_HYBRID
 /*
  * Who may take a free hybrid lock, and from when on: in polls and in time, of which
@@ -848,7 +532,6 @@ static void newcomer_is_never_lost(void)
 #define CHECK_PRED_NS		100000
 /* A waiter reads the clock once in so many polls, and the head within so many. */
 #define POLLS_PER_TICK		64
-#define POLLS_AS_HEAD		16
 /* One without a node searches its pool once in so many. */
 #define POLLS_PER_SEARCH	16
 
@@ -875,60 +558,6 @@ static void start_waiting_for_ever(struct actor *actor, unsigned int cpu)
 	actor->patience = KTIME_MAX;
 	EXPECT(IN_VAIN(actor, POLLS_BEFORE_QUEUE + 1));
 	EXPECT(nbq_X_is_contended(&lock));
-}
-
-/* H -> H W */
-static void newcomer_enqueues_after_some_polls(void)
-{
-	struct actor waiter;
-
-	begin();
-	nbq_X_lock(&lock);
-	start(&waiter, 1);
-	EXPECT(IN_VAIN(&waiter, POLLS_BEFORE_QUEUE));
-	EXPECT(!nbq_X_is_contended(&lock));
-	EXPECT(shim_nodes_in_use() == 0);
-	EXPECT(IN_VAIN(&waiter, 1));
-	EXPECT(nbq_X_is_contended(&lock));
-	EXPECT(shim_nodes_in_use() == 1);
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&waiter) == 0);
-	end();
-}
-
-/* H W: time passes, H releases now and then, and a newcomer comes before W polls again */
-static void waiter_is_passed_for_so_long_and_no_longer(void)
-{
-	struct actor waiter, newcomer;
-	unsigned int passed = 0;
-
-	begin();
-	nbq_X_lock(&lock);
-	start(&waiter, 1);
-	waiter.patience = KTIME_MAX;
-	EXPECT(IN_VAIN(&waiter, POLLS_BEFORE_QUEUE + 1));
-	for (;;) {
-		EXPECT(TICKS_IN_VAIN(&waiter));
-		nbq_X_unlock(&lock);
-		if (passed == 2 * PATIENT_NS / 1000 || !nbq_X_trylock(&lock))
-			break;
-		passed++;
-		clock_now += 1000;
-	}
-	EXPECT(passed == (IS_FIFO ? 0 : PATIENT_NS / 1000));
-
-	/* The lock is free. Who comes now waits. */
-	start(&newcomer, 2);
-	EXPECT(IN_VAIN(&newcomer, 2 * POLLS_BEFORE_QUEUE + 1));
-	EXPECT(!try(3));
-	EXPECT(!is_held(&lock));
-	EXPECT(newcomers_must_queue(&lock) == !IS_FIFO);
-	EXPECT(look(&waiter, 1) == 0);
-	EXPECT(!newcomers_must_queue(&lock));
-	EXPECT(actor_finish(&waiter) == 0);
-	EXPECT(try(3) == !IS_FIFO);
-	EXPECT(actor_finish(&newcomer) == 0);
-	end();
 }
 
 /* A W W W: the first does not run, and the third comes when it has not for long */
@@ -1030,81 +659,6 @@ static void one_without_a_node_waits_as_a_newcomer(void)
 }
 
 #if !IS_FIFO
-static bool take_as(unsigned int cpu)
-{
-	bool got;
-
-	shim_cpu = cpu;
-	got = nbq_X_trylock(&lock);
-	shim_cpu = 0;
-	return got;
-}
-
-static void release_as(unsigned int cpu)
-{
-	shim_cpu = cpu;
-	nbq_X_unlock(&lock);
-	shim_cpu = 0;
-}
-
-/* H N: the lock goes to another newcomer between two polls of the first */
-static void newcomer_enqueues_when_another_one_was_faster(void)
-{
-	struct actor newcomer;
-
-	begin();
-	nbq_X_lock(&lock);
-	start(&newcomer, 1);
-	EXPECT(IN_VAIN(&newcomer, 2));
-	nbq_X_unlock(&lock);
-	EXPECT(take_as(2));
-	EXPECT(IN_VAIN(&newcomer, 1));
-	EXPECT(!nbq_X_is_contended(&lock));
-	EXPECT(IN_VAIN(&newcomer, 1));
-	EXPECT(nbq_X_is_contended(&lock));
-	release_as(2);
-	EXPECT(actor_finish(&newcomer) == 0);
-	end();
-}
-
-/* H: the lock is free when a newcomer polls it, and held when it swaps */
-static void newcomer_enqueues_when_it_was_too_late(void)
-{
-	struct actor newcomer;
-
-	begin();
-	nbq_X_lock(&lock);
-	start(&newcomer, 1);
-	EXPECT(IN_VAIN(&newcomer, 1));
-	nbq_X_unlock(&lock);
-	EXPECT(actor_until(&newcomer, SHIM_OP_CMPXCHG, &lock.state));
-	nbq_X_lock(&lock);
-	EXPECT(IN_VAIN(&newcomer, 1));
-	EXPECT(!nbq_X_is_contended(&lock));
-	EXPECT(IN_VAIN(&newcomer, 1));
-	EXPECT(nbq_X_is_contended(&lock));
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&newcomer) == 0);
-	end();
-}
-
-/* H W: the head asks newcomers to queue within so many polls after PATIENT_NS */
-static void head_reads_the_clock_often(void)
-{
-	struct actor waiter;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting_for_ever(&waiter, 1);
-	EXPECT(TICKS_IN_VAIN(&waiter));
-	clock_now += PATIENT_NS;
-	EXPECT(IN_VAIN(&waiter, POLLS_AS_HEAD + 1));
-	EXPECT(newcomers_must_queue(&lock));
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&waiter) == 0);
-	end();
-}
-
 /* before: []    after: H W, and W, the head, has asked newcomers to queue */
 static void start_waiting_and_ask(struct actor *waiter, unsigned int cpu)
 {
@@ -1117,45 +671,6 @@ static void start_waiting_and_ask(struct actor *waiter, unsigned int cpu)
 	clock_now++;
 	EXPECT(TICKS_IN_VAIN(waiter));
 	EXPECT(newcomers_must_queue(&lock));
-}
-
-/* H W: each time that W finds the lock free, a newcomer takes it before W can */
-static void head_that_is_too_late_each_time_asks_newcomers_to_queue(void)
-{
-	struct actor waiter;
-	unsigned int polls;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting_for_ever(&waiter, 1);
-	clock_now += PATIENT_NS;
-	for (polls = 0; polls < 2 * POLLS_PER_TICK && !newcomers_must_queue(&lock); polls++) {
-		nbq_X_unlock(&lock);
-		EXPECT(actor_until(&waiter, SHIM_OP_CMPXCHG, &lock.state));
-		EXPECT(nbq_X_trylock(&lock));
-		EXPECT(IN_VAIN(&waiter, 1));
-	}
-	EXPECT(newcomers_must_queue(&lock));
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&waiter) == 0);
-	end();
-}
-
-/* H W, W has asked: a newcomer that finds the lock held enqueues at once */
-static void newcomer_enqueues_when_it_is_asked_to(void)
-{
-	struct actor waiter, newcomer;
-
-	start_waiting_and_ask(&waiter, 1);
-	start(&newcomer, 2);
-	EXPECT(IN_VAIN(&newcomer, 1));
-	EXPECT(shim_nodes_in_use() == 1);
-	EXPECT(IN_VAIN(&newcomer, 1));
-	EXPECT(shim_nodes_in_use() == 2);
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&waiter) == 0);
-	EXPECT(actor_finish(&newcomer) == 0);
-	end();
 }
 
 /* A W, W has asked for the lock and does not run: a newcomer takes it when it stays free */
@@ -1178,269 +693,6 @@ static void lock_that_is_held_meanwhile_is_not_idle(void)
 	EXPECT(shim_nodes_in_use() == 2);
 	EXPECT(actor_finish(&waiter) == 0);
 	EXPECT(actor_finish(&newcomer) == 0);
-	end();
-}
-
-/* H W W: the head has asked newcomers to queue, and gives up */
-static void request_of_a_head_outlives_it(void)
-{
-	struct actor first, second;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting(&first, 1);
-	start_waiting_for_ever(&second, 2);
-	clock_now += PATIENT_NS;
-	EXPECT(TICKS_IN_VAIN(&second));
-	EXPECT(!newcomers_must_queue(&lock));
-	EXPECT(TICKS_IN_VAIN(&first));
-	EXPECT(newcomers_must_queue(&lock));
-	let_patience_pass();
-	EXPECT(actor_finish(&first) == -ETIMEDOUT);
-	EXPECT(newcomers_must_queue(&lock));
-	EXPECT(TICKS_IN_VAIN(&second));
-	nbq_X_unlock(&lock);
-	EXPECT(!try(3));
-	EXPECT(look(&second, 1) == 0);
-	EXPECT(actor_finish(&second) == 0);
-	EXPECT(try(3));
-	end();
-}
-
-/* A CPU's time goes on by that much with each read of the clock. */
-static u64 clock_step;
-
-static u64 running_clock(void)
-{
-	return clock_now += clock_step;
-}
-
-/* A W, W has asked for the lock and does not run any more */
-static void free_lock_is_kept_for_a_stalled_waiter_for_so_long_and_no_longer(void)
-{
-	unsigned int patience;
-	struct actor waiter;
-
-	for (patience = 0; patience <= 1000; patience += 100) {
-		start_waiting_and_ask(&waiter, 1);
-		nbq_X_unlock(&lock);
-		EXPECT(!try(2));
-		clock_step = 20;
-		shim_clock = running_clock;
-		if (patience <= 100)
-			EXPECT(try_as(&lock, patience, 2, 0) == (patience ? -ETIMEDOUT : -EBUSY));
-		clock_now += NBQ_SPIN_HANDOFF_NS;
-		EXPECT(try_as(&lock, patience, 2, 0) == 0);
-		EXPECT(!newcomers_must_queue(&lock));
-		EXPECT(try(2));
-		EXPECT(actor_finish(&waiter) == 0);
-		end();
-	}
-}
-
-/* A W, W has asked for it, and an interrupt of each level above it wants it */
-static void interrupt_above_a_waiter_need_not_wait_for_it(void)
-{
-	struct actor waiter;
-	unsigned int level;
-
-	for (level = 1; level < 4; level++) {
-		start_waiting_and_ask(&waiter, 1);
-		nbq_X_unlock(&lock);
-		EXPECT(try_as(&lock, 0, 2, level) == -EBUSY);
-		EXPECT(try_as(&lock, 0, 1, level) == 0);
-		EXPECT(actor_finish(&waiter) == 0);
-		end();
-	}
-}
-
-/* A W, W has asked for it, and an interrupt above a waiter for another lock wants it */
-static void interrupt_above_a_waiter_for_another_lock_is_asked_to_queue(void)
-{
-	static struct nbq_X another;
-	struct actor waiter, elsewhere;
-
-	start_waiting_and_ask(&waiter, 1);
-	nbq_X_unlock(&lock);
-	nbq_X_init(&another);
-	nbq_X_lock(&another);
-	start(&elsewhere, 2);
-	elsewhere.lock = &another;
-	EXPECT(IN_VAIN(&elsewhere, 2 * POLLS_BEFORE_QUEUE));
-	EXPECT(try_as(&lock, 0, 2, 2) == -EBUSY);
-	nbq_X_unlock(&another);
-	EXPECT(actor_finish(&elsewhere) == 0);
-	EXPECT(nbq_X_destroy(&another) == 0);
-	EXPECT(actor_finish(&waiter) == 0);
-	end();
-}
-
-/* H W, an interrupt above W enqueues behind it: it acts for the head from then on */
-static void interrupt_above_its_predecessor_acts_for_the_head(void)
-{
-	struct actor waiter, interrupt;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting_for_ever(&waiter, 1);
-	start(&interrupt, 1);
-	interrupt.level = 2;
-	EXPECT(IN_VAIN(&interrupt, POLLS_BEFORE_QUEUE + 1));
-	EXPECT(shim_nodes_in_use() == 2);
-	nbq_X_unlock(&lock);
-	EXPECT(look(&interrupt, 1) == 0);
-	EXPECT(actor_finish(&interrupt) == 0);
-	EXPECT(actor_finish(&waiter) == 0);
-	end();
-}
-
-/* H W: for a long time, W asks again before its request expires */
-static void request_holds_while_its_waiter_runs(void)
-{
-	struct actor waiter;
-	unsigned int i;
-
-	start_waiting_and_ask(&waiter, 1);
-	for (i = 0; i < 300; i++) {
-		clock_now += NBQ_SPIN_HANDOFF_NS / 3;
-		EXPECT(TICKS_IN_VAIN(&waiter));
-		nbq_X_unlock(&lock);
-		EXPECT(!try(2));
-		/* As its holder again, which no other knows of. */
-		lock.state.holder = shim_context();
-		shim_preempt_off++;
-		shim_mmiowb_nesting++;
-	}
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&waiter) == 0);
-	end();
-}
-
-/* A request that is left behind where no waiter is keeps no newcomer from the lock. */
-static void request_without_a_waiter_means_nothing(void)
-{
-	struct actor waiter;
-	unsigned long taken;
-
-	begin();
-	nbq_X_lock(&lock);
-	start(&waiter, 1);
-	waiter.patience = PATIENT_NS + 1;
-	EXPECT(IN_VAIN(&waiter, POLLS_BEFORE_QUEUE + 1));
-	clock_now += PATIENT_NS;
-	EXPECT(TICKS_IN_VAIN(&waiter));
-	EXPECT(newcomers_must_queue(&lock));
-	clock_now++;
-	EXPECT(actor_finish(&waiter) == -ETIMEDOUT);
-	nbq_X_unlock(&lock);
-	EXPECT(newcomers_must_queue(&lock));
-	taken = shim_event("nodes_allocated");
-	EXPECT(try(2));
-	EXPECT(shim_event("nodes_allocated") == taken);
-	EXPECT(!newcomers_must_queue(&lock));
-	end();
-}
-
-/* H W W: the head has asked, and takes the lock with a request for the second */
-static void head_asks_for_its_successor(void)
-{
-	struct actor first, second;
-
-	start_waiting_and_ask(&first, 1);
-	start_waiting_for_ever(&second, 2);
-	EXPECT(TICKS_IN_VAIN(&first));
-	nbq_X_unlock(&lock);
-	EXPECT(look(&first, 1) == 0);
-	EXPECT(newcomers_must_queue(&lock));
-	EXPECT(actor_finish(&first) == 0);
-	EXPECT(!try(3));
-	EXPECT(look(&second, 1) == 0);
-	/* Its own waiter has none behind it. */
-	EXPECT(!newcomers_must_queue(&lock));
-	EXPECT(actor_finish(&second) == 0);
-	EXPECT(try(3));
-	end();
-}
-
-/* H W W W: the first asks and gives up; the second has just come, at that time */
-static bool hands_request_on(u64 since)
-{
-	struct actor first, second, third;
-	bool asked;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting(&first, 1);
-	clock_now += PATIENT_NS;
-	EXPECT(TICKS_IN_VAIN(&first));
-	clock_now = since;
-	start_waiting(&second, 2);
-	start_waiting(&third, 3);
-	EXPECT(actor_finish(&first) == -ETIMEDOUT);
-	nbq_X_unlock(&lock);
-	EXPECT(newcomers_must_queue(&lock));
-	EXPECT(look(&second, 1) == 0);
-	asked = newcomers_must_queue(&lock);
-	EXPECT(actor_finish(&second) == 0);
-	EXPECT(actor_finish(&third) == 0);
-	end();
-	return asked;
-}
-
-static void head_hands_a_request_on_seven_times_in_eight(void)
-{
-	unsigned int i, handed_on = 0;
-
-	for (i = 0; i < 8; i++)
-		handed_on += hands_request_on(10LL * PATIENCE + 16 * i);
-	EXPECT(handed_on == 7);
-}
-
-/* A W W W: the first does not run, the second does, and the last polls more often */
-static void head_that_runs_is_not_acted_for(void)
-{
-	struct actor first, second, last;
-	unsigned int rounds = 0;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting(&first, 1);
-	start_waiting(&second, 2);
-	start_waiting(&last, 3);
-	nbq_X_unlock(&lock);
-	do {
-		clock_now += STALLED_NS / 5;
-		EXPECT(IN_VAIN(&last, 2 * POLLS_PER_TICK));
-	} while (look(&second, POLLS_PER_TICK + 1) > POLLS_PER_TICK && rounds++ < 20);
-	EXPECT(second.doing == HOLDING);
-	EXPECT(rounds == CHECK_PRED_NS / (STALLED_NS / 5) - 1);
-	EXPECT(actor_finish(&second) == 0);
-	EXPECT(actor_finish(&first) == 0);
-	EXPECT(actor_finish(&last) == 0);
-	end();
-}
-
-/* H W L W: the last skips an abandoned node, and judges a waiter that has just come, too */
-static void waiter_that_has_just_come_is_not_stalled(void)
-{
-	struct actor first, aborted, last;
-
-	begin();
-	/* Long after the heartbeats of all earlier waits. */
-	clock_now = 1000LL * PATIENCE;
-	nbq_X_lock(&lock);
-	start_waiting(&first, 1);
-	start(&aborted, 2);
-	aborted.patience = 1;
-	EXPECT(IN_VAIN(&aborted, POLLS_BEFORE_QUEUE + 1));
-	start_waiting(&last, 3);
-	clock_now += STALLED_NS - 1;
-	EXPECT(actor_finish(&aborted) == -ETIMEDOUT);
-	EXPECT(TICKS_IN_VAIN(&last));
-	nbq_X_unlock(&lock);
-	EXPECT(IN_VAIN(&last, 1));
-	EXPECT(actor_finish(&first) == 0);
-	EXPECT(actor_finish(&last) == 0);
 	end();
 }
 
@@ -1568,53 +820,8 @@ static void hypervisor_tells_that_a_predecessor_is_stalled(void)
 	end();
 }
 
-/* H W W: the second polls its predecessor, and no line of the lock */
-static void waiter_behind_one_that_runs_leaves_the_lock_alone(void)
-{
-	struct actor first, second;
-	unsigned int i;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting_for_ever(&first, 1);
-	start_waiting_for_ever(&second, 2);
-	EXPECT(TICKS_IN_VAIN(&second));
-	second.lock_accesses = 0;
-	for (i = 0; i < 10; i++) {
-		clock_now += STALLED_NS / 2;
-		EXPECT(TICKS_IN_VAIN(&first));
-		EXPECT(TICKS_IN_VAIN(&second));
-	}
-	EXPECT(second.lock_accesses == 0);
-	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&first) == 0);
-	EXPECT(actor_finish(&second) == 0);
-	end();
-}
 #endif
 
-/* H W W, the second leaves as the tail before the head passes: its node stays the tail */
-static void headship_is_passed_to_one_that_has_left_meanwhile(void)
-{
-	struct actor first, second;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_waiting_for_ever(&first, 1);
-	start_waiting(&second, 2);
-	/* It knows that it is followed. */
-	EXPECT(IN_VAIN(&first, 1));
-	nbq_X_unlock(&lock);
-	EXPECT(actor_until(&first, SHIM_OP_STORE, shim_prev_of(first.node)));
-	let_patience_pass();
-	EXPECT(actor_finish(&second) == -ETIMEDOUT);
-	EXPECT(actor_finish(&first) == 0);
-	EXPECT(lock.tail && shim_nodes_in_use() == 1);
-	/* Which keeps no other from the lock. */
-	EXPECT(try(3));
-	EXPECT(shim_nodes_in_use() == !IS_FIFO);
-	end();
-}
 #endif
 
 static unsigned int next_random(unsigned int *state)
@@ -1771,7 +978,6 @@ static void random_interleavings_keep_one_owner_and_lose_no_node(void)
 int main(void)
 {
 	static const struct test_case cases[] = {
-		TEST_CASE(node_of_one_that_was_followed_is_as_new),
 #if IS_FIFO
 		TEST_CASE(trylock_walks_over_abandoned_nodes_to_a_free_lock),
 		TEST_CASE(failing_try_changes_neither_lock_nor_node),
@@ -1781,57 +987,24 @@ int main(void)
 #endif
 		TEST_CASE(destroy_gives_abandoned_nodes_back),
 		TEST_CASE(destroy_of_a_lock_with_a_waiter_is_refused),
-		TEST_CASE(late_grant_is_still_a_grant),
-		TEST_CASE(leaver_that_is_handed_the_lock_leaves_it_to_others),
 		TEST_CASE(waiter_of_long_standing_leaves_in_as_few_steps),
-		TEST_CASE(neighbours_leave_in_either_order),
-		TEST_CASE(waiters_are_served_in_the_order_of_arrival),
-		TEST_CASE(one_that_comes_back_resumes_its_place),
 		TEST_CASE(one_that_comes_back_again_and_again_leaves_the_lock_alone),
 		TEST_CASE(node_of_one_that_came_back_is_as_new),
 		TEST_CASE(node_that_rests_after_it_was_resumed_is_no_place),
-	TEST_CASE(node_that_rests_after_it_was_resumed_is_no_place),
-		TEST_CASE(place_that_was_skipped_is_not_resumed),
 		TEST_CASE(other_locks_do_not_touch_a_place),
-#if defined(TYPE_MCS) || defined(TYPE_SWAP)
-		TEST_CASE(one_that_was_told_comes_back),
-		TEST_CASE(one_that_was_told_is_skipped_behind_one_that_came_back),
-#endif
 		TEST_CASE(place_in_a_lock_that_was_destroyed_is_not_resumed),
 		TEST_CASE(place_in_a_lock_that_was_made_anew_is_not_resumed),
-		TEST_CASE(leaver_is_not_fooled_by_a_second_life_of_its_node),
 		TEST_CASE(next_owner_may_destroy_the_lock_at_once),
-		TEST_CASE(newcomer_is_never_lost),
 #ifdef TYPE_IS_HYBRID
-		TEST_CASE(newcomer_enqueues_after_some_polls),
-		TEST_CASE(waiter_is_passed_for_so_long_and_no_longer),
 		TEST_CASE(acting_head_takes_the_lock_and_its_successor_is_the_next_to_act),
 		TEST_CASE(one_without_a_node_waits_as_a_newcomer),
-		TEST_CASE(headship_is_passed_to_one_that_has_left_meanwhile),
-#if !IS_FIFO
-		TEST_CASE(newcomer_enqueues_when_another_one_was_faster),
-		TEST_CASE(newcomer_enqueues_when_it_was_too_late),
-		TEST_CASE(head_reads_the_clock_often),
-		TEST_CASE(newcomer_enqueues_when_it_is_asked_to),
-		TEST_CASE(head_that_is_too_late_each_time_asks_newcomers_to_queue),
+	#if !IS_FIFO
 		TEST_CASE(lock_that_is_held_meanwhile_is_not_idle),
-		TEST_CASE(request_of_a_head_outlives_it),
-		TEST_CASE(free_lock_is_kept_for_a_stalled_waiter_for_so_long_and_no_longer),
-		TEST_CASE(interrupt_above_a_waiter_need_not_wait_for_it),
-		TEST_CASE(interrupt_above_a_waiter_for_another_lock_is_asked_to_queue),
-		TEST_CASE(interrupt_above_its_predecessor_acts_for_the_head),
-		TEST_CASE(request_holds_while_its_waiter_runs),
-		TEST_CASE(request_without_a_waiter_means_nothing),
-		TEST_CASE(head_asks_for_its_successor),
-		TEST_CASE(head_hands_a_request_on_seven_times_in_eight),
-		TEST_CASE(head_that_runs_is_not_acted_for),
-		TEST_CASE(waiter_that_has_just_come_is_not_stalled),
 		TEST_CASE(one_that_comes_back_acts_for_a_stalled_waiter_at_once),
 		TEST_CASE(one_that_was_too_late_to_enqueue_does_so_next_time),
 		TEST_CASE(one_that_comes_back_has_waited_since_it_first_came),
 		TEST_CASE(hypervisor_tells_that_a_predecessor_is_stalled),
-		TEST_CASE(waiter_behind_one_that_runs_leaves_the_lock_alone),
-#endif
+	#endif
 #endif
 		TEST_CASE(random_interleavings_keep_one_owner_and_lose_no_node),
 	};

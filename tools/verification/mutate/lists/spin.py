@@ -46,7 +46,9 @@ HEARTBEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n	if (place->pred"
 FIRST_HEARTBEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n}\n"
 
 # In the order of acquisitions: kunit counts the polls and the time that it takes.
-POLICY = {**STEPS, "kunit": ("nbq_spin", "nbq_spin_fifo")}
+POLICY = {"explorer": (), "kunit": ("nbq_spin", "nbq_spin_fifo")}
+# What kunit does not count.
+STALLED_PRED = {"host": HostTests("steps TYPE gcc asan")}
 # In encodable nodes: pool.c runs in kernels only.
 ENCODABLE = {"kunit": ("nbq_spin", "nbq_spin_fifo", "nbq_pool")}
 SPARE = {"litmus": "spare in the kernel's model: see Documentation/ordering.rst"}
@@ -154,11 +156,6 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: waiter that enqueues has no heartbeat", FIRST_HEARTBEAT, "}\n", CHOSEN),
     ("spin: interrupt waits for its own CPU's waiter to run",
      "	place->acts_as_head = !wait->in_order && is_first_of_lock(lock, place, wait);\n", "", SLOWER),
-    ("spin: successor of an acting head does not act at once", AT_ONCE, "",
-     {**SLOWER, "kunit": "a matter of some polls"}),
-    ("spin: hypervisor is not asked",
-     "		      vcpu_is_preempted(place->pred->cpu);\n", "		      false;\n",
-     {**CHOSEN, "kunit": "no hypervisor says anything there"}),
     ("spin: head that is too late for a free lock requests no handoff",
      TOO_LATE, "	if (!word.state.holder)\n		return false;\n" + TOO_LATE, SLOWER),
     ("spin: acting head where it is first come, first served",
@@ -183,13 +180,16 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      CHOSEN),
     ("spin: newcomer does not enqueue in spite of a request for a handoff",
      "		    (word.state.handoff ||\n", "		    (false ||\n", SLOWER),
-    ("spin: newcomer that finds the lock idle enqueues",
-     "	return !place->idle_since && (place->must_queue ||", "	return (place->must_queue ||",
-     {**SLOWER, "kunit": "it waits behind the one that is stalled, for longer"}),
     ("spin: no waiter enqueues", ENQUEUES, ENQUEUES.replace("enqueue(lock, place, wait)", "false")),
     ("spin: attempt without a node withdraws what it waits for",
      ENQUEUES, "	if (!place->node && may_queue(place, wait)) {\n		enqueue(lock, place, wait);\n",
-     dict.fromkeys(("host", "kunit"), "withdraws what it has published for a moment, in which no check comes by")),
+     {"kunit": "withdraws what it has published for a moment, in which no check comes by"}),
+)), *mutants("spin.c", STALLED_PRED, (
+    ("spin: successor of an acting head does not act at once", AT_ONCE, ""),
+    ("spin: hypervisor is not asked",
+     "		      vcpu_is_preempted(place->pred->cpu);\n", "		      false;\n"),
+    ("spin: newcomer that finds the lock idle enqueues",
+     "	return !place->idle_since && (place->must_queue ||", "	return (place->must_queue ||"),
 )), *mutants("spin.c", BESIDES_STEPS, (
     ("spin: skipped nodes are not counted",
      COUNTS_SKIPPED, ""),
