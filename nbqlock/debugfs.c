@@ -100,12 +100,12 @@ static u64 total_value(const struct event *event)
 /**
  * nbq_event_read() - Read a counted event, of all CPUs together.
  * @name: its name, as under debugfs nbqlock/
- * @value: where to put it
+ * @value: its value
  *
- * Context: Any. Exact once no lock is in use; else it may be a moment old.
+ * Context: Any. Exact while no lock is in use.
  * Return:
  * * 0 - done
- * * %-ENOENT - there is no such event; @value was not touched
+ * * %-ENOENT - there is no such event, @value is unchanged
  */
 int nbq_event_read(const char *name, u64 *value)
 {
@@ -153,11 +153,11 @@ static u64 event_total(const char *name)
 }
 
 /**
- * nbq_skipped_read() - Read how many leavers attempts have stepped over.
- * @counts: where to put how many attempts have stepped over none, over one, and
- *	so on; the last: over %NBQ_SKIPPED_MAX or more
+ * nbq_skipped_read() - Read how many abandoned nodes attempts have skipped.
+ * @counts: number of attempts that have skipped none, one, and so on; the last:
+ *	%NBQ_SKIPPED_MAX or more
  *
- * Of all that got a queue node, since the events were reset. A count wraps at
+ * Of attempts that had a queue node, since the events were reset. A count wraps at
  * 2^32, but for the first.
  *
  * Context: Any. Exact once no lock is in use; else it may be a moment old.
@@ -223,10 +223,11 @@ static void reset_pool(unsigned int cpu, unsigned int level)
 }
 
 /**
- * nbq_events_reset() - Let all counted events start from 0 again.
+ * nbq_events_reset() - Reset all counted events to 0.
  *
- * Context: Any. Locks may be in use; an event counted at the same moment may
- * land on either side. Does nothing if there was no memory for it at the start.
+ * Does nothing if the module had no memory for it at its start.
+ *
+ * Context: Any. Locks may be in use: an event at the same moment may count or not.
  */
 void nbq_events_reset(void)
 {
