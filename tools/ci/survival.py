@@ -8,7 +8,7 @@ from ci.kernel_table import runs_on
 from testbed.common import guest_cpus
 from testbed.disturbed import (GUESTS as DISTURBED_GUESTS, INTERRUPTS, above_own_cpu,
                                guest_runs, lacks, told_at_once)
-from testbed.shapes import (CPUS as SHAPE_CPUS, FREEABLE, FREED_WRITTEN, TWO_OWNERS, broken_run,
+from testbed.shapes import (CPUS as SHAPE_CPUS, FREEABLE, FREED_WRITTEN, TWO_HOLDERS, broken_run,
                             is_found_out, is_found_out_in_both_ways, logged_parameters, shape_runs)
 from testbed.soak import CPUS as SOAK_CPUS, soak_runs
 from testbed.stress import (BROKEN, OURS, Run, Unseen, judged, lock_types, stress_until_seen)
@@ -120,7 +120,7 @@ def shapes():
     said = outcomes[-1].output.partition("@log\n")[2]
     for what, words in (("what is run", logged_parameters(broken)),
                         ("how far a run is", "running: elapsed_ms"),
-                        ("why a run failed", f"run failed: {TWO_OWNERS}"),
+                        ("why a run failed", f"run failed: {TWO_HOLDERS}"),
                         ("that freed memory was written to",
                          f"run failed: {FREED_WRITTEN}")):
         yield Case(f"shapes: the kernel log says {what}", words in said,
