@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's own tracepoints for waiting on a lock, by which perf lock
- * contention and others see it. A module can use them since Linux 6.7, which
- * exports them; before, they are left out.
+ * The kernel's own tracepoints for waiting on a lock, which perf lock contention and others use.
+ * A module can raise them since Linux 6.7, which exports them; before, they are left out.
  */
 #ifndef _NBQ_CONTENTION_H
 #define _NBQ_CONTENTION_H
@@ -14,22 +13,21 @@
 #include <trace/events/lock.h>
 
 /*
- * Is there anybody to tell that an attempt begins to wait? Then it does so before it
- * enqueues, as qspinlock does: a tracing program that runs for long must not hold up
- * the queue behind the attempt.
+ * Is the start of a wait traced? Then it is announced before the attempt enqueues, as in
+ * qspinlock: a tracing program that runs for long must not hold up the queue behind it.
  */
 static inline bool nbq_contention_is_traced(void)
 {
 	return IS_ENABLED(CONFIG_LOCK_STAT) || trace_contention_begin_enabled();
 }
 
-/* It begins to wait. */
+/* The attempt begins to wait. */
 static inline void nbq_contention_begin(const void *lock)
 {
 	trace_contention_begin((void *)lock, LCB_F_SPIN);
 }
 
-/* It holds the lock, @ret is 0, or has given up, and @ret says why. */
+/* The attempt holds the lock, with @ret 0, or has failed with @ret. */
 static inline void nbq_contention_end(const void *lock, int ret)
 {
 	trace_contention_end((void *)lock, ret);

@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Patience: how long a waiter is willing to wait, and when to look.
+ * Patience: how long a waiter waits, and when it reads the clock.
  *
- * A waiter calls nbq_deadline_passed() between two looks at its predecessor. The
- * first call reads the clock, and later ones do so the more often the nearer the
- * deadline is, because a clock read costs as much as several polls: by the time that
- * the last polls took, the next read is no later than half way to the deadline, and
- * no more than NBQ_POLLS_PER_CLOCK polls away. A relative patience starts at the
- * first call: an attempt that has nothing to wait for never reads the clock.
+ * A waiter calls nbq_deadline_passed() between two polls. The first call reads the clock; later
+ * ones do so the more often the nearer the deadline is, as a clock read costs as much as several
+ * polls: by the time that the last polls took, the next read is no later than half way to the
+ * deadline, and no more than NBQ_POLLS_PER_CLOCK polls away. A relative patience starts at the
+ * first call: an attempt that does not wait never reads the clock.
  *
- * Overshoot: while its CPU runs, a waiter notices a deadline one poll and one clock
- * read after it has passed; if polls take more than twice as long as those before,
- * at most NBQ_POLLS_PER_CLOCK polls and one read. Among these
- * polls a task may search once for a deadlock (wait.c), an interrupt once behind
- * each predecessor; and a waiter without a queue node searches its pool once
- * (in the hybrid: those nodes of it that a lock can encode).
+ * Overshoot: while its CPU runs, a waiter notices a deadline one poll and one clock read after it
+ * has passed; if polls take more than twice as long as those before, at most NBQ_POLLS_PER_CLOCK
+ * polls and one read. Among these polls a task may make one deadlock check (wait.c), an
+ * interrupt one behind each predecessor; and a waiter without a queue node searches its pool once
+ * (in the hybrid: the nodes of it that a tail can encode).
  *
- * The clock is ktime_get_mono_fast_ns(), the one CLOCK_MONOTONIC that may be
- * read in NMI. It stands while the system is suspended, and so does a patience. It
- * must run while interrupts are off: a clock made of ticks (the
- * clocksource "jiffies", to which a kernel comes down that finds no better one)
- * may stand still as long as somebody waits. It can differ by a few nanoseconds
- * between CPUs while timekeeping is being adjusted; a deadline may then pass that
- * much early.
+ * The clock is ktime_get_mono_fast_ns(), the one CLOCK_MONOTONIC that may be read in NMI. It
+ * stands while the system is suspended, and so does a patience. It must run while interrupts are
+ * off: a clock made of ticks (the clocksource "jiffies", a kernel's last resort) may stand still
+ * for the whole wait. It can differ by a few nanoseconds between CPUs while timekeeping is
+ * adjusted; a deadline may then pass that much early.
  */
 #ifndef _NBQ_DEADLINE_H
 #define _NBQ_DEADLINE_H
@@ -34,21 +30,21 @@
 
 #define NBQ_POLLS_PER_CLOCK	32
 
-/* Before the first polls were timed: that many at most, and what one of them takes, 2^8 ns. */
+/* Before polls were timed: at most so many, and the time that one is taken to need, 2^8 ns. */
 #define NBQ_FIRST_POLLS		8
 #define NBQ_FIRST_POLL_SHIFT	8
 
 /**
  * struct nbq_deadline - the patience of one attempt
- * @at: CLOCK_MONOTONIC time to give up at, in ns; %KTIME_MAX: never; %KTIME_MIN:
- *	do not wait. While @relative, how long to wait: 0 or less: do not.
- * @read_at: the low bits of the last reading of the clock.
- * @stride: polls from the last reading to the next; 0: there was none.
- * @polls: polls that are left until the next reading.
- * @relative: the clock has not been looked at.
- * @announced: contention_begin has been raised for the attempt.
+ * @at: CLOCK_MONOTONIC time to give up at, in ns; %KTIME_MAX: never; %KTIME_MIN: do not wait.
+ *	While @relative, how long to wait: 0 or less: do not
+ * @read_at: the low bits of the last clock read
+ * @stride: polls from the last clock read to the next; 0: there was none
+ * @polls: polls left until the next clock read
+ * @relative: the clock has not been read
+ * @announced: contention_begin has been raised for the attempt
  *
- * Two registers: an attempt that has nothing to wait for never looks into it.
+ * Two registers: an attempt that does not wait never reads it.
  */
 struct nbq_deadline {
 	ktime_t at;
@@ -60,7 +56,7 @@ struct nbq_deadline {
 };
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
-/* The suites put a clock of their own here; NULL is the kernel's. */
+/* The clock of the suites; NULL: the kernel's. */
 extern u64 (*nbq_fake_clock)(void);
 
 static inline u64 nbq_clock_ns(void)
@@ -98,25 +94,25 @@ static inline struct nbq_deadline nbq_deadline_after(ktime_t patience)
 	return (struct nbq_deadline){ .at = patience, .relative = true };
 }
 
-/* There is no patience at all: not even the clock is looked at. */
+/* Without patience, not even the clock is read. */
 static inline bool nbq_deadline_is_none(const struct nbq_deadline *deadline)
 {
 	return deadline->relative ? deadline->at <= 0 : deadline->at == KTIME_MIN;
 }
 
-/* Is the patience over so soon after this time, in ns? */
+/* Is the patience over within so many ns of this time? */
 static inline bool nbq_deadline_is_within(const struct nbq_deadline *deadline, u64 now, s64 ns)
 {
 	return deadline->at < (deadline->relative ? ns : (s64)now + ns);
 }
 
-/* What an attempt gets that finds the lock held until its patience is over. */
+/* The error of an attempt that finds the lock held until its patience is over. */
 static inline int nbq_deadline_error(const struct nbq_deadline *deadline)
 {
 	return nbq_deadline_is_none(deadline) ? -EBUSY : -ETIMEDOUT;
 }
 
-/* The patience starts now. A sum past the end of time means never. */
+/* The patience starts now. A sum past the end of time means without end. */
 static inline void nbq_deadline_start(struct nbq_deadline *deadline, ktime_t now)
 {
 	if (deadline->at > KTIME_MAX - now)
@@ -132,7 +128,7 @@ static inline bool nbq_deadline_is_after(const struct nbq_deadline *deadline, kt
 	return deadline->at == KTIME_MAX || (!deadline->relative && deadline->at >= time);
 }
 
-/* The next reading of the clock is no later than half way to the deadline. */
+/* The next clock read is no later than half way to the deadline. */
 static inline void nbq_deadline_plan(struct nbq_deadline *deadline, ktime_t now)
 {
 	u64 left = deadline->at - now;
@@ -153,12 +149,11 @@ static inline void nbq_deadline_plan(struct nbq_deadline *deadline, ktime_t now)
 }
 
 /**
- * nbq_deadline_passed() - Is the patience over? Call once for each poll.
+ * nbq_deadline_passed() - Is the patience over? Called once for each poll.
  * @deadline: the patience of this attempt
  *
  * Context: Any, including NMI.
- * Return: true once the deadline has passed by this CPU's clock; may be late as said
- *	above.
+ * Return: true once the deadline has passed by this CPU's clock; late as said above.
  */
 static inline bool nbq_deadline_passed(struct nbq_deadline *deadline)
 {

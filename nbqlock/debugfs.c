@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The counted events, for people (debugfs nbqlock/) and for other modules.
+ * The counted events, in debugfs nbqlock/ and for other modules.
  *
  * Sums the counters of the pools; never follows a lock or a queue node.
  */
@@ -41,8 +41,8 @@ static unsigned long *counter(struct nbq_events *events,
 }
 
 /*
- * What the events of each pool were when they were reset last: for those who read,
- * so it takes none of the memory of each CPU that modules share. NULL: no memory.
+ * The events of each pool at the last reset: here, as they need none of the per-CPU memory that
+ * modules share. NULL: no memory.
  */
 static struct nbq_events (*baselines)[NBQ_LEVELS];
 
@@ -52,7 +52,7 @@ static unsigned long *baseline(unsigned int cpu, unsigned int level,
 	return counter(&baselines[cpu][level], event);
 }
 
-/* One event of one CPU, all levels. The counters may move meanwhile. */
+/* One event of one CPU, all levels. The counters may change meanwhile. */
 static u64 cpu_value(const struct event *event, unsigned int cpu)
 {
 	struct nbq_pool *pools = per_cpu(nbq_pools, cpu);
@@ -65,13 +65,12 @@ static u64 cpu_value(const struct event *event, unsigned int cpu)
 
 		if (baselines) {
 			/*
-			 * ACQUIRE, pairs with the RELEASE in reset_pool(): the
-			 * count is read after its baseline, so it is never the
-			 * smaller one.
+			 * ACQUIRE, pairs with the RELEASE in reset_pool(): the count is read
+			 * after its baseline, and is never the smaller one.
 			 */
 			from = smp_load_acquire(baseline(cpu, level, event));
 		}
-		/* The pool's CPU goes on counting; a moment's value will do. */
+		/* The pool's CPU goes on counting; any value of the moment will do. */
 		now = data_race(*counter(&pool->events, event));
 		if (event->kind == SUM)
 			value += now - from;
@@ -121,10 +120,10 @@ int nbq_event_read(const char *name, u64 *value)
 }
 EXPORT_SYMBOL_GPL(nbq_event_read);
 
-/* What skipped_total() returned when the counters were reset last. */
+/* The result of skipped_total() at the last reset. */
 static unsigned int skipped_baseline[NBQ_SKIPPED_MAX];
 
-/* One length of walks, all CPUs and levels, since they began to count. */
+/* Attempts that have skipped so many nodes, of all CPUs and levels. */
 static unsigned int skipped_total(unsigned int index)
 {
 	unsigned int cpu, level, total = 0;
@@ -138,7 +137,7 @@ static unsigned int skipped_total(unsigned int index)
 			skip_counts = smp_load_acquire(&pool->skip_counts);
 			if (!skip_counts)
 				continue;
-			/* A moment's value will do. */
+			/* Any value of the moment will do. */
 			total += data_race(skip_counts[index]);
 		}
 	}
@@ -160,7 +159,7 @@ static u64 event_total(const char *name)
  * Of attempts that had a queue node, since the events were reset. A count wraps at
  * 2^32, but for the first.
  *
- * Context: Any. Exact once no lock is in use; else it may be a moment old.
+ * Context: Any. Exact while no lock is in use; else it may be a moment old.
  */
 void nbq_skipped_read(u64 counts[NBQ_SKIPPED_MAX + 1])
 {
@@ -169,8 +168,8 @@ void nbq_skipped_read(u64 counts[NBQ_SKIPPED_MAX + 1])
 
 	for (i = 0; i < NBQ_SKIPPED_MAX; i++) {
 		/*
-		 * ACQUIRE, pairs with the RELEASE in reset_skipped(): a count is
-		 * never smaller than its baseline.
+		 * ACQUIRE, pairs with the RELEASE in reset_skipped(): a count is never smaller
+		 * than its baseline.
 		 */
 		unsigned int baseline = smp_load_acquire(&skipped_baseline[i]);
 
@@ -195,10 +194,9 @@ static void reset_skipped(void)
 }
 
 /*
- * Counts start from here: what they are now becomes the baseline, so that
- * nobody but their CPU ever writes to them. Records start from 0; without a
- * hint, the next claim searches from the front and records what it finds. A
- * node that is in use now and lies further back is not in that record.
+ * Counts start from here: their values become the baseline, so that only their own CPU ever
+ * writes to them. Records start from 0; without a hint, the next allocation searches from the
+ * front and records what it finds. A node in use behind that is not in the record.
  */
 static void reset_pool(unsigned int cpu, unsigned int level)
 {
@@ -214,7 +212,7 @@ static void reset_pool(unsigned int cpu, unsigned int level)
 			WRITE_ONCE(*count, 0);
 			continue;
 		}
-		/* The pool's CPU goes on counting; a moment's value will do. */
+		/* The pool's CPU goes on counting; any value of the moment will do. */
 		now = data_race(*count);
 		/* RELEASE, pairs with the ACQUIRE in cpu_value(). */
 		smp_store_release(baseline(cpu, level, event), now);

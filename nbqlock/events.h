@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counting the events of events_list.h.
+ * The counting of the events of events_list.h.
  *
- * Every pool has counters of its own, and only contexts of that pool's CPU
- * and level write to them (to "growths": only the growth), so that counting
- * is a plain increment: no atomic, no sharing, no interrupts masked. The
- * price: should two contexts of one level nest (an NMI inside an NMI), a
- * count may be lost. No lock ever acts on a count.
+ * Every pool has its own counters, and only contexts of its CPU and level write to them (to
+ * "growths": only growth), so that to count is a plain increment: no atomic, no shared line, no
+ * interrupts off. Should two contexts of one level nest (an NMI in an NMI), a count may be lost.
+ * No lock ever acts on a count.
  */
 #ifndef _NBQ_EVENTS_H
 #define _NBQ_EVENTS_H
@@ -19,7 +18,7 @@ struct nbq_events {
 #undef NBQ_EVENT
 };
 
-/* Keep the larger value: for the events of the kinds MAX and PEAK. */
+/* Keep the larger value: for events of the kinds MAX and PEAK. */
 static inline void nbq_record(unsigned long *record, unsigned long value)
 {
 	if (value > READ_ONCE(*record))

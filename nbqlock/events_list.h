@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The counted events: one row each, from which all else is generated.
+ * The counted events, one row each, from which all else is generated.
  *
  *	NBQ_EVENT(name, kind, meaning)
  *
  * The kind says what is stored, and how the values of pools become one:
- *	SUM	a count that only ever rises; added up
+ *	SUM	a count that only rises; added up
  *	MAX	a record; the largest of all
- *	PEAK	a record; added up, so that the total is an upper bound of
- *		what was reached at any one time
+ *	PEAK	a record; added up, so that the total is an upper bound of what was reached at
+ *		one time
  *
- * No include guard: whoever includes this defines NBQ_EVENT first.
+ * No include guard: NBQ_EVENT is defined first.
  */
 NBQ_EVENT(acquired_uncontended, SUM,
 	  "acquisitions of a free lock with no queue; the hybrid does not count its own")
@@ -19,19 +19,19 @@ NBQ_EVENT(acquired_handoff, SUM,
 NBQ_EVENT(timeouts, SUM,
 	  "attempts whose patience or deadline ended before they had the lock")
 NBQ_EVENT(failed_tries, SUM,
-	  "attempts without any patience that found the lock held")
+	  "attempts without patience that found the lock held")
 NBQ_EVENT(deadlocks, SUM,
 	  "attempts whose wait could not have ended: -EDEADLK")
 NBQ_EVENT(hardware_waits, SUM,
 	  "pauses between two polls that were waits by hardware: WFE on arm64, else none")
 NBQ_EVENT(nodes_allocated, SUM,
-	  "queue nodes taken from a pool")
+	  "queue nodes allocated from a pool")
 NBQ_EVENT(nodes_freed, SUM,
-	  "queue nodes given back by the context that took them")
+	  "queue nodes freed by the context that allocated them")
 NBQ_EVENT(nodes_reclaimed, SUM,
-	  "queue nodes given back by a successor or by destroy")
+	  "queue nodes freed by a successor or by destroy")
 NBQ_EVENT(nodes_abandoned, SUM,
-	  "queue nodes that a waiter which gave up has left in the queue")
+	  "queue nodes abandoned in the queue by a waiter that gave up")
 NBQ_EVENT(nodes_resumed, SUM,
 	  "attempts that have resumed the place of an earlier one of that CPU and level")
 NBQ_EVENT(turns_passed, SUM,

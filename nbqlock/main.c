@@ -24,7 +24,7 @@ static int __init nbq_init(void)
 {
 	int ret = nbq_pools_start();
 
-	/* Built in, the locks are there all the same, and so are their counters. */
+	/* Built in, the locks work all the same, and so do their counters. */
 	if (ret && !NBQ_STATIC_NODES)
 		return ret;
 	nbq_debugfs_start();

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Between two polls of one word: by hardware, where there is some.
+ * The pause between two polls of one word: a wait by hardware, where there is one.
  *
- * On arm64 smp_cond_load_relaxed() waits for a word to change with WFE, which sleeps until
- * another CPU writes to that line. A patience needs an end to that: the event stream of the
- * timer, by which the kernel bounds its own waits (__delay(), rqspinlock), wakes each CPU
- * every 100 us or so. So a waiter waits by hardware only with the clock read just before,
- * and if neither its deadline nor its next search for a deadlock comes within
- * NBQ_RELAX_MAX_NS (wait.c). After it, the clock is read at the next poll.
+ * On arm64 smp_cond_load_relaxed() waits for a word to change with WFE, which sleeps until another
+ * CPU writes to that line. A patience must bound that: the event stream of the timer, by which the
+ * kernel bounds its own waits (__delay(), rqspinlock), wakes each CPU every 100 us or so. So a
+ * waiter waits by hardware only with the clock read just before, and if neither its deadline nor
+ * its next deadlock check comes within NBQ_RELAX_MAX_NS (wait.c). The next poll reads the clock.
  *
- * The kernel has no helper with a timeout that is for modules: what is in
- * asm/rqspinlock.h needs arch_timer_evtstrm_available(), which is not exported. Nor is
- * WFET used, the WFE with a timeout of its own, which few processors have: it would have
- * to be written in assembly here.
+ * The kernel has no helper with a timeout for modules: asm/rqspinlock.h needs
+ * arch_timer_evtstrm_available(), which is not exported. WFET, the WFE with a timeout of its own,
+ * is not used: few processors have it, and it would have to be written in assembly here.
  *
- * Assumption: the stream runs on each CPU that is online and not on its way out of
- * a state in which it was without power.
+ * Assumption: the stream runs on each CPU that is online and not leaving a state without power.
  */
 #ifndef _NBQ_RELAX_H
 #define _NBQ_RELAX_H
@@ -32,16 +29,15 @@
 #include "internal.h"
 
 /*
- * The longest wait by hardware. The timer rounds the stream's period of 100 us to a power of
- * two of its ticks, which is longer by up to a third; the rest is for polls and for waking
- * up. 0: there is none.
+ * The longest wait by hardware. The timer rounds the stream's period of 100 us up to a power of
+ * two of its ticks, by up to a third; the rest is for polls and for waking up. 0: there is none.
  */
 #ifdef CONFIG_ARM64
 #define NBQ_RELAX_MAX_NS	140000
 
 static inline bool nbq_relax_is_bounded(void)
 {
-	/* A fake clock does not go on meanwhile. */
+	/* A fake clock stands meanwhile. */
 	if (nbq_clock_is_fake())
 		return false;
 #ifdef MODULE
@@ -61,11 +57,11 @@ static inline bool nbq_relax_is_bounded(void)
 #endif
 
 /**
- * nbq_relax() - The predecessor has said nothing: pause before the next poll.
+ * nbq_relax() - Pause before the next poll.
  * @wait: the attempt
- * @word: where it polls, if it polls nothing else; else NULL
+ * @word: the word that it polls; NULL: several
  *
- * No ordering: the poll that follows has its own.
+ * No ordering: the next poll has its own.
  *
  * Context: Any, preemption off.
  */

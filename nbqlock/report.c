@@ -2,14 +2,12 @@
 /*
  * Reports of misuse and of deadlocks.
  *
- * A lock may be misused in an NMI, and under a lock that the console needs, or under
- * the scheduler's. So a report is stored in the kernel log at once and reaches the
- * consoles later, as by printk_deferred(); that is not exported, what it calls is. It
- * is one line instead of a WARN(), whose registers and stack help little and which
- * writes them where it is called.
+ * A lock may be misused in an NMI, and under a lock that the console or the scheduler needs. So a
+ * report goes into the kernel log at once and to the consoles later, as by printk_deferred(),
+ * which is not exported; what it calls is. It is one line instead of a WARN(), whose registers and
+ * stack help little and are written in the context of the caller.
  *
- * Each kind has a limit of its own: 10 reports in 5 s, so that the second deadlock is
- * seen, too, and one that repeats does not drown the others.
+ * Each kind has its own limit, 10 reports in 5 s: one that repeats does not hide the others.
  */
 #include <linux/export.h>
 #include <linux/printk.h>
@@ -71,7 +69,7 @@ void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned lon
 }
 
 /**
- * nbq_report_no_node() - Report an acquisition that cannot go on for want of a queue node.
+ * nbq_report_no_node() - Report an acquisition that waits for a queue node.
  * @context: that of its pool, encoded
  *
  * Context: Any.

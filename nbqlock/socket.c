@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets: which there are, and whose turn is next.
+ * The sockets, and their turns.
  */
 #include <linux/compiler.h>
 
@@ -18,8 +18,8 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_sockets);
  * @own: that of the running context, a head
  * @lock: the lock
  *
- * Sockets take turns in the order of their numbers. The head of a queue that awaits a turn has
- * said so; one that has not said it yet is passed over once.
+ * Sockets take turns in the order of their numbers. A head that awaits a turn has published that;
+ * until it has, its socket is passed over.
  *
  * Context: Any.
  * Return: its turn; if there is none, @own.
@@ -41,11 +41,10 @@ u8 nbq_next_turn(u8 turn, u8 own, const void *lock)
 }
 
 /**
- * nbq_has_queue() - Has any socket a queue node in its queue for this lock?
+ * nbq_has_queue() - Has any socket a node in its queue for this lock?
  * @lock: the lock
  *
- * Abandoned nodes, and waiters of another lock that shares a queue, count, too. A load for each
- * socket.
+ * Abandoned nodes count, and waiters of another lock that shares a queue. A load for each socket.
  *
  * Context: Any.
  * Return: true if one has.

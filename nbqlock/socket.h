@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sockets, and the queues that each has for the waiters of default hybrid locks.
+ * Sockets, and the queues that each has for the waiters of hybrid locks.
  *
- * A socket is a node of the kernel's topology that has CPUs. It has a table of queues, in its
- * own memory; which of them a lock uses, its address says. So the lock stays a word, and
- * contexts that enqueue share a line with those of their own socket only. Locks may share a
- * queue: spin.c.
+ * A socket is a NUMA node that has CPUs. It has a table of queues in its own memory; the address
+ * of a lock chooses one. So the lock stays a word, and contexts that enqueue share a line only
+ * with those of their own socket. Locks may share a queue: spin.c.
  */
 #ifndef _NBQ_SOCKET_H
 #define _NBQ_SOCKET_H
@@ -21,16 +20,16 @@
 #define NBQ_QUEUE_BITS		6
 #endif
 
-/* What stands in the turn of a hybrid lock for a socket: from this on, by its index. */
+/* What stands for a socket in the turn of a hybrid lock: from this on, by its index. */
 #define NBQ_TURN_SOCKET		2
 #define NBQ_SOCKETS_MAX		128
 
 /**
  * struct nbq_queue - a queue of waiters of one socket
- * @tail: the newest queue node, as a number; 0: there is none in the queue
+ * @tail: the newest node, encoded; 0: there is none in the queue
  * @awaits: the lock for which its head awaits the turn of its socket; NULL: none. A hint
- * @handoff: the handoff of the request of another socket, as long as which it does
- * @notified: the lock that has given the turn to this socket; NULL: that is known. A hint
+ * @handoff: the handoff of the request of another socket, until which it does
+ * @notified: the lock that has given the turn to this socket; NULL: the head knows. A hint
  */
 struct nbq_queue {
 	u32 tail;
@@ -43,7 +42,7 @@ struct nbq_queue {
 /**
  * struct nbq_socket - a socket
  * @turn: what stands for it in the turn of a hybrid lock
- * @node: its number in the kernel's topology
+ * @node: its NUMA node
  * @queues: one for each hash of a lock
  */
 struct nbq_socket {
@@ -60,7 +59,7 @@ static inline struct nbq_queue *nbq_queue_of(struct nbq_socket *socket, const vo
 	return &socket->queues[hash_ptr(lock, NBQ_QUEUE_BITS)];
 }
 
-/* The socket that this turn stands for; NULL: it stands for none. */
+/* The socket that this turn stands for; NULL: none. */
 static inline struct nbq_socket *nbq_socket_of_turn(unsigned int turn)
 {
 	/* ACQUIRE, pairs with the RELEASE in add_socket(): the sockets. */
@@ -69,7 +68,7 @@ static inline struct nbq_socket *nbq_socket_of_turn(unsigned int turn)
 	return turn - NBQ_TURN_SOCKET < number ? nbq_sockets[turn - NBQ_TURN_SOCKET] : NULL;
 }
 
-/* Are there others than this one? */
+/* Are there other sockets than this one? */
 static inline bool nbq_has_other_sockets(const struct nbq_socket *socket)
 {
 	return socket && READ_ONCE(nbq_sockets_number) > 1;

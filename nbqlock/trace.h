@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tracepoints of the locks, system "nbqlock": somebody leaves a queue, a
- * leaver is stepped over, a pool grows. Never where there is no contention.
+ * The tracepoints of the locks, system "nbqlock": a place is abandoned, an abandoned node is
+ * reclaimed, a pool grows. None without contention.
  *
- * That somebody waits is told by the kernel's own contention_begin and
- * contention_end, see contention.h. On which CPU an event was is in each event's
- * head.
+ * Waits are traced by the kernel's own contention_begin and contention_end, see contention.h.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM nbqlock
@@ -17,10 +15,7 @@
 
 #include "internal.h"
 
-/*
- * A waiter has left. The lock is the caller's, who still uses it; its node is
- * gone.
- */
+/* A waiter has given up. The lock is in use by the caller; the node may be free. */
 TRACE_EVENT(nbq_abandon,
 	    TP_PROTO(const void *lock, bool abandoned, int ret),
 	    TP_ARGS(lock, abandoned, ret),
@@ -34,7 +29,7 @@ TRACE_EVENT(nbq_abandon,
 		      __entry->abandoned ? "abandoned" : "taken", __entry->ret)
 );
 
-/* A waiter is about to step over a leaver, whose node is still its to read. */
+/* A waiter is about to reclaim an abandoned node. */
 TRACE_EVENT(nbq_reclaim,
 	    TP_PROTO(const struct nbq_node *abandoned),
 	    TP_ARGS(abandoned),
@@ -45,7 +40,7 @@ TRACE_EVENT(nbq_reclaim,
 	    TP_printk("node=%p of_cpu=%u", __entry->abandoned, __entry->cpu)
 );
 
-/* A pool had so many nodes, and has more now. */
+/* A pool has grown from that size. */
 TRACE_EVENT(nbq_pool_grow,
 	    TP_PROTO(const struct nbq_pool *pool, unsigned int from),
 	    TP_ARGS(pool, from),
