@@ -234,8 +234,7 @@ static void publish_abandoned(struct nbq_node *node, struct nbq_node *state)
  * accessed.
  */
 VISIBLE_IF_KUNIT
-bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
-		     struct nbq_node *pred)
+bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred)
 {
 	struct nbq_events *events = &node->pool->events;
 	struct nbq_node *state;
@@ -243,9 +242,8 @@ bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 
 	WRITE_ONCE(node->prev, pred);
 	/*
-	 * Be forgotten. Relaxed: a node that links to pred next has come to it by the swap of
-	 * the tail or of next below, which are RELEASE. If it fails, pred is done, and will
-	 * write to the status.
+	 * Relaxed: a node that links to pred next has come to it by the swap of the tail or of
+	 * next below, which are RELEASE. If it fails, pred is done, and will notify the node.
 	 */
 	forgotten = cmpxchg_relaxed(&pred->next, node, NULL) == node;
 	/*

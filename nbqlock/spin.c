@@ -956,6 +956,18 @@ static void announce_if_traced(const struct nbq_spin *lock, struct nbq_deadline 
 		nbq_wait_announce(deadline, lock, waits, ip);
 }
 
+static void begin_as_newcomer(const struct nbq_spin *lock, struct place *place,
+			      struct nbq_wait *wait)
+{
+	wait->in_order = is_in_order(lock);
+	/*
+	 * Without patience, to find out whether all nodes in the queue are abandoned; or since
+	 * the patience of the last attempt was over before it enqueued.
+	 */
+	place->must_queue = wait->in_order || nbq_deadline_is_none(wait->deadline) ||
+			    wait->pool->late_for == lock;
+}
+
 /* @in_old_place: wait in the place of an earlier attempt. Return: -ENOENT: there is none. */
 static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 context,
 			     struct nbq_deadline deadline,
@@ -977,13 +989,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 c
 		if (!resume_place(lock, &place, &wait))
 			return -ENOENT;
 	} else {
-		wait.in_order = is_in_order(lock);
-		/*
-		 * Without patience, to find out whether all nodes in the queue are abandoned; or
-		 * since the patience of the last attempt was over before it enqueued.
-		 */
-		place.must_queue = wait.in_order || nbq_deadline_is_none(&deadline) ||
-			       pool->late_for == lock;
+		begin_as_newcomer(lock, &place, &wait);
 	}
 	/* The lock first and the clock last: a late turn is still a turn. */
 	while (!(taken = poll(lock, &place, &wait))) {

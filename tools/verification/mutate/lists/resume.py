@@ -140,7 +140,7 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "		place->since = place->node->since;\n		check_pred(lock, place, wait);\n",
      "		place->since = place->node->since;\n"),
     ("spin: attempt after one that was too late to enqueue does not enqueue at once",
-     "nbq_deadline_is_none(&deadline) ||\n			       pool->late_for == lock;\n",
-     "nbq_deadline_is_none(&deadline);\n"),
+     "nbq_deadline_is_none(wait->deadline) ||\n			    wait->pool->late_for == lock;\n",
+     "nbq_deadline_is_none(wait->deadline);\n"),
     ("spin: enqueued attempt stays late for ever", "	WRITE_ONCE(pool->late_for, NULL);\n", ""),
 ))]
