@@ -901,7 +901,7 @@ static struct nbq_node *const *polled_word(const struct place *place,
 }
 
 /* The wait is over, with the lock or without: dequeue or abandon. */
-static int finish_wait(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait,
+static int end_wait(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait,
 		       bool taken)
 {
 	bool freed;
@@ -1001,7 +1001,7 @@ static noinline int wait_for(struct nbq_spin *lock, struct nbq_pool *pool, u16 c
 		nbq_relax(&wait, polled_word(&place, &wait));
 	}
 	nbq_wait_pause(&wait);
-	return finish_wait(lock, &place, &wait, taken);
+	return end_wait(lock, &place, &wait, taken);
 }
 
 /* Take a free lock in which a request stands that newcomers need not heed. */

@@ -8,8 +8,7 @@
 #include "run.h"
 #include "suspend.h"
 
-static struct stress_row row_of(const struct stress_run *run,
-				const struct contender *contender)
+static struct stress_row row_of(const struct stress_run *run, const struct contender *contender)
 {
 	struct stress_row row = {
 		.id = contender->id,
@@ -33,8 +32,7 @@ static struct stress_row row_of(const struct stress_run *run,
  * Can an attempt of this contender be part of a deadlock? Not with a fixed order of locks, unless
  * an interrupt waits for its own CPU.
  */
-static bool may_deadlock(const struct stress_run *run,
-			 const struct contender *contender)
+static bool may_deadlock(const struct stress_run *run, const struct contender *contender)
 {
 	const struct stress_params *params = &run->params;
 
@@ -64,8 +62,7 @@ static void add_contender(struct stress_report *report,
 		report->false_deadlocks += row->deadlocks;
 	stress_timings_merge(&report->timings, &contender->timings);
 	if (contender->context == CONTEXT_TASK)
-		report->longest_gap_ns = max(report->longest_gap_ns,
-					     row->longest_gap_ns);
+		report->longest_gap_ns = max(report->longest_gap_ns, row->longest_gap_ns);
 }
 
 /* The spread is that of the threads, which come first. */
@@ -87,8 +84,7 @@ static void sum_up_contenders(struct stress_run *run, struct stress_report *repo
 	run->rows = NULL;
 }
 
-static void add_nodes(const struct contender *contender,
-		      struct stress_nodes *sum)
+static void add_nodes(const struct contender *contender, struct stress_nodes *sum)
 {
 	unsigned int i;
 
@@ -105,8 +101,7 @@ static void add_nodes(const struct contender *contender,
  * Each acquisition must be in the counter that the lock protects. A lost update makes a counter
  * too small, never too large, so the sum shows the loss at any lock.
  */
-static void sum_up_locks(const struct stress_run *run,
-			 struct stress_report *report)
+static void sum_up_locks(const struct stress_run *run, struct stress_report *report)
 {
 	u64 counted = 0;
 	unsigned int i, k;
@@ -117,8 +112,7 @@ static void sum_up_locks(const struct stress_run *run,
 	}
 	for (i = 0; i < run->contender_count; i++) {
 		for (k = 0; k < STRESS_CHAIN_MAX; k++)
-			report->locks_taken +=
-				run->contenders[i]->refs[k].acquired;
+			report->locks_taken += run->contenders[i]->refs[k].acquired;
 	}
 	report->locks_freed = run->admission.freed;
 	if (run->joined)
@@ -126,8 +120,7 @@ static void sum_up_locks(const struct stress_run *run,
 }
 
 /* After the locks are destroyed and the contenders have exited. */
-static void count_nodes(const struct stress_run *run,
-			struct stress_report *report)
+static void count_nodes(const struct stress_run *run, struct stress_report *report)
 {
 	const struct stress_ops *ops = run->params.lock;
 	struct stress_nodes sum = {};
@@ -142,8 +135,7 @@ static void count_nodes(const struct stress_run *run,
 	report->leaked = sum.leaked;
 }
 
-static void add_skipped(const struct contender *contender,
-		      struct stress_skipped *sum)
+static void add_skipped(const struct contender *contender, struct stress_skipped *sum)
 {
 	unsigned int i, index;
 
@@ -156,8 +148,7 @@ static void add_skipped(const struct contender *contender,
 	}
 }
 
-static void count_skipped(const struct stress_run *run,
-			struct stress_report *report)
+static void count_skipped(const struct stress_run *run, struct stress_report *report)
 {
 	const struct stress_ops *ops = run->params.lock;
 	struct stress_skipped sum = {};
@@ -168,8 +159,7 @@ static void count_skipped(const struct stress_run *run,
 	if (ops->count_skipped)
 		ops->count_skipped(&sum);
 	for (index = 0; index <= NBQ_SKIPPED_MAX; index++)
-		stress_histogram_add_many(&report->skipped, index,
-					  sum.counts[index]);
+		stress_histogram_add_many(&report->skipped, index, sum.counts[index]);
 	report->skipped.max = sum.most;
 }
 
@@ -188,8 +178,7 @@ static unsigned int contexts_seen(const struct stress_run *run)
 /* Do both the planned and the real duration have time for it twice? */
 static bool is_long_enough(const struct stress_run *run, u64 ns)
 {
-	return min(run->params.duration_ms * NSEC_PER_MSEC,
-		   stress_run_elapsed_ns(run)) > 2 * ns;
+	return min(run->params.duration_ms * NSEC_PER_MSEC, stress_run_elapsed_ns(run)) > 2 * ns;
 }
 
 /**
@@ -274,8 +263,7 @@ void stress_run_report(struct stress_run *run, struct stress_report *report)
 	sum_up_contenders(run, report);
 	sum_up_locks(run, report);
 	elapsed_us = max(div_u64(report->elapsed_ns, NSEC_PER_USEC), 1ULL);
-	report->per_second = div64_u64(report->acquisitions * USEC_PER_SEC,
-				       elapsed_us);
+	report->per_second = div64_u64(report->acquisitions * USEC_PER_SEC, elapsed_us);
 
 	if (run->joined) {
 		count_nodes(run, report);

@@ -227,8 +227,7 @@ static void choose_subset(struct contender *contender)
 }
 
 /* Take several locks under one deadline: all or none. */
-static int acquire_chain(struct contender *contender, ktime_t patience,
-			 struct stopwatch *watch)
+static int acquire_chain(struct contender *contender, ktime_t patience, struct stopwatch *watch)
 {
 	const struct stress_params *params = &contender->run->params;
 	ktime_t deadline = deadline_after(patience);
@@ -249,8 +248,7 @@ static int acquire_chain(struct contender *contender, ktime_t patience,
 		}
 		if (i == contender->count - 1)
 			stress_stopwatch_queue(watch);
-		ret = params->lock->lock(&ref->target->lock, &ref->waiter,
-					patience);
+		ret = params->lock->lock(&ref->target->lock, &ref->waiter, patience);
 		if (ret) {
 			release(contender, i, &none);
 			return ret;
@@ -259,8 +257,7 @@ static int acquire_chain(struct contender *contender, ktime_t patience,
 	return 0;
 }
 
-static int acquire(struct contender *contender, ktime_t patience,
-		   struct stopwatch *watch)
+static int acquire(struct contender *contender, ktime_t patience, struct stopwatch *watch)
 {
 	const struct stress_params *params = &contender->run->params;
 	struct lock_ref *ref = contender->order[0];
@@ -281,7 +278,7 @@ static void finish_success(struct contender *contender, const struct stopwatch *
 }
 
 static void finish_failure(struct contender *contender, const struct stopwatch *watch,
-		 int error, ktime_t patience)
+			   int error, ktime_t patience)
 {
 	const struct stress_params *params = &contender->run->params;
 
@@ -292,8 +289,7 @@ static void finish_failure(struct contender *contender, const struct stopwatch *
 		return;
 	stress_timings_failure(&contender->timings, watch);
 	if (error == -ETIMEDOUT || error == -EBUSY)
-		stress_timings_timeout(&contender->timings, watch, params->lock,
-				       patience);
+		stress_timings_timeout(&contender->timings, watch, params->lock, patience);
 }
 
 /* Return: true if the lock was acquired, and released again. */
@@ -397,8 +393,7 @@ static void stutter(struct stress_run *run)
 	u64 ns = stress_run_pause_ns(run);
 
 	if (ns)
-		wait_event_hrtimeout(run->paused, READ_ONCE(run->stop),
-				     ns_to_ktime(ns));
+		wait_event_hrtimeout(run->paused, READ_ONCE(run->stop), ns_to_ktime(ns));
 }
 
 /*
@@ -411,8 +406,7 @@ static void wait_while_halted(struct stress_run *run)
 {
 	while (READ_ONCE(run->halt) && !READ_ONCE(run->stop)) {
 		atomic_inc(&run->halted);
-		wait_event(run->paused,
-			   !READ_ONCE(run->halt) || READ_ONCE(run->stop));
+		wait_event(run->paused, !READ_ONCE(run->halt) || READ_ONCE(run->stop));
 		atomic_dec_return(&run->halted);
 	}
 }

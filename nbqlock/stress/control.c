@@ -116,9 +116,7 @@ static void log_progress(const struct stress_run *run)
 /* Return: 0: @timeout is over; less: a signal; more: a stop was requested. */
 static long await_stop(unsigned long timeout)
 {
-	return wait_event_interruptible_timeout(control_wait,
-						READ_ONCE(stop_requested),
-						timeout);
+	return wait_event_interruptible_timeout(control_wait, READ_ONCE(stop_requested), timeout);
 }
 
 /*
@@ -137,8 +135,7 @@ static long await_all(const struct stress_run *run)
 }
 
 /* Return: as await_stop(). */
-static long await_end(const struct stress_run *run,
-		      const struct stress_params *params)
+static long await_end(const struct stress_run *run, const struct stress_params *params)
 {
 	unsigned long left = msecs_to_jiffies(params->duration_ms);
 	unsigned long step = params->log_ms ? msecs_to_jiffies(params->log_ms) : left;
@@ -205,8 +202,7 @@ static int run_without_reference(void)
 	return ret;
 }
 
-static ssize_t run_write(struct file *file, const char __user *buf,
-			 size_t count, loff_t *ppos)
+static ssize_t run_write(struct file *file, const char __user *buf, size_t count, loff_t *ppos)
 {
 	unsigned int start;
 	int ret = kstrtouint_from_user(buf, count, 0, &start);

@@ -29,8 +29,7 @@
 #define TIMES_MAX	BIT_ULL(24)
 
 /* Return: ns, at least 1. */
-static s64 shortest(void (*work)(void *arg, u64 times), void *arg, u64 times,
-		    unsigned int trials)
+static s64 shortest(void (*work)(void *arg, u64 times), void *arg, u64 times, unsigned int trials)
 {
 	s64 least = S64_MAX;
 
@@ -56,11 +55,9 @@ u64 stress_cost_fs(void (*work)(void *arg, u64 times), void *arg)
 {
 	u64 times = 64;
 
-	while (shortest(work, arg, times, TRIALS_TO_FIT) < TRIAL_NS &&
-	       times < TIMES_MAX)
+	while (shortest(work, arg, times, TRIALS_TO_FIT) < TRIAL_NS && times < TIMES_MAX)
 		times *= 2;
-	return max(div64_u64(shortest(work, arg, times, TRIALS) * FS_PER_NS,
-			     times), 1ULL);
+	return max(div64_u64(shortest(work, arg, times, TRIALS) * FS_PER_NS, times), 1ULL);
 }
 
 static void read_clock(void *unused, u64 times)
@@ -69,8 +66,7 @@ static void read_clock(void *unused, u64 times)
 		stress_clock_ns();
 }
 
-static int nothing_lock(union stress_lock *lock, struct stress_waiter *me,
-			ktime_t patience)
+static int nothing_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	return 0;
 }
@@ -112,8 +108,7 @@ static u64 empty_loop_ps(const struct stress_params *params)
 	run->params.free_lock = 0;
 	run->cs_loops = 0;
 	run->ncs_loops = 0;
-	contender = stress_contender_alloc(run, 0, CONTEXT_TASK,
-					   raw_smp_processor_id());
+	contender = stress_contender_alloc(run, 0, CONTEXT_TASK, raw_smp_processor_id());
 	run->contenders[0] = contender;
 	if (contender)
 		ps = div_u64(stress_cost_fs(iterate, contender), FS_PER_PS);
@@ -131,13 +126,11 @@ static u64 empty_loop_ps(const struct stress_params *params)
  * Context: May sleep; one caller at a time.
  * Return: 0, or -ENOMEM.
  */
-int stress_costs_measure(const struct stress_params *params,
-			 struct stress_costs *costs)
+int stress_costs_measure(const struct stress_params *params, struct stress_costs *costs)
 {
 	stress_busy_calibrate();
 	costs->busy_loop_ps = stress_busy_loop_ps();
-	costs->clock_read_ps = div_u64(stress_cost_fs(read_clock, NULL),
-				       FS_PER_PS);
+	costs->clock_read_ps = div_u64(stress_cost_fs(read_clock, NULL), FS_PER_PS);
 	costs->empty_loop_ps = empty_loop_ps(params);
 	return costs->empty_loop_ps ? 0 : -ENOMEM;
 }

@@ -23,7 +23,6 @@ struct stress_costs {
 };
 
 u64 stress_cost_fs(void (*work)(void *arg, u64 times), void *arg);
-int stress_costs_measure(const struct stress_params *params,
-			 struct stress_costs *costs);
+int stress_costs_measure(const struct stress_params *params, struct stress_costs *costs);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Locks that are freed as early as possible: by the holder that releases last, while earlier holders
- * may still be in their release. Freed memory is poisoned, and the poison is checked when a lock
- * is made there again.
+ * Locks that are freed as early as possible: by the holder that releases last, while earlier
+ * ones may still be in their release. Freed memory is poisoned, and the poison is checked when
+ * a lock is made there again.
  *
  * There are two slots for a lock, with an admission. A contender is admitted as a user of the
  * lock in an open slot. After a failure it exits, when it does not touch the lock any more. The

@@ -61,8 +61,7 @@ EXPORT_SYMBOL_IF_KUNIT(stress_histogram_add);
  * @value: the value
  * @times: how often, possibly 0
  */
-void stress_histogram_add_many(struct stress_histogram *histogram, u64 value,
-			       u64 times)
+void stress_histogram_add_many(struct stress_histogram *histogram, u64 value, u64 times)
 {
 	if (!times)
 		return;
@@ -78,8 +77,7 @@ EXPORT_SYMBOL_IF_KUNIT(stress_histogram_add_many);
  * @into: the histogram
  * @from: the other; unchanged
  */
-void stress_histogram_merge(struct stress_histogram *into,
-			    const struct stress_histogram *from)
+void stress_histogram_merge(struct stress_histogram *into, const struct stress_histogram *from)
 {
 	unsigned int i;
 
@@ -92,8 +90,7 @@ void stress_histogram_merge(struct stress_histogram *into,
 EXPORT_SYMBOL_IF_KUNIT(stress_histogram_merge);
 
 /* The middle of a bucket that is not empty. */
-static u64 middle_of(const struct stress_histogram *histogram,
-		     unsigned int bucket)
+static u64 middle_of(const struct stress_histogram *histogram, unsigned int bucket)
 {
 	u64 lowest, highest;
 
@@ -110,8 +107,7 @@ static u64 middle_of(const struct stress_histogram *histogram,
  *
  * Return: the middle of the bucket, limited by the largest value; 0 without values.
  */
-u64 stress_histogram_value_at(const struct stress_histogram *histogram,
-			      unsigned int permille)
+u64 stress_histogram_value_at(const struct stress_histogram *histogram, unsigned int permille)
 {
 	u64 rank = div_u64(histogram->count * permille + 999, 1000);
 	u64 seen = 0;

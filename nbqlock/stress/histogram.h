@@ -31,12 +31,9 @@ struct stress_histogram {
 };
 
 void stress_histogram_add(struct stress_histogram *histogram, u64 value);
-void stress_histogram_add_many(struct stress_histogram *histogram, u64 value,
-			       u64 times);
-void stress_histogram_merge(struct stress_histogram *into,
-			    const struct stress_histogram *from);
-u64 stress_histogram_value_at(const struct stress_histogram *histogram,
-			      unsigned int permille);
+void stress_histogram_add_many(struct stress_histogram *histogram, u64 value, u64 times);
+void stress_histogram_merge(struct stress_histogram *into, const struct stress_histogram *from);
+u64 stress_histogram_value_at(const struct stress_histogram *histogram, unsigned int permille);
 u64 stress_histogram_mean(const struct stress_histogram *histogram);
 void stress_histogram_bounds(unsigned int bucket, u64 *lowest, u64 *highest);
 

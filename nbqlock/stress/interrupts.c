@@ -139,8 +139,7 @@ int stress_interrupts_create(struct stress_run *run)
 
 	if (!count)
 		return 0;
-	run->interrupts = kvzalloc(struct_size(run->interrupts, each, count),
-				   GFP_KERNEL);
+	run->interrupts = kvzalloc(struct_size(run->interrupts, each, count), GFP_KERNEL);
 	if (!run->interrupts)
 		return -ENOMEM;
 	for (context = CONTEXT_SOFTIRQ; context < CONTEXTS && !ret; context++) {
@@ -178,8 +177,7 @@ static unsigned int timer_cpu(const struct contender *contender)
 /* Does nothing if the CPU is offline. */
 static void start(struct interrupt *interrupt)
 {
-	smp_call_function_single(timer_cpu(interrupt->contender), start_here,
-				 interrupt, true);
+	smp_call_function_single(timer_cpu(interrupt->contender), start_here, interrupt, true);
 }
 
 /* Waits for the end of its attempt. */

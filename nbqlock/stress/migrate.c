@@ -92,8 +92,7 @@ static void shuffle(struct stress_run *run, struct rnd_state *random)
 	mutex_lock(&run->binding);
 	while (steps--) {
 		for (i = 0; i < run->params.threads; i++)
-			run->contenders[i]->cpu =
-				next_cpu(run->contenders[i]->cpu, cpus);
+			run->contenders[i]->cpu = next_cpu(run->contenders[i]->cpu, cpus);
 	}
 	rebind_threads(run);
 	mutex_unlock(&run->binding);

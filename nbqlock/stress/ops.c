@@ -21,8 +21,7 @@ static int broken_init(union stress_lock *lock, unsigned int index)
 	return 0;
 }
 
-static int broken_lock(union stress_lock *lock, struct stress_waiter *me,
-		       ktime_t patience)
+static int broken_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	preempt_disable();
 	return 0;

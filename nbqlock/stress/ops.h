@@ -110,24 +110,24 @@ enum stress_patience {
  * @meaning: one line
  * @patience: how it treats the patience
  * @free_after_unlock: the next holder may release and free the lock's memory, even before the
- * 	last holder's @unlock has returned
+ *	last holder's @unlock has returned
  * @highest: the highest context that may interrupt all others of the run, in @lock and @unlock
- * 	too, and return from @lock; %CONTEXT_TASK for a lock without timeout
+ *	too, and return from @lock; %CONTEXT_TASK for a lock without timeout
  * @init: make a free lock; 0 or a negative errno. @index: below %STRESS_LOCKS_MAX; a CPU may
- * 	hold locks of different indices together, so each has a lockdep class
+ *	hold locks of different indices together, so each has a lockdep class
  * @lockdep_disable: lockdep must not report this new lock, which the run uses wrongly on
- * 	purpose; NULL: lockdep does not check it
+ *	purpose; NULL: lockdep does not check it
  * @enter: prepare a contender for a lock, before any of them runs; 0 or a negative errno; may
- * 	be NULL
+ *	be NULL
  * @lock: 0: held, preemption off; -ETIMEDOUT: the patience is over; -EBUSY: no patience;
- * 	-ENOMEM: no queue node; -EDEADLK: a deadlock. Patience as for nbq_clh_lock_timeout()
+ *	-ENOMEM: no queue node; -EDEADLK: a deadlock. Patience as for nbq_clh_lock_timeout()
  * @unlock: by the contender that holds it
  * @destroy: the lock is unused, and no contender runs, unless it is @free_after_unlock; 0 or a
- * 	negative errno; may be NULL
+ *	negative errno; may be NULL
  * @exit: free the memory of @enter, which may have failed or not been called; after @destroy;
- * 	may be NULL
+ *	may be NULL
  * @count_nodes: add the nodes that no contender counts, of all @locks together, after the last
- * 	@exit; may be NULL
+ *	@exit; may be NULL
  * @count_skipped: add the skipped nodes that no contender counts; may be NULL
  * @nodes_of: queue nodes of this CPU that are in use; NULL: nodes do not belong to CPUs
  *
@@ -143,8 +143,7 @@ struct stress_ops {
 	int (*init)(union stress_lock *lock, unsigned int index);
 	void (*lockdep_disable)(union stress_lock *lock);
 	int (*enter)(union stress_lock *lock, struct stress_waiter *me);
-	int (*lock)(union stress_lock *lock, struct stress_waiter *me,
-		    ktime_t patience);
+	int (*lock)(union stress_lock *lock, struct stress_waiter *me, ktime_t patience);
 	void (*unlock)(union stress_lock *lock, struct stress_waiter *me);
 	int (*destroy)(union stress_lock *lock);
 	void (*exit)(union stress_lock *lock, struct stress_waiter *me);

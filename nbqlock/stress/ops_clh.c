@@ -53,15 +53,13 @@ static int clh_enter(union stress_lock *lock, struct stress_waiter *me)
 	thread = kzalloc_node(sizeof(*thread), GFP_KERNEL, me->numa_node);
 	if (!thread)
 		return -ENOMEM;
-	thread->node = kzalloc_node(sizeof(*thread->node), GFP_KERNEL,
-				    me->numa_node);
+	thread->node = kzalloc_node(sizeof(*thread->node), GFP_KERNEL, me->numa_node);
 	me->own = thread;
 	me->nodes.max = 1;
 	return thread->node ? 0 : -ENOMEM;
 }
 
-static int clh_lock(union stress_lock *lock, struct stress_waiter *me,
-		    ktime_t patience)
+static int clh_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct clh_thread *thread = me->own;
 

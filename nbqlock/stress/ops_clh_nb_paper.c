@@ -6,10 +6,10 @@
  * University of Rochester TR 773.
  *
  * Correct as published: mutual exclusion, and no lost node. Its limits:
- * 	The clock ends the skipping of abandoned nodes. Behind two of them (behind one, without
- * 	patience) a free lock may never be acquired, if each attempt's patience ends before it
- * 	has reached the front.
- * 	The nodes in use are not bounded (paper_pool.c says what happens when they run out).
+ *	The clock ends the skipping of abandoned nodes. Behind two of them (behind one, without
+ *	patience) a free lock may never be acquired, if each attempt's patience ends before it
+ *	has reached the front.
+ *	The nodes in use are not bounded (paper_pool.c says what happens when they run out).
  * No waiter waits for an aborted one, so it is safe in interrupts with a pool of their own.
  *
  * Unlike in print, the clock is read at the first poll and at every eighth after it, as in all the
@@ -50,8 +50,7 @@ static struct paper_node *poll(const struct paper_node *pred)
 }
 
 /* Timed out: take the own node off the tail, or abandon it. */
-static void abandon(struct stress_queue *queue, struct paper_node *node,
-		  struct paper_node *pred)
+static void abandon(struct stress_queue *queue, struct paper_node *node, struct paper_node *pred)
 {
 	/* RELEASE: accesses to pred come before. Pairs with the swap in acquire(). */
 	if (cmpxchg_release(&queue->tail, node, pred) == node)
@@ -61,8 +60,7 @@ static void abandon(struct stress_queue *queue, struct paper_node *node,
 		smp_store_release(&node->prev, pred);
 }
 
-static int acquire(struct stress_queue *queue, struct stress_waiter *me,
-		   ktime_t patience)
+static int acquire(struct stress_queue *queue, struct stress_waiter *me, ktime_t patience)
 {
 	struct stress_timer timer = { .patience = patience };
 	struct paper_pool *pool = me->own;
@@ -75,9 +73,9 @@ static int acquire(struct stress_queue *queue, struct stress_waiter *me,
 	/* Marked: a waiter behind its last life may still poll it. */
 	WRITE_ONCE(node->prev, NULL);
 	/*
-	 * Fully ordered. ACQUIRE: with NULL, the last critical section is over. Pairs with the RELEASE
-	 * swap in clh_nb_paper_unlock(). RELEASE: the successor sees the NULL above, or later. Pairs
-	 * with the ACQUIRE in poll().
+	 * Fully ordered. ACQUIRE: with NULL, the last critical section is over; pairs with the
+	 * RELEASE swap in clh_nb_paper_unlock(). RELEASE: the successor sees the NULL above, or
+	 * later; pairs with the ACQUIRE in poll().
 	 */
 	pred = xchg(&queue->tail, node);
 	if (!pred)
@@ -106,8 +104,7 @@ acquired:
 	return 0;
 }
 
-static int clh_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me,
-			     ktime_t patience)
+static int clh_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	int ret;
 
@@ -118,8 +115,7 @@ static int clh_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me,
 	return ret;
 }
 
-static void clh_nb_paper_unlock(union stress_lock *lock,
-				struct stress_waiter *me)
+static void clh_nb_paper_unlock(union stress_lock *lock, struct stress_waiter *me)
 {
 	struct stress_queue *queue = &lock->queue;
 	struct paper_node *node = READ_ONCE(queue->holder);

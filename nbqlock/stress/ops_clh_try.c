@@ -10,38 +10,38 @@
  * on once the successor has acknowledged. So it waits for both neighbours, and gets its node back.
  *
  * Assumptions
- * 	Task context only. An interrupt that waits in the same queue behind the holder or waiter
- * 	of its own CPU would deadlock with it.
- * 	Preemption is off from the enqueue to the end of the release or of the handshake.
- * 	A thread has one node at a time. At its release it exchanges it for its predecessor's.
- * 	The lock begins with a node of its own.
+ *	Task context only. An interrupt that waits in the same queue behind the holder or waiter
+ *	of its own CPU would deadlock with it.
+ *	Preemption is off from the enqueue to the end of the release or of the handshake.
+ *	A thread has one node at a time. At its release it exchanges it for its predecessor's.
+ *	The lock begins with a node of its own.
  *
  * States of a node, by status, and the transitions
  *
- * 	 enqueue          release
- * 	------> WAITING -----------> AVAILABLE: the lock is free. The successor
- * 	        |  ^  |              acquires it, and the node at its release.
- * 	        |  |  | timeout
- * 	        |  |  +------> LEAVING -----------> RECYCLED: the thread has its
- * 	        |  |             |      a successor           node back.
- * 	        |  |             |      skips it
- * 	        v  |             +-- as the tail: the same
- * 	     TRANSIENT: the successor times out; this thread may neither
- * 	     time out nor release.
+ *	 enqueue          release
+ *	------> WAITING -----------> AVAILABLE: the lock is free. The successor
+ *	        |  ^  |              acquires it, and the node at its release.
+ *	        |  |  | timeout
+ *	        |  |  +------> LEAVING -----------> RECYCLED: the thread has its
+ *	        |  |             |      a successor           node back.
+ *	        |  |             |      skips it
+ *	        v  |             +-- as the tail: the same
+ *	     TRANSIENT: the successor times out; this thread may neither
+ *	     time out nor release.
  *
  * Where the printed code is not correct
- * 	After its timeout, a waiter stops its predecessor, may find that this one has timed out
- * 	as well, and skips it. Then it must stop the next one; the print lacks that "continue"
- * 	and goes on as if it had. The next one can release or abandon meanwhile, and be set to
- * 	WAITING after that: the lock is lost (25 steps). stop_pred() begins again. With that
- * 	the algorithm is correct.
+ *	After its timeout, a waiter stops its predecessor, may find that this one has timed out
+ *	as well, and skips it. Then it must stop the next one; the print lacks that "continue"
+ *	and goes on as if it had. The next one can release or abandon meanwhile, and be set to
+ *	WAITING after that: the lock is lost (25 steps). stop_pred() begins again. With that
+ *	the algorithm is correct.
  *
  * Reconstructed
- * 	The closing braces, and so the loop that a "break" ends.
+ *	The closing braces, and so the loop that a "break" ends.
  *
  * Departures
- * 	A waiter polls its predecessor first and reads the clock last, and the clock only if it
- * 	must wait, as the other locks under test do.
+ *	A waiter polls its predecessor first and reads the clock last, and the clock only if it
+ *	must wait, as the other locks under test do.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -74,8 +74,7 @@ struct clh_try_node {
 } ____cacheline_aligned_in_smp;
 
 /* Return: the predecessor. */
-static struct clh_try_node *enqueue(struct stress_queue *queue,
-				 struct clh_try_node *node)
+static struct clh_try_node *enqueue(struct stress_queue *queue, struct clh_try_node *node)
 {
 	WRITE_ONCE(node->status, WAITING);
 	/*
@@ -171,7 +170,7 @@ static void publish(struct clh_try_node *node, struct clh_try_node *pred)
  * predecessor may go on.
  */
 static void unlink(struct stress_queue *queue, struct clh_try_node *node,
-		     struct clh_try_node *pred)
+		   struct clh_try_node *pred)
 {
 	/* Fully ordered: a waiter that enqueues behind pred sees what this one saw of it. */
 	if (cmpxchg(&queue->tail, node, pred) != node) {
@@ -190,8 +189,7 @@ static void release(struct clh_try_node *node)
 		await_settled(node);
 }
 
-static int clh_try_lock(union stress_lock *lock, struct stress_waiter *me,
-			ktime_t patience)
+static int clh_try_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct stress_timer timer = { .patience = patience };
 	struct clh_try_node *node = me->own;

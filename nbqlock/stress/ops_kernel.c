@@ -28,16 +28,14 @@ static int raw_init(union stress_lock *lock, unsigned int index)
  * Static checkers want a function to release what it acquires. Here the caller gets the lock:
  * __release() and __acquire() tell them so, and do nothing.
  */
-static int raw_lock(union stress_lock *lock, struct stress_waiter *me,
-		    ktime_t patience)
+static int raw_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	raw_spin_lock(&lock->raw);
 	__release(&lock->raw);
 	return 0;
 }
 
-static int raw_trylock(union stress_lock *lock, struct stress_waiter *me,
-		       ktime_t patience)
+static int raw_trylock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct stress_timer timer = { .patience = patience };
 
@@ -83,8 +81,7 @@ static int rq_init(union stress_lock *lock, unsigned int index)
 	return 0;
 }
 
-static int rq_lock(union stress_lock *lock, struct stress_waiter *me,
-		   ktime_t patience)
+static int rq_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	return raw_res_spin_lock(&lock->rq);
 }

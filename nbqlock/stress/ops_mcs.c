@@ -30,8 +30,7 @@ static int mcs_enter(union stress_lock *lock, struct stress_waiter *me)
 	return own_node_enter(me, sizeof(struct mcs_node));
 }
 
-static int mcs_lock(union stress_lock *lock, struct stress_waiter *me,
-		    ktime_t patience)
+static int mcs_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct mcs_node *node = me->own;
 	struct mcs_node *pred;
@@ -39,8 +38,8 @@ static int mcs_lock(union stress_lock *lock, struct stress_waiter *me,
 	preempt_disable();
 	WRITE_ONCE(node->next, NULL);
 	/*
-	 * Fully ordered. ACQUIRE: with NULL, the last critical section is over. Pairs with the RELEASE swap
-	 * in mcs_unlock(). RELEASE: the successor stores next after the NULL above.
+	 * Fully ordered. ACQUIRE: with NULL, the last critical section is over; pairs with the
+	 * RELEASE swap in mcs_unlock(). RELEASE: the successor stores next after the NULL above.
 	 */
 	pred = xchg(&lock->queue.tail, node);
 	if (!pred)

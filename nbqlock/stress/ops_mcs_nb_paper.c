@@ -7,28 +7,28 @@
  * 2.2.
  *
  * As published, unlike nbqlock's form:
- * 	A release and an abandoning waiter publish first (swap AVAILABLE, LEAVING or TRANSIENT
- * 	into next) and then try to take their node off the tail. A release thus touches the
- * 	lock after the grant: the lock's memory must outlive the holder, and here it outlives
- * 	the run.
- * 	The clock ends the skipping of abandoned nodes (timeout2). Behind two of them (behind
- * 	one, without patience) a free lock may never be acquired, if each attempt's patience
- * 	ends before it has reached the front. Each such attempt adds a node.
- * 	The nodes in use are not bounded (paper_pool.c says what happens when they run out).
+ *	A release and an abandoning waiter publish first (swap AVAILABLE, LEAVING or TRANSIENT
+ *	into next) and then try to take their node off the tail. A release thus touches the
+ *	lock after the grant: the lock's memory must outlive the holder, and here it outlives
+ *	the run.
+ *	The clock ends the skipping of abandoned nodes (timeout2). Behind two of them (behind
+ *	one, without patience) a free lock may never be acquired, if each attempt's patience
+ *	ends before it has reached the front. Each such attempt adds a node.
+ *	The nodes in use are not bounded (paper_pool.c says what happens when they run out).
  * That swap of the tail for a node that others may free meanwhile is safe only because a node comes
  * from its own thread's pool, and the thread is busy with the swap. An interrupt on the same pool
  * would break it: interrupts have their own.
  *
  * Not as printed, because print cannot run:
- * 	Restored from the prose: the release, which is missing; the reset of the status to
- * 	waiting before linking to a new predecessor; the branch for predecessors found LEAVING
- * 	or TRANSIENT, with its clock read; the swap of recycled before a TRANSIENT predecessor
- * 	is freed.
- * 	Left out: a piece of the missing release at the end of timeout2, which swaps the tail
- * 	from the aborted waiter to NULL and so lets in a second holder.
- * 	Tokens: the tail is the lock's, not the node's; what is tested is succ, not what it
- * 	points to.
- * 	The clock is read at the first poll and every eighth after it, as in all the locks here.
+ *	Restored from the prose: the release, which is missing; the reset of the status to
+ *	waiting before linking to a new predecessor; the branch for predecessors found LEAVING
+ *	or TRANSIENT, with its clock read; the swap of recycled before a TRANSIENT predecessor
+ *	is freed.
+ *	Left out: a piece of the missing release at the end of timeout2, which swaps the tail
+ *	from the aborted waiter to NULL and so lets in a second holder.
+ *	Tokens: the tail is the lock's, not the node's; what is tested is succ, not what it
+ *	points to.
+ *	The clock is read at the first poll and every eighth after it, as in all the locks here.
  *
  * Correct in that form, as far as is known: a model of it, which is not part of this tree, kept
  * mutual exclusion and lost or freed twice no node in all interleavings of three threads with two
@@ -86,8 +86,7 @@ static void notify(struct paper_node *succ, unsigned int status)
 }
 
 /* Skip an abandoned predecessor. Return: the predecessor in front of it. */
-static struct paper_node *skip(struct paper_pool *pool,
-				    struct paper_node *pred, bool transient)
+static struct paper_node *skip(struct paper_pool *pool, struct paper_node *pred, bool transient)
 {
 	struct paper_node *prev = READ_ONCE(pred->prev);
 
@@ -98,8 +97,7 @@ static struct paper_node *skip(struct paper_pool *pool,
 }
 
 /* Timed out while linked: the paper's timeout1. */
-static void abandon(struct stress_queue *queue, struct paper_node *node,
-		  struct paper_node *pred)
+static void abandon(struct stress_queue *queue, struct paper_node *node, struct paper_node *pred)
 {
 	struct paper_node *succ;
 
@@ -124,13 +122,12 @@ static void abandon(struct stress_queue *queue, struct paper_node *node,
  * while linked.
  */
 static void abandon_unlinked(struct paper_node *node, struct paper_node *pred,
-			   struct paper_node *pred_next)
+			     struct paper_node *pred_next)
 {
 	struct paper_node *succ;
 
 	WRITE_ONCE(pred->next, pred_next);
-	WRITE_ONCE(node->status, pred_next == LEAVING ? STATUS_LEAVING :
-							STATUS_TRANSIENT);
+	WRITE_ONCE(node->status, pred_next == LEAVING ? STATUS_LEAVING : STATUS_TRANSIENT);
 	WRITE_ONCE(node->prev, pred);
 	succ = xchg(&node->next, TRANSIENT);
 	if (succ)
@@ -190,8 +187,7 @@ static int wait_in_queue(struct stress_queue *queue, struct paper_pool *pool,
 	return 0;
 }
 
-static int acquire(struct stress_queue *queue, struct stress_waiter *me,
-		   ktime_t patience)
+static int acquire(struct stress_queue *queue, struct stress_waiter *me, ktime_t patience)
 {
 	struct paper_pool *pool = me->own;
 	struct paper_node *node = paper_pool_alloc(pool);
@@ -211,8 +207,7 @@ static int acquire(struct stress_queue *queue, struct stress_waiter *me,
 	return ret;
 }
 
-static int mcs_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me,
-			     ktime_t patience)
+static int mcs_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	int ret;
 
@@ -223,8 +218,7 @@ static int mcs_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me,
 	return ret;
 }
 
-static void mcs_nb_paper_unlock(union stress_lock *lock,
-				struct stress_waiter *me)
+static void mcs_nb_paper_unlock(union stress_lock *lock, struct stress_waiter *me)
 {
 	struct stress_queue *queue = &lock->queue;
 	struct paper_node *node = READ_ONCE(queue->holder);
@@ -249,8 +243,7 @@ static int mcs_nb_paper_destroy(union stress_lock *lock)
 		struct paper_node *next = node->next;
 		struct paper_node *prev = node->prev;
 
-		if (next != PAPER_AVAILABLE && next != LEAVING &&
-		    next != TRANSIENT)
+		if (next != PAPER_AVAILABLE && next != LEAVING && next != TRANSIENT)
 			return -EBUSY;
 		paper_pool_reclaim(node->pool, node);
 		node = next == PAPER_AVAILABLE ? NULL : prev;

@@ -10,54 +10,54 @@
  * the same. The predecessor has precedence.
  *
  * Assumptions
- * 	Task context only. An interrupt that waits in the same queue behind the holder or waiter
- * 	of its own CPU would deadlock with it.
- * 	Preemption is off from the enqueue to the end of the release or of the handshake.
- * 	The caller has a node, which no context touches once it is out of the queue.
+ *	Task context only. An interrupt that waits in the same queue behind the holder or waiter
+ *	of its own CPU would deadlock with it.
+ *	Preemption is off from the enqueue to the end of the release or of the handshake.
+ *	The caller has a node, which no context touches once it is out of the queue.
  *
  * States of a node, by its two links. A link is a node, one of the words below, or either with a
  * tag. An aborted neighbour is one that has timed out and is being unlinked.
  *
- * 	prev	UNKNOWN		the predecessor is not known yet
- * 		node		the predecessor; this waiter spins
- * 		LEAVING_OTHER	the predecessor is aborted, and will name the next one
- * 		LEAVING_SELF	this waiter is aborted
- * 		node|RESTORED	the predecessor was aborted, but was granted the lock
- * 		node|GRANTED	the lock is granted by that node
+ *	prev	UNKNOWN		the predecessor is not known yet
+ *		node		the predecessor; this waiter spins
+ *		LEAVING_OTHER	the predecessor is aborted, and will name the next one
+ *		LEAVING_SELF	this waiter is aborted
+ *		node|RESTORED	the predecessor was aborted, but was granted the lock
+ *		node|GRANTED	the lock is granted by that node
  *
- * 	next	NIL		no successor yet
- * 		node		the successor
- * 		LEAVING_OTHER	the successor is aborted, and the next one will link itself
- * 		TRANSIENT	the successor is aborted, was the tail, and restores the tail
- * 		node|TRANSIENT	meanwhile that node has enqueued
- * 		GONE		the successor was the tail and is unlinked
- * 		LEAVING_SELF	this waiter is aborted
- * 		GRANTED		the lock is being granted; NIL is the acknowledgement
+ *	next	NIL		no successor yet
+ *		node		the successor
+ *		LEAVING_OTHER	the successor is aborted, and the next one will link itself
+ *		TRANSIENT	the successor is aborted, was the tail, and restores the tail
+ *		node|TRANSIENT	meanwhile that node has enqueued
+ *		GONE		the successor was the tail and is unlinked
+ *		LEAVING_SELF	this waiter is aborted
+ *		GRANTED		the lock is being granted; NIL is the answer
  *
  * Where the printed code is not correct
- * 	An aborted X that was the tail sets next of its predecessor P to TRANSIENT, swaps the tail
- * 	from X to P, and then P->next to GONE. If Y enqueues before that last swap, it finds the
- * 	tag, sets Y|TRANSIENT, and waits for X. In print, X takes the tag off P->next, and then
- * 	swaps Y->prev from UNKNOWN to NIL. In between P, which only the tag stopped, can grant
- * 	the lock to Y; Y releases, and enqueues again with the same node. Its prev is UNKNOWN
- * 	once more: X's late swap succeeds in the middle of another attempt, which then follows a
- * 	null pointer, and X writes to memory that may have been freed (33 steps, three contexts).
+ *	An aborted X that was the tail sets next of its predecessor P to TRANSIENT, swaps the tail
+ *	from X to P, and then P->next to GONE. If Y enqueues before that last swap, it finds the
+ *	tag, sets Y|TRANSIENT, and waits for X. In print, X takes the tag off P->next, and then
+ *	swaps Y->prev from UNKNOWN to NIL. In between P, which only the tag stopped, can grant
+ *	the lock to Y; Y releases, and enqueues again with the same node. Its prev is UNKNOWN
+ *	once more: X's late swap succeeds in the middle of another attempt, which then follows a
+ *	null pointer, and X writes to memory that may have been freed (33 steps, three contexts).
  *
- * 	Here the order is reversed: X only stores the predecessor to Y (abandon_tail() and the end
- * 	of abandon()); Y, which waits for that, takes the tag off P->next
- * 	(link_behind_leaving()). Y stays until X has stored, and P touches neither while the tag
- * 	is there. The store to Y->prev is X's last access. This takes two swaps less than in
- * 	print; P, which waited for X, waits for one more store, of Y.
+ *	Here the order is reversed: X only stores the predecessor to Y (abandon_tail() and the end
+ *	of abandon()); Y, which waits for that, takes the tag off P->next
+ *	(link_behind_leaving()). Y stays until X has stored, and P touches neither while the tag
+ *	is there. The store to Y->prev is X's last access. This takes two swaps less than in
+ *	print; P, which waited for X, waits for one more store, of Y.
  *
  * Reconstructed
- * 	The closing braces; the "break" at the end of the loop over steps 3 and 4 and wherever the
- * 	lock was granted; RELINK and "continue" after each wait for a new predecessor in step 3
- * 	or 4, without which an aborted waiter goes on with a predecessor that does not know it;
- * 	RELINK before step 4 if the predecessor is a new one.
+ *	The closing braces; the "break" at the end of the loop over steps 3 and 4 and wherever the
+ *	lock was granted; RELINK and "continue" after each wait for a new predecessor in step 3
+ *	or 4, without which an aborted waiter goes on with a predecessor that does not know it;
+ *	RELINK before step 4 if the predecessor is a new one.
  *
  * Departures
- * 	A waiter polls its predecessor first and reads the clock last, and the clock only if it
- * 	must wait, as the other locks under test do.
+ *	A waiter polls its predecessor first and reads the clock last, and the clock only if it
+ *	must wait, as the other locks under test do.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -130,8 +130,7 @@ static bool is_node(unsigned long link)
  *
  * Return: the new value.
  */
-static unsigned long await_neither(unsigned long *link, unsigned long this,
-				   unsigned long that)
+static unsigned long await_neither(unsigned long *link, unsigned long this, unsigned long that)
 {
 	for (;;) {
 		/* ACQUIRE: what came before the swap or RELEASE store of the value. */
@@ -253,8 +252,7 @@ static void find_succ(struct attempt *a)
 		unsigned long next = READ_ONCE(*my_next);
 
 		/* Fully ordered: the successor's node is valid. */
-		if ((next & TRANSIENT) ||
-		    cmpxchg(my_next, next, LEAVING_SELF) != next) {
+		if ((next & TRANSIENT) || cmpxchg(my_next, next, LEAVING_SELF) != next) {
 			cpu_relax();
 			continue;
 		}
@@ -305,8 +303,7 @@ static unsigned long notify_pred(struct attempt *a)
 			 */
 			if (prev != to_link(a->pred))
 				relink(a, prev);
-			next = xchg(&a->pred->next,
-				    a->succ ? LEAVING_OTHER : TRANSIENT);
+			next = xchg(&a->pred->next, a->succ ? LEAVING_OTHER : TRANSIENT);
 			if (next & GRANTED)
 				return await_change(my_prev, LEAVING_SELF);
 			if (next != LEAVING_SELF)
@@ -407,7 +404,7 @@ static bool grant(struct mcs_try_node *node, unsigned long next)
 		return false;
 	/* Fully ordered: the critical section is over once this is seen. */
 	xchg(&to_node(next)->prev, to_link(node) | GRANTED);
-	/* It may still read the node: wait for the acknowledgement. */
+	/* It may still read the node: wait for the answer. */
 	while (smp_load_acquire(&node->next) != NIL)
 		cpu_relax();
 	return true;
@@ -432,8 +429,7 @@ static void release(struct stress_queue *queue, struct mcs_try_node *node)
 	}
 }
 
-static int mcs_try_lock(union stress_lock *lock, struct stress_waiter *me,
-			ktime_t patience)
+static int mcs_try_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct attempt attempt = { .queue = &lock->queue, .node = me->own };
 	struct stress_timer timer = { .patience = patience };

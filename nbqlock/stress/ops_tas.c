@@ -50,8 +50,7 @@ static bool back_off(unsigned int turns, struct stress_timer *timer)
 	return true;
 }
 
-static int tas_b_try_lock(union stress_lock *lock, struct stress_waiter *me,
-			  ktime_t patience)
+static int tas_b_try_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct stress_timer timer = { .patience = patience };
 	unsigned int turns = BACKOFF_MIN;
@@ -67,8 +66,7 @@ static int tas_b_try_lock(union stress_lock *lock, struct stress_waiter *me,
 	return 0;
 }
 
-static int tas_b_lock(union stress_lock *lock, struct stress_waiter *me,
-		      ktime_t patience)
+static int tas_b_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	return tas_b_try_lock(lock, me, KTIME_MAX);
 }

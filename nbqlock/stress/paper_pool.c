@@ -91,8 +91,7 @@ struct paper_node *paper_pool_alloc(struct paper_pool *pool)
 
 	if (try_this(first))
 		return first;
-	for (node = first->next_in_pool; node != first;
-	     node = node->next_in_pool) {
+	for (node = first->next_in_pool; node != first; node = node->next_in_pool) {
 		if (try_this(node)) {
 			pool->try_this_one = node;
 			return node;

@@ -68,8 +68,7 @@ static inline void paper_pool_free(struct paper_node *node)
 }
 
 /* Free the node of a predecessor. */
-static inline void paper_pool_reclaim(struct paper_pool *pool,
-				      struct paper_node *pred)
+static inline void paper_pool_reclaim(struct paper_pool *pool, struct paper_node *pred)
 {
 	paper_pool_free(pred);
 	pool->reclaimed++;

@@ -53,8 +53,7 @@ struct param;
  * @explain: log which values are valid
  */
 struct kind {
-	void (*show)(struct seq_file *m, const struct param *param,
-		     const void *value);
+	void (*show)(struct seq_file *m, const struct param *param, const void *value);
 	int (*parse)(const struct param *param, char *text, void *value);
 	void (*explain)(const struct param *param);
 };
@@ -83,8 +82,7 @@ struct param {
 
 /* Numbers: u64 */
 
-static void number_show(struct seq_file *m, const struct param *param,
-			const void *value)
+static void number_show(struct seq_file *m, const struct param *param, const void *value)
 {
 	u64 number = *(const u64 *)value;
 
@@ -130,8 +128,7 @@ static void end_show(struct seq_file *m, const struct param *param, u64 end)
 		seq_printf(m, "%llu", end);
 }
 
-static void range_show(struct seq_file *m, const struct param *param,
-		       const void *value)
+static void range_show(struct seq_file *m, const struct param *param, const void *value)
 {
 	const struct stress_range *range = value;
 
@@ -174,8 +171,7 @@ static const struct kind range = {
 
 /* Choices: an enum, kept as unsigned int */
 
-static void choice_show(struct seq_file *m, const struct param *param,
-			const void *value)
+static void choice_show(struct seq_file *m, const struct param *param, const void *value)
 {
 	seq_puts(m, param->words[*(const unsigned int *)value]);
 }
@@ -210,8 +206,7 @@ static const struct kind choice = {
 
 /* The lock type */
 
-static void lock_show(struct seq_file *m, const struct param *param,
-		      const void *value)
+static void lock_show(struct seq_file *m, const struct param *param, const void *value)
 {
 	seq_puts(m, (*(const struct stress_ops * const *)value)->name);
 }
@@ -239,8 +234,7 @@ static const struct kind lock = {
 
 /* A list of online CPUs */
 
-static void cpus_show(struct seq_file *m, const struct param *param,
-		      const void *value)
+static void cpus_show(struct seq_file *m, const struct param *param, const void *value)
 {
 	seq_printf(m, "%*pbl", cpumask_pr_args((const struct cpumask *)value));
 }
@@ -253,8 +247,7 @@ static int cpus_parse(const struct param *param, char *text, void *value)
 	if (!cpus)
 		return -ENOMEM;
 	ret = cpulist_parse(text, cpus);
-	if (!ret && (cpumask_empty(cpus) ||
-		     !cpumask_subset(cpus, cpu_online_mask)))
+	if (!ret && (cpumask_empty(cpus) || !cpumask_subset(cpus, cpu_online_mask)))
 		ret = -EINVAL;
 	if (!ret)
 		cpumask_copy(value, cpus);
@@ -308,8 +301,7 @@ void stress_contexts_print(char *text, unsigned int contexts)
 	}
 }
 
-static void contexts_show(struct seq_file *m, const struct param *param,
-			  const void *value)
+static void contexts_show(struct seq_file *m, const struct param *param, const void *value)
 {
 	char text[STRESS_CONTEXTS_LENGTH];
 
@@ -342,8 +334,7 @@ static int contexts_parse(const struct param *param, char *text, void *value)
 
 static void contexts_explain(const struct param *param)
 {
-	pr_err("%s: takes task, with any of softirq hardirq nmi\n",
-	       param->name);
+	pr_err("%s: takes task, with any of softirq hardirq nmi\n", param->name);
 }
 
 static const struct kind contexts = {
@@ -382,8 +373,7 @@ static int own_clock_parse(const struct param *param, char *text, void *value)
 	int ret = number_parse(param, text, &number);
 
 	if (!ret && number && !stress_host_has_cpu_time()) {
-		pr_err("%s: the CPU time of this machine's CPUs is unknown\n",
-		       param->name);
+		pr_err("%s: the CPU time of this machine's CPUs is unknown\n", param->name);
 		return -EOPNOTSUPP;
 	}
 	if (!ret)
@@ -492,7 +482,7 @@ void stress_params_thaw(void)
 }
 
 static void param_show(struct seq_file *m, const struct param *param,
-		      const struct stress_params *from)
+		       const struct stress_params *from)
 {
 	param->kind->show(m, param, (const char *)from + param->offset);
 	seq_putc(m, '\n');
@@ -566,14 +556,12 @@ static int set_param(const struct param *param, char *text)
 
 	mutex_lock(&params_mutex);
 	if (!frozen)
-		ret = param->kind->parse(param, text,
-					(char *)&params + param->offset);
+		ret = param->kind->parse(param, text, (char *)&params + param->offset);
 	mutex_unlock(&params_mutex);
 	return ret;
 }
 
-static ssize_t param_write(struct file *file, const char __user *buf,
-			  size_t count, loff_t *ppos)
+static ssize_t param_write(struct file *file, const char __user *buf, size_t count, loff_t *ppos)
 {
 	const struct param *param = file_inode(file)->i_private;
 	char *text = ERR_PTR(-EINVAL);

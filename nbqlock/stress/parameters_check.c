@@ -26,8 +26,7 @@ static bool check_cpus(const struct stress_params *params)
 {
 	if (cpumask_subset(&params->cpus, cpu_online_mask))
 		return true;
-	pr_err("cpus: some of %*pbl have gone offline\n",
-	       cpumask_pr_args(&params->cpus));
+	pr_err("cpus: some of %*pbl have gone offline\n", cpumask_pr_args(&params->cpus));
 	return false;
 }
 
@@ -92,18 +91,15 @@ static bool check_interrupt_patience(const struct stress_params *params)
 {
 	const char *name = NULL;
 
-	if (params->contexts == BIT(CONTEXT_TASK) ||
-	    params->lock->patience != HEEDS_PATIENCE)
+	if (params->contexts == BIT(CONTEXT_TASK) || params->lock->patience != HEEDS_PATIENCE)
 		return true;
 	if (params->patience_ns.high > INTERRUPT_PATIENCE_MAX)
 		name = "patience_ns";
-	else if (params->impatient_permille &&
-		 params->impatient_ns > INTERRUPT_PATIENCE_MAX)
+	else if (params->impatient_permille && params->impatient_ns > INTERRUPT_PATIENCE_MAX)
 		name = "impatient_ns";
 	if (!name)
 		return true;
-	pr_err("%s: when interrupts contend, %llu at most\n", name,
-	       (u64)INTERRUPT_PATIENCE_MAX);
+	pr_err("%s: when interrupts contend, %llu at most\n", name, (u64)INTERRUPT_PATIENCE_MAX);
 	return false;
 }
 
@@ -194,7 +190,6 @@ bool stress_params_never_time_out(const struct stress_params *params)
 	default:
 		return (params->impatient_permille < 1000 &&
 			params->patience_ns.high == KTIME_MAX) ||
-		       (params->impatient_permille &&
-			params->impatient_ns == KTIME_MAX);
+		       (params->impatient_permille && params->impatient_ns == KTIME_MAX);
 	}
 }

@@ -36,8 +36,7 @@ static const char * const failure_words[] = {
 	[NO_SUSPENSION] = "no attempt was ever suspended",
 };
 
-static void show_times(struct seq_file *m, const char *name,
-		       const struct stress_histogram *times)
+static void show_times(struct seq_file *m, const char *name, const struct stress_histogram *times)
 {
 	static const struct {
 		const char *name;
@@ -80,8 +79,7 @@ static void show_spread(struct seq_file *m, const struct stress_report *report)
 	seq_printf(m, "longest_gap_ns %llu\n", report->longest_gap_ns);
 }
 
-static void show_suspended(struct seq_file *m,
-			   const struct stress_suspended *suspended)
+static void show_suspended(struct seq_file *m, const struct stress_suspended *suspended)
 {
 	seq_printf(m, "suspensions %llu\n", suspended->count);
 	seq_printf(m, "suspension_ns_mean %llu\n",
@@ -96,12 +94,10 @@ static void show_interference(struct seq_file *m, const struct stress_report *re
 	for (context = CONTEXT_SOFTIRQ; context < CONTEXTS; context++) {
 		const char *word = stress_context_word(context);
 
-		seq_printf(m, "attempts_%s %llu\n", word,
-			   report->context_attempts[context]);
+		seq_printf(m, "attempts_%s %llu\n", word, report->context_attempts[context]);
 		seq_printf(m, "acquisitions_%s %llu\n", word,
 			   report->context_acquisitions[context]);
-		seq_printf(m, "deadlocks_%s %llu\n", word,
-			   report->context_deadlocks[context]);
+		seq_printf(m, "deadlocks_%s %llu\n", word, report->context_deadlocks[context]);
 	}
 	seq_printf(m, "shuffles %llu\n", report->shuffles);
 	seq_printf(m, "hotplugs %llu\n", report->hotplugs);

@@ -81,11 +81,9 @@ struct contender *stress_contender_alloc(struct stress_run *run,
 	return contender;
 }
 
-static int create_thread(struct stress_run *run, unsigned int index,
-			 unsigned int cpu)
+static int create_thread(struct stress_run *run, unsigned int index, unsigned int cpu)
 {
-	struct contender *contender =
-		stress_contender_alloc(run, index, CONTEXT_TASK, cpu);
+	struct contender *contender = stress_contender_alloc(run, index, CONTEXT_TASK, cpu);
 	struct task_struct *task;
 
 	if (!contender)
@@ -134,8 +132,7 @@ static int enter_contender(struct stress_run *run, struct contender *contender)
 	for (i = 0; !ret && i < run->params.chain; i++) {
 		struct lock_ref *ref = &contender->refs[i];
 
-		ret = run->params.lock->enter(&ref->target->lock,
-					     &ref->waiter);
+		ret = run->params.lock->enter(&ref->target->lock, &ref->waiter);
 	}
 	return ret;
 }
@@ -210,8 +207,7 @@ static bool lockdep_would_report(const struct stress_params *params)
  *
  * Return: 0 or a negative errno.
  */
-int stress_lock_init(const struct stress_run *run, union stress_lock *lock,
-		     unsigned int index)
+int stress_lock_init(const struct stress_run *run, union stress_lock *lock, unsigned int index)
 {
 	const struct stress_ops *ops = run->params.lock;
 	int ret = ops->init(lock, index);
@@ -238,8 +234,7 @@ static int create_locks(struct stress_run *run)
 	for (i = 0; i < params->chain * rows; i++) {
 		ret = stress_lock_init(run, &run->targets[i].lock, i);
 		if (ret) {
-			pr_err("lock: %s could not be made (%d)\n",
-			       params->lock->name, ret);
+			pr_err("lock: %s could not be made (%d)\n", params->lock->name, ret);
 			destroy_locks(run);
 			return ret;
 		}
@@ -266,10 +261,8 @@ static void teardown(struct stress_run *run)
 /* Allocated in advance, so that the result cannot be lost for want of memory. */
 static bool alloc_report(struct stress_run *run)
 {
-	run->shares = kvcalloc(run->contender_count, sizeof(*run->shares),
-			       GFP_KERNEL);
-	run->rows = kvcalloc(run->contender_count, sizeof(*run->rows),
-			     GFP_KERNEL);
+	run->shares = kvcalloc(run->contender_count, sizeof(*run->shares), GFP_KERNEL);
+	run->rows = kvcalloc(run->contender_count, sizeof(*run->rows), GFP_KERNEL);
 	return run->shares && run->rows;
 }
 
@@ -280,8 +273,7 @@ static bool alloc_report(struct stress_run *run)
  *
  * Return: the run, to be freed by stress_run_free(); or NULL without memory.
  */
-struct stress_run *stress_run_alloc(const struct stress_params *params,
-				    unsigned int contenders)
+struct stress_run *stress_run_alloc(const struct stress_params *params, unsigned int contenders)
 {
 	struct stress_run *run;
 	unsigned int i;
@@ -323,8 +315,7 @@ static struct stress_run *prepare(const struct stress_params *params)
 	ret = stress_costs_measure(params, &costs);
 	if (ret)
 		return ERR_PTR(ret);
-	run = stress_run_alloc(params, params->threads +
-			       stress_interrupts_count(params));
+	run = stress_run_alloc(params, params->threads + stress_interrupts_count(params));
 	if (!run)
 		return ERR_PTR(-ENOMEM);
 	run->costs = costs;

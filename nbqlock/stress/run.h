@@ -87,7 +87,7 @@ struct lock_ref {
  * @cpu: its CPU; of a running thread, under @binding of the run
  * @random: for its work, patience, pauses and order of locks
  * @attempts: this and the following: as in struct stress_report; written by the contender only,
- * 	read by others meanwhile
+ *	read by others meanwhile
  * @acquisitions: attempts that succeeded
  * @timeouts: attempts that failed with -ETIMEDOUT or -EBUSY
  * @no_node: attempts that failed with -ENOMEM
@@ -224,7 +224,7 @@ struct stress_run {
 	struct stress_suspensions *suspensions;
 	struct task_struct *shuffler;
 	struct task_struct *hotplugger;
-	struct mutex binding;
+	struct mutex binding;		/* of threads to CPUs */
 	u64 shuffles;
 	u64 hotplugs;
 	u64 nodes_left;
@@ -235,14 +235,12 @@ struct stress_run {
 	struct contender *contenders[];
 };
 
-struct stress_run *stress_run_alloc(const struct stress_params *params,
-				    unsigned int contenders);
+struct stress_run *stress_run_alloc(const struct stress_params *params, unsigned int contenders);
 struct contender *stress_contender_alloc(struct stress_run *run,
 					 unsigned int index,
 					 enum stress_context context,
 					 unsigned int cpu);
-int stress_lock_init(const struct stress_run *run, union stress_lock *lock,
-		     unsigned int index);
+int stress_lock_init(const struct stress_run *run, union stress_lock *lock, unsigned int index);
 u64 stress_run_pause_ns(const struct stress_run *run);
 void stress_contender_init(struct contender *contender, int numa_node);
 void stress_contender_iterate(struct contender *contender);

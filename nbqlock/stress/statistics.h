@@ -11,7 +11,7 @@
  * @max: the greatest
  * @stddev: the standard deviation, rounded down
  * @jain_permille: Jain's index: 1000 for equal shares, or if all are 0; 1000 / n if one of n has
- * 	all
+ *	all
  */
 struct stress_spread {
 	u64 min;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An interrupt suspends a thread in the middle of an attempt now and then, wherever it is: enqueuing,
- * waiting, abandoning, holding or releasing. Its neighbours in the queue must do without it.
+ * An interrupt suspends a thread in the middle of an attempt now and then, wherever it is:
+ * enqueuing, waiting, abandoning, holding or releasing. Its neighbours in the queue must do
+ * without it.
  *
  * When the next suspension is due, the thread's next attempt starts a timer with a random delay,
  * and the interrupt that finds the thread inside an attempt stays for suspend_ns. If it comes too
@@ -84,8 +85,7 @@ u64 stress_suspend_interval_ns(const struct stress_run *run)
 {
 	const struct stress_params *params = &run->params;
 
-	return max3(params->suspend_every_ns, 2 * params->suspend_ns,
-		    (u64)INTERVAL_NS_MIN);
+	return max3(params->suspend_every_ns, 2 * params->suspend_ns, (u64)INTERVAL_NS_MIN);
 }
 
 /* 0.5 to 1.5 times the mean interval from now. */
@@ -93,8 +93,7 @@ static void set_next(struct suspension *suspension)
 {
 	u64 mean = stress_suspend_interval_ns(suspension->contender->run);
 
-	WRITE_ONCE(suspension->next, stress_clock_ns() + mean / 2 +
-				     draw(suspension, mean));
+	WRITE_ONCE(suspension->next, stress_clock_ns() + mean / 2 + draw(suspension, mean));
 }
 
 /*
@@ -144,8 +143,7 @@ static void setup(struct suspension *suspension, struct contender *contender)
 	hrtimer_setup(&suspension->timer, timer_handler, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_PINNED_HARD);
 #else
-	hrtimer_init(&suspension->timer, CLOCK_MONOTONIC,
-		     HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_init(&suspension->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	suspension->timer.function = timer_handler;
 #endif
 	set_next(suspension);

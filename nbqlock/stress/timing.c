@@ -37,8 +37,7 @@ void stress_stopwatch_enter(struct stopwatch *watch, s64 released)
  * Only while its CPU runs can a waiter keep others from passing it: attempts during which the
  * CPU did not run do not count.
  */
-void stress_stopwatch_passed(struct stopwatch *watch,
-			     const struct timings *timings, u64 counter)
+void stress_stopwatch_passed(struct stopwatch *watch, const struct timings *timings, u64 counter)
 {
 	if (timings->own_clock && watch->always_ran)
 		watch->passed = counter - watch->found;
@@ -52,28 +51,24 @@ static void note_gap(struct timings *timings, s64 now)
 	if (!timings->first)
 		timings->first = now;
 	else
-		timings->longest_gap = max(timings->longest_gap,
-					   now - timings->last);
+		timings->longest_gap = max(timings->longest_gap, now - timings->last);
 	timings->last = now;
 }
 
-void stress_timings_success(struct timings *timings,
-			    const struct stopwatch *watch)
+void stress_timings_success(struct timings *timings, const struct stopwatch *watch)
 {
 	stress_histogram_add(&timings->wait, watch->took);
 	if (watch->handoff >= 0)
 		stress_histogram_add(&timings->handoff, watch->handoff);
 	if (timings->own_clock)
-		stress_histogram_add(&timings->own_wait,
-				     watch->took - watch->away);
+		stress_histogram_add(&timings->own_wait, watch->took - watch->away);
 	if (watch->passed >= 0)
 		stress_histogram_add(&timings->passed, watch->passed);
 	note_gap(timings, watch->start + watch->took);
 }
 
 /* Of any error. */
-void stress_timings_failure(struct timings *timings,
-			    const struct stopwatch *watch)
+void stress_timings_failure(struct timings *timings, const struct stopwatch *watch)
 {
 	stress_histogram_add(&timings->failed_wait, watch->took);
 }
@@ -126,8 +121,7 @@ void stress_timings_merge(struct timings *into, const struct timings *from)
  * Return: ns, start and stop included. Only timed acquisitions are known, so this is an upper
  * bound.
  */
-u64 stress_timings_longest_gap(const struct timings *timings, s64 began,
-			       s64 ended)
+u64 stress_timings_longest_gap(const struct timings *timings, s64 began, s64 ended)
 {
 	s64 gap = timings->longest_gap;
 

@@ -63,7 +63,7 @@ struct timings {
  * @took: its duration, in ns
  * @away: how long the CPU did not run meanwhile, in ns
  * @handoff: ns since the stamp of the release before; negative: no stamp, or this contender did
- * 	not wait by then
+ *	not wait by then
  * @always_ran: the CPU ran throughout since @early
  * @passed: critical sections from @found to its own; negative: unknown
  */
@@ -123,8 +123,7 @@ static inline void stress_stopwatch_queue(struct stopwatch *watch)
 }
 
 /* Right after the attempt. */
-static inline void stress_stopwatch_stop(struct stopwatch *watch,
-					 const struct timings *timings)
+static inline void stress_stopwatch_stop(struct stopwatch *watch, const struct timings *timings)
 {
 	if (!watch->runs)
 		return;
@@ -141,17 +140,13 @@ static inline s64 stress_stopwatch_stamp(const struct stopwatch *watch)
 
 void stress_timings_init(struct timings *timings, bool own_clock);
 void stress_stopwatch_enter(struct stopwatch *watch, s64 released);
-void stress_stopwatch_passed(struct stopwatch *watch,
-			     const struct timings *timings, u64 counter);
-void stress_timings_success(struct timings *timings,
-			    const struct stopwatch *watch);
-void stress_timings_failure(struct timings *timings,
-			    const struct stopwatch *watch);
+void stress_stopwatch_passed(struct stopwatch *watch, const struct timings *timings, u64 counter);
+void stress_timings_success(struct timings *timings, const struct stopwatch *watch);
+void stress_timings_failure(struct timings *timings, const struct stopwatch *watch);
 void stress_timings_timeout(struct timings *timings,
 			    const struct stopwatch *watch,
 			    const struct stress_ops *ops, ktime_t patience);
 void stress_timings_merge(struct timings *into, const struct timings *from);
-u64 stress_timings_longest_gap(const struct timings *timings, s64 began,
-			       s64 ended);
+u64 stress_timings_longest_gap(const struct timings *timings, s64 began, s64 ended);
 
 #endif
