@@ -38,7 +38,7 @@ def own_steps(rows):
     most = {}
     for row in rows:
         leave, release = most.get(row["lock"], (0, 0))
-        most[row["lock"]] = (max(leave, row["steps_to_leave"]),
+        most[row["lock"]] = (max(leave, row["steps_to_abandon"]),
                              max(release, row["steps_to_release"]))
     return [(NAMES[lock], *steps) for lock, steps in most.items()]
 

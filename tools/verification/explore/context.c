@@ -18,7 +18,7 @@
 
 #include "counts.h"
 #include "deadlock.h"
-#include "judge.h"
+#include "checker.h"
 #include "sharing.h"
 #include "state.h"
 
@@ -36,7 +36,7 @@ struct cpu cpus[MOST_FIBERS];
 struct queue queues[MOST_LOCKS];
 struct nbq_X locks[MOST_LOCKS];
 unsigned int sockets_number;
-unsigned int walks_a_wait;
+unsigned int checks_per_wait;
 bool time_has_passed;
 void (*context_observer)(unsigned int context, const struct access *access);
 
@@ -140,24 +140,24 @@ static void play_role(void)
 		tell(CALL_END, NULL, 0);
 }
 
-static void look(struct looks *looks, const void *address)
+static void look(struct reads *reads, const void *address)
 {
 	unsigned int i;
 
-	for (i = 0; i < looks->number && looks->word[i] != address; i++)
+	for (i = 0; i < reads->number && reads->word[i] != address; i++)
 		;
 	if (i == MOST_WATCHED) {
 		fail("looks at too many words");
 		return;
 	}
-	if (i == looks->number)
-		looks->number++;
-	looks->word[i] = address;
-	looks->value[i] = value_at(address);
+	if (i == reads->number)
+		reads->number++;
+	reads->word[i] = address;
+	reads->value[i] = value_at(address);
 }
 
 /* Would it see there what it has seen before it polled? */
-static bool is_idle_look(const struct looks *idle, const void *address)
+static bool is_idle_look(const struct reads *idle, const void *address)
 {
 	unsigned int i;
 
@@ -168,12 +168,12 @@ static bool is_idle_look(const struct looks *idle, const void *address)
 	return false;
 }
 
-static bool has_news(const struct looks *looks)
+static bool has_news(const struct reads *reads)
 {
 	unsigned int i;
 
-	for (i = 0; i < looks->number; i++) {
-		if (looks->value[i] != value_at(looks->word[i]))
+	for (i = 0; i < reads->number; i++) {
+		if (reads->value[i] != value_at(reads->word[i]))
 			return true;
 	}
 	return false;
@@ -202,14 +202,14 @@ bool context_can(unsigned int number, enum way way)
 		return false;
 	if (!context->blocked)
 		return way == STEP;
-	news = has_news(&context->looks);
+	news = has_news(&context->reads);
 	switch (way) {
 	case STEP:
 		return news;
 	case TIME_OUT:
 		return !news && context->patience == FINITE;
-	case WALK:
-		return !news && context->walks_left &&
+	case CHECK:
+		return !news && context->checks_left &&
 		       (context->attempt[context->lock].node || !HOLDS_NODE);
 	case PERSIST:
 		return !news && !HOLDS_NODE;
@@ -218,16 +218,16 @@ bool context_can(unsigned int number, enum way way)
 	}
 }
 
-/* The access is made; nobody else runs before judge_accessed(). */
+/* The access is made; nobody else runs before check_accessed(). */
 static void make(struct context *context, bool shared, bool idle)
 {
-	judge_access(self, call.op, call.address);
+	check_access(self, call.op, call.address);
 	access_made = true;
 	made = (struct access){ call.op, call.address, call.from,
 				value_at(call.address), shared && !idle };
 	if (call.op == SHIM_OP_LOAD) {
 		if (shared)
-			look(&context->looks, call.address);
+			look(&context->reads, call.address);
 		return;
 	}
 	if (shared)
@@ -238,7 +238,7 @@ static void make(struct context *context, bool shared, bool idle)
 	context->checked = false;
 	if (shared) {
 		context->polled = false;
-		context->looks.number = 0;
+		context->reads.number = 0;
 	}
 }
 
@@ -252,7 +252,7 @@ static bool decides(const struct context *context, enum shim_op op, const void *
 
 	return op == SHIM_OP_ADD ||
 	       (attempt->doing == ACQUIRING && attempt->node &&
-		begins_to_leave(&locks[context->lock], attempt->node, op, address));
+		begins_abandon(&locks[context->lock], attempt->node, op, address));
 }
 
 /* Before it gives up without its patience being over: is it right? */
@@ -260,10 +260,10 @@ static void find_out_whether_doomed(unsigned int number)
 {
 	struct context *context = &contexts[number];
 
-	if (context->blocked || context->late || context->doomed ||
+	if (context->blocked || context->late || context->deadlocked ||
 	    !deadlock_is_possible() || !decides(context, context->op, context->address))
 		return;
-	context->doomed = deadlock_is_true(number);
+	context->deadlocked = deadlock_is_true(number);
 }
 
 /* Return: false if it must stop before the access. */
@@ -303,18 +303,18 @@ static bool make_or_stop(struct context *context)
 /* Return: false if it is blocked. */
 static bool poll(struct context *context)
 {
-	if (context->walking && context->checked) {
-		context->walking = false;
+	if (context->checking && context->checked) {
+		context->checking = false;
 		context->polled = false;
 	}
 	context->checked = false;
-	context->doomed = false;
-	if (!context->late && !context->walking)
+	context->deadlocked = false;
+	if (!context->late && !context->checking)
 		counts_reset(roles[self].cpu, roles[self].level, fiber_sp[self],
 			     fiber_stacks[self + 1]);
 	/* It was given the chance to look once more, and nothing came of it. */
 	context->persisting = false;
-	if (context->polled && !context->late && !context->walking) {
+	if (context->polled && !context->late && !context->checking) {
 		context->blocked = true;
 		context->op = SHIM_OP_RELAX;
 		context->address = NULL;
@@ -323,8 +323,8 @@ static bool poll(struct context *context)
 	if (++polls > MOST_POLLS)
 		fail("polls on although its patience is over");
 	context->polled = true;
-	context->idle = context->looks;
-	context->looks.number = 0;
+	context->idle = context->reads;
+	context->reads.number = 0;
 	return !failure[0];
 }
 
@@ -347,22 +347,22 @@ static bool answer(struct context *context)
 		return call.op == SHIM_OP_RELAX ? poll(context) : make_or_stop(context);
 	case CALL_BEGIN:
 		context->patience = call.step->patience;
-		judge_begin(self, call.step->lock);
+		check_begin(self, call.step->lock);
 		break;
 	case CALL_ACQUIRED:
-		judge_acquired(self, call.step->lock);
+		check_acquired(self, call.step->lock);
 		break;
 	case CALL_FAILED:
-		judge_failed(self, call.step->lock, call.ret);
+		check_failed(self, call.step->lock, call.ret);
 		break;
 	case CALL_RELEASE:
-		judge_release(self, call.step->lock);
+		check_release(self, call.step->lock);
 		break;
 	case CALL_RELEASED:
-		judge_released(self, call.step->lock);
+		check_released(self, call.step->lock);
 		break;
 	case CALL_DESTROYED:
-		judge_destroyed(self, call.step->lock, call.ret);
+		check_destroyed(self, call.step->lock, call.ret);
 		break;
 	case CALL_END:
 		end(context);
@@ -387,7 +387,7 @@ static void run(struct context *context)
 		context->preempt_off = shim_preempt_off;
 
 		if (access_made) {
-			judge_accessed(self, made.op, made.address);
+			check_accessed(self, made.op, made.address);
 			if (context_observer)
 				context_observer(self, &made);
 		}
@@ -443,7 +443,7 @@ void contexts_start(void)
 	memset(cpus, 0, sizeof(cpus));
 	for (lock = 0; lock < MOST_LOCKS; lock++) {
 		nbq_X_init(&locks[lock]);
-		queues[lock].owner = NOBODY;
+		queues[lock].owner = NO_CONTEXT;
 	}
 	for (number = 0; number < contexts_number; number++) {
 		for (lock = 0; lock < MOST_LOCKS; lock++)
@@ -480,13 +480,13 @@ static void go(unsigned int number, enum way way)
 		start(number);
 	if (context->blocked) {
 		context->blocked = false;
-		context->idle = context->looks;
-		context->looks.number = 0;
+		context->idle = context->reads;
+		context->reads.number = 0;
 		if (way == TIME_OUT) {
 			context->late = true;
-		} else if (way == WALK) {
-			context->walking = true;
-			context->walks_left--;
+		} else if (way == CHECK) {
+			context->checking = true;
+			context->checks_left--;
 		} else if (way == PERSIST) {
 			context->persisting = true;
 			context->attempt[context->lock].persisted =

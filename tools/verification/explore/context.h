@@ -33,7 +33,7 @@
 #include "program.h"
 #include "type.h"
 
-#define NOBODY		0xffU
+#define NO_CONTEXT		0xffU
 #define MOST_WATCHED	32U
 #define NMI_LEVEL	3
 
@@ -41,19 +41,19 @@
 enum doing {
 	IDLE,
 	ACQUIRING,
-	LEAVING,
+	ABANDONING,
 	HOLDING,
 	RELEASING,
 	DESTROYING,
 };
 
 /**
- * struct looks - what a context has seen since it polled last
+ * struct reads - what a context has seen since it polled last
  * @number: of words
  * @word: where
  * @value: what it was
  */
-struct looks {
+struct reads {
 	unsigned long number;
 	const void *word[MOST_WATCHED];
 	unsigned long value[MOST_WATCHED];
@@ -80,7 +80,7 @@ struct summary {
  * @node: its queue node, from when it has arrived
  * @own_steps: made since it began to leave or to release
  * @left: attempts not yet begun
- * @took: it has the lock, and is about to leave the queue
+ * @has_lock: it has the lock, and is about to leave the queue
  * @newcomer: all the time since it began, newcomers have been asked to queue
  * @contended: the lock was not free for it at some time since it began; of attempts
  *	without patience
@@ -96,7 +96,7 @@ struct attempt {
 	unsigned char own_steps;
 	unsigned char left;
 	unsigned char ahead;
-	bool took;
+	bool has_lock;
 	bool newcomer;
 	bool contended;
 	bool persisted;
@@ -113,19 +113,19 @@ struct attempt {
  * @blocked: it polls, and nothing has changed
  * @polled: it has polled since its last access that was not a look
  * @late: its clock is past the deadline
- * @walking: it polls on until it has looked for a deadlock
+ * @checking: it polls on until it has looked for a deadlock
  * @persisting: it polls on until it does something new
  * @checked: it has decided whether to look for a deadlock
- * @doomed: it has been found to wait for ever
+ * @deadlocked: it has been found to wait for ever
  * @busy: it has made a shared access, or has a node, since its attempt began
- * @walks_left: how often it may still be @walking in this attempt
+ * @checks_left: how often it may still be @checking in this attempt
  * @lock: that of the attempt under way
  * @patience: that of the attempt under way
  * @preempt_off: as shim_preempt_off
  * @op: of the access that it is about to make
  * @address: of that
  * @from: where in the shipped text that is
- * @looks: since it polled last
+ * @reads: since it polled last
  * @idle: before it polled last; part of the state on the way to its next poll
  * @summary: of its stack; see state.h
  */
@@ -136,20 +136,20 @@ struct context {
 	bool blocked;
 	bool polled;
 	bool late;
-	bool walking;
+	bool checking;
 	bool persisting;
 	bool checked;
-	bool doomed;
+	bool deadlocked;
 	bool busy;
-	unsigned char walks_left;
+	unsigned char checks_left;
 	unsigned char lock;
 	unsigned char patience;
 	int preempt_off;
 	enum shim_op op;
 	const void *address;
 	const void *from;
-	struct looks looks;
-	struct looks idle;
+	struct reads reads;
+	struct reads idle;
 	struct summary summary;
 };
 
@@ -158,13 +158,13 @@ struct context {
  * @owner: who is in its critical section
  * @destroyed: it was destroyed, and its memory overwritten
  * @length: how many wait
- * @arrived: these, in the order in which they have swapped the tail
+ * @enqueued: these, in the order in which they have swapped the tail
  */
 struct queue {
 	unsigned char owner;
 	bool destroyed;
 	unsigned char length;
-	unsigned char arrived[MOST_FIBERS];
+	unsigned char enqueued[MOST_FIBERS];
 };
 
 /**
@@ -218,13 +218,13 @@ extern void (*context_observer)(unsigned int context, const struct access *acces
 extern bool time_has_passed;
 
 /* How often a wait may choose to look for a deadlock. */
-extern unsigned int walks_a_wait;
+extern unsigned int checks_per_wait;
 
 /* What a context can be asked to do next. */
 enum way {
 	STEP,		/* its next access */
 	TIME_OUT,	/* its patience ends */
-	WALK,		/* it polls on until it looks for a deadlock */
+	CHECK,		/* it polls on until it looks for a deadlock */
 	PERSIST,	/* ... until it does something new, if it does so at all */
 	WAYS,
 };

@@ -9,7 +9,7 @@
 
 #include "context.h"
 #include "deadlock.h"
-#include "judge.h"
+#include "checker.h"
 #include "state.h"
 
 /* What a queue node says to hand the lock over; see nbqlock/internal.h. */
@@ -43,21 +43,21 @@ bool deadlock_is_possible(void)
 }
 
 /* Has what it looks at changed since it looked? */
-static bool has_been_told(const struct context *context)
+static bool polled_word_changed(const struct context *context)
 {
-	const struct looks *looks = &context->looks;
+	const struct reads *reads = &context->reads;
 
 	/* One that waits in no order waits for the holder, and for nobody else. */
 	if (!IS_FIFO)
 		return !is_held(&locks[context->lock]);
-	return looks->number && value_at(looks->word[0]) != looks->value[0];
+	return reads->number && value_at(reads->word[0]) != reads->value[0];
 }
 
 /*
  * One that looks for a deadlock, or whose patience has just ended, is one that waits: it
  * must not give up.
  */
-static bool can_go_on(unsigned int number)
+static bool can_proceed(unsigned int number)
 {
 	const struct context *context = &contexts[number];
 	const struct attempt *attempt = &context->attempt[context->lock];
@@ -66,17 +66,17 @@ static bool can_go_on(unsigned int number)
 	    !(context_can(number, STEP) || context_would_persist(number)))
 		return false;
 	if (attempt->doing == ACQUIRING && (context->checked || context->late))
-		return has_been_told(context);
+		return polled_word_changed(context);
 	return true;
 }
 
-static void go_on(unsigned int number)
+static void step_or_persist(unsigned int number)
 {
 	context_go(number, context_can(number, STEP) ? STEP : PERSIST);
 }
 
 /* All but one, until nobody can. */
-static void others_go_on(unsigned int except)
+static void run_others(unsigned int except)
 {
 	bool moved = true;
 	unsigned int number, rounds;
@@ -84,18 +84,18 @@ static void others_go_on(unsigned int except)
 	for (rounds = 0; moved && rounds < MOST_ROUNDS; rounds++) {
 		moved = false;
 		for (number = 0; number < contexts_number; number++) {
-			if (number == except || !can_go_on(number) || failure[0])
+			if (number == except || !can_proceed(number) || failure[0])
 				continue;
-			go_on(number);
+			step_or_persist(number);
 			moved = true;
 		}
 	}
 }
 
 /* It is about to leave: would it have the lock now if it were not? */
-static bool might_have_had_it(const struct context *context, const void *word)
+static bool would_have_acquired(const struct context *context, const void *word)
 {
-	return IS_FIFO ? value_at(word) == AVAILABLE : has_been_told(context);
+	return IS_FIFO ? value_at(word) == AVAILABLE : polled_word_changed(context);
 }
 
 bool deadlock_is_true(unsigned int number)
@@ -103,33 +103,33 @@ bool deadlock_is_true(unsigned int number)
 	const struct context *context = &contexts[number];
 	const struct attempt *attempt = &context->attempt[context->lock];
 	struct trial trial = trial_begin();
-	const void *word = context->looks.word[0];
+	const void *word = context->reads.word[0];
 	bool leaves = context->op != SHIM_OP_ADD;
 	bool true_one;
 
 	nbq_deadlock_checks = false;
-	others_go_on(number);
-	while (!leaves && attempt->doing == ACQUIRING && has_been_told(context) &&
+	run_others(number);
+	while (!leaves && attempt->doing == ACQUIRING && polled_word_changed(context) &&
 	       !failure[0]) {
 		while (attempt->doing == ACQUIRING && !failure[0] &&
 		       (context_can(number, STEP) || context_would_persist(number)))
-			go_on(number);
-		others_go_on(number);
+			step_or_persist(number);
+		run_others(number);
 	}
-	true_one = attempt->doing == ACQUIRING && !(leaves && might_have_had_it(context, word));
+	true_one = attempt->doing == ACQUIRING && !(leaves && would_have_acquired(context, word));
 	nbq_deadlock_checks = true;
 	trial_end(&trial);
 	return true_one;
 }
 
 /* It polls on until it has looked for a deadlock, and nobody else does anything. */
-static bool is_told(unsigned int number)
+static bool detects(unsigned int number)
 {
 	struct context *context = &contexts[number];
 	unsigned char lock = context->lock;
 	unsigned char left = context->attempt[lock].left;
 
-	context_go(number, WALK);
+	context_go(number, CHECK);
 	while (context->attempt[lock].doing == ACQUIRING && !context->blocked && !failure[0])
 		context_go(number, STEP);
 	return context->attempt[lock].doing != ACQUIRING || context->attempt[lock].left != left;
@@ -140,24 +140,24 @@ static bool is_told(unsigned int number)
  * then: each must have done so since it waits, and once more in the round in which it
  * is to be found.
  */
-#define MOST_LOOKS	(HOLDS_NODE ? 1 : 3)
+#define MOST_CHECKS	(HOLDS_NODE ? 1 : 3)
 
-bool deadlock_will_be_told(void)
+bool deadlock_will_be_detected(void)
 {
 	struct trial trial = trial_begin();
-	unsigned int number, looks;
-	bool told = false;
+	unsigned int number, reads;
+	bool detected = false;
 
-	for (looks = 0; looks < MOST_LOOKS; looks++) {
-		for (number = 0; number < contexts_number && !told; number++) {
-			contexts[number].walks_left = 1;
-			told = context_can(number, WALK) && is_told(number);
-			if (!told && HOLDS_NODE) {
+	for (reads = 0; reads < MOST_CHECKS; reads++) {
+		for (number = 0; number < contexts_number && !detected; number++) {
+			contexts[number].checks_left = 1;
+			detected = context_can(number, CHECK) && detects(number);
+			if (!detected && HOLDS_NODE) {
 				trial_end(&trial);
 				trial = trial_begin();
 			}
 		}
 	}
 	trial_end(&trial);
-	return told;
+	return detected;
 }

@@ -16,6 +16,6 @@ bool deadlock_is_possible(void);
  */
 bool deadlock_is_true(unsigned int context);
 /* Nobody can go on: is one of those who wait told so when it looks for it next? */
-bool deadlock_will_be_told(void);
+bool deadlock_will_be_detected(void);
 
 #endif

@@ -20,7 +20,7 @@
 #include <time.h>
 
 #include "context.h"
-#include "judge.h"
+#include "checker.h"
 #include "search.h"
 #include "sharing.h"
 #include "show.h"
@@ -37,11 +37,11 @@ static void print_counts(void)
 	printf("states %zu\n", counts.states);
 	printf("transitions %zu\n", counts.transitions);
 	printf("ends %zu\n", counts.ends);
-	printf("quiet %zu\n", counts.quiet);
+	printf("quiet %zu\n", counts.quiescent);
 	printf("longest %zu\n", counts.longest);
-	printf("steps_to_leave %u\n", most_steps_to_leave);
+	printf("steps_to_abandon %u\n", most_steps_to_abandon);
 	printf("steps_to_release %u\n", most_steps_to_release);
-	printf("stated_steps_to_leave %u\n", STEPS_TO_LEAVE);
+	printf("stated_steps_to_abandon %u\n", STEPS_TO_ABANDON);
 	printf("stated_steps_to_release %u\n", STEPS_TO_RELEASE);
 	printf("missed %.1e\n", states * states / 2 / 18446744073709551616.0);
 	printf("seconds %.2f\n", seconds());
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	}
 	program_read(argv[1]);
 	pool = atoi(argv[2]);
-	walks_a_wait = atoi(argv[3]);
+	checks_per_wait = atoi(argv[3]);
 	sockets_number = atoi(argv[4]);
 	search_show_progress();
 	if (argc > 6 && !strcmp(argv[5], "replay"))

@@ -90,7 +90,7 @@ class Result:
                 "missed": float(self.said.get("missed", 0)),
                 "seconds": round(self.seconds, 2),
                 **{name: self.count(name) for name in
-                   ("states", "transitions", "ends", "quiet", "longest", "steps_to_leave",
+                   ("states", "transitions", "ends", "quiet", "longest", "steps_to_abandon",
                     "steps_to_release")}}
 
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "context.h"
-#include "judge.h"
+#include "checker.h"
 #include "search.h"
 #include "seen.h"
 #include "sharing.h"
@@ -101,7 +101,7 @@ static bool all_ended(void)
 
 static char *before_judging;
 
-void search_judge(void)
+void search_check(void)
 {
 	bool ended = all_ended();
 
@@ -109,13 +109,13 @@ void search_judge(void)
 		return;
 	counts.ends += ended;
 	if (!ended && all_stand())
-		judge_stuck();
-	judge_free_locks();
-	if (failure[0] || !judge_is_quiet())
+		check_stuck();
+	check_free_locks();
+	if (failure[0] || !is_quiescent())
 		return;
-	counts.quiet++;
+	counts.quiescent++;
 	state_save(before_judging);
-	judge_quiet();
+	check_quiescent();
 	state_restore(before_judging);
 }
 
@@ -215,13 +215,13 @@ static bool explore(size_t most_states)
 	int depth = 0;
 
 	seen_add(state_fingerprint());
-	search_judge();
+	search_check();
 	push(0);
 	while (depth >= 0 && !failure[0] && !sharing_has_learned()) {
 		if (!turn_from(depth)) {
 			depth--;
 		} else if (!failure[0] && seen_add(state_fingerprint())) {
-			search_judge();
+			search_check();
 			push(++depth);
 			show_progress();
 			if (depth + 2 >= (int)MOST_TRANSITIONS)
@@ -278,7 +278,7 @@ static bool breadth_first(unsigned int pool_size, size_t most_states)
 		for (choice = choices; *choice && !failure[0]; choice++) {
 			state_restore(here);
 			search_make(*choice);
-			search_judge();
+			search_check();
 			if (failure[0]) {
 				schedule[strlen(schedule) + 1] = '\0';
 				schedule[strlen(schedule)] = *choice;

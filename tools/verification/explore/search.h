@@ -22,7 +22,7 @@ struct search_counts {
 	size_t states;
 	size_t transitions;
 	size_t ends;		/* states in which nobody has anything left to do */
-	size_t quiet;		/* states in which nobody uses the lock */
+	size_t quiescent;		/* states in which nobody uses the lock */
 	size_t longest;		/* transitions of a schedule */
 };
 
@@ -50,6 +50,6 @@ bool search_make(char transition);
 /* Of which context this is a transition. */
 unsigned int search_context(char transition);
 /* Judge the state that was reached. */
-void search_judge(void);
+void search_check(void);
 
 #endif

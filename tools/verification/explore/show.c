@@ -8,7 +8,7 @@
 #include <places.h>
 
 #include "context.h"
-#include "judge.h"
+#include "checker.h"
 #include "search.h"
 #include "sharing.h"
 #include "show.h"
@@ -119,7 +119,7 @@ static void remark(const struct context *was, const struct context *is)
 		printf("its patience ends; ");
 	if (sign < '0')
 		printf("polls on; ");
-	if (was->walking != is->walking && is->walking)
+	if (was->checking != is->checking && is->checking)
 		printf("looks for a deadlock; ");
 	for (lock = 0; lock < locks_number; lock++) {
 		unsigned char before = was->attempt[lock].doing;
@@ -133,9 +133,9 @@ static void remark(const struct context *was, const struct context *is)
 			printf("has released %c; ", 'A' + lock);
 		if (before < HOLDING && (now == HOLDING || now == RELEASING))
 			printf("acquires %c; ", 'A' + lock);
-		else if ((before == ACQUIRING || before == LEAVING) && now == IDLE)
+		else if ((before == ACQUIRING || before == ABANDONING) && now == IDLE)
 			printf("has given up %c; ", 'A' + lock);
-		else if (now == LEAVING || now == DESTROYING)
+		else if (now == ABANDONING || now == DESTROYING)
 			printf("%s %c; ", words[now], 'A' + lock);
 	}
 	if (is->blocked)
@@ -166,7 +166,7 @@ bool show_schedule(unsigned int pool_size, const char *signs)
 			       roles[number].cpu, level_name(roles[number].level));
 		remark(&was[number], &contexts[number]);
 		printf("\n");
-		search_judge();
+		search_check();
 	}
 	if (failure[0])
 		printf("\t\t\t\t\t\t\t\t%s\n", failure);

@@ -41,7 +41,7 @@ bool context_persists(void);
 	 (place)->newcomer_since = 0, (place)->skipped = 0,			\
 	 (place)->acts_as_head = (place)->acts_as_head && (place)->pred, (void)(wait), context_persists())
 
-/* A search for a deadlock is a choice of its own (WALK in context.h). */
+/* A search for a deadlock is a choice of its own (CHECK in context.h). */
 #define NBQ_WAIT_TIMES
 #define FIRST_CHECK_NS		0U
 #define INTERRUPT_CHECK_NS	0U

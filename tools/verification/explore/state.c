@@ -379,16 +379,16 @@ static void mix_flags(struct hash *hash, unsigned int number)
 			  context->attempt[i].overtaken << 25 |
 			  !!context->attempt[i].node << 26 |
 			  (queues[i].owner == number) << 27 |
-			  context->attempt[i].took << 28 |
+			  context->attempt[i].has_lock << 28 |
 			  context->attempt[i].newcomer << 29 |
 			  context->attempt[i].persisted << 30 |
 			  (uint64_t)context->attempt[i].ahead << 32 |
 			  (uint64_t)context->attempt[i].contended << 40 |
 			  (uint64_t)context->attempt[i].resumed << 41);
 	mix(hash, context->started | context->ended << 1 | context->blocked << 2 |
-		  context->polled << 3 | context->late << 4 | context->walking << 5 |
-		  context->checked << 6 | context->doomed << 7 | context->busy << 8 |
-		  context->walks_left << 16 | (uint64_t)context->preempt_off << 32);
+		  context->polled << 3 | context->late << 4 | context->checking << 5 |
+		  context->checked << 6 | context->deadlocked << 7 | context->busy << 8 |
+		  context->checks_left << 16 | (uint64_t)context->preempt_off << 32);
 }
 
 /* What tells this CPU from others like it. */
@@ -404,7 +404,7 @@ static uint64_t key_of_cpu(unsigned int cpu)
 		mix_flags(&hash, number);
 		for (i = 0; i < locks_number; i++) {
 			for (at = 0; at < queues[i].length; at++) {
-				if (queues[i].arrived[at] == number)
+				if (queues[i].enqueued[at] == number)
 					mix(&hash, at);
 			}
 		}
@@ -473,13 +473,13 @@ static void mix_pool(struct hash *hash, unsigned int cpu, unsigned int level)
 	}
 }
 
-static void mix_looks(struct hash *hash, const struct looks *looks)
+static void mix_looks(struct hash *hash, const struct reads *reads)
 {
 	unsigned int i;
 
-	for (i = 0; i < looks->number; i++) {
-		mix(hash, in_order((uint64_t)looks->word[i]));
-		mix(hash, in_order(looks->value[i]));
+	for (i = 0; i < reads->number; i++) {
+		mix(hash, in_order((uint64_t)reads->word[i]));
+		mix(hash, in_order(reads->value[i]));
 	}
 }
 
@@ -492,7 +492,7 @@ static void mix_context(struct hash *hash, unsigned int number)
 	for (i = 0; i < locks_number; i++)
 		mix(hash, in_order((uint64_t)context->attempt[i].node));
 	if (context->polled)
-		mix_looks(hash, &context->looks);
+		mix_looks(hash, &context->reads);
 	/* What makes it stop on the way from one poll to the next, or not. */
 	if (context->polled && !context->blocked)
 		mix_looks(hash, &context->idle);
@@ -528,7 +528,7 @@ uint64_t state_fingerprint(void)
 	for (i = 0; i < locks_number; i++) {
 		mix(&hash, queues[i].destroyed | queues[i].length << 8);
 		for (at = 0; at < queues[i].length; at++)
-			mix(&hash, place_of_context[queues[i].arrived[at]]);
+			mix(&hash, place_of_context[queues[i].enqueued[at]]);
 	}
 	for (i = 0; i < statics_number; i++)
 		mix(&hash, *statics[i]);

@@ -10,7 +10,7 @@
 
 #include <linux/errno.h>
 
-#include "actor.h"
+#include "coro.h"
 #include "test.h"
 
 #include <nbqlock/wait.h>
@@ -25,7 +25,7 @@
 #define MS			1000000LL
 
 static struct nbq_X lock;
-static struct actor holder, first;
+static struct coro holder, first;
 static u64 clock_now;
 /* Of the attempt that waits behind these, in the test's own context */
 #define ATTEMPT_CPU		5
@@ -35,24 +35,24 @@ static unsigned int all_waits;
 static u64 counted;		/* before that */
 static void (*after_wait)(void);
 static bool first_is_stalled;
-static bool sleeps;		/* an actor, since this was reset */
+static bool waits_now;		/* an actor, since this was reset */
 
 static u64 running_clock(void)
 {
 	return clock_now += READ_NS;
 }
 
-static void look(struct actor *actor, unsigned int times)
+static void poll_times(struct coro *coro, unsigned int times)
 {
 	while (times--)
-		actor_until(actor, SHIM_OP_RELAX, ACTOR_ANYWHERE);
+		coro_until(coro, SHIM_OP_RELAX, CORO_ANYWHERE);
 }
 
 /* An actor's takes as long as the test says. The waiter in front of the attempt runs. */
 static void wait_by_hardware(const void *word)
 {
 	if (shim_cpu != ATTEMPT_CPU) {
-		sleeps = true;
+		waits_now = true;
 		shim_point(SHIM_OP_RELAX, NULL);
 		all_waits++;
 		return;
@@ -62,19 +62,19 @@ static void wait_by_hardware(const void *word)
 	waits++;
 	EXPECT(clock_now <= deadline);
 	if (!first_is_stalled)
-		look(&first, POLLS_PER_TICK + 1);
+		poll_times(&first, POLLS_PER_TICK + 1);
 	if (after_wait)
 		after_wait();
 }
 
-static void start(struct actor *actor, unsigned int cpu)
+static void start(struct coro *coro, unsigned int cpu)
 {
-	memset(actor, 0, sizeof(*actor));
-	actor->lock = &lock;
-	actor->cpu = cpu;
-	actor->patience = KTIME_MAX;
-	actor->attempts = 1;
-	actor_start(actor);
+	memset(coro, 0, sizeof(*coro));
+	coro->lock = &lock;
+	coro->cpu = cpu;
+	coro->patience = KTIME_MAX;
+	coro->attempts = 1;
+	coro_start(coro);
 }
 
 /* before: []    after: H w */
@@ -93,20 +93,20 @@ static void begin(void)
 	shim_has_event_stream = true;
 	shim_hardware_wait = wait_by_hardware;
 	start(&holder, 0);
-	EXPECT(actor_until_it_holds(&holder));
+	EXPECT(coro_until_held(&holder));
 	start(&first, 1);
-	look(&first, 2 * POLLS_PER_TICK);
+	poll_times(&first, 2 * POLLS_PER_TICK);
 }
 
-static void let_them_end(void)
+static void finish_both(void)
 {
-	EXPECT(actor_finish(&holder) == 0);
-	EXPECT(actor_finish(&first) == 0);
+	EXPECT(coro_finish(&holder) == 0);
+	EXPECT(coro_finish(&first) == 0);
 }
 
 static void end(void)
 {
-	let_them_end();
+	finish_both();
 	EXPECT(nbq_X_destroy(&lock) == 0);
 	EXPECT(shim_nodes_in_use() == 0);
 }
@@ -119,7 +119,7 @@ static int try_for(ktime_t patience, unsigned int level)
 	return try_as(&lock, patience, ATTEMPT_CPU, level);
 }
 
-static void patience_is_over_in_time(void)
+static void hardware_wait_keeps_the_deadline(void)
 {
 	ktime_t patience;
 
@@ -138,7 +138,7 @@ static void patience_is_over_in_time(void)
 static void release_after_some_waits(void)
 {
 	if (waits == 10)
-		let_them_end();
+		finish_both();
 }
 
 static void wait_without_a_deadline_is_by_hardware(void)
@@ -177,7 +177,7 @@ static void interrupts_wait_by_hardware_only_without_deadlock_checks(void)
 }
 
 /* A task that searches since it holds another lock */
-static void searches_are_made_while_a_task_waits_by_hardware(void)
+static void checks_go_on_while_a_task_waits_by_hardware(void)
 {
 	struct nbq_X other;
 
@@ -195,38 +195,38 @@ static void searches_are_made_while_a_task_waits_by_hardware(void)
 	end();
 }
 
-#if FINDS_OUT_ALONE
+#if DETECTS_ALONE
 static struct nbq_X wanted_by_holder;
 
-static void want_another(struct actor *self)
+static void want_another(struct coro *self)
 {
 	EXPECT(nbq_X_lock_timeout(&wanted_by_holder, KTIME_MAX) == 0);
 	nbq_X_unlock(&wanted_by_holder);
 }
 
 /* H w, and H waits for what the attempt behind w holds */
-static void deadlock_is_found_at_the_first_search(void)
+static void deadlock_is_detected_at_the_first_check(void)
 {
 	u64 begun;
 
 	begin();
-	let_them_end();
+	finish_both();
 	nbq_X_init(&wanted_by_holder);
 	shim_cpu = ATTEMPT_CPU;
 	nbq_X_lock(&wanted_by_holder);
 	shim_cpu = 0;
 	start(&holder, 0);
-	holder.in_lock = want_another;
-	look(&holder, POLLS_PER_TICK);
+	holder.critical_section = want_another;
+	poll_times(&holder, POLLS_PER_TICK);
 	start(&first, 1);
-	look(&first, POLLS_PER_TICK);
+	poll_times(&first, POLLS_PER_TICK);
 	begun = clock_now;
 	EXPECT(try_for(10 * MS, 0) == -EDEADLK);
 	EXPECT(clock_now < begun + FIRST_CHECK_NS + SOON_NS);
 	shim_cpu = ATTEMPT_CPU;
 	nbq_X_unlock(&wanted_by_holder);
 	shim_cpu = 0;
-	let_them_end();
+	finish_both();
 	EXPECT(nbq_X_destroy(&wanted_by_holder) == 0);
 	EXPECT(nbq_X_destroy(&lock) == 0);
 }
@@ -234,12 +234,12 @@ static void deadlock_is_found_at_the_first_search(void)
 
 #ifdef TYPE_IS_HYBRID
 /* H w: it polls the lock as well */
-static void head_polls(void)
+static void head_does_not_wait_by_hardware(void)
 {
 	begin();
-	let_them_end();
+	finish_both();
 	start(&holder, 0);
-	EXPECT(actor_until_it_holds(&holder));
+	EXPECT(coro_until_held(&holder));
 	EXPECT(try_for(MS, 0) == -ETIMEDOUT);
 	EXPECT(waits == 0);
 	start(&first, 1);
@@ -247,7 +247,7 @@ static void head_polls(void)
 }
 
 /* H w x: w is stalled, and x acts for it, when it has waited by hardware twice */
-static void acting_head_polls(void)
+static void acting_head_does_not_wait_by_hardware(void)
 {
 	begin();
 	first_is_stalled = true;
@@ -261,71 +261,71 @@ static void acting_head_polls(void)
  * H w x y: x is stalled, and y acts for it, until x abandons the queue. Since y has read the
  * clock as the acting head, time has gone by: it does so again before it waits by hardware.
  */
-static void one_that_was_an_acting_head_reads_the_clock_first(void)
+static void former_acting_head_reads_the_clock_first(void)
 {
-	struct actor stalled, acts;
+	struct coro stalled, acts;
 	unsigned int looks;
 
 	for (looks = 0; looks < POLLS_PER_TICK; looks += 5) {
 		begin();
 		start(&stalled, 2);
 		stalled.patience = SOON_NS;
-		look(&stalled, POLLS_PER_TICK);
+		poll_times(&stalled, POLLS_PER_TICK);
 		start(&acts, 3);
 		acts.patience = 10 * MS;
-		look(&acts, 2 * POLLS_PER_TICK);
+		poll_times(&acts, 2 * POLLS_PER_TICK);
 		clock_now += MS;
-		look(&first, 2 * POLLS_PER_TICK);
+		poll_times(&first, 2 * POLLS_PER_TICK);
 		acts.lock_accesses = 0;
-		look(&acts, 2 * POLLS_PER_TICK + looks);
+		poll_times(&acts, 2 * POLLS_PER_TICK + looks);
 		EXPECT(acts.lock_accesses > 0);
 
 		clock_now = 10 * MS - LONGEST_NS / 2;
-		look(&first, 2 * POLLS_PER_TICK);
-		EXPECT(actor_finish(&stalled) == -ETIMEDOUT);
-		sleeps = false;
-		look(&acts, 3);
-		EXPECT(!sleeps);
+		poll_times(&first, 2 * POLLS_PER_TICK);
+		EXPECT(coro_finish(&stalled) == -ETIMEDOUT);
+		waits_now = false;
+		poll_times(&acts, 3);
+		EXPECT(!waits_now);
 		clock_now += MS;
-		EXPECT(actor_finish(&acts) == -ETIMEDOUT);
+		EXPECT(coro_finish(&acts) == -ETIMEDOUT);
 		end();
 	}
 }
 #endif
 
 /* One wait by hardware is over: to the next. */
-static void wake(struct actor *actor)
+static void wake(struct coro *coro)
 {
 	unsigned int looks = 2 * POLLS_PER_TICK;
 
-	sleeps = false;
-	while (!sleeps && looks--)
-		look(actor, 1);
-	EXPECT(sleeps);
+	waits_now = false;
+	while (!waits_now && looks--)
+		poll_times(coro, 1);
+	EXPECT(waits_now);
 }
 
 /* H w x y: x and y wait by hardware, and y wakes up first each time */
-static void waiter_that_waits_by_hardware_is_not_held_to_be_stalled(void)
+static void hardware_wait_is_no_stall(void)
 {
-	struct actor second, third;
+	struct coro second, third;
 	unsigned int rounds;
 
 	begin();
 	start(&second, 2);
-	look(&second, 2 * POLLS_PER_TICK);
+	poll_times(&second, 2 * POLLS_PER_TICK);
 	start(&third, 3);
-	look(&third, 2 * POLLS_PER_TICK);
+	poll_times(&third, 2 * POLLS_PER_TICK);
 	third.lock_accesses = 0;
 	for (rounds = 0; rounds < 20; rounds++) {
 		clock_now += LONGEST_NS;
 		wake(&third);
 		wake(&second);
-		look(&first, POLLS_PER_TICK + 1);
+		poll_times(&first, POLLS_PER_TICK + 1);
 	}
 	EXPECT(third.lock_accesses == 0);
-	let_them_end();
-	EXPECT(actor_finish(&second) == 0);
-	EXPECT(actor_finish(&third) == 0);
+	finish_both();
+	EXPECT(coro_finish(&second) == 0);
+	EXPECT(coro_finish(&third) == 0);
 	EXPECT(nbq_X_destroy(&lock) == 0);
 }
 #endif
@@ -333,21 +333,21 @@ static void waiter_that_waits_by_hardware_is_not_held_to_be_stalled(void)
 int main(void)
 {
 	static const struct test_case cases[] = {
-		TEST_CASE(patience_is_over_in_time),
+		TEST_CASE(hardware_wait_keeps_the_deadline),
 		TEST_CASE(wait_without_a_deadline_is_by_hardware),
 		TEST_CASE(no_wait_is_by_hardware_without_an_event_stream),
 		TEST_CASE(interrupts_wait_by_hardware_only_without_deadlock_checks),
-		TEST_CASE(searches_are_made_while_a_task_waits_by_hardware),
-#if FINDS_OUT_ALONE
-		TEST_CASE(deadlock_is_found_at_the_first_search),
+		TEST_CASE(checks_go_on_while_a_task_waits_by_hardware),
+#if DETECTS_ALONE
+		TEST_CASE(deadlock_is_detected_at_the_first_check),
 #endif
 #ifdef TYPE_IS_HYBRID
-		TEST_CASE(head_polls),
-		TEST_CASE(acting_head_polls),
+		TEST_CASE(head_does_not_wait_by_hardware),
+		TEST_CASE(acting_head_does_not_wait_by_hardware),
 #if !IS_FIFO
-		TEST_CASE(one_that_was_an_acting_head_reads_the_clock_first),
+		TEST_CASE(former_acting_head_reads_the_clock_first),
 #endif
-		TEST_CASE(waiter_that_waits_by_hardware_is_not_held_to_be_stalled),
+		TEST_CASE(hardware_wait_is_no_stall),
 #endif
 	};
 

@@ -61,7 +61,7 @@ static void count_polls(enum shim_op op, const void *address)
 		polls++;
 }
 
-static void free_lock_is_taken_without_a_look_at_the_clock(void)
+static void free_lock_reads_no_clock(void)
 {
 	DEFINE_NBQ_X(lock);
 
@@ -72,7 +72,7 @@ static void free_lock_is_taken_without_a_look_at_the_clock(void)
 	EXPECT(!nbq_X_is_contended(&lock));
 	nbq_X_unlock(&lock);
 	EXPECT(!nbq_X_is_locked(&lock));
-	EXPECT(shim_nodes_in_use() == NODES_AT_REST);
+	EXPECT(shim_nodes_in_use() == NODES_KEPT);
 
 	EXPECT(nbq_X_lock_until(&lock, 1000) == 0);
 	nbq_X_unlock(&lock);
@@ -84,13 +84,13 @@ static void free_lock_is_taken_without_a_look_at_the_clock(void)
 	/* An acquisition that takes no node leaves no trace. */
 	EXPECT(shim_event("acquired_uncontended") == 4 * HOLDS_NODE);
 	EXPECT(shim_event("acquired_handoff") == 4 * QUEUES_IF_FREE);
-	EXPECT(shim_event("nodes_allocated") == 4 * TAKES_NODE);
-	EXPECT(shim_event("pool_high_water") == TAKES_NODE + NODES_AT_REST);
+	EXPECT(shim_event("nodes_allocated") == 4 * ALLOCS_NODE);
+	EXPECT(shim_event("pool_high_water") == ALLOCS_NODE + NODES_KEPT);
 	EXPECT(shim_event("timeouts") == 0);
 	end(&lock);
 }
 
-static void initialised_lock_forgets_what_its_memory_held(void)
+static void init_resets_the_lock(void)
 {
 	struct nbq_X lock;
 
@@ -139,7 +139,7 @@ static void attempt_without_patience_does_not_wait(void)
 	/* A failed try is no timeout. */
 	EXPECT(shim_event("failed_tries") == 5);
 	EXPECT(shim_event("timeouts") == 3);
-	EXPECT(shim_event("nodes_abandoned") == 3 * LEAVER_AT_TAIL_STAYS);
+	EXPECT(shim_event("nodes_abandoned") == 3 * ABANDONED_TAIL_STAYS);
 	end(&lock);
 }
 
@@ -152,7 +152,7 @@ static void count_changes(enum shim_op op, const void *address)
 	changes += op != SHIM_OP_LOAD && op != SHIM_OP_RELAX && is_own_step(watched, address);
 }
 
-static void failing_try_only_reads(void)
+static void failing_trylock_only_reads(void)
 {
 	DEFINE_NBQ_X(lock);
 
@@ -174,7 +174,7 @@ static void failing_try_only_reads(void)
 	shim_level = 0;
 	EXPECT(changes == 0);
 	EXPECT(shim_leaves == 0);
-	EXPECT(shim_event("nodes_allocated") == TAKES_NODE);
+	EXPECT(shim_event("nodes_allocated") == ALLOCS_NODE);
 	EXPECT(shim_event("failed_tries") == 16);
 	EXPECT(shim_event("timeouts") == 0 && shim_event("deadlocks") == 0);
 	nbq_X_unlock(&lock);
@@ -184,7 +184,7 @@ static void failing_try_only_reads(void)
 static bool release_ordered_late;
 
 /* The first change of the lock by a release: writes to devices are in order by then. */
-static void look_for_writes_to_devices(enum shim_op op, const void *address)
+static void check_mmiowb(enum shim_op op, const void *address)
 {
 	if (op != SHIM_OP_LOAD && is_own_step(watched, address))
 		release_ordered_late |= shim_mmiowb_pending;
@@ -198,7 +198,7 @@ static void write_to_a_device_and_release(struct nbq_X *lock)
 	mmiowb_set_pending();
 	watched = lock;
 	release_ordered_late = false;
-	shim_hook = look_for_writes_to_devices;
+	shim_hook = check_mmiowb;
 	nbq_X_unlock(lock);
 	shim_hook = NULL;
 	EXPECT(!release_ordered_late);
@@ -236,14 +236,14 @@ static void writes_to_devices_are_ordered_before_each_release(void)
 
 static unsigned int begins_before_the_tail;
 
-static void look_for_begins_before_the_tail(enum shim_op op, const void *address)
+static void count_begins_before_enqueue(enum shim_op op, const void *address)
 {
 	if (op == SHIM_OP_XCHG && address == &watched->tail)
 		begins_before_the_tail = shim_contention_begins;
 }
 
 /* A tracing program must not hold up those who come later. */
-static void wait_is_announced_before_it_enqueues_if_traced(void)
+static void traced_wait_begins_before_enqueue(void)
 {
 	DEFINE_NBQ_X(lock);
 	unsigned int traced;
@@ -257,7 +257,7 @@ static void wait_is_announced_before_it_enqueues_if_traced(void)
 		shim_contention_begins = 0;
 		shim_contention_ends = 0;
 		start_clock(0, 100);
-		shim_hook = look_for_begins_before_the_tail;
+		shim_hook = count_begins_before_enqueue;
 		EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ETIMEDOUT);
 		shim_hook = NULL;
 		/* What polls before it enqueues announces itself by then. */
@@ -306,7 +306,7 @@ static void release_after_relaxes(enum shim_op op, const void *address)
 		release(shim_cpu);
 }
 
-static void contention_that_is_over_at_once_ends_for_a_tracer(void)
+static void traced_contention_ends_without_a_wait(void)
 {
 	DEFINE_NBQ_X(lock);
 
@@ -327,7 +327,7 @@ static void contention_that_is_over_at_once_ends_for_a_tracer(void)
 	end(&lock);
 }
 
-static void deadlock_that_only_a_timeout_ends_is_reported_once(void)
+static void deadlock_of_untimed_attempt_is_reported_once(void)
 {
 	DEFINE_NBQ_X(lock);
 
@@ -345,8 +345,8 @@ static void deadlock_that_only_a_timeout_ends_is_reported_once(void)
 	end(&lock);
 }
 
-#if HOLDS_NODE && !NODES_AT_REST
-static void want_of_a_node_is_traced_and_reported(void)
+#if HOLDS_NODE && !NODES_KEPT
+static void empty_pool_is_traced_and_reported(void)
 {
 	DEFINE_NBQ_X(other);
 	DEFINE_NBQ_X(lock);
@@ -443,7 +443,7 @@ static void locks_work_before_the_pools_are_filled(void)
 	shim_pools_start(16, 16);
 }
 
-static void waiter_gives_up_when_its_patience_is_over_and_not_before(void)
+static void waiter_times_out_at_its_deadline(void)
 {
 	DEFINE_NBQ_X(lock);
 
@@ -505,18 +505,18 @@ static int wait_for_release(ktime_t patience)
 	return ret;
 }
 
-static void waiter_takes_over_when_the_holder_releases(void)
+static void waiter_acquires_when_holder_releases(void)
 {
 	start_clock(0, 1);
 	EXPECT(wait_for_release(100000) == 0);
 	EXPECT(shim_event("acquired_handoff") == 1 + QUEUES_IF_FREE);
-	EXPECT(shim_event("nodes_reclaimed") == HOLDS_NODE + NODES_AT_REST);
-	EXPECT(shim_event("nodes_allocated") == 1 + TAKES_NODE);
+	EXPECT(shim_event("nodes_reclaimed") == HOLDS_NODE + NODES_KEPT);
+	EXPECT(shim_event("nodes_allocated") == 1 + ALLOCS_NODE);
 }
 
 static struct nbq_X *held, *wanted;
 
-static void look_at_both(enum shim_op op, const void *address)
+static void check_contended(enum shim_op op, const void *address)
 {
 	count_polls(op, address);
 	if (op != SHIM_OP_RELAX || polls != 100)
@@ -526,7 +526,7 @@ static void look_at_both(enum shim_op op, const void *address)
 }
 
 /* CPU 1 holds a lock, and waits for that of CPU 0. */
-static void lock_whose_holder_waits_for_another_is_not_contended(void)
+static void holder_that_waits_elsewhere_is_no_contention(void)
 {
 	DEFINE_NBQ_X(first);
 	DEFINE_NBQ_X(second);
@@ -538,7 +538,7 @@ static void lock_whose_holder_waits_for_another_is_not_contended(void)
 	shim_cpu = 1;
 	nbq_X_lock(held);
 	polls = 0;
-	shim_hook = look_at_both;
+	shim_hook = check_contended;
 	EXPECT(nbq_X_lock_timeout(wanted, 1000) == -ETIMEDOUT);
 	shim_hook = NULL;
 	EXPECT(polls >= 100);
@@ -549,7 +549,7 @@ static void lock_whose_holder_waits_for_another_is_not_contended(void)
 	end(wanted);
 }
 
-static void patience_for_ever_and_past_the_end_of_time_never_ends(void)
+static void patience_past_ktime_max_never_ends(void)
 {
 	start_clock(KTIME_MAX / 2, 1);
 	EXPECT(wait_for_release(KTIME_MAX - 1) == 0);
@@ -558,8 +558,8 @@ static void patience_for_ever_and_past_the_end_of_time_never_ends(void)
 	EXPECT(clock_reads == (1000 - POLLS_BEFORE_QUEUE) / POLLS_PER_TICK + OWN_READS);
 }
 
-#if WARNS_OF_MISUSE
-static void unlock_of_a_free_lock_is_reported_and_changes_nothing(void)
+#if REPORTS_MISUSE
+static void unlock_of_free_lock_is_reported(void)
 {
 	DEFINE_NBQ_X(lock);
 
@@ -574,7 +574,7 @@ static void unlock_of_a_free_lock_is_reported_and_changes_nothing(void)
 	end(&lock);
 }
 
-static void unlock_on_another_cpu_is_reported_and_changes_nothing(void)
+static void unlock_on_another_cpu_is_reported(void)
 {
 	DEFINE_NBQ_X(lock);
 
@@ -632,7 +632,7 @@ static void report_names_the_holder(void)
 #endif
 
 /* Which of four locks is the next to be released, in the order of this number of 24. */
-static unsigned int take_out(unsigned int *left, unsigned int number, unsigned int order)
+static unsigned int pick(unsigned int *left, unsigned int number, unsigned int order)
 {
 	unsigned int place = order % number, out = left[place];
 
@@ -658,7 +658,7 @@ static void nested_locks_are_released_in_any_order(void)
 		nbq_X_lock(&lock);
 		for (number = 4; number; rest /= number--) {
 			bool held[4] = { };
-			unsigned int i, out = take_out(left, number, rest);
+			unsigned int i, out = pick(left, number, rest);
 
 			for (i = 0; i < number - 1; i++)
 				held[left[i]] = true;
@@ -683,7 +683,7 @@ static void nested_locks_are_released_in_any_order(void)
 	}
 }
 
-static void destroy_of_a_held_lock_is_reported_and_changes_nothing(void)
+static void destroy_of_held_lock_is_reported(void)
 {
 	DEFINE_NBQ_X(lock);
 
@@ -699,7 +699,7 @@ static void destroy_of_a_held_lock_is_reported_and_changes_nothing(void)
 }
 
 #if HOLDS_NODE
-static void empty_pool_fails_with_enomem_once_the_patience_is_over(void)
+static void empty_pool_is_enomem_at_the_deadline(void)
 {
 	DEFINE_NBQ_X(first);
 	DEFINE_NBQ_X(second);
@@ -743,7 +743,7 @@ static void grow_during_the_wait(enum shim_op op, const void *address)
 	}
 }
 
-static void attempt_that_waits_for_a_node_gets_one_when_the_pool_grows(void)
+static void waiter_for_a_node_gets_one_from_growth(void)
 {
 	DEFINE_NBQ_X(first);
 	DEFINE_NBQ_X(second);
@@ -764,7 +764,7 @@ static void attempt_that_waits_for_a_node_gets_one_when_the_pool_grows(void)
 	end(&first);
 }
 
-static void pool_asks_for_more_nodes_before_the_last_is_gone(void)
+static void pool_requests_growth_in_time(void)
 {
 	struct nbq_X lock[16] = { };
 	unsigned int i;
@@ -832,7 +832,7 @@ static void interrupt(enum shim_op op, const void *address)
  * Two contexts on one pool: an interrupt that comes before the n-th access of
  * an acquisition takes a node of the same pool, for each n.
  */
-static void nested_claim_never_gets_the_same_node(void)
+static void nested_alloc_never_gets_the_same_node(void)
 {
 	unsigned int n;
 	bool fired = true;
@@ -879,32 +879,32 @@ static void free_nodes(unsigned int number)
 	}
 }
 
-static void lock_says_which_context_holds_it(void)
+static void lock_records_the_holder(void)
 {
 	DEFINE_NBQ_X(lock);
 
 	shim_cpu = 5;
 	for (shim_level = 0; shim_level < 4; shim_level++) {
 		nbq_X_lock(&lock);
-		EXPECT(says_it_is_mine(&lock));
+		EXPECT(is_held_by_this_context(&lock));
 		nbq_X_unlock(&lock);
 		EXPECT(nbq_X_trylock(&lock));
-		EXPECT(says_it_is_mine(&lock));
+		EXPECT(is_held_by_this_context(&lock));
 		nbq_X_unlock(&lock);
 		EXPECT(nbq_X_lock_timeout(&lock, 0) == 0);
-		EXPECT(says_it_is_mine(&lock));
+		EXPECT(is_held_by_this_context(&lock));
 		nbq_X_unlock(&lock);
 		EXPECT(nbq_X_lock_until(&lock, 0) == 0);
-		EXPECT(says_it_is_mine(&lock));
+		EXPECT(is_held_by_this_context(&lock));
 		nbq_X_unlock(&lock);
-		EXPECT(!says_it_is_mine(&lock));
+		EXPECT(!is_held_by_this_context(&lock));
 	}
 	shim_level = 0;
 	end(&lock);
 }
 
 #if QUEUES_IF_FREE
-static void free_lock_is_not_taken_without_a_node(void)
+static void free_lock_needs_a_node(void)
 {
 	DEFINE_NBQ_X(lock);
 
@@ -921,7 +921,7 @@ static void free_lock_is_not_taken_without_a_node(void)
 	end(&lock);
 }
 #else
-static void empty_pool_is_no_matter_to_a_free_lock(void)
+static void free_lock_needs_no_node(void)
 {
 	DEFINE_NBQ_X(lock);
 
@@ -939,21 +939,21 @@ static void empty_pool_is_no_matter_to_a_free_lock(void)
 }
 #endif
 
-static unsigned int claims;		/* nodes that were tried since a clock read */
-static unsigned int most_claims;
+static unsigned int tried_nodes;		/* nodes that were tried since a clock read */
+static unsigned int most_tried_nodes;
 
-static void count_claims(enum shim_op op, const void *address)
+static void count_tried_nodes(enum shim_op op, const void *address)
 {
 	if (clock_reads)
-		claims = 0;
+		tried_nodes = 0;
 	clock_reads = 0;
-	claims += op == SHIM_OP_LOAD && shim_node_of_free_seq(address);
-	if (claims > most_claims)
-		most_claims = claims;
+	tried_nodes += op == SHIM_OP_LOAD && shim_node_of_free_seq(address);
+	if (tried_nodes > most_tried_nodes)
+		most_tried_nodes = tried_nodes;
 }
 
 /* Of the bound on lateness: one search of the pool, and then the clock. */
-static void pool_is_searched_once_between_two_reads_of_the_clock(void)
+static void pool_is_searched_once_a_clock_read(void)
 {
 	DEFINE_NBQ_X(lock);
 	unsigned int i;
@@ -965,11 +965,11 @@ static void pool_is_searched_once_between_two_reads_of_the_clock(void)
 		nbq_clh_lock(&many_occupants[i]);
 	shim_pools_grow();
 	start_clock(0, 10);
-	most_claims = 0;
-	shim_hook = count_claims;
+	most_tried_nodes = 0;
+	shim_hook = count_tried_nodes;
 	EXPECT(nbq_X_lock_timeout(&lock, 1000) == ERROR_WITHOUT_NODE);
 	shim_hook = NULL;
-	EXPECT(most_claims >= 14 && most_claims <= 15);
+	EXPECT(most_tried_nodes >= 14 && most_tried_nodes <= 15);
 	for (i = 0; i < 14; i++) {
 		nbq_clh_unlock(&many_occupants[i]);
 		EXPECT(nbq_clh_destroy(&many_occupants[i]) == 0);
@@ -979,7 +979,7 @@ static void pool_is_searched_once_between_two_reads_of_the_clock(void)
 	end(&lock);
 }
 
-static void waiter_without_a_node_gives_up_when_its_patience_is_over(void)
+static void waiter_without_node_times_out_at_its_deadline(void)
 {
 	unsigned int requested;
 	DEFINE_NBQ_X(lock);
@@ -1031,7 +1031,7 @@ static void release_without_a_queue(enum shim_op op, const void *address)
 }
 
 /* The nodes by which a pool grows have no number: they are of no use here. */
-static void waiter_without_a_numbered_node_waits_outside_of_the_queue(void)
+static void waiter_without_encodable_node_stays_newcomer(void)
 {
 	DEFINE_NBQ_X(lock);
 
@@ -1058,7 +1058,7 @@ static void waiter_without_a_numbered_node_waits_outside_of_the_queue(void)
 #endif
 
 /* As release_during_the_wait(), with a look at the number of the waiter's node. */
-static void see_the_number_and_release(enum shim_op op, const void *address)
+static void check_index_and_release(enum shim_op op, const void *address)
 {
 	if (polls == 999 && held_by_cpu_0)
 		EXPECT(held_by_cpu_0->tail >> 16 < 2);
@@ -1066,7 +1066,7 @@ static void see_the_number_and_release(enum shim_op op, const void *address)
 }
 
 /* The one taken last has no number; there are others that have one. */
-static void waiter_finds_a_numbered_node_behind_one_without(void)
+static void encodable_node_is_found_behind_hint(void)
 {
 	DEFINE_NBQ_X(lock);
 	struct nbq_clh last = { };
@@ -1083,7 +1083,7 @@ static void waiter_finds_a_numbered_node_behind_one_without(void)
 	free_nodes(2);
 	polls = 0;
 	/* It is contended by then: the waiter has queued. */
-	shim_hook = see_the_number_and_release;
+	shim_hook = check_index_and_release;
 	EXPECT(nbq_X_lock_timeout(&lock, KTIME_MAX) == 0);
 	shim_hook = NULL;
 	EXPECT(polls == 1000);
@@ -1096,7 +1096,7 @@ static void waiter_finds_a_numbered_node_behind_one_without(void)
 
 #if !QUEUES_IF_FREE
 /* Nor has anybody one as long as there are no pools. */
-static void waiter_without_a_pool_waits_outside_of_the_queue(void)
+static void waiter_without_pool_stays_newcomer(void)
 {
 	DEFINE_NBQ_X(lock);
 
@@ -1116,48 +1116,48 @@ static void waiter_without_a_pool_waits_outside_of_the_queue(void)
 int main(void)
 {
 	static const struct test_case cases[] = {
-		TEST_CASE(free_lock_is_taken_without_a_look_at_the_clock),
-		TEST_CASE(initialised_lock_forgets_what_its_memory_held),
+		TEST_CASE(free_lock_reads_no_clock),
+		TEST_CASE(init_resets_the_lock),
 		TEST_CASE(attempt_without_patience_does_not_wait),
-		TEST_CASE(failing_try_only_reads),
+		TEST_CASE(failing_trylock_only_reads),
 		TEST_CASE(writes_to_devices_are_ordered_before_each_release),
-		TEST_CASE(wait_is_announced_before_it_enqueues_if_traced),
-		TEST_CASE(contention_that_is_over_at_once_ends_for_a_tracer),
-		TEST_CASE(deadlock_that_only_a_timeout_ends_is_reported_once),
+		TEST_CASE(traced_wait_begins_before_enqueue),
+		TEST_CASE(traced_contention_ends_without_a_wait),
+		TEST_CASE(deadlock_of_untimed_attempt_is_reported_once),
 		TEST_CASE(pool_is_set_up_by_one_context),
 		TEST_CASE(locks_work_before_the_pools_are_filled),
-		TEST_CASE(waiter_gives_up_when_its_patience_is_over_and_not_before),
-		TEST_CASE(waiter_takes_over_when_the_holder_releases),
-		TEST_CASE(lock_whose_holder_waits_for_another_is_not_contended),
-		TEST_CASE(patience_for_ever_and_past_the_end_of_time_never_ends),
-#if WARNS_OF_MISUSE
-		TEST_CASE(unlock_of_a_free_lock_is_reported_and_changes_nothing),
-		TEST_CASE(unlock_on_another_cpu_is_reported_and_changes_nothing),
+		TEST_CASE(waiter_times_out_at_its_deadline),
+		TEST_CASE(waiter_acquires_when_holder_releases),
+		TEST_CASE(holder_that_waits_elsewhere_is_no_contention),
+		TEST_CASE(patience_past_ktime_max_never_ends),
+#if REPORTS_MISUSE
+		TEST_CASE(unlock_of_free_lock_is_reported),
+		TEST_CASE(unlock_on_another_cpu_is_reported),
 		TEST_CASE(report_names_the_holder),
 #endif
 		TEST_CASE(nested_locks_are_released_in_any_order),
-		TEST_CASE(destroy_of_a_held_lock_is_reported_and_changes_nothing),
-#if HOLDS_NODE && !NODES_AT_REST
-		TEST_CASE(want_of_a_node_is_traced_and_reported),
+		TEST_CASE(destroy_of_held_lock_is_reported),
+#if HOLDS_NODE && !NODES_KEPT
+		TEST_CASE(empty_pool_is_traced_and_reported),
 #endif
 #if HOLDS_NODE
-		TEST_CASE(empty_pool_fails_with_enomem_once_the_patience_is_over),
-		TEST_CASE(attempt_that_waits_for_a_node_gets_one_when_the_pool_grows),
-		TEST_CASE(pool_asks_for_more_nodes_before_the_last_is_gone),
+		TEST_CASE(empty_pool_is_enomem_at_the_deadline),
+		TEST_CASE(waiter_for_a_node_gets_one_from_growth),
+		TEST_CASE(pool_requests_growth_in_time),
 		TEST_CASE(each_context_level_has_its_own_nodes),
-		TEST_CASE(nested_claim_never_gets_the_same_node),
+		TEST_CASE(nested_alloc_never_gets_the_same_node),
 #else
-		TEST_CASE(lock_says_which_context_holds_it),
+		TEST_CASE(lock_records_the_holder),
 #if QUEUES_IF_FREE
-		TEST_CASE(free_lock_is_not_taken_without_a_node),
+		TEST_CASE(free_lock_needs_a_node),
 #else
-		TEST_CASE(empty_pool_is_no_matter_to_a_free_lock),
-		TEST_CASE(waiter_without_a_numbered_node_waits_outside_of_the_queue),
-		TEST_CASE(waiter_without_a_pool_waits_outside_of_the_queue),
+		TEST_CASE(free_lock_needs_no_node),
+		TEST_CASE(waiter_without_encodable_node_stays_newcomer),
+		TEST_CASE(waiter_without_pool_stays_newcomer),
 #endif
-		TEST_CASE(pool_is_searched_once_between_two_reads_of_the_clock),
-		TEST_CASE(waiter_without_a_node_gives_up_when_its_patience_is_over),
-		TEST_CASE(waiter_finds_a_numbered_node_behind_one_without),
+		TEST_CASE(pool_is_searched_once_a_clock_read),
+		TEST_CASE(waiter_without_node_times_out_at_its_deadline),
+		TEST_CASE(encodable_node_is_found_behind_hint),
 #endif
 	};
 

@@ -14,7 +14,7 @@
 #include <linux/errno.h>
 #include <linux/hash.h>
 
-#include "actor.h"
+#include "coro.h"
 #include "test.h"
 
 /* Much longer than any of the times by which a lock goes. */
@@ -30,44 +30,44 @@ static u64 fake_clock(void)
 }
 
 /* All who wait now have run out of patience when they look next. */
-static void let_patience_pass(void)
+static void expire_patience(void)
 {
 	clock_now += 2 * PATIENCE;
 }
 
 #if !IS_FIFO
 /* A head that has timed out may have asked newcomers to queue. */
-static void let_requests_expire(void)
+static void expire_requests(void)
 {
 	clock_now += 2 * NBQ_SPIN_HANDOFF_NS;
 }
 #endif
 
-static void start(struct actor *actor, unsigned int cpu)
+static void start(struct coro *coro, unsigned int cpu)
 {
-	memset(actor, 0, sizeof(*actor));
-	actor->lock = &lock;
-	actor->cpu = cpu;
-	actor->patience = PATIENCE;
-	actor->attempts = 1;
-	actor_start(actor);
+	memset(coro, 0, sizeof(*coro));
+	coro->lock = &lock;
+	coro->cpu = cpu;
+	coro->patience = PATIENCE;
+	coro->attempts = 1;
+	coro_start(coro);
 }
 
 /* It looks at its predecessor in vain, in the queue: some look at the lock before. */
-static void start_waiting(struct actor *actor, unsigned int cpu)
+static void start_waiting(struct coro *coro, unsigned int cpu)
 {
-	start(actor, cpu);
-	EXPECT(actor_until(actor, SHIM_OP_XCHG, &lock.tail));
-	EXPECT(actor_until_it_polls(actor));
+	start(coro, cpu);
+	EXPECT(coro_until(coro, SHIM_OP_XCHG, &lock.tail));
+	EXPECT(coro_until_poll(coro));
 }
 
 /* The same, and it never runs out of patience. */
-static void start_patient(struct actor *actor, unsigned int cpu)
+static void start_without_timeout(struct coro *coro, unsigned int cpu)
 {
-	start(actor, cpu);
-	actor->patience = KTIME_MAX;
-	EXPECT(actor_until(actor, SHIM_OP_XCHG, &lock.tail));
-	EXPECT(actor_until_it_polls(actor));
+	start(coro, cpu);
+	coro->patience = KTIME_MAX;
+	EXPECT(coro_until(coro, SHIM_OP_XCHG, &lock.tail));
+	EXPECT(coro_until_poll(coro));
 }
 
 /* An attempt without patience, as a whole; releases at once. */
@@ -92,7 +92,7 @@ static void count_changes(enum shim_op op, const void *address)
 }
 
 /* The same, which fails and changes nothing that others read. */
-static __attribute__((__unused__)) bool try_in_vain(unsigned int cpu)
+static __attribute__((__unused__)) bool fails_reading_only(unsigned int cpu)
 {
 	bool got;
 
@@ -118,30 +118,30 @@ static void begin(void)
 	shim_clock = fake_clock;
 }
 
-#define ABANDONED	(2 + LEAVER_AT_TAIL_STAYS)
+#define ABANDONED	(2 + ABANDONED_TAIL_STAYS)
 /* Of these: who stood in front of them was the holder, or one that had waited. */
-#define WALKED_OVER	(ABANDONED - !HOLDS_NODE)
+#define SKIPPED	(ABANDONED - !HOLDS_NODE)
 
 /* before: H    after: H L L, and nobody waits. (Hybrid: the first was the head.) */
 static void abandon_two_nodes(void)
 {
-	struct actor first, second, third;
+	struct coro first, second, third;
 
 	start_waiting(&first, 1);
 	start_waiting(&second, 2);
 	start_waiting(&third, 3);
-	let_patience_pass();
-	EXPECT(actor_until_it_leaves(&third));
-	EXPECT(actor_finish(&second) == -ETIMEDOUT);
-	EXPECT(actor_finish(&first) == -ETIMEDOUT);
-	EXPECT(actor_finish(&third) == -ETIMEDOUT);
+	expire_patience();
+	EXPECT(coro_until_abandon(&third));
+	EXPECT(coro_finish(&second) == -ETIMEDOUT);
+	EXPECT(coro_finish(&first) == -ETIMEDOUT);
+	EXPECT(coro_finish(&third) == -ETIMEDOUT);
 	EXPECT(shim_event("nodes_abandoned") == ABANDONED);
 	EXPECT(shim_nodes_in_use() == HOLDS_NODE + ABANDONED);
 }
 
 #if IS_FIFO
 /* before: A L L    after: H */
-static void trylock_walks_over_abandoned_nodes_to_a_free_lock(void)
+static void trylock_skips_abandoned_nodes_of_free_lock(void)
 {
 	begin();
 	nbq_X_lock(&lock);
@@ -150,24 +150,24 @@ static void trylock_walks_over_abandoned_nodes_to_a_free_lock(void)
 	EXPECT(!nbq_X_is_locked(&lock));
 	EXPECT(!nbq_X_is_contended(&lock));
 	EXPECT(try(4));
-	EXPECT(shim_event("most_skipped") == WALKED_OVER);
-	EXPECT(shim_walks(WALKED_OVER) == 1);
+	EXPECT(shim_event("most_skipped") == SKIPPED);
+	EXPECT(shim_walks(SKIPPED) == 1);
 	EXPECT(shim_event("nodes_reclaimed") == ABANDONED + HOLDS_NODE);
-	EXPECT(shim_nodes_in_use() == NODES_AT_REST);
+	EXPECT(shim_nodes_in_use() == NODES_KEPT);
 	end();
 }
 
 /* H L L, H W, and A W whose waiter has not noticed: the same afterwards */
-static void failing_try_changes_neither_lock_nor_node(void)
+static void failing_trylock_changes_nothing(void)
 {
-	struct actor waiter;
+	struct coro waiter;
 
 	begin();
 	nbq_X_lock(&lock);
 	abandon_two_nodes();
 	EXPECT(nbq_X_is_locked(&lock));
 	EXPECT(nbq_X_is_contended(&lock));
-	EXPECT(try_in_vain(4));
+	EXPECT(fails_reading_only(4));
 	nbq_X_unlock(&lock);
 	end();
 
@@ -175,22 +175,22 @@ static void failing_try_changes_neither_lock_nor_node(void)
 	nbq_X_lock(&lock);
 	start_waiting(&waiter, 1);
 	EXPECT(nbq_X_is_contended(&lock));
-	EXPECT(try_in_vain(4));
+	EXPECT(fails_reading_only(4));
 	nbq_X_unlock(&lock);
 	/* The hybrid is free until the waiter has acquired it. */
 	EXPECT(nbq_X_is_locked(&lock) == HOLDS_NODE);
-	EXPECT(try_in_vain(4));
-	EXPECT(actor_finish(&waiter) == 0);
+	EXPECT(fails_reading_only(4));
+	EXPECT(coro_finish(&waiter) == 0);
 	end();
 }
 #else
 /* before: A L L, and nobody holds    after: the same, and H */
-static void newcomer_takes_a_free_lock_past_abandoned_nodes(void)
+static void newcomer_steals_free_lock_with_abandoned_nodes(void)
 {
 	begin();
 	nbq_X_lock(&lock);
 	abandon_two_nodes();
-	let_requests_expire();
+	expire_requests();
 	EXPECT(!try(4));
 	nbq_X_unlock(&lock);
 	EXPECT(!nbq_X_is_locked(&lock));
@@ -201,9 +201,9 @@ static void newcomer_takes_a_free_lock_past_abandoned_nodes(void)
 }
 
 /* before: A L L    after: A L L W -> W */
-static void waiter_walks_over_abandoned_nodes(void)
+static void waiter_skips_abandoned_nodes(void)
 {
-	struct actor waiter;
+	struct coro waiter;
 
 	begin();
 	nbq_X_lock(&lock);
@@ -212,15 +212,15 @@ static void waiter_walks_over_abandoned_nodes(void)
 	EXPECT(shim_event("nodes_reclaimed") == ABANDONED);
 	EXPECT(shim_nodes_in_use() == 1);
 	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&waiter) == 0);
-	EXPECT(shim_event("most_skipped") == WALKED_OVER);
-	EXPECT(shim_walks(WALKED_OVER) == 1);
+	EXPECT(coro_finish(&waiter) == 0);
+	EXPECT(shim_event("most_skipped") == SKIPPED);
+	EXPECT(shim_walks(SKIPPED) == 1);
 	end();
 }
 #endif
 
 /* before: A L L    after: [] */
-static void destroy_gives_abandoned_nodes_back(void)
+static void destroy_reclaims_abandoned_nodes(void)
 {
 	begin();
 	nbq_X_lock(&lock);
@@ -231,9 +231,9 @@ static void destroy_gives_abandoned_nodes_back(void)
 }
 
 /* before: A W    after: the same, then H */
-static void destroy_of_a_lock_with_a_waiter_is_refused(void)
+static void destroy_fails_with_waiter(void)
 {
-	struct actor waiter;
+	struct coro waiter;
 
 	begin();
 	test_expect_warnings(1);
@@ -242,24 +242,24 @@ static void destroy_of_a_lock_with_a_waiter_is_refused(void)
 	EXPECT(nbq_X_is_contended(&lock));
 	nbq_X_unlock(&lock);
 	EXPECT(nbq_X_destroy(&lock) == -EBUSY);
-	EXPECT(actor_finish(&waiter) == 0);
+	EXPECT(coro_finish(&waiter) == 0);
 	end();
 }
 
 /* H W: one that has waited for so long that newcomers may not pass it any more */
-static void waiter_of_long_standing_leaves_in_as_few_steps(void)
+static void abandon_is_bounded_after_handoff_request(void)
 {
-	struct actor waiter;
+	struct coro waiter;
 	unsigned int i;
 
 	begin();
 	nbq_X_lock(&lock);
 	start_waiting(&waiter, 1);
 	for (i = 0; i < 1100; i++)
-		EXPECT(actor_until_it_polls(&waiter));
+		EXPECT(coro_until_poll(&waiter));
 	EXPECT(!try(2));
-	let_patience_pass();
-	EXPECT(actor_finish(&waiter) == -ETIMEDOUT);
+	expire_patience();
+	EXPECT(coro_finish(&waiter) == -ETIMEDOUT);
 	nbq_X_unlock(&lock);
 	EXPECT(try(2));
 	end();
@@ -268,7 +268,7 @@ static void waiter_of_long_standing_leaves_in_as_few_steps(void)
 /* A lock of whose places, and of lock's, a pool notes the same bit */
 static struct nbq_X others[4096];
 
-static struct nbq_X *lock_that_is_noted_as_the_same(void)
+static struct nbq_X *lock_with_same_hash(void)
 {
 	struct nbq_X *other = others;
 
@@ -284,9 +284,9 @@ static struct nbq_X *lock_that_is_noted_as_the_same(void)
  * An attempt of this CPU that looks for places in vain: it has none any more, although a lock
  * at rest may keep its node.
  */
-static void look_for_places_once_more(unsigned int cpu)
+static void expect_no_place(unsigned int cpu)
 {
-	struct nbq_X *other = lock_that_is_noted_as_the_same();
+	struct nbq_X *other = lock_with_same_hash();
 
 	nbq_X_init(other);
 	EXPECT(try_as(other, PATIENCE, cpu, 0) == 0);
@@ -298,58 +298,58 @@ static void look_for_places_once_more(unsigned int cpu)
  * before: H W B    B leaves twice after it has come back: it stays in the queue, and leaves the
  * lock's line alone. Then it gets the lock, and waits and leaves as the tail once more.
  */
-static void one_that_comes_back_again_and_again_leaves_the_lock_alone(void)
+static void resumed_waiter_does_not_access_lock(void)
 {
-	struct actor first, back, behind;
+	struct coro first, back, behind;
 	unsigned int accesses;
 
 	begin();
 	nbq_X_lock(&lock);
-	start_patient(&first, 1);
+	start_without_timeout(&first, 1);
 	start(&back, 2);
 	back.attempts = 4;
-	EXPECT(actor_until(&back, SHIM_OP_XCHG, &lock.tail));
-	EXPECT(actor_until_it_polls(&back));
+	EXPECT(coro_until(&back, SHIM_OP_XCHG, &lock.tail));
+	EXPECT(coro_until_poll(&back));
 	/* One that stands behind does not let the first attempt go as the tail. */
 	start_waiting(&behind, 3);
-	let_patience_pass();
-	while (!shim_event("nodes_resumed") && actor_until_it_polls(&back))
+	expire_patience();
+	while (!shim_event("nodes_resumed") && coro_until_poll(&back))
 		EXPECT(!back.ended);
 	accesses = back.lock_accesses;
-	let_patience_pass();
-	while (shim_event("nodes_resumed") < 2 && actor_until_it_polls(&back))
+	expire_patience();
+	while (shim_event("nodes_resumed") < 2 && coro_until_poll(&back))
 		EXPECT(!back.ended);
 	/* One that others may pass looks at the lock, as those in front seem to be stalled. */
 	EXPECT(!IS_FIFO || back.lock_accesses == accesses);
 	EXPECT(shim_event("nodes_abandoned") == 2);
-	EXPECT(actor_finish(&behind) == -ETIMEDOUT);
+	EXPECT(coro_finish(&behind) == -ETIMEDOUT);
 	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&first) == 0);
-	EXPECT(actor_until_it_holds(&back));
-	EXPECT(shim_event("nodes_allocated") == TAKES_NODE + 3);
-	EXPECT(actor_finish(&back) == 0);
+	EXPECT(coro_finish(&first) == 0);
+	EXPECT(coro_until_held(&back));
+	EXPECT(shim_event("nodes_allocated") == ALLOCS_NODE + 3);
+	EXPECT(coro_finish(&back) == 0);
 	end();
 }
 
 /* before: H    Its CPU has resumed before with the node that B has; B leaves as the tail. */
-static void leave_as_the_tail_with_a_node_as_new(void)
+static void abandon_tail_with_same_node(void)
 {
 	unsigned int abandoned = shim_event("nodes_abandoned");
-	struct actor back;
+	struct coro back;
 
 	nbq_X_lock(&lock);
 	start_waiting(&back, 2);
-	let_patience_pass();
-	EXPECT(actor_finish(&back) == -ETIMEDOUT);
-	EXPECT(shim_event("nodes_abandoned") == abandoned + LEAVER_AT_TAIL_STAYS);
+	expire_patience();
+	EXPECT(coro_finish(&back) == -ETIMEDOUT);
+	EXPECT(shim_event("nodes_abandoned") == abandoned + ABANDONED_TAIL_STAYS);
 	nbq_X_unlock(&lock);
 	end();
 }
 
 /* before: H W B W    B leaves, comes back, and gets the lock, or leaves and is skipped. */
-static void node_of_one_that_came_back_is_as_new(void)
+static void resumed_flag_ends_with_the_wait(void)
 {
-	struct actor first, back, behind;
+	struct coro first, back, behind;
 	unsigned int leaves;
 
 	for (leaves = 0; leaves < 2; leaves++) {
@@ -357,116 +357,116 @@ static void node_of_one_that_came_back_is_as_new(void)
 
 		begin();
 		nbq_X_lock(&lock);
-		start_patient(&first, 1);
+		start_without_timeout(&first, 1);
 		start_waiting(&back, 2);
-		start_patient(&behind, 3);
-		let_patience_pass();
-		EXPECT(actor_finish(&back) == -ETIMEDOUT);
+		start_without_timeout(&behind, 3);
+		expire_patience();
+		EXPECT(coro_finish(&back) == -ETIMEDOUT);
 		start(&back, 2);
-		EXPECT(actor_until_it_polls(&back));
+		EXPECT(coro_until_poll(&back));
 		EXPECT(shim_event("nodes_resumed") == resumed + 1);
 		if (leaves) {
-			let_patience_pass();
-			EXPECT(actor_finish(&back) == -ETIMEDOUT);
+			expire_patience();
+			EXPECT(coro_finish(&back) == -ETIMEDOUT);
 		}
 		nbq_X_unlock(&lock);
 		if (IS_FIFO)
-			EXPECT(actor_finish(&first) == 0);
+			EXPECT(coro_finish(&first) == 0);
 		if (!leaves)
-			EXPECT(actor_finish(&back) == 0);
-		EXPECT(actor_finish(&behind) == 0);
+			EXPECT(coro_finish(&back) == 0);
+		EXPECT(coro_finish(&behind) == 0);
 		if (!IS_FIFO)
-			EXPECT(actor_finish(&first) == 0);
-		leave_as_the_tail_with_a_node_as_new();
+			EXPECT(coro_finish(&first) == 0);
+		abandon_tail_with_same_node();
 	}
 }
 
 /* before: H W B W    B comes back, the last one leaves; B's node may rest with the lock. */
-static void node_that_rests_after_it_was_resumed_is_no_place(void)
+static void node_kept_by_lock_is_not_resumed(void)
 {
-	struct actor first, back, behind;
+	struct coro first, back, behind;
 
 	begin();
 	nbq_X_lock(&lock);
-	start_patient(&first, 1);
+	start_without_timeout(&first, 1);
 	start_waiting(&back, 2);
 	start_waiting(&behind, 3);
-	let_patience_pass();
-	EXPECT(actor_finish(&back) == -ETIMEDOUT);
+	expire_patience();
+	EXPECT(coro_finish(&back) == -ETIMEDOUT);
 	start(&back, 2);
 	back.patience = KTIME_MAX;
-	EXPECT(actor_until_it_polls(&back));
+	EXPECT(coro_until_poll(&back));
 	EXPECT(shim_event("nodes_resumed") == 1);
-	EXPECT(actor_finish(&behind) == -ETIMEDOUT);
+	EXPECT(coro_finish(&behind) == -ETIMEDOUT);
 	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&first) == 0);
-	EXPECT(actor_finish(&back) == 0);
-	look_for_places_once_more(2);
+	EXPECT(coro_finish(&first) == 0);
+	EXPECT(coro_finish(&back) == 0);
+	expect_no_place(2);
 	end();
 }
 
 /* before: H W B W    B leaves, and uses other locks before it comes back */
-static void other_locks_do_not_touch_a_place(void)
+static void place_survives_attempts_at_other_lock(void)
 {
-	struct nbq_X *other = lock_that_is_noted_as_the_same();
-	struct actor first, back, behind;
+	struct nbq_X *other = lock_with_same_hash();
+	struct coro first, back, behind;
 
 	begin();
 	nbq_X_lock(&lock);
-	start_patient(&first, 1);
+	start_without_timeout(&first, 1);
 	start_waiting(&back, 2);
-	start_patient(&behind, 3);
-	let_patience_pass();
-	EXPECT(actor_finish(&back) == -ETIMEDOUT);
+	start_without_timeout(&behind, 3);
+	expire_patience();
+	EXPECT(coro_finish(&back) == -ETIMEDOUT);
 	nbq_X_init(other);
 	EXPECT(try_as(other, PATIENCE, 2, 0) == 0);
 	EXPECT(try_as(other, KTIME_MAX, 2, 0) == 0);
 	EXPECT(nbq_X_destroy(other) == 0);
 	EXPECT(shim_event("nodes_resumed") == 0);
 	start(&back, 2);
-	EXPECT(actor_until_it_polls(&back));
+	EXPECT(coro_until_poll(&back));
 	EXPECT(shim_event("nodes_resumed") == 1);
 	nbq_X_unlock(&lock);
 	if (IS_FIFO)
-		EXPECT(actor_finish(&first) == 0);
-	EXPECT(actor_finish(&back) == 0);
-	EXPECT(actor_finish(&behind) == 0);
+		EXPECT(coro_finish(&first) == 0);
+	EXPECT(coro_finish(&back) == 0);
+	EXPECT(coro_finish(&behind) == 0);
 	if (!IS_FIFO)
-		EXPECT(actor_finish(&first) == 0);
+		EXPECT(coro_finish(&first) == 0);
 	end();
 }
 
 /* Attempts of the CPUs whose nodes abandon_two_nodes() leaves: none resumes one. */
-static void come_back_to_a_lock_of_after(void)
+static void attempt_without_resume(void)
 {
 	unsigned int cpu;
 
 	nbq_X_lock(&lock);
 	for (cpu = 1; cpu <= 3; cpu++) {
-		struct actor back;
+		struct coro back;
 
 		start_waiting(&back, cpu);
-		let_patience_pass();
-		EXPECT(actor_finish(&back) == -ETIMEDOUT);
+		expire_patience();
+		EXPECT(coro_finish(&back) == -ETIMEDOUT);
 	}
 	EXPECT(shim_event("nodes_resumed") == 0);
 	nbq_X_unlock(&lock);
 	EXPECT(nbq_X_destroy(&lock) == 0);
 }
 
-static void place_in_a_lock_that_was_destroyed_is_not_resumed(void)
+static void place_is_not_resumed_after_destroy(void)
 {
 	begin();
 	nbq_X_lock(&lock);
 	abandon_two_nodes();
 	nbq_X_unlock(&lock);
 	end();
-	come_back_to_a_lock_of_after();
+	attempt_without_resume();
 	EXPECT(shim_nodes_in_use() == 0);
 }
 
 /* It should have been destroyed: its nodes are lost, but nothing else is. */
-static void place_in_a_lock_that_was_made_anew_is_not_resumed(void)
+static void place_is_not_resumed_after_init(void)
 {
 	unsigned int lost;
 
@@ -477,18 +477,18 @@ static void place_in_a_lock_that_was_made_anew_is_not_resumed(void)
 	lost = shim_nodes_in_use();
 	EXPECT(lost >= ABANDONED);
 	begin();
-	come_back_to_a_lock_of_after();
+	attempt_without_resume();
 	EXPECT(shim_nodes_in_use() == lost);
 	shim_pools_start(1, 1);
 }
 
 static struct nbq_X wiped;
 
-static void destroy_and_wipe(struct actor *actor)
+static void destroy_and_wipe(struct coro *coro)
 {
-	EXPECT(nbq_X_destroy(actor->lock) == 0);
+	EXPECT(nbq_X_destroy(coro->lock) == 0);
 	memset(&wiped, 0x5a, sizeof(wiped));
-	memcpy(actor->lock, &wiped, sizeof(wiped));
+	memcpy(coro->lock, &wiped, sizeof(wiped));
 }
 
 /*
@@ -496,25 +496,25 @@ static void destroy_and_wipe(struct actor *actor)
  * goes as far as it can: it takes the lock, releases it, destroys it and wipes
  * its memory. Then the holder goes on.
  */
-static void next_owner_may_destroy_the_lock_at_once(void)
+static void next_holder_may_free_the_lock(void)
 {
 	unsigned int n;
 	bool stopped = true;
 
 	for (n = 1; stopped; n++) {
-		struct actor holder, waiter;
+		struct coro holder, waiter;
 
 		begin();
 		start(&holder, 0);
-		EXPECT(actor_until_it_holds(&holder));
+		EXPECT(coro_until_held(&holder));
 		start(&waiter, 1);
 		waiter.patience = KTIME_MAX;
-		waiter.out_of_lock = destroy_and_wipe;
-		EXPECT(actor_until_it_polls(&waiter));
-		stopped = actor_steps(&holder, n);
-		actor_until_it_polls(&waiter);
-		EXPECT(actor_finish(&holder) == 0);
-		EXPECT(actor_finish(&waiter) == 0);
+		waiter.after_release = destroy_and_wipe;
+		EXPECT(coro_until_poll(&waiter));
+		stopped = coro_steps(&holder, n);
+		coro_until_poll(&waiter);
+		EXPECT(coro_finish(&holder) == 0);
+		EXPECT(coro_finish(&waiter) == 0);
 		EXPECT(!memcmp(&lock, &wiped, sizeof(lock)));
 	}
 }
@@ -536,34 +536,34 @@ static void next_owner_may_destroy_the_lock_at_once(void)
 #define POLLS_PER_SEARCH	16
 
 /* Let it poll so often, or until it has the lock. Return: how often in vain. */
-static unsigned int look(struct actor *actor, unsigned int times)
+static unsigned int poll_times(struct coro *coro, unsigned int times)
 {
 	unsigned int looks;
 
 	for (looks = 0; looks < times; looks++) {
-		actor_until(actor, SHIM_OP_RELAX, ACTOR_ANYWHERE);
-		if (actor->doing != ACQUIRING)
+		coro_until(coro, SHIM_OP_RELAX, CORO_ANYWHERE);
+		if (coro->doing != ACQUIRING)
 			break;
 	}
 	return looks;
 }
 
-#define IN_VAIN(actor, looks)	(look(actor, looks) == (looks))
+#define IN_VAIN(coro, looks)	(poll_times(coro, looks) == (looks))
 /* Until it has read the clock, and polled once more. */
-#define TICKS_IN_VAIN(actor)	IN_VAIN(actor, POLLS_PER_TICK + 1)
+#define TICKS_IN_VAIN(coro)	IN_VAIN(coro, POLLS_PER_TICK + 1)
 
-static void start_waiting_for_ever(struct actor *actor, unsigned int cpu)
+static void start_untimed(struct coro *coro, unsigned int cpu)
 {
-	start(actor, cpu);
-	actor->patience = KTIME_MAX;
-	EXPECT(IN_VAIN(actor, POLLS_BEFORE_QUEUE + 1));
+	start(coro, cpu);
+	coro->patience = KTIME_MAX;
+	EXPECT(IN_VAIN(coro, POLLS_BEFORE_QUEUE + 1));
 	EXPECT(nbq_X_is_contended(&lock));
 }
 
 /* A W W W: the first does not run, and the third comes when it has not for long */
-static void acting_head_takes_the_lock_and_its_successor_is_the_next_to_act(void)
+static void steal_when_predecessor_stalled(void)
 {
-	struct actor first, second, third;
+	struct coro first, second, third;
 
 	begin();
 	nbq_X_lock(&lock);
@@ -577,27 +577,27 @@ static void acting_head_takes_the_lock_and_its_successor_is_the_next_to_act(void
 	if (IS_FIFO) {
 		EXPECT(TICKS_IN_VAIN(&second));
 		EXPECT(TICKS_IN_VAIN(&third));
-		EXPECT(actor_finish(&first) == 0);
-		EXPECT(actor_finish(&second) == 0);
+		EXPECT(coro_finish(&first) == 0);
+		EXPECT(coro_finish(&second) == 0);
 	} else {
-		EXPECT(look(&second, POLLS_PER_TICK + 1) <= POLLS_PER_TICK);
+		EXPECT(poll_times(&second, POLLS_PER_TICK + 1) <= POLLS_PER_TICK);
 		EXPECT(second.doing == HOLDING);
 		/* It has left the queue, and its node there. */
 		EXPECT(shim_nodes_in_use() == 3);
-		EXPECT(actor_finish(&second) == 0);
+		EXPECT(coro_finish(&second) == 0);
 		/* The third has not waited for so long itself. */
 		clock_now += STALLED_NS / 2;
 		nbq_X_lock(&lock);
 		EXPECT(TICKS_IN_VAIN(&third));
 		nbq_X_unlock(&lock);
-		EXPECT(look(&third, 1) == 0);
-		EXPECT(actor_finish(&third) == 0);
-		EXPECT(look(&first, 1) == 0);
-		EXPECT(actor_finish(&first) == 0);
+		EXPECT(poll_times(&third, 1) == 0);
+		EXPECT(coro_finish(&third) == 0);
+		EXPECT(poll_times(&first, 1) == 0);
+		EXPECT(coro_finish(&first) == 0);
 		end();
 		return;
 	}
-	EXPECT(actor_finish(&third) == 0);
+	EXPECT(coro_finish(&third) == 0);
 	end();
 }
 
@@ -611,10 +611,10 @@ static void free_node_of(unsigned int cpu, struct nbq_clh *occupant)
 }
 
 /* An attempt whose pool is empty, beside W: on its CPU, a lock keeps the only node. */
-static void one_without_a_node_waits_as_a_newcomer(void)
+static void waiter_without_node_stays_newcomer(void)
 {
 	static DEFINE_NBQ_CLH(occupant);
-	struct actor waiter, without;
+	struct coro waiter, without;
 
 	begin();
 	test_pools(1, 1);
@@ -622,7 +622,7 @@ static void one_without_a_node_waits_as_a_newcomer(void)
 	nbq_clh_lock(&occupant);
 	shim_cpu = 0;
 	nbq_X_lock(&lock);
-	start_waiting_for_ever(&waiter, 1);
+	start_untimed(&waiter, 1);
 	start(&without, 2);
 	EXPECT(IN_VAIN(&without, 1000));
 	EXPECT(shim_nodes_in_use() == 2);
@@ -630,14 +630,14 @@ static void one_without_a_node_waits_as_a_newcomer(void)
 	nbq_X_unlock(&lock);
 	if (IS_FIFO) {
 		EXPECT(IN_VAIN(&without, 1000));
-		EXPECT(actor_finish(&waiter) == 0);
+		EXPECT(coro_finish(&waiter) == 0);
 	}
 	if (QUEUES_IF_FREE) {
 		EXPECT(IN_VAIN(&without, 1000));
 		free_node_of(2, &occupant);
 	}
 	EXPECT(!IN_VAIN(&without, QUEUES_IF_FREE ? POLLS_PER_SEARCH : 1));
-	EXPECT(actor_finish(&without) == 0);
+	EXPECT(coro_finish(&without) == 0);
 	if (!IS_FIFO) {
 		/* It respects who has asked for it; one that does not run, not for long. */
 		nbq_X_lock(&lock);
@@ -649,9 +649,9 @@ static void one_without_a_node_waits_as_a_newcomer(void)
 		clock_now += IDLE_NS - 1;
 		EXPECT(IN_VAIN(&without, 1));
 		clock_now++;
-		EXPECT(look(&without, 1) == 0);
-		EXPECT(actor_finish(&without) == 0);
-		EXPECT(actor_finish(&waiter) == 0);
+		EXPECT(poll_times(&without, 1) == 0);
+		EXPECT(coro_finish(&without) == 0);
+		EXPECT(coro_finish(&waiter) == 0);
 	}
 	if (!QUEUES_IF_FREE)
 		free_node_of(2, &occupant);
@@ -660,25 +660,25 @@ static void one_without_a_node_waits_as_a_newcomer(void)
 
 #if !IS_FIFO
 /* before: []    after: H W, and W, the head, has asked newcomers to queue */
-static void start_waiting_and_ask(struct actor *waiter, unsigned int cpu)
+static void start_with_request(struct coro *waiter, unsigned int cpu)
 {
 	begin();
 	nbq_X_lock(&lock);
-	start_waiting_for_ever(waiter, cpu);
+	start_untimed(waiter, cpu);
 	clock_now += PATIENT_NS - 1;
 	EXPECT(TICKS_IN_VAIN(waiter));
-	EXPECT(!newcomers_must_queue(&lock));
+	EXPECT(!has_handoff_request(&lock));
 	clock_now++;
 	EXPECT(TICKS_IN_VAIN(waiter));
-	EXPECT(newcomers_must_queue(&lock));
+	EXPECT(has_handoff_request(&lock));
 }
 
 /* A W, W has asked for the lock and does not run: a newcomer takes it when it stays free */
-static void lock_that_is_held_meanwhile_is_not_idle(void)
+static void lock_held_in_between_is_not_idle(void)
 {
-	struct actor waiter, newcomer;
+	struct coro waiter, newcomer;
 
-	start_waiting_and_ask(&waiter, 1);
+	start_with_request(&waiter, 1);
 	start(&newcomer, 2);
 	nbq_X_unlock(&lock);
 	EXPECT(IN_VAIN(&newcomer, 100));
@@ -691,51 +691,51 @@ static void lock_that_is_held_meanwhile_is_not_idle(void)
 	EXPECT(shim_nodes_in_use() == 1);
 	EXPECT(IN_VAIN(&newcomer, 1));
 	EXPECT(shim_nodes_in_use() == 2);
-	EXPECT(actor_finish(&waiter) == 0);
-	EXPECT(actor_finish(&newcomer) == 0);
+	EXPECT(coro_finish(&waiter) == 0);
+	EXPECT(coro_finish(&newcomer) == 0);
 	end();
 }
 
 /* H W B W: B leaves after so long, and comes back; then it may take the lock, or not. */
-static void come_back_behind_one_that_is_stalled_for(u64 ns, bool acts)
+static void resume_behind_stalled(u64 ns, bool acts)
 {
 	unsigned long resumed = shim_event("nodes_resumed");
-	struct actor first, back, behind;
+	struct coro first, back, behind;
 
 	begin();
 	nbq_X_lock(&lock);
-	start_waiting_for_ever(&first, 1);
+	start_untimed(&first, 1);
 	start(&back, 2);
 	back.patience = 1;
 	EXPECT(IN_VAIN(&back, POLLS_BEFORE_QUEUE + 1));
-	start_waiting_for_ever(&behind, 3);
+	start_untimed(&behind, 3);
 	clock_now += ns;
-	EXPECT(actor_finish(&back) == -ETIMEDOUT);
+	EXPECT(coro_finish(&back) == -ETIMEDOUT);
 	start(&back, 2);
 	EXPECT(IN_VAIN(&back, 1));
 	EXPECT(shim_event("nodes_resumed") == resumed + 1);
 	nbq_X_unlock(&lock);
 	EXPECT(IN_VAIN(&back, 1) != acts);
 	if (acts)
-		EXPECT(actor_finish(&back) == 0);
-	EXPECT(actor_finish(&first) == 0);
+		EXPECT(coro_finish(&back) == 0);
+	EXPECT(coro_finish(&first) == 0);
 	if (!acts)
-		EXPECT(actor_finish(&back) == 0);
-	EXPECT(actor_finish(&behind) == 0);
+		EXPECT(coro_finish(&back) == 0);
+	EXPECT(coro_finish(&behind) == 0);
 	end();
 }
 
 /* At once: it may not wait for long enough to see that later. */
-static void one_that_comes_back_acts_for_a_stalled_waiter_at_once(void)
+static void resumed_waiter_acts_for_stalled_head(void)
 {
-	come_back_behind_one_that_is_stalled_for(STALLED_NS - 1, false);
-	come_back_behind_one_that_is_stalled_for(STALLED_NS, true);
+	resume_behind_stalled(STALLED_NS - 1, false);
+	resume_behind_stalled(STALLED_NS, true);
 }
 
 /* H: an attempt that was too late to enqueue; the next one does so at once, and one more not. */
-static void one_that_was_too_late_to_enqueue_does_so_next_time(void)
+static void late_newcomer_enqueues_next_time(void)
 {
-	struct actor late;
+	struct coro late;
 
 	begin();
 	nbq_X_lock(&lock);
@@ -743,26 +743,26 @@ static void one_that_was_too_late_to_enqueue_does_so_next_time(void)
 	late.patience = 1;
 	EXPECT(IN_VAIN(&late, 2));
 	clock_now += 2;
-	EXPECT(actor_finish(&late) == -ETIMEDOUT);
+	EXPECT(coro_finish(&late) == -ETIMEDOUT);
 	EXPECT(!shim_event("nodes_allocated"));
 	start(&late, 1);
 	EXPECT(IN_VAIN(&late, 1));
 	EXPECT(nbq_X_is_contended(&lock));
 	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&late) == 0);
+	EXPECT(coro_finish(&late) == 0);
 	nbq_X_lock(&lock);
 	start(&late, 1);
 	EXPECT(IN_VAIN(&late, POLLS_BEFORE_QUEUE));
 	EXPECT(!nbq_X_is_contended(&lock));
 	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&late) == 0);
+	EXPECT(coro_finish(&late) == 0);
 	end();
 }
 
 /* H W B W: an attempt of B after the other is as one that has waited for all of that time. */
-static void one_that_comes_back_has_waited_since_it_first_came(void)
+static void resumed_waiter_keeps_its_age(void)
 {
-	struct actor first, back, behind;
+	struct coro first, back, behind;
 
 	begin();
 	nbq_X_lock(&lock);
@@ -770,23 +770,23 @@ static void one_that_comes_back_has_waited_since_it_first_came(void)
 	start(&back, 2);
 	back.patience = 1;
 	EXPECT(IN_VAIN(&back, POLLS_BEFORE_QUEUE + 1));
-	start_waiting_for_ever(&behind, 3);
+	start_untimed(&behind, 3);
 	clock_now += PATIENT_NS;
-	EXPECT(actor_finish(&back) == -ETIMEDOUT);
-	EXPECT(!newcomers_must_queue(&lock));
+	EXPECT(coro_finish(&back) == -ETIMEDOUT);
+	EXPECT(!has_handoff_request(&lock));
 	start(&back, 2);
 	/* first is the head; B is, when it has gone. */
 	EXPECT(IN_VAIN(&back, 1));
 	clock_now += PATIENCE;
-	EXPECT(actor_finish(&first) == -ETIMEDOUT);
-	let_requests_expire();
+	EXPECT(coro_finish(&first) == -ETIMEDOUT);
+	expire_requests();
 	lock.state.handoff = 0;
 	clock_now = PATIENT_NS + 2;
 	EXPECT(IN_VAIN(&back, 1));
-	EXPECT(newcomers_must_queue(&lock));
+	EXPECT(has_handoff_request(&lock));
 	nbq_X_unlock(&lock);
-	EXPECT(actor_finish(&back) == 0);
-	EXPECT(actor_finish(&behind) == 0);
+	EXPECT(coro_finish(&back) == 0);
+	EXPECT(coro_finish(&behind) == 0);
 	end();
 }
 
@@ -798,9 +798,9 @@ static bool is_preempted(unsigned int cpu)
 }
 
 /* A W W: the hypervisor says that the CPU of the first is preempted */
-static void hypervisor_tells_that_a_predecessor_is_stalled(void)
+static void steal_when_vcpu_of_predecessor_preempted(void)
 {
-	struct actor first, second;
+	struct coro first, second;
 
 	begin();
 	nbq_X_lock(&lock);
@@ -813,10 +813,10 @@ static void hypervisor_tells_that_a_predecessor_is_stalled(void)
 	preempted = 1;
 	shim_vcpu_is_preempted = is_preempted;
 	clock_now++;
-	EXPECT(look(&second, POLLS_PER_TICK + 1) <= POLLS_PER_TICK);
+	EXPECT(poll_times(&second, POLLS_PER_TICK + 1) <= POLLS_PER_TICK);
 	shim_vcpu_is_preempted = NULL;
-	EXPECT(actor_finish(&second) == 0);
-	EXPECT(actor_finish(&first) == 0);
+	EXPECT(coro_finish(&second) == 0);
+	EXPECT(coro_finish(&first) == 0);
 	end();
 }
 
@@ -830,61 +830,61 @@ static unsigned int next_random(unsigned int *state)
 	return *state >> 16;
 }
 
-#define ACTORS	5
+#define CONTEXTS	5
 /* Accesses during which others find it held: more, where they look before they queue. */
 #define CRITICAL_SECTION	(IS_FIFO ? 1 : 12)
 
 /* The second comes as an interrupt on the CPU of the first, on the same pool. */
-static const unsigned int cpu_of[ACTORS] = { 0, 0, 1, 2, 3 };
+static const unsigned int cpu_of[CONTEXTS] = { 0, 0, 1, 2, 3 };
 #define INTERRUPTED	0
 #define INTERRUPT	1
 
 /* Waiters of the hybrid ask newcomers to queue after that, and some are stalled. */
 #define SOME_NS		60000
 
-static struct actor crowd[ACTORS];
-static bool running[ACTORS];
-static struct actor *last_user;
-static unsigned int wishes;	/* turns at whose end newcomers had to queue */
+static struct coro contexts[CONTEXTS];
+static bool running[CONTEXTS];
+static struct coro *last_user;
+static unsigned int requests;	/* turns at whose end newcomers had to queue */
 
-static bool is_done_with_the_lock(const struct actor *actor)
+static bool has_released_last(const struct coro *coro)
 {
-	return actor->ended || (actor->doing == RELEASING && !actor->attempts);
+	return coro->ended || (coro->doing == RELEASING && !coro->attempts);
 }
 
 /* Mutual exclusion; and whoever comes last knows that it does. */
-static void look_around(struct actor *self)
+static void check_exclusion(struct coro *self)
 {
 	unsigned int i, done = 0;
 
 	for (i = 0; i < CRITICAL_SECTION; i++)
 		shim_point(SHIM_OP_RELAX, self);
-	for (i = 0; i < ACTORS; i++) {
-		EXPECT(&crowd[i] == self || crowd[i].doing != HOLDING);
-		done += is_done_with_the_lock(&crowd[i]);
+	for (i = 0; i < CONTEXTS; i++) {
+		EXPECT(&contexts[i] == self || contexts[i].doing != HOLDING);
+		done += has_released_last(&contexts[i]);
 	}
-	if (done == ACTORS - 1 && !self->attempts)
+	if (done == CONTEXTS - 1 && !self->attempts)
 		last_user = self;
 }
 
-static void destroy_and_wipe_as_last(struct actor *self)
+static void destroy_if_last(struct coro *self)
 {
 	if (self == last_user)
 		destroy_and_wipe(self);
 }
 
-static void start_crowd(unsigned int *seed)
+static void start_contexts(unsigned int *seed)
 {
 	unsigned int i;
 
 	last_user = NULL;
-	for (i = 0; i < ACTORS; i++) {
-		start(&crowd[i], cpu_of[i]);
-		crowd[i].attempts = 1 + next_random(seed) % 3;
+	for (i = 0; i < CONTEXTS; i++) {
+		start(&contexts[i], cpu_of[i]);
+		contexts[i].attempts = 1 + next_random(seed) % 3;
 		if (next_random(seed) % 4 == 0)
-			crowd[i].patience = 0;
-		crowd[i].in_lock = look_around;
-		crowd[i].out_of_lock = destroy_and_wipe_as_last;
+			contexts[i].patience = 0;
+		contexts[i].critical_section = check_exclusion;
+		contexts[i].after_release = destroy_if_last;
 		running[i] = false;
 	}
 }
@@ -894,33 +894,33 @@ static void start_crowd(unsigned int *seed)
  * but look, now and then makes as many as that takes: to enter the queue, to read the clock,
  * to act for the head, to have newcomers queue.
  */
-static unsigned int accesses_in_a_turn(const struct actor *actor, unsigned int *seed)
+static unsigned int accesses_of_turn(const struct coro *coro, unsigned int *seed)
 {
 	static const unsigned int long_turns[] = { 100, 100, 100, 100, 100, 100, 400, 6000 };
 	unsigned int accesses = 1 + next_random(seed) % 3;
 
-	if (!IS_FIFO && actor->doing == ACQUIRING && next_random(seed) % 8 == 0)
+	if (!IS_FIFO && coro->doing == ACQUIRING && next_random(seed) % 8 == 0)
 		accesses = long_turns[next_random(seed) % 8];
 	return accesses;
 }
 
 /* Turns of one of them, to the end of all. */
-static void let_the_crowd_run(unsigned int *seed)
+static void run_contexts(unsigned int *seed)
 {
-	unsigned int left = ACTORS;
+	unsigned int left = CONTEXTS;
 
 	while (left) {
-		unsigned int i = next_random(seed) % ACTORS;
-		unsigned int steps = accesses_in_a_turn(&crowd[i], seed);
+		unsigned int i = next_random(seed) % CONTEXTS;
+		unsigned int steps = accesses_of_turn(&contexts[i], seed);
 
-		if (crowd[i].ended || (i == INTERRUPTED && running[INTERRUPT]))
+		if (contexts[i].ended || (i == INTERRUPTED && running[INTERRUPT]))
 			continue;
 		if (next_random(seed) % 32 == 0)
-			let_patience_pass();
+			expire_patience();
 		else if (next_random(seed) % 8 == 0)
 			clock_now += SOME_NS;
-		running[i] = actor_steps(&crowd[i], steps);
-		wishes += !last_user && newcomers_must_queue(&lock);
+		running[i] = coro_steps(&contexts[i], steps);
+		requests += !last_user && has_handoff_request(&lock);
 		left -= !running[i];
 	}
 }
@@ -931,7 +931,7 @@ static void let_the_crowd_run(unsigned int *seed)
  * depend on it: one owner at a time, all nodes back, and no access to the lock
  * after somebody else could destroy it.
  */
-static void random_interleavings_keep_one_owner_and_lose_no_node(void)
+static void random_interleavings_keep_exclusion_and_nodes(void)
 {
 	unsigned int round, i, got = 0, wiped_locks = 0, abandoned = 0;
 
@@ -948,11 +948,11 @@ static void random_interleavings_keep_one_owner_and_lose_no_node(void)
 			test_pools(nodes, nodes);
 		}
 		begin();
-		start_crowd(&seed);
-		let_the_crowd_run(&seed);
-		for (i = 0; i < ACTORS; i++) {
-			got += crowd[i].acquired;
-			actor_finish(&crowd[i]);
+		start_contexts(&seed);
+		run_contexts(&seed);
+		for (i = 0; i < CONTEXTS; i++) {
+			got += contexts[i].acquired;
+			coro_finish(&contexts[i]);
 		}
 		if (last_user) {
 			EXPECT(!memcmp(&lock, &wiped, sizeof(lock)));
@@ -969,44 +969,44 @@ static void random_interleavings_keep_one_owner_and_lose_no_node(void)
 	/* Attempts without patience abandon none where they find it held. */
 	EXPECT(abandoned > round / 16);
 	EXPECT(shim_event("exhaustions") > 0);
-	EXPECT(IS_FIFO ? wishes == 0 : wishes > round);
+	EXPECT(IS_FIFO ? requests == 0 : requests > round);
 	/* The algorithm's file promises no less than what is needed. */
-	EXPECT(actor_most_steps_to_leave == STEPS_TO_LEAVE);
-	EXPECT(actor_most_steps_to_release == STEPS_TO_RELEASE);
+	EXPECT(coro_most_steps_to_abandon == STEPS_TO_ABANDON);
+	EXPECT(coro_most_steps_to_release == STEPS_TO_RELEASE);
 }
 
 int main(void)
 {
 	static const struct test_case cases[] = {
 #if IS_FIFO
-		TEST_CASE(trylock_walks_over_abandoned_nodes_to_a_free_lock),
-		TEST_CASE(failing_try_changes_neither_lock_nor_node),
+		TEST_CASE(trylock_skips_abandoned_nodes_of_free_lock),
+		TEST_CASE(failing_trylock_changes_nothing),
 #else
-		TEST_CASE(newcomer_takes_a_free_lock_past_abandoned_nodes),
-		TEST_CASE(waiter_walks_over_abandoned_nodes),
+		TEST_CASE(newcomer_steals_free_lock_with_abandoned_nodes),
+		TEST_CASE(waiter_skips_abandoned_nodes),
 #endif
-		TEST_CASE(destroy_gives_abandoned_nodes_back),
-		TEST_CASE(destroy_of_a_lock_with_a_waiter_is_refused),
-		TEST_CASE(waiter_of_long_standing_leaves_in_as_few_steps),
-		TEST_CASE(one_that_comes_back_again_and_again_leaves_the_lock_alone),
-		TEST_CASE(node_of_one_that_came_back_is_as_new),
-		TEST_CASE(node_that_rests_after_it_was_resumed_is_no_place),
-		TEST_CASE(other_locks_do_not_touch_a_place),
-		TEST_CASE(place_in_a_lock_that_was_destroyed_is_not_resumed),
-		TEST_CASE(place_in_a_lock_that_was_made_anew_is_not_resumed),
-		TEST_CASE(next_owner_may_destroy_the_lock_at_once),
+		TEST_CASE(destroy_reclaims_abandoned_nodes),
+		TEST_CASE(destroy_fails_with_waiter),
+		TEST_CASE(abandon_is_bounded_after_handoff_request),
+		TEST_CASE(resumed_waiter_does_not_access_lock),
+		TEST_CASE(resumed_flag_ends_with_the_wait),
+		TEST_CASE(node_kept_by_lock_is_not_resumed),
+		TEST_CASE(place_survives_attempts_at_other_lock),
+		TEST_CASE(place_is_not_resumed_after_destroy),
+		TEST_CASE(place_is_not_resumed_after_init),
+		TEST_CASE(next_holder_may_free_the_lock),
 #ifdef TYPE_IS_HYBRID
-		TEST_CASE(acting_head_takes_the_lock_and_its_successor_is_the_next_to_act),
-		TEST_CASE(one_without_a_node_waits_as_a_newcomer),
+		TEST_CASE(steal_when_predecessor_stalled),
+		TEST_CASE(waiter_without_node_stays_newcomer),
 	#if !IS_FIFO
-		TEST_CASE(lock_that_is_held_meanwhile_is_not_idle),
-		TEST_CASE(one_that_comes_back_acts_for_a_stalled_waiter_at_once),
-		TEST_CASE(one_that_was_too_late_to_enqueue_does_so_next_time),
-		TEST_CASE(one_that_comes_back_has_waited_since_it_first_came),
-		TEST_CASE(hypervisor_tells_that_a_predecessor_is_stalled),
+		TEST_CASE(lock_held_in_between_is_not_idle),
+		TEST_CASE(resumed_waiter_acts_for_stalled_head),
+		TEST_CASE(late_newcomer_enqueues_next_time),
+		TEST_CASE(resumed_waiter_keeps_its_age),
+		TEST_CASE(steal_when_vcpu_of_predecessor_preempted),
 	#endif
 #endif
-		TEST_CASE(random_interleavings_keep_one_owner_and_lose_no_node),
+		TEST_CASE(random_interleavings_keep_exclusion_and_nodes),
 	};
 
 	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 10);

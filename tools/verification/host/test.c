@@ -50,7 +50,7 @@ void test_pools(unsigned int nodes, unsigned int nodes_max)
 	shim_pools_start(nodes, nodes_max);
 }
 
-static void give_up(int signal)
+static void report_hang(int signal)
 {
 	(void)signal;
 	print_and_exit("hangs ");
@@ -60,7 +60,7 @@ static void give_up(int signal)
  * A case hangs when it has used so many seconds of the cores; or nearly none of
  * them in many more: on a busy machine a second may be a long time.
  */
-static void give_up_after(unsigned int seconds)
+static void limit_time(unsigned int seconds)
 {
 	const struct itimerval used = { .it_value.tv_sec = seconds };
 
@@ -80,9 +80,9 @@ static bool run(const struct test_case *test_case, unsigned int seconds)
 	shim_level = 0;
 	shim_pools_start(16, 16);
 
-	give_up_after(seconds);
+	limit_time(seconds);
 	test_case->run();
-	give_up_after(0);
+	limit_time(0);
 
 	EXPECT(shim_warnings == warnings_expected);
 	EXPECT(shim_preempt_off == 0);
@@ -108,8 +108,8 @@ int test_main(const struct test_case *cases, unsigned int number,
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	stops_at_failure = getenv("NBQ_STOP_AT_FAILURE");
-	signal(SIGALRM, give_up);
-	signal(SIGPROF, give_up);
+	signal(SIGALRM, report_hang);
+	signal(SIGPROF, report_hang);
 	for (i = 0; i < number; i++)
 		good &= run(&cases[i], seconds);
 	return good ? 0 : 1;

@@ -169,7 +169,7 @@ static void contend(unsigned int threads)
 	EXPECT(counter.second == acquired);
 	EXPECT(nbq_X_destroy(&lock) == 0);
 	/* One that holds no node counts only those for which it had to wait. */
-	if (TAKES_NODE)
+	if (ALLOCS_NODE)
 		EXPECT(shim_event("acquired_uncontended") +
 		       shim_event("acquired_handoff") == acquired);
 	else

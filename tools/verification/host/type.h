@@ -15,7 +15,7 @@
 #include <places.h>
 
 /*
- * STEPS_TO_LEAVE, STEPS_TO_RELEASE
+ * STEPS_TO_ABANDON, STEPS_TO_RELEASE
  *	The most accesses to shared memory that leaving and releasing make, as
  *	the head of the algorithm's file states them.
  * HOLDS_NODE
@@ -24,59 +24,59 @@
  * QUEUES_IF_FREE
  *	A free lock is acquired through the queue, with a queue node that is free again by
  *	the end of the acquisition; which counts as one that the lock was handed to.
- * NODES_AT_REST
+ * NODES_KEPT
  *	Queue nodes that a lock keeps, once it was held, while nobody uses it.
- * LEAVER_AT_TAIL_STAYS
+ * ABANDONED_TAIL_STAYS
  *	Queue nodes that one leaves behind which leaves as the tail while its
  *	predecessor waits or holds.
  * IS_FIFO
  *	Nobody is served before one who has come earlier and still waits; and
  *	so everybody enters the queue at once.
- * FINDS_OUT_ALONE
+ * DETECTS_ALONE
  *	Who closes a circle of waits finds it though nobody else looks any more.
  *	Else those in it must look once more who holds the lock that they wait
  *	for, and it may as well be one of them that finds it.
  * ERROR_WITHOUT_NODE
  *	What an attempt gets that must wait, and whose pool is empty, once its
  *	patience is over.
- * WARNS_OF_MISUSE
+ * REPORTS_MISUSE
  *	To release what is not held here does no harm.
  */
 #if defined(TYPE_CLH)
 #define NBQ_TYPE		nbq_clh
 #define DEFINE_NBQ_X		DEFINE_NBQ_CLH
-#define STEPS_TO_LEAVE		2
+#define STEPS_TO_ABANDON		2
 #define STEPS_TO_RELEASE	2
-#define NODES_AT_REST		0
-#define LEAVER_AT_TAIL_STAYS	0
+#define NODES_KEPT		0
+#define ABANDONED_TAIL_STAYS	0
 #elif defined(TYPE_MCS)
 #define NBQ_TYPE		nbq_mcs
 #define DEFINE_NBQ_X		DEFINE_NBQ_MCS
-#define STEPS_TO_LEAVE		6
+#define STEPS_TO_ABANDON		6
 #define STEPS_TO_RELEASE	5
-#define NODES_AT_REST		0
-#define LEAVER_AT_TAIL_STAYS	0
+#define NODES_KEPT		0
+#define ABANDONED_TAIL_STAYS	0
 #elif defined(TYPE_SWAP)
 #define NBQ_TYPE		nbq_swap
 #define DEFINE_NBQ_X		DEFINE_NBQ_SWAP
-#define STEPS_TO_LEAVE		4
+#define STEPS_TO_ABANDON		4
 #define STEPS_TO_RELEASE	3
-#define NODES_AT_REST		1
-#define LEAVER_AT_TAIL_STAYS	1
+#define NODES_KEPT		1
+#define ABANDONED_TAIL_STAYS	1
 #elif defined(TYPE_SPIN) || defined(TYPE_FIFO)
 #define TYPE_IS_HYBRID
 #define NBQ_TYPE		nbq_spin
-#define NODES_AT_REST		0
-#define LEAVER_AT_TAIL_STAYS	0
+#define NODES_KEPT		0
+#define ABANDONED_TAIL_STAYS	0
 #define HOLDS_NODE		0
-#define FINDS_OUT_ALONE		0
+#define DETECTS_ALONE		0
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 /* It looks who holds the lock before it releases it. */
 #define STEPS_TO_RELEASE	(1 + 1)
-#define WARNS_OF_MISUSE		1
+#define REPORTS_MISUSE		1
 #else
 #define STEPS_TO_RELEASE	1
-#define WARNS_OF_MISUSE		0
+#define REPORTS_MISUSE		0
 #endif
 #else
 #error "for which lock type?"
@@ -87,24 +87,24 @@
 #else
 #define QUEUES_IF_FREE		0
 #endif
-#define TAKES_NODE		(HOLDS_NODE || QUEUES_IF_FREE)
+#define ALLOCS_NODE		(HOLDS_NODE || QUEUES_IF_FREE)
 
 #if defined(TYPE_SPIN)
 #define DEFINE_NBQ_X(name)	DEFINE_NBQ_SPIN(name, 0)
-#define STEPS_TO_LEAVE		2
+#define STEPS_TO_ABANDON		2
 #define IS_FIFO			0
 #define ERROR_WITHOUT_NODE	(-ETIMEDOUT)
 #elif defined(TYPE_FIFO)
 #define DEFINE_NBQ_X(name)	DEFINE_NBQ_SPIN(name, NBQ_SPIN_FIFO)
-#define STEPS_TO_LEAVE		2
+#define STEPS_TO_ABANDON		2
 #define IS_FIFO			1
 #define ERROR_WITHOUT_NODE	(-ENOMEM)
 #else
 #define HOLDS_NODE		1
-#define FINDS_OUT_ALONE		1
+#define DETECTS_ALONE		1
 #define IS_FIFO			1
 #define ERROR_WITHOUT_NODE	(-ENOMEM)
-#define WARNS_OF_MISUSE		1
+#define REPORTS_MISUSE		1
 #endif
 
 /* The operations that are tested. */
@@ -149,7 +149,7 @@ static inline bool is_own_step(const struct nbq_X *lock, const void *address)
  * Is this access of a waiter one by which it may get the lock while it has yet to
  * leave the queue?
  */
-static inline bool may_take(const struct nbq_X *lock, enum shim_op op, const void *address)
+static inline bool may_acquire(const struct nbq_X *lock, enum shim_op op, const void *address)
 {
 #ifdef TYPE_IS_HYBRID
 	return (op == SHIM_OP_CMPXCHG && address == &lock->state) ||
@@ -160,7 +160,7 @@ static inline bool may_take(const struct nbq_X *lock, enum shim_op op, const voi
 }
 
 /* Does the lock say that the running context, or another of its level, holds it? */
-static inline bool says_it_is_mine(const struct nbq_X *lock)
+static inline bool is_held_by_this_context(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
 	return lock->state.holder == shim_context();
@@ -173,7 +173,7 @@ static inline bool says_it_is_mine(const struct nbq_X *lock)
  * Is this access of a waiter, whose node is in the queue, the first of those by
  * which it leaves? The hybrid's waiters leave like that with the lock, too.
  */
-static inline bool begins_to_leave(const struct nbq_X *lock,
+static inline bool begins_abandon(const struct nbq_X *lock,
 				   const struct nbq_node *node,
 				   enum shim_op op, const void *address)
 {
@@ -187,7 +187,7 @@ static inline bool begins_to_leave(const struct nbq_X *lock,
 }
 
 /* Does nothing in the lock tell that somebody waits? */
-static inline bool is_at_rest(const struct nbq_X *lock)
+static inline bool looks_idle(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
 	/* A request to queue means nothing where no waiter is. */
@@ -211,7 +211,7 @@ static inline bool is_held(const struct nbq_X *lock)
  * Does the lock name a holder on this CPU? Under whoever asks, that stands still; and
  * who is told so need not have entered the queue.
  */
-static inline bool names_this_cpu(const struct nbq_X *lock)
+static inline bool is_held_on_this_cpu(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
 	return (lock->state.holder & ((1U << NBQ_CONTEXT_CPU_BITS) - 1)) ==
@@ -222,7 +222,7 @@ static inline bool names_this_cpu(const struct nbq_X *lock)
 }
 
 /* Was this access, just made, about whether newcomers are to queue? */
-static inline bool is_wish(const struct nbq_X *lock, enum shim_op op, const void *address)
+static inline bool is_request_access(const struct nbq_X *lock, enum shim_op op, const void *address)
 {
 #ifdef TYPE_IS_HYBRID
 	return op == SHIM_OP_STORE && address == &lock->state.request;
@@ -231,7 +231,7 @@ static inline bool is_wish(const struct nbq_X *lock, enum shim_op op, const void
 #endif
 }
 
-static inline bool newcomers_must_queue(const struct nbq_X *lock)
+static inline bool has_handoff_request(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
 	return lock->state.handoff;
@@ -241,7 +241,7 @@ static inline bool newcomers_must_queue(const struct nbq_X *lock)
 }
 
 /* Have newcomers been asked to queue? That is void in an empty queue. */
-static inline bool has_request(const struct nbq_X *lock)
+static inline bool has_valid_request(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
 	return lock->state.handoff &&

@@ -9,7 +9,7 @@ from verification.explore.configurations import TYPES
 CONFIGURATION = {"lock": "clh", "name": "two_twice", "program": "0.0:A?,A? 1.0:A?,A?",
                  "pool": 2, "walks": 0, "passed": True, "failure": None, "schedule": None,
                  "missed": 1e-12, "seconds": 0.5, "states": 1500, "transitions": 3000,
-                 "ends": 20, "quiet": 5, "longest": 60, "steps_to_leave": 2,
+                 "ends": 20, "quiet": 5, "longest": 60, "steps_to_abandon": 2,
                  "steps_to_release": 4}
 TWO_HOLD = {"passed": False, "failure": "two hold the lock", "schedule": "aabb"}
 
@@ -48,7 +48,7 @@ class ExplorerTest(unittest.TestCase):
         self.assertIn("two hold the lock", joined(report.explorer_section(rows)))
 
     def test_own_steps_are_the_most_of_all_configurations(self):
-        more = {**CONFIGURATION, "steps_to_leave": 1, "steps_to_release": 5}
+        more = {**CONFIGURATION, "steps_to_abandon": 1, "steps_to_release": 5}
         self.assertEqual(report.own_steps([CONFIGURATION, more]), [("CLH-NB", 2, 5)])
 
 

@@ -4,22 +4,22 @@
  * and as far as the test says, from one shared access to another, so that a test
  * can lay out any interleaving by hand. One actor, or the test, runs at a time.
  */
-#ifndef ACTOR_H
-#define ACTOR_H
+#ifndef CORO_H
+#define CORO_H
 
 #include <ucontext.h>
 
 #include "type.h"
 
 /**
- * struct actor - a context of some CPU that makes attempts at a lock
+ * struct coro - a context of some CPU that makes attempts at a lock
  * @lock: the lock
  * @patience: as of nbq_X_lock_timeout()
  * @cpu: the CPU that it runs on
  * @level: its context level there
  * @attempts: how many it is still to make, one after another
- * @in_lock: called while it holds the lock; may be NULL
- * @out_of_lock: called each time after it has released; may be NULL
+ * @critical_section: called while it holds the lock; may be NULL
+ * @after_release: called each time after it has released; may be NULL
  * @acquired: how many attempts got the lock
  * @ret: what the last attempt that has ended returned
  * @ended: it has made all its attempts
@@ -28,18 +28,18 @@
  *
  * The rest is private to actor.c.
  */
-struct actor {
+struct coro {
 	struct nbq_X *lock;
 	ktime_t patience;
 	unsigned int cpu;
 	unsigned int level;
 	unsigned int attempts;
-	void (*in_lock)(struct actor *actor);
-	void (*out_of_lock)(struct actor *actor);
+	void (*critical_section)(struct coro *coro);
+	void (*after_release)(struct coro *coro);
 	unsigned int acquired;
 	int ret;
 	bool ended;
-	enum { ACQUIRING, HOLDING, LEAVING, RELEASING } doing;
+	enum { ACQUIRING, HOLDING, ABANDONING, RELEASING } doing;
 	unsigned int lock_accesses;
 
 	ucontext_t context;
@@ -53,23 +53,23 @@ struct actor {
 	const void *last_address;
 	unsigned int own_steps;
 	unsigned int steps_left;
-	bool until_it_leaves;
+	bool until_abandon;
 	enum shim_op until_op;
 	const void *until_address;
 };
 
 /* The most own steps that an actor has needed to leave and to release. */
-extern unsigned int actor_most_steps_to_leave;
-extern unsigned int actor_most_steps_to_release;
+extern unsigned int coro_most_steps_to_abandon;
+extern unsigned int coro_most_steps_to_release;
 
 /*
  * Set by a test whose waits are walked through (nbqlock/wait.c): a walk may come
  * upon a node that has been given back meanwhile. It only looks at it.
  */
-extern bool actor_walks;
+extern bool coro_reads_free_nodes;
 
 /* The actor stands before its first access. */
-void actor_start(struct actor *actor);
+void coro_start(struct coro *coro);
 
 /*
  * Each of these returns true if the actor got there; false if it came to its
@@ -77,19 +77,19 @@ void actor_start(struct actor *actor);
  */
 
 /* Make so many accesses (a poll's pause is one too). */
-bool actor_steps(struct actor *actor, unsigned int steps);
+bool coro_steps(struct coro *coro, unsigned int steps);
 /* Go on until it has looked at a predecessor in vain. */
-bool actor_until_it_polls(struct actor *actor);
+bool coro_until_poll(struct coro *coro);
 /* Go on to the first access by which it leaves. */
-bool actor_until_it_leaves(struct actor *actor);
+bool coro_until_abandon(struct coro *coro);
 /* Go on to an access of some kind. */
-#define ACTOR_ANYWHERE	((const void *)~0UL)
-bool actor_until(struct actor *actor, enum shim_op op, const void *address);
+#define CORO_ANYWHERE	((const void *)~0UL)
+bool coro_until(struct coro *coro, enum shim_op op, const void *address);
 /* Go on until it holds the lock. */
-bool actor_until_it_holds(struct actor *actor);
+bool coro_until_held(struct coro *coro);
 
 /* Let it make its attempts, release if it holds the lock, and end. */
-int actor_finish(struct actor *actor);
+int coro_finish(struct coro *coro);
 
 /* An attempt of the test itself, as this context; with the lock, it releases it at once. */
 int try_as(struct nbq_X *lock, ktime_t patience, unsigned int cpu, unsigned int level);

@@ -3,8 +3,8 @@
  * What must hold: at each access, whenever a verb begins or ends, and in states in
  * which nobody uses the lock.
  */
-#ifndef JUDGE_H
-#define JUDGE_H
+#ifndef CHECKER_H
+#define CHECKER_H
 
 #include "context.h"
 
@@ -24,34 +24,34 @@ void trial_end(struct trial *trial);
 void fail(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
 /* The most own steps that were seen. */
-extern unsigned int most_steps_to_leave;
+extern unsigned int most_steps_to_abandon;
 extern unsigned int most_steps_to_release;
 
 /* The context makes this access now. */
-void judge_access(unsigned int context, enum shim_op op, const void *address);
+void check_access(unsigned int context, enum shim_op op, const void *address);
 /* It has made it; nobody else has run since. */
-void judge_accessed(unsigned int context, enum shim_op op, const void *address);
+void check_accessed(unsigned int context, enum shim_op op, const void *address);
 
-void judge_begin(unsigned int context, unsigned int lock);
-void judge_acquired(unsigned int context, unsigned int lock);
-void judge_failed(unsigned int context, unsigned int lock, int ret);
-void judge_release(unsigned int context, unsigned int lock);
-void judge_released(unsigned int context, unsigned int lock);
-void judge_destroyed(unsigned int context, unsigned int lock, int ret);
+void check_begin(unsigned int context, unsigned int lock);
+void check_acquired(unsigned int context, unsigned int lock);
+void check_failed(unsigned int context, unsigned int lock, int ret);
+void check_release(unsigned int context, unsigned int lock);
+void check_released(unsigned int context, unsigned int lock);
+void check_destroyed(unsigned int context, unsigned int lock, int ret);
 
 /* Has it released as the last user, so that it may destroy the lock? */
-bool judge_is_last(unsigned int context, unsigned int lock);
+bool is_last_user(unsigned int context, unsigned int lock);
 
 /* Nobody is inside a verb or holds a lock. */
-bool judge_is_quiet(void);
+bool is_quiescent(void);
 /*
  * A lock that nobody uses can be taken at once, released and destroyed, and then no
  * node is missing. Changes the state.
  */
-void judge_quiet(void);
+void check_quiescent(void);
 /* Whoever waits for a lock that is free can get it without anybody's help. */
-void judge_free_locks(void);
+void check_free_locks(void);
 /* Nobody can go on any more, except by losing patience. */
-void judge_stuck(void);
+void check_stuck(void);
 
 #endif

@@ -12,12 +12,12 @@
 #include <places.h>
 
 #include "deadlock.h"
-#include "judge.h"
+#include "checker.h"
 
 #define SPARE_CPU	(SHIM_CPUS - 1)
 
 char failure[160];
-unsigned int most_steps_to_leave;
+unsigned int most_steps_to_abandon;
 unsigned int most_steps_to_release;
 
 /* Only the first thing that is wrong counts. */
@@ -39,7 +39,7 @@ static bool is_of_node(const void *address, const struct nbq_node *node)
 }
 
 /* After the hand-over: somebody else may have freed the lock by now. */
-static void judge_handed_over(const struct context *context, const void *address)
+static void check_after_handover(const struct context *context, const void *address)
 {
 	unsigned int lock;
 
@@ -61,12 +61,12 @@ static void count_own_step(struct context *context, enum shim_op op, const void 
 {
 	struct attempt *attempt = &context->attempt[context->lock];
 
-	if (attempt->doing == ACQUIRING && attempt->node && !attempt->took &&
-	    begins_to_leave(&locks[context->lock], attempt->node, op, address)) {
-		attempt->doing = LEAVING;
+	if (attempt->doing == ACQUIRING && attempt->node && !attempt->has_lock &&
+	    begins_abandon(&locks[context->lock], attempt->node, op, address)) {
+		attempt->doing = ABANDONING;
 		attempt->own_steps = 0;
 	}
-	if (attempt->doing != LEAVING && attempt->doing != RELEASING)
+	if (attempt->doing != ABANDONING && attempt->doing != RELEASING)
 		return;
 	attempt->own_steps += is_own_step(&locks[context->lock], address);
 }
@@ -79,10 +79,10 @@ static bool polls_once(const struct context *context)
 	return context->patience == NONE && attempt->doing == ACQUIRING && !attempt->node;
 }
 
-void judge_access(unsigned int number, enum shim_op op, const void *address)
+void check_access(unsigned int number, enum shim_op op, const void *address)
 {
 	struct context *context = &contexts[number];
-	const struct nbq_node *given = shim_node_of_free_seq(address);
+	const struct nbq_node *freed = shim_node_of_free_seq(address);
 
 	/*
 	 * The walks of wait.c read nodes that may have been freed; so does what gives up
@@ -92,17 +92,17 @@ void judge_access(unsigned int number, enum shim_op op, const void *address)
 	    !shim_tries_to_resume(roles[number].cpu, op, address) &&
 	    !(op == SHIM_OP_LOAD && (context->checked || polls_once(context))))
 		fail("%s a node that is free", op == SHIM_OP_LOAD ? "looks at" : "changes");
-	if (given && op == SHIM_OP_STORE && shim_node_is_free(given))
+	if (freed && op == SHIM_OP_STORE && shim_node_is_free(freed))
 		fail("gives back a node that is free");
-	judge_handed_over(context, address);
+	check_after_handover(context, address);
 	count_own_step(context, op, address);
 	/* The critical section ends with the first access of the release. */
 	if (context->attempt[context->lock].doing == RELEASING &&
 	    queues[context->lock].owner == number)
-		queues[context->lock].owner = NOBODY;
+		queues[context->lock].owner = NO_CONTEXT;
 }
 
-static void arrive(unsigned int number, unsigned int lock, const struct nbq_node *node)
+static void record_enqueue(unsigned int number, unsigned int lock, const struct nbq_node *node)
 {
 	struct attempt *attempt = &contexts[number].attempt[lock];
 	struct queue *queue = &queues[lock];
@@ -113,7 +113,7 @@ static void arrive(unsigned int number, unsigned int lock, const struct nbq_node
 	attempt->persisted = false;
 	attempt->ahead = 0;
 	if (queue->length < MOST_FIBERS)
-		queue->arrived[queue->length++] = number;
+		queue->enqueued[queue->length++] = number;
 	else
 		fail("arrives twice");
 }
@@ -127,7 +127,7 @@ static bool interrupts_waiter(unsigned int number, unsigned int lock)
 	for (place = 0; place < cpu->depth && cpu->running[place] != number; place++) {
 		unsigned char doing = contexts[cpu->running[place]].attempt[lock].doing;
 
-		if (doing == ACQUIRING || doing == LEAVING)
+		if (doing == ACQUIRING || doing == ABANDONING)
 			return true;
 	}
 	return false;
@@ -140,8 +140,8 @@ static bool uses(const struct context *context, unsigned int lock)
 
 	switch (attempt->doing) {
 	case ACQUIRING:
-	case LEAVING:
-		return attempt->took || (IS_FIFO && attempt->node);
+	case ABANDONING:
+		return attempt->has_lock || (IS_FIFO && attempt->node);
 	default:
 		return attempt->doing == HOLDING || attempt->doing == RELEASING;
 	}
@@ -151,15 +151,15 @@ static bool uses(const struct context *context, unsigned int lock)
  * Does a waiter ask newcomers to queue? One that has begun to leave may look as if it
  * did.
  */
-static bool is_asked_for(unsigned int lock, bool or_was)
+static bool is_requested(unsigned int lock, bool or_was)
 {
 	unsigned int number;
 
-	for (number = 0; number < contexts_number && has_request(&locks[lock]); number++) {
+	for (number = 0; number < contexts_number && has_valid_request(&locks[lock]); number++) {
 		const struct attempt *attempt = &contexts[number].attempt[lock];
 
-		if (attempt->node && !attempt->took &&
-		    (attempt->doing == ACQUIRING || (or_was && attempt->doing == LEAVING)))
+		if (attempt->node && !attempt->has_lock &&
+		    (attempt->doing == ACQUIRING || (or_was && attempt->doing == ABANDONING)))
 			return true;
 	}
 	return false;
@@ -174,11 +174,11 @@ static bool is_used(unsigned int lock, unsigned int except)
 		if (number != except && uses(&contexts[number], lock))
 			return true;
 	}
-	return is_asked_for(lock, true);
+	return is_requested(lock, true);
 }
 
 /* What the attempts under way have seen of the lock, in this moment. */
-static void judge_moment(unsigned int lock)
+static void check_moment(unsigned int lock)
 {
 	unsigned int number;
 
@@ -188,7 +188,7 @@ static void judge_moment(unsigned int lock)
 
 		if (attempt->doing == IDLE || context->lock != lock)
 			continue;
-		if (attempt->newcomer && !is_asked_for(lock, false)) {
+		if (attempt->newcomer && !is_requested(lock, false)) {
 			attempt->newcomer = false;
 			attempt->persisted = false;
 		}
@@ -198,53 +198,53 @@ static void judge_moment(unsigned int lock)
 }
 
 /* Who may take a lock that nobody holds? */
-static void judge_policy(unsigned int number, enum shim_op op, const void *address)
+static void check_policy(unsigned int number, enum shim_op op, const void *address)
 {
 	struct context *context = &contexts[number];
 	struct attempt *attempt = &context->attempt[context->lock];
 	const struct nbq_X *lock = &locks[context->lock];
 
 	/* It may be another waiter's, too. */
-	if (is_wish(lock, op, address) && !newcomers_must_queue(lock) &&
+	if (is_request_access(lock, op, address) && !has_handoff_request(lock) &&
 	    attempt->doing != DESTROYING)
 		fail("takes a request to queue back");
-	if (attempt->doing != ACQUIRING || !may_take(lock, op, address) ||
-	    !says_it_is_mine(lock))
+	if (attempt->doing != ACQUIRING || !may_acquire(lock, op, address) ||
+	    !is_held_by_this_context(lock))
 		return;
 	/* One that acts for those who do not run is no newcomer any more. */
 	if (attempt->newcomer && !attempt->persisted &&
 	    !interrupts_waiter(number, context->lock))
 		fail("passes those whom newcomers must not pass");
-	attempt->took = true;
+	attempt->has_lock = true;
 }
 
-void judge_accessed(unsigned int number, enum shim_op op, const void *address)
+void check_accessed(unsigned int number, enum shim_op op, const void *address)
 {
 	struct context *context = &contexts[number];
-	const struct nbq_node *given = shim_node_of_free_seq(address);
-	const struct nbq_node *taken = shim_node_of_alloc_seq(address);
+	const struct nbq_node *freed = shim_node_of_free_seq(address);
+	const struct nbq_node *allocated = shim_node_of_alloc_seq(address);
 	const struct nbq_node *resumed;
 	struct attempt *attempt = &context->attempt[context->lock];
 
-	if (given && op == SHIM_OP_STORE && !shim_node_is_free(given))
+	if (freed && op == SHIM_OP_STORE && !shim_node_is_free(freed))
 		fail("gives a node back that is somebody else's by now");
-	if (taken && op != SHIM_OP_LOAD && !shim_node_is_free(taken))
+	if (allocated && op != SHIM_OP_LOAD && !shim_node_is_free(allocated))
 		context->busy = true;
 	if (op == SHIM_OP_XCHG && is_tail(&locks[context->lock], address) &&
 	    attempt->doing == ACQUIRING)
-		arrive(number, context->lock, tail_node(&locks[context->lock], address));
+		record_enqueue(number, context->lock, tail_node(&locks[context->lock], address));
 	resumed = shim_resumed_node(roles[number].cpu, op, address,
 				    &locks[context->lock]);
 	if (resumed && attempt->doing == ACQUIRING && !attempt->node) {
-		arrive(number, context->lock, resumed);
+		record_enqueue(number, context->lock, resumed);
 		attempt->resumed = true;
 	}
-	judge_policy(number, op, address);
+	check_policy(number, op, address);
 	if (op != SHIM_OP_LOAD)
-		judge_moment(context->lock);
+		check_moment(context->lock);
 }
 
-static void judge_preemption(const struct context *context)
+static void check_preemption(const struct context *context)
 {
 	int off = context->preempt_off;
 	unsigned int lock;
@@ -255,7 +255,7 @@ static void judge_preemption(const struct context *context)
 		fail("preemption is off %d times too often", off);
 }
 
-void judge_begin(unsigned int number, unsigned int lock)
+void check_begin(unsigned int number, unsigned int lock)
 {
 	struct context *context = &contexts[number];
 	struct attempt *attempt = &context->attempt[lock];
@@ -265,26 +265,26 @@ void judge_begin(unsigned int number, unsigned int lock)
 	context->late = false;
 	context->polled = false;
 	context->busy = false;
-	context->walks_left = walks_a_wait;
-	context->looks.number = 0;
+	context->checks_left = checks_per_wait;
+	context->reads.number = 0;
 	context->idle.number = 0;
 	attempt->left--;
 	attempt->doing = ACQUIRING;
 	attempt->node = NULL;
 	attempt->resumed = false;
-	attempt->took = false;
-	attempt->newcomer = is_asked_for(lock, false);
+	attempt->has_lock = false;
+	attempt->newcomer = is_requested(lock, false);
 	attempt->contended = context->patience == NONE && is_used(lock, number);
 	attempt->persisted = false;
 	attempt->overtaken = false;
 	attempt->followed = false;
 	attempt->own_steps = 0;
 	for (place = 0; IS_FIFO && place < queues[lock].length; place++)
-		attempt->ahead |= 1U << queues[lock].arrived[place];
+		attempt->ahead |= 1U << queues[lock].enqueued[place];
 }
 
 /* Who came before it, and has neither acquired nor said that it gives up? */
-static void leave_queue(unsigned int number, unsigned int lock, bool overtakes)
+static void record_dequeue(unsigned int number, unsigned int lock, bool overtakes)
 {
 	struct attempt *attempt = &contexts[number].attempt[lock];
 	struct queue *queue = &queues[lock];
@@ -293,7 +293,7 @@ static void leave_queue(unsigned int number, unsigned int lock, bool overtakes)
 	for (other = 0; other < contexts_number; other++)
 		contexts[other].attempt[lock].ahead &= ~(1U << number);
 	for (place = 0; place < queue->length; place++) {
-		other = queue->arrived[place];
+		other = queue->enqueued[place];
 		if (other == number)
 			break;
 		/* In no queue, it came when it began. */
@@ -304,23 +304,23 @@ static void leave_queue(unsigned int number, unsigned int lock, bool overtakes)
 	if (place == queue->length)
 		return;
 	queue->length--;
-	memmove(&queue->arrived[place], &queue->arrived[place + 1], queue->length - place);
-	queue->arrived[queue->length] = 0;
+	memmove(&queue->enqueued[place], &queue->enqueued[place + 1], queue->length - place);
+	queue->enqueued[queue->length] = 0;
 }
 
-void judge_acquired(unsigned int number, unsigned int lock)
+void check_acquired(unsigned int number, unsigned int lock)
 {
 	struct attempt *attempt = &contexts[number].attempt[lock];
 	unsigned int other;
 
-	if (queues[lock].owner != NOBODY)
+	if (queues[lock].owner != NO_CONTEXT)
 		fail("two hold the lock");
 	if (attempt->overtaken && IS_FIFO)
 		fail("acquires after one that has arrived later");
-	if (attempt->doing == LEAVING)
+	if (attempt->doing == ABANDONING)
 		fail("acquires though it has left");
 	/* It came before those who were there when it resumed its place, or some of them. */
-	leave_queue(number, lock, !attempt->resumed);
+	record_dequeue(number, lock, !attempt->resumed);
 	for (other = 0; other < contexts_number; other++) {
 		if (contexts[other].attempt[lock].doing == RELEASING)
 			contexts[other].attempt[lock].followed = true;
@@ -331,7 +331,7 @@ void judge_acquired(unsigned int number, unsigned int lock)
 	attempt->own_steps = 0;
 	attempt->doing = HOLDING;
 	queues[lock].owner = number;
-	judge_preemption(&contexts[number]);
+	check_preemption(&contexts[number]);
 }
 
 static bool may_fail(const struct context *context, int ret)
@@ -349,13 +349,13 @@ static bool may_fail(const struct context *context, int ret)
 		       ERROR_WITHOUT_NODE == -ENOMEM;
 	case -EDEADLK:
 		return context->patience != NONE &&
-		       (context->doomed || names_this_cpu(&locks[context->lock]));
+		       (context->deadlocked || is_held_on_this_cpu(&locks[context->lock]));
 	default:
 		return false;
 	}
 }
 
-void judge_failed(unsigned int number, unsigned int lock, int ret)
+void check_failed(unsigned int number, unsigned int lock, int ret)
 {
 	struct context *context = &contexts[number];
 	struct attempt *attempt = &context->attempt[lock];
@@ -364,27 +364,27 @@ void judge_failed(unsigned int number, unsigned int lock, int ret)
 		fail("the attempt ends with %d, without a reason", ret);
 	if (ret == -EBUSY && !attempt->contended)
 		fail("finds a lock busy that nobody holds or waits for");
-	if (ret == -ETIMEDOUT && queues[lock].owner != NOBODY &&
+	if (ret == -ETIMEDOUT && queues[lock].owner != NO_CONTEXT &&
 	    roles[queues[lock].owner].cpu == roles[number].cpu)
 		fail("is not told that its own CPU holds the lock");
-	if (attempt->doing == LEAVING) {
-		if (attempt->own_steps > STEPS_TO_LEAVE)
+	if (attempt->doing == ABANDONING) {
+		if (attempt->own_steps > STEPS_TO_ABANDON)
 			fail("leaves in %u own steps", attempt->own_steps);
-		if (attempt->own_steps > most_steps_to_leave)
-			most_steps_to_leave = attempt->own_steps;
+		if (attempt->own_steps > most_steps_to_abandon)
+			most_steps_to_abandon = attempt->own_steps;
 	}
-	leave_queue(number, lock, false);
-	context->doomed = false;
+	record_dequeue(number, lock, false);
+	context->deadlocked = false;
 	attempt->doing = IDLE;
 	attempt->node = NULL;
 	attempt->own_steps = 0;
 	attempt->overtaken = false;
 	attempt->newcomer = false;
 	attempt->contended = false;
-	judge_preemption(context);
+	check_preemption(context);
 }
 
-void judge_release(unsigned int number, unsigned int lock)
+void check_release(unsigned int number, unsigned int lock)
 {
 	struct context *context = &contexts[number];
 
@@ -393,7 +393,7 @@ void judge_release(unsigned int number, unsigned int lock)
 	context->attempt[lock].own_steps = 0;
 }
 
-bool judge_is_last(unsigned int number, unsigned int lock)
+bool is_last_user(unsigned int number, unsigned int lock)
 {
 	unsigned int other;
 
@@ -409,25 +409,25 @@ bool judge_is_last(unsigned int number, unsigned int lock)
 	return true;
 }
 
-void judge_released(unsigned int number, unsigned int lock)
+void check_released(unsigned int number, unsigned int lock)
 {
 	struct context *context = &contexts[number];
 	struct attempt *attempt = &context->attempt[lock];
 
 	if (queues[lock].owner == number)
-		queues[lock].owner = NOBODY;
+		queues[lock].owner = NO_CONTEXT;
 	if (attempt->own_steps > STEPS_TO_RELEASE)
 		fail("releases in %u own steps", attempt->own_steps);
 	if (attempt->own_steps > most_steps_to_release)
 		most_steps_to_release = attempt->own_steps;
 	attempt->own_steps = 0;
 	attempt->node = NULL;
-	attempt->doing = judge_is_last(number, lock) ? DESTROYING : IDLE;
+	attempt->doing = is_last_user(number, lock) ? DESTROYING : IDLE;
 	attempt->followed = false;
-	judge_preemption(context);
+	check_preemption(context);
 }
 
-void judge_destroyed(unsigned int number, unsigned int lock, int ret)
+void check_destroyed(unsigned int number, unsigned int lock, int ret)
 {
 	if (ret)
 		fail("destroy by the last user returns %d", ret);
@@ -435,7 +435,7 @@ void judge_destroyed(unsigned int number, unsigned int lock, int ret)
 	queues[lock].destroyed = true;
 }
 
-bool judge_is_quiet(void)
+bool is_quiescent(void)
 {
 	unsigned int number, lock;
 
@@ -452,11 +452,11 @@ bool judge_is_quiet(void)
 	return true;
 }
 
-static void judge_lock(struct nbq_X *lock)
+static void check_lock(struct nbq_X *lock)
 {
 	bool got;
 
-	if (!is_at_rest(lock)) {
+	if (!looks_idle(lock)) {
 		fail("a lock that nobody uses says that somebody waits");
 		return;
 	}
@@ -489,7 +489,7 @@ static unsigned int nodes_in_use_of(unsigned int cpu, unsigned int level)
  * resume, and the one that says that the lock is available. The hybrid, which takes the lock
  * before its turn, also keeps those of acting heads.
  */
-static void judge_nodes_at_rest(void)
+static void check_nodes_kept(void)
 {
 	unsigned int cpu, level, number, kept = 0;
 
@@ -511,19 +511,19 @@ static void judge_nodes_at_rest(void)
 		fail("%u nodes more than one a context stand in locks at rest", kept);
 }
 
-void judge_quiet(void)
+void check_quiescent(void)
 {
 	unsigned int lock, number;
 	long uncounted = 0;
 
-	judge_nodes_at_rest();
+	check_nodes_kept();
 
 	shim_cpu = SPARE_CPU;
 	shim_level = 0;
 	shim_preempt_off = 0;
 	for (lock = 0; lock < locks_number; lock++) {
 		if (!queues[lock].destroyed)
-			judge_lock(&locks[lock]);
+			check_lock(&locks[lock]);
 	}
 	if (failure[0])
 		return;
@@ -543,15 +543,15 @@ void judge_quiet(void)
 }
 
 /* It alone runs, as far as it gets. */
-static bool gets_it_alone(unsigned int number)
+static bool acquires_alone(unsigned int number)
 {
 	const struct context *context = &contexts[number];
 	const struct attempt *attempt = &context->attempt[context->lock];
 	struct trial trial = trial_begin();
-	bool gets_it;
+	bool acquires;
 
 	nbq_deadlock_checks = false;
-	while (attempt->doing == ACQUIRING && !attempt->took && !failure[0]) {
+	while (attempt->doing == ACQUIRING && !attempt->has_lock && !failure[0]) {
 		if (context_can(number, STEP))
 			context_go(number, STEP);
 		else if (context_would_persist(number))
@@ -559,14 +559,14 @@ static bool gets_it_alone(unsigned int number)
 		else
 			break;
 	}
-	gets_it = attempt->doing != ACQUIRING || attempt->took;
+	acquires = attempt->doing != ACQUIRING || attempt->has_lock;
 	nbq_deadlock_checks = true;
 	trial_end(&trial);
-	return gets_it;
+	return acquires;
 }
 
 /* Does a context that is there for nothing else get the lock without patience? */
-static bool gets_it_without_patience(struct nbq_X *lock, unsigned int cpu, unsigned int level)
+static bool acquires_without_patience(struct nbq_X *lock, unsigned int cpu, unsigned int level)
 {
 	shim_cpu = cpu;
 	shim_level = level;
@@ -576,33 +576,33 @@ static bool gets_it_without_patience(struct nbq_X *lock, unsigned int cpu, unsig
 
 static bool has_enqueued;
 
-static void note_swap(enum shim_op op, const void *address)
+static void record_swap(enum shim_op op, const void *address)
 {
 	has_enqueued = has_enqueued || op == SHIM_OP_XCHG;
 }
 
 /* And without a queue node? What it changes besides the lock is no part of the state. */
-static bool gets_it_at_once(struct nbq_X *lock, unsigned int cpu, unsigned int level)
+static bool acquires_as_newcomer(struct nbq_X *lock, unsigned int cpu, unsigned int level)
 {
 	struct nbq_X before = *lock;
-	bool gets_it;
+	bool acquires;
 
 	has_enqueued = false;
-	shim_hook = note_swap;
-	gets_it = gets_it_without_patience(lock, cpu, level);
+	shim_hook = record_swap;
+	acquires = acquires_without_patience(lock, cpu, level);
 	shim_hook = NULL;
 	*lock = before;
-	return gets_it && !has_enqueued;
+	return acquires && !has_enqueued;
 }
 
 /* May it enqueue, to find out that those in the queue have left it? */
-static bool gets_it_from_the_queue(struct nbq_X *lock)
+static bool acquires_from_queue(struct nbq_X *lock)
 {
 	struct trial trial = trial_begin();
-	bool gets_it = gets_it_without_patience(lock, SPARE_CPU, 0);
+	bool acquires = acquires_without_patience(lock, SPARE_CPU, 0);
 
 	trial_end(&trial);
-	return gets_it;
+	return acquires;
 }
 
 /* Does a waiter of this CPU poll, for this lock, which an NMI may interrupt? */
@@ -623,44 +623,44 @@ static bool has_waiter(unsigned int cpu, unsigned int lock)
 }
 
 /* Those who come to a lock that nobody holds, whoever else does not run. */
-static void judge_newcomers(unsigned int number)
+static void check_newcomers(unsigned int number)
 {
 	struct nbq_X *lock = &locks[number];
 	unsigned int cpu;
 
 	time_has_passed = true;
-	if (!gets_it_at_once(lock, SPARE_CPU, 0))
+	if (!acquires_as_newcomer(lock, SPARE_CPU, 0))
 		fail("a free lock is not taken by a newcomer, after any time");
 	time_has_passed = false;
 	for (cpu = 0; cpu < cpus_number; cpu++) {
-		if (has_waiter(cpu, number) && !gets_it_at_once(lock, cpu, NMI_LEVEL))
+		if (has_waiter(cpu, number) && !acquires_as_newcomer(lock, cpu, NMI_LEVEL))
 			fail("a free lock is not taken by one above a waiter");
 	}
 }
 
 /* A newcomer to a lock that nobody uses, nor asks for, whatever was left in its queue. */
-static void judge_idle_lock(unsigned int number)
+static void check_idle_lock(unsigned int number)
 {
 	struct nbq_X *lock = &locks[number];
 
 	/* The turn may be that of another socket, and the queue another lock's: see above. */
-	if (is_used(number, NOBODY) || (sockets_number && has_request(lock)))
+	if (is_used(number, NO_CONTEXT) || (sockets_number && has_valid_request(lock)))
 		return;
-	if (!(IS_FIFO || has_request(lock) ? gets_it_from_the_queue(lock) :
-	      gets_it_at_once(lock, SPARE_CPU, 0)))
+	if (!(IS_FIFO || has_valid_request(lock) ? acquires_from_queue(lock) :
+	      acquires_as_newcomer(lock, SPARE_CPU, 0)))
 		fail("a lock that nobody holds or waits for is not taken by a newcomer");
 }
 
-void judge_free_locks(void)
+void check_free_locks(void)
 {
 	unsigned int number;
 
 	for (number = 0; number < locks_number; number++) {
 		if (queues[number].destroyed)
 			continue;
-		judge_idle_lock(number);
+		check_idle_lock(number);
 		if (!IS_FIFO && !is_held(&locks[number]))
-			judge_newcomers(number);
+			check_newcomers(number);
 	}
 	/* Elsewhere, only whose turn it is can take it. */
 	for (number = 0; number < contexts_number && !IS_FIFO; number++) {
@@ -668,12 +668,12 @@ void judge_free_locks(void)
 
 		if (context->blocked && !is_held(&locks[context->lock]) &&
 		    (context_can(number, STEP) || context_can(number, PERSIST)) &&
-		    !gets_it_alone(number))
+		    !acquires_alone(number))
 			fail("a free lock is not taken by one that waits for it");
 	}
 }
 
-void judge_stuck(void)
+void check_stuck(void)
 {
 	bool somebody_waits = false;
 	unsigned int number;
@@ -692,6 +692,6 @@ void judge_stuck(void)
 		return;
 	if (!deadlock_is_possible())
 		fail("nobody can go on, for ever");
-	else if (!deadlock_will_be_told())
+	else if (!deadlock_will_be_detected())
 		fail("nobody can go on, for ever, and nobody is told so");
 }

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts that take turns: a stack for each, and a hook on the accesses.
+ */
+#include <stdlib.h>
+
+#include <asm/mmiowb.h>
+
+#include "coro.h"
+#include "test.h"
+
+#define STACK_SIZE	(64 * 1024)
+
+unsigned int coro_most_steps_to_abandon;
+unsigned int coro_most_steps_to_release;
+bool coro_reads_free_nodes;
+
+static struct coro *self;
+
+static void stop(void)
+{
+	swapcontext(&self->context, &self->starter);
+}
+
+/* Nobody else has run since the last access. */
+static void inspect_last_access(void)
+{
+	const struct nbq_node *resumed;
+
+	if (self->doing != ACQUIRING)
+		return;
+	resumed = shim_resumed_node(self->cpu, self->last_op, self->last_address, self->lock);
+	if (resumed && !self->node)
+		self->node = resumed;
+	if (may_acquire(self->lock, self->last_op, self->last_address))
+		self->may_hold = is_held_by_this_context(self->lock);
+}
+
+static void count_own_step(enum shim_op op, const void *address)
+{
+	inspect_last_access();
+	self->last_op = op;
+	self->last_address = address;
+	if (op == SHIM_OP_XCHG && address == &self->lock->tail)
+		self->node = shim_node_allocated_last();
+	if (self->doing == ACQUIRING && self->node && !self->may_hold &&
+	    begins_abandon(self->lock, self->node, op, address)) {
+		self->doing = ABANDONING;
+		self->own_steps = 0;
+	}
+	self->own_steps += is_own_step(self->lock, address);
+}
+
+static void before_access(enum shim_op op, const void *address)
+{
+	bool left = self->doing == ABANDONING;
+
+	count_own_step(op, address);
+	self->lock_accesses += op != SHIM_OP_RELAX &&
+			       (const char *)address - (const char *)self->lock <
+			       (long)sizeof(*self->lock) &&
+			       (const char *)address >= (const char *)self->lock;
+	if (self->steps_left) {
+		if (--self->steps_left == 0)
+			stop();
+	} else if (self->until_abandon) {
+		if (!left && self->doing == ABANDONING)
+			stop();
+	} else if (op == self->until_op && (address == self->until_address ||
+					    self->until_address == CORO_ANYWHERE)) {
+		stop();
+	}
+	/*
+	 * A node that was freed is another one's from then on. What gives up at once
+	 * reads the node that was the tail's a moment ago.
+	 */
+	EXPECT(!shim_is_in_free_node(address) || shim_tries_to_resume(shim_cpu, op, address) ||
+	       (op == SHIM_OP_LOAD && (coro_reads_free_nodes || (self->patience <= 0 && !self->node))));
+}
+
+static void release(struct coro *coro)
+{
+	coro->acquired++;
+	coro->doing = HOLDING;
+	if (coro->critical_section)
+		coro->critical_section(coro);
+	/* Not an access: a place to stop at. */
+	shim_point(SHIM_OP_RELAX, &coro->ret);
+	coro->doing = RELEASING;
+	coro->own_steps = 0;
+	nbq_X_unlock(coro->lock);
+	EXPECT(coro->own_steps <= STEPS_TO_RELEASE);
+	if (coro->own_steps > coro_most_steps_to_release)
+		coro_most_steps_to_release = coro->own_steps;
+	if (coro->after_release)
+		coro->after_release(coro);
+}
+
+static void make_attempts(void)
+{
+	struct coro *coro = self;
+
+	while (coro->attempts) {
+		coro->attempts--;
+		coro->doing = ACQUIRING;
+		coro->node = NULL;
+		coro->may_hold = false;
+		coro->last_address = NULL;
+		coro->ret = nbq_X_lock_timeout(coro->lock, coro->patience);
+		EXPECT(shim_preempt_off == !coro->ret);
+		EXPECT(shim_mmiowb_nesting == !coro->ret);
+		if (!coro->ret) {
+			release(coro);
+		} else if (coro->doing == ABANDONING) {
+			EXPECT(coro->own_steps <= STEPS_TO_ABANDON);
+			if (coro->own_steps > coro_most_steps_to_abandon)
+				coro_most_steps_to_abandon = coro->own_steps;
+		}
+		EXPECT(shim_preempt_off == 0);
+	}
+	coro->ended = true;
+}
+
+void coro_start(struct coro *coro)
+{
+	coro->ended = false;
+	coro->preempt_off = 0;
+	coro->mmiowb_nesting = 0;
+	coro->acquired = 0;
+	coro->stack = malloc(STACK_SIZE);
+	if (!coro->stack || getcontext(&coro->context))
+		abort();
+	coro->context.uc_stack.ss_sp = coro->stack;
+	coro->context.uc_stack.ss_size = STACK_SIZE;
+	coro->context.uc_link = &coro->starter;
+	makecontext(&coro->context, make_attempts, 0);
+}
+
+/* Returns when the actor has stopped, or ended. Who we are changes with it. */
+static bool resume(struct coro *coro)
+{
+	unsigned int cpu = shim_cpu, level = shim_level;
+	int preempt_off = shim_preempt_off, mmiowb_nesting = shim_mmiowb_nesting;
+
+	if (coro->ended)
+		return false;
+	self = coro;
+	shim_cpu = coro->cpu;
+	shim_level = coro->level;
+	shim_preempt_off = coro->preempt_off;
+	shim_mmiowb_nesting = coro->mmiowb_nesting;
+	shim_hook = before_access;
+	swapcontext(&coro->starter, &coro->context);
+	shim_hook = NULL;
+	coro->preempt_off = shim_preempt_off;
+	coro->mmiowb_nesting = shim_mmiowb_nesting;
+	shim_preempt_off = preempt_off;
+	shim_mmiowb_nesting = mmiowb_nesting;
+	shim_cpu = cpu;
+	shim_level = level;
+	return !coro->ended;
+}
+
+bool coro_until(struct coro *coro, enum shim_op op, const void *address)
+{
+	coro->steps_left = 0;
+	coro->until_abandon = false;
+	coro->until_op = op;
+	coro->until_address = address;
+	return resume(coro);
+}
+
+bool coro_steps(struct coro *coro, unsigned int steps)
+{
+	if (!steps)
+		return !coro->ended;
+	coro->steps_left = steps;
+	return resume(coro);
+}
+
+bool coro_until_poll(struct coro *coro)
+{
+	return coro_until(coro, SHIM_OP_RELAX, NULL);
+}
+
+bool coro_until_abandon(struct coro *coro)
+{
+	coro->steps_left = 0;
+	coro->until_abandon = true;
+	return resume(coro);
+}
+
+bool coro_until_held(struct coro *coro)
+{
+	return coro_until(coro, SHIM_OP_RELAX, &coro->ret);
+}
+
+int coro_finish(struct coro *coro)
+{
+	/* Nothing is at this address, so it stops nowhere. */
+	coro_until(coro, SHIM_OP_RELAX, coro);
+	free(coro->stack);
+	return coro->ret;
+}
+
+int try_as(struct nbq_X *lock, ktime_t patience, unsigned int cpu, unsigned int level)
+{
+	int ret;
+
+	shim_cpu = cpu;
+	shim_level = level;
+	ret = nbq_X_lock_timeout(lock, patience);
+	if (!ret)
+		nbq_X_unlock(lock);
+	shim_cpu = 0;
+	shim_level = 0;
+	return ret;
+}
