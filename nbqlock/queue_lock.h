@@ -148,9 +148,9 @@ nbq_queue_acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 }
 
 /* The running context does not hold the lock that it is to release. */
-static __always_inline void nbq_queue_report_unlock(const struct nbq_queue_lock *lock,
-						    unsigned long ip,
-						    const struct nbq_queue_ops *ops)
+static noinline void nbq_queue_report_unlock(const struct nbq_queue_lock *lock,
+					     unsigned long ip,
+					     const struct nbq_queue_ops *ops)
 {
 	if (nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops))
 		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, ip);

@@ -902,7 +902,7 @@ static struct nbq_node *const *polled_word(const struct place *place,
 
 /* The wait is over, with the lock or without: dequeue or abandon. */
 static int end_wait(struct nbq_spin *lock, struct place *place, struct nbq_wait *wait,
-		       bool taken)
+		    bool taken)
 {
 	bool freed;
 
