@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is verified of the shipped code, rather than tried."""
+"""Verification of the shipped code: accesses, litmus tests, all schedules."""
 
 import re
 import subprocess
 
-from ci.common import Case
+from ci.common import Case, extent
 from testbed.common import PROJECT
 from testbed.herd import kernel_model
 from verification.litmus.accesses import accesses
 from verification.litmus.table import ordering_complaints
 
 
-def told_by(tool, whole, before=""):
-    """The cases that a tool has lines for, and that of the tool as a whole."""
-    done = subprocess.run([PROJECT / tool], text=True, stdin=subprocess.DEVNULL,
+def told_by(tool, whole, *options, before=""):
+    """A case for each line of result of a tool, and one for the tool as a whole."""
+    done = subprocess.run([PROJECT / tool, *options], text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     # [text before, word, name, text ...]
     parts = re.split(r"^(ok|not ok) (.+)\n", done.stdout, flags=re.MULTILINE)
@@ -32,12 +32,13 @@ def ordering():
 
 
 def litmus():
-    """memory ordering under the kernel's model: herd7"""
+    """litmus tests under the kernel's memory model: herd7"""
     kernel_model()		# or there is no herd7: skip
     yield from told_by("tools/verification/litmus/run", "litmus: every test was run")
 
 
 def explorer():
-    """all schedules of small configurations of the locks: tools/verification/explore"""
+    """all schedules of small configurations: tools/verification/explore"""
     yield from told_by("tools/verification/explore/explore",
-                       "explorer: every configuration was explored", "explorer: ")
+                       "explorer: every configuration was explored",
+                       *([] if extent.is_long else ["--quick"]), before="explorer: ")
