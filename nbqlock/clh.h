@@ -515,17 +515,17 @@ static inline void nbq_clh_unlock_bh(struct nbq_clh *lock)
 #ifdef __NBQ_GUARDS
 DEFINE_LOCK_GUARD_1(nbq_clh, struct nbq_clh,
 		    nbq_clh_lock(_T->lock), nbq_clh_unlock(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_clh, nbq_clh)
+__NBQ_DECLARE_GUARD(nbq_clh, *(struct nbq_clh **)_T)
 DEFINE_LOCK_GUARD_1(nbq_clh_irq, struct nbq_clh,
 		    nbq_clh_lock_irq(_T->lock), nbq_clh_unlock_irq(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_clh_irq, nbq_clh)
+__NBQ_DECLARE_GUARD(nbq_clh_irq, *(struct nbq_clh **)_T)
 DEFINE_LOCK_GUARD_1(nbq_clh_irqsave, struct nbq_clh,
 		    nbq_clh_lock_irqsave(_T->lock, _T->flags),
 		    nbq_clh_unlock_irqrestore(_T->lock, _T->flags), unsigned long flags)
-__NBQ_DECLARE_GUARD(nbq_clh_irqsave, nbq_clh)
+__NBQ_DECLARE_GUARD(nbq_clh_irqsave, *(struct nbq_clh **)_T)
 DEFINE_LOCK_GUARD_1(nbq_clh_bh, struct nbq_clh,
 		    nbq_clh_lock_bh(_T->lock), nbq_clh_unlock_bh(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_clh_bh, nbq_clh)
+__NBQ_DECLARE_GUARD(nbq_clh_bh, *(struct nbq_clh **)_T)
 
 __NBQ_DEFINE_GUARD_COND(nbq_clh_try, true,
 			__nbq_try_err(nbq_clh_trylock(lock)),

@@ -147,10 +147,10 @@ class_##_name##_lock_err(struct nbq_guard *guard)			\
 
 /* For clang's context analysis. */
 #ifdef DECLARE_LOCK_GUARD_1_ATTRS
-#define __NBQ_DECLARE_GUARD(_name, _type)				\
-	DECLARE_LOCK_GUARD_1_ATTRS(_name, __acquires(_T), __releases(*(struct _type **)_T))
+#define __NBQ_DECLARE_GUARD(_name, _lock)				\
+	DECLARE_LOCK_GUARD_1_ATTRS(_name, __acquires(_T), __releases(_lock))
 #else
-#define __NBQ_DECLARE_GUARD(_name, _type)
+#define __NBQ_DECLARE_GUARD(_name, _lock)
 #endif
 
 #endif

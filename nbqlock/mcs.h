@@ -515,17 +515,17 @@ static inline void nbq_mcs_unlock_bh(struct nbq_mcs *lock)
 #ifdef __NBQ_GUARDS
 DEFINE_LOCK_GUARD_1(nbq_mcs, struct nbq_mcs,
 		    nbq_mcs_lock(_T->lock), nbq_mcs_unlock(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_mcs, nbq_mcs)
+__NBQ_DECLARE_GUARD(nbq_mcs, *(struct nbq_mcs **)_T)
 DEFINE_LOCK_GUARD_1(nbq_mcs_irq, struct nbq_mcs,
 		    nbq_mcs_lock_irq(_T->lock), nbq_mcs_unlock_irq(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_mcs_irq, nbq_mcs)
+__NBQ_DECLARE_GUARD(nbq_mcs_irq, *(struct nbq_mcs **)_T)
 DEFINE_LOCK_GUARD_1(nbq_mcs_irqsave, struct nbq_mcs,
 		    nbq_mcs_lock_irqsave(_T->lock, _T->flags),
 		    nbq_mcs_unlock_irqrestore(_T->lock, _T->flags), unsigned long flags)
-__NBQ_DECLARE_GUARD(nbq_mcs_irqsave, nbq_mcs)
+__NBQ_DECLARE_GUARD(nbq_mcs_irqsave, *(struct nbq_mcs **)_T)
 DEFINE_LOCK_GUARD_1(nbq_mcs_bh, struct nbq_mcs,
 		    nbq_mcs_lock_bh(_T->lock), nbq_mcs_unlock_bh(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_mcs_bh, nbq_mcs)
+__NBQ_DECLARE_GUARD(nbq_mcs_bh, *(struct nbq_mcs **)_T)
 
 __NBQ_DEFINE_GUARD_COND(nbq_mcs_try, true,
 			__nbq_try_err(nbq_mcs_trylock(lock)),

@@ -1010,8 +1010,8 @@ static bool try_steal(struct nbq_spin *lock, const struct nbq_pool *pool, u16 co
 	union nbq_spin_word word = read_word(lock, false);
 
 	/* A NBQ_SPIN_FIFO lock that can be taken without the queue was tried before. */
-	return !word.state.holder && !is_fifo(word.state) && may_steal(&word, lock, pool, context) &&
-	       take(lock, &word.state, context, 0);
+	return !word.state.holder && !is_fifo(word.state) &&
+	       may_steal(&word, lock, pool, context) && take(lock, &word.state, context, 0);
 }
 
 /* Take a lock in which nothing stands, or only NBQ_SPIN_FIFO. */

@@ -609,17 +609,17 @@ static inline void nbq_spin_unlock_bh(struct nbq_spin *lock)
 #ifdef __NBQ_GUARDS
 DEFINE_LOCK_GUARD_1(nbq_spin, struct nbq_spin,
 		    nbq_spin_lock(_T->lock), nbq_spin_unlock(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_spin, nbq_spin)
+__NBQ_DECLARE_GUARD(nbq_spin, *(struct nbq_spin **)_T)
 DEFINE_LOCK_GUARD_1(nbq_spin_irq, struct nbq_spin,
 		    nbq_spin_lock_irq(_T->lock), nbq_spin_unlock_irq(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_spin_irq, nbq_spin)
+__NBQ_DECLARE_GUARD(nbq_spin_irq, *(struct nbq_spin **)_T)
 DEFINE_LOCK_GUARD_1(nbq_spin_irqsave, struct nbq_spin,
 		    nbq_spin_lock_irqsave(_T->lock, _T->flags),
 		    nbq_spin_unlock_irqrestore(_T->lock, _T->flags), unsigned long flags)
-__NBQ_DECLARE_GUARD(nbq_spin_irqsave, nbq_spin)
+__NBQ_DECLARE_GUARD(nbq_spin_irqsave, *(struct nbq_spin **)_T)
 DEFINE_LOCK_GUARD_1(nbq_spin_bh, struct nbq_spin,
 		    nbq_spin_lock_bh(_T->lock), nbq_spin_unlock_bh(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_spin_bh, nbq_spin)
+__NBQ_DECLARE_GUARD(nbq_spin_bh, *(struct nbq_spin **)_T)
 
 __NBQ_DEFINE_GUARD_COND(nbq_spin_try, true,
 			__nbq_try_err(nbq_spin_trylock(lock)),

@@ -517,17 +517,17 @@ static inline void nbq_swap_unlock_bh(struct nbq_swap *lock)
 #ifdef __NBQ_GUARDS
 DEFINE_LOCK_GUARD_1(nbq_swap, struct nbq_swap,
 		    nbq_swap_lock(_T->lock), nbq_swap_unlock(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_swap, nbq_swap)
+__NBQ_DECLARE_GUARD(nbq_swap, *(struct nbq_swap **)_T)
 DEFINE_LOCK_GUARD_1(nbq_swap_irq, struct nbq_swap,
 		    nbq_swap_lock_irq(_T->lock), nbq_swap_unlock_irq(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_swap_irq, nbq_swap)
+__NBQ_DECLARE_GUARD(nbq_swap_irq, *(struct nbq_swap **)_T)
 DEFINE_LOCK_GUARD_1(nbq_swap_irqsave, struct nbq_swap,
 		    nbq_swap_lock_irqsave(_T->lock, _T->flags),
 		    nbq_swap_unlock_irqrestore(_T->lock, _T->flags), unsigned long flags)
-__NBQ_DECLARE_GUARD(nbq_swap_irqsave, nbq_swap)
+__NBQ_DECLARE_GUARD(nbq_swap_irqsave, *(struct nbq_swap **)_T)
 DEFINE_LOCK_GUARD_1(nbq_swap_bh, struct nbq_swap,
 		    nbq_swap_lock_bh(_T->lock), nbq_swap_unlock_bh(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_swap_bh, nbq_swap)
+__NBQ_DECLARE_GUARD(nbq_swap_bh, *(struct nbq_swap **)_T)
 
 __NBQ_DEFINE_GUARD_COND(nbq_swap_try, true,
 			__nbq_try_err(nbq_swap_trylock(lock)),

@@ -65,8 +65,8 @@ HELD_HERE = "		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->co
 
 MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: held lock is acquired",
-     "	return !word.state.holder && !is_fifo(word.state) && may_steal(",
-     "	return !is_fifo(word.state) && may_steal("),
+     "	return !word.state.holder && !is_fifo(word.state) &&\n",
+     "	return !is_fifo(word.state) &&\n"),
     ("spin: held lock is acquired on the fast path",
      "	if (likely(!state.all && take(", "	if (likely(take("),
     ("spin: lock is acquired by a store",
