@@ -3,7 +3,7 @@
 
 import shutil
 
-from ci.common import USER_MODE, Case
+from ci.common import USER_MODE, Case, extent
 from ci.kernel_table import runs_on
 from testbed.common import BUILD, PROJECT, run_logged
 
@@ -29,26 +29,37 @@ def scenario_cases(name, result):
                not result.problems, "\n".join(result.problems))
 
 
+# Without --all, those that have each test bed between them.
+QUICK = ("busy-host", "figure5", "table1", "table1-contended", "table1-instructions")
+
+
+def chosen():
+    """The paths of the scenarios that are run."""
+    from bench import scenario
+    paths = sorted(scenario.SCENARIOS.glob("*.ini"))
+    return [path for path in paths if extent.is_long or path.stem in QUICK]
+
+
 def names_of(plan):
     """The results of a scenario: on its bed, and simulated if it says so."""
     return [plan.name] + ([plan.on("simulated").name] if plan.simulated is not None else [])
 
 
 def quick_pass():
-    """(status, what was said, the folder) of tools/nbq bench --quick."""
+    """(status, output, folder) of tools/nbq bench --quick."""
     parent = BUILD / "bench"
     shutil.rmtree(parent, ignore_errors=True)
     log = BUILD / "log" / "bench.log"
     log.unlink(missing_ok=True)
-    status = run_logged([PROJECT / "tools/nbq", "bench", "--quick", "--out", parent], log,
-                        "every experiment, quickly", check=False, timeout=7200)
+    status = run_logged([PROJECT / "tools/nbq", "bench", "--quick", "--out", parent,
+                         *(path.stem for path in chosen())], log, "experiments, quickly", check=False, timeout=7200)
     folders = sorted(parent.glob("*")) if parent.is_dir() else []
     return status, log.read_text(errors="replace"), folders[0] if folders else None
 
 
 @runs_on(USER_MODE, "bench")
 def bench():
-    """a quick pass of every experiment, judged on its shape only"""
+    """experiments of tools/nbq bench, shortened: every run is made, figures are drawn"""
     from bench import plot, results, scenario
     status, said, folder = quick_pass()
     yield Case("bench: tools/nbq bench --quick, exit status 0", status == 0,
@@ -56,7 +67,7 @@ def bench():
     if folder is None:
         return
     opened = results.open_folder(folder)
-    for path in sorted(scenario.SCENARIOS.glob("*.ini")):
+    for path in chosen():
         for name in names_of(scenario.read(path)):
             if name in opened.scenarios:
                 yield from scenario_cases(name, opened.scenarios[name])

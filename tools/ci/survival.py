@@ -3,14 +3,16 @@
 
 from functools import partial
 
-from ci.common import USER_MODE, Case, clean_guest, guest_modules, machine, run_case
+from ci.common import (USER_MODE, Case, clean_guest, extent, guest_modules, machine,
+                       run_case)
 from ci.kernel_table import runs_on
 from testbed.common import guest_cpus
 from testbed.disturbed import (GUESTS as DISTURBED_GUESTS, INTERRUPTS, above_own_cpu,
                                guest_runs, lacks, told_at_once)
 from testbed.shapes import (CPUS as SHAPE_CPUS, FREEABLE, FREED_WRITTEN, TWO_HOLDERS, broken_run,
                             is_found_out, is_found_out_in_both_ways, logged_parameters, shape_runs)
-from testbed.soak import CPUS as SOAK_CPUS, soak_runs
+from testbed.soak import (CPUS as SOAK_CPUS, LONG as SOAK_LONG, SHORT as SOAK_SHORT,
+                          soak_runs)
 from testbed.stress import (BROKEN, OURS, Run, Unseen, judged, lock_types, stress_until_seen)
 
 # What files take for every kind of patience: all alike, drawn, and a mix in which
@@ -53,7 +55,8 @@ def stress_runs(cpus, locks):
             if lock.heeds_patience:
                 name = f"{lock.name}-patience-{how}-cs-{cs}"
             yield Run(name, lock=lock.name, threads=cpus, cpus=f"0-{cpus - 1}",
-                      **settings, cs_ns=cs, ncs_ns=200, duration_ms=duration), floor
+                      **settings, cs_ns=cs, ncs_ns=200,
+                      duration_ms=duration if extent.is_long else duration // 2), floor
 
 
 # What ours are compared with, in a kernel that has all of them.
@@ -174,7 +177,8 @@ def contexts():
 @runs_on(USER_MODE, "stress")
 def soak():
     """locks nested as deep as they may be: no deadlock is reported"""
-    plans = [disturbed_plan(*plan) for plan in soak_runs()]
+    plans = [disturbed_plan(*plan) for plan in
+             soak_runs(SOAK_LONG if extent.is_long else SOAK_SHORT)]
     outcomes = stress_until_seen(machine(), plans, SOAK_CPUS, guest_modules())
     for run, complaint in plans:
         yield run_case(f"soak: {run.name}", run, complaint(run))

@@ -8,14 +8,14 @@ from testbed.disturbed import CHAIN, INTERRUPTS, LEGITIMATE, disturbed, in_conte
 from testbed.shapes import MS
 from testbed.stress import OURS
 
-DEFAULT_SECONDS = 20		# all runs together
-VARIABLE = "NBQ_SOAK_SECONDS"	# who wants more or less says so here
+SHORT, LONG = 6, 20		# seconds for all runs together
+VARIABLE = "NBQ_SOAK_SECONDS"	# another number of them
 CPUS = 4
 INTERVAL_NS = 300000
 
 
-def seconds():
-    text = os.environ.get(VARIABLE, str(DEFAULT_SECONDS))
+def seconds(default):
+    text = os.environ.get(VARIABLE, str(default))
     if not text.isdigit():
         raise Trouble(f"{VARIABLE}={text} is not a number of seconds")
     return int(text)
@@ -30,9 +30,9 @@ def ordered(lock, duration_ms):
     return run
 
 
-def soak_runs():
-    """(run, the figures that must not be 0) for a guest of CPUS CPUs."""
-    duration_ms = max(200, seconds() * 1000 // (len(OURS) * (1 + len(LEGITIMATE))))
+def soak_runs(default):
+    """(run, the figures that must not be 0) for a guest of CPUS CPUs, in so many seconds."""
+    duration_ms = max(200, seconds(default) * 1000 // (len(OURS) * (1 + len(LEGITIMATE))))
     for lock in OURS:
         yield ordered(lock, duration_ms), ("acquisitions", "timeouts", "shuffles")
         for nesting in LEGITIMATE:
