@@ -37,8 +37,8 @@ def explorer_line(rows):
 def own_steps(rows):
     most = {}
     for row in rows:
-        leave, release = most.get(row["lock"], (0, 0))
-        most[row["lock"]] = (max(leave, row["steps_to_abandon"]),
+        abandon, release = most.get(row["lock"], (0, 0))
+        most[row["lock"]] = (max(abandon, row["steps_to_abandon"]),
                              max(release, row["steps_to_release"]))
     return [(NAMES[lock], *steps) for lock, steps in most.items()]
 
@@ -68,7 +68,7 @@ def explorer_section(rows):
     lines += heading("Own steps", "-")
     lines += paragraph("The most that were counted in any schedule, and the bounds that the "
                        "files of the algorithms state: a run in which these differ fails.")
-    return lines + table(["lock", "to leave", "to release"], own_steps(rows))
+    return lines + table(["lock", "to abandon", "to release"], own_steps(rows))
 
 
 def defects_line(rows):

@@ -47,13 +47,13 @@ static void check_after_handover(const struct context *context, const void *addr
 		const struct attempt *attempt = &context->attempt[lock];
 
 		if (queues[lock].destroyed && is_of_lock(address, lock))
-			fail("touches the lock after it was destroyed");
+			fail("accesses the lock after destroy");
 		if (attempt->doing != RELEASING || !attempt->followed)
 			continue;
 		if (is_of_lock(address, lock))
-			fail("touches the lock after the hand-over");
+			fail("accesses the lock after the handover");
 		if (is_of_node(address, attempt->node))
-			fail("touches its node after the hand-over");
+			fail("accesses its node after the handover");
 	}
 }
 
@@ -91,9 +91,9 @@ void check_access(unsigned int number, enum shim_op op, const void *address)
 	if (shim_is_in_free_node(address) &&
 	    !shim_tries_to_resume(roles[number].cpu, op, address) &&
 	    !(op == SHIM_OP_LOAD && (context->checked || polls_once(context))))
-		fail("%s a node that is free", op == SHIM_OP_LOAD ? "looks at" : "changes");
+		fail("%s a free node", op == SHIM_OP_LOAD ? "reads" : "writes");
 	if (freed && op == SHIM_OP_STORE && shim_node_is_free(freed))
-		fail("gives back a node that is free");
+		fail("frees a free node");
 	check_after_handover(context, address);
 	count_own_step(context, op, address);
 	/* The critical section ends with the first access of the release. */
@@ -115,7 +115,7 @@ static void record_enqueue(unsigned int number, unsigned int lock, const struct 
 	if (queue->length < MOST_FIBERS)
 		queue->enqueued[queue->length++] = number;
 	else
-		fail("arrives twice");
+		fail("enqueues twice");
 }
 
 /* Has it interrupted one of its CPU that waits for this lock? */
@@ -207,14 +207,14 @@ static void check_policy(unsigned int number, enum shim_op op, const void *addre
 	/* It may be another waiter's, too. */
 	if (is_request_access(lock, op, address) && !has_handoff_request(lock) &&
 	    attempt->doing != DESTROYING)
-		fail("takes a request to queue back");
+		fail("withdraws a request for a handoff");
 	if (attempt->doing != ACQUIRING || !may_acquire(lock, op, address) ||
 	    !is_held_by_this_context(lock))
 		return;
 	/* One that acts for those who do not run is no newcomer any more. */
 	if (attempt->newcomer && !attempt->persisted &&
 	    !interrupts_waiter(number, context->lock))
-		fail("passes those whom newcomers must not pass");
+		fail("steals in spite of a request for a handoff");
 	attempt->has_lock = true;
 }
 
@@ -227,7 +227,7 @@ void check_accessed(unsigned int number, enum shim_op op, const void *address)
 	struct attempt *attempt = &context->attempt[context->lock];
 
 	if (freed && op == SHIM_OP_STORE && !shim_node_is_free(freed))
-		fail("gives a node back that is somebody else's by now");
+		fail("frees a node of another context");
 	if (allocated && op != SHIM_OP_LOAD && !shim_node_is_free(allocated))
 		context->busy = true;
 	if (op == SHIM_OP_XCHG && is_tail(&locks[context->lock], address) &&
@@ -316,9 +316,9 @@ void check_acquired(unsigned int number, unsigned int lock)
 	if (queues[lock].owner != NO_CONTEXT)
 		fail("two hold the lock");
 	if (attempt->overtaken && IS_FIFO)
-		fail("acquires after one that has arrived later");
+		fail("acquires after a context that enqueued later");
 	if (attempt->doing == ABANDONING)
-		fail("acquires though it has left");
+		fail("acquires after it has abandoned its node");
 	/* It came before those who were there when it resumed its place, or some of them. */
 	record_dequeue(number, lock, !attempt->resumed);
 	for (other = 0; other < contexts_number; other++) {
@@ -361,15 +361,15 @@ void check_failed(unsigned int number, unsigned int lock, int ret)
 	struct attempt *attempt = &context->attempt[lock];
 
 	if (!may_fail(context, ret))
-		fail("the attempt ends with %d, without a reason", ret);
+		fail("the attempt returns %d without a reason", ret);
 	if (ret == -EBUSY && !attempt->contended)
-		fail("finds a lock busy that nobody holds or waits for");
+		fail("finds a lock busy that is not held or waited for");
 	if (ret == -ETIMEDOUT && queues[lock].owner != NO_CONTEXT &&
 	    roles[queues[lock].owner].cpu == roles[number].cpu)
-		fail("is not told that its own CPU holds the lock");
+		fail("times out although its own CPU holds the lock");
 	if (attempt->doing == ABANDONING) {
 		if (attempt->own_steps > STEPS_TO_ABANDON)
-			fail("leaves in %u own steps", attempt->own_steps);
+			fail("abandons in %u own steps", attempt->own_steps);
 		if (attempt->own_steps > most_steps_to_abandon)
 			most_steps_to_abandon = attempt->own_steps;
 	}
@@ -457,7 +457,7 @@ static void check_lock(struct nbq_X *lock)
 	bool got;
 
 	if (!looks_idle(lock)) {
-		fail("a lock that nobody uses says that somebody waits");
+		fail("an unused lock looks held or waited for");
 		return;
 	}
 	/* A request for another socket is obeyed until it expires. */
@@ -465,12 +465,12 @@ static void check_lock(struct nbq_X *lock)
 	got = nbq_X_trylock(lock);
 	time_has_passed = false;
 	if (!got) {
-		fail("a free lock cannot be taken without patience");
+		fail("a free lock is not acquired without patience");
 		return;
 	}
 	nbq_X_unlock(lock);
 	if (nbq_X_destroy(lock))
-		fail("a lock without users cannot be destroyed");
+		fail("an unused lock is not destroyed");
 }
 
 static unsigned int nodes_in_use_of(unsigned int cpu, unsigned int level)
@@ -508,7 +508,7 @@ static void check_nodes_kept(void)
 		}
 	}
 	if (kept > locks_number)
-		fail("%u nodes more than one a context stand in locks at rest", kept);
+		fail("unused locks keep %u nodes more than one a context", kept);
 }
 
 void check_quiescent(void)
@@ -539,7 +539,7 @@ void check_quiescent(void)
 	for (number = 0; number < SHIM_CPUS * 4; number++)
 		uncounted += shim_uncounted_nodes(number / 4, number % 4);
 	if (uncounted)
-		fail("nodes taken and nodes given back differ by %ld", labs(uncounted));
+		fail("nodes allocated and freed differ by %ld", labs(uncounted));
 }
 
 /* It alone runs, as far as it gets. */
@@ -630,11 +630,11 @@ static void check_newcomers(unsigned int number)
 
 	time_has_passed = true;
 	if (!acquires_as_newcomer(lock, SPARE_CPU, 0))
-		fail("a free lock is not taken by a newcomer, after any time");
+		fail("a newcomer never acquires a free lock");
 	time_has_passed = false;
 	for (cpu = 0; cpu < cpus_number; cpu++) {
 		if (has_waiter(cpu, number) && !acquires_as_newcomer(lock, cpu, NMI_LEVEL))
-			fail("a free lock is not taken by one above a waiter");
+			fail("an interrupt above a waiter does not acquire a free lock");
 	}
 }
 
@@ -648,7 +648,7 @@ static void check_idle_lock(unsigned int number)
 		return;
 	if (!(IS_FIFO || has_valid_request(lock) ? acquires_from_queue(lock) :
 	      acquires_as_newcomer(lock, SPARE_CPU, 0)))
-		fail("a lock that nobody holds or waits for is not taken by a newcomer");
+		fail("a newcomer does not acquire an unused lock");
 }
 
 void check_free_locks(void)
@@ -669,7 +669,7 @@ void check_free_locks(void)
 		if (context->blocked && !is_held(&locks[context->lock]) &&
 		    (context_can(number, STEP) || context_can(number, PERSIST)) &&
 		    !acquires_alone(number))
-			fail("a free lock is not taken by one that waits for it");
+			fail("a waiter does not acquire a free lock");
 	}
 }
 
@@ -691,7 +691,7 @@ void check_stuck(void)
 	if (!somebody_waits)
 		return;
 	if (!deadlock_is_possible())
-		fail("nobody can go on, for ever");
+		fail("a lost wakeup: all contexts wait");
 	else if (!deadlock_will_be_detected())
-		fail("nobody can go on, for ever, and nobody is told so");
+		fail("an undetected deadlock");
 }

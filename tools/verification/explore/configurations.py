@@ -2,8 +2,8 @@
 """What is explored: small configurations, each with a reason.
 
 A program has a word for each context, CPU.LEVEL:ATTEMPTS (program.h): a letter is a
-lock; no sign after it means to wait for ever, ? until some reading of the clock, 0 not
-at all, @ to a deadline that has passed; in parentheses, what is done while holding it.
+lock; without a sign after it the attempt is untimed; ?: it times out at some clock read; 0:
+it has no patience; @: its deadline has passed; in parentheses: what the holder does.
 """
 
 from dataclasses import dataclass
@@ -12,24 +12,24 @@ QUICK, CHECK, ALL = range(3)
 TYPES = ("clh", "mcs", "swap", "spin", "fifo", "fifo_32bit")
 HYBRIDS = ("spin", "fifo")
 # What is explored of the text of kernels that do not access 64 bits at once.
-ON_32BIT = ("two_twice", "three_once", "no_patience", "nmi_above_a_task", "circle")
+ON_32BIT = ("two_twice", "three_once", "no_patience", "nmi_above_a_task", "deadlock")
 
 
 @dataclass(frozen=True)
 class Configuration:
     """What all contexts do, with so many nodes in each pool.
 
-    walks: how often a wait may poll on until it looks for a deadlock.
-    sockets: over which the CPUs are dealt by turns, with a queue each, which all locks
-    share; 0: each lock has its own. Of the default hybrid only.
+    checks: how many deadlock checks a wait may choose to make.
+    sockets: among which the CPUs are divided, with a queue each, which all locks share;
+    0: each lock has its own. Of the default hybrid only.
     when: in which runs.
-    slow: the lock types for which that takes minutes; beyond: for which it has not been
-    seen to come to an end.
+    slow: the lock types for which that takes minutes; beyond: for which it has not come to
+    an end yet.
     """
     name: str
     program: str
     pool: int = 2
-    walks: int = 0
+    checks: int = 0
     sockets: int = 0
     when: int = CHECK
     slow: tuple = ()
@@ -48,9 +48,9 @@ CONFIGURATIONS = (
     Configuration("three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?,A?", slow=("mcs", "spin")),
     Configuration("two_of_three_twice", "0.0:A?,A? 1.0:A?,A? 2.0:A?"),
     Configuration("four_once", "0.0:A? 1.0:A? 2.0:A? 3.0:A?", pool=1),
-    Configuration("three_who_stay", "0.0:A,A 1.0:A,A 2.0:A,A"),
+    Configuration("three_untimed", "0.0:A,A 1.0:A,A 2.0:A,A"),
 
-    # Every kind of patience, and nodes that are used again at once.
+    # Every kind of patience, and nodes that are reused at once.
     Configuration("two_twice", "0.0:A?,A? 1.0:A?,A?", when=QUICK),
     Configuration("three_once", "0.0:A? 1.0:A? 2.0:A?", pool=1, when=QUICK),
     Configuration("one_node_each", "0.0:A?,A? 1.0:A?,A?", pool=1, when=QUICK),
@@ -58,50 +58,50 @@ CONFIGURATIONS = (
     Configuration("no_patience", "0.0:A0,A0 1.0:A0 2.0:A", when=QUICK),
     Configuration("little_patience", "0.0:A0,A0 1.0:A0,A@ 2.0:A"),
 
-    # One context on top of another: waiter, holder, leaver, one that releases.
+    # One context above another: a waiter, a holder, an abandon, a release.
     Configuration("nmi_above_a_task", "0.0:A? 0.3:A? 1.0:A?", when=QUICK),
     Configuration("nmi_without_patience", "0.0:A? 0.3:A0 1.0:A?", when=QUICK),
     Configuration("nmi_above_one_of_two_waiters", "0.0:A? 0.3:A0 1.0:A 2.0:A?"),
     Configuration("nmi_in_nmi", "0.3:A? 0.3:A? 1.0:A", when=QUICK),
     Configuration("nmi_in_nmi_one_node", "0.3:A? 0.3:A? 1.0:A", pool=1, when=QUICK),
-    Configuration("nmi_above_who_stays", "0.0:A,A 0.3:A? 1.0:A?", walks=1),
+    Configuration("nmi_above_untimed", "0.0:A,A 0.3:A? 1.0:A?", checks=1),
     Configuration("three_levels", "0.0:A? 0.2:A? 0.3:A? 1.0:A?"),
     Configuration("interrupts_twice", "0.0:A?,A? 0.1:A?,A? 1.0:A?"),
     Configuration("nmi_in_nmi_above_a_task", "0.0:A 0.3:A? 0.3:A? 1.0:A"),
     Configuration("nmi_in_nmi_with_others", "0.0:A 1.0:A 2.3:A? 2.3:A?", pool=1,
                   slow=("spin",)),
 
-    # Deadlocks: those that are told are, and those that are there are told.
-    Configuration("circle", "0.0:A?(B?) 1.0:B?(A?)", walks=1, when=QUICK),
-    Configuration("circle_for_ever", "0.0:A(B) 1.0:B(A)", walks=1, when=QUICK),
-    Configuration("circle_and_nmi", "0.0:A?(B?) 1.0:B?(A?) 0.3:A?", walks=1, slow=("spin",)),
-    Configuration("circle_and_line", "0.0:A(B) 1.0:B(A?) 2.0:A?", walks=1,
+    # Deadlocks: each that is reported is one, and each is reported.
+    Configuration("deadlock", "0.0:A?(B?) 1.0:B?(A?)", checks=1, when=QUICK),
+    Configuration("deadlock_untimed", "0.0:A(B) 1.0:B(A)", checks=1, when=QUICK),
+    Configuration("deadlock_and_nmi", "0.0:A?(B?) 1.0:B?(A?) 0.3:A?", checks=1, slow=("spin",)),
+    Configuration("deadlock_and_waiter", "0.0:A(B) 1.0:B(A?) 2.0:A?", checks=1,
                   slow=("spin",)),
-    # No deadlock: what is noted of a holder, or of a wait, may be of an earlier one.
-    Configuration("circle_that_was", "0.1:B,B,A? 1.0:A(B?)", walks=2),
-    Configuration("nmi_that_wants_another", "0.0:A? 0.3:B? 1.0:A(B)", walks=1, when=QUICK),
-    Configuration("nmis_above_holders", "0.0:A 0.3:B? 1.0:B 1.3:A?", walks=1, when=QUICK),
-    Configuration("interrupt_for_ever", "0.0:A 0.1:A 1.0:A?", walks=1, when=QUICK),
+    # No deadlock: what is published of a holder, or of a wait, may be stale.
+    Configuration("former_deadlock", "0.1:B,B,A? 1.0:A(B?)", checks=2),
+    Configuration("nmi_waits_for_another_lock", "0.0:A? 0.3:B? 1.0:A(B)", checks=1, when=QUICK),
+    Configuration("nmis_above_holders", "0.0:A 0.3:B? 1.0:B 1.3:A?", checks=1, when=QUICK),
+    Configuration("interrupt_untimed", "0.0:A 0.1:A 1.0:A?", checks=1, when=QUICK),
 
     # Queues of sockets: turns, locks that share a queue.
     Configuration("socket_twice", "0.0:A?,A? 1.0:A?,A?", sockets=1, when=QUICK),
     Configuration("socket_once", "0.0:A? 1.0:A? 2.0:A?", pool=1, sockets=1),
     Configuration("sockets_twice", "0.0:A?,A? 1.0:A?,A?", sockets=2, when=QUICK),
     Configuration("sockets_once", "0.0:A? 1.0:A? 2.0:A?", pool=1, sockets=2),
-    Configuration("sockets_who_stay", "0.0:A 1.0:A 2.0:A", sockets=2),
+    Configuration("sockets_untimed", "0.0:A 1.0:A 2.0:A", sockets=2),
     Configuration("shared_queue", "0.0:A? 1.0:B? 2.0:A?", pool=1, sockets=1),
     Configuration("shared_queue_twice", "0.0:A?,B? 1.0:B?,A?", sockets=1, when=QUICK),
-    Configuration("shared_queue_circle", "0.0:A?(B?) 1.0:B?(A?)", walks=1, sockets=1),
+    Configuration("shared_queue_deadlock", "0.0:A?(B?) 1.0:B?(A?)", checks=1, sockets=1),
     Configuration("shared_queues", "0.0:A?,B? 1.0:B?,A?", sockets=2),
     Configuration("sockets_and_nmi", "0.0:A? 0.3:B? 1.0:A?", sockets=2),
     Configuration("sockets_and_nmi_of_one_lock", "0.0:A? 0.3:A? 1.0:A?", sockets=2),
 
     # More of the same, where it takes long.
     Configuration("nmi_twice", "0.0:A?,A? 0.3:A?,A? 1.0:A?,A?", when=ALL),
-    # The queue nodes of a CPU's pool change hands while a leaver stands still.
+    # The nodes of a CPU's pool are reused while an abandon is interrupted.
     Configuration("nmi_in_nmi_and_retry", "0.0:A,A? 1.0:A 2.3:A? 2.3:A?", pool=1, when=ALL,
                   beyond=HYBRIDS),
     Configuration("nmis_on_two_cpus", "0.0:A? 0.3:A? 1.0:A? 1.3:A?", when=ALL),
-    Configuration("four_one_of_them_twice", "0.0:A?,A? 1.0:A? 2.0:A? 3.0:A?", when=ALL,
+    Configuration("one_of_four_twice", "0.0:A?,A? 1.0:A? 2.0:A? 3.0:A?", when=ALL,
                   beyond=("spin",)),
 )

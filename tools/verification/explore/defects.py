@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Defects that the explorer must find when they are put back: those of the algorithms as
-printed, and every place where a node is given back, dropped and doubled.
+"""Defects that the explorer must find: those of the algorithms as printed, and every free of
+a node, dropped and doubled.
 
 Most are mutants (tools/verification/mutate), by their names; the others are here.
 """
@@ -8,48 +8,48 @@ Most are mutants (tools/verification/mutate), by their names; the others are her
 from verification.mutate.lists import MUTANTS
 from verification.mutate.mutant import Mutant, mutants
 
-CLH_LEAVE = ("	if (!node->resumed &&\n"
-             "	    cmpxchg_release(&lock->tail, node, pred) == node) {\n")
+CLH_ABANDON = ("	if (!node->resumed &&\n"
+               "	    cmpxchg_release(&lock->tail, node, pred) == node) {\n")
 CLH_RELEASE = "	if (cmpxchg_release(&lock->tail, node, NULL) == node) {\n"
 MCS_RELEASE = "	    cmpxchg_release(&lock->tail, node, NULL) == node) {\n"
-MCS_KNOWN = "		}\n		nbq_node_free_own(node);\n"
-MCS_WALKED = "		skipped++;\n		state = spin_on_pred(node, pred, nbq_mcs_link(node, pred), &wait);\n"
-HAND_OVER = "	succ = xchg(&node->next, NBQ_AVAILABLE);\n"
-GIVE_BACK = "		nbq_node_free_own(node);\n"
+MCS_LINKED = "		}\n		nbq_node_free_own(node);\n"
+MCS_SKIPPED = "		skipped++;\n		state = spin_on_pred(node, pred, nbq_mcs_link(node, pred), &wait);\n"
+GRANT = "	succ = xchg(&node->next, NBQ_AVAILABLE);\n"
+FREE_OWN = "		nbq_node_free_own(node);\n"
 
 SPIN_TAKE = "	return try_cmpxchg_acquire(&lock->state.all, &state->all, taken.all);\n"
-SPIN_PASS = ("	if (!has_successor && "
-             "cmpxchg_release(tail, number, 0) == number) {\n")
-SPIN_LEAVES = ("	freed = place->pred ? nbq_spin_abandon(place->tail, place->node, place->pred) :\n"
-               "			     nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);\n")
+SPIN_DEQUEUE = ("	if (!has_successor && "
+                "cmpxchg_release(tail, number, 0) == number) {\n")
+SPIN_END = ("	freed = place->pred ? nbq_spin_abandon(place->tail, place->node, place->pred) :\n"
+            "			     nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);\n")
 SPIN_HEAD = "	smp_store_release(&node->prev, NBQ_AVAILABLE);\n"
 
 OWN = (
     *mutants("clh_nb.c", {}, (
-        # The papers' prose: with another context on the same pool, ABA.
-        ("clh: abandon publishes prev before it swaps the tail, as in prose", CLH_LEAVE,
+        # The papers' prose: ABA with another context on the same pool.
+        ("clh: abandon publishes prev before it swaps the tail, as in prose", CLH_ABANDON,
          "	smp_store_release(&node->prev, pred);\n"
          "	if (cmpxchg_release(&lock->tail, node, pred) != node) {\n"
          "		events->nodes_abandoned++;\n		return false;\n	}\n	{\n"),
         ("clh: enqueue does not reset prev", "	WRITE_ONCE(node->prev, NULL);\n", ""),
         ("clh: release frees its node twice", CLH_RELEASE,
-         CLH_RELEASE + GIVE_BACK),
+         CLH_RELEASE + FREE_OWN),
     )),
     *mutants("mcs_nb.c", {}, (
-        # As printed: a piece of the release that is missing elsewhere.
-        ("mcs: timeout while nodes are skipped releases the lock", MCS_WALKED,
+        # As printed.
+        ("mcs: timeout while nodes are skipped releases the lock", MCS_SKIPPED,
          "		skipped++;\n		if (nbq_deadline_passed(&deadline)) {\n"
          "			notify_successor(xchg(&node->next, NBQ_AVAILABLE), NBQ_AVAILABLE,\n"
          "			     &node->pool->events);\n"
          "			return nbq_wait_end(&wait, -ETIMEDOUT);\n		}\n"
          "		state = spin_on_pred(node, pred, nbq_mcs_link(node, pred), &wait);\n"),
-        ("mcs: abandon of the tail frees its node twice", MCS_KNOWN,
-         MCS_KNOWN + GIVE_BACK),
+        ("mcs: abandon of the tail frees its node twice", MCS_LINKED,
+         MCS_LINKED + FREE_OWN),
         ("mcs: release frees its node twice", MCS_RELEASE,
-         MCS_RELEASE + GIVE_BACK),
+         MCS_RELEASE + FREE_OWN),
     )),
     *mutants("swap_nb.c", {}, (
-        ("swap: release stores AVAILABLE in prev, as printed", HAND_OVER,
+        ("swap: release stores AVAILABLE in prev, as printed", GRANT,
          "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n	succ = NULL;\n"),
     )),
 )
@@ -59,18 +59,18 @@ OWN += (
         ("spin: take does not test for a holder", SPIN_TAKE,
          "	return xchg(&lock->state.all, taken.all) || true;\n"),
         ("spin: dequeue does not pass the headship", SPIN_HEAD, ""),
-        ("spin: dequeue publishes before it swaps the tail", SPIN_PASS,
-         "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n" + SPIN_PASS),
-        ("spin: abandon as dequeue", SPIN_LEAVES,
+        ("spin: dequeue publishes before it swaps the tail", SPIN_DEQUEUE,
+         "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n" + SPIN_DEQUEUE),
+        ("spin: abandon as dequeue", SPIN_END,
          "	freed = nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);\n"),
-        ("spin: acting head that acquires the lock stays in the queue", SPIN_LEAVES,
-         "	freed = true;\n	if (!place->pred || !taken)\n	" + SPIN_LEAVES),
+        ("spin: acting head that acquires the lock stays in the queue", SPIN_END,
+         "	freed = true;\n	if (!place->pred || !taken)\n	" + SPIN_END),
     )),
 )
 
 
 class OfOneType(Mutant):
-    """A mistake that is looked for with one lock type only."""
+    """A mistake that one lock type must notice."""
 
     def __init__(self, lock, mutant):
         super().__init__(mutant.name, mutant.file, mutant.old, mutant.new, {}, {})
@@ -81,7 +81,7 @@ class OfOneType(Mutant):
         return (self.lock,)
 
 
-# The hybrid's policy, of which each kind has its own half.
+# The policy of the hybrid, default and first come, first served.
 POLICY = (
     ("spin", mutants("spin.c", {}, (
         ("spin: newcomers ignore the request for a handoff",
@@ -118,13 +118,13 @@ NEEDS = {
         "nmi_in_nmi_and_retry",
     "wait: attempt without patience searches its own CPU in the queue":
         "nmi_above_one_of_two_waiters",
-    # With one attempt each, two in front do not leave any more before the third has looked.
+    # With one attempt each, two predecessors do not abandon before the third polls.
     "mcs: abandoned predecessor treated as a timeout": "two_of_three_twice",
     "mcs: clock ends the skipping": "two_of_three_twice",
     "resume: no place is resumed": "three_twice",
-    "wait: epoch of an earlier wait counts": "circle_that_was",
+    "wait: epoch of an earlier wait counts": "former_deadlock",
     "sockets: head awaits its turn for ever": "sockets_once",
-    "wait: old epoch of a holder on this CPU counts": "circle_that_was",
+    "wait: old epoch of a holder on this CPU counts": "former_deadlock",
 }
 
 OF_MUTANTS = (

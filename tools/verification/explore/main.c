@@ -2,10 +2,10 @@
 /*
  * Explores one configuration of one lock type; see explore, which calls this.
  *
- *	PROGRAM POOL WALKS SOCKETS			all schedules
- *	PROGRAM POOL WALKS SOCKETS shortest STATES	the shortest that fails, too
- *	PROGRAM POOL WALKS SOCKETS most STATES	fail if there are more of them
- *	PROGRAM POOL WALKS SOCKETS replay SCHEDULE	that one as a table
+ *	PROGRAM POOL CHECKS SOCKETS			all schedules
+ *	PROGRAM POOL CHECKS SOCKETS shortest STATES	the shortest that fails, too
+ *	PROGRAM POOL CHECKS SOCKETS most STATES	fail if there are more of them
+ *	PROGRAM POOL CHECKS SOCKETS replay SCHEDULE	that one as a table
  *
  * SCHEDULE is a code for what words are shared, a colon, and the transitions.
  *
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 	bool good;
 
 	if (argc < 5) {
-		fprintf(stderr, "usage: explore-TYPE PROGRAM POOL WALKS SOCKETS [WHAT ARGUMENT]\n");
+		fprintf(stderr, "usage: explore-TYPE PROGRAM POOL CHECKS SOCKETS [WHAT ARGUMENT]\n");
 		return 2;
 	}
 	program_read(argv[1]);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Building the explorer for a lock type, running it, reading what it says."""
+"""Building the explorer for a lock type, running it, reading its output."""
 
 import os
 from pathlib import Path
@@ -63,15 +63,15 @@ class Result:
         self.lock = lock
         self.configuration = configuration
         self.name = f"{lock}.{configuration.name}"
-        said = [line.partition(" ") for line in output.splitlines()]
-        self.said = {name: value for name, _, value in said}
+        rows = [line.partition(" ") for line in output.splitlines()]
+        self.output = {name: value for name, _, value in rows}
         self.seconds = seconds
-        self.good = status == 0 and "states" in self.said
-        self.failure = self.said.get("failure", f"exit status {status}")
-        self.schedule = self.said.get("schedule", "")
+        self.good = status == 0 and "states" in self.output
+        self.failure = self.output.get("failure", f"exit status {status}")
+        self.schedule = self.output.get("schedule", "")
 
     def count(self, name):
-        return int(self.said.get(name, 0))
+        return int(self.output.get(name, 0))
 
     def line(self):
         if not self.good:
@@ -83,11 +83,11 @@ class Result:
     def as_json(self):
         return {"lock": self.lock, "name": self.configuration.name,
                 "program": self.configuration.program, "pool": self.configuration.pool,
-                "walks": self.configuration.walks,
+                "checks": self.configuration.checks,
                 "sockets": self.configuration.sockets, "passed": self.good,
                 "failure": None if self.good else self.failure,
                 "schedule": self.schedule or None,
-                "missed": float(self.said.get("missed", 0)),
+                "missed": float(self.output.get("missed", 0)),
                 "seconds": round(self.seconds, 2),
                 **{name: self.count(name) for name in
                    ("states", "transitions", "ends", "quiet", "longest", "steps_to_abandon",
@@ -96,7 +96,7 @@ class Result:
 
 def arguments(program, configuration, *more):
     return [program, configuration.program, str(configuration.pool),
-            str(configuration.walks), str(configuration.sockets), *more]
+            str(configuration.checks), str(configuration.sockets), *more]
 
 
 def places(program, addresses):

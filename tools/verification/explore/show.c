@@ -83,7 +83,7 @@ static bool is_link(const void *address)
 	const char *name = shim_word_name(&place);
 
 	if (place.room == SHIM_NODE)
-		return strcmp(name, "taken") && strcmp(name, "given");
+		return strcmp(name, "alloc_seq") && strcmp(name, "free_seq");
 	if (place.room == SHIM_POOL)
 		return name && strcmp(name, "waiting.since") && strcmp(name, "size");
 	if (!HOLDS_NODE)
@@ -111,22 +111,22 @@ static void show_access(unsigned int number, const struct access *access)
 /* What is said of a context with each lock, for remarks. */
 static void remark(const struct context *was, const struct context *is)
 {
-	static const char *const words[] = { "idle", "begins", "leaves", "holds", "releases",
+	static const char *const words[] = { "idle", "begins", "abandons", "holds", "releases",
 					     "destroys" };
 	unsigned int lock;
 
 	if (was->late != is->late && is->late)
-		printf("its patience ends; ");
+		printf("times out; ");
 	if (sign < '0')
 		printf("polls on; ");
 	if (was->checking != is->checking && is->checking)
-		printf("looks for a deadlock; ");
+		printf("checks for a deadlock; ");
 	for (lock = 0; lock < locks_number; lock++) {
 		unsigned char before = was->attempt[lock].doing;
 		unsigned char now = is->attempt[lock].doing;
 
 		if (!was->attempt[lock].node && is->attempt[lock].node)
-			printf("arrives at %c; ", 'A' + lock);
+			printf("enqueues at %c; ", 'A' + lock);
 		if (before == now && was->attempt[lock].left == is->attempt[lock].left)
 			continue;
 		if (before == RELEASING && now != RELEASING)
@@ -134,7 +134,7 @@ static void remark(const struct context *was, const struct context *is)
 		if (before < HOLDING && (now == HOLDING || now == RELEASING))
 			printf("acquires %c; ", 'A' + lock);
 		else if ((before == ACQUIRING || before == ABANDONING) && now == IDLE)
-			printf("has given up %c; ", 'A' + lock);
+			printf("has failed at %c; ", 'A' + lock);
 		else if (now == ABANDONING || now == DESTROYING)
 			printf("%s %c; ", words[now], 'A' + lock);
 	}

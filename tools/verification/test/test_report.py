@@ -7,7 +7,7 @@ from verification import report
 from verification.explore.configurations import TYPES
 
 CONFIGURATION = {"lock": "clh", "name": "two_twice", "program": "0.0:A?,A? 1.0:A?,A?",
-                 "pool": 2, "walks": 0, "passed": True, "failure": None, "schedule": None,
+                 "pool": 2, "checks": 0, "passed": True, "failure": None, "schedule": None,
                  "missed": 1e-12, "seconds": 0.5, "states": 1500, "transitions": 3000,
                  "ends": 20, "quiet": 5, "longest": 60, "steps_to_abandon": 2,
                  "steps_to_release": 4}
