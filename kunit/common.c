@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the nbqlock suites share: a clock that stands still, a bench with a
- * lock and queue nodes to move by hand, a turn for others before any step of
- * leaving and releasing, and exact counts of what happened.
+ * What the suites share: a fake clock, a bench with a lock and contenders that are moved by
+ * hand, and exact counts.
  */
 #include <linux/bottom_half.h>
 #include <linux/bug.h>
@@ -38,7 +37,7 @@ void nbq_fake_start(u64 now, u64 step)
 	WRITE_ONCE(nbq_fake_clock, read_fake_clock);
 }
 
-/* In the middle of that read of the clock, another context gets its turn. */
+/* In the middle of that read of the clock, another context moves. */
 void nbq_fake_call(unsigned int call_at, void (*call)(void *arg), void *arg)
 {
 	nbq_fake.call = call;
@@ -46,7 +45,7 @@ void nbq_fake_call(unsigned int call_at, void (*call)(void *arg), void *arg)
 	nbq_fake.call_at = call_at;
 }
 
-/* Numbers for so many nodes that stand side by side */
+/* So many nodes, which are adjacent, to encode */
 struct nbq_encodable *nbq_encodable_new(struct kunit *test, struct nbq_node *nodes,
 				unsigned int size)
 {
@@ -72,7 +71,7 @@ void nbq_bench_fill(struct nbq_bench *bench, unsigned int size)
 	memset(bench->contenders, 0, sizeof(bench->contenders));
 	memset(bench->skip_counts, 0, sizeof(bench->skip_counts));
 	bench->count = 0;
-	/* Nodes of others, who run elsewhere. */
+	/* Of a CPU that this is not. */
 	bench->pool.cpu = nr_cpu_ids;
 	bench->pool.level = NBQ_LEVELS - 1;
 	bench->pool.setup = NBQ_POOL_READY;
@@ -82,7 +81,7 @@ void nbq_bench_fill(struct nbq_bench *bench, unsigned int size)
 		nbq_node_append(&bench->pool, &bench->nodes[i]);
 }
 
-/* That an attempt was too late to enqueue is nothing to the next one. */
+/* An attempt that was too late to enqueue has no effect on the next one. */
 void nbq_forget_late_attempts(void)
 {
 	unsigned int cpu, level;
@@ -117,7 +116,7 @@ void nbq_request(struct nbq_spin *lock, u8 handoff)
 	lock->state.handoff = handoff;
 }
 
-/* What a case has left in the queues of the sockets: the suites' nodes go with it. */
+/* The queues of the sockets may still have nodes of the case, which are freed with it. */
 static void empty_queues(void)
 {
 	struct nbq_socket *socket = per_cpu(nbq_pools, raw_smp_processor_id())[0].socket;
@@ -158,8 +157,8 @@ void nbq_bench_exit(struct kunit *test)
 }
 
 /*
- * After a case in which none but actors and verbs used the lock: all who are
- * there have their turn, and then nothing is left. As .exit of a suite.
+ * After a case in which only contenders and operations used the lock: the queue drains, and
+ * no node is in use. As .exit of a suite.
  */
 void nbq_bench_finish(struct kunit *test)
 {
@@ -167,7 +166,7 @@ void nbq_bench_finish(struct kunit *test)
 	unsigned int i;
 
 	WRITE_ONCE(nbq_fake_clock, NULL);
-	/* After a failure, who knows what the queue looks like. */
+	/* After a failure, the queue may be in any state. */
 	if (bench && READ_ONCE(test->status) == KUNIT_SUCCESS) {
 		nbq_bench_drain(bench);
 		for (i = 0; i < bench->count; i++)
@@ -179,7 +178,7 @@ void nbq_bench_finish(struct kunit *test)
 	nbq_bench_exit(test);
 }
 
-/* Claim a node of the bench as a context on its CPU would. */
+/* Allocate a node of the bench, as a context of its CPU would. */
 struct nbq_node *nbq_bench_alloc(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
@@ -192,7 +191,7 @@ struct nbq_node *nbq_bench_alloc(struct kunit *test)
 	return node;
 }
 
-/* Claim a node and enter the queue, as holder where it was empty. */
+/* Allocate a node and enqueue it. */
 struct nbq_node *nbq_bench_enqueue_node(struct kunit *test, struct nbq_node **pred)
 {
 	struct nbq_bench *bench = test->priv;
@@ -203,7 +202,7 @@ struct nbq_node *nbq_bench_enqueue_node(struct kunit *test, struct nbq_node **pr
 	return contender.node;
 }
 
-/* Somebody comes with a node and does nothing yet. NULL: no node is free. */
+/* A context with a node, not enqueued yet. NULL: no node is free. */
 struct nbq_contender *nbq_bench_contender(struct nbq_bench *bench)
 {
 	struct nbq_contender *contender;
@@ -232,7 +231,7 @@ void nbq_contender_link(struct nbq_bench *bench, struct nbq_contender *contender
 	contender->state = WAITING;
 }
 
-/* Somebody comes and stands in the queue, known to the one in front. */
+/* A context enqueues, and its predecessor knows it. */
 struct nbq_contender *nbq_bench_enqueue(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
@@ -245,7 +244,7 @@ struct nbq_contender *nbq_bench_enqueue(struct kunit *test)
 	return contender;
 }
 
-/* A waiter goes on as far as it can. Return: true if it holds now. */
+/* A waiter polls as long as that changes something. Return: true if it holds now. */
 bool nbq_contender_poll(struct nbq_bench *bench, struct nbq_contender *contender)
 {
 	if (!bench->row->poll(bench->lock, contender))
@@ -266,7 +265,7 @@ bool nbq_contender_release(struct nbq_bench *bench, struct nbq_contender *conten
 	return bench->row->release(bench->lock, contender->node);
 }
 
-/* Everybody in the queue acquires and releases, as far as it goes. */
+/* Each waiter acquires and releases, as far as it goes. */
 void nbq_bench_drain(struct nbq_bench *bench)
 {
 	bool moved;
@@ -290,18 +289,18 @@ void nbq_bench_drain(struct nbq_bench *bench)
 }
 
 /*
- * Make a free lock behind which nobody stands, with so many abandoned nodes behind
- * the first: A L L .. L. The last contender leaves when the lock is free; where its node
+ * Make a free lock without a waiter, with so many abandoned nodes behind the first:
+ * A L L .. L. The last contender aborts when the lock is free; where its node
  * does not stay, it is one more. Where holders have no node, the first is one of
- * those who have left: there are so many in all.
+ * the abandoned ones: there are so many in all.
  */
-void nbq_bench_leave_abandoned(struct kunit *test, unsigned int leavers)
+void nbq_bench_leave_abandoned(struct kunit *test, unsigned int abandoned)
 {
 	struct nbq_bench *bench = test->priv;
 	unsigned int first = bench->count, last, i;
 
-	last = first + leavers + !bench->row->facts->tail_stays;
-	KUNIT_ASSERT_LE(test, leavers + 2, NBQ_BENCH_NODES);
+	last = first + abandoned + !bench->row->facts->tail_stays;
+	KUNIT_ASSERT_LE(test, abandoned + 2, NBQ_BENCH_NODES);
 	for (i = first; i <= last; i++)
 		nbq_bench_enqueue(test);
 	for (i = first + 1; i < last; i++)
@@ -340,7 +339,7 @@ static void drop_dots_at_the_end(char *picture)
 		picture[--length] = '\0';
 }
 
-/* The same with one letter for all who have left: see EXPECT_SHAPE(). */
+/* The same with one letter for all abandoned nodes: see EXPECT_SHAPE(). */
 const char *nbq_bench_shape(struct nbq_bench *bench)
 {
 	nbq_bench_picture(bench);
@@ -349,7 +348,7 @@ const char *nbq_bench_shape(struct nbq_bench *bench)
 	return bench->picture;
 }
 
-/* Where holders have no node: the first who waited is the first. */
+/* Where holders have no node: the first waiter is the first. */
 static void drop_the_holder(char *shape)
 {
 	char *first = strpbrk(shape, "HAr");
@@ -362,7 +361,7 @@ static void drop_the_holder(char *shape)
 		*first = 'A';
 }
 
-/* What a shape looks like with this type of lock: see EXPECT_SHAPE(). */
+/* A shape as this type of lock has it: see EXPECT_SHAPE(). */
 const char *nbq_bench_want(struct nbq_bench *bench, const char *want)
 {
 	const struct nbq_facts *facts = bench->row->facts;
@@ -464,8 +463,8 @@ void nbq_total_counted(struct kunit *test, struct nbq_events want, int line)
 	bench->total = now;
 }
 
-/* Places that were left with its nodes cannot be resumed; their successors skip them. */
-static void forget_left(struct nbq_pool *pool)
+/* Abandoned places with its nodes cannot be resumed any more; their successors skip them. */
+static void forget_abandoned(struct nbq_pool *pool)
 {
 	pool->abandoned_in = 0;
 	pool->last_abandoned = NULL;
@@ -474,7 +473,7 @@ static void forget_left(struct nbq_pool *pool)
 
 /*
  * Let a CPU's pool consist of other nodes for a while; NULL: of none. @encodable:
- * those of them that have a number; NULL: none. Growth adds at the end of the pool's
+ * those of them that can be encoded; NULL: none. Growth adds at the end of the pool's
  * own list all the same, but is not requested. Preemption must be off, on that CPU,
  * until nbq_pool_restore().
  */
@@ -488,7 +487,7 @@ void nbq_pool_replace(struct nbq_replaced *replaced, struct nbq_pool *pool,
 	WRITE_ONCE(pool->first, first);
 	WRITE_ONCE(pool->encodable, encodable);
 	WRITE_ONCE(pool->hint, NULL);
-	forget_left(pool);
+	forget_abandoned(pool);
 }
 
 /* None of the replaced nodes may be in use any more. */
@@ -497,7 +496,7 @@ void nbq_pool_restore(struct nbq_replaced *replaced)
 	WRITE_ONCE(replaced->pool->hint, NULL);
 	WRITE_ONCE(replaced->pool->first, replaced->first);
 	WRITE_ONCE(replaced->pool->encodable, replaced->encodable);
-	forget_left(replaced->pool);
+	forget_abandoned(replaced->pool);
 	if (!replaced->wanted_growth)
 		WRITE_ONCE(replaced->pool->wants_growth, 0);
 }
@@ -511,7 +510,7 @@ struct nbq_context nbq_context_now(void)
 	};
 }
 
-/* Of whoever acquired by this form of a verb or guard. */
+/* In a critical section that was entered by this form of an operation or guard. */
 struct nbq_context nbq_context_within(struct nbq_context outside,
 				      enum nbq_form form)
 {
@@ -539,7 +538,7 @@ void nbq_as_nmi(void (*run)(void *arg), void *arg)
 	local_irq_restore(flags);
 }
 
-/* Should a verb have failed here, the case must still be able to say so. */
+/* An operation that has failed here must not keep the case from its report. */
 void nbq_context_restore(struct nbq_context want)
 {
 	if (want.irqs_off != irqs_disabled()) {
@@ -574,8 +573,8 @@ unsigned int nbq_other_cpu(struct kunit *test)
 }
 
 /*
- * To the end of the case, such reports are no failures: who judges the kernel's log
- * takes them for expected after this line; see tools/testbed/kunit.py.
+ * To the end of the case, such reports are no failures: tools/testbed/kunit.py, which checks
+ * the kernel's log, expects them after this line.
  */
 void nbq_provoke_report(struct kunit *test, const char *what)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the nbqlock suites share: a clock that stands still, a bench with a
- * lock and queue nodes to move by hand, a turn for others before any step of
- * leaving and releasing, and exact counts of what happened.
+ * What the suites share: a fake clock, a bench with a lock and contenders that are moved by
+ * hand, and exact counts.
  */
 #ifndef _NBQ_KUNIT_COMMON_H
 #define _NBQ_KUNIT_COMMON_H
@@ -64,13 +63,13 @@ unsigned long *nbq_counter(struct nbq_events *events,
  * @lock: a lock
  * @pool: a pool that no CPU knows
  * @nodes: the nodes of @pool
- * @encodable: the same, for those who know them by number
- * @walks: of @pool
- * @actors: those who came by nbq_bench_enqueue() or nbq_bench_contender(), in order
- * @arrivals: how many
+ * @encodable: the same, to encode and decode
+ * @skip_counts: of @pool
+ * @contenders: of nbq_bench_enqueue() and nbq_bench_contender(), in order
+ * @count: how many
  * @picture: see nbq_bench_picture()
  * @want: see nbq_bench_want()
- * @total: what all pools of the CPUs had counted at the last look
+ * @total: what all pools of the CPUs had counted at the last comparison
  */
 struct nbq_bench {
 	const struct nbq_row *row;
@@ -92,7 +91,7 @@ void nbq_bench_finish(struct kunit *test);
 void nbq_bench_fill(struct nbq_bench *bench, unsigned int size);
 struct nbq_node *nbq_bench_alloc(struct kunit *test);
 struct nbq_node *nbq_bench_enqueue_node(struct kunit *test, struct nbq_node **pred);
-void nbq_bench_leave_abandoned(struct kunit *test, unsigned int leavers);
+void nbq_bench_leave_abandoned(struct kunit *test, unsigned int abandoned);
 const char *nbq_bench_picture(struct nbq_bench *bench);
 const char *nbq_bench_shape(struct nbq_bench *bench);
 const char *nbq_bench_want(struct nbq_bench *bench, const char *want);
@@ -104,7 +103,7 @@ unsigned int nbq_nodes_in_use(struct nbq_bench *bench);
 u32 *nbq_tail_of(const struct nbq_spin *lock);
 void nbq_request(struct nbq_spin *lock, u8 handoff);
 
-/* Actors: they can move while preemption is off, but for nbq_bench_enqueue(). */
+/* Contenders: they can move while preemption is off, but for nbq_bench_enqueue(). */
 struct nbq_contender *nbq_bench_contender(struct nbq_bench *bench);
 struct nbq_contender *nbq_bench_enqueue(struct kunit *test);
 void nbq_contender_enqueue(struct nbq_bench *bench, struct nbq_contender *contender);
@@ -120,30 +119,28 @@ static inline bool nbq_is_free(const struct nbq_node *node)
 }
 
 /*
- * The nodes of the bench in the order of their index: H holds, W waits, L has
- * left, A is AVAILABLE, a dot is free; more in NAME_by_hand.c of the lock type.
- * The first claimed is the first drawn,
- * so this is also the queue, from its front, until a node is used again.
+ * The nodes of the bench in the order of their index: H holds, W waits, L is abandoned, A is
+ * AVAILABLE, a dot is free; more in NAME_row.c of the lock type. Until a node is used again,
+ * this is also the order of the queue.
  */
 #define EXPECT_PICTURE(test, want)					\
 	KUNIT_EXPECT_STREQ(test, nbq_bench_picture((test)->priv), want)
 
 /*
- * The same for all lock types, which differ in what they leave behind: L has
- * left, known or not; l has left with nobody behind, and r released so. Dots at
- * the end do not matter: the types need a different number of nodes. Where holders
- * have none, the first to wait takes the place of the one that holds or is
- * AVAILABLE: if it has left, it is A.
+ * The same for all lock types, which differ in the nodes that stay: L is abandoned, known to
+ * its predecessor or not; l was abandoned as the tail, and r released as the tail. Dots at the
+ * end do not count. Where holders have no node, the first waiter is drawn in the place of the
+ * holder: A if it is abandoned.
  */
 #define EXPECT_SHAPE(test, shape)					\
 	KUNIT_EXPECT_STREQ(test, nbq_bench_shape((test)->priv),		\
 			   nbq_bench_want((test)->priv, shape))
 
-/* Exactly this was counted on the bench since the last look, and no more. */
+/* Exactly this was counted on the bench since the last comparison, and no more. */
 #define EXPECT_COUNTED(test, ...)					\
 	nbq_bench_counted(test, (struct nbq_events){ __VA_ARGS__ }, __LINE__)
 
-/* The same for what the verbs counted, in the pools of all CPUs together. */
+/* The same of the operations, in the pools of all CPUs together. */
 #define EXPECT_TOTAL(test, ...)						\
 	nbq_total_counted(test, (struct nbq_events){ __VA_ARGS__ }, __LINE__)
 
@@ -168,10 +165,10 @@ void nbq_expect_context(struct kunit *test, struct nbq_context now,
 			struct nbq_context want);
 
 /**
- * struct nbq_replaced - what stands in a CPU's pool while a case lends it nodes
+ * struct nbq_replaced - what a CPU's pool had before a case replaced its nodes
  * @pool: the pool
  * @first: its own first node
- * @encodable: those of its own that have a number
+ * @encodable: those of its own that can be encoded
  * @wanted_growth: its own request
  */
 struct nbq_replaced {
@@ -189,7 +186,7 @@ void nbq_pool_restore(struct nbq_replaced *replaced);
 
 unsigned int nbq_other_cpu(struct kunit *test);
 
-/* Reports of misuse, in nbqlock/report.c's words: part of what is promised */
+/* Reports of misuse, as nbqlock/report.c has them: they are promised */
 #define NBQ_NOT_HELD_REPORT	"unlock of a lock that is not held"
 #define NBQ_NOT_OWNER_REPORT	"unlock of a lock that another CPU holds"
 #define NBQ_IN_USE_REPORT	"destroy of a lock that is in use"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every lock type in every context: each verb in a task, a softirq, a hardirq
+ * Every lock type in every context: each operation in a task, a softirq, a hardirq
  * and an NMI, and these on top of one another to the deepest level, each with
  * locks of its own, and with no more queue nodes than it takes.
  *
  * Softirqs and hardirqs are real: a tasklet, an irq_work. An NMI is not, see
  * nbq_as_nmi(): real ones are sent by the stress driver, in QEMU.
  *
- * Others are moved by hand, on a CPU that this is not. What comes on top of a
- * wait comes in the middle of a read of the clock, which stands still meanwhile.
+ * Other contexts are moved by hand, on a CPU that this is not. An interrupt of a wait comes in
+ * the middle of a read of the clock.
  */
 #include <linux/bottom_half.h>
 #include <linux/container_of.h>
@@ -74,12 +74,12 @@ static void visit_softirq(struct visit *visit)
 
 static void visit_hardirq(struct visit *visit)
 {
-	unsigned int looks = 100000000;
+	unsigned int polls = 100000000;
 
 	visit->irq_work = IRQ_WORK_INIT_HARD(hardirq_visit);
 	irq_work_queue(&visit->irq_work);
 	/* At the next tick where the CPU cannot interrupt itself. */
-	while (!smp_load_acquire(&visit->done) && looks--)
+	while (!smp_load_acquire(&visit->done) && polls--)
 		cpu_relax();
 }
 
@@ -120,14 +120,14 @@ static void end_visit(struct kunit *test, struct visit *visit)
 
 /*
  * Reads of the clock of an attempt whose patience is over by the last: an interrupt that
- * waits reads it once more, before the first look for its deadline.
+ * waits reads it once more, before the first read for its deadline.
  */
 static unsigned int reads_of_patience(unsigned int level)
 {
 	return 1 + PATIENCE / STEP + (level > TASK_LEVEL);
 }
 
-/* What a verb must leave as it was, all bits of the preemption count */
+/* What an operation must not change: all bits of the preemption count, and interrupts */
 struct state {
 	unsigned int preempt;
 	bool irqs_off;
@@ -203,9 +203,9 @@ static void *new_lock(struct kunit *test)
 	return lock;
 }
 
-/* One context at a time: every verb */
+/* One context at a time: every operation */
 
-static const struct nbq_operation verbs[] = {
+static const struct nbq_operation operations[] = {
 	{ "lock_timeout", TIMEOUT, PLAIN, PATIENCE },
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
 	{ "lock_until", UNTIL, PLAIN, START + PATIENCE },
@@ -227,20 +227,20 @@ static const struct nbq_operation verbs[] = {
 };
 
 /* Where interrupts are off these would turn them on. */
-static bool is_legal(const struct nbq_operation *verb, unsigned int level)
+static bool is_legal(const struct nbq_operation *op, unsigned int level)
 {
-	return level < HARDIRQ_LEVEL || verb->form == PLAIN || verb->form == IRQSAVE;
+	return level < HARDIRQ_LEVEL || op->form == PLAIN || op->form == IRQSAVE;
 }
 
 /**
  * struct attempt - one attempt in a context, and what was seen of it
  * @row: the lock's type
  * @lock: the lock
- * @verb: by which to acquire
+ * @op: by which to acquire
  * @visit: how it gets there
  * @level: of the context
  * @ret: of the attempt
- * @locked: what is_locked says when it is over, before the unlock
+ * @locked: is_locked when it is over, before the unlock
  * @contended: the same of is_contended
  * @before: the state
  * @holding: when the attempt is over
@@ -251,7 +251,7 @@ static bool is_legal(const struct nbq_operation *verb, unsigned int level)
 struct attempt {
 	const struct nbq_row *row;
 	void *lock;
-	const struct nbq_operation *verb;
+	const struct nbq_operation *op;
 	struct visit visit;
 	unsigned int level;
 	int ret;
@@ -273,12 +273,12 @@ static void make_attempt(void *arg)
 	attempt->level = interrupt_context_level();
 	read_counts(&attempt->counted);
 	attempt->before = state_now();
-	attempt->ret = row->take(attempt->verb, attempt->lock, &flags);
+	attempt->ret = row->take(attempt->op, attempt->lock, &flags);
 	attempt->holding = state_now();
 	attempt->locked = row->is_locked(attempt->lock);
 	attempt->contended = row->is_contended(attempt->lock);
 	if (!attempt->ret)
-		row->drop(attempt->verb, attempt->lock, flags);
+		row->drop(attempt->op, attempt->lock, flags);
 	attempt->after = state_now();
 	mend(attempt->before);
 	read_counts(&attempt->counts);
@@ -292,21 +292,21 @@ static void attempt_at(struct kunit *test, struct attempt *attempt,
 	preempt_enable();
 	end_visit(test, &attempt->visit);
 	KUNIT_EXPECT_EQ(test, attempt->level, level);
-	expect_state(test, attempt->after, attempt->before, attempt->verb->desc);
+	expect_state(test, attempt->after, attempt->before, attempt->op->desc);
 }
 
 static void expect_held(struct kunit *test, struct attempt *attempt)
 {
 	struct state want = attempt->before;
 
-	KUNIT_EXPECT_EQ_MSG(test, attempt->ret, 0, "%s", attempt->verb->desc);
-	KUNIT_EXPECT_TRUE_MSG(test, attempt->locked, "%s", attempt->verb->desc);
+	KUNIT_EXPECT_EQ_MSG(test, attempt->ret, 0, "%s", attempt->op->desc);
+	KUNIT_EXPECT_TRUE_MSG(test, attempt->locked, "%s", attempt->op->desc);
 	want.preempt += PREEMPT_DISABLE_OFFSET;
-	if (attempt->verb->form == IRQ || attempt->verb->form == IRQSAVE)
+	if (attempt->op->form == IRQ || attempt->op->form == IRQSAVE)
 		want.irqs_off = true;
-	if (attempt->verb->form == BH)
+	if (attempt->op->form == BH)
 		want.preempt += SOFTIRQ_DISABLE_OFFSET;
-	expect_state(test, attempt->holding, want, attempt->verb->desc);
+	expect_state(test, attempt->holding, want, attempt->op->desc);
 }
 
 /* So many nodes, new or resumed, from the pool of the level and from no other */
@@ -321,7 +321,7 @@ static void expect_nodes(struct kunit *test, struct attempt *attempt,
 				    attempt->counted.of[level].nodes_allocated -
 				    attempt->counted.of[level].nodes_resumed,
 				    level == attempt->level ? nodes : 0,
-				    "%s, level %u", attempt->verb->desc, level);
+				    "%s, level %u", attempt->op->desc, level);
 }
 
 static const struct level_case {
@@ -356,16 +356,16 @@ static struct attempt *new_attempt(struct kunit *test)
 	return attempt;
 }
 
-static void every_verb_takes_a_free_lock(struct kunit *test)
+static void every_operation_takes_a_free_lock(struct kunit *test)
 {
 	const struct level_case *where = test->param_value;
 	struct attempt *attempt = new_attempt(test);
 	unsigned int i;
 
 	nbq_fake_start(START, STEP);
-	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
-		attempt->verb = &verbs[i];
-		if (!is_legal(attempt->verb, where->level))
+	for (i = 0; i < ARRAY_SIZE(operations); i++) {
+		attempt->op = &operations[i];
+		if (!is_legal(attempt->op, where->level))
 			continue;
 
 		/* before: []; in between: H; after: [], or A where nodes stay */
@@ -377,28 +377,28 @@ static void every_verb_takes_a_free_lock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 }
 
-static void every_timed_verb_gives_up_behind_a_holder(struct kunit *test)
+static void every_timed_operation_gives_up_behind_a_holder(struct kunit *test)
 {
 	const struct level_case *where = test->param_value;
 	struct attempt *attempt = new_attempt(test);
 	unsigned int i;
 
 	nbq_bench_enqueue(test);
-	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
-		attempt->verb = &verbs[i];
-		if (!is_legal(attempt->verb, where->level) ||
-		    attempt->verb->how == LOCK)
+	for (i = 0; i < ARRAY_SIZE(operations); i++) {
+		attempt->op = &operations[i];
+		if (!is_legal(attempt->op, where->level) ||
+		    attempt->op->how == LOCK)
 			continue;
 
 		/* before and after: H */
 		nbq_forget_late_attempts();
 		nbq_fake_start(START, STEP);
 		attempt_at(test, attempt, where->level);
-		KUNIT_EXPECT_EQ_MSG(test, attempt->ret, nbq_operation_failure(attempt->verb),
-				    "%s", attempt->verb->desc);
+		KUNIT_EXPECT_EQ_MSG(test, attempt->ret, nbq_operation_failure(attempt->op),
+				    "%s", attempt->op->desc);
 		KUNIT_EXPECT_TRUE(test, attempt->locked);
 		expect_state(test, attempt->holding, attempt->before,
-			     attempt->verb->desc);
+			     attempt->op->desc);
 		expect_nodes(test, attempt, attempt->ret == -EBUSY ? 0 :
 			     nbq_nodes_to_wait(attempt->row->facts, nbq_fake.reads));
 		KUNIT_EXPECT_LE(test, nbq_fake.reads, reads_of_patience(where->level));
@@ -406,23 +406,23 @@ static void every_timed_verb_gives_up_behind_a_holder(struct kunit *test)
 	}
 }
 
-/* Another CPU hands over as soon as somebody waits behind its node. */
+/* Another CPU releases as soon as a context waits. */
 struct neighbour {
 	struct nbq_bench *bench;
 	struct nbq_contender *holder;
-	bool waited_for;
+	bool contended;
 };
 
-static void hand_over_once_contended(void *arg)
+static void release_once_contended(void *arg)
 {
 	struct neighbour *neighbour = arg;
 	struct nbq_bench *bench = neighbour->bench;
 	/* More than a host with other work gives this CPU before the other one */
-	unsigned int looks = 1000000000;
+	unsigned int polls = 1000000000;
 
-	while (!bench->row->is_contended(bench->lock) && looks--)
+	while (!bench->row->is_contended(bench->lock) && polls--)
 		cpu_relax();
-	neighbour->waited_for = looks + 1;
+	neighbour->contended = polls + 1;
 	nbq_contender_release(bench, neighbour->holder);
 }
 
@@ -430,8 +430,8 @@ static void nothing(void *unused)
 {
 }
 
-/* The clock of this case is the real one: whoever waits for ever reads none. */
-static void every_waiting_verb_is_handed_the_lock(struct kunit *test)
+/* The clock of this case is the real one: a wait without end reads none. */
+static void every_waiting_operation_is_granted_the_lock(struct kunit *test)
 {
 	static call_single_data_t csd;
 	const struct level_case *where = test->param_value;
@@ -441,20 +441,20 @@ static void every_waiting_verb_is_handed_the_lock(struct kunit *test)
 	struct nbq_operation patient;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
-		patient = verbs[i];
+	for (i = 0; i < ARRAY_SIZE(operations); i++) {
+		patient = operations[i];
 		if (!is_legal(&patient, where->level) || patient.how == TRY ||
 		    (patient.how != LOCK && patient.time < PATIENCE))
 			continue;
 		patient.time = KTIME_MAX;
-		attempt->verb = &patient;
+		attempt->op = &patient;
 
 		/* before: H, elsewhere; in between: H w; after: [], or A */
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
 		neighbour.holder = nbq_bench_enqueue(test);
 		if (neighbour.holder->state == WAITING)
 			nbq_contender_poll(bench, neighbour.holder);
-		INIT_CSD(&csd, hand_over_once_contended, &neighbour);
+		INIT_CSD(&csd, release_once_contended, &neighbour);
 		migrate_disable();
 		smp_call_function_single_async(nbq_other_cpu(test), &csd);
 		attempt_at(test, attempt, where->level);
@@ -462,13 +462,77 @@ static void every_waiting_verb_is_handed_the_lock(struct kunit *test)
 		smp_call_function_single(nbq_other_cpu(test), nothing, NULL, true);
 		migrate_enable();
 
-		KUNIT_EXPECT_TRUE(test, neighbour.waited_for);
+		KUNIT_EXPECT_TRUE(test, neighbour.contended);
 		expect_held(test, attempt);
 		expect_nodes(test, attempt, 1);
 	}
 }
 
-/* Destroy, with leavers in the lock; all of their nodes come back. */
+/* A holder in an interrupt of another CPU, as an attempt that times out reports it */
+
+/**
+ * struct remote_holder - an interrupt of another CPU that holds the lock
+ * @row: the lock's type
+ * @lock: the lock
+ * @holds: it does
+ * @over: the attempt of this CPU is over
+ */
+struct remote_holder {
+	const struct nbq_row *row;
+	void *lock;
+	bool holds;
+	bool over;
+};
+
+static void hold_until_over(void *arg)
+{
+	struct remote_holder *holder = arg;
+	/* More than a host with other work gives this CPU before the other one */
+	unsigned int polls = 1000000000;
+
+	if (!holder->row->trylock(holder->lock))
+		return;
+	/* RELEASE, pairs with the ACQUIRE of the attempt: the lock is held. */
+	smp_store_release(&holder->holds, true);
+	/* ACQUIRE, pairs with the RELEASE of the attempt: it is over. */
+	while (!smp_load_acquire(&holder->over) && polls--)
+		cpu_relax();
+	holder->row->unlock(holder->lock);
+}
+
+static void timeout_info_has_the_level_of_a_holder_in_a_hardirq(struct kunit *test)
+{
+	static call_single_data_t csd;
+	struct nbq_bench *bench = bench_elsewhere(test);
+	struct remote_holder holder = { .row = bench->row, .lock = bench->lock };
+	struct nbq_timeout info = {};
+	unsigned int cpu, polls = 1000000000;
+	int ret;
+
+	/* before and after: H, elsewhere */
+	migrate_disable();
+	cpu = nbq_other_cpu(test);
+	INIT_CSD(&csd, hold_until_over, &holder);
+	smp_call_function_single_async(cpu, &csd);
+	while (!smp_load_acquire(&holder.holds) && polls--)
+		cpu_relax();
+	nbq_fake_start(START, STEP);
+	ret = bench->row->lock_timeout_info(bench->lock, PATIENCE, &info);
+	if (!ret)
+		bench->row->unlock(bench->lock);
+	smp_store_release(&holder.over, true);
+	/* Calls are made in order: after this one, that one has returned. */
+	smp_call_function_single(cpu, nothing, NULL, true);
+	migrate_enable();
+
+	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, info.holder_cpu, cpu);
+	KUNIT_EXPECT_EQ(test, info.holder_level, NBQ_HARDIRQ);
+	KUNIT_EXPECT_GE(test, info.waited_ns, PATIENCE);
+	KUNIT_EXPECT_EQ(test, info.waited_ns, STEP * (nbq_fake.reads - 1));
+}
+
+/* Destroy, with abandoned nodes in the queue */
 struct end {
 	const struct nbq_row *row;
 	void *lock;
@@ -487,7 +551,7 @@ static void end_lock(void *arg)
 	end->after = state_now();
 }
 
-static void destroy_gives_abandoned_nodes_back(struct kunit *test)
+static void destroy_reclaims_abandoned_nodes(struct kunit *test)
 {
 	const struct level_case *where = test->param_value;
 	struct nbq_bench *bench = bench_elsewhere(test);
@@ -521,7 +585,7 @@ static void destroy_gives_abandoned_nodes_back(struct kunit *test)
  * @lower: how the lower one gets there
  * @upper: how the upper one does
  * @lower_ret: of the lower one's attempt
- * @rets: of the upper one's, by each verb
+ * @rets: of the upper one's, by each operation
  * @before: the state of the upper one
  * @after: in the end
  */
@@ -533,18 +597,18 @@ struct pair {
 	struct visit lower;
 	struct visit upper;
 	int lower_ret;
-	int rets[ARRAY_SIZE(verbs)];
+	int rets[ARRAY_SIZE(operations)];
 	struct state before;
 	struct state after;
 };
 
-/* Whoever can fail; one who cannot would wait for ever. */
-static bool is_tried(const struct nbq_operation *verb, unsigned int level)
+/* An operation that cannot fail would wait for ever. */
+static bool is_tried(const struct nbq_operation *op, unsigned int level)
 {
-	return verb->how != LOCK && is_legal(verb, level);
+	return op->how != LOCK && is_legal(op, level);
 }
 
-static void try_every_verb(void *arg)
+static void try_every_operation(void *arg)
 {
 	struct pair *pair = arg;
 	struct nbq_bench *bench = pair->bench;
@@ -552,35 +616,35 @@ static void try_every_verb(void *arg)
 	unsigned int i;
 
 	pair->before = state_now();
-	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
-		if (!is_tried(&verbs[i], pair->above))
+	for (i = 0; i < ARRAY_SIZE(operations); i++) {
+		if (!is_tried(&operations[i], pair->above))
 			continue;
-		pair->rets[i] = bench->row->take(&verbs[i], bench->lock, &flags);
+		pair->rets[i] = bench->row->take(&operations[i], bench->lock, &flags);
 		if (!pair->rets[i])
-			bench->row->drop(&verbs[i], bench->lock, flags);
+			bench->row->drop(&operations[i], bench->lock, flags);
 	}
 	pair->after = state_now();
 	mend(pair->before);
 }
 
-static void go_above(void *arg)
+static void run_above(void *arg)
 {
 	struct pair *pair = arg;
 
-	visit_level(&pair->upper, pair->above, try_every_verb, pair);
+	visit_level(&pair->upper, pair->above, try_every_operation, pair);
 }
 
-static void be_below(void *arg)
+static void run_below(void *arg)
 {
 	struct pair *pair = arg;
 	struct nbq_bench *bench = pair->bench;
 
 	if (pair->waits) {
-		nbq_fake_call(nbq_fake.reads + 2, go_above, pair);
+		nbq_fake_call(nbq_fake.reads + 2, run_above, pair);
 		pair->lower_ret = bench->row->lock_timeout(bench->lock, PATIENCE);
 	} else {
 		pair->lower_ret = bench->row->lock_timeout(bench->lock, 0);
-		go_above(pair);
+		run_above(pair);
 	}
 	if (!pair->lower_ret)
 		bench->row->unlock(bench->lock);
@@ -590,27 +654,27 @@ static void be_below(void *arg)
  * Those above a waiter that newcomers may pass would have the lock once it is free:
  * only their patience ends. Those without any do not wait, so they are in no deadlock.
  */
-static void expect_told_at_once(struct kunit *test, struct pair *pair)
+static void expect_edeadlk_at_once(struct kunit *test, struct pair *pair)
 {
-	bool may_pass = pair->waits && pair->bench->row->facts->steals;
-	int told = may_pass ? -ETIMEDOUT : -EDEADLK;
+	bool may_steal = pair->waits && pair->bench->row->facts->steals;
+	int found = may_steal ? -ETIMEDOUT : -EDEADLK;
 	unsigned int i;
 
 	end_visit(test, &pair->lower);
 	end_visit(test, &pair->upper);
 	KUNIT_EXPECT_EQ(test, pair->lower_ret, pair->waits ? -ETIMEDOUT : 0);
 	expect_state(test, pair->after, pair->before, "above");
-	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
-		int none = nbq_operation_failure(&verbs[i]);
+	for (i = 0; i < ARRAY_SIZE(operations); i++) {
+		int none = nbq_operation_failure(&operations[i]);
 
-		if (is_tried(&verbs[i], pair->above))
+		if (is_tried(&operations[i], pair->above))
 			KUNIT_EXPECT_EQ_MSG(test, pair->rets[i],
-					    none == -EBUSY ? none : told,
+					    none == -EBUSY ? none : found,
 					    "%s at level %u above %u",
-					    verbs[i].desc, pair->above, pair->below);
+					    operations[i].desc, pair->above, pair->below);
 	}
-	/* None of them has looked at the clock; the lower one, until its time. */
-	if (!may_pass)
+	/* None of them has read the clock; the lower one has, until its deadline. */
+	if (!may_steal)
 		KUNIT_EXPECT_EQ(test, nbq_fake.reads,
 				pair->waits ? reads_of_patience(pair->below) : 0);
 	else
@@ -635,18 +699,18 @@ static void try_all_pairs(struct kunit *test, bool waits)
 		pair->waits = waits;
 		nbq_fake_start(START, STEP);
 		preempt_disable();
-		visit_level(&pair->lower, below, be_below, pair);
+		visit_level(&pair->lower, below, run_below, pair);
 		preempt_enable();
-		expect_told_at_once(test, pair);
+		expect_edeadlk_at_once(test, pair);
 	}
 }
 
-static void context_above_the_holder_is_told_at_once_by_every_verb(struct kunit *test)
+static void context_above_the_holder_gets_edeadlk_at_once(struct kunit *test)
 {
 	try_all_pairs(test, false);
 }
 
-static void context_above_a_waiter_is_told_at_once_or_may_pass_it(struct kunit *test)
+static void context_above_a_waiter_gets_edeadlk_or_may_steal(struct kunit *test)
 {
 	try_all_pairs(test, true);
 }
@@ -659,36 +723,36 @@ static void context_above_a_waiter_is_told_at_once_or_may_pass_it(struct kunit *
 /* How the wait of each floor ends */
 enum ending {
 	TIMES_OUT,
-	HANDED_OVER,
+	GRANTED,
 };
 
 /**
- * struct floor - a context of the tower
- * @tower: what it belongs to
+ * struct floor - a context of the stack
+ * @stack: what it belongs to
  * @level: of the context that it should be
  * @seen: of the context that it was
  * @visit: how it gets there
  * @own: held from its beginning to its end
  * @wanted: held by @holder, and waited for while all above it come and go
  * @spare: for one attempt more than there are nodes
- * @holder: somebody elsewhere
- * @user: somebody elsewhere who has @spare meanwhile, where a free lock can be
+ * @holder: a context elsewhere
+ * @user: a context elsewhere that has @spare meanwhile, where a free lock can be
  *	taken without a node
- * @behind: somebody else elsewhere, who comes to stand behind the wait
+ * @behind: another context elsewhere, which enqueues behind the wait
  * @rest: the node that is free again once the wait is over, where holders have
  *	none: kept from the attempt for one more
  * @nodes: all that its pool has
- * @replaced: what stands aside meanwhile
+ * @replaced: the pool's own nodes
  * @own_ret: what the attempts returned: to hold @own,
  * @wait_ret: to wait for @wanted,
  * @more_ret: for @spare, with all nodes in use,
  * @later_ret: for @spare, when one is free again
- * @more_reads: looks at the clock that the attempt without a node has had
+ * @more_reads: reads of the clock by the attempt without a node
  * @before: the state
  * @after: in the end
  */
 struct floor {
-	struct tower *tower;
+	struct stack *stack;
 	unsigned int level;
 	unsigned int seen;
 	struct visit visit;
@@ -712,14 +776,14 @@ struct floor {
 };
 
 /**
- * struct tower - the contexts of this CPU, one on top of the other
+ * struct stack - the contexts of this CPU, one on top of the other
  * @bench: the lock type; the nodes of those elsewhere
  * @ending: of the waits
  * @floors: the contexts, by level
  * @counted: what the pools had counted before
  * @counts: and afterwards
  */
-struct tower {
+struct stack {
 	struct nbq_bench *bench;
 	enum ending ending;
 	struct floor floors[NBQ_LEVELS];
@@ -727,20 +791,20 @@ struct tower {
 	struct counts counts;
 };
 
-static void be_on_floor(void *arg);
+static void run_floor(void *arg);
 
 /* In the middle of a floor's wait: all floors above it, then those elsewhere */
 static void while_floor_waits(void *arg)
 {
 	struct floor *floor = arg;
-	struct nbq_bench *bench = floor->tower->bench;
+	struct nbq_bench *bench = floor->stack->bench;
 
 	if (floor->level < NMI_LEVEL) {
 		struct floor *above = floor + 1;
 
-		visit_level(&above->visit, above->level, be_on_floor, above);
+		visit_level(&above->visit, above->level, run_floor, above);
 	}
-	if (floor->tower->ending == HANDED_OVER) {
+	if (floor->stack->ending == GRANTED) {
 		bench->row->release(floor->wanted, floor->holder.node);
 	} else {
 		bench->row->enqueue(floor->wanted, &floor->behind);
@@ -751,7 +815,7 @@ static void while_floor_waits(void *arg)
 /* What a node is still in use for goes, or the one behind gives it back. */
 static void free_a_node(struct floor *floor)
 {
-	const struct nbq_row *row = floor->tower->bench->row;
+	const struct nbq_row *row = floor->stack->bench->row;
 
 	if (!row->facts->holder_nodes)
 		row->release(floor->spare, floor->user.node);
@@ -768,7 +832,7 @@ static void free_a_node(struct floor *floor)
 
 static int try_spare(struct floor *floor, ktime_t patience)
 {
-	const struct nbq_row *row = floor->tower->bench->row;
+	const struct nbq_row *row = floor->stack->bench->row;
 	int ret = row->lock_timeout(floor->spare, patience);
 
 	if (!ret) {
@@ -778,10 +842,10 @@ static int try_spare(struct floor *floor, ktime_t patience)
 	return ret;
 }
 
-static void be_on_floor(void *arg)
+static void run_floor(void *arg)
 {
 	struct floor *floor = arg;
-	const struct nbq_row *row = floor->tower->bench->row;
+	const struct nbq_row *row = floor->stack->bench->row;
 
 	floor->seen = interrupt_context_level();
 	floor->before = state_now();
@@ -809,24 +873,24 @@ static void be_on_floor(void *arg)
 	mend(floor->before);
 }
 
-static unsigned int floor_nodes(const struct tower *tower)
+static unsigned int floor_nodes(const struct stack *stack)
 {
-	return tower->bench->row->facts->holder_nodes + 1;
+	return stack->bench->row->facts->holder_nodes + 1;
 }
 
-static void build_floor(struct kunit *test, struct tower *tower,
+static void init_floor(struct kunit *test, struct stack *stack,
 			unsigned int level)
 {
-	struct floor *floor = &tower->floors[level];
-	struct nbq_bench *bench = tower->bench;
+	struct floor *floor = &stack->floors[level];
+	struct nbq_bench *bench = stack->bench;
 
-	floor->tower = tower;
+	floor->stack = stack;
 	floor->level = level;
 	floor->own = new_lock(test);
 	floor->wanted = new_lock(test);
 	floor->spare = new_lock(test);
 	floor->nodes = alloc(test, FLOOR_NODES_MAX * sizeof(struct nbq_node));
-	floor->encodable = nbq_encodable_new(test, floor->nodes, floor_nodes(tower));
+	floor->encodable = nbq_encodable_new(test, floor->nodes, floor_nodes(stack));
 	KUNIT_ASSERT_NOT_NULL(test, floor->encodable);
 	floor->holder.node = nbq_bench_alloc(test);
 	bench->row->enqueue(floor->wanted, &floor->holder);
@@ -837,26 +901,26 @@ static void build_floor(struct kunit *test, struct tower *tower,
 	floor->behind.node = nbq_bench_alloc(test);
 }
 
-static struct tower *new_tower(struct kunit *test, enum ending ending)
+static struct stack *new_stack(struct kunit *test, enum ending ending)
 {
-	struct tower *tower = alloc(test, sizeof(*tower));
+	struct stack *stack = alloc(test, sizeof(*stack));
 	unsigned int level;
 
-	tower->bench = bench_elsewhere(test);
-	tower->ending = ending;
+	stack->bench = bench_elsewhere(test);
+	stack->ending = ending;
 	for (level = 0; level < NBQ_LEVELS; level++)
-		build_floor(test, tower, level);
-	return tower;
+		init_floor(test, stack, level);
+	return stack;
 }
 
-/* Leave each pool of this CPU exactly the nodes that its floor needs. */
-static void lend_nodes(struct tower *tower)
+/* Give each pool of this CPU exactly the nodes that its floor needs. */
+static void replace_nodes(struct stack *stack)
 {
 	struct nbq_pool *pools = *this_cpu_ptr(&nbq_pools);
-	unsigned int level, i, nodes = floor_nodes(tower);
+	unsigned int level, i, nodes = floor_nodes(stack);
 
 	for (level = 0; level < NBQ_LEVELS; level++) {
-		struct floor *floor = &tower->floors[level];
+		struct floor *floor = &stack->floors[level];
 
 		for (i = 0; i < nodes; i++) {
 			floor->nodes[i].pool = &pools[level];
@@ -870,47 +934,47 @@ static void lend_nodes(struct tower *tower)
 	}
 }
 
-static void take_nodes_back(struct tower *tower)
+static void restore_nodes(struct stack *stack)
 {
 	unsigned int level;
 
 	for (level = 0; level < NBQ_LEVELS; level++)
-		nbq_pool_restore(&tower->floors[level].replaced);
+		nbq_pool_restore(&stack->floors[level].replaced);
 }
 
 /* To the top and back, on one CPU. Nothing is in use when this returns. */
-static void climb(struct tower *tower)
+static void run_stack(struct stack *stack)
 {
-	const struct nbq_row *row = tower->bench->row;
+	const struct nbq_row *row = stack->bench->row;
 	unsigned int level;
 
 	nbq_fake_start(START, STEP);
 	preempt_disable();
-	lend_nodes(tower);
-	read_counts(&tower->counted);
-	visit_level(&tower->floors[0].visit, TASK_LEVEL, be_on_floor,
-		    &tower->floors[0]);
-	read_counts(&tower->counts);
-	for (level = 0; level < NBQ_LEVELS && tower->ending == TIMES_OUT; level++) {
-		struct floor *floor = &tower->floors[level];
+	replace_nodes(stack);
+	read_counts(&stack->counted);
+	visit_level(&stack->floors[0].visit, TASK_LEVEL, run_floor,
+		    &stack->floors[0]);
+	read_counts(&stack->counts);
+	for (level = 0; level < NBQ_LEVELS && stack->ending == TIMES_OUT; level++) {
+		struct floor *floor = &stack->floors[level];
 
 		row->release(floor->wanted, floor->holder.node);
 		if (row->poll(floor->wanted, &floor->behind))
 			row->release(floor->wanted, floor->behind.node);
 		row->destroy(floor->wanted);
 	}
-	take_nodes_back(tower);
+	restore_nodes(stack);
 	preempt_enable();
 }
 
-static void expect_floor(struct kunit *test, struct tower *tower,
+static void expect_floor(struct kunit *test, struct stack *stack,
 			 unsigned int level)
 {
-	struct nbq_events *from = &tower->counted.of[level];
-	struct nbq_events *to = &tower->counts.of[level];
-	const struct nbq_facts *facts = tower->bench->row->facts;
-	struct floor *floor = &tower->floors[level];
-	bool held = tower->ending == HANDED_OVER;
+	struct nbq_events *from = &stack->counted.of[level];
+	struct nbq_events *to = &stack->counts.of[level];
+	const struct nbq_facts *facts = stack->bench->row->facts;
+	struct floor *floor = &stack->floors[level];
+	bool held = stack->ending == GRANTED;
 	unsigned int i;
 
 	end_visit(test, &floor->visit);
@@ -946,7 +1010,7 @@ static const struct ending_case {
 	enum ending ending;
 } ending_cases[] = {
 	{ "times_out", TIMES_OUT },
-	{ "handed_over", HANDED_OVER },
+	{ "granted", GRANTED },
 };
 
 static void ending_desc(const struct ending_case *ending, char *desc)
@@ -965,34 +1029,35 @@ KUNIT_ARRAY_PARAM(ending, ending_cases, ending_desc);
 static void all_contexts_hold_and_wait_with_the_last_of_their_nodes(struct kunit *test)
 {
 	const struct ending_case *ending = test->param_value;
-	struct tower *tower = new_tower(test, ending->ending);
-	struct nbq_bench *bench = tower->bench;
+	struct stack *stack = new_stack(test, ending->ending);
+	struct nbq_bench *bench = stack->bench;
 	unsigned int level;
 
-	climb(tower);
+	run_stack(stack);
 	for (level = 0; level < NBQ_LEVELS; level++) {
-		expect_floor(test, tower, level);
-		/* Nobody came to stand behind. */
-		if (ending->ending == HANDED_OVER)
-			nbq_node_free(tower->floors[level].behind.node);
+		expect_floor(test, stack, level);
+		/* It has not enqueued. */
+		if (ending->ending == GRANTED)
+			nbq_node_free(stack->floors[level].behind.node);
 	}
-	/* Whatever was taken was given back, here and elsewhere. */
+	/* All nodes are free, here and elsewhere. */
 	nbq_read_events(&bench->total);
 	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
 }
 
 #define NBQ_SUITE_CASES							\
 {									\
-	KUNIT_CASE_PARAM(every_verb_takes_a_free_lock, level_gen_params),	\
-	KUNIT_CASE_PARAM(every_timed_verb_gives_up_behind_a_holder,	\
+	KUNIT_CASE_PARAM(every_operation_takes_a_free_lock, level_gen_params),	\
+	KUNIT_CASE_PARAM(every_timed_operation_gives_up_behind_a_holder,	\
 			 level_gen_params),				\
-	KUNIT_CASE_PARAM(every_waiting_verb_is_handed_the_lock,		\
+	KUNIT_CASE_PARAM(every_waiting_operation_is_granted_the_lock,		\
 			 level_gen_params),				\
-	KUNIT_CASE_PARAM(destroy_gives_abandoned_nodes_back,		\
+	KUNIT_CASE(timeout_info_has_the_level_of_a_holder_in_a_hardirq),	\
+	KUNIT_CASE_PARAM(destroy_reclaims_abandoned_nodes,		\
 			 level_gen_params),				\
-	KUNIT_CASE_PARAM(context_above_the_holder_is_told_at_once_by_every_verb,\
+	KUNIT_CASE_PARAM(context_above_the_holder_gets_edeadlk_at_once,\
 			 interrupt_gen_params),				\
-	KUNIT_CASE_PARAM(context_above_a_waiter_is_told_at_once_or_may_pass_it,\
+	KUNIT_CASE_PARAM(context_above_a_waiter_gets_edeadlk_or_may_steal,\
 			 interrupt_gen_params),				\
 	KUNIT_CASE_PARAM(all_contexts_hold_and_wait_with_the_last_of_their_nodes,\
 			 ending_gen_params),				\

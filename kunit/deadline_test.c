@@ -86,7 +86,7 @@ static void absolute_deadline_is_compared_with_the_clock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, a->reads);
 }
 
-static void patience_starts_at_the_first_look_at_the_clock(struct kunit *test)
+static void patience_starts_at_the_first_clock_read(struct kunit *test)
 {
 	struct nbq_deadline deadline;
 
@@ -194,7 +194,7 @@ static struct kunit_case deadline_cases[] = {
 	KUNIT_CASE_PARAM(patience_becomes_a_deadline, patience_gen_params),
 	KUNIT_CASE_PARAM(absolute_deadline_is_compared_with_the_clock,
 			 at_gen_params),
-	KUNIT_CASE(patience_starts_at_the_first_look_at_the_clock),
+	KUNIT_CASE(patience_starts_at_the_first_clock_read),
 	KUNIT_CASE(far_from_the_deadline_the_clock_is_read_at_every_32nd_poll),
 	KUNIT_CASE(near_the_deadline_the_clock_is_read_ever_more_often),
 	KUNIT_CASE(deadline_is_never_early_and_at_most_32_polls_late),

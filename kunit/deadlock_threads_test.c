@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Deadlocks with real threads and interrupts, by the kernel's clock: circles of
+ * Deadlocks with real threads and interrupts, by the kernel's clock: cycles of
  * two locks and more, each held on another CPU, and interrupts above the holder
  * and the waiter of their own CPU. Each is noticed long before the patience is
- * over; and what looks like one, and is none, is not.
+ * over; chains without a cycle end in no -EDEADLK.
  *
  * Which contexts find what, step by step, is the business of nbq_X_deadlocks.
  */
@@ -23,7 +23,7 @@
 
 #include "common.h"
 
-#define CIRCLE_MAX	4
+#define CYCLE_MAX	4
 /* Many times what a host with other work leaves a virtual CPU without a core */
 #define PATIENCE	(40LL * NSEC_PER_SEC)
 /* Much less than that, also with four CPUs to one that is real and does other work */
@@ -32,7 +32,7 @@
 /**
  * struct member - a thread that holds one lock and wants another
  * @task: the thread, bound to a CPU of its own
- * @circle: what it belongs to
+ * @cycle: what it belongs to
  * @holds: what it holds
  * @holds_row: the type of that
  * @wants: what it waits for meanwhile; NULL: nothing, it holds for a while
@@ -44,7 +44,7 @@
  */
 struct member {
 	struct task_struct *task;
-	struct circle *circle;
+	struct cycle *cycle;
 	void *holds;
 	const struct nbq_row *holds_row;
 	void *wants;
@@ -56,7 +56,7 @@ struct member {
 };
 
 /**
- * struct circle - threads of which each waits for the next
+ * struct cycle - threads of which each waits for the next
  * @rows: the types of the locks
  * @locks: so many as members
  * @size: how many members
@@ -64,16 +64,16 @@ struct member {
  * @start: opens when all threads are there
  * @members: the threads
  */
-struct circle {
-	const struct nbq_row *rows[CIRCLE_MAX];
-	void *locks[CIRCLE_MAX];
+struct cycle {
+	const struct nbq_row *rows[CYCLE_MAX];
+	void *locks[CYCLE_MAX];
 	unsigned int size;
 	atomic_t holding;
 	struct completion start;
-	struct member members[CIRCLE_MAX];
+	struct member members[CYCLE_MAX];
 };
 
-/* The one at the end of a line that is no circle, until others have given up. */
+/* The one at the end of a line that is no cycle, until others have given up. */
 #define HOLD_NS		(50 * NSEC_PER_MSEC)
 
 static void hold_for_a_while(void)
@@ -87,13 +87,13 @@ static void hold_for_a_while(void)
 static int member_main(void *arg)
 {
 	struct member *member = arg;
-	struct circle *circle = member->circle;
+	struct cycle *cycle = member->cycle;
 	s64 began;
 
-	wait_for_completion(&circle->start);
+	wait_for_completion(&cycle->start);
 	member->holds_row->lock(member->holds);
-	atomic_inc(&circle->holding);
-	while (atomic_read(&circle->holding) < circle->size)
+	atomic_inc(&cycle->holding);
+	while (atomic_read(&cycle->holding) < cycle->size)
 		cpu_relax();
 	began = ktime_get_mono_fast_ns();
 	if (member->wants) {
@@ -111,38 +111,38 @@ static int member_main(void *arg)
 }
 
 /* All locks but the first, which is of the suite's type, are of the other one. */
-static struct circle *new_circle(struct kunit *test, unsigned int size,
+static struct cycle *new_cycle(struct kunit *test, unsigned int size,
 				 const struct nbq_row *other)
 {
-	struct circle *circle = kunit_kzalloc(test, sizeof(*circle), GFP_KERNEL);
+	struct cycle *cycle = kunit_kzalloc(test, sizeof(*cycle), GFP_KERNEL);
 	struct nbq_bench *bench = test->priv;
 	unsigned int i;
 
 	if (num_online_cpus() < size)
 		kunit_skip(test, "needs %u CPUs", size);
-	KUNIT_ASSERT_NOT_NULL(test, circle);
-	circle->size = size;
-	init_completion(&circle->start);
+	KUNIT_ASSERT_NOT_NULL(test, cycle);
+	cycle->size = size;
+	init_completion(&cycle->start);
 	for (i = 0; i < size; i++) {
-		circle->rows[i] = i ? other : bench->row;
-		circle->locks[i] = kunit_kzalloc(test, circle->rows[i]->size, GFP_KERNEL);
-		KUNIT_ASSERT_NOT_NULL(test, circle->locks[i]);
-		circle->rows[i]->init_unwatched(circle->locks[i]);
+		cycle->rows[i] = i ? other : bench->row;
+		cycle->locks[i] = kunit_kzalloc(test, cycle->rows[i]->size, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, cycle->locks[i]);
+		cycle->rows[i]->init_unwatched(cycle->locks[i]);
 	}
-	return circle;
+	return cycle;
 }
 
-static bool start_member(struct kunit *test, struct circle *circle,
+static bool start_member(struct kunit *test, struct cycle *cycle,
 			 unsigned int index, unsigned int cpu)
 {
-	struct member *member = &circle->members[index];
-	unsigned int next = (index + 1) % circle->size;
+	struct member *member = &cycle->members[index];
+	unsigned int next = (index + 1) % cycle->size;
 
-	member->circle = circle;
-	member->holds = circle->locks[index];
-	member->holds_row = circle->rows[index];
-	member->wants = circle->locks[next];
-	member->wants_row = circle->rows[next];
+	member->cycle = cycle;
+	member->holds = cycle->locks[index];
+	member->holds_row = cycle->rows[index];
+	member->wants = cycle->locks[next];
+	member->wants_row = cycle->rows[next];
 	member->patience = PATIENCE;
 	init_completion(&member->finished);
 	member->task = kthread_create(member_main, member, "nbq_kunit/%u", cpu);
@@ -157,27 +157,27 @@ static bool start_member(struct kunit *test, struct circle *circle,
 }
 
 /* Threads, each on a CPU of its own, which do nothing yet. */
-static bool gather(struct kunit *test, struct circle *circle)
+static bool gather(struct kunit *test, struct cycle *cycle)
 {
 	unsigned int cpu, i = 0;
 	bool there = true;
 
 	for_each_online_cpu(cpu) {
-		if (i == circle->size)
+		if (i == cycle->size)
 			break;
-		there = there && start_member(test, circle, i++, cpu);
+		there = there && start_member(test, cycle, i++, cpu);
 	}
 	return there;
 }
 
 /* Let them go if all are there, and wait until their code is left. */
-static void run_circle(struct kunit *test, struct circle *circle, bool all)
+static void run_cycle(struct kunit *test, struct cycle *cycle, bool all)
 {
 	unsigned int i;
 
-	complete_all(&circle->start);
-	for (i = 0; i < circle->size; i++) {
-		struct member *member = &circle->members[i];
+	complete_all(&cycle->start);
+	for (i = 0; i < cycle->size; i++) {
+		struct member *member = &cycle->members[i];
 
 		if (!member->task)
 			continue;
@@ -189,31 +189,31 @@ static void run_circle(struct kunit *test, struct circle *circle, bool all)
 		kthread_stop(member->task);
 		put_task_struct(member->task);
 	}
-	for (i = 0; i < circle->size && all; i++) {
-		wait_for_completion(&circle->members[i].finished);
-		kthread_stop(circle->members[i].task);
-		put_task_struct(circle->members[i].task);
+	for (i = 0; i < cycle->size && all; i++) {
+		wait_for_completion(&cycle->members[i].finished);
+		kthread_stop(cycle->members[i].task);
+		put_task_struct(cycle->members[i].task);
 	}
-	for (i = 0; i < circle->size; i++)
-		KUNIT_EXPECT_EQ(test, circle->rows[i]->destroy(circle->locks[i]), 0);
+	for (i = 0; i < cycle->size; i++)
+		KUNIT_EXPECT_EQ(test, cycle->rows[i]->destroy(cycle->locks[i]), 0);
 }
 
-static unsigned int count_ret(const struct circle *circle, int ret)
+static unsigned int count_ret(const struct cycle *cycle, int ret)
 {
 	unsigned int i, count = 0;
 
-	for (i = 0; i < circle->size; i++)
-		count += circle->members[i].ret == ret;
+	for (i = 0; i < cycle->size; i++)
+		count += cycle->members[i].ret == ret;
 	return count;
 }
 
-static s64 longest(const struct circle *circle)
+static s64 longest(const struct cycle *cycle)
 {
 	s64 took = 0;
 	unsigned int i;
 
-	for (i = 0; i < circle->size; i++)
-		took = max(took, circle->members[i].took);
+	for (i = 0; i < cycle->size; i++)
+		took = max(took, cycle->members[i].took);
 	return took;
 }
 
@@ -234,27 +234,27 @@ static const struct nbq_row *own_row(struct kunit *test)
 }
 
 /* One gives up, or several that notice at the same time; the others get theirs. */
-static void expect_noticed(struct kunit *test, unsigned int size,
+static void expect_found(struct kunit *test, unsigned int size,
 			   const struct nbq_row *other)
 {
-	struct circle *circle = new_circle(test, size, other);
+	struct cycle *cycle = new_cycle(test, size, other);
 	unsigned int deadlocks;
 
-	run_circle(test, circle, gather(test, circle));
-	deadlocks = count_ret(circle, -EDEADLK);
-	kunit_info(test, "%s, %s: a circle of %u took %lld us, %u gave up\n",
+	run_cycle(test, cycle, gather(test, cycle));
+	deadlocks = count_ret(cycle, -EDEADLK);
+	kunit_info(test, "%s, %s: a cycle of %u took %lld us, %u gave up\n",
 		   own_row(test)->name, other->name, size,
-		   longest(circle) / NSEC_PER_USEC, deadlocks);
+		   longest(cycle) / NSEC_PER_USEC, deadlocks);
 	KUNIT_EXPECT_GE(test, deadlocks, 1);
-	KUNIT_EXPECT_EQ(test, count_ret(circle, 0), size - deadlocks);
-	KUNIT_EXPECT_LT(test, longest(circle), SOON);
+	KUNIT_EXPECT_EQ(test, count_ret(cycle, 0), size - deadlocks);
+	KUNIT_EXPECT_LT(test, longest(cycle), SOON);
 }
 
-static void circle_is_noticed_long_before_the_patience_is_over(struct kunit *test)
+static void cycle_is_found_long_before_the_patience_is_over(struct kunit *test)
 {
 	const unsigned int *size = test->param_value;
 
-	expect_noticed(test, *size, own_row(test));
+	expect_found(test, *size, own_row(test));
 }
 
 static const struct nbq_row * const other_rows[] = {
@@ -271,40 +271,40 @@ static void row_desc(const struct nbq_row * const *row, char *desc)
 KUNIT_ARRAY_PARAM(other_row, other_rows, row_desc);
 
 /* One lock of this type, and one or two of another. */
-static void circle_of_two_types_is_noticed_as_soon(struct kunit *test)
+static void cycle_of_two_lock_types_is_found(struct kunit *test)
 {
 	const struct nbq_row * const *other = test->param_value;
 
-	expect_noticed(test, 2, *other);
+	expect_found(test, 2, *other);
 	if (num_online_cpus() > 2)
-		expect_noticed(test, 3, *other);
+		expect_found(test, 3, *other);
 }
 
-/* The last of the line waits for nobody: nobody is told of a deadlock. */
-static void line_is_no_circle(struct kunit *test)
+/* The last of the chain does not wait. */
+static void chain_is_no_cycle(struct kunit *test)
 {
 	const unsigned int *size = test->param_value;
-	struct circle *circle = new_circle(test, *size, own_row(test));
-	bool all = gather(test, circle);
+	struct cycle *cycle = new_cycle(test, *size, own_row(test));
+	bool all = gather(test, cycle);
 
-	circle->members[*size - 1].wants = NULL;
-	run_circle(test, circle, all);
-	KUNIT_EXPECT_EQ(test, count_ret(circle, 0), *size);
+	cycle->members[*size - 1].wants = NULL;
+	run_cycle(test, cycle, all);
+	KUNIT_EXPECT_EQ(test, count_ret(cycle, 0), *size);
 }
 
-/* A circle that the patience of one of them ends is none for those who came late. */
-static void line_whose_last_is_impatient_is_no_circle(struct kunit *test)
+/* The last of the chain has no patience. */
+static void chain_that_ends_in_a_trylock_is_no_cycle(struct kunit *test)
 {
 	const unsigned int *size = test->param_value;
-	struct circle *circle = new_circle(test, *size, own_row(test));
-	bool all = gather(test, circle);
-	struct member *last = &circle->members[*size - 1];
+	struct cycle *cycle = new_cycle(test, *size, own_row(test));
+	bool all = gather(test, cycle);
+	struct member *last = &cycle->members[*size - 1];
 
-	/* It looks, and does not wait. */
+	/* It polls, and does not wait. */
 	last->patience = 0;
-	run_circle(test, circle, all);
+	run_cycle(test, cycle, all);
 	KUNIT_EXPECT_EQ(test, last->ret, -EBUSY);
-	KUNIT_EXPECT_EQ(test, count_ret(circle, 0), *size - 1);
+	KUNIT_EXPECT_EQ(test, count_ret(cycle, 0), *size - 1);
 }
 
 /* Interrupts above their own CPU's holder and waiter */
@@ -360,7 +360,7 @@ static void wait_until(const bool *flag)
 {
 	s64 end = ktime_get_mono_fast_ns() + 2 * PATIENCE;
 
-	/* ACQUIRE, pairs with the RELEASE of who sets it. */
+	/* ACQUIRE, pairs with the RELEASE of its writer. */
 	while (!smp_load_acquire(flag) && ktime_get_mono_fast_ns() < end)
 		cpu_relax();
 }
@@ -381,14 +381,14 @@ static struct nested *new_nested(struct kunit *test)
 
 static void expect_at_once(struct kunit *test, struct nested *nested, int ret)
 {
-	kunit_info(test, "%s: told after %lld ns\n", nested->row->name,
+	kunit_info(test, "%s: found after %lld ns\n", nested->row->name,
 		   nested->took);
 	KUNIT_EXPECT_TRUE(test, nested->done);
 	KUNIT_EXPECT_EQ(test, nested->ret, ret);
 	KUNIT_EXPECT_LT(test, nested->took, SOON);
 }
 
-static void interrupt_above_the_holder_is_told_at_once(struct kunit *test)
+static void interrupt_above_the_holder_gets_edeadlk_at_once(struct kunit *test)
 {
 	struct nested *nested = new_nested(test);
 
@@ -402,9 +402,8 @@ static void interrupt_above_the_holder_is_told_at_once(struct kunit *test)
 }
 
 /*
- * Hold, interrupt the CPU of the first who waits as soon as it stands in the
- * queue, and release when the interrupt is over; or, where that may pass it, when
- * it has come.
+ * Hold, interrupt the CPU of the first waiter as soon as it has enqueued, and release when
+ * the interrupt is over; or, where that may steal the lock, when it has begun.
  */
 static int interrupt_the_waiter(void *arg)
 {
@@ -421,7 +420,7 @@ static int interrupt_the_waiter(void *arg)
 	return 0;
 }
 
-static void interrupt_above_a_waiter_is_told_at_once_or_passes_it(struct kunit *test)
+static void interrupt_above_a_waiter_gets_edeadlk_or_steals(struct kunit *test)
 {
 	struct nested *nested = new_nested(test);
 	struct task_struct *task;
@@ -451,17 +450,17 @@ static void interrupt_above_a_waiter_is_told_at_once_or_passes_it(struct kunit *
 
 #define NBQ_SUITE_CASES							\
 {									\
-	KUNIT_CASE_PARAM(circle_is_noticed_long_before_the_patience_is_over,\
+	KUNIT_CASE_PARAM(cycle_is_found_long_before_the_patience_is_over,\
 			 size_gen_params),				\
-	KUNIT_CASE_PARAM(circle_of_two_types_is_noticed_as_soon,	\
+	KUNIT_CASE_PARAM(cycle_of_two_lock_types_is_found,	\
 			 other_row_gen_params),				\
-	KUNIT_CASE_PARAM(line_is_no_circle, size_gen_params),		\
-	KUNIT_CASE_PARAM(line_whose_last_is_impatient_is_no_circle,	\
+	KUNIT_CASE_PARAM(chain_is_no_cycle, size_gen_params),		\
+	KUNIT_CASE_PARAM(chain_that_ends_in_a_trylock_is_no_cycle,	\
 			 size_gen_params),				\
-	KUNIT_CASE(interrupt_above_the_holder_is_told_at_once),		\
-	KUNIT_CASE(interrupt_above_a_waiter_is_told_at_once_or_passes_it),		\
+	KUNIT_CASE(interrupt_above_the_holder_gets_edeadlk_at_once),		\
+	KUNIT_CASE(interrupt_above_a_waiter_gets_edeadlk_or_steals),		\
 	{}								\
 }
 
-#define NBQ_SUITE_SUFFIX	"_circles"
+#define NBQ_SUITE_SUFFIX	"_cycles"
 #include "lock_row_suites.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When a waiter searches for a deadlock, by the fake clock. The holder of the lock, on the
- * CPU that this is not, waits for a lock of this CPU from one moment on: who waits for it
- * gets -EDEADLK from its next search. With patience for ever, the clock is read at each tick
+ * When a waiter checks for a deadlock, by the fake clock. The holder of the lock, on the
+ * CPU that this is not, waits for a lock of this CPU from one moment on: a waiter behind
+ * it gets -EDEADLK from its next deadlock check. With patience for ever, the clock is read at each tick
  * only, and when a waiter enqueues that newcomers may pass.
  *
  * With real threads: deadlock_threads_test.c.
@@ -20,21 +20,21 @@
 #define LAST_TICK	400
 
 /**
- * struct search_case - when a cycle is there, and when the waiter gets -EDEADLK
+ * struct cycle_case - when a cycle is there, and when the waiter gets -EDEADLK
  * @desc: what it is
  * @step: from tick to tick, in ns
  * @closes: the tick in whose middle the holder begins to wait
- * @told: the tick at which the waiter gets -EDEADLK
+ * @found: the tick at which the waiter gets -EDEADLK
  */
-struct search_case {
+struct cycle_case {
 	const char *desc;
 	u64 step;
 	unsigned int closes;
-	unsigned int told;
+	unsigned int found;
 };
 
-/* The first tick is at the 64th look: from then on, 50 us, and so on. */
-static const struct search_case task_cases[] = {
+/* The first tick is at the 64th poll: from then on, 50 us, and so on. */
+static const struct cycle_case task_cases[] = {
 	{ "after_exactly_50_us", 10000, 1, 6 },
 	{ "not_after_49995_ns", 9999, 1, 7 },
 	{ "just_before_the_search", 10000, 6, 6 },
@@ -45,7 +45,7 @@ static const struct search_case task_cases[] = {
 	{ "after_1600_us", 10000, 82, 161 },
 	{ "then_each_1000_us", 10000, 162, 261 },
 	{ "then_each_1000_us_still", 10000, 262, 361 },
-/* The first tick is at the first look. */
+/* The first tick is at the first poll. */
 }, interrupt_cases[] = {
 	{ "at_once", 2000, 1, 1 },
 	{ "after_2_us", 2000, 2, 2 },
@@ -57,13 +57,13 @@ static const struct search_case task_cases[] = {
 	{ "then_each_32_us_still", 2000, 49, 64 },
 };
 
-static void search_desc(const struct search_case *search, char *desc)
+static void cycle_desc(const struct cycle_case *search, char *desc)
 {
 	strscpy(desc, search->desc, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(task, task_cases, search_desc);
-KUNIT_ARRAY_PARAM(interrupt, interrupt_cases, search_desc);
+KUNIT_ARRAY_PARAM(task, task_cases, cycle_desc);
+KUNIT_ARRAY_PARAM(interrupt, interrupt_cases, cycle_desc);
 
 /**
  * struct waiter - an attempt at a lock whose holder begins to wait
@@ -72,7 +72,7 @@ KUNIT_ARRAY_PARAM(interrupt, interrupt_cases, search_desc);
  * @ends: that in whose middle it releases, if the waiter waits still
  * @aborted: in the middle of @closes, this one abandons the queue; or NULL
  * @lock: of this CPU: the other lock of the cycle
- * @silent: the word that the holder looks at there
+ * @silent: the word that the holder polls there
  * @ret: what came of the attempt
  */
 struct waiter {
@@ -165,9 +165,9 @@ static void wait_as_holder(struct waiter *waiter)
 	preempt_enable();
 }
 
-static void expect_told(struct kunit *test, bool interrupt)
+static void expect_edeadlk(struct kunit *test, bool interrupt)
 {
-	const struct search_case *search = test->param_value;
+	const struct cycle_case *search = test->param_value;
 	struct waiter *waiter = new_waiter(test);
 
 	/* before and after: H; in between: H w */
@@ -181,24 +181,24 @@ static void expect_told(struct kunit *test, bool interrupt)
 		wait_as_holder(waiter);
 	end_cycle(waiter);
 	KUNIT_EXPECT_EQ(test, waiter->ret, -EDEADLK);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, read_of_tick(waiter, search->told, interrupt));
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, read_of_tick(waiter, search->found, interrupt));
 }
 
-static void task_is_told_by_its_next_search(struct kunit *test)
+static void task_gets_edeadlk_from_its_next_check(struct kunit *test)
 {
-	expect_told(test, false);
+	expect_edeadlk(test, false);
 }
 
-static void interrupt_is_told_by_its_next_search(struct kunit *test)
+static void interrupt_gets_edeadlk_from_its_next_check(struct kunit *test)
 {
-	expect_told(test, true);
+	expect_edeadlk(test, true);
 }
 
 /* Between the ticks, where it waits behind a predecessor, and not behind the holder. */
-static void interrupt_searches_at_once_behind_a_new_predecessor(struct kunit *test)
+static void interrupt_checks_at_once_behind_a_new_predecessor(struct kunit *test)
 {
 	struct waiter *waiter = new_waiter(test);
-	unsigned int told = 3;
+	unsigned int found = 3;
 
 	/* before: H w x; in between: H w x y, and H w y from the tick 3 on; after: H w */
 	nbq_bench_enqueue(test);
@@ -206,17 +206,17 @@ static void interrupt_searches_at_once_behind_a_new_predecessor(struct kunit *te
 	waiter->closes = read_of_tick(waiter, 3, true);
 	waiter->ends = LAST_TICK;
 	if (waiter->bench->row->facts->steals)
-		told = 4;
+		found = 4;
 	nbq_fake_start(1000, 2000);
 	nbq_fake_call(1, move_the_holder, waiter);
 	nbq_as_nmi(wait_for_the_holder, waiter);
 	end_cycle(waiter);
 	KUNIT_EXPECT_EQ(test, waiter->ret, -EDEADLK);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, read_of_tick(waiter, told, true));
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, read_of_tick(waiter, found, true));
 }
 
 /* No other waits for it, so that it closes no cycle. */
-static void task_that_holds_no_lock_does_not_search(struct kunit *test)
+static void task_that_holds_no_lock_does_not_check(struct kunit *test)
 {
 	struct waiter *waiter = new_waiter(test);
 
@@ -236,11 +236,11 @@ static void task_that_holds_no_lock_does_not_search(struct kunit *test)
 
 #define NBQ_SUITE_CASES							\
 {									\
-	KUNIT_CASE_PARAM(task_is_told_by_its_next_search, task_gen_params),\
-	KUNIT_CASE_PARAM(interrupt_is_told_by_its_next_search,		\
+	KUNIT_CASE_PARAM(task_gets_edeadlk_from_its_next_check, task_gen_params),\
+	KUNIT_CASE_PARAM(interrupt_gets_edeadlk_from_its_next_check,		\
 			 interrupt_gen_params),				\
-	KUNIT_CASE(interrupt_searches_at_once_behind_a_new_predecessor),\
-	KUNIT_CASE(task_that_holds_no_lock_does_not_search),		\
+	KUNIT_CASE(interrupt_checks_at_once_behind_a_new_predecessor),\
+	KUNIT_CASE(task_that_holds_no_lock_does_not_check),		\
 	{}								\
 }
 

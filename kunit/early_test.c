@@ -3,7 +3,7 @@
  * Locks that are used before nbq_pools_start(), which only a built-in kernel can do:
  * an early_initcall uses each type when no pool is filled, and leaves a queue behind
  * with an abandoned node in it; a device_initcall goes on with that when the pools are.
- * A suite judges later what they have seen, as there is no KUnit by then.
+ * A suite checks later what they have seen, as there is no KUnit by then.
  */
 #ifndef MODULE
 
@@ -45,7 +45,7 @@
  * @nmi_own: of the lock that what it interrupts holds
  * @elsewhere: lock_timeout of a lock that is held by a CPU that there is not
  * @other_cpu: of a lock that another CPU holds, whose pools are not set up; hybrid
- * @abandoned: lock_timeout of one that another comes to stand behind
+ * @abandoned: lock_timeout of an attempt behind which another enqueues
  * @advanced: that one has the lock, when the pools are filled
  * @later: then lock_timeout of the lock
  * @destroyed: then, and of all others
@@ -219,7 +219,7 @@ static void wait_for_another_cpu(struct early *early)
 	lock->state.holder = 0;
 }
 
-static void come_behind(void *arg)
+static void enqueue_behind(void *arg)
 {
 	struct early *early = arg;
 
@@ -231,7 +231,7 @@ static void come_behind(void *arg)
 }
 
 /* before: []; after: H L x, L being of this CPU's pool */
-static void leave_an_abandoned_node(struct early *early)
+static void abandon_a_node(struct early *early)
 {
 	struct nbq_bench *bench = early->bench;
 	struct nbq_contender *holder = nbq_bench_contender(bench);
@@ -241,7 +241,7 @@ static void leave_an_abandoned_node(struct early *early)
 	nbq_contender_enqueue(bench, holder);
 	early->elsewhere = try_for(early, 100);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(11, come_behind, early);
+	nbq_fake_call(11, enqueue_behind, early);
 	early->abandoned = try_for(early, 100);
 }
 
@@ -266,7 +266,7 @@ static int __init use_locks_early(void)
 		nbq_as_nmi(nmi_at_a_free_lock, early);
 		early->destroyed |= early->row->destroy(early->bench->lock);
 		wait_for_another_cpu(early);
-		leave_an_abandoned_node(early);
+		abandon_a_node(early);
 		early->ready = nbq_this_pool()->setup == NBQ_POOL_READY;
 		early->preempt_after = preempt_count();
 		WRITE_ONCE(nbq_fake_clock, NULL);

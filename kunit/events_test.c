@@ -100,7 +100,7 @@ static void counts_of_all_cpus_are_added_up(struct kunit *test)
 	nbq_events_reset();
 }
 
-static void longest_walk_is_the_longest_of_any_cpu(struct kunit *test)
+static void most_skipped_is_the_most_of_any_cpu(struct kunit *test)
 {
 	unsigned int cpu;
 
@@ -176,7 +176,7 @@ static void high_water_after_a_reset_is_what_is_in_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, three, 3);
 }
 
-static u64 walks_of(unsigned int length)
+static u64 skips_of(unsigned int length)
 {
 	u64 counts[NBQ_SKIPPED_MAX + 1];
 
@@ -184,7 +184,7 @@ static u64 walks_of(unsigned int length)
 	return counts[length];
 }
 
-static void walks_of_all_cpus_are_added_up_by_their_length(struct kunit *test)
+static void skip_counts_of_all_cpus_are_added_up(struct kunit *test)
 {
 	unsigned int cpu, level, pools = 0;
 
@@ -199,15 +199,15 @@ static void walks_of_all_cpus_are_added_up_by_their_length(struct kunit *test)
 			pools++;
 		}
 	}
-	KUNIT_EXPECT_EQ(test, walks_of(1), pools);
-	KUNIT_EXPECT_EQ(test, walks_of(6), 0);
-	KUNIT_EXPECT_EQ(test, walks_of(7), 2 * pools);
-	KUNIT_EXPECT_EQ(test, walks_of(8), 0);
+	KUNIT_EXPECT_EQ(test, skips_of(1), pools);
+	KUNIT_EXPECT_EQ(test, skips_of(6), 0);
+	KUNIT_EXPECT_EQ(test, skips_of(7), 2 * pools);
+	KUNIT_EXPECT_EQ(test, skips_of(8), 0);
 	KUNIT_EXPECT_EQ(test, value_of(test, "most_skipped"), 7);
 	nbq_events_reset();
 }
 
-static void long_walks_are_counted_together(struct kunit *test)
+static void many_skipped_nodes_are_counted_together(struct kunit *test)
 {
 	struct nbq_pool *pool = per_cpu(nbq_pools, 0);
 
@@ -216,29 +216,29 @@ static void long_walks_are_counted_together(struct kunit *test)
 	nbq_count_skipped(pool, NBQ_SKIPPED_MAX);
 	nbq_count_skipped(pool, NBQ_SKIPPED_MAX + 1);
 	nbq_count_skipped(pool, ULONG_MAX);
-	KUNIT_EXPECT_EQ(test, walks_of(NBQ_SKIPPED_MAX - 1), 1);
-	KUNIT_EXPECT_EQ(test, walks_of(NBQ_SKIPPED_MAX), 3);
+	KUNIT_EXPECT_EQ(test, skips_of(NBQ_SKIPPED_MAX - 1), 1);
+	KUNIT_EXPECT_EQ(test, skips_of(NBQ_SKIPPED_MAX), 3);
 	KUNIT_EXPECT_EQ(test, value_of(test, "most_skipped"), ULONG_MAX);
 	nbq_events_reset();
 }
 
-static void attempt_that_stepped_over_nobody_is_a_walk_of_none(struct kunit *test)
+static void attempt_that_skips_no_node_is_counted_as_0(struct kunit *test)
 {
 	struct nbq_pool *pool = per_cpu(nbq_pools, 0);
 
 	nbq_events_reset();
 	acquire(test);
 	acquire(test);
-	KUNIT_EXPECT_EQ(test, walks_of(0), 2);
-	/* A third attempt, with a walk. */
+	KUNIT_EXPECT_EQ(test, skips_of(0), 2);
+	/* A third attempt, which skips nodes. */
 	pool->events.timeouts++;
 	nbq_count_skipped(pool, 3);
-	KUNIT_EXPECT_EQ(test, walks_of(0), 2);
-	KUNIT_EXPECT_EQ(test, walks_of(3), 1);
+	KUNIT_EXPECT_EQ(test, skips_of(0), 2);
+	KUNIT_EXPECT_EQ(test, skips_of(3), 1);
 	nbq_events_reset();
 }
 
-static void walks_are_0_after_a_reset_that_does_not_write_to_them(struct kunit *test)
+static void skip_counts_are_0_after_a_reset_that_does_not_write_to_them(struct kunit *test)
 {
 	struct nbq_pool *pool = per_cpu(nbq_pools, 0);
 	unsigned int before;
@@ -248,10 +248,10 @@ static void walks_are_0_after_a_reset_that_does_not_write_to_them(struct kunit *
 	before = pool->skip_counts[4];
 	nbq_events_reset();
 	KUNIT_EXPECT_EQ(test, pool->skip_counts[4], before);
-	KUNIT_EXPECT_EQ(test, walks_of(5), 0);
+	KUNIT_EXPECT_EQ(test, skips_of(5), 0);
 	nbq_count_skipped(pool, 5);
 	nbq_count_skipped(pool, 5);
-	KUNIT_EXPECT_EQ(test, walks_of(5), 2);
+	KUNIT_EXPECT_EQ(test, skips_of(5), 2);
 	nbq_events_reset();
 }
 
@@ -262,15 +262,15 @@ static struct kunit_case events_cases[] = {
 			 event_gen_params),
 	KUNIT_CASE(unknown_event_is_refused),
 	KUNIT_CASE(counts_of_all_cpus_are_added_up),
-	KUNIT_CASE(longest_walk_is_the_longest_of_any_cpu),
+	KUNIT_CASE(most_skipped_is_the_most_of_any_cpu),
 	KUNIT_CASE(high_water_marks_of_all_pools_are_added_up),
 	KUNIT_CASE(counts_go_on_from_0_after_a_reset),
 	KUNIT_CASE(reset_does_not_write_to_the_counts),
 	KUNIT_CASE(high_water_after_a_reset_is_what_is_in_use),
-	KUNIT_CASE(walks_of_all_cpus_are_added_up_by_their_length),
-	KUNIT_CASE(long_walks_are_counted_together),
-	KUNIT_CASE(attempt_that_stepped_over_nobody_is_a_walk_of_none),
-	KUNIT_CASE(walks_are_0_after_a_reset_that_does_not_write_to_them),
+	KUNIT_CASE(skip_counts_of_all_cpus_are_added_up),
+	KUNIT_CASE(many_skipped_nodes_are_counted_together),
+	KUNIT_CASE(attempt_that_skips_no_node_is_counted_as_0),
+	KUNIT_CASE(skip_counts_are_0_after_a_reset_that_does_not_write_to_them),
 	{}
 };
 

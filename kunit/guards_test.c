@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The guards of every lock type: that each acquires by the verb that its class
- * names and releases once, whichever way its block is left, and that one that
- * fails runs no block and says why.
+ * The guards of every lock type: that each acquires by the operation that its class
+ * names and releases once, whichever way control leaves its block, and that one that
+ * fails runs no block and has its error.
  *
  * What does not compile is tested by tools/check guards.
  */
@@ -19,7 +19,7 @@
  * @lock: the lock
  * @in: the context in the block
  * @out: the context after the block, if its last statement was run
- * @held: whether the lock was held in the block
+ * @held: the lock was held in the block
  * @held_after: whether it was after the block
  */
 struct use {
@@ -133,7 +133,7 @@ static void use_guard_fairly(struct kunit *test, struct use *use)
 	nbq_expect_context(test, after, before);
 }
 
-/* One acquisition, and a release with nobody behind */
+/* One acquisition, and a release without a successor */
 #define EXPECT_ONE_USE(test, facts)					\
 	EXPECT_TOTAL(test, .acquired_uncontended = (facts)->holder_nodes,	\
 		     .nodes_allocated = (facts)->holder_nodes,			\
@@ -182,7 +182,7 @@ static void hold(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
 }
 
-static void guard_that_fails_runs_no_block_and_says_why(struct kunit *test)
+static void guard_that_fails_runs_no_block_and_has_its_error(struct kunit *test)
 {
 	const struct guard_case *guard = test->param_value;
 	struct use use = use_of(test, 1050);
@@ -200,7 +200,7 @@ static void guard_that_fails_runs_no_block_and_says_why(struct kunit *test)
 	EXPECT_SHAPE(test, "H");
 }
 
-static void guard_that_gets_no_queue_node_says_so(struct kunit *test)
+static void guard_that_gets_no_node_has_its_error(struct kunit *test)
 {
 	const struct guard_case *guard = test->param_value;
 	struct nbq_bench *bench = test->priv;
@@ -318,9 +318,9 @@ static void guard_that_fails_takes_none_of_the_ways_out(struct kunit *test)
 			 any_guard_gen_params),				\
 	KUNIT_CASE_PARAM(guard_leaves_interrupts_off_that_were_off,	\
 			 saving_guard_gen_params),			\
-	KUNIT_CASE_PARAM(guard_that_fails_runs_no_block_and_says_why,	\
+	KUNIT_CASE_PARAM(guard_that_fails_runs_no_block_and_has_its_error,	\
 			 failing_guard_gen_params),			\
-	KUNIT_CASE_PARAM(guard_that_gets_no_queue_node_says_so,		\
+	KUNIT_CASE_PARAM(guard_that_gets_no_node_has_its_error,		\
 			 failing_guard_gen_params),			\
 	KUNIT_CASE_PARAM(guard_releases_once_on_every_way_out,		\
 			 any_way_gen_params),				\

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A CPU that goes while its queue nodes stand in the queue of a lock: abandoned
- * behind a holder elsewhere, or the one in which the lock rests. Others step over
- * them and give them back, and when the CPU returns its pool is whole.
+ * A CPU that goes offline while its nodes are in the queue of a lock: abandoned behind a
+ * holder elsewhere, or the node that a free lock keeps. Others skip and reclaim them, and
+ * when the CPU returns its pool is whole.
  *
- * Nobody on that CPU can be waiting or holding then: that keeps preemption off,
- * and the CPU with it. Its nodes are put into the queue by hand.
+ * No context of that CPU can wait or hold then: with preemption off, it stays online. Its
+ * nodes are put into the queue by hand.
  *
  * For kernels whose CPUs can go; user-mode Linux is none.
  */
@@ -18,7 +18,7 @@
 
 #include "common.h"
 
-#define LEAVERS	2
+#define ABANDONED	2
 
 /* The pool of tasks on a CPU that this is not, and that can go */
 static struct nbq_pool *pool_to_go(struct kunit *test)
@@ -44,7 +44,7 @@ static unsigned int count_in_use(const struct nbq_pool *pool)
 }
 
 /* On that CPU, in a task */
-static long claim_there(void *unused)
+static long alloc_there(void *unused)
 {
 	struct nbq_node *node;
 
@@ -54,13 +54,13 @@ static long claim_there(void *unused)
 	return (long)node;
 }
 
-/* Somebody of that CPU comes to stand in the queue. */
-static void arrive_from(struct kunit *test, struct nbq_contender *contender,
+/* A context of that CPU enqueues. */
+static void enqueue_from(struct kunit *test, struct nbq_contender *contender,
 			const struct nbq_pool *pool)
 {
 	struct nbq_bench *bench = test->priv;
 
-	contender->node = (void *)work_on_cpu(pool->cpu, claim_there, NULL);
+	contender->node = (void *)work_on_cpu(pool->cpu, alloc_there, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, contender->node);
 	KUNIT_ASSERT_PTR_EQ(test, contender->node->pool, pool);
 	nbq_contender_enqueue(bench, contender);
@@ -68,23 +68,22 @@ static void arrive_from(struct kunit *test, struct nbq_contender *contender,
 }
 
 /*
- * H L L, those who have left being of that CPU, and x behind them, who has not
- * looked. Return: x.
+ * H L L x, the abandoned nodes being of that CPU, and x not having polled. Return: x.
  */
 static struct nbq_contender *abandon_from(struct kunit *test, const struct nbq_pool *pool)
 {
 	struct nbq_bench *bench = test->priv;
-	struct nbq_contender leavers[LEAVERS];
+	struct nbq_contender abandoned[ABANDONED];
 	struct nbq_contender *behind;
 	unsigned int i;
 
 	nbq_bench_enqueue(test);
-	for (i = 0; i < LEAVERS; i++)
-		arrive_from(test, &leavers[i], pool);
+	for (i = 0; i < ABANDONED; i++)
+		enqueue_from(test, &abandoned[i], pool);
 	behind = nbq_bench_enqueue(test);
-	for (i = 0; i < LEAVERS; i++)
-		nbq_contender_abandon(bench, &leavers[i]);
-	KUNIT_ASSERT_EQ(test, count_in_use(pool), LEAVERS);
+	for (i = 0; i < ABANDONED; i++)
+		nbq_contender_abandon(bench, &abandoned[i]);
+	KUNIT_ASSERT_EQ(test, count_in_use(pool), ABANDONED);
 	return behind;
 }
 
@@ -95,9 +94,9 @@ static void take_away(struct kunit *test, const struct nbq_pool *pool)
 }
 
 /* Take all nodes that can be had of the pool, each once; give them back. */
-static long claim_all_free_there(void *unused)
+static long alloc_all_there(void *unused)
 {
-	struct nbq_node *node, *claimed = NULL;
+	struct nbq_node *node, *allocated = NULL;
 	struct nbq_pool *pool;
 	struct nbq_replaced replaced;
 	long count = 0;
@@ -107,14 +106,14 @@ static long claim_all_free_there(void *unused)
 	/* It shall not grow for this. */
 	nbq_pool_replace(&replaced, pool, pool->first, pool->encodable);
 	while ((node = nbq_node_alloc(pool))) {
-		/* Nobody else looks at it. */
-		node->prev = claimed;
-		claimed = node;
+		/* It is in no queue. */
+		node->prev = allocated;
+		allocated = node;
 		count++;
 	}
-	while (claimed) {
-		node = claimed;
-		claimed = node->prev;
+	while (allocated) {
+		node = allocated;
+		allocated = node->prev;
 		nbq_node_free_own(node);
 	}
 	nbq_pool_restore(&replaced);
@@ -129,10 +128,10 @@ static void expect_back_and_whole(struct kunit *test, const struct nbq_pool *poo
 	KUNIT_EXPECT_TRUE(test, cpu_online(pool->cpu));
 	KUNIT_EXPECT_EQ(test, pool->size, size);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
-	KUNIT_EXPECT_EQ(test, work_on_cpu(pool->cpu, claim_all_free_there, NULL), size);
+	KUNIT_EXPECT_EQ(test, work_on_cpu(pool->cpu, alloc_all_there, NULL), size);
 }
 
-static void nodes_in_the_middle_are_stepped_over(struct kunit *test)
+static void abandoned_nodes_in_the_middle_are_skipped(struct kunit *test)
 {
 	const struct nbq_pool *pool = pool_to_go(test);
 	unsigned int size = pool->size;
@@ -141,14 +140,14 @@ static void nodes_in_the_middle_are_stepped_over(struct kunit *test)
 
 	/* before: H L L x; after: H x */
 	take_away(test, pool);
-	KUNIT_EXPECT_EQ(test, count_in_use(pool), LEAVERS);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), ABANDONED);
 	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(bench, behind));
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
 	KUNIT_EXPECT_PTR_EQ(test, behind->pred, bench->row->holder(bench->lock));
 	expect_back_and_whole(test, pool, size);
 }
 
-static void nodes_at_the_tail_are_stepped_over_by_the_next_to_come(struct kunit *test)
+static void abandoned_nodes_at_the_tail_are_skipped_by_the_next_waiter(struct kunit *test)
 {
 	const struct nbq_pool *pool = pool_to_go(test);
 	unsigned int size = pool->size;
@@ -162,7 +161,7 @@ static void nodes_at_the_tail_are_stepped_over_by_the_next_to_come(struct kunit 
 	/* before: H L L, and x's own where that stays; after: H */
 	nbq_contender_abandon(bench, abandon_from(test, pool));
 	take_away(test, pool);
-	KUNIT_EXPECT_EQ(test, count_in_use(pool), LEAVERS);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), ABANDONED);
 	ret = bench->row->lock_timeout(bench->lock, patience);
 	if (!ret)
 		bench->row->unlock(bench->lock);
@@ -182,10 +181,10 @@ static void nodes_still_there_when_the_cpu_returns_are_given_back_later(struct k
 	take_away(test, pool);
 	KUNIT_ASSERT_GE(test, add_cpu(pool->cpu), 0);
 	KUNIT_EXPECT_EQ(test, pool->size, size);
-	KUNIT_EXPECT_EQ(test, count_in_use(pool), LEAVERS);
-	KUNIT_EXPECT_EQ(test, work_on_cpu(pool->cpu, claim_all_free_there, NULL),
-			size - LEAVERS);
-	KUNIT_EXPECT_EQ(test, count_in_use(pool), LEAVERS);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), ABANDONED);
+	KUNIT_EXPECT_EQ(test, work_on_cpu(pool->cpu, alloc_all_there, NULL),
+			size - ABANDONED);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), ABANDONED);
 	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(bench, behind));
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
 	expect_back_and_whole(test, pool, size);
@@ -225,7 +224,7 @@ static void pool_keeps_its_cpu_and_level_when_the_cpu_returns(struct kunit *test
 	int ret;
 
 	take_away(test, pool);
-	/* What is not so would be put right by one who writes it again. */
+	/* The next write would repair what is wrong now. */
 	pool->level = NBQ_LEVELS - 1;
 	pool->cpu = 0;
 	ret = add_cpu(cpu);
@@ -257,8 +256,8 @@ static void destroy_gives_back_the_nodes_of_a_cpu_that_went(struct kunit *test)
 
 #define NBQ_SUITE_CASES							\
 {									\
-	KUNIT_CASE(nodes_in_the_middle_are_stepped_over),		\
-	KUNIT_CASE(nodes_at_the_tail_are_stepped_over_by_the_next_to_come),	\
+	KUNIT_CASE(abandoned_nodes_in_the_middle_are_skipped),		\
+	KUNIT_CASE(abandoned_nodes_at_the_tail_are_skipped_by_the_next_waiter),	\
 	KUNIT_CASE(nodes_still_there_when_the_cpu_returns_are_given_back_later),\
 	KUNIT_CASE(lock_that_rests_in_a_node_of_that_cpu_goes_on),	\
 	KUNIT_CASE(pool_keeps_its_cpu_and_level_when_the_cpu_returns),	\

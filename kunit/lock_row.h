@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A row for each lock type, for the suites that make the same claims of all of them: its
+ * A row for each lock type, for the suites that make the same allocations of all of them: its
  * operations, what other contexts do with it by hand, and in what the types differ.
  *
  * A lock type gets those suites by a file like clh_row.c and a line in lock_row_list.h.

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The lock types under test, and the kinds of the hybrid: what is made for each of
- * them begins with its name.
+ * The lock types under test, and the kinds of the hybrid.
  *
- * No include guard: whoever includes this defines NBQ_ROW(type) first.
+ * No include guard: its includer defines NBQ_ROW(type) first.
  */
 NBQ_ROW(nbq_clh)
 NBQ_ROW(nbq_mcs)

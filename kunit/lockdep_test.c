@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What lockdep knows of every lock type: what is held, before the wait and after
- * it, and how locks of one class are told apart.
+ * it, and how locks of one class are found apart.
  *
  * A report of lockdep's would fail the whole run, and lockdep with it; so what
  * must be reported is not here but in tools/ci/faults, each in a boot of its own.
@@ -101,9 +101,9 @@ static void hold_by_hand(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
 }
 
-/* The verbs, and whether a context that uses one is known to wait */
+/* The operations, and whether a context that uses one is known to wait */
 
-static const struct nbq_operation failing_verbs[] = {
+static const struct nbq_operation failing_operations[] = {
 	{ "trylock", TRY, PLAIN },
 	{ "trylock_irq", TRY, IRQ },
 	{ "trylock_irqsave", TRY, IRQSAVE },
@@ -122,41 +122,41 @@ static const struct nbq_operation failing_verbs[] = {
 	{ "lock_until_irq", UNTIL, IRQ, 1100 },
 	{ "lock_until_irqsave", UNTIL, IRQSAVE, 1100 },
 	{ "lock_until_bh", UNTIL, BH, 1100 },
-}, untimed_verbs[] = {
+}, untimed_operations[] = {
 	{ "lock", LOCK, PLAIN },
 	{ "lock_irq", LOCK, IRQ },
 	{ "lock_irqsave", LOCK, IRQSAVE },
 	{ "lock_bh", LOCK, BH },
 	{ "lock_nested", LOCK, NESTED },
-}, inner_verbs[] = {
+}, inner_operations[] = {
 	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
 	{ "lock_nested", LOCK, NESTED },
 	{ "trylock", TRY, PLAIN },
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
 };
 
-static void verb_desc(const struct nbq_operation *verb, char *desc)
+static void operation_desc(const struct nbq_operation *op, char *desc)
 {
-	strscpy(desc, verb->desc, KUNIT_PARAM_DESC_SIZE);
+	strscpy(desc, op->desc, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(failing_verb, failing_verbs, verb_desc);
-KUNIT_ARRAY_PARAM(untimed_verb, untimed_verbs, verb_desc);
-KUNIT_ARRAY_PARAM(inner_verb, inner_verbs, verb_desc);
+KUNIT_ARRAY_PARAM(failing_operation, failing_operations, operation_desc);
+KUNIT_ARRAY_PARAM(untimed_operation, untimed_operations, operation_desc);
+KUNIT_ARRAY_PARAM(inner_operation, inner_operations, operation_desc);
 
-/* Whoever has no patience at all does not wait. */
-static bool waits(const struct nbq_operation *verb)
+/* An attempt without patience does not wait. */
+static bool waits(const struct nbq_operation *op)
 {
-	if (verb->how == UNTIL)
-		return verb->time != KTIME_MIN;
-	return verb->how == LOCK || (verb->how == TIMEOUT && verb->time > 0);
+	if (op->how == UNTIL)
+		return op->time != KTIME_MIN;
+	return op->how == LOCK || (op->how == TIMEOUT && op->time > 0);
 }
 
 /* Held */
 
 static void expect_holder_is_known(struct kunit *test)
 {
-	const struct nbq_operation *verb = test->param_value;
+	const struct nbq_operation *op = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	int before = lockdep_depth(current);
 	struct belief held, released;
@@ -166,18 +166,18 @@ static void expect_holder_is_known(struct kunit *test)
 
 	needs_lockdep(test);
 	nbq_fake_start(1000, 10);
-	ret = row->take(verb, lock, &flags);
+	ret = row->take(op, lock, &flags);
 	held = belief_of(row, lock);
 	if (!ret) {
 		/* Would warn, and fail the run */
 		row->assert_held(lock);
-		row->drop(verb, lock, flags);
+		row->drop(op, lock, flags);
 	}
 	released = belief_of(row, lock);
 
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	expect_belief(test, held, before + 1, true);
-	KUNIT_EXPECT_EQ(test, held.tried, !waits(verb));
+	KUNIT_EXPECT_EQ(test, held.tried, !waits(op));
 	expect_belief(test, released, before, false);
 	expect_no_report(test);
 }
@@ -192,7 +192,7 @@ static void lockdep_knows_the_holder_that_could_not_fail(struct kunit *test)
 	expect_holder_is_known(test);
 }
 
-/* While somebody waits, and after it has given up */
+/* While a context waits, and after it has given up */
 
 /**
  * struct observation - what lockdep knows in the middle of the first read of the clock
@@ -247,7 +247,7 @@ static void waiter_is_known_while_it_waits_and_forgotten_after(struct kunit *tes
 
 static void attempt_without_a_node_is_forgotten(struct kunit *test)
 {
-	const struct nbq_operation *verb = test->param_value;
+	const struct nbq_operation *op = test->param_value;
 	int before = lockdep_depth(current);
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
@@ -261,7 +261,7 @@ static void attempt_without_a_node_is_forgotten(struct kunit *test)
 	nbq_fake_start(1000, 10);
 	preempt_disable();
 	nbq_pool_replace(&replaced, nbq_this_pool(), NULL, NULL);
-	ret = row->take(verb, lock, &flags);
+	ret = row->take(op, lock, &flags);
 	after = belief_of(row, lock);
 	nbq_pool_restore(&replaced);
 	preempt_enable();
@@ -281,13 +281,13 @@ struct nmi_attempt {
 
 static void attempt_in_nmi(void *arg)
 {
-	static const struct nbq_operation verb = { "lock_timeout", TIMEOUT, PLAIN, 100 };
+	static const struct nbq_operation op = { "lock_timeout", TIMEOUT, PLAIN, 100 };
 	struct nmi_attempt *attempt = arg;
 	unsigned long flags;
 
-	attempt->ret = attempt->row->take(&verb, attempt->lock, &flags);
+	attempt->ret = attempt->row->take(&op, attempt->lock, &flags);
 	if (!attempt->ret)
-		attempt->row->drop(&verb, attempt->lock, flags);
+		attempt->row->drop(&op, attempt->lock, flags);
 }
 
 /* Nothing is wrong with that: its patience ends. */
@@ -312,16 +312,16 @@ static void nmi_with_patience_may_wait_for_a_lock_of_tasks(struct kunit *test)
 /* Locks of one class */
 
 /* Take inner inside outer, and give both back: 0, or what taking inner gave. */
-static int nest(const struct nbq_operation *verb, const struct nbq_row *row,
+static int nest(const struct nbq_operation *op, const struct nbq_row *row,
 		void *outer, void *inner)
 {
 	unsigned long flags;
 	int ret;
 
 	row->lock(outer);
-	ret = row->take(verb, inner, &flags);
+	ret = row->take(op, inner, &flags);
 	if (!ret)
-		row->drop(verb, inner, flags);
+		row->drop(op, inner, flags);
 	row->unlock(outer);
 	return ret;
 }
@@ -355,7 +355,7 @@ static void subclass_and_class_can_be_set(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, row->destroy(other), 0);
 }
 
-static void excused_lock_may_be_taken_in_any_order(struct kunit *test)
+static void untracked_locks_may_be_taken_in_any_order(struct kunit *test)
 {
 	void *one = lock_of(test), *other = new_lock(test);
 	const struct nbq_row *row = row_of(test);
@@ -412,18 +412,18 @@ static void lock_is_one_that_spins(struct kunit *test)
 #define NBQ_SUITE_CASES							\
 {									\
 	KUNIT_CASE_PARAM(lockdep_knows_the_holder,			\
-			 failing_verb_gen_params),			\
+			 failing_operation_gen_params),			\
 	KUNIT_CASE_PARAM(lockdep_knows_the_holder_that_could_not_fail,	\
-			 untimed_verb_gen_params),			\
+			 untimed_operation_gen_params),			\
 	KUNIT_CASE_PARAM(waiter_is_known_while_it_waits_and_forgotten_after,\
-			 failing_verb_gen_params),			\
+			 failing_operation_gen_params),			\
 	KUNIT_CASE_PARAM(attempt_without_a_node_is_forgotten,		\
-			 failing_verb_gen_params),			\
+			 failing_operation_gen_params),			\
 	KUNIT_CASE(nmi_with_patience_may_wait_for_a_lock_of_tasks),	\
 	KUNIT_CASE_PARAM(lock_of_the_same_class_is_taken_by_its_subclass,\
-			 inner_verb_gen_params),			\
+			 inner_operation_gen_params),			\
 	KUNIT_CASE(subclass_and_class_can_be_set),			\
-	KUNIT_CASE(excused_lock_may_be_taken_in_any_order),		\
+	KUNIT_CASE(untracked_locks_may_be_taken_in_any_order),		\
 	KUNIT_CASE(every_place_that_makes_a_lock_has_a_class),		\
 	KUNIT_CASE(lock_is_one_that_spins),				\
 	{}								\

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The public verbs of every lock type, in one context: patience, the clock,
+ * The public operations of every lock type, in one context: patience, the clock,
  * abandoned nodes, preemption and interrupts, the advisory looks, destroy and
  * misuse.
  *
- * Whoever else is in the queue is moved by hand, before the verb or in the
- * middle of a clock read. Pictures are of the others' nodes, as EXPECT_SHAPE()
- * says: the verb's own comes from the pool of the CPU.
+ * Other contexts in the queue are moved by hand, before the operation or in the middle of a
+ * clock read. Pictures are of their nodes, see EXPECT_SHAPE(): the operation's own comes
+ * from the pool of the CPU.
  *
- * Where the types differ, it is in what becomes of the node of one who leaves
- * or releases with nobody behind: it stays for the next to find, or it goes; and in
- * who takes a node and is counted: everybody, or only those who wait, and these
- * either at once or, where newcomers pass, after a while.
+ * The types differ in the node that is abandoned or released as the tail: it stays for the
+ * next context to find, or it is freed; and in which contexts have a node and are counted: all,
+ * or only waiters, at once or, where newcomers steal, after a while.
  */
 #include <linux/irqflags.h>
 #include <linux/preempt.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 
 #include "../nbqlock/relax.h"
@@ -34,7 +34,7 @@ static void *lock_of(struct kunit *test)
 	return bench->lock;
 }
 
-/* 1 where the node of one with nobody behind stays in the queue, else 0 */
+/* 1 where a node that is abandoned or released as the tail stays in the queue, else 0 */
 static unsigned int stays(struct kunit *test)
 {
 	return row_of(test)->facts->tail_stays;
@@ -46,7 +46,7 @@ static unsigned int goes(struct kunit *test)
 	return !stays(test);
 }
 
-/* Nodes of one who holds, and of one who waits until it has read the clock so often */
+/* Nodes of a holder, and of a waiter that has read the clock so often */
 static unsigned int holders_nodes(struct kunit *test)
 {
 	return row_of(test)->facts->holder_nodes;
@@ -64,7 +64,7 @@ static unsigned int reads_to_give_up(struct kunit *test, unsigned int reads)
 
 /*
  * So many acquisitions without a wait, on a lock in which nothing rested before, or
- * where that, or what rested last, was given back besides
+ * where that, or what the lock kept last, was reclaimed besides
  */
 #define EXPECT_UNCONTENDED(test, times, rests)				\
 	EXPECT_TOTAL(test, .acquired_uncontended = (times) * holders_nodes(test), \
@@ -72,7 +72,7 @@ static unsigned int reads_to_give_up(struct kunit *test, unsigned int reads)
 		     .nodes_freed = (times) * holders_nodes(test) * goes(test), \
 		     .nodes_reclaimed = ((times) - 1 + (rests)) * stays(test))
 
-/* One timeout of one who has read the clock so often, and nobody was behind */
+/* One timeout of a tail that has read the clock so often */
 #define EXPECT_TIMEOUT(test, reads)					\
 	EXPECT_TOTAL(test, .timeouts = 1,				\
 		     .nodes_allocated = waiters_nodes(test, reads),		\
@@ -94,7 +94,7 @@ static int failure(unsigned int reads)
 	return reads ? -ETIMEDOUT : -EBUSY;
 }
 
-/* Somebody else holds the lock. */
+/* Another context holds the lock. */
 static struct nbq_contender *hold(struct kunit *test)
 {
 	struct nbq_contender *holder = nbq_bench_enqueue(test);
@@ -125,9 +125,9 @@ static int try_until(struct kunit *test, ktime_t deadline)
 								 deadline));
 }
 
-/* What others do in the middle of a clock read */
+/* Other contexts, in the middle of a clock read */
 
-static void others_hand_over(void *arg)
+static void others_release(void *arg)
 {
 	struct nbq_bench *bench = arg;
 
@@ -177,7 +177,7 @@ KUNIT_ARRAY_PARAM(deadline, deadline_cases, wait_desc);
 KUNIT_ARRAY_PARAM(free, free_cases, wait_desc);
 
 /* Nothing but the holder is in the queue, and what stays of others. */
-static void expect_nobody_behind_the_holder(struct kunit *test)
+static void expect_no_waiter(struct kunit *test)
 {
 	void *lock = lock_of(test);
 
@@ -208,7 +208,7 @@ static void patience_is_spent_to_the_nanosecond(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, reads_to_give_up(test, wait->reads));
 	EXPECT_SHAPE(test, "H");
 	if (wait->reads)
-		expect_nobody_behind_the_holder(test);
+		expect_no_waiter(test);
 	EXPECT_FAILURE(test, wait->reads);
 }
 
@@ -278,7 +278,7 @@ static void trylock_of_a_held_lock_fails_without_the_clock(struct kunit *test)
 	EXPECT_FAILURE(test, 0);
 }
 
-/* A lock that is busy, and the bytes that a failed try must leave alone */
+/* A lock that is busy, and the bytes that a failed try must not change */
 
 /**
  * struct busy_case - a lock that an attempt without patience cannot have
@@ -360,44 +360,6 @@ static void failed_try_writes_to_neither_lock_nor_nodes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 }
 
-/*
- * The node of the last waiter may tell that it has given up: only a walk over the
- * abandoned nodes can find out whether another one waits before it.
- */
-static void try_behind_an_abandoned_tail_fails_on_the_waiter_before_it(struct kunit *test)
-{
-	struct nbq_bench *bench = test->priv;
-	struct nbq_contender *holder, *w, *x;
-
-	holder = hold(test);
-	nbq_bench_enqueue(test);
-	w = nbq_bench_enqueue(test);
-	x = nbq_bench_enqueue(test);
-	nbq_contender_abandon(bench, w);
-	nbq_contender_abandon(bench, x);
-	nbq_contender_release(bench, holder);
-	nbq_fake_start(1000, 10);
-
-	/* before: A w L; after: the same; hybrid, first come, first served: A w */
-	EXPECT_SHAPE(test, "AWLl");
-	if (row_of(test)->facts->steals) {
-		KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
-		EXPECT_TOTAL(test);
-	} else if (row_of(test)->facts->holder_nodes) {
-		KUNIT_EXPECT_EQ(test, try_for(test, 0), -EBUSY);
-		EXPECT_SHAPE(test, "AWLl");
-		EXPECT_TOTAL(test, .failed_tries = 1);
-	} else {
-		KUNIT_EXPECT_EQ(test, try_for(test, 0), -EBUSY);
-		EXPECT_SHAPE(test, "AW");
-		EXPECT_TOTAL(test, .failed_tries = 1, .nodes_allocated = 1,
-			     .nodes_freed = goes(test),
-			     .nodes_abandoned = stays(test),
-			     .nodes_reclaimed = 1 + stays(test));
-	}
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
-}
-
 /* Own-CPU holders are no reason for -EDEADLK where there is no wait. */
 static void failed_try_is_never_a_deadlock(struct kunit *test)
 {
@@ -436,7 +398,7 @@ static void uncontended_acquisition_never_reads_the_clock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 }
 
-static void untimed_verbs_on_a_free_lock_never_read_the_clock(struct kunit *test)
+static void untimed_operations_on_a_free_lock_never_read_the_clock(struct kunit *test)
 {
 	nbq_fake_start(1000, 10);
 	row_of(test)->lock(lock_of(test));
@@ -446,26 +408,12 @@ static void untimed_verbs_on_a_free_lock_never_read_the_clock(struct kunit *test
 	EXPECT_UNCONTENDED(test, 2, 0);
 }
 
-static void patience_past_the_end_of_time_means_forever(struct kunit *test)
+static void waiter_is_granted_the_lock_while_it_has_patience(struct kunit *test)
 {
-	/* before: H, who hands over at the only read of the clock */
-	hold(test);
-	nbq_fake_start(1000, KTIME_MAX / 2);
-	nbq_fake_call(1, others_hand_over, test->priv);
-
-	/* after: [] */
-	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX - 1), 0);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 1);
-	expect_idle(test);
-	EXPECT_SHAPE(test, ".");
-}
-
-static void waiter_takes_the_lock_in_the_middle_of_its_patience(struct kunit *test)
-{
-	/* before: H, who hands over at the seventh of eleven reads */
+	/* before: H, which releases at the seventh of eleven reads */
 	hold(test);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(7, others_hand_over, test->priv);
+	nbq_fake_call(7, others_release, test->priv);
 
 	/* after: [] */
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), 0);
@@ -479,10 +427,10 @@ static void waiter_takes_the_lock_in_the_middle_of_its_patience(struct kunit *te
 
 static void grant_during_the_last_clock_read_is_left_to_the_next(struct kunit *test)
 {
-	/* before: H, who hands over in the read that ends the patience */
+	/* before: H, which releases in the read that ends the patience */
 	hold(test);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(11, others_hand_over, test->priv);
+	nbq_fake_call(11, others_release, test->priv);
 
 	/* after: A */
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
@@ -522,9 +470,9 @@ static void locks_can_share_one_budget(struct kunit *test)
 	row->enqueue(second, &other);
 	hold(test);
 
-	/* first is handed over at 1020, second is not; third is free */
+	/* first is released at 1020, second is not; third is free */
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(3, others_hand_over, test->priv);
+	nbq_fake_call(3, others_release, test->priv);
 	got_first = row->lock_until(first, 1050);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 3);
 	got_second = row->lock_until(second, 1050);
@@ -545,7 +493,79 @@ static void locks_can_share_one_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, row->destroy(third), 0);
 }
 
-/* Leaving the queue with others in it */
+/* What a failed attempt reports: nbq_X_lock_timeout_info() */
+
+static int try_with_info(struct kunit *test, ktime_t patience, struct nbq_timeout *info)
+{
+	memset(info, 0x6b, sizeof(*info));
+	return unlock_if_acquired(test, row_of(test)->lock_timeout_info(lock_of(test), patience,
+									info));
+}
+
+/* The clock is read once before the attempt and once after it. */
+static void expect_waited(struct kunit *test, const struct nbq_timeout *info)
+{
+	KUNIT_EXPECT_EQ(test, info->waited_ns, 10 * (nbq_fake.reads - 1));
+}
+
+static void timeout_info_of_an_acquisition_is_untouched(struct kunit *test)
+{
+	struct nbq_timeout info, before;
+
+	memset(&before, 0x6b, sizeof(before));
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_EQ(test, try_with_info(test, 100, &info), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(&info, &before, sizeof(info)), 0);
+	KUNIT_EXPECT_EQ(test, try_with_info(test, 0, &info), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(&info, &before, sizeof(info)), 0);
+}
+
+/* The head of the queue has not taken the free lock yet. */
+static void timeout_info_without_a_holder_has_no_cpu(struct kunit *test)
+{
+	struct nbq_timeout info;
+
+	/* before: H w; after: A w */
+	hold(test);
+	nbq_bench_enqueue(test);
+	others_release(test->priv);
+	if (row_of(test)->facts->steals)
+		nbq_request(lock_of(test), 0x80);
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_EQ(test, try_with_info(test, 100, &info), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, info.holder_cpu, -1);
+	KUNIT_EXPECT_GE(test, info.waited_ns, 100);
+	expect_waited(test, &info);
+}
+
+/* In this context, so that the attempts end at once; the CPU is that of the case. */
+static void timeout_info_has_the_holder_s_cpu_and_level(struct kunit *test)
+{
+	struct nbq_timeout patient, impatient;
+	const struct nbq_row *row = row_of(test);
+	int patient_ret, impatient_ret, cpu;
+	unsigned int reads;
+
+	row->notrack(lock_of(test));
+	row->lock(lock_of(test));
+	cpu = raw_smp_processor_id();
+	nbq_fake_start(1000, 10);
+	patient_ret = row->lock_timeout_info(lock_of(test), 100, &patient);
+	reads = nbq_fake.reads;
+	impatient_ret = row->lock_timeout_info(lock_of(test), 0, &impatient);
+	row->unlock(lock_of(test));
+
+	KUNIT_EXPECT_EQ(test, patient_ret, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, patient.holder_cpu, cpu);
+	KUNIT_EXPECT_EQ(test, patient.holder_level, NBQ_TASK);
+	KUNIT_EXPECT_EQ(test, patient.waited_ns, 10 * (reads - 1));
+	KUNIT_EXPECT_EQ(test, impatient_ret, -EBUSY);
+	KUNIT_EXPECT_EQ(test, impatient.holder_cpu, cpu);
+	KUNIT_EXPECT_EQ(test, impatient.holder_level, NBQ_TASK);
+	KUNIT_EXPECT_EQ(test, impatient.waited_ns, 10);
+}
+
+/* Abandoning a node with others in the queue */
 
 /* What others see and do: for the calls in the middle of a clock read */
 struct others {
@@ -562,15 +582,7 @@ static void others_join(void *arg)
 	nbq_contender_link(others->test->priv, others->contender);
 }
 
-/* By a deadline in the past, which enters a queue where trylock does not */
-static void others_try_the_same_lock(void *arg)
-{
-	struct others *others = arg;
-
-	others->acquired = !try_until(others->test, 999);
-}
-
-static void timed_out_waiter_leaves_its_node_to_the_one_behind(struct kunit *test)
+static void abandoned_node_is_skipped_by_its_successor(struct kunit *test)
 {
 	struct others behind = { .test = test };
 	struct nbq_bench *bench = test->priv;
@@ -601,8 +613,8 @@ static void timed_out_waiter_leaves_its_node_to_the_one_behind(struct kunit *tes
 		       .nodes_freed = !holders_nodes(test));
 }
 
-/* Nodes that are resumed are counted beside those that are abandoned and reclaimed. */
-static void attempt_that_comes_back_resumes_its_node(struct kunit *test)
+/* Resumed nodes are counted beside abandoned and reclaimed ones. */
+static void next_attempt_resumes_its_abandoned_node(struct kunit *test)
 {
 	struct others behind = { .test = test };
 	struct nbq_bench *bench = test->priv;
@@ -635,43 +647,6 @@ static void attempt_that_comes_back_resumes_its_node(struct kunit *test)
 		     .nodes_freed = goes(test), .nodes_abandoned = stays(test));
 }
 
-static void nested_attempt_on_the_same_lock_leaves_the_queue_whole(struct kunit *test)
-{
-	struct others nested = { .test = test };
-	struct nbq_bench *bench = test->priv;
-	unsigned long resumed, nodes;
-	struct nbq_events now = {};
-	unsigned int read;
-
-	/* To lockdep, the nested attempt is of the same context. */
-	row_of(test)->notrack(lock_of(test));
-	hold(test);
-	for (read = 1; read <= 11; read++) {
-		nested.acquired = true;
-		nbq_fake_start(1000, 10);
-		nbq_fake_call(read, others_try_the_same_lock, &nested);
-
-		/*
-		 * before: H; in between: H w x, then H w, and w and x without a
-		 * node where they wait outside for now; after: H
-		 */
-		KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
-		KUNIT_EXPECT_FALSE(test, nested.acquired);
-		EXPECT_SHAPE(test, "H");
-		expect_nobody_behind_the_holder(test);
-		/* what stays is resumed by the next one, or skipped */
-		nbq_read_events(&now);
-		resumed = now.nodes_resumed - bench->total.nodes_resumed;
-		KUNIT_EXPECT_EQ(test, !!resumed, read > 1 && stays(test));
-		nodes = 1 + waiters_nodes(test, 1) - resumed;
-		EXPECT_TOTAL(test, .timeouts = 2, .nodes_allocated = nodes,
-			     .nodes_resumed = resumed,
-			     .nodes_freed = nodes * goes(test),
-			     .nodes_abandoned = 2 * stays(test),
-			     .nodes_reclaimed = read == 1 ? 0 : nodes * stays(test));
-	}
-}
-
 static void attempts_past_their_deadline_do_not_pile_up_nodes(struct kunit *test)
 {
 	unsigned int i, taken, acquired = 0;
@@ -682,7 +657,7 @@ static void attempts_past_their_deadline_do_not_pile_up_nodes(struct kunit *test
 
 	/* before and after: H */
 	KUNIT_EXPECT_EQ(test, acquired, 0);
-	expect_nobody_behind_the_holder(test);
+	expect_no_waiter(test);
 	/* Every other one of those that wait outside first has been too late to enqueue. */
 	taken = waiters_nodes(test, 1) ? 100 : 50;
 	EXPECT_TOTAL(test, .timeouts = 100,
@@ -692,38 +667,9 @@ static void attempts_past_their_deadline_do_not_pile_up_nodes(struct kunit *test
 		     .nodes_resumed = 99 * stays(test));
 }
 
-/* A deadline in the past, where that is enough to enter the queue */
-static void shortest_attempt_in_the_queue_clears_up_behind_the_holder(struct kunit *test)
-{
-	ktime_t deadline = waiters_nodes(test, 1) ? 999 : 1100;
-	struct nbq_bench *bench = test->priv;
-	struct nbq_contender *w, *x, *y;
+/* The operations as tables: how to take, in which form, how long to wait */
 
-	nbq_fake_start(1000, 10);
-	hold(test);
-	w = nbq_bench_enqueue(test);
-	x = nbq_bench_enqueue(test);
-	y = nbq_bench_enqueue(test);
-	nbq_contender_abandon(bench, w);
-	nbq_contender_abandon(bench, x);
-	nbq_contender_abandon(bench, y);
-
-	/* before: H L L */
-	EXPECT_SHAPE(test, "HLLl");
-	KUNIT_EXPECT_EQ(test, try_until(test, deadline), -ETIMEDOUT);
-
-	/* after: H */
-	EXPECT_SHAPE(test, "H...");
-	expect_nobody_behind_the_holder(test);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1,
-		     .nodes_freed = goes(test),
-		     .nodes_abandoned = stays(test),
-		     .nodes_reclaimed = 2 + stays(test));
-}
-
-/* The verbs as tables: how to take, in which form, how long to wait */
-
-static const struct nbq_operation failing_verbs[] = {
+static const struct nbq_operation failing_operations[] = {
 	{ "lock_timeout", TIMEOUT, PLAIN, 100 },
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
 	{ "lock_until", UNTIL, PLAIN, 1100 },
@@ -738,17 +684,17 @@ static const struct nbq_operation failing_verbs[] = {
 	{ "lock_until_bh", UNTIL, BH, 1100 },
 	{ "trylock_bh", TRY, BH },
 	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
-}, untimed_verbs[] = {
+}, untimed_operations[] = {
 	{ "lock", LOCK, PLAIN },
 	{ "lock_irq", LOCK, IRQ },
 	{ "lock_irqsave", LOCK, IRQSAVE },
 	{ "lock_bh", LOCK, BH },
 	{ "lock_nested", LOCK, NESTED },
-}, irqsave_verbs[] = {
+}, irqsave_operations[] = {
 	{ "lock_timeout_irqsave", TIMEOUT, IRQSAVE, 100 },
 	{ "lock_until_irqsave", UNTIL, IRQSAVE, 1100 },
 	{ "trylock_irqsave", TRY, IRQSAVE },
-}, patient_and_impatient_verbs[] = {
+}, patient_and_impatient_operations[] = {
 	{ "trylock", TRY, PLAIN },
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
 	{ "lock_timeout_negative", TIMEOUT, PLAIN, -1 },
@@ -758,39 +704,39 @@ static const struct nbq_operation failing_verbs[] = {
 	{ "lock", LOCK, PLAIN },
 };
 
-static void verb_desc(const struct nbq_operation *verb, char *desc)
+static void operation_desc(const struct nbq_operation *op, char *desc)
 {
-	strscpy(desc, verb->desc, KUNIT_PARAM_DESC_SIZE);
+	strscpy(desc, op->desc, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(failing_verb, failing_verbs, verb_desc);
-KUNIT_ARRAY_PARAM(untimed_verb, untimed_verbs, verb_desc);
-KUNIT_ARRAY_PARAM(irqsave_verb, irqsave_verbs, verb_desc);
-KUNIT_ARRAY_PARAM(any_verb, patient_and_impatient_verbs, verb_desc);
+KUNIT_ARRAY_PARAM(failing_operation, failing_operations, operation_desc);
+KUNIT_ARRAY_PARAM(untimed_operation, untimed_operations, operation_desc);
+KUNIT_ARRAY_PARAM(irqsave_operation, irqsave_operations, operation_desc);
+KUNIT_ARRAY_PARAM(any_operation, patient_and_impatient_operations, operation_desc);
 
 static void free_lock_behind_abandoned_nodes_is_taken_at_once(struct kunit *test)
 {
-	const struct nbq_operation *verb = test->param_value;
+	const struct nbq_operation *op = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	struct nbq_bench *bench = test->priv;
-	unsigned long flags, leavers;
+	unsigned long flags, abandoned;
 	int ret;
 
 	nbq_fake_start(1000, 10);
-	for (leavers = 0; leavers <= NBQ_BENCH_NODES - 2; leavers++) {
-		unsigned int pred_of = leavers + holders_nodes(test);
-		bool at_once = stays(test) && !leavers;
+	for (abandoned = 0; abandoned <= NBQ_BENCH_NODES - 2; abandoned++) {
+		unsigned int pred_of = abandoned + holders_nodes(test);
+		bool at_once = stays(test) && !abandoned;
 		/* Where one is in the queue that takes a free lock */
 		bool queues = holders_nodes(test) ||
 			      (pred_of && !row->facts->steals);
 
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
-		nbq_bench_leave_abandoned(test, leavers);
+		nbq_bench_leave_abandoned(test, abandoned);
 
 		/* before: A L .. L */
-		ret = row->take(verb, bench->lock, &flags);
+		ret = row->take(op, bench->lock, &flags);
 		if (!ret)
-			row->drop(verb, bench->lock, flags);
+			row->drop(op, bench->lock, flags);
 
 		/* after: [], or unchanged where it went past them */
 		KUNIT_ASSERT_EQ(test, ret, 0);
@@ -811,42 +757,41 @@ static void free_lock_behind_abandoned_nodes_is_taken_at_once(struct kunit *test
 }
 
 /*
- * H L .. L, so many that so many leavers are met by the next to wait: a last one
- * where its node does not stay; and a first one that stood at the head, where that
- * is not the holder's place, and is not known for a leaver.
+ * H L .. L, such that the next waiter skips so many: one more where an abandoned tail does not
+ * stay, and one more where the first is a head, which is not skipped.
  */
-static void leave_behind_the_holder(struct kunit *test, unsigned int leavers)
+static void abandon_behind_the_holder(struct kunit *test, unsigned int abandoned)
 {
 	struct nbq_bench *bench = test->priv;
 	unsigned int i;
 
 	hold(test);
-	for (i = 0; i < leavers + goes(test) + !holders_nodes(test); i++)
+	for (i = 0; i < abandoned + goes(test) + !holders_nodes(test); i++)
 		nbq_bench_enqueue(test);
 	for (i = 1; i < bench->count; i++)
 		nbq_contender_abandon(bench, &bench->contenders[i]);
 }
 
-static void longest_walk_is_the_most_leavers_in_front_of_one_attempt(struct kunit *test)
+static void most_skipped_is_the_most_abandoned_nodes_of_one_attempt(struct kunit *test)
 {
-	static const unsigned int leavers[] = { 2, 5, 1 };
+	static const unsigned int abandoned[] = { 2, 5, 1 };
 	static const unsigned int longest[] = { 2, 5, 5 };
 	struct nbq_bench *bench = test->priv;
-	u64 walks[NBQ_SKIPPED_MAX + 1];
-	u64 walk;
+	u64 counts[NBQ_SKIPPED_MAX + 1];
+	u64 most;
 	int i;
 
 	nbq_events_reset();
-	for (i = 0; i < ARRAY_SIZE(leavers); i++) {
+	for (i = 0; i < ARRAY_SIZE(abandoned); i++) {
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
-		leave_behind_the_holder(test, leavers[i]);
+		abandon_behind_the_holder(test, abandoned[i]);
 		nbq_fake_start(1000, 10);
-		nbq_fake_call(7, others_hand_over, bench);
+		nbq_fake_call(7, others_release, bench);
 		KUNIT_EXPECT_EQ(test, try_for(test, 100), 0);
-		KUNIT_EXPECT_EQ(test, 0, nbq_event_read("most_skipped", &walk));
-		KUNIT_EXPECT_EQ(test, walk, longest[i]);
-		nbq_skipped_read(walks);
-		KUNIT_EXPECT_EQ(test, walks[leavers[i]], 1);
+		KUNIT_EXPECT_EQ(test, 0, nbq_event_read("most_skipped", &most));
+		KUNIT_EXPECT_EQ(test, most, longest[i]);
+		nbq_skipped_read(counts);
+		KUNIT_EXPECT_EQ(test, counts[abandoned[i]], 1);
 		KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
 	}
 }
@@ -855,7 +800,7 @@ static void longest_walk_is_the_most_leavers_in_front_of_one_attempt(struct kuni
 
 static void expect_holder_s_context(struct kunit *test)
 {
-	const struct nbq_operation *verb = test->param_value;
+	const struct nbq_operation *op = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
 	struct nbq_context before, holding, after;
@@ -863,31 +808,31 @@ static void expect_holder_s_context(struct kunit *test)
 	int ret;
 
 	before = nbq_context_now();
-	ret = row->take(verb, lock, &flags);
+	ret = row->take(op, lock, &flags);
 	holding = nbq_context_now();
 	if (!ret)
-		row->drop(verb, lock, flags);
+		row->drop(op, lock, flags);
 	after = nbq_context_now();
 	nbq_context_restore(before);
 
 	KUNIT_EXPECT_EQ(test, ret, 0);
-	nbq_expect_context(test, holding, nbq_context_within(before, verb->form));
+	nbq_expect_context(test, holding, nbq_context_within(before, op->form));
 	nbq_expect_context(test, after, before);
 }
 
-static void holder_has_preemption_off_and_what_the_verb_says(struct kunit *test)
+static void holder_has_preemption_off_and_what_its_operation_says(struct kunit *test)
 {
 	expect_holder_s_context(test);
 }
 
-static void untimed_holder_has_preemption_off_and_what_the_verb_says(struct kunit *test)
+static void untimed_holder_has_preemption_off_and_what_its_operation_says(struct kunit *test)
 {
 	expect_holder_s_context(test);
 }
 
 static void failure_leaves_preemption_and_interrupts_as_they_were(struct kunit *test)
 {
-	const struct nbq_operation *verb = test->param_value;
+	const struct nbq_operation *op = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
 	struct nbq_context before, after;
@@ -897,19 +842,19 @@ static void failure_leaves_preemption_and_interrupts_as_they_were(struct kunit *
 	hold(test);
 	nbq_fake_start(1000, 10);
 	before = nbq_context_now();
-	ret = row->take(verb, lock, &flags);
+	ret = row->take(op, lock, &flags);
 	if (!ret)
-		row->drop(verb, lock, flags);
+		row->drop(op, lock, flags);
 	after = nbq_context_now();
 	nbq_context_restore(before);
 
-	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(verb));
+	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(op));
 	nbq_expect_context(test, after, before);
 }
 
-static void irqsave_verbs_leave_interrupts_off_that_were_off(struct kunit *test)
+static void irqsave_operations_leave_interrupts_off_that_were_off(struct kunit *test)
 {
-	const struct nbq_operation *verb = test->param_value;
+	const struct nbq_operation *op = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
 	struct nbq_context failed, released;
@@ -918,9 +863,9 @@ static void irqsave_verbs_leave_interrupts_off_that_were_off(struct kunit *test)
 
 	nbq_fake_start(1000, 10);
 	local_irq_disable();
-	ret = row->take(verb, lock, &flags);
+	ret = row->take(op, lock, &flags);
 	if (!ret)
-		row->drop(verb, lock, flags);
+		row->drop(op, lock, flags);
 	released = nbq_context_now();
 	local_irq_enable();
 	KUNIT_EXPECT_EQ(test, ret, 0);
@@ -928,16 +873,16 @@ static void irqsave_verbs_leave_interrupts_off_that_were_off(struct kunit *test)
 
 	hold(test);
 	local_irq_disable();
-	ret = row->take(verb, lock, &flags);
+	ret = row->take(op, lock, &flags);
 	failed = nbq_context_now();
 	local_irq_enable();
-	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(verb));
+	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(op));
 	KUNIT_EXPECT_TRUE(test, failed.irqs_off);
 }
 
-/* The advisory looks */
+/* The advisory queries */
 
-static void expect_looks(struct kunit *test, const char *picture, bool locked,
+static void expect_queries(struct kunit *test, const char *picture, bool locked,
 			 bool contended)
 {
 	const struct nbq_row *row = row_of(test);
@@ -948,42 +893,42 @@ static void expect_looks(struct kunit *test, const char *picture, bool locked,
 			    picture);
 }
 
-static void looks_tell_held_and_contended_in_every_state(struct kunit *test)
+static void is_locked_and_is_contended_in_every_state(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 	struct nbq_contender *holder, *w, *x;
 	bool held;
 
-	expect_looks(test, "[]", false, false);
+	expect_queries(test, "[]", false, false);
 	holder = hold(test);
-	expect_looks(test, "H", true, false);
+	expect_queries(test, "H", true, false);
 	w = nbq_bench_enqueue(test);
 	bench->pool.waiting.lock = bench->lock;
 	bench->pool.waiting.pred = w->pred;
-	expect_looks(test, "H w", true, true);
+	expect_queries(test, "H w", true, true);
 	x = nbq_bench_enqueue(test);
 	nbq_contender_abandon(bench, w);
-	expect_looks(test, "H L x", true, true);
+	expect_queries(test, "H L x", true, true);
 	nbq_contender_abandon(bench, x);
-	expect_looks(test, "H L: advisory", true, true);
+	expect_queries(test, "H L: advisory", true, true);
 	nbq_contender_release(bench, holder);
-	expect_looks(test, "A L", false, false);
+	expect_queries(test, "A L", false, false);
 	x = nbq_bench_enqueue(test);
 	if (row_of(test)->facts->steals) {
-		expect_looks(test, "H past A: advisory", true, true);
+		expect_queries(test, "H past A: advisory", true, true);
 	} else {
 		bench->pool.waiting.pred = x->pred;
 		held = row_of(test)->facts->holder_nodes;
-		expect_looks(test, "A L x", held, held);
+		expect_queries(test, "A L x", held, held);
 		bench->pool.waiting.pred = NULL;
 		KUNIT_EXPECT_TRUE(test, nbq_contender_poll(bench, x));
-		expect_looks(test, "H", true, false);
+		expect_queries(test, "H", true, false);
 	}
 	nbq_contender_release(bench, x);
-	expect_looks(test, "[]", false, false);
+	expect_queries(test, "[]", false, false);
 }
 
-static void looks_tell_what_the_verbs_did(struct kunit *test)
+static void is_locked_and_is_contended_of_a_held_lock(struct kunit *test)
 {
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
@@ -995,7 +940,7 @@ static void looks_tell_what_the_verbs_did(struct kunit *test)
 	row->unlock(lock);
 	KUNIT_EXPECT_TRUE(test, locked);
 	KUNIT_EXPECT_FALSE(test, contended);
-	expect_looks(test, "[]", false, false);
+	expect_queries(test, "[]", false, false);
 }
 
 /* Making and destroying */
@@ -1011,7 +956,7 @@ static void expect_free_and_usable(struct kunit *test, void *lock)
 	KUNIT_EXPECT_NULL(test, row->tail(lock));
 }
 
-static void locks_defined_statically_are_free(struct kunit *test)
+static void statically_defined_locks_are_free(struct kunit *test)
 {
 	expect_free_and_usable(test, row_of(test)->static_lock);
 	expect_free_and_usable(test, row_of(test)->static_member);
@@ -1030,7 +975,7 @@ static void init_forgets_what_was_in_the_memory(struct kunit *test)
 	expect_free_and_usable(test, lock);
 }
 
-static void destroy_of_an_idle_lock_gives_back_what_it_keeps(struct kunit *test)
+static void destroy_reclaims_the_node_that_a_free_lock_keeps(struct kunit *test)
 {
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);
@@ -1048,14 +993,14 @@ static void destroy_of_an_idle_lock_gives_back_what_it_keeps(struct kunit *test)
 	EXPECT_UNCONTENDED(test, 1, 1);
 }
 
-static void destroy_gives_back_exactly_the_abandoned_nodes(struct kunit *test)
+static void destroy_reclaims_exactly_the_abandoned_nodes(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
-	unsigned int leavers;
+	unsigned int abandoned;
 
-	for (leavers = 0; leavers <= NBQ_BENCH_NODES - 2; leavers++) {
+	for (abandoned = 0; abandoned <= NBQ_BENCH_NODES - 2; abandoned++) {
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
-		nbq_bench_leave_abandoned(test, leavers);
+		nbq_bench_leave_abandoned(test, abandoned);
 
 		/* before: A L .. L */
 		KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
@@ -1063,23 +1008,13 @@ static void destroy_gives_back_exactly_the_abandoned_nodes(struct kunit *test)
 		/* after: [] */
 		KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
 		EXPECT_SHAPE(test, ".");
-		EXPECT_TOTAL(test, .nodes_reclaimed = leavers + holders_nodes(test));
+		EXPECT_TOTAL(test, .nodes_reclaimed = abandoned + holders_nodes(test));
 	}
-}
-
-static void destroyed_lock_is_as_new(struct kunit *test)
-{
-	nbq_bench_leave_abandoned(test, 2);
-	KUNIT_EXPECT_EQ(test, row_of(test)->destroy(lock_of(test)), 0);
-	EXPECT_TOTAL(test, .nodes_reclaimed = 2 + holders_nodes(test));
-
-	KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
-	EXPECT_UNCONTENDED(test, 1, 0);
 }
 
 /* Misuse. Each case announces the report that it provokes. */
 
-static void destroy_of_a_held_lock_touches_nothing(struct kunit *test)
+static void destroy_of_a_held_lock_is_refused(struct kunit *test)
 {
 	const struct nbq_row *row = row_of(test);
 	struct nbq_bench *bench = test->priv;
@@ -1103,22 +1038,7 @@ static void destroy_of_a_held_lock_touches_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), 0);
 }
 
-static void destroy_of_a_lock_held_through_the_verbs_is_refused(struct kunit *test)
-{
-	const struct nbq_row *row = row_of(test);
-	void *lock = lock_of(test);
-	int ret;
-
-	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
-	row->lock(lock);
-	ret = row->destroy(lock);
-	row->unlock(lock);
-	KUNIT_EXPECT_EQ(test, ret, -EBUSY);
-	expect_idle(test);
-	EXPECT_UNCONTENDED(test, 1, 0);
-}
-
-static void destroy_under_a_waiter_touches_nothing(struct kunit *test)
+static void destroy_of_a_lock_with_a_waiter_is_refused(struct kunit *test)
 {
 	const struct nbq_row *row = row_of(test);
 	struct nbq_bench *bench = test->priv;
@@ -1138,7 +1058,7 @@ static void destroy_under_a_waiter_touches_nothing(struct kunit *test)
 	EXPECT_TOTAL(test);
 }
 
-static void destroy_behind_a_holder_touches_no_abandoned_node(struct kunit *test)
+static void destroy_of_a_held_lock_keeps_its_abandoned_nodes(struct kunit *test)
 {
 	const struct nbq_row *row = row_of(test);
 	struct nbq_bench *bench = test->priv;
@@ -1166,7 +1086,7 @@ static void needs_checked_unlock(struct kunit *test)
 		kunit_skip(test, "without lockdep, this type's unlock is a store");
 }
 
-static void unlock_of_a_lock_that_nobody_holds_changes_nothing(struct kunit *test)
+static void unlock_of_a_free_lock_changes_nothing(struct kunit *test)
 {
 	struct nbq_context before = nbq_context_now(), after;
 
@@ -1185,7 +1105,7 @@ static void unlock_of_a_lock_that_nobody_holds_changes_nothing(struct kunit *tes
 	EXPECT_COUNTED(test);
 }
 
-static void unlock_on_another_cpu_than_the_holder_s_changes_nothing(struct kunit *test)
+static void unlock_on_another_cpu_changes_nothing(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 	struct nbq_context before = nbq_context_now(), after;
@@ -1215,44 +1135,41 @@ static void unlock_on_another_cpu_than_the_holder_s_changes_nothing(struct kunit
 	KUNIT_CASE(trylock_of_a_held_lock_fails_without_the_clock),	\
 	KUNIT_CASE_PARAM(failed_try_writes_to_neither_lock_nor_nodes,	\
 			 busy_gen_params),				\
-	KUNIT_CASE(try_behind_an_abandoned_tail_fails_on_the_waiter_before_it),\
 	KUNIT_CASE(failed_try_is_never_a_deadlock),			\
 	KUNIT_CASE_PARAM(uncontended_acquisition_never_reads_the_clock,	\
 			 free_gen_params),				\
-	KUNIT_CASE(untimed_verbs_on_a_free_lock_never_read_the_clock),	\
-	KUNIT_CASE(patience_past_the_end_of_time_means_forever),	\
-	KUNIT_CASE(waiter_takes_the_lock_in_the_middle_of_its_patience),\
+	KUNIT_CASE(untimed_operations_on_a_free_lock_never_read_the_clock),	\
+	KUNIT_CASE(waiter_is_granted_the_lock_while_it_has_patience),\
 	KUNIT_CASE(grant_during_the_last_clock_read_is_left_to_the_next),\
 	KUNIT_CASE(locks_can_share_one_budget),				\
-	KUNIT_CASE(timed_out_waiter_leaves_its_node_to_the_one_behind),	\
-	KUNIT_CASE(attempt_that_comes_back_resumes_its_node),		\
-	KUNIT_CASE(nested_attempt_on_the_same_lock_leaves_the_queue_whole),\
+	KUNIT_CASE(timeout_info_of_an_acquisition_is_untouched),	\
+	KUNIT_CASE(timeout_info_without_a_holder_has_no_cpu),		\
+	KUNIT_CASE(timeout_info_has_the_holder_s_cpu_and_level),	\
+	KUNIT_CASE(abandoned_node_is_skipped_by_its_successor),	\
+	KUNIT_CASE(next_attempt_resumes_its_abandoned_node),		\
 	KUNIT_CASE(attempts_past_their_deadline_do_not_pile_up_nodes),	\
-	KUNIT_CASE(shortest_attempt_in_the_queue_clears_up_behind_the_holder),\
 	KUNIT_CASE_PARAM(free_lock_behind_abandoned_nodes_is_taken_at_once,\
-			 any_verb_gen_params),				\
-	KUNIT_CASE(longest_walk_is_the_most_leavers_in_front_of_one_attempt),\
-	KUNIT_CASE_PARAM(holder_has_preemption_off_and_what_the_verb_says,\
-			 failing_verb_gen_params),			\
-	KUNIT_CASE_PARAM(untimed_holder_has_preemption_off_and_what_the_verb_says,\
-			 untimed_verb_gen_params),			\
+			 any_operation_gen_params),				\
+	KUNIT_CASE(most_skipped_is_the_most_abandoned_nodes_of_one_attempt),\
+	KUNIT_CASE_PARAM(holder_has_preemption_off_and_what_its_operation_says,\
+			 failing_operation_gen_params),			\
+	KUNIT_CASE_PARAM(untimed_holder_has_preemption_off_and_what_its_operation_says,\
+			 untimed_operation_gen_params),			\
 	KUNIT_CASE_PARAM(failure_leaves_preemption_and_interrupts_as_they_were,\
-			 failing_verb_gen_params),			\
-	KUNIT_CASE_PARAM(irqsave_verbs_leave_interrupts_off_that_were_off,\
-			 irqsave_verb_gen_params),			\
-	KUNIT_CASE(looks_tell_held_and_contended_in_every_state),	\
-	KUNIT_CASE(looks_tell_what_the_verbs_did),			\
-	KUNIT_CASE(locks_defined_statically_are_free),			\
+			 failing_operation_gen_params),			\
+	KUNIT_CASE_PARAM(irqsave_operations_leave_interrupts_off_that_were_off,\
+			 irqsave_operation_gen_params),			\
+	KUNIT_CASE(is_locked_and_is_contended_in_every_state),	\
+	KUNIT_CASE(is_locked_and_is_contended_of_a_held_lock),			\
+	KUNIT_CASE(statically_defined_locks_are_free),			\
 	KUNIT_CASE(init_forgets_what_was_in_the_memory),		\
-	KUNIT_CASE(destroy_of_an_idle_lock_gives_back_what_it_keeps),	\
-	KUNIT_CASE(destroy_gives_back_exactly_the_abandoned_nodes),	\
-	KUNIT_CASE(destroyed_lock_is_as_new),				\
-	KUNIT_CASE(destroy_of_a_held_lock_touches_nothing),		\
-	KUNIT_CASE(destroy_of_a_lock_held_through_the_verbs_is_refused),\
-	KUNIT_CASE(destroy_under_a_waiter_touches_nothing),		\
-	KUNIT_CASE(destroy_behind_a_holder_touches_no_abandoned_node),	\
-	KUNIT_CASE(unlock_of_a_lock_that_nobody_holds_changes_nothing),	\
-	KUNIT_CASE(unlock_on_another_cpu_than_the_holder_s_changes_nothing),\
+	KUNIT_CASE(destroy_reclaims_the_node_that_a_free_lock_keeps),	\
+	KUNIT_CASE(destroy_reclaims_exactly_the_abandoned_nodes),	\
+	KUNIT_CASE(destroy_of_a_held_lock_is_refused),		\
+	KUNIT_CASE(destroy_of_a_lock_with_a_waiter_is_refused),		\
+	KUNIT_CASE(destroy_of_a_held_lock_keeps_its_abandoned_nodes),	\
+	KUNIT_CASE(unlock_of_a_free_lock_changes_nothing),	\
+	KUNIT_CASE(unlock_on_another_cpu_changes_nothing),\
 	{}								\
 }
 

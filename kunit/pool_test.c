@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queue-node pools: which node a claim gets, when growth is requested, what an
- * empty pool does to an attempt, and which pool a context uses.
+ * Queue-node pools: which node is allocated, when growth is requested, attempts at an empty
+ * pool, and which pool a context uses.
  */
 #include <linux/cpumask.h>
 #include <linux/interrupt.h>
@@ -16,8 +16,8 @@
 
 #include "common.h"
 
-/* Claim, also when that fails. */
-static struct nbq_node *try_claim(struct nbq_pool *pool)
+/* Allocate, also when that fails. */
+static struct nbq_node *try_alloc(struct nbq_pool *pool)
 {
 	struct nbq_node *node;
 
@@ -29,20 +29,20 @@ static struct nbq_node *try_claim(struct nbq_pool *pool)
 
 /* Which node */
 
-static void nodes_are_claimed_in_the_order_of_their_index(struct kunit *test)
+static void nodes_are_allocated_in_the_order_of_their_index(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 	unsigned int i;
 
 	for (i = 0; i < NBQ_BENCH_NODES; i++) {
 		KUNIT_EXPECT_EQ(test, bench->nodes[i].index, i);
-		KUNIT_EXPECT_PTR_EQ(test, try_claim(&bench->pool),
+		KUNIT_EXPECT_PTR_EQ(test, try_alloc(&bench->pool),
 				    &bench->nodes[i]);
 	}
 	EXPECT_COUNTED(test, .nodes_allocated = NBQ_BENCH_NODES);
 }
 
-static void claim_takes_the_node_taken_last_first(struct kunit *test)
+static void node_allocated_last_is_tried_first(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 	struct nbq_node *first, *last;
@@ -58,7 +58,7 @@ static void claim_takes_the_node_taken_last_first(struct kunit *test)
 	EXPECT_COUNTED(test, .nodes_allocated = 4);
 }
 
-static void claim_takes_the_first_free_node_when_the_last_is_in_use(struct kunit *test)
+static void first_free_node_is_allocated_when_the_last_is_in_use(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 	struct nbq_node *second, *third;
@@ -75,7 +75,7 @@ static void claim_takes_the_first_free_node_when_the_last_is_in_use(struct kunit
 	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_alloc(test), third);
 }
 
-static void node_in_use_cannot_be_claimed(struct kunit *test)
+static void node_in_use_is_not_allocated(struct kunit *test)
 {
 	struct nbq_node *node = nbq_bench_alloc(test);
 
@@ -103,7 +103,7 @@ static void node_survives_the_wrap_of_its_counters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, node->alloc_seq, 2);
 }
 
-static void claim_of_an_empty_pool_fails(struct kunit *test)
+static void allocation_from_an_empty_pool_fails(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 	struct nbq_node *last = NULL;
@@ -111,33 +111,33 @@ static void claim_of_an_empty_pool_fails(struct kunit *test)
 
 	for (i = 0; i < NBQ_BENCH_NODES; i++)
 		last = nbq_bench_alloc(test);
-	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
-	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
+	KUNIT_EXPECT_NULL(test, try_alloc(&bench->pool));
+	KUNIT_EXPECT_NULL(test, try_alloc(&bench->pool));
 	EXPECT_COUNTED(test, .nodes_allocated = NBQ_BENCH_NODES);
 
 	nbq_node_free(last);
-	KUNIT_EXPECT_PTR_EQ(test, try_claim(&bench->pool), last);
+	KUNIT_EXPECT_PTR_EQ(test, try_alloc(&bench->pool), last);
 }
 
-static void appended_node_is_the_last_to_be_claimed(struct kunit *test)
+static void appended_node_is_the_last_to_be_allocated(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 
 	nbq_bench_fill(bench, 0);
-	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
+	KUNIT_EXPECT_NULL(test, try_alloc(&bench->pool));
 
 	nbq_node_append(&bench->pool, &bench->nodes[0]);
 	KUNIT_EXPECT_EQ(test, bench->pool.size, 1);
 	KUNIT_EXPECT_PTR_EQ(test, bench->nodes[0].pool, &bench->pool);
-	KUNIT_EXPECT_PTR_EQ(test, try_claim(&bench->pool), &bench->nodes[0]);
-	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
+	KUNIT_EXPECT_PTR_EQ(test, try_alloc(&bench->pool), &bench->nodes[0]);
+	KUNIT_EXPECT_NULL(test, try_alloc(&bench->pool));
 
 	nbq_node_append(&bench->pool, &bench->nodes[1]);
 	nbq_node_append(&bench->pool, &bench->nodes[2]);
 	KUNIT_EXPECT_EQ(test, bench->pool.size, 3);
 	KUNIT_EXPECT_EQ(test, bench->nodes[2].index, 2);
-	KUNIT_EXPECT_PTR_EQ(test, try_claim(&bench->pool), &bench->nodes[1]);
-	KUNIT_EXPECT_PTR_EQ(test, try_claim(&bench->pool), &bench->nodes[2]);
+	KUNIT_EXPECT_PTR_EQ(test, try_alloc(&bench->pool), &bench->nodes[1]);
+	KUNIT_EXPECT_PTR_EQ(test, try_alloc(&bench->pool), &bench->nodes[2]);
 }
 
 static void high_water_is_the_most_nodes_ever_in_use(struct kunit *test)
@@ -150,7 +150,7 @@ static void high_water_is_the_most_nodes_ever_in_use(struct kunit *test)
 		node[i] = nbq_bench_alloc(test);
 		KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, i + 1);
 	}
-	/* never more than five at a time, given back in every order */
+	/* never more than five at a time, freed in every order */
 	for (round = 0; round < 20; round++) {
 		for (i = 0; i < 3; i++)
 			nbq_node_free(node[(round * 2 + i) % 5]);
@@ -162,28 +162,28 @@ static void high_water_is_the_most_nodes_ever_in_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, 6);
 }
 
-static void give_back(void *node)
+static void free_node(void *node)
 {
 	nbq_node_free(node);
 }
 
-static void node_given_back_on_another_cpu_is_claimed_again(struct kunit *test)
+static void node_freed_on_another_cpu_is_allocated_again(struct kunit *test)
 {
 	unsigned int cpu = nbq_other_cpu(test);
 	struct nbq_node *node = nbq_bench_alloc(test);
 
-	smp_call_function_single(cpu, give_back, node, true);
+	smp_call_function_single(cpu, free_node, node, true);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
 	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_alloc(test), node);
 }
 
-/* Nesting: an interrupt claims while the task that it interrupts claims */
+/* Nesting: an interrupt allocations while the task that it interrupts allocations */
 
 #define NESTED_INTERRUPTS	5000
 #define NESTED_NODES		3
 
 enum owner {
-	NOBODY,
+	FREE,
 	TASK,
 	INTERRUPT,
 };
@@ -195,7 +195,7 @@ struct nesting {
 	unsigned int random;
 	unsigned int taken_twice;
 	unsigned int interrupts;
-	unsigned int claims;
+	unsigned int allocations;
 };
 
 static unsigned int next_random(unsigned int *random)
@@ -204,38 +204,38 @@ static unsigned int next_random(unsigned int *random)
 	return (*random >> 16) % NESTED_NODES;
 }
 
-/* Claim, and see that nobody else has the node. */
-static bool claim_alone(struct nesting *nesting, struct nbq_node *node,
+/* Allocate, and check that the other context has not got the node. */
+static bool alloc_alone(struct nesting *nesting, struct nbq_node *node,
 			enum owner me)
 {
 	enum owner *owner = &nesting->owner[node->index];
 
 	if (!nbq_node_try_alloc(node))
 		return false;
-	if (READ_ONCE(*owner) != NOBODY)
+	if (READ_ONCE(*owner) != FREE)
 		nesting->taken_twice++;
 	WRITE_ONCE(*owner, me);
 	return true;
 }
 
-static void give_back_alone(struct nesting *nesting, struct nbq_node *node)
+static void free_alone(struct nesting *nesting, struct nbq_node *node)
 {
-	WRITE_ONCE(nesting->owner[node->index], NOBODY);
+	WRITE_ONCE(nesting->owner[node->index], FREE);
 	nbq_node_free(node);
 }
 
-/* Give back the node of the last time and keep another until the next. */
-static void interrupt_claims(void *arg)
+/* Free the node of the last time and keep another until the next. */
+static void interrupt_allocates(void *arg)
 {
 	struct nesting *nesting = arg;
 	struct nbq_node *node = nesting->held_by_interrupt;
 	unsigned int tries = 100;
 
 	if (node)
-		give_back_alone(nesting, node);
+		free_alone(nesting, node);
 	do {
 		node = &nesting->nodes[next_random(&nesting->random)];
-	} while (!claim_alone(nesting, node, INTERRUPT) && --tries);
+	} while (!alloc_alone(nesting, node, INTERRUPT) && --tries);
 	nesting->held_by_interrupt = tries ? node : NULL;
 	nesting->interrupts++;
 }
@@ -244,7 +244,7 @@ static void interrupt_claims(void *arg)
  * Try nodes at random: a CPU that cannot guess whether the next is free stops
  * between the test and what follows it, and there an interrupt gets in.
  */
-static int task_claims(void *arg)
+static int task_allocates(void *arg)
 {
 	struct nesting *nesting = arg;
 	unsigned int random = 1, i;
@@ -254,27 +254,27 @@ static int task_claims(void *arg)
 			unsigned int index = next_random(&random);
 			struct nbq_node *node = &nesting->nodes[index];
 
-			if (!claim_alone(nesting, node, TASK) &&
+			if (!alloc_alone(nesting, node, TASK) &&
 			    READ_ONCE(nesting->owner[index]) == TASK)
-				give_back_alone(nesting, node);
+				free_alone(nesting, node);
 		}
-		WRITE_ONCE(nesting->claims, nesting->claims + 1);
+		WRITE_ONCE(nesting->allocations, nesting->allocations + 1);
 		cond_resched();
 	}
 	return 0;
 }
 
 /* So that there is a task to interrupt; for a bounded while. */
-static void wait_for_a_claim(const struct nesting *nesting)
+static void wait_for_an_allocation(const struct nesting *nesting)
 {
-	unsigned int claims = READ_ONCE(nesting->claims);
+	unsigned int allocations = READ_ONCE(nesting->allocations);
 	unsigned int yields = 1000000;
 
-	while (READ_ONCE(nesting->claims) == claims && yields--)
+	while (READ_ONCE(nesting->allocations) == allocations && yields--)
 		cond_resched();
 }
 
-static void interrupt_never_gets_the_node_that_the_task_below_it_claims(struct kunit *test)
+static void interrupt_never_gets_the_node_that_its_task_allocates(struct kunit *test)
 {
 	struct nesting *nesting = kunit_kzalloc(test, sizeof(*nesting),
 						GFP_KERNEL);
@@ -285,7 +285,7 @@ static void interrupt_never_gets_the_node_that_the_task_below_it_claims(struct k
 	nbq_other_cpu(test);
 	KUNIT_ASSERT_NOT_NULL(test, nesting);
 	nesting->nodes = ((struct nbq_bench *)test->priv)->nodes;
-	task = kthread_create(task_claims, nesting, "nbq_kunit");
+	task = kthread_create(task_allocates, nesting, "nbq_kunit");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 
 	/* Stay, so that each call is an interrupt on the task's CPU. */
@@ -294,8 +294,8 @@ static void interrupt_never_gets_the_node_that_the_task_below_it_claims(struct k
 	kthread_bind(task, cpu);
 	wake_up_process(task);
 	for (i = 0; i < NESTED_INTERRUPTS; i++) {
-		wait_for_a_claim(nesting);
-		smp_call_function_single(cpu, interrupt_claims, nesting, true);
+		wait_for_an_allocation(nesting);
+		smp_call_function_single(cpu, interrupt_allocates, nesting, true);
 	}
 	migrate_enable();
 	kthread_stop(task);
@@ -308,8 +308,8 @@ static void interrupt_never_gets_the_node_that_the_task_below_it_claims(struct k
 static const struct growth_case {
 	const char *desc;
 	unsigned int size;
-	/* the claim, counted from 1, that requests growth */
-	unsigned int claim;
+	/* the allocation, counted from 1, that requests growth */
+	unsigned int allocation;
 } growth_cases[] = {
 	{ "of_1", 1, 1 },
 	{ "of_2", 2, 2 },
@@ -331,12 +331,12 @@ static void growth_is_requested_in_the_last_quarter(struct kunit *test)
 {
 	const struct growth_case *growth = test->param_value;
 	struct nbq_bench *bench = test->priv;
-	unsigned int claim;
+	unsigned int allocation;
 
 	nbq_bench_fill(bench, growth->size);
-	for (claim = 1; claim <= growth->claim; claim++) {
+	for (allocation = 1; allocation <= growth->allocation; allocation++) {
 		KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 0);
-		try_claim(&bench->pool);
+		try_alloc(&bench->pool);
 	}
 	KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 1);
 }
@@ -349,7 +349,7 @@ static void growth_is_requested_again_by_an_empty_pool(struct kunit *test)
 	for (i = 0; i < NBQ_BENCH_NODES; i++)
 		nbq_bench_alloc(test);
 	bench->pool.wants_growth = 0;
-	KUNIT_EXPECT_NULL(test, try_claim(&bench->pool));
+	KUNIT_EXPECT_NULL(test, try_alloc(&bench->pool));
 	KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 1);
 }
 
@@ -365,7 +365,7 @@ static void growth_is_not_requested_by_reuse(struct kunit *test)
 }
 
 /*
- * The pool of the NMI level, which nobody else uses meanwhile. It stays large,
+ * The pool of the NMI level, which no other context uses meanwhile. It stays large,
  * so in the same boot there is nothing left to see for a second run.
  */
 static void growth_doubles_a_pool_until_it_stops_at_the_cap(struct kunit *test)
@@ -381,7 +381,7 @@ static void growth_doubles_a_pool_until_it_stops_at_the_cap(struct kunit *test)
 		size = pool->size;
 		while (!READ_ONCE(pool->wants_growth) &&
 		       READ_ONCE(pool->size) == size)
-			KUNIT_ASSERT_NOT_NULL(test, try_claim(pool));
+			KUNIT_ASSERT_NOT_NULL(test, try_alloc(pool));
 		nbq_pools_flush();
 		KUNIT_ASSERT_EQ(test, pool->size, min(2 * size, nbq_pool_nodes_max));
 		times++;
@@ -390,7 +390,7 @@ static void growth_doubles_a_pool_until_it_stops_at_the_cap(struct kunit *test)
 
 	/* At the cap: asked for more, it stays as it is. */
 	while (!READ_ONCE(pool->wants_growth))
-		KUNIT_ASSERT_NOT_NULL(test, try_claim(pool));
+		KUNIT_ASSERT_NOT_NULL(test, try_alloc(pool));
 	nbq_pools_flush();
 	KUNIT_EXPECT_EQ(test, pool->size, nbq_pool_nodes_max);
 	KUNIT_EXPECT_EQ(test, pool->events.growths - growths, times);
@@ -400,7 +400,7 @@ static void growth_doubles_a_pool_until_it_stops_at_the_cap(struct kunit *test)
 
 /* An empty pool */
 
-static void patience_is_spent_before_no_node_is_reported(struct kunit *test)
+static void patience_is_spent_on_an_empty_pool(struct kunit *test)
 {
 	struct nbq_deadline deadline = nbq_deadline_after(100);
 	struct nbq_bench *bench = test->priv;
@@ -504,12 +504,12 @@ static void trylock_fails_where_the_pool_is_empty(struct kunit *test)
 	EXPECT_TOTAL(test, .exhaustions = 1);
 }
 
-static void node_given_back_meanwhile_is_used(struct kunit *test)
+static void node_freed_meanwhile_is_used(struct kunit *test)
 {
 	struct nbq_node *node = nbq_bench_alloc(test);
 
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(3, give_back, node);
+	nbq_fake_call(3, free_node, node);
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, node, 100), 0);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 3);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
@@ -517,7 +517,7 @@ static void node_given_back_meanwhile_is_used(struct kunit *test)
 		     .nodes_freed = 1, .exhaustions = 1);
 }
 
-static void patience_spent_on_a_node_is_not_had_again_for_the_lock(struct kunit *test)
+static void patience_spent_on_a_node_counts_for_the_lock(struct kunit *test)
 {
 	struct nbq_node *node, *pred;
 
@@ -526,7 +526,7 @@ static void patience_spent_on_a_node_is_not_had_again_for_the_lock(struct kunit 
 
 	/* before and after: H */
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(6, give_back, node);
+	nbq_fake_call(6, free_node, node);
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, node, 100), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
 	EXPECT_PICTURE(test, "H.");
@@ -534,7 +534,7 @@ static void patience_spent_on_a_node_is_not_had_again_for_the_lock(struct kunit 
 		     .nodes_freed = 1, .exhaustions = 1);
 }
 
-/* A node, and the pool in which somebody waits for it */
+/* A node, and the pool in which a context waits for it */
 struct awaited {
 	struct nbq_node *node;
 	struct nbq_pool *pool;
@@ -546,16 +546,16 @@ static void nothing(void *unused)
 {
 }
 
-static void give_back_once_awaited(void *arg)
+static void free_once_awaited(void *arg)
 {
 	struct awaited *awaited = arg;
 	/* More than a host with other work gives this CPU before the other one */
-	unsigned int looks = 1000000000;
+	unsigned int polls = 1000000000;
 
 	while (READ_ONCE(awaited->pool->events.exhaustions) ==
-	       awaited->exhaustions && looks--)
+	       awaited->exhaustions && polls--)
 		cpu_relax();
-	awaited->seen = looks + 1;
+	awaited->seen = polls + 1;
 	nbq_node_free(awaited->node);
 }
 
@@ -577,7 +577,7 @@ static void untimed_acquisition_waits_for_a_node_from_another_cpu(struct kunit *
 	awaited.node->next_in_pool = NULL;
 	nbq_pool_replace(&replaced, awaited.pool, awaited.node, NULL);
 
-	INIT_CSD(&csd, give_back_once_awaited, &awaited);
+	INIT_CSD(&csd, free_once_awaited, &awaited);
 	smp_call_function_single_async(cpu, &csd);
 	nbq_clh_lock(bench->lock);
 	nbq_clh_unlock(bench->lock);
@@ -619,8 +619,8 @@ static void read_taken(struct nbq_pool *pools, unsigned long *taken)
 		taken[i] = pools[i].events.nodes_allocated;
 }
 
-/* The preemption count says in which context the CPU is; so let it say that. */
-static void level_decides_whose_nodes_are_used(struct kunit *test)
+/* The preemption count has the context level of the CPU. */
+static void context_level_decides_whose_nodes_are_used(struct kunit *test)
 {
 	const struct level_case *level = test->param_value;
 	struct nbq_bench *bench = test->priv;
@@ -685,12 +685,12 @@ static void hardirq_attempt(struct irq_work *work)
 /* To be called with preemption off, interrupts on: comes back to this CPU. */
 static void run_in_hardirq(struct attempt *attempt)
 {
-	unsigned int looks = 100000000;
+	unsigned int polls = 100000000;
 
 	attempt->irq_work = IRQ_WORK_INIT_HARD(hardirq_attempt);
 	irq_work_queue(&attempt->irq_work);
 	/* At the next tick where the CPU cannot interrupt itself. */
-	while (!smp_load_acquire(&attempt->done) && looks--)
+	while (!smp_load_acquire(&attempt->done) && polls--)
 		cpu_relax();
 }
 
@@ -749,7 +749,7 @@ static void hardirq_uses_the_pool_of_its_level(struct kunit *test)
 	expect_only_its_level_s_pool(test, attempt);
 }
 
-static void hardirq_behind_the_holder_below_it_is_told_at_once(struct kunit *test)
+static void hardirq_above_the_holder_gets_edeadlk_at_once(struct kunit *test)
 {
 	struct attempt *attempt = new_attempt(test, 100);
 	struct nbq_bench *bench = test->priv;
@@ -843,7 +843,7 @@ static struct unready *attempt_in_pool(struct kunit *test, unsigned int setup,
 	return unready;
 }
 
-static void blank_pool_is_set_up_by_the_first_that_needs_a_node(struct kunit *test)
+static void blank_pool_is_set_up_when_a_node_is_needed(struct kunit *test)
 {
 	struct unready *unready = attempt_in_pool(test, NBQ_POOL_BLANK, 0);
 	struct nbq_pool *after = &unready->after;
@@ -858,7 +858,7 @@ static void blank_pool_is_set_up_by_the_first_that_needs_a_node(struct kunit *te
 	KUNIT_EXPECT_EQ(test, after->level, NBQ_LEVELS - 1);
 	KUNIT_EXPECT_EQ(test, after->size, NBQ_STATIC_NODES);
 	KUNIT_EXPECT_PTR_EQ(test, after->hint, after->first);
-	/* The same nodes as the first time, with the same numbers */
+	/* The same nodes as the first time, with the same indices */
 	KUNIT_EXPECT_PTR_EQ(test, after->first, unready->before.first);
 	KUNIT_ASSERT_NOT_NULL(test, after->encodable);
 	KUNIT_EXPECT_EQ(test, after->encodable->size, NBQ_STATIC_NODES);
@@ -958,35 +958,35 @@ static void no_node_is_in_use_when_no_lock_is(struct kunit *test)
 }
 
 static struct kunit_case pool_cases[] = {
-	KUNIT_CASE(nodes_are_claimed_in_the_order_of_their_index),
-	KUNIT_CASE(claim_takes_the_node_taken_last_first),
-	KUNIT_CASE(claim_takes_the_first_free_node_when_the_last_is_in_use),
-	KUNIT_CASE(node_in_use_cannot_be_claimed),
+	KUNIT_CASE(nodes_are_allocated_in_the_order_of_their_index),
+	KUNIT_CASE(node_allocated_last_is_tried_first),
+	KUNIT_CASE(first_free_node_is_allocated_when_the_last_is_in_use),
+	KUNIT_CASE(node_in_use_is_not_allocated),
 	KUNIT_CASE(node_survives_the_wrap_of_its_counters),
-	KUNIT_CASE(claim_of_an_empty_pool_fails),
-	KUNIT_CASE(appended_node_is_the_last_to_be_claimed),
+	KUNIT_CASE(allocation_from_an_empty_pool_fails),
+	KUNIT_CASE(appended_node_is_the_last_to_be_allocated),
 	KUNIT_CASE(high_water_is_the_most_nodes_ever_in_use),
-	KUNIT_CASE(node_given_back_on_another_cpu_is_claimed_again),
-	KUNIT_CASE(interrupt_never_gets_the_node_that_the_task_below_it_claims),
+	KUNIT_CASE(node_freed_on_another_cpu_is_allocated_again),
+	KUNIT_CASE(interrupt_never_gets_the_node_that_its_task_allocates),
 	KUNIT_CASE_PARAM(growth_is_requested_in_the_last_quarter,
 			 growth_gen_params),
 	KUNIT_CASE(growth_is_requested_again_by_an_empty_pool),
 	KUNIT_CASE(growth_is_not_requested_by_reuse),
 	KUNIT_CASE(growth_doubles_a_pool_until_it_stops_at_the_cap),
-	KUNIT_CASE(patience_is_spent_before_no_node_is_reported),
+	KUNIT_CASE(patience_is_spent_on_an_empty_pool),
 	KUNIT_CASE(empty_pool_gives_enomem_after_the_patience),
 	KUNIT_CASE(empty_pool_gives_enomem_at_once_without_patience),
 	KUNIT_CASE(try_of_a_held_lock_needs_no_node),
 	KUNIT_CASE(enomem_leaves_preemption_as_it_was),
 	KUNIT_CASE(trylock_fails_where_the_pool_is_empty),
-	KUNIT_CASE(node_given_back_meanwhile_is_used),
-	KUNIT_CASE(patience_spent_on_a_node_is_not_had_again_for_the_lock),
+	KUNIT_CASE(node_freed_meanwhile_is_used),
+	KUNIT_CASE(patience_spent_on_a_node_counts_for_the_lock),
 	KUNIT_CASE(untimed_acquisition_waits_for_a_node_from_another_cpu),
-	KUNIT_CASE_PARAM(level_decides_whose_nodes_are_used, level_gen_params),
+	KUNIT_CASE_PARAM(context_level_decides_whose_nodes_are_used, level_gen_params),
 	KUNIT_CASE(tasklet_uses_the_pool_of_its_level),
 	KUNIT_CASE(hardirq_uses_the_pool_of_its_level),
-	KUNIT_CASE(hardirq_behind_the_holder_below_it_is_told_at_once),
-	KUNIT_CASE(blank_pool_is_set_up_by_the_first_that_needs_a_node),
+	KUNIT_CASE(hardirq_above_the_holder_gets_edeadlk_at_once),
+	KUNIT_CASE(blank_pool_is_set_up_when_a_node_is_needed),
 	KUNIT_CASE(pool_that_is_being_set_up_has_no_node_yet),
 	KUNIT_CASE(pool_is_set_up_once),
 	KUNIT_CASE(every_online_cpu_has_pools_of_its_own),

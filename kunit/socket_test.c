@@ -177,7 +177,7 @@ static void waiter_enqueues_on_its_own_socket(struct kunit *test)
 }
 
 /* A waiter of the other socket has the turn, and does not run. */
-static void newcomer_leaves_a_free_lock_to_the_socket_that_has_the_turn(struct kunit *test)
+static void no_steal_from_the_socket_that_has_the_turn(struct kunit *test)
 {
 	u32 *tail = &queue_there(test)->tail;
 	struct nbq_node *w = nbq_bench_alloc(test);
@@ -196,7 +196,7 @@ static void newcomer_leaves_a_free_lock_to_the_socket_that_has_the_turn(struct k
 	nbq_fake_start(1000 + 3 * NBQ_UNIT_NS, 10);
 	KUNIT_EXPECT_TRUE(test, nbq_spin_trylock(lock_of(test)));
 	nbq_spin_unlock(lock_of(test));
-	/* It is nobody's in an empty queue. */
+	/* In an empty queue it is void. */
 	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(tail, w, false));
 	lock_of(test)->state.request = request_at(1000, made_up->turn);
 	nbq_fake_start(1000, 10);
@@ -257,7 +257,7 @@ static void turn_desc(const struct turn_case *turn, char *desc)
 
 KUNIT_ARRAY_PARAM(turn, turn_cases, turn_desc);
 
-static void head_gives_the_turn_to_the_next_socket_when_it_is_over(struct kunit *test)
+static void head_passes_a_turn_that_is_over_to_the_next_socket(struct kunit *test)
 {
 	const struct turn_case *turn = test->param_value;
 	struct event event = { .test = test, .act = turn->behind ? drain : release };
@@ -336,10 +336,10 @@ static void destroy_leaves_the_waiter_of_another_lock_in_the_queue(struct kunit 
 
 static struct kunit_case nbq_sockets_cases[] = {
 	KUNIT_CASE_PARAM(waiter_enqueues_on_its_own_socket, enqueue_gen_params),
-	KUNIT_CASE(newcomer_leaves_a_free_lock_to_the_socket_that_has_the_turn),
+	KUNIT_CASE(no_steal_from_the_socket_that_has_the_turn),
 	KUNIT_CASE(head_that_is_notified_takes_the_lock_at_once),
 	KUNIT_CASE(head_that_is_not_notified_takes_the_lock_in_the_end),
-	KUNIT_CASE_PARAM(head_gives_the_turn_to_the_next_socket_when_it_is_over, turn_gen_params),
+	KUNIT_CASE_PARAM(head_passes_a_turn_that_is_over_to_the_next_socket, turn_gen_params),
 	KUNIT_CASE(waiter_behind_one_of_another_lock_does_not_wait_for_it),
 	KUNIT_CASE(destroy_leaves_the_waiter_of_another_lock_in_the_queue),
 	{}

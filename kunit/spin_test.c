@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hybrid, both kinds. First its queue, step by step: every transition by hand
- * from a queue that is drawn before and after it, with the counts. Then who may take
- * the lock, and when: the verbs, with other contexts that move in the middle of a read of
- * the clock. That is read for a deadline at every NBQ_POLLS_PER_CLOCK-th look, for all else
- * at every 64th, when a waiter enqueues, and to judge a request.
+ * The hybrid, both kinds. First its queue: a case for each transition, from a queue that is
+ * drawn before it to one that is drawn after it, with the counts. Then which context takes the
+ * lock, and when: the operations, with other contexts that move in the middle of a read of the
+ * clock. That is read for a deadline at every NBQ_POLLS_PER_CLOCK-th poll, for all else at
+ * every 64th, when a waiter enqueues, and to check a request.
  *
- * Pictures: from the front to the tail, W waits, the first of them at the head, L has
- * left, A was the head and has passed that on, a dot is free. Nodes: w, x, y by
- * arrival. The holder has none.
+ * Pictures: from the front to the tail, W waits, the first of them at the head, L is
+ * abandoned, A was the head and has left the queue, a dot is free. Nodes: w, x, y as they are
+ * enqueued. The holder has none.
  */
 #include <linux/cpumask.h>
 #include <linux/overflow.h>
@@ -27,19 +27,12 @@ static struct nbq_spin *lock_of(struct kunit *test)
 	return bench->lock;
 }
 
-static bool passes(struct kunit *test)
+/* Do newcomers steal a free lock from its waiters? */
+static bool steals(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 
 	return bench->row->facts->steals;
-}
-
-static struct nbq_node *join(struct kunit *test, struct nbq_node **pred)
-{
-	struct nbq_node *node = nbq_bench_alloc(test);
-
-	*pred = nbq_spin_enqueue(lock_of(test), nbq_tail_of(lock_of(test)), node);
-	return node;
 }
 
 static struct nbq_node *tail_of(struct kunit *test)
@@ -49,123 +42,28 @@ static struct nbq_node *tail_of(struct kunit *test)
 	return bench->row->tail(bench->lock);
 }
 
-/* Joining */
+/* The queue */
 
-static void first_to_join_is_the_head(struct kunit *test)
-{
-	struct nbq_node *w, *pred;
-
-	/* before: [] */
-	EXPECT_PICTURE(test, "");
-	w = join(test, &pred);
-
-	/* after: w */
-	EXPECT_PICTURE(test, "W");
-	KUNIT_EXPECT_NULL(test, pred);
-	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), w);
-	KUNIT_EXPECT_FALSE(test, nbq_spin_is_locked(lock_of(test)));
-	EXPECT_COUNTED(test, .nodes_allocated = 1);
-}
-
-static void joiner_finds_the_last_waiter_in_front(struct kunit *test)
-{
-	struct nbq_node *w, *x, *pred;
-
-	w = join(test, &pred);
-
-	/* before: w */
-	x = join(test, &pred);
-
-	/* after: w x */
-	EXPECT_PICTURE(test, "WW");
-	KUNIT_EXPECT_PTR_EQ(test, pred, w);
-	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), x);
-}
-
-static void joining_forgets_the_last_life_of_the_node(struct kunit *test)
+static struct nbq_node *enqueue(struct kunit *test, struct nbq_node **pred)
 {
 	struct nbq_node *node = nbq_bench_alloc(test);
 
-	node->prev = NBQ_AVAILABLE;
-	nbq_spin_enqueue(lock_of(test), nbq_tail_of(lock_of(test)), node);
-	KUNIT_EXPECT_NULL(test, nbq_spin_poll(node));
+	*pred = nbq_spin_enqueue(lock_of(test), nbq_tail_of(lock_of(test)), node);
+	return node;
 }
 
-/* Looking */
-
-static void waiting_predecessor_says_nothing(struct kunit *test)
+static bool abandon(struct kunit *test, struct nbq_node *node, struct nbq_node *pred)
 {
-	struct nbq_node *w_pred, *x_pred, *pred;
-
-	join(test, &w_pred);
-	join(test, &x_pred);
-	join(test, &pred);
-
-	/* before and after: w x y, x looks at w, y at x */
-	KUNIT_EXPECT_NULL(test, nbq_spin_poll(x_pred));
-	KUNIT_EXPECT_NULL(test, nbq_spin_poll(pred));
-	EXPECT_PICTURE(test, "WWW");
+	return nbq_spin_abandon(nbq_tail_of(lock_of(test)), node, pred);
 }
 
-static void leaving_predecessor_says_who_stood_in_front_of_it(struct kunit *test)
+static bool dequeue_head(struct kunit *test, struct nbq_node *node)
 {
-	struct nbq_node *w, *x, *pred, *x_pred;
-
-	w = join(test, &pred);
-	x = join(test, &x_pred);
-	join(test, &pred);
-	nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, x_pred);
-
-	/* before and after: w L y, y looks at L */
-	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_poll(pred), w);
-	EXPECT_PICTURE(test, "WLW");
+	return nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), node, false);
 }
 
-/* Leaving, from any place but the head */
-
-static void leaver_at_the_tail_takes_its_node_along(struct kunit *test)
-{
-	struct nbq_node *w, *x, *pred;
-
-	w = join(test, &pred);
-	x = join(test, &pred);
-
-	/* before: w x */
-	KUNIT_EXPECT_TRUE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, pred));
-
-	/* after: w; x has written nothing into its node */
-	EXPECT_PICTURE(test, "W.");
-	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), w);
-	KUNIT_EXPECT_NULL(test, x->prev);
-	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_freed = 1);
-}
-
-static void leaver_between_waiters_is_stepped_over(struct kunit *test)
-{
-	struct nbq_node *w, *x, *y, *pred, *x_pred, *prev;
-
-	w = join(test, &pred);
-	x = join(test, &x_pred);
-	y = join(test, &pred);
-	EXPECT_COUNTED(test, .nodes_allocated = 3);
-
-	/* before: w x y */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, x_pred));
-
-	/* after: w L y */
-	EXPECT_PICTURE(test, "WLW");
-	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), y);
-	prev = nbq_spin_poll(pred);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_skip(y, pred, prev), w);
-
-	/* after: w y */
-	EXPECT_PICTURE(test, "W.W");
-	KUNIT_EXPECT_NULL(test, nbq_spin_poll(w));
-	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
-}
-
-/* Step over all who have left; as a waiter does. Return: NULL: now at the head. */
-static struct nbq_node *walk(struct nbq_node *node, struct nbq_node *pred)
+/* Skip abandoned nodes, as a waiter does. Return: NULL: at the head. */
+static struct nbq_node *skip_abandoned(struct nbq_node *node, struct nbq_node *pred)
 {
 	struct nbq_node *prev;
 
@@ -174,187 +72,96 @@ static struct nbq_node *walk(struct nbq_node *node, struct nbq_node *pred)
 	return pred;
 }
 
-static const bool back_first_cases[] = { false, true };
-
-static void back_first_desc(const bool *back_first, char *desc)
+static void first_to_enqueue_is_the_head(struct kunit *test)
 {
-	strscpy(desc, *back_first ? "back_one_first" : "front_one_first",
-		KUNIT_PARAM_DESC_SIZE);
+	struct nbq_node *w, *x, *pred;
+
+	/* before: []; after: w */
+	EXPECT_PICTURE(test, "");
+	w = enqueue(test, &pred);
+	EXPECT_PICTURE(test, "W");
+	KUNIT_EXPECT_NULL(test, pred);
+	KUNIT_EXPECT_FALSE(test, nbq_spin_is_locked(lock_of(test)));
+
+	/* after: w x */
+	x = enqueue(test, &pred);
+	EXPECT_PICTURE(test, "WW");
+	KUNIT_EXPECT_PTR_EQ(test, pred, w);
+	KUNIT_EXPECT_NULL(test, nbq_spin_poll(pred));
+	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), x);
+	EXPECT_COUNTED(test, .nodes_allocated = 2);
 }
 
-KUNIT_ARRAY_PARAM(back_first, back_first_cases, back_first_desc);
-
-static void neighbours_leave(struct kunit *test)
+/* By the swap of the tail alone: nothing is published in it. */
+static void abandoned_tail_is_freed(struct kunit *test)
 {
-	const bool *back_first = test->param_value;
+	struct nbq_node *w, *x, *pred;
+
+	/* before: w x; after: w */
+	w = enqueue(test, &pred);
+	x = enqueue(test, &pred);
+	KUNIT_EXPECT_TRUE(test, abandon(test, x, pred));
+	EXPECT_PICTURE(test, "W.");
+	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), w);
+	KUNIT_EXPECT_NULL(test, x->prev);
+	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_freed = 1);
+}
+
+static void abandoned_nodes_are_skipped_by_their_successor(struct kunit *test)
+{
 	struct nbq_node *node[4], *pred[4];
 	int i;
 
+	/* before: w x y z; after: w L L z */
 	for (i = 0; i < 4; i++)
-		node[i] = join(test, &pred[i]);
-
-	/* before: w x y z */
-	for (i = 0; i < 2; i++) {
-		int leaver = *back_first ? 2 - i : 1 + i;
-
-		KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), node[leaver],
-							pred[leaver]));
-	}
-
-	/* after: w L L z */
+		node[i] = enqueue(test, &pred[i]);
+	KUNIT_EXPECT_FALSE(test, abandon(test, node[1], pred[1]));
+	KUNIT_EXPECT_FALSE(test, abandon(test, node[2], pred[2]));
 	EXPECT_PICTURE(test, "WLLW");
-	KUNIT_EXPECT_PTR_EQ(test, walk(node[3], pred[3]), node[0]);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_poll(node[2]), node[1]);
+	EXPECT_COUNTED(test, .nodes_allocated = 4);
 
 	/* after: w z */
+	KUNIT_EXPECT_PTR_EQ(test, skip_abandoned(node[3], pred[3]), node[0]);
 	EXPECT_PICTURE(test, "W..W");
-	EXPECT_COUNTED(test, .nodes_allocated = 4, .nodes_reclaimed = 2);
+	EXPECT_COUNTED(test, .nodes_reclaimed = 2);
 }
 
-static void joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue(struct kunit *test)
-{
-	struct nbq_node *w, *x, *y, *pred, *x_pred;
-
-	w = join(test, &pred);
-	x = join(test, &x_pred);
-
-	/* before: w x, and x has decided to leave */
-	KUNIT_EXPECT_NULL(test, nbq_spin_poll(x_pred));
-	y = join(test, &pred);
-	KUNIT_EXPECT_PTR_EQ(test, pred, x);
-	KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, x_pred));
-
-	/* after: w L y, then w y */
-	EXPECT_PICTURE(test, "WLW");
-	KUNIT_EXPECT_PTR_EQ(test, walk(y, pred), w);
-	EXPECT_PICTURE(test, "W.W");
-}
-
-/* Passing: the head, with the lock or without */
-
-static void head_that_passes_without_a_successor_empties_the_queue(struct kunit *test)
+static void head_without_a_successor_empties_the_queue(struct kunit *test)
 {
 	struct nbq_node *w, *pred;
 
-	w = join(test, &pred);
-
-	/* before: w */
-	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), w, false));
-
-	/* after: [] */
+	/* before: w; after: [] */
+	w = enqueue(test, &pred);
+	KUNIT_EXPECT_TRUE(test, dequeue_head(test, w));
 	EXPECT_PICTURE(test, ".");
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
-	KUNIT_EXPECT_NULL(test, w->prev);
 	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_freed = 1);
 }
 
 static void waiter_behind_the_head_becomes_the_head(struct kunit *test)
 {
-	struct nbq_node *w, *x, *pred;
-
-	w = join(test, &pred);
-	x = join(test, &pred);
-	EXPECT_COUNTED(test, .nodes_allocated = 2);
-
-	/* before: w x */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), w, false));
-
-	/* after: A x */
-	EXPECT_PICTURE(test, "AW");
-	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), x);
-	EXPECT_COUNTED(test);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_poll(pred), NBQ_AVAILABLE);
-	KUNIT_EXPECT_NULL(test, nbq_spin_skip(x, pred, NBQ_AVAILABLE));
-
-	/* after: x */
-	EXPECT_PICTURE(test, ".W");
-	EXPECT_COUNTED(test, .nodes_reclaimed = 1);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), x, false));
-	EXPECT_PICTURE(test, "..");
-}
-
-static void head_reaches_the_one_behind_a_leaver(struct kunit *test)
-{
 	struct nbq_node *w, *x, *y, *pred, *x_pred;
 
-	w = join(test, &pred);
-	x = join(test, &x_pred);
-	y = join(test, &pred);
-	nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, x_pred);
-
-	/* before: w L y */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), w, false));
-
-	/* after: A L y */
+	/* before: w L y; after: A L y */
+	w = enqueue(test, &pred);
+	x = enqueue(test, &x_pred);
+	y = enqueue(test, &pred);
+	abandon(test, x, x_pred);
+	KUNIT_EXPECT_FALSE(test, dequeue_head(test, w));
 	EXPECT_PICTURE(test, "ALW");
-	KUNIT_EXPECT_NULL(test, walk(y, pred));
+	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), y);
+	EXPECT_COUNTED(test, .nodes_allocated = 3);
 
 	/* after: y */
+	KUNIT_EXPECT_NULL(test, skip_abandoned(y, pred));
 	EXPECT_PICTURE(test, "..W");
-	EXPECT_COUNTED(test, .nodes_allocated = 3, .nodes_reclaimed = 2);
+	EXPECT_COUNTED(test, .nodes_reclaimed = 2);
 }
 
-static void leaver_to_whom_the_head_was_passed_leaves_it_to_the_next(struct kunit *test)
-{
-	struct nbq_node *w, *x, *pred, *x_pred;
+/* Encoded contexts and nodes */
 
-	w = join(test, &pred);
-	x = join(test, &x_pred);
-
-	/* before: w x, and x has decided to leave when w passes */
-	KUNIT_EXPECT_FALSE(test, nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), w, false));
-	KUNIT_EXPECT_TRUE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, x_pred));
-
-	/* after: A */
-	EXPECT_PICTURE(test, "A.");
-	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), w);
-
-	/* the next one is the head */
-	x = join(test, &pred);
-	KUNIT_EXPECT_PTR_EQ(test, pred, w);
-	KUNIT_EXPECT_NULL(test, walk(x, pred));
-	EXPECT_PICTURE(test, ".W");
-}
-
-/* A context that interrupts a leaver and shares its pool */
-
-static void nested_context_gets_the_leaver_s_node_after_the_swap_only(struct kunit *test)
-{
-	struct nbq_node *w, *x, *nested, *pred, *x_pred;
-
-	w = join(test, &pred);
-	x = join(test, &x_pred);
-
-	/* before: w x, and x has decided to leave */
-	nested = join(test, &pred);
-	KUNIT_EXPECT_PTR_NE(test, nested, x);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), nested, pred));
-	KUNIT_EXPECT_TRUE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, x_pred));
-
-	/* after: w; then w x, x in its second life */
-	EXPECT_PICTURE(test, "W..");
-	nested = join(test, &pred);
-	KUNIT_EXPECT_PTR_EQ(test, pred, w);
-	KUNIT_EXPECT_FALSE(test, nbq_is_free(nested));
-}
-
-static void nested_context_never_gets_an_abandoned_node(struct kunit *test)
-{
-	struct nbq_node *w, *x, *nested, *pred, *nested_pred;
-
-	w = join(test, &pred);
-	x = join(test, &pred);
-	nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), w, false);
-
-	/* before: A x; after: A x y */
-	nested = join(test, &nested_pred);
-	KUNIT_EXPECT_PTR_NE(test, nested, w);
-	KUNIT_EXPECT_PTR_EQ(test, nested_pred, x);
-	EXPECT_PICTURE(test, "AWW");
-}
-
-/* Numbers */
-
-static void every_context_has_a_number_of_its_own(struct kunit *test)
+static void every_context_is_encoded_differently(struct kunit *test)
 {
 	unsigned int cpu, level, wrong = 0;
 	u16 context;
@@ -371,7 +178,7 @@ static void every_context_has_a_number_of_its_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 }
 
-static void last_context_of_the_last_cpu_fits(struct kunit *test)
+static void last_context_of_the_last_cpu_can_be_encoded(struct kunit *test)
 {
 	struct nbq_pool last = {
 		.cpu = (1U << NBQ_CONTEXT_CPU_BITS) - 2,
@@ -389,12 +196,12 @@ static void lock_is_one_word_of_8_bytes(struct kunit *test)
 #ifndef CONFIG_DEBUG_LOCK_ALLOC
 	KUNIT_EXPECT_EQ(test, sizeof(struct nbq_spin), 8);
 #endif
-	/* What is inline swaps a holder in as a number. */
+	/* The inlined acquisition swaps in a holder alone. */
 	KUNIT_EXPECT_EQ(test, one.all, 1);
 }
 
-/* As many as a pool may begin with */
-#define MOST_NUMBERS	(U16_MAX + 1)
+/* The most that a pool may begin with */
+#define MOST_ENCODABLE	(U16_MAX + 1)
 
 static const unsigned int index_cases[] = { 0, 1, 4095, 32768, U16_MAX };
 
@@ -405,16 +212,16 @@ static void index_desc(const unsigned int *index, char *desc)
 
 KUNIT_ARRAY_PARAM(index, index_cases, index_desc);
 
-static void node_is_found_by_its_number(struct kunit *test)
+static void encoded_tail_is_decoded_to_its_node(struct kunit *test)
 {
 	const unsigned int *index = test->param_value;
 	struct nbq_bench *bench = test->priv;
 	struct nbq_node *w, *pred, *w_pred;
 	struct nbq_encodable *many;
 
-	many = kunit_kzalloc(test, struct_size(many, nodes, MOST_NUMBERS), GFP_KERNEL);
+	many = kunit_kzalloc(test, struct_size(many, nodes, MOST_ENCODABLE), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, many);
-	many->size = MOST_NUMBERS;
+	many->size = MOST_ENCODABLE;
 	memcpy(many->nodes, bench->encodable->nodes,
 	       NBQ_BENCH_NODES * sizeof(many->nodes[0]));
 	bench->pool.encodable = many;
@@ -427,7 +234,7 @@ static void node_is_found_by_its_number(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, w_pred);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)),
 			*index << 16 | nbq_context_of(&bench->pool));
-	join(test, &pred);
+	enqueue(test, &pred);
 	KUNIT_EXPECT_PTR_EQ(test, pred, w);
 }
 
@@ -485,7 +292,7 @@ static void init_key_gives_the_lock_its_class(struct kunit *test)
 
 /* A lock that no other context wants */
 
-static void uncontended_acquisition_takes_and_counts_nothing(struct kunit *test)
+static void uncontended_acquisition_allocates_and_counts_nothing(struct kunit *test)
 {
 	union nbq_spin_state free = lock_of(test)->state, held;
 	struct nbq_bench *bench = test->priv;
@@ -504,7 +311,7 @@ static void uncontended_acquisition_takes_and_counts_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	KUNIT_EXPECT_EQ(test, held.holder, me);
 	KUNIT_EXPECT_EQ(test, held.handoff, 0);
-	KUNIT_EXPECT_EQ(test, held.turn, passes(test) ? 0 : NBQ_SPIN_FIFO);
+	KUNIT_EXPECT_EQ(test, held.turn, steals(test) ? 0 : NBQ_SPIN_FIFO);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.all, free.all);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 	KUNIT_EXPECT_EQ(test, in_use, 0);
@@ -512,7 +319,7 @@ static void uncontended_acquisition_takes_and_counts_nothing(struct kunit *test)
 	EXPECT_TOTAL(test);
 }
 
-/* Who may take it */
+/* Which context takes it */
 
 /* A head, and the lock is free: w */
 static struct nbq_contender *free_lock_with_a_head(struct kunit *test)
@@ -546,17 +353,17 @@ static bool try_at_once(struct kunit *test)
 	return acquired;
 }
 
-static void newcomer_passes_a_waiter_of_a_free_lock_or_queues(struct kunit *test)
+static void newcomer_steals_a_free_lock_or_enqueues(struct kunit *test)
 {
 	struct nbq_contender *w = free_lock_with_a_head(test);
 
 	/* before and after: w */
-	KUNIT_EXPECT_EQ(test, try_at_once(test), passes(test));
-	KUNIT_EXPECT_EQ(test, try_for(test, 0), passes(test) ? 0 : -EBUSY);
+	KUNIT_EXPECT_EQ(test, try_at_once(test), steals(test));
+	KUNIT_EXPECT_EQ(test, try_for(test, 0), steals(test) ? 0 : -EBUSY);
 	EXPECT_PICTURE(test, "W");
-	EXPECT_TOTAL(test, .failed_tries = 2 * !passes(test));
+	EXPECT_TOTAL(test, .failed_tries = 2 * !steals(test));
 
-	/* w has it when it looks; after: [] */
+	/* w takes it when it polls; after: [] */
 	KUNIT_EXPECT_TRUE(test, nbq_contender_poll(test->priv, w));
 	nbq_contender_release(test->priv, w);
 	EXPECT_PICTURE(test, ".");
@@ -571,7 +378,7 @@ static u8 request_of(u64 now)
 /* A head of the first kind has requested the handoff when the clock starts. */
 static void request_the_handoff(struct kunit *test)
 {
-	if (passes(test))
+	if (steals(test))
 		nbq_request(lock_of(test), request_of(1000));
 }
 
@@ -581,7 +388,7 @@ static void start_with_a_request(struct kunit *test)
 	request_the_handoff(test);
 }
 
-static void newcomer_does_not_pass_a_waiter_that_has_asked(struct kunit *test)
+static void no_steal_when_the_handoff_is_requested(struct kunit *test)
 {
 	struct nbq_contender *w = free_lock_with_a_head(test);
 
@@ -591,9 +398,9 @@ static void newcomer_does_not_pass_a_waiter_that_has_asked(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, try_at_once(test));
 	KUNIT_EXPECT_EQ(test, try_for(test, 0), -EBUSY);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff,
-			passes(test) ? request_of(1000) : 0);
+			steals(test) ? request_of(1000) : 0);
 
-	/* w has it when it looks, and the next newcomer may pass again */
+	/* w takes it when it polls, and the next newcomer steals again */
 	KUNIT_EXPECT_TRUE(test, nbq_contender_poll(test->priv, w));
 	nbq_contender_release(test->priv, w);
 	KUNIT_EXPECT_TRUE(test, try_at_once(test));
@@ -606,13 +413,13 @@ static void newcomer_does_not_pass_a_waiter_that_has_asked(struct kunit *test)
  * @test: the case
  * @act: what it does
  * @acquired: what a newcomer got
- * @asked: newcomers were asked to queue at that moment
+ * @requested: the handoff was requested at that moment
  */
 struct others {
 	struct kunit *test;
 	void (*act)(struct others *others);
 	bool acquired;
-	bool asked;
+	bool requested;
 };
 
 static void act_once(void *arg)
@@ -637,20 +444,20 @@ static void release(struct others *others)
 	nbq_contender_release(bench, &bench->contenders[0]);
 }
 
-static void look_if_asked(struct others *others)
+static void observe_request(struct others *others)
 {
-	others->asked = lock_of(others->test)->state.handoff;
+	others->requested = lock_of(others->test)->state.handoff;
 }
 
 /* The holder releases, and a newcomer is first to see it. */
 static void release_to_a_newcomer(struct others *others)
 {
-	look_if_asked(others);
+	observe_request(others);
 	release(others);
 	others->acquired = try_at_once(others->test);
 }
 
-/* The head, which has been made by hand, takes the free lock and releases it. */
+/* The head, moved by hand, takes the free lock and releases it. */
 static void head_comes_and_goes(struct others *others)
 {
 	struct nbq_bench *bench = others->test->priv;
@@ -659,7 +466,7 @@ static void head_comes_and_goes(struct others *others)
 		nbq_contender_release(bench, &bench->contenders[1]);
 }
 
-/* The numbers of nbqlock/spin.c and wait.c: part of what is promised, so given once more. */
+/* The numbers of nbqlock/spin.c and wait.c, stated once more: they are promised. */
 #define POLLS_BEFORE_QUEUE		16
 #define POLLS_PER_TICK		64
 #define PATIENT_NS		20000
@@ -682,7 +489,7 @@ static void hold(struct kunit *test)
 
 /*
  * Wait with patience for ever: the clock is read when the waiter enqueues, where newcomers
- * may pass, and at each tick. Return: the state of the lock when the waiter has it.
+ * steal, and at each tick. Return: the state of the lock when the waiter has it.
  */
 static union nbq_spin_state wait_for_it(struct kunit *test)
 {
@@ -796,13 +603,13 @@ static void newcomer_enqueues_and_has_a_heartbeat(struct kunit *test)
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
 
 	/* First come, first served, it enqueues at its first poll, and none reads the time. */
-	KUNIT_EXPECT_EQ(test, watch.queued, passes(test) ? enqueue->at + 1 : 1);
+	KUNIT_EXPECT_EQ(test, watch.queued, steals(test) ? enqueue->at + 1 : 1);
 	for (read = 1; read <= WATCHED_READS; read++) {
 		u64 want = 1;
 
-		if (passes(test) && read > enqueue->at)
+		if (steals(test) && read > enqueue->at)
 			want = time_of_read(enqueue->at);
-		for (i = 0; passes(test) && i < MOST_TICKS && enqueue->tick[i]; i++) {
+		for (i = 0; steals(test) && i < MOST_TICKS && enqueue->tick[i]; i++) {
 			if (read >= enqueue->shown[i])
 				want = time_of_read(enqueue->tick[i]);
 		}
@@ -833,7 +640,7 @@ static void idle_desc(const struct idle_case *idle, char *desc)
 
 KUNIT_ARRAY_PARAM(idle, idle_cases, idle_desc);
 
-static void newcomer_takes_a_lock_asked_for_that_stays_free(struct kunit *test)
+static void steal_when_a_requested_lock_stays_free(struct kunit *test)
 {
 	const struct idle_case *idle = test->param_value;
 	struct nbq_contender *w = free_lock_with_a_head(test);
@@ -842,7 +649,7 @@ static void newcomer_takes_a_lock_asked_for_that_stays_free(struct kunit *test)
 	/* before and after: w */
 	nbq_fake_start(1000, idle->step);
 	request_the_handoff(test);
-	if (passes(test)) {
+	if (steals(test)) {
 		KUNIT_EXPECT_EQ(test, wait_for_it(test).handoff, 0);
 		KUNIT_EXPECT_EQ(test, nbq_fake.reads, idle->reads);
 		EXPECT_TOTAL(test, .acquired_handoff = 1);
@@ -870,7 +677,7 @@ static void take_and_release(struct others *others)
 		head_comes_and_goes(others);
 }
 
-static void newcomer_enqueues_when_the_lock_is_taken_that_was_asked_for(struct kunit *test)
+static void newcomer_enqueues_when_a_requested_lock_is_taken(struct kunit *test)
 {
 	struct others others = { .test = test, .act = take_and_release };
 
@@ -892,7 +699,7 @@ static void newcomer_enqueues_when_the_lock_is_taken_that_was_asked_for(struct k
 /**
  * struct requests - what is seen of requests in the middle of reads
  * @others: its part
- * @handoff: what the lock said, by read
+ * @handoff: of the lock, by read
  */
 struct requests {
 	struct others others;
@@ -927,7 +734,7 @@ static void patient_desc(const struct patient_case *patient, char *desc)
 
 KUNIT_ARRAY_PARAM(patient, patient_cases, patient_desc);
 
-static void head_requests_the_handoff_when_it_was_patient_and_renews_that(struct kunit *test)
+static void patient_head_requests_the_handoff_and_renews_it(struct kunit *test)
 {
 	const struct patient_case *patient = test->param_value;
 	struct requests requests = {
@@ -936,7 +743,7 @@ static void head_requests_the_handoff_when_it_was_patient_and_renews_that(struct
 	unsigned int read;
 
 	static_assert(PATIENT_NS == 20 * 1000);
-	/* before: H; in between: H w, of the verb's own; after: [] */
+	/* before: H; in between: H w, of the operation's own; after: [] */
 	hold(test);
 	nbq_fake_start(1000, patient->step);
 	nbq_fake_call(1, act_at_each, &requests.others);
@@ -946,48 +753,48 @@ static void head_requests_the_handoff_when_it_was_patient_and_renews_that(struct
 		u8 want = 0;
 
 		/* The poll after each tick */
-		if (passes(test) && read > TICK(patient->tick))
+		if (steals(test) && read > TICK(patient->tick))
 			want = request_of(1000 + (read - 2) * patient->step);
 		KUNIT_EXPECT_EQ_MSG(test, requests.handoff[read], want, "read %u", read);
 	}
 	/* More than two of them differ. */
-	if (passes(test))
+	if (steals(test))
 		KUNIT_EXPECT_GE(test, (u8)(requests.handoff[LAST_READ] -
 					   requests.handoff[TICK(patient->tick) + 1]), 4);
 }
 
-static const struct ask_case {
+static const struct handoff_case {
 	const char *desc;
 	/* the read in whose middle the lock becomes free */
 	unsigned int read;
-} ask_cases[] = {
+} handoff_cases[] = {
 	{ "as_soon_as_it_has_a_node", TICK(1) },
-	{ "just_before_it_has_asked", TICK(20) },
-	{ "when_it_has_asked", TICK(21) },
+	{ "just_before_it_has_requested", TICK(20) },
+	{ "when_it_has_requested", TICK(21) },
 };
 
-static void ask_desc(const struct ask_case *ask, char *desc)
+static void handoff_desc(const struct handoff_case *handoff, char *desc)
 {
-	strscpy(desc, ask->desc, KUNIT_PARAM_DESC_SIZE);
+	strscpy(desc, handoff->desc, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(ask, ask_cases, ask_desc);
+KUNIT_ARRAY_PARAM(handoff, handoff_cases, handoff_desc);
 
-static void newcomer_and_patient_head_at_a_lock_that_becomes_free(struct kunit *test)
+static void no_steal_from_a_head_that_was_patient(struct kunit *test)
 {
-	const struct ask_case *ask = test->param_value;
-	bool asks = passes(test) && ask->read > TICK(20);
+	const struct handoff_case *handoff = test->param_value;
+	bool requested = steals(test) && handoff->read > TICK(20);
 	struct others others = { .test = test, .act = release_to_a_newcomer };
 
-	/* before: w, of the verb's own; after: [] */
+	/* before: w, of the operation's own; after: [] */
 	hold(test);
 	nbq_fake_start(1000, 1000);
-	nbq_fake_call(ask->read, act_once, &others);
+	nbq_fake_call(handoff->read, act_once, &others);
 	KUNIT_EXPECT_EQ(test, wait_for_it(test).handoff, 0);
-	/* And one of the newcomer, to judge the request */
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, ask->read + asks);
-	KUNIT_EXPECT_EQ(test, others.asked, asks);
-	KUNIT_EXPECT_EQ(test, others.acquired, passes(test) && !asks);
+	/* And one of the newcomer, to check the request */
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, handoff->read + requested);
+	KUNIT_EXPECT_EQ(test, others.requested, requested);
+	KUNIT_EXPECT_EQ(test, others.acquired, steals(test) && !requested);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .failed_tries = !others.acquired,
 		     .nodes_allocated = 1, .nodes_freed = 1);
@@ -995,7 +802,7 @@ static void newcomer_and_patient_head_at_a_lock_that_becomes_free(struct kunit *
 
 /* With which request a head takes the lock */
 
-/* Another one's, that can be told from a new one */
+/* Another head's, which differs from a new one */
 #define FOUND_REQUEST		0xd5
 
 enum request { NO_REQUEST, THE_FOUND_ONE, A_NEW_ONE };
@@ -1006,7 +813,7 @@ enum request { NO_REQUEST, THE_FOUND_ONE, A_NEW_ONE };
  * @tick: the tick at which the lock becomes free
  * @followed: another waiter enqueues just then
  * @found: there is a request just then
- * @want: what the lock says once the head has it
+ * @want: what is in the lock once the head has it
  */
 static const struct take_case {
 	const char *desc;
@@ -1043,7 +850,7 @@ static void release_to_the_head(struct others *others)
 
 	if (take->followed)
 		nbq_contender_enqueue(bench, &bench->contenders[1]);
-	if (take->found && passes(others->test))
+	if (take->found && steals(others->test))
 		nbq_request(lock_of(others->test), FOUND_REQUEST);
 	release(others);
 }
@@ -1080,29 +887,29 @@ static void head_takes_the_lock_with_a_request_for_its_successor(struct kunit *t
 	struct nbq_bench *bench = test->priv;
 	u8 want = 0;
 
-	/* before: H; in between: H w x, w of the verb's own; after: A x */
+	/* before: H; in between: H w x, w of the operation's own; after: A x */
 	hold(test);
 	KUNIT_ASSERT_NOT_NULL(test, nbq_bench_contender(bench));
-	if (passes(test) && take->want == THE_FOUND_ONE)
+	if (steals(test) && take->want == THE_FOUND_ONE)
 		want = FOUND_REQUEST;
-	else if (passes(test) && take->want == A_NEW_ONE)
+	else if (steals(test) && take->want == A_NEW_ONE)
 		want = request_of(1000 + 20 * 1000);
 	KUNIT_EXPECT_EQ(test, take_as_head(test, take, 1000), want);
 
-	/* x is the head now, and has the lock when it looks */
+	/* x is the head now, and takes the lock when it polls */
 	if (take->followed)
 		KUNIT_EXPECT_TRUE(test, nbq_contender_poll(bench, &bench->contenders[1]));
 }
 
 /* By bits 4 to 6 of the time at which it has enqueued */
-static void head_hands_a_found_request_on_seven_times_in_eight(struct kunit *test)
+static void head_leaves_a_found_request_seven_times_in_eight(struct kunit *test)
 {
 	static const struct take_case take = { .tick = 1, .followed = true, .found = true };
 	struct nbq_bench *bench = test->priv;
 	unsigned int i;
 
 	for (i = 0; i < 16; i++) {
-		u8 handoff, want = passes(test) && i % 8 ? FOUND_REQUEST : 0;
+		u8 handoff, want = steals(test) && i % 8 ? FOUND_REQUEST : 0;
 
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
 		lock_of(test)->state.handoff = 0;
@@ -1119,7 +926,7 @@ static void head_hands_a_found_request_on_seven_times_in_eight(struct kunit *tes
 
 /* The read by which it requests that; the next one finds the request there */
 #define REQUEST_READ		TICK(20)
-/* The clock of newcomers, which poll once in 50 ns where they judge the request */
+/* The clock of newcomers, which poll once in 50 ns where they check the request */
 #define NEWCOMER_STEP		25
 /* More reads than one makes that gives up or finds the lock to be idle */
 #define NEWCOMER_READS		130
@@ -1131,7 +938,7 @@ static void head_hands_a_found_request_on_seven_times_in_eight(struct kunit *tes
  * @patience: of the newcomer
  * @expired: it comes when the request has just expired; else just before
  * @nmi: it interrupts the head; else it is of another CPU
- * @steals: what it gets where newcomers may pass waiters
+ * @steals: what it gets where newcomers steal
  * @queues: what it gets where they never do
  */
 static const struct stall_case {
@@ -1202,7 +1009,7 @@ static void release_and_stall(struct others *others)
 	nbq_fake.step = 1000;
 }
 
-static void newcomer_gets_a_free_lock_from_a_stalled_head_in_time(struct kunit *test)
+static void steal_when_the_head_is_stalled(struct kunit *test)
 {
 	const struct stall_case *row = test->param_value;
 	struct nbq_bench *bench = test->priv;
@@ -1225,9 +1032,9 @@ static void newcomer_gets_a_free_lock_from_a_stalled_head_in_time(struct kunit *
 	if (!row->expired)
 		stall.comes_at -= 1 + (row->patience ? NEWCOMER_READS * NEWCOMER_STEP : 0);
 
-	/* before: w, of the verb's own, which requests and is stalled; after: [] */
+	/* before: w, of the operation's own, which requests and is stalled; after: [] */
 	wait_for_it(test);
-	KUNIT_EXPECT_EQ(test, stall.ret, passes(test) ? row->steals : row->queues);
+	KUNIT_EXPECT_EQ(test, stall.ret, steals(test) ? row->steals : row->queues);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 }
@@ -1253,7 +1060,7 @@ static void nmi_tries_other_lock(struct others *others)
 	nbq_as_nmi(try_other_lock, container_of(others, struct other_lock, others));
 }
 
-static void interrupt_above_a_waiter_of_another_lock_queues(struct kunit *test)
+static void no_steal_by_an_interrupt_above_a_waiter_of_another_lock(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 	struct other_lock *other;
@@ -1267,7 +1074,7 @@ static void interrupt_above_a_waiter_of_another_lock_queues(struct kunit *test)
 	other->acquired = true;
 	w = nbq_bench_alloc(test);
 	nbq_spin_enqueue(&other->lock, nbq_tail_of(&other->lock), w);
-	if (passes(test))
+	if (steals(test))
 		nbq_request(&other->lock, request_of(1000));
 
 	/* before and after: w, elsewhere */
@@ -1285,7 +1092,7 @@ static void request_outlives_a_waiter_that_gives_up(struct kunit *test)
 	struct nbq_contender *w;
 	bool acquired;
 
-	/* before: H w, and w has asked */
+	/* before: H w, and w has requested the handoff */
 	hold(test);
 	w = nbq_bench_enqueue(test);
 	start_with_a_request(test);
@@ -1304,7 +1111,7 @@ static void request_outlives_a_waiter_that_gives_up(struct kunit *test)
 }
 
 /* It may be another one's by then: it is left to expire, and void without a queue. */
-static void request_of_a_head_that_gives_up_is_left_behind(struct kunit *test)
+static void request_of_a_head_that_gives_up_stays(struct kunit *test)
 {
 	u8 request = 0;
 
@@ -1313,7 +1120,7 @@ static void request_of_a_head_that_gives_up_is_left_behind(struct kunit *test)
 	nbq_fake_start(1000, 1000);
 	KUNIT_EXPECT_EQ(test, try_for(test, 30000), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 31);
-	if (passes(test))
+	if (steals(test))
 		request = request_of(28000);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, request);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
@@ -1332,19 +1139,19 @@ static void request_of_a_head_that_gives_up_is_left_behind(struct kunit *test)
  * struct acting - the turn of others beside a waiter that may act for the head
  * @others: its part
  * @released_at: the read in whose middle the holder releases
- * @leaves: its predecessor leaves the queue just then, from behind another waiter
+ * @aborts: its predecessor abandons its node just then, behind another waiter
  * @revives: the waiters in front show life from then on
- * @handoff: what the lock said, by read
+ * @handoff: of the lock, by read
  */
 struct acting {
 	struct others others;
 	unsigned int released_at;
-	bool leaves;
+	bool aborts;
 	bool revives;
 	u8 handoff[LAST_READ + 1];
 };
 
-/* In the last of the reads the head goes on, so that the waiter gets the lock at last. */
+/* In the last of the reads the head goes on, so that the waiter gets the lock. */
 static void move_in_front(struct others *others)
 {
 	struct acting *acting = container_of(others, struct acting, others);
@@ -1355,7 +1162,7 @@ static void move_in_front(struct others *others)
 	acting->handoff[nbq_fake.reads] = lock_of(others->test)->state.handoff;
 	if (nbq_fake.reads == acting->released_at) {
 		release(others);
-		if (acting->leaves)
+		if (acting->aborts)
 			nbq_contender_abandon(bench, &bench->contenders[2]);
 	}
 	if (acting->revives && nbq_fake.reads >= acting->released_at)
@@ -1364,7 +1171,7 @@ static void move_in_front(struct others *others)
 		head_comes_and_goes(others);
 }
 
-/* before: H w, or H w x; the verb's own waiter is behind these. */
+/* before: H w, or H w x; the operation's own waiter is behind these. */
 static union nbq_spin_state wait_behind_the_head(struct kunit *test, struct acting *acting,
 						 s64 heartbeat, u64 step)
 {
@@ -1375,7 +1182,7 @@ static union nbq_spin_state wait_behind_the_head(struct kunit *test, struct acti
 	acting->others.act = move_in_front;
 	hold(test);
 	nbq_bench_enqueue(test);
-	if (acting->leaves)
+	if (acting->aborts)
 		nbq_bench_enqueue(test);
 	bench->pool.heartbeat = ENQUEUED_AT + heartbeat;
 	nbq_fake_start(ENQUEUED_AT, step);
@@ -1385,7 +1192,7 @@ static union nbq_spin_state wait_behind_the_head(struct kunit *test, struct acti
 	return held;
 }
 
-/* It stays in the queue, and is not the one that the verb's own waiter was behind. */
+/* The head stays in the queue if a waiter has acted for it. */
 static void expect_the_head_in_front(struct kunit *test, bool acts)
 {
 	struct nbq_bench *bench = test->priv;
@@ -1398,185 +1205,171 @@ static void expect_the_head_in_front(struct kunit *test, bool acts)
 	nbq_contender_release(bench, &bench->contenders[1]);
 }
 
-/* From tick to tick, in most cases: then, a predecessor is judged at each of so many. */
+/* From tick to tick, in most cases: then, a predecessor is checked at each of so many. */
 #define STEP			10000
-#define TICKS_TO_JUDGE		(CHECK_PRED_NS / STEP)
+#define TICKS_TO_CHECK		(CHECK_PRED_NS / STEP)
 static_assert(CHECK_PRED_NS % STEP == 0);
 
 /**
- * struct judge_case - the head in front of a waiter, at a free lock
+ * struct check_case - the head in front of a waiter, at a free lock
  * @desc: what it is
  * @step: from tick to tick
  * @heartbeat: of its CPU, from the time at which the waiter enqueues
  * @revives: it shows life at each read
  * @tick: the tick of the waiter at which it acts for the head; 0: it does not
  */
-static const struct judge_case {
+static const struct check_case {
 	const char *desc;
 	u64 step;
 	s64 heartbeat;
 	bool revives;
 	unsigned int tick;
-} judge_cases[] = {
-	{ "stalled_for_50000_ns", STEP, CHECK_PRED_NS - STALLED_NS, false, TICKS_TO_JUDGE },
-	{ "stalled_for_49999_ns", STEP, CHECK_PRED_NS - STALLED_NS + 1, false, 2 * TICKS_TO_JUDGE },
-	{ "judged_after_100000_ns", STEP - 1, -STALLED_NS, false, TICKS_TO_JUDGE + 1 },
+} check_cases[] = {
+	{ "stalled_for_50000_ns", STEP, CHECK_PRED_NS - STALLED_NS, false, TICKS_TO_CHECK },
+	{ "stalled_for_49999_ns", STEP, CHECK_PRED_NS - STALLED_NS + 1, false, 2 * TICKS_TO_CHECK },
+	{ "checked_after_100000_ns", STEP - 1, -STALLED_NS, false, TICKS_TO_CHECK + 1 },
 	/* The clocks of two CPUs differ. */
 	{ "ahead", STEP, 1000000, false, 0 },
 	{ "running", STEP, -STALLED_NS, true, 0 },
 };
 
-static void judge_desc(const struct judge_case *judge, char *desc)
+static void check_desc(const struct check_case *check, char *desc)
 {
-	strscpy(desc, judge->desc, KUNIT_PARAM_DESC_SIZE);
+	strscpy(desc, check->desc, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(judge, judge_cases, judge_desc);
+KUNIT_ARRAY_PARAM(check, check_cases, check_desc);
 
-static void waiter_acts_for_a_head_that_is_stalled(struct kunit *test)
+static void waiter_acts_as_head_when_its_predecessor_is_stalled(struct kunit *test)
 {
-	const struct judge_case *judge = test->param_value;
-	struct acting acting = { .released_at = TICK(1), .revives = judge->revives };
-	bool acts = passes(test) && judge->tick;
+	const struct check_case *check = test->param_value;
+	struct acting acting = { .released_at = TICK(1), .revives = check->revives };
+	bool acts = steals(test) && check->tick;
 	union nbq_spin_state held;
 
 	/* before: H w; in between: w x; after: w, or [] */
-	held = wait_behind_the_head(test, &acting, judge->heartbeat, judge->step);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, acts ? TICK(judge->tick) : LAST_READ);
+	held = wait_behind_the_head(test, &acting, check->heartbeat, check->step);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, acts ? TICK(check->tick) : LAST_READ);
 	KUNIT_EXPECT_EQ(test, held.handoff, 0);
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1,
 		     .nodes_reclaimed = !acts);
 	expect_the_head_in_front(test, acts);
 }
 
-static const struct judge_case successor_cases[] = {
+static const struct check_case successor_cases[] = {
 	{ "stalled", STEP, 2 * STEP - STALLED_NS, false, 2 },
-	{ "running_until_the_next_judgement", STEP, 2 * STEP - STALLED_NS + 1, false,
-	  TICKS_TO_JUDGE + 2 },
+	{ "running_until_the_next_check", STEP, 2 * STEP - STALLED_NS + 1, false,
+	  TICKS_TO_CHECK + 2 },
 	{ "running", STEP, -STALLED_NS, true, 0 },
 };
 
-KUNIT_ARRAY_PARAM(successor, successor_cases, judge_desc);
+KUNIT_ARRAY_PARAM(successor, successor_cases, check_desc);
 
-static void successor_of_an_acting_head_that_left_judges_the_same_head(struct kunit *test)
+static void successor_of_an_aborted_acting_head_checks_the_same_head(struct kunit *test)
 {
-	const struct judge_case *judge = test->param_value;
+	const struct check_case *check = test->param_value;
 	struct acting acting = {
 		.released_at = TICK(2),
-		.leaves = true,
-		.revives = judge->revives,
+		.aborts = true,
+		.revives = check->revives,
 	};
-	bool acts = passes(test) && judge->tick;
+	bool acts = steals(test) && check->tick;
 
 	/* before: H w x; in between: w x y, w L y, w y; after: w, or [] */
-	wait_behind_the_head(test, &acting, judge->heartbeat, judge->step);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, acts ? TICK(judge->tick) : LAST_READ);
+	wait_behind_the_head(test, &acting, check->heartbeat, check->step);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, acts ? TICK(check->tick) : LAST_READ);
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1,
 		     .nodes_reclaimed = 1 + !acts);
 	expect_the_head_in_front(test, acts);
 }
 
-/* When its predecessor leaves and the one before that runs, it does not poll the lock. */
-static void acting_head_ends_that_with_its_predecessor(struct kunit *test)
+/* When its predecessor aborts and the next one runs, it does not poll the lock. */
+static void acting_head_waits_again_behind_a_running_predecessor(struct kunit *test)
 {
 	struct acting acting = {
-		.released_at = TICK(TICKS_TO_JUDGE + 2),
-		.leaves = true,
+		.released_at = TICK(TICKS_TO_CHECK + 2),
+		.aborts = true,
 		.revives = true,
 	};
 
-	/* before: H w x; in between: H w x y, y acting since it has judged, w y; after: [] */
+	/* before: H w x; in between: H w x y, y acting since its check, w y; after: [] */
 	wait_behind_the_head(test, &acting, -STALLED_NS, STEP);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, LAST_READ);
-	KUNIT_EXPECT_EQ(test, !!acting.handoff[acting.released_at], passes(test));
+	KUNIT_EXPECT_EQ(test, !!acting.handoff[acting.released_at], steals(test));
 }
 
-static const struct judge_case request_cases[] = {
-	{ "acting", STEP, -STALLED_NS, false, TICKS_TO_JUDGE },
+static const struct check_case request_cases[] = {
+	{ "acting", STEP, -STALLED_NS, false, TICKS_TO_CHECK },
 	{ "waiting", STEP, 1000000, false, 0 },
 };
 
-KUNIT_ARRAY_PARAM(request, request_cases, judge_desc);
+KUNIT_ARRAY_PARAM(request, request_cases, check_desc);
 
 static void acting_head_requests_the_handoff_and_a_waiter_does_not(struct kunit *test)
 {
-	const struct judge_case *judge = test->param_value;
+	const struct check_case *check = test->param_value;
 	struct acting acting = { .released_at = TICK(30) };
-	bool acts = passes(test) && judge->tick;
+	bool acts = steals(test) && check->tick;
 	unsigned int read;
 
 	/* before: H w; in between: H w x; after: w, or [] */
-	wait_behind_the_head(test, &acting, judge->heartbeat, judge->step);
+	wait_behind_the_head(test, &acting, check->heartbeat, check->step);
 	for (read = 1; read <= TICK(30); read++) {
 		u8 want = 0;
 
-		if (acts && read > TICK(judge->tick))
-			want = request_of(ENQUEUED_AT + (read - 2) * judge->step);
+		if (acts && read > TICK(check->tick))
+			want = request_of(ENQUEUED_AT + (read - 2) * check->step);
 		KUNIT_EXPECT_EQ_MSG(test, acting.handoff[read], want, "read %u", read);
 	}
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, acts ? TICK(30) : LAST_READ);
 	expect_the_head_in_front(test, acts);
 }
 
-/* What a head leaves that has seen a successor, when all behind have left since */
-
-static struct nbq_node *leave_a_head_behind(struct kunit *test)
+/* A head that has seen a successor does not swap the tail, although all behind have gone. */
+static void leave_a_former_head(struct kunit *test)
 {
 	struct nbq_node *w, *x, *pred;
 
-	w = join(test, &pred);
-	x = join(test, &pred);
-
-	/* before: w x; x leaves before w passes; after: A */
-	KUNIT_EXPECT_TRUE(test, nbq_spin_abandon(nbq_tail_of(lock_of(test)), x, pred));
+	/* before: w x; x abandons before w dequeues; after: A */
+	w = enqueue(test, &pred);
+	x = enqueue(test, &pred);
+	KUNIT_EXPECT_TRUE(test, abandon(test, x, pred));
 	KUNIT_EXPECT_FALSE(test, nbq_spin_dequeue_head(nbq_tail_of(lock_of(test)), w, true));
 	EXPECT_PICTURE(test, "A.");
 	KUNIT_EXPECT_PTR_EQ(test, tail_of(test), w);
 	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_freed = 1);
-	return w;
 }
 
-static void head_that_has_seen_a_successor_passes_by_one_store(struct kunit *test)
-{
-	struct nbq_node *w = leave_a_head_behind(test), *x, *pred;
-
-	/* after: A x, then x */
-	x = join(test, &pred);
-	KUNIT_EXPECT_PTR_EQ(test, pred, w);
-	KUNIT_EXPECT_NULL(test, walk(x, pred));
-	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_reclaimed = 1);
-}
-
-static const struct left_case {
+static const struct former_case {
 	const char *desc;
 	ktime_t patience;
-	bool asked;
-} left_cases[] = {
+	bool requested;
+} former_cases[] = {
 	{ "trylock", 0, false },
-	{ "trylock_although_asked_for", 0, true },
+	{ "trylock_although_requested", 0, true },
 	{ "patient", 1000, false },
 	{ "forever", KTIME_MAX, false },
 };
 
-static void left_desc(const struct left_case *left, char *desc)
+static void former_desc(const struct former_case *former, char *desc)
 {
-	strscpy(desc, left->desc, KUNIT_PARAM_DESC_SIZE);
+	strscpy(desc, former->desc, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(left, left_cases, left_desc);
+KUNIT_ARRAY_PARAM(former, former_cases, former_desc);
 
 static void lock_whose_tail_is_a_former_head_is_taken_by_the_next(struct kunit *test)
 {
-	const struct left_case *left = test->param_value;
-	bool queues = !passes(test) || left->asked;
+	const struct former_case *former = test->param_value;
+	bool queues = !steals(test) || former->requested;
 
 	/* before: A; after: [], or A where it went past that */
-	leave_a_head_behind(test);
+	leave_a_former_head(test);
 	nbq_fake_start(1000, 10);
-	if (left->asked)
+	if (former->requested)
 		request_the_handoff(test);
-	if (left->patience)
-		KUNIT_EXPECT_EQ(test, try_for(test, left->patience), 0);
+	if (former->patience)
+		KUNIT_EXPECT_EQ(test, try_for(test, former->patience), 0);
 	else
 		KUNIT_EXPECT_TRUE(test, try_at_once(test));
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
@@ -1590,7 +1383,7 @@ static void lock_whose_tail_is_a_former_head_is_destroyed_without_a_leak(struct 
 	struct nbq_bench *bench = test->priv;
 
 	/* before: A; after: [] */
-	leave_a_head_behind(test);
+	leave_a_former_head(test);
 	KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
@@ -1601,7 +1394,7 @@ static void lock_whose_tail_is_a_former_head_is_destroyed_without_a_leak(struct 
 
 /**
  * struct nodes - what a CPU's pool consists of for one attempt
- * @encodable: how many of its nodes have a number; they come first
+ * @encodable: how many of its nodes can be encoded; they come first
  * @size: how many it has, or 0
  * @hint: which of them was taken last
  */
@@ -1641,10 +1434,10 @@ static int try_with_nodes(struct kunit *test, const struct nodes *nodes, ktime_t
 	return ret;
 }
 
-static void one_without_a_node_waits_outside(struct kunit *test)
+static void attempt_without_a_node_waits_outside_the_queue(struct kunit *test)
 {
 	static const struct nodes none;
-	int without_node = passes(test) ? -ETIMEDOUT : -ENOMEM;
+	int without_node = steals(test) ? -ETIMEDOUT : -ENOMEM;
 
 	/* before and after: H */
 	hold(test);
@@ -1652,15 +1445,15 @@ static void one_without_a_node_waits_outside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, reads(11)), without_node);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
-	EXPECT_TOTAL(test, .exhaustions = 1, .timeouts = passes(test));
+	EXPECT_TOTAL(test, .exhaustions = 1, .timeouts = steals(test));
 }
 
-static void one_without_a_node_has_the_lock_when_it_is_free(struct kunit *test)
+static void attempt_without_a_node_takes_a_lock_that_becomes_free(struct kunit *test)
 {
 	struct others others = { .test = test, .act = release };
 	static const struct nodes none;
 
-	/* before: H, who releases at the sixth read; after: [] */
+	/* before: H, which releases at the sixth read; after: [] */
 	hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(6, act_once, &others);
@@ -1677,7 +1470,7 @@ static void free_lock_needs_no_node(struct kunit *test)
 	EXPECT_TOTAL(test);
 }
 
-static void one_without_a_node_respects_those_in_the_queue(struct kunit *test)
+static void attempt_without_a_node_steals_as_a_newcomer(struct kunit *test)
 {
 	struct nbq_contender *w = free_lock_with_a_head(test);
 	static const struct nodes none;
@@ -1686,17 +1479,17 @@ static void one_without_a_node_respects_those_in_the_queue(struct kunit *test)
 	/* before: w, which is stalled; after: the same */
 	nbq_fake_start(1000, 1000);
 	request_the_handoff(test);
-	ret = try_with_nodes(test, &none, passes(test) ? KTIME_MAX : 99 * 1000);
-	KUNIT_EXPECT_EQ(test, ret, passes(test) ? 0 : -ENOMEM);
+	ret = try_with_nodes(test, &none, steals(test) ? KTIME_MAX : 99 * 1000);
+	KUNIT_EXPECT_EQ(test, ret, steals(test) ? 0 : -ENOMEM);
 	/* As one that has no need of a node yet */
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads,
-			passes(test) ? 1 + (1 + 1) * READS_OF_IDLE_POLL : 100);
+			steals(test) ? 1 + (1 + 1) * READS_OF_IDLE_POLL : 100);
 	EXPECT_PICTURE(test, "W");
 	KUNIT_EXPECT_TRUE(test, nbq_contender_poll(test->priv, w));
 	nbq_contender_release(test->priv, w);
 }
 
-static void node_without_a_number_is_not_used(struct kunit *test)
+static void node_that_cannot_be_encoded_is_not_used(struct kunit *test)
 {
 	static const struct nodes grown = { .encodable = 0, .size = 1 };
 
@@ -1704,11 +1497,11 @@ static void node_without_a_number_is_not_used(struct kunit *test)
 	hold(test);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &grown, reads(11)),
-			passes(test) ? -ETIMEDOUT : -ENOMEM);
+			steals(test) ? -ETIMEDOUT : -ENOMEM);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 }
 
-static void node_with_a_number_is_found_behind_a_hint_without(struct kunit *test)
+static void encodable_node_is_found_behind_a_hint_that_is_not(struct kunit *test)
 {
 	static const struct nodes mixed = { .encodable = 1, .size = 2, .hint = 1 };
 
@@ -1739,7 +1532,7 @@ struct search {
 	unsigned int used_at;
 };
 
-static void free_one_or_look(void *arg)
+static void free_one_or_observe(void *arg)
 {
 	struct search *search = arg;
 
@@ -1748,7 +1541,7 @@ static void free_one_or_look(void *arg)
 	else if (nbq_fake.reads > search->freed_at && !search->used_at &&
 		 !nbq_is_free(search->node))
 		search->used_at = nbq_fake.reads;
-	nbq_fake_call(nbq_fake.reads + 1, free_one_or_look, arg);
+	nbq_fake_call(nbq_fake.reads + 1, free_one_or_observe, arg);
 }
 
 /* Return: the read that finds the last node taken, if it is free from @freed_at on. */
@@ -1776,7 +1569,7 @@ static unsigned int search_with(struct kunit *test, struct nbq_node *node,
 	nbq_pool_replace(&replaced, search.pool, node, encodable);
 	search.pool->wants_growth = 0;
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(1, free_one_or_look, &search);
+	nbq_fake_call(1, free_one_or_observe, &search);
 	ret = try_for(test, reads(21));
 	nbq_fake.call_at = 0;
 	wants_growth = search.pool->wants_growth;
@@ -1786,20 +1579,20 @@ static unsigned int search_with(struct kunit *test, struct nbq_node *node,
 
 	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
 	/* After the last of them, the read over which the patience ends is a tick's: one more. */
-	KUNIT_EXPECT_EQ_MSG(test, nbq_fake.reads, 21 + (passes(test) && freed_at == 11),
+	KUNIT_EXPECT_EQ_MSG(test, nbq_fake.reads, 21 + (steals(test) && freed_at == 11),
 			    "freed at %u", freed_at);
 	KUNIT_EXPECT_EQ(test, wants_growth, 0);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(search.node));
-	/* The first search of one that newcomers may pass is the one before read 6. */
+	/* Where newcomers steal, the first search is the one before read 6. */
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1,
-		     .exhaustions = !passes(test) || freed_at > 5);
+		     .exhaustions = !steals(test) || freed_at > 5);
 	return search.used_at;
 }
 
 /*
- * Such a pool is searched at each 16th look, and the clock read after that, whenever it
- * would have been: so at most one search is between two reads, however many nodes it looks
- * at. It asks for no growth, which would not help.
+ * Such a pool is searched at each 16th poll, and the clock is read after that: at most one
+ * search is between two reads, however many nodes there are. It requests no growth, which
+ * would not help.
  */
 static void pool_without_a_free_node_is_searched_once_in_two_reads(struct kunit *test)
 {
@@ -1818,7 +1611,7 @@ static void pool_without_a_free_node_is_searched_once_in_two_reads(struct kunit 
 		KUNIT_EXPECT_EQ(test, search_with(test, node, encodable, i + 1), searched[i]);
 }
 
-/* What a timeout leaves behind */
+/* What remains after a timeout */
 
 static void join_behind(struct others *others)
 {
@@ -1863,7 +1656,7 @@ static void own_desc(const struct own_case *own, char *desc)
 
 KUNIT_ARRAY_PARAM(own, own_cases, own_desc);
 
-static void holder_that_would_wait_for_itself_is_told_at_the_first_look(struct kunit *test)
+static void holder_that_would_wait_for_itself_fails_at_the_first_poll(struct kunit *test)
 {
 	const struct own_case *own = test->param_value;
 	struct nbq_bench *bench = test->priv;
@@ -1878,74 +1671,63 @@ static void holder_that_would_wait_for_itself_is_told_at_the_first_look(struct k
 	KUNIT_EXPECT_EQ(test, ret, -EDEADLK);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
-	EXPECT_TOTAL(test, .deadlocks = 1, .nodes_allocated = !passes(test),
-		     .nodes_freed = !passes(test));
+	EXPECT_TOTAL(test, .deadlocks = 1, .nodes_allocated = !steals(test),
+		     .nodes_freed = !steals(test));
 }
 
 #define SPIN_CASES							\
 {									\
-	KUNIT_CASE(first_to_join_is_the_head),				\
-	KUNIT_CASE(joiner_finds_the_last_waiter_in_front),		\
-	KUNIT_CASE(joining_forgets_the_last_life_of_the_node),		\
-	KUNIT_CASE(waiting_predecessor_says_nothing),			\
-	KUNIT_CASE(leaving_predecessor_says_who_stood_in_front_of_it),	\
-	KUNIT_CASE(leaver_at_the_tail_takes_its_node_along),		\
-	KUNIT_CASE(leaver_between_waiters_is_stepped_over),		\
-	KUNIT_CASE_PARAM(neighbours_leave, back_first_gen_params),	\
-	KUNIT_CASE(joiner_between_decision_and_swap_keeps_the_leaver_in_the_queue),\
-	KUNIT_CASE(head_that_passes_without_a_successor_empties_the_queue),\
+	KUNIT_CASE(first_to_enqueue_is_the_head),			\
+	KUNIT_CASE(abandoned_tail_is_freed),				\
+	KUNIT_CASE(abandoned_nodes_are_skipped_by_their_successor),	\
+	KUNIT_CASE(head_without_a_successor_empties_the_queue),		\
 	KUNIT_CASE(waiter_behind_the_head_becomes_the_head),		\
-	KUNIT_CASE(head_reaches_the_one_behind_a_leaver),		\
-	KUNIT_CASE(leaver_to_whom_the_head_was_passed_leaves_it_to_the_next),\
-	KUNIT_CASE(nested_context_gets_the_leaver_s_node_after_the_swap_only),\
-	KUNIT_CASE(nested_context_never_gets_an_abandoned_node),	\
-	KUNIT_CASE(every_context_has_a_number_of_its_own),		\
-	KUNIT_CASE(last_context_of_the_last_cpu_fits),			\
+	KUNIT_CASE(every_context_is_encoded_differently),		\
+	KUNIT_CASE(last_context_of_the_last_cpu_can_be_encoded),			\
 	KUNIT_CASE(lock_is_one_word_of_8_bytes),			\
-	KUNIT_CASE_PARAM(node_is_found_by_its_number, index_gen_params),\
+	KUNIT_CASE_PARAM(encoded_tail_is_decoded_to_its_node, index_gen_params),\
 	KUNIT_CASE(init_evaluates_its_arguments_once),			\
 	KUNIT_CASE(static_definition_has_the_flags),			\
 	KUNIT_CASE(init_key_gives_the_lock_its_class),			\
-	KUNIT_CASE(uncontended_acquisition_takes_and_counts_nothing),	\
-	KUNIT_CASE(newcomer_passes_a_waiter_of_a_free_lock_or_queues),	\
-	KUNIT_CASE(newcomer_does_not_pass_a_waiter_that_has_asked),	\
+	KUNIT_CASE(uncontended_acquisition_allocates_and_counts_nothing),	\
+	KUNIT_CASE(newcomer_steals_a_free_lock_or_enqueues),	\
+	KUNIT_CASE(no_steal_when_the_handoff_is_requested),	\
 	KUNIT_CASE_PARAM(newcomer_enqueues_and_has_a_heartbeat,		\
 			 enqueue_gen_params),				\
-	KUNIT_CASE_PARAM(newcomer_takes_a_lock_asked_for_that_stays_free,\
+	KUNIT_CASE_PARAM(steal_when_a_requested_lock_stays_free,\
 			 idle_gen_params),				\
-	KUNIT_CASE(newcomer_enqueues_when_the_lock_is_taken_that_was_asked_for),\
-	KUNIT_CASE_PARAM(head_requests_the_handoff_when_it_was_patient_and_renews_that,\
+	KUNIT_CASE(newcomer_enqueues_when_a_requested_lock_is_taken),\
+	KUNIT_CASE_PARAM(patient_head_requests_the_handoff_and_renews_it,\
 			 patient_gen_params),				\
-	KUNIT_CASE_PARAM(newcomer_and_patient_head_at_a_lock_that_becomes_free,\
-			 ask_gen_params),				\
+	KUNIT_CASE_PARAM(no_steal_from_a_head_that_was_patient,\
+			 handoff_gen_params),				\
 	KUNIT_CASE_PARAM(head_takes_the_lock_with_a_request_for_its_successor,\
 			 take_gen_params),				\
-	KUNIT_CASE(head_hands_a_found_request_on_seven_times_in_eight),	\
-	KUNIT_CASE_PARAM(newcomer_gets_a_free_lock_from_a_stalled_head_in_time,\
+	KUNIT_CASE(head_leaves_a_found_request_seven_times_in_eight),	\
+	KUNIT_CASE_PARAM(steal_when_the_head_is_stalled,\
 			 stall_gen_params),				\
-	KUNIT_CASE(interrupt_above_a_waiter_of_another_lock_queues),	\
+	KUNIT_CASE(no_steal_by_an_interrupt_above_a_waiter_of_another_lock),	\
 	KUNIT_CASE(request_outlives_a_waiter_that_gives_up),		\
-	KUNIT_CASE(request_of_a_head_that_gives_up_is_left_behind),	\
-	KUNIT_CASE_PARAM(waiter_acts_for_a_head_that_is_stalled,	\
-			 judge_gen_params),				\
-	KUNIT_CASE_PARAM(successor_of_an_acting_head_that_left_judges_the_same_head,\
+	KUNIT_CASE(request_of_a_head_that_gives_up_stays),	\
+	KUNIT_CASE_PARAM(waiter_acts_as_head_when_its_predecessor_is_stalled,	\
+			 check_gen_params),				\
+	KUNIT_CASE_PARAM(successor_of_an_aborted_acting_head_checks_the_same_head,\
 			 successor_gen_params),				\
-	KUNIT_CASE(acting_head_ends_that_with_its_predecessor),		\
+	KUNIT_CASE(acting_head_waits_again_behind_a_running_predecessor),		\
 	KUNIT_CASE_PARAM(acting_head_requests_the_handoff_and_a_waiter_does_not,\
 			 request_gen_params),				\
-	KUNIT_CASE(head_that_has_seen_a_successor_passes_by_one_store),	\
 	KUNIT_CASE_PARAM(lock_whose_tail_is_a_former_head_is_taken_by_the_next,\
-			 left_gen_params),				\
+			 former_gen_params),				\
 	KUNIT_CASE(lock_whose_tail_is_a_former_head_is_destroyed_without_a_leak),\
-	KUNIT_CASE(one_without_a_node_waits_outside),			\
-	KUNIT_CASE(one_without_a_node_has_the_lock_when_it_is_free),	\
+	KUNIT_CASE(attempt_without_a_node_waits_outside_the_queue),			\
+	KUNIT_CASE(attempt_without_a_node_takes_a_lock_that_becomes_free),	\
 	KUNIT_CASE(free_lock_needs_no_node),				\
-	KUNIT_CASE(one_without_a_node_respects_those_in_the_queue),	\
-	KUNIT_CASE(node_without_a_number_is_not_used),			\
-	KUNIT_CASE(node_with_a_number_is_found_behind_a_hint_without),	\
+	KUNIT_CASE(attempt_without_a_node_steals_as_a_newcomer),	\
+	KUNIT_CASE(node_that_cannot_be_encoded_is_not_used),			\
+	KUNIT_CASE(encodable_node_is_found_behind_a_hint_that_is_not),	\
 	KUNIT_CASE(pool_without_a_free_node_is_searched_once_in_two_reads),\
 	KUNIT_CASE(timeout_at_the_head_abandons_its_node),		\
-	KUNIT_CASE_PARAM(holder_that_would_wait_for_itself_is_told_at_the_first_look,\
+	KUNIT_CASE_PARAM(holder_that_would_wait_for_itself_fails_at_the_first_poll,\
 			 own_gen_params),				\
 	{}								\
 }
