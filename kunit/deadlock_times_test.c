@@ -95,8 +95,8 @@ static void close_the_cycle(struct waiter *waiter)
 	waiting->lock = &waiter->lock;
 	waiting->since = 0;
 	waiting->held = LONG_MAX / 2;
-	/* As nbqlock/wait.c has a holder in the place of a predecessor */
-	smp_store_release(&waiting->pred, (struct nbq_node *)(2 * holder + 1));
+	/* RELEASE, as in publish() of nbqlock/wait.c, which has a holder encoded so. */
+	smp_store_release(&waiting->blocker.tagged, 2 * holder + 1);
 	if (waiter->aborted)
 		nbq_contender_abandon(waiter->bench, waiter->aborted);
 }
@@ -154,7 +154,7 @@ static unsigned int read_of_tick(const struct waiter *waiter, unsigned int tick,
 static void end_cycle(struct waiter *waiter)
 {
 	nbq_fake.call_at = 0;
-	waiter->bench->pool.waiting.pred = NULL;
+	waiter->bench->pool.waiting.blocker.tagged = 0;
 }
 
 /* Preemption is off twice during the attempt, as in a task that holds a lock. */

@@ -904,7 +904,7 @@ static void is_locked_and_is_contended_in_every_state(struct kunit *test)
 	expect_queries(test, "H", true, false);
 	w = nbq_bench_enqueue(test);
 	bench->pool.waiting.lock = bench->lock;
-	bench->pool.waiting.pred = w->pred;
+	bench->pool.waiting.blocker.tagged = (unsigned long)w->pred;
 	expect_queries(test, "H w", true, true);
 	x = nbq_bench_enqueue(test);
 	nbq_contender_abandon(bench, w);
@@ -917,10 +917,10 @@ static void is_locked_and_is_contended_in_every_state(struct kunit *test)
 	if (row_of(test)->facts->steals) {
 		expect_queries(test, "H past A: advisory", true, true);
 	} else {
-		bench->pool.waiting.pred = x->pred;
+		bench->pool.waiting.blocker.tagged = (unsigned long)x->pred;
 		held = row_of(test)->facts->holder_nodes;
 		expect_queries(test, "A L x", held, held);
-		bench->pool.waiting.pred = NULL;
+		bench->pool.waiting.blocker.tagged = 0;
 		KUNIT_EXPECT_TRUE(test, nbq_contender_poll(bench, x));
 		expect_queries(test, "H", true, false);
 	}

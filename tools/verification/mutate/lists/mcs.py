@@ -133,7 +133,7 @@ MUTANTS = [*mutants("mcs_nb.c", STEPS, (
     ("mcs: released lock stays on the list of held locks", HELD_DEL, ""),
 )), *mutants("mcs_nb.c", {**STEPS, "kunit": ("nbq_mcs",)}, (
     ("mcs: holder that has seen its successor swaps the tail",
-     HAS_SUCCESSOR, "", {**SWAPS_IN_VAIN, "host": "nothing is broken; kunit counts the steps"}),
+     HAS_SUCCESSOR, "", {**SWAPS_IN_VAIN, "host": "nothing is broken; kunit reads the note"}),
 )), *mutants("mcs_nb.c", WAITS, (
     ("mcs: lock leaves the list of held locks after the handover",
      HELD_DEL, READS_NEXT + RELEASE_CAS + "	" + HELD_DEL
