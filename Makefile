@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The verbs that a person types. What becomes which module is in Kbuild.
+# The targets for people. What becomes which module is in Kbuild.
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 

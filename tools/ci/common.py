@@ -3,7 +3,7 @@
 
 import functools
 
-from ci.kernel_table import Bed
+from ci.kernel_table import TestBed
 from testbed import kernels
 from testbed.common import Trouble
 from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, UserModeMachine, log_excerpt,
@@ -55,16 +55,16 @@ stock_kernel = once(debian_kernel)
 from_source = once(built_kernel)
 riscv_kernel = once(riscv_headers)
 
-USER_MODE = Bed("user-mode", guest_kernel)
-DEBIAN_6_12 = Bed("Debian 6.12", lambda: stock_kernel("6.12"))
-DEBIAN_RT = Bed("Debian 6.12 rt", lambda: stock_kernel("6.12", REAL_TIME))
-DEBIAN_6_1 = Bed("Debian 6.1", lambda: stock_kernel("6.1"))
-DEBUG = Bed("user-mode, all detectors", lambda: from_source(kernels.DEBUG))
-KCSAN = Bed("x86-64, KCSAN", lambda: from_source(kernels.KCSAN))
-ARM64 = Bed("arm64", lambda: from_source(kernels.ARM64))
-RT = Bed("x86-64 rt, lockdep", lambda: from_source(kernels.RT))
-RISCV = Bed("riscv64", riscv_kernel)
-CLANG = Bed("user-mode, clang", lambda: from_source(kernels.CLANG))
+USER_MODE = TestBed("user-mode", guest_kernel)
+DEBIAN_6_12 = TestBed("Debian 6.12", lambda: stock_kernel("6.12"))
+DEBIAN_RT = TestBed("Debian 6.12 rt", lambda: stock_kernel("6.12", REAL_TIME))
+DEBIAN_6_1 = TestBed("Debian 6.1", lambda: stock_kernel("6.1"))
+DEBUG = TestBed("user-mode, all detectors", lambda: from_source(kernels.DEBUG))
+KCSAN = TestBed("x86-64, KCSAN", lambda: from_source(kernels.KCSAN))
+ARM64 = TestBed("arm64", lambda: from_source(kernels.ARM64))
+RT = TestBed("x86-64 rt, lockdep", lambda: from_source(kernels.RT))
+RISCV = TestBed("riscv64", riscv_kernel)
+CLANG = TestBed("user-mode, clang", lambda: from_source(kernels.CLANG))
 
 
 @once

@@ -13,7 +13,7 @@ from testbed.kunit import run_suites_in_guest
 
 @runs_on(CLANG, "build")
 def clang():
-    """kernel and modules by clang: no warning, the suites, ours under load"""
+    """kernel and modules built by clang: warnings, the suites, stress"""
     machine = UserModeMachine(CLANG.find())
     yield from layout_cases("clang", machine.kernel, TIMEOUT)
     require_boot(machine)

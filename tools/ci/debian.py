@@ -37,10 +37,10 @@ TOO_NEW = {"rqspinlock"}
 # Of ours. (name, ms)
 STOCK_RUNS = (("usual", 1500), ("small", 1000))
 STOCK_LOCKS = tuple(lock for lock in (*OURS, *COMPARATORS) if lock not in TOO_NEW)
-# Those in which a leaver has to do with others.
-QUEUES_TO_LEAVE = (*OURS, "clh_try", "mcs_try", "clh_nb_paper", "mcs_nb_paper")
+# Those in which abandoned nodes are left to others.
+QUEUES_TO_ABANDON = (*OURS, "clh_try", "mcs_try", "clh_nb_paper", "mcs_nb_paper")
 # ((name of a patience, settings), ms, lock types)
-BRIEF_RUNS = ((alike(1000), 250, STOCK_LOCKS), (MIXED, 200, QUEUES_TO_LEAVE))
+BRIEF_RUNS = ((alike(1000), 250, STOCK_LOCKS), (MIXED, 200, QUEUES_TO_ABANDON))
 
 
 def brief_runs():
@@ -64,7 +64,7 @@ def run_small(machine, runs, modules):
 def lacks_growth(run):
     if grows(run.settings["lock"]):
         return judged(run, lambda run: not run.growths and Unseen("no pool has grown"))
-    return judged(run, lambda run: run.growths and "a pool has grown to no use")
+    return judged(run, lambda run: run.growths and "a pool has grown without need")
 
 
 def debian(kernel, above=ALL_INTERRUPTS):
@@ -112,20 +112,20 @@ def debian(kernel, above=ALL_INTERRUPTS):
 
 @runs_on(DEBIAN_6_12, "stress")
 def debian_6_12():
-    """a stock Debian kernel of series 6.12 in QEMU"""
+    """stock Debian kernel 6.12 in QEMU: load, stress, unload"""
     yield from debian(stock_kernel("6.12"))
 
 
 @runs_on(DEBIAN_6_1, "stress")
 def debian_6_1():
-    """a stock Debian kernel of series 6.1, the oldest that is served"""
+    """stock Debian kernel 6.1 in QEMU, the oldest supported: load, stress, unload"""
     yield from debian(stock_kernel("6.1"))
 
 
 @runs_on(DEBIAN_RT, "stress")
 def real_time():
-    """Debian's kernel of series 6.12 with PREEMPT_RT in QEMU"""
-    # A softirq is a task's there, and above nobody.
+    """stock Debian kernel 6.12 with PREEMPT_RT in QEMU: load, stress, unload"""
+    # A softirq is a task there, and interrupts none.
     yield from debian(stock_kernel("6.12", REAL_TIME), ("hardirq", "nmi"))
 
 
@@ -164,7 +164,7 @@ def has_nodes(run):
 
 @runs_on(DEBIAN_6_12, "hotplug")
 def hotplug():
-    """a CPU that comes online after the modules, goes, and comes again"""
+    """CPU hotplug: a CPU that comes online after the modules, goes offline, returns"""
     kernel = stock_kernel("6.12")
     # The CPU goes and comes before each run, but is new for the first one only.
     runs = [Run(f"{lock}-{state}", lock=lock, threads=2, cpus="0-1", patience_ns=10000,
@@ -183,7 +183,7 @@ def hotplug():
                                  after=STOP_IN_HOTPLUG + UNLOAD + ONLINE)
     for run, complaint in plans:
         yield run_case(f"hotplug: {run.name}", run, complaint(run))
-    # In the middle of the run one CPU was away; after it all are there.
+    # One CPU was offline during the run, none after it.
     yield Case("hotplug: unloading during a run brings the CPU back", all(re.search(
         r"^@online 0\n.*@unloaded\n\n?@online 0-1$", outcome.output,
         re.MULTILINE | re.DOTALL) for outcome in outcomes),
@@ -214,7 +214,7 @@ def lacks_turns(run):
 
 @runs_on(DEBIAN_6_12, "sockets")
 def sockets():
-    """the hybrid on two faked sockets of two CPUs: each has its turn"""
+    """nbq_spin on two emulated sockets: the turn is passed"""
     kernel = stock_kernel("6.12")
     machine = TwoSockets(kernel)
     modules = {"files": build_modules(kernel), "load": LOADED}

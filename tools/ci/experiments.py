@@ -29,7 +29,7 @@ def scenario_cases(name, result):
                not result.problems, "\n".join(result.problems))
 
 
-# Without --all, those that have each test bed between them.
+# Without --all, those that have each test testbed between them.
 QUICK = ("busy-host", "figure5", "table1", "table1-contended", "table1-instructions")
 
 
@@ -41,7 +41,7 @@ def chosen():
 
 
 def names_of(plan):
-    """The results of a scenario: on its bed, and simulated if it says so."""
+    """The results of a scenario: on its testbed, and simulated if it says so."""
     return [plan.name] + ([plan.on("simulated").name] if plan.simulated is not None else [])
 
 

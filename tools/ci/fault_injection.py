@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Complaints on purpose: what each kernel's detectors must catch, the harness sees."""
+"""Fault injection: what each kernel's detectors must report, the harness sees."""
 
 from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, DEBUG, KCSAN, RT,
                        USER_MODE, Case, guest_report)
@@ -10,7 +10,7 @@ from testbed.guest import ArmMachine, QemuMachine, UserModeMachine
 
 # What every kernel minds, if only by its last word.
 ALWAYS = ("warn", "oops")
-# (bed, machine, kinds). What needs no detector is made where it is quick; how a warning
+# (testbed, machine, kinds). What needs no detector is made where it is quick; how a warning
 # and a fault are reported differs from kernel to kernel.
 PLACES = (
     (USER_MODE, UserModeMachine, (*ALWAYS, "schedule_in_atomic", "irqs_leak", "refcount",
@@ -29,30 +29,30 @@ PLACES = (
 )
 
 
-def faults_on(bed, machine_for, kinds):
+def faults_on(testbed, machine_for, kinds):
     """The cases of one kernel; the first is that a boot without a mistake is clean."""
-    machine = machine_for(bed.find())
+    machine = machine_for(testbed.find())
     results = provoke_all(machine, (NONE, *kinds))
     clean = next(results)
     there = listed_kinds(clean.outcome)
-    yield Case(f"faults: {bed.name}: an unknown kind is refused, the log stays clean",
+    yield Case(f"faults: {testbed.name}: an unknown kind is refused, the log stays clean",
                clean.outcome.status not in (0, None) and clean.outcome.ended_well and
                not clean.outcome.complaints and there == set(KINDS),
                f"in the module only: {there - set(KINDS)}; here only: "
                f"{set(KINDS) - there}\n{guest_report(clean.outcome)}")
     for fault in results:
-        yield Case(f"faults: {bed.name}: {fault.kind} is seen", fault.seen,
+        yield Case(f"faults: {testbed.name}: {fault.kind} is seen", fault.seen,
                    guest_report(fault.outcome))
 
 
 @runs_on(USER_MODE, "faults")
 def faults():
-    """complaints on purpose, of each kind, on each kernel that must catch it"""
-    for bed, machine_for, kinds in PLACES:
-        yield On(bed, "faults")
+    """fault injection: each kernel's detectors report each kind of mistake"""
+    for testbed, machine_for, kinds in PLACES:
+        yield On(testbed, "faults")
         try:
-            yield from faults_on(bed, machine_for, kinds)
+            yield from faults_on(testbed, machine_for, kinds)
         except Unavailable as reason:
-            yield Case(f"faults: {bed.name}", False, str(reason), skipped=True)
+            yield Case(f"faults: {testbed.name}", False, str(reason), skipped=True)
     never = set(KINDS) - {kind for _, _, kinds in PLACES for kind in kinds}
     yield Case("faults: every kind is made somewhere", not never, f"not {never}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The harness itself: that it sees what goes wrong."""
+"""The guest runner: it sees hangs, panics and complaints."""
 
 import re
 import shutil
@@ -157,7 +157,7 @@ KNOWN_REPORT = """[    1.72] WARNING: suspicious RCU usage
 
 def known_report():
     """The case that one complaint is passed over, of a CPU that starts and no other."""
-    last = "[    2.72] WARNING: planted\n"
+    last = "[    2.72] WARNING: injected\n"
     begin = f"[    2.71] {FIRST_PROCESS}\n"
     starting, booting = KNOWN_REPORT % 1, KNOWN_REPORT % 0
     logs = {"of a CPU that starts": (starting + last + begin, 1, 1),
@@ -258,7 +258,7 @@ def suites_deaths():
 
 @runs_on(USER_MODE, "guests")
 def guest():
-    """the guest runner itself: statuses, hangs, panics, complaints"""
+    """the guest runner: exit statuses, hangs, panics, complaints of the kernel"""
     yield commanded("guest: the command's status comes back", "exit 7", 7)
     # Where the guest may not be up before the limit, what it says by then is open.
     for limit, said in (({"silence": 5}, ["nbq-0 exit 0\n"]),
@@ -272,7 +272,7 @@ def guest():
     yield Case("guest: a panic is reported",
                outcome.status == DIED and "panicked" in (outcome.problem or ""),
                guest_report(outcome))
-    outcome = run_guest(machine(), "echo 'WARNING: planted' >/dev/kmsg", quiet=True)
+    outcome = run_guest(machine(), "echo 'WARNING: injected' >/dev/kmsg", quiet=True)
     yield Case("guest: a complaint in the kernel log is seen",
                outcome.status == 0 and len(outcome.complaints) == 1,
                guest_report(outcome))

@@ -4,7 +4,7 @@
 from testbed.common import Trouble
 
 
-class Bed:
+class TestBed:
     """A kernel of the table.
 
     find() returns it, with its version.
@@ -25,15 +25,15 @@ class Bed:
 class On:
     """From a step, between its cases: those that follow are of this row."""
 
-    def __init__(self, bed, how):
-        self.bed = bed
+    def __init__(self, testbed, how):
+        self.testbed = testbed
         self.how = how
 
 
-def runs_on(bed, how):
+def runs_on(testbed, how):
     """Mark a step: its cases are of this row, until it yields another On."""
     def mark(step):
-        step.on = On(bed, how)
+        step.on = On(testbed, how)
         return step
     return mark
 
@@ -86,7 +86,7 @@ class KernelTable:
 
     def __init__(self):
         self.rows = {}
-        self.beds = {}
+        self.testbeds = {}
         self.on = None
 
     def begin(self, step):
@@ -95,14 +95,14 @@ class KernelTable:
 
     def add(self, case, seconds):
         if self.on:
-            key = (self.on.bed.name, self.on.how)
-            self.beds[self.on.bed.name] = self.on.bed
+            key = (self.on.testbed.name, self.on.how)
+            self.testbeds[self.on.testbed.name] = self.on.testbed
             self.rows.setdefault(key, Row(*key)).add(case, seconds)
 
     def finished(self):
         """Its rows, with the kernels' versions."""
         for row in self.rows.values():
-            row.version = row.version or self.beds[row.name].version
+            row.version = row.version or self.testbeds[row.name].version
         return list(self.rows.values())
 
     def merge(self, rows):
@@ -114,8 +114,8 @@ class KernelTable:
 
     def lines(self):
         """The table, the rows of a kernel together, kernels in order of appearance."""
-        beds = list(dict.fromkeys(bed for bed, _ in self.rows))
-        rows = sorted(self.finished(), key=lambda row: beds.index(row.name))
+        testbeds = list(dict.fromkeys(testbed for testbed, _ in self.rows))
+        rows = sorted(self.finished(), key=lambda row: testbeds.index(row.name))
         table = [self.HEAD, *(row.texts() for row in rows)]
         widths = [max(len(row[column]) for row in table) for column in range(len(self.HEAD))]
         return ["  ".join(text.rjust(width) if column in self.NUMBERS else text.ljust(width)

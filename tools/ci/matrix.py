@@ -44,7 +44,7 @@ def require_boot(machine):
     outcome = run_guest(machine, FIT, cpus=CPUS, quiet=True, timeout=TIMEOUT)
     if outcome.problem or outcome.status:
         raise Unavailable(f"Linux {machine.kernel.version} does not boot as "
-                          f"\"{machine.kernel.bed}\": {outcome.problem or outcome.output}"
+                          f"\"{machine.kernel.name}\": {outcome.problem or outcome.output}"
                           f"\n{log_excerpt(outcome)}")
 
 
@@ -122,13 +122,13 @@ def section(output, mark, end):
 def leak_case(name, output, when):
     leaks = section(output, f"leaks {when}", "known")
     return Case(f"{name}: no memory is lost with the modules {when}", leaks == "",
-                "kmemleak was not asked" if leaks is None else leaks)
+                "no scan of kmemleak" if leaks is None else leaks)
 
 
 def lock_stat_case(name, table):
-    """The case that the kernel has counted who waited for a lock."""
+    """The case that lock_stat has counted contention of our locks."""
     lacks = lacks_contention(table or "", [f"stress_{lock}" for lock in OURS])
-    return Case(f"{name}: /proc/lock_stat knows who waited for ours", not lacks, lacks)
+    return Case(f"{name}: /proc/lock_stat has our contended classes", not lacks, lacks)
 
 
 @runs_on(DEBUG, "kunit")
@@ -174,7 +174,7 @@ def filter_case():
                 found == 2 * ["data-race in update / tick"], f"passed over: {found}\n{log}")
 
 
-# Most suites take the steps of several parties one by one, and race with nobody.
+# Most suites take the steps of several contexts one by one, without a race.
 SPARINGLY = ("kcsan.skip_watch=4000",)
 
 
@@ -208,7 +208,7 @@ WAITERS = ("clh_nb", "mcs_nb", "swap_nb", "spin")
 
 def wfe_case(kernel):
     """The case that the built locks wait by WFE, and what only polls does not."""
-    built = BUILD / kernel.bed / "nbqlock"
+    built = BUILD / kernel.name / "nbqlock"
     waits = [name for name in (*WAITERS, "node")
              if re.search(r"\twfe\b", disassembly(ARM64_TOOLS, built / f"{name}.o"))]
     return Case("arm64: the waiters of each lock have WFE in their code",

@@ -221,7 +221,7 @@ def suspended_measures(crowd, lone):
 
 
 def queued_run(threads):
-    """A run in which waiters of a queue are passed by those in front, and nobody else."""
+    """A run in which waiters of a queue are passed by their predecessors only."""
     shape = {**PLAIN, "patience_ns": "max", "own_clock": 1}
     return Run(f"queued-{threads}", lock=OURS[0], cpus="0-3", threads=threads,
                duration_ms=600, cs_ns=2000, ncs_ns=0, sample_every=1, **shape)
@@ -242,14 +242,14 @@ def queued_measures(crowd, pair, lone):
         for run in (crowd, pair) for name in ("own_wait", "passed")
         for rows in [run.tables.rows(name)]) and all(
             mean_fits(run, "passed", run.tables.rows("passed")) for run in (crowd, pair)))
-    # Some may come in between the look at the counter and the queue. Who found nobody
-    # there, since the other's CPU was away, has shown nothing, however often that was.
+    # Some enqueue between the read of the counter and the enqueue. An attempt that found
+    # an empty queue, since the other's CPU was away, shows nothing.
     some, more = (sum(int(row["count"]) for row in pair.tables.rows("passed")
                       if int(row["from"]) >= least)
                   for least in (1, pair.settings["threads"] + 1))
-    yield ("in a queue, those in front come first and nobody else",
+    yield ("in a queue, predecessors alone are first",
            some and 100 * more <= some)
-    yield ("alone, nobody is passed", lone.number("passed_samples") and
+    yield ("uncontended, no waiter is passed", lone.number("passed_samples") and
            not lone.number("passed_max"))
 
 
@@ -281,7 +281,7 @@ def measures():
         return
     for claim, holds in contended_measures(full):
         yield Case(f"measures: {claim}", bool(holds), report)
-    yield Case("measures: alone, nobody hands over", not alone.number("handoff_samples") and
+    yield Case("measures: uncontended, there is no handoff", not alone.number("handoff_samples") and
                alone.number("acquisitions") == alone.number("attempts") and
                alone.number("jain_permille") == 1000, report)
     # The first attempt is one of them.
@@ -297,7 +297,7 @@ def measures():
     yield Case("measures: busy work takes about the time that it should",
                low < blind.number("acquisitions_per_second") < high, report)
     contenders = paused.tables.rows("contenders")
-    yield Case("measures: in a pause nobody acquires, in no context",
+    yield Case("measures: in a pause there is no acquisition, in no context",
                len(contenders) == 2 + 2 * 4 and all(
                    int(row["longest_gap_ns"]) > 0.4e6 * PAUSE_MS for row in contenders),
                report)

@@ -102,7 +102,7 @@ clamped() {
 
 @runs_on(USER_MODE, "modules")
 def parameters():
-    """module parameters out of range are clamped, malformed ones refused, others used"""
+    """module parameters: clamped if out of range, refused if malformed"""
     script, names = PARAMETER_SCRIPT, []
     for parameter in BAD_PARAMETERS:
         script += f"echo @case; refused {parameter}\n"
@@ -149,7 +149,7 @@ def parameter_cases(output):
 
 @runs_on(USER_MODE, "modules")
 def misuse():
-    """malformed input for the stress driver is refused and changes nothing"""
+    """malformed input to the stress driver is refused and changes nothing"""
     script = (MISUSE_SCRIPT + PARAMETERS_SCRIPT) % {"folder": STRESS_FOLDER}
     for file, value in MISUSES:
         script += f"echo @case; misuse {file} {shlex.quote(value)}\n"
@@ -196,7 +196,7 @@ exit 0
 
 @runs_on(USER_MODE, "modules")
 def unload():
-    """the stress driver can be unloaded while it runs"""
+    """the stress driver is unloaded during a run"""
     yield commanded("unload: rmmod during a run, then load again", UNLOAD_SCRIPT,
                     modules=guest_modules())
 
@@ -220,7 +220,7 @@ exit 0
 
 @runs_on(USER_MODE, "modules")
 def stop():
-    """a run ends early, by a 0 or a signal, with its result"""
+    """a stress run is stopped, by a 0 or a signal, and has its result"""
     yield commanded("stop: a run stops early and keeps its result", STOP_SCRIPT,
                     modules=guest_modules())
 
@@ -246,7 +246,7 @@ NOT_ADDED = ("most_skipped",)
 
 @runs_on(USER_MODE, "modules")
 def counters():
-    """the counted events in debugfs: total, per CPU, reset"""
+    """event counters in debugfs: total, per CPU, reset"""
     outcome = run_guest(machine(), COUNTERS_SCRIPT, modules=guest_modules(), cpus=2,
                         extra=STRESS_FILES, quiet=True)
     parts = dict(re.findall(r"^@(\w+)\n((?:[^@].*\n?)*)", outcome.output, re.MULTILINE))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What nbqlock says of misuse and of deadlocks: what it is, which lock, who holds it."""
+"""Reports of misuse and of deadlocks: what it is, the lock, its holder, the caller."""
 
 import re
 
@@ -55,14 +55,14 @@ def deadlock_claims(found):
 
 @runs_on(USER_MODE, "modules")
 def reports():
-    """misuse and deadlocks are reported with lock, holder and caller, not too often"""
-    for bed, machine_for in ((USER_MODE, UserModeMachine), (DEBIAN_6_12, QemuMachine)):
-        yield On(bed, "modules")
-        machine = machine_for(bed.find())
+    """reports of misuse and deadlocks in the kernel log: lock, holder, caller, rate"""
+    for testbed, machine_for in ((USER_MODE, UserModeMachine), (DEBIAN_6_12, QemuMachine)):
+        yield On(testbed, "modules")
+        machine = machine_for(testbed.find())
         modules = {"files": build_modules(machine.kernel, FAULTS), "load": ["nbqlock.ko"]}
         for kind, claims in (("nbq_misuse", misuse_claims), ("nbq_deadlock", deadlock_claims)):
             outcome = provoke(machine, modules, kind).outcome
             found = reports_of(outcome.log)
             for claim, holds in claims(found):
-                yield Case(f"reports: {bed.name}: {claim}", holds and outcome.ended_well,
+                yield Case(f"reports: {testbed.name}: {claim}", holds and outcome.ended_well,
                            f"{found}\n{guest_report(outcome)}")

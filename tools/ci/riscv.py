@@ -10,10 +10,10 @@ from testbed.mmiowb import mmiowb_claims
 
 @runs_on(RISCV, "build")
 def riscv():
-    """the modules build for riscv64 under W=1, and every verb counts for mmiowb()"""
+    """riscv64: the modules build under W=1, every operation counts for mmiowb()"""
     kernel = riscv_kernel()
     yield strict_build(kernel, WARNINGS)
     # Every acquisition and every release, inline ones too: one that leaves it out lets
     # the writel() of one holder reach the device after that of the next.
-    for claim, holds, report in mmiowb_claims(kernel, BUILD / f"{kernel.bed}-strict"):
+    for claim, holds, report in mmiowb_claims(kernel, BUILD / f"{kernel.name}-strict"):
         yield Case(f"riscv: {claim}", holds, report)

@@ -74,7 +74,7 @@ def exclusion(runs):
 
 
 def plain_locks(runs):
-    """What everybody knows of MCS, CLH and test-and-set."""
+    """The known behaviour of MCS, CLH and test-and-set."""
     for lock, known in KNOWN_MISSES.items():
         found = runs.values([settings_of(lock, cpus) for cpus in MANY])
         numbers = [misses(values) for values in found]
@@ -127,7 +127,7 @@ def wasted(runs):
 
 
 def simulation():
-    """the locks on 4 to 256 simulated CPUs: tools/simulate"""
+    """the locks on 4 to 256 simulated CPUs, their cache misses: tools/simulate"""
     runs = Runs(program.build())
     for part in (exclusion, plain_locks, seeds, limited, wasted):
         yield from part(runs)

@@ -2,14 +2,14 @@
 """The KUnit suites."""
 
 from ci.common import Case
-from ci.kernel_table import Bed, runs_on
+from ci.kernel_table import TestBed, runs_on
 from testbed.guest import LAYOUTS
 from testbed.kunit import SHORT_SUITE, UNIPROCESSOR, Boot, run_boots
 from testbed.source import get_source
 
 # The daily kernel with the detectors that cost little, and that for one CPU.
-WITH_LOCKDEP = Bed("user-mode, lockdep", get_source)
-FOR_ONE_CPU = Bed("user-mode, 1 CPU", get_source)
+WITH_LOCKDEP = TestBed("user-mode, lockdep", get_source)
+FOR_ONE_CPU = TestBed("user-mode, 1 CPU", get_source)
 
 # Parameters out of range on the kernel's command line, and the warning of each: with
 # pools that hold the nodes only that are there from the start, and with the largest.
@@ -37,7 +37,7 @@ def layout_cases(name, results):
 
 @runs_on(WITH_LOCKDEP, "kunit.py")
 def kunit():
-    """the KUnit suites, by kunit.py"""
+    """the KUnit suites, with lockdep"""
     boots = run_boots([Boot(), *(Boot(SOME_SUITES, (word,)) for word in CLAMPED),
                        *IN_LAYOUTS])
     result = next(boots)

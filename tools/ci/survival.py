@@ -39,7 +39,7 @@ SHORT_PATIENCE = ((alike(1000), 2000, True, 400), (drawn(2000), 2000, True, 400)
 # Ours besides: patience between none and plenty.
 MANY_PATIENCES = ((alike(0), 500, True, 500), (alike(10000), 20000, True, 500),
                   (alike(10000), 200, False, 500), (drawn(200000), 500, False, 500),
-                  # twenty times the work: who times out has drawn less than that
+                  # twenty times the work: attempts with less patience time out
                   (drawn(2000000), 100000, True, 400))
 NO_PATIENCE = ((alike(0), 500, False, 600),)
 
@@ -63,8 +63,8 @@ def stress_runs(cpus, locks):
 COMPARATORS = ("raw_spinlock", "raw_trylock", "rqspinlock", "tas_b", "tas_b_try",
                "clh", "mcs", "clh_try", "mcs_try", "clh_nb_paper", "mcs_nb_paper")
 
-# Stepping over leavers keeps the nodes in use to about 5 a thread; without it
-# they are 30 to 140.
+# Skipping abandoned nodes keeps those in use to about 5 a thread; without it they are
+# 30 to 140.
 NODES_A_THREAD = 16
 
 
@@ -86,7 +86,7 @@ def stress_plan(cpus, run, floor):
 
 @runs_on(USER_MODE, "stress")
 def stress():
-    """every lock under contention, with one and with four CPUs a core"""
+    """every lock type under contention, with one and with four CPUs a core"""
     locks = lock_types(machine(), guest_modules())
     missing = {*OURS, *COMPARATORS} - {lock.name for lock in locks}
     yield Case("stress: the driver has every lock type", not missing, f"no {missing}")
@@ -106,7 +106,7 @@ dmesg | sed -n '/lock broken/,$p'
 
 @runs_on(USER_MODE, "stress")
 def shapes():
-    """load shapes: chains of locks, retries, stalls, pauses, locks that are freed"""
+    """nested locks, retries, stalled holders, pauses, locks that are freed"""
     locks = lock_types(machine(), guest_modules())
     missing = FREEABLE - {lock.name for lock in locks}
     yield Case("shapes: every lock type that may be freed is there", not missing,
@@ -153,7 +153,7 @@ def goes_unnoticed(run):
 
 @runs_on(USER_MODE, "stress")
 def contexts():
-    """threads against softirqs and hardirqs, and threads that move"""
+    """softirqs and hardirqs contend with threads; threads that migrate"""
     for cpus, interval in DISTURBED_GUESTS:
         plans = [disturbed_plan(*plan) for plan in guest_runs(cpus, interval)]
         outcomes = stress_until_seen(machine(), plans, cpus, guest_modules())
@@ -162,8 +162,8 @@ def contexts():
         yield clean_guest(f"contexts, {cpus} CPUs", *outcomes)
     plans = [told_plan(above_own_cpu(lock, INTERRUPTS, 300), INTERRUPTS) for lock in OURS]
     outcomes = stress_until_seen(machine(), plans, 1, guest_modules())
-    # Who is not told uses up its patience, and with it the time of the thread that is
-    # to release: more than from one interrupt to the next, and nothing ever gets on.
+    # Without the check each interrupt uses up its patience. Were that longer than the
+    # interval between interrupts, the thread that is to release would never run.
     unchecked = above_own_cpu(OURS[0], INTERRUPTS, 300, patience_ns=10000)
     outcomes += stress_until_seen(machine(), [(unchecked, goes_unnoticed)], 1,
                                   guest_modules(), before=NO_CHECKS)
@@ -176,7 +176,7 @@ def contexts():
 
 @runs_on(USER_MODE, "stress")
 def soak():
-    """locks nested as deep as they may be: no deadlock is reported"""
+    """deeply nested locks: no false deadlock report"""
     plans = [disturbed_plan(*plan) for plan in
              soak_runs(SOAK_LONG if extent.is_long else SOAK_SHORT)]
     outcomes = stress_until_seen(machine(), plans, SOAK_CPUS, guest_modules())
@@ -187,7 +187,7 @@ def soak():
 
 @runs_on(USER_MODE, "stress")
 def broken():
-    """the stress driver finds a lock that does not exclude"""
+    """the stress driver fails a lock that does not exclude"""
     cpus = max(2, guest_cpus())
     run = Run("broken", lock=BROKEN, threads=cpus, cpus=f"0-{cpus - 1}",
               patience_ns=100000, cs_ns=1000, ncs_ns=100, duration_ms=1000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What can be said of the code without running it: style, rules, warnings."""
+"""Static checks: layout, style, compiler warnings, sparse."""
 
 import re
 import subprocess
@@ -46,7 +46,7 @@ def c_files(folders):
 
 
 def checkpatch():
-    """the kernel's style, strictly: checkpatch.pl"""
+    """checkpatch.pl --strict over all C files"""
     script = guest_kernel().source / "scripts/checkpatch.pl"
     for name, folders, options in (
             ("modules", KERNEL_FOLDERS, []),
@@ -68,14 +68,14 @@ WARNINGS = ("W=1", "  CC ")
 SPARSE = ("C=2", "  CHECK ")
 
 
-def strict_build(kernel, *asked, options=()):
-    """The case that the modules build silently under what is asked of kbuild."""
-    names = [option for option, _ in asked]
+def strict_build(kernel, *checks, options=()):
+    """The case that the modules build without a warning under these checks of kbuild."""
+    names = [option for option, _ in checks]
     output = checked_build(kernel, *names, *options)
     warnings = [line for line in output.splitlines()
                 if re.search(r"\b(warning|error):|WARNING:", line)
                 and not line.startswith((f"{kernel.source}/", "./include/"))]
-    warnings += [f"no line of the build starts with \"{sign}\"" for _, sign in asked
+    warnings += [f"no line of the build starts with \"{sign}\"" for _, sign in checks
                  if sign not in output]
     return Case(f"build: no warning under {' '.join(names)}, Linux {kernel.version}",
                 not warnings, "\n".join(warnings))
@@ -83,13 +83,13 @@ def strict_build(kernel, *asked, options=()):
 
 @runs_on(USER_MODE, "build")
 def build():
-    """the modules build under W=1 without a warning"""
+    """the modules build without a warning under W=1"""
     yield strict_build(guest_kernel(), WARNINGS)
 
 
 @runs_on(DEBIAN_6_12, "build")
 def sparse():
-    """the modules build under sparse without a warning"""
+    """the modules build without a warning under sparse: Debian 6.12, 7.2"""
     yield strict_build(stock_kernel("6.12"), SPARSE)
     yield On(USER_MODE, "build")
     # Debian 12's sparse is too old for the newest kernels: their make would say so
@@ -108,18 +108,18 @@ def suites_of(kernel):
 STRICT = (DEBIAN_6_12, DEBIAN_6_1, DEBIAN_RT, RT, DEBUG, KCSAN, ARM64)
 
 
-def strict_on(bed):
+def strict_on(testbed):
     """The case of one kernel: warnings and sparse in one build."""
     try:
-        kernel = bed.find()
+        kernel = testbed.find()
         return strict_build(kernel, WARNINGS, SPARSE,
                             options=[f"CHECK={new_sparse()}", *suites_of(kernel)])
     except Unavailable as reason:
-        return Case(f"build: {bed.name}", False, str(reason), skipped=True)
+        return Case(f"build: {testbed.name}", False, str(reason), skipped=True)
 
 
 def strict():
-    """the modules build under W=1 and sparse for every other kernel"""
-    for bed in STRICT:
-        yield On(bed, "build")
-        yield strict_on(bed)
+    """the modules build without a warning under W=1 and sparse for every other kernel"""
+    for testbed in STRICT:
+        yield On(testbed, "build")
+        yield strict_on(testbed)

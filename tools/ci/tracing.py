@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tracepoints: what they tell, and what they cost when they are off."""
+"""The tracepoints: what they record, and what they cost when they are disabled."""
 
 from ci.common import DEBIAN_6_12, Case
 from ci.kernel_table import runs_on
@@ -8,7 +8,7 @@ from testbed.tracing import cost_claims, traced_claims
 
 @runs_on(DEBIAN_6_12, "stress")
 def tracing():
-    """tracepoints: what they tell is what was counted; off, they are no-ops"""
+    """tracepoints: they agree with the counters; disabled, they are no-ops"""
     for claims in (cost_claims, traced_claims):
         for claim, holds, report in claims():
             yield Case(f"tracing: {claim}", holds, report)

@@ -25,7 +25,7 @@ def told_by(tool, whole, *options, before=""):
 
 
 def ordering():
-    """the table of ordered accesses against the code and the litmus tests"""
+    """each ordered access has a row in ordering.rst, and each row an access"""
     complaints = ordering_complaints()
     yield Case(f"ordering: {len(accesses(PROJECT))} accesses, each with its row",
                not complaints, "\n".join(complaints))

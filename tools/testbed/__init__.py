@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The test beds: kernels to run nbqlock in, and ways to run it there."""
+"""The test testbeds: kernels to run nbqlock in, and ways to run it there."""

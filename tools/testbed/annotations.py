@@ -68,8 +68,8 @@ def reported_lines(output):
 
 def compiled(kernel, *options):
     """Compile the uses for a kernel. Returns (the folder, the output)."""
-    folder = BUILD / f"annotations-{kernel.bed}"
-    log = BUILD / "log" / f"annotations-{kernel.bed}.log"
+    folder = BUILD / f"annotations-{kernel.name}"
+    log = BUILD / "log" / f"annotations-{kernel.name}.log"
     with locked(f"{folder}.lock", folder):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(USES, folder)
@@ -86,35 +86,35 @@ def compiled(kernel, *options):
 def ignored_results(kernel):
     """Does the compiler warn of each result that is ignored, and of nothing right?"""
     _, output = compiled(kernel)
-    yield from judge_ignored("the compiler", output)
+    yield from ignored_claims("the compiler", output)
 
 
-def judge_ignored(who, output):
+def ignored_claims(compiler, output):
     functions = uses()
     lines = reported_lines(output)
     silent = [f"{number}: {text.strip()}" for name in named("wrong_ignored_")
               for number, text in functions[name].items()
               if re.match(r"\tnbq_\w+\(", text) and number not in lines]
-    yield f"{who} warns of every result that is ignored", \
+    yield f"{compiler} warns of every result that is ignored", \
         f"silent on\n{chr(10).join(silent)}\n{output}" if silent else ""
-    yield from judge_right(who, lines, output)
+    yield from right_claims(compiler, lines, output)
 
 
-def judge_right(who, lines, output):
+def right_claims(compiler, lines, output):
     functions = uses()
     blamed = [name for name in named("right_") if lines & functions[name].keys()]
-    yield f"{who} has nothing against right uses", \
+    yield f"{compiler} accepts right uses", \
         f"reported: {blamed}\n{output}" if blamed else ""
 
 
-def judge_wrong(who, prefix, reported, output):
+def wrong_claims(compiler, prefix, reported, output):
     missed = set(named(prefix)) - reported
-    yield f"{who} reports each of {len(named(prefix))} {prefix}*", \
+    yield f"{compiler} reports each of {len(named(prefix))} {prefix}*", \
         f"not reported: {sorted(missed)}\n{output}" if missed else ""
 
 
 def context_analysis(kernel):
-    """Does clang follow who has a lock, and what that lock guards?"""
+    """Does clang follow which locks are held, and what they guard?"""
     clang = analysing_clang()
     folder, _ = compiled(kernel)
     output = analyse(clang, kernel, folder / ".uses.o.cmd", folder)
@@ -122,22 +122,22 @@ def context_analysis(kernel):
     lines = reported_lines(output)
     reported = {name for name in functions if lines & functions[name].keys()}
     strange = re.findall(r"^.*\.h:\d+:\d+: warning: .*", output, re.MULTILINE)
-    yield "clang has nothing against what the headers say", "\n".join(strange)
+    yield "clang accepts the headers", "\n".join(strange)
     for prefix in ("wrong_context_", "wrong_guarded_"):
-        yield from judge_wrong("clang", prefix, reported, output)
-    yield from judge_ignored("clang", output)
+        yield from wrong_claims("clang", prefix, reported, output)
+    yield from ignored_claims("clang", output)
 
 
 def analysed_modules(kernel):
     """Has clang nothing to say of our own modules, as they were built last?"""
     clang = analysing_clang()
-    copy = BUILD / kernel.bed
+    copy = BUILD / kernel.name
     commands = [path for path in sorted((copy / "nbqlock").rglob(".*.o.cmd"))
                 if (path.parent / path.name[1:-len(".o.cmd")]).with_suffix(".c").exists()]
     with ThreadPoolExecutor(cores()) as pool:
         said = list(pool.map(lambda command: analyse(clang, kernel, command, copy),
                              commands))
-    yield f"clang has nothing against our own {len(commands)} files", \
+    yield f"clang accepts our own {len(commands)} files", \
         "no files" if not commands else "\n".join(filter(None, said))
 
 

@@ -32,7 +32,7 @@ WORDS = (
     r"unreferenced object 0x", r"new suspected memory leaks",
     r"kmemleak: .*(detector disabled|Cannot |[Mm]emory pool empty)",
     r"\bUBSAN: ", r"refcount_t: ", r"list_(add|del) corruption", r"ODEBUG: ",
-    # Interrupts that nobody has asked for.
+    # Unexpected interrupts.
     r"Uhhuh\. NMI received", r"irq \d+: nobody cared",
 )
 COMPLAINTS = re.compile("|".join(WORDS))

@@ -66,7 +66,7 @@ def legitimate(lock, cpus, interval_ns, duration_ms, interrupts, nesting):
 
 
 def above_own_cpu(lock, interrupts, duration_ms, patience_ns=10 * MS):
-    """One CPU, whose interrupts find nobody but itself in the lock."""
+    """One CPU: its interrupts find the lock held by itself alone."""
     run = interrupted(lock, 1, 100000, duration_ms, interrupts, cs_ns=300000,
                       patience_ns=patience_ns)
     run.name = f"{lock}-above-own-cpu"

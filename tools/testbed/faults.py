@@ -49,7 +49,7 @@ KINDS = {
     "nbq_aa_class": r"possible recursive locking",
     "nbq_aa": r"possible recursive locking",
     "nbq_irq": r"inconsistent lock state",
-    "nbq_not_held": r"WARNING: .*lockdep_plants\.c",
+    "nbq_not_held": r"WARNING: .*nbqlock\.c",
     "nbq_unlock": r"nbqlock: BUG: unlock of a lock that is not held: .* at not_held",
     "nbq_spin_abba": r"possible circular locking dependency",
     "nbq_spin_unlock": r"nbqlock: BUG: unlock of a lock that is not held: .* at hybrid_not_held",
@@ -103,7 +103,7 @@ def provoke_once(machine, modules, kind, seconds):
     outcome = run_guest(machine, script_for(kind, seconds), cpus=2, modules=modules,
                         quiet=True, append=ATTENTIVE if kind in STALLS else (),
                         timeout=TIMEOUT,
-                        log=BUILD / "log" / f"faults-{machine.kernel.bed}-{kind}.log")
+                        log=BUILD / "log" / f"faults-{machine.kernel.name}-{kind}.log")
     return Fault(kind, outcome)
 
 

@@ -109,8 +109,8 @@ def compile_all(kernel, folder, cases):
 
 def guard_claims(kernel, whole):
     """What compiles for a kernel and what does not; all of it, if that is whole."""
-    folder = BUILD / f"guards-{kernel.bed}"
-    with locked(BUILD / f"guards-{kernel.bed}.lock", folder):
+    folder = BUILD / f"guards-{kernel.name}"
+    with locked(BUILD / f"guards-{kernel.name}.lock", folder):
         folder.mkdir(parents=True, exist_ok=True)
         answers = compile_all(kernel, folder, GOOD + BAD)
     for number, (what, needs, _) in enumerate(GOOD + BAD):

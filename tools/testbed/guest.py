@@ -5,7 +5,7 @@ The guest's console is its kernel log. The command writes to a serial line of
 its own, which ends with a line that only this boot can know: a random word
 and the exit status. No such line, no success.
 
-A guest that dies before its first program has judged nothing of ours: it is started
+A guest that dies before its first program has tested nothing: it is started
 anew, a few times at most, and each such death is said, counted and its log kept.
 """
 
@@ -29,7 +29,7 @@ from testbed.complaints import COMPLAINTS, complaints, without_known
 
 HUNG = 124			# exit status: killed at the time limit
 DIED = 125			# exit status: panicked, or never came up
-# Limits end what hangs, and judge nothing else: a guest that takes seconds on an idle
+# Limits end what hangs, and decide nothing else: a guest that takes seconds on an idle
 # machine may take minutes on a busy one.
 DEFAULT_TIMEOUT = 900
 POWER_OFF_SECONDS = 300
@@ -52,7 +52,7 @@ UNHURRIED = ("rcupdate.rcu_cpu_stall_timeout=300", "watchdog_thresh=60",
 
 LOG_LINES_SHOWN = 60
 
-# A command for a guest: memory that nobody knows any more goes to the kernel log, if
+# A command for a guest: memory that is no longer referenced goes to the kernel log, if
 # the kernel has kmemleak. What is younger than five seconds does not count as lost.
 LEAK_SCAN = """
 leaks=/sys/kernel/debug/kmemleak
@@ -237,7 +237,7 @@ class QemuMachine:
     console = "ttyS0"
     words = ("tsc=reliable",)	# for the kernel
     # Emulated by QEMU 7.2, cmpxchg16b may leave garbage in the flags: the kernel's allocator,
-    # which uses it where there is one, then dies of a trap that nobody has set, at boot mostly.
+    # which uses it where there is one, then dies of an unexpected trap, at boot mostly.
     hardware = ("-cpu", "max,-cx16")
     topology = ""	# behind the number of CPUs
     second_line = ("-serial", "chardev:output")
@@ -392,13 +392,13 @@ class Stream:
             self.sink.flush()
 
 
-def log_file(path, bed):
-    """Where the kernel log goes; old ones that nobody named are removed."""
+def log_file(path, kernel):
+    """Where the kernel log goes; old ones without a name of their own are removed."""
     if path:
         return Path(path)
     LOGS.mkdir(parents=True, exist_ok=True)
     remove_oldest(LOGS, "guest-*.log", LOGS_KEPT)
-    return LOGS / f"guest-{bed}-{os.getpid()}-{secrets.token_hex(3)}.log"
+    return LOGS / f"guest-{kernel}-{os.getpid()}-{secrets.token_hex(3)}.log"
 
 
 def remove_oldest(folder, pattern, kept):
@@ -419,13 +419,13 @@ def keep_failed(outcome):
             outcome.log_path.with_name(f"failed-{outcome.log_path.name}"))
 
 
-def keep_early_death(log, bed, deaths=EARLY_DEATHS):
-    """Put away the log of a kernel that has judged nothing. Returns where it is."""
+def keep_early_death(log, kernel, deaths=EARLY_DEATHS):
+    """Put away the log of a kernel that has tested nothing. Returns where it is."""
     deaths.mkdir(parents=True, exist_ok=True)
     remove_oldest(deaths, "*.log", FAILED_KEPT)
-    kept = deaths / f"{bed}-{os.getpid()}-{secrets.token_hex(3)}.log"
+    kept = deaths / f"{kernel}-{os.getpid()}-{secrets.token_hex(3)}.log"
     shutil.copyfile(log, kept)
-    say(f"{bed} died before its first program and is started anew; kernel log: {kept}")
+    say(f"{kernel} died before its first program and is started anew; kernel log: {kept}")
     return kept
 
 
@@ -444,14 +444,14 @@ def run_guest(machine, command, log=None, quiet=False, starts=MOST_STARTS,
     deaths: the folder for the kernel logs of all but the last.
     options: for start_guest().
     """
-    path = log_file(log, machine.kernel.bed)
+    path = log_file(log, machine.kernel.name)
     died = []
     while True:
         outcome = start_guest(machine, command, path, **options)
         outcome.early_deaths = died
         if not outcome.died_early or len(died) + 1 >= starts:
             break
-        died.append(keep_early_death(path, machine.kernel.bed, deaths))
+        died.append(keep_early_death(path, machine.kernel.name, deaths))
     if outcome.died_early:
         outcome.problem = (f"{outcome.problem}; it died before its first program, "
                            f"{len(died) + 1} times of {starts}"
@@ -497,7 +497,7 @@ def boot(machine, folder, initrd, cpus, append, log, stream, timeout, silence):
     ours, theirs = os.pipe()
     words = [str(word) for word in
              machine.command(folder, initrd, cpus, append, theirs)]
-    # Without us nobody would end a guest that spins.
+    # A guest that spins must not outlive its parent.
     if shutil.which("setpriv"):
         words = ["setpriv", "--pdeathsig", "KILL", "--", *words]
     with open(log, "wb") as console:

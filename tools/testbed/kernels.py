@@ -65,8 +65,8 @@ ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64", tools
 class Kernel:
     """A kernel that modules can be built for and that can be booted."""
 
-    def __init__(self, bed, version, build_dir, image, make_options, identity):
-        self.bed = bed			# a word: names the folder under build/
+    def __init__(self, name, version, build_dir, image, make_options, identity):
+        self.name = name		# a word: names the folder under build/
         self.version = version
         self.build_dir = Path(build_dir)
         self.image = image and Path(image)	# None: of headers alone
@@ -120,8 +120,8 @@ def built_kernel(recipe):
         return [recipe.image, "Module.symvers", ".config"]
 
     cached(folder, build)
-    bed = "uml" if recipe is GUEST else recipe.folder
-    kernel = Kernel(f"{bed}-{source.version}", source.version, folder,
+    name = "uml" if recipe is GUEST else recipe.folder
+    kernel = Kernel(f"{name}-{source.version}", source.version, folder,
                     folder / recipe.image, recipe.options, key)
     kernel.source = source.path
     kernel.words = recipe.words

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the KUnit suites by the kernel's own kunit.py, and judges the run.
+"""Runs the KUnit suites by the kernel's own kunit.py, and checks the run.
 
 The kernel tree is not touched: a shadow of it, folders of links with the
 project beside them as nbq/, is what kunit.py works in. Shadow and objects
@@ -38,7 +38,7 @@ SUITES = ("nbq_mcs", "nbq_swap", "nbq_spin", "nbq_spin_fifo", "nbq_sockets",
           "nbq_report", "nbq_pool", "nbq_deadline", "nbq_events",
           "nbq_stress_histogram", "nbq_stress_statistics")
 BUILT_IN_SUITES = ("nbq_early",)	# of what comes before a module can
-# Limits end what hangs, and judge nothing else: with a core to itself, a build takes
+# Limits end what hangs, and decide nothing else: with a core to itself, a build takes
 # minutes, the suites half a minute, and two where each access is emulated or checked.
 BUILD_TIMEOUT = 7200
 SLOW_TIMEOUT = 3600
@@ -48,7 +48,7 @@ CPUS = max(4, guest_cpus())
 KUNIT_FOLDER = "tools/testing/kunit"
 
 
-class Bed:
+class TestBed:
     """A kernel to run the suites in; its settings are in tools/testbed/config/NAME.config."""
 
     def __init__(self, name, cpus=None):
@@ -65,8 +65,8 @@ class Bed:
         return arguments
 
 
-MULTIPROCESSOR = Bed("kunit", CPUS)
-UNIPROCESSOR = Bed("kunit-up")
+MULTIPROCESSOR = TestBed("kunit", CPUS)
+UNIPROCESSOR = TestBed("kunit-up")
 
 
 class Case:
@@ -128,9 +128,9 @@ def write_kconfig(tree, path):
 SHORT_SUITE = "nbq_deadline"
 
 
-def run_suites(name_filter=None, bed=MULTIPROCESSOR):
-    """Build the kernel with the suites in it, boot it, judge. Returns a Result."""
-    [result] = run_boots([Boot(name_filter)], bed)
+def run_suites(name_filter=None, testbed=MULTIPROCESSOR):
+    """Build the kernel with the suites in it, boot it, check the run. Returns a Result."""
+    [result] = run_boots([Boot(name_filter)], testbed)
     return result
 
 
@@ -153,7 +153,7 @@ class Boot:
         return "-".join(("", *self.words, *place))
 
 
-def run_boots(boots, bed=MULTIPROCESSOR):
+def run_boots(boots, testbed=MULTIPROCESSOR):
     """The same for several boots of one build. Yields a Result for each."""
     require_um_host()
     project_config = PROJECT / "kunit" / ".kunitconfig"
@@ -161,16 +161,16 @@ def run_boots(boots, bed=MULTIPROCESSOR):
         raise Trouble("there is no kunit/.kunitconfig")
     source = get_source()
     options = compiler_for_make()
-    key = digest(source.version, source.identity, bed.config.read_bytes(),
+    key = digest(source.version, source.identity, testbed.config.read_bytes(),
                  compiler_identity(), options)
-    folder = cache_root() / bed.name / f"{source.version}-{key}"
+    folder = cache_root() / testbed.name / f"{source.version}-{key}"
     with locked(f"{folder}.lock", "the KUnit kernel"):
-        prepare(folder, source, key, bed)
+        prepare(folder, source, key, testbed)
         for boot in boots:
-            yield run_in(folder, options, boot, bed)
+            yield run_in(folder, options, boot, testbed)
 
 
-def prepare(folder, source, key, bed):
+def prepare(folder, source, key, testbed):
     """Make the shadow and the project's copy current; drop what is not whole."""
     whole = folder / ".whole"
     if folder.exists() and not whole.exists():
@@ -183,34 +183,34 @@ def prepare(folder, source, key, bed):
     whole.unlink(missing_ok=True)
     make_shadow(source.path, folder / "tree")
     write_kconfig(source.path, folder / "Kconfig")
-    copy = BUILD / bed.name
+    copy = BUILD / testbed.name
     refresh_copy(copy, key)
     (folder / "tree/nbq").symlink_to(copy)
     shutil.rmtree(folder / "obj/nbq", ignore_errors=True)
 
 
-def kunit_command(folder, options, bed, boot):
+def kunit_command(folder, options, testbed, boot):
     """kunit.py's, to build the kernel and boot it; only to boot it, if in a layout."""
     before, what = (LAYOUTS[boot.layout], ["exec"]) if boot.layout else \
         ((), ["run", f"--jobs={cores() + 1}"])
     return [*before, sys.executable, folder / "tree" / KUNIT_FOLDER / "kunit.py", *what,
             "--arch=um", f"--build_dir={folder / 'obj'}",
-            f"--kunitconfig={bed.config}",
+            f"--kunitconfig={testbed.config}",
             f"--kunitconfig={folder / 'tree/nbq/kunit/.kunitconfig'}",
-            f"--timeout={RUN_TIMEOUT}", *bed.arguments(boot.layout),
+            f"--timeout={RUN_TIMEOUT}", *testbed.arguments(boot.layout),
             *(f"--kernel_args={word}" for word in boot.words),
             f"--make_options=KBUILD_KCONFIG={folder / 'Kconfig'}",
             "--make_options=drivers-m=nbq/",
             *(f"--make_options={option}" for option in options)]
 
 
-def run_in(folder, options, boot, bed):
+def run_in(folder, options, boot, testbed):
     """Run kunit.py, anew if the kernel dies before the suites. Returns a Result."""
     report = folder / "obj/result.json"
     test_log = folder / "obj/test.log"
-    log = BUILD / "log" / f"{bed.name}{boot.name}.log"
+    log = BUILD / "log" / f"{testbed.name}{boot.name}.log"
     log.unlink(missing_ok=True)
-    command = [*kunit_command(folder, options, bed, boot), f"--json={report}"]
+    command = [*kunit_command(folder, options, testbed, boot), f"--json={report}"]
     if boot.name_filter:
         command.append(boot.name_filter)
     # What a layout has to do with does not get better by itself.
@@ -229,7 +229,7 @@ def run_in(folder, options, boot, bed):
         died = test_log.exists() and died_early(test_log.read_text(errors="replace"))
         if start == starts or not died:
             break
-        keep_early_death(test_log, bed.name)
+        keep_early_death(test_log, testbed.name)
     result = judge(status, report, test_log, log, bool(boot.name_filter))
     if died:
         result.problems.insert(0, "the kernel died before the suites, "
@@ -359,12 +359,12 @@ exit $status
 
 
 def run_suites_in_guest(machine, cpus=CPUS, append=(), clean=None):
-    """Load the suites in a guest, judge. Returns a Result.
+    """Load the suites in a guest, check the run. Returns a Result.
 
     append: more words for the kernel.
-    clean: takes the guest's outcome, and leaves what is to be judged.
+    clean: takes the guest's outcome, and leaves what is to be checked.
     """
-    log = BUILD / "log" / f"kunit-{machine.kernel.bed}.log"
+    log = BUILD / "log" / f"kunit-{machine.kernel.name}.log"
     return load_suites(machine, build_suites(machine.kernel), log, cpus=cpus, append=append,
                        clean=clean, script=WITH_LEAK_SCAN)
 

@@ -15,8 +15,8 @@ from testbed.riscv import TOOLS
 
 STATE = "__mmiowb_state"
 TYPES = ("clh", "mcs", "swap", "spin")
-# (verb, what it returns, its further arguments)
-VERBS = (("lock_timeout", "int", ", 1000"), ("lock_until", "int", ", 1000"),
+# (operation, what it returns, its further arguments)
+OPERATIONS = (("lock_timeout", "int", ", 1000"), ("lock_until", "int", ", 1000"),
          ("trylock", "bool", ""), ("lock", "void", ""), ("unlock", "void", ""))
 # Of the probe: what must use the state, and what must not, or the question is wrong.
 CONTROLS = {"probe_spinlock": True, "probe_nothing": False}
@@ -38,22 +38,22 @@ void probe_spinlock(raw_spinlock_t *lock)
 	do_raw_spin_lock(lock);
 }
 """
-PROBE_VERB = """
-{returns} probe_nbq_{lock}_{verb}(struct nbq_{lock} *lock);
-{returns} probe_nbq_{lock}_{verb}(struct nbq_{lock} *lock)
+PROBE_OPERATION = """
+{returns} probe_nbq_{lock}_{operation}(struct nbq_{lock} *lock);
+{returns} probe_nbq_{lock}_{operation}(struct nbq_{lock} *lock)
 {{
-	{give}nbq_{lock}_{verb}(lock{arguments});
+	{give}nbq_{lock}_{operation}(lock{arguments});
 }}
 """
 PROBE_TAIL = '\nMODULE_LICENSE("GPL");\n'
 
 
 def probe_text():
-    """A user of every verb, each in a function of its own."""
+    """A user of every operation, each in a function of its own."""
     return PROBE_HEAD + "".join(
-        PROBE_VERB.format(lock=lock, verb=verb, returns=returns, arguments=arguments,
+        PROBE_OPERATION.format(lock=lock, operation=operation, returns=returns, arguments=arguments,
                           give="" if returns == "void" else "return ")
-        for lock in TYPES for verb, returns, arguments in VERBS) + PROBE_TAIL
+        for lock in TYPES for operation, returns, arguments in OPERATIONS) + PROBE_TAIL
 
 
 def references(disassembly):
@@ -95,7 +95,7 @@ def undefined_symbols(path):
 
 def probe_users(kernel):
     """state_users() of the probe, built against a kernel's headers."""
-    folder = BUILD / f"mmiowb-{kernel.bed}"
+    folder = BUILD / f"mmiowb-{kernel.name}"
     with locked(f"{folder}.lock", folder):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "probe.c").write_text(probe_text())
@@ -126,15 +126,15 @@ def mmiowb_claims(kernel, copy):
         if path.stem not in ("nbqlock", "nbqlock.mod"):
             shipped.update(state_users(path))
     for lock in TYPES:
-        for verb, _, _ in VERBS:
-            yield from verb_claims(f"nbq_{lock}_{verb}", shipped, probe)
+        for operation, _, _ in OPERATIONS:
+            yield from operation_claims(f"nbq_{lock}_{operation}", shipped, probe)
 
 
-def verb_claims(verb, shipped, probe):
-    """An inline verb must count where it is used; what it falls back to, too."""
-    if verb in shipped:
-        yield f"{verb}() uses {STATE}", shipped[verb], ""
+def operation_claims(operation, shipped, probe):
+    """An inline operation must count where it is used; what it falls back to, too."""
+    if operation in shipped:
+        yield f"{operation}() uses {STATE}", shipped[operation], ""
         return
-    yield f"{verb}(), inline, uses {STATE}", probe.get(f"probe_{verb}", False), ""
-    if f"__{verb}" in shipped:
-        yield f"__{verb}() uses {STATE}", shipped[f"__{verb}"], ""
+    yield f"{operation}(), inline, uses {STATE}", probe.get(f"probe_{operation}", False), ""
+    if f"__{operation}" in shipped:
+        yield f"__{operation}() uses {STATE}", shipped[f"__{operation}"], ""

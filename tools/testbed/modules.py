@@ -75,7 +75,7 @@ def make_user(kernel, copy, folder, log, *options):
 
 def build_modules(kernel, *users):
     """Build the modules, and these users, for a kernel: {file name: content}."""
-    return built(kernel, kernel.bed, users)
+    return built(kernel, kernel.name, users)
 
 
 def build_suites(kernel, name="suites", sources=None):
@@ -83,7 +83,7 @@ def build_suites(kernel, name="suites", sources=None):
 
     name: of the copy to build in; sources: as for refresh_copy().
     """
-    return built(kernel, f"{kernel.bed}-{name}", (), [SUITES],
+    return built(kernel, f"{kernel.name}-{name}", (), [SUITES],
                  "CONFIG_NBQLOCK_KUNIT_TEST=m", sources=sources)
 
 
@@ -106,7 +106,7 @@ def built(kernel, name, users=(), more=(), *options, sources=None):
 
 def checked_build(kernel, *options):
     """Build everything anew with stricter options. Returns the build's output."""
-    name = f"{kernel.bed}-strict"
+    name = f"{kernel.name}-strict"
     copy = BUILD / name
     log = BUILD / "log" / f"modules-{name}.log"
     with locked(BUILD / f"{name}.lock", copy):

@@ -58,9 +58,9 @@ def acquires_somewhere(run):
 def acquires_chain(run):
     if run.number("locks_taken") < run.settings["chain"] * run.number("acquisitions"):
         return "fewer locks were taken than the acquisitions must have"
-    # Who has the first of them is alone at the others.
+    # The holder of the first is uncontended at the others.
     if run.settings["chain_order"] == "fixed" and run.number("handoff_samples"):
-        return "a lock was handed over that nobody waited for"
+        return "an uncontended lock was handed off"
     if run.settings["lock"] in OURS:
         return acquires(run)
     # Where there is no order, one thread may have the lock for the whole of the run.
@@ -142,7 +142,7 @@ def stalls(run):
     if run.number("acquisitions") > most:
         return f"more acquisitions than {most:.0f}: holders did not stall"
     return run.number("wait_ns_max") < 4 * MS and \
-        Unseen("nobody waited for a stalled holder")
+        Unseen("no attempt waited for a stalled holder")
 
 
 def stutters(run):
@@ -164,7 +164,7 @@ def frees(run):
 
 
 def is_found_out(run):
-    """Of a lock that excludes nobody: why it has not failed as it must, or nothing."""
+    """Of a lock that does not exclude: why it has not failed as it must, or nothing."""
     if run.verdict == "PASS":
         return Unseen("it has passed")
     return not run.verdict.startswith("FAIL") and run.verdict
@@ -205,7 +205,7 @@ def deadlocks():
 
 
 def retries():
-    """A holder stays for 2 ms, nobody waits for it."""
+    """A holder stays for 2 ms, no attempt waits for it."""
     load = {"patience_ns": 0, "cs_ns": 2 * MS, "ncs_ns": 2 * MS, "duration_ms": 200}
     for lock in OURS:
         yield shaped(f"retry-give_up-{lock}", lock, **load), gives_up
@@ -236,7 +236,7 @@ def shape_runs(locks):
 
 
 def broken_run():
-    """The lock that excludes nobody, freed: still to be found out."""
+    """The lock that does not exclude, freed: still to be found out."""
     return shaped("free-broken", BROKEN, free_lock=1, cs_ns=1000, duration_ms=500,
                   log_ms=100)
 

@@ -20,7 +20,7 @@ from testbed.stress import (FILES as STRESS_FILES, OURS, Run, Unseen, grows, jud
                             until_seen)
 
 SERIES = "6.12"			# has event tracing, and lets modules use the kernel's own
-CPUS = 3			# a holder, one who leaves, one behind that one
+CPUS = 3			# a holder, a waiter that times out, its successor
 KILOBYTES = 32768		# of the trace of each CPU: many times what a run needs
 TRACE_SCRIPT = f"""
 . /root/stress.sh
@@ -171,7 +171,7 @@ def claims_of_run(run, trace):
            leaves == gave_up or
            (run.settings["lock"] == "nbq_spin" and leaves and leaves <= gave_up))
     abandoned = sum("node=abandoned" in event.words for event in trace.named("nbq_abandon"))
-    yield ("the nodes that leavers left behind are those counted",
+    yield ("the nodes that timed-out waiters abandoned are those counted",
            abandoned == trace.total.get("nodes_abandoned"))
     fewest, most = reclaims_of(trace)
     yield ("each abandoned node that is skipped is reclaimed",
@@ -197,7 +197,7 @@ def claims_of_growth(run, trace):
 # The functions in which a tracepoint may be: those behind contention, and growth. An
 # acquisition has a no-op besides, which tells whether contention_begin is on: a wait is
 # announced before it enqueues.
-CONTENDED = re.compile(r"wait|await|slowpath|step_over|leave|grow")
+CONTENDED = re.compile(r"wait|await|slowpath|skip|abandon|grow")
 ASKED_BEFORE = "contention_begin"
 JUMP_ENTRY = re.compile(r"^[0-9a-f]+ +\S+ +(\S+?)(?:([+-])0x([0-9a-f]+))?$", re.MULTILINE)
 NO_OP = re.compile(r"\bnop|\bxchg +%ax,%ax|\bdata16")

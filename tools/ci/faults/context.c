@@ -72,7 +72,7 @@ static int cpu_while_movable(void)
 	return smp_processor_id() < 0;
 }
 
-const struct plant context_plants[] = {
+const struct fault context_faults[] = {
 	{ "warn", warn },
 	{ "sleep_in_atomic", sleep_in_atomic },
 	{ "rt_lock_in_atomic", rt_lock_in_atomic },

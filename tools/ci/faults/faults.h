@@ -7,23 +7,23 @@
 #define NBQ_FAULTS_H
 
 /**
- * struct plant - a mistake
+ * struct fault - a mistake
  * @name: what it is called by
  * @provoke: makes it; what it returns is what loading the module returns
  */
-struct plant {
+struct fault {
 	const char *name;
 	int (*provoke)(void);
 };
 
 /* Each ends in one without a name. */
-extern const struct plant memory_plants[];
-extern const struct plant context_plants[];
-extern const struct plant stall_plants[];
-extern const struct plant locking_plants[];
-extern const struct plant race_plants[];
-extern const struct plant lockdep_plants[];
-extern const struct plant report_plants[];
+extern const struct fault memory_faults[];
+extern const struct fault context_faults[];
+extern const struct fault stall_faults[];
+extern const struct fault locking_faults[];
+extern const struct fault race_faults[];
+extern const struct fault nbqlock_faults[];
+extern const struct fault report_faults[];
 
 int faults_in_thread(int (*body)(void *data), const char *name);
 

@@ -129,7 +129,7 @@ static int overwritten(void)
 	return 0;
 }
 
-const struct plant locking_plants[] = {
+const struct fault locking_faults[] = {
 	{ "lockdep_abba", opposite_orders },
 	{ "lockdep_aa", same_class },
 	{ "lockdep_irq", interrupt_unsafe },

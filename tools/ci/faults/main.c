@@ -22,20 +22,20 @@ static char *kind = "";
 module_param(kind, charp, 0444);
 MODULE_PARM_DESC(kind, "What to provoke; an unknown name lists them all.");
 
-static const struct plant * const tables[] = {
-	memory_plants, context_plants, stall_plants, locking_plants, race_plants,
-	lockdep_plants, report_plants,
+static const struct fault * const tables[] = {
+	memory_faults, context_faults, stall_faults, locking_faults, race_faults,
+	nbqlock_faults, report_faults,
 };
 
-static const struct plant *plant_named(const char *name)
+static const struct fault *fault_named(const char *name)
 {
-	const struct plant *plant;
+	const struct fault *fault;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(tables); i++) {
-		for (plant = tables[i]; plant->name; plant++) {
-			if (!strcmp(plant->name, name))
-				return plant;
+		for (fault = tables[i]; fault->name; fault++) {
+			if (!strcmp(fault->name, name))
+				return fault;
 		}
 	}
 	return NULL;
@@ -43,12 +43,12 @@ static const struct plant *plant_named(const char *name)
 
 static void list_all(void)
 {
-	const struct plant *plant;
+	const struct fault *fault;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(tables); i++) {
-		for (plant = tables[i]; plant->name; plant++)
-			pr_info("there is %s\n", plant->name);
+		for (fault = tables[i]; fault->name; fault++)
+			pr_info("there is %s\n", fault->name);
 	}
 }
 
@@ -89,15 +89,15 @@ int faults_in_thread(int (*body)(void *data), const char *name)
 
 static int __init faults_init(void)
 {
-	const struct plant *plant = plant_named(kind);
+	const struct fault *fault = fault_named(kind);
 
-	if (!plant) {
+	if (!fault) {
 		pr_err("kind: there is no \"%s\"\n", kind);
 		list_all();
 		return -EINVAL;
 	}
 	pr_info("provoking %s\n", kind);
-	return plant->provoke();
+	return fault->provoke();
 }
 
 static void __exit faults_exit(void)

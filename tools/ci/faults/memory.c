@@ -113,7 +113,7 @@ static int broken_list(void)
 	return 0;
 }
 
-const struct plant memory_plants[] = {
+const struct fault memory_faults[] = {
 	{ "kasan_uaf", use_after_free },
 	{ "kasan_oob", out_of_bounds },
 	{ "oops", null_pointer },

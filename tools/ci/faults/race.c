@@ -43,7 +43,7 @@ static int race_for_a_while(void)
 	return 0;
 }
 
-const struct plant race_plants[] = {
+const struct fault race_faults[] = {
 	{ "kcsan", race_for_a_while },
 	{ }
 };

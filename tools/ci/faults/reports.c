@@ -103,7 +103,7 @@ static int deadlock(void)
 	return 0;
 }
 
-const struct plant report_plants[] = {
+const struct fault report_faults[] = {
 	{ "nbq_misuse", misuse },
 	{ "nbq_deadlock", deadlock },
 	{ }

@@ -45,7 +45,7 @@ static int sleep_in_thread(void)
 	return faults_in_thread(sleep_for_long, "faults_sleep");
 }
 
-const struct plant stall_plants[] = {
+const struct fault stall_faults[] = {
 	{ "rcu_stall", spin_in_thread },
 	{ "soft_lockup", spin_in_thread },
 	{ "hung_task", sleep_in_thread },

@@ -4,7 +4,7 @@
 import unittest
 
 from ci.common import Case
-from ci.kernel_table import Bed, KernelTable, On, runs_on
+from ci.kernel_table import TestBed, KernelTable, On, runs_on
 from testbed.common import Unavailable
 
 
@@ -17,23 +17,23 @@ def nowhere():
     raise Unavailable("no network")
 
 
-OLD = Bed("old", lambda: Kernel("6.1"))
-NEW = Bed("new", lambda: Kernel("7.2"))
-NOWHERE = Bed("nowhere", nowhere)
+OLD = TestBed("old", lambda: Kernel("6.1"))
+NEW = TestBed("new", lambda: Kernel("7.2"))
+NOWHERE = TestBed("nowhere", nowhere)
 
 
-def step_on(bed, how):
-    @runs_on(bed, how)
+def step_on(testbed, how):
+    @runs_on(testbed, how)
     def step():
         pass
     return step
 
 
 def table_of(*parts):
-    """A table of (bed, how, cases), a second for each case."""
+    """A table of (testbed, how, cases), a second for each case."""
     table = KernelTable()
-    for bed, how, cases in parts:
-        table.begin(step_on(bed, how))
+    for testbed, how, cases in parts:
+        table.begin(step_on(testbed, how))
         for case in cases:
             table.add(case, 1)
     return table.lines()[1:]

@@ -3,7 +3,7 @@
 
 import unittest
 
-from testbed.mmiowb import STATE, TYPES, VERBS, probe_text, users_of, verb_claims
+from testbed.mmiowb import STATE, TYPES, OPERATIONS, probe_text, users_of, operation_claims
 
 # As from `objdump -dr --no-show-raw-insn`; labels and relaxations are the compiler's.
 DISASSEMBLY = f"""
@@ -63,24 +63,24 @@ class Users(unittest.TestCase):
 
 
 class Claims(unittest.TestCase):
-    def test_a_verb_of_the_module_is_asked_there(self):
-        claims = list(verb_claims("nbq_clh_lock", {"nbq_clh_lock": False},
+    def test_operation_of_the_module_is_looked_up_there(self):
+        claims = list(operation_claims("nbq_clh_lock", {"nbq_clh_lock": False},
                                   {"probe_nbq_clh_lock": True}))
         self.assertEqual([holds for _, holds, _ in claims], [False])
 
-    def test_of_an_inline_verb_both_halves_are_asked(self):
-        claims = list(verb_claims("nbq_spin_lock", {"__nbq_spin_lock": True},
+    def test_inline_operation_and_its_slow_path_are_looked_up(self):
+        claims = list(operation_claims("nbq_spin_lock", {"__nbq_spin_lock": True},
                                   {"probe_nbq_spin_lock": False}))
         self.assertEqual([holds for _, holds, _ in claims], [False, True])
 
-    def test_a_verb_that_is_nowhere_fails(self):
-        self.assertEqual([holds for _, holds, _ in verb_claims("nbq_clh_lock", {}, {})],
+    def test_missing_operation_fails(self):
+        self.assertEqual([holds for _, holds, _ in operation_claims("nbq_clh_lock", {}, {})],
                          [False])
 
-    def test_the_probe_calls_every_verb(self):
+    def test_probe_calls_every_operation(self):
         for lock in TYPES:
-            for verb, _, _ in VERBS:
-                self.assertIn(f"\tnbq_{lock}_{verb}(lock", probe_text().replace("return ", ""))
+            for operation, _, _ in OPERATIONS:
+                self.assertIn(f"\tnbq_{lock}_{operation}(lock", probe_text().replace("return ", ""))
 
 
 if __name__ == "__main__":

@@ -193,7 +193,7 @@ static int not_held(void)
 	return 0;
 }
 
-const struct plant lockdep_plants[] = {
+const struct fault nbqlock_faults[] = {
 	{ "nbq_abba", opposite_orders },
 	{ "nbq_abba_raw", opposite_to_a_spinlock },
 	{ "nbq_aa_class", same_class },

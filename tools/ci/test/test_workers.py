@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Steps in worker processes: their order, their trouble, their end."""
+
+import os
+from pathlib import Path
+import signal
+import tempfile
+import threading
+import time
+import unittest
+
+from ci.common import Case
+from ci.workers import CASE, MESSAGE, Workers, next_step
+from testbed.common import Trouble, say
+
+HANGS = 60
+
+
+class Shown:
+    """What is shown: names and statuses of cases."""
+
+    def __init__(self):
+        self.cases = []
+        self.messages = ""
+
+    def show(self, what, rest):
+        if what == CASE:
+            self.cases.append((rest[0].name, rest[0].status))
+        elif what == MESSAGE:
+            self.messages += rest
+
+
+def shown(steps, jobs, loads=()):
+    seen = Shown()
+    Workers(steps, loads, jobs).run(list(steps), seen.show)
+    return seen
+
+
+def step_of(*names, seconds=0):
+    def step():
+        """a step"""
+        time.sleep(seconds)
+        for name in names:
+            yield Case(name, True)
+    return step
+
+
+def trouble():
+    """a step in trouble"""
+    yield Case("before", True)
+    raise Trouble("no kernel")
+
+
+def death():
+    """a step whose process dies"""
+    yield Case("before", True)
+    os._exit(3)
+
+
+def talk():
+    """a step that says something"""
+    say("half-way")
+    yield Case("said", True)
+
+
+class WorkersTest(unittest.TestCase):
+    def test_cases_are_shown_in_the_order_of_the_steps(self):
+        steps = {"slow": step_of("1", "2", seconds=0.3), "fast": step_of("3"),
+                 "last": step_of("4")}
+        for jobs in (1, 2, 3):
+            self.assertEqual([name for name, _ in shown(steps, jobs).cases],
+                             ["1", "2", "3", "4"])
+
+    def test_steps_run_side_by_side(self):
+        steps = {str(number): step_of(str(number), seconds=1) for number in range(3)}
+        started = time.monotonic()
+        shown(steps, 3)
+        self.assertLess(time.monotonic() - started, 2.5)
+
+    def test_trouble_is_a_case_and_the_next_step_runs(self):
+        seen = shown({"trouble": trouble, "next": step_of("next")}, 1)
+        self.assertEqual(seen.cases, [("before", "ok"), ("trouble", "FAIL"), ("next", "ok")])
+
+    def test_worker_that_dies_fails_its_step_alone(self):
+        seen = shown({"death": death, "next": step_of("next")}, 1)
+        self.assertEqual(seen.cases, [("before", "ok"), ("death", "FAIL"), ("next", "ok")])
+
+    def test_messages_are_shown_with_their_step(self):
+        seen = shown({"talk": talk}, 1)
+        self.assertIn("talk: a step that says something", seen.messages)
+        self.assertIn("half-way", seen.messages)
+
+    def test_interruption_ends_what_a_step_has_started(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mark = Path(folder) / "cleaned-up"
+
+            def endless():
+                """a step without end"""
+                try:
+                    yield Case("started", True)
+                    time.sleep(HANGS)
+                finally:
+                    mark.touch()
+
+            def interrupt(what, _):
+                if what == CASE:
+                    raise KeyboardInterrupt
+
+            before = signal.getsignal(signal.SIGINT)
+            signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+            try:
+                with self.assertRaises(KeyboardInterrupt):
+                    Workers({"endless": endless}, (), 1).run(["endless"], interrupt)
+                self.assertTrue(mark.exists())
+            finally:
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                signal.signal(signal.SIGINT, before)
+            self.assertEqual(threading.active_count(), 1)
+
+
+class ScheduleTest(unittest.TestCase):
+    def test_half_of_the_jobs_is_for_loads(self):
+        waiting = ["build", "stress", "soak", "tools"]
+        loads = ("stress", "soak")
+        self.assertEqual(next_step(waiting, [], loads, 2), "stress")
+        self.assertEqual(next_step(waiting, ["stress"], loads, 2), "build")
+        self.assertEqual(next_step(["soak"], ["stress"], loads, 2), "soak")
+
+    def test_one_job_takes_them_in_order(self):
+        self.assertEqual(next_step(["build", "stress"], [], ("stress",), 1), "build")
+
+
+if __name__ == "__main__":
+    unittest.main()
