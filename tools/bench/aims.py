@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Whether the aims of a lock of ours are reached: a row of a table for each [aim].
 
-An aim is for every point that it names. It is judged round by round: the locks of a
+An aim is for every point that it names. It is evaluated round by round: the locks of a
 round ran right after one another, so that a ratio of the two has in it what the
 machine did to both. What is shown is the point that is farthest from the aim.
 """

@@ -26,7 +26,7 @@ examples:
 def new_parser(verbs):
     parser = add(verbs, "compare", "compare two results, round by round", EXAMPLES, run)
     parser.add_argument("a", type=Path, metavar="A", help="the result to compare with")
-    parser.add_argument("b", type=Path, metavar="B", help="the result to judge")
+    parser.add_argument("b", type=Path, metavar="B", help="the result to compare with A")
     parser.add_argument("--metric", default=compare.METRIC, metavar="NAME",
                         help="a number of the driver's result, or a metric of the figures "
                         "such as acquisition_misses (default: %(default)s)")

@@ -8,10 +8,10 @@ max(...) of numbers, and METRIC(LOCK, AXIS=VALUE, ...), where VALUE is one that
 was swept, or min or max for the least or greatest of them. cpus_per_core=N
 stands for so many CPUs for each core of the machine. Every axis with more than
 one value has to be named, but for those of a simulated machine, sockets and costs:
-a line that does not name them is judged for each of their values. The line must
+a line that does not name them is evaluated for each of their values. The line must
 say yes or no, so it is a comparison at the end.
 
-It is judged twice: on the medians, and on all that the rounds allow, from the
+It is evaluated twice: on the medians, and on all that the rounds allow, from the
 least to the greatest. Where only the medians decide it is not clear.
 """
 
@@ -247,7 +247,7 @@ def cpus_or(axis):
 
 
 def check(text, scenario):
-    """Refuse a line that the scenario's runs can never be judged by."""
+    """Refuse a line that the scenario's runs can never be evaluated by."""
     finding = Finding(text)
     finding.check_axes(scenario.sweep)
     for lock in finding.locks:
@@ -276,7 +276,7 @@ class Reading:
                 f"({shown(self.found.low)} to {shown(self.found.high)})")
 
 
-class Judge:
+class Evaluator:
     """Evaluates a Finding on the runs of an experiment."""
 
     def __init__(self, runs, context):
@@ -373,27 +373,27 @@ class Judgement:
 class Substituted(ast.NodeTransformer):
     """Puts the medians in the place of the calls."""
 
-    def __init__(self, judge):
-        self.judge = judge
+    def __init__(self, evaluator):
+        self.evaluator = evaluator
 
     def visit_Call(self, node):		# pylint: disable=invalid-name
         if is_choice(node):
             self.generic_visit(node)
             return node
-        found = self.judge.read(read_call(node)).found
+        found = self.evaluator.read(read_call(node)).found
         return ast.Name(id=shown(found.median if found else None))
 
 
-def judged(text, runs, context=None):
+def evaluated(text, runs, context=None):
     """The Judgement of a "holds" line on the runs of its experiment."""
     finding = Finding(text)
-    judge = Judge(runs, context)
-    answer = judge.answer(finding.tree)
+    evaluator = Evaluator(runs, context)
+    answer = evaluator.answer(finding.tree)
     for call in finding.calls:		# those too that were not needed
-        judge.read(call)
-    readings = list(judge.readings.values())
+        evaluator.read(call)
+    readings = list(evaluator.readings.values())
     tree = ast.parse(finding.text, mode="eval").body
-    substituted = ast.unparse(Substituted(judge).visit(tree))
+    substituted = ast.unparse(Substituted(evaluator).visit(tree))
     if answer.middle is None:
         return Judgement(UNKNOWN, readings, substituted,
                          [str(one.call) for one in readings if one.found is None])

@@ -84,7 +84,7 @@ class BusyHost:
 
 
 def words_of(runs):
-    """How busy the host was in these runs, for people; nothing if that is not said."""
+    """How busy the host was in these runs, in words; nothing if that is unknown."""
     told = [run.result for run in runs if "host_busy_processes" in run.result]
     if not told:
         return ""

@@ -285,7 +285,7 @@ METRICS = {metric.name: metric for metric in [
            attempts_per_second),
     Metric("success_rate", "success rate", "%", ("acquisitions", "attempts"), success_rate,
            "acquisitions by attempts"),
-    Metric("handoff_rate", "holder not where the last was", "%",
+    Metric("handoff_rate", "holder on another CPU", "%",
            ("handoffs", "acquisitions"), handoff_rate),
     Metric("iteration_time_us", "iteration time", "us", ("elapsed_ns", "attempts"),
            in_microseconds(iteration_time_ns),
@@ -397,7 +397,7 @@ def points_of(runs):
     return list(seen.values())
 
 
-# Numbers for people
+# Formatted numbers
 
 def shown(number):
     """A figure in three digits or so, never as a power of ten."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a run can be told: the parameters of the stress driver, of the host, of the simulation."""
+"""The parameters of a run: of the stress driver, of the host, of the simulation."""
 
 import re
 
@@ -82,7 +82,7 @@ def good_value(parameter, text, parameters=None):
 
 
 def check_known(parameter, parameters):
-    """Refuse a parameter by a sentence that says who has it, if anybody does."""
+    """Refuse an unknown parameter, by a sentence with the test bed that has it, if any."""
     if parameter in parameters:
         return
     if parameters is SIMULATION and parameter in HOST:

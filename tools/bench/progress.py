@@ -20,7 +20,7 @@ def counted(number, noun):
 
 
 def clock(seconds):
-    """Seconds as people read them: 0:07, 12:34, 1:02:03."""
+    """Seconds in the usual form: 0:07, 12:34, 1:02:03."""
     seconds = round(seconds)
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
@@ -30,7 +30,7 @@ def clock(seconds):
 
 
 class Progress:
-    """Keeps count of runs, and tells it to whoever watches.
+    """Counts runs, and shows the progress.
 
     The time left is what is left of the planned time, at the pace so far:
     starting guests and slow runs are in it. The rate is that of the run that
@@ -118,7 +118,7 @@ class Progress:
             print(f"nbqlock: {self.text()}", file=self.stream, flush=True)
 
     def clear(self):
-        """Make room for other words."""
+        """Clear the line for other output."""
         if self.shown:
             self.stream.write("\r\x1b[K")
             self.stream.flush()

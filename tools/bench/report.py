@@ -22,7 +22,7 @@ RATE = losses.RATE
 MISSES = "acquisition_misses"
 
 # A finding of a result, what it came to, and on which of the simulated machines.
-Judged = namedtuple("Judged", "result finding where judgement")
+Evaluated = namedtuple("Evaluated", "result finding where evaluation")
 # Of headings: the title of an experiment, its parts, a finding in one.
 LEVELS = "=-~"
 SIMULATED_LEVELS = "-~^"
@@ -52,7 +52,7 @@ def results_of(folder, simulated=False):
 # The parts
 
 def released(kernel):
-    """A kernel's version without what somebody has called their build of it."""
+    """A kernel's version without the name of the build."""
     return (re.match(r"[\d.]*\d", kernel or "") or [""])[0]
 
 
@@ -84,7 +84,7 @@ def run_words(results, what):
 
 
 def machines_of(result, finding):
-    """The simulated machines that a finding is judged for: those that it does not name."""
+    """The simulated machines that a finding is evaluated for: those that it does not name."""
     try:
         named = findings.Finding(finding.holds).axes
     except Trouble:
@@ -94,35 +94,35 @@ def machines_of(result, finding):
     return [dict(zip(axes, values)) for values in product(*axes.values())]
 
 
-def judgement_of(folder, result, finding, where):
+def evaluation_of(folder, result, finding, where):
     """A Judgement; a line that these runs cannot answer is one, too."""
     runs = plot.drawn_runs(result.runs, {axis: [value] for axis, value in where.items()})
     try:
-        return findings.judged(finding.holds, runs, plot.context_for(folder, result, where))
+        return findings.evaluated(finding.holds, runs, plot.context_for(folder, result, where))
     except Trouble as trouble:
         return findings.Judgement(findings.UNKNOWN, [], missing=[str(trouble)])
 
 
-def judgements(folder, simulated=False):
-    """[Judged] of all experiments."""
-    return [Judged(result, finding, where, judgement_of(folder, result, finding, where))
+def evaluations(folder, simulated=False):
+    """[Evaluated] of all experiments."""
+    return [Evaluated(result, finding, where, evaluation_of(folder, result, finding, where))
             for result in results_of(folder, simulated) for finding in result.plan.findings
             for where in machines_of(result, finding)]
 
 
-def overview(judged):
+def overview(evaluated):
     """All findings in a table."""
-    if not judged:
+    if not evaluated:
         return []
     rows = [[escaped(each.finding.title), escaped(each.result.name),
-             f"**{each.judgement.word}**"] for each in judged]
+             f"**{each.evaluation.word}**"] for each in evaluated]
     return [*heading("Findings", "="),
-            *paragraph(f"Of {len(judged)} findings {count_words(judged)}."),
+            *paragraph(f"Of {len(evaluated)} findings {count_words(evaluated)}."),
             *table(["finding", "experiment", "here"], rows, (60, 20, 20))]
 
 
-def count_words(judged):
-    count = Counter(each.judgement.word for each in judged)
+def count_words(evaluated):
+    count = Counter(each.evaluation.word for each in evaluated)
     return ", ".join(f"{count[word]} {said}" for word, said in (
         (findings.HOLDS, "hold here"), (findings.FAILS, "do not"),
         (findings.UNCLEAR, "are not clear within the spread of the rounds"),
@@ -138,13 +138,13 @@ otherwise."""
 
 def aims_part(folder, simulated=False, level="="):
     """What ours were meant to reach, and whether they do."""
-    judged = aims.verdicts(folder, simulated)
-    if not judged:
+    evaluated = aims.verdicts(folder, simulated)
+    if not evaluated:
         return []
-    met = sum(each.word.startswith(aims.MET) for each in judged)
+    met = sum(each.word.startswith(aims.MET) for each in evaluated)
     return [*heading("Aims, simulated" if simulated else "Aims", level),
-            *paragraph(f"Of {len(judged)} aims {met} are met. {WHAT_AN_AIM_IS}"),
-            *table(aims.HEADINGS, [each.cells() for each in judged], aims.WIDTHS)]
+            *paragraph(f"Of {len(evaluated)} aims {met} are met. {WHAT_AN_AIM_IS}"),
+            *table(aims.HEADINGS, [each.cells() for each in evaluated], aims.WIDTHS)]
 
 
 def table1(folder):
@@ -215,16 +215,16 @@ def medians(result, name, context):
     return lines
 
 
-def finding_part(judged, level):
+def finding_part(evaluated, level):
     """A finding and what it came to, on each of the machines."""
-    finding = judged[0].finding
+    finding = evaluated[0].finding
     lines = [*heading(escaped(finding.title), level), f":Paper: {escaped(finding.paper)}"]
-    for each in judged:
+    for each in evaluated:
         where = f" {point_name(each.where)}" if each.where else ""
         name = f"Simulated{where}" if each.result.plan.is_simulated else "Here"
-        lines.append(f":{name}: **{each.judgement.verdict()}**: "
-                     f"{escaped(each.judgement.details())}")
-    if finding.why and any(each.judgement.doubtful for each in judged):
+        lines.append(f":{name}: **{each.evaluation.verdict()}**: "
+                     f"{escaped(each.evaluation.details())}")
+    if finding.why and any(each.evaluation.doubtful for each in evaluated):
         lines.append(f":Why: {escaped(finding.why)}")
     return [*lines, ""]
 
@@ -236,7 +236,7 @@ def main_metrics(result):
     return list(dict.fromkeys([*first, RATE, *misses]))
 
 
-def experiment(folder, result, judged, levels=LEVELS):
+def experiment(folder, result, evaluated, levels=LEVELS):
     context = plot.context_for(folder, result)
     lines = heading(escaped(result.title + simulated_mark(result)), levels[0])
     lines += paragraph(f"Experiment ``{result.name}``, after {escaped(result.plan.source)}. "
@@ -245,10 +245,10 @@ def experiment(folder, result, judged, levels=LEVELS):
         lines += paragraph("**Incomplete**: it was stopped before all rounds were run.")
     for figure in plot.figures_of_result(folder, result):
         lines += figure_part(folder, result, figure)
-    if judged:
+    if evaluated:
         lines += heading("What was found", levels[1])
         for finding in result.plan.findings:
-            lines += finding_part([each for each in judged if each.finding is finding],
+            lines += finding_part([each for each in evaluated if each.finding is finding],
                                   levels[2])
     lines += heading("Medians", levels[1])
     for name in main_metrics(result):
@@ -256,10 +256,10 @@ def experiment(folder, result, judged, levels=LEVELS):
     return lines
 
 
-def experiments(folder, judged, simulated=False, levels=LEVELS):
+def experiments(folder, evaluated, simulated=False, levels=LEVELS):
     lines = []
     for result in results_of(folder, simulated):
-        mine = [each for each in judged if each.result is result]
+        mine = [each for each in evaluated if each.result is result]
         if result.plan.plots or mine:
             lines += experiment(folder, result, mine, levels)
     return lines
@@ -372,21 +372,21 @@ def simulated_part(folder):
     results = results_of(folder, True)
     if not results:
         return []
-    judged = judgements(folder, True)
+    evaluated = evaluations(folder, True)
     tables = sorted({name for result in results for name in plot.tables_of(result)})
     return [*heading("Many processors (simulated)", "="),
             *paragraph(WHAT_IS_SIMULATED),
             *paragraph(f"Cost table{'' if len(tables) == 1 else 's'}: {', '.join(tables)}."),
-            *simulated_overview(folder, judged),
+            *simulated_overview(folder, evaluated),
             *aims_part(folder, True, "-"),
-            *experiments(folder, judged, True, SIMULATED_LEVELS),
+            *experiments(folder, evaluated, True, SIMULATED_LEVELS),
             *space(folder, True, "-"), *simulated_losses(folder)]
 
 
 def words_here(folder):
     """{(experiment, finding): the word for it where it was measured}"""
-    return {(each.result.name, each.finding.name): each.judgement.word
-            for each in judgements(folder)}
+    return {(each.result.name, each.finding.name): each.evaluation.word
+            for each in evaluations(folder)}
 
 
 def measured_name(result):
@@ -394,30 +394,30 @@ def measured_name(result):
     return result.name.removesuffix(f"-{SIMULATED}")
 
 
-def simulated_overview(folder, judged):
+def simulated_overview(folder, evaluated):
     """The findings on many processors, beside what they came to on this machine."""
-    if not judged:
+    if not evaluated:
         return []
     here = words_here(folder)
     cores = folder.machine.get("cores", "?")
     rows = [[escaped(each.finding.title), escaped(each.result.name),
              escaped(point_name(each.where)) or "-",
              here.get((measured_name(each.result), each.finding.name), "-"),
-             f"**{each.judgement.word}**"] for each in judged]
+             f"**{each.evaluation.word}**"] for each in evaluated]
     return [*heading("Findings, simulated", "-"),
-            *paragraph(f"Of {len(judged)} findings {count_words(judged)}."
+            *paragraph(f"Of {len(evaluated)} findings {count_words(evaluated)}."
                        .replace("hold here", "hold")),
-            *(line for sentence in newly_clear(judged, here, cores)
+            *(line for sentence in newly_clear(evaluated, here, cores)
               for line in paragraph(sentence)),
             *table(["finding", "experiment", "machine", f"on {cores} cores", "simulated"],
                    rows, (44, 18, 10, 14, 14))]
 
 
-def newly_clear(judged, here, cores):
+def newly_clear(evaluated, here, cores):
     """Sentences: what is not clear on this machine, and is on many processors."""
     sentences = []
     for word, said in ((findings.HOLDS, "hold"), (findings.FAILS, "do not hold")):
-        names = [name_of(each) for each in judged if each.judgement.word == word and
+        names = [name_of(each) for each in evaluated if each.evaluation.word == word and
                  here.get((measured_name(each.result), each.finding.name)) == findings.UNCLEAR]
         if names:
             sentences.append(f"Not clear on {cores} cores, and {said} on the simulated machine: "
@@ -425,9 +425,9 @@ def newly_clear(judged, here, cores):
     return sentences
 
 
-def name_of(judged):
-    where = f" ({point_name(judged.where)})" if judged.where else ""
-    return escaped(f"{judged.finding.title}{where}")
+def name_of(evaluated):
+    where = f" ({point_name(evaluated.where)})" if evaluated.where else ""
+    return escaped(f"{evaluated.finding.title}{where}")
 
 
 def simulated_losses(folder):
@@ -473,11 +473,11 @@ def tables_first(item):
 
 def text_of(folder):
     """report.rst of an opened folder."""
-    judged = judgements(folder)
+    evaluated = evaluations(folder)
     title = escaped(title_of(folder))
     lines = ["=" * len(title), title, "=" * len(title), "",
-             *what_was_run(folder), *aims_part(folder), *overview(judged),
-             *table1(folder), *experiments(folder, judged),
+             *what_was_run(folder), *aims_part(folder), *overview(evaluated),
+             *table1(folder), *experiments(folder, evaluated),
              *space(folder), *where_ours_lose(folder), *simulated_part(folder),
              *failed_runs(folder)]
     return "\n".join(lines).rstrip() + "\n"

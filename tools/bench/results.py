@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Result folders and files: written once, never over something else.
 
-Documentation/bench.rst describes them. Whoever reads begins with open_folder().
+Documentation/bench.rst describes them. To read, begin with open_folder().
 """
 
 import csv

@@ -37,9 +37,9 @@ class PlannedRun(Run):
 
     def record(self):
         verdict = f"no verdict: {self.lost}" if self.lost else self.verdict
-        judged = verdict == PASS or verdict.startswith("FAIL")
+        evaluated = verdict == PASS or verdict.startswith("FAIL")
         return RunRecord(self.lock, self.round, self.point, self.settings,
-                         {**parse_result(self.text), **self.host} if judged else {}, verdict)
+                         {**parse_result(self.text), **self.host} if evaluated else {}, verdict)
 
 
 class Listener:
@@ -200,7 +200,7 @@ class Job:
     def make(self, progress, result=None):
         """Make all runs. Returns the ScenarioResult, which is filled in as they end.
 
-        result: one from new_result(), for who may be interrupted.
+        result: one from new_result(), kept if this is interrupted.
         """
         result = result or self.new_result()
         at_end = False

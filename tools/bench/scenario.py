@@ -3,7 +3,7 @@
 
 Documentation/bench.rst describes the format. What a file may say is checked
 here, all of it before anything runs; which locks there are is the kernel's to
-say, which metrics, that of whoever draws them.
+say, which metrics, that of the caller.
 """
 
 import configparser
@@ -63,7 +63,7 @@ class Plot:
 class Finding:
     """A claim of a paper, and an expression that says whether it holds.
 
-    why: what somebody thinks is the reason if it does not.
+    why: the supposed reason if it does not.
     """
 
     def __init__(self, name, paper, holds, title=None, why=None):

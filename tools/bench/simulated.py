@@ -54,7 +54,7 @@ class Child:
         self.run = run
         self.output = b""
         self.begun = time.monotonic()
-        # Ctrl-C at a terminal goes to whoever has the processes, which ends them.
+        # Ctrl-C at a terminal goes to the parent of the processes, which ends them.
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         start_new_session=True)

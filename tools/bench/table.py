@@ -102,7 +102,7 @@ SIMULATED_COLUMNS = (
 )
 
 
-# What fits beside one another in a terminal: the rest is for those who ask for it.
+# What fits beside one another in a terminal: the rest is shown with --wide.
 FEW = ("lock", "acq./s", "min", "max", "timeouts", "jain", "overshoot p99.9", "verdict")
 SIMULATED_FEW = (*FEW[:-2], "misses", "verdict")
 

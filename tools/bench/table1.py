@@ -5,7 +5,7 @@ As in section 3.1 of
 
     Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002
 
-one thread acquires and releases a lock that nobody else wants, with no work
+one thread acquires and releases an uncontended lock, with no work
 inside or outside, and the cost of the loop around it is taken off. The table is
 put together from three sources:
 

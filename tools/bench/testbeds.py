@@ -34,7 +34,7 @@ def locks_on(words, testbed):
 class TestBed(NamedTuple):
     """A kernel, and the machine that it runs on.
 
-    meaning: for people. kernel: gets or builds the Kernel; the simulation has none.
+    meaning: in words. kernel: gets or builds the Kernel; the simulation has none.
     machine: of that kernel. most_cpus: that the machine can have. slowness: how many
     times longer than planned a run may take before it counts as hung. parameters: what a
     run on it can be told.

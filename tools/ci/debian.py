@@ -14,8 +14,8 @@ from testbed.guest_cli import LOADED
 from testbed.kernels import REAL_TIME
 from testbed.modules import build_modules
 from testbed.shapes import stock_runs
-from testbed.stress import (OURS, Run, Unseen, grows, judged, listed, read_runs, run_stress,
-                            stress_until_seen, until_seen)
+from testbed.stress import (OURS, Run, Unseen, grows, listed, problem_with, read_runs,
+                            run_stress, stress_until_seen, until_seen)
 
 # Before a run, with pools that have to grow.
 RELOAD_SMALL = """
@@ -63,8 +63,8 @@ def run_small(machine, runs, modules):
 
 def lacks_growth(run):
     if grows(run.settings["lock"]):
-        return judged(run, lambda run: not run.growths and Unseen("no pool has grown"))
-    return judged(run, lambda run: run.growths and "a pool has grown without need")
+        return problem_with(run, lambda run: not run.growths and Unseen("no pool has grown"))
+    return problem_with(run, lambda run: run.growths and "a pool has grown without need")
 
 
 def debian(kernel, above=ALL_INTERRUPTS):
@@ -209,7 +209,7 @@ def read_turns(outcome, runs):
 
 
 def lacks_turns(run):
-    return judged(run, lambda run: not run.turns and Unseen("no socket has passed its turn"))
+    return problem_with(run, lambda run: not run.turns and Unseen("no socket has passed its turn"))
 
 
 @runs_on(DEBIAN_6_12, "sockets")
@@ -229,5 +229,5 @@ def sockets():
     yield Case("sockets: the guest has two nodes",
                "@nodes 0-1\n" in outcomes[0].output, guest_report(outcomes[0]))
     yield run_case(f"sockets: {first.name}: the turn is passed", first, lacks_turns(first))
-    yield run_case(f"sockets: {other.name}", other, judged(other, lambda run: None))
+    yield run_case(f"sockets: {other.name}", other, problem_with(other, lambda run: None))
     yield clean_guest("sockets", *outcomes)

@@ -13,7 +13,8 @@ from testbed.shapes import (CPUS as SHAPE_CPUS, FREEABLE, FREED_WRITTEN, TWO_HOL
                             is_found_out, is_found_out_in_both_ways, logged_parameters, shape_runs)
 from testbed.soak import (CPUS as SOAK_CPUS, LONG as SOAK_LONG, SHORT as SOAK_SHORT,
                           soak_runs)
-from testbed.stress import (BROKEN, OURS, Run, Unseen, judged, lock_types, stress_until_seen)
+from testbed.stress import (BROKEN, OURS, Run, Unseen, lock_types, problem_with,
+                            stress_until_seen)
 
 # What files take for every kind of patience: all alike, drawn, and a mix in which
 # half of the attempts do not wait and the others wait for ever.
@@ -111,7 +112,8 @@ def shapes():
     missing = FREEABLE - {lock.name for lock in locks}
     yield Case("shapes: every lock type that may be freed is there", not missing,
                f"no {missing}")
-    plans = [(run, partial(judged, judge=judge)) for run, judge in shape_runs(locks)]
+    plans = [(run, partial(problem_with, complaint=complaint))
+             for run, complaint in shape_runs(locks)]
     outcomes = stress_until_seen(machine(), plans, SHAPE_CPUS, guest_modules())
     for run, complaint in plans:
         yield run_case(f"shapes: {run.name}", run, complaint(run))

@@ -27,7 +27,7 @@ static void broken_unlock(union stress_lock *lock, struct stress_waiter *me)
 
 static const struct stress_ops broken = {
 	.name = "broken",
-	.meaning = "excludes nobody: a run on two CPUs must fail",
+	.meaning = "no mutual exclusion: a run on two CPUs must fail",
 	.patience = WAITS_FOR_EVER,
 	.init = broken_init,
 	.lock = broken_lock,

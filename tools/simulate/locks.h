@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The lock types that can be simulated: ours, the stress driver's comparators, the
- * models, and one that excludes nobody.
+ * models, and one without mutual exclusion.
  */
 #ifndef SIMULATE_LOCKS_H
 #define SIMULATE_LOCKS_H

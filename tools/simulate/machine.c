@@ -76,7 +76,7 @@ u64 machine_random(u64 limit)
 	return limit ? (high << 31 | low) % limit : 0;
 }
 
-/* Between half and one and a half times the mean: nobody counts on the moment. */
+/* Between half and one and a half times the mean: the moment is random. */
 static u64 next_absence(u64 from)
 {
 	return machine.away_every ?
@@ -89,7 +89,7 @@ static void go_on_later(void)
 	fiber_stop();
 }
 
-/* The next one on the core that has something to do; the same one if nobody else has. */
+/* The next one on the core that has something to do; the same one if there is no other. */
 static struct cpu *next_on_core(const struct cpu *cpu)
 {
 	unsigned int number = cpu->number;

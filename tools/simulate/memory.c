@@ -15,7 +15,7 @@
 #define LINE_BITS	6
 #define LINE_SIZE	(1UL << LINE_BITS)
 #define SET_WORDS	(MOST_CPUS / 64)
-#define NOBODY		MOST_CPUS
+#define NO_CPU		MOST_CPUS
 #define ARENA_SIZE	(96UL << 20)
 #define MOST_REGIONS	8
 #define MOST_PLACES	1024U	/* a power of two */
@@ -24,7 +24,7 @@
  * struct line - a cache line
  * @key: its address, without the low bits; 0: the slot is free
  * @free_at: when the last transfer of it is over
- * @owner: who may write to it; NOBODY: it has readers, or is in memory
+ * @owner: who may write to it; NO_CPU: it has readers, or is in memory
  * @readers: a set of CPUs
  * @kind: what it is part of
  */
@@ -148,7 +148,7 @@ static struct line *line_of(const volatile void *address)
 	if (!line->key) {
 		lines_used++;
 		line->key = key;
-		line->owner = NOBODY;
+		line->owner = NO_CPU;
 		line->kind = kind_of((const char *)(key << LINE_BITS));
 	}
 	return line;
@@ -247,14 +247,14 @@ u64 memory_read(struct cpu *cpu, const volatile void *address, u64 at, const voi
 
 	if (line->owner == cpu->number)
 		return later(at, line->free_at) + costs.hit;
-	if (line->owner == NOBODY && is_reader(line, cpu->number))
+	if (line->owner == NO_CPU && is_reader(line, cpu->number))
 		return at + costs.hit;
 
 	start = later(at, line->free_at);
-	if (line->owner != NOBODY) {
+	if (line->owner != NO_CPU) {
 		source = between(cpu, line->owner);
 		line->readers[line->owner / 64] |= 1ULL << (line->owner % 64);
-		line->owner = NOBODY;
+		line->owner = NO_CPU;
 	} else {
 		readers = readers_of(line, cpu);
 		source = readers.same_socket ? SOURCE_SAME_SOCKET :
@@ -271,14 +271,14 @@ u64 memory_read(struct cpu *cpu, const volatile void *address, u64 at, const voi
 	return start + cost_of(source);
 }
 
-/* Readers are many, or one that is the CPU itself: then nobody has to be told. */
+/* Readers are many, or one that is the CPU itself: then there is none to invalidate. */
 static enum memory_source farthest(const struct line *line, const struct cpu *cpu,
 				   unsigned int *copies)
 {
 	struct readers readers;
 
 	*copies = 1;
-	if (line->owner != NOBODY)
+	if (line->owner != NO_CPU)
 		return between(cpu, line->owner);
 	readers = readers_of(line, cpu);
 	*copies = readers.same_socket + readers.other_socket;

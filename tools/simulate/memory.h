@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Coherent caches: a directory of lines of 64 bytes, of each who has it.
+ * Coherent caches: a directory of lines of 64 bytes, of each its owner or readers.
  *
  * Rules
  *	A line is with one CPU that may write to it, or with any number of readers.

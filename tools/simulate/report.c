@@ -172,7 +172,7 @@ static bool print_verdict(void)
 		{ findings.errors, "the lock returned an unknown error" },
 		{ findings.deadlocks, "a deadlock was reported where there can be none" },
 		{ !findings.attempts && !waits_for_ever(), "there was no attempt at all" },
-		{ !findings.acquisitions && waits_for_ever(), "nobody got the lock" },
+		{ !findings.acquisitions && waits_for_ever(), "the lock was never acquired" },
 	};
 	bool passed = true;
 	size_t i;

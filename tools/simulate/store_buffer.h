@@ -5,7 +5,7 @@
  * stores at once.
  *
  * A plain store of C is carried out by the compiled code, before it is its turn here: it
- * takes a place in the buffer and its time. Nobody else may look at it by then, since
+ * takes a place in the buffer and its time. No other CPU may read it by then, since
  * that takes a marked store behind it, which waits for its turn.
  */
 #ifndef SIMULATE_STORE_BUFFER_H

@@ -29,7 +29,7 @@
 #define GROWTH_PS	(100 * PS_PER_US)
 /* A run that is over may take so many times its length to come to an end. */
 #define GRACE		4
-#define NOBODY		MOST_CPUS
+#define NO_CPU		MOST_CPUS
 
 struct findings findings;
 
@@ -122,7 +122,7 @@ static void count_success(u64 wait)
 	findings.acquisitions++;
 	findings.shares[cpu]++;
 	findings.handoffs += last_holder != cpu;
-	findings.socket_handoffs += last_holder != NOBODY &&
+	findings.socket_handoffs += last_holder != NO_CPU &&
 				    cpus[last_holder].socket == this_cpu->socket;
 	stress_histogram_add(&findings.wait, wait / PS_PER_NS);
 	stress_histogram_add(&findings.passed, mine->passed);
@@ -153,12 +153,12 @@ static void be_holder(void)
 	unsigned int cpu = this_cpu->number;
 
 	machine_arrive();
-	findings.violations += holder != NOBODY;
+	findings.violations += holder != NO_CPU;
 	holder = cpu;
 	machine_spend(settings.cs_ns * PS_PER_NS);
 	machine_arrive();
 	findings.violations += holder != cpu;
-	holder = NOBODY;
+	holder = NO_CPU;
 }
 
 /* One attempt, and the critical section. Return: 0 or the error. */
@@ -234,7 +234,7 @@ static void do_work(void)
 
 static void contend(void)
 {
-	/* Nobody starts in step with the others. */
+	/* The CPUs start at different times. */
 	work_outside(machine_random(settings.cs_ns + settings.ncs_ns + 1));
 	while (this_cpu->clock < end)
 		do_work();
@@ -298,11 +298,11 @@ static void prepare(void)
 		if (ops->enter && ops->enter(&lock, &contenders[cpu].waiter))
 			fail("there is not enough memory for its nodes");
 	}
-	holder = NOBODY;
-	last_holder = NOBODY;
+	holder = NO_CPU;
+	last_holder = NO_CPU;
 }
 
-/* The nodes of all, once nobody uses the lock any more. */
+/* The nodes of all, once the lock is unused. */
 static void finish(void)
 {
 	const struct stress_ops *ops = settings.lock;

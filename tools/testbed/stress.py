@@ -118,9 +118,9 @@ def is_unseen(complaint):
     return bool(complaint) and isinstance(complaint, Unseen)
 
 
-def judged(run, judge):
-    """What is wrong with a run: its verdict, or what judge(run) says; or nothing."""
-    return run.verdict if run.verdict != "PASS" else judge(run)
+def problem_with(run, complaint):
+    """What is wrong with a run: its verdict, or complaint(run); or nothing."""
+    return run.verdict if run.verdict != "PASS" else complaint(run)
 
 
 def until_seen(runs, make, complaint):

@@ -16,7 +16,8 @@ from testbed.guest import QemuMachine, log_excerpt, run_guest
 from testbed.guest_cli import LOADED
 from testbed.kernels import debian_kernel
 from testbed.modules import build_modules
-from testbed.stress import (FILES as STRESS_FILES, OURS, Run, Unseen, grows, judged, read_runs,
+from testbed.stress import (FILES as STRESS_FILES, OURS, Run, Unseen, grows,
+                            problem_with, read_runs,
                             until_seen)
 
 SERIES = "6.12"			# has event tracing, and lets modules use the kernel's own
@@ -275,7 +276,7 @@ def traced_claims():
         return outcome
 
     def complaint(run):
-        return judged(run, lacks_growth if run in small else lacks_waits)
+        return problem_with(run, lacks_growth if run in small else lacks_waits)
 
     outcomes = until_seen(runs + small, make, complaint)
     yield (f"Linux {kernel.version} has all events", all(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""aims.py: an aim is judged round by round, and by the worst of its points."""
+"""aims.py: an aim is evaluated round by round, and by the worst of its points."""
 
 import unittest
 
@@ -24,7 +24,7 @@ def result_with(aim, rates, verdict=lambda run: "PASS", **sweep):
     return result_of(scenario, made, verdict)
 
 
-def judged(aim, rates, **options):
+def evaluated(aim, rates, **options):
     return aims.Verdict(aim, result_with(aim, rates, **options), Context(CORES))
 
 
@@ -41,48 +41,48 @@ class Verdicts(unittest.TestCase):
         for aim, rate, word in (("at least 0.5", 500, aims.MET), ("at least 0.5", 499, aims.MISSED),
                                 ("at most 0.5", 500, aims.MET), ("at most 0.5", 501, aims.MISSED)):
             with self.subTest(aim=aim, rate=rate):
-                self.assertEqual(judged(half(aim), fixed((rate, rate, rate))).word, word)
+                self.assertEqual(evaluated(half(aim), fixed((rate, rate, rate))).word, word)
 
     def test_without_another_lock_it_is_the_figure_itself(self):
         rates = fixed((500, 500, 500))
-        self.assertEqual(judged(half("at most 500", None), rates).word, aims.MET)
-        self.assertEqual(judged(half("at most 499", None), rates).word, aims.MISSED)
+        self.assertEqual(evaluated(half("at most 500", None), rates).word, aims.MET)
+        self.assertEqual(evaluated(half("at most 499", None), rates).word, aims.MISSED)
 
     def test_ratios_are_those_of_a_round(self):
         # The medians of the two come to 1; what ran side by side does not.
-        found = judged(half("at least 1"), fixed((100, 200, 300), (300, 100, 200)))
+        found = evaluated(half("at least 1"), fixed((100, 200, 300), (300, 100, 200)))
         self.assertEqual(found.worst.values, [100 / 300, 2, 1.5])
         self.assertEqual(found.worst.ratio.median, 1.5)
 
     def test_rounds_that_differ_are_told_by_their_median(self):
-        self.assertEqual(judged(half(), fixed((400, 600, 700))).word, "met by the medians")
-        self.assertEqual(judged(half(), fixed((400, 450, 700))).word, "missed by the medians")
+        self.assertEqual(evaluated(half(), fixed((400, 600, 700))).word, "met by the medians")
+        self.assertEqual(evaluated(half(), fixed((400, 450, 700))).word, "missed by the medians")
 
     def test_the_worst_point_decides(self):
         def rates(lock, point):
             return (1000, 1000, 1000) if lock != "clh" else \
                 {1: (900, 900, 900), 2: (100, 100, 100), 4: (700, 700, 700)}[point["cpus"]]
-        found = judged(half(), rates, cpus=[1, 2, 4])
+        found = evaluated(half(), rates, cpus=[1, 2, 4])
         self.assertEqual((found.word, found.worst.point), (aims.MISSED, {"cpus": 2}))
-        found = judged(half("at most 0.8"), rates, cpus=[1, 2, 4])
+        found = evaluated(half("at most 0.8"), rates, cpus=[1, 2, 4])
         self.assertEqual((found.word, found.worst.point), (aims.MISSED, {"cpus": 1}))
 
     def test_other_points_do_not_matter(self):
         def rates(lock, point):
             return (1000, 1000, 1000) if lock != "clh" or point["cpus"] == 4 else (1, 1, 1)
-        self.assertEqual(judged(half(cpus=[4]), rates, cpus=[1, 2, 4]).word, aims.MET)
-        self.assertEqual(judged(half(cpus_per_core=[2.0]), rates, cpus=[1, 2, 4]).word, aims.MET)
-        self.assertEqual(judged(half(cpus=[2, 4]), rates, cpus=[1, 2, 4]).word, aims.MISSED)
+        self.assertEqual(evaluated(half(cpus=[4]), rates, cpus=[1, 2, 4]).word, aims.MET)
+        self.assertEqual(evaluated(half(cpus_per_core=[2.0]), rates, cpus=[1, 2, 4]).word, aims.MET)
+        self.assertEqual(evaluated(half(cpus=[2, 4]), rates, cpus=[1, 2, 4]).word, aims.MISSED)
 
     def test_what_is_missing_is_not_met(self):
         for lost in ("clh", "mcs"):
-            found = judged(half(), fixed((900, 900, 900)),
+            found = evaluated(half(), fixed((900, 900, 900)),
                            verdict=lambda run, lost=lost: "FAIL" if run.lock == lost else "PASS")
             self.assertEqual(found.word, aims.UNKNOWN)
-        self.assertEqual(judged(half(cpus=[3]), fixed((900, 900, 900))).word, aims.UNKNOWN)
+        self.assertEqual(evaluated(half(cpus=[3]), fixed((900, 900, 900))).word, aims.UNKNOWN)
 
     def test_a_round_that_failed_is_left_out(self):
-        found = judged(half(), fixed((1, 900, 900)),
+        found = evaluated(half(), fixed((1, 900, 900)),
                        verdict=lambda run: "FAIL" if run.round == 0 else "PASS")
         self.assertEqual((found.word, found.worst.values), (aims.MET, [0.9, 0.9]))
 

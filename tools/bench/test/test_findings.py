@@ -3,7 +3,7 @@
 
 import unittest
 
-from bench.findings import FAILS, HOLDS, UNCLEAR, UNKNOWN, Finding, Malformed, check, judged
+from bench.findings import FAILS, HOLDS, UNCLEAR, UNKNOWN, Finding, Malformed, check, evaluated
 from bench.metrics import Context
 from bench.scenario import Scenario
 from bench.test.synthetic import run
@@ -16,7 +16,7 @@ def rates(lock, *percents, **point):
 
 
 def word(text, runs, cores=2):
-    return judged(text, runs, Context(cores)).word
+    return evaluated(text, runs, Context(cores)).word
 
 
 A, B = "success_rate(clh_nb)", "success_rate(mcs_nb)"
@@ -110,10 +110,10 @@ class Judging(unittest.TestCase):
 
     def test_what_the_rounds_differ_on_is_not_clear(self):
         runs = rates("clh_nb", 50, 60, 70) + rates("mcs_nb", 10, 20, 55)
-        judgement = judged(f"{A} > {B}", runs)
-        self.assertEqual((judgement.word, judgement.leans), (UNCLEAR, True))
-        self.assertEqual(judged(f"{A} < {B}", runs).leans, False)
-        self.assertIn("within the spread", judgement.verdict())
+        evaluation = evaluated(f"{A} > {B}", runs)
+        self.assertEqual((evaluation.word, evaluation.leans), (UNCLEAR, True))
+        self.assertEqual(evaluated(f"{A} < {B}", runs).leans, False)
+        self.assertIn("within the spread", evaluation.verdict())
         self.assertEqual(word(f"{A} > 50", runs), UNCLEAR)
         self.assertEqual(word(f"{A} < 70", runs), UNCLEAR)
 
@@ -130,10 +130,10 @@ class Judging(unittest.TestCase):
 
     def test_missing_data_is_not_guessed(self):
         runs = rates("clh_nb", 50)
-        judgement = judged(f"{A} > {B}", runs)
-        self.assertEqual(judgement.word, UNKNOWN)
-        self.assertEqual(judgement.missing, [B])
-        self.assertIn(B, judgement.details())
+        evaluation = evaluated(f"{A} > {B}", runs)
+        self.assertEqual(evaluation.word, UNKNOWN)
+        self.assertEqual(evaluation.missing, [B])
+        self.assertIn(B, evaluation.details())
         self.assertEqual(word(f"{A} / (50 - {A}) > 1", runs), UNKNOWN)
         self.assertEqual(word(f"max({A}, {B}) > 1", runs), UNKNOWN)
 
@@ -160,16 +160,16 @@ class Judging(unittest.TestCase):
     def test_a_value_may_be_so_much_for_each_cpu(self):
         runs = [run("clh_nb", point={"cpus": 2, "ncs_ns": value}, nodes_max=nodes)
                 for value, nodes in ((200, 3), ("400*cpus", 5), ("max", 7))]
-        self.assertEqual(judged("nodes_max(clh_nb, ncs_ns=max) > 6", runs).word, HOLDS)
-        self.assertEqual(judged("nodes_max(clh_nb, ncs_ns=400*cpus) > 4", runs).word, HOLDS)
+        self.assertEqual(evaluated("nodes_max(clh_nb, ncs_ns=max) > 6", runs).word, HOLDS)
+        self.assertEqual(evaluated("nodes_max(clh_nb, ncs_ns=400*cpus) > 4", runs).word, HOLDS)
         with self.assertRaises(Malformed):
             Finding("nodes_max(clh_nb, ncs_ns=400*cores) > 4")
 
     def test_the_kernels_lock_is_answered_by_its_model_where_it_is_simulated(self):
         runs = [run("qspinlock", nodes_max=3)]
         text = "nodes_max(raw_spinlock) > 2"
-        self.assertEqual(judged(text, runs, Context(2)).word, UNKNOWN)
-        self.assertEqual(judged(text, runs, Context(2, testbed="simulated")).word, HOLDS)
+        self.assertEqual(evaluated(text, runs, Context(2)).word, UNKNOWN)
+        self.assertEqual(evaluated(text, runs, Context(2, testbed="simulated")).word, HOLDS)
 
     def test_the_simulated_machine_need_not_be_named(self):
         Finding("jain(clh) > 1").check_axes({"sockets": [1, 8], "costs": ["a", "b"]})
@@ -198,7 +198,7 @@ class Judging(unittest.TestCase):
 
     def test_the_report_gets_the_numbers(self):
         runs = rates("clh_nb", 50, 60, 70) + rates("mcs_nb", 10, 20, 30)
-        said = judged(f"{A} > 2 * {B}", runs).details()
+        said = evaluated(f"{A} > 2 * {B}", runs).details()
         for part in ("60 > 2 * 20", "success_rate(clh_nb) = 60 % (50 to 70)",
                      "success_rate(mcs_nb) = 20 % (10 to 30)"):
             self.assertIn(part, said)

@@ -82,9 +82,9 @@ class Scenarios(unittest.TestCase):
                    for plan in simulated_experiments()}
         folder = mock.Mock(machine={"cores": 2}, scenarios=results)
         unknown = {}
-        for each in report.judgements(folder, True):
-            if each.judgement.word == findings.UNKNOWN:
-                unknown[each.result.name, each.finding.name] = each.judgement.missing
+        for each in report.evaluations(folder, True):
+            if each.evaluation.word == findings.UNKNOWN:
+                unknown[each.result.name, each.finding.name] = each.evaluation.missing
         self.assertEqual({name for missing in unknown.values() for name in missing
                           if "rqspinlock" not in name}, set())
 
@@ -97,7 +97,7 @@ class Scenarios(unittest.TestCase):
             result = result_of(scenario)
             for finding in scenario.findings:
                 with self.subTest(experiment=name, finding=finding.name):
-                    word = findings.judged(finding.holds, result.runs, context).word
+                    word = findings.evaluated(finding.holds, result.runs, context).word
                     self.assertNotEqual(word, findings.UNKNOWN)
 
 
@@ -178,7 +178,7 @@ class Contents(Reports):
         self.assertLess(text.index("Table 1"), text.index("Passing time and success rate"))
 
 
-class Judged(Reports):
+class Evaluated(Reports):
     def finding(self, holds, why=None):
         scenario = scenario_of([], {"cpus": [2]})
         scenario.locks = ["tas_b", "mcs"]

@@ -8,7 +8,7 @@ from testbed.disturbed import ENOUGH, above_own_cpu, told_at_once
 from testbed.shapes import (FREED_WRITTEN, TWO_HOLDERS, acquires, backs_off, broken_run, draws,
                             ends_deadlocks_early, gives_up, is_found_out,
                             is_found_out_in_both_ways, shaped, tries_again)
-from testbed.stress import LONGER, ROUNDS, Run, Unseen, is_unseen, judged, until_seen
+from testbed.stress import LONGER, ROUNDS, Run, Unseen, is_unseen, problem_with, until_seen
 
 MS = 1000000
 
@@ -43,7 +43,7 @@ class Rounds(unittest.TestCase):
             return outcome
 
         def complaint(run):
-            return judged(run, lambda run: not run.number("timeouts") and Unseen("none"))
+            return problem_with(run, lambda run: not run.number("timeouts") and Unseen("none"))
 
         outcomes = until_seen([run], make, complaint)
         self.assertEqual(len(outcomes), len(made))
