@@ -310,7 +310,7 @@ METRICS = {metric.name: metric for metric in [
     Metric("all_misses", "cache misses, all by acquisitions", "", ("misses", "acquisitions"),
            a_pair("misses"), "those of failed attempts are among them"),
     *miss_metrics(),
-    Metric("same_socket_rate", "last holder on the same socket", "%",
+    Metric("same_socket_rate", "hand-off within the socket", "%",
            ("socket_handoffs", "acquisitions"), a_pair("socket_handoffs", 100)),
     Metric("nodes_max", "most nodes in use", "", ("nodes_max",), used_nodes),
     Metric("nodes_per_thread", "most nodes in use, a thread", "",
