@@ -32,13 +32,13 @@ void fail(const char *format, ...)
 	va_end(args);
 }
 
-/* A word that tells others something: not one by which a node is claimed. */
+/* A word that others read: not one by which a node is allocated. */
 static bool is_of_node(const void *address, const struct nbq_node *node)
 {
 	return (unsigned long)address - (unsigned long)node < 3 * sizeof(long);
 }
 
-/* After the hand-over: somebody else may have freed the lock by now. */
+/* After the handover: another context may have freed the lock. */
 static void check_after_handover(const struct context *context, const void *address)
 {
 	unsigned int lock;
@@ -85,8 +85,8 @@ void check_access(unsigned int number, enum shim_op op, const void *address)
 	const struct nbq_node *freed = shim_node_of_free_seq(address);
 
 	/*
-	 * The walks of wait.c read nodes that may have been freed; so does what gives up
-	 * at once, of the node that was the tail's a moment ago.
+	 * Deadlock checks read nodes that may have been freed; an attempt without patience reads
+	 * the node that was the tail a moment ago.
 	 */
 	if (shim_is_in_free_node(address) &&
 	    !shim_tries_to_resume(roles[number].cpu, op, address) &&
@@ -147,10 +147,7 @@ static bool uses(const struct context *context, unsigned int lock)
 	}
 }
 
-/*
- * Does a waiter ask newcomers to queue? One that has begun to leave may look as if it
- * did.
- */
+/* Does a waiter request a handoff? One that has begun to abandon may look so. */
 static bool is_requested(unsigned int lock, bool or_was)
 {
 	unsigned int number;
@@ -197,7 +194,7 @@ static void check_moment(unsigned int lock)
 	}
 }
 
-/* Who may take a lock that nobody holds? */
+/* The policy: which contexts may acquire a free lock? */
 static void check_policy(unsigned int number, enum shim_op op, const void *address)
 {
 	struct context *context = &contexts[number];
@@ -211,7 +208,7 @@ static void check_policy(unsigned int number, enum shim_op op, const void *addre
 	if (attempt->doing != ACQUIRING || !may_acquire(lock, op, address) ||
 	    !is_held_by_this_context(lock))
 		return;
-	/* One that acts for those who do not run is no newcomer any more. */
+	/* One that acts for stalled waiters is no newcomer any more. */
 	if (attempt->newcomer && !attempt->persisted &&
 	    !interrupts_waiter(number, context->lock))
 		fail("steals in spite of a request for a handoff");
@@ -283,7 +280,7 @@ void check_begin(unsigned int number, unsigned int lock)
 		attempt->ahead |= 1U << queues[lock].enqueued[place];
 }
 
-/* Who came before it, and has neither acquired nor said that it gives up? */
+/* The context has acquired or failed. */
 static void record_dequeue(unsigned int number, unsigned int lock, bool overtakes)
 {
 	struct attempt *attempt = &contexts[number].attempt[lock];
@@ -319,7 +316,7 @@ void check_acquired(unsigned int number, unsigned int lock)
 		fail("acquires after a context that enqueued later");
 	if (attempt->doing == ABANDONING)
 		fail("acquires after it has abandoned its node");
-	/* It came before those who were there when it resumed its place, or some of them. */
+	/* One that has resumed its place came before some of those in the queue. */
 	record_dequeue(number, lock, !attempt->resumed);
 	for (other = 0; other < contexts_number; other++) {
 		if (contexts[other].attempt[lock].doing == RELEASING)
@@ -485,9 +482,9 @@ static unsigned int nodes_in_use_of(unsigned int cpu, unsigned int level)
 }
 
 /*
- * A lock that nobody uses keeps one node of each context, the one that it left last and would
- * resume, and the one that says that the lock is available. The hybrid, which takes the lock
- * before its turn, also keeps those of acting heads.
+ * An unused lock keeps one node of each context, the last one that it abandoned and would
+ * resume, and the available one. The hybrid, which waiters steal, also keeps those of acting
+ * heads.
  */
 static void check_nodes_kept(void)
 {
@@ -527,7 +524,7 @@ void check_quiescent(void)
 	}
 	if (failure[0])
 		return;
-	/* Of two locks that are destroyed at once one may have left a node to the other. */
+	/* Of two locks that are destroyed at once one may have passed a node to the other. */
 	if (sockets_number) {
 		nbq_X_init(&locks[0]);
 		if (nbq_X_destroy(&locks[0]))
@@ -535,7 +532,7 @@ void check_quiescent(void)
 	}
 	if (shim_nodes_in_use())
 		fail("%u nodes are lost", shim_nodes_in_use());
-	/* Pools of two contexts are looked at once only. */
+	/* Pools of two contexts are counted once. */
 	for (number = 0; number < SHIM_CPUS * 4; number++)
 		uncounted += shim_uncounted_nodes(number / 4, number % 4);
 	if (uncounted)
@@ -595,7 +592,7 @@ static bool acquires_as_newcomer(struct nbq_X *lock, unsigned int cpu, unsigned 
 	return acquires && !has_enqueued;
 }
 
-/* May it enqueue, to find out that those in the queue have left it? */
+/* By enqueuing, which skips abandoned nodes. */
 static bool acquires_from_queue(struct nbq_X *lock)
 {
 	struct trial trial = trial_begin();
@@ -622,7 +619,7 @@ static bool has_waiter(unsigned int cpu, unsigned int lock)
 	return false;
 }
 
-/* Those who come to a lock that nobody holds, whoever else does not run. */
+/* Newcomers to a free lock, whichever other contexts are stalled. */
 static void check_newcomers(unsigned int number)
 {
 	struct nbq_X *lock = &locks[number];
@@ -638,7 +635,7 @@ static void check_newcomers(unsigned int number)
 	}
 }
 
-/* A newcomer to a lock that nobody uses, nor asks for, whatever was left in its queue. */
+/* A newcomer to an unused lock, whatever abandoned nodes are in its queue. */
 static void check_idle_lock(unsigned int number)
 {
 	struct nbq_X *lock = &locks[number];
@@ -662,7 +659,7 @@ void check_free_locks(void)
 		if (!IS_FIFO && !is_held(&locks[number]))
 			check_newcomers(number);
 	}
-	/* Elsewhere, only whose turn it is can take it. */
+	/* In the other types, only the head can acquire it. */
 	for (number = 0; number < contexts_number && !IS_FIFO; number++) {
 		const struct context *context = &contexts[number];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What must hold: at each access, whenever a verb begins or ends, and in states in
- * which nobody uses the lock.
+ * The checker: what must hold at each access, whenever an operation begins or ends, and while
+ * the lock is unused.
  */
 #ifndef CHECKER_H
 #define CHECKER_H
@@ -29,7 +29,7 @@ extern unsigned int most_steps_to_release;
 
 /* The context makes this access now. */
 void check_access(unsigned int context, enum shim_op op, const void *address);
-/* It has made it; nobody else has run since. */
+/* It has made it; no other context has run since. */
 void check_accessed(unsigned int context, enum shim_op op, const void *address);
 
 void check_begin(unsigned int context, unsigned int lock);
@@ -45,11 +45,11 @@ bool is_last_user(unsigned int context, unsigned int lock);
 /* Nobody is inside a verb or holds a lock. */
 bool is_quiescent(void);
 /*
- * A lock that nobody uses can be taken at once, released and destroyed, and then no
- * node is missing. Changes the state.
+ * An unused lock can be acquired, released and destroyed, and no node is lost. Changes the
+ * state.
  */
 void check_quiescent(void);
-/* Whoever waits for a lock that is free can get it without anybody's help. */
+/* A waiter for a free lock acquires it without help. */
 void check_free_locks(void);
 /* Nobody can go on any more, except by losing patience. */
 void check_stuck(void);

@@ -2,9 +2,8 @@
 /*
  * Contexts, one transition at a time.
  *
- * The fiber of a context runs nothing but the shipped text and play(). Whatever else
- * has to be done at its accesses is done by whoever resumed it, on another stack,
- * lest the remains tell states apart that are alike.
+ * The fiber of a context runs the shipped text and play() only. All else is done on the stack
+ * that resumed it, lest its remains tell equal states apart.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -25,7 +24,7 @@
 #define PATIENCE	1000
 #define NOW		1
 #define LATER		(NOW + 2 * PATIENCE)
-/* More polls than any wait needs to read its clock, or to walk again. */
+/* More polls than any wait needs to read its clock, or to check again. */
 #define MOST_POLLS	20000U
 #define MOST_CALLS	200000U
 /* No pointer is that small. */
@@ -218,7 +217,7 @@ bool context_can(unsigned int number, enum way way)
 	}
 }
 
-/* The access is made; nobody else runs before check_accessed(). */
+/* The access is made; no other context runs before check_accessed(). */
 static void make(struct context *context, bool shared, bool idle)
 {
 	check_access(self, call.op, call.address);
@@ -232,7 +231,7 @@ static void make(struct context *context, bool shared, bool idle)
 	}
 	if (shared)
 		context->busy = true;
-	/* Notes in its pool, and the rounds of wait.c, are part of waiting. */
+	/* What it publishes, and the epochs of wait.c, are part of waiting. */
 	if (call.op == SHIM_OP_ADD || shim_place_of(call.address).room == SHIM_POOL)
 		return;
 	context->checked = false;
@@ -243,8 +242,8 @@ static void make(struct context *context, bool shared, bool idle)
 }
 
 /*
- * It is about to give up, or to be sure that it waits for itself: these are told apart
- * from accesses before which it need not stop.
+ * It is about to fail, or to be sure of a deadlock: these are told apart from accesses before
+ * which it need not stop.
  */
 static bool decides(const struct context *context, enum shim_op op, const void *address)
 {
@@ -255,7 +254,7 @@ static bool decides(const struct context *context, enum shim_op op, const void *
 		begins_abandon(&locks[context->lock], attempt->node, op, address));
 }
 
-/* Before it gives up without its patience being over: is it right? */
+/* Before it fails without a timeout: is it right? */
 static void find_out_whether_doomed(unsigned int number)
 {
 	struct context *context = &contexts[number];
@@ -284,7 +283,7 @@ static bool make_or_stop(struct context *context)
 	if (shared) {
 		idle = call.op == SHIM_OP_LOAD && context->polled &&
 		       is_idle_look(&context->idle, call.address);
-		/* To poll on is to look now. */
+		/* To poll on is to poll now. */
 		if (!idle && !may_make_one &&
 		    !(context->persisting && call.op == SHIM_OP_LOAD)) {
 			context->persisting = false;
@@ -312,7 +311,7 @@ static bool poll(struct context *context)
 	if (!context->late && !context->checking)
 		counts_reset(roles[self].cpu, roles[self].level, fiber_sp[self],
 			     fiber_stacks[self + 1]);
-	/* It was given the chance to look once more, and nothing came of it. */
+	/* It has polled once more, without effect. */
 	context->persisting = false;
 	if (context->polled && !context->late && !context->checking) {
 		context->blocked = true;
@@ -400,7 +399,7 @@ static void run(struct context *context)
 	} while (goes_on && !failure[0]);
 }
 
-/* What a mistake in a pointer comes to. */
+/* A mistake in a pointer. */
 static jmp_buf before_the_fault;
 
 static void on_fault(int signal)

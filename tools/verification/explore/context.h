@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Contexts: each makes the attempts of its role in a fiber, through the public verbs
- * of the lock type, and stops before each access that another could interfere
+ * Contexts: each makes the attempts of its role in a fiber, through the public
+ * operations of the lock type, and stops before each access that another could interfere
  * with.
  *
  * A transition of a context is one shared access and all that it does up to the
@@ -16,7 +16,7 @@
  *
  * Looks that are counted. A hybrid lock's waiter does some things only after so many
  * looks in vain. That it comes to that is a choice, too, which it has whenever it is
- * blocked (spin_policy.h): it looks once more, at what it has not looked at before, too,
+ * blocked (spin_policy.h): it polls once more, at what it has not looked at before, too,
  * all of it at that moment, and stops before it does something new. If nothing new
  * comes of it, nothing has happened. What it looks at then and has looked at before is
  * as it was; so no other look of the wait would have made a difference.
@@ -24,7 +24,7 @@
  * Time. Each context has a clock of its own, which stands still. That its
  * patience ends is a choice that it has whenever it is blocked: then it polls on
  * until it has read the clock, which it does not otherwise (counts.h). Between the look in
- * vain and the first access by which it leaves, anything may happen, as it stops before
+ * vain and the first access by which it abandons, anything may happen, as it stops before
  * that access.
  */
 #ifndef CONTEXT_H
@@ -77,18 +77,18 @@ struct summary {
 /**
  * struct attempt - what a context does with a lock, and did
  * @doing: that
- * @node: its queue node, from when it has arrived
- * @own_steps: made since it began to leave or to release
+ * @node: its queue node, since it has enqueued
+ * @own_steps: made since it began to abandon or to release
  * @left: attempts not yet begun
- * @has_lock: it has the lock, and is about to leave the queue
- * @newcomer: all the time since it began, newcomers have been asked to queue
+ * @has_lock: it has the lock, and is about to dequeue
+ * @newcomer: all the time since it began, a request for a handoff has stood
  * @contended: the lock was not free for it at some time since it began; of attempts
  *	without patience
- * @persisted: it has polled on, and so may act for those who do not run
- * @ahead: those who were in the queue when it began, and still are: bits
- * @followed: somebody has acquired since it has
- * @overtaken: somebody who arrived later has acquired
- * @resumed: it has taken up the place of an earlier attempt in the queue
+ * @persisted: it has polled on, and so may act for stalled waiters
+ * @ahead: those that were in the queue when it began, and still are: bits
+ * @followed: another has acquired since it has
+ * @overtaken: one that enqueued later has acquired
+ * @resumed: it has resumed the place of an earlier attempt in the queue
  */
 struct attempt {
 	const struct nbq_node *node;
@@ -111,12 +111,12 @@ struct attempt {
  * @started: it has made an access
  * @ended: it has made all of its attempts
  * @blocked: it polls, and nothing has changed
- * @polled: it has polled since its last access that was not a look
+ * @polled: it has polled since its last access that was not a read of a poll
  * @late: its clock is past the deadline
- * @checking: it polls on until it has looked for a deadlock
+ * @checking: it polls on until it has made a deadlock check
  * @persisting: it polls on until it does something new
- * @checked: it has decided whether to look for a deadlock
- * @deadlocked: it has been found to wait for ever
+ * @checked: it has decided on a deadlock check
+ * @deadlocked: its wait was found to be a deadlock
  * @busy: it has made a shared access, or has a node, since its attempt began
  * @checks_left: how often it may still be @checking in this attempt
  * @lock: that of the attempt under way
@@ -154,8 +154,8 @@ struct context {
 };
 
 /**
- * struct queue - what is known of a lock without looking at it
- * @owner: who is in its critical section
+ * struct queue - what the checker knows of a lock
+ * @owner: the context in its critical section
  * @destroyed: it was destroyed, and its memory overwritten
  * @length: how many wait
  * @enqueued: these, in the order in which they have swapped the tail
@@ -181,7 +181,7 @@ extern struct context contexts[MOST_FIBERS];
 extern struct cpu cpus[MOST_FIBERS];
 extern struct queue queues[MOST_LOCKS];
 extern struct nbq_X locks[MOST_LOCKS];
-/* Sockets over which the CPUs are dealt by turns; 0: the queue is the lock's own. */
+/* Sockets among which the CPUs are divided by turns; 0: the queue is the lock's own. */
 extern unsigned int sockets_number;
 
 static inline unsigned int socket_of(unsigned int cpu)
@@ -217,19 +217,19 @@ extern void (*context_observer)(unsigned int context, const struct access *acces
 /* More time has passed than anything but a deadline needs to expire. */
 extern bool time_has_passed;
 
-/* How often a wait may choose to look for a deadlock. */
+/* How many deadlock checks a wait may choose to make. */
 extern unsigned int checks_per_wait;
 
 /* What a context can be asked to do next. */
 enum way {
 	STEP,		/* its next access */
 	TIME_OUT,	/* its patience ends */
-	CHECK,		/* it polls on until it looks for a deadlock */
+	CHECK,		/* it polls on until it makes a deadlock check */
 	PERSIST,	/* ... until it does something new, if it does so at all */
 	WAYS,
 };
 
-/* All stand before their first access. */
+/* All stop before their first access. */
 void contexts_start(void);
 bool context_can(unsigned int context, enum way way);
 /* To persist changes nothing if it comes to nothing. */

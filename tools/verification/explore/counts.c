@@ -16,7 +16,7 @@ void counts_reset(unsigned int cpu, unsigned int level, const char *stack,
 	struct nbq_wait *wait = (struct nbq_wait *)shim_waiter(cpu, level);
 	struct nbq_deadline *deadline;
 
-	/* Of two contexts on one pool, only one has a note there. */
+	/* Of two contexts on one pool, one publishes there. */
 	if ((const char *)wait < stack || (const char *)wait >= stack_end ||
 	    wait->check_at != wait->tick_at)
 		return;

@@ -12,9 +12,9 @@
 #include "checker.h"
 #include "state.h"
 
-/* What a queue node says to hand the lock over; see nbqlock/internal.h. */
+/* The value that grants the lock; see nbqlock/internal.h. */
 #define AVAILABLE	1UL
-/* Longer than it takes everybody to get stuck. */
+/* Longer than it takes until no context can proceed. */
 #define MOST_ROUNDS	1000U
 
 struct trial trial_begin(void)
@@ -42,21 +42,18 @@ bool deadlock_is_possible(void)
 	return contexts_number > cpus_number || locks_number > 1;
 }
 
-/* Has what it looks at changed since it looked? */
+/* Has the word that it polls changed? */
 static bool polled_word_changed(const struct context *context)
 {
 	const struct reads *reads = &context->reads;
 
-	/* One that waits in no order waits for the holder, and for nobody else. */
+	/* Without an order a waiter depends on the holder alone. */
 	if (!IS_FIFO)
 		return !is_held(&locks[context->lock]);
 	return reads->number && value_at(reads->word[0]) != reads->value[0];
 }
 
-/*
- * One that looks for a deadlock, or whose patience has just ended, is one that waits: it
- * must not give up.
- */
+/* One that checks for a deadlock, or has just timed out, still waits: it must not fail. */
 static bool can_proceed(unsigned int number)
 {
 	const struct context *context = &contexts[number];
@@ -75,7 +72,7 @@ static void step_or_persist(unsigned int number)
 	context_go(number, context_can(number, STEP) ? STEP : PERSIST);
 }
 
-/* All but one, until nobody can. */
+/* All but one, until none can proceed. */
 static void run_others(unsigned int except)
 {
 	bool moved = true;
@@ -92,7 +89,7 @@ static void run_others(unsigned int except)
 	}
 }
 
-/* It is about to leave: would it have the lock now if it were not? */
+/* It is about to abandon: would it have acquired otherwise? */
 static bool would_have_acquired(const struct context *context, const void *word)
 {
 	return IS_FIFO ? value_at(word) == AVAILABLE : polled_word_changed(context);
@@ -122,7 +119,7 @@ bool deadlock_is_true(unsigned int number)
 	return true_one;
 }
 
-/* It polls on until it has looked for a deadlock, and nobody else does anything. */
+/* It polls on until it has made a check; no other context runs. */
 static bool detects(unsigned int number)
 {
 	struct context *context = &contexts[number];
@@ -136,9 +133,8 @@ static bool detects(unsigned int number)
 }
 
 /*
- * Who waits behind a holder sees who that is when it looks for a deadlock, and only
- * then: each must have done so since it waits, and once more in the round in which it
- * is to be found.
+ * A waiter behind a holder publishes it when it makes a check, and only then: each must have
+ * done so since it waits, and once more in the epoch in which it is to be found.
  */
 #define MOST_CHECKS	(HOLDS_NODE ? 1 : 3)
 

@@ -9,8 +9,8 @@
  *
  * SCHEDULE is a code for what words are shared, a colon, and the transitions.
  *
- * PROGRAM as in program.h; POOL: nodes of each pool; WALKS: how often a wait may poll
- * on until it looks for a deadlock; SOCKETS: over which the CPUs are dealt. Results are lines
+ * PROGRAM as in program.h; POOL: nodes of each pool; CHECKS: how many deadlock
+ * checks a wait may choose to make; SOCKETS: among which the CPUs are divided. Results are lines
  * of a name and a value. Exit status 1 if something is wrong.
  */
 #include <stdint.h>

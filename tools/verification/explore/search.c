@@ -72,7 +72,7 @@ bool search_make(char sign)
 	return true;
 }
 
-/* Can anybody make a step, without losing patience? */
+/* Can any context make a step, without a timeout? */
 static bool all_stand(void)
 {
 	unsigned int context;

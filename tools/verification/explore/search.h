@@ -4,8 +4,8 @@
  * a failure breadth first.
  *
  * A schedule is a string, a character a transition: a small letter is a step of
- * that context (a: the first), a capital letter its patience ends, a digit it polls on
- * until it looks for a deadlock, a sign from ( on it polls on until it does something
+ * that context (a: the first), a capital letter its timeout, a digit: it polls on
+ * until it makes a deadlock check, a sign from ( on: it polls on until it does something
  * new.
  */
 #ifndef SEARCH_H
@@ -21,8 +21,8 @@ extern char schedule[MOST_TRANSITIONS + 1];
 struct search_counts {
 	size_t states;
 	size_t transitions;
-	size_t ends;		/* states in which nobody has anything left to do */
-	size_t quiescent;		/* states in which nobody uses the lock */
+	size_t ends;		/* states in which all contexts have ended */
+	size_t quiescent;		/* states in which the lock is unused */
 	size_t longest;		/* transitions of a schedule */
 };
 
@@ -43,9 +43,9 @@ bool search_shortest(unsigned int pool_size, size_t most_states);
 /* From now on, say how far it got: on a terminal every now and then, and at Ctrl-C. */
 void search_show_progress(void);
 
-/* All stand before their first access, with new pools. */
+/* All stop before their first access, with new pools. */
 void search_start(unsigned int pool_size);
-/* Make the transition that this character stands for. */
+/* Make the transition of this character. */
 bool search_make(char transition);
 /* Of which context this is a transition. */
 unsigned int search_context(char transition);

@@ -28,7 +28,7 @@
 
 #include <stdbool.h>
 
-/* Forget who has touched what, not what is shared. */
+/* Forget the accesses, not what is shared. */
 void sharing_begin(void);
 /*
  * A context is about to touch a word.

@@ -50,7 +50,7 @@ static void name_place(char *text, size_t size, const void *address)
 	snprintf(text, size, "a static");
 }
 
-/* Pointers are to the first word of a node, to a lock, or to a word that is looked at. */
+/* Pointers are to the first word of a node, to a lock, or to a polled word. */
 static void name_value(char *text, size_t size, unsigned long value, bool is_link)
 {
 	struct shim_place place = shim_place_of((const void *)value);
@@ -76,7 +76,7 @@ static void name_value(char *text, size_t size, unsigned long value, bool is_lin
 		snprintf(text, size, "%ld", (long)value);
 }
 
-/* Does it hold a pointer or one of the small values that stand for something? */
+/* Does it hold a pointer or one of the small values? */
 static bool is_link(const void *address)
 {
 	struct shim_place place = shim_place_of(address);
@@ -108,7 +108,7 @@ static void show_access(unsigned int number, const struct access *access)
 	any_access = true;
 }
 
-/* What is said of a context with each lock, for remarks. */
+/* Of a context with each lock, for remarks. */
 static void remark(const struct context *was, const struct context *is)
 {
 	static const char *const words[] = { "idle", "begins", "abandons", "holds", "releases",

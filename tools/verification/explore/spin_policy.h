@@ -32,9 +32,8 @@ bool context_persists(void);
 #define POLLS_AS_HEAD		((unsigned int)NEVER_YET)
 #define HAS_POLLED(place, wait)	((void)(place), (void)(wait), context_persists())
 /*
- * A waiter that has a node asks this at each poll. What it no longer uses is cleared then,
- * lest it tell states apart: a waiter polls outside no more once it has enqueued; its
- * walk is counted for people; the head needs not act for the head.
+ * A waiter with a node asks this at each poll. What it no longer uses is cleared then, lest it
+ * tell states apart: its polls as a newcomer, and how many nodes it has skipped.
  */
 #define HAS_TICKED(place, wait)						\
 	((place)->holder = 0, (place)->idle_since = 0, (place)->must_queue = 0,	\

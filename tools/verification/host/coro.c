@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Contexts that take turns: a stack for each, and a hook on the accesses.
- */
+/* Coroutines: a stack for each, and a hook on the accesses. */
 #include <stdlib.h>
 
 #include <asm/mmiowb.h>
@@ -71,8 +69,8 @@ static void before_access(enum shim_op op, const void *address)
 		stop();
 	}
 	/*
-	 * A node that was freed is another one's from then on. What gives up at once
-	 * reads the node that was the tail's a moment ago.
+	 * A freed node belongs to others. An attempt without patience may read the node that was
+	 * the tail a moment ago.
 	 */
 	EXPECT(!shim_is_in_free_node(address) || shim_tries_to_resume(shim_cpu, op, address) ||
 	       (op == SHIM_OP_LOAD && (coro_reads_free_nodes || (self->patience <= 0 && !self->node))));
@@ -136,7 +134,7 @@ void coro_start(struct coro *coro)
 	makecontext(&coro->context, make_attempts, 0);
 }
 
-/* Returns when the actor has stopped, or ended. Who we are changes with it. */
+/* Returns when it has stopped or ended. The CPU and level of the thread change with it. */
 static bool resume(struct coro *coro)
 {
 	unsigned int cpu = shim_cpu, level = shim_level;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Contexts that take turns: each actor has a stack of its own and runs only when
- * and as far as the test says, from one shared access to another, so that a test
- * can lay out any interleaving by hand. One actor, or the test, runs at a time.
+ * Coroutines: contexts of CPUs, each with its own stack, which run one at a time and from one
+ * shared access to another, so that a test can lay out any interleaving.
  */
 #ifndef CORO_H
 #define CORO_H
@@ -26,7 +25,7 @@
  * @doing: what it does at the moment
  * @lock_accesses: how many it has made to the lock itself
  *
- * The rest is private to actor.c.
+ * The rest is private to coro.c.
  */
 struct coro {
 	struct nbq_X *lock;
@@ -58,29 +57,26 @@ struct coro {
 	const void *until_address;
 };
 
-/* The most own steps that an actor has needed to leave and to release. */
+/* The most own steps to abandon and to release so far. */
 extern unsigned int coro_most_steps_to_abandon;
 extern unsigned int coro_most_steps_to_release;
 
 /*
- * Set by a test whose waits are walked through (nbqlock/wait.c): a walk may come
- * upon a node that has been given back meanwhile. It only looks at it.
+ * Set by a test with deadlock checks (nbqlock/wait.c): these may read a node that was freed
+ * meanwhile.
  */
 extern bool coro_reads_free_nodes;
 
-/* The actor stands before its first access. */
+/* It stops before its first access. */
 void coro_start(struct coro *coro);
 
-/*
- * Each of these returns true if the actor got there; false if it came to its
- * end before that.
- */
+/* Each of these returns true if it got there; false if the coroutine has ended before. */
 
 /* Make so many accesses (a poll's pause is one too). */
 bool coro_steps(struct coro *coro, unsigned int steps);
-/* Go on until it has looked at a predecessor in vain. */
+/* Go on until it has polled a predecessor in vain. */
 bool coro_until_poll(struct coro *coro);
-/* Go on to the first access by which it leaves. */
+/* Go on to the first access by which it abandons its node. */
 bool coro_until_abandon(struct coro *coro);
 /* Go on to an access of some kind. */
 #define CORO_ANYWHERE	((const void *)~0UL)

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * -EDEADLK: said whenever a wait cannot end, and at no other time.
- *
- * What is true is not computed but tried out: without deadlock checks, everybody
- * but the context in question goes on as far as it can. If that one has the lock
- * then, it did not wait for itself; if not, it would have waited for ever.
+ * -EDEADLK: whenever a wait cannot end, and at no other time. The explorer tries each wait of
+ * its configurations; here are longer chains, stale publications, and random ones.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,9 +17,9 @@
 #define PATIENCE	(1LL << 50)
 #define SEARCH_INTERVAL	2000000
 #define NMI_LEVEL	3
-#define MANY_ACCESSES	2000	/* more than to the third walk */
-#define SOME_POLLS	500	/* accesses: it queues by then, and has noted who holds */
-/* In so many rounds all have their turn who can, if they can do without those in front. */
+#define MANY_ACCESSES	2000	/* more than to the third check */
+#define SOME_POLLS	500	/* accesses: it has enqueued and published its holder */
+/* As many as all contexts need that can proceed. */
 #define ROUNDS		(IS_FIFO ? 12 : 300)
 #define MOST_ACCESSES	40
 
@@ -38,7 +35,7 @@ static u64 fake_clock(void)
 static void begin(void)
 {
 	nbq_deadlock_checks = true;
-	/* What an attempt has left or missed is nothing to the next scene. */
+	/* Without places and events of the case before. */
 	test_pools(16, 16);
 	nbq_X_init(&lock);
 	clock_now = 1;
@@ -61,7 +58,7 @@ static void start(struct coro *coro, unsigned int cpu, ktime_t patience)
 	coro_start(coro);
 }
 
-/* It looks at its predecessor in vain, in the queue: some look at the lock before. */
+/* It polls its predecessor: a newcomer of the hybrid polls the lock before. */
 static void until_queued(struct coro *coro)
 {
 	if (coro_until(coro, SHIM_OP_XCHG, &lock.tail))
@@ -69,16 +66,12 @@ static void until_queued(struct coro *coro)
 }
 
 /*
- * What is known without a walk is said at the first look, however short the
- * patience: H holds on CPU 0, w waits there.
+ * What needs no check of other CPUs is detected at the first poll, however short the patience: H
+ * holds on CPU 0, w waits there.
  */
 static void own_cpu_is_detected_at_the_first_poll(void)
 {
-	struct coro holder, waiter;
-	struct nbq_X other;
-
 	begin();
-	memset(&other, 0, sizeof(other));
 	nbq_X_lock(&lock);
 	EXPECT(nbq_X_lock_timeout(&lock, 1) == -EDEADLK);
 	EXPECT(nbq_X_lock_timeout(&lock, KTIME_MAX) == -EDEADLK);
@@ -89,7 +82,17 @@ static void own_cpu_is_detected_at_the_first_poll(void)
 	EXPECT(shim_event("deadlocks") == 3 && shim_event("failed_tries") == 2);
 	EXPECT(shim_event("timeouts") == 0);
 	nbq_X_unlock(&lock);
+	end();
+}
 
+/* H on CPU 1, w waits on CPU 0 */
+static void interrupted_waiter_is_detected_at_the_first_poll(void)
+{
+	struct coro holder, waiter;
+	struct nbq_X other;
+
+	begin();
+	nbq_X_init(&other);
 	start(&holder, 1, KTIME_MAX);
 	coro_until_held(&holder);
 	start(&waiter, 0, KTIME_MAX);
@@ -123,7 +126,7 @@ static void own_cpu_is_detected_at_the_first_poll(void)
 	end();
 }
 
-/* H w: w has just enqueued, and has not said yet that it waits behind H. */
+/* H w: w has enqueued, and not yet published that it waits behind H. */
 static void holder_below_is_detected_before_publication(void)
 {
 	struct coro waiter;
@@ -153,15 +156,13 @@ static void checks_can_be_switched_off(void)
 	end();
 }
 
-/*
- * Cycles: actors that hold a lock of their own and want another's.
- */
+/* Cycles: contexts that hold a lock and want another. */
 
 #define MOST_LOCKS	SHIM_CPUS
 
 static struct nbq_X locks[MOST_LOCKS];
 
-/* An actor that acquires a second lock while it holds its first. */
+/* A context that acquires a second lock while it holds its first. */
 struct owner {
 	struct coro coro;
 	struct nbq_X *wanted;
@@ -203,7 +204,7 @@ static void until_it_holds_the_first(struct owner *owner)
 	coro_until(&owner->coro, SHIM_OP_RELAX, owner);
 }
 
-/* One that comes on top of whatever its CPU does, and holds nothing. */
+/* An NMI above that CPU's context, which holds nothing. */
 static struct coro *start_nmi(unsigned int place, unsigned int cpu, struct nbq_X *wanted)
 {
 	struct owner *nmi = &owners[place];
@@ -235,7 +236,7 @@ static void end_many(void)
 
 #define NO_CONTEXT	MOST_LOCKS
 
-/* Which of those from first on has been told of a deadlock? */
+/* Which of those from first on has got -EDEADLK? */
 static unsigned int failed_owner(unsigned int first, unsigned int number)
 {
 	unsigned int i;
@@ -249,10 +250,10 @@ static unsigned int failed_owner(unsigned int first, unsigned int number)
 }
 
 /*
- * The one that closes a circle looks for long; and, where it cannot find out alone, those
- * from first on in turn: all that are in the circle.
+ * The context that closes a cycle polls for long; and, where it does not detect that alone,
+ * those from first on, in turn: all of the cycle.
  *
- * Return: who was told of a deadlock then.
+ * Return: the one that has got -EDEADLK.
  */
 static unsigned int detect(unsigned int closes, unsigned int first, unsigned int number)
 {
@@ -268,7 +269,7 @@ static unsigned int detect(unsigned int closes, unsigned int first, unsigned int
 	return failed_owner(first, number);
 }
 
-/* In turn, each from one look to the next, until all have ended. */
+/* In turn, each from one poll to the next, until all have ended. */
 static bool run_in_turns(unsigned int number, unsigned int turns)
 {
 	unsigned int i, ended = 0;
@@ -315,7 +316,7 @@ static void cycle_of_any_length_is_detected(void)
 	}
 }
 
-/* A, held by 0, which wants B, held by 1, which wants C: that one's owner runs. */
+/* A, held by 0, which wants B, held by 1, which wants C: its holder runs. */
 static void chain_to_a_running_holder_is_no_deadlock(void)
 {
 	unsigned int i;
@@ -338,8 +339,8 @@ static void chain_to_a_running_holder_is_no_deadlock(void)
 
 #if IS_FIFO
 /*
- * 1 waits in the queue of A, between its holder 2 and 0, which holds B. An NMI
- * on 1 wants B. Whoever holds A does no harm; the queue has come to a stop.
+ * 1 waits for A between its holder 2 and 0, which holds B. An NMI on 1 wants B: whatever the
+ * holder of A does, the queue is blocked.
  */
 static void check_follows_the_middle_of_a_queue(void)
 {
@@ -394,8 +395,8 @@ static void check_follows_an_interrupted_grantee(void)
 }
 #else
 /*
- * 1 is the first in the queue of A, before 0, which holds B; an NMI on 1 wants B. When
- * 2 has released A, the queue stands still; 0 can do without.
+ * 1 is the head of the queue of A, before 0, which holds B; an NMI on 1 wants B. When 2 has
+ * released A, 1 is stalled; 0 steals the lock.
  */
 static void stalled_waiter_blocks_no_other(void)
 {
@@ -462,13 +463,12 @@ static void check_follows_interrupts_above_holders(void)
 }
 
 /*
- * Walks over those who move on. 0 holds A and wants B, 1 holds B and wants C, 2 holds
- * C and wants A: 0 finds that, and is about to begin the round that makes it sure.
- * Before that, and at each access of the second walk, others get on: from then on it
- * is no deadlock.
+ * Checks of contexts that proceed. 0 holds A and wants B, 1 holds B and wants C, 2 holds C and
+ * wants A: 0 finds that, and begins the epoch of its second walk. Before that, and at each
+ * access of that walk, others proceed: it is no deadlock.
  */
 
-#define CHECK_ACCESSES	40	/* more than the second walk has */
+#define CHECK_ACCESSES	40	/* more than the second walk makes */
 
 /* It has held C, and wants A without holding anything. */
 static void wait_for_wanted(struct coro *coro)
@@ -512,7 +512,7 @@ static void start_circle_of_three(void)
 	clock_now += 2 * PATIENCE;
 }
 
-/* 0 goes on with its walk, and is not told of a deadlock. */
+/* 0 goes on with its check, and detects no deadlock. */
 static void expect_no_deadlock(void)
 {
 	coro_steps(&owners[0].coro, MANY_ACCESSES);
@@ -523,8 +523,8 @@ static void expect_no_deadlock(void)
 }
 
 /*
- * 2 does not wait any more when the round begins. In its course it releases C, and
- * waits for A again: for the walk, behind what it has just passed.
+ * 2 does not wait any more when the epoch begins. Then it releases C, and waits for A again:
+ * behind what the check has just passed.
  */
 static void wait_of_the_same_epoch_is_no_cycle(void)
 {
@@ -541,8 +541,8 @@ static void wait_of_the_same_epoch_is_no_cycle(void)
 }
 
 /*
- * 2 has released C and waits for A again when the round begins. In its course 1 finds
- * that C is its own, releases it, and waits for D: with the same node, perhaps.
+ * 2 has released C and waits for A again when the epoch begins. Then 1 acquires C, releases it,
+ * and waits for D: with the same node, perhaps.
  */
 static void word_of_a_later_wait_is_no_cycle(void)
 {
@@ -561,9 +561,8 @@ static void word_of_a_later_wait_is_no_cycle(void)
 }
 
 /*
- * 0 walks past 1, which waits for A behind 2 and that behind its holder 3. In its course
- * A goes from 3 to 2, so that 1 has the holder in front of it: what it looked at before
- * is nothing to look at now.
+ * 0 passes 1, which waits for A behind 2 and that behind its holder 3. Then 3 releases A to 2,
+ * so that 1 is behind the holder.
  */
 static void predecessor_may_change_during_a_check(void)
 {
@@ -592,7 +591,7 @@ static void predecessor_may_change_during_a_check(void)
 	}
 }
 
-/* A round begins: 8 and 9 wait for each other, and one of them is told. */
+/* An epoch begins: 8 and 9 wait for each other, and one of them detects it. */
 static void begin_epoch(void)
 {
 	struct owner *first = start_owner(8, 0, &locks[8], &locks[9]);
@@ -601,7 +600,7 @@ static void begin_epoch(void)
 
 	until_it_holds_the_first(first);
 	until_it_holds_the_first(second);
-	/* Neither is told before the other has looked who holds its lock. */
+	/* Neither detects it before the other has published its holder. */
 	for (turns = 0; turns < 10 && first->ret == 1 && second->ret == 1; turns++) {
 		coro_steps(&first->coro, MANY_ACCESSES);
 		coro_steps(&second->coro, MANY_ACCESSES);
@@ -616,9 +615,9 @@ static void begin_epoch(void)
 }
 
 /*
- * 0 has held A, for which 2 waits, that holds C; nobody on 2 has looked since 0 released
- * it. Now 0 wants B. In the course of its first looks 3 releases B, and some accesses later
- * 1 takes it, and waits for C. What 2 has noted is not so any more.
+ * 0 has held A, for which 2 waits, which holds C; 2 has not polled since 0 released A. Now 0
+ * wants B. During its first polls 3 releases B, and some accesses later 1 acquires it and waits
+ * for C. What 2 has published is stale.
  */
 static void released_lock_is_no_cycle(void)
 {
@@ -655,8 +654,8 @@ static void released_lock_is_no_cycle(void)
 }
 
 /*
- * 0 holds D and wants B; 1 holds B and wants C; 2 holds C and wants A; 3 wants D, and has
- * held A until then. Nobody on 2 has looked since; or somebody has, and 4 holds A.
+ * 0 holds D and wants B; 1 holds B and wants C; 2 holds C and wants A; 3 wants D, and has held A
+ * until then. 2 has not polled since; or it has, and 4 holds A.
  */
 static void check_stale_holder(bool held_again)
 {
@@ -709,8 +708,8 @@ static void published_holder_follows_the_lock(void)
 #endif
 
 /*
- * 0 waits; an interrupt comes there, holds A, and goes. 2, which holds C and wants A, has
- * not looked since: for it, that interrupt of 0 holds A. Now somebody on 0 wants C.
+ * 0 waits; an interrupt above it holds A, and ends. 2, which holds C and wants A, has not polled
+ * since: for 2, that interrupt holds A. Now a context on 0 wants C.
  */
 static void until_interrupt_ended(void)
 {
@@ -739,7 +738,7 @@ static void ended_interrupt_is_no_cycle(void)
 	finish_all(3);
 }
 
-/* It is one more interrupt, of the level of both, which has no notes of its own. */
+/* It is another interrupt of the same level, which publishes nothing. */
 static void ended_interrupt_of_same_level_is_no_cycle(void)
 {
 	struct coro *checker;
@@ -754,7 +753,7 @@ static void ended_interrupt_of_same_level_is_no_cycle(void)
 	checker = start_nmi(4, 0, &locks[2]);
 	coro_steps(checker, MANY_ACCESSES);
 	EXPECT(!checker->ended);
-	/* It is not told so as long as 2 takes to acquire A and to release both. */
+	/* Not until 2 has acquired A and released both. */
 	for (turns = 0; waits && turns < MANY_ACCESSES / 50; turns++) {
 		coro_steps(&owners[2].coro, 50);
 		waits = coro_until_poll(checker);
@@ -767,9 +766,8 @@ static void ended_interrupt_of_same_level_is_no_cycle(void)
 
 #if IS_FIFO
 /*
- * It is the turn of a task of 1, which was interrupted before it could say so; 0 waits
- * behind it, and the NMI behind 0. That one is told so: 0 need not give up, wherever the
- * NMI is by now.
+ * A task of 1 was granted the lock and interrupted before it polled; 0 waits behind it, and the
+ * NMI behind 0. The NMI fails: 0 need not, wherever the NMI is by then.
  */
 static void only_the_waiter_behind_its_own_cpu_fails(void)
 {
@@ -803,7 +801,7 @@ static void only_the_waiter_behind_its_own_cpu_fails(void)
 
 #endif
 
-/* 1 holds B and waits for A, behind one that leaves, and then behind its holder 0. */
+/* 1 holds B and waits for A, behind a waiter that abandons, then behind its holder 0. */
 static void waiter_is_found_behind_next_predecessor(void)
 {
 	struct owner *checker, *waits;
@@ -837,8 +835,8 @@ static u64 running_clock(void)
 }
 
 /*
- * A task of 1 has joined and was interrupted before it could say so. The NMI waits
- * behind one who says nothing either, and leaves; then behind its own CPU.
+ * A task of 1 has enqueued and was interrupted before it published that. The NMI waits behind
+ * another such waiter, which abandons; then behind its own CPU.
  */
 static void interrupt_checks_behind_next_predecessor(void)
 {
@@ -868,7 +866,7 @@ static void interrupt_checks_behind_next_predecessor(void)
 
 #endif
 
-/* 0 and 1 wait for each other; 2 waits for one of them, and its way goes round there. */
+/* 0 and 1 wait for each other; 2 waits for one of them: its check ends. */
 static void chain_into_a_cycle_of_others_ends(void)
 {
 	struct coro *outside;
@@ -891,7 +889,7 @@ static void chain_into_a_cycle_of_others_ends(void)
 	finish_all(2);
 }
 
-/* 1 waits, and one of its level has come on top of it and gone, when 0 asks. */
+/* 1 waits, and a context of its level was above it and has ended, when 0 checks. */
 static void waiter_is_found_after_nested_one_of_its_level(void)
 {
 	struct owner *checker, *waits;
@@ -920,8 +918,8 @@ static void waiter_is_found_after_nested_one_of_its_level(void)
 }
 
 /*
- * At random: each access by one chosen at random. Interrupts walk at their first
- * look, so all are interrupts; where one more comes to a CPU, it comes on top.
+ * Random interleavings. Interrupts check at their first poll, so all are interrupts; one more on
+ * a CPU is above the first.
  */
 
 #define OWNERS		5
@@ -947,7 +945,7 @@ static void want_any(struct coro *coro)
 	unsigned int held = coro->lock - locks;
 	unsigned int wanted = next_random(&random_state) % locks_wanted;
 
-	/* What may interrupt another keeps to a lock that this one never takes. */
+	/* An interrupt has a lock that those below it never acquire. */
 	if (ordered && coro->cpu == 0)
 		wanted %= locks_wanted - 1;
 	if (wanted == held || (ordered && wanted < held))
@@ -975,7 +973,7 @@ static void hold_another_next(struct coro *coro)
 		coro->lock = lock_to_hold(coro);
 }
 
-/* The last one comes on top of the first, on its CPU. */
+/* The last one is above the first, on its CPU. */
 static void start_random_owners(void)
 {
 	unsigned int i;
@@ -991,7 +989,7 @@ static void start_random_owners(void)
 	}
 }
 
-/* False: somebody waits for ever. */
+/* Return: false if a context waits for ever. */
 static bool run_owners(void)
 {
 	struct owner *on_top = &owners[OWNERS - 1];
@@ -1026,7 +1024,7 @@ static void run_at_random(unsigned int seed)
 	end_many();
 }
 
-/* Any order, no timeouts: only being told ends a deadlock. */
+/* Any order, no timeouts: only -EDEADLK ends a deadlock. */
 static void random_deadlocks_are_detected(void)
 {
 	unsigned int seed;
@@ -1040,7 +1038,7 @@ static void random_deadlocks_are_detected(void)
 	EXPECT(failed > RANDOM_ROUNDS / 16);
 }
 
-/* Locks in one order, and whoever comes on top keeps to the later ones. */
+/* Locks in one order; those above keep to the later ones. */
 static void random_order_is_no_deadlock(void)
 {
 	unsigned int seed;
@@ -1058,6 +1056,7 @@ int main(void)
 {
 	static const struct test_case cases[] = {
 		TEST_CASE(own_cpu_is_detected_at_the_first_poll),
+		TEST_CASE(interrupted_waiter_is_detected_at_the_first_poll),
 		TEST_CASE(holder_below_is_detected_before_publication),
 		TEST_CASE(checks_can_be_switched_off),
 		TEST_CASE(cycle_of_any_length_is_detected),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting by hardware (nbqlock/relax.h): when, for how long, and what is in time after it.
+ * Waiting by hardware (nbqlock/relax.h): when, how long, and in time for what follows.
  *
- * Compile with -DSHIM_ARM64. Each wait by hardware takes as long as it can, and the clock
- * goes on by that; else it goes on by a little with each read.
+ * Compile with -DSHIM_ARM64. Each wait by hardware takes as long as it can, and advances the
+ * clock by that; else each clock read advances it a little.
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static unsigned int all_waits;
 static u64 counted;		/* before that */
 static void (*after_wait)(void);
 static bool first_is_stalled;
-static bool waits_now;		/* an actor, since this was reset */
+static bool waits_now;		/* a coroutine, since this was reset */
 
 static u64 running_clock(void)
 {
@@ -48,7 +48,7 @@ static void poll_times(struct coro *coro, unsigned int times)
 		coro_until(coro, SHIM_OP_RELAX, CORO_ANYWHERE);
 }
 
-/* An actor's takes as long as the test says. The waiter in front of the attempt runs. */
+/* That of a coroutine ends when the test says so. The attempt's predecessor runs. */
 static void wait_by_hardware(const void *word)
 {
 	if (shim_cpu != ATTEMPT_CPU) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every verb of a lock type in one thread, which says by hand which CPU it is, with
- * a fake clock. What another CPU or an interrupt does in the middle of a verb
- * is called from a hook on the shared accesses.
+ * Every operation of a lock type in one thread, which sets its CPU by hand, with a fake clock.
+ * What another CPU or an interrupt does in between is called from a hook on the shared accesses.
  */
 #include <string.h>
 
@@ -21,13 +20,13 @@ static unsigned int clock_reads;
 static unsigned int polls;
 
 /*
- * A waiter reads the clock for what is not its deadline after so many looks; the head of a
- * queue that newcomers pass, which may have to ask them to queue, more often.
+ * A waiter reads the clock, other than for its deadline, after so many polls; the head of a
+ * queue that newcomers pass, which may have to request a handoff, more often.
  */
 #define POLLS_PER_TICK	(IS_FIFO ? 64 : 17)
 /* Before it enqueues, if newcomers may pass the queue. */
 #define POLLS_BEFORE_QUEUE	(IS_FIFO ? 0 : 17)
-/* And once more when it enqueues, if a successor may judge its heartbeat. */
+/* And once more when it enqueues, for its heartbeat. */
 #define OWN_READS	(!IS_FIFO)
 
 static u64 fake_clock(void)
@@ -47,7 +46,7 @@ static void start_clock(u64 now, u64 step)
 	shim_clock = fake_clock;
 }
 
-/* The lock's life ends: what nodes it kept it gives back. */
+/* Destroy frees the nodes that the lock has kept. */
 static void end(struct nbq_X *lock)
 {
 	EXPECT(nbq_X_destroy(lock) == 0);
@@ -81,7 +80,7 @@ static void free_lock_reads_no_clock(void)
 	nbq_X_lock(&lock);
 	nbq_X_unlock(&lock);
 	EXPECT(clock_reads == 0);
-	/* An acquisition that takes no node leaves no trace. */
+	/* An acquisition without a node is not counted. */
 	EXPECT(shim_event("acquired_uncontended") == 4 * HOLDS_NODE);
 	EXPECT(shim_event("acquired_handoff") == 4 * QUEUES_IF_FREE);
 	EXPECT(shim_event("nodes_allocated") == 4 * ALLOCS_NODE);
@@ -242,7 +241,7 @@ static void count_begins_before_enqueue(enum shim_op op, const void *address)
 		begins_before_the_tail = shim_contention_begins;
 }
 
-/* A tracing program must not hold up those who come later. */
+/* Later attempts must not wait for a tracing program. */
 static void traced_wait_begins_before_enqueue(void)
 {
 	DEFINE_NBQ_X(lock);
@@ -419,7 +418,7 @@ static void locks_work_before_the_pools_are_filled(void)
 
 	shim_pools_forget();
 	start_clock(0, 100);
-	/* CPU 0 is what a blank pool says of its CPU. */
+	/* 0 is the CPU of a blank pool. */
 	for (shim_cpu = 3; shim_cpu--;) {
 		nbq_X_init(&lock[shim_cpu]);
 		nbq_X_lock(&lock[shim_cpu]);
@@ -805,7 +804,7 @@ static unsigned int accesses_left;
 static bool nested_keeps_its_lock;
 static struct nbq_X nested_lock;
 
-/* One that keeps its lock does not come in the midst of the list of those that are held. */
+/* One that keeps its lock does not interrupt an update of the list of held locks. */
 static bool is_in_list(const void *address)
 {
 	struct shim_place place = shim_place_of(address);
@@ -829,8 +828,8 @@ static void interrupt(enum shim_op op, const void *address)
 }
 
 /*
- * Two contexts on one pool: an interrupt that comes before the n-th access of
- * an acquisition takes a node of the same pool, for each n.
+ * An interrupt before the n-th access of an acquisition allocates from the same pool, for each
+ * n.
  */
 static void nested_alloc_never_gets_the_same_node(void)
 {
@@ -1057,7 +1056,7 @@ static void waiter_without_encodable_node_stays_newcomer(void)
 }
 #endif
 
-/* As release_during_the_wait(), with a look at the number of the waiter's node. */
+/* As release_during_the_wait(); checks the index of the waiter's node. */
 static void check_index_and_release(enum shim_op op, const void *address)
 {
 	if (polls == 999 && held_by_cpu_0)
@@ -1065,7 +1064,7 @@ static void check_index_and_release(enum shim_op op, const void *address)
 	release_during_the_wait(op, address);
 }
 
-/* The one taken last has no number; there are others that have one. */
+/* The hint is not encodable; other nodes are. */
 static void encodable_node_is_found_behind_hint(void)
 {
 	DEFINE_NBQ_X(lock);
@@ -1095,7 +1094,7 @@ static void encodable_node_is_found_behind_hint(void)
 }
 
 #if !QUEUES_IF_FREE
-/* Nor has anybody one as long as there are no pools. */
+/* Nor is there a node before the pools are set up. */
 static void waiter_without_pool_stays_newcomer(void)
 {
 	DEFINE_NBQ_X(lock);
@@ -1113,53 +1112,53 @@ static void waiter_without_pool_stays_newcomer(void)
 #endif
 #endif
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		TEST_CASE(free_lock_reads_no_clock),
-		TEST_CASE(init_resets_the_lock),
-		TEST_CASE(attempt_without_patience_does_not_wait),
-		TEST_CASE(failing_trylock_only_reads),
-		TEST_CASE(writes_to_devices_are_ordered_before_each_release),
-		TEST_CASE(traced_wait_begins_before_enqueue),
-		TEST_CASE(traced_contention_ends_without_a_wait),
-		TEST_CASE(deadlock_of_untimed_attempt_is_reported_once),
-		TEST_CASE(pool_is_set_up_by_one_context),
-		TEST_CASE(locks_work_before_the_pools_are_filled),
-		TEST_CASE(waiter_times_out_at_its_deadline),
-		TEST_CASE(waiter_acquires_when_holder_releases),
-		TEST_CASE(holder_that_waits_elsewhere_is_no_contention),
-		TEST_CASE(patience_past_ktime_max_never_ends),
+static const struct test_case cases[] = {
+	TEST_CASE(free_lock_reads_no_clock),
+	TEST_CASE(init_resets_the_lock),
+	TEST_CASE(attempt_without_patience_does_not_wait),
+	TEST_CASE(failing_trylock_only_reads),
+	TEST_CASE(writes_to_devices_are_ordered_before_each_release),
+	TEST_CASE(traced_wait_begins_before_enqueue),
+	TEST_CASE(traced_contention_ends_without_a_wait),
+	TEST_CASE(deadlock_of_untimed_attempt_is_reported_once),
+	TEST_CASE(pool_is_set_up_by_one_context),
+	TEST_CASE(locks_work_before_the_pools_are_filled),
+	TEST_CASE(waiter_times_out_at_its_deadline),
+	TEST_CASE(waiter_acquires_when_holder_releases),
+	TEST_CASE(holder_that_waits_elsewhere_is_no_contention),
+	TEST_CASE(patience_past_ktime_max_never_ends),
 #if REPORTS_MISUSE
-		TEST_CASE(unlock_of_free_lock_is_reported),
-		TEST_CASE(unlock_on_another_cpu_is_reported),
-		TEST_CASE(report_names_the_holder),
+	TEST_CASE(unlock_of_free_lock_is_reported),
+	TEST_CASE(unlock_on_another_cpu_is_reported),
+	TEST_CASE(report_names_the_holder),
 #endif
-		TEST_CASE(nested_locks_are_released_in_any_order),
-		TEST_CASE(destroy_of_held_lock_is_reported),
+	TEST_CASE(nested_locks_are_released_in_any_order),
+	TEST_CASE(destroy_of_held_lock_is_reported),
 #if HOLDS_NODE && !NODES_KEPT
-		TEST_CASE(empty_pool_is_traced_and_reported),
+	TEST_CASE(empty_pool_is_traced_and_reported),
 #endif
 #if HOLDS_NODE
-		TEST_CASE(empty_pool_is_enomem_at_the_deadline),
-		TEST_CASE(waiter_for_a_node_gets_one_from_growth),
-		TEST_CASE(pool_requests_growth_in_time),
-		TEST_CASE(each_context_level_has_its_own_nodes),
-		TEST_CASE(nested_alloc_never_gets_the_same_node),
+	TEST_CASE(empty_pool_is_enomem_at_the_deadline),
+	TEST_CASE(waiter_for_a_node_gets_one_from_growth),
+	TEST_CASE(pool_requests_growth_in_time),
+	TEST_CASE(each_context_level_has_its_own_nodes),
+	TEST_CASE(nested_alloc_never_gets_the_same_node),
 #else
-		TEST_CASE(lock_records_the_holder),
+	TEST_CASE(lock_records_the_holder),
 #if QUEUES_IF_FREE
-		TEST_CASE(free_lock_needs_a_node),
+	TEST_CASE(free_lock_needs_a_node),
 #else
-		TEST_CASE(free_lock_needs_no_node),
-		TEST_CASE(waiter_without_encodable_node_stays_newcomer),
-		TEST_CASE(waiter_without_pool_stays_newcomer),
+	TEST_CASE(free_lock_needs_no_node),
+	TEST_CASE(waiter_without_encodable_node_stays_newcomer),
+	TEST_CASE(waiter_without_pool_stays_newcomer),
 #endif
-		TEST_CASE(pool_is_searched_once_a_clock_read),
-		TEST_CASE(waiter_without_node_times_out_at_its_deadline),
-		TEST_CASE(encodable_node_is_found_behind_hint),
+	TEST_CASE(pool_is_searched_once_a_clock_read),
+	TEST_CASE(waiter_without_node_times_out_at_its_deadline),
+	TEST_CASE(encodable_node_is_found_behind_hint),
 #endif
-	};
+};
 
+int main(void)
+{
 	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 2);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Interleavings laid out by hand: several CPUs, one access at a time.
+ * Interleavings of several CPUs, one access at a time: those that sanitizers are to see, and
+ * bounds on own steps. The explorer has all interleavings.
  *
- * A queue is drawn as in the algorithms' files: H holds, W waits, L has left, A
- * has handed over; the tail is on the right. Where leaving at the tail leaves a
- * node behind (type.h), an L more is there than drawn.
+ * In the pictures H holds, W waits, L is abandoned, A is AVAILABLE; the tail is on the right.
+ * Where an abandoned tail stays (type.h), there is an L more than drawn.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +29,14 @@ static u64 fake_clock(void)
 	return clock_now;
 }
 
-/* All who wait now have run out of patience when they look next. */
+/* Each waiter times out at its next clock read. */
 static void expire_patience(void)
 {
 	clock_now += 2 * PATIENCE;
 }
 
 #if !IS_FIFO
-/* A head that has timed out may have asked newcomers to queue. */
+/* A head that has timed out may have left a request for a handoff. */
 static void expire_requests(void)
 {
 	clock_now += 2 * NBQ_SPIN_HANDOFF_NS;
@@ -53,7 +53,7 @@ static void start(struct coro *coro, unsigned int cpu)
 	coro_start(coro);
 }
 
-/* It looks at its predecessor in vain, in the queue: some look at the lock before. */
+/* It polls its predecessor: a newcomer of the hybrid polls the lock before. */
 static void start_waiting(struct coro *coro, unsigned int cpu)
 {
 	start(coro, cpu);
@@ -119,10 +119,10 @@ static void begin(void)
 }
 
 #define ABANDONED	(2 + ABANDONED_TAIL_STAYS)
-/* Of these: who stood in front of them was the holder, or one that had waited. */
+/* Of these: behind the holder, or behind a waiter. */
 #define SKIPPED	(ABANDONED - !HOLDS_NODE)
 
-/* before: H    after: H L L, and nobody waits. (Hybrid: the first was the head.) */
+/* before: H    after: H L L, without waiters. (Hybrid: the first was the head.) */
 static void abandon_two_nodes(void)
 {
 	struct coro first, second, third;
@@ -184,7 +184,7 @@ static void failing_trylock_changes_nothing(void)
 	end();
 }
 #else
-/* before: A L L, and nobody holds    after: the same, and H */
+/* before: A L L, free    after: the same, and H */
 static void newcomer_steals_free_lock_with_abandoned_nodes(void)
 {
 	begin();
@@ -265,7 +265,7 @@ static void abandon_is_bounded_after_handoff_request(void)
 	end();
 }
 
-/* A lock of whose places, and of lock's, a pool notes the same bit */
+/* A lock for which pools record the same bits as for "lock". */
 static struct nbq_X others[4096];
 
 static struct nbq_X *lock_with_same_hash(void)
@@ -281,8 +281,8 @@ static struct nbq_X *lock_with_same_hash(void)
 }
 
 /*
- * An attempt of this CPU that looks for places in vain: it has none any more, although a lock
- * at rest may keep its node.
+ * An attempt of this CPU that searches for places: there are none, although a free lock may keep
+ * its node.
  */
 static void expect_no_place(unsigned int cpu)
 {
@@ -295,8 +295,8 @@ static void expect_no_place(unsigned int cpu)
 }
 
 /*
- * before: H W B    B leaves twice after it has come back: it stays in the queue, and leaves the
- * lock's line alone. Then it gets the lock, and waits and leaves as the tail once more.
+ * before: H W B    B abandons twice after it has resumed: it stays in the queue and does not
+ * access the lock. Then it acquires, waits, and abandons its node as the tail.
  */
 static void resumed_waiter_does_not_access_lock(void)
 {
@@ -310,7 +310,7 @@ static void resumed_waiter_does_not_access_lock(void)
 	back.attempts = 4;
 	EXPECT(coro_until(&back, SHIM_OP_XCHG, &lock.tail));
 	EXPECT(coro_until_poll(&back));
-	/* One that stands behind does not let the first attempt go as the tail. */
+	/* With a successor the first attempt does not dequeue. */
 	start_waiting(&behind, 3);
 	expire_patience();
 	while (!shim_event("nodes_resumed") && coro_until_poll(&back))
@@ -319,7 +319,7 @@ static void resumed_waiter_does_not_access_lock(void)
 	expire_patience();
 	while (shim_event("nodes_resumed") < 2 && coro_until_poll(&back))
 		EXPECT(!back.ended);
-	/* One that others may pass looks at the lock, as those in front seem to be stalled. */
+	/* The hybrid's accesses the lock, as those before it seem to be stalled. */
 	EXPECT(!IS_FIFO || back.lock_accesses == accesses);
 	EXPECT(shim_event("nodes_abandoned") == 2);
 	EXPECT(coro_finish(&behind) == -ETIMEDOUT);
@@ -331,7 +331,7 @@ static void resumed_waiter_does_not_access_lock(void)
 	end();
 }
 
-/* before: H    Its CPU has resumed before with the node that B has; B leaves as the tail. */
+/* before: H    B's node was resumed before; B abandons it as the tail. */
 static void abandon_tail_with_same_node(void)
 {
 	unsigned int abandoned = shim_event("nodes_abandoned");
@@ -346,7 +346,7 @@ static void abandon_tail_with_same_node(void)
 	end();
 }
 
-/* before: H W B W    B leaves, comes back, and gets the lock, or leaves and is skipped. */
+/* before: H W B W    B abandons, resumes, and acquires, or abandons and is skipped. */
 static void resumed_flag_ends_with_the_wait(void)
 {
 	struct coro first, back, behind;
@@ -381,7 +381,7 @@ static void resumed_flag_ends_with_the_wait(void)
 	}
 }
 
-/* before: H W B W    B comes back, the last one leaves; B's node may rest with the lock. */
+/* before: H W B W    B resumes, the last one abandons; the lock may keep B's node. */
 static void node_kept_by_lock_is_not_resumed(void)
 {
 	struct coro first, back, behind;
@@ -405,7 +405,7 @@ static void node_kept_by_lock_is_not_resumed(void)
 	end();
 }
 
-/* before: H W B W    B leaves, and uses other locks before it comes back */
+/* before: H W B W    B abandons, and acquires other locks before it resumes. */
 static void place_survives_attempts_at_other_lock(void)
 {
 	struct nbq_X *other = lock_with_same_hash();
@@ -436,7 +436,7 @@ static void place_survives_attempts_at_other_lock(void)
 	end();
 }
 
-/* Attempts of the CPUs whose nodes abandon_two_nodes() leaves: none resumes one. */
+/* Attempts of the CPUs with abandoned nodes: none resumes one. */
 static void attempt_without_resume(void)
 {
 	unsigned int cpu;
@@ -492,9 +492,8 @@ static void destroy_and_wipe(struct coro *coro)
 }
 
 /*
- * H W: the holder stops before each of its accesses in turn, and the waiter
- * goes as far as it can: it takes the lock, releases it, destroys it and wipes
- * its memory. Then the holder goes on.
+ * H W: the holder stops before each access of its release in turn; the waiter acquires,
+ * releases, destroys and overwrites the lock. Then the holder goes on.
  */
 static void next_holder_may_free_the_lock(void)
 {
@@ -520,10 +519,7 @@ static void next_holder_may_free_the_lock(void)
 }
 
 #ifdef TYPE_IS_HYBRID
-/*
- * Who may take a free hybrid lock, and from when on: in polls and in time, of which
- * nbqlock/spin.c has the numbers. They are part of what is promised, so given once more.
- */
+/* The hybrid's policy in polls and in time: the numbers of nbqlock/spin.c once more. */
 
 #define POLLS_BEFORE_QUEUE		(IS_FIFO ? 0 : 16)
 #define PATIENT_NS		20000
@@ -560,7 +556,7 @@ static void start_untimed(struct coro *coro, unsigned int cpu)
 	EXPECT(nbq_X_is_contended(&lock));
 }
 
-/* A W W W: the first does not run, and the third comes when it has not for long */
+/* A W W W: the first is stalled, and the third enqueues when it has just been stalled. */
 static void steal_when_predecessor_stalled(void)
 {
 	struct coro first, second, third;
@@ -582,7 +578,7 @@ static void steal_when_predecessor_stalled(void)
 	} else {
 		EXPECT(poll_times(&second, POLLS_PER_TICK + 1) <= POLLS_PER_TICK);
 		EXPECT(second.doing == HOLDING);
-		/* It has left the queue, and its node there. */
+		/* It has abandoned its node. */
 		EXPECT(shim_nodes_in_use() == 3);
 		EXPECT(coro_finish(&second) == 0);
 		/* The third has not waited for so long itself. */
@@ -601,13 +597,30 @@ static void steal_when_predecessor_stalled(void)
 	end();
 }
 
-/* The lock that keeps the node of a CPU's pool gives it back. */
+/* The lock that keeps the node of a CPU's pool is destroyed. */
 static void free_node_of(unsigned int cpu, struct nbq_clh *occupant)
 {
 	shim_cpu = cpu;
 	nbq_clh_unlock(occupant);
 	EXPECT(nbq_clh_destroy(occupant) == 0);
 	shim_cpu = 0;
+}
+
+/* A newcomer heeds a request for a handoff; one of a stalled head, not for long. */
+static void check_newcomer_heeds_request(struct coro *waiter, struct coro *without)
+{
+	nbq_X_lock(&lock);
+	clock_now += PATIENT_NS;
+	EXPECT(TICKS_IN_VAIN(waiter));
+	start(without, 2);
+	nbq_X_unlock(&lock);
+	EXPECT(IN_VAIN(without, 1000));
+	clock_now += IDLE_NS - 1;
+	EXPECT(IN_VAIN(without, 1));
+	clock_now++;
+	EXPECT(poll_times(without, 1) == 0);
+	EXPECT(coro_finish(without) == 0);
+	EXPECT(coro_finish(waiter) == 0);
 }
 
 /* An attempt whose pool is empty, beside W: on its CPU, a lock keeps the only node. */
@@ -638,28 +651,15 @@ static void waiter_without_node_stays_newcomer(void)
 	}
 	EXPECT(!IN_VAIN(&without, QUEUES_IF_FREE ? POLLS_PER_SEARCH : 1));
 	EXPECT(coro_finish(&without) == 0);
-	if (!IS_FIFO) {
-		/* It respects who has asked for it; one that does not run, not for long. */
-		nbq_X_lock(&lock);
-		clock_now += PATIENT_NS;
-		EXPECT(TICKS_IN_VAIN(&waiter));
-		start(&without, 2);
-		nbq_X_unlock(&lock);
-		EXPECT(IN_VAIN(&without, 1000));
-		clock_now += IDLE_NS - 1;
-		EXPECT(IN_VAIN(&without, 1));
-		clock_now++;
-		EXPECT(poll_times(&without, 1) == 0);
-		EXPECT(coro_finish(&without) == 0);
-		EXPECT(coro_finish(&waiter) == 0);
-	}
+	if (!IS_FIFO)
+		check_newcomer_heeds_request(&waiter, &without);
 	if (!QUEUES_IF_FREE)
 		free_node_of(2, &occupant);
 	end();
 }
 
 #if !IS_FIFO
-/* before: []    after: H W, and W, the head, has asked newcomers to queue */
+/* before: []    after: H W, and W, the head, has requested a handoff */
 static void start_with_request(struct coro *waiter, unsigned int cpu)
 {
 	begin();
@@ -673,7 +673,7 @@ static void start_with_request(struct coro *waiter, unsigned int cpu)
 	EXPECT(has_handoff_request(&lock));
 }
 
-/* A W, W has asked for the lock and does not run: a newcomer takes it when it stays free */
+/* A W, W has requested a handoff and is stalled: a newcomer steals the lock if it stays free. */
 static void lock_held_in_between_is_not_idle(void)
 {
 	struct coro waiter, newcomer;
@@ -684,7 +684,7 @@ static void lock_held_in_between_is_not_idle(void)
 	EXPECT(IN_VAIN(&newcomer, 100));
 	clock_now += IDLE_NS - 1;
 	EXPECT(IN_VAIN(&newcomer, 1));
-	/* For a moment another one has it, and the request stands. */
+	/* For a moment another context holds it, and the request stays. */
 	lock.state.holder = shim_context();
 	EXPECT(IN_VAIN(&newcomer, 1));
 	lock.state.holder = 0;
@@ -696,7 +696,7 @@ static void lock_held_in_between_is_not_idle(void)
 	end();
 }
 
-/* H W B W: B leaves after so long, and comes back; then it may take the lock, or not. */
+/* H W B W: B abandons after this time and resumes; then it may steal the lock, or not. */
 static void resume_behind_stalled(u64 ns, bool acts)
 {
 	unsigned long resumed = shim_event("nodes_resumed");
@@ -797,7 +797,7 @@ static bool is_preempted(unsigned int cpu)
 	return cpu == SHIM_CPU_NUMBER(preempted);
 }
 
-/* A W W: the hypervisor says that the CPU of the first is preempted */
+/* A W W: vcpu_is_preempted() says so of the first */
 static void steal_when_vcpu_of_predecessor_preempted(void)
 {
 	struct coro first, second;
@@ -831,15 +831,15 @@ static unsigned int next_random(unsigned int *state)
 }
 
 #define CONTEXTS	5
-/* Accesses during which others find it held: more, where they look before they queue. */
+/* Accesses in a critical section: more for newcomers, which poll before they enqueue. */
 #define CRITICAL_SECTION	(IS_FIFO ? 1 : 12)
 
-/* The second comes as an interrupt on the CPU of the first, on the same pool. */
+/* The second is an interrupt on the CPU of the first, with the same pool. */
 static const unsigned int cpu_of[CONTEXTS] = { 0, 0, 1, 2, 3 };
 #define INTERRUPTED	0
 #define INTERRUPT	1
 
-/* Waiters of the hybrid ask newcomers to queue after that, and some are stalled. */
+/* After that waiters of the hybrid request a handoff, and some are stalled. */
 #define SOME_NS		60000
 
 static struct coro contexts[CONTEXTS];
@@ -852,7 +852,7 @@ static bool has_released_last(const struct coro *coro)
 	return coro->ended || (coro->doing == RELEASING && !coro->attempts);
 }
 
-/* Mutual exclusion; and whoever comes last knows that it does. */
+/* Mutual exclusion; and the last user is known. */
 static void check_exclusion(struct coro *self)
 {
 	unsigned int i, done = 0;
@@ -890,9 +890,8 @@ static void start_contexts(unsigned int *seed)
 }
 
 /*
- * Up to three accesses. But one that waits, where waiters look often before they do anything
- * but look, now and then makes as many as that takes: to enter the queue, to read the clock,
- * to act for the head, to have newcomers queue.
+ * Up to three accesses; but a waiter of the hybrid now and then makes as many as it takes to
+ * enqueue, to read the clock, to act for the head, to request a handoff.
  */
 static unsigned int accesses_of_turn(const struct coro *coro, unsigned int *seed)
 {
@@ -926,10 +925,9 @@ static void run_contexts(unsigned int *seed)
 }
 
 /*
- * Five contexts on four CPUs and the smallest pools, each access by one chosen
- * at random; time passes now and then. What each does in the end must not
- * depend on it: one owner at a time, all nodes back, and no access to the lock
- * after somebody else could destroy it.
+ * Five contexts on four CPUs with the smallest pools, in a random interleaving; time passes now
+ * and then. The result does not depend on it: mutual exclusion, no lost node, and no access to
+ * the lock after another context could destroy it.
  */
 static void random_interleavings_keep_exclusion_and_nodes(void)
 {
@@ -998,13 +996,13 @@ int main(void)
 #ifdef TYPE_IS_HYBRID
 		TEST_CASE(steal_when_predecessor_stalled),
 		TEST_CASE(waiter_without_node_stays_newcomer),
-	#if !IS_FIFO
+#if !IS_FIFO
 		TEST_CASE(lock_held_in_between_is_not_idle),
 		TEST_CASE(resumed_waiter_acts_for_stalled_head),
 		TEST_CASE(late_newcomer_enqueues_next_time),
 		TEST_CASE(resumed_waiter_keeps_its_age),
 		TEST_CASE(steal_when_vcpu_of_predecessor_preempted),
-	#endif
+#endif
 #endif
 		TEST_CASE(random_interleavings_keep_exclusion_and_nodes),
 	};

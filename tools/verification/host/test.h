@@ -25,10 +25,9 @@ void test_expect_warnings(unsigned int warnings);
 void test_pools(unsigned int nodes, unsigned int nodes_max);
 
 /*
- * Run all cases, each for at most so many seconds, and print a line for each.
- * After each: all nodes are free again, as many were given back as taken,
- * nothing is off. With NBQ_STOP_AT_FAILURE in the environment, the first thing that
- * is not as expected is the last: what fails may take long to fail to its end.
+ * Run all cases, each for at most so many seconds, and print a line for each. After each: all
+ * nodes are free, as many were freed as allocated, nothing is off. With NBQ_STOP_AT_FAILURE in
+ * the environment the first failure ends the run.
  *
  * Return: exit status.
  */

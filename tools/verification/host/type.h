@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The lock type that a host test is compiled for. The tests are written once,
- * with nbq_X for its
- * name; what they have to know of how the types differ is here and nowhere else.
+ * The lock type of a host test. The tests are written once, with nbq_X for its name; the
+ * differences between the types are here alone.
  *
- * Compile with -DTYPE_CLH, -DTYPE_MCS, -DTYPE_SWAP, -DTYPE_SPIN or -DTYPE_FIFO: the
- * last is the hybrid whose locks are made first come, first served.
+ * Compile with -DTYPE_CLH, -DTYPE_MCS, -DTYPE_SWAP, -DTYPE_SPIN or -DTYPE_FIFO: the last is the
+ * hybrid with NBQ_SPIN_FIFO.
  */
 #ifndef TYPE_H
 #define TYPE_H
@@ -16,31 +15,27 @@
 
 /*
  * STEPS_TO_ABANDON, STEPS_TO_RELEASE
- *	The most accesses to shared memory that leaving and releasing make, as
+ *	The most accesses to shared memory that an abandon and a release make, as
  *	the head of the algorithm's file states them.
  * HOLDS_NODE
  *	Queue nodes that it takes to hold a lock; and to acquire a free one, unless
  *	QUEUES_IF_FREE.
  * QUEUES_IF_FREE
  *	A free lock is acquired through the queue, with a queue node that is free again by
- *	the end of the acquisition; which counts as one that the lock was handed to.
+ *	the end of the acquisition; which counts as a handoff.
  * NODES_KEPT
- *	Queue nodes that a lock keeps, once it was held, while nobody uses it.
+ *	Queue nodes that a lock keeps, once it was held, while it is unused.
  * ABANDONED_TAIL_STAYS
- *	Queue nodes that one leaves behind which leaves as the tail while its
- *	predecessor waits or holds.
+ *	Queue nodes that stay when the tail is abandoned behind a waiter or holder.
  * IS_FIFO
- *	Nobody is served before one who has come earlier and still waits; and
- *	so everybody enters the queue at once.
+ *	First come, first served: each attempt enqueues at once.
  * DETECTS_ALONE
- *	Who closes a circle of waits finds it though nobody else looks any more.
- *	Else those in it must look once more who holds the lock that they wait
- *	for, and it may as well be one of them that finds it.
+ *	The context that closes a cycle detects it although no other polls. Else the
+ *	others must publish the holders that they wait for, and any may detect it.
  * ERROR_WITHOUT_NODE
- *	What an attempt gets that must wait, and whose pool is empty, once its
- *	patience is over.
+ *	The error of an attempt that must wait, with an empty pool, at its deadline.
  * REPORTS_MISUSE
- *	To release what is not held here does no harm.
+ *	A release of what is not held here is reported and changes nothing.
  */
 #if defined(TYPE_CLH)
 #define NBQ_TYPE		nbq_clh
@@ -71,7 +66,7 @@
 #define HOLDS_NODE		0
 #define DETECTS_ALONE		0
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
-/* It looks who holds the lock before it releases it. */
+/* It reads the holder before it releases. */
 #define STEPS_TO_RELEASE	(1 + 1)
 #define REPORTS_MISUSE		1
 #else
@@ -131,10 +126,7 @@ static inline bool is_tail(const struct nbq_X *lock, const void *address)
 	return address == &lock->tail || (!IS_FIFO && shim_is_queue_tail(address));
 }
 
-/*
- * To the lock, or to what others see of a queue node: what the bounds of leaving and
- * releasing count.
- */
+/* An own step: an access to the lock, or to what others see of a queue node. */
 static inline bool is_own_step(const struct nbq_X *lock, const void *address)
 {
 	struct shim_memory nodes = shim_nodes_memory();
@@ -145,10 +137,7 @@ static inline bool is_own_step(const struct nbq_X *lock, const void *address)
 	       (offset < nodes.size && !shim_is_own_node_word(offset));
 }
 
-/*
- * Is this access of a waiter one by which it may get the lock while it has yet to
- * leave the queue?
- */
+/* May this access acquire the lock before the waiter has dequeued? */
 static inline bool may_acquire(const struct nbq_X *lock, enum shim_op op, const void *address)
 {
 #ifdef TYPE_IS_HYBRID
@@ -159,7 +148,7 @@ static inline bool may_acquire(const struct nbq_X *lock, enum shim_op op, const 
 #endif
 }
 
-/* Does the lock say that the running context, or another of its level, holds it? */
+/* Does this context hold it, or another of its CPU and level? */
 static inline bool is_held_by_this_context(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
@@ -170,15 +159,15 @@ static inline bool is_held_by_this_context(const struct nbq_X *lock)
 }
 
 /*
- * Is this access of a waiter, whose node is in the queue, the first of those by
- * which it leaves? The hybrid's waiters leave like that with the lock, too.
+ * Is this the first access by which a waiter abandons its node or dequeues? The hybrid's waiters
+ * do so with the lock, too.
  */
 static inline bool begins_abandon(const struct nbq_X *lock,
 				   const struct nbq_node *node,
 				   enum shim_op op, const void *address)
 {
 #if defined(TYPE_CLH) || defined(TYPE_IS_HYBRID)
-	/* A head that knows of a successor does not ask for the tail, nor one that resumed. */
+	/* A head with a successor does not swap the tail, nor does a resumed waiter. */
 	return (op == SHIM_OP_CMPXCHG && is_tail(lock, address)) ||
 	       (op == SHIM_OP_STORE && address == shim_prev_of(node));
 #else
@@ -186,7 +175,7 @@ static inline bool begins_abandon(const struct nbq_X *lock,
 #endif
 }
 
-/* Does nothing in the lock tell that somebody waits? */
+/* Does the lock look free and without waiters? */
 static inline bool looks_idle(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
@@ -197,7 +186,7 @@ static inline bool looks_idle(const struct nbq_X *lock)
 #endif
 }
 
-/* Does somebody hold it? For those who wait for the holder, and for nobody else. */
+/* Is it held? For waiters that depend on the holder alone. */
 static inline bool is_held(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
@@ -208,8 +197,8 @@ static inline bool is_held(const struct nbq_X *lock)
 }
 
 /*
- * Does the lock name a holder on this CPU? Under whoever asks, that stands still; and
- * who is told so need not have entered the queue.
+ * Does the lock record a holder on this CPU? That cannot run below this context, which need not
+ * have enqueued to fail.
  */
 static inline bool is_held_on_this_cpu(const struct nbq_X *lock)
 {
@@ -240,7 +229,7 @@ static inline bool has_handoff_request(const struct nbq_X *lock)
 #endif
 }
 
-/* Have newcomers been asked to queue? That is void in an empty queue. */
+/* Is there a request for a handoff? It is void in an empty queue. */
 static inline bool has_valid_request(const struct nbq_X *lock)
 {
 #ifdef TYPE_IS_HYBRID
