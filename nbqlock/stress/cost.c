@@ -25,7 +25,7 @@
 #define TRIALS		8
 /* While searching for the number of repetitions of a trial */
 #define TRIALS_TO_FIT	3
-/* More repetitions than this: the clock stands still */
+/* More repetitions than this: the clock does not advance */
 #define TIMES_MAX	BIT_ULL(24)
 
 /* Return: ns, at least 1. */

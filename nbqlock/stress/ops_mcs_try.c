@@ -360,7 +360,7 @@ static void cancel_abandon(struct attempt *a)
 }
 
 /* Return: true: unlinked; false: the lock is granted after all. */
-static bool leave(struct attempt *a)
+static bool abandon(struct attempt *a)
 {
 	unsigned long granted;
 
@@ -442,7 +442,7 @@ static int mcs_try_lock(union stress_lock *lock, struct stress_waiter *me, ktime
 	granted = await_lock(&attempt, &timer);
 	if (granted) {
 		acknowledge(granted);
-	} else if (leave(&attempt)) {
+	} else if (abandon(&attempt)) {
 		preempt_enable();
 		return -ETIMEDOUT;
 	}

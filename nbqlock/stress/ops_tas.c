@@ -40,9 +40,9 @@ static bool tas_b_try(union stress_lock *lock)
 }
 
 /* Return: false if the patience ended during the pause. */
-static bool back_off(unsigned int turns, struct stress_timer *timer)
+static bool back_off(unsigned int polls, struct stress_timer *timer)
 {
-	while (turns--) {
+	while (polls--) {
 		if (stress_timer_is_over(timer))
 			return false;
 		cpu_relax();
@@ -53,15 +53,15 @@ static bool back_off(unsigned int turns, struct stress_timer *timer)
 static int tas_b_try_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
 {
 	struct stress_timer timer = { .patience = patience };
-	unsigned int turns = BACKOFF_MIN;
+	unsigned int polls = BACKOFF_MIN;
 
 	preempt_disable();
 	while (!tas_b_try(lock)) {
-		if (!back_off(turns, &timer)) {
+		if (!back_off(polls, &timer)) {
 			preempt_enable();
 			return -ETIMEDOUT;
 		}
-		turns = min(2 * turns, BACKOFF_MAX);
+		polls = min(2 * polls, BACKOFF_MAX);
 	}
 	return 0;
 }

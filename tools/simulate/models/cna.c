@@ -6,8 +6,8 @@
  * Source: Dave Dice and Alex Kogan, "Compact NUMA-aware Locks", EuroSys 2019: the pseudocode.
  *
  * Modelled
- *	The algorithm as printed. The holder that releases looks along the main queue for a waiter
- *	of its socket, moves those before it to a secondary queue, and hands over. What the
+ *	The algorithm as printed. The holder that releases searches the main queue for a waiter
+ *	of its socket, moves those before it to a secondary queue, and releases. What the
  *	successor reads in its spin field is 1, or the head of the secondary queue; the head
  *	knows the tail of it. The secondary queue comes back in front of the main queue with a
  *	probability of 1 in 65536 for each release, and when no waiter of the socket is left.
@@ -124,7 +124,7 @@ static struct cna_node *secondary(struct cna_node *node)
 }
 
 /*
- * Move first..last, which stand in the main queue, to the end of the secondary queue.
+ * Move first..last, which are in the main queue, to the end of the secondary queue.
  *
  * The secondary queue belongs to the holder: it is ordered by the hand-over.
  */
