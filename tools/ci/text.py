@@ -83,8 +83,10 @@ def strict_build(kernel, *checks, options=()):
 
 @runs_on(USER_MODE, "build")
 def build():
-    """the modules build without a warning under W=1"""
+    """the modules build without a warning under W=1: 7.2, 6.1"""
     yield strict_build(guest_kernel(), WARNINGS)
+    yield On(DEBIAN_6_1, "build")
+    yield strict_build(stock_kernel("6.1"), WARNINGS)
 
 
 @runs_on(DEBIAN_6_12, "build")
