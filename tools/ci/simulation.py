@@ -60,7 +60,7 @@ def exclusion(runs):
     names = [name for name, _ in program.lock_types(runs.built) if name != "broken"]
     loads = {"patience without end": {},
              "patience of 2 us": {"patience_ns": 2000},
-             "CPUs that are taken away": {"patience_ns": 50000, "away_every_ns": 300000,
+             "preempted CPUs": {"patience_ns": 50000, "away_every_ns": 300000,
                                           "away_ns": 100000},
              "CPUs that share cores": {"cores": 3, "slice_ns": 20000, "sockets": 1}}
     for words, load in loads.items():

@@ -331,7 +331,7 @@ bool simulate_cpu_is_away(unsigned int cpu)
 	return cpus[cpu].is_off || cpus[cpu].is_halted || cpus[cpu].away_until > now;
 }
 
-/* A CPU that sleeps has nothing to be taken away from: only what is left when it wakes up. */
+/* A CPU that sleeps is not preempted: only what is left when it wakes up. */
 static void pass_absences(struct cpu *cpu)
 {
 	while (cpu->clock >= cpu->away_at) {

@@ -28,7 +28,7 @@
  * @sockets: over which they are dealt evenly, neighbours together
  * @cores: which CPUs share, by turns; 0: each has its own
  * @slice: how long a turn is, in ps
- * @away_every: how long a CPU runs on average until it is taken away, in ps; 0: for ever
+ * @away_every: how long a CPU runs on average until it is preempted, in ps; 0: for ever
  * @away: for how long, in ps
  * @seed: of all random numbers
  */
@@ -55,7 +55,7 @@ struct machine_plan {
  * @is_halted: it sleeps until it is kicked
  * @is_kicked: the next halt does not sleep
  * @has_ended: its program is over
- * @away_at: when it is taken away next
+ * @away_at: when it is preempted next
  * @away_until: when it is back from the last time
  * @random: the state of its random numbers, for nrand48()
  * @preempt_off: the kernel's count

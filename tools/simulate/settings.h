@@ -26,7 +26,7 @@ enum retry {
  * @sockets: over which they are dealt
  * @cores: that they share; 0: each has its own
  * @slice_ns: how long a CPU has a shared core
- * @away_every_ns: how long a CPU runs on average before it is taken away; 0: for ever
+ * @away_every_ns: how long a CPU runs on average before it is preempted; 0: never
  * @away_ns: for how long
  * @paravirt: 1: vcpu_is_preempted() says which are, else it says no
  * @duration_us: what is measured

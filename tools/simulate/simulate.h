@@ -13,7 +13,7 @@ unsigned int simulate_cpus(void);
 unsigned int simulate_sockets(void);
 unsigned int simulate_socket_of(unsigned int cpu);
 
-/* vcpu_is_preempted(): whether the CPU has been taken away. */
+/* vcpu_is_preempted(): whether the CPU is preempted. */
 bool simulate_cpu_is_away(unsigned int cpu);
 
 /* pv_wait() and pv_kick(): sleep until kicked, at once if that has happened already. */

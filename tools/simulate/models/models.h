@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The models: locks that cannot be compiled for the host, or that are not shipped, written afresh
+ * The models: locks that cannot be compiled for the host, or that are not shipped, written anew
  * from their papers and sources, each behind the operations of the stress driver.
  */
 #ifndef MODELS_H
