@@ -23,8 +23,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "migrate.h"
 #include "host.h"
+#include "migrate.h"
 #include "nmi.h"
 #include "ops.h"
 #include "stress.h"

@@ -25,8 +25,8 @@
 #include <linux/wait.h>
 
 #include "busy.h"
-#include "migrate.h"
 #include "interrupts.h"
+#include "migrate.h"
 #include "run.h"
 #include "suspend.h"
 
