@@ -47,7 +47,7 @@ void nbq_fake_call(unsigned int call_at, void (*call)(void *arg), void *arg)
 
 /* So many nodes, which are adjacent, to encode */
 struct nbq_encodable *nbq_encodable_new(struct kunit *test, struct nbq_node *nodes,
-				unsigned int size)
+					unsigned int size)
 {
 	struct nbq_encodable *encodable;
 	unsigned int i;
@@ -478,7 +478,7 @@ static void forget_abandoned(struct nbq_pool *pool)
  * until nbq_pool_restore().
  */
 void nbq_pool_replace(struct nbq_replaced *replaced, struct nbq_pool *pool,
-	      struct nbq_node *first, struct nbq_encodable *encodable)
+		      struct nbq_node *first, struct nbq_encodable *encodable)
 {
 	replaced->pool = pool;
 	replaced->first = pool->first;

@@ -179,9 +179,9 @@ struct nbq_replaced {
 };
 
 void nbq_pool_replace(struct nbq_replaced *replaced, struct nbq_pool *pool,
-	      struct nbq_node *first, struct nbq_encodable *encodable);
+		      struct nbq_node *first, struct nbq_encodable *encodable);
 struct nbq_encodable *nbq_encodable_new(struct kunit *test, struct nbq_node *nodes,
-				unsigned int size);
+					unsigned int size);
 void nbq_pool_restore(struct nbq_replaced *replaced);
 
 unsigned int nbq_other_cpu(struct kunit *test);

@@ -514,12 +514,14 @@ static void timeout_info_has_the_level_of_a_holder_in_a_hardirq(struct kunit *te
 	cpu = nbq_other_cpu(test);
 	INIT_CSD(&csd, hold_until_over, &holder);
 	smp_call_function_single_async(cpu, &csd);
+	/* ACQUIRE, pairs with the RELEASE in hold_until_over(). */
 	while (!smp_load_acquire(&holder.holds) && polls--)
 		cpu_relax();
 	nbq_fake_start(START, STEP);
 	ret = bench->row->lock_timeout_info(bench->lock, PATIENCE, &info);
 	if (!ret)
 		bench->row->unlock(bench->lock);
+	/* RELEASE, pairs with the ACQUIRE in hold_until_over(). */
 	smp_store_release(&holder.over, true);
 	/* Calls are made in order: after this one, that one has returned. */
 	smp_call_function_single(cpu, nothing, NULL, true);
@@ -879,7 +881,7 @@ static unsigned int floor_nodes(const struct stack *stack)
 }
 
 static void init_floor(struct kunit *test, struct stack *stack,
-			unsigned int level)
+		       unsigned int level)
 {
 	struct floor *floor = &stack->floors[level];
 	struct nbq_bench *bench = stack->bench;
@@ -930,7 +932,7 @@ static void replace_nodes(struct stack *stack)
 				i + 1 < nodes ? &floor->nodes[i + 1] : NULL;
 		}
 		nbq_pool_replace(&floor->replaced, &pools[level], floor->nodes,
-			 floor->encodable);
+				 floor->encodable);
 	}
 }
 

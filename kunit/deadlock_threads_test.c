@@ -112,7 +112,7 @@ static int member_main(void *arg)
 
 /* All locks but the first, which is of the suite's type, are of the other one. */
 static struct cycle *new_cycle(struct kunit *test, unsigned int size,
-				 const struct nbq_row *other)
+			       const struct nbq_row *other)
 {
 	struct cycle *cycle = kunit_kzalloc(test, sizeof(*cycle), GFP_KERNEL);
 	struct nbq_bench *bench = test->priv;
@@ -235,7 +235,7 @@ static const struct nbq_row *own_row(struct kunit *test)
 
 /* One gives up, or several that notice at the same time; the others get theirs. */
 static void expect_found(struct kunit *test, unsigned int size,
-			   const struct nbq_row *other)
+			 const struct nbq_row *other)
 {
 	struct cycle *cycle = new_cycle(test, size, other);
 	unsigned int deadlocks;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When a waiter checks for a deadlock, by the fake clock. The holder of the lock, on the
- * CPU that this is not, waits for a lock of this CPU from one moment on: a waiter behind
- * it gets -EDEADLK from its next deadlock check. With patience for ever, the clock is read at each tick
- * only, and when a waiter enqueues that newcomers may pass.
+ * When a waiter checks for a deadlock, by the fake clock. The holder of the lock, on the CPU
+ * that this is not, waits for a lock of this CPU from one moment on: a waiter behind it gets
+ * -EDEADLK from its next check. With patience for ever, the clock is read at each tick only,
+ * and when a waiter of the hybrid enqueues.
  *
  * With real threads: deadlock_threads_test.c.
  */

@@ -30,7 +30,7 @@ static void fn(void *any, struct nbq_guard_use *use)			\
 	struct NBQ_TYPE *lock = any;					\
 									\
 	guard(class)(lock);						\
-	nbq_guard_use_block(use);						\
+	nbq_guard_use_block(use);					\
 }
 
 #define DEFINE_scoped_guard(fn, how, class)				\
@@ -39,7 +39,7 @@ static void fn(void *any, struct nbq_guard_use *use)			\
 	struct NBQ_TYPE *lock = any;					\
 									\
 	scoped_guard(class, lock)					\
-		nbq_guard_use_block(use);					\
+		nbq_guard_use_block(use);				\
 }
 
 #define DEFINE_class(fn, how, class)					\
@@ -49,8 +49,8 @@ static void fn(void *any, struct nbq_guard_use *use)			\
 									\
 	how##_WITH(HELD_BY(class));					\
 	use->err = nbq_guard_err(&held);				\
-	if (!use->err)						\
-		nbq_guard_use_block(use);					\
+	if (!use->err)							\
+		nbq_guard_use_block(use);				\
 }
 
 #define DEFINE_missing(fn)						\
@@ -66,7 +66,7 @@ static void fn(void *any, struct nbq_guard_use *use)			\
 	struct NBQ_TYPE *lock = any;					\
 									\
 	how##_SCOPE(class, use->err = nbq_guard_err(&scope))		\
-		nbq_guard_use_block(use);					\
+		nbq_guard_use_block(use);				\
 }
 #else
 #define DEFINE_scoped_cond_guard(fn, how, class)	DEFINE_missing(fn)
@@ -80,8 +80,8 @@ static void fn(void *any, struct nbq_guard_use *use)			\
 									\
 	how##_WITH(ACQUIRE(class, held));				\
 	use->err = ACQUIRE_ERR(class, &held);				\
-	if (!use->err)						\
-		nbq_guard_use_block(use);					\
+	if (!use->err)							\
+		nbq_guard_use_block(use);				\
 }
 #else
 #define DEFINE_acquire(fn, how, class)			DEFINE_missing(fn)

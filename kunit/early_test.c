@@ -105,7 +105,7 @@ static struct nbq_bench *new_bench(const struct nbq_row *row)
 	bench->row = row;
 	bench->lock = kzalloc(row->size, GFP_KERNEL);
 	bench->encodable = kzalloc(struct_size(bench->encodable, nodes, NBQ_BENCH_NODES),
-				  GFP_KERNEL);
+				   GFP_KERNEL);
 	if (!bench->lock || !bench->encodable) {
 		kfree(bench->lock);
 		kfree(bench->encodable);

@@ -56,7 +56,7 @@ static long alloc_there(void *unused)
 
 /* A context of that CPU enqueues. */
 static void enqueue_from(struct kunit *test, struct nbq_contender *contender,
-			const struct nbq_pool *pool)
+			 const struct nbq_pool *pool)
 {
 	struct nbq_bench *bench = test->priv;
 

@@ -80,13 +80,13 @@ static unsigned int reads_to_give_up(struct kunit *test, unsigned int reads)
 		     .nodes_abandoned = stays(test))
 
 /* The same of any attempt behind a holder: one without patience reads no clock. */
-#define EXPECT_FAILURE(test, reads)					\
-do {									\
-	if (reads)							\
-		EXPECT_TIMEOUT(test, reads);				\
-	else								\
-		EXPECT_TOTAL(test, .failed_tries = 1);			\
-} while (0)
+static void expect_failure(struct kunit *test, unsigned int reads)
+{
+	if (reads)
+		EXPECT_TIMEOUT(test, reads);
+	else
+		EXPECT_TOTAL(test, .failed_tries = 1);
+}
 
 /* And what it returns */
 static int failure(unsigned int reads)
@@ -209,7 +209,7 @@ static void patience_is_spent_to_the_nanosecond(struct kunit *test)
 	EXPECT_SHAPE(test, "H");
 	if (wait->reads)
 		expect_no_waiter(test);
-	EXPECT_FAILURE(test, wait->reads);
+	expect_failure(test, wait->reads);
 }
 
 static void deadline_is_kept_to_the_nanosecond(struct kunit *test)
@@ -223,7 +223,7 @@ static void deadline_is_kept_to_the_nanosecond(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, try_until(test, wait->time), failure(wait->reads));
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, reads_to_give_up(test, wait->reads));
 	EXPECT_SHAPE(test, "H");
-	EXPECT_FAILURE(test, wait->reads);
+	expect_failure(test, wait->reads);
 }
 
 #if NBQ_RELAX_MAX_NS
@@ -275,7 +275,7 @@ static void trylock_of_a_held_lock_fails_without_the_clock(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, try_at_once(test));
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 	EXPECT_SHAPE(test, "H");
-	EXPECT_FAILURE(test, 0);
+	expect_failure(test, 0);
 }
 
 /* A lock that is busy, and the bytes that a failed try must not change */
@@ -315,15 +315,16 @@ static void *copy_of(struct kunit *test, const void *memory, size_t size)
 	return memcpy(copy, memory, size);
 }
 
+static const struct nbq_operation tries[] = {
+	{ "trylock", TRY, PLAIN },
+	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
+	{ "lock_timeout_negative", TIMEOUT, PLAIN, -1 },
+	{ "lock_timeout_least", TIMEOUT, PLAIN, KTIME_MIN },
+	{ "lock_until_least", UNTIL, PLAIN, KTIME_MIN },
+};
+
 static void failed_try_writes_to_neither_lock_nor_nodes(struct kunit *test)
 {
-	static const struct nbq_operation tries[] = {
-		{ "trylock", TRY, PLAIN },
-		{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
-		{ "lock_timeout_negative", TIMEOUT, PLAIN, -1 },
-		{ "lock_timeout_least", TIMEOUT, PLAIN, KTIME_MIN },
-		{ "lock_until_least", UNTIL, PLAIN, KTIME_MIN },
-	};
 	const struct busy_case *busy = test->param_value;
 	const struct nbq_row *row = row_of(test);
 	struct nbq_bench *bench = test->priv;
@@ -883,7 +884,7 @@ static void irqsave_operations_leave_interrupts_off_that_were_off(struct kunit *
 /* The advisory queries */
 
 static void expect_queries(struct kunit *test, const char *picture, bool locked,
-			 bool contended)
+			   bool contended)
 {
 	const struct nbq_row *row = row_of(test);
 	void *lock = lock_of(test);

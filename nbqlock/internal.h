@@ -567,7 +567,6 @@ void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred);
 bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred);
-struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock);
 bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node);
 
 struct nbq_node *nbq_spin_enqueue(const struct nbq_spin *lock, u32 *tail,
@@ -587,7 +586,6 @@ void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		      struct nbq_node *pred);
 void nbq_swap_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		      struct nbq_node *pred);
-struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock);
 void nbq_swap_release(struct nbq_queue_lock *lock, struct nbq_node *node);
 #endif
 

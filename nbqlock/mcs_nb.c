@@ -284,8 +284,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_abandon);
  * Return: the predecessor; NULL: the node does not stand in the queue of this lock, or its
  * successor has skipped it.
  */
-VISIBLE_IF_KUNIT
-struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
+static struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
 {
 	struct nbq_node *state = node->known ? NBQ_TRANSIENT : NBQ_LEAVING;
 	struct nbq_node *pred = READ_ONCE(node->prev);
@@ -306,7 +305,6 @@ struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
 	node->resumed = true;
 	return pred;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_resume);
 
 /*
  * End the critical section.

@@ -178,7 +178,6 @@ claimed:
 	pool->events.nodes_allocated++;
 	return node;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_node_alloc_encodable);
 
 /*
  * Is this node abandoned, and not resumed? A successor may have skipped it, and be about to free
@@ -240,7 +239,6 @@ struct nbq_node *nbq_node_next_abandoned(struct nbq_pool *pool, const void *lock
 	rescan_abandoned(pool);
 	return NULL;
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_node_next_abandoned);
 
 /*
  * No attempt resumes this node any more, if it was abandoned in the queue of a lock that is gone.

@@ -223,8 +223,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_swap_abandon);
  * Return: the predecessor; NULL: the node does not stand in the queue of this lock, or its
  * successor has skipped it.
  */
-VISIBLE_IF_KUNIT
-struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock)
+static struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock)
 {
 	/*
 	 * Fully ordered, as the swap of the tail in nbq_swap_enqueue(), for the epochs of
@@ -241,7 +240,6 @@ struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock)
 	}
 	return READ_ONCE(node->prev);
 }
-EXPORT_SYMBOL_IF_KUNIT(nbq_swap_resume);
 
 /*
  * End the critical section.
