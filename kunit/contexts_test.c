@@ -659,7 +659,7 @@ static void run_below(void *arg)
 static void expect_edeadlk_at_once(struct kunit *test, struct pair *pair)
 {
 	bool may_steal = pair->waits && pair->bench->row->facts->steals;
-	int found = may_steal ? -ETIMEDOUT : -EDEADLK;
+	int error = may_steal ? -ETIMEDOUT : -EDEADLK;
 	unsigned int i;
 
 	end_visit(test, &pair->lower);
@@ -671,7 +671,7 @@ static void expect_edeadlk_at_once(struct kunit *test, struct pair *pair)
 
 		if (is_tried(&operations[i], pair->above))
 			KUNIT_EXPECT_EQ_MSG(test, pair->rets[i],
-					    none == -EBUSY ? none : found,
+					    none == -EBUSY ? none : error,
 					    "%s at level %u above %u",
 					    operations[i].desc, pair->above, pair->below);
 	}
@@ -814,7 +814,7 @@ static void while_floor_waits(void *arg)
 	}
 }
 
-/* What a node is still in use for goes, or the one behind gives it back. */
+/* A node is free again: that of the wait, or one that the successor reclaims. */
 static void free_a_node(struct floor *floor)
 {
 	const struct nbq_row *row = floor->stack->bench->row;

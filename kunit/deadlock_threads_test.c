@@ -73,7 +73,7 @@ struct cycle {
 	struct member members[CYCLE_MAX];
 };
 
-/* The one at the end of a line that is no cycle, until others have given up. */
+/* The last of a chain that is no cycle, until others have given up. */
 #define HOLD_NS		(50 * NSEC_PER_MSEC)
 
 static void hold_for_a_while(void)

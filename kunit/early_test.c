@@ -29,7 +29,7 @@
  * @row: the type
  * @hybrid: it is one of the kinds of the hybrid
  * @bench: the lock, and contexts elsewhere; NULL: no memory
- * @behind: the one that waits behind the abandoned node
+ * @behind: waits behind the abandoned node
  * @preempt: preemption count before all
  * @preempt_after: and after all
  * @blank: no pool of this CPU was set up when holders had been here; see @ready

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The public operations of every lock type, in one context: patience, the clock,
- * abandoned nodes, preemption and interrupts, the advisory looks, destroy and
+ * abandoned nodes, preemption and interrupts, the advisory queries, destroy and
  * misuse.
  *
  * Other contexts in the queue are moved by hand, before the operation or in the middle of a
@@ -589,7 +589,7 @@ static void abandoned_node_is_skipped_by_its_successor(struct kunit *test)
 	struct nbq_bench *bench = test->priv;
 	struct nbq_node *left;
 
-	/* before: H; x joins in the read that ends the patience */
+	/* before: H; x enqueues in the read that ends the patience */
 	hold(test);
 	behind.contender = nbq_bench_contender(bench);
 	KUNIT_ASSERT_NOT_NULL(test, behind.contender);
@@ -620,7 +620,7 @@ static void next_attempt_resumes_its_abandoned_node(struct kunit *test)
 	struct others behind = { .test = test };
 	struct nbq_bench *bench = test->priv;
 
-	/* before: H w; y joins in the read that ends the patience */
+	/* before: H w; y enqueues in the read that ends the patience */
 	nbq_fake_start(1000, 10);
 	hold(test);
 	nbq_bench_enqueue(test);

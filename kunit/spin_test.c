@@ -617,7 +617,7 @@ static void newcomer_enqueues_and_has_a_heartbeat(struct kunit *test)
 	}
 }
 
-/* A newcomer at a free lock, on which the request of a stalled head stands */
+/* A newcomer at a free lock, for which a stalled head has requested the handoff */
 
 /* Reads of such a poll: does the request hold, and for how long has the lock been free? */
 #define READS_OF_IDLE_POLL	2
@@ -1140,7 +1140,7 @@ static void request_of_a_head_that_gives_up_stays(struct kunit *test)
  * @others: its part
  * @released_at: the read in whose middle the holder releases
  * @aborts: its predecessor abandons its node just then, behind another waiter
- * @revives: the waiters in front show life from then on
+ * @revives: the heartbeats of the waiters in front are fresh from then on
  * @handoff: of the lock, by read
  */
 struct acting {
@@ -1613,7 +1613,7 @@ static void pool_without_a_free_node_is_searched_once_in_two_reads(struct kunit 
 
 /* What remains after a timeout */
 
-static void join_behind(struct others *others)
+static void enqueue_behind(struct others *others)
 {
 	struct nbq_bench *bench = others->test->priv;
 
@@ -1622,11 +1622,11 @@ static void join_behind(struct others *others)
 
 static void timeout_at_the_head_abandons_its_node(struct kunit *test)
 {
-	struct others others = { .test = test, .act = join_behind };
+	struct others others = { .test = test, .act = enqueue_behind };
 	struct nbq_bench *bench = test->priv;
 	struct nbq_contender *x;
 
-	/* before: H; x joins at the last read */
+	/* before: H; x enqueues at the last read */
 	hold(test);
 	x = nbq_bench_contender(bench);
 	KUNIT_ASSERT_NOT_NULL(test, x);
