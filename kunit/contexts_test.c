@@ -23,8 +23,6 @@
 
 #include "common.h"
 
-enum { TASK_LEVEL, SOFTIRQ_LEVEL, HARDIRQ_LEVEL, NMI_LEVEL };
-
 /* A clock that starts here, and patience in its steps */
 #define START		1000
 #define STEP		10
@@ -98,11 +96,11 @@ static void visit_level(struct visit *visit, unsigned int level,
 	visit->run = run;
 	visit->arg = arg;
 	visit->done = false;
-	if (level == SOFTIRQ_LEVEL)
+	if (level == NBQ_SOFTIRQ)
 		visit_softirq(visit);
-	else if (level == HARDIRQ_LEVEL)
+	else if (level == NBQ_HARDIRQ)
 		visit_hardirq(visit);
-	else if (level == NMI_LEVEL)
+	else if (level == NBQ_NMI)
 		nbq_as_nmi(nmi_visit, visit);
 	else
 		finish_visit(visit);
@@ -124,7 +122,7 @@ static void end_visit(struct kunit *test, struct visit *visit)
  */
 static unsigned int reads_of_patience(unsigned int level)
 {
-	return 1 + PATIENCE / STEP + (level > TASK_LEVEL);
+	return 1 + PATIENCE / STEP + (level > NBQ_TASK);
 }
 
 /* What an operation must not change: all bits of the preemption count, and interrupts */
@@ -229,7 +227,7 @@ static const struct nbq_operation operations[] = {
 /* Where interrupts are off these would turn them on. */
 static bool is_legal(const struct nbq_operation *op, unsigned int level)
 {
-	return level < HARDIRQ_LEVEL || op->form == PLAIN || op->form == IRQSAVE;
+	return level < NBQ_HARDIRQ || op->form == PLAIN || op->form == IRQSAVE;
 }
 
 /**
@@ -328,14 +326,14 @@ static const struct level_case {
 	const char *desc;
 	unsigned int level;
 } level_cases[] = {
-	{ "task", TASK_LEVEL },
-	{ "softirq", SOFTIRQ_LEVEL },
-	{ "hardirq", HARDIRQ_LEVEL },
-	{ "nmi", NMI_LEVEL },
+	{ "task", NBQ_TASK },
+	{ "softirq", NBQ_SOFTIRQ },
+	{ "hardirq", NBQ_HARDIRQ },
+	{ "nmi", NBQ_NMI },
 }, interrupt_cases[] = {
-	{ "softirq", SOFTIRQ_LEVEL },
-	{ "hardirq", HARDIRQ_LEVEL },
-	{ "nmi", NMI_LEVEL },
+	{ "softirq", NBQ_SOFTIRQ },
+	{ "hardirq", NBQ_HARDIRQ },
+	{ "nmi", NBQ_NMI },
 };
 
 static void level_desc(const struct level_case *level, char *desc)
@@ -653,8 +651,8 @@ static void run_below(void *arg)
 }
 
 /*
- * Those above a waiter that newcomers may pass would have the lock once it is free:
- * only their patience ends. Those without any do not wait, so they are in no deadlock.
+ * A context that may steal from the waiter below it waits until its patience is over. An
+ * attempt without patience does not wait, and is in no deadlock.
  */
 static void expect_edeadlk_at_once(struct kunit *test, struct pair *pair)
 {
@@ -693,7 +691,7 @@ static void try_all_pairs(struct kunit *test, bool waits)
 
 	if (waits)
 		nbq_bench_enqueue(test);
-	for (below = TASK_LEVEL; below < above->level; below++) {
+	for (below = NBQ_TASK; below < above->level; below++) {
 		pair = alloc(test, sizeof(*pair));
 		pair->bench = bench;
 		pair->below = below;
@@ -801,7 +799,7 @@ static void while_floor_waits(void *arg)
 	struct floor *floor = arg;
 	struct nbq_bench *bench = floor->stack->bench;
 
-	if (floor->level < NMI_LEVEL) {
+	if (floor->level < NBQ_NMI) {
 		struct floor *above = floor + 1;
 
 		visit_level(&above->visit, above->level, run_floor, above);
@@ -857,7 +855,7 @@ static void run_floor(void *arg)
 	 * the clock for the deadline
 	 */
 	nbq_fake_call(nbq_fake.reads + nbq_first_read_queued(row->facts) + 1 +
-		      (row->facts->steals && floor->level == TASK_LEVEL),
+		      (row->facts->steals && floor->level == NBQ_TASK),
 		      while_floor_waits, floor);
 	floor->wait_ret = row->lock_timeout(floor->wanted, PATIENCE);
 	if (!floor->wait_ret && !row->facts->holder_nodes)
@@ -954,7 +952,7 @@ static void run_stack(struct stack *stack)
 	preempt_disable();
 	replace_nodes(stack);
 	read_counts(&stack->counted);
-	visit_level(&stack->floors[0].visit, TASK_LEVEL, run_floor,
+	visit_level(&stack->floors[0].visit, NBQ_TASK, run_floor,
 		    &stack->floors[0]);
 	read_counts(&stack->counts);
 	for (level = 0; level < NBQ_LEVELS && stack->ending == TIMES_OUT; level++) {
@@ -988,7 +986,7 @@ static void expect_floor(struct kunit *test, struct stack *stack,
 			    level);
 	/* One that waits for a node, and not for the lock, is in no deadlock. */
 	KUNIT_EXPECT_EQ_MSG(test, floor->more_reads,
-			    reads_of_patience(facts->holder_nodes ? TASK_LEVEL : level),
+			    reads_of_patience(facts->holder_nodes ? NBQ_TASK : level),
 			    "level %u", level);
 	KUNIT_EXPECT_EQ_MSG(test, floor->later_ret, 0, "level %u", level);
 	expect_state(test, floor->after, floor->before, level_cases[level].desc);

@@ -4,8 +4,6 @@
  * pool, and which pool a context uses.
  */
 #include <linux/cpumask.h>
-#include <linux/interrupt.h>
-#include <linux/irq_work.h>
 #include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/percpu.h>
@@ -645,134 +643,6 @@ static void context_level_decides_whose_nodes_are_used(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, after[i] - before[i], i == level->level);
 }
 
-/* An attempt in a real interrupt, with the pools before and after it */
-struct attempt {
-	struct tasklet_struct tasklet;
-	struct irq_work irq_work;
-	struct nbq_clh *lock;
-	ktime_t patience;
-	int level;
-	int ret;
-	unsigned long before[NBQ_LEVELS];
-	unsigned long after[NBQ_LEVELS];
-	bool done;
-};
-
-static void make_attempt(struct attempt *attempt)
-{
-	struct nbq_pool *pools = *this_cpu_ptr(&nbq_pools);
-
-	attempt->level = interrupt_context_level();
-	read_taken(pools, attempt->before);
-	attempt->ret = nbq_clh_lock_timeout(attempt->lock, attempt->patience);
-	if (!attempt->ret)
-		nbq_clh_unlock(attempt->lock);
-	read_taken(pools, attempt->after);
-	/* RELEASE, pairs with the ACQUIRE in run_in_hardirq(). */
-	smp_store_release(&attempt->done, true);
-}
-
-static void tasklet_attempt(struct tasklet_struct *tasklet)
-{
-	make_attempt(container_of(tasklet, struct attempt, tasklet));
-}
-
-static void hardirq_attempt(struct irq_work *work)
-{
-	make_attempt(container_of(work, struct attempt, irq_work));
-}
-
-/* To be called with preemption off, interrupts on: comes back to this CPU. */
-static void run_in_hardirq(struct attempt *attempt)
-{
-	unsigned int polls = 100000000;
-
-	attempt->irq_work = IRQ_WORK_INIT_HARD(hardirq_attempt);
-	irq_work_queue(&attempt->irq_work);
-	/* At the next tick where the CPU cannot interrupt itself. */
-	while (!smp_load_acquire(&attempt->done) && polls--)
-		cpu_relax();
-}
-
-static struct attempt *new_attempt(struct kunit *test, ktime_t patience)
-{
-	struct attempt *attempt = kunit_kzalloc(test, sizeof(*attempt), GFP_KERNEL);
-	struct nbq_bench *bench = test->priv;
-
-	KUNIT_ASSERT_NOT_NULL(test, attempt);
-	attempt->lock = bench->lock;
-	attempt->patience = patience;
-	/* Locks of its class are taken with interrupts on, elsewhere. */
-	bench->row->notrack(bench->lock);
-	return attempt;
-}
-
-static void expect_only_its_level_s_pool(struct kunit *test,
-					 struct attempt *attempt)
-{
-	int i;
-
-	for (i = 0; i < NBQ_LEVELS; i++)
-		KUNIT_EXPECT_EQ(test, attempt->after[i] - attempt->before[i],
-				i == attempt->level);
-}
-
-static void tasklet_uses_the_pool_of_its_level(struct kunit *test)
-{
-	struct attempt *attempt = new_attempt(test, 0);
-
-	tasklet_setup(&attempt->tasklet, tasklet_attempt);
-	local_bh_disable();
-	tasklet_schedule(&attempt->tasklet);
-	local_bh_enable();
-	tasklet_kill(&attempt->tasklet);
-
-	KUNIT_EXPECT_TRUE(test, attempt->done);
-	KUNIT_EXPECT_EQ(test, attempt->ret, 0);
-	/* With PREEMPT_RT a tasklet runs in a task and interrupts none. */
-	KUNIT_EXPECT_EQ(test, attempt->level, !IS_ENABLED(CONFIG_PREEMPT_RT));
-	expect_only_its_level_s_pool(test, attempt);
-}
-
-static void hardirq_uses_the_pool_of_its_level(struct kunit *test)
-{
-	struct attempt *attempt = new_attempt(test, 0);
-
-	preempt_disable();
-	run_in_hardirq(attempt);
-	preempt_enable();
-	irq_work_sync(&attempt->irq_work);
-
-	KUNIT_EXPECT_TRUE(test, attempt->done);
-	KUNIT_EXPECT_EQ(test, attempt->ret, 0);
-	KUNIT_EXPECT_EQ(test, attempt->level, 2);
-	expect_only_its_level_s_pool(test, attempt);
-}
-
-static void hardirq_above_the_holder_gets_edeadlk_at_once(struct kunit *test)
-{
-	struct attempt *attempt = new_attempt(test, 100);
-	struct nbq_bench *bench = test->priv;
-	bool contended;
-
-	nbq_fake_start(1000, 10);
-
-	/* before: H; in between: H w; after: H */
-	nbq_clh_lock(bench->lock);
-	run_in_hardirq(attempt);
-	contended = nbq_clh_is_contended(bench->lock);
-	nbq_clh_unlock(bench->lock);
-	irq_work_sync(&attempt->irq_work);
-
-	KUNIT_EXPECT_TRUE(test, attempt->done);
-	KUNIT_EXPECT_EQ(test, attempt->ret, -EDEADLK);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
-	KUNIT_EXPECT_FALSE(test, contended);
-	KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
-	EXPECT_TOTAL(test, .acquired_uncontended = 1, .deadlocks = 1,
-		     .nodes_allocated = 2, .nodes_freed = 2);
-}
-
 /* A pool that no context has needed yet, or that one is setting up */
 
 /**
@@ -983,9 +853,6 @@ static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(patience_spent_on_a_node_counts_for_the_lock),
 	KUNIT_CASE(untimed_acquisition_waits_for_a_node_from_another_cpu),
 	KUNIT_CASE_PARAM(context_level_decides_whose_nodes_are_used, level_gen_params),
-	KUNIT_CASE(tasklet_uses_the_pool_of_its_level),
-	KUNIT_CASE(hardirq_uses_the_pool_of_its_level),
-	KUNIT_CASE(hardirq_above_the_holder_gets_edeadlk_at_once),
 	KUNIT_CASE(blank_pool_is_set_up_when_a_node_is_needed),
 	KUNIT_CASE(pool_that_is_being_set_up_has_no_node_yet),
 	KUNIT_CASE(pool_is_set_up_once),

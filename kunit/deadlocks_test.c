@@ -5,7 +5,7 @@
  * -EDEADLK from its next check. With patience for ever, the clock is read at each tick only,
  * and when a waiter of the hybrid enqueues.
  *
- * With real threads: deadlock_threads_test.c.
+ * With real threads: cycles_test.c.
  */
 #include <linux/kconfig.h>
 #include <linux/limits.h>

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Deadlocks with real threads and interrupts, by the kernel's clock: cycles of
- * two locks and more, each held on another CPU, and interrupts above the holder
- * and the waiter of their own CPU. Each is noticed long before the patience is
- * over; chains without a cycle end in no -EDEADLK.
- *
- * Which contexts find what, step by step, is the business of nbq_X_deadlocks.
+ * Deadlocks of real threads, by the kernel's clock: cycles of two locks and more, each held on
+ * another CPU, are found long before the patience is over; chains without a cycle end in no
+ * -EDEADLK. When a waiter checks: deadlocks_test.c. Interrupts: contexts_test.c.
  */
 #include <linux/atomic.h>
 #include <linux/completion.h>
-#include <linux/container_of.h>
 #include <linux/cpumask.h>
-#include <linux/irq_work.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
-#include <linux/processor.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/smp.h>
@@ -307,158 +301,15 @@ static void chain_that_ends_in_a_trylock_is_no_cycle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_ret(cycle, 0), *size - 1);
 }
 
-/* Interrupts above their own CPU's holder and waiter */
-
-/**
- * struct nested - an attempt in an interrupt, above one of the same CPU
- * @work: the interrupt, if its own CPU asks for it
- * @call: the same, if another CPU does
- * @cpu: where it should come
- * @row: the type of the lock
- * @lock: the lock
- * @ret: what came of the attempt
- * @took: how long it took, in ns
- * @held: another CPU has the lock
- * @begun: the attempt begins
- * @done: it is over
- */
-struct nested {
-	struct irq_work work;
-	call_single_data_t call;
-	unsigned int cpu;
-	const struct nbq_row *row;
-	void *lock;
-	int ret;
-	s64 took;
-	bool held;
-	bool begun;
-	bool done;
-};
-
-static void attempt(void *arg)
-{
-	struct nested *nested = arg;
-	s64 began = ktime_get_mono_fast_ns();
-
-	/* RELEASE, as below. */
-	smp_store_release(&nested->begun, true);
-	nested->ret = nested->row->lock_timeout(nested->lock, PATIENCE);
-	if (!nested->ret)
-		nested->row->unlock(nested->lock);
-	nested->took = ktime_get_mono_fast_ns() - began;
-	/* RELEASE, pairs with the ACQUIRE in wait_until(). */
-	smp_store_release(&nested->done, true);
-}
-
-static void work_attempt(struct irq_work *work)
-{
-	attempt(container_of(work, struct nested, work));
-}
-
-/* For a bounded while */
-static void wait_until(const bool *flag)
-{
-	s64 end = ktime_get_mono_fast_ns() + 2 * PATIENCE;
-
-	/* ACQUIRE, pairs with the RELEASE of its writer. */
-	while (!smp_load_acquire(flag) && ktime_get_mono_fast_ns() < end)
-		cpu_relax();
-}
-
-static struct nested *new_nested(struct kunit *test)
-{
-	struct nested *nested = kunit_kzalloc(test, sizeof(*nested), GFP_KERNEL);
-	struct nbq_bench *bench = test->priv;
-
-	KUNIT_ASSERT_NOT_NULL(test, nested);
-	bench->row->init_unwatched(bench->lock);
-	nested->row = bench->row;
-	nested->lock = bench->lock;
-	nested->work = IRQ_WORK_INIT_HARD(work_attempt);
-	INIT_CSD(&nested->call, attempt, nested);
-	return nested;
-}
-
-static void expect_at_once(struct kunit *test, struct nested *nested, int ret)
-{
-	kunit_info(test, "%s: found after %lld ns\n", nested->row->name,
-		   nested->took);
-	KUNIT_EXPECT_TRUE(test, nested->done);
-	KUNIT_EXPECT_EQ(test, nested->ret, ret);
-	KUNIT_EXPECT_LT(test, nested->took, SOON);
-}
-
-static void interrupt_above_the_holder_gets_edeadlk_at_once(struct kunit *test)
-{
-	struct nested *nested = new_nested(test);
-
-	nested->row->lock(nested->lock);
-	irq_work_queue(&nested->work);
-	/* At the next tick where the CPU cannot interrupt itself. */
-	wait_until(&nested->done);
-	nested->row->unlock(nested->lock);
-	irq_work_sync(&nested->work);
-	expect_at_once(test, nested, -EDEADLK);
-}
-
-/*
- * Hold, interrupt the CPU of the first waiter as soon as it has enqueued, and release when
- * the interrupt is over; or, where that may steal the lock, when it has begun.
- */
-static int interrupt_the_waiter(void *arg)
-{
-	struct nested *nested = arg;
-
-	nested->row->lock(nested->lock);
-	/* RELEASE, pairs with the ACQUIRE in the waiter. */
-	smp_store_release(&nested->held, true);
-	while (!nested->row->is_contended(nested->lock))
-		cpu_relax();
-	smp_call_function_single_async(nested->cpu, &nested->call);
-	wait_until(nested->row->facts->steals ? &nested->begun : &nested->done);
-	nested->row->unlock(nested->lock);
-	return 0;
-}
-
-static void interrupt_above_a_waiter_gets_edeadlk_or_steals(struct kunit *test)
-{
-	struct nested *nested = new_nested(test);
-	struct task_struct *task;
-	int ret;
-
-	nbq_other_cpu(test);
-	task = kthread_create(interrupt_the_waiter, nested, "nbq_kunit");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
-	get_task_struct(task);
-	migrate_disable();
-	nested->cpu = raw_smp_processor_id();
-	kthread_bind(task, nbq_other_cpu(test));
-	wake_up_process(task);
-	/* ACQUIRE, pairs with the RELEASE in interrupt_the_waiter(). */
-	while (!smp_load_acquire(&nested->held))
-		cond_resched();
-	ret = nested->row->lock_timeout(nested->lock, 4 * PATIENCE);
-	if (!ret)
-		nested->row->unlock(nested->lock);
-	migrate_enable();
-	kthread_stop(task);
-	put_task_struct(task);
-
-	KUNIT_EXPECT_EQ(test, ret, 0);
-	expect_at_once(test, nested, nested->row->facts->steals ? 0 : -EDEADLK);
-}
-
 #define NBQ_SUITE_CASES							\
 {									\
 	KUNIT_CASE_PARAM(cycle_is_found_long_before_the_patience_is_over,\
 			 size_gen_params),				\
-	KUNIT_CASE_PARAM(cycle_of_two_lock_types_is_found,	\
+	KUNIT_CASE_PARAM(cycle_of_two_lock_types_is_found,		\
 			 other_row_gen_params),				\
 	KUNIT_CASE_PARAM(chain_is_no_cycle, size_gen_params),		\
 	KUNIT_CASE_PARAM(chain_that_ends_in_a_trylock_is_no_cycle,	\
 			 size_gen_params),				\
-	KUNIT_CASE(interrupt_above_the_holder_gets_edeadlk_at_once),		\
-	KUNIT_CASE(interrupt_above_a_waiter_gets_edeadlk_or_steals),		\
 	{}								\
 }
 
