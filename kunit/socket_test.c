@@ -321,7 +321,7 @@ static void destroy_leaves_the_waiter_of_another_lock_in_the_queue(struct kunit 
 	struct nbq_node *w = nbq_bench_alloc(test), *x;
 	u32 *tail = &queue_here(test)->tail;
 
-	/* before: w waits for the other lock, x has abandoned its place for this one behind it; after: w */
+	/* before: w waits for the other lock, x has abandoned its place behind it; after: w */
 	nbq_spin_enqueue(other, tail, w);
 	x = nbq_bench_alloc(test);
 	nbq_spin_enqueue(lock_of(test), tail, x);
