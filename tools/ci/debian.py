@@ -67,6 +67,12 @@ def lacks_growth(run):
     return problem_with(run, lambda run: run.growths and "a pool has grown without need")
 
 
+def locks_in(output):
+    """The lock types that LIST_LOCKS has printed."""
+    found = re.search(r"^@locks\n(.*)^@listed$", output, re.MULTILINE | re.DOTALL)
+    return [lock.name for lock in listed(found[1])] if found else []
+
+
 def debian(kernel, above=ALL_INTERRUPTS):
     """Load, stress, unload the modules in one of Debian's kernels."""
     modules = {"files": build_modules(kernel), "load": LOADED}
@@ -91,9 +97,7 @@ def debian(kernel, above=ALL_INTERRUPTS):
     small_outcomes = until_seen(small, lambda runs: run_small(machine, runs, modules),
                                 lacks_growth)
     name = f"debian {kernel.version}"
-    there = re.search(r"^@locks\n(.*)^@listed$", outcomes[0].output,
-                      re.MULTILINE | re.DOTALL)
-    there = [lock.name for lock in listed(there[1])] if there else []
+    there = locks_in(outcomes[0].output)
     yield Case(f"{name}: every lock type of the driver is run",
                sorted(there) == sorted(STOCK_LOCKS), f"{there}, not {STOCK_LOCKS}")
     for run, complaint in plans:

@@ -52,7 +52,8 @@ def quick_pass():
     log = BUILD / "log" / "bench.log"
     log.unlink(missing_ok=True)
     status = run_logged([PROJECT / "tools/nbq", "bench", "--quick", "--out", parent,
-                         *(path.stem for path in chosen())], log, "experiments, quickly", check=False, timeout=7200)
+                         *(path.stem for path in chosen())], log, "experiments, shortened",
+                        check=False, timeout=7200)
     folders = sorted(parent.glob("*")) if parent.is_dir() else []
     return status, log.read_text(errors="replace"), folders[0] if folders else None
 

@@ -253,6 +253,40 @@ def queued_measures(crowd, pair, lone):
            not lone.number("passed_max"))
 
 
+def uncontended_measures(alone, blind, runs):
+    """The cases of runs with a single thread: sampled, and not."""
+    yield ("uncontended, there is no handoff", not alone.number("handoff_samples") and
+           alone.number("acquisitions") == alone.number("attempts") and
+           alone.number("jain_permille") == 1000)
+    # The first attempt is one of them.
+    yield (f"one of {SAMPLE_EVERY} attempts is timed", alone.number("wait_samples") ==
+           -(-alone.number("attempts") // SAMPLE_EVERY))
+    yield ("without samples there are no times", not any(
+        blind.number(f"{name}_samples") for name in HISTOGRAMS[:4]) and
+        blind.number("longest_gap_ns") == 0)
+    yield ("a clock read, an empty turn and a busy loop cost something",
+           all(run.number(f"{name}_ps") for run in runs
+               for name in ("clock_read", "empty_loop", "busy_loop")))
+    low, high = BUSY_PER_SECOND
+    yield ("busy work takes about the time that it should",
+           low < blind.number("acquisitions_per_second") < high)
+
+
+def paused_measures(paused):
+    """The cases of a run with interrupts that ends in a pause."""
+    contenders = paused.tables.rows("contenders")
+    yield ("in a pause there is no acquisition, in no context",
+           len(contenders) == 2 + 2 * 4 and all(
+               int(row["longest_gap_ns"]) > 0.4e6 * PAUSE_MS for row in contenders))
+    most = 4 * (paused.number("elapsed_ns") / INTERVAL_NS + 1)
+    yield ("interrupts keep their distance, and are timed, too", all(
+        0 < paused.number(f"attempts_{context}") <= most
+        for context in ("softirq", "hardirq")) and
+        paused.tables.total("wait") == paused.number("acquisitions"))
+    yield ("fewest, most and the longest gap are those of threads",
+           threads_only(paused, contenders))
+
+
 @runs_on(USER_MODE, "stress")
 def measures():
     """the stress driver's histograms, table of threads, costs, busy work"""
@@ -279,35 +313,8 @@ def measures():
                "\n".join([*complaints, report]))
     if complaints:
         return
-    for claim, holds in contended_measures(full):
-        yield Case(f"measures: {claim}", bool(holds), report)
-    yield Case("measures: uncontended, there is no handoff", not alone.number("handoff_samples") and
-               alone.number("acquisitions") == alone.number("attempts") and
-               alone.number("jain_permille") == 1000, report)
-    # The first attempt is one of them.
-    yield Case(f"measures: one of {SAMPLE_EVERY} attempts is timed", alone.number(
-        "wait_samples") == -(-alone.number("attempts") // SAMPLE_EVERY), report)
-    yield Case("measures: without samples there are no times", not any(
-        blind.number(f"{name}_samples") for name in HISTOGRAMS[:4]) and
-        blind.number("longest_gap_ns") == 0, report)
-    yield Case("measures: a clock read, an empty turn and a busy loop cost something",
-               all(run.number(f"{name}_ps") for run in runs
-                   for name in ("clock_read", "empty_loop", "busy_loop")), report)
-    low, high = BUSY_PER_SECOND
-    yield Case("measures: busy work takes about the time that it should",
-               low < blind.number("acquisitions_per_second") < high, report)
-    contenders = paused.tables.rows("contenders")
-    yield Case("measures: in a pause there is no acquisition, in no context",
-               len(contenders) == 2 + 2 * 4 and all(
-                   int(row["longest_gap_ns"]) > 0.4e6 * PAUSE_MS for row in contenders),
-               report)
-    most = 4 * (paused.number("elapsed_ns") / INTERVAL_NS + 1)
-    yield Case("measures: interrupts keep their distance, and are timed, too", all(
-        0 < paused.number(f"attempts_{context}") <= most
-        for context in ("softirq", "hardirq")) and
-        paused.tables.total("wait") == paused.number("acquisitions"), report)
-    yield Case("measures: fewest, most and the longest gap are those of threads",
-               threads_only(paused, contenders), report)
-    for claim, holds in (*suspended_measures(crowd, lone), *queued_measures(*queued)):
+    for claim, holds in (*contended_measures(full), *uncontended_measures(alone, blind, runs),
+                         *paused_measures(paused), *suspended_measures(crowd, lone),
+                         *queued_measures(*queued)):
         yield Case(f"measures: {claim}", bool(holds), report)
     yield clean_guest("measures", *outcomes)
