@@ -73,7 +73,8 @@ int main(int argc, char **argv)
 	bool good;
 
 	if (argc < 5) {
-		fprintf(stderr, "usage: explore-TYPE PROGRAM POOL CHECKS SOCKETS [WHAT ARGUMENT]\n");
+		fputs("usage: explore-TYPE PROGRAM POOL CHECKS SOCKETS [WHAT ARGUMENT]\n",
+		      stderr);
 		return 2;
 	}
 	program_read(argv[1]);

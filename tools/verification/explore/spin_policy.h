@@ -38,7 +38,8 @@ bool context_persists(void);
 #define HAS_TICKED(place, wait)						\
 	((place)->holder = 0, (place)->idle_since = 0, (place)->must_queue = 0,	\
 	 (place)->newcomer_since = 0, (place)->skipped = 0,			\
-	 (place)->acts_as_head = (place)->acts_as_head && (place)->pred, (void)(wait), context_persists())
+	 (place)->acts_as_head = (place)->acts_as_head && (place)->pred,	\
+	 (void)(wait), context_persists())
 
 /* A search for a deadlock is a choice of its own (CHECK in context.h). */
 #define NBQ_WAIT_TIMES

@@ -73,7 +73,8 @@ static void before_access(enum shim_op op, const void *address)
 	 * the tail a moment ago.
 	 */
 	EXPECT(!shim_is_in_free_node(address) || shim_tries_to_resume(shim_cpu, op, address) ||
-	       (op == SHIM_OP_LOAD && (coro_reads_free_nodes || (self->patience <= 0 && !self->node))));
+	       (op == SHIM_OP_LOAD &&
+		(coro_reads_free_nodes || (self->patience <= 0 && !self->node))));
 }
 
 static void release(struct coro *coro)

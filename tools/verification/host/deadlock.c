@@ -144,6 +144,30 @@ static void holder_below_is_detected_before_publication(void)
 	end();
 }
 
+#if IS_FIFO
+/* H v w: v is below the NMI, and w has enqueued and not yet published that it waits behind v. */
+static void waiter_below_is_detected_before_publication(void)
+{
+	struct coro holder, below, waiter;
+
+	begin();
+	start(&holder, 2, KTIME_MAX);
+	coro_until_held(&holder);
+	start(&below, 0, KTIME_MAX);
+	until_queued(&below);
+	start(&waiter, 1, KTIME_MAX);
+	coro_until(&waiter, SHIM_OP_XCHG, &lock.tail);
+	coro_steps(&waiter, 1);
+	shim_level = NMI_LEVEL;
+	EXPECT(nbq_X_lock_until(&lock, 1) == -EDEADLK);
+	shim_level = 0;
+	EXPECT(coro_finish(&holder) == 0);
+	EXPECT(coro_finish(&below) == 0);
+	EXPECT(coro_finish(&waiter) == 0);
+	end();
+}
+#endif
+
 static void checks_can_be_switched_off(void)
 {
 	begin();
@@ -1058,6 +1082,9 @@ int main(void)
 		TEST_CASE(own_cpu_is_detected_at_the_first_poll),
 		TEST_CASE(interrupted_waiter_is_detected_at_the_first_poll),
 		TEST_CASE(holder_below_is_detected_before_publication),
+#if IS_FIFO
+		TEST_CASE(waiter_below_is_detected_before_publication),
+#endif
 		TEST_CASE(checks_can_be_switched_off),
 		TEST_CASE(cycle_of_any_length_is_detected),
 		TEST_CASE(chain_to_a_running_holder_is_no_deadlock),

@@ -162,9 +162,8 @@ static inline bool is_held_by_this_context(const struct nbq_X *lock)
  * Is this the first access by which a waiter abandons its node or dequeues? The hybrid's waiters
  * do so with the lock, too.
  */
-static inline bool begins_abandon(const struct nbq_X *lock,
-				   const struct nbq_node *node,
-				   enum shim_op op, const void *address)
+static inline bool begins_abandon(const struct nbq_X *lock, const struct nbq_node *node,
+				  enum shim_op op, const void *address)
 {
 #if defined(TYPE_CLH) || defined(TYPE_IS_HYBRID)
 	/* A head with a successor does not swap the tail, nor does a resumed waiter. */
