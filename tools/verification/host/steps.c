@@ -436,6 +436,42 @@ static void place_survives_attempts_at_other_lock(void)
 	end();
 }
 
+#ifdef TYPE_SWAP
+/*
+ * before: H W V B W    V abandons and notifies B, which abandons before it polls. V resumes; the
+ * last one skips B and finds V waiting, which is not linked to it.
+ */
+static void abandoned_node_is_skipped_behind_resumed_one(void)
+{
+	struct coro first, resumed, notified, behind;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_without_timeout(&first, 1);
+	start_waiting(&resumed, 2);
+	start_waiting(&notified, 3);
+	start(&behind, 4);
+	behind.patience = 3LL * PATIENCE;
+	EXPECT(coro_until(&behind, SHIM_OP_XCHG, &lock.tail));
+	EXPECT(coro_until_poll(&behind));
+	expire_patience();
+	EXPECT(coro_until_abandon(&notified));
+	EXPECT(coro_finish(&resumed) == -ETIMEDOUT);
+	EXPECT(coro_finish(&notified) == -ETIMEDOUT);
+	start(&resumed, 2);
+	EXPECT(coro_until_poll(&resumed));
+	EXPECT(coro_until_poll(&behind));
+	EXPECT(shim_event("nodes_resumed") == 1);
+	EXPECT(shim_event("nodes_reclaimed") == 1);
+	nbq_X_unlock(&lock);
+	EXPECT(coro_finish(&first) == 0);
+	EXPECT(coro_until_poll(&behind));
+	EXPECT(coro_finish(&resumed) == 0);
+	EXPECT(coro_finish(&behind) == 0);
+	end();
+}
+#endif
+
 /* Attempts of the CPUs with abandoned nodes: none resumes one. */
 static void attempt_without_resume(void)
 {
@@ -990,6 +1026,9 @@ int main(void)
 		TEST_CASE(resumed_flag_ends_with_the_wait),
 		TEST_CASE(node_kept_by_lock_is_not_resumed),
 		TEST_CASE(place_survives_attempts_at_other_lock),
+#ifdef TYPE_SWAP
+		TEST_CASE(abandoned_node_is_skipped_behind_resumed_one),
+#endif
 		TEST_CASE(place_is_not_resumed_after_destroy),
 		TEST_CASE(place_is_not_resumed_after_init),
 		TEST_CASE(next_holder_may_free_the_lock),
