@@ -23,8 +23,8 @@ KNOWN_MISSES = {"mcs": 6.0, "clh": 5.0}
 # for long: sooner or later, by the seed.
 SEEDS_US = {"clh_nb": 1000, "nbq_spin": 20000, "mcs": 1000}
 # One access more to the line of the tail, by each waiter that gets the lock.
-WASTE = ("clh_nb.c", "	nbq_count_skipped(node->pool, walk);\n",
-         "	nbq_count_skipped(node->pool, walk);\n"
+WASTE = ("clh_nb.c", "	nbq_count_skipped(node->pool, skipped);\n",
+         "	nbq_count_skipped(node->pool, skipped);\n"
          "	READ_ONCE(((struct nbq_clh *)wait->lock)->tail);\n")
 
 
