@@ -17,6 +17,7 @@ WRITES = {"explorer": "gives up all the same, after it has enqueued"}
 IS_LOCKED = "	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), &ops);\n"
 WAITS_FOR_IT = "	return READ_ONCE(waiting->blocker.tagged) && READ_ONCE(waiting->lock) == lock;\n"
 STATE = {**BESIDES_STEPS, "kunit": ("nbq_clh_operations",)}
+INFO = {"kunit": ("nbq_clh_operations", "nbq_clh_contexts")}
 
 MUTANTS = [*mutants("attempt.h", STEPS, (
     ("failed attempt leaves preemption off",
@@ -25,6 +26,15 @@ MUTANTS = [*mutants("attempt.h", STEPS, (
     ("attempt leaves preemption on",
      "	if (!nbq_attempt_waits(deadline) ||",
      "	preempt_enable();\n	if (!nbq_attempt_waits(deadline) ||"),
+)), *mutants("attempt.h", INFO, (
+    ("timeout info: CPU of the holder is counted from 1",
+     "(int)nbq_context_cpu(holder) : -1;", "(int)nbq_context_cpu(holder) + 1 : -1;"),
+    ("timeout info: without a holder it is CPU 0",
+     "(int)nbq_context_cpu(holder) : -1;", "(int)nbq_context_cpu(holder) : 0;"),
+    ("timeout info: holder is always a task",
+     "info->holder_level = nbq_context_level(holder);", "info->holder_level = NBQ_TASK;"),
+    ("timeout info: time waited counts from boot",
+     "info->waited_ns = nbq_clock_ns() - begin;", "info->waited_ns = nbq_clock_ns();"),
 )), *mutants("queue_lock.h", STEPS, (
     ("destroy does not reclaim the nodes",
      "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
