@@ -419,6 +419,17 @@ static void acquire_and_poison(struct thread *thread)
 	}
 }
 
+/* Across two cache lines, or just behind the end of one: a late store is later. */
+static void put_lock_across_lines(struct kunit *test, struct team *team)
+{
+	team->buffer_size = 2 * SMP_CACHE_BYTES + team->row->size;
+	team->buffer = kunit_kzalloc(test, team->buffer_size + SMP_CACHE_BYTES,
+				     GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, team->buffer);
+	team->buffer = PTR_ALIGN(team->buffer, SMP_CACHE_BYTES);
+	team->lock = team->buffer + SMP_CACHE_BYTES - team->row->last_word_offset;
+}
+
 static void lock_may_be_freed_by_the_next_holder(struct kunit *test)
 {
 	unsigned int cpu = cpumask_first(cpu_online_mask);
@@ -429,13 +440,7 @@ static void lock_may_be_freed_by_the_next_holder(struct kunit *test)
 	unsigned int uses, reclaimed;
 
 	nbq_other_cpu(test);
-	team->buffer_size = 2 * SMP_CACHE_BYTES + team->row->size;
-	team->buffer = kunit_kzalloc(test, team->buffer_size + SMP_CACHE_BYTES,
-				     GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, team->buffer);
-	team->buffer = PTR_ALIGN(team->buffer, SMP_CACHE_BYTES);
-	/* Across two cache lines, or just behind the end of one: a late store is later. */
-	team->lock = team->buffer + SMP_CACHE_BYTES - team->row->last_word_offset;
+	put_lock_across_lines(test, team);
 
 	add_thread(test, team, cpu, make_and_unlock);
 	add_thread(test, team, cpumask_next(cpu, cpu_online_mask),

@@ -60,13 +60,41 @@ static void abandon(struct stress_queue *queue, struct paper_node *node, struct 
 		smp_store_release(&node->prev, pred);
 }
 
-static int acquire(struct stress_queue *queue, struct stress_waiter *me, ktime_t patience)
+/* Wait behind pred; when the patience is over, abandon the place. */
+static int wait_behind(struct stress_queue *queue, struct stress_waiter *me,
+		       struct paper_node *node, struct paper_node *pred, ktime_t patience)
 {
 	struct stress_timer timer = { .patience = patience };
-	struct paper_pool *pool = me->own;
-	struct paper_node *node = paper_pool_alloc(pool);
-	struct paper_node *pred, *prev;
+	struct paper_node *prev = poll(pred);
 	unsigned long skipped = 0;
+	int ret = 0;
+
+	while (prev != PAPER_AVAILABLE) {
+		if (stress_timer_is_over(&timer)) {
+			abandon(queue, node, pred);
+			ret = -ETIMEDOUT;
+			break;
+		}
+		prev = poll(pred);
+		if (!prev) {
+			cpu_relax();
+		} else if (prev != PAPER_AVAILABLE) {
+			paper_pool_reclaim(me->own, pred);
+			pred = prev;
+			skipped++;
+		}
+	}
+	if (!ret)
+		paper_pool_reclaim(me->own, pred);
+	stress_count_skipped(me, skipped);
+	return ret;
+}
+
+static int acquire(struct stress_queue *queue, struct stress_waiter *me, ktime_t patience)
+{
+	struct paper_node *node = paper_pool_alloc(me->own);
+	struct paper_node *pred;
+	int ret = 0;
 
 	if (!node)
 		return -ENOMEM;
@@ -78,30 +106,13 @@ static int acquire(struct stress_queue *queue, struct stress_waiter *me, ktime_t
 	 * later; pairs with the ACQUIRE in poll().
 	 */
 	pred = xchg(&queue->tail, node);
-	if (!pred)
-		goto acquired;
-
-	prev = poll(pred);
-	while (prev != PAPER_AVAILABLE) {
-		if (stress_timer_is_over(&timer)) {
-			abandon(queue, node, pred);
-			stress_count_skipped(me, skipped);
-			return -ETIMEDOUT;
-		}
-		prev = poll(pred);
-		if (!prev) {
-			cpu_relax();
-		} else if (prev != PAPER_AVAILABLE) {
-			paper_pool_reclaim(pool, pred);
-			pred = prev;
-			skipped++;
-		}
-	}
-	paper_pool_reclaim(pool, pred);
-acquired:
-	WRITE_ONCE(queue->holder, node);
-	stress_count_skipped(me, skipped);
-	return 0;
+	if (pred)
+		ret = wait_behind(queue, me, node, pred, patience);
+	else
+		stress_count_skipped(me, 0);
+	if (!ret)
+		WRITE_ONCE(queue->holder, node);
+	return ret;
 }
 
 static int clh_nb_paper_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t patience)
