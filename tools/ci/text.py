@@ -11,7 +11,8 @@ from testbed.common import PROJECT, Unavailable
 from testbed.modules import checked_build
 from testbed.sparse import new_sparse
 
-KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "tools/ci/faults")
+KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "tools/ci/faults",
+                  "tools/ci/torture")
 HOST_FOLDERS = ("tools/verification/host", "tools/verification/explore", "tools/simulate")
 
 # Besides what .checkpatch.conf names for all: the host shim defines what these

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""locktorture: lines of ours in the kernel's source, and the judgement of a run."""
+
+from pathlib import Path
+import tempfile
+import unittest
+
+from testbed.common import Trouble
+from testbed.torture import LOCKTORTURE_EDITS, NO_TIMEOUT, Torture, edited
+
+SOURCE = """\
+static int lock_torture_writer(void *arg)
+{
+	static struct lock_torture_ops *torture_ops[] = {
+		&lock_busted_ops,
+"""
+GOOD = """\
+Writes:  Total: 20341  Max/Min: 5518/7 ???  Fail: 0
+clh_nb_timed-torture:--- End of test: SUCCESS: acq_writer_lim=0
+nbqlock: 3 attempts failed, 0 nodes in use
+"""
+
+
+class Edited(unittest.TestCase):
+    def edit(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            if text is not None:
+                (Path(folder) / "locktorture.c").write_text(text)
+            return edited(Path(folder), "locktorture.c", LOCKTORTURE_EDITS)
+
+    def test_operations_are_in_front_of_those_of_the_kernel(self):
+        text = self.edit(SOURCE)
+        self.assertLess(text.index("nbq_ops.h"), text.index("lock_torture_writer"))
+        self.assertLess(text.index("torture_nbq_spin_ops"), text.index("lock_busted_ops"))
+
+    def test_kernel_without_the_place_is_refused(self):
+        with self.assertRaisesRegex(Trouble, "has 0 places, not 1"):
+            self.edit(SOURCE.replace("torture_ops[]", "torture_operations[]"))
+
+    def test_kernel_without_the_file_is_refused(self):
+        with self.assertRaisesRegex(Trouble, "no torture test of this kernel"):
+            self.edit(None)
+
+
+class Complaint(unittest.TestCase):
+    def complaint(self, log, operations="clh_nb_timed"):
+        run = Torture(operations, 1)
+        run.log = log
+        return run.complaint
+
+    def test_good_run(self):
+        self.assertEqual(self.complaint(GOOD), "")
+
+    def test_each_sign_of_a_failure(self):
+        for log in ("", GOOD + "nbqlock: !!! destroy\n", GOOD.replace("SUCCESS", "FAILURE"),
+                    GOOD.replace("20341", "0"), GOOD.replace("nbqlock: 3", "3")):
+            self.assertNotEqual(self.complaint(log), "")
+
+    def test_timed_run_needs_a_timeout(self):
+        log = GOOD.replace("nbqlock: 3", "nbqlock: 0")
+        self.assertEqual(self.complaint(log), NO_TIMEOUT)
+        self.assertEqual(self.complaint(log, "clh_nb"), "")

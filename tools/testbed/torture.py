@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel's locktorture with the operations of nbqlock, out of tree.
+
+locktorture.c of the found kernel source is built with tools/ci/torture/nbq_ops.h in front of
+its table of operations, and entries of ours in that; torture.c beside it, where the kernel has
+none. What is added are lines, at places that are searched for: a kernel in which one of them
+is not there is refused.
+"""
+
+import re
+
+from testbed.common import BUILD, PROJECT, Trouble, locked
+from testbed.guest import run_guest
+from testbed.modules import built, make_modules
+
+FOLDER = PROJECT / "tools/ci/torture"
+MODULE = "nbq_locktorture.ko"
+TYPES = ("nbq_spin", "nbq_spin_fifo", "clh_nb", "mcs_nb", "swap_nb")
+FORMS = ("", "_irq", "_timed", "_timed_irq", "_try")
+OPERATIONS = tuple(f"{kind}{form}" for kind in TYPES for form in FORMS)
+BUSTED = "lock_busted"
+# (where, what is put in front of it)
+LOCKTORTURE_EDITS = (
+    (r"^static int lock_torture_writer\(", '#include "nbq_ops.h"\n\n'),
+    (r"(?<=static struct lock_torture_ops \*torture_ops\[\] = \{\n)",
+     "".join(f"\t\t&torture_{name}_ops,\n" for name in OPERATIONS)),
+)
+# The module has two sources, one of which names it; and what rcu/update.c has only where
+# the kernel has torture tests.
+TORTURE_EDITS = (
+    (r"^MODULE_LICENSE\(", """
+long torture_sched_setaffinity(pid_t pid, const struct cpumask *in_mask, bool dowarn);
+long torture_sched_setaffinity(pid_t pid, const struct cpumask *in_mask, bool dowarn)
+{
+	return -ENOSYS;
+}
+
+"""),
+)
+# What a longer run may still have.
+NO_TIMEOUT = "no attempt has timed out"
+SUCCESS = re.compile(r"--- End of test: SUCCESS: (\S+)")
+WRITES = re.compile(r"Writes:\s+Total: (\d+)\s+Max/Min: (\d+)/(\d+)")
+FAILED = re.compile(r"nbqlock: (\d+) attempts failed, (\d+) nodes in use")
+
+
+def edited(source, name, edits):
+    """A source of the kernel with lines of ours, or Trouble."""
+    path = source / name
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise Trouble(f"{path}: {error.strerror}: no torture test of this kernel") from error
+    for where, lines in edits:
+        found = list(re.finditer(where, text, re.MULTILINE))
+        if len(found) != 1:
+            raise Trouble(f"{name} of this kernel has {len(found)} places, not 1, like "
+                          f"\"{where}\": adapt tools/testbed/torture.py")
+        at = found[0].start()
+        text = text[:at] + lines + text[at:]
+    return text
+
+
+def torture_modules(kernel):
+    """nbqlock and the torture test, built for a kernel: {file name: content}."""
+    if not kernel.source:
+        raise Trouble(f"Linux {kernel.version} has no source here to take locktorture.c from")
+    files = built(kernel, kernel.name)
+    name = f"{kernel.name}-torture"
+    copy = BUILD / name
+    log = BUILD / "log" / f"modules-{name}.log"
+    with locked(BUILD / f"{name}.lock", copy):
+        copy.mkdir(parents=True, exist_ok=True)
+        texts = {path.name: path.read_text() for path in FOLDER.iterdir()}
+        texts["locktorture.c"] = edited(kernel.source, "kernel/locking/locktorture.c",
+                                        LOCKTORTURE_EDITS)
+        texts["torture.c"] = edited(kernel.source, "kernel/torture.c", TORTURE_EDITS)
+        for file, text in texts.items():
+            path = copy / file
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
+        log.unlink(missing_ok=True)
+        nbqlock = BUILD / kernel.name
+        make_modules(kernel, copy, log, f"NBQLOCK={nbqlock}",
+                     f"KBUILD_EXTRA_SYMBOLS={nbqlock}/Module.symvers")
+        return {**files, MODULE: (copy / MODULE).read_bytes()}
+
+
+class Torture:
+    """One run of locktorture in a guest."""
+
+    def __init__(self, operations, seconds, **parameters):
+        self.operations = operations
+        self.seconds = seconds
+        self.parameters = {"torture_type": operations, "stat_interval": max(1, seconds // 3),
+                           "shuffle_interval": 3, "stutter": 5, **parameters}
+        self.log = ""		# its part of the kernel log
+
+    @property
+    def name(self):
+        nested = self.parameters.get("nested_locks")
+        return self.operations + (f", {nested} nested locks" if nested else "")
+
+    @property
+    def command(self):
+        words = " ".join(f"{name}={value}" for name, value in self.parameters.items())
+        return (f"insmod /lib/modules/{MODULE} {words} || exit 1\n"
+                f"sleep {self.seconds}\nrmmod nbq_locktorture\n")
+
+    @property
+    def complaint(self):
+        """What its part of the kernel log lacks or has too much; or nothing."""
+        if "!!!" in self.log:
+            return "a line with !!!"
+        if not SUCCESS.search(self.log):
+            return "it does not end with SUCCESS"
+        writes = WRITES.findall(self.log)
+        if not writes or not int(writes[-1][0]):
+            return "no acquisition was counted"
+        failed = FAILED.search(self.log)
+        if not failed:
+            return "it does not report its queue nodes"
+        if "_timed" in self.operations and not int(failed[1]):
+            return NO_TIMEOUT
+        return ""
+
+
+BEGIN, END = "nbqlock-torture: begin ", "nbqlock-torture: end "
+
+
+def torture_all(machine, runs, cpus, modules, timeout):
+    """Make runs in one guest, one after the other. Returns its Outcome; each run has a log."""
+    script = "".join(f"echo '{BEGIN}{number}' >/dev/kmsg\n{run.command}"
+                     f"echo '{END}{number}' >/dev/kmsg\n" for number, run in enumerate(runs))
+    outcome = run_guest(machine, script, quiet=True, cpus=cpus, timeout=timeout,
+                        modules={"files": modules, "load": ["nbqlock.ko"]})
+    for number, run in enumerate(runs):
+        part = re.search(rf"{BEGIN}{number}$(.*?){END}{number}$", outcome.log,
+                         re.MULTILINE | re.DOTALL)
+        run.log = part[1] if part else ""
+    return outcome
