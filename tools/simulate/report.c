@@ -117,7 +117,7 @@ static void print_spread(void)
 	print("longest_gap_ns", findings.longest_gap_ns);
 }
 
-/* Of nobody's attempts: the counts of those are complete. */
+/* Of no sampled attempts: their counts are complete. */
 static void print_skipped(void)
 {
 	const struct stress_skipped *skipped = &findings.skipped;

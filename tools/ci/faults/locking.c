@@ -102,7 +102,7 @@ static int not_in_reader(void)
 	return !!rcu_dereference(pointer);
 }
 
-/* Initialised by nobody, and nobody has said what class it is of. */
+/* Never initialised, and without a lockdep class. */
 static int without_class(void)
 {
 	raw_spinlock_t *lock = kzalloc(sizeof(*lock), GFP_KERNEL);

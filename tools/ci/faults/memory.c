@@ -60,7 +60,7 @@ static int leak(void)
 
 	for (i = 0; i < LEAKS; i++) {
 		object = kmalloc(OBJECT_BYTES, GFP_KERNEL);
-		/* Else the compiler sees that nobody has use for it. */
+		/* Else the compiler sees that it is unused. */
 		barrier_data(object);
 	}
 	return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mistakes with the locks of nbqlock. None blocks: there is nobody else, and each
+ * Mistakes with the locks of nbqlock. None blocks: there is no other context, and each
  * acquisition is timed, so that a deadlock would be over after its patience. They
  * are mistakes all the same, and lockdep must say so.
  */
@@ -171,7 +171,7 @@ static int interrupt_unsafe(void)
 }
 
 /*
- * After an attempt that has failed, the lock is somebody else's; here ours by
+ * After an attempt that has failed, the lock is another context's; here held by
  * another name, which lockdep has been told to forget.
  */
 static int not_held_after_timeout(void)

@@ -19,7 +19,7 @@
 
 /* Who has touched a word. */
 struct touched {
-	unsigned char by;	/* the first, + 1; 0: nobody */
+	unsigned char by;	/* the first, + 1; 0: none */
 	bool by_others;
 	bool written;
 };

@@ -11,7 +11,7 @@
  * That one is complete. Take any schedule in which contexts alternate at every
  * access, and suppose that in it a word taken for private is touched by two
  * contexts and written; and take the first such touch. Up to there all accesses to
- * words taken for private are by one context each, or reads of what nobody has
+ * words taken for private are by one context each, or reads of what no context has
  * written, so each can be moved to directly behind the same context's shared
  * access before it, without changing what anyone reads. What results, the touch
  * included, is a schedule that was explored; so the word would have been learned.
@@ -20,7 +20,7 @@
  *
  * Counters for people are left out: no lock acts on them. So are the accesses of C
  * that go without the kernel's macros, which are not seen at all; the shipped files
- * make them where nobody else may touch the word, which thread sanitizer checks
+ * make them where no other context may access the word, which thread sanitizer checks
  * (tools/verification/host).
  */
 #ifndef SHARING_H
@@ -46,7 +46,7 @@ const char *sharing_set(const char *code);
 
 /*
  * Words that are neither in a lock nor in a node or pool: statics of the files. They are
- * shared, but for the switch of the deadlock checks, which nobody changes.
+ * shared, but for the switch of the deadlock checks, which is constant.
  */
 #define MOST_STATICS	8U
 extern unsigned long *statics[MOST_STATICS];

@@ -42,7 +42,7 @@ struct accesses {
 	unsigned int writes;
 };
 
-/* Of each memory, since somebody set them to 0. */
+/* Of each memory, since they were set to 0. */
 extern struct accesses access_counts[MEMORIES];
 
 /* Counting is off at the start. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts what it takes to acquire a lock that nobody contends for and release it
+ * Counts what it takes to acquire a lock without contention and release it
  * again: atomic operations, reads and writes, as in table 1 of
  *
  *	Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks",

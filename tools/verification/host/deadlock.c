@@ -829,20 +829,20 @@ static void only_the_waiter_behind_its_own_cpu_fails(void)
 static void waiter_is_found_behind_next_predecessor(void)
 {
 	struct owner *checker, *waits;
-	struct coro leaver;
+	struct coro impatient;
 	unsigned int failed;
 
 	begin_many();
 	checker = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
 	until_it_holds_the_first(checker);
-	start(&leaver, 2, PATIENCE);
-	leaver.lock = &locks[0];
-	coro_until_poll(&leaver);
+	start(&impatient, 2, PATIENCE);
+	impatient.lock = &locks[0];
+	coro_until_poll(&impatient);
 	waits = start_owner(1, 0, &locks[1], &locks[0]);
 	until_it_holds_the_first(waits);
 	coro_until_poll(&waits->coro);
 	clock_now += 2 * PATIENCE;
-	EXPECT(coro_finish(&leaver) == -ETIMEDOUT);
+	EXPECT(coro_finish(&impatient) == -ETIMEDOUT);
 	coro_until_poll(&waits->coro);
 
 	failed = detect(0, 0, 2);
@@ -864,7 +864,7 @@ static u64 running_clock(void)
  */
 static void interrupt_checks_behind_next_predecessor(void)
 {
-	struct coro holder, task, leaver, *nmi;
+	struct coro holder, task, impatient, *nmi;
 
 	begin_many();
 	start(&holder, 3, KTIME_MAX);
@@ -872,14 +872,14 @@ static void interrupt_checks_behind_next_predecessor(void)
 	start(&task, 1, KTIME_MAX);
 	EXPECT(coro_until(&task, SHIM_OP_XCHG, &lock.tail));
 	coro_steps(&task, 1);
-	start(&leaver, 2, 1);
-	EXPECT(coro_until(&leaver, SHIM_OP_XCHG, &lock.tail));
-	coro_steps(&leaver, 1);
+	start(&impatient, 2, 1);
+	EXPECT(coro_until(&impatient, SHIM_OP_XCHG, &lock.tail));
+	coro_steps(&impatient, 1);
 	nmi = start_nmi(0, 1, &lock);
 	EXPECT(coro_until_poll(nmi));
 	EXPECT(coro_until_poll(nmi));
 	shim_clock = running_clock;
-	EXPECT(coro_finish(&leaver) == -ETIMEDOUT);
+	EXPECT(coro_finish(&impatient) == -ETIMEDOUT);
 
 	EXPECT(!coro_until_poll(nmi) && nmi->ret == -EDEADLK);
 	coro_finish(nmi);
@@ -1040,7 +1040,7 @@ static void run_at_random(unsigned int seed)
 	begin_many();
 	start_random_owners();
 	if (!EXPECT(run_owners())) {
-		printf("# seed %u: somebody waits for ever\n", seed);
+		printf("# seed %u: an attempt waits for ever\n", seed);
 		return;
 	}
 	for (i = 0; i < OWNERS; i++)

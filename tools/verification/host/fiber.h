@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Fibers: functions that run on stacks of their own and stop in the middle, in
- * favour of whoever has resumed them.
+ * favour of the fiber that has resumed them.
  *
  * Between two resumes, all that a fiber is stands in its stack, from its stack
  * pointer up: its registers are pushed there. Stacks are at addresses that never

@@ -8,7 +8,7 @@
  * A host thread can lose its core while it holds the lock or is next in line,
  * and then all behind it wait: with more threads than cores a few ten thousand
  * acquisitions a second are normal. Each case ends with its number of
- * acquisitions, or later, once somebody has timed out (on a busy machine the
+ * acquisitions, or later, once an attempt has timed out (on a busy machine the
  * threads may meet late); or with its seconds, if these are over first.
  */
 #include <pthread.h>
@@ -243,7 +243,7 @@ static void *take_and_free(void *unused)
 	return NULL;
 }
 
-/* The lock itself says that nobody else uses it any more; nothing else does. */
+/* The lock itself says that no other context uses it any more; nothing else does. */
 static void next_owner_may_free_the_lock(void)
 {
 	unsigned long rounds = millions * 1e5, i;

@@ -38,7 +38,7 @@ class Verdict:
         return KILLED if any(self.killers.values()) else EXPLAINED
 
     def remark(self, layer):
-        """Who has killed it, or why nobody has; None if there is nothing to say."""
+        """What has killed it, or why nothing has; None if there is nothing to say."""
         killer, excuse = self.killers.get(layer), self.mutant.excuse(layer)
         if layer in self.refuted:
             return f"{killer.split(': ')[0]}, although \"{excuse}\""

@@ -3,7 +3,7 @@
 #ifndef SHIM_LINUX_PROCESSOR_H
 #define SHIM_LINUX_PROCESSOR_H
 
-/* host.c has one, which nobody calls. */
+/* host.c has one, which is never called. */
 void shim_relax(void);
 /* workload.c */
 void simulate_relax(void);

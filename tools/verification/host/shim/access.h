@@ -13,7 +13,7 @@
  *	access.h of its own in front on the include path.
  *	What is loaded or stored to is evaluated once, as by the kernel's macros.
  *	Plain C accesses are not seen. In the shipped files these are to fields
- *	that nobody else may touch at that moment; thread sanitizer checks it.
+ *	that no other context may access at that moment; thread sanitizer checks it.
  *	A failed compare-and-swap orders nothing, as in the kernel.
  */
 #ifndef SHIM_ACCESS_H

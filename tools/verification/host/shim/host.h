@@ -85,7 +85,7 @@ extern _Thread_local unsigned int shim_leaves;
 
 /* Nodes in each pool of each CPU; a pool may be enlarged up to the maximum. */
 void shim_pools_start(unsigned int size, unsigned int nodes_max);
-/* As in a kernel that has just started: nobody has filled the pools. */
+/* As in a kernel that has just started: the pools are not filled. */
 void shim_pools_forget(void);
 /* Enlarge the pools that asked for it: what pool.c does in the background. */
 void shim_pools_grow(void);
@@ -102,7 +102,7 @@ struct shim_memory shim_sockets_memory(void);
 bool shim_is_queue_tail(const void *address);
 /* Is there anything in the queue for a lock of the socket that has this turn? */
 bool shim_is_waited_for(unsigned int turn, const void *lock);
-/* Is this what a free queue node says? Then nobody may look at it or change it. */
+/* Is this what a free queue node says? Then it may be neither read nor written. */
 bool shim_is_in_free_node(const void *address);
 /* Does this CPU look for places of its own before it acquires? */
 bool shim_has_abandoned(unsigned int cpu);
@@ -138,7 +138,7 @@ struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level);
 
 /* A counted event, of all pools; see nbq_event_read(). */
 u64 shim_event(const char *name);
-/* Attempts that have stepped over so many leavers, from 1 on. */
+/* Attempts that have skipped so many abandoned nodes, from 1 on. */
 unsigned int shim_walks(unsigned int length);
 
 #endif

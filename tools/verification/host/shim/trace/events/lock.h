@@ -9,7 +9,7 @@
 
 extern unsigned int shim_contention_begins;
 extern unsigned int shim_contention_ends;
-/* Whether anybody has asked for contention_begin. */
+/* Whether contention_begin is traced. */
 extern bool shim_contention_is_traced;
 
 static inline bool trace_contention_begin_enabled(void)
