@@ -57,7 +57,11 @@ static struct nbq_node *holder_of(const void *lock)
 {
 	struct nbq_node *node = NULL;
 
+	preempt_disable();
 	if (nbq_pool_elsewhere)
 		node = nbq_held_find(nbq_pool_elsewhere, lock);
-	return node ?: nbq_held_find(nbq_this_pool(), lock);
+	if (!node)
+		node = nbq_held_find(nbq_this_pool(), lock);
+	preempt_enable();
+	return node;
 }
