@@ -695,6 +695,43 @@ static void waiter_without_node_stays_newcomer(void)
 }
 
 #if !IS_FIFO
+/* H: the lock is free when a newcomer polls it, and held when it swaps. */
+static void newcomer_that_was_too_late_enqueues(void)
+{
+	struct coro newcomer;
+
+	begin();
+	nbq_X_lock(&lock);
+	start(&newcomer, 1);
+	EXPECT(coro_until_poll(&newcomer));
+	nbq_X_unlock(&lock);
+	EXPECT(coro_until(&newcomer, SHIM_OP_CMPXCHG, &lock.state));
+	nbq_X_lock(&lock);
+	EXPECT(coro_until_poll(&newcomer));
+	EXPECT(coro_until_poll(&newcomer));
+	EXPECT(nbq_X_is_contended(&lock));
+	nbq_X_unlock(&lock);
+	EXPECT(coro_finish(&newcomer) == 0);
+	end();
+}
+
+/* An interrupt above a waiter of its own CPU takes the lock without it. */
+static void interrupt_above_a_waiter_acts_as_head(void)
+{
+	struct coro waiter, interrupt;
+
+	begin();
+	nbq_X_lock(&lock);
+	start_without_timeout(&waiter, 1);
+	start(&interrupt, 1);
+	interrupt.level = 3;
+	EXPECT(coro_until(&interrupt, SHIM_OP_XCHG, &lock.tail));
+	nbq_X_unlock(&lock);
+	EXPECT(coro_finish(&interrupt) == 0);
+	EXPECT(coro_finish(&waiter) == 0);
+	end();
+}
+
 /* before: []    after: H W, and W, the head, has requested a handoff */
 static void start_with_request(struct coro *waiter, unsigned int cpu)
 {
@@ -1036,6 +1073,8 @@ int main(void)
 		TEST_CASE(steal_when_predecessor_stalled),
 		TEST_CASE(waiter_without_node_stays_newcomer),
 #if !IS_FIFO
+		TEST_CASE(newcomer_that_was_too_late_enqueues),
+		TEST_CASE(interrupt_above_a_waiter_acts_as_head),
 		TEST_CASE(lock_held_in_between_is_not_idle),
 		TEST_CASE(resumed_waiter_acts_for_stalled_head),
 		TEST_CASE(late_newcomer_enqueues_next_time),
