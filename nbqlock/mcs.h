@@ -63,7 +63,7 @@ do {									\
  * Context: Any. No context may hold, wait for or try the lock meanwhile.
  * Return:
  * * 0 - done
- * * %-EBUSY - a context holds the lock or waits for it: reported once in the kernel
+ * * %-EBUSY - a context holds the lock or waits for it: reported in the kernel
  *   log, and nothing is changed
  */
 int __must_check nbq_mcs_destroy(struct nbq_mcs *lock);

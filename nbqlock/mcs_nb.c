@@ -449,6 +449,9 @@ static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
 	nbq_mcs_release(lock, node);
 }
 
+static int acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
+			    struct lockdep_map *waits, unsigned long ip);
+
 static const struct nbq_queue_ops ops = {
 	.enqueue = nbq_mcs_enqueue,
 	.wait = wait_in_queue,
@@ -456,44 +459,13 @@ static const struct nbq_queue_ops ops = {
 	.wait_resumed = wait_resumed,
 	.release = release,
 	.pred_of = pred_of,
+	.acquire_slowpath = acquire_slowpath,
 };
 
 static noinline int acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 				     struct lockdep_map *waits, unsigned long ip)
 {
 	return nbq_queue_acquire_slowpath(lock, deadline, waits, ip, &ops);
-}
-
-static __always_inline int acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
-				   struct lockdep_map *waits, unsigned long ip)
-{
-	return nbq_queue_acquire(lock, deadline, waits, ip, &ops, acquire_slowpath);
-}
-
-static __always_inline int acquire_timed(struct nbq_mcs *lock, struct nbq_deadline deadline,
-					 unsigned int subclass, unsigned long ip)
-{
-	struct lockdep_map *map = nbq_dep_map_of(lock);
-	struct lockdep_map *waits;
-
-	preempt_disable();
-	waits = nbq_attempt_begin(map, &deadline, subclass, ip);
-	return nbq_attempt_end(map, waits, acquire(&lock->queue, deadline, waits, ip), subclass,
-			       ip);
-}
-
-static void acquire_untimed(struct nbq_mcs *lock, unsigned int subclass, unsigned long ip)
-{
-	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
-	struct lockdep_map *map = nbq_dep_map_of(lock);
-	struct lockdep_map *waits;
-	bool reported = false;
-
-	preempt_disable();
-	waits = nbq_attempt_begin(map, &never, subclass, ip);
-	while (unlikely(acquire(&lock->queue, never, waits, ip)))
-		nbq_attempt_deadlocked(lock, nbq_find_holder(lock), &reported, ip);
-	nbq_attempt_end(map, waits, 0, subclass, ip);
 }
 
 void nbq_mcs_init_key(struct nbq_mcs *lock, const char *name, struct lock_class_key *key)
@@ -504,13 +476,15 @@ EXPORT_SYMBOL_GPL(nbq_mcs_init_key);
 
 int nbq_mcs_lock_timeout(struct nbq_mcs *lock, ktime_t patience)
 {
-	return acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);
+	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0, _RET_IP_,
+				    &ops);
 }
 EXPORT_SYMBOL_GPL(nbq_mcs_lock_timeout);
 
 int nbq_mcs_lock_until(struct nbq_mcs *lock, ktime_t deadline)
 {
-	return acquire_timed(lock, nbq_deadline_at(deadline), 0, _RET_IP_);
+	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(deadline), 0, _RET_IP_,
+				    &ops);
 }
 EXPORT_SYMBOL_GPL(nbq_mcs_lock_until);
 
@@ -518,7 +492,8 @@ int nbq_mcs_lock_timeout_info(struct nbq_mcs *lock, ktime_t patience,
 			      struct nbq_timeout *info)
 {
 	u64 begin = nbq_clock_ns();
-	int ret = acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);
+	int ret = nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0, _RET_IP_,
+				       &ops);
 
 	if (ret)
 		nbq_timeout_fill(info, nbq_find_holder(lock), begin);
@@ -528,13 +503,14 @@ EXPORT_SYMBOL_GPL(nbq_mcs_lock_timeout_info);
 
 bool nbq_mcs_trylock(struct nbq_mcs *lock)
 {
-	return !acquire_timed(lock, nbq_deadline_at(KTIME_MIN), 0, _RET_IP_);
+	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(KTIME_MIN), 0, _RET_IP_,
+				     &ops);
 }
 EXPORT_SYMBOL_GPL(nbq_mcs_trylock);
 
 void nbq_mcs_lock(struct nbq_mcs *lock) __nbq_acquires(lock)
 {
-	acquire_untimed(lock, 0, _RET_IP_);
+	nbq_queue_lock_untimed(&lock->queue, 0, _RET_IP_, &ops);
 	__nbq_acquire(lock);
 }
 EXPORT_SYMBOL_GPL(nbq_mcs_lock);
@@ -542,13 +518,14 @@ EXPORT_SYMBOL_GPL(nbq_mcs_lock);
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 int __nbq_mcs_lock_timeout_nested(struct nbq_mcs *lock, ktime_t patience, unsigned int subclass)
 {
-	return acquire_timed(lock, nbq_deadline_after(patience), subclass, _RET_IP_);
+	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), subclass, _RET_IP_,
+				    &ops);
 }
 EXPORT_SYMBOL_GPL(__nbq_mcs_lock_timeout_nested);
 
 void __nbq_mcs_lock_nested(struct nbq_mcs *lock, unsigned int subclass) __nbq_acquires(lock)
 {
-	acquire_untimed(lock, subclass, _RET_IP_);
+	nbq_queue_lock_untimed(&lock->queue, subclass, _RET_IP_, &ops);
 	__nbq_acquire(lock);
 }
 EXPORT_SYMBOL_GPL(__nbq_mcs_lock_nested);

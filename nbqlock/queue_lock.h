@@ -27,6 +27,7 @@
  * @pred_of: the predecessor of an abandoned node; %NBQ_AVAILABLE: the node is the one that
  *	makes the lock available; NULL: a context waits or holds with the node. ACQUIRE: the
  *	accesses to the node before it said so are over
+ * @acquire_slowpath: nbq_queue_acquire_slowpath() with these steps
  */
 struct nbq_queue_ops {
 	struct nbq_node *(*enqueue)(struct nbq_queue_lock *lock, struct nbq_node *node);
@@ -38,6 +39,8 @@ struct nbq_queue_ops {
 			    struct lockdep_map *waits, unsigned long ip);
 	void (*release)(struct nbq_queue_lock *lock, struct nbq_node *node);
 	struct nbq_node *(*pred_of)(const struct nbq_node *node);
+	int (*acquire_slowpath)(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
+				struct lockdep_map *waits, unsigned long ip);
 };
 
 static __always_inline void nbq_queue_init(struct nbq_queue_lock *lock, const char *name,
@@ -128,23 +131,51 @@ nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline dead
 static __always_inline int
 nbq_queue_acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 		  struct lockdep_map *waits, unsigned long ip,
-		  const struct nbq_queue_ops *ops,
-		  int (*slowpath)(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
-				  struct lockdep_map *waits, unsigned long ip))
+		  const struct nbq_queue_ops *ops)
 {
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_node *node, *pred;
 
 	if (unlikely(nbq_deadline_is_none(&deadline) || nbq_contention_is_traced() ||
 		     pool->abandoned_in))
-		return slowpath(lock, deadline, waits, ip);
+		return ops->acquire_slowpath(lock, deadline, waits, ip);
 	node = nbq_node_alloc_hint(pool);
 	if (unlikely(!node))
-		return slowpath(lock, deadline, waits, ip);
+		return ops->acquire_slowpath(lock, deadline, waits, ip);
 	pred = ops->enqueue(lock, node);
 	if (unlikely(pred))
 		return ops->wait(lock, node, pred, deadline, waits, ip);
 	return nbq_queue_acquired(lock, node, pool);
+}
+
+static __always_inline int
+nbq_queue_lock_timed(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
+		     unsigned int subclass, unsigned long ip, const struct nbq_queue_ops *ops)
+{
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+	struct lockdep_map *waits;
+	int ret;
+
+	preempt_disable();
+	waits = nbq_attempt_begin(map, &deadline, subclass, ip);
+	ret = nbq_queue_acquire(lock, deadline, waits, ip, ops);
+	return nbq_attempt_end(map, waits, ret, subclass, ip);
+}
+
+static __always_inline void
+nbq_queue_lock_untimed(struct nbq_queue_lock *lock, unsigned int subclass, unsigned long ip,
+		       const struct nbq_queue_ops *ops)
+{
+	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+	struct lockdep_map *waits;
+	bool reported = false;
+
+	preempt_disable();
+	waits = nbq_attempt_begin(map, &never, subclass, ip);
+	while (unlikely(nbq_queue_acquire(lock, never, waits, ip, ops)))
+		nbq_attempt_deadlocked(lock, nbq_find_holder(lock), &reported, ip);
+	nbq_attempt_end(map, waits, 0, subclass, ip);
 }
 
 /* The running context does not hold the lock that it is to release. */

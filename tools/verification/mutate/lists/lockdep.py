@@ -42,7 +42,7 @@ MUTANTS = [*mutants("attempt.h", LOCKDEP, (
      "	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SLEEP);\n"),
     ("lockdep: lock has no class",
      "	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);\n", ""),
-)), *mutants("clh_nb.c", LOCKDEP, (
+)), *mutants("queue_lock.h", LOCKDEP, (
     ("lockdep: wait for ever is not announced",
      UNTIMED, "	waits = NULL;\n"),
     ("lockdep: wait for ever is of no subclass",

@@ -114,7 +114,7 @@ MUTANTS = [*mutants("attempt.h", STEPS, (
      "		if (node == tail && READ_ONCE(lock->tail) != tail)\n			return false;\n",
      "no layer has a place in the middle resumed, and its predecessor skipped, allocated "
      "for another lock and released, between two loads of a check"),
-)), *mutants("clh_nb.c", STEPS, (
+)), *mutants("queue_lock.h", STEPS, (
     ("attempt that cannot fail leaves preemption on",
      "	waits = nbq_attempt_begin(map, &never, subclass, ip);\n",
      "	waits = nbq_attempt_begin(map, &never, subclass, ip);\n	preempt_enable();\n",
