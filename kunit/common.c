@@ -3,9 +3,11 @@
  * What the suites share: a fake clock, a bench with a lock and contenders that are moved by
  * hand, and exact counts.
  */
+#include <linux/bitops.h>
 #include <linux/bottom_half.h>
 #include <linux/bug.h>
 #include <linux/cpumask.h>
+#include <linux/hash.h>
 #include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <linux/log2.h>
@@ -116,6 +118,30 @@ void nbq_request(struct nbq_spin *lock, u8 handoff)
 	lock->state.handoff = handoff;
 }
 
+/**
+ * nbq_new_lock() - Allocate a lock beside that of the bench; not initialised.
+ * @test: a case with a bench
+ * @row: the type of the lock
+ *
+ * Where locks share the queues of a socket, it has one that no other lock of the case has:
+ * what a waiter does depends on whether its predecessor waits for another lock.
+ *
+ * Return: the lock, freed with the case.
+ */
+void *nbq_new_lock(struct kunit *test, const struct nbq_row *row)
+{
+	struct nbq_bench *bench = test->priv;
+	unsigned int queue;
+	void *lock;
+
+	do {
+		lock = kunit_kzalloc(test, row->size, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, lock);
+		queue = hash_ptr(lock, NBQ_QUEUE_BITS);
+	} while (test_and_set_bit(queue, bench->queues));
+	return lock;
+}
+
 /* The queues of the sockets may still have nodes of the case, which are freed with it. */
 static void empty_queues(void)
 {
@@ -140,6 +166,7 @@ int nbq_bench_init(struct kunit *test, const struct nbq_row *row)
 	if (!bench->lock || !bench->encodable)
 		return -ENOMEM;
 	test->priv = bench;
+	set_bit(hash_ptr(bench->lock, NBQ_QUEUE_BITS), bench->queues);
 	WRITE_ONCE(nbq_pool_elsewhere, &bench->pool);
 	nbq_forget_late_attempts();
 	row->init(bench->lock);

@@ -7,6 +7,7 @@
 #define _NBQ_KUNIT_COMMON_H
 
 #include <kunit/test.h>
+#include <linux/bitmap.h>
 #include <linux/types.h>
 
 #include <nbqlock/counters.h>
@@ -69,6 +70,7 @@ unsigned long *nbq_counter(struct nbq_events *events,
  * @count: how many
  * @picture: see nbq_bench_picture()
  * @want: see nbq_bench_want()
+ * @queues: those of a socket that the locks of the case have
  * @total: what all pools of the CPUs had counted at the last comparison
  */
 struct nbq_bench {
@@ -82,12 +84,14 @@ struct nbq_bench {
 	unsigned int count;
 	char picture[NBQ_BENCH_NODES + 1];
 	char want[NBQ_BENCH_NODES + 1];
+	DECLARE_BITMAP(queues, 1 << NBQ_QUEUE_BITS);
 	struct nbq_events total;
 };
 
 int nbq_bench_init(struct kunit *test, const struct nbq_row *row);
 void nbq_bench_exit(struct kunit *test);
 void nbq_bench_finish(struct kunit *test);
+void *nbq_new_lock(struct kunit *test, const struct nbq_row *row);
 void nbq_bench_fill(struct nbq_bench *bench, unsigned int size);
 struct nbq_node *nbq_bench_alloc(struct kunit *test);
 struct nbq_node *nbq_bench_enqueue_node(struct kunit *test, struct nbq_node **pred);

@@ -195,7 +195,7 @@ static void *alloc(struct kunit *test, size_t size)
 static void *new_lock(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
-	void *lock = alloc(test, bench->row->size);
+	void *lock = nbq_new_lock(test, bench->row);
 
 	bench->row->init_unwatched(lock);
 	return lock;

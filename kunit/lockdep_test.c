@@ -85,9 +85,8 @@ static void expect_belief(struct kunit *test, struct belief belief, int depth,
 /* A lock of the same class as that of the bench */
 static void *new_lock(struct kunit *test)
 {
-	void *lock = kunit_kzalloc(test, row_of(test)->size, GFP_KERNEL);
+	void *lock = nbq_new_lock(test, row_of(test));
 
-	KUNIT_ASSERT_NOT_NULL(test, lock);
 	row_of(test)->init(lock);
 	return lock;
 }

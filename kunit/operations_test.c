@@ -450,9 +450,8 @@ static void grant_during_the_last_clock_read_is_left_to_the_next(struct kunit *t
 
 static void *new_lock(struct kunit *test)
 {
-	void *lock = kunit_kzalloc(test, row_of(test)->size, GFP_KERNEL);
+	void *lock = nbq_new_lock(test, row_of(test));
 
-	KUNIT_ASSERT_NOT_NULL(test, lock);
 	row_of(test)->init(lock);
 	return lock;
 }

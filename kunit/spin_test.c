@@ -1042,7 +1042,7 @@ static void steal_when_the_head_is_stalled(struct kunit *test)
 /* Two locks: the CPU waits for one, and what interrupts it tries the other one. */
 struct other_lock {
 	struct others others;
-	struct nbq_spin lock;
+	struct nbq_spin *lock;
 	bool acquired;
 };
 
@@ -1050,9 +1050,9 @@ static void try_other_lock(void *arg)
 {
 	struct other_lock *other = arg;
 
-	other->acquired = nbq_spin_trylock(&other->lock);
+	other->acquired = nbq_spin_trylock(other->lock);
 	if (other->acquired)
-		nbq_spin_unlock(&other->lock);
+		nbq_spin_unlock(other->lock);
 }
 
 static void nmi_tries_other_lock(struct others *others)
@@ -1068,14 +1068,15 @@ static void no_steal_by_an_interrupt_above_a_waiter_of_another_lock(struct kunit
 
 	other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, other);
-	bench->row->init_unwatched(&other->lock);
+	other->lock = nbq_new_lock(test, bench->row);
+	bench->row->init_unwatched(other->lock);
 	other->others.test = test;
 	other->others.act = nmi_tries_other_lock;
 	other->acquired = true;
 	w = nbq_bench_alloc(test);
-	nbq_spin_enqueue(&other->lock, nbq_tail_of(&other->lock), w);
+	nbq_spin_enqueue(other->lock, nbq_tail_of(other->lock), w);
 	if (steals(test))
-		nbq_request(&other->lock, request_of(1000));
+		nbq_request(other->lock, request_of(1000));
 
 	/* before and after: w, elsewhere */
 	hold(test);
@@ -1083,7 +1084,7 @@ static void no_steal_by_an_interrupt_above_a_waiter_of_another_lock(struct kunit
 	nbq_fake_call(3, act_once, &other->others);
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	KUNIT_EXPECT_FALSE(test, other->acquired);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(nbq_tail_of(&other->lock), w, false));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(nbq_tail_of(other->lock), w, false));
 }
 
 static void request_outlives_a_waiter_that_gives_up(struct kunit *test)
