@@ -24,6 +24,7 @@ from testbed.complaints import complaints
 from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, LEAK_SCAN, MOST_STARTS, UNHURRIED,
                            excerpt, keep_early_death, run_guest, user_mode_environment)
 from testbed.guest_cli import LOADED
+from testbed.kernel_copy import link_all
 from testbed.kernels import require_um_host
 from testbed.modules import build_suites, refresh_copy
 from testbed.source import get_source
@@ -99,21 +100,11 @@ class Result:
                 f"{len(self.problems)} problems of the run")
 
 
-def link_all(source, shadow, but=()):
-    """Fill a new folder with links to the entries of another."""
-    shadow.mkdir()
-    for entry in source.iterdir():
-        if entry.name not in but:
-            (shadow / entry.name).symlink_to(entry)
-
-
 def make_shadow(tree, shadow):
     """A tree of links in which kunit.py finds itself and the project."""
     if shadow.exists():
         shutil.rmtree(shadow)
-    link_all(tree, shadow, but=("tools", "nbq"))
-    link_all(tree / "tools", shadow / "tools", but=("testing",))
-    link_all(tree / "tools/testing", shadow / "tools/testing", but=("kunit",))
+    link_all(tree, shadow, but=("nbq", KUNIT_FOLDER))
     # kunit.py looks for the tree from where it really lies: a copy.
     shutil.copytree(tree / KUNIT_FOLDER, shadow / KUNIT_FOLDER)
 
