@@ -1,0 +1,726 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loads for a kernel: workers that do the same system calls all at once, and a count of what
+ * they have done.
+ *
+ * Built statically for the guests of tools/nbq bench kernel; runs anywhere. A load has a fixed
+ * time, or for "shell" a fixed amount of work. Workers that do not end by the limit are killed
+ * and reported: "finished" is less than "workers" then, and the exit status is 3.
+ *
+ * Result, a "name value" line each: elapsed_ns, operations, operations_per_second, workers,
+ * finished, least and most (operations of a worker), planned (of fixed work), limit_ms, verdict.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#define NSEC_PER_SEC		1000000000LL
+#define POLL_NS			2000000		/* between two polls of the workers */
+#define KILL_NS			(5 * NSEC_PER_SEC)	/* for killed workers to end */
+#define MOST_WORKERS		256
+#define FILES			4		/* of "open" */
+#define PAGES			16		/* of "mmap" */
+#define SENDERS			2		/* of "hackbench", for each receiver */
+#define MESSAGE			100		/* bytes, as in the kernel's hackbench */
+
+/* Exit status */
+enum { FINE, FAILED, USAGE, UNFINISHED };
+
+/* A cache line and its neighbour for each worker, so that counting shares nothing. */
+struct worker {
+	atomic_ulong operations;
+	atomic_llong ended_ns;		/* 0: has not ended */
+	atomic_int error;		/* errno of the call in "failed" */
+	const char *failed;
+	pid_t pid;
+} __attribute__((aligned(128)));
+
+/* Shared by all processes. */
+struct board {
+	atomic_bool stop;
+	atomic_uint ready;
+	struct worker workers[MOST_WORKERS];
+};
+
+struct load {
+	const char *name;
+	const char *meaning;
+	void (*prepare)(void);
+	void (*work)(unsigned int id);
+	int shared;		/* flags of clone(): what the workers have in common */
+	bool pinned;		/* worker n stays on CPU n; others go where the scheduler likes */
+	bool fixed;		/* an amount of work, not a time */
+};
+
+static struct {
+	unsigned int workers;
+	unsigned int passes;
+	double seconds;
+	double limit;
+	const struct load *load;
+} options = { .passes = 1, .seconds = 1, .limit = 60 };
+
+static struct board *board;
+static char folder[32] = "/tmp/loads-XXXXXX";
+static int gate[2];			/* the workers begin when its writing end is closed */
+static pid_t children[MOST_WORKERS];
+static int hack_pipes[MOST_WORKERS][2];
+
+static long long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+}
+
+static void sleep_ns(long long ns)
+{
+	struct timespec time = { ns / NSEC_PER_SEC, ns % NSEC_PER_SEC };
+
+	while (nanosleep(&time, &time) && errno == EINTR)
+		;
+}
+
+static __attribute__((format(printf, 2, 3))) __attribute__((noreturn))
+void quit(int status, const char *format, ...)
+{
+	va_list words;
+
+	fputs("loads: ", stderr);
+	va_start(words, format);
+	vfprintf(stderr, format, words);
+	va_end(words);
+	fputc('\n', stderr);
+	exit(status);
+}
+
+static bool stopped(void)
+{
+	return atomic_load_explicit(&board->stop, memory_order_relaxed);
+}
+
+static void count(unsigned int id, unsigned long more)
+{
+	atomic_fetch_add_explicit(&board->workers[id].operations, more, memory_order_relaxed);
+}
+
+/* Note the first call of a worker that failed. Returns false, for the end of its work. */
+static bool fail(unsigned int id, const char *what)
+{
+	struct worker *worker = &board->workers[id];
+
+	if (!worker->failed) {
+		worker->error = errno;
+		worker->failed = what;
+	}
+	return false;
+}
+
+/* The loads */
+
+static void work_fork(unsigned int id)
+{
+	while (!stopped()) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		if (child < 0 || waitpid(child, NULL, 0) != child) {
+			fail(id, "fork");
+			return;
+		}
+		count(id, 1);
+	}
+}
+
+static void prepare_open(void)
+{
+	char name[16];
+
+	for (int file = 0; file < FILES; file++) {
+		snprintf(name, sizeof(name), "open-%d", file);
+		if (close(open(name, O_CREAT | O_WRONLY, 0600)))
+			quit(FAILED, "cannot make %s/%s: %s", folder, name, strerror(errno));
+	}
+}
+
+static void work_open(unsigned int id)
+{
+	char names[FILES][16];
+
+	for (int file = 0; file < FILES; file++)
+		snprintf(names[file], sizeof(names[file]), "open-%d", file);
+	for (unsigned int file = 0; !stopped(); file = (file + 1) % FILES) {
+		if (close(open(names[file], O_RDONLY))) {
+			fail(id, "open");
+			return;
+		}
+		count(id, 1);
+	}
+}
+
+static void work_dup(unsigned int id)
+{
+	while (!stopped()) {
+		if (close(dup(STDOUT_FILENO))) {
+			fail(id, "dup");
+			return;
+		}
+		count(id, 1);
+	}
+}
+
+static void work_create(unsigned int id)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "create-%u", id);
+	while (!stopped()) {
+		if (close(open(name, O_CREAT | O_EXCL | O_WRONLY, 0600)) || unlink(name)) {
+			fail(id, "create");
+			return;
+		}
+		count(id, 1);
+	}
+}
+
+static void work_flock(unsigned int id)
+{
+	int file = open("open-0", O_RDONLY);
+
+	while (!stopped()) {
+		if (flock(file, LOCK_SH) || flock(file, LOCK_UN)) {
+			fail(id, "flock");
+			return;
+		}
+		count(id, 1);
+	}
+}
+
+static void prepare_mmap(void)
+{
+	int file = open("open-0", O_CREAT | O_RDWR, 0600);
+
+	if (ftruncate(file, PAGES * sysconf(_SC_PAGESIZE)))
+		quit(FAILED, "cannot make %s/open-0: %s", folder, strerror(errno));
+	close(file);
+}
+
+static void work_mmap(unsigned int id)
+{
+	int file = open("open-0", O_RDWR);
+	long page = sysconf(_SC_PAGESIZE);
+	volatile char *map;
+
+	while (!stopped()) {
+		map = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+		if (map == MAP_FAILED) {
+			fail(id, "mmap");
+			return;
+		}
+		for (int number = 0; number < PAGES; number++)
+			map[number * page] = 1;
+		munmap((void *)map, PAGES * page);
+		count(id, 1);
+	}
+}
+
+static void ignore_signal(int number)
+{
+	(void)number;
+}
+
+static void prepare_signals(void)
+{
+	signal(SIGUSR1, ignore_signal);
+}
+
+static void work_signals(unsigned int id)
+{
+	pid_t neighbour = board->workers[(id + 1) % options.workers].pid;
+
+	while (!stopped()) {
+		if (kill(neighbour, SIGUSR1) && !stopped()) {
+			fail(id, "kill");
+			return;
+		}
+		count(id, 1);
+	}
+}
+
+/* Sends every byte back, until the other end is closed. */
+static void echo(int from, int to)
+{
+	char byte;
+
+	while (read(from, &byte, 1) == 1 && write(to, &byte, 1) == 1)
+		;
+}
+
+static void work_pipes(unsigned int id)
+{
+	int there[2] = { -1, -1 }, back[2] = { -1, -1 };
+	pid_t child = pipe(there) || pipe(back) ? -1 : fork();
+	char byte = 0;
+
+	if (child < 0) {
+		fail(id, "pipe");
+		return;
+	}
+	if (!child) {
+		close(there[1]);
+		close(back[0]);
+		echo(there[0], back[1]);
+		_exit(0);
+	}
+	while (!stopped()) {
+		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1) {
+			fail(id, "write");
+			break;
+		}
+		count(id, 1);
+	}
+	close(there[1]);
+	waitpid(child, NULL, 0);
+}
+
+static void prepare_hackbench(void)
+{
+	for (unsigned int id = 0; id < options.workers; id++)
+		if (pipe(hack_pipes[id]))
+			quit(FAILED, "cannot make a pipe: %s", strerror(errno));
+}
+
+/* A message to every receiver in turn. */
+static void send_messages(void)
+{
+	char message[MESSAGE] = "";
+
+	for (unsigned int id = 0; !stopped(); id = (id + 1) % options.workers)
+		if (write(hack_pipes[id][1], message, MESSAGE) != MESSAGE)
+			_exit(1);
+	_exit(0);
+}
+
+/* A receiver, and its senders. Messages that are sent before the stop are read after it. */
+static void work_hackbench(unsigned int id)
+{
+	char message[MESSAGE];
+	ssize_t length;
+
+	for (int sender = 0; sender < SENDERS; sender++) {
+		pid_t child = fork();
+
+		if (!child)
+			send_messages();
+		if (child < 0)
+			fail(id, "fork");
+	}
+	for (unsigned int other = 0; other < options.workers; other++)
+		close(hack_pipes[other][1]);
+	while ((length = read(hack_pipes[id][0], message, MESSAGE)) == MESSAGE)
+		count(id, 1);
+	if (length)
+		fail(id, "read");
+	while (wait(NULL) > 0)
+		;
+}
+
+static const char shell_pass[] =
+	"set -e; mkdir w$0; cd w$0; mkdir copy\n"
+	"for a in 1 2 3 4; do\n"
+	"	mkdir -p tree/$a\n"
+	"	for b in 1 2 3 4; do\n"
+	"		dd if=/dev/zero of=tree/$a/$b bs=1k count=64 2>/dev/null\n"
+	"	done\n"
+	"	find tree -type f | sort -r | while read -r f; do echo $f; done | sort >list\n"
+	"done\n"
+	"tar cf - tree | tar xf - -C copy\n"
+	"find /bin /usr /sys -name '*s*' | sort | tr a-z A-Z | sort -u | tail -n 3 >/dev/null\n"
+	"find . -type f | sort | tr a-z A-Z | sort -u | tail -n 3 >/dev/null\n"
+	"for a in 1 2 3 4; do cat copy/tree/$a/* | dd bs=4k 2>/dev/null | wc -c & done\n"
+	"wait\n"
+	"cd ..; rm -r w$0\n";
+
+static void work_shell(unsigned int id)
+{
+	char name[16];
+	int status;
+
+	snprintf(name, sizeof(name), "%u", id);
+	for (unsigned int pass = 0; pass < options.passes; pass++) {
+		pid_t child = fork();
+
+		if (!child) {
+			dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+			execl("/bin/sh", "sh", "-c", shell_pass, name, NULL);
+			_exit(127);
+		}
+		if (child < 0 || waitpid(child, &status, 0) != child || status) {
+			errno = status ? ECHILD : errno;
+			fail(id, "sh");
+			return;
+		}
+		count(id, 1);
+	}
+}
+
+static const struct load loads[] = {
+	{ "fork", "fork a child that exits, and wait for it",
+	  .work = work_fork, .pinned = true },
+	{ "open", "open and close the same files",
+	  .prepare = prepare_open, .work = work_open, .pinned = true },
+	{ "dup", "dup and close in one table of files",
+	  .work = work_dup, .shared = CLONE_FILES, .pinned = true },
+	{ "create", "create and unlink files in one directory",
+	  .work = work_create, .pinned = true },
+	{ "flock", "share and release a lock on one file",
+	  .prepare = prepare_open, .work = work_flock, .pinned = true },
+	{ "mmap", "map, touch and unmap 16 pages of one file",
+	  .prepare = prepare_mmap, .work = work_mmap, .pinned = true },
+	{ "signals", "a signal to the next worker, which handles it",
+	  .prepare = prepare_signals, .work = work_signals, .pinned = true },
+	{ "pipes", "a byte to a process of its own and back", .work = work_pipes },
+	{ "hackbench", "2 senders a receiver, messages of 100 bytes to all receivers",
+	  .prepare = prepare_hackbench, .work = work_hackbench },
+	{ "shell", "dd, find, tar, sort and pipes in a shell",
+	  .work = work_shell, .fixed = true },
+};
+
+/* Workers */
+
+static void pin(unsigned int id)
+{
+	cpu_set_t cpus, allowed;
+	int number = 0;
+
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	for (id %= CPU_COUNT(&allowed); !CPU_ISSET(number, &allowed) || id; number++)
+		id -= CPU_ISSET(number, &allowed) ? 1 : 0;
+	CPU_ZERO(&cpus);
+	CPU_SET(number, &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+static void run_worker(unsigned int id)
+{
+	char byte;
+
+	if (options.load->pinned)
+		pin(id);
+	board->workers[id].pid = getpid();
+	atomic_fetch_add(&board->ready, 1);
+	if (read(gate[0], &byte, 1))
+		fail(id, "read");
+	options.load->work(id);
+	board->workers[id].ended_ns = now_ns();
+}
+
+static void start_child(unsigned int id)
+{
+	pid_t child = syscall(SYS_clone, options.load->shared | SIGCHLD, 0, 0, 0, 0);
+
+	if (child < 0)
+		quit(FAILED, "cannot make a process: %s", strerror(errno));
+	if (child) {
+		setpgid(child, child);
+		children[id] = child;
+		return;
+	}
+	setpgid(0, 0);
+	if (!(options.load->shared & CLONE_FILES))
+		close(gate[1]);
+	run_worker(id);
+	_exit(0);
+}
+
+static void start_workers(void)
+{
+	long long deadline = now_ns() + options.limit * NSEC_PER_SEC;
+
+	if (pipe(gate))
+		quit(FAILED, "cannot make a pipe: %s", strerror(errno));
+	for (unsigned int id = 0; id < options.workers; id++)
+		start_child(id);
+	while (board->ready < options.workers && now_ns() < deadline)
+		sleep_ns(POLL_NS);
+	for (unsigned int id = 0; id < options.workers; id++) {
+		close(hack_pipes[id][0]);
+		close(hack_pipes[id][1]);
+	}
+}
+
+static unsigned int ended_workers(void)
+{
+	unsigned int number = 0;
+
+	for (unsigned int id = 0; id < options.workers; id++)
+		number += board->workers[id].ended_ns != 0;
+	return number;
+}
+
+/* Whether all children have ended by then. */
+static bool reap_until(long long deadline)
+{
+	unsigned int left;
+
+	do {
+		left = 0;
+		for (unsigned int number = 0; number < options.workers; number++) {
+			if (children[number] && waitpid(children[number], NULL, WNOHANG))
+				children[number] = 0;
+			left += children[number] != 0;
+		}
+		if (!left)
+			return true;
+		sleep_ns(POLL_NS);
+	} while (now_ns() < deadline);
+	return false;
+}
+
+static void kill_workers(void)
+{
+	for (unsigned int number = 0; number < options.workers; number++)
+		if (children[number])
+			kill(-children[number], SIGKILL);
+}
+
+/* Result */
+
+struct totals {
+	unsigned long operations, least, most;
+};
+
+static struct totals totals_now(void)
+{
+	struct totals found = { .least = ~0UL };
+
+	for (unsigned int id = 0; id < options.workers; id++) {
+		unsigned long mine = board->workers[id].operations;
+
+		found.operations += mine;
+		found.least = mine < found.least ? mine : found.least;
+		found.most = mine > found.most ? mine : found.most;
+	}
+	return found;
+}
+
+static long long last_end_ns(void)
+{
+	long long last = 0;
+
+	for (unsigned int id = 0; id < options.workers; id++) {
+		long long end = board->workers[id].ended_ns;
+
+		last = end > last ? end : last;
+	}
+	return last;
+}
+
+static int print_verdict(unsigned int finished)
+{
+	for (unsigned int id = 0; id < options.workers; id++) {
+		const struct worker *worker = &board->workers[id];
+
+		if (worker->failed) {
+			printf("verdict FAIL worker %u: %s: %s\n", id, worker->failed,
+			       strerror(worker->error));
+			return FAILED;
+		}
+	}
+	printf("verdict PASS\n");
+	return finished == options.workers ? FINE : UNFINISHED;
+}
+
+static int print_result(const struct totals *found, long long elapsed_ns, unsigned int finished)
+{
+	printf("elapsed_ns %lld\n", elapsed_ns);
+	printf("operations %lu\n", found->operations);
+	printf("operations_per_second %.1f\n", 1e9 * found->operations / elapsed_ns);
+	printf("workers %u\n", options.workers);
+	printf("finished %u\n", finished);
+	printf("least %lu\n", found->least);
+	printf("most %lu\n", found->most);
+	if (options.load->fixed)
+		printf("planned %u\n", options.workers * options.passes);
+	printf("limit_ms %.0f\n", options.limit * 1000);
+	return print_verdict(finished);
+}
+
+/*
+ * Of a fixed time the count and the clock are read together, when it is over. Fixed work ends
+ * with its last worker.
+ */
+static int run_load(void)
+{
+	long long begin = now_ns(), end = begin, deadline;
+	struct totals found = { 0 };
+	unsigned int finished;
+	bool all;
+
+	deadline = begin + options.limit * NSEC_PER_SEC;
+	close(gate[1]);
+	if (!options.load->fixed) {
+		sleep_ns(options.seconds * NSEC_PER_SEC);
+		found = totals_now();
+		end = now_ns();
+		board->stop = true;
+	}
+	all = reap_until(deadline);
+	finished = ended_workers();
+	if (options.load->fixed) {
+		found = totals_now();
+		end = all && finished == options.workers ? last_end_ns() : now_ns();
+	}
+	kill_workers();
+	reap_until(now_ns() + KILL_NS);
+	return print_result(&found, end - begin, finished);
+}
+
+/* Command line */
+
+static void print_help(void)
+{
+	printf("usage: loads [OPTION]... LOAD\n"
+	       "Workers that do the same system calls at once; prints what they have done.\n"
+	       "  --workers N   processes (default: a CPU each; at most %d)\n"
+	       "  --seconds S   how long, of loads that have a time (1)\n"
+	       "  --passes N    how often each worker, of loads that have an amount of work (1)\n"
+	       "  --limit S     seconds until workers that have not ended are killed (60)\n"
+	       "  --list        the names of the loads\n"
+	       "exit status: 0; 1 if a call failed; 2 for a bad command line; 3 if workers did\n"
+	       "not end by the limit\nloads:\n", MOST_WORKERS);
+	for (unsigned int number = 0; number < ARRAY_SIZE(loads); number++)
+		printf("  %-10s %s\n", loads[number].name, loads[number].meaning);
+}
+
+static void print_list(void)
+{
+	for (unsigned int number = 0; number < ARRAY_SIZE(loads); number++)
+		puts(loads[number].name);
+}
+
+static double number_from(const char *option, const char *text, double least, double most)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	if (*end || end == text || !(number >= least && number <= most))
+		quit(USAGE, "--%s takes a number from %g to %g, not \"%s\"", option, least, most,
+		     text);
+	return number;
+}
+
+static const struct load *load_named(const char *name)
+{
+	for (unsigned int number = 0; number < ARRAY_SIZE(loads); number++)
+		if (!strcmp(loads[number].name, name))
+			return &loads[number];
+	quit(USAGE, "there is no load \"%s\"; --list prints those that there are", name);
+}
+
+static void read_options(int argc, char **argv)
+{
+	static const struct option known[] = {
+		{ "workers", required_argument, NULL, 'w' },
+		{ "seconds", required_argument, NULL, 's' },
+		{ "passes", required_argument, NULL, 'p' },
+		{ "limit", required_argument, NULL, 'l' },
+		{ "list", no_argument, NULL, 'L' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+		switch (option) {
+		case 'w':
+			options.workers = number_from("workers", optarg, 1, MOST_WORKERS);
+			break;
+		case 's':
+			options.seconds = number_from("seconds", optarg, 0.001, 3600);
+			break;
+		case 'p':
+			options.passes = number_from("passes", optarg, 1, 1000000);
+			break;
+		case 'l':
+			options.limit = number_from("limit", optarg, 0.001, 36000);
+			break;
+		case 'L':
+			print_list();
+			exit(FINE);
+		case 'h':
+			print_help();
+			exit(FINE);
+		default:
+			exit(USAGE);
+		}
+	}
+	if (argc - optind != 1)
+		quit(USAGE, "takes one load; --help prints them");
+	options.load = load_named(argv[optind]);
+	if (!options.load->fixed && options.limit <= options.seconds)
+		quit(USAGE, "--limit %g is not more than --seconds %g", options.limit,
+		     options.seconds);
+}
+
+static void prepare(void)
+{
+	if (!options.workers) {
+		long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+		options.workers = online > MOST_WORKERS ? MOST_WORKERS : online;
+	}
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	if (board == MAP_FAILED)
+		quit(FAILED, "no memory: %s", strerror(errno));
+	memset(hack_pipes, -1, sizeof(hack_pipes));
+	if (!mkdtemp(folder) || chdir(folder))
+		quit(FAILED, "cannot make %s: %s", folder, strerror(errno));
+	if (options.load->prepare)
+		options.load->prepare();
+}
+
+/* The workers' files; those of killed workers stay. */
+static void remove_folder(void)
+{
+	char name[24];
+
+	for (int file = 0; file < FILES; file++) {
+		snprintf(name, sizeof(name), "open-%d", file);
+		unlink(name);
+	}
+	if (!chdir("/"))
+		rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	read_options(argc, argv);
+	prepare();
+	start_workers();
+	status = run_load();
+	remove_folder();
+	return status;
+}
