@@ -4,11 +4,11 @@
 from ci.common import (DEBUG, RT, USER_MODE, Case, clean_guest, extent, guest_report)
 from ci.kernel_table import On, runs_on
 from testbed.guest import QemuMachine, UserModeMachine
-from testbed.torture import (BUSTED, NO_TIMEOUT, OPERATIONS, Torture, torture_all,
-                             torture_modules)
+from testbed.torture import (BUSTED, NO_TIMEOUT, OPERATIONS, Torture, hotplug_complaint,
+                             torture_all, torture_modules)
 
 CPUS = 4
-SHORT, LONG = 1, 9
+SHORT, MEDIUM, LONG = 1, 4, 9
 TIMEOUT = 1800
 # Timed operations below others of their kind, and plain ones.
 NESTED = ("nbq_spin_timed", "nbq_spin_fifo_timed", "clh_nb_timed", "mcs_nb_timed",
@@ -34,6 +34,9 @@ def torture_cases(name, machine, seconds, cpus=CPUS, **parameters):
     for run in made:
         yield Case(f"{name}: {run.name}", not run.complaint,
                    f"{run.complaint}\n{run.log[-2000:]}")
+    if any(run.has_hotplug for run in made):
+        complaint = hotplug_complaint(made)
+        yield Case(f"{name}: CPUs went offline and came back", not complaint, complaint)
     yield clean_guest(name, *outcomes)
     busted = torture_all(machine, [Torture(BUSTED, seconds)], cpus, modules, TIMEOUT)
     yield Case(f"{name}: {BUSTED} fails", "!!!" in busted.log and
@@ -50,7 +53,7 @@ def locktorture():
 @runs_on(RT, "locktorture")
 def locktorture_kernels():
     """the same with CPU hotplug in QEMU, and on the debug kernel"""
-    yield from torture_cases("locktorture, CPU hotplug", QemuMachine(RT.find()), LONG,
+    yield from torture_cases("locktorture, CPU hotplug", QemuMachine(RT.find()), MEDIUM,
                              onoff_interval=1)
     yield On(DEBUG, "locktorture")
-    yield from torture_cases("locktorture, debug", UserModeMachine(DEBUG.find()), LONG)
+    yield from torture_cases("locktorture, debug", UserModeMachine(DEBUG.find()), MEDIUM)

@@ -42,6 +42,8 @@ NO_TIMEOUT = "no attempt has timed out"
 SUCCESS = re.compile(r"--- End of test: SUCCESS: (\S+)")
 WRITES = re.compile(r"Writes:\s+Total: (\d+)\s+Max/Min: (\d+)/(\d+)")
 FAILED = re.compile(r"nbqlock: (\d+) attempts failed, (\d+) nodes in use")
+# Successes of all attempts: online, offline.
+HOTPLUG = re.compile(r"\bonoff: (\d+)/\d+:(\d+)/\d+ ")
 
 
 def edited(source, name, edits):
@@ -92,8 +94,10 @@ class Torture:
     def __init__(self, operations, seconds, **parameters):
         self.operations = operations
         self.seconds = seconds
-        self.parameters = {"torture_type": operations, "stat_interval": max(1, seconds // 3),
-                           "shuffle_interval": 3, "stutter": 5, **parameters}
+        # In seconds; each of them several times in a run.
+        often = max(1, seconds // 3)
+        self.parameters = {"torture_type": operations, "stat_interval": often,
+                           "shuffle_interval": often, "stutter": often, **parameters}
         self.log = ""		# its part of the kernel log
 
     @property
@@ -102,10 +106,20 @@ class Torture:
         return self.operations + (f", {nested} nested locks" if nested else "")
 
     @property
+    def has_hotplug(self):
+        return self.parameters.get("onoff_interval", 0) > 0
+
+    @property
     def command(self):
         words = " ".join(f"{name}={value}" for name, value in self.parameters.items())
         return (f"insmod /lib/modules/{MODULE} {words} || exit 1\n"
                 f"sleep {self.seconds}\nrmmod nbq_locktorture\n")
+
+    @property
+    def hotplugs(self):
+        """How many times CPUs came online in it, and went offline; None if it does not say."""
+        found = HOTPLUG.search(self.log)
+        return found and (int(found[1]), int(found[2]))
 
     @property
     def complaint(self):
@@ -120,9 +134,19 @@ class Torture:
         failed = FAILED.search(self.log)
         if not failed:
             return "it does not report its queue nodes"
+        if self.has_hotplug and not self.hotplugs:
+            return "it does not report its CPU hotplug"
         if "_timed" in self.operations and not int(failed[1]):
             return NO_TIMEOUT
         return ""
+
+
+def hotplug_complaint(runs):
+    """What runs with CPU hotplug lack; or nothing. In a short one it may be by chance."""
+    told = [run.hotplugs or (0, 0) for run in runs]
+    online, offline = (sum(counts) for counts in zip(*told))
+    return "" if online and offline else \
+        f"in {len(told)} runs CPUs went offline {offline} times and came back {online} times"
 
 
 BEGIN, END = "nbqlock-torture: begin ", "nbqlock-torture: end "

@@ -31,7 +31,10 @@ static bool nbq_torture_failed(int tid, int err)
 	return true;
 }
 
-/* Its memory goes with the module: destroy, and see what the nodes have become of. */
+/*
+ * Its memory goes with the module: destroy, and see what the nodes have become of. locktorture
+ * does not print the statistics of CPU hotplug, as rcutorture does.
+ */
 static void nbq_torture_report(void)
 {
 	unsigned int cpu, nodes = 0;
@@ -42,6 +45,9 @@ static void nbq_torture_report(void)
 		pr_alert("!!! nbqlock: %u queue nodes are still in use\n", nodes);
 	pr_alert("nbqlock: %ld attempts failed, %u nodes in use\n",
 		 atomic_long_read(&nbq_torture_timeouts), nodes);
+	pr_alert("nbqlock: hotplug ");
+	torture_onoff_stats();
+	pr_cont("\n");
 }
 
 /* The holds of locktorture's spinlocks: up to long_hold ms, and mostly none. */
