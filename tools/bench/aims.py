@@ -6,10 +6,12 @@ round ran right after one another, so that a ratio of the two has in it what the
 machine did to both. What is shown is the point that is farthest from the aim.
 """
 
+from statistics import median
+
 from bench import plot
 from bench.testbeds import stand_in
 from bench.findings import PER_CORE
-from bench.metrics import METRICS, Summary, matching, points_of, quantity, same, shown
+from bench.metrics import METRICS, Summary, matching, points_of, quantity, same, shown, values_of
 from testbed.rst import escaped
 
 MET = "met"
@@ -35,6 +37,8 @@ class Standing:
         self.values = [figure / self.its[number] if aim.against else figure
                        for number, figure in self.mine.items()
                        if not aim.against or self.its.get(number)]
+        if aim.median_of:
+            self.values = medians_of(aim, runs, point, context)
         self.ratio = Summary(self.values) if self.values else None
 
     def reached(self, value):
@@ -54,6 +58,19 @@ class Standing:
     def distance(self):
         """For ordering: the smaller, the farther from the aim, or the worse."""
         return self.ratio.median if self.aim.is_least else -self.ratio.median
+
+
+def medians_of(aim, runs, point, context):
+    """[a round's median over the axis that the aim names]; without the other lock, figures."""
+    found = {}
+    for value in values_of(runs, aim.median_of):
+        mine, its = (by_round(aim, lock, runs, {**point, aim.median_of: value}, context)
+                     if lock else {} for lock in (aim.lock, aim.against))
+        for number, figure in mine.items():
+            if not aim.against or its.get(number):
+                found.setdefault(number, []).append(
+                    figure / its[number] if aim.against else figure)
+    return [median(values) for values in found.values()]
 
 
 def by_round(aim, lock, runs, point, context):
@@ -79,8 +96,9 @@ class Verdict:
 
     def __init__(self, aim, result, context):
         self.aim = aim
-        points = [point for point in points_of(result.runs)
-                  if is_at(aim, point, context.cores)]
+        points = [{axis: value for axis, value in point.items() if axis != aim.median_of}
+                  for point in points_of(result.runs) if is_at(aim, point, context.cores)]
+        points = [point for number, point in enumerate(points) if point not in points[:number]]
         self.standings = [Standing(aim, result.runs, point, context) for point in points]
         self.known = bool(self.standings) and all(each.ratio for each in self.standings)
         self.worst = min(self.standings, key=lambda each: each.distance) if self.known else None
@@ -110,6 +128,9 @@ class Verdict:
         if not self.known:
             return [title, wanted, "-", "-", "-", "-", f"**{UNKNOWN}**"]
         worst = self.worst
+        if self.aim.median_of:
+            return [title, wanted, "-", "-", ranged(worst.ratio), self.place(),
+                    f"**{self.word}**"]
         ratio = ranged(worst.ratio) if self.aim.against else "-"
         return [title, wanted, self.figure(worst.mine),
                 self.figure(worst.its) if self.aim.against else "-", ratio, self.place(),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bench import results, table1
 from bench import scenario as scenarios
-from bench.testbeds import TESTBEDS, SIMULATED
+from bench.testbeds import TESTBEDS, SIMULATED, locks_on
 from bench.cli import STOPPED, add, rounds, undisturbed
 from bench.progress import Progress, clock, counted
 from bench.runner import Job, place_on, well
@@ -23,6 +23,8 @@ examples:
   tools/nbq bench --quick                 all, short: whether everything works
   tools/nbq bench --rounds 9 NAME NAME
   tools/nbq bench --testbed simulated NAME    on the simulated machine only
+  tools/nbq bench kernel                  whole kernels side by side
+  tools/nbq bench --locks qspinlock,qspinlock_again kernel     one against itself
   tools/nbq bench my-scenario.ini         see Documentation/bench.rst"""
 
 
@@ -37,6 +39,8 @@ def new_parser(verbs):
                         help="shorter, as each scenario's [quick] has it")
     parser.add_argument("--rounds", type=rounds, metavar="N",
                         help="runs of each lock at each point (default: the scenario's)")
+    parser.add_argument("--locks", metavar="NAME[,NAME...]",
+                        help="lock types to measure (default: each scenario's)")
     parser.add_argument("--testbed", choices=TESTBEDS, help="where to run, not on the testbeds "
                         "that the scenarios name: " + "; ".join(
                             f"{name}, {testbed.meaning}" for name, testbed in TESTBEDS.items()))
@@ -99,6 +103,8 @@ def adjusted(plan, options):
         plan = plan.quickened()
     if options.rounds:
         plan.rounds = options.rounds
+    if options.locks:
+        plan.locks = locks_on(options.locks.split(","), plan.testbed)
     return plan
 
 
@@ -115,7 +121,10 @@ def print_list(plans):
 
 def places_for(plans):
     """Every testbed that is named, made ready: {name: its place}."""
-    return {name: place_on(name) for name in dict.fromkeys(plan.testbed for plan in plans)}
+    locks = {}
+    for plan in plans:
+        locks.setdefault(plan.testbed, []).extend(plan.locks)
+    return {name: place_on(name, words) for name, words in locks.items()}
 
 
 def new_run(options, places):

@@ -7,7 +7,7 @@ import re
 from textwrap import fill
 
 from bench import results
-from bench.testbeds import TESTBEDS, SIMULATED, locks_on, stand_in
+from bench.testbeds import STRESSED, TESTBEDS, SIMULATED, locks_on, stand_in
 from bench.cli import STOPPED, add, positive, rounds, seconds, undisturbed
 from bench.here import FOLDER, HerePlace
 from bench.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
@@ -95,9 +95,9 @@ def new_parser(verbs):
     parser.add_argument("--csv", type=Path, metavar="FILE",
                         help="the same as a table, a row for each run")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--testbed", choices=TESTBEDS, default="uml",
+    where.add_argument("--testbed", choices=STRESSED, default="uml",
                        help="the guest's kernel (default: %(default)s): " + "; ".join(
-                           f"{name}, {testbed.meaning}" for name, testbed in TESTBEDS.items()))
+                           f"{name}, {testbed.meaning}" for name, testbed in STRESSED.items()))
     where.add_argument("--here", action="store_true",
                        help="no guest: this machine, where the module is loaded; as root")
     parser.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR",

@@ -36,10 +36,12 @@ class Context:
     passing_ns: {lock: Ta}, the time to pass a lock on with ample patience and a
         core for each CPU.
     testbed: where the runs were made.
+    own: {(round, point): operations per second} of the kernel's own lock, of whole kernels.
     """
 
-    def __init__(self, cores=None, passing_ns=None, testbed=None):
+    def __init__(self, cores=None, passing_ns=None, testbed=None, own=None):
         self.testbed = testbed
+        self.own = own or {}
         self.cores = cores
         self.passing_ns = passing_ns or {}
 
@@ -53,6 +55,17 @@ def context_of(cores, figure5_runs, testbed=None):
             if found is not None:
                 by_lock.setdefault(run.lock, []).append(found)
     return Context(cores, {lock: median(times) for lock, times in by_lock.items()}, testbed)
+
+
+def context_of_kernels(cores, runs, own):
+    """A Context for whole kernels. own: the lock that is the kernel's own."""
+    mine = [run for run in runs if run.lock == own and run.passed]
+    return Context(cores, own={(run.round, place_of(run)): operations_per_second(run, None)
+                               for run in mine})
+
+
+def place_of(run):
+    return tuple(sorted(run.point.items()))
 
 
 # Figures that are computed. Each takes a run and a Context; times in ns.
@@ -186,6 +199,25 @@ def a_pair(name, factor=1):
     def compute(run, _context):
         return ratio(figure(run, name), figure(run, "acquisitions"), factor)
     return compute
+
+
+def operations_per_second(run, _context):
+    """Of a whole kernel. What was to be done by the limit is more than what was done."""
+    done = figure(run, "planned")
+    return ratio(figure(run, "operations") if done is None else done, figure(run, "elapsed_ns"),
+                 1e9)
+
+
+def times_own(run, context):
+    own = context.own.get((run.round, place_of(run))) if context else None
+    return ratio(operations_per_second(run, None), own)
+
+
+def least_rate(run, _context):
+    """The worker with the fewest operations, of the mean of all."""
+    least, workers = figure(run, "least"), figure(run, "workers")
+    return None if None in (least, workers) else ratio(least * workers, figure(run, "operations"),
+                                                       100)
 
 
 def in_microseconds(compute):
@@ -329,6 +361,15 @@ METRICS = {metric.name: metric for metric in [
     Metric("alone_ns", "acquire and release alone", "ns",
            ("elapsed_ns", "acquisitions", "empty_loop_ps"), alone_ns,
            "without the cost of the driver's loop"),
+    Metric("operations_per_second", "operations", "1/s", ("operations", "elapsed_ns"), operations_per_second,
+           "of a load that did not finish: as if it had at its limit"),
+    Metric("times_qspinlock", "operations, times qspinlock's", "",
+           ("operations", "elapsed_ns"), times_own,
+           "of the same round; of loads that did not finish as if they had at their limit"),
+    Metric("finished_rate", "workers that finished", "%", ("finished", "workers"),
+           lambda run, _context: ratio(figure(run, "finished"), figure(run, "workers"), 100)),
+    Metric("least_rate", "least worker, of the mean", "%",
+           ("least", "operations", "workers"), least_rate),
     Metric("spread", "spread over the threads", "%",
            ("thread_stddev", "threads", "acquisitions"), spread,
            "standard deviation of the mean"),

@@ -31,6 +31,12 @@ HOST = {HOST_BUSY: NUMBER}
 # Of a run that is measured.
 MEASURED = {**DRIVER, **HOST}
 
+# Of a load for a whole kernel (tools/bench/kernel/loads.c), whose workers are its threads.
+LOADS = ("fork", "open", "dup", "create", "flock", "mmap", "signals", "pipes", "hackbench",
+         "shell")
+LOADED = {"load": "|".join(LOADS), "threads": NUMBER, "duration_ms": NUMBER, "passes": NUMBER,
+          "limit_ms": NUMBER, **HOST}
+
 # Those of the simulation. A time may be so many ns for each CPU: 200*cpus.
 A_CPU = r"\d+\*cpus"
 SIMULATION = {
@@ -90,6 +96,9 @@ def check_known(parameter, parameters):
     if parameters is SIMULATION and parameter in DRIVER:
         raise Trouble("the simulation has no such parameter, it is one of the stress driver's; it "
                       f"has {', '.join(parameters)}")
+    if parameters is LOADED and parameter in DRIVER:
+        raise Trouble("a load for a kernel has no such parameter, it is one of the stress "
+                      f"driver's; it has {', '.join(parameters)}")
     if parameters is MEASURED and parameter in SIMULATION:
         raise Trouble("the stress driver has no such parameter, it is one of the simulation's "
                       "(testbed = simulated, or a section [simulated])")

@@ -17,9 +17,10 @@ import re
 import subprocess
 from textwrap import wrap
 
-from bench.testbeds import SIMULATED
+from bench.kernels import OWN
+from bench.testbeds import KERNELS, SIMULATED
 from bench.parameters import A_CPU, MACHINE
-from bench.metrics import (FIGURE5, METRICS, context_of, locks_of, matching, same, summary,
+from bench.metrics import (FIGURE5, METRICS, context_of, context_of_kernels, locks_of, matching, same, summary,
                            values_of)
 from bench.results import open_folder
 from testbed.common import Trouble
@@ -45,6 +46,8 @@ STYLES = {
     "rqspinlock": Style(BLACK, '"R"', LONG, 1.5),
     "qspinlock": Style(BLACK, '"Q"', SOLID, 2), "pv_qspinlock": Style(BLACK, '"P"', MIXED, 1.5),
     "cna": Style(OLIVE, '"C"', SOLID, 1.5), "hmcs": Style(OLIVE, '"M"', DASHED, 1.5),
+    "qspinlock_again": Style(SKY, '"A"', LONG, 1.5),
+    "virt_spin_lock": Style(BROWN, '"V"', MIXED, 1.5),
     "tas_b": Style(BROWN, 14, DOTTED, 1.5), "tas_b_try": Style(BROWN, 15, DASHED, 1.5),
     "clh": Style(SKY, 3, DOTTED, 1.5), "mcs": Style(ORANGE, 12, DOTTED, 1.5),
     "clh_try": Style(SKY, 1, MIXED, 1.5), "mcs_try": Style(ORANGE, 2, MIXED, 1.5),
@@ -533,7 +536,8 @@ def subtitle_of(folder, result):
                    if parameter in ("sockets", "cores")),
                  f"{rounds} seed{'' if rounds == 1 else 's'}: median, least and greatest"]
     else:
-        kind = "user-mode Linux" if result.plan.testbed == "uml" else result.plan.testbed
+        kind = "user-mode Linux" if result.plan.testbed in ("uml", KERNELS) else \
+            result.plan.testbed
         words = [f"{kind} {result.kernel}".strip(), f"{machine.get('cores', '?')} cores",
                  f"{rounds} round{'' if rounds == 1 else 's'}: median, least and greatest"]
     return ", ".join([*words, "a quick pass"] if result.plan.is_quick else words)
@@ -545,6 +549,8 @@ def context_for(folder, result, where=None):
     where: {axis: value}, the simulated machine, if the result has several.
     """
     plan = result.plan
+    if plan.testbed == KERNELS:
+        return context_of_kernels(folder.machine.get("cores"), result.runs, OWN)
     if not plan.is_simulated:
         figure5 = folder.scenarios.get(FIGURE5)
         return context_of(folder.machine.get("cores"), figure5.runs if figure5 else [])

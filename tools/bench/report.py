@@ -10,8 +10,8 @@ from itertools import product
 from pathlib import Path
 import re
 
-from bench import aims, findings, host_busy, losses, plot
-from bench.testbeds import SIMULATED
+from bench import aims, findings, host_busy, kernel_report, losses, plot
+from bench.testbeds import KERNELS, SIMULATED
 from bench.parameters import MACHINE
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
 from bench.results import open_folder
@@ -232,6 +232,8 @@ def finding_part(evaluated, level):
 def main_metrics(result):
     """Acquisitions, and what the first figure shows; of the simulation also the misses."""
     first = [each.y for each in result.plan.plots[:1]]
+    if result.plan.testbed == KERNELS:
+        return ["operations_per_second"]
     misses = [MISSES] if result.plan.is_simulated else []
     return list(dict.fromkeys([*first, RATE, *misses]))
 
@@ -250,6 +252,8 @@ def experiment(folder, result, evaluated, levels=LEVELS):
         for finding in result.plan.findings:
             lines += finding_part([each for each in evaluated if each.finding is finding],
                                   levels[2])
+    if result.plan.testbed == KERNELS:
+        lines += kernel_report.part(result, context)
     lines += heading("Medians", levels[1])
     for name in main_metrics(result):
         lines += medians(result, name, context)
@@ -335,9 +339,10 @@ def losses_alone(folder):
 
 def all_duels(folder, simulated=False):
     """{experiment's name: its duels}, of those that have any."""
-    # Table 1 has its own ratios; it is the one without figures.
+    # Table 1 has its own ratios; it is the one without figures. So have whole kernels.
     fought = {result.name: losses.duels(result, plot.context_for(folder, result))
-              for result in results_of(folder, simulated) if result.plan.plots}
+              for result in results_of(folder, simulated)
+              if result.plan.plots and result.plan.testbed != KERNELS}
     return {name: each for name, each in fought.items() if each}
 
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes the runs that a scenario asks for, in guests, and collects their results."""
 
-from bench.testbeds import TESTBEDS, SIMULATED
+from bench.testbeds import KERNELS, SIMULATED, TESTBEDS
 from bench.host_busy import BusyHost
+from bench.kernels import KernelsPlace
+from bench.listener import Listener
 from bench.results import PASS, RunRecord, ScenarioResult, parse_result
 from bench.simulated import SimulatedPlace
 from testbed.common import Trouble, cores, guest_cpus, say
 from testbed.guest import log_excerpt
 from testbed.guest_cli import loaded
-from testbed.stress import Run, SPARE_SECONDS, lock_types, read_runs, run_stress
+from testbed.stress import Run, SPARE_SECONDS, lock_types, run_stress
 
 LOST_GUESTS = 3			# of one number of CPUs; then its other runs are given up
 
@@ -40,45 +42,6 @@ class PlannedRun(Run):
         evaluated = verdict == PASS or verdict.startswith("FAIL")
         return RunRecord(self.lock, self.round, self.point, self.settings,
                          {**parse_result(self.text), **self.host} if evaluated else {}, verdict)
-
-
-class Listener:
-    """Hears a guest's output as it comes: a sink for run_guest().
-
-    The runs and the progress are told what it says.
-    """
-
-    def __init__(self, runs, progress):
-        self.runs = {run.name: run for run in runs}
-        self.progress = progress
-        self.run = None
-        self.text = ""
-        self.pending = ""
-
-    def write(self, data):
-        lines = (self.pending + data.decode(errors="replace")).split("\n")
-        self.pending = lines.pop()
-        for line in lines:
-            self.hear(line)
-
-    def flush(self):
-        pass
-
-    def hear(self, line):
-        if line.startswith("@run "):
-            self.run = self.runs.get(line[5:].strip())
-            self.text = ""
-            if self.run:
-                self.progress.begin(self.run.label, self.run.seconds)
-        self.text += line + "\n"
-        words = line.split()
-        if line == "@end" and self.run:
-            read_runs(self.text, [self.run])
-            self.progress.end(self.run.number("acquisitions_per_second"))
-            self.run = None
-        elif self.run and words[:2] == ["@progress", "running"] and len(words) == 8:
-            # running elapsed_ms N of N acquisitions N
-            self.progress.going(int(words[3]), int(words[7]))
 
 
 class GuestPlace:
@@ -151,10 +114,12 @@ class GuestPlace:
             progress.skip(run.seconds)
 
 
-def place_on(testbed):
-    """A testbed, made ready."""
+def place_on(testbed, locks=("all",)):
+    """A testbed, made ready for these locks."""
     if testbed not in TESTBEDS:
         raise Trouble(f"there is no testbed \"{testbed}\"; there are {', '.join(TESTBEDS)}")
+    if testbed == KERNELS:
+        return KernelsPlace(locks)
     return SimulatedPlace() if testbed == SIMULATED else GuestPlace(testbed)
 
 

@@ -30,7 +30,7 @@ LOGS = ("none", "x", "y", "xy")
 SCENARIO_KEYS = {"title", "source", "locks", "rounds", "testbed"}
 PLOT_KEYS = {"title", "x", "y", "log", "panel", "where", "colour"}
 FINDING_KEYS = {"title", "paper", "holds", "why"}
-AIM_KEYS = {"title", "metric", "lock", "against", "aim", "where", "unit"}
+AIM_KEYS = {"title", "metric", "lock", "against", "aim", "where", "unit", "median_of"}
 AIM = r"at (least|most) (\d+(?:\.\d+)?)"
 
 # For an estimate, before a kernel has been asked what it has.
@@ -78,10 +78,12 @@ class Aim:
     """A number that a lock of ours is to reach: by itself, or times another lock's.
 
     where: {axis: [values]}, the points at which it is to; at all, if empty.
-    unit: what the metric is in here, if that is not its usual unit.
+    unit: what the metric is in here, if that is not its usual unit. median_of: an axis; the
+    median over its values is meant, round by round.
     """
 
-    def __init__(self, name, title, metric, lock, aim, against=None, where=None, unit=None):
+    def __init__(self, name, title, metric, lock, aim, against=None, where=None, unit=None,
+                 median_of=None):
         self.name = name
         self.title = title
         self.metric = metric
@@ -90,6 +92,7 @@ class Aim:
         self.against = against
         self.where = where or {}
         self.unit = unit
+        self.median_of = median_of
 
     @property
     def is_least(self):
@@ -557,6 +560,9 @@ def check_aim(scenario, aim, metrics):
         if getattr(aim, key):
             check_lock(scenario, section, key, stand_in(getattr(aim, key), scenario.testbed))
     check_where(scenario, section, aim.where)
+    if aim.median_of and aim.median_of not in scenario.axes():
+        raise Trouble(f"{scenario.where(section, 'median_of')}: \"{aim.median_of}\" is no axis; "
+                      f"there are {', '.join(scenario.axes())}")
 
 
 def check_lock(scenario, section, key, lock):

@@ -5,8 +5,10 @@ import re
 from statistics import median
 
 from bench.host_busy import words_of
+from bench.metrics import METRICS, shown
 from bench.progress import counted, spaced
 from bench.results import PASS
+from bench.testbeds import KERNELS
 
 REFERENCE = "raw_spinlock"	# what the others are compared with when alone
 
@@ -65,6 +67,15 @@ def jain(rounds):
     return f"{median(found) / 1000:.2f}" if found else "-"
 
 
+def metric(summary, name="operations_per_second"):
+    """A column: one figure of the metric of all rounds."""
+    def cell(rounds):
+        found = [METRICS[name].of(run) for run in rounds]
+        found = [number for number in found if number is not None]
+        return shown(summary(found)) if found else "-"
+    return cell
+
+
 def verdict(rounds):
     return next((run.verdict for run in rounds if run.verdict != PASS), PASS)
 
@@ -92,6 +103,23 @@ COLUMNS = (
     ("leaked", over(sum, "leaked")),
     ("verdict", verdict),
 )
+# Of whole kernels.
+def finished(rounds):
+    """In how many rounds all workers finished, if not in all."""
+    whole = sum(run.result.get("finished") == run.result.get("workers") for run in rounds)
+    return "all" if whole == len(rounds) else f"{whole} of {len(rounds)}"
+
+
+KERNEL_COLUMNS = (
+    ("kernel's spinlock", lock),
+    ("op./s", metric(median)),
+    ("min", metric(min)),
+    ("max", metric(max)),
+    ("finished", finished),
+    ("least", over(min, "least")),
+    ("most", over(max, "most")),
+    ("verdict", verdict),
+)
 # What only the simulation knows, before the verdict.
 SIMULATED_COLUMNS = (
     *COLUMNS[:-1],
@@ -108,6 +136,8 @@ SIMULATED_FEW = (*FEW[:-2], "misses", "verdict")
 
 
 def columns_of(plan, wide):
+    if plan.testbed == KERNELS:
+        return KERNEL_COLUMNS
     columns = SIMULATED_COLUMNS if plan.is_simulated else COLUMNS
     few = SIMULATED_FEW if plan.is_simulated else FEW
     return columns if wide else tuple(each for each in columns if each[0] in few)

@@ -10,6 +10,7 @@ from testbed.guest import CountingMachine, QemuMachine, UserModeMachine
 from testbed.kernels import debian_kernel, user_mode_kernel
 
 SIMULATED = "simulated"
+KERNELS = "kernels"
 MOST_SIMULATED_CPUS = 256
 # The kernel's own locks cannot be compiled for it: of one there is a model, of the
 # others there is nothing.
@@ -34,8 +35,8 @@ def locks_on(words, testbed):
 class TestBed(NamedTuple):
     """A kernel, and the machine that it runs on.
 
-    meaning: in words. kernel: gets or builds the Kernel; the simulation has none.
-    machine: of that kernel. most_cpus: that the machine can have. slowness: how many
+    meaning: in words. kernel: gets or builds the Kernel; the simulation has none,
+    and a bed of several has them in bench/kernels.py. machine: of that kernel. most_cpus: that the machine can have. slowness: how many
     times longer than planned a run may take before it counts as hung. parameters: what a
     run on it can be told.
     """
@@ -57,4 +58,8 @@ TESTBEDS = {
                   partial(debian_kernel, "6.12"), CountingMachine, 1, slowness=20),
     SIMULATED: TestBed("a simulated machine of up to 256 CPUs, no kernel", None, None,
                    MOST_SIMULATED_CPUS, slowness=20, parameters=parameters.SIMULATION),
+    KERNELS: TestBed("kernels with other spinlocks, in user-mode Linux", None, None, MOST_CPUS,
+                     parameters=parameters.LOADED),
 }
+# Those that the stress driver runs on.
+STRESSED = {name: testbed for name, testbed in TESTBEDS.items() if name != KERNELS}

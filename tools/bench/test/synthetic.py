@@ -4,7 +4,9 @@
 from pathlib import Path
 
 from bench import results
+from bench.kernels import SIDES
 from bench.results import RunRecord, ScenarioResult
+from bench.testbeds import KERNELS
 
 CORES = 2
 LOCKS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "nbq_spin_fifo", "raw_spinlock",
@@ -29,7 +31,7 @@ def run(lock="clh_nb", round=0, point=None, verdict="PASS", settings=None, **res
 def made_up(scenario, lock, number, point):
     """A whole result that differs with lock, round and point, and adds up."""
     settings = scenario.settings(lock, point)
-    weight = 1 + list(dict.fromkeys([*LOCKS, *SIMULATED_LOCKS])).index(lock)
+    weight = 1 + list(dict.fromkeys([*LOCKS, *SIMULATED_LOCKS, *SIDES])).index(lock)
     crowd = max(1, point["cpus"] / CORES) ** 2
     elapsed = settings.get("duration_ms", 1000) * 1000000
     attempts = round(elapsed / (400 * crowd * (1 + weight / 20)) * (1 + number / 20))
@@ -65,12 +67,15 @@ def made_up(scenario, lock, number, point):
             "socket_handoffs": (attempts - timeouts) // 4,
             "suspensions": 10, "suspension_ns_mean": settings.get("suspend_ns", 0) + 1000,
             "nodes_max": NODES.get(lock, 0) * point["cpus"], "empty_loop_ps": 1500,
-            "clock_read_ps": 35000}
+            "clock_read_ps": 35000, "operations": attempts, "workers": point["cpus"],
+            "finished": point["cpus"], "least": attempts // point["cpus"] // 2,
+            "most": attempts // point["cpus"], "limit_ms": 60000}
 
 
 def result_of(scenario, made=made_up, verdict=lambda run: "PASS", there=None):
     """A ScenarioResult of all runs that a scenario asks for, of the locks that are there."""
-    locks = scenario.lock_names(there or (SIMULATED_LOCKS if scenario.is_simulated else LOCKS))
+    known = SIMULATED_LOCKS if scenario.is_simulated else LOCKS
+    locks = scenario.lock_names(there or (SIDES if scenario.testbed == KERNELS else known))
     points = scenario.points(scenario.cores(CORES), 256)
     result = ScenarioResult(scenario, locks, points, "7.2.12")
     for point in result.points:

@@ -7,6 +7,7 @@ from bench import aims, metrics
 from bench import scenario as scenarios
 from bench.metrics import Context
 from bench.scenario import Aim
+from bench.kernels import SIDES
 from bench.test.synthetic import CORES, LOCKS, SIMULATED_LOCKS, result_of
 from bench.test.test_plot import scenario_of
 from bench.test.test_report import Reports
@@ -138,7 +139,7 @@ def every_figure(scenario, lock, number, point):
     """A result in which no figure is missing."""
     names = {name for metric in metrics.METRICS.values() for name in metric.needs}
     return {**scenario.settings(lock, point), **{name: 1000 + number for name in names},
-            "empty_loop_ps": [*LOCKS, *SIMULATED_LOCKS].index(lock), "threads": point["cpus"]}
+            "empty_loop_ps": [*LOCKS, *SIMULATED_LOCKS, *SIDES].index(lock), "threads": point["cpus"]}
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ class Commands(Folders, unittest.TestCase):
     def command(self, place, text=FILE, **more):
         """The exit status, and what was printed; it draws nothing."""
         options = SimpleNamespace(names=[str(self.file("mine.ini", text))], list=False,
-                                  quick=False, rounds=None, testbed=None,
+                                  quick=False, rounds=None, locks=None, testbed=None,
                                   out=self.folder / "out", **more)
         printed = io.StringIO()
         with mock.patch.object(cli_bench, "setup"), \
@@ -84,12 +84,12 @@ class Commands(Folders, unittest.TestCase):
         names = [str(self.file("mine.ini", FILE)), str(self.file("other/mine.ini", FILE))]
         with self.assertRaisesRegex(Trouble, "two scenarios have the name mine"):
             cli_bench.chosen(SimpleNamespace(names=names, quick=False, rounds=None,
-                                             testbed=None))
+                                             locks=None, testbed=None))
 
     def test_options_change_every_scenario(self):
         path = self.file("mine.ini", SAMPLE.split("[plot")[0])
         plan, = cli_bench.chosen(SimpleNamespace(names=[str(path)], quick=True, rounds=7,
-                                                   testbed=None))
+                                                 locks=None, testbed=None))
         self.assertEqual((plan.rounds, plan.load["duration_ms"]), (7, 10))
 
 
@@ -98,7 +98,8 @@ class Beds(Folders, unittest.TestCase):
     def chosen(self, testbed=None, **texts):
         names = [str(self.file(f"{name}.ini", text.split("[plot")[0]))
                  for name, text in texts.items()]
-        options = SimpleNamespace(names=names, quick=False, rounds=None, testbed=testbed)
+        options = SimpleNamespace(names=names, quick=False, rounds=None, locks=None,
+                                  testbed=testbed)
         return [(plan.name, plan.testbed) for plan in cli_bench.chosen(options)]
 
     def test_a_scenario_is_run_on_its_bed_and_simulated_if_it_says_so(self):

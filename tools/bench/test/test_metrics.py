@@ -3,8 +3,8 @@
 
 import unittest
 
-from bench.metrics import (METRICS, Context, context_of, figure, matching, points_of, shown,
-                           summary, values_of)
+from bench.metrics import (METRICS, Context, context_of, figure, matching, place_of,
+                           points_of, shown, summary, values_of)
 from bench.test.synthetic import run
 
 CROWDED = {"cpus": 4}		# on two cores
@@ -102,7 +102,8 @@ class Missing(unittest.TestCase):
     def test_every_metric_misses_each_name_that_it_needs(self):
         times = {name: 5 for metric in METRICS.values() for name in metric.needs}
         whole = {**times, **COUNTS}
-        context = Context(2, {"clh_nb": 1})
+        crowded = run(point=CROWDED)
+        context = Context(2, {"clh_nb": 1}, own={(crowded.round, place_of(crowded)): 1})
         for metric in METRICS.values():
             self.assertIsNotNone(metric.of(run(point=CROWDED, **whole), context), metric.name)
             for name in metric.needs:

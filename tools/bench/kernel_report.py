@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report's tables of whole kernels: each load by the kernel's own lock, round by round."""
+
+from statistics import median
+
+from bench.kernels import AGAIN, OURS, OWN, SIDES
+from bench.metrics import METRICS, Summary, matching, place_of, shown, values_of
+from testbed.rst import escaped, heading, paragraph, table
+
+RATIO = "times_qspinlock"
+# Of the built-in nbqlock's events, in the hybrid's kernel.
+EVENTS = ("acquired_handoff", "turns_passed", "nodes_allocated", "nodes_reclaimed",
+          "pool_high_water", "deadlocks", "exhaustions")
+
+RATIOS = """\
+Operations per second, times those of the kernel's own spinlock in the same round: median (least \
+to greatest). "k of n" are the rounds in which all workers finished by the limit, where these are \
+not all of them: theirs, and those of the kernel's own lock. A load that did not finish counts as \
+if it had at its limit."""
+
+LIMITS = """\
+What this bed does not show. It has {cores} cores: nothing of sockets, nor of locks that more CPUs \
+than that run for at the same time. User-mode Linux has no cmpxchg in lockref, so that more of \
+dput() and path lookup goes to the spinlock than on x86 or arm64. A system call costs some \
+microseconds there, and a page fault more, so that a lock is a smaller part of each operation. Its \
+kernel knows nothing of the host: a paravirtual guest has other ways, as qspinlock with halted \
+waiters under KVM, or a hypervisor that schedules a holder first. ``virt_spin_lock`` is x86's \
+fallback of a guest without these, built here into user-mode Linux, where a spinning CPU does not \
+exit to a hypervisor that yields for it (pause-loop exiting). Reader-writer locks keep their \
+algorithm; the spinlock that their waiters queue by is replaced."""
+
+
+def finished(run):
+    return run.result.get("finished") == run.result.get("workers")
+
+
+def finished_words(runs):
+    whole = sum(map(finished, runs))
+    return "" if whole == len(runs) else f"{whole} of {len(runs)}"
+
+
+def ratio_cell(runs, own, context):
+    """A kernel beside its own lock, at a point."""
+    values = [METRICS[RATIO].of(run, context) for run in runs]
+    values = [value for value in values if value is not None]
+    if not values:
+        return "-"
+    found = Summary(values)
+    words = f"{shown(found.median)} ({shown(found.low)} to {shown(found.high)})"
+    counts = finished_words(runs), finished_words(own)
+    if any(counts):
+        words += f"; finished {counts[0] or 'all'}, own {counts[1] or 'all'}"
+    return words
+
+
+def medians_of_loads(runs, context):
+    """[each round's median over the loads]."""
+    by_round = {}
+    for run in runs:
+        value = METRICS[RATIO].of(run, context)
+        if value is not None:
+            by_round.setdefault(run.round, []).append(value)
+    return [median(values) for values in by_round.values()]
+
+
+def median_cell(runs, context):
+    values = medians_of_loads(runs, context)
+    if not values:
+        return "-"
+    found = Summary(values)
+    return f"**{shown(found.median)}** ({shown(found.low)} to {shown(found.high)})"
+
+
+def ratios(result, context, cpus):
+    """A row for each load, a column for each kernel but that of the kernel's own lock."""
+    runs = matching(result.runs, cpus=cpus)
+    others = [lock for lock in result.locks if lock != OWN]
+    rows = [[load, *(ratio_cell(matching(runs, lock, load=load), matching(runs, OWN, load=load),
+                                context) for lock in others)]
+            for load in values_of(runs, "load")]
+    rows.append(["median load", *(median_cell(matching(runs, lock), context)
+                                  for lock in others)])
+    cores = context.cores or 0
+    title = f"{cpus} CPUs on {cores} cores"
+    return [*paragraph(f"*{title}*"), *table(["load", *map(escaped, others)], rows)]
+
+
+def events(result):
+    """What the hybrid's kernel counted: medians of the rounds."""
+    runs = [run for run in matching(result.runs, OURS) if "nbq_nodes_allocated" in run.result]
+    if not runs:
+        return []
+    rows = []
+    for point in dict.fromkeys(map(place_of, runs)):
+        mine = [run.result for run in runs if place_of(run) == point]
+        rows.append([f"{dict(point)['load']}, {dict(point)['cpus']} CPUs",
+                     shown(median(each.get("operations", 0) for each in mine)),
+                     *(shown(median(each.get(f"nbq_{event}", 0) for each in mine))
+                       for event in EVENTS)])
+    return [*heading("Events of the hybrid's kernel", "-"),
+            *paragraph("Of all spinlocks of the kernel, in a run; medians. See abi.rst."),
+            *table(["load", "operations", *map(escaped, EVENTS)], rows)]
+
+
+def part(result, context):
+    """All tables of a result, and what they do not show."""
+    sides = "; ".join(f"``{name}``: {SIDES[name].meaning}" for name in result.locks
+                      if name in SIDES)
+    lines = paragraph(f"All spinlocks of a kernel are of one kind, and all else is the same: "
+                      f"{sides}.")
+    lines += paragraph(LIMITS.format(cores=context.cores))
+    if OWN in result.locks:
+        lines += [*heading("Beside the kernel's own lock", "-"), *paragraph(RATIOS)]
+        for cpus in values_of(result.runs, "cpus"):
+            lines += ratios(result, context, cpus)
+    if AGAIN in result.locks:
+        lines += paragraph(f"``{AGAIN}`` is the kernel's own lock a second time: what is no "
+                           "farther from 1 than that has not been shown.")
+    return lines + events(result)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The testbed "kernels": the same kernel with one spinlock and another, under the same loads.
+
+A lock of a scenario is a kernel all of whose spinlocks are of that kind; a run is a load
+(tools/bench/kernel/loads.c) in it. In every round each kernel is booted once for a number of
+CPUs and has all loads, one kernel after the other.
+"""
+
+from typing import Callable, NamedTuple
+
+from bench.listener import Listener
+from bench.parameters import LOADS
+from bench.testbeds import KERNELS, TESTBEDS
+from testbed.common import (PROJECT, Trouble, cache_root, cached, compiler_identity, digest,
+                            run_logged, say)
+from testbed.guest import HUNG, UserModeMachine, log_excerpt, run_guest
+from testbed.kernel_copy import built_copy
+from testbed.kernels import Recipe
+from testbed.source import get_source
+from testbed.stress import LockType
+
+FOLDER = PROJECT / "tools/bench/kernel"
+SOURCE = FOLDER / "loads.c"
+OURS = "nbq_spin"
+OWN = "qspinlock"
+AGAIN = "qspinlock_again"
+FALLBACK = "virt_spin_lock"
+FIXED_WORK = ("shell",)
+UNFINISHED = 3			# exit status of loads
+LOST_GUESTS = 3			# of one kernel in one round; then its other loads are given up
+# Limits end what hangs: loads end their workers themselves, unless the guest does not run.
+SPARE_SECONDS = 60
+DEFAULT_LIMIT_MS = 60000
+
+
+class FallbackRecipe(Recipe):
+    """qspinlock.c with a virt_spin_lock() in front."""
+
+    @property
+    def options(self):
+        return [*super().options, f"CFLAGS_qspinlock.o=-include {FOLDER / 'virt_spin_lock.h'}"]
+
+
+class Side(NamedTuple):
+    """A kernel to compare: in words, and how it is built."""
+    meaning: str
+    recipe: Recipe
+
+
+def recipe_of(name, *configs, kind=Recipe):
+    return kind(name, "um", "linux", "guest", *configs)
+
+
+OWN_SIDE = Side("the kernel's own", recipe_of("kernel-qspinlock", "kernel-on-nbq"))
+SIDES = {
+    OURS: Side("the hybrid", recipe_of("kernel-nbq-spin", "kernel-on-nbq", "nbq-spinlocks")),
+    OWN: OWN_SIDE,
+    AGAIN: Side("the same once more, which shows what the bed adds", OWN_SIDE.recipe),
+    FALLBACK: Side("test-and-set, the fallback of a guest without paravirtual locks",
+                   recipe_of("kernel-virt-spin-lock", "kernel-on-nbq", kind=FallbackRecipe)),
+}
+CHANGES = ("spinlock",)
+
+
+def build_loads():
+    """The content of the program, built statically for this machine."""
+    text = SOURCE.read_bytes()
+    folder = cache_root() / "loads" / digest(text, compiler_identity())
+
+    def build(place):
+        run_logged(["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", place / "loads", SOURCE],
+                   place / "build.log", "building the loads")
+        return ["loads"]
+
+    return (cached(folder, build) / "loads").read_bytes()
+
+
+def named_sides(words):
+    """The sides that the locks of scenarios mean."""
+    names = [name for name in SIDES if name in words or
+             ("all" in words and f"-{name}" not in words)]
+    return {name: SIDES[name] for name in names}
+
+
+def machine_of(side):
+    return UserModeMachine(built_copy(side.recipe, *CHANGES))
+
+
+def command_of(run):
+    """The guest's shell words that make a run; its result ends in the verdict."""
+    told = run.settings
+    limit = told.get("limit_ms", DEFAULT_LIMIT_MS)
+    return f"""
+echo '@run {run.name}'
+echo 1 2>/dev/null >$nbqlock/reset
+/root/loads --workers {told['threads']} --seconds {told['duration_ms'] / 1000:g} \
+--limit {limit / 1000:g} --passes {told.get('passes', 1)} {told['load']} >/tmp/result
+status=$?
+sed 's/^/nbq_/' $nbqlock/total 2>/dev/null
+cat /tmp/result
+echo '@end'
+[ $status = {UNFINISHED} ] && exit {UNFINISHED}
+"""
+
+
+def script_of(runs):
+    """A kernel whose workers do not end is not given another load."""
+    return "nbqlock=/sys/kernel/debug/nbqlock\n" + "".join(map(command_of, runs)) + "exit 0\n"
+
+
+def in_turns(runs):
+    """[runs of a guest]: each round and kernel by itself, in their order."""
+    guests = {}
+    for run in runs:
+        guests.setdefault((run.round, run.lock), []).append(run)
+    return list(guests.values())
+
+
+class KernelsPlace:
+    """The kernels that scenarios name, built, and the loads."""
+
+    name = KERNELS
+    testbed = TESTBEDS[KERNELS]
+    most_cpus = testbed.most_cpus
+    meaning = testbed.meaning
+
+    def __init__(self, words):
+        self.types = [LockType(f"{name}: {side.meaning}") for name, side in SIDES.items()]
+        self.loads = build_loads()
+        self.version = get_source().version
+        self.machines = {}
+        for name, side in named_sides(words).items():
+            self.machines[name] = machine_of(side)
+
+    def cpu_list(self, cpus):
+        return f"0-{cpus - 1}"
+
+    def make(self, runs, cpus, progress):
+        """Make runs in guests with so many CPUs. Returns what went wrong, in sentences."""
+        return [problem for group in in_turns(runs)
+                for problem in self.make_on_one(group, cpus, progress)]
+
+    def make_on_one(self, runs, cpus, progress):
+        """All loads of a kernel in a round; what is not finished ends its guest."""
+        problems = []
+        left = runs
+        while left and len(problems) < LOST_GUESTS:
+            problems += self.make_in_one_guest(left, cpus, progress)
+            still = [run for run in left if not run.settled]
+            if len(still) == len(left) and not problems:
+                problems.append("the guest made no run")
+            left = still
+        for run in left:
+            run.lost = f"not made, after {LOST_GUESTS} guests were lost"
+            progress.skip(run.seconds)
+        return problems
+
+    def make_in_one_guest(self, runs, cpus, progress):
+        listener = Listener(runs, progress)
+        longest = max(run.settings.get("limit_ms", DEFAULT_LIMIT_MS) for run in runs) / 1000
+        outcome = run_guest(
+            self.machines[runs[0].lock], script_of(runs), quiet=True, cpus=cpus, sink=listener,
+            timeout=(longest + SPARE_SECONDS) * (len(runs) + 1),
+            silence=longest + SPARE_SECONDS, extra={"loads": (self.loads, 0o755)})
+        problems = []
+        if outcome.status == HUNG and listener.run:
+            hang(listener.run)
+            progress.skip(listener.run.seconds)
+        elif outcome.problem:
+            for run in [listener.run] if listener.run else runs:
+                run.lost = outcome.problem
+                progress.skip(run.seconds)
+            problems.append(f"{runs[0].lock}: {outcome.problem}")
+        problems += [f"{runs[0].lock}: the kernel complained: {line}"
+                     for line in outcome.complaints[:3]]
+        problems += [problem for run in runs if run.settled for problem in unfinished(run)]
+        if problems:
+            progress.clear()
+            say(log_excerpt(outcome))
+        return problems
+
+
+def hang(run):
+    """The result of a run in which the guest itself has stopped."""
+    limit = run.settings.get("limit_ms", DEFAULT_LIMIT_MS)
+    planned = run.settings["threads"] * run.settings.get("passes", 1)
+    lines = [f"elapsed_ns {limit * 1000000}", f"workers {run.settings['threads']}",
+             "finished 0", f"limit_ms {limit}", "verdict PASS"]
+    if run.settings["load"] in FIXED_WORK:
+        lines.insert(0, f"planned {planned}")
+    run.text = "\n".join(lines) + "\n"
+    run.complete = True
+
+
+def unfinished(run):
+    """Sentences on a load that the hybrid's kernel has not finished; others may."""
+    finished, workers = run.number("finished"), run.number("workers")
+    if run.lock != OURS or run.lost or finished == workers:
+        return []
+    limit = run.number("limit_ms") or 0
+    return [f"{run.label}: {finished or 0:.0f} of {workers or 0:.0f} workers finished within "
+            f"{limit / 1000:g} s"]
