@@ -20,8 +20,8 @@ from textwrap import wrap
 from bench.kernels import OWN
 from bench.testbeds import KERNELS, SIMULATED
 from bench.parameters import A_CPU, MACHINE
-from bench.metrics import (FIGURE5, METRICS, context_of, context_of_kernels, locks_of, matching, same, summary,
-                           values_of)
+from bench.metrics import (FIGURE5, METRICS, context_of, context_of_kernels, locks_of, matching,
+                           same, summary, values_of)
 from bench.results import open_folder
 from testbed.common import Trouble
 

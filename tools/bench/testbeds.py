@@ -35,10 +35,10 @@ def locks_on(words, testbed):
 class TestBed(NamedTuple):
     """A kernel, and the machine that it runs on.
 
-    meaning: in words. kernel: gets or builds the Kernel; the simulation has none,
-    and a bed of several has them in bench/kernels.py. machine: of that kernel. most_cpus: that the machine can have. slowness: how many
-    times longer than planned a run may take before it counts as hung. parameters: what a
-    run on it can be told.
+    meaning: in words. kernel: gets or builds the Kernel; the simulation has none, and a bed
+    of several has them in bench/kernels.py. machine: of that kernel. most_cpus: that the
+    machine can have. slowness: how many times longer than planned a run may take before it
+    counts as hung. parameters: what a run on it can be told.
     """
     meaning: str
     kernel: Optional[Callable]

@@ -139,7 +139,8 @@ def every_figure(scenario, lock, number, point):
     """A result in which no figure is missing."""
     names = {name for metric in metrics.METRICS.values() for name in metric.needs}
     return {**scenario.settings(lock, point), **{name: 1000 + number for name in names},
-            "empty_loop_ps": [*LOCKS, *SIMULATED_LOCKS, *SIDES].index(lock), "threads": point["cpus"]}
+            "empty_loop_ps": [*LOCKS, *SIMULATED_LOCKS, *SIDES].index(lock),
+            "threads": point["cpus"]}
 
 
 if __name__ == "__main__":

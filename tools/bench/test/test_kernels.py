@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Whole kernels under loads: the program, the guests' order, what counts as finished."""
+
+import io
+from pathlib import Path
+import subprocess
+import tempfile
+from types import SimpleNamespace
+import unittest
+from unittest import mock
+
+from bench import aims, kernel_report, kernels, metrics, parameters, report, runner, scenario
+from bench.progress import Progress
+from bench.results import open_folder, parse_result
+from bench.test.synthetic import folder_of, made_up, result_of
+from testbed.common import Trouble
+from testbed.guest import HUNG
+
+KERNEL = scenario.SCENARIOS / "kernel.ini"
+
+
+def plan(**changes):
+    found = scenario.read(KERNEL, metrics.METRICS)
+    for name, value in changes.items():
+        setattr(found, name, value)
+    return found
+
+
+class Program(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.path = Path(holder.name) / "loads"
+        cls.path.write_bytes(kernels.build_loads())
+        cls.path.chmod(0o755)
+
+    def run_with(self, *words):
+        return subprocess.run([self.path, *words], stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+    def test_its_loads_are_those_that_a_scenario_can_name(self):
+        self.assertEqual(tuple(self.run_with("--list").stdout.split()), parameters.LOADS)
+
+    def test_every_load_counts_and_finishes(self):
+        for load in parameters.LOADS:
+            with self.subTest(load=load):
+                done = self.run_with("--workers", "3", "--seconds", "0.1", "--limit", "600", load)
+                found = parse_result(done.stdout)
+                self.assertEqual((done.returncode, found["verdict"], found["finished"]),
+                                 (0, "PASS", 3), done.stdout + done.stderr)
+                self.assertLessEqual(found["least"], found["most"])
+                self.assertLessEqual(3 * found["least"], found["operations"])
+                self.assertLessEqual(found["operations"], 3 * found["most"])
+                self.assertGreaterEqual(found["elapsed_ns"], 1)
+
+    def test_work_that_is_not_done_by_the_limit_is_reported(self):
+        done = self.run_with("--workers", "2", "--passes", "1000000", "--limit", "0.1", "shell")
+        found = parse_result(done.stdout)
+        self.assertEqual((done.returncode, found["finished"], found["planned"]),
+                         (kernels.UNFINISHED, 0, 2000000))
+        self.assertEqual(found["limit_ms"], 100)
+
+    def test_what_is_wrong_with_a_command_is_said(self):
+        for words, said in ((("fork", "open"), "takes one load"),
+                            (("spoon",), "no load \"spoon\""),
+                            (("--workers", "0", "fork"), "--workers takes a number from 1"),
+                            (("--seconds", "5", "--limit", "2", "fork"), "is not more than")):
+            done = self.run_with(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
+
+
+def place():
+    """One whose kernels are names."""
+    made = kernels.KernelsPlace.__new__(kernels.KernelsPlace)
+    made.types = [SimpleNamespace(name=name) for name in kernels.SIDES]
+    made.loads, made.version = b"", "7.2"
+    made.machines = {name: name for name in kernels.SIDES}
+    return made
+
+
+RESULT = """@run {run.name}
+nbq_deadlocks 0
+elapsed_ns 1000000000
+operations 500
+workers 4
+finished {finished}
+least 100
+most 150
+verdict PASS
+@end
+"""
+
+
+class Guest:
+    """For run_guest(): which guests were started, and which load does not end in them."""
+
+    def __init__(self, ends=None):
+        self.ends = ends or {}		# (kernel, load): finished workers, or HUNG
+        self.started = []
+
+    def run(self, machine, script, cpus, sink, **_):
+        runs = [run for run in sink.runs.values() if f"@run {run.name}'" in script]
+        self.started.append((machine, cpus, [run.settings["load"] for run in runs]))
+        for run in runs:
+            finished = self.ends.get((machine, run.settings["load"]), 4)
+            if finished == HUNG:
+                sink.write(f"@run {run.name}\n".encode())
+                return self.outcome(HUNG, "the guest hung")
+            sink.write(RESULT.format(run=run, finished=finished).encode())
+            if finished < 4:
+                return self.outcome(kernels.UNFINISHED)
+        return self.outcome(0)
+
+    def outcome(self, status, problem=None):
+        return SimpleNamespace(status=status, problem=problem, complaints=[], log="",
+                               log_path="log")
+
+
+class Guests(unittest.TestCase):
+
+    def made(self, ends=None, **changes):
+        guest = Guest(ends)
+        changes = {"rounds": 2, "locks": ["qspinlock", "nbq_spin"],
+                   "sweep": {"cpus": [4], "load": ["fork", "open", "shell"]}, **changes}
+        job = runner.Job(plan(**changes), place())
+        with mock.patch.object(kernels, "run_guest", guest.run), \
+                mock.patch.object(kernels, "say"):
+            return guest.started, job.make(Progress(io.StringIO()))
+
+    def test_kernels_take_turns_and_every_other_round_is_backwards(self):
+        started, result = self.made()
+        loads = ["fork", "open", "shell"]
+        self.assertEqual([(machine, sorted(each)) for machine, _, each in started], [
+            ("qspinlock", loads), ("nbq_spin", loads), ("nbq_spin", loads),
+            ("qspinlock", loads)])
+        self.assertTrue(runner.well(result))
+        self.assertEqual(result.runs[0].result["nbq_deadlocks"], 0)
+
+    def test_a_load_that_does_not_end_is_a_result_and_the_others_go_on(self):
+        started, result = self.made({("qspinlock", "open"): 1}, rounds=1)
+        self.assertEqual([each for machine, _, each in started if machine == "qspinlock"],
+                         [["fork", "open", "shell"], ["shell"]])
+        self.assertTrue(runner.well(result))
+        self.assertEqual([run.result["finished"] for run in result.runs
+                          if run.lock == "qspinlock"], [4, 1, 4])
+
+    def test_a_guest_that_hangs_has_not_finished_its_load(self):
+        started, result = self.made({("qspinlock", "shell"): HUNG}, rounds=1)
+        self.assertEqual(len(started), 2)
+        hung, = [run for run in result.runs if not run.result["finished"]]
+        self.assertEqual((hung.verdict, hung.result["planned"], hung.result["elapsed_ns"]),
+                         ("PASS", 8, 60 * 10**9))
+        self.assertAlmostEqual(metrics.METRICS["operations_per_second"].of(hung), 8 / 60)
+        self.assertTrue(runner.well(result))
+
+    def test_the_hybrids_kernel_must_finish(self):
+        for ends in (2, HUNG):
+            _, result = self.made({("nbq_spin", "open"): ends}, rounds=1)
+            self.assertFalse(runner.well(result))
+            self.assertIn("workers finished within", result.problems[0])
+
+    def test_every_kernel_of_a_scenario_is_built_and_no_other(self):
+        self.assertEqual(list(kernels.named_sides(["qspinlock", "nbq_spin"])),
+                         ["nbq_spin", "qspinlock"])
+        self.assertEqual(list(kernels.named_sides(["all", "-virt_spin_lock"])),
+                         ["nbq_spin", "qspinlock", "qspinlock_again"])
+
+
+def twice(scenario_, lock, number, point):
+    """The hybrid makes two to four times as many operations, by load."""
+    made = made_up(scenario_, "qspinlock", number, point)
+    loads = parameters.LOADS.index(point["load"]) / (len(parameters.LOADS) - 1)
+    factor = {"nbq_spin": 2 + 2 * loads, "virt_spin_lock": 0.5}.get(lock, 1)
+    return {**made, "operations": 1000 * factor, "elapsed_ns": 10**9,
+            "nbq_nodes_allocated": 7, "nbq_deadlocks": 0}
+
+
+class Reports(unittest.TestCase):
+
+    def text(self, made):
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder_of(Path(folder) / "results", result_of(plan(), made))
+            return report.text_of(open_folder(path))
+
+    def test_each_load_is_beside_the_kernels_own_lock(self):
+        text = self.text(twice)
+        self.assertIn('"fork","2 (2 to 2)","0.50 (0.50 to 0.50)","1 (1 to 1)"', text)
+        self.assertIn('"median load","**3** (3 to 3)"', text)
+        self.assertIn("8 CPUs on 2 cores", text)
+        self.assertIn(kernel_report.LIMITS.format(cores=2), text)
+        self.assertIn("pool_high_water", text)
+        self.assertNotIn("Where ours lose", text)
+
+    def test_what_did_not_finish_is_said(self):
+        def made(scenario_, lock, number, point):
+            lost = lock == "qspinlock" and point["load"] == "shell" and number < 3
+            return {**twice(scenario_, lock, number, point), **(
+                {"finished": 0, "planned": 8, "elapsed_ns": 60 * 10**9} if lost else {})}
+        self.assertIn("finished all, own 2 of 5", self.text(made))
+
+    def test_an_aim_can_be_of_the_median_load(self):
+        result = result_of(plan(), twice)
+        aim, = [each for each in result.plan.aims if each.name == "preempted"]
+        found = aims.Verdict(aim, result, metrics.Context(2))
+        self.assertEqual((found.word, len(found.standings)), ("met", 2))
+        self.assertAlmostEqual(found.worst.ratio.median, 3)
+
+    def test_an_aim_over_no_axis_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "kernel.ini"
+            path.write_text(KERNEL.read_text().replace("median_of = load", "median_of = passes"))
+            with self.assertRaisesRegex(Trouble, "\"passes\" is no axis"):
+                scenario.read(path)
+
+
+if __name__ == "__main__":
+    unittest.main()
