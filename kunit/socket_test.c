@@ -182,7 +182,7 @@ static void no_steal_from_the_socket_that_has_the_turn(struct kunit *test)
 	u32 *tail = &queue_there(test)->tail;
 	struct nbq_node *w = nbq_bench_alloc(test);
 
-	nbq_spin_enqueue(lock_of(test), tail, w);
+	nbq_spin_enqueue(&lock_of(test)->bare, tail, w);
 	lock_of(test)->state.request = request_at(1000, made_up->turn);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_FALSE(test, nbq_spin_trylock(lock_of(test)));
@@ -211,7 +211,7 @@ static u64 time_to_acquire(struct kunit *test, void (*act)(struct event *event))
 	u64 start = 1000;
 
 	hold(test);
-	nbq_spin_enqueue(lock_of(test), &queue_there(test)->tail, nbq_bench_alloc(test));
+	nbq_spin_enqueue(&lock_of(test)->bare, &queue_there(test)->tail, nbq_bench_alloc(test));
 	lock_of(test)->state.request = request_at(start, made_up->turn);
 	nbq_fake_start(start, 10);
 	nbq_fake_call(8, happen, &event);
@@ -304,7 +304,7 @@ static void waiter_behind_one_of_another_lock_does_not_wait_for_it(struct kunit 
 	struct nbq_node *w = nbq_bench_alloc(test);
 
 	/* before: w waits for the other lock, and stays */
-	nbq_spin_enqueue(other, &queue_here(test)->tail, w);
+	nbq_spin_enqueue(&other->bare, &queue_here(test)->tail, w);
 	hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(4, happen, &event);
@@ -322,9 +322,9 @@ static void destroy_leaves_the_waiter_of_another_lock_in_the_queue(struct kunit 
 	u32 *tail = &queue_here(test)->tail;
 
 	/* before: w waits for the other lock, x has abandoned its place behind it; after: w */
-	nbq_spin_enqueue(other, tail, w);
+	nbq_spin_enqueue(&other->bare, tail, w);
 	x = nbq_bench_alloc(test);
-	nbq_spin_enqueue(lock_of(test), tail, x);
+	nbq_spin_enqueue(&lock_of(test)->bare, tail, x);
 	x->resumed = true;
 	KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(tail, x, w));
 	KUNIT_EXPECT_EQ(test, nbq_spin_destroy(lock_of(test)), 0);

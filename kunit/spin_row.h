@@ -42,7 +42,7 @@ static bool enqueue(void *any, struct nbq_contender *contender)
 
 	contender->pred = NULL;
 	if (!is_open(lock) || !take_free(lock, contender)) {
-		contender->pred = nbq_spin_enqueue(lock, nbq_tail_of(lock), contender->node);
+		contender->pred = nbq_spin_enqueue(&lock->bare, nbq_tail_of(lock), contender->node);
 		return false;
 	}
 	nbq_node_free_own(contender->node);

@@ -48,7 +48,7 @@ static struct nbq_node *enqueue(struct kunit *test, struct nbq_node **pred)
 {
 	struct nbq_node *node = nbq_bench_alloc(test);
 
-	*pred = nbq_spin_enqueue(lock_of(test), nbq_tail_of(lock_of(test)), node);
+	*pred = nbq_spin_enqueue(&lock_of(test)->bare, nbq_tail_of(lock_of(test)), node);
 	return node;
 }
 
@@ -230,7 +230,7 @@ static void encoded_tail_is_decoded_to_its_node(struct kunit *test)
 	many->nodes[*index] = w;
 
 	/* before: []; after: w x */
-	w_pred = nbq_spin_enqueue(lock_of(test), nbq_tail_of(lock_of(test)), w);
+	w_pred = nbq_spin_enqueue(&lock_of(test)->bare, nbq_tail_of(lock_of(test)), w);
 	KUNIT_EXPECT_NULL(test, w_pred);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)),
 			*index << 16 | nbq_context_of(&bench->pool));
@@ -466,7 +466,7 @@ static void head_comes_and_goes(struct others *others)
 		nbq_contender_release(bench, &bench->contenders[1]);
 }
 
-/* The numbers of nbqlock/spin.c and wait.c, stated once more: they are promised. */
+/* The numbers of nbqlock/bare_spin.c and wait.c, stated once more: they are promised. */
 #define POLLS_BEFORE_QUEUE		16
 #define POLLS_PER_TICK		64
 #define PATIENT_NS		20000
@@ -1074,7 +1074,7 @@ static void no_steal_by_an_interrupt_above_a_waiter_of_another_lock(struct kunit
 	other->others.act = nmi_tries_other_lock;
 	other->acquired = true;
 	w = nbq_bench_alloc(test);
-	nbq_spin_enqueue(other->lock, nbq_tail_of(other->lock), w);
+	nbq_spin_enqueue(&other->lock->bare, nbq_tail_of(other->lock), w);
 	if (steals(test))
 		nbq_request(other->lock, request_of(1000));
 

@@ -43,6 +43,7 @@
  * @polls: polls left until the next clock read
  * @relative: the clock has not been read
  * @announced: contention_begin has been raised for the attempt
+ * @forgets_place: no later attempt resumes the place that this one abandons
  *
  * Two registers: an attempt that does not wait never reads it.
  */
@@ -51,8 +52,9 @@ struct nbq_deadline {
 	u32 read_at;
 	u8 stride;
 	u8 polls;
-	bool relative;
-	bool announced;
+	bool relative:1;
+	bool announced:1;
+	bool forgets_place:1;
 };
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)

@@ -279,6 +279,10 @@ static inline bool nbq_pool_is_ready(struct nbq_pool *pool)
 			       pool - *this_cpu_ptr(&nbq_pools));
 }
 
+/* bare_spin.c */
+int nbq_bare_spin_acquire(union nbq_bare_spin *lock, struct nbq_deadline deadline,
+			  struct lockdep_map *waits, unsigned long ip);
+
 /* debugfs.c */
 void nbq_debugfs_start(void);
 void nbq_debugfs_stop(void);
@@ -547,7 +551,7 @@ static inline void nbq_count_skipped(struct nbq_pool *pool, unsigned long skippe
 extern unsigned int nbq_pool_nodes_max;
 void nbq_pools_flush(void);
 
-/* The steps of an acquisition, as clh_nb.c, mcs_nb.c, swap_nb.c and spin.c say. */
+/* The steps of an acquisition, as clh_nb.c, mcs_nb.c, swap_nb.c and bare_spin.c say. */
 struct nbq_node *nbq_clh_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_clh_poll(const struct nbq_node *pred);
 struct nbq_node *nbq_clh_skip(struct nbq_node *node, struct nbq_node *pred,
@@ -569,7 +573,7 @@ bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred);
 bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node);
 
-struct nbq_node *nbq_spin_enqueue(const struct nbq_spin *lock, u32 *tail,
+struct nbq_node *nbq_spin_enqueue(const union nbq_bare_spin *lock, u32 *tail,
 				  struct nbq_node *node);
 struct nbq_node *nbq_spin_poll(const struct nbq_node *pred);
 struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,

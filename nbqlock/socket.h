@@ -4,7 +4,7 @@
  *
  * A socket is a NUMA node that has CPUs. It has a table of queues in its own memory; the address
  * of a lock chooses one. So the lock stays a word, and contexts that enqueue share a line only
- * with those of their own socket. Locks may share a queue: spin.c.
+ * with those of their own socket. Locks may share a queue: bare_spin.c.
  */
 #ifndef _NBQ_SOCKET_H
 #define _NBQ_SOCKET_H

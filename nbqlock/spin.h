@@ -3,7 +3,7 @@
 /*
  * nbq_spin: the hybrid, a spinlock of 8 bytes that one compare-and-swap takes and one store
  * releases, with a queue that a waiter can abandon at any time. The lock to take unless
- * there is a reason for another one. How it works: spin.c.
+ * there is a reason for another one. How it works: bare_spin.c.
  *
  * Newcomers steal a free lock from its waiters for 20 us, and later while the waiters in
  * front are stalled; a lock that is made with NBQ_SPIN_FIFO is first come, first served.
@@ -26,6 +26,7 @@
 #include <linux/smp.h>
 
 #include "annotations.h"
+#include "bare_spin.h"
 #include "guard.h"
 #include "types.h"
 
@@ -126,7 +127,8 @@ static __always_inline bool __nbq_spin_take_uncontended(struct nbq_spin *lock)
 	    unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))
 		return false;
 	/*
-	 * ACQUIRE, pairs with the RELEASE in nbq_spin_unlock(): the critical section before
+	 * ACQUIRE, pairs with the RELEASE in nbq_bare_spin_unlock(): the critical section
+	 * before
 	 * is over for the context that finds the lock free.
 	 */
 	if (!try_cmpxchg_acquire(&lock->state.all, &nothing, raw_smp_processor_id() + 1))
@@ -265,11 +267,7 @@ static __always_inline void nbq_spin_unlock(struct nbq_spin *lock)
 #else
 	/* Before the lock is seen to be free: writes to devices are in order. */
 	mmiowb_spin_unlock();
-	/*
-	 * RELEASE, pairs with the ACQUIREs that take the lock: the critical section is over
-	 * for the context that finds the lock free.
-	 */
-	smp_store_release(&lock->state.holder, 0);
+	nbq_bare_spin_unlock(&lock->bare);
 	preempt_enable();
 #endif
 }

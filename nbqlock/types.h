@@ -9,10 +9,11 @@
 #ifndef _NBQLOCK_TYPES_H
 #define _NBQLOCK_TYPES_H
 
-#include <asm/byteorder.h>
 #include <linux/compiler.h>
 #include <linux/lockdep_types.h>
 #include <linux/types.h>
+
+#include "bare_spin_types.h"
 
 struct nbq_node;
 
@@ -64,73 +65,15 @@ struct nbq_timeout {
 };
 
 /*
- * A context as a number of 16 bits: its CPU, counted from 1, and above that its context
- * level. 0 is no context.
- */
-#define NBQ_CONTEXT_CPU_BITS	14
-
-/* A flag of nbq_spin_init(): first come, first served. The turn of such a lock. */
-#define NBQ_SPIN_FIFO		1
-
-/**
- * union nbq_spin_state - what decides who may take a hybrid lock
- * @all: all of it; 0: any context may
- * @holder: the context that holds the lock, encoded; 0: none
- * @request: @handoff and @turn
- * @handoff: when the head of a queue requested a handoff, as spin.c encodes it; such a
- *	request expires. 0: there is none
- * @turn: the socket whose waiters the request is for; 0: the waiters in the lock's own
- *	queue; or %NBQ_SPIN_FIFO
- */
-union nbq_spin_state {
-	u32 all;
-	struct {
-#ifdef __LITTLE_ENDIAN
-		u16 holder;
-		union {
-			u16 request;
-			struct {
-				u8 handoff;
-				u8 turn;
-			};
-		};
-#else
-		union {
-			u16 request;
-			struct {
-				u8 turn;
-				u8 handoff;
-			};
-		};
-		u16 holder;
-#endif
-	};
-};
-
-/**
- * union nbq_spin_word - a hybrid lock without its lockdep map
- * @all: all of it, where 64 bits can be accessed at once
- * @state: who holds it, and who may take it
- * @tail: the newest node in the lock's own queue, encoded; 0: none
- */
-union nbq_spin_word {
-	u64 all;
-	struct {
-		union nbq_spin_state state;
-		u32 tail;
-	};
-};
-
-/*
  * struct nbq_spin - a hybrid lock, see spin.h
- * @word: @state and @tail
+ * @bare: the lock itself
  * @state: who holds it, and who may take it
  * @tail: the newest node in the lock's own queue, encoded; 0: none
  * @dep_map: for lockdep
  */
 __nbq_lock_struct(nbq_spin) {
 	union {
-		union nbq_spin_word word;
+		union nbq_bare_spin bare;
 		struct {
 			union nbq_spin_state state;
 			u32 tail;

@@ -55,7 +55,7 @@ OWN = (
 )
 
 OWN += (
-    *mutants("spin.c", {}, (
+    *mutants("bare_spin.c", {}, (
         ("spin: take does not test for a holder", SPIN_TAKE,
          "	return xchg(&lock->state.all, taken.all) || true;\n"),
         ("spin: dequeue does not pass the headship", SPIN_HEAD, ""),
@@ -83,22 +83,22 @@ class OfOneType(Mutant):
 
 # The policy of the hybrid, default and first come, first served.
 POLICY = (
-    ("spin", mutants("spin.c", {}, (
+    ("spin", mutants("bare_spin.c", {}, (
         ("spin: newcomers ignore the request for a handoff",
          "	return likely(!word->state.handoff) || !tail_of_turn(lock, word->state.turn) ||\n",
          "	return true || \n"),
         ("spin: no waiter acts for the head",
          "		      has_passed(heartbeat, wait->now, STALLED_NS) ||\n", ""),
     ))),
-    ("fifo", mutants("spin.c", {}, (
+    ("fifo", mutants("bare_spin.c", {}, (
         ("fifo: newcomers do not check for a queue",
-         "	return try_cmpxchg_acquire(&lock->word.all, &free.all, taken.all);\n",
+         "	return try_cmpxchg_acquire(&lock->all, &free.all, taken.all);\n",
          "	return try_cmpxchg_acquire(&lock->state.all, &free.state.all, taken.state.all);\n"),
         ("fifo: waiter behind the head acquires the lock",
          "	return (!place->pred || place->acts_as_head) && poll_as_head(lock, place, wait);\n",
          "	return poll_as_head(lock, place, wait);\n"),
     ))),
-    ("fifo_32bit", mutants("spin.c", {}, (
+    ("fifo_32bit", mutants("bare_spin.c", {}, (
         ("fifo, 32 bits: newcomers acquire the lock without the queue",
          "#else\n	return false;\n#endif\n",
          "#else\n	return !cmpxchg_acquire(&lock->state.holder, 0, context);\n#endif\n"),

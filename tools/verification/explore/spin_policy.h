@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How long the waiters of nbqlock/spin.c and nbqlock/wait.c do what they do, for the
+ * How long the waiters of nbqlock/bare_spin.c and nbqlock/wait.c do what they do, for the
  * explorer: not numbers, but a choice (PERSIST in context.h). A limit is reached by a
  * context that polls on until it does something new, and by no other. So all values are
  * explored that the limits could have, and any relation between them; and whether a

@@ -555,7 +555,7 @@ static void next_holder_may_free_the_lock(void)
 }
 
 #ifdef TYPE_IS_HYBRID
-/* The hybrid's policy in polls and in time: the numbers of nbqlock/spin.c once more. */
+/* The hybrid's policy in polls and in time: the numbers of nbqlock/bare_spin.c once more. */
 
 #define POLLS_BEFORE_QUEUE		(IS_FIFO ? 0 : 16)
 #define PATIENT_NS		20000

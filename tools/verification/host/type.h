@@ -244,7 +244,7 @@ static inline unsigned long value_in_lock(const struct nbq_X *lock, const void *
 {
 #ifdef TYPE_IS_HYBRID
 	/* All of it is read at once. */
-	return address == &lock->tail ? lock->tail : lock->word.all;
+	return address == &lock->tail ? lock->tail : lock->bare.all;
 #else
 	return *(const unsigned long *)address;
 #endif

@@ -3,7 +3,9 @@
 
 # The lock types that run a file's text.
 TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
-         "spin.c": ("spin", "fifo"), "socket.c": ("spin",), "spin.h": ("spin",), "pool.c": ("spin",),
+         "bare_spin.c": ("spin", "fifo"), "bare_spin.h": ("spin", "fifo"),
+         "spin.c": ("spin", "fifo"), "spin.h": ("spin",), "socket.c": ("spin",),
+         "pool.c": ("spin",),
          "queue_lock.h": ("clh", "swap", "mcs"), "attempt.h": ("clh", "swap", "mcs", "spin"),
          "clh.h": ("clh",), "guard.h": ("clh",), "internal.h": ("clh", "swap"),
          "node.c": ("clh",), "wait.c": ("clh", "swap", "spin", "fifo"), "wait.h": ("clh", "swap"),

@@ -38,7 +38,7 @@ MUTANTS = [*mutants("wait.c", HARDWARE, (
 )), *mutants("deadline.h", HARDWARE, (
     ("relax: no wait by hardware without a deadline",
      IS_AFTER, IS_AFTER.replace("deadline->at == KTIME_MAX ||", "false ||")),
-)), *mutants("spin.c", HARDWARE, (
+)), *mutants("bare_spin.c", HARDWARE, (
     ("relax: waiter by hardware counts as stalled",
      "#define STALLED_NS	(50000 + NBQ_RELAX_MAX_NS)\n", "#define STALLED_NS	50000\n"),
     ("relax: heartbeat is published after a wait by hardware",

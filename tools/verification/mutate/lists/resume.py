@@ -125,15 +125,16 @@ MUTANTS = [*mutants("internal.h", STEPS, (
     ("swap: node abandoned in another queue is resumed",
      ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
 )), *mutants("spin.c", HOST, (
+    ("spin: init does not forget the places of an earlier lock",
+     "	nbq_forget_places(lock);\n", ""),
+)), *mutants("bare_spin.c", HOST, (
     ("spin: no place is resumed",
      "	if (!place->node)\n		return false;\n	wait->in_order",
      "	if (true)\n		return false;\n	wait->in_order"),
-    ("spin: init does not forget the places of an earlier lock",
-     "	nbq_forget_places(lock);\n", ""),
     ("spin: resumed predecessor counts as skipped",
      "		if (!nbq_node_skip(pred, prev))\n			return pred;\n",
      "		nbq_node_skip(pred, prev);\n"),
-)), *mutants("spin.c", POLICY, (
+)), *mutants("bare_spin.c", POLICY, (
     ("spin: resumed waiter has waited since then only",
      "		place->since = place->node->since;\n", ""),
     ("spin: resumed waiter does not check its predecessor's heartbeat",

@@ -15,7 +15,7 @@ DEQUEUES = ("	freed = pred ? nbq_spin_abandon(&queue->tail, node, pred) :\n"
         "		      nbq_spin_dequeue_head(&queue->tail, node, false);\n")
 FOUND = "	found = pred && READ_ONCE(pred->wants) == lock;\n"
 
-MUTANTS = [*mutants("spin.c", TURNS, (
+MUTANTS = [*mutants("bare_spin.c", TURNS, (
     ("sockets: all enqueue in the lock itself",
      "wait->in_order ? NULL : READ_ONCE(wait->pool->socket);\n", "NULL;\n"),
     ("sockets: waiter behind one of another lock waits for it",
@@ -42,13 +42,13 @@ MUTANTS = [*mutants("spin.c", TURNS, (
      "	while (!pred && (prev = nbq_spin_poll(pred))) {\n		struct nbq_node *last = pred;\n\n"
      "		pred = nbq_spin_skip(node, last, prev);\n"),
     ("sockets: destroy takes any waiter for one of its lock", FOUND, "	found = pred;\n"),
-)), *mutants("spin.c", OPERATIONS, (
+)), *mutants("bare_spin.c", OPERATIONS, (
     ("sockets: destroy does not find a waiter", FOUND, "	found = false;\n"),
-)), *mutants("spin.c", EXPLORED, (
+)), *mutants("bare_spin.c", EXPLORED, (
     ("sockets: head awaits its turn for ever", AWAITS, "	return true;\n",
      {"explorer": "with three contexts on two sockets: one of its defects"}),
     ("sockets: destroy stays in the queue", DEQUEUES, "	freed = true;\n"),
-)), *mutants("spin.c", {**OPERATIONS, **EXPLORED}, (
+)), *mutants("bare_spin.c", {**OPERATIONS, **EXPLORED}, (
     ("sockets: destroy does not sweep the queues", SWEEPS, "false"),
 )), *mutants("socket.c", TURNS, (
     ("sockets: turn passes to a socket whose head does not await it",

@@ -15,7 +15,7 @@ ABANDON = "	smp_store_release(&node->prev, pred);\n"
 PASS = "	smp_store_release(&node->prev, NBQ_AVAILABLE);\n"
 RECLAIM = "	nbq_node_reclaim(pred, &node->pool->events);\n"
 TAKE = "return try_cmpxchg_acquire(&lock->state.all, &state->all, taken.all);\n"
-TAKE_ALL = "	return try_cmpxchg_acquire(&lock->word.all, &free.all, taken.all);\n"
+TAKE_ALL = "	return try_cmpxchg_acquire(&lock->all, &free.all, taken.all);\n"
 STORE = "		if (!word.state.holder)\n			WRITE_ONCE(lock->state.holder, wait->context);\n"
 REQUEST = "		request_handoff(lock, place, wait, word.state);\n"
 NOT_OPEN = ("	if (!may_steal(&word, lock, wait->pool, wait->context) && "
@@ -37,7 +37,7 @@ IS_BUSY = ("	if (state.holder)\n		return true;\n"
            "	tail = tail_of_turn(lock, state.turn);\n"
            "	return tail && !nbq_spin_poll(tail);\n")
 DESTROY = ("	if (holder || (!is_in_order(lock) && !is_swept(lock)) ||\n"
-           "	    (node && !is_idle(node)) || cmpxchg(&lock->tail, tail, 0) != tail) {\n")
+           "	    (node && !is_idle(node)) || cmpxchg(&lock->tail, tail, 0) != tail)\n")
 CONTENDED = ("	return READ_ONCE(lock->state.holder) &&\n"
              "	       (READ_ONCE(lock->tail) || (!is_in_order(lock) && nbq_has_queue(lock)));\n")
 NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);\n"
@@ -63,7 +63,7 @@ SLOWER = {"explorer": "nothing is broken: it takes longer"}
 WRITES = {"explorer": "gives up all the same, after it has enqueued"}
 HELD_HERE = "		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->context))\n"
 
-MUTANTS = [*mutants("spin.c", STEPS, (
+MUTANTS = [*mutants("bare_spin.c", STEPS, (
     ("spin: held lock is acquired",
      "	return !word.state.holder && !is_fifo(word.state) &&\n",
      "	return !is_fifo(word.state) &&\n"),
@@ -110,7 +110,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      IS_BUSY, "	tail = NULL;\n	return !tail;\n"),
     ("spin: try finds a lock with abandoned nodes busy",
      "	return tail && !nbq_spin_poll(tail);\n", "	return tail;\n"),
-)), *mutants("spin.c", POLICY, (
+)), *mutants("bare_spin.c", POLICY, (
     ("spin: newcomers steal in spite of a request for a handoff",
      IS_OPEN, "	return interrupts_waiter(lock, pool, context) || true;\n"),
     ("spin: no head requests a handoff", REQUEST, "		{ }\n",
@@ -183,7 +183,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      ENQUEUES, "	if (!place->node && may_queue(place, wait)) {\n		enqueue(lock, place, wait);\n",
      dict.fromkeys(("explorer", "kunit"),
                    "withdraws what it has published for a moment, and publishes it again")),
-)), *mutants("spin.c", STALLED_PRED, (
+)), *mutants("bare_spin.c", STALLED_PRED, (
     ("spin: successor of an acting head does not act at once", AT_ONCE, ""),
     ("spin: hypervisor is not asked",
      "		      vcpu_is_preempted(place->pred->cpu);\n", "		      false;\n"),
@@ -193,7 +193,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "	place->acts_as_head = !wait->in_order && is_first_of_lock(lock, place, wait);\n", ""),
     ("spin: newcomer does not enqueue although it was too late",
      "	place->must_queue = !place->starved;\n	return false;\n", "	return false;\n"),
-)), *mutants("spin.c", BESIDES_STEPS, (
+)), *mutants("bare_spin.c", BESIDES_STEPS, (
     ("spin: skipped nodes are not counted",
      COUNTS_SKIPPED, ""),
     ("spin: head that dequeued counts as an abandoned node", COUNTS_SKIPPED, "		place->skipped++;\n"),
@@ -221,22 +221,24 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: destroyed lock keeps a request for a handoff",
      "	WRITE_ONCE(lock->state.request, 0);\n", "",
      "the same: a request is void in an empty queue"),
-    ("spin: destroy of a lock in use is not reported",
-     "		nbq_report(NBQ_REPORT_IN_USE, lock, holder, _RET_IP_);\n", ""),
     ("spin: held lock with waiters is not contended",
      CONTENDED, "	return false;\n"),
     ("spin: lock with abandoned nodes only counts as contended",
      CONTENDED, "	return READ_ONCE(lock->tail);\n"),
-    ("spin: init does not reset the state", "	lock->state.all = 0;\n", ""),
-    ("spin: init does not reset the tail", "	lock->tail = 0;\n", ""),
     ("spin: destroy of a lock that is held is not refused",
      DESTROY, DESTROY.replace("holder || ", "")),
     ("spin: destroy of a lock with a waiter is not refused",
      DESTROY, DESTROY.replace("(node && !is_idle(node)) || ", "")),
     ("spin: destroy does not clear the tail",
      DESTROY, DESTROY.replace("cmpxchg(&lock->tail, tail, 0) != tail", "false")),
+)), *mutants("spin.c", BESIDES_STEPS, (
+    ("spin: destroy of a lock in use is not reported",
+     "		nbq_report(NBQ_REPORT_IN_USE, lock, READ_ONCE(lock->state.holder), _RET_IP_);\n",
+     "		;\n"),
+    ("spin: init does not reset the state", "	lock->state.all = 0;\n", ""),
+    ("spin: init does not reset the tail", "	lock->tail = 0;\n", ""),
 )), *mutants("spin.c", {"host": HostTests("smoke TYPE_lockdep gcc asan",
-                                         "steps TYPE_lockdep gcc asan")}, (
+                                    "steps TYPE_lockdep gcc asan")}, (
     ("spin: unlock of a free lock goes on", NOT_HELD + "		return;\n", NOT_HELD),
     ("spin: unlock of a free lock is not reported", NOT_HELD, ""),
     ("spin: unlock on another CPU is not noticed",
@@ -247,10 +249,10 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      "	mmiowb_spin_unlock();\n", ""),
 )), *mutants("spin.h", STEPS, (
     ("spin: inline unlock leaves preemption off",
-     "	smp_store_release(&lock->state.holder, 0);\n	preempt_enable();\n",
-     "	smp_store_release(&lock->state.holder, 0);\n"),
+     "	nbq_bare_spin_unlock(&lock->bare);\n	preempt_enable();\n",
+     "	nbq_bare_spin_unlock(&lock->bare);\n"),
     ("spin: inline unlock releases nothing",
-     "	smp_store_release(&lock->state.holder, 0);\n	preempt_enable();\n",
+     "	nbq_bare_spin_unlock(&lock->bare);\n	preempt_enable();\n",
      "	preempt_enable();\n"),
     ("spin: interrupt acquires the lock as a task",
      " ||\n	    unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))\n",
@@ -323,35 +325,32 @@ MUTANTS = [*mutants("spin.c", STEPS, (
      HELD_HERE, "		if (holder)\n"),
     ("wait: hybrid held by its own CPU is not found",
      HELD_HERE, "		if (false)\n"),
-)), *mutants("spin.c", ORDERINGS, (
+)), *mutants("bare_spin.c", ORDERINGS, (
     ("spin: acquired without acquire", TAKE, TAKE.replace("acquire", "relaxed")),
     ("spin: acquired without a queue and without acquire",
      TAKE_ALL, TAKE_ALL.replace("acquire", "relaxed")),
     ("spin: head reads the lock in no order",
-     "acquires ? smp_load_acquire(&lock->word.all)", "acquires ? READ_ONCE(lock->word.all)"),
+     "acquires ? smp_load_acquire(&lock->all)", "acquires ? READ_ONCE(lock->all)"),
     ("spin: enqueue without acquire", "xchg(tail, encode_tail(node))",
      "xchg_release(tail, encode_tail(node))", MARKED),
     ("spin: enqueue without release", "xchg(tail, encode_tail(node))",
      "xchg_acquire(tail, encode_tail(node))", MARKED),
     ("spin: relaxed poll", "	return smp_load_acquire(&pred->prev);\n",
      "	return READ_ONCE(pred->prev);\n", {**SPARE, **MARKED}),
-)), *mutants("spin.c", STEPS_32BIT, (
+)), *mutants("bare_spin.c", STEPS_32BIT, (
     ("spin, 32 bits: the tail is not read", "		.tail = READ_ONCE(lock->tail),\n", ""),
     ("spin, 32 bits: free lock counts as acquired without its queue",
      "#else\n	return false;\n#endif\n", "#else\n	return true;\n#endif\n"),
-)), *mutants("spin.c", ORDERINGS_32BIT, (
+)), *mutants("bare_spin.c", ORDERINGS_32BIT, (
     ("spin, 32 bits: head reads the lock in no order",
      "acquires ? smp_load_acquire(&lock->state.all)", "acquires ? READ_ONCE(lock->state.all)"),
-)), *mutants("spin.c", CHECKS, (
+)), *mutants("bare_spin.c", CHECKS, (
     ("spin: relaxed swap of the tail in abandon", ABANDON_CAS, ABANDON_CAS.replace("release", "relaxed")),
     ("spin: abandon publishes prev by a relaxed store",
      ABANDON, "	WRITE_ONCE(node->prev, pred);\n"),
     ("spin: relaxed swap of the tail in dequeue", DEQUEUE_CAS, DEQUEUE_CAS.replace("release", "relaxed")),
     ("spin: dequeue passes the headship by a relaxed store",
      PASS, "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n"),
-    ("spin: relaxed unlock with lockdep",
-     "	smp_store_release(&lock->state.holder, 0);\n",
-     "	WRITE_ONCE(lock->state.holder, 0);\n"),
     ("spin: relaxed swap of the tail in destroy",
      "cmpxchg(&lock->tail, tail, 0)", "cmpxchg_relaxed(&lock->tail, tail, 0)"),
     ("spin: relaxed load of the holder in destroy",
@@ -363,6 +362,7 @@ MUTANTS = [*mutants("spin.c", STEPS, (
     ("spin: fast path without acquire",
      "	if (!try_cmpxchg_acquire(&lock->state.all, &nothing,",
      "	if (!try_cmpxchg_relaxed(&lock->state.all, &nothing,"),
+)), *mutants("bare_spin.h", ORDERINGS, (
     ("spin: relaxed unlock",
      "	smp_store_release(&lock->state.holder, 0);\n",
      "	WRITE_ONCE(lock->state.holder, 0);\n"),

@@ -1,0 +1,1215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The hybrid: a spinlock that one compare-and-swap takes and one store releases, with a queue
+ * for waiters, who can abandon it at any time.
+ *
+ * The lock word names the holder. Contexts that find it held enqueue in a CLH-NB queue
+ * (clh_nb.c), but what is handed over from node to node is not the lock: it is the head of the
+ * queue, which competes for the lock. So a context that takes the lock is done with its node
+ * before its critical section, and has a node only while it waits.
+ *
+ * A waiter polls its predecessor's node and nothing else. The lock's line is for the holder,
+ * for newcomers, and for the head of a queue. Each socket has a queue (socket.h), so that a
+ * hand-over mostly stays on a socket:
+ *
+ *	lock  <-- newcomers (POLLS_BEFORE_QUEUE polls, then they enqueue)
+ *	  ^
+ *	  +------ head <-- waiter <-- stalled <-- waiter <-- waiter <-- tail   socket 0,
+ *	  |                                         |                          which has
+ *	  +-----------------------------------------+  acts as head            the turn
+ *
+ *	          head <-- waiter <-- tail                                     socket 1
+ *	         (awaits the turn: polls its own queue's line)
+ *
+ * Which contexts may take a free lock
+ *	The head of the queue.
+ *	A newcomer steals it: a waiter whose CPU is preempted keeps no other context from the
+ *	lock. But a head that has waited for PATIENT_NS requests a handoff, upon which
+ *	newcomers enqueue, and takes the lock with a request for its successor.
+ *	The acting head: a waiter whose predecessor is stalled. It is taken to be stalled if
+ *	its heartbeat is older than STALLED_NS, or if the hypervisor says so, or if this is
+ *	an interrupt above it. The acting head competes as the head does, until the
+ *	predecessor's state changes; with the lock, it abandons its node, and its successor,
+ *	which finds the same stalled predecessor, acts next.
+ *	A newcomer steals it in spite of a request, if the lock is free for IDLE_NS: then the
+ *	context that it was requested for is stalled. Or if the request has expired: it is a
+ *	time, renewed by a head that runs, and void after HANDOFF_UNITS. A waiter that gives
+ *	up lets it expire: it may be that of another waiter, too. A newcomer whose patience
+ *	is below IDLE_NS fails meanwhile, and so does a waiter whose patience ends before
+ *	its predecessor counts as stalled.
+ *	So the waiters of a socket that run are served in order. Newcomers steal from a waiter
+ *	that runs during its POLLS_BEFORE_QUEUE polls, the first PATIENT_NS after them, and
+ *	the polls up to the head's next clock read (POLLS_AS_HEAD); later only while its
+ *	predecessors are stalled, and what acting heads let them.
+ *	The head of a socket without the turn may not take it while a request for another
+ *	socket stands. A turn begins with a request and lasts TURN_UNITS; each head that takes
+ *	the lock hands the turn on to its successor, with the time at which it began. The
+ *	first head that finds it over, or the queue empty behind it, gives it to the next
+ *	socket whose head awaits it. A request that has expired, or a lock that is free for
+ *	IDLE_NS, is open to all, so that a preempted socket keeps no other from the lock.
+ *	Waiters of other sockets take the lock in their turns, and newcomers steal it where
+ *	sockets have one waiter at a time, until a head that awaits the turn finds the
+ *	request expired.
+ *	A lock made with NBQ_SPIN_FIFO has none of this: newcomers enqueue as soon as there is
+ *	a queue, which is the lock's own, and only its head takes the lock. A head that is
+ *	preempted keeps all others waiting, as in the queue locks.
+ * Mutual exclusion rests on the holder alone, whatever the policy; with NBQ_SPIN_FIFO, on the
+ * queue, too.
+ *
+ * Several locks may share a queue of a socket: their addresses have the same hash. A waiter
+ * whose predecessor waits for another lock is the first of its own lock, and acts as head. So no
+ * lock waits for another; where locks always share a queue, more waiters poll each of them.
+ *
+ * Prior art
+ *	A word that one compare-and-swap takes, with a queue behind it, accessed in parts of
+ *	several sizes: qspinlock. Stealing until a queued waiter forbids it: the paravirtual
+ *	qspinlock (qspinlock_paravirt.h, "hybrid PV queued/unfair lock"). Handoff: rwsem
+ *	(RWSEM_FLAG_HANDOFF). A bound on stealing: Fissile locks (Dice, Kogan, 2020). The
+ *	heartbeat: the published time of MCS-TP and CLH-TP (He, Scherer, Scott, 2005). A queue
+ *	for each socket, with turns of bounded length: lock cohorting (Dice, Marathe, Shavit,
+ *	PPoPP 2012), HMCS (Chabbi, Fagan, Mellor-Crummey, PPoPP 2015), CNA (Dice, Kogan,
+ *	2019). A table of queues by a hash of addresses: futexes, bit_waitqueue(). -EDEADLK
+ *	from a spinlock: rqspinlock. What is added: all of this with a queue that a waiter
+ *	can abandon at any position in a bounded number of its own steps, a request that
+ *	expires, and a waiter in the middle that acts as head when its predecessor is stalled.
+ *	Documentation/prior-art.rst compares point by point.
+ *
+ * Assumptions
+ *	Preemption is off from the start of a wait to the unlock.
+ *	A node is allocated by its own CPU only (node.c); its memory stays a node.
+ *	There are fewer CPUs than NBQ_CONTEXT_CPU_BITS can encode.
+ *
+ * States of a node, by prev
+ *
+ *	                  +-- abandon or dequeue, as tail --------> free
+ *	  enqueue         |                                          ^
+ *	free --> NULL ----+-- abandon --> (pred) --> RECYCLED ------>|
+ *	        waits     |             abandoned     a successor    |
+ *	          ^       |              |            skips it       |
+ *	          +-------|--- resume ---+                           |
+ *	                  |                                          |
+ *	                  +-- dequeue --> AVAILABLE ---------------->+
+ *	                       as head               a successor becomes the head
+ *
+ * A tail is encoded in 32 bits: the CPU and context level of the node's pool, and its index
+ * there. With the holder and the request that makes a lock of 8 bytes. Half of that would not
+ * do: 14 bits name the holder's CPU, 16 the pool, which leaves none for the index. The holder
+ * is named for -EDEADLK: a deadlock check must know which CPU a waiter waits for (wait.c).
+ *
+ * Only the nodes with which a pool began can be encoded. An attempt without a node polls as a
+ * newcomer.
+ *
+ * An attempt whose CPU has abandoned a node in the queue, which no successor has skipped,
+ * resumes that place, as in CLH-NB, before it polls the lock: else attempts with little patience
+ * would take its line from one another. It has waited since the first of these attempts
+ * enqueued, and checks at once whether its predecessor is stalled. After an attempt whose
+ * patience was over before it enqueued, the next of that CPU enqueues at once.
+ *
+ * Own steps on shared memory: at most 2 to abandon (swap the tail, then free the node or store
+ * prev; 1 from a resumed place), 1 to release.
+ */
+#include <linux/atomic.h>
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/processor.h>
+#include <linux/threads.h>
+
+#include "bare_spin.h"
+#include "contention.h"
+#include "internal.h"
+#include "relax.h"
+#include "spin.h"
+#include "trace.h"
+
+/*
+ * The policy: the order of acquisitions and their speed, not mutual exclusion. In time, as the
+ * length of a poll differs by ten times between processors. The explorer branches on each.
+ */
+#ifndef NBQ_SPIN_POLICY
+/* Polls of a newcomer before it enqueues, unless it loses the lock to another one. */
+#define POLLS_BEFORE_QUEUE	16U
+/* How long a waiter has waited when it requests a handoff. */
+#define PATIENT_NS	20000
+/* Polls of the head from one clock read to the next. */
+#define POLLS_AS_HEAD	16U
+/* How long a lock is free until the head that has requested it counts as stalled. */
+#define IDLE_NS		2000
+/* The age of the heartbeat of a waiter that counts as stalled, also while it sleeps. */
+#define STALLED_NS	(50000 + NBQ_RELAX_MAX_NS)
+/* From one check of the predecessor's heartbeat to the next. */
+#define CHECK_PRED_NS	(100000 + NBQ_RELAX_MAX_NS)
+/* The age at which a request for a handoff expires, in units of 2^HANDOFF_SHIFT ns. */
+#define HANDOFF_UNITS	3U
+/* The length of a socket's turn, in the same units, if another socket awaits it. */
+#define TURN_UNITS	2U
+/* Is the patience over before the attempt could request a handoff? */
+#define HAS_LITTLE_PATIENCE(wait)	\
+	nbq_deadline_is_within((wait)->deadline, (wait)->now, PATIENT_NS)
+static_assert(HANDOFF_UNITS << 13 == NBQ_SPIN_HANDOFF_NS);
+/* Has the clock been read since the last tick? */
+#define HAS_TICKED(place, wait)	((place)->ticked_at != (wait)->now)
+/* Is a newcomer to enqueue? */
+#define HAS_POLLED(place, wait)	((wait)->polls - (place)->newcomer_since >= POLLS_BEFORE_QUEUE)
+#endif
+
+/*
+ * The time of a request for a handoff, in 7 bits of the clock, and one that says that there is
+ * one. The bits wrap after a millisecond: a request that old may hold for HANDOFF_UNITS once
+ * more.
+ */
+#define HANDOFF_SHIFT		13
+#define HANDOFF_REQUESTED	0x80U
+
+static u8 handoff_at(u64 ns)
+{
+	return HANDOFF_REQUESTED | (u8)(ns >> HANDOFF_SHIFT);
+}
+
+/* The age of a request in these units. The clocks of two CPUs may differ a little. */
+static unsigned int age_of(u8 handoff, u64 now)
+{
+	unsigned int age = (handoff_at(now) - handoff) & (HANDOFF_REQUESTED - 1);
+
+	return age == HANDOFF_REQUESTED - 1 ? 0 : age;
+}
+
+static bool has_expired(u8 handoff)
+{
+	return age_of(handoff, nbq_clock_ns()) >= HANDOFF_UNITS;
+}
+
+/* A request of this time, for the waiters of that turn. */
+static u16 request_at(u64 ns, u8 turn)
+{
+	union nbq_spin_state state = { .handoff = handoff_at(ns), .turn = turn };
+
+	return state.request;
+}
+
+#if NR_CPUS >= 1 << NBQ_CONTEXT_CPU_BITS
+#error "There are more CPUs than fit into a context's number"
+#endif
+static_assert(sizeof(((union nbq_bare_spin *)0)->state) == sizeof(u32));
+
+/* The number that stands for a node in a tail; 0 stands for none. */
+static u32 encode_tail(const struct nbq_node *node)
+{
+	return node->index << 16 | nbq_context_of(node->pool);
+}
+
+static struct nbq_node *decode_tail(u32 number)
+{
+	const struct nbq_encodable *encodable;
+
+	if (!number)
+		return NULL;
+	/* ACQUIRE, pairs with the RELEASEs that set it: the nodes by their index. */
+	encodable = smp_load_acquire(&nbq_pool_of(number & U16_MAX)->encodable);
+	return encodable->nodes[number >> 16];
+}
+
+/*
+ * Poll the lock word. @acquires: the caller takes the lock with a store, and not with a
+ * compare-and-swap that has the ACQUIRE; else the poll needs no fence.
+ */
+static __always_inline union nbq_bare_spin read_word(const union nbq_bare_spin *lock, bool acquires)
+{
+#ifdef CONFIG_64BIT
+	return (union nbq_bare_spin){
+		/*
+		 * ACQUIRE, pairs with the RELEASE in nbq_bare_spin_unlock(), for the head of a
+		 * NBQ_SPIN_FIFO lock, which takes it with a store.
+		 */
+		.all = acquires ? smp_load_acquire(&lock->all) :
+				  READ_ONCE(lock->all),
+	};
+#else
+	return (union nbq_bare_spin){
+		/* ACQUIRE, as above. */
+		.state.all = acquires ? smp_load_acquire(&lock->state.all) :
+					READ_ONCE(lock->state.all),
+		.tail = READ_ONCE(lock->tail),
+	};
+#endif
+}
+
+static __always_inline bool is_fifo(union nbq_spin_state state)
+{
+	return state.turn == NBQ_SPIN_FIFO;
+}
+
+static bool is_in_order(const union nbq_bare_spin *lock)
+{
+	return READ_ONCE(lock->state.turn) == NBQ_SPIN_FIFO;
+}
+
+/*
+ * Take the lock if it has this state, without a holder, and leave this request in it.
+ * Otherwise @state becomes the state that it has.
+ */
+static bool take(union nbq_bare_spin *lock, union nbq_spin_state *state, u16 context, u16 request)
+{
+	union nbq_spin_state taken = {
+		.holder = context,
+		.request = request,
+	};
+
+	/*
+	 * ACQUIRE, pairs with the RELEASE in nbq_bare_spin_unlock(): the critical section before is
+	 * over for the context that finds the lock free.
+	 */
+	return try_cmpxchg_acquire(&lock->state.all, &state->all, taken.all);
+}
+
+/*
+ * NBQ_SPIN_FIFO: take a lock that is free and has no queue, both at once. Where 64 bits cannot
+ * be swapped at once, each acquisition goes through the queue.
+ */
+static bool take_without_queue(union nbq_bare_spin *lock, u16 context)
+{
+#ifdef CONFIG_64BIT
+	union nbq_bare_spin free = { .state.turn = NBQ_SPIN_FIFO };
+	union nbq_bare_spin taken = { .state = { .holder = context, .turn = NBQ_SPIN_FIFO } };
+
+	/* ACQUIRE, as in take(). */
+	return try_cmpxchg_acquire(&lock->all, &free.all, taken.all);
+#else
+	return false;
+#endif
+}
+
+/* Has the running context interrupted a waiter for this lock? */
+static bool interrupts_waiter(const union nbq_bare_spin *lock, const struct nbq_pool *pool,
+			      u16 context)
+{
+	unsigned int below;
+
+	for (below = nbq_context_level(context); below; below--) {
+		const struct nbq_wait *waiter;
+
+		pool--;
+		/* On the stack of the interrupted context. */
+		waiter = READ_ONCE(pool->waiter);
+		if (waiter && waiter->lock == lock)
+			return true;
+	}
+	return false;
+}
+
+/* The tail of the queue that has this turn, or its last head; NULL: none. */
+static const struct nbq_node *tail_of_turn(const union nbq_bare_spin *lock, u8 turn)
+{
+	struct nbq_socket *socket = nbq_socket_of_turn(turn);
+
+	return decode_tail(READ_ONCE(*(socket ? &nbq_queue_of(socket, lock)->tail : &lock->tail)));
+}
+
+/* May a newcomer take a free lock in which this request stands? */
+static bool may_steal(const union nbq_bare_spin *word, const union nbq_bare_spin *lock,
+		      const struct nbq_pool *pool, u16 context)
+{
+	return likely(!word->state.handoff) || !tail_of_turn(lock, word->state.turn) ||
+	       has_expired(word->state.handoff) || interrupts_waiter(lock, pool, context);
+}
+
+/*
+ * Enqueue.
+ *
+ *	[]	-> node			NULL
+ *	.. pred	-> .. pred node		pred
+ *
+ * Return: the predecessor; NULL: the node is the head.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_spin_enqueue(const union nbq_bare_spin *lock, u32 *tail,
+				  struct nbq_node *node)
+{
+	node->resumed = false;
+	WRITE_ONCE(node->wants, lock);
+	/* Marked: see nbq_clh_enqueue(). */
+	WRITE_ONCE(node->prev, NULL);
+	/*
+	 * Fully ordered. RELEASE: prev = NULL is seen by the successor, which gets the node
+	 * from the tail and polls prev. ACQUIRE, pairs with the predecessor's enqueue: its
+	 * prev = NULL; and with the swap in nbq_spin_abandon(), which puts a predecessor
+	 * back. Full, for the epochs of wait.c: reads after it are not older than those of a
+	 * context that finds the node.
+	 */
+	return decode_tail(xchg(tail, encode_tail(node)));
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_enqueue);
+
+/*
+ * Poll the predecessor.
+ *
+ * Return: NULL: it waits. NBQ_AVAILABLE: the node is the head. A node: the predecessor was
+ * abandoned, and that node is its predecessor.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_spin_poll(const struct nbq_node *pred)
+{
+	/*
+	 * ACQUIRE, pairs with the RELEASE stores in nbq_spin_abandon() and
+	 * nbq_spin_dequeue_head(). Without it, pred could be freed before its owner's last
+	 * accesses to it.
+	 */
+	return smp_load_acquire(&pred->prev);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_poll);
+
+/*
+ * Skip a predecessor that was abandoned: .. prev L node -> .. prev node; or that was the head:
+ * A node -> node. Only the CPU of an abandoned node knows of it, besides; unless that has
+ * resumed the place, it is reclaimed.
+ *
+ * Return: the new predecessor; NULL: the node is the head; or the old one, which waits again.
+ */
+VISIBLE_IF_KUNIT
+struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
+			       struct nbq_node *prev)
+{
+	if (prev != NBQ_AVAILABLE) {
+		if (!nbq_node_skip(pred, prev))
+			return pred;
+		trace_nbq_reclaim(pred);
+	}
+	nbq_node_reclaim(pred, &node->pool->events);
+	return prev == NBQ_AVAILABLE ? NULL : prev;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_skip);
+
+/*
+ * Abandon the place, at any position but the head.
+ *
+ *	.. pred W	-> .. pred		the tail: true
+ *	.. pred W succ	-> .. pred L succ	not the tail: false
+ *
+ * Return: true if the node was freed; else a successor reclaims it, and it must not be
+ * accessed.
+ */
+VISIBLE_IF_KUNIT
+bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
+{
+	u32 number = encode_tail(node);
+
+	/*
+	 * RELEASE, pairs with the ACQUIRE of a later nbq_spin_enqueue(), which gets pred from
+	 * the tail instead of this node: what made pred visible here is visible there; and
+	 * with the swap in nbq_bare_spin_destroy(), as in nbq_spin_dequeue_head().
+	 */
+	if (!node->resumed &&
+	    cmpxchg_release(tail, number, encode_tail(pred)) == number) {
+		nbq_node_free_own(node);
+		return true;
+	}
+	if (node->lock)
+		nbq_note_abandoned(node, node->lock);
+	/*
+	 * RELEASE, pairs with the ACQUIRE in nbq_spin_poll(): as above, for the successor
+	 * that continues at pred, and for destroy. The last access to the node.
+	 */
+	smp_store_release(&node->prev, pred);
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_abandon);
+
+/*
+ * Dequeue the head, with the lock or without.
+ *
+ *	W		-> []			the tail: true
+ *	W succ ..	-> A succ ..		not the tail: false
+ *
+ * @has_successor: the tail was seen to be another node, and is not swapped. If all waiters
+ * behind have given up since, the tail is an AVAILABLE node: the next to enqueue is the head.
+ *
+ * Return: true if the node was freed; else the successor reclaims it, and it must not be
+ * accessed.
+ */
+VISIBLE_IF_KUNIT
+bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
+{
+	u32 number = encode_tail(node);
+
+	/*
+	 * RELEASE, pairs with the swap in nbq_bare_spin_destroy(), and that of the next
+	 * nbq_spin_enqueue(): a context that does not hold the lock accesses it for the last
+	 * time here. Without it, its request could overwrite what the lock's memory is used
+	 * for next.
+	 */
+	if (!has_successor && cmpxchg_release(tail, number, 0) == number) {
+		nbq_node_free_own(node);
+		return true;
+	}
+	/*
+	 * RELEASE, pairs with the ACQUIRE in nbq_spin_poll(): the accesses to the node are over
+	 * before the successor reclaims it, and those to the lock before it is destroyed.
+	 * NBQ_SPIN_FIFO: the store of the holder is seen by the next head before it polls the
+	 * lock.
+	 */
+	smp_store_release(&node->prev, NBQ_AVAILABLE);
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_spin_dequeue_head);
+
+/**
+ * struct place - where an attempt waits
+ * @node: its node in the queue; NULL: it is a newcomer
+ * @pred: its predecessor; NULL: none
+ * @tail: of the queue
+ * @queue: that of its socket; NULL: the queue is the lock's own
+ * @skipped: how many abandoned nodes it has skipped
+ * @since: when it enqueued
+ * @checked_at: when it checked the heartbeat of @pred last
+ * @ticked_at: the clock read of its last tick
+ * @idle_since: since when a newcomer has seen the lock free; 0: it was held
+ * @newcomer_since: the number of polls when it became a newcomer
+ * @holder: the holder that a newcomer saw last
+ * @must_queue: a newcomer is to enqueue at once
+ * @starved: its pool had no free node, which was counted
+ * @acts_as_head: @pred is stalled
+ * @renews: it may renew its request
+ * @has_successor: another waiter has enqueued behind it; in a socket's queue, where the tail's
+ *	line is contended, it may have given up since
+ * @renewed: the request with which its turn began was renewed
+ * @turn: what stands for its queue in the turn of the lock
+ * @next: the next turn, once it was chosen; else 0
+ * @was_behind: it had a predecessor when it enqueued
+ * @awaits: it has published that it awaits the turn of its socket
+ */
+struct place {
+	struct nbq_node *node;
+	struct nbq_node *pred;
+	u32 *tail;
+	struct nbq_queue *queue;
+	unsigned long skipped;
+	u64 since;
+	u64 checked_at;
+	u64 ticked_at;
+	u64 idle_since;
+	unsigned int newcomer_since;
+	u16 holder;
+	bool must_queue;
+	bool starved;
+	bool acts_as_head;
+	bool renews;
+	bool has_successor;
+	bool renewed;
+	bool was_behind;
+	bool awaits;
+	u8 turn;
+	u8 next;
+};
+
+/* Has so much time passed? The clocks of two CPUs may differ a little. */
+static bool has_passed(u64 since, u64 now, s64 ns)
+{
+	return (s64)(now - since) >= ns;
+}
+
+/* Has a newcomer seen for long that the lock is free and requested? */
+static bool is_idle_too_long(struct place *place)
+{
+	u64 now = nbq_clock_ns();
+
+	if (!place->idle_since)
+		place->idle_since = now;
+	return has_passed(place->idle_since, now, IDLE_NS);
+}
+
+/* Poll the lock as a newcomer. Return: true if it was taken. */
+static bool poll_as_newcomer(union nbq_bare_spin *lock, struct place *place,
+			     const struct nbq_wait *wait)
+{
+	union nbq_bare_spin word = read_word(lock, false);
+
+	if (word.state.holder) {
+		/* A request stands, or another context was faster once more. */
+		if (!place->starved &&
+		    (word.state.handoff ||
+		     (place->holder && place->holder != word.state.holder)))
+			place->must_queue = true;
+		place->holder = word.state.holder;
+		place->idle_since = 0;
+		return false;
+	}
+	if (is_fifo(word.state))
+		return !word.tail && take_without_queue(lock, wait->context);
+	if (!may_steal(&word, lock, wait->pool, wait->context) && !is_idle_too_long(place))
+		return false;
+	if (take(lock, &word.state, wait->context, 0))
+		return true;
+	/* Another context was faster. */
+	place->must_queue = !place->starved;
+	return false;
+}
+
+/* Can heads of other queues compete for the lock? */
+static bool has_other_sockets(const struct nbq_wait *wait)
+{
+	return !wait->in_order && nbq_has_other_sockets(READ_ONCE(wait->pool->socket));
+}
+
+static bool has_own_turn(const struct place *place, union nbq_spin_state state)
+{
+	return state.handoff && state.turn == place->turn;
+}
+
+/*
+ * If the turn of its socket is over, choose the next one: while the lock is held, if there is
+ * time. The turn is also over when a queue drains that had more than one waiter: else newcomers
+ * would steal the lock until a head that awaits the turn polls it again. (With one waiter a
+ * socket there would be no turns at all, and each hand-over would be one between sockets.)
+ */
+static void choose_next_turn(const union nbq_bare_spin *lock, struct place *place,
+			     const struct nbq_wait *wait, union nbq_spin_state state)
+{
+	if (!place->next && has_other_sockets(wait) && has_own_turn(place, state) &&
+	    (place->renewed || (place->was_behind && !place->has_successor) ||
+	     age_of(state.handoff, wait->now) >= TURN_UNITS))
+		place->next = nbq_next_turn(place->turn, place->turn, lock);
+}
+
+/* The head of that socket may compete now. */
+static void notify_socket(const union nbq_bare_spin *lock, u8 turn)
+{
+	WRITE_ONCE(nbq_queue_of(nbq_socket_of_turn(turn), lock)->notified, lock);
+}
+
+/*
+ * The request with which a head takes the lock: that of the next socket, if the turn of its own
+ * is over. Else that of its successor, which has waited nearly as long; the turn goes on from
+ * when it began. A head that has not waited for long hands on a request that it found, seven
+ * times in eight: else the last of a queue that drains would find no request, no newcomer would
+ * steal from it, and it would keep the lock from all others until the next request.
+ */
+static u16 request_for_successor(const union nbq_bare_spin *lock, struct place *place,
+				 const struct nbq_wait *wait, union nbq_spin_state state)
+{
+	/* The head of the lock's own queue leaves the turn to the socket that has it. */
+	if (!place->queue && state.handoff && !has_own_turn(place, state))
+		return state.request;
+	choose_next_turn(lock, place, wait, state);
+	if (place->next && place->next != place->turn)
+		return request_at(wait->now, place->next);
+	if (!place->has_successor)
+		return 0;
+	if (has_passed(place->since, wait->now, PATIENT_NS)) {
+		if (has_other_sockets(wait) && !place->next && has_own_turn(place, state))
+			return state.request;
+		return request_at(wait->now, place->turn);
+	}
+	return has_own_turn(place, state) && place->since >> 4 & 7 ? state.request : 0;
+}
+
+/* The turn that a head requests: its own, or that of the next socket after the holder's. */
+static u8 turn_to_request(const union nbq_bare_spin *lock, const struct place *place,
+			  const struct nbq_wait *wait, union nbq_spin_state state)
+{
+	const struct nbq_socket *socket;
+
+	if (!has_other_sockets(wait))
+		return place->turn;
+	/* An expired request is that of a socket whose head is stalled. */
+	if (state.handoff)
+		return nbq_next_turn(state.turn, place->turn, lock);
+	socket = READ_ONCE(nbq_pool_of(state.holder)->socket);
+	return socket ? nbq_next_turn(socket->turn, place->turn, lock) : place->turn;
+}
+
+/*
+ * Request a handoff, or renew the request. Only while the lock is held: in a free one, a new
+ * request would keep another acting head from taking it. By a store: a holder that acquires
+ * again and again would make a compare-and-swap fail for ever.
+ */
+static void request_handoff(union nbq_bare_spin *lock, struct place *place,
+			    const struct nbq_wait *wait, union nbq_spin_state state)
+{
+	bool renews = has_own_turn(place, state) && place->renews &&
+		      state.handoff != handoff_at(wait->now);
+	u8 turn;
+
+	place->renews = false;
+	if (!renews && state.handoff &&
+	    (state.turn == place->turn || age_of(state.handoff, wait->now) < HANDOFF_UNITS))
+		return;
+	if (!has_passed(place->since, wait->now, PATIENT_NS))
+		return;
+	place->renewed |= renews;
+	turn = renews ? place->turn : turn_to_request(lock, place, wait, state);
+	WRITE_ONCE(lock->state.request, request_at(wait->now, turn));
+	if (turn != place->turn)
+		notify_socket(lock, turn);
+}
+
+/* From now on the heads of this queue leave the lock's line to the socket that has the turn. */
+static void await_turn(const union nbq_bare_spin *lock, struct place *place, u8 handoff)
+{
+	place->awaits = true;
+	WRITE_ONCE(place->queue->handoff, handoff);
+	WRITE_ONCE(place->queue->awaits, lock);
+}
+
+/*
+ * A head whose socket does not have the turn leaves the lock's line alone until the request of
+ * the other socket has expired, or its own socket is notified. So does the next head, if the
+ * patience of this one ends before.
+ */
+static bool awaits_turn(const union nbq_bare_spin *lock, struct place *place, struct nbq_wait *wait)
+{
+	if (!place->queue || READ_ONCE(place->queue->awaits) != lock)
+		return false;
+	place->awaits = true;
+	nbq_wait_tick_within(wait, POLLS_AS_HEAD);
+	if (READ_ONCE(place->queue->notified) == lock) {
+		WRITE_ONCE(place->queue->notified, NULL);
+		WRITE_ONCE(place->queue->awaits, NULL);
+		return false;
+	}
+	return age_of(READ_ONCE(place->queue->handoff), wait->now) < HANDOFF_UNITS;
+}
+
+/* Has another waiter enqueued behind it, in the queue of its socket? */
+static void check_successor(struct place *place)
+{
+	if (!place->has_successor)
+		place->has_successor = READ_ONCE(*place->tail) != encode_tail(place->node);
+}
+
+/* May this head take a free lock in which that request stands? */
+static bool may_compete(struct place *place, union nbq_spin_state state)
+{
+	/* A waiter in the lock's own queue needs no turn. */
+	return !place->queue || !state.handoff || state.turn == place->turn ||
+	       has_expired(state.handoff) || is_idle_too_long(place);
+}
+
+/* Poll the lock as the head or the acting head. Return: true if it was taken. */
+static bool poll_as_head(union nbq_bare_spin *lock, struct place *place, struct nbq_wait *wait)
+{
+	union nbq_bare_spin word;
+
+	if (awaits_turn(lock, place, wait))
+		return false;
+	word = read_word(lock, wait->in_order);
+	if (!place->queue)
+		place->has_successor = word.tail != encode_tail(place->node);
+	else
+		check_successor(place);
+	if (is_fifo(word.state)) {
+		/* No other context may take a NBQ_SPIN_FIFO lock with a queue: a store does. */
+		if (!word.state.holder)
+			WRITE_ONCE(lock->state.holder, wait->context);
+		return !word.state.holder;
+	}
+	if (!word.state.holder && may_compete(place, word.state) &&
+	    take(lock, &word.state, wait->context,
+		 request_for_successor(lock, place, wait, word.state))) {
+		if (place->next && place->next != place->turn) {
+			notify_socket(lock, place->next);
+			wait->pool->events.turns_passed++;
+		}
+		return true;
+	}
+	/* Also if another context was faster. */
+	if (word.state.holder) {
+		place->idle_since = 0;
+		request_handoff(lock, place, wait, word.state);
+		choose_next_turn(lock, place, wait, word.state);
+		if (place->queue && word.state.handoff && word.state.turn != place->turn)
+			await_turn(lock, place, word.state.handoff);
+	}
+	nbq_wait_tick_within(wait, POLLS_AS_HEAD);
+	return false;
+}
+
+/*
+ * Does the waiter act as head whatever its predecessor does? That waits for another lock, which
+ * shares the queue; or this interrupt has come above it.
+ */
+static bool is_first_of_lock(const union nbq_bare_spin *lock, const struct place *place,
+			     const struct nbq_wait *wait)
+{
+	return place->pred && (READ_ONCE(place->pred->wants) != lock ||
+			       place->pred->cpu == wait->pool->cpu);
+}
+
+/*
+ * Is the predecessor stalled? The hypervisor is asked no more often than the heartbeat is
+ * checked: if each waiter behind a stalled one acted at once, they would get in each other's way.
+ */
+static void check_pred(const union nbq_bare_spin *lock, struct place *place,
+		       const struct nbq_wait *wait)
+{
+	u64 heartbeat = READ_ONCE(place->pred->pool->heartbeat);
+
+	place->checked_at = wait->now;
+	place->acts_as_head = is_first_of_lock(lock, place, wait) ||
+		      has_passed(heartbeat, wait->now, STALLED_NS) ||
+		      vcpu_is_preempted(place->pred->cpu);
+}
+
+/* The clock has been read: publish the heartbeat, and check the predecessor's. */
+static void tick(const union nbq_bare_spin *lock, struct place *place, struct nbq_wait *wait)
+{
+	place->ticked_at = wait->now;
+	place->renews = true;
+	WRITE_ONCE(wait->pool->heartbeat, wait->now);
+	if (place->pred && !place->acts_as_head &&
+	    has_passed(place->checked_at, wait->now, CHECK_PRED_NS))
+		check_pred(lock, place, wait);
+	/* Before it is the head, if there is time: then it is to poll the lock's line. */
+	if (place->queue)
+		check_successor(place);
+}
+
+/*
+ * The queue of its socket in which the attempt waits. NULL: the lock's own: with NBQ_SPIN_FIFO,
+ * before there are sockets, and if the patience is over before the turn of another socket. For
+ * such attempts the turn would come too late, and each head that gives up would leave the
+ * lock's line to the next.
+ */
+static struct nbq_queue *find_queue(const union nbq_bare_spin *lock, const struct nbq_wait *wait)
+{
+	struct nbq_socket *socket = wait->in_order ? NULL : READ_ONCE(wait->pool->socket);
+
+	if (!socket || (nbq_has_other_sockets(socket) && HAS_LITTLE_PATIENCE(wait)))
+		return NULL;
+	return nbq_queue_of(socket, lock);
+}
+
+static void set_queue(union nbq_bare_spin *lock, struct place *place, const struct nbq_wait *wait,
+		      struct nbq_queue *queue)
+{
+	place->queue = queue;
+	place->tail = queue ? &queue->tail : &lock->tail;
+	place->turn = queue ? READ_ONCE(wait->pool->socket)->turn : 0;
+}
+
+/* The attempt waits in the queue from now on. */
+static void start_clock(struct place *place, struct nbq_wait *wait)
+{
+	/* The search for a node may take longer than the polls up to the next clock read. */
+	wait->deadline->polls = 0;
+	if (wait->in_order)
+		return;
+	wait->now = nbq_clock_ns();
+	place->since = wait->now;
+	place->checked_at = wait->now;
+	place->ticked_at = wait->now;
+	WRITE_ONCE(wait->pool->heartbeat, wait->now);
+}
+
+/* Enqueue. Return: false if there is no node. */
+static bool enqueue(union nbq_bare_spin *lock, struct place *place, struct nbq_wait *wait)
+{
+	struct nbq_pool *pool = wait->pool;
+	struct nbq_node *node = NULL;
+
+	if (likely(nbq_pool_is_ready(pool)))
+		node = nbq_node_alloc_encodable(pool);
+	if (unlikely(!node)) {
+		pool->events.exhaustions += !place->starved;
+		place->starved = true;
+		place->newcomer_since = wait->polls;
+		place->must_queue = false;
+		wait->deadline->polls = 0;
+		return false;
+	}
+	start_clock(place, wait);
+	WRITE_ONCE(pool->late_for, NULL);
+	place->node = node;
+	set_queue(lock, place, wait, find_queue(lock, wait));
+	place->pred = nbq_spin_enqueue(lock, place->tail, node);
+	place->was_behind = place->pred;
+	place->acts_as_head = !wait->in_order && is_first_of_lock(lock, place, wait);
+	return true;
+}
+
+/* Resume the place of an earlier attempt, without an access to the lock. Return: it has one. */
+static bool resume_place(union nbq_bare_spin *lock, struct place *place, struct nbq_wait *wait)
+{
+	place->node = nbq_resume(wait->pool, lock, nbq_node_resume, &place->pred);
+	if (!place->node)
+		return false;
+	wait->in_order = place->node->in_order;
+	set_queue(lock, place, wait, place->node->queue);
+	start_clock(place, wait);
+	if (!wait->in_order) {
+		place->since = place->node->since;
+		check_pred(lock, place, wait);
+	}
+	return true;
+}
+
+/*
+ * Skip abandoned predecessors, up to a waiter or to the head. There are no more than the queue
+ * had when this node was enqueued: each skip frees a node.
+ */
+static void skip_abandoned(const union nbq_bare_spin *lock, struct place *place, struct nbq_wait *wait)
+{
+	unsigned long skipped = place->skipped;
+	struct nbq_node *prev;
+
+	while (place->pred && (prev = nbq_spin_poll(place->pred))) {
+		struct nbq_node *last = place->pred;
+
+		nbq_wait_pause(wait);
+		place->pred = nbq_spin_skip(place->node, last, prev);
+		/* It has resumed its place, and waits. */
+		if (place->pred == last)
+			break;
+		place->skipped += prev != NBQ_AVAILABLE;
+	}
+	/* The abandoned node may have been the acting head's: then its successor acts next. */
+	if (place->skipped != skipped && place->pred && !wait->in_order)
+		check_pred(lock, place, wait);
+}
+
+/* May a newcomer enqueue? Not while it sees a free lock, which it may take after IDLE_NS. */
+static bool may_queue(const struct place *place, const struct nbq_wait *wait)
+{
+	return !place->idle_since && (place->must_queue || HAS_POLLED(place, wait));
+}
+
+/* Poll what this attempt waits for. Return: true if it has taken the lock. */
+static bool poll(union nbq_bare_spin *lock, struct place *place, struct nbq_wait *wait)
+{
+	if (!place->node && may_queue(place, wait) && enqueue(lock, place, wait)) {
+		/* From now on it may wait behind a predecessor. */
+		nbq_wait_pause(wait);
+	}
+	if (!place->node)
+		return poll_as_newcomer(lock, place, wait);
+	if (!wait->in_order && HAS_TICKED(place, wait))
+		tick(lock, place, wait);
+	skip_abandoned(lock, place, wait);
+	return (!place->pred || place->acts_as_head) && poll_as_head(lock, place, wait);
+}
+
+/*
+ * The word that a waiter polls, if it may wait by hardware: behind a predecessor, when nothing
+ * is due by the clock. The heartbeat is published at the poll after the clock was read.
+ */
+static struct nbq_node *const *polled_word(const struct place *place,
+					   const struct nbq_wait *wait)
+{
+	if (!place->pred || place->acts_as_head)
+		return NULL;
+	return wait->in_order || place->ticked_at == wait->now ? &place->pred->prev : NULL;
+}
+
+/* The wait is over, with the lock or without: dequeue or abandon. */
+static int end_wait(union nbq_bare_spin *lock, struct place *place, struct nbq_wait *wait,
+		    bool taken)
+{
+	bool freed;
+
+	if (!place->node) {
+		if (!taken && wait->in_order && wait->error != -EDEADLK)
+			wait->error = -ENOMEM;
+		WRITE_ONCE(wait->pool->late_for, wait->error == -ETIMEDOUT && !taken ? lock : NULL);
+		return nbq_wait_end(wait, taken ? 0 : wait->error);
+	}
+	nbq_count_skipped(wait->pool, place->skipped);
+	/* Otherwise the next head awaits the turn, too. */
+	if (place->awaits && (taken || !place->has_successor) &&
+	    READ_ONCE(place->queue->awaits) == lock)
+		WRITE_ONCE(place->queue->awaits, NULL);
+	/* An acting head with the lock has used up its place. */
+	WRITE_ONCE(place->node->lock, taken || wait->deadline->forgets_place ? NULL : lock);
+	place->node->in_order = wait->in_order;
+	place->node->queue = place->queue;
+	place->node->since = place->since;
+	freed = place->pred ? nbq_spin_abandon(place->tail, place->node, place->pred) :
+			     nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);
+	if (taken)
+		return nbq_wait_end(wait, 0);
+	/* At the head, too. An acting head with the lock has not timed out. */
+	wait->pool->events.nodes_abandoned += !freed;
+	trace_nbq_abandon(lock, !freed, wait->error);
+	return nbq_wait_end(wait, wait->error);
+}
+
+/*
+ * Does a context hold the lock, or does the tail of the queue that has the turn wait? By loads
+ * only. The node may be free or in another queue by now; then there was a holder in between.
+ */
+static bool is_busy(const union nbq_bare_spin *lock)
+{
+	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
+	const struct nbq_node *tail;
+
+	if (state.holder)
+		return true;
+	tail = tail_of_turn(lock, state.turn);
+	return tail && !nbq_spin_poll(tail);
+}
+
+/* NBQ_SPIN_FIFO: a wait is announced before it enqueues. Others begin as newcomers. */
+static void announce_if_traced(const union nbq_bare_spin *lock, struct nbq_deadline *deadline,
+			       struct lockdep_map *waits, unsigned long ip)
+{
+	if (nbq_contention_is_traced() && !nbq_deadline_is_none(deadline) &&
+	    is_in_order(lock) && is_busy(lock))
+		nbq_wait_announce(deadline, lock, waits, ip);
+}
+
+static void begin_as_newcomer(const union nbq_bare_spin *lock, struct place *place,
+			      struct nbq_wait *wait)
+{
+	wait->in_order = is_in_order(lock);
+	/*
+	 * Without patience, to find out whether all nodes in the queue are abandoned; or since
+	 * the patience of the last attempt was over before it enqueued.
+	 */
+	place->must_queue = wait->in_order || nbq_deadline_is_none(wait->deadline) ||
+			    wait->pool->late_for == lock;
+}
+
+/* @in_old_place: wait in the place of an earlier attempt. Return: -ENOENT: there is none. */
+static noinline int wait_for(union nbq_bare_spin *lock, struct nbq_pool *pool, u16 context,
+			     struct nbq_deadline deadline,
+			     struct lockdep_map *waits, unsigned long ip, bool in_old_place)
+{
+	struct nbq_wait wait = {
+		.deadline = &deadline,
+		.pool = pool,
+		.context = context,
+		.lock = lock,
+		.held_by = &lock->state.holder,
+		.error = nbq_deadline_error(&deadline),
+		NBQ_WAIT_STAT(waits, ip)
+	};
+	struct place place = {};
+	bool taken;
+
+	if (in_old_place) {
+		if (!resume_place(lock, &place, &wait))
+			return -ENOENT;
+	} else {
+		begin_as_newcomer(lock, &place, &wait);
+	}
+	/* The lock first and the clock last: a late turn is still a turn. */
+	while (!(taken = poll(lock, &place, &wait))) {
+		/* Unless in order, only the holder keeps a waiter from the lock. */
+		struct nbq_node *behind = wait.in_order ? place.pred : NULL;
+
+		if (!nbq_wait_continue(&wait, behind, behind ? &behind->prev : NULL))
+			break;
+		nbq_relax(&wait, polled_word(&place, &wait));
+	}
+	nbq_wait_pause(&wait);
+	return end_wait(lock, &place, &wait, taken);
+}
+
+/* Take a free lock in which a request stands that newcomers need not heed. */
+static bool try_steal(union nbq_bare_spin *lock, const struct nbq_pool *pool, u16 context)
+{
+	union nbq_bare_spin word = read_word(lock, false);
+
+	/* A NBQ_SPIN_FIFO lock that can be taken without the queue was tried before. */
+	return !word.state.holder && !is_fifo(word.state) &&
+	       may_steal(&word, lock, pool, context) && take(lock, &word.state, context, 0);
+}
+
+/* Take a lock in which nothing stands, or only NBQ_SPIN_FIFO. */
+static __always_inline bool take_uncontended(union nbq_bare_spin *lock)
+{
+	/*
+	 * The state alone: after the inline compare-and-swap of these 32 bits, a load of 64
+	 * would have to wait for it.
+	 */
+	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
+	u16 context = nbq_this_context(nbq_this_pool());
+
+	if (likely(!state.all && take(lock, &state, context, 0)))
+		return true;
+	return is_fifo(state) && !state.holder && !READ_ONCE(lock->tail) &&
+	       take_without_queue(lock, context);
+}
+
+/* An attempt with patience resumes its place, if there is one, before it polls the lock. */
+static __always_inline bool may_resume(const union nbq_bare_spin *lock,
+				       const struct nbq_deadline *deadline)
+{
+	return nbq_may_have_abandoned(nbq_this_pool(), lock) && !deadline->forgets_place &&
+	       !nbq_deadline_is_none(deadline);
+}
+
+/* The lock is held, or a request stands in it, or there may be a place to resume. */
+static noinline int acquire_slowpath(union nbq_bare_spin *lock, struct nbq_deadline deadline,
+				     struct lockdep_map *waits, unsigned long ip)
+{
+	struct nbq_pool *pool = nbq_this_pool();
+	u16 context = nbq_this_context(pool);
+	int ret;
+
+	if (may_resume(lock, &deadline)) {
+		announce_if_traced(lock, &deadline, waits, ip);
+		ret = wait_for(lock, pool, context, deadline, waits, ip, true);
+		if (ret != -ENOENT)
+			return ret;
+		if (take_uncontended(lock)) {
+			if (deadline.announced)
+				nbq_contention_end(lock, 0);
+			return 0;
+		}
+	}
+	if (!deadline.announced && try_steal(lock, pool, context))
+		return 0;
+	if (nbq_deadline_is_none(&deadline) && is_busy(lock)) {
+		pool->events.failed_tries++;
+		return -EBUSY;
+	}
+	if (!deadline.announced)
+		announce_if_traced(lock, &deadline, waits, ip);
+	/* Without patience, a place is resumed only now. */
+	if (nbq_deadline_is_none(&deadline) && !deadline.forgets_place) {
+		ret = wait_for(lock, pool, context, deadline, waits, ip, true);
+		if (ret != -ENOENT)
+			return ret;
+	}
+	return wait_for(lock, pool, context, deadline, waits, ip, false);
+}
+
+/*
+ * The acquisition, without preemption and lockdep.
+ * @waits, @ip: for lock_stat, see nbq_wait_announce()
+ */
+int nbq_bare_spin_acquire(union nbq_bare_spin *lock, struct nbq_deadline deadline,
+			  struct lockdep_map *waits, unsigned long ip)
+{
+	if (likely(!may_resume(lock, &deadline) && take_uncontended(lock)))
+		return 0;
+	return acquire_slowpath(lock, deadline, waits, ip);
+}
+
+/*
+ * The memory of a lock in the kernel's own seats may become that of another one without a call. A
+ * place that was abandoned in the queue of the first one must not be resumed in that of the other.
+ */
+static int acquire_for_seat(union nbq_bare_spin *lock, struct nbq_deadline deadline)
+{
+	deadline.forgets_place = true;
+	return nbq_bare_spin_acquire(lock, deadline, NULL, 0);
+}
+
+int nbq_bare_spin_lock_timeout(union nbq_bare_spin *lock, s64 patience_ns)
+{
+	return acquire_for_seat(lock, nbq_deadline_after(patience_ns));
+}
+
+bool nbq_bare_spin_trylock(union nbq_bare_spin *lock)
+{
+	return !acquire_for_seat(lock, nbq_deadline_at(KTIME_MIN));
+}
+
+void nbq_bare_spin_lock(union nbq_bare_spin *lock)
+{
+	while (unlikely(acquire_for_seat(lock, nbq_deadline_at(KTIME_MAX))))
+		cpu_relax();
+}
+
+bool nbq_bare_spin_is_contended(const union nbq_bare_spin *lock)
+{
+	return READ_ONCE(lock->state.holder) &&
+	       (READ_ONCE(lock->tail) || (!is_in_order(lock) && nbq_has_queue(lock)));
+}
+
+/* Has this queue nothing but abandoned nodes, behind the last head or none? */
+static bool is_idle(const struct nbq_node *node)
+{
+	while (nbq_is_node(node))
+		node = nbq_spin_poll(node);
+	return node == NBQ_AVAILABLE;
+}
+
+/*
+ * Free what attempts have abandoned in the queue of a socket, by enqueueing in it, as it may be
+ * that of other locks, too. Behind a waiter of another lock, that one does it. Without a node,
+ * the next context that enqueues there does it.
+ *
+ * Return: true if a waiter of this lock was found.
+ */
+static bool sweep(const union nbq_bare_spin *lock, struct nbq_queue *queue)
+{
+	struct nbq_pool *pool = nbq_this_pool();
+	struct nbq_node *node, *pred, *prev;
+	bool found, freed;
+
+	/*
+	 * ACQUIRE, pairs with the RELEASE in nbq_spin_abandon() and nbq_spin_dequeue_head(), by
+	 * which the queue became empty: the accesses to the lock before that are over.
+	 */
+	if (!smp_load_acquire(&queue->tail) || !nbq_pool_is_ready(pool))
+		return false;
+	node = nbq_node_alloc_encodable(pool);
+	if (!node)
+		return false;
+	pred = nbq_spin_enqueue(lock, &queue->tail, node);
+	while (pred && (prev = nbq_spin_poll(pred))) {
+		struct nbq_node *last = pred;
+
+		pred = nbq_spin_skip(node, last, prev);
+		if (pred == last)
+			break;
+	}
+	/* No attempt resumes this place. */
+	WRITE_ONCE(node->lock, NULL);
+	found = pred && READ_ONCE(pred->wants) == lock;
+	freed = pred ? nbq_spin_abandon(&queue->tail, node, pred) :
+		      nbq_spin_dequeue_head(&queue->tail, node, false);
+	/* Only the nodes of attempts are counted. */
+	if (freed) {
+		pool->events.nodes_allocated--;
+		pool->events.nodes_freed--;
+	}
+	return found;
+}
+
+/* Sweep the queue of each socket. Return: false if a waiter of this lock was found. */
+static bool is_swept(union nbq_bare_spin *lock)
+{
+	struct nbq_socket *socket;
+	bool found = false;
+	unsigned int turn;
+
+	/* No socket has the turn any more. */
+	WRITE_ONCE(lock->state.request, 0);
+	preempt_disable();
+	for (turn = NBQ_TURN_SOCKET; (socket = nbq_socket_of_turn(turn)); turn++)
+		found |= sweep(lock, nbq_queue_of(socket, lock));
+	preempt_enable();
+	return !found;
+}
+
+int nbq_bare_spin_destroy(union nbq_bare_spin *lock)
+{
+	/*
+	 * ACQUIRE, pairs with the RELEASE in nbq_bare_spin_unlock(): the critical section of the last
+	 * holder is over before the lock's memory is used again. It may never have enqueued,
+	 * so that the tail says nothing of it.
+	 */
+	u16 holder = smp_load_acquire(&lock->state.holder);
+	u32 tail = READ_ONCE(lock->tail);
+	struct nbq_node *node = decode_tail(tail);
+	struct nbq_events *events;
+
+	/*
+	 * Fully ordered, pairs with the RELEASEs by which waiters left the queue: the lock's
+	 * memory is used again, and the nodes are freed, after all that these did.
+	 */
+	if (holder || (!is_in_order(lock) && !is_swept(lock)) ||
+	    (node && !is_idle(node)) || cmpxchg(&lock->tail, tail, 0) != tail)
+		return -EBUSY;
+	preempt_disable();
+	events = &nbq_this_pool()->events;
+	while (nbq_is_node(node)) {
+		struct nbq_node *prev = nbq_spin_poll(node);
+
+		nbq_node_reclaim(node, events);
+		node = prev;
+	}
+	preempt_enable();
+	return 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The bare layer: the hybrid for the kernel's own seats, such as an architecture's spinlock, and
+ * below the operations of spin.h.
+ *
+ * The caller has preemption off, or is an interrupt, until the unlock. Nothing is said to lockdep
+ * or printed, and writes to devices are not ordered (mmiowb). Not exported: for code that is
+ * built in. A lock works from the first instruction of the boot CPU on, in each context that
+ * spin.h allows.
+ *
+ * A lock of this layer need not be destroyed. What attempts on such a lock leave behind is
+ * bounded, see "Nodes of a lock that is never destroyed" in Documentation/design.rst.
+ */
+#ifndef _NBQLOCK_BARE_SPIN_H
+#define _NBQLOCK_BARE_SPIN_H
+
+#include <asm/barrier.h>
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include "bare_spin_types.h"
+
+/**
+ * nbq_bare_spin_lock_timeout() - Acquire a bare lock, or give up.
+ * @lock: the lock
+ * @patience_ns: how long to wait, in ns; 0 or less: do not
+ *
+ * Context: Any, preemption off.
+ * Return: 0, or the errors of nbq_spin_lock_timeout().
+ */
+int __must_check nbq_bare_spin_lock_timeout(union nbq_bare_spin *lock, s64 patience_ns);
+
+/**
+ * nbq_bare_spin_trylock() - Acquire a bare lock, or fail at once.
+ * @lock: the lock
+ *
+ * Context: Any, preemption off.
+ * Return: true if the lock was acquired.
+ */
+bool __must_check nbq_bare_spin_trylock(union nbq_bare_spin *lock);
+
+/**
+ * nbq_bare_spin_lock() - Acquire a bare lock.
+ * @lock: the lock
+ *
+ * A deadlock does not end the wait; it is counted.
+ *
+ * Context: Any, preemption off.
+ */
+void nbq_bare_spin_lock(union nbq_bare_spin *lock);
+
+/**
+ * nbq_bare_spin_unlock() - Release a bare lock.
+ * @lock: the lock; held by this context
+ *
+ * Context: That which acquired it.
+ */
+static __always_inline void nbq_bare_spin_unlock(union nbq_bare_spin *lock)
+{
+	/*
+	 * RELEASE, pairs with the ACQUIREs that take the lock: the critical section is over
+	 * for the context that finds the lock free.
+	 */
+	smp_store_release(&lock->state.holder, 0);
+}
+
+/**
+ * nbq_bare_spin_is_locked() - Is a bare lock held?
+ * @lock: the lock
+ *
+ * Context: Any.
+ * Return: true if it was held at some moment of the call.
+ */
+static inline bool nbq_bare_spin_is_locked(const union nbq_bare_spin *lock)
+{
+	return READ_ONCE(lock->state.holder);
+}
+
+/**
+ * nbq_bare_spin_is_contended() - Does a context wait for a bare lock?
+ * @lock: the lock
+ *
+ * A hint, as nbq_spin_is_contended().
+ *
+ * Context: Any.
+ * Return: true if the lock is held, and there is a queue.
+ */
+bool nbq_bare_spin_is_contended(const union nbq_bare_spin *lock);
+
+/**
+ * nbq_bare_spin_destroy() - Free the nodes that attempts have abandoned at a bare lock.
+ * @lock: the lock
+ *
+ * Context: Any.
+ * Return: 0; -EBUSY if a context holds the lock or waits.
+ */
+int __must_check nbq_bare_spin_destroy(union nbq_bare_spin *lock);
+
+#endif
