@@ -66,6 +66,7 @@ LABELS = 104		# right of a panel, for the names of the lines
 LABEL_LINE = 11.5
 HEAD = 64			# title and subtitle
 FOOT_LINE = 17
+MOST_LETTERS = 48		# of all names of tics, in a line
 LEFT, RIGHT, TOP, BOTTOM = 78, 14, 26, 60	# in a panel, around the axes
 PNG_SCALE = 1.5
 
@@ -116,9 +117,17 @@ class Axis:
             return first / room ** 0.4, last * room ** 0.4
         return first - 0.4 * room, last + 0.4 * room
 
+    @property
+    def in_two_lines(self):
+        """Whether names stand so close together that every other one is on a second line."""
+        return len(" ".join(axis_word(self.name, value)
+                            for value in self.values)) > MOST_LETTERS
+
     def tics(self):
-        return ", ".join(f'"{axis_word(self.name, value)}" {self.place(value):g}'
-                         for value in self.values)
+        words = [axis_word(self.name, value) for value in self.values]
+        lower = "\\n" if self.in_two_lines else ""
+        return ", ".join(f'"{lower * (number % 2)}{word}" {self.place(value):g}'
+                         for number, (word, value) in enumerate(zip(words, self.values)))
 
 
 class Panel:
@@ -332,7 +341,9 @@ def drawn(figure, number, lock):
     """The line of a lock in a panel, and the bars of one that has a colour."""
     index = figure.locks.index(lock) + 1
     block = block_name(number, lock)
-    line = f"{block} using 1:2 with linespoints ls {index} notitle"
+    # Loads have no order: nothing lies between two of them.
+    kind = "points" if figure.axis.name == "load" else "linespoints"
+    line = f"{block} using 1:2 with {kind} ls {index} notitle"
     if lock not in figure.coloured:
         return [line]
     return [f"{block} using 1:2:3:4 with yerrorbars ls {index} lw 0.8 dt solid notitle", line]
@@ -425,7 +436,8 @@ def panel_script(figure, sheet, number, panel, kind):
     left, right = figure.axis.ends()
     low, high = y_range(figure, panel)
     lines = [*sheet.margins(number), f"set title {quoted(panel.title)} offset 0,-0.6",
-             f"set xlabel {quoted(axis_name(figure.axis.name))} offset 0,0.4",
+             f"set xlabel {quoted(axis_name(figure.axis.name))} "
+             f"offset 0,{-0.8 if figure.axis.in_two_lines else 0.4}",
              f"set ylabel {quoted(figure.metric.axis)}",
              f"set xrange [{left:.6g}:{right:.6g}]", f"set xtics ({figure.axis.tics()})",
              f"set yrange [{low:.6g}:{high:.6g}]", "unset logscale", "unset arrow"]
