@@ -13,7 +13,8 @@ from testbed.sparse import new_sparse
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "tools/ci/faults",
                   "tools/ci/torture")
-HOST_FOLDERS = ("tools/verification/host", "tools/verification/explore", "tools/simulate")
+HOST_FOLDERS = ("tools/verification/host", "tools/verification/explore", "tools/simulate",
+                "tools/bench/kernel")
 
 # Besides what .checkpatch.conf names for all: the host shim defines what these
 # ask to use: the kernel's own macros, attributes, per-CPU data and barriers.

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The loads of tools/nbq bench kernel, short, on the hybrid's kernel."""
+
+from bench import metrics, runner, scenario
+from bench.kernels import OURS, KernelsPlace
+from bench.progress import Progress
+from ci.common import Case
+
+CPUS = 4
+SHORT_MS = 1000
+
+
+def plan_of(locks, cpus, duration_ms):
+    """The scenario "kernel", once, with so many CPUs."""
+    plan = scenario.read(scenario.SCENARIOS / "kernel.ini", metrics.METRICS)
+    plan.rounds, plan.locks = 1, list(locks)
+    plan.sweep = {"cpus": [cpus], "load": plan.sweep["load"]}
+    plan.load = {**plan.load, "duration_ms": duration_ms, "passes": 1}
+    return plan
+
+
+def wrong_with(run):
+    """What is wrong with a run, or nothing. None of it is a question of speed."""
+    found = run.result
+    if not run.passed:
+        return run.verdict
+    if found.get("finished") != found.get("workers"):
+        return f"{found.get('finished')} of {found.get('workers')} workers finished"
+    if not found["operations"] or not found["least"] <= found["most"] <= found["operations"]:
+        return f"{found['operations']} operations, {found['least']} to {found['most']} a worker"
+    if found.get("nbq_deadlocks") or found.get("nbq_exhaustions"):
+        return f"{found['nbq_deadlocks']} deadlocks, {found['nbq_exhaustions']} without a node"
+    return ""
+
+
+def load_cases(name, cpus=CPUS, duration_ms=SHORT_MS):
+    """A case for each load, and that the guests are clean."""
+    plan = plan_of([OURS], cpus, duration_ms)
+    result = runner.Job(plan, KernelsPlace(plan.locks)).make(Progress())
+    for run in result.runs:
+        wrong = wrong_with(run)
+        yield Case(f"{name}: {cpus} CPUs: load {run.point['load']}", not wrong, wrong)
+    yield Case(f"{name}: {cpus} CPUs: every load was run, no guest was lost",
+               result.complete and not result.problems, "\n".join(result.problems))
