@@ -40,7 +40,8 @@ LOADED = {"load": "|".join(LOADS), "threads": NUMBER, "duration_ms": NUMBER, "pa
 # Those of the simulation. A time may be so many ns for each CPU: 200*cpus.
 A_CPU = r"\d+\*cpus"
 SIMULATION = {
-    "sockets": "[1-8]", "cores": NUMBER, "slice_ns": NUMBER,
+    "sockets": "[1-8]", "cores": NUMBER, "slice_ns": NUMBER, "migrate": "[01]",
+    "wake_preempts": "[01]", "ple_window_ns": NUMBER,
     "away_every_ns": NUMBER, "away_ns": NUMBER, "paravirt": "[01]",
     "duration_us": NUMBER, "warmup_us": NUMBER, "seed": NUMBER,
     "cs_ns": f"{NUMBER}|{A_CPU}", "ncs_ns": f"{NUMBER}|{A_CPU}",

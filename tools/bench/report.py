@@ -367,9 +367,9 @@ def where_ours_lose(folder):
 WHAT_IS_SIMULATED = """\
 No hardware and no kernel: the shipped sources on a simulated machine \
 (``Documentation/simulation.rst``), whose caches cost what a table says. A round is a seed. \
-``qspinlock``, ``pv_qspinlock``, ``cna`` and ``hmcs`` are models of locks that cannot be compiled \
-there; where a finding says ``raw_spinlock``, ``qspinlock`` answers, and what asks for \
-``rqspinlock`` or ``raw_trylock`` cannot be said."""
+``qspinlock``, ``pv_qspinlock``, ``virt_spin_lock``, ``cna`` and ``hmcs`` are models of locks that \
+cannot be compiled there; where a finding says ``raw_spinlock``, ``qspinlock`` answers, and what \
+asks for ``rqspinlock`` or ``raw_trylock`` cannot be said."""
 
 
 def simulated_part(folder):

@@ -148,7 +148,8 @@ class Scenario:
         """Of the machine that it runs on: here, or as simulated."""
         if not self.is_simulated:
             return here
-        cores = self.load.get("cores") or max(self.sweep.get("cpus", [0]))
+        cores = self.load.get("cores") or max(self.sweep.get("cores") or
+                                              self.sweep.get("cpus", [0]))
         if not cores:
             raise Trouble(f"{self.path or self.name}: on a simulated machine cpus_per_core "
                           "needs to know cores, or say cpus instead, in [simulated]")
@@ -164,9 +165,13 @@ class Scenario:
 
     def points(self, cores, most=MOST_CPUS):
         """Every combination of the axes, as {axis: value}, "cpus" resolved."""
-        values = [self.cpu_counts(cores, most),
-                  *(self.sweep[axis] for axis in self.axes()[1:])]
-        return [dict(zip(self.axes(), each)) for each in itertools.product(*values)]
+        found = []
+        for machine in self.sweep.get("cores", [cores]):
+            values = [self.cpu_counts(machine or cores, most),
+                      *([machine] if axis == "cores" else self.sweep[axis]
+                        for axis in self.axes()[1:])]
+            found += [dict(zip(self.axes(), each)) for each in itertools.product(*values)]
+        return found
 
     def settings(self, lock, point):
         """What to write to which of the driver's files for a run."""

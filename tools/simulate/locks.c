@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <host.h>
 #include <nbqlock/stress/ops.h>
+
+#include <simulate.h>
 
 #include "locks.h"
 #include "models/models.h"
@@ -34,14 +37,33 @@ static const struct stress_ops broken = {
 	.unlock = broken_unlock,
 };
 
+/* The hybrid in a guest that is told which of its CPUs are preempted, as with paravirt=1. */
+static struct stress_ops nbq_spin_pv;
+
+static int nbq_spin_pv_init(union stress_lock *lock, unsigned int index)
+{
+	shim_vcpu_is_preempted = simulate_cpu_is_away;
+	return stress_nbq_spin.init(lock, index);
+}
+
+static void __attribute__((__constructor__)) make_nbq_spin_pv(void)
+{
+	nbq_spin_pv = stress_nbq_spin;
+	nbq_spin_pv.name = "nbq_spin_pv";
+	nbq_spin_pv.meaning = "nbq_spin, with vcpu_is_preempted() of a paravirtual guest";
+	nbq_spin_pv.init = nbq_spin_pv_init;
+}
+
 static const struct stress_ops * const table[] = {
 	&stress_clh_nb,
 	&stress_mcs_nb,
 	&stress_swap_nb,
 	&stress_nbq_spin,
 	&stress_nbq_spin_fifo,
+	&nbq_spin_pv,
 	&model_qspinlock,
 	&model_pv_qspinlock,
+	&model_virt_spin_lock,
 	&model_cna,
 	&model_hmcs,
 	&stress_tas_b,

@@ -29,10 +29,14 @@ static unsigned int tree[MOST_CPUS];
 static u64 next_event[MOST_CPUS];
 static unsigned int leaves;
 
-/* CPUs that share a core: the one that has it, and until when. */
+/* KVM's ple_gap, 128 cycles, at 3 GHz: what is longer ends a loop of cpu_relax(). */
+#define PAUSE_GAP	(43 * PS_PER_NS)
+
+/* CPUs that share a core: the one that has it, until when, and the one that preempts it. */
 static struct core {
 	unsigned int running;
 	u64 slice_end;
+	struct cpu *woken;
 } cores[MOST_CPUS];
 
 u64 machine_now(void)
@@ -89,18 +93,43 @@ static void go_on_later(void)
 	fiber_stop();
 }
 
-/* The next one on the core that has something to do; the same one if there is no other. */
-static struct cpu *next_on_core(const struct cpu *cpu)
+static bool is_runnable(const struct cpu *cpu)
 {
-	unsigned int number = cpu->number;
+	return !cpu->has_ended && !cpu->is_halted;
+}
 
-	do {
-		number += machine.cores;
-		if (number >= machine.cpus)
-			number = cpu->core;
-	} while (number != cpu->number &&
-		 (cpus[number].has_ended || cpus[number].is_halted));
-	return &cpus[number];
+/* The next one on the core that has something to do; the same one if there is no other. */
+static struct cpu *next_on_core(struct cpu *cpu)
+{
+	unsigned int i;
+
+	if (cores[cpu->core].woken)
+		return cores[cpu->core].woken;
+	for (i = 1; i < machine.cpus; i++) {
+		struct cpu *other = &cpus[(cpu->number + i) % machine.cpus];
+
+		if (other->core == cpu->core && is_runnable(other))
+			return other;
+	}
+	return cpu;
+}
+
+/* To the core of a CPU that is idle comes one that waits for another core, if there is one. */
+static struct cpu *pull(struct cpu *cpu)
+{
+	unsigned int i;
+
+	for (i = 1; i < machine.cpus && machine.migrates; i++) {
+		struct cpu *other = &cpus[(cpu->number + i) % machine.cpus];
+
+		if (!other->is_off || !is_runnable(other))
+			continue;
+		if (cores[other->core].woken == other)
+			cores[other->core].woken = NULL;
+		other->core = cpu->core;
+		return other;
+	}
+	return cpu;
 }
 
 /* The core goes to another CPU at a time. */
@@ -110,12 +139,14 @@ static void give_core(struct cpu *from, struct cpu *to, u64 at)
 
 	core->running = to->number;
 	core->slice_end = at + machine.slice;
+	core->woken = NULL;
 	if (from == to)
 		return;
 	from->is_off = true;
 	if (!from->has_ended)
 		from->runs_at = NEVER;
 	to->is_off = false;
+	to->pause_window = machine.pause_window;
 	if (to->clock < at)
 		to->clock = at;
 	if (!to->waits_for_stores)
@@ -176,6 +207,43 @@ void machine_arrive(void)
 void machine_spend(u64 ps)
 {
 	this_cpu->clock += ps;
+}
+
+/* To the next one on a shared core, through the hypervisor. Return: whether there is one. */
+static bool leave_core(void)
+{
+	struct cpu *next = machine.cores ? next_on_core(this_cpu) : this_cpu;
+
+	if (next == this_cpu && machine.cores && this_cpu->is_halted)
+		next = pull(this_cpu);
+	if (next == this_cpu)
+		return false;
+	give_core(this_cpu, next, this_cpu->clock + costs.wake_up);
+	return true;
+}
+
+/*
+ * KVM's pause-loop exiting: the window doubles with each exit, and is the first one again in
+ * the next turn.
+ */
+void machine_pause(u64 ps)
+{
+	struct cpu *cpu = this_cpu;
+
+	if (cpu->clock - cpu->paused_at > PAUSE_GAP)
+		cpu->pauses_since = cpu->clock;
+	machine_spend(ps);
+	cpu->paused_at = cpu->clock;
+	if (!machine.cores || !machine.pause_window ||
+	    cpu->clock - cpu->pauses_since < cpu->pause_window)
+		return;
+	cpu->pause_window *= 2;
+	machine_spend(costs.halt);
+	machine_arrive();
+	if (leave_core())
+		go_on_later();
+	cpu->pauses_since = cpu->clock;
+	cpu->paused_at = cpu->clock;
 }
 
 void machine_wait_for_stores(void)
@@ -256,12 +324,13 @@ static void prepare(struct cpu *cpu, unsigned int number)
 	cpu->runs_at = cpu->clock;
 	if (machine.cores) {
 		cpu->core = number % machine.cores;
+		cpu->pause_window = machine.pause_window;
 		cpu->is_off = number >= machine.cores;
 		if (cpu->is_off)
 			cpu->runs_at = NEVER;
 		else
 			cores[number] = (struct core){
-				number, machine.slice / 2 + machine_random(machine.slice) };
+				number, machine.slice / 2 + machine_random(machine.slice), NULL };
 	}
 	fiber_start(number, run_program);
 }
@@ -348,7 +417,6 @@ static void pass_absences(struct cpu *cpu)
 void simulate_halt(void)
 {
 	struct cpu *cpu = this_cpu;
-	struct cpu *next;
 
 	machine_spend(costs.halt);
 	machine_arrive();
@@ -358,14 +426,35 @@ void simulate_halt(void)
 	}
 	cpu->is_halted = true;
 	cpu->runs_at = NEVER;
-	if (machine.cores) {
-		next = next_on_core(cpu);
-		if (next != cpu)
-			give_core(cpu, next, cpu->clock);
-	}
+	leave_core();
 	go_on_later();
 	pass_absences(cpu);
 	machine_arrive();
+}
+
+static bool core_is_idle(unsigned int core)
+{
+	return !is_runnable(&cpus[cores[core].running]);
+}
+
+/* A CPU is awake from @back on, and another one has had its core until now. */
+static void want_core(struct cpu *cpu, u64 back)
+{
+	struct core *core = &cores[cpu->core];
+	unsigned int other;
+
+	for (other = 0; machine.migrates && !core_is_idle(cpu->core) && other < machine.cores;
+	     other++) {
+		if (core_is_idle(other))
+			cpu->core = other;
+	}
+	if (core_is_idle(cpu->core)) {
+		give_core(&cpus[cores[cpu->core].running], cpu, back);
+	} else if (machine.wake_preempts) {
+		core->woken = cpu;
+		if (core->slice_end > back)
+			core->slice_end = back;
+	}
 }
 
 void simulate_kick(unsigned int number)
@@ -385,8 +474,7 @@ void simulate_kick(unsigned int number)
 		cpu->clock = back;
 	if (!cpu->is_off)
 		cpu->runs_at = cpu->clock;
-	else if (cpus[cores[cpu->core].running].is_halted ||
-		 cpus[cores[cpu->core].running].has_ended)
-		give_core(&cpus[cores[cpu->core].running], cpu, back);
+	else
+		want_core(cpu, back);
 	machine_update(cpu);
 }

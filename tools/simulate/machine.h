@@ -28,6 +28,9 @@
  * @sockets: over which they are dealt evenly, neighbours together
  * @cores: which CPUs share, by turns; 0: each has its own
  * @slice: how long a turn is, in ps
+ * @migrates: a CPU that has no core goes to one that is idle
+ * @wake_preempts: a CPU that is woken gets its shared core at once, else in its turn
+ * @pause_window: a CPU that polls for so long, in ps, ends its turn; 0: it does not
  * @away_every: how long a CPU runs on average until it is preempted, in ps; 0: for ever
  * @away: for how long, in ps
  * @seed: of all random numbers
@@ -37,6 +40,9 @@ struct machine_plan {
 	unsigned int sockets;
 	unsigned int cores;
 	u64 slice;
+	bool migrates;
+	bool wake_preempts;
+	u64 pause_window;
 	u64 away_every;
 	u64 away;
 	u64 seed;
@@ -55,6 +61,9 @@ struct machine_plan {
  * @is_halted: it sleeps until it is kicked
  * @is_kicked: the next halt does not sleep
  * @has_ended: its program is over
+ * @pauses_since: when the loop of cpu_relax() that it is in began
+ * @paused_at: when the last cpu_relax() ended
+ * @pause_window: how long such a loop may be
  * @away_at: when it is preempted next
  * @away_until: when it is back from the last time
  * @random: the state of its random numbers, for nrand48()
@@ -72,6 +81,9 @@ struct cpu {
 	bool is_halted;
 	bool is_kicked;
 	bool has_ended;
+	u64 pauses_since;
+	u64 paused_at;
+	u64 pause_window;
 	u64 away_at;
 	u64 away_until;
 	unsigned short random[3];
@@ -99,6 +111,8 @@ void machine_arrive(void);
 void machine_spend(u64 ps);
 /* Come back when its store buffer has room, or is empty. */
 void machine_wait_for_stores(void);
+/* cpu_relax(), which takes @ps: a loop of it may end the turn on a shared core. */
+void machine_pause(u64 ps);
 /* From 0 to below @limit. */
 u64 machine_random(u64 limit);
 /* The events of a CPU have changed. */

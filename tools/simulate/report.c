@@ -76,6 +76,10 @@ static void print_settings(void)
 	print("sockets", settings.sockets);
 	print("cores", settings.cores ? settings.cores : settings.cpus);
 	print("slice_ns", settings.slice_ns);
+	print("paravirt", settings.paravirt);
+	print("migrate", settings.migrate);
+	print("wake_preempts", settings.wake_preempts);
+	print("ple_window_ns", settings.ple_window_ns);
 	print("away_every_ns", settings.away_every_ns);
 	print("away_ns", settings.away_ns);
 	printf("costs %s\n", costs.name);

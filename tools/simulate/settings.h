@@ -26,6 +26,9 @@ enum retry {
  * @sockets: over which they are dealt
  * @cores: that they share; 0: each has its own
  * @slice_ns: how long a CPU has a shared core
+ * @migrate: 1: a CPU goes to a core that is idle
+ * @wake_preempts: 1: a CPU that is woken gets its shared core at once
+ * @ple_window_ns: a CPU that polls for so long ends its turn; 0: it does not
  * @away_every_ns: how long a CPU runs on average before it is preempted; 0: never
  * @away_ns: for how long
  * @paravirt: 1: vcpu_is_preempted() says which are, else it says no
@@ -51,6 +54,9 @@ struct settings {
 	u64 sockets;
 	u64 cores;
 	u64 slice_ns;
+	u64 migrate;
+	u64 wake_preempts;
+	u64 ple_window_ns;
 	u64 away_every_ns;
 	u64 away_ns;
 	u64 paravirt;

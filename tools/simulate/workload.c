@@ -69,7 +69,7 @@ static u64 clock_ns(void)
 
 void simulate_relax(void)
 {
-	machine_spend(costs.relax - costs.relax_jitter +
+	machine_pause(costs.relax - costs.relax_jitter +
 		      machine_random(2 * costs.relax_jitter + 1));
 }
 
@@ -349,6 +349,9 @@ void workload_run(void)
 		.sockets = settings.sockets,
 		.cores = settings.cores,
 		.slice = settings.slice_ns * PS_PER_NS,
+		.migrates = settings.migrate,
+		.wake_preempts = settings.wake_preempts,
+		.pause_window = settings.ple_window_ns * PS_PER_NS,
 		.away_every = settings.away_every_ns * PS_PER_NS,
 		.away = settings.away_ns * PS_PER_NS,
 		.seed = settings.seed,

@@ -265,6 +265,12 @@ class OnTheSimulatedBed(Folders, unittest.TestCase):
                                     SIMULATED)).on("simulated")
         self.assertEqual(few.cores(2), 8)
         self.assertEqual(few.cpu_counts(few.cores(2), 256), [8, 16])
+        several = self.scenario(changed("cpus = 8 256", "cores = 8 32\ncpus_per_core = 1 2",
+                                        SIMULATED)).on("simulated")
+        self.assertEqual(several.cores(2), 32)
+        self.assertEqual({(point["cores"], point["cpus"])
+                          for point in several.points(several.cores(2), 256)},
+                         {(8, 8), (8, 16), (32, 32), (32, 64)})
         with self.assertRaisesRegex(Trouble, "sample.ini: on a simulated machine cpus_per_co"):
             self.scenario(changed("cpus = 8 256", "cpus_per_core = 1 2", SIMULATED))
 

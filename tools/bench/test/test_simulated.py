@@ -205,7 +205,8 @@ class TheRealThing(Folders, unittest.TestCase):
                          [run.result for run in again.runs])
 
     def test_every_parameter_is_one_of_the_programs(self):
-        load = {"sockets": 1, "cores": 2, "slice_ns": 50000, "away_every_ns": 100000,
+        load = {"sockets": 1, "cores": 2, "slice_ns": 50000, "migrate": 1, "wake_preempts": 1,
+                "ple_window_ns": 2000, "away_every_ns": 100000,
                 "away_ns": 10000, "paravirt": 1, "seed": 7, "cs_ns": "10*cpus", "ncs_ns": 100,
                 "patience_ns": "1000-2000", "impatient_permille": 100, "impatient_ns": 50,
                 "retry": "back_off", "backoff_ns": 100, "backoff_max_ns": 1000,

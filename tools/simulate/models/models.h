@@ -16,6 +16,8 @@
 extern const struct stress_ops model_qspinlock;
 /* pv_qspinlock.c */
 extern const struct stress_ops model_pv_qspinlock;
+/* virt_spin_lock.c */
+extern const struct stress_ops model_virt_spin_lock;
 /* cna.c */
 extern const struct stress_ops model_cna;
 /* hmcs.c */

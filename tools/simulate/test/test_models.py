@@ -13,6 +13,10 @@ MODELS = ("qspinlock", "pv_qspinlock", "cna", "hmcs")
 # Each CPU is away for 1 ms in 11, and the run is long enough that it matters.
 AWAY = {"cpus": 32, "away_every_ns": 10_000_000, "away_ns": 1_000_000,
         "warmup_us": 1000, "duration_us": 6000}
+# 16 virtual CPUs on 4 processors, in turns that are longer than a paravirtual waiter polls.
+SHARED = {"cpus": 16, "cores": 4, "slice_ns": 1_000_000, "warmup_us": 1000,
+          "duration_us": 12_000}
+PLE = {"ple_window_ns": 1365}
 EIGHT_SOCKETS = {"cpus": 64, "sockets": 8}
 BUILT = None
 
@@ -80,7 +84,7 @@ class AllModelsTest(ModelTest):
                 self.assert_flat(run(lock, cpus=8), run(lock, cpus=64))
 
     def test_no_misses_alone(self):
-        for lock in MODELS:
+        for lock in (*MODELS, "virt_spin_lock"):
             with self.subTest(lock=lock):
                 self.assertLess(run(lock, cpus=1).misses_each, 0.01)
 
@@ -132,6 +136,69 @@ class PvQspinlockTest(ModelTest):
     def test_steals_when_the_head_is_far_away(self):
         # Between sockets the lock is free again before the next head asks for it.
         self.assertLess(run("pv_qspinlock", **EIGHT_SOCKETS).jain_permille, 700)
+
+
+class VirtSpinLockTest(ModelTest):
+    def test_excludes(self):
+        for machine in ({"cpus": 1}, {"cpus": 3, "sockets": 3}, {"cpus": 16, "sockets": 8}):
+            result = run("virt_spin_lock", **machine)
+            self.assertEqual((result.verdict, result.unfinished), ("PASS", 0))
+
+    def test_falls_with_the_number_of_cpus(self):
+        self.assertLess(run("virt_spin_lock", cpus=64).rate,
+                        run("virt_spin_lock", cpus=2).rate / 2)
+
+    def test_goes_on_when_cpus_are_away(self):
+        self.assertGreater(run("virt_spin_lock", **AWAY).rate, 10 * run("qspinlock", **AWAY).rate)
+
+    def test_knows_no_order(self):
+        # Another socket asks for the line when the holder's has acquired the lock again.
+        self.assertEqual(run("virt_spin_lock", cpus=3, sockets=3).thread_min, 0)
+        self.assertGreater(run("qspinlock", cpus=3, sockets=3).thread_min, 100)
+
+
+class HypervisorTest(ModelTest):
+    """What a guest asks of a host with fewer processors than the guest has CPUs."""
+
+    def test_bare_queue_waits_for_preempted_cpus(self):
+        self.assertLess(run("qspinlock", **SHARED).rate, run("qspinlock", cpus=4).rate / 100)
+
+    def test_pause_loop_exiting_lets_the_queue_go_on(self):
+        self.assertGreater(run("qspinlock", **SHARED, **PLE).rate,
+                           10 * run("qspinlock", **SHARED).rate)
+
+    def test_pause_loop_exiting_changes_nothing_for_a_cpu_with_its_own_processor(self):
+        for settings in ({"cpus": 4}, {"cpus": 1}):
+            self.assertEqual(run("qspinlock", **settings, **PLE).acquisitions,
+                             run("qspinlock", **settings).acquisitions)
+
+    def test_idle_core_takes_a_waiting_cpu(self):
+        # Halted waiters leave cores without work.
+        settings = {**SHARED, "cpus": 8}
+        self.assertGreater(run("pv_qspinlock", **settings, migrate=1).rate,
+                           1.2 * run("pv_qspinlock", **settings).rate)
+
+    def test_woken_cpu_preempts(self):
+        # Else it waits for its turn while others steal the lock.
+        settings = {**SHARED, "ncs_ns": 10_000}
+        self.assertLess(run("pv_qspinlock", **settings, wake_preempts=1).longest_gap_ns,
+                        run("pv_qspinlock", **settings).longest_gap_ns / 2)
+
+    def test_excludes_and_loses_no_kick(self):
+        settings = {**SHARED, **PLE, "migrate": 1, "wake_preempts": 1}
+        for lock in ("virt_spin_lock", "pv_qspinlock", "nbq_spin", "nbq_spin_pv"):
+            with self.subTest(lock=lock):
+                result = run(lock, **settings)
+                self.assertEqual((result.verdict, result.unfinished), ("PASS", 0))
+
+    def test_same_seed_gives_the_same_run(self):
+        settings = {**SHARED, **PLE, "migrate": 1, "wake_preempts": 1}
+        self.assertEqual(Run("pv_qspinlock", settings).values,
+                         Run("pv_qspinlock", settings).values)
+
+    def test_lock_that_is_told_is_the_setting(self):
+        told = Run("nbq_spin", {**SHARED, "paravirt": 1})
+        self.assertEqual(run("nbq_spin_pv", **SHARED).acquisitions, told.acquisitions)
 
 
 class SocketsTest(ModelTest):

@@ -102,6 +102,7 @@ class Settings(unittest.TestCase):
         for settings, words in (({"cpus": 0}, "from 1 to 256"), ({"cpus": 257}, "from 1 to 256"),
                                 ({"sockets": 9}, "from 1 to 8"), ({"cpus": "4*cpus"}, "from"),
                                 ({"duration_us": 0}, "from 1"), ({"seed": -1}, "from 0"),
+                                ({"migrate": 2}, "from 0 to 1"), ({"wake_preempts": 2}, "from 0 to 1"),
                                 ({"impatient_permille": 1001}, "from 0 to 1000")):
             self.assertIn(f"takes a number {words}", self.refused(**settings), settings)
 
