@@ -15,7 +15,7 @@ from pathlib import Path
 import re
 import shutil
 
-from testbed.common import (PROJECT, Trouble, cache_root, compiled_files,
+from testbed.common import (BUILD, PROJECT, Trouble, cache_root, compiled_files,
                             compiler_environment, compiler_identity, cores, digest, locked,
                             run_logged, say)
 from testbed.kernels import Kernel, configure, require_host
@@ -147,14 +147,15 @@ class KernelCopy:
     def tree(self):
         return self.folder / "tree"
 
-    def refresh(self):
-        """Make it current.
+    def refresh(self, replaced=None):
+        """Make it current. replaced: {path: text} of sources of the project that are others.
 
         A file that is the tree's again is older than its object: then all are made anew.
         """
         texts = changed_files(self.source.path, self.changes)
         wanted = {f"changed/{name}": text.encode() for name, text in texts.items()}
         wanted |= {f"nbq/{name}": text for name, text in source_files(PROJECT).items()}
+        wanted |= {f"nbq/{name}": text.encode() for name, text in (replaced or {}).items()}
         present = {str(path.relative_to(self.folder)): path
                    for top in ("changed", "nbq")
                    for path in (self.folder / top).rglob("*") if path.is_file()}
@@ -173,15 +174,15 @@ class KernelCopy:
                      "nbq": self.folder / "nbq",
                      "include/nbqlock": self.folder / "nbq/nbqlock"})
 
-    def build(self, recipe):
-        """The kernel of a recipe, built or brought up to date."""
+    def build(self, recipe, modules=(), replaced=None):
+        """The kernel of a recipe, built or brought up to date; and these modules of it."""
         require_host(recipe)
         key = digest(recipe.settings, compiler_identity(*recipe.compiler), recipe.options)
         build_dir = self.folder / "obj" / f"{recipe.folder}-{key}"
         whole = build_dir / ".whole"
         log = self.folder / f"{build_dir.name}.log"
         with locked(f"{self.folder}.lock", self.folder):
-            self.refresh()
+            self.refresh(replaced)
             if build_dir.exists() and not whole.exists():
                 say(f"{build_dir} was left half-made; making it again")
                 shutil.rmtree(build_dir)
@@ -191,11 +192,20 @@ class KernelCopy:
             build_dir.mkdir(parents=True, exist_ok=True)
             whole.unlink(missing_ok=True)
             make_all(recipe, self.tree, build_dir, log)
-        kernel = Kernel(f"{recipe.folder}-{self.source.version}", self.source.version,
-                        build_dir, build_dir / recipe.image, recipe.options,
+            return self.kernel_of(recipe, build_dir, key, modules)
+
+    def kernel_of(self, recipe, build_dir, key, modules):
+        """The kernel as it is now: its files are copied, as the next build changes them."""
+        name = f"{recipe.folder}-{self.source.version}"
+        image = BUILD / name / Path(recipe.image).name
+        image.parent.mkdir(parents=True, exist_ok=True)
+        image.unlink(missing_ok=True)
+        shutil.copy(build_dir / recipe.image, image)
+        kernel = Kernel(name, self.source.version, build_dir, image, recipe.options,
                         digest(key, (build_dir / "Module.symvers").read_bytes()))
         kernel.source = self.tree
         kernel.words = recipe.words
+        kernel.modules = {Path(path).name: (build_dir / path).read_bytes() for path in modules}
         return kernel
 
 
@@ -219,10 +229,12 @@ def errors_in(log):
     return "\n".join(wrong[:10] or lines[-20:])
 
 
-def built_copy(recipe, *changes):
+def built_copy(recipe, *changes, modules=(), replaced=None):
     """A copy of the found tree with these changes, the kernel of a recipe built from it.
 
     The recipe's configurations say that the project is built in (CONFIG_NBQLOCK=y), and which
     of the changes take effect.
+    modules: paths of modules of the kernel's own: their contents are in kernel.modules.
+    replaced: {path: text} of sources of the project that are others in this kernel.
     """
-    return KernelCopy(get_source(), changes).build(recipe)
+    return KernelCopy(get_source(), changes).build(recipe, modules, replaced)

@@ -259,6 +259,14 @@ def read_cases(group, prefix=""):
     return cases
 
 
+def read_report(report):
+    """The cases of a report, and what is wrong with it."""
+    try:
+        return read_cases(json.loads(report.read_text())), []
+    except (OSError, ValueError, KeyError) as error:
+        return [], [f"kunit.py wrote no usable report ({error})"]
+
+
 def judge(status, report, test_log, log, filtered):
     """Decide from the exit status, the report and the kernel's log."""
     if not test_log.exists():
@@ -309,12 +317,7 @@ def without_provoked(log):
 
 def judge_log(status, report, kernel_log, kept, log, filtered=False, suites=SUITES):
     """The same; kept is where the kernel's log is, log what kunit.py has said."""
-    problems = []
-    cases = []
-    try:
-        cases = read_cases(json.loads(report.read_text()))
-    except (OSError, ValueError, KeyError) as error:
-        problems.append(f"kunit.py wrote no usable report ({error})")
+    cases, problems = read_report(report)
     if status != 0:
         problems.append(f"kunit.py ended with status {status}")
     unprovoked, missing = without_provoked(kernel_log)
@@ -349,6 +352,22 @@ exit $status
 """
 
 
+def parse_report(kernel, text, log):
+    """Have kunit.py read the report in a kernel's log. Returns its status.
+
+    log: what kunit.py says; beside it its report, and what it has read.
+    """
+    report = log.with_suffix(".json")
+    for old in (log, report):
+        old.unlink(missing_ok=True)
+    said = log.with_suffix(".ktap")
+    said.parent.mkdir(parents=True, exist_ok=True)
+    said.write_text(text)
+    return run_logged([sys.executable, kernel.source / KUNIT_FOLDER / "kunit.py", "parse",
+                       f"--json={report}", said], log, "reading the suites' report",
+                      check=False, env={"PYTHONDONTWRITEBYTECODE": "1"})
+
+
 def run_suites_in_guest(machine, cpus=CPUS, append=(), clean=None):
     """Load the suites in a guest, check the run. Returns a Result.
 
@@ -366,9 +385,6 @@ def load_suites(machine, files, log, name_filter=None, cpus=CPUS, append=(), cle
 
     log: what kunit.py says; beside it its report.
     """
-    report = log.with_suffix(".json")
-    for old in (log, report):
-        old.unlink(missing_ok=True)
     if name_filter:
         append = [*append, f"kunit.filter_glob={name_filter}"]
     outcome = run_guest(machine, script, cpus=cpus,
@@ -376,13 +392,9 @@ def load_suites(machine, files, log, name_filter=None, cpus=CPUS, append=(), cle
                         quiet=True, append=[*ENABLED, *append])
     if clean:
         clean(outcome)
-    said = log.with_suffix(".ktap")
-    said.write_text(outcome.log.partition(BEGIN)[2])
-    kunit_py = machine.kernel.source / KUNIT_FOLDER / "kunit.py"
-    status = run_logged([sys.executable, kunit_py, "parse", f"--json={report}", said], log,
-                        "reading the suites' report", check=False,
-                        env={"PYTHONDONTWRITEBYTECODE": "1"})
-    result = judge_log(status, report, outcome.log, outcome.log_path, log, bool(name_filter))
+    status = parse_report(machine.kernel, outcome.log.partition(BEGIN)[2], log)
+    result = judge_log(status, log.with_suffix(".json"), outcome.log, outcome.log_path, log,
+                       bool(name_filter))
     if outcome.problem or outcome.status:
         result.problems.append(outcome.problem or
                                f"loading the suites ended with status {outcome.status}")
