@@ -4,7 +4,7 @@
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install clean run bench check check-all verify mutate docs help
+.PHONY: modules modules_install clean run bench check check-all verify mutate docs series help
 
 modules: | $(KDIR)/Makefile
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -44,6 +44,9 @@ mutate:
 docs:
 	@tools/setup docs -- tools/docs
 
+series:
+	@tools/setup series -- tools/series $(SERIES_OPTIONS)
+
 help:
 	@echo 'make [modules]        build nbqlock.ko and nbqlock_stress.ko for the running kernel'
 	@echo '  KDIR=FOLDER         ... or for the kernel whose headers or build these are'
@@ -61,11 +64,14 @@ help:
 	@echo 'make mutate           make mistakes in copies of the locks, see which tests notice each;'
 	@echo '                      for that report, too; see tools/verification/mutate/mutate --help'
 	@echo 'make docs             build the documentation as HTML: build/docs/html/index.html'
+	@echo 'make series           write patches that add the hybrid to a kernel tree: build/series'
+	@echo '  KSRC=FOLDER         ... for that tree'
+	@echo '  SERIES_OPTIONS=...  ... with options of tools/series'
 	@echo 'make clean            remove what was built here (the cache stays: tools/kernel clean)'
 	@echo
-	@echo 'run, bench, check, check-all, verify, mutate and docs say what they are going to install,'
-	@echo 'download and build, and do it; tools/setup --list run names the packages of run. Kernels'
-	@echo 'are kept in a cache:'
+	@echo 'run, bench, check, check-all, verify, mutate, docs and series say what they are going to'
+	@echo 'install, download and build, and do it; tools/setup --list run names the packages of run.'
+	@echo 'Kernels are kept in a cache:'
 	@echo '  KSRC=FOLDER         a Linux tree of 6.19 or later, instead of a download'
 	@echo '  NBQ_CACHE=FOLDER    the cache, instead of ~/.cache/nbqlock'
 	@echo 'See also tools/nbq --help, tools/guest --help, tools/debian-guest --help.'

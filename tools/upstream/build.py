@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds what the patches of a series make of a tree, patch by patch; boots the result.
+
+The tree is not touched: the files of the series and folders of links to the rest are kept in
+the cache, with the objects, and built incrementally.
+"""
+
+import contextlib
+import re
+import shutil
+import sys
+
+from testbed.common import (BUILD, Trouble, cache_root, compiled_files, compiler_environment,
+                            compiler_identity, cores, digest, locked, memory_environment,
+                            run_logged, say, tail)
+from testbed.guest import run_guest, UserModeMachine, user_mode_environment
+from testbed.kernel_copy import errors_in, make_shadow
+from testbed.kernels import Kernel, Recipe, configure, require_um_host
+from testbed.kunit import (BUILD_TIMEOUT, KUNIT_FOLDER, KUNIT_MEMORY, MULTIPROCESSOR,
+                           RUN_TIMEOUT, judge_log)
+from testbed.torture import Torture
+from upstream.layout import CODE
+from upstream.patches import applied
+
+WITHOUT_LOCKS = Recipe("series", "um", "linux", "guest", "kunit", "series")
+SETTINGS = ("CONFIG_NBQLOCK=y", "CONFIG_NBQLOCK_KUNIT_TEST=y")
+SUITES = ("nbq_deadline", "nbq_pool", "nbq_sockets",
+          *(f"nbq_spin{kind}{claims}" for kind in ("", "_fifo")
+            for claims in ("", "_operations", "_deadlocks")))
+TORTURE = tuple(f"nbq_spin{kind}{form}" for kind in ("", "_fifo")
+                for form in ("", "_irq", "_timed", "_timed_irq", "_try"))
+MODULES = ("torture.ko", "locktorture.ko")
+TORTURE_TIMEOUT = 1200
+WARNING = re.compile(r"\b(?:warning|error):|WARNING:")
+
+
+class Build:
+    """A tree with the patches of a series, and its objects."""
+
+    def __init__(self, series):
+        require_um_host()
+        self.series = series
+        self.states = applied(series.base, series.patches)
+        source = series.source
+        key = digest(source.version, source.identity, WITHOUT_LOCKS.settings,
+                     compiler_identity(), WITHOUT_LOCKS.options)
+        self.folder = cache_root() / "series" / f"{source.version}-{key}"
+        self.tree = self.folder / "tree"
+        self.obj = self.folder / "obj"
+        self.log = BUILD / "log/series.log"
+        self.make = ["make", "-C", self.tree, f"O={self.obj}", *WITHOUT_LOCKS.options]
+
+    @contextlib.contextmanager
+    def held(self):
+        """No other process uses it meanwhile; what one that was killed has left is not used."""
+        whole = self.folder / ".whole"
+        with locked(f"{self.folder}.lock", self.folder):
+            if self.obj.exists() and not whole.exists():
+                say(f"{self.folder} was left half-made; making it again")
+                shutil.rmtree(self.obj)
+            self.obj.mkdir(parents=True, exist_ok=True)
+            whole.unlink(missing_ok=True)
+            self.log.unlink(missing_ok=True)
+            yield
+            whole.touch()
+
+    def set_to(self, number):
+        """The tree with so many of the patches, counted from 1."""
+        texts = self.states[number - 1]
+        changed = self.folder / "changed"
+        present = {str(path.relative_to(changed)) for path in changed.rglob("*")
+                   if path.is_file()}
+        for name in present - texts.keys():
+            (changed / name).unlink()
+        for name, text in texts.items():
+            path = changed / name
+            if name not in present or path.read_text() != text:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+        make_shadow(self.series.source.path, self.tree,
+                    {**{name: changed / name for name in texts}, KUNIT_FOLDER: changed})
+        # kunit.py looks for the tree from where it really lies: a copy.
+        (self.tree / KUNIT_FOLDER).unlink()
+        shutil.copytree(self.series.source.path / KUNIT_FOLDER, self.tree / KUNIT_FOLDER)
+        configure(SeriesRecipe(texts), self.make, self.obj, self.log)
+
+    def to_build(self):
+        """The patches, counted from 1, that change what is compiled."""
+        before = {**self.series.base}
+        for number, texts in enumerate(self.states, 1):
+            changed = {name for name, text in texts.items() if before.get(name) != text}
+            before = texts
+            if any(name.startswith(("include/", "kernel/")) for name in changed):
+                yield number
+
+    def run_make(self, what, *targets):
+        """One run of make. Returns what it has said."""
+        begin = self.log.stat().st_size
+        status = run_logged([*self.make, f"-j{cores() + 1}", *targets], self.log, what,
+                            env=compiler_environment(), check=False, timeout=BUILD_TIMEOUT,
+                            progress=compiled_files(self.log))
+        if status:
+            raise Trouble(f"{what}: failed with status {status}; log: {self.log}\n"
+                          f"{errors_in(self.log)}")
+        with open(self.log, "rb") as log:
+            log.seek(begin)
+            return log.read().decode(errors="replace")
+
+    def warnings_of(self, number):
+        """Build the objects that the series adds or changes. Returns the warnings."""
+        self.set_to(number)
+        said = self.run_make(f"building patch {number}", "W=1", f"{CODE}/",
+                             "kernel/locking/locktorture.o")
+        return [line for line in said.splitlines() if WARNING.search(line)]
+
+    def kernel(self):
+        """The kernel with all patches."""
+        self.set_to(len(self.states))
+        self.run_make("building the kernel of the series", "all")
+        version = self.series.source.version
+        kernel = Kernel(f"series-{version}", version, self.obj, self.obj / "linux",
+                        WITHOUT_LOCKS.options, digest(version))
+        kernel.source = self.tree
+        return kernel
+
+    def run_suites(self):
+        """Boot the kernel under kunit.py. Returns a testbed.kunit.Result."""
+        report, test_log = self.obj / "result.json", self.obj / "test.log"
+        log = BUILD / "log/series-kunit.log"
+        for old in (report, test_log, log):
+            old.unlink(missing_ok=True)
+        status = run_logged(
+            [sys.executable, self.tree / KUNIT_FOLDER / "kunit.py", "exec", "--arch=um",
+             f"--build_dir={self.obj}", f"--timeout={RUN_TIMEOUT}",
+             *MULTIPROCESSOR.arguments(None), f"--json={report}", "nbq_*"],
+            log, "KUnit of the series", cwd=self.folder, check=False, timeout=BUILD_TIMEOUT,
+            env={**user_mode_environment(), **memory_environment(KUNIT_MEMORY),
+                 "PYTHONDONTWRITEBYTECODE": "1"})
+        if not test_log.exists():
+            raise Trouble(f"kunit.py started no kernel (status {status}); log: {log}\n"
+                          f"{tail(log)}")
+        kept = log.with_name("series-kunit-kernel.log")
+        kept.write_text(test_log.read_text(errors="replace"))
+        return judge_log(status, report, kept.read_text(), kept, log, suites=SUITES)
+
+    def torture(self, kernel, seconds, cpus):
+        """locktorture with each of the operations, in one guest. Returns (runs, Outcome)."""
+        files = {name: next(path for path in self.obj.rglob(name)).read_bytes()
+                 for name in MODULES}
+        runs = [SeriesTorture(name, seconds, **nested) for name in TORTURE
+                for nested in ({}, {"nested_locks": 8}) if not nested or "_timed" in name]
+        script = "".join(run.command_of(number) for number, run in enumerate(runs))
+        outcome = run_guest(UserModeMachine(kernel), script, quiet=True, cpus=cpus,
+                            timeout=TORTURE_TIMEOUT,
+                            modules={"files": files, "load": [MODULES[0]]})
+        for number, run in enumerate(runs):
+            run.take(outcome.log, number)
+        return runs, outcome
+
+
+class SeriesRecipe:
+    """The configuration, with what this state of the tree knows of the series."""
+
+    folder = WITHOUT_LOCKS.folder
+
+    def __init__(self, texts):
+        kconfig = texts.get(f"{CODE}/Kconfig", "")
+        known = [line for line in SETTINGS
+                 if f"config {line[len('CONFIG_'):].partition('=')[0]}\n" in kconfig]
+        self.settings = WITHOUT_LOCKS.settings + "".join(f"{line}\n" for line in known)
+
+
+class SeriesTorture(Torture):
+    """A run of the kernel's own locktorture module."""
+
+    @property
+    def command(self):
+        return super().command.replace("nbq_locktorture", "locktorture")
+
+    def command_of(self, number):
+        return (f"echo 'nbqlock-torture: begin {number}' >/dev/kmsg\n{self.command}"
+                f"echo 'nbqlock-torture: end {number}' >/dev/kmsg\n")
+
+    def take(self, log, number):
+        """Its part of the kernel log."""
+        part = re.search(rf"nbqlock-torture: begin {number}$(.*?)nbqlock-torture: end {number}$",
+                         log, re.MULTILINE | re.DOTALL)
+        self.log = part[1] if part else ""

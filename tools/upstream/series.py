@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The series as a whole: the sources, what becomes of them, the patches of that."""
+
+from pathlib import Path
+import subprocess
+
+from testbed.common import (BUILD, PROJECT, Trouble, cache_root, cached, digest, file_hash,
+                            locked)
+from testbed.source import get_source
+from upstream import layout
+from upstream.figures import filled
+from upstream.patches import Author, format_patches
+from testbed.kernel_copy import hunks_of
+from upstream.text import edited
+
+FOLDER = BUILD / "series"
+TEXTS = PROJECT / "tools/upstream/texts"
+# What differs besides, as hunks of a diff.
+HUNKS = TEXTS / "edits.patch"
+
+
+def unifdef_of(tree):
+    """The kernel's own unifdef, compiled."""
+    source = tree / "scripts/unifdef.c"
+    if not source.exists():
+        raise Trouble(f"{tree} has no scripts/unifdef.c, which resolves conditions")
+
+    def make(folder):
+        done = subprocess.run(["gcc", "-O1", "-w", "-o", folder / "unifdef", source], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if done.returncode:
+            raise Trouble(f"gcc cannot compile {source}:\n{done.stdout}")
+        return ["unifdef"]
+
+    return cached(cache_root() / "unifdef" / digest(file_hash(source)), make) / "unifdef"
+
+
+def resolved(unifdef, name, text, symbols):
+    """A source without the conditions that have one answer in a kernel tree."""
+    options = [f"-U{symbol}" if value is None else f"-D{symbol}={value}"
+               for symbol, value in symbols.items()]
+    done = subprocess.run([unifdef, *options], input=text, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if done.returncode not in (0, 1):
+        raise Trouble(f"{name}: unifdef: {done.stderr}")
+    return done.stdout
+
+
+class Tree:
+    """The files of a kernel tree, as the patches so far leave them."""
+
+    def __init__(self, source):
+        self.source = source
+        self.base = {}		# the tree's own text of what is touched
+        self.texts = {}		# what has become of it, and what was added
+
+    def read(self, name):
+        if name not in self.texts:
+            try:
+                self.texts[name] = (self.source.path / name).read_text()
+            except OSError as error:
+                raise Trouble(f"{self.source.path} has no {name}, which the series changes: "
+                              f"{error.strerror}") from error
+            self.base[name] = self.texts[name]
+        return self.texts[name]
+
+    def add(self, name, text):
+        if name in self.texts or (self.source.path / name).exists():
+            raise Trouble(f"{self.source.path} has a file {name} already")
+        self.texts[name] = text
+
+    def edit(self, name, edits):
+        self.texts[name] = edited(f"{name} of Linux {self.source.version}", self.read(name),
+                                  edits)
+
+
+def hunks():
+    """Those of all files: {path: [(title, old, new)]}."""
+    found = {}
+    for name, *hunk in hunks_of(HUNKS):
+        found.setdefault(name, []).append(hunk)
+    return found
+
+
+class Maker:
+    """Makes the texts of a series for a tree."""
+
+    def __init__(self, source, author):
+        self.tree = Tree(source)
+        self.author = author
+        self.unifdef = unifdef_of(source.path)
+        self.hunks = hunks()
+
+    def text_of(self, name, made):
+        """What becomes of one of the project's files, or of the series' own."""
+        path = PROJECT / made.source
+        if not path.exists():
+            raise Trouble(f"there is no {made.source}: adapt tools/upstream/layout.py")
+        text = path.read_text()
+        if path.is_relative_to(TEXTS):
+            return edited(made.source, text, made.edits)
+        text = resolved(self.unifdef, made.source, text, made.symbols)
+        text = made.finish(edited(made.source, text, made.edits))
+        for title, old, new in self.hunks.pop(name, ()):
+            if text.count(old) != 1:
+                raise Trouble(f"{made.source} has changed where {HUNKS.relative_to(PROJECT)} "
+                              f"changes {name}: \"{title}\" is in {text.count(old)} places, "
+                              f"not 1:\n{old}Adapt it; tools/series --unedited writes what it "
+                              "is applied to.")
+            text = text.replace(old, new)
+        return text
+
+    def commits(self):
+        """[(message, {path: text})], patch by patch."""
+        commits = []
+        for patch in layout.patches(self.author):
+            touched = {}
+            for name, made in patch.files.items():
+                self.tree.add(name, self.text_of(name, made))
+                touched[name] = self.tree.texts[name]
+            for name, edits in patch.edits.items():
+                self.tree.edit(name, edits)
+                touched[name] = self.tree.texts[name]
+            message = (TEXTS / patch.message).read_text()
+            commits.append((filled(message, self.tree.source.version), touched))
+        if self.hunks:
+            raise Trouble(f"{HUNKS} changes {', '.join(self.hunks)}, which the series lacks")
+        return commits
+
+
+def write_unedited(folder):
+    """Write what is made of the sources before the hunks are applied."""
+    maker = Maker(get_source(), Author("Nobody <nobody@localhost.invalid>"))
+    maker.hunks = {}
+    for patch in layout.patches(maker.author):
+        for name, made in patch.files.items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(maker.text_of(name, made))
+
+
+class Series:
+    """The patches, and what they are for."""
+
+    def __init__(self, source, base, patches):
+        self.source = source
+        self.base = base		# {path: text} of the files of the tree that they change
+        self.cover, *self.patches = patches
+
+
+def make_series(author, output=FOLDER, prefix="PATCH"):
+    """Write the series for the found tree. author: as "Name <address>"."""
+    source = get_source()
+    maker = Maker(source, Author(str(author)))
+    commits = maker.commits()
+    layout.check(maker.tree.texts, maker.tree.base)
+    cover = filled((TEXTS / "cover-letter.txt").read_text(), source.version)
+    output = Path(output)
+    with locked(f"{output}.lock", output):
+        patches = format_patches((maker.tree.base, commits, cover), maker.author, output,
+                                 prefix)
+    return Series(source, maker.tree.base, patches)

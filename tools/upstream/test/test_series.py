@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The entry in MAINTAINERS, figures from a report, patches that git makes and applies."""
+
+from pathlib import Path
+import tempfile
+import unittest
+
+from testbed.common import Trouble
+from upstream import figures, layout
+from upstream.patches import Author, applied, format_patches
+
+MAINTAINERS = "List of maintainers\n\nALPHA\nM:\tA <a@b.c>\n\nNCR DRIVER\nM:\tB <b@b.c>\n\n" \
+    "THE REST\nM:\tL <l@b.c>\n"
+REPORT = """\
+The hybrid, beside all others
+=============================
+
+Experiment. Load: cs 200 ns; 5 rounds.
+
+Acquisitions (1/s), patience 10 us: median (least to greatest)
+
+.. csv-table::
+   :header-rows: 1
+
+   "lock","2 CPUs"
+   "nbq_spin","2 460 000 (1 490 000 to 2 710 000)"
+
+Another
+=======
+"""
+
+
+class Entry(unittest.TestCase):
+    def test_entry_stands_in_the_order_of_the_titles(self):
+        text = layout.Entry("A <a@b.c>").apply("MAINTAINERS", MAINTAINERS)
+        self.assertLess(text.index("ALPHA"), text.index("NBQLOCK:"))
+        self.assertLess(text.index("NBQLOCK:"), text.index("NCR DRIVER"))
+        self.assertIn("K:\t\\bnbq_(bare_)?spin_\n", text)
+
+    def test_tree_without_such_a_list_is_refused(self):
+        with self.assertRaisesRegex(Trouble, "MAINTAINERS has no place for an entry"):
+            layout.Entry("A <a@b.c>").apply("MAINTAINERS", "nothing\n")
+
+
+class Leftovers(unittest.TestCase):
+    def test_words_of_the_module_are_refused(self):
+        for word in ("LINUX_VERSION_CODE", "nbq_clh_lock()", "module_param(x)", "the explorer",
+                     "Documentation/design.rst", "trace_nbq_abandon()"):
+            with self.assertRaisesRegex(Trouble, "a.c:2: .* is left"):
+                layout.check({"a.c": f"/* x */\n/* {word} */\n"}, {})
+
+    def test_what_the_tree_has_is_its_own(self):
+        layout.check({"a.c": "module_param(x);\n"}, {"a.c": ""})
+
+
+class Figures(unittest.TestCase):
+    def test_table_is_read_by_its_caption(self):
+        self.assertEqual(figures.table(REPORT, *figures.CONTENDED),
+                         {"nbq_spin": {"lock": "nbq_spin",
+                                       "2 CPUs": "2 460 000 (1 490 000 to 2 710 000)"}})
+
+    def test_report_without_the_table_is_refused(self):
+        with self.assertRaisesRegex(Trouble, "has no section"):
+            figures.table("", *figures.CONTENDED)
+        with self.assertRaisesRegex(Trouble, "has no table"):
+            figures.table(REPORT.replace("10 us", "10 ms"), *figures.CONTENDED)
+
+    def test_figures_are_in_thousands(self):
+        self.assertEqual(figures.in_thousands("2 460 000 (1 490 000 to 2 710 000)"),
+                         "2460 (1490 to 2710)")
+
+    def test_name_of_which_nothing_is_known_is_refused(self):
+        with self.assertRaisesRegex(Trouble, "nothing is known of @OTHER@"):
+            figures.filled("@OTHER@", "7.2")
+
+
+class Patches(unittest.TestCase):
+    BASE = {"a/Makefile": "one\n"}
+    COMMITS = [("a: First\n\nWhy.\n", {"a/Makefile": "one\ntwo\n", "a/b.c": "int b;\n"}),
+               ("a: Second\n\nWhy.\n", {"a/b.c": "int c;\n"})]
+
+    def made(self, folder):
+        return format_patches((self.BASE, self.COMMITS, "a: Both\n\nThe letter.\n"),
+                              Author("A B <a@b.c>"), Path(folder))
+
+    def test_patches_have_author_sign_off_and_cover_letter(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cover, first, _ = self.made(folder)
+            self.assertIn("Subject: [PATCH 0/2] a: Both\n\nThe letter.\n", cover.read_text())
+            self.assertNotIn("***", cover.read_text())
+            self.assertIn("From: A B <a@b.c>", first.read_text())
+            self.assertIn("\nSigned-off-by: A B <a@b.c>\n---\n", first.read_text())
+
+    def test_patches_are_the_same_each_time_and_old_ones_are_removed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            texts = [path.read_bytes() for path in self.made(folder)]
+            (Path(folder) / "0009-old.patch").write_text("")
+            self.assertEqual([path.read_bytes() for path in self.made(folder)], texts)
+
+    def test_patches_can_be_applied(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(applied(self.BASE, self.made(folder)[1:]),
+                             [{"a/Makefile": "one\ntwo\n", "a/b.c": "int b;\n"},
+                              {"a/Makefile": "one\ntwo\n", "a/b.c": "int c;\n"}])
+
+    def test_tree_that_they_do_not_fit_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            patches = self.made(folder)[1:]
+            with self.assertRaisesRegex(Trouble, "git am: status"):
+                applied({"a/Makefile": "other\n"}, patches)
+
+    def test_author_without_an_address_is_refused(self):
+        with self.assertRaisesRegex(Trouble, "is no author"):
+            Author("A B")
