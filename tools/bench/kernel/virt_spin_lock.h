@@ -23,6 +23,7 @@ static __always_inline bool virt_spin_lock(struct qspinlock *lock)
 	}
 	return true;
 }
+
 #define virt_spin_lock virt_spin_lock
 
 #endif
