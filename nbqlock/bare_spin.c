@@ -845,7 +845,8 @@ static bool resume_place(union nbq_bare_spin *lock, struct place *place, struct 
  * Skip abandoned predecessors, up to a waiter or to the head. There are no more than the queue
  * had when this node was enqueued: each skip frees a node.
  */
-static void skip_abandoned(const union nbq_bare_spin *lock, struct place *place, struct nbq_wait *wait)
+static void skip_abandoned(const union nbq_bare_spin *lock, struct place *place,
+			   struct nbq_wait *wait)
 {
 	unsigned long skipped = place->skipped;
 	struct nbq_node *prev;
@@ -1098,23 +1099,27 @@ int nbq_bare_spin_lock_timeout(union nbq_bare_spin *lock, s64 patience_ns)
 {
 	return acquire_for_seat(lock, nbq_deadline_after(patience_ns));
 }
+EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_lock_timeout);
 
 bool nbq_bare_spin_trylock(union nbq_bare_spin *lock)
 {
 	return !acquire_for_seat(lock, nbq_deadline_at(KTIME_MIN));
 }
+EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_trylock);
 
 void nbq_bare_spin_lock(union nbq_bare_spin *lock)
 {
 	while (unlikely(acquire_for_seat(lock, nbq_deadline_at(KTIME_MAX))))
 		cpu_relax();
 }
+EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_lock);
 
 bool nbq_bare_spin_is_contended(const union nbq_bare_spin *lock)
 {
 	return READ_ONCE(lock->state.holder) &&
 	       (READ_ONCE(lock->tail) || (!is_in_order(lock) && nbq_has_queue(lock)));
 }
+EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_is_contended);
 
 /* Has this queue nothing but abandoned nodes, behind the last head or none? */
 static bool is_idle(const struct nbq_node *node)
@@ -1186,9 +1191,9 @@ static bool is_swept(union nbq_bare_spin *lock)
 int nbq_bare_spin_destroy(union nbq_bare_spin *lock)
 {
 	/*
-	 * ACQUIRE, pairs with the RELEASE in nbq_bare_spin_unlock(): the critical section of the last
-	 * holder is over before the lock's memory is used again. It may never have enqueued,
-	 * so that the tail says nothing of it.
+	 * ACQUIRE, pairs with the RELEASE in nbq_bare_spin_unlock(): the critical section of the
+	 * last holder is over before the lock's memory is used again. It may never have
+	 * enqueued, so that the tail says nothing of it.
 	 */
 	u16 holder = smp_load_acquire(&lock->state.holder);
 	u32 tail = READ_ONCE(lock->tail);
@@ -1213,3 +1218,4 @@ int nbq_bare_spin_destroy(union nbq_bare_spin *lock)
 	preempt_enable();
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_destroy);

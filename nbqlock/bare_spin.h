@@ -6,7 +6,8 @@
  * The caller has preemption off, or is an interrupt, until the unlock. Nothing is said to lockdep
  * or printed, and writes to devices are not ordered (mmiowb). Not exported: for code that is
  * built in. A lock works from the first instruction of the boot CPU on, in each context that
- * spin.h allows.
+ * spin.h allows. A task takes part in deadlock checks while it has preemption off more than
+ * once, as below two of the kernel's spinlocks.
  *
  * A lock of this layer need not be destroyed. What attempts on such a lock leave behind is
  * bounded, see "Nodes of a lock that is never destroyed" in Documentation/design.rst.

@@ -214,6 +214,11 @@ static int add_socket(int node)
 		return 0;
 	if (number == NBQ_SOCKETS_MAX || socket_of_node(node))
 		return 0;
+	/* Built in, the first one is static, and in use. */
+	if (NBQ_STATIC_NODES && number == 1 && nbq_sockets[0]->node == NUMA_NO_NODE) {
+		nbq_sockets[0]->node = node;
+		return 0;
+	}
 	socket = kzalloc_node(sizeof(*socket), GFP_KERNEL, node);
 	if (!socket)
 		return -ENOMEM;

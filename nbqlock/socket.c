@@ -3,13 +3,24 @@
  * The sockets, and their turns.
  */
 #include <linux/compiler.h>
+#include <linux/numa.h>
 
 #include "internal.h"
 #include "socket.h"
 
-unsigned int nbq_sockets_number;
+#if NBQ_STATIC_NODES
+/* The first one, from the first instruction on: pool.c says later which node it stands for. */
+static struct nbq_socket first_socket = { .turn = NBQ_TURN_SOCKET, .node = NUMA_NO_NODE };
+#define FIRST_SOCKET	&first_socket
+#define FIRST_SOCKETS	1
+#else
+#define FIRST_SOCKET	NULL
+#define FIRST_SOCKETS	0
+#endif
+
+unsigned int nbq_sockets_number = FIRST_SOCKETS;
 EXPORT_SYMBOL_IF_KUNIT(nbq_sockets_number);
-struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX];
+struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX] = { FIRST_SOCKET };
 EXPORT_SYMBOL_IF_KUNIT(nbq_sockets);
 
 /**

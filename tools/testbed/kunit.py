@@ -31,7 +31,8 @@ from testbed.source import get_source
 
 LOCK_ROWS = ("nbq_clh", "nbq_mcs", "nbq_swap", "nbq_spin", "nbq_spin_fifo")
 QUEUE_ROWS = LOCK_ROWS[:3]
-SUITES = ("nbq_mcs", "nbq_swap", "nbq_spin", "nbq_spin_fifo", "nbq_sockets",
+SUITES = ("nbq_mcs", "nbq_swap", "nbq_spin", "nbq_spin_fifo", "nbq_spin_bare", "nbq_spin_fifo_bare",
+          "nbq_sockets",
           *(f"{row}_queue" for row in QUEUE_ROWS),
           *(f"{row}_{claims}" for row in LOCK_ROWS
             for claims in ("operations", "guards", "contexts", "threads", "deadlocks",

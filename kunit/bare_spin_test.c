@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The bare layer of the hybrid, both kinds: what its operations do and what they leave alone, and
+ * what becomes of the places of attempts at a lock that is never destroyed.
+ *
+ * Contexts elsewhere are moved by hand, in the middle of a read of the clock.
+ */
+#include <linux/preempt.h>
+#include <linux/string.h>
+
+#include "../nbqlock/bare_spin.h"
+#include "common.h"
+
+static union nbq_bare_spin *lock_of(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_spin *lock = bench->lock;
+
+	return &lock->bare;
+}
+
+static bool is_fifo(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	return !bench->row->facts->steals;
+}
+
+/* Another context holds the lock. */
+static struct nbq_contender *hold(struct kunit *test)
+{
+	struct nbq_contender *holder = nbq_bench_enqueue(test);
+
+	if (holder->state == WAITING)
+		nbq_contender_poll(test->priv, holder);
+	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
+	return holder;
+}
+
+static int attempt(struct kunit *test, s64 patience)
+{
+	int ret;
+
+	preempt_disable();
+	ret = nbq_bare_spin_lock_timeout(lock_of(test), patience);
+	if (!ret)
+		nbq_bare_spin_unlock(lock_of(test));
+	preempt_enable();
+	return ret;
+}
+
+/* As a lock of the kernel is defined, and as memory that was never initialised is */
+static void zeroes_are_a_free_lock(struct kunit *test)
+{
+	static union nbq_bare_spin defined = NBQ_BARE_SPIN_INIT(0);
+	static union nbq_bare_spin fifo = NBQ_BARE_SPIN_INIT(NBQ_SPIN_FIFO);
+
+	KUNIT_EXPECT_EQ(test, sizeof(defined), 8);
+	KUNIT_EXPECT_EQ(test, defined.all, 0);
+	KUNIT_EXPECT_EQ(test, fifo.state.turn, NBQ_SPIN_FIFO);
+	preempt_disable();
+	KUNIT_EXPECT_TRUE(test, nbq_bare_spin_trylock(&defined));
+	nbq_bare_spin_unlock(&defined);
+	KUNIT_EXPECT_EQ(test, defined.all, 0);
+	preempt_enable();
+}
+
+static void operations_leave_preemption_to_the_caller(struct kunit *test)
+{
+	union nbq_bare_spin *lock = lock_of(test);
+	int before, held[3], after[3];
+
+	preempt_disable();
+	before = preempt_count();
+	nbq_bare_spin_lock(lock);
+	held[0] = preempt_count();
+	nbq_bare_spin_unlock(lock);
+	after[0] = preempt_count();
+	held[1] = nbq_bare_spin_trylock(lock) ? preempt_count() : -1;
+	nbq_bare_spin_unlock(lock);
+	after[1] = preempt_count();
+	held[2] = nbq_bare_spin_lock_timeout(lock, 100) ? -1 : preempt_count();
+	nbq_bare_spin_unlock(lock);
+	after[2] = preempt_count();
+	preempt_enable();
+	for (int i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, held[i], before);
+		KUNIT_EXPECT_EQ(test, after[i], before);
+	}
+}
+
+static void held_lock_says_so_and_refuses(struct kunit *test)
+{
+	struct nbq_contender *holder = hold(test);
+	bool acquired;
+
+	/* before and after: H */
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_TRUE(test, nbq_bare_spin_is_locked(lock_of(test)));
+	KUNIT_EXPECT_FALSE(test, nbq_bare_spin_is_contended(lock_of(test)));
+	preempt_disable();
+	acquired = nbq_bare_spin_trylock(lock_of(test));
+	preempt_enable();
+	KUNIT_EXPECT_FALSE(test, acquired);
+	KUNIT_EXPECT_EQ(test, attempt(test, 0), -EBUSY);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), -EBUSY);
+	nbq_contender_release(test->priv, holder);
+	KUNIT_EXPECT_FALSE(test, nbq_bare_spin_is_locked(lock_of(test)));
+	KUNIT_EXPECT_EQ(test, attempt(test, 0), 0);
+}
+
+/* Preemption is off once for each lock, as below the kernel's spinlocks. */
+static void lock_of_the_own_cpu_is_a_deadlock(struct kunit *test)
+{
+	int own, tried;
+
+	preempt_disable();
+	nbq_bare_spin_lock(lock_of(test));
+	preempt_disable();
+	own = nbq_bare_spin_lock_timeout(lock_of(test), 100);
+	tried = nbq_bare_spin_trylock(lock_of(test));
+	preempt_enable();
+	nbq_bare_spin_unlock(lock_of(test));
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, own, -EDEADLK);
+	KUNIT_EXPECT_FALSE(test, tried);
+}
+
+static void release_elsewhere(void *arg)
+{
+	struct nbq_bench *bench = arg;
+
+	nbq_contender_release(bench, &bench->contenders[0]);
+}
+
+static void wait_without_end_acquires_what_is_released(struct kunit *test)
+{
+	/* before: H; in between: H w, then w; after: [] */
+	hold(test);
+	nbq_fake_start(1000, 10);
+	nbq_fake_call(3, release_elsewhere, test->priv);
+	preempt_disable();
+	nbq_bare_spin_lock(lock_of(test));
+	nbq_bare_spin_unlock(lock_of(test));
+	preempt_enable();
+	KUNIT_EXPECT_GE(test, nbq_fake.reads, 3);
+}
+
+static void enqueue_behind(void *arg)
+{
+	struct nbq_bench *bench = arg;
+
+	nbq_contender_enqueue(bench, &bench->contenders[bench->count - 1]);
+}
+
+/*
+ * before: H w; after: H w L y, L being of this CPU
+ *
+ * Return: y.
+ */
+static struct nbq_contender *leave_a_place(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_contender *behind;
+
+	hold(test);
+	nbq_bench_enqueue(test);
+	behind = nbq_bench_contender(bench);
+	KUNIT_ASSERT_NOT_NULL(test, behind);
+	nbq_fake_start(1000, 10);
+	nbq_fake_call(11, enqueue_behind, bench);
+	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_abandoned = 1);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_poll(behind->pred), bench->contenders[1].node);
+	return behind;
+}
+
+static void abandoned_place_is_not_resumed(struct kunit *test)
+{
+	struct nbq_contender *behind = leave_a_place(test);
+
+	/* The next attempt takes a node of its own, and frees it as the tail. */
+	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
+
+	/* y skips the place: H w y */
+	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(test->priv, behind));
+	EXPECT_SHAPE(test, "HWW");
+}
+
+/*
+ * The memory of the lock becomes that of another one, without a call. In the queue that was there,
+ * a place of this CPU stands abandoned.
+ */
+static void place_in_the_queue_of_an_earlier_lock_is_not_resumed(struct kunit *test)
+{
+	struct nbq_contender *behind = leave_a_place(test);
+	struct nbq_node *left = behind->pred;
+	struct nbq_bench *bench = test->priv;
+	u16 elsewhere = nbq_context_of(&bench->pool);
+
+	nbq_contender_abandon(bench, behind);
+	nbq_contender_release(bench, &bench->contenders[0]);
+	nbq_contender_abandon(bench, &bench->contenders[1]);
+	memset(lock_of(test), 0, sizeof(*lock_of(test)));
+	lock_of(test)->state.turn = is_fifo(test) ? NBQ_SPIN_FIFO : 0;
+
+	/* Another context holds the new lock: this one waits for it, and not in the old queue. */
+	lock_of(test)->state.holder = elsewhere;
+	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->state.holder, elsewhere);
+	lock_of(test)->state.holder = 0;
+	KUNIT_EXPECT_EQ(test, attempt(test, 100), 0);
+
+	/* In the queue of a socket that waiter has skipped it; else it is lost with the lock. */
+	KUNIT_EXPECT_EQ(test, nbq_is_free(left), !is_fifo(test));
+	if (!nbq_is_free(left))
+		nbq_node_free(left);
+}
+
+static void destroy_reclaims_what_was_abandoned(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	leave_a_place(test);
+	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), -EBUSY);
+	nbq_contender_abandon(bench, &bench->contenders[2]);
+	nbq_contender_release(bench, &bench->contenders[0]);
+	nbq_contender_poll(bench, &bench->contenders[1]);
+	nbq_contender_release(bench, &bench->contenders[1]);
+	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), 0);
+	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
+}
+
+#define BARE_CASES							\
+{									\
+	KUNIT_CASE(zeroes_are_a_free_lock),				\
+	KUNIT_CASE(operations_leave_preemption_to_the_caller),		\
+	KUNIT_CASE(held_lock_says_so_and_refuses),			\
+	KUNIT_CASE(lock_of_the_own_cpu_is_a_deadlock),			\
+	KUNIT_CASE(wait_without_end_acquires_what_is_released),		\
+	KUNIT_CASE(abandoned_place_is_not_resumed),			\
+	KUNIT_CASE(place_in_the_queue_of_an_earlier_lock_is_not_resumed), \
+	KUNIT_CASE(destroy_reclaims_what_was_abandoned),		\
+	{}								\
+}
+
+/* KUnit writes into the cases: a copy for each kind. */
+#define BARE_SUITE(kind)						\
+static struct kunit_case kind##_cases[] = BARE_CASES;			\
+									\
+static struct kunit_suite kind##_suite = {				\
+	.name = #kind "_bare",						\
+	.init = kind##_bench_init,					\
+	.exit = nbq_bench_exit,						\
+	.test_cases = kind##_cases,					\
+};									\
+									\
+kunit_test_suite(kind##_suite)
+
+BARE_SUITE(nbq_spin);
+BARE_SUITE(nbq_spin_fifo);
