@@ -8,7 +8,7 @@ is not there, or is there twice, is refused.
 import re
 
 from testbed.common import PROJECT, Trouble
-from upstream.text import (Macro, after, aligned, before, blank_lines, edited, gone, instead,
+from upstream.text import (Item, Macro, after, aligned, before, blank_lines, edited, gone, instead,
                            items)
 
 # The conditions that have one answer in a kernel tree; None: not defined.
@@ -32,6 +32,9 @@ WORDS = (
     (r"\b__nbq_lock_struct\b", "context_lock_struct"),
     (r"IS_ENABLED\(CONFIG_NBQLOCK_KUNIT_TEST\)", "IS_ENABLED(CONFIG_KUNIT)"),
     (r"\bspin\.h\b(?!>)", "nbqlock.h"),
+    (r"\b_NBQLOCK_SPIN_H\b", "_LINUX_NBQLOCK_H"),
+    (r"\b_NBQLOCK_(TYPES|COUNTERS)_H\b", r"_LINUX_NBQLOCK_\1_H"),
+    (r"\b_NBQLOCK_BARE_SPIN(|_TYPES)_H\b", r"_LINUX_NBQLOCK_BARE\1_H"),
     (r"\bDocumentation/nbqlock\.rst", "Documentation/locking/nbqlock.rst"),
 )
 # What is left of these is a mistake of this file's.
@@ -149,6 +152,7 @@ POOLS = Made(
            "static void queue_growth(", "static DEFINE_PER_CPU(struct irq_work",
            "void nbq_pool_request_growth(", "VISIBLE_IF_KUNIT void nbq_pools_flush(",
            "static int start_growth(", "static void stop_growth(", "static void free_nodes(",
+           "static void free_sockets(", "unsigned int nbq_cpu_nodes_in_use(",
            "void nbq_pools_stop("))
 TYPES = Made(
     "nbqlock/types.h",
@@ -174,7 +178,7 @@ BARE = Patch("1-bare", {
     f"{CODE}/socket.c": Made("nbqlock/socket.c"),
     f"{CODE}/socket.h": Made("nbqlock/socket.h"),
     f"{CODE}/wait.c": Made("nbqlock/wait.c"),
-    f"{CODE}/wait.h": Made("nbqlock/wait.h"),
+    f"{CODE}/wait.h": Made("nbqlock/wait.h", *items("extern bool nbq_deadlock_checks")),
 }, {
     "kernel/Kconfig.locks": [
         after(r"^config MMIOWB\n(?:[ \t].*\n)+\Z", f'\nsource "{CODE}/Kconfig"\n')],
@@ -205,13 +209,22 @@ COUNTERS = Patch("3-counters", {
         "static int skipped_show(", "DEFINE_SHOW_ATTRIBUTE(skipped)", "void nbq_debugfs_stop(")),
 }, {
     f"{CODE}/Makefile": [after(r"^obj-y \+= spin\.o.*\n", "obj-y += debugfs.o\n")],
+    f"{CODE}/pool.c": [
+        after(r"^#include <linux/init\.h>\n", "#include <linux/nbqlock_counters.h>\n"),
+        before(r"^/\* Without memory for the queues",
+               Item("unsigned int nbq_cpu_nodes_in_use(").taken(
+                   "nbqlock/pool.c", (PROJECT / "nbqlock/pool.c").read_text()).replace(
+                       "as in nbq_node_search()", "pairs with nbq_node_append()") + "\n")],
 })
 
 # Patch 4
 
 SUITES_OF = {
     "common.c": (), "common.h": (), "deadline_test.c": (), "deadlocks_test.c": (),
-    "define_lock_row.h": (), "lock_row.h": (), "lock_row_list.h": (), "lock_row_suites.h": (),
+    "define_lock_row.h": (), "lock_row_list.h": (),
+    "lock_row.h": items("enum nbq_way {", "struct nbq_guard_use {",
+                        "static inline void nbq_guard_use_block(",
+                        "static inline void nbq_guard_use_after("), "lock_row_suites.h": (),
     "operations_test.c": (), "socket_test.c": (), "spin_fifo_row.c": (), "spin_row.c": (),
     "spin_row.h": (), "spin_test.c": (),
     "pool_test.c": (

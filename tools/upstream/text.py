@@ -63,13 +63,23 @@ class Item:
     def __init__(self, start):
         self.start = start
 
-    def apply(self, name, text):
-        lines = text.splitlines(keepends=True)
+    def place(self, name, lines):
+        """Its first and its last line."""
         found = [number for number, line in enumerate(lines) if line.startswith(self.start)]
         if len(found) != 1:
             raise Trouble(f"{name} has {len(found)} items, not 1, that begin with "
                           f"\"{self.start}\": adapt tools/upstream/layout.py")
-        first, last = comment_above(lines, found[0]), end_of_item(lines, found[0])
+        return comment_above(lines, found[0]), end_of_item(lines, found[0])
+
+    def taken(self, name, text):
+        """The item by itself."""
+        lines = text.splitlines(keepends=True)
+        first, last = self.place(name, lines)
+        return "".join(lines[first:last + 1])
+
+    def apply(self, name, text):
+        lines = text.splitlines(keepends=True)
+        first, last = self.place(name, lines)
         # Of two blank lines one is left.
         if last + 1 < len(lines) and not lines[last + 1].strip() and \
                 (not first or not lines[first - 1].strip()):
