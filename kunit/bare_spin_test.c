@@ -157,10 +157,12 @@ static void enqueue_behind(void *arg)
 
 /*
  * before: H w; after: H w L y, L being of this CPU
+ * @attempt: the attempt that leaves it
  *
  * Return: y.
  */
-static struct nbq_contender *leave_a_place(struct kunit *test)
+static struct nbq_contender *leave_a_place_by(struct kunit *test,
+					      int (*attempt)(struct kunit *test, s64 patience))
 {
 	struct nbq_bench *bench = test->priv;
 	struct nbq_contender *behind;
@@ -177,10 +179,17 @@ static struct nbq_contender *leave_a_place(struct kunit *test)
 	return behind;
 }
 
+static struct nbq_contender *leave_a_place(struct kunit *test)
+{
+	return leave_a_place_by(test, attempt);
+}
+
 static void abandoned_place_is_not_resumed(struct kunit *test)
 {
 	struct nbq_contender *behind = leave_a_place(test);
 
+	/* Abandoned without the lock's address, it was not noted. */
+	KUNIT_EXPECT_NULL(test, behind->pred->lock);
 	/* The next attempt takes a node of its own, and frees it as the tail. */
 	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
@@ -188,6 +197,40 @@ static void abandoned_place_is_not_resumed(struct kunit *test)
 	/* y skips the place: H w y */
 	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(test->priv, behind));
 	EXPECT_SHAPE(test, "HWW");
+}
+
+static int exported_attempt(struct kunit *test, s64 patience)
+{
+	struct nbq_bench *bench = test->priv;
+
+	return nbq_spin_lock_timeout(bench->lock, patience);
+}
+
+static void place_of_an_exported_operation_is_not_resumed(struct kunit *test)
+{
+	struct nbq_contender *behind = leave_a_place_by(test, exported_attempt);
+
+	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
+	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(test->priv, behind));
+}
+
+/* A free lock with a queue: only NBQ_SPIN_FIFO has to find out whether it is abandoned. */
+static void place_is_not_resumed_without_patience(struct kunit *test)
+{
+	struct nbq_contender *behind = leave_a_place_by(test, exported_attempt);
+	struct nbq_bench *bench = test->priv;
+
+	/* before: A L; after: [] */
+	nbq_contender_abandon(bench, behind);
+	nbq_contender_release(bench, &bench->contenders[0]);
+	nbq_contender_abandon(bench, &bench->contenders[1]);
+	KUNIT_EXPECT_EQ(test, attempt(test, 0), 0);
+	if (is_fifo(test))
+		EXPECT_TOTAL(test, .nodes_allocated = 1, .nodes_freed = 1,
+			     .nodes_reclaimed = 2, .acquired_handoff = 1);
+	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), 0);
+	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
 }
 
 /*
@@ -242,6 +285,8 @@ static void destroy_reclaims_what_was_abandoned(struct kunit *test)
 	KUNIT_CASE(lock_of_the_own_cpu_is_a_deadlock),			\
 	KUNIT_CASE(wait_without_end_acquires_what_is_released),		\
 	KUNIT_CASE(abandoned_place_is_not_resumed),			\
+	KUNIT_CASE(place_of_an_exported_operation_is_not_resumed),	\
+	KUNIT_CASE(place_is_not_resumed_without_patience),		\
 	KUNIT_CASE(place_in_the_queue_of_an_earlier_lock_is_not_resumed), \
 	KUNIT_CASE(destroy_reclaims_what_was_abandoned),		\
 	{}								\

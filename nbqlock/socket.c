@@ -11,7 +11,7 @@
 #if NBQ_STATIC_NODES
 /* The first one, from the first instruction on: pool.c says later which node it stands for. */
 static struct nbq_socket first_socket = { .turn = NBQ_TURN_SOCKET, .node = NUMA_NO_NODE };
-#define FIRST_SOCKET	&first_socket
+#define FIRST_SOCKET	(&first_socket)
 #define FIRST_SOCKETS	1
 #else
 #define FIRST_SOCKET	NULL

@@ -6,6 +6,7 @@ from verification.mutate.mutant import mutants
 
 # The host tests have more than one lock, and memory that is used again.
 HOST = BESIDES_STEPS
+BARE = {"kunit": ("nbq_spin_bare", "nbq_spin_fifo_bare")}
 POLICY = {"host": HostTests("steps spin gcc asan")}
 # Of a lock that keeps a node which was not abandoned.
 KEEPS_NODE = {"host": HostTests("steps swap gcc asan")}
@@ -127,6 +128,15 @@ MUTANTS = [*mutants("internal.h", STEPS, (
 )), *mutants("spin.c", HOST, (
     ("spin: init does not forget the places of an earlier lock",
      "	nbq_forget_places(lock);\n", ""),
+)), *mutants("bare_spin.c", BARE, (
+    ("bare: abandoned place is noted",
+     "taken || wait->deadline->forgets_place ? NULL : lock", "taken ? NULL : lock"),
+    ("bare: place of an exported operation is resumed", " && !deadline->forgets_place &&", " &&"),
+    ("bare: attempts are those of the exported operations",
+     "	deadline.forgets_place = true;\n", ""),
+    ("bare: attempt without patience resumes a place",
+     "(nbq_deadline_is_none(&deadline) && !deadline.forgets_place)",
+     "(nbq_deadline_is_none(&deadline))"),
 )), *mutants("bare_spin.c", HOST, (
     ("spin: no place is resumed",
      "	if (!place->node)\n		return false;\n	wait->in_order",
