@@ -26,7 +26,7 @@ WITHOUT_LOCKS = Recipe("series", "um", "linux", "guest", "kunit", "series")
 SETTINGS = ("CONFIG_NBQLOCK=y", "CONFIG_NBQLOCK_KUNIT_TEST=y")
 SUITES = ("nbq_deadline", "nbq_pool", "nbq_sockets",
           *(f"nbq_spin{kind}{claims}" for kind in ("", "_fifo")
-            for claims in ("", "_operations", "_deadlocks")))
+            for claims in ("", "_bare", "_operations", "_deadlocks")))
 TORTURE = tuple(f"nbq_spin{kind}{form}" for kind in ("", "_fifo")
                 for form in ("", "_irq", "_timed", "_timed_irq", "_try"))
 MODULES = ("torture.ko", "locktorture.ko")

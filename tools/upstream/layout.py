@@ -16,8 +16,8 @@ EVERYWHERE = {"NBQ_SERIES": 1, "context_lock_struct": 1, "DECLARE_LOCK_GUARD_1_A
               "WITH_LOCK_GUARD_1_ATTRS": 1, "DEFINE_LOCK_GUARD_1": 1, "__NBQ_GUARDS": 1,
               "lockdep_set_notrack_class": 1, "__counted_by": 1, "__compiletime_error": 1}
 # Of what is built in; and of what the explorer and the host tests have of their own.
-BUILT_IN = {**EVERYWHERE, "MODULE": None, "NBQ_SPIN_POLICY": None, "NBQ_WAIT_TIMES": None,
-            "NBQ_QUEUE_BITS": None}
+BUILT_IN = {**EVERYWHERE, "MODULE": None, "NBQ_STATIC_NODES": 16, "NBQ_SPIN_POLICY": None,
+            "NBQ_WAIT_TIMES": None, "NBQ_QUEUE_BITS": None}
 # Words of every source: (regular expression, what it becomes).
 WORDS = (
     (r'#include "annotations\.h"\n|#include <linux/version\.h>\n', ""),
@@ -25,7 +25,7 @@ WORDS = (
     (r'#include (?:"types\.h"|<nbqlock/types\.h>)', "#include <linux/nbqlock_types.h>"),
     (r'#include (?:"(?:spin|nbqlock)\.h"|<nbqlock/nbqlock\.h>)', "#include <linux/nbqlock.h>"),
     (r'#include "bare_spin_types\.h"', "#include <linux/nbqlock_bare_types.h>"),
-    (r'#include "bare_spin\.h"', "#include <linux/nbqlock_bare.h>"),
+    (r'#include "(?:\.\./nbqlock/)?bare_spin\.h"', "#include <linux/nbqlock_bare.h>"),
     (r'#include (?:"counters\.h"|<nbqlock/counters\.h>)', "#include <linux/nbqlock_counters.h>"),
     (r'"\.\./nbqlock/(\w+\.h)"', r'"../\1"'),
     (r"\b__nbq_(acquires?|releases?|cond_acquires)\b", r"__\1"),
@@ -220,7 +220,7 @@ COUNTERS = Patch("3-counters", {
 # Patch 4
 
 SUITES_OF = {
-    "common.c": (), "common.h": (), "deadline_test.c": (), "deadlocks_test.c": (),
+    "bare_spin_test.c": (), "common.c": (), "common.h": (), "deadline_test.c": (), "deadlocks_test.c": (),
     "define_lock_row.h": (), "lock_row_list.h": (),
     "lock_row.h": items("enum nbq_way {", "struct nbq_guard_use {",
                         "static inline void nbq_guard_use_block(",
