@@ -175,7 +175,9 @@ BARE = Patch("1-bare", {
     f"{CODE}/node.c": NODES,
     f"{CODE}/pool.c": POOLS,
     f"{CODE}/relax.h": Made("nbqlock/relax.h"),
-    f"{CODE}/socket.c": Made("nbqlock/socket.c"),
+    f"{CODE}/socket.c": Made(
+        "nbqlock/socket.c", gone(r"^#define FIRST_SOCKETS?\t.*\n#define FIRST_SOCKETS?\t.*\n"),
+        instead("= FIRST_SOCKETS;", "= 1;"), instead("FIRST_SOCKET }", "&first_socket }")),
     f"{CODE}/socket.h": Made("nbqlock/socket.h"),
     f"{CODE}/wait.c": Made("nbqlock/wait.c"),
     f"{CODE}/wait.h": Made("nbqlock/wait.h", *items("extern bool nbq_deadlock_checks")),
