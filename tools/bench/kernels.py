@@ -19,8 +19,7 @@ from testbed.kernels import Recipe
 from testbed.source import get_source
 from testbed.stress import LockType
 
-FOLDER = PROJECT / "tools/bench/kernel"
-SOURCE = FOLDER / "loads.c"
+SOURCE = PROJECT / "tools/bench/kernel/loads.c"
 OURS = "nbq_spin"
 OWN = "qspinlock"
 AGAIN = "qspinlock_again"
@@ -34,11 +33,11 @@ DEFAULT_LIMIT_MS = 60000
 
 
 class FallbackRecipe(Recipe):
-    """qspinlock.c with a virt_spin_lock() in front."""
+    """The kernel's own spinlock, with a virt_spin_lock() in front of qspinlock.c."""
 
     @property
     def options(self):
-        return [*super().options, f"CFLAGS_qspinlock.o=-include {FOLDER / 'virt_spin_lock.h'}"]
+        return [*super().options, "CFLAGS_qspinlock.o=-include asm-generic/virt_spin_lock.h"]
 
 
 class Side(NamedTuple):
