@@ -47,7 +47,6 @@ static void nbq_torture_report(void)
 		 atomic_long_read(&nbq_torture_timeouts), nodes);
 	pr_alert("nbqlock: hotplug ");
 	torture_onoff_stats();
-	pr_cont("\n");
 }
 
 /* The holds of locktorture's spinlocks: up to long_hold ms, and mostly none. */

@@ -9,10 +9,13 @@ it has no patience; @: its deadline has passed; in parentheses: what the holder 
 from dataclasses import dataclass
 
 QUICK, CHECK, ALL = range(3)
-TYPES = ("clh", "mcs", "swap", "spin", "fifo", "fifo_32bit")
+TYPES = ("clh", "mcs", "swap", "spin", "fifo", "fifo_32bit", "spin_bare", "fifo_bare")
 HYBRIDS = ("spin", "fifo")
 # What is explored of the text of kernels that do not access 64 bits at once.
 ON_32BIT = ("two_twice", "three_once", "no_patience", "nmi_above_a_task", "deadlock")
+# And of the bare layer, whose attempts resume no place.
+OF_BARE_LAYER = (*ON_32BIT, "two_three_times", "nmi_above_one_of_two_waiters", "socket_twice",
+                 "sockets_twice", "shared_queue_twice")
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,9 @@ class Configuration:
     def is_run(self, lock, when):
         if lock.endswith("_32bit") and self.name not in ON_32BIT:
             return False
+        if lock.endswith("_bare") and self.name not in OF_BARE_LAYER:
+            return False
+        lock = lock.removesuffix("_bare")
         if self.sockets and lock != "spin":
             return False
         return lock not in self.beyond and (ALL if lock in self.slow else self.when) <= when

@@ -4,7 +4,7 @@
  * differences between the types are here alone.
  *
  * Compile with -DTYPE_CLH, -DTYPE_MCS, -DTYPE_SWAP, -DTYPE_SPIN or -DTYPE_FIFO: the last is the
- * hybrid with NBQ_SPIN_FIFO.
+ * hybrid with NBQ_SPIN_FIFO. With -DBARE_LAYER besides: its bare layer, for the explorer.
  */
 #ifndef TYPE_H
 #define TYPE_H
@@ -111,14 +111,50 @@
 #define nbq_X_init			__PASTE(NBQ_TYPE, _init)
 #endif
 #define nbq_X				NBQ_TYPE
+#ifdef BARE_LAYER
+#include <nbqlock/bare_spin.h>
+
+/* The caller of the bare layer turns preemption off, once for each lock. */
+static inline int nbq_X_lock_timeout(struct nbq_spin *lock, ktime_t patience)
+{
+	int ret;
+
+	preempt_disable();
+	ret = nbq_bare_spin_lock_timeout(&lock->bare, patience);
+	if (ret)
+		preempt_enable();
+	return ret;
+}
+
+static inline bool nbq_X_trylock(struct nbq_spin *lock)
+{
+	bool ret;
+
+	preempt_disable();
+	ret = nbq_bare_spin_trylock(&lock->bare);
+	if (!ret)
+		preempt_enable();
+	return ret;
+}
+
+static inline void nbq_X_unlock(struct nbq_spin *lock)
+{
+	nbq_bare_spin_unlock(&lock->bare);
+	preempt_enable();
+}
+
+#define nbq_X_destroy(lock)		nbq_bare_spin_destroy(&(lock)->bare)
+#else
 #define nbq_X_lock_timeout		__PASTE(NBQ_TYPE, _lock_timeout)
-#define nbq_X_lock_until		__PASTE(NBQ_TYPE, _lock_until)
 #define nbq_X_trylock			__PASTE(NBQ_TYPE, _trylock)
-#define nbq_X_lock			__PASTE(NBQ_TYPE, _lock)
 #define nbq_X_unlock			__PASTE(NBQ_TYPE, _unlock)
+#define nbq_X_destroy			__PASTE(NBQ_TYPE, _destroy)
+#endif
+/* Which the bare layer does not have. */
+#define nbq_X_lock_until		__PASTE(NBQ_TYPE, _lock_until)
+#define nbq_X_lock			__PASTE(NBQ_TYPE, _lock)
 #define nbq_X_is_locked			__PASTE(NBQ_TYPE, _is_locked)
 #define nbq_X_is_contended		__PASTE(NBQ_TYPE, _is_contended)
-#define nbq_X_destroy			__PASTE(NBQ_TYPE, _destroy)
 
 /* Is this the tail of the lock, or of a queue that a socket has for it? */
 static inline bool is_tail(const struct nbq_X *lock, const void *address)
