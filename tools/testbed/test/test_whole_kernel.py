@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The judgement of a kernel on the hybrid: parts of its log, and the counters."""
+
+import unittest
+
+from testbed.common import PROJECT
+from testbed.complaints import complaints
+from testbed.kernel_copy import CHANGES, patched
+from testbed.whole_kernel import (BANGS, BEGIN, END, QUEUES, Boot, LockTorture, Part,
+                                  Rhashtable, ShellLoad)
+
+WRITES = "spin_lock-torture: Writes:  Total: {}  Max/Min: 9/3   Fail: 0 \n"
+SUCCESS = "spin_lock-torture:--- End of test: SUCCESS: acq_writer_lim=0 \n"
+COUNTERS = {"nodes_allocated": 90, "nodes_freed": 40, "nodes_reclaimed": 48, "deadlocks": 0,
+            "acquired_handoff": 90, "pool_high_water": 3, "exhaustions": 0}
+
+
+class Outcome:
+    problem = None
+
+    def __init__(self, log="", output=""):
+        self.log = log
+        self.output = output
+
+    @property
+    def complaints(self):
+        return complaints(self.log)
+
+
+def log_of(name, *lines):
+    return f"[ 1.0] {BEGIN}{name}\n" + "".join(lines) + f"[ 2.0] {END}{name}\n"
+
+
+def read(part, *lines, status="0"):
+    part.read(Outcome(log_of(part.name, *lines), f"@{part.name}@ {status}\n"), None)
+    return part.result
+
+
+class Parts(unittest.TestCase):
+    def test_exit_status_is_that_of_the_part(self):
+        self.assertEqual(read(Part("a", "true")), ("", ""))
+        self.assertIn("exit status 1", read(Part("a", "false"), status="1")[0])
+
+    def test_part_that_was_never_reached_fails(self):
+        part = ShellLoad(2, 1)
+        part.read(Outcome(), None)
+        self.assertTrue(part.result[0])
+
+    def test_torture_test_is_judged_by_its_own_part_of_the_log(self):
+        part = LockTorture("spin_lock", 1)
+        self.assertEqual(read(part, WRITES.format(42), SUCCESS)[0], "")
+        part.read(Outcome(log_of("rw_lock", WRITES.format(42), SUCCESS), ""), None)
+        self.assertTrue(part.result[0])
+
+    def test_torture_test_fails_by_what_it_says(self):
+        part = LockTorture("spin_lock", 1)
+        for lines in ((), (WRITES.format(42),), (WRITES.format(0), SUCCESS), (SUCCESS,)):
+            self.assertTrue(read(part, *lines)[0], lines)
+        self.assertEqual(read(part, WRITES.format(42), "Fail: 3 !!!\n", SUCCESS)[0], BANGS)
+        self.assertIn("exit", read(part, WRITES.format(42), SUCCESS, status="1")[0])
+
+    def test_torture_figure_has_reads_where_there_are_some(self):
+        reads = "rw_lock-torture: Reads :  Total: 7  Max/Min: 4/3   Fail: 0 \n"
+        part = LockTorture("rw_lock", 1)
+        self.assertEqual(read(part, WRITES.format(42), reads, SUCCESS),
+                         ("", "42 writes, 3 to 9 a thread; 7 reads"))
+
+    def test_rhashtable_fails_by_threads_and_by_lines(self):
+        done = "Started 8 threads, {} failed, rhltable test returns 0\n"
+        part = Rhashtable(8, 1000)
+        self.assertEqual(read(part, done.format(0)), ("", "8 threads"))
+        for lines in ((), (done.format(1),), ("Test failed: Total\n", done.format(0)),
+                      ("Testing rhashtable_next_key: FAIL\n", done.format(0))):
+            self.assertTrue(read(part, *lines)[0], lines)
+
+
+class Counters(unittest.TestCase):
+    def boot(self, log="", is_hybrid=True, **counters):
+        boot = Boot(None, 4, [], is_hybrid)
+        boot.outcome = Outcome(log)
+        boot.counters = {**COUNTERS, **counters} if is_hybrid else {}
+        return boot
+
+    def test_nodes_that_are_tails_may_stay(self):
+        boot = self.boot()
+        self.assertEqual((boot.complaint, boot.left), ("", 2))
+        self.assertIn("2 queue nodes left", boot.summary)
+
+    def test_nodes_that_are_lost_or_freed_twice_fail(self):
+        for freed in (40 - QUEUES - 16, 43):
+            self.assertIn("nodes are left", self.boot(nodes_freed=freed).complaint)
+
+    def test_deadlocks_exhaustions_and_complaints_fail(self):
+        for wrong in (self.boot(deadlocks=1), self.boot(exhaustions=1),
+                      self.boot("WARNING: CPU: 1 PID: 2 at kernel/x.c\n")):
+            self.assertTrue(wrong.complaint)
+
+    def test_missing_counters_fail_with_the_hybrid_only(self):
+        boot = self.boot(is_hybrid=False)
+        self.assertEqual(boot.complaint, "")
+        boot.is_hybrid = True
+        self.assertTrue(boot.complaint)
+
+
+class Broken(unittest.TestCase):
+    def test_patch_that_breaks_the_lock_fits(self):
+        sources = {}
+        patched(PROJECT, CHANGES / "broken/no-exclusion.patch", sources)
+        self.assertIn("is_module_address", sources["nbqlock/bare_spin.c"])
+
+
+if __name__ == "__main__":
+    unittest.main()
