@@ -6,18 +6,18 @@ A lock of a scenario is a kernel all of whose spinlocks are of that kind; a run 
 CPUs and has all loads, one kernel after the other.
 """
 
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 from bench.listener import Listener
-from bench.parameters import LOADS
 from bench.testbeds import KERNELS, TESTBEDS
-from testbed.common import (PROJECT, Trouble, cache_root, cached, compiler_identity, digest,
-                            run_logged, say)
+from testbed.common import (PROJECT, cache_root, cached, compiler_identity, digest, run_logged,
+                            say)
 from testbed.guest import HUNG, UserModeMachine, log_excerpt, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import Recipe
 from testbed.source import get_source
 from testbed.stress import LockType
+from testbed.whole_kernel import CHANGES, HYBRID, STOCK, recipe_of
 
 SOURCE = PROJECT / "tools/bench/kernel/loads.c"
 OURS = "nbq_spin"
@@ -35,6 +35,10 @@ DEFAULT_LIMIT_MS = 60000
 class FallbackRecipe(Recipe):
     """The kernel's own spinlock, with a virt_spin_lock() in front of qspinlock.c."""
 
+    def __init__(self, own):
+        super().__init__("kernel-virt-spin-lock", own.arch, own.image)
+        self.configs = own.configs
+
     @property
     def options(self):
         return [*super().options, "CFLAGS_qspinlock.o=-include asm-generic/virt_spin_lock.h"]
@@ -46,19 +50,13 @@ class Side(NamedTuple):
     recipe: Recipe
 
 
-def recipe_of(name, *configs, kind=Recipe):
-    return kind(name, "um", "linux", "guest", *configs)
-
-
-OWN_SIDE = Side("the kernel's own", recipe_of("kernel-qspinlock", "kernel-on-nbq"))
 SIDES = {
-    OURS: Side("the hybrid", recipe_of("kernel-nbq-spin", "kernel-on-nbq", "nbq-spinlocks")),
-    OWN: OWN_SIDE,
-    AGAIN: Side("the same once more, which shows what the bed adds", OWN_SIDE.recipe),
+    OURS: Side("the hybrid", recipe_of(HYBRID)),
+    OWN: Side("the kernel's own", recipe_of(STOCK)),
+    AGAIN: Side("the same once more, which shows what the bed adds", recipe_of(STOCK)),
     FALLBACK: Side("test-and-set, the fallback of a guest without paravirtual locks",
-                   recipe_of("kernel-virt-spin-lock", "kernel-on-nbq", kind=FallbackRecipe)),
+                   FallbackRecipe(recipe_of(STOCK))),
 }
-CHANGES = ("spinlock",)
 
 
 def build_loads():

@@ -2,6 +2,7 @@
 """A kernel all of whose spinlocks are the hybrid."""
 
 from ci.common import Case, guest_report
+from ci.kernel_loads import load_cases
 from ci.kernel_table import On, TestBed, runs_on
 from testbed.common import PROJECT
 from testbed.kernel_copy import CHANGES, patched
@@ -46,6 +47,7 @@ def broken_cases(name):
 def whole_kernel():
     """user-mode Linux all of whose spinlocks are the hybrid: torture tests, suites, a load"""
     yield from boot_cases(NAME, machine_of(HYBRID), SHORT_CPUS, SHORT)
+    yield from load_cases(NAME)
     yield from broken_cases(NAME)
 
 
