@@ -16,7 +16,7 @@ SETUP = PROJECT / "tools/setup"
 ESSENTIAL = ("bash", "sh", "env", "sed", "grep", "cut", "tr", "xargs", "awk", "nproc",
              "cat", "cp")
 PURPOSES = ("python", "run", "debian-guest", "simulate", "bench", "check", "check-all", "verify",
-            "mutate", "docs")
+            "mutate", "docs", "series")
 
 DPKG_QUERY = """#!/bin/sh
 # dpkg-query -W -f FORMAT PACKAGE...
@@ -205,7 +205,7 @@ class SetupTest(unittest.TestCase):
         # Each starts as a shell's program. Here python3 comes with its package.
         self.program("../python3", '#!/bin/sh\necho "python3 $*"\n')
         for name in ("nbq", "check", "verify", "kernel", "guest", "debian-guest", "ci/layout",
-                     "docs"):
+                     "docs", "series"):
             (self.folder / "bin/python3").unlink(missing_ok=True)
             tool = PROJECT / "tools" / name
             _, said, packages = self.setup_says("--help", program=tool)
