@@ -328,11 +328,15 @@ class Entry:
                       "K:\t\\bnbq_(bare_)?spin_\n\n")
 
     def apply(self, name, text):
-        titles = re.finditer(r"^(?!THE REST$)([A-Z0-9].*)\n(?=[A-Z]:\t)", text, re.MULTILINE)
-        later = next((title for title in titles if title[1] > self.TITLE), None)
-        if not later or later.start() == 0:
+        titles = list(re.finditer(r"(?<=\n\n)(?!THE REST\n)([A-Z0-9].*)\n(?=[A-Z]:\t)", text))
+        # An entry or two may stand at a wrong place: where the fewest are on the wrong side.
+        wrong = [sum(title[1] > self.TITLE for title in titles[:at]) +
+                 sum(title[1] < self.TITLE for title in titles[at:])
+                 for at in range(len(titles))]
+        if not wrong:
             raise Trouble(f"{name} has no place for an entry: adapt tools/upstream/layout.py")
-        return text[:later.start()] + self.lines + text[later.start():]
+        at = titles[wrong.index(min(wrong))].start()
+        return text[:at] + self.lines + text[at:]
 
 
 def patches(author):
