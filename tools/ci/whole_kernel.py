@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A kernel all of whose spinlocks are the hybrid."""
 
-from ci.common import Case, guest_report
+from ci.common import Case, guest_report, once
 from ci.kernel_loads import load_cases
 from ci.kernel_table import On, TestBed, runs_on
 from testbed.common import PROJECT
@@ -15,10 +15,16 @@ SHORT, LONG = 1, 9
 EXCLUSIVE = ("spin_lock", "raw_spin_lock")
 SHORT_CPUS = 4
 BROKEN = CHANGES / "broken/no-exclusion.patch"
-USER_MODE = TestBed("user-mode, on the hybrid", lambda: machine_of(HYBRID).kernel)
-LOCKDEP = TestBed("user-mode, on the hybrid, lockdep",
-                  lambda: machine_of(HYBRID, lockdep=True).kernel)
-X86_64 = TestBed("x86-64, on the hybrid", lambda: machine_of(HYBRID, QEMU).kernel)
+
+
+@once
+def hybrid(testbed=UML, lockdep=False):
+    return machine_of(HYBRID, testbed, lockdep)
+
+
+USER_MODE = TestBed("user-mode, on the hybrid", lambda: hybrid().kernel)
+LOCKDEP = TestBed("user-mode, on the hybrid, lockdep", lambda: hybrid(UML, True).kernel)
+X86_64 = TestBed("x86-64, on the hybrid", lambda: hybrid(QEMU).kernel)
 
 
 def boot_cases(name, machine, cpus, seconds):
@@ -31,7 +37,7 @@ def boot_cases(name, machine, cpus, seconds):
 
 def broken_cases(name):
     """Cases that a boot sees a lock of the kernel's that does not exclude, and one of ours."""
-    busted = Boot(machine_of(HYBRID), SHORT_CPUS, [LockTorture(BUSTED, SHORT)]).run()
+    busted = Boot(hybrid(), SHORT_CPUS, [LockTorture(BUSTED, SHORT)]).run()
     yield Case(f"{name}: {BUSTED} fails", busted.parts[0].result[0] == BANGS,
                guest_report(busted.outcome))
     sources = {}
@@ -46,7 +52,7 @@ def broken_cases(name):
 @runs_on(USER_MODE, "all spinlocks are the hybrid")
 def whole_kernel():
     """user-mode Linux all of whose spinlocks are the hybrid: torture tests, suites, a load"""
-    yield from boot_cases(NAME, machine_of(HYBRID), SHORT_CPUS, SHORT)
+    yield from boot_cases(NAME, hybrid(), SHORT_CPUS, SHORT)
     yield from load_cases(NAME)
     yield from broken_cases(NAME)
 
@@ -55,10 +61,9 @@ def whole_kernel():
 def whole_kernels():
     """the same with 1, 2, 4, 8 CPUs, with lockdep, and x86-64 in QEMU"""
     for cpus in CPUS[UML]:
-        yield from boot_cases(NAME, machine_of(HYBRID), cpus, LONG)
+        yield from boot_cases(NAME, hybrid(), cpus, LONG)
     yield On(LOCKDEP, "all spinlocks are the hybrid")
-    yield from boot_cases(f"{NAME}, lockdep", machine_of(HYBRID, lockdep=True), SHORT_CPUS,
-                          LONG)
+    yield from boot_cases(f"{NAME}, lockdep", hybrid(UML, True), SHORT_CPUS, LONG)
     yield On(X86_64, "all spinlocks are the hybrid")
     for cpus in CPUS[QEMU]:
-        yield from boot_cases(f"{NAME}, x86-64", machine_of(HYBRID, QEMU), cpus, LONG)
+        yield from boot_cases(f"{NAME}, x86-64", hybrid(QEMU), cpus, LONG)

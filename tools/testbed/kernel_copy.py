@@ -192,11 +192,11 @@ class KernelCopy:
             build_dir.mkdir(parents=True, exist_ok=True)
             whole.unlink(missing_ok=True)
             make_all(recipe, self.tree, build_dir, log)
-            return self.kernel_of(recipe, build_dir, key, modules)
+            return self.kernel_of(recipe, build_dir, key, modules, bool(replaced))
 
-    def kernel_of(self, recipe, build_dir, key, modules):
+    def kernel_of(self, recipe, build_dir, key, modules, is_other):
         """The kernel as it is now: its files are copied, as the next build changes them."""
-        name = f"{recipe.folder}-{self.source.version}"
+        name = f"{recipe.folder}-{self.source.version}" + "-replaced" * is_other
         image = BUILD / name / Path(recipe.image).name
         image.parent.mkdir(parents=True, exist_ok=True)
         image.unlink(missing_ok=True)
