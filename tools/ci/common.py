@@ -11,6 +11,8 @@ from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, UserModeMachine, log_excer
 from testbed.guest_cli import loaded
 from testbed.kernels import REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
 from testbed.riscv import riscv_headers
+from testbed.rqspinlock import kernels as rqspinlock_kernels
+
 
 class Extent:
     """Whether the steps that have a longer form run it: with --all or --long."""
@@ -64,6 +66,9 @@ KCSAN = TestBed("x86-64, KCSAN", lambda: from_source(kernels.KCSAN))
 ARM64 = TestBed("arm64", lambda: from_source(kernels.ARM64))
 RT = TestBed("x86-64 rt, lockdep", lambda: from_source(kernels.RT))
 RISCV = TestBed("riscv64", riscv_kernel)
+SEAT = TestBed("user-mode, rqspinlock's seat", once(lambda: rqspinlock_kernels("nbqlock")))
+SEAT_X86_64 = TestBed("x86-64, rqspinlock's seat",
+                      once(lambda: rqspinlock_kernels("nbqlock", True)))
 CLANG = TestBed("user-mode, clang", lambda: from_source(kernels.CLANG))
 
 

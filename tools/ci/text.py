@@ -12,7 +12,7 @@ from testbed.modules import checked_build
 from testbed.sparse import new_sparse
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "tools/ci/faults",
-                  "tools/ci/torture")
+                  "tools/ci/torture", "tools/ci/rqspinlock")
 HOST_FOLDERS = ("tools/verification/host", "tools/verification/explore", "tools/simulate",
                 "tools/bench/kernel")
 

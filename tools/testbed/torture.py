@@ -46,8 +46,8 @@ FAILED = re.compile(r"nbqlock: (\d+) attempts failed, (\d+) nodes in use")
 HOTPLUG = re.compile(r"\bonoff: (\d+)/\d+:(\d+)/\d+ ")
 
 
-def edited(source, name, edits):
-    """A source of the kernel with lines of ours, or Trouble."""
+def edited(source, name, edits, adapt="tools/testbed/torture.py"):
+    """A source of the kernel with lines of ours, or Trouble. adapt: where the edits are."""
     path = source / name
     try:
         text = path.read_text()
@@ -57,7 +57,7 @@ def edited(source, name, edits):
         found = list(re.finditer(where, text, re.MULTILINE))
         if len(found) != 1:
             raise Trouble(f"{name} of this kernel has {len(found)} places, not 1, like "
-                          f"\"{where}\": adapt tools/testbed/torture.py")
+                          f"\"{where}\": adapt {adapt}")
         at = found[0].start()
         text = text[:at] + lines + text[at:]
     return text

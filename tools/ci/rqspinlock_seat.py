@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The bare hybrid in rqspinlock's seat: BPF's locks on it."""
+
+from ci.common import SEAT, SEAT_X86_64, Case, clean_guest, extent
+from ci.kernel_table import On, runs_on
+from testbed.guest import QemuMachine, UserModeMachine
+from testbed.rqspinlock import Cycle, all_runs, run_all
+
+SHORT, LONG = 500, 5000		# ms of each part of the test of the map
+# Of what a busy machine may keep from coming up.
+STARTS = 3
+
+
+def deadlock_was_found(runs):
+    """The attempts that wait for their own CPU, or in a cycle, that failed with -EDEADLK."""
+    return [run.results.get("irq", {}).get("EDEADLK") if run.name == "AA" else
+            any(": -35 " in line for line in run.attempts)
+            for run in runs if run.name == "AA" or isinstance(run, Cycle)]
+
+
+def seat_cases(name, machine, milliseconds):
+    runs = all_runs(milliseconds)
+    outcomes = [run_all(machine, runs)]
+    for run in runs:
+        yield Case(f"{name}: {run.name}", not run.complaint,
+                   f"{run.complaint}\n{run.output}\n{run.log[-2000:]}")
+    yield Case(f"{name}: struct bpf_res_spin_lock has the lock's size for BTF",
+               runs[-1].lock_sizes == [8], runs[-1].output)
+    again = [run for run in all_runs() if run.name in ("AA", Cycle.name)]
+    found = deadlock_was_found(runs)
+    while not all(found) and len(outcomes) < STARTS and not any(run.hung for run in runs):
+        outcomes.append(run_all(machine, again))
+        found = [a or b for a, b in zip(found, deadlock_was_found(again))]
+    yield Case(f"{name}: an interrupt above the holder, and a cycle, get -EDEADLK",
+               len(found) == 2 and all(found), "".join(run.output for run in runs))
+    yield clean_guest(name, *outcomes)
+
+
+@runs_on(SEAT, "rqspinlock's seat")
+def rqspinlock():
+    """BPF's locks on the bare hybrid: AA, ABBA, ABBCCA, a cycle of queues, a contended map"""
+    yield from seat_cases("rqspinlock", UserModeMachine(SEAT.find()),
+                          LONG if extent.is_long else SHORT)
+
+
+@runs_on(SEAT_X86_64, "rqspinlock's seat")
+def rqspinlock_kernels():
+    """the same on x86-64 in QEMU"""
+    yield from seat_cases("rqspinlock, x86-64", QemuMachine(SEAT_X86_64.find()), LONG)
