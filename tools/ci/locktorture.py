@@ -4,8 +4,8 @@
 from ci.common import (DEBUG, RT, USER_MODE, Case, clean_guest, extent, guest_report)
 from ci.kernel_table import On, runs_on
 from testbed.guest import QemuMachine, UserModeMachine
-from testbed.torture import (BUSTED, NO_TIMEOUT, OPERATIONS, Torture, hotplug_complaint,
-                             torture_all, torture_modules)
+from testbed.torture import (BUSTED, NO_TIMEOUT, OPERATIONS, Torture, torture_all,
+                             torture_modules)
 
 CPUS = 4
 SHORT, MEDIUM, LONG = 1, 4, 9
@@ -35,8 +35,8 @@ def torture_cases(name, machine, seconds, cpus=CPUS, **parameters):
         yield Case(f"{name}: {run.name}", not run.complaint,
                    f"{run.complaint}\n{run.log[-2000:]}")
     if any(run.has_hotplug for run in made):
-        complaint = hotplug_complaint(made)
-        yield Case(f"{name}: CPUs went offline and came back", not complaint, complaint)
+        # In a short run none may, by chance. That all are back is judged with each run.
+        yield Case(f"{name}: CPUs went offline", any(run.offlines for run in made))
     yield clean_guest(name, *outcomes)
     busted = torture_all(machine, [Torture(BUSTED, seconds)], cpus, modules, TIMEOUT)
     yield Case(f"{name}: {BUSTED} fails", "!!!" in busted.log and

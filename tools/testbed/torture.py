@@ -42,7 +42,9 @@ NO_TIMEOUT = "no attempt has timed out"
 SUCCESS = re.compile(r"--- End of test: SUCCESS: (\S+)")
 WRITES = re.compile(r"Writes:\s+Total: (\d+)\s+Max/Min: (\d+)/(\d+)")
 FAILED = re.compile(r"nbqlock: (\d+) attempts failed, (\d+) nodes in use")
-# Successes of all attempts: online, offline.
+# At the end of a run, when what was offline is online again.
+ONLINE = re.compile(r"nbqlock: (\d+) of (\d+) CPUs online, ")
+# Successes of all attempts, without those at the end: online, offline.
 HOTPLUG = re.compile(r"\bonoff: (\d+)/\d+:(\d+)/\d+ ")
 
 
@@ -116,10 +118,17 @@ class Torture:
                 f"sleep {self.seconds}\nrmmod nbq_locktorture\n")
 
     @property
-    def hotplugs(self):
-        """How many times CPUs came online in it, and went offline; None if it does not say."""
+    def offlines(self):
+        """How many times CPUs went offline in it; None if it does not say."""
         found = HOTPLUG.search(self.log)
-        return found and (int(found[1]), int(found[2]))
+        return found and int(found[2])
+
+    @property
+    def hotplug_complaint(self):
+        online = ONLINE.search(self.log)
+        if not online or self.offlines is None:
+            return "it does not report its CPU hotplug"
+        return "" if online[1] == online[2] else "not all CPUs are online at its end"
 
     @property
     def complaint(self):
@@ -134,19 +143,11 @@ class Torture:
         failed = FAILED.search(self.log)
         if not failed:
             return "it does not report its queue nodes"
-        if self.has_hotplug and not self.hotplugs:
-            return "it does not report its CPU hotplug"
+        if self.has_hotplug and self.hotplug_complaint:
+            return self.hotplug_complaint
         if "_timed" in self.operations and not int(failed[1]):
             return NO_TIMEOUT
         return ""
-
-
-def hotplug_complaint(runs):
-    """What runs with CPU hotplug lack; or nothing. In a short one it may be by chance."""
-    told = [run.hotplugs or (0, 0) for run in runs]
-    online, offline = (sum(counts) for counts in zip(*told))
-    return "" if online and offline else \
-        f"in {len(told)} runs CPUs went offline {offline} times and came back {online} times"
 
 
 BEGIN, END = "nbqlock-torture: begin ", "nbqlock-torture: end "

@@ -276,7 +276,7 @@ def torture_operations():
     head = source[source.index("/* Below the longer holds"):
                   source.index("/* The holds of locktorture's spinlocks")]
     head = edited("nbq_ops.h", head, (
-        gone(r'^\tpr_alert\("nbqlock: hotplug "\);\n.*\n.*\n'),
+        gone(r'^\tpr_alert\("nbqlock: %u of %u CPUs online.*\n\ttorture_onoff_stats\(\);\n'),
         instead(r"^/\*\n \* Its memory goes.*\n.*\n \*/\n",
                 "/* The locks are destroyed: see what has become of the nodes. */\n")))
     blocks = [head]

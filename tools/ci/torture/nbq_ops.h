@@ -45,7 +45,7 @@ static void nbq_torture_report(void)
 		pr_alert("!!! nbqlock: %u queue nodes are still in use\n", nodes);
 	pr_alert("nbqlock: %ld attempts failed, %u nodes in use\n",
 		 atomic_long_read(&nbq_torture_timeouts), nodes);
-	pr_alert("nbqlock: hotplug ");
+	pr_alert("nbqlock: %u of %u CPUs online, ", num_online_cpus(), num_possible_cpus());
 	torture_onoff_stats();
 }
 
