@@ -205,6 +205,7 @@ class KernelCopy:
                         digest(key, (build_dir / "Module.symvers").read_bytes()))
         kernel.source = self.tree
         kernel.words = recipe.words
+        kernel.lock = f"{self.folder}.lock"
         kernel.modules = {Path(path).name: (build_dir / path).read_bytes() for path in modules}
         return kernel
 

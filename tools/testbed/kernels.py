@@ -80,6 +80,7 @@ class Kernel:
         self.identity = identity	# changes when the modules must be rebuilt
         self.source = None
         self.words = ()			# what it is always booted with
+        self.lock = None		# a file: while it is held, the source stays
 
 
 # Built from source

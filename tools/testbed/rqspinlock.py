@@ -11,6 +11,8 @@ none may take longer than half a second. (Its programs may come to a halt, too, 
 the other CPUs.)
 """
 
+import contextlib
+import functools
 import re
 import shutil
 import subprocess
@@ -63,6 +65,7 @@ BOUNDS = (10, 50, 250)
 
 # What is built
 
+@functools.lru_cache
 def test_modules(kernel):
     """The two test modules, built for a kernel: {file name: content}."""
     if not kernel.source:
@@ -85,7 +88,8 @@ def test_modules(kernel):
             if not path.exists() or path.read_text() != text:
                 path.write_text(text)
         log.unlink(missing_ok=True)
-        make_modules(kernel, copy, log)
+        with locked(kernel.lock, kernel.source) if kernel.lock else contextlib.nullcontext():
+            make_modules(kernel, copy, log)
         return {file: (copy / file).read_bytes() for file in MODULES}
 
 
