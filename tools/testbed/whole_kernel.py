@@ -31,6 +31,7 @@ RCU_PARAMETERS = {"fwd_progress": 0, "test_boost": 0, "stutter": 0}
 MODULES = ("kernel/torture.ko", "kernel/locking/locktorture.ko", "kernel/rcu/rcutorture.ko",
            "lib/test_rhashtable.ko")
 READS = re.compile(r"Reads *:\s+Total: (\d+)")
+SPAN = re.compile(r"^\[ *([\d.]+)\] .*--- (?:Start|End) of test", re.MULTILINE)
 READERS = re.compile(r"Reader Pipe: +(\d+) ")
 BEGIN, END = "nbqlock-part: begin ", "nbqlock-part: end "
 
@@ -117,8 +118,15 @@ class LockTorture(TorturePart):
             return "no acquisition was counted", ""
         total, most, least = writes[-1]
         reads = READS.findall(self.log)
-        figure = f"{total} writes, {least} to {most} a thread"
+        took = f" in {self.seconds:.1f} s" if self.seconds else ""
+        figure = f"{total} writes{took}, {least} to {most} a thread"
         return super().result[0], figure + (f"; {reads[-1]} reads" if reads else "")
+
+    @property
+    def seconds(self):
+        """How long it ran: longer than asked for, if the guest is too busy to end it."""
+        times = SPAN.findall(self.log)
+        return float(times[-1]) - float(times[0]) if len(times) == 2 else None
 
 
 class RcuTorture(TorturePart):

@@ -65,6 +65,11 @@ class Parts(unittest.TestCase):
         self.assertEqual(read(part, WRITES.format(42), reads, SUCCESS),
                          ("", "42 writes, 3 to 9 a thread; 7 reads"))
 
+    def test_torture_figure_has_the_time_that_the_run_took(self):
+        start = "[ 4.50] spin_lock-torture:--- Start of test: acq_writer_lim=0\n"
+        self.assertEqual(read(LockTorture("spin_lock", 1), start, WRITES.format(42),
+                              f"[ 9.75] {SUCCESS}")[1], "42 writes in 5.2 s, 3 to 9 a thread")
+
     def test_rhashtable_fails_by_threads_and_by_lines(self):
         done = "Started 8 threads, {} failed, rhltable test returns 0\n"
         part = Rhashtable(8, 1000)
