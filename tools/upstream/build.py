@@ -99,6 +99,8 @@ class Build:
         status = run_logged([*self.make, f"-j{cores() + 1}", *targets], self.log, what,
                             env=compiler_environment(), check=False, timeout=BUILD_TIMEOUT,
                             progress=compiled_files(self.log))
+        # make came to its end by itself: what it has left is whole.
+        (self.folder / ".whole").touch()
         if status:
             raise Trouble(f"{what}: failed with status {status}; log: {self.log}\n"
                           f"{errors_in(self.log)}")
