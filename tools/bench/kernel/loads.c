@@ -637,6 +637,32 @@ static const struct load *load_named(const char *name)
 	quit(USAGE, "there is no load \"%s\"; --list prints those that there are", name);
 }
 
+static void set_option(int option)
+{
+	switch (option) {
+	case 'w':
+		options.workers = number_from("workers", optarg, 1, MOST_WORKERS);
+		break;
+	case 's':
+		options.seconds = number_from("seconds", optarg, 0.001, 3600);
+		break;
+	case 'p':
+		options.passes = number_from("passes", optarg, 1, 1000000);
+		break;
+	case 'l':
+		options.limit = number_from("limit", optarg, 0.001, 36000);
+		break;
+	case 'L':
+		print_list();
+		exit(FINE);
+	case 'h':
+		print_help();
+		exit(FINE);
+	default:
+		exit(USAGE);
+	}
+}
+
 static void read_options(int argc, char **argv)
 {
 	static const struct option known[] = {
@@ -650,30 +676,8 @@ static void read_options(int argc, char **argv)
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
-		switch (option) {
-		case 'w':
-			options.workers = number_from("workers", optarg, 1, MOST_WORKERS);
-			break;
-		case 's':
-			options.seconds = number_from("seconds", optarg, 0.001, 3600);
-			break;
-		case 'p':
-			options.passes = number_from("passes", optarg, 1, 1000000);
-			break;
-		case 'l':
-			options.limit = number_from("limit", optarg, 0.001, 36000);
-			break;
-		case 'L':
-			print_list();
-			exit(FINE);
-		case 'h':
-			print_help();
-			exit(FINE);
-		default:
-			exit(USAGE);
-		}
-	}
+	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1)
+		set_option(option);
 	if (argc - optind != 1)
 		quit(USAGE, "takes one load; --help prints them");
 	options.load = load_named(argv[optind]);
