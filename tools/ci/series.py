@@ -94,9 +94,9 @@ def torture_cases(build, kernel):
                "\n".join([*reasons, guest_report(outcome)]) if reasons else "")
 
 
-@runs_on(SERIES, "build")
+@runs_on(SERIES, "build, kunit.py")
 def series_patches():
-    """make series: checkpatch --strict, git am, a build of each patch"""
+    """make series: checkpatch --strict, git am, a build of each patch, KUnit"""
     made = series()
     yield from static_cases(made)
     build = Build(made)
@@ -110,13 +110,13 @@ def series_patches():
             yield Case(f"series: the tree builds with patch {number}, no warning under W=1",
                        not warnings, "\n".join(warnings))
         yield kernel_doc_case(made, build)
+        build.kernel()
+        yield from suites_cases(build)
 
 
-@runs_on(SERIES, "kunit.py, locktorture")
+@runs_on(SERIES, "locktorture")
 def series_kernel():
-    """the kernel with the series: KUnit by kunit.py, locktorture"""
+    """locktorture of the kernel with the series, with the new operations"""
     build = Build(series())
     with build.held():
-        kernel = build.kernel()
-        yield from suites_cases(build)
-        yield from torture_cases(build, kernel)
+        yield from torture_cases(build, build.kernel())

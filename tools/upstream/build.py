@@ -134,7 +134,8 @@ class Build:
         status = run_logged(
             [sys.executable, self.tree / KUNIT_FOLDER / "kunit.py", "exec", "--arch=um",
              f"--build_dir={self.obj}", f"--timeout={RUN_TIMEOUT}",
-             *MULTIPROCESSOR.arguments(None), f"--json={report}", "nbq_*"],
+             *MULTIPROCESSOR.arguments(None), "--kernel_args=kunit.autorun=1",
+             f"--json={report}", "nbq_*"],
             log, "KUnit of the series", cwd=self.folder, check=False, timeout=BUILD_TIMEOUT,
             env={**user_mode_environment(), **memory_environment(KUNIT_MEMORY),
                  "PYTHONDONTWRITEBYTECODE": "1"})
