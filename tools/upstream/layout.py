@@ -115,7 +115,8 @@ INTERNAL = Made(
     "nbqlock/internal.h",
     *fields("status", "below", "pred_alloc_seq", "has_successor", "known",
             "wants_growth"),
-    *items("struct nbq_node *nbq_node_search(", "static inline struct nbq_node *nbq_node_alloc_hint(",
+    *items("struct nbq_node *nbq_node_search(",
+           "static inline struct nbq_node *nbq_node_alloc_hint(",
            "static inline struct nbq_node *nbq_node_alloc_any(",
            "static inline struct nbq_node *nbq_node_alloc(", "struct nbq_node *nbq_node_wait(",
            "u16 nbq_find_holder(", "void nbq_pool_request_growth(", "void nbq_pools_stop(",
@@ -147,7 +148,8 @@ POOLS = Made(
            "module_param_cb(pool_nodes_max,", "MODULE_PARM_DESC(pool_nodes,",
            "MODULE_PARM_DESC(pool_nodes_max,", "static struct kmem_cache *node_cache",
            "static struct workqueue_struct *growth_workqueue", "static enum cpuhp_state",
-           "static DEFINE_MUTEX(append_mutex)", "static int enlarge(", "static int make_encodable(",
+           "static DEFINE_MUTEX(append_mutex)", "static int enlarge(",
+           "static int make_encodable(",
            "static void grow(", "static void grow_pools(", "static DECLARE_WORK(",
            "static void queue_growth(", "static DEFINE_PER_CPU(struct irq_work",
            "void nbq_pool_request_growth(", "VISIBLE_IF_KUNIT void nbq_pools_flush(",
@@ -185,7 +187,8 @@ BARE = Patch("1-bare", {
     "kernel/Kconfig.locks": [
         after(r"^config MMIOWB\n(?:[ \t].*\n)+\Z", f'\nsource "{CODE}/Kconfig"\n')],
     "kernel/locking/Makefile": [
-        after(r"^obj-\$\(CONFIG_LOCK_EVENT_COUNTS\) \+= .*\n", "obj-$(CONFIG_NBQLOCK) += nbqlock/\n")],
+        after(r"^obj-\$\(CONFIG_LOCK_EVENT_COUNTS\) \+= .*\n",
+              "obj-$(CONFIG_NBQLOCK) += nbqlock/\n")],
 })
 
 # Patch 2
@@ -198,7 +201,7 @@ OPERATIONS = Patch("2-operations", {
     f"{CODE}/report.h": Made("nbqlock/report.h", *items("void nbq_report_no_node(")),
     f"{CODE}/spin.c": Made("nbqlock/spin.c"),
 }, {
-    f"{CODE}/Makefile": [after(r"^obj-y \+= .*\n(?:obj-y \+= .*\n)*", "obj-y += spin.o report.o\n")],
+    f"{CODE}/Makefile": [after(r"^(?:obj-y \+= .*\n)+", "obj-y += spin.o report.o\n")],
 })
 
 # Patch 3
@@ -222,7 +225,8 @@ COUNTERS = Patch("3-counters", {
 # Patch 4
 
 SUITES_OF = {
-    "bare_spin_test.c": (), "common.c": (), "common.h": (), "deadline_test.c": (), "deadlocks_test.c": (),
+    "bare_spin_test.c": (), "common.c": (), "common.h": (), "deadline_test.c": (),
+    "deadlocks_test.c": (),
     "define_lock_row.h": (), "lock_row_list.h": (),
     "lock_row.h": items("enum nbq_way {", "struct nbq_guard_use {",
                         "static inline void nbq_guard_use_block(",
@@ -286,7 +290,8 @@ def torture_operations():
             block = part.written_out(block)
         blocks.append(block + ";\n")
     code = re.sub(r"^}(;?)\n(?=static)", r"}\1\n\n", "\n".join(blocks), flags=re.MULTILINE)
-    return "#ifdef CONFIG_NBQLOCK\n\n" + blank_lines(aligned(code)) + "\n#endif /* CONFIG_NBQLOCK */\n\n"
+    return ("#ifdef CONFIG_NBQLOCK\n\n" + blank_lines(aligned(code)) +
+            "\n#endif /* CONFIG_NBQLOCK */\n\n")
 
 
 def torture_rows():
