@@ -182,7 +182,7 @@ class Reports(unittest.TestCase):
 
     def text(self, made):
         with tempfile.TemporaryDirectory() as folder:
-            path = folder_of(Path(folder) / "results", result_of(plan(), made))
+            path = folder_of(Path(folder) / "results", result_of(plan(rounds=5), made))
             return report.text_of(open_folder(path))
 
     def test_each_load_is_beside_the_kernels_own_lock(self):
