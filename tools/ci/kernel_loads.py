@@ -36,7 +36,9 @@ def wrong_with(run):
 def load_cases(name, cpus=CPUS, duration_ms=SHORT_MS):
     """A case for each load, and that the guests are clean."""
     plan = plan_of([OURS], cpus, duration_ms)
-    result = runner.Job(plan, KernelsPlace(plan.locks)).make(Progress())
+    job, progress = runner.Job(plan, KernelsPlace(plan.locks)), Progress()
+    job.announce(progress)
+    result = job.make(progress)
     for run in result.runs:
         wrong = wrong_with(run)
         yield Case(f"{name}: {cpus} CPUs: load {run.point['load']}", not wrong, wrong)
