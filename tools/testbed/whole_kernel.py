@@ -14,7 +14,7 @@ from testbed.guest import QemuMachine, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import X86_64, Recipe
 from testbed.kunit import ENABLED, parse_report, read_report
-from testbed.torture import SUCCESS, WRITES
+from testbed.torture import WRITES
 
 CHANGES = ("spinlock",)
 HYBRID, STOCK = "nbq-spin", "qspinlock"
@@ -31,6 +31,9 @@ RCU_PARAMETERS = {"fwd_progress": 0, "test_boost": 0, "stutter": 0}
 MODULES = ("kernel/torture.ko", "kernel/locking/locktorture.ko", "kernel/rcu/rcutorture.ko",
            "lib/test_rhashtable.ko")
 READS = re.compile(r"Reads *:\s+Total: (\d+)")
+# With lockdep, some tests say "SUCCESS [debug]".
+SUCCESS = re.compile(r"--- End of test: SUCCESS\b")
+SELFTESTS = re.compile(r"Locking API testsuite:(?!.*Good, all \d+ testcases passed)", re.DOTALL)
 SPAN = re.compile(r"^\[ *([\d.]+)\] .*--- (?:Start|End) of test", re.MULTILINE)
 READERS = re.compile(r"Reader Pipe: +(\d+) ")
 BEGIN, END = "nbqlock-part: begin ", "nbqlock-part: end "
@@ -274,6 +277,8 @@ class Boot:
             return self.outcome.problem
         if self.outcome.complaints:
             return self.outcome.complaints[0].strip()
+        if SELFTESTS.search(self.outcome.log):
+            return "the tests of locks at boot failed"
         return self.counted_wrong if self.is_hybrid else ""
 
     @property

@@ -54,6 +54,8 @@ class Parts(unittest.TestCase):
 
     def test_torture_test_fails_by_what_it_says(self):
         part = LockTorture("spin_lock", 1)
+        debug = SUCCESS.replace("SUCCESS:", "SUCCESS [debug]:")
+        self.assertEqual(read(part, WRITES.format(42), debug)[0], "")
         for lines in ((), (WRITES.format(42),), (WRITES.format(0), SUCCESS), (SUCCESS,)):
             self.assertTrue(read(part, *lines)[0], lines)
         self.assertEqual(read(part, WRITES.format(42), "Fail: 3 !!!\n", SUCCESS)[0], BANGS)
@@ -99,6 +101,11 @@ class Counters(unittest.TestCase):
         for wrong in (self.boot(deadlocks=1), self.boot(exhaustions=1),
                       self.boot("WARNING: CPU: 1 PID: 2 at kernel/x.c\n")):
             self.assertTrue(wrong.complaint)
+
+    def test_failed_tests_of_locks_at_boot_fail(self):
+        for end, bad in (" Good, all 359 testcases passed! |\n", False), ("", True):
+            log = f"[ 0.0] | Locking API testsuite:\n[ 0.1] ...\n{end}"
+            self.assertEqual(bool(self.boot(log).complaint), bad)
 
     def test_missing_counters_fail_with_the_hybrid_only(self):
         boot = self.boot(is_hybrid=False)
