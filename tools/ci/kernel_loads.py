@@ -8,6 +8,8 @@ from ci.common import Case
 
 CPUS = 4
 SHORT_MS = 1000
+# Ends what hangs, however busy the host is.
+LIMIT_MS = 300000
 
 
 def plan_of(locks, cpus, duration_ms):
@@ -15,7 +17,7 @@ def plan_of(locks, cpus, duration_ms):
     plan = scenario.read(scenario.SCENARIOS / "kernel.ini", metrics.METRICS)
     plan.rounds, plan.locks = 1, list(locks)
     plan.sweep = {"cpus": [cpus], "load": plan.sweep["load"]}
-    plan.load = {**plan.load, "duration_ms": duration_ms, "passes": 1}
+    plan.load = {**plan.load, "duration_ms": duration_ms, "passes": 1, "limit_ms": LIMIT_MS}
     return plan
 
 
