@@ -39,6 +39,9 @@ class Messages:
     def flush(self):
         pass
 
+    def isatty(self):
+        return False
+
 
 def sender(connection):
     """connection.send(), for several threads."""

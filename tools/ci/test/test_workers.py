@@ -4,6 +4,7 @@
 import os
 from pathlib import Path
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -89,6 +90,11 @@ class WorkersTest(unittest.TestCase):
         seen = shown({"talk": talk}, 1)
         self.assertIn("talk: a step that says something", seen.messages)
         self.assertIn("half-way", seen.messages)
+
+    def test_messages_go_to_no_terminal(self):
+        def ask():
+            yield Case(f"a terminal: {sys.stderr.isatty()}", True)
+        self.assertEqual(shown({"ask": ask}, 1).cases, [("a terminal: False", "ok")])
 
     def test_interruption_ends_what_a_step_has_started(self):
         with tempfile.TemporaryDirectory() as folder:
