@@ -37,7 +37,7 @@ static const struct stress_ops broken = {
 	.unlock = broken_unlock,
 };
 
-/* The hybrid in a guest that is told which of its CPUs are preempted, as with paravirt=1. */
+/* The hybrid in a guest that knows which of its CPUs are preempted, as with paravirt=1. */
 static struct stress_ops nbq_spin_pv;
 
 static int nbq_spin_pv_init(union stress_lock *lock, unsigned int index)
