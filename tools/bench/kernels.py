@@ -8,11 +8,11 @@ CPUs and has all loads, one kernel after the other.
 
 from typing import NamedTuple
 
+from bench.guests import complaints, lose_current, make_in_guests, show_log
 from bench.listener import Listener
 from bench.testbeds import KERNELS, TESTBEDS
-from testbed.common import (PROJECT, cache_root, cached, compiler_identity, digest, run_logged,
-                            say)
-from testbed.guest import HUNG, UserModeMachine, log_excerpt, run_guest
+from testbed.common import PROJECT, cache_root, cached, compiler_identity, digest, run_logged
+from testbed.guest import HUNG, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import Recipe
 from testbed.source import get_source
@@ -26,7 +26,6 @@ AGAIN = "qspinlock_again"
 FALLBACK = "virt_spin_lock"
 FIXED_WORK = ("shell",)
 UNFINISHED = 3			# exit status of loads
-LOST_GUESTS = 3			# of one kernel in one round; then its other loads are given up
 # Limits end what hangs: loads end their workers themselves, unless the guest does not run.
 SPARE_SECONDS = 60
 DEFAULT_LIMIT_MS = 60000
@@ -139,18 +138,8 @@ class KernelsPlace:
 
     def make_on_one(self, runs, cpus, progress):
         """All loads of a kernel in a round; what is not finished ends its guest."""
-        problems = []
-        left = runs
-        while left and len(problems) < LOST_GUESTS:
-            problems += self.make_in_one_guest(left, cpus, progress)
-            still = [run for run in left if not run.settled]
-            if len(still) == len(left) and not problems:
-                problems.append("the guest made no run")
-            left = still
-        for run in left:
-            run.lost = f"not made, after {LOST_GUESTS} guests were lost"
-            progress.skip(run.seconds)
-        return problems
+        return make_in_guests(
+            runs, lambda left: self.make_in_one_guest(left, cpus, progress), progress)
 
     def make_in_one_guest(self, runs, cpus, progress):
         listener = Listener(runs, progress)
@@ -164,16 +153,12 @@ class KernelsPlace:
             hang(listener.run)
             progress.skip(listener.run.seconds)
         elif outcome.problem:
-            for run in [listener.run] if listener.run else runs:
-                run.lost = outcome.problem
-                progress.skip(run.seconds)
+            lose_current(runs, listener, outcome.problem, progress)
             problems.append(f"{runs[0].lock}: {outcome.problem}")
-        problems += [f"{runs[0].lock}: the kernel complained: {line}"
-                     for line in outcome.complaints[:3]]
+        problems += [f"{runs[0].lock}: {complaint}" for complaint in complaints(outcome)]
         problems += [problem for run in runs if run.settled for problem in unfinished(run)]
         if problems:
-            progress.clear()
-            say(log_excerpt(outcome))
+            show_log(outcome, progress)
         return problems
 
 

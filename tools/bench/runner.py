@@ -2,17 +2,15 @@
 """Makes the runs that a scenario asks for, in guests, and collects their results."""
 
 from bench.testbeds import KERNELS, SIMULATED, TESTBEDS
+from bench.guests import complaints, lose, lose_current, make_in_guests, show_log
 from bench.host_busy import BusyHost
 from bench.kernels import KernelsPlace
 from bench.listener import Listener
 from bench.results import PASS, RunRecord, ScenarioResult, parse_result
 from bench.simulated import SimulatedPlace
-from testbed.common import Trouble, cores, guest_cpus, say
-from testbed.guest import log_excerpt
+from testbed.common import Trouble, cores, guest_cpus
 from testbed.guest_cli import loaded
 from testbed.stress import Run, SPARE_SECONDS, lock_types, run_stress
-
-LOST_GUESTS = 3			# of one number of CPUs; then its other runs are given up
 
 
 class PlannedRun(Run):
@@ -64,22 +62,9 @@ class GuestPlace:
         return f"0-{cpus - 1}"
 
     def make(self, runs, cpus, progress):
-        """Make runs in guests with so many CPUs. Returns what went wrong, in sentences.
-
-        A guest that is lost takes only the run that it was lost in with it.
-        """
-        problems = []
-        left = runs
-        for _ in range(LOST_GUESTS):
-            if not left:
-                break
-            problem = self.make_in_one_guest(left, cpus, progress)
-            problems += problem
-            left = [run for run in left if not run.settled]
-        for run in left:
-            run.lost = f"not made, after {LOST_GUESTS} guests were lost"
-            progress.skip(run.seconds)
-        return problems
+        """Make runs in guests with so many CPUs. Returns what went wrong, in sentences."""
+        return make_in_guests(
+            runs, lambda left: self.make_in_one_guest(left, cpus, progress), progress)
 
     def make_in_one_guest(self, runs, cpus, progress):
         listener = Listener(runs, progress)
@@ -91,27 +76,16 @@ class GuestPlace:
             silence=self.testbed.slowness * longest + SPARE_SECONDS)
         problems = []
         if outcome.problem:
-            self.lose(outcome.problem, runs, listener, progress)
+            lose_current(runs, listener, outcome.problem, progress)
             problems.append(outcome.problem)
-        problems += [f"the kernel complained: {line}" for line in outcome.complaints[:3]]
+        problems += complaints(outcome)
         if problems:
-            progress.clear()
-            say(log_excerpt(outcome))
+            show_log(outcome, progress)
         # Without a problem the script was at its end: so is every run.
-        for run in runs if not outcome.problem else []:
-            if not run.settled:
-                run.lost = "the guest did not make the run"
-                progress.skip(run.seconds)
+        if not outcome.problem:
+            lose([run for run in runs if not run.settled], "the guest did not make the run",
+                 progress)
         return problems
-
-    def lose(self, problem, runs, listener, progress):
-        """Blame the run in which a guest was lost; all, if it did not get to the first."""
-        guilty = [listener.run] if listener.run else []
-        if not guilty and not any(run.settled for run in runs):
-            guilty = runs
-        for run in guilty:
-            run.lost = problem
-            progress.skip(run.seconds)
 
 
 def place_on(testbed, locks=("all",)):

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bench import aims, kernel_report, kernels, metrics, parameters, report, runner, scenario
+from bench import (aims, guests, kernel_report, kernels, metrics, parameters, report, runner,
+                   scenario)
 from bench.progress import Progress
 from bench.results import open_folder, parse_result
 from bench.test.synthetic import folder_of, made_up, result_of
@@ -94,6 +95,9 @@ verdict PASS
 """
 
 
+SILENT, LOST = "", "the guest is lost"
+
+
 class Guest:
     """For run_guest(): which guests were started, and which load does not end in them."""
 
@@ -106,6 +110,8 @@ class Guest:
         self.started.append((machine, cpus, [run.settings["load"] for run in runs]))
         for run in runs:
             finished = self.ends.get((machine, run.settings["load"]), 4)
+            if finished in (SILENT, LOST):
+                return self.outcome(0 if finished == SILENT else 1, finished)
             if finished == HUNG:
                 sink.write(f"@run {run.name}\n".encode())
                 return self.outcome(HUNG, "the guest hung")
@@ -127,7 +133,7 @@ class Guests(unittest.TestCase):
                    "sweep": {"cpus": [4], "load": ["fork", "open", "shell"]}, **changes}
         job = runner.Job(plan(**changes), place())
         with mock.patch.object(kernels, "run_guest", guest.run), \
-                mock.patch.object(kernels, "say"):
+                mock.patch.object(guests, "say"):
             return guest.started, job.make(Progress(io.StringIO()))
 
     def test_kernels_take_turns_and_every_other_round_is_backwards(self):
@@ -155,6 +161,18 @@ class Guests(unittest.TestCase):
                          ("PASS", 8, 30 * 10**9))
         self.assertAlmostEqual(metrics.METRICS["operations_per_second"].of(hung), 8 / 30)
         self.assertTrue(runner.well(result))
+
+    def test_guests_that_make_no_run_are_given_up(self):
+        started, result = self.made({("qspinlock", "fork"): SILENT, ("qspinlock", "open"): SILENT,
+                                     ("qspinlock", "shell"): SILENT}, rounds=1)
+        self.assertEqual([machine for machine, _, _ in started].count("qspinlock"), 3)
+        self.assertIn("the guest made no run", result.problems)
+
+    def test_a_guest_lost_between_loads_keeps_their_results(self):
+        _, result = self.made({("qspinlock", "shell"): LOST}, rounds=1)
+        self.assertEqual([run.verdict for run in result.runs if run.lock == "qspinlock"][:2],
+                         ["PASS", "PASS"])
+        self.assertIn(f"qspinlock: {LOST}", result.problems)
 
     def test_the_hybrids_kernel_must_finish(self):
         for ends in (2, HUNG):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bench import host_busy, runner
+from bench import guests, host_busy, runner
 from bench.progress import Progress
 from bench.test.samples import Folders, NoPlace, changed, pretend_pass
 from testbed.common import Trouble, cores
@@ -202,7 +202,7 @@ class Guests(unittest.TestCase):
             return SimpleNamespace(problem=problem, complaints=[], log="", log_path="log")
         self.addCleanup(mock.patch.stopall)
         mock.patch.object(runner, "run_stress", guest).start()
-        mock.patch.object(runner, "say", lambda _text: None).start()
+        mock.patch.object(guests, "say", lambda _text: None).start()
         return place
 
     def make(self, stories, count):
