@@ -4,12 +4,14 @@
 import re
 import subprocess
 
-from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, DEBUG, KCSAN, RT,
-                       USER_MODE, Case, guest_kernel, stock_kernel)
+from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, DEBUG,
+                       KCSAN, RT, USER_MODE, Case, guest_kernel, stock_kernel)
 from ci.kernel_table import On, runs_on
 from testbed.common import PROJECT, Unavailable
+from testbed.interface import differences
 from testbed.modules import checked_build
 from testbed.sparse import new_sparse
+from testbed.versions import disagreements
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "tools/ci/faults",
                   "tools/ci/torture", "tools/ci/rqspinlock")
@@ -24,13 +26,18 @@ HOST_IGNORES = ("ARRAY_SIZE", "AVOID_EXTERNS", "BIT_MACRO", "CAMELCASE", "COMPLE
 
 
 def layout():
-    """which headers and symbols each layer uses: tools/ci/layout"""
+    """which headers and symbols each layer uses; the interface is as recorded; one version"""
     for name, options in (("each layer keeps to its headers", ()),
                           ("known breaches are found", ("--self-test",))):
         done = subprocess.run([PROJECT / "tools/ci/layout", *options], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               check=False)
         yield Case(f"layout: {name}", done.returncode == 0, done.stdout)
+    changed = differences()
+    yield Case("layout: the interface is that of Documentation/ABI/symbols", not changed, changed)
+    versions = disagreements()
+    yield Case("layout: one version in the modules, the packages, the changelog", not versions,
+               versions)
 
 
 def headers():

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The version of the project: where it is looked for, and what disagrees."""
+
+from pathlib import Path
+import tempfile
+import unittest
+
+from testbed.versions import disagreements, stated, version
+
+FILES = {
+    "CHANGELOG.md": "# Changelog\n\n## Interface\n\n## 1.2.0, unreleased\n\n## 1.1.0\n",
+    "nbqlock/main.c": 'MODULE_VERSION("1.2.0");\n',
+    "nbqlock/stress/main.c": 'MODULE_VERSION("1.2.0");\n',
+    "dkms.conf": '# /usr/src/nbqlock-1.2.0, then nbqlock/1.2.0.\nPACKAGE_VERSION="1.2.0"\n',
+    "debian/changelog": "nbqlock (1.2.0-1~bpo12+1) unstable; urgency=low\n\n"
+                        "nbqlock (1.1.0-1) unstable; urgency=low\n",
+}
+
+
+class VersionsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        for name, text in FILES.items():
+            self.write(name, text)
+
+    def write(self, name, text):
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(text)
+
+    def test_one_version_everywhere(self):
+        self.assertEqual({version for _, version in stated(self.root)}, {"1.2.0"})
+        self.assertEqual(len(stated(self.root)), 7)
+        self.assertEqual(disagreements(self.root), "")
+        self.assertEqual(version(self.root), "1.2.0")
+
+    def test_each_place_that_differs_is_named(self):
+        for name, text in FILES.items():
+            self.write(name, text.replace("1.2.0", "1.3.0"))
+            self.assertIn(f"{name}: 1.3.0", disagreements(self.root))
+            self.write(name, text)
+
+    def test_a_place_without_a_version(self):
+        self.write("dkms.conf", "")
+        self.assertIn("dkms.conf: None", disagreements(self.root))
+
+    def test_there_may_be_no_package(self):
+        (self.root / "debian/changelog").unlink()
+        self.assertEqual(disagreements(self.root), "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The version of the project, in each place that states it."""
+
+import re
+
+from testbed.common import PROJECT
+
+# (file, what stands around a version there). A file that is not there states none.
+PLACES = (
+    ("CHANGELOG.md", r"\A(?:(?!^## \d).*\n)*## (\d[\w.~-]*)"),
+    ("nbqlock/main.c", r'^MODULE_VERSION\("([^"]*)"\)'),
+    ("nbqlock/stress/main.c", r'^MODULE_VERSION\("([^"]*)"\)'),
+    ("dkms.conf", r'^PACKAGE_VERSION="([^"]*)"'),
+    ("dkms.conf", r"\bnbqlock[-/](\d[\w.~]*\w)"),
+    # Without the revision of the package.
+    ("debian/changelog", r"\A\S+ \((?:\d+:)?([^)]*?)(?:-[\w.+~]+)?\)"),
+)
+
+
+def stated(root=PROJECT):
+    """[(file, version)]; the version is None where the file states none."""
+    found = []
+    for name, pattern in PLACES:
+        path = root / name
+        if path.exists():
+            versions = re.findall(pattern, path.read_text(), re.MULTILINE)
+            found += [(name, version) for version in versions or [None]]
+    return found
+
+
+def version(root=PROJECT):
+    """That of the modules."""
+    return dict(stated(root))["nbqlock/main.c"]
+
+
+def disagreements(root=PROJECT):
+    """Which files state which version, if it is not the same everywhere; else nothing."""
+    found = stated(root)
+    if len({version for _, version in found}) == 1 and found[0][1]:
+        return ""
+    return "".join(f"{name}: {version}\n" for name, version in found)
