@@ -80,6 +80,16 @@ class Parts(unittest.TestCase):
                       ("Testing rhashtable_next_key: FAIL\n", done.format(0))):
             self.assertTrue(read(part, *lines)[0], lines)
 
+    def test_a_traversal_that_met_a_resize_may_see_objects_twice_and_miss_none(self):
+        lines = ("[ 7.1]  Traversal complete: counted={}, nelems={}, entries=9, table-jumps={}\n"
+                 "[ 7.2] Test failed: Total count mismatch ^^^\n"
+                 "Started 8 threads, 0 failed, rhltable test returns 0\n")
+        for counted, nelems, jumps, passes in ((12, 9, 1, True), (12, 9, 10, True),
+                                               (12, 9, 0, False), (8, 9, 1, False),
+                                               (12, 10, 1, False)):
+            complaint = read(Rhashtable(8, 9), lines.format(counted, nelems, jumps))[0]
+            self.assertEqual(not complaint, passes, (counted, nelems, jumps))
+
 
 class Counters(unittest.TestCase):
     def boot(self, log="", is_hybrid=True, **counters):
