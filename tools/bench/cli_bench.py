@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from bench import results, table1
+from bench import cli_share, results, table1
 from bench import scenario as scenarios
 from bench.testbeds import TESTBEDS, SIMULATED, locks_on
 from bench.cli import STOPPED, add, rounds, undisturbed
@@ -46,6 +46,9 @@ def new_parser(verbs):
                             f"{name}, {testbed.meaning}" for name, testbed in TESTBEDS.items()))
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER",
                         help="where to make the folder of this run (default: results/)")
+    parser.add_argument("--share", type=Path, metavar="FILE",
+                        help="write all of it to a new file for other people, too: what one "
+                        "must know of the machine, nothing private (nbq share --help)")
 
 
 # Which scenarios
@@ -191,6 +194,8 @@ def run(options):
     if not plans:
         raise Trouble("there is no scenario to run")
     results.must_be_writable(options.out)
+    if options.share:
+        results.must_not_be(options.share)
     setup("bench")
     places = places_for(plans)
     jobs = [Job(plan, places[plan.testbed]) for plan in plans]
@@ -204,8 +209,11 @@ def run(options):
     try:
         passed = [make(job, folder, progress) for job in jobs]
     except KeyboardInterrupt:
-        say(f"stopped; what had been measured is in {folder}")
+        say(f"stopped; what had been measured is in {folder}" +
+            (f"; {options.share} was not written" if options.share else ""))
         return STOPPED
     say(f"all runs took {clock(progress.gone())}")
     drawn = draw(folder)
+    if options.share:
+        cli_share.write(folder, options.share)
     return 0 if all(passed) and drawn else 1

@@ -9,18 +9,22 @@ from bench.results import FORMAT, as_json
 from testbed.common import Trouble, say
 
 EXAMPLES = """A and B are folders that bench has made, scenario files in them, or files that
-stress --json has written. Each line is B divided by A: of the medians, then of
+stress --json, share or bench --share have written. Each line is B divided by A: of the medians, then of
 the rounds that are farthest apart. "more" and "less" mean that the rounds of A
 and B do not overlap; with fewer than four rounds a side that says nothing. Two
 passes of the same code can differ by more than the rounds of one: compare A with
 another pass of A first.
+
+Between two machines, figures say little; ratios to another lock on the same machine,
+round by round, say more: --relative-to.
 
 The exit status is 2 if the two cannot be compared as they are: other machines,
 kernels or parameters; --anyway compares them all the same.
 
 examples:
   tools/nbq compare results/before results/after
-  tools/nbq compare --metric wait_ns_p99 before.json after.json"""
+  tools/nbq compare --metric wait_ns_p99 before.json after.json
+  tools/nbq compare --relative-to raw_spinlock theirs.json ours.json"""
 
 
 def new_parser(verbs):
@@ -30,6 +34,8 @@ def new_parser(verbs):
     parser.add_argument("--metric", default=compare.METRIC, metavar="NAME",
                         help="a number of the driver's result, or a metric of the figures "
                         "such as acquisition_misses (default: %(default)s)")
+    parser.add_argument("--relative-to", metavar="LOCK", help="compare ratios to this lock "
+                        "in the same round, also of different machines")
     parser.add_argument("--anyway", action="store_true",
                         help="also where machine or parameters differ")
     parser.add_argument("--json", action="store_true", help="print JSON, not a table")
@@ -81,6 +87,7 @@ def print_summary(found):
 
 def as_data(options, a, b, found, alone, differing):
     return {"format": FORMAT, "metric": options.metric,
+            "relative_to": options.relative_to,
             "a": {"path": str(options.a), "machine": a.machine},
             "b": {"path": str(options.b), "machine": b.machine},
             "differences": differing, "only_in_one": alone,
@@ -93,17 +100,20 @@ def run(options):
     differing = compare.differences(a, b)
     for sentence in differing:
         say(f"not the same: {sentence}")
+    if options.relative_to:
+        differing = compare.differences(a, b, hosts=False)
     if differing and not options.anyway:
         raise Trouble("not compared, as more than the code has changed; --anyway compares "
                       "all the same")
-    found, alone = compare.compare(a, b, options.metric)
+    found, alone = compare.compare(a, b, options.metric, options.relative_to)
     for sentence in compare.incomplete(a, b):
         say(sentence)
     if options.json:
         print(as_json(as_data(options, a, b, found, alone, differing)), end="")
         return 0
     print(f"A: {options.a}, {a.machine.get('commit', 'commit unknown')}; "
-          f"B: {options.b}, {b.machine.get('commit', 'commit unknown')}; {options.metric}")
+          f"B: {options.b}, {b.machine.get('commit', 'commit unknown')}; {options.metric}"
+          + (f", times that of {options.relative_to}" if options.relative_to else ""))
     print_lines(found)
     print_summary(found)
     for sentence in alone:

@@ -98,14 +98,19 @@ def chance(some, others):
     return 2 / comb(some + others, some)
 
 
-def differences(a, b):
-    """Sentences on what A and B do not have in common besides what changed."""
+def differences(a, b, hosts=True):
+    """Sentences on what A and B do not have in common besides what changed.
+
+    hosts: whether the machines are meant to be the same.
+    """
     found = []
     simulated = a.is_simulated and b.is_simulated
     for key in MACHINE_KEYS:
-        if simulated and key in HOST_KEYS:
+        if simulated and key in HOST_KEYS or not hosts and key != "quick":
             continue
-        ours, theirs = a.machine.get(key), b.machine.get(key)
+        ours, theirs = (side.machine.get(key) for side in (a, b))
+        if key == "host_kernel":
+            ours, theirs = (results.released(each) or None for each in (ours, theirs))
         if ours != theirs:
             found.append(f"{key}: {ours} in A, {theirs} in B")
     for name in a.scenarios.keys() & b.scenarios.keys():
@@ -126,32 +131,47 @@ def plan_differences(name, a, b):
     return list(dict.fromkeys(found))
 
 
-def values(result, lock, point, metric):
-    """The figure of all rounds that passed: of the result, or a metric of the plots'."""
+def by_round(result, lock, point, metric):
+    """The figure of each round that passed: of the result, or a metric of the plots'."""
     runs = [run for run in result.runs_of(lock, **point) if run.passed]
-    found = [METRICS[metric].of(run) if metric in METRICS and metric not in run.result
-             else run.result.get(metric) for run in runs]
-    return [value for value in found if isinstance(value, (int, float))]
+    found = {run.round: METRICS[metric].of(run)
+             if metric in METRICS and metric not in run.result
+             else run.result.get(metric) for run in runs}
+    return {number: value for number, value in found.items()
+            if isinstance(value, (int, float))}
 
 
-def lines(a, b, metric):
+def values(result, lock, point, metric, relative_to=None):
+    """The figures of a lock's rounds, or their ratios to another lock's of the same round."""
+    found = by_round(result, lock, point, metric)
+    if relative_to is None:
+        return list(found.values())
+    others = by_round(result, relative_to, point, metric)
+    return [value / others[number] for number, value in found.items() if others.get(number)]
+
+
+def lines(a, b, metric, relative_to=None):
     """(a Line for everything that both have, sentences on what only one has)"""
     found, alone = [], []
     for name in {**a.scenarios, **b.scenarios}:
         if name not in a.scenarios or name not in b.scenarios:
             alone.append(f"scenario {name}: only in {'A' if name in a.scenarios else 'B'}")
             continue
-        some, more = scenario_lines(name, a.scenarios[name], b.scenarios[name], metric)
+        some, more = scenario_lines(name, a.scenarios[name], b.scenarios[name], metric,
+                                    relative_to)
         found += some
         alone += more
     return found, alone
 
 
-def scenario_lines(name, a, b, metric):
+def scenario_lines(name, a, b, metric, relative_to=None):
     found, alone = [], []
     for point in [*a.points, *(point for point in b.points if point not in a.points)]:
         for lock in dict.fromkeys([*a.locks, *b.locks]):
-            before, after = (values(side, lock, point, metric) for side in (a, b))
+            if lock == relative_to:
+                continue
+            before, after = (values(side, lock, point, metric, relative_to)
+                             for side in (a, b))
             if before and after:
                 found.append(Line(name, point, lock, before, after))
             elif bool(before) != bool(after):
@@ -164,9 +184,20 @@ def point_words(point):
     return ", ".join(f"{axis} {value}" for axis, value in point.items())
 
 
-def compare(a, b, metric=METRIC):
+def must_have(side, lock):
+    """Refuse ratios to a lock that nothing was measured of."""
+    locks = {run.lock for result in side.scenarios.values() for run in result.runs}
+    if lock not in locks:
+        raise Trouble(f"{side.path} has no runs of \"{lock}\"; it has "
+                      f"{', '.join(sorted(locks)) or 'none'}")
+
+
+def compare(a, b, metric=METRIC, relative_to=None):
     """Lines and remarks; Trouble if there is nothing to compare."""
-    found, alone = lines(a, b, metric)
+    if relative_to is not None:
+        must_have(a, relative_to)
+        must_have(b, relative_to)
+    found, alone = lines(a, b, metric, relative_to)
     if not found:
         names = sorted({name for side in (a, b) for result in side.scenarios.values()
                         for run in result.runs for name, value in run.result.items()

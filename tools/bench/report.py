@@ -8,13 +8,12 @@ papers come from the scenarios.
 from collections import Counter, namedtuple
 from itertools import product
 from pathlib import Path
-import re
 
 from bench import aims, findings, host_busy, kernel_report, losses, plot
 from bench.testbeds import KERNELS, SIMULATED
 from bench.parameters import MACHINE
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
-from bench.results import open_folder
+from bench.results import open_folder, released
 from testbed.common import Trouble, say
 from testbed.rst import escaped, fields, heading, paragraph, replace, table
 
@@ -50,11 +49,6 @@ def results_of(folder, simulated=False):
 
 
 # The parts
-
-def released(kernel):
-    """A kernel's version without the name of the build."""
-    return (re.match(r"[\d.]*\d", kernel or "") or [""])[0]
-
 
 def what_was_run(folder):
     machine = folder.machine

@@ -14,6 +14,7 @@ import re
 import sys
 
 from bench import scenario as scenarios
+from bench.hardware import hardware
 from bench.testbeds import SIMULATED
 from testbed.common import PROJECT, Trouble, cores, output_of
 
@@ -224,6 +225,11 @@ def first_match(path, pattern):
     return found[1].strip() if found else ""
 
 
+def released(kernel):
+    """A kernel's version without the name of the build."""
+    return (re.match(r"[\d.]*\d", kernel or "") or [""])[0]
+
+
 def machine(kernels, quick=False):
     """What the results depend on besides the plan; kernels: {testbed: version}.
 
@@ -242,7 +248,8 @@ def machine(kernels, quick=False):
             "host_kernel": platform.release(),
             "compiler": compiler[0] if compiler else "", "commit": commit(),
             "date": f"{now:%Y-%m-%dT%H:%M:%SZ}",
-            "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]), "quick": quick}
+            "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]), "quick": quick,
+            "hardware": hardware()}
 
 
 # Reading

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bench import cli, cli_bench
+from bench import cli, cli_bench, compare
 from bench.test.samples import SAMPLE, SIMULATED, Folders, NoPlace, changed, pretend_pass
 from testbed.common import Trouble
 
@@ -21,11 +21,11 @@ FILE = changed("holds = a(clh_nb) > 1", "holds = jain(clh_nb, cpus=1, cs_ns=0) <
 
 class Commands(Folders, unittest.TestCase):
 
-    def command(self, place, text=FILE, **more):
+    def command(self, place, text=FILE, share=None, **more):
         """The exit status, and what was printed; it draws nothing."""
         options = SimpleNamespace(names=[str(self.file("mine.ini", text))], list=False,
                                   quick=False, rounds=None, locks=None, testbed=None,
-                                  out=self.folder / "out", **more)
+                                  out=self.folder / "out", share=share, **more)
         printed = io.StringIO()
         with mock.patch.object(cli_bench, "setup"), \
                 mock.patch.object(cli_bench, "place_on", return_value=place), \
@@ -60,6 +60,20 @@ class Commands(Folders, unittest.TestCase):
             self.assertFalse(cli_bench.draw(Path("somewhere")))
         self.assertIn("no gnuplot; tools/nbq report somewhere tries again",
                       said.call_args[0][0])
+
+    def test_the_result_is_shared_if_that_is_asked_for(self):
+        file = self.folder / "shared.json"
+        status, printed = self.command(NoPlace(), share=file)
+        self.assertEqual(status, 0)
+        self.assertIn("has the above of this machine", printed)
+        self.assertEqual(len(compare.Side(file).scenarios), 1)
+
+    def test_a_file_that_is_there_is_refused_before_anything_is_measured(self):
+        file = self.file("there.json", "kept")
+        with self.assertRaisesRegex(Trouble, "not overwritten"):
+            self.command(NoPlace(), share=file)
+        self.assertFalse((self.folder / "out").exists())
+        self.assertEqual(file.read_text(), "kept")
 
     def test_what_was_measured_before_an_interruption_is_kept(self):
         def stopped(runs):

@@ -111,7 +111,7 @@ class Refusals(Files):
 
     def command(self, a, b, **options):
         options = SimpleNamespace(a=a.path, b=b.path, anyway=False, json=False,
-                                  metric=compare.METRIC, **options)
+                                  metric=compare.METRIC, relative_to=None, **options)
         for name, value in options.__dict__.pop("more", {}).items():
             setattr(options, name, value)
         out, said = io.StringIO(), io.StringIO()
@@ -142,6 +142,33 @@ class Refusals(Files):
         self.assertIsNone(trouble)
         self.assertIn("cores: 2 in A, 9 in B", said)
         self.assertIn("3.000", out)
+
+    def test_ratios_to_a_lock_of_the_same_round_compare_two_machines(self):
+        a = self.side("a", {"clh": [1, 2, 3, 4], "raw": [1, 1, 1, 1]})
+        b = self.side("b", {"clh": [100, 50, 200, 800], "raw": [10, 5, 10, 20]}, cores=64,
+                      cpu_model="b", host_kernel="5", compiler="clang")
+        out, said, trouble = self.command(a, b, more={"relative_to": "raw"})
+        self.assertIsNone(trouble)
+        self.assertIn("cores: 2 in A, 64 in B", said)
+        self.assertIn("times that of raw", out)
+        self.assertIn("1 compared: 1 more", out)
+        found, _ = compare.compare(a, b, relative_to="raw")
+        self.assertEqual([(line.lock, line.before, line.after) for line in found],
+                         [("clh", [1, 2, 3, 4], [10, 10, 20, 40])])
+
+    def test_ratios_need_the_lock_on_both_sides_and_the_same_load(self):
+        a, b = self.side("a", {"clh": [1], "raw": [1]}), self.side("b", {"clh": [1]}, cores=3)
+        _, _, trouble = self.command(a, b, more={"relative_to": "raw"})
+        self.assertIn('no runs of "raw"; it has clh', trouble)
+        c = self.side("c", {"clh": [1], "raw": [1]}, load={"cs_ns": 5}, cores=3)
+        _, _, trouble = self.command(a, c, more={"relative_to": "raw"})
+        self.assertIn("--anyway", trouble)
+
+    def test_a_round_without_the_other_lock_does_not_count(self):
+        a = self.side("a", {"clh": [1, 2], "raw": [1, 1]})
+        b = self.side("b", {"clh": [1, 2], "raw": [0, 2]})
+        found, _ = compare.compare(a, b, relative_to="raw")
+        self.assertEqual(found[0].after, [1])
 
     def test_another_kernel_or_bed_is_refused_only_where_both_ran(self):
         a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [1]}, kernel="7.2, 6.1",
