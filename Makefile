@@ -4,7 +4,7 @@
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install clean run bench check check-all verify mutate docs series help
+.PHONY: modules modules_install clean run bench check check-all verify mutate docs series deb help
 
 modules: | $(KDIR)/Makefile
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -47,10 +47,18 @@ docs:
 series:
 	@tools/setup series -- tools/series $(SERIES_OPTIONS)
 
+deb:
+	@tools/setup deb -- tools/deb
+
+include tools/install/install.mk
+
 help:
 	@echo 'make [modules]        build nbqlock.ko and nbqlock_stress.ko for the running kernel'
 	@echo '  KDIR=FOLDER         ... or for the kernel whose headers or build these are'
 	@echo 'make modules_install  install them, with KDIR as above'
+	@echo 'make install          ... also the headers, the tools, manual pages; make uninstall'
+	@echo '  DESTDIR=, prefix=   ... as usual; prefix is /usr/local'
+	@echo 'make deb              build the Debian packages: build/deb'
 	@echo 'make run              boot user-mode Linux with the modules, compare locks, print a table'
 	@echo '  STRESS_OPTIONS=...  ... with options of tools/nbq stress'
 	@echo 'make bench            run the experiments there, write a report to results/'
@@ -69,8 +77,8 @@ help:
 	@echo '  SERIES_OPTIONS=...  ... with options of tools/series'
 	@echo 'make clean            remove what was built here (the cache stays: tools/kernel clean)'
 	@echo
-	@echo 'run, bench, check, check-all, verify, mutate, docs and series say what they are going to'
-	@echo 'install, download and build, and do it; tools/setup --list run names the packages of run.'
+	@echo 'run, bench, check, check-all, verify, mutate, docs, series and deb say what they are going'
+	@echo 'to install, download and build, and do it; tools/setup --list run names the packages of run.'
 	@echo 'Kernels are kept in a cache:'
 	@echo '  KSRC=FOLDER         a Linux tree of 6.19 or later, instead of a download'
 	@echo '  NBQ_CACHE=FOLDER    the cache, instead of ~/.cache/nbqlock'

@@ -6,10 +6,12 @@ import contextlib
 import signal
 
 from bench.scenario import MOST_ROUNDS
+from testbed.common import INSTALLED
 from testbed.guest_cli import positive
 
 __all__ = ["add", "positive", "rounds", "seconds", "undisturbed"]
 
+COMMAND = "nbq" if INSTALLED else "tools/nbq"
 STOPPED = 130			# exit status after Ctrl-C
 
 
@@ -17,7 +19,7 @@ def add(verbs, name, text, example, run):
     """A subcommand's parser."""
     parser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.",
                               formatter_class=argparse.RawDescriptionHelpFormatter,
-                              epilog=example)
+                              epilog=example.replace("tools/nbq", COMMAND))
     parser.set_defaults(run=run)
     return parser
 

@@ -16,7 +16,7 @@ from bench.progress import Progress, counted
 from bench.runner import Job, place_on, well
 from bench.scenario import Scenario
 from bench.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
-from testbed.common import Trouble, cores, guest_cpus, say, setup
+from testbed.common import INSTALLED, Trouble, cores, guest_cpus, say, setup
 from testbed.stress import OURS
 
 LOCKS = (*OURS, "raw_spinlock", "raw_trylock")
@@ -94,14 +94,24 @@ def new_parser(verbs):
                         help="write all results to this new file")
     parser.add_argument("--csv", type=Path, metavar="FILE",
                         help="the same as a table, a row for each run")
+    add_place(parser)
+    parser.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR",
+                        help="with --here: the driver's files (default: %(default)s)")
+
+
+def add_place(parser):
+    """Where to run. Guests are built of the project's sources, which an installed nbq lacks."""
+    if INSTALLED:
+        parser.add_argument("--here", action="store_true", default=True,
+                            help="on this machine, where nbqlock_stress is loaded; as root (the "
+                            "default: only the project's sources have guests)")
+        return
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--testbed", choices=STRESSED, default="uml",
                        help="the guest's kernel (default: %(default)s): " + "; ".join(
                            f"{name}, {testbed.meaning}" for name, testbed in STRESSED.items()))
     where.add_argument("--here", action="store_true",
                        help="no guest: this machine, where the module is loaded; as root")
-    parser.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR",
-                        help="with --here: the driver's files (default: %(default)s)")
 
 
 # What to run

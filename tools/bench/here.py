@@ -9,7 +9,7 @@ import platform
 import signal
 import threading
 
-from testbed.common import Trouble
+from testbed.common import INSTALLED, Trouble
 from testbed.stress import listed
 
 FOLDER = Path("/sys/kernel/debug/nbqlock_stress")
@@ -26,6 +26,8 @@ def missing(folder):
         return "only root may use the stress driver's files; run this as root"
     if not folder.parent.is_dir() or not os.path.ismount(folder.parent):
         return (f"debugfs is not mounted; try mount -t debugfs debugfs {folder.parent}")
+    if INSTALLED:
+        return "the module nbqlock_stress is not loaded; modprobe nbqlock_stress first"
     return ("the module nbqlock_stress is not loaded; insmod nbqlock.ko and "
             "nbqlock_stress.ko first, or leave out --here to use a guest")
 

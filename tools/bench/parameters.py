@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The parameters of a run: of the stress driver, of the host, of the simulation."""
 
+from pathlib import Path
 import re
 
-from testbed.common import PROJECT, Trouble
+from testbed.common import Trouble
 
 NUMBER = r"\d+"
 TIME = r"\d+|max"
@@ -56,7 +57,7 @@ WITHOUT_MEANING = ("duration_ms", "sample_every")
 # What describes the machine that is simulated, not the load, and what it is by default.
 MACHINE = {"sockets": 1, "costs": "a"}
 
-COSTS = PROJECT / "tools/simulate/costs"	# the cost tables
+COSTS = Path(__file__).resolve().parents[1] / "simulate/costs"	# the cost tables
 
 LONGEST_MS = 3600000		# the driver's
 LONGEST_US = 10000000		# of simulated time; a run of it takes hours

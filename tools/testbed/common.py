@@ -16,6 +16,8 @@ import time
 
 PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "build"
+# Whether this is the nbq of "make install" or of a package, which has no sources beside it.
+INSTALLED = not (PROJECT / "dkms.conf").exists()
 
 SHARED_MEMORY = "/dev/shm"	# where user-mode Linux keeps its memory, if it can choose
 MOST_CPUS = 64			# NR_CPUS of guest.config and kunit.config

@@ -11,9 +11,9 @@ import shutil
 from testbed.common import (BUILD, PROJECT, Trouble, compiler_environment, cores,
                             locked, run_logged)
 
-SOURCES = ("Kbuild", "nbqlock", "kunit", "Documentation/example", "tools/ci/faults")
+SOURCES = ("Kbuild", "nbqlock.mk", "nbqlock", "kunit", "Documentation/example", "tools/ci/faults")
 SOURCE_SUFFIXES = {".c", ".h", ".S"}
-SOURCE_NAMES = {"Kbuild", "Kconfig", "Makefile", ".kunitconfig"}
+SOURCE_NAMES = {"Kbuild", "Kconfig", "Makefile", "nbqlock.mk", ".kunitconfig"}
 MODULES = ("nbqlock/nbqlock.ko", "nbqlock/stress/nbqlock_stress.ko")
 SUITES = "kunit/nbqlock_kunit.ko"
 # Users of nbqlock that are built apart: {folder: its module}.

@@ -3,7 +3,7 @@
 
 import re
 
-from testbed.common import PROJECT
+from testbed.common import INSTALLED, PROJECT
 
 # (file, what stands around a version there). A file that is not there states none.
 PLACES = (
@@ -29,8 +29,20 @@ def stated(root=PROJECT):
 
 
 def version(root=PROJECT):
-    """That of the modules."""
+    """That of the modules; of an installed nbq, that with which it was installed."""
+    if root == PROJECT and INSTALLED:
+        return (PROJECT / "nbqlock/version").read_text().strip()
     return dict(stated(root))["nbqlock/main.c"]
+
+
+def set_version(root, number):
+    """Give a copy of the project another version, in all places that state it."""
+    for name, pattern in PLACES:
+        path = root / name
+        text = path.read_text()
+        for found in reversed(list(re.finditer(pattern, text, re.MULTILINE))):
+            text = text[:found.start(1)] + number + text[found.end(1):]
+        path.write_text(text)
 
 
 def disagreements(root=PROJECT):

@@ -5,7 +5,7 @@ from pathlib import Path
 import tempfile
 import unittest
 
-from testbed.versions import disagreements, stated, version
+from testbed.versions import disagreements, set_version, stated, version
 
 FILES = {
     "CHANGELOG.md": "# Changelog\n\n## Interface\n\n## 1.2.0, unreleased\n\n## 1.1.0\n",
@@ -44,6 +44,10 @@ class VersionsTest(unittest.TestCase):
     def test_a_place_without_a_version(self):
         self.write("dkms.conf", "")
         self.assertIn("dkms.conf: None", disagreements(self.root))
+
+    def test_a_copy_gets_another_version_everywhere(self):
+        set_version(self.root, "1.2.1")
+        self.assertEqual({version for _, version in stated(self.root)}, {"1.2.1"})
 
     def test_there_may_be_no_package(self):
         (self.root / "debian/changelog").unlink()
