@@ -950,9 +950,21 @@ static bool is_busy(const union nbq_bare_spin *lock)
 static void announce_if_traced(const union nbq_bare_spin *lock, struct nbq_deadline *deadline,
 			       struct lockdep_map *waits, unsigned long ip)
 {
-	if (nbq_contention_is_traced() && !nbq_deadline_is_none(deadline) &&
-	    is_in_order(lock) && is_busy(lock))
-		nbq_wait_announce(deadline, lock, waits, ip);
+	if (!nbq_contention_is_traced() || nbq_deadline_is_none(deadline) ||
+	    !is_in_order(lock) || !is_busy(lock))
+		return;
+	nbq_wait_announce(deadline, lock, waits, ip);
+	trace_nbq_wait_begin(lock, &lock->state.holder, ip);
+}
+
+/* The lock was free after all. */
+static void end_contention(const union nbq_bare_spin *lock, const struct nbq_deadline *deadline,
+			   unsigned long ip)
+{
+	if (!deadline->announced)
+		return;
+	nbq_contention_end(lock, 0);
+	trace_nbq_wait_end(lock, &lock->state.holder, ip, 0, deadline->traced, 0);
 }
 
 static void begin_as_newcomer(const union nbq_bare_spin *lock, struct place *place,
@@ -1051,8 +1063,7 @@ static noinline int acquire_slowpath(union nbq_bare_spin *lock, struct nbq_deadl
 		if (ret != -ENOENT)
 			return ret;
 		if (take_uncontended(lock)) {
-			if (deadline.announced)
-				nbq_contention_end(lock, 0);
+			end_contention(lock, &deadline, ip);
 			return 0;
 		}
 	}

@@ -43,6 +43,7 @@
  * @polls: polls left until the next clock read
  * @relative: the clock has not been read
  * @announced: contention_begin has been raised for the attempt
+ * @traced: so has nbq_wait_begin, while it was enabled
  * @forgets_place: no later attempt resumes the place that this one abandons
  *
  * Two registers: an attempt that does not wait never reads it.
@@ -54,6 +55,7 @@ struct nbq_deadline {
 	u8 polls;
 	bool relative:1;
 	bool announced:1;
+	bool traced:1;
 	bool forgets_place:1;
 };
 

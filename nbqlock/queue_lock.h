@@ -15,6 +15,7 @@
 #include "attempt.h"
 #include "contention.h"
 #include "internal.h"
+#include "trace.h"
 
 /**
  * struct nbq_queue_ops - the steps of a strict queue lock
@@ -86,6 +87,17 @@ static __always_inline int nbq_queue_acquired(struct nbq_queue_lock *lock,
 	return 0;
 }
 
+/* An attempt is over that may have been announced as a wait, and has not waited. */
+static inline void nbq_queue_end_contention(const struct nbq_queue_lock *lock,
+					    const struct nbq_deadline *deadline, int ret,
+					    unsigned long ip)
+{
+	if (!deadline->announced)
+		return;
+	nbq_contention_end(lock, ret);
+	trace_nbq_wait_end(lock, NULL, ip, ret, deadline->traced, 0);
+}
+
 /*
  * The attempt has no patience, or contention is traced, or the node allocated last is in use,
  * or a node was abandoned: what precedes its place in the queue.
@@ -105,21 +117,20 @@ nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline dead
 			return -EBUSY;
 		}
 		nbq_wait_announce(&deadline, lock, waits, ip);
+		trace_nbq_wait_begin(lock, NULL, ip);
 	}
 	node = nbq_resume(pool, lock, ops->resume, &pred);
 	if (node)
 		return ops->wait_resumed(lock, node, pred, deadline, waits, ip);
 	node = nbq_node_alloc(pool) ?: nbq_node_wait(pool, &deadline);
 	if (unlikely(!node)) {
-		if (deadline.announced)
-			nbq_contention_end(lock, -ENOMEM);
+		nbq_queue_end_contention(lock, &deadline, -ENOMEM, ip);
 		return -ENOMEM;
 	}
 	pred = ops->enqueue(lock, node);
 	if (pred)
 		return ops->wait(lock, node, pred, deadline, waits, ip);
-	if (deadline.announced)
-		nbq_contention_end(lock, 0);
+	nbq_queue_end_contention(lock, &deadline, 0, ip);
 	return nbq_queue_acquired(lock, node, pool);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The tracepoints of the locks, system "nbqlock": a place is abandoned, an abandoned node is
- * reclaimed, a pool grows. None without contention.
+ * reclaimed, a pool grows, a wait begins and ends. None without contention.
  *
- * Waits are traced by the kernel's own contention_begin and contention_end, see contention.h.
+ * Waits are traced by the kernel's own contention_begin and contention_end, too, see contention.h:
+ * of all of the kernel's locks, without the caller, the holder and the time.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM nbqlock
@@ -14,6 +15,66 @@
 #include <linux/tracepoint.h>
 
 #include "internal.h"
+
+#ifndef NBQ_TRACE_HOLDER
+#define NBQ_TRACE_HOLDER
+/*
+ * The CPU of the context that holds the lock; -1: not known. @held_by: where the hybrid names it;
+ * NULL: the lists of held locks of all CPUs are searched.
+ */
+static inline int nbq_trace_holder_cpu(const void *lock, const u16 *held_by)
+{
+	u16 holder = held_by ? READ_ONCE(*held_by) : nbq_find_holder(lock);
+
+	return holder ? (int)nbq_context_cpu(holder) : -1;
+}
+#endif
+
+/*
+ * An attempt begins to wait. The first fields of this and of nbq_wait_end are the same, so that
+ * both can be in one histogram: @waiters adds up to the number of those that wait.
+ */
+TRACE_EVENT(nbq_wait_begin,
+	    TP_PROTO(const void *lock, const u16 *held_by, unsigned long caller),
+	    TP_ARGS(lock, held_by, caller),
+	    TP_STRUCT__entry(__field(const void *, lock)
+			     __field(unsigned long, caller)
+			     __field(int, waiters)
+			     __field(int, holder_cpu)),
+	    TP_fast_assign(__entry->lock = lock;
+			   __entry->caller = caller;
+			   __entry->waiters = 1;
+			   __entry->holder_cpu = nbq_trace_holder_cpu(lock, held_by);),
+	    TP_printk("lock=%pS caller=%pS holder_cpu=%d", __entry->lock,
+		      (void *)__entry->caller, __entry->holder_cpu)
+);
+
+/*
+ * An attempt that waited is over: it holds the lock, with @ret 0, or has failed. Also an attempt
+ * whose deadlock was found before it waited. @counted: its nbq_wait_begin was raised. @began: the
+ * time of its first poll; 0: not known.
+ */
+TRACE_EVENT(nbq_wait_end,
+	    TP_PROTO(const void *lock, const u16 *held_by, unsigned long caller, int ret,
+		     bool counted, u64 began),
+	    TP_ARGS(lock, held_by, caller, ret, counted, began),
+	    TP_STRUCT__entry(__field(const void *, lock)
+			     __field(unsigned long, caller)
+			     __field(int, waiters)
+			     __field(int, holder_cpu)
+			     __field(int, ret)
+			     __field(u64, waited_ns)),
+	    TP_fast_assign(__entry->lock = lock;
+			   __entry->caller = caller;
+			   __entry->waiters = counted ? -1 : 0;
+			   __entry->holder_cpu = ret ? nbq_trace_holder_cpu(lock, held_by) :
+						       (int)raw_smp_processor_id();
+			   __entry->ret = ret;
+			   __entry->waited_ns = began ? nbq_clock_ns() - began : 0;),
+	    TP_printk("lock=%pS caller=%pS holder_cpu=%d ret=%d waited_ns=%llu", __entry->lock,
+		      (void *)__entry->caller, __entry->holder_cpu, __entry->ret,
+		      __entry->waited_ns)
+);
 
 /* A waiter has given up. The lock is in use by the caller; the node may be free. */
 TRACE_EVENT(nbq_abandon,

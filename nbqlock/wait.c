@@ -48,6 +48,7 @@
 #include "contention.h"
 #include "internal.h"
 #include "relax.h"
+#include "trace.h"
 
 /* Polls from one clock read to the next, where the deadline is not checked. */
 #define POLLS_PER_TICK	64U
@@ -343,6 +344,7 @@ void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,
 		       struct lockdep_map *waits, unsigned long ip)
 {
 	deadline->announced = true;
+	deadline->traced = trace_nbq_wait_begin_enabled();
 #ifdef CONFIG_LOCK_STAT
 	if (waits)
 		lock_contended(waits, ip);
@@ -363,7 +365,9 @@ static void begin(struct nbq_wait *wait)
 #else
 		nbq_wait_announce(wait->deadline, wait->lock, NULL, 0);
 #endif
+		trace_nbq_wait_begin(wait->lock, wait->held_by, wait->ip);
 	}
+	wait->began = wait->deadline->traced ? nbq_clock_ns() : 0;
 	if (wait->held_by) {
 		/*
 		 * Full, pairs with the barrier in publish_holder(), and with the start of an
@@ -484,6 +488,9 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 
 	if (wait->deadline->announced)
 		nbq_contention_end(wait->lock, ret);
+	if (wait->deadline->announced || ret == -EDEADLK)
+		trace_nbq_wait_end(wait->lock, wait->held_by, wait->ip, ret,
+				   wait->deadline->traced, wait->began);
 	if (READ_ONCE(wait->pool->waiter) == wait)
 		WRITE_ONCE(wait->pool->waiter, NULL);
 	if (!ret)

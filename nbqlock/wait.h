@@ -49,7 +49,7 @@ struct nbq_waiting {
  * struct nbq_wait - an attempt that has to wait
  * @deadline: how long it may wait
  * @dep_map: for lock_stat: the lock's map; or NULL
- * @ip: for lock_stat: the caller of the operation
+ * @ip: the caller of the operation; 0: not known
  * @pool: of the running context
  * @context: the running context, encoded
  * @lock: the lock
@@ -61,6 +61,7 @@ struct nbq_waiting {
  * @interval: ns from the next deadlock check to the one after it
  * @deadlock_check_at: time of the next deadlock check
  * @now: the last clock read; 0: none
+ * @began: time of the first poll, if the wait is traced; or 0
  * @by_hardware: by @now, there was time for one wait by hardware (relax.h)
  * @begun: it has had the patience to wait
  * @checks: for deadlocks: it may hold a lock, or has interrupted another context
@@ -70,8 +71,8 @@ struct nbq_wait {
 	struct nbq_deadline *deadline;
 #ifdef CONFIG_LOCK_STAT
 	struct lockdep_map *dep_map;
-	unsigned long ip;
 #endif
+	unsigned long ip;
 	struct nbq_pool *pool;
 	u16 context;
 	const void *lock;
@@ -83,17 +84,18 @@ struct nbq_wait {
 	unsigned int interval;
 	u64 deadlock_check_at;
 	u64 now;
+	u64 began;
 	bool by_hardware;
 	bool begun;
 	bool checks;
 	int error;
 };
 
-/* For an initialiser of the above, where there is lock_stat. */
+/* For an initialiser of the above. The map is for lock_stat. */
 #ifdef CONFIG_LOCK_STAT
 #define NBQ_WAIT_STAT(_dep_map, _ip)	.dep_map = (_dep_map), .ip = (_ip)
 #else
-#define NBQ_WAIT_STAT(_dep_map, _ip)
+#define NBQ_WAIT_STAT(_dep_map, _ip)	.ip = (_ip)
 #endif
 
 /* The module's parameter deadlock_checks, which may change at any time. */

@@ -174,11 +174,29 @@ def claims_of_run(run, trace):
     abandoned = sum("node=abandoned" in event.words for event in trace.named("nbq_abandon"))
     yield ("the nodes that timed-out waiters abandoned are those counted",
            abandoned == trace.total.get("nodes_abandoned"))
+    yield from claims_of_waits(trace, lock, ends)
     fewest, most = reclaims_of(trace)
     yield ("each abandoned node that is skipped is reclaimed",
            0 < fewest <= reclaims <= most)
     yield ("a reclaimed node is of a CPU that took part", all(
         event.figure("of_cpu") < CPUS for event in trace.named("nbq_reclaim")))
+
+
+def claims_of_waits(trace, lock, ends):
+    """nbqlock's own tracepoints of waits against the kernel's. ends: of the kernel's."""
+    begun, ended = trace.named("nbq_wait_begin"), trace.named("nbq_wait_end")
+    yield ("nbq_wait_begin and nbq_wait_end are raised with the kernel's",
+           len(begun) == len(trace.named("contention_begin", lock)) and
+           Counter(event.ret for event in ended) == ends)
+    yield ("they name the caller", all("[nbqlock_stress]" in event.words for event in
+                                       begun + ended))
+    holders = Counter(int(re.search(r"holder_cpu=(-?\d+)", event.words)[1])
+                      for event in begun + ended)
+    yield ("they name the holder's CPU, if there is a holder",
+           any(cpu >= 0 for cpu in holders) and
+           all(-1 <= cpu < CPUS for cpu in holders))
+    yield ("nbq_wait_end has the time of the wait",
+           any(event.figure("waited_ns") for event in ended if event.ret))
 
 
 def claims_of_growth(run, trace):
@@ -198,7 +216,7 @@ def claims_of_growth(run, trace):
 # The functions in which a tracepoint may be: those behind contention, and growth. An
 # acquisition has a no-op besides, which tells whether contention_begin is on: a wait is
 # announced before it enqueues.
-CONTENDED = re.compile(r"wait|await|slowpath|skip|abandon|grow")
+CONTENDED = re.compile(r"wait|await|slowpath|skip|abandon|grow|announce|end_contention")
 ASKED_BEFORE = "contention_begin"
 JUMP_ENTRY = re.compile(r"^[0-9a-f]+ +\S+ +(\S+?)(?:([+-])0x([0-9a-f]+))?$", re.MULTILINE)
 NO_OP = re.compile(r"\bnop|\bxchg +%ax,%ax|\bdata16")
@@ -242,8 +260,8 @@ def cost_claims():
              for section, offset, what in sites]
     report = "\n".join(f"{what} in {function}: {text}" for what, function, text in there)
     yield ("every tracepoint is used", {what for what, _, _ in there} == {
-        "nbq_abandon", "nbq_reclaim", "nbq_pool_grow", "contention_begin",
-        "contention_end"}, report)
+        "nbq_abandon", "nbq_reclaim", "nbq_pool_grow", "nbq_wait_begin", "nbq_wait_end",
+        "contention_begin", "contention_end"}, report)
     yield ("one that is off is a no-op", bool(there) and all(
         NO_OP.search(text) for _, _, text in there), report)
     yield ("there is none where there is no contention", bool(there) and all(

@@ -111,6 +111,20 @@ def fields(*names):
 
 # Patch 1
 
+# What is there for tracepoints of its own.
+TRACED = [gone(r"^ \* @traced:.*\n"), gone(r"^\tbool traced:1;\n")]
+UNTRACED_WAITS = [
+    gone(r"^\tdeadline->traced = .*\n"), gone(r"^\twait->began = .*\n"),
+    gone(r"^\t\ttrace_nbq_wait_begin\(.*\n"),
+    gone(r"^\tif \(wait->deadline->announced \|\| .*\n\t\ttrace_nbq_wait_end\(.*\n.*\n")]
+LOCK_STAT_ONLY = [
+    instead(r"^ \* @ip: the caller of the operation; 0: not known\n",
+            " * @ip: for lock_stat: the caller of the operation\n"),
+    instead(r"^#endif\n\tunsigned long ip;\n", "\tunsigned long ip;\n#endif\n"),
+    instead(r"For an initialiser of the above. The map is for lock_stat.",
+            "For an initialiser of the above, where there is lock_stat."),
+    gone(r"(?<=NBQ_WAIT_STAT\(_dep_map, _ip\))\t\.ip = \(_ip\)$")]
+
 INTERNAL = Made(
     "nbqlock/internal.h",
     *fields("status", "below", "pred_alloc_seq", "has_successor", "known",
@@ -170,7 +184,7 @@ BARE = Patch("1-bare", {
     f"{CODE}/Makefile": own("Makefile"),
     f"{CODE}/bare_spin.c": Made("nbqlock/bare_spin.c"),
     f"{CODE}/contention.h": Made("nbqlock/contention.h"),
-    f"{CODE}/deadline.h": Made("nbqlock/deadline.h"),
+    f"{CODE}/deadline.h": Made("nbqlock/deadline.h", *TRACED),
     f"{CODE}/events.h": Made("nbqlock/events.h"),
     f"{CODE}/events_list.h": Made("nbqlock/events_list.h"),
     f"{CODE}/internal.h": INTERNAL,
@@ -181,8 +195,9 @@ BARE = Patch("1-bare", {
         "nbqlock/socket.c", gone(r"^#define FIRST_SOCKETS?\t.*\n#define FIRST_SOCKETS?\t.*\n"),
         instead("= FIRST_SOCKETS;", "= 1;"), instead("FIRST_SOCKET }", "&first_socket }")),
     f"{CODE}/socket.h": Made("nbqlock/socket.h"),
-    f"{CODE}/wait.c": Made("nbqlock/wait.c"),
-    f"{CODE}/wait.h": Made("nbqlock/wait.h", *items("extern bool nbq_deadlock_checks")),
+    f"{CODE}/wait.c": Made("nbqlock/wait.c", *UNTRACED_WAITS),
+    f"{CODE}/wait.h": Made("nbqlock/wait.h", *items("extern bool nbq_deadlock_checks"),
+                           *field("began"), *LOCK_STAT_ONLY),
 }, {
     "kernel/Kconfig.locks": [
         after(r"^config MMIOWB\n(?:[ \t].*\n)+\Z", f'\nsource "{CODE}/Kconfig"\n')],

@@ -101,14 +101,28 @@ static void init_resets_the_lock(void)
 	end(&lock);
 }
 
+static void forget_traced_waits(void)
+{
+	shim_contention_begins = 0;
+	shim_contention_ends = 0;
+	shim_wait_begins = 0;
+	shim_wait_ends = 0;
+}
+
+/* Have so many waits begun and ended, by the kernel's tracepoints and by nbqlock's? */
+static bool traced_waits(unsigned int waits)
+{
+	return shim_contention_begins == waits && shim_contention_ends == waits &&
+	       shim_wait_begins == waits && shim_wait_ends == waits;
+}
+
 static void attempt_without_patience_does_not_wait(void)
 {
 	static const ktime_t patience[] = { 0, -1, KTIME_MIN };
 	DEFINE_NBQ_X(lock);
 	unsigned int i;
 
-	shim_contention_begins = 0;
-	shim_contention_ends = 0;
+	forget_traced_waits();
 	start_clock(5000, 1);
 	nbq_X_lock(&lock);
 	shim_cpu = 1;
@@ -126,7 +140,7 @@ static void attempt_without_patience_does_not_wait(void)
 	EXPECT(nbq_X_lock_until(&lock, -7) == -ETIMEDOUT);
 	shim_hook = NULL;
 	EXPECT(polls == 0);
-	EXPECT(shim_contention_begins == 3 && shim_contention_ends == 3);
+	EXPECT(traced_waits(3));
 	EXPECT(shim_preempt_off == 1);
 
 	shim_cpu = 0;
@@ -253,16 +267,14 @@ static void traced_wait_begins_before_enqueue(void)
 		/* Not one that resumes its place. */
 		shim_cpu = 1 + traced;
 		shim_contention_is_traced = traced;
-		shim_contention_begins = 0;
-		shim_contention_ends = 0;
+		forget_traced_waits();
 		start_clock(0, 100);
 		shim_hook = count_begins_before_enqueue;
 		EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ETIMEDOUT);
 		shim_hook = NULL;
 		/* What polls before it enqueues announces itself by then. */
 		EXPECT(begins_before_the_tail == (traced || !IS_FIFO));
-		EXPECT(shim_contention_begins == 1);
-		EXPECT(shim_contention_ends == 1);
+		EXPECT(traced_waits(1));
 	}
 	shim_cpu = 0;
 	nbq_X_unlock(&lock);
@@ -313,14 +325,12 @@ static void traced_contention_ends_without_a_wait(void)
 	to_release = &lock;
 	shim_cpu = 1;
 	shim_contention_is_traced = true;
-	shim_contention_begins = 0;
-	shim_contention_ends = 0;
+	forget_traced_waits();
 	shim_hook = release_once_announced;
 	EXPECT(nbq_X_lock_timeout(&lock, KTIME_MAX) == 0);
 	shim_hook = NULL;
 	shim_contention_is_traced = false;
-	EXPECT(shim_contention_begins == 1);
-	EXPECT(shim_contention_ends == 1);
+	EXPECT(traced_waits(1));
 	nbq_X_unlock(&lock);
 	shim_cpu = 0;
 	end(&lock);
@@ -356,12 +366,10 @@ static void empty_pool_is_traced_and_reported(void)
 	shim_cpu = 1;
 	nbq_X_lock(&other);
 	shim_contention_is_traced = true;
-	shim_contention_begins = 0;
-	shim_contention_ends = 0;
+	forget_traced_waits();
 	start_clock(0, 100);
 	EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ENOMEM);
-	EXPECT(shim_contention_begins == 1);
-	EXPECT(shim_contention_ends == 1);
+	EXPECT(traced_waits(1));
 	shim_contention_is_traced = false;
 	shim_cpu = 0;
 	nbq_X_unlock(&lock);

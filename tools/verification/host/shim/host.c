@@ -36,6 +36,8 @@ unsigned int shim_reported_holder;
 unsigned int shim_growth_requests;
 unsigned int shim_contention_begins;
 unsigned int shim_contention_ends;
+unsigned int shim_wait_begins;
+unsigned int shim_wait_ends;
 bool shim_contention_is_traced;
 _Thread_local int shim_mmiowb_nesting;
 _Thread_local bool shim_mmiowb_pending;
@@ -90,6 +92,10 @@ _Thread_local unsigned int shim_leaves;
 void shim_trace(const char *name)
 {
 	shim_leaves += !strcmp(name, "nbq_abandon");
+	if (!strcmp(name, "nbq_wait_begin"))
+		__atomic_fetch_add(&shim_wait_begins, 1, __ATOMIC_RELAXED);
+	if (!strcmp(name, "nbq_wait_end"))
+		__atomic_fetch_add(&shim_wait_ends, 1, __ATOMIC_RELAXED);
 }
 
 void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned long ip)

@@ -80,6 +80,10 @@ extern unsigned int shim_warnings;
 extern unsigned int shim_reported;
 extern unsigned int shim_reported_holder;
 
+/* Passes of the tracepoints nbq_wait_begin and nbq_wait_end. */
+extern unsigned int shim_wait_begins;
+extern unsigned int shim_wait_ends;
+
 /* Passes of the tracepoint nbq_abandon, in this thread. */
 extern _Thread_local unsigned int shim_leaves;
 

@@ -153,6 +153,10 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "	if (!wait->deadline->announced) {\n", "	if (true) {\n"),
     ("wait: contention goes on for a tracer after the wait",
      "	if (wait->deadline->announced)\n		nbq_contention_end(wait->lock, ret);\n", ""),
+    ("wait: its begin is not traced with its caller and holder",
+     "		trace_nbq_wait_begin(wait->lock, wait->held_by, wait->ip);\n", ""),
+    ("wait: its end is not traced",
+     "	if (wait->deadline->announced || ret == -EDEADLK)\n", "	if (ret == -EDEADLK)\n"),
 )), *mutants("wait.h", WAITS, (
     ("wait: deadlock is reported as a timeout",
      "		wait->error = -EDEADLK;\n", ""),
