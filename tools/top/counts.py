@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is read, as counts of each lock."""
+
+from collections import Counter, defaultdict
+import errno
+import re
+
+ENTRY = re.compile(r"^\{ (.*?) *\} +(.*)$")
+KEY = re.compile(r"(\w+): +(.*?) *(?:, +(?=\w+: )|$)")
+SYMBOL = re.compile(r"\[([0-9a-f]+)\] *(.*)")
+NUMBER = re.compile(r"(\w+): +(\d+)")
+EVENT = re.compile(r"\[(\d+)\] .*?: (nbq_wait_begin|nbq_wait_end): lock=(.*?) caller=(.*?) "
+                   r"holder_cpu=(-?\d+)(?: ret=(-?\d+) waited_ns=(\d+))?$")
+DROPPED = re.compile(r"(?:Dropped|overrun|dropped events): (\d+)")
+FAILURES = {-errno.ETIMEDOUT: "timeouts", -errno.EDEADLK: "deadlocks"}
+
+
+def signed(number):
+    """A histogram prints all numbers without sign: of 32 or 64 bits."""
+    for bits in (32, 64):
+        if 1 << (bits - 1) <= number < 1 << bits:
+            return number - (1 << bits)
+    return number
+
+
+def plain_symbol(text):
+    """name+0x0/0x8 [module], without what says nothing."""
+    name, _, module = text.strip().partition(" ")
+    name = re.sub(r"\+0x0(/0x[0-9a-f]+)?$|/0x[0-9a-f]+$", "", name)
+    return f"{name} {module}".strip()
+
+
+class LockCounts:
+    """Of one lock, since nbq top began or of an interval.
+
+    holders: begun waits by the CPU of the holder. results: (error, caller): [ended, ns].
+    times: waits of up to 2^N ns.
+    """
+
+    def __init__(self):
+        self.waiters = 0
+        self.holders = Counter()
+        self.results = defaultdict(lambda: [0, 0])
+        self.times = Counter()
+
+    def since(self, before):
+        """What has come since an earlier count. The waiters are those of now."""
+        new = LockCounts()
+        new.waiters = self.waiters
+        new.holders = self.holders - before.holders
+        new.times = self.times - before.times
+        for key, (count, waited) in self.results.items():
+            count_before, waited_before = before.results.get(key, (0, 0))
+            if count > count_before:
+                new.results[key] = [count - count_before, waited - waited_before]
+        return new
+
+    @property
+    def waits(self):
+        return sum(self.holders.values())
+
+    def ended(self, wanted):
+        """Ended waits whose error wanted() is true for."""
+        return sum(count for (ret, _), (count, _) in self.results.items() if wanted(ret))
+
+    @property
+    def acquired(self):
+        return self.ended(lambda ret: not ret)
+
+    @property
+    def timeouts(self):
+        return self.ended(lambda ret: ret == -errno.ETIMEDOUT)
+
+    @property
+    def deadlocks(self):
+        return self.ended(lambda ret: ret == -errno.EDEADLK)
+
+    @property
+    def no_node(self):
+        return self.ended(lambda ret: ret == -errno.ENOMEM)
+
+    @property
+    def mean_ns(self):
+        ended = sum(self.times.values())
+        return sum(waited for _, waited in self.results.values()) / ended if ended else 0
+
+    def percentile_ns(self, share):
+        """No more than this share of the waits was longer than this power of two."""
+        left = share * sum(self.times.values())
+        for power in sorted(self.times):
+            left -= self.times[power]
+            if left <= 0:
+                return 1 << power
+        return 0
+
+    @property
+    def holder(self):
+        """The CPU that most waits found as the holder's, and its share; or None."""
+        known = Counter({cpu: count for cpu, count in self.holders.items() if cpu >= 0})
+        if not known:
+            return None
+        cpu, count = known.most_common(1)[0]
+        return cpu, count / self.waits
+
+    @property
+    def failures(self):
+        """Counter of the callers whose attempts failed, by (caller, error)."""
+        return Counter({(caller, ret): count for (ret, caller), (count, _) in
+                        self.results.items() if ret})
+
+
+class Sample:
+    """What was read at one time. locks: {name: LockCounts}, from the start on."""
+
+    def __init__(self, seconds, locks, total, lost, is_part=False):
+        self.seconds = seconds
+        self.locks = locks
+        self.total = total
+        self.lost = lost
+        self.is_part = is_part	# of the events only
+
+
+def read_total(text):
+    return {name: int(value) for name, value in re.findall(r"^(\w+) (\d+)$", text,
+                                                           re.MULTILINE)}
+
+
+def histograms(text):
+    """The entries of an event's histograms: ({key: text}, {value: number})."""
+    for line in text.splitlines():
+        match = ENTRY.match(line)
+        if match:
+            yield (dict(KEY.findall(match[1])),
+                   {name: int(number) for name, number in NUMBER.findall(match[2])})
+
+
+def symbol(text):
+    """Of an address that a histogram prints with its symbol."""
+    match = SYMBOL.match(text)
+    if not match:
+        return text
+    name = plain_symbol(match[2])
+    return name if name and not name.startswith("0x") else f"0x{match[1]}"
+
+
+class Histograms:
+    """Counts out of the kernel's histograms, which hold all from the start on."""
+
+    def sample(self, parts):
+        locks = defaultdict(LockCounts)
+        for event in ("begin", "end"):
+            for keys, values in histograms(parts.get(event, "")):
+                self.add(locks[symbol(keys["lock"])], keys, values)
+        lost = sum(map(int, DROPPED.findall(parts.get("begin", "") + parts.get("end", ""))))
+        return Sample(float(parts["time"].split()[0]), locks, read_total(parts["total"]), lost)
+
+    @staticmethod
+    def add(counts, keys, values):
+        if "holder_cpu" in keys:
+            counts.holders[signed(int(keys["holder_cpu"]))] += values["hitcount"]
+        elif "ret" in keys:
+            result = counts.results[signed(int(keys["ret"])), symbol(keys["caller"])]
+            result[0] += values["hitcount"]
+            result[1] += values["waited_ns"]
+        elif "waited_ns" in keys:
+            counts.times[int(keys["waited_ns"].partition("^")[2])] += values["hitcount"]
+        elif "waiters" in values:
+            # Both events show the sum.
+            counts.waiters = signed(values["waiters"])
+
+
+class Recording:
+    """Counts out of the events in the ring buffer, read and emptied at each sample.
+
+    What happens while it is read, and what finds it full, is not in it. A wait is known to go
+    on if no later event is from its CPU.
+    """
+
+    def __init__(self):
+        self.locks = defaultdict(LockCounts)
+        self.begun = {}		# CPU: lock
+        self.lost = 0
+
+    def sample(self, parts):
+        for line in parts.get("trace", "").splitlines():
+            match = EVENT.search(line)
+            if match:
+                self.add(*match.groups())
+        self.lost += sum(map(int, DROPPED.findall(parts.get("lost", ""))))
+        for counts in self.locks.values():
+            counts.waiters = 0
+        for name in self.begun.values():
+            self.locks[name].waiters += 1
+        return Sample(float(parts["time"].split()[0]), snapshot(self.locks),
+                      read_total(parts["total"]), self.lost, is_part=True)
+
+    def add(self, cpu, event, lock, caller, holder_cpu, ret, waited_ns):
+        name = plain_symbol(lock)
+        counts = self.locks[name]
+        self.begun.pop(cpu, None)
+        if event == "nbq_wait_begin":
+            self.begun[cpu] = name
+            counts.holders[int(holder_cpu)] += 1
+            return
+        # The name of a function, as a histogram has it.
+        caller = re.sub(r"\+0x[0-9a-f]+", "", plain_symbol(caller))
+        result = counts.results[int(ret), caller]
+        result[0] += 1
+        result[1] += int(waited_ns)
+        if int(waited_ns):
+            counts.times[max(0, int(waited_ns) - 1).bit_length()] += 1
+
+
+def snapshot(locks):
+    """A copy of counts that go on."""
+    return {name: counts.since(LockCounts()) for name, counts in locks.items()}
+
+
+def counter_for(parts):
+    """Histograms or a Recording: what the parts of a sample need."""
+    return Recording() if "trace" in parts else Histograms()
+
+
+class Parts:
+    """Takes a guest's output apart into samples: heard(parts) gets each."""
+
+    def __init__(self, heard):
+        self.heard = heard
+        self.parts = {}
+        self.name = None
+        self.pending = ""
+        self.refused = []
+
+    def write(self, data):
+        lines = (self.pending + data.decode(errors="replace")).split("\n")
+        self.pending = lines.pop()
+        for line in lines:
+            self.hear(line)
+
+    def flush(self):
+        pass
+
+    def hear(self, line):
+        if line.startswith("@part "):
+            self.name = line[6:].strip()
+            self.parts[self.name] = ""
+        elif line == "@over":
+            parts, self.parts, self.name = self.parts, {}, None
+            self.heard(parts)
+        elif line.startswith(("@refused ", "@lacks ")):
+            self.refused.append(line[1:])
+        elif self.name:
+            self.parts[self.name] += line + "\n"

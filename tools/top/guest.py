@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""nbq top of a guest: its shell collects, the view is drawn here."""
+
+import re
+from statistics import median
+
+from testbed.common import Trouble
+from testbed.guest import log_excerpt, run_guest
+from testbed.guest_cli import loaded
+from testbed.stress import FILES, Run, read_runs
+from top.counts import Parts
+from top.events import guest_start
+
+# Four locks in random order, so that attempts can deadlock; patience of up to 200 us.
+LOAD = {"lock": "nbq_spin", "chain": 4, "chain_order": "random", "patience_ns": "0-200000",
+        "cs_ns": 5000, "ncs_ns": 20000, "sample_every": 0}
+LONGEST_MS = 3600000		# of a run of the driver
+SPARE_SECONDS = 900		# of a guest, besides its intervals; it only ends what hangs
+SLOWNESS = 20
+
+WATCH = """
+. /root/stress.sh
+@START@
+top_on
+for setting in @SETTINGS@; do
+	echo "${setting#*=}" >"$(parameter ${setting%%=*})" || echo "@refused $setting"
+done
+echo 1 >$D/run &
+run=$!
+until read -r state <$D/status && [ "${state%% *}" = running ]; do
+	kill -0 $run 2>/dev/null || break
+done
+top_sample
+left=@COUNT@
+while [ $left -gt 0 ]; do
+	sleep @INTERVAL@
+	top_sample
+	left=$((left - 1))
+done
+echo 0 >$D/run
+wait $run
+@END@
+top_off
+"""
+
+
+def watched(machine, cpus, settings, interval, count, sink, end="", more=None):
+    """Run the load in a guest, and let sink hear its samples. Returns the Outcome."""
+    words = " ".join(f"{name}={value}" for name, value in settings.items())
+    script = WATCH
+    for mark, text in (("@START@", guest_start()), ("@SETTINGS@", words),
+                       ("@COUNT@", count), ("@INTERVAL@", interval), ("@END@", end)):
+        script = script.replace(mark, str(text))
+    return run_guest(machine, script, cpus=cpus, modules=loaded(machine.kernel),
+                     extra={**FILES, **(more or {})}, quiet=True, sink=sink,
+                     timeout=SLOWNESS * interval * count + SPARE_SECONDS)
+
+
+def watch(machine, cpus, settings, interval, count, show):
+    """The view of a guest: show(parts) gets each sample."""
+    parts = Parts(show)
+    settings = {**LOAD, "threads": cpus, "cpus": f"0-{cpus - 1}" if cpus > 1 else "0",
+                "duration_ms": LONGEST_MS, **settings}
+    outcome = watched(machine, cpus, settings, interval, count, parts)
+    if outcome.problem or parts.refused:
+        raise Trouble("\n".join([*parts.refused[:5], log_excerpt(outcome)]))
+
+
+# What it costs
+
+OFF, ON = "off", "on"
+
+
+def overhead(machine, cpus, settings, rounds, seconds):
+    """[(acquisitions a second off, on)] of the load, with nothing on and with all on, in turn."""
+    runs = [Run(f"{state}-{number}", **{
+        **LOAD, "threads": cpus, "cpus": f"0-{cpus - 1}" if cpus > 1 else "0",
+        "duration_ms": max(1, round(1000 * seconds)), **settings})
+        for number in range(rounds) for state in (OFF, ON)]
+    script = ". /root/stress.sh\n" + guest_start()
+    for run in runs:
+        script += f"top_on\n{run.command}\ntop_off\n" if run.name.startswith(ON) else \
+            f"{run.command}\n"
+    outcome = run_guest(machine, script, cpus=cpus, modules=loaded(machine.kernel),
+                        extra=FILES, quiet=True,
+                        timeout=SLOWNESS * seconds * len(runs) + SPARE_SECONDS)
+    read_runs(outcome.output, runs)
+    refused = re.search(r"^@refused .*", outcome.output, re.MULTILINE)
+    if outcome.problem or refused or any(run.verdict != "PASS" for run in runs):
+        raise Trouble(f"{refused[0] if refused else 'a run has failed'}\n"
+                      f"{log_excerpt(outcome)}")
+    rates = [run.number("acquisitions_per_second") for run in runs]
+    return list(zip(rates[::2], rates[1::2]))
+
+
+def overhead_lines(pairs):
+    """The table of overhead()."""
+    yield "acquisitions a second, nbq top off and on, in turn:"
+    for off, on in pairs:
+        yield f"  {off:10}  {on:10}  {100 * (on / off - 1):+6.1f} %"
+    changes = sorted(100 * (on / off - 1) for off, on in pairs)
+    yield (f"median {median(changes):+.1f} %, from {changes[0]:+.1f} to "
+           f"{changes[-1]:+.1f} %")

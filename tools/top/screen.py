@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where the view goes: a terminal, which is drawn anew in place, or plain text."""
+
+import os
+import select
+import shutil
+import sys
+import termios
+import time
+import tty
+
+CLEAR, HOME, REST, LINE_END = "\x1b[2J", "\x1b[H", "\x1b[J", "\x1b[K"
+ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
+BESIDE_ROWS = 16		# lines of the view that are not rows of locks
+KEYS = "q quits, s sorts by the next column"
+
+
+class Quit(Exception):
+    """The key q."""
+
+
+class Plain:
+    """A block of text for each interval."""
+
+    rows = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def show(self, lines):
+        print("\n".join(lines), end="\n\n", flush=True)
+
+    def keys(self, until):
+        """Wait. Yields the keys that are pressed: none."""
+        time.sleep(max(0, until - time.monotonic()))
+        return ()
+
+
+class Terminal:
+    """The alternate screen; the terminal is as before at the end."""
+
+    def __init__(self):
+        self.input = sys.stdin.fileno() if sys.stdin.isatty() else None
+        self.before = None
+
+    @property
+    def rows(self):
+        return max(1, shutil.get_terminal_size().lines - BESIDE_ROWS)
+
+    def __enter__(self):
+        if self.input is not None:
+            self.before = termios.tcgetattr(self.input)
+            tty.setcbreak(self.input)
+        self.put(ENTER + CLEAR)
+        return self
+
+    def __exit__(self, *_):
+        self.put(LEAVE)
+        if self.before:
+            termios.tcsetattr(self.input, termios.TCSADRAIN, self.before)
+
+    @staticmethod
+    def put(text):
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    def show(self, lines):
+        size = shutil.get_terminal_size()
+        lines = [*lines, "", KEYS][:size.lines - 1]
+        self.put(HOME + "".join(line[:size.columns] + LINE_END + "\r\n" for line in lines) +
+                 REST)
+
+    def keys(self, until):
+        """Yields the keys that are pressed up to a time."""
+        while self.input is not None and (left := until - time.monotonic()) > 0:
+            if select.select([self.input], [], [], left)[0]:
+                key = os.read(self.input, 1).decode(errors="replace")
+                if key in ("", "q", "\x04"):
+                    raise Quit
+                yield key
+        time.sleep(max(0, until - time.monotonic()))
+
+
+def new_screen():
+    return Terminal() if sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb" \
+        else Plain()

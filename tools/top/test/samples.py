@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Texts as the kernel prints them, and a folder that plays tracefs."""
+
+import os
+import shutil
+
+from top.events import BEGIN, END
+from top.instance import Instance
+
+M = 1 << 64			# a negative number, as a histogram prints it
+
+
+def lock(name, address="ffffffffc0a01040"):
+    return f"[{address}] {name:<40}"
+
+
+class Histogram:
+    """A histogram's text, entry by entry."""
+
+    def __init__(self, trigger, dropped=0):
+        self.trigger, self.dropped, self.entries = trigger, dropped, []
+
+    def add(self, keys, **values):
+        words = " ".join(f"{name}: {number:10}" for name, number in values.items())
+        key = ", ".join(f"{name}: {text}" for name, text in keys.items())
+        self.entries.append(f"{{ {key} }} {words}")
+        return self
+
+    @property
+    def text(self):
+        return "\n".join([f"# event histogram\n#\n# trigger info: {self.trigger} [active]\n#\n",
+                          *self.entries, "", "Totals:", "    Hits: 1",
+                          f"    Entries: {len(self.entries)}",
+                          f"    Dropped: {self.dropped}", ""])
+
+
+def waiters(*rows):
+    histogram = Histogram("hist:name=nbq_top_1:keys=lock.sym-offset")
+    for name, number in rows:
+        histogram.add({"lock": lock(name)}, hitcount=9, waiters=number % M)
+    return histogram.text
+
+
+def holders(*rows):
+    histogram = Histogram("hist:keys=lock.sym-offset,holder_cpu")
+    for name, cpu, count in rows:
+        histogram.add({"lock": lock(name), "holder_cpu": f"{cpu % M:10}"}, hitcount=count)
+    return histogram.text
+
+
+def results(*rows, dropped=0):
+    histogram = Histogram("hist:keys=lock.sym-offset,ret,caller.sym", dropped)
+    for name, ret, caller, count, waited in rows:
+        histogram.add({"lock": lock(name), "ret": f"{ret % M:10}",
+                       "caller": lock(caller, "ffffffffc0b00123")},
+                      hitcount=count, waited_ns=waited)
+    return histogram.text
+
+
+def times(*rows):
+    histogram = Histogram("hist:keys=lock.sym-offset,waited_ns.log2")
+    for name, power, count in rows:
+        histogram.add({"lock": lock(name), "waited_ns": f"~ 2^{power:<2}"}, hitcount=count)
+    return histogram.text
+
+
+def total(**values):
+    names = ("acquired_uncontended", "acquired_handoff", "timeouts", "failed_tries",
+             "deadlocks", "nodes_allocated", "nodes_freed", "nodes_reclaimed",
+             "nodes_abandoned", "nodes_resumed", "exhaustions", "growths")
+    return "".join(f"{name} {values.get(name, 0)}\n" for name in names)
+
+
+TRACE = """# tracer: nop
+#
+           <...>-71    [000] d..1.   12.000001: nbq_wait_begin: lock=dev_lock+0x0/0x8 [drv] \
+caller=drv_irq+0x12/0x80 [drv] holder_cpu=1
+           <...>-71    [000] d..1.   12.000009: nbq_wait_end: lock=dev_lock+0x0/0x8 [drv] \
+caller=drv_irq+0x12/0x80 [drv] holder_cpu=1 ret=-110 waited_ns=5000
+           <...>-72    [002] d..1.   12.000010: nbq_wait_begin: lock=0xffff888003a01040 \
+caller=drv_slow+0x42/0x90 [drv] holder_cpu=-1
+"""
+
+
+class FakeTracefs(Instance):
+    """An instance in a folder: it has its files as soon as it is made."""
+
+    def __init__(self, root, has_histograms=True):
+        self.root = root
+        self.written = []
+        self.refused = None	# a file that takes nothing
+        for folder in ("tracing/instances", f"tracing/events/nbqlock/{BEGIN}",
+                       f"tracing/events/nbqlock/{END}", "debug/nbqlock", "module", "proc"):
+            (root / folder).mkdir(parents=True)
+        (root / "debug/nbqlock/total").write_text(total())
+        super().__init__(root / "tracing", root / "debug", root / "module", root / "proc")
+        self.with_histograms = has_histograms
+
+    def make_folder(self, folder):
+        folder.mkdir()
+        for event in (BEGIN, END):
+            (folder / "events/nbqlock" / event).mkdir(parents=True)
+            for file in ("enable", "trigger", *["hist"] * self.with_histograms):
+                (folder / "events/nbqlock" / event / file).touch()
+        (folder / "options").mkdir()
+        for file in ("options/overwrite", "buffer_size_kb", "tracing_on", "trace"):
+            (folder / file).touch()
+
+    def remove_folder(self, folder):
+        shutil.rmtree(folder)
+
+    def write(self, folder, file, text):
+        if file == self.refused:
+            raise OSError(22, os.strerror(22), str(folder / file))
+        self.written.append((file, text))
+        super().write(folder, file, text)
+
+    @property
+    def folders(self):
+        return sorted(path.name for path in (self.tracefs / "instances").iterdir())

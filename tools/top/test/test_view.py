@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+import argparse
+import contextlib
+import io
+import os
+import pty
+import unittest
+from unittest import mock
+
+from testbed.common import Trouble
+from top import cli, guest, screen
+from top.counts import Histograms
+from top.test import samples
+from top.view import SORTS, View
+
+HANGS = 600			# seconds after which a test has hung, on any machine
+A, B = "a_lock+0x0/0x8 [drv]", "b_lock+0x0/0x8 [drv]"
+
+
+def parts(time, count):
+    """Of two locks: the first waits more often, the second longer."""
+    return {"time": f"{time}", "total": samples.total(timeouts=count, nodes_allocated=5,
+                                                      nodes_freed=3),
+            "begin": samples.waiters((A, 1), (B, 0)) +
+            samples.holders((A, 2, 4 * count), (B, 0, count)),
+            "end": samples.results((A, 0, "use_a [drv]", 4 * count, 4000 * count),
+                                   (B, -110, "use_b [drv]", count, 50000 * count)) +
+            samples.times((A, 10, 4 * count), (B, 16, count))}
+
+
+def lines(view, before=1, now=3):
+    return list(view.lines(Histograms().sample(parts(10, before)),
+                           Histograms().sample(parts(12, now))))
+
+
+class TestView(unittest.TestCase):
+    def test_rows_are_of_the_interval(self):
+        text = "\n".join(lines(View()))
+        self.assertIn("2 contended locks in 2.0 s", text)
+        self.assertRegex(text, r"a_lock \[drv\] +1 +2 \(100 %\) +8 +8 +0 +0 +1\.0 +<1\.0")
+        self.assertRegex(text, r"b_lock \[drv\] +0 +0 \(100 %\) +2 +0 +2 +0 +50\.0 +<65\.5")
+        self.assertRegex(text, r"2 +timeout +use_b \[drv\], for b_lock \[drv\]")
+        self.assertIn("timeouts 2,", text)
+        self.assertIn("queue nodes: 2 in use", text)
+
+    def order(self, view):
+        return list(view.shown(Histograms().sample(parts(1, 1)),
+                               Histograms().sample(parts(2, 3))))
+
+    def test_sorts(self):
+        first = {word: self.order(View(word))[0][0] for word in SORTS}
+        self.assertEqual(first, {"waiting": "a", "waits": "a", "timeouts": "b",
+                                 "deadlocks": "a", "mean": "b", "p99": "b"})
+
+    def test_next_sort_comes_round(self):
+        view = View("p99")
+        view.next_sort()
+        self.assertEqual(view.sort, next(iter(SORTS)))
+
+    def test_one_lock(self):
+        self.assertEqual(self.order(View(lock="b_")), ["b_lock [drv]"])
+
+    def test_idle_lock_is_left_out_unless_waited_for(self):
+        same = Histograms().sample(parts(1, 1))
+        self.assertEqual(list(View().shown(same, same)), ["a_lock [drv]"])
+
+    def test_fewer_rows_than_locks(self):
+        sample = [Histograms().sample(parts(time, time)) for time in (1, 2)]
+        self.assertIn("1 more locks", list(View().lines(*sample, rows=1)))
+
+    def test_reset_counters_and_no_counters(self):
+        self.assertIn("timeouts (reset)", "\n".join(lines(View(), before=3, now=1)))
+        sample = Histograms().sample({**parts(1, 1), "total": ""})
+        self.assertIn("debugfs is not mounted", "\n".join(View().lines(sample, sample)))
+
+    def test_lost_events_are_said(self):
+        before, now = (Histograms().sample(parts(time, 1)) for time in (1, 2))
+        now.lost = 4
+        self.assertIn("4 events are not counted", "\n".join(View().lines(before, now)))
+        now.is_part = True
+        self.assertIn("no CONFIG_HIST_TRIGGERS", "\n".join(View().lines(before, now)))
+
+
+class TestScreens(unittest.TestCase):
+    def test_plain_text_off_a_terminal(self):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            with screen.new_screen() as shown:
+                watch = cli.Watch(argparse.Namespace(sort="waits", lock=None), shown)
+                for time in (1, 2, 3):
+                    watch.take(parts(time, time))
+        self.assertNotIn("\x1b", out.getvalue())
+        self.assertEqual(out.getvalue().count("nbq top: "), 2)
+
+    def test_terminal_is_put_back(self):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        with open(slave, "r+b", buffering=0) as file, \
+                mock.patch.object(screen.sys, "stdin", io.TextIOWrapper(file)), \
+                contextlib.redirect_stdout(io.StringIO()) as out:
+            before = screen.termios.tcgetattr(slave)
+            with self.assertRaises(screen.Quit), screen.Terminal() as terminal:
+                self.assertNotEqual(screen.termios.tcgetattr(slave), before)
+                terminal.show(["one", "two"])
+                os.write(master, b"sq")
+                keys = terminal.keys(screen.time.monotonic() + HANGS)
+                self.assertEqual(next(keys), "s")
+                next(keys)
+            self.assertEqual(screen.termios.tcgetattr(slave), before)
+        self.assertTrue(out.getvalue().startswith(screen.ENTER))
+        self.assertTrue(out.getvalue().endswith(screen.LEAVE))
+
+
+class TestCommand(unittest.TestCase):
+    def options(self, *words):
+        parser = argparse.ArgumentParser()
+        cli.new_parser(parser.add_subparsers())
+        return parser.parse_args(["top", *words])
+
+    def test_try_is_a_guest(self):
+        self.assertEqual(self.options("--try").testbed, "debian-6.12")
+        self.assertIsNone(self.options().testbed)
+
+    def test_load_needs_a_guest(self):
+        for words in (["--set", "cs_ns=5"], ["--overhead"]):
+            with self.assertRaisesRegex(Trouble, "--try"):
+                cli.run(self.options(*words))
+
+    def test_interval_is_bounded(self):
+        with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
+            self.options("--interval", "0.01")
+
+    def test_overhead_table(self):
+        text = "\n".join(guest.overhead_lines([(1000, 900), (1000, 950), (1000, 990)]))
+        self.assertIn("median -5.0 %, from -10.0 to -1.0 %", text)
