@@ -9,7 +9,7 @@ PUBLIC_HEADERS := $(addprefix nbqlock/, nbqlock.h counters.h types.h spin.h clh.
 	annotations.h guard.h bare_spin.h bare_spin_types.h)
 EXAMPLE := Documentation/example
 # What the installed nbq consists of; the tests stay here.
-TOOLS := $(patsubst tools/%,%,$(wildcard $(patsubst %,tools/%/*.py, bench testbed simulate) \
+TOOLS := $(patsubst tools/%,%,$(wildcard $(patsubst %,tools/%/*.py, bench testbed simulate top) \
 	tools/simulate/costs/*.ini tools/testbed/guest_stress.sh))
 
 STAGE := build/stage

@@ -16,7 +16,8 @@ FOLDER = "debian"		# in the guest, below /root
 SHELL = f"""
 R=/root/{FOLDER}
 PERF="$R/ld.so --library-path $R/lib $R/perf"
-PYTHON="env PYTHONHOME=$R/python PYTHONDONTWRITEBYTECODE=1 $R/ld.so --library-path $R/lib $R/python3"
+PYTHON="$R/ld.so --library-path $R/lib $R/python3"
+export PYTHONHOME=$R PYTHONDONTWRITEBYTECODE=1
 """
 
 

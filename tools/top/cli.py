@@ -4,10 +4,10 @@
 import argparse
 import time
 
-from bench.cli import add, positive
+from bench.cli import COMMAND, add, positive
 from bench.cli_stress import setting
 from bench.testbeds import TESTBEDS
-from testbed.common import Trouble, guest_cpus, say, setup
+from testbed.common import INSTALLED, Trouble, guest_cpus, say, setup
 from testbed.guest import QemuMachine, UserModeMachine
 from testbed.kernels import TRACE, built_kernel, debian_kernel
 from top import guest
@@ -23,13 +23,14 @@ TRIED = "debian-6.12"
 MANY = 1000000			# intervals: until it is stopped
 ROUNDS, ROUND_SECONDS = 5, 2
 
-EXAMPLES = """In a terminal the view is drawn anew in place: s sorts by the next column, q quits.
+EXAMPLES = f"""In a terminal the view is drawn anew in place: s sorts by the next column, q quits.
 Elsewhere each interval is a block of text. Documentation/top.rst explains the columns, and
 what the view costs.
 
 examples:
-  sudo tools/nbq top                          this machine, where nbqlock is loaded
-  sudo tools/nbq top --interval 5 --count 3 --sort timeouts >top.txt
+  sudo {COMMAND} top                          this machine, where nbqlock is loaded
+  sudo {COMMAND} top --interval 5 --count 3 --sort timeouts >top.txt"""
+GUEST_EXAMPLES = """
   tools/nbq top --try                         a guest with the stress driver
   tools/nbq top --try --overhead              what it costs there"""
 
@@ -45,7 +46,8 @@ interval.__name__ = "seconds"
 
 
 def new_parser(verbs):
-    parser = add(verbs, "top", "show the locks of a running system at work", EXAMPLES, run)
+    parser = add(verbs, "top", "show the locks of a running system at work",
+                 EXAMPLES + ('' if INSTALLED else GUEST_EXAMPLES), run)
     parser.add_argument("--interval", type=interval, default=2.0, metavar="S",
                         help="seconds from one view to the next (default: %(default)g)")
     parser.add_argument("--count", type=positive, metavar="N",
@@ -54,6 +56,13 @@ def new_parser(verbs):
                         help="what locks come first (default: %(default)s)")
     parser.add_argument("--lock", metavar="TEXT",
                         help="only locks whose name or address has this in it")
+    parser.set_defaults(testbed=None, set=[], overhead=False)
+    if not INSTALLED:
+        add_guest(parser)
+
+
+def add_guest(parser):
+    """Guests are built of the project's sources, which an installed nbq lacks."""
     parser.add_argument("--try", dest="testbed", action="store_const", const=TRIED,
                         help=f"the same as --testbed {TRIED}")
     parser.add_argument("--testbed", choices=BEDS, help="boot a guest of this kernel, put "

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 import time
 
-from testbed.common import Trouble, say
+from testbed.common import INSTALLED, Trouble, say
 from top.events import (BEGIN, END, PREFIX, histogram_removal, histogram_setup,
                         recording_removal, recording_setup)
 
@@ -15,6 +15,7 @@ TRACEFS = Path("/sys/kernel/tracing")
 DEBUGFS = Path("/sys/kernel/debug")
 MODULE = Path("/sys/module/nbqlock")
 PROC = Path("/proc")
+INSTEAD = "" if INSTALLED else "; or tools/nbq top --try, for a guest"
 BUSY_TRIES, BUSY_SECONDS = 20, 0.1	# to remove an instance that is being read
 
 
@@ -40,15 +41,14 @@ class Instance:
     def check(self):
         """What can be seen to be missing, with what to do."""
         if os.geteuid() != 0:
-            raise Trouble("only root may use the tracepoints; run this as root, or "
-                          "tools/nbq top --try for a guest")
+            raise Trouble(f"only root may use the tracepoints; run this as root{INSTEAD}")
         if not (self.tracefs / "events").is_dir():
             raise Trouble(f"there is no tracefs at {self.tracefs}; try mount -t tracefs "
                           f"tracefs {self.tracefs}. A kernel without CONFIG_EVENT_TRACING "
                           "has none")
         if not self.module.is_dir():
             raise Trouble("the module nbqlock is not loaded; modprobe nbqlock, or insmod "
-                          "nbqlock.ko; tools/nbq top --try shows a guest instead")
+                          f"nbqlock.ko{INSTEAD}")
         events = self.tracefs / "events/nbqlock"
         if not (events / BEGIN).is_dir():
             raise Trouble(f"nbqlock has no tracepoint {BEGIN}: the loaded module is older than "
