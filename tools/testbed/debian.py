@@ -60,7 +60,7 @@ def suites_of_main_archive(*names):
 def security_suites(*names):
     """Suites of the archive of security updates that stands beside the main one."""
     address = main_archive()
-    return [f"{address}-security {name}" for name in names] if address else []
+    return [f"{address.rstrip('/')}-security {name}" for name in names] if address else []
 
 
 class PrivateApt:

@@ -110,6 +110,11 @@ def complaints_of_lintian(changes):
     return done.stdout.splitlines()
 
 
+def field(package_file, name):
+    """A field of a .deb, such as Depends; empty, if it has none."""
+    return (output_of(["dpkg-deb", "--field", package_file, name]) or "").strip()
+
+
 def contents(package_file):
     """The names of the files in a .deb."""
     listed = output_of(["dpkg-deb", "--contents", package_file])
