@@ -5,7 +5,9 @@
  *
  * Contexts elsewhere are moved by hand, in the middle of a read of the clock.
  */
+#include <linux/cpumask.h>
 #include <linux/preempt.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 
 #include "../nbqlock/bare_spin.h"
@@ -24,17 +26,6 @@ static bool is_fifo(struct kunit *test)
 	struct nbq_bench *bench = test->priv;
 
 	return !bench->row->facts->steals;
-}
-
-/* Another context holds the lock. */
-static struct nbq_contender *hold(struct kunit *test)
-{
-	struct nbq_contender *holder = nbq_bench_enqueue(test);
-
-	if (holder->state == WAITING)
-		nbq_contender_poll(test->priv, holder);
-	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
-	return holder;
 }
 
 static int attempt(struct kunit *test, s64 patience)
@@ -91,7 +82,7 @@ static void operations_leave_preemption_to_the_caller(struct kunit *test)
 
 static void held_lock_says_so_and_refuses(struct kunit *test)
 {
-	struct nbq_contender *holder = hold(test);
+	struct nbq_contender *holder = nbq_bench_hold(test);
 	bool acquired;
 
 	/* before and after: H */
@@ -138,7 +129,7 @@ static void release_elsewhere(void *arg)
 static void wait_without_end_acquires_what_is_released(struct kunit *test)
 {
 	/* before: H; in between: H w, then w; after: [] */
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(3, release_elsewhere, test->priv);
 	preempt_disable();
@@ -146,6 +137,46 @@ static void wait_without_end_acquires_what_is_released(struct kunit *test)
 	nbq_bare_spin_unlock(lock_of(test));
 	preempt_enable();
 	KUNIT_EXPECT_GE(test, nbq_fake.reads, 3);
+}
+
+/* A lock of the task, for which the holder elsewhere waits, until it releases its own one */
+static union nbq_bare_spin awaited_elsewhere;
+static struct nbq_node *silent;
+
+static void end_cycle_elsewhere(void *arg)
+{
+	nbq_bench_open_cycle(arg);
+	release_elsewhere(arg);
+}
+
+/* A task checks 50 us after its first tick: several times until the holder releases. */
+static void wait_without_end_goes_on_after_a_deadlock(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+	struct nbq_events before = {}, after = {};
+	u16 holder;
+
+	if (nr_cpu_ids == 1)
+		kunit_skip(test, "needs a second CPU");
+	/* before: H; in between: H w; after: w holds */
+	nbq_bench_hold(test);
+	nbq_read_events(&before);
+	nbq_fake_start(1000, 10000);
+	nbq_fake_call(40, end_cycle_elsewhere, bench);
+	preempt_disable();
+	nbq_bench_close_cycle(bench, &awaited_elsewhere, &silent);
+	preempt_disable();
+	nbq_bare_spin_lock(lock_of(test));
+	holder = lock_of(test)->state.holder;
+	preempt_enable();
+	if (nbq_context_cpu(holder) == raw_smp_processor_id())
+		nbq_bare_spin_unlock(lock_of(test));
+	KUNIT_EXPECT_EQ(test, nbq_context_cpu(holder), raw_smp_processor_id());
+	preempt_enable();
+	nbq_bench_open_cycle(bench);
+	nbq_read_events(&after);
+	KUNIT_EXPECT_GT(test, after.deadlocks, before.deadlocks + 1);
+	KUNIT_EXPECT_EQ(test, after.acquired_handoff, before.acquired_handoff + 1);
 }
 
 static void enqueue_behind(void *arg)
@@ -167,7 +198,7 @@ static struct nbq_contender *leave_a_place_by(struct kunit *test,
 	struct nbq_bench *bench = test->priv;
 	struct nbq_contender *behind;
 
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_bench_enqueue(test);
 	behind = nbq_bench_contender(bench);
 	KUNIT_ASSERT_NOT_NULL(test, behind);
@@ -284,6 +315,7 @@ static void destroy_reclaims_what_was_abandoned(struct kunit *test)
 	KUNIT_CASE(held_lock_says_so_and_refuses),			\
 	KUNIT_CASE(lock_of_the_own_cpu_is_a_deadlock),			\
 	KUNIT_CASE(wait_without_end_acquires_what_is_released),		\
+	KUNIT_CASE(wait_without_end_goes_on_after_a_deadlock),		\
 	KUNIT_CASE(abandoned_place_is_not_resumed),			\
 	KUNIT_CASE(place_of_an_exported_operation_is_not_resumed),	\
 	KUNIT_CASE(place_is_not_resumed_without_patience),		\

@@ -9,6 +9,7 @@
 #include <linux/cpumask.h>
 #include <linux/hash.h>
 #include <linux/irqflags.h>
+#include <linux/limits.h>
 #include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/module.h>
@@ -271,6 +272,17 @@ struct nbq_contender *nbq_bench_enqueue(struct kunit *test)
 	return contender;
 }
 
+/* Another context holds the lock. */
+struct nbq_contender *nbq_bench_hold(struct kunit *test)
+{
+	struct nbq_contender *holder = nbq_bench_enqueue(test);
+
+	if (holder->state == WAITING)
+		nbq_contender_poll(test->priv, holder);
+	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
+	return holder;
+}
+
 /* A waiter polls as long as that changes something. Return: true if it holds now. */
 bool nbq_contender_poll(struct nbq_bench *bench, struct nbq_contender *contender)
 {
@@ -290,6 +302,29 @@ bool nbq_contender_release(struct nbq_bench *bench, struct nbq_contender *conten
 {
 	contender->state = GONE;
 	return bench->row->release(bench->lock, contender->node);
+}
+
+/*
+ * With preemption off: the CPU elsewhere has waited for @lock since before any deadlock check, and
+ * the task of this CPU has held it since then. @silent: the word that is polled there.
+ */
+void nbq_bench_close_cycle(struct nbq_bench *bench, const void *lock,
+			   struct nbq_node *const *silent)
+{
+	struct nbq_waiting *waiting = &bench->pool.waiting;
+	unsigned long holder = nbq_encode_context(raw_smp_processor_id(), 0);
+
+	waiting->word = silent;
+	waiting->lock = lock;
+	waiting->since = 0;
+	waiting->held = LONG_MAX / 2;
+	/* RELEASE, as in publish() of nbqlock/wait.c, which has a holder encoded so. */
+	smp_store_release(&waiting->blocker.tagged, 2 * holder + 1);
+}
+
+void nbq_bench_open_cycle(struct nbq_bench *bench)
+{
+	bench->pool.waiting.blocker.tagged = 0;
 }
 
 /* Each waiter acquires and releases, as far as it goes. */

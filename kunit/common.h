@@ -107,15 +107,19 @@ unsigned int nbq_nodes_in_use(struct nbq_bench *bench);
 u32 *nbq_tail_of(const struct nbq_spin *lock);
 void nbq_request(struct nbq_spin *lock, u8 handoff);
 
-/* Contenders: they can move while preemption is off, but for nbq_bench_enqueue(). */
+/* Contenders: they can move while preemption is off, but for nbq_bench_enqueue() and _hold(). */
 struct nbq_contender *nbq_bench_contender(struct nbq_bench *bench);
 struct nbq_contender *nbq_bench_enqueue(struct kunit *test);
+struct nbq_contender *nbq_bench_hold(struct kunit *test);
 void nbq_contender_enqueue(struct nbq_bench *bench, struct nbq_contender *contender);
 void nbq_contender_link(struct nbq_bench *bench, struct nbq_contender *contender);
 bool nbq_contender_poll(struct nbq_bench *bench, struct nbq_contender *contender);
 bool nbq_contender_abandon(struct nbq_bench *bench, struct nbq_contender *contender);
 bool nbq_contender_release(struct nbq_bench *bench, struct nbq_contender *contender);
 void nbq_bench_drain(struct nbq_bench *bench);
+void nbq_bench_close_cycle(struct nbq_bench *bench, const void *lock,
+			   struct nbq_node *const *silent);
+void nbq_bench_open_cycle(struct nbq_bench *bench);
 
 static inline bool nbq_is_free(const struct nbq_node *node)
 {

@@ -8,10 +8,8 @@
  * With real threads: cycles_test.c.
  */
 #include <linux/kconfig.h>
-#include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
-#include <linux/smp.h>
 #include <linux/string.h>
 
 #include "common.h"
@@ -85,18 +83,9 @@ struct waiter {
 	int ret;
 };
 
-/* It has waited since before any search, for what the task of this CPU holds since then. */
 static void close_the_cycle(struct waiter *waiter)
 {
-	struct nbq_waiting *waiting = &waiter->bench->pool.waiting;
-	unsigned long holder = nbq_encode_context(raw_smp_processor_id(), 0);
-
-	waiting->word = &waiter->silent;
-	waiting->lock = &waiter->lock;
-	waiting->since = 0;
-	waiting->held = LONG_MAX / 2;
-	/* RELEASE, as in publish() of nbqlock/wait.c, which has a holder encoded so. */
-	smp_store_release(&waiting->blocker.tagged, 2 * holder + 1);
+	nbq_bench_close_cycle(waiter->bench, &waiter->lock, &waiter->silent);
 	if (waiter->aborted)
 		nbq_contender_abandon(waiter->bench, waiter->aborted);
 }
@@ -154,7 +143,7 @@ static unsigned int read_of_tick(const struct waiter *waiter, unsigned int tick,
 static void end_cycle(struct waiter *waiter)
 {
 	nbq_fake.call_at = 0;
-	waiter->bench->pool.waiting.blocker.tagged = 0;
+	nbq_bench_open_cycle(waiter->bench);
 }
 
 /* Preemption is off twice during the attempt, as in a task that holds a lock. */

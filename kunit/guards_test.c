@@ -173,22 +173,13 @@ static void guard_leaves_interrupts_off_that_were_off(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, after.irqs_off);
 }
 
-static void hold(struct kunit *test)
-{
-	struct nbq_contender *holder = nbq_bench_enqueue(test);
-
-	if (holder->state == WAITING)
-		nbq_contender_poll(test->priv, holder);
-	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
-}
-
 static void guard_that_fails_runs_no_block_and_has_its_error(struct kunit *test)
 {
 	const struct guard_case *guard = test->param_value;
 	struct use use = use_of(test, 1050);
 
 	needs_guards(test);
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	use_guard_fairly(test, &use);
 	KUNIT_EXPECT_EQ(test, use.guard.blocks, 0);
@@ -208,7 +199,7 @@ static void guard_that_gets_no_node_has_its_error(struct kunit *test)
 	struct nbq_replaced replaced;
 
 	needs_guards(test);
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	preempt_disable();
 	nbq_pool_replace(&replaced, nbq_this_pool(), NULL, NULL);
@@ -303,7 +294,7 @@ static void guard_that_fails_takes_none_of_the_ways_out(struct kunit *test)
 	needs_guards(test);
 	if (!bench->row->ways_out[way->index])
 		kunit_skip(test, "this kernel does not have such guards");
-	hold(test);
+	nbq_bench_hold(test);
 	use.guard.way = way->way;
 	bench->row->ways_out[way->index](bench->lock, &use.guard);
 	KUNIT_EXPECT_EQ(test, use.guard.blocks, 0);

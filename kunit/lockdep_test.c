@@ -91,15 +91,6 @@ static void *new_lock(struct kunit *test)
 	return lock;
 }
 
-static void hold_by_hand(struct kunit *test)
-{
-	struct nbq_contender *holder = nbq_bench_enqueue(test);
-
-	if (holder->state == WAITING)
-		nbq_contender_poll(test->priv, holder);
-	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
-}
-
 /* The operations, and whether a context that uses one is known to wait */
 
 static const struct nbq_operation failing_operations[] = {
@@ -227,7 +218,7 @@ static void waiter_is_known_while_it_waits_and_forgotten_after(struct kunit *tes
 
 	needs_lockdep(test);
 	/* before and after: H; in between: H w, or w before it enqueues */
-	hold_by_hand(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(1, observe, &waiting);
 	ret = row->take(op, waiting.lock, &flags);
@@ -256,7 +247,7 @@ static void attempt_without_a_node_is_forgotten(struct kunit *test)
 	int ret;
 
 	needs_lockdep(test);
-	hold_by_hand(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	preempt_disable();
 	nbq_pool_replace(&replaced, nbq_this_pool(), NULL, NULL);
@@ -302,7 +293,7 @@ static void nmi_with_patience_may_wait_for_a_lock_of_tasks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attempt.ret, 0);
 	expect_no_report(test);
 
-	hold_by_hand(test);
+	nbq_bench_hold(test);
 	nbq_as_nmi(attempt_in_nmi, &attempt);
 	KUNIT_EXPECT_EQ(test, attempt.ret, -ETIMEDOUT);
 	expect_no_report(test);

@@ -94,17 +94,6 @@ static int failure(unsigned int reads)
 	return reads ? -ETIMEDOUT : -EBUSY;
 }
 
-/* Another context holds the lock. */
-static struct nbq_contender *hold(struct kunit *test)
-{
-	struct nbq_contender *holder = nbq_bench_enqueue(test);
-
-	if (holder->state == WAITING)
-		nbq_contender_poll(test->priv, holder);
-	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
-	return holder;
-}
-
 /* Unlock at once, so that the case may go on and fail as it likes. */
 static int unlock_if_acquired(struct kunit *test, int ret)
 {
@@ -200,7 +189,7 @@ static void patience_is_spent_to_the_nanosecond(struct kunit *test)
 {
 	const struct wait_case *wait = test->param_value;
 
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 
 	/* before and after: H */
@@ -216,7 +205,7 @@ static void deadline_is_kept_to_the_nanosecond(struct kunit *test)
 {
 	const struct wait_case *wait = test->param_value;
 
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 
 	/* before and after: H */
@@ -238,7 +227,7 @@ static void long_wait_is_by_hardware(struct kunit *test)
 
 	if (!nbq_relax_is_bounded())
 		kunit_skip(test, "no wait by hardware that has a bound");
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_bench_enqueue(test);
 	/* It shows life for as long as this may take. */
 	bench->pool.heartbeat = nbq_clock_ns() + NSEC_PER_SEC;
@@ -268,7 +257,7 @@ static bool try_at_once(struct kunit *test)
 
 static void trylock_of_a_held_lock_fails_without_the_clock(struct kunit *test)
 {
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 
 	/* before and after: H */
@@ -337,7 +326,7 @@ static void failed_try_writes_to_neither_lock_nor_nodes(struct kunit *test)
 	/* A newcomer may steal the lock, which changes nothing for long. */
 	steals = busy->released && row->facts->steals;
 	nbq_fake_start(1000, 10);
-	hold(test);
+	nbq_bench_hold(test);
 	for (i = 0; i < busy->waiters; i++)
 		nbq_bench_enqueue(test);
 	if (busy->abandons)
@@ -412,7 +401,7 @@ static void untimed_operations_on_a_free_lock_never_read_the_clock(struct kunit 
 static void waiter_is_granted_the_lock_while_it_has_patience(struct kunit *test)
 {
 	/* before: H, which releases at the seventh of eleven reads */
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(7, others_release, test->priv);
 
@@ -429,7 +418,7 @@ static void waiter_is_granted_the_lock_while_it_has_patience(struct kunit *test)
 static void grant_during_the_last_clock_read_is_left_to_the_next(struct kunit *test)
 {
 	/* before: H, which releases in the read that ends the patience */
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(11, others_release, test->priv);
 
@@ -468,7 +457,7 @@ static void locks_can_share_one_budget(struct kunit *test)
 	row->set_subclass(second, 1);
 	row->set_subclass(third, 2);
 	row->enqueue(second, &other);
-	hold(test);
+	nbq_bench_hold(test);
 
 	/* first is released at 1020, second is not; third is free */
 	nbq_fake_start(1000, 10);
@@ -526,7 +515,7 @@ static void timeout_info_without_a_holder_has_no_cpu(struct kunit *test)
 	struct nbq_timeout info;
 
 	/* before: H w; after: A w */
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_bench_enqueue(test);
 	others_release(test->priv);
 	if (row_of(test)->facts->steals)
@@ -589,7 +578,7 @@ static void abandoned_node_is_skipped_by_its_successor(struct kunit *test)
 	struct nbq_node *left;
 
 	/* before: H; x enqueues in the read that ends the patience */
-	hold(test);
+	nbq_bench_hold(test);
 	behind.contender = nbq_bench_contender(bench);
 	KUNIT_ASSERT_NOT_NULL(test, behind.contender);
 	nbq_fake_start(1000, 10);
@@ -621,7 +610,7 @@ static void next_attempt_resumes_its_abandoned_node(struct kunit *test)
 
 	/* before: H w; y enqueues in the read that ends the patience */
 	nbq_fake_start(1000, 10);
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_bench_enqueue(test);
 	behind.contender = nbq_bench_contender(bench);
 	KUNIT_ASSERT_NOT_NULL(test, behind.contender);
@@ -651,7 +640,7 @@ static void attempts_past_their_deadline_do_not_pile_up_nodes(struct kunit *test
 {
 	unsigned int i, taken, acquired = 0;
 
-	hold(test);
+	nbq_bench_hold(test);
 	for (i = 0; i < 100; i++)
 		acquired += !try_until(test, 1);
 
@@ -765,7 +754,7 @@ static void abandon_behind_the_holder(struct kunit *test, unsigned int abandoned
 	struct nbq_bench *bench = test->priv;
 	unsigned int i;
 
-	hold(test);
+	nbq_bench_hold(test);
 	for (i = 0; i < abandoned + goes(test) + !holders_nodes(test); i++)
 		nbq_bench_enqueue(test);
 	for (i = 1; i < bench->count; i++)
@@ -839,7 +828,7 @@ static void failure_leaves_preemption_and_interrupts_as_they_were(struct kunit *
 	unsigned long flags;
 	int ret;
 
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	before = nbq_context_now();
 	ret = row->take(op, lock, &flags);
@@ -871,7 +860,7 @@ static void irqsave_operations_leave_interrupts_off_that_were_off(struct kunit *
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	KUNIT_EXPECT_TRUE(test, released.irqs_off);
 
-	hold(test);
+	nbq_bench_hold(test);
 	local_irq_disable();
 	ret = row->take(op, lock, &flags);
 	failed = nbq_context_now();
@@ -900,7 +889,7 @@ static void is_locked_and_is_contended_in_every_state(struct kunit *test)
 	bool held;
 
 	expect_queries(test, "[]", false, false);
-	holder = hold(test);
+	holder = nbq_bench_hold(test);
 	expect_queries(test, "H", true, false);
 	w = nbq_bench_enqueue(test);
 	bench->pool.waiting.lock = bench->lock;
@@ -1022,7 +1011,7 @@ static void destroy_of_a_held_lock_is_refused(struct kunit *test)
 	struct nbq_node *node;
 
 	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
-	holder = hold(test);
+	holder = nbq_bench_hold(test);
 	node = holders_nodes(test) ? holder->node : NULL;
 
 	/* before and after: H */
@@ -1045,7 +1034,7 @@ static void destroy_of_a_lock_with_a_waiter_is_refused(struct kunit *test)
 	struct nbq_contender *holder, *w, *x;
 
 	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
-	holder = hold(test);
+	holder = nbq_bench_hold(test);
 	w = nbq_bench_enqueue(test);
 	x = nbq_bench_enqueue(test);
 	nbq_contender_abandon(bench, w);
@@ -1066,7 +1055,7 @@ static void destroy_of_a_held_lock_keeps_its_abandoned_nodes(struct kunit *test)
 	struct nbq_node *tail;
 
 	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
-	hold(test);
+	nbq_bench_hold(test);
 	w = nbq_bench_enqueue(test);
 	x = nbq_bench_enqueue(test);
 	nbq_contender_abandon(bench, w);
@@ -1120,7 +1109,7 @@ static void unlock_on_another_cpu_changes_nothing(struct kunit *test)
 
 	needs_checked_unlock(test);
 	nbq_provoke_report(test, NBQ_NOT_OWNER_REPORT);
-	hold(test);
+	nbq_bench_hold(test);
 
 	/* before and after: H */
 	misused_unlock(test);

@@ -127,13 +127,6 @@ static void release_to_this_socket(struct event *event)
 	release(event);
 }
 
-static void hold(struct kunit *test)
-{
-	struct nbq_contender *holder = nbq_bench_enqueue(test);
-
-	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
-}
-
 static int try_for(struct kunit *test, ktime_t patience)
 {
 	int ret = nbq_spin_lock_timeout(lock_of(test), patience);
@@ -164,7 +157,7 @@ static void waiter_enqueues_on_its_own_socket(struct kunit *test)
 	const struct enqueue_case *enqueue = test->param_value;
 	struct event event = { .test = test };
 
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 100);
 	nbq_fake_call(60, happen, &event);
 	KUNIT_EXPECT_EQ(test, try_for(test, enqueue->patience), -ETIMEDOUT);
@@ -210,7 +203,7 @@ static u64 time_to_acquire(struct kunit *test, void (*act)(struct event *event))
 	struct event event = { .test = test, .act = act };
 	u64 start = 1000;
 
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_spin_enqueue(&lock_of(test)->bare, &queue_there(test)->tail, nbq_bench_alloc(test));
 	lock_of(test)->state.request = request_at(start, made_up->turn);
 	nbq_fake_start(start, 10);
@@ -264,7 +257,7 @@ static void head_passes_a_turn_that_is_over_to_the_next_socket(struct kunit *tes
 	union nbq_spin_state held;
 	u64 now = 10 * NBQ_UNIT_NS;
 
-	hold(test);
+	nbq_bench_hold(test);
 	if (turn->behind)
 		nbq_bench_enqueue(test);
 	if (turn->awaits)
@@ -305,7 +298,7 @@ static void waiter_behind_one_of_another_lock_does_not_wait_for_it(struct kunit 
 
 	/* before: w waits for the other lock, and stays */
 	nbq_spin_enqueue(&other->bare, &queue_here(test)->tail, w);
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(4, happen, &event);
 	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX), 0);

@@ -480,13 +480,6 @@ static ktime_t reads(unsigned int count)
 	return 10 * (count - 1);
 }
 
-static void hold(struct kunit *test)
-{
-	struct nbq_contender *holder = nbq_bench_enqueue(test);
-
-	KUNIT_ASSERT_EQ(test, holder->state, HOLDING);
-}
-
 /*
  * Wait with patience for ever: the clock is read when the waiter enqueues, where newcomers
  * steal, and at each tick. Return: the state of the lock when the waiter has it.
@@ -593,7 +586,7 @@ static void newcomer_enqueues_and_has_a_heartbeat(struct kunit *test)
 	};
 	unsigned int read, i;
 
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(1, act_at_each, &watch.others);
 	KUNIT_EXPECT_EQ(test, try_for(test, reads(WATCHED_READS)), -ETIMEDOUT);
@@ -744,7 +737,7 @@ static void patient_head_requests_the_handoff_and_renews_it(struct kunit *test)
 
 	static_assert(PATIENT_NS == 20 * 1000);
 	/* before: H; in between: H w, of the operation's own; after: [] */
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, patient->step);
 	nbq_fake_call(1, act_at_each, &requests.others);
 	KUNIT_EXPECT_EQ(test, wait_for_it(test).handoff, 0);
@@ -787,7 +780,7 @@ static void no_steal_from_a_head_that_was_patient(struct kunit *test)
 	struct others others = { .test = test, .act = release_to_a_newcomer };
 
 	/* before: w, of the operation's own; after: [] */
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 1000);
 	nbq_fake_call(handoff->read, act_once, &others);
 	KUNIT_EXPECT_EQ(test, wait_for_it(test).handoff, 0);
@@ -888,7 +881,7 @@ static void head_takes_the_lock_with_a_request_for_its_successor(struct kunit *t
 	u8 want = 0;
 
 	/* before: H; in between: H w x, w of the operation's own; after: A x */
-	hold(test);
+	nbq_bench_hold(test);
 	KUNIT_ASSERT_NOT_NULL(test, nbq_bench_contender(bench));
 	if (steals(test) && take->want == THE_FOUND_ONE)
 		want = FOUND_REQUEST;
@@ -913,7 +906,7 @@ static void head_leaves_a_found_request_seven_times_in_eight(struct kunit *test)
 
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
 		lock_of(test)->state.handoff = 0;
-		hold(test);
+		nbq_bench_hold(test);
 		KUNIT_ASSERT_NOT_NULL(test, nbq_bench_contender(bench));
 		handoff = take_as_head(test, &take, 1024 + 16 * i + 15);
 		KUNIT_EXPECT_EQ_MSG(test, handoff, want, "%u", i);
@@ -1022,7 +1015,7 @@ static void steal_when_the_head_is_stalled(struct kunit *test)
 
 	/* Newcomers are in the head's own context, to lockdep. */
 	bench->row->notrack(bench->lock);
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(row->start, 1000);
 	nbq_fake_call(REQUEST_READ + 1, act_once, &stall.others);
 	request = row->start + PATIENT_NS;
@@ -1079,7 +1072,7 @@ static void no_steal_by_an_interrupt_above_a_waiter_of_another_lock(struct kunit
 		nbq_request(other->lock, request_of(1000));
 
 	/* before and after: w, elsewhere */
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(3, act_once, &other->others);
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
@@ -1094,7 +1087,7 @@ static void request_outlives_a_waiter_that_gives_up(struct kunit *test)
 	bool acquired;
 
 	/* before: H w, and w has requested the handoff */
-	hold(test);
+	nbq_bench_hold(test);
 	w = nbq_bench_enqueue(test);
 	start_with_a_request(test);
 
@@ -1117,7 +1110,7 @@ static void request_of_a_head_that_gives_up_stays(struct kunit *test)
 	u8 request = 0;
 
 	/* before: H; in between: H w, which requests at its third tick; after: H */
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 1000);
 	KUNIT_EXPECT_EQ(test, try_for(test, 30000), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 31);
@@ -1181,7 +1174,7 @@ static union nbq_spin_state wait_behind_the_head(struct kunit *test, struct acti
 
 	acting->others.test = test;
 	acting->others.act = move_in_front;
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_bench_enqueue(test);
 	if (acting->aborts)
 		nbq_bench_enqueue(test);
@@ -1441,7 +1434,7 @@ static void attempt_without_a_node_waits_outside_the_queue(struct kunit *test)
 	int without_node = steals(test) ? -ETIMEDOUT : -ENOMEM;
 
 	/* before and after: H */
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, reads(11)), without_node);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
@@ -1455,7 +1448,7 @@ static void attempt_without_a_node_takes_a_lock_that_becomes_free(struct kunit *
 	static const struct nodes none;
 
 	/* before: H, which releases at the sixth read; after: [] */
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(6, act_once, &others);
 	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, reads(11)), 0);
@@ -1495,7 +1488,7 @@ static void node_that_cannot_be_encoded_is_not_used(struct kunit *test)
 	static const struct nodes grown = { .encodable = 0, .size = 1 };
 
 	/* before and after: H */
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &grown, reads(11)),
 			steals(test) ? -ETIMEDOUT : -ENOMEM);
@@ -1507,7 +1500,7 @@ static void encodable_node_is_found_behind_a_hint_that_is_not(struct kunit *test
 	static const struct nodes mixed = { .encodable = 1, .size = 2, .hint = 1 };
 
 	/* before and after: H */
-	hold(test);
+	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &mixed, reads(8)), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
@@ -1607,7 +1600,7 @@ static void pool_without_a_free_node_is_searched_once_in_two_reads(struct kunit 
 	KUNIT_ASSERT_NOT_NULL(test, node);
 	encodable = nbq_encodable_new(test, node, MANY_NODES);
 	KUNIT_ASSERT_NOT_NULL(test, encodable);
-	hold(test);
+	nbq_bench_hold(test);
 	for (i = 0; i < ARRAY_SIZE(searched); i++)
 		KUNIT_EXPECT_EQ(test, search_with(test, node, encodable, i + 1), searched[i]);
 }
@@ -1628,7 +1621,7 @@ static void timeout_at_the_head_abandons_its_node(struct kunit *test)
 	struct nbq_contender *x;
 
 	/* before: H; x enqueues at the last read */
-	hold(test);
+	nbq_bench_hold(test);
 	x = nbq_bench_contender(bench);
 	KUNIT_ASSERT_NOT_NULL(test, x);
 	nbq_fake_start(1000, 10);

@@ -137,6 +137,9 @@ MUTANTS = [*mutants("internal.h", STEPS, (
     ("bare: attempt without patience resumes a place",
      "(nbq_deadline_is_none(&deadline) && !deadline.forgets_place)",
      "(nbq_deadline_is_none(&deadline))"),
+    ("bare: wait without end ends at a deadlock",
+     "	while (unlikely(acquire_for_seat(lock, nbq_deadline_at(KTIME_MAX))))\n",
+     "	if (unlikely(acquire_for_seat(lock, nbq_deadline_at(KTIME_MAX))))\n"),
 )), *mutants("bare_spin.c", HOST, (
     ("spin: no place is resumed",
      "	if (!place->node)\n		return false;\n	wait->in_order",
