@@ -179,6 +179,81 @@ static void wait_without_end_goes_on_after_a_deadlock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after.acquired_handoff, before.acquired_handoff + 1);
 }
 
+/**
+ * struct above - an interrupt of a wait attempts the same lock
+ * @test: the case
+ * @without_nodes: the pool of its context has none
+ * @ret: what it gets
+ * @reads: reads of the clock before and after it
+ * @before: what was counted before it
+ * @after: and after it
+ */
+struct above {
+	struct kunit *test;
+	bool without_nodes;
+	int ret;
+	unsigned int reads[2];
+	struct nbq_events before;
+	struct nbq_events after;
+};
+
+static void attempt_above(void *arg)
+{
+	struct nbq_replaced replaced;
+	struct above *above = arg;
+
+	if (above->without_nodes)
+		nbq_pool_replace(&replaced, nbq_this_pool(), NULL, NULL);
+	above->ret = attempt(above->test, 100);
+	if (above->without_nodes)
+		nbq_pool_restore(&replaced);
+}
+
+static void interrupt_the_wait(void *arg)
+{
+	struct above *above = arg;
+
+	nbq_read_events(&above->before);
+	above->reads[0] = nbq_fake.reads;
+	nbq_as_nmi(attempt_above, above);
+	above->reads[1] = nbq_fake.reads;
+	nbq_read_events(&above->after);
+}
+
+/* before and after: H; in between: H w, and the interrupt of w */
+static void expect_no_node_above_a_waiter(struct kunit *test, bool without_nodes)
+{
+	struct above *above = kunit_kzalloc(test, sizeof(*above), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, above);
+	above->test = test;
+	above->without_nodes = without_nodes;
+	nbq_bench_hold(test);
+	nbq_fake_start(1000, 10);
+	nbq_fake_call(3, interrupt_the_wait, above);
+	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
+	if (!is_fifo(test)) {
+		/* It may take the lock before the waiter. */
+		KUNIT_EXPECT_EQ(test, above->ret, -ETIMEDOUT);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, above->ret, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, above->reads[1], above->reads[0]);
+	KUNIT_EXPECT_EQ(test, above->after.deadlocks, above->before.deadlocks + 1);
+	KUNIT_EXPECT_EQ(test, above->after.nodes_allocated, above->before.nodes_allocated);
+	KUNIT_EXPECT_EQ(test, above->after.exhaustions, above->before.exhaustions);
+}
+
+static void interrupt_above_its_own_cpus_waiter_takes_no_node(struct kunit *test)
+{
+	expect_no_node_above_a_waiter(test, false);
+}
+
+static void interrupt_above_its_own_cpus_waiter_needs_no_node(struct kunit *test)
+{
+	expect_no_node_above_a_waiter(test, true);
+}
+
 static void enqueue_behind(void *arg)
 {
 	struct nbq_bench *bench = arg;
@@ -316,6 +391,8 @@ static void destroy_reclaims_what_was_abandoned(struct kunit *test)
 	KUNIT_CASE(lock_of_the_own_cpu_is_a_deadlock),			\
 	KUNIT_CASE(wait_without_end_acquires_what_is_released),		\
 	KUNIT_CASE(wait_without_end_goes_on_after_a_deadlock),		\
+	KUNIT_CASE(interrupt_above_its_own_cpus_waiter_takes_no_node),	\
+	KUNIT_CASE(interrupt_above_its_own_cpus_waiter_needs_no_node),	\
 	KUNIT_CASE(abandoned_place_is_not_resumed),			\
 	KUNIT_CASE(place_of_an_exported_operation_is_not_resumed),	\
 	KUNIT_CASE(place_is_not_resumed_without_patience),		\

@@ -1002,6 +1002,10 @@ static noinline int wait_for(union nbq_bare_spin *lock, struct nbq_pool *pool, u
 	} else {
 		begin_as_newcomer(lock, &place, &wait);
 	}
+	if (nbq_wait_is_own(&wait)) {
+		wait.error = -EDEADLK;
+		return end_wait(lock, &place, &wait, false);
+	}
 	/* The lock first and the clock last: a late turn is still a turn. */
 	while (!(taken = poll(lock, &place, &wait))) {
 		/* Unless in order, only the holder keeps a waiter from the lock. */

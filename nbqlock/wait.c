@@ -330,6 +330,24 @@ static bool may_close_cycle(const struct nbq_wait *wait)
 }
 
 /**
+ * nbq_wait_is_own() - Does this CPU itself keep the attempt from the lock?
+ * @wait: the attempt, before it waits
+ *
+ * It holds the lock, or waits in its queue, below this context. An attempt without patience is in
+ * no deadlock.
+ *
+ * Context: Any, preemption off.
+ * Return: true if the wait cannot end.
+ */
+bool nbq_wait_is_own(struct nbq_wait *wait)
+{
+	wait->checks = may_close_cycle(wait);
+	if (nbq_deadline_is_none(wait->deadline))
+		return false;
+	return READ_ONCE(nbq_deadlock_checks) && wait->checks && is_own(wait);
+}
+
+/**
  * nbq_wait_announce() - Raise contention_begin, once for each attempt.
  * @deadline: that of the attempt
  * @lock: the lock
@@ -433,12 +451,12 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 	bool checks;
 
 	if (!wait->begun) {
-		wait->checks = may_close_cycle(wait);
-		/* An attempt without patience is in no deadlock, and has nothing to publish. */
+		/* The hybrid asks before it enqueues. */
+		if (!wait->held_by && nbq_wait_is_own(wait))
+			return true;
+		/* An attempt without patience has nothing to publish. */
 		if (nbq_deadline_is_none(wait->deadline))
 			return false;
-		if (READ_ONCE(nbq_deadlock_checks) && wait->checks && is_own(wait))
-			return true;
 		begin(wait);
 	}
 	checks = tick(wait);

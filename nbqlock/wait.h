@@ -103,6 +103,7 @@ extern bool nbq_deadlock_checks;
 
 void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,
 		       struct lockdep_map *waits, unsigned long ip);
+bool nbq_wait_is_own(struct nbq_wait *wait);
 bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word);
 void nbq_wait_pause(struct nbq_wait *wait);

@@ -331,6 +331,20 @@ void check_acquired(unsigned int number, unsigned int lock)
 	check_preemption(&contexts[number]);
 }
 
+/* Does a context of the same CPU, which this one interrupts, wait in front of it? */
+static bool is_above_a_waiter(const struct context *context)
+{
+	const struct queue *queue = &queues[context->lock];
+	unsigned int number = context - contexts, place, other;
+
+	for (place = 0; IS_FIFO && place < queue->length; place++) {
+		other = queue->enqueued[place];
+		if (other != number && roles[other].cpu == roles[number].cpu)
+			return true;
+	}
+	return false;
+}
+
 static bool may_fail(const struct context *context, int ret)
 {
 	switch (ret) {
@@ -346,7 +360,8 @@ static bool may_fail(const struct context *context, int ret)
 		       ERROR_WITHOUT_NODE == -ENOMEM;
 	case -EDEADLK:
 		return context->patience != NONE &&
-		       (context->deadlocked || is_held_on_this_cpu(&locks[context->lock]));
+		       (context->deadlocked || is_above_a_waiter(context) ||
+			is_held_on_this_cpu(&locks[context->lock]));
 	default:
 		return false;
 	}

@@ -140,6 +140,9 @@ MUTANTS = [*mutants("internal.h", STEPS, (
     ("bare: wait without end ends at a deadlock",
      "	while (unlikely(acquire_for_seat(lock, nbq_deadline_at(KTIME_MAX))))\n",
      "	if (unlikely(acquire_for_seat(lock, nbq_deadline_at(KTIME_MAX))))\n"),
+    ("bare: attempt enqueues before it searches its own CPU",
+     "	if (nbq_wait_is_own(&wait)) {\n",
+     "	poll(lock, &place, &wait);\n	if (nbq_wait_is_own(&wait)) {\n"),
 )), *mutants("bare_spin.c", HOST, (
     ("spin: no place is resumed",
      "	if (!place->node)\n		return false;\n	wait->in_order",

@@ -8,10 +8,8 @@ RECHECK = (
     "		if (waiting && !is_same_wait(waiting, blocker, epoch))\n"
     "			return false;\n")
 
-NONE_FIRST = ("		if (nbq_deadline_is_none(wait->deadline))\n"
-              "			return false;\n")
-OWN_SECOND = ("		if (READ_ONCE(nbq_deadlock_checks) && wait->checks && is_own(wait))\n"
-              "			return true;\n")
+OWN = "	return READ_ONCE(nbq_deadlock_checks) && wait->checks && is_own(wait);\n"
+NONE = "	if (nbq_deadline_is_none(wait->deadline))\n		return false;\n"
 
 CHECK = ("	if (checks && READ_ONCE(nbq_deadlock_checks) && wait->checks &&\n"
           "	    is_deadlock(wait, pred, word))\n		return true;\n")
@@ -130,13 +128,12 @@ MUTANTS = [*mutants("wait.c", WAITS, (
     ("wait: check is not scheduled again",
      "	wait->check_at = wait->tick_at;\n", ""),
     ("wait: attempt without patience searches its own CPU in the queue",
-     NONE_FIRST + OWN_SECOND, OWN_SECOND + NONE_FIRST,
+     NONE + OWN, OWN,
      {**MORE_CONTEXTS, "host": "needs a node abandoned in the swap-only lock's queue behind a "
                                "waiter of the same CPU"}),
 )), *mutants("wait.c", COUNTS, (
     ("wait: own CPU is searched although checks are off",
-     "		if (READ_ONCE(nbq_deadlock_checks) && wait->checks && is_own(wait))\n",
-     "		if (wait->checks && is_own(wait))\n"),
+     OWN, OWN.replace("READ_ONCE(nbq_deadlock_checks) && ", "")),
     ("wait: check is made although checks are off",
      CHECK, CHECK.replace("READ_ONCE(nbq_deadlock_checks) && ", "")),
     ("wait: attempt without patience waits",
