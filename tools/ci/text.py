@@ -13,8 +13,8 @@ from testbed.modules import checked_build
 from testbed.sparse import new_sparse
 from testbed.versions import disagreements
 
-KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "tools/ci/faults",
-                  "tools/ci/torture", "tools/ci/rqspinlock")
+KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/tutorial",
+                  "tools/ci/faults", "tools/ci/torture", "tools/ci/rqspinlock")
 HOST_FOLDERS = ("tools/verification/host", "tools/verification/explore", "tools/simulate",
                 "tools/bench/kernel")
 

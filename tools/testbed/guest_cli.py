@@ -7,7 +7,7 @@ import sys
 
 from testbed.common import Trouble, guest_cpus
 from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, log_excerpt, run_guest)
-from testbed.modules import build_modules
+from testbed.modules import build_modules, build_user
 
 LOADED = ["nbqlock.ko", "nbqlock_stress.ko"]
 
@@ -43,6 +43,9 @@ Example: %(prog)s --cpus 4 -- 'cat /sys/kernel/debug/nbqlock_stress/locks'""")
                          help="where to write the kernel log (default: build/log/)")
     options.add_argument("--no-modules", action="store_true",
                          help="do not build and load the modules")
+    options.add_argument("--build", metavar="FOLDER", type=Path,
+                         help="build the modules of FOLDER, which use nbqlock, and put them "
+                         "and its *.sh files into the guest, below /root")
     options.add_argument("--file", action="append", default=[], metavar="PATH[:NAME]",
                          help="put a file into the guest, below /root; repeatable")
     options.add_argument("command", nargs="+", metavar="COMMAND")
@@ -67,14 +70,27 @@ def loaded(kernel):
     return {"files": build_modules(kernel), "load": LOADED}
 
 
-def run(options, machine):
-    """Boot, run the command, stream its output. Returns the exit status."""
-    outcome = run_guest(
+def built_files(kernel, folder):
+    """A user's modules and shell scripts for run_guest: {name: (content, mode)}."""
+    files, names = build_user(kernel, folder)
+    scripts = {path.name: (path.read_bytes(), 0o755) for path in sorted(folder.glob("*.sh"))}
+    return {**{name: (files[name], 0o644) for name in names}, **scripts}
+
+
+def outcome_of(options, machine, **more):
+    """Boot and run the command. more: for run_guest()."""
+    files = built_files(machine.kernel, options.build) if options.build else {}
+    return run_guest(
         machine, " ".join(options.command), cpus=options.cpus,
-        timeout=options.timeout, log=options.log, sink=sys.stdout.buffer,
+        timeout=options.timeout, log=options.log,
         append=[word for words in options.append for word in words.split()],
         modules=None if options.no_modules else loaded(machine.kernel),
-        extra=read_files(options.file))
+        extra={**files, **read_files(options.file)}, **more)
+
+
+def run(options, machine):
+    """Boot, run the command, stream its output. Returns the exit status."""
+    outcome = outcome_of(options, machine, sink=sys.stdout.buffer)
     if outcome.problem or outcome.complaints:
         print(log_excerpt(outcome), file=sys.stderr, flush=True)
     return outcome.status

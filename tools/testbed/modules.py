@@ -8,18 +8,22 @@ is brought up to date by content: dates say nothing in a fresh clone.
 from pathlib import Path
 import shutil
 
-from testbed.common import (BUILD, PROJECT, Trouble, compiler_environment, cores,
+from testbed.common import (BUILD, PROJECT, Trouble, compiler_environment, cores, digest,
                             locked, run_logged)
 
-SOURCES = ("Kbuild", "nbqlock.mk", "nbqlock", "kunit", "Documentation/example", "tools/ci/faults")
+SOURCES = ("Kbuild", "nbqlock.mk", "nbqlock", "kunit", "Documentation/example",
+           "Documentation/tutorial", "tools/ci/faults")
 SOURCE_SUFFIXES = {".c", ".h", ".S"}
 SOURCE_NAMES = {"Kbuild", "Kconfig", "Makefile", "nbqlock.mk", ".kunitconfig"}
 MODULES = ("nbqlock/nbqlock.ko", "nbqlock/stress/nbqlock_stress.ko")
 SUITES = "kunit/nbqlock_kunit.ko"
-# Users of nbqlock that are built apart: {folder: its module}.
+# Users of nbqlock that are built apart: {folder: its modules}.
 EXAMPLE = "Documentation/example"
+TUTORIAL = "Documentation/tutorial"
 FAULTS = "tools/ci/faults"
-USERS = {EXAMPLE: f"{EXAMPLE}/nbq_example.ko", FAULTS: f"{FAULTS}/nbq_faults.ko"}
+USERS = {EXAMPLE: [f"{EXAMPLE}/nbq_example.ko"], FAULTS: [f"{FAULTS}/nbq_faults.ko"],
+         TUTORIAL: [f"{TUTORIAL}/sampler_{step}.ko"
+                    for step in ("raw", "timeout", "info", "bounded")]}
 
 
 def is_source(path):
@@ -91,7 +95,7 @@ def built(kernel, name, users=(), more=(), *options, sources=None):
     """Build in a copy of this name, with more than the modules: {name: content}."""
     copy = BUILD / name
     log = BUILD / "log" / f"modules-{name}.log"
-    wanted = [*MODULES, *more, *(USERS[user] for user in users)]
+    wanted = [*MODULES, *more, *(module for user in users for module in USERS[user])]
     with locked(BUILD / f"{name}.lock", copy):
         refresh_copy(copy, kernel.identity, sources)
         log.unlink(missing_ok=True)
@@ -102,6 +106,41 @@ def built(kernel, name, users=(), more=(), *options, sources=None):
             if not (copy / module).exists():
                 raise Trouble(f"the build made no {module}; log: {log}")
         return {Path(module).name: (copy / module).read_bytes() for module in wanted}
+
+
+def user_sources(folder, default=None):
+    """What a user's folder is built from: {name: content}, or the default without a Kbuild."""
+    if not (folder / "Kbuild").is_file():
+        if default is not None:
+            return default
+        raise Trouble(f"{folder} has no Kbuild: name the folder of a module that uses nbqlock, "
+                      "such as Documentation/example")
+    return {path.name: path.read_bytes() for path in folder.iterdir() if is_source(path)}
+
+
+def build_user(kernel, folder):
+    """nbqlock, and the modules of any folder that uses it, for a kernel.
+
+    Returns ({file name: content}, the names of the folder's modules).
+    """
+    sources = user_sources(folder)
+    name = f"{kernel.name}-user-{digest(folder.resolve())}"
+    copy = BUILD / name
+    log = BUILD / "log" / f"modules-{name}.log"
+    with locked(BUILD / f"{name}.lock", copy):
+        files = built(kernel, kernel.name)
+        nbqlock = BUILD / kernel.name
+        copy.mkdir(parents=True, exist_ok=True)
+        if user_sources(copy, {}) != sources:
+            shutil.rmtree(copy)
+            copy.mkdir()
+            for file, content in sources.items():
+                (copy / file).write_bytes(content)
+        log.unlink(missing_ok=True)
+        make_modules(kernel, copy, log, f"NBQLOCK={nbqlock}",
+                     f"KBUILD_EXTRA_SYMBOLS={nbqlock}/Module.symvers")
+        made = {path.name: path.read_bytes() for path in sorted(copy.glob("*.ko"))}
+    return {**files, **made}, list(made)
 
 
 def checked_build(kernel, *options):

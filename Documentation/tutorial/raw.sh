@@ -1,0 +1,7 @@
+insmod sampler_raw.ko
+cd /sys/module/sampler_raw/parameters
+for cpu in 1 0; do
+	echo "flush on CPU $cpu"
+	taskset -c $cpu sh -c 'echo 1 >flush'
+	grep -s . *
+done

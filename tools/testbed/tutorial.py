@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs what Documentation/tutorial.rst says is typed, and compares what it prints.
+
+The page is the source: its commands are read from it, each with the file of its output, which
+the page includes.
+"""
+
+import re
+import shlex
+
+from testbed import guest_cli
+from testbed.common import PROJECT, Trouble
+from testbed.guest import QemuMachine, UserModeMachine
+from testbed.kernels import debian_kernel, user_mode_kernel
+from testbed.modules import TUTORIAL
+
+PAGE = PROJECT / "Documentation/tutorial.rst"
+FOLDER = PROJECT / TUTORIAL
+# For a build without tools/guest.
+UNREAD = {"Makefile"}
+
+COMMAND = re.compile(r"^   \$ (tools/\S+ .*)\n\n\.\. literalinclude:: tutorial/(\S+)$",
+                     re.MULTILINE)
+TYPED = re.compile(r"^   \$ ", re.MULTILINE)
+INCLUDED = re.compile(r"^\.\. literalinclude:: tutorial/(\S+)$", re.MULTILINE)
+MACHINES = {"tools/guest": lambda: UserModeMachine(user_mode_kernel()),
+            "tools/debian-guest": lambda: QemuMachine(debian_kernel("6.12"))}
+TIME = re.compile(r"\[ *\d+\.\d+\] ")	# of the kernel log
+FLUSH = re.compile(r"^flush on CPU (\d)\n((?:(?!flush on).*\n)*)", re.MULTILINE)
+
+
+class Typed:
+    """A command of the page, and the file that has its output."""
+
+    def __init__(self, command, file):
+        self.command = command
+        self.path = FOLDER / file
+        self.name = self.path.stem
+
+    def run(self):
+        """Returns (what the terminal shows but for the kernel log, the guest's Outcome)."""
+        program, *words = shlex.split(self.command)
+        if program not in MACHINES:
+            raise Trouble(f"{PAGE.name} types {program}, and only {' and '.join(MACHINES)} are "
+                          "run by the tests")
+        options = guest_cli.parser("").parse_args(words)
+        options.build = PROJECT / options.build
+        outcome = guest_cli.outcome_of(options, MACHINES[program](), quiet=True)
+        said = f"nbqlock: {outcome.problem}\n" if outcome.problem else ""
+        return TIME.sub("", outcome.output + said), outcome
+
+
+def commands(text):
+    """The commands of a page."""
+    found = [Typed(*match) for match in COMMAND.findall(text)]
+    if len(found) != len(TYPED.findall(text)):
+        raise Trouble(f"{PAGE.name}: a command is not followed by the file of its output")
+    return found
+
+
+def unread(text, names):
+    """Files of the tutorial that its page does not show."""
+    return sorted(set(names) - set(INCLUDED.findall(text)) - UNREAD)
+
+
+def tracked():
+    """The files that make the tutorial."""
+    return [path.name for path in FOLDER.iterdir()
+            if path.suffix in (".c", ".h", ".sh", ".txt") and not path.name.endswith(".mod.c")
+            or path.name in ("Kbuild", "Makefile")]
+
+
+def shape(output):
+    """An output without what differs from run to run."""
+    output = re.sub(r"\b[0-9a-f]{16}\b", "ADDRESS", output)
+    return re.sub(r" +", " ", re.sub(r"(?<!CPU )(?<!error -)\b\d+\b", "N", output))
+
+
+def figures(output):
+    """Of an output with a part for each flush: {CPU: {name: value}}."""
+    return {int(cpu): {name: int(value) for name, value in
+                       re.findall(r"^(\w+):(\d+)$", part, re.MULTILINE)}
+            for cpu, part in FLUSH.findall(output)}
+
+
+def nothing_lost(flush):
+    """Those that came after interrupts was read are in samples, too."""
+    return flush["samples"] + flush["late"] >= flush["interrupts"]
+
+
+# What the page says of an output, besides its shape. Each may have to be seen in another run
+# (SEEN), or must hold in every run (ALWAYS).
+SEEN = {
+    "timeout": lambda output: figures(output)[1]["timeouts"] and figures(output)[0]["deadlocks"],
+    "counters": lambda output: not re.search(r" 0$", output, re.MULTILINE),
+}
+ALWAYS = {
+    "timeout": lambda output: not figures(output)[1]["deadlocks"],
+    "bounded": lambda output: all(nothing_lost(flush) and not flush["deadlocks"]
+                                  for flush in figures(output).values()),
+}
+
+
+def is_as_shown(typed, output, shown):
+    """Whether an output is what the page shows, and has what the page says of it."""
+    return shape(output) == shape(shown) and bool(SEEN.get(typed.name, bool)(output))
+
+
+def breaks_a_promise(typed, output, shown):
+    """Whether an output of the right shape denies what holds in every run."""
+    return shape(output) == shape(shown) and not ALWAYS.get(typed.name, bool)(output)
