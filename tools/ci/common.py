@@ -69,6 +69,7 @@ RISCV = TestBed("riscv64", riscv_kernel)
 SEAT = TestBed("user-mode, rqspinlock's seat", once(lambda: rqspinlock_kernels("nbqlock")))
 SEAT_X86_64 = TestBed("x86-64, rqspinlock's seat",
                       once(lambda: rqspinlock_kernels("nbqlock", True)))
+RQSPINLOCK = TestBed("x86-64, rqspinlock", once(lambda: rqspinlock_kernels("stock", True)))
 CLANG = TestBed("user-mode, clang", lambda: from_source(kernels.CLANG))
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The bare hybrid in rqspinlock's seat: BPF's locks on it."""
 
-from ci.common import SEAT, SEAT_X86_64, Case, clean_guest, extent
+from ci.common import RQSPINLOCK, SEAT, SEAT_X86_64, Case, clean_guest, extent
 from ci.kernel_table import On, runs_on
 from testbed.guest import QemuMachine, UserModeMachine
-from testbed.rqspinlock import Cycle, all_runs, run_all
+from testbed.rqspinlock import SEATS, Cycle, Selftest, all_runs, run_all
 
 SHORT, LONG = 500, 5000		# ms of each part of the test of the map
 # Of what a busy machine may keep from coming up.
@@ -36,6 +36,20 @@ def seat_cases(name, machine, milliseconds):
     yield clean_guest(name, *outcomes)
 
 
+def selftest_cases(seat, testbed):
+    """The kernel's selftests: the checks that fail are those that are expected to."""
+    name = f"rqspinlock, x86-64, {seat}"
+    machine = QemuMachine(testbed.find())
+    for _ in range(STARTS):
+        run = Selftest(seat)
+        outcome = run_all(machine, [run])
+        if run.ended:
+            break
+    yield Case(f"{name}: the kernel's selftests of res_spin_lock", not run.complaint,
+               f"{run.complaint}\n{run.output}\n{run.log[-2000:]}")
+    yield clean_guest(name, outcome)
+
+
 @runs_on(SEAT, "rqspinlock's seat")
 def rqspinlock():
     """BPF's locks on the bare hybrid: AA, ABBA, ABBCCA, a cycle of queues, a contended map"""
@@ -45,5 +59,8 @@ def rqspinlock():
 
 @runs_on(SEAT_X86_64, "rqspinlock's seat")
 def rqspinlock_kernels():
-    """the same on x86-64 in QEMU"""
+    """the same on x86-64 in QEMU, and the kernel's selftests, there and on its own lock"""
     yield from seat_cases("rqspinlock, x86-64", QemuMachine(SEAT_X86_64.find()), LONG)
+    yield from selftest_cases(SEATS[1], SEAT_X86_64)
+    yield On(RQSPINLOCK, "its own selftests")
+    yield from selftest_cases(SEATS[0], RQSPINLOCK)

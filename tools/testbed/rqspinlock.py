@@ -24,6 +24,7 @@ from testbed.guest import HUNG, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import BPF, SEAT, SEAT_X86_64, built_kernel, user_mode_kernel
 from testbed.modules import make_modules
+from testbed.rqspinlock_selftest import BTF, selftest
 from testbed.torture import edited
 
 FOLDER = PROJECT / "tools/ci/rqspinlock"
@@ -113,7 +114,8 @@ def map_load():
 def kernels(seat, x86_64=False):
     """The found kernel as it is, or with the bare hybrid in rqspinlock's seat."""
     if seat == SEATS[1]:
-        return built_copy(SEAT_X86_64 if x86_64 else SEAT, CHANGES)
+        return built_copy(SEAT_X86_64, CHANGES, modules=(BTF,)) if x86_64 else \
+            built_copy(SEAT, CHANGES)
     return built_kernel(BPF) if x86_64 else user_mode_kernel()
 
 
@@ -122,11 +124,17 @@ def kernels(seat, x86_64=False):
 class Run:
     """One test in a guest, and what it printed."""
 
+    silence = STANDSTILL	# seconds without a word after which it hangs
+
     def __init__(self):
         self.output = ""
         self.log = ""		# its part of the kernel log
         self.ended = False
         self.hung = False
+
+    def files(self, _kernel):
+        """Programs that it needs: {name: content}."""
+        return {}
 
     @property
     def complaint(self):
@@ -228,6 +236,9 @@ class MapLoad(Run):
         super().__init__()
         self.milliseconds = milliseconds
 
+    def files(self, _kernel):
+        return {"map_load": map_load()}
+
     @property
     def command(self):
         return f"taskset f ./map_load {CPUS} {self.milliseconds}\n"
@@ -260,6 +271,51 @@ class MapLoad(Run):
         return f"{self.counts['other']} other errors" if self.counts["other"] else ""
 
 
+class Selftest(Run):
+    """The kernel's selftests of res_spin_lock, which are for the kernel's own lock.
+
+    The last part of them ends when one of two programs, and not the other, finds that they
+    have a deadlock. On two CPUs each does in some of the rounds; where the locks have queues
+    that may take minutes.
+    """
+
+    name = "selftest"
+    silence = 300
+    # A test acquires more locks than the kernel's own has a table for, and one of them again: it
+    # wants -ETIMEDOUT, as the kernel's own finds no deadlock then, and returns 2 otherwise.
+    # nbqlock has no table, and finds the deadlock.
+    DIFFERENCES = {SEATS[0]: [], SEATS[1]: ["retval: 2"]}
+    RESULT = re.compile(r"^(failure|success): checks=(\d+) failures=\d+$", re.MULTILINE)
+
+    def __init__(self, seat):
+        super().__init__()
+        self.expected = self.DIFFERENCES[seat]
+
+    def files(self, kernel):
+        return {"selftest": selftest(kernel)}
+
+    @property
+    def command(self):
+        return "./selftest failure\ntaskset 6 ./selftest success\n"
+
+    @property
+    def checks(self):
+        """{part: number of checks}, of the parts that came to their end."""
+        return {found[1]: int(found[2]) for found in self.RESULT.finditer(self.output)}
+
+    @property
+    def failed(self):
+        return re.findall(r"^failed: (.*)$", self.output, re.MULTILINE)
+
+    @property
+    def wrong(self):
+        if len(self.checks) < 2 or not all(self.checks.values()):
+            return "it has no results"
+        if self.failed != self.expected:
+            return f"failed checks: {self.failed}, not {self.expected}"
+        return ""
+
+
 def all_runs(milliseconds=1000):
     return [*(Deadlocks(mode) for mode in MODES), Cycle(), MapLoad(milliseconds)]
 
@@ -272,9 +328,11 @@ def run_all(machine, runs, timeout=TIMEOUT):
     script = ON_CPU_0 + WATCH + "".join(
         f"echo '{BEGIN}{number}' | tee /dev/kmsg\n(\n{run.command})\n"
         f"echo '{END}{number}' | tee /dev/kmsg\n" for number, run in enumerate(runs))
+    extra = {name: (content, 0o755) for run in runs
+             for name, content in run.files(machine.kernel).items()}
     outcome = run_guest(machine, script, quiet=True, cpus=CPUS, timeout=timeout,
-                        silence=STANDSTILL, modules={"files": test_modules(machine.kernel)},
-                        extra={"map_load": (map_load(), 0o755)})
+                        silence=max(run.silence for run in runs),
+                        modules={"files": test_modules(machine.kernel)}, extra=extra)
     for number, run in enumerate(runs):
         run.output, begun, run.ended = part_of(outcome.output, number)
         run.log, _, _ = part_of(outcome.log, number)

@@ -3,7 +3,7 @@
 
 from statistics import median
 
-from testbed.rqspinlock import BOUNDS, Cycle, Deadlocks, MapLoad
+from testbed.rqspinlock import BOUNDS, Cycle, Deadlocks, MapLoad, Selftest
 
 KINDS = ("ok", "EDEADLK", "ETIMEDOUT", "other")
 WAITS = (*(f"to {bound} ms" for bound in BOUNDS), f"over {BOUNDS[-1]} ms")
@@ -42,11 +42,19 @@ def map_rows(runs):
                                                                for each in counts))}
 
 
+def selftest_rows(runs):
+    return {"rounds that hang": hangs(runs),
+            "checks": " ".join(str(sum(run.checks.values())) for run in runs),
+            "failed checks": "; ".join(dict.fromkeys(check for run in runs
+                                                     for check in run.failed)) or "none"}
+
+
 def hangs(runs):
     return f"{sum(run.hung for run in runs)} of {len(runs)}"
 
 
-ROWS = {Deadlocks: deadlocks_rows, Cycle: cycle_rows, MapLoad: map_rows}
+ROWS = {Deadlocks: deadlocks_rows, Cycle: cycle_rows, MapLoad: map_rows,
+        Selftest: selftest_rows}
 
 
 def table(made):
