@@ -3,8 +3,9 @@
 
 from statistics import median
 
-from bench.kernels import AGAIN, OURS, OWN, SIDES
+from bench.kernels import AGAIN, BEDS, OURS, OWN
 from bench.metrics import METRICS, Summary, matching, place_of, shown, values_of
+from bench.testbeds import KERNELS, KERNELS_X86_64
 from testbed.rst import escaped, heading, paragraph, table
 
 RATIO = "times_qspinlock"
@@ -18,7 +19,10 @@ to greatest). "k of n" are the rounds in which all workers finished by the limit
 not all of them: theirs, and those of the kernel's own lock. A load that did not finish counts as \
 if it had at its limit."""
 
-LIMITS = """\
+# qspinlock's slow path by the kernel's own counters, where its configuration has them.
+PATHS = ("own_pending", "own_queued")
+
+LIMITS = {KERNELS: """\
 What this bed does not show. It has {cores} cores: nothing of sockets, nor of locks that more CPUs \
 than that run for at the same time. User-mode Linux has no cmpxchg in lockref, so that more of \
 dput() and path lookup goes to the spinlock than on x86 or arm64. A system call costs some \
@@ -27,7 +31,16 @@ kernel knows nothing of the host: a paravirtual guest has other ways, as qspinlo
 waiters under KVM, or a hypervisor that schedules a holder first. ``virt_spin_lock`` is x86's \
 fallback of a guest without these, built here into user-mode Linux, where a spinning CPU does not \
 exit to a hypervisor that yields for it (pause-loop exiting). Reader-writer locks keep their \
-algorithm; the spinlock that their waiters queue by is replaced."""
+algorithm; the spinlock that their waiters queue by is replaced.""",
+          KERNELS_X86_64: """\
+What this bed does not show. It has {cores} cores: nothing of sockets. QEMU translates the guest's \
+instructions: a system call takes about ten times as long as on a machine, an atomic operation and \
+a jump other multiples than a load, and a CPU that runs code for the first time translates it. A \
+guest's CPU is a thread of the host, and a hypervisor's measures for spinning CPUs are not there: \
+none exits for a pause (pause-loop exiting), none is yielded to, none halts as with the \
+paravirtual locks of KVM or Xen. ``CONFIG_PARAVIRT`` and its calls are in the kernel of \
+``qspinlock`` and ``virt_spin_lock``, which is one and the same; the hybrid's port is refused with \
+it, so that its kernel is built without, and has no cmpxchg in lockref."""}
 
 
 def finished(run):
@@ -110,13 +123,34 @@ def events(result):
             *table(["load", "operations", "waits, of 1000", *map(escaped, EVENTS)], rows)]
 
 
+def paths(result):
+    """Where the waiters of the kernel's own lock were: medians of the rounds."""
+    rows = []
+    runs = [run for run in result.runs if PATHS[0] in run.result]
+    for point in dict.fromkeys(map(place_of, runs)):
+        for lock in result.locks:
+            mine = [run.result for run in matching(runs, lock) if place_of(run) == point]
+            if mine:
+                rows.append([f"{dict(point)['load']}, {dict(point)['cpus']} CPUs", escaped(lock),
+                             "yes" if mine[0]["sees_hypervisor"] else "no",
+                             *(shown(median(each[path] for each in mine)) for path in PATHS)])
+    if not rows:
+        return []
+    return [*heading("The path of the kernel's own lock", "-"),
+            *paragraph("By the kernel's counters of lock events and the flags of its CPUs, in a "
+                       "run; medians. A waiter in virt_spin_lock() is in neither count: 0 and 0 "
+                       "where a hypervisor is seen."),
+            *table(["load", "lock", "hypervisor seen", "pending bit", "queue"], rows)]
+
+
 def part(result, context):
     """All tables of a result, and what they do not show."""
-    sides = "; ".join(f"``{name}``: {SIDES[name].meaning}" for name in result.locks
-                      if name in SIDES)
-    lines = paragraph(f"All spinlocks of a kernel are of one kind, and all else is the same: "
-                      f"{sides}.")
-    lines += paragraph(LIMITS.format(cores=context.cores))
+    bed = result.plan.testbed
+    sides = "; ".join(f"``{name}``: {BEDS[bed][name].meaning}" for name in result.locks
+                      if name in BEDS[bed])
+    same = ", and all else is the same" if bed == KERNELS else ""
+    lines = paragraph(f"All spinlocks of a kernel are of one kind{same}: {sides}.")
+    lines += paragraph(LIMITS[bed].format(cores=context.cores))
     if OWN in result.locks:
         lines += [*heading("Beside the kernel's own lock", "-"), *paragraph(RATIOS)]
         for cpus in values_of(result.runs, "cpus"):
@@ -124,4 +158,4 @@ def part(result, context):
     if AGAIN in result.locks:
         lines += paragraph(f"``{AGAIN}`` is the kernel's own lock a second time: what is no "
                            "farther from 1 than that has not been shown.")
-    return lines + events(result)
+    return lines + paths(result) + events(result)

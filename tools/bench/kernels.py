@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The testbed "kernels": the same kernel with one spinlock and another, under the same loads.
+"""The testbeds of whole kernels: the same one with other spinlocks, under the same loads.
 
 A lock of a scenario is a kernel all of whose spinlocks are of that kind; a run is a load
 (tools/bench/kernel/loads.c) in it. In every round each kernel is booted once for a number of
 CPUs and has all loads, one kernel after the other.
 """
 
-from typing import NamedTuple
+from typing import Callable, NamedTuple, Optional
 
 from bench.guests import complaints, lose_current, make_in_guests, show_log
 from bench.listener import Listener
-from bench.testbeds import KERNELS, TESTBEDS
-from testbed.common import PROJECT, cache_root, cached, compiler_identity, digest, run_logged
-from testbed.guest import HUNG, UserModeMachine, run_guest
+from bench.testbeds import KERNELS, KERNELS_X86_64, TESTBEDS
+from testbed.common import (PROJECT, Unavailable, cache_root, cached, compiler_identity, digest,
+                            output_of, run_logged)
+from testbed.guest import HUNG, QemuMachine, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
-from testbed.kernels import Recipe
+from testbed.kernels import X86_64, Recipe
 from testbed.source import get_source
 from testbed.stress import LockType
-from testbed.whole_kernel import CHANGES, HYBRID, STOCK, recipe_of
+from testbed.whole_kernel import CHANGES, HYBRID, QEMU, STOCK, recipe_of
 
 SOURCE = PROJECT / "tools/bench/kernel/loads.c"
+COUNTER = PROJECT / "tools/bench/kernel/tsc.c"
 OURS = "nbq_spin"
 OWN = "qspinlock"
 AGAIN = "qspinlock_again"
@@ -43,10 +45,27 @@ class FallbackRecipe(Recipe):
         return [*super().options, "CFLAGS_qspinlock.o=-include asm-generic/virt_spin_lock.h"]
 
 
+class UnseenHypervisor(QemuMachine):
+    """A PC that looks like a real one: CPUID names no hypervisor."""
+
+    hardware = ("-cpu", "max,-cx16,-hypervisor")
+
+
 class Side(NamedTuple):
-    """A kernel to compare: in words, and how it is built."""
+    """A kernel to compare: in words, how it is built, and the machine that it runs on.
+
+    has_queue: what its guest must say of the path that waiters take, if the bed can tell.
+    """
     meaning: str
     recipe: Recipe
+    machine: Callable = UserModeMachine
+    has_queue: Optional[bool] = None
+
+
+def paravirt():
+    """qspinlock with virt_spin_lock() in front, which it takes where CPUID names a hypervisor."""
+    return Recipe("kernel-qspinlock-paravirt-x86_64-bench", X86_64, "arch/x86/boot/bzImage",
+                  "qemu", "x86_64", "kernel-on-nbq", "paravirt")
 
 
 SIDES = {
@@ -56,30 +75,60 @@ SIDES = {
     FALLBACK: Side("test-and-set, the fallback of a guest without paravirtual locks",
                    FallbackRecipe(recipe_of(STOCK))),
 }
+SIDES_X86_64 = {
+    OURS: Side("the hybrid, without CONFIG_PARAVIRT", recipe_of(HYBRID, QEMU), QemuMachine),
+    OWN: Side("the kernel's own, where CPUID names no hypervisor", paravirt(), UnseenHypervisor,
+              has_queue=True),
+    AGAIN: Side("the same once more, which shows what the bed adds", paravirt(),
+                UnseenHypervisor, has_queue=True),
+    FALLBACK: Side("that kernel where CPUID names a hypervisor: test-and-set", paravirt(),
+                   QemuMachine, has_queue=False),
+}
+BEDS = {KERNELS: SIDES, KERNELS_X86_64: SIDES_X86_64}
+
+
+def built(source):
+    """A program of one file, built statically for this machine: its path."""
+    name = source.stem
+    folder = cache_root() / name / digest(source.read_bytes(), compiler_identity())
+
+    def build(place):
+        run_logged(["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", place / name, source],
+                   place / "build.log", f"building {source.name}")
+        return [name]
+
+    return cached(folder, build) / name
 
 
 def build_loads():
-    """The content of the program, built statically for this machine."""
-    text = SOURCE.read_bytes()
-    folder = cache_root() / "loads" / digest(text, compiler_identity())
-
-    def build(place):
-        run_logged(["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", place / "loads", SOURCE],
-                   place / "build.log", "building the loads")
-        return ["loads"]
-
-    return (cached(folder, build) / "loads").read_bytes()
+    """The content of the program."""
+    return built(SOURCE).read_bytes()
 
 
-def named_sides(words):
+def clock_words(testbed):
+    """What tells a guest the frequency of its clock.
+
+    The one of user-mode Linux is the host's. A PC in QEMU has the host's counter, and calibrates
+    it by emulated timers: on a busy host it found a third of the frequency.
+    """
+    if testbed != KERNELS_X86_64:
+        return []
+    khz = output_of([built(COUNTER)])
+    if not khz:
+        raise Unavailable("the frequency of this machine's time-stamp counter is not known")
+    return [f"tsc_early_khz={khz.strip()}"]
+
+
+def named_sides(words, testbed=KERNELS):
     """The sides that the locks of scenarios mean."""
-    names = [name for name in SIDES if name in words or
+    sides = BEDS[testbed]
+    names = [name for name in sides if name in words or
              ("all" in words and f"-{name}" not in words)]
-    return {name: SIDES[name] for name in names}
+    return {name: sides[name] for name in names}
 
 
 def machine_of(side):
-    return UserModeMachine(built_copy(side.recipe, *CHANGES))
+    return side.machine(built_copy(side.recipe, *CHANGES))
 
 
 def command_of(run):
@@ -89,10 +138,14 @@ def command_of(run):
     return f"""
 echo '@run {run.name}'
 echo 1 2>/dev/null >$nbqlock/reset
+[ -d $events ] && echo 0 >$events/.reset_counts
 /root/loads --workers {told['threads']} --seconds {told['duration_ms'] / 1000:g} \
 --limit {limit / 1000:g} --passes {told.get('passes', 1)} {told['load']} >/tmp/result
 status=$?
 sed 's/^/nbq_/' $nbqlock/total 2>/dev/null
+[ -d $events ] && echo "own_queued $(cat $events/lock_slowpath)" &&
+	echo "own_pending $(cat $events/lock_pending)" &&
+	echo "sees_hypervisor $(grep -cw hypervisor /proc/cpuinfo)"
 cat /tmp/result
 echo '@end'
 [ $status = {UNFINISHED} ] && exit {UNFINISHED}
@@ -101,7 +154,8 @@ echo '@end'
 
 def script_of(runs):
     """A kernel whose workers do not end is not given another load."""
-    return "nbqlock=/sys/kernel/debug/nbqlock\n" + "".join(map(command_of, runs)) + "exit 0\n"
+    return ("nbqlock=/sys/kernel/debug/nbqlock\nevents=/sys/kernel/debug/lock_event_counts\n" +
+            "".join(map(command_of, runs)) + "exit 0\n")
 
 
 def in_turns(runs):
@@ -113,20 +167,22 @@ def in_turns(runs):
 
 
 class KernelsPlace:
-    """The kernels that scenarios name, built, and the loads."""
+    """The kernels that scenarios name on a testbed, built, and the loads."""
 
-    name = KERNELS
-    testbed = TESTBEDS[KERNELS]
-    most_cpus = testbed.most_cpus
-    meaning = testbed.meaning
-
-    def __init__(self, words):
-        self.types = [LockType(f"{name}: {side.meaning}") for name, side in SIDES.items()]
+    def __init__(self, words, name=KERNELS):
+        self.name = name
+        self.testbed = TESTBEDS[name]
+        self.sides = BEDS[name]
+        self.types = [LockType(f"{name}: {side.meaning}") for name, side in self.sides.items()]
         self.loads = build_loads()
+        self.words = clock_words(name)
         self.version = get_source().version
         self.machines = {}
-        for name, side in named_sides(words).items():
-            self.machines[name] = machine_of(side)
+        for lock, side in named_sides(words, name).items():
+            self.machines[lock] = machine_of(side)
+
+    most_cpus = property(lambda self: self.testbed.most_cpus)
+    meaning = property(lambda self: self.testbed.meaning)
 
     def cpu_list(self, cpus):
         return f"0-{cpus - 1}"
@@ -147,7 +203,8 @@ class KernelsPlace:
         outcome = run_guest(
             self.machines[runs[0].lock], script_of(runs), quiet=True, cpus=cpus, sink=listener,
             timeout=(longest + SPARE_SECONDS) * (len(runs) + 1),
-            silence=longest + SPARE_SECONDS, extra={"loads": (self.loads, 0o755)})
+            silence=longest + SPARE_SECONDS, append=self.words,
+            extra={"loads": (self.loads, 0o755)})
         problems = []
         if outcome.status == HUNG and listener.run:
             hang(listener.run)
@@ -156,7 +213,9 @@ class KernelsPlace:
             lose_current(runs, listener, outcome.problem, progress)
             problems.append(f"{runs[0].lock}: {outcome.problem}")
         problems += [f"{runs[0].lock}: {complaint}" for complaint in complaints(outcome)]
-        problems += [problem for run in runs if run.settled for problem in unfinished(run)]
+        for run in runs:
+            if run.settled:
+                problems += unfinished(run) + other_path(run, self.sides[run.lock].has_queue)
         if problems:
             show_log(outcome, progress)
         return problems
@@ -172,6 +231,24 @@ def hang(run):
         lines.insert(0, f"planned {planned}")
     run.text = "\n".join(lines) + "\n"
     run.complete = True
+
+
+def other_path(run, has_queue):
+    """Sentences on a kernel whose waiters do not take the path that the side is for.
+
+    virt_spin_lock() is in front of both counters. That they are 0 proves nothing of the queue,
+    which a load without contention does not reach.
+    """
+    if has_queue is None or run.lost or not run.number("finished"):
+        return []
+    if run.number("sees_hypervisor") is None:
+        return [f"{run.label}: the guest does not say whether CPUID names a hypervisor"]
+    waited = (run.number("own_queued") or 0) + (run.number("own_pending") or 0)
+    if (run.number("sees_hypervisor") == 0) != has_queue:
+        return [f"{run.label}: CPUID names {'a' if has_queue else 'no'} hypervisor"]
+    if waited and not has_queue:
+        return [f"{run.label}: {waited:.0f} waiters were not in virt_spin_lock()"]
+    return []
 
 
 def unfinished(run):

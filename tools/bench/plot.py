@@ -18,7 +18,7 @@ import subprocess
 from textwrap import wrap
 
 from bench.kernels import OWN
-from bench.testbeds import KERNELS, SIMULATED
+from bench.testbeds import KERNELS, SIMULATED, WHOLE_KERNELS
 from bench.parameters import A_CPU, MACHINE
 from bench.metrics import (FIGURE5, METRICS, context_of, context_of_kernels, locks_of, matching,
                            same, summary, values_of)
@@ -563,7 +563,7 @@ def context_for(folder, result, where=None):
     where: {axis: value}, the simulated machine, if the result has several.
     """
     plan = result.plan
-    if plan.testbed == KERNELS:
+    if plan.testbed in WHOLE_KERNELS:
         return context_of_kernels(folder.machine.get("cores"), result.runs, OWN)
     if not plan.is_simulated:
         figure5 = folder.scenarios.get(FIGURE5)

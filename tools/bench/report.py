@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 
 from bench import aims, findings, host_busy, kernel_report, losses, plot
-from bench.testbeds import KERNELS, SIMULATED
+from bench.testbeds import SIMULATED, WHOLE_KERNELS
 from bench.parameters import MACHINE
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
 from bench.results import open_folder, released
@@ -226,7 +226,7 @@ def finding_part(evaluated, level):
 def main_metrics(result):
     """Acquisitions, and what the first figure shows; of the simulation also the misses."""
     first = [each.y for each in result.plan.plots[:1]]
-    if result.plan.testbed == KERNELS:
+    if result.plan.testbed in WHOLE_KERNELS:
         return ["operations_per_second"]
     misses = [MISSES] if result.plan.is_simulated else []
     return list(dict.fromkeys([*first, RATE, *misses]))
@@ -246,7 +246,7 @@ def experiment(folder, result, evaluated, levels=LEVELS):
         for finding in result.plan.findings:
             lines += finding_part([each for each in evaluated if each.finding is finding],
                                   levels[2])
-    if result.plan.testbed == KERNELS:
+    if result.plan.testbed in WHOLE_KERNELS:
         lines += kernel_report.part(result, context)
     lines += heading("Medians", levels[1])
     for name in main_metrics(result):
@@ -336,7 +336,7 @@ def all_duels(folder, simulated=False):
     # Table 1 has its own ratios; it is the one without figures. So have whole kernels.
     fought = {result.name: losses.duels(result, plot.context_for(folder, result))
               for result in results_of(folder, simulated)
-              if result.plan.plots and result.plan.testbed != KERNELS}
+              if result.plan.plots and result.plan.testbed not in WHOLE_KERNELS}
     return {name: each for name, each in fought.items() if each}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes the runs that a scenario asks for, in guests, and collects their results."""
 
-from bench.testbeds import KERNELS, SIMULATED, TESTBEDS
+from bench.testbeds import SIMULATED, TESTBEDS, WHOLE_KERNELS
 from bench.guests import complaints, lose, lose_current, make_in_guests, show_log
 from bench.host_busy import BusyHost
 from bench.kernels import KernelsPlace
@@ -92,8 +92,8 @@ def place_on(testbed, locks=("all",)):
     """A testbed, made ready for these locks."""
     if testbed not in TESTBEDS:
         raise Trouble(f"there is no testbed \"{testbed}\"; there are {', '.join(TESTBEDS)}")
-    if testbed == KERNELS:
-        return KernelsPlace(locks)
+    if testbed in WHOLE_KERNELS:
+        return KernelsPlace(locks, testbed)
     return SimulatedPlace() if testbed == SIMULATED else GuestPlace(testbed)
 
 

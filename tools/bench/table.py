@@ -8,7 +8,7 @@ from bench.host_busy import words_of
 from bench.metrics import METRICS, shown
 from bench.progress import counted, spaced
 from bench.results import PASS
-from bench.testbeds import KERNELS
+from bench.testbeds import WHOLE_KERNELS
 
 REFERENCE = "raw_spinlock"	# what the others are compared with when alone
 
@@ -136,7 +136,7 @@ SIMULATED_FEW = (*FEW[:-2], "misses", "verdict")
 
 
 def columns_of(plan, wide):
-    if plan.testbed == KERNELS:
+    if plan.testbed in WHOLE_KERNELS:
         return KERNEL_COLUMNS
     columns = SIMULATED_COLUMNS if plan.is_simulated else COLUMNS
     few = SIMULATED_FEW if plan.is_simulated else FEW

@@ -11,6 +11,8 @@ from testbed.kernels import debian_kernel, user_mode_kernel
 
 SIMULATED = "simulated"
 KERNELS = "kernels"
+KERNELS_X86_64 = "kernels-x86_64"
+WHOLE_KERNELS = (KERNELS, KERNELS_X86_64)
 MOST_SIMULATED_CPUS = 256
 # The kernel's own locks cannot be compiled for it: of one there is a model, of the
 # others there is nothing.
@@ -60,6 +62,8 @@ TESTBEDS = {
                    MOST_SIMULATED_CPUS, slowness=20, parameters=parameters.SIMULATION),
     KERNELS: TestBed("kernels with other spinlocks, in user-mode Linux", None, None, MOST_CPUS,
                      parameters=parameters.LOADED),
+    KERNELS_X86_64: TestBed("kernels with other spinlocks, x86-64 in QEMU", None, None, 16,
+                            slowness=20, parameters=parameters.LOADED),
 }
 # Those that the stress driver runs on.
-STRESSED = {name: testbed for name, testbed in TESTBEDS.items() if name != KERNELS}
+STRESSED = {name: testbed for name, testbed in TESTBEDS.items() if name not in WHOLE_KERNELS}

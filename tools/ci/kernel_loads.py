@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The loads of tools/nbq bench kernel, short, on the hybrid's kernel."""
+"""The loads of tools/nbq bench kernel, short."""
 
 from bench import metrics, runner, scenario
-from bench.kernels import OURS, KernelsPlace
+from bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
 from bench.progress import Progress
 from ci.common import Case
 
@@ -12,9 +12,9 @@ SHORT_MS = 1000
 LIMIT_MS = 300000
 
 
-def plan_of(locks, cpus, duration_ms):
-    """The scenario "kernel", once, with so many CPUs."""
-    plan = scenario.read(scenario.SCENARIOS / "kernel.ini", metrics.METRICS)
+def plan_of(locks, cpus, duration_ms, name="kernel"):
+    """The scenario, once, with so many CPUs."""
+    plan = scenario.read(scenario.SCENARIOS / f"{name}.ini", metrics.METRICS)
     plan.rounds, plan.locks = 1, list(locks)
     plan.sweep = {"cpus": [cpus], "load": plan.sweep["load"]}
     plan.load = {**plan.load, "duration_ms": duration_ms, "passes": 1, "limit_ms": LIMIT_MS}
@@ -36,13 +36,22 @@ def wrong_with(run):
 
 
 def load_cases(name, cpus=CPUS, duration_ms=SHORT_MS):
-    """A case for each load, and that the guests are clean."""
-    plan = plan_of([OURS], cpus, duration_ms)
-    job, progress = runner.Job(plan, KernelsPlace(plan.locks)), Progress()
+    """A case for each load on the hybrid's kernel, and that the guests are clean."""
+    yield from cases_of(name, plan_of([OURS], cpus, duration_ms))
+
+
+def path_cases(name, cpus=CPUS, duration_ms=SHORT_MS):
+    """The same for each kernel of the comparison in QEMU; the waiters are where they should be."""
+    yield from cases_of(name, plan_of([OWN, FALLBACK, OURS], cpus, duration_ms, "kernel-x86_64"))
+
+
+def cases_of(name, plan):
+    job, progress = runner.Job(plan, KernelsPlace(plan.locks, plan.testbed)), Progress()
     job.announce(progress)
     result = job.make(progress)
     for run in result.runs:
         wrong = wrong_with(run)
-        yield Case(f"{name}: {cpus} CPUs: load {run.point['load']}", not wrong, wrong)
-    yield Case(f"{name}: {cpus} CPUs: every load was run, no guest was lost",
+        yield Case(f"{name}: {run.lock}, {run.point['cpus']} CPUs: load {run.point['load']}",
+                   not wrong, wrong)
+    yield Case(f"{name}: every load was run, no guest was lost",
                result.complete and not result.problems, "\n".join(result.problems))

@@ -2,7 +2,7 @@
 """A kernel all of whose spinlocks are the hybrid."""
 
 from ci.common import Case, guest_report, once
-from ci.kernel_loads import load_cases
+from ci.kernel_loads import load_cases, path_cases
 from ci.kernel_table import On, TestBed, runs_on
 from testbed.common import PROJECT
 from testbed.kernel_copy import CHANGES, patched
@@ -59,7 +59,7 @@ def whole_kernel():
 
 @runs_on(USER_MODE, "all spinlocks are the hybrid")
 def whole_kernels():
-    """the same with 1, 2, 4, 8 CPUs, with lockdep, and x86-64 in QEMU"""
+    """the same with 1, 2, 4, 8 CPUs, with lockdep, and x86-64 in QEMU beside qspinlock"""
     for cpus in CPUS[UML]:
         yield from boot_cases(NAME, hybrid(), cpus, LONG)
     yield On(LOCKDEP, "all spinlocks are the hybrid")
@@ -67,3 +67,4 @@ def whole_kernels():
     yield On(X86_64, "all spinlocks are the hybrid")
     for cpus in CPUS[QEMU]:
         yield from boot_cases(f"{NAME}, x86-64", hybrid(QEMU), cpus, LONG)
+    yield from path_cases(f"{NAME}, x86-64")

@@ -6,7 +6,7 @@ from pathlib import Path
 from bench import results
 from bench.kernels import SIDES
 from bench.results import RunRecord, ScenarioResult
-from bench.testbeds import KERNELS
+from bench.testbeds import WHOLE_KERNELS
 
 CORES = 2
 LOCKS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "nbq_spin_fifo", "raw_spinlock",
@@ -76,7 +76,7 @@ def made_up(scenario, lock, number, point):
 def result_of(scenario, made=made_up, verdict=lambda run: "PASS", there=None):
     """A ScenarioResult of all runs that a scenario asks for, of the locks that are there."""
     known = SIMULATED_LOCKS if scenario.is_simulated else LOCKS
-    locks = scenario.lock_names(there or (SIDES if scenario.testbed == KERNELS else known))
+    locks = scenario.lock_names(there or (SIDES if scenario.testbed in WHOLE_KERNELS else known))
     points = scenario.points(scenario.cores(CORES), 256)
     result = ScenarioResult(scenario, locks, points, "7.2.12")
     for point in result.points:

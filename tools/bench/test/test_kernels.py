@@ -13,6 +13,7 @@ from bench import (aims, guests, kernel_report, kernels, metrics, parameters, re
                    scenario)
 from bench.progress import Progress
 from bench.results import open_folder, parse_result
+from bench.testbeds import KERNELS, KERNELS_X86_64, TESTBEDS
 from bench.test.synthetic import folder_of, made_up, result_of
 from testbed.common import Trouble
 from testbed.guest import HUNG
@@ -73,10 +74,12 @@ class Program(unittest.TestCase):
             self.assertIn(said, done.stderr)
 
 
-def place():
+def place(bed=KERNELS):
     """One whose kernels are names."""
     made = kernels.KernelsPlace.__new__(kernels.KernelsPlace)
     made.types = [SimpleNamespace(name=name) for name in kernels.SIDES]
+    made.name, made.sides = bed, kernels.BEDS[bed]
+    made.testbed, made.words = TESTBEDS[bed], []
     made.loads, made.version = b"", "7.2"
     made.machines = {name: name for name in kernels.SIDES}
     return made
@@ -196,6 +199,51 @@ def twice(scenario_, lock, number, point):
             "nbq_nodes_allocated": 7, "nbq_deadlocks": 0}
 
 
+class Paths(unittest.TestCase):
+    """In QEMU the guest says which path the waiters of the kernel's own lock take."""
+
+    def wrong(self, lock, **found):
+        run = runner.PlannedRun("run-0", lock, 0, {"cpus": 2, "load": "dup"}, {}, 1)
+        run.text = "".join(f"{name} {value}\n" for name, value in
+                           {"finished": 2, **found}.items())
+        side = kernels.BEDS[KERNELS_X86_64][lock]
+        return kernels.other_path(run, side.has_queue)
+
+    def test_the_expected_path_is_no_problem(self):
+        self.assertEqual([], self.wrong("qspinlock", own_queued=3, own_pending=9,
+                                        sees_hypervisor=0))
+        self.assertEqual([], self.wrong("virt_spin_lock", own_queued=0, own_pending=0,
+                                        sees_hypervisor=2))
+
+    def test_a_load_without_contention_proves_nothing_of_the_queue(self):
+        self.assertEqual([], self.wrong("qspinlock", own_queued=0, own_pending=0,
+                                        sees_hypervisor=0))
+
+    def test_the_other_path_is_a_problem(self):
+        for lock, queued, seen, said in (("qspinlock", 0, 2, "names a hypervisor"),
+                                         ("virt_spin_lock", 0, 0, "names no hypervisor"),
+                                         ("virt_spin_lock", 4, 2, "4 waiters were not")):
+            sentence, = self.wrong(lock, own_queued=queued, own_pending=0, sees_hypervisor=seen)
+            self.assertIn(said, sentence)
+
+    def test_only_the_kernels_own_lock_is_asked_and_must_answer(self):
+        self.assertEqual([], self.wrong("nbq_spin"))
+        self.assertIn("does not say", self.wrong("qspinlock")[0])
+        self.assertEqual([], self.wrong("qspinlock", finished=0))
+
+    def test_a_guest_in_qemu_is_told_the_frequency_of_its_clock(self):
+        word, = kernels.clock_words(KERNELS_X86_64)
+        self.assertRegex(word, r"^tsc_early_khz=\d{5,8}$")
+        self.assertEqual(kernels.clock_words(KERNELS), [])
+
+    def test_only_the_machine_differs_between_queue_and_test_and_set(self):
+        sides = kernels.BEDS[KERNELS_X86_64]
+        own, fallback = sides["qspinlock"], sides["virt_spin_lock"]
+        self.assertEqual((own.recipe.folder, own.recipe.settings),
+                         (fallback.recipe.folder, fallback.recipe.settings))
+        self.assertEqual(own.machine.hardware[1], fallback.machine.hardware[1] + ",-hypervisor")
+
+
 class Reports(unittest.TestCase):
 
     def text(self, made):
@@ -208,9 +256,24 @@ class Reports(unittest.TestCase):
         self.assertIn('"fork","2 (2 to 2)","0.50 (0.50 to 0.50)","1 (1 to 1)"', text)
         self.assertIn('"median load","**3** (3 to 3)"', text)
         self.assertIn("8 CPUs on 2 cores", text)
-        self.assertIn(kernel_report.LIMITS.format(cores=2), text)
+        self.assertIn(kernel_report.LIMITS["kernels"].format(cores=2), text)
         self.assertIn("pool_high_water", text)
         self.assertNotIn("Where ours lose", text)
+
+    def test_the_paths_of_waiters_in_qemu_are_in_a_table(self):
+        def made(scenario_, lock, number, point):
+            hypervisor = 2 * (lock == "virt_spin_lock")
+            seen = {"own_pending": 8 - 4 * hypervisor, "own_queued": 0,
+                    "sees_hypervisor": hypervisor} if lock != "nbq_spin" else {}
+            return {**twice(scenario_, lock, number, point), **seen}
+        scenario_ = scenario.read(scenario.SCENARIOS / "kernel-x86_64.ini", metrics.METRICS)
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder_of(Path(folder) / "results", result_of(scenario_, made))
+            text = report.text_of(open_folder(path))
+        self.assertIn('"dup, 2 CPUs","qspinlock","no","8","0"', text)
+        self.assertIn('"dup, 2 CPUs","virt_spin_lock","yes","0","0"', text)
+        self.assertIn("the hybrid, without CONFIG_PARAVIRT", text)
+        self.assertIn("pause-loop exiting", text)
 
     def test_what_did_not_finish_is_said(self):
         def made(scenario_, lock, number, point):

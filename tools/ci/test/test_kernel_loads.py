@@ -33,6 +33,11 @@ class Runs(unittest.TestCase):
         self.assertEqual([(point["cpus"], point["load"]) for point in plan.points(2)],
                          [(4, load) for load in LOADS])
 
+    def test_the_plan_in_qemu_is_for_its_testbed(self):
+        plan = kernel_loads.plan_of(["nbq_spin"], 4, 1000, "kernel-x86_64")
+        self.assertEqual(plan.testbed, "kernels-x86_64")
+        self.assertTrue(all(point["cpus"] == 4 for point in plan.points(2)))
+
 
 if __name__ == "__main__":
     unittest.main()
