@@ -9,6 +9,7 @@ import subprocess
 import tarfile
 
 from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, output_of, run_logged)
+from testbed.modules import EXAMPLE
 from testbed.source import get_source
 from testbed.versions import set_version, version
 
@@ -68,7 +69,7 @@ def require_packager():
 
 
 def build_packages(folder=FOLDER, number=None, *options):
-    """Build all packages in a folder, of another version if one is given. Returns the .debs.
+    """Build the packages in a folder, of another version if one is given. Returns the .debs.
 
     options: for dpkg-buildpackage.
     """
@@ -83,6 +84,15 @@ def build_packages(folder=FOLDER, number=None, *options):
     write_original(tree, folder / f"nbqlock_{number}.orig.tar.gz")
     package(tree, folder / "build.log", *options)
     return sorted(folder.glob("*.deb"))
+
+
+def build_consumer(folder):
+    """The package of Documentation/example, a user of nbqlock. Returns the .deb."""
+    require_packager()
+    empty(folder)
+    shutil.copytree(PROJECT / EXAMPLE, folder / "nbq-example")
+    package(folder / "nbq-example", folder / "build.log", "-b")
+    return next(folder.glob("*.deb"))
 
 
 def package(tree, log, *options):

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The Debian packages in fresh systems: installed, loaded, used, upgraded, removed."""
+
+from pathlib import Path
+import re
+import subprocess
+import tempfile
+
+from ci.common import Case, clean_guest, guest_report
+from ci.kernel_table import On, TestBed
+from testbed.common import BUILD
+from testbed.guest import run_guest
+from testbed.packages import build_consumer, build_packages, field
+from testbed.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system,
+                             remove_system, write_disk)
+from testbed.versions import version
+
+FOLDER = BUILD / "systems"
+PACKAGES = "srv/packages"	# in a system
+INSTALL = "apt-get -q -y install {}"
+PURGE = "apt-get -q -y remove {}; apt-get -q -y purge {}"
+
+# Everything that was installed, at work. The kernel log is looked through afterwards.
+AT_WORK = """
+modprobe nbqlock_stress
+modprobe nbq_example
+nbq --version
+nbq stress --locks nbq_spin,clh_nb --rounds 1 --seconds 0.3 --no-alone
+dmesg | grep nbq_example
+rmmod nbq_example nbqlock_stress nbqlock
+echo @unloaded
+"""
+# A module of a user's own, from the package's example.
+OWN_MODULE = """
+cp -r /usr/share/doc/nbqlock-dev/examples /tmp/own
+make -C /tmp/own KDIR=/lib/modules/{release}/build
+modinfo -F depends /tmp/own/nbq_example.ko
+rm -r /tmp/own
+"""
+SIGNATURE_MARK = b"~Module signature appended~\n"
+
+
+def next_version():
+    """A higher version than this one."""
+    *first, last = version().split(".")
+    return ".".join([*first, str(int(last) + 1)])
+
+
+def named(paths):
+    return " ".join(f"/{PACKAGES}/{path.name}" for path in paths)
+
+
+def done(name, text, status, *wanted):
+    """The case that a command succeeded and has printed all that is wanted."""
+    lacking = [pattern for pattern in wanted if not re.search(pattern, text, re.MULTILINE)]
+    return Case(name, not status and not lacking,
+                "".join(f"not said: {pattern}\n" for pattern in lacking) +
+                f"status {status}\n{text[-6000:]}")
+
+
+def built_by_dkms(release, module, number):
+    """What dkms status says of a module; the versions of DKMS punctuate it differently."""
+    return rf"^{module}[/,] ?{re.escape(number)}, {re.escape(release)}, x86_64: installed"
+
+
+def signature_problem(system, module):
+    """What is wrong with a module's signature by DKMS's own key; nothing, if it is right."""
+    paths = list(system.root.glob(f"lib/modules/*/updates/dkms/{module}.ko*"))
+    if not paths:
+        return f"there is no {module}"
+    text, _ = system.run(f"modinfo -F sig_id {module} -k {system.release}; "
+                         f"modinfo -F signer {module} -k {system.release}")
+    if "PKCS#7" not in text:
+        return f"modinfo names no signature: {text}"
+    data = subprocess.run(["xzcat", "-f", paths[0]], stdout=subprocess.PIPE, check=True).stdout
+    if not data.endswith(SIGNATURE_MARK):
+        return "no signature is appended"
+    # Before the mark: struct module_signature, its last word the length of the signature.
+    end = len(data) - len(SIGNATURE_MARK) - 12
+    begin = end - int.from_bytes(data[end + 8:end + 12], "big")
+    return verified(data[:begin], data[begin:end], system.root / "var/lib/dkms/mok.pub")
+
+
+def verified(content, signature, certificate):
+    """What openssl has against a signature; nothing, if it is right."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, part in (("content", content), ("signature", signature)):
+            (Path(folder) / name).write_bytes(part)
+        subprocess.run(["openssl", "x509", "-inform", "DER", "-in", certificate,
+                        "-out", f"{folder}/key.pem"], check=True)
+        check = subprocess.run(
+            ["openssl", "cms", "-verify", "-binary", "-inform", "DER", "-noverify",
+             "-in", f"{folder}/signature", "-content", f"{folder}/content",
+             "-certfile", f"{folder}/key.pem", "-nointern", "-out", "/dev/null"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return check.stdout if check.returncode else ""
+
+
+def at_work(name, system):
+    """The system is booted; everything that was installed is used."""
+    disk = FOLDER / f"{system.suite}.disk"
+    write_disk(system, disk)
+    try:
+        outcome = run_guest(DiskMachine(system.kernel, disk), ENTER, cpus=2, quiet=True,
+                            modules=disk_modules(system),
+                            extra={"script": (AT_WORK.encode(), 0o644)})
+    finally:
+        disk.unlink()
+    for what, words in (("nbq stress compares locks", r"^nbq_spin .* PASS$"),
+                        ("the example times out and acquires",
+                         r"timed out after \d+ ns, held by CPU \d(.|\n)*acquired"),
+                        ("the modules are unloaded", "^@unloaded$")):
+        found = re.search(words, outcome.output, re.MULTILINE)
+        yield Case(f"{name}: booted: {what}", outcome.status == 0 and bool(found),
+                   "" if found else guest_report(outcome))
+    yield clean_guest(f"{name}: booted", outcome)
+
+
+def install_cases(name, system, first, consumer):
+    """The packages and a consumer's are installed: DKMS builds, signs and installs the modules."""
+    text, status = system.run(INSTALL.format(named(first)) + "; dkms status")
+    yield done(f"{name}: apt installs the packages, DKMS builds the modules", text, status,
+               built_by_dkms(system.release, "nbqlock", version()))
+    for module in ("nbqlock", "nbqlock_stress"):
+        problem = signature_problem(system, module)
+        yield Case(f"{name}: {module} is signed with DKMS's key", not problem, problem)
+    text, status = system.run(OWN_MODULE.format(release=system.release))
+    yield done(f"{name}: the example is built by its Makefile", text, status, "^nbqlock$")
+    text, status = system.run(INSTALL.format(named([consumer])) + "; dkms status; "
+                              f"modinfo -F depends -k {system.release} nbq_example")
+    yield done(f"{name}: a consumer's own DKMS package is built", text, status,
+               built_by_dkms(system.release, "nbq-example", "1.0"), "^nbqlock$")
+
+
+def system_cases(name, system, first, second, consumer):
+    system.put([*first, *second, consumer], PACKAGES)
+    needs = ", ".join(field(path, "Depends") for path in (*first, consumer))
+    needs = re.sub(r"\bnbqlock-\w+( \([^)]*\))?(, |$)", "", needs).strip(", ")
+    text, status = system.run(f"apt-get -q -y satisfy '{needs}'")
+    yield done(f"{name}: what the packages depend on is installed", text, status)
+    before = system.files()
+    yield from install_cases(name, system, first, consumer)
+    yield from at_work(name, system)
+    text, status = system.run(INSTALL.format(named(second)) + "; dkms status; "
+                              f"modinfo -F version -k {system.release} nbqlock")
+    yield done(f"{name}: an upgrade replaces the modules", text, status,
+               built_by_dkms(system.release, "nbqlock", next_version()),
+               rf"^{re.escape(next_version())}$")
+    old = [path for path in (system.root / "usr/src").glob(f"nbqlock-{version()}*")]
+    yield Case(f"{name}: an upgrade leaves nothing of the version before", not old, str(old))
+    installed = " ".join(field(path, "Package") for path in (*first, consumer))
+    text, status = system.run(PURGE.format(installed, installed))
+    yield done(f"{name}: the packages are removed and purged", text, status)
+    after = system.files()
+    changes = [f"left: {path}" for path in sorted(after - before)] + \
+        [f"gone: {path}" for path in sorted(before - after)]
+    yield Case(f"{name}: the system is as it was before", not changes, "\n".join(changes))
+
+
+def packages_systems():
+    """the packages in fresh systems of Debian 12 and 13: installed, booted, upgraded, purged"""
+    first = build_packages(FOLDER / "first")
+    second = build_packages(FOLDER / "second", next_version(), "-b", "-Pnodoc")
+    # What is installed of the first and not built of the second stays as it is.
+    consumer = build_consumer(FOLDER / "consumer")
+    for suite, release in SUITES.items():
+        name = f"Debian {release}"
+        system = fresh_system(suite, FOLDER / suite)
+        try:
+            yield On(TestBed(f"{name}, installed", lambda system=system: system.kernel),
+                     "packages")
+            yield from system_cases(name, system, first, second, consumer)
+        finally:
+            remove_system(FOLDER / suite)
