@@ -18,7 +18,7 @@ from testbed.versions import version
 FOLDER = BUILD / "systems"
 PACKAGES = "srv/packages"	# in a system
 INSTALL = "apt-get -q -y install {}"
-PURGE = "apt-get -q -y remove {}; apt-get -q -y purge {}"
+PURGE = "apt-get -q -y remove {}; dpkg --purge {}"
 
 # Everything that was installed, at work. The kernel log is looked through afterwards.
 AT_WORK = """
@@ -134,7 +134,9 @@ def install_cases(name, system, first, consumer):
 
 def system_cases(name, system, first, second, consumer):
     system.put([*first, *second, consumer], PACKAGES)
-    needs = ", ".join(field(path, "Depends") for path in (*first, consumer))
+    # Recommended is openssl: without it DKMS signs nothing.
+    needs = ", ".join(field(path, name) for path in (*first, consumer)
+                      for name in ("Depends", "Recommends") if field(path, name))
     needs = re.sub(r"\bnbqlock-\w+( \([^)]*\))?(, |$)", "", needs).strip(", ")
     text, status = system.run(f"apt-get -q -y satisfy '{needs}'")
     yield done(f"{name}: what the packages depend on is installed", text, status)
