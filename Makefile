@@ -78,7 +78,7 @@ help:
 	@echo 'make clean            remove what was built here (the cache stays: tools/kernel clean)'
 	@echo
 	@echo 'run, bench, check, check-all, verify, mutate, docs, series and deb say what they are going'
-	@echo 'to install, download and build, and do it; tools/setup --list run names the packages of run.'
+	@echo 'to install, download and build, and do it; tools/setup --list run names packages.'
 	@echo 'Kernels are kept in a cache:'
 	@echo '  KSRC=FOLDER         a Linux tree of 6.19 or later, instead of a download'
 	@echo '  NBQ_CACHE=FOLDER    the cache, instead of ~/.cache/nbqlock'

@@ -54,7 +54,8 @@ install-tools: stage-tools
 # $1: folders of build/stage.
 define place
 	mkdir -p $(TO)
-	cd $(STAGE) && tar -cf - --owner=0 --group=0 $1 | (cd $(abspath $(TO)) && tar -xf -)
+	cd $(STAGE) && tar -cf - --owner=0 --group=0 --mode=u+rwX,go+rX,go-w $1 | \
+		(cd $(abspath $(TO)) && tar -x --no-overwrite-dir -f -)
 endef
 
 stage: stage-headers stage-tools
