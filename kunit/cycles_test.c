@@ -238,7 +238,7 @@ static void expect_found(struct kunit *test, unsigned int size,
 	deadlocks = count_ret(cycle, -EDEADLK);
 	kunit_info(test, "%s, %s: a cycle of %u took %lld us, %u gave up\n",
 		   own_row(test)->name, other->name, size,
-		   longest(cycle) / NSEC_PER_USEC, deadlocks);
+		   ktime_to_us(longest(cycle)), deadlocks);
 	KUNIT_EXPECT_GE(test, deadlocks, 1);
 	KUNIT_EXPECT_EQ(test, count_ret(cycle, 0), size - deadlocks);
 	KUNIT_EXPECT_LT(test, longest(cycle), SOON);

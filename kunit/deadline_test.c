@@ -116,7 +116,7 @@ static void far_from_the_deadline_the_clock_is_read_at_every_32nd_poll(struct ku
 }
 
 /* As many polls as the time takes, of so many ns each, and those reads which it states. */
-static void expect_in_time(struct kunit *test, u64 patience, u64 poll_ns)
+static void expect_in_time(struct kunit *test, u32 patience, u32 poll_ns)
 {
 	struct nbq_deadline deadline = nbq_deadline_after(patience);
 	unsigned int polls = DIV_ROUND_UP(patience, poll_ns), most;
@@ -129,17 +129,17 @@ static void expect_in_time(struct kunit *test, u64 patience, u64 poll_ns)
 	}
 	/* One poll late, and more only if the first polls take longer than was assumed */
 	if (poll_ns <= 256 || patience >= 8 * poll_ns)
-		KUNIT_EXPECT_LE_MSG(test, poll, polls, "%llu ns", poll_ns);
+		KUNIT_EXPECT_LE_MSG(test, poll, polls, "%u ns", poll_ns);
 	KUNIT_EXPECT_LT(test, poll, polls + NBQ_POLLS_PER_CLOCK);
 	KUNIT_EXPECT_GE(test, poll, polls);
 	/* At the start twice as many polls from read to read; at the end, half as many. */
 	most = 4 + polls / 32 + 2 * ilog2(polls) + (poll_ns < 32 ? 8 : 0);
-	KUNIT_EXPECT_LE_MSG(test, nbq_fake.reads, most, "%llu ns of %llu", poll_ns, patience);
+	KUNIT_EXPECT_LE_MSG(test, nbq_fake.reads, most, "%u ns of %u", poll_ns, patience);
 }
 
 static void near_the_deadline_the_clock_is_read_ever_more_often(struct kunit *test)
 {
-	u64 patience, poll_ns;
+	u32 patience, poll_ns;
 
 	for (patience = 100; patience < 10 * NSEC_PER_MSEC; patience *= 3) {
 		for (poll_ns = 5; poll_ns < 2000; poll_ns *= 2)
