@@ -1224,6 +1224,8 @@ static const struct check_case {
 	{ "checked_after_100000_ns", STEP - 1, -STALLED_NS, false, TICKS_TO_CHECK + 1 },
 	/* The clocks of two CPUs differ. */
 	{ "ahead", STEP, 1000000, false, 0 },
+	/* Half of it was written when its CPU stalled. */
+	{ "torn", STEP, 1LL << 32, false, TICKS_TO_CHECK },
 	{ "running", STEP, -STALLED_NS, true, 0 },
 };
 

@@ -136,6 +136,11 @@
 #define IDLE_NS		2000
 /* The age of the heartbeat of a waiter that counts as stalled, also while it sleeps. */
 #define STALLED_NS	(50000 + NBQ_RELAX_MAX_NS)
+/*
+ * How far a heartbeat may be ahead, as the clocks of two CPUs differ. Where 64 bits are written in
+ * halves, one that stalls in between leaves a heartbeat that is 2^32 ns ahead.
+ */
+#define AHEAD_NS	2000000000
 /* From one check of the predecessor's heartbeat to the next. */
 #define CHECK_PRED_NS	(100000 + NBQ_RELAX_MAX_NS)
 /* The age at which a request for a handoff expires, in units of 2^HANDOFF_SHIFT ns. */
@@ -745,6 +750,7 @@ static void check_pred(const union nbq_bare_spin *lock, struct place *place,
 	place->checked_at = wait->now;
 	place->acts_as_head = is_first_of_lock(lock, place, wait) ||
 		      has_passed(heartbeat, wait->now, STALLED_NS) ||
+		      has_passed(wait->now, heartbeat, AHEAD_NS) ||
 		      vcpu_is_preempted(place->pred->cpu);
 }
 

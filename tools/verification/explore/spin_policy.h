@@ -24,6 +24,7 @@ bool context_persists(void);
 #define PATIENT_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define IDLE_NS			(context_persists() ? LONG_AGO : NEVER_YET)
 #define STALLED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
+#define AHEAD_NS		NEVER_YET
 #define CHECK_PRED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define HANDOFF_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
 /* Of the third CPU, where there are two sockets. */

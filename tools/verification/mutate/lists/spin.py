@@ -152,6 +152,8 @@ MUTANTS = [*mutants("bare_spin.c", STEPS, (
     ("spin: waiter behind a stalled one never acts for the head",
      STALLED, ""),
     ("spin: waiter behind a running one acts for the head", STALLED, "		      true ||\n", CHOSEN),
+    ("spin: predecessor with a torn heartbeat counts as running",
+     "		      has_passed(wait->now, heartbeat, AHEAD_NS) ||\n", "", CHOSEN),
     ("spin: waiter has no heartbeat", HEARTBEAT, "	if (place->pred", CHOSEN),
     ("spin: waiter that enqueues has no heartbeat", FIRST_HEARTBEAT, "}\n", CHOSEN),
     ("spin: head that is too late for a free lock requests no handoff",
