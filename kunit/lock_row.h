@@ -114,6 +114,8 @@ struct nbq_contender {
  *	0: it is freed
  * @holder_nodes: 1: the holder has a node, and each acquisition counts; 0: only waiters
  *	have nodes, and count
+ * @takers_nodes: 1: @holder_nodes is 0, but an attempt at a free lock enqueues and counts,
+ *	and frees its node when it has acquired
  * @steals: newcomers steal a free lock from its waiters
  * @reads_before_enqueue: how often a newcomer that finds the lock held reads the clock for
  *	its deadline before it enqueues; it enqueues by one read more, unless this is 0
@@ -123,6 +125,7 @@ struct nbq_contender {
 struct nbq_facts {
 	unsigned int tail_stays;
 	unsigned int holder_nodes;
+	unsigned int takers_nodes;
 	bool steals;
 	unsigned int reads_before_enqueue;
 	int without_node;

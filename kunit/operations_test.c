@@ -52,6 +52,12 @@ static unsigned int holders_nodes(struct kunit *test)
 	return row_of(test)->facts->holder_nodes;
 }
 
+/* Of an attempt at a free lock whose holder has none */
+static unsigned int takers_nodes(struct kunit *test)
+{
+	return row_of(test)->facts->takers_nodes;
+}
+
 static unsigned int waiters_nodes(struct kunit *test, unsigned int reads)
 {
 	return nbq_nodes_to_wait(row_of(test)->facts, reads);
@@ -68,8 +74,10 @@ static unsigned int reads_to_give_up(struct kunit *test, unsigned int reads)
  */
 #define EXPECT_UNCONTENDED(test, times, rests)				\
 	EXPECT_TOTAL(test, .acquired_uncontended = (times) * holders_nodes(test), \
-		     .nodes_allocated = (times) * holders_nodes(test),	\
-		     .nodes_freed = (times) * holders_nodes(test) * goes(test), \
+		     .acquired_handoff = (times) * takers_nodes(test),	\
+		     .nodes_allocated = (times) * (holders_nodes(test) + takers_nodes(test)), \
+		     .nodes_freed = (times) * (holders_nodes(test) * goes(test) + \
+					       takers_nodes(test)),	\
 		     .nodes_reclaimed = ((times) - 1 + (rests)) * stays(test))
 
 /* One timeout of a tail that has read the clock so often */
@@ -368,8 +376,9 @@ static void failed_try_is_never_a_deadlock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, timeout, -EBUSY);
 	KUNIT_EXPECT_EQ(test, until, -EBUSY);
 	EXPECT_TOTAL(test, .acquired_uncontended = holders_nodes(test),
-		     .failed_tries = 3, .nodes_allocated = holders_nodes(test),
-		     .nodes_freed = holders_nodes(test) * goes(test));
+		     .acquired_handoff = takers_nodes(test), .failed_tries = 3,
+		     .nodes_allocated = holders_nodes(test) + takers_nodes(test),
+		     .nodes_freed = holders_nodes(test) * goes(test) + takers_nodes(test));
 }
 
 static void uncontended_acquisition_never_reads_the_clock(struct kunit *test)
@@ -430,10 +439,10 @@ static void grant_during_the_last_clock_read_is_left_to_the_next(struct kunit *t
 	/* the next one needs no patience, and resumes a place that stays; after: [] */
 	KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
 	EXPECT_SHAPE(test, ".");
-	EXPECT_TOTAL(test, .acquired_handoff = holders_nodes(test),
-		     .nodes_allocated = holders_nodes(test) * goes(test),
+	EXPECT_TOTAL(test, .acquired_handoff = holders_nodes(test) + takers_nodes(test),
+		     .nodes_allocated = holders_nodes(test) * goes(test) + takers_nodes(test),
 		     .nodes_resumed = stays(test),
-		     .nodes_freed = holders_nodes(test) * goes(test),
+		     .nodes_freed = holders_nodes(test) * goes(test) + takers_nodes(test),
 		     .nodes_reclaimed = holders_nodes(test));
 }
 
@@ -716,7 +725,7 @@ static void free_lock_behind_abandoned_nodes_is_taken_at_once(struct kunit *test
 		unsigned int pred_of = abandoned + holders_nodes(test);
 		bool at_once = stays(test) && !abandoned;
 		/* Where one is in the queue that takes a free lock */
-		bool queues = holders_nodes(test) ||
+		bool queues = holders_nodes(test) || takers_nodes(test) ||
 			      (pred_of && !row->facts->steals);
 
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);

@@ -15,6 +15,8 @@ static struct { struct nbq_spin lock; } static_struct = {
 static const struct nbq_facts facts = {
 	.tail_stays = 0,
 	.holder_nodes = 0,
+	/* The lock and its tail cannot be swapped at once. */
+	.takers_nodes = !IS_ENABLED(CONFIG_64BIT),
 	.without_node = -ENOMEM,
 	.checks_unlock = NBQ_SPIN_CHECKS_UNLOCK,
 };

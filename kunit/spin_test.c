@@ -35,6 +35,14 @@ static bool steals(struct kunit *test)
 	return bench->row->facts->steals;
 }
 
+/* Does an attempt at a free lock need a node? */
+static unsigned int takers_nodes(struct kunit *test)
+{
+	struct nbq_bench *bench = test->priv;
+
+	return bench->row->facts->takers_nodes;
+}
+
 static struct nbq_node *tail_of(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
@@ -316,7 +324,8 @@ static void uncontended_acquisition_allocates_and_counts_nothing(struct kunit *t
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 	KUNIT_EXPECT_EQ(test, in_use, 0);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
-	EXPECT_TOTAL(test);
+	EXPECT_TOTAL(test, .acquired_handoff = takers_nodes(test),
+		     .nodes_allocated = takers_nodes(test), .nodes_freed = takers_nodes(test));
 }
 
 /* Which context takes it */
@@ -1453,17 +1462,22 @@ static void attempt_without_a_node_takes_a_lock_that_becomes_free(struct kunit *
 	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(6, act_once, &others);
+	if (takers_nodes(test)) {
+		KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, reads(11)), -ENOMEM);
+		EXPECT_TOTAL(test, .exhaustions = 1);
+		return;
+	}
 	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, reads(11)), 0);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 6);
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .exhaustions = 1);
 }
 
-static void free_lock_needs_no_node(struct kunit *test)
+static void free_lock_needs_no_node_where_its_takers_have_none(struct kunit *test)
 {
 	static const struct nodes none;
 
-	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, 0), 0);
-	EXPECT_TOTAL(test);
+	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, 0), takers_nodes(test) ? -ENOMEM : 0);
+	EXPECT_TOTAL(test, .exhaustions = takers_nodes(test));
 }
 
 static void attempt_without_a_node_steals_as_a_newcomer(struct kunit *test)
@@ -1667,7 +1681,8 @@ static void holder_that_would_wait_for_itself_fails_without_a_node(struct kunit 
 	KUNIT_EXPECT_EQ(test, ret, -EDEADLK);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
-	EXPECT_TOTAL(test, .deadlocks = 1);
+	EXPECT_TOTAL(test, .deadlocks = 1, .acquired_handoff = takers_nodes(test),
+		     .nodes_allocated = takers_nodes(test), .nodes_freed = takers_nodes(test));
 }
 
 #define SPIN_CASES							\
@@ -1716,7 +1731,7 @@ static void holder_that_would_wait_for_itself_fails_without_a_node(struct kunit 
 	KUNIT_CASE(lock_whose_tail_is_a_former_head_is_destroyed_without_a_leak),\
 	KUNIT_CASE(attempt_without_a_node_waits_outside_the_queue),			\
 	KUNIT_CASE(attempt_without_a_node_takes_a_lock_that_becomes_free),	\
-	KUNIT_CASE(free_lock_needs_no_node),				\
+	KUNIT_CASE(free_lock_needs_no_node_where_its_takers_have_none),		\
 	KUNIT_CASE(attempt_without_a_node_steals_as_a_newcomer),	\
 	KUNIT_CASE(node_that_cannot_be_encoded_is_not_used),			\
 	KUNIT_CASE(encodable_node_is_found_behind_a_hint_that_is_not),	\

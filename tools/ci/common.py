@@ -9,7 +9,7 @@ from testbed.common import Trouble
 from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, UserModeMachine, log_excerpt,
                            run_guest)
 from testbed.guest_cli import loaded
-from testbed.kernels import REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
+from testbed.kernels import NEWEST, REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
 from testbed.riscv import riscv_headers
 from testbed.rqspinlock import kernels as rqspinlock_kernels
 
@@ -61,11 +61,14 @@ USER_MODE = TestBed("user-mode", guest_kernel)
 DEBIAN_6_12 = TestBed("Debian 6.12", lambda: stock_kernel("6.12"))
 DEBIAN_RT = TestBed("Debian 6.12 rt", lambda: stock_kernel("6.12", REAL_TIME))
 DEBIAN_6_1 = TestBed("Debian 6.1", lambda: stock_kernel("6.1"))
+DEBIAN_NEWEST = TestBed("Debian, newest", lambda: stock_kernel(NEWEST))
 DEBUG = TestBed("user-mode, all detectors", lambda: from_source(kernels.DEBUG))
 KCSAN = TestBed("x86-64, KCSAN", lambda: from_source(kernels.KCSAN))
 ARM64 = TestBed("arm64", lambda: from_source(kernels.ARM64))
 RT = TestBed("x86-64 rt, lockdep", lambda: from_source(kernels.RT))
-RISCV = TestBed("riscv64", riscv_kernel)
+RISCV64 = TestBed("riscv64", lambda: from_source(kernels.RISCV64))
+RISCV64_HEADERS = TestBed("Debian 6.12 riscv64", riscv_kernel)
+I386 = TestBed("i386", lambda: from_source(kernels.I386))
 SEAT = TestBed("user-mode, rqspinlock's seat", once(lambda: rqspinlock_kernels("nbqlock")))
 SEAT_X86_64 = TestBed("x86-64, rqspinlock's seat",
                       once(lambda: rqspinlock_kernels("nbqlock", True)))

@@ -3,7 +3,7 @@
 
 import re
 
-from ci.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, STRESS_FOLDER, Case, clean_guest,
+from ci.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, Case, clean_guest,
                        guest_report, run_case, stock_kernel)
 from ci.kernel_table import runs_on
 from ci.survival import COMPARATORS, MIXED, alike, disturbed_plan, stress_plan, told_plan
@@ -11,7 +11,7 @@ from testbed.disturbed import (ALL_INTERRUPTS, above_own_cpu, in_contexts, inter
                                left_behind, legitimate, reclaims)
 from testbed.guest import QemuMachine, TwoSockets
 from testbed.guest_cli import LOADED
-from testbed.kernels import REAL_TIME
+from testbed.kernels import NEWEST, REAL_TIME
 from testbed.modules import build_modules
 from testbed.shapes import stock_runs
 from testbed.stress import (OURS, Run, Unseen, grows, listed, problem_with, read_runs,
@@ -32,20 +32,20 @@ echo "@growths %s $(grep growths /sys/kernel/debug/nbqlock/total)"
 """
 UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
 
-# Not in these kernels: it came with Linux 6.15.
-TOO_NEW = {"rqspinlock"}
+# It came with Linux 6.15.
+NEW_LOCKS = ("rqspinlock",)
 # Of ours. (name, ms)
 STOCK_RUNS = (("usual", 1500), ("small", 1000))
-STOCK_LOCKS = tuple(lock for lock in (*OURS, *COMPARATORS) if lock not in TOO_NEW)
+STOCK_LOCKS = tuple(lock for lock in (*OURS, *COMPARATORS) if lock not in NEW_LOCKS)
 # Those in which abandoned nodes are left to others.
 QUEUES_TO_ABANDON = (*OURS, "clh_try", "mcs_try", "clh_nb_paper", "mcs_nb_paper")
 # ((name of a patience, settings), ms, lock types)
 BRIEF_RUNS = ((alike(1000), 250, STOCK_LOCKS), (MIXED, 200, QUEUES_TO_ABANDON))
 
 
-def brief_runs():
+def brief_runs(new_locks):
     for (how, settings), duration, locks in BRIEF_RUNS:
-        for lock in locks:
+        for lock in (*locks, *(new_locks if locks is STOCK_LOCKS else ())):
             yield Run(f"{lock}-patience-{how}", lock=lock, threads=2, cpus="0-1",
                       **settings, cs_ns=2000, ncs_ns=200, duration_ms=duration)
 
@@ -73,14 +73,17 @@ def locks_in(output):
     return [lock.name for lock in listed(found[1])] if found else []
 
 
-def debian(kernel, above=ALL_INTERRUPTS):
-    """Load, stress, unload the modules in one of Debian's kernels."""
+def debian(kernel, above=ALL_INTERRUPTS, new_locks=()):
+    """Load, stress, unload the modules in one of Debian's kernels.
+
+    above: what interrupts a holder; new_locks: those which the driver has there besides.
+    """
     modules = {"files": build_modules(kernel), "load": LOADED}
     usual, small = ([Run(f"{lock}-{name}", lock=lock, threads=2, cpus="0-1",
                          patience_ns=10000, cs_ns=500, ncs_ns=500, duration_ms=duration)
                      for lock in OURS] for name, duration in STOCK_RUNS)
     # Last, since settings stay.
-    brief = [*brief_runs(), *stock_runs(OURS)]
+    brief = [*brief_runs(new_locks), *stock_runs(OURS)]
     nested = [interrupted(lock, 2, 200000, 300, ALL_INTERRUPTS) for lock in OURS]
     own = [legitimate(lock, 2, 200000, 400, ALL_INTERRUPTS, "own") for lock in OURS]
     alone = [above_own_cpu(lock, ALL_INTERRUPTS, 400) for lock in OURS]
@@ -99,7 +102,8 @@ def debian(kernel, above=ALL_INTERRUPTS):
     name = f"debian {kernel.version}"
     there = locks_in(outcomes[0].output)
     yield Case(f"{name}: every lock type of the driver is run",
-               sorted(there) == sorted(STOCK_LOCKS), f"{there}, not {STOCK_LOCKS}")
+               sorted(there) == sorted((*STOCK_LOCKS, *new_locks)), f"{there}, not "
+               f"{STOCK_LOCKS} and {new_locks}")
     for run, complaint in plans:
         yield run_case(f"{name}: {run.name}", run, complaint(run))
     yield Case(f"{name}: NMIs cannot be masked, and are refused there",
@@ -124,6 +128,12 @@ def debian_6_12():
 def debian_6_1():
     """stock Debian kernel 6.1 in QEMU, the oldest supported: load, stress, unload"""
     yield from debian(stock_kernel("6.1"))
+
+
+@runs_on(DEBIAN_NEWEST, "stress")
+def debian_newest():
+    """the newest stock Debian kernel in QEMU: load, stress, unload"""
+    yield from debian(stock_kernel(NEWEST), new_locks=NEW_LOCKS)
 
 
 @runs_on(DEBIAN_RT, "stress")

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Fault injection: what each kernel's detectors must report, the harness sees."""
 
-from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, DEBUG, KCSAN, RT,
-                       USER_MODE, Case, guest_report)
+from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG,
+                       I386, KCSAN, RISCV64, RT, USER_MODE, Case, guest_report)
 from ci.kernel_table import On, runs_on
 from testbed.common import Unavailable
 from testbed.faults import KINDS, NONE, listed_kinds, provoke_all
-from testbed.guest import ArmMachine, QemuMachine, UserModeMachine
+from testbed.guest import (ArmMachine, I386Machine, QemuMachine, RiscvMachine,
+                           UserModeMachine)
 
 # What every kernel minds, if only by its last word.
 ALWAYS = ("warn", "oops")
@@ -17,6 +18,7 @@ PLACES = (
                                   "rcu_stall")),
     (DEBIAN_6_12, QemuMachine, (*ALWAYS, "list", "soft_lockup", "hung_task")),
     (DEBIAN_6_1, QemuMachine, ALWAYS),
+    (DEBIAN_NEWEST, QemuMachine, ALWAYS),
     (DEBIAN_RT, QemuMachine, (*ALWAYS, "schedule_in_atomic", "preempt_leak")),
     (DEBUG, UserModeMachine, ("kasan_uaf", "kasan_oob", "ubsan_bounds", "ubsan_shift",
                               "kmemleak", "list", "sleep_in_atomic", "rt_lock_in_atomic",
@@ -26,6 +28,8 @@ PLACES = (
     (RT, QemuMachine, ("sleep_in_atomic", "rt_lock_in_atomic")),
     (KCSAN, QemuMachine, (*ALWAYS, "kcsan")),
     (ARM64, ArmMachine, ALWAYS),
+    (RISCV64, RiscvMachine, ALWAYS),
+    (I386, I386Machine, ALWAYS),
 )
 
 

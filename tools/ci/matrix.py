@@ -7,15 +7,15 @@ would do it. What a detector has seen is a complaint in the kernel's log.
 
 import re
 
-from ci.common import (ARM64, DEBUG, KCSAN, RT, Case, clean_guest, guest_report,
+from ci.common import (ARM64, DEBUG, I386, KCSAN, RISCV64, RT, Case, clean_guest, guest_report,
                        layout_cases, run_case)
 from ci.kernel_table import On, runs_on
 from ci.survival import disturbed_plan, stress_plan, stress_runs
 from testbed.annotations import lacks_contention
 from testbed.common import BUILD, Unavailable, disassembly, guest_cpus
 from testbed.disturbed import ALL_INTERRUPTS, INTERRUPTS, in_contexts, interrupted, moved
-from testbed.guest import (LEAK_SCAN, ArmMachine, QemuMachine, UserModeMachine, log_excerpt,
-                           run_guest)
+from testbed.guest import (LEAK_SCAN, ArmMachine, I386Machine, QemuMachine, RiscvMachine,
+                           UserModeMachine, log_excerpt, run_guest)
 from testbed.guest_cli import loaded
 from testbed.kernels import ARM64_TOOLS
 from testbed.kunit import LOCK_ROWS, SUITES, run_suites_in_guest
@@ -244,3 +244,26 @@ def arm64():
         yield from stress_cases(name, machine, plans, CPUS)
     yield On(ARM64, "build")
     yield wfe_case(kernel)
+
+
+def of_processor(testbed, machine, interrupts):
+    """The suites, and ours under load, on another processor."""
+    require_boot(machine)
+    name = testbed.name
+    yield On(testbed, "kunit")
+    yield from suite_cases(name, run_suites_in_guest(machine), SUITES + HOTPLUG)
+    yield On(testbed, "stress")
+    plans = list(contended(CPUS, interrupts, 1000000))
+    yield from stress_cases(name, machine, plans, CPUS)
+
+
+@runs_on(RISCV64, "kunit")
+def riscv64():
+    """riscv64: the suites and ours under load"""
+    yield from of_processor(RISCV64, RiscvMachine(RISCV64.find()), INTERRUPTS)
+
+
+@runs_on(I386, "kunit")
+def i386():
+    """32 bits: the suites and ours under load, NMIs as well"""
+    yield from of_processor(I386, I386Machine(I386.find()), ALL_INTERRUPTS)

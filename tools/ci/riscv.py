@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """An architecture on which a release of a spinlock orders writes to devices."""
 
-from ci.common import RISCV, Case, riscv_kernel
+from ci.common import RISCV64_HEADERS, Case, riscv_kernel
 from ci.kernel_table import runs_on
 from ci.text import WARNINGS, strict_build
 from testbed.common import BUILD
 from testbed.mmiowb import mmiowb_claims
 
 
-@runs_on(RISCV, "build")
+@runs_on(RISCV64_HEADERS, "build")
 def riscv():
     """riscv64: the modules build under W=1, every operation counts for mmiowb()"""
     kernel = riscv_kernel()

@@ -4,8 +4,8 @@
 import re
 import subprocess
 
-from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_RT, DEBUG,
-                       KCSAN, RT, USER_MODE, Case, guest_kernel, stock_kernel)
+from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG,
+                       I386, KCSAN, RISCV64, RT, USER_MODE, Case, guest_kernel, stock_kernel)
 from ci.kernel_table import On, runs_on
 from testbed.common import PROJECT, Unavailable
 from testbed.interface import differences
@@ -116,7 +116,8 @@ def suites_of(kernel):
 
 
 # Besides those of the two steps above.
-STRICT = (DEBIAN_6_12, DEBIAN_6_1, DEBIAN_RT, RT, DEBUG, KCSAN, ARM64)
+STRICT = (DEBIAN_6_12, DEBIAN_6_1, DEBIAN_NEWEST, DEBIAN_RT, RT, DEBUG, KCSAN, ARM64,
+          RISCV64, I386)
 
 
 def strict_on(testbed):

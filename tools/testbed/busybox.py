@@ -12,7 +12,7 @@ from testbed.debian import apt_offering, natural, own_suites, suites_of_main_arc
 PACKAGE = "busybox-static"
 PROGRAM = "bin/busybox"
 # What a processor is called by the kernel, and by Debian.
-DEBIANS_NAMES = {"x86_64": "amd64", "aarch64": "arm64"}
+DEBIANS_NAMES = {"x86_64": "amd64", "aarch64": "arm64", "i386": "i386", "riscv64": "riscv64"}
 
 
 def busybox(processor=None):
@@ -46,7 +46,10 @@ def program_in(folder):
 
 def fetched_busybox(root, architecture):
     try:
-        apt, _ = apt_offering(PACKAGE, own_suites(), suites_of_main_archive("bookworm"),
+        # The first of Debian's releases that has riscv64 is trixie.
+        apt, _ = apt_offering(PACKAGE, own_suites(),
+                              *(suites_of_main_archive(suite)
+                                for suite in ("bookworm", "trixie", "forky")),
                               architecture=architecture)
     except Unavailable as reason:
         raise Unavailable(f"no busybox for {architecture}: {reason}") from None

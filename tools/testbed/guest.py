@@ -274,24 +274,50 @@ class TwoSockets(QemuMachine):
                      "-numa", f"node,nodeid={node},cpus={cpus},memdev=memory{node}")))
 
 
-class ArmMachine(QemuMachine):
+class I386Machine(QemuMachine):
+    """An emulated PC that has no more than 32 bits."""
+
+    processor = "i386"
+    # The processor "max" says that it is an old one of AMD's, which the kernel warns of.
+    hardware = ("-cpu", "coreduo")
+
+    def __init__(self, kernel):
+        super().__init__(kernel, EMULATION)
+
+
+class VirtMachine(QemuMachine):
+    """QEMU's machine "virt", which is like no other."""
+
+    line = "/dev/hvc0"
+    leave = "poweroff -f"
+    words = ()
+    second_line = ("-device", "virtio-serial-device",
+                   "-device", "virtconsole,chardev=output")
+
+    def __init__(self, kernel):
+        super().__init__(kernel, EMULATION)
+
+
+class ArmMachine(VirtMachine):
     """An emulated machine with arm64 processors of some kind.
 
     They have atomic instructions from ARMv8.1 on; older ones, as the Cortex-A53,
     put atomics together of exclusive loads and stores. The kernel asks them.
     """
 
-    line = "/dev/hvc0"
-    leave = "poweroff -f"
     processor = "aarch64"
     console = "ttyAMA0"
-    words = ()
-    second_line = ("-device", "virtio-serial-device",
-                   "-device", "virtconsole,chardev=output")
 
     def __init__(self, kernel, cpu="max"):
-        super().__init__(kernel, EMULATION)
+        super().__init__(kernel)
         self.hardware = ("-machine", "virt,gic-version=3", "-cpu", cpu)
+
+
+class RiscvMachine(VirtMachine):
+    """An emulated machine with riscv64 processors, started by OpenSBI."""
+
+    processor = "riscv64"
+    hardware = ("-machine", "virt")
 
 
 class CountingMachine(QemuMachine):

@@ -12,6 +12,7 @@ from testbed.common import (PROJECT, Trouble, Unavailable, cache_root, cached,
                             is_sealed, run_logged, say)
 from testbed.debian import (apt_offering, natural, own_suites,
                             security_suites, suites_of_main_archive)
+from testbed.kbuild import mend_programs, options_to_take_back, same_pahole
 from testbed.source import get_source
 
 
@@ -68,6 +69,10 @@ SEAT_X86_64 = Recipe("rqspinlock-x86_64", X86_64, "arch/x86/boot/bzImage", "qemu
                      "bpf", "rqspinlock")
 ARM64_TOOLS = "" if platform.machine() == "aarch64" else "aarch64-linux-gnu-"
 ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64", tools=ARM64_TOOLS)
+RISCV64_TOOLS = "" if platform.machine() == "riscv64" else "riscv64-linux-gnu-"
+RISCV64 = Recipe("riscv64", "riscv", "arch/riscv/boot/Image", "qemu", "riscv64",
+                 tools=RISCV64_TOOLS)
+I386 = Recipe("i386", "i386", "arch/x86/boot/bzImage", "qemu", "x86_64", "i386")
 
 
 class Kernel:
@@ -97,8 +102,8 @@ def require_host(recipe):
     """Some kernels can be built on some machines only."""
     if recipe.arch == "um":
         require_um_host()
-    elif recipe.arch == X86_64 and platform.machine() != X86_64:
-        raise Unavailable("no cross compiler for x86-64 is known here, and this "
+    elif recipe.arch in (X86_64, "i386") and platform.machine() != X86_64:
+        raise Unavailable("no cross compiler for x86 is known here, and this "
                           f"machine is {platform.machine()}")
 
 
@@ -158,6 +163,8 @@ def configure(recipe, make, build_dir, log):
 # What may stand between a package's version and its architecture, best first.
 STOCK = ("-cloud", "")
 REAL_TIME = ("-rt",)
+# In place of a series: the newest of all. It is of a release that is to come.
+NEWEST = "newest"
 
 
 def debian_kernel(series, flavours=STOCK):
@@ -165,16 +172,9 @@ def debian_kernel(series, flavours=STOCK):
     kept = cached_debian_kernel(series, flavours)
     if kept:
         return kept
-    # The older release first: modules for its kernels build with newer compilers, too, but
-    # not the other way round.
-    lists = [own_suites(),
-             suites_of_main_archive("bookworm", "bookworm-updates"),
-             security_suites("bookworm-security"),
-             suites_of_main_archive("bookworm-backports"),
-             suites_of_main_archive("trixie", "trixie-updates")]
     try:
         apt, names = apt_offering("|".join(image_pattern(series, flavour)
-                                           for flavour in flavours), *lists)
+                                           for flavour in flavours), *suites_for(series))
         return unpacked_debian_kernel(series, apt, best_image(series, flavours, names))
     except Unavailable as reason:
         raise Unavailable(
@@ -182,8 +182,22 @@ def debian_kernel(series, flavours=STOCK):
             "filled elsewhere with NBQ_CACHE=FOLDER.") from None
 
 
+def suites_for(series):
+    """Where to look for a series, in order."""
+    if series == NEWEST:
+        return [suites_of_main_archive("trixie-backports", "forky", "sid")]
+    # The older release first: modules for its kernels build with newer compilers, too, but
+    # not the other way round.
+    return [own_suites(),
+            suites_of_main_archive("bookworm", "bookworm-updates"),
+            security_suites("bookworm-security"),
+            suites_of_main_archive("bookworm-backports"),
+            suites_of_main_archive("trixie", "trixie-updates")]
+
+
 def image_pattern(series, flavour):
-    return rf"linux-image-{re.escape(series)}\.\d+[^a-z]*(deb\d+)?{flavour}-amd64"
+    number = r"\d+\.\d+" if series == NEWEST else re.escape(series)
+    return rf"linux-image-{number}\.\d+[^a-z]*(deb\d+)?{flavour}-amd64"
 
 
 def best_image(series, flavours, names):
@@ -214,17 +228,26 @@ def unpacked_debian_kernel(series, apt, image):
                        apt.field(headers, "Depends"))
     if len(needs) < 2:
         raise Unavailable(f"{headers} does not name its common and kbuild packages")
+    # Newer ones have the image proper in a package of its own.
+    images = re.findall(r"linux-binary-[^\s,]+", apt.field(image, "Depends"))
 
     def unpack(folder):
         say(f"fetching Debian's kernel {release} and its headers (about 50 MB)")
-        apt.unpack([image, headers, *needs], folder)
+        apt.unpack([image, *images, headers, *needs], folder)
         makefile = folder / "usr/src" / headers / "Makefile"
         mend_makefile(makefile, folder)
-        return [f"boot/vmlinuz-{release}", makefile.relative_to(folder),
+        mend_programs(apt, folder)
+        return [image_in(folder, release).relative_to(folder), makefile.relative_to(folder),
                 f"usr/src/{headers}/Module.symvers"]
 
     folder = cached(debian_folder(series) / image, unpack)
     return debian_kernel_in(series, folder)
+
+
+def image_in(folder, release):
+    return next(path for path in (folder / f"boot/vmlinuz-{release}",
+                                  folder / f"usr/lib/modules/{release}/vmlinuz")
+                if path.exists())
 
 
 def mend_makefile(makefile, root):
@@ -242,7 +265,7 @@ def debian_kernel_in(series, folder):
     build_dir = folder / "usr/src" / f"linux-headers-{release}"
     kind = "-rt" if release.endswith("-rt-amd64") else ""
     return Kernel(f"debian-{series}{kind}", release, build_dir,
-                  folder / f"boot/vmlinuz-{release}",
+                  image_in(folder, release),
                   options_for_headers(build_dir), digest(folder, release))
 
 
@@ -255,4 +278,6 @@ def options_for_headers(build_dir):
     named = re.search(r"\bgcc-\d+", text)
     if named and not shutil.which(named.group(0)):
         options.append("CC=gcc")
+        config = (build_dir / ".config").read_text()
+        options += [*options_to_take_back(config), *same_pahole(config)]
     return options
