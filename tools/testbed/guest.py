@@ -317,6 +317,8 @@ class RiscvMachine(VirtMachine):
     """An emulated machine with riscv64 processors, started by OpenSBI."""
 
     processor = "riscv64"
+    # An older QEMU describes its processors by "riscv,isa" alone.
+    words = ("riscv_isa_fallback",)
     hardware = ("-machine", "virt")
 
 
