@@ -5,14 +5,12 @@ from collections import Counter
 import errno
 import re
 
-from ci.common import DEBIAN_6_1, DEBIAN_6_12, Case, clean_guest, from_source
-from ci.kernel_table import On, TestBed, runs_on
-from testbed import kernels, perf
-from testbed.common import PROJECT
-from testbed.guest import QemuMachine, UserModeMachine, run_guest
+from ci.common import DEBIAN_6_12, Case, clean_guest
+from ci.kernel_table import runs_on
+from testbed.guest import QemuMachine, run_guest
 from testbed.guest_cli import loaded
 from testbed.stress import FILES, Run, Unseen, problem_with, read_runs, until_seen
-from top.counts import SYMBOL, Parts, Sample, counter_for, histograms
+from top.counts import Parts, Sample, counter_for
 from top.events import PREFIX, guest_start
 from top.view import View
 
@@ -22,7 +20,6 @@ LOAD = {"threads": CPUS, "cpus": f"0-{CPUS - 1}", "patience_ns": "1-5000000", "c
         "ncs_ns": 500, "duration_ms": 500, "sample_every": 0}
 LOCKS = ("nbq_spin", "clh_nb")
 TIMEOUT = 3600			# of guests that take a minute; it only ends what hangs
-TRACE = TestBed("user-mode, event tracing", lambda: from_source(kernels.TRACE))
 LEFT = f"ls -d $T/instances/{PREFIX}* 2>/dev/null"
 
 # Each run has an instance of its own, which is read after it.
@@ -141,66 +138,3 @@ def counted_cases(name, machine, of_run=claims, **options):
 def top():
     """nbq top: its counts are those of the driver and of the counters"""
     yield from counted_cases("top", QemuMachine(DEBIAN_6_12.find()))
-
-
-# perf, python3 and kernels without histograms
-
-def under_perf(run):
-    """The run, recorded by perf; then what perf lock contention says of each lock."""
-    start = run.command.replace("stress_run", "set_run", 1)
-    return (f"{start}\n$PERF lock record -q -a -o /tmp/perf.data -- sh -c 'echo 1 >$D/run'\n"
-            f"end_run\n"
-            f"echo '@perf {run.name}'\n"
-            "$PERF lock contention -l -F contended -x , -i /tmp/perf.data 2>&1\n"
-            "echo '@perf-over'\n")
-
-
-PERF_SHELL = """
-set_run() {
-	echo "@run $1"
-	shift
-	for setting in "$@"; do
-		echo "${setting#*=}" >"$(parameter ${setting%%=*})" || echo "@refused $setting"
-	done
-}
-end_run() {
-	echo "@status 0"
-	cat $D/result/summary
-	echo "@end"
-}
-""" + perf.SHELL
-
-
-def perf_counts(run):
-    """{address: contended waits} of perf lock contention."""
-    found = re.search(rf"^@perf {run.name}\n(.*?)^@perf-over", run.output,
-                      re.MULTILINE | re.DOTALL)
-    rows = re.findall(r"^ *(\d+)[,;] *(?:0x)?([0-9a-f]{8,16})\b", found[1] if found else "",
-                      re.MULTILINE)
-    return {int(address, 16): int(count) for count, address in rows}
-
-
-def top_counts(run):
-    """The same of the histogram of begun waits."""
-    found = Counter()
-    for keys, values in histograms(run.seen[0]["begin"]):
-        if "holder_cpu" in keys:
-            found[int(SYMBOL.match(keys["lock"])[1], 16)] += values["hitcount"]
-    return found
-
-
-def perf_claims(run):
-    ours, theirs = top_counts(run), perf_counts(run)
-    yield from claims(run)
-    yield "perf lock contention counts as many waits of the lock", \
-        ours and all(theirs.get(address) == count for address, count in ours.items())
-
-
-@runs_on(DEBIAN_6_12, "stress")
-def top_all():
-    """nbq top: against perf lock contention; on 6.1; without hist triggers"""
-    machine = QemuMachine(DEBIAN_6_12.find())
-    yield from counted_cases("top, perf", machine, perf_claims, command=under_perf,
-                             more=perf.guest_files(), before=PERF_SHELL)
-    yield On(DEBIAN_6_1, "stress")
-    yield from counted_cases("top, 6.1", QemuMachine(DEBIAN_6_1.find()))
