@@ -26,6 +26,9 @@ modprobe nbqlock_stress
 modprobe nbq_example
 nbq --version
 nbq stress --locks nbq_spin,clh_nb --rounds 1 --seconds 0.3 --no-alone
+nbq stress --locks nbq_spin --rounds 1 --seconds 20 --no-alone >/dev/null 2>&1 &
+nbq top --interval 2 --count 2 && echo @watched
+wait
 dmesg | grep nbq_example
 rmmod nbq_example nbqlock_stress nbqlock
 echo @unloaded
@@ -107,6 +110,7 @@ def at_work(name, system):
     finally:
         disk.unlink()
     for what, words in (("nbq stress compares locks", r"^nbq_spin .* PASS$"),
+                        ("nbq top shows the locks at work", r"nbq_spin(.|\n)*^@watched$"),
                         ("the example times out and acquires",
                          r"timed out after \d+ ns, held by CPU \d(.|\n)*acquired"),
                         ("the modules are unloaded", "^@unloaded$")):

@@ -180,6 +180,7 @@ def plain(path):
 # A script in a guest that has such a disk: mounts it and runs the system's own programs.
 ENTER = """
 mkdir /disk
+mount -t tracefs tracefs /sys/kernel/tracing
 mount -t ext4 /dev/vda /disk || exit 1
 for folder in proc sys dev; do mount -o rbind /$folder /disk/$folder || exit 1; done
 mount -t tmpfs tmpfs /disk/tmp
