@@ -6,6 +6,7 @@ import functools
 from ci.kernel_table import TestBed
 from testbed import kernels
 from testbed.common import Trouble
+from testbed.console import kernel_of as console_kernel
 from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, UserModeMachine, log_excerpt,
                            run_guest)
 from testbed.guest_cli import loaded
@@ -73,6 +74,7 @@ SEAT = TestBed("user-mode, rqspinlock's seat", once(lambda: rqspinlock_kernels("
 SEAT_X86_64 = TestBed("x86-64, rqspinlock's seat",
                       once(lambda: rqspinlock_kernels("nbqlock", True)))
 RQSPINLOCK = TestBed("x86-64, rqspinlock", once(lambda: rqspinlock_kernels("stock", True)))
+CONSOLE = TestBed("user-mode, console", once(lambda: console_kernel("nbqlock")))
 CLANG = TestBed("user-mode, clang", lambda: from_source(kernels.CLANG))
 
 

@@ -14,7 +14,7 @@ from testbed.sparse import new_sparse
 from testbed.versions import disagreements
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/tutorial",
-                  "tools/ci/faults", "tools/ci/torture", "tools/ci/rqspinlock")
+                  "tools/ci/faults", "tools/ci/console", "tools/ci/torture", "tools/ci/rqspinlock")
 HOST_FOLDERS = ("tools/verification/host", "tools/verification/explore", "tools/simulate",
                 "tools/bench/kernel")
 

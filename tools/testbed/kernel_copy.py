@@ -147,12 +147,14 @@ class KernelCopy:
     def tree(self):
         return self.folder / "tree"
 
-    def refresh(self, replaced=None):
+    def refresh(self, replaced=None, undone=()):
         """Make it current. replaced: {path: text} of sources of the project that are others.
 
+        undone: files that are as in the tree, although there is a change for them.
         A file that is the tree's again is older than its object: then all are made anew.
         """
         texts = changed_files(self.source.path, self.changes)
+        texts |= {name: (self.source.path / name).read_text() for name in undone}
         wanted = {f"changed/{name}": text.encode() for name, text in texts.items()}
         wanted |= {f"nbq/{name}": text for name, text in source_files(PROJECT).items()}
         wanted |= {f"nbq/{name}": text.encode() for name, text in (replaced or {}).items()}
@@ -174,7 +176,7 @@ class KernelCopy:
                      "nbq": self.folder / "nbq",
                      "include/nbqlock": self.folder / "nbq/nbqlock"})
 
-    def build(self, recipe, modules=(), replaced=None):
+    def build(self, recipe, modules=(), replaced=None, undone=()):
         """The kernel of a recipe, built or brought up to date; and these modules of it."""
         require_host(recipe)
         key = digest(recipe.settings, compiler_identity(*recipe.compiler), recipe.options)
@@ -182,7 +184,7 @@ class KernelCopy:
         whole = build_dir / ".whole"
         log = self.folder / f"{build_dir.name}.log"
         with locked(f"{self.folder}.lock", self.folder):
-            self.refresh(replaced)
+            self.refresh(replaced, undone)
             if build_dir.exists() and not whole.exists():
                 say(f"{build_dir} was left half-made; making it again")
                 shutil.rmtree(build_dir)
@@ -192,7 +194,7 @@ class KernelCopy:
             build_dir.mkdir(parents=True, exist_ok=True)
             whole.unlink(missing_ok=True)
             make_all(recipe, self.tree, build_dir, log)
-            return self.kernel_of(recipe, build_dir, key, modules, bool(replaced))
+            return self.kernel_of(recipe, build_dir, key, modules, bool(replaced or undone))
 
     def kernel_of(self, recipe, build_dir, key, modules, is_other):
         """The kernel as it is now: its files are copied, as the next build changes them."""
@@ -230,12 +232,14 @@ def errors_in(log):
     return "\n".join(wrong[:10] or lines[-20:])
 
 
-def built_copy(recipe, *changes, modules=(), replaced=None):
+def built_copy(recipe, *changes, modules=(), replaced=None, undone=()):
     """A copy of the found tree with these changes, the kernel of a recipe built from it.
 
     The recipe's configurations say that the project is built in (CONFIG_NBQLOCK=y), and which
     of the changes take effect.
     modules: paths of modules of the kernel's own: their contents are in kernel.modules.
     replaced: {path: text} of sources of the project that are others in this kernel.
+    undone: files that are as in the tree, although there is a change for them: for the other
+    side of a comparison, of which little is made anew.
     """
-    return KernelCopy(get_source(), changes).build(recipe, modules, replaced)
+    return KernelCopy(get_source(), changes).build(recipe, modules, replaced, undone)

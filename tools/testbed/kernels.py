@@ -67,6 +67,9 @@ BPF = Recipe("bpf", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "bpf")
 SEAT = Recipe("rqspinlock", "um", "linux", "guest", "rqspinlock")
 SEAT_X86_64 = Recipe("rqspinlock-x86_64", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64",
                      "bpf", "rqspinlock")
+# A virtio console, with its lock as it is and an nbq_spin: built from a copy of the tree
+# (testbed/console.py).
+HVC = Recipe("hvc-nbqlock", "um", "linux", "guest", "hvc")
 ARM64_TOOLS = "" if platform.machine() == "aarch64" else "aarch64-linux-gnu-"
 ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64", tools=ARM64_TOOLS)
 RISCV64_TOOLS = "" if platform.machine() == "riscv64" else "riscv64-linux-gnu-"

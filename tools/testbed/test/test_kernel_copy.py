@@ -84,12 +84,20 @@ class Changes(unittest.TestCase):
         self.assertEqual((shadow / "kernel/b.c").resolve(), self.tree / "kernel/b.c")
         self.assertTrue((shadow / "mm").is_symlink())
 
-    def refreshed(self):
+    def refreshed(self, **options):
         copy = KernelCopy(Source(self.tree), ("spin",))
         with mock.patch.object(kernel_copy, "source_files",
                                lambda _: {"nbqlock/spin.c": b"spin"}):
-            copy.refresh()
+            copy.refresh(**options)
         return copy
+
+    def test_undone_file_is_as_in_the_tree_and_comes_back(self):
+        changed = self.refreshed().tree / "kernel/a.c"
+        ours = changed.read_text()
+        self.refreshed(undone=["kernel/a.c"])
+        self.assertEqual(changed.read_text(), (self.tree / "kernel/a.c").read_text())
+        self.refreshed()
+        self.assertEqual(changed.read_text(), ours)
 
     def test_refresh_leaves_the_dates_of_what_is_the_same(self):
         changed = self.refreshed().tree / "kernel/a.c"
