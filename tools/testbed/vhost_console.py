@@ -74,8 +74,8 @@ class Queue:
         memory.write("<II", self.used + 4 + 8 * (self.given % self.size), number, length)
         self.given += 1
         memory.write("<H", self.used + 2, self.given & 0xffff)
-        # A full pipe has interrupts for the guest to take.
-        with contextlib.suppress(BlockingIOError):
+        # A full pipe has interrupts for the guest to take; a broken one has no guest.
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
             os.write(self.call, ONE)
 
 
