@@ -30,6 +30,7 @@ TIMEOUT = 3600
 RCU_PARAMETERS = {"fwd_progress": 0, "test_boost": 0, "stutter": 0}
 MODULES = ("kernel/torture.ko", "kernel/locking/locktorture.ko", "kernel/rcu/rcutorture.ko",
            "lib/test_rhashtable.ko")
+SWEEP = "kernel/locking/nbq_sweep.ko"	# of the port
 READS = re.compile(r"Reads *:\s+Total: (\d+)")
 # With lockdep, some tests say "SUCCESS [debug]".
 SUCCESS = re.compile(r"--- End of test: SUCCESS\b")
@@ -55,7 +56,8 @@ def machine_of(side, testbed=UML, lockdep=False, replaced=None):
 
     replaced: {path: text} of sources of the project that are others in this kernel.
     """
-    kernel = built_copy(recipe_of(side, testbed, lockdep), *CHANGES, modules=MODULES,
+    modules = (*MODULES, SWEEP) if side == HYBRID else MODULES
+    kernel = built_copy(recipe_of(side, testbed, lockdep), *CHANGES, modules=modules,
                         replaced=replaced)
     return {UML: UserModeMachine, QEMU: QemuMachine}[testbed](kernel)
 
@@ -241,8 +243,21 @@ def parts_of(cpus, seconds):
 
 # Boots
 
-COUNTERS = "\necho @counters; cat /sys/kernel/debug/nbqlock/total 2>/dev/null; echo @end\n"
-QUEUES = 64			# of a socket, NBQ_QUEUE_BITS
+READINGS = 9
+# A reading while a context waits has its node, or the node it has just freed and not yet
+# its allocation.
+COUNTERS = f"""
+insmod /lib/modules/nbq_sweep.ko 2>/dev/null && echo @swept
+for reading in $(seq {READINGS}); do
+	echo @counters; cat /sys/kernel/debug/nbqlock/total 2>/dev/null; echo @end
+	sleep 0.1
+done
+"""
+
+
+def counters_of(text):
+    """{name: number} of nbqlock's file of counters."""
+    return {name: int(number) for name, number in re.findall(r"^(\w+) (\d+)$", text, re.MULTILINE)}
 
 
 class Boot:
@@ -254,7 +269,8 @@ class Boot:
         self.parts = parts
         self.is_hybrid = is_hybrid
         self.outcome = None
-        self.counters = {}
+        self.is_swept = False
+        self.readings = []
 
     def run(self, timeout=TIMEOUT):
         kernel = self.machine.kernel
@@ -269,16 +285,21 @@ class Boot:
                                  modules={"files": kernel.modules, "load": ["torture.ko"]})
         for part in self.parts:
             part.read(self.outcome, kernel)
-        counted = self.outcome.output.partition("@counters\n")[2]
-        self.counters = {name: int(number)
-                         for name, number in re.findall(r"^(\w+) (\d+)$", counted, re.MULTILINE)}
+        self.is_swept = "@swept\n" in self.outcome.output
+        self.readings = [counters_of(text) for text in re.findall(
+            r"^@counters$(.*?)^@end$", self.outcome.output, re.MULTILINE | re.DOTALL)]
         return self
 
     @property
+    def counters(self):
+        """The last reading."""
+        return self.readings[-1] if self.readings else {}
+
+    @property
     def left(self):
-        """Queue nodes that were neither freed nor reclaimed."""
-        return self.counters["nodes_allocated"] - self.counters["nodes_freed"] - \
-            self.counters["nodes_reclaimed"]
+        """Queue nodes that were neither freed nor reclaimed, in each of the readings."""
+        return [reading["nodes_allocated"] - reading["nodes_freed"] - reading["nodes_reclaimed"]
+                for reading in self.readings]
 
     @property
     def complaint(self):
@@ -295,15 +316,16 @@ class Boot:
     def counted_wrong(self):
         """What the counters of nbqlock say against it.
 
-        A node stays as the tail of a socket's queue until the next waiter reclaims it: one a
-        queue. The others belong to contexts that wait while the counters are read: one a
-        context.
+        The queues have been swept. A node that is lost is in all readings; that of a context that
+        waits is in one, and so is a node that was counted as freed before it was as allocated.
         """
         if not self.counters:
             return "no counters of nbqlock"
         if self.counters["deadlocks"]:
             return f"{self.counters['deadlocks']} deadlocks"
-        if not 0 <= self.left <= QUEUES + 4 * self.cpus:
+        if not self.is_swept:
+            return "the queues could not be swept"
+        if min(self.left) > 0 or max(self.left) < 0:
             return f"{self.left} queue nodes are left"
         if self.counters["exhaustions"]:
             return f"{self.counters['exhaustions']} attempts found no queue node"
@@ -313,7 +335,7 @@ class Boot:
     def summary(self):
         if not self.is_hybrid or not self.counters:
             return ""
-        return (f"{self.counters['acquired_handoff']} waits, {self.left} queue nodes left, "
+        return (f"{self.counters['acquired_handoff']} waits, {min(self.left)} queue nodes left, "
                 f"{self.counters['pool_high_water']} at most")
 
     def rows(self):

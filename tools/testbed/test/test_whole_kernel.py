@@ -6,12 +6,12 @@ import unittest
 from testbed.common import PROJECT
 from testbed.complaints import complaints
 from testbed.kernel_copy import CHANGES, patched
-from testbed.whole_kernel import (BANGS, BEGIN, END, QUEUES, Boot, LockTorture, Part,
-                                  Rhashtable, ShellLoad)
+from testbed.whole_kernel import (BANGS, BEGIN, END, Boot, LockTorture, Part, Rhashtable,
+                                  ShellLoad, counters_of)
 
 WRITES = "spin_lock-torture: Writes:  Total: {}  Max/Min: 9/3   Fail: 0 \n"
 SUCCESS = "spin_lock-torture:--- End of test: SUCCESS: acq_writer_lim=0 \n"
-COUNTERS = {"nodes_allocated": 90, "nodes_freed": 40, "nodes_reclaimed": 48, "deadlocks": 0,
+COUNTERS = {"nodes_allocated": 90, "nodes_freed": 40, "nodes_reclaimed": 50, "deadlocks": 0,
             "acquired_handoff": 90, "pool_high_water": 3, "exhaustions": 0}
 
 
@@ -92,20 +92,30 @@ class Parts(unittest.TestCase):
 
 
 class Counters(unittest.TestCase):
-    def boot(self, log="", is_hybrid=True, **counters):
+    def boot(self, log="", is_hybrid=True, freed=(40,), **counters):
         boot = Boot(None, 4, [], is_hybrid)
         boot.outcome = Outcome(log)
-        boot.counters = {**COUNTERS, **counters} if is_hybrid else {}
+        boot.is_swept = is_hybrid
+        boot.readings = [{**COUNTERS, **counters, "nodes_freed": each} for each in freed] \
+            if is_hybrid else []
         return boot
 
-    def test_nodes_that_are_tails_may_stay(self):
-        boot = self.boot()
-        self.assertEqual((boot.complaint, boot.left), ("", 2))
-        self.assertIn("2 queue nodes left", boot.summary)
+    def test_nodes_of_contexts_that_wait_may_be_in_some_readings(self):
+        boot = self.boot(freed=(38, 40, 41, 39))
+        self.assertEqual((boot.complaint, boot.left), ("", [2, 0, -1, 1]))
+        self.assertIn("-1 queue nodes left", boot.summary)
 
-    def test_nodes_that_are_lost_or_freed_twice_fail(self):
-        for freed in (40 - QUEUES - 16, 43):
-            self.assertIn("nodes are left", self.boot(nodes_freed=freed).complaint)
+    def test_a_node_that_is_lost_or_freed_twice_fails(self):
+        for freed in ((39, 38, 39), (41, 42, 41)):
+            self.assertIn("nodes are left", self.boot(freed=freed).complaint)
+
+    def test_queues_that_were_not_swept_fail(self):
+        boot = self.boot()
+        boot.is_swept = False
+        self.assertIn("swept", boot.complaint)
+
+    def test_counters_are_read_from_lines_of_name_and_number(self):
+        self.assertEqual(counters_of("a 1\nno number\nb_c 20\n"), {"a": 1, "b_c": 20})
 
     def test_deadlocks_exhaustions_and_complaints_fail(self):
         for wrong in (self.boot(deadlocks=1), self.boot(exhaustions=1),
