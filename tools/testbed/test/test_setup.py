@@ -16,7 +16,7 @@ SETUP = PROJECT / "tools/setup"
 ESSENTIAL = ("bash", "sh", "env", "sed", "grep", "cut", "tr", "xargs", "awk", "nproc",
              "cat", "cp")
 PURPOSES = ("python", "run", "debian-guest", "simulate", "bench", "check", "check-all", "verify",
-            "mutate", "docs", "series", "deb")
+            "mutate", "docs", "series", "moving", "deb")
 
 DPKG_QUERY = """#!/bin/sh
 # dpkg-query -W -f FORMAT PACKAGE...
