@@ -51,7 +51,13 @@ def samples_of(output, run):
 
 
 def lacks_waits(run):
-    """What there was not to be counted in a run, or nothing."""
+    """What there was not to be counted in a run, or nothing.
+
+    The kernel drops an event where another CPU is inserting the same key, for as long as that
+    is preempted.
+    """
+    if run.seen and run.seen[1].lost:
+        return Unseen("not a run without dropped events")
     counts = counts_of(run)
     if not counts or not run.number("timeouts") or not counts.acquired:
         return Unseen("not a wait that succeeded and one that did not")
@@ -93,7 +99,6 @@ def claims(run):
     results = Counter()
     for (ret, _), (count, _) in counts.results.items():
         results[ret] += count
-    yield "no event is lost", not sample.lost
     yield "each wait has ended", counts.waits == sum(results.values()) > 0
     yield "no waiter is left", counts.waiters == 0
     yield "timeouts are those of the driver", \
