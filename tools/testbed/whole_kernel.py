@@ -247,7 +247,8 @@ READINGS = 9
 # A reading while a context waits has its node, or the node it has just freed and not yet
 # its allocation.
 COUNTERS = f"""
-insmod /lib/modules/nbq_sweep.ko 2>/dev/null && echo @swept
+echo @sweep
+[ ! -e /lib/modules/nbq_sweep.ko ] || insmod /lib/modules/nbq_sweep.ko 2>&1 && echo @swept
 for reading in $(seq {READINGS}); do
 	echo @counters; cat /sys/kernel/debug/nbqlock/total 2>/dev/null; echo @end
 	sleep 0.1
@@ -269,7 +270,7 @@ class Boot:
         self.parts = parts
         self.is_hybrid = is_hybrid
         self.outcome = None
-        self.is_swept = False
+        self.swept = ""
         self.readings = []
 
     def run(self, timeout=TIMEOUT):
@@ -285,7 +286,7 @@ class Boot:
                                  modules={"files": kernel.modules, "load": ["torture.ko"]})
         for part in self.parts:
             part.read(self.outcome, kernel)
-        self.is_swept = "@swept\n" in self.outcome.output
+        self.swept = self.outcome.output.partition("@sweep\n")[2].partition("@counters\n")[0].strip()
         self.readings = [counters_of(text) for text in re.findall(
             r"^@counters$(.*?)^@end$", self.outcome.output, re.MULTILINE | re.DOTALL)]
         return self
@@ -323,8 +324,8 @@ class Boot:
             return "no counters of nbqlock"
         if self.counters["deadlocks"]:
             return f"{self.counters['deadlocks']} deadlocks"
-        if not self.is_swept:
-            return "the queues could not be swept"
+        if self.swept != "@swept":
+            return f"the queues could not be swept: {self.swept}"
         if min(self.left) > 0 or max(self.left) < 0:
             return f"{self.left} queue nodes are left"
         if self.counters["exhaustions"]:

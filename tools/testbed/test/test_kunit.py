@@ -3,7 +3,7 @@
 
 import unittest
 
-from testbed.kunit import without_provoked
+from testbed.kunit import INTERRUPTED, without_provoked
 
 IN_USE = "destroy of a lock that is in use"
 NOT_HELD = "unlock of a lock that is not held"
@@ -15,6 +15,20 @@ def report(what, lock, holder=", held by CPU#0 (task)"):
 
 def log_of(*lines):
     return "\n".join(lines)
+
+
+class Interrupted(unittest.TestCase):
+    BEGIN = "[    0.52]         KTAP version 1\r\n"
+    REST = "[    0.54]         # Subtest: a\r\n[    0.55]         ok 1 b\r\n"
+
+    def test_lines_of_others_are_left_out(self):
+        text = self.BEGIN + "[    0.53] Freeing initrd memory: 1180K\r\n" + self.REST
+        self.assertEqual(INTERRUPTED.sub(r"\1", text), self.BEGIN + self.REST)
+
+    def test_a_report_without_them_stays(self):
+        for text in (self.BEGIN + self.REST, "KTAP version 1\n1..2\n    KTAP version 1\n"
+                     "    # Subtest: a\n    1..1\n    ok 1 b\nok 1 a\n"):
+            self.assertEqual(INTERRUPTED.sub(r"\1", text), text)
 
 
 class WithoutProvoked(unittest.TestCase):

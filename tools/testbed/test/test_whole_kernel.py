@@ -95,7 +95,7 @@ class Counters(unittest.TestCase):
     def boot(self, log="", is_hybrid=True, freed=(40,), **counters):
         boot = Boot(None, 4, [], is_hybrid)
         boot.outcome = Outcome(log)
-        boot.is_swept = is_hybrid
+        boot.swept = "@swept" if is_hybrid else ""
         boot.readings = [{**COUNTERS, **counters, "nodes_freed": each} for each in freed] \
             if is_hybrid else []
         return boot
@@ -111,8 +111,8 @@ class Counters(unittest.TestCase):
 
     def test_queues_that_were_not_swept_fail(self):
         boot = self.boot()
-        boot.is_swept = False
-        self.assertIn("swept", boot.complaint)
+        boot.swept = "insmod: ERROR: could not insert module"
+        self.assertIn("swept: insmod", boot.complaint)
 
     def test_counters_are_read_from_lines_of_name_and_number(self):
         self.assertEqual(counters_of("a 1\nno number\nb_c 20\n"), {"a": 1, "b_c": 20})
