@@ -3,5 +3,5 @@ for cpu in 1 0; do
 	insmod sampler_info.ko
 	taskset -c $cpu sh -c 'echo 1 >/sys/module/sampler_info/parameters/flush'
 	rmmod sampler_info
-	dmesg -c | grep -m 1 sampler_info
+	dmesg -c | grep -m 1 'sampler_info: error'
 done

@@ -5,3 +5,4 @@ for cpu in 1 0; do
 	taskset -c $cpu sh -c 'echo 1 >flush'
 	grep -s . *
 done
+rmmod sampler_timeout
