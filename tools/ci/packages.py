@@ -21,7 +21,9 @@ WANTED = {
     "nbqlock-dev": (r"/usr/src/nbqlock-headers/nbqlock\.mk",
                     rf"/usr/src/nbqlock-headers/nbqlock/({HEADER_NAMES})\.h",
                     r"/usr/share/doc/nbqlock-dev/examples/(Kbuild|Makefile|nbq_example\.c)",
-                    r"/usr/share/doc/nbqlock-dev/examples/(dkms\.conf|debian/.+)"),
+                    r"/usr/share/doc/nbqlock-dev/examples/(dkms\.conf|debian/.+)",
+                    r"/usr/share/doc/nbqlock-dev/examples/tutorial/"
+                    r"(Kbuild|Makefile|\w+\.([ch]|sh|txt))"),
     "nbqlock-tools": (r"/usr/bin/nbq", r"/usr/share/nbqlock/(nbq|version)",
                       r"/usr/share/nbqlock/(bench|testbed|simulate|top)/.+\.(py|sh|ini)",
                       r"/usr/share/man/man1/nbq(-\w+)?\.1\.gz",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The Debian packages in fresh systems: installed, loaded, used, upgraded, removed."""
 
+import contextlib
 from pathlib import Path
 import re
 import subprocess
@@ -8,11 +9,13 @@ import tempfile
 
 from ci.common import Case, clean_guest, guest_report
 from ci.kernel_table import On, TestBed
+from ci.tutorial import HANGS, MOST_RUNS, difference
 from testbed.common import BUILD
 from testbed.guest import run_guest
 from testbed.packages import build_consumer, build_packages, field
 from testbed.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system,
                              remove_system, write_disk)
+from testbed.tutorial import (PAGE, breaks_a_promise, commands, is_as_shown, shown_of)
 from testbed.versions import version
 
 FOLDER = BUILD / "systems"
@@ -39,6 +42,24 @@ cp -r /usr/share/doc/nbqlock-dev/examples /tmp/own
 make -C /tmp/own KDIR=/lib/modules/{release}/build
 modinfo -F depends /tmp/own/nbq_example.ko
 rm -r /tmp/own
+"""
+# The tutorial, as a user takes it from the packages.
+TUTORIAL = "/root/tutorial"
+BUILD_TUTORIAL = f"""
+cp -r /usr/share/doc/nbqlock-dev/examples/tutorial {TUTORIAL}
+make -C {TUTORIAL} KDIR=/lib/modules/{{release}}/build
+"""
+STEP_MARK = "@step"
+BEGIN_TUTORIAL = f"""
+modprobe nbqlock
+cd {TUTORIAL}
+"""
+# A kernel that loads signed modules only, and has not been told DKMS's key.
+ENFORCED = "module.sig_enforce=1"
+REFUSED = f"""
+modprobe nbqlock || echo @refused
+insmod {TUTORIAL}/sampler_raw.ko || echo @refused
+dmesg | grep -i 'loading of .* is rejected'
 """
 SIGNATURE_MARK = b"~Module signature appended~\n"
 
@@ -99,16 +120,26 @@ def verified(content, signature, certificate):
     return check.stdout if check.returncode else ""
 
 
-def at_work(name, system):
-    """The system is booted; everything that was installed is used."""
+@contextlib.contextmanager
+def disk_of(system):
+    """A disk with the system's files, while it is needed."""
     disk = FOLDER / f"{system.suite}.disk"
     write_disk(system, disk)
     try:
-        outcome = run_guest(DiskMachine(system.kernel, disk), ENTER, cpus=2, quiet=True,
-                            modules=disk_modules(system),
-                            extra={"script": (AT_WORK.encode(), 0o644)})
+        yield disk
     finally:
         disk.unlink()
+
+
+def booted(system, disk, script, append=()):
+    """The Outcome of a script in the system, which is booted from its disk."""
+    return run_guest(DiskMachine(system.kernel, disk), ENTER, cpus=2, quiet=True, append=append,
+                     modules=disk_modules(system), extra={"script": (script.encode(), 0o644)})
+
+
+def at_work(name, system, disk):
+    """The system is booted; everything that was installed is used."""
+    outcome = booted(system, disk, AT_WORK)
     for what, words in (("nbq stress compares locks", r"^nbq_spin .* PASS$"),
                         ("nbq top shows the locks at work", r"nbq_spin(.|\n)*^@watched$"),
                         ("the example times out and acquires",
@@ -118,6 +149,66 @@ def at_work(name, system):
         yield Case(f"{name}: booted: {what}", outcome.status == 0 and bool(found),
                    "" if found else guest_report(outcome))
     yield clean_guest(f"{name}: booted", outcome)
+
+
+def tutorial_outputs(system, disk, steps):
+    """Type steps of the tutorial one after the other. Returns ({name: output}, the Outcome)."""
+    append = [word for step in steps for words in step.options()[1].append
+              for word in words.split()]
+    script = BEGIN_TUTORIAL + "".join(
+        f"echo {STEP_MARK} {step.name}\n{' '.join(step.options()[1].command)}\n"
+        for step in steps)
+    outcome = booted(system, disk, script, append)
+    parts = re.split(rf"^{STEP_MARK} (\w+)\n", outcome.output, flags=re.MULTILINE)
+    outputs = dict(zip(parts[1::2], parts[2::2]))
+    return {step.name: shown_of(outputs.get(step.name, ""), outcome.problem)
+            for step in steps}, outcome
+
+
+def tutorial_part(name, system, disk, steps):
+    """That steps of the tutorial print what the page shows, all of them typed in one system."""
+    left, outcomes = steps, []
+    for run in range(MOST_RUNS):
+        outputs, outcome = tutorial_outputs(system, disk, left)
+        outcomes.append(outcome)
+        for step in list(left):
+            output, shown = outputs[step.name], step.path.read_text()
+            promised = not breaks_a_promise(step, output, shown)
+            passed = is_as_shown(step, output, shown) and promised
+            if passed or not promised or run == MOST_RUNS - 1:
+                left = [other for other in left if other is not step]
+                yield Case(f"{name}: tutorial: {step.name}.txt is what its command prints",
+                           passed, f"{difference(shown, output)}\n{guest_report(outcome)}")
+        if not left:
+            break
+    if steps[0].name != HANGS:
+        yield clean_guest(f"{name}: tutorial", *outcomes)
+
+
+def tutorial_cases(name, system, disk):
+    """The tutorial's commands, typed where the packages are installed."""
+    steps = commands(PAGE.read_text())
+    yield from tutorial_part(name, system, disk, [one for one in steps if one.name != HANGS])
+    yield from tutorial_part(name, system, disk, [one for one in steps if one.name == HANGS])
+
+
+def enforced_cases(name, system, disk):
+    outcome = booted(system, disk, REFUSED, [ENFORCED])
+    wanted = (r"'?nbqlock'?: Key was rejected by service\n@refused",
+              r"sampler_raw\.ko: Key was rejected by service\n@refused",
+              "with unavailable key is rejected", "unsigned module is rejected")
+    yield done(f"{name}: a kernel that has not been told the key refuses the modules",
+               outcome.output, outcome.status, *wanted)
+
+
+def booted_cases(name, system):
+    text, status = system.run(BUILD_TUTORIAL.format(release=system.release))
+    yield done(f"{name}: the tutorial is built by its Makefile", text, status)
+    with disk_of(system) as disk:
+        yield from at_work(name, system, disk)
+        yield from tutorial_cases(name, system, disk)
+        yield from enforced_cases(name, system, disk)
+    system.run(f"rm -r {TUTORIAL}")
 
 
 def install_cases(name, system, first, consumer):
@@ -146,7 +237,7 @@ def system_cases(name, system, first, second, consumer):
     yield done(f"{name}: what the packages depend on is installed", text, status)
     before = system.files()
     yield from install_cases(name, system, first, consumer)
-    yield from at_work(name, system)
+    yield from booted_cases(name, system)
     text, status = system.run(INSTALL.format(named(second)) + "; dkms status; "
                               f"modinfo -F version -k {system.release} nbqlock")
     yield done(f"{name}: an upgrade replaces the modules", text, status,

@@ -37,17 +37,25 @@ class Typed:
         self.path = FOLDER / file
         self.name = self.path.stem
 
-    def run(self):
-        """Returns (what the terminal shows but for the kernel log, the guest's Outcome)."""
+    def options(self):
+        """Returns (the program that starts a guest, its options)."""
         program, *words = shlex.split(self.command)
         if program not in MACHINES:
             raise Trouble(f"{PAGE.name} types {program}, and only {' and '.join(MACHINES)} are "
                           "run by the tests")
-        options = guest_cli.parser("").parse_args(words)
+        return program, guest_cli.parser("").parse_args(words)
+
+    def run(self):
+        """Returns (what the terminal shows but for the kernel log, the guest's Outcome)."""
+        program, options = self.options()
         options.build = PROJECT / options.build
         outcome = guest_cli.outcome_of(options, MACHINES[program](), quiet=True)
-        said = f"nbqlock: {outcome.problem}\n" if outcome.problem else ""
-        return TIME.sub("", outcome.output + said), outcome
+        return shown_of(outcome.output, outcome.problem), outcome
+
+
+def shown_of(output, problem=None):
+    """What a terminal shows of an output, and of what has become of the guest."""
+    return TIME.sub("", output + (f"nbqlock: {problem}\n" if problem else ""))
 
 
 def commands(text):
