@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Hears a guest's output as it comes."""
 
+from testbed.lines import Lines
 from testbed.stress import read_runs
 
 
-class Listener:
+class Listener(Lines):
     """A sink for run_guest(): the runs and the progress are told what the guest says."""
 
     def __init__(self, runs, progress):
@@ -12,16 +13,6 @@ class Listener:
         self.progress = progress
         self.run = None
         self.text = ""
-        self.pending = ""
-
-    def write(self, data):
-        lines = (self.pending + data.decode(errors="replace")).split("\n")
-        self.pending = lines.pop()
-        for line in lines:
-            self.hear(line)
-
-    def flush(self):
-        pass
 
     def hear(self, line):
         if line.startswith("@run "):

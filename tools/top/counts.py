@@ -5,6 +5,8 @@ from collections import Counter, defaultdict
 import errno
 import re
 
+from testbed.lines import Lines
+
 ENTRY = re.compile(r"^\{ (.*?) *\} +(.*)$")
 KEY = re.compile(r"(\w+): +(.*?) *(?:, +(?=\w+: )|$)")
 SYMBOL = re.compile(r"\[([0-9a-f]+)\] *(.*)")
@@ -221,24 +223,14 @@ def counter_for(parts):
     return Recording() if "trace" in parts else Histograms()
 
 
-class Parts:
+class Parts(Lines):
     """Takes a guest's output apart into samples: heard(parts) gets each."""
 
     def __init__(self, heard):
         self.heard = heard
         self.parts = {}
         self.name = None
-        self.pending = ""
         self.refused = []
-
-    def write(self, data):
-        lines = (self.pending + data.decode(errors="replace")).split("\n")
-        self.pending = lines.pop()
-        for line in lines:
-            self.hear(line)
-
-    def flush(self):
-        pass
 
     def hear(self, line):
         if line.startswith("@part "):

@@ -73,6 +73,21 @@ class TestView(unittest.TestCase):
         sample = Histograms().sample({**parts(1, 1), "total": ""})
         self.assertIn("debugfs is not mounted", "\n".join(View().lines(sample, sample)))
 
+    def test_begun_waits_that_were_dropped_leave_no_negative_number(self):
+        text = samples.waiters((A, 1), (B, -3))
+        before, now = (Histograms().sample({**parts(time, time), "begin": text, "end": text})
+                       for time in (1, 2))
+        self.assertEqual(now.locks["b_lock [drv]"].waiters, -3)
+        now.locks["b_lock [drv]"].holders[0] += 1
+        shown = "\n".join(View().lines(before, now))
+        self.assertRegex(shown, r"b_lock \[drv\] +0 +0 \(100 %\) +1 ")
+        self.assertNotIn("-3", shown)
+
+    def test_lock_with_dropped_begins_only_is_idle(self):
+        text = samples.waiters((B, -3))
+        sample = Histograms().sample({**parts(1, 1), "begin": text, "end": text})
+        self.assertEqual(list(View().shown(sample, sample)), [])
+
     def test_lost_events_are_said(self):
         before, now = (Histograms().sample(parts(time, 1)) for time in (1, 2))
         now.lost = 4
