@@ -19,6 +19,7 @@ from testbed.tutorial import (PAGE, breaks_a_promise, commands, is_as_shown, sho
 from testbed.versions import version
 
 FOLDER = BUILD / "systems"
+CPUS = 2
 PACKAGES = "srv/packages"	# in a system
 INSTALL = "apt-get -q -y install {}"
 PURGE = "apt-get -q -y remove {}; dpkg --purge {}"
@@ -133,7 +134,7 @@ def disk_of(system):
 
 def booted(system, disk, script, append=()):
     """The Outcome of a script in the system, which is booted from its disk."""
-    return run_guest(DiskMachine(system.kernel, disk), ENTER, cpus=2, quiet=True, append=append,
+    return run_guest(DiskMachine(system.kernel, disk), ENTER, cpus=CPUS, quiet=True, append=append,
                      modules=disk_modules(system), extra={"script": (script.encode(), 0o644)})
 
 
@@ -148,6 +149,12 @@ def at_work(name, system, disk):
         found = re.search(words, outcome.output, re.MULTILINE)
         yield Case(f"{name}: booted: {what}", outcome.status == 0 and bool(found),
                    "" if found else guest_report(outcome))
+    # nbq top comes to waits that have begun.
+    waiting = [int(number) for number in re.findall(r"^0x\w+ +(\d+) +\d+ \(", outcome.output,
+                                                    re.MULTILINE)]
+    yield Case(f"{name}: booted: nbq top has no more waiters than threads",
+               waiting and (max(waiting) <= CPUS or "dropped" in outcome.output),
+               f"{waiting}\n{guest_report(outcome)}")
     yield clean_guest(f"{name}: booted", outcome)
 
 

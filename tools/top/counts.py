@@ -146,13 +146,23 @@ def symbol(text):
 
 
 class Histograms:
-    """Counts out of the kernel's histograms, which hold all from the start on."""
+    """Counts out of the kernel's histograms, which hold all from the start on.
+
+    The sum of waiters lacks the waits that had begun before it. It cannot have been below 0: by
+    what it was, it is put right.
+    """
+
+    def __init__(self):
+        self.least = Counter()		# waiters by the histogram, of each lock
 
     def sample(self, parts):
         locks = defaultdict(LockCounts)
         for event in ("begin", "end"):
             for keys, values in histograms(parts.get(event, "")):
                 self.add(locks[symbol(keys["lock"])], keys, values)
+        for name, counts in locks.items():
+            self.least[name] = min(self.least[name], counts.waiters)
+            counts.waiters -= self.least[name]
         lost = sum(map(int, DROPPED.findall(parts.get("begin", "") + parts.get("end", ""))))
         return Sample(float(parts["time"].split()[0]), locks, read_total(parts["total"]), lost)
 

@@ -17,8 +17,9 @@ def triggers(process):
     """[(event, trigger)]. Names of histograms are common to all instances."""
     waiters = f"hist:name=nbq_top_{process}:keys=lock.sym-offset:vals=waiters:size={ENTRIES}"
     return [
-        # One sum of both events, so that it is right whenever it is read.
-        (BEGIN, waiters), (END, waiters),
+        # One sum of both events, so that it is right whenever it is read. Waits that begin
+        # before both are counted must not be in it for ever: ends are counted first.
+        (END, waiters), (BEGIN, waiters),
         (BEGIN, f"hist:keys=lock.sym-offset,holder_cpu:vals=hitcount:size={ENTRIES}"),
         (END, "hist:keys=lock.sym-offset,ret,caller.sym:vals=hitcount,waited_ns:"
               f"size={ENTRIES}"),

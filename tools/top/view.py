@@ -34,7 +34,7 @@ def holder_text(holder):
 
 def row_texts(name, counts):
     p99 = counts.percentile_ns(0.99)
-    return (name, str(max(counts.waiters, 0)), holder_text(counts.holder), str(counts.waits),
+    return (name, str(counts.waiters), holder_text(counts.holder), str(counts.waits),
             str(counts.acquired), str(counts.timeouts), str(counts.deadlocks),
             microseconds(counts.mean_ns), f"<{microseconds(p99)}" if p99 else "-")
 

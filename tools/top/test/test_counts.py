@@ -29,7 +29,15 @@ class TestHistograms(unittest.TestCase):
 
     def test_waiters_are_the_sum_of_both_events(self):
         self.assertEqual(self.dev.waiters, 2)
-        self.assertEqual(self.sample.locks["table+0x40 [drv]"].waiters, -1)
+        # One of them had begun before it was counted.
+        self.assertEqual(self.sample.locks["table+0x40 [drv]"].waiters, 0)
+
+    def test_waiters_that_had_begun_before_put_the_sum_right(self):
+        counter = Histograms()
+        shown = [counter.sample({"begin": samples.waiters((DEV, number)), "end": "",
+                                 "time": "1", "total": ""}).locks["dev_lock [drv]"].waiters
+                 for number in (-3, -2, -5, -3, 1)]
+        self.assertEqual(shown, [0, 1, 0, 2, 6])
 
     def test_waits_and_the_holder(self):
         self.assertEqual(self.dev.waits, 8)
