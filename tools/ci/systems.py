@@ -7,6 +7,7 @@ import re
 import subprocess
 import tempfile
 
+from ci import installed_top
 from ci.common import Case, clean_guest, guest_report
 from ci.kernel_table import On, TestBed
 from ci.tutorial import HANGS, MOST_RUNS, difference
@@ -213,6 +214,9 @@ def booted_cases(name, system):
     yield done(f"{name}: the tutorial is built by its Makefile", text, status)
     with disk_of(system) as disk:
         yield from at_work(name, system, disk)
+        outcome = booted(system, disk, installed_top.SCRIPT)
+        yield from installed_top.cases(name, outcome)
+        yield clean_guest(f"{name}: nbq top", outcome)
         yield from tutorial_cases(name, system, disk)
         yield from enforced_cases(name, system, disk)
     system.run(f"rm -r {TUTORIAL}")
