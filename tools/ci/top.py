@@ -5,12 +5,13 @@ from collections import Counter
 import errno
 import re
 
-from ci.common import DEBIAN_6_12, Case, clean_guest
-from ci.kernel_table import runs_on
-from testbed.guest import QemuMachine, run_guest
+from ci.common import DEBIAN_6_1, DEBIAN_6_12, Case, clean_guest, from_source
+from ci.kernel_table import On, TestBed, runs_on
+from testbed import kernels, perf
+from testbed.guest import QemuMachine, UserModeMachine, run_guest
 from testbed.guest_cli import loaded
 from testbed.stress import FILES, Run, Unseen, problem_with, read_runs, until_seen
-from top.counts import Parts, Sample, counter_for
+from top.counts import SYMBOL, Parts, Sample, counter_for, histograms
 from top.events import PREFIX, guest_start
 from top.view import View
 
@@ -20,6 +21,7 @@ LOAD = {"threads": CPUS, "cpus": f"0-{CPUS - 1}", "patience_ns": "1-5000000", "c
         "ncs_ns": 500, "duration_ms": 500, "sample_every": 0}
 LOCKS = ("nbq_spin", "clh_nb")
 TIMEOUT = 3600			# of guests that take a minute; it only ends what hangs
+TRACE = TestBed("user-mode, event tracing", lambda: from_source(kernels.TRACE))
 LEFT = f"ls -d $T/instances/{PREFIX}* 2>/dev/null"
 
 # Each run has an instance of its own, which is read after it.
@@ -143,3 +145,73 @@ def counted_cases(name, machine, of_run=claims, **options):
 def top():
     """nbq top: its counts are those of the driver and of the counters"""
     yield from counted_cases("top", QemuMachine(DEBIAN_6_12.find()))
+
+
+# perf, other kernels
+
+# perf starts the run, so that it has all of its waits.
+PERF_SHELL = perf.SHELL + """
+perf_run() {
+	echo "@run $1"
+	name=$1
+	shift
+	for setting in "$@"; do
+		echo "${setting#*=}" >"$(parameter ${setting%%=*})" || echo "@refused $setting"
+	done
+	$PERF lock record -a -o /tmp/perf.data -- sh -c "echo 1 >$D/run" >/tmp/said 2>&1
+	echo "@status $?"
+	cat $D/result/summary
+	echo "@end"
+	echo "@perf $name"
+	cat /tmp/said
+	$PERF lock contention -l -F contended -x , -i /tmp/perf.data 2>&1
+	echo "@perf-over"
+	rm /tmp/perf.data
+}
+"""
+PERF_ROW = re.compile(r"^(\d+), *\d+, *([0-9a-f]{16}),", re.MULTILINE)
+
+
+def under_perf(run):
+    return run.command.replace("stress_run", "perf_run", 1)
+
+
+def perf_waits(run):
+    """{address: waits} of each lock by perf lock contention."""
+    found = re.search(rf"^@perf {run.name}\n(.*?)^@perf-over", run.output,
+                      re.MULTILINE | re.DOTALL)
+    return {address: int(count) for count, address in PERF_ROW.findall(found[1])} if found else {}
+
+
+def top_waits(run):
+    """{address: waits} of each lock by the histogram of begun waits."""
+    found = Counter()
+    for keys, values in histograms(run.seen[0]["begin"]):
+        if "holder_cpu" in keys:
+            found[SYMBOL.match(keys["lock"])[1]] += values["hitcount"]
+    return found
+
+
+def perf_claims(run):
+    ours, theirs = top_waits(run), perf_waits(run)
+    yield from claims(run)
+    yield "perf lock contention has as many waits of the lock", \
+        ours and all(theirs.get(address) == count for address, count in ours.items())
+
+
+def recorded_claims(run):
+    """Of a kernel without hist triggers, whose ring buffer has kept all events of the run."""
+    yield from claims(run)
+    yield "the view says that it may have a part of the events", \
+        "recorded events" in view_of(run.seen[1])
+
+
+@runs_on(DEBIAN_6_12, "stress")
+def top_all():
+    """nbq top: against perf lock contention; on 6.1; without hist triggers"""
+    yield from counted_cases("top, perf", QemuMachine(DEBIAN_6_12.find()), perf_claims,
+                             command=under_perf, more=perf.guest_files(), before=PERF_SHELL)
+    yield On(DEBIAN_6_1, "stress")
+    yield from counted_cases("top, 6.1", QemuMachine(DEBIAN_6_1.find()))
+    yield On(TRACE, "stress")
+    yield from counted_cases("top, recorded", UserModeMachine(TRACE.find()), recorded_claims)
