@@ -3,6 +3,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -31,7 +32,7 @@ module_param(longest_us, uint, 0444);
 static void gave_up(int ret, const struct nbq_timeout *timeout)
 {
 	pr_info_ratelimited("error %d after %llu us: held by CPU %d, %s\n", ret,
-			    timeout->waited_ns / NSEC_PER_USEC, timeout->holder_cpu,
+			    div_u64(timeout->waited_ns, NSEC_PER_USEC), timeout->holder_cpu,
 			    timeout->holder_level == NBQ_TASK ? "task" : "interrupt");
 	if (ret == -EDEADLK)
 		deadlocks++;

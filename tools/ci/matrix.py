@@ -203,7 +203,7 @@ def real_time():
 
 
 # Whose waiters poll one word; the hybrid's file is that of both its kinds.
-WAITERS = ("clh_nb", "mcs_nb", "swap_nb", "spin")
+WAITERS = ("clh_nb", "mcs_nb", "swap_nb", "bare_spin")
 
 
 def wfe_case(kernel):
