@@ -11,7 +11,6 @@ from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, UserModeMachine, log_excer
                            run_guest)
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
-from testbed.riscv import riscv_headers
 from testbed.rqspinlock import kernels as rqspinlock_kernels
 
 
@@ -56,7 +55,6 @@ def once(function):
 guest_kernel = once(user_mode_kernel)
 stock_kernel = once(debian_kernel)
 from_source = once(built_kernel)
-riscv_kernel = once(riscv_headers)
 
 USER_MODE = TestBed("user-mode", guest_kernel)
 DEBIAN_6_12 = TestBed("Debian 6.12", lambda: stock_kernel("6.12"))
@@ -68,7 +66,7 @@ KCSAN = TestBed("x86-64, KCSAN", lambda: from_source(kernels.KCSAN))
 ARM64 = TestBed("arm64", lambda: from_source(kernels.ARM64))
 RT = TestBed("x86-64 rt, lockdep", lambda: from_source(kernels.RT))
 RISCV64 = TestBed("riscv64", lambda: from_source(kernels.RISCV64))
-RISCV64_HEADERS = TestBed("Debian 6.12 riscv64", riscv_kernel)
+RISCV64_PLAIN = TestBed("riscv64, no lockdep", lambda: from_source(kernels.RISCV64_PLAIN))
 I386 = TestBed("i386", lambda: from_source(kernels.I386))
 SEAT = TestBed("user-mode, rqspinlock's seat", once(lambda: rqspinlock_kernels("nbqlock")))
 SEAT_X86_64 = TestBed("x86-64, rqspinlock's seat",

@@ -117,6 +117,12 @@ class PrivateApt:
         self.updated = status == 0
         return self.updated
 
+    def complaints(self):
+        """Why update() failed, in apt's own words: the first line of each error."""
+        text = self.update_log.read_text() if self.update_log.exists() else ""
+        errors = re.findall(r"^E: (.*?)(?: *\[IP: [^]]*\])?$", text, re.MULTILINE)
+        return [error for error in errors if not error.startswith("Some index files failed")]
+
     def names(self, pattern):
         """The packages whose whole name matches, oldest version first."""
         text = output_of(["apt-cache", *self.options(), "pkgnames"]) or ""
@@ -170,7 +176,7 @@ def apt_offering(pattern, *source_lists, architecture="amd64"):
     """
     require_apt()
     reached = False
-    logs = []
+    failures = []
     for lines in source_lists:
         if not lines:
             continue
@@ -179,16 +185,24 @@ def apt_offering(pattern, *source_lists, architecture="amd64"):
             say("looking for a package in " +
                 ", ".join(line.split()[-1] for line in lines))
             if not apt.update():
-                logs.append(str(apt.update_log))
+                failures += apt.complaints() or [f"see {apt.update_log}"]
                 continue
             reached = True
             names = apt.names(pattern)
         if names:
             return apt, names
+    raise Unavailable(missing(pattern, reached, failures))
+
+
+def missing(pattern, reached, failures):
+    """Why no source list offers a package: what was reached lacks it, the rest failed."""
+    said = "; ".join(dict.fromkeys(failures))
     if reached:
-        raise Unavailable(f"no package named like {pattern} in the Debian archive")
-    raise Unavailable("the Debian archive cannot be reached (no network, or apt has no "
-                      f"Debian source{'; log: ' * bool(logs)}{' '.join(logs)})")
+        return (f"no package named like {pattern} in the Debian archive" +
+                (f", and some suites cannot be read: {said}" if said else ""))
+    if said:
+        return f"the Debian archive cannot be read: {said}"
+    return "apt has no Debian source"
 
 
 # Programs of another suite than this system's, which bring their own libraries

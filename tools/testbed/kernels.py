@@ -75,6 +75,9 @@ ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64", tools
 RISCV64_TOOLS = "" if platform.machine() == "riscv64" else "riscv64-linux-gnu-"
 RISCV64 = Recipe("riscv64", "riscv", "arch/riscv/boot/Image", "qemu", "riscv64",
                  tools=RISCV64_TOOLS)
+# Its objects are read: with lockdep the kernel's own spinlock is no inline function.
+RISCV64_PLAIN = Recipe("riscv64-plain", "riscv", "arch/riscv/boot/Image", "qemu", "riscv64",
+                       "plain", tools=RISCV64_TOOLS)
 I386 = Recipe("i386", "i386", "arch/x86/boot/bzImage", "qemu", "x86_64", "i386")
 
 
@@ -85,7 +88,7 @@ class Kernel:
         self.name = name		# a word: names the folder under build/
         self.version = version
         self.build_dir = Path(build_dir)
-        self.image = image and Path(image)	# None: of headers alone
+        self.image = Path(image)
         self.make_options = make_options
         self.identity = identity	# changes when the modules must be rebuilt
         self.source = None

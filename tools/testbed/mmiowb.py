@@ -11,7 +11,7 @@ import re
 import subprocess
 
 from testbed.common import BUILD, PROJECT, Trouble, compiler_environment, disassembly, locked
-from testbed.riscv import TOOLS
+from testbed.kernels import RISCV64_TOOLS as TOOLS
 
 STATE = "__mmiowb_state"
 TYPES = ("clh", "mcs", "swap", "spin")

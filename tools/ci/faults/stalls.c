@@ -18,7 +18,7 @@
 
 static int spin_for_long(void *unused)
 {
-	u64 end = ktime_get_ns() + STALL_SECONDS * NSEC_PER_SEC;
+	u64 end = ktime_get_ns() + (u64)STALL_SECONDS * NSEC_PER_SEC;
 
 	preempt_disable();
 	rcu_read_lock();
