@@ -14,6 +14,8 @@ from testbed.stress import listed
 
 FOLDER = Path("/sys/kernel/debug/nbqlock_stress")
 ONLINE = Path("/sys/devices/system/cpu/online")
+LOCKED_DOWN = ("the kernel is locked down, as under Secure Boot, and refuses writes to debugfs: no "
+               "run can start; the locks work (man kernel_lockdown)")
 POLL_SECONDS = 0.25		# between two reads of "status"
 STOP_SECONDS = 90		# for a run to end that was told to; the driver takes 60
 
@@ -120,6 +122,8 @@ class HerePlace:
             try:
                 self.set(parameter, value)
             except OSError as error:
+                if error.errno == errno.EPERM:
+                    raise Trouble(LOCKED_DOWN) from None
                 run.lost = (f"the driver refused {parameter}={value} ({error.strerror}; the "
                             "kernel log says what it takes)")
                 return

@@ -2,6 +2,7 @@
 """What steps have in common: cases, kernels that are looked for once, guests."""
 
 import functools
+import re
 
 from ci.kernel_table import TestBed
 from testbed import kernels
@@ -130,3 +131,11 @@ def layout_cases(name, kernel, timeout=120):
             outcome.output == f"{CPUS_IN_A_LAYOUT}\n"
         yield Case(f"{name}: the kernel comes up, its memory laid out {layout}", passed,
                    guest_report(outcome))
+
+
+def done(name, text, status, *wanted):
+    """The case that a command succeeded and has printed all that is wanted."""
+    lacking = [pattern for pattern in wanted if not re.search(pattern, text, re.MULTILINE)]
+    return Case(name, not status and not lacking,
+                "".join(f"not said: {pattern}\n" for pattern in lacking) +
+                f"status {status}\n{text[-6000:]}")

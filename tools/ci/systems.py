@@ -4,16 +4,18 @@
 import contextlib
 from pathlib import Path
 import re
+import shutil
 import subprocess
 import tempfile
 
-from ci import installed_top
-from ci.common import Case, clean_guest, guest_report
+from ci import installed_top, secure_boot
+from ci.common import Case, clean_guest, done, guest_report
 from ci.kernel_table import On, TestBed
 from ci.tutorial import HANGS, MOST_RUNS, difference
 from testbed.common import BUILD
 from testbed.guest import run_guest
 from testbed.packages import build_consumer, build_packages, field
+from testbed.secure_boot import SecureBootMachine
 from testbed.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system,
                              remove_system, write_disk)
 from testbed.tutorial import (PAGE, breaks_a_promise, commands, is_as_shown, shown_of)
@@ -76,14 +78,6 @@ def named(paths):
     return " ".join(f"/{PACKAGES}/{path.name}" for path in paths)
 
 
-def done(name, text, status, *wanted):
-    """The case that a command succeeded and has printed all that is wanted."""
-    lacking = [pattern for pattern in wanted if not re.search(pattern, text, re.MULTILINE)]
-    return Case(name, not status and not lacking,
-                "".join(f"not said: {pattern}\n" for pattern in lacking) +
-                f"status {status}\n{text[-6000:]}")
-
-
 def built_by_dkms(release, module, number):
     """What dkms status says of a module; the versions of DKMS punctuate it differently."""
     return rf"^{module}[/,] ?{re.escape(number)}, {re.escape(release)}, x86_64: installed"
@@ -133,10 +127,11 @@ def disk_of(system):
         disk.unlink()
 
 
-def booted(system, disk, script, append=()):
+def booted(system, disk, script, append=(), machine=None):
     """The Outcome of a script in the system, which is booted from its disk."""
-    return run_guest(DiskMachine(system.kernel, disk), ENTER, cpus=CPUS, quiet=True, append=append,
-                     modules=disk_modules(system), extra={"script": (script.encode(), 0o644)})
+    return run_guest(machine or DiskMachine(system.kernel, disk), ENTER, cpus=CPUS, quiet=True,
+                     append=append, modules=disk_modules(system),
+                     extra={"script": (script.encode(), 0o644)})
 
 
 def at_work(name, system, disk):
@@ -209,6 +204,17 @@ def enforced_cases(name, system, disk):
                outcome.output, outcome.status, *wanted)
 
 
+def secure_boot_cases(name, system, disk):
+    folder = FOLDER / f"{system.suite}.firmware"
+    machine = SecureBootMachine(system, disk, folder)
+    try:
+        yield from secure_boot.cases(
+            name, machine, lambda script: booted(system, disk, script, machine=machine),
+            f"{TUTORIAL}/sampler_raw.ko")
+    finally:
+        shutil.rmtree(folder)
+
+
 def booted_cases(name, system):
     text, status = system.run(BUILD_TUTORIAL.format(release=system.release))
     yield done(f"{name}: the tutorial is built by its Makefile", text, status)
@@ -219,6 +225,7 @@ def booted_cases(name, system):
         yield clean_guest(f"{name}: nbq top", outcome)
         yield from tutorial_cases(name, system, disk)
         yield from enforced_cases(name, system, disk)
+        yield from secure_boot_cases(name, system, disk)
     system.run(f"rm -r {TUTORIAL}")
 
 
@@ -244,8 +251,8 @@ def system_cases(name, system, first, second, consumer):
     needs = ", ".join(field(path, name) for path in (*first, consumer)
                       for name in ("Depends", "Recommends") if field(path, name))
     needs = re.sub(r"\bnbqlock-\w+( \([^)]*\))?(, |$)", "", needs).strip(", ")
-    text, status = system.run(f"apt-get -q -y satisfy '{needs}'")
-    yield done(f"{name}: what the packages depend on is installed", text, status)
+    text, status = system.run(f"apt-get -q -y satisfy '{needs}, mokutil'")
+    yield done(f"{name}: what the packages depend on, and mokutil, are installed", text, status)
     before = system.files()
     yield from install_cases(name, system, first, consumer)
     yield from booted_cases(name, system)

@@ -53,6 +53,7 @@ class Driver:
         self.folder = folder
         self.seconds = seconds
         self.verdict = verdict
+        self.locked_down = False
         self.runs = []
         self.stopped = threading.Event()
         for name, text in {"locks": LOCKS, "status": "idle\n", "run": "",
@@ -70,6 +71,8 @@ class Driver:
         if path.name != "run":
             if value == "refuse me":
                 raise OSError(errno.EINVAL, "Invalid argument")
+            if self.locked_down:
+                raise OSError(errno.EPERM, "Operation not permitted")
             path.write_text(f"{value}\n")
         elif value == 1:
             self.make_run()
@@ -148,6 +151,13 @@ class Command(Folders, unittest.TestCase):
         with mock.patch.object(cli_stress, "WORK", {"cs_ns": "refuse me"}):
             out, _ = self.stress("--rounds", "1", "--no-alone", status=1)
         self.assertIn("the driver refused cs_ns=refuse me (Invalid argument", out)
+        self.assertEqual(driver.runs, [])
+
+    def test_a_kernel_that_is_locked_down_is_named(self):
+        driver = self.driver()
+        driver.locked_down = True
+        with self.assertRaisesRegex(Trouble, "the kernel is locked down"):
+            self.stress("--rounds", "1", "--no-alone")
         self.assertEqual(driver.runs, [])
 
     def test_a_stop_ends_the_run_and_keeps_what_there_is(self):
