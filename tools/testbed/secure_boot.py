@@ -96,10 +96,7 @@ class SecureBootMachine(DiskMachine):
         return words
 
     def enroll(self, password):
-        """Boot, and answer MokManager, which a request to enroll a key has shim start.
-
-        Returns what was on the console.
-        """
+        """Boot, and answer MokManager, which a request to enroll a key has shim start."""
         initrd = self.folder / "no-initrd"
         initrd.touch()
         with open(os.devnull, "wb") as nothing:
@@ -109,7 +106,7 @@ class SecureBootMachine(DiskMachine):
                                        stderr=subprocess.STDOUT, start_new_session=True,
                                        pass_fds=[nothing.fileno()], bufsize=0)
         try:
-            return answer(process, enrolment(password))
+            answer(process, enrolment(password))
         finally:
             kill_group(process)
 

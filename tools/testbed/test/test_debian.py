@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Package lists that cannot be read: the next suite is asked, and apt's reason is told."""
+"""Package lists that cannot be read: the next suite is read, and apt's error is reported."""
 
 from pathlib import Path
 import tempfile
@@ -60,11 +60,11 @@ class Offering(unittest.TestCase):
         self.offers = {"old": ["busybox"], "new": ["linux-7.2"]}
         self.assertEqual(debian.apt_offering("linux", ["old"], ["new"])[1], ["linux-7.2"])
 
-    def test_apts_reason_is_told_once(self):
+    def test_apts_error_is_reported_once(self):
         self.offers = {"old": None, "new": None}
         self.assertEqual(self.refusal(), f"the Debian archive cannot be read: {REASON}")
 
-    def test_what_could_be_read_and_what_not_are_both_told(self):
+    def test_what_could_be_read_and_what_not_are_both_reported(self):
         self.offers = {"old": None, "new": ["busybox"]}
         self.assertEqual(self.refusal(), "no package named like linux in the Debian archive, "
                                          f"and some suites cannot be read: {REASON}")
