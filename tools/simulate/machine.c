@@ -155,13 +155,15 @@ static void give_core(struct cpu *from, struct cpu *to, u64 at)
 	machine_update(to);
 }
 
-/* The turn on a shared core is over: what is left to do is done in the next one. */
+/*
+ * The turn on a shared core is over: what is left to do is done in the next one, which may be on
+ * another core.
+ */
 static void share_core(void)
 {
-	struct core *core = &cores[this_cpu->core];
-
-	while (this_cpu->clock >= core->slice_end) {
-		u64 at = core->slice_end > now ? core->slice_end : now;
+	while (this_cpu->clock >= cores[this_cpu->core].slice_end) {
+		u64 slice_end = cores[this_cpu->core].slice_end;
+		u64 at = slice_end > now ? slice_end : now;
 		struct cpu *next = next_on_core(this_cpu);
 		u64 left = this_cpu->clock - at;
 

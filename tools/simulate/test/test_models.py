@@ -191,6 +191,12 @@ class HypervisorTest(ModelTest):
                 result = run(lock, **settings)
                 self.assertEqual((result.verdict, result.unfinished), ("PASS", 0))
 
+    def test_preempted_cpu_goes_on_on_another_core(self):
+        # A run in which one is pulled away while the turn of its old core is over.
+        result = run("pv_qspinlock", cpus=32, cores=8, ncs_ns=10_000, slice_ns=3_000_000,
+                     warmup_us=3000, duration_us=24_000, migrate=1, wake_preempts=1, seed=2, **PLE)
+        self.assertEqual((result.verdict, result.unfinished), ("PASS", 0))
+
     def test_same_seed_gives_the_same_run(self):
         settings = {**SHARED, **PLE, "migrate": 1, "wake_preempts": 1}
         self.assertEqual(Run("pv_qspinlock", settings).values,
