@@ -128,8 +128,7 @@ static __always_inline bool __nbq_spin_take_uncontended(struct nbq_spin *lock)
 		return false;
 	/*
 	 * ACQUIRE, pairs with the RELEASE in nbq_bare_spin_unlock(): the critical section
-	 * before
-	 * is over for the context that finds the lock free.
+	 * before is over for the context that finds the lock free.
 	 */
 	if (!try_cmpxchg_acquire(&lock->state.all, &nothing, raw_smp_processor_id() + 1))
 		return false;
