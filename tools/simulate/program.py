@@ -102,9 +102,12 @@ def words_of(settings, costs=DEFAULT_COSTS):
     return [f"costs={costs}", *(f"{key}={value}" for key, value in settings.items())]
 
 
-def run(program, settings, costs=DEFAULT_COSTS, places=False):
-    """The result of a run as text. What cannot be run is a Trouble, a FAIL is none."""
-    done = subprocess.run([program, *words_of(settings, costs), f"places={int(places)}"],
+def run(program, settings, costs=DEFAULT_COSTS, places=False, cpu_seconds="unlimited"):
+    """The result of a run as text. What cannot be run, or not within CPU_SECONDS of the processor's
+    time, is a Trouble, a FAIL is none.
+    """
+    done = subprocess.run(["prlimit", f"--cpu={cpu_seconds}", program,
+                           *words_of(settings, costs), f"places={int(places)}"],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (0, 1):

@@ -18,6 +18,8 @@ SHARED = {"cpus": 16, "cores": 4, "slice_ns": 1_000_000, "warmup_us": 1000,
           "duration_us": 12_000}
 PLE = {"ple_window_ns": 1365}
 EIGHT_SOCKETS = {"cpus": 64, "sockets": 8}
+# Of CPU time, for a run that takes less than a second: one that never ends is an error.
+LIMIT_SECONDS = 120
 BUILT = None
 
 
@@ -30,7 +32,7 @@ class Run:
     """A run of a lock, and what the tests ask of it."""
 
     def __init__(self, lock, settings, costs=program.DEFAULT_COSTS):
-        text = program.run(BUILT, {"lock": lock, **settings}, costs)
+        text = program.run(BUILT, {"lock": lock, **settings}, costs, cpu_seconds=LIMIT_SECONDS)
         self.values = program.values_of(text)
 
     def __getattr__(self, name):
