@@ -529,7 +529,6 @@ void nbq_total_counted(struct kunit *test, struct nbq_events want, int line)
 static void forget_abandoned(struct nbq_pool *pool)
 {
 	pool->abandoned_in = 0;
-	pool->last_abandoned = NULL;
 	this_cpu_and(__nbq_levels_abandoned, ~(1U << pool->level));
 }
 

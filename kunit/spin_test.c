@@ -939,9 +939,9 @@ static void head_leaves_a_found_request_seven_times_in_eight(struct kunit *test)
  * @start: the clock when the head comes
  * @patience: of the newcomer
  * @expired: it comes when the request has just expired; else just before
- * @nmi: it interrupts the head; else it is of another CPU
+ * @nmi: it interrupts the head; else it comes above it at its own level, and is nested
  * @steals: what it gets where newcomers steal
- * @queues: what it gets where they never do
+ * @queues: what it gets where they never do: with patience it waits for its own CPU
  */
 static const struct stall_case {
 	const char *desc;
@@ -953,13 +953,13 @@ static const struct stall_case {
 	int queues;
 } stall_cases[] = {
 	{ "try_before", 1000, 0, false, false, -EBUSY, -EBUSY },
-	{ "100_ns_before", 1000, 100, false, false, -ETIMEDOUT, -ETIMEDOUT },
-	{ "1000_ns_before", 1000, 1000, false, false, -ETIMEDOUT, -ETIMEDOUT },
+	{ "100_ns_before", 1000, 100, false, false, -ETIMEDOUT, -EDEADLK },
+	{ "1000_ns_before", 1000, 1000, false, false, -ETIMEDOUT, -EDEADLK },
 	/* It stays free for long enough. */
-	{ "3000_ns_before", 1000, 3000, false, false, 0, -ETIMEDOUT },
+	{ "3000_ns_before", 1000, 3000, false, false, 0, -EDEADLK },
 	{ "try_after", 1000, 0, true, false, 0, -EBUSY },
-	{ "100_ns_after", 1000, 100, true, false, 0, -ETIMEDOUT },
-	{ "1000_ns_after", 1000, 1000, true, false, 0, -ETIMEDOUT },
+	{ "100_ns_after", 1000, 100, true, false, 0, -EDEADLK },
+	{ "1000_ns_after", 1000, 1000, true, false, 0, -EDEADLK },
 	/* The bits of the request wrap meanwhile. */
 	{ "try_before_wrap", 125 << 13, 0, false, false, -EBUSY, -EBUSY },
 	{ "try_after_wrap", 125 << 13, 0, true, false, 0, -EBUSY },

@@ -754,12 +754,19 @@ static void check_pred(const union nbq_bare_spin *lock, struct place *place,
 		      vcpu_is_preempted(place->pred->cpu);
 }
 
+/* A nested attempt has none: neither it nor the one that it has interrupted counts as running. */
+static void publish_heartbeat(const struct nbq_wait *wait)
+{
+	if (likely(!wait->nested))
+		WRITE_ONCE(wait->pool->heartbeat, wait->now);
+}
+
 /* The clock has been read: publish the heartbeat, and check the predecessor's. */
 static void tick(const union nbq_bare_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	place->ticked_at = wait->now;
 	place->renews = true;
-	WRITE_ONCE(wait->pool->heartbeat, wait->now);
+	publish_heartbeat(wait);
 	if (place->pred && !place->acts_as_head &&
 	    has_passed(place->checked_at, wait->now, CHECK_PRED_NS))
 		check_pred(lock, place, wait);
@@ -802,7 +809,7 @@ static void start_clock(struct place *place, struct nbq_wait *wait)
 	place->since = wait->now;
 	place->checked_at = wait->now;
 	place->ticked_at = wait->now;
-	WRITE_ONCE(wait->pool->heartbeat, wait->now);
+	publish_heartbeat(wait);
 }
 
 /* Enqueue. Return: false if there is no node. */
@@ -823,6 +830,7 @@ static bool enqueue(union nbq_bare_spin *lock, struct place *place, struct nbq_w
 	}
 	start_clock(place, wait);
 	WRITE_ONCE(pool->late_for, NULL);
+	WRITE_ONCE(node->nested, wait->nested);
 	place->node = node;
 	set_queue(lock, place, wait, find_queue(lock, wait));
 	place->pred = nbq_spin_enqueue(lock, place->tail, node);
@@ -1008,6 +1016,7 @@ static noinline int wait_for(union nbq_bare_spin *lock, struct nbq_pool *pool, u
 	} else {
 		begin_as_newcomer(lock, &place, &wait);
 	}
+	wait.nested = nbq_attempt_enter(pool);
 	if (nbq_wait_is_own(&wait)) {
 		wait.error = -EDEADLK;
 		return end_wait(lock, &place, &wait, false);

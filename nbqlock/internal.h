@@ -11,7 +11,6 @@
 #include <linux/compiler.h>
 #include <linux/cpumask.h>
 #include <linux/hash.h>
-#include <linux/log2.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>	/* vcpu_is_preempted() */
@@ -64,12 +63,14 @@
  *	and still holds; NULL: none
  * @pred_alloc_seq: MCS-NB, swap-only: @alloc_seq of the predecessor that knows it
  * @abandoned_seq: @alloc_seq of the attempt that abandoned it, until another one resumes it
+ * @generation: that of the places at @lock when it was abandoned, see node.c
  * @queue: hybrid: the queue of a socket in which it was abandoned; NULL: the lock's own
  * @since: hybrid: when the first of the attempts enqueued that had this place
  * @has_successor: MCS-NB: its successor was known when it acquired the lock
  * @known: MCS-NB: its predecessor knew it when it was abandoned, and will notify it
  * @resumed: the attempt that waits with it has resumed the place of an earlier one
  * @in_order: hybrid: the lock in whose queue it was abandoned is %NBQ_SPIN_FIFO
+ * @nested: its attempt has interrupted another one of the same CPU and level
  *
  * @alloc_seq and @free_seq instead of one flag, as they have different writers: a node is
  * allocated by an unlocked compare-and-swap, which no other context's store can divide.
@@ -94,10 +95,12 @@ struct nbq_node {
 	unsigned long abandoned_seq;
 	struct nbq_queue *queue;
 	u64 since;
+	unsigned int generation;
 	bool has_successor;
 	bool known;
 	bool resumed;
 	bool in_order;
+	bool nested;
 } ____cacheline_aligned;
 
 /* Is this a node, and none of the states above? */
@@ -121,6 +124,11 @@ struct nbq_encodable {
 	struct nbq_node *nodes[] __counted_by(size);
 };
 
+/* The places that a pool remembers, as a power of two. The explorer has one. */
+#ifndef NBQ_PLACE_BITS
+#define NBQ_PLACE_BITS	(BITS_PER_LONG == 64 ? 6 : 5)
+#endif
+
 /**
  * struct nbq_pool - the queue nodes of one CPU and context level
  * @encodable: the nodes that the tail of a hybrid lock can encode; NULL: none yet
@@ -136,9 +144,11 @@ struct nbq_encodable {
  * @waiting: what it waits for
  * @waiter: the attempt that may write there; NULL: none waits
  * @heartbeat: hybrid: a time at which a waiter of this CPU and level ran
+ * @places: the node that was abandoned last in the queue of a lock with this hash
  * @held: queue locks: the node of the lock acquired last of those that are held
- * @abandoned_in: the locks in whose queues nodes of this pool may stand abandoned, by a hash
- * @last_abandoned: the last of these nodes, in the order of @next_in_pool
+ * @attempts: how many attempts wait, or search for a place, each of which has interrupted the
+ *	one before
+ * @abandoned_in: the hashes for which there is a node in @places
  * @late_for: hybrid: the lock for which the patience of the last attempt was over before it
  *	enqueued; NULL: none
  * @events: counted by contexts of this CPU and level
@@ -162,9 +172,10 @@ struct nbq_pool {
 	const struct nbq_wait *waiter;
 	u64 heartbeat;
 	/* For its own CPU only. */
-	struct nbq_node *held ____cacheline_aligned;
+	struct nbq_node *places[1 << NBQ_PLACE_BITS] ____cacheline_aligned;
+	struct nbq_node *held;
+	unsigned int attempts;
 	unsigned long abandoned_in;
-	struct nbq_node *last_abandoned;
 	const void *late_for;
 	struct nbq_events events;
 	unsigned int *skip_counts;
@@ -252,9 +263,8 @@ static inline struct nbq_pool *nbq_pool_of(u16 context)
 /* node.c: what the lock paths use */
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
 struct nbq_node *nbq_node_search(struct nbq_pool *pool);
-void nbq_forget_places(const void *lock);
-struct nbq_node *nbq_node_next_abandoned(struct nbq_pool *pool, const void *lock,
-					 struct nbq_node *node);
+struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock);
+void nbq_place_forget(struct nbq_pool *pool, const void *lock);
 struct nbq_node *nbq_node_alloc_encodable(struct nbq_pool *pool);
 struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 			       struct nbq_deadline *deadline);
@@ -307,6 +317,12 @@ static inline bool nbq_node_try_alloc(struct nbq_node *node)
 	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1) == free_seq;
 }
 
+static inline void nbq_node_allocated(struct nbq_pool *pool, struct nbq_node *node)
+{
+	WRITE_ONCE(node->nested, pool->attempts);
+	pool->events.nodes_allocated++;
+}
+
 /* Allocate the node allocated last: nearly always free again, and in the cache. */
 static inline struct nbq_node *nbq_node_alloc_hint(struct nbq_pool *pool)
 {
@@ -314,7 +330,7 @@ static inline struct nbq_node *nbq_node_alloc_hint(struct nbq_pool *pool)
 
 	if (unlikely(!node || !nbq_node_try_alloc(node)))
 		return NULL;
-	pool->events.nodes_allocated++;
+	nbq_node_allocated(pool, node);
 	return node;
 }
 
@@ -324,7 +340,7 @@ static inline struct nbq_node *nbq_node_alloc_any(struct nbq_pool *pool)
 	struct nbq_node *node = nbq_node_search(pool);
 
 	if (likely(node))
-		pool->events.nodes_allocated++;
+		nbq_node_allocated(pool, node);
 	return node;
 }
 
@@ -380,22 +396,79 @@ static inline void nbq_node_reclaim_pred(struct nbq_node *node, struct nbq_node 
 	node->pool->events.nodes_reclaimed++;
 }
 
-/* The bit of nbq_pool.abandoned_in that stands for this lock, and for others. */
-static inline unsigned long nbq_abandoned_bit(const void *lock)
+/*
+ * Contexts of one level nest where an exception, a probe or an NMI comes above an attempt of its own
+ * level. The inner attempt ends before the outer one goes on. It is nested: it leaves the places
+ * of the pool, the heartbeat and what is published of the outer wait as they are. (Plain: an inner
+ * attempt leaves the number as it was.)
+ *
+ * Return: the attempt is nested.
+ */
+static inline bool nbq_attempt_enter(struct nbq_pool *pool)
 {
-	return BIT(hash_ptr(lock, ilog2(BITS_PER_LONG)));
+	bool nested = pool->attempts++;
+
+	barrier();
+	return nested;
+}
+
+static inline void nbq_attempt_leave(struct nbq_pool *pool)
+{
+	barrier();
+	pool->attempts--;
 }
 
 /*
- * The locks in whose queues a node was ever abandoned, by another hash: to make a lock of memory
- * that was one before rarely needs to search the nodes of all CPUs.
+ * The generations of places, by a hash of the lock: odd while there may be one. A place of an
+ * earlier generation is not resumed: the memory of the lock may have become another lock since.
  */
-#define NBQ_EVER_ABANDONED_BITS	10
-extern bool nbq_ever_abandoned[];
+#define NBQ_GENERATION_BITS	8
+extern unsigned int nbq_generations[];
 
-static inline bool *nbq_ever_abandoned_of(const void *lock)
+static inline unsigned int *nbq_generation_of(const void *lock)
 {
-	return &nbq_ever_abandoned[hash_ptr(lock, NBQ_EVER_ABANDONED_BITS)];
+	return &nbq_generations[hash_ptr(lock, NBQ_GENERATION_BITS)];
+}
+
+/* Return: the generation of a place at @lock that is abandoned now. */
+static inline unsigned int nbq_generation_begin(const void *lock)
+{
+	unsigned int *generation = nbq_generation_of(lock);
+	unsigned int now = READ_ONCE(*generation);
+
+	/* Relaxed: it orders nothing. If it fails, another context has made it odd. */
+	if (unlikely(!(now & 1)))
+		cmpxchg_relaxed(generation, now, now | 1);
+	return now | 1;
+}
+
+/**
+ * nbq_forget_places() - Keep attempts from resuming a place of an earlier lock.
+ * @lock: memory that is about to be a lock, and may have been one that was not destroyed
+ *
+ * The nodes that were abandoned in the earlier queue are lost, as they would be anyway. If one of
+ * them were resumed, its CPU would wait, or acquire, in a queue that is not this lock's. Places
+ * at other locks of this hash are forgotten, too: their successors skip them.
+ *
+ * Context: Any.
+ */
+static inline void nbq_forget_places(const void *lock)
+{
+	unsigned int *generation = nbq_generation_of(lock);
+	unsigned int now = READ_ONCE(*generation);
+
+	/*
+	 * Relaxed: the caller publishes the lock after it, which pairs with the swap of an
+	 * attempt that resumes a place, before nbq_place_is_of() reads it. If it fails, another
+	 * context has made it even.
+	 */
+	if (unlikely(now & 1))
+		cmpxchg_relaxed(generation, now, now + 1);
+}
+
+static inline unsigned int nbq_place_hash(const void *lock)
+{
+	return hash_ptr(lock, NBQ_PLACE_BITS);
 }
 
 /*
@@ -404,25 +477,40 @@ static inline bool *nbq_ever_abandoned_of(const void *lock)
  */
 static inline bool nbq_may_have_abandoned(const struct nbq_pool *pool, const void *lock)
 {
-	return unlikely(pool->abandoned_in) && pool->abandoned_in & nbq_abandoned_bit(lock);
+	return unlikely(pool->abandoned_in) && pool->abandoned_in & BIT(nbq_place_hash(lock));
 }
 
 /*
  * The running context is about to abandon this node in the queue of @lock, where the next
- * attempt of its CPU and level may resume it.
+ * attempt of its CPU and level may resume it. The place is remembered instead of one at another
+ * lock of the same hash, and not if the attempt is nested.
  */
 static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock)
 {
 	struct nbq_pool *pool = node->pool;
 
 	WRITE_ONCE(node->lock, lock);
+	if (unlikely(node->nested))
+		return;
 	node->abandoned_seq = node->alloc_seq;
-	WRITE_ONCE(pool->abandoned_in, pool->abandoned_in | nbq_abandoned_bit(lock));
-	if (!pool->last_abandoned || pool->last_abandoned->index < node->index)
-		pool->last_abandoned = node;
-	if (unlikely(!READ_ONCE(*nbq_ever_abandoned_of(lock))))
-		WRITE_ONCE(*nbq_ever_abandoned_of(lock), true);
+	node->generation = nbq_generation_begin(lock);
+	pool->places[nbq_place_hash(lock)] = node;
+	WRITE_ONCE(pool->abandoned_in, pool->abandoned_in | BIT(nbq_place_hash(lock)));
 	this_cpu_or(__nbq_levels_abandoned, 1U << pool->level);
+}
+
+/*
+ * An attempt has swapped the state of a node that stood abandoned to that of a waiter. Is it the
+ * place at @lock that was noted? A nested attempt may have reused the node in between.
+ */
+static inline bool nbq_place_is_of(const struct nbq_node *node, const void *lock)
+{
+	/*
+	 * After the swap, which is fully ordered, pairs with the caller of nbq_forget_places():
+	 * an attempt that has found the new lock sees the new generation.
+	 */
+	return READ_ONCE(node->lock) == lock && node->abandoned_seq == node->alloc_seq &&
+	       node->generation == READ_ONCE(*nbq_generation_of(lock));
 }
 
 /*
@@ -444,8 +532,7 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void
 	 */
 	if (cmpxchg(&node->prev, pred, NULL) != pred)
 		return NULL;
-	/* A context of the same level that came above in between may have reused it. */
-	if (unlikely(READ_ONCE(node->lock) != lock)) {
+	if (unlikely(!nbq_place_is_of(node, lock))) {
 		/* RELEASE, pairs with the ACQUIRE in nbq_node_skip(), as in nbq_clh_abandon(). */
 		smp_store_release(&node->prev, pred);
 		return NULL;
@@ -472,15 +559,20 @@ nbq_resume(struct nbq_pool *pool, const void *lock,
 
 	if (likely(!nbq_may_have_abandoned(pool, lock)))
 		return NULL;
-	while ((node = nbq_node_next_abandoned(pool, lock, node))) {
-		*pred = resume(node, lock);
-		if (*pred) {
-			node->abandoned_seq = node->alloc_seq - 1;
-			pool->events.nodes_resumed++;
-			return node;
+	*pred = NULL;
+	if (!nbq_attempt_enter(pool)) {
+		node = nbq_place_find(pool, lock);
+		if (node) {
+			*pred = resume(node, lock);
+			nbq_place_forget(pool, lock);
 		}
 	}
-	return NULL;
+	nbq_attempt_leave(pool);
+	if (!*pred)
+		return NULL;
+	node->abandoned_seq = node->alloc_seq - 1;
+	pool->events.nodes_resumed++;
+	return node;
 }
 
 /*

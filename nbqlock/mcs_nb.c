@@ -287,7 +287,6 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_abandon);
 static struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
 {
 	struct nbq_node *state = node->known ? NBQ_TRANSIENT : NBQ_LEAVING;
-	struct nbq_node *pred = READ_ONCE(node->prev);
 
 	/*
 	 * Fully ordered, as the swap of the tail in nbq_mcs_enqueue(), for the epochs of
@@ -297,13 +296,12 @@ static struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
 	if (READ_ONCE(node->next) != state ||
 	    cmpxchg(&node->next, state, NULL) != state)
 		return NULL;
-	/* A context of the same level that came above in between may have reused it. */
-	if (unlikely(READ_ONCE(node->lock) != lock)) {
+	if (unlikely(!nbq_place_is_of(node, lock))) {
 		publish_abandoned(node, state);
 		return NULL;
 	}
 	node->resumed = true;
-	return pred;
+	return READ_ONCE(node->prev);
 }
 
 /*
@@ -391,6 +389,7 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 		.context = nbq_context_of(node->pool),
 		.lock = lock,
 		.in_order = true,
+		.nested = nbq_attempt_enter(node->pool),
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};

@@ -29,7 +29,7 @@
 
 #include "internal.h"
 
-bool nbq_ever_abandoned[1U << NBQ_EVER_ABANDONED_BITS] __read_mostly;
+unsigned int nbq_generations[1U << NBQ_GENERATION_BITS] __read_mostly;
 
 DEFINE_PER_CPU(unsigned int, __nbq_levels_abandoned);
 EXPORT_PER_CPU_SYMBOL_GPL(__nbq_levels_abandoned);
@@ -192,93 +192,41 @@ static bool is_abandoned(const struct nbq_node *node)
 	return node->abandoned_seq == taken && READ_ONCE(node->free_seq) != taken;
 }
 
-/* Find out in which queues nodes of the pool may stand abandoned. */
-static void rescan_abandoned(struct nbq_pool *pool)
+/*
+ * Forget the place that the pool remembers for the hash of this lock, since it was resumed, or a
+ * successor has skipped it. The attempt is not nested.
+ */
+void nbq_place_forget(struct nbq_pool *pool, const void *lock)
 {
-	const struct nbq_node *last = pool->last_abandoned;
-	unsigned long left = 0;
-	struct nbq_node *node;
+	unsigned long left = pool->abandoned_in & ~BIT(nbq_place_hash(lock));
 
-	pool->last_abandoned = NULL;
-	for_each_pool_node(node, pool) {
-		if (is_abandoned(node)) {
-			left |= nbq_abandoned_bit(READ_ONCE(node->lock));
-			pool->last_abandoned = node;
-		}
-		if (node == last)
-			break;
-	}
 	WRITE_ONCE(pool->abandoned_in, left);
 	if (!left)
 		this_cpu_and(__nbq_levels_abandoned, ~(1U << pool->level));
 }
 
 /**
- * nbq_node_next_abandoned() - Find the nodes that may stand abandoned in a queue.
- * @pool: the pool of the running context
- * @lock: the lock whose queue it is
- * @node: the node found before; NULL: find the first
+ * nbq_place_find() - Find the node that may stand abandoned in the queue of a lock.
+ * @pool: the pool of the running context, which remembers a place for the hash of @lock
+ * @lock: the lock
  *
- * Reads the nodes up to the last one that was abandoned. Whether a node can be resumed, its own
- * state decides.
+ * One node, whatever the pool remembers. A place that is gone is forgotten. Whether the node can
+ * be resumed, its own state decides.
  *
- * Context: Any, preemption off.
- * Return: a node; or NULL: there are no more.
+ * Context: Any, preemption off; the attempt is not nested.
+ * Return: the node; NULL: the place is gone, or is one at another lock.
  */
-struct nbq_node *nbq_node_next_abandoned(struct nbq_pool *pool, const void *lock,
-					 struct nbq_node *node)
+struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock)
 {
-	const struct nbq_node *last = READ_ONCE(pool->last_abandoned);
+	struct nbq_node *node = pool->places[nbq_place_hash(lock)];
+	bool stands = is_abandoned(node);
 
-	while (node != last) {
-		node = node_after(node ? &node->next_in_pool : &pool->first);
-		/* A context of the same level that came above in between has changed it. */
-		if (unlikely(!node))
-			break;
-		if (READ_ONCE(node->lock) == lock && is_abandoned(node))
-			return node;
-	}
-	rescan_abandoned(pool);
+	if (stands && nbq_place_is_of(node, lock))
+		return node;
+	/* One at another lock stays. */
+	if (!stands || READ_ONCE(node->lock) == lock)
+		nbq_place_forget(pool, lock);
 	return NULL;
-}
-
-/*
- * No attempt resumes this node any more, if it was abandoned in the queue of a lock that is gone.
- * The queue may be that of other locks, too, whose waiters skip the node.
- */
-static void forget_if_abandoned(struct nbq_node *node, const void *lock)
-{
-	/* Relaxed: it orders nothing. Atomic: the node may be of another lock by now. */
-	if (READ_ONCE(node->lock) == lock)
-		cmpxchg_relaxed(&node->lock, lock, NULL);
-}
-
-/**
- * nbq_forget_places() - Keep attempts from resuming a place of an earlier lock.
- * @lock: memory that is about to be a lock, and may have been one that was not destroyed
- *
- * The nodes that were abandoned in the earlier queue are lost, as they would be anyway. If one of
- * them were resumed, its CPU would wait, or acquire, in a queue that is not this lock's.
- *
- * Context: Any.
- */
-void nbq_forget_places(const void *lock)
-{
-	unsigned int cpu, level;
-	struct nbq_node *node;
-
-	if (likely(!READ_ONCE(*nbq_ever_abandoned_of(lock))))
-		return;
-	for_each_possible_cpu(cpu) {
-		for (level = 0; level < NBQ_LEVELS; level++) {
-			struct nbq_pool *pool = nbq_pool_of(nbq_encode_context(cpu, level));
-
-			if (!(READ_ONCE(pool->abandoned_in) & nbq_abandoned_bit(lock)))
-				continue;
-			for_each_pool_node(node, pool)
-				forget_if_abandoned(node, lock);
-		}
-	}
 }
 
 /* Some tenths of a second, after which no node may be freed at all. */

@@ -148,7 +148,7 @@ nbq_queue_acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 	struct nbq_node *node, *pred;
 
 	if (unlikely(nbq_deadline_is_none(&deadline) || nbq_contention_is_traced() ||
-		     pool->abandoned_in))
+		     nbq_may_have_abandoned(pool, lock)))
 		return ops->acquire_slowpath(lock, deadline, waits, ip);
 	node = nbq_node_alloc_hint(pool);
 	if (unlikely(!node))

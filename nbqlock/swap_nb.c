@@ -233,8 +233,7 @@ static struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock)
 	if (READ_ONCE(node->next) != NBQ_LEAVING ||
 	    cmpxchg(&node->next, NBQ_LEAVING, NULL) != NBQ_LEAVING)
 		return NULL;
-	/* A context of the same level that came above in between may have reused it. */
-	if (unlikely(READ_ONCE(node->lock) != lock)) {
+	if (unlikely(!nbq_place_is_of(node, lock))) {
 		publish_abandoned(node);
 		return NULL;
 	}
@@ -315,6 +314,7 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 		.context = nbq_context_of(node->pool),
 		.lock = lock,
 		.in_order = true,
+		.nested = nbq_attempt_enter(node->pool),
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};

@@ -17,8 +17,11 @@
  * Assumptions
  *	Preemption is off from the start of a wait to the unlock: what a CPU holds or waits for
  *	at a context level stays below what runs there.
- *	Contexts on one CPU nest, and have a level each. (Should two of one level nest, the
- *	upper one publishes nothing, and a deadlock with it may last until the patience ends.)
+ *	Contexts on one CPU nest, and have a level each. Should two of one level nest, the inner
+ *	one publishes nothing, and no path goes on from its node: what its CPU waits behind is
+ *	not its own wait. A deadlock with it may last until the patience ends. (A hybrid names
+ *	the level of its holder alone: one that a nested context holds is taken to be held by
+ *	the outer one.)
  *
  * The checking CPU's own contexts are checked first. They are interrupted meanwhile, so that what
  * they have published is true: the locks that they hold, a hybrid's holder, and what they wait
@@ -95,6 +98,14 @@ static u16 context_of(struct nbq_blocker blocker)
 	const struct nbq_node *pred = (const struct nbq_node *)blocker.tagged;
 
 	return is_holder(blocker) ? blocker.tagged / 2 : nbq_context_of(pred->pool);
+}
+
+/* A node of a nested attempt: what its pool waits behind is a wait of the outer one. */
+static bool is_nested(struct nbq_blocker blocker)
+{
+	const struct nbq_node *pred = (const struct nbq_node *)blocker.tagged;
+
+	return !is_holder(blocker) && READ_ONCE(pred->nested);
 }
 
 /* Let other CPUs see what this attempt waits behind. */
@@ -250,6 +261,8 @@ static bool leads_back(const struct nbq_wait *wait, struct nbq_blocker blocker,
 			return false;
 		if (nbq_context_cpu(owner) == nbq_context_cpu(wait->context))
 			return !exactly_behind || is_held_here(wait, owner, held);
+		if (is_nested(blocker))
+			return false;
 
 		waiting = next_wait(owner, &blocker, epoch);
 		if (!waiting)
@@ -287,6 +300,12 @@ static bool is_deadlock(const struct nbq_wait *wait, const struct nbq_node *pred
 	return leads_back(wait, blocker, word, &epoch);
 }
 
+/* Does the context of this pool wait in the queue of the lock? */
+static bool waits_for(const struct nbq_pool *pool, const void *lock)
+{
+	return READ_ONCE(pool->waiting.blocker.tagged) && READ_ONCE(pool->waiting.lock) == lock;
+}
+
 /* Does this CPU hold the lock, or wait in its queue, below this context? */
 static bool is_own(const struct nbq_wait *wait)
 {
@@ -301,12 +320,13 @@ static bool is_own(const struct nbq_wait *wait)
 	}
 	if (!wait->in_order)
 		return false;
+	if (wait->nested && waits_for(pool, wait->lock))
+		return true;
 	while (!nbq_held_find(pool, wait->lock)) {
 		if (!below--)
 			return false;
 		pool--;
-		if (READ_ONCE(pool->waiting.blocker.tagged) &&
-		    READ_ONCE(pool->waiting.lock) == wait->lock)
+		if (waits_for(pool, wait->lock))
 			return true;
 	}
 	return true;
@@ -374,8 +394,7 @@ void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,
 static void begin(struct nbq_wait *wait)
 {
 	wait->begun = true;
-	/* A wait that has interrupted another one of its own level publishes nothing. */
-	if (!READ_ONCE(wait->pool->waiter))
+	if (!wait->nested)
 		WRITE_ONCE(wait->pool->waiter, wait);
 	if (!wait->deadline->announced) {
 #ifdef CONFIG_LOCK_STAT
@@ -511,6 +530,7 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 				   wait->deadline->traced, wait->began);
 	if (READ_ONCE(wait->pool->waiter) == wait)
 		WRITE_ONCE(wait->pool->waiter, NULL);
+	nbq_attempt_leave(wait->pool);
 	if (!ret)
 		events->acquired_handoff++;
 	else if (ret == -EDEADLK)

@@ -64,6 +64,7 @@ struct nbq_waiting {
  * @began: time of the first poll, if the wait is traced; or 0
  * @by_hardware: by @now, there was time for one wait by hardware (relax.h)
  * @begun: it has had the patience to wait
+ * @nested: it has interrupted another attempt of its CPU and level
  * @checks: for deadlocks: it may hold a lock, or has interrupted another context
  * @error: what the wait ends with: %-ETIMEDOUT; %-EBUSY without patience; or %-EDEADLK
  */
@@ -87,6 +88,7 @@ struct nbq_wait {
 	u64 began;
 	bool by_hardware;
 	bool begun;
+	bool nested;
 	bool checks;
 	int error;
 };

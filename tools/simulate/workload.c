@@ -282,7 +282,7 @@ static void prepare(void)
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
 	pools = shim_levels_abandoned_memory();
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
-	pools = shim_ever_abandoned_memory();
+	pools = shim_generations_memory();
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
 	pools = shim_sockets_memory();
 	memory_declare(pools.start, pools.size, MEMORY_LOCK);

@@ -15,8 +15,8 @@ HOST = HERE.parent / "host"
 # anything else; static nodes would only make states larger.
 FLAGS = ("-std=gnu11", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DNBQ_STATIC_NODES=0",
-         # All locks share the queue of a socket.
-         "-DNBQ_QUEUE_BITS=0")
+         # All locks share the queue of a socket, and the place that a pool remembers.
+         "-DNBQ_QUEUE_BITS=0", "-DNBQ_PLACE_BITS=0")
 FLAGS_OF_TOOLS = ("-O2",)
 # What a function has read is part of a state for as long as the function is on the stack:
 # inlined, for as long as its caller is, although nothing uses it any more.

@@ -541,12 +541,12 @@ uint64_t state_fingerprint(void)
 void state_begin(void)
 {
 	struct shim_memory levels_left = shim_levels_abandoned_memory();
-	struct shim_memory ever_left = shim_ever_abandoned_memory();
+	struct shim_memory generations = shim_generations_memory();
 	struct shim_memory sockets = shim_sockets_memory();
 	unsigned int cpu, level, i;
 
 	/* As it is sooner or later, so that it need not be saved. */
-	memset(ever_left.start, true, ever_left.size);
+	memset(generations.start, 1, generations.size);
 	find_rooms();
 	find_words();
 	find_likes();

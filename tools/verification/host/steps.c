@@ -43,22 +43,32 @@ static void expire_requests(void)
 }
 #endif
 
-static void start(struct coro *coro, unsigned int cpu)
+static void start_at(struct coro *coro, unsigned int cpu, struct nbq_X *at)
 {
 	memset(coro, 0, sizeof(*coro));
-	coro->lock = &lock;
+	coro->lock = at;
 	coro->cpu = cpu;
 	coro->patience = PATIENCE;
 	coro->attempts = 1;
 	coro_start(coro);
 }
 
+static void start(struct coro *coro, unsigned int cpu)
+{
+	start_at(coro, cpu, &lock);
+}
+
 /* It polls its predecessor: a newcomer of the hybrid polls the lock before. */
+static void start_waiting_at(struct coro *coro, unsigned int cpu, struct nbq_X *at)
+{
+	start_at(coro, cpu, at);
+	EXPECT(coro_until(coro, SHIM_OP_XCHG, &at->tail));
+	EXPECT(coro_until_poll(coro));
+}
+
 static void start_waiting(struct coro *coro, unsigned int cpu)
 {
-	start(coro, cpu);
-	EXPECT(coro_until(coro, SHIM_OP_XCHG, &lock.tail));
-	EXPECT(coro_until_poll(coro));
+	start_waiting_at(coro, cpu, &lock);
 }
 
 /* The same, and it never runs out of patience. */
@@ -412,13 +422,13 @@ static void place_survives_attempts_at_other_lock(void)
 	struct coro first, back, behind;
 
 	begin();
+	nbq_X_init(other);
 	nbq_X_lock(&lock);
 	start_without_timeout(&first, 1);
 	start_waiting(&back, 2);
 	start_without_timeout(&behind, 3);
 	expire_patience();
 	EXPECT(coro_finish(&back) == -ETIMEDOUT);
-	nbq_X_init(other);
 	EXPECT(try_as(other, PATIENCE, 2, 0) == 0);
 	EXPECT(try_as(other, KTIME_MAX, 2, 0) == 0);
 	EXPECT(nbq_X_destroy(other) == 0);
@@ -434,6 +444,69 @@ static void place_survives_attempts_at_other_lock(void)
 	if (!IS_FIFO)
 		EXPECT(coro_finish(&first) == 0);
 	end();
+}
+
+/* before: free    after: free, with an abandoned node of CPU 2 */
+static void abandon_place_at(struct nbq_X *at)
+{
+	struct coro first, back, behind;
+
+	nbq_X_init(at);
+	nbq_X_lock(at);
+	start_waiting_at(&first, 1, at);
+	start_waiting_at(&back, 2, at);
+	start_waiting_at(&behind, 3, at);
+	expire_patience();
+	EXPECT(coro_until_abandon(&behind));
+	EXPECT(coro_finish(&back) == -ETIMEDOUT);
+	EXPECT(coro_finish(&behind) == -ETIMEDOUT);
+	EXPECT(coro_finish(&first) == -ETIMEDOUT);
+	nbq_X_unlock(at);
+}
+
+static unsigned int accesses_made;
+
+static void count_access(enum shim_op op, const void *address)
+{
+	accesses_made++;
+}
+
+/* The most accesses with which CPU 2 acquires and releases any of some free locks. */
+static unsigned int most_accesses(void)
+{
+	unsigned int most = 0, i;
+
+	for (i = 0; i <= 256; i++) {
+		struct nbq_X *at = &others[sizeof(others) / sizeof(others[0]) - 1 - i];
+
+		nbq_X_init(at);
+		accesses_made = 0;
+		shim_hook = count_access;
+		EXPECT(try_as(at, PATIENCE, 2, 0) == 0);
+		shim_hook = NULL;
+		EXPECT(nbq_X_destroy(at) == 0);
+		/* The first one may search the pool for a node to allocate from then on. */
+		if (i && accesses_made > most)
+			most = accesses_made;
+	}
+	return most;
+}
+
+/* The cost of a free lock does not grow with the locks at which its CPU has abandoned a place. */
+static void acquisition_costs_the_same_after_timeouts_elsewhere(void)
+{
+	unsigned int after_one, i;
+
+	begin();
+	test_pools(64, 64);
+	abandon_place_at(&others[0]);
+	after_one = most_accesses();
+	for (i = 1; i < 48; i++)
+		abandon_place_at(&others[i]);
+	EXPECT(shim_has_abandoned(2));
+	EXPECT(most_accesses() == after_one);
+	for (i = 0; i < 48; i++)
+		EXPECT(nbq_X_destroy(&others[i]) == 0);
 }
 
 #ifdef TYPE_SWAP
@@ -1063,6 +1136,7 @@ int main(void)
 		TEST_CASE(resumed_flag_ends_with_the_wait),
 		TEST_CASE(node_kept_by_lock_is_not_resumed),
 		TEST_CASE(place_survives_attempts_at_other_lock),
+		TEST_CASE(acquisition_costs_the_same_after_timeouts_elsewhere),
 #ifdef TYPE_SWAP
 		TEST_CASE(abandoned_node_is_skipped_behind_resumed_one),
 #endif

@@ -170,9 +170,10 @@ struct shim_memory shim_levels_abandoned_memory(void)
 	return (struct shim_memory){ __nbq_levels_abandoned, sizeof(__nbq_levels_abandoned) };
 }
 
-struct shim_memory shim_ever_abandoned_memory(void)
+struct shim_memory shim_generations_memory(void)
 {
-	return (struct shim_memory){ nbq_ever_abandoned, 1U << NBQ_EVER_ABANDONED_BITS };
+	return (struct shim_memory){ nbq_generations,
+				     sizeof(nbq_generations[0]) << NBQ_GENERATION_BITS };
 }
 
 struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level)

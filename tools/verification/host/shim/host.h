@@ -136,8 +136,8 @@ struct shim_memory shim_nodes_memory(void);
 struct shim_memory shim_pools_memory(void);
 /* Which pools have a node that was left: what their words say already. */
 struct shim_memory shim_levels_abandoned_memory(void);
-/* In the queues of which locks nodes were left, ever. */
-struct shim_memory shim_ever_abandoned_memory(void);
+/* The generations of places. */
+struct shim_memory shim_generations_memory(void);
 struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level);
 
 /* A counted event, of all pools; see nbq_event_read(). */

@@ -54,14 +54,14 @@ static const struct word_name node_words[] = {
 	NODE_WORD(prev), NODE_WORD(next), NODE_WORD(status), NODE_WORD(index),
 	NODE_WORD(alloc_seq), NODE_WORD(free_seq), NODE_WORD(next_in_pool), NODE_WORD(pool),
 	NODE_WORD(lock), NODE_WORD(below), NODE_WORD(pred_alloc_seq), NODE_WORD(abandoned_seq),
-	NODE_WORD(queue), NODE_WORD(since), NODE_WORD(has_successor),
+	NODE_WORD(queue), NODE_WORD(since), NODE_WORD(generation), NODE_WORD(nested),
 };
 
 static const struct word_name pool_words[] = {
 	POOL_WORD(hint), POOL_WORD(first), POOL_WORD(cpu), POOL_WORD(waiting.blocker),
 	POOL_WORD(waiting.word), POOL_WORD(waiting.lock), POOL_WORD(waiting.since),
 	POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(held), POOL_WORD(abandoned_in),
-	POOL_WORD(last_abandoned), POOL_WORD(last),
+	POOL_WORD(attempts), POOL_WORD(last),
 	POOL_WORD(size),
 };
 
@@ -140,7 +140,8 @@ bool shim_node_word_changes(unsigned int word)
 	       word == offsetof(struct nbq_node, abandoned_seq) / WORD ||
 	       word == offsetof(struct nbq_node, queue) / WORD ||
 	       word == offsetof(struct nbq_node, since) / WORD ||
-	       word == offsetof(struct nbq_node, has_successor) / WORD;
+	       word == offsetof(struct nbq_node, has_successor) / WORD ||
+	       word == offsetof(struct nbq_node, nested) / WORD;
 }
 
 bool shim_is_own_node_word(size_t offset)

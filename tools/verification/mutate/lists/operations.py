@@ -39,9 +39,9 @@ MUTANTS = [*mutants("attempt.h", STEPS, (
     ("destroy does not reclaim the nodes",
      "		nbq_node_reclaim(node, events);\n", "		(void)events;\n"),
     ("destroy polls a node that it has freed",
-     "		struct nbq_node *prev = ops->pred_of(node);\n\n"
      "		nbq_node_reclaim(node, events);\n		node = prev;\n",
-     "		nbq_node_reclaim(node, events);\n		node = ops->pred_of(node);\n"),
+     "		nbq_node_reclaim(node, events);\n		(void)prev;\n"
+     "		node = ops->pred_of(node);\n"),
     ("unlock leaves preemption off",
      "	ops->release(lock, node);\n	preempt_enable();\n",
      "	ops->release(lock, node);\n"),

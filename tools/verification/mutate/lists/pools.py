@@ -33,7 +33,7 @@ MUTANTS = [*mutants("internal.h", BESIDES_STEPS, (
     ("most skipped nodes are not recorded",
      "	nbq_record(&pool->events.most_skipped, skipped);\n", ""),
     ("allocated nodes are not counted",
-     "		pool->events.nodes_allocated++;\n", "		{ }\n"),
+     "	pool->events.nodes_allocated++;\n", ""),
     ("freed nodes are not counted",
      "	events->nodes_freed++;\n", "	(void)events;\n"),
     ("reclaimed nodes are not counted",

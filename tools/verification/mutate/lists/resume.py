@@ -15,15 +15,14 @@ SAME_LEVEL = ("only in a context that has interrupted another of its own level a
 
 RESUME = "	if (cmpxchg(&node->prev, pred, NULL) != pred)\n		return NULL;\n"
 SKIP = "	return cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED) == prev;\n"
-RECORD = "	WRITE_ONCE(pool->abandoned_in, pool->abandoned_in | nbq_abandoned_bit(lock));\n"
-ABANDONED_SEQ = "	node->abandoned_seq = node->alloc_seq;\n"
-RECORD_LOCK = "	WRITE_ONCE(node->lock, lock);\n" + ABANDONED_SEQ + RECORD
+RECORD = "	WRITE_ONCE(pool->abandoned_in, pool->abandoned_in | BIT(nbq_place_hash(lock)));\n"
+NESTED = "	if (unlikely(node->nested))\n		return;\n"
 MCS_RESUME = ("	if (READ_ONCE(node->next) != state ||\n"
               "	    cmpxchg(&node->next, state, NULL) != state)\n		return NULL;\n")
 SWAP_RESUME = ("	if (READ_ONCE(node->next) != NBQ_LEAVING ||\n"
                "	    cmpxchg(&node->next, NBQ_LEAVING, NULL) != NBQ_LEAVING)\n"
                "		return NULL;\n")
-ELSEWHERE = "	if (unlikely(READ_ONCE(node->lock) != lock)) {\n"
+ELSEWHERE = "	if (unlikely(!nbq_place_is_of(node, lock))) {\n"
 
 MUTANTS = [*mutants("internal.h", STEPS, (
     ("resume: node is resumed although a successor has skipped it",
@@ -35,50 +34,51 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "	return (unsigned long)node >= (unsigned long)NBQ_RECYCLED;\n"),
 )), *mutants("internal.h", HOST, (
     ("resume: abandoned node does not record its lock",
-     RECORD_LOCK, ABANDONED_SEQ + RECORD),
-    ("resume: pool does not record that a node was abandoned", RECORD_LOCK,
-     "	WRITE_ONCE(node->lock, lock);\n" + ABANDONED_SEQ),
-    ("resume: pool does not record the last abandoned node",
-     "	if (!pool->last_abandoned || pool->last_abandoned->index < node->index)\n"
-     "		pool->last_abandoned = node;\n", ""),
+     "	WRITE_ONCE(node->lock, lock);\n" + NESTED, NESTED),
+    ("resume: pool does not record that a node was abandoned", RECORD, ""),
+    ("resume: pool does not remember the place",
+     "	pool->places[nbq_place_hash(lock)] = node;\n", ""),
     ("resume: CPU does not record that a node was abandoned",
      "	this_cpu_or(__nbq_levels_abandoned, 1U << pool->level);\n", "",
      {"host": "the queue locks read the pool; the hybrid's mistake is one of speed"}),
-    ("resume: it is not recorded that a lock in this memory had a node abandoned",
-     "		WRITE_ONCE(*nbq_ever_abandoned_of(lock), true);\n", "		{ }\n"),
+    ("resume: place has no generation",
+     "	node->generation = nbq_generation_begin(lock);\n", ""),
+    ("resume: init does not end the generation of places",
+     "		cmpxchg_relaxed(generation, now, now + 1);\n", "		{ }\n"),
     ("resume: resumed waiter that abandons its node swaps the tail",
      "	node->resumed = true;\n	return pred;\n", "	return pred;\n",
      {"host": "swap-only does not swap the tail"}),
+    ("resume: nested attempt resumes a place",
+     "	if (!nbq_attempt_enter(pool)) {\n", "	nbq_attempt_enter(pool);\n	{\n", SAME_LEVEL),
+    ("resume: nested attempt notes its place", NESTED, "", SAME_LEVEL),
     ("resume: node abandoned in another queue is resumed",
      ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
 )), *mutants("node.c", HOST, (
     ("resume: node of any queue is checked for an abandon in this one",
-     "		if (READ_ONCE(node->lock) == lock && is_abandoned(node))\n",
-     "		if (is_abandoned(node))\n", "the same: its lock is checked again"),
+     "	if (stands && nbq_place_is_of(node, lock))\n",
+     "	if (stands)\n", "the same: its lock is checked again"),
     ("resume: freed node counts as abandoned",
      "	return node->abandoned_seq == taken && READ_ONCE(node->free_seq) != taken;\n",
      "	return node->abandoned_seq == taken;\n"),
     ("resume: places are recorded for ever",
-     "	unsigned long left = 0;\n", "	unsigned long left = pool->abandoned_in;\n"),
-    ("resume: places of other locks are forgotten, too",
-     "	if (READ_ONCE(node->lock) == lock)\n		cmpxchg_relaxed(&node->lock, lock, NULL);\n",
-     "	WRITE_ONCE(node->lock, NULL);\n"),
-    ("resume: place in memory that becomes a lock is not forgotten",
-     "				forget_if_abandoned(node, lock);\n", "				;\n"),
+     "	unsigned long left = pool->abandoned_in & ~BIT(nbq_place_hash(lock));\n",
+     "	unsigned long left = pool->abandoned_in;\n"),
+    ("resume: place at another lock is forgotten, too",
+     "	if (!stands || READ_ONCE(node->lock) == lock)\n", "	if (true)\n"),
 )), *mutants("node.c", KEEPS_NODE, (
     ("resume: node that was allocated again counts as abandoned",
      "	return node->abandoned_seq == taken && READ_ONCE(node->free_seq) != taken;\n",
      "	return READ_ONCE(node->free_seq) != taken;\n"),
 )), *mutants("internal.h", KEEPS_NODE, (
     ("resume: resumed node counts as abandoned",
-     "			node->abandoned_seq = node->alloc_seq - 1;\n", ""),
+     "	node->abandoned_seq = node->alloc_seq - 1;\n", ""),
 )), *mutants("queue_lock.h", HOST, (
     ("resume: init does not forget the places of an earlier lock",
      "	nbq_forget_places(lock);\n", ""),
     ("resume: no place is resumed", "	node = nbq_resume(pool, lock, ops->resume, &pred);\n",
      "	node = NULL;\n"),
     ("resume: attempt that finds its node free does not search for an abandoned one",
-     "nbq_contention_is_traced() ||\n		     pool->abandoned_in))\n",
+     "nbq_contention_is_traced() ||\n		     nbq_may_have_abandoned(pool, lock)))\n",
      "nbq_contention_is_traced()))\n"),
 )), *mutants("clh_nb.c", HOST, (
     ("clh: resumed waiter that abandons its node swaps the tail",

@@ -42,8 +42,8 @@ CONTENDED = ("	return READ_ONCE(lock->state.holder) &&\n"
              "	       (READ_ONCE(lock->tail) || (!is_in_order(lock) && nbq_has_queue(lock)));\n")
 NOT_HELD = "		nbq_report(NBQ_REPORT_NOT_HELD, lock, 0, _RET_IP_);\n"
 NOT_OWNER = "		nbq_report(NBQ_REPORT_NOT_OWNER, lock, holder, _RET_IP_);\n"
-HEARTBEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n	if (place->pred"
-FIRST_HEARTBEAT = "	WRITE_ONCE(wait->pool->heartbeat, wait->now);\n}\n"
+HEARTBEAT = "	publish_heartbeat(wait);\n	if (place->pred"
+FIRST_HEARTBEAT = "	publish_heartbeat(wait);\n}\n"
 
 # In the order of acquisitions: kunit counts the polls and the time that it takes.
 POLICY = {"explorer": (), "kunit": ("nbq_spin", "nbq_spin_fifo")}
@@ -155,6 +155,7 @@ MUTANTS = [*mutants("bare_spin.c", STEPS, (
     ("spin: predecessor with a torn heartbeat counts as running",
      "		      has_passed(wait->now, heartbeat, AHEAD_NS) ||\n", "", CHOSEN),
     ("spin: waiter has no heartbeat", HEARTBEAT, "	if (place->pred", CHOSEN),
+    ("spin: nested attempt writes the heartbeat", "	if (likely(!wait->nested))\n", "", CHOSEN),
     ("spin: waiter that enqueues has no heartbeat", FIRST_HEARTBEAT, "}\n", CHOSEN),
     ("spin: head that is too late for a free lock requests no handoff",
      TOO_LATE, "	if (!word.state.holder)\n		return false;\n" + TOO_LATE,

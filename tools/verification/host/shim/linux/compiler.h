@@ -29,6 +29,7 @@
 #define ___PASTE(a, b)		a##b
 #define __PASTE(a, b)		___PASTE(a, b)
 
+#define barrier()		__asm__ volatile("" ::: "memory")
 #define READ_ONCE(x)		SHIM_LOAD(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, value)	SHIM_STORE(&(x), (value), __ATOMIC_RELAXED)
 /* Of a word only; one that nothing but a dependency orders is no race for the kernel. */
