@@ -1242,6 +1242,8 @@ int nbq_bare_spin_destroy(union nbq_bare_spin *lock)
 	while (nbq_is_node(node)) {
 		struct nbq_node *prev = nbq_spin_poll(node);
 
+		/* No attempt resumes it: see nbq_queue_destroy(). */
+		WRITE_ONCE(node->prev, NBQ_RECYCLED);
 		nbq_node_reclaim(node, events);
 		node = prev;
 	}

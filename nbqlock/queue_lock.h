@@ -253,6 +253,13 @@ static __always_inline int nbq_queue_destroy(struct nbq_queue_lock *lock, unsign
 	while (nbq_is_node(node)) {
 		struct nbq_node *prev = ops->pred_of(node);
 
+		/*
+		 * Its CPU may read free_seq late, and not resume it all the same: its swap of the
+		 * state, which is fully ordered, comes after it has found the lock as the
+		 * caller publishes it.
+		 */
+		WRITE_ONCE(node->prev, NBQ_RECYCLED);
+		WRITE_ONCE(node->next, NBQ_RECYCLED);
 		nbq_node_reclaim(node, events);
 		node = prev;
 	}

@@ -574,6 +574,31 @@ static void place_is_not_resumed_after_destroy(void)
 	EXPECT(shim_nodes_in_use() == 0);
 }
 
+/* A CPU that has found the lock anew may read late that its node was freed. */
+static void place_is_not_resumed_where_its_free_is_seen_late(void)
+{
+	unsigned int cpu;
+
+	begin();
+	nbq_X_lock(&lock);
+	abandon_two_nodes();
+	nbq_X_unlock(&lock);
+	end();
+	nbq_X_lock(&lock);
+	for (cpu = 1; cpu <= 3; cpu++) {
+		struct coro back;
+
+		shim_age_frees(cpu, 0, 1);
+		start_waiting(&back, cpu);
+		shim_age_frees(cpu, 0, -1);
+		EXPECT(shim_event("nodes_resumed") == 0);
+		expire_patience();
+		EXPECT(coro_finish(&back) == -ETIMEDOUT);
+	}
+	nbq_X_unlock(&lock);
+	EXPECT(nbq_X_destroy(&lock) == 0);
+}
+
 /* It should have been destroyed: its nodes are lost, but nothing else is. */
 static void place_is_not_resumed_after_init(void)
 {
@@ -1141,6 +1166,7 @@ int main(void)
 		TEST_CASE(abandoned_node_is_skipped_behind_resumed_one),
 #endif
 		TEST_CASE(place_is_not_resumed_after_destroy),
+		TEST_CASE(place_is_not_resumed_where_its_free_is_seen_late),
 		TEST_CASE(place_is_not_resumed_after_init),
 		TEST_CASE(next_holder_may_free_the_lock),
 #ifdef TYPE_IS_HYBRID

@@ -189,6 +189,17 @@ const struct nbq_node *shim_node_of_free_seq(const void *address)
 	return node_with(address, offsetof(struct nbq_node, free_seq));
 }
 
+void shim_age_frees(unsigned int cpu, unsigned int level, int by)
+{
+	const struct nbq_pool *pool = pool_of(cpu, level);
+	struct nbq_node *node;
+
+	for (node = pool->first; node; node = node->next_in_pool) {
+		if (node->alloc_seq && node->abandoned_seq == node->alloc_seq)
+			node->free_seq -= by;
+	}
+}
+
 size_t shim_node_size(void)
 {
 	return sizeof(struct nbq_node);

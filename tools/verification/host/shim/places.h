@@ -65,6 +65,8 @@ const struct nbq_wait *shim_waiter(unsigned int cpu, unsigned int level);
 /* The node that this word says was taken, or given back, so often; or NULL. */
 const struct nbq_node *shim_node_of_alloc_seq(const void *address);
 const struct nbq_node *shim_node_of_free_seq(const void *address);
+/* The pool's own CPU reads free_seq late: its abandoned nodes seem to be in use; or as it is. */
+void shim_age_frees(unsigned int cpu, unsigned int level, int by);
 size_t shim_node_size(void);
 bool shim_node_is_free(const struct nbq_node *node);
 
