@@ -239,9 +239,10 @@ static __always_inline int nbq_queue_destroy(struct nbq_queue_lock *lock, unsign
 	struct nbq_events *events;
 
 	/*
-	 * The swap is fully ordered: it pairs with the RELEASE of the context that abandoned or
-	 * released last, as the next enqueue would, so that the nodes are freed after all
-	 * that their last users did.
+	 * Fully ordered, and spare: the caller has ordered all uses of the lock before this. No
+	 * order here replaces that: a holder that had resumed its place may have released by a
+	 * store to its node alone, and nbq_queue_is_idle() may have read an older state there.
+	 * Atomic: a destroy too early does not remove a waiter.
 	 */
 	if (!nbq_queue_is_idle(lock, node, ops) || cmpxchg(&lock->tail, node, NULL) != node) {
 		nbq_report(NBQ_REPORT_IN_USE, lock, nbq_find_holder(lock), ip);

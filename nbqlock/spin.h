@@ -75,6 +75,9 @@ do {									\
  * There are none unless an attempt ever waited for the lock.
  * The lock is free and as new afterwards.
  *
+ * It orders nothing for the caller, who orders the last use of each user before it, as
+ * refcount_dec_and_test() or a lock does.
+ *
  * Context: Any. No context may hold, wait for or try the lock meanwhile.
  * Return:
  * * 0 - done

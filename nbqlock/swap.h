@@ -62,6 +62,9 @@ do {									\
  * So does the node that a lock keeps once it was held.
  * The lock is free and as new afterwards.
  *
+ * It orders nothing for the caller, who orders the last use of each user before it, as
+ * refcount_dec_and_test() or a lock does.
+ *
  * Context: Any. No context may hold, wait for or try the lock meanwhile.
  * Return:
  * * 0 - done

@@ -17,7 +17,8 @@ What the head of a file says after "Result:" is how it ends as shipped.
 
 Two locks that do the same have a test in common: "// mcs-link, swap-link: acquire".
 
-"caller" is the name of what the code does not have: a barrier of those who use the locks.
+"caller" is the name of what the code does not have: a barrier or a counter of those who use
+the locks.
 """
 
 from dataclasses import dataclass

@@ -81,6 +81,9 @@ def variants(test, code, only_shipped=False):
         yield weakened(test, [(mark, order)], NEVER)
     if test.needs((SHARED,)):
         yield weakened(test, test.needs((SHARED,)), SOMETIMES)
+    own = without_the_code(test)
+    if own:
+        yield own
 
 
 def shipped(test, code):
@@ -88,7 +91,7 @@ def shipped(test, code):
     texts = {}
     for lock in range(test.locks()):
         names = {mark: mark.names[min(lock, len(mark.names) - 1)] for mark in test.marks
-                 if mark.names != (CALLER,)}
+                 if not is_of_caller(mark)}
         missing = [name for name in names.values() if code.primitive(name) is None]
         if missing:
             yield Variant(test.name, "as shipped", "", test.result,
@@ -103,14 +106,27 @@ def shipped(test, code):
         yield Variant(test.name, what, text, test.result)
 
 
-def weakened(test, orders, expected):
+def without_the_code(test):
+    """What is spare because the caller does the same: the caller's orders alone do it."""
+    orders = test.needs((SPARE, SHARED))
+    if not any(is_of_caller(mark) for mark, _ in orders):
+        return None
+    code = [(mark, order) for mark, order in orders if not is_of_caller(mark)]
+    return weakened(test, code, NEVER, "with the caller's orders alone") if code else None
+
+
+def is_of_caller(mark):
+    return mark.names == (CALLER,)
+
+
+def weakened(test, orders, expected, what=None):
     primitives = {}
     for mark, order in orders:
         before = primitives.get(mark, mark.primitive)
         primitives[mark] = WEAKENED[before, order]
-    what = " and ".join(f"{mark.names[0]}'s {order} in {mark.thread}"
-                        for mark, order in orders)
-    return Variant(test.name, f"without {what}", test.text(primitives), expected)
+    what = what or "without " + " and ".join(f"{mark.names[0]}'s {order} in {mark.thread}"
+                                             for mark, order in orders)
+    return Variant(test.name, what, test.text(primitives), expected)
 
 
 def run_variant(herd, variant):

@@ -75,6 +75,15 @@ class Weakened(unittest.TestCase):
              "without a-z's release in P0": "never",
              "without a-y's write in P0 and a-z's release in P0": "sometimes"})
 
+    def test_what_the_caller_does_alone(self):
+        test = made_of("r0 = xchg(p, 1); // a-x: release shared, acquire spare",
+                       "r1 = smp_load_acquire(q); // caller: acquire shared")
+        made = texts(test, a_x="xchg")
+        self.assertEqual(made["with the caller's orders alone"][1], "never")
+        self.assertIn("xchg_relaxed(p, 1)", made["with the caller's orders alone"][0])
+        self.assertIn("smp_load_acquire(q)", made["with the caller's orders alone"][0])
+        self.assertIn("without a-x's release in P0 and caller's acquire in P0", made)
+
     def test_both_halves_of_a_swap(self):
         test = made_of("r0 = xchg(p, 1); // a-x: release shared, acquire shared")
         what = "without a-x's release in P0 and a-x's acquire in P0"

@@ -125,7 +125,7 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
      "smp_store_release(&pool->skip_counts, skip_counts)", "WRITE_ONCE(pool->skip_counts, skip_counts)"),
 )), *mutants("queue_lock.h", CHECKS, (
     ("relaxed swap of the tail in destroy",
-     "cmpxchg(&lock->tail, node, NULL)", "cmpxchg_relaxed(&lock->tail, node, NULL)"),
+     "cmpxchg(&lock->tail, node, NULL)", "cmpxchg_relaxed(&lock->tail, node, NULL)", SPARE),
 )), *mutants("wait.c", CHECKS, (
     ("wait: word published by a relaxed store",
      "smp_store_release(&waiting->word, word)", "WRITE_ONCE(waiting->word, word)", SPARE),
