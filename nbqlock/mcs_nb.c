@@ -212,9 +212,9 @@ static void publish_abandoned(struct nbq_node *node, struct nbq_node *state)
 	struct nbq_events *events = &node->pool->events;
 
 	/*
-	 * Fully ordered, pairs with nbq_mcs_link(), and with pred_of() for destroy. RELEASE:
-	 * prev, and that the predecessor has forgotten the node, are seen with @state.
-	 * ACQUIRE: the successor in next has reset its status before it is notified.
+	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: prev, and that the
+	 * predecessor has forgotten the node, are seen with @state. ACQUIRE: the successor in
+	 * next has reset its status before it is notified.
 	 */
 	notify_successor(xchg(&node->next, state), state, events);
 }
@@ -434,7 +434,8 @@ static struct nbq_node *pred_of(const struct nbq_node *node)
 {
 	/*
 	 * ACQUIRE, pairs with the swaps of next in publish_abandoned() and nbq_mcs_release():
-	 * prev of an abandoned node.
+	 * prev of an abandoned node. Without it, an attempt without patience could follow an
+	 * older prev to an AVAILABLE node, and enqueue at a held lock.
 	 */
 	struct nbq_node *state = smp_load_acquire(&node->next);
 

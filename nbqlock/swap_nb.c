@@ -189,9 +189,8 @@ static void publish_abandoned(struct nbq_node *node)
 	struct nbq_events *events = &node->pool->events;
 
 	/*
-	 * Fully ordered, pairs with nbq_swap_link(), and with pred_of() for destroy. RELEASE:
-	 * prev is seen with LEAVING. ACQUIRE: the successor in next has reset its status
-	 * before it is notified.
+	 * Fully ordered, pairs with nbq_swap_link() and pred_of(). RELEASE: prev is seen with
+	 * LEAVING. ACQUIRE: the successor in next has reset its status before it is notified.
 	 */
 	notify_successor(xchg(&node->next, NBQ_LEAVING), NBQ_LEAVING, events);
 }
@@ -376,7 +375,8 @@ static struct nbq_node *pred_of(const struct nbq_node *node)
 {
 	/*
 	 * ACQUIRE, pairs with the swaps of next in publish_abandoned() and nbq_swap_release():
-	 * prev of an abandoned node.
+	 * prev of an abandoned node. Without it, an attempt without patience could follow an
+	 * older prev to an AVAILABLE node, and enqueue at a held lock.
 	 */
 	struct nbq_node *state = smp_load_acquire(&node->next);
 
