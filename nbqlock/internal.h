@@ -306,8 +306,8 @@ static inline bool nbq_node_try_alloc(struct nbq_node *node)
 {
 	/*
 	 * ACQUIRE, pairs with the RELEASE in nbq_node_free_seq(): the last user's accesses to
-	 * the node are over before it is written to. Without it, the store to prev could be
-	 * seen before their last read.
+	 * the node are over before it is written to. Spare: the marked stores up to the swap of
+	 * the tail depend on what is read here.
 	 */
 	unsigned long free_seq = smp_load_acquire(&node->free_seq);
 
@@ -358,8 +358,8 @@ static inline void nbq_node_free_seq(struct nbq_node *node, unsigned long alloc_
 {
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_node_try_alloc(): all accesses to the node come
-	 * before those of its next user. Without it, that user's prev = NULL could be read by
-	 * a poll of prev here.
+	 * before those of its next user. Without it, nbq_mcs_skip() could read the prev of that
+	 * use, and go on in another queue.
 	 */
 	smp_store_release(&node->free_seq, alloc_seq);
 }

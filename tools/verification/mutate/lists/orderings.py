@@ -97,7 +97,7 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
      "	WRITE_ONCE(node->free_seq, alloc_seq);\n"),
     ("alloc without acquire",
      "	unsigned long free_seq = smp_load_acquire(&node->free_seq);\n",
-     "	unsigned long free_seq = READ_ONCE(node->free_seq);\n"),
+     "	unsigned long free_seq = READ_ONCE(node->free_seq);\n", SPARE),
 )), *mutants("node.c", ORDERINGS, (
     ("new node appended by a relaxed store",
      "	smp_store_release(link, node);\n", "	WRITE_ONCE(*link, node);\n"),
