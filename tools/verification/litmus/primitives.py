@@ -15,6 +15,7 @@ FAMILIES = (
     *((name, f"{name}_acquire", f"{name}_release", f"{name}_relaxed")
       for name in ("xchg", "cmpxchg", "atomic_inc_return")),
     ("atomic_read",),
+    ("atomic_inc",),
 )
 # Without this order, that is what remains.
 WEAKENED = {
