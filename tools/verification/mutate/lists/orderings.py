@@ -27,6 +27,13 @@ SPARE_HALVES = {"mcs: notify without release", "mcs: notify without acquire",
                 "swap: skip without release", "swap: skip without acquire"}
 
 
+def half_resumes(name, old):
+    """The swap by which a place is resumed, one half taken away."""
+    return tuple((f"{name}: resume without {missing}", old,
+                  old.replace("cmpxchg(", f"cmpxchg_{weaker}("))
+                 for weaker, missing in (("acquire", "release"), ("release", "acquire")))
+
+
 def half_swaps(name, what_abandons, what_skips):
     """Every full swap of a lock type with status words, one half taken away."""
     for weaker, missing in (("acquire", "release"), ("release", "acquire")):
@@ -123,7 +130,11 @@ MUTANTS = [*mutants("clh_nb.c", ORDERINGS, (
      "smp_store_release(&pool->encodable, encodable)", "WRITE_ONCE(pool->encodable, encodable)"),
     ("counts of skipped nodes are published by a relaxed store",
      "smp_store_release(&pool->skip_counts, skip_counts)", "WRITE_ONCE(pool->skip_counts, skip_counts)"),
-)), *mutants("queue_lock.h", CHECKS, (
+)), *mutants("internal.h", CHECKS, half_resumes("clh", "cmpxchg(&node->prev, pred, NULL)")),
+           *mutants("mcs_nb.c", CHECKS, half_resumes("mcs", "cmpxchg(&node->next, state, NULL)")),
+           *mutants("swap_nb.c", CHECKS,
+                    half_resumes("swap", "cmpxchg(&node->next, NBQ_LEAVING, NULL)")),
+           *mutants("queue_lock.h", CHECKS, (
     ("relaxed swap of the tail in destroy",
      "cmpxchg(&lock->tail, node, NULL)", "cmpxchg_relaxed(&lock->tail, node, NULL)", SPARE),
 )), *mutants("wait.c", CHECKS, (
