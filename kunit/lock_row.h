@@ -47,8 +47,7 @@ struct nbq_operation {
 /* The error of an attempt at a lock that another context holds for long */
 static inline int nbq_operation_failure(const struct nbq_operation *op)
 {
-	if (op->how == TRY || (op->how == TIMEOUT && op->time <= 0) ||
-	    (op->how == UNTIL && op->time == KTIME_MIN))
+	if (op->how == TRY || (op->how == TIMEOUT && op->time <= 0))
 		return -EBUSY;
 	return -ETIMEDOUT;
 }

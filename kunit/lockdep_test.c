@@ -101,7 +101,6 @@ static const struct nbq_operation failing_operations[] = {
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
 	{ "lock_timeout_negative", TIMEOUT, PLAIN, -1 },
 	{ "lock_timeout_nested_0", TIMEOUT, NESTED, 0 },
-	{ "lock_until_least", UNTIL, PLAIN, KTIME_MIN },
 	{ "lock_timeout", TIMEOUT, PLAIN, 100 },
 	{ "lock_timeout_irq", TIMEOUT, IRQ, 100 },
 	{ "lock_timeout_irqsave", TIMEOUT, IRQSAVE, 100 },
@@ -109,6 +108,7 @@ static const struct nbq_operation failing_operations[] = {
 	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
 	{ "lock_until", UNTIL, PLAIN, 1100 },
 	{ "lock_until_past", UNTIL, PLAIN, 1 },
+	{ "lock_until_least", UNTIL, PLAIN, KTIME_MIN },
 	{ "lock_until_irq", UNTIL, IRQ, 1100 },
 	{ "lock_until_irqsave", UNTIL, IRQSAVE, 1100 },
 	{ "lock_until_bh", UNTIL, BH, 1100 },
@@ -137,9 +137,7 @@ KUNIT_ARRAY_PARAM(inner_operation, inner_operations, operation_desc);
 /* An attempt without patience does not wait. */
 static bool waits(const struct nbq_operation *op)
 {
-	if (op->how == UNTIL)
-		return op->time != KTIME_MIN;
-	return op->how == LOCK || (op->how == TIMEOUT && op->time > 0);
+	return op->how == LOCK || op->how == UNTIL || (op->how == TIMEOUT && op->time > 0);
 }
 
 /* Held */

@@ -1133,7 +1133,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_lock_timeout);
 
 bool nbq_bare_spin_trylock(union nbq_bare_spin *lock)
 {
-	return !acquire_for_seat(lock, nbq_deadline_at(KTIME_MIN));
+	return !acquire_for_seat(lock, nbq_deadline_none());
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_trylock);
 

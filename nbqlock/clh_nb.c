@@ -336,7 +336,7 @@ EXPORT_SYMBOL_GPL(nbq_clh_lock_timeout_info);
 
 bool nbq_clh_trylock(struct nbq_clh *lock)
 {
-	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(KTIME_MIN), 0, _RET_IP_,
+	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_none(), 0, _RET_IP_,
 				     &ops);
 }
 EXPORT_SYMBOL_GPL(nbq_clh_trylock);

@@ -36,8 +36,8 @@
 
 /**
  * struct nbq_deadline - the patience of one attempt
- * @at: CLOCK_MONOTONIC time to give up at, in ns; %KTIME_MAX: never; %KTIME_MIN: do not wait.
- *	While @relative, how long to wait: 0 or less: do not
+ * @at: CLOCK_MONOTONIC time to give up at, in ns; %KTIME_MAX: never. While @relative, how long
+ *	to wait: 0 or less: do not
  * @read_at: the low bits of the last clock read
  * @stride: polls from the last clock read to the next; 0: there was none
  * @polls: polls left until the next clock read
@@ -98,10 +98,19 @@ static inline struct nbq_deadline nbq_deadline_after(ktime_t patience)
 	return (struct nbq_deadline){ .at = patience, .relative = true };
 }
 
-/* Without patience, not even the clock is read. */
+/* Do not wait. */
+static inline struct nbq_deadline nbq_deadline_none(void)
+{
+	return nbq_deadline_after(0);
+}
+
+/*
+ * Without patience, not even the clock is read: it stays relative, as the patience of other
+ * attempts does until then.
+ */
 static inline bool nbq_deadline_is_none(const struct nbq_deadline *deadline)
 {
-	return deadline->relative ? deadline->at <= 0 : deadline->at == KTIME_MIN;
+	return deadline->relative && deadline->at <= 0;
 }
 
 /* Is the patience over within so many ns of this time? */

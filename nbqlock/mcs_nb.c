@@ -503,7 +503,7 @@ EXPORT_SYMBOL_GPL(nbq_mcs_lock_timeout_info);
 
 bool nbq_mcs_trylock(struct nbq_mcs *lock)
 {
-	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(KTIME_MIN), 0, _RET_IP_,
+	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_none(), 0, _RET_IP_,
 				     &ops);
 }
 EXPORT_SYMBOL_GPL(nbq_mcs_trylock);

@@ -74,7 +74,7 @@ EXPORT_SYMBOL_GPL(nbq_spin_lock_timeout_info);
 
 bool __nbq_spin_trylock(struct nbq_spin *lock)
 {
-	return !acquire_timed(lock, nbq_deadline_at(KTIME_MIN), 0, _RET_IP_);
+	return !acquire_timed(lock, nbq_deadline_none(), 0, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(__nbq_spin_trylock);
 

@@ -120,14 +120,14 @@ int __must_check nbq_swap_lock_timeout(struct nbq_swap *lock, ktime_t patience)
 /**
  * nbq_swap_lock_until() - Acquire, or give up at a time.
  * @lock: the lock
- * @deadline: CLOCK_MONOTONIC time to give up at, in ns; one in the past: poll once; %KTIME_MIN:
- *	do not wait, as nbq_swap_trylock(); %KTIME_MAX: without end
+ * @deadline: CLOCK_MONOTONIC time to give up at, in ns; one in the past: poll once;
+ *	%KTIME_MAX: without end
  *
  * For several locks under one budget: add the patience to ktime_get() once, and pass the sum
  * to each.
  *
  * Context: As nbq_swap_lock_timeout().
- * Return: As nbq_swap_lock_timeout(); -EBUSY with %KTIME_MIN only.
+ * Return: As nbq_swap_lock_timeout(), but never -EBUSY.
  */
 int __must_check nbq_swap_lock_until(struct nbq_swap *lock, ktime_t deadline)
 	__nbq_cond_acquires(0, lock);

@@ -444,7 +444,7 @@ EXPORT_SYMBOL_GPL(nbq_swap_lock_timeout_info);
 
 bool nbq_swap_trylock(struct nbq_swap *lock)
 {
-	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(KTIME_MIN), 0, _RET_IP_,
+	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_none(), 0, _RET_IP_,
 				     &ops);
 }
 EXPORT_SYMBOL_GPL(nbq_swap_trylock);

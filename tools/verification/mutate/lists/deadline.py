@@ -8,7 +8,7 @@ DEADLINE = {"host": HostTests("smoke TYPE gcc asan"), "kunit": ("nbq_deadline",)
 WHO_WAITS = {"host": HostTests("smoke TYPE gcc asan", "deadlock TYPE gcc plain"),
              "kunit": ("nbq_clh_lockdep",)}
 
-IS_NONE = "	return deadline->relative ? deadline->at <= 0 : deadline->at == KTIME_MIN;\n"
+IS_NONE = "	return deadline->relative && deadline->at <= 0;\n"
 
 ERROR = "	return nbq_deadline_is_none(deadline) ? -EBUSY : -ETIMEDOUT;\n"
 
@@ -55,9 +55,9 @@ MUTANTS = [*mutants("deadline.h", DEADLINE, (
      "	if (deadline->at >= KTIME_MAX - now)\n",
      {Mutant.ANY: "the same: that sum is KTIME_MAX"}),
     ("deadline: patience of 0 reads the clock",
-     "deadline->relative ? deadline->at <= 0 :", "deadline->relative ? deadline->at < 0 :"),
+     "deadline->relative && deadline->at <= 0;", "deadline->relative && deadline->at < 0;"),
     ("deadline: negative patience reads the clock",
-     "deadline->relative ? deadline->at <= 0 :", "deadline->relative ? deadline->at == 0 :"),
+     "deadline->relative && deadline->at <= 0;", "deadline->relative && deadline->at == 0;"),
     ("deadline: never is compared with the clock",
      "	if (deadline->at == KTIME_MAX)\n		return false;\n", ""),
     ("deadline: no patience is compared with the clock",
