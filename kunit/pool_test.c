@@ -449,13 +449,13 @@ static void empty_pool_gives_enomem_after_the_patience(struct kunit *test)
 	EXPECT_TOTAL(test, .exhaustions = 1);
 }
 
-static void empty_pool_gives_enomem_at_once_without_patience(struct kunit *test)
+static void empty_pool_gives_ebusy_at_once_without_patience(struct kunit *test)
 {
 	nbq_fake_start(1000, 10);
-	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 0), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, -1), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 0), -EBUSY);
+	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, -1), -EBUSY);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
-	EXPECT_TOTAL(test, .exhaustions = 2);
+	EXPECT_TOTAL(test, .exhaustions = 2, .failed_tries = 2);
 }
 
 /* A held lock cannot be had with a node either: that is what is reported. */
@@ -476,7 +476,8 @@ static void enomem_leaves_preemption_as_it_was(struct kunit *test)
 {
 	unsigned int before = preempt_count(), after;
 
-	lock_timeout_with(test, NULL, 0);
+	nbq_fake_start(1000, 10);
+	lock_timeout_with(test, NULL, 100);
 	after = preempt_count();
 	while ((preempt_count() & PREEMPT_MASK) > (before & PREEMPT_MASK))
 		preempt_enable();
@@ -499,7 +500,7 @@ static void trylock_fails_where_the_pool_is_empty(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, acquired);
 	KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
-	EXPECT_TOTAL(test, .exhaustions = 1);
+	EXPECT_TOTAL(test, .exhaustions = 1, .failed_tries = 1);
 }
 
 static void node_freed_meanwhile_is_used(struct kunit *test)
@@ -845,7 +846,7 @@ static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(growth_doubles_a_pool_until_it_stops_at_the_cap),
 	KUNIT_CASE(patience_is_spent_on_an_empty_pool),
 	KUNIT_CASE(empty_pool_gives_enomem_after_the_patience),
-	KUNIT_CASE(empty_pool_gives_enomem_at_once_without_patience),
+	KUNIT_CASE(empty_pool_gives_ebusy_at_once_without_patience),
 	KUNIT_CASE(try_of_a_held_lock_needs_no_node),
 	KUNIT_CASE(enomem_leaves_preemption_as_it_was),
 	KUNIT_CASE(trylock_fails_where_the_pool_is_empty),

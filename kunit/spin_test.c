@@ -1476,8 +1476,8 @@ static void free_lock_needs_no_node_where_its_takers_have_none(struct kunit *tes
 {
 	static const struct nodes none;
 
-	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, 0), takers_nodes(test) ? -ENOMEM : 0);
-	EXPECT_TOTAL(test, .exhaustions = takers_nodes(test));
+	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, 0), takers_nodes(test) ? -EBUSY : 0);
+	EXPECT_TOTAL(test, .exhaustions = takers_nodes(test), .failed_tries = takers_nodes(test));
 }
 
 static void attempt_without_a_node_steals_as_a_newcomer(struct kunit *test)

@@ -920,7 +920,7 @@ static int end_wait(union nbq_bare_spin *lock, struct place *place, struct nbq_w
 	bool freed;
 
 	if (!place->node) {
-		if (!taken && wait->in_order && wait->error != -EDEADLK)
+		if (!taken && wait->in_order && wait->error == -ETIMEDOUT)
 			wait->error = -ENOMEM;
 		WRITE_ONCE(wait->pool->late_for, wait->error == -ETIMEDOUT && !taken ? lock : NULL);
 		return nbq_wait_end(wait, taken ? 0 : wait->error);

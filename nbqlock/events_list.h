@@ -19,7 +19,7 @@ NBQ_EVENT(acquired_handoff, SUM,
 NBQ_EVENT(timeouts, SUM,
 	  "attempts whose patience or deadline ended before they had the lock")
 NBQ_EVENT(failed_tries, SUM,
-	  "attempts without patience that found the lock held")
+	  "attempts without patience that failed")
 NBQ_EVENT(deadlocks, SUM,
 	  "attempts whose wait could not have ended: -EDEADLK")
 NBQ_EVENT(hardware_waits, SUM,

@@ -105,7 +105,8 @@ bool nbq_mcs_is_contended(const struct nbq_mcs *lock);
  * Return:
  * * 0 - the lock is held
  * * %-ETIMEDOUT - the patience is over
- * * %-EBUSY - there was no patience, and the lock is held or waited for
+ * * %-EBUSY - there was no patience, and the lock is held or waited for, or no queue node was
+ *   free
  * * %-EDEADLK - the wait could not end: this CPU holds the lock, or waits for it below this
  *   context, or the predecessor waits for this CPU, through any number of locks
  *   (parameter deadlock_checks)

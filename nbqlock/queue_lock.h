@@ -98,6 +98,13 @@ static inline void nbq_queue_end_contention(const struct nbq_queue_lock *lock,
 	trace_nbq_wait_end(lock, NULL, ip, ret, deadline->traced, 0);
 }
 
+/* An attempt without patience has failed, whatever the reason. */
+static inline int nbq_queue_failed_try(struct nbq_pool *pool)
+{
+	pool->events.failed_tries++;
+	return -EBUSY;
+}
+
 /*
  * The attempt has no patience, or contention is traced, or the node allocated last is in use,
  * or a node was abandoned: what precedes its place in the queue.
@@ -112,10 +119,8 @@ nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline dead
 
 	if ((nbq_deadline_is_none(&deadline) || nbq_contention_is_traced()) &&
 	    !nbq_queue_is_idle(lock, READ_ONCE(lock->tail), ops)) {
-		if (nbq_deadline_is_none(&deadline)) {
-			pool->events.failed_tries++;
-			return -EBUSY;
-		}
+		if (nbq_deadline_is_none(&deadline))
+			return nbq_queue_failed_try(pool);
 		nbq_wait_announce(&deadline, lock, waits, ip);
 		trace_nbq_wait_begin(lock, NULL, ip);
 	}
@@ -124,6 +129,8 @@ nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline dead
 		return ops->wait_resumed(lock, node, pred, deadline, waits, ip);
 	node = nbq_node_alloc(pool) ?: nbq_node_wait(pool, &deadline);
 	if (unlikely(!node)) {
+		if (nbq_deadline_is_none(&deadline))
+			return nbq_queue_failed_try(pool);
 		nbq_queue_end_contention(lock, &deadline, -ENOMEM, ip);
 		return -ENOMEM;
 	}

@@ -354,8 +354,8 @@ static bool may_fail(const struct context *context, int ret)
 		return context->patience == PAST ||
 		       (context->patience == FINITE && context->late);
 	case -ENOMEM:
-		return context->patience != FOR_EVER &&
-		       (context->patience != FINITE || context->late) &&
+		return (context->patience == PAST ||
+			(context->patience == FINITE && context->late)) &&
 		       !context->attempt[context->lock].node &&
 		       ERROR_WITHOUT_NODE == -ENOMEM;
 	case -EDEADLK:

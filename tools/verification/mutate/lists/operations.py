@@ -76,9 +76,13 @@ MUTANTS = [*mutants("attempt.h", STEPS, (
      "	if (!nbq_queue_is_idle(lock, node, ops) || cmpxchg(", "	if (cmpxchg("),
     ("destroy does not clear the tail",
      "cmpxchg(&lock->tail, node, NULL) != node)", "false)"),
-    ("failed try is not counted", "		pool->events.failed_tries++;\n", ""),
+    ("failed try is not counted", "	pool->events.failed_tries++;\n", ""),
     ("failed try is counted as a timeout",
-     "		pool->events.failed_tries++;\n", "		pool->events.timeouts++;\n"),
+     "	pool->events.failed_tries++;\n", "	pool->events.timeouts++;\n"),
+    ("empty pool is reported to an attempt without patience",
+     "		if (nbq_deadline_is_none(&deadline))\n"
+     "			return nbq_queue_failed_try(pool);\n"
+     "		nbq_queue_end_contention(", "		nbq_queue_end_contention("),
     ("writes to devices: release of a queue lock does not order them",
      "	mmiowb_spin_unlock();\n", ""),
     ("writes to devices: ordered after the lock is released",

@@ -207,8 +207,10 @@ MUTANTS = [*mutants("bare_spin.c", STEPS, (
      "	wait->pool->events.nodes_abandoned += !freed;\n",
      "	wait->pool->events.nodes_abandoned++;\n"),
     ("spin: empty pool is reported as a timeout",
-     "		if (!taken && wait->in_order && wait->error != -EDEADLK)\n"
+     "		if (!taken && wait->in_order && wait->error == -ETIMEDOUT)\n"
      "			wait->error = -ENOMEM;\n", ""),
+    ("spin: empty pool is reported to an attempt without patience",
+     "wait->in_order && wait->error == -ETIMEDOUT)\n", "wait->in_order && wait->error != -EDEADLK)\n"),
     ("spin: empty pool is counted at each search",
      "		pool->events.exhaustions += !place->starved;\n", "		pool->events.exhaustions++;\n"),
     ("spin: empty pool is not counted",
