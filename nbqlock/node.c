@@ -229,6 +229,23 @@ struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock)
 	return NULL;
 }
 
+/*
+ * How many nodes of an empty pool do locks at rest keep? A swap-only lock keeps that of its last
+ * holder until destroy. Other contexts may change that meanwhile.
+ */
+static unsigned int count_kept(const struct nbq_pool *pool)
+{
+	const struct nbq_node *node;
+	unsigned int kept = 0;
+
+	for_each_pool_node(node, pool)
+		kept += READ_ONCE(node->next) == NBQ_AVAILABLE && !is_abandoned(node);
+	/* CLH-NB leaves next as it was in the node's last life. */
+	for (node = READ_ONCE(pool->held); node; node = READ_ONCE(node->below))
+		kept -= READ_ONCE(node->next) == NBQ_AVAILABLE;
+	return kept;
+}
+
 /* Some tenths of a second, after which no node may be freed at all. */
 #define SEARCHES_PER_REPORT	1000000U
 
@@ -255,7 +272,8 @@ struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 		/* A search may take longer than the polls to the next clock read. */
 		deadline->polls = 0;
 		if (!(++checks % SEARCHES_PER_REPORT))
-			nbq_report_no_node(nbq_this_context(pool));
+			nbq_report_no_node(nbq_this_context(pool), count_kept(pool),
+					   READ_ONCE(pool->size));
 	}
 	return node;
 }

@@ -71,13 +71,15 @@ void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned lon
 /**
  * nbq_report_no_node() - Report an acquisition that waits for a queue node.
  * @context: that of its pool, encoded
+ * @kept: nodes that locks at rest keep
+ * @nodes: all nodes of the pool
  *
  * Context: Any.
  */
-void nbq_report_no_node(u16 context)
+void nbq_report_no_node(u16 context, unsigned int kept, unsigned int nodes)
 {
 	if (__ratelimit(&no_node_limit))
-		print_deferred(KERN_ERR "nbqlock: BUG: no free queue node on CPU#%u (%s), %s/%d\n",
+		print_deferred(KERN_ERR "nbqlock: BUG: no free queue node on CPU#%u (%s), locks at rest keep %u of %u, %s/%d\n",
 			       nbq_context_cpu(context), levels[nbq_context_level(context)],
-			       current->comm, current->pid);
+			       kept, nodes, current->comm, current->pid);
 }

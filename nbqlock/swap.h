@@ -2,8 +2,9 @@
 /* Written by nbqlock/lock.sh from nbqlock/lock.h.in: change that. */
 /*
  * nbq_swap: the swap-only lock, strictly first come, first served, without a compare-and-swap
- * on the lock. A lock that was ever held keeps one queue node until it is destroyed. For
- * strict order, for study and for comparison; else take nbq_spin.
+ * on the lock. A lock that was ever held keeps one queue node of the CPU that held it last,
+ * until it is destroyed; so at most pool_nodes_max of them can be at rest there. For strict
+ * order, for study and for comparison; else take nbq_spin.
  *
  * William N. Scherer III and Michael L. Scott, "Non-Blocking Timeout in a NUMA-Aware
  * Queue-Based Spin Lock", 2004. How it works, and what differs from print: swap_nb.c.
@@ -59,7 +60,7 @@ do {									\
  *
  * Call it before the memory of the lock is freed: else nodes that waiters abandoned in its
  * queue stay lost.
- * So does the node that a lock keeps once it was held.
+ * So does the node that a lock keeps once it was held, of which there are pool_nodes_max.
  * The lock is free and as new afterwards.
  *
  * It orders nothing for the caller, who orders the last use of each user before it, as

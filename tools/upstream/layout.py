@@ -151,8 +151,8 @@ INTERNAL = Made(
                ("void ", "swap", "abandon"), ("void ", "swap", "release")))))
 NODES = Made(
     "nbqlock/node.c",
-    *items("struct nbq_node *nbq_node_search(", "#define SEARCHES_PER_REPORT",
-           "struct nbq_node *nbq_node_wait(", "#define MOST_HELD",
+    *items("struct nbq_node *nbq_node_search(", "static unsigned int count_kept(",
+           "#define SEARCHES_PER_REPORT", "struct nbq_node *nbq_node_wait(", "#define MOST_HELD",
            "static bool holds(const struct nbq_pool *pool", "u16 nbq_find_holder("))
 POOLS = Made(
     "nbqlock/pool.c",

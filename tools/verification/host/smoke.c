@@ -390,6 +390,58 @@ static void empty_pool_is_traced_and_reported(void)
 }
 #endif
 
+#if NODES_KEPT
+#define NODES	16U
+
+/* Waits for a node until destroy of that lock frees one. */
+static struct nbq_X *to_destroy;
+
+static void destroy_after_relaxes(enum shim_op op, const void *address)
+{
+	if (!to_destroy || op != SHIM_OP_RELAX || ++relaxes != relaxes_to_release)
+		return;
+	shim_hook = NULL;
+	EXPECT(nbq_X_destroy(to_destroy) == 0);
+}
+
+static void pool_whose_nodes_locks_at_rest_keep_is_reported(void)
+{
+	struct nbq_X locks[NODES + 1];
+	DEFINE_NBQ_CLH(clh);
+	unsigned int i;
+
+	test_expect_warnings(1);
+	test_pools(NODES, NODES);
+	for (i = 0; i <= NODES; i++)
+		nbq_X_init(&locks[i]);
+	/* A node that another lock type uses since is not kept. */
+	nbq_X_lock(&locks[0]);
+	nbq_X_unlock(&locks[0]);
+	end(&locks[0]);
+	nbq_clh_lock(&clh);
+	for (i = 1; i < NODES; i++) {
+		nbq_X_lock(&locks[i]);
+		nbq_X_unlock(&locks[i]);
+	}
+	EXPECT(shim_nodes_in_use() == NODES);
+	start_clock(0, 100);
+	EXPECT(nbq_X_lock_timeout(&locks[NODES], 1000) == -ENOMEM);
+	EXPECT(!nbq_X_trylock(&locks[NODES]));
+
+	to_destroy = &locks[1];
+	relaxes = 0;
+	relaxes_to_release = (1U << 20) + 1;
+	shim_hook = destroy_after_relaxes;
+	nbq_X_lock(&locks[NODES]);
+	EXPECT(shim_reported_kept == NODES - 1);
+	nbq_X_unlock(&locks[NODES]);
+	nbq_clh_unlock(&clh);
+	for (i = 2; i <= NODES; i++)
+		end(&locks[i]);
+	EXPECT(shim_nodes_in_use() == 0);
+}
+#endif
+
 struct nbq_pool;
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
 
@@ -1151,6 +1203,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(destroy_of_held_lock_is_reported),
 #if HOLDS_NODE && !NODES_KEPT
 	TEST_CASE(empty_pool_is_traced_and_reported),
+#endif
+#if NODES_KEPT
+	TEST_CASE(pool_whose_nodes_locks_at_rest_keep_is_reported),
 #endif
 #if HOLDS_NODE
 	TEST_CASE(empty_pool_is_enomem_at_the_deadline),

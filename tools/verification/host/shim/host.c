@@ -33,6 +33,7 @@ void (*shim_hardware_wait)(const void *word);
 unsigned int shim_warnings;
 unsigned int shim_reported;
 unsigned int shim_reported_holder;
+unsigned int shim_reported_kept;
 unsigned int shim_growth_requests;
 unsigned int shim_contention_begins;
 unsigned int shim_contention_ends;
@@ -106,10 +107,12 @@ void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned lon
 	fprintf(stderr, "shim: report %d: lock %p, holder %#x\n", what, lock, holder);
 }
 
-void nbq_report_no_node(u16 context)
+void nbq_report_no_node(u16 context, unsigned int kept, unsigned int nodes)
 {
 	__atomic_fetch_add(&shim_warnings, 1, __ATOMIC_RELAXED);
-	fprintf(stderr, "shim: report: no node for context %#x\n", context);
+	shim_reported_kept = kept;
+	fprintf(stderr, "shim: report: no node for context %#x, %u of %u kept\n", context, kept,
+		nodes);
 }
 
 static pthread_mutex_t append_mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -79,6 +79,7 @@ void shim_wait_by_hardware(const void *word);
 extern unsigned int shim_warnings;
 extern unsigned int shim_reported;
 extern unsigned int shim_reported_holder;
+extern unsigned int shim_reported_kept;
 
 /* Passes of the tracepoints nbq_wait_begin and nbq_wait_end. */
 extern unsigned int shim_wait_begins;

@@ -87,7 +87,12 @@ MUTANTS = [*mutants("internal.h", BESIDES_STEPS, (
      {"host": "nothing is broken: the hybrid has a node less to use"}),
 )), *mutants("node.c", BESIDES_STEPS, (
     ("empty pool is not reported",
-     "			nbq_report_no_node(nbq_this_context(pool));\n", "			{ }\n"),
+     "			nbq_report_no_node(nbq_this_context(pool), count_kept(pool),\n"
+     "					   READ_ONCE(pool->size));\n", "			{ }\n"),
+    ("node of a lock at rest is not counted as kept",
+     "READ_ONCE(node->next) == NBQ_AVAILABLE && !is_abandoned(node);\n", "0;\n"),
+    ("node that CLH-NB holds counts as kept",
+     "		kept -= READ_ONCE(node->next) == NBQ_AVAILABLE;\n", "		{ }\n"),
     ("empty pool fails before the patience is over",
      "	while (!node && !nbq_deadline_passed(deadline)) {\n",
      "	if (!nbq_deadline_passed(deadline)) {\n"),
