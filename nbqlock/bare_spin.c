@@ -159,8 +159,8 @@ static_assert(HANDOFF_UNITS << 13 == NBQ_SPIN_HANDOFF_NS);
 
 /*
  * The time of a request for a handoff, in 7 bits of the clock, and one that says that there is
- * one. The bits wrap after a millisecond: a request that old may hold for HANDOFF_UNITS once
- * more.
+ * one. The bits wrap after a millisecond: a request that old may hold once more, for HANDOFF_UNITS
+ * and the one before, which age_of() takes for a difference of clocks.
  */
 #define HANDOFF_SHIFT		13
 #define HANDOFF_REQUESTED	0x80U

@@ -233,6 +233,8 @@ static inline void nbq_mcs_lock_nested(struct nbq_mcs *lock, unsigned int subcla
  * @lock: the lock
  * @patience: ns to wait at most
  *
+ * Interrupts are off for as long as it waits.
+ *
  * Context: Interrupts on. Returns with interrupts off if the lock was acquired.
  * Return: As nbq_mcs_lock_timeout().
  */
@@ -253,6 +255,8 @@ nbq_mcs_lock_timeout_irq(struct nbq_mcs *lock, ktime_t patience)
  * nbq_mcs_lock_until_irq() - nbq_mcs_lock_until() with interrupts off.
  * @lock: the lock
  * @deadline: CLOCK_MONOTONIC time to give up at, in ns
+ *
+ * Interrupts are off for as long as it waits.
  *
  * Context: Interrupts on. Returns with interrupts off if the lock was acquired.
  * Return: As nbq_mcs_lock_until().
@@ -338,6 +342,8 @@ __nbq_mcs_lock_timeout_irqsave(struct nbq_mcs *lock, ktime_t patience, unsigned 
  * @patience: ns to wait at most
  * @flags: unsigned long variable for the interrupt state, by name
  *
+ * Interrupts are off for as long as it waits.
+ *
  * Context: Any. Returns with interrupts off if the lock was acquired.
  * Return: As nbq_mcs_lock_timeout().
  */
@@ -362,6 +368,8 @@ __nbq_mcs_lock_until_irqsave(struct nbq_mcs *lock, ktime_t deadline, unsigned lo
  * @lock: the lock
  * @deadline: CLOCK_MONOTONIC time to give up at, in ns
  * @flags: unsigned long variable for the interrupt state, by name
+ *
+ * Interrupts are off for as long as it waits.
  *
  * Context: Any. Returns with interrupts off if the lock was acquired.
  * Return: As nbq_mcs_lock_until().

@@ -78,11 +78,14 @@ do {									\
  * It orders nothing for the caller, who orders the last use of each user before it, as
  * refcount_dec_and_test() or a lock does.
  *
+ * Whether a context uses the lock is found out as far as possible: a waiter is not noticed
+ * behind which one of another lock waits in the same queue.
+ *
  * Context: Any. No context may hold, wait for or try the lock meanwhile.
  * Return:
  * * 0 - done
- * * %-EBUSY - a context holds the lock or waits for it: reported in the kernel
- *   log, and nothing is changed
+ * * %-EBUSY - a context holds the lock or waits for it: reported in the kernel log; a
+ *   request for a handoff may be gone, which a waiter makes again
  */
 int __must_check nbq_spin_destroy(struct nbq_spin *lock);
 
@@ -324,6 +327,8 @@ static inline void nbq_spin_lock_nested(struct nbq_spin *lock, unsigned int subc
  * @lock: the lock
  * @patience: ns to wait at most
  *
+ * Interrupts are off for as long as it waits.
+ *
  * Context: Interrupts on. Returns with interrupts off if the lock was acquired.
  * Return: As nbq_spin_lock_timeout().
  */
@@ -344,6 +349,8 @@ nbq_spin_lock_timeout_irq(struct nbq_spin *lock, ktime_t patience)
  * nbq_spin_lock_until_irq() - nbq_spin_lock_until() with interrupts off.
  * @lock: the lock
  * @deadline: CLOCK_MONOTONIC time to give up at, in ns
+ *
+ * Interrupts are off for as long as it waits.
  *
  * Context: Interrupts on. Returns with interrupts off if the lock was acquired.
  * Return: As nbq_spin_lock_until().
@@ -429,6 +436,8 @@ __nbq_spin_lock_timeout_irqsave(struct nbq_spin *lock, ktime_t patience, unsigne
  * @patience: ns to wait at most
  * @flags: unsigned long variable for the interrupt state, by name
  *
+ * Interrupts are off for as long as it waits.
+ *
  * Context: Any. Returns with interrupts off if the lock was acquired.
  * Return: As nbq_spin_lock_timeout().
  */
@@ -453,6 +462,8 @@ __nbq_spin_lock_until_irqsave(struct nbq_spin *lock, ktime_t deadline, unsigned 
  * @lock: the lock
  * @deadline: CLOCK_MONOTONIC time to give up at, in ns
  * @flags: unsigned long variable for the interrupt state, by name
+ *
+ * Interrupts are off for as long as it waits.
  *
  * Context: Any. Returns with interrupts off if the lock was acquired.
  * Return: As nbq_spin_lock_until().

@@ -236,6 +236,8 @@ static inline void nbq_swap_lock_nested(struct nbq_swap *lock, unsigned int subc
  * @lock: the lock
  * @patience: ns to wait at most
  *
+ * Interrupts are off for as long as it waits.
+ *
  * Context: Interrupts on. Returns with interrupts off if the lock was acquired.
  * Return: As nbq_swap_lock_timeout().
  */
@@ -256,6 +258,8 @@ nbq_swap_lock_timeout_irq(struct nbq_swap *lock, ktime_t patience)
  * nbq_swap_lock_until_irq() - nbq_swap_lock_until() with interrupts off.
  * @lock: the lock
  * @deadline: CLOCK_MONOTONIC time to give up at, in ns
+ *
+ * Interrupts are off for as long as it waits.
  *
  * Context: Interrupts on. Returns with interrupts off if the lock was acquired.
  * Return: As nbq_swap_lock_until().
@@ -341,6 +345,8 @@ __nbq_swap_lock_timeout_irqsave(struct nbq_swap *lock, ktime_t patience, unsigne
  * @patience: ns to wait at most
  * @flags: unsigned long variable for the interrupt state, by name
  *
+ * Interrupts are off for as long as it waits.
+ *
  * Context: Any. Returns with interrupts off if the lock was acquired.
  * Return: As nbq_swap_lock_timeout().
  */
@@ -365,6 +371,8 @@ __nbq_swap_lock_until_irqsave(struct nbq_swap *lock, ktime_t deadline, unsigned 
  * @lock: the lock
  * @deadline: CLOCK_MONOTONIC time to give up at, in ns
  * @flags: unsigned long variable for the interrupt state, by name
+ *
+ * Interrupts are off for as long as it waits.
  *
  * Context: Any. Returns with interrupts off if the lock was acquired.
  * Return: As nbq_swap_lock_until().
