@@ -149,7 +149,7 @@ static void empty_queues(void)
 	struct nbq_socket *socket = per_cpu(nbq_pools, raw_smp_processor_id())[0].socket;
 
 	if (socket)
-		memset(socket->queues, 0, sizeof(socket->queues));
+		memset(socket->queues, 0, NBQ_QUEUES * sizeof(*socket->queues));
 }
 
 /* Before each case. */

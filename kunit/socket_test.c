@@ -46,6 +46,11 @@ static int nbq_sockets_init(struct kunit *test)
 	made_up = kunit_kzalloc(test, sizeof(*made_up), GFP_KERNEL);
 	if (!made_up)
 		return -ENOMEM;
+	made_up->queues = kunit_kcalloc(test, NBQ_QUEUES, sizeof(*made_up->queues), GFP_KERNEL);
+	if (!made_up->queues) {
+		made_up = NULL;
+		return -ENOMEM;
+	}
 	there = here()->turn == NBQ_TURN_SOCKET;
 	made_up->turn = NBQ_TURN_SOCKET + there;
 	replaced = nbq_sockets[there];

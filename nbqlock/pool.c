@@ -222,6 +222,11 @@ static int add_socket(int node)
 	socket = kzalloc_node(sizeof(*socket), GFP_KERNEL, node);
 	if (!socket)
 		return -ENOMEM;
+	socket->queues = kcalloc_node(NBQ_QUEUES, sizeof(*socket->queues), GFP_KERNEL, node);
+	if (!socket->queues) {
+		kfree(socket);
+		return -ENOMEM;
+	}
 	socket->turn = NBQ_TURN_SOCKET + number;
 	socket->node = node;
 	nbq_sockets[number] = socket;
@@ -246,8 +251,12 @@ static int start_sockets(void)
 /* No lock is in use: the module is unloaded, or its start has failed. */
 static void free_sockets(void)
 {
-	while (nbq_sockets_number)
-		kfree(nbq_sockets[--nbq_sockets_number]);
+	while (nbq_sockets_number) {
+		struct nbq_socket *socket = nbq_sockets[--nbq_sockets_number];
+
+		kfree(socket->queues);
+		kfree(socket);
+	}
 }
 
 /* A CPU that was online before is prepared, and its abandoned nodes may be in use. */

@@ -10,7 +10,13 @@
 
 #if NBQ_STATIC_NODES
 /* The first one, from the first instruction on: pool.c says later which node it stands for. */
-static struct nbq_socket first_socket = { .turn = NBQ_TURN_SOCKET, .node = NUMA_NO_NODE };
+static struct nbq_queue first_queues[NBQ_QUEUES];
+static struct nbq_socket first_socket = {
+	.turn = NBQ_TURN_SOCKET,
+	.node = NUMA_NO_NODE,
+	.queues = first_queues,
+};
+
 #define FIRST_SOCKET	(&first_socket)
 #define FIRST_SOCKETS	1
 #else

@@ -10,6 +10,7 @@
 #define _NBQ_SOCKET_H
 
 #include <linux/atomic.h>
+#include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
@@ -19,6 +20,8 @@
 #ifndef NBQ_QUEUE_BITS
 #define NBQ_QUEUE_BITS		6
 #endif
+
+#define NBQ_QUEUES		(1U << NBQ_QUEUE_BITS)
 
 /* What stands for a socket in the turn of a hybrid lock: from this on, by its index. */
 #define NBQ_TURN_SOCKET		2
@@ -43,13 +46,16 @@ struct nbq_queue {
  * struct nbq_socket - a socket
  * @turn: what stands for it in the turn of a hybrid lock
  * @node: its NUMA node
- * @queues: one for each hash of a lock
+ * @queues: one for each hash of a lock, %NBQ_QUEUES
  */
 struct nbq_socket {
 	u8 turn;
 	int node;
-	struct nbq_queue queues[1 << NBQ_QUEUE_BITS];
+	struct nbq_queue *queues;
 };
+
+/* The table by itself is a power of two, which kmalloc() rounds sizes up to. */
+static_assert(!(sizeof(struct nbq_queue) & (sizeof(struct nbq_queue) - 1)));
 
 extern unsigned int nbq_sockets_number;
 extern struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX];

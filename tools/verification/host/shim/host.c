@@ -268,16 +268,18 @@ void shim_pools_start(unsigned int size, unsigned int nodes_max)
 	}
 }
 
+static struct nbq_queue queues[SHIM_SOCKETS][NBQ_QUEUES];
 static struct nbq_socket sockets[SHIM_SOCKETS];
 
 void shim_sockets_start(unsigned int number, unsigned int (*socket_of)(unsigned int cpu))
 {
 	unsigned int cpu, level, i;
 
-	memset(sockets, 0, sizeof(sockets));
+	memset(queues, 0, sizeof(queues));
 	for (i = 0; i < number; i++) {
 		sockets[i].turn = NBQ_TURN_SOCKET + i;
 		sockets[i].node = i;
+		sockets[i].queues = queues[i];
 		nbq_sockets[i] = &sockets[i];
 	}
 	nbq_sockets_number = number;
@@ -290,7 +292,7 @@ void shim_sockets_start(unsigned int number, unsigned int (*socket_of)(unsigned 
 
 struct shim_memory shim_sockets_memory(void)
 {
-	return (struct shim_memory){ sockets, nbq_sockets_number * sizeof(sockets[0]) };
+	return (struct shim_memory){ queues, nbq_sockets_number * sizeof(queues[0]) };
 }
 
 bool shim_is_queue_tail(const void *address)
@@ -298,10 +300,8 @@ bool shim_is_queue_tail(const void *address)
 	struct shim_memory memory = shim_sockets_memory();
 	size_t offset = (const char *)address - (const char *)memory.start;
 
-	if (offset >= memory.size)
-		return false;
-	offset = offset % sizeof(sockets[0]) - offsetof(struct nbq_socket, queues);
-	return offset % sizeof(sockets[0].queues[0]) == offsetof(struct nbq_queue, tail);
+	return offset < memory.size &&
+	       offset % sizeof(struct nbq_queue) == offsetof(struct nbq_queue, tail);
 }
 
 bool shim_is_waited_for(unsigned int turn, const void *lock)
