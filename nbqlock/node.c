@@ -25,6 +25,8 @@
  */
 #include <linux/cache.h>
 #include <linux/export.h>
+#include <linux/irqflags.h>
+#include <linux/lockdep.h>
 #include <linux/processor.h>
 
 #include "internal.h"
@@ -79,7 +81,7 @@ static void add_static_nodes(struct nbq_pool *pool)
  * Called by the first context of that CPU and level that needs it, or by pool.c for a CPU that
  * may be online.
  *
- * Context: Any, preemption off; or the task that fills the pools.
+ * Context: Any, preemption off; or the task that fills the pools, interrupts off.
  * Return: true if the pool is set up; false while another context does it.
  */
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level)
@@ -92,6 +94,8 @@ bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level
 		/* ACQUIRE, pairs with the RELEASE below. */
 		return smp_load_acquire(&pool->setup) == NBQ_POOL_READY;
 	}
+	/* No context that needs this pool comes above this one and waits for it. */
+	lockdep_assert(irqs_disabled() || pool == nbq_this_pool());
 	pool->cpu = cpu;
 	pool->level = level;
 	add_static_nodes(pool);

@@ -11,6 +11,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/export.h>
 #include <linux/irq_work.h>
+#include <linux/irqflags.h>
 #include <linux/kstrtox.h>
 #include <linux/moduleparam.h>
 #include <linux/minmax.h>
@@ -259,6 +260,22 @@ static void free_sockets(void)
 	}
 }
 
+/*
+ * Built in, locks are in use. With interrupts on, one that comes while the pool is BUSY and needs a
+ * node of it would wait for the task that it has interrupted. An NMI does as well, and has finite
+ * patience.
+ */
+static bool set_up_for_others(struct nbq_pool *pool, unsigned int cpu, unsigned int level)
+{
+	unsigned long flags;
+	bool ready;
+
+	local_irq_save(flags);
+	ready = nbq_pool_set_up(pool, cpu, level);
+	local_irq_restore(flags);
+	return ready;
+}
+
 /* A CPU that was online before is prepared, and its abandoned nodes may be in use. */
 static int prepare_pool(struct nbq_pool *pool, unsigned int cpu, unsigned int level)
 {
@@ -266,7 +283,7 @@ static int prepare_pool(struct nbq_pool *pool, unsigned int cpu, unsigned int le
 	int ret;
 
 	/* A context of that CPU may be setting it up, on another CPU and with preemption off. */
-	while (!nbq_pool_set_up(pool, cpu, level))
+	while (!set_up_for_others(pool, cpu, level))
 		cond_resched();
 	/* Waiters in a lock's own queue stay there. */
 	WRITE_ONCE(pool->socket, socket_of_node(cpu_to_node(cpu)) ?: nbq_sockets[0]);

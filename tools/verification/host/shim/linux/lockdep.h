@@ -9,6 +9,7 @@
 	do { (void)(name); (void)(key); } while (0)
 #define lockdep_set_class_and_name(lock, key, name) \
 	do { (void)(key); (void)(name); } while (0)
+#define lockdep_assert(condition)				do { } while (0)
 #define spin_acquire(map, subclass, trylock, ip)		do { } while (0)
 #define spin_release(map, ip)					do { } while (0)
 #define lock_contended(map, ip)					do { } while (0)
