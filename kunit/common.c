@@ -576,7 +576,7 @@ struct nbq_context nbq_context_within(struct nbq_context outside,
 				      enum nbq_form form)
 {
 	outside.preempt += PREEMPT_DISABLE_OFFSET;
-	outside.irqs_off |= form == IRQ || form == IRQSAVE;
+	outside.irqs_off |= nbq_form_is_irq(form);
 	outside.bh_off |= form == BH;
 	return outside;
 }

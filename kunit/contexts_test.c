@@ -300,7 +300,7 @@ static void expect_held(struct kunit *test, struct attempt *attempt)
 	KUNIT_EXPECT_EQ_MSG(test, attempt->ret, 0, "%s", attempt->op->desc);
 	KUNIT_EXPECT_TRUE_MSG(test, attempt->locked, "%s", attempt->op->desc);
 	want.preempt += PREEMPT_DISABLE_OFFSET;
-	if (attempt->op->form == IRQ || attempt->op->form == IRQSAVE)
+	if (nbq_form_is_irq(attempt->op->form))
 		want.irqs_off = true;
 	if (attempt->op->form == BH)
 		want.preempt += SOFTIRQ_DISABLE_OFFSET;

@@ -11,6 +11,7 @@
 #define FORM_BH				_bh
 #define HOW_LOCK
 #define HOW_TIMEOUT			_timeout
+#define HOW_UNTIL			_until
 #define HOW_TRY				_try
 #define CLASS_OF(how, form)						\
 	__PASTE(__PASTE(NBQ_TYPE, FORM_##form), HOW_##how)
@@ -21,8 +22,10 @@
 /* With what arguments */
 #define TRY_WITH(make)			make(lock)
 #define TIMEOUT_WITH(make)		make(lock, use->time)
+#define UNTIL_WITH(make)		make(lock, use->time)
 #define TRY_SCOPE(class, fail)		scoped_cond_guard(class, fail, lock)
 #define TIMEOUT_SCOPE(class, fail)	scoped_cond_guard(class, fail, lock, use->time)
+#define UNTIL_SCOPE(class, fail)	scoped_cond_guard(class, fail, lock, use->time)
 
 #define DEFINE_guard(fn, how, class)					\
 static void fn(void *any, struct nbq_guard_use *use)			\

@@ -104,8 +104,12 @@ static int take_irq(const struct nbq_operation *op, struct NBQ_TYPE *lock)
 static int take_irqsave(const struct nbq_operation *op, struct NBQ_TYPE *lock,
 			unsigned long *flags)
 {
+	struct nbq_timeout info;
+
 	if (op->how == TIMEOUT)
 		return OP(lock_timeout_irqsave)(lock, op->time, *flags);
+	if (op->how == INFO)
+		return OP(lock_timeout_info_irqsave)(lock, op->time, &info, *flags);
 	if (op->how == UNTIL)
 		return OP(lock_until_irqsave)(lock, op->time, *flags);
 	if (op->how == TRY)
@@ -134,10 +138,22 @@ static int take_nested(const struct nbq_operation *op, struct NBQ_TYPE *lock)
 	return 0;
 }
 
+static int take_irqsave_nested(const struct nbq_operation *op, struct NBQ_TYPE *lock,
+			       unsigned long *flags)
+{
+	if (op->how == TIMEOUT)
+		return OP(lock_timeout_irqsave_nested)(lock, op->time, *flags,
+						       SINGLE_DEPTH_NESTING);
+	OP(lock_irqsave_nested)(lock, *flags, SINGLE_DEPTH_NESTING);
+	return 0;
+}
+
 static int take(const struct nbq_operation *op, void *lock, unsigned long *flags)
 {
 	if (op->form == NESTED)
 		return take_nested(op, lock);
+	if (op->form == IRQSAVE_NESTED)
+		return take_irqsave_nested(op, lock, flags);
 	if (op->form == IRQ)
 		return take_irq(op, lock);
 	if (op->form == IRQSAVE)
@@ -153,7 +169,7 @@ static void drop(const struct nbq_operation *op, void *lock, unsigned long flags
 
 	if (op->form == IRQ)
 		OP(unlock_irq)(x);
-	else if (op->form == IRQSAVE)
+	else if (op->form == IRQSAVE || op->form == IRQSAVE_NESTED)
 		OP(unlock_irqrestore)(x, flags);
 	else if (op->form == BH)
 		OP(unlock_bh)(x);

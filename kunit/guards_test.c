@@ -178,7 +178,7 @@ static void guard_leaves_interrupts_off_that_were_off(struct kunit *test)
 static void guard_that_fails_runs_no_block_and_has_its_error(struct kunit *test)
 {
 	const struct guard_case *guard = test->param_value;
-	struct use use = use_of(test, 1050);
+	struct use use = use_of(test, guard->how == UNTIL ? 1000 + 1050 : 1050);
 
 	needs_guards(test);
 	nbq_bench_hold(test);
@@ -196,8 +196,8 @@ static void guard_that_fails_runs_no_block_and_has_its_error(struct kunit *test)
 static void guard_that_gets_no_node_has_its_error(struct kunit *test)
 {
 	const struct guard_case *guard = test->param_value;
+	struct use use = use_of(test, guard->how == UNTIL ? 1000 + 1050 : 1050);
 	struct nbq_bench *bench = test->priv;
-	struct use use = use_of(test, 1050);
 	struct nbq_replaced replaced;
 
 	needs_guards(test);

@@ -19,6 +19,7 @@
 /* The operations that acquire, by how long they wait and by their form */
 enum nbq_how {
 	TIMEOUT,
+	INFO,
 	UNTIL,
 	TRY,
 	LOCK,
@@ -30,7 +31,14 @@ enum nbq_form {
 	IRQSAVE,
 	BH,
 	NESTED,
+	IRQSAVE_NESTED,
 };
+
+/* Does this form turn interrupts off? */
+static inline bool nbq_form_is_irq(enum nbq_form form)
+{
+	return form == IRQ || form == IRQSAVE || form == IRQSAVE_NESTED;
+}
 
 /* Older kernels lack it: there, lockdep reports what is meant. */
 #ifndef lockdep_set_notrack_class
@@ -62,7 +70,7 @@ enum nbq_way {
 
 /**
  * struct nbq_guard_use - one use of a guard
- * @time: its patience, if it has one
+ * @time: its patience or deadline, if it has one
  * @way: out of the block, if the function has several
  * @blocks: how often the block was run
  * @afters: how many statements after it were run

@@ -106,6 +106,7 @@ static const struct nbq_operation failing_operations[] = {
 	{ "lock_timeout_irqsave", TIMEOUT, IRQSAVE, 100 },
 	{ "lock_timeout_bh", TIMEOUT, BH, 100 },
 	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
+	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
 	{ "lock_until", UNTIL, PLAIN, 1100 },
 	{ "lock_until_past", UNTIL, PLAIN, 1 },
 	{ "lock_until_least", UNTIL, PLAIN, KTIME_MIN },
@@ -118,9 +119,12 @@ static const struct nbq_operation failing_operations[] = {
 	{ "lock_irqsave", LOCK, IRQSAVE },
 	{ "lock_bh", LOCK, BH },
 	{ "lock_nested", LOCK, NESTED },
+	{ "lock_irqsave_nested", LOCK, IRQSAVE_NESTED },
 }, inner_operations[] = {
 	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
 	{ "lock_nested", LOCK, NESTED },
+	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
+	{ "lock_irqsave_nested", LOCK, IRQSAVE_NESTED },
 	{ "trylock", TRY, PLAIN },
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
 };

@@ -679,14 +679,19 @@ static const struct nbq_operation failing_operations[] = {
 	{ "lock_until_bh", UNTIL, BH, 1100 },
 	{ "trylock_bh", TRY, BH },
 	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
+	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
+	{ "lock_timeout_info_irqsave", INFO, IRQSAVE, 100 },
 }, untimed_operations[] = {
 	{ "lock", LOCK, PLAIN },
 	{ "lock_irq", LOCK, IRQ },
 	{ "lock_irqsave", LOCK, IRQSAVE },
 	{ "lock_bh", LOCK, BH },
 	{ "lock_nested", LOCK, NESTED },
+	{ "lock_irqsave_nested", LOCK, IRQSAVE_NESTED },
 }, irqsave_operations[] = {
 	{ "lock_timeout_irqsave", TIMEOUT, IRQSAVE, 100 },
+	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
+	{ "lock_timeout_info_irqsave", INFO, IRQSAVE, 100 },
 	{ "lock_until_irqsave", UNTIL, IRQSAVE, 1100 },
 	{ "trylock_irqsave", TRY, IRQSAVE },
 }, patient_and_impatient_operations[] = {

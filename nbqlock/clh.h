@@ -350,6 +350,65 @@ __nbq_clh_lock_timeout_irqsave(struct nbq_clh *lock, ktime_t patience, unsigned 
 #define nbq_clh_lock_timeout_irqsave(lock, patience, flags) \
 	__nbq_clh_lock_timeout_irqsave(lock, patience, &(flags))
 
+/* Short names: gcc 12 loses the user's line of an ignored result behind one of 32 characters. */
+static inline int __must_check
+__nbq_clh_info_irqsave(struct nbq_clh *lock, ktime_t patience,
+		       struct nbq_timeout *info, unsigned long *flags)
+	__nbq_cond_acquires(0, lock)
+{
+	int ret;
+
+	local_irq_save(*flags);
+	ret = nbq_clh_lock_timeout_info(lock, patience, info);
+	if (ret)
+		local_irq_restore(*flags);
+	return ret;
+}
+
+/**
+ * nbq_clh_lock_timeout_info_irqsave() - nbq_clh_lock_timeout_info(), interrupts saved.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ * @info: as for nbq_clh_lock_timeout_info()
+ * @flags: unsigned long variable for the interrupt state, by name
+ *
+ * Interrupts are off for as long as it waits.
+ *
+ * Context: Any. Returns with interrupts off if the lock was acquired.
+ * Return: As nbq_clh_lock_timeout().
+ */
+#define nbq_clh_lock_timeout_info_irqsave(lock, patience, info, flags) \
+	__nbq_clh_info_irqsave(lock, patience, info, &(flags))
+
+static inline int __must_check
+__nbq_clh_nested_irqsave(struct nbq_clh *lock, ktime_t patience,
+			 unsigned long *flags, unsigned int subclass)
+	__nbq_cond_acquires(0, lock)
+{
+	int ret;
+
+	local_irq_save(*flags);
+	ret = nbq_clh_lock_timeout_nested(lock, patience, subclass);
+	if (ret)
+		local_irq_restore(*flags);
+	return ret;
+}
+
+/**
+ * nbq_clh_lock_timeout_irqsave_nested() - nbq_clh_lock_timeout_nested(), interrupts saved.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ * @flags: unsigned long variable for the interrupt state, by name
+ * @subclass: as for nbq_clh_lock_timeout_nested()
+ *
+ * Interrupts are off for as long as it waits.
+ *
+ * Context: Any. Returns with interrupts off if the lock was acquired.
+ * Return: As nbq_clh_lock_timeout().
+ */
+#define nbq_clh_lock_timeout_irqsave_nested(lock, patience, flags, subclass) \
+	__nbq_clh_nested_irqsave(lock, patience, &(flags), subclass)
+
 static inline int __must_check
 __nbq_clh_lock_until_irqsave(struct nbq_clh *lock, ktime_t deadline, unsigned long *flags)
 	__nbq_cond_acquires(0, lock)
@@ -417,6 +476,25 @@ static inline void __nbq_clh_lock_irqsave(struct nbq_clh *lock, unsigned long *f
  */
 #define nbq_clh_lock_irqsave(lock, flags) \
 	__nbq_clh_lock_irqsave(lock, &(flags))
+
+static inline void
+__nbq_clh_lock_irqsave_nested(struct nbq_clh *lock, unsigned long *flags, unsigned int subclass)
+	__nbq_acquires(lock)
+{
+	local_irq_save(*flags);
+	nbq_clh_lock_nested(lock, subclass);
+}
+
+/**
+ * nbq_clh_lock_irqsave_nested() - nbq_clh_lock_irqsave() inside a lock of the same class.
+ * @lock: the lock
+ * @flags: unsigned long variable for the interrupt state, by name
+ * @subclass: as for nbq_clh_lock_timeout_nested()
+ *
+ * Context: Any. Returns with interrupts off.
+ */
+#define nbq_clh_lock_irqsave_nested(lock, flags, subclass) \
+	__nbq_clh_lock_irqsave_nested(lock, &(flags), subclass)
 
 /**
  * nbq_clh_unlock_irqrestore() - nbq_clh_unlock(), then interrupts as they were saved.
@@ -545,6 +623,9 @@ __NBQ_DEFINE_GUARD_COND(nbq_clh_try, true,
 __NBQ_DEFINE_GUARD_COND(nbq_clh_timeout, false,
 			nbq_clh_lock_timeout(lock, patience),
 			nbq_clh_unlock(_T.lock), struct nbq_clh *lock, ktime_t patience)
+__NBQ_DEFINE_GUARD_COND(nbq_clh_until, false,
+			nbq_clh_lock_until(lock, deadline),
+			nbq_clh_unlock(_T.lock), struct nbq_clh *lock, ktime_t deadline)
 __NBQ_DEFINE_GUARD_COND(nbq_clh_irqsave_try, true,
 			__nbq_try_err(nbq_clh_trylock_irqsave(lock, _T.flags)),
 			nbq_clh_unlock_irqrestore(_T.lock, _T.flags), struct nbq_clh *lock)
@@ -552,6 +633,10 @@ __NBQ_DEFINE_GUARD_COND(nbq_clh_irqsave_timeout, false,
 			nbq_clh_lock_timeout_irqsave(lock, patience, _T.flags),
 			nbq_clh_unlock_irqrestore(_T.lock, _T.flags),
 			struct nbq_clh *lock, ktime_t patience)
+__NBQ_DEFINE_GUARD_COND(nbq_clh_irqsave_until, false,
+			nbq_clh_lock_until_irqsave(lock, deadline, _T.flags),
+			nbq_clh_unlock_irqrestore(_T.lock, _T.flags),
+			struct nbq_clh *lock, ktime_t deadline)
 
 /* For clang's context analysis, which follows the guards that cannot fail. */
 #ifdef WITH_LOCK_GUARD_1_ATTRS

@@ -32,8 +32,8 @@
  *	guard(nbq_spin_irqsave)(&lock);
  *
  * Classes that may fail: ``nbq_spin_try`` and ``nbq_spin_irqsave_try`` do not wait;
- * ``nbq_spin_timeout`` and ``nbq_spin_irqsave_timeout`` have a patience. In every kernel that
- * has guards::
+ * ``nbq_spin_timeout`` and ``nbq_spin_irqsave_timeout`` have a patience, ``nbq_spin_until`` and
+ * ``nbq_spin_irqsave_until`` a deadline. In every kernel that has guards::
  *
  *	CLASS(nbq_spin_timeout, held)(&lock, 50 * NSEC_PER_USEC);
  *	int ret = nbq_guard_err(&held);
@@ -51,10 +51,10 @@
  * do.
  *
  * A guard that may fail and is not checked on some path is an error at compile time. So
- * guard() is refused, and for a patience scoped_guard() is, as is a scoped_cond_guard() that
- * returns an error of its own: the errors differ, and must be told apart. The guards that do
- * not wait have one error, -EBUSY, and take both. The compiler must see the check in the
- * function that has the guard.
+ * guard() is refused, and with a patience or deadline scoped_guard() is, as is a
+ * scoped_cond_guard() that returns an error of its own: the errors differ, and must be told
+ * apart. The guards that do not wait have one error, -EBUSY, and take both. The compiler must
+ * see the check in the function that has the guard.
  */
 
 /**

@@ -5,14 +5,25 @@
 set -eu
 cd "$(dirname "$0")"
 
-# Lines between "@if WORD" and "@end", or "@else", are for the lock of that name.
+# Lines between "@if WORD" and "@end", or "@else", are for the lock of that name. "@align" goes up to
+# the column behind the parenthesis of the line before.
 one() {
 	awk -v lock="$1" '
 		/^@if /		{ depth++; keep[depth] = ($2 == lock); next }
 		/^@else$/	{ keep[depth] = !keep[depth]; next }
 		/^@end$/	{ depth--; next }
 		{ for (i = 1; i <= depth; i++) if (!keep[i]) next; print }
-	' lock.h.in | sed -e "s/@lock@/$1/g" -e "s/@LOCK@/$(echo "$1" | tr a-z A-Z)/g"
+	' lock.h.in | sed -e "s/@lock@/$1/g" -e "s/@LOCK@/$(echo "$1" | tr a-z A-Z)/g" |
+	awk '
+		sub(/^@align /, "")	{
+			for (column = index(before, "("); column >= 8; column -= 8)
+				indent = indent "\t"
+			while (column--) indent = indent " "
+			$0 = indent $0
+			indent = ""
+		}
+		{ before = $0; print }
+	'
 }
 
 for lock in spin clh mcs swap; do

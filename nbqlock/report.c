@@ -79,7 +79,8 @@ void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned lon
 void nbq_report_no_node(u16 context, unsigned int kept, unsigned int nodes)
 {
 	if (__ratelimit(&no_node_limit))
-		print_deferred(KERN_ERR "nbqlock: BUG: no free queue node on CPU#%u (%s), locks at rest keep %u of %u, %s/%d\n",
+		print_deferred(KERN_ERR
+			       "nbqlock: BUG: no free queue node on CPU#%u (%s), locks at rest keep %u of %u, %s/%d\n",
 			       nbq_context_cpu(context), levels[nbq_context_level(context)],
 			       kept, nodes, current->comm, current->pid);
 }

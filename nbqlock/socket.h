@@ -10,6 +10,7 @@
 #define _NBQ_SOCKET_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/compiler.h>
@@ -21,7 +22,7 @@
 #define NBQ_QUEUE_BITS		6
 #endif
 
-#define NBQ_QUEUES		(1U << NBQ_QUEUE_BITS)
+#define NBQ_QUEUES		BIT(NBQ_QUEUE_BITS)
 
 /* What stands for a socket in the turn of a hybrid lock: from this on, by its index. */
 #define NBQ_TURN_SOCKET		2

@@ -93,6 +93,9 @@ position use.at;
 - raw_spin_lock_nested@at
 + nbq_spin_lock_nested
 |
+- raw_spin_lock_irqsave_nested@at
++ nbq_spin_lock_irqsave_nested
+|
 - raw_spin_unlock@at
 + nbq_spin_unlock
 |
@@ -137,6 +140,9 @@ position use.at;
 |
 - spin_lock_nested@at
 + nbq_spin_lock_nested
+|
+- spin_lock_irqsave_nested@at
++ nbq_spin_lock_irqsave_nested
 |
 - spin_unlock@at
 + nbq_spin_unlock

@@ -254,6 +254,25 @@ static int right_nested(struct thing *outer, struct thing *inner)
 	return ret;
 }
 
+static int right_irqsave_nested(struct thing *outer, struct thing *inner)
+{
+	unsigned long flags;
+	int ret;
+
+	nbq_clh_lock(&outer->lock);
+	ret = nbq_clh_lock_timeout_irqsave_nested(&inner->lock, PATIENCE, flags,
+						  SINGLE_DEPTH_NESTING);
+	if (!ret) {
+		outer->count += inner->count;
+		nbq_clh_unlock_irqrestore(&inner->lock, flags);
+	}
+	nbq_clh_lock_irqsave_nested(&inner->lock, flags, SINGLE_DEPTH_NESTING);
+	outer->count += inner->count;
+	nbq_clh_unlock_irqrestore(&inner->lock, flags);
+	nbq_clh_unlock(&outer->lock);
+	return ret;
+}
+
 /* Right: what has been asserted or promised */
 
 static long right_assertion(struct thing *thing)
@@ -415,6 +434,8 @@ static void wrong_ignored_clh(struct nbq_clh *lock, struct nbq_timeout *info)
 	nbq_clh_lock_until_irqsave(lock, PATIENCE, flags);
 	nbq_clh_trylock_irqsave(lock, flags);
 	nbq_clh_lock_timeout_nested(lock, PATIENCE, 1);
+	nbq_clh_lock_timeout_irqsave_nested(lock, PATIENCE, flags, 1);
+	nbq_clh_lock_timeout_info_irqsave(lock, PATIENCE, info, flags);
 }
 
 static void wrong_ignored_mcs(struct nbq_mcs *lock)
@@ -477,6 +498,7 @@ void *uses[] = {
 	right_trylock_irqsave,
 	right_two_locks,
 	right_nested,
+	right_irqsave_nested,
 	right_assertion,
 	right_destroy,
 	wrong_context_no_unlock,

@@ -27,7 +27,7 @@ class MovingTest(unittest.TestCase):
 
     def test_what_is_left(self):
         lock = Lock("s.lock")
-        self.assertTrue(is_left("\traw_spin_lock_irqsave_nested(&p->lock, flags, 1);", lock))
+        self.assertTrue(is_left("\traw_spin_lock_nest_lock(&p->lock, &q->lock);", lock))
         self.assertTrue(is_left("\ttake(&p->lock);", lock))
         self.assertFalse(is_left("\tnbq_spin_lock(&p->lock);", lock))
         self.assertFalse(is_left("\t__must_hold(&p->lock)", lock))
