@@ -255,7 +255,7 @@ SUITES_OF = {
                "growth_doubles_a_pool_until_it_stops_at_the_cap",
                "patience_is_spent_on_an_empty_pool",
                "empty_pool_gives_enomem_after_the_patience",
-               "empty_pool_gives_enomem_at_once_without_patience",
+               "empty_pool_gives_ebusy_at_once_without_patience",
                "try_of_a_held_lock_needs_no_node", "enomem_leaves_preemption_as_it_was",
                "trylock_fails_where_the_pool_is_empty", "node_freed_meanwhile_is_used",
                "patience_spent_on_a_node_counts_for_the_lock",
