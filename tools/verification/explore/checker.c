@@ -215,7 +215,8 @@ static void check_policy(unsigned int number, enum shim_op op, const void *addre
 	attempt->has_lock = true;
 }
 
-void check_accessed(unsigned int number, enum shim_op op, const void *address)
+void check_accessed(unsigned int number, enum shim_op op, const void *address,
+		    unsigned long before)
 {
 	struct context *context = &contexts[number];
 	const struct nbq_node *freed = shim_node_of_free_seq(address);
@@ -230,7 +231,7 @@ void check_accessed(unsigned int number, enum shim_op op, const void *address)
 	if (op == SHIM_OP_XCHG && is_tail(&locks[context->lock], address) &&
 	    attempt->doing == ACQUIRING)
 		record_enqueue(number, context->lock, tail_node(&locks[context->lock], address));
-	resumed = shim_resumed_node(roles[number].cpu, op, address,
+	resumed = shim_resumed_node(roles[number].cpu, op, address, before,
 				    &locks[context->lock]);
 	if (resumed && attempt->doing == ACQUIRING && !attempt->node) {
 		record_enqueue(number, context->lock, resumed);

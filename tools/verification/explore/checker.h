@@ -30,7 +30,8 @@ extern unsigned int most_steps_to_release;
 /* The context makes this access now. */
 void check_access(unsigned int context, enum shim_op op, const void *address);
 /* It has made it; no other context has run since. */
-void check_accessed(unsigned int context, enum shim_op op, const void *address);
+void check_accessed(unsigned int context, enum shim_op op, const void *address,
+		    unsigned long before);
 
 void check_begin(unsigned int context, unsigned int lock);
 void check_acquired(unsigned int context, unsigned int lock);

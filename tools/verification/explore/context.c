@@ -386,7 +386,7 @@ static void run(struct context *context)
 		context->preempt_off = shim_preempt_off;
 
 		if (access_made) {
-			check_accessed(self, made.op, made.address);
+			check_accessed(self, made.op, made.address, made.before);
 			if (context_observer)
 				context_observer(self, &made);
 		}

@@ -27,9 +27,13 @@ static void inspect_last_access(void)
 
 	if (self->doing != ACQUIRING)
 		return;
-	resumed = shim_resumed_node(self->cpu, self->last_op, self->last_address, self->lock);
+	resumed = shim_resumed_node(self->cpu, self->last_op, self->last_address,
+				    self->last_before, self->lock);
 	if (resumed && !self->node)
 		self->node = resumed;
+	/* Not the one that its pool allocated last: a nested context may have. */
+	if (self->last_op == SHIM_OP_XCHG && self->last_address == &self->lock->tail)
+		self->node = tail_node(self->lock, self->last_address);
 	if (may_acquire(self->lock, self->last_op, self->last_address))
 		self->may_hold = is_held_by_this_context(self->lock);
 }
@@ -39,8 +43,6 @@ static void count_own_step(enum shim_op op, const void *address)
 	inspect_last_access();
 	self->last_op = op;
 	self->last_address = address;
-	if (op == SHIM_OP_XCHG && address == &self->lock->tail)
-		self->node = shim_node_allocated_last();
 	if (self->doing == ACQUIRING && self->node && !self->may_hold &&
 	    begins_abandon(self->lock, self->node, op, address)) {
 		self->doing = ABANDONING;
@@ -75,6 +77,8 @@ static void before_access(enum shim_op op, const void *address)
 	EXPECT(!shim_is_in_free_node(address) || shim_tries_to_resume(shim_cpu, op, address) ||
 	       (op == SHIM_OP_LOAD &&
 		(coro_reads_free_nodes || (self->patience <= 0 && !self->node))));
+	/* When it is made: others may have run since it stopped. */
+	self->last_before = shim_value_of_place(address);
 }
 
 static void release(struct coro *coro)

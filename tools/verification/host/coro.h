@@ -50,6 +50,7 @@ struct coro {
 	bool may_hold;
 	enum shim_op last_op;
 	const void *last_address;
+	unsigned long last_before;
 	unsigned int own_steps;
 	unsigned int steps_left;
 	bool until_abandon;

@@ -225,12 +225,17 @@ bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address
 	return op == SHIM_OP_LOAD || (op == SHIM_OP_CMPXCHG && !stands);
 }
 
-const struct nbq_node *shim_resumed_node(unsigned int cpu, enum shim_op op,
-					 const void *address, const void *lock)
+unsigned long shim_value_of_place(const void *address)
+{
+	return node_of_place(address) ? *(const unsigned long *)address : 0;
+}
+
+const struct nbq_node *shim_resumed_node(unsigned int cpu, enum shim_op op, const void *address,
+					 unsigned long before, const void *lock)
 {
 	const struct nbq_node *node = node_of_place(address);
 
-	return node && op == SHIM_OP_CMPXCHG && !*(struct nbq_node *const *)address &&
+	return node && op == SHIM_OP_CMPXCHG && before && !shim_value_of_place(address) &&
 	       node->lock == lock && node->cpu == SHIM_CPU_NUMBER(cpu) ? node : NULL;
 }
 
@@ -337,11 +342,6 @@ void shim_pools_grow(void)
 		}
 	}
 	pthread_mutex_unlock(&append_mutex);
-}
-
-const struct nbq_node *shim_node_allocated_last(void)
-{
-	return nbq_this_pool()->hint;
 }
 
 unsigned int shim_context(void)

@@ -116,11 +116,14 @@ bool shim_has_abandoned(unsigned int cpu);
  * may be free by then, and swaps what only an abandoned one has.
  */
 bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address);
-/* The node whose place at the lock was resumed by an access that was just made; or NULL. */
-const struct nbq_node *shim_resumed_node(unsigned int cpu, enum shim_op op,
-					 const void *address, const void *lock);
-/* The node that a context of the running thread's CPU and level took last. */
-const struct nbq_node *shim_node_allocated_last(void);
+/*
+ * The node whose place at the lock was resumed by an access that was just made, where this value
+ * stood before; or NULL.
+ */
+const struct nbq_node *shim_resumed_node(unsigned int cpu, enum shim_op op, const void *address,
+					 unsigned long before, const void *lock);
+/* What stands where a place is resumed; 0: nothing, or this is no such word. */
+unsigned long shim_value_of_place(const void *address);
 /* The number by which a hybrid lock knows the running context. */
 unsigned int shim_context(void);
 /* The node that this number stands for in a hybrid lock. */
