@@ -40,6 +40,11 @@ bool test_expect(bool condition, const char *text, int line)
 	return condition;
 }
 
+bool test_has_failed(void)
+{
+	return failed;
+}
+
 void test_expect_warnings(unsigned int warnings)
 {
 	warnings_expected += warnings;

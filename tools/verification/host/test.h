@@ -19,6 +19,8 @@ struct test_case {
 #define EXPECT(condition) test_expect((condition), #condition, __LINE__)
 
 bool test_expect(bool condition, const char *text, int line);
+/* Was anything not as expected in the case that runs? */
+bool test_has_failed(void);
 /* The case that runs will cause so many warnings; without this, none. */
 void test_expect_warnings(unsigned int warnings);
 /* Start the case that runs anew with other pools than 16 nodes each. */
