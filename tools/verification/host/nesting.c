@@ -16,13 +16,24 @@
 #include <unistd.h>
 
 #include <linux/errno.h>
+#include <linux/hash.h>
 
 #include "coro.h"
 #include "test.h"
 
 /* At an address of its own, by which the hashes of the locks are the same in each run. */
 #define LOCKS_ADDRESS	((void *)0x20000000)
-#define LOCKS		3U
+#define LOCKS		6U
+
+/* Longer than all the time that passes, unless a test moves the clock by it. */
+#define PATIENCE	(1LL << 50)
+#define NMI_LEVEL	3
+/* Late enough for the next deadlock check. */
+#define CHECK_INTERVAL	2000000
+#define SOME_ACCESSES	500	/* it has enqueued, published what it waits for, and checked */
+#define MOST_ACCESSES	40	/* of an attempt up to its first poll */
+#define MOST_AT_END	120	/* from one clock read to the next, and to abandon */
+#define MOST_TURNS	40000U
 
 static struct nbq_X *locks;
 static u64 clock_now;
@@ -44,7 +55,7 @@ static void map_locks(void)
 /* Nothing is left of the schedule before. */
 static void begin(unsigned int nodes)
 {
-	struct shim_memory abandoned = shim_ever_abandoned_memory();
+	struct shim_memory abandoned = shim_generations_memory();
 	unsigned int i;
 
 	test_pools(nodes, SHIM_MOST_NODES);
@@ -57,13 +68,298 @@ static void begin(unsigned int nodes)
 	shim_clock = fake_clock;
 }
 
+static void expire_patience(void)
+{
+	clock_now += 2 * PATIENCE;
+}
+
+/* A context and the lock that it wants while it holds its first; NULL: none. */
+struct context {
+	struct coro coro;
+	struct nbq_X *wanted;
+	int ret;
+};
+
+static void want(struct coro *coro)
+{
+	struct context *context = (struct context *)coro;
+
+	/* Not an access: a place to stop at. */
+	shim_point(SHIM_OP_RELAX, &context->ret);
+	if (!context->wanted)
+		return;
+	context->ret = nbq_X_lock_timeout(context->wanted, KTIME_MAX);
+	if (!context->ret)
+		nbq_X_unlock(context->wanted);
+}
+
+static void start(struct context *context, unsigned int cpu, struct nbq_X *lock, ktime_t patience)
+{
+	memset(context, 0, sizeof(*context));
+	context->coro.lock = lock;
+	context->coro.cpu = cpu;
+	context->coro.level = NMI_LEVEL;
+	context->coro.patience = patience;
+	context->coro.attempts = 1;
+	context->coro.critical_section = want;
+	coro_start(&context->coro);
+}
+
+static void start_holder(struct context *context, unsigned int cpu, struct nbq_X *held,
+			 struct nbq_X *wanted)
+{
+	start(context, cpu, held, KTIME_MAX);
+	context->wanted = wanted;
+	EXPECT(coro_until(&context->coro, SHIM_OP_RELAX, &context->ret));
+}
+
+/* It polls its predecessor: a newcomer of the hybrid polls the lock before. */
+static void start_waiting(struct context *context, unsigned int cpu, struct nbq_X *lock,
+			  ktime_t patience)
+{
+	start(context, cpu, lock, patience);
+	EXPECT(coro_until(&context->coro, SHIM_OP_XCHG, &lock->tail));
+	EXPECT(coro_until_poll(&context->coro));
+}
+
+/* Does each of them end, if they run in turn? Then all have acquired all that they wanted. */
+static bool end_in_turns(struct context *contexts, unsigned int number)
+{
+	unsigned int turns, i, ended = 0;
+
+	for (turns = 0; turns < MOST_TURNS && ended < number; turns++) {
+		for (i = ended = 0; i < number; i++) {
+			coro_until_poll(&contexts[i].coro);
+			ended += contexts[i].coro.ended;
+		}
+	}
+	for (i = 0; i < number; i++) {
+		if (EXPECT(contexts[i].coro.ended))
+			EXPECT(coro_finish(&contexts[i].coro) == 0 && contexts[i].ret == 0);
+	}
+	return !test_has_failed();
+}
+
+static void destroy_locks(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < LOCKS; i++)
+		EXPECT(nbq_X_destroy(&locks[i]) == 0);
+}
+
+/*
+ * CPU 1 has a place behind a waiter. Its next attempt makes so many accesses; meanwhile the
+ * successor may skip and free the node, with which a nested attempt waits then, abandons it
+ * before another waiter, and ends.
+ */
+static bool reuse_the_node_after(unsigned int accesses)
+{
+	enum { FIRST, SECOND, THIRD, OUTER, NUMBER };
+	struct context contexts[NUMBER], inner;
+	struct nbq_X *lock = &locks[0];
+
+	begin(16);
+	EXPECT(nbq_X_lock_timeout(lock, KTIME_MAX) == 0);
+	start_waiting(&contexts[FIRST], 4, lock, KTIME_MAX);
+	start_waiting(&inner, 1, lock, PATIENCE);
+	start_waiting(&contexts[SECOND], 2, lock, KTIME_MAX);
+	expire_patience();
+	EXPECT(coro_finish(&inner.coro) == -ETIMEDOUT);
+
+	start(&contexts[OUTER], 1, lock, KTIME_MAX);
+	coro_steps(&contexts[OUTER].coro, accesses);
+	coro_steps(&contexts[SECOND].coro, MOST_ACCESSES);
+	start(&inner, 1, lock, PATIENCE);
+	coro_steps(&inner.coro, SOME_ACCESSES);
+	start_waiting(&contexts[THIRD], 3, lock, KTIME_MAX);
+	expire_patience();
+	EXPECT(coro_finish(&inner.coro) != 0);
+
+	coro_steps(&contexts[OUTER].coro, SOME_ACCESSES);
+	nbq_X_unlock(lock);
+	if (!end_in_turns(contexts, NUMBER))
+		return false;
+	destroy_locks();
+	return EXPECT(shim_nodes_in_use() == 0);
+}
+
+static void nested_attempt_may_use_the_node_of_a_place(void)
+{
+	unsigned int accesses;
+
+	for (accesses = 0; accesses < MOST_ACCESSES; accesses++) {
+		if (!reuse_the_node_after(accesses))
+			break;
+	}
+}
+
+/* Not one for which a pool would remember its places together with those of the lock. */
+static struct nbq_X *lock_apart_from(const struct nbq_X *lock)
+{
+	struct nbq_X *other = &locks[LOCKS - 1];
+
+	while (hash_ptr(other, 6) == hash_ptr(lock, 6))
+		other--;
+	return other;
+}
+
+/*
+ * The patience of CPU 1 at A is over, and it has made so many accesses since, to abandon its node.
+ * A nested attempt abandons its node at B, before a waiter that is about to abandon, too: the node
+ * stays as B's tail. Then B is no lock any more.
+ */
+static void leave_places(unsigned int accesses, struct nbq_X *a, struct nbq_X *b)
+{
+	struct context contexts[3], outer, inner, behind;
+
+	EXPECT(nbq_X_lock_timeout(a, KTIME_MAX) == 0);
+	EXPECT(nbq_X_lock_timeout(b, KTIME_MAX) == 0);
+	start_waiting(&contexts[0], 4, a, KTIME_MAX);
+	start_waiting(&contexts[1], 5, b, KTIME_MAX);
+	start_waiting(&outer, 1, a, PATIENCE);
+	start_waiting(&contexts[2], 2, a, KTIME_MAX);
+	expire_patience();
+	coro_steps(&outer.coro, accesses);
+
+	start_waiting(&inner, 1, b, PATIENCE);
+	start_waiting(&behind, 3, b, PATIENCE);
+	expire_patience();
+	EXPECT(coro_until_abandon(&behind.coro));
+	EXPECT(coro_finish(&inner.coro) == -ETIMEDOUT);
+	EXPECT(coro_finish(&behind.coro) == -ETIMEDOUT);
+
+	EXPECT(coro_finish(&outer.coro) == -ETIMEDOUT);
+	nbq_X_unlock(b);
+	nbq_X_unlock(a);
+	end_in_turns(contexts, 3);
+}
+
+static void no_place_of_a_nested_attempt_at_an_earlier_lock(void)
+{
+	struct nbq_X *a = &locks[0], *b = lock_apart_from(a);
+	unsigned int accesses;
+
+	for (accesses = 0; accesses < MOST_AT_END && !test_has_failed(); accesses++) {
+		begin(16);
+		leave_places(accesses, a, b);
+		/* In the same memory, without a destroy: what stands in the queue is lost. */
+		nbq_X_init(b);
+		/* CPU 1 finds no place at A. */
+		EXPECT(try_as(a, 1, 1, NMI_LEVEL) == 0);
+		EXPECT(nbq_X_lock_timeout(b, KTIME_MAX) == 0);
+		clock_step = 1;
+		EXPECT(try_as(b, 1, 1, NMI_LEVEL) == -ETIMEDOUT);
+		nbq_X_unlock(b);
+	}
+	test_pools(16, 16);
+}
+
+/* A deadlock check was suspicious: two contexts have waited for each other. */
+static void begin_epoch(void)
+{
+	struct context contexts[2];
+	unsigned int turns;
+
+	start_holder(&contexts[0], 8, &locks[4], &locks[5]);
+	start_holder(&contexts[1], 9, &locks[5], &locks[4]);
+	for (turns = 0; turns < 100; turns++)
+		coro_steps(&contexts[turns % 2].coro, SOME_ACCESSES);
+	EXPECT(contexts[0].ret == -EDEADLK || contexts[1].ret == -EDEADLK);
+	EXPECT(coro_finish(&contexts[0].coro) == 0);
+	EXPECT(coro_finish(&contexts[1].coro) == 0);
+}
+
+/*
+ * CPU 2 holds C and waits for B; CPU 0 holds B and waits for A; a context of CPU 1 waits for C,
+ * and one of the same level above it has A, or waits for A, behind a holder that runs.
+ */
+static void check_behind_nested_context(bool holds)
+{
+	enum { MIDDLE, CHECKER, OUTER, INNER, HOLDER, NUMBER };
+	struct context contexts[NUMBER];
+	unsigned int i;
+
+	begin(16);
+	clock_step = CHECK_INTERVAL;
+	start_holder(&contexts[MIDDLE], 0, &locks[1], &locks[0]);
+	start_holder(&contexts[CHECKER], 2, &locks[2], &locks[1]);
+	start_holder(&contexts[HOLDER], 3, &locks[holds ? 3 : 0], NULL);
+	coro_steps(&contexts[CHECKER].coro, SOME_ACCESSES);
+	start_waiting(&contexts[OUTER], 1, &locks[2], KTIME_MAX);
+	coro_steps(&contexts[OUTER].coro, SOME_ACCESSES);
+	begin_epoch();
+	coro_steps(&contexts[OUTER].coro, SOME_ACCESSES);
+	if (holds)
+		start_holder(&contexts[INNER], 1, &locks[0], NULL);
+	else
+		start_waiting(&contexts[INNER], 1, &locks[0], KTIME_MAX);
+	begin_epoch();
+	for (i = 0; i < 10; i++) {
+		coro_steps(&contexts[MIDDLE].coro, SOME_ACCESSES);
+		coro_steps(&contexts[CHECKER].coro, SOME_ACCESSES);
+	}
+	/* Nothing was found: the holder of A goes on, and all acquire what they want. */
+	coro_until_poll(&contexts[HOLDER].coro);
+	while (!contexts[INNER].coro.ended && i++ < MOST_TURNS)
+		coro_until_poll(&contexts[INNER].coro);
+	if (end_in_turns(contexts, NUMBER))
+		destroy_locks();
+}
+
+/* The hybrid's word names a level: what a nested context holds passes for the outer one's. */
+#if HOLDS_NODE
+static void lock_held_by_nested_context_is_no_deadlock(void)
+{
+	check_behind_nested_context(true);
+}
+#endif
+
+static void wait_of_nested_context_is_no_deadlock(void)
+{
+	check_behind_nested_context(false);
+}
+
+#if !IS_FIFO
+/*
+ * CPU 1 is the head of A's queue, CPU 2 is behind it. A context of the same level is above the
+ * head, and waits for B. When A is free, the head does not see that.
+ */
+static void waiter_acts_for_a_head_below_a_nested_context(void)
+{
+	struct context head, behind, inner;
+	u64 freed_at;
+
+	begin(16);
+	EXPECT(nbq_X_lock_timeout(&locks[0], KTIME_MAX) == 0);
+	EXPECT(nbq_X_lock_timeout(&locks[1], KTIME_MAX) == 0);
+	clock_step = 1000;
+	start_waiting(&head, 1, &locks[0], KTIME_MAX);
+	start_waiting(&behind, 2, &locks[0], KTIME_MAX);
+	start_waiting(&inner, 1, &locks[1], KTIME_MAX);
+	nbq_X_unlock(&locks[0]);
+	freed_at = clock_now;
+	while (!behind.coro.ended && clock_now - freed_at < 1000000) {
+		coro_until_poll(&inner.coro);
+		coro_until_poll(&behind.coro);
+	}
+	nbq_X_unlock(&locks[1]);
+	if (!EXPECT(behind.coro.ended))
+		return;
+	EXPECT(coro_finish(&inner.coro) == 0);
+	EXPECT(coro_finish(&head.coro) == 0);
+	EXPECT(coro_finish(&behind.coro) == 0);
+	destroy_locks();
+}
+#endif
+
 /* Random schedules. */
 
 #define MOST_CPUS	5U
 #define MOST_DEPTH	3U
 #define MOST_ROUNDS	3U
+#define RANDOM_LOCKS	3U
 #define ACTORS		12U	/* started in each round */
-#define MOST_TURNS	40000U
 #define SEEDS		200U
 
 /**
@@ -195,7 +491,8 @@ static void expect_reason(const struct actor *actor, ktime_t patience, int ret)
 		EXPECT(patience <= 0);
 		break;
 	case -EDEADLK:
-		EXPECT(!ordered && patience > 0);
+		/* The hybrid's holder may be a nested one: see above. */
+		EXPECT((!ordered || !HOLDS_NODE) && patience > 0);
 		break;
 	default:
 		EXPECT(ret == 0 || ((ret == -ETIMEDOUT || ret == ERROR_WITHOUT_NODE) &&
@@ -349,7 +646,7 @@ static void begin_schedule(void)
 	below(1);
 	begin(3 + below(6));
 	cpus = 3 + below(MOST_CPUS - 2);
-	locks_used = 1 + below(LOCKS);
+	locks_used = 1 + below(RANDOM_LOCKS);
 	idle_turns = below(2) ? 4 : 60;
 	clock_step = clock_steps[below(4)];
 	ordered = below(2);
@@ -382,7 +679,8 @@ static bool run_actors(void)
 
 		cpu = below(cpus);
 		stack = &stacks[cpu];
-		if (to_start && stack->depth < MOST_DEPTH && !below(stack->depth ? 12 : idle_turns)) {
+		if (to_start && stack->depth < MOST_DEPTH &&
+		    !below(stack->depth ? 12 : idle_turns)) {
 			start_actor(cpu);
 			to_start--;
 		}
@@ -452,6 +750,15 @@ static void catch_crashes(void)
 int main(int argc, char **argv)
 {
 	static const struct test_case cases[] = {
+		TEST_CASE(no_place_of_a_nested_attempt_at_an_earlier_lock),
+#if HOLDS_NODE
+		TEST_CASE(lock_held_by_nested_context_is_no_deadlock),
+#endif
+		TEST_CASE(wait_of_nested_context_is_no_deadlock),
+#if !IS_FIFO
+		TEST_CASE(waiter_acts_for_a_head_below_a_nested_context),
+#endif
+		TEST_CASE(nested_attempt_may_use_the_node_of_a_place),
 		TEST_CASE(contexts_of_one_level_nest_at_random),
 	};
 	const unsigned int number = sizeof(cases) / sizeof(cases[0]);
@@ -464,6 +771,7 @@ int main(int argc, char **argv)
 	program = argv[0];
 	map_locks();
 	catch_crashes();
-	return test_main(random_only ? &cases[number - 1] : cases, random_only ? 1 : number,
-			 random_only ? 3600 : 20);
+	if (random_only)
+		return test_main(cases + number - 1, 1, 3600);
+	return test_main(cases, number, 20);
 }
