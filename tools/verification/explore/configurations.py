@@ -77,6 +77,11 @@ CONFIGURATIONS = (
     Configuration("nmi_in_nmi_with_others", "0.0:A 1.0:A 2.3:A? 2.3:A?", pool=1,
                   slow=("spin",)),
 
+    # The inner of two contexts of a level holds what the holder of another lock waits for. The
+    # word of spin does not tell it from the outer one: -EDEADLK.
+    Configuration("nmi_in_nmi_holds", "0.0:B(A?) 1.3:B? 1.3:A", checks=1, when=QUICK,
+                  beyond=("spin",)),
+
     # Deadlocks: each that is reported is one, and each is reported.
     Configuration("deadlock", "0.0:A?(B?) 1.0:B?(A?)", checks=1, when=QUICK),
     Configuration("deadlock_untimed", "0.0:A(B) 1.0:B(A)", checks=1, when=QUICK),
