@@ -84,6 +84,8 @@ static void print_settings(void)
 	print("away_ns", settings.away_ns);
 	printf("costs %s\n", costs.name);
 	print("seed", settings.seed);
+	print("stop_us", settings.stop_us);
+	print("stop_waiters", settings.stop_waiters);
 	print("duration_us", settings.duration_us);
 	print("warmup_us", settings.warmup_us);
 	print("cs_ns", settings.cs_ns);

@@ -62,6 +62,8 @@ static const struct number {
 	NUMBER(away_every_ns, 0, LONGEST_NS),
 	NUMBER(away_ns, 1, LONGEST_NS),
 	NUMBER(paravirt, 0, 1),
+	NUMBER(stop_us, 0, 3600000000ULL),
+	NUMBER(stop_waiters, 0, 1),
 	NUMBER(duration_us, 1, 3600000000ULL),
 	NUMBER(warmup_us, 0, 3600000000ULL),
 	NUMBER(impatient_permille, 0, 1000),

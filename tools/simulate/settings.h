@@ -32,6 +32,8 @@ enum retry {
  * @away_every_ns: how long a CPU runs on average before it is preempted; 0: never
  * @away_ns: for how long
  * @paravirt: 1: vcpu_is_preempted() says which are, else it says no
+ * @stop_us: when the CPUs of the last socket stop, from the start; 0: never
+ * @stop_waiters: 1: those that wait stop at once, else after their attempt
  * @duration_us: what is measured
  * @warmup_us: what goes before it
  * @cs_ns: work with the lock held
@@ -60,6 +62,8 @@ struct settings {
 	u64 away_every_ns;
 	u64 away_ns;
 	u64 paravirt;
+	u64 stop_us;
+	u64 stop_waiters;
 	u64 duration_us;
 	u64 warmup_us;
 	u64 cs_ns;

@@ -67,8 +67,25 @@ static u64 clock_ns(void)
 	return EPOCH_NS + this_cpu->clock / PS_PER_NS;
 }
 
+/* The CPUs of the last socket stop at a time. */
+static bool has_stopped(void)
+{
+	return settings.stop_us && this_cpu->socket == machine.sockets - 1 &&
+	       this_cpu->clock >= settings.stop_us * PS_PER_US;
+}
+
+/* A CPU that polls does not hold the lock. It is away up to the end, when nodes are counted. */
+static void stop_if_waiting(void)
+{
+	if (!settings.stop_waiters || !has_stopped() || this_cpu->clock >= end)
+		return;
+	this_cpu->clock = end;
+	this_cpu->away_until = end;
+}
+
 void simulate_relax(void)
 {
+	stop_if_waiting();
 	machine_pause(costs.relax - costs.relax_jitter +
 		      machine_random(2 * costs.relax_jitter + 1));
 }
@@ -222,7 +239,7 @@ static void do_work(void)
 	u64 pause = settings.backoff_ns;
 
 	while (attempt(draw_patience()) && settings.retry != GIVE_UP &&
-	       this_cpu->clock < end) {
+	       this_cpu->clock < end && !has_stopped()) {
 		if (settings.retry == AT_ONCE)
 			continue;
 		work_outside(pause / 2 + machine_random(pause));
@@ -236,7 +253,7 @@ static void contend(void)
 {
 	/* The CPUs start at different times. */
 	work_outside(machine_random(settings.cs_ns + settings.ncs_ns + 1));
-	while (this_cpu->clock < end)
+	while (this_cpu->clock < end && !has_stopped())
 		do_work();
 	findings.unbalanced += shim_preempt_off != 0;
 	store_buffer_drain();

@@ -210,7 +210,8 @@ class TheRealThing(Folders, unittest.TestCase):
                 "away_ns": 10000, "paravirt": 1, "seed": 7, "cs_ns": "10*cpus", "ncs_ns": 100,
                 "patience_ns": "1000-2000", "impatient_permille": 100, "impatient_ns": 50,
                 "retry": "back_off", "backoff_ns": 100, "backoff_max_ns": 1000,
-                "deadlock_checks": 0, "passed_late_ns": 5000, "costs": "b", "duration_us": 100, "warmup_us": 10}
+                "deadlock_checks": 0, "passed_late_ns": 5000, "costs": "b", "stop_us": 50,
+                "stop_waiters": 1, "duration_us": 100, "warmup_us": 10}
         self.assertEqual(set(load), set(parameters.SIMULATION))
         result = self.made("clh_nb", **load)
         self.assertTrue(well(result), result.problems)

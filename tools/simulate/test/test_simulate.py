@@ -103,6 +103,7 @@ class Settings(unittest.TestCase):
                                 ({"sockets": 9}, "from 1 to 8"), ({"cpus": "4*cpus"}, "from"),
                                 ({"duration_us": 0}, "from 1"), ({"seed": -1}, "from 0"),
                                 ({"migrate": 2}, "from 0 to 1"), ({"wake_preempts": 2}, "from 0 to 1"),
+                                ({"stop_us": -1}, "from 0"), ({"stop_waiters": 2}, "from 0 to 1"),
                                 ({"impatient_permille": 1001}, "from 0 to 1000")):
             self.assertIn(f"takes a number {words}", self.refused(**settings), settings)
 
@@ -192,6 +193,18 @@ class Results(unittest.TestCase):
                                      away_ns=100000))
         self.assertLess(steady["wait_ns_max"], 10000)
         self.assertGreater(away["wait_ns_max"], 100000)
+
+    def test_a_socket_that_stops_leaves_the_lock_to_the_others(self):
+        values = program.values_of(run(lock="mcs", sockets=2, stop_us=10, warmup_us=50))
+        self.assertEqual((values["verdict"], values["thread_min"]), ("PASS", 0))
+        self.assertEqual(values["acquisitions"], values["socket_handoffs"])
+        self.assertLess(values["wait_ns_max"], 10000)
+
+    def test_waiters_that_stop_are_away_up_to_the_end(self):
+        steady = program.values_of(run(lock="mcs", sockets=2, stop_us=10))
+        values = program.values_of(run(lock="mcs", sockets=2, stop_us=10, stop_waiters=1))
+        self.assertEqual(values["verdict"], "PASS")
+        self.assertGreater(steady["acquisitions"], 10 * values["acquisitions"])
 
 
 class Tool(unittest.TestCase):
