@@ -124,6 +124,13 @@ static void drain(struct event *event)
 	release(event);
 }
 
+static void enqueue_behind_the_head(struct event *event)
+{
+	struct nbq_bench *bench = event->test->priv;
+
+	nbq_contender_enqueue(bench, &bench->contenders[1]);
+}
+
 /* As a head of the other socket does that finds its turn over. */
 static void release_to_this_socket(struct event *event)
 {
@@ -235,6 +242,25 @@ static void head_that_is_not_notified_takes_the_lock_in_the_end(struct kunit *te
 	KUNIT_EXPECT_LE(test, ns, NBQ_SPIN_HANDOFF_NS + 100);
 }
 
+/* Its successor may wait for another lock, or give up before it awaits the turn itself. */
+static void head_that_gives_up_leaves_no_turn_awaited(struct kunit *test)
+{
+	struct event event = { .test = test, .act = enqueue_behind_the_head };
+
+	nbq_bench_hold(test);
+	KUNIT_ASSERT_NOT_NULL(test, nbq_bench_contender(test->priv));
+	nbq_spin_enqueue(&lock_of(test)->bare, &queue_there(test)->tail, nbq_bench_alloc(test));
+	lock_of(test)->state.request = request_at(1000, made_up->turn);
+	nbq_fake_start(1000, 10);
+	nbq_fake_call(60, happen, &event);
+	/* Before the request expires. */
+	KUNIT_EXPECT_EQ(test, try_for(test, 21000), -ETIMEDOUT);
+	KUNIT_EXPECT_LT(test, nbq_fake.now, NBQ_SPIN_HANDOFF_NS);
+	KUNIT_EXPECT_TRUE(test, event.awaits);
+	KUNIT_EXPECT_NULL(test, queue_here(test)->awaits);
+	nbq_bench_drain(test->priv);
+}
+
 static const struct turn_case {
 	const char *desc;
 	unsigned int units;	/* since its turn has begun */
@@ -337,6 +363,7 @@ static struct kunit_case nbq_sockets_cases[] = {
 	KUNIT_CASE(no_steal_from_the_socket_that_has_the_turn),
 	KUNIT_CASE(head_that_is_notified_takes_the_lock_at_once),
 	KUNIT_CASE(head_that_is_not_notified_takes_the_lock_in_the_end),
+	KUNIT_CASE(head_that_gives_up_leaves_no_turn_awaited),
 	KUNIT_CASE_PARAM(head_passes_a_turn_that_is_over_to_the_next_socket, turn_gen_params),
 	KUNIT_CASE(waiter_behind_one_of_another_lock_does_not_wait_for_it),
 	KUNIT_CASE(destroy_leaves_the_waiter_of_another_lock_in_the_queue),

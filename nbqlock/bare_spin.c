@@ -656,8 +656,7 @@ static void await_turn(const union nbq_bare_spin *lock, struct place *place, u8 
 
 /*
  * A head whose socket does not have the turn leaves the lock's line alone until the request of
- * the other socket has expired, or its own socket is notified. So does the next head, if the
- * patience of this one ends before.
+ * the other socket has expired, or its own socket is notified. So does an acting head.
  */
 static bool awaits_turn(const union nbq_bare_spin *lock, struct place *place, struct nbq_wait *wait)
 {
@@ -926,9 +925,8 @@ static int end_wait(union nbq_bare_spin *lock, struct place *place, struct nbq_w
 		return nbq_wait_end(wait, taken ? 0 : wait->error);
 	}
 	nbq_count_skipped(wait->pool, place->skipped);
-	/* Otherwise the next head awaits the turn, too. */
-	if (place->awaits && (taken || !place->has_successor) &&
-	    READ_ONCE(place->queue->awaits) == lock)
+	/* The next head may wait for another lock, or give up before it awaits the turn. */
+	if (place->awaits && READ_ONCE(place->queue->awaits) == lock)
 		WRITE_ONCE(place->queue->awaits, NULL);
 	/* An acting head with the lock has used up its place. */
 	WRITE_ONCE(place->node->lock, taken || wait->deadline->forgets_place ? NULL : lock);

@@ -207,6 +207,22 @@ class Results(unittest.TestCase):
         self.assertGreater(steady["acquisitions"], 10 * values["acquisitions"])
 
 
+class Sockets(unittest.TestCase):
+    """What becomes of the hybrid's turns."""
+
+    def acquisitions(self, **settings):
+        return program.values_of(run(lock="nbq_spin", duration_us=2000, warmup_us=1400,
+                                     **settings))["acquisitions"]
+
+    def test_no_turn_goes_to_a_socket_whose_waiters_have_given_up(self):
+        # In these runs the last head of the socket had seen a successor, which gave up first.
+        for seed in (3, 4, 7, 8):
+            load = {"cpus": 24, "sockets": 8, "cs_ns": 4000, "ncs_ns": 200,
+                    "patience_ns": "20000-80000", "seed": seed}
+            self.assertGreater(self.acquisitions(stop_us=1000, **load),
+                               0.97 * self.acquisitions(**load))
+
+
 class Tool(unittest.TestCase):
     def said(self, *words):
         done = subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, text=True,

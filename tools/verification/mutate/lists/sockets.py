@@ -32,6 +32,8 @@ MUTANTS = [*mutants("bare_spin.c", TURNS, (
      "			notify_socket(lock, place->next);\n", "			{ }\n"),
     ("sockets: head that has dequeued awaits the turn",
      "		WRITE_ONCE(place->queue->awaits, NULL);\n	/* An acting head", "		{ }\n	/* One that leaves"),
+    ("sockets: head that gives up awaits the turn",
+     "	if (place->awaits && READ_ONCE(", "	if (taken && place->awaits && READ_ONCE("),
     ("sockets: attempts with little patience wait for a turn",
      "(nbq_has_other_sockets(socket) && HAS_LITTLE_PATIENCE(wait))", "false"),
     ("sockets: turn that is passed is not counted",
