@@ -70,9 +70,14 @@ static void nbq_sockets_exit(struct kunit *test)
 	nbq_bench_exit(test);
 }
 
+static u8 handoff_at(u64 ns)
+{
+	return 0x80 | (ns / NBQ_UNIT_NS & 0x7f);
+}
+
 static u16 request_at(u64 ns, u8 turn)
 {
-	union nbq_spin_state state = { .handoff = 0x80 | (ns / NBQ_UNIT_NS & 0x7f), .turn = turn };
+	union nbq_spin_state state = { .handoff = handoff_at(ns), .turn = turn };
 
 	return state.request;
 }
@@ -265,13 +270,15 @@ static const struct turn_case {
 	const char *desc;
 	unsigned int units;	/* since its turn has begun */
 	bool awaits;		/* the head of the other socket does */
+	unsigned int age;	/* of the request until which that does, in units */
 	bool behind;		/* it has enqueued behind another waiter */
 	bool passes;
 } turn_cases[] = {
-	{ "over", 2, true, false, true },
-	{ "not_over", 1, true, false, false },
-	{ "over_and_no_socket_awaits_one", 2, false, false, false },
-	{ "not_over_and_the_queue_has_drained", 1, true, true, true },
+	{ "over", 2, true, 3, false, true },
+	{ "not_over", 1, true, 0, false, false },
+	{ "over_and_no_socket_awaits_one", 2, false, 0, false, false },
+	{ "over_and_the_head_that_awaits_one_is_preempted", 2, true, 4, false, false },
+	{ "not_over_and_the_queue_has_drained", 1, true, 0, true, true },
 };
 
 static void turn_desc(const struct turn_case *turn, char *desc)
@@ -293,6 +300,7 @@ static void head_passes_a_turn_that_is_over_to_the_next_socket(struct kunit *tes
 		nbq_bench_enqueue(test);
 	if (turn->awaits)
 		queue_there(test)->awaits = lock_of(test);
+	queue_there(test)->handoff = handoff_at(now - turn->age * NBQ_UNIT_NS);
 	lock_of(test)->state.request = request_at(now - turn->units * NBQ_UNIT_NS, here()->turn);
 	nbq_fake_start(now, 10);
 	nbq_fake_call(4, happen, &event);

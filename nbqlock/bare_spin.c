@@ -560,6 +560,36 @@ static bool has_own_turn(const struct place *place, union nbq_spin_state state)
 }
 
 /*
+ * Does a head await the turn of the socket that has this queue? A head that is preempted does not
+ * publish a new request when the last one has expired. It would not take the turn up, again and
+ * again: each time the lock would be idle.
+ */
+static bool is_awaited(const union nbq_bare_spin *lock, const struct nbq_queue *queue, u64 now)
+{
+	return READ_ONCE(queue->awaits) == lock &&
+	       age_of(READ_ONCE(queue->handoff), now) <= HANDOFF_UNITS;
+}
+
+/*
+ * The turn after another one: of the next socket, in the order of their numbers, whose head awaits
+ * it. If there is none, that of the running context, a head.
+ */
+static u8 next_turn(const union nbq_bare_spin *lock, const struct place *place, u64 now, u8 turn)
+{
+	unsigned int i = READ_ONCE(nbq_sockets_number);
+
+	while (i--) {
+		struct nbq_socket *socket = nbq_socket_of_turn(turn + 1) ?:
+					    nbq_socket_of_turn(NBQ_TURN_SOCKET);
+
+		turn = socket->turn;
+		if (turn == place->turn || is_awaited(lock, nbq_queue_of(socket, lock), now))
+			return turn;
+	}
+	return place->turn;
+}
+
+/*
  * If the turn of its socket is over, choose the next one: while the lock is held, if there is
  * time. The turn is also over when a queue drains that had more than one waiter: else newcomers
  * would steal the lock until a head that awaits the turn polls it again. (With one waiter a
@@ -571,7 +601,7 @@ static void choose_next_turn(const union nbq_bare_spin *lock, struct place *plac
 	if (!place->next && has_other_sockets(wait) && has_own_turn(place, state) &&
 	    (place->renewed || (place->was_behind && !place->has_successor) ||
 	     age_of(state.handoff, wait->now) >= TURN_UNITS))
-		place->next = nbq_next_turn(place->turn, place->turn, lock);
+		place->next = next_turn(lock, place, wait->now, place->turn);
 }
 
 /* The head of that socket may compete now. */
@@ -616,9 +646,9 @@ static u8 turn_to_request(const union nbq_bare_spin *lock, const struct place *p
 		return place->turn;
 	/* An expired request is that of a socket whose head is stalled. */
 	if (state.handoff)
-		return nbq_next_turn(state.turn, place->turn, lock);
+		return next_turn(lock, place, wait->now, state.turn);
 	socket = READ_ONCE(nbq_pool_of(state.holder)->socket);
-	return socket ? nbq_next_turn(socket->turn, place->turn, lock) : place->turn;
+	return socket ? next_turn(lock, place, wait->now, socket->turn) : place->turn;
 }
 
 /*

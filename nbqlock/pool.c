@@ -231,7 +231,7 @@ static int add_socket(int node)
 	socket->turn = NBQ_TURN_SOCKET + number;
 	socket->node = node;
 	nbq_sockets[number] = socket;
-	/* RELEASE, pairs with the ACQUIREs in nbq_socket_of_turn() and nbq_next_turn(). */
+	/* RELEASE, pairs with the ACQUIRE in nbq_socket_of_turn(). */
 	smp_store_release(&nbq_sockets_number, number + 1);
 	return 0;
 }

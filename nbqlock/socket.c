@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sockets, and their turns.
+ * The sockets.
  */
 #include <linux/compiler.h>
 #include <linux/numa.h>
@@ -28,34 +28,6 @@ unsigned int nbq_sockets_number = FIRST_SOCKETS;
 EXPORT_SYMBOL_IF_KUNIT(nbq_sockets_number);
 struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX] = { FIRST_SOCKET };
 EXPORT_SYMBOL_IF_KUNIT(nbq_sockets);
-
-/**
- * nbq_next_turn() - Find the socket after another one whose turn can be next.
- * @turn: the other one, as it stands in the turn of a lock
- * @own: that of the running context, a head
- * @lock: the lock
- *
- * Sockets take turns in the order of their numbers. A head that awaits a turn has published that;
- * until it has, its socket is passed over.
- *
- * Context: Any.
- * Return: its turn; if there is none, @own.
- */
-u8 nbq_next_turn(u8 turn, u8 own, const void *lock)
-{
-	/* ACQUIRE, pairs with the RELEASE in add_socket(): the sockets. */
-	unsigned int number = smp_load_acquire(&nbq_sockets_number);
-	unsigned int at = turn < NBQ_TURN_SOCKET ? number - 1 : turn - NBQ_TURN_SOCKET, i;
-
-	for (i = 1; i <= number; i++) {
-		struct nbq_socket *socket = nbq_sockets[(at + i) % number];
-
-		if (socket->turn == own ||
-		    READ_ONCE(nbq_queue_of(socket, lock)->awaits) == lock)
-			return socket->turn;
-	}
-	return own;
-}
 
 /**
  * nbq_has_queue() - Has any socket a node in its queue for this lock?

@@ -32,7 +32,8 @@
  * struct nbq_queue - a queue of waiters of one socket
  * @tail: the newest node, encoded; 0: there is none in the queue
  * @awaits: the lock for which its head awaits the turn of its socket; NULL: none. A hint
- * @handoff: the handoff of the request of another socket, until which it does
+ * @handoff: the handoff of the request of another socket, until which it does; then it polls the
+ *	lock, and publishes that of the next one
  * @notified: the lock that has given the turn to this socket; NULL: the head knows. A hint
  */
 struct nbq_queue {
@@ -81,7 +82,6 @@ static inline bool nbq_has_other_sockets(const struct nbq_socket *socket)
 	return socket && READ_ONCE(nbq_sockets_number) > 1;
 }
 
-u8 nbq_next_turn(u8 turn, u8 own, const void *lock);
 bool nbq_has_queue(const void *lock);
 
 #endif

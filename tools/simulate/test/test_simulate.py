@@ -222,6 +222,13 @@ class Sockets(unittest.TestCase):
             self.assertGreater(self.acquisitions(stop_us=1000, **load),
                                0.97 * self.acquisitions(**load))
 
+    def test_no_turn_goes_to_a_head_that_is_preempted_for_long(self):
+        # Those of its socket are preempted, too: none of them acts for it.
+        for seed in (1, 3, 4):
+            load = {"cpus": 16, "sockets": 8, "cs_ns": 2000, "ncs_ns": 200, "seed": seed}
+            self.assertGreater(self.acquisitions(stop_us=1000, stop_waiters=1, **load),
+                               0.97 * self.acquisitions(**load))
+
 
 class Tool(unittest.TestCase):
     def said(self, *words):

@@ -32,6 +32,10 @@ MUTANTS = [*mutants("bare_spin.c", TURNS, (
      "			notify_socket(lock, place->next);\n", "			{ }\n"),
     ("sockets: head that has dequeued awaits the turn",
      "		WRITE_ONCE(place->queue->awaits, NULL);\n	/* An acting head", "		{ }\n	/* One that leaves"),
+    ("sockets: turn passes to a socket whose head does not await it",
+     "	return READ_ONCE(queue->awaits) == lock &&\n", "	return true &&\n"),
+    ("sockets: turn passes to a socket whose head is preempted",
+     "	       age_of(READ_ONCE(queue->handoff), now) <= HANDOFF_UNITS;\n", "	       true;\n"),
     ("sockets: head that gives up awaits the turn",
      "	if (place->awaits && READ_ONCE(", "	if (taken && place->awaits && READ_ONCE("),
     ("sockets: attempts with little patience wait for a turn",
@@ -52,7 +56,4 @@ MUTANTS = [*mutants("bare_spin.c", TURNS, (
     ("sockets: destroy stays in the queue", DEQUEUES, "	freed = true;\n"),
 )), *mutants("bare_spin.c", {**OPERATIONS, **EXPLORED}, (
     ("sockets: destroy does not sweep the queues", SWEEPS, "false"),
-)), *mutants("socket.c", TURNS, (
-    ("sockets: turn passes to a socket whose head does not await it",
-     "		    READ_ONCE(nbq_queue_of(socket, lock)->awaits) == lock)\n", "		    true)\n"),
 ))]
