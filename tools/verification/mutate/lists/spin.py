@@ -25,7 +25,7 @@ IS_OPEN = ("	return likely(!word->state.handoff) || !tail_of_turn(lock, word->st
 DEQUEUES = ("	freed = place->pred ? nbq_spin_abandon(place->tail, place->node, place->pred) :\n"
           "			     nbq_spin_dequeue_head(place->tail, place->node, place->has_successor);\n")
 TOO_LATE = "	/* Also if another context was faster. */\n"
-INHERITS = ("	return has_own_turn(place, state) && place->since >> 4 & 7 ? "
+INHERITS = ("	return has_own_turn(place, state) && hands_on_request(place) ? "
             "state.request : 0;\n")
 COUNTS_SKIPPED = "		place->skipped += prev != NBQ_AVAILABLE;\n"
 ENQUEUES = "	if (!place->node && may_queue(place, wait) && enqueue(lock, place, wait)) {\n"
