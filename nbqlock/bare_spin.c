@@ -47,9 +47,10 @@
  *	first head that finds it over, or the queue empty behind it, gives it to the next
  *	socket whose head awaits it. A request that has expired, or a lock that is free for
  *	IDLE_NS, is open to all, so that a preempted socket keeps no other from the lock.
- *	Waiters of other sockets take the lock in their turns, and newcomers steal it where
+ *	Waiters of other sockets take the lock in their turns, newcomers steal it where
  *	sockets have one waiter at a time, until a head that awaits the turn finds the
- *	request expired.
+ *	request expired, and attempts with little patience need no turn. All that may come
+ *	again: on several sockets there is no bound on overtaking.
  *	A lock made with NBQ_SPIN_FIFO has none of this: newcomers enqueue as soon as there is
  *	a queue, which is the lock's own, and only its head takes the lock. A head that is
  *	preempted keeps all others waiting, as in the queue locks.
