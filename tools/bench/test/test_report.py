@@ -21,7 +21,7 @@ EXPERIMENTS = ("busy-host", "figure5", "figure6", "hybrid", "passing", "preempte
                "short-patience", "stalled-neighbours")
 # Those that are simulated, too, and those that are nothing else.
 COUNTERPARTS = ("figure5", "figure6", "hybrid", "preempted", "short-patience")
-SIMULATED = ("bypass", "overcommit", "scale", "table1-contended")
+SIMULATED = ("bypass", "mixed-patience", "overcommit", "scale", "table1-contended", "turns")
 
 
 def experiment(name):
