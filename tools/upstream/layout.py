@@ -17,7 +17,7 @@ EVERYWHERE = {"NBQ_SERIES": 1, "context_lock_struct": 1, "DECLARE_LOCK_GUARD_1_A
               "lockdep_set_notrack_class": 1, "__counted_by": 1, "__compiletime_error": 1}
 # Of what is built in; and of what the explorer and the host tests have of their own.
 BUILT_IN = {**EVERYWHERE, "MODULE": None, "NBQ_STATIC_NODES": 16, "NBQ_SPIN_POLICY": None,
-            "NBQ_WAIT_TIMES": None, "NBQ_QUEUE_BITS": None}
+            "NBQ_WAIT_TIMES": None, "NBQ_QUEUE_BITS": None, "NBQ_PLACE_BITS": None}
 # Words of every source: (regular expression, what it becomes).
 WORDS = (
     (r'#include "annotations\.h"\n|#include <linux/version\.h>\n', ""),
@@ -130,6 +130,7 @@ INTERNAL = Made(
     *fields("status", "below", "pred_alloc_seq", "has_successor", "known",
             "wants_growth"),
     *items("struct nbq_node *nbq_node_search(",
+           "static inline void nbq_node_allocated(",
            "static inline struct nbq_node *nbq_node_alloc_hint(",
            "static inline struct nbq_node *nbq_node_alloc_any(",
            "static inline struct nbq_node *nbq_node_alloc(", "struct nbq_node *nbq_node_wait(",
@@ -152,6 +153,7 @@ INTERNAL = Made(
 NODES = Made(
     "nbqlock/node.c",
     *items("struct nbq_node *nbq_node_search(", "static unsigned int count_kept(",
+           "static struct nbq_node *node_after(", "#define for_each_pool_node(",
            "#define SEARCHES_PER_REPORT", "struct nbq_node *nbq_node_wait(", "#define MOST_HELD",
            "static bool holds(const struct nbq_pool *pool", "u16 nbq_find_holder("))
 POOLS = Made(
