@@ -397,10 +397,10 @@ static inline void nbq_node_reclaim_pred(struct nbq_node *node, struct nbq_node 
 }
 
 /*
- * Contexts of one level nest where an exception, a probe or an NMI comes above an attempt of its own
- * level. The inner attempt ends before the outer one goes on. It is nested: it leaves the places
- * of the pool, the heartbeat and what is published of the outer wait as they are. (Plain: an inner
- * attempt leaves the number as it was.)
+ * Contexts of one level nest where an exception, a probe or an NMI comes above an attempt of its
+ * own level. The inner attempt ends before the outer one goes on. It is nested: it leaves the
+ * places of the pool, the heartbeat and what is published of the outer wait as they are. (Plain:
+ * an inner attempt leaves the number as it was.)
  *
  * Return: the attempt is nested.
  */
@@ -500,8 +500,8 @@ static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock)
 }
 
 /*
- * An attempt has swapped the state of a node that stood abandoned to that of a waiter. Is it the
- * place at @lock that was noted? A nested attempt may have reused the node in between.
+ * An attempt has swapped the state of a node that stood abandoned to that of a waiter. Is that in
+ * the queue of @lock? A nested attempt may have used the node in between.
  */
 static inline bool nbq_place_is_of(const struct nbq_node *node, const void *lock)
 {
@@ -509,7 +509,7 @@ static inline bool nbq_place_is_of(const struct nbq_node *node, const void *lock
 	 * After the swap, which is fully ordered, pairs with the caller of nbq_forget_places():
 	 * an attempt that has found the new lock sees the new generation.
 	 */
-	return READ_ONCE(node->lock) == lock && node->abandoned_seq == node->alloc_seq &&
+	return READ_ONCE(node->lock) == lock &&
 	       node->generation == READ_ONCE(*nbq_generation_of(lock));
 }
 
@@ -571,6 +571,7 @@ nbq_resume(struct nbq_pool *pool, const void *lock,
 	if (!*pred)
 		return NULL;
 	node->abandoned_seq = node->alloc_seq - 1;
+	WRITE_ONCE(node->nested, false);
 	pool->events.nodes_resumed++;
 	return node;
 }

@@ -112,6 +112,8 @@ CONFIGURATIONS = (
     # The nodes of a CPU's pool are reused while an abandon is interrupted.
     Configuration("nmi_in_nmi_and_retry", "0.0:A,A? 1.0:A 2.3:A? 2.3:A?", pool=1, when=ALL,
                   beyond=HYBRIDS),
+    # The outer one of a level resumes a place while the inner one uses its node.
+    Configuration("nmi_in_nmi_resumes", "0.0:A,A,A 1.3:A?,A 1.3:A?", when=ALL),
     Configuration("nmis_on_two_cpus", "0.0:A? 0.3:A? 1.0:A? 1.3:A?", when=ALL),
     Configuration("one_of_four_twice", "0.0:A?,A? 1.0:A? 2.0:A? 3.0:A?", when=ALL,
                   beyond=("spin",)),
