@@ -26,6 +26,9 @@ STEPS = {"host": HostTests("smoke TYPE gcc asan", "steps TYPE gcc asan",
 # In what the explorer leaves out: counts, misuse, times.
 BESIDES_STEPS = {"host": STEPS["host"]}
 
+# In what contexts of one level that nest do to each other.
+NESTING = {"host": HostTests("nesting TYPE gcc asan")}
+
 # In deadlock checks.
 WAITS = {"host": HostTests("deadlock TYPE gcc plain"), "explorer": ()}
 

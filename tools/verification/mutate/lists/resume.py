@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in resuming the place of an earlier attempt."""
 
-from verification.mutate.kinds import HostTests, BESIDES_STEPS, STEPS
+from verification.mutate.kinds import HostTests, BESIDES_STEPS, NESTING, STEPS
 from verification.mutate.mutant import mutants
 
 # The host tests have more than one lock, and memory that is used again.
@@ -12,6 +12,8 @@ POLICY = {"host": HostTests("steps spin gcc asan")}
 KEEPS_NODE = {"host": HostTests("steps swap gcc asan")}
 SAME_LEVEL = ("only in a context that has interrupted another of its own level at this very "
               "point, and has used that node in between")
+REFUSED = ("the swap of its state refuses a place that another attempt has, and init ends one whose "
+           "record was lost; with the rule no place changes in the middle of a search")
 
 RESUME = "	if (cmpxchg(&node->prev, pred, NULL) != pred)\n		return NULL;\n"
 SKIP = "	return cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED) == prev;\n"
@@ -48,11 +50,18 @@ MUTANTS = [*mutants("internal.h", STEPS, (
     ("resume: resumed waiter that abandons its node swaps the tail",
      "	node->resumed = true;\n	return pred;\n", "	return pred;\n",
      {"host": "swap-only does not swap the tail"}),
+)), *mutants("internal.h", NESTING, (
     ("resume: nested attempt resumes a place",
-     "	if (!nbq_attempt_enter(pool)) {\n", "	nbq_attempt_enter(pool);\n	{\n", SAME_LEVEL),
-    ("resume: nested attempt notes its place", NESTED, "", SAME_LEVEL),
-    ("resume: node abandoned in another queue is resumed",
-     ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
+     "	if (!nbq_attempt_enter(pool)) {\n", "	nbq_attempt_enter(pool);\n	{\n", REFUSED),
+    ("resume: nested attempt notes its place", NESTED, "", REFUSED),
+    ("resume: node abandoned in another queue is resumed", ELSEWHERE, "	if (false) {\n",
+     SAME_LEVEL),
+    ("nesting: node of a nested attempt is not marked",
+     "	WRITE_ONCE(node->nested, pool->attempts);\n", ""),
+    ("nesting: resumed node stays that of a nested attempt",
+     "	WRITE_ONCE(node->nested, false);\n", "",
+     "a deadlock with it lasts until the patience ends, as with a nested attempt"),
+    ("nesting: attempt counts as nested after it has ended", "	pool->attempts--;\n", ""),
 )), *mutants("node.c", HOST, (
     ("resume: node of any queue is checked for an abandon in this one",
      "	if (stands && nbq_place_is_of(node, lock))\n",
@@ -112,8 +121,8 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "	if (cmpxchg_release(&lock->tail, node, pred) == node) {\n"),
     ("mcs: resumed flag outlives the wait",
      "	nbq_held_add(node, lock);\n	node->resumed = false;\n", "	nbq_held_add(node, lock);\n"),
-    ("mcs: node abandoned in another queue is resumed",
-     ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
+)), *mutants("mcs_nb.c", NESTING, (
+    ("mcs: node abandoned in another queue is resumed", ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
 )), *mutants("swap_nb.c", STEPS, (
     ("swap: node is resumed although a successor has linked to it",
      SWAP_RESUME, "	if (READ_ONCE(node->next) != NBQ_LEAVING)\n		return NULL;\n"
@@ -122,9 +131,8 @@ MUTANTS = [*mutants("internal.h", STEPS, (
      "			state = nbq_swap_link(node, pred);\n		}\n", "		}\n"),
     ("swap: abandoned node behind a resumed one counts as the end of the wait",
      "		if (!state || state == abandoned)\n", "		if (state == abandoned)\n"),
-)), *mutants("swap_nb.c", HOST, (
-    ("swap: node abandoned in another queue is resumed",
-     ELSEWHERE, "	if (false) {\n", SAME_LEVEL),
+)), *mutants("swap_nb.c", NESTING, (
+    ("swap: node abandoned in another queue is resumed", ELSEWHERE, "	if (false) {\n"),
 )), *mutants("spin.c", HOST, (
     ("spin: init does not forget the places of an earlier lock",
      "	nbq_forget_places(lock);\n", ""),

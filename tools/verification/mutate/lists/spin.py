@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in the hybrid lock, and in what only it needs of the pools and of waits."""
 
-from verification.mutate.kinds import HostTests, BESIDES_STEPS, ORDERINGS, ORDERINGS_32BIT, \
-    STEPS, STEPS_32BIT, WAITS, CHECKS
+from verification.mutate.kinds import HostTests, BESIDES_STEPS, NESTING, ORDERINGS, \
+    ORDERINGS_32BIT, STEPS, STEPS_32BIT, WAITS, CHECKS
 from verification.mutate.mutant import mutants
 
 ABANDON_CAS = ("	if (!node->resumed &&\n"
@@ -155,7 +155,6 @@ MUTANTS = [*mutants("bare_spin.c", STEPS, (
     ("spin: predecessor with a torn heartbeat counts as running",
      "		      has_passed(wait->now, heartbeat, AHEAD_NS) ||\n", "", CHOSEN),
     ("spin: waiter has no heartbeat", HEARTBEAT, "	if (place->pred", CHOSEN),
-    ("spin: nested attempt writes the heartbeat", "	if (likely(!wait->nested))\n", "", CHOSEN),
     ("spin: waiter that enqueues has no heartbeat", FIRST_HEARTBEAT, "}\n", CHOSEN),
     ("spin: head that is too late for a free lock requests no handoff",
      TOO_LATE, "	if (!word.state.holder)\n		return false;\n" + TOO_LATE,
@@ -371,6 +370,8 @@ MUTANTS = [*mutants("bare_spin.c", STEPS, (
     ("spin: relaxed unlock",
      "	smp_store_release(&lock->state.holder, 0);\n",
      "	WRITE_ONCE(lock->state.holder, 0);\n"),
+)), *mutants("bare_spin.c", NESTING, (
+    ("nesting: nested attempt writes the heartbeat", "	if (likely(!wait->nested))\n", ""),
 )), *mutants("wait.c", CHECKS, (
     ("wait: holder read in no order", "	smp_mb();\n	holder =", "	holder ="),
     ("wait: holder read after a read barrier only",

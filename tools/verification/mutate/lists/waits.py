@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mistakes in deadlock checks."""
 
-from verification.mutate.kinds import HostTests, WAITS
+from verification.mutate.kinds import HostTests, NESTING, WAITS
 from verification.mutate.mutant import Mutant, mutants
 
 RECHECK = (
@@ -34,10 +34,6 @@ MUTANTS = [*mutants("wait.c", WAITS, (
      "		if (!below--)\n", "		if (below-- <= 1)\n"),
     ("wait: lock that an interrupted context waits for is not found",
      "		if (waits_for(pool, wait->lock))\n			return true;\n", "", FOUND_LATER),
-    ("wait: lock that an attempt of its own level waits for is not found",
-     "	if (wait->nested && waits_for(pool, wait->lock))\n		return true;\n", "", FOUND_LATER),
-    ("wait: path goes on through the node of a nested attempt",
-     "		if (is_nested(blocker))\n			return false;\n", "", MORE_CONTEXTS),
     ("wait: any lock that an interrupted context waits for will do",
      "	return READ_ONCE(pool->waiting.blocker.tagged) && READ_ONCE(pool->waiting.lock) == lock;\n",
      "	return READ_ONCE(pool->waiting.blocker.tagged);\n"),
@@ -158,4 +154,10 @@ MUTANTS = [*mutants("wait.c", WAITS, (
 )), *mutants("wait.h", WAITS, (
     ("wait: deadlock is reported as a timeout",
      "		wait->error = -EDEADLK;\n", ""),
+)), *mutants("wait.c", NESTING, (
+    ("nesting: path goes on through the node of a nested attempt",
+     "		if (is_nested(blocker))\n			return false;\n", ""),
+)), *mutants("wait.c", {"kunit": ("nbq_spin_fifo",)}, (
+    ("nesting: lock that an attempt of its own level waits for is not found",
+     "	if (wait->nested && waits_for(pool, wait->lock))\n		return true;\n", ""),
 ))]
