@@ -63,7 +63,7 @@
  *	and still holds; NULL: none
  * @pred_alloc_seq: MCS-NB, swap-only: @alloc_seq of the predecessor that knows it
  * @abandoned_seq: @alloc_seq of the attempt that abandoned it, until another one resumes it
- * @generation: that of the places at @lock when it was abandoned, see node.c
+ * @generation: that of the places at @lock when it was abandoned, see nbq_generations
  * @queue: hybrid: the queue of a socket in which it was abandoned; NULL: the lock's own
  * @since: hybrid: when the first of the attempts enqueued that had this place
  * @has_successor: MCS-NB: its successor was known when it acquired the lock
