@@ -69,7 +69,6 @@
  * @has_successor: MCS-NB: its successor was known when it acquired the lock
  * @known: MCS-NB: its predecessor knew it when it was abandoned, and will notify it
  * @resumed: the attempt that waits with it has resumed the place of an earlier one
- * @in_order: hybrid: the lock in whose queue it was abandoned is %NBQ_SPIN_FIFO
  * @nested: its attempt has interrupted another one of the same CPU and level
  *
  * @alloc_seq and @free_seq instead of one flag, as they have different writers: a node is
@@ -99,7 +98,6 @@ struct nbq_node {
 	bool has_successor;
 	bool known;
 	bool resumed;
-	bool in_order;
 	bool nested;
 } ____cacheline_aligned;
 

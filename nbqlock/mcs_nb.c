@@ -386,7 +386,6 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 		.pool = node->pool,
 		.context = nbq_context_of(node->pool),
 		.lock = lock,
-		.in_order = true,
 		.nested = nbq_attempt_enter(node->pool),
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)

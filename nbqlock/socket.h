@@ -25,7 +25,7 @@
 #define NBQ_QUEUES		BIT(NBQ_QUEUE_BITS)
 
 /* What stands for a socket in the turn of a hybrid lock: from this on, by its index. */
-#define NBQ_TURN_SOCKET		2
+#define NBQ_TURN_SOCKET		1
 #define NBQ_SOCKETS_MAX		128
 
 /**

@@ -6,7 +6,7 @@
  * there is a reason for another one. How it works: bare_spin.c.
  *
  * Newcomers steal a free lock from its waiters for 20 us, and later while the waiters in
- * front are stalled; a lock that is made with NBQ_SPIN_FIFO is first come, first served.
+ * front are stalled. nbq_clh is the lock for strict order.
  *
  * Include <nbqlock/nbqlock.h>, which says what holds for all locks.
  */
@@ -36,7 +36,6 @@
 /**
  * nbq_spin_init_key() - Make a lock of a given lockdep class.
  * @lock: memory for the lock
- * @flags: 0, or %NBQ_SPIN_FIFO
  * @name: its name, for lockdep
  * @key: its class, for lockdep
  *
@@ -45,25 +44,21 @@
  *
  * Context: Any.
  */
-void nbq_spin_init_key(struct nbq_spin *lock, unsigned int flags, const char *name,
-		       struct lock_class_key *key);
+void nbq_spin_init_key(struct nbq_spin *lock, const char *name, struct lock_class_key *key);
 
 /**
  * nbq_spin_init() - Make a free lock.
  * @lock: memory for the lock; its content is forgotten
- * @flags: 0, or %NBQ_SPIN_FIFO: first come, first served. Then no newcomer steals the lock,
- *	a stalled waiter keeps all that came later from it, and where 64 bits cannot be
- *	swapped at once, each acquisition goes through the queue
  *
  * Each place in the code that calls it is a lockdep class. It cannot fail.
  *
  * Context: Any.
  */
-#define nbq_spin_init(lock, flags)					\
+#define nbq_spin_init(lock)						\
 do {									\
 	static struct lock_class_key __key;				\
 									\
-	nbq_spin_init_key((lock), (flags), #lock, &__key);		\
+	nbq_spin_init_key((lock), #lock, &__key);			\
 } while (0)
 
 /**
@@ -161,7 +156,6 @@ static __always_inline bool __nbq_spin_take_uncontended(struct nbq_spin *lock)
  * * %-EDEADLK - the wait could not end: this CPU holds the lock, or waits for it below this
  *   context, or the predecessor waits for this CPU, through any number of locks
  *   (parameter deadlock_checks)
- * * %-ENOMEM - %NBQ_SPIN_FIFO only: the patience is over, and no queue node was free in it
  */
 static __always_inline int __must_check
 nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)

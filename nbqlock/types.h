@@ -141,17 +141,14 @@ __nbq_lock_struct(nbq_swap) {
 /**
  * NBQ_SPIN_INIT() - Initialiser of a static hybrid lock, or of one in a struct.
  * @lockname: the variable or member that it initialises
- * @flags: 0, or %NBQ_SPIN_FIFO
  */
-#define NBQ_SPIN_INIT(lockname, flags)					\
-	{ .state = { .turn = (flags) }, __NBQ_DEP_MAP_INIT(lockname) }
+#define NBQ_SPIN_INIT(lockname)		{ __NBQ_DEP_MAP_INIT(lockname) }
 
 /**
  * DEFINE_NBQ_SPIN() - Define a free hybrid lock.
  * @name: name of the variable; may follow ``static``
- * @flags: 0, or %NBQ_SPIN_FIFO
  */
-#define DEFINE_NBQ_SPIN(name, flags)	struct nbq_spin name = NBQ_SPIN_INIT(name, flags)
+#define DEFINE_NBQ_SPIN(name)		struct nbq_spin name = NBQ_SPIN_INIT(name)
 
 /**
  * NBQ_CLH_INIT() - Initialiser of a static CLH-NB lock, or of one in a struct.

@@ -315,11 +315,8 @@ static bool is_own(const struct nbq_wait *wait)
 	if (wait->held_by) {
 		u16 holder = READ_ONCE(*wait->held_by);
 
-		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->context))
-			return true;
+		return holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->context);
 	}
-	if (!wait->in_order)
-		return false;
 	if (wait->nested && waits_for(pool, wait->lock))
 		return true;
 	while (!nbq_held_find(pool, wait->lock)) {
@@ -480,9 +477,8 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 	}
 	checks = tick(wait);
 	if (READ_ONCE(wait->pool->waiter) == wait && !pred) {
-		/* Unless in order, no context depends on a waiter that holds no lock. */
-		if ((checks || !READ_ONCE(wait->pool->waiting.blocker.tagged)) &&
-		    (wait->checks || wait->in_order))
+		/* No context depends on a waiter for the holder that holds no lock itself. */
+		if ((checks || !READ_ONCE(wait->pool->waiting.blocker.tagged)) && wait->checks)
 			publish_holder(wait);
 	} else if (READ_ONCE(wait->pool->waiter) == wait &&
 		   !READ_ONCE(wait->pool->waiting.blocker.tagged)) {

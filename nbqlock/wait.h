@@ -54,7 +54,6 @@ struct nbq_waiting {
  * @context: the running context, encoded
  * @lock: the lock
  * @held_by: hybrid: where the lock names its holder; or NULL
- * @in_order: no context acquires before its predecessor
  * @polls: how often it has polled in vain; wraps
  * @check_at: call nbq_wait_check() at so many polls
  * @tick_at: read the clock at so many polls
@@ -78,7 +77,6 @@ struct nbq_wait {
 	u16 context;
 	const void *lock;
 	const u16 *held_by;
-	bool in_order;
 	unsigned int polls;
 	unsigned int check_at;
 	unsigned int tick_at;
