@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The bare layer of the hybrid, both kinds: what its operations do and what they leave alone, and
- * what becomes of the places of attempts at a lock that is never destroyed.
+ * The bare layer of the hybrid: what its operations do and what they leave alone, and what
+ * becomes of the places of attempts at a lock that is never destroyed.
  *
  * Contexts elsewhere are moved by hand, in the middle of a read of the clock.
  */
@@ -21,13 +21,6 @@ static union nbq_bare_spin *lock_of(struct kunit *test)
 	return &lock->bare;
 }
 
-static bool is_fifo(struct kunit *test)
-{
-	struct nbq_bench *bench = test->priv;
-
-	return !bench->row->facts->steals;
-}
-
 static int attempt(struct kunit *test, s64 patience)
 {
 	int ret;
@@ -44,11 +37,9 @@ static int attempt(struct kunit *test, s64 patience)
 static void zeroes_are_a_free_lock(struct kunit *test)
 {
 	static union nbq_bare_spin defined = NBQ_BARE_SPIN_INIT(0);
-	static union nbq_bare_spin fifo = NBQ_BARE_SPIN_INIT(NBQ_SPIN_FIFO);
 
 	KUNIT_EXPECT_EQ(test, sizeof(defined), 8);
 	KUNIT_EXPECT_EQ(test, defined.all, 0);
-	KUNIT_EXPECT_EQ(test, fifo.state.turn, NBQ_SPIN_FIFO);
 	preempt_disable();
 	KUNIT_EXPECT_TRUE(test, nbq_bare_spin_trylock(&defined));
 	nbq_bare_spin_unlock(&defined);
@@ -184,17 +175,11 @@ static void wait_without_end_goes_on_after_a_deadlock(struct kunit *test)
  * @test: the case
  * @without_nodes: the pool of its context has none
  * @ret: what it gets
- * @reads: reads of the clock before and after it
- * @before: what was counted before it
- * @after: and after it
  */
 struct above {
 	struct kunit *test;
 	bool without_nodes;
 	int ret;
-	unsigned int reads[2];
-	struct nbq_events before;
-	struct nbq_events after;
 };
 
 static void attempt_above(void *arg)
@@ -211,47 +196,24 @@ static void attempt_above(void *arg)
 
 static void interrupt_the_wait(void *arg)
 {
-	struct above *above = arg;
-
-	nbq_read_events(&above->before);
-	above->reads[0] = nbq_fake.reads;
-	nbq_as_nmi(attempt_above, above);
-	above->reads[1] = nbq_fake.reads;
-	nbq_read_events(&above->after);
+	nbq_as_nmi(attempt_above, arg);
 }
 
-/* before and after: H; in between: H w, and the interrupt of w */
-static void expect_no_node_above_a_waiter(struct kunit *test, bool without_nodes)
+/* It may take the lock before the waiter: it is in no deadlock. */
+static void interrupt_above_its_own_cpus_waiter_times_out(struct kunit *test)
 {
-	struct above *above = kunit_kzalloc(test, sizeof(*above), GFP_KERNEL);
+	struct above above = { .test = test };
+	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, above);
-	above->test = test;
-	above->without_nodes = without_nodes;
+	/* before and after: H; in between: H w, and the interrupt of w */
 	nbq_bench_hold(test);
-	nbq_fake_start(1000, 10);
-	nbq_fake_call(3, interrupt_the_wait, above);
-	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
-	if (!is_fifo(test)) {
-		/* It may take the lock before the waiter. */
-		KUNIT_EXPECT_EQ(test, above->ret, -ETIMEDOUT);
-		return;
+	for (i = 0; i < 2; i++) {
+		above.without_nodes = i;
+		nbq_fake_start(1000, 10);
+		nbq_fake_call(3, interrupt_the_wait, &above);
+		KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
+		KUNIT_EXPECT_EQ(test, above.ret, -ETIMEDOUT);
 	}
-	KUNIT_EXPECT_EQ(test, above->ret, -EDEADLK);
-	KUNIT_EXPECT_EQ(test, above->reads[1], above->reads[0]);
-	KUNIT_EXPECT_EQ(test, above->after.deadlocks, above->before.deadlocks + 1);
-	KUNIT_EXPECT_EQ(test, above->after.nodes_allocated, above->before.nodes_allocated);
-	KUNIT_EXPECT_EQ(test, above->after.exhaustions, above->before.exhaustions);
-}
-
-static void interrupt_above_its_own_cpus_waiter_takes_no_node(struct kunit *test)
-{
-	expect_no_node_above_a_waiter(test, false);
-}
-
-static void interrupt_above_its_own_cpus_waiter_needs_no_node(struct kunit *test)
-{
-	expect_no_node_above_a_waiter(test, true);
 }
 
 static void enqueue_behind(void *arg)
@@ -321,7 +283,7 @@ static void place_of_an_exported_operation_is_not_resumed(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(test->priv, behind));
 }
 
-/* A free lock with a queue: only NBQ_SPIN_FIFO has to find out whether it is abandoned. */
+/* A free lock with a queue, which the attempt passes */
 static void place_is_not_resumed_without_patience(struct kunit *test)
 {
 	struct nbq_contender *behind = leave_a_place_by(test, exported_attempt);
@@ -332,9 +294,6 @@ static void place_is_not_resumed_without_patience(struct kunit *test)
 	nbq_contender_release(bench, &bench->contenders[0]);
 	nbq_contender_abandon(bench, &bench->contenders[1]);
 	KUNIT_EXPECT_EQ(test, attempt(test, 0), 0);
-	if (is_fifo(test))
-		EXPECT_TOTAL(test, .nodes_allocated = 1, .nodes_freed = 1,
-			     .nodes_reclaimed = 2, .acquired_handoff = 1);
 	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), 0);
 	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
 }
@@ -354,7 +313,6 @@ static void place_in_the_queue_of_an_earlier_lock_is_not_resumed(struct kunit *t
 	nbq_contender_release(bench, &bench->contenders[0]);
 	nbq_contender_abandon(bench, &bench->contenders[1]);
 	memset(lock_of(test), 0, sizeof(*lock_of(test)));
-	lock_of(test)->state.turn = is_fifo(test) ? NBQ_SPIN_FIFO : 0;
 
 	/* Another context holds the new lock: this one waits for it, and not in the old queue. */
 	lock_of(test)->state.holder = elsewhere;
@@ -363,10 +321,8 @@ static void place_in_the_queue_of_an_earlier_lock_is_not_resumed(struct kunit *t
 	lock_of(test)->state.holder = 0;
 	KUNIT_EXPECT_EQ(test, attempt(test, 100), 0);
 
-	/* In the queue of a socket that waiter has skipped it; else it is lost with the lock. */
-	KUNIT_EXPECT_EQ(test, nbq_is_free(left), !is_fifo(test));
-	if (!nbq_is_free(left))
-		nbq_node_free(left);
+	/* In the queue of a socket, that waiter has skipped it. */
+	KUNIT_EXPECT_TRUE(test, nbq_is_free(left));
 }
 
 static void destroy_reclaims_what_was_abandoned(struct kunit *test)
@@ -383,36 +339,27 @@ static void destroy_reclaims_what_was_abandoned(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
 }
 
-#define BARE_CASES							\
-{									\
-	KUNIT_CASE(zeroes_are_a_free_lock),				\
-	KUNIT_CASE(operations_leave_preemption_to_the_caller),		\
-	KUNIT_CASE(held_lock_says_so_and_refuses),			\
-	KUNIT_CASE(lock_of_the_own_cpu_is_a_deadlock),			\
-	KUNIT_CASE(wait_without_end_acquires_what_is_released),		\
-	KUNIT_CASE(wait_without_end_goes_on_after_a_deadlock),		\
-	KUNIT_CASE(interrupt_above_its_own_cpus_waiter_takes_no_node),	\
-	KUNIT_CASE(interrupt_above_its_own_cpus_waiter_needs_no_node),	\
-	KUNIT_CASE(abandoned_place_is_not_resumed),			\
-	KUNIT_CASE(place_of_an_exported_operation_is_not_resumed),	\
-	KUNIT_CASE(place_is_not_resumed_without_patience),		\
-	KUNIT_CASE(place_in_the_queue_of_an_earlier_lock_is_not_resumed), \
-	KUNIT_CASE(destroy_reclaims_what_was_abandoned),		\
-	{}								\
-}
+static struct kunit_case bare_cases[] = {
+	KUNIT_CASE(zeroes_are_a_free_lock),
+	KUNIT_CASE(operations_leave_preemption_to_the_caller),
+	KUNIT_CASE(held_lock_says_so_and_refuses),
+	KUNIT_CASE(lock_of_the_own_cpu_is_a_deadlock),
+	KUNIT_CASE(wait_without_end_acquires_what_is_released),
+	KUNIT_CASE(wait_without_end_goes_on_after_a_deadlock),
+	KUNIT_CASE(interrupt_above_its_own_cpus_waiter_times_out),
+	KUNIT_CASE(abandoned_place_is_not_resumed),
+	KUNIT_CASE(place_of_an_exported_operation_is_not_resumed),
+	KUNIT_CASE(place_is_not_resumed_without_patience),
+	KUNIT_CASE(place_in_the_queue_of_an_earlier_lock_is_not_resumed),
+	KUNIT_CASE(destroy_reclaims_what_was_abandoned),
+	{}
+};
 
-/* KUnit writes into the cases: a copy for each kind. */
-#define BARE_SUITE(kind)						\
-static struct kunit_case kind##_cases[] = BARE_CASES;			\
-									\
-static struct kunit_suite kind##_suite = {				\
-	.name = #kind "_bare",						\
-	.init = kind##_bench_init,					\
-	.exit = nbq_bench_exit,						\
-	.test_cases = kind##_cases,					\
-};									\
-									\
-kunit_test_suite(kind##_suite)
+static struct kunit_suite bare_suite = {
+	.name = "nbq_spin_bare",
+	.init = nbq_spin_bench_init,
+	.exit = nbq_bench_exit,
+	.test_cases = bare_cases,
+};
 
-BARE_SUITE(nbq_spin);
-BARE_SUITE(nbq_spin_fifo);
+kunit_test_suite(bare_suite);

@@ -95,17 +95,16 @@ void nbq_forget_late_attempts(void)
 	}
 }
 
-/* The socket that has a queue for this lock; NULL: the lock has its own. All are on one. */
-static struct nbq_socket *socket_for(const struct nbq_spin *lock)
+/* The socket whose queues all locks use; NULL: each lock has its own. */
+static struct nbq_socket *socket_of_locks(void)
 {
-	return lock->state.turn == NBQ_SPIN_FIFO ? NULL :
-	       per_cpu(nbq_pools, raw_smp_processor_id())[0].socket;
+	return per_cpu(nbq_pools, raw_smp_processor_id())[0].socket;
 }
 
 /* The tail of the queue in which the suites' contexts wait for a hybrid lock. */
 u32 *nbq_tail_of(const struct nbq_spin *lock)
 {
-	struct nbq_socket *socket = socket_for(lock);
+	struct nbq_socket *socket = socket_of_locks();
 
 	return socket ? &nbq_queue_of(socket, lock)->tail : (u32 *)&lock->tail;
 }
@@ -113,7 +112,7 @@ u32 *nbq_tail_of(const struct nbq_spin *lock)
 /* What the head of that queue does when it requests the handoff. */
 void nbq_request(struct nbq_spin *lock, u8 handoff)
 {
-	struct nbq_socket *socket = socket_for(lock);
+	struct nbq_socket *socket = socket_of_locks();
 
 	lock->state.turn = socket ? socket->turn : 0;
 	lock->state.handoff = handoff;

@@ -370,8 +370,7 @@ static void every_operation_takes_a_free_lock(struct kunit *test)
 		attempt_at(test, attempt, where->level);
 		expect_held(test, attempt);
 		KUNIT_EXPECT_FALSE(test, attempt->contended);
-		expect_nodes(test, attempt, attempt->row->facts->holder_nodes +
-			     attempt->row->facts->takers_nodes);
+		expect_nodes(test, attempt, attempt->row->facts->holder_nodes);
 	}
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 }
@@ -994,15 +993,14 @@ static void expect_floor(struct kunit *test, struct stack *stack,
 
 	/* to wait; to hold, and the second attempt for one more; the rest */
 	KUNIT_EXPECT_EQ(test, to->nodes_allocated - from->nodes_allocated,
-			1 + 2 * (facts->holder_nodes + facts->takers_nodes) + !!floor->rest);
+			1 + 2 * facts->holder_nodes + !!floor->rest);
 	KUNIT_EXPECT_EQ(test, to->exhaustions - from->exhaustions, 1);
 	KUNIT_EXPECT_EQ(test, to->timeouts - from->timeouts,
 			!held + (facts->without_node == -ETIMEDOUT));
 	KUNIT_EXPECT_EQ(test, to->nodes_abandoned - from->nodes_abandoned, !held);
 	KUNIT_EXPECT_EQ(test, to->acquired_uncontended - from->acquired_uncontended,
 			2 * facts->holder_nodes);
-	KUNIT_EXPECT_EQ(test, to->acquired_handoff - from->acquired_handoff,
-			held + 2 * facts->takers_nodes);
+	KUNIT_EXPECT_EQ(test, to->acquired_handoff - from->acquired_handoff, held);
 	for (i = 0; i < FLOOR_NODES_MAX; i++)
 		KUNIT_EXPECT_TRUE(test, nbq_is_free(&floor->nodes[i]));
 }

@@ -27,7 +27,7 @@
 /**
  * struct early - what was seen of one lock type
  * @row: the type
- * @hybrid: it is one of the kinds of the hybrid
+ * @hybrid: it is the hybrid
  * @bench: the lock, and contexts elsewhere; NULL: no memory
  * @behind: waits behind the abandoned node
  * @preempt: preemption count before all
@@ -78,10 +78,9 @@ struct early {
 	unsigned int in_use;
 };
 
-/* Those first that need no node as holders */
+/* That first which needs no node as a holder */
 static struct early earlies[] = {
 	{ .row = &nbq_spin_row, .hybrid = true },
-	{ .row = &nbq_spin_fifo_row, .hybrid = true },
 	{ .row = &nbq_clh_row },
 	{ .row = &nbq_mcs_row },
 	{ .row = &nbq_swap_row },

@@ -136,10 +136,8 @@ static void use_guard_fairly(struct kunit *test, struct use *use)
 /* One acquisition, and a release without a successor */
 #define EXPECT_ONE_USE(test, facts)					\
 	EXPECT_TOTAL(test, .acquired_uncontended = (facts)->holder_nodes,	\
-		     .acquired_handoff = (facts)->takers_nodes,			\
-		     .nodes_allocated = (facts)->holder_nodes + (facts)->takers_nodes, \
-		     .nodes_freed = ((facts)->holder_nodes && !(facts)->tail_stays) + \
-				    (facts)->takers_nodes)
+		     .nodes_allocated = (facts)->holder_nodes,			\
+		     .nodes_freed = (facts)->holder_nodes && !(facts)->tail_stays)
 
 static void guard_holds_the_lock_in_its_block_as_its_name_says(struct kunit *test)
 {

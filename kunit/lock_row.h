@@ -121,8 +121,6 @@ struct nbq_contender {
  *	0: it is freed
  * @holder_nodes: 1: the holder has a node, and each acquisition counts; 0: only waiters
  *	have nodes, and count
- * @takers_nodes: 1: @holder_nodes is 0, but an attempt at a free lock enqueues and counts,
- *	and frees its node when it has acquired
  * @steals: newcomers steal a free lock from its waiters
  * @reads_before_enqueue: how often a newcomer that finds the lock held reads the clock for
  *	its deadline before it enqueues; it enqueues by one read more, unless this is 0
@@ -132,7 +130,6 @@ struct nbq_contender {
 struct nbq_facts {
 	unsigned int tail_stays;
 	unsigned int holder_nodes;
-	unsigned int takers_nodes;
 	bool steals;
 	unsigned int reads_before_enqueue;
 	int without_node;
@@ -165,7 +162,7 @@ static inline unsigned int nbq_first_read_queued(const struct nbq_facts *facts)
 
 /**
  * struct nbq_row - a lock type under test; every @lock is one of that type
- * @name: of the type and kind, as the suites are named
+ * @name: of the type, as the suites are named
  * @size: of a lock
  * @last_word_offset: of what a release writes last in it
  * @static_lock: one that was defined statically

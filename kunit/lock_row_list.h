@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The lock types under test, and the kinds of the hybrid.
+ * The lock types under test.
  *
  * No include guard: its includer defines NBQ_ROW(type) first.
  */
@@ -8,4 +8,3 @@ NBQ_ROW(nbq_clh)
 NBQ_ROW(nbq_mcs)
 NBQ_ROW(nbq_swap)
 NBQ_ROW(nbq_spin)
-NBQ_ROW(nbq_spin_fifo)

@@ -52,12 +52,6 @@ static unsigned int holders_nodes(struct kunit *test)
 	return row_of(test)->facts->holder_nodes;
 }
 
-/* Of an attempt at a free lock whose holder has none */
-static unsigned int takers_nodes(struct kunit *test)
-{
-	return row_of(test)->facts->takers_nodes;
-}
-
 static unsigned int waiters_nodes(struct kunit *test, unsigned int reads)
 {
 	return nbq_nodes_to_wait(row_of(test)->facts, reads);
@@ -74,10 +68,8 @@ static unsigned int reads_to_give_up(struct kunit *test, unsigned int reads)
  */
 #define EXPECT_UNCONTENDED(test, times, rests)				\
 	EXPECT_TOTAL(test, .acquired_uncontended = (times) * holders_nodes(test), \
-		     .acquired_handoff = (times) * takers_nodes(test),	\
-		     .nodes_allocated = (times) * (holders_nodes(test) + takers_nodes(test)), \
-		     .nodes_freed = (times) * (holders_nodes(test) * goes(test) + \
-					       takers_nodes(test)),	\
+		     .nodes_allocated = (times) * holders_nodes(test),	\
+		     .nodes_freed = (times) * holders_nodes(test) * goes(test), \
 		     .nodes_reclaimed = ((times) - 1 + (rests)) * stays(test))
 
 /* One timeout of a tail that has read the clock so often */
@@ -373,9 +365,8 @@ static void failed_try_is_never_a_deadlock(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, acquired);
 	KUNIT_EXPECT_EQ(test, timeout, -EBUSY);
 	EXPECT_TOTAL(test, .acquired_uncontended = holders_nodes(test),
-		     .acquired_handoff = takers_nodes(test), .failed_tries = 2,
-		     .nodes_allocated = holders_nodes(test) + takers_nodes(test),
-		     .nodes_freed = holders_nodes(test) * goes(test) + takers_nodes(test));
+		     .failed_tries = 2, .nodes_allocated = holders_nodes(test),
+		     .nodes_freed = holders_nodes(test) * goes(test));
 }
 
 static void uncontended_acquisition_never_reads_the_clock(struct kunit *test)
@@ -436,10 +427,10 @@ static void grant_during_the_last_clock_read_is_left_to_the_next(struct kunit *t
 	/* the next one needs no patience, and resumes a place that stays; after: [] */
 	KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
 	EXPECT_SHAPE(test, ".");
-	EXPECT_TOTAL(test, .acquired_handoff = holders_nodes(test) + takers_nodes(test),
-		     .nodes_allocated = holders_nodes(test) * goes(test) + takers_nodes(test),
+	EXPECT_TOTAL(test, .acquired_handoff = holders_nodes(test),
+		     .nodes_allocated = holders_nodes(test) * goes(test),
 		     .nodes_resumed = stays(test),
-		     .nodes_freed = holders_nodes(test) * goes(test) + takers_nodes(test),
+		     .nodes_freed = holders_nodes(test) * goes(test),
 		     .nodes_reclaimed = holders_nodes(test));
 }
 
@@ -727,8 +718,7 @@ static void free_lock_behind_abandoned_nodes_is_taken_at_once(struct kunit *test
 		unsigned int pred_of = abandoned + holders_nodes(test);
 		bool at_once = stays(test) && !abandoned;
 		/* Where one is in the queue that takes a free lock */
-		bool queues = holders_nodes(test) || takers_nodes(test) ||
-			      (pred_of && !row->facts->steals);
+		bool queues = holders_nodes(test);
 
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
 		nbq_bench_leave_abandoned(test, abandoned);
@@ -897,7 +887,6 @@ static void is_locked_and_is_contended_in_every_state(struct kunit *test)
 {
 	struct nbq_bench *bench = test->priv;
 	struct nbq_contender *holder, *w, *x;
-	bool held;
 
 	expect_queries(test, "[]", false, false);
 	holder = nbq_bench_hold(test);
@@ -918,8 +907,7 @@ static void is_locked_and_is_contended_in_every_state(struct kunit *test)
 		expect_queries(test, "H past A: advisory", true, true);
 	} else {
 		bench->pool.waiting.blocker.tagged = (unsigned long)x->pred;
-		held = row_of(test)->facts->holder_nodes;
-		expect_queries(test, "A L x", held, held);
+		expect_queries(test, "A L x", true, true);
 		bench->pool.waiting.blocker.tagged = 0;
 		KUNIT_EXPECT_TRUE(test, nbq_contender_poll(bench, x));
 		expect_queries(test, "H", true, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The row of the hybrid from whose waiters newcomers steal: see lock_row.h.
+ * The row of the hybrid: see lock_row.h.
  */
 #include "spin_row.h"
 

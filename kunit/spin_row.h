@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What other contexts do by hand with a hybrid lock of either kind. Its holder has no node:
+ * What other contexts do by hand with a hybrid lock. Its holder has no node:
  * the head is the first that is drawn. They request no handoff, and each frees its node with
  * a swap of the tail when it leaves the queue as its head.
  */
@@ -20,8 +20,7 @@ static void link_to_pred(struct nbq_contender *contender)
 /* May a newcomer take it? */
 static bool is_open(const struct nbq_spin *lock)
 {
-	return !*nbq_tail_of(lock) ||
-	       (lock->state.turn != NBQ_SPIN_FIFO && !lock->state.handoff);
+	return !*nbq_tail_of(lock) || !lock->state.handoff;
 }
 
 static bool take_free(struct nbq_spin *lock, const struct nbq_contender *contender)
@@ -30,8 +29,7 @@ static bool take_free(struct nbq_spin *lock, const struct nbq_contender *contend
 	union nbq_spin_state mine = free;
 
 	mine.holder = nbq_context_of(contender->node->pool);
-	if (mine.turn != NBQ_SPIN_FIFO)
-		mine.request = 0;
+	mine.request = 0;
 	return !free.holder &&
 	       cmpxchg(&lock->state.all, free.all, mine.all) == free.all;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hybrid, both kinds. First its queue: a case for each transition, from a queue that is
+ * The hybrid. First its queue: a case for each transition, from a queue that is
  * drawn before it to one that is drawn after it, with the counts. Then which context takes the
  * lock, and when: the operations, with other contexts that move in the middle of a read of the
  * clock. That is read for a deadline at every NBQ_POLLS_PER_CLOCK-th poll, for all else at
@@ -25,22 +25,6 @@ static struct nbq_spin *lock_of(struct kunit *test)
 	struct nbq_bench *bench = test->priv;
 
 	return bench->lock;
-}
-
-/* Do newcomers steal a free lock from its waiters? */
-static bool steals(struct kunit *test)
-{
-	struct nbq_bench *bench = test->priv;
-
-	return bench->row->facts->steals;
-}
-
-/* Does an attempt at a free lock need a node? */
-static unsigned int takers_nodes(struct kunit *test)
-{
-	struct nbq_bench *bench = test->priv;
-
-	return bench->row->facts->takers_nodes;
 }
 
 static struct nbq_node *tail_of(struct kunit *test)
@@ -246,39 +230,20 @@ static void encoded_tail_is_decoded_to_its_node(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, pred, w);
 }
 
-/* Making one, whatever the suite's kind */
+/* Making one */
 
-static void init_evaluates_its_arguments_once(struct kunit *test)
+static void init_evaluates_its_argument_once(struct kunit *test)
 {
-	static const unsigned int kinds[] = { NBQ_SPIN_FIFO, 0 };
 	struct nbq_spin locks[2], *next = locks;
-	const unsigned int *flags = kinds;
-	u8 turn;
 
 	memset(locks, 0x6b, sizeof(locks));
-	nbq_spin_init(next++, *flags++);
+	nbq_spin_init(next++, 0);
 	KUNIT_EXPECT_PTR_EQ(test, next, locks + 1);
-	KUNIT_EXPECT_PTR_EQ(test, flags, kinds + 1);
-	turn = locks[0].state.turn;
-	locks[0].state.turn = 0;
-	KUNIT_EXPECT_EQ(test, turn, NBQ_SPIN_FIFO);
 	KUNIT_EXPECT_EQ(test, locks[0].state.all, 0);
 	KUNIT_EXPECT_EQ(test, locks[0].tail, 0);
 	/* The other one is as it was. */
 	KUNIT_EXPECT_EQ(test, locks[1].state.turn, 0x6b);
 	KUNIT_EXPECT_EQ(test, locks[1].tail, 0x6b6b6b6b);
-}
-
-static DEFINE_NBQ_SPIN(static_fifo_lock, NBQ_SPIN_FIFO);
-
-static void static_definition_has_the_flags(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, static_fifo_lock.state.turn, NBQ_SPIN_FIFO);
-	KUNIT_EXPECT_EQ(test, static_fifo_lock.state.holder, 0);
-	KUNIT_EXPECT_EQ(test, static_fifo_lock.tail, 0);
-	KUNIT_EXPECT_TRUE(test, nbq_spin_trylock(&static_fifo_lock));
-	nbq_spin_unlock(&static_fifo_lock);
-	KUNIT_EXPECT_EQ(test, static_fifo_lock.state.turn, NBQ_SPIN_FIFO);
 }
 
 static void init_key_gives_the_lock_its_class(struct kunit *test)
@@ -287,10 +252,8 @@ static void init_key_gives_the_lock_its_class(struct kunit *test)
 	struct nbq_spin lock;
 
 	memset(&lock, 0x6b, sizeof(lock));
-	nbq_spin_init_key(&lock, NBQ_SPIN_FIFO, "a_name", &key);
-	KUNIT_EXPECT_EQ(test, lock.state.turn, NBQ_SPIN_FIFO);
-	KUNIT_EXPECT_EQ(test, lock.state.holder, 0);
-	KUNIT_EXPECT_EQ(test, lock.state.handoff, 0);
+	nbq_spin_init_key(&lock, 0, "a_name", &key);
+	KUNIT_EXPECT_EQ(test, lock.state.all, 0);
 	KUNIT_EXPECT_EQ(test, lock.tail, 0);
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 	KUNIT_EXPECT_PTR_EQ(test, lock.dep_map.key, &key);
@@ -302,7 +265,7 @@ static void init_key_gives_the_lock_its_class(struct kunit *test)
 
 static void uncontended_acquisition_allocates_and_counts_nothing(struct kunit *test)
 {
-	union nbq_spin_state free = lock_of(test)->state, held;
+	union nbq_spin_state held;
 	struct nbq_bench *bench = test->priv;
 	unsigned int in_use;
 	u16 me;
@@ -318,14 +281,12 @@ static void uncontended_acquisition_allocates_and_counts_nothing(struct kunit *t
 
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	KUNIT_EXPECT_EQ(test, held.holder, me);
-	KUNIT_EXPECT_EQ(test, held.handoff, 0);
-	KUNIT_EXPECT_EQ(test, held.turn, steals(test) ? 0 : NBQ_SPIN_FIFO);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->state.all, free.all);
+	KUNIT_EXPECT_EQ(test, held.request, 0);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->state.all, 0);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 	KUNIT_EXPECT_EQ(test, in_use, 0);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
-	EXPECT_TOTAL(test, .acquired_handoff = takers_nodes(test),
-		     .nodes_allocated = takers_nodes(test), .nodes_freed = takers_nodes(test));
+	EXPECT_TOTAL(test);
 }
 
 /* Which context takes it */
@@ -362,15 +323,15 @@ static bool try_at_once(struct kunit *test)
 	return acquired;
 }
 
-static void newcomer_steals_a_free_lock_or_enqueues(struct kunit *test)
+static void newcomer_steals_a_free_lock(struct kunit *test)
 {
 	struct nbq_contender *w = free_lock_with_a_head(test);
 
 	/* before and after: w */
-	KUNIT_EXPECT_EQ(test, try_at_once(test), steals(test));
-	KUNIT_EXPECT_EQ(test, try_for(test, 0), steals(test) ? 0 : -EBUSY);
+	KUNIT_EXPECT_TRUE(test, try_at_once(test));
+	KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
 	EXPECT_PICTURE(test, "W");
-	EXPECT_TOTAL(test, .failed_tries = 2 * !steals(test));
+	EXPECT_TOTAL(test);
 
 	/* w takes it when it polls; after: [] */
 	KUNIT_EXPECT_TRUE(test, nbq_contender_poll(test->priv, w));
@@ -378,17 +339,16 @@ static void newcomer_steals_a_free_lock_or_enqueues(struct kunit *test)
 	EXPECT_PICTURE(test, ".");
 }
 
-/* What a head of the first kind writes that requests the handoff at this time */
+/* What a head writes that requests the handoff at this time */
 static u8 request_of(u64 now)
 {
 	return 0x80 | (now >> 13 & 0x7f);
 }
 
-/* A head of the first kind has requested the handoff when the clock starts. */
+/* A head has requested the handoff when the clock starts. */
 static void request_the_handoff(struct kunit *test)
 {
-	if (steals(test))
-		nbq_request(lock_of(test), request_of(1000));
+	nbq_request(lock_of(test), request_of(1000));
 }
 
 static void start_with_a_request(struct kunit *test)
@@ -406,8 +366,7 @@ static void no_steal_when_the_handoff_is_requested(struct kunit *test)
 	/* before and after: w */
 	KUNIT_EXPECT_FALSE(test, try_at_once(test));
 	KUNIT_EXPECT_EQ(test, try_for(test, 0), -EBUSY);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff,
-			steals(test) ? request_of(1000) : 0);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, request_of(1000));
 
 	/* w takes it when it polls, and the next newcomer steals again */
 	KUNIT_EXPECT_TRUE(test, nbq_contender_poll(test->priv, w));
@@ -490,8 +449,8 @@ static ktime_t reads(unsigned int count)
 }
 
 /*
- * Wait with patience for ever: the clock is read when the waiter enqueues, where newcomers
- * steal, and at each tick. Return: the state of the lock when the waiter has it.
+ * Wait with patience for ever: the clock is read when the waiter enqueues, and at each tick.
+ * Return: the state of the lock when the waiter has it.
  */
 static union nbq_spin_state wait_for_it(struct kunit *test)
 {
@@ -604,14 +563,13 @@ static void newcomer_enqueues_and_has_a_heartbeat(struct kunit *test)
 	KUNIT_EXPECT_LE(test, nbq_fake.reads, WATCHED_READS + 1);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
 
-	/* First come, first served, it enqueues at its first poll, and none reads the time. */
-	KUNIT_EXPECT_EQ(test, watch.queued, steals(test) ? enqueue->at + 1 : 1);
+	KUNIT_EXPECT_EQ(test, watch.queued, enqueue->at + 1);
 	for (read = 1; read <= WATCHED_READS; read++) {
 		u64 want = 1;
 
-		if (steals(test) && read > enqueue->at)
+		if (read > enqueue->at)
 			want = time_of_read(enqueue->at);
-		for (i = 0; steals(test) && i < MOST_TICKS && enqueue->tick[i]; i++) {
+		for (i = 0; i < MOST_TICKS && enqueue->tick[i]; i++) {
 			if (read >= enqueue->shown[i])
 				want = time_of_read(enqueue->tick[i]);
 		}
@@ -651,14 +609,9 @@ static void steal_when_a_requested_lock_stays_free(struct kunit *test)
 	/* before and after: w */
 	nbq_fake_start(1000, idle->step);
 	request_the_handoff(test);
-	if (steals(test)) {
-		KUNIT_EXPECT_EQ(test, wait_for_it(test).handoff, 0);
-		KUNIT_EXPECT_EQ(test, nbq_fake.reads, idle->reads);
-		EXPECT_TOTAL(test, .acquired_handoff = 1);
-	} else {
-		KUNIT_EXPECT_EQ(test, try_for(test, 100 * idle->step), -ETIMEDOUT);
-		EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
-	}
+	KUNIT_EXPECT_EQ(test, wait_for_it(test).handoff, 0);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, idle->reads);
+	EXPECT_TOTAL(test, .acquired_handoff = 1);
 	EXPECT_PICTURE(test, "W");
 
 	/* w goes on as if nothing had been */
@@ -755,14 +708,13 @@ static void patient_head_requests_the_handoff_and_renews_it(struct kunit *test)
 		u8 want = 0;
 
 		/* The poll after each tick */
-		if (steals(test) && read > TICK(patient->tick))
+		if (read > TICK(patient->tick))
 			want = request_of(1000 + (read - 2) * patient->step);
 		KUNIT_EXPECT_EQ_MSG(test, requests.handoff[read], want, "read %u", read);
 	}
 	/* More than two of them differ. */
-	if (steals(test))
-		KUNIT_EXPECT_GE(test, (u8)(requests.handoff[LAST_READ] -
-					   requests.handoff[TICK(patient->tick) + 1]), 4);
+	KUNIT_EXPECT_GE(test, (u8)(requests.handoff[LAST_READ] -
+				   requests.handoff[TICK(patient->tick) + 1]), 4);
 }
 
 static const struct handoff_case {
@@ -785,7 +737,7 @@ KUNIT_ARRAY_PARAM(handoff, handoff_cases, handoff_desc);
 static void no_steal_from_a_head_that_was_patient(struct kunit *test)
 {
 	const struct handoff_case *handoff = test->param_value;
-	bool requested = steals(test) && handoff->read > TICK(20);
+	bool requested = handoff->read > TICK(20);
 	struct others others = { .test = test, .act = release_to_a_newcomer };
 
 	/* before: w, of the operation's own; after: [] */
@@ -796,7 +748,7 @@ static void no_steal_from_a_head_that_was_patient(struct kunit *test)
 	/* And one of the newcomer, to check the request */
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, handoff->read + requested);
 	KUNIT_EXPECT_EQ(test, others.requested, requested);
-	KUNIT_EXPECT_EQ(test, others.acquired, steals(test) && !requested);
+	KUNIT_EXPECT_EQ(test, others.acquired, !requested);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .failed_tries = !others.acquired,
 		     .nodes_allocated = 1, .nodes_freed = 1);
@@ -852,7 +804,7 @@ static void release_to_the_head(struct others *others)
 
 	if (take->followed)
 		nbq_contender_enqueue(bench, &bench->contenders[1]);
-	if (take->found && steals(others->test))
+	if (take->found)
 		nbq_request(lock_of(others->test), FOUND_REQUEST);
 	release(others);
 }
@@ -892,9 +844,9 @@ static void head_takes_the_lock_with_a_request_for_its_successor(struct kunit *t
 	/* before: H; in between: H w x, w of the operation's own; after: A x */
 	nbq_bench_hold(test);
 	KUNIT_ASSERT_NOT_NULL(test, nbq_bench_contender(bench));
-	if (steals(test) && take->want == THE_FOUND_ONE)
+	if (take->want == THE_FOUND_ONE)
 		want = FOUND_REQUEST;
-	else if (steals(test) && take->want == A_NEW_ONE)
+	else if (take->want == A_NEW_ONE)
 		want = request_of(1000 + 20 * 1000);
 	KUNIT_EXPECT_EQ(test, take_as_head(test, take, 1000), want);
 
@@ -911,7 +863,7 @@ static void head_leaves_a_found_request_seven_times_in_eight(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < 16; i++) {
-		u8 handoff, want = steals(test) && i % 8 ? FOUND_REQUEST : 0;
+		u8 handoff, want = i % 8 ? FOUND_REQUEST : 0;
 
 		nbq_bench_fill(bench, NBQ_BENCH_NODES);
 		lock_of(test)->state.handoff = 0;
@@ -940,8 +892,7 @@ static void head_leaves_a_found_request_seven_times_in_eight(struct kunit *test)
  * @patience: of the newcomer
  * @expired: it comes when the request has just expired; else just before
  * @nmi: it interrupts the head; else it comes above it at its own level, and is nested
- * @steals: what it gets where newcomers steal
- * @queues: what it gets where they never do: with patience it waits for its own CPU
+ * @ret: what it gets
  */
 static const struct stall_case {
 	const char *desc;
@@ -949,22 +900,21 @@ static const struct stall_case {
 	ktime_t patience;
 	bool expired;
 	bool nmi;
-	int steals;
-	int queues;
+	int ret;
 } stall_cases[] = {
-	{ "try_before", 1000, 0, false, false, -EBUSY, -EBUSY },
-	{ "100_ns_before", 1000, 100, false, false, -ETIMEDOUT, -EDEADLK },
-	{ "1000_ns_before", 1000, 1000, false, false, -ETIMEDOUT, -EDEADLK },
+	{ "try_before", 1000, 0, false, false, -EBUSY },
+	{ "100_ns_before", 1000, 100, false, false, -ETIMEDOUT },
+	{ "1000_ns_before", 1000, 1000, false, false, -ETIMEDOUT },
 	/* It stays free for long enough. */
-	{ "3000_ns_before", 1000, 3000, false, false, 0, -EDEADLK },
-	{ "try_after", 1000, 0, true, false, 0, -EBUSY },
-	{ "100_ns_after", 1000, 100, true, false, 0, -EDEADLK },
-	{ "1000_ns_after", 1000, 1000, true, false, 0, -EDEADLK },
+	{ "3000_ns_before", 1000, 3000, false, false, 0 },
+	{ "try_after", 1000, 0, true, false, 0 },
+	{ "100_ns_after", 1000, 100, true, false, 0 },
+	{ "1000_ns_after", 1000, 1000, true, false, 0 },
 	/* The bits of the request wrap meanwhile. */
-	{ "try_before_wrap", 125 << 13, 0, false, false, -EBUSY, -EBUSY },
-	{ "try_after_wrap", 125 << 13, 0, true, false, 0, -EBUSY },
-	{ "nmi_try", 1000, 0, false, true, 0, -EBUSY },
-	{ "nmi_100_ns", 1000, 100, false, true, 0, -EDEADLK },
+	{ "try_before_wrap", 125 << 13, 0, false, false, -EBUSY },
+	{ "try_after_wrap", 125 << 13, 0, true, false, 0 },
+	{ "nmi_try", 1000, 0, false, true, 0 },
+	{ "nmi_100_ns", 1000, 100, false, true, 0 },
 };
 
 static void stall_desc(const struct stall_case *stall, char *desc)
@@ -1036,7 +986,7 @@ static void steal_when_the_head_is_stalled(struct kunit *test)
 
 	/* before: w, of the operation's own, which requests and is stalled; after: [] */
 	wait_for_it(test);
-	KUNIT_EXPECT_EQ(test, stall.ret, steals(test) ? row->steals : row->queues);
+	KUNIT_EXPECT_EQ(test, stall.ret, row->ret);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, 0);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 }
@@ -1077,8 +1027,7 @@ static void no_steal_by_an_interrupt_above_a_waiter_of_another_lock(struct kunit
 	other->acquired = true;
 	w = nbq_bench_alloc(test);
 	nbq_spin_enqueue(&other->lock->bare, nbq_tail_of(other->lock), w);
-	if (steals(test))
-		nbq_request(other->lock, request_of(1000));
+	nbq_request(other->lock, request_of(1000));
 
 	/* before and after: w, elsewhere */
 	nbq_bench_hold(test);
@@ -1116,16 +1065,12 @@ static void request_outlives_a_waiter_that_gives_up(struct kunit *test)
 /* It may be another one's by then: it is left to expire, and void without a queue. */
 static void request_of_a_head_that_gives_up_stays(struct kunit *test)
 {
-	u8 request = 0;
-
 	/* before: H; in between: H w, which requests at its third tick; after: H */
 	nbq_bench_hold(test);
 	nbq_fake_start(1000, 1000);
 	KUNIT_EXPECT_EQ(test, try_for(test, 30000), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 31);
-	if (steals(test))
-		request = request_of(28000);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, request);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->state.handoff, request_of(28000));
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
 
 	lock_of(test)->state.holder = 0;
@@ -1249,7 +1194,7 @@ static void waiter_acts_as_head_when_its_predecessor_is_stalled(struct kunit *te
 {
 	const struct check_case *check = test->param_value;
 	struct acting acting = { .released_at = TICK(1), .revives = check->revives };
-	bool acts = steals(test) && check->tick;
+	bool acts = check->tick;
 	union nbq_spin_state held;
 
 	/* before: H w; in between: w x; after: w, or [] */
@@ -1278,7 +1223,7 @@ static void successor_of_an_aborted_acting_head_checks_the_same_head(struct kuni
 		.aborts = true,
 		.revives = check->revives,
 	};
-	bool acts = steals(test) && check->tick;
+	bool acts = check->tick;
 
 	/* before: H w x; in between: w x y, w L y, w y; after: w, or [] */
 	wait_behind_the_head(test, &acting, check->heartbeat, check->step);
@@ -1300,7 +1245,7 @@ static void acting_head_waits_again_behind_a_running_predecessor(struct kunit *t
 	/* before: H w x; in between: H w x y, y acting since its check, w y; after: [] */
 	wait_behind_the_head(test, &acting, -STALLED_NS, STEP);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, LAST_READ);
-	KUNIT_EXPECT_EQ(test, !!acting.handoff[acting.released_at], steals(test));
+	KUNIT_EXPECT_TRUE(test, acting.handoff[acting.released_at]);
 }
 
 static const struct check_case request_cases[] = {
@@ -1314,7 +1259,7 @@ static void acting_head_requests_the_handoff_and_a_waiter_does_not(struct kunit 
 {
 	const struct check_case *check = test->param_value;
 	struct acting acting = { .released_at = TICK(30) };
-	bool acts = steals(test) && check->tick;
+	bool acts = check->tick;
 	unsigned int read;
 
 	/* before: H w; in between: H w x; after: w, or [] */
@@ -1366,7 +1311,7 @@ KUNIT_ARRAY_PARAM(former, former_cases, former_desc);
 static void lock_whose_tail_is_a_former_head_is_taken_by_the_next(struct kunit *test)
 {
 	const struct former_case *former = test->param_value;
-	bool queues = !steals(test) || former->requested;
+	bool queues = former->requested;
 
 	/* before: A; after: [], or A where it went past that */
 	leave_a_former_head(test);
@@ -1442,15 +1387,14 @@ static int try_with_nodes(struct kunit *test, const struct nodes *nodes, ktime_t
 static void attempt_without_a_node_waits_outside_the_queue(struct kunit *test)
 {
 	static const struct nodes none;
-	int without_node = steals(test) ? -ETIMEDOUT : -ENOMEM;
 
 	/* before and after: H */
 	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
-	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, reads(11)), without_node);
+	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, reads(11)), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
-	EXPECT_TOTAL(test, .exhaustions = 1, .timeouts = steals(test));
+	EXPECT_TOTAL(test, .exhaustions = 1, .timeouts = 1);
 }
 
 static void attempt_without_a_node_takes_a_lock_that_becomes_free(struct kunit *test)
@@ -1462,22 +1406,17 @@ static void attempt_without_a_node_takes_a_lock_that_becomes_free(struct kunit *
 	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(6, act_once, &others);
-	if (takers_nodes(test)) {
-		KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, reads(11)), -ENOMEM);
-		EXPECT_TOTAL(test, .exhaustions = 1);
-		return;
-	}
 	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, reads(11)), 0);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 6);
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .exhaustions = 1);
 }
 
-static void free_lock_needs_no_node_where_its_takers_have_none(struct kunit *test)
+static void free_lock_needs_no_node(struct kunit *test)
 {
 	static const struct nodes none;
 
-	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, 0), takers_nodes(test) ? -EBUSY : 0);
-	EXPECT_TOTAL(test, .exhaustions = takers_nodes(test), .failed_tries = takers_nodes(test));
+	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, 0), 0);
+	EXPECT_TOTAL(test);
 }
 
 static void attempt_without_a_node_steals_as_a_newcomer(struct kunit *test)
@@ -1489,11 +1428,10 @@ static void attempt_without_a_node_steals_as_a_newcomer(struct kunit *test)
 	/* before: w, which is stalled; after: the same */
 	nbq_fake_start(1000, 1000);
 	request_the_handoff(test);
-	ret = try_with_nodes(test, &none, steals(test) ? KTIME_MAX : 99 * 1000);
-	KUNIT_EXPECT_EQ(test, ret, steals(test) ? 0 : -ENOMEM);
+	ret = try_with_nodes(test, &none, KTIME_MAX);
+	KUNIT_EXPECT_EQ(test, ret, 0);
 	/* As one that has no need of a node yet */
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads,
-			steals(test) ? 1 + (1 + 1) * READS_OF_IDLE_POLL : 100);
+	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 1 + (1 + 1) * READS_OF_IDLE_POLL);
 	EXPECT_PICTURE(test, "W");
 	KUNIT_EXPECT_TRUE(test, nbq_contender_poll(test->priv, w));
 	nbq_contender_release(test->priv, w);
@@ -1506,8 +1444,7 @@ static void node_that_cannot_be_encoded_is_not_used(struct kunit *test)
 	/* before and after: H */
 	nbq_bench_hold(test);
 	nbq_fake_start(1000, 10);
-	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &grown, reads(11)),
-			steals(test) ? -ETIMEDOUT : -ENOMEM);
+	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &grown, reads(11)), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
 }
 
@@ -1589,13 +1526,13 @@ static unsigned int search_with(struct kunit *test, struct nbq_node *node,
 
 	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
 	/* After the last of them, the read over which the patience ends is a tick's: one more. */
-	KUNIT_EXPECT_EQ_MSG(test, nbq_fake.reads, 21 + (steals(test) && freed_at == 11),
-			    "freed at %u", freed_at);
+	KUNIT_EXPECT_EQ_MSG(test, nbq_fake.reads, 21 + (freed_at == 11), "freed at %u",
+			    freed_at);
 	KUNIT_EXPECT_EQ(test, wants_growth, 0);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(search.node));
-	/* Where newcomers steal, the first search is the one before read 6. */
+	/* The first search is the one before read 6. */
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1,
-		     .exhaustions = !steals(test) || freed_at > 5);
+		     .exhaustions = freed_at > 5);
 	return search.used_at;
 }
 
@@ -1681,79 +1618,60 @@ static void holder_that_would_wait_for_itself_fails_without_a_node(struct kunit 
 	KUNIT_EXPECT_EQ(test, ret, -EDEADLK);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 	KUNIT_EXPECT_EQ(test, *nbq_tail_of(lock_of(test)), 0);
-	EXPECT_TOTAL(test, .deadlocks = 1, .acquired_handoff = takers_nodes(test),
-		     .nodes_allocated = takers_nodes(test), .nodes_freed = takers_nodes(test));
+	EXPECT_TOTAL(test, .deadlocks = 1);
 }
 
-#define SPIN_CASES							\
-{									\
-	KUNIT_CASE(first_to_enqueue_is_the_head),			\
-	KUNIT_CASE(abandoned_tail_is_freed),				\
-	KUNIT_CASE(abandoned_nodes_are_skipped_by_their_successor),	\
-	KUNIT_CASE(head_without_a_successor_empties_the_queue),		\
-	KUNIT_CASE(waiter_behind_the_head_becomes_the_head),		\
-	KUNIT_CASE(every_context_is_encoded_differently),		\
-	KUNIT_CASE(last_context_of_the_last_cpu_can_be_encoded),			\
-	KUNIT_CASE(lock_is_one_word_of_8_bytes),			\
-	KUNIT_CASE_PARAM(encoded_tail_is_decoded_to_its_node, index_gen_params),\
-	KUNIT_CASE(init_evaluates_its_arguments_once),			\
-	KUNIT_CASE(static_definition_has_the_flags),			\
-	KUNIT_CASE(init_key_gives_the_lock_its_class),			\
-	KUNIT_CASE(uncontended_acquisition_allocates_and_counts_nothing),	\
-	KUNIT_CASE(newcomer_steals_a_free_lock_or_enqueues),	\
-	KUNIT_CASE(no_steal_when_the_handoff_is_requested),	\
-	KUNIT_CASE_PARAM(newcomer_enqueues_and_has_a_heartbeat,		\
-			 enqueue_gen_params),				\
-	KUNIT_CASE_PARAM(steal_when_a_requested_lock_stays_free,\
-			 idle_gen_params),				\
-	KUNIT_CASE(newcomer_enqueues_when_a_requested_lock_is_taken),\
-	KUNIT_CASE_PARAM(patient_head_requests_the_handoff_and_renews_it,\
-			 patient_gen_params),				\
-	KUNIT_CASE_PARAM(no_steal_from_a_head_that_was_patient,\
-			 handoff_gen_params),				\
-	KUNIT_CASE_PARAM(head_takes_the_lock_with_a_request_for_its_successor,\
-			 take_gen_params),				\
-	KUNIT_CASE(head_leaves_a_found_request_seven_times_in_eight),	\
-	KUNIT_CASE_PARAM(steal_when_the_head_is_stalled,\
-			 stall_gen_params),				\
-	KUNIT_CASE(no_steal_by_an_interrupt_above_a_waiter_of_another_lock),	\
-	KUNIT_CASE(request_outlives_a_waiter_that_gives_up),		\
-	KUNIT_CASE(request_of_a_head_that_gives_up_stays),	\
-	KUNIT_CASE_PARAM(waiter_acts_as_head_when_its_predecessor_is_stalled,	\
-			 check_gen_params),				\
-	KUNIT_CASE_PARAM(successor_of_an_aborted_acting_head_checks_the_same_head,\
-			 successor_gen_params),				\
-	KUNIT_CASE(acting_head_waits_again_behind_a_running_predecessor),		\
-	KUNIT_CASE_PARAM(acting_head_requests_the_handoff_and_a_waiter_does_not,\
-			 request_gen_params),				\
-	KUNIT_CASE_PARAM(lock_whose_tail_is_a_former_head_is_taken_by_the_next,\
-			 former_gen_params),				\
-	KUNIT_CASE(lock_whose_tail_is_a_former_head_is_destroyed_without_a_leak),\
-	KUNIT_CASE(attempt_without_a_node_waits_outside_the_queue),			\
-	KUNIT_CASE(attempt_without_a_node_takes_a_lock_that_becomes_free),	\
-	KUNIT_CASE(free_lock_needs_no_node_where_its_takers_have_none),		\
-	KUNIT_CASE(attempt_without_a_node_steals_as_a_newcomer),	\
-	KUNIT_CASE(node_that_cannot_be_encoded_is_not_used),			\
-	KUNIT_CASE(encodable_node_is_found_behind_a_hint_that_is_not),	\
-	KUNIT_CASE(pool_without_a_free_node_is_searched_once_in_two_reads),\
-	KUNIT_CASE(timeout_at_the_head_abandons_its_node),		\
-	KUNIT_CASE_PARAM(holder_that_would_wait_for_itself_fails_without_a_node,\
-			 own_gen_params),				\
-	{}								\
-}
+static struct kunit_case spin_cases[] = {
+	KUNIT_CASE(first_to_enqueue_is_the_head),
+	KUNIT_CASE(abandoned_tail_is_freed),
+	KUNIT_CASE(abandoned_nodes_are_skipped_by_their_successor),
+	KUNIT_CASE(head_without_a_successor_empties_the_queue),
+	KUNIT_CASE(waiter_behind_the_head_becomes_the_head),
+	KUNIT_CASE(every_context_is_encoded_differently),
+	KUNIT_CASE(last_context_of_the_last_cpu_can_be_encoded),
+	KUNIT_CASE(lock_is_one_word_of_8_bytes),
+	KUNIT_CASE_PARAM(encoded_tail_is_decoded_to_its_node, index_gen_params),
+	KUNIT_CASE(init_evaluates_its_argument_once),
+	KUNIT_CASE(init_key_gives_the_lock_its_class),
+	KUNIT_CASE(uncontended_acquisition_allocates_and_counts_nothing),
+	KUNIT_CASE(newcomer_steals_a_free_lock),
+	KUNIT_CASE(no_steal_when_the_handoff_is_requested),
+	KUNIT_CASE_PARAM(newcomer_enqueues_and_has_a_heartbeat, enqueue_gen_params),
+	KUNIT_CASE_PARAM(steal_when_a_requested_lock_stays_free, idle_gen_params),
+	KUNIT_CASE(newcomer_enqueues_when_a_requested_lock_is_taken),
+	KUNIT_CASE_PARAM(patient_head_requests_the_handoff_and_renews_it, patient_gen_params),
+	KUNIT_CASE_PARAM(no_steal_from_a_head_that_was_patient, handoff_gen_params),
+	KUNIT_CASE_PARAM(head_takes_the_lock_with_a_request_for_its_successor, take_gen_params),
+	KUNIT_CASE(head_leaves_a_found_request_seven_times_in_eight),
+	KUNIT_CASE_PARAM(steal_when_the_head_is_stalled, stall_gen_params),
+	KUNIT_CASE(no_steal_by_an_interrupt_above_a_waiter_of_another_lock),
+	KUNIT_CASE(request_outlives_a_waiter_that_gives_up),
+	KUNIT_CASE(request_of_a_head_that_gives_up_stays),
+	KUNIT_CASE_PARAM(waiter_acts_as_head_when_its_predecessor_is_stalled, check_gen_params),
+	KUNIT_CASE_PARAM(successor_of_an_aborted_acting_head_checks_the_same_head,
+			 successor_gen_params),
+	KUNIT_CASE(acting_head_waits_again_behind_a_running_predecessor),
+	KUNIT_CASE_PARAM(acting_head_requests_the_handoff_and_a_waiter_does_not,
+			 request_gen_params),
+	KUNIT_CASE_PARAM(lock_whose_tail_is_a_former_head_is_taken_by_the_next, former_gen_params),
+	KUNIT_CASE(lock_whose_tail_is_a_former_head_is_destroyed_without_a_leak),
+	KUNIT_CASE(attempt_without_a_node_waits_outside_the_queue),
+	KUNIT_CASE(attempt_without_a_node_takes_a_lock_that_becomes_free),
+	KUNIT_CASE(free_lock_needs_no_node),
+	KUNIT_CASE(attempt_without_a_node_steals_as_a_newcomer),
+	KUNIT_CASE(node_that_cannot_be_encoded_is_not_used),
+	KUNIT_CASE(encodable_node_is_found_behind_a_hint_that_is_not),
+	KUNIT_CASE(pool_without_a_free_node_is_searched_once_in_two_reads),
+	KUNIT_CASE(timeout_at_the_head_abandons_its_node),
+	KUNIT_CASE_PARAM(holder_that_would_wait_for_itself_fails_without_a_node, own_gen_params),
+	{}
+};
 
-/* KUnit writes into the cases: a copy for each kind. */
-#define SPIN_SUITE(kind)						\
-static struct kunit_case kind##_cases[] = SPIN_CASES;			\
-									\
-static struct kunit_suite kind##_suite = {				\
-	.name = #kind,							\
-	.init = kind##_bench_init,					\
-	.exit = nbq_bench_exit,						\
-	.test_cases = kind##_cases,					\
-};									\
-									\
-kunit_test_suite(kind##_suite)
+static struct kunit_suite spin_suite = {
+	.name = "nbq_spin",
+	.init = nbq_spin_bench_init,
+	.exit = nbq_bench_exit,
+	.test_cases = spin_cases,
+};
 
-SPIN_SUITE(nbq_spin);
-SPIN_SUITE(nbq_spin_fifo);
+kunit_test_suite(spin_suite);

@@ -29,10 +29,9 @@ from testbed.kernels import require_um_host
 from testbed.modules import build_suites, refresh_copy
 from testbed.source import get_source
 
-LOCK_ROWS = ("nbq_clh", "nbq_mcs", "nbq_swap", "nbq_spin", "nbq_spin_fifo")
+LOCK_ROWS = ("nbq_clh", "nbq_mcs", "nbq_swap", "nbq_spin")
 QUEUE_ROWS = LOCK_ROWS[:3]
-SUITES = ("nbq_mcs", "nbq_swap", "nbq_spin", "nbq_spin_fifo", "nbq_spin_bare", "nbq_spin_fifo_bare",
-          "nbq_sockets",
+SUITES = ("nbq_mcs", "nbq_swap", "nbq_spin", "nbq_spin_bare", "nbq_sockets",
           *(f"{row}_queue" for row in QUEUE_ROWS),
           *(f"{row}_{claims}" for row in LOCK_ROWS
             for claims in ("operations", "guards", "contexts", "threads", "deadlocks",
