@@ -8,10 +8,7 @@ from testbed.rst import escaped, fields, heading, paragraph, table
 from verification.parts import PARTS
 
 NAMES = {"clh": "CLH-NB", "mcs": "MCS-NB", "swap": "swap-only", "spin": "hybrid",
-         "fifo": "hybrid, first come, first served",
-         "fifo_32bit": "hybrid, first come, first served, of kernels of 32 bits",
-         "spin_bare": "hybrid, its bare layer",
-         "fifo_bare": "hybrid, first come, first served, its bare layer"}
+         "spin_bare": "hybrid, its bare layer"}
 
 
 def counted(number, noun):

@@ -90,19 +90,6 @@ POLICY = (
         ("spin: no waiter acts for the head",
          "		      has_passed(heartbeat, wait->now, STALLED_NS) ||\n", ""),
     ))),
-    ("fifo", mutants("bare_spin.c", {}, (
-        ("fifo: newcomers do not check for a queue",
-         "	return try_cmpxchg_acquire(&lock->all, &free.all, taken.all);\n",
-         "	return try_cmpxchg_acquire(&lock->state.all, &free.state.all, taken.state.all);\n"),
-        ("fifo: waiter behind the head acquires the lock",
-         "	return (!place->pred || place->acts_as_head) && poll_as_head(lock, place, wait);\n",
-         "	return poll_as_head(lock, place, wait);\n"),
-    ))),
-    ("fifo_32bit", mutants("bare_spin.c", {}, (
-        ("fifo, 32 bits: newcomers acquire the lock without the queue",
-         "#else\n	return false;\n#endif\n",
-         "#else\n	return !cmpxchg_acquire(&lock->state.holder, 0, context);\n#endif\n"),
-    ))),
     ("spin", mutants("wait.c", {}, (
         ("wait: epoch of an earlier wait counts",
          "	       READ_ONCE(wait->pool->waiting.blocker.tagged) &&\n", ""),

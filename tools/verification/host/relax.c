@@ -232,7 +232,7 @@ static void deadlock_is_detected_at_the_first_check(void)
 }
 #endif
 
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 /* H w: it polls the lock as well */
 static void head_does_not_wait_by_hardware(void)
 {
@@ -252,11 +252,10 @@ static void acting_head_does_not_wait_by_hardware(void)
 	begin();
 	first_is_stalled = true;
 	EXPECT(try_for(10 * MS, 0) == -ETIMEDOUT);
-	EXPECT(waits == (IS_FIFO ? 10 * MS / LONGEST_NS : 2));
+	EXPECT(waits == 2);
 	end();
 }
 
-#if !IS_FIFO
 /*
  * H w x y: x is stalled, and y acts for it, until x abandons the queue. Since y has read the
  * clock as the acting head, time has gone by: it does so again before it waits by hardware.
@@ -291,7 +290,6 @@ static void former_acting_head_reads_the_clock_first(void)
 		end();
 	}
 }
-#endif
 
 /* One wait by hardware is over: to the next. */
 static void wake(struct coro *coro)
@@ -341,12 +339,10 @@ int main(void)
 #if DETECTS_ALONE
 		TEST_CASE(deadlock_is_detected_at_the_first_check),
 #endif
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 		TEST_CASE(head_does_not_wait_by_hardware),
 		TEST_CASE(acting_head_does_not_wait_by_hardware),
-#if !IS_FIFO
 		TEST_CASE(former_acting_head_reads_the_clock_first),
-#endif
 		TEST_CASE(hardware_wait_is_no_stall),
 #endif
 	};

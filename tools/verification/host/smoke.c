@@ -82,9 +82,9 @@ static void free_lock_reads_no_clock(void)
 	EXPECT(clock_reads == 0);
 	/* An acquisition without a node is not counted. */
 	EXPECT(shim_event("acquired_uncontended") == 4 * HOLDS_NODE);
-	EXPECT(shim_event("acquired_handoff") == 4 * QUEUES_IF_FREE);
-	EXPECT(shim_event("nodes_allocated") == 4 * ALLOCS_NODE);
-	EXPECT(shim_event("pool_high_water") == ALLOCS_NODE + NODES_KEPT);
+	EXPECT(shim_event("acquired_handoff") == 0);
+	EXPECT(shim_event("nodes_allocated") == 4 * HOLDS_NODE);
+	EXPECT(shim_event("pool_high_water") == HOLDS_NODE + NODES_KEPT);
 	EXPECT(shim_event("timeouts") == 0);
 	end(&lock);
 }
@@ -190,7 +190,7 @@ static void failing_trylock_only_reads(void)
 	shim_level = 0;
 	EXPECT(changes == 0);
 	EXPECT(shim_leaves == 0);
-	EXPECT(shim_event("nodes_allocated") == ALLOCS_NODE);
+	EXPECT(shim_event("nodes_allocated") == HOLDS_NODE);
 	EXPECT(shim_event("failed_tries") == 16);
 	EXPECT(shim_event("timeouts") == 0 && shim_event("deadlocks") == 0);
 	nbq_X_unlock(&lock);
@@ -571,9 +571,9 @@ static void waiter_acquires_when_holder_releases(void)
 {
 	start_clock(0, 1);
 	EXPECT(wait_for_release(100000) == 0);
-	EXPECT(shim_event("acquired_handoff") == 1 + QUEUES_IF_FREE);
+	EXPECT(shim_event("acquired_handoff") == 1);
 	EXPECT(shim_event("nodes_reclaimed") == HOLDS_NODE + NODES_KEPT);
-	EXPECT(shim_event("nodes_allocated") == 1 + ALLOCS_NODE);
+	EXPECT(shim_event("nodes_allocated") == 1 + HOLDS_NODE);
 }
 
 static struct nbq_X *held, *wanted;
@@ -967,26 +967,6 @@ static void lock_records_the_holder(void)
 	end(&lock);
 }
 
-#if QUEUES_IF_FREE
-static void free_lock_needs_a_node(void)
-{
-	DEFINE_NBQ_X(lock);
-
-	test_pools(2, 2);
-	occupy_nodes(2);
-	start_clock(0, 1);
-	EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ENOMEM);
-	/* Rule 10, whatever the reason */
-	EXPECT(nbq_X_lock_timeout(&lock, 0) == -EBUSY);
-	EXPECT(!nbq_X_trylock(&lock));
-	EXPECT(shim_event("failed_tries") == 2);
-	EXPECT(!nbq_X_is_locked(&lock));
-	free_nodes(2);
-	EXPECT(nbq_X_trylock(&lock));
-	nbq_X_unlock(&lock);
-	end(&lock);
-}
-#else
 static void free_lock_needs_no_node(void)
 {
 	DEFINE_NBQ_X(lock);
@@ -1003,7 +983,6 @@ static void free_lock_needs_no_node(void)
 	free_nodes(2);
 	end(&lock);
 }
-#endif
 
 static unsigned int tried_nodes;		/* nodes that were tried since a clock read */
 static unsigned int most_tried_nodes;
@@ -1074,7 +1053,6 @@ static void waiter_without_node_times_out_at_its_deadline(void)
 	end(&lock);
 }
 
-#if !QUEUES_IF_FREE
 /* After a while, CPU 0 unlocks; the waiter of CPU 1 has no queue node. */
 static void release_without_a_queue(enum shim_op op, const void *address)
 {
@@ -1121,7 +1099,6 @@ static void waiter_without_encodable_node_stays_newcomer(void)
 	shim_cpu = 0;
 	end(&lock);
 }
-#endif
 
 /* As release_during_the_wait(); checks the index of the waiter's node. */
 static void check_index_and_release(enum shim_op op, const void *address)
@@ -1160,7 +1137,6 @@ static void encodable_node_is_found_behind_hint(void)
 	end(&lock);
 }
 
-#if !QUEUES_IF_FREE
 /* Nor is there a node before the pools are set up. */
 static void waiter_without_pool_stays_newcomer(void)
 {
@@ -1176,7 +1152,6 @@ static void waiter_without_pool_stays_newcomer(void)
 	nbq_X_unlock(&lock);
 	end(&lock);
 }
-#endif
 #endif
 
 static const struct test_case cases[] = {
@@ -1215,13 +1190,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(nested_alloc_never_gets_the_same_node),
 #else
 	TEST_CASE(lock_records_the_holder),
-#if QUEUES_IF_FREE
-	TEST_CASE(free_lock_needs_a_node),
-#else
 	TEST_CASE(free_lock_needs_no_node),
 	TEST_CASE(waiter_without_encodable_node_stays_newcomer),
 	TEST_CASE(waiter_without_pool_stays_newcomer),
-#endif
 	TEST_CASE(pool_is_searched_once_a_clock_read),
 	TEST_CASE(waiter_without_node_times_out_at_its_deadline),
 	TEST_CASE(encodable_node_is_found_behind_hint),

@@ -336,7 +336,7 @@ static void resumed_waiter_does_not_access_lock(void)
 	nbq_X_unlock(&lock);
 	EXPECT(coro_finish(&first) == 0);
 	EXPECT(coro_until_held(&back));
-	EXPECT(shim_event("nodes_allocated") == ALLOCS_NODE + 3);
+	EXPECT(shim_event("nodes_allocated") == HOLDS_NODE + 3);
 	EXPECT(coro_finish(&back) == 0);
 	end();
 }
@@ -652,18 +652,16 @@ static void next_holder_may_free_the_lock(void)
 	}
 }
 
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 /* The hybrid's policy in polls and in time: the numbers of nbqlock/bare_spin.c once more. */
 
-#define POLLS_BEFORE_QUEUE		(IS_FIFO ? 0 : 16)
+#define POLLS_BEFORE_QUEUE	16
 #define PATIENT_NS		20000
 #define IDLE_NS			2000
 #define STALLED_NS		50000
 #define CHECK_PRED_NS		100000
 /* A waiter reads the clock once in so many polls, and the head within so many. */
 #define POLLS_PER_TICK		64
-/* One without a node searches its pool once in so many. */
-#define POLLS_PER_SEARCH	16
 
 /* Let it poll so often, or until it has the lock. Return: how often in vain. */
 static unsigned int poll_times(struct coro *coro, unsigned int times)
@@ -704,30 +702,20 @@ static void steal_when_predecessor_stalled(void)
 	nbq_X_unlock(&lock);
 	EXPECT(TICKS_IN_VAIN(&second));
 	clock_now++;
-	if (IS_FIFO) {
-		EXPECT(TICKS_IN_VAIN(&second));
-		EXPECT(TICKS_IN_VAIN(&third));
-		EXPECT(coro_finish(&first) == 0);
-		EXPECT(coro_finish(&second) == 0);
-	} else {
-		EXPECT(poll_times(&second, POLLS_PER_TICK + 1) <= POLLS_PER_TICK);
-		EXPECT(second.doing == HOLDING);
-		/* It has abandoned its node. */
-		EXPECT(shim_nodes_in_use() == 3);
-		EXPECT(coro_finish(&second) == 0);
-		/* The third has not waited for so long itself. */
-		clock_now += STALLED_NS / 2;
-		nbq_X_lock(&lock);
-		EXPECT(TICKS_IN_VAIN(&third));
-		nbq_X_unlock(&lock);
-		EXPECT(poll_times(&third, 1) == 0);
-		EXPECT(coro_finish(&third) == 0);
-		EXPECT(poll_times(&first, 1) == 0);
-		EXPECT(coro_finish(&first) == 0);
-		end();
-		return;
-	}
+	EXPECT(poll_times(&second, POLLS_PER_TICK + 1) <= POLLS_PER_TICK);
+	EXPECT(second.doing == HOLDING);
+	/* It has abandoned its node. */
+	EXPECT(shim_nodes_in_use() == 3);
+	EXPECT(coro_finish(&second) == 0);
+	/* The third has not waited for so long itself. */
+	clock_now += STALLED_NS / 2;
+	nbq_X_lock(&lock);
+	EXPECT(TICKS_IN_VAIN(&third));
+	nbq_X_unlock(&lock);
+	EXPECT(poll_times(&third, 1) == 0);
 	EXPECT(coro_finish(&third) == 0);
+	EXPECT(poll_times(&first, 1) == 0);
+	EXPECT(coro_finish(&first) == 0);
 	end();
 }
 
@@ -775,24 +763,13 @@ static void waiter_without_node_stays_newcomer(void)
 	EXPECT(shim_nodes_in_use() == 2);
 	EXPECT(shim_event("exhaustions") == 1);
 	nbq_X_unlock(&lock);
-	if (IS_FIFO) {
-		EXPECT(IN_VAIN(&without, 1000));
-		EXPECT(coro_finish(&waiter) == 0);
-	}
-	if (QUEUES_IF_FREE) {
-		EXPECT(IN_VAIN(&without, 1000));
-		free_node_of(2, &occupant);
-	}
-	EXPECT(!IN_VAIN(&without, QUEUES_IF_FREE ? POLLS_PER_SEARCH : 1));
+	EXPECT(!IN_VAIN(&without, 1));
 	EXPECT(coro_finish(&without) == 0);
-	if (!IS_FIFO)
-		check_newcomer_heeds_request(&waiter, &without);
-	if (!QUEUES_IF_FREE)
-		free_node_of(2, &occupant);
+	check_newcomer_heeds_request(&waiter, &without);
+	free_node_of(2, &occupant);
 	end();
 }
 
-#if !IS_FIFO
 /* H: the lock is free when a newcomer polls it, and held when it swaps. */
 static void newcomer_that_was_too_late_enqueues(void)
 {
@@ -993,8 +970,6 @@ static void steal_when_vcpu_of_predecessor_preempted(void)
 
 #endif
 
-#endif
-
 static unsigned int next_random(unsigned int *state)
 {
 	*state = *state * 1103515245 + 12345;
@@ -1169,10 +1144,9 @@ int main(void)
 		TEST_CASE(place_is_not_resumed_where_its_free_is_seen_late),
 		TEST_CASE(place_is_not_resumed_after_init),
 		TEST_CASE(next_holder_may_free_the_lock),
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 		TEST_CASE(steal_when_predecessor_stalled),
 		TEST_CASE(waiter_without_node_stays_newcomer),
-#if !IS_FIFO
 		TEST_CASE(newcomer_that_was_too_late_enqueues),
 		TEST_CASE(interrupt_above_a_waiter_acts_as_head),
 		TEST_CASE(lock_held_in_between_is_not_idle),
@@ -1180,7 +1154,6 @@ int main(void)
 		TEST_CASE(late_newcomer_enqueues_next_time),
 		TEST_CASE(resumed_waiter_keeps_its_age),
 		TEST_CASE(steal_when_vcpu_of_predecessor_preempted),
-#endif
 #endif
 		TEST_CASE(random_interleavings_keep_exclusion_and_nodes),
 	};
