@@ -705,7 +705,7 @@ static struct unready *attempt_in_pool(struct kunit *test, unsigned int setup,
 	KUNIT_ASSERT_NOT_NULL(test, unready);
 	nbq_clh_init(&unready->queue);
 	lockdep_set_notrack_class(&unready->queue);
-	nbq_spin_init(&unready->hybrid, 0);
+	nbq_spin_init(&unready->hybrid);
 	lockdep_set_notrack_class(&unready->hybrid);
 	unready->setup = setup;
 	unready->patience = patience;

@@ -5,11 +5,11 @@
 #include "spin_row.h"
 
 #define NBQ_ROW_NAME		nbq_spin
-#define NBQ_INIT(lock)		nbq_spin_init(lock, 0)
+#define NBQ_INIT(lock)		nbq_spin_init(lock)
 
-static DEFINE_NBQ_SPIN(static_lock, 0);
+static DEFINE_NBQ_SPIN(static_lock);
 static struct { struct nbq_spin lock; } static_struct = {
-	.lock = NBQ_SPIN_INIT(static_struct.lock, 0),
+	.lock = NBQ_SPIN_INIT(static_struct.lock),
 };
 
 static const struct nbq_facts facts = {

@@ -237,7 +237,7 @@ static void init_evaluates_its_argument_once(struct kunit *test)
 	struct nbq_spin locks[2], *next = locks;
 
 	memset(locks, 0x6b, sizeof(locks));
-	nbq_spin_init(next++, 0);
+	nbq_spin_init(next++);
 	KUNIT_EXPECT_PTR_EQ(test, next, locks + 1);
 	KUNIT_EXPECT_EQ(test, locks[0].state.all, 0);
 	KUNIT_EXPECT_EQ(test, locks[0].tail, 0);
@@ -252,7 +252,7 @@ static void init_key_gives_the_lock_its_class(struct kunit *test)
 	struct nbq_spin lock;
 
 	memset(&lock, 0x6b, sizeof(lock));
-	nbq_spin_init_key(&lock, 0, "a_name", &key);
+	nbq_spin_init_key(&lock, "a_name", &key);
 	KUNIT_EXPECT_EQ(test, lock.state.all, 0);
 	KUNIT_EXPECT_EQ(test, lock.tail, 0);
 #ifdef CONFIG_DEBUG_LOCK_ALLOC

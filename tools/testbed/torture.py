@@ -15,7 +15,7 @@ from testbed.modules import built, make_modules
 
 FOLDER = PROJECT / "tools/ci/torture"
 MODULE = "nbq_locktorture.ko"
-TYPES = ("nbq_spin", "nbq_spin_fifo", "clh_nb", "mcs_nb", "swap_nb")
+TYPES = ("nbq_spin", "clh_nb", "mcs_nb", "swap_nb")
 FORMS = ("", "_irq", "_timed", "_timed_irq", "_try")
 OPERATIONS = tuple(f"{kind}{form}" for kind in TYPES for form in FORMS)
 BUSTED = "lock_busted"

@@ -63,14 +63,8 @@ static struct lock_torture_ops torture_##OPS##_ops = {			\
 	.name		= #OPS						\
 }
 
-/* Only the hybrid has flags. */
-#define nbq_torture_init_spin(lock, flags)	nbq_spin_init(lock, flags)
-#define nbq_torture_init_clh(lock, flags)	nbq_clh_init(lock)
-#define nbq_torture_init_mcs(lock, flags)	nbq_mcs_init(lock)
-#define nbq_torture_init_swap(lock, flags)	nbq_swap_init(lock)
-
-/* The operations of nbq_X, for locks that are made with these flags. */
-#define NBQ_TORTURE_TYPE(NAME, X, FLAGS)				\
+/* The operations of nbq_X. */
+#define NBQ_TORTURE_TYPE(NAME, X)					\
 static struct nbq_##X torture_##NAME##_lock;				\
 static struct nbq_##X torture_##NAME##_nested[MAX_NESTED_LOCKS];	\
 static struct lock_class_key torture_##NAME##_nested_keys[MAX_NESTED_LOCKS]; \
@@ -79,9 +73,9 @@ static void torture_##NAME##_init(void)					\
 {									\
 	int i;								\
 									\
-	nbq_torture_init_##X(&torture_##NAME##_lock, FLAGS);		\
+	nbq_##X##_init(&torture_##NAME##_lock);				\
 	for (i = 0; i < MAX_NESTED_LOCKS; i++) {			\
-		nbq_torture_init_##X(&torture_##NAME##_nested[i], FLAGS); \
+		nbq_##X##_init(&torture_##NAME##_nested[i]);		\
 		lockdep_set_class(&torture_##NAME##_nested[i], &torture_##NAME##_nested_keys[i]); \
 	}								\
 }									\
@@ -195,10 +189,9 @@ NBQ_TORTURE_OPS(NAME, NAME##_timed, acquire_timed, release, nest_timed); \
 NBQ_TORTURE_OPS(NAME, NAME##_timed_irq, acquire_timed_irq, release_irq, nest_timed); \
 NBQ_TORTURE_OPS(NAME, NAME##_try, acquire_try, release, nest_timed)
 
-NBQ_TORTURE_TYPE(nbq_spin, spin, 0);
-NBQ_TORTURE_TYPE(nbq_spin_fifo, spin, NBQ_SPIN_FIFO);
-NBQ_TORTURE_TYPE(clh_nb, clh, 0);
-NBQ_TORTURE_TYPE(mcs_nb, mcs, 0);
-NBQ_TORTURE_TYPE(swap_nb, swap, 0);
+NBQ_TORTURE_TYPE(nbq_spin, spin);
+NBQ_TORTURE_TYPE(clh_nb, clh);
+NBQ_TORTURE_TYPE(mcs_nb, mcs);
+NBQ_TORTURE_TYPE(swap_nb, swap);
 
 #endif

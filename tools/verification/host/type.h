@@ -56,7 +56,7 @@
 #define ABANDONED_TAIL_STAYS	1
 #elif defined(TYPE_SPIN)
 #define NBQ_TYPE		nbq_spin
-#define DEFINE_NBQ_X(name)	DEFINE_NBQ_SPIN(name, 0)
+#define DEFINE_NBQ_X(name)	DEFINE_NBQ_SPIN(name)
 #define STEPS_TO_ABANDON		2
 #define NODES_KEPT		0
 #define ABANDONED_TAIL_STAYS	0
@@ -86,7 +86,7 @@
 
 /* The operations that are tested. */
 #ifdef TYPE_SPIN
-#define nbq_X_init(lock)		nbq_spin_init(lock, 0)
+#define nbq_X_init(lock)		nbq_spin_init(lock)
 #else
 #define nbq_X_init			__PASTE(NBQ_TYPE, _init)
 #endif
