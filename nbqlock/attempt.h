@@ -13,6 +13,7 @@
 #include <linux/processor.h>
 
 #include "internal.h"
+#include "report.h"
 
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 #define nbq_dep_map_of(lock)	(&(lock)->dep_map)

@@ -3,10 +3,11 @@
  * The hybrid: a spinlock that one compare-and-swap takes and one store releases, with a queue
  * for waiters, who can abandon it at any time.
  *
- * The lock word names the holder. Contexts that find it held enqueue in a CLH-NB queue
- * (clh_nb.c), but what is handed over from node to node is not the lock: it is the head of the
- * queue, which competes for the lock. So a context that takes the lock is done with its node
- * before its critical section, and has a node only while it waits.
+ * The lock word names the holder. Contexts that find it held enqueue in a CLH-NB queue (Scott,
+ * "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002), but what is handed over
+ * from node to node is not the lock: it is the head of the queue, which competes for the lock. So
+ * a context that takes the lock is done with its node before its critical section, and has a node
+ * only while it waits.
  *
  * A waiter polls its predecessor's node and nothing else. The lock's line is for the holder,
  * for newcomers, and for the head of a queue. Each socket has a queue (socket.h), so that a
@@ -69,7 +70,6 @@
  *	from a spinlock: rqspinlock. What is added: all of this with a queue that a waiter
  *	can abandon at any position in a bounded number of its own steps, a request that
  *	expires, and a waiter in the middle that acts as head when its predecessor is stalled.
- *	Documentation/prior-art.rst compares point by point.
  *
  * Assumptions
  *	Preemption is off from the start of a wait to the unlock.
@@ -115,12 +115,11 @@
 #include "contention.h"
 #include "internal.h"
 #include "relax.h"
-#include "spin.h"
 #include "trace.h"
 
 /*
  * The policy: the order of acquisitions and their speed, not mutual exclusion. In time, as the
- * length of a poll differs by ten times between processors. The explorer branches on each.
+ * length of a poll differs by ten times between processors.
  */
 #ifndef NBQ_SPIN_POLICY
 /* Polls of a newcomer before it enqueues, unless it loses the lock to another one. */
@@ -281,7 +280,10 @@ struct nbq_node *nbq_spin_enqueue(const union nbq_bare_spin *lock, u32 *tail,
 {
 	node->resumed = false;
 	WRITE_ONCE(node->wants, lock);
-	/* Marked: see nbq_clh_enqueue(). */
+	/*
+	 * Marked: a waiter that was behind this node in its last life, and has put it back
+	 * into the tail, may still poll it. It reads NULL either way.
+	 */
 	WRITE_ONCE(node->prev, NULL);
 	/*
 	 * Fully ordered. RELEASE: prev = NULL is seen by the successor, which gets the node
@@ -1165,7 +1167,11 @@ int nbq_bare_spin_destroy(union nbq_bare_spin *lock)
 	while (nbq_is_node(node)) {
 		struct nbq_node *prev = nbq_spin_poll(node);
 
-		/* No attempt resumes it: see nbq_queue_destroy(). */
+		/*
+		 * Its CPU may read free_seq late, and not resume it all the same: its swap of the
+		 * state, which is fully ordered, comes after it has found the lock as the caller
+		 * publishes it.
+		 */
 		WRITE_ONCE(node->prev, NBQ_RECYCLED);
 		nbq_node_reclaim(node, events);
 		node = prev;

@@ -16,6 +16,9 @@
  */
 #define NBQ_CONTEXT_CPU_BITS	14
 
+/* For how long a request for a handoff holds at most, in ns, unless it is renewed. */
+#define NBQ_SPIN_HANDOFF_NS	(3 << 13)
+
 /**
  * union nbq_spin_state - what decides who may take a hybrid lock
  * @all: all of it; 0: any context may

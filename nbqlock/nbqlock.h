@@ -31,17 +31,9 @@
 #ifndef _NBQLOCK_H
 #define _NBQLOCK_H
 
-#include <linux/kconfig.h>
-
 #include "spin.h"
 #include "clh.h"
 #include "mcs.h"
 #include "swap.h"
-
-/*
- * May an NMI use the locks? Where compare-and-swap is emulated with interrupts off or under
- * a lock, an NMI that comes in between breaks it.
- */
-#define NBQ_NMI_SAFE	IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG)
 
 #endif

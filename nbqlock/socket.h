@@ -17,7 +17,7 @@
 #include <linux/hash.h>
 #include <linux/types.h>
 
-/* Queues of a socket, as a power of two. The explorer has one, which all locks share. */
+/* Queues of a socket, as a power of two. */
 #ifndef NBQ_QUEUE_BITS
 #define NBQ_QUEUE_BITS		6
 #endif

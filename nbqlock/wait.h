@@ -98,7 +98,7 @@ struct nbq_wait {
 #define NBQ_WAIT_STAT(_dep_map, _ip)	.ip = (_ip)
 #endif
 
-/* The module's parameter deadlock_checks, which may change at any time. */
+/* The parameter deadlock_checks, which may change at any time. */
 extern bool nbq_deadlock_checks;
 
 void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,

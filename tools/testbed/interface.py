@@ -12,14 +12,14 @@ HEAD = """\
 # The interface of nbqlock: what its public headers declare, what it exports, its parameters.
 # Written by tools/ci/interface --write. CHANGELOG.md says what a change asks for.
 """
-HEADERS = ("nbqlock.h", "types.h", "guard.h", "spin.h", "clh.h", "mcs.h", "swap.h",
+HEADERS = ("nbqlock.h", "types.h", "spin_types.h", "guard.h", "spin.h", "clh.h", "mcs.h", "swap.h",
            "bare_spin_types.h", "bare_spin.h")
 # Whose fields are for users. Those of the others are private.
 OPEN = ("enum", "struct nbq_timeout")
 
 DIRECTIVE = re.compile(r"^[ \t]*#(?:.*\\\n)*.*$", re.MULTILINE)
 MACRO = re.compile(r"\s*#\s*define\s+([A-Za-z]\w*(?:\([^)]*\))?)")
-GUARD = re.compile(r"^(DEFINE_LOCK_GUARD_1|__NBQ_DEFINE_GUARD_COND|__NBQ_DECLARE_GUARD)(?=\()",
+GUARD = re.compile(r"^(DEFINE_LOCK_GUARD_1|__NBQ_DEFINE_GUARD_COND|DECLARE_LOCK_GUARD_1_ATTRS)(?=\()",
                    re.MULTILINE)
 # What is said to the compiler and to checkers.
 ATTRIBUTE = re.compile(r"\b(?:static|inline|extern|__always_inline|__must_check"
