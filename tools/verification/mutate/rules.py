@@ -12,7 +12,7 @@ import re
 from testbed.c_text import FUNCTION, TOKEN, arguments_at
 from verification.mutate.c_statements import CLOSE, OPEN, end_of_group, statements
 
-SILENT = re.compile(r"(?:smp_|trace_|lockdep_|lock_\w*contended|cpu_relax|BUILD_BUG|WARN|pr_|prefetch"
+SILENT = re.compile(r"(?:smp_|trace_|lockdep_assert|lock_\w*contended|cpu_relax|BUILD_BUG|WARN|pr_|prefetch"
                     r"|might_|static_assert|barrier|instrument|kcsan_|data_race|__\w*acquire\(|"
                     r"__\w*release\()")
 SWAPS = r"(?:this_cpu_)?(?:try_)?(?:cmp)?xchg|atomic(?:_long|64)?_\w+_return"
@@ -27,10 +27,13 @@ ORDERS = (
 STORE = re.compile(r"(?:WRITE_ONCE|smp_store_release)\(|[^=;{]*?[\w)\]]\s*(?:[-+*/|&^]|<<|>>)?=[^=]"
                    r"|[^=;{(]*(?:\+\+|--);")
 CALL = re.compile(r"(?:\w+|\w+->\w+)\(")
+# What stands before a value.
+VALUE = re.compile(r"return |[^=({]*?\s(?:[-+*/|&^]|<<|>>)?= ")
 FREE = re.compile(r"nbq_node_(?:free|reclaim)\w*\(")
 BOUND = re.compile(r"(?<= )(<=|>=|<|>)(?= )")
 STRICT = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
-WORD_CONSTANT = re.compile(r"\b(?:true|false)\b")
+TRUTH = re.compile(r"\b(?:true|false)\b")
+ERROR = re.compile(r"-E[A-Z]+\b")
 # A 1 is an index or a bit, mostly.
 NUMBER = re.compile(r"(?<![\w.])(?:0x[0-9a-f]+|[2-9]|[1-9]\d+)(?:U|L|UL|ULL)?\b(?!\.)",
                     re.IGNORECASE)
@@ -117,9 +120,8 @@ def is_first_value(place, statement):
 
 def calls(place):
     """Statements that are a call; not that which is all of a function."""
-    if len(statements(place.code, place.begin, place.end)) == 1:
-        return
-    for statement in place.statements():
+    found = list(place.statements())
+    for statement in found if len(found) > 1 else ():
         text = place.text((statement.begin, statement.end))
         call = CALL.match(text)
         if statement.kind == "simple" and call and not SILENT.match(text) \
@@ -137,6 +139,13 @@ def double_free(place):
     for statement, text in calls(place):
         if FREE.match(text):
             yield statement.begin, statement.end, f"{{ {text} {text} }}"
+
+
+def drop_jump(place):
+    """The end of a void function, of a loop, of a turn of it."""
+    for statement in place.statements():
+        if place.text((statement.begin, statement.end)) in ("return;", "break;", "continue;"):
+            yield statement.begin, statement.end, ";"
 
 
 def negate(place):
@@ -207,12 +216,12 @@ def has_operands(code):
 def drop_operand(place):
     """One of those of && and ||."""
     for statement in place.statements():
-        spans = [statement.condition] if statement.condition else []
+        begin, end = statement.condition or (statement.begin, statement.end - 1)
         if statement.kind in ("simple", "declaration", "return"):
-            spans = [(left_end(place.code, place.code.rindex(";", 0, statement.end)),
-                      statement.end - 1)]
-        for span in spans:
-            yield from operands(place.code, *span)
+            value = VALUE.match(place.code, begin, end)
+            yield from operands(place.code, value.end() if value else begin, end)
+        elif statement.condition:
+            yield from operands(place.code, begin, end)
 
 
 def operands(code, begin, end):
@@ -255,12 +264,14 @@ def move_bound(place):
 def move_constant(place):
     stores = [(statement.begin, statement.end) for statement in place.statements()
               if statement.kind == "simple"]
-    for match in WORD_CONSTANT.finditer(place.code, place.begin, place.end):
+    for match in TRUTH.finditer(place.code, place.begin, place.end):
         # A store of a truth is dropped by another rule.
         if not any(begin <= match.start() < end and
                    re.search(r"= (?:true|false);", place.text((begin, end)))
                    for begin, end in stores):
             yield *match.span(), "false" if match[0] == "true" else "true"
+    for match in ERROR.finditer(place.code, place.begin, place.end):
+        yield *match.span(), "-EIO"
     for match in NUMBER.finditer(place.code, place.begin, place.end):
         yield *match.span(), doubled(match[0])
 
@@ -286,7 +297,7 @@ def exchange(place):
 
 
 RULES = {"order": weaken_order, "store": drop_store, "call": drop_call, "twice": double_free,
-         "negate": negate, "operand": drop_operand, "bound": move_bound,
+         "jump": drop_jump, "negate": negate, "operand": drop_operand, "bound": move_bound,
          "constant": move_constant, "exchange": exchange}
 
 

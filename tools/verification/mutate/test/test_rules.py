@@ -70,6 +70,13 @@ class CallTest(unittest.TestCase):
                          ["{ nbq_node_free_own(node); nbq_node_free_own(node); } g(node);"])
 
 
+class JumpTest(unittest.TestCase):
+    def test_jumps_are_dropped(self):
+        self.assertEqual(made("jump", "if (a)", "\treturn;", "for (;;)", "\tbreak;"),
+                         ["if (a) ; for (;;) break;", "if (a) return; for (;;) ;"])
+        self.assertEqual(made("jump", "return a;"), [])
+
+
 class ConditionTest(unittest.TestCase):
     def test_conditions_are_negated(self):
         self.assertEqual(made("negate", "if (node)", "\treturn true;"),
@@ -95,6 +102,11 @@ class ConditionTest(unittest.TestCase):
         self.assertEqual(made("operand", "return a && (b || c(d));"),
                          ["return true && (b || c(d));", "return a && (false || c(d));",
                           "return a && (b || false);"])
+        self.assertEqual(made("operand", "x = a && b ? c : d;", "bool y = a || (c == d);"),
+                         ["x = true && b ? c : d; bool y = a || (c == d);",
+                          "x = a && true ? c : d; bool y = a || (c == d);",
+                          "x = a && b ? c : d; bool y = false || (c == d);",
+                          "x = a && b ? c : d; bool y = a || false;"])
         self.assertEqual(made("operand", "if (unlikely(a || !b))", "\treturn 0;"),
                          ["if (unlikely(false || !b)) return 0;",
                           "if (unlikely(a || false)) return 0;"])
@@ -110,6 +122,10 @@ class NumberTest(unittest.TestCase):
                          ["x = size * (3 * 2) / 4; return true;",
                           "x = size * 3 / (4 * 2); return true;",
                           "x = size * 3 / 4; return false;"])
+
+    def test_an_error_is_another_one(self):
+        self.assertEqual(made("constant", "return -ENOMEM;", "x = a - E;"),
+                         ["return -EIO; x = a - E;"])
 
     def test_a_truth_that_is_stored_is_dropped_instead(self):
         self.assertEqual(made("constant", "x->y = true;"), [])
@@ -147,8 +163,8 @@ class TextTest(unittest.TestCase):
         self.assertEqual([mutant.name for mutant in mutants_of("f.c", moved)], names)
 
     def test_each_rule_has_a_test(self):
-        tested = {"order", "store", "call", "twice", "negate", "operand", "bound", "constant",
-                  "exchange"}
+        tested = {"order", "store", "call", "twice", "jump", "negate", "operand", "bound",
+                  "constant", "exchange"}
         self.assertEqual(set(RULES), tested)
 
 
