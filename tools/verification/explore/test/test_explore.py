@@ -12,12 +12,14 @@ import unittest
 from testbed.common import PROJECT
 from verification.explore.configurations import CONFIGURATIONS
 from verification.explore.program import arguments, build
-from verification.mutate.edits import copy_with
+from verification.mutate.edits import write_copy
+from verification.mutate.mutant import all_mutants
 
 EXPLORE = PROJECT / "tools/verification/explore/explore"
 NAMES = [configuration.name for configuration in CONFIGURATIONS]
 # A node that is not freed.
-DEFECT = ("clh_nb.c", "	nbq_held_del(node);\n	/*\n", "	/*\n")
+DEFECT = next(mutant for mutant in all_mutants() if mutant.name.startswith(
+    "clh_nb.c nbq_clh_granted call nbq_node_reclaim"))
 
 
 def catches(pid, number):
@@ -44,7 +46,7 @@ class ExploreTest(unittest.TestCase):
 
     def test_failure_has_a_schedule_that_can_be_replayed(self):
         with tempfile.TemporaryDirectory() as folder:
-            copy_with(Path(folder), [DEFECT])
+            write_copy(Path(folder), {DEFECT.file: DEFECT.applied})
             options = ("--type", "clh", "--config", "two_twice")
             status, text = run(folder, *options)
             self.assertEqual(status, 1)
