@@ -11,7 +11,7 @@ from upstream import layout
 from upstream.figures import filled
 from upstream.patches import Author, format_patches
 from testbed.kernel_copy import hunks_of
-from upstream.text import edited
+from upstream.text import blank_lines, edited
 
 FOLDER = BUILD / "series"
 TEXTS = PROJECT / "tools/upstream/texts"
@@ -98,9 +98,9 @@ class Maker:
             raise Trouble(f"there is no {made.source}: adapt tools/upstream/layout.py")
         text = path.read_text()
         if path.is_relative_to(TEXTS):
-            return edited(made.source, text, made.edits)
+            return text
         text = resolved(self.unifdef, made.source, text, made.symbols)
-        text = made.finish(edited(made.source, text, made.edits))
+        text = blank_lines(layout.renamed(text))
         for title, old, new in self.hunks.pop(name, ()):
             if text.count(old) != 1:
                 raise Trouble(f"{made.source} has changed where {HUNKS.relative_to(PROJECT)} "
