@@ -31,7 +31,7 @@ WORDS = (
     (r"\b__nbq_lock_struct\b", "context_lock_struct"),
     (r"(?<![\w/])spin\.h\b", "nbqlock.h"),
     (r"(?<![\w/])bare_spin(_types)?\.h\b", r"nbqlock_bare\1.h"),
-    (r"\b_NBQLOCK_(?:SPIN|(BARE_)SPIN)(_TYPES)?_H\b", r"_LINUX_NBQLOCK_\1\2_H"),
+    (r"\b_NBQLOCK(_BARE)?_SPIN(_TYPES)?_H\b", r"_LINUX_NBQLOCK\1\2_H"),
     (r"\b_NBQLOCK_COUNTERS_H\b", "_LINUX_NBQLOCK_COUNTERS_H"),
     (r"\bDocumentation/nbqlock\.rst", "Documentation/locking/nbqlock.rst"),
     (r"^( \* @\w+: )hybrid: ", r"\1"),
@@ -68,7 +68,7 @@ class Patch:
 def renamed(text):
     for word, becomes in WORDS:
         text = re.sub(word, becomes, text, flags=re.MULTILINE)
-    return text.replace("_NBQLOCK__", "_NBQLOCK_")
+    return text
 
 
 def check(texts, base):
