@@ -10,8 +10,12 @@
 #include <linux/compiler.h>
 #include <linux/version.h>
 
-/* The queue locks, and what only they need. The patches for a kernel tree leave these out. */
+/*
+ * What the patches for a kernel tree leave out: the queue locks, with what only they need, and
+ * the parameters.
+ */
 #define NBQ_QUEUE_LOCKS
+#define NBQ_PARAMETERS
 
 /*
  * For clang's context analysis, since Linux 7.0: which operations acquire and release. In older

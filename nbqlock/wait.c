@@ -68,7 +68,9 @@
 #define MAX_INTERVAL_NS	1000000U
 #define MAX_INTERRUPT_INTERVAL_NS	32000U
 
+#ifdef NBQ_PARAMETERS
 bool nbq_deadlock_checks __read_mostly = true;
+#endif
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
 u64 (*nbq_fake_clock)(void);
@@ -363,7 +365,11 @@ static bool may_close_cycle(const struct nbq_wait *wait)
 /* Does the attempt check for deadlocks? */
 static bool checks_deadlocks(const struct nbq_wait *wait)
 {
-	return wait->checks && READ_ONCE(nbq_deadlock_checks);
+#ifdef NBQ_PARAMETERS
+	if (!READ_ONCE(nbq_deadlock_checks))
+		return false;
+#endif
+	return wait->checks;
 }
 
 /**

@@ -14,6 +14,7 @@
 #include <linux/errno.h>
 #include <linux/types.h>
 
+#include "compat.h"
 #include "deadline.h"
 
 struct lockdep_map;
@@ -98,8 +99,10 @@ struct nbq_wait {
 #define NBQ_WAIT_STAT(_dep_map, _ip)	.ip = (_ip)
 #endif
 
+#ifdef NBQ_PARAMETERS
 /* The parameter deadlock_checks, which may change at any time. */
 extern bool nbq_deadlock_checks;
+#endif
 
 void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,
 		       struct lockdep_map *waits, unsigned long ip);

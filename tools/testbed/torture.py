@@ -60,13 +60,8 @@ ONLINE = re.compile(r"nbqlock: (\d+) of (\d+) CPUs online, ")
 HOTPLUG = re.compile(r"\bonoff: (\d+)/\d+:(\d+)/\d+ ")
 
 
-def edited(source, name, edits, adapt="tools/testbed/torture.py"):
-    """A source of the kernel with lines of ours, or Trouble. adapt: where the edits are."""
-    path = source / name
-    try:
-        text = path.read_text()
-    except OSError as error:
-        raise Trouble(f"{path}: {error.strerror}: no torture test of this kernel") from error
+def with_lines(text, name, edits, adapt):
+    """A text with lines of ours, or Trouble. adapt: where the edits are."""
     for where, lines in edits:
         found = list(re.finditer(where, text, re.MULTILINE))
         if len(found) != 1:
@@ -75,6 +70,16 @@ def edited(source, name, edits, adapt="tools/testbed/torture.py"):
         at = found[0].start()
         text = text[:at] + lines + text[at:]
     return text
+
+
+def edited(source, name, edits, adapt="tools/testbed/torture.py"):
+    """A source of the kernel with lines of ours, or Trouble."""
+    path = source / name
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise Trouble(f"{path}: {error.strerror}: no torture test of this kernel") from error
+    return with_lines(text, name, edits, adapt)
 
 
 def torture_modules(kernel):

@@ -2,15 +2,14 @@
 """What the patches of the series are made of: which source becomes which file.
 
 A source is taken whole. Conditions that have one answer in a kernel tree are resolved, which
-leaves out what only the module has; names of headers are those of the tree; and a few lines
-differ, as texts/edits.patch says.
+leaves out what only the module has, and names of headers are those of the tree. No other line
+differs.
 """
 
 import re
 
 from testbed.common import PROJECT, Trouble
 from testbed.torture import FORMS
-from upstream.text import after, before
 
 # The conditions that have one answer in a kernel tree; None: not defined. Those at the end are
 # what the explorer and the host tests have of their own.
@@ -66,9 +65,10 @@ class Patch:
 
 
 def renamed(text):
+    """A source as it is in the tree: names of headers, no two blank lines in a row."""
     for word, becomes in WORDS:
         text = re.sub(word, becomes, text, flags=re.MULTILINE)
-    return text
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
 
 def check(texts, base):
@@ -110,23 +110,22 @@ BARE = Patch("1-bare", {
     **code("internal.h", NBQ_STATIC_NODES=None),
     **code("node.c", "socket.c", NBQ_STATIC_NODES=16),
 }, {
-    "kernel/Kconfig.locks": [
-        after(r"^config MMIOWB\n(?:[ \t].*\n)+\Z", f'\nsource "{CODE}/Kconfig"\n')],
+    "kernel/Kconfig.locks": [(r"\Z", f'\nsource "{CODE}/Kconfig"\n')],
     "kernel/locking/Makefile": [
-        after(r"^obj-\$\(CONFIG_LOCK_EVENT_COUNTS\) \+= .*\n",
-              "obj-$(CONFIG_NBQLOCK) += nbqlock/\n")],
+        (r"(?<=^obj-\$\(CONFIG_LOCK_EVENT_COUNTS\) \+= lock_events\.o\n)",
+         "obj-$(CONFIG_NBQLOCK) += nbqlock/\n")],
 })
 
 OPERATIONS = Patch("2-operations", {
     "include/linux/nbqlock.h": Made("nbqlock/spin.h"),
     **code("attempt.h", "report.c", "report.h", "spin.c"),
 }, {
-    f"{CODE}/Makefile": [after(r"^obj-y \+= start\.o.*\n", "obj-y += spin.o report.o\n")],
+    f"{CODE}/Makefile": [(r"^(?=\n# <trace)", "obj-y += spin.o report.o\n")],
 })
 
 COUNTERS = Patch("3-counters", code("debugfs.c"), {
-    f"{CODE}/Makefile": [after(r"^obj-y \+= spin\.o.*\n", "obj-y += debugfs.o\n")],
-    f"{CODE}/start.c": [before(r"^\treturn ret;\n", "\tnbq_debugfs_start();\n")],
+    f"{CODE}/Makefile": [(r"^(?=\n# <trace)", "obj-y += debugfs.o\n")],
+    f"{CODE}/start.c": [(r"^\treturn ret;\n", "\tnbq_debugfs_start();\n")],
 })
 
 KUNIT = Patch("4-kunit", {
@@ -138,10 +137,10 @@ KUNIT = Patch("4-kunit", {
         "operations_test.c", "pool_test.c", "socket_test.c", "spin_row.c", "spin_row.h",
         "spin_test.c")},
 }, {
-    f"{CODE}/Kconfig": [after(r"\Z", text("Kconfig.kunit"))],
-    f"{CODE}/Makefile": [after(r"^obj-y \+= debugfs\.o\n",
-                               "\nobj-$(CONFIG_NBQLOCK_KUNIT_TEST) += tests/\n")],
+    f"{CODE}/Kconfig": [(r"\Z", text("Kconfig.kunit"))],
+    f"{CODE}/Makefile": [(r"\Z", "\nobj-$(CONFIG_NBQLOCK_KUNIT_TEST) += tests/\n")],
 })
+
 
 def torture():
     source = (PROJECT / "tools/ci/torture/nbq_ops.h").read_text()
@@ -149,46 +148,27 @@ def torture():
     rows = "".join(f"\t\t&torture_nbq_spin{form}_ops,\n" for form in FORMS)
     return Patch("5-locktorture", {}, {
         "kernel/locking/locktorture.c": [
-            after(r"^#include <linux/delay\.h>\n",
-                  "#include <linux/nbqlock.h>\n#include <linux/nbqlock_counters.h>\n"),
-            before(r"^/\*\n \* Lock torture writer kthread\.",
-                   f"#ifdef CONFIG_NBQLOCK\n\n{operations}\n#endif /* CONFIG_NBQLOCK */\n\n"),
-            before(r"(?<=\n)\t\t&rw_lock_ops,", f"#ifdef CONFIG_NBQLOCK\n{rows}#endif\n")],
+            (r"(?<=^#include <linux/delay\.h>\n)",
+             "#include <linux/nbqlock.h>\n#include <linux/nbqlock_counters.h>\n"),
+            (r"^/\*\n \* Lock torture writer kthread\.",
+             f"#ifdef CONFIG_NBQLOCK\n\n{operations}\n#endif /* CONFIG_NBQLOCK */\n\n"),
+            (r"(?<=\n)\t\t&rw_lock_ops,", f"#ifdef CONFIG_NBQLOCK\n{rows}#endif\n")],
         "Documentation/locking/locktorture.rst": [
-            after(r'^\t\t     - "rwsem_lock":\n(?:\t\t\t\t.*\n)+', text("locktorture.rst"))],
+            (r"^\n\nTorture-framework \(RCU \+ locking\)\n", text("locktorture.rst"))],
     })
 
 
 DOCUMENTATION = Patch("6-documentation", {
     "Documentation/locking/nbqlock.rst": own("nbqlock.rst"),
 }, {
-    "Documentation/locking/index.rst": [after(r"^    mutex-design\n", "    nbqlock\n")],
+    "Documentation/locking/index.rst": [(r"(?<=^    mutex-design\n)", "    nbqlock\n")],
 })
 
 
-class Entry:
-    """The entry in MAINTAINERS, in the order of the titles."""
-
-    TITLE = "NBQLOCK: QUEUED SPINLOCK WITH TIMEOUTS"
-
-    def __init__(self, author):
-        self.lines = (f"{self.TITLE}\nM:\t{author}\nL:\tlinux-kernel@vger.kernel.org\n"
-                      "S:\tMaintained\nF:\tDocumentation/locking/nbqlock.rst\n"
-                      f"F:\tinclude/linux/nbqlock*.h\nF:\t{CODE}/\n"
-                      "K:\t\\bnbq_(bare_)?spin_\n\n")
-
-    def apply(self, name, text):
-        titles = list(re.finditer(r"(?<=\n\n)(?!THE REST\n)([A-Z0-9].*)\n(?=[A-Z]:\t)", text))
-        # An entry or two may stand at a wrong place: where the fewest are on the wrong side.
-        wrong = [sum(title[1] > self.TITLE for title in titles[:at]) +
-                 sum(title[1] < self.TITLE for title in titles[at:])
-                 for at in range(len(titles))]
-        if not wrong:
-            raise Trouble(f"{name} has no place for an entry: adapt tools/upstream/layout.py")
-        at = titles[wrong.index(min(wrong))].start()
-        return text[:at] + self.lines + text[at:]
-
-
 def patches(author):
-    BARE.edits["MAINTAINERS"] = [Entry(author)]
+    BARE.edits["MAINTAINERS"] = [
+        (r"(?<=\n\n)NCR 5380 ", "NBQLOCK: QUEUED SPINLOCK WITH TIMEOUTS\n"
+         f"M:\t{author}\nL:\tlinux-kernel@vger.kernel.org\nS:\tMaintained\n"
+         f"F:\tDocumentation/locking/nbqlock.rst\nF:\tinclude/linux/nbqlock*.h\nF:\t{CODE}/\n"
+         "K:\t\\bnbq_(bare_)?spin_\n\n")]
     return (BARE, OPERATIONS, COUNTERS, KUNIT, torture(), DOCUMENTATION)
