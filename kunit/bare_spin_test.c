@@ -15,8 +15,8 @@
 
 static union nbq_bare_spin *lock_of(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
-	struct nbq_spin *lock = bench->lock;
+	struct nbq_fixture *fixture = test->priv;
+	struct nbq_spin *lock = fixture->lock;
 
 	return &lock->bare;
 }
@@ -73,10 +73,10 @@ static void operations_leave_preemption_to_the_caller(struct kunit *test)
 
 static void held_lock_says_so_and_refuses(struct kunit *test)
 {
-	struct nbq_contender *holder = nbq_bench_hold(test);
+	struct nbq_contender *holder = nbq_fixture_hold(test);
 	bool acquired;
 
-	/* before and after: H */
+	/* Before and after: H */
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_TRUE(test, nbq_bare_spin_is_locked(lock_of(test)));
 	KUNIT_EXPECT_FALSE(test, nbq_bare_spin_is_contended(lock_of(test)));
@@ -85,7 +85,7 @@ static void held_lock_says_so_and_refuses(struct kunit *test)
 	preempt_enable();
 	KUNIT_EXPECT_FALSE(test, acquired);
 	KUNIT_EXPECT_EQ(test, attempt(test, 0), -EBUSY);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+	EXPECT_ENDED_AT_ONCE(test);
 	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), -EBUSY);
 	nbq_contender_release(test->priv, holder);
@@ -112,22 +112,22 @@ static void lock_of_the_own_cpu_is_a_deadlock(struct kunit *test)
 
 static void release_elsewhere(void *arg)
 {
-	struct nbq_bench *bench = arg;
+	struct nbq_fixture *fixture = arg;
 
-	nbq_contender_release(bench, &bench->contenders[0]);
+	nbq_contender_release(fixture, &fixture->contenders[0]);
 }
 
 static void wait_without_end_acquires_what_is_released(struct kunit *test)
 {
-	/* before: H; in between: H w, then w; after: [] */
-	nbq_bench_hold(test);
+	/* Before: H; in between: H w, then w; after: [] */
+	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(3, release_elsewhere, test->priv);
+	nbq_fake_call(1020, release_elsewhere, test->priv);
 	preempt_disable();
 	nbq_bare_spin_lock(lock_of(test));
 	nbq_bare_spin_unlock(lock_of(test));
 	preempt_enable();
-	KUNIT_EXPECT_GE(test, nbq_fake.reads, 3);
+	KUNIT_EXPECT_GE(test, nbq_fake_last(), 1020);
 }
 
 /* A lock of the task, for which the holder elsewhere waits, until it releases its own one */
@@ -136,26 +136,26 @@ static struct nbq_node *silent;
 
 static void end_cycle_elsewhere(void *arg)
 {
-	nbq_bench_open_cycle(arg);
+	nbq_fixture_open_cycle(arg);
 	release_elsewhere(arg);
 }
 
 /* A task checks 50 us after its first tick: several times until the holder releases. */
 static void wait_without_end_goes_on_after_a_deadlock(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_events before = {}, after = {};
 	u16 holder;
 
 	if (nr_cpu_ids == 1)
 		kunit_skip(test, "needs a second CPU");
-	/* before: H; in between: H w; after: w holds */
-	nbq_bench_hold(test);
+	/* Before: H; in between: H w; after: w holds */
+	nbq_fixture_hold(test);
 	nbq_read_events(&before);
 	nbq_fake_start(1000, 10000);
-	nbq_fake_call(40, end_cycle_elsewhere, bench);
+	nbq_fake_call(390000, end_cycle_elsewhere, fixture);
 	preempt_disable();
-	nbq_bench_close_cycle(bench, &awaited_elsewhere, &silent);
+	nbq_fixture_close_cycle(fixture, &awaited_elsewhere, &silent);
 	preempt_disable();
 	nbq_bare_spin_lock(lock_of(test));
 	holder = lock_of(test)->state.holder;
@@ -164,22 +164,17 @@ static void wait_without_end_goes_on_after_a_deadlock(struct kunit *test)
 		nbq_bare_spin_unlock(lock_of(test));
 	KUNIT_EXPECT_EQ(test, nbq_context_cpu(holder), raw_smp_processor_id());
 	preempt_enable();
-	nbq_bench_open_cycle(bench);
+	nbq_fixture_open_cycle(fixture);
 	nbq_read_events(&after);
 	KUNIT_EXPECT_GT(test, after.deadlocks, before.deadlocks + 1);
 	KUNIT_EXPECT_EQ(test, after.acquired_handoff, before.acquired_handoff + 1);
 }
 
-/**
- * struct above - an interrupt of a wait attempts the same lock
- * @test: the case
- * @without_nodes: the pool of its context has none
- * @ret: what it gets
- */
+/* An interrupt of a wait attempts the same lock */
 struct above {
-	struct kunit *test;
-	bool without_nodes;
-	int ret;
+	struct kunit *test;	/* the case */
+	bool without_nodes;	/* the pool of its context has none */
+	int ret;		/* what it gets */
 };
 
 static void attempt_above(void *arg)
@@ -205,12 +200,12 @@ static void interrupt_above_its_own_cpus_waiter_times_out(struct kunit *test)
 	struct above above = { .test = test };
 	int i;
 
-	/* before and after: H; in between: H w, and the interrupt of w */
-	nbq_bench_hold(test);
+	/* Before and after: H; in between: H w, and the interrupt of w */
+	nbq_fixture_hold(test);
 	for (i = 0; i < 2; i++) {
 		above.without_nodes = i;
 		nbq_fake_start(1000, 10);
-		nbq_fake_call(3, interrupt_the_wait, &above);
+		nbq_fake_call(1020, interrupt_the_wait, &above);
 		KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
 		KUNIT_EXPECT_EQ(test, above.ret, -ETIMEDOUT);
 	}
@@ -218,9 +213,9 @@ static void interrupt_above_its_own_cpus_waiter_times_out(struct kunit *test)
 
 static void enqueue_behind(void *arg)
 {
-	struct nbq_bench *bench = arg;
+	struct nbq_fixture *fixture = arg;
 
-	nbq_contender_enqueue(bench, &bench->contenders[bench->count - 1]);
+	nbq_contender_enqueue(fixture, &fixture->contenders[fixture->count - 1]);
 }
 
 /*
@@ -232,18 +227,18 @@ static void enqueue_behind(void *arg)
 static struct nbq_contender *leave_a_place_by(struct kunit *test,
 					      int (*attempt)(struct kunit *test, s64 patience))
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_contender *behind;
 
-	nbq_bench_hold(test);
-	nbq_bench_enqueue(test);
-	behind = nbq_bench_contender(bench);
+	nbq_fixture_hold(test);
+	nbq_fixture_enqueue(test);
+	behind = nbq_fixture_contender(fixture);
 	KUNIT_ASSERT_NOT_NULL(test, behind);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(11, enqueue_behind, bench);
+	nbq_fake_call(1100, enqueue_behind, fixture);
 	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_abandoned = 1);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_poll(behind->pred), bench->contenders[1].node);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_poll(behind->pred), fixture->contenders[1].node);
 	return behind;
 }
 
@@ -262,16 +257,16 @@ static void abandoned_place_is_not_resumed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
 
-	/* y skips the place: H w y */
+	/* Y skips the place: H w y */
 	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(test->priv, behind));
 	EXPECT_SHAPE(test, "HWW");
 }
 
 static int exported_attempt(struct kunit *test, s64 patience)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
-	return nbq_spin_lock_timeout(bench->lock, patience);
+	return nbq_spin_lock_timeout(fixture->lock, patience);
 }
 
 static void place_of_an_exported_operation_is_not_resumed(struct kunit *test)
@@ -287,15 +282,15 @@ static void place_of_an_exported_operation_is_not_resumed(struct kunit *test)
 static void place_is_not_resumed_without_patience(struct kunit *test)
 {
 	struct nbq_contender *behind = leave_a_place_by(test, exported_attempt);
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
-	/* before: A L; after: [] */
-	nbq_contender_abandon(bench, behind);
-	nbq_contender_release(bench, &bench->contenders[0]);
-	nbq_contender_abandon(bench, &bench->contenders[1]);
+	/* Before: A L; after: [] */
+	nbq_contender_abandon(fixture, behind);
+	nbq_contender_release(fixture, &fixture->contenders[0]);
+	nbq_contender_abandon(fixture, &fixture->contenders[1]);
 	KUNIT_EXPECT_EQ(test, attempt(test, 0), 0);
 	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), 0);
-	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
+	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(fixture), 0);
 }
 
 /*
@@ -306,12 +301,12 @@ static void place_in_the_queue_of_an_earlier_lock_is_not_resumed(struct kunit *t
 {
 	struct nbq_contender *behind = leave_a_place(test);
 	struct nbq_node *left = behind->pred;
-	struct nbq_bench *bench = test->priv;
-	u16 elsewhere = nbq_context_of(&bench->pool);
+	struct nbq_fixture *fixture = test->priv;
+	u16 elsewhere = nbq_context_of(&fixture->pool);
 
-	nbq_contender_abandon(bench, behind);
-	nbq_contender_release(bench, &bench->contenders[0]);
-	nbq_contender_abandon(bench, &bench->contenders[1]);
+	nbq_contender_abandon(fixture, behind);
+	nbq_contender_release(fixture, &fixture->contenders[0]);
+	nbq_contender_abandon(fixture, &fixture->contenders[1]);
 	memset(lock_of(test), 0, sizeof(*lock_of(test)));
 
 	/* Another context holds the new lock: this one waits for it, and not in the old queue. */
@@ -327,16 +322,16 @@ static void place_in_the_queue_of_an_earlier_lock_is_not_resumed(struct kunit *t
 
 static void destroy_reclaims_what_was_abandoned(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
 	leave_a_place(test);
 	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), -EBUSY);
-	nbq_contender_abandon(bench, &bench->contenders[2]);
-	nbq_contender_release(bench, &bench->contenders[0]);
-	nbq_contender_poll(bench, &bench->contenders[1]);
-	nbq_contender_release(bench, &bench->contenders[1]);
+	nbq_contender_abandon(fixture, &fixture->contenders[2]);
+	nbq_contender_release(fixture, &fixture->contenders[0]);
+	nbq_contender_poll(fixture, &fixture->contenders[1]);
+	nbq_contender_release(fixture, &fixture->contenders[1]);
 	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), 0);
-	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
+	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(fixture), 0);
 }
 
 static struct kunit_case bare_cases[] = {
@@ -357,8 +352,8 @@ static struct kunit_case bare_cases[] = {
 
 static struct kunit_suite bare_suite = {
 	.name = "nbq_spin_bare",
-	.init = nbq_spin_bench_init,
-	.exit = nbq_bench_exit,
+	.init = nbq_fixture_init_spin,
+	.exit = nbq_fixture_exit,
 	.test_cases = bare_cases,
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the suites share: a fake clock, a bench with a lock and contenders that are moved by
+ * What the suites share: a fake clock, a fixture with a lock and contenders that are moved by
  * hand, and exact counts.
  */
 #include <linux/bitops.h>
@@ -28,20 +28,25 @@ static u64 read_fake_clock(void)
 	u64 now = nbq_fake.now;
 
 	nbq_fake.now += nbq_fake.step;
-	if (++nbq_fake.reads == nbq_fake.call_at)
-		nbq_fake.call(nbq_fake.arg);
+	nbq_fake.reads++;
+	if (nbq_fake.call && now >= nbq_fake.call_at) {
+		void (*call)(void *arg) = nbq_fake.call;
+
+		nbq_fake.call = NULL;
+		call(nbq_fake.arg);
+	}
 	return now;
 }
 
 /* From here to the end of the case, the locks read this clock. */
 void nbq_fake_start(u64 now, u64 step)
 {
-	nbq_fake = (struct nbq_fake){ .now = now, .step = step };
+	nbq_fake = (struct nbq_fake){ .start = now, .now = now, .step = step };
 	WRITE_ONCE(nbq_fake_clock, read_fake_clock);
 }
 
-/* In the middle of that read of the clock, another context moves. */
-void nbq_fake_call(unsigned int call_at, void (*call)(void *arg), void *arg)
+/* In the middle of the first read from that time on, another context moves. */
+void nbq_fake_call(u64 call_at, void (*call)(void *arg), void *arg)
 {
 	nbq_fake.call = call;
 	nbq_fake.arg = arg;
@@ -64,24 +69,24 @@ struct nbq_encodable *nbq_encodable_new(struct kunit *test, struct nbq_node *nod
 	return encodable;
 }
 
-/* Make the pool of the bench anew, with that many free nodes. */
-void nbq_bench_fill(struct nbq_bench *bench, unsigned int size)
+/* Make the pool of the fixture anew, with that many free nodes. */
+void nbq_fixture_fill(struct nbq_fixture *fixture, unsigned int size)
 {
 	unsigned int i;
 
-	memset(&bench->pool, 0, sizeof(bench->pool));
-	memset(bench->nodes, 0, sizeof(bench->nodes));
-	memset(bench->contenders, 0, sizeof(bench->contenders));
-	memset(bench->skip_counts, 0, sizeof(bench->skip_counts));
-	bench->count = 0;
+	memset(&fixture->pool, 0, sizeof(fixture->pool));
+	memset(fixture->nodes, 0, sizeof(fixture->nodes));
+	memset(fixture->contenders, 0, sizeof(fixture->contenders));
+	memset(fixture->skip_counts, 0, sizeof(fixture->skip_counts));
+	fixture->count = 0;
 	/* Of a CPU that this is not. */
-	bench->pool.cpu = nr_cpu_ids;
-	bench->pool.level = NBQ_LEVELS - 1;
-	bench->pool.setup = NBQ_POOL_READY;
-	bench->pool.skip_counts = bench->skip_counts;
-	bench->pool.encodable = bench->encodable;
+	fixture->pool.cpu = nr_cpu_ids;
+	fixture->pool.level = NBQ_LEVELS - 1;
+	fixture->pool.setup = NBQ_POOL_READY;
+	fixture->pool.skip_counts = fixture->skip_counts;
+	fixture->pool.encodable = fixture->encodable;
 	for (i = 0; i < size; i++)
-		nbq_node_append(&bench->pool, &bench->nodes[i]);
+		nbq_node_append(&fixture->pool, &fixture->nodes[i]);
 }
 
 /* An attempt that was too late to enqueue has no effect on the next one. */
@@ -119,26 +124,26 @@ void nbq_request(struct nbq_spin *lock, u8 handoff)
 }
 
 /**
- * nbq_new_lock() - Allocate a lock beside that of the bench; not initialised.
- * @test: a case with a bench
- * @row: the type of the lock
+ * nbq_new_lock() - Allocate a lock beside that of the fixture; not initialised.
+ * @test: a case with a fixture
+ * @type: the type of the lock
  *
  * Where locks share the queues of a socket, it has one that no other lock of the case has:
  * what a waiter does depends on whether its predecessor waits for another lock.
  *
  * Return: the lock, freed with the case.
  */
-void *nbq_new_lock(struct kunit *test, const struct nbq_row *row)
+void *nbq_new_lock(struct kunit *test, const struct nbq_lock_type *type)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	unsigned int queue;
 	void *lock;
 
 	do {
-		lock = kunit_kzalloc(test, row->size, GFP_KERNEL);
+		lock = kunit_kzalloc(test, type->size, GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, lock);
 		queue = hash_ptr(lock, NBQ_QUEUE_BITS);
-	} while (test_and_set_bit(queue, bench->queues));
+	} while (test_and_set_bit(queue, fixture->queues));
 	return lock;
 }
 
@@ -151,32 +156,49 @@ static void empty_queues(void)
 		memset(socket->queues, 0, NBQ_QUEUES * sizeof(*socket->queues));
 }
 
-/* Before each case. */
-int nbq_bench_init(struct kunit *test, const struct nbq_row *row)
+int nbq_fixture_init_type(struct kunit *test, const struct nbq_lock_type *type)
 {
 	/* A power of two is aligned to itself, so the nodes are aligned. */
-	size_t size = roundup_pow_of_two(sizeof(struct nbq_bench));
-	struct nbq_bench *bench = kunit_kzalloc(test, size, GFP_KERNEL);
+	size_t size = roundup_pow_of_two(sizeof(struct nbq_fixture));
+	struct nbq_fixture *fixture = kunit_kzalloc(test, size, GFP_KERNEL);
 
-	if (!bench)
+	if (!fixture)
 		return -ENOMEM;
-	bench->row = row;
-	bench->lock = kunit_kzalloc(test, row->size, GFP_KERNEL);
-	bench->encodable = nbq_encodable_new(test, bench->nodes, NBQ_BENCH_NODES);
-	if (!bench->lock || !bench->encodable)
+	fixture->type = type;
+	fixture->lock = kunit_kzalloc(test, type->size, GFP_KERNEL);
+	fixture->encodable = nbq_encodable_new(test, fixture->nodes, NBQ_FIXTURE_NODES);
+	if (!fixture->lock || !fixture->encodable)
 		return -ENOMEM;
-	test->priv = bench;
-	set_bit(hash_ptr(bench->lock, NBQ_QUEUE_BITS), bench->queues);
-	WRITE_ONCE(nbq_pool_elsewhere, &bench->pool);
+	test->priv = fixture;
+	set_bit(hash_ptr(fixture->lock, NBQ_QUEUE_BITS), fixture->queues);
+	WRITE_ONCE(nbq_pool_elsewhere, &fixture->pool);
 	nbq_forget_late_attempts();
-	row->init(bench->lock);
-	nbq_bench_fill(bench, NBQ_BENCH_NODES);
-	nbq_read_events(&bench->total);
+	type->init(fixture->lock);
+	nbq_fixture_fill(fixture, NBQ_FIXTURE_NODES);
+	nbq_read_events(&fixture->total);
 	return 0;
 }
 
+/* Before each case of a suite for all lock types. */
+int nbq_fixture_init(struct kunit *test)
+{
+	const struct nbq_param *param = test->param_value;
+
+	return nbq_fixture_init_type(test, param->type);
+}
+
+int nbq_fixture_init_clh(struct kunit *test)
+{
+	return nbq_fixture_init_type(test, &nbq_clh_type);
+}
+
+int nbq_fixture_init_spin(struct kunit *test)
+{
+	return nbq_fixture_init_type(test, &nbq_spin_type);
+}
+
 /* After each case, also after one that was given up half way. */
-void nbq_bench_exit(struct kunit *test)
+void nbq_fixture_exit(struct kunit *test)
 {
 	WRITE_ONCE(nbq_fake_clock, NULL);
 	WRITE_ONCE(nbq_pool_elsewhere, NULL);
@@ -187,94 +209,84 @@ void nbq_bench_exit(struct kunit *test)
  * After a case in which only contenders and operations used the lock: the queue drains, and
  * no node is in use. As .exit of a suite.
  */
-void nbq_bench_finish(struct kunit *test)
+void nbq_fixture_finish(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	unsigned int i;
 
 	WRITE_ONCE(nbq_fake_clock, NULL);
 	/* After a failure, the queue may be in any state. */
-	if (bench && READ_ONCE(test->status) == KUNIT_SUCCESS) {
-		nbq_bench_drain(bench);
-		for (i = 0; i < bench->count; i++)
-			KUNIT_EXPECT_EQ(test, bench->contenders[i].state, GONE);
-		KUNIT_EXPECT_FALSE(test, bench->row->is_locked(bench->lock));
-		KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
-		KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
+	if (fixture && READ_ONCE(test->status) == KUNIT_SUCCESS) {
+		nbq_fixture_drain(fixture);
+		for (i = 0; i < fixture->count; i++)
+			KUNIT_EXPECT_EQ(test, fixture->contenders[i].state, GONE);
+		KUNIT_EXPECT_FALSE(test, fixture->type->is_locked(fixture->lock));
+		KUNIT_EXPECT_EQ(test, fixture->type->destroy(fixture->lock), 0);
+		KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(fixture), 0);
 	}
-	nbq_bench_exit(test);
+	nbq_fixture_exit(test);
 }
 
-/* Allocate a node of the bench, as a context of its CPU would. */
-struct nbq_node *nbq_bench_alloc(struct kunit *test)
+/* Allocate a node of the fixture, as a context of its CPU would. */
+struct nbq_node *nbq_fixture_alloc(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_node *node;
 
 	preempt_disable();
-	node = nbq_node_alloc(&bench->pool);
+	node = nbq_node_alloc(&fixture->pool);
 	preempt_enable();
 	KUNIT_ASSERT_NOT_NULL(test, node);
 	return node;
 }
 
-/* Allocate a node and enqueue it. */
-struct nbq_node *nbq_bench_enqueue_node(struct kunit *test, struct nbq_node **pred)
-{
-	struct nbq_bench *bench = test->priv;
-	struct nbq_contender contender = { .node = nbq_bench_alloc(test) };
-
-	bench->row->enqueue(bench->lock, &contender);
-	*pred = contender.pred;
-	return contender.node;
-}
-
 /* A context with a node, not enqueued yet. NULL: no node is free. */
-struct nbq_contender *nbq_bench_contender(struct nbq_bench *bench)
+struct nbq_contender *nbq_fixture_contender(struct nbq_fixture *fixture)
 {
 	struct nbq_contender *contender;
 
-	if (bench->count == NBQ_BENCH_CONTENDERS)
+	if (fixture->count == NBQ_FIXTURE_CONTENDERS)
 		return NULL;
-	contender = &bench->contenders[bench->count];
+	contender = &fixture->contenders[fixture->count];
 	contender->state = GONE;
 	preempt_disable();
-	contender->node = nbq_node_alloc(&bench->pool);
+	contender->node = nbq_node_alloc(&fixture->pool);
 	preempt_enable();
 	if (!contender->node)
 		return NULL;
-	bench->count++;
+	fixture->count++;
 	return contender;
 }
 
-void nbq_contender_enqueue(struct nbq_bench *bench, struct nbq_contender *contender)
+void nbq_contender_enqueue(struct nbq_fixture *fixture, struct nbq_contender *contender)
 {
-	contender->state = bench->row->enqueue(bench->lock, contender) ? HOLDING : ENQUEUED;
+	contender->state = fixture->type->enqueue(fixture->lock, contender) ? HOLDING : ENQUEUED;
 }
 
-void nbq_contender_link(struct nbq_bench *bench, struct nbq_contender *contender)
+void nbq_contender_link(struct nbq_fixture *fixture, struct nbq_contender *contender)
 {
-	bench->row->link(contender);
+	if (fixture->type->link)
+		fixture->type->link(contender);
 	contender->state = WAITING;
 }
 
 /* A context enqueues, and its predecessor knows it. */
-struct nbq_contender *nbq_bench_enqueue(struct kunit *test)
+struct nbq_contender *nbq_fixture_enqueue(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
-	struct nbq_contender *contender = nbq_bench_contender(bench);
+	struct nbq_fixture *fixture = test->priv;
+	struct nbq_contender *contender = nbq_fixture_contender(fixture);
 
 	KUNIT_ASSERT_NOT_NULL(test, contender);
-	nbq_contender_enqueue(bench, contender);
+	nbq_contender_enqueue(fixture, contender);
 	if (contender->state == ENQUEUED)
-		nbq_contender_link(bench, contender);
+		nbq_contender_link(fixture, contender);
 	return contender;
 }
 
 /* Another context holds the lock. */
-struct nbq_contender *nbq_bench_hold(struct kunit *test)
+struct nbq_contender *nbq_fixture_hold(struct kunit *test)
 {
-	struct nbq_contender *holder = nbq_bench_enqueue(test);
+	struct nbq_contender *holder = nbq_fixture_enqueue(test);
 
 	if (holder->state == WAITING)
 		nbq_contender_poll(test->priv, holder);
@@ -283,34 +295,34 @@ struct nbq_contender *nbq_bench_hold(struct kunit *test)
 }
 
 /* A waiter polls as long as that changes something. Return: true if it holds now. */
-bool nbq_contender_poll(struct nbq_bench *bench, struct nbq_contender *contender)
+bool nbq_contender_poll(struct nbq_fixture *fixture, struct nbq_contender *contender)
 {
-	if (!bench->row->poll(bench->lock, contender))
+	if (!fixture->type->poll(fixture->lock, contender))
 		return false;
 	contender->state = HOLDING;
 	return true;
 }
 
-bool nbq_contender_abandon(struct nbq_bench *bench, struct nbq_contender *contender)
+bool nbq_contender_abandon(struct nbq_fixture *fixture, struct nbq_contender *contender)
 {
 	contender->state = GONE;
-	return bench->row->abandon(bench->lock, contender);
+	return fixture->type->abandon(fixture->lock, contender);
 }
 
-bool nbq_contender_release(struct nbq_bench *bench, struct nbq_contender *contender)
+bool nbq_contender_release(struct nbq_fixture *fixture, struct nbq_contender *contender)
 {
 	contender->state = GONE;
-	return bench->row->release(bench->lock, contender->node);
+	return fixture->type->release(fixture->lock, contender->node);
 }
 
 /*
  * With preemption off: the CPU elsewhere has waited for @lock since before any deadlock check, and
  * the task of this CPU has held it since then. @silent: the word that is polled there.
  */
-void nbq_bench_close_cycle(struct nbq_bench *bench, const void *lock,
-			   struct nbq_node *const *silent)
+void nbq_fixture_close_cycle(struct nbq_fixture *fixture, const void *lock,
+			     struct nbq_node *const *silent)
 {
-	struct nbq_waiting *waiting = &bench->pool.waiting;
+	struct nbq_waiting *waiting = &fixture->pool.waiting;
 	unsigned long holder = nbq_encode_context(raw_smp_processor_id(), 0);
 
 	waiting->word = silent;
@@ -321,29 +333,29 @@ void nbq_bench_close_cycle(struct nbq_bench *bench, const void *lock,
 	smp_store_release(&waiting->blocker.tagged, 2 * holder + 1);
 }
 
-void nbq_bench_open_cycle(struct nbq_bench *bench)
+void nbq_fixture_open_cycle(struct nbq_fixture *fixture)
 {
-	bench->pool.waiting.blocker.tagged = 0;
+	fixture->pool.waiting.blocker.tagged = 0;
 }
 
 /* Each waiter acquires and releases, as far as it goes. */
-void nbq_bench_drain(struct nbq_bench *bench)
+void nbq_fixture_drain(struct nbq_fixture *fixture)
 {
 	bool moved;
 	int i;
 
 	do {
 		moved = false;
-		for (i = 0; i < bench->count; i++) {
-			struct nbq_contender *contender = &bench->contenders[i];
+		for (i = 0; i < fixture->count; i++) {
+			struct nbq_contender *contender = &fixture->contenders[i];
 
 			if (contender->state == ENQUEUED)
-				nbq_contender_link(bench, contender);
+				nbq_contender_link(fixture, contender);
 			if (contender->state == WAITING)
-				nbq_contender_poll(bench, contender);
+				nbq_contender_poll(fixture, contender);
 			if (contender->state != HOLDING)
 				continue;
-			nbq_contender_release(bench, contender);
+			nbq_contender_release(fixture, contender);
 			moved = true;
 		}
 	} while (moved);
@@ -355,41 +367,41 @@ void nbq_bench_drain(struct nbq_bench *bench)
  * does not stay, it is one more. Where holders have no node, the first is one of
  * the abandoned ones: there are so many in all.
  */
-void nbq_bench_leave_abandoned(struct kunit *test, unsigned int abandoned)
+void nbq_fixture_leave_abandoned(struct kunit *test, unsigned int abandoned)
 {
-	struct nbq_bench *bench = test->priv;
-	unsigned int first = bench->count, last, i;
+	struct nbq_fixture *fixture = test->priv;
+	unsigned int first = fixture->count, last, i;
 
-	last = first + abandoned + !bench->row->facts->tail_stays;
-	KUNIT_ASSERT_LE(test, abandoned + 2, NBQ_BENCH_NODES);
+	last = first + abandoned + !fixture->type->traits->tail_stays;
+	KUNIT_ASSERT_LE(test, abandoned + 2, NBQ_FIXTURE_NODES);
 	for (i = first; i <= last; i++)
-		nbq_bench_enqueue(test);
+		nbq_fixture_enqueue(test);
 	for (i = first + 1; i < last; i++)
-		nbq_contender_abandon(bench, &bench->contenders[i]);
-	nbq_contender_release(bench, &bench->contenders[first]);
+		nbq_contender_abandon(fixture, &fixture->contenders[i]);
+	nbq_contender_release(fixture, &fixture->contenders[first]);
 	if (last > first)
-		nbq_contender_abandon(bench, &bench->contenders[last]);
-	memset(&bench->pool.events, 0, sizeof(bench->pool.events));
+		nbq_contender_abandon(fixture, &fixture->contenders[last]);
+	memset(&fixture->pool.events, 0, sizeof(fixture->pool.events));
 }
 
-static char state(const struct nbq_bench *bench, const struct nbq_node *node)
+static char state(const struct nbq_fixture *fixture, const struct nbq_node *node)
 {
 	if (nbq_is_free(node))
 		return '.';
-	if (node == bench->row->holder(bench->lock))
+	if (node == fixture->type->holder(fixture->lock))
 		return 'H';
-	return bench->row->letter(node);
+	return fixture->type->letter(node);
 }
 
-/* Draw the nodes of the bench that were ever used: see EXPECT_PICTURE(). */
-const char *nbq_bench_picture(struct nbq_bench *bench)
+/* Draw the nodes of the fixture that were ever used: see EXPECT_PICTURE(). */
+const char *nbq_fixture_picture(struct nbq_fixture *fixture)
 {
 	unsigned int i;
 
-	for (i = 0; i < bench->pool.size && bench->nodes[i].alloc_seq; i++)
-		bench->picture[i] = state(bench, &bench->nodes[i]);
-	bench->picture[i] = '\0';
-	return bench->picture;
+	for (i = 0; i < fixture->pool.size && fixture->nodes[i].alloc_seq; i++)
+		fixture->picture[i] = state(fixture, &fixture->nodes[i]);
+	fixture->picture[i] = '\0';
+	return fixture->picture;
 }
 
 static void drop_dots_at_the_end(char *picture)
@@ -401,18 +413,18 @@ static void drop_dots_at_the_end(char *picture)
 }
 
 /* The same with one letter for all abandoned nodes: see EXPECT_SHAPE(). */
-const char *nbq_bench_shape(struct nbq_bench *bench)
+const char *nbq_fixture_shape(struct nbq_fixture *fixture)
 {
-	nbq_bench_picture(bench);
-	strreplace(bench->picture, 'T', 'L');
-	drop_dots_at_the_end(bench->picture);
-	return bench->picture;
+	nbq_fixture_picture(fixture);
+	strreplace(fixture->picture, 'T', 'L');
+	drop_dots_at_the_end(fixture->picture);
+	return fixture->picture;
 }
 
 /* Where holders have no node: the first waiter is the first. */
 static void drop_the_holder(char *shape)
 {
-	char *first = strpbrk(shape, "HAr");
+	char *first = strpbrk(shape, "HA");
 
 	if (first != shape)
 		return;
@@ -423,26 +435,25 @@ static void drop_the_holder(char *shape)
 }
 
 /* A shape as this type of lock has it: see EXPECT_SHAPE(). */
-const char *nbq_bench_want(struct nbq_bench *bench, const char *want)
+const char *nbq_fixture_want(struct nbq_fixture *fixture, const char *want)
 {
-	const struct nbq_facts *facts = bench->row->facts;
+	const struct nbq_traits *traits = fixture->type->traits;
 
-	strscpy(bench->want, want, sizeof(bench->want));
-	strreplace(bench->want, 'l', facts->tail_stays ? 'L' : '.');
-	if (!facts->holder_nodes)
-		drop_the_holder(bench->want);
-	strreplace(bench->want, 'r', facts->tail_stays ? 'A' : '.');
-	drop_dots_at_the_end(bench->want);
-	return bench->want;
+	strscpy(fixture->want, want, sizeof(fixture->want));
+	strreplace(fixture->want, 'l', traits->tail_stays ? 'L' : '.');
+	if (!traits->holder_nodes)
+		drop_the_holder(fixture->want);
+	drop_dots_at_the_end(fixture->want);
+	return fixture->want;
 }
 
-/* In all pools, the bench's and the CPUs'. */
-unsigned int nbq_nodes_in_use(struct nbq_bench *bench)
+/* In all pools, the fixture's and the CPUs'. */
+unsigned int nbq_nodes_in_use(struct nbq_fixture *fixture)
 {
 	unsigned int cpu, level, in_use = 0;
 	struct nbq_node *node;
 
-	for (node = bench->pool.first; node; node = node->next_in_pool)
+	for (node = fixture->pool.first; node; node = node->next_in_pool)
 		in_use += !nbq_is_free(node);
 	for_each_possible_cpu(cpu) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
@@ -505,23 +516,30 @@ static void expect_counts(struct kunit *test, struct nbq_events *from,
 	}
 }
 
-void nbq_bench_counted(struct kunit *test, struct nbq_events want, int line)
+void nbq_fixture_counted(struct kunit *test, struct nbq_events want, int line)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_events none = {};
 
-	expect_counts(test, &none, &bench->pool.events, &want, line);
-	memset(&bench->pool.events, 0, sizeof(bench->pool.events));
+	expect_counts(test, &none, &fixture->pool.events, &want, line);
+	memset(&fixture->pool.events, 0, sizeof(fixture->pool.events));
 }
 
 void nbq_total_counted(struct kunit *test, struct nbq_events want, int line)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_events now = {};
 
 	nbq_read_events(&now);
-	expect_counts(test, &bench->total, &now, &want, line);
-	bench->total = now;
+	expect_counts(test, &fixture->total, &now, &want, line);
+	fixture->total = now;
+}
+
+void nbq_ended_at(struct kunit *test, u64 ns, int line)
+{
+	KUNIT_EXPECT_GE_MSG(test, nbq_fake_last(), ns, "as seen from line %d", line);
+	KUNIT_EXPECT_LE_MSG(test, nbq_fake_last(), ns + nbq_fake.step,
+			    "as seen from line %d", line);
 }
 
 /* Abandoned places with its nodes cannot be resumed any more; their successors skip them. */

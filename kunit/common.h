@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the suites share: a fake clock, a bench with a lock and contenders that are moved by
+ * What the suites share: a fake clock, a fixture with a lock and contenders that are moved by
  * hand, and exact counts.
  */
 #ifndef _NBQ_KUNIT_COMMON_H
@@ -14,30 +14,30 @@
 #include <nbqlock/nbqlock.h>
 
 #include "../nbqlock/internal.h"
-#include "lock_row.h"
+#include "lock_types.h"
 
-/**
- * struct nbq_fake - the clock that the locks read while a suite has one set
- * @now: what the next read returns
- * @step: ns that each read takes
- * @reads: how often it was read since it was set
- * @call_at: the read, counted from 1, in the middle of which @call is called
- * @call: what another context does just then; must not sleep
- * @arg: for @call
- */
+/* The clock that the locks read while a suite has one set */
 struct nbq_fake {
-	u64 now;
-	u64 step;
-	unsigned int reads;
-	unsigned int call_at;
+	u64 start;		/* what the first read returns */
+	u64 now;		/* what the next read returns */
+	u64 step;		/* ns that each read takes */
+	unsigned int reads;	/* how often it was read since it was set */
+	u64 call_at;	/* the time of the first read in the middle of which call is called */
+	/* What another context does just then, once; must not sleep */
 	void (*call)(void *arg);
-	void *arg;
+	void *arg;		/* for call */
 };
 
 extern struct nbq_fake nbq_fake;
 
 void nbq_fake_start(u64 now, u64 step);
-void nbq_fake_call(unsigned int call_at, void (*call)(void *arg), void *arg);
+void nbq_fake_call(u64 call_at, void (*call)(void *arg), void *arg);
+
+/* What the last read has returned */
+static inline u64 nbq_fake_last(void)
+{
+	return nbq_fake.now - nbq_fake.step;
+}
 
 /* The list of events as a table: its kinds are SUM, MAX and PEAK. */
 struct nbq_event {
@@ -53,73 +53,79 @@ extern const struct nbq_event nbq_event_list[NBQ_EVENT_COUNT];
 unsigned long *nbq_counter(struct nbq_events *events,
 			   const struct nbq_event *event);
 
-#define NBQ_BENCH_NODES		8
-#define NBQ_BENCH_CONTENDERS	12
+#define NBQ_FIXTURE_NODES		8
+#define NBQ_FIXTURE_CONTENDERS	12
 /* More than any queue has that is no cycle */
-#define NBQ_BENCH_SKIPS	(2 * NBQ_BENCH_NODES)
+#define NBQ_FIXTURE_SKIPS	(2 * NBQ_FIXTURE_NODES)
 
-/**
- * struct nbq_bench - one lock and one pool of a case, for it to move by hand
- * @row: the type of the lock
- * @lock: a lock
- * @pool: a pool that no CPU knows
- * @nodes: the nodes of @pool
- * @encodable: the same, to encode and decode
- * @skip_counts: of @pool
- * @contenders: of nbq_bench_enqueue() and nbq_bench_contender(), in order
- * @count: how many
- * @picture: see nbq_bench_picture()
- * @want: see nbq_bench_want()
- * @queues: those of a socket that the locks of the case have
- * @total: what all pools of the CPUs had counted at the last comparison
- */
-struct nbq_bench {
-	const struct nbq_row *row;
+/* One lock and one pool of a case, for it to move by hand */
+struct nbq_fixture {
+	const struct nbq_lock_type *type;
 	void *lock;
-	struct nbq_pool pool;
-	struct nbq_node nodes[NBQ_BENCH_NODES];
-	struct nbq_encodable *encodable;
+	struct nbq_pool pool;			/* one that no CPU knows */
+	struct nbq_node nodes[NBQ_FIXTURE_NODES];
+	struct nbq_encodable *encodable;	/* the same, to encode and decode */
 	unsigned int skip_counts[NBQ_SKIPPED_MAX];
-	struct nbq_contender contenders[NBQ_BENCH_CONTENDERS];
+	/* Those of nbq_fixture_enqueue() and nbq_fixture_contender(), in order */
+	struct nbq_contender contenders[NBQ_FIXTURE_CONTENDERS];
 	unsigned int count;
-	char picture[NBQ_BENCH_NODES + 1];
-	char want[NBQ_BENCH_NODES + 1];
+	char picture[NBQ_FIXTURE_NODES + 1];	/* see nbq_fixture_picture() */
+	char want[NBQ_FIXTURE_NODES + 1];	/* see nbq_fixture_want() */
+	/* Those of a socket that the locks of the case have */
 	DECLARE_BITMAP(queues, 1 << NBQ_QUEUE_BITS);
+	/* What all pools of the CPUs had counted at the last comparison */
 	struct nbq_events total;
 };
 
-int nbq_bench_init(struct kunit *test, const struct nbq_row *row);
-void nbq_bench_exit(struct kunit *test);
-void nbq_bench_finish(struct kunit *test);
-void *nbq_new_lock(struct kunit *test, const struct nbq_row *row);
-void nbq_bench_fill(struct nbq_bench *bench, unsigned int size);
-struct nbq_node *nbq_bench_alloc(struct kunit *test);
-struct nbq_node *nbq_bench_enqueue_node(struct kunit *test, struct nbq_node **pred);
-void nbq_bench_leave_abandoned(struct kunit *test, unsigned int abandoned);
-const char *nbq_bench_picture(struct nbq_bench *bench);
-const char *nbq_bench_shape(struct nbq_bench *bench);
-const char *nbq_bench_want(struct nbq_bench *bench, const char *want);
-void nbq_bench_counted(struct kunit *test, struct nbq_events want, int line);
+int nbq_fixture_init(struct kunit *test);
+int nbq_fixture_init_type(struct kunit *test, const struct nbq_lock_type *type);
+int nbq_fixture_init_clh(struct kunit *test);
+int nbq_fixture_init_spin(struct kunit *test);
+void nbq_fixture_exit(struct kunit *test);
+void nbq_fixture_finish(struct kunit *test);
+void *nbq_new_lock(struct kunit *test, const struct nbq_lock_type *type);
+void nbq_fixture_fill(struct nbq_fixture *fixture, unsigned int size);
+struct nbq_node *nbq_fixture_alloc(struct kunit *test);
+void nbq_fixture_leave_abandoned(struct kunit *test, unsigned int abandoned);
+const char *nbq_fixture_picture(struct nbq_fixture *fixture);
+const char *nbq_fixture_shape(struct nbq_fixture *fixture);
+const char *nbq_fixture_want(struct nbq_fixture *fixture, const char *want);
+void nbq_fixture_counted(struct kunit *test, struct nbq_events want, int line);
 void nbq_total_counted(struct kunit *test, struct nbq_events want, int line);
 void nbq_forget_late_attempts(void);
 void nbq_read_events(struct nbq_events *events);
-unsigned int nbq_nodes_in_use(struct nbq_bench *bench);
+void nbq_ended_at(struct kunit *test, u64 ns, int line);
+unsigned int nbq_nodes_in_use(struct nbq_fixture *fixture);
 u32 *nbq_tail_of(const struct nbq_spin *lock);
 void nbq_request(struct nbq_spin *lock, u8 handoff);
 
-/* Contenders: they can move while preemption is off, but for nbq_bench_enqueue() and _hold(). */
-struct nbq_contender *nbq_bench_contender(struct nbq_bench *bench);
-struct nbq_contender *nbq_bench_enqueue(struct kunit *test);
-struct nbq_contender *nbq_bench_hold(struct kunit *test);
-void nbq_contender_enqueue(struct nbq_bench *bench, struct nbq_contender *contender);
-void nbq_contender_link(struct nbq_bench *bench, struct nbq_contender *contender);
-bool nbq_contender_poll(struct nbq_bench *bench, struct nbq_contender *contender);
-bool nbq_contender_abandon(struct nbq_bench *bench, struct nbq_contender *contender);
-bool nbq_contender_release(struct nbq_bench *bench, struct nbq_contender *contender);
-void nbq_bench_drain(struct nbq_bench *bench);
-void nbq_bench_close_cycle(struct nbq_bench *bench, const void *lock,
-			   struct nbq_node *const *silent);
-void nbq_bench_open_cycle(struct nbq_bench *bench);
+static inline void *nbq_lock(struct kunit *test)
+{
+	struct nbq_fixture *fixture = test->priv;
+
+	return fixture->lock;
+}
+
+static inline const struct nbq_lock_type *nbq_type(struct kunit *test)
+{
+	struct nbq_fixture *fixture = test->priv;
+
+	return fixture->type;
+}
+
+/* Contenders: they can move while preemption is off, but for nbq_fixture_enqueue() and _hold(). */
+struct nbq_contender *nbq_fixture_contender(struct nbq_fixture *fixture);
+struct nbq_contender *nbq_fixture_enqueue(struct kunit *test);
+struct nbq_contender *nbq_fixture_hold(struct kunit *test);
+void nbq_contender_enqueue(struct nbq_fixture *fixture, struct nbq_contender *contender);
+void nbq_contender_link(struct nbq_fixture *fixture, struct nbq_contender *contender);
+bool nbq_contender_poll(struct nbq_fixture *fixture, struct nbq_contender *contender);
+bool nbq_contender_abandon(struct nbq_fixture *fixture, struct nbq_contender *contender);
+bool nbq_contender_release(struct nbq_fixture *fixture, struct nbq_contender *contender);
+void nbq_fixture_drain(struct nbq_fixture *fixture);
+void nbq_fixture_close_cycle(struct nbq_fixture *fixture, const void *lock,
+			     struct nbq_node *const *silent);
+void nbq_fixture_open_cycle(struct nbq_fixture *fixture);
 
 static inline bool nbq_is_free(const struct nbq_node *node)
 {
@@ -127,41 +133,43 @@ static inline bool nbq_is_free(const struct nbq_node *node)
 }
 
 /*
- * The nodes of the bench in the order of their index: H holds, W waits, L is abandoned, A is
- * AVAILABLE, a dot is free; more in NAME_row.c of the lock type. Until a node is used again,
+ * The nodes of the fixture in the order of their index: H holds, W waits, L is abandoned, A is
+ * AVAILABLE, a dot is free; more in the lock type's letter(). Until a node is used again,
  * this is also the order of the queue.
  */
 #define EXPECT_PICTURE(test, want)					\
-	KUNIT_EXPECT_STREQ(test, nbq_bench_picture((test)->priv), want)
+	KUNIT_EXPECT_STREQ(test, nbq_fixture_picture((test)->priv), want)
 
 /*
  * The same for all lock types, which differ in the nodes that stay: L is abandoned, known to
- * its predecessor or not; l was abandoned as the tail, and r released as the tail. Dots at the
- * end do not count. Where holders have no node, the first waiter is drawn in the place of the
- * holder: A if it is abandoned.
+ * its predecessor or not; l was abandoned as the tail. Dots at the end do not count. Where
+ * holders have no node, the first waiter is drawn in the place of the holder: A if it is
+ * abandoned.
  */
 #define EXPECT_SHAPE(test, shape)					\
-	KUNIT_EXPECT_STREQ(test, nbq_bench_shape((test)->priv),		\
-			   nbq_bench_want((test)->priv, shape))
+	KUNIT_EXPECT_STREQ(test, nbq_fixture_shape((test)->priv),	\
+			   nbq_fixture_want((test)->priv, shape))
 
-/* Exactly this was counted on the bench since the last comparison, and no more. */
+/* Exactly this was counted on the fixture since the last comparison, and no more. */
 #define EXPECT_COUNTED(test, ...)					\
-	nbq_bench_counted(test, (struct nbq_events){ __VA_ARGS__ }, __LINE__)
+	nbq_fixture_counted(test, (struct nbq_events){ __VA_ARGS__ }, __LINE__)
 
 /* The same of the operations, in the pools of all CPUs together. */
 #define EXPECT_TOTAL(test, ...)						\
 	nbq_total_counted(test, (struct nbq_events){ __VA_ARGS__ }, __LINE__)
 
-/**
- * struct nbq_context - what a holder has off
- * @preempt: preemption: how often
- * @irqs_off: interrupts
- * @bh_off: bottom halves
- */
+/* An attempt has ended at that time of the clock, or a step later. */
+#define EXPECT_ENDED_AT(test, ns)	nbq_ended_at(test, ns, __LINE__)
+
+/* And these have ended without the clock. */
+#define EXPECT_ENDED_AT_ONCE(test)					\
+	KUNIT_EXPECT_EQ(test, nbq_fake.now, nbq_fake.start)
+
+/* What a holder has off */
 struct nbq_context {
-	unsigned int preempt;
-	bool irqs_off;
-	bool bh_off;
+	unsigned int preempt;	/* preemption: how often */
+	bool irqs_off;		/* interrupts */
+	bool bh_off;		/* bottom halves */
 };
 
 struct nbq_context nbq_context_now(void);
@@ -172,18 +180,12 @@ void nbq_context_restore(struct nbq_context want);
 void nbq_expect_context(struct kunit *test, struct nbq_context now,
 			struct nbq_context want);
 
-/**
- * struct nbq_replaced - what a CPU's pool had before a case replaced its nodes
- * @pool: the pool
- * @first: its own first node
- * @encodable: those of its own that can be encoded
- * @wanted_growth: its own request
- */
+/* What a CPU's pool had before a case replaced its nodes */
 struct nbq_replaced {
-	struct nbq_pool *pool;
-	struct nbq_node *first;
-	struct nbq_encodable *encodable;
-	unsigned int wanted_growth;
+	struct nbq_pool *pool;			/* the pool */
+	struct nbq_node *first;			/* its own first node */
+	struct nbq_encodable *encodable;	/* those of its own that can be encoded */
+	unsigned int wanted_growth;		/* its own request */
 };
 
 void nbq_pool_replace(struct nbq_replaced *replaced, struct nbq_pool *pool,

@@ -19,7 +19,6 @@
 #include <linux/preempt.h>
 #include <linux/processor.h>
 #include <linux/smp.h>
-#include <linux/string.h>
 
 #include "common.h"
 
@@ -30,16 +29,11 @@
 
 /* Going to a context */
 
-/**
- * struct visit - something that is done in another context of this CPU
- * @run: what; must not sleep
- * @arg: for @run
- * @done: @run has returned
- */
+/* Something that is done in another context of this CPU */
 struct visit {
-	void (*run)(void *arg);
-	void *arg;
-	bool done;
+	void (*run)(void *arg);	/* what; must not sleep */
+	void *arg;		/* for run */
+	bool done;		/* run has returned */
 	struct tasklet_struct tasklet;
 	struct irq_work irq_work;
 };
@@ -116,15 +110,6 @@ static void end_visit(struct kunit *test, struct visit *visit)
 		irq_work_sync(&visit->irq_work);
 }
 
-/*
- * Reads of the clock of an attempt whose patience is over by the last: an interrupt that
- * waits reads it once more, before the first read for its deadline.
- */
-static unsigned int reads_of_patience(unsigned int level)
-{
-	return 1 + PATIENCE / STEP + (level > NBQ_TASK);
-}
-
 /* What an operation must not change: all bits of the preemption count, and interrupts */
 struct state {
 	unsigned int preempt;
@@ -171,17 +156,16 @@ static void read_counts(struct counts *counts)
 		counts->of[level] = pools[level].events;
 }
 
-static struct nbq_bench *bench_elsewhere(struct kunit *test)
+static struct nbq_fixture *fixture_elsewhere(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
 	/* A tasklet runs in a task there, and nothing is on top of anything. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		kunit_skip(test, "PREEMPT_RT has no softirq context");
-	nbq_other_cpu(test);
 	/* The same lock is taken in all contexts, with and without interrupts. */
-	bench->row->init_unwatched(bench->lock);
-	return bench;
+	nbq_init_untracked(fixture->type, fixture->lock);
+	return fixture;
 }
 
 static void *alloc(struct kunit *test, size_t size)
@@ -194,10 +178,10 @@ static void *alloc(struct kunit *test, size_t size)
 
 static void *new_lock(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
-	void *lock = nbq_new_lock(test, bench->row);
+	struct nbq_fixture *fixture = test->priv;
+	void *lock = nbq_new_lock(test, fixture->type);
 
-	bench->row->init_unwatched(lock);
+	nbq_init_untracked(fixture->type, lock);
 	return lock;
 }
 
@@ -222,61 +206,54 @@ static const struct nbq_operation operations[] = {
 	{ "lock_until_bh", UNTIL, BH, START + PATIENCE },
 	{ "trylock_bh", TRY, BH },
 	{ "lock_bh", LOCK, BH },
+	{ "lock_timeout_nested", TIMEOUT, NESTED, PATIENCE },
+	{ "lock_nested", LOCK, NESTED },
+	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, PATIENCE },
+	{ "lock_irqsave_nested", LOCK, IRQSAVE_NESTED },
+	{ "lock_timeout_info_irqsave", INFO, IRQSAVE, PATIENCE },
 };
 
 /* Where interrupts are off these would turn them on. */
 static bool is_legal(const struct nbq_operation *op, unsigned int level)
 {
-	return level < NBQ_HARDIRQ || op->form == PLAIN || op->form == IRQSAVE;
+	return level < NBQ_HARDIRQ || (op->form != IRQ && op->form != BH);
 }
 
-/**
- * struct attempt - one attempt in a context, and what was seen of it
- * @row: the lock's type
- * @lock: the lock
- * @op: by which to acquire
- * @visit: how it gets there
- * @level: of the context
- * @ret: of the attempt
- * @locked: is_locked when it is over, before the unlock
- * @contended: the same of is_contended
- * @before: the state
- * @holding: when the attempt is over
- * @after: in the end
- * @counted: what the pools had counted before
- * @counts: and afterwards
- */
+/* One attempt in a context, and what was seen of it */
 struct attempt {
-	const struct nbq_row *row;
-	void *lock;
-	const struct nbq_operation *op;
-	struct visit visit;
-	unsigned int level;
-	int ret;
-	bool locked;
-	bool contended;
-	struct state before;
-	struct state holding;
-	struct state after;
-	struct counts counted;
-	struct counts counts;
+	const struct nbq_lock_type *type;	/* the lock's type */
+	void *lock;				/* the lock */
+	const struct nbq_operation *op;		/* by which to acquire */
+	struct visit visit;			/* how it gets there */
+	unsigned int level;			/* of the context */
+	int ret;				/* of the attempt */
+	bool locked;				/* is_locked when it is over, before the unlock */
+	bool contended;				/* the same of is_contended */
+	int destroy_ret;			/* of destroy after the unlock */
+	struct state before;			/* the state */
+	struct state holding;			/* when the attempt is over */
+	struct state after;			/* in the end */
+	struct counts counted;			/* what the pools had counted before */
+	struct counts counts;			/* and afterwards */
 };
 
 static void make_attempt(void *arg)
 {
 	struct attempt *attempt = arg;
-	const struct nbq_row *row = attempt->row;
+	const struct nbq_lock_type *type = attempt->type;
 	unsigned long flags;
 
 	attempt->level = interrupt_context_level();
 	read_counts(&attempt->counted);
 	attempt->before = state_now();
-	attempt->ret = row->take(attempt->op, attempt->lock, &flags);
+	attempt->ret = type->take(attempt->op, attempt->lock, &flags);
 	attempt->holding = state_now();
-	attempt->locked = row->is_locked(attempt->lock);
-	attempt->contended = row->is_contended(attempt->lock);
-	if (!attempt->ret)
-		row->drop(attempt->op, attempt->lock, flags);
+	attempt->locked = type->is_locked(attempt->lock);
+	attempt->contended = type->is_contended(attempt->lock);
+	if (!attempt->ret) {
+		type->drop(attempt->op, attempt->lock, flags);
+		attempt->destroy_ret = type->destroy(attempt->lock);
+	}
 	attempt->after = state_now();
 	mend(attempt->before);
 	read_counts(&attempt->counts);
@@ -299,6 +276,7 @@ static void expect_held(struct kunit *test, struct attempt *attempt)
 
 	KUNIT_EXPECT_EQ_MSG(test, attempt->ret, 0, "%s", attempt->op->desc);
 	KUNIT_EXPECT_TRUE_MSG(test, attempt->locked, "%s", attempt->op->desc);
+	KUNIT_EXPECT_EQ_MSG(test, attempt->destroy_ret, 0, "%s", attempt->op->desc);
 	want.preempt += PREEMPT_DISABLE_OFFSET;
 	if (nbq_form_is_irq(attempt->op->form))
 		want.irqs_off = true;
@@ -336,52 +314,57 @@ static const struct level_case {
 	{ "nmi", NBQ_NMI },
 };
 
-static void level_desc(const struct level_case *level, char *desc)
-{
-	strscpy(desc, level->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(level, level_cases, level_desc);
-KUNIT_ARRAY_PARAM(interrupt, interrupt_cases, level_desc);
+NBQ_TYPES_PARAM(level, level_cases);
+NBQ_TYPES_PARAM(interrupt, interrupt_cases);
 
 static struct attempt *new_attempt(struct kunit *test)
 {
 	struct attempt *attempt = alloc(test, sizeof(*attempt));
-	struct nbq_bench *bench = bench_elsewhere(test);
+	struct nbq_fixture *fixture = fixture_elsewhere(test);
 
-	attempt->row = bench->row;
-	attempt->lock = bench->lock;
+	attempt->type = fixture->type;
+	attempt->lock = fixture->lock;
 	return attempt;
 }
 
 static void every_operation_takes_a_free_lock(struct kunit *test)
 {
-	const struct level_case *where = test->param_value;
+	const struct level_case *where = nbq_value(test);
 	struct attempt *attempt = new_attempt(test);
 	unsigned int i;
 
-	nbq_fake_start(START, STEP);
 	for (i = 0; i < ARRAY_SIZE(operations); i++) {
 		attempt->op = &operations[i];
 		if (!is_legal(attempt->op, where->level))
 			continue;
+		nbq_fake_start(START, STEP);
 
-		/* before: []; in between: H; after: [], or A where nodes stay */
+		/* before: []; in between: H; after: [] */
 		attempt_at(test, attempt, where->level);
 		expect_held(test, attempt);
 		KUNIT_EXPECT_FALSE(test, attempt->contended);
-		expect_nodes(test, attempt, attempt->row->facts->holder_nodes);
+		expect_nodes(test, attempt, attempt->type->traits->holder_nodes);
+		/* But for when it began, which this one would report */
+		if (attempt->op->how != INFO)
+			EXPECT_ENDED_AT_ONCE(test);
 	}
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+}
+
+/* Not without patience; nor past its deadline where it polls the lock for a while before. */
+static bool has_enqueued(const struct attempt *attempt)
+{
+	bool past = attempt->op->how == UNTIL && attempt->op->time < START;
+
+	return attempt->ret == -ETIMEDOUT && !(past && attempt->type->traits->steals);
 }
 
 static void every_timed_operation_gives_up_behind_a_holder(struct kunit *test)
 {
-	const struct level_case *where = test->param_value;
+	const struct level_case *where = nbq_value(test);
 	struct attempt *attempt = new_attempt(test);
 	unsigned int i;
 
-	nbq_bench_enqueue(test);
+	nbq_fixture_enqueue(test);
 	for (i = 0; i < ARRAY_SIZE(operations); i++) {
 		attempt->op = &operations[i];
 		if (!is_legal(attempt->op, where->level) ||
@@ -397,16 +380,15 @@ static void every_timed_operation_gives_up_behind_a_holder(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, attempt->locked);
 		expect_state(test, attempt->holding, attempt->before,
 			     attempt->op->desc);
-		expect_nodes(test, attempt, attempt->ret == -EBUSY ? 0 :
-			     nbq_nodes_to_wait(attempt->row->facts, nbq_fake.reads));
-		KUNIT_EXPECT_LE(test, nbq_fake.reads, reads_of_patience(where->level));
+		expect_nodes(test, attempt, has_enqueued(attempt));
+		KUNIT_EXPECT_LE(test, nbq_fake_last(), START + PATIENCE + 3 * STEP);
 		EXPECT_SHAPE(test, "H");
 	}
 }
 
 /* Another CPU releases as soon as a context waits. */
 struct neighbour {
-	struct nbq_bench *bench;
+	struct nbq_fixture *fixture;
 	struct nbq_contender *holder;
 	bool contended;
 };
@@ -414,14 +396,14 @@ struct neighbour {
 static void release_once_contended(void *arg)
 {
 	struct neighbour *neighbour = arg;
-	struct nbq_bench *bench = neighbour->bench;
+	struct nbq_fixture *fixture = neighbour->fixture;
 	/* More than a host with other work gives this CPU before the other one */
 	unsigned int polls = 1000000000;
 
-	while (!bench->row->is_contended(bench->lock) && polls--)
+	while (!fixture->type->is_contended(fixture->lock) && polls--)
 		cpu_relax();
 	neighbour->contended = polls + 1;
-	nbq_contender_release(bench, neighbour->holder);
+	nbq_contender_release(fixture, neighbour->holder);
 }
 
 static void nothing(void *unused)
@@ -432,13 +414,14 @@ static void nothing(void *unused)
 static void every_waiting_operation_is_granted_the_lock(struct kunit *test)
 {
 	static call_single_data_t csd;
-	const struct level_case *where = test->param_value;
+	const struct level_case *where = nbq_value(test);
 	struct attempt *attempt = new_attempt(test);
-	struct nbq_bench *bench = test->priv;
-	struct neighbour neighbour = { .bench = bench };
+	struct nbq_fixture *fixture = test->priv;
+	struct neighbour neighbour = { .fixture = fixture };
 	struct nbq_operation patient;
 	unsigned int i;
 
+	nbq_other_cpu(test);
 	for (i = 0; i < ARRAY_SIZE(operations); i++) {
 		patient = operations[i];
 		if (!is_legal(&patient, where->level) || patient.how == TRY ||
@@ -448,10 +431,10 @@ static void every_waiting_operation_is_granted_the_lock(struct kunit *test)
 		attempt->op = &patient;
 
 		/* before: H, elsewhere; in between: H w; after: [], or A */
-		nbq_bench_fill(bench, NBQ_BENCH_NODES);
-		neighbour.holder = nbq_bench_enqueue(test);
+		nbq_fixture_fill(fixture, NBQ_FIXTURE_NODES);
+		neighbour.holder = nbq_fixture_enqueue(test);
 		if (neighbour.holder->state == WAITING)
-			nbq_contender_poll(bench, neighbour.holder);
+			nbq_contender_poll(fixture, neighbour.holder);
 		INIT_CSD(&csd, release_once_contended, &neighbour);
 		migrate_disable();
 		smp_call_function_single_async(nbq_other_cpu(test), &csd);
@@ -468,18 +451,12 @@ static void every_waiting_operation_is_granted_the_lock(struct kunit *test)
 
 /* A holder in an interrupt of another CPU, as an attempt that times out reports it */
 
-/**
- * struct remote_holder - an interrupt of another CPU that holds the lock
- * @row: the lock's type
- * @lock: the lock
- * @holds: it does
- * @over: the attempt of this CPU is over
- */
+/* An interrupt of another CPU that holds the lock */
 struct remote_holder {
-	const struct nbq_row *row;
-	void *lock;
-	bool holds;
-	bool over;
+	const struct nbq_lock_type *type;	/* the lock's type */
+	void *lock;				/* the lock */
+	bool holds;				/* it does */
+	bool over;				/* the attempt of this CPU is over */
 };
 
 static void hold_until_over(void *arg)
@@ -488,26 +465,26 @@ static void hold_until_over(void *arg)
 	/* More than a host with other work gives this CPU before the other one */
 	unsigned int polls = 1000000000;
 
-	if (!holder->row->trylock(holder->lock))
+	if (!holder->type->trylock(holder->lock))
 		return;
 	/* RELEASE, pairs with the ACQUIRE of the attempt: the lock is held. */
 	smp_store_release(&holder->holds, true);
 	/* ACQUIRE, pairs with the RELEASE of the attempt: it is over. */
 	while (!smp_load_acquire(&holder->over) && polls--)
 		cpu_relax();
-	holder->row->unlock(holder->lock);
+	holder->type->unlock(holder->lock);
 }
 
 static void timeout_info_has_the_level_of_a_holder_in_a_hardirq(struct kunit *test)
 {
 	static call_single_data_t csd;
-	struct nbq_bench *bench = bench_elsewhere(test);
-	struct remote_holder holder = { .row = bench->row, .lock = bench->lock };
+	struct nbq_fixture *fixture = fixture_elsewhere(test);
+	struct remote_holder holder = { .type = fixture->type, .lock = fixture->lock };
 	struct nbq_timeout info = {};
 	unsigned int cpu, polls = 1000000000;
 	int ret;
 
-	/* before and after: H, elsewhere */
+	/* Before and after: H, elsewhere */
 	migrate_disable();
 	cpu = nbq_other_cpu(test);
 	INIT_CSD(&csd, hold_until_over, &holder);
@@ -516,9 +493,9 @@ static void timeout_info_has_the_level_of_a_holder_in_a_hardirq(struct kunit *te
 	while (!smp_load_acquire(&holder.holds) && polls--)
 		cpu_relax();
 	nbq_fake_start(START, STEP);
-	ret = bench->row->lock_timeout_info(bench->lock, PATIENCE, &info);
+	ret = fixture->type->lock_timeout_info(fixture->lock, PATIENCE, &info);
 	if (!ret)
-		bench->row->unlock(bench->lock);
+		fixture->type->unlock(fixture->lock);
 	/* RELEASE, pairs with the ACQUIRE in hold_until_over(). */
 	smp_store_release(&holder.over, true);
 	/* Calls are made in order: after this one, that one has returned. */
@@ -529,77 +506,23 @@ static void timeout_info_has_the_level_of_a_holder_in_a_hardirq(struct kunit *te
 	KUNIT_EXPECT_EQ(test, info.holder_cpu, cpu);
 	KUNIT_EXPECT_EQ(test, info.holder_level, NBQ_HARDIRQ);
 	KUNIT_EXPECT_GE(test, info.waited_ns, PATIENCE);
-	KUNIT_EXPECT_EQ(test, info.waited_ns, STEP * (nbq_fake.reads - 1));
-}
-
-/* Destroy, with abandoned nodes in the queue */
-struct end {
-	const struct nbq_row *row;
-	void *lock;
-	struct visit visit;
-	int ret;
-	struct state before;
-	struct state after;
-};
-
-static void end_lock(void *arg)
-{
-	struct end *end = arg;
-
-	end->before = state_now();
-	end->ret = end->row->destroy(end->lock);
-	end->after = state_now();
-}
-
-static void destroy_reclaims_abandoned_nodes(struct kunit *test)
-{
-	const struct level_case *where = test->param_value;
-	struct nbq_bench *bench = bench_elsewhere(test);
-	struct end *end = alloc(test, sizeof(*end));
-
-	end->row = bench->row;
-	end->lock = bench->lock;
-
-	/* before: A L L; after: [] */
-	nbq_bench_leave_abandoned(test, 2);
-	EXPECT_SHAPE(test, "ALL");
-	preempt_disable();
-	visit_level(&end->visit, where->level, end_lock, end);
-	preempt_enable();
-	end_visit(test, &end->visit);
-	KUNIT_EXPECT_EQ(test, end->ret, 0);
-	expect_state(test, end->after, end->before, "destroy");
-	EXPECT_SHAPE(test, ".");
-	KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
-	EXPECT_TOTAL(test, .nodes_reclaimed = 2 + bench->row->facts->holder_nodes);
+	KUNIT_EXPECT_EQ(test, info.waited_ns, nbq_fake_last() - START);
 }
 
 /* A context above one of its own CPU that has the lock, or waits for it */
 
-/**
- * struct pair - one context on top of another, both at the same lock
- * @bench: the lock
- * @below: level of the lower one
- * @above: level of the upper one
- * @waits: the lower one waits; else it holds
- * @lower: how the lower one gets there
- * @upper: how the upper one does
- * @lower_ret: of the lower one's attempt
- * @rets: of the upper one's, by each operation
- * @before: the state of the upper one
- * @after: in the end
- */
+/* One context on top of another, both at the same lock */
 struct pair {
-	struct nbq_bench *bench;
-	unsigned int below;
-	unsigned int above;
-	bool waits;
-	struct visit lower;
-	struct visit upper;
-	int lower_ret;
-	int rets[ARRAY_SIZE(operations)];
-	struct state before;
-	struct state after;
+	struct nbq_fixture *fixture;		/* the lock */
+	unsigned int below;			/* level of the lower one */
+	unsigned int above;			/* level of the upper one */
+	bool waits;				/* the lower one waits; else it holds */
+	struct visit lower;			/* how the lower one gets there */
+	struct visit upper;			/* how the upper one does */
+	int lower_ret;				/* of the lower one's attempt */
+	int rets[ARRAY_SIZE(operations)];	/* of the upper one's, by each operation */
+	struct state before;			/* the state of the upper one */
+	struct state after;			/* in the end */
 };
 
 /* An operation that cannot fail would wait for ever. */
@@ -611,7 +534,7 @@ static bool is_tried(const struct nbq_operation *op, unsigned int level)
 static void try_every_operation(void *arg)
 {
 	struct pair *pair = arg;
-	struct nbq_bench *bench = pair->bench;
+	struct nbq_fixture *fixture = pair->fixture;
 	unsigned long flags;
 	unsigned int i;
 
@@ -619,9 +542,9 @@ static void try_every_operation(void *arg)
 	for (i = 0; i < ARRAY_SIZE(operations); i++) {
 		if (!is_tried(&operations[i], pair->above))
 			continue;
-		pair->rets[i] = bench->row->take(&operations[i], bench->lock, &flags);
+		pair->rets[i] = fixture->type->take(&operations[i], fixture->lock, &flags);
 		if (!pair->rets[i])
-			bench->row->drop(&operations[i], bench->lock, flags);
+			fixture->type->drop(&operations[i], fixture->lock, flags);
 	}
 	pair->after = state_now();
 	mend(pair->before);
@@ -637,17 +560,17 @@ static void run_above(void *arg)
 static void run_below(void *arg)
 {
 	struct pair *pair = arg;
-	struct nbq_bench *bench = pair->bench;
+	struct nbq_fixture *fixture = pair->fixture;
 
 	if (pair->waits) {
-		nbq_fake_call(nbq_fake.reads + 2, run_above, pair);
-		pair->lower_ret = bench->row->lock_timeout(bench->lock, PATIENCE);
+		nbq_fake_call(nbq_fake.now + STEP, run_above, pair);
+		pair->lower_ret = fixture->type->lock_timeout(fixture->lock, PATIENCE);
 	} else {
-		pair->lower_ret = bench->row->lock_timeout(bench->lock, 0);
+		pair->lower_ret = fixture->type->lock_timeout(fixture->lock, 0);
 		run_above(pair);
 	}
 	if (!pair->lower_ret)
-		bench->row->unlock(bench->lock);
+		fixture->type->unlock(fixture->lock);
 }
 
 /*
@@ -656,7 +579,7 @@ static void run_below(void *arg)
  */
 static void expect_edeadlk_at_once(struct kunit *test, struct pair *pair)
 {
-	bool may_steal = pair->waits && pair->bench->row->facts->steals;
+	bool may_steal = pair->waits && pair->fixture->type->traits->steals;
 	int error = may_steal ? -ETIMEDOUT : -EDEADLK;
 	unsigned int i;
 
@@ -673,27 +596,28 @@ static void expect_edeadlk_at_once(struct kunit *test, struct pair *pair)
 					    "%s at level %u above %u",
 					    operations[i].desc, pair->above, pair->below);
 	}
-	/* None of them has read the clock; the lower one has, until its deadline. */
-	if (!may_steal)
-		KUNIT_EXPECT_EQ(test, nbq_fake.reads,
-				pair->waits ? reads_of_patience(pair->below) : 0);
+	/* None of them has waited; the lower one has, until its deadline. */
+	if (may_steal)
+		KUNIT_EXPECT_GT(test, nbq_fake_last(), START + PATIENCE + STEP);
+	else if (pair->waits)
+		EXPECT_ENDED_AT(test, START + PATIENCE);
 	else
-		KUNIT_EXPECT_GT(test, nbq_fake.reads, reads_of_patience(pair->below));
+		KUNIT_EXPECT_LT(test, nbq_fake_last(), START + PATIENCE);
 }
 
 /* Above every other context, of which a task is one */
 static void try_all_pairs(struct kunit *test, bool waits)
 {
-	const struct level_case *above = test->param_value;
-	struct nbq_bench *bench = bench_elsewhere(test);
+	const struct level_case *above = nbq_value(test);
+	struct nbq_fixture *fixture = fixture_elsewhere(test);
 	struct pair *pair;
 	unsigned int below;
 
 	if (waits)
-		nbq_bench_enqueue(test);
+		nbq_fixture_enqueue(test);
 	for (below = NBQ_TASK; below < above->level; below++) {
 		pair = alloc(test, sizeof(*pair));
-		pair->bench = bench;
+		pair->fixture = fixture;
 		pair->below = below;
 		pair->above = above->level;
 		pair->waits = waits;
@@ -726,69 +650,47 @@ enum ending {
 	GRANTED,
 };
 
-/**
- * struct floor - a context of the stack
- * @stack: what it belongs to
- * @level: of the context that it should be
- * @seen: of the context that it was
- * @visit: how it gets there
- * @own: held from its beginning to its end
- * @wanted: held by @holder, and waited for while all above it come and go
- * @spare: for one attempt more than there are nodes
- * @holder: a context elsewhere
- * @user: a context elsewhere that has @spare meanwhile, where a free lock can be
- *	taken without a node
- * @behind: another context elsewhere, which enqueues behind the wait
- * @rest: the node that is free again once the wait is over, where holders have
- *	none: kept from the attempt for one more
- * @nodes: all that its pool has
- * @replaced: the pool's own nodes
- * @own_ret: what the attempts returned: to hold @own,
- * @wait_ret: to wait for @wanted,
- * @more_ret: for @spare, with all nodes in use,
- * @later_ret: for @spare, when one is free again
- * @more_reads: reads of the clock by the attempt without a node
- * @before: the state
- * @after: in the end
- */
+/* A context of the stack */
 struct floor {
-	struct stack *stack;
-	unsigned int level;
-	unsigned int seen;
-	struct visit visit;
-	void *own;
-	void *wanted;
-	void *spare;
-	struct nbq_contender holder;
+	struct stack *stack;		/* what it belongs to */
+	unsigned int level;		/* of the context that it should be */
+	unsigned int seen;		/* of the context that it was */
+	struct visit visit;		/* how it gets there */
+	void *own;			/* held from its beginning to its end */
+	void *wanted;	/* held by holder, and waited for while all above it come and go */
+	void *spare;			/* for one attempt more than there are nodes */
+	struct nbq_contender holder;	/* a context elsewhere */
+	/*
+	 * A context elsewhere that has @spare meanwhile, where a free lock can be taken
+	 * without a node
+	 */
 	struct nbq_contender user;
+	/* Another context elsewhere, which enqueues behind the wait */
 	struct nbq_contender behind;
+	/*
+	 * The node that is free again once the wait is over, where holders have none: kept
+	 * from the attempt for one more
+	 */
 	struct nbq_node *rest;
-	struct nbq_node *nodes;
+	struct nbq_node *nodes;		/* all that its pool has */
 	struct nbq_encodable *encodable;
-	struct nbq_replaced replaced;
-	int own_ret;
-	int wait_ret;
-	int more_ret;
-	int later_ret;
-	unsigned int more_reads;
-	struct state before;
-	struct state after;
+	struct nbq_replaced replaced;	/* the pool's own nodes */
+	int own_ret;			/* what the attempts returned: to hold own, */
+	int wait_ret;			/* to wait for wanted, */
+	int more_ret;			/* for spare, with all nodes in use, */
+	int later_ret;			/* for spare, when one is free again */
+	u64 more_ns;			/* the time that the attempt without a node took */
+	struct state before;		/* the state */
+	struct state after;		/* in the end */
 };
 
-/**
- * struct stack - the contexts of this CPU, one on top of the other
- * @bench: the lock type; the nodes of those elsewhere
- * @ending: of the waits
- * @floors: the contexts, by level
- * @counted: what the pools had counted before
- * @counts: and afterwards
- */
+/* The contexts of this CPU, one on top of the other */
 struct stack {
-	struct nbq_bench *bench;
-	enum ending ending;
-	struct floor floors[NBQ_LEVELS];
-	struct counts counted;
-	struct counts counts;
+	struct nbq_fixture *fixture;		/* the lock type; the nodes of those elsewhere */
+	enum ending ending;			/* of the waits */
+	struct floor floors[NBQ_LEVELS];	/* the contexts, by level */
+	struct counts counted;			/* what the pools had counted before */
+	struct counts counts;			/* and afterwards */
 };
 
 static void run_floor(void *arg);
@@ -797,7 +699,7 @@ static void run_floor(void *arg);
 static void while_floor_waits(void *arg)
 {
 	struct floor *floor = arg;
-	struct nbq_bench *bench = floor->stack->bench;
+	struct nbq_fixture *fixture = floor->stack->fixture;
 
 	if (floor->level < NBQ_NMI) {
 		struct floor *above = floor + 1;
@@ -805,39 +707,40 @@ static void while_floor_waits(void *arg)
 		visit_level(&above->visit, above->level, run_floor, above);
 	}
 	if (floor->stack->ending == GRANTED) {
-		bench->row->release(floor->wanted, floor->holder.node);
+		fixture->type->release(floor->wanted, floor->holder.node);
 	} else {
-		bench->row->enqueue(floor->wanted, &floor->behind);
-		bench->row->link(&floor->behind);
+		fixture->type->enqueue(floor->wanted, &floor->behind);
+		if (fixture->type->link)
+			fixture->type->link(&floor->behind);
 	}
 }
 
 /* A node is free again: that of the wait, or one that the successor reclaims. */
 static void free_a_node(struct floor *floor)
 {
-	const struct nbq_row *row = floor->stack->bench->row;
+	const struct nbq_lock_type *type = floor->stack->fixture->type;
 
-	if (!row->facts->holder_nodes)
-		row->release(floor->spare, floor->user.node);
+	if (!type->traits->holder_nodes)
+		type->release(floor->spare, floor->user.node);
 	if (floor->rest)
 		nbq_node_free_own(floor->rest);
 	if (!floor->wait_ret) {
-		row->unlock(floor->wanted);
+		type->unlock(floor->wanted);
 		/* Where it stays in the lock */
-		row->destroy(floor->wanted);
+		type->destroy(floor->wanted);
 		return;
 	}
-	row->poll(floor->wanted, &floor->behind);
+	type->poll(floor->wanted, &floor->behind);
 }
 
 static int try_spare(struct floor *floor, ktime_t patience)
 {
-	const struct nbq_row *row = floor->stack->bench->row;
-	int ret = row->lock_timeout(floor->spare, patience);
+	const struct nbq_lock_type *type = floor->stack->fixture->type;
+	int ret = type->lock_timeout(floor->spare, patience);
 
 	if (!ret) {
-		row->unlock(floor->spare);
-		row->destroy(floor->spare);
+		type->unlock(floor->spare);
+		type->destroy(floor->spare);
 	}
 	return ret;
 }
@@ -845,29 +748,26 @@ static int try_spare(struct floor *floor, ktime_t patience)
 static void run_floor(void *arg)
 {
 	struct floor *floor = arg;
-	const struct nbq_row *row = floor->stack->bench->row;
+	const struct nbq_lock_type *type = floor->stack->fixture->type;
 
 	floor->seen = interrupt_context_level();
 	floor->before = state_now();
-	floor->own_ret = row->lock_timeout(floor->own, 0);
-	/*
-	 * One read more, as above; and not in that of a tick, after which the same poll reads
-	 * the clock for the deadline
-	 */
-	nbq_fake_call(nbq_fake.reads + nbq_first_read_queued(row->facts) + 1 +
-		      (row->facts->steals && floor->level == NBQ_TASK),
-		      while_floor_waits, floor);
-	floor->wait_ret = row->lock_timeout(floor->wanted, PATIENCE);
-	if (!floor->wait_ret && !row->facts->holder_nodes)
+	floor->own_ret = type->lock_timeout(floor->own, 0);
+	/* It has enqueued by then. */
+	nbq_fake_call(nbq_fake.now + 8 * STEP, while_floor_waits, floor);
+	/* What comes on top takes its time. */
+	floor->wait_ret = type->lock_timeout(floor->wanted, floor->stack->ending == GRANTED ?
+					     100 * PATIENCE : PATIENCE);
+	if (!floor->wait_ret && !type->traits->holder_nodes)
 		floor->rest = nbq_node_alloc(nbq_this_pool());
-	floor->more_reads = nbq_fake.reads;
+	floor->more_ns = nbq_fake.now;
 	floor->more_ret = try_spare(floor, PATIENCE);
-	floor->more_reads = nbq_fake.reads - floor->more_reads;
+	floor->more_ns = nbq_fake.now - floor->more_ns;
 	free_a_node(floor);
 	floor->later_ret = try_spare(floor, 0);
 	if (!floor->own_ret) {
-		row->unlock(floor->own);
-		row->destroy(floor->own);
+		type->unlock(floor->own);
+		type->destroy(floor->own);
 	}
 	floor->after = state_now();
 	mend(floor->before);
@@ -875,14 +775,14 @@ static void run_floor(void *arg)
 
 static unsigned int floor_nodes(const struct stack *stack)
 {
-	return stack->bench->row->facts->holder_nodes + 1;
+	return stack->fixture->type->traits->holder_nodes + 1;
 }
 
 static void init_floor(struct kunit *test, struct stack *stack,
 		       unsigned int level)
 {
 	struct floor *floor = &stack->floors[level];
-	struct nbq_bench *bench = stack->bench;
+	struct nbq_fixture *fixture = stack->fixture;
 
 	floor->stack = stack;
 	floor->level = level;
@@ -892,13 +792,13 @@ static void init_floor(struct kunit *test, struct stack *stack,
 	floor->nodes = alloc(test, FLOOR_NODES_MAX * sizeof(struct nbq_node));
 	floor->encodable = nbq_encodable_new(test, floor->nodes, floor_nodes(stack));
 	KUNIT_ASSERT_NOT_NULL(test, floor->encodable);
-	floor->holder.node = nbq_bench_alloc(test);
-	bench->row->enqueue(floor->wanted, &floor->holder);
-	if (!bench->row->facts->holder_nodes) {
-		floor->user.node = nbq_bench_alloc(test);
-		bench->row->enqueue(floor->spare, &floor->user);
+	floor->holder.node = nbq_fixture_alloc(test);
+	fixture->type->enqueue(floor->wanted, &floor->holder);
+	if (!fixture->type->traits->holder_nodes) {
+		floor->user.node = nbq_fixture_alloc(test);
+		fixture->type->enqueue(floor->spare, &floor->user);
 	}
-	floor->behind.node = nbq_bench_alloc(test);
+	floor->behind.node = nbq_fixture_alloc(test);
 }
 
 static struct stack *new_stack(struct kunit *test, enum ending ending)
@@ -906,7 +806,7 @@ static struct stack *new_stack(struct kunit *test, enum ending ending)
 	struct stack *stack = alloc(test, sizeof(*stack));
 	unsigned int level;
 
-	stack->bench = bench_elsewhere(test);
+	stack->fixture = fixture_elsewhere(test);
 	stack->ending = ending;
 	for (level = 0; level < NBQ_LEVELS; level++)
 		init_floor(test, stack, level);
@@ -945,7 +845,7 @@ static void restore_nodes(struct stack *stack)
 /* To the top and back, on one CPU. Nothing is in use when this returns. */
 static void run_stack(struct stack *stack)
 {
-	const struct nbq_row *row = stack->bench->row;
+	const struct nbq_lock_type *type = stack->fixture->type;
 	unsigned int level;
 
 	nbq_fake_start(START, STEP);
@@ -958,10 +858,10 @@ static void run_stack(struct stack *stack)
 	for (level = 0; level < NBQ_LEVELS && stack->ending == TIMES_OUT; level++) {
 		struct floor *floor = &stack->floors[level];
 
-		row->release(floor->wanted, floor->holder.node);
-		if (row->poll(floor->wanted, &floor->behind))
-			row->release(floor->wanted, floor->behind.node);
-		row->destroy(floor->wanted);
+		type->release(floor->wanted, floor->holder.node);
+		if (type->poll(floor->wanted, &floor->behind))
+			type->release(floor->wanted, floor->behind.node);
+		type->destroy(floor->wanted);
 	}
 	restore_nodes(stack);
 	preempt_enable();
@@ -972,7 +872,7 @@ static void expect_floor(struct kunit *test, struct stack *stack,
 {
 	struct nbq_events *from = &stack->counted.of[level];
 	struct nbq_events *to = &stack->counts.of[level];
-	const struct nbq_facts *facts = stack->bench->row->facts;
+	const struct nbq_traits *traits = stack->fixture->type->traits;
 	struct floor *floor = &stack->floors[level];
 	bool held = stack->ending == GRANTED;
 	unsigned int i;
@@ -982,24 +882,23 @@ static void expect_floor(struct kunit *test, struct stack *stack,
 	KUNIT_EXPECT_EQ_MSG(test, floor->own_ret, 0, "level %u", level);
 	KUNIT_EXPECT_EQ_MSG(test, floor->wait_ret, held ? 0 : -ETIMEDOUT,
 			    "level %u", level);
-	KUNIT_EXPECT_EQ_MSG(test, floor->more_ret, facts->without_node, "level %u",
+	KUNIT_EXPECT_EQ_MSG(test, floor->more_ret, traits->without_node, "level %u",
 			    level);
 	/* One that waits for a node, and not for the lock, is in no deadlock. */
-	KUNIT_EXPECT_EQ_MSG(test, floor->more_reads,
-			    reads_of_patience(facts->holder_nodes ? NBQ_TASK : level),
-			    "level %u", level);
+	KUNIT_EXPECT_GE_MSG(test, floor->more_ns, PATIENCE, "level %u", level);
+	KUNIT_EXPECT_LE_MSG(test, floor->more_ns, PATIENCE + 2 * STEP, "level %u", level);
 	KUNIT_EXPECT_EQ_MSG(test, floor->later_ret, 0, "level %u", level);
 	expect_state(test, floor->after, floor->before, level_cases[level].desc);
 
-	/* to wait; to hold, and the second attempt for one more; the rest */
+	/* To wait; to hold, and the second attempt for one more; the rest */
 	KUNIT_EXPECT_EQ(test, to->nodes_allocated - from->nodes_allocated,
-			1 + 2 * facts->holder_nodes + !!floor->rest);
+			1 + 2 * traits->holder_nodes + !!floor->rest);
 	KUNIT_EXPECT_EQ(test, to->exhaustions - from->exhaustions, 1);
 	KUNIT_EXPECT_EQ(test, to->timeouts - from->timeouts,
-			!held + (facts->without_node == -ETIMEDOUT));
+			!held + (traits->without_node == -ETIMEDOUT));
 	KUNIT_EXPECT_EQ(test, to->nodes_abandoned - from->nodes_abandoned, !held);
 	KUNIT_EXPECT_EQ(test, to->acquired_uncontended - from->acquired_uncontended,
-			2 * facts->holder_nodes);
+			2 * traits->holder_nodes);
 	KUNIT_EXPECT_EQ(test, to->acquired_handoff - from->acquired_handoff, held);
 	for (i = 0; i < FLOOR_NODES_MAX; i++)
 		KUNIT_EXPECT_TRUE(test, nbq_is_free(&floor->nodes[i]));
@@ -1013,12 +912,7 @@ static const struct ending_case {
 	{ "granted", GRANTED },
 };
 
-static void ending_desc(const struct ending_case *ending, char *desc)
-{
-	strscpy(desc, ending->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(ending, ending_cases, ending_desc);
+NBQ_TYPES_PARAM(ending, ending_cases);
 
 /*
  * task, softirq, hardirq, NMI: each holds one lock and waits for another, with
@@ -1028,9 +922,9 @@ KUNIT_ARRAY_PARAM(ending, ending_cases, ending_desc);
  */
 static void all_contexts_hold_and_wait_with_the_last_of_their_nodes(struct kunit *test)
 {
-	const struct ending_case *ending = test->param_value;
+	const struct ending_case *ending = nbq_value(test);
 	struct stack *stack = new_stack(test, ending->ending);
-	struct nbq_bench *bench = stack->bench;
+	struct nbq_fixture *fixture = stack->fixture;
 	unsigned int level;
 
 	run_stack(stack);
@@ -1041,28 +935,29 @@ static void all_contexts_hold_and_wait_with_the_last_of_their_nodes(struct kunit
 			nbq_node_free(stack->floors[level].behind.node);
 	}
 	/* All nodes are free, here and elsewhere. */
-	nbq_read_events(&bench->total);
-	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(bench), 0);
+	nbq_read_events(&fixture->total);
+	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(fixture), 0);
 }
 
-#define NBQ_SUITE_CASES							\
-{									\
-	KUNIT_CASE_PARAM(every_operation_takes_a_free_lock, level_gen_params),	\
-	KUNIT_CASE_PARAM(every_timed_operation_gives_up_behind_a_holder,	\
-			 level_gen_params),				\
-	KUNIT_CASE_PARAM(every_waiting_operation_is_granted_the_lock,		\
-			 level_gen_params),				\
-	KUNIT_CASE(timeout_info_has_the_level_of_a_holder_in_a_hardirq),	\
-	KUNIT_CASE_PARAM(destroy_reclaims_abandoned_nodes,		\
-			 level_gen_params),				\
-	KUNIT_CASE_PARAM(context_above_the_holder_gets_edeadlk_at_once,\
-			 interrupt_gen_params),				\
-	KUNIT_CASE_PARAM(context_above_a_waiter_gets_edeadlk_or_may_steal,\
-			 interrupt_gen_params),				\
-	KUNIT_CASE_PARAM(all_contexts_hold_and_wait_with_the_last_of_their_nodes,\
-			 ending_gen_params),				\
-	{}								\
-}
+KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);
 
-#define NBQ_SUITE_SUFFIX	"_contexts"
-#include "lock_row_suites.h"
+static struct kunit_case contexts_cases[] = {
+	KUNIT_CASE_PARAM(every_operation_takes_a_free_lock, level_gen_params),
+	KUNIT_CASE_PARAM(every_timed_operation_gives_up_behind_a_holder, level_gen_params),
+	KUNIT_CASE_PARAM(every_waiting_operation_is_granted_the_lock, level_gen_params),
+	KUNIT_CASE_PARAM(timeout_info_has_the_level_of_a_holder_in_a_hardirq, type_gen_params),
+	KUNIT_CASE_PARAM(context_above_the_holder_gets_edeadlk_at_once, interrupt_gen_params),
+	KUNIT_CASE_PARAM(context_above_a_waiter_gets_edeadlk_or_may_steal, interrupt_gen_params),
+	KUNIT_CASE_PARAM(all_contexts_hold_and_wait_with_the_last_of_their_nodes,
+			 ending_gen_params),
+	{}
+};
+
+static struct kunit_suite contexts_suite = {
+	.name = "nbq_contexts",
+	.init = nbq_fixture_init,
+	.exit = nbq_fixture_finish,
+	.test_cases = contexts_cases,
+};
+
+kunit_test_suite(contexts_suite);

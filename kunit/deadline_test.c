@@ -3,14 +3,13 @@
  * Patience: what becomes of a ktime_t, when the clock is read, and how late a
  * deadline can be noticed. No lock takes part.
  */
-#include <linux/string.h>
 
 #include "common.h"
 
 static const struct patience_case {
 	const char *desc;
 	ktime_t patience;
-	/* the deadline after one poll, at 1000 */
+	/* The deadline after one poll, at 1000 */
 	ktime_t at;
 	unsigned int reads;
 } patience_cases[] = {
@@ -26,12 +25,7 @@ static const struct patience_case {
 	{ "forever", KTIME_MAX, KTIME_MAX, 0 },
 };
 
-static void patience_desc(const struct patience_case *p, char *desc)
-{
-	strscpy(desc, p->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(patience, patience_cases, patience_desc);
+KUNIT_ARRAY_PARAM_DESC(patience, patience_cases, desc);
 
 static void patience_becomes_a_deadline(struct kunit *test)
 {
@@ -66,12 +60,7 @@ static const struct at_case {
 	{ "never", KTIME_MAX, false, 0 },
 };
 
-static void at_desc(const struct at_case *a, char *desc)
-{
-	strscpy(desc, a->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(at, at_cases, at_desc);
+KUNIT_ARRAY_PARAM_DESC(at, at_cases, desc);
 
 static void absolute_deadline_is_compared_with_the_clock(struct kunit *test)
 {
@@ -205,8 +194,8 @@ static struct kunit_case deadline_cases[] = {
 
 static struct kunit_suite deadline_suite = {
 	.name = "nbq_deadline",
-	.init = nbq_clh_bench_init,
-	.exit = nbq_bench_exit,
+	.init = nbq_fixture_init_clh,
+	.exit = nbq_fixture_exit,
 	.test_cases = deadline_cases,
 };
 

@@ -10,25 +10,18 @@
 #include <linux/kconfig.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
-#include <linux/string.h>
 
 #include "common.h"
 
 /* A tick by which each search that is to come has come */
 #define LAST_TICK	400
 
-/**
- * struct cycle_case - when a cycle is there, and when the waiter gets -EDEADLK
- * @desc: what it is
- * @step: from tick to tick, in ns
- * @closes: the tick in whose middle the holder begins to wait
- * @found: the tick at which the waiter gets -EDEADLK
- */
+/* When a cycle is there, and when the waiter gets -EDEADLK */
 struct cycle_case {
-	const char *desc;
-	u64 step;
-	unsigned int closes;
-	unsigned int found;
+	const char *desc;	/* what it is */
+	u64 step;		/* from tick to tick, in ns */
+	unsigned int closes;	/* the tick in whose middle the holder begins to wait */
+	unsigned int found;	/* the tick at which the waiter gets -EDEADLK */
 };
 
 /* The first tick is at the 64th poll: from then on, 50 us, and so on. */
@@ -55,63 +48,50 @@ static const struct cycle_case task_cases[] = {
 	{ "then_each_32_us_still", 2000, 49, 64 },
 };
 
-static void cycle_desc(const struct cycle_case *search, char *desc)
-{
-	strscpy(desc, search->desc, KUNIT_PARAM_DESC_SIZE);
-}
+NBQ_TYPES_PARAM(task, task_cases);
+NBQ_TYPES_PARAM(interrupt, interrupt_cases);
 
-KUNIT_ARRAY_PARAM(task, task_cases, cycle_desc);
-KUNIT_ARRAY_PARAM(interrupt, interrupt_cases, cycle_desc);
-
-/**
- * struct waiter - an attempt at a lock whose holder begins to wait
- * @bench: the lock, and the pool of the CPU that this is not
- * @closes: the read of the clock in whose middle it does
- * @ends: that in whose middle it releases, if the waiter waits still
- * @aborted: in the middle of @closes, this one abandons the queue; or NULL
- * @lock: of this CPU: the other lock of the cycle
- * @silent: the word that the holder polls there
- * @ret: what came of the attempt
- */
+/* An attempt at a lock whose holder begins to wait */
 struct waiter {
-	struct nbq_bench *bench;
-	unsigned int closes;
-	unsigned int ends;
+	struct nbq_fixture *fixture;	/* the lock, and the pool of the CPU that this is not */
+	unsigned int closes;		/* the read of the clock in whose middle it does */
+	unsigned int ends;	/* that in whose middle it releases, if the waiter waits still */
+	/* In the middle of closes, this one abandons the queue; or NULL */
 	struct nbq_contender *aborted;
-	struct nbq_spin lock;
-	struct nbq_node *silent;
-	int ret;
+	struct nbq_spin lock;		/* of this CPU: the other lock of the cycle */
+	struct nbq_node *silent;	/* the word that the holder polls there */
+	int ret;			/* what came of the attempt */
 };
 
 static void close_the_cycle(struct waiter *waiter)
 {
-	nbq_bench_close_cycle(waiter->bench, &waiter->lock, &waiter->silent);
+	nbq_fixture_close_cycle(waiter->fixture, &waiter->lock, &waiter->silent);
 	if (waiter->aborted)
-		nbq_contender_abandon(waiter->bench, waiter->aborted);
+		nbq_contender_abandon(waiter->fixture, waiter->aborted);
 }
 
 static void move_the_holder(void *arg)
 {
 	struct waiter *waiter = arg;
-	struct nbq_bench *bench = waiter->bench;
+	struct nbq_fixture *fixture = waiter->fixture;
 
 	if (nbq_fake.reads == waiter->closes)
 		close_the_cycle(waiter);
 	if (nbq_fake.reads == waiter->ends) {
-		nbq_contender_release(bench, &bench->contenders[0]);
+		nbq_contender_release(fixture, &fixture->contenders[0]);
 		return;
 	}
-	nbq_fake_call(nbq_fake.reads + 1, move_the_holder, waiter);
+	nbq_fake_call(0, move_the_holder, waiter);
 }
 
 static void wait_for_the_holder(void *arg)
 {
 	struct waiter *waiter = arg;
-	const struct nbq_row *row = waiter->bench->row;
+	const struct nbq_lock_type *type = waiter->fixture->type;
 
-	waiter->ret = row->lock_timeout(waiter->bench->lock, KTIME_MAX);
+	waiter->ret = type->lock_timeout(waiter->fixture->lock, KTIME_MAX);
 	if (!waiter->ret)
-		row->unlock(waiter->bench->lock);
+		type->unlock(waiter->fixture->lock);
 }
 
 static struct waiter *new_waiter(struct kunit *test)
@@ -123,15 +103,15 @@ static struct waiter *new_waiter(struct kunit *test)
 		kunit_skip(test, "needs a second CPU");
 	waiter = kunit_kzalloc(test, sizeof(*waiter), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, waiter);
-	waiter->bench = test->priv;
-	waiter->bench->row->init_unwatched(waiter->bench->lock);
-	nbq_bench_enqueue(test);
+	waiter->fixture = test->priv;
+	nbq_init_untracked(waiter->fixture->type, waiter->fixture->lock);
+	nbq_fixture_enqueue(test);
 	return waiter;
 }
 
 static bool reads_to_enqueue(const struct waiter *waiter)
 {
-	return waiter->bench->row->facts->reads_before_enqueue;
+	return waiter->fixture->type->traits->steals;
 }
 
 /* The read of a tick: if it is before it enqueues, which an interrupt's first one is */
@@ -142,8 +122,8 @@ static unsigned int read_of_tick(const struct waiter *waiter, unsigned int tick,
 
 static void end_cycle(struct waiter *waiter)
 {
-	nbq_fake.call_at = 0;
-	nbq_bench_open_cycle(waiter->bench);
+	nbq_fake.call = NULL;
+	nbq_fixture_open_cycle(waiter->fixture);
 }
 
 /* Preemption is off twice during the attempt, as in a task that holds a lock. */
@@ -156,14 +136,14 @@ static void wait_as_holder(struct waiter *waiter)
 
 static void expect_edeadlk(struct kunit *test, bool interrupt)
 {
-	const struct cycle_case *search = test->param_value;
+	const struct cycle_case *search = nbq_value(test);
 	struct waiter *waiter = new_waiter(test);
 
-	/* before and after: H; in between: H w */
+	/* Before and after: H; in between: H w */
 	waiter->closes = read_of_tick(waiter, search->closes, interrupt);
 	waiter->ends = LAST_TICK;
 	nbq_fake_start(1000, search->step);
-	nbq_fake_call(1, move_the_holder, waiter);
+	nbq_fake_call(0, move_the_holder, waiter);
 	if (interrupt)
 		nbq_as_nmi(wait_for_the_holder, waiter);
 	else
@@ -189,15 +169,15 @@ static void interrupt_checks_at_once_behind_a_new_predecessor(struct kunit *test
 	struct waiter *waiter = new_waiter(test);
 	unsigned int found = 3;
 
-	/* before: H w x; in between: H w x y, and H w y from the tick 3 on; after: H w */
-	nbq_bench_enqueue(test);
-	waiter->aborted = nbq_bench_enqueue(test);
+	/* Before: H w x; in between: H w x y, and H w y from the tick 3 on; after: H w */
+	nbq_fixture_enqueue(test);
+	waiter->aborted = nbq_fixture_enqueue(test);
 	waiter->closes = read_of_tick(waiter, 3, true);
 	waiter->ends = LAST_TICK;
-	if (waiter->bench->row->facts->steals)
+	if (waiter->fixture->type->traits->steals)
 		found = 4;
 	nbq_fake_start(1000, 2000);
-	nbq_fake_call(1, move_the_holder, waiter);
+	nbq_fake_call(0, move_the_holder, waiter);
 	nbq_as_nmi(wait_for_the_holder, waiter);
 	end_cycle(waiter);
 	KUNIT_EXPECT_EQ(test, waiter->ret, -EDEADLK);
@@ -214,24 +194,30 @@ static void task_that_holds_no_lock_does_not_check(struct kunit *test)
 	waiter->closes = 1;
 	waiter->ends = LAST_TICK;
 	nbq_fake_start(1000, 10000);
-	nbq_fake_call(1, move_the_holder, waiter);
+	nbq_fake_call(0, move_the_holder, waiter);
 
-	/* before: H; in between: H w; after: [], or A where nodes stay */
+	/* Before: H; in between: H w; after: [], or A where nodes stay */
 	wait_for_the_holder(waiter);
 	end_cycle(waiter);
 	KUNIT_EXPECT_EQ(test, waiter->ret, 0);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, LAST_TICK);
 }
 
-#define NBQ_SUITE_CASES							\
-{									\
-	KUNIT_CASE_PARAM(task_gets_edeadlk_from_its_next_check, task_gen_params),\
-	KUNIT_CASE_PARAM(interrupt_gets_edeadlk_from_its_next_check,		\
-			 interrupt_gen_params),				\
-	KUNIT_CASE(interrupt_checks_at_once_behind_a_new_predecessor),\
-	KUNIT_CASE(task_that_holds_no_lock_does_not_check),		\
-	{}								\
-}
+KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);
 
-#define NBQ_SUITE_SUFFIX	"_deadlocks"
-#include "lock_row_suites.h"
+static struct kunit_case deadlocks_cases[] = {
+	KUNIT_CASE_PARAM(task_gets_edeadlk_from_its_next_check, task_gen_params),
+	KUNIT_CASE_PARAM(interrupt_gets_edeadlk_from_its_next_check, interrupt_gen_params),
+	KUNIT_CASE_PARAM(interrupt_checks_at_once_behind_a_new_predecessor, type_gen_params),
+	KUNIT_CASE_PARAM(task_that_holds_no_lock_does_not_check, type_gen_params),
+	{}
+};
+
+static struct kunit_suite deadlocks_suite = {
+	.name = "nbq_deadlocks",
+	.init = nbq_fixture_init,
+	.exit = nbq_fixture_finish,
+	.test_cases = deadlocks_cases,
+};
+
+kunit_test_suite(deadlocks_suite);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions that use the guards of a lock type, for its row: for define_lock_row.h. Those
+ * Functions that use the guards of a lock type: for lock_type_ops.h. Those
  * that this kernel does not have are NULL.
  */
 #ifdef guard

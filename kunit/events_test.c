@@ -11,12 +11,7 @@
 
 #include "common.h"
 
-static void event_desc(const struct nbq_event *event, char *desc)
-{
-	strscpy(desc, event->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(event, nbq_event_list, event_desc);
+KUNIT_ARRAY_PARAM_DESC(event, nbq_event_list, name);
 
 static u64 value_of(struct kunit *test, const char *name)
 {
@@ -29,10 +24,10 @@ static u64 value_of(struct kunit *test, const char *name)
 /* One acquisition that found the queue empty. */
 static void acquire(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
-	nbq_clh_lock(bench->lock);
-	nbq_clh_unlock(bench->lock);
+	nbq_clh_lock(fixture->lock);
+	nbq_clh_unlock(fixture->lock);
 }
 
 static void every_event_can_be_read_by_its_name(struct kunit *test)
@@ -154,7 +149,7 @@ static void reset_does_not_write_to_the_counts(struct kunit *test)
 
 static void high_water_after_a_reset_is_what_is_in_use(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_clh second, third;
 	u64 one = 0, three = 0;
 
@@ -163,13 +158,13 @@ static void high_water_after_a_reset_is_what_is_in_use(struct kunit *test)
 
 	preempt_disable();
 	nbq_events_reset();
-	nbq_clh_lock(bench->lock);
+	nbq_clh_lock(fixture->lock);
 	KUNIT_EXPECT_EQ(test, nbq_event_read("pool_high_water", &one), 0);
 	nbq_clh_lock(&second);
 	nbq_clh_lock(&third);
 	nbq_clh_unlock(&third);
 	nbq_clh_unlock(&second);
-	nbq_clh_unlock(bench->lock);
+	nbq_clh_unlock(fixture->lock);
 	KUNIT_EXPECT_EQ(test, nbq_event_read("pool_high_water", &three), 0);
 	preempt_enable();
 	KUNIT_EXPECT_EQ(test, one, 1);
@@ -276,8 +271,8 @@ static struct kunit_case events_cases[] = {
 
 static struct kunit_suite events_suite = {
 	.name = "nbq_events",
-	.init = nbq_clh_bench_init,
-	.exit = nbq_bench_exit,
+	.init = nbq_fixture_init_clh,
+	.exit = nbq_fixture_exit,
 	.test_cases = events_cases,
 };
 

@@ -8,28 +8,18 @@
  */
 #include <linux/irqflags.h>
 #include <linux/preempt.h>
-#include <linux/string.h>
 
 #include "common.h"
 
-/**
- * struct use - one use of a guard, and what is seen from within
- * @guard: for the guard
- * @row: the type of the lock
- * @lock: the lock
- * @in: the context in the block
- * @out: the context after the block, if its last statement was run
- * @held: the lock was held in the block
- * @held_after: whether it was after the block
- */
+/* One use of a guard, and what is seen from within */
 struct use {
-	struct nbq_guard_use guard;
-	const struct nbq_row *row;
-	const void *lock;
-	struct nbq_context in;
-	struct nbq_context out;
-	bool held;
-	bool held_after;
+	struct nbq_guard_use guard;		/* for the guard */
+	const struct nbq_lock_type *type;	/* the type of the lock */
+	const void *lock;			/* the lock */
+	struct nbq_context in;			/* the context in the block */
+	struct nbq_context out;	/* the context after the block, if its last statement was run */
+	bool held;				/* the lock was held in the block */
+	bool held_after;			/* whether it was after the block */
 };
 
 static void observe(struct nbq_guard_use *guard)
@@ -38,25 +28,25 @@ static void observe(struct nbq_guard_use *guard)
 
 	if (guard->afters) {
 		use->out = nbq_context_now();
-		use->held_after = use->row->is_locked(use->lock);
+		use->held_after = use->type->is_locked(use->lock);
 	} else {
 		use->in = nbq_context_now();
-		use->held = use->row->is_locked(use->lock);
+		use->held = use->type->is_locked(use->lock);
 	}
 }
 
 static struct use use_of(struct kunit *test, ktime_t time)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
 	return (struct use){
 		.guard = { .time = time, .observe = observe },
-		.row = bench->row,
-		.lock = bench->lock,
+		.type = fixture->type,
+		.lock = fixture->lock,
 	};
 }
 
-/* Positions in the row */
+/* Positions in the guards of a lock type */
 enum {
 #define NBQ_GUARD(by, how, form)	INDEX_##by##_##how##_##form,
 #include "guard_list.h"
@@ -80,43 +70,24 @@ static const struct guard_case {
 
 #undef NBQ_GUARD
 
-static void guard_desc(const struct guard_case *guard, char *desc)
-{
-	strscpy(desc, guard->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-/* Those that put the interrupt state back */
-#define NBQ_GUARD(by, how, form)	ROW_OF_##form(by, how)
-#define ROW_OF_PLAIN(by, how)
-#define ROW_OF_IRQ(by, how)
-#define ROW_OF_BH(by, how)
-#define ROW_OF_IRQSAVE(by, how)						\
-	{ #by "." #how, INDEX_##by##_##how##_IRQSAVE, how, IRQSAVE },
-static const struct guard_case saving_guards[] = {
-#include "guard_list.h"
-};
-
-#undef NBQ_GUARD
-
-KUNIT_ARRAY_PARAM(any_guard, all_guards, guard_desc);
-KUNIT_ARRAY_PARAM(saving_guard, saving_guards, guard_desc);
-KUNIT_ARRAY_PARAM(failing_guard, guards_that_can_fail, guard_desc);
+NBQ_TYPES_PARAM(any_guard, all_guards);
+NBQ_TYPES_PARAM(failing_guard, guards_that_can_fail);
 
 static void needs_guards(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
-	if (!bench->row->guards)
+	if (!fixture->type->guards)
 		kunit_skip(test, "this kernel has no <linux/cleanup.h>");
 }
 
 /* Use the case's guard once. */
 static void use_guard(struct kunit *test, struct use *use)
 {
-	const struct guard_case *guard = test->param_value;
-	struct nbq_bench *bench = test->priv;
+	const struct guard_case *guard = nbq_value(test);
+	struct nbq_fixture *fixture = test->priv;
 
-	bench->row->guards[guard->index](bench->lock, &use->guard);
+	fixture->type->guards[guard->index](fixture->lock, &use->guard);
 }
 
 /* The same; the caller's context is as before afterwards. */
@@ -134,16 +105,29 @@ static void use_guard_fairly(struct kunit *test, struct use *use)
 }
 
 /* One acquisition, and a release without a successor */
-#define EXPECT_ONE_USE(test, facts)					\
-	EXPECT_TOTAL(test, .acquired_uncontended = (facts)->holder_nodes,	\
-		     .nodes_allocated = (facts)->holder_nodes,			\
-		     .nodes_freed = (facts)->holder_nodes && !(facts)->tail_stays)
+#define EXPECT_ONE_USE(test, traits)					\
+	EXPECT_TOTAL(test, .acquired_uncontended = (traits)->holder_nodes,	\
+		     .nodes_allocated = (traits)->holder_nodes,			\
+		     .nodes_freed = (traits)->holder_nodes && !(traits)->tail_stays)
+
+static void expect_interrupts_stay_off(struct kunit *test)
+{
+	struct use use = use_of(test, KTIME_MAX);
+	struct nbq_context after;
+
+	local_irq_disable();
+	use_guard(test, &use);
+	after = nbq_context_now();
+	local_irq_enable();
+	KUNIT_EXPECT_TRUE(test, use.in.irqs_off);
+	KUNIT_EXPECT_TRUE(test, after.irqs_off);
+}
 
 static void guard_holds_the_lock_in_its_block_as_its_name_says(struct kunit *test)
 {
-	const struct guard_case *guard = test->param_value;
+	const struct guard_case *guard = nbq_value(test);
 	struct nbq_context before = nbq_context_now();
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct use use = use_of(test, KTIME_MAX);
 
 	needs_guards(test);
@@ -152,54 +136,40 @@ static void guard_holds_the_lock_in_its_block_as_its_name_says(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, use.guard.err, 0);
 	KUNIT_EXPECT_TRUE(test, use.held);
 	nbq_expect_context(test, use.in, nbq_context_within(before, guard->form));
-	KUNIT_EXPECT_FALSE(test, bench->row->is_locked(bench->lock));
-	EXPECT_ONE_USE(test, bench->row->facts);
-}
-
-static void guard_leaves_interrupts_off_that_were_off(struct kunit *test)
-{
-	struct use use = use_of(test, KTIME_MAX);
-	struct nbq_context after;
-
-	needs_guards(test);
-	local_irq_disable();
-	use_guard(test, &use);
-	after = nbq_context_now();
-	local_irq_enable();
-	if (use.guard.missing)
-		kunit_skip(test, "this kernel does not have such guards");
-	KUNIT_EXPECT_EQ(test, use.guard.blocks, 1);
-	KUNIT_EXPECT_TRUE(test, use.in.irqs_off);
-	KUNIT_EXPECT_TRUE(test, after.irqs_off);
+	KUNIT_EXPECT_FALSE(test, fixture->type->is_locked(fixture->lock));
+	EXPECT_ONE_USE(test, fixture->type->traits);
+	if (guard->form == IRQSAVE)
+		expect_interrupts_stay_off(test);
 }
 
 static void guard_that_fails_runs_no_block_and_has_its_error(struct kunit *test)
 {
-	const struct guard_case *guard = test->param_value;
+	const struct guard_case *guard = nbq_value(test);
 	struct use use = use_of(test, guard->how == UNTIL ? 1000 + 1050 : 1050);
 
 	needs_guards(test);
-	nbq_bench_hold(test);
+	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 10);
 	use_guard_fairly(test, &use);
 	KUNIT_EXPECT_EQ(test, use.guard.blocks, 0);
 	KUNIT_EXPECT_EQ(test, use.guard.err,
 			guard->how == TRY ? -EBUSY : -ETIMEDOUT);
-	/* In steps of 10, for 1050 or not at all. */
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads,
-			guard->how == TRY ? 0 : 106);
+	if (guard->how == TRY)
+		EXPECT_ENDED_AT_ONCE(test);
+	else
+		EXPECT_ENDED_AT(test, 1000 + 1050);
 	EXPECT_SHAPE(test, "H");
 }
 
 static void guard_that_gets_no_node_has_its_error(struct kunit *test)
 {
-	const struct guard_case *guard = test->param_value;
+	const struct guard_case *guard = nbq_value(test);
 	struct use use = use_of(test, guard->how == UNTIL ? 1000 + 1050 : 1050);
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_replaced replaced;
 
 	needs_guards(test);
-	nbq_bench_hold(test);
+	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 10);
 	preempt_disable();
 	nbq_pool_replace(&replaced, nbq_this_pool(), NULL, NULL);
@@ -211,7 +181,7 @@ static void guard_that_gets_no_node_has_its_error(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, use.guard.blocks, 0);
 	KUNIT_EXPECT_EQ(test, use.guard.err,
 			guard->how == TRY ? -EBUSY :
-					    bench->row->facts->without_node);
+					    fixture->type->traits->without_node);
 }
 
 /* Ways out of the block */
@@ -220,7 +190,7 @@ static const struct way_case {
 	const char *desc;
 	unsigned int index;
 	enum nbq_way way;
-	/* statements that are run after the block */
+	/* Statements that are run after the block */
 	unsigned int afters;
 } all_ways[] = {
 	{ "guard.its_end", 0, BY_ITS_END, 2 },
@@ -250,27 +220,22 @@ static const struct way_case {
 	{ "scoped_cond_guard.break", 3, BY_BREAK, 2 },
 };
 
-static void way_desc(const struct way_case *way, char *desc)
-{
-	strscpy(desc, way->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(any_way, all_ways, way_desc);
-KUNIT_ARRAY_PARAM(failing_way, ways_if_it_fails, way_desc);
+NBQ_TYPES_PARAM(any_way, all_ways);
+NBQ_TYPES_PARAM(failing_way, ways_if_it_fails);
 
 static void guard_releases_once_on_every_way_out(struct kunit *test)
 {
-	const struct way_case *way = test->param_value;
+	const struct way_case *way = nbq_value(test);
 	struct use use = use_of(test, KTIME_MAX);
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_context before, after;
 
 	needs_guards(test);
-	if (!bench->row->ways_out[way->index])
+	if (!fixture->type->ways_out[way->index])
 		kunit_skip(test, "this kernel does not have such guards");
 	use.guard.way = way->way;
 	before = nbq_context_now();
-	bench->row->ways_out[way->index](bench->lock, &use.guard);
+	fixture->type->ways_out[way->index](fixture->lock, &use.guard);
 	after = nbq_context_now();
 	nbq_context_restore(before);
 
@@ -281,44 +246,43 @@ static void guard_releases_once_on_every_way_out(struct kunit *test)
 	if (way->afters)
 		nbq_expect_context(test, use.out, before);
 	nbq_expect_context(test, after, before);
-	KUNIT_EXPECT_FALSE(test, bench->row->is_locked(bench->lock));
-	EXPECT_ONE_USE(test, bench->row->facts);
+	KUNIT_EXPECT_FALSE(test, fixture->type->is_locked(fixture->lock));
+	EXPECT_ONE_USE(test, fixture->type->traits);
 }
 
 static void guard_that_fails_takes_none_of_the_ways_out(struct kunit *test)
 {
-	const struct way_case *way = test->param_value;
+	const struct way_case *way = nbq_value(test);
 	struct use use = use_of(test, 0);
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
 	needs_guards(test);
-	if (!bench->row->ways_out[way->index])
+	if (!fixture->type->ways_out[way->index])
 		kunit_skip(test, "this kernel does not have such guards");
-	nbq_bench_hold(test);
+	nbq_fixture_hold(test);
 	use.guard.way = way->way;
-	bench->row->ways_out[way->index](bench->lock, &use.guard);
+	fixture->type->ways_out[way->index](fixture->lock, &use.guard);
 	KUNIT_EXPECT_EQ(test, use.guard.blocks, 0);
 	KUNIT_EXPECT_EQ(test, use.guard.afters, 0);
 	KUNIT_EXPECT_EQ(test, use.guard.err, -EBUSY);
 	EXPECT_SHAPE(test, "H");
 }
 
-#define NBQ_SUITE_CASES							\
-{									\
-	KUNIT_CASE_PARAM(guard_holds_the_lock_in_its_block_as_its_name_says,\
-			 any_guard_gen_params),				\
-	KUNIT_CASE_PARAM(guard_leaves_interrupts_off_that_were_off,	\
-			 saving_guard_gen_params),			\
-	KUNIT_CASE_PARAM(guard_that_fails_runs_no_block_and_has_its_error,	\
-			 failing_guard_gen_params),			\
-	KUNIT_CASE_PARAM(guard_that_gets_no_node_has_its_error,		\
-			 failing_guard_gen_params),			\
-	KUNIT_CASE_PARAM(guard_releases_once_on_every_way_out,		\
-			 any_way_gen_params),				\
-	KUNIT_CASE_PARAM(guard_that_fails_takes_none_of_the_ways_out,	\
-			 failing_way_gen_params),			\
-	{}								\
-}
+static struct kunit_case guards_cases[] = {
+	KUNIT_CASE_PARAM(guard_holds_the_lock_in_its_block_as_its_name_says, any_guard_gen_params),
+	KUNIT_CASE_PARAM(guard_that_fails_runs_no_block_and_has_its_error,
+			 failing_guard_gen_params),
+	KUNIT_CASE_PARAM(guard_that_gets_no_node_has_its_error, failing_guard_gen_params),
+	KUNIT_CASE_PARAM(guard_releases_once_on_every_way_out, any_way_gen_params),
+	KUNIT_CASE_PARAM(guard_that_fails_takes_none_of_the_ways_out, failing_way_gen_params),
+	{}
+};
 
-#define NBQ_SUITE_SUFFIX	"_guards"
-#include "lock_row_suites.h"
+static struct kunit_suite guards_suite = {
+	.name = "nbq_guards",
+	.init = nbq_fixture_init,
+	.exit = nbq_fixture_finish,
+	.test_cases = guards_cases,
+};
+
+kunit_test_suite(guards_suite);

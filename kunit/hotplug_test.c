@@ -58,13 +58,13 @@ static long alloc_there(void *unused)
 static void enqueue_from(struct kunit *test, struct nbq_contender *contender,
 			 const struct nbq_pool *pool)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
 	contender->node = (void *)work_on_cpu(pool->cpu, alloc_there, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, contender->node);
 	KUNIT_ASSERT_PTR_EQ(test, contender->node->pool, pool);
-	nbq_contender_enqueue(bench, contender);
-	nbq_contender_link(bench, contender);
+	nbq_contender_enqueue(fixture, contender);
+	nbq_contender_link(fixture, contender);
 }
 
 /*
@@ -72,17 +72,17 @@ static void enqueue_from(struct kunit *test, struct nbq_contender *contender,
  */
 static struct nbq_contender *abandon_from(struct kunit *test, const struct nbq_pool *pool)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_contender abandoned[ABANDONED];
 	struct nbq_contender *behind;
 	unsigned int i;
 
-	nbq_bench_enqueue(test);
+	nbq_fixture_enqueue(test);
 	for (i = 0; i < ABANDONED; i++)
 		enqueue_from(test, &abandoned[i], pool);
-	behind = nbq_bench_enqueue(test);
+	behind = nbq_fixture_enqueue(test);
 	for (i = 0; i < ABANDONED; i++)
-		nbq_contender_abandon(bench, &abandoned[i]);
+		nbq_contender_abandon(fixture, &abandoned[i]);
 	KUNIT_ASSERT_EQ(test, count_in_use(pool), ABANDONED);
 	return behind;
 }
@@ -135,15 +135,15 @@ static void abandoned_nodes_in_the_middle_are_skipped(struct kunit *test)
 {
 	const struct nbq_pool *pool = pool_to_go(test);
 	unsigned int size = pool->size;
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_contender *behind = abandon_from(test, pool);
 
-	/* before: H L L x; after: H x */
+	/* Before: H L L x; after: H x */
 	take_away(test, pool);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), ABANDONED);
-	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(bench, behind));
+	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(fixture, behind));
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
-	KUNIT_EXPECT_PTR_EQ(test, behind->pred, bench->row->holder(bench->lock));
+	KUNIT_EXPECT_PTR_EQ(test, behind->pred, fixture->type->holder(fixture->lock));
 	expect_back_and_whole(test, pool, size);
 }
 
@@ -151,20 +151,20 @@ static void abandoned_nodes_at_the_tail_are_skipped_by_the_next_waiter(struct ku
 {
 	const struct nbq_pool *pool = pool_to_go(test);
 	unsigned int size = pool->size;
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	ktime_t patience;
 	int ret;
 
 	/* Enough to enter the queue, also if the host takes the CPU away before */
-	patience = nbq_nodes_to_wait(bench->row->facts, 1) ? 1 : 500 * NSEC_PER_MSEC;
+	patience = fixture->type->traits->steals ? 500 * NSEC_PER_MSEC : 1;
 
-	/* before: H L L, and x's own where that stays; after: H */
-	nbq_contender_abandon(bench, abandon_from(test, pool));
+	/* Before: H L L, and x's own where that stays; after: H */
+	nbq_contender_abandon(fixture, abandon_from(test, pool));
 	take_away(test, pool);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), ABANDONED);
-	ret = bench->row->lock_timeout(bench->lock, patience);
+	ret = fixture->type->lock_timeout(fixture->lock, patience);
 	if (!ret)
-		bench->row->unlock(bench->lock);
+		fixture->type->unlock(fixture->lock);
 	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
 	expect_back_and_whole(test, pool, size);
@@ -174,10 +174,10 @@ static void nodes_still_there_when_the_cpu_returns_are_given_back_later(struct k
 {
 	const struct nbq_pool *pool = pool_to_go(test);
 	unsigned int size = pool->size;
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_contender *behind = abandon_from(test, pool);
 
-	/* before: H L L x; after: H x */
+	/* Before: H L L x; after: H x */
 	take_away(test, pool);
 	KUNIT_ASSERT_GE(test, add_cpu(pool->cpu), 0);
 	KUNIT_EXPECT_EQ(test, pool->size, size);
@@ -185,17 +185,17 @@ static void nodes_still_there_when_the_cpu_returns_are_given_back_later(struct k
 	KUNIT_EXPECT_EQ(test, work_on_cpu(pool->cpu, alloc_all_there, NULL),
 			size - ABANDONED);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), ABANDONED);
-	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(bench, behind));
+	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(fixture, behind));
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
 	expect_back_and_whole(test, pool, size);
 }
 
 static long lock_and_unlock_there(void *arg)
 {
-	struct nbq_bench *bench = arg;
+	struct nbq_fixture *fixture = arg;
 
-	bench->row->lock(bench->lock);
-	bench->row->unlock(bench->lock);
+	fixture->type->lock(fixture->lock);
+	fixture->type->unlock(fixture->lock);
 	return 0;
 }
 
@@ -203,14 +203,14 @@ static void lock_that_rests_in_a_node_of_that_cpu_goes_on(struct kunit *test)
 {
 	const struct nbq_pool *pool = pool_to_go(test);
 	unsigned int size = pool->size;
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
-	/* before: A, or [] where nodes do not stay; after: the same, of this CPU */
-	work_on_cpu(pool->cpu, lock_and_unlock_there, bench);
+	/* Before: A, or [] where nodes do not stay; after: the same, of this CPU */
+	work_on_cpu(pool->cpu, lock_and_unlock_there, fixture);
 	take_away(test, pool);
-	KUNIT_EXPECT_EQ(test, count_in_use(pool), bench->row->facts->tail_stays);
-	bench->row->lock(bench->lock);
-	bench->row->unlock(bench->lock);
+	KUNIT_EXPECT_EQ(test, count_in_use(pool), fixture->type->traits->tail_stays);
+	fixture->type->lock(fixture->lock);
+	fixture->type->unlock(fixture->lock);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
 	expect_back_and_whole(test, pool, size);
 }
@@ -243,27 +243,36 @@ static void destroy_gives_back_the_nodes_of_a_cpu_that_went(struct kunit *test)
 {
 	const struct nbq_pool *pool = pool_to_go(test);
 	unsigned int size = pool->size;
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
-	/* before: A L L; after: [] */
-	nbq_contender_abandon(bench, abandon_from(test, pool));
-	nbq_contender_release(bench, &bench->contenders[0]);
+	/* Before: A L L; after: [] */
+	nbq_contender_abandon(fixture, abandon_from(test, pool));
+	nbq_contender_release(fixture, &fixture->contenders[0]);
 	take_away(test, pool);
-	KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
+	KUNIT_EXPECT_EQ(test, fixture->type->destroy(fixture->lock), 0);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);
 	expect_back_and_whole(test, pool, size);
 }
 
-#define NBQ_SUITE_CASES							\
-{									\
-	KUNIT_CASE(abandoned_nodes_in_the_middle_are_skipped),		\
-	KUNIT_CASE(abandoned_nodes_at_the_tail_are_skipped_by_the_next_waiter),	\
-	KUNIT_CASE(nodes_still_there_when_the_cpu_returns_are_given_back_later),\
-	KUNIT_CASE(lock_that_rests_in_a_node_of_that_cpu_goes_on),	\
-	KUNIT_CASE(pool_keeps_its_cpu_and_level_when_the_cpu_returns),	\
-	KUNIT_CASE(destroy_gives_back_the_nodes_of_a_cpu_that_went),	\
-	{}								\
-}
+KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);
 
-#define NBQ_SUITE_SUFFIX	"_hotplug"
-#include "lock_row_suites.h"
+static struct kunit_case hotplug_cases[] = {
+	KUNIT_CASE_PARAM(abandoned_nodes_in_the_middle_are_skipped, type_gen_params),
+	KUNIT_CASE_PARAM(abandoned_nodes_at_the_tail_are_skipped_by_the_next_waiter,
+			 type_gen_params),
+	KUNIT_CASE_PARAM(nodes_still_there_when_the_cpu_returns_are_given_back_later,
+			 type_gen_params),
+	KUNIT_CASE_PARAM(lock_that_rests_in_a_node_of_that_cpu_goes_on, type_gen_params),
+	KUNIT_CASE_PARAM(pool_keeps_its_cpu_and_level_when_the_cpu_returns, type_gen_params),
+	KUNIT_CASE_PARAM(destroy_gives_back_the_nodes_of_a_cpu_that_went, type_gen_params),
+	{}
+};
+
+static struct kunit_suite hotplug_suite = {
+	.name = "nbq_hotplug",
+	.init = nbq_fixture_init,
+	.exit = nbq_fixture_finish,
+	.test_cases = hotplug_cases,
+};
+
+kunit_test_suite(hotplug_suite);

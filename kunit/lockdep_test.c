@@ -12,23 +12,8 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
-#include <linux/string.h>
 
 #include "common.h"
-
-static const struct nbq_row *row_of(struct kunit *test)
-{
-	struct nbq_bench *bench = test->priv;
-
-	return bench->row;
-}
-
-static void *lock_of(struct kunit *test)
-{
-	struct nbq_bench *bench = test->priv;
-
-	return bench->lock;
-}
 
 static void needs_lockdep(struct kunit *test)
 {
@@ -64,13 +49,13 @@ static bool was_tried(const struct lockdep_map *map)
 }
 #endif
 
-static struct belief belief_of(const struct nbq_row *row, void *lock)
+static struct belief belief_of(const struct nbq_lock_type *type, void *lock)
 {
 	struct belief belief = { .depth = lockdep_depth(current) };
 
 #ifdef CONFIG_LOCKDEP
-	belief.held = lock_is_held(row->dep_map(lock)) == LOCK_STATE_HELD;
-	belief.tried = was_tried(row->dep_map(lock));
+	belief.held = lock_is_held(type->dep_map(lock)) == LOCK_STATE_HELD;
+	belief.tried = was_tried(type->dep_map(lock));
 #endif
 	return belief;
 }
@@ -82,12 +67,12 @@ static void expect_belief(struct kunit *test, struct belief belief, int depth,
 	KUNIT_EXPECT_EQ(test, belief.held, held);
 }
 
-/* A lock of the same class as that of the bench */
+/* A lock of the same class as that of the fixture */
 static void *new_lock(struct kunit *test)
 {
-	void *lock = nbq_new_lock(test, row_of(test));
+	void *lock = nbq_new_lock(test, nbq_type(test));
 
-	row_of(test)->init(lock);
+	nbq_type(test)->init(lock);
 	return lock;
 }
 
@@ -129,14 +114,9 @@ static const struct nbq_operation failing_operations[] = {
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
 };
 
-static void operation_desc(const struct nbq_operation *op, char *desc)
-{
-	strscpy(desc, op->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(failing_operation, failing_operations, operation_desc);
-KUNIT_ARRAY_PARAM(untimed_operation, untimed_operations, operation_desc);
-KUNIT_ARRAY_PARAM(inner_operation, inner_operations, operation_desc);
+NBQ_TYPES_PARAM(failing_operation, failing_operations);
+NBQ_TYPES_PARAM(untimed_operation, untimed_operations);
+NBQ_TYPES_PARAM(inner_operation, inner_operations);
 
 /* An attempt without patience does not wait. */
 static bool waits(const struct nbq_operation *op)
@@ -148,24 +128,24 @@ static bool waits(const struct nbq_operation *op)
 
 static void expect_holder_is_known(struct kunit *test)
 {
-	const struct nbq_operation *op = test->param_value;
-	const struct nbq_row *row = row_of(test);
+	const struct nbq_operation *op = nbq_value(test);
+	const struct nbq_lock_type *type = nbq_type(test);
 	int before = lockdep_depth(current);
 	struct belief held, released;
-	void *lock = lock_of(test);
+	void *lock = nbq_lock(test);
 	unsigned long flags;
 	int ret;
 
 	needs_lockdep(test);
 	nbq_fake_start(1000, 10);
-	ret = row->take(op, lock, &flags);
-	held = belief_of(row, lock);
+	ret = type->take(op, lock, &flags);
+	held = belief_of(type, lock);
 	if (!ret) {
 		/* Would warn, and fail the run */
-		row->assert_held(lock);
-		row->drop(op, lock, flags);
+		type->assert_held(lock);
+		type->drop(op, lock, flags);
 	}
-	released = belief_of(row, lock);
+	released = belief_of(type, lock);
 
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	expect_belief(test, held, before + 1, true);
@@ -186,47 +166,41 @@ static void lockdep_knows_the_holder_that_could_not_fail(struct kunit *test)
 
 /* While a context waits, and after it has given up */
 
-/**
- * struct observation - what lockdep knows in the middle of the first read of the clock
- * @row: the lock's type
- * @lock: the lock
- * @belief: what it knows
- * @made: the clock was read
- */
+/* What lockdep knows in the middle of the first read of the clock */
 struct observation {
-	const struct nbq_row *row;
-	void *lock;
-	struct belief belief;
-	bool made;
+	const struct nbq_lock_type *type;	/* the lock's type */
+	void *lock;				/* the lock */
+	struct belief belief;			/* what it knows */
+	bool made;				/* the clock was read */
 };
 
 static void observe(void *arg)
 {
 	struct observation *observation = arg;
 
-	observation->belief = belief_of(observation->row, observation->lock);
+	observation->belief = belief_of(observation->type, observation->lock);
 	observation->made = true;
 }
 
 static void waiter_is_known_while_it_waits_and_forgotten_after(struct kunit *test)
 {
-	struct observation waiting = { .row = row_of(test), .lock = lock_of(test) };
-	const struct nbq_operation *op = test->param_value;
-	const struct nbq_row *row = row_of(test);
+	struct observation waiting = { .type = nbq_type(test), .lock = nbq_lock(test) };
+	const struct nbq_operation *op = nbq_value(test);
+	const struct nbq_lock_type *type = nbq_type(test);
 	int before = lockdep_depth(current);
 	struct belief after;
 	unsigned long flags;
 	int ret;
 
 	needs_lockdep(test);
-	/* before and after: H; in between: H w, or w before it enqueues */
-	nbq_bench_hold(test);
+	/* Before and after: H; in between: H w, or w before it enqueues */
+	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(1, observe, &waiting);
-	ret = row->take(op, waiting.lock, &flags);
-	after = belief_of(row, waiting.lock);
+	nbq_fake_call(0, observe, &waiting);
+	ret = type->take(op, waiting.lock, &flags);
+	after = belief_of(type, waiting.lock);
 	if (!ret)
-		row->drop(op, waiting.lock, flags);
+		type->drop(op, waiting.lock, flags);
 
 	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(op));
 	KUNIT_EXPECT_EQ(test, waiting.made, waits(op));
@@ -239,22 +213,22 @@ static void waiter_is_known_while_it_waits_and_forgotten_after(struct kunit *tes
 
 static void attempt_without_a_node_is_forgotten(struct kunit *test)
 {
-	const struct nbq_operation *op = test->param_value;
+	const struct nbq_operation *op = nbq_value(test);
 	int before = lockdep_depth(current);
-	const struct nbq_row *row = row_of(test);
-	void *lock = lock_of(test);
+	const struct nbq_lock_type *type = nbq_type(test);
+	void *lock = nbq_lock(test);
 	struct nbq_replaced replaced;
 	struct belief after;
 	unsigned long flags;
 	int ret;
 
 	needs_lockdep(test);
-	nbq_bench_hold(test);
+	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 10);
 	preempt_disable();
 	nbq_pool_replace(&replaced, nbq_this_pool(), NULL, NULL);
-	ret = row->take(op, lock, &flags);
-	after = belief_of(row, lock);
+	ret = type->take(op, lock, &flags);
+	after = belief_of(type, lock);
 	nbq_pool_restore(&replaced);
 	preempt_enable();
 
@@ -266,7 +240,7 @@ static void attempt_without_a_node_is_forgotten(struct kunit *test)
 /* In an NMI */
 
 struct nmi_attempt {
-	const struct nbq_row *row;
+	const struct nbq_lock_type *type;
 	void *lock;
 	int ret;
 };
@@ -277,25 +251,25 @@ static void attempt_in_nmi(void *arg)
 	struct nmi_attempt *attempt = arg;
 	unsigned long flags;
 
-	attempt->ret = attempt->row->take(&op, attempt->lock, &flags);
+	attempt->ret = attempt->type->take(&op, attempt->lock, &flags);
 	if (!attempt->ret)
-		attempt->row->drop(&op, attempt->lock, flags);
+		attempt->type->drop(&op, attempt->lock, flags);
 }
 
 /* Nothing is wrong with that: its patience ends. */
 static void nmi_with_patience_may_wait_for_a_lock_of_tasks(struct kunit *test)
 {
-	struct nmi_attempt attempt = { .row = row_of(test), .lock = lock_of(test) };
+	struct nmi_attempt attempt = { .type = nbq_type(test), .lock = nbq_lock(test) };
 
 	needs_lockdep(test);
 	nbq_fake_start(1000, 10);
-	attempt.row->lock(attempt.lock);
-	attempt.row->unlock(attempt.lock);
+	attempt.type->lock(attempt.lock);
+	attempt.type->unlock(attempt.lock);
 	nbq_as_nmi(attempt_in_nmi, &attempt);
 	KUNIT_EXPECT_EQ(test, attempt.ret, 0);
 	expect_no_report(test);
 
-	nbq_bench_hold(test);
+	nbq_fixture_hold(test);
 	nbq_as_nmi(attempt_in_nmi, &attempt);
 	KUNIT_EXPECT_EQ(test, attempt.ret, -ETIMEDOUT);
 	expect_no_report(test);
@@ -304,86 +278,86 @@ static void nmi_with_patience_may_wait_for_a_lock_of_tasks(struct kunit *test)
 /* Locks of one class */
 
 /* Take inner inside outer, and give both back: 0, or what taking inner gave. */
-static int nest(const struct nbq_operation *op, const struct nbq_row *row,
+static int nest(const struct nbq_operation *op, const struct nbq_lock_type *type,
 		void *outer, void *inner)
 {
 	unsigned long flags;
 	int ret;
 
-	row->lock(outer);
-	ret = row->take(op, inner, &flags);
+	type->lock(outer);
+	ret = type->take(op, inner, &flags);
 	if (!ret)
-		row->drop(op, inner, flags);
-	row->unlock(outer);
+		type->drop(op, inner, flags);
+	type->unlock(outer);
 	return ret;
 }
 
 static void lock_of_the_same_class_is_taken_by_its_subclass(struct kunit *test)
 {
-	void *outer = lock_of(test), *inner = new_lock(test);
+	void *outer = nbq_lock(test), *inner = new_lock(test);
 
 	needs_lockdep(test);
 	nbq_fake_start(1000, 10);
-	KUNIT_EXPECT_EQ(test, nest(test->param_value, row_of(test), outer, inner), 0);
+	KUNIT_EXPECT_EQ(test, nest(nbq_value(test), nbq_type(test), outer, inner), 0);
 	expect_no_report(test);
-	KUNIT_EXPECT_EQ(test, row_of(test)->destroy(inner), 0);
+	KUNIT_EXPECT_EQ(test, nbq_type(test)->destroy(inner), 0);
 }
 
 static const struct nbq_operation plain = { "lock_timeout", TIMEOUT, PLAIN, 100 };
 
 static void subclass_and_class_can_be_set(struct kunit *test)
 {
-	void *lock = lock_of(test), *sub = new_lock(test), *other = new_lock(test);
-	const struct nbq_row *row = row_of(test);
+	void *lock = nbq_lock(test), *sub = new_lock(test), *other = new_lock(test);
+	const struct nbq_lock_type *type = nbq_type(test);
 
 	needs_lockdep(test);
-	row->set_subclass(sub, SINGLE_DEPTH_NESTING);
-	row->set_class(other);
+	type->set_subclass(sub, SINGLE_DEPTH_NESTING);
+	type->set_class(other);
 	nbq_fake_start(1000, 10);
-	KUNIT_EXPECT_EQ(test, nest(&plain, row, lock, sub), 0);
-	KUNIT_EXPECT_EQ(test, nest(&plain, row, lock, other), 0);
+	KUNIT_EXPECT_EQ(test, nest(&plain, type, lock, sub), 0);
+	KUNIT_EXPECT_EQ(test, nest(&plain, type, lock, other), 0);
 	expect_no_report(test);
-	KUNIT_EXPECT_EQ(test, row->destroy(sub), 0);
-	KUNIT_EXPECT_EQ(test, row->destroy(other), 0);
+	KUNIT_EXPECT_EQ(test, type->destroy(sub), 0);
+	KUNIT_EXPECT_EQ(test, type->destroy(other), 0);
 }
 
 static void untracked_locks_may_be_taken_in_any_order(struct kunit *test)
 {
-	void *one = lock_of(test), *other = new_lock(test);
-	const struct nbq_row *row = row_of(test);
+	void *one = nbq_lock(test), *other = new_lock(test);
+	const struct nbq_lock_type *type = nbq_type(test);
 
 	needs_lockdep(test);
-	row->notrack(one);
-	row->notrack(other);
+	type->notrack(one);
+	type->notrack(other);
 	nbq_fake_start(1000, 10);
-	KUNIT_EXPECT_EQ(test, nest(&plain, row, one, other), 0);
-	KUNIT_EXPECT_EQ(test, nest(&plain, row, other, one), 0);
+	KUNIT_EXPECT_EQ(test, nest(&plain, type, one, other), 0);
+	KUNIT_EXPECT_EQ(test, nest(&plain, type, other, one), 0);
 	expect_no_report(test);
-	KUNIT_EXPECT_EQ(test, row->destroy(other), 0);
+	KUNIT_EXPECT_EQ(test, type->destroy(other), 0);
 }
 
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 static void every_place_that_makes_a_lock_has_a_class(struct kunit *test)
 {
-	const struct nbq_row *row = row_of(test);
-	struct lockdep_map *map = row->dep_map(lock_of(test));
-	struct lockdep_map *same = row->dep_map(new_lock(test));
+	const struct nbq_lock_type *type = nbq_type(test);
+	struct lockdep_map *map = type->dep_map(nbq_lock(test));
+	struct lockdep_map *same = type->dep_map(new_lock(test));
 	void *elsewhere = new_lock(test);
 
-	row->init_elsewhere(elsewhere);
+	type->init_elsewhere(elsewhere);
 	KUNIT_EXPECT_PTR_EQ(test, map->key, same->key);
-	KUNIT_EXPECT_PTR_NE(test, map->key, row->dep_map(elsewhere)->key);
+	KUNIT_EXPECT_PTR_NE(test, map->key, type->dep_map(elsewhere)->key);
 	KUNIT_EXPECT_STREQ(test, map->name, "x");
 }
 
 static void lock_is_one_that_spins(struct kunit *test)
 {
-	const struct nbq_row *row = row_of(test);
-	void *locks[] = { lock_of(test), row->static_lock, row->static_member };
+	const struct nbq_lock_type *type = nbq_type(test);
+	void *locks[] = { nbq_lock(test), type->static_lock, type->static_member };
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		struct lockdep_map *map = row->dep_map(locks[i]);
+		struct lockdep_map *map = type->dep_map(locks[i]);
 
 		KUNIT_EXPECT_EQ(test, map->wait_type_inner, LD_WAIT_SPIN);
 		KUNIT_EXPECT_NOT_NULL(test, map->name);
@@ -401,25 +375,30 @@ static void lock_is_one_that_spins(struct kunit *test)
 }
 #endif
 
-#define NBQ_SUITE_CASES							\
-{									\
-	KUNIT_CASE_PARAM(lockdep_knows_the_holder,			\
-			 failing_operation_gen_params),			\
-	KUNIT_CASE_PARAM(lockdep_knows_the_holder_that_could_not_fail,	\
-			 untimed_operation_gen_params),			\
-	KUNIT_CASE_PARAM(waiter_is_known_while_it_waits_and_forgotten_after,\
-			 failing_operation_gen_params),			\
-	KUNIT_CASE_PARAM(attempt_without_a_node_is_forgotten,		\
-			 failing_operation_gen_params),			\
-	KUNIT_CASE(nmi_with_patience_may_wait_for_a_lock_of_tasks),	\
-	KUNIT_CASE_PARAM(lock_of_the_same_class_is_taken_by_its_subclass,\
-			 inner_operation_gen_params),			\
-	KUNIT_CASE(subclass_and_class_can_be_set),			\
-	KUNIT_CASE(untracked_locks_may_be_taken_in_any_order),		\
-	KUNIT_CASE(every_place_that_makes_a_lock_has_a_class),		\
-	KUNIT_CASE(lock_is_one_that_spins),				\
-	{}								\
-}
+KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);
 
-#define NBQ_SUITE_SUFFIX	"_lockdep"
-#include "lock_row_suites.h"
+static struct kunit_case lockdep_cases[] = {
+	KUNIT_CASE_PARAM(lockdep_knows_the_holder, failing_operation_gen_params),
+	KUNIT_CASE_PARAM(lockdep_knows_the_holder_that_could_not_fail,
+			 untimed_operation_gen_params),
+	KUNIT_CASE_PARAM(waiter_is_known_while_it_waits_and_forgotten_after,
+			 failing_operation_gen_params),
+	KUNIT_CASE_PARAM(attempt_without_a_node_is_forgotten, failing_operation_gen_params),
+	KUNIT_CASE_PARAM(nmi_with_patience_may_wait_for_a_lock_of_tasks, type_gen_params),
+	KUNIT_CASE_PARAM(lock_of_the_same_class_is_taken_by_its_subclass,
+			 inner_operation_gen_params),
+	KUNIT_CASE_PARAM(subclass_and_class_can_be_set, type_gen_params),
+	KUNIT_CASE_PARAM(untracked_locks_may_be_taken_in_any_order, type_gen_params),
+	KUNIT_CASE_PARAM(every_place_that_makes_a_lock_has_a_class, type_gen_params),
+	KUNIT_CASE_PARAM(lock_is_one_that_spins, type_gen_params),
+	{}
+};
+
+static struct kunit_suite lockdep_suite = {
+	.name = "nbq_lockdep",
+	.init = nbq_fixture_init,
+	.exit = nbq_fixture_finish,
+	.test_cases = lockdep_cases,
+};
+
+kunit_test_suite(lockdep_suite);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The public operations of every lock type, in one context: patience, the clock,
- * abandoned nodes, preemption and interrupts, the advisory queries, destroy and
- * misuse.
+ * abandoned nodes, the advisory queries, destroy and misuse. Preemption, interrupts and bottom
+ * halves: contexts_test.c.
  *
  * Other contexts in the queue are moved by hand, before the operation or in the middle of a
  * clock read. Pictures are of their nodes, see EXPECT_SHAPE(): the operation's own comes
@@ -20,24 +20,10 @@
 #include "../nbqlock/relax.h"
 #include "common.h"
 
-static const struct nbq_row *row_of(struct kunit *test)
-{
-	struct nbq_bench *bench = test->priv;
-
-	return bench->row;
-}
-
-static void *lock_of(struct kunit *test)
-{
-	struct nbq_bench *bench = test->priv;
-
-	return bench->lock;
-}
-
 /* 1 where a node that is abandoned or released as the tail stays in the queue, else 0 */
 static unsigned int stays(struct kunit *test)
 {
-	return row_of(test)->facts->tail_stays;
+	return nbq_type(test)->traits->tail_stays;
 }
 
 /* The reverse */
@@ -46,20 +32,10 @@ static unsigned int goes(struct kunit *test)
 	return !stays(test);
 }
 
-/* Nodes of a holder, and of a waiter that has read the clock so often */
+/* Nodes of a holder */
 static unsigned int holders_nodes(struct kunit *test)
 {
-	return row_of(test)->facts->holder_nodes;
-}
-
-static unsigned int waiters_nodes(struct kunit *test, unsigned int reads)
-{
-	return nbq_nodes_to_wait(row_of(test)->facts, reads);
-}
-
-static unsigned int reads_to_give_up(struct kunit *test, unsigned int reads)
-{
-	return nbq_reads_to_give_up(row_of(test)->facts, reads);
+	return nbq_type(test)->traits->holder_nodes;
 }
 
 /*
@@ -72,81 +48,63 @@ static unsigned int reads_to_give_up(struct kunit *test, unsigned int reads)
 		     .nodes_freed = (times) * holders_nodes(test) * goes(test), \
 		     .nodes_reclaimed = ((times) - 1 + (rests)) * stays(test))
 
-/* One timeout of a tail that has read the clock so often */
-#define EXPECT_TIMEOUT(test, reads)					\
-	EXPECT_TOTAL(test, .timeouts = 1,				\
-		     .nodes_allocated = waiters_nodes(test, reads),		\
-		     .nodes_freed = waiters_nodes(test, reads) * goes(test), \
-		     .nodes_abandoned = stays(test))
-
-/* The same of any attempt behind a holder: one without patience reads no clock. */
-static void expect_failure(struct kunit *test, unsigned int reads)
-{
-	if (reads)
-		EXPECT_TIMEOUT(test, reads);
-	else
-		EXPECT_TOTAL(test, .failed_tries = 1);
-}
-
-/* And what it returns */
-static int failure(unsigned int reads)
-{
-	return reads ? -ETIMEDOUT : -EBUSY;
-}
+/* One timeout of a tail, with so many nodes */
+#define EXPECT_TIMEOUT(test, nodes)					\
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = nodes,	\
+		     .nodes_freed = (nodes) * goes(test), .nodes_abandoned = stays(test))
 
 /* Unlock at once, so that the case may go on and fail as it likes. */
 static int unlock_if_acquired(struct kunit *test, int ret)
 {
 	if (!ret)
-		row_of(test)->unlock(lock_of(test));
+		nbq_type(test)->unlock(nbq_lock(test));
 	return ret;
 }
 
 static int try_for(struct kunit *test, ktime_t patience)
 {
-	return unlock_if_acquired(test, row_of(test)->lock_timeout(lock_of(test),
-								   patience));
+	return unlock_if_acquired(test, nbq_type(test)->lock_timeout(nbq_lock(test),
+								    patience));
 }
 
 static int try_until(struct kunit *test, ktime_t deadline)
 {
-	return unlock_if_acquired(test, row_of(test)->lock_until(lock_of(test),
-								 deadline));
+	return unlock_if_acquired(test, nbq_type(test)->lock_until(nbq_lock(test),
+								  deadline));
 }
 
 /* Other contexts, in the middle of a clock read */
 
-static void others_release(void *arg)
+static void contenders_release(void *arg)
 {
-	struct nbq_bench *bench = arg;
+	struct nbq_fixture *fixture = arg;
 
-	nbq_contender_release(bench, &bench->contenders[0]);
+	nbq_contender_release(fixture, &fixture->contenders[0]);
 }
 
 /* Patience */
 
+/* By a clock that starts at 1000 and goes in steps of 10 */
 static const struct wait_case {
 	const char *desc;
 	ktime_t time;
-	/* the read of a clock that starts at 1000 and goes in steps of 10 at which it is over */
-	unsigned int reads;
+	/* The read that ends it, and whether that leaves time to enqueue to one that may steal */
+	u64 ends;
+	bool enqueues;
 } patience_cases[] = {
-	{ "zero", 0, 0 },
-	{ "negative", -1, 0 },
-	{ "least", KTIME_MIN, 0 },
-	{ "1_ns", 1, 2 },
-	{ "one_step", 10, 2 },
-	{ "one_step_and_1_ns", 11, 3 },
-	{ "ten_steps", 100, 11 },
+	{ "1_ns", 1, 1010 },
+	{ "one_step", 10, 1010 },
+	{ "one_step_and_1_ns", 11, 1020 },
+	{ "ten_steps", 100, 1100, true },
 }, deadline_cases[] = {
-	{ "least", KTIME_MIN, 1 },
-	{ "negative", -1, 1 },
-	{ "zero", 0, 1 },
-	{ "already_past", 999, 1 },
-	{ "now", 1000, 1 },
-	{ "in_1_ns", 1001, 2 },
-	{ "in_one_step", 1010, 2 },
-	{ "in_one_step_and_1_ns", 1011, 3 },
+	{ "least", KTIME_MIN, 1000 },
+	{ "negative", -1, 1000 },
+	{ "zero", 0, 1000 },
+	{ "already_past", 999, 1000 },
+	{ "now", 1000, 1000 },
+	{ "in_1_ns", 1001, 1010 },
+	{ "in_one_step", 1010, 1010 },
+	{ "in_one_step_and_1_ns", 1011, 1020 },
 }, free_cases[] = {
 	{ "zero", 0 },
 	{ "negative", -1 },
@@ -156,63 +114,53 @@ static const struct wait_case {
 	{ "forever", KTIME_MAX },
 };
 
-static void wait_desc(const struct wait_case *wait, char *desc)
-{
-	strscpy(desc, wait->desc, KUNIT_PARAM_DESC_SIZE);
-}
+NBQ_TYPES_PARAM(patience, patience_cases);
+NBQ_TYPES_PARAM(deadline, deadline_cases);
+NBQ_TYPES_PARAM(free, free_cases);
 
-KUNIT_ARRAY_PARAM(patience, patience_cases, wait_desc);
-KUNIT_ARRAY_PARAM(deadline, deadline_cases, wait_desc);
-KUNIT_ARRAY_PARAM(free, free_cases, wait_desc);
-
-/* Nothing but the holder is in the queue, and what stays of others. */
+/* Nothing but the holder is in the queue, and what stays of contenders. */
 static void expect_no_waiter(struct kunit *test)
 {
-	void *lock = lock_of(test);
+	void *lock = nbq_lock(test);
 
-	KUNIT_EXPECT_EQ(test, row_of(test)->tail(lock) == row_of(test)->holder(lock),
+	KUNIT_EXPECT_EQ(test, nbq_type(test)->tail(lock) == nbq_type(test)->holder(lock),
 			goes(test));
 }
 
 /* The lock is free: [], or with what stays of the last holder, A. */
 static void expect_idle(struct kunit *test)
 {
-	struct nbq_node *tail = row_of(test)->tail(lock_of(test));
+	struct nbq_node *tail = nbq_type(test)->tail(nbq_lock(test));
 
-	KUNIT_EXPECT_FALSE(test, row_of(test)->is_locked(lock_of(test)));
+	KUNIT_EXPECT_FALSE(test, nbq_type(test)->is_locked(nbq_lock(test)));
 	KUNIT_EXPECT_EQ(test, !tail, goes(test));
 	if (tail)
-		KUNIT_EXPECT_EQ(test, row_of(test)->letter(tail), 'A');
+		KUNIT_EXPECT_EQ(test, nbq_type(test)->letter(tail), 'A');
+}
+
+static void expect_timeout_behind_a_holder(struct kunit *test, int (*try)(struct kunit *, ktime_t))
+{
+	const struct wait_case *wait = nbq_value(test);
+
+	nbq_fixture_hold(test);
+	nbq_fake_start(1000, 10);
+
+	/* Before and after: H */
+	KUNIT_EXPECT_EQ(test, try(test, wait->time), -ETIMEDOUT);
+	EXPECT_ENDED_AT(test, wait->ends);
+	EXPECT_SHAPE(test, "H");
+	expect_no_waiter(test);
+	EXPECT_TIMEOUT(test, wait->enqueues || !nbq_type(test)->traits->steals);
 }
 
 static void patience_is_spent_to_the_nanosecond(struct kunit *test)
 {
-	const struct wait_case *wait = test->param_value;
-
-	nbq_bench_hold(test);
-	nbq_fake_start(1000, 10);
-
-	/* before and after: H */
-	KUNIT_EXPECT_EQ(test, try_for(test, wait->time), failure(wait->reads));
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, reads_to_give_up(test, wait->reads));
-	EXPECT_SHAPE(test, "H");
-	if (wait->reads)
-		expect_no_waiter(test);
-	expect_failure(test, wait->reads);
+	expect_timeout_behind_a_holder(test, try_for);
 }
 
 static void deadline_is_kept_to_the_nanosecond(struct kunit *test)
 {
-	const struct wait_case *wait = test->param_value;
-
-	nbq_bench_hold(test);
-	nbq_fake_start(1000, 10);
-
-	/* before and after: H */
-	KUNIT_EXPECT_EQ(test, try_until(test, wait->time), failure(wait->reads));
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, reads_to_give_up(test, wait->reads));
-	EXPECT_SHAPE(test, "H");
-	expect_failure(test, wait->reads);
+	expect_timeout_behind_a_holder(test, try_until);
 }
 
 #if NBQ_RELAX_MAX_NS
@@ -221,19 +169,19 @@ static void deadline_is_kept_to_the_nanosecond(struct kunit *test)
 
 static void long_wait_is_by_hardware(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	unsigned int attempts = 10;
 	u64 before = 0, after = 0;
 
 	if (!nbq_relax_is_bounded())
 		kunit_skip(test, "no wait by hardware that has a bound");
-	nbq_bench_hold(test);
-	nbq_bench_enqueue(test);
+	nbq_fixture_hold(test);
+	nbq_fixture_enqueue(test);
 	/* It shows life for as long as this may take. */
-	bench->pool.heartbeat = nbq_clock_ns() + NSEC_PER_SEC;
+	fixture->pool.heartbeat = nbq_clock_ns() + NSEC_PER_SEC;
 	KUNIT_ASSERT_EQ(test, nbq_event_read("hardware_waits", &before), 0);
 
-	/* before and after: H w; in between: H w x. A CPU may be preempted by its host. */
+	/* Before and after: H w; in between: H w x. A CPU may be preempted by its host. */
 	do {
 		KUNIT_EXPECT_EQ(test, try_for(test, LONG_WAIT_NS), -ETIMEDOUT);
 		KUNIT_ASSERT_EQ(test, nbq_event_read("hardware_waits", &after), 0);
@@ -248,39 +196,21 @@ static void long_wait_is_by_hardware(struct kunit *test)
 
 static bool try_at_once(struct kunit *test)
 {
-	bool acquired = row_of(test)->trylock(lock_of(test));
+	bool acquired = nbq_type(test)->trylock(nbq_lock(test));
 
 	if (acquired)
-		row_of(test)->unlock(lock_of(test));
+		nbq_type(test)->unlock(nbq_lock(test));
 	return acquired;
-}
-
-static void trylock_of_a_held_lock_fails_without_the_clock(struct kunit *test)
-{
-	nbq_bench_hold(test);
-	nbq_fake_start(1000, 10);
-
-	/* before and after: H */
-	KUNIT_EXPECT_FALSE(test, try_at_once(test));
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
-	EXPECT_SHAPE(test, "H");
-	expect_failure(test, 0);
 }
 
 /* A lock that is busy, and the bytes that a failed try must not change */
 
-/**
- * struct busy_case - a lock that an attempt without patience cannot have
- * @desc: its picture
- * @waiters: how many came after the holder
- * @abandons: the last of them but one has abandoned its node
- * @released: the holder has released the lock
- */
+/* A lock that an attempt without patience cannot have */
 static const struct busy_case {
-	const char *desc;
-	unsigned int waiters;
-	bool abandons;
-	bool released;
+	const char *desc;	/* its picture */
+	unsigned int waiters;	/* how many came after the holder */
+	bool abandons;		/* the last of them but one has abandoned its node */
+	bool released;		/* the holder has released the lock */
 } busy_cases[] = {
 	{ "H", 0, false, false },
 	{ "HW", 1, false, false },
@@ -289,12 +219,7 @@ static const struct busy_case {
 	{ "ALW", 2, true, true },
 };
 
-static void busy_desc(const struct busy_case *busy, char *desc)
-{
-	strscpy(desc, busy->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(busy, busy_cases, busy_desc);
+NBQ_TYPES_PARAM(busy, busy_cases);
 
 static void *copy_of(struct kunit *test, const void *memory, size_t size)
 {
@@ -313,9 +238,9 @@ static const struct nbq_operation tries[] = {
 
 static void failed_try_writes_to_neither_lock_nor_nodes(struct kunit *test)
 {
-	const struct busy_case *busy = test->param_value;
-	const struct nbq_row *row = row_of(test);
-	struct nbq_bench *bench = test->priv;
+	const struct busy_case *busy = nbq_value(test);
+	const struct nbq_lock_type *type = nbq_type(test);
+	struct nbq_fixture *fixture = test->priv;
 	unsigned long flags;
 	void *lock, *nodes;
 	unsigned int i;
@@ -323,88 +248,95 @@ static void failed_try_writes_to_neither_lock_nor_nodes(struct kunit *test)
 	int ret;
 
 	/* A newcomer may steal the lock, which changes nothing for long. */
-	steals = busy->released && row->facts->steals;
+	steals = busy->released && type->traits->steals;
 	nbq_fake_start(1000, 10);
-	nbq_bench_hold(test);
+	nbq_fixture_hold(test);
 	for (i = 0; i < busy->waiters; i++)
-		nbq_bench_enqueue(test);
+		nbq_fixture_enqueue(test);
 	if (busy->abandons)
-		nbq_contender_abandon(bench, &bench->contenders[1]);
+		nbq_contender_abandon(fixture, &fixture->contenders[1]);
 	if (busy->released)
-		nbq_contender_release(bench, &bench->contenders[0]);
+		nbq_contender_release(fixture, &fixture->contenders[0]);
 	EXPECT_SHAPE(test, busy->desc);
-	lock = copy_of(test, bench->lock, row->size);
-	nodes = copy_of(test, bench->nodes, sizeof(bench->nodes));
+	lock = copy_of(test, fixture->lock, type->size);
+	nodes = copy_of(test, fixture->nodes, sizeof(fixture->nodes));
 
 	for (i = 0; i < ARRAY_SIZE(tries); i++) {
-		ret = row->take(&tries[i], bench->lock, &flags);
+		ret = type->take(&tries[i], fixture->lock, &flags);
 		if (!ret)
-			row->drop(&tries[i], bench->lock, flags);
+			type->drop(&tries[i], fixture->lock, flags);
 		KUNIT_EXPECT_EQ_MSG(test, ret, steals ? 0 : -EBUSY, "%s", tries[i].desc);
 		/* An acquisition that succeeds makes the lock known to lockdep. */
-		KUNIT_EXPECT_TRUE(test, steals || !memcmp(bench->lock, lock, row->size));
-		KUNIT_EXPECT_EQ(test, memcmp(bench->nodes, nodes, sizeof(bench->nodes)), 0);
+		KUNIT_EXPECT_TRUE(test, steals || !memcmp(fixture->lock, lock, type->size));
+		KUNIT_EXPECT_EQ(test, memcmp(fixture->nodes, nodes, sizeof(fixture->nodes)), 0);
 		EXPECT_TOTAL(test, .failed_tries = !steals);
 	}
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+	EXPECT_ENDED_AT_ONCE(test);
 }
 
-/* Own-CPU holders are no reason for -EDEADLK where there is no wait. */
-static void failed_try_is_never_a_deadlock(struct kunit *test)
+/* An attempt without patience does not wait, and is in no deadlock. */
+static void lock_of_the_own_context_is_a_deadlock_or_busy_at_once(struct kunit *test)
 {
-	const struct nbq_row *row = row_of(test);
-	void *lock = lock_of(test);
+	const struct nbq_lock_type *type = nbq_type(test);
+	void *lock = nbq_lock(test);
+	int none, patient, forever;
 	bool acquired;
-	int timeout;
 
-	row->notrack(lock);
-	row->lock(lock);
-	acquired = row->trylock(lock);
-	timeout = row->lock_timeout(lock, 0);
-	row->unlock(lock);
+	type->notrack(lock);
+	nbq_fake_start(1000, 10);
+	type->lock(lock);
+	acquired = type->trylock(lock);
+	none = type->lock_timeout(lock, 0);
+	patient = type->lock_timeout(lock, 1000);
+	forever = type->lock_timeout(lock, KTIME_MAX);
+	type->unlock(lock);
 	KUNIT_EXPECT_FALSE(test, acquired);
-	KUNIT_EXPECT_EQ(test, timeout, -EBUSY);
-	EXPECT_TOTAL(test, .acquired_uncontended = holders_nodes(test),
-		     .failed_tries = 2, .nodes_allocated = holders_nodes(test),
-		     .nodes_freed = holders_nodes(test) * goes(test));
+	KUNIT_EXPECT_EQ(test, none, -EBUSY);
+	KUNIT_EXPECT_EQ(test, patient, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, forever, -EDEADLK);
+	EXPECT_ENDED_AT_ONCE(test);
+	EXPECT_TOTAL(test, .acquired_uncontended = holders_nodes(test), .failed_tries = 2,
+		     .deadlocks = 2, .nodes_allocated = holders_nodes(test) * (2 + goes(test)),
+		     .nodes_freed = 3 * holders_nodes(test) * goes(test),
+		     .nodes_abandoned = 2 * stays(test), .nodes_resumed = stays(test));
 }
 
 static void uncontended_acquisition_never_reads_the_clock(struct kunit *test)
 {
-	const struct wait_case *wait = test->param_value;
+	const struct wait_case *wait = nbq_value(test);
 
 	nbq_fake_start(1000, 10);
 
-	/* before: []; in between: H; after: [], then A where nodes stay */
+	/* Before: []; in between: H; after: [], then A where nodes stay */
 	KUNIT_EXPECT_EQ(test, try_for(test, wait->time), 0);
 	expect_idle(test);
 	EXPECT_UNCONTENDED(test, 1, 0);
 	KUNIT_EXPECT_EQ(test, try_until(test, wait->time), 0);
 	expect_idle(test);
 	EXPECT_UNCONTENDED(test, 1, 1);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+	EXPECT_ENDED_AT_ONCE(test);
 }
 
 static void untimed_operations_on_a_free_lock_never_read_the_clock(struct kunit *test)
 {
 	nbq_fake_start(1000, 10);
-	row_of(test)->lock(lock_of(test));
-	row_of(test)->unlock(lock_of(test));
+	nbq_type(test)->lock(nbq_lock(test));
+	nbq_type(test)->unlock(nbq_lock(test));
 	KUNIT_EXPECT_TRUE(test, try_at_once(test));
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+	EXPECT_ENDED_AT_ONCE(test);
 	EXPECT_UNCONTENDED(test, 2, 0);
 }
 
 static void waiter_is_granted_the_lock_while_it_has_patience(struct kunit *test)
 {
-	/* before: H, which releases at the seventh of eleven reads */
-	nbq_bench_hold(test);
+	/* Before: H, which releases at 1060 */
+	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(7, others_release, test->priv);
+	nbq_fake_call(1060, contenders_release, test->priv);
 
-	/* after: [] */
+	/* After: [] */
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), 0);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 7);
+	EXPECT_ENDED_AT(test, 1060);
 	expect_idle(test);
 	EXPECT_SHAPE(test, ".");
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1,
@@ -414,17 +346,17 @@ static void waiter_is_granted_the_lock_while_it_has_patience(struct kunit *test)
 
 static void grant_during_the_last_clock_read_is_left_to_the_next(struct kunit *test)
 {
-	/* before: H, which releases in the read that ends the patience */
-	nbq_bench_hold(test);
+	/* Before: H, which releases in the read that ends the patience */
+	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(11, others_release, test->priv);
+	nbq_fake_call(1100, contenders_release, test->priv);
 
-	/* after: A */
+	/* After: A */
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	EXPECT_SHAPE(test, "A");
-	EXPECT_TIMEOUT(test, 11);
+	EXPECT_TIMEOUT(test, 1);
 
-	/* the next one needs no patience, and resumes a place that stays; after: [] */
+	/* The next one needs no patience, and resumes a place that stays; after: [] */
 	KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
 	EXPECT_SHAPE(test, ".");
 	EXPECT_TOTAL(test, .acquired_handoff = holders_nodes(test),
@@ -436,47 +368,46 @@ static void grant_during_the_last_clock_read_is_left_to_the_next(struct kunit *t
 
 static void *new_lock(struct kunit *test)
 {
-	void *lock = nbq_new_lock(test, row_of(test));
+	void *lock = nbq_new_lock(test, nbq_type(test));
 
-	row_of(test)->init(lock);
+	nbq_type(test)->init(lock);
 	return lock;
 }
 
 static void locks_can_share_one_budget(struct kunit *test)
 {
-	struct nbq_contender other = { .node = nbq_bench_alloc(test) };
-	void *first = lock_of(test), *second = new_lock(test);
-	const struct nbq_row *row = row_of(test);
-	unsigned int reads = 3 + reads_to_give_up(test, 3);
+	struct nbq_contender other = { .node = nbq_fixture_alloc(test) };
+	void *first = nbq_lock(test), *second = new_lock(test);
+	const struct nbq_lock_type *type = nbq_type(test);
 	int got_first, got_second, got_third;
 	void *third = new_lock(test);
 
-	row->set_subclass(second, 1);
-	row->set_subclass(third, 2);
-	row->enqueue(second, &other);
-	nbq_bench_hold(test);
+	type->set_subclass(second, 1);
+	type->set_subclass(third, 2);
+	type->enqueue(second, &other);
+	nbq_fixture_hold(test);
 
-	/* first is released at 1020, second is not; third is free */
+	/* First is released at 1020, second is not; third is free */
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(3, others_release, test->priv);
-	got_first = row->lock_until(first, 1050);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 3);
-	got_second = row->lock_until(second, 1050);
+	nbq_fake_call(1020, contenders_release, test->priv);
+	got_first = type->lock_until(first, 1050);
+	EXPECT_ENDED_AT(test, 1020);
+	got_second = type->lock_until(second, 1050);
 	if (!got_second)
-		row->unlock(second);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, reads);
-	got_third = row->lock_until(third, 1050);
+		type->unlock(second);
+	EXPECT_ENDED_AT(test, 1050);
+	got_third = type->lock_until(third, 1050);
 	if (!got_third)
-		row->unlock(third);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, reads);
+		type->unlock(third);
+	EXPECT_ENDED_AT(test, 1050);
 	unlock_if_acquired(test, got_first);
 
 	KUNIT_EXPECT_EQ(test, got_first, 0);
 	KUNIT_EXPECT_EQ(test, got_second, -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, got_third, 0);
-	row->release(second, other.node);
-	KUNIT_EXPECT_EQ(test, row->destroy(second), 0);
-	KUNIT_EXPECT_EQ(test, row->destroy(third), 0);
+	type->release(second, other.node);
+	KUNIT_EXPECT_EQ(test, type->destroy(second), 0);
+	KUNIT_EXPECT_EQ(test, type->destroy(third), 0);
 }
 
 /* What a failed attempt reports: nbq_X_lock_timeout_info() */
@@ -484,14 +415,14 @@ static void locks_can_share_one_budget(struct kunit *test)
 static int try_with_info(struct kunit *test, ktime_t patience, struct nbq_timeout *info)
 {
 	memset(info, 0x6b, sizeof(*info));
-	return unlock_if_acquired(test, row_of(test)->lock_timeout_info(lock_of(test), patience,
-									info));
+	return unlock_if_acquired(test, nbq_type(test)->lock_timeout_info(nbq_lock(test), patience,
+									 info));
 }
 
 /* The clock is read once before the attempt and once after it. */
 static void expect_waited(struct kunit *test, const struct nbq_timeout *info)
 {
-	KUNIT_EXPECT_EQ(test, info->waited_ns, 10 * (nbq_fake.reads - 1));
+	KUNIT_EXPECT_EQ(test, info->waited_ns, nbq_fake_last() - nbq_fake.start);
 }
 
 static void timeout_info_of_an_acquisition_is_untouched(struct kunit *test)
@@ -511,12 +442,12 @@ static void timeout_info_without_a_holder_has_no_cpu(struct kunit *test)
 {
 	struct nbq_timeout info;
 
-	/* before: H w; after: A w */
-	nbq_bench_hold(test);
-	nbq_bench_enqueue(test);
-	others_release(test->priv);
-	if (row_of(test)->facts->steals)
-		nbq_request(lock_of(test), 0x80);
+	/* Before: H w; after: A w */
+	nbq_fixture_hold(test);
+	nbq_fixture_enqueue(test);
+	contenders_release(test->priv);
+	if (nbq_type(test)->traits->steals)
+		nbq_request(nbq_lock(test), 0x80);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, try_with_info(test, 100, &info), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, info.holder_cpu, -1);
@@ -528,60 +459,60 @@ static void timeout_info_without_a_holder_has_no_cpu(struct kunit *test)
 static void timeout_info_has_the_holder_s_cpu_and_level(struct kunit *test)
 {
 	struct nbq_timeout patient, impatient;
-	const struct nbq_row *row = row_of(test);
+	const struct nbq_lock_type *type = nbq_type(test);
 	int patient_ret, impatient_ret, cpu;
-	unsigned int reads;
+	u64 waited;
 
-	row->notrack(lock_of(test));
-	row->lock(lock_of(test));
+	type->notrack(nbq_lock(test));
+	type->lock(nbq_lock(test));
 	cpu = raw_smp_processor_id();
 	nbq_fake_start(1000, 10);
-	patient_ret = row->lock_timeout_info(lock_of(test), 100, &patient);
-	reads = nbq_fake.reads;
-	impatient_ret = row->lock_timeout_info(lock_of(test), 0, &impatient);
-	row->unlock(lock_of(test));
+	patient_ret = type->lock_timeout_info(nbq_lock(test), 100, &patient);
+	waited = nbq_fake_last() - nbq_fake.start;
+	impatient_ret = type->lock_timeout_info(nbq_lock(test), 0, &impatient);
+	type->unlock(nbq_lock(test));
 
 	KUNIT_EXPECT_EQ(test, patient_ret, -EDEADLK);
 	KUNIT_EXPECT_EQ(test, patient.holder_cpu, cpu);
 	KUNIT_EXPECT_EQ(test, patient.holder_level, NBQ_TASK);
-	KUNIT_EXPECT_EQ(test, patient.waited_ns, 10 * (reads - 1));
+	KUNIT_EXPECT_EQ(test, patient.waited_ns, waited);
 	KUNIT_EXPECT_EQ(test, impatient_ret, -EBUSY);
 	KUNIT_EXPECT_EQ(test, impatient.holder_cpu, cpu);
 	KUNIT_EXPECT_EQ(test, impatient.holder_level, NBQ_TASK);
 	KUNIT_EXPECT_EQ(test, impatient.waited_ns, 10);
 }
 
-/* Abandoning a node with others in the queue */
+/* Abandoning a node with contenders in the queue */
 
-/* What others see and do: for the calls in the middle of a clock read */
-struct others {
+/* What contenders see and do: for the calls in the middle of a clock read */
+struct contenders {
 	struct kunit *test;
 	struct nbq_contender *contender;
 	bool acquired;
 };
 
-static void others_join(void *arg)
+static void contenders_join(void *arg)
 {
-	struct others *others = arg;
+	struct contenders *contenders = arg;
 
-	nbq_contender_enqueue(others->test->priv, others->contender);
-	nbq_contender_link(others->test->priv, others->contender);
+	nbq_contender_enqueue(contenders->test->priv, contenders->contender);
+	nbq_contender_link(contenders->test->priv, contenders->contender);
 }
 
 static void abandoned_node_is_skipped_by_its_successor(struct kunit *test)
 {
-	struct others behind = { .test = test };
-	struct nbq_bench *bench = test->priv;
+	struct contenders behind = { .test = test };
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_node *left;
 
-	/* before: H; x enqueues in the read that ends the patience */
-	nbq_bench_hold(test);
-	behind.contender = nbq_bench_contender(bench);
+	/* Before: H; x enqueues in the read that ends the patience */
+	nbq_fixture_hold(test);
+	behind.contender = nbq_fixture_contender(fixture);
 	KUNIT_ASSERT_NOT_NULL(test, behind.contender);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(11, others_join, &behind);
+	nbq_fake_call(1100, contenders_join, &behind);
 
-	/* after: H L x */
+	/* After: H L x */
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1,
 		     .nodes_abandoned = 1);
@@ -589,10 +520,10 @@ static void abandoned_node_is_skipped_by_its_successor(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, left);
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(left));
 
-	/* after: H x */
-	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(bench, behind.contender));
+	/* After: H x */
+	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(fixture, behind.contender));
 	KUNIT_EXPECT_PTR_EQ(test, behind.contender->pred,
-			    bench->row->holder(bench->lock));
+			    fixture->type->holder(fixture->lock));
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(left));
 	EXPECT_SHAPE(test, "HW");
 	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_reclaimed = 1,
@@ -602,31 +533,31 @@ static void abandoned_node_is_skipped_by_its_successor(struct kunit *test)
 /* Resumed nodes are counted beside abandoned and reclaimed ones. */
 static void next_attempt_resumes_its_abandoned_node(struct kunit *test)
 {
-	struct others behind = { .test = test };
-	struct nbq_bench *bench = test->priv;
+	struct contenders behind = { .test = test };
+	struct nbq_fixture *fixture = test->priv;
 
-	/* before: H w; y enqueues in the read that ends the patience */
+	/* Before: H w; y enqueues in the read that ends the patience */
 	nbq_fake_start(1000, 10);
-	nbq_bench_hold(test);
-	nbq_bench_enqueue(test);
-	behind.contender = nbq_bench_contender(bench);
+	nbq_fixture_hold(test);
+	nbq_fixture_enqueue(test);
+	behind.contender = nbq_fixture_contender(fixture);
 	KUNIT_ASSERT_NOT_NULL(test, behind.contender);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(11, others_join, &behind);
+	nbq_fake_call(1100, contenders_join, &behind);
 
-	/* after: H w L y */
+	/* After: H w L y */
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_abandoned = 1);
 
-	/* the same node, twice; after: H w L y */
+	/* The same node, twice; after: H w L y */
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_resumed = 1, .nodes_abandoned = 1);
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_resumed = 1, .nodes_abandoned = 1);
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(behind.contender->pred));
 
-	/* y skips it: H w y; the next attempt takes a node */
-	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(bench, behind.contender));
+	/* Y skips it: H w y; the next attempt takes a node */
+	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(fixture, behind.contender));
 	EXPECT_SHAPE(test, "HWW");
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1,
@@ -637,15 +568,15 @@ static void attempts_past_their_deadline_do_not_pile_up_nodes(struct kunit *test
 {
 	unsigned int i, taken, acquired = 0;
 
-	nbq_bench_hold(test);
+	nbq_fixture_hold(test);
 	for (i = 0; i < 100; i++)
 		acquired += !try_until(test, 1);
 
-	/* before and after: H */
+	/* Before and after: H */
 	KUNIT_EXPECT_EQ(test, acquired, 0);
 	expect_no_waiter(test);
 	/* Every other one of those that wait outside first has been too late to enqueue. */
-	taken = waiters_nodes(test, 1) ? 100 : 50;
+	taken = nbq_type(test)->traits->steals ? 50 : 100;
 	EXPECT_TOTAL(test, .timeouts = 100,
 		     .nodes_allocated = goes(test) ? taken : 1,
 		     .nodes_freed = taken * goes(test),
@@ -653,39 +584,7 @@ static void attempts_past_their_deadline_do_not_pile_up_nodes(struct kunit *test
 		     .nodes_resumed = 99 * stays(test));
 }
 
-/* The operations as tables: how to take, in which form, how long to wait */
-
-static const struct nbq_operation failing_operations[] = {
-	{ "lock_timeout", TIMEOUT, PLAIN, 100 },
-	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
-	{ "lock_until", UNTIL, PLAIN, 1100 },
-	{ "trylock", TRY, PLAIN },
-	{ "lock_timeout_irq", TIMEOUT, IRQ, 100 },
-	{ "lock_until_irq", UNTIL, IRQ, 1100 },
-	{ "trylock_irq", TRY, IRQ },
-	{ "lock_timeout_irqsave", TIMEOUT, IRQSAVE, 100 },
-	{ "lock_until_irqsave", UNTIL, IRQSAVE, 1100 },
-	{ "trylock_irqsave", TRY, IRQSAVE },
-	{ "lock_timeout_bh", TIMEOUT, BH, 100 },
-	{ "lock_until_bh", UNTIL, BH, 1100 },
-	{ "trylock_bh", TRY, BH },
-	{ "lock_timeout_nested", TIMEOUT, NESTED, 100 },
-	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
-	{ "lock_timeout_info_irqsave", INFO, IRQSAVE, 100 },
-}, untimed_operations[] = {
-	{ "lock", LOCK, PLAIN },
-	{ "lock_irq", LOCK, IRQ },
-	{ "lock_irqsave", LOCK, IRQSAVE },
-	{ "lock_bh", LOCK, BH },
-	{ "lock_nested", LOCK, NESTED },
-	{ "lock_irqsave_nested", LOCK, IRQSAVE_NESTED },
-}, irqsave_operations[] = {
-	{ "lock_timeout_irqsave", TIMEOUT, IRQSAVE, 100 },
-	{ "lock_timeout_irqsave_nested", TIMEOUT, IRQSAVE_NESTED, 100 },
-	{ "lock_timeout_info_irqsave", INFO, IRQSAVE, 100 },
-	{ "lock_until_irqsave", UNTIL, IRQSAVE, 1100 },
-	{ "trylock_irqsave", TRY, IRQSAVE },
-}, patient_and_impatient_operations[] = {
+static const struct nbq_operation patient_and_impatient_operations[] = {
 	{ "trylock", TRY, PLAIN },
 	{ "lock_timeout_0", TIMEOUT, PLAIN, 0 },
 	{ "lock_timeout_negative", TIMEOUT, PLAIN, -1 },
@@ -695,42 +594,34 @@ static const struct nbq_operation failing_operations[] = {
 	{ "lock", LOCK, PLAIN },
 };
 
-static void operation_desc(const struct nbq_operation *op, char *desc)
-{
-	strscpy(desc, op->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(failing_operation, failing_operations, operation_desc);
-KUNIT_ARRAY_PARAM(untimed_operation, untimed_operations, operation_desc);
-KUNIT_ARRAY_PARAM(irqsave_operation, irqsave_operations, operation_desc);
-KUNIT_ARRAY_PARAM(any_operation, patient_and_impatient_operations, operation_desc);
+NBQ_TYPES_PARAM(any_operation, patient_and_impatient_operations);
 
 static void free_lock_behind_abandoned_nodes_is_taken_at_once(struct kunit *test)
 {
-	const struct nbq_operation *op = test->param_value;
-	const struct nbq_row *row = row_of(test);
-	struct nbq_bench *bench = test->priv;
+	const struct nbq_operation *op = nbq_value(test);
+	const struct nbq_lock_type *type = nbq_type(test);
+	struct nbq_fixture *fixture = test->priv;
 	unsigned long flags, abandoned;
 	int ret;
 
 	nbq_fake_start(1000, 10);
-	for (abandoned = 0; abandoned <= NBQ_BENCH_NODES - 2; abandoned++) {
+	for (abandoned = 0; abandoned <= NBQ_FIXTURE_NODES - 2; abandoned++) {
 		unsigned int pred_of = abandoned + holders_nodes(test);
 		bool at_once = stays(test) && !abandoned;
 		/* Where one is in the queue that takes a free lock */
 		bool queues = holders_nodes(test);
 
-		nbq_bench_fill(bench, NBQ_BENCH_NODES);
-		nbq_bench_leave_abandoned(test, abandoned);
+		nbq_fixture_fill(fixture, NBQ_FIXTURE_NODES);
+		nbq_fixture_leave_abandoned(test, abandoned);
 
 		/* before: A L .. L */
-		ret = row->take(op, bench->lock, &flags);
+		ret = type->take(op, fixture->lock, &flags);
 		if (!ret)
-			row->drop(op, bench->lock, flags);
+			type->drop(op, fixture->lock, flags);
 
 		/* after: [], or unchanged where it went past them */
 		KUNIT_ASSERT_EQ(test, ret, 0);
-		KUNIT_EXPECT_FALSE(test, row->is_locked(bench->lock));
+		KUNIT_EXPECT_FALSE(test, type->is_locked(fixture->lock));
 		EXPECT_TOTAL(test, .acquired_handoff = queues && !at_once,
 			     .acquired_uncontended = at_once, .nodes_allocated = queues,
 			     .nodes_reclaimed = queues ? pred_of : 0,
@@ -739,11 +630,11 @@ static void free_lock_behind_abandoned_nodes_is_taken_at_once(struct kunit *test
 			expect_idle(test);
 			EXPECT_SHAPE(test, ".");
 		}
-		KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), 0);
+		KUNIT_EXPECT_EQ(test, type->destroy(fixture->lock), 0);
 		EXPECT_SHAPE(test, ".");
 		EXPECT_TOTAL(test, .nodes_reclaimed = queues ? stays(test) : pred_of);
 	}
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+	EXPECT_ENDED_AT_ONCE(test);
 }
 
 /*
@@ -752,122 +643,38 @@ static void free_lock_behind_abandoned_nodes_is_taken_at_once(struct kunit *test
  */
 static void abandon_behind_the_holder(struct kunit *test, unsigned int abandoned)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	unsigned int i;
 
-	nbq_bench_hold(test);
+	nbq_fixture_hold(test);
 	for (i = 0; i < abandoned + goes(test) + !holders_nodes(test); i++)
-		nbq_bench_enqueue(test);
-	for (i = 1; i < bench->count; i++)
-		nbq_contender_abandon(bench, &bench->contenders[i]);
+		nbq_fixture_enqueue(test);
+	for (i = 1; i < fixture->count; i++)
+		nbq_contender_abandon(fixture, &fixture->contenders[i]);
 }
 
 static void most_skipped_is_the_most_abandoned_nodes_of_one_attempt(struct kunit *test)
 {
 	static const unsigned int abandoned[] = { 2, 5, 1 };
 	static const unsigned int longest[] = { 2, 5, 5 };
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	u64 counts[NBQ_SKIPPED_MAX + 1];
 	u64 most;
 	int i;
 
 	nbq_events_reset();
 	for (i = 0; i < ARRAY_SIZE(abandoned); i++) {
-		nbq_bench_fill(bench, NBQ_BENCH_NODES);
+		nbq_fixture_fill(fixture, NBQ_FIXTURE_NODES);
 		abandon_behind_the_holder(test, abandoned[i]);
 		nbq_fake_start(1000, 10);
-		nbq_fake_call(7, others_release, bench);
+		nbq_fake_call(1060, contenders_release, fixture);
 		KUNIT_EXPECT_EQ(test, try_for(test, 100), 0);
 		KUNIT_EXPECT_EQ(test, 0, nbq_event_read("most_skipped", &most));
 		KUNIT_EXPECT_EQ(test, most, longest[i]);
 		nbq_skipped_read(counts);
 		KUNIT_EXPECT_EQ(test, counts[abandoned[i]], 1);
-		KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
+		KUNIT_EXPECT_EQ(test, fixture->type->destroy(fixture->lock), 0);
 	}
-}
-
-/* Preemption, interrupts, bottom halves */
-
-static void expect_holder_s_context(struct kunit *test)
-{
-	const struct nbq_operation *op = test->param_value;
-	const struct nbq_row *row = row_of(test);
-	void *lock = lock_of(test);
-	struct nbq_context before, holding, after;
-	unsigned long flags;
-	int ret;
-
-	before = nbq_context_now();
-	ret = row->take(op, lock, &flags);
-	holding = nbq_context_now();
-	if (!ret)
-		row->drop(op, lock, flags);
-	after = nbq_context_now();
-	nbq_context_restore(before);
-
-	KUNIT_EXPECT_EQ(test, ret, 0);
-	nbq_expect_context(test, holding, nbq_context_within(before, op->form));
-	nbq_expect_context(test, after, before);
-}
-
-static void holder_has_preemption_off_and_what_its_operation_says(struct kunit *test)
-{
-	expect_holder_s_context(test);
-}
-
-static void untimed_holder_has_preemption_off_and_what_its_operation_says(struct kunit *test)
-{
-	expect_holder_s_context(test);
-}
-
-static void failure_leaves_preemption_and_interrupts_as_they_were(struct kunit *test)
-{
-	const struct nbq_operation *op = test->param_value;
-	const struct nbq_row *row = row_of(test);
-	void *lock = lock_of(test);
-	struct nbq_context before, after;
-	unsigned long flags;
-	int ret;
-
-	nbq_bench_hold(test);
-	nbq_fake_start(1000, 10);
-	before = nbq_context_now();
-	ret = row->take(op, lock, &flags);
-	if (!ret)
-		row->drop(op, lock, flags);
-	after = nbq_context_now();
-	nbq_context_restore(before);
-
-	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(op));
-	nbq_expect_context(test, after, before);
-}
-
-static void irqsave_operations_leave_interrupts_off_that_were_off(struct kunit *test)
-{
-	const struct nbq_operation *op = test->param_value;
-	const struct nbq_row *row = row_of(test);
-	void *lock = lock_of(test);
-	struct nbq_context failed, released;
-	unsigned long flags;
-	int ret;
-
-	nbq_fake_start(1000, 10);
-	local_irq_disable();
-	ret = row->take(op, lock, &flags);
-	if (!ret)
-		row->drop(op, lock, flags);
-	released = nbq_context_now();
-	local_irq_enable();
-	KUNIT_EXPECT_EQ(test, ret, 0);
-	KUNIT_EXPECT_TRUE(test, released.irqs_off);
-
-	nbq_bench_hold(test);
-	local_irq_disable();
-	ret = row->take(op, lock, &flags);
-	failed = nbq_context_now();
-	local_irq_enable();
-	KUNIT_EXPECT_EQ(test, ret, nbq_operation_failure(op));
-	KUNIT_EXPECT_TRUE(test, failed.irqs_off);
 }
 
 /* The advisory queries */
@@ -875,59 +682,44 @@ static void irqsave_operations_leave_interrupts_off_that_were_off(struct kunit *
 static void expect_queries(struct kunit *test, const char *picture, bool locked,
 			   bool contended)
 {
-	const struct nbq_row *row = row_of(test);
-	void *lock = lock_of(test);
+	const struct nbq_lock_type *type = nbq_type(test);
+	void *lock = nbq_lock(test);
 
-	KUNIT_EXPECT_EQ_MSG(test, row->is_locked(lock), locked, "%s", picture);
-	KUNIT_EXPECT_EQ_MSG(test, row->is_contended(lock), contended, "%s",
+	KUNIT_EXPECT_EQ_MSG(test, type->is_locked(lock), locked, "%s", picture);
+	KUNIT_EXPECT_EQ_MSG(test, type->is_contended(lock), contended, "%s",
 			    picture);
 }
 
 static void is_locked_and_is_contended_in_every_state(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_contender *holder, *w, *x;
 
 	expect_queries(test, "[]", false, false);
-	holder = nbq_bench_hold(test);
+	holder = nbq_fixture_hold(test);
 	expect_queries(test, "H", true, false);
-	w = nbq_bench_enqueue(test);
-	bench->pool.waiting.lock = bench->lock;
-	bench->pool.waiting.blocker.tagged = (unsigned long)w->pred;
+	w = nbq_fixture_enqueue(test);
+	fixture->pool.waiting.lock = fixture->lock;
+	fixture->pool.waiting.blocker.tagged = (unsigned long)w->pred;
 	expect_queries(test, "H w", true, true);
-	x = nbq_bench_enqueue(test);
-	nbq_contender_abandon(bench, w);
+	x = nbq_fixture_enqueue(test);
+	nbq_contender_abandon(fixture, w);
 	expect_queries(test, "H L x", true, true);
-	nbq_contender_abandon(bench, x);
+	nbq_contender_abandon(fixture, x);
 	expect_queries(test, "H L: advisory", true, true);
-	nbq_contender_release(bench, holder);
+	nbq_contender_release(fixture, holder);
 	expect_queries(test, "A L", false, false);
-	x = nbq_bench_enqueue(test);
-	if (row_of(test)->facts->steals) {
+	x = nbq_fixture_enqueue(test);
+	if (nbq_type(test)->traits->steals) {
 		expect_queries(test, "H past A: advisory", true, true);
 	} else {
-		bench->pool.waiting.blocker.tagged = (unsigned long)x->pred;
+		fixture->pool.waiting.blocker.tagged = (unsigned long)x->pred;
 		expect_queries(test, "A L x", true, true);
-		bench->pool.waiting.blocker.tagged = 0;
-		KUNIT_EXPECT_TRUE(test, nbq_contender_poll(bench, x));
+		fixture->pool.waiting.blocker.tagged = 0;
+		KUNIT_EXPECT_TRUE(test, nbq_contender_poll(fixture, x));
 		expect_queries(test, "H", true, false);
 	}
-	nbq_contender_release(bench, x);
-	expect_queries(test, "[]", false, false);
-}
-
-static void is_locked_and_is_contended_of_a_held_lock(struct kunit *test)
-{
-	const struct nbq_row *row = row_of(test);
-	void *lock = lock_of(test);
-	bool locked, contended;
-
-	row->lock(lock);
-	locked = row->is_locked(lock);
-	contended = row->is_contended(lock);
-	row->unlock(lock);
-	KUNIT_EXPECT_TRUE(test, locked);
-	KUNIT_EXPECT_FALSE(test, contended);
+	nbq_contender_release(fixture, x);
 	expect_queries(test, "[]", false, false);
 }
 
@@ -935,66 +727,66 @@ static void is_locked_and_is_contended_of_a_held_lock(struct kunit *test)
 
 static void expect_free_and_usable(struct kunit *test, void *lock)
 {
-	const struct nbq_row *row = row_of(test);
+	const struct nbq_lock_type *type = nbq_type(test);
 
-	KUNIT_EXPECT_FALSE(test, row->is_locked(lock));
-	row->lock(lock);
-	row->unlock(lock);
-	KUNIT_EXPECT_EQ(test, row->destroy(lock), 0);
-	KUNIT_EXPECT_NULL(test, row->tail(lock));
+	KUNIT_EXPECT_FALSE(test, type->is_locked(lock));
+	type->lock(lock);
+	type->unlock(lock);
+	KUNIT_EXPECT_EQ(test, type->destroy(lock), 0);
+	KUNIT_EXPECT_NULL(test, type->tail(lock));
 }
 
 static void statically_defined_locks_are_free(struct kunit *test)
 {
-	expect_free_and_usable(test, row_of(test)->static_lock);
-	expect_free_and_usable(test, row_of(test)->static_member);
+	expect_free_and_usable(test, nbq_type(test)->static_lock);
+	expect_free_and_usable(test, nbq_type(test)->static_member);
 }
 
 static void init_forgets_what_was_in_the_memory(struct kunit *test)
 {
-	const struct nbq_row *row = row_of(test);
-	void *lock = lock_of(test);
+	const struct nbq_lock_type *type = nbq_type(test);
+	void *lock = nbq_lock(test);
 
-	memset(lock, 0x6b, row->size);
-	row->init(lock);
-	KUNIT_EXPECT_NULL(test, row->tail(lock));
-	KUNIT_EXPECT_NULL(test, row->holder(lock));
-	KUNIT_EXPECT_FALSE(test, row->is_locked(lock));
+	memset(lock, 0x6b, type->size);
+	type->init(lock);
+	KUNIT_EXPECT_NULL(test, type->tail(lock));
+	KUNIT_EXPECT_NULL(test, type->holder(lock));
+	KUNIT_EXPECT_FALSE(test, type->is_locked(lock));
 	expect_free_and_usable(test, lock);
 }
 
 static void destroy_reclaims_the_node_that_a_free_lock_keeps(struct kunit *test)
 {
-	const struct nbq_row *row = row_of(test);
-	void *lock = lock_of(test);
+	const struct nbq_lock_type *type = nbq_type(test);
+	void *lock = nbq_lock(test);
 
-	/* before and after: [] */
-	KUNIT_EXPECT_EQ(test, row->destroy(lock), 0);
+	/* Before and after: [] */
+	KUNIT_EXPECT_EQ(test, type->destroy(lock), 0);
 	EXPECT_TOTAL(test);
 
-	/* before: [], or A; after: [] */
-	row->lock(lock);
-	row->unlock(lock);
+	/* Before: [], or A; after: [] */
+	type->lock(lock);
+	type->unlock(lock);
 	expect_idle(test);
-	KUNIT_EXPECT_EQ(test, row->destroy(lock), 0);
-	KUNIT_EXPECT_NULL(test, row->tail(lock));
+	KUNIT_EXPECT_EQ(test, type->destroy(lock), 0);
+	KUNIT_EXPECT_NULL(test, type->tail(lock));
 	EXPECT_UNCONTENDED(test, 1, 1);
 }
 
 static void destroy_reclaims_exactly_the_abandoned_nodes(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	unsigned int abandoned;
 
-	for (abandoned = 0; abandoned <= NBQ_BENCH_NODES - 2; abandoned++) {
-		nbq_bench_fill(bench, NBQ_BENCH_NODES);
-		nbq_bench_leave_abandoned(test, abandoned);
+	for (abandoned = 0; abandoned <= NBQ_FIXTURE_NODES - 2; abandoned++) {
+		nbq_fixture_fill(fixture, NBQ_FIXTURE_NODES);
+		nbq_fixture_leave_abandoned(test, abandoned);
 
 		/* before: A L .. L */
-		KUNIT_EXPECT_EQ(test, bench->row->destroy(bench->lock), 0);
+		KUNIT_EXPECT_EQ(test, fixture->type->destroy(fixture->lock), 0);
 
 		/* after: [] */
-		KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
+		KUNIT_EXPECT_NULL(test, fixture->type->tail(fixture->lock));
 		EXPECT_SHAPE(test, ".");
 		EXPECT_TOTAL(test, .nodes_reclaimed = abandoned + holders_nodes(test));
 	}
@@ -1004,73 +796,73 @@ static void destroy_reclaims_exactly_the_abandoned_nodes(struct kunit *test)
 
 static void destroy_of_a_held_lock_is_refused(struct kunit *test)
 {
-	const struct nbq_row *row = row_of(test);
-	struct nbq_bench *bench = test->priv;
+	const struct nbq_lock_type *type = nbq_type(test);
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_contender *holder;
 	struct nbq_node *node;
 
 	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
-	holder = nbq_bench_hold(test);
+	holder = nbq_fixture_hold(test);
 	node = holders_nodes(test) ? holder->node : NULL;
 
-	/* before and after: H */
-	KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), -EBUSY);
+	/* Before and after: H */
+	KUNIT_EXPECT_EQ(test, type->destroy(fixture->lock), -EBUSY);
 	EXPECT_SHAPE(test, "H");
-	KUNIT_EXPECT_TRUE(test, row->is_locked(bench->lock));
-	KUNIT_EXPECT_PTR_EQ(test, row->tail(bench->lock), node);
-	KUNIT_EXPECT_PTR_EQ(test, row->holder(bench->lock), node);
+	KUNIT_EXPECT_TRUE(test, type->is_locked(fixture->lock));
+	KUNIT_EXPECT_PTR_EQ(test, type->tail(fixture->lock), node);
+	KUNIT_EXPECT_PTR_EQ(test, type->holder(fixture->lock), node);
 	EXPECT_TOTAL(test);
 
-	/* the holder notices nothing; after: [] */
-	KUNIT_EXPECT_EQ(test, nbq_contender_release(bench, holder), goes(test));
-	KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), 0);
+	/* The holder notices nothing; after: [] */
+	KUNIT_EXPECT_EQ(test, nbq_contender_release(fixture, holder), goes(test));
+	KUNIT_EXPECT_EQ(test, type->destroy(fixture->lock), 0);
 }
 
 static void destroy_of_a_lock_with_a_waiter_is_refused(struct kunit *test)
 {
-	const struct nbq_row *row = row_of(test);
-	struct nbq_bench *bench = test->priv;
+	const struct nbq_lock_type *type = nbq_type(test);
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_contender *holder, *w, *x;
 
 	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
-	holder = nbq_bench_hold(test);
-	w = nbq_bench_enqueue(test);
-	x = nbq_bench_enqueue(test);
-	nbq_contender_abandon(bench, w);
-	nbq_contender_release(bench, holder);
+	holder = nbq_fixture_hold(test);
+	w = nbq_fixture_enqueue(test);
+	x = nbq_fixture_enqueue(test);
+	nbq_contender_abandon(fixture, w);
+	nbq_contender_release(fixture, holder);
 
-	/* before and after: A L x */
-	KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), -EBUSY);
+	/* Before and after: A L x */
+	KUNIT_EXPECT_EQ(test, type->destroy(fixture->lock), -EBUSY);
 	EXPECT_SHAPE(test, "ALW");
-	KUNIT_EXPECT_PTR_EQ(test, row->tail(bench->lock), x->node);
+	KUNIT_EXPECT_PTR_EQ(test, type->tail(fixture->lock), x->node);
 	EXPECT_TOTAL(test);
 }
 
 static void destroy_of_a_held_lock_keeps_its_abandoned_nodes(struct kunit *test)
 {
-	const struct nbq_row *row = row_of(test);
-	struct nbq_bench *bench = test->priv;
+	const struct nbq_lock_type *type = nbq_type(test);
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_contender *w, *x;
 	struct nbq_node *tail;
 
 	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
-	nbq_bench_hold(test);
-	w = nbq_bench_enqueue(test);
-	x = nbq_bench_enqueue(test);
-	nbq_contender_abandon(bench, w);
-	nbq_contender_abandon(bench, x);
+	nbq_fixture_hold(test);
+	w = nbq_fixture_enqueue(test);
+	x = nbq_fixture_enqueue(test);
+	nbq_contender_abandon(fixture, w);
+	nbq_contender_abandon(fixture, x);
 
-	/* before and after: H L */
-	tail = row->tail(bench->lock);
-	KUNIT_EXPECT_EQ(test, row->destroy(bench->lock), -EBUSY);
+	/* Before and after: H L */
+	tail = type->tail(fixture->lock);
+	KUNIT_EXPECT_EQ(test, type->destroy(fixture->lock), -EBUSY);
 	EXPECT_SHAPE(test, "HLl");
-	KUNIT_EXPECT_PTR_EQ(test, row->tail(bench->lock), tail);
+	KUNIT_EXPECT_PTR_EQ(test, type->tail(fixture->lock), tail);
 	EXPECT_TOTAL(test);
 }
 
 static void needs_checked_unlock(struct kunit *test)
 {
-	if (!row_of(test)->facts->checks_unlock)
+	if (!nbq_type(test)->traits->checks_unlock)
 		kunit_skip(test, "without lockdep, this type's unlock is a store");
 }
 
@@ -1078,7 +870,7 @@ static void needs_checked_unlock(struct kunit *test)
 static void misused_unlock(struct kunit *test)
 {
 	preempt_disable();
-	row_of(test)->unlock(lock_of(test));
+	nbq_type(test)->unlock(nbq_lock(test));
 	preempt_enable();
 }
 
@@ -1089,9 +881,9 @@ static void unlock_of_a_free_lock_changes_nothing(struct kunit *test)
 	needs_checked_unlock(test);
 	nbq_provoke_report(test, NBQ_NOT_HELD_REPORT);
 	misused_unlock(test);
-	nbq_bench_leave_abandoned(test, 1);
+	nbq_fixture_leave_abandoned(test, 1);
 
-	/* before and after: A L */
+	/* Before and after: A L */
 	misused_unlock(test);
 	after = nbq_context_now();
 	nbq_context_restore(before);
@@ -1103,71 +895,64 @@ static void unlock_of_a_free_lock_changes_nothing(struct kunit *test)
 
 static void unlock_on_another_cpu_changes_nothing(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_context before = nbq_context_now(), after;
 
 	needs_checked_unlock(test);
 	nbq_provoke_report(test, NBQ_NOT_OWNER_REPORT);
-	nbq_bench_hold(test);
+	nbq_fixture_hold(test);
 
-	/* before and after: H */
+	/* Before and after: H */
 	misused_unlock(test);
 	after = nbq_context_now();
 	nbq_context_restore(before);
 	KUNIT_EXPECT_EQ(test, after.preempt, before.preempt);
 	EXPECT_SHAPE(test, "H");
-	KUNIT_EXPECT_TRUE(test, bench->row->is_locked(bench->lock));
+	KUNIT_EXPECT_TRUE(test, fixture->type->is_locked(fixture->lock));
 	EXPECT_COUNTED(test, .nodes_allocated = 1,
 		       .nodes_freed = !holders_nodes(test));
 }
 
-#define NBQ_SUITE_CASES							\
-{									\
-	KUNIT_CASE_PARAM(patience_is_spent_to_the_nanosecond,		\
-			 patience_gen_params),				\
-	KUNIT_CASE_PARAM(deadline_is_kept_to_the_nanosecond,		\
-			 deadline_gen_params),				\
-	HARDWARE_CASES							\
-	KUNIT_CASE(trylock_of_a_held_lock_fails_without_the_clock),	\
-	KUNIT_CASE_PARAM(failed_try_writes_to_neither_lock_nor_nodes,	\
-			 busy_gen_params),				\
-	KUNIT_CASE(failed_try_is_never_a_deadlock),			\
-	KUNIT_CASE_PARAM(uncontended_acquisition_never_reads_the_clock,	\
-			 free_gen_params),				\
-	KUNIT_CASE(untimed_operations_on_a_free_lock_never_read_the_clock),	\
-	KUNIT_CASE(waiter_is_granted_the_lock_while_it_has_patience),\
-	KUNIT_CASE(grant_during_the_last_clock_read_is_left_to_the_next),\
-	KUNIT_CASE(locks_can_share_one_budget),				\
-	KUNIT_CASE(timeout_info_of_an_acquisition_is_untouched),	\
-	KUNIT_CASE(timeout_info_without_a_holder_has_no_cpu),		\
-	KUNIT_CASE(timeout_info_has_the_holder_s_cpu_and_level),	\
-	KUNIT_CASE(abandoned_node_is_skipped_by_its_successor),	\
-	KUNIT_CASE(next_attempt_resumes_its_abandoned_node),		\
-	KUNIT_CASE(attempts_past_their_deadline_do_not_pile_up_nodes),	\
-	KUNIT_CASE_PARAM(free_lock_behind_abandoned_nodes_is_taken_at_once,\
-			 any_operation_gen_params),				\
-	KUNIT_CASE(most_skipped_is_the_most_abandoned_nodes_of_one_attempt),\
-	KUNIT_CASE_PARAM(holder_has_preemption_off_and_what_its_operation_says,\
-			 failing_operation_gen_params),			\
-	KUNIT_CASE_PARAM(untimed_holder_has_preemption_off_and_what_its_operation_says,\
-			 untimed_operation_gen_params),			\
-	KUNIT_CASE_PARAM(failure_leaves_preemption_and_interrupts_as_they_were,\
-			 failing_operation_gen_params),			\
-	KUNIT_CASE_PARAM(irqsave_operations_leave_interrupts_off_that_were_off,\
-			 irqsave_operation_gen_params),			\
-	KUNIT_CASE(is_locked_and_is_contended_in_every_state),	\
-	KUNIT_CASE(is_locked_and_is_contended_of_a_held_lock),			\
-	KUNIT_CASE(statically_defined_locks_are_free),			\
-	KUNIT_CASE(init_forgets_what_was_in_the_memory),		\
-	KUNIT_CASE(destroy_reclaims_the_node_that_a_free_lock_keeps),	\
-	KUNIT_CASE(destroy_reclaims_exactly_the_abandoned_nodes),	\
-	KUNIT_CASE(destroy_of_a_held_lock_is_refused),		\
-	KUNIT_CASE(destroy_of_a_lock_with_a_waiter_is_refused),		\
-	KUNIT_CASE(destroy_of_a_held_lock_keeps_its_abandoned_nodes),	\
-	KUNIT_CASE(unlock_of_a_free_lock_changes_nothing),	\
-	KUNIT_CASE(unlock_on_another_cpu_changes_nothing),\
-	{}								\
-}
+KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);
 
-#define NBQ_SUITE_SUFFIX	"_operations"
-#include "lock_row_suites.h"
+static struct kunit_case operations_cases[] = {
+	KUNIT_CASE_PARAM(patience_is_spent_to_the_nanosecond, patience_gen_params),
+	KUNIT_CASE_PARAM(deadline_is_kept_to_the_nanosecond, deadline_gen_params),
+	HARDWARE_CASES
+	KUNIT_CASE_PARAM(failed_try_writes_to_neither_lock_nor_nodes, busy_gen_params),
+	KUNIT_CASE_PARAM(lock_of_the_own_context_is_a_deadlock_or_busy_at_once, type_gen_params),
+	KUNIT_CASE_PARAM(uncontended_acquisition_never_reads_the_clock, free_gen_params),
+	KUNIT_CASE_PARAM(untimed_operations_on_a_free_lock_never_read_the_clock, type_gen_params),
+	KUNIT_CASE_PARAM(waiter_is_granted_the_lock_while_it_has_patience, type_gen_params),
+	KUNIT_CASE_PARAM(grant_during_the_last_clock_read_is_left_to_the_next, type_gen_params),
+	KUNIT_CASE_PARAM(locks_can_share_one_budget, type_gen_params),
+	KUNIT_CASE_PARAM(timeout_info_of_an_acquisition_is_untouched, type_gen_params),
+	KUNIT_CASE_PARAM(timeout_info_without_a_holder_has_no_cpu, type_gen_params),
+	KUNIT_CASE_PARAM(timeout_info_has_the_holder_s_cpu_and_level, type_gen_params),
+	KUNIT_CASE_PARAM(abandoned_node_is_skipped_by_its_successor, type_gen_params),
+	KUNIT_CASE_PARAM(next_attempt_resumes_its_abandoned_node, type_gen_params),
+	KUNIT_CASE_PARAM(attempts_past_their_deadline_do_not_pile_up_nodes, type_gen_params),
+	KUNIT_CASE_PARAM(free_lock_behind_abandoned_nodes_is_taken_at_once,
+			 any_operation_gen_params),
+	KUNIT_CASE_PARAM(most_skipped_is_the_most_abandoned_nodes_of_one_attempt, type_gen_params),
+	KUNIT_CASE_PARAM(is_locked_and_is_contended_in_every_state, type_gen_params),
+	KUNIT_CASE_PARAM(statically_defined_locks_are_free, type_gen_params),
+	KUNIT_CASE_PARAM(init_forgets_what_was_in_the_memory, type_gen_params),
+	KUNIT_CASE_PARAM(destroy_reclaims_the_node_that_a_free_lock_keeps, type_gen_params),
+	KUNIT_CASE_PARAM(destroy_reclaims_exactly_the_abandoned_nodes, type_gen_params),
+	KUNIT_CASE_PARAM(destroy_of_a_held_lock_is_refused, type_gen_params),
+	KUNIT_CASE_PARAM(destroy_of_a_lock_with_a_waiter_is_refused, type_gen_params),
+	KUNIT_CASE_PARAM(destroy_of_a_held_lock_keeps_its_abandoned_nodes, type_gen_params),
+	KUNIT_CASE_PARAM(unlock_of_a_free_lock_changes_nothing, type_gen_params),
+	KUNIT_CASE_PARAM(unlock_on_another_cpu_changes_nothing, type_gen_params),
+	{}
+};
+
+static struct kunit_suite operations_suite = {
+	.name = "nbq_operations",
+	.init = nbq_fixture_init,
+	.exit = nbq_fixture_finish,
+	.test_cases = operations_cases,
+};
+
+kunit_test_suite(operations_suite);

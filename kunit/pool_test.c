@@ -29,53 +29,53 @@ static struct nbq_node *try_alloc(struct nbq_pool *pool)
 
 static void nodes_are_allocated_in_the_order_of_their_index(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	unsigned int i;
 
-	for (i = 0; i < NBQ_BENCH_NODES; i++) {
-		KUNIT_EXPECT_EQ(test, bench->nodes[i].index, i);
-		KUNIT_EXPECT_PTR_EQ(test, try_alloc(&bench->pool),
-				    &bench->nodes[i]);
+	for (i = 0; i < NBQ_FIXTURE_NODES; i++) {
+		KUNIT_EXPECT_EQ(test, fixture->nodes[i].index, i);
+		KUNIT_EXPECT_PTR_EQ(test, try_alloc(&fixture->pool),
+				    &fixture->nodes[i]);
 	}
-	EXPECT_COUNTED(test, .nodes_allocated = NBQ_BENCH_NODES);
+	EXPECT_COUNTED(test, .nodes_allocated = NBQ_FIXTURE_NODES);
 }
 
 static void node_allocated_last_is_tried_first(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_node *first, *last;
 
-	first = nbq_bench_alloc(test);
-	nbq_bench_alloc(test);
-	last = nbq_bench_alloc(test);
+	first = nbq_fixture_alloc(test);
+	nbq_fixture_alloc(test);
+	last = nbq_fixture_alloc(test);
 	nbq_node_free(first);
 	nbq_node_free(last);
 
-	KUNIT_EXPECT_PTR_EQ(test, bench->pool.hint, last);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_alloc(test), last);
+	KUNIT_EXPECT_PTR_EQ(test, fixture->pool.hint, last);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_fixture_alloc(test), last);
 	EXPECT_COUNTED(test, .nodes_allocated = 4);
 }
 
 static void first_free_node_is_allocated_when_the_last_is_in_use(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_node *second, *third;
 
-	nbq_bench_alloc(test);
-	second = nbq_bench_alloc(test);
-	third = nbq_bench_alloc(test);
-	nbq_bench_alloc(test);
+	nbq_fixture_alloc(test);
+	second = nbq_fixture_alloc(test);
+	third = nbq_fixture_alloc(test);
+	nbq_fixture_alloc(test);
 	nbq_node_free(third);
 	nbq_node_free(second);
 
-	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_alloc(test), second);
-	KUNIT_EXPECT_PTR_EQ(test, bench->pool.hint, second);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_alloc(test), third);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_fixture_alloc(test), second);
+	KUNIT_EXPECT_PTR_EQ(test, fixture->pool.hint, second);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_fixture_alloc(test), third);
 }
 
 static void node_in_use_is_not_allocated(struct kunit *test)
 {
-	struct nbq_node *node = nbq_bench_alloc(test);
+	struct nbq_node *node = nbq_fixture_alloc(test);
 
 	KUNIT_EXPECT_FALSE(test, nbq_node_try_alloc(node));
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(node));
@@ -87,8 +87,8 @@ static void node_in_use_is_not_allocated(struct kunit *test)
 
 static void node_survives_the_wrap_of_its_counters(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
-	struct nbq_node *node = &bench->nodes[0];
+	struct nbq_fixture *fixture = test->priv;
+	struct nbq_node *node = &fixture->nodes[0];
 	int i;
 
 	node->alloc_seq = ULONG_MAX - 1;
@@ -103,61 +103,61 @@ static void node_survives_the_wrap_of_its_counters(struct kunit *test)
 
 static void allocation_from_an_empty_pool_fails(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_node *last = NULL;
 	unsigned int i;
 
-	for (i = 0; i < NBQ_BENCH_NODES; i++)
-		last = nbq_bench_alloc(test);
-	KUNIT_EXPECT_NULL(test, try_alloc(&bench->pool));
-	KUNIT_EXPECT_NULL(test, try_alloc(&bench->pool));
-	EXPECT_COUNTED(test, .nodes_allocated = NBQ_BENCH_NODES);
+	for (i = 0; i < NBQ_FIXTURE_NODES; i++)
+		last = nbq_fixture_alloc(test);
+	KUNIT_EXPECT_NULL(test, try_alloc(&fixture->pool));
+	KUNIT_EXPECT_NULL(test, try_alloc(&fixture->pool));
+	EXPECT_COUNTED(test, .nodes_allocated = NBQ_FIXTURE_NODES);
 
 	nbq_node_free(last);
-	KUNIT_EXPECT_PTR_EQ(test, try_alloc(&bench->pool), last);
+	KUNIT_EXPECT_PTR_EQ(test, try_alloc(&fixture->pool), last);
 }
 
 static void appended_node_is_the_last_to_be_allocated(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
-	nbq_bench_fill(bench, 0);
-	KUNIT_EXPECT_NULL(test, try_alloc(&bench->pool));
+	nbq_fixture_fill(fixture, 0);
+	KUNIT_EXPECT_NULL(test, try_alloc(&fixture->pool));
 
-	nbq_node_append(&bench->pool, &bench->nodes[0]);
-	KUNIT_EXPECT_EQ(test, bench->pool.size, 1);
-	KUNIT_EXPECT_PTR_EQ(test, bench->nodes[0].pool, &bench->pool);
-	KUNIT_EXPECT_PTR_EQ(test, try_alloc(&bench->pool), &bench->nodes[0]);
-	KUNIT_EXPECT_NULL(test, try_alloc(&bench->pool));
+	nbq_node_append(&fixture->pool, &fixture->nodes[0]);
+	KUNIT_EXPECT_EQ(test, fixture->pool.size, 1);
+	KUNIT_EXPECT_PTR_EQ(test, fixture->nodes[0].pool, &fixture->pool);
+	KUNIT_EXPECT_PTR_EQ(test, try_alloc(&fixture->pool), &fixture->nodes[0]);
+	KUNIT_EXPECT_NULL(test, try_alloc(&fixture->pool));
 
-	nbq_node_append(&bench->pool, &bench->nodes[1]);
-	nbq_node_append(&bench->pool, &bench->nodes[2]);
-	KUNIT_EXPECT_EQ(test, bench->pool.size, 3);
-	KUNIT_EXPECT_EQ(test, bench->nodes[2].index, 2);
-	KUNIT_EXPECT_PTR_EQ(test, try_alloc(&bench->pool), &bench->nodes[1]);
-	KUNIT_EXPECT_PTR_EQ(test, try_alloc(&bench->pool), &bench->nodes[2]);
+	nbq_node_append(&fixture->pool, &fixture->nodes[1]);
+	nbq_node_append(&fixture->pool, &fixture->nodes[2]);
+	KUNIT_EXPECT_EQ(test, fixture->pool.size, 3);
+	KUNIT_EXPECT_EQ(test, fixture->nodes[2].index, 2);
+	KUNIT_EXPECT_PTR_EQ(test, try_alloc(&fixture->pool), &fixture->nodes[1]);
+	KUNIT_EXPECT_PTR_EQ(test, try_alloc(&fixture->pool), &fixture->nodes[2]);
 }
 
 static void high_water_is_the_most_nodes_ever_in_use(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_node *node[5];
 	unsigned int round, i;
 
 	for (i = 0; i < 5; i++) {
-		node[i] = nbq_bench_alloc(test);
-		KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, i + 1);
+		node[i] = nbq_fixture_alloc(test);
+		KUNIT_EXPECT_EQ(test, fixture->pool.events.pool_high_water, i + 1);
 	}
-	/* never more than five at a time, freed in every order */
+	/* Never more than five at a time, freed in every order */
 	for (round = 0; round < 20; round++) {
 		for (i = 0; i < 3; i++)
 			nbq_node_free(node[(round * 2 + i) % 5]);
 		for (i = 0; i < 3; i++)
-			node[(round * 2 + i) % 5] = nbq_bench_alloc(test);
+			node[(round * 2 + i) % 5] = nbq_fixture_alloc(test);
 	}
-	KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, 5);
-	nbq_bench_alloc(test);
-	KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, 6);
+	KUNIT_EXPECT_EQ(test, fixture->pool.events.pool_high_water, 5);
+	nbq_fixture_alloc(test);
+	KUNIT_EXPECT_EQ(test, fixture->pool.events.pool_high_water, 6);
 }
 
 static void free_node(void *node)
@@ -168,11 +168,11 @@ static void free_node(void *node)
 static void node_freed_on_another_cpu_is_allocated_again(struct kunit *test)
 {
 	unsigned int cpu = nbq_other_cpu(test);
-	struct nbq_node *node = nbq_bench_alloc(test);
+	struct nbq_node *node = nbq_fixture_alloc(test);
 
 	smp_call_function_single(cpu, free_node, node, true);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
-	KUNIT_EXPECT_PTR_EQ(test, nbq_bench_alloc(test), node);
+	KUNIT_EXPECT_PTR_EQ(test, nbq_fixture_alloc(test), node);
 }
 
 /* Nesting: an interrupt allocations while the task that it interrupts allocations */
@@ -282,7 +282,7 @@ static void interrupt_never_gets_the_node_that_its_task_allocates(struct kunit *
 
 	nbq_other_cpu(test);
 	KUNIT_ASSERT_NOT_NULL(test, nesting);
-	nesting->nodes = ((struct nbq_bench *)test->priv)->nodes;
+	nesting->nodes = ((struct nbq_fixture *)test->priv)->nodes;
 	task = kthread_create(task_allocates, nesting, "nbq_kunit");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 
@@ -303,63 +303,44 @@ static void interrupt_never_gets_the_node_that_its_task_allocates(struct kunit *
 
 /* Growth */
 
-static const struct growth_case {
-	const char *desc;
-	unsigned int size;
-	/* the allocation, counted from 1, that requests growth */
-	unsigned int allocation;
-} growth_cases[] = {
-	{ "of_1", 1, 1 },
-	{ "of_2", 2, 2 },
-	{ "of_3", 3, 3 },
-	{ "of_4", 4, 4 },
-	{ "of_5", 5, 4 },
-	{ "of_7", 7, 6 },
-	{ "of_8", 8, 7 },
-};
-
-static void growth_desc(const struct growth_case *growth, char *desc)
-{
-	strscpy(desc, growth->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(growth, growth_cases, growth_desc);
-
 static void growth_is_requested_in_the_last_quarter(struct kunit *test)
 {
-	const struct growth_case *growth = test->param_value;
-	struct nbq_bench *bench = test->priv;
-	unsigned int allocation;
+	/* By size: the allocation, counted from 1, that requests growth */
+	static const unsigned int requests[NBQ_FIXTURE_NODES + 1] = { 0, 1, 2, 3, 4, 4, 5, 6, 7 };
+	struct nbq_fixture *fixture = test->priv;
+	unsigned int size, allocation;
 
-	nbq_bench_fill(bench, growth->size);
-	for (allocation = 1; allocation <= growth->allocation; allocation++) {
-		KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 0);
-		try_alloc(&bench->pool);
+	for (size = 1; size <= NBQ_FIXTURE_NODES; size++) {
+		nbq_fixture_fill(fixture, size);
+		for (allocation = 1; allocation <= requests[size]; allocation++) {
+			KUNIT_EXPECT_EQ_MSG(test, fixture->pool.wants_growth, 0, "of %u", size);
+			try_alloc(&fixture->pool);
+		}
+		KUNIT_EXPECT_EQ_MSG(test, fixture->pool.wants_growth, 1, "of %u", size);
 	}
-	KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 1);
 }
 
 static void growth_is_requested_again_by_an_empty_pool(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	unsigned int i;
 
-	for (i = 0; i < NBQ_BENCH_NODES; i++)
-		nbq_bench_alloc(test);
-	bench->pool.wants_growth = 0;
-	KUNIT_EXPECT_NULL(test, try_alloc(&bench->pool));
-	KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 1);
+	for (i = 0; i < NBQ_FIXTURE_NODES; i++)
+		nbq_fixture_alloc(test);
+	fixture->pool.wants_growth = 0;
+	KUNIT_EXPECT_NULL(test, try_alloc(&fixture->pool));
+	KUNIT_EXPECT_EQ(test, fixture->pool.wants_growth, 1);
 }
 
 static void growth_is_not_requested_by_reuse(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	int i;
 
 	for (i = 0; i < 100; i++)
-		nbq_node_free(nbq_bench_alloc(test));
-	KUNIT_EXPECT_EQ(test, bench->pool.wants_growth, 0);
-	KUNIT_EXPECT_EQ(test, bench->pool.events.pool_high_water, 1);
+		nbq_node_free(nbq_fixture_alloc(test));
+	KUNIT_EXPECT_EQ(test, fixture->pool.wants_growth, 0);
+	KUNIT_EXPECT_EQ(test, fixture->pool.events.pool_high_water, 1);
 }
 
 /*
@@ -398,28 +379,11 @@ static void growth_doubles_a_pool_until_it_stops_at_the_cap(struct kunit *test)
 
 /* An empty pool */
 
-static void patience_is_spent_on_an_empty_pool(struct kunit *test)
-{
-	struct nbq_deadline deadline = nbq_deadline_after(100);
-	struct nbq_bench *bench = test->priv;
-	struct nbq_node *node;
-
-	nbq_bench_fill(bench, 0);
-	nbq_fake_start(1000, 10);
-	preempt_disable();
-	node = nbq_node_wait(&bench->pool, &deadline);
-	preempt_enable();
-
-	KUNIT_EXPECT_NULL(test, node);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
-	EXPECT_COUNTED(test, .exhaustions = 1);
-}
-
-/* In a CPU's pool that has only @node, or none */
+/* In a CPU's pool that has only node, or none */
 static int lock_timeout_with(struct kunit *test, struct nbq_node *node,
 			     ktime_t patience)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_replaced replaced;
 	int ret;
 
@@ -430,9 +394,9 @@ static int lock_timeout_with(struct kunit *test, struct nbq_node *node,
 		node->next_in_pool = NULL;
 	}
 	nbq_pool_replace(&replaced, nbq_this_pool(), node, NULL);
-	ret = nbq_clh_lock_timeout(bench->lock, patience);
+	ret = nbq_clh_lock_timeout(fixture->lock, patience);
 	if (!ret)
-		nbq_clh_unlock(bench->lock);
+		nbq_clh_unlock(fixture->lock);
 	nbq_pool_restore(&replaced);
 	preempt_enable();
 	return ret;
@@ -440,12 +404,16 @@ static int lock_timeout_with(struct kunit *test, struct nbq_node *node,
 
 static void empty_pool_gives_enomem_after_the_patience(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_context before = nbq_context_now(), after;
+	struct nbq_fixture *fixture = test->priv;
 
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 100), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
-	KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
+	after = nbq_context_now();
+	nbq_context_restore(before);
+	nbq_expect_context(test, after, before);
+	EXPECT_ENDED_AT(test, 1100);
+	KUNIT_EXPECT_NULL(test, fixture->type->tail(fixture->lock));
 	EXPECT_TOTAL(test, .exhaustions = 1);
 }
 
@@ -454,63 +422,30 @@ static void empty_pool_gives_ebusy_at_once_without_patience(struct kunit *test)
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 0), -EBUSY);
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, -1), -EBUSY);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+	EXPECT_ENDED_AT_ONCE(test);
 	EXPECT_TOTAL(test, .exhaustions = 2, .failed_tries = 2);
 }
 
 /* A held lock cannot be had with a node either: that is what is reported. */
 static void try_of_a_held_lock_needs_no_node(struct kunit *test)
 {
-	struct nbq_node *pred;
-
-	/* before and after: H */
-	nbq_bench_enqueue_node(test, &pred);
+	/* Before and after: H */
+	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 0), -EBUSY);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
+	EXPECT_ENDED_AT_ONCE(test);
 	EXPECT_PICTURE(test, "H");
 	EXPECT_TOTAL(test, .failed_tries = 1);
 }
 
-static void enomem_leaves_preemption_as_it_was(struct kunit *test)
-{
-	unsigned int before = preempt_count(), after;
-
-	nbq_fake_start(1000, 10);
-	lock_timeout_with(test, NULL, 100);
-	after = preempt_count();
-	while ((preempt_count() & PREEMPT_MASK) > (before & PREEMPT_MASK))
-		preempt_enable();
-	KUNIT_EXPECT_EQ(test, after, before);
-}
-
-static void trylock_fails_where_the_pool_is_empty(struct kunit *test)
-{
-	struct nbq_bench *bench = test->priv;
-	struct nbq_replaced replaced;
-	bool acquired;
-
-	preempt_disable();
-	nbq_pool_replace(&replaced, nbq_this_pool(), NULL, NULL);
-	acquired = nbq_clh_trylock(bench->lock);
-	if (acquired)
-		nbq_clh_unlock(bench->lock);
-	nbq_pool_restore(&replaced);
-	preempt_enable();
-
-	KUNIT_EXPECT_FALSE(test, acquired);
-	KUNIT_EXPECT_NULL(test, bench->row->tail(bench->lock));
-	EXPECT_TOTAL(test, .exhaustions = 1, .failed_tries = 1);
-}
-
 static void node_freed_meanwhile_is_used(struct kunit *test)
 {
-	struct nbq_node *node = nbq_bench_alloc(test);
+	struct nbq_node *node = nbq_fixture_alloc(test);
 
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(3, free_node, node);
+	nbq_fake_call(1020, free_node, node);
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, node, 100), 0);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 3);
+	EXPECT_ENDED_AT(test, 1020);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
 	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_allocated = 1,
 		     .nodes_freed = 1, .exhaustions = 1);
@@ -518,16 +453,16 @@ static void node_freed_meanwhile_is_used(struct kunit *test)
 
 static void patience_spent_on_a_node_counts_for_the_lock(struct kunit *test)
 {
-	struct nbq_node *node, *pred;
+	struct nbq_node *node;
 
-	nbq_bench_enqueue_node(test, &pred);
-	node = nbq_bench_alloc(test);
+	nbq_fixture_hold(test);
+	node = nbq_fixture_alloc(test);
 
-	/* before and after: H */
+	/* Before and after: H */
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(6, free_node, node);
+	nbq_fake_call(1050, free_node, node);
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, node, 100), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
+	EXPECT_ENDED_AT(test, 1100);
 	EXPECT_PICTURE(test, "H.");
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1,
 		     .nodes_freed = 1, .exhaustions = 1);
@@ -561,8 +496,8 @@ static void free_once_awaited(void *arg)
 static void untimed_acquisition_waits_for_a_node_from_another_cpu(struct kunit *test)
 {
 	static call_single_data_t csd;
-	struct awaited awaited = { .node = nbq_bench_alloc(test) };
-	struct nbq_bench *bench = test->priv;
+	struct awaited awaited = { .node = nbq_fixture_alloc(test) };
+	struct nbq_fixture *fixture = test->priv;
 	struct nbq_replaced replaced;
 	unsigned int cpu;
 
@@ -578,8 +513,8 @@ static void untimed_acquisition_waits_for_a_node_from_another_cpu(struct kunit *
 
 	INIT_CSD(&csd, free_once_awaited, &awaited);
 	smp_call_function_single_async(cpu, &csd);
-	nbq_clh_lock(bench->lock);
-	nbq_clh_unlock(bench->lock);
+	nbq_clh_lock(fixture->lock);
+	nbq_clh_unlock(fixture->lock);
 	nbq_pool_restore(&replaced);
 	/* Calls are made in order: after this one, that one has returned. */
 	smp_call_function_single(cpu, nothing, NULL, true);
@@ -590,86 +525,20 @@ static void untimed_acquisition_waits_for_a_node_from_another_cpu(struct kunit *
 		     .nodes_freed = 1, .exhaustions = 1);
 }
 
-/* The pool of the level */
-
-static const struct level_case {
-	const char *desc;
-	int level;
-	int preempt_offset;
-} level_cases[] = {
-	{ "task", 0, 0 },
-	{ "softirq", 1, SOFTIRQ_OFFSET },
-	{ "hardirq", 2, HARDIRQ_OFFSET },
-	{ "nmi", 3, NMI_OFFSET },
-};
-
-static void level_desc(const struct level_case *level, char *desc)
-{
-	strscpy(desc, level->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(level, level_cases, level_desc);
-
-static void read_taken(struct nbq_pool *pools, unsigned long *taken)
-{
-	int i;
-
-	for (i = 0; i < NBQ_LEVELS; i++)
-		taken[i] = pools[i].events.nodes_allocated;
-}
-
-/* The preemption count has the context level of the CPU. */
-static void context_level_decides_whose_nodes_are_used(struct kunit *test)
-{
-	const struct level_case *level = test->param_value;
-	struct nbq_bench *bench = test->priv;
-	unsigned long flags, before[NBQ_LEVELS], after[NBQ_LEVELS];
-	struct nbq_pool *pools;
-	bool acquired;
-	int i;
-
-	local_irq_save(flags);
-	pools = *this_cpu_ptr(&nbq_pools);
-	read_taken(pools, before);
-	__preempt_count_add(level->preempt_offset);
-	acquired = nbq_clh_trylock(bench->lock);
-	if (acquired)
-		nbq_clh_unlock(bench->lock);
-	__preempt_count_sub(level->preempt_offset);
-	read_taken(pools, after);
-	local_irq_restore(flags);
-
-	KUNIT_EXPECT_TRUE(test, acquired);
-	for (i = 0; i < NBQ_LEVELS; i++)
-		KUNIT_EXPECT_EQ(test, after[i] - before[i], i == level->level);
-}
-
 /* A pool that no context has needed yet, or that one is setting up */
 
-/**
- * struct unready - an attempt in the NMI level's pool of this CPU, before it is set up
- * @setup: the state of the pool
- * @patience: of the attempt
- * @queue: a lock for which it needs a node
- * @hybrid: a lock for which it needs none
- * @before: the pool as it was
- * @after: as it is after the attempts
- * @queue_ret: what the attempt at @queue returned
- * @hybrid_ret: and at @hybrid
- * @blank: the pool was not set up after the attempt at @hybrid
- * @cpu: this one
- */
+/* An attempt in the NMI level's pool of this CPU, before it is set up */
 struct unready {
-	unsigned int setup;
-	ktime_t patience;
-	struct nbq_clh queue;
-	struct nbq_spin hybrid;
-	struct nbq_pool before;
-	struct nbq_pool after;
-	int queue_ret;
-	int hybrid_ret;
-	bool blank;
-	unsigned int cpu;
+	unsigned int setup;	/* the state of the pool */
+	ktime_t patience;	/* of the attempt */
+	struct nbq_clh queue;	/* a lock for which it needs a node */
+	struct nbq_spin hybrid;	/* a lock for which it needs none */
+	struct nbq_pool before;	/* the pool as it was */
+	struct nbq_pool after;	/* as it is after the attempts */
+	int queue_ret;		/* what the attempt at queue returned */
+	int hybrid_ret;		/* and at hybrid */
+	bool blank;		/* the pool was not set up after the attempt at hybrid */
+	unsigned int cpu;	/* this one */
 };
 
 static void attempt_unready(void *arg)
@@ -746,8 +615,8 @@ static void blank_pool_is_set_up_when_a_node_is_needed(struct kunit *test)
 /* As by a CPU that returns, or by a context that has come second */
 static void pool_is_set_up_once(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
-	struct nbq_pool *before, *pool = &bench->pool;
+	struct nbq_fixture *fixture = test->priv;
+	struct nbq_pool *before, *pool = &fixture->pool;
 
 	before = kunit_kzalloc(test, sizeof(*before), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, before);
@@ -767,65 +636,38 @@ static void pool_that_is_being_set_up_has_no_node_yet(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, unready->hybrid_ret, 0);
 	KUNIT_EXPECT_EQ(test, unready->queue_ret, -ENOMEM);
-	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 11);
+	EXPECT_ENDED_AT(test, 1100);
 	KUNIT_EXPECT_EQ(test, unready->after.setup, NBQ_POOL_BUSY);
 	KUNIT_EXPECT_NULL(test, unready->after.first);
 	KUNIT_EXPECT_NULL(test, unready->after.encodable);
 }
 
-static void every_online_cpu_has_pools_of_its_own(struct kunit *test)
+static void every_online_cpu_has_pools_of_free_nodes_of_its_own(struct kunit *test)
 {
-	unsigned int cpu, level;
+	unsigned int cpu, level, nodes;
+	struct nbq_node *node;
 
 	for_each_online_cpu(cpu) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
 			struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
-			struct nbq_node *node;
-			unsigned int nodes = 0;
 
 			KUNIT_EXPECT_EQ(test, pool->setup, NBQ_POOL_READY);
 			KUNIT_EXPECT_EQ(test, pool->cpu, cpu);
 			KUNIT_EXPECT_EQ(test, pool->level, level);
+			nodes = 0;
 			for (node = pool->first; node; node = node->next_in_pool) {
 				KUNIT_ASSERT_PTR_EQ(test, node->pool, pool);
 				KUNIT_ASSERT_EQ(test, node->index, nodes);
+				KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
+				/* No two of them share a line. */
+				KUNIT_ASSERT_PTR_EQ(test, node, PTR_ALIGN(node, SMP_CACHE_BYTES));
 				nodes++;
 			}
 			KUNIT_EXPECT_GE(test, nodes, 1);
 			KUNIT_EXPECT_EQ(test, nodes, pool->size);
 		}
 	}
-}
-
-static void no_two_nodes_share_a_cache_line(struct kunit *test)
-{
-	unsigned int cpu, level;
-
 	KUNIT_EXPECT_EQ(test, sizeof(struct nbq_node) % SMP_CACHE_BYTES, 0);
-	for_each_online_cpu(cpu) {
-		for (level = 0; level < NBQ_LEVELS; level++) {
-			struct nbq_node *node = per_cpu(nbq_pools, cpu)[level].first;
-
-			for (; node; node = node->next_in_pool)
-				KUNIT_ASSERT_TRUE(test,
-						  IS_ALIGNED((unsigned long)node,
-							     SMP_CACHE_BYTES));
-		}
-	}
-}
-
-static void no_node_is_in_use_when_no_lock_is(struct kunit *test)
-{
-	unsigned int cpu, level;
-
-	for_each_online_cpu(cpu) {
-		for (level = 0; level < NBQ_LEVELS; level++) {
-			struct nbq_node *node = per_cpu(nbq_pools, cpu)[level].first;
-
-			for (; node; node = node->next_in_pool)
-				KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
-		}
-	}
 }
 
 static struct kunit_case pool_cases[] = {
@@ -839,34 +681,27 @@ static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(high_water_is_the_most_nodes_ever_in_use),
 	KUNIT_CASE(node_freed_on_another_cpu_is_allocated_again),
 	KUNIT_CASE(interrupt_never_gets_the_node_that_its_task_allocates),
-	KUNIT_CASE_PARAM(growth_is_requested_in_the_last_quarter,
-			 growth_gen_params),
+	KUNIT_CASE(growth_is_requested_in_the_last_quarter),
 	KUNIT_CASE(growth_is_requested_again_by_an_empty_pool),
 	KUNIT_CASE(growth_is_not_requested_by_reuse),
 	KUNIT_CASE(growth_doubles_a_pool_until_it_stops_at_the_cap),
-	KUNIT_CASE(patience_is_spent_on_an_empty_pool),
 	KUNIT_CASE(empty_pool_gives_enomem_after_the_patience),
 	KUNIT_CASE(empty_pool_gives_ebusy_at_once_without_patience),
 	KUNIT_CASE(try_of_a_held_lock_needs_no_node),
-	KUNIT_CASE(enomem_leaves_preemption_as_it_was),
-	KUNIT_CASE(trylock_fails_where_the_pool_is_empty),
 	KUNIT_CASE(node_freed_meanwhile_is_used),
 	KUNIT_CASE(patience_spent_on_a_node_counts_for_the_lock),
 	KUNIT_CASE(untimed_acquisition_waits_for_a_node_from_another_cpu),
-	KUNIT_CASE_PARAM(context_level_decides_whose_nodes_are_used, level_gen_params),
 	KUNIT_CASE(blank_pool_is_set_up_when_a_node_is_needed),
 	KUNIT_CASE(pool_that_is_being_set_up_has_no_node_yet),
 	KUNIT_CASE(pool_is_set_up_once),
-	KUNIT_CASE(every_online_cpu_has_pools_of_its_own),
-	KUNIT_CASE(no_two_nodes_share_a_cache_line),
-	KUNIT_CASE(no_node_is_in_use_when_no_lock_is),
+	KUNIT_CASE(every_online_cpu_has_pools_of_free_nodes_of_its_own),
 	{}
 };
 
 static struct kunit_suite pool_suite = {
 	.name = "nbq_pool",
-	.init = nbq_clh_bench_init,
-	.exit = nbq_bench_exit,
+	.init = nbq_fixture_init_clh,
+	.exit = nbq_fixture_exit,
 	.test_cases = pool_cases,
 };
 

@@ -4,7 +4,6 @@
  * the other are made by hand. Which queue a context enters, whose turn it is, and how it goes
  * on; and locks that share a queue.
  */
-#include <linux/string.h>
 
 #include "common.h"
 
@@ -16,9 +15,9 @@ static unsigned int replaced_number;
 
 static struct nbq_spin *lock_of(struct kunit *test)
 {
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
-	return bench->lock;
+	return fixture->lock;
 }
 
 static struct nbq_socket *here(void)
@@ -39,7 +38,7 @@ static struct nbq_queue *queue_there(struct kunit *test)
 static int nbq_sockets_init(struct kunit *test)
 {
 	unsigned int there;
-	int ret = nbq_bench_init(test, &nbq_spin_row);
+	int ret = nbq_fixture_init_spin(test);
 
 	if (ret)
 		return ret;
@@ -67,7 +66,7 @@ static void nbq_sockets_exit(struct kunit *test)
 		WRITE_ONCE(nbq_sockets_number, replaced_number);
 		made_up = NULL;
 	}
-	nbq_bench_exit(test);
+	nbq_fixture_exit(test);
 }
 
 static u8 handoff_at(u64 ns)
@@ -82,22 +81,14 @@ static u16 request_at(u64 ns, u8 turn)
 	return state.request;
 }
 
-/**
- * struct event - what happens at a read of the clock
- * @test: the case
- * @act: what that is
- * @tail_here: whether the queue of this socket had a node then
- * @tail_there: of the other one
- * @tail_of_lock: of the lock
- * @awaits: the head of this socket awaited the turn for the lock
- */
+/* What happens at a read of the clock */
 struct event {
-	struct kunit *test;
-	void (*act)(struct event *event);
-	bool tail_here;
-	bool tail_there;
-	bool tail_of_lock;
-	bool awaits;
+	struct kunit *test;			/* the case */
+	void (*act)(struct event *event);	/* what that is */
+	bool tail_here;	/* whether the queue of this socket had a node then */
+	bool tail_there;			/* of the other one */
+	bool tail_of_lock;			/* of the lock */
+	bool awaits;	/* the head of this socket awaited the turn for the lock */
 };
 
 static void happen(void *arg)
@@ -115,25 +106,25 @@ static void happen(void *arg)
 
 static void release(struct event *event)
 {
-	struct nbq_bench *bench = event->test->priv;
+	struct nbq_fixture *fixture = event->test->priv;
 
-	nbq_contender_release(bench, &bench->contenders[0]);
+	nbq_contender_release(fixture, &fixture->contenders[0]);
 }
 
 /* The head, which was made by hand, gives up as well. */
 static void drain(struct event *event)
 {
-	struct nbq_bench *bench = event->test->priv;
+	struct nbq_fixture *fixture = event->test->priv;
 
-	nbq_contender_abandon(bench, &bench->contenders[1]);
+	nbq_contender_abandon(fixture, &fixture->contenders[1]);
 	release(event);
 }
 
 static void enqueue_behind_the_head(struct event *event)
 {
-	struct nbq_bench *bench = event->test->priv;
+	struct nbq_fixture *fixture = event->test->priv;
 
-	nbq_contender_enqueue(bench, &bench->contenders[1]);
+	nbq_contender_enqueue(fixture, &fixture->contenders[1]);
 }
 
 /* As a head of the other socket does that finds its turn over. */
@@ -162,21 +153,16 @@ static const struct enqueue_case {
 	{ "little_patience", 15000, false },
 };
 
-static void enqueue_desc(const struct enqueue_case *enqueue, char *desc)
-{
-	strscpy(desc, enqueue->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(enqueue, enqueue_cases, enqueue_desc);
+KUNIT_ARRAY_PARAM_DESC(enqueue, enqueue_cases, desc);
 
 static void waiter_enqueues_on_its_own_socket(struct kunit *test)
 {
 	const struct enqueue_case *enqueue = test->param_value;
 	struct event event = { .test = test };
 
-	nbq_bench_hold(test);
+	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 100);
-	nbq_fake_call(60, happen, &event);
+	nbq_fake_call(7000, happen, &event);
 	KUNIT_EXPECT_EQ(test, try_for(test, enqueue->patience), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, event.tail_here, enqueue->here);
 	KUNIT_EXPECT_FALSE(test, event.tail_there);
@@ -190,7 +176,7 @@ static void waiter_enqueues_on_its_own_socket(struct kunit *test)
 static void no_steal_from_the_socket_that_has_the_turn(struct kunit *test)
 {
 	u32 *tail = &queue_there(test)->tail;
-	struct nbq_node *w = nbq_bench_alloc(test);
+	struct nbq_node *w = nbq_fixture_alloc(test);
 
 	nbq_spin_enqueue(&lock_of(test)->bare, tail, w);
 	lock_of(test)->state.request = request_at(1000, made_up->turn);
@@ -220,11 +206,11 @@ static u64 time_to_acquire(struct kunit *test, void (*act)(struct event *event))
 	struct event event = { .test = test, .act = act };
 	u64 start = 1000;
 
-	nbq_bench_hold(test);
-	nbq_spin_enqueue(&lock_of(test)->bare, &queue_there(test)->tail, nbq_bench_alloc(test));
+	nbq_fixture_hold(test);
+	nbq_spin_enqueue(&lock_of(test)->bare, &queue_there(test)->tail, nbq_fixture_alloc(test));
 	lock_of(test)->state.request = request_at(start, made_up->turn);
 	nbq_fake_start(start, 10);
-	nbq_fake_call(8, happen, &event);
+	nbq_fake_call(start + 70, happen, &event);
 	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX), 0);
 	KUNIT_EXPECT_TRUE(test, event.awaits);
 	KUNIT_EXPECT_NULL(test, queue_here(test)->awaits);
@@ -252,18 +238,18 @@ static void head_that_gives_up_leaves_no_turn_awaited(struct kunit *test)
 {
 	struct event event = { .test = test, .act = enqueue_behind_the_head };
 
-	nbq_bench_hold(test);
-	KUNIT_ASSERT_NOT_NULL(test, nbq_bench_contender(test->priv));
-	nbq_spin_enqueue(&lock_of(test)->bare, &queue_there(test)->tail, nbq_bench_alloc(test));
+	nbq_fixture_hold(test);
+	KUNIT_ASSERT_NOT_NULL(test, nbq_fixture_contender(test->priv));
+	nbq_spin_enqueue(&lock_of(test)->bare, &queue_there(test)->tail, nbq_fixture_alloc(test));
 	lock_of(test)->state.request = request_at(1000, made_up->turn);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(60, happen, &event);
+	nbq_fake_call(1600, happen, &event);
 	/* Before the request expires. */
 	KUNIT_EXPECT_EQ(test, try_for(test, 21000), -ETIMEDOUT);
 	KUNIT_EXPECT_LT(test, nbq_fake.now, NBQ_SPIN_HANDOFF_NS);
 	KUNIT_EXPECT_TRUE(test, event.awaits);
 	KUNIT_EXPECT_NULL(test, queue_here(test)->awaits);
-	nbq_bench_drain(test->priv);
+	nbq_fixture_drain(test->priv);
 }
 
 static const struct turn_case {
@@ -281,12 +267,7 @@ static const struct turn_case {
 	{ "not_over_and_the_queue_has_drained", 1, true, 0, true, true },
 };
 
-static void turn_desc(const struct turn_case *turn, char *desc)
-{
-	strscpy(desc, turn->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(turn, turn_cases, turn_desc);
+KUNIT_ARRAY_PARAM_DESC(turn, turn_cases, desc);
 
 static void head_passes_a_turn_that_is_over_to_the_next_socket(struct kunit *test)
 {
@@ -295,15 +276,15 @@ static void head_passes_a_turn_that_is_over_to_the_next_socket(struct kunit *tes
 	union nbq_spin_state held;
 	u64 now = 10 * NBQ_UNIT_NS;
 
-	nbq_bench_hold(test);
+	nbq_fixture_hold(test);
 	if (turn->behind)
-		nbq_bench_enqueue(test);
+		nbq_fixture_enqueue(test);
 	if (turn->awaits)
 		queue_there(test)->awaits = lock_of(test);
 	queue_there(test)->handoff = handoff_at(now - turn->age * NBQ_UNIT_NS);
 	lock_of(test)->state.request = request_at(now - turn->units * NBQ_UNIT_NS, here()->turn);
 	nbq_fake_start(now, 10);
-	nbq_fake_call(4, happen, &event);
+	nbq_fake_call(now + 30, happen, &event);
 	KUNIT_ASSERT_EQ(test, nbq_spin_lock_timeout(lock_of(test), KTIME_MAX), 0);
 	held = lock_of(test)->state;
 	nbq_spin_unlock(lock_of(test));
@@ -333,15 +314,15 @@ static void waiter_behind_one_of_another_lock_does_not_wait_for_it(struct kunit 
 {
 	struct nbq_spin *other = lock_that_shares_the_queue(test);
 	struct event event = { .test = test, .act = release };
-	struct nbq_node *w = nbq_bench_alloc(test);
+	struct nbq_node *w = nbq_fixture_alloc(test);
 
-	/* before: w waits for the other lock, and stays */
+	/* Before: w waits for the other lock, and stays */
 	nbq_spin_enqueue(&other->bare, &queue_here(test)->tail, w);
-	nbq_bench_hold(test);
+	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 10);
-	nbq_fake_call(4, happen, &event);
+	nbq_fake_call(1030, happen, &event);
 	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX), 0);
-	KUNIT_EXPECT_LE(test, nbq_fake.reads, 6);
+	KUNIT_EXPECT_LE(test, nbq_fake_last(), 1050);
 	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(&queue_here(test)->tail, w, false));
 	/* Those of w are in a pool of its own. */
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1);
@@ -350,12 +331,12 @@ static void waiter_behind_one_of_another_lock_does_not_wait_for_it(struct kunit 
 static void destroy_leaves_the_waiter_of_another_lock_in_the_queue(struct kunit *test)
 {
 	struct nbq_spin *other = lock_that_shares_the_queue(test);
-	struct nbq_node *w = nbq_bench_alloc(test), *x;
+	struct nbq_node *w = nbq_fixture_alloc(test), *x;
 	u32 *tail = &queue_here(test)->tail;
 
-	/* before: w waits for the other lock, x has abandoned its place behind it; after: w */
+	/* Before: w waits for the other lock, x has abandoned its place behind it; after: w */
 	nbq_spin_enqueue(&other->bare, tail, w);
-	x = nbq_bench_alloc(test);
+	x = nbq_fixture_alloc(test);
 	nbq_spin_enqueue(&lock_of(test)->bare, tail, x);
 	x->resumed = true;
 	KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(tail, x, w));

@@ -186,7 +186,7 @@ static void merging_into_an_empty_one_is_a_copy(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, into, from, sizeof(*into));
 }
 
-/* A share of the first values from @start on, so many, @step apart. */
+/* A share of the first values from start on, so many, step apart. */
 struct share {
 	u64 start;
 	u64 step;

@@ -13,20 +13,13 @@
 /* As many as there are threads at most. */
 #define MANY	4096
 
-/**
- * struct known - shares whose spread is known
- * @desc: in words
- * @count: how many shares
- * @shares: all, unless they are alike
- * @all: else: each of them
- * @spread: what must be found
- */
+/* Shares whose spread is known */
 struct known {
-	const char *desc;
-	unsigned int count;
-	u64 shares[8];
-	u64 all;
-	struct stress_spread spread;
+	const char *desc;		/* in words */
+	unsigned int count;		/* how many shares */
+	u64 shares[8];			/* all, unless they are alike */
+	u64 all;			/* else: each of them */
+	struct stress_spread spread;	/* what must be found */
 };
 
 static const struct known known[] = {
@@ -56,12 +49,7 @@ static const struct known known[] = {
 	  .spread = { 1000000000, 1000000100, 50, 1000 } },
 };
 
-static void known_desc(const struct known *known, char *desc)
-{
-	strscpy(desc, known->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(known, known, known_desc);
+KUNIT_ARRAY_PARAM_DESC(known, known, desc);
 
 static u64 *new_shares(struct kunit *test, unsigned int count)
 {

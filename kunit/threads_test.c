@@ -15,67 +15,37 @@
 
 #include "common.h"
 
-#define THREADS_MAX	4
+/* The last is no thread but what interrupts one. */
+#define THREADS		3
 
-/**
- * struct thread - one thread, bound to a CPU
- * @task: the thread
- * @team: those it works with
- * @run: what it does
- * @index: its number in the team, from 0
- * @cpu: where it is bound
- * @finished: when @run has returned
- * @acquisitions: how often it got the lock
- * @timeouts: how often its patience was over
- * @failed_tries: how often it found the lock held and had none
- * @deadlocks: how often it would have waited for its own CPU
- * @others: how often an attempt returned something else
- */
+/* What becomes of an attempt */
+enum outcome { ACQUIRED, TIMED_OUT, FAILED, DEADLOCK, OUTCOMES };
+
+/* One thread, bound to a CPU */
 struct thread {
-	struct task_struct *task;
-	struct team *team;
-	void (*run)(struct thread *thread);
-	unsigned int index;
-	unsigned int cpu;
-	struct completion finished;
-	unsigned long acquisitions;
-	unsigned long timeouts;
-	unsigned long failed_tries;
-	unsigned long deadlocks;
-	unsigned long others;
+	struct task_struct *task;		/* the thread */
+	struct team *team;			/* those it works with */
+	void (*run)(struct thread *thread);	/* what it does */
+	struct completion finished;		/* when run has returned */
+	unsigned long count[OUTCOMES];		/* of its attempts, by outcome */
 };
 
-/**
- * struct team - the threads of a case and what they share
- * @row: the type of the lock
- * @lock: the lock
- * @counter: protected by @lock alone
- * @owner: 1 while a thread is in the critical section
- * @violations: how often two were
- * @start: opens when all threads are there
- * @threads: the threads
- * @size: how many
- * @round: the round that a pair is in
- * @released: the last round in which the first of a pair has returned from its
- *	unlock
- * @buffer: memory in which a pair makes its locks
- * @buffer_size: how much
- * @broken: how often that memory was written to after the lock's life, or its
- *	end was refused
- */
+/* The threads of a case and what they share */
 struct team {
-	const struct nbq_row *row;
-	void *lock;
-	unsigned long counter;
-	unsigned int owner;
-	unsigned int violations;
-	struct completion start;
-	struct thread threads[THREADS_MAX];
-	unsigned int size;
-	unsigned long round;
+	const struct nbq_lock_type *type;	/* the type of the lock */
+	void *lock;				/* the lock */
+	unsigned long counter;			/* protected by lock alone */
+	unsigned int owner;			/* 1 while a thread is in the critical section */
+	unsigned int violations;		/* how often two were */
+	struct completion start;		/* opens when all threads are there */
+	struct thread threads[THREADS];		/* the threads */
+	unsigned int size;			/* how many */
+	unsigned long round;			/* the round that a pair is in */
+	/* The last round in which the first of a pair has returned from its unlock */
 	unsigned long released;
-	void *buffer;
-	size_t buffer_size;
+	void *buffer;				/* memory in which a pair makes its locks */
+	size_t buffer_size;			/* how much */
+	/* How often that memory was written to after the lock's life, or its end was refused */
 	unsigned int broken;
 };
 
@@ -92,16 +62,16 @@ static int thread_main(void *arg)
 static struct team *new_team(struct kunit *test)
 {
 	struct team *team = kunit_kzalloc(test, sizeof(*team), GFP_KERNEL);
-	struct nbq_bench *bench = test->priv;
+	struct nbq_fixture *fixture = test->priv;
 
 	KUNIT_ASSERT_NOT_NULL(test, team);
-	team->row = bench->row;
-	team->lock = bench->lock;
+	team->type = fixture->type;
+	team->lock = fixture->lock;
 	init_completion(&team->start);
 	return team;
 }
 
-/* Add a thread on @cpu, which waits for the start. */
+/* Add a thread on cpu, which waits for the start. */
 static void add_thread(struct kunit *test, struct team *team, unsigned int cpu,
 		       void (*run)(struct thread *thread))
 {
@@ -109,8 +79,6 @@ static void add_thread(struct kunit *test, struct team *team, unsigned int cpu,
 
 	thread->team = team;
 	thread->run = run;
-	thread->index = team->size;
-	thread->cpu = cpu;
 	init_completion(&thread->finished);
 	thread->task = kthread_create(thread_main, thread, "nbq_kunit/%u", cpu);
 	if (IS_ERR(thread->task)) {
@@ -121,20 +89,6 @@ static void add_thread(struct kunit *test, struct team *team, unsigned int cpu,
 	kthread_bind(thread->task, cpu);
 	wake_up_process(thread->task);
 	team->size++;
-}
-
-/* A thread on each CPU, to THREADS_MAX; with one CPU only, skip the case. */
-static void fill_team(struct kunit *test, struct team *team,
-		      void (*run)(struct thread *thread))
-{
-	unsigned int cpu;
-
-	nbq_other_cpu(test);
-	for_each_online_cpu(cpu) {
-		if (team->size == THREADS_MAX)
-			break;
-		add_thread(test, team, cpu, run);
-	}
 }
 
 /* Let all threads run to their end. Their code is left when this returns. */
@@ -150,53 +104,14 @@ static void run_team(struct team *team)
 	}
 }
 
-static unsigned long sum_acquisitions(const struct team *team)
+/* Of the whole team */
+static unsigned long sum(const struct team *team, enum outcome outcome)
 {
 	unsigned long sum = 0;
 	unsigned int i;
 
-	for (i = 0; i < team->size; i++)
-		sum += team->threads[i].acquisitions;
-	return sum;
-}
-
-static unsigned long sum_timeouts(const struct team *team)
-{
-	unsigned long sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < team->size; i++)
-		sum += team->threads[i].timeouts;
-	return sum;
-}
-
-static unsigned long sum_failed_tries(const struct team *team)
-{
-	unsigned long sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < team->size; i++)
-		sum += team->threads[i].failed_tries;
-	return sum;
-}
-
-static unsigned long sum_deadlocks(const struct team *team)
-{
-	unsigned long sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < team->size; i++)
-		sum += team->threads[i].deadlocks;
-	return sum;
-}
-
-static unsigned long sum_others(const struct team *team)
-{
-	unsigned long sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < team->size; i++)
-		sum += team->threads[i].others;
+	for (i = 0; i < THREADS; i++)
+		sum += team->threads[i].count[outcome];
 	return sum;
 }
 
@@ -215,131 +130,80 @@ static void count_one(struct team *team)
 }
 
 /* One attempt, whatever becomes of it */
-static void attempt(struct thread *thread, int ret)
+static void attempt(struct thread *thread, ktime_t patience)
 {
+	const struct nbq_lock_type *type = thread->team->type;
+	int ret = type->lock_timeout(thread->team->lock, patience);
+
 	if (!ret) {
 		count_one(thread->team);
-		thread->team->row->unlock(thread->team->lock);
-		thread->acquisitions++;
-	} else if (ret == -ETIMEDOUT) {
-		thread->timeouts++;
-	} else if (ret == -EBUSY) {
-		thread->failed_tries++;
-	} else if (ret == -EDEADLK) {
-		thread->deadlocks++;
-	} else {
-		thread->others++;
+		type->unlock(thread->team->lock);
 	}
+	thread->count[ret == 0 ? ACQUIRED : ret == -ETIMEDOUT ? TIMED_OUT :
+		      ret == -EBUSY ? FAILED : DEADLOCK]++;
 }
 
-/* Nothing is lost: all that was taken came back, and all attempts add up. */
-static void expect_exact_counts(struct kunit *test, struct team *team)
-{
-	struct nbq_bench *bench = test->priv;
-	struct nbq_events *before = &bench->total, now = {};
-	unsigned long counted;
-
-	KUNIT_EXPECT_EQ(test, team->violations, 0);
-	KUNIT_EXPECT_EQ(test, team->counter, sum_acquisitions(team));
-	KUNIT_EXPECT_EQ(test, team->row->destroy(team->lock), 0);
-	nbq_read_events(&now);
-	counted = now.acquired_uncontended - before->acquired_uncontended +
-		  now.acquired_handoff - before->acquired_handoff;
-	/* Where only waiters count */
-	if (!team->row->facts->holder_nodes)
-		KUNIT_EXPECT_LE(test, counted, sum_acquisitions(team));
-	else
-		KUNIT_EXPECT_EQ(test, counted, sum_acquisitions(team));
-	KUNIT_EXPECT_EQ(test, sum_timeouts(team), now.timeouts - before->timeouts);
-	KUNIT_EXPECT_EQ(test, sum_failed_tries(team),
-			now.failed_tries - before->failed_tries);
-	KUNIT_EXPECT_EQ(test, sum_deadlocks(team), now.deadlocks - before->deadlocks);
-	KUNIT_EXPECT_EQ(test, now.nodes_allocated - before->nodes_allocated,
-			now.nodes_freed - before->nodes_freed +
-			now.nodes_reclaimed - before->nodes_reclaimed);
-}
-
-/* Without a time limit */
-
-#define UNTIMED_ACQUISITIONS	500
-
-static void acquire_untimed(struct thread *thread)
-{
-	unsigned int i;
-
-	for (i = 0; i < UNTIMED_ACQUISITIONS; i++) {
-		thread->team->row->lock(thread->team->lock);
-		attempt(thread, 0);
-		cond_resched();
-	}
-}
-
-static void untimed_acquisitions_add_up(struct kunit *test)
-{
-	struct team *team = new_team(test);
-
-	fill_team(test, team, acquire_untimed);
-	run_team(team);
-	KUNIT_EXPECT_EQ(test, team->counter, team->size * UNTIMED_ACQUISITIONS);
-	expect_exact_counts(test, team);
-}
-
-/* With all kinds of patience */
+/* An interrupt that tries the lock which its CPU's thread may hold, and threads of any patience */
 
 #define TIMED_ATTEMPTS	500
+#define INTERRUPTS	300
 
 static void acquire_with_mixed_patience(struct thread *thread)
 {
 	static const ktime_t patience[] = {
 		0, 1, 500, 5 * NSEC_PER_USEC, 100 * NSEC_PER_USEC, KTIME_MAX,
 	};
-	struct team *team = thread->team;
 	unsigned int i;
 
 	for (i = 0; i < TIMED_ATTEMPTS; i++) {
-		unsigned int kind = (i + thread->index) % ARRAY_SIZE(patience);
-
-		attempt(thread, team->row->lock_timeout(team->lock, patience[kind]));
+		attempt(thread, patience[i % ARRAY_SIZE(patience)]);
 		cond_resched();
 	}
 }
 
-static void attempts_are_acquisitions_timeouts_or_failed_tries(struct kunit *test)
-{
-	struct team *team = new_team(test);
-
-	fill_team(test, team, acquire_with_mixed_patience);
-	run_team(team);
-	KUNIT_EXPECT_EQ(test, team->size * TIMED_ATTEMPTS,
-			sum_acquisitions(team) + sum_timeouts(team) +
-			sum_failed_tries(team));
-	KUNIT_EXPECT_EQ(test, sum_deadlocks(team) + sum_others(team), 0);
-	expect_exact_counts(test, team);
-}
-
-/* An interrupt that tries the lock which its CPU's thread may hold */
-
-#define INTERRUPTS	300
-
+/* A thread of its own, so that no count is shared with the one below. */
 static void interrupt_attempt(void *arg)
 {
 	struct team *team = arg;
 
-	/* A thread of its own, so that no count is shared with the one below. */
-	attempt(&team->threads[THREADS_MAX - 1],
-		team->row->lock_timeout(team->lock, 1000));
+	attempt(&team->threads[THREADS - 1], 1000);
 }
 
-static void interrupts_and_threads_share_a_lock(struct kunit *test)
+/* Nothing is lost: all that was taken came back, and all attempts add up. */
+static void expect_exact_counts(struct kunit *test, struct team *team)
+{
+	struct nbq_fixture *fixture = test->priv;
+	struct nbq_events *before = &fixture->total, now = {};
+	unsigned long counted;
+
+	KUNIT_EXPECT_EQ(test, team->violations, 0);
+	KUNIT_EXPECT_EQ(test, team->counter, sum(team, ACQUIRED));
+	KUNIT_EXPECT_EQ(test, team->type->destroy(team->lock), 0);
+	nbq_read_events(&now);
+	counted = now.acquired_uncontended - before->acquired_uncontended +
+		  now.acquired_handoff - before->acquired_handoff;
+	/* Where only waiters count */
+	if (!team->type->traits->holder_nodes)
+		KUNIT_EXPECT_LE(test, counted, sum(team, ACQUIRED));
+	else
+		KUNIT_EXPECT_EQ(test, counted, sum(team, ACQUIRED));
+	KUNIT_EXPECT_EQ(test, sum(team, TIMED_OUT), now.timeouts - before->timeouts);
+	KUNIT_EXPECT_EQ(test, sum(team, FAILED), now.failed_tries - before->failed_tries);
+	KUNIT_EXPECT_EQ(test, sum(team, DEADLOCK), now.deadlocks - before->deadlocks);
+	KUNIT_EXPECT_EQ(test, now.nodes_allocated - before->nodes_allocated,
+			now.nodes_freed - before->nodes_freed +
+			now.nodes_reclaimed - before->nodes_reclaimed);
+}
+
+static void attempts_of_threads_and_interrupts_add_up(struct kunit *test)
 {
 	struct team *team = new_team(test);
-	struct thread *interrupt = &team->threads[THREADS_MAX - 1];
 	unsigned int cpu, i;
 
 	nbq_other_cpu(test);
 	/* With interrupts on in the threads, which lockdep would not have. */
-	team->row->notrack(team->lock);
-	interrupt->team = team;
+	team->type->notrack(team->lock);
+	team->threads[THREADS - 1].team = team;
 	migrate_disable();
 	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
 	add_thread(test, team, smp_processor_id(), acquire_with_mixed_patience);
@@ -352,10 +216,9 @@ static void interrupts_and_threads_share_a_lock(struct kunit *test)
 	migrate_enable();
 	run_team(team);
 
-	KUNIT_EXPECT_EQ(test, INTERRUPTS,
-			interrupt->acquisitions + interrupt->timeouts +
-			interrupt->deadlocks);
-	team->size = THREADS_MAX;
+	KUNIT_EXPECT_EQ(test, 2 * TIMED_ATTEMPTS + INTERRUPTS,
+			sum(team, ACQUIRED) + sum(team, TIMED_OUT) + sum(team, FAILED) +
+			sum(team, DEADLOCK));
 	expect_exact_counts(test, team);
 }
 
@@ -381,17 +244,17 @@ static void make_and_unlock(struct thread *thread)
 	unsigned long round;
 
 	for (round = 1; round <= ROUNDS; round++) {
-		team->row->init(team->lock);
-		team->row->lock(team->lock);
+		team->type->init(team->lock);
+		team->type->lock(team->lock);
 		/* RELEASE, pairs with wait_for_round(): the lock is made. */
 		smp_store_release(&team->round, round);
-		while (!team->row->is_contended(team->lock))
+		while (!team->type->is_contended(team->lock))
 			cpu_relax();
-		team->row->unlock(team->lock);
-		/* RELEASE, pairs with wait_for_round(): I am done with it. */
+		team->type->unlock(team->lock);
+		/* RELEASE, pairs with wait_for_round(): this thread is done with it. */
 		smp_store_release(&team->released, round);
-		wait_for_round(&team->threads[1].acquisitions, round);
-		thread->acquisitions++;
+		wait_for_round(&team->threads[1].count[ACQUIRED], round);
+		thread->count[ACQUIRED]++;
 	}
 }
 
@@ -405,37 +268,37 @@ static void acquire_and_poison(struct thread *thread)
 
 	for (round = 1; round <= ROUNDS; round++) {
 		wait_for_round(&team->round, round);
-		team->row->lock(team->lock);
-		team->row->unlock(team->lock);
-		if (team->row->destroy(team->lock))
+		team->type->lock(team->lock);
+		team->type->unlock(team->lock);
+		if (team->type->destroy(team->lock))
 			team->broken++;
 		memset(team->buffer, POISON, team->buffer_size);
 
 		wait_for_round(&team->released, round);
 		if (memchr_inv(team->buffer, POISON, team->buffer_size))
 			team->broken++;
-		/* RELEASE, pairs with wait_for_round(): so am I. */
-		smp_store_release(&thread->acquisitions, round);
+		/* RELEASE, pairs with wait_for_round(): so is this one. */
+		smp_store_release(&thread->count[ACQUIRED], round);
 	}
 }
 
 /* Across two cache lines, or just behind the end of one: a late store is later. */
 static void put_lock_across_lines(struct kunit *test, struct team *team)
 {
-	team->buffer_size = 2 * SMP_CACHE_BYTES + team->row->size;
+	team->buffer_size = 2 * SMP_CACHE_BYTES + team->type->size;
 	team->buffer = kunit_kzalloc(test, team->buffer_size + SMP_CACHE_BYTES,
 				     GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, team->buffer);
 	team->buffer = PTR_ALIGN(team->buffer, SMP_CACHE_BYTES);
-	team->lock = team->buffer + SMP_CACHE_BYTES - team->row->last_word_offset;
+	team->lock = team->buffer + SMP_CACHE_BYTES - team->type->last_word_offset;
 }
 
 static void lock_may_be_freed_by_the_next_holder(struct kunit *test)
 {
 	unsigned int cpu = cpumask_first(cpu_online_mask);
-	struct nbq_bench *bench = test->priv;
-	const struct nbq_facts *facts = bench->row->facts;
-	struct nbq_events *before = &bench->total, now = {};
+	struct nbq_fixture *fixture = test->priv;
+	const struct nbq_traits *traits = fixture->type->traits;
+	struct nbq_events *before = &fixture->total, now = {};
 	struct team *team = new_team(test);
 	unsigned int uses, reclaimed;
 
@@ -448,15 +311,15 @@ static void lock_may_be_freed_by_the_next_holder(struct kunit *test)
 	if (team->size == 2)
 		run_team(team);
 
-	KUNIT_EXPECT_EQ(test, sum_acquisitions(team), 2 * ROUNDS);
+	KUNIT_EXPECT_EQ(test, sum(team, ACQUIRED), 2 * ROUNDS);
 	KUNIT_EXPECT_EQ(test, team->broken, 0);
 	/*
 	 * Where nodes stay, the second may find the lock available at once,
 	 * although it came behind a holder. Where holders have no
 	 * node, only the second counts: it waited.
 	 */
-	uses = ROUNDS + ROUNDS * facts->holder_nodes;
-	reclaimed = facts->holder_nodes * (ROUNDS + ROUNDS * facts->tail_stays);
+	uses = ROUNDS + ROUNDS * traits->holder_nodes;
+	reclaimed = traits->holder_nodes * (ROUNDS + ROUNDS * traits->tail_stays);
 	nbq_read_events(&now);
 	KUNIT_EXPECT_EQ(test, uses,
 			now.acquired_uncontended - before->acquired_uncontended +
@@ -468,14 +331,19 @@ static void lock_may_be_freed_by_the_next_holder(struct kunit *test)
 			uses - reclaimed);
 }
 
-#define NBQ_SUITE_CASES							\
-{									\
-	KUNIT_CASE(untimed_acquisitions_add_up),			\
-	KUNIT_CASE(attempts_are_acquisitions_timeouts_or_failed_tries),	\
-	KUNIT_CASE(interrupts_and_threads_share_a_lock),		\
-	KUNIT_CASE(lock_may_be_freed_by_the_next_holder),	\
-	{}								\
-}
+KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);
 
-#define NBQ_SUITE_SUFFIX	"_threads"
-#include "lock_row_suites.h"
+static struct kunit_case threads_cases[] = {
+	KUNIT_CASE_PARAM(attempts_of_threads_and_interrupts_add_up, type_gen_params),
+	KUNIT_CASE_PARAM(lock_may_be_freed_by_the_next_holder, type_gen_params),
+	{}
+};
+
+static struct kunit_suite threads_suite = {
+	.name = "nbq_threads",
+	.init = nbq_fixture_init,
+	.exit = nbq_fixture_finish,
+	.test_cases = threads_cases,
+};
+
+kunit_test_suite(threads_suite);

@@ -13,7 +13,7 @@ FOR_ONE_CPU = TestBed("user-mode, 1 CPU", get_source)
 
 # Parameters out of range on the kernel's command line, and the warning of each: with
 # pools that hold the nodes only that are there from the start, and with the largest.
-SOME_SUITES = "nbq_[cep]*"
+SOME_SUITES = "nbq_[eop]*"
 CLAMPED = {
     "nbqlock.pool_nodes=0": "pool_nodes=0 is out of range, 1 to 65536: using 1",
     "nbqlock.pool_nodes=5000":

@@ -29,13 +29,9 @@ from testbed.kernels import require_um_host
 from testbed.modules import build_suites, refresh_copy
 from testbed.source import get_source
 
-LOCK_ROWS = ("nbq_clh", "nbq_mcs", "nbq_swap", "nbq_spin")
-QUEUE_ROWS = LOCK_ROWS[:3]
-SUITES = ("nbq_mcs", "nbq_swap", "nbq_spin", "nbq_spin_bare", "nbq_sockets",
-          *(f"{row}_queue" for row in QUEUE_ROWS),
-          *(f"{row}_{claims}" for row in LOCK_ROWS
-            for claims in ("operations", "guards", "contexts", "threads", "deadlocks",
-                           "cycles", "lockdep")),
+LOCK_TYPES = ("nbq_clh", "nbq_mcs", "nbq_swap", "nbq_spin")
+SUITES = ("nbq_mcs", "nbq_spin", "nbq_spin_bare", "nbq_sockets", "nbq_operations", "nbq_guards",
+          "nbq_contexts", "nbq_threads", "nbq_deadlocks", "nbq_cycles", "nbq_lockdep",
           "nbq_report", "nbq_pool", "nbq_deadline", "nbq_events",
           "nbq_stress_histogram", "nbq_stress_statistics")
 BUILT_IN_SUITES = ("nbq_early",)	# of what comes before a module can

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The row of the swap-only lock: see lock_row.h.
+ * The swap-only lock as a lock type under test: see lock_types.h.
  */
-#include "common.h"
+#include "lock_types.h"
 
 #define NBQ_TYPE		nbq_swap
-#define NBQ_ROW_NAME		nbq_swap
-#define NBQ_INIT(lock)		nbq_swap_init(lock)
+#define OP_INIT(lock)		nbq_swap_init(lock)
 
 static DEFINE_NBQ_SWAP(static_lock);
 static struct { struct nbq_swap lock; } static_struct = {
 	.lock = NBQ_SWAP_INIT(static_struct.lock),
 };
 
-static const struct nbq_facts facts = {
+static const struct nbq_traits traits = {
 	.tail_stays = 1,
 	.holder_nodes = 1,
 	.without_node = -ENOMEM,
@@ -48,7 +47,7 @@ static void skip(struct nbq_contender *contender, struct nbq_node *state)
 		contender->notified = NULL;
 }
 
-#include "queue_row.h"
+#include "queue_type.h"
 
 static bool abandon(void *lock, struct nbq_contender *contender)
 {
@@ -69,4 +68,4 @@ static char letter(const struct nbq_node *node)
 	return node->next == NBQ_LEAVING ? 'L' : 'W';
 }
 
-#include "define_lock_row.h"
+#include "lock_type_ops.h"

@@ -1,21 +1,29 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
- * What other contexts do by hand with a hybrid lock. Its holder has no node:
- * the head is the first that is drawn. They request no handoff, and each frees its node with
- * a swap of the tail when it leaves the queue as its head.
+ * The hybrid as a lock type under test: see lock_types.h. Its holder has no node: the head is
+ * the first that is drawn. Contenders request no handoff, and each frees its node with a swap
+ * of the tail when it leaves the queue as its head.
  */
 #include "common.h"
 
-#define NBQ_TYPE			nbq_spin
-#define NBQ_LAST_WORD			state.holder
+#define NBQ_TYPE		nbq_spin
+#define OP_INIT(lock)		nbq_spin_init(lock, 0)
+#define LAST_WORD		state.holder
 
-/* Without lockdep, a release is an inlined store. */
-#define NBQ_SPIN_CHECKS_UNLOCK		IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC)
+static DEFINE_NBQ_SPIN(static_lock, 0);
+static struct { struct nbq_spin lock; } static_struct = {
+	.lock = NBQ_SPIN_INIT(static_struct.lock, 0),
+};
+
+static const struct nbq_traits traits = {
+	.steals = true,
+	.without_node = -ETIMEDOUT,
+	/* Without lockdep, a release is an inlined store. */
+	.checks_unlock = IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC),
+};
 
 /* A predecessor does not know its successor. */
-static void link_to_pred(struct nbq_contender *contender)
-{
-}
+#define link_to_pred	NULL
 
 /* May a newcomer take it? */
 static bool is_open(const struct nbq_spin *lock)
@@ -50,7 +58,7 @@ static bool enqueue(void *any, struct nbq_contender *contender)
 static bool poll(void *any, struct nbq_contender *contender)
 {
 	struct nbq_spin *lock = any;
-	int skips = NBQ_BENCH_SKIPS;
+	int skips = NBQ_FIXTURE_SKIPS;
 	struct nbq_node *prev;
 
 	while (contender->pred && skips--) {
@@ -101,3 +109,5 @@ static struct nbq_node *holder_of(const void *lock)
 {
 	return NULL;
 }
+
+#include "lock_type_ops.h"

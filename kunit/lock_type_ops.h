@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The row of a lock type, see lock_row.h. The file of a lock type includes this at its
- * end, with NBQ_TYPE as the name that its operations begin with, and has by then
+ * The operations of a lock type, see lock_types.h, without its type. The file of a
+ * lock type includes this at its end, with NBQ_TYPE, the prefix of its operations, and has by
+ * then
  *
- *	NBQ_ROW_NAME: the name of the row; NBQ_TYPE, but for a second kind of the type
- *	NBQ_INIT(lock): nbq_X_init()
- *	NBQ_LAST_WORD: what a release writes last in the lock
+ *	OP_INIT(lock): its init, which may be a macro
+ *	LAST_WORD: what a release writes last in the lock
  *	static_lock, static_struct.lock: locks that were defined statically
- *	facts: the type's struct nbq_facts
- *	link_to_pred(), enqueue(), poll(), abandon(), release(), tail_of(), holder_of(),
- *		letter(): as the members of struct nbq_row
+ *	traits: its struct nbq_traits
+ *	link_to_pred, enqueue(), poll(), abandon(), release(), tail_of(), holder_of(),
+ *		letter(): as the members of struct nbq_lock_type
  */
-#include "common.h"
+#include "lock_types.h"
 
 #define OP(operation)		__PASTE(NBQ_TYPE, _##operation)
 
@@ -21,15 +21,14 @@ static void op_init(void *lock)
 {
 	struct NBQ_TYPE *x = lock;
 
-	NBQ_INIT(x);
+	OP_INIT(x);
 }
 
-static void op_init_unwatched(void *lock)
+static void op_init_elsewhere(void *lock)
 {
 	struct NBQ_TYPE *x = lock;
 
-	NBQ_INIT(x);
-	lockdep_set_notrack_class(x);
+	OP_INIT(x);
 }
 
 static int op_lock_timeout(void *lock, ktime_t patience)
@@ -77,29 +76,22 @@ static int op_destroy(void *lock)
 	return OP(destroy)(lock);
 }
 
-static int take_plain(const struct nbq_operation *op, struct NBQ_TYPE *lock)
-{
-	if (op->how == TIMEOUT)
-		return OP(lock_timeout)(lock, op->time);
-	if (op->how == UNTIL)
-		return OP(lock_until)(lock, op->time);
-	if (op->how == TRY)
-		return OP(trylock)(lock) ? 0 : -EBUSY;
-	OP(lock)(lock);
-	return 0;
+#define DEFINE_TAKE(form)						\
+static int take##form(const struct nbq_operation *op, struct NBQ_TYPE *lock)	\
+{									\
+	if (op->how == TIMEOUT)						\
+		return OP(lock_timeout##form)(lock, op->time);		\
+	if (op->how == UNTIL)						\
+		return OP(lock_until##form)(lock, op->time);		\
+	if (op->how == TRY)						\
+		return OP(trylock##form)(lock) ? 0 : -EBUSY;		\
+	OP(lock##form)(lock);						\
+	return 0;							\
 }
 
-static int take_irq(const struct nbq_operation *op, struct NBQ_TYPE *lock)
-{
-	if (op->how == TIMEOUT)
-		return OP(lock_timeout_irq)(lock, op->time);
-	if (op->how == UNTIL)
-		return OP(lock_until_irq)(lock, op->time);
-	if (op->how == TRY)
-		return OP(trylock_irq)(lock) ? 0 : -EBUSY;
-	OP(lock_irq)(lock);
-	return 0;
-}
+DEFINE_TAKE()
+DEFINE_TAKE(_irq)
+DEFINE_TAKE(_bh)
 
 static int take_irqsave(const struct nbq_operation *op, struct NBQ_TYPE *lock,
 			unsigned long *flags)
@@ -115,18 +107,6 @@ static int take_irqsave(const struct nbq_operation *op, struct NBQ_TYPE *lock,
 	if (op->how == TRY)
 		return OP(trylock_irqsave)(lock, *flags) ? 0 : -EBUSY;
 	OP(lock_irqsave)(lock, *flags);
-	return 0;
-}
-
-static int take_bh(const struct nbq_operation *op, struct NBQ_TYPE *lock)
-{
-	if (op->how == TIMEOUT)
-		return OP(lock_timeout_bh)(lock, op->time);
-	if (op->how == UNTIL)
-		return OP(lock_until_bh)(lock, op->time);
-	if (op->how == TRY)
-		return OP(trylock_bh)(lock) ? 0 : -EBUSY;
-	OP(lock_bh)(lock);
 	return 0;
 }
 
@@ -148,7 +128,7 @@ static int take_irqsave_nested(const struct nbq_operation *op, struct NBQ_TYPE *
 	return 0;
 }
 
-static int take(const struct nbq_operation *op, void *lock, unsigned long *flags)
+static int op_take(const struct nbq_operation *op, void *lock, unsigned long *flags)
 {
 	if (op->form == NESTED)
 		return take_nested(op, lock);
@@ -160,10 +140,10 @@ static int take(const struct nbq_operation *op, void *lock, unsigned long *flags
 		return take_irqsave(op, lock, flags);
 	if (op->form == BH)
 		return take_bh(op, lock);
-	return take_plain(op, lock);
+	return take(op, lock);
 }
 
-static void drop(const struct nbq_operation *op, void *lock, unsigned long flags)
+static void op_drop(const struct nbq_operation *op, void *lock, unsigned long flags)
 {
 	struct NBQ_TYPE *x = lock;
 
@@ -178,13 +158,6 @@ static void drop(const struct nbq_operation *op, void *lock, unsigned long flags
 }
 
 /* Lockdep */
-
-static void init_elsewhere(void *lock)
-{
-	struct NBQ_TYPE *x = lock;
-
-	NBQ_INIT(x);
-}
 
 static void set_subclass(void *lock, unsigned int subclass)
 {
@@ -229,15 +202,15 @@ static struct lockdep_map *dep_map(void *lock)
 
 #include "define_guards.h"
 
-const struct nbq_row __PASTE(NBQ_ROW_NAME, _row) = {
-	.name = __stringify(NBQ_ROW_NAME),
+const struct nbq_lock_type OP(type) = {
+	.name = __stringify(NBQ_TYPE),
 	.size = sizeof(struct NBQ_TYPE),
-	.last_word_offset = offsetof(struct NBQ_TYPE, NBQ_LAST_WORD),
+	.last_word_offset = offsetof(struct NBQ_TYPE, LAST_WORD),
 	.static_lock = &static_lock,
 	.static_member = &static_struct.lock,
-	.facts = &facts,
+	.traits = &traits,
 	.init = op_init,
-	.init_unwatched = op_init_unwatched,
+	.init_elsewhere = op_init_elsewhere,
 	.lock_timeout = op_lock_timeout,
 	.lock_timeout_info = op_lock_timeout_info,
 	.lock_until = op_lock_until,
@@ -247,8 +220,8 @@ const struct nbq_row __PASTE(NBQ_ROW_NAME, _row) = {
 	.is_locked = op_is_locked,
 	.is_contended = op_is_contended,
 	.destroy = op_destroy,
-	.take = take,
-	.drop = drop,
+	.take = op_take,
+	.drop = op_drop,
 	.guards = guards,
 	.ways_out = ways_out,
 	.enqueue = enqueue,
@@ -259,15 +232,9 @@ const struct nbq_row __PASTE(NBQ_ROW_NAME, _row) = {
 	.tail = tail_of,
 	.holder = holder_of,
 	.letter = letter,
-	.init_elsewhere = init_elsewhere,
 	.set_subclass = set_subclass,
 	.set_class = set_class,
 	.notrack = notrack,
 	.assert_held = assert_held,
 	.dep_map = dep_map,
 };
-
-int __PASTE(NBQ_ROW_NAME, _bench_init)(struct kunit *test)
-{
-	return nbq_bench_init(test, &__PASTE(NBQ_ROW_NAME, _row));
-}

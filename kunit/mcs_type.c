@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The row of MCS-NB: see lock_row.h.
+ * MCS-NB as a lock type under test: see lock_types.h.
  */
-#include "common.h"
+#include "lock_types.h"
 
 #define NBQ_TYPE		nbq_mcs
-#define NBQ_ROW_NAME		nbq_mcs
-#define NBQ_INIT(lock)		nbq_mcs_init(lock)
+#define OP_INIT(lock)		nbq_mcs_init(lock)
 
 static DEFINE_NBQ_MCS(static_lock);
 static struct { struct nbq_mcs lock; } static_struct = {
 	.lock = NBQ_MCS_INIT(static_struct.lock),
 };
 
-static const struct nbq_facts facts = {
+static const struct nbq_traits traits = {
 	.tail_stays = 0,
 	.holder_nodes = 1,
 	.without_node = -ENOMEM,
@@ -43,7 +42,7 @@ static void skip(struct nbq_contender *contender, struct nbq_node *state)
 	link_to_pred(contender);
 }
 
-#include "queue_row.h"
+#include "queue_type.h"
 
 static bool abandon(void *lock, struct nbq_contender *contender)
 {
@@ -67,4 +66,4 @@ static char letter(const struct nbq_node *node)
 	return node->next == NBQ_LEAVING ? 'L' : 'W';
 }
 
-#include "define_lock_row.h"
+#include "lock_type_ops.h"

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The row of CLH-NB: see lock_row.h.
+ * CLH-NB as a lock type under test: see lock_types.h.
  */
-#include "common.h"
+#include "lock_types.h"
 
 #define NBQ_TYPE		nbq_clh
-#define NBQ_ROW_NAME		nbq_clh
-#define NBQ_INIT(lock)		nbq_clh_init(lock)
+#define OP_INIT(lock)		nbq_clh_init(lock)
 
 static DEFINE_NBQ_CLH(static_lock);
 static struct { struct nbq_clh lock; } static_struct = {
 	.lock = NBQ_CLH_INIT(static_struct.lock),
 };
 
-static const struct nbq_facts facts = {
+static const struct nbq_traits traits = {
 	.tail_stays = 0,
 	.holder_nodes = 1,
 	.without_node = -ENOMEM,
@@ -21,9 +20,7 @@ static const struct nbq_facts facts = {
 };
 
 /* A predecessor does not know its successor. */
-static void link_to_pred(struct nbq_contender *contender)
-{
-}
+#define link_to_pred	NULL
 
 static struct nbq_node *poll_pred(const struct nbq_contender *contender)
 {
@@ -35,7 +32,7 @@ static void skip(struct nbq_contender *contender, struct nbq_node *prev)
 	contender->pred = nbq_clh_skip(contender->node, contender->pred, prev);
 }
 
-#include "queue_row.h"
+#include "queue_type.h"
 
 static bool abandon(void *lock, struct nbq_contender *contender)
 {
@@ -54,4 +51,4 @@ static char letter(const struct nbq_node *node)
 	return node->prev ? 'L' : 'W';
 }
 
-#include "define_lock_row.h"
+#include "lock_type_ops.h"

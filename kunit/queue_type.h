@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What other contexts do by hand with a strict queue lock, whose holder has the first node
- * of the queue. The file of such a type includes this before define_lock_row.h, with
+ * of the queue. The file of such a type includes this before lock_type_ops.h, with
  * NBQ_TYPE, and has by then
  *
- *	link_to_pred(): as a member of struct nbq_row
+ *	link_to_pred: as a member of struct nbq_lock_type
  *	poll_pred(): NULL: pred waits or holds; NBQ_AVAILABLE; else pred is abandoned
  *	skip(): go on to the predecessor of an abandoned one
  */
 #include "common.h"
 
-#define NBQ_STEP(step)			__PASTE(NBQ_TYPE, _##step)
-#define NBQ_LAST_WORD			tail
+#define STEP(step)			__PASTE(NBQ_TYPE, _##step)
+#define LAST_WORD			tail
 
 static struct nbq_queue_lock *queue_of(void *lock)
 {
@@ -23,7 +23,7 @@ static struct nbq_queue_lock *queue_of(void *lock)
 static bool enqueue(void *lock, struct nbq_contender *contender)
 {
 	contender->notified = NULL;
-	contender->pred = NBQ_STEP(enqueue)(queue_of(lock), contender->node);
+	contender->pred = STEP(enqueue)(queue_of(lock), contender->node);
 	if (contender->pred)
 		return false;
 	nbq_held_add(contender->node, lock);
@@ -33,7 +33,7 @@ static bool enqueue(void *lock, struct nbq_contender *contender)
 static bool poll(void *lock, struct nbq_contender *contender)
 {
 	struct nbq_node *state = poll_pred(contender);
-	int skips = NBQ_BENCH_SKIPS;
+	int skips = NBQ_FIXTURE_SKIPS;
 
 	while (state && state != NBQ_AVAILABLE && skips--) {
 		skip(contender, state);
@@ -41,7 +41,7 @@ static bool poll(void *lock, struct nbq_contender *contender)
 	}
 	if (state != NBQ_AVAILABLE)
 		return false;
-	NBQ_STEP(granted)(queue_of(lock), contender->node, contender->pred);
+	STEP(granted)(queue_of(lock), contender->node, contender->pred);
 	return true;
 }
 
@@ -52,7 +52,7 @@ static struct nbq_node *tail_of(const void *lock)
 	return x->tail;
 }
 
-/* A node of the bench, or of the running context */
+/* A node of the fixture, or of the running context */
 static struct nbq_node *holder_of(const void *lock)
 {
 	struct nbq_node *node = NULL;

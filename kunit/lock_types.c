@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The lock types as parameters of a case: see lock_types.h.
+ */
+#include <linux/string.h>
+
+#include "lock_types.h"
+
+struct nbq_param nbq_types[NBQ_LOCK_TYPES] = {
+	{ &nbq_clh_type },
+	{ &nbq_mcs_type },
+	{ &nbq_swap_type },
+	{ &nbq_spin_type },
+};
+
+void nbq_type_desc(struct nbq_param *param, char *desc)
+{
+	strscpy(desc, param->type->name, KUNIT_PARAM_DESC_SIZE);
+}
