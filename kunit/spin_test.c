@@ -2,8 +2,7 @@
 /*
  * The hybrid: which context takes the lock, and when. The operations, with other contexts that
  * move in the middle of a read of the clock, and what a user sees of that: which attempt has
- * the lock, at what time of the clock, and what is counted. The steps of its queue are the
- * explorer's and the host tests'.
+ * the lock, at what time of the clock, and what is counted.
  *
  * Pictures: from the front to the tail, W waits, the first of them at the head, L is
  * abandoned, A was the head and has left the queue, a dot is free. Nodes: w, x, y as they are

@@ -11,11 +11,11 @@
 #include <linux/version.h>
 
 /*
- * What the patches for a kernel tree leave out: the queue locks, with what only they need, and
- * the parameters.
+ * What the patches for a kernel tree leave out: the queue locks, with what only they need; and
+ * parameters, and guards that may fail.
  */
 #define NBQ_QUEUE_LOCKS
-#define NBQ_PARAMETERS
+#define NBQ_OUT_OF_TREE
 
 /*
  * For clang's context analysis, since Linux 7.0: which operations acquire and release. In older

@@ -188,6 +188,7 @@ claimed:
 	pool->events.nodes_allocated++;
 	return node;
 }
+EXPORT_SYMBOL_IF_KUNIT(nbq_node_alloc_encodable);
 
 /*
  * Is this node abandoned, and not resumed? A successor may have skipped it, and be about to free

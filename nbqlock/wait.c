@@ -68,7 +68,7 @@
 #define MAX_INTERVAL_NS	1000000U
 #define MAX_INTERRUPT_INTERVAL_NS	32000U
 
-#ifdef NBQ_PARAMETERS
+#ifdef NBQ_OUT_OF_TREE
 bool nbq_deadlock_checks __read_mostly = true;
 #endif
 
@@ -365,7 +365,7 @@ static bool may_close_cycle(const struct nbq_wait *wait)
 /* Does the attempt check for deadlocks? */
 static bool checks_deadlocks(const struct nbq_wait *wait)
 {
-#ifdef NBQ_PARAMETERS
+#ifdef NBQ_OUT_OF_TREE
 	if (!READ_ONCE(nbq_deadlock_checks))
 		return false;
 #endif

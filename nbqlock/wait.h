@@ -99,7 +99,7 @@ struct nbq_wait {
 #define NBQ_WAIT_STAT(_dep_map, _ip)	.ip = (_ip)
 #endif
 
-#ifdef NBQ_PARAMETERS
+#ifdef NBQ_OUT_OF_TREE
 /* The parameter deadlock_checks, which may change at any time. */
 extern bool nbq_deadlock_checks;
 #endif

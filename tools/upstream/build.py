@@ -24,8 +24,8 @@ from upstream.patches import applied
 
 WITHOUT_LOCKS = Recipe("series", "um", "linux", "guest", "kunit", "series")
 SETTINGS = ("CONFIG_NBQLOCK=y", "CONFIG_NBQLOCK_KUNIT_TEST=y")
-SUITES = ("nbq_deadline", "nbq_pool", "nbq_sockets",
-          *(f"nbq_spin{claims}" for claims in ("", "_bare", "_operations", "_deadlocks")))
+SUITES = ("nbq_deadline", "nbq_pool", "nbq_sockets", "nbq_spin", "nbq_spin_bare",
+          "nbq_operations", "nbq_deadlocks")
 TORTURE = tuple(f"nbq_spin{form}" for form in FORMS)
 MODULES = ("torture.ko", "locktorture.ko")
 TORTURE_TIMEOUT = 1200

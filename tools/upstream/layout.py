@@ -13,9 +13,10 @@ from testbed.torture import FORMS
 
 # The conditions that have one answer in a kernel tree; None: not defined. Those at the end are
 # what the explorer and the host tests have of their own.
-SYMBOLS = {"MODULE": None, "NBQ_QUEUE_LOCKS": None, "__NBQ_DEFINE_GUARD_COND": None,
-           "__NBQ_GUARDS": 1, "WITH_LOCK_GUARD_1_ATTRS": 1, "NBQ_CONTENTION_EVENTS": 1,
-           "lockdep_set_notrack_class": 1, "NBQ_SPIN_POLICY": None, "NBQ_WAIT_TIMES": None,
+SYMBOLS = {"MODULE": None, "NBQ_QUEUE_LOCKS": None, "NBQ_OUT_OF_TREE": None,
+           "__NBQ_DEFINE_GUARD_COND": None, "__NBQ_GUARDS": 1, "WITH_LOCK_GUARD_1_ATTRS": 1,
+           "NBQ_CONTENTION_EVENTS": 1, "lockdep_set_notrack_class": 1,
+           "KUNIT_ARRAY_PARAM_DESC": 1, "NBQ_SPIN_POLICY": None, "NBQ_WAIT_TIMES": None,
            "NBQ_QUEUE_BITS": None, "NBQ_PLACE_BITS": None}
 # Words of every source: (regular expression, what it becomes).
 WORDS = (
@@ -34,11 +35,12 @@ WORDS = (
     (r"\b_NBQLOCK_COUNTERS_H\b", "_LINUX_NBQLOCK_COUNTERS_H"),
     (r"\bDocumentation/nbqlock\.rst", "Documentation/locking/nbqlock.rst"),
     (r"^( \* @\w+: )hybrid: ", r"\1"),
+    (r"^MODULE_AUTHOR\(.*\);\n|\.acquired_uncontended = [^,]*,\s*(?:\\\n\s*)?", ""),
 )
 # What is left of these is a mistake.
 LEFTOVERS = re.compile(
-    r"\bLINUX_VERSION_CODE|\bKERNEL_VERSION\(|\bIS_MODULE\(|\bNBQ_QUEUE_LOCKS|\bnbqlock\.ko"
-    r"|<nbqlock/|\bcompat\.h|clh_nb|mcs_nb|swap_nb|\bnbq_(?:clh|mcs|swap)(?:\b|_)|[Ee]xplorer"
+    r"\bLINUX_VERSION_CODE|\bKERNEL_VERSION\(|\bIS_MODULE\(|\bNBQ_(?:QUEUE_LOCKS|OUT_OF_TREE)"
+    r"|\bnbqlock\.ko|<nbqlock/|\bcompat\.h|clh_nb|mcs_nb|swap_nb|\bnbq_(?:clh|mcs|swap)(?:\b|_)|[Ee]xplorer"
     r"|\btools/(?:testbed|ci|check|verification)|\bpool_nodes|Documentation/(?!locking)\w+\.rst"
     r"|MCS-NB|queue_lock|\bmodule_param|\bthe module\b", re.ASCII)
 
@@ -133,9 +135,8 @@ KUNIT = Patch("4-kunit", {
     f"{SUITES}/Makefile": own("Makefile.tests"),
     **{f"{SUITES}/{name}": Made(f"kunit/{name}") for name in (
         "bare_spin_test.c", "common.c", "common.h", "deadline_test.c", "deadlocks_test.c",
-        "define_lock_row.h", "lock_row.h", "lock_row_list.h", "lock_row_suites.h",
-        "operations_test.c", "pool_test.c", "socket_test.c", "spin_row.c", "spin_row.h",
-        "spin_test.c")},
+        "lock_type_ops.h", "lock_types.c", "lock_types.h", "operations_test.c", "pool_test.c",
+        "socket_test.c", "spin_test.c", "spin_type.c")},
 }, {
     f"{CODE}/Kconfig": [(r"\Z", text("Kconfig.kunit"))],
     f"{CODE}/Makefile": [(r"\Z", "\nobj-$(CONFIG_NBQLOCK_KUNIT_TEST) += tests/\n")],

@@ -20,7 +20,7 @@ LOCKS = (*QUEUES, "spin")
 TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
          "bare_spin.c": ("spin",), "bare_spin.h": ("spin",), "spin.c": ("spin",),
          "spin.h": ("spin",), "socket.c": ("spin",), "socket.h": ("spin",),
-         "queue_lock.h": QUEUES, "clh.h": ("clh",), "pool.c": (), "guard.h": ()}
+         "queue_lock.h": QUEUES, "clh.h": ("clh",), "pool.c": (), "growth.c": (), "guard.h": ()}
 # The suites that look at it, a boot each.
 SUITES = {"clh_nb.c": ("nbq_clh_*",), "mcs_nb.c": ("nbq_mcs*",), "swap_nb.c": ("nbq_swap*",),
           "bare_spin.c": ("nbq_spin*", "nbq_sockets"), "bare_spin.h": ("nbq_spin*",),
@@ -28,9 +28,10 @@ SUITES = {"clh_nb.c": ("nbq_clh_*",), "mcs_nb.c": ("nbq_mcs*",), "swap_nb.c": ("
           "guard.h": ("nbq_clh_guards",), "queue_lock.h": ("nbq_clh_*", "nbq_mcs_*"),
           "socket.c": ("nbq_sockets",), "socket.h": ("nbq_sockets",),
           "pool.c": ("nbq_pool", "nbq_spin*", "nbq_sockets"),
+          "growth.c": ("nbq_pool", "nbq_growth", "nbq_spin*"),
           "wait.c": ("*_deadlocks", "*_cycles", "nbq_spin*"),
-          "node.c": ("nbq_pool", "nbq_events", "nbq_clh_*", "nbq_spin*"),
-          "internal.h": ("nbq_pool", "nbq_events", "nbq_clh_*", "nbq_spin*"),
+          "node.c": ("nbq_pool", "nbq_growth", "nbq_events", "nbq_clh_*", "nbq_spin*"),
+          "internal.h": ("nbq_pool", "nbq_growth", "nbq_events", "nbq_clh_*", "nbq_spin*"),
           "deadline.h": ("nbq_deadline", "nbq_spin*")}
 OTHER_SUITES = ("nbq_clh_*", "nbq_spin*")
 DEADLOCKS = ("clh", "spin")
