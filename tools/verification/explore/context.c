@@ -70,6 +70,29 @@ bool context_persists(void)
 	return contexts[self].persisting || time_has_passed;
 }
 
+bool context_has_little_patience(void)
+{
+	return has_little_patience(shim_cpu);
+}
+
+/* The checker itself makes attempts as well, on another stack. */
+void context_ignores(const void *start, size_t size)
+{
+	struct ignored *ignored = contexts[self].ignored;
+	const void *word = word_of(start);
+	size_t shift = 8 * ((const char *)start - (const char *)word);
+	unsigned long bits = ~0UL >> (64 - 8 * size) << shift;
+
+	if ((unsigned long)word - (unsigned long)fiber_stacks[self] >= FIBER_STACK)
+		return;
+	while (ignored->word && ignored->word != word) {
+		if (++ignored == &contexts[self].ignored[MOST_IGNORED])
+			abort();
+	}
+	ignored->mask = (ignored->word ? ignored->mask : ~0UL) & ~bits;
+	ignored->word = word;
+}
+
 static u64 clock_of_self(void)
 {
 	return contexts[self].late ? LATER : NOW;
@@ -349,9 +372,11 @@ static bool answer(struct context *context)
 		check_begin(self, call.step->lock);
 		break;
 	case CALL_ACQUIRED:
+		memset(context->ignored, 0, sizeof(context->ignored));
 		check_acquired(self, call.step->lock);
 		break;
 	case CALL_FAILED:
+		memset(context->ignored, 0, sizeof(context->ignored));
 		check_failed(self, call.step->lock, call.ret);
 		break;
 	case CALL_RELEASE:

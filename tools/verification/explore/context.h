@@ -74,6 +74,18 @@ struct summary {
 	unsigned long foreign[MOST_FOREIGN];
 };
 
+#define MOST_IGNORED	2U
+
+/**
+ * struct ignored - a part of a word of a context's stack that does not tell states apart
+ * @word: that word
+ * @mask: its bits that do
+ */
+struct ignored {
+	const void *word;
+	unsigned long mask;
+};
+
 /**
  * struct attempt - what a context does with a lock, and did
  * @doing: that
@@ -127,6 +139,7 @@ struct attempt {
  * @from: where in the shipped text that is
  * @reads: since it polled last
  * @idle: before it polled last; part of the state on the way to its next poll
+ * @ignored: in the attempt under way; see spin_policy.h
  * @summary: of its stack; see state.h
  */
 struct context {
@@ -150,6 +163,7 @@ struct context {
 	const void *from;
 	struct reads reads;
 	struct reads idle;
+	struct ignored ignored[MOST_IGNORED];
 	struct summary summary;
 };
 
@@ -189,7 +203,7 @@ static inline unsigned int socket_of(unsigned int cpu)
 	return sockets_number ? cpu % sockets_number : 0;
 }
 
-/* See HAS_LITTLE_PATIENCE in spin_policy.h. */
+/* See context_has_little_patience() in spin_policy.h. */
 static inline bool has_little_patience(unsigned int cpu)
 {
 	return sockets_number > 1 && cpu == 2;

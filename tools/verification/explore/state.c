@@ -314,6 +314,17 @@ static inline bool is_foreign(uint64_t *word, unsigned int cpu)
 	return false;
 }
 
+static uint64_t without_ignored(const struct ignored *ignored, const uint64_t *at)
+{
+	unsigned int i;
+
+	for (i = 0; i < MOST_IGNORED && ignored[i].word; i++) {
+		if (ignored[i].word == at)
+			return *at & ignored[i].mask;
+	}
+	return *at;
+}
+
 void state_summarize(unsigned int number)
 {
 	struct summary *summary = &contexts[number].summary;
@@ -323,16 +334,16 @@ void state_summarize(unsigned int number)
 
 	summary->number = 0;
 	for (at = fiber_sp[number]; at < end; at++) {
-		uint64_t word = *at;
+		uint64_t word = without_ignored(contexts[number].ignored, at), own = word;
 
-		if (!is_foreign(&word, roles[number].cpu)) {
-			mix(&hash, word);
+		if (!is_foreign(&own, roles[number].cpu)) {
+			mix(&hash, own);
 			continue;
 		}
 		mix(&hash, ~0UL);
 		if (summary->number == MOST_FOREIGN)
 			abort();
-		summary->foreign[summary->number++] = *at;
+		summary->foreign[summary->number++] = word;
 	}
 	mix(&hash, live_stack(number));
 	summary->key = finished(hash);
