@@ -65,7 +65,7 @@ static void expect_deadlock_of_nmi(void)
 	shim_level = 0;
 }
 
-/* H w: w has enqueued, and not yet published that it waits behind H. */
+/* H w: w has enqueued, and not yet published that it waits behind H. So for H's own context. */
 static void holder_below_is_detected_before_publication(void)
 {
 	struct coro waiter;
@@ -74,6 +74,7 @@ static void holder_below_is_detected_before_publication(void)
 	nbq_X_lock(&locks[0]);
 	start_unpublished(&waiter, 1, KTIME_MAX);
 	expect_deadlock_of_nmi();
+	EXPECT(nbq_X_lock_until(&locks[0], 1) == -EDEADLK);
 	nbq_X_unlock(&locks[0]);
 	EXPECT(coro_finish(&waiter) == 0);
 	end();
@@ -230,9 +231,8 @@ static void cycle_of_any_length_is_detected(void)
 
 	for (length = 2; length <= MOST_LOCKS; length++) {
 		begin();
-		for (i = 0; i < length; i++) {
+		for (i = 0; i < length; i++)
 			start_holding(i, &locks[i], &locks[(i + 1) % length]);
-		}
 		/* All but the last wait for long: nothing to be found yet. */
 		for (i = 0; i < length - 1; i++) {
 			coro_steps(&owners[i].coro, MANY_ACCESSES);

@@ -162,8 +162,7 @@ static void resumed_waiter_does_not_access_lock(void)
 	start_without_timeout(&first, 1);
 	start(&back, 2);
 	back.attempts = 4;
-	EXPECT(coro_until(&back, SHIM_OP_XCHG, &lock.tail));
-	EXPECT(coro_until_poll(&back));
+	EXPECT(coro_until_queued(&back));
 	/* With a successor the first attempt does not dequeue. */
 	start_waiting(&behind, 3);
 	expire_patience();
@@ -200,37 +199,51 @@ static void abandon_tail_with_same_node(void)
 	end();
 }
 
-/* before: H W B W    B abandons, resumes, and acquires, or abandons and is skipped. */
-static void resumed_flag_ends_with_the_wait(void)
+/* before: []    after: H W B W, and B has abandoned after this time. */
+static void start_with_place(struct coro *first, struct coro *back, struct coro *behind, u64 ns)
 {
+	begin();
+	test_pools(16, 16);
+	nbq_X_lock(&lock);
+	start_waiting(first, 1);
+	coro_start_task(back, &lock, 2, 1);
+	EXPECT(coro_until_queued(back));
+	start_waiting(behind, 3);
+	test_now += ns;
+	EXPECT(coro_finish(back) == -ETIMEDOUT);
+}
+
+static void resume(struct coro *back, ktime_t patience)
+{
+	coro_start_task(back, &lock, 2, patience);
+	EXPECT(coro_until_poll(back));
+	EXPECT(shim_event("nodes_resumed") == 1);
+}
+
+/* B acquires other locks before it resumes. Then it acquires, or abandons and is skipped. */
+static void place_survives_attempts_at_other_lock_and_ends_with_the_wait(void)
+{
+	struct nbq_X *other = lock_with_same_hash();
 	struct coro first, back, behind;
 	unsigned int leaves;
 
 	for (leaves = 0; leaves < 2; leaves++) {
-		unsigned int resumed = shim_event("nodes_resumed");
-
-		begin();
-		nbq_X_lock(&lock);
-		start_without_timeout(&first, 1);
-		start_waiting(&back, 2);
-		start_without_timeout(&behind, 3);
-		expire_patience();
-		EXPECT(coro_finish(&back) == -ETIMEDOUT);
-		start(&back, 2);
-		EXPECT(coro_until_poll(&back));
-		EXPECT(shim_event("nodes_resumed") == resumed + 1);
+		nbq_X_init(other);
+		start_with_place(&first, &back, &behind, 2);
+		EXPECT(try_as(other, PATIENCE, 2, 0) == 0);
+		EXPECT(try_as(other, KTIME_MAX, 2, 0) == 0);
+		EXPECT(nbq_X_destroy(other) == 0);
+		EXPECT(shim_event("nodes_resumed") == 0);
+		resume(&back, 1);
 		if (leaves) {
-			expire_patience();
+			test_now += 2;
 			EXPECT(coro_finish(&back) == -ETIMEDOUT);
 		}
 		nbq_X_unlock(&lock);
-		if (IS_FIFO)
-			EXPECT(coro_finish(&first) == 0);
+		EXPECT(coro_finish(&first) == 0);
 		if (!leaves)
 			EXPECT(coro_finish(&back) == 0);
 		EXPECT(coro_finish(&behind) == 0);
-		if (!IS_FIFO)
-			EXPECT(coro_finish(&first) == 0);
 		abandon_tail_with_same_node();
 	}
 }
@@ -247,46 +260,12 @@ static void node_kept_by_lock_is_not_resumed(void)
 	start_waiting(&behind, 3);
 	expire_patience();
 	EXPECT(coro_finish(&back) == -ETIMEDOUT);
-	start(&back, 2);
-	back.patience = KTIME_MAX;
-	EXPECT(coro_until_poll(&back));
-	EXPECT(shim_event("nodes_resumed") == 1);
+	resume(&back, KTIME_MAX);
 	EXPECT(coro_finish(&behind) == -ETIMEDOUT);
 	nbq_X_unlock(&lock);
 	EXPECT(coro_finish(&first) == 0);
 	EXPECT(coro_finish(&back) == 0);
 	expect_no_place(2);
-	end();
-}
-
-/* before: H W B W    B abandons, and acquires other locks before it resumes. */
-static void place_survives_attempts_at_other_lock(void)
-{
-	struct nbq_X *other = lock_with_same_hash();
-	struct coro first, back, behind;
-
-	begin();
-	nbq_X_init(other);
-	nbq_X_lock(&lock);
-	start_without_timeout(&first, 1);
-	start_waiting(&back, 2);
-	start_without_timeout(&behind, 3);
-	expire_patience();
-	EXPECT(coro_finish(&back) == -ETIMEDOUT);
-	EXPECT(try_as(other, PATIENCE, 2, 0) == 0);
-	EXPECT(try_as(other, KTIME_MAX, 2, 0) == 0);
-	EXPECT(nbq_X_destroy(other) == 0);
-	EXPECT(shim_event("nodes_resumed") == 0);
-	start(&back, 2);
-	EXPECT(coro_until_poll(&back));
-	EXPECT(shim_event("nodes_resumed") == 1);
-	nbq_X_unlock(&lock);
-	if (IS_FIFO)
-		EXPECT(coro_finish(&first) == 0);
-	EXPECT(coro_finish(&back) == 0);
-	EXPECT(coro_finish(&behind) == 0);
-	if (!IS_FIFO)
-		EXPECT(coro_finish(&first) == 0);
 	end();
 }
 
@@ -367,10 +346,8 @@ static void abandoned_node_is_skipped_behind_resumed_one(void)
 	start_without_timeout(&first, 1);
 	start_waiting(&resumed, 2);
 	start_waiting(&notified, 3);
-	start(&behind, 4);
-	behind.patience = 3LL * PATIENCE;
-	EXPECT(coro_until(&behind, SHIM_OP_XCHG, &lock.tail));
-	EXPECT(coro_until_poll(&behind));
+	coro_start_task(&behind, &lock, 4, 3LL * PATIENCE);
+	EXPECT(coro_until_queued(&behind));
 	expire_patience();
 	EXPECT(coro_until_abandon(&notified));
 	EXPECT(coro_finish(&resumed) == -ETIMEDOUT);
@@ -388,6 +365,15 @@ static void abandoned_node_is_skipped_behind_resumed_one(void)
 	end();
 }
 #endif
+
+/* before: []    after: A L L */
+static void leave_places(void)
+{
+	begin();
+	nbq_X_lock(&lock);
+	abandon_two_nodes();
+	nbq_X_unlock(&lock);
+}
 
 /* Attempts of the CPUs with abandoned nodes: none resumes one. */
 static void attempt_without_resume(void)
@@ -409,10 +395,7 @@ static void attempt_without_resume(void)
 
 static void place_is_not_resumed_after_destroy(void)
 {
-	begin();
-	nbq_X_lock(&lock);
-	abandon_two_nodes();
-	nbq_X_unlock(&lock);
+	leave_places();
 	end();
 	attempt_without_resume();
 	EXPECT(shim_nodes_in_use() == 0);
@@ -423,10 +406,7 @@ static void place_is_not_resumed_where_its_free_is_seen_late(void)
 {
 	unsigned int cpu;
 
-	begin();
-	nbq_X_lock(&lock);
-	abandon_two_nodes();
-	nbq_X_unlock(&lock);
+	leave_places();
 	end();
 	nbq_X_lock(&lock);
 	for (cpu = 1; cpu <= 3; cpu++) {
@@ -448,10 +428,7 @@ static void place_is_not_resumed_after_init(void)
 {
 	unsigned int lost;
 
-	begin();
-	nbq_X_lock(&lock);
-	abandon_two_nodes();
-	nbq_X_unlock(&lock);
+	leave_places();
 	lost = shim_nodes_in_use();
 	EXPECT(lost >= ABANDONED);
 	begin();
@@ -488,23 +465,6 @@ static bool acquires(struct coro *coro)
 	return coro->doing == HOLDING;
 }
 
-/* H W B W: B abandons after this time, and resumes. */
-static void start_resumed(struct coro *first, struct coro *back, struct coro *behind, u64 ns)
-{
-	begin();
-	test_pools(16, 16);
-	nbq_X_lock(&lock);
-	start_waiting(first, 1);
-	coro_start_task(back, &lock, 2, 1);
-	EXPECT(coro_until_queued(back));
-	start_without_timeout(behind, 3);
-	test_now += ns;
-	EXPECT(coro_finish(back) == -ETIMEDOUT);
-	start(back, 2);
-	EXPECT(coro_until_poll(back));
-	EXPECT(shim_event("nodes_resumed") == 1);
-}
-
 /* Behind one that is stalled, at once: it may not wait for long enough to see that later. */
 static void resumed_waiter_acts_for_stalled_head(void)
 {
@@ -512,7 +472,8 @@ static void resumed_waiter_acts_for_stalled_head(void)
 	unsigned int stalled;
 
 	for (stalled = 0; stalled < 2; stalled++) {
-		start_resumed(&first, &back, &behind, STALLED_NS - !stalled);
+		start_with_place(&first, &back, &behind, STALLED_NS - !stalled);
+		resume(&back, PATIENCE);
 		nbq_X_unlock(&lock);
 		EXPECT(acquires(&back) == stalled);
 		if (stalled)
@@ -530,11 +491,13 @@ static void resumed_waiter_keeps_its_age(void)
 {
 	struct coro first, back, behind;
 
-	start_resumed(&first, &back, &behind, PATIENT_NS);
+	start_with_place(&first, &back, &behind, PATIENT_NS);
+	resume(&back, KTIME_MAX);
 	EXPECT(!has_handoff_request(&lock));
 	/* first is the head; B is, when it has gone. */
 	test_now += PATIENCE;
 	EXPECT(coro_finish(&first) == -ETIMEDOUT);
+	/* That was the request of first. */
 	lock.state.handoff = 0;
 	test_now = PATIENT_NS + 2;
 	EXPECT(coro_until_poll(&back));
@@ -752,9 +715,8 @@ int main(void)
 	static const struct test_case cases[] = {
 		TEST_CASE(abandoned_nodes_are_skipped),
 		TEST_CASE(resumed_waiter_does_not_access_lock),
-		TEST_CASE(resumed_flag_ends_with_the_wait),
+		TEST_CASE(place_survives_attempts_at_other_lock_and_ends_with_the_wait),
 		TEST_CASE(node_kept_by_lock_is_not_resumed),
-		TEST_CASE(place_survives_attempts_at_other_lock),
 		TEST_CASE(acquisition_costs_the_same_after_timeouts_elsewhere),
 #ifdef TYPE_SWAP
 		TEST_CASE(abandoned_node_is_skipped_behind_resumed_one),
