@@ -114,14 +114,15 @@ class HostTests(Layer):
         types = TYPES.get(mutant.file, LOCKS)
         if mutant.rule == "order":
             return []
-        tests = [f"{program} {lock} gcc {variant}" for variant in ("plain", "asan")
-                 for program in ("smoke", "steps") for lock in types]
+        first = [f"{program} {lock} gcc " for program in ("smoke", "steps") for lock in types]
+        tests = [f"{test}plain" for test in first]
         tests += [f"nesting {lock} gcc plain" for lock in types]
         tests += [f"deadlock {lock} gcc plain" for lock in types if lock in DEADLOCKS]
         if mutant.file in ARM64:
             tests += [f"relax {lock}_arm64 gcc plain" for lock in types]
         if mutant.file in LOCKDEP:
             tests += [f"smoke {lock}_lockdep gcc plain" for lock in types]
+        tests += [f"{test}asan" for test in first]
         return [tuple(test.split()) for test in tests]
 
 
