@@ -15,6 +15,8 @@
 
 /* The running context polls on until it does something new. */
 bool context_persists(void);
+/* It is on the third CPU, where there are two sockets. */
+bool context_has_little_patience(void);
 #endif
 
 #define NBQ_SPIN_POLICY
@@ -27,8 +29,7 @@ bool context_persists(void);
 #define AHEAD_NS		NEVER_YET
 #define CHECK_PRED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define HANDOFF_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
-/* Of the third CPU, where there are two sockets. */
-#define HAS_LITTLE_PATIENCE(wait)	((wait)->pool->cpu == SHIM_CPU_NUMBER(2))
+#define HAS_LITTLE_PATIENCE(wait)	((void)(wait), context_has_little_patience())
 #define TURN_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
 #define POLLS_AS_HEAD		((unsigned int)NEVER_YET)
 #define HAS_POLLED(place, wait)	((void)(place), (void)(wait), context_persists())

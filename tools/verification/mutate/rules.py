@@ -12,9 +12,9 @@ import re
 from testbed.c_text import FUNCTION, TOKEN, arguments_at
 from verification.mutate.c_statements import CLOSE, OPEN, end_of_group, statements
 
-SILENT = re.compile(r"(?:smp_|trace_|lockdep_assert|lock_\w*contended|cpu_relax|BUILD_BUG|WARN|pr_|prefetch"
-                    r"|might_|static_assert|barrier|instrument|kcsan_|data_race|__\w*acquire\(|"
-                    r"__\w*release\()")
+# Calls of which no test can know, and those that have a rule of their own.
+SILENT = re.compile(r"smp_|trace_|__nbq_|lockdep_assert|cpu_relax|BUILD_BUG|WARN|pr_|prefetch|might_"
+                    r"|barrier")
 SWAPS = r"(?:this_cpu_)?(?:try_)?(?:cmp)?xchg|atomic(?:_long|64)?_\w+_return"
 # What to weaken: (primitive, those that order less).
 ORDERS = (
@@ -33,6 +33,7 @@ FREE = re.compile(r"nbq_node_(?:free|reclaim)\w*\(")
 BOUND = re.compile(r"(?<= )(<=|>=|<|>)(?= )")
 STRICT = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 TRUTH = re.compile(r"\b(?:true|false)\b")
+OF_OTHER_RULES = re.compile(rf"= (?:true|false);|^(?:{SILENT.pattern})")
 ERROR = re.compile(r"-E[A-Z]+\b")
 # A 1 is an index or a bit, mostly.
 NUMBER = re.compile(r"(?<![\w.])(?:0x[0-9a-f]+|[2-9]|[1-9]\d+)(?:U|L|UL|ULL)?\b(?!\.)",
@@ -107,8 +108,8 @@ def weakened(primitive, arguments):
 
 def drop_store(place):
     for statement in place.statements():
-        text = place.text((statement.begin, statement.end))
-        if statement.kind == "simple" and STORE.match(text) and not is_first_value(place, statement):
+        if statement.kind == "simple" and not is_first_value(place, statement) \
+                and STORE.match(place.text((statement.begin, statement.end))):
             yield statement.begin, statement.end, ";"
 
 
@@ -262,22 +263,18 @@ def move_bound(place):
 
 
 def move_constant(place):
-    stores = [(statement.begin, statement.end) for statement in place.statements()
-              if statement.kind == "simple"]
-    for match in TRUTH.finditer(place.code, place.begin, place.end):
-        # A store of a truth is dropped by another rule.
-        if not any(begin <= match.start() < end and
-                   re.search(r"= (?:true|false);", place.text((begin, end)))
-                   for begin, end in stores):
-            yield *match.span(), "false" if match[0] == "true" else "true"
-    for match in ERROR.finditer(place.code, place.begin, place.end):
-        yield *match.span(), "-EIO"
-    for match in NUMBER.finditer(place.code, place.begin, place.end):
-        yield *match.span(), doubled(match[0])
+    # A store of a truth is dropped by another rule.
+    others = [range(statement.begin, statement.end) for statement in place.statements()
+              if statement.kind == "simple" and
+              OF_OTHER_RULES.search(place.text((statement.begin, statement.end)))]
+    for pattern, other in ((TRUTH, opposite), (ERROR, "-EIO"), (NUMBER, r"(\g<0> * 2)")):
+        for match in pattern.finditer(place.code, place.begin, place.end):
+            if not any(match.start() in statement for statement in others):
+                yield *match.span(), other(match) if callable(other) else match.expand(other)
 
 
-def doubled(number):
-    return f"({number} * 2)"
+def opposite(truth):
+    return "false" if truth[0] == "true" else "true"
 
 
 def exchange(place):
@@ -307,4 +304,4 @@ def constants(text):
     for match in DEFINED.finditer(code):
         number = NUMBER.search(code, match.start("value"), match.end("value"))
         if number:
-            yield match[1], *number.span(), doubled(number[0])
+            yield match[1], *number.span(), f"({number[0]} * 2)"

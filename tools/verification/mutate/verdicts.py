@@ -12,6 +12,7 @@ class Verdict:
     """killers: {layer that has looked: its words; None: it saw nothing}; seconds: {layer: time}.
 
     commit: the tests that have looked are of it.
+    listed: why it survives, by the list; excuse: by a layer that has looked
     """
     name: str
     identity: str
@@ -19,7 +20,12 @@ class Verdict:
     seconds: dict
     commit: str
     compiles: bool = True
-    reason: str = None		# why it may survive, by the list
+    listed: str = None
+    excuse: str = None
+
+    @property
+    def reason(self):
+        return self.listed or self.excuse
 
     @property
     def killed(self):
@@ -36,14 +42,14 @@ class Verdict:
     @property
     def refuted(self):
         """The list says that no test notices it, and one does."""
-        return bool(self.killed and self.reason)
+        return bool(self.killed and self.listed)
 
     @property
     def remark(self):
         said = "; ".join(dict.fromkeys(f"{layer}: {killer.split(': ')[0]}"
                                        for layer, killer in self.killers.items() if killer))
         if self.refuted:
-            return f'{said}, although "{self.reason}"'
+            return f'{said}, although "{self.listed}"'
         return said or self.reason or ""
 
     def line(self):
@@ -88,7 +94,8 @@ def write_json(path, verdicts, layers, seconds):
     path.parent.mkdir(parents=True, exist_ok=True)
     made = path.with_suffix(".new")
     made.write_text(json.dumps({"layers": layers, "seconds": round(seconds),
-                                "mutants": [{**vars(verdict), "status": verdict.status}
+                                "mutants": [{**vars(verdict), "status": verdict.status,
+                                             "reason": verdict.reason}
                                             for verdict in verdicts]}, indent=1) + "\n")
     made.replace(path)
 
@@ -99,7 +106,6 @@ def read_json(path, reasons):
         return {}
     kept = {}
     for row in json.loads(path.read_text())["mutants"]:
-        row.pop("status")
-        row["reason"] = reasons.get(row["name"])
-        kept[row["identity"]] = Verdict(**row)
+        del row["status"], row["reason"]
+        kept[row["identity"]] = Verdict(**{**row, "listed": reasons.get(row["name"])})
     return kept

@@ -39,8 +39,8 @@ class OrderTest(unittest.TestCase):
 
 class StoreTest(unittest.TestCase):
     def test_stores_are_dropped(self):
-        for store in ("node->prev = NULL;", "WRITE_ONCE(node->prev, x);", "pool->events.timeouts++;",
-                      "deadline->polls--;", "pool->nodes[i].size += 2;", "*link = node;",
+        for store in ("node->prev = NULL;", "WRITE_ONCE(node->prev, x);", "deadline->polls--;",
+                      "pool->events.timeouts++;", "pool->nodes[i].size += 2;", "*link = node;",
                       "smp_store_release(&node->prev, x);"):
             with self.subTest(store):
                 self.assertEqual(made("store", store), [";"])
@@ -138,10 +138,10 @@ class NumberTest(unittest.TestCase):
 
 class ExchangeTest(unittest.TestCase):
     def test_a_step_comes_before_the_one_that_precedes_it(self):
-        self.assertEqual(made("exchange", "if (cmpxchg(&tail, node, pred) == node)", "\treturn true;",
-                              "i = 1;", "smp_store_release(&node->prev, pred);"),
-                         ["smp_store_release(&node->prev, pred); "
-                          "if (cmpxchg(&tail, node, pred) == node) return true; i = 1;"])
+        self.assertEqual(made("exchange", "if (cmpxchg(&tail, a, b) == a)", "\treturn true;",
+                              "i = 1;", "smp_store_release(&a->prev, b);"),
+                         ["smp_store_release(&a->prev, b); "
+                          "if (cmpxchg(&tail, a, b) == a) return true; i = 1;"])
 
     def test_what_others_do_not_see_stays(self):
         self.assertEqual(made("exchange", "a = b;", "WRITE_ONCE(x, a);", "c = d;"), [])

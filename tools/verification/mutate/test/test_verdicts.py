@@ -12,9 +12,9 @@ from verification.mutate.verdicts import (EXPLAINED, KILLED, NONE, UNEXPLAINED, 
 NO = "steps.queue_is_whole: line 7: node"
 
 
-def verdict(killers, reason=None, **more):
+def verdict(killers, listed=None, **more):
     return Verdict("f.c f store x++;", "id", killers, dict.fromkeys(killers, 2.0), "0123",
-                   reason=reason, **more)
+                   listed=listed, **more)
 
 
 class VerdictTest(unittest.TestCase):
@@ -29,6 +29,10 @@ class VerdictTest(unittest.TestCase):
         self.assertFalse(all_right([verdict({"host": None})]))
         self.assertEqual(verdict({"host": None}, "the same").status, EXPLAINED)
         self.assertTrue(all_right([verdict({"host": None}, "the same")]))
+
+    def test_a_layer_may_know_the_reason(self):
+        self.assertTrue(all_right([verdict({"litmus": None}, excuse="spare")]))
+        self.assertTrue(all_right([verdict({"litmus": NO}, excuse="spare")]))
 
     def test_a_reason_that_a_test_refutes_is_wrong(self):
         refuted = verdict({"host": NO}, "the same")

@@ -11,7 +11,11 @@
 #include <asm/rqspinlock.h>
 #include <nbqlock/bare_spin.h>
 
-#define PATIENCE_NS	(NSEC_PER_SEC / 4)
+/*
+ * Of a waiter wherever it stands. rqspinlock gives each head of a queue half a second, whatever is
+ * in front of it before, and its test-and-set form, for virtual CPUs, a second.
+ */
+#define PATIENCE_NS	NSEC_PER_SEC
 
 int nbq_res_spin_lock(rqspinlock_t *lock)
 {
