@@ -114,6 +114,7 @@ static void checks_can_be_switched_off(void)
 	EXPECT(nbq_X_lock_until(&locks[0], 1) == -ETIMEDOUT);
 	nbq_deadlock_checks = true;
 	EXPECT(nbq_X_lock_until(&locks[0], 1) == -EDEADLK);
+	EXPECT(shim_event("timeouts") == 1 && shim_event("deadlocks") == 1);
 	nbq_X_unlock(&locks[0]);
 	end();
 }
