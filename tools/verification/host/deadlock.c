@@ -220,7 +220,7 @@ static unsigned int detect(unsigned int closes, unsigned int first, unsigned int
 	unsigned int turns, i;
 
 	coro_steps(&owners[closes].coro, MANY_ACCESSES);
-	for (turns = 0; turns < 4 * number && !DETECTS_ALONE; turns++) {
+	for (turns = 0; turns < 4 * number && !HOLDS_NODE; turns++) {
 		if (failed_owner(first, number) != NO_CONTEXT)
 			break;
 		i = first + turns % number;
@@ -265,7 +265,7 @@ static void cycle_of_any_length_is_detected(void)
 			EXPECT(owners[i].ret == 1);
 		}
 		failed = detect(length - 1, 0, length);
-		EXPECT(DETECTS_ALONE ? failed == length - 1 : failed != NO_CONTEXT);
+		EXPECT(HOLDS_NODE ? failed == length - 1 : failed != NO_CONTEXT);
 		/* It has let go: the others get what they want. */
 		EXPECT(run_in_turns(length, 10 * length));
 		for (i = 0; i < length; i++)
@@ -696,7 +696,7 @@ static void waiter_is_found_behind_next_predecessor(void)
 	coro_until_poll(&waits->coro);
 
 	failed = detect(0, 0, 2);
-	EXPECT(DETECTS_ALONE ? failed == 0 : failed != NO_CONTEXT);
+	EXPECT(HOLDS_NODE ? failed == 0 : failed != NO_CONTEXT);
 	EXPECT(run_in_turns(2, 30));
 	EXPECT((failed ? checker : waits)->ret == 0);
 	finish_all(2);
@@ -774,7 +774,7 @@ static void waiter_is_found_after_nested_one_of_its_level(void)
 	EXPECT(coro_finish(above) != 0);
 
 	failed = detect(0, 0, 2);
-	EXPECT(DETECTS_ALONE ? failed == 0 : failed != NO_CONTEXT);
+	EXPECT(HOLDS_NODE ? failed == 0 : failed != NO_CONTEXT);
 	EXPECT(run_in_turns(2, 30));
 	EXPECT((failed ? checker : waits)->ret == 0);
 	finish_all(2);
