@@ -222,6 +222,35 @@ int coro_finish(struct coro *coro)
 	return coro->ret;
 }
 
+void owner_want(struct coro *coro)
+{
+	struct owner *owner = (struct owner *)coro;
+
+	/* Not an access: a place to stop at. */
+	shim_point(SHIM_OP_RELAX, &owner->ret);
+	if (!owner->wanted)
+		return;
+	owner->ret = nbq_X_lock_timeout(owner->wanted, owner->patience);
+	if (!owner->ret)
+		nbq_X_unlock(owner->wanted);
+}
+
+void owner_start(struct owner *owner, unsigned int cpu, unsigned int level, struct nbq_X *held,
+		 struct nbq_X *wanted)
+{
+	coro_start_task(&owner->coro, held, cpu, KTIME_MAX);
+	owner->coro.level = level;
+	owner->coro.critical_section = owner_want;
+	owner->wanted = wanted;
+	owner->patience = KTIME_MAX;
+	owner->ret = !!wanted;
+}
+
+bool owner_until_held(struct owner *owner)
+{
+	return coro_until(&owner->coro, SHIM_OP_RELAX, &owner->ret);
+}
+
 int try_as(struct nbq_X *lock, ktime_t patience, unsigned int cpu, unsigned int level)
 {
 	int ret;

@@ -92,6 +92,27 @@ bool coro_until_held(struct coro *coro);
 /* Let it make its attempts, release if it holds the lock, and end. */
 int coro_finish(struct coro *coro);
 
+/**
+ * struct owner - a context that wants a second lock while it holds its first
+ * @coro: that context
+ * @wanted: the second; NULL: none
+ * @patience: of the attempt at it
+ * @ret: what that returned; 1: nothing yet
+ */
+struct owner {
+	struct coro coro;
+	struct nbq_X *wanted;
+	ktime_t patience;
+	int ret;
+};
+
+void owner_start(struct owner *owner, unsigned int cpu, unsigned int level, struct nbq_X *held,
+		 struct nbq_X *wanted);
+/* Go on until it holds the first. */
+bool owner_until_held(struct owner *owner);
+/* Its critical section. */
+void owner_want(struct coro *coro);
+
 /* An attempt of the test itself, as this context; with the lock, it releases it at once. */
 int try_as(struct nbq_X *lock, ktime_t patience, unsigned int cpu, unsigned int level);
 

@@ -133,45 +133,13 @@ static void wait_that_has_ended_is_no_deadlock(void)
 	end();
 }
 
-/* A context that acquires a second lock while it holds its first. */
-struct owner {
-	struct coro coro;
-	struct nbq_X *wanted;
-	ktime_t patience;
-	int ret;
-};
-
 static struct owner owners[MOST_LOCKS + 1];
-
-static void want_another(struct coro *coro)
-{
-	struct owner *owner = (struct owner *)coro;
-
-	/* Not an access: a place to stop at. */
-	shim_point(SHIM_OP_RELAX, owner);
-	owner->ret = nbq_X_lock_timeout(owner->wanted, owner->patience);
-	if (!owner->ret)
-		nbq_X_unlock(owner->wanted);
-}
 
 static struct owner *start_owner(unsigned int cpu, unsigned int level,
 				 struct nbq_X *held, struct nbq_X *wanted)
 {
-	struct owner *owner = &owners[cpu];
-
-	memset(owner, 0, sizeof(*owner));
-	coro_start_task(&owner->coro, held, cpu, KTIME_MAX);
-	owner->coro.level = level;
-	owner->coro.critical_section = want_another;
-	owner->wanted = wanted;
-	owner->patience = KTIME_MAX;
-	owner->ret = 1;
-	return owner;
-}
-
-static void until_it_holds_the_first(struct owner *owner)
-{
-	coro_until(&owner->coro, SHIM_OP_RELAX, owner);
+	owner_start(&owners[cpu], cpu, level, held, wanted);
+	return &owners[cpu];
 }
 
 /* A task that holds the first. */
@@ -179,7 +147,7 @@ static struct owner *start_holding(unsigned int cpu, struct nbq_X *held, struct 
 {
 	struct owner *owner = start_owner(cpu, 0, held, wanted);
 
-	until_it_holds_the_first(owner);
+	owner_until_held(owner);
 	return owner;
 }
 
@@ -188,9 +156,8 @@ static struct coro *start_nmi(unsigned int place, unsigned int cpu, struct nbq_X
 {
 	struct owner *nmi = &owners[place];
 
-	memset(nmi, 0, sizeof(*nmi));
-	coro_start_task(&nmi->coro, wanted, cpu, KTIME_MAX);
-	nmi->coro.level = NMI_LEVEL;
+	owner_start(nmi, cpu, NMI_LEVEL, wanted, NULL);
+	nmi->coro.critical_section = NULL;
 	return &nmi->coro;
 }
 
@@ -220,7 +187,7 @@ static unsigned int detect(unsigned int closes, unsigned int first, unsigned int
 	unsigned int turns, i;
 
 	coro_steps(&owners[closes].coro, MANY_ACCESSES);
-	for (turns = 0; turns < 4 * number && !DETECTS_ALONE; turns++) {
+	for (turns = 0; turns < 4 * number && !HOLDS_NODE; turns++) {
 		if (failed_owner(first, number) != NO_CONTEXT)
 			break;
 		i = first + turns % number;
@@ -265,7 +232,7 @@ static void cycle_of_any_length_is_detected(void)
 			EXPECT(owners[i].ret == 1);
 		}
 		failed = detect(length - 1, 0, length);
-		EXPECT(DETECTS_ALONE ? failed == length - 1 : failed != NO_CONTEXT);
+		EXPECT(HOLDS_NODE ? failed == length - 1 : failed != NO_CONTEXT);
 		/* It has let go: the others get what they want. */
 		EXPECT(run_in_turns(length, 10 * length));
 		for (i = 0; i < length; i++)
@@ -364,9 +331,9 @@ static void want_two(struct coro *coro)
 {
 	struct owner *owner = (struct owner *)coro;
 
-	want_another(coro);
+	owner_want(coro);
 	owner->wanted++;
-	want_another(coro);
+	owner_want(coro);
 }
 
 static void start_circle_of_three(void)
@@ -379,10 +346,10 @@ static void start_circle_of_three(void)
 	last->coro.attempts = 2;
 	last->coro.after_release = wait_for_wanted;
 	last->patience = PATIENCE;
-	until_it_holds_the_first(last);
-	until_it_holds_the_first(next);
+	owner_until_held(last);
+	owner_until_held(next);
 	coro_until_poll(&next->coro);
-	until_it_holds_the_first(checker);
+	owner_until_held(checker);
 	coro_until_poll(&last->coro);
 	/* The one that holds D. */
 	start_holding(3, &locks[3], &locks[4]);
@@ -457,10 +424,10 @@ static void predecessor_may_change_during_a_check(void)
 		start_holding(1, &locks[1], &locks[0]);
 		coro_until_poll(&owners[1].coro);
 		start_owner(0, NMI_LEVEL, &locks[2], &locks[1]);
-		until_it_holds_the_first(&owners[0]);
+		owner_until_held(&owners[0]);
 		coro_steps(&owners[0].coro, n);
 		EXPECT(!coro_until_poll(&owners[3].coro));
-		until_it_holds_the_first(&owners[2]);
+		owner_until_held(&owners[2]);
 		coro_until_poll(&owners[2].coro);
 		coro_until_poll(&owners[1].coro);
 		coro_steps(&owners[0].coro, MANY_ACCESSES);
@@ -477,8 +444,8 @@ static void begin_epoch(void)
 	struct owner *second = start_owner(9, 0, &locks[9], &locks[8]);
 	unsigned int turns;
 
-	until_it_holds_the_first(first);
-	until_it_holds_the_first(second);
+	owner_until_held(first);
+	owner_until_held(second);
 	/* Neither detects it before the other has published its holder. */
 	for (turns = 0; turns < 10 && first->ret == 1 && second->ret == 1; turns++) {
 		coro_steps(&first->coro, MANY_ACCESSES);
@@ -542,7 +509,7 @@ static void check_stale_holder(bool held_again)
 
 	begin();
 	checker = start_owner(0, NMI_LEVEL, &locks[3], &locks[1]);
-	until_it_holds_the_first(checker);
+	owner_until_held(checker);
 	released = start_owner(3, 0, &locks[0], &locks[3]);
 	released->coro.critical_section = NULL;
 	released->coro.attempts = 2;
@@ -556,7 +523,7 @@ static void check_stale_holder(bool held_again)
 	coro_steps(&released->coro, SOME_POLLS);
 	start_owner(4, 0, &locks[0], &locks[4]);
 	if (held_again)
-		until_it_holds_the_first(&owners[4]);
+		owner_until_held(&owners[4]);
 	coro_steps(&checker->coro, SOME_POLLS);
 	coro_steps(&owners[1].coro, SOME_POLLS);
 	begin_epoch();
@@ -627,7 +594,7 @@ static void ended_interrupt_of_same_level_is_no_cycle(void)
 	coro_reads_free_nodes = true;
 	begin();
 	start_holding(3, &locks[1], &locks[3]);
-	until_it_holds_the_first(start_owner(0, NMI_LEVEL, &locks[4], &locks[1]));
+	owner_until_held(start_owner(0, NMI_LEVEL, &locks[4], &locks[1]));
 	until_interrupt_ended();
 	checker = start_nmi(4, 0, &locks[2]);
 	coro_steps(checker, MANY_ACCESSES);
@@ -686,7 +653,7 @@ static void waiter_is_found_behind_next_predecessor(void)
 
 	begin();
 	checker = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
-	until_it_holds_the_first(checker);
+	owner_until_held(checker);
 	coro_start_task(&impatient, &locks[0], 2, PATIENCE);
 	coro_until_poll(&impatient);
 	waits = start_holding(1, &locks[1], &locks[0]);
@@ -696,7 +663,7 @@ static void waiter_is_found_behind_next_predecessor(void)
 	coro_until_poll(&waits->coro);
 
 	failed = detect(0, 0, 2);
-	EXPECT(DETECTS_ALONE ? failed == 0 : failed != NO_CONTEXT);
+	EXPECT(HOLDS_NODE ? failed == 0 : failed != NO_CONTEXT);
 	EXPECT(run_in_turns(2, 30));
 	EXPECT((failed ? checker : waits)->ret == 0);
 	finish_all(2);
@@ -761,9 +728,9 @@ static void waiter_is_found_after_nested_one_of_its_level(void)
 
 	begin();
 	checker = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
-	until_it_holds_the_first(checker);
+	owner_until_held(checker);
 	waits = start_owner(1, NMI_LEVEL, &locks[1], &locks[0]);
-	until_it_holds_the_first(waits);
+	owner_until_held(waits);
 	nbq_deadlock_checks = false;
 	coro_until_poll(&waits->coro);
 	nbq_deadlock_checks = true;
@@ -774,7 +741,7 @@ static void waiter_is_found_after_nested_one_of_its_level(void)
 	EXPECT(coro_finish(above) != 0);
 
 	failed = detect(0, 0, 2);
-	EXPECT(DETECTS_ALONE ? failed == 0 : failed != NO_CONTEXT);
+	EXPECT(HOLDS_NODE ? failed == 0 : failed != NO_CONTEXT);
 	EXPECT(run_in_turns(2, 30));
 	EXPECT((failed ? checker : waits)->ret == 0);
 	finish_all(2);

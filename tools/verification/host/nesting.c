@@ -63,43 +63,20 @@ static void expire_patience(void)
 	test_now += 2 * PATIENCE;
 }
 
-/* A context and the lock that it wants while it holds its first; NULL: none. */
-struct context {
-	struct coro coro;
-	struct nbq_X *wanted;
-	int ret;
-};
-
-static void want(struct coro *coro)
-{
-	struct context *context = (struct context *)coro;
-
-	/* Not an access: a place to stop at. */
-	shim_point(SHIM_OP_RELAX, &context->ret);
-	if (!context->wanted)
-		return;
-	context->ret = nbq_X_lock_timeout(context->wanted, KTIME_MAX);
-	if (!context->ret)
-		nbq_X_unlock(context->wanted);
-}
-
-static void start(struct context *context, unsigned int cpu, struct nbq_X *lock, ktime_t patience)
-{
-	memset(context, 0, sizeof(*context));
-	coro_start_task(&context->coro, lock, cpu, patience);
-	context->coro.level = NMI_LEVEL;
-	context->coro.critical_section = want;
-}
-
-static void start_holder(struct context *context, unsigned int cpu, struct nbq_X *held,
+static void start_holder(struct owner *holder, unsigned int cpu, struct nbq_X *held,
 			 struct nbq_X *wanted)
 {
-	start(context, cpu, held, KTIME_MAX);
-	context->wanted = wanted;
-	EXPECT(coro_until(&context->coro, SHIM_OP_RELAX, &context->ret));
+	owner_start(holder, cpu, NMI_LEVEL, held, wanted);
+	EXPECT(owner_until_held(holder));
 }
 
-static void start_waiting(struct context *context, unsigned int cpu, struct nbq_X *lock,
+static void start(struct owner *context, unsigned int cpu, struct nbq_X *lock, ktime_t patience)
+{
+	owner_start(context, cpu, NMI_LEVEL, lock, NULL);
+	context->coro.patience = patience;
+}
+
+static void start_waiting(struct owner *context, unsigned int cpu, struct nbq_X *lock,
 			  ktime_t patience)
 {
 	start(context, cpu, lock, patience);
@@ -107,7 +84,7 @@ static void start_waiting(struct context *context, unsigned int cpu, struct nbq_
 }
 
 /* Does each of them end, if they run in turn? Then all have acquired all that they wanted. */
-static bool end_in_turns(struct context *contexts, unsigned int number)
+static bool end_in_turns(struct owner *contexts, unsigned int number)
 {
 	unsigned int turns, i, ended = 0;
 
@@ -140,7 +117,7 @@ static void destroy_locks(void)
 static bool reuse_the_node_after(unsigned int accesses)
 {
 	enum { FIRST, SECOND, THIRD, OUTER, NUMBER };
-	struct context contexts[NUMBER], inner;
+	struct owner contexts[NUMBER], inner;
 	struct nbq_X *lock = &locks[0];
 
 	begin(16);
@@ -195,7 +172,7 @@ static struct nbq_X *lock_apart_from(const struct nbq_X *lock)
  */
 static void leave_places(unsigned int accesses, struct nbq_X *a, struct nbq_X *b)
 {
-	struct context contexts[3], outer, inner, behind;
+	struct owner contexts[3], outer, inner, behind;
 
 	EXPECT(nbq_X_lock_timeout(a, KTIME_MAX) == 0);
 	EXPECT(nbq_X_lock_timeout(b, KTIME_MAX) == 0);
@@ -242,7 +219,7 @@ static void no_place_of_a_nested_attempt_at_an_earlier_lock(void)
 /* A deadlock check was suspicious: two contexts have waited for each other. */
 static void begin_epoch(void)
 {
-	struct context contexts[2];
+	struct owner contexts[2];
 	unsigned int turns;
 
 	start_holder(&contexts[0], 8, &locks[4], &locks[5]);
@@ -261,7 +238,7 @@ static void begin_epoch(void)
 static void check_behind_nested_context(bool holds)
 {
 	enum { MIDDLE, CHECKER, OUTER, INNER, HOLDER, NUMBER };
-	struct context contexts[NUMBER];
+	struct owner contexts[NUMBER];
 	unsigned int i;
 
 	begin(16);
@@ -311,7 +288,7 @@ static void wait_of_nested_context_is_no_deadlock(void)
  */
 static void waiter_acts_for_a_head_below_a_nested_context(void)
 {
-	struct context head, behind, inner;
+	struct owner head, behind, inner;
 	u64 freed_at;
 
 	begin(16);

@@ -180,7 +180,7 @@ static void checks_go_on_while_a_task_waits_by_hardware(void)
 	end();
 }
 
-#if DETECTS_ALONE
+#if HOLDS_NODE
 static struct nbq_X wanted_by_holder;
 
 static void want_another(struct coro *self)
@@ -321,7 +321,7 @@ int main(void)
 		TEST_CASE(no_wait_is_by_hardware_without_an_event_stream),
 		TEST_CASE(interrupts_wait_by_hardware_only_without_deadlock_checks),
 		TEST_CASE(checks_go_on_while_a_task_waits_by_hardware),
-#if DETECTS_ALONE
+#if HOLDS_NODE
 		TEST_CASE(deadlock_is_detected_at_the_first_check),
 #endif
 #ifdef TYPE_SPIN

@@ -18,16 +18,15 @@
  *	The most accesses to shared memory that an abandon and a release make, as
  *	the head of the algorithm's file states them.
  * HOLDS_NODE
- *	Queue nodes that it takes to hold a lock, and to acquire a free one.
+ *	Queue nodes that it takes to hold a lock, and to acquire a free one. With one, the
+ *	context that closes a cycle detects it although no other polls. Else the others must
+ *	publish the holders that they wait for, and any may detect it.
  * NODES_KEPT
  *	Queue nodes that a lock keeps, once it was held, while it is unused.
  * ABANDONED_TAIL_STAYS
  *	Queue nodes that stay when the tail is abandoned behind a waiter or holder.
  * IS_FIFO
  *	First come, first served: each attempt enqueues at once.
- * DETECTS_ALONE
- *	The context that closes a cycle detects it although no other polls. Else the
- *	others must publish the holders that they wait for, and any may detect it.
  * ERROR_WITHOUT_NODE
  *	The error of an attempt that must wait, with an empty pool, at its deadline.
  * REPORTS_MISUSE
@@ -36,33 +35,32 @@
 #if defined(TYPE_CLH)
 #define NBQ_TYPE		nbq_clh
 #define DEFINE_NBQ_X		DEFINE_NBQ_CLH
-#define STEPS_TO_ABANDON		2
+#define STEPS_TO_ABANDON	2
 #define STEPS_TO_RELEASE	2
 #define NODES_KEPT		0
 #define ABANDONED_TAIL_STAYS	0
 #elif defined(TYPE_MCS)
 #define NBQ_TYPE		nbq_mcs
 #define DEFINE_NBQ_X		DEFINE_NBQ_MCS
-#define STEPS_TO_ABANDON		6
+#define STEPS_TO_ABANDON	6
 #define STEPS_TO_RELEASE	5
 #define NODES_KEPT		0
 #define ABANDONED_TAIL_STAYS	0
 #elif defined(TYPE_SWAP)
 #define NBQ_TYPE		nbq_swap
 #define DEFINE_NBQ_X		DEFINE_NBQ_SWAP
-#define STEPS_TO_ABANDON		4
+#define STEPS_TO_ABANDON	4
 #define STEPS_TO_RELEASE	3
 #define NODES_KEPT		1
 #define ABANDONED_TAIL_STAYS	1
 #elif defined(TYPE_SPIN)
 #define NBQ_TYPE		nbq_spin
 #define DEFINE_NBQ_X(name)	DEFINE_NBQ_SPIN(name)
-#define STEPS_TO_ABANDON		2
+#define STEPS_TO_ABANDON	2
 #define NODES_KEPT		0
 #define ABANDONED_TAIL_STAYS	0
 #define HOLDS_NODE		0
 #define IS_FIFO			0
-#define DETECTS_ALONE		0
 #define ERROR_WITHOUT_NODE	(-ETIMEDOUT)
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 /* It reads the holder before it releases. */
@@ -78,7 +76,6 @@
 
 #ifndef TYPE_SPIN
 #define HOLDS_NODE		1
-#define DETECTS_ALONE		1
 #define IS_FIFO			1
 #define ERROR_WITHOUT_NODE	(-ENOMEM)
 #define REPORTS_MISUSE		1
