@@ -39,7 +39,8 @@ verify:
 	@tools/setup verify -- tools/verify
 
 mutate:
-	@tools/setup mutate -- tools/verify mutants
+	@tools/setup mutate -- $(if $(MUTATE_OPTIONS),tools/verification/mutate/mutate \
+		$(MUTATE_OPTIONS),tools/verify mutants)
 
 docs:
 	@tools/setup docs -- tools/docs
@@ -67,10 +68,11 @@ help:
 	@echo 'make check            run the tests; tools/check --list names them'
 	@echo 'make check-all        ... all of them, on every kernel, and print a table of kernels'
 	@echo '  CHECK_OPTIONS=...   ... with options of tools/check'
-	@echo 'make verify           all schedules of small configurations, known mistakes, litmus tests:'
+	@echo 'make verify           all schedules of small configurations, and litmus tests:'
 	@echo '                      a report in build/verification; see also tools/verify --help'
 	@echo 'make mutate           make mistakes in copies of the locks, see which tests notice each;'
-	@echo '                      for that report, too; see tools/verification/mutate/mutate --help'
+	@echo '                      for that report, too'
+	@echo '  MUTATE_OPTIONS=...  ... with options of tools/verification/mutate/mutate: --changed'
 	@echo 'make docs             build the documentation as HTML: build/docs/html/index.html'
 	@echo 'make series           write patches that add the hybrid to a kernel tree: build/series'
 	@echo '  KSRC=FOLDER         ... for that tree'

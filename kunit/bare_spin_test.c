@@ -36,7 +36,7 @@ static int attempt(struct kunit *test, s64 patience)
 /* As a lock of the kernel is defined, and as memory that was never initialised is */
 static void zeroes_are_a_free_lock(struct kunit *test)
 {
-	static union nbq_bare_spin defined = NBQ_BARE_SPIN_INIT(0);
+	static union nbq_bare_spin defined = NBQ_BARE_SPIN_INIT;
 
 	KUNIT_EXPECT_EQ(test, sizeof(defined), 8);
 	KUNIT_EXPECT_EQ(test, defined.all, 0);

@@ -189,10 +189,12 @@ int nbq_fixture_init(struct kunit *test)
 	return nbq_fixture_init_type(test, param->type);
 }
 
+#ifdef NBQ_QUEUE_LOCKS
 int nbq_fixture_init_clh(struct kunit *test)
 {
 	return nbq_fixture_init_type(test, &nbq_clh_type);
 }
+#endif
 
 int nbq_fixture_init_spin(struct kunit *test)
 {
@@ -229,15 +231,27 @@ void nbq_fixture_finish(struct kunit *test)
 	nbq_fixture_exit(test);
 }
 
-/* Allocate a node of the fixture, as a context of its CPU would. */
-struct nbq_node *nbq_fixture_alloc(struct kunit *test)
+/* Allocate a node, as a context of that CPU would. NULL: none is free. */
+struct nbq_node *nbq_try_alloc(struct nbq_pool *pool)
 {
-	struct nbq_fixture *fixture = test->priv;
 	struct nbq_node *node;
 
 	preempt_disable();
-	node = nbq_node_alloc(&fixture->pool);
+#ifdef NBQ_QUEUE_LOCKS
+	node = nbq_node_alloc(pool);
+#else
+	node = nbq_node_alloc_encodable(pool);
+#endif
 	preempt_enable();
+	return node;
+}
+
+/* Allocate a node of the fixture. */
+struct nbq_node *nbq_fixture_alloc(struct kunit *test)
+{
+	struct nbq_fixture *fixture = test->priv;
+	struct nbq_node *node = nbq_try_alloc(&fixture->pool);
+
 	KUNIT_ASSERT_NOT_NULL(test, node);
 	return node;
 }
@@ -251,9 +265,7 @@ struct nbq_contender *nbq_fixture_contender(struct nbq_fixture *fixture)
 		return NULL;
 	contender = &fixture->contenders[fixture->count];
 	contender->state = GONE;
-	preempt_disable();
-	contender->node = nbq_node_alloc(&fixture->pool);
-	preempt_enable();
+	contender->node = nbq_try_alloc(&fixture->pool);
 	if (!contender->node)
 		return NULL;
 	fixture->count++;
@@ -499,7 +511,7 @@ void nbq_read_events(struct nbq_events *events)
 	}
 }
 
-/* Compare the counts. Growth is not in their hands, records are not counts. */
+/* Compare the counts. Records are not counts, and growth is not in their hands. */
 static void expect_counts(struct kunit *test, struct nbq_events *from,
 			  struct nbq_events *to, struct nbq_events *want,
 			  int line)
@@ -553,8 +565,7 @@ static void forget_abandoned(struct nbq_pool *pool)
 
 /*
  * Let a CPU's pool consist of other nodes for a while; NULL: of none. @encodable:
- * those of them that can be encoded; NULL: none. Growth adds at the end of the pool's
- * own list all the same, but is not requested. Preemption must be off, on that CPU,
+ * those of them that can be encoded; NULL: none. Preemption must be off, on that CPU,
  * until nbq_pool_restore().
  */
 void nbq_pool_replace(struct nbq_replaced *replaced, struct nbq_pool *pool,
@@ -563,7 +574,10 @@ void nbq_pool_replace(struct nbq_replaced *replaced, struct nbq_pool *pool,
 	replaced->pool = pool;
 	replaced->first = pool->first;
 	replaced->encodable = pool->encodable;
+#ifdef NBQ_QUEUE_LOCKS
+	/* Growth would add to the pool's own list, and is not requested. */
 	replaced->wanted_growth = xchg(&pool->wants_growth, 1);
+#endif
 	WRITE_ONCE(pool->first, first);
 	WRITE_ONCE(pool->encodable, encodable);
 	WRITE_ONCE(pool->hint, NULL);
@@ -577,8 +591,10 @@ void nbq_pool_restore(struct nbq_replaced *replaced)
 	WRITE_ONCE(replaced->pool->first, replaced->first);
 	WRITE_ONCE(replaced->pool->encodable, replaced->encodable);
 	forget_abandoned(replaced->pool);
+#ifdef NBQ_QUEUE_LOCKS
 	if (!replaced->wanted_growth)
 		WRITE_ONCE(replaced->pool->wants_growth, 0);
+#endif
 }
 
 struct nbq_context nbq_context_now(void)
@@ -668,8 +684,8 @@ struct task_struct *nbq_new_thread(struct kunit *test, int (*run)(void *arg), vo
 }
 
 /*
- * To the end of the case, such reports are no failures: tools/testbed/kunit.py, which checks
- * the kernel's log, expects them after this line.
+ * To the end of the case, such reports are no failures: what checks the kernel's log expects them
+ * after this line.
  */
 void nbq_provoke_report(struct kunit *test, const char *what)
 {

@@ -80,12 +80,15 @@ struct nbq_fixture {
 
 int nbq_fixture_init(struct kunit *test);
 int nbq_fixture_init_type(struct kunit *test, const struct nbq_lock_type *type);
+#ifdef NBQ_QUEUE_LOCKS
 int nbq_fixture_init_clh(struct kunit *test);
+#endif
 int nbq_fixture_init_spin(struct kunit *test);
 void nbq_fixture_exit(struct kunit *test);
 void nbq_fixture_finish(struct kunit *test);
 void *nbq_new_lock(struct kunit *test, const struct nbq_lock_type *type);
 void nbq_fixture_fill(struct nbq_fixture *fixture, unsigned int size);
+struct nbq_node *nbq_try_alloc(struct nbq_pool *pool);
 struct nbq_node *nbq_fixture_alloc(struct kunit *test);
 void nbq_fixture_leave_abandoned(struct kunit *test, unsigned int abandoned);
 const char *nbq_fixture_picture(struct nbq_fixture *fixture);
@@ -186,7 +189,9 @@ struct nbq_replaced {
 	struct nbq_pool *pool;			/* the pool */
 	struct nbq_node *first;			/* its own first node */
 	struct nbq_encodable *encodable;	/* those of its own that can be encoded */
+#ifdef NBQ_QUEUE_LOCKS
 	unsigned int wanted_growth;		/* its own request */
+#endif
 };
 
 void nbq_pool_replace(struct nbq_replaced *replaced, struct nbq_pool *pool,

@@ -194,7 +194,7 @@ static struct kunit_case deadline_cases[] = {
 
 static struct kunit_suite deadline_suite = {
 	.name = "nbq_deadline",
-	.init = nbq_fixture_init_clh,
+	.init = nbq_fixture_init_spin,
 	.exit = nbq_fixture_exit,
 	.test_cases = deadline_cases,
 };

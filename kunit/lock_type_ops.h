@@ -183,7 +183,9 @@ static struct lockdep_map *dep_map(void *lock)
 #endif
 }
 
+#ifdef NBQ_OUT_OF_TREE
 #include "define_guards.h"
+#endif
 
 const struct nbq_lock_type OP(type) = {
 	.name = __stringify(NBQ_TYPE),
@@ -205,8 +207,10 @@ const struct nbq_lock_type OP(type) = {
 	.destroy = op_destroy,
 	.take = op_take,
 	.drop = op_drop,
+#ifdef NBQ_OUT_OF_TREE
 	.guards = guards,
 	.ways_out = ways_out,
+#endif
 	.enqueue = enqueue,
 	.link = link_to_pred,
 	.poll = poll,

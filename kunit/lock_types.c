@@ -7,9 +7,11 @@
 #include "lock_types.h"
 
 struct nbq_param nbq_types[NBQ_LOCK_TYPES] = {
+#ifdef NBQ_QUEUE_LOCKS
 	{ &nbq_clh_type },
 	{ &nbq_mcs_type },
 	{ &nbq_swap_type },
+#endif
 	{ &nbq_spin_type },
 };
 

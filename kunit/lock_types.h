@@ -41,8 +41,8 @@ static inline bool nbq_form_is_irq(enum nbq_form form)
 	return form == IRQ || form == IRQSAVE || form == IRQSAVE_NESTED;
 }
 
-/* Older kernels lack it: there, lockdep reports what is meant. */
 #ifndef lockdep_set_notrack_class
+/* Older kernels lack it: there, lockdep reports what is meant. */
 #define lockdep_set_notrack_class(lock)	((void)(lock))
 #endif
 
@@ -61,6 +61,7 @@ static inline int nbq_operation_failure(const struct nbq_operation *op)
 	return -ETIMEDOUT;
 }
 
+#ifdef NBQ_OUT_OF_TREE
 /* How control leaves the block of a guard */
 enum nbq_way {
 	BY_ITS_END,
@@ -92,13 +93,16 @@ static inline void nbq_guard_use_after(struct nbq_guard_use *use)
 	use->afters++;
 	use->observe(use);
 }
+#endif
 
 /* A context that uses the lock of a fixture step by step */
 struct nbq_contender {
 	struct nbq_node *node;	/* its node */
 	struct nbq_node *pred;	/* its predecessor; NULL: none */
+#ifdef NBQ_QUEUE_LOCKS
 	/* what @pred has published and the contender has not acted upon; MCS-NB and swap-only */
 	struct nbq_node *notified;
+#endif
 	/* where it is, kept by the fixture: it is WAITING once @pred may know it */
 	enum { GONE, ENQUEUED, WAITING, HOLDING } state;
 };
@@ -149,12 +153,14 @@ struct nbq_lock_type {
 	int (*take)(const struct nbq_operation *op, void *lock, unsigned long *flags);
 	void (*drop)(const struct nbq_operation *op, void *lock, unsigned long flags);
 
+#ifdef NBQ_OUT_OF_TREE
 	/*
 	 * Each use of each class, as in guard_list.h, and each use of one class, with all ways
 	 * out: guard(), scoped_guard(), CLASS(), scoped_cond_guard(). NULL: not in this kernel
 	 */
 	void (*const *guards)(void *lock, struct nbq_guard_use *use);
 	void (*const *ways_out)(void *lock, struct nbq_guard_use *use);
+#endif
 
 	/*
 	 * Other contexts, by hand. Enqueue: take the lock where that is possible at once; true:
@@ -181,7 +187,10 @@ struct nbq_lock_type {
 	struct lockdep_map *(*dep_map)(void *lock);	/* NULL: it has none */
 };
 
-extern const struct nbq_lock_type nbq_clh_type, nbq_mcs_type, nbq_swap_type, nbq_spin_type;
+#ifdef NBQ_QUEUE_LOCKS
+extern const struct nbq_lock_type nbq_clh_type, nbq_mcs_type, nbq_swap_type;
+#endif
+extern const struct nbq_lock_type nbq_spin_type;
 
 /* A lock that lockdep does not track */
 static inline void nbq_init_untracked(const struct nbq_lock_type *type, void *lock)
@@ -196,7 +205,11 @@ struct nbq_param {
 	const void *value;	/* an element of an array, each of which each type has; or NULL */
 };
 
+#ifdef NBQ_QUEUE_LOCKS
 #define NBQ_LOCK_TYPES	4
+#else
+#define NBQ_LOCK_TYPES	1
+#endif
 
 /* For KUNIT_ARRAY_PARAM(): each type, without a value */
 extern struct nbq_param nbq_types[NBQ_LOCK_TYPES];

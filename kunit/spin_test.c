@@ -2,8 +2,7 @@
 /*
  * The hybrid: which context takes the lock, and when. The operations, with other contexts that
  * move in the middle of a read of the clock, and what a user sees of that: which attempt has
- * the lock, at what time of the clock, and what is counted. The steps of its queue are the
- * explorer's and the host tests'.
+ * the lock, at what time of the clock, and what is counted.
  *
  * Pictures: from the front to the tail, W waits, the first of them at the head, L is
  * abandoned, A was the head and has left the queue, a dot is free. Nodes: w, x, y as they are
@@ -118,7 +117,7 @@ static void init_evaluates_its_argument_once(struct kunit *test)
 	struct nbq_spin locks[2], *next = locks;
 
 	memset(locks, 0x6b, sizeof(locks));
-	nbq_spin_init(next++, 0);
+	nbq_spin_init(next++);
 	KUNIT_EXPECT_PTR_EQ(test, next, locks + 1);
 	KUNIT_EXPECT_EQ(test, locks[0].state.all, 0);
 	KUNIT_EXPECT_EQ(test, locks[0].tail, 0);
@@ -133,7 +132,7 @@ static void init_key_gives_the_lock_its_class(struct kunit *test)
 	struct nbq_spin lock;
 
 	memset(&lock, 0x6b, sizeof(lock));
-	nbq_spin_init_key(&lock, 0, "a_name", &key);
+	nbq_spin_init_key(&lock, "a_name", &key);
 	KUNIT_EXPECT_EQ(test, lock.state.all, 0);
 	KUNIT_EXPECT_EQ(test, lock.tail, 0);
 #ifdef CONFIG_DEBUG_LOCK_ALLOC

@@ -7,12 +7,12 @@
 #include "common.h"
 
 #define NBQ_TYPE		nbq_spin
-#define OP_INIT(lock)		nbq_spin_init(lock, 0)
+#define OP_INIT(lock)		nbq_spin_init(lock)
 #define LAST_WORD		state.holder
 
-static DEFINE_NBQ_SPIN(static_lock, 0);
+static DEFINE_NBQ_SPIN(static_lock);
 static struct { struct nbq_spin lock; } static_struct = {
-	.lock = NBQ_SPIN_INIT(static_struct.lock, 0),
+	.lock = NBQ_SPIN_INIT(static_struct.lock),
 };
 
 static const struct nbq_traits traits = {

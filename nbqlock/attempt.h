@@ -13,16 +13,17 @@
 #include <linux/processor.h>
 
 #include "internal.h"
+#include "report.h"
 
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
-#define nbq_dep_map_of(lock)	(&(lock)->dep_map)
+#define nbq_dep_map_of(any)	(&(any)->dep_map)
 #else
-#define nbq_dep_map_of(lock)	((struct lockdep_map *)NULL)
+#define nbq_dep_map_of(any)	((struct lockdep_map *)NULL)
 #endif
 
 /*
  * Does lockdep record this attempt as one that waits, or as a trylock? As a trylock without
- * patience; and in an NMI, if its patience ends: see "Lockdep" in Documentation/nbqlock.rst.
+ * patience; and in an NMI, if its patience ends (Documentation/nbqlock.rst, "Lockdep").
  * A deadline that has passed counts as patience: to find out would cost a clock read.
  */
 static __always_inline bool nbq_attempt_waits(const struct nbq_deadline *deadline)

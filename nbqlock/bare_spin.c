@@ -3,10 +3,11 @@
  * The hybrid: a spinlock that one compare-and-swap takes and one store releases, with a queue
  * for waiters, who can abandon it at any time.
  *
- * The lock word names the holder. Contexts that find it held enqueue in a CLH-NB queue
- * (clh_nb.c), but what is handed over from node to node is not the lock: it is the head of the
- * queue, which competes for the lock. So a context that takes the lock is done with its node
- * before its critical section, and has a node only while it waits.
+ * The lock word names the holder. Contexts that find it held enqueue in a CLH-NB queue (Scott,
+ * "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002), but what is handed over
+ * from node to node is not the lock: it is the head of the queue, which competes for the lock. So
+ * a context that takes the lock is done with its node before its critical section, and has a node
+ * only while it waits.
  *
  * A waiter polls its predecessor's node and nothing else. The lock's line is for the holder,
  * for newcomers, and for the head of a queue. Each socket has a queue (socket.h), so that a
@@ -51,11 +52,7 @@
  *	sockets have one waiter at a time, until a head that awaits the turn finds the
  *	request expired, and attempts with little patience need no turn. All that may come
  *	again: on several sockets there is no bound on overtaking.
- *	A lock made with NBQ_SPIN_FIFO has none of this: newcomers enqueue as soon as there is
- *	a queue, which is the lock's own, and only its head takes the lock. A head that is
- *	preempted keeps all others waiting, as in the queue locks.
- * Mutual exclusion rests on the holder alone, whatever the policy; with NBQ_SPIN_FIFO, on the
- * queue, too.
+ * Mutual exclusion rests on the holder alone, whatever the policy.
  *
  * Several locks may share a queue of a socket: their addresses have the same hash. A waiter
  * whose predecessor waits for another lock is the first of its own lock, and acts as head. So no
@@ -73,7 +70,6 @@
  *	from a spinlock: rqspinlock. What is added: all of this with a queue that a waiter
  *	can abandon at any position in a bounded number of its own steps, a request that
  *	expires, and a waiter in the middle that acts as head when its predecessor is stalled.
- *	Documentation/prior-art.rst compares point by point.
  *
  * Assumptions
  *	Preemption is off from the start of a wait to the unlock.
@@ -119,12 +115,11 @@
 #include "contention.h"
 #include "internal.h"
 #include "relax.h"
-#include "spin.h"
 #include "trace.h"
 
 /*
  * The policy: the order of acquisitions and their speed, not mutual exclusion. In time, as the
- * length of a poll differs by ten times between processors. The explorer branches on each.
+ * length of a poll differs by ten times between processors.
  */
 #ifndef NBQ_SPIN_POLICY
 /* Polls of a newcomer before it enqueues, unless it loses the lock to another one. */
@@ -214,39 +209,9 @@ static struct nbq_node *decode_tail(u32 number)
 	return encodable->nodes[number >> 16];
 }
 
-/*
- * Poll the lock word. @acquires: the caller takes the lock with a store, and not with a
- * compare-and-swap that has the ACQUIRE; else the poll needs no fence.
- */
-static __always_inline union nbq_bare_spin read_word(const union nbq_bare_spin *lock, bool acquires)
+static union nbq_spin_state read_state(const union nbq_bare_spin *lock)
 {
-#ifdef CONFIG_64BIT
-	return (union nbq_bare_spin){
-		/*
-		 * ACQUIRE, pairs with the RELEASE in nbq_bare_spin_unlock(), for the head of a
-		 * NBQ_SPIN_FIFO lock, which takes it with a store.
-		 */
-		.all = acquires ? smp_load_acquire(&lock->all) :
-				  READ_ONCE(lock->all),
-	};
-#else
-	return (union nbq_bare_spin){
-		/* ACQUIRE, as above. */
-		.state.all = acquires ? smp_load_acquire(&lock->state.all) :
-					READ_ONCE(lock->state.all),
-		.tail = READ_ONCE(lock->tail),
-	};
-#endif
-}
-
-static __always_inline bool is_fifo(union nbq_spin_state state)
-{
-	return state.turn == NBQ_SPIN_FIFO;
-}
-
-static bool is_in_order(const union nbq_bare_spin *lock)
-{
-	return READ_ONCE(lock->state.turn) == NBQ_SPIN_FIFO;
+	return (union nbq_spin_state){ .all = READ_ONCE(lock->state.all) };
 }
 
 /*
@@ -265,23 +230,6 @@ static bool take(union nbq_bare_spin *lock, union nbq_spin_state *state, u16 con
 	 * over for the context that finds the lock free.
 	 */
 	return try_cmpxchg_acquire(&lock->state.all, &state->all, taken.all);
-}
-
-/*
- * NBQ_SPIN_FIFO: take a lock that is free and has no queue, both at once. Where 64 bits cannot
- * be swapped at once, each acquisition goes through the queue.
- */
-static bool take_without_queue(union nbq_bare_spin *lock, u16 context)
-{
-#ifdef CONFIG_64BIT
-	union nbq_bare_spin free = { .state.turn = NBQ_SPIN_FIFO };
-	union nbq_bare_spin taken = { .state = { .holder = context, .turn = NBQ_SPIN_FIFO } };
-
-	/* ACQUIRE, as in take(). */
-	return try_cmpxchg_acquire(&lock->all, &free.all, taken.all);
-#else
-	return false;
-#endif
 }
 
 /* Has the running context interrupted a waiter for this lock? */
@@ -311,11 +259,11 @@ static const struct nbq_node *tail_of_turn(const union nbq_bare_spin *lock, u8 t
 }
 
 /* May a newcomer take a free lock in which this request stands? */
-static bool may_steal(const union nbq_bare_spin *word, const union nbq_bare_spin *lock,
+static bool may_steal(const union nbq_bare_spin *lock, union nbq_spin_state state,
 		      const struct nbq_pool *pool, u16 context)
 {
-	return likely(!word->state.handoff) || !tail_of_turn(lock, word->state.turn) ||
-	       has_expired(word->state.handoff) || interrupts_waiter(lock, pool, context);
+	return likely(!state.handoff) || !tail_of_turn(lock, state.turn) ||
+	       has_expired(state.handoff) || interrupts_waiter(lock, pool, context);
 }
 
 /*
@@ -332,14 +280,16 @@ struct nbq_node *nbq_spin_enqueue(const union nbq_bare_spin *lock, u32 *tail,
 {
 	node->resumed = false;
 	WRITE_ONCE(node->wants, lock);
-	/* Marked: see nbq_clh_enqueue(). */
+	/*
+	 * Marked: a waiter that was behind this node in its last life, and has put it back
+	 * into the tail, may still poll it. It reads NULL either way.
+	 */
 	WRITE_ONCE(node->prev, NULL);
 	/*
 	 * Fully ordered. RELEASE: prev = NULL is seen by the successor, which gets the node
 	 * from the tail and polls prev. ACQUIRE, pairs with the predecessor's enqueue: its
 	 * prev = NULL; and with the swap in nbq_spin_abandon(), which puts a predecessor
-	 * back. Full, for the epochs of wait.c: reads after it are not older than those of a
-	 * context that finds the node.
+	 * back.
 	 */
 	return decode_tail(xchg(tail, encode_tail(node)));
 }
@@ -449,8 +399,6 @@ bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_spin_poll(): the accesses to the node are over
 	 * before the successor reclaims it, and those to the lock before it is destroyed.
-	 * NBQ_SPIN_FIFO: the store of the holder is seen by the next head before it polls the
-	 * lock.
 	 */
 	smp_store_release(&node->prev, NBQ_AVAILABLE);
 	return false;
@@ -472,7 +420,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_spin_dequeue_head);
  * @holder: the holder that a newcomer saw last
  * @must_queue: a newcomer is to enqueue at once
  * @starved: its pool had no free node, which was counted
- * @acts_as_head: @pred is stalled
+ * @competes: for the lock: it is the head, or acts as head
  * @renews: it may renew its request
  * @has_successor: another waiter has enqueued behind it; in a socket's queue, where the tail's
  *	line is contended, it may have given up since
@@ -496,7 +444,7 @@ struct place {
 	u16 holder;
 	bool must_queue;
 	bool starved;
-	bool acts_as_head;
+	bool competes;
 	bool renews;
 	bool has_successor;
 	bool renewed;
@@ -526,23 +474,20 @@ static bool is_idle_too_long(struct place *place)
 static bool poll_as_newcomer(union nbq_bare_spin *lock, struct place *place,
 			     const struct nbq_wait *wait)
 {
-	union nbq_bare_spin word = read_word(lock, false);
+	union nbq_spin_state state = read_state(lock);
 
-	if (word.state.holder) {
+	if (state.holder) {
 		/* A request stands, or another context was faster once more. */
 		if (!place->starved &&
-		    (word.state.handoff ||
-		     (place->holder && place->holder != word.state.holder)))
+		    (state.handoff || (place->holder && place->holder != state.holder)))
 			place->must_queue = true;
-		place->holder = word.state.holder;
+		place->holder = state.holder;
 		place->idle_since = 0;
 		return false;
 	}
-	if (is_fifo(word.state))
-		return !word.tail && take_without_queue(lock, wait->context);
-	if (!may_steal(&word, lock, wait->pool, wait->context) && !is_idle_too_long(place))
+	if (!may_steal(lock, state, wait->pool, wait->context) && !is_idle_too_long(place))
 		return false;
-	if (take(lock, &word.state, wait->context, 0))
+	if (take(lock, &state, wait->context, 0))
 		return true;
 	/* Another context was faster. */
 	place->must_queue = !place->starved;
@@ -552,7 +497,7 @@ static bool poll_as_newcomer(union nbq_bare_spin *lock, struct place *place,
 /* Can heads of other queues compete for the lock? */
 static bool has_other_sockets(const struct nbq_wait *wait)
 {
-	return !wait->in_order && nbq_has_other_sockets(READ_ONCE(wait->pool->socket));
+	return nbq_has_other_sockets(READ_ONCE(wait->pool->socket));
 }
 
 static bool has_own_turn(const struct place *place, union nbq_spin_state state)
@@ -733,23 +678,19 @@ static bool may_compete(struct place *place, union nbq_spin_state state)
 static bool poll_as_head(union nbq_bare_spin *lock, struct place *place, struct nbq_wait *wait)
 {
 	union nbq_bare_spin word;
+	union nbq_spin_state state;
 
 	if (awaits_turn(lock, place, wait))
 		return false;
-	word = read_word(lock, wait->in_order);
+	/* With the tail: else the line could be lost in between. Where that is two loads, too. */
+	word.all = READ_ONCE(lock->all);
+	state = word.state;
 	if (!place->queue)
 		place->has_successor = word.tail != encode_tail(place->node);
 	else
 		check_successor(place);
-	if (is_fifo(word.state)) {
-		/* No other context may take a NBQ_SPIN_FIFO lock with a queue: a store does. */
-		if (!word.state.holder)
-			WRITE_ONCE(lock->state.holder, wait->context);
-		return !word.state.holder;
-	}
-	if (!word.state.holder && may_compete(place, word.state) &&
-	    take(lock, &word.state, wait->context,
-		 request_for_successor(lock, place, wait, word.state))) {
+	if (!state.holder && may_compete(place, state) &&
+	    take(lock, &state, wait->context, request_for_successor(lock, place, wait, state))) {
 		if (place->next && place->next != place->turn) {
 			notify_socket(lock, place->next);
 			wait->pool->events.turns_passed++;
@@ -757,12 +698,12 @@ static bool poll_as_head(union nbq_bare_spin *lock, struct place *place, struct 
 		return true;
 	}
 	/* Also if another context was faster. */
-	if (word.state.holder) {
+	if (state.holder) {
 		place->idle_since = 0;
-		request_handoff(lock, place, wait, word.state);
-		choose_next_turn(lock, place, wait, word.state);
-		if (place->queue && word.state.handoff && word.state.turn != place->turn)
-			await_turn(lock, place, word.state.handoff);
+		request_handoff(lock, place, wait, state);
+		choose_next_turn(lock, place, wait, state);
+		if (place->queue && state.handoff && state.turn != place->turn)
+			await_turn(lock, place, state.handoff);
 	}
 	nbq_wait_tick_within(wait, POLLS_AS_HEAD);
 	return false;
@@ -775,8 +716,7 @@ static bool poll_as_head(union nbq_bare_spin *lock, struct place *place, struct 
 static bool is_first_of_lock(const union nbq_bare_spin *lock, const struct place *place,
 			     const struct nbq_wait *wait)
 {
-	return place->pred && (READ_ONCE(place->pred->wants) != lock ||
-			       place->pred->cpu == wait->pool->cpu);
+	return READ_ONCE(place->pred->wants) != lock || place->pred->cpu == wait->pool->cpu;
 }
 
 /*
@@ -789,10 +729,10 @@ static void check_pred(const union nbq_bare_spin *lock, struct place *place,
 	u64 heartbeat = READ_ONCE(place->pred->pool->heartbeat);
 
 	place->checked_at = wait->now;
-	place->acts_as_head = is_first_of_lock(lock, place, wait) ||
-		      has_passed(heartbeat, wait->now, STALLED_NS) ||
-		      has_passed(wait->now, heartbeat, AHEAD_NS) ||
-		      vcpu_is_preempted(place->pred->cpu);
+	place->competes = is_first_of_lock(lock, place, wait) ||
+			  has_passed(heartbeat, wait->now, STALLED_NS) ||
+			  has_passed(wait->now, heartbeat, AHEAD_NS) ||
+			  vcpu_is_preempted(place->pred->cpu);
 }
 
 /* A nested attempt has none: neither it nor the one that it has interrupted counts as running. */
@@ -808,8 +748,7 @@ static void tick(const union nbq_bare_spin *lock, struct place *place, struct nb
 	place->ticked_at = wait->now;
 	place->renews = true;
 	publish_heartbeat(wait);
-	if (place->pred && !place->acts_as_head &&
-	    has_passed(place->checked_at, wait->now, CHECK_PRED_NS))
+	if (!place->competes && has_passed(place->checked_at, wait->now, CHECK_PRED_NS))
 		check_pred(lock, place, wait);
 	/* Before it is the head, if there is time: then it is to poll the lock's line. */
 	if (place->queue)
@@ -817,14 +756,13 @@ static void tick(const union nbq_bare_spin *lock, struct place *place, struct nb
 }
 
 /*
- * The queue of its socket in which the attempt waits. NULL: the lock's own: with NBQ_SPIN_FIFO,
- * before there are sockets, and if the patience is over before the turn of another socket. For
- * such attempts the turn would come too late, and each head that gives up would leave the
- * lock's line to the next.
+ * The queue of its socket in which the attempt waits. NULL: the lock's own: before there are
+ * sockets, and if the patience is over before the turn of another socket. For such attempts the
+ * turn would come too late, and each head that gives up would leave the lock's line to the next.
  */
 static struct nbq_queue *find_queue(const union nbq_bare_spin *lock, const struct nbq_wait *wait)
 {
-	struct nbq_socket *socket = wait->in_order ? NULL : READ_ONCE(wait->pool->socket);
+	struct nbq_socket *socket = READ_ONCE(wait->pool->socket);
 
 	if (!socket || (nbq_has_other_sockets(socket) && HAS_LITTLE_PATIENCE(wait)))
 		return NULL;
@@ -844,8 +782,6 @@ static void start_clock(struct place *place, struct nbq_wait *wait)
 {
 	/* The search for a node may take longer than the polls up to the next clock read. */
 	wait->deadline->polls = 0;
-	if (wait->in_order)
-		return;
 	wait->now = nbq_clock_ns();
 	place->since = wait->now;
 	place->checked_at = wait->now;
@@ -869,14 +805,15 @@ static bool enqueue(union nbq_bare_spin *lock, struct place *place, struct nbq_w
 		wait->deadline->polls = 0;
 		return false;
 	}
-	start_clock(place, wait);
 	WRITE_ONCE(pool->late_for, NULL);
 	WRITE_ONCE(node->nested, wait->nested);
-	place->node = node;
+	/* What it was as a newcomer does not matter any more. */
+	*place = (struct place){ .node = node };
+	start_clock(place, wait);
 	set_queue(lock, place, wait, find_queue(lock, wait));
 	place->pred = nbq_spin_enqueue(lock, place->tail, node);
 	place->was_behind = place->pred;
-	place->acts_as_head = !wait->in_order && is_first_of_lock(lock, place, wait);
+	place->competes = !place->pred || is_first_of_lock(lock, place, wait);
 	return true;
 }
 
@@ -886,13 +823,10 @@ static bool resume_place(union nbq_bare_spin *lock, struct place *place, struct 
 	place->node = nbq_resume(wait->pool, lock, nbq_node_resume, &place->pred);
 	if (!place->node)
 		return false;
-	wait->in_order = place->node->in_order;
 	set_queue(lock, place, wait, place->node->queue);
 	start_clock(place, wait);
-	if (!wait->in_order) {
-		place->since = place->node->since;
-		check_pred(lock, place, wait);
-	}
+	place->since = place->node->since;
+	check_pred(lock, place, wait);
 	return true;
 }
 
@@ -916,8 +850,10 @@ static void skip_abandoned(const union nbq_bare_spin *lock, struct place *place,
 			break;
 		place->skipped += prev != NBQ_AVAILABLE;
 	}
+	if (!place->pred)
+		place->competes = true;
 	/* The abandoned node may have been the acting head's: then its successor acts next. */
-	if (place->skipped != skipped && place->pred && !wait->in_order)
+	else if (place->skipped != skipped)
 		check_pred(lock, place, wait);
 }
 
@@ -936,10 +872,10 @@ static bool poll(union nbq_bare_spin *lock, struct place *place, struct nbq_wait
 	}
 	if (!place->node)
 		return poll_as_newcomer(lock, place, wait);
-	if (!wait->in_order && HAS_TICKED(place, wait))
+	if (HAS_TICKED(place, wait))
 		tick(lock, place, wait);
 	skip_abandoned(lock, place, wait);
-	return (!place->pred || place->acts_as_head) && poll_as_head(lock, place, wait);
+	return place->competes && poll_as_head(lock, place, wait);
 }
 
 /*
@@ -949,9 +885,9 @@ static bool poll(union nbq_bare_spin *lock, struct place *place, struct nbq_wait
 static struct nbq_node *const *polled_word(const struct place *place,
 					   const struct nbq_wait *wait)
 {
-	if (!place->pred || place->acts_as_head)
+	if (!place->pred || place->competes)
 		return NULL;
-	return wait->in_order || place->ticked_at == wait->now ? &place->pred->prev : NULL;
+	return place->ticked_at == wait->now ? &place->pred->prev : NULL;
 }
 
 /* The wait is over, with the lock or without: dequeue or abandon. */
@@ -961,8 +897,6 @@ static int end_wait(union nbq_bare_spin *lock, struct place *place, struct nbq_w
 	bool freed;
 
 	if (!place->node) {
-		if (!taken && wait->in_order && wait->error == -ETIMEDOUT)
-			wait->error = -ENOMEM;
 		WRITE_ONCE(wait->pool->late_for, wait->error == -ETIMEDOUT && !taken ? lock : NULL);
 		return nbq_wait_end(wait, taken ? 0 : wait->error);
 	}
@@ -972,7 +906,6 @@ static int end_wait(union nbq_bare_spin *lock, struct place *place, struct nbq_w
 		WRITE_ONCE(place->queue->awaits, NULL);
 	/* An acting head with the lock has used up its place. */
 	WRITE_ONCE(place->node->lock, taken || wait->deadline->forgets_place ? NULL : lock);
-	place->node->in_order = wait->in_order;
 	place->node->queue = place->queue;
 	place->node->since = place->since;
 	freed = place->pred ? nbq_spin_abandon(place->tail, place->node, place->pred) :
@@ -991,46 +924,13 @@ static int end_wait(union nbq_bare_spin *lock, struct place *place, struct nbq_w
  */
 static bool is_busy(const union nbq_bare_spin *lock)
 {
-	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
+	union nbq_spin_state state = read_state(lock);
 	const struct nbq_node *tail;
 
 	if (state.holder)
 		return true;
 	tail = tail_of_turn(lock, state.turn);
 	return tail && !nbq_spin_poll(tail);
-}
-
-/* NBQ_SPIN_FIFO: a wait is announced before it enqueues. Others begin as newcomers. */
-static void announce_if_traced(const union nbq_bare_spin *lock, struct nbq_deadline *deadline,
-			       struct lockdep_map *waits, unsigned long ip)
-{
-	if (!nbq_contention_is_traced() || nbq_deadline_is_none(deadline) ||
-	    !is_in_order(lock) || !is_busy(lock))
-		return;
-	nbq_wait_announce(deadline, lock, waits, ip);
-	trace_nbq_wait_begin(lock, &lock->state.holder, ip);
-}
-
-/* The lock was free after all. */
-static void end_contention(const union nbq_bare_spin *lock, const struct nbq_deadline *deadline,
-			   unsigned long ip)
-{
-	if (!deadline->announced)
-		return;
-	nbq_contention_end(lock, 0);
-	trace_nbq_wait_end(lock, &lock->state.holder, ip, 0, deadline->traced, 0);
-}
-
-static void begin_as_newcomer(const union nbq_bare_spin *lock, struct place *place,
-			      struct nbq_wait *wait)
-{
-	wait->in_order = is_in_order(lock);
-	/*
-	 * Without patience, to find out whether all nodes in the queue are abandoned; or since
-	 * the patience of the last attempt was over before it enqueued.
-	 */
-	place->must_queue = wait->in_order || nbq_deadline_is_none(wait->deadline) ||
-			    wait->pool->late_for == lock;
 }
 
 /* @in_old_place: wait in the place of an earlier attempt. Return: -ENOENT: there is none. */
@@ -1047,15 +947,17 @@ static noinline int wait_for(union nbq_bare_spin *lock, struct nbq_pool *pool, u
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
-	struct place place = {};
+	struct place place = {
+		/*
+		 * A newcomer without patience is to find out whether all nodes in the queue are
+		 * abandoned; or the patience of the last attempt was over before it enqueued.
+		 */
+		.must_queue = nbq_deadline_is_none(&deadline) || pool->late_for == lock,
+	};
 	bool taken;
 
-	if (in_old_place) {
-		if (!resume_place(lock, &place, &wait))
-			return -ENOENT;
-	} else {
-		begin_as_newcomer(lock, &place, &wait);
-	}
+	if (in_old_place && !resume_place(lock, &place, &wait))
+		return -ENOENT;
 	wait.nested = nbq_attempt_enter(pool);
 	if (nbq_wait_is_own(&wait)) {
 		wait.error = -EDEADLK;
@@ -1063,10 +965,8 @@ static noinline int wait_for(union nbq_bare_spin *lock, struct nbq_pool *pool, u
 	}
 	/* The lock first and the clock last: a late turn is still a turn. */
 	while (!(taken = poll(lock, &place, &wait))) {
-		/* Unless in order, only the holder keeps a waiter from the lock. */
-		struct nbq_node *behind = wait.in_order ? place.pred : NULL;
-
-		if (!nbq_wait_continue(&wait, behind, behind ? &behind->prev : NULL))
+		/* Whatever its predecessor does, only the holder keeps a waiter from the lock. */
+		if (!nbq_wait_continue(&wait, NULL, NULL))
 			break;
 		nbq_relax(&wait, polled_word(&place, &wait));
 	}
@@ -1077,27 +977,18 @@ static noinline int wait_for(union nbq_bare_spin *lock, struct nbq_pool *pool, u
 /* Take a free lock in which a request stands that newcomers need not heed. */
 static bool try_steal(union nbq_bare_spin *lock, const struct nbq_pool *pool, u16 context)
 {
-	union nbq_bare_spin word = read_word(lock, false);
+	union nbq_spin_state state = read_state(lock);
 
-	/* A NBQ_SPIN_FIFO lock that can be taken without the queue was tried before. */
-	return !word.state.holder && !is_fifo(word.state) &&
-	       may_steal(&word, lock, pool, context) && take(lock, &word.state, context, 0);
+	return !state.holder && may_steal(lock, state, pool, context) &&
+	       take(lock, &state, context, 0);
 }
 
-/* Take a lock in which nothing stands, or only NBQ_SPIN_FIFO. */
+/* Take a lock in which nothing stands. */
 static __always_inline bool take_uncontended(union nbq_bare_spin *lock)
 {
-	/*
-	 * The state alone: after the inline compare-and-swap of these 32 bits, a load of 64
-	 * would have to wait for it.
-	 */
-	union nbq_spin_state state = { .all = READ_ONCE(lock->state.all) };
-	u16 context = nbq_this_context(nbq_this_pool());
+	union nbq_spin_state state = read_state(lock);
 
-	if (likely(!state.all && take(lock, &state, context, 0)))
-		return true;
-	return is_fifo(state) && !state.holder && !READ_ONCE(lock->tail) &&
-	       take_without_queue(lock, context);
+	return likely(!state.all) && take(lock, &state, nbq_this_context(nbq_this_pool()), 0);
 }
 
 /* An attempt with patience resumes its place, if there is one, before it polls the lock. */
@@ -1117,23 +1008,18 @@ static noinline int acquire_slowpath(union nbq_bare_spin *lock, struct nbq_deadl
 	int ret;
 
 	if (may_resume(lock, &deadline)) {
-		announce_if_traced(lock, &deadline, waits, ip);
 		ret = wait_for(lock, pool, context, deadline, waits, ip, true);
 		if (ret != -ENOENT)
 			return ret;
-		if (take_uncontended(lock)) {
-			end_contention(lock, &deadline, ip);
+		if (take_uncontended(lock))
 			return 0;
-		}
 	}
-	if (!deadline.announced && try_steal(lock, pool, context))
+	if (try_steal(lock, pool, context))
 		return 0;
 	if (nbq_deadline_is_none(&deadline) && is_busy(lock)) {
 		pool->events.failed_tries++;
 		return -EBUSY;
 	}
-	if (!deadline.announced)
-		announce_if_traced(lock, &deadline, waits, ip);
 	/* Without patience, a place is resumed only now. */
 	if (nbq_deadline_is_none(&deadline) && !deadline.forgets_place) {
 		ret = wait_for(lock, pool, context, deadline, waits, ip, true);
@@ -1186,8 +1072,7 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_lock);
 
 bool nbq_bare_spin_is_contended(const union nbq_bare_spin *lock)
 {
-	return READ_ONCE(lock->state.holder) &&
-	       (READ_ONCE(lock->tail) || (!is_in_order(lock) && nbq_has_queue(lock)));
+	return READ_ONCE(lock->state.holder) && (READ_ONCE(lock->tail) || nbq_has_queue(lock));
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_is_contended);
 
@@ -1274,15 +1159,19 @@ int nbq_bare_spin_destroy(union nbq_bare_spin *lock)
 	 * Fully ordered, pairs with the RELEASEs by which waiters left the queue: the lock's
 	 * memory is used again, and the nodes are freed, after all that these did.
 	 */
-	if (holder || (!is_in_order(lock) && !is_swept(lock)) ||
-	    (node && !is_idle(node)) || cmpxchg(&lock->tail, tail, 0) != tail)
+	if (holder || !is_swept(lock) || (node && !is_idle(node)) ||
+	    cmpxchg(&lock->tail, tail, 0) != tail)
 		return -EBUSY;
 	preempt_disable();
 	events = &nbq_this_pool()->events;
 	while (nbq_is_node(node)) {
 		struct nbq_node *prev = nbq_spin_poll(node);
 
-		/* No attempt resumes it: see nbq_queue_destroy(). */
+		/*
+		 * Its CPU may read free_seq late, and not resume it all the same: its swap of the
+		 * state, which is fully ordered, comes after it has found the lock as the caller
+		 * publishes it.
+		 */
 		WRITE_ONCE(node->prev, NBQ_RECYCLED);
 		nbq_node_reclaim(node, events);
 		node = prev;

@@ -10,7 +10,7 @@
  * once, as below two of the kernel's spinlocks.
  *
  * A lock of this layer need not be destroyed. What attempts on such a lock leave behind is
- * bounded, see "Nodes of a lock that is never destroyed" in Documentation/design.rst.
+ * bounded: at most one node for each context that waited.
  */
 #ifndef _NBQLOCK_BARE_SPIN_H
 #define _NBQLOCK_BARE_SPIN_H

@@ -16,8 +16,8 @@
  */
 #define NBQ_CONTEXT_CPU_BITS	14
 
-/* A flag of a hybrid lock: first come, first served. The turn of such a lock. */
-#define NBQ_SPIN_FIFO		1
+/* For how long a request for a handoff holds at most, in ns, unless it is renewed. */
+#define NBQ_SPIN_HANDOFF_NS	(3 << 13)
 
 /**
  * union nbq_spin_state - what decides who may take a hybrid lock
@@ -26,8 +26,7 @@
  * @request: @handoff and @turn
  * @handoff: when the head of a queue requested a handoff, as bare_spin.c encodes it; such a
  *	request expires. 0: there is none
- * @turn: the socket whose waiters the request is for; 0: the waiters in the lock's own
- *	queue; or %NBQ_SPIN_FIFO
+ * @turn: the socket whose waiters the request is for; 0: the waiters in the lock's own queue
  */
 union nbq_spin_state {
 	u32 all;
@@ -56,7 +55,7 @@ union nbq_spin_state {
 
 /**
  * union nbq_bare_spin - a hybrid lock without its lockdep map
- * @all: all of it, where 64 bits can be accessed at once
+ * @all: all of it
  * @state: who holds it, and who may take it
  * @tail: the newest node in the lock's own queue, encoded; 0: none
  */
@@ -68,7 +67,7 @@ union nbq_bare_spin {
 	};
 };
 
-/* Initialiser of a bare lock. @flags: 0, or %NBQ_SPIN_FIFO */
-#define NBQ_BARE_SPIN_INIT(flags)	{ .state = { .turn = (flags) } }
+/* Initialiser of a bare lock. */
+#define NBQ_BARE_SPIN_INIT	{ .all = 0 }
 
 #endif

@@ -7,7 +7,7 @@
  * Michael L. Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002.
  * How it works, and what differs from print: clh_nb.c.
  *
- * Include <nbqlock/nbqlock.h>, which says what holds for all locks.
+ * The rules for its use: Documentation/nbqlock.rst.
  */
 #ifndef _NBQLOCK_CLH_H
 #define _NBQLOCK_CLH_H
@@ -20,7 +20,7 @@
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
 
-#include "annotations.h"
+#include "compat.h"
 #include "guard.h"
 #include "types.h"
 
@@ -109,7 +109,6 @@ bool nbq_clh_is_contended(const struct nbq_clh *lock);
  *   free
  * * %-EDEADLK - the wait could not end: this CPU holds the lock, or waits for it below this
  *   context, or the predecessor waits for this CPU, through any number of locks
- *   (parameter deadlock_checks)
  * * %-ENOMEM - the patience is over, and no queue node was free in it (parameters
  *   pool_nodes, pool_nodes_max)
  */
@@ -601,22 +600,38 @@ static inline void nbq_clh_unlock_bh(struct nbq_clh *lock)
 	local_bh_enable();
 }
 
-/* Guards, see guard.h. */
+/* Guards that cannot fail. */
 #ifdef __NBQ_GUARDS
 DEFINE_LOCK_GUARD_1(nbq_clh, struct nbq_clh,
 		    nbq_clh_lock(_T->lock), nbq_clh_unlock(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_clh, *(struct nbq_clh **)_T)
+DECLARE_LOCK_GUARD_1_ATTRS(nbq_clh, __nbq_acquires(_T),
+			   __nbq_releases(*(struct nbq_clh **)_T))
 DEFINE_LOCK_GUARD_1(nbq_clh_irq, struct nbq_clh,
 		    nbq_clh_lock_irq(_T->lock), nbq_clh_unlock_irq(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_clh_irq, *(struct nbq_clh **)_T)
+DECLARE_LOCK_GUARD_1_ATTRS(nbq_clh_irq, __nbq_acquires(_T),
+			   __nbq_releases(*(struct nbq_clh **)_T))
 DEFINE_LOCK_GUARD_1(nbq_clh_irqsave, struct nbq_clh,
 		    nbq_clh_lock_irqsave(_T->lock, _T->flags),
 		    nbq_clh_unlock_irqrestore(_T->lock, _T->flags), unsigned long flags)
-__NBQ_DECLARE_GUARD(nbq_clh_irqsave, *(struct nbq_clh **)_T)
+DECLARE_LOCK_GUARD_1_ATTRS(nbq_clh_irqsave, __nbq_acquires(_T),
+			   __nbq_releases(*(struct nbq_clh **)_T))
 DEFINE_LOCK_GUARD_1(nbq_clh_bh, struct nbq_clh,
 		    nbq_clh_lock_bh(_T->lock), nbq_clh_unlock_bh(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_clh_bh, *(struct nbq_clh **)_T)
+DECLARE_LOCK_GUARD_1_ATTRS(nbq_clh_bh, __nbq_acquires(_T),
+			   __nbq_releases(*(struct nbq_clh **)_T))
 
+/* For clang's context analysis. */
+#ifdef WITH_LOCK_GUARD_1_ATTRS
+#define class_nbq_clh_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_clh, _T)
+#define class_nbq_clh_irq_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_clh_irq, _T)
+#define class_nbq_clh_irqsave_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_clh_irqsave, _T)
+#define class_nbq_clh_bh_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_clh_bh, _T)
+#endif
+#endif
+
+/* Guards that may fail, see guard.h. */
+#ifdef __NBQ_DEFINE_GUARD_COND
 __NBQ_DEFINE_GUARD_COND(nbq_clh_try, true,
 			__nbq_try_err(nbq_clh_trylock(lock)),
 			nbq_clh_unlock(_T.lock), struct nbq_clh *lock)
@@ -637,15 +652,6 @@ __NBQ_DEFINE_GUARD_COND(nbq_clh_irqsave_until, false,
 			nbq_clh_lock_until_irqsave(lock, deadline, _T.flags),
 			nbq_clh_unlock_irqrestore(_T.lock, _T.flags),
 			struct nbq_clh *lock, ktime_t deadline)
-
-/* For clang's context analysis, which follows the guards that cannot fail. */
-#ifdef WITH_LOCK_GUARD_1_ATTRS
-#define class_nbq_clh_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_clh, _T)
-#define class_nbq_clh_irq_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_clh_irq, _T)
-#define class_nbq_clh_irqsave_constructor(_T) \
-	WITH_LOCK_GUARD_1_ATTRS(nbq_clh_irqsave, _T)
-#define class_nbq_clh_bh_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_clh_bh, _T)
-#endif
 #endif
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The kernel's own tracepoints for waiting on a lock, which perf lock contention and others use.
- * A module can raise them since Linux 6.7, which exports them; before, they are left out.
  */
 #ifndef _NBQ_CONTENTION_H
 #define _NBQ_CONTENTION_H
 
 #include <linux/kconfig.h>
-#include <linux/version.h>
 
-#if !defined(MODULE) || LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+#include "compat.h"
+
+#ifdef NBQ_CONTENTION_EVENTS
 #include <trace/events/lock.h>
 
 /*

@@ -133,7 +133,7 @@ static unsigned int skipped_total(unsigned int index)
 			struct nbq_pool *pool = &per_cpu(nbq_pools, cpu)[level];
 			const unsigned int *skip_counts;
 
-			/* ACQUIRE, pairs with the RELEASE in prepare_pool(). */
+			/* ACQUIRE, pairs with the RELEASE in nbq_pool_prepare(). */
 			skip_counts = smp_load_acquire(&pool->skip_counts);
 			if (!skip_counts)
 				continue;
@@ -223,7 +223,7 @@ static void reset_pool(unsigned int cpu, unsigned int level)
 /**
  * nbq_events_reset() - Reset all counted events to 0.
  *
- * Does nothing if the module had no memory for it at its start.
+ * Does nothing if there was no memory for it at the start.
  *
  * Context: Any. Locks may be in use: an event at the same moment may count or not.
  */
@@ -316,10 +316,10 @@ static const struct file_operations reset_fops = {
 	.write = reset_write,
 };
 
-static struct dentry *debugfs_dir;
-
 void nbq_debugfs_start(void)
 {
+	struct dentry *debugfs_dir;
+
 	baselines = kvcalloc(nr_cpu_ids, sizeof(*baselines), GFP_KERNEL);
 	debugfs_dir = debugfs_create_dir("nbqlock", NULL);
 	debugfs_create_file("total", 0444, debugfs_dir, NULL, &total_fops);
@@ -330,8 +330,10 @@ void nbq_debugfs_start(void)
 	debugfs_create_file("reset", 0200, debugfs_dir, NULL, &reset_fops);
 }
 
+#ifdef MODULE
 void nbq_debugfs_stop(void)
 {
-	debugfs_remove_recursive(debugfs_dir);
+	debugfs_lookup_and_remove("nbqlock", NULL);
 	kvfree(baselines);
 }
+#endif

@@ -2,15 +2,17 @@
 /*
  * The counting of the events of events_list.h.
  *
- * Every pool has its own counters, and only contexts of its CPU and level write to them (to
- * "growths": only growth), so that to count is a plain increment: no atomic, no shared line, no
- * interrupts off. Should two contexts of one level nest (an NMI in an NMI), a count may be lost.
+ * Every pool has its own counters, and only contexts of its CPU and level write to them, so that
+ * to count is a plain increment: no atomic, no shared line, no interrupts off. Should two contexts
+ * of one level nest (an NMI in an NMI), a count may be lost.
  * No lock ever acts on a count.
  */
 #ifndef _NBQ_EVENTS_H
 #define _NBQ_EVENTS_H
 
 #include <linux/compiler.h>
+
+#include "compat.h"
 
 struct nbq_events {
 #define NBQ_EVENT(name, kind, meaning)	unsigned long name;

@@ -12,8 +12,10 @@
  *
  * No include guard: NBQ_EVENT is defined first.
  */
+#ifdef NBQ_QUEUE_LOCKS
 NBQ_EVENT(acquired_uncontended, SUM,
 	  "acquisitions of a free lock with no queue; the hybrid does not count its own")
+#endif
 NBQ_EVENT(acquired_handoff, SUM,
 	  "acquisitions that waited, or found abandoned nodes in the queue")
 NBQ_EVENT(timeouts, SUM,
@@ -40,7 +42,10 @@ NBQ_EVENT(most_skipped, MAX,
 	  "most abandoned nodes that one attempt has skipped")
 NBQ_EVENT(pool_high_water, PEAK,
 	  "most queue nodes of a pool in use at one time")
+#ifdef NBQ_QUEUE_LOCKS
+/* Written by growth only. */
 NBQ_EVENT(growths, SUM,
 	  "times that a pool was enlarged")
+#endif
 NBQ_EVENT(exhaustions, SUM,
 	  "attempts that found no free node in their pool")

@@ -9,19 +9,10 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/types.h>
-#include <linux/version.h>
 
-/* Since Linux 6.5, and in older kernels to which it was ported. */
-#if KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE || defined(DEFINE_LOCK_GUARD_1)
-#define __NBQ_GUARDS
-#elif defined(__has_include)
-#if __has_include("linux/cleanup.h")
-#define __NBQ_GUARDS
-#endif
-#endif
+#include "compat.h"
 
 #ifdef __NBQ_GUARDS
-#include <linux/cleanup.h>
 
 /**
  * DOC: guards
@@ -144,14 +135,6 @@ class_##_name##_lock_err(struct nbq_guard *guard)			\
 {									\
 	return nbq_guard_err(guard);					\
 }
-
-/* For clang's context analysis. */
-#ifdef DECLARE_LOCK_GUARD_1_ATTRS
-#define __NBQ_DECLARE_GUARD(_name, _lock)				\
-	DECLARE_LOCK_GUARD_1_ATTRS(_name, __acquires(_T), __releases(_lock))
-#else
-#define __NBQ_DECLARE_GUARD(_name, _lock)
-#endif
 
 #endif
 

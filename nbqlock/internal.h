@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the algorithms, the pools of queue nodes and the KUnit suites share.
+ * What the locks, the pools of queue nodes and the KUnit suites share.
  */
 #ifndef _NBQ_INTERNAL_H
 #define _NBQ_INTERNAL_H
@@ -17,10 +17,10 @@
 #include <linux/smp.h>
 #include <linux/types.h>
 
+#include "compat.h"
 #include "counters.h"
 #include "deadline.h"
 #include "events.h"
-#include "report.h"
 #include "socket.h"
 #include "types.h"
 #include "wait.h"
@@ -33,24 +33,20 @@
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)
 #endif
 
-/* What prev, next and status hold besides pointers to nodes. */
+/* What the words of a node that other contexts poll hold besides pointers to nodes. */
 #define NBQ_AVAILABLE	((struct nbq_node *)1)	/* the lock, or the head, is granted */
+#ifdef NBQ_QUEUE_LOCKS
 #define NBQ_LEAVING	((struct nbq_node *)2)	/* the node is abandoned */
 #define NBQ_TRANSIENT	((struct nbq_node *)3)	/* the same; see mcs_nb.c */
+#endif
 #define NBQ_RECYCLED	((struct nbq_node *)4)	/* the node is to be freed; or: it was skipped */
 
 /**
- * struct nbq_node - a queue node; its memory stays a node as long as the module is loaded
- * @prev: CLH-NB, hybrid: the state that the successor polls. NULL: it waits or holds;
- *	%NBQ_AVAILABLE: the lock is granted; a node: it is abandoned, and that is its
- *	predecessor. Hybrid: the head of the queue in the place of the holder.
- *	MCS-NB, swap-only: the predecessor of an abandoned node
- * @next: MCS-NB, swap-only: the state that the successor finds. NULL or a node: it waits or
- *	holds, the node being the successor, if known; %NBQ_AVAILABLE, %NBQ_LEAVING,
- *	%NBQ_TRANSIENT
+ * struct nbq_node - a queue node; its memory stays a node
+ * @prev: a node: it is abandoned, and that is its predecessor. In a CLH queue, also what the
+ *	successor polls: NULL: it waits or holds; %NBQ_AVAILABLE: the lock, or the head of the
+ *	queue, is granted
  * @wants: hybrid: the lock that is waited for with it
- * @status: MCS-NB, swap-only: what the predecessor has notified the node of, one of the states
- *	of @next; NULL: nothing yet. Or %NBQ_RECYCLED, for the predecessor
  * @index: position in its pool, from 0
  * @cpu: that of its pool: here, where other CPUs need not access the pool
  * @alloc_seq: how often the node was allocated. Written by its own CPU only
@@ -59,17 +55,11 @@
  * @next_in_pool: the nodes of a pool in the order in which they were added
  * @pool: where the node belongs
  * @lock: the lock that is held with it, or in whose queue it was abandoned
- * @below: queue locks: the node of the lock that the running context acquired before this one
- *	and still holds; NULL: none
- * @pred_alloc_seq: MCS-NB, swap-only: @alloc_seq of the predecessor that knows it
  * @abandoned_seq: @alloc_seq of the attempt that abandoned it, until another one resumes it
  * @generation: that of the places at @lock when it was abandoned, see nbq_generations
  * @queue: hybrid: the queue of a socket in which it was abandoned; NULL: the lock's own
  * @since: hybrid: when the first of the attempts enqueued that had this place
- * @has_successor: MCS-NB: its successor was known when it acquired the lock
- * @known: MCS-NB: its predecessor knew it when it was abandoned, and will notify it
  * @resumed: the attempt that waits with it has resumed the place of an earlier one
- * @in_order: hybrid: the lock in whose queue it was abandoned is %NBQ_SPIN_FIFO
  * @nested: its attempt has interrupted another one of the same CPU and level
  *
  * @alloc_seq and @free_seq instead of one flag, as they have different writers: a node is
@@ -77,11 +67,24 @@
  */
 struct nbq_node {
 	struct nbq_node *prev;
+#ifdef NBQ_QUEUE_LOCKS
 	union {
+		/**
+		 * @next: MCS-NB, swap-only: the state that the successor finds. NULL or a node: it
+		 * waits or holds, the node being the successor, if known; %NBQ_AVAILABLE,
+		 * %NBQ_LEAVING, %NBQ_TRANSIENT
+		 */
 		struct nbq_node *next;
 		const void *wants;
 	};
+	/**
+	 * @status: MCS-NB, swap-only: what the predecessor has notified the node of, one of the
+	 * states of @next; NULL: nothing yet. Or %NBQ_RECYCLED, for the predecessor
+	 */
 	struct nbq_node *status;
+#else
+	const void *wants;
+#endif
 	unsigned int index;
 	unsigned int cpu;
 	unsigned long alloc_seq;
@@ -90,16 +93,26 @@ struct nbq_node {
 	struct nbq_pool *pool;
 	/* For its own CPU only, while successors poll the words above. */
 	const void *lock ____cacheline_aligned;
+#ifdef NBQ_QUEUE_LOCKS
+	/**
+	 * @below: the node of the lock that the running context acquired before this one and
+	 * still holds; NULL: none
+	 */
 	struct nbq_node *below;
+	/** @pred_alloc_seq: MCS-NB, swap-only: @alloc_seq of the predecessor that knows it */
 	unsigned long pred_alloc_seq;
+#endif
 	unsigned long abandoned_seq;
 	struct nbq_queue *queue;
 	u64 since;
 	unsigned int generation;
+#ifdef NBQ_QUEUE_LOCKS
+	/** @has_successor: MCS-NB: its successor was known when it acquired the lock */
 	bool has_successor;
+	/** @known: MCS-NB: its predecessor knew it when it was abandoned, and will notify it */
 	bool known;
+#endif
 	bool resumed;
-	bool in_order;
 	bool nested;
 } ____cacheline_aligned;
 
@@ -108,11 +121,6 @@ static inline bool nbq_is_node(const struct nbq_node *node)
 {
 	return (unsigned long)node > (unsigned long)NBQ_RECYCLED;
 }
-
-/* From Linux 6.6 on, and in later stable kernels. */
-#ifndef __counted_by
-#define __counted_by(member)
-#endif
 
 /**
  * struct nbq_encodable - the nodes of a pool that a tail can encode
@@ -124,7 +132,7 @@ struct nbq_encodable {
 	struct nbq_node *nodes[] __counted_by(size);
 };
 
-/* The places that a pool remembers, as a power of two. The explorer has one. */
+/* The places that a pool remembers, as a power of two. */
 #ifndef NBQ_PLACE_BITS
 #define NBQ_PLACE_BITS	(BITS_PER_LONG == 64 ? 6 : 5)
 #endif
@@ -137,15 +145,13 @@ struct nbq_encodable {
  * @cpu: the CPU that may allocate from this pool; constant from @setup on
  * @level: the context level that may; likewise
  * @setup: one of NBQ_POOL_*
- * @size: nodes in the list; written by growth only
- * @wants_growth: 1 from the request until the growth is done
- * @last: end of the list of nodes; growth only
+ * @size: nodes in the list; written by what appends to it only
+ * @last: end of the list of nodes; likewise
  * @socket: that of its CPU; NULL: not known yet
  * @waiting: what it waits for
  * @waiter: the attempt that may write there; NULL: none waits
  * @heartbeat: hybrid: a time at which a waiter of this CPU and level ran
  * @places: the node that was abandoned last in the queue of a lock with this hash
- * @held: queue locks: the node of the lock acquired last of those that are held
  * @attempts: how many attempts wait, or search for a place, each of which has interrupted the
  *	one before
  * @abandoned_in: the hashes for which there is a node in @places
@@ -164,7 +170,10 @@ struct nbq_pool {
 	unsigned int level;
 	unsigned int setup;
 	unsigned int size;
+#ifdef NBQ_QUEUE_LOCKS
+	/** @wants_growth: 1 from the request until the growth is done */
 	unsigned int wants_growth;
+#endif
 	struct nbq_node *last;
 	struct nbq_socket *socket;
 	/* Written by a waiter, and read by those that wait for it. */
@@ -173,7 +182,10 @@ struct nbq_pool {
 	u64 heartbeat;
 	/* For its own CPU only. */
 	struct nbq_node *places[1 << NBQ_PLACE_BITS] ____cacheline_aligned;
+#ifdef NBQ_QUEUE_LOCKS
+	/** @held: the node of the lock acquired last of those that are held */
 	struct nbq_node *held;
+#endif
 	unsigned int attempts;
 	unsigned long abandoned_in;
 	const void *late_for;
@@ -186,16 +198,9 @@ struct nbq_pool {
 #define NBQ_POOL_BUSY	1	/* a context sets it up */
 #define NBQ_POOL_READY	2	/* @cpu, @level and the static nodes are valid */
 
-/*
- * The nodes of each pool before nbq_pools_start(), and when that fails. A module needs none: its
- * symbols cannot be used before its pools are filled.
- */
+/* The nodes of each pool, or those that it has before memory can be allocated. */
 #ifndef NBQ_STATIC_NODES
-#ifdef MODULE
-#define NBQ_STATIC_NODES	0
-#else
 #define NBQ_STATIC_NODES	16
-#endif
 #endif
 
 /* The context levels of this CPU of which attempts may have abandoned a node; spin.h, too. */
@@ -214,7 +219,7 @@ static inline struct nbq_pool *nbq_this_pool(void)
 	return &pools[interrupt_context_level()];
 }
 
-/* Encode a context in 16 bits, see types.h. */
+/* Encode a context in 16 bits, see bare_spin_types.h. */
 static inline u16 nbq_encode_context(unsigned int cpu, unsigned int level)
 {
 	return level << NBQ_CONTEXT_CPU_BITS | (cpu + 1);
@@ -262,19 +267,31 @@ static inline struct nbq_pool *nbq_pool_of(u16 context)
 
 /* node.c: what the lock paths use */
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
-struct nbq_node *nbq_node_search(struct nbq_pool *pool);
 struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock);
 void nbq_place_forget(struct nbq_pool *pool, const void *lock);
 struct nbq_node *nbq_node_alloc_encodable(struct nbq_pool *pool);
-struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
-			       struct nbq_deadline *deadline);
 void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node);
+
+/* pool.c */
+int nbq_sockets_start(void);
+int nbq_pool_prepare(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
+
+#ifdef NBQ_QUEUE_LOCKS
+void nbq_sockets_stop(void);
+
+/* node.c */
+struct nbq_node *nbq_node_search(struct nbq_pool *pool);
+struct nbq_node *nbq_node_wait(struct nbq_pool *pool, struct nbq_deadline *deadline);
 u16 nbq_find_holder(const void *lock);
 
-/* pool.c: filling, growing, CPUs that come online */
+/* report.c */
+void nbq_report_no_node(u16 context, unsigned int kept, unsigned int nodes);
+
+/* growth.c: filling, growing, CPUs that come online */
 void nbq_pool_request_growth(struct nbq_pool *pool);
 int nbq_pools_start(void);
 void nbq_pools_stop(void);
+#endif
 
 /*
  * To be called before a pool is used, but for its counters. Return: false if the pool is not set
@@ -295,7 +312,9 @@ int nbq_bare_spin_acquire(union nbq_bare_spin *lock, struct nbq_deadline deadlin
 
 /* debugfs.c */
 void nbq_debugfs_start(void);
+#ifdef MODULE
 void nbq_debugfs_stop(void);
+#endif
 
 /*
  * Allocate @node if it is free: atomically against what interrupts it on this CPU, at any
@@ -317,6 +336,7 @@ static inline bool nbq_node_try_alloc(struct nbq_node *node)
 	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1) == free_seq;
 }
 
+#ifdef NBQ_QUEUE_LOCKS
 static inline void nbq_node_allocated(struct nbq_pool *pool, struct nbq_node *node)
 {
 	WRITE_ONCE(node->nested, pool->attempts);
@@ -349,6 +369,7 @@ static inline struct nbq_node *nbq_node_alloc(struct nbq_pool *pool)
 {
 	return nbq_node_alloc_hint(pool) ?: nbq_node_alloc_any(pool);
 }
+#endif
 
 /*
  * Free a node, in any context on any CPU, by its known @alloc_seq: one store, which is the last
@@ -358,8 +379,8 @@ static inline void nbq_node_free_seq(struct nbq_node *node, unsigned long alloc_
 {
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_node_try_alloc(): all accesses to the node come
-	 * before those of its next user. Without it, nbq_mcs_skip() could read the prev of that
-	 * use, and go on in another queue.
+	 * before those of its next user. Without it, a successor that skips the node could read
+	 * the prev of that use, and go on in another queue.
 	 */
 	smp_store_release(&node->free_seq, alloc_seq);
 }
@@ -386,6 +407,7 @@ static inline void nbq_node_reclaim(struct nbq_node *node,
 	events->nodes_reclaimed++;
 }
 
+#ifdef NBQ_QUEUE_LOCKS
 /*
  * Free the predecessor that @node was linked to last, by its @alloc_seq of then: without a read of
  * its line, which is with the CPU that wrote to it last.
@@ -395,6 +417,7 @@ static inline void nbq_node_reclaim_pred(struct nbq_node *node, struct nbq_node 
 	nbq_node_free_seq(pred, node->pred_alloc_seq);
 	node->pool->events.nodes_reclaimed++;
 }
+#endif
 
 /*
  * Contexts of one level nest where an exception, a probe or an NMI comes above an attempt of its
@@ -514,7 +537,7 @@ static inline bool nbq_place_is_of(const struct nbq_node *node, const void *lock
 }
 
 /*
- * CLH-NB, hybrid: resume the place in the queue of @lock at which a context of its pool may have
+ * In a CLH queue: resume the place in the queue of @lock at which a context of its pool may have
  * abandoned @node. It has its predecessor in @prev, unless a successor has skipped it.
  *
  * Return: the predecessor, behind which the node waits again; or NULL.
@@ -526,14 +549,13 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void
 	if (!nbq_is_node(pred))
 		return NULL;
 	/*
-	 * Fully ordered, as the swap of the tail in nbq_clh_enqueue() and nbq_spin_enqueue(), for
-	 * the epochs of wait.c. Pairs with nbq_node_skip() of the successor: only one of the
-	 * two gets the node.
+	 * Fully ordered, as the swap of the tail by an attempt that enqueues, for the epochs of
+	 * wait.c. Pairs with nbq_node_skip() of the successor: only one of the two gets the node.
 	 */
 	if (cmpxchg(&node->prev, pred, NULL) != pred)
 		return NULL;
 	if (unlikely(!nbq_place_is_of(node, lock))) {
-		/* RELEASE, pairs with the ACQUIRE in nbq_node_skip(), as in nbq_clh_abandon(). */
+		/* RELEASE, pairs with the ACQUIRE in nbq_node_skip(), as that which abandons. */
 		smp_store_release(&node->prev, pred);
 		return NULL;
 	}
@@ -577,19 +599,20 @@ nbq_resume(struct nbq_pool *pool, const void *lock,
 }
 
 /*
- * CLH-NB, hybrid: claim an abandoned predecessor, which had @prev as its own. Return: false: its
+ * In a CLH queue: claim an abandoned predecessor, which had @prev as its own. Return: false: its
  * owner has resumed its place.
  */
 static inline bool nbq_node_skip(struct nbq_node *pred, struct nbq_node *prev)
 {
 	/*
-	 * ACQUIRE, pairs with the last RELEASE in nbq_clh_abandon() and nbq_spin_abandon(), which
-	 * may be later than the one that was read: the place was resumed in between, and
-	 * abandoned again. Atomic, against nbq_node_resume().
+	 * ACQUIRE, pairs with the last RELEASE that abandons the node, which may be later than
+	 * the one that was read: the place was resumed in between, and abandoned again. Atomic,
+	 * against nbq_node_resume().
 	 */
 	return cmpxchg_acquire(&pred->prev, prev, NBQ_RECYCLED) == prev;
 }
 
+#ifdef NBQ_QUEUE_LOCKS
 /*
  * The running context has acquired a queue lock with this node. The locks that it holds are a
  * list in its pool, the last one first: unlock finds the node without an access to the lock,
@@ -624,6 +647,7 @@ static inline void nbq_held_del(struct nbq_node *node)
 		link = &(*link)->below;
 	WRITE_ONCE(*link, node->below);
 }
+#endif
 
 /* An attempt of the running context has skipped so many abandoned nodes. */
 static inline void nbq_count_skipped(struct nbq_pool *pool, unsigned long skipped)
@@ -633,18 +657,28 @@ static inline void nbq_count_skipped(struct nbq_pool *pool, unsigned long skippe
 	if (!skipped)
 		return;
 	nbq_record(&pool->events.most_skipped, skipped);
-	/* ACQUIRE, pairs with the RELEASE in prepare_pool(): they start from 0. */
+	/* ACQUIRE, pairs with the RELEASE in nbq_pool_prepare(): they start from 0. */
 	skip_counts = smp_load_acquire(&pool->skip_counts);
 	if (likely(skip_counts))
 		skip_counts[skipped < NBQ_SKIPPED_MAX ? skipped - 1 : NBQ_SKIPPED_MAX - 1]++;
 }
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
-/* pool.c */
+/* The steps of an acquisition, as bare_spin.c says. */
+struct nbq_node *nbq_spin_enqueue(const union nbq_bare_spin *lock, u32 *tail,
+				  struct nbq_node *node);
+struct nbq_node *nbq_spin_poll(const struct nbq_node *pred);
+struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
+			       struct nbq_node *prev);
+bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred);
+bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor);
+
+#ifdef NBQ_QUEUE_LOCKS
+/* growth.c */
 extern unsigned int nbq_pool_nodes_max;
 void nbq_pools_flush(void);
 
-/* The steps of an acquisition, as clh_nb.c, mcs_nb.c, swap_nb.c and bare_spin.c say. */
+/* As clh_nb.c, mcs_nb.c and swap_nb.c say. */
 struct nbq_node *nbq_clh_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_clh_poll(const struct nbq_node *pred);
 struct nbq_node *nbq_clh_skip(struct nbq_node *node, struct nbq_node *pred,
@@ -666,14 +700,6 @@ bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred);
 bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node);
 
-struct nbq_node *nbq_spin_enqueue(const union nbq_bare_spin *lock, u32 *tail,
-				  struct nbq_node *node);
-struct nbq_node *nbq_spin_poll(const struct nbq_node *pred);
-struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
-			       struct nbq_node *prev);
-bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred);
-bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor);
-
 struct nbq_node *nbq_swap_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred);
 struct nbq_node *nbq_swap_poll(const struct nbq_node *node);
@@ -684,6 +710,7 @@ void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 void nbq_swap_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		      struct nbq_node *pred);
 void nbq_swap_release(struct nbq_queue_lock *lock, struct nbq_node *node);
+#endif
 #endif
 
 #endif

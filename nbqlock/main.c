@@ -12,14 +12,6 @@ module_param_named(deadlock_checks, nbq_deadlock_checks, bool, 0644);
 MODULE_PARM_DESC(deadlock_checks,
 		 "answer waits that cannot end with -EDEADLK (default Y)");
 
-#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
-u64 (*nbq_fake_clock)(void);
-EXPORT_SYMBOL_IF_KUNIT(nbq_fake_clock);
-
-struct nbq_pool *nbq_pool_elsewhere;
-EXPORT_SYMBOL_IF_KUNIT(nbq_pool_elsewhere);
-#endif
-
 static int __init nbq_init(void)
 {
 	int ret = nbq_pools_start();
@@ -31,15 +23,17 @@ static int __init nbq_init(void)
 	return ret;
 }
 
+#ifdef MODULE
 static void __exit nbq_exit(void)
 {
 	nbq_debugfs_stop();
 	nbq_pools_stop();
 }
+module_exit(nbq_exit);
+#endif
 
 /* Built in, locks can be used before that: see nbq_pool_set_up(). */
 subsys_initcall(nbq_init);
-module_exit(nbq_exit);
 
 MODULE_AUTHOR("Seed c3c653f5 maintainers <maintainers@users.noreply.a-seed-c3c653f5.example>");
 MODULE_DESCRIPTION("Queue-based spinlocks with non-blocking timeout");

@@ -66,8 +66,6 @@
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
-#include <linux/export.h>
-#include <linux/instruction_pointer.h>
 
 #include "internal.h"
 #include "mcs.h"
@@ -388,7 +386,6 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 		.pool = node->pool,
 		.context = nbq_context_of(node->pool),
 		.lock = lock,
-		.in_order = true,
 		.nested = nbq_attempt_enter(node->pool),
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
@@ -449,9 +446,6 @@ static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
 	nbq_mcs_release(lock, node);
 }
 
-static int acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
-			    struct lockdep_map *waits, unsigned long ip);
-
 static const struct nbq_queue_ops ops = {
 	.enqueue = nbq_mcs_enqueue,
 	.wait = wait_in_queue,
@@ -459,99 +453,10 @@ static const struct nbq_queue_ops ops = {
 	.wait_resumed = wait_resumed,
 	.release = release,
 	.pred_of = pred_of,
-	.acquire_slowpath = acquire_slowpath,
 };
 
-static noinline int acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
-				     struct lockdep_map *waits, unsigned long ip)
-{
-	return nbq_queue_acquire_slowpath(lock, deadline, waits, ip, &ops);
-}
-
-void nbq_mcs_init_key(struct nbq_mcs *lock, const char *name, struct lock_class_key *key)
-{
-	nbq_queue_init(&lock->queue, name, key);
-}
-EXPORT_SYMBOL_GPL(nbq_mcs_init_key);
-
-int nbq_mcs_lock_timeout(struct nbq_mcs *lock, ktime_t patience)
-{
-	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0, _RET_IP_,
-				    &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_mcs_lock_timeout);
-
-int nbq_mcs_lock_until(struct nbq_mcs *lock, ktime_t deadline)
-{
-	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(deadline), 0, _RET_IP_,
-				    &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_mcs_lock_until);
-
-int nbq_mcs_lock_timeout_info(struct nbq_mcs *lock, ktime_t patience,
-			      struct nbq_timeout *info)
-{
-	u64 begin = nbq_clock_ns();
-	int ret = nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0, _RET_IP_,
-				       &ops);
-
-	if (ret)
-		nbq_timeout_fill(info, nbq_find_holder(lock), begin);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(nbq_mcs_lock_timeout_info);
-
-bool nbq_mcs_trylock(struct nbq_mcs *lock)
-{
-	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_none(), 0, _RET_IP_,
-				     &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_mcs_trylock);
-
-void nbq_mcs_lock(struct nbq_mcs *lock) __nbq_acquires(lock)
-{
-	nbq_queue_lock_untimed(&lock->queue, 0, _RET_IP_, &ops);
-	__nbq_acquire(lock);
-}
-EXPORT_SYMBOL_GPL(nbq_mcs_lock);
-
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
-int __nbq_mcs_lock_timeout_nested(struct nbq_mcs *lock, ktime_t patience, unsigned int subclass)
-{
-	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), subclass, _RET_IP_,
-				    &ops);
-}
-EXPORT_SYMBOL_GPL(__nbq_mcs_lock_timeout_nested);
-
-void __nbq_mcs_lock_nested(struct nbq_mcs *lock, unsigned int subclass) __nbq_acquires(lock)
-{
-	nbq_queue_lock_untimed(&lock->queue, subclass, _RET_IP_, &ops);
-	__nbq_acquire(lock);
-}
-EXPORT_SYMBOL_GPL(__nbq_mcs_lock_nested);
-#endif
-
-void nbq_mcs_unlock(struct nbq_mcs *lock) __nbq_releases(lock)
-{
-	__nbq_release(lock);
-	nbq_queue_unlock(&lock->queue, _RET_IP_, &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_mcs_unlock);
-
-bool nbq_mcs_is_locked(const struct nbq_mcs *lock)
-{
-	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_mcs_is_locked);
-
-bool nbq_mcs_is_contended(const struct nbq_mcs *lock)
-{
-	return nbq_queue_is_contended(&lock->queue, &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_mcs_is_contended);
-
-int nbq_mcs_destroy(struct nbq_mcs *lock)
-{
-	return nbq_queue_destroy(&lock->queue, _RET_IP_, &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_mcs_destroy);
+NBQ_DEFINE_QUEUE_LOCK(struct nbq_mcs, &ops,
+		      nbq_mcs_init_key, nbq_mcs_destroy, nbq_mcs_is_locked, nbq_mcs_is_contended,
+		      nbq_mcs_lock_timeout, nbq_mcs_lock_until, nbq_mcs_lock_timeout_info,
+		      nbq_mcs_trylock, nbq_mcs_lock, nbq_mcs_unlock,
+		      __nbq_mcs_lock_timeout_nested, __nbq_mcs_lock_nested);

@@ -10,8 +10,7 @@
  *	swap.h	nbq_swap_*()	the swap-only lock
  *
  * What holds for every lock
- *	Waiters that do not give up are served first come, first served, but for nbq_spin
- *	without NBQ_SPIN_FIFO.
+ *	Waiters that do not give up are served first come, first served, but those of nbq_spin.
  *	A waiter whose patience is over abandons its place in a bounded number of its own
  *	steps, at any position in the queue, whatever its neighbours do. The lock and the
  *	other waiters are not affected. The next attempt of the same CPU and context level
@@ -32,17 +31,9 @@
 #ifndef _NBQLOCK_H
 #define _NBQLOCK_H
 
-#include <linux/kconfig.h>
-
 #include "spin.h"
 #include "clh.h"
 #include "mcs.h"
 #include "swap.h"
-
-/*
- * May an NMI use the locks? Where compare-and-swap is emulated with interrupts off or under
- * a lock, an NMI that comes in between breaks it.
- */
-#define NBQ_NMI_SAFE	IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG)
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pools of queue nodes, as the lock paths use them: allocate a node, and wait for one. (To free
- * is one store, in internal.h; pool.c fills and enlarges pools, for which a context must be able
- * to sleep.)
+ * Pools of queue nodes, as the lock paths use them: allocate a node. (To free is one store, in
+ * internal.h; what has to sleep is done in pool.c.)
  *
  * After the pool of Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002,
  * appendix: only the owner allocates; any context frees, by marking the node.
@@ -20,8 +19,8 @@
  *	writes to.
  *	An empty pool does not allocate memory: a lock path must not.
  *
- * Built in, a lock can be used before pool.c has filled the pools, or although that has failed.
- * The first context that needs a pool sets it up then, with a few static nodes.
+ * Built in, a lock can be used before memory can be allocated, or although there is none. The
+ * first context that needs a pool sets it up then, with a few static nodes.
  */
 #include <linux/cache.h>
 #include <linux/export.h>
@@ -38,6 +37,11 @@ EXPORT_PER_CPU_SYMBOL_GPL(__nbq_levels_abandoned);
 
 DEFINE_PER_CPU(struct nbq_pool [NBQ_LEVELS], nbq_pools);
 EXPORT_SYMBOL_IF_KUNIT(nbq_pools);
+
+#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
+struct nbq_pool *nbq_pool_elsewhere;
+EXPORT_SYMBOL_IF_KUNIT(nbq_pool_elsewhere);
+#endif
 
 #if NBQ_STATIC_NODES
 struct static_nodes {
@@ -78,10 +82,9 @@ static void add_static_nodes(struct nbq_pool *pool)
  * @cpu: the CPU that it belongs to
  * @level: the context level that it belongs to
  *
- * Called by the first context of that CPU and level that needs it, or by pool.c for a CPU that
- * may be online.
+ * Called by the first context of that CPU and level that needs it, or by nbq_pool_prepare().
  *
- * Context: Any, preemption off; or the task that fills the pools, interrupts off.
+ * Context: Any, preemption off; or the task that prepares the pools, interrupts off.
  * Return: true if the pool is set up; false while another context does it.
  */
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level)
@@ -105,6 +108,7 @@ bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_pool_set_up);
 
+#ifdef NBQ_QUEUE_LOCKS
 /*
  * The nodes of a pool, one after another. ACQUIRE, pairs with the RELEASE in nbq_node_append():
  * a node that growth has added is seen with its fields.
@@ -148,13 +152,13 @@ struct nbq_node *nbq_node_search(struct nbq_pool *pool)
 	return node;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_search);
+#endif
 
 /**
  * nbq_node_alloc_encodable() - Allocate a node that the tail of a hybrid lock can encode.
  * @pool: the pool of the running context, which is set up
  *
- * One search of these nodes at most, which are the first of the pool. It does not request growth,
- * which adds none of them.
+ * One search of these nodes at most, which are the first of the pool.
  *
  * Context: Any, preemption off.
  * Return: a node; or NULL if none is free.
@@ -184,6 +188,7 @@ claimed:
 	pool->events.nodes_allocated++;
 	return node;
 }
+EXPORT_SYMBOL_IF_KUNIT(nbq_node_alloc_encodable);
 
 /*
  * Is this node abandoned, and not resumed? A successor may have skipped it, and be about to free
@@ -233,6 +238,7 @@ struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock)
 	return NULL;
 }
 
+#ifdef NBQ_QUEUE_LOCKS
 /*
  * How many nodes of an empty pool do locks at rest keep? A swap-only lock keeps that of its last
  * holder until destroy. Other contexts may change that meanwhile.
@@ -282,6 +288,7 @@ struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 	return node;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_wait);
+#endif
 
 /*
  * Put a new node, all zeroes and thereby free, at the end of the pool. Only one context at a time
@@ -296,7 +303,7 @@ void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node)
 	node->cpu = pool->cpu;
 	link = pool->last ? &pool->last->next_in_pool : &pool->first;
 	/*
-	 * RELEASE, pairs with the ACQUIREs in nbq_node_search(): the fields above before the
+	 * RELEASE, pairs with the ACQUIREs of a search: the fields above before the
 	 * pointer. Without it, the owner could follow a next_in_pool that is not set, or count
 	 * in a pool that is not set.
 	 */
@@ -306,6 +313,7 @@ void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node)
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_append);
 
+#ifdef NBQ_QUEUE_LOCKS
 /* The most locks of one context that are checked: as many as lockdep follows. */
 #define MOST_HELD	48
 
@@ -346,3 +354,4 @@ u16 nbq_find_holder(const void *lock)
 	}
 	return 0;
 }
+#endif

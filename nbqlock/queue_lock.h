@@ -9,6 +9,8 @@
 
 #include <asm/mmiowb.h>
 #include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/instruction_pointer.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
 
@@ -28,7 +30,6 @@
  * @pred_of: the predecessor of an abandoned node; %NBQ_AVAILABLE: the node is the one that
  *	makes the lock available; NULL: a context waits or holds with the node. ACQUIRE: the
  *	accesses to the node before it said so are over
- * @acquire_slowpath: nbq_queue_acquire_slowpath() with these steps
  */
 struct nbq_queue_ops {
 	struct nbq_node *(*enqueue)(struct nbq_queue_lock *lock, struct nbq_node *node);
@@ -40,8 +41,6 @@ struct nbq_queue_ops {
 			    struct lockdep_map *waits, unsigned long ip);
 	void (*release)(struct nbq_queue_lock *lock, struct nbq_node *node);
 	struct nbq_node *(*pred_of)(const struct nbq_node *node);
-	int (*acquire_slowpath)(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
-				struct lockdep_map *waits, unsigned long ip);
 };
 
 static __always_inline void nbq_queue_init(struct nbq_queue_lock *lock, const char *name,
@@ -109,7 +108,7 @@ static inline int nbq_queue_failed_try(struct nbq_pool *pool)
  * The attempt has no patience, or contention is traced, or the node allocated last is in use,
  * or a node was abandoned: what precedes its place in the queue.
  */
-static __always_inline int
+static noinline int
 nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 			   struct lockdep_map *waits, unsigned long ip,
 			   const struct nbq_queue_ops *ops)
@@ -156,10 +155,10 @@ nbq_queue_acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 
 	if (unlikely(nbq_deadline_is_none(&deadline) || nbq_contention_is_traced() ||
 		     nbq_may_have_abandoned(pool, lock)))
-		return ops->acquire_slowpath(lock, deadline, waits, ip);
+		return nbq_queue_acquire_slowpath(lock, deadline, waits, ip, ops);
 	node = nbq_node_alloc_hint(pool);
 	if (unlikely(!node))
-		return ops->acquire_slowpath(lock, deadline, waits, ip);
+		return nbq_queue_acquire_slowpath(lock, deadline, waits, ip, ops);
 	pred = ops->enqueue(lock, node);
 	if (unlikely(pred))
 		return ops->wait(lock, node, pred, deadline, waits, ip);
@@ -274,5 +273,103 @@ static __always_inline int nbq_queue_destroy(struct nbq_queue_lock *lock, unsign
 	preempt_enable();
 	return 0;
 }
+
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+#define __NBQ_DEFINE_QUEUE_NESTED(type, ops, timeout_nested, lock_nested)		\
+int timeout_nested(type *lock, ktime_t patience, unsigned int subclass)			\
+{											\
+	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), subclass,	\
+				    _RET_IP_, ops);					\
+}											\
+EXPORT_SYMBOL_GPL(timeout_nested);							\
+											\
+void lock_nested(type *lock, unsigned int subclass) __nbq_acquires(lock)		\
+{											\
+	nbq_queue_lock_untimed(&lock->queue, subclass, _RET_IP_, ops);			\
+	__nbq_acquire(lock);								\
+}											\
+EXPORT_SYMBOL_GPL(lock_nested);
+#else
+#define __NBQ_DEFINE_QUEUE_NESTED(type, ops, timeout_nested, lock_nested)
+#endif
+
+/*
+ * Define the operations of a lock type over its steps. Each is named by the caller, so that a
+ * search for it finds where it is defined.
+ */
+#define NBQ_DEFINE_QUEUE_LOCK(type, ops, init_key, destroy, is_locked, is_contended,	\
+			      lock_timeout, lock_until, lock_timeout_info, trylock,	\
+			      lock_always, unlock, timeout_nested, lock_nested)		\
+void init_key(type *lock, const char *name, struct lock_class_key *key)			\
+{											\
+	nbq_queue_init(&lock->queue, name, key);					\
+}											\
+EXPORT_SYMBOL_GPL(init_key);								\
+											\
+int destroy(type *lock)									\
+{											\
+	return nbq_queue_destroy(&lock->queue, _RET_IP_, ops);				\
+}											\
+EXPORT_SYMBOL_GPL(destroy);								\
+											\
+bool is_locked(const type *lock)							\
+{											\
+	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), ops);		\
+}											\
+EXPORT_SYMBOL_GPL(is_locked);								\
+											\
+bool is_contended(const type *lock)							\
+{											\
+	return nbq_queue_is_contended(&lock->queue, ops);				\
+}											\
+EXPORT_SYMBOL_GPL(is_contended);							\
+											\
+int lock_timeout(type *lock, ktime_t patience)						\
+{											\
+	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0,	\
+				    _RET_IP_, ops);					\
+}											\
+EXPORT_SYMBOL_GPL(lock_timeout);							\
+											\
+int lock_until(type *lock, ktime_t deadline)						\
+{											\
+	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(deadline), 0,		\
+				    _RET_IP_, ops);					\
+}											\
+EXPORT_SYMBOL_GPL(lock_until);								\
+											\
+int lock_timeout_info(type *lock, ktime_t patience, struct nbq_timeout *info)		\
+{											\
+	u64 begin = nbq_clock_ns();							\
+	int ret = nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0,	\
+				       _RET_IP_, ops);					\
+											\
+	if (ret)									\
+		nbq_timeout_fill(info, nbq_find_holder(lock), begin);			\
+	return ret;									\
+}											\
+EXPORT_SYMBOL_GPL(lock_timeout_info);							\
+											\
+bool trylock(type *lock)								\
+{											\
+	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_none(), 0, _RET_IP_, ops);	\
+}											\
+EXPORT_SYMBOL_GPL(trylock);								\
+											\
+void lock_always(type *lock) __nbq_acquires(lock)					\
+{											\
+	nbq_queue_lock_untimed(&lock->queue, 0, _RET_IP_, ops);				\
+	__nbq_acquire(lock);								\
+}											\
+EXPORT_SYMBOL_GPL(lock_always);								\
+											\
+__NBQ_DEFINE_QUEUE_NESTED(type, ops, timeout_nested, lock_nested)			\
+											\
+void unlock(type *lock) __nbq_releases(lock)						\
+{											\
+	__nbq_release(lock);								\
+	nbq_queue_unlock(&lock->queue, _RET_IP_, ops);					\
+}											\
+EXPORT_SYMBOL_GPL(unlock)
 
 #endif

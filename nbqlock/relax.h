@@ -8,9 +8,8 @@
  * waiter waits by hardware only with the clock read just before, and if neither its deadline nor
  * its next deadlock check comes within NBQ_RELAX_MAX_NS (wait.c). The next poll reads the clock.
  *
- * The kernel has no helper with a timeout for modules: asm/rqspinlock.h needs
- * arch_timer_evtstrm_available(), which is not exported. WFET, the WFE with a timeout of its own,
- * is not used: few processors have it, and it would have to be written in assembly here.
+ * WFET, the WFE with a timeout of its own, is not used: few processors have it, and it would have
+ * to be written in assembly here.
  *
  * Assumption: the stream runs on each CPU that is online and not leaving a state without power.
  */
@@ -41,7 +40,10 @@ static inline bool nbq_relax_is_bounded(void)
 	if (nbq_clock_is_fake())
 		return false;
 #ifdef MODULE
-	/* For all CPUs: each turns its own on before it is online. */
+	/*
+	 * arch_timer_evtstrm_available() is not exported. This is for all CPUs: each turns its
+	 * own stream on before it is online.
+	 */
 	return arch_timer_have_evtstrm_feature() && cpu_online(raw_smp_processor_id());
 #else
 	return arch_timer_evtstrm_available();

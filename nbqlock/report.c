@@ -3,9 +3,8 @@
  * Reports of misuse and of deadlocks.
  *
  * A lock may be misused in an NMI, and under a lock that the console or the scheduler needs. So a
- * report goes into the kernel log at once and to the consoles later, as by printk_deferred(),
- * which is not exported; what it calls is. It is one line instead of a WARN(), whose registers and
- * stack help little and are written in the context of the caller.
+ * report goes into the kernel log at once and to the consoles later. It is one line instead of a
+ * WARN(), whose registers and stack help little and are written in the context of the caller.
  *
  * Each kind has its own limit, 10 reports in 5 s: one that repeats does not hide the others.
  */
@@ -16,6 +15,7 @@
 #include <linux/smp.h>
 
 #include "internal.h"
+#include "report.h"
 
 static const char *const whats[NBQ_REPORTS] = {
 	[NBQ_REPORT_DEADLOCK] = "deadlock, which only a timeout of another waiter ends",
@@ -31,8 +31,8 @@ static struct ratelimit_state limits[NBQ_REPORTS] = {
 						       DEFAULT_RATELIMIT_BURST),
 };
 
-static DEFINE_RATELIMIT_STATE(no_node_limit, DEFAULT_RATELIMIT_INTERVAL, 1);
-
+#ifdef MODULE
+/* printk_deferred() is not exported; what it calls is. */
 static __printf(1, 2) void print_deferred(const char *fmt, ...)
 {
 #ifdef CONFIG_PRINTK
@@ -43,6 +43,10 @@ static __printf(1, 2) void print_deferred(const char *fmt, ...)
 	va_end(args);
 #endif
 }
+
+#undef printk_deferred
+#define printk_deferred	print_deferred
+#endif
 
 /**
  * nbq_report() - Report misuse of a lock, or a deadlock.
@@ -62,11 +66,14 @@ void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned lon
 	if (holder)
 		snprintf(held, sizeof(held), ", held by CPU#%u (%s)", nbq_context_cpu(holder),
 			 levels[nbq_context_level(holder)]);
-	print_deferred(KERN_ERR "nbqlock: BUG: %s: %pS%s, on CPU#%u (%s), %s/%d, at %pS\n",
-		       whats[what], lock, held, raw_smp_processor_id(),
-		       levels[interrupt_context_level()], current->comm, current->pid,
-		       (void *)ip);
+	printk_deferred(KERN_ERR "nbqlock: BUG: %s: %pS%s, on CPU#%u (%s), %s/%d, at %pS\n",
+			whats[what], lock, held, raw_smp_processor_id(),
+			levels[interrupt_context_level()], current->comm, current->pid,
+			(void *)ip);
 }
+
+#ifdef NBQ_QUEUE_LOCKS
+static DEFINE_RATELIMIT_STATE(no_node_limit, DEFAULT_RATELIMIT_INTERVAL, 1);
 
 /**
  * nbq_report_no_node() - Report an acquisition that waits for a queue node.
@@ -79,8 +86,9 @@ void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned lon
 void nbq_report_no_node(u16 context, unsigned int kept, unsigned int nodes)
 {
 	if (__ratelimit(&no_node_limit))
-		print_deferred(KERN_ERR
-			       "nbqlock: BUG: no free queue node on CPU#%u (%s), locks at rest keep %u of %u, %s/%d\n",
-			       nbq_context_cpu(context), levels[nbq_context_level(context)],
-			       kept, nodes, current->comm, current->pid);
+		printk_deferred(KERN_ERR
+				"nbqlock: BUG: no free queue node on CPU#%u (%s), locks at rest keep %u of %u, %s/%d\n",
+				nbq_context_cpu(context), levels[nbq_context_level(context)],
+				kept, nodes, current->comm, current->pid);
 }
+#endif

@@ -16,6 +16,5 @@ enum nbq_report {
 };
 
 void nbq_report(enum nbq_report what, const void *lock, u16 holder, unsigned long ip);
-void nbq_report_no_node(u16 context, unsigned int kept, unsigned int nodes);
 
 #endif

@@ -17,16 +17,13 @@ static struct nbq_socket first_socket = {
 	.queues = first_queues,
 };
 
-#define FIRST_SOCKET	(&first_socket)
-#define FIRST_SOCKETS	1
+unsigned int nbq_sockets_number = 1;
+struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX] = { &first_socket };
 #else
-#define FIRST_SOCKET	NULL
-#define FIRST_SOCKETS	0
+unsigned int nbq_sockets_number;
+struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX];
 #endif
-
-unsigned int nbq_sockets_number = FIRST_SOCKETS;
 EXPORT_SYMBOL_IF_KUNIT(nbq_sockets_number);
-struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX] = { FIRST_SOCKET };
 EXPORT_SYMBOL_IF_KUNIT(nbq_sockets);
 
 /**

@@ -17,7 +17,7 @@
 #include <linux/hash.h>
 #include <linux/types.h>
 
-/* Queues of a socket, as a power of two. The explorer has one, which all locks share. */
+/* Queues of a socket, as a power of two. */
 #ifndef NBQ_QUEUE_BITS
 #define NBQ_QUEUE_BITS		6
 #endif
@@ -25,7 +25,7 @@
 #define NBQ_QUEUES		BIT(NBQ_QUEUE_BITS)
 
 /* What stands for a socket in the turn of a hybrid lock: from this on, by its index. */
-#define NBQ_TURN_SOCKET		2
+#define NBQ_TURN_SOCKET		1
 #define NBQ_SOCKETS_MAX		128
 
 /**

@@ -35,12 +35,10 @@ static void acquire_untimed(struct nbq_spin *lock, unsigned int subclass, unsign
 	nbq_attempt_end(map, waits, 0, subclass, ip);
 }
 
-void nbq_spin_init_key(struct nbq_spin *lock, unsigned int flags, const char *name,
-		       struct lock_class_key *key)
+void nbq_spin_init_key(struct nbq_spin *lock, const char *name, struct lock_class_key *key)
 {
 	nbq_forget_places(lock);
 	lock->state.all = 0;
-	lock->state.turn = flags & NBQ_SPIN_FIFO;
 	lock->tail = 0;
 	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
 }

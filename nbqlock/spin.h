@@ -2,13 +2,12 @@
 /* Written by nbqlock/lock.sh from nbqlock/lock.h.in: change that. */
 /*
  * nbq_spin: the hybrid, a spinlock of 8 bytes that one compare-and-swap takes and one store
- * releases, with a queue that a waiter can abandon at any time. The lock to take unless
- * there is a reason for another one. How it works: bare_spin.c.
+ * releases, with a queue that a waiter can abandon at any time. How it works: bare_spin.c.
  *
  * Newcomers steal a free lock from its waiters for 20 us, and later while the waiters in
- * front are stalled; a lock that is made with NBQ_SPIN_FIFO is first come, first served.
+ * front are stalled.
  *
- * Include <nbqlock/nbqlock.h>, which says what holds for all locks.
+ * The rules for its use: Documentation/nbqlock.rst.
  */
 #ifndef _NBQLOCK_SPIN_H
 #define _NBQLOCK_SPIN_H
@@ -25,18 +24,14 @@
 #include <linux/preempt.h>
 #include <linux/smp.h>
 
-#include "annotations.h"
 #include "bare_spin.h"
+#include "compat.h"
 #include "guard.h"
-#include "types.h"
-
-/* For how long a request for a handoff holds at most, in ns, unless it is renewed. */
-#define NBQ_SPIN_HANDOFF_NS	(3 << 13)
+#include "spin_types.h"
 
 /**
  * nbq_spin_init_key() - Make a lock of a given lockdep class.
  * @lock: memory for the lock
- * @flags: 0, or %NBQ_SPIN_FIFO
  * @name: its name, for lockdep
  * @key: its class, for lockdep
  *
@@ -45,25 +40,21 @@
  *
  * Context: Any.
  */
-void nbq_spin_init_key(struct nbq_spin *lock, unsigned int flags, const char *name,
-		       struct lock_class_key *key);
+void nbq_spin_init_key(struct nbq_spin *lock, const char *name, struct lock_class_key *key);
 
 /**
  * nbq_spin_init() - Make a free lock.
  * @lock: memory for the lock; its content is forgotten
- * @flags: 0, or %NBQ_SPIN_FIFO: first come, first served. Then no newcomer steals the lock,
- *	a stalled waiter keeps all that came later from it, and where 64 bits cannot be
- *	swapped at once, each acquisition goes through the queue
  *
  * Each place in the code that calls it is a lockdep class. It cannot fail.
  *
  * Context: Any.
  */
-#define nbq_spin_init(lock, flags)					\
+#define nbq_spin_init(lock)						\
 do {									\
 	static struct lock_class_key __key;				\
 									\
-	nbq_spin_init_key((lock), (flags), #lock, &__key);		\
+	nbq_spin_init_key((lock), #lock, &__key);			\
 } while (0)
 
 /**
@@ -160,8 +151,6 @@ static __always_inline bool __nbq_spin_take_uncontended(struct nbq_spin *lock)
  *   free
  * * %-EDEADLK - the wait could not end: this CPU holds the lock, or waits for it below this
  *   context, or the predecessor waits for this CPU, through any number of locks
- *   (parameter deadlock_checks)
- * * %-ENOMEM - %NBQ_SPIN_FIFO only: the patience is over, and no queue node was free in it
  */
 static __always_inline int __must_check
 nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
@@ -695,22 +684,38 @@ static inline void nbq_spin_unlock_bh(struct nbq_spin *lock)
 	local_bh_enable();
 }
 
-/* Guards, see guard.h. */
+/* Guards that cannot fail. */
 #ifdef __NBQ_GUARDS
 DEFINE_LOCK_GUARD_1(nbq_spin, struct nbq_spin,
 		    nbq_spin_lock(_T->lock), nbq_spin_unlock(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_spin, *(struct nbq_spin **)_T)
+DECLARE_LOCK_GUARD_1_ATTRS(nbq_spin, __nbq_acquires(_T),
+			   __nbq_releases(*(struct nbq_spin **)_T))
 DEFINE_LOCK_GUARD_1(nbq_spin_irq, struct nbq_spin,
 		    nbq_spin_lock_irq(_T->lock), nbq_spin_unlock_irq(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_spin_irq, *(struct nbq_spin **)_T)
+DECLARE_LOCK_GUARD_1_ATTRS(nbq_spin_irq, __nbq_acquires(_T),
+			   __nbq_releases(*(struct nbq_spin **)_T))
 DEFINE_LOCK_GUARD_1(nbq_spin_irqsave, struct nbq_spin,
 		    nbq_spin_lock_irqsave(_T->lock, _T->flags),
 		    nbq_spin_unlock_irqrestore(_T->lock, _T->flags), unsigned long flags)
-__NBQ_DECLARE_GUARD(nbq_spin_irqsave, *(struct nbq_spin **)_T)
+DECLARE_LOCK_GUARD_1_ATTRS(nbq_spin_irqsave, __nbq_acquires(_T),
+			   __nbq_releases(*(struct nbq_spin **)_T))
 DEFINE_LOCK_GUARD_1(nbq_spin_bh, struct nbq_spin,
 		    nbq_spin_lock_bh(_T->lock), nbq_spin_unlock_bh(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_spin_bh, *(struct nbq_spin **)_T)
+DECLARE_LOCK_GUARD_1_ATTRS(nbq_spin_bh, __nbq_acquires(_T),
+			   __nbq_releases(*(struct nbq_spin **)_T))
 
+/* For clang's context analysis. */
+#ifdef WITH_LOCK_GUARD_1_ATTRS
+#define class_nbq_spin_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_spin, _T)
+#define class_nbq_spin_irq_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_spin_irq, _T)
+#define class_nbq_spin_irqsave_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_spin_irqsave, _T)
+#define class_nbq_spin_bh_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_spin_bh, _T)
+#endif
+#endif
+
+/* Guards that may fail, see guard.h. */
+#ifdef __NBQ_DEFINE_GUARD_COND
 __NBQ_DEFINE_GUARD_COND(nbq_spin_try, true,
 			__nbq_try_err(nbq_spin_trylock(lock)),
 			nbq_spin_unlock(_T.lock), struct nbq_spin *lock)
@@ -731,15 +736,6 @@ __NBQ_DEFINE_GUARD_COND(nbq_spin_irqsave_until, false,
 			nbq_spin_lock_until_irqsave(lock, deadline, _T.flags),
 			nbq_spin_unlock_irqrestore(_T.lock, _T.flags),
 			struct nbq_spin *lock, ktime_t deadline)
-
-/* For clang's context analysis, which follows the guards that cannot fail. */
-#ifdef WITH_LOCK_GUARD_1_ATTRS
-#define class_nbq_spin_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_spin, _T)
-#define class_nbq_spin_irq_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_spin_irq, _T)
-#define class_nbq_spin_irqsave_constructor(_T) \
-	WITH_LOCK_GUARD_1_ATTRS(nbq_spin_irqsave, _T)
-#define class_nbq_spin_bh_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_spin_bh, _T)
-#endif
 #endif
 
 #endif

@@ -9,7 +9,7 @@
  * William N. Scherer III and Michael L. Scott, "Non-Blocking Timeout in a NUMA-Aware
  * Queue-Based Spin Lock", 2004. How it works, and what differs from print: swap_nb.c.
  *
- * Include <nbqlock/nbqlock.h>, which says what holds for all locks.
+ * The rules for its use: Documentation/nbqlock.rst.
  */
 #ifndef _NBQLOCK_SWAP_H
 #define _NBQLOCK_SWAP_H
@@ -22,7 +22,7 @@
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
 
-#include "annotations.h"
+#include "compat.h"
 #include "guard.h"
 #include "types.h"
 
@@ -112,7 +112,6 @@ bool nbq_swap_is_contended(const struct nbq_swap *lock);
  *   free
  * * %-EDEADLK - the wait could not end: this CPU holds the lock, or waits for it below this
  *   context, or the predecessor waits for this CPU, through any number of locks
- *   (parameter deadlock_checks)
  * * %-ENOMEM - the patience is over, and no queue node was free in it (parameters
  *   pool_nodes, pool_nodes_max)
  */
@@ -604,22 +603,38 @@ static inline void nbq_swap_unlock_bh(struct nbq_swap *lock)
 	local_bh_enable();
 }
 
-/* Guards, see guard.h. */
+/* Guards that cannot fail. */
 #ifdef __NBQ_GUARDS
 DEFINE_LOCK_GUARD_1(nbq_swap, struct nbq_swap,
 		    nbq_swap_lock(_T->lock), nbq_swap_unlock(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_swap, *(struct nbq_swap **)_T)
+DECLARE_LOCK_GUARD_1_ATTRS(nbq_swap, __nbq_acquires(_T),
+			   __nbq_releases(*(struct nbq_swap **)_T))
 DEFINE_LOCK_GUARD_1(nbq_swap_irq, struct nbq_swap,
 		    nbq_swap_lock_irq(_T->lock), nbq_swap_unlock_irq(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_swap_irq, *(struct nbq_swap **)_T)
+DECLARE_LOCK_GUARD_1_ATTRS(nbq_swap_irq, __nbq_acquires(_T),
+			   __nbq_releases(*(struct nbq_swap **)_T))
 DEFINE_LOCK_GUARD_1(nbq_swap_irqsave, struct nbq_swap,
 		    nbq_swap_lock_irqsave(_T->lock, _T->flags),
 		    nbq_swap_unlock_irqrestore(_T->lock, _T->flags), unsigned long flags)
-__NBQ_DECLARE_GUARD(nbq_swap_irqsave, *(struct nbq_swap **)_T)
+DECLARE_LOCK_GUARD_1_ATTRS(nbq_swap_irqsave, __nbq_acquires(_T),
+			   __nbq_releases(*(struct nbq_swap **)_T))
 DEFINE_LOCK_GUARD_1(nbq_swap_bh, struct nbq_swap,
 		    nbq_swap_lock_bh(_T->lock), nbq_swap_unlock_bh(_T->lock))
-__NBQ_DECLARE_GUARD(nbq_swap_bh, *(struct nbq_swap **)_T)
+DECLARE_LOCK_GUARD_1_ATTRS(nbq_swap_bh, __nbq_acquires(_T),
+			   __nbq_releases(*(struct nbq_swap **)_T))
 
+/* For clang's context analysis. */
+#ifdef WITH_LOCK_GUARD_1_ATTRS
+#define class_nbq_swap_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_swap, _T)
+#define class_nbq_swap_irq_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_swap_irq, _T)
+#define class_nbq_swap_irqsave_constructor(_T) \
+	WITH_LOCK_GUARD_1_ATTRS(nbq_swap_irqsave, _T)
+#define class_nbq_swap_bh_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_swap_bh, _T)
+#endif
+#endif
+
+/* Guards that may fail, see guard.h. */
+#ifdef __NBQ_DEFINE_GUARD_COND
 __NBQ_DEFINE_GUARD_COND(nbq_swap_try, true,
 			__nbq_try_err(nbq_swap_trylock(lock)),
 			nbq_swap_unlock(_T.lock), struct nbq_swap *lock)
@@ -640,15 +655,6 @@ __NBQ_DEFINE_GUARD_COND(nbq_swap_irqsave_until, false,
 			nbq_swap_lock_until_irqsave(lock, deadline, _T.flags),
 			nbq_swap_unlock_irqrestore(_T.lock, _T.flags),
 			struct nbq_swap *lock, ktime_t deadline)
-
-/* For clang's context analysis, which follows the guards that cannot fail. */
-#ifdef WITH_LOCK_GUARD_1_ATTRS
-#define class_nbq_swap_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_swap, _T)
-#define class_nbq_swap_irq_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_swap_irq, _T)
-#define class_nbq_swap_irqsave_constructor(_T) \
-	WITH_LOCK_GUARD_1_ATTRS(nbq_swap_irqsave, _T)
-#define class_nbq_swap_bh_constructor(_T)	WITH_LOCK_GUARD_1_ATTRS(nbq_swap_bh, _T)
-#endif
 #endif
 
 #endif

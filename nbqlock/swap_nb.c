@@ -59,8 +59,6 @@
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
-#include <linux/export.h>
-#include <linux/instruction_pointer.h>
 
 #include "internal.h"
 #include "queue_lock.h"
@@ -312,7 +310,6 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 		.pool = node->pool,
 		.context = nbq_context_of(node->pool),
 		.lock = lock,
-		.in_order = true,
 		.nested = nbq_attempt_enter(node->pool),
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
@@ -390,9 +387,6 @@ static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
 	nbq_swap_release(lock, node);
 }
 
-static int acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
-			    struct lockdep_map *waits, unsigned long ip);
-
 static const struct nbq_queue_ops ops = {
 	.enqueue = nbq_swap_enqueue,
 	.wait = wait_in_queue,
@@ -400,99 +394,10 @@ static const struct nbq_queue_ops ops = {
 	.wait_resumed = wait_resumed,
 	.release = release,
 	.pred_of = pred_of,
-	.acquire_slowpath = acquire_slowpath,
 };
 
-static noinline int acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
-				     struct lockdep_map *waits, unsigned long ip)
-{
-	return nbq_queue_acquire_slowpath(lock, deadline, waits, ip, &ops);
-}
-
-void nbq_swap_init_key(struct nbq_swap *lock, const char *name, struct lock_class_key *key)
-{
-	nbq_queue_init(&lock->queue, name, key);
-}
-EXPORT_SYMBOL_GPL(nbq_swap_init_key);
-
-int nbq_swap_lock_timeout(struct nbq_swap *lock, ktime_t patience)
-{
-	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0, _RET_IP_,
-				    &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_swap_lock_timeout);
-
-int nbq_swap_lock_until(struct nbq_swap *lock, ktime_t deadline)
-{
-	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(deadline), 0, _RET_IP_,
-				    &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_swap_lock_until);
-
-int nbq_swap_lock_timeout_info(struct nbq_swap *lock, ktime_t patience,
-			       struct nbq_timeout *info)
-{
-	u64 begin = nbq_clock_ns();
-	int ret = nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0, _RET_IP_,
-				       &ops);
-
-	if (ret)
-		nbq_timeout_fill(info, nbq_find_holder(lock), begin);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(nbq_swap_lock_timeout_info);
-
-bool nbq_swap_trylock(struct nbq_swap *lock)
-{
-	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_none(), 0, _RET_IP_,
-				     &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_swap_trylock);
-
-void nbq_swap_lock(struct nbq_swap *lock) __nbq_acquires(lock)
-{
-	nbq_queue_lock_untimed(&lock->queue, 0, _RET_IP_, &ops);
-	__nbq_acquire(lock);
-}
-EXPORT_SYMBOL_GPL(nbq_swap_lock);
-
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
-int __nbq_swap_lock_timeout_nested(struct nbq_swap *lock, ktime_t patience, unsigned int subclass)
-{
-	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), subclass, _RET_IP_,
-				    &ops);
-}
-EXPORT_SYMBOL_GPL(__nbq_swap_lock_timeout_nested);
-
-void __nbq_swap_lock_nested(struct nbq_swap *lock, unsigned int subclass) __nbq_acquires(lock)
-{
-	nbq_queue_lock_untimed(&lock->queue, subclass, _RET_IP_, &ops);
-	__nbq_acquire(lock);
-}
-EXPORT_SYMBOL_GPL(__nbq_swap_lock_nested);
-#endif
-
-void nbq_swap_unlock(struct nbq_swap *lock) __nbq_releases(lock)
-{
-	__nbq_release(lock);
-	nbq_queue_unlock(&lock->queue, _RET_IP_, &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_swap_unlock);
-
-bool nbq_swap_is_locked(const struct nbq_swap *lock)
-{
-	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_swap_is_locked);
-
-bool nbq_swap_is_contended(const struct nbq_swap *lock)
-{
-	return nbq_queue_is_contended(&lock->queue, &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_swap_is_contended);
-
-int nbq_swap_destroy(struct nbq_swap *lock)
-{
-	return nbq_queue_destroy(&lock->queue, _RET_IP_, &ops);
-}
-EXPORT_SYMBOL_GPL(nbq_swap_destroy);
+NBQ_DEFINE_QUEUE_LOCK(struct nbq_swap, &ops,
+		      nbq_swap_init_key, nbq_swap_destroy, nbq_swap_is_locked, nbq_swap_is_contended,
+		      nbq_swap_lock_timeout, nbq_swap_lock_until, nbq_swap_lock_timeout_info,
+		      nbq_swap_trylock, nbq_swap_lock, nbq_swap_unlock,
+		      __nbq_swap_lock_timeout_nested, __nbq_swap_lock_nested);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tracepoints of the locks, system "nbqlock": a place is abandoned, an abandoned node is
- * reclaimed, a pool grows, a wait begins and ends. None without contention.
+ * The tracepoints of the locks, system "nbqlock": a wait begins and ends, a place is abandoned, an
+ * abandoned node is reclaimed. None without contention.
  *
  * Waits are traced by the kernel's own contention_begin and contention_end, too, see contention.h:
  * of all of the kernel's locks, without the caller, the holder and the time.
@@ -18,14 +18,18 @@
 
 #ifndef NBQ_TRACE_HOLDER
 #define NBQ_TRACE_HOLDER
-/*
- * The CPU of the context that holds the lock; -1: not known. @held_by: where the hybrid names it;
- * NULL: the lists of held locks of all CPUs are searched.
- */
+/* The CPU of the context that holds the lock; -1: not known. @held_by: where the lock names it. */
 static inline int nbq_trace_holder_cpu(const void *lock, const u16 *held_by)
 {
-	u16 holder = held_by ? READ_ONCE(*held_by) : nbq_find_holder(lock);
+	u16 holder;
 
+#ifdef NBQ_QUEUE_LOCKS
+	/* NULL: the lists of held locks of all CPUs are searched. */
+	if (!held_by)
+		holder = nbq_find_holder(lock);
+	else
+#endif
+		holder = READ_ONCE(*held_by);
 	return holder ? (int)nbq_context_cpu(holder) : -1;
 }
 #endif
@@ -101,6 +105,7 @@ TRACE_EVENT(nbq_reclaim,
 	    TP_printk("node=%p of_cpu=%u", __entry->abandoned, __entry->cpu)
 );
 
+#ifdef NBQ_QUEUE_LOCKS
 /* A pool has grown from that size. */
 TRACE_EVENT(nbq_pool_grow,
 	    TP_PROTO(const struct nbq_pool *pool, unsigned int from),
@@ -116,6 +121,7 @@ TRACE_EVENT(nbq_pool_grow,
 	    TP_printk("of_cpu=%u level=%u from=%u to=%u", __entry->cpu,
 		      __entry->level, __entry->from, __entry->to)
 );
+#endif
 
 #endif
 

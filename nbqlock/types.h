@@ -9,80 +9,12 @@
 #ifndef _NBQLOCK_TYPES_H
 #define _NBQLOCK_TYPES_H
 
-#include <linux/compiler.h>
 #include <linux/lockdep_types.h>
-#include <linux/types.h>
 
-#include "bare_spin_types.h"
+#include "compat.h"
+#include "spin_types.h"
 
 struct nbq_node;
-
-/* Clang's context analysis knows locks by this, in kernels that have it. */
-#ifdef context_lock_struct
-#define __nbq_lock_struct(name)		context_lock_struct(name)
-#else
-#define __nbq_lock_struct(name)		struct name
-#endif
-
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
-#define __NBQ_DEP_MAP_INIT(lockname)					\
-	.dep_map = {							\
-		.name = #lockname,					\
-		.wait_type_inner = LD_WAIT_SPIN,			\
-	}
-#else
-#define __NBQ_DEP_MAP_INIT(lockname)
-#endif
-
-/**
- * enum nbq_level - the contexts that can interrupt one another on a CPU
- * @NBQ_TASK: a task
- * @NBQ_SOFTIRQ: a softirq; on PREEMPT_RT that is a task
- * @NBQ_HARDIRQ: a hard interrupt
- * @NBQ_NMI: a non-maskable interrupt
- * @NBQ_LEVELS: how many there are
- *
- * In the order of interrupt_context_level().
- */
-enum nbq_level {
-	NBQ_TASK,
-	NBQ_SOFTIRQ,
-	NBQ_HARDIRQ,
-	NBQ_NMI,
-	NBQ_LEVELS
-};
-
-/**
- * struct nbq_timeout - what an attempt that failed has seen
- * @waited_ns: how long it took
- * @holder_cpu: CPU of the context that held the lock at its end; -1: none was found
- * @holder_level: context level of that
- */
-struct nbq_timeout {
-	u64 waited_ns;
-	int holder_cpu;
-	enum nbq_level holder_level;
-};
-
-/*
- * struct nbq_spin - a hybrid lock, see spin.h
- * @bare: the lock itself
- * @state: who holds it, and who may take it
- * @tail: the newest node in the lock's own queue, encoded; 0: none
- * @dep_map: for lockdep
- */
-__nbq_lock_struct(nbq_spin) {
-	union {
-		union nbq_bare_spin bare;
-		struct {
-			union nbq_spin_state state;
-			u32 tail;
-		};
-	};
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
-	struct lockdep_map dep_map;
-#endif
-};
 
 /**
  * struct nbq_queue_lock - what the strict queue locks have in common
@@ -137,21 +69,6 @@ __nbq_lock_struct(nbq_mcs) {
 __nbq_lock_struct(nbq_swap) {
 	__NBQ_QUEUE_LOCK;
 };
-
-/**
- * NBQ_SPIN_INIT() - Initialiser of a static hybrid lock, or of one in a struct.
- * @lockname: the variable or member that it initialises
- * @flags: 0, or %NBQ_SPIN_FIFO
- */
-#define NBQ_SPIN_INIT(lockname, flags)					\
-	{ .state = { .turn = (flags) }, __NBQ_DEP_MAP_INIT(lockname) }
-
-/**
- * DEFINE_NBQ_SPIN() - Define a free hybrid lock.
- * @name: name of the variable; may follow ``static``
- * @flags: 0, or %NBQ_SPIN_FIFO
- */
-#define DEFINE_NBQ_SPIN(name, flags)	struct nbq_spin name = NBQ_SPIN_INIT(name, flags)
 
 /**
  * NBQ_CLH_INIT() - Initialiser of a static CLH-NB lock, or of one in a struct.

@@ -58,7 +58,7 @@
 
 /*
  * How long a task has waited before its first deadlock check, and from that to the second; then
- * twice as long each time, up to a limit. The explorer branches on these.
+ * twice as long each time, up to a limit.
  */
 #ifndef NBQ_WAIT_TIMES
 #define FIRST_CHECK_NS		50000U
@@ -68,7 +68,14 @@
 #define MAX_INTERVAL_NS	1000000U
 #define MAX_INTERRUPT_INTERVAL_NS	32000U
 
+#ifdef NBQ_OUT_OF_TREE
 bool nbq_deadlock_checks __read_mostly = true;
+#endif
+
+#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
+u64 (*nbq_fake_clock)(void);
+EXPORT_SYMBOL_IF_KUNIT(nbq_fake_clock);
+#endif
 
 /* Counts the checks that were suspicious enough to be made exactly. */
 static atomic_long_t epochs = ATOMIC_LONG_INIT(0);
@@ -139,8 +146,7 @@ static void withdraw(struct nbq_wait *wait)
 	WRITE_ONCE(wait->pool->waiting.blocker.tagged, 0);
 	/*
 	 * Pairs with the ACQUIREs in leads_back(): a check that sees the word emptied for the
-	 * next wait, in nbq_mcs_link() or nbq_swap_link(), or the epoch of a later holder,
-	 * does not find this wait in is_same_wait().
+	 * next wait, or the epoch of a later holder, does not find this wait in is_same_wait().
 	 */
 	smp_wmb();
 }
@@ -300,26 +306,19 @@ static bool is_deadlock(const struct nbq_wait *wait, const struct nbq_node *pred
 	return leads_back(wait, blocker, word, &epoch);
 }
 
+#ifdef NBQ_QUEUE_LOCKS
 /* Does the context of this pool wait in the queue of the lock? */
 static bool waits_for(const struct nbq_pool *pool, const void *lock)
 {
 	return READ_ONCE(pool->waiting.blocker.tagged) && READ_ONCE(pool->waiting.lock) == lock;
 }
 
-/* Does this CPU hold the lock, or wait in its queue, below this context? */
-static bool is_own(const struct nbq_wait *wait)
+/* The same as is_own() for a queue lock: it is also kept from it by what waits in its queue. */
+static bool is_own_queue(const struct nbq_wait *wait)
 {
 	const struct nbq_pool *pool = wait->pool;
 	unsigned int below = nbq_context_level(wait->context);
 
-	if (wait->held_by) {
-		u16 holder = READ_ONCE(*wait->held_by);
-
-		if (holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->context))
-			return true;
-	}
-	if (!wait->in_order)
-		return false;
 	if (wait->nested && waits_for(pool, wait->lock))
 		return true;
 	while (!nbq_held_find(pool, wait->lock)) {
@@ -330,6 +329,20 @@ static bool is_own(const struct nbq_wait *wait)
 			return true;
 	}
 	return true;
+}
+#endif
+
+/* Does this CPU keep the context from the lock? */
+static bool is_own(const struct nbq_wait *wait)
+{
+	u16 holder;
+
+#ifdef NBQ_QUEUE_LOCKS
+	if (!wait->held_by)
+		return is_own_queue(wait);
+#endif
+	holder = READ_ONCE(*wait->held_by);
+	return holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->context);
 }
 
 static bool is_interrupt(const struct nbq_wait *wait)
@@ -349,12 +362,22 @@ static bool may_close_cycle(const struct nbq_wait *wait)
 	       (preempt_count() & PREEMPT_MASK) > 1;
 }
 
+/* Does the attempt check for deadlocks? */
+static bool checks_deadlocks(const struct nbq_wait *wait)
+{
+#ifdef NBQ_OUT_OF_TREE
+	if (!READ_ONCE(nbq_deadlock_checks))
+		return false;
+#endif
+	return wait->checks;
+}
+
 /**
  * nbq_wait_is_own() - Does this CPU itself keep the attempt from the lock?
  * @wait: the attempt, before it waits
  *
- * It holds the lock, or waits in its queue, below this context. An attempt without patience is in
- * no deadlock.
+ * It holds the lock, or waits in the queue of a queue lock, below this context. An attempt without
+ * patience is in no deadlock.
  *
  * Context: Any, preemption off.
  * Return: true if the wait cannot end.
@@ -364,7 +387,7 @@ bool nbq_wait_is_own(struct nbq_wait *wait)
 	wait->checks = may_close_cycle(wait);
 	if (nbq_deadline_is_none(wait->deadline))
 		return false;
-	return READ_ONCE(nbq_deadlock_checks) && wait->checks && is_own(wait);
+	return checks_deadlocks(wait) && is_own(wait);
 }
 
 /**
@@ -427,7 +450,7 @@ static bool has_time_for_hardware(const struct nbq_wait *wait)
 {
 	u64 until = wait->now + NBQ_RELAX_MAX_NS;
 
-	if (wait->checks && READ_ONCE(nbq_deadlock_checks) && until > wait->deadlock_check_at)
+	if (checks_deadlocks(wait) && until > wait->deadlock_check_at)
 		return false;
 	return nbq_deadline_is_after(wait->deadline, until) && nbq_relax_is_bounded();
 }
@@ -470,9 +493,11 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 	bool checks;
 
 	if (!wait->begun) {
+#ifdef NBQ_QUEUE_LOCKS
 		/* The hybrid asks before it enqueues. */
 		if (!wait->held_by && nbq_wait_is_own(wait))
 			return true;
+#endif
 		/* An attempt without patience has nothing to publish. */
 		if (nbq_deadline_is_none(wait->deadline))
 			return false;
@@ -480,9 +505,8 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 	}
 	checks = tick(wait);
 	if (READ_ONCE(wait->pool->waiter) == wait && !pred) {
-		/* Unless in order, no context depends on a waiter that holds no lock. */
-		if ((checks || !READ_ONCE(wait->pool->waiting.blocker.tagged)) &&
-		    (wait->checks || wait->in_order))
+		/* No context depends on a waiter for the holder that holds no lock itself. */
+		if ((checks || !READ_ONCE(wait->pool->waiting.blocker.tagged)) && wait->checks)
 			publish_holder(wait);
 	} else if (READ_ONCE(wait->pool->waiter) == wait &&
 		   !READ_ONCE(wait->pool->waiting.blocker.tagged)) {
@@ -490,8 +514,7 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		/* A new neighbour, which may have something to answer. */
 		checks |= is_interrupt(wait);
 	}
-	if (checks && READ_ONCE(nbq_deadlock_checks) && wait->checks &&
-	    is_deadlock(wait, pred, word))
+	if (checks && checks_deadlocks(wait) && is_deadlock(wait, pred, word))
 		return true;
 	wait->check_at = wait->tick_at;
 	return false;

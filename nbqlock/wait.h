@@ -14,6 +14,7 @@
 #include <linux/errno.h>
 #include <linux/types.h>
 
+#include "compat.h"
 #include "deadline.h"
 
 struct lockdep_map;
@@ -54,7 +55,6 @@ struct nbq_waiting {
  * @context: the running context, encoded
  * @lock: the lock
  * @held_by: hybrid: where the lock names its holder; or NULL
- * @in_order: no context acquires before its predecessor
  * @polls: how often it has polled in vain; wraps
  * @check_at: call nbq_wait_check() at so many polls
  * @tick_at: read the clock at so many polls
@@ -78,7 +78,6 @@ struct nbq_wait {
 	u16 context;
 	const void *lock;
 	const u16 *held_by;
-	bool in_order;
 	unsigned int polls;
 	unsigned int check_at;
 	unsigned int tick_at;
@@ -100,8 +99,10 @@ struct nbq_wait {
 #define NBQ_WAIT_STAT(_dep_map, _ip)	.ip = (_ip)
 #endif
 
-/* The module's parameter deadlock_checks, which may change at any time. */
+#ifdef NBQ_OUT_OF_TREE
+/* The parameter deadlock_checks, which may change at any time. */
 extern bool nbq_deadlock_checks;
+#endif
 
 void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,
 		       struct lockdep_map *waits, unsigned long ip);

@@ -24,7 +24,7 @@
 
 #define PATIENCE_NS	(50 * NSEC_PER_USEC)
 
-static DEFINE_NBQ_SPIN(example_lock, 0);
+static DEFINE_NBQ_SPIN(example_lock);
 
 struct attempt {
 	int ret;

@@ -13,7 +13,7 @@
 #define FLUSH_PATIENCE_NS	(50 * NSEC_PER_MSEC)
 #define FLUSH_PARTS		200
 
-static DEFINE_NBQ_SPIN(lock, 0);	/* protects samples and flushed */
+static DEFINE_NBQ_SPIN(lock);	/* protects samples and flushed */
 
 static unsigned int samples, flushed;
 module_param(samples, uint, 0444);

@@ -15,7 +15,7 @@
 
 #define PATIENCE_NS	(100 * NSEC_PER_USEC)
 
-static DEFINE_NBQ_SPIN(lock, 0);	/* protects samples and flushed */
+static DEFINE_NBQ_SPIN(lock);	/* protects samples and flushed */
 
 static unsigned int samples, flushed;
 module_param(samples, uint, 0444);

@@ -51,7 +51,6 @@ static const struct stress_ops * const ops_table[] = {
 	&stress_mcs_nb,
 	&stress_swap_nb,
 	&stress_nbq_spin,
-	&stress_nbq_spin_fifo,
 	&stress_raw_spinlock,
 	&stress_raw_trylock,
 #ifdef STRESS_HAS_RQSPINLOCK

@@ -157,7 +157,6 @@ extern const struct stress_ops stress_clh_nb;
 extern const struct stress_ops stress_mcs_nb;
 extern const struct stress_ops stress_swap_nb;
 extern const struct stress_ops stress_nbq_spin;
-extern const struct stress_ops stress_nbq_spin_fifo;
 /* ops_kernel.c */
 extern const struct stress_ops stress_raw_spinlock;
 extern const struct stress_ops stress_raw_trylock;

@@ -71,14 +71,14 @@ static int stress_##X##_destroy(union stress_lock *lock)		\
 	return nbq_##X##_destroy(&lock->nbq_##X);			\
 }
 
-/* A lock type: nbq_X, made by INIT. Each index has a lockdep class. */
-#define DEFINE_LOCK_TYPE(NAME, X, INIT, MEANING)			\
+/* A lock type: nbq_X. Each index has a lockdep class. */
+#define DEFINE_LOCK_TYPE(NAME, X, MEANING)				\
 static struct lock_class_key stress_##NAME##_keys[STRESS_LOCKS_MAX];	\
 									\
 static int stress_##NAME##_init(union stress_lock *lock,		\
 				unsigned int index)			\
 {									\
-	INIT;								\
+	nbq_##X##_init(&lock->nbq_##X);					\
 	lockdep_set_class_and_name(&lock->nbq_##X,			\
 				   &stress_##NAME##_keys[index],	\
 				   "stress_" #NAME);			\
@@ -91,7 +91,7 @@ const struct stress_ops stress_##NAME = {				\
 	.free_after_unlock = true,					\
 	.highest = CONTEXT_NMI,						\
 	.init = stress_##NAME##_init,					\
-	.lockdep_disable = stress_##X##_excuse,					\
+	.lockdep_disable = stress_##X##_excuse,			\
 	.lock = stress_##X##_lock,					\
 	.unlock = stress_##X##_unlock,					\
 	.destroy = stress_##X##_destroy,				\
@@ -105,13 +105,11 @@ DEFINE_OPERATIONS(mcs)
 DEFINE_OPERATIONS(swap)
 DEFINE_OPERATIONS(spin)
 
-DEFINE_LOCK_TYPE(clh_nb, clh, nbq_clh_init(&lock->nbq_clh),
+DEFINE_LOCK_TYPE(clh_nb, clh,
 		 "CLH-NB, a queue lock with non-blocking timeout, nbq_clh_lock_timeout()");
-DEFINE_LOCK_TYPE(mcs_nb, mcs, nbq_mcs_init(&lock->nbq_mcs),
+DEFINE_LOCK_TYPE(mcs_nb, mcs,
 		 "MCS-NB, the same with waiters that spin on their own node, nbq_mcs_lock_timeout()");
-DEFINE_LOCK_TYPE(swap_nb, swap, nbq_swap_init(&lock->nbq_swap),
+DEFINE_LOCK_TYPE(swap_nb, swap,
 		 "the swap-only lock, the same without compare-and-swap, nbq_swap_lock_timeout()");
-DEFINE_LOCK_TYPE(nbq_spin, spin, nbq_spin_init(&lock->nbq_spin, 0),
+DEFINE_LOCK_TYPE(nbq_spin, spin,
 		 "the hybrid, a spinlock with a queue for waiters, nbq_spin_lock_timeout()");
-DEFINE_LOCK_TYPE(nbq_spin_fifo, spin, nbq_spin_init(&lock->nbq_spin, NBQ_SPIN_FIFO),
-		 "the same, first come, first served: NBQ_SPIN_FIFO");

@@ -42,7 +42,6 @@ STYLES = {
     "swap_nb": Style(GREEN, 9, SOLID, 3),
     "nbq_spin": Style(MAGENTA, 13, SOLID, 3),
     "nbq_spin_pv": Style(VIOLET, '"H"', DASHED, 1.5),
-    "nbq_spin_fifo": Style(VIOLET, '"F"', SOLID, 3),
     "raw_spinlock": Style(BLACK, 11, SOLID, 1.5), "raw_trylock": Style(BLACK, 10, DASHED, 1.5),
     "rqspinlock": Style(BLACK, '"R"', LONG, 1.5),
     "qspinlock": Style(BLACK, '"Q"', SOLID, 2), "pv_qspinlock": Style(BLACK, '"P"', MIXED, 1.5),

@@ -11,8 +11,7 @@ CPUS = 4
 SHORT, MEDIUM, LONG = 1, 4, 9
 TIMEOUT = 1800
 # Timed operations below others of their kind, and plain ones.
-NESTED = ("nbq_spin_timed", "nbq_spin_fifo_timed", "clh_nb_timed", "mcs_nb_timed",
-          "swap_nb_timed", "nbq_spin")
+NESTED = ("nbq_spin_timed", "clh_nb_timed", "mcs_nb_timed", "swap_nb_timed", "nbq_spin")
 
 
 def runs(seconds, **parameters):

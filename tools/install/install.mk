@@ -6,7 +6,7 @@
 prefix ?= /usr/local
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 PUBLIC_HEADERS := $(addprefix nbqlock/, nbqlock.h counters.h types.h spin.h clh.h mcs.h swap.h \
-	annotations.h guard.h bare_spin.h bare_spin_types.h)
+	compat.h guard.h spin_types.h bare_spin.h bare_spin_types.h)
 EXAMPLE := Documentation/example
 # What the installed nbq consists of; the tests stay here.
 TOOLS := $(patsubst tools/%,%,$(wildcard $(patsubst %,tools/%/*.py, bench testbed simulate top) \

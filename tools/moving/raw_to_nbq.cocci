@@ -30,10 +30,10 @@ declarer name DEFINE_RAW_SPINLOCK, DEFINE_SPINLOCK, DEFINE_NBQ_SPIN;
 @@
 (
 - DEFINE_RAW_SPINLOCK(L);
-+ DEFINE_NBQ_SPIN(L, 0);
++ DEFINE_NBQ_SPIN(L);
 |
 - DEFINE_SPINLOCK(L);
-+ DEFINE_NBQ_SPIN(L, 0);
++ DEFINE_NBQ_SPIN(L);
 )
 
 @declared@
@@ -59,9 +59,7 @@ struct S s;
 - spin_lock_init
 + nbq_spin_init
 )
-  (\(&p->F\|&s.F\|&L\)
-+  , 0
-  )
+  (\(&p->F\|&s.F\|&L\))
 
 // Operations
 

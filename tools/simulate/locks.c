@@ -59,7 +59,6 @@ static const struct stress_ops * const table[] = {
 	&stress_mcs_nb,
 	&stress_swap_nb,
 	&stress_nbq_spin,
-	&stress_nbq_spin_fifo,
 	&nbq_spin_pv,
 	&model_qspinlock,
 	&model_pv_qspinlock,

@@ -12,14 +12,14 @@ HEAD = """\
 # The interface of nbqlock: what its public headers declare, what it exports, its parameters.
 # Written by tools/ci/interface --write. CHANGELOG.md says what a change asks for.
 """
-HEADERS = ("nbqlock.h", "types.h", "guard.h", "spin.h", "clh.h", "mcs.h", "swap.h",
+HEADERS = ("nbqlock.h", "types.h", "spin_types.h", "guard.h", "spin.h", "clh.h", "mcs.h", "swap.h",
            "bare_spin_types.h", "bare_spin.h")
 # Whose fields are for users. Those of the others are private.
 OPEN = ("enum", "struct nbq_timeout")
 
 DIRECTIVE = re.compile(r"^[ \t]*#(?:.*\\\n)*.*$", re.MULTILINE)
 MACRO = re.compile(r"\s*#\s*define\s+([A-Za-z]\w*(?:\([^)]*\))?)")
-GUARD = re.compile(r"^(DEFINE_LOCK_GUARD_1|__NBQ_DEFINE_GUARD_COND|__NBQ_DECLARE_GUARD)(?=\()",
+GUARD = re.compile(r"^(DEFINE_LOCK_GUARD_1|__NBQ_DEFINE_GUARD_COND|DECLARE_LOCK_GUARD_1_ATTRS)(?=\()",
                    re.MULTILINE)
 # What is said to the compiler and to checkers.
 ATTRIBUTE = re.compile(r"\b(?:static|inline|extern|__always_inline|__must_check"
@@ -28,6 +28,7 @@ ATTRIBUTE = re.compile(r"\b(?:static|inline|extern|__always_inline|__must_check"
 PRIVATE = re.compile(r"__|DECLARE_PER_CPU$")
 LOCK_STRUCT = re.compile(r"__nbq_lock_struct\((\w+)\)")
 EXPORT = re.compile(r"^EXPORT_SYMBOL(?:_GPL)?\((\w+)\)", re.MULTILINE)
+QUEUE_LOCK = re.compile(r"^NBQ_DEFINE_QUEUE_LOCK\(", re.MULTILINE)
 PARAMETER = re.compile(r"^module_param\w*\((\w+), .*, (0\d+)\);", re.MULTILINE)
 
 
@@ -83,9 +84,16 @@ def interface_of(text):
     return found + [line for line in (declared(*parts) for parts in statements(code)) if line]
 
 
+def exported(code):
+    """The symbols that the text of a file exports; queue_lock.h exports those of its macro."""
+    yield from EXPORT.findall(code)
+    for match in QUEUE_LOCK.finditer(code):
+        yield from arguments_at(code, match.end() - 1)[0][2:]
+
+
 def exports(folder):
     code = {path: without_comments(path.read_text()) for path in sorted(folder.glob("*.c"))}
-    return [*(f"export {name}" for text in code.values() for name in EXPORT.findall(text)),
+    return [*(f"export {name}" for text in code.values() for name in exported(text)),
             *(f"parameter {name} {mode}" for text in code.values()
               for name, mode in PARAMETER.findall(text))]
 

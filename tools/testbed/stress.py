@@ -18,7 +18,7 @@ SLOWNESS = 20
 ROUNDS = 4
 LONGER = 4
 # Lock types with nbqlock's queue nodes.
-OURS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "nbq_spin_fifo")
+OURS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin")
 BROKEN = "broken"		# the lock type that must fail
 
 

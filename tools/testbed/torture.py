@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The kernel's locktorture with the operations of nbqlock, out of tree.
 
-locktorture.c of the found kernel source is built with tools/ci/torture/nbq_ops.h in front of
-its table of operations, and entries of ours in that; torture.c beside it, where the kernel has
+locktorture.c of the found kernel source is built with tools/ci/torture/nbq_ops.h, once for each
+lock type, in front of its table of operations, and entries of ours in that; torture.c beside it, where the kernel has
 none. What is added are lines, at places that are searched for: a kernel in which one of them
 is not there is refused.
 """
@@ -15,13 +15,25 @@ from testbed.modules import built, make_modules
 
 FOLDER = PROJECT / "tools/ci/torture"
 MODULE = "nbq_locktorture.ko"
-TYPES = ("nbq_spin", "nbq_spin_fifo", "clh_nb", "mcs_nb", "swap_nb")
+TYPES = ("nbq_spin", "clh_nb", "mcs_nb", "swap_nb")
 FORMS = ("", "_irq", "_timed", "_timed_irq", "_try")
 OPERATIONS = tuple(f"{kind}{form}" for kind in TYPES for form in FORMS)
 BUSTED = "lock_busted"
+
+
+def operations():
+    """The operations of nbq_spin, and the same of the other lock types."""
+    made = (FOLDER / "nbq_ops.h").read_text()
+    spin = made[made.index("/* The operations of nbq_spin */"):]
+    for kind in TYPES[1:]:
+        made += spin.replace("torture_nbq_spin", f"torture_{kind}").replace(
+            '"nbq_spin', f'"{kind}').replace("nbq_spin", f"nbq_{kind.removesuffix('_nb')}")
+    return made + "\n"
+
+
 # (where, what is put in front of it)
 LOCKTORTURE_EDITS = (
-    (r"^static int lock_torture_writer\(", '#include "nbq_ops.h"\n\n'),
+    (r"^static int lock_torture_writer\(", operations()),
     (r"(?<=static struct lock_torture_ops \*torture_ops\[\] = \{\n)",
      "".join(f"\t\t&torture_{name}_ops,\n" for name in OPERATIONS)),
 )
@@ -48,13 +60,8 @@ ONLINE = re.compile(r"nbqlock: (\d+) of (\d+) CPUs online, ")
 HOTPLUG = re.compile(r"\bonoff: (\d+)/\d+:(\d+)/\d+ ")
 
 
-def edited(source, name, edits, adapt="tools/testbed/torture.py"):
-    """A source of the kernel with lines of ours, or Trouble. adapt: where the edits are."""
-    path = source / name
-    try:
-        text = path.read_text()
-    except OSError as error:
-        raise Trouble(f"{path}: {error.strerror}: no torture test of this kernel") from error
+def with_lines(text, name, edits, adapt):
+    """A text with lines of ours, or Trouble. adapt: where the edits are."""
     for where, lines in edits:
         found = list(re.finditer(where, text, re.MULTILINE))
         if len(found) != 1:
@@ -63,6 +70,16 @@ def edited(source, name, edits, adapt="tools/testbed/torture.py"):
         at = found[0].start()
         text = text[:at] + lines + text[at:]
     return text
+
+
+def edited(source, name, edits, adapt="tools/testbed/torture.py"):
+    """A source of the kernel with lines of ours, or Trouble."""
+    path = source / name
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise Trouble(f"{path}: {error.strerror}: no torture test of this kernel") from error
+    return with_lines(text, name, edits, adapt)
 
 
 def torture_modules(kernel):

@@ -18,17 +18,15 @@ from testbed.kernel_copy import errors_in, make_shadow
 from testbed.kernels import Kernel, Recipe, configure, require_um_host
 from testbed.kunit import (BUILD_TIMEOUT, KUNIT_FOLDER, KUNIT_MEMORY, MULTIPROCESSOR,
                            RUN_TIMEOUT, judge_log)
-from testbed.torture import Torture
+from testbed.torture import FORMS, Torture
 from upstream.layout import CODE
 from upstream.patches import applied
 
 WITHOUT_LOCKS = Recipe("series", "um", "linux", "guest", "kunit", "series")
 SETTINGS = ("CONFIG_NBQLOCK=y", "CONFIG_NBQLOCK_KUNIT_TEST=y")
-SUITES = ("nbq_deadline", "nbq_pool", "nbq_sockets",
-          *(f"nbq_spin{kind}{claims}" for kind in ("", "_fifo")
-            for claims in ("", "_bare", "_operations", "_deadlocks")))
-TORTURE = tuple(f"nbq_spin{kind}{form}" for kind in ("", "_fifo")
-                for form in ("", "_irq", "_timed", "_timed_irq", "_try"))
+SUITES = ("nbq_deadline", "nbq_pool", "nbq_sockets", "nbq_spin", "nbq_spin_bare",
+          "nbq_operations", "nbq_deadlocks")
+TORTURE = tuple(f"nbq_spin{form}" for form in FORMS)
 MODULES = ("torture.ko", "locktorture.ko")
 TORTURE_TIMEOUT = 1200
 WARNING = re.compile(r"\b(?:warning|error):|WARNING:")

@@ -12,7 +12,7 @@ REPORT = "Documentation/reference/report.rst"
 CONTENDED = ("The hybrid, beside all others",
              "Acquisitions (1/s), patience 10 us: median (least to greatest)")
 ALONE = ("Table 1: the cost of a lock alone", "")
-LOCKS = ("nbq_spin", "nbq_spin_fifo", "raw_spinlock", "raw_trylock", "rqspinlock")
+LOCKS = ("nbq_spin", "raw_spinlock", "raw_trylock", "rqspinlock")
 COLUMNS = ("2 CPUs", "4 CPUs", "8 CPUs")
 WIDTH = 72
 

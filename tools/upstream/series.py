@@ -7,16 +7,13 @@ import subprocess
 from testbed.common import (BUILD, PROJECT, Trouble, cache_root, cached, digest, file_hash,
                             locked)
 from testbed.source import get_source
+from testbed.torture import with_lines
 from upstream import layout
 from upstream.figures import filled
 from upstream.patches import Author, format_patches
-from testbed.kernel_copy import hunks_of
-from upstream.text import edited
 
 FOLDER = BUILD / "series"
 TEXTS = PROJECT / "tools/upstream/texts"
-# What differs besides, as hunks of a diff.
-HUNKS = TEXTS / "edits.patch"
 
 
 def unifdef_of(tree):
@@ -70,16 +67,7 @@ class Tree:
         self.texts[name] = text
 
     def edit(self, name, edits):
-        self.texts[name] = edited(f"{name} of Linux {self.source.version}", self.read(name),
-                                  edits)
-
-
-def hunks():
-    """Those of all files: {path: [(title, old, new)]}."""
-    found = {}
-    for name, *hunk in hunks_of(HUNKS):
-        found.setdefault(name, []).append(hunk)
-    return found
+        self.texts[name] = with_lines(self.read(name), name, edits, "tools/upstream/layout.py")
 
 
 class Maker:
@@ -89,26 +77,16 @@ class Maker:
         self.tree = Tree(source)
         self.author = author
         self.unifdef = unifdef_of(source.path)
-        self.hunks = hunks()
 
-    def text_of(self, name, made):
+    def text_of(self, made):
         """What becomes of one of the project's files, or of the series' own."""
         path = PROJECT / made.source
         if not path.exists():
             raise Trouble(f"there is no {made.source}: adapt tools/upstream/layout.py")
         text = path.read_text()
         if path.is_relative_to(TEXTS):
-            return edited(made.source, text, made.edits)
-        text = resolved(self.unifdef, made.source, text, made.symbols)
-        text = made.finish(edited(made.source, text, made.edits))
-        for title, old, new in self.hunks.pop(name, ()):
-            if text.count(old) != 1:
-                raise Trouble(f"{made.source} has changed where {HUNKS.relative_to(PROJECT)} "
-                              f"changes {name}: \"{title}\" is in {text.count(old)} places, "
-                              f"not 1:\n{old}Adapt it; tools/series --unedited writes what it "
-                              "is applied to.")
-            text = text.replace(old, new)
-        return text
+            return text
+        return layout.renamed(resolved(self.unifdef, made.source, text, made.symbols))
 
     def commits(self):
         """[(message, {path: text})], patch by patch."""
@@ -116,27 +94,14 @@ class Maker:
         for patch in layout.patches(self.author):
             touched = {}
             for name, made in patch.files.items():
-                self.tree.add(name, self.text_of(name, made))
+                self.tree.add(name, self.text_of(made))
                 touched[name] = self.tree.texts[name]
             for name, edits in patch.edits.items():
                 self.tree.edit(name, edits)
                 touched[name] = self.tree.texts[name]
             message = (TEXTS / patch.message).read_text()
             commits.append((filled(message, self.tree.source.version), touched))
-        if self.hunks:
-            raise Trouble(f"{HUNKS} changes {', '.join(self.hunks)}, which the series lacks")
         return commits
-
-
-def write_unedited(folder):
-    """Write what is made of the sources before the hunks are applied."""
-    maker = Maker(get_source(), Author("Nobody <nobody@localhost.invalid>"))
-    maker.hunks = {}
-    for patch in layout.patches(maker.author):
-        for name, made in patch.files.items():
-            path = Path(folder) / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(maker.text_of(name, made))
 
 
 class Series:

@@ -8,10 +8,7 @@ from testbed.rst import escaped, fields, heading, paragraph, table
 from verification.parts import PARTS
 
 NAMES = {"clh": "CLH-NB", "mcs": "MCS-NB", "swap": "swap-only", "spin": "hybrid",
-         "fifo": "hybrid, first come, first served",
-         "fifo_32bit": "hybrid, first come, first served, of kernels of 32 bits",
-         "spin_bare": "hybrid, its bare layer",
-         "fifo_bare": "hybrid, first come, first served, its bare layer"}
+         "spin_bare": "hybrid, its bare layer"}
 
 
 def counted(number, noun):
@@ -73,23 +70,6 @@ def explorer_section(rows):
     return lines + table(["lock", "to abandon", "to release"], own_steps(rows))
 
 
-def defects_line(rows):
-    missed = sum(not row["found"] for row in rows)
-    return (f"{counted(len(rows), 'known mistake')} put back: "
-            + ("each found" if not missed else f"{missed} not found"))
-
-
-def defects_section(rows):
-    lines = paragraph("Mistakes of the printed versions and others of one line, each in a copy "
-                      "of the shipped text. *Transitions*: of the shortest schedule that shows "
-                      "it, from one shared access of a context to its next.")
-    return lines + table(
-        ["mistake", "lock", "found in", "as", "transitions"],
-        [[escaped(row["defect"]), NAMES[row["found"]["lock"]], escaped(row["found"]["name"]),
-          escaped(row["found"]["failure"]), row["shortest"] or "-"] if row["found"] else
-         [escaped(row["defect"]), "-", "-", "**not found**", "-"] for row in rows])
-
-
 def litmus_line(rows):
     tests = {row["test"] for row in rows}
     wrong = sum(not row["passed"] for row in rows)
@@ -128,25 +108,29 @@ def litmus_section(rows):
 
 
 def mutants_line(found):
-    rows = found["mutants"]
-    statuses = [row["status"] for row in rows]
-    return f"{counted(len(rows), 'mutant')}: " + ", ".join(
+    statuses = [row["status"] for row in found["mutants"]]
+    return f"{counted(len(statuses), 'mutant')}: " + ", ".join(
         f"{statuses.count(status)} {status}" for status in dict.fromkeys(sorted(statuses)))
 
 
-def mutant_cell(row, layer):
-    said = row["layers"].get(layer)
-    if not said:
-        return "-"
-    if said["killed"]:
-        return "killed"
-    return "survives" if said["explanation"] else "**survives**"
+def layer_row(rows, layer):
+    looked = [row for row in rows if layer in row["killers"]]
+    killed = [row for row in looked if row["killers"][layer]]
+    alone = [row for row in killed if sum(map(bool, row["killers"].values())) == 1]
+    return [layer, len(looked), len(killed), len(alone),
+            duration(sum(row["seconds"].get(layer, 0) for row in rows))]
 
 
-def mutant_remarks(row):
-    said = row["layers"].values()
-    return "; ".join(dict.fromkeys(
-        (layer["by"] or "").split(": ")[0] or layer["explanation"] or "" for layer in said))
+def by_file_and_rule(rows):
+    """Rows of a table: how many mutants of each rule are in a file, and how many survive."""
+    rules = list(dict.fromkeys(row["name"].split()[2] for row in rows))
+    for file in dict.fromkeys(row["name"].split()[0] for row in rows):
+        cells = []
+        for rule in rules:
+            of_both = [row for row in rows if row["name"].split()[0:3:2] == [file, rule]]
+            survive = sum(row["status"] in ("explained", "survived") for row in of_both)
+            cells.append(f"{len(of_both)} ({survive})" if survive else len(of_both) or "-")
+        yield [file, *cells]
 
 
 def checked_at(rows):
@@ -155,19 +139,23 @@ def checked_at(rows):
 
 
 def mutants_section(found):
-    lines = paragraph("A dash: the layer has nothing to do with a mistake of this kind. What "
-                      "survives a layer has its reason beside it. They were judged by the text "
-                      f"and the tests of a commit: {checked_at(found['mutants'])}.")
-    layers = found["layers"]
+    rows = found["mutants"]
+    lines = paragraph("Made by rule; in parentheses: those that no test notices. They were judged "
+                      f"by the text and the tests of a commit: {checked_at(rows)}.")
+    rules = list(dict.fromkeys(row["name"].split()[2] for row in rows))
+    lines += table(["file", *rules], list(by_file_and_rule(rows)))
+    lines += paragraph("A mutant ends with the first layer that notices it, unless each was let "
+                       "look. *Alone*: no other layer that looked has noticed it.")
+    lines += table(["layer", "looked at", "killed", "alone", "time"],
+                   [layer_row(rows, layer) for layer in found["layers"]])
     return lines + table(
-        ["mistake", *layers, "by, or why not"],
-        [[escaped(row["name"]), *(mutant_cell(row, layer) for layer in layers),
-          escaped(mutant_remarks(row))] for row in found["mutants"]])
+        ["not noticed", "why"],
+        [[escaped(row["name"]), escaped(row["reason"]) if row["reason"] else "**unexplained**"]
+         for row in rows if row["status"] in ("explained", "survived")])
 
 
 SECTIONS = {
     "explorer": ("All schedules", explorer_line, explorer_section),
-    "defects": ("Known mistakes", defects_line, defects_section),
     "litmus": ("Memory ordering", litmus_line, litmus_section),
     "mutants": ("Mutants", mutants_line, mutants_section),
 }

@@ -9,13 +9,13 @@ from bench.results import RunRecord, ScenarioResult
 from bench.testbeds import WHOLE_KERNELS
 
 CORES = 2
-LOCKS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "nbq_spin_fifo", "raw_spinlock",
-         "raw_trylock", "rqspinlock", "tas_b", "tas_b_try", "clh", "mcs", "clh_try", "mcs_try",
+LOCKS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "raw_spinlock", "raw_trylock",
+         "rqspinlock", "tas_b", "tas_b_try", "clh", "mcs", "clh_try", "mcs_try",
          "clh_nb_paper", "mcs_nb_paper")
 SIMULATED_LOCKS = (*(lock for lock in LOCKS if lock not in (
     "raw_spinlock", "raw_trylock", "rqspinlock")), "qspinlock", "pv_qspinlock",
     "virt_spin_lock", "nbq_spin_pv", "cna", "hmcs")
-NODES = {"clh_nb": 3, "mcs_nb": 4, "swap_nb": 4, "nbq_spin": 2, "nbq_spin_fifo": 3,
+NODES = {"clh_nb": 3, "mcs_nb": 4, "swap_nb": 4, "nbq_spin": 2,
          "clh_nb_paper": 40, "mcs_nb_paper": 30}
 MACHINE = {"format": results.FORMAT, "kernel": "7.2.12", "testbed": "uml",
            "kernels": {"uml": "7.2.12"}, "cpu_model": "A processor", "cores": CORES,

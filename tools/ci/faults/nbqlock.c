@@ -113,8 +113,8 @@ static int same_lock(void)
 	return ret ? 0 : -EINVAL;
 }
 
-static DEFINE_NBQ_SPIN(spin, 0);
-static DEFINE_NBQ_SPIN(fifo, NBQ_SPIN_FIFO);
+static DEFINE_NBQ_SPIN(spin);
+static DEFINE_NBQ_SPIN(other_spin);
 
 /*
  * The hybrid is a lock of one word that has a fast path, and is lockdep's all the same.
@@ -125,15 +125,15 @@ static int hybrids_in_opposite_orders(void)
 
 	if (ret)
 		return ret;
-	nbq_spin_lock(&fifo);
-	nbq_spin_unlock(&fifo);
+	nbq_spin_lock(&other_spin);
+	nbq_spin_unlock(&other_spin);
 	nbq_spin_unlock(&spin);
 
-	nbq_spin_lock(&fifo);
+	nbq_spin_lock(&other_spin);
 	ret = nbq_spin_lock_until(&spin, ktime_get() + PATIENCE);
 	if (!ret)
 		nbq_spin_unlock(&spin);
-	nbq_spin_unlock(&fifo);
+	nbq_spin_unlock(&other_spin);
 	return ret;
 }
 

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Operations of nbqlock for the kernel's locktorture.c, which includes this in front of its
- * table of operations (tools/testbed/torture.py).
+ * Operations of nbq_spin for the kernel's locktorture.c, in front of its table of operations;
+ * tools/testbed/torture.py makes those of the other locks from them, tools/upstream the patch for
+ * a kernel tree.
  *
- * For each lock type: the plain operations, _irq (by _irqsave, as locktorture's own), timed,
- * timed_irq, and try. An operation that can fail is repeated until it succeeds; failures that
- * it may not have count as failures of the test. Nested locks are of the same type, and timed
- * where the main lock is.
+ * The plain operations, _irq (by _irqsave, as locktorture's own), timed, timed_irq, and try. An
+ * operation that can fail is repeated until it succeeds; failures that it may not have count as
+ * failures of the test. Nested locks are of the same type, and timed where the main lock is.
  */
-#ifndef _NBQ_TORTURE_OPS_H
-#define _NBQ_TORTURE_OPS_H
-
 #include <nbqlock/counters.h>
 #include <nbqlock/nbqlock.h>
 
@@ -32,8 +29,8 @@ static bool nbq_torture_failed(int tid, int err)
 }
 
 /*
- * Its memory goes with the module: destroy, and see what the nodes have become of. locktorture
- * does not print the statistics of CPU hotplug, as rcutorture does.
+ * The locks are destroyed: see what has become of the nodes. locktorture does not print the
+ * statistics of CPU hotplug, as rcutorture does.
  */
 static void nbq_torture_report(void)
 {
@@ -49,156 +46,182 @@ static void nbq_torture_report(void)
 	torture_onoff_stats();
 }
 
-/* The holds of locktorture's spinlocks: up to long_hold ms, and mostly none. */
-#define NBQ_TORTURE_OPS(NAME, OPS, ACQUIRE, RELEASE, NEST)		\
-static struct lock_torture_ops torture_##OPS##_ops = {			\
-	.init		= torture_##NAME##_init,			\
-	.exit		= torture_##NAME##_exit,			\
-	.nested_lock	= torture_##NAME##_##NEST,			\
-	.writelock	= torture_##NAME##_##ACQUIRE,			\
-	.write_delay	= torture_spin_lock_write_delay,		\
-	.task_boost	= torture_rt_boost,				\
-	.writeunlock	= torture_##NAME##_##RELEASE,			\
-	.nested_unlock	= torture_##NAME##_unnest,			\
-	.name		= #OPS						\
+/* The operations of nbq_spin */
+
+static struct nbq_spin torture_nbq_spin_lock;
+static struct nbq_spin torture_nbq_spin_nested[MAX_NESTED_LOCKS];
+static struct lock_class_key torture_nbq_spin_nested_keys[MAX_NESTED_LOCKS];
+
+static void torture_nbq_spin_init(void)
+{
+	int i;
+
+	nbq_spin_init(&torture_nbq_spin_lock);
+	for (i = 0; i < MAX_NESTED_LOCKS; i++) {
+		nbq_spin_init(&torture_nbq_spin_nested[i]);
+		lockdep_set_class(&torture_nbq_spin_nested[i], &torture_nbq_spin_nested_keys[i]);
+	}
 }
 
-/* Only the hybrid has flags. */
-#define nbq_torture_init_spin(lock, flags)	nbq_spin_init(lock, flags)
-#define nbq_torture_init_clh(lock, flags)	nbq_clh_init(lock)
-#define nbq_torture_init_mcs(lock, flags)	nbq_mcs_init(lock)
-#define nbq_torture_init_swap(lock, flags)	nbq_swap_init(lock)
+static void torture_nbq_spin_exit(void)
+{
+	int i, err = nbq_spin_destroy(&torture_nbq_spin_lock);
 
-/* The operations of nbq_X, for locks that are made with these flags. */
-#define NBQ_TORTURE_TYPE(NAME, X, FLAGS)				\
-static struct nbq_##X torture_##NAME##_lock;				\
-static struct nbq_##X torture_##NAME##_nested[MAX_NESTED_LOCKS];	\
-static struct lock_class_key torture_##NAME##_nested_keys[MAX_NESTED_LOCKS]; \
-									\
-static void torture_##NAME##_init(void)					\
-{									\
-	int i;								\
-									\
-	nbq_torture_init_##X(&torture_##NAME##_lock, FLAGS);		\
-	for (i = 0; i < MAX_NESTED_LOCKS; i++) {			\
-		nbq_torture_init_##X(&torture_##NAME##_nested[i], FLAGS); \
-		lockdep_set_class(&torture_##NAME##_nested[i], &torture_##NAME##_nested_keys[i]); \
-	}								\
-}									\
-									\
-static void torture_##NAME##_exit(void)					\
-{									\
-	int i, err = nbq_##X##_destroy(&torture_##NAME##_lock);		\
-									\
-	for (i = 0; i < MAX_NESTED_LOCKS; i++)				\
-		err = nbq_##X##_destroy(&torture_##NAME##_nested[i]) ?: err; \
-	if (err)							\
-		pr_alert("!!! nbqlock: destroy failed with %d\n", err);	\
-	nbq_torture_report();						\
-}									\
-									\
-static int torture_##NAME##_nest(int tid, u32 lockset)			\
-{									\
-	int i;								\
-									\
-	for (i = 0; i < nested_locks; i++)				\
-		if (lockset & (1 << i))					\
-			nbq_##X##_lock(&torture_##NAME##_nested[i]);	\
-	return 0;							\
-}									\
-									\
-static int torture_##NAME##_nest_timed(int tid, u32 lockset)		\
-{									\
-	int i, err;							\
-									\
-	for (i = 0; i < nested_locks; i++) {				\
-		if (!(lockset & (1 << i)))				\
-			continue;					\
-		do {							\
-			err = nbq_##X##_lock_timeout(&torture_##NAME##_nested[i], \
-						     NBQ_TORTURE_PATIENCE); \
-		} while (err && nbq_torture_failed(tid, err));		\
-	}								\
-	return 0;							\
-}									\
-									\
-static void torture_##NAME##_unnest(int tid, u32 lockset)		\
-{									\
-	int i;								\
-									\
-	for (i = nested_locks - 1; i >= 0; i--)				\
-		if (lockset & (1 << i))					\
-			nbq_##X##_unlock(&torture_##NAME##_nested[i]);	\
-}									\
-									\
-static int torture_##NAME##_acquire(int tid)				\
-{									\
-	nbq_##X##_lock(&torture_##NAME##_lock);				\
-	return 0;							\
-}									\
-									\
-static int torture_##NAME##_acquire_timed(int tid)			\
-{									\
-	int err;							\
-									\
-	do {								\
-		err = nbq_##X##_lock_timeout(&torture_##NAME##_lock, NBQ_TORTURE_PATIENCE); \
-	} while (err && nbq_torture_failed(tid, err));			\
-	return 0;							\
-}									\
-									\
-static int torture_##NAME##_acquire_try(int tid)			\
-{									\
-	int err;							\
-									\
-	do {								\
-		err = nbq_##X##_trylock(&torture_##NAME##_lock) ? 0 : -EBUSY; \
-	} while (err && nbq_torture_failed(tid, err));			\
-	return 0;							\
-}									\
-									\
-static void torture_##NAME##_release(int tid)				\
-{									\
-	nbq_##X##_unlock(&torture_##NAME##_lock);			\
-}									\
-									\
-static int torture_##NAME##_acquire_irq(int tid)			\
-{									\
-	unsigned long flags;						\
-									\
-	nbq_##X##_lock_irqsave(&torture_##NAME##_lock, flags);		\
-	cxt.cur_ops->flags = flags;					\
-	return 0;							\
-}									\
-									\
-static int torture_##NAME##_acquire_timed_irq(int tid)			\
-{									\
-	unsigned long flags;						\
-	int err;							\
-									\
-	do {								\
-		err = nbq_##X##_lock_timeout_irqsave(&torture_##NAME##_lock, \
-						     NBQ_TORTURE_PATIENCE, flags); \
-	} while (err && nbq_torture_failed(tid, err));			\
-	cxt.cur_ops->flags = flags;					\
-	return 0;							\
-}									\
-									\
-static void torture_##NAME##_release_irq(int tid)			\
-{									\
-	nbq_##X##_unlock_irqrestore(&torture_##NAME##_lock, cxt.cur_ops->flags); \
-}									\
-									\
-NBQ_TORTURE_OPS(NAME, NAME, acquire, release, nest);			\
-NBQ_TORTURE_OPS(NAME, NAME##_irq, acquire_irq, release_irq, nest);	\
-NBQ_TORTURE_OPS(NAME, NAME##_timed, acquire_timed, release, nest_timed); \
-NBQ_TORTURE_OPS(NAME, NAME##_timed_irq, acquire_timed_irq, release_irq, nest_timed); \
-NBQ_TORTURE_OPS(NAME, NAME##_try, acquire_try, release, nest_timed)
+	for (i = 0; i < MAX_NESTED_LOCKS; i++)
+		err = nbq_spin_destroy(&torture_nbq_spin_nested[i]) ?: err;
+	if (err)
+		pr_alert("!!! nbqlock: destroy failed with %d\n", err);
+	nbq_torture_report();
+}
 
-NBQ_TORTURE_TYPE(nbq_spin, spin, 0);
-NBQ_TORTURE_TYPE(nbq_spin_fifo, spin, NBQ_SPIN_FIFO);
-NBQ_TORTURE_TYPE(clh_nb, clh, 0);
-NBQ_TORTURE_TYPE(mcs_nb, mcs, 0);
-NBQ_TORTURE_TYPE(swap_nb, swap, 0);
+static int torture_nbq_spin_nest(int tid, u32 lockset)
+{
+	int i;
 
-#endif
+	for (i = 0; i < nested_locks; i++)
+		if (lockset & (1 << i))
+			nbq_spin_lock(&torture_nbq_spin_nested[i]);
+	return 0;
+}
+
+static int torture_nbq_spin_nest_timed(int tid, u32 lockset)
+{
+	int i, err;
+
+	for (i = 0; i < nested_locks; i++) {
+		if (!(lockset & (1 << i)))
+			continue;
+		do {
+			err = nbq_spin_lock_timeout(&torture_nbq_spin_nested[i],
+						    NBQ_TORTURE_PATIENCE);
+		} while (err && nbq_torture_failed(tid, err));
+	}
+	return 0;
+}
+
+static void torture_nbq_spin_unnest(int tid, u32 lockset)
+{
+	int i;
+
+	for (i = nested_locks - 1; i >= 0; i--)
+		if (lockset & (1 << i))
+			nbq_spin_unlock(&torture_nbq_spin_nested[i]);
+}
+
+static int torture_nbq_spin_acquire(int tid)
+{
+	nbq_spin_lock(&torture_nbq_spin_lock);
+	return 0;
+}
+
+static int torture_nbq_spin_acquire_timed(int tid)
+{
+	int err;
+
+	do {
+		err = nbq_spin_lock_timeout(&torture_nbq_spin_lock, NBQ_TORTURE_PATIENCE);
+	} while (err && nbq_torture_failed(tid, err));
+	return 0;
+}
+
+static int torture_nbq_spin_acquire_try(int tid)
+{
+	int err;
+
+	do {
+		err = nbq_spin_trylock(&torture_nbq_spin_lock) ? 0 : -EBUSY;
+	} while (err && nbq_torture_failed(tid, err));
+	return 0;
+}
+
+static void torture_nbq_spin_release(int tid)
+{
+	nbq_spin_unlock(&torture_nbq_spin_lock);
+}
+
+static int torture_nbq_spin_acquire_irq(int tid)
+{
+	unsigned long flags;
+
+	nbq_spin_lock_irqsave(&torture_nbq_spin_lock, flags);
+	cxt.cur_ops->flags = flags;
+	return 0;
+}
+
+static int torture_nbq_spin_acquire_timed_irq(int tid)
+{
+	unsigned long flags;
+	int err;
+
+	do {
+		err = nbq_spin_lock_timeout_irqsave(&torture_nbq_spin_lock,
+						    NBQ_TORTURE_PATIENCE, flags);
+	} while (err && nbq_torture_failed(tid, err));
+	cxt.cur_ops->flags = flags;
+	return 0;
+}
+
+static void torture_nbq_spin_release_irq(int tid)
+{
+	nbq_spin_unlock_irqrestore(&torture_nbq_spin_lock, cxt.cur_ops->flags);
+}
+
+static struct lock_torture_ops torture_nbq_spin_ops = {
+	.init		= torture_nbq_spin_init,
+	.exit		= torture_nbq_spin_exit,
+	.nested_lock	= torture_nbq_spin_nest,
+	.writelock	= torture_nbq_spin_acquire,
+	.write_delay	= torture_spin_lock_write_delay,
+	.task_boost	= torture_rt_boost,
+	.writeunlock	= torture_nbq_spin_release,
+	.nested_unlock	= torture_nbq_spin_unnest,
+	.name		= "nbq_spin"
+};
+
+static struct lock_torture_ops torture_nbq_spin_irq_ops = {
+	.init		= torture_nbq_spin_init,
+	.exit		= torture_nbq_spin_exit,
+	.nested_lock	= torture_nbq_spin_nest,
+	.writelock	= torture_nbq_spin_acquire_irq,
+	.write_delay	= torture_spin_lock_write_delay,
+	.task_boost	= torture_rt_boost,
+	.writeunlock	= torture_nbq_spin_release_irq,
+	.nested_unlock	= torture_nbq_spin_unnest,
+	.name		= "nbq_spin_irq"
+};
+
+static struct lock_torture_ops torture_nbq_spin_timed_ops = {
+	.init		= torture_nbq_spin_init,
+	.exit		= torture_nbq_spin_exit,
+	.nested_lock	= torture_nbq_spin_nest_timed,
+	.writelock	= torture_nbq_spin_acquire_timed,
+	.write_delay	= torture_spin_lock_write_delay,
+	.task_boost	= torture_rt_boost,
+	.writeunlock	= torture_nbq_spin_release,
+	.nested_unlock	= torture_nbq_spin_unnest,
+	.name		= "nbq_spin_timed"
+};
+
+static struct lock_torture_ops torture_nbq_spin_timed_irq_ops = {
+	.init		= torture_nbq_spin_init,
+	.exit		= torture_nbq_spin_exit,
+	.nested_lock	= torture_nbq_spin_nest_timed,
+	.writelock	= torture_nbq_spin_acquire_timed_irq,
+	.write_delay	= torture_spin_lock_write_delay,
+	.task_boost	= torture_rt_boost,
+	.writeunlock	= torture_nbq_spin_release_irq,
+	.nested_unlock	= torture_nbq_spin_unnest,
+	.name		= "nbq_spin_timed_irq"
+};
+
+static struct lock_torture_ops torture_nbq_spin_try_ops = {
+	.init		= torture_nbq_spin_init,
+	.exit		= torture_nbq_spin_exit,
+	.nested_lock	= torture_nbq_spin_nest_timed,
+	.writelock	= torture_nbq_spin_acquire_try,
+	.write_delay	= torture_spin_lock_write_delay,
+	.task_boost	= torture_rt_boost,
+	.writeunlock	= torture_nbq_spin_release,
+	.nested_unlock	= torture_nbq_spin_unnest,
+	.name		= "nbq_spin_try"
+};

@@ -275,7 +275,7 @@ class Limits(unittest.TestCase):
     def test_every_type_of_ours_has_limits(self):
         found = {(limit.lock, limit.sockets) for limit in limits.read()}
         self.assertEqual(found, {(lock, sockets) for sockets in (1, 8) for lock in
-                                 ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "nbq_spin_fifo")})
+                                 ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin")})
 
     def test_a_limit_is_at_most_a_tenth_above_its_figure(self):
         self.assertEqual(self.read("[1 socket]\nmcs = 11, 10\n")[0].most, 11)

@@ -54,6 +54,8 @@ MODULE = """
 module_param_named(checks, nbq_checks, bool, 0644);
 EXPORT_SYMBOL_GPL(nbq_lock);
 EXPORT_SYMBOL_IF_KUNIT(nbq_enqueue);
+NBQ_DEFINE_QUEUE_LOCK(struct nbq_clh, &ops, nbq_clh_destroy,
+		      nbq_clh_lock);
 /* EXPORT_SYMBOL_GPL(nbq_comment); */
 """
 
@@ -81,7 +83,9 @@ class InterfaceTest(unittest.TestCase):
     def test_a_module(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "main.c").write_text(MODULE)
-            self.assertEqual(exports(Path(folder)), ["export nbq_lock", "parameter checks 0644"])
+            self.assertEqual(exports(Path(folder)), [
+                "export nbq_lock", "export nbq_clh_destroy", "export nbq_clh_lock",
+                "parameter checks 0644"])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 from testbed.common import Trouble
-from testbed.torture import LOCKTORTURE_EDITS, NO_TIMEOUT, Torture, edited
+from testbed.torture import LOCKTORTURE_EDITS, NO_TIMEOUT, OPERATIONS, Torture, edited
 
 SOURCE = """\
 static int lock_torture_writer(void *arg)
@@ -37,7 +37,10 @@ class Edited(unittest.TestCase):
 
     def test_operations_are_in_front_of_those_of_the_kernel(self):
         text = self.edit(SOURCE)
-        self.assertLess(text.index("nbq_ops.h"), text.index("lock_torture_writer"))
+        for name in OPERATIONS:
+            self.assertLess(text.index(f"torture_{name}_ops = {{"),
+                            text.index("lock_torture_writer"))
+        self.assertIn("nbq_swap_lock_timeout(&torture_swap_nb_lock", text)
         self.assertLess(text.index("torture_nbq_spin_ops"), text.index("lock_busted_ops"))
 
     def test_kernel_without_the_place_is_refused(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The entry in MAINTAINERS, figures from a report, patches that git makes and applies."""
+"""Words of the module, figures from a report, patches that git makes and applies."""
 
 from pathlib import Path
 import tempfile
@@ -9,8 +9,6 @@ from testbed.common import Trouble
 from upstream import figures, layout
 from upstream.patches import Author, applied, format_patches
 
-MAINTAINERS = "List of maintainers\n\nALPHA\nM:\tA <a@b.c>\nS:\tMaintained\n\n" \
-    "NCR DRIVER\nM:\tB <b@b.c>\nS:\tMaintained\n\nTHE REST\nM:\tL <l@b.c>\n"
 REPORT = """\
 The hybrid, beside all others
 =============================
@@ -30,24 +28,26 @@ Another
 """
 
 
-class Entry(unittest.TestCase):
-    def test_entry_stands_in_the_order_of_the_titles(self):
-        text = layout.Entry("A <a@b.c>").apply("MAINTAINERS", MAINTAINERS)
-        self.assertIn("ALPHA\nM:\tA <a@b.c>\nS:\tMaintained\n\nNBQLOCK:", text)
-        self.assertIn("\n\nNCR DRIVER\n", text)
-        self.assertIn("K:\t\\bnbq_(bare_)?spin_\n", text)
-
-    def test_tree_without_such_a_list_is_refused(self):
-        with self.assertRaisesRegex(Trouble, "MAINTAINERS has no place for an entry"):
-            layout.Entry("A <a@b.c>").apply("MAINTAINERS", "nothing\n")
-
-
 class Leftovers(unittest.TestCase):
     def test_words_of_the_module_are_refused(self):
         for word in ("LINUX_VERSION_CODE", "nbq_clh_lock()", "module_param(x)", "the explorer",
-                     "Documentation/design.rst", "trace_nbq_abandon()"):
+                     "Documentation/design.rst", "#ifdef NBQ_QUEUE_LOCKS",
+                     '#include "compat.h"', "as in the module", "growth of pool_nodes"):
             with self.assertRaisesRegex(Trouble, "a.c:2: .* is left"):
                 layout.check({"a.c": f"/* x */\n/* {word} */\n"}, {})
+
+    def test_names_are_those_of_the_tree(self):
+        for name, becomes in (
+                ('#include "compat.h"\n#include "bare_spin_types.h"\n',
+                 "#include <linux/nbqlock_bare_types.h>\n"),
+                ('#include "spin_types.h"\n#include "../nbqlock/wait.h"\n',
+                 '#include <linux/nbqlock_types.h>\n#include "../wait.h"\n'),
+                ("/* as spin.h and bare_spin.h say */", "/* as nbqlock.h and nbqlock_bare.h say */"),
+                ("_NBQLOCK_SPIN_H _NBQLOCK_SPIN_TYPES_H _NBQLOCK_BARE_SPIN_TYPES_H",
+                 "_LINUX_NBQLOCK_H _LINUX_NBQLOCK_TYPES_H _LINUX_NBQLOCK_BARE_TYPES_H"),
+                ("__nbq_lock_struct(nbq_spin) __nbq_acquires(lock)",
+                 "context_lock_struct(nbq_spin) __acquires(lock)")):
+            self.assertEqual(layout.renamed(name).strip(), becomes.strip())
 
     def test_what_the_tree_has_is_its_own(self):
         layout.check({"a.c": "module_param(x);\n"}, {"a.c": ""})

@@ -9,12 +9,10 @@ it has no patience; @: its deadline has passed; in parentheses: what the holder 
 from dataclasses import dataclass
 
 QUICK, CHECK, ALL = range(3)
-TYPES = ("clh", "mcs", "swap", "spin", "fifo", "fifo_32bit", "spin_bare", "fifo_bare")
-HYBRIDS = ("spin", "fifo")
-# What is explored of the text of kernels that do not access 64 bits at once.
-ON_32BIT = ("two_twice", "three_once", "no_patience", "nmi_above_a_task", "deadlock")
-# And of the bare layer, whose attempts resume no place.
-OF_BARE_LAYER = (*ON_32BIT, "two_three_times", "nmi_above_one_of_two_waiters", "socket_twice",
+TYPES = ("clh", "mcs", "swap", "spin", "spin_bare")
+# What is explored of the bare layer, whose attempts resume no place.
+OF_BARE_LAYER = ("two_twice", "three_once", "no_patience", "nmi_above_a_task", "deadlock",
+                 "two_three_times", "nmi_above_one_of_two_waiters", "socket_twice",
                  "sockets_twice", "shared_queue_twice")
 
 
@@ -24,7 +22,7 @@ class Configuration:
 
     checks: how many deadlock checks a wait may choose to make.
     sockets: among which the CPUs are divided, with a queue each, which all locks share;
-    0: each lock has its own. Of the default hybrid only.
+    0: each lock has its own. Of the hybrid only.
     when: in which runs.
     slow: the lock types for which that takes minutes; beyond: for which it has not come to
     an end yet.
@@ -39,8 +37,6 @@ class Configuration:
     beyond: tuple = ()
 
     def is_run(self, lock, when):
-        if lock.endswith("_32bit") and self.name not in ON_32BIT:
-            return False
         if lock.endswith("_bare") and self.name not in OF_BARE_LAYER:
             return False
         lock = lock.removesuffix("_bare")
@@ -111,7 +107,7 @@ CONFIGURATIONS = (
     Configuration("nmi_twice", "0.0:A?,A? 0.3:A?,A? 1.0:A?,A?", when=ALL),
     # The nodes of a CPU's pool are reused while an abandon is interrupted.
     Configuration("nmi_in_nmi_and_retry", "0.0:A,A? 1.0:A 2.3:A? 2.3:A?", pool=1, when=ALL,
-                  beyond=HYBRIDS),
+                  beyond=("spin",)),
     # The outer one of a level resumes a place while the inner one uses its node.
     Configuration("nmi_in_nmi_resumes", "0.0:A,A,A 1.3:A?,A 1.3:A?", when=ALL),
     Configuration("nmis_on_two_cpus", "0.0:A? 0.3:A? 1.0:A? 1.3:A?", when=ALL),

@@ -189,7 +189,7 @@ static inline unsigned int socket_of(unsigned int cpu)
 	return sockets_number ? cpu % sockets_number : 0;
 }
 
-/* See HAS_LITTLE_PATIENCE in spin_policy.h. */
+/* See context_has_little_patience() in spin_policy.h. */
 static inline bool has_little_patience(unsigned int cpu)
 {
 	return sockets_number > 1 && cpu == 2;

@@ -27,13 +27,9 @@ MOST_OF_QUICK = 2_000_000
 
 
 def type_flags(lock):
-    """A type with _32bit behind it is that of kernels which do not access 64 bits at once.
-
-    With _bare it is the bare layer of the hybrid.
-    """
-    name, _, form = lock.partition("_")
-    flags = {"": [], "32bit": ["-DSHIM_32BIT"], "bare": ["-DBARE_LAYER"]}
-    return [f"-DTYPE_{name.upper()}", *flags[form]]
+    """A type with _bare behind it is the bare layer of the hybrid."""
+    name = lock.removesuffix("_bare")
+    return [f"-DTYPE_{name.upper()}", *(["-DBARE_LAYER"] if name != lock else [])]
 
 
 def build(source, folder, lock):

@@ -15,6 +15,8 @@
 
 /* The running context polls on until it does something new. */
 bool context_persists(void);
+/* It is on the third CPU, where there are two sockets. */
+bool context_has_little_patience(void);
 #endif
 
 #define NBQ_SPIN_POLICY
@@ -27,20 +29,11 @@ bool context_persists(void);
 #define AHEAD_NS		NEVER_YET
 #define CHECK_PRED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define HANDOFF_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
-/* Of the third CPU, where there are two sockets. */
-#define HAS_LITTLE_PATIENCE(wait)	((wait)->pool->cpu == SHIM_CPU_NUMBER(2))
+#define HAS_LITTLE_PATIENCE(wait)	((void)(wait), context_has_little_patience())
 #define TURN_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
 #define POLLS_AS_HEAD		((unsigned int)NEVER_YET)
 #define HAS_POLLED(place, wait)	((void)(place), (void)(wait), context_persists())
-/*
- * A waiter with a node asks this at each poll. What it no longer uses is cleared then, lest it
- * tell states apart: its polls as a newcomer, and how many nodes it has skipped.
- */
-#define HAS_TICKED(place, wait)						\
-	((place)->holder = 0, (place)->idle_since = 0, (place)->must_queue = 0,	\
-	 (place)->newcomer_since = 0, (place)->skipped = 0,			\
-	 (place)->acts_as_head = (place)->acts_as_head && (place)->pred,	\
-	 (void)(wait), context_persists())
+#define HAS_TICKED(place, wait)	((void)(place), (void)(wait), context_persists())
 
 /* A search for a deadlock is a choice of its own (CHECK in context.h). */
 #define NBQ_WAIT_TIMES

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Coroutines: a stack for each, and a hook on the accesses. */
 #include <stdlib.h>
+#include <string.h>
 
 #include <asm/mmiowb.h>
 
@@ -139,6 +140,16 @@ void coro_start(struct coro *coro)
 	makecontext(&coro->context, make_attempts, 0);
 }
 
+void coro_start_task(struct coro *coro, struct nbq_X *lock, unsigned int cpu, ktime_t patience)
+{
+	memset(coro, 0, sizeof(*coro));
+	coro->lock = lock;
+	coro->cpu = cpu;
+	coro->patience = patience;
+	coro->attempts = 1;
+	coro_start(coro);
+}
+
 /* Returns when it has stopped or ended. The CPU and level of the thread change with it. */
 static bool resume(struct coro *coro)
 {
@@ -184,6 +195,11 @@ bool coro_steps(struct coro *coro, unsigned int steps)
 bool coro_until_poll(struct coro *coro)
 {
 	return coro_until(coro, SHIM_OP_RELAX, NULL);
+}
+
+bool coro_until_queued(struct coro *coro)
+{
+	return coro_until(coro, SHIM_OP_XCHG, &coro->lock->tail) && coro_until_poll(coro);
 }
 
 bool coro_until_abandon(struct coro *coro)

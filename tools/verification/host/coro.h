@@ -70,6 +70,8 @@ extern bool coro_reads_free_nodes;
 
 /* It stops before its first access. */
 void coro_start(struct coro *coro);
+/* A task of this CPU that makes one attempt; at its start as well. */
+void coro_start_task(struct coro *coro, struct nbq_X *lock, unsigned int cpu, ktime_t patience);
 
 /* Each of these returns true if it got there; false if the coroutine has ended before. */
 
@@ -77,6 +79,8 @@ void coro_start(struct coro *coro);
 bool coro_steps(struct coro *coro, unsigned int steps);
 /* Go on until it has polled a predecessor in vain. */
 bool coro_until_poll(struct coro *coro);
+/* Go on until it has polled its predecessor: a newcomer of the hybrid polls the lock before. */
+bool coro_until_queued(struct coro *coro);
 /* Go on to the first access by which it abandons its node. */
 bool coro_until_abandon(struct coro *coro);
 /* Go on to an access of some kind. */

@@ -77,11 +77,6 @@ static const struct subject subjects[] = {
 	 * CPU has left a place, which it would resume.
 	 */
 	{ .ops = &stress_nbq_spin, .here = TRIPLE(1, 1, 1) },
-	/*
-	 * The compare-and-swap that is inline is for the other kind: it fails. Then
-	 * it looks who waits, which one that may pass them does not.
-	 */
-	{ .ops = &stress_nbq_spin_fifo, .here = TRIPLE(2, 0, 0), .atomics_only = true },
 	{ .ops = &stress_tas_b, .printed = TRIPLE(1, 0, 1), .here = TRIPLE(1, 1, 1),
 	  .why =
 "it looks whether the lock is free before it swaps; print swaps at once"

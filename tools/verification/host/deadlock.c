@@ -23,107 +23,52 @@
 #define ROUNDS		(IS_FIFO ? 12 : 300)
 #define MOST_ACCESSES	40
 
-static struct nbq_X lock;
-static u64 clock_now;
+#define MOST_LOCKS	SHIM_CPUS
 
-/* Each reading is late enough for the next search for a deadlock (nbqlock/wait.c). */
-static u64 fake_clock(void)
-{
-	return clock_now += SEARCH_INTERVAL;
-}
+static struct nbq_X locks[MOST_LOCKS];
 
 static void begin(void)
 {
+	unsigned int i;
+
 	nbq_deadlock_checks = true;
 	/* Without places and events of the case before. */
 	test_pools(16, 16);
-	nbq_X_init(&lock);
-	clock_now = 1;
-	shim_clock = fake_clock;
+	for (i = 0; i < MOST_LOCKS; i++)
+		nbq_X_init(&locks[i]);
+	/* Each reading is late enough for the next search for a deadlock (nbqlock/wait.c). */
+	test_clock(1 + SEARCH_INTERVAL, SEARCH_INTERVAL);
 }
 
 static void end(void)
 {
-	EXPECT(nbq_X_destroy(&lock) == 0);
+	unsigned int i;
+
+	for (i = 0; i < MOST_LOCKS; i++)
+		EXPECT(nbq_X_destroy(&locks[i]) == 0);
 	EXPECT(shim_nodes_in_use() == 0);
 }
 
-static void start(struct coro *coro, unsigned int cpu, ktime_t patience)
+/* It stops with the first access after it has enqueued, before it has published anything. */
+static void start_unpublished(struct coro *coro, unsigned int cpu, ktime_t patience)
 {
-	memset(coro, 0, sizeof(*coro));
-	coro->lock = &lock;
-	coro->cpu = cpu;
-	coro->patience = patience;
-	coro->attempts = 1;
-	coro_start(coro);
+	coro_start_task(coro, &locks[0], cpu, patience);
+	EXPECT(coro_until(coro, SHIM_OP_XCHG, &locks[0].tail));
+	coro_steps(coro, 1);
 }
 
-/* It polls its predecessor: a newcomer of the hybrid polls the lock before. */
-static void until_queued(struct coro *coro)
+static void start_holder(struct coro *coro, unsigned int cpu)
 {
-	if (coro_until(coro, SHIM_OP_XCHG, &lock.tail))
-		coro_until_poll(coro);
+	coro_start_task(coro, &locks[0], cpu, KTIME_MAX);
+	EXPECT(coro_until_held(coro));
 }
 
-/*
- * What needs no check of other CPUs is detected at the first poll, however short the patience: H
- * holds on CPU 0, w waits there.
- */
-static void own_cpu_is_detected_at_the_first_poll(void)
+/* An NMI that interrupts whatever this thread has below. */
+static void expect_deadlock_of_nmi(void)
 {
-	begin();
-	nbq_X_lock(&lock);
-	EXPECT(nbq_X_lock_timeout(&lock, 1) == -EDEADLK);
-	EXPECT(nbq_X_lock_timeout(&lock, KTIME_MAX) == -EDEADLK);
-	EXPECT(nbq_X_lock_until(&lock, 5) == -EDEADLK);
-	/* What does not wait is in no deadlock. */
-	EXPECT(nbq_X_lock_timeout(&lock, 0) == -EBUSY);
-	EXPECT(!nbq_X_trylock(&lock));
-	EXPECT(shim_event("deadlocks") == 3 && shim_event("failed_tries") == 2);
-	EXPECT(shim_event("timeouts") == 0);
-	nbq_X_unlock(&lock);
-	end();
-}
-
-/* H on CPU 1, w waits on CPU 0 */
-static void interrupted_waiter_is_detected_at_the_first_poll(void)
-{
-	struct coro holder, waiter;
-	struct nbq_X other;
-
-	begin();
-	nbq_X_init(&other);
-	start(&holder, 1, KTIME_MAX);
-	coro_until_held(&holder);
-	start(&waiter, 0, KTIME_MAX);
-	until_queued(&waiter);
-	/* Not the same level, or it would not be under this one. */
-	EXPECT(nbq_X_lock_until(&lock, 1) == -ETIMEDOUT);
 	shim_level = NMI_LEVEL;
-#if IS_FIFO
-	EXPECT(nbq_X_lock_until(&lock, 1) == -EDEADLK);
-	EXPECT(nbq_X_lock_timeout(&lock, KTIME_MAX) == -EDEADLK);
-#else
-	/* It can do without the one under it. */
-	EXPECT(nbq_X_lock_timeout(&lock, 0) == -EBUSY);
-	EXPECT(nbq_X_lock_until(&lock, 1) == -ETIMEDOUT);
-#endif
-	/* Another lock, held elsewhere: nothing is wrong with waiting for it. */
+	EXPECT(nbq_X_lock_until(&locks[0], 1) == -EDEADLK);
 	shim_level = 0;
-	shim_cpu = 2;
-	nbq_X_lock(&other);
-	shim_level = NMI_LEVEL;
-	shim_cpu = 0;
-	EXPECT(nbq_X_lock_until(&other, 1) == -ETIMEDOUT);
-	shim_level = 0;
-	shim_cpu = 2;
-	nbq_X_unlock(&other);
-	shim_cpu = 0;
-
-	EXPECT(coro_finish(&holder) == 0);
-	EXPECT(coro_finish(&waiter) == 0);
-	EXPECT(nbq_X_destroy(&other) == 0);
-	end();
 }
 
 /* H w: w has enqueued, and not yet published that it waits behind H. */
@@ -132,14 +77,10 @@ static void holder_below_is_detected_before_publication(void)
 	struct coro waiter;
 
 	begin();
-	nbq_X_lock(&lock);
-	start(&waiter, 1, KTIME_MAX);
-	coro_until(&waiter, SHIM_OP_XCHG, &lock.tail);
-	coro_steps(&waiter, 1);
-	shim_level = NMI_LEVEL;
-	EXPECT(nbq_X_lock_until(&lock, 1) == -EDEADLK);
-	shim_level = 0;
-	nbq_X_unlock(&lock);
+	nbq_X_lock(&locks[0]);
+	start_unpublished(&waiter, 1, KTIME_MAX);
+	expect_deadlock_of_nmi();
+	nbq_X_unlock(&locks[0]);
 	EXPECT(coro_finish(&waiter) == 0);
 	end();
 }
@@ -151,16 +92,11 @@ static void waiter_below_is_detected_before_publication(void)
 	struct coro holder, below, waiter;
 
 	begin();
-	start(&holder, 2, KTIME_MAX);
-	coro_until_held(&holder);
-	start(&below, 0, KTIME_MAX);
-	until_queued(&below);
-	start(&waiter, 1, KTIME_MAX);
-	coro_until(&waiter, SHIM_OP_XCHG, &lock.tail);
-	coro_steps(&waiter, 1);
-	shim_level = NMI_LEVEL;
-	EXPECT(nbq_X_lock_until(&lock, 1) == -EDEADLK);
-	shim_level = 0;
+	start_holder(&holder, 2);
+	coro_start_task(&below, &locks[0], 0, KTIME_MAX);
+	EXPECT(coro_until_queued(&below));
+	start_unpublished(&waiter, 1, KTIME_MAX);
+	expect_deadlock_of_nmi();
 	EXPECT(coro_finish(&holder) == 0);
 	EXPECT(coro_finish(&below) == 0);
 	EXPECT(coro_finish(&waiter) == 0);
@@ -168,23 +104,34 @@ static void waiter_below_is_detected_before_publication(void)
 }
 #endif
 
+/* Cycles: contexts that hold a lock and want another. */
+
 static void checks_can_be_switched_off(void)
 {
 	begin();
+	nbq_X_lock(&locks[0]);
 	nbq_deadlock_checks = false;
-	nbq_X_lock(&lock);
-	EXPECT(nbq_X_lock_until(&lock, 1) == -ETIMEDOUT);
+	EXPECT(nbq_X_lock_until(&locks[0], 1) == -ETIMEDOUT);
 	nbq_deadlock_checks = true;
-	EXPECT(nbq_X_lock_until(&lock, 1) == -EDEADLK);
-	nbq_X_unlock(&lock);
+	EXPECT(nbq_X_lock_until(&locks[0], 1) == -EDEADLK);
+	EXPECT(shim_event("timeouts") == 1 && shim_event("deadlocks") == 1);
+	nbq_X_unlock(&locks[0]);
 	end();
 }
 
-/* Cycles: contexts that hold a lock and want another. */
+static void wait_that_has_ended_is_no_deadlock(void)
+{
+	struct coro holder;
 
-#define MOST_LOCKS	SHIM_CPUS
-
-static struct nbq_X locks[MOST_LOCKS];
+	begin();
+	start_holder(&holder, 1);
+	EXPECT(nbq_X_lock_until(&locks[0], 1) == -ETIMEDOUT);
+	shim_level = NMI_LEVEL;
+	EXPECT(nbq_X_lock_until(&locks[0], 1) == -ETIMEDOUT);
+	shim_level = 0;
+	EXPECT(coro_finish(&holder) == 0);
+	end();
+}
 
 /* A context that acquires a second lock while it holds its first. */
 struct owner {
@@ -213,9 +160,8 @@ static struct owner *start_owner(unsigned int cpu, unsigned int level,
 	struct owner *owner = &owners[cpu];
 
 	memset(owner, 0, sizeof(*owner));
-	start(&owner->coro, cpu, KTIME_MAX);
+	coro_start_task(&owner->coro, held, cpu, KTIME_MAX);
 	owner->coro.level = level;
-	owner->coro.lock = held;
 	owner->coro.critical_section = want_another;
 	owner->wanted = wanted;
 	owner->patience = KTIME_MAX;
@@ -228,34 +174,24 @@ static void until_it_holds_the_first(struct owner *owner)
 	coro_until(&owner->coro, SHIM_OP_RELAX, owner);
 }
 
+/* A task that holds the first. */
+static struct owner *start_holding(unsigned int cpu, struct nbq_X *held, struct nbq_X *wanted)
+{
+	struct owner *owner = start_owner(cpu, 0, held, wanted);
+
+	until_it_holds_the_first(owner);
+	return owner;
+}
+
 /* An NMI above that CPU's context, which holds nothing. */
 static struct coro *start_nmi(unsigned int place, unsigned int cpu, struct nbq_X *wanted)
 {
 	struct owner *nmi = &owners[place];
 
 	memset(nmi, 0, sizeof(*nmi));
-	start(&nmi->coro, cpu, KTIME_MAX);
+	coro_start_task(&nmi->coro, wanted, cpu, KTIME_MAX);
 	nmi->coro.level = NMI_LEVEL;
-	nmi->coro.lock = wanted;
 	return &nmi->coro;
-}
-
-static void begin_many(void)
-{
-	unsigned int i;
-
-	begin();
-	for (i = 0; i < MOST_LOCKS; i++)
-		nbq_X_init(&locks[i]);
-}
-
-static void end_many(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < MOST_LOCKS; i++)
-		EXPECT(nbq_X_destroy(&locks[i]) == 0);
-	EXPECT(shim_nodes_in_use() == 0);
 }
 
 #define NO_CONTEXT	MOST_LOCKS
@@ -311,7 +247,7 @@ static void finish_all(unsigned int number)
 {
 	while (number--)
 		EXPECT(coro_finish(&owners[number].coro) == 0);
-	end_many();
+	end();
 }
 
 /* Each holds one lock and wants the next one's; the last wants the first's. */
@@ -320,11 +256,9 @@ static void cycle_of_any_length_is_detected(void)
 	unsigned int length, failed, i;
 
 	for (length = 2; length <= MOST_LOCKS; length++) {
-		begin_many();
-		for (i = 0; i < length; i++) {
-			start_owner(i, 0, &locks[i], &locks[(i + 1) % length]);
-			until_it_holds_the_first(&owners[i]);
-		}
+		begin();
+		for (i = 0; i < length; i++)
+			start_holding(i, &locks[i], &locks[(i + 1) % length]);
 		/* All but the last wait for long: nothing to be found yet. */
 		for (i = 0; i < length - 1; i++) {
 			coro_steps(&owners[i].coro, MANY_ACCESSES);
@@ -340,82 +274,36 @@ static void cycle_of_any_length_is_detected(void)
 	}
 }
 
-/* A, held by 0, which wants B, held by 1, which wants C: its holder runs. */
-static void chain_to_a_running_holder_is_no_deadlock(void)
-{
-	unsigned int i;
-
-	begin_many();
-	start_owner(0, 0, &locks[0], &locks[1]);
-	start_owner(1, 0, &locks[1], &locks[2]);
-	start_owner(2, 0, &locks[2], &locks[3]);
-	for (i = 0; i < 3; i++)
-		until_it_holds_the_first(&owners[i]);
-	for (i = 0; i < 2; i++) {
-		coro_steps(&owners[i].coro, 10 * MANY_ACCESSES);
-		EXPECT(owners[i].ret == 1);
-	}
-	EXPECT(run_in_turns(3, 30));
-	for (i = 0; i < 3; i++)
-		EXPECT(owners[i].ret == 0);
-	finish_all(3);
-}
-
 #if IS_FIFO
 /*
  * 1 waits for A between its holder 2 and 0, which holds B. An NMI on 1 wants B: whatever the
- * holder of A does, the queue is blocked.
+ * holder of A does, the queue is blocked. Or A has been handed to 1, which has not noticed yet.
  */
 static void check_follows_the_middle_of_a_queue(void)
 {
 	struct owner *first, *middle, *last;
+	unsigned int granted;
 	struct coro *nmi;
 
-	begin_many();
-	first = start_owner(2, 0, &locks[0], &locks[3]);
-	until_it_holds_the_first(first);
-	middle = start_owner(1, 0, &locks[0], &locks[4]);
-	coro_until_poll(&middle->coro);
-	last = start_owner(0, 0, &locks[1], &locks[0]);
-	until_it_holds_the_first(last);
-	coro_steps(&last->coro, MANY_ACCESSES);
-	EXPECT(last->ret == 1);
+	for (granted = 0; granted < 2; granted++) {
+		begin();
+		first = start_holding(2, &locks[0], &locks[3]);
+		middle = start_owner(1, 0, &locks[0], &locks[4]);
+		coro_until_poll(&middle->coro);
+		last = start_holding(0, &locks[1], &locks[0]);
+		coro_steps(&last->coro, MANY_ACCESSES);
+		EXPECT(last->ret == 1);
+		if (granted)
+			EXPECT(!coro_until_poll(&first->coro));
 
-	nmi = start_nmi(3, 1, &locks[1]);
-	coro_steps(nmi, MANY_ACCESSES);
-	EXPECT(nmi->ended && nmi->ret == -EDEADLK);
-	coro_finish(nmi);
-
-	EXPECT(run_in_turns(3, 30));
-	EXPECT(first->ret == 0 && middle->ret == 0 && last->ret == 0);
-	finish_all(3);
-}
-
-/*
- * The same; but A has been handed to 1 by now, which has not noticed yet.
- */
-static void check_follows_an_interrupted_grantee(void)
-{
-	struct owner *first, *middle, *last;
-	struct coro *nmi;
-
-	begin_many();
-	first = start_owner(2, 0, &locks[0], &locks[3]);
-	until_it_holds_the_first(first);
-	middle = start_owner(1, 0, &locks[0], &locks[4]);
-	coro_until_poll(&middle->coro);
-	last = start_owner(0, 0, &locks[1], &locks[0]);
-	until_it_holds_the_first(last);
-	coro_until_poll(&last->coro);
-	EXPECT(coro_until_poll(&first->coro) == false);
-
-	nmi = start_nmi(3, 1, &locks[1]);
-	coro_steps(nmi, MANY_ACCESSES);
-	EXPECT(nmi->ended && nmi->ret == -EDEADLK);
-	coro_finish(nmi);
-	EXPECT(run_in_turns(3, 30));
-	EXPECT(middle->ret == 0 && last->ret == 0);
-	finish_all(3);
+		nmi = start_nmi(3, 1, &locks[1]);
+		coro_steps(nmi, MANY_ACCESSES);
+		EXPECT(nmi->ended && nmi->ret == -EDEADLK);
+		coro_finish(nmi);
+		EXPECT(run_in_turns(3, 30));
+		EXPECT(first->ret == 0 && middle->ret == 0 && last->ret == 0);
+		finish_all(3);
+	}
 }
 #else
 /*
@@ -428,14 +316,11 @@ static void stalled_waiter_blocks_no_other(void)
 	struct coro *nmi;
 	unsigned int turns;
 
-	begin_many();
-	first = start_owner(2, 0, &locks[0], &locks[3]);
-	until_it_holds_the_first(first);
+	begin();
+	first = start_holding(2, &locks[0], &locks[3]);
 	middle = start_owner(1, 0, &locks[0], &locks[4]);
-	coro_until(&middle->coro, SHIM_OP_XCHG, &locks[0].tail);
-	coro_until_poll(&middle->coro);
-	last = start_owner(0, 0, &locks[1], &locks[0]);
-	until_it_holds_the_first(last);
+	coro_until_queued(&middle->coro);
+	last = start_holding(0, &locks[1], &locks[0]);
 	coro_until(&last->coro, SHIM_OP_XCHG, &locks[0].tail);
 	coro_until_poll(&last->coro);
 	nmi = start_nmi(3, 1, &locks[1]);
@@ -455,36 +340,6 @@ static void stalled_waiter_blocks_no_other(void)
 	finish_all(3);
 }
 #endif
-
-/*
- * 0 holds A, 1 holds B, and both are interrupted by NMIs that want the other's:
- * neither holder waits, and neither NMI holds.
- */
-static void check_follows_interrupts_above_holders(void)
-{
-	struct coro *first, *second;
-	unsigned int failed, i;
-
-	begin_many();
-	for (i = 0; i < 2; i++) {
-		start_owner(i, 0, &locks[i], &locks[2 + i]);
-		until_it_holds_the_first(&owners[i]);
-	}
-	first = start_nmi(2, 0, &locks[1]);
-	coro_steps(first, MANY_ACCESSES);
-	EXPECT(!first->ended);
-	second = start_nmi(3, 1, &locks[0]);
-	failed = detect(3, 2, 2);
-	if (!EXPECT(DETECTS_ALONE ? failed == 3 : failed != NO_CONTEXT))
-		return;
-
-	/* It has let go: its CPU's holder goes on, then the other CPU. */
-	EXPECT(coro_finish(&owners[failed].coro) == -EDEADLK);
-	EXPECT(coro_finish(&owners[failed - 2].coro) == 0);
-	EXPECT(coro_finish(failed == 2 ? second : first) == 0);
-	EXPECT(coro_finish(&owners[3 - failed].coro) == 0);
-	end_many();
-}
 
 /*
  * Checks of contexts that proceed. 0 holds A and wants B, 1 holds B and wants C, 2 holds C and
@@ -530,10 +385,10 @@ static void start_circle_of_three(void)
 	until_it_holds_the_first(checker);
 	coro_until_poll(&last->coro);
 	/* The one that holds D. */
-	until_it_holds_the_first(start_owner(3, 0, &locks[3], &locks[4]));
+	start_holding(3, &locks[3], &locks[4]);
 
 	EXPECT(coro_until(&checker->coro, SHIM_OP_ADD, CORO_ANYWHERE));
-	clock_now += 2 * PATIENCE;
+	test_now += 2 * PATIENCE;
 }
 
 /* 0 goes on with its check, and detects no deadlock. */
@@ -555,7 +410,7 @@ static void wait_of_the_same_epoch_is_no_cycle(void)
 	unsigned int n;
 
 	for (n = 0; n < CHECK_ACCESSES; n++) {
-		begin_many();
+		begin();
 		start_circle_of_three();
 		EXPECT(coro_until_held(&owners[2].coro));
 		coro_steps(&owners[0].coro, n);
@@ -574,7 +429,7 @@ static void word_of_a_later_wait_is_no_cycle(void)
 
 	coro_reads_free_nodes = true;
 	for (n = 0; n < CHECK_ACCESSES; n++) {
-		begin_many();
+		begin();
 		start_circle_of_three();
 		EXPECT(coro_until_held(&owners[2].coro));
 		coro_until_poll(&owners[2].coro);
@@ -594,12 +449,12 @@ static void predecessor_may_change_during_a_check(void)
 
 	coro_reads_free_nodes = true;
 	for (n = 0; n < 2 * CHECK_ACCESSES; n++) {
-		begin_many();
-		until_it_holds_the_first(start_owner(3, 0, &locks[0], &locks[4]));
-		until_it_holds_the_first(start_owner(4, 0, &locks[3], &locks[5]));
+		begin();
+		start_holding(3, &locks[0], &locks[4]);
+		start_holding(4, &locks[3], &locks[5]);
 		start_owner(2, 0, &locks[0], &locks[3]);
 		coro_until_poll(&owners[2].coro);
-		until_it_holds_the_first(start_owner(1, 0, &locks[1], &locks[0]));
+		start_holding(1, &locks[1], &locks[0]);
 		coro_until_poll(&owners[1].coro);
 		start_owner(0, NMI_LEVEL, &locks[2], &locks[1]);
 		until_it_holds_the_first(&owners[0]);
@@ -651,17 +506,17 @@ static void released_lock_is_no_cycle(void)
 	for (n = 0; n < 4 * 2 * CHECK_ACCESSES; n++) {
 		struct owner *checker;
 
-		begin_many();
+		begin();
 		checker = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
 		checker->coro.critical_section = NULL;
 		checker->coro.attempts = 2;
 		checker->coro.after_release = wait_for_wanted;
 		EXPECT(coro_until_held(&checker->coro));
 		begin_epoch();
-		until_it_holds_the_first(start_owner(2, 0, &locks[2], &locks[0]));
+		start_holding(2, &locks[2], &locks[0]);
 		coro_steps(&owners[2].coro, SOME_POLLS);
 		begin_epoch();
-		until_it_holds_the_first(start_owner(3, 0, &locks[1], &locks[4]));
+		start_holding(3, &locks[1], &locks[4]);
 
 		coro_steps(&checker->coro, n / 4);
 		EXPECT(!coro_until_poll(&owners[3].coro));
@@ -685,7 +540,7 @@ static void check_stale_holder(bool held_again)
 {
 	struct owner *checker, *released;
 
-	begin_many();
+	begin();
 	checker = start_owner(0, NMI_LEVEL, &locks[3], &locks[1]);
 	until_it_holds_the_first(checker);
 	released = start_owner(3, 0, &locks[0], &locks[3]);
@@ -693,8 +548,8 @@ static void check_stale_holder(bool held_again)
 	released->coro.attempts = 2;
 	released->coro.after_release = wait_for_wanted;
 	EXPECT(coro_until_held(&released->coro));
-	until_it_holds_the_first(start_owner(1, 0, &locks[1], &locks[2]));
-	until_it_holds_the_first(start_owner(2, 0, &locks[2], &locks[0]));
+	start_holding(1, &locks[1], &locks[2]);
+	start_holding(2, &locks[2], &locks[0]);
 	coro_steps(&owners[2].coro, SOME_POLLS);
 	begin_epoch();
 
@@ -739,7 +594,7 @@ static void until_interrupt_ended(void)
 {
 	struct coro *above;
 
-	until_it_holds_the_first(start_owner(2, 0, &locks[2], &locks[0]));
+	start_holding(2, &locks[2], &locks[0]);
 	coro_steps(&owners[0].coro, SOME_POLLS);
 	above = start_nmi(1, 0, &locks[0]);
 	EXPECT(coro_until_held(above));
@@ -752,8 +607,8 @@ static void until_interrupt_ended(void)
 static void ended_interrupt_is_no_cycle(void)
 {
 	coro_reads_free_nodes = true;
-	begin_many();
-	until_it_holds_the_first(start_owner(0, 0, &locks[1], &locks[2]));
+	begin();
+	start_holding(0, &locks[1], &locks[2]);
 	until_interrupt_ended();
 	coro_steps(&owners[0].coro, MANY_ACCESSES);
 	EXPECT(failed_owner(0, 3) == NO_CONTEXT);
@@ -770,8 +625,8 @@ static void ended_interrupt_of_same_level_is_no_cycle(void)
 	bool waits = true;
 
 	coro_reads_free_nodes = true;
-	begin_many();
-	until_it_holds_the_first(start_owner(3, 0, &locks[1], &locks[3]));
+	begin();
+	start_holding(3, &locks[1], &locks[3]);
 	until_it_holds_the_first(start_owner(0, NMI_LEVEL, &locks[4], &locks[1]));
 	until_interrupt_ended();
 	checker = start_nmi(4, 0, &locks[2]);
@@ -800,17 +655,14 @@ static void only_the_waiter_behind_its_own_cpu_fails(void)
 	for (n = 0; n < MOST_ACCESSES; n++) {
 		struct coro holder, task, waiter, *nmi;
 
-		begin_many();
-		start(&holder, 3, KTIME_MAX);
-		coro_until_held(&holder);
-		start(&task, 1, KTIME_MAX);
-		EXPECT(coro_until(&task, SHIM_OP_XCHG, &lock.tail));
-		coro_steps(&task, 1);
+		begin();
+		start_holder(&holder, 3);
+		start_unpublished(&task, 1, KTIME_MAX);
 		EXPECT(coro_finish(&holder) == 0);
-		start(&waiter, 0, KTIME_MAX);
+		coro_start_task(&waiter, &locks[0], 0, KTIME_MAX);
 		waiter.level = NMI_LEVEL;
 		EXPECT(coro_until_poll(&waiter));
-		nmi = start_nmi(0, 1, &lock);
+		nmi = start_nmi(0, 1, &locks[0]);
 		coro_steps(nmi, n);
 		coro_steps(&waiter, MANY_ACCESSES);
 		EXPECT(!waiter.ended);
@@ -832,16 +684,14 @@ static void waiter_is_found_behind_next_predecessor(void)
 	struct coro impatient;
 	unsigned int failed;
 
-	begin_many();
+	begin();
 	checker = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
 	until_it_holds_the_first(checker);
-	start(&impatient, 2, PATIENCE);
-	impatient.lock = &locks[0];
+	coro_start_task(&impatient, &locks[0], 2, PATIENCE);
 	coro_until_poll(&impatient);
-	waits = start_owner(1, 0, &locks[1], &locks[0]);
-	until_it_holds_the_first(waits);
+	waits = start_holding(1, &locks[1], &locks[0]);
 	coro_until_poll(&waits->coro);
-	clock_now += 2 * PATIENCE;
+	test_now += 2 * PATIENCE;
 	EXPECT(coro_finish(&impatient) == -ETIMEDOUT);
 	coro_until_poll(&waits->coro);
 
@@ -853,11 +703,6 @@ static void waiter_is_found_behind_next_predecessor(void)
 }
 
 #if IS_FIFO
-static u64 running_clock(void)
-{
-	return clock_now++;
-}
-
 /*
  * A task of 1 has enqueued and was interrupted before it published that. The NMI waits behind
  * another such waiter, which abandons; then behind its own CPU.
@@ -866,19 +711,14 @@ static void interrupt_checks_behind_next_predecessor(void)
 {
 	struct coro holder, task, impatient, *nmi;
 
-	begin_many();
-	start(&holder, 3, KTIME_MAX);
-	coro_until_held(&holder);
-	start(&task, 1, KTIME_MAX);
-	EXPECT(coro_until(&task, SHIM_OP_XCHG, &lock.tail));
-	coro_steps(&task, 1);
-	start(&impatient, 2, 1);
-	EXPECT(coro_until(&impatient, SHIM_OP_XCHG, &lock.tail));
-	coro_steps(&impatient, 1);
-	nmi = start_nmi(0, 1, &lock);
+	begin();
+	start_holder(&holder, 3);
+	start_unpublished(&task, 1, KTIME_MAX);
+	start_unpublished(&impatient, 2, 1);
+	nmi = start_nmi(0, 1, &locks[0]);
 	EXPECT(coro_until_poll(nmi));
 	EXPECT(coro_until_poll(nmi));
-	shim_clock = running_clock;
+	test_clock_step = 1;
 	EXPECT(coro_finish(&impatient) == -ETIMEDOUT);
 
 	EXPECT(!coro_until_poll(nmi) && nmi->ret == -EDEADLK);
@@ -887,7 +727,6 @@ static void interrupt_checks_behind_next_predecessor(void)
 	EXPECT(coro_finish(&task) == 0);
 	end();
 }
-
 #endif
 
 /* 0 and 1 wait for each other; 2 waits for one of them: its check ends. */
@@ -896,15 +735,15 @@ static void chain_into_a_cycle_of_others_ends(void)
 	struct coro *outside;
 	unsigned int i;
 
-	begin_many();
+	begin();
 	for (i = 0; i < 2; i++)
-		until_it_holds_the_first(start_owner(i, 0, &locks[i], &locks[1 - i]));
+		start_holding(i, &locks[i], &locks[1 - i]);
 	for (i = 0; i < 2; i++)
 		coro_until_poll(&owners[i].coro);
 	outside = start_nmi(2, 2, &locks[0]);
 	outside->patience = PATIENCE;
 	coro_steps(outside, MANY_ACCESSES);
-	clock_now += 2 * PATIENCE;
+	test_now += 2 * PATIENCE;
 	coro_steps(outside, MANY_ACCESSES);
 	EXPECT(outside->ended && outside->ret == -ETIMEDOUT);
 	EXPECT(run_in_turns(2, 200));
@@ -920,7 +759,7 @@ static void waiter_is_found_after_nested_one_of_its_level(void)
 	struct coro *above;
 	unsigned int failed;
 
-	begin_many();
+	begin();
 	checker = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
 	until_it_holds_the_first(checker);
 	waits = start_owner(1, NMI_LEVEL, &locks[1], &locks[0]);
@@ -931,7 +770,7 @@ static void waiter_is_found_after_nested_one_of_its_level(void)
 	above = start_nmi(2, 1, &locks[0]);
 	above->patience = PATIENCE;
 	coro_until_poll(above);
-	clock_now += 2 * PATIENCE;
+	test_now += 2 * PATIENCE;
 	EXPECT(coro_finish(above) != 0);
 
 	failed = detect(0, 0, 2);
@@ -950,13 +789,6 @@ static void waiter_is_found_after_nested_one_of_its_level(void)
 #define RANDOM_ROUNDS	12000
 #define MOST_TURNS	60000
 
-/* A number that depends on nothing but the seed. */
-static unsigned int next_random(unsigned int *state)
-{
-	*state = *state * 1103515245 + 12345;
-	return *state >> 16;
-}
-
 static unsigned int failed;
 static unsigned int random_state;
 static unsigned int locks_wanted;
@@ -967,7 +799,7 @@ static void want_any(struct coro *coro)
 {
 	struct owner *owner = (struct owner *)coro;
 	unsigned int held = coro->lock - locks;
-	unsigned int wanted = next_random(&random_state) % locks_wanted;
+	unsigned int wanted = test_random(&random_state) % locks_wanted;
 
 	/* An interrupt has a lock that those below it never acquire. */
 	if (ordered && coro->cpu == 0)
@@ -982,7 +814,7 @@ static void want_any(struct coro *coro)
 
 static struct nbq_X *lock_to_hold(const struct coro *coro)
 {
-	unsigned int held = next_random(&random_state) % locks_wanted;
+	unsigned int held = test_random(&random_state) % locks_wanted;
 
 	if (ordered && coro->level == NMI_LEVEL)
 		held = locks_wanted - 1;
@@ -1007,7 +839,7 @@ static void start_random_owners(void)
 		if (i == OWNERS - 1)
 			owners[i].coro.cpu = 0;
 		owners[i].coro.lock = lock_to_hold(&owners[i].coro);
-		owners[i].coro.attempts = 1 + next_random(&random_state) % 4;
+		owners[i].coro.attempts = 1 + test_random(&random_state) % 4;
 		owners[i].coro.critical_section = want_any;
 		owners[i].coro.after_release = hold_another_next;
 	}
@@ -1021,13 +853,13 @@ static bool run_owners(void)
 	bool has_come = false;
 
 	while (left && turns++ < MOST_TURNS) {
-		unsigned int i = next_random(&random_state) % OWNERS;
+		unsigned int i = test_random(&random_state) % OWNERS;
 
 		if (owners[i].coro.ended || (i == 0 && has_come && !on_top->coro.ended))
 			continue;
 		has_come |= i == OWNERS - 1;
 		left -= !coro_steps(&owners[i].coro,
-				     1 + next_random(&random_state) % 6);
+				     1 + test_random(&random_state) % 6);
 	}
 	return !left;
 }
@@ -1037,7 +869,7 @@ static void run_at_random(unsigned int seed)
 	unsigned int i;
 
 	random_state = seed;
-	begin_many();
+	begin();
 	start_random_owners();
 	if (!EXPECT(run_owners())) {
 		printf("# seed %u: an attempt waits for ever\n", seed);
@@ -1045,7 +877,7 @@ static void run_at_random(unsigned int seed)
 	}
 	for (i = 0; i < OWNERS; i++)
 		coro_finish(&owners[i].coro);
-	end_many();
+	end();
 }
 
 /* Any order, no timeouts: only -EDEADLK ends a deadlock. */
@@ -1079,22 +911,18 @@ static void random_order_is_no_deadlock(void)
 int main(void)
 {
 	static const struct test_case cases[] = {
-		TEST_CASE(own_cpu_is_detected_at_the_first_poll),
-		TEST_CASE(interrupted_waiter_is_detected_at_the_first_poll),
 		TEST_CASE(holder_below_is_detected_before_publication),
 #if IS_FIFO
 		TEST_CASE(waiter_below_is_detected_before_publication),
 #endif
 		TEST_CASE(checks_can_be_switched_off),
+		TEST_CASE(wait_that_has_ended_is_no_deadlock),
 		TEST_CASE(cycle_of_any_length_is_detected),
-		TEST_CASE(chain_to_a_running_holder_is_no_deadlock),
 #if IS_FIFO
 		TEST_CASE(check_follows_the_middle_of_a_queue),
-		TEST_CASE(check_follows_an_interrupted_grantee),
 #else
 		TEST_CASE(stalled_waiter_blocks_no_other),
 #endif
-		TEST_CASE(check_follows_interrupts_above_holders),
 		TEST_CASE(wait_of_the_same_epoch_is_no_cycle),
 		TEST_CASE(word_of_a_later_wait_is_no_cycle),
 		TEST_CASE(predecessor_may_change_during_a_check),

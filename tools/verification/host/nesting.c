@@ -36,14 +36,6 @@
 #define MOST_TURNS	40000U
 
 static struct nbq_X *locks;
-static u64 clock_now;
-static u64 clock_step;
-
-static u64 fake_clock(void)
-{
-	return clock_now += clock_step;
-}
-
 static void map_locks(void)
 {
 	locks = mmap(LOCKS_ADDRESS, 4096, PROT_READ | PROT_WRITE,
@@ -63,14 +55,12 @@ static void begin(unsigned int nodes)
 	for (i = 0; i < LOCKS; i++)
 		nbq_X_init(&locks[i]);
 	coro_reads_free_nodes = true;
-	clock_now = 1;
-	clock_step = 1;
-	shim_clock = fake_clock;
+	test_clock(2, 1);
 }
 
 static void expire_patience(void)
 {
-	clock_now += 2 * PATIENCE;
+	test_now += 2 * PATIENCE;
 }
 
 /* A context and the lock that it wants while it holds its first; NULL: none. */
@@ -96,13 +86,9 @@ static void want(struct coro *coro)
 static void start(struct context *context, unsigned int cpu, struct nbq_X *lock, ktime_t patience)
 {
 	memset(context, 0, sizeof(*context));
-	context->coro.lock = lock;
-	context->coro.cpu = cpu;
+	coro_start_task(&context->coro, lock, cpu, patience);
 	context->coro.level = NMI_LEVEL;
-	context->coro.patience = patience;
-	context->coro.attempts = 1;
 	context->coro.critical_section = want;
-	coro_start(&context->coro);
 }
 
 static void start_holder(struct context *context, unsigned int cpu, struct nbq_X *held,
@@ -113,13 +99,11 @@ static void start_holder(struct context *context, unsigned int cpu, struct nbq_X
 	EXPECT(coro_until(&context->coro, SHIM_OP_RELAX, &context->ret));
 }
 
-/* It polls its predecessor: a newcomer of the hybrid polls the lock before. */
 static void start_waiting(struct context *context, unsigned int cpu, struct nbq_X *lock,
 			  ktime_t patience)
 {
 	start(context, cpu, lock, patience);
-	EXPECT(coro_until(&context->coro, SHIM_OP_XCHG, &lock->tail));
-	EXPECT(coro_until_poll(&context->coro));
+	EXPECT(coro_until_queued(&context->coro));
 }
 
 /* Does each of them end, if they run in turn? Then all have acquired all that they wanted. */
@@ -248,7 +232,7 @@ static void no_place_of_a_nested_attempt_at_an_earlier_lock(void)
 		/* CPU 1 finds no place at A. */
 		EXPECT(try_as(a, 1, 1, NMI_LEVEL) == 0);
 		EXPECT(nbq_X_lock_timeout(b, KTIME_MAX) == 0);
-		clock_step = 1;
+		test_clock_step = 1;
 		EXPECT(try_as(b, 1, 1, NMI_LEVEL) == -ETIMEDOUT);
 		nbq_X_unlock(b);
 	}
@@ -281,7 +265,7 @@ static void check_behind_nested_context(bool holds)
 	unsigned int i;
 
 	begin(16);
-	clock_step = CHECK_INTERVAL;
+	test_clock_step = CHECK_INTERVAL;
 	start_holder(&contexts[MIDDLE], 0, &locks[1], &locks[0]);
 	start_holder(&contexts[CHECKER], 2, &locks[2], &locks[1]);
 	start_holder(&contexts[HOLDER], 3, &locks[holds ? 3 : 0], NULL);
@@ -333,13 +317,13 @@ static void waiter_acts_for_a_head_below_a_nested_context(void)
 	begin(16);
 	EXPECT(nbq_X_lock_timeout(&locks[0], KTIME_MAX) == 0);
 	EXPECT(nbq_X_lock_timeout(&locks[1], KTIME_MAX) == 0);
-	clock_step = 1000;
+	test_clock_step = 1000;
 	start_waiting(&head, 1, &locks[0], KTIME_MAX);
 	start_waiting(&behind, 2, &locks[0], KTIME_MAX);
 	start_waiting(&inner, 1, &locks[1], KTIME_MAX);
 	nbq_X_unlock(&locks[0]);
-	freed_at = clock_now;
-	while (!behind.coro.ended && clock_now - freed_at < 1000000) {
+	freed_at = test_now;
+	while (!behind.coro.ended && test_now - freed_at < 1000000) {
 		coro_until_poll(&inner.coro);
 		coro_until_poll(&behind.coro);
 	}
@@ -402,8 +386,7 @@ static const char *program;
 
 static unsigned int below(unsigned int limit)
 {
-	random_state = random_state * 1103515245 + 12345;
-	return (random_state >> 16) % limit;
+	return test_random(&random_state) % limit;
 }
 
 /* The first lock in the order that a context above these of its CPU may wait for. */
@@ -443,11 +426,11 @@ static ktime_t choose_patience(bool may_wait)
 	case 1:
 	case 2:
 	case 3:
-		return 1 + below(6) * clock_step;
+		return 1 + below(6) * test_clock_step;
 	case 4:
-		return 30 * clock_step;
+		return 30 * test_clock_step;
 	case 5:
-		return 300 * clock_step;
+		return 300 * test_clock_step;
 	default:
 		return KTIME_MAX;
 	}
@@ -640,7 +623,7 @@ static void remake(unsigned int lock)
 
 static void begin_schedule(void)
 {
-	static const u64 clock_steps[] = { 1, 100, 3000, 60000 };
+	static const u64 steps[] = { 1, 100, 3000, 60000 };
 
 	random_state = seed;
 	below(1);
@@ -648,7 +631,7 @@ static void begin_schedule(void)
 	cpus = 3 + below(MOST_CPUS - 2);
 	locks_used = 1 + below(RANDOM_LOCKS);
 	idle_turns = below(2) ? 4 : 60;
-	clock_step = clock_steps[below(4)];
+	test_clock_step = steps[below(4)];
 	ordered = below(2);
 	nodes_lost = 0;
 	memset(stacks, 0, sizeof(stacks));
@@ -687,7 +670,7 @@ static bool run_actors(void)
 		if (stack->depth)
 			step(stack);
 		if (!below(200))
-			clock_now += 200 * clock_step + 20000;
+			test_now += 200 * test_clock_step + 20000;
 		if (!below(50))
 			shim_pools_grow();
 		if (!below(6))

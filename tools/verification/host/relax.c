@@ -5,9 +5,6 @@
  * Compile with -DSHIM_ARM64. Each wait by hardware takes as long as it can, and advances the
  * clock by that; else each clock read advances it a little.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include <linux/errno.h>
 
 #include "coro.h"
@@ -26,7 +23,6 @@
 
 static struct nbq_X lock;
 static struct coro holder, first;
-static u64 clock_now;
 /* Of the attempt that waits behind these, in the test's own context */
 #define ATTEMPT_CPU		5
 static u64 deadline;
@@ -36,11 +32,6 @@ static u64 counted;		/* before that */
 static void (*after_wait)(void);
 static bool first_is_stalled;
 static bool waits_now;		/* a coroutine, since this was reset */
-
-static u64 running_clock(void)
-{
-	return clock_now += READ_NS;
-}
 
 static void poll_times(struct coro *coro, unsigned int times)
 {
@@ -58,9 +49,9 @@ static void wait_by_hardware(const void *word)
 		return;
 	}
 	all_waits++;
-	clock_now += LONGEST_NS;
+	test_now += LONGEST_NS;
 	waits++;
-	EXPECT(clock_now <= deadline);
+	EXPECT(test_now <= deadline);
 	if (!first_is_stalled)
 		poll_times(&first, POLLS_PER_TICK + 1);
 	if (after_wait)
@@ -69,12 +60,7 @@ static void wait_by_hardware(const void *word)
 
 static void start(struct coro *coro, unsigned int cpu)
 {
-	memset(coro, 0, sizeof(*coro));
-	coro->lock = &lock;
-	coro->cpu = cpu;
-	coro->patience = KTIME_MAX;
-	coro->attempts = 1;
-	coro_start(coro);
+	coro_start_task(coro, &lock, cpu, KTIME_MAX);
 }
 
 /* before: []    after: H w */
@@ -82,14 +68,13 @@ static void begin(void)
 {
 	nbq_X_init(&lock);
 	nbq_deadlock_checks = true;
-	clock_now = 1;
+	test_clock(1, READ_NS);
 	deadline = KTIME_MAX;
 	waits = 0;
 	all_waits = 0;
 	counted = shim_event("hardware_waits");
 	after_wait = NULL;
 	first_is_stalled = false;
-	shim_clock = running_clock;
 	shim_has_event_stream = true;
 	shim_hardware_wait = wait_by_hardware;
 	start(&holder, 0);
@@ -115,7 +100,7 @@ static void end(void)
 static int try_for(ktime_t patience, unsigned int level)
 {
 	if (patience != KTIME_MAX)
-		deadline = clock_now + patience + SOON_NS;
+		deadline = test_now + patience + SOON_NS;
 	return try_as(&lock, patience, ATTEMPT_CPU, level);
 }
 
@@ -126,7 +111,7 @@ static void hardware_wait_keeps_the_deadline(void)
 	for (patience = 1000; patience < 20 * MS; patience += patience / 3) {
 		begin();
 		EXPECT(try_for(patience, 0) == -ETIMEDOUT);
-		EXPECT(clock_now <= deadline);
+		EXPECT(test_now <= deadline);
 		EXPECT(waits <= patience / LONGEST_NS);
 		/* As long as there is time for one, each is a wait by hardware. */
 		EXPECT((waits + 2) * (LONGEST_NS + SOON_NS) > patience);
@@ -220,9 +205,9 @@ static void deadlock_is_detected_at_the_first_check(void)
 	poll_times(&holder, POLLS_PER_TICK);
 	start(&first, 1);
 	poll_times(&first, POLLS_PER_TICK);
-	begun = clock_now;
+	begun = test_now;
 	EXPECT(try_for(10 * MS, 0) == -EDEADLK);
-	EXPECT(clock_now < begun + FIRST_CHECK_NS + SOON_NS);
+	EXPECT(test_now < begun + FIRST_CHECK_NS + SOON_NS);
 	shim_cpu = ATTEMPT_CPU;
 	nbq_X_unlock(&wanted_by_holder);
 	shim_cpu = 0;
@@ -232,7 +217,7 @@ static void deadlock_is_detected_at_the_first_check(void)
 }
 #endif
 
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 /* H w: it polls the lock as well */
 static void head_does_not_wait_by_hardware(void)
 {
@@ -252,11 +237,10 @@ static void acting_head_does_not_wait_by_hardware(void)
 	begin();
 	first_is_stalled = true;
 	EXPECT(try_for(10 * MS, 0) == -ETIMEDOUT);
-	EXPECT(waits == (IS_FIFO ? 10 * MS / LONGEST_NS : 2));
+	EXPECT(waits == 2);
 	end();
 }
 
-#if !IS_FIFO
 /*
  * H w x y: x is stalled, and y acts for it, until x abandons the queue. Since y has read the
  * clock as the acting head, time has gone by: it does so again before it waits by hardware.
@@ -274,24 +258,23 @@ static void former_acting_head_reads_the_clock_first(void)
 		start(&acts, 3);
 		acts.patience = 10 * MS;
 		poll_times(&acts, 2 * POLLS_PER_TICK);
-		clock_now += MS;
+		test_now += MS;
 		poll_times(&first, 2 * POLLS_PER_TICK);
 		acts.lock_accesses = 0;
 		poll_times(&acts, 2 * POLLS_PER_TICK + looks);
 		EXPECT(acts.lock_accesses > 0);
 
-		clock_now = 10 * MS - LONGEST_NS / 2;
+		test_now = 10 * MS - LONGEST_NS / 2;
 		poll_times(&first, 2 * POLLS_PER_TICK);
 		EXPECT(coro_finish(&stalled) == -ETIMEDOUT);
 		waits_now = false;
 		poll_times(&acts, 3);
 		EXPECT(!waits_now);
-		clock_now += MS;
+		test_now += MS;
 		EXPECT(coro_finish(&acts) == -ETIMEDOUT);
 		end();
 	}
 }
-#endif
 
 /* One wait by hardware is over: to the next. */
 static void wake(struct coro *coro)
@@ -317,7 +300,7 @@ static void hardware_wait_is_no_stall(void)
 	poll_times(&third, 2 * POLLS_PER_TICK);
 	third.lock_accesses = 0;
 	for (rounds = 0; rounds < 20; rounds++) {
-		clock_now += LONGEST_NS;
+		test_now += LONGEST_NS;
 		wake(&third);
 		wake(&second);
 		poll_times(&first, POLLS_PER_TICK + 1);
@@ -341,12 +324,10 @@ int main(void)
 #if DETECTS_ALONE
 		TEST_CASE(deadlock_is_detected_at_the_first_check),
 #endif
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 		TEST_CASE(head_does_not_wait_by_hardware),
 		TEST_CASE(acting_head_does_not_wait_by_hardware),
-#if !IS_FIFO
 		TEST_CASE(former_acting_head_reads_the_clock_first),
-#endif
 		TEST_CASE(hardware_wait_is_no_stall),
 #endif
 	};

@@ -55,6 +55,30 @@ void test_pools(unsigned int nodes, unsigned int nodes_max)
 	shim_pools_start(nodes, nodes_max);
 }
 
+u64 test_now;
+u64 test_clock_step;
+
+static u64 fake_clock(void)
+{
+	u64 now = test_now;
+
+	test_now += test_clock_step;
+	return now;
+}
+
+void test_clock(u64 now, u64 step)
+{
+	test_now = now;
+	test_clock_step = step;
+	shim_clock = fake_clock;
+}
+
+unsigned int test_random(unsigned int *state)
+{
+	*state = *state * 1103515245 + 12345;
+	return *state >> 16;
+}
+
 static void report_hang(int signal)
 {
 	(void)signal;

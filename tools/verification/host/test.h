@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include <linux/types.h>
+
 struct test_case {
 	const char *name;
 	void (*run)(void);
@@ -23,6 +25,12 @@ bool test_expect(bool condition, const char *text, int line);
 bool test_has_failed(void);
 /* The case that runs will cause so many warnings; without this, none. */
 void test_expect_warnings(unsigned int warnings);
+/* The clock of the case that runs: what it reads, and by how much each read advances it. */
+extern u64 test_now;
+extern u64 test_clock_step;
+void test_clock(u64 now, u64 step);
+/* A number that depends on nothing but the state. */
+unsigned int test_random(unsigned int *state);
 /* Start the case that runs anew with other pools than 16 nodes each. */
 void test_pools(unsigned int nodes, unsigned int nodes_max);
 

@@ -136,7 +136,7 @@ static void *look_after_pools(void *unused)
 static void check_events(unsigned long acquired, unsigned long timed_out)
 {
 	/* A type that holds no node counts the contended acquisitions only. */
-	if (ALLOCS_NODE)
+	if (HOLDS_NODE)
 		EXPECT(shim_event("acquired_uncontended") +
 		       shim_event("acquired_handoff") == acquired);
 	else

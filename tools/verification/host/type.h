@@ -3,8 +3,8 @@
  * The lock type of a host test. The tests are written once, with nbq_X for its name; the
  * differences between the types are here alone.
  *
- * Compile with -DTYPE_CLH, -DTYPE_MCS, -DTYPE_SWAP, -DTYPE_SPIN or -DTYPE_FIFO: the last is the
- * hybrid with NBQ_SPIN_FIFO. With -DBARE_LAYER besides: its bare layer, for the explorer.
+ * Compile with -DTYPE_CLH, -DTYPE_MCS, -DTYPE_SWAP or -DTYPE_SPIN; with -DBARE_LAYER besides: the
+ * hybrid's bare layer, for the explorer.
  */
 #ifndef TYPE_H
 #define TYPE_H
@@ -18,11 +18,7 @@
  *	The most accesses to shared memory that an abandon and a release make, as
  *	the head of the algorithm's file states them.
  * HOLDS_NODE
- *	Queue nodes that it takes to hold a lock; and to acquire a free one, unless
- *	QUEUES_IF_FREE.
- * QUEUES_IF_FREE
- *	A free lock is acquired through the queue, with a queue node that is free again by
- *	the end of the acquisition; which counts as a handoff.
+ *	Queue nodes that it takes to hold a lock, and to acquire a free one.
  * NODES_KEPT
  *	Queue nodes that a lock keeps, once it was held, while it is unused.
  * ABANDONED_TAIL_STAYS
@@ -58,13 +54,16 @@
 #define STEPS_TO_RELEASE	3
 #define NODES_KEPT		1
 #define ABANDONED_TAIL_STAYS	1
-#elif defined(TYPE_SPIN) || defined(TYPE_FIFO)
-#define TYPE_IS_HYBRID
+#elif defined(TYPE_SPIN)
 #define NBQ_TYPE		nbq_spin
+#define DEFINE_NBQ_X(name)	DEFINE_NBQ_SPIN(name)
+#define STEPS_TO_ABANDON		2
 #define NODES_KEPT		0
 #define ABANDONED_TAIL_STAYS	0
 #define HOLDS_NODE		0
+#define IS_FIFO			0
 #define DETECTS_ALONE		0
+#define ERROR_WITHOUT_NODE	(-ETIMEDOUT)
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 /* It reads the holder before it releases. */
 #define STEPS_TO_RELEASE	(1 + 1)
@@ -77,24 +76,7 @@
 #error "for which lock type?"
 #endif
 
-#if defined(TYPE_FIFO) && !defined(CONFIG_64BIT)
-#define QUEUES_IF_FREE		1
-#else
-#define QUEUES_IF_FREE		0
-#endif
-#define ALLOCS_NODE		(HOLDS_NODE || QUEUES_IF_FREE)
-
-#if defined(TYPE_SPIN)
-#define DEFINE_NBQ_X(name)	DEFINE_NBQ_SPIN(name, 0)
-#define STEPS_TO_ABANDON		2
-#define IS_FIFO			0
-#define ERROR_WITHOUT_NODE	(-ETIMEDOUT)
-#elif defined(TYPE_FIFO)
-#define DEFINE_NBQ_X(name)	DEFINE_NBQ_SPIN(name, NBQ_SPIN_FIFO)
-#define STEPS_TO_ABANDON		2
-#define IS_FIFO			1
-#define ERROR_WITHOUT_NODE	(-ENOMEM)
-#else
+#ifndef TYPE_SPIN
 #define HOLDS_NODE		1
 #define DETECTS_ALONE		1
 #define IS_FIFO			1
@@ -103,10 +85,8 @@
 #endif
 
 /* The operations that are tested. */
-#if defined(TYPE_FIFO)
-#define nbq_X_init(lock)		nbq_spin_init(lock, NBQ_SPIN_FIFO)
-#elif defined(TYPE_SPIN)
-#define nbq_X_init(lock)		nbq_spin_init(lock, 0)
+#ifdef TYPE_SPIN
+#define nbq_X_init(lock)		nbq_spin_init(lock)
 #else
 #define nbq_X_init			__PASTE(NBQ_TYPE, _init)
 #endif
@@ -176,7 +156,7 @@ static inline bool is_own_step(const struct nbq_X *lock, const void *address)
 /* May this access acquire the lock before the waiter has dequeued? */
 static inline bool may_acquire(const struct nbq_X *lock, enum shim_op op, const void *address)
 {
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 	return (op == SHIM_OP_CMPXCHG && address == &lock->state) ||
 	       (op == SHIM_OP_STORE && address == &lock->state.holder);
 #else
@@ -187,7 +167,7 @@ static inline bool may_acquire(const struct nbq_X *lock, enum shim_op op, const 
 /* Does this context hold it, or another of its CPU and level? */
 static inline bool is_held_by_this_context(const struct nbq_X *lock)
 {
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 	return lock->state.holder == shim_context();
 #else
 	return false;
@@ -201,7 +181,7 @@ static inline bool is_held_by_this_context(const struct nbq_X *lock)
 static inline bool begins_abandon(const struct nbq_X *lock, const struct nbq_node *node,
 				  enum shim_op op, const void *address)
 {
-#if defined(TYPE_CLH) || defined(TYPE_IS_HYBRID)
+#if defined(TYPE_CLH) || defined(TYPE_SPIN)
 	/* A head with a successor does not swap the tail, nor does a resumed waiter. */
 	return (op == SHIM_OP_CMPXCHG && is_tail(lock, address)) ||
 	       (op == SHIM_OP_STORE && address == shim_prev_of(node));
@@ -213,7 +193,7 @@ static inline bool begins_abandon(const struct nbq_X *lock, const struct nbq_nod
 /* Does the lock look free and without waiters? */
 static inline bool looks_idle(const struct nbq_X *lock)
 {
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 	/* A request to queue means nothing where no waiter is. */
 	return !lock->state.holder;
 #else
@@ -224,7 +204,7 @@ static inline bool looks_idle(const struct nbq_X *lock)
 /* Is it held? For waiters that depend on the holder alone. */
 static inline bool is_held(const struct nbq_X *lock)
 {
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 	return lock->state.holder;
 #else
 	return nbq_X_is_locked(lock);
@@ -237,7 +217,7 @@ static inline bool is_held(const struct nbq_X *lock)
  */
 static inline bool is_held_on_this_cpu(const struct nbq_X *lock)
 {
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 	return (lock->state.holder & ((1U << NBQ_CONTEXT_CPU_BITS) - 1)) ==
 	       SHIM_CPU_NUMBER(shim_cpu) + 1;
 #else
@@ -248,7 +228,7 @@ static inline bool is_held_on_this_cpu(const struct nbq_X *lock)
 /* Was this access, just made, about whether newcomers are to queue? */
 static inline bool is_request_access(const struct nbq_X *lock, enum shim_op op, const void *address)
 {
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 	return op == SHIM_OP_STORE && address == &lock->state.request;
 #else
 	return false;
@@ -257,7 +237,7 @@ static inline bool is_request_access(const struct nbq_X *lock, enum shim_op op, 
 
 static inline bool has_handoff_request(const struct nbq_X *lock)
 {
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 	return lock->state.handoff;
 #else
 	return false;
@@ -267,7 +247,7 @@ static inline bool has_handoff_request(const struct nbq_X *lock)
 /* Is there a request for a handoff? It is void in an empty queue. */
 static inline bool has_valid_request(const struct nbq_X *lock)
 {
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 	return lock->state.handoff &&
 	       (lock->tail || shim_is_waited_for(lock->state.turn, lock));
 #else
@@ -278,7 +258,7 @@ static inline bool has_valid_request(const struct nbq_X *lock)
 /* The value there, as far as an access to this address is about it. */
 static inline unsigned long value_in_lock(const struct nbq_X *lock, const void *address)
 {
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 	/* All of it is read at once. */
 	return address == &lock->tail ? lock->tail : lock->bare.all;
 #else
@@ -289,7 +269,7 @@ static inline unsigned long value_in_lock(const struct nbq_X *lock, const void *
 /* The node that has just been made this tail. */
 static inline const struct nbq_node *tail_node(const struct nbq_X *lock, const void *tail)
 {
-#ifdef TYPE_IS_HYBRID
+#ifdef TYPE_SPIN
 	return shim_decode_tail(*(const u32 *)tail);
 #else
 	return lock->tail;

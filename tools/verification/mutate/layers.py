@@ -5,16 +5,51 @@ A layer is a command that takes the folder with nbqlock/ from SRC and one for wh
 builds from O, and prints lines "ok CLAIM" and "not ok CLAIM: WHAT".
 """
 
-from pathlib import Path
-import tempfile
+import shutil
 
 from testbed.common import PROJECT, Trouble
+from testbed.herd import kernel_model
 from testbed.kernels import DEBUG, built_kernel
-from verification.mutate.edits import copy_with
+from verification.litmus.litmus_test import litmus_tests
+from verification.litmus.variants import Code, Variant, run_variant, shipped
+from verification.mutate.edits import SOURCE
+
+QUEUES = ("clh", "swap", "mcs")
+LOCKS = (*QUEUES, "spin")
+# The lock types that run a file's text; none: the text is not in the host's programs.
+TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
+         "bare_spin.c": ("spin",), "bare_spin.h": ("spin",), "spin.c": ("spin",),
+         "spin.h": ("spin",), "socket.c": ("spin",), "socket.h": ("spin",),
+         "queue_lock.h": QUEUES, "clh.h": ("clh",), "pool.c": (), "growth.c": (), "guard.h": ()}
+# The suites that look at it, a boot each.
+SUITES = {"clh_nb.c": ("nbq_clh_*",), "mcs_nb.c": ("nbq_mcs*",), "swap_nb.c": ("nbq_swap*",),
+          "bare_spin.c": ("nbq_spin*", "nbq_sockets"), "bare_spin.h": ("nbq_spin*",),
+          "spin.c": ("nbq_spin_*",), "spin.h": ("nbq_spin_*",), "clh.h": ("nbq_clh_*",),
+          "guard.h": ("nbq_clh_guards",), "queue_lock.h": ("nbq_clh_*", "nbq_mcs_*"),
+          "socket.c": ("nbq_sockets",), "socket.h": ("nbq_sockets",),
+          "pool.c": ("nbq_pool", "nbq_spin*", "nbq_sockets"),
+          "growth.c": ("nbq_pool", "nbq_growth", "nbq_spin*"),
+          "wait.c": ("*_deadlocks", "*_cycles", "nbq_spin*"),
+          "node.c": ("nbq_pool", "nbq_growth", "nbq_events", "nbq_clh_*", "nbq_spin*"),
+          "internal.h": ("nbq_pool", "nbq_growth", "nbq_events", "nbq_clh_*", "nbq_spin*"),
+          "deadline.h": ("nbq_deadline", "nbq_spin*")}
+OTHER_SUITES = ("nbq_clh_*", "nbq_spin*")
+DEADLOCKS = ("clh", "spin")
+# More programs: of processors that wait for a word to change, of kernels with lockdep.
+ARM64 = ("relax.h", "wait.h", "wait.c", "deadline.h", "bare_spin.c")
+LOCKDEP = ("attempt.h", "queue_lock.h", "spin.c", "spin.h")
+CACHE = "ccache" if shutil.which("ccache") else ""
+
+
+class DoesNotCompile(Exception):
+    """The mistake is none that can be made."""
 
 
 class Layer:
+    """A program, and what it is run with for a mutant, one after the other."""
+
     environment = {}
+    time_limit = 600	# seconds, of a run that takes some: what goes on has no end
 
     def __init__(self, name, program):
         self.name = name
@@ -25,51 +60,43 @@ class Layer:
         if not self.program.exists():
             raise Trouble(f"there is no {self.program}")
 
-    def besides(self, _mutant):
-        """Edits that are made in every copy for this layer."""
-        return ()
+    def looks_at(self, mutant):
+        return bool(self.arguments(mutant))
 
-    def arguments(self, _mutant):
-        """What the program is run with, one time after the other."""
-        return [()]
+    def arguments(self, mutant):
+        raise NotImplementedError
 
-    def edits(self, mutant):
-        """What to change for a mutant: it replaces an edit of the same text."""
-        return [*(edit for edit in self.besides(mutant) if edit[0:2] != mutant.edit[0:2]),
-                mutant.edit]
+    def excuse(self, _folder):
+        """Why it has let that pass, if it knows."""
+        return None
 
-    def killer(self, mutant, processes):
-        """The first line that says no to a mutant; None if all pass."""
-        return self.first_no(self.edits(mutant), self.arguments(mutant), processes)
-
-    def first_no(self, edits, runs, processes):
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch)
-            copy_with(folder, edits)
-            ran = False
-            for arguments in runs:
-                claims, no = self.run(folder, arguments, processes)
-                if no:
-                    return no
-                ran = ran or claims > 0
-        if not ran:
+    def killer(self, runs, folder, processes):
+        """The first line that says no to what is in a folder; None if all pass."""
+        claims = 0
+        for arguments in runs:
+            held, no = self.run(folder, arguments, processes)
+            if no:
+                return no
+            claims += held
+        if not claims:
             raise Trouble(f"the layer \"{self.name}\" cannot be run here")
         return None
 
     def run(self, folder, arguments, processes):
         """(number of claims that hold, the first that does not, or None)."""
+        what = " ".join([self.program.name, *arguments])
         status, output = processes.output_of([self.program, *arguments],
                                              {"SRC": str(folder), "O": str(folder / "build"),
-                                              **self.environment})
+                                              **self.environment}, self.time_limit)
         lines = output.splitlines()
         no = [line.removeprefix("not ok ") for line in lines if line.startswith("not ok ")]
         if status is None:
-            raise Trouble(f"{self.name}: {' '.join(arguments)} came to no end")
+            no = no or [f"{what}: no end"]
         # A text that cannot be built says nothing of the tests.
-        if no and no[0].endswith(": does not compile") or status == 2 and not no:
-            raise Trouble(f"{self.name}: {' '.join(arguments)} cannot be run:\n{output}")
-        if status and not no:
-            no = [f"{' '.join([self.program.name, *arguments])}: exit status {status}"]
+        elif no and no[0].endswith("does not compile") or status == 2 and not no:
+            raise DoesNotCompile
+        elif status and not no:
+            no = [f"{what}: exit status {status}"]
         for name in (folder, self.program.parent):
             no = [line.replace(f"{name}/", "") for line in no]
         return sum(line.startswith("ok ") for line in lines), no[0] if no else None
@@ -78,17 +105,26 @@ class Layer:
 class HostTests(Layer):
     """Programs of tools/verification/host, up to the first thing that is not as expected."""
 
-    environment = {"NBQ_STOP_AT_FAILURE": "1"}
+    environment = {"NBQ_STOP_AT_FAILURE": "1", "CACHE": CACHE}
+    time_limit = 120
 
     def __init__(self):
         super().__init__("host", "tools/verification/host/run")
 
-    def besides(self, mutant):
-        return mutant.layers[self.name].besides
-
     def arguments(self, mutant):
-        return [tuple(test.replace("TYPE", name).split()) for name in mutant.types
-                for test in mutant.layers[self.name].tests]
+        types = TYPES.get(mutant.file, LOCKS)
+        if mutant.rule == "order":
+            return []
+        first = [f"{program} {lock} gcc " for program in ("smoke", "steps") for lock in types]
+        tests = [f"{test}plain" for test in first]
+        tests += [f"nesting {lock} gcc plain" for lock in types]
+        tests += [f"deadlock {lock} gcc plain" for lock in types if lock in DEADLOCKS]
+        if mutant.file in ARM64:
+            tests += [f"relax {lock}_arm64 gcc plain" for lock in types]
+        if mutant.file in LOCKDEP:
+            tests += [f"smoke {lock}_lockdep gcc plain" for lock in types]
+        tests += [f"{test}asan" for test in first]
+        return [tuple(test.split()) for test in tests]
 
 
 class Explorer(Layer):
@@ -98,21 +134,59 @@ class Explorer(Layer):
         super().__init__("explorer", "tools/verification/explore/explore")
 
     def arguments(self, mutant):
-        return [("--quick", "--first", "--type", name) for name in mutant.types]
+        if mutant.rule == "order" or mutant.file in ("relax.h", "contention.h", "clh.h"):
+            return []
+        types = TYPES.get(mutant.file, DEADLOCKS)
+        return [("--quick", "--first", "--type", name) for name in types]
 
 
 class Litmus(Layer):
-    """The litmus tests with the primitives that the code has."""
+    """The litmus tests with the primitives that the code has: those that a mistake changes.
+
+    No other layer looks at an order: the tests have every ordered access, by name.
+    """
 
     def __init__(self):
         super().__init__("litmus", "tools/verification/litmus/run")
+        self.herd = None
+        self.tests = ()
+        self.as_shipped = set()
 
-    def arguments(self, _mutant):
-        return [("--shipped",)]
+    def prepare(self):
+        super().prepare()
+        self.herd = kernel_model()
+        self.tests = litmus_tests().values()
+        self.as_shipped = set(self.variants(SOURCE))
+
+    def variants(self, folder):
+        code = Code(folder)
+        return [(variant.test, variant.text, variant.problem, variant.expected)
+                for test in self.tests for variant in shipped(test, code)]
+
+    def changed(self, folder):
+        return [Variant(test, "as mutated", text, expected, problem)
+                for test, text, problem, expected in self.variants(folder)
+                if (test, text, problem, expected) not in self.as_shipped]
+
+    def arguments(self, mutant):
+        return [()] if mutant.rule == "order" else []
+
+    def excuse(self, folder):
+        return "spare in the kernel's model: Documentation/ordering.rst" \
+            if self.changed(folder) else None
+
+    def killer(self, _runs, folder, _processes):
+        for variant in self.changed(folder):
+            result = run_variant(self.herd, variant)
+            if not result.passed:
+                return f"{variant.test}: {variant.problem or result.outcome}"
+        return None
 
 
 class Suites(Layer):
     """The KUnit suites of a name, in the kernel with all detectors."""
+
+    time_limit = 1800
 
     def __init__(self):
         super().__init__("kunit", "tools/verification/mutate/suites")
@@ -122,7 +196,8 @@ class Suites(Layer):
         built_kernel(DEBUG)
 
     def arguments(self, mutant):
-        return [(suite,) for suite in mutant.layers[self.name]]
+        return [] if mutant.rule == "order" else [(suite,) for suite in
+                                                  SUITES.get(mutant.file, OTHER_SUITES)]
 
 
-LAYERS = (HostTests(), Explorer(), Litmus(), Suites())
+LAYERS = (Litmus(), HostTests(), Explorer(), Suites())

@@ -1,56 +1,110 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A mutant: the shipped text with one mistake, and the layers that must notice it."""
+"""The mutants of the shipped text: each a mistake that a rule makes, known by its content."""
 
-# The lock types that run a file's text.
-TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
-         "bare_spin.c": ("spin", "fifo"), "bare_spin.h": ("spin", "fifo"),
-         "spin.c": ("spin", "fifo"), "spin.h": ("spin",), "socket.c": ("spin",),
-         "pool.c": ("spin",),
-         "queue_lock.h": ("clh", "swap", "mcs"), "attempt.h": ("clh", "swap", "mcs", "spin"),
-         "clh.h": ("clh",), "guard.h": ("clh",), "internal.h": ("clh", "swap"),
-         "node.c": ("clh",), "wait.c": ("clh", "swap", "spin", "fifo"), "wait.h": ("clh", "swap"),
-         "deadline.h": ("clh",), "relax.h": ("clh", "mcs", "swap", "spin", "fifo")}
+from collections import Counter
+from dataclasses import dataclass
+import re
+
+from testbed.common import digest
+from verification.mutate.edits import SOURCE
+from verification.mutate.rules import RULES, constants, functions
+
+FILES = ("clh_nb.c", "mcs_nb.c", "swap_nb.c", "bare_spin.c", "bare_spin.h", "spin.c", "spin.h",
+         "queue_lock.h", "attempt.h", "internal.h", "node.c", "pool.c", "socket.c", "socket.h",
+         "wait.c", "wait.h", "deadline.h", "relax.h", "contention.h", "clh.h", "guard.h")
+# Its functions are made of the same lines of lock.h.in as those of clh.h, but for some.
+TEMPLATE = ("spin.h", "clh.h")
+# What runs only when the module is loaded or unloaded.
+LEFT_OUT = re.compile(r"pool\.c (?:(?:nbq_pools_)?(?:start|stop|free)(?:_\w+)?|set_pool_nodes)")
 
 
+@dataclass(frozen=True)
 class Mutant:
-    """One edit of one file.
+    """Text of a file from begin to end, and what stands there instead."""
 
-    layers: {layer that must notice it: what that layer must know}
-    unseen: {layer that does not notice it: why}; under ANY the reason why no layer could:
-	the text means the same.
-    """
+    file: str
+    function: str
+    rule: str
+    what: str		# of the text, and what became of it
+    number: int		# among those that read the same
+    begin: int
+    end: int
+    instead: str
 
-    ANY = "any"
-
-    def __init__(self, name, file, old, new, layers, unseen):
-        self.name = name
-        self.file = file
-        self.old = old
-        self.new = new
-        self.layers = layers
-        self.unseen = unseen
+    def lines(self, text):
+        """The numbers of the lines that it changes, the first and the last."""
+        return (text.count("\n", 0, self.begin) + 1, text.count("\n", 0, self.end) + 1)
 
     @property
-    def edit(self):
-        return (self.file, self.old, self.new)
+    def name(self):
+        number = f" #{self.number}" if self.number > 1 else ""
+        return f"{self.file} {self.function} {self.rule} {self.what}{number}"
 
-    @property
-    def types(self):
-        return TYPES[self.file]
+    def applied(self, text):
+        return text[:self.begin] + self.instead + text[self.end:]
 
-    def excuse(self, layer):
-        """Why that layer may let it pass; None if it may not."""
-        return self.unseen.get(layer, self.unseen.get(self.ANY))
+    def identity(self, text):
+        """Of the file with the mistake: what was judged is known by it."""
+        return digest(self.name, self.applied(text))
 
 
-def mutants(file, layers, rows):
-    """Mutants of one file for the same layers.
+def one_line(text):
+    words = " ".join(text.split())
+    return words if len(words) <= 72 else f"{words[:69]}..."
 
-    rows: (name, text as it is, text with the mistake[, unseen]), of which the last
-	may be one reason for all layers.
-    """
-    for name, old, new, *unseen in rows:
-        unseen = unseen[0] if unseen else {}
-        if isinstance(unseen, str):
-            unseen = {Mutant.ANY: unseen}
-        yield Mutant(name, file, old, new, layers, unseen)
+
+def line_at(code, begin):
+    return code[code.rindex("\n", 0, begin) + 1:code.index("\n", begin)]
+
+
+def described(rule, code, begin, end, instead):
+    """A few words that tell a mistake of a rule from the others."""
+    text = code[begin:end]
+    if rule == "order":
+        return f"{one_line(text)}: {re.match(r'[^(]*', instead)[0] or 'none'}"
+    if rule in ("bound", "constant"):
+        return f"{one_line(line_at(code, begin))}: {text} to {instead}"
+    if rule == "exchange":
+        return f"{one_line(instead)}"
+    if rule == "operand":
+        return f"{one_line(text)}: {instead}"
+    return one_line(text)
+
+
+def found_in(file, text):
+    """(function, rule, description, begin, end, instead) of all mistakes in a file."""
+    for place in functions(text):
+        if not LEFT_OUT.fullmatch(f"{file} {place.name}"):
+            for rule, make in RULES.items():
+                for begin, end, instead in make(place):
+                    yield (place.name, rule, described(rule, place.code, begin, end, instead),
+                           begin, end, instead)
+    for name, begin, end, instead in constants(text):
+        yield "-", "constant", f"{name}: {text[begin:end]} to {instead}", begin, end, instead
+
+
+def mutants_of(file, text, shared=frozenset()):
+    """Those of a file, in the order of its lines; not of functions that others share."""
+    seen = Counter()
+    for function, rule, what, begin, end, instead in sorted(found_in(file, text),
+                                                           key=lambda found: found[3:5]):
+        if function not in shared:
+            seen[function, rule, what] += 1
+            yield Mutant(file, function, rule, what, seen[function, rule, what],
+                         begin, end, instead)
+
+
+def of_template(text, template):
+    """Names of functions of a header that stand in another one, but for the lock's name."""
+    others = {place.text((place.begin, place.end)).replace("nbq_clh", "nbq_spin")
+              for place in functions(template)}
+    return {place.name for place in functions(text)
+            if place.text((place.begin, place.end)) in others}
+
+
+def all_mutants(source=None):
+    texts = {file: ((source or SOURCE) / "nbqlock" / file).read_text() for file in FILES}
+    header, template = TEMPLATE
+    for file, text in texts.items():
+        shared = of_template(text, texts[template]) if file == header else frozenset()
+        yield from mutants_of(file, text, shared)

@@ -8,8 +8,6 @@ import threading
 
 from testbed.common import kill_group
 
-TIME_LIMIT = 3600	# of one test; those that hang say so long before
-
 
 class Stopped(Exception):
     """The run is being ended."""
@@ -47,16 +45,17 @@ class Processes:
                 self.running.discard(process)
             kill_group(process)
 
-    def output_of(self, command, environment):
-        """(exit status, standard output); status None if it came to no end."""
+    def output_of(self, command, environment, time_limit):
+        """(exit status, standard output); status None if it came to no end in so many seconds."""
         with self.process(command, env={**os.environ, **environment},
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True,
                           errors="replace") as process:
             try:
-                output, _ = process.communicate(timeout=TIME_LIMIT)
+                output, _ = process.communicate(timeout=time_limit)
             except subprocess.TimeoutExpired:
-                return None, ""
+                kill_group(process)
+                return None, process.communicate()[0]
             if self.stopped:
                 raise Stopped
             return process.returncode, output

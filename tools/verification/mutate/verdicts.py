@@ -1,101 +1,111 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What became of the mutants: a row for each, a column for each layer."""
+"""What became of the mutants, and what the layers have done for it."""
 
+from dataclasses import dataclass
 import json
 
-from verification.mutate.edits import identity
-
-KILLED, EXPLAINED, UNEXPLAINED = "killed", "explained", "survived unexplained"
+KILLED, EXPLAINED, UNEXPLAINED, NONE = "killed", "explained", "survived", "does not compile"
 
 
+@dataclass
 class Verdict:
-    """killers: {name of a layer that has looked: its words, or None: it saw nothing}
+    """killers: {layer that has looked: its words; None: it saw nothing}; seconds: {layer: time}.
 
     commit: the tests that have looked are of it.
+    listed: why it survives, by the list; excuse: by a layer that has looked
     """
-
-    def __init__(self, mutant, killers, commit):
-        self.mutant = mutant
-        self.killers = killers
-        self.commit = commit
-
-    @property
-    def unexplained(self):
-        """Layers that should have seen it."""
-        return [layer for layer, killer in self.killers.items()
-                if not killer and not self.mutant.excuse(layer)]
+    name: str
+    identity: str
+    killers: dict
+    seconds: dict
+    commit: str
+    compiles: bool = True
+    listed: str = None
+    excuse: str = None
 
     @property
-    def refuted(self):
-        """Layers that see it although the list says why they cannot."""
-        return [layer for layer, killer in self.killers.items()
-                if killer and self.mutant.excuse(layer)]
+    def reason(self):
+        return self.listed or self.excuse
+
+    @property
+    def killed(self):
+        return any(self.killers.values())
 
     @property
     def status(self):
-        if self.unexplained:
-            return UNEXPLAINED
-        return KILLED if any(self.killers.values()) else EXPLAINED
+        if not self.compiles:
+            return NONE
+        if self.killed:
+            return KILLED
+        return EXPLAINED if self.reason else UNEXPLAINED
 
-    def remark(self, layer):
-        """What has killed it, or why nothing has; None if there is nothing to say."""
-        killer, excuse = self.killers.get(layer), self.mutant.excuse(layer)
-        if layer in self.refuted:
-            return f"{killer.split(': ')[0]}, although \"{excuse}\""
-        return killer.split(": ")[0] if killer else excuse
+    @property
+    def refuted(self):
+        """The list says that no test notices it, and one does."""
+        return bool(self.killed and self.listed)
 
-    def cell(self, layer):
-        if layer not in self.killers:
-            return "-"
-        if self.killers[layer]:
-            return "killed"
-        return "SURVIVES" if layer in self.unexplained else "survives"
+    @property
+    def remark(self):
+        said = "; ".join(dict.fromkeys(f"{layer}: {killer.split(': ')[0]}"
+                                       for layer, killer in self.killers.items() if killer))
+        if self.refuted:
+            return f'{said}, although "{self.listed}"'
+        return said or self.reason or ""
 
-    def line(self, layers):
-        cells = "".join(f"{self.cell(layer):<10}" for layer in layers)
-        remarks = dict.fromkeys(filter(None, (self.remark(layer) for layer in self.killers)))
-        return f"{self.mutant.name:<60} {cells}{'; '.join(remarks)}"
-
-    def as_json(self):
-        return {"name": self.mutant.name, "file": self.mutant.file, "status": self.status,
-                "identity": identity(self.mutant.edit), "commit": self.commit,
-                "layers": {layer: {"killed": bool(killer), "by": killer,
-                                   "explanation": self.mutant.excuse(layer)}
-                           for layer, killer in self.killers.items()}}
-
-
-def heading(layers):
-    return f"{'mutant':<60} {''.join(f'{layer:<10}' for layer in layers)}by, or why not"
+    def line(self):
+        return f"{self.status:<17}{self.name}{'  -- ' if self.remark else ''}{self.remark}"
 
 
 def summary(verdicts):
-    count = {status: sum(verdict.status == status for verdict in verdicts)
-             for status in (KILLED, EXPLAINED, UNEXPLAINED)}
-    return (f"{len(verdicts)} mutants: " +
-            ", ".join(f"{number} {status}" for status, number in count.items()))
+    statuses = [verdict.status for verdict in verdicts]
+    mistakes = len(statuses) - statuses.count(NONE)
+    return (f"{mistakes} mutants: " + ", ".join(
+        f"{statuses.count(status)} {status}" for status in (KILLED, EXPLAINED, UNEXPLAINED))
+        + f"; {statuses.count(NONE)} more do not compile")
 
 
 def all_right(verdicts):
-    return not any(verdict.unexplained or verdict.refuted for verdict in verdicts)
+    return not any(verdict.status == UNEXPLAINED or verdict.refuted for verdict in verdicts)
+
+
+def layer_rows(verdicts, layers):
+    """(layer, mutants that it looked at, killed, killed alone, seconds) of each.
+
+    Alone: of those at which another layer has looked as well.
+    """
+    for layer in layers:
+        looked = [verdict for verdict in verdicts if layer in verdict.killers]
+        killed = [verdict for verdict in looked if verdict.killers[layer]]
+        alone = [verdict for verdict in killed
+                 if sum(bool(killer) for killer in verdict.killers.values()) == 1]
+        yield (layer, len(looked), len(killed), len(alone),
+               round(sum(verdict.seconds.get(layer, 0) for verdict in verdicts)))
+
+
+def layer_table(verdicts, layers):
+    form = "{:<10}{:>10}{:>10}{:>10}{:>10}"
+    return "\n".join([form.format("layer", "looked at", "killed", "alone", "seconds"),
+                      *(form.format(*row) for row in layer_rows(verdicts, layers))])
 
 
 # Kept
 
 def write_json(path, verdicts, layers, seconds):
-    path.write_text(json.dumps({"layers": layers, "seconds": round(seconds),
-                                "mutants": [verdict.as_json() for verdict in verdicts]},
-                               indent=1) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = path.with_suffix(".new")
+    made.write_text(json.dumps({"layers": layers, "seconds": round(seconds),
+                                "mutants": [{**vars(verdict), "status": verdict.status,
+                                             "reason": verdict.reason}
+                                            for verdict in verdicts]}, indent=1) + "\n")
+    made.replace(path)
 
 
-def read_json(path, mutants):
-    """{name: verdict} of those mutants that were judged as they are now."""
-    if not path or not path.exists():
+def read_json(path, reasons):
+    """{identity: verdict} of what was judged before, with the reasons of now."""
+    if not path.exists():
         return {}
-    rows = {row["name"]: row for row in json.loads(path.read_text())["mutants"]}
     kept = {}
-    for mutant in mutants:
-        row = rows.get(mutant.name)
-        if row and row["identity"] == identity(mutant.edit):
-            killers = {layer: said["by"] for layer, said in row["layers"].items()}
-            kept[mutant.name] = Verdict(mutant, killers, row["commit"])
+    for row in json.loads(path.read_text())["mutants"]:
+        del row["status"], row["reason"]
+        kept[row["identity"]] = Verdict(**{**row, "listed": reasons.get(row["name"])})
     return kept

@@ -19,11 +19,9 @@ def litmus(what, expected, outcome):
             "seconds": 0.25, "passed": expected == outcome, "detail": ""}
 
 
-def mutant(name, status, **layers):
-    return {"name": name, "file": "clh_nb.c", "status": status, "commit": f"{name}01",
-            "layers": {
-        layer: {"killed": bool(by), "by": by, "explanation": why}
-        for layer, (by, why) in layers.items()}}
+def mutant(name, status, reason=None, **killers):
+    return {"name": f"clh_nb.c nbq_clh_skip {name}", "status": status, "commit": "0123",
+            "killers": killers, "seconds": dict.fromkeys(killers, 2), "reason": reason}
 
 
 def joined(lines):
@@ -52,23 +50,6 @@ class ExplorerTest(unittest.TestCase):
         self.assertEqual(report.own_steps([CONFIGURATION, more]), [("CLH-NB", 2, 5)])
 
 
-class DefectsTest(unittest.TestCase):
-    FOUND = {"defect": "no walk", "found": {**CONFIGURATION, **TWO_HOLD}, "shortest": 17}
-    MISSED = {"defect": "no free", "found": None, "shortest": None}
-
-    def test_each_was_found(self):
-        self.assertEqual(report.defects_line([self.FOUND]),
-                         "1 known mistake put back: each found")
-        self.assertIn('"no walk","CLH-NB","two_twice","two hold the lock","17"',
-                      joined(report.defects_section([self.FOUND])))
-
-    def test_one_that_was_missed_is_said(self):
-        rows = [self.FOUND, self.MISSED]
-        self.assertEqual(report.defects_line(rows),
-                         "2 known mistakes put back: 1 not found")
-        self.assertIn("**not found**", joined(report.defects_section(rows)))
-
-
 class LitmusTest(unittest.TestCase):
     ROWS = [litmus("as shipped", "never", "never"),
             litmus("without clh-look's acquire", "sometimes", "sometimes"),
@@ -87,17 +68,27 @@ class LitmusTest(unittest.TestCase):
 
 
 class MutantsTest(unittest.TestCase):
-    ROWS = [mutant("one", "killed", host=("steps: claim", None),
-                   litmus=(None, "sees only ordering")),
-            mutant("two", "survived unexplained", host=(None, None))]
+    ROWS = [mutant("store one;", "killed", host="steps: claim", litmus=None),
+            mutant("store two;", "survived", host=None),
+            mutant("call three;", "explained", "the same", host=None)]
     FOUND = {"layers": ["host", "litmus"], "seconds": 9, "mutants": ROWS}
 
     def test_they_are_counted_by_what_became_of_them(self):
         self.assertEqual(report.mutants_line(self.FOUND),
-                         "2 mutants: 1 killed, 1 survived unexplained")
+                         "3 mutants: 1 explained, 1 killed, 1 survived")
 
-    def test_layers_have_a_column_each(self):
+    def test_a_file_has_a_row_and_a_rule_a_column(self):
         text = joined(report.mutants_section(self.FOUND))
-        self.assertIn('"one","killed","survives","steps; sees only ordering"', text)
-        self.assertIn('"two","**survives**","\\-",""', text)
-        self.assertIn("1 at one01, 1 at two01", text)
+        self.assertIn('"clh_nb.c","2 (1)","1 (1)"', text)
+        self.assertIn("3 at 0123", text)
+
+    def test_a_layer_has_a_row(self):
+        text = joined(report.mutants_section(self.FOUND))
+        self.assertIn('"host","3","1","1","6 s"', text)
+        self.assertIn('"litmus","1","0","0","2 s"', text)
+
+    def test_a_survivor_has_its_reason(self):
+        text = joined(report.mutants_section(self.FOUND))
+        self.assertIn('"clh_nb.c nbq_clh_skip call three;","the same"', text)
+        self.assertIn('"clh_nb.c nbq_clh_skip store two;","**unexplained**"', text)
+

@@ -13,6 +13,7 @@
 
 #include <asm/mmiowb.h>
 #include <nbqlock/internal.h>
+#include <nbqlock/report.h>
 #include <linux/errno.h>
 #include <linux/processor.h>
 

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a layer makes of what its program prints."""
+"""What a layer makes of what its program prints, and which layers look at what."""
 
 from pathlib import Path
 import tempfile
 import unittest
 
 from testbed.common import Trouble
-from verification.mutate.kinds import HostTests as Tests
-from verification.mutate.layers import HostTests, Layer
-from verification.mutate.mutant import Mutant
+from verification.mutate.layers import LAYERS, DoesNotCompile, HostTests, Layer
+from verification.mutate.mutant import FILES, Mutant
 from verification.mutate.processes import Processes, Stopped
 
 
@@ -16,22 +15,20 @@ class LayerTest(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
         self.addCleanup(self.scratch.cleanup)
+        self.folder = Path(self.scratch.name)
         self.processes = Processes()
         self.addCleanup(self.processes.stop)
-        self.mutant = Mutant("quarter", "node.c", "3 / 4", "1 / 4",
-                             {"test": (), "host": Tests("smoke TYPE")}, {})
 
     def program(self, script):
-        program = Path(self.scratch.name) / "program"
+        program = self.folder / "program"
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
         return program
 
-    def layer(self, script):
-        return Layer("test", self.program(script))
-
-    def killer(self, script):
-        return self.layer(script).killer(self.mutant, self.processes)
+    def killer(self, script, time_limit=60):
+        layer = Layer("test", self.program(script))
+        layer.time_limit = time_limit
+        return layer.killer([("a",), ("b",)], self.folder, self.processes)
 
     def test_a_claim_that_does_not_hold_kills(self):
         self.assertEqual(self.killer('echo "ok a"; echo "not ok b: line 7"; exit 1'),
@@ -40,26 +37,29 @@ class LayerTest(unittest.TestCase):
     def test_claims_that_hold_do_not(self):
         self.assertIsNone(self.killer('echo "ok a"'))
 
+    def test_each_run_is_made_up_to_the_first_that_fails(self):
+        self.assertEqual(self.killer('[ $1 = a ] && echo "ok" || echo "not ok $1"'), "b")
+
     def test_a_program_that_fails_without_a_word_kills(self):
         self.assertIn("exit status 3", self.killer('echo "ok a"; exit 3'))
+
+    def test_a_program_that_comes_to_no_end_kills(self):
+        self.assertEqual(self.killer("sleep 60", 0.1), "program a: no end")
 
     def test_a_program_that_claims_nothing_is_no_layer(self):
         with self.assertRaisesRegex(Trouble, "cannot be run here"):
             self.killer('echo "skip a: no compiler here"')
 
-    def test_a_mistake_that_does_not_compile_is_not_killed(self):
+    def test_a_mistake_that_does_not_compile_is_none(self):
         for script in ('echo "not ok smoke: does not compile"; exit 1', 'exit 2'):
-            with self.subTest(script=script), self.assertRaisesRegex(Trouble, "cannot be run"):
+            with self.subTest(script=script), self.assertRaises(DoesNotCompile):
                 self.killer(script)
-
-    def test_the_program_gets_the_text_with_the_mistake(self):
-        seen = self.killer('grep -q "1 / 4" "$SRC/nbqlock/node.c" && echo "not ok seen"')
-        self.assertEqual(seen, "seen")
 
     def test_a_program_of_the_host_tests_is_to_end_with_its_first_failure(self):
         layer = HostTests()
         layer.program = self.program('echo "not ok $* $NBQ_STOP_AT_FAILURE"')
-        self.assertEqual(layer.killer(self.mutant, self.processes), "smoke clh 1")
+        self.assertEqual(layer.killer([("smoke", "clh")], self.folder, self.processes),
+                         "smoke clh 1")
 
     def test_a_program_that_is_not_there_is_trouble(self):
         with self.assertRaisesRegex(Trouble, "there is no"):
@@ -69,6 +69,22 @@ class LayerTest(unittest.TestCase):
         self.processes.stop()
         with self.assertRaises(Stopped):
             self.killer('echo "ok a"')
+
+
+class ChoiceTest(unittest.TestCase):
+    @staticmethod
+    def layers_of(file, rule):
+        mutant = Mutant(file, "f", rule, "", 1, 0, 0, "")
+        return {layer.name for layer in LAYERS if layer.looks_at(mutant)}
+
+    def test_each_file_is_looked_at(self):
+        for file in FILES:
+            with self.subTest(file):
+                self.assertIn("kunit", self.layers_of(file, "store"))
+
+    def test_litmus_tests_alone_look_at_orders(self):
+        self.assertEqual(self.layers_of("clh_nb.c", "order"), {"litmus"})
+        self.assertEqual(self.layers_of("clh_nb.c", "store"), {"host", "explorer", "kunit"})
 
 
 if __name__ == "__main__":

@@ -1,76 +1,85 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the layers have said, and what is made of it."""
+"""What the layers have said, what is made of it, and how far a run is."""
 
 from pathlib import Path
 import tempfile
 import unittest
 
-from verification.mutate.mutant import Mutant
-from verification.mutate.verdicts import (EXPLAINED, KILLED, UNEXPLAINED, Verdict, all_right,
-                                          read_json, summary, write_json)
+from verification.mutate.progress import Progress
+from verification.mutate.verdicts import (EXPLAINED, KILLED, NONE, UNEXPLAINED, Verdict, all_right,
+                                          layer_rows, read_json, summary, write_json)
 
 NO = "steps.queue_is_whole: line 7: node"
 
 
-def verdict(killers, unseen=None):
-    mutant = Mutant("a mistake", "node.c", "old", "new", dict.fromkeys(killers), unseen or {})
-    return Verdict(mutant, killers, "0123456789ab")
+def verdict(killers, listed=None, **more):
+    return Verdict("f.c f store x++;", "id", killers, dict.fromkeys(killers, 2.0), "0123",
+                   listed=listed, **more)
 
 
 class VerdictTest(unittest.TestCase):
-    def test_a_mutant_that_every_layer_sees_is_killed(self):
-        seen = verdict({"host": NO, "explorer": NO})
+    def test_one_layer_that_notices_it_suffices(self):
+        seen = verdict({"host": None, "kunit": NO})
         self.assertEqual(seen.status, KILLED)
         self.assertTrue(all_right([seen]))
+        self.assertIn("kunit: steps.queue_is_whole", seen.line())
 
-    def test_a_layer_that_lets_it_pass_must_say_why(self):
-        passed = verdict({"host": NO, "explorer": None})
-        self.assertEqual(passed.status, UNEXPLAINED)
-        self.assertFalse(all_right([passed]))
-        self.assertEqual(passed.cell("explorer"), "SURVIVES")
+    def test_a_survivor_needs_a_reason(self):
+        self.assertEqual(verdict({"host": None}).status, UNEXPLAINED)
+        self.assertFalse(all_right([verdict({"host": None})]))
+        self.assertEqual(verdict({"host": None}, "the same").status, EXPLAINED)
+        self.assertTrue(all_right([verdict({"host": None}, "the same")]))
 
-    def test_one_killer_suffices_if_the_other_layer_says_why(self):
-        killed = verdict({"host": NO, "explorer": None}, {"explorer": "sees no order"})
-        self.assertEqual(killed.status, KILLED)
-        self.assertTrue(all_right([killed]))
+    def test_a_layer_may_know_the_reason(self):
+        self.assertTrue(all_right([verdict({"litmus": None}, excuse="spare")]))
+        self.assertTrue(all_right([verdict({"litmus": NO}, excuse="spare")]))
 
-    def test_a_reason_of_one_layer_does_not_excuse_another(self):
-        passed = verdict({"host": None, "explorer": None}, {"explorer": "sees no order"})
-        self.assertEqual(passed.unexplained, ["host"])
-
-    def test_a_mutant_that_nobody_sees_is_explained(self):
-        same = verdict({"host": None, "explorer": None}, {Mutant.ANY: "the same"})
-        self.assertEqual(same.status, EXPLAINED)
-        self.assertTrue(all_right([same]))
-
-    def test_a_reason_that_a_layer_refutes_is_wrong(self):
-        refuted = verdict({"host": NO}, {"host": "cannot be seen"})
+    def test_a_reason_that_a_test_refutes_is_wrong(self):
+        refuted = verdict({"host": NO}, "the same")
         self.assertFalse(all_right([refuted]))
-        self.assertIn("although", refuted.line(["host"]))
+        self.assertIn('although "the same"', refuted.line())
 
-    def test_a_layer_that_has_not_looked_has_no_say(self):
-        self.assertEqual(verdict({"host": NO}).cell("litmus"), "-")
+    def test_what_does_not_compile_is_none_and_is_counted(self):
+        rows = [verdict({}, compiles=False), verdict({"host": NO}), verdict({"host": None}),
+                verdict({"host": None}, "the same")]
+        self.assertEqual(rows[0].status, NONE)
+        self.assertEqual(summary(rows), "3 mutants: 1 killed, 1 explained, 1 survived; "
+                         "1 more do not compile")
 
-    def test_the_killer_is_named(self):
-        self.assertIn("steps.queue_is_whole", verdict({"host": NO}).line(["host"]))
+    def test_a_layer_s_work_is_counted(self):
+        rows = [verdict({"host": NO}), verdict({"host": None, "kunit": NO}),
+                verdict({"host": NO, "kunit": NO})]
+        self.assertEqual(list(layer_rows(rows, ["host", "kunit"])),
+                         [("host", 3, 2, 1, 6), ("kunit", 2, 2, 1, 4)])
 
-    def test_the_summary_counts_each_once(self):
-        rows = [verdict({"host": NO}), verdict({"host": None}),
-                verdict({"host": None}, {"host": "cannot be seen"})]
-        self.assertEqual(summary(rows),
-                         "3 mutants: 1 killed, 1 explained, 1 survived unexplained")
-
-    def test_verdicts_are_kept_while_the_edit_is_the_same(self):
-        row = verdict({"host": NO, "explorer": None})
+    def test_verdicts_are_kept_with_the_reasons_of_now(self):
         with tempfile.TemporaryDirectory() as scratch:
             path = Path(scratch) / "verdicts.json"
-            self.assertEqual(read_json(path, [row.mutant]), {})
-            write_json(path, [row], ["host", "explorer"], 1)
-            kept = read_json(path, [row.mutant])
-            self.assertEqual(kept["a mistake"].killers, row.killers)
-            self.assertEqual(kept["a mistake"].commit, row.commit)
-            row.mutant.new = "newer"
-            self.assertEqual(read_json(path, [row.mutant]), {})
+            self.assertEqual(read_json(path, {}), {})
+            row = verdict({"host": None})
+            write_json(path, [row], ["host"], 1)
+            self.assertEqual(read_json(path, {}), {"id": row})
+            self.assertEqual(read_json(path, {row.name: "the same"})["id"].status, EXPLAINED)
+
+
+class ProgressTest(unittest.TestCase):
+    def setUp(self):
+        self.now = 0
+
+    def progress(self, seconds):
+        return Progress(10, 2, seconds, lambda: self.now)
+
+    def test_the_first_estimate_is_that_of_an_earlier_run(self):
+        self.assertEqual(self.progress(60).first_line(),
+                         "10 mutants, 2 at a time, about 5 min")
+        self.assertIn("shows after the first", self.progress(None).first_line())
+
+    def test_it_is_renewed_by_what_was_seen(self):
+        for earlier in (None, 40):
+            progress = self.progress(earlier)
+            self.now = 20
+            self.assertEqual(progress.next_line(), "1 of 10, 3 min left")
+            self.now = 0
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ void nbq_res_spin_unlock(rqspinlock_t *lock);
 int nbq_res_spin_holder(const rqspinlock_t *lock);
 
 /**
- * res_spin_lock - acquire a lock within a patience of 250 ms
+ * res_spin_lock - acquire a lock within a patience of 1 s
  * @lock: the lock
  *
  * Return:

@@ -6,37 +6,20 @@
  *	Preemption is off, or the context is an interrupt.
  *	Only these operations access the lock.
  */
-#include <linux/atomic.h>
-#include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/time64.h>
 #include <asm/rqspinlock.h>
 #include <nbqlock/bare_spin.h>
 
-#define PATIENCE_NS	(NSEC_PER_SEC / 4)
-
 /*
- * A lock of zeroes becomes NBQ_SPIN_FIFO before its first acquisition. Each operation comes by
- * here first, and the flag stays: so no other store is made to the state before this one, and
- * a failed swap has found the flag.
+ * Of a waiter wherever it stands. rqspinlock gives each head of a queue half a second, whatever is
+ * in front of it before, and its test-and-set form, for virtual CPUs, a second.
  */
-static __always_inline void make_fifo(rqspinlock_t *lock)
-{
-	union nbq_spin_state fifo = { .turn = NBQ_SPIN_FIFO };
-
-	/* Relaxed: the flag orders nothing, and later accesses are to the same word. */
-	if (unlikely(READ_ONCE(lock->state.turn) != NBQ_SPIN_FIFO))
-		cmpxchg_relaxed(&lock->state.all, 0, fifo.all);
-}
+#define PATIENCE_NS	NSEC_PER_SEC
 
 int nbq_res_spin_lock(rqspinlock_t *lock)
 {
-	int ret;
-
-	make_fifo(lock);
-	ret = nbq_bare_spin_lock_timeout(lock, PATIENCE_NS);
-	/* All nodes of this CPU are in use: the attempt has polled until its patience was over. */
-	return unlikely(ret == -ENOMEM) ? -ETIMEDOUT : ret;
+	return nbq_bare_spin_lock_timeout(lock, PATIENCE_NS);
 }
 EXPORT_SYMBOL_GPL(nbq_res_spin_lock);
 

@@ -18,7 +18,7 @@ static int __init nbq_sweep_init(void)
 	if (!locks)
 		return -ENOMEM;
 	for (i = 0; i < LOCKS; i++) {
-		nbq_spin_init(&locks[i], 0);
+		nbq_spin_init(&locks[i]);
 		refused += !!nbq_spin_destroy(&locks[i]);
 	}
 	kvfree(locks);

@@ -3,10 +3,7 @@
 #ifndef SHIM_LINUX_KCONFIG_H
 #define SHIM_LINUX_KCONFIG_H
 
-/* A word of 32 bits changes what the hybrid swaps at once, and nothing else here. */
-#ifndef SHIM_32BIT
 #define CONFIG_64BIT			1
-#endif
 /* Spinlocks that are held show in preempt_count(), as in most kernels. */
 #define CONFIG_PREEMPT_COUNT		1
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sockets and the pools of all CPUs, once memory can be allocated. Locks are in use before.
+ */
+#include <linux/cpumask.h>
+#include <linux/init.h>
+#include <linux/percpu.h>
+
+#include "internal.h"
+
+/* Without memory for the queues of a node, its CPUs belong to the first one. */
+static int __init nbq_start(void)
+{
+	int ret = nbq_sockets_start();
+	unsigned int cpu, level;
+
+	for_each_possible_cpu(cpu) {
+		for (level = 0; level < NBQ_LEVELS; level++)
+			ret = nbq_pool_prepare(&per_cpu(nbq_pools, cpu)[level], cpu, level) ?: ret;
+	}
+	return ret;
+}
+subsys_initcall(nbq_start);
