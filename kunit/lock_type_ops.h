@@ -46,18 +46,35 @@ static int op_lock_until(void *lock, ktime_t deadline)
 	return OP(lock_until)(lock, deadline);
 }
 
-#define DEFINE_OP(ret, name, ...)					\
-static ret op_##name(__VA_ARGS__ void *lock)				\
-{									\
-	return OP(name)(lock);						\
+static bool op_trylock(void *lock)
+{
+	return OP(trylock)(lock);
 }
 
-DEFINE_OP(bool, trylock)
-DEFINE_OP(void, lock)
-DEFINE_OP(void, unlock)
-DEFINE_OP(bool, is_locked, const)
-DEFINE_OP(bool, is_contended, const)
-DEFINE_OP(int, destroy)
+static void op_lock(void *lock)
+{
+	OP(lock)(lock);
+}
+
+static void op_unlock(void *lock)
+{
+	OP(unlock)(lock);
+}
+
+static bool op_is_locked(const void *lock)
+{
+	return OP(is_locked)(lock);
+}
+
+static bool op_is_contended(const void *lock)
+{
+	return OP(is_contended)(lock);
+}
+
+static int op_destroy(void *lock)
+{
+	return OP(destroy)(lock);
+}
 
 #define DEFINE_TAKE(form)						\
 static int take##form(const struct nbq_operation *op, struct NBQ_TYPE *lock)	\
