@@ -9,6 +9,7 @@
 #include <linux/cpumask.h>
 #include <linux/hash.h>
 #include <linux/irqflags.h>
+#include <linux/kthread.h>
 #include <linux/limits.h>
 #include <linux/lockdep.h>
 #include <linux/log2.h>
@@ -16,6 +17,7 @@
 #include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/sched/task.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 
@@ -664,6 +666,21 @@ unsigned int nbq_other_cpu(struct kunit *test)
 	if (cpu >= nr_cpu_ids)
 		kunit_skip(test, "needs a second CPU");
 	return cpu;
+}
+
+/* A thread that is bound to a CPU and does not run yet; NULL: there is none. */
+struct task_struct *nbq_new_thread(struct kunit *test, int (*run)(void *arg), void *arg,
+				   unsigned int cpu)
+{
+	struct task_struct *task = kthread_create(run, arg, "nbq_kunit/%u", cpu);
+
+	if (IS_ERR(task)) {
+		KUNIT_FAIL(test, "no thread: %ld", PTR_ERR(task));
+		return NULL;
+	}
+	get_task_struct(task);
+	kthread_bind(task, cpu);
+	return task;
 }
 
 /*

@@ -8,6 +8,7 @@
 
 #include <kunit/test.h>
 #include <linux/bitmap.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 #include <nbqlock/counters.h>
@@ -200,6 +201,8 @@ struct nbq_encodable *nbq_encodable_new(struct kunit *test, struct nbq_node *nod
 void nbq_pool_restore(struct nbq_replaced *replaced);
 
 unsigned int nbq_other_cpu(struct kunit *test);
+struct task_struct *nbq_new_thread(struct kunit *test, int (*run)(void *arg), void *arg,
+				   unsigned int cpu);
 
 /* Reports of misuse, as nbqlock/report.c has them: they are promised */
 #define NBQ_NOT_HELD_REPORT	"unlock of a lock that is not held"

@@ -605,17 +605,18 @@ static void expect_edeadlk_at_once(struct kunit *test, struct pair *pair)
 		KUNIT_EXPECT_LT(test, nbq_fake_last(), START + PATIENCE);
 }
 
-/* Above every other context, of which a task is one */
+/* Above every other context, of which a task is one; and an NMI above an NMI */
 static void try_all_pairs(struct kunit *test, bool waits)
 {
 	const struct level_case *above = nbq_value(test);
 	struct nbq_fixture *fixture = fixture_elsewhere(test);
+	unsigned int end = above->level + (above->level == NBQ_NMI);
 	struct pair *pair;
 	unsigned int below;
 
 	if (waits)
 		nbq_fixture_enqueue(test);
-	for (below = NBQ_TASK; below < above->level; below++) {
+	for (below = NBQ_TASK; below < end; below++) {
 		pair = alloc(test, sizeof(*pair));
 		pair->fixture = fixture;
 		pair->below = below;

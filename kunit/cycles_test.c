@@ -102,15 +102,8 @@ static bool start_member(struct kunit *test, struct cycle *cycle,
 	member->wants = cycle->locks[next];
 	member->wants_type = cycle->types[next];
 	init_completion(&member->finished);
-	member->task = kthread_create(member_main, member, "nbq_kunit/%u", cpu);
-	if (IS_ERR(member->task)) {
-		KUNIT_FAIL(test, "no thread: %ld", PTR_ERR(member->task));
-		member->task = NULL;
-		return false;
-	}
-	get_task_struct(member->task);
-	kthread_bind(member->task, cpu);
-	return true;
+	member->task = nbq_new_thread(test, member_main, member, cpu);
+	return member->task;
 }
 
 /* Threads, each on a CPU of its own, which do nothing yet. */
@@ -187,36 +180,27 @@ static void expect_found(struct kunit *test, unsigned int size,
 	kunit_info(test, "%s, %s: a cycle of %u took %lld us, %u gave up\n",
 		   fixture->type->name, other->name, size,
 		   ktime_to_us(longest(cycle)), deadlocks);
-	KUNIT_EXPECT_GE(test, deadlocks, 1);
-	KUNIT_EXPECT_EQ(test, count_ret(cycle, 0), size - deadlocks);
-	KUNIT_EXPECT_LT(test, longest(cycle), SOON);
+	KUNIT_EXPECT_GE_MSG(test, deadlocks, 1, "%s", other->name);
+	KUNIT_EXPECT_EQ_MSG(test, count_ret(cycle, 0), size - deadlocks, "%s", other->name);
+	KUNIT_EXPECT_LT_MSG(test, longest(cycle), SOON, "%s", other->name);
 }
-
-static const struct other_case {
-	const char *desc;
-	const struct nbq_lock_type *type;
-} other_cases[] = {
-	{ "nbq_clh", &nbq_clh_type },
-	{ "nbq_mcs", &nbq_mcs_type },
-	{ "nbq_swap", &nbq_swap_type },
-	{ "nbq_spin", &nbq_spin_type },
-};
-
-NBQ_TYPES_PARAM(other, other_cases);
 
 /* One lock of this type, and the others of the other one, which may be the same */
 static void cycle_is_found_long_before_the_patience_is_over(struct kunit *test)
 {
-	const struct other_case *other = nbq_value(test);
-	unsigned int size;
+	unsigned int size, i;
 
-	expect_found(test, 2, other->type);
-	for (size = 3; size <= min(num_online_cpus(), CYCLE_MAX); size++)
-		expect_found(test, size, other->type);
+	for (i = 0; i < NBQ_LOCK_TYPES; i++) {
+		expect_found(test, 2, nbq_types[i].type);
+		for (size = 3; size <= min(num_online_cpus(), CYCLE_MAX); size++)
+			expect_found(test, size, nbq_types[i].type);
+	}
 }
 
+KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);
+
 static struct kunit_case cycles_cases[] = {
-	KUNIT_CASE_PARAM(cycle_is_found_long_before_the_patience_is_over, other_gen_params),
+	KUNIT_CASE_PARAM(cycle_is_found_long_before_the_patience_is_over, type_gen_params),
 	{}
 };
 

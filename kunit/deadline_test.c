@@ -25,7 +25,7 @@ static const struct patience_case {
 	{ "forever", KTIME_MAX, KTIME_MAX, 0 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(patience, patience_cases, desc);
+NBQ_ARRAY_PARAM(patience, patience_cases);
 
 static void patience_becomes_a_deadline(struct kunit *test)
 {
@@ -60,7 +60,7 @@ static const struct at_case {
 	{ "never", KTIME_MAX, false, 0 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(at, at_cases, desc);
+NBQ_ARRAY_PARAM(at, at_cases);
 
 static void absolute_deadline_is_compared_with_the_clock(struct kunit *test)
 {

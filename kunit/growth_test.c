@@ -162,18 +162,6 @@ static void empty_pool_gives_ebusy_at_once_without_patience(struct kunit *test)
 	EXPECT_TOTAL(test, .exhaustions = 2, .failed_tries = 2);
 }
 
-/* A held lock cannot be had with a node either: that is what is reported. */
-static void try_of_a_held_lock_needs_no_node(struct kunit *test)
-{
-	/* Before and after: H */
-	nbq_fixture_hold(test);
-	nbq_fake_start(1000, 10);
-	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 0), -EBUSY);
-	EXPECT_ENDED_AT_ONCE(test);
-	EXPECT_PICTURE(test, "H");
-	EXPECT_TOTAL(test, .failed_tries = 1);
-}
-
 static void node_freed_meanwhile_is_used(struct kunit *test)
 {
 	struct nbq_node *node = nbq_fixture_alloc(test);
@@ -368,7 +356,6 @@ static struct kunit_case growth_cases[] = {
 	KUNIT_CASE(growth_doubles_a_pool_until_it_stops_at_the_cap),
 	KUNIT_CASE(empty_pool_gives_enomem_after_the_patience),
 	KUNIT_CASE(empty_pool_gives_ebusy_at_once_without_patience),
-	KUNIT_CASE(try_of_a_held_lock_needs_no_node),
 	KUNIT_CASE(node_freed_meanwhile_is_used),
 	KUNIT_CASE(patience_spent_on_a_node_counts_for_the_lock),
 	KUNIT_CASE(untimed_acquisition_waits_for_a_node_from_another_cpu),

@@ -186,86 +186,82 @@ static void guard_that_gets_no_node_has_its_error(struct kunit *test)
 
 /* Ways out of the block */
 
-static const struct way_case {
+static const struct user_case {
 	const char *desc;
-	unsigned int index;
-	enum nbq_way way;
-	/* Statements that are run after the block */
-	unsigned int afters;
-} all_ways[] = {
-	{ "guard.its_end", 0, BY_ITS_END, 2 },
-	{ "guard.return", 0, BY_RETURN, 0 },
-	{ "guard.goto", 0, BY_GOTO, 1 },
-	{ "guard.break", 0, BY_BREAK, 2 },
-	{ "scoped_guard.its_end", 1, BY_ITS_END, 2 },
-	{ "scoped_guard.return", 1, BY_RETURN, 0 },
-	{ "scoped_guard.goto", 1, BY_GOTO, 1 },
-	{ "scoped_guard.break", 1, BY_BREAK, 2 },
-	{ "class.its_end", 2, BY_ITS_END, 2 },
-	{ "class.return", 2, BY_RETURN, 0 },
-	{ "class.goto", 2, BY_GOTO, 1 },
-	{ "class.break", 2, BY_BREAK, 2 },
-	{ "scoped_cond_guard.its_end", 3, BY_ITS_END, 2 },
-	{ "scoped_cond_guard.return", 3, BY_RETURN, 0 },
-	{ "scoped_cond_guard.goto", 3, BY_GOTO, 1 },
-	{ "scoped_cond_guard.break", 3, BY_BREAK, 2 },
-}, ways_if_it_fails[] = {
-	{ "class.its_end", 2, BY_ITS_END, 2 },
-	{ "class.return", 2, BY_RETURN, 0 },
-	{ "class.goto", 2, BY_GOTO, 1 },
-	{ "class.break", 2, BY_BREAK, 2 },
-	{ "scoped_cond_guard.its_end", 3, BY_ITS_END, 2 },
-	{ "scoped_cond_guard.return", 3, BY_RETURN, 0 },
-	{ "scoped_cond_guard.goto", 3, BY_GOTO, 1 },
-	{ "scoped_cond_guard.break", 3, BY_BREAK, 2 },
+	unsigned int index;	/* in the ways out of a lock type */
+} users[] = {
+	{ "guard", 0 },
+	{ "scoped_guard", 1 },
+	{ "class", 2 },
+	{ "scoped_cond_guard", 3 },
+}, users_that_can_fail[] = {
+	{ "class", 2 },
+	{ "scoped_cond_guard", 3 },
 };
 
-NBQ_TYPES_PARAM(any_way, all_ways);
-NBQ_TYPES_PARAM(failing_way, ways_if_it_fails);
+NBQ_TYPES_PARAM(user, users);
+NBQ_TYPES_PARAM(failing_user, users_that_can_fail);
+
+/* Use it once, with that way out. */
+static struct use leave_by(struct kunit *test, enum nbq_way way, ktime_t time)
+{
+	const struct user_case *user = nbq_value(test);
+	struct nbq_fixture *fixture = test->priv;
+	struct use use = use_of(test, time);
+
+	needs_guards(test);
+	if (!fixture->type->ways_out[user->index])
+		kunit_skip(test, "this kernel does not have such guards");
+	use.guard.way = way;
+	fixture->type->ways_out[user->index](fixture->lock, &use.guard);
+	return use;
+}
 
 static void guard_releases_once_on_every_way_out(struct kunit *test)
 {
-	const struct way_case *way = nbq_value(test);
-	struct use use = use_of(test, KTIME_MAX);
+	/* Statements that are run after the block */
+	static const unsigned int afters[] = {
+		[BY_ITS_END] = 2, [BY_RETURN] = 0, [BY_GOTO] = 1, [BY_BREAK] = 2,
+	};
 	struct nbq_fixture *fixture = test->priv;
 	struct nbq_context before, after;
+	struct use use;
+	unsigned int way;
 
-	needs_guards(test);
-	if (!fixture->type->ways_out[way->index])
-		kunit_skip(test, "this kernel does not have such guards");
-	use.guard.way = way->way;
-	before = nbq_context_now();
-	fixture->type->ways_out[way->index](fixture->lock, &use.guard);
-	after = nbq_context_now();
-	nbq_context_restore(before);
+	for (way = BY_ITS_END; way <= BY_BREAK; way++) {
+		before = nbq_context_now();
+		use = leave_by(test, way, KTIME_MAX);
+		after = nbq_context_now();
+		nbq_context_restore(before);
 
-	KUNIT_EXPECT_EQ(test, use.guard.blocks, 1);
-	KUNIT_EXPECT_TRUE(test, use.held);
-	KUNIT_EXPECT_EQ(test, use.guard.afters, way->afters);
-	KUNIT_EXPECT_FALSE(test, use.held_after);
-	if (way->afters)
-		nbq_expect_context(test, use.out, before);
-	nbq_expect_context(test, after, before);
-	KUNIT_EXPECT_FALSE(test, fixture->type->is_locked(fixture->lock));
-	EXPECT_ONE_USE(test, fixture->type->traits);
+		KUNIT_EXPECT_EQ_MSG(test, use.guard.blocks, 1, "way %u", way);
+		KUNIT_EXPECT_TRUE_MSG(test, use.held, "way %u", way);
+		KUNIT_EXPECT_EQ_MSG(test, use.guard.afters, afters[way], "way %u", way);
+		KUNIT_EXPECT_FALSE_MSG(test, use.held_after, "way %u", way);
+		if (afters[way])
+			nbq_expect_context(test, use.out, before);
+		nbq_expect_context(test, after, before);
+		KUNIT_EXPECT_FALSE(test, fixture->type->is_locked(fixture->lock));
+		EXPECT_ONE_USE(test, fixture->type->traits);
+		KUNIT_EXPECT_EQ(test, fixture->type->destroy(fixture->lock), 0);
+		nbq_read_events(&fixture->total);
+	}
 }
 
 static void guard_that_fails_takes_none_of_the_ways_out(struct kunit *test)
 {
-	const struct way_case *way = nbq_value(test);
-	struct use use = use_of(test, 0);
-	struct nbq_fixture *fixture = test->priv;
+	struct use use;
+	unsigned int way;
 
 	needs_guards(test);
-	if (!fixture->type->ways_out[way->index])
-		kunit_skip(test, "this kernel does not have such guards");
 	nbq_fixture_hold(test);
-	use.guard.way = way->way;
-	fixture->type->ways_out[way->index](fixture->lock, &use.guard);
-	KUNIT_EXPECT_EQ(test, use.guard.blocks, 0);
-	KUNIT_EXPECT_EQ(test, use.guard.afters, 0);
-	KUNIT_EXPECT_EQ(test, use.guard.err, -EBUSY);
-	EXPECT_SHAPE(test, "H");
+	for (way = BY_ITS_END; way <= BY_BREAK; way++) {
+		use = leave_by(test, way, 0);
+		KUNIT_EXPECT_EQ_MSG(test, use.guard.blocks, 0, "way %u", way);
+		KUNIT_EXPECT_EQ_MSG(test, use.guard.afters, 0, "way %u", way);
+		KUNIT_EXPECT_EQ_MSG(test, use.guard.err, -EBUSY, "way %u", way);
+		EXPECT_SHAPE(test, "H");
+	}
 }
 
 static struct kunit_case guards_cases[] = {
@@ -273,8 +269,8 @@ static struct kunit_case guards_cases[] = {
 	KUNIT_CASE_PARAM(guard_that_fails_runs_no_block_and_has_its_error,
 			 failing_guard_gen_params),
 	KUNIT_CASE_PARAM(guard_that_gets_no_node_has_its_error, failing_guard_gen_params),
-	KUNIT_CASE_PARAM(guard_releases_once_on_every_way_out, any_way_gen_params),
-	KUNIT_CASE_PARAM(guard_that_fails_takes_none_of_the_ways_out, failing_way_gen_params),
+	KUNIT_CASE_PARAM(guard_releases_once_on_every_way_out, user_gen_params),
+	KUNIT_CASE_PARAM(guard_that_fails_takes_none_of_the_ways_out, failing_user_gen_params),
 	{}
 };
 

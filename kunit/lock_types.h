@@ -46,15 +46,6 @@ static inline bool nbq_form_is_irq(enum nbq_form form)
 #define lockdep_set_notrack_class(lock)	((void)(lock))
 #endif
 
-#ifndef KUNIT_ARRAY_PARAM_DESC
-#define KUNIT_ARRAY_PARAM_DESC(name, array, desc_member)			\
-static void name##_desc(typeof((array)[0]) *param, char *desc)			\
-{										\
-	strscpy(desc, param->desc_member, KUNIT_PARAM_DESC_SIZE);		\
-}										\
-KUNIT_ARRAY_PARAM(name, array, name##_desc)
-#endif
-
 struct nbq_operation {
 	const char *desc;
 	enum nbq_how how;
@@ -224,7 +215,16 @@ struct nbq_param {
 extern struct nbq_param nbq_types[NBQ_LOCK_TYPES];
 void nbq_type_desc(struct nbq_param *param, char *desc);
 
-/* Define PREFIX_gen_params: each type with each element of an array, whose .desc names it */
+/* Define PREFIX_gen_params: each element of an array, whose .desc names it */
+#define NBQ_ARRAY_PARAM(prefix, array)						\
+static void prefix##_desc(typeof(&(array)[0]) param, char *desc)		\
+{										\
+	strscpy(desc, param->desc, KUNIT_PARAM_DESC_SIZE);			\
+}										\
+										\
+KUNIT_ARRAY_PARAM(prefix, array, prefix##_desc)
+
+/* The same, each type with each element */
 #define NBQ_TYPES_PARAM(prefix, array)					\
 static struct nbq_param prefix##_params[NBQ_LOCK_TYPES * ARRAY_SIZE(array)];	\
 										\

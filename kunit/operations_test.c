@@ -317,16 +317,6 @@ static void uncontended_acquisition_never_reads_the_clock(struct kunit *test)
 	EXPECT_ENDED_AT_ONCE(test);
 }
 
-static void untimed_operations_on_a_free_lock_never_read_the_clock(struct kunit *test)
-{
-	nbq_fake_start(1000, 10);
-	nbq_type(test)->lock(nbq_lock(test));
-	nbq_type(test)->unlock(nbq_lock(test));
-	KUNIT_EXPECT_TRUE(test, try_at_once(test));
-	EXPECT_ENDED_AT_ONCE(test);
-	EXPECT_UNCONTENDED(test, 2, 0);
-}
-
 static void waiter_is_granted_the_lock_while_it_has_patience(struct kunit *test)
 {
 	/* Before: H, which releases at 1060 */
@@ -755,24 +745,6 @@ static void init_forgets_what_was_in_the_memory(struct kunit *test)
 	expect_free_and_usable(test, lock);
 }
 
-static void destroy_reclaims_the_node_that_a_free_lock_keeps(struct kunit *test)
-{
-	const struct nbq_lock_type *type = nbq_type(test);
-	void *lock = nbq_lock(test);
-
-	/* Before and after: [] */
-	KUNIT_EXPECT_EQ(test, type->destroy(lock), 0);
-	EXPECT_TOTAL(test);
-
-	/* Before: [], or A; after: [] */
-	type->lock(lock);
-	type->unlock(lock);
-	expect_idle(test);
-	KUNIT_EXPECT_EQ(test, type->destroy(lock), 0);
-	KUNIT_EXPECT_NULL(test, type->tail(lock));
-	EXPECT_UNCONTENDED(test, 1, 1);
-}
-
 static void destroy_reclaims_exactly_the_abandoned_nodes(struct kunit *test)
 {
 	struct nbq_fixture *fixture = test->priv;
@@ -922,7 +894,6 @@ static struct kunit_case operations_cases[] = {
 	KUNIT_CASE_PARAM(failed_try_writes_to_neither_lock_nor_nodes, busy_gen_params),
 	KUNIT_CASE_PARAM(lock_of_the_own_context_is_a_deadlock_or_busy_at_once, type_gen_params),
 	KUNIT_CASE_PARAM(uncontended_acquisition_never_reads_the_clock, free_gen_params),
-	KUNIT_CASE_PARAM(untimed_operations_on_a_free_lock_never_read_the_clock, type_gen_params),
 	KUNIT_CASE_PARAM(waiter_is_granted_the_lock_while_it_has_patience, type_gen_params),
 	KUNIT_CASE_PARAM(grant_during_the_last_clock_read_is_left_to_the_next, type_gen_params),
 	KUNIT_CASE_PARAM(locks_can_share_one_budget, type_gen_params),
@@ -938,7 +909,6 @@ static struct kunit_case operations_cases[] = {
 	KUNIT_CASE_PARAM(is_locked_and_is_contended_in_every_state, type_gen_params),
 	KUNIT_CASE_PARAM(statically_defined_locks_are_free, type_gen_params),
 	KUNIT_CASE_PARAM(init_forgets_what_was_in_the_memory, type_gen_params),
-	KUNIT_CASE_PARAM(destroy_reclaims_the_node_that_a_free_lock_keeps, type_gen_params),
 	KUNIT_CASE_PARAM(destroy_reclaims_exactly_the_abandoned_nodes, type_gen_params),
 	KUNIT_CASE_PARAM(destroy_of_a_held_lock_is_refused, type_gen_params),
 	KUNIT_CASE_PARAM(destroy_of_a_lock_with_a_waiter_is_refused, type_gen_params),

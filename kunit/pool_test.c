@@ -15,19 +15,6 @@
 
 /* Which node */
 
-static void nodes_are_allocated_in_the_order_of_their_index(struct kunit *test)
-{
-	struct nbq_fixture *fixture = test->priv;
-	unsigned int i;
-
-	for (i = 0; i < NBQ_FIXTURE_NODES; i++) {
-		KUNIT_EXPECT_EQ(test, fixture->nodes[i].index, i);
-		KUNIT_EXPECT_PTR_EQ(test, nbq_try_alloc(&fixture->pool),
-				    &fixture->nodes[i]);
-	}
-	EXPECT_COUNTED(test, .nodes_allocated = NBQ_FIXTURE_NODES);
-}
-
 static void node_allocated_last_is_tried_first(struct kunit *test)
 {
 	struct nbq_fixture *fixture = test->priv;
@@ -315,7 +302,6 @@ static void every_online_cpu_has_pools_of_free_nodes_of_its_own(struct kunit *te
 }
 
 static struct kunit_case pool_cases[] = {
-	KUNIT_CASE(nodes_are_allocated_in_the_order_of_their_index),
 	KUNIT_CASE(node_allocated_last_is_tried_first),
 	KUNIT_CASE(first_free_node_is_allocated_when_the_last_is_in_use),
 	KUNIT_CASE(node_in_use_is_not_allocated),

@@ -153,7 +153,7 @@ static const struct enqueue_case {
 	{ "little_patience", 15000, false },
 };
 
-KUNIT_ARRAY_PARAM_DESC(enqueue, enqueue_cases, desc);
+NBQ_ARRAY_PARAM(enqueue, enqueue_cases);
 
 static void waiter_enqueues_on_its_own_socket(struct kunit *test)
 {
@@ -267,7 +267,7 @@ static const struct turn_case {
 	{ "not_over_and_the_queue_has_drained", 1, true, 0, true, true },
 };
 
-KUNIT_ARRAY_PARAM_DESC(turn, turn_cases, desc);
+NBQ_ARRAY_PARAM(turn, turn_cases);
 
 static void head_passes_a_turn_that_is_over_to_the_next_socket(struct kunit *test)
 {

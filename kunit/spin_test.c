@@ -458,7 +458,7 @@ static const struct handoff_case {
 	{ "after_the_first_request_has_expired", 1000, 100000, false },
 };
 
-KUNIT_ARRAY_PARAM_DESC(handoff, handoff_cases, desc);
+NBQ_ARRAY_PARAM(handoff, handoff_cases);
 
 static void no_steal_from_a_head_that_was_patient(struct kunit *test)
 {
@@ -496,7 +496,7 @@ static const struct take_case {
 	{ "with_a_request", PATIENT_NS - 1000, false, true, true },
 };
 
-KUNIT_ARRAY_PARAM_DESC(take, take_cases, desc);
+NBQ_ARRAY_PARAM(take, take_cases);
 
 struct taking {
 	struct contenders contenders;
@@ -598,7 +598,7 @@ static const struct stall_case {
 	{ "nmi_100_ns", 1000, 100, false, true, 0 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(stall, stall_cases, desc);
+NBQ_ARRAY_PARAM(stall, stall_cases);
 
 /* What contenders do while the head is stalled */
 struct stall {
@@ -839,7 +839,7 @@ static const struct check_case {
 	{ "running", STEP, -STALLED_NS, true, 0 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(check, check_cases, desc);
+NBQ_ARRAY_PARAM(check, check_cases);
 
 static void waiter_acts_as_head_when_its_predecessor_is_stalled(struct kunit *test)
 {
@@ -863,7 +863,7 @@ static const struct check_case successor_cases[] = {
 	{ "running", STEP, -STALLED_NS, true, 0 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(successor, successor_cases, desc);
+NBQ_ARRAY_PARAM(successor, successor_cases);
 
 static void successor_of_an_aborted_acting_head_checks_the_same_head(struct kunit *test)
 {
@@ -901,7 +901,7 @@ static const struct check_case request_cases[] = {
 	{ "waiting", STEP, 1000000, false, 0 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(request, request_cases, desc);
+NBQ_ARRAY_PARAM(request, request_cases);
 
 static void acting_head_requests_the_handoff_and_a_waiter_does_not(struct kunit *test)
 {

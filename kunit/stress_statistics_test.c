@@ -49,7 +49,12 @@ static const struct known known[] = {
 	  .spread = { 1000000000, 1000000100, 50, 1000 } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(known, known, desc);
+static void known_desc(const struct known *known, char *desc)
+{
+	strscpy(desc, known->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(known, known, known_desc);
 
 static u64 *new_shares(struct kunit *test, unsigned int count)
 {

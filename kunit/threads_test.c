@@ -80,13 +80,9 @@ static void add_thread(struct kunit *test, struct team *team, unsigned int cpu,
 	thread->team = team;
 	thread->run = run;
 	init_completion(&thread->finished);
-	thread->task = kthread_create(thread_main, thread, "nbq_kunit/%u", cpu);
-	if (IS_ERR(thread->task)) {
-		KUNIT_FAIL(test, "no thread: %ld", PTR_ERR(thread->task));
+	thread->task = nbq_new_thread(test, thread_main, thread, cpu);
+	if (!thread->task)
 		return;
-	}
-	get_task_struct(thread->task);
-	kthread_bind(thread->task, cpu);
 	wake_up_process(thread->task);
 	team->size++;
 }

@@ -21,19 +21,20 @@ TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
          "bare_spin.c": ("spin",), "bare_spin.h": ("spin",), "spin.c": ("spin",),
          "spin.h": ("spin",), "socket.c": ("spin",), "socket.h": ("spin",),
          "queue_lock.h": QUEUES, "clh.h": ("clh",), "pool.c": (), "growth.c": (), "guard.h": ()}
-# The suites that look at it, a boot each.
-SUITES = {"clh_nb.c": ("nbq_clh_*",), "mcs_nb.c": ("nbq_mcs*",), "swap_nb.c": ("nbq_swap*",),
-          "bare_spin.c": ("nbq_spin*", "nbq_sockets"), "bare_spin.h": ("nbq_spin*",),
-          "spin.c": ("nbq_spin_*",), "spin.h": ("nbq_spin_*",), "clh.h": ("nbq_clh_*",),
-          "guard.h": ("nbq_clh_guards",), "queue_lock.h": ("nbq_clh_*", "nbq_mcs_*"),
+# The suites that look at it, a boot each. Those of all lock types: contexts, cycles, deadlocks,
+# guards, lockdep, operations, threads.
+ALL_TYPES = "nbq_[cdglot]*"
+SUITES = {"mcs_nb.c": ("nbq_mcs", ALL_TYPES),
+          **dict.fromkeys(("bare_spin.c", "bare_spin.h"), ("nbq_s[po]*", ALL_TYPES)),
+          "guard.h": ("nbq_guards",),
           "socket.c": ("nbq_sockets",), "socket.h": ("nbq_sockets",),
-          "pool.c": ("nbq_pool", "nbq_spin*", "nbq_sockets"),
-          "growth.c": ("nbq_pool", "nbq_growth", "nbq_spin*"),
-          "wait.c": ("*_deadlocks", "*_cycles", "nbq_spin*"),
-          "node.c": ("nbq_pool", "nbq_growth", "nbq_events", "nbq_clh_*", "nbq_spin*"),
-          "internal.h": ("nbq_pool", "nbq_growth", "nbq_events", "nbq_clh_*", "nbq_spin*"),
-          "deadline.h": ("nbq_deadline", "nbq_spin*")}
-OTHER_SUITES = ("nbq_clh_*", "nbq_spin*")
+          "pool.c": ("nbq_pool", "nbq_s[po]*", ALL_TYPES),
+          "growth.c": ("nbq_pool", "nbq_growth", ALL_TYPES),
+          "wait.c": ("nbq_[dc]*", "nbq_spin*"),
+          "node.c": ("nbq_pool", "nbq_growth", "nbq_events", "nbq_spin*", ALL_TYPES),
+          "internal.h": ("nbq_pool", "nbq_growth", "nbq_events", "nbq_spin*", ALL_TYPES),
+          "deadline.h": ("nbq_deadline", "nbq_spin*", ALL_TYPES)}
+OTHER_SUITES = ("nbq_spin*", ALL_TYPES)
 DEADLOCKS = ("clh", "spin")
 # More programs: of processors that wait for a word to change, of kernels with lockdep.
 ARM64 = ("relax.h", "wait.h", "wait.c", "deadline.h", "bare_spin.c")
