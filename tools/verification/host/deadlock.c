@@ -57,6 +57,12 @@ static void start_unpublished(struct coro *coro, unsigned int cpu, ktime_t patie
 	coro_steps(coro, 1);
 }
 
+static void start_holder(struct coro *coro, unsigned int cpu)
+{
+	coro_start_task(coro, &locks[0], cpu, KTIME_MAX);
+	EXPECT(coro_until_held(coro));
+}
+
 /* An NMI that interrupts whatever this thread has below. */
 static void expect_deadlock_of_nmi(void)
 {
@@ -65,7 +71,7 @@ static void expect_deadlock_of_nmi(void)
 	shim_level = 0;
 }
 
-/* H w: w has enqueued, and not yet published that it waits behind H. So for H's own context. */
+/* H w: w has enqueued, and not yet published that it waits behind H. */
 static void holder_below_is_detected_before_publication(void)
 {
 	struct coro waiter;
@@ -74,19 +80,12 @@ static void holder_below_is_detected_before_publication(void)
 	nbq_X_lock(&locks[0]);
 	start_unpublished(&waiter, 1, KTIME_MAX);
 	expect_deadlock_of_nmi();
-	EXPECT(nbq_X_lock_until(&locks[0], 1) == -EDEADLK);
 	nbq_X_unlock(&locks[0]);
 	EXPECT(coro_finish(&waiter) == 0);
 	end();
 }
 
 #if IS_FIFO
-static void start_holder(struct coro *coro, unsigned int cpu)
-{
-	coro_start_task(coro, &locks[0], cpu, KTIME_MAX);
-	EXPECT(coro_until_held(coro));
-}
-
 /* H v w: v is below the NMI, and w has enqueued and not yet published that it waits behind v. */
 static void waiter_below_is_detected_before_publication(void)
 {
@@ -106,6 +105,33 @@ static void waiter_below_is_detected_before_publication(void)
 #endif
 
 /* Cycles: contexts that hold a lock and want another. */
+
+static void checks_can_be_switched_off(void)
+{
+	begin();
+	nbq_X_lock(&locks[0]);
+	nbq_deadlock_checks = false;
+	EXPECT(nbq_X_lock_until(&locks[0], 1) == -ETIMEDOUT);
+	nbq_deadlock_checks = true;
+	EXPECT(nbq_X_lock_until(&locks[0], 1) == -EDEADLK);
+	EXPECT(shim_event("timeouts") == 1 && shim_event("deadlocks") == 1);
+	nbq_X_unlock(&locks[0]);
+	end();
+}
+
+static void wait_that_has_ended_is_no_deadlock(void)
+{
+	struct coro holder;
+
+	begin();
+	start_holder(&holder, 1);
+	EXPECT(nbq_X_lock_until(&locks[0], 1) == -ETIMEDOUT);
+	shim_level = NMI_LEVEL;
+	EXPECT(nbq_X_lock_until(&locks[0], 1) == -ETIMEDOUT);
+	shim_level = 0;
+	EXPECT(coro_finish(&holder) == 0);
+	end();
+}
 
 /* A context that acquires a second lock while it holds its first. */
 struct owner {
@@ -676,6 +702,33 @@ static void waiter_is_found_behind_next_predecessor(void)
 	finish_all(2);
 }
 
+#if IS_FIFO
+/*
+ * A task of 1 has enqueued and was interrupted before it published that. The NMI waits behind
+ * another such waiter, which abandons; then behind its own CPU.
+ */
+static void interrupt_checks_behind_next_predecessor(void)
+{
+	struct coro holder, task, impatient, *nmi;
+
+	begin();
+	start_holder(&holder, 3);
+	start_unpublished(&task, 1, KTIME_MAX);
+	start_unpublished(&impatient, 2, 1);
+	nmi = start_nmi(0, 1, &locks[0]);
+	EXPECT(coro_until_poll(nmi));
+	EXPECT(coro_until_poll(nmi));
+	test_clock_step = 1;
+	EXPECT(coro_finish(&impatient) == -ETIMEDOUT);
+
+	EXPECT(!coro_until_poll(nmi) && nmi->ret == -EDEADLK);
+	coro_finish(nmi);
+	EXPECT(coro_finish(&holder) == 0);
+	EXPECT(coro_finish(&task) == 0);
+	end();
+}
+#endif
+
 /* 0 and 1 wait for each other; 2 waits for one of them: its check ends. */
 static void chain_into_a_cycle_of_others_ends(void)
 {
@@ -862,6 +915,8 @@ int main(void)
 #if IS_FIFO
 		TEST_CASE(waiter_below_is_detected_before_publication),
 #endif
+		TEST_CASE(checks_can_be_switched_off),
+		TEST_CASE(wait_that_has_ended_is_no_deadlock),
 		TEST_CASE(cycle_of_any_length_is_detected),
 #if IS_FIFO
 		TEST_CASE(check_follows_the_middle_of_a_queue),
@@ -881,6 +936,7 @@ int main(void)
 		TEST_CASE(waiter_is_found_behind_next_predecessor),
 #if IS_FIFO
 		TEST_CASE(only_the_waiter_behind_its_own_cpu_fails),
+		TEST_CASE(interrupt_checks_behind_next_predecessor),
 #endif
 		TEST_CASE(chain_into_a_cycle_of_others_ends),
 		TEST_CASE(waiter_is_found_after_nested_one_of_its_level),
