@@ -288,8 +288,9 @@ static const struct nbq_queue_ops ops = {
 	.pred_of = nbq_clh_poll,
 };
 
-NBQ_DEFINE_QUEUE_LOCK(struct nbq_clh, &ops,
-		      nbq_clh_init_key, nbq_clh_destroy, nbq_clh_is_locked, nbq_clh_is_contended,
+NBQ_DEFINE_QUEUE_LOCK(clh, &ops,
+		      nbq_clh_init_key, nbq_clh_destroy,
+		      nbq_clh_is_locked, nbq_clh_is_contended,
 		      nbq_clh_lock_timeout, nbq_clh_lock_until, nbq_clh_lock_timeout_info,
 		      nbq_clh_trylock, nbq_clh_lock, nbq_clh_unlock,
 		      __nbq_clh_lock_timeout_nested, __nbq_clh_lock_nested);

@@ -455,8 +455,9 @@ static const struct nbq_queue_ops ops = {
 	.pred_of = pred_of,
 };
 
-NBQ_DEFINE_QUEUE_LOCK(struct nbq_mcs, &ops,
-		      nbq_mcs_init_key, nbq_mcs_destroy, nbq_mcs_is_locked, nbq_mcs_is_contended,
+NBQ_DEFINE_QUEUE_LOCK(mcs, &ops,
+		      nbq_mcs_init_key, nbq_mcs_destroy,
+		      nbq_mcs_is_locked, nbq_mcs_is_contended,
 		      nbq_mcs_lock_timeout, nbq_mcs_lock_until, nbq_mcs_lock_timeout_info,
 		      nbq_mcs_trylock, nbq_mcs_lock, nbq_mcs_unlock,
 		      __nbq_mcs_lock_timeout_nested, __nbq_mcs_lock_nested);

@@ -275,101 +275,101 @@ static __always_inline int nbq_queue_destroy(struct nbq_queue_lock *lock, unsign
 }
 
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
-#define __NBQ_DEFINE_QUEUE_NESTED(type, ops, timeout_nested, lock_nested)		\
-int timeout_nested(type *lock, ktime_t patience, unsigned int subclass)			\
-{											\
+#define __NBQ_DEFINE_QUEUE_NESTED(X, ops, timeout_nested, lock_nested)				\
+int timeout_nested(struct nbq_##X *lock, ktime_t patience, unsigned int subclass)		\
+{												\
 	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), subclass,	\
-				    _RET_IP_, ops);					\
-}											\
-EXPORT_SYMBOL_GPL(timeout_nested);							\
-											\
-void lock_nested(type *lock, unsigned int subclass) __nbq_acquires(lock)		\
-{											\
-	nbq_queue_lock_untimed(&lock->queue, subclass, _RET_IP_, ops);			\
-	__nbq_acquire(lock);								\
-}											\
+				    _RET_IP_, ops);						\
+}												\
+EXPORT_SYMBOL_GPL(timeout_nested);								\
+												\
+void lock_nested(struct nbq_##X *lock, unsigned int subclass) __nbq_acquires(lock)		\
+{												\
+	nbq_queue_lock_untimed(&lock->queue, subclass, _RET_IP_, ops);				\
+	__nbq_acquire(lock);									\
+}												\
 EXPORT_SYMBOL_GPL(lock_nested);
 #else
-#define __NBQ_DEFINE_QUEUE_NESTED(type, ops, timeout_nested, lock_nested)
+#define __NBQ_DEFINE_QUEUE_NESTED(X, ops, timeout_nested, lock_nested)
 #endif
 
 /*
- * Define the operations of a lock type over its steps. Each is named by the caller, so that a
- * search for it finds where it is defined.
+ * Define the operations of a lock type, nbq_X, over its steps. Each is named by the caller, so that
+ * a search for it finds where it is defined.
  */
-#define NBQ_DEFINE_QUEUE_LOCK(type, ops, init_key, destroy, is_locked, is_contended,	\
-			      lock_timeout, lock_until, lock_timeout_info, trylock,	\
-			      lock_always, unlock, timeout_nested, lock_nested)		\
-void init_key(type *lock, const char *name, struct lock_class_key *key)			\
-{											\
-	nbq_queue_init(&lock->queue, name, key);					\
-}											\
-EXPORT_SYMBOL_GPL(init_key);								\
-											\
-int destroy(type *lock)									\
-{											\
-	return nbq_queue_destroy(&lock->queue, _RET_IP_, ops);				\
-}											\
-EXPORT_SYMBOL_GPL(destroy);								\
-											\
-bool is_locked(const type *lock)							\
-{											\
-	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), ops);		\
-}											\
-EXPORT_SYMBOL_GPL(is_locked);								\
-											\
-bool is_contended(const type *lock)							\
-{											\
-	return nbq_queue_is_contended(&lock->queue, ops);				\
-}											\
-EXPORT_SYMBOL_GPL(is_contended);							\
-											\
-int lock_timeout(type *lock, ktime_t patience)						\
-{											\
-	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0,	\
-				    _RET_IP_, ops);					\
-}											\
-EXPORT_SYMBOL_GPL(lock_timeout);							\
-											\
-int lock_until(type *lock, ktime_t deadline)						\
-{											\
-	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(deadline), 0,		\
-				    _RET_IP_, ops);					\
-}											\
-EXPORT_SYMBOL_GPL(lock_until);								\
-											\
-int lock_timeout_info(type *lock, ktime_t patience, struct nbq_timeout *info)		\
-{											\
-	u64 begin = nbq_clock_ns();							\
-	int ret = nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0,	\
-				       _RET_IP_, ops);					\
-											\
-	if (ret)									\
-		nbq_timeout_fill(info, nbq_find_holder(lock), begin);			\
-	return ret;									\
-}											\
-EXPORT_SYMBOL_GPL(lock_timeout_info);							\
-											\
-bool trylock(type *lock)								\
-{											\
+#define NBQ_DEFINE_QUEUE_LOCK(X, ops, init_key, destroy, is_locked, is_contended,		\
+			      lock_timeout, lock_until, lock_timeout_info, trylock,		\
+			      lock_always, unlock, timeout_nested, lock_nested)			\
+void init_key(struct nbq_##X *lock, const char *name, struct lock_class_key *key)		\
+{												\
+	nbq_queue_init(&lock->queue, name, key);						\
+}												\
+EXPORT_SYMBOL_GPL(init_key);									\
+												\
+int destroy(struct nbq_##X *lock)								\
+{												\
+	return nbq_queue_destroy(&lock->queue, _RET_IP_, ops);					\
+}												\
+EXPORT_SYMBOL_GPL(destroy);									\
+												\
+bool is_locked(const struct nbq_##X *lock)							\
+{												\
+	return !nbq_queue_is_idle(&lock->queue, READ_ONCE(lock->tail), ops);			\
+}												\
+EXPORT_SYMBOL_GPL(is_locked);									\
+												\
+bool is_contended(const struct nbq_##X *lock)							\
+{												\
+	return nbq_queue_is_contended(&lock->queue, ops);					\
+}												\
+EXPORT_SYMBOL_GPL(is_contended);								\
+												\
+int lock_timeout(struct nbq_##X *lock, ktime_t patience)					\
+{												\
+	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0,		\
+				    _RET_IP_, ops);						\
+}												\
+EXPORT_SYMBOL_GPL(lock_timeout);								\
+												\
+int lock_until(struct nbq_##X *lock, ktime_t deadline)						\
+{												\
+	return nbq_queue_lock_timed(&lock->queue, nbq_deadline_at(deadline), 0,			\
+				    _RET_IP_, ops);						\
+}												\
+EXPORT_SYMBOL_GPL(lock_until);									\
+												\
+int lock_timeout_info(struct nbq_##X *lock, ktime_t patience, struct nbq_timeout *info)		\
+{												\
+	u64 begin = nbq_clock_ns();								\
+	int ret = nbq_queue_lock_timed(&lock->queue, nbq_deadline_after(patience), 0,		\
+				       _RET_IP_, ops);						\
+												\
+	if (ret)										\
+		nbq_timeout_fill(info, nbq_find_holder(lock), begin);				\
+	return ret;										\
+}												\
+EXPORT_SYMBOL_GPL(lock_timeout_info);								\
+												\
+bool trylock(struct nbq_##X *lock)								\
+{												\
 	return !nbq_queue_lock_timed(&lock->queue, nbq_deadline_none(), 0, _RET_IP_, ops);	\
-}											\
-EXPORT_SYMBOL_GPL(trylock);								\
-											\
-void lock_always(type *lock) __nbq_acquires(lock)					\
-{											\
-	nbq_queue_lock_untimed(&lock->queue, 0, _RET_IP_, ops);				\
-	__nbq_acquire(lock);								\
-}											\
-EXPORT_SYMBOL_GPL(lock_always);								\
-											\
-__NBQ_DEFINE_QUEUE_NESTED(type, ops, timeout_nested, lock_nested)			\
-											\
-void unlock(type *lock) __nbq_releases(lock)						\
-{											\
-	__nbq_release(lock);								\
-	nbq_queue_unlock(&lock->queue, _RET_IP_, ops);					\
-}											\
+}												\
+EXPORT_SYMBOL_GPL(trylock);									\
+												\
+void lock_always(struct nbq_##X *lock) __nbq_acquires(lock)					\
+{												\
+	nbq_queue_lock_untimed(&lock->queue, 0, _RET_IP_, ops);					\
+	__nbq_acquire(lock);									\
+}												\
+EXPORT_SYMBOL_GPL(lock_always);									\
+												\
+__NBQ_DEFINE_QUEUE_NESTED(X, ops, timeout_nested, lock_nested)					\
+												\
+void unlock(struct nbq_##X *lock) __nbq_releases(lock)						\
+{												\
+	__nbq_release(lock);									\
+	nbq_queue_unlock(&lock->queue, _RET_IP_, ops);						\
+}												\
 EXPORT_SYMBOL_GPL(unlock)
 
 #endif

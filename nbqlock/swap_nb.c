@@ -396,8 +396,9 @@ static const struct nbq_queue_ops ops = {
 	.pred_of = pred_of,
 };
 
-NBQ_DEFINE_QUEUE_LOCK(struct nbq_swap, &ops,
-		      nbq_swap_init_key, nbq_swap_destroy, nbq_swap_is_locked, nbq_swap_is_contended,
+NBQ_DEFINE_QUEUE_LOCK(swap, &ops,
+		      nbq_swap_init_key, nbq_swap_destroy,
+		      nbq_swap_is_locked, nbq_swap_is_contended,
 		      nbq_swap_lock_timeout, nbq_swap_lock_until, nbq_swap_lock_timeout_info,
 		      nbq_swap_trylock, nbq_swap_lock, nbq_swap_unlock,
 		      __nbq_swap_lock_timeout_nested, __nbq_swap_lock_nested);

@@ -54,7 +54,7 @@ MODULE = """
 module_param_named(checks, nbq_checks, bool, 0644);
 EXPORT_SYMBOL_GPL(nbq_lock);
 EXPORT_SYMBOL_IF_KUNIT(nbq_enqueue);
-NBQ_DEFINE_QUEUE_LOCK(struct nbq_clh, &ops, nbq_clh_destroy,
+NBQ_DEFINE_QUEUE_LOCK(clh, &ops, nbq_clh_destroy,
 		      nbq_clh_lock);
 /* EXPORT_SYMBOL_GPL(nbq_comment); */
 """
