@@ -9,7 +9,6 @@ from testbed.common import (BUILD, PROJECT, Trouble, cache_root, cached, digest,
 from testbed.source import get_source
 from testbed.torture import with_lines
 from upstream import layout
-from upstream.figures import filled
 from upstream.patches import Author, format_patches
 
 FOLDER = BUILD / "series"
@@ -99,8 +98,7 @@ class Maker:
             for name, edits in patch.edits.items():
                 self.tree.edit(name, edits)
                 touched[name] = self.tree.texts[name]
-            message = (TEXTS / patch.message).read_text()
-            commits.append((filled(message, self.tree.source.version), touched))
+            commits.append(((TEXTS / patch.message).read_text(), touched))
         return commits
 
 
@@ -119,7 +117,7 @@ def make_series(author, output=FOLDER, prefix="PATCH"):
     maker = Maker(source, Author(str(author)))
     commits = maker.commits()
     layout.check(maker.tree.texts, maker.tree.base)
-    cover = filled((TEXTS / "cover-letter.txt").read_text(), source.version)
+    cover = (TEXTS / "cover-letter.txt").read_text().replace("@VERSION@", source.version)
     output = Path(output)
     with locked(f"{output}.lock", output):
         patches = format_patches((maker.tree.base, commits, cover), maker.author, output,

@@ -1,32 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Words of the module, figures from a report, patches that git makes and applies."""
+"""Words of the module, patches that git makes and applies."""
 
 from pathlib import Path
 import tempfile
 import unittest
 
 from testbed.common import Trouble
-from upstream import figures, layout
+from upstream import layout
 from upstream.patches import Author, applied, format_patches
-
-REPORT = """\
-The hybrid, beside all others
-=============================
-
-Experiment. Load: cs 200 ns; 5 rounds.
-
-Acquisitions (1/s), patience 10 us: median (least to greatest)
-
-.. csv-table::
-   :header-rows: 1
-
-   "lock","2 CPUs"
-   "nbq_spin","2 460 000 (1 490 000 to 2 710 000)"
-
-Another
-=======
-"""
-
 
 class Leftovers(unittest.TestCase):
     def test_words_of_the_module_are_refused(self):
@@ -51,27 +32,6 @@ class Leftovers(unittest.TestCase):
 
     def test_what_the_tree_has_is_its_own(self):
         layout.check({"a.c": "module_param(x);\n"}, {"a.c": ""})
-
-
-class Figures(unittest.TestCase):
-    def test_table_is_read_by_its_caption(self):
-        self.assertEqual(figures.table(REPORT, *figures.CONTENDED),
-                         {"nbq_spin": {"lock": "nbq_spin",
-                                       "2 CPUs": "2 460 000 (1 490 000 to 2 710 000)"}})
-
-    def test_report_without_the_table_is_refused(self):
-        with self.assertRaisesRegex(Trouble, "has no section"):
-            figures.table("", *figures.CONTENDED)
-        with self.assertRaisesRegex(Trouble, "has no table"):
-            figures.table(REPORT.replace("10 us", "10 ms"), *figures.CONTENDED)
-
-    def test_figures_are_in_thousands(self):
-        self.assertEqual(figures.in_thousands("2 460 000 (1 490 000 to 2 710 000)"),
-                         "2460 (1490 to 2710)")
-
-    def test_name_of_which_nothing_is_known_is_refused(self):
-        with self.assertRaisesRegex(Trouble, "nothing is known of @OTHER@"):
-            figures.filled("@OTHER@", "7.2")
 
 
 class Patches(unittest.TestCase):
