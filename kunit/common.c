@@ -491,8 +491,7 @@ const struct nbq_event nbq_event_list[NBQ_EVENT_COUNT] = {
 };
 
 /* The counter of an event among @events. */
-unsigned long *nbq_counter(struct nbq_events *events,
-			   const struct nbq_event *event)
+unsigned long *nbq_counter(struct nbq_events *events, const struct nbq_event *event)
 {
 	return (void *)events + event->offset;
 }
@@ -607,8 +606,7 @@ struct nbq_context nbq_context_now(void)
 }
 
 /* In a critical section that was entered by this form of an operation or guard. */
-struct nbq_context nbq_context_within(struct nbq_context outside,
-				      enum nbq_form form)
+struct nbq_context nbq_context_within(struct nbq_context outside, enum nbq_form form)
 {
 	outside.preempt += PREEMPT_DISABLE_OFFSET;
 	outside.irqs_off |= nbq_form_is_irq(form);
@@ -649,8 +647,7 @@ void nbq_context_restore(struct nbq_context want)
 		preempt_enable();
 }
 
-void nbq_expect_context(struct kunit *test, struct nbq_context now,
-			struct nbq_context want)
+void nbq_expect_context(struct kunit *test, struct nbq_context now, struct nbq_context want)
 {
 	KUNIT_EXPECT_EQ(test, now.preempt, want.preempt);
 	KUNIT_EXPECT_EQ(test, now.irqs_off, want.irqs_off);

@@ -51,8 +51,7 @@ struct nbq_event {
 
 extern const struct nbq_event nbq_event_list[NBQ_EVENT_COUNT];
 
-unsigned long *nbq_counter(struct nbq_events *events,
-			   const struct nbq_event *event);
+unsigned long *nbq_counter(struct nbq_events *events, const struct nbq_event *event);
 
 #define NBQ_FIXTURE_NODES		8
 #define NBQ_FIXTURE_CONTENDERS	12
@@ -177,12 +176,10 @@ struct nbq_context {
 };
 
 struct nbq_context nbq_context_now(void);
-struct nbq_context nbq_context_within(struct nbq_context outside,
-				      enum nbq_form form);
+struct nbq_context nbq_context_within(struct nbq_context outside, enum nbq_form form);
 void nbq_as_nmi(void (*run)(void *arg), void *arg);
 void nbq_context_restore(struct nbq_context want);
-void nbq_expect_context(struct kunit *test, struct nbq_context now,
-			struct nbq_context want);
+void nbq_expect_context(struct kunit *test, struct nbq_context now, struct nbq_context want);
 
 /* What a CPU's pool had before a case replaced its nodes */
 struct nbq_replaced {

@@ -84,8 +84,7 @@ static void nmi_visit(void *visit)
  * Do it there, from any context below, with preemption off and interrupts on,
  * which an NMI does not need.
  */
-static void visit_level(struct visit *visit, unsigned int level,
-			void (*run)(void *arg), void *arg)
+static void visit_level(struct visit *visit, unsigned int level, void (*run)(void *arg), void *arg)
 {
 	visit->run = run;
 	visit->arg = arg;
@@ -134,8 +133,7 @@ static void mend(struct state want)
 		local_irq_enable();
 }
 
-static void expect_state(struct kunit *test, struct state now, struct state want,
-			 const char *when)
+static void expect_state(struct kunit *test, struct state now, struct state want, const char *when)
 {
 	KUNIT_EXPECT_EQ_MSG(test, now.preempt, want.preempt, "%s", when);
 	KUNIT_EXPECT_EQ_MSG(test, now.irqs_off, want.irqs_off, "%s", when);
@@ -259,8 +257,7 @@ static void make_attempt(void *arg)
 	read_counts(&attempt->counts);
 }
 
-static void attempt_at(struct kunit *test, struct attempt *attempt,
-		       unsigned int level)
+static void attempt_at(struct kunit *test, struct attempt *attempt, unsigned int level)
 {
 	preempt_disable();
 	visit_level(&attempt->visit, level, make_attempt, attempt);
@@ -286,8 +283,7 @@ static void expect_held(struct kunit *test, struct attempt *attempt)
 }
 
 /* So many nodes, new or resumed, from the pool of the level and from no other */
-static void expect_nodes(struct kunit *test, struct attempt *attempt,
-			 unsigned int nodes)
+static void expect_nodes(struct kunit *test, struct attempt *attempt, unsigned int nodes)
 {
 	unsigned int level;
 
@@ -378,8 +374,7 @@ static void every_timed_operation_gives_up_behind_a_holder(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, attempt->ret, nbq_operation_failure(attempt->op),
 				    "%s", attempt->op->desc);
 		KUNIT_EXPECT_TRUE(test, attempt->locked);
-		expect_state(test, attempt->holding, attempt->before,
-			     attempt->op->desc);
+		expect_state(test, attempt->holding, attempt->before, attempt->op->desc);
 		expect_nodes(test, attempt, has_enqueued(attempt));
 		KUNIT_EXPECT_LE(test, nbq_fake_last(), START + PATIENCE + 3 * STEP);
 		EXPECT_SHAPE(test, "H");
@@ -591,8 +586,7 @@ static void expect_edeadlk_at_once(struct kunit *test, struct pair *pair)
 		int none = nbq_operation_failure(&operations[i]);
 
 		if (is_tried(&operations[i], pair->above))
-			KUNIT_EXPECT_EQ_MSG(test, pair->rets[i],
-					    none == -EBUSY ? none : error,
+			KUNIT_EXPECT_EQ_MSG(test, pair->rets[i], none == -EBUSY ? none : error,
 					    "%s at level %u above %u",
 					    operations[i].desc, pair->above, pair->below);
 	}
@@ -779,8 +773,7 @@ static unsigned int floor_nodes(const struct stack *stack)
 	return stack->fixture->type->traits->holder_nodes + 1;
 }
 
-static void init_floor(struct kunit *test, struct stack *stack,
-		       unsigned int level)
+static void init_floor(struct kunit *test, struct stack *stack, unsigned int level)
 {
 	struct floor *floor = &stack->floors[level];
 	struct nbq_fixture *fixture = stack->fixture;
@@ -830,8 +823,7 @@ static void replace_nodes(struct stack *stack)
 			floor->nodes[i].next_in_pool =
 				i + 1 < nodes ? &floor->nodes[i + 1] : NULL;
 		}
-		nbq_pool_replace(&floor->replaced, &pools[level], floor->nodes,
-				 floor->encodable);
+		nbq_pool_replace(&floor->replaced, &pools[level], floor->nodes, floor->encodable);
 	}
 }
 
@@ -853,8 +845,7 @@ static void run_stack(struct stack *stack)
 	preempt_disable();
 	replace_nodes(stack);
 	read_counts(&stack->counted);
-	visit_level(&stack->floors[0].visit, NBQ_TASK, run_floor,
-		    &stack->floors[0]);
+	visit_level(&stack->floors[0].visit, NBQ_TASK, run_floor, &stack->floors[0]);
 	read_counts(&stack->counts);
 	for (level = 0; level < NBQ_LEVELS && stack->ending == TIMES_OUT; level++) {
 		struct floor *floor = &stack->floors[level];
@@ -868,8 +859,7 @@ static void run_stack(struct stack *stack)
 	preempt_enable();
 }
 
-static void expect_floor(struct kunit *test, struct stack *stack,
-			 unsigned int level)
+static void expect_floor(struct kunit *test, struct stack *stack, unsigned int level)
 {
 	struct nbq_events *from = &stack->counted.of[level];
 	struct nbq_events *to = &stack->counts.of[level];
@@ -883,8 +873,7 @@ static void expect_floor(struct kunit *test, struct stack *stack,
 	KUNIT_EXPECT_EQ_MSG(test, floor->own_ret, 0, "level %u", level);
 	KUNIT_EXPECT_EQ_MSG(test, floor->wait_ret, held ? 0 : -ETIMEDOUT,
 			    "level %u", level);
-	KUNIT_EXPECT_EQ_MSG(test, floor->more_ret, traits->without_node, "level %u",
-			    level);
+	KUNIT_EXPECT_EQ_MSG(test, floor->more_ret, traits->without_node, "level %u", level);
 	/* One that waits for a node, and not for the lock, is in no deadlock. */
 	KUNIT_EXPECT_GE_MSG(test, floor->more_ns, PATIENCE, "level %u", level);
 	KUNIT_EXPECT_LE_MSG(test, floor->more_ns, PATIENCE + 2 * STEP, "level %u", level);

@@ -168,8 +168,7 @@ static s64 longest(const struct cycle *cycle)
 }
 
 /* One gives up, or several that notice at the same time; the others get theirs. */
-static void expect_found(struct kunit *test, unsigned int size,
-			 const struct nbq_lock_type *other)
+static void expect_found(struct kunit *test, unsigned int size, const struct nbq_lock_type *other)
 {
 	struct cycle *cycle = new_cycle(test, size, other);
 	struct nbq_fixture *fixture = test->priv;

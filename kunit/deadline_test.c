@@ -181,8 +181,7 @@ static void without_a_fake_clock_the_kernel_s_is_read(struct kunit *test)
 
 static struct kunit_case deadline_cases[] = {
 	KUNIT_CASE_PARAM(patience_becomes_a_deadline, patience_gen_params),
-	KUNIT_CASE_PARAM(absolute_deadline_is_compared_with_the_clock,
-			 at_gen_params),
+	KUNIT_CASE_PARAM(absolute_deadline_is_compared_with_the_clock, at_gen_params),
 	KUNIT_CASE(patience_starts_at_the_first_clock_read),
 	KUNIT_CASE(far_from_the_deadline_the_clock_is_read_at_every_32nd_poll),
 	KUNIT_CASE(near_the_deadline_the_clock_is_read_ever_more_often),

@@ -116,8 +116,7 @@ static void growth_doubles_a_pool_until_it_stops_at_the_cap(struct kunit *test)
 /* An empty pool */
 
 /* In a CPU's pool that has only node, or none */
-static int lock_timeout_with(struct kunit *test, struct nbq_node *node,
-			     ktime_t patience)
+static int lock_timeout_with(struct kunit *test, struct nbq_node *node, ktime_t patience)
 {
 	struct nbq_fixture *fixture = test->priv;
 	struct nbq_replaced replaced;
@@ -188,8 +187,7 @@ static void patience_spent_on_a_node_counts_for_the_lock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, node, 100), -ETIMEDOUT);
 	EXPECT_ENDED_AT(test, 1100);
 	EXPECT_PICTURE(test, "H.");
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1,
-		     .nodes_freed = 1, .exhaustions = 1);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1, .exhaustions = 1);
 }
 
 /* A node, and the pool in which a context waits for it */
@@ -288,8 +286,7 @@ static void attempt_unready(void *arg)
 	*pool = unready->before;
 }
 
-static struct unready *attempt_in_pool(struct kunit *test, unsigned int setup,
-				       ktime_t patience)
+static struct unready *attempt_in_pool(struct kunit *test, unsigned int setup, ktime_t patience)
 {
 	struct unready *unready = kunit_kzalloc(test, sizeof(*unready), GFP_KERNEL);
 

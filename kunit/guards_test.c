@@ -152,8 +152,7 @@ static void guard_that_fails_runs_no_block_and_has_its_error(struct kunit *test)
 	nbq_fake_start(1000, 10);
 	use_guard_fairly(test, &use);
 	KUNIT_EXPECT_EQ(test, use.guard.blocks, 0);
-	KUNIT_EXPECT_EQ(test, use.guard.err,
-			guard->how == TRY ? -EBUSY : -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, use.guard.err, guard->how == TRY ? -EBUSY : -ETIMEDOUT);
 	if (guard->how == TRY)
 		EXPECT_ENDED_AT_ONCE(test);
 	else
@@ -179,8 +178,7 @@ static void guard_that_gets_no_node_has_its_error(struct kunit *test)
 	if (use.guard.missing)
 		kunit_skip(test, "this kernel does not have such guards");
 	KUNIT_EXPECT_EQ(test, use.guard.blocks, 0);
-	KUNIT_EXPECT_EQ(test, use.guard.err,
-			guard->how == TRY ? -EBUSY :
+	KUNIT_EXPECT_EQ(test, use.guard.err, guard->how == TRY ? -EBUSY :
 					    fixture->type->traits->without_node);
 }
 

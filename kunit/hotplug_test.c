@@ -182,8 +182,7 @@ static void nodes_still_there_when_the_cpu_returns_are_given_back_later(struct k
 	KUNIT_ASSERT_GE(test, add_cpu(pool->cpu), 0);
 	KUNIT_EXPECT_EQ(test, pool->size, size);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), ABANDONED);
-	KUNIT_EXPECT_EQ(test, work_on_cpu(pool->cpu, alloc_all_there, NULL),
-			size - ABANDONED);
+	KUNIT_EXPECT_EQ(test, work_on_cpu(pool->cpu, alloc_all_there, NULL), size - ABANDONED);
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), ABANDONED);
 	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(fixture, behind));
 	KUNIT_EXPECT_EQ(test, count_in_use(pool), 0);

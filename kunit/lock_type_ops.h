@@ -93,8 +93,7 @@ DEFINE_TAKE()
 DEFINE_TAKE(_irq)
 DEFINE_TAKE(_bh)
 
-static int take_irqsave(const struct nbq_operation *op, struct NBQ_TYPE *lock,
-			unsigned long *flags)
+static int take_irqsave(const struct nbq_operation *op, struct NBQ_TYPE *lock, unsigned long *flags)
 {
 	struct nbq_timeout info;
 

@@ -7,27 +7,11 @@
  * must be reported is not here but in tools/ci/faults, each in a boot of its own.
  */
 #include <linux/debug_locks.h>
-#include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
-#include <linux/spinlock.h>
 
 #include "common.h"
-
-static void needs_lockdep(struct kunit *test)
-{
-	if (!IS_ENABLED(CONFIG_PROVE_LOCKING))
-		kunit_skip(test, "there is no lockdep in this kernel");
-	KUNIT_ASSERT_TRUE_MSG(test, debug_locks,
-			      "lockdep has reported something, and is off");
-}
-
-/* Nothing of what the case did was reported. */
-static void expect_no_report(struct kunit *test)
-{
-	KUNIT_EXPECT_TRUE(test, debug_locks);
-}
 
 /* What lockdep believes of the running task and one lock */
 struct belief {
@@ -60,8 +44,7 @@ static struct belief belief_of(const struct nbq_lock_type *type, void *lock)
 	return belief;
 }
 
-static void expect_belief(struct kunit *test, struct belief belief, int depth,
-			  bool held)
+static void expect_belief(struct kunit *test, struct belief belief, int depth, bool held)
 {
 	KUNIT_EXPECT_EQ(test, belief.depth, depth);
 	KUNIT_EXPECT_EQ(test, belief.held, held);
@@ -124,9 +107,7 @@ static bool waits(const struct nbq_operation *op)
 	return op->how == LOCK || op->how == UNTIL || (op->how == TIMEOUT && op->time > 0);
 }
 
-/* Held */
-
-static void expect_holder_is_known(struct kunit *test)
+static void lockdep_knows_the_holder(struct kunit *test)
 {
 	const struct nbq_operation *op = nbq_value(test);
 	const struct nbq_lock_type *type = nbq_type(test);
@@ -136,7 +117,6 @@ static void expect_holder_is_known(struct kunit *test)
 	unsigned long flags;
 	int ret;
 
-	needs_lockdep(test);
 	nbq_fake_start(1000, 10);
 	ret = type->take(op, lock, &flags);
 	held = belief_of(type, lock);
@@ -151,17 +131,6 @@ static void expect_holder_is_known(struct kunit *test)
 	expect_belief(test, held, before + 1, true);
 	KUNIT_EXPECT_EQ(test, held.tried, !waits(op));
 	expect_belief(test, released, before, false);
-	expect_no_report(test);
-}
-
-static void lockdep_knows_the_holder(struct kunit *test)
-{
-	expect_holder_is_known(test);
-}
-
-static void lockdep_knows_the_holder_that_could_not_fail(struct kunit *test)
-{
-	expect_holder_is_known(test);
 }
 
 /* While a context waits, and after it has given up */
@@ -192,7 +161,6 @@ static void waiter_is_known_while_it_waits_and_forgotten_after(struct kunit *tes
 	unsigned long flags;
 	int ret;
 
-	needs_lockdep(test);
 	/* Before and after: H; in between: H w, or w before it enqueues */
 	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 10);
@@ -208,7 +176,6 @@ static void waiter_is_known_while_it_waits_and_forgotten_after(struct kunit *tes
 		expect_belief(test, waiting.belief, before + 1, true);
 	KUNIT_EXPECT_FALSE(test, waiting.belief.tried);
 	expect_belief(test, after, before, false);
-	expect_no_report(test);
 }
 
 static void attempt_without_a_node_is_forgotten(struct kunit *test)
@@ -222,7 +189,6 @@ static void attempt_without_a_node_is_forgotten(struct kunit *test)
 	unsigned long flags;
 	int ret;
 
-	needs_lockdep(test);
 	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 10);
 	preempt_disable();
@@ -234,10 +200,7 @@ static void attempt_without_a_node_is_forgotten(struct kunit *test)
 
 	KUNIT_EXPECT_NE(test, ret, 0);
 	expect_belief(test, after, before, false);
-	expect_no_report(test);
 }
-
-/* In an NMI */
 
 struct nmi_attempt {
 	const struct nbq_lock_type *type;
@@ -261,18 +224,15 @@ static void nmi_with_patience_may_wait_for_a_lock_of_tasks(struct kunit *test)
 {
 	struct nmi_attempt attempt = { .type = nbq_type(test), .lock = nbq_lock(test) };
 
-	needs_lockdep(test);
 	nbq_fake_start(1000, 10);
 	attempt.type->lock(attempt.lock);
 	attempt.type->unlock(attempt.lock);
 	nbq_as_nmi(attempt_in_nmi, &attempt);
 	KUNIT_EXPECT_EQ(test, attempt.ret, 0);
-	expect_no_report(test);
 
 	nbq_fixture_hold(test);
 	nbq_as_nmi(attempt_in_nmi, &attempt);
 	KUNIT_EXPECT_EQ(test, attempt.ret, -ETIMEDOUT);
-	expect_no_report(test);
 }
 
 /* Locks of one class */
@@ -296,10 +256,8 @@ static void lock_of_the_same_class_is_taken_by_its_subclass(struct kunit *test)
 {
 	void *outer = nbq_lock(test), *inner = new_lock(test);
 
-	needs_lockdep(test);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, nest(nbq_value(test), nbq_type(test), outer, inner), 0);
-	expect_no_report(test);
 	KUNIT_EXPECT_EQ(test, nbq_type(test)->destroy(inner), 0);
 }
 
@@ -310,13 +268,11 @@ static void subclass_and_class_can_be_set(struct kunit *test)
 	void *lock = nbq_lock(test), *sub = new_lock(test), *other = new_lock(test);
 	const struct nbq_lock_type *type = nbq_type(test);
 
-	needs_lockdep(test);
 	type->set_subclass(sub, SINGLE_DEPTH_NESTING);
 	type->set_class(other);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, nest(&plain, type, lock, sub), 0);
 	KUNIT_EXPECT_EQ(test, nest(&plain, type, lock, other), 0);
-	expect_no_report(test);
 	KUNIT_EXPECT_EQ(test, type->destroy(sub), 0);
 	KUNIT_EXPECT_EQ(test, type->destroy(other), 0);
 }
@@ -326,13 +282,11 @@ static void untracked_locks_may_be_taken_in_any_order(struct kunit *test)
 	void *one = nbq_lock(test), *other = new_lock(test);
 	const struct nbq_lock_type *type = nbq_type(test);
 
-	needs_lockdep(test);
 	type->notrack(one);
 	type->notrack(other);
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, nest(&plain, type, one, other), 0);
 	KUNIT_EXPECT_EQ(test, nest(&plain, type, other, one), 0);
-	expect_no_report(test);
 	KUNIT_EXPECT_EQ(test, type->destroy(other), 0);
 }
 
@@ -363,24 +317,13 @@ static void lock_is_one_that_spins(struct kunit *test)
 		KUNIT_EXPECT_NOT_NULL(test, map->name);
 	}
 }
-#else
-static void every_place_that_makes_a_lock_has_a_class(struct kunit *test)
-{
-	needs_lockdep(test);
-}
-
-static void lock_is_one_that_spins(struct kunit *test)
-{
-	needs_lockdep(test);
-}
 #endif
 
 KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);
 
 static struct kunit_case lockdep_cases[] = {
 	KUNIT_CASE_PARAM(lockdep_knows_the_holder, failing_operation_gen_params),
-	KUNIT_CASE_PARAM(lockdep_knows_the_holder_that_could_not_fail,
-			 untimed_operation_gen_params),
+	KUNIT_CASE_PARAM(lockdep_knows_the_holder, untimed_operation_gen_params),
 	KUNIT_CASE_PARAM(waiter_is_known_while_it_waits_and_forgotten_after,
 			 failing_operation_gen_params),
 	KUNIT_CASE_PARAM(attempt_without_a_node_is_forgotten, failing_operation_gen_params),
@@ -389,15 +332,32 @@ static struct kunit_case lockdep_cases[] = {
 			 inner_operation_gen_params),
 	KUNIT_CASE_PARAM(subclass_and_class_can_be_set, type_gen_params),
 	KUNIT_CASE_PARAM(untracked_locks_may_be_taken_in_any_order, type_gen_params),
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
 	KUNIT_CASE_PARAM(every_place_that_makes_a_lock_has_a_class, type_gen_params),
 	KUNIT_CASE_PARAM(lock_is_one_that_spins, type_gen_params),
+#endif
 	{}
 };
 
+static int lockdep_init(struct kunit *test)
+{
+	if (!IS_ENABLED(CONFIG_PROVE_LOCKING))
+		kunit_skip(test, "there is no lockdep in this kernel");
+	KUNIT_ASSERT_TRUE_MSG(test, debug_locks, "lockdep has reported something, and is off");
+	return nbq_fixture_init(test);
+}
+
+/* Nothing of what a case does is to be reported. */
+static void lockdep_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, debug_locks);
+	nbq_fixture_finish(test);
+}
+
 static struct kunit_suite lockdep_suite = {
 	.name = "nbq_lockdep",
-	.init = nbq_fixture_init,
-	.exit = nbq_fixture_finish,
+	.init = lockdep_init,
+	.exit = lockdep_exit,
 	.test_cases = lockdep_cases,
 };
 

@@ -63,14 +63,12 @@ static int unlock_if_acquired(struct kunit *test, int ret)
 
 static int try_for(struct kunit *test, ktime_t patience)
 {
-	return unlock_if_acquired(test, nbq_type(test)->lock_timeout(nbq_lock(test),
-								    patience));
+	return unlock_if_acquired(test, nbq_type(test)->lock_timeout(nbq_lock(test), patience));
 }
 
 static int try_until(struct kunit *test, ktime_t deadline)
 {
-	return unlock_if_acquired(test, nbq_type(test)->lock_until(nbq_lock(test),
-								  deadline));
+	return unlock_if_acquired(test, nbq_type(test)->lock_until(nbq_lock(test), deadline));
 }
 
 /* Other contexts, in the middle of a clock read */
@@ -504,16 +502,14 @@ static void abandoned_node_is_skipped_by_its_successor(struct kunit *test)
 
 	/* After: H L x */
 	KUNIT_EXPECT_EQ(test, try_for(test, 100), -ETIMEDOUT);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1,
-		     .nodes_abandoned = 1);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_abandoned = 1);
 	left = behind.contender->pred;
 	KUNIT_ASSERT_NOT_NULL(test, left);
 	KUNIT_EXPECT_FALSE(test, nbq_is_free(left));
 
 	/* After: H x */
 	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(fixture, behind.contender));
-	KUNIT_EXPECT_PTR_EQ(test, behind.contender->pred,
-			    fixture->type->holder(fixture->lock));
+	KUNIT_EXPECT_PTR_EQ(test, behind.contender->pred, fixture->type->holder(fixture->lock));
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(left));
 	EXPECT_SHAPE(test, "HW");
 	EXPECT_COUNTED(test, .nodes_allocated = 2, .nodes_reclaimed = 1,
@@ -567,8 +563,7 @@ static void attempts_past_their_deadline_do_not_pile_up_nodes(struct kunit *test
 	expect_no_waiter(test);
 	/* Every other one of those that wait outside first has been too late to enqueue. */
 	taken = nbq_type(test)->traits->steals ? 50 : 100;
-	EXPECT_TOTAL(test, .timeouts = 100,
-		     .nodes_allocated = goes(test) ? taken : 1,
+	EXPECT_TOTAL(test, .timeouts = 100, .nodes_allocated = goes(test) ? taken : 1,
 		     .nodes_freed = taken * goes(test),
 		     .nodes_abandoned = 100 * stays(test),
 		     .nodes_resumed = 99 * stays(test));
@@ -669,15 +664,13 @@ static void most_skipped_is_the_most_abandoned_nodes_of_one_attempt(struct kunit
 
 /* The advisory queries */
 
-static void expect_queries(struct kunit *test, const char *picture, bool locked,
-			   bool contended)
+static void expect_queries(struct kunit *test, const char *picture, bool locked, bool contended)
 {
 	const struct nbq_lock_type *type = nbq_type(test);
 	void *lock = nbq_lock(test);
 
 	KUNIT_EXPECT_EQ_MSG(test, type->is_locked(lock), locked, "%s", picture);
-	KUNIT_EXPECT_EQ_MSG(test, type->is_contended(lock), contended, "%s",
-			    picture);
+	KUNIT_EXPECT_EQ_MSG(test, type->is_contended(lock), contended, "%s", picture);
 }
 
 static void is_locked_and_is_contended_in_every_state(struct kunit *test)
@@ -881,8 +874,7 @@ static void unlock_on_another_cpu_changes_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after.preempt, before.preempt);
 	EXPECT_SHAPE(test, "H");
 	KUNIT_EXPECT_TRUE(test, fixture->type->is_locked(fixture->lock));
-	EXPECT_COUNTED(test, .nodes_allocated = 1,
-		       .nodes_freed = !holders_nodes(test));
+	EXPECT_COUNTED(test, .nodes_allocated = 1, .nodes_freed = !holders_nodes(test));
 }
 
 KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);

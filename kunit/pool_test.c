@@ -157,8 +157,7 @@ static unsigned int next_random(unsigned int *random)
 }
 
 /* Allocate, and check that the other context has not got the node. */
-static bool alloc_alone(struct nesting *nesting, struct nbq_node *node,
-			enum owner me)
+static bool alloc_alone(struct nesting *nesting, struct nbq_node *node, enum owner me)
 {
 	enum owner *owner = &nesting->owner[node->index];
 
@@ -228,8 +227,7 @@ static void wait_for_an_allocation(const struct nesting *nesting)
 
 static void interrupt_never_gets_the_node_that_its_task_allocates(struct kunit *test)
 {
-	struct nesting *nesting = kunit_kzalloc(test, sizeof(*nesting),
-						GFP_KERNEL);
+	struct nesting *nesting = kunit_kzalloc(test, sizeof(*nesting), GFP_KERNEL);
 	struct task_struct *task;
 	unsigned int cpu;
 	int i;

@@ -290,8 +290,7 @@ static void head_passes_a_turn_that_is_over_to_the_next_socket(struct kunit *tes
 	nbq_spin_unlock(lock_of(test));
 	KUNIT_EXPECT_EQ(test, held.turn, turn->passes ? made_up->turn : 0);
 	KUNIT_EXPECT_EQ(test, held.request, turn->passes ? request_at(now, made_up->turn) : 0);
-	KUNIT_EXPECT_PTR_EQ(test, queue_there(test)->notified,
-			    turn->passes ? lock_of(test) : NULL);
+	KUNIT_EXPECT_PTR_EQ(test, queue_there(test)->notified, turn->passes ? lock_of(test) : NULL);
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1,
 		     .nodes_reclaimed = turn->behind, .turns_passed = turn->passes);
 }

@@ -784,8 +784,7 @@ static void move_in_front(struct contenders *contenders)
 }
 
 /* before: H w, or H w x; the operation's own waiter is behind these. */
-static void wait_behind_the_head(struct kunit *test, struct acting *acting, s64 heartbeat,
-				 u64 step)
+static void wait_behind_the_head(struct kunit *test, struct acting *acting, s64 heartbeat, u64 step)
 {
 	struct nbq_fixture *fixture = test->priv;
 
@@ -1044,8 +1043,7 @@ static void node_that_becomes_free_meanwhile_is_used(struct kunit *test)
 	nbq_fake_start(1000, 10);
 	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &used, 200), -ETIMEDOUT);
 	EXPECT_ENDED_AT(test, 1200);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1,
-		     .exhaustions = 1);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1, .exhaustions = 1);
 }
 
 static struct kunit_case spin_cases[] = {

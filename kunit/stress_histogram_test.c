@@ -26,8 +26,7 @@ static struct stress_histogram *new_histogram(struct kunit *test)
 }
 
 /* Add a value, and find where. */
-static unsigned int bucket_of(struct kunit *test,
-			      struct stress_histogram *histogram, u64 value)
+static unsigned int bucket_of(struct kunit *test, struct stress_histogram *histogram, u64 value)
 {
 	unsigned int i, found = 0, bucket = 0;
 
@@ -97,11 +96,9 @@ static void last_bucket_takes_all_that_is_too_large(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
-		KUNIT_EXPECT_EQ(test, bucket_of(test, histogram, values[i]),
-				LAST_BUCKET);
+		KUNIT_EXPECT_EQ(test, bucket_of(test, histogram, values[i]), LAST_BUCKET);
 		KUNIT_EXPECT_EQ(test, histogram->max, values[i]);
-		KUNIT_EXPECT_EQ(test, stress_histogram_value_at(histogram, 500),
-				values[i]);
+		KUNIT_EXPECT_EQ(test, stress_histogram_value_at(histogram, 500), values[i]);
 		KUNIT_EXPECT_EQ(test, stress_histogram_mean(histogram), values[i]);
 	}
 }
@@ -228,10 +225,8 @@ static void no_percentile_is_more_than_the_largest_value(struct kunit *test)
 
 	/* The least in its bucket. */
 	stress_histogram_add(histogram, BIT_ULL(20));
-	KUNIT_EXPECT_EQ(test, stress_histogram_value_at(histogram, 500),
-			BIT_ULL(20));
-	KUNIT_EXPECT_EQ(test, stress_histogram_value_at(histogram, 1000),
-			BIT_ULL(20));
+	KUNIT_EXPECT_EQ(test, stress_histogram_value_at(histogram, 500), BIT_ULL(20));
+	KUNIT_EXPECT_EQ(test, stress_histogram_value_at(histogram, 1000), BIT_ULL(20));
 }
 
 static void least_percentile_is_the_least_value(struct kunit *test)
@@ -272,8 +267,7 @@ static struct kunit_case histogram_cases[] = {
 	KUNIT_CASE(count_sum_and_max_are_exact),
 	KUNIT_CASE(adding_many_is_adding_one_so_often),
 	KUNIT_CASE(merging_is_adding_all_values_to_one),
-	KUNIT_CASE_PARAM(percentile_is_off_by_less_than_its_bucket,
-			 share_gen_params),
+	KUNIT_CASE_PARAM(percentile_is_off_by_less_than_its_bucket, share_gen_params),
 	KUNIT_CASE(no_percentile_is_more_than_the_largest_value),
 	KUNIT_CASE(least_percentile_is_the_least_value),
 	KUNIT_CASE(percentiles_ascend),

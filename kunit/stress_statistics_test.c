@@ -23,28 +23,19 @@ struct known {
 };
 
 static const struct known known[] = {
-	{ "one of one", 1, .all = 5,
-	  .spread = { 5, 5, 0, 1000 } },
-	{ "all alike", 4, .all = 1000000,
-	  .spread = { 1000000, 1000000, 0, 1000 } },
-	{ "many alike", MANY, .all = 1000000,
-	  .spread = { 1000000, 1000000, 0, 1000 } },
+	{ "one of one", 1, .all = 5, .spread = { 5, 5, 0, 1000 } },
+	{ "all alike", 4, .all = 1000000, .spread = { 1000000, 1000000, 0, 1000 } },
+	{ "many alike", MANY, .all = 1000000, .spread = { 1000000, 1000000, 0, 1000 } },
 	{ "many alike, as large as can be", MANY, .all = U64_MAX,
 	  .spread = { U64_MAX, U64_MAX, 0, 1000 } },
 	{ "one fewer, as large as can be", MANY - 1, .all = U64_MAX,
 	  .spread = { U64_MAX, U64_MAX, 0, 1000 } },
-	{ "none has any", 4, .all = 0,
-	  .spread = { 0, 0, 0, 1000 } },
-	{ "one of four has all", 4, { 0, 0, 80, 0 },
-	  .spread = { 0, 80, 34, 250 } },
-	{ "one of eight has all", 8, { 7 },
-	  .spread = { 0, 7, 2, 125 } },
-	{ "half of them have all", 4, { 10, 0, 10, 0 },
-	  .spread = { 0, 10, 5, 500 } },
-	{ "1 to 8", 8, { 1, 2, 3, 4, 5, 6, 7, 8 },
-	  .spread = { 1, 8, 2, 794 } },
-	{ "2 4 4 4 5 5 7 9", 8, { 2, 4, 4, 4, 5, 5, 7, 9 },
-	  .spread = { 2, 9, 2, 862 } },
+	{ "none has any", 4, .all = 0, .spread = { 0, 0, 0, 1000 } },
+	{ "one of four has all", 4, { 0, 0, 80, 0 }, .spread = { 0, 80, 34, 250 } },
+	{ "one of eight has all", 8, { 7 }, .spread = { 0, 7, 2, 125 } },
+	{ "half of them have all", 4, { 10, 0, 10, 0 }, .spread = { 0, 10, 5, 500 } },
+	{ "1 to 8", 8, { 1, 2, 3, 4, 5, 6, 7, 8 }, .spread = { 1, 8, 2, 794 } },
+	{ "2 4 4 4 5 5 7 9", 8, { 2, 4, 4, 4, 5, 5, 7, 9 }, .spread = { 2, 9, 2, 862 } },
 	{ "large, little apart", 4, { 1000000000, 1000000100, 1000000000, 1000000100 },
 	  .spread = { 1000000000, 1000000100, 50, 1000 } },
 };
@@ -106,8 +97,7 @@ static void fairness_does_not_depend_on_the_size_of_the_shares(struct kunit *tes
 	for (shift = 0; shift < 63; shift++) {
 		for (i = 0; i < MANY; i++)
 			shares[i] = i % 2 ? 2ULL << shift : 1ULL << shift;
-		KUNIT_EXPECT_EQ_MSG(test, 900,
-				    stress_spread_of(shares, MANY).jain_permille,
+		KUNIT_EXPECT_EQ_MSG(test, 900, stress_spread_of(shares, MANY).jain_permille,
 				    "2^%u", shift);
 	}
 }
@@ -121,8 +111,7 @@ static void fairness_does_not_overflow(struct kunit *test)
 	for (i = 0; i < MANY; i++)
 		shares[i] = i % 2 ? U64_MAX : U64_MAX / 2;
 	for (count = MANY - 5; count <= MANY; count++)
-		KUNIT_EXPECT_EQ_MSG(test, 900,
-				    stress_spread_of(shares, count).jain_permille,
+		KUNIT_EXPECT_EQ_MSG(test, 900, stress_spread_of(shares, count).jain_permille,
 				    "%u shares", count);
 }
 

@@ -282,8 +282,7 @@ static void acquire_and_poison(struct thread *thread)
 static void put_lock_across_lines(struct kunit *test, struct team *team)
 {
 	team->buffer_size = 2 * SMP_CACHE_BYTES + team->type->size;
-	team->buffer = kunit_kzalloc(test, team->buffer_size + SMP_CACHE_BYTES,
-				     GFP_KERNEL);
+	team->buffer = kunit_kzalloc(test, team->buffer_size + SMP_CACHE_BYTES, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, team->buffer);
 	team->buffer = PTR_ALIGN(team->buffer, SMP_CACHE_BYTES);
 	team->lock = team->buffer + SMP_CACHE_BYTES - team->type->last_word_offset;
@@ -302,8 +301,7 @@ static void lock_may_be_freed_by_the_next_holder(struct kunit *test)
 	put_lock_across_lines(test, team);
 
 	add_thread(test, team, cpu, make_and_unlock);
-	add_thread(test, team, cpumask_next(cpu, cpu_online_mask),
-		   acquire_and_poison);
+	add_thread(test, team, cpumask_next(cpu, cpu_online_mask), acquire_and_poison);
 	if (team->size == 2)
 		run_team(team);
 
@@ -317,14 +315,11 @@ static void lock_may_be_freed_by_the_next_holder(struct kunit *test)
 	uses = ROUNDS + ROUNDS * traits->holder_nodes;
 	reclaimed = traits->holder_nodes * (ROUNDS + ROUNDS * traits->tail_stays);
 	nbq_read_events(&now);
-	KUNIT_EXPECT_EQ(test, uses,
-			now.acquired_uncontended - before->acquired_uncontended +
+	KUNIT_EXPECT_EQ(test, uses, now.acquired_uncontended - before->acquired_uncontended +
 			now.acquired_handoff - before->acquired_handoff);
 	KUNIT_EXPECT_EQ(test, now.nodes_allocated - before->nodes_allocated, uses);
-	KUNIT_EXPECT_EQ(test, now.nodes_reclaimed - before->nodes_reclaimed,
-			reclaimed);
-	KUNIT_EXPECT_EQ(test, now.nodes_freed - before->nodes_freed,
-			uses - reclaimed);
+	KUNIT_EXPECT_EQ(test, now.nodes_reclaimed - before->nodes_reclaimed, reclaimed);
+	KUNIT_EXPECT_EQ(test, now.nodes_freed - before->nodes_freed, uses - reclaimed);
 }
 
 KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);
