@@ -192,17 +192,6 @@ static void long_wait_is_by_hardware(struct kunit *test)
 #define HARDWARE_CASES
 #endif
 
-static bool try_at_once(struct kunit *test)
-{
-	bool acquired = nbq_type(test)->trylock(nbq_lock(test));
-
-	if (acquired)
-		nbq_type(test)->unlock(nbq_lock(test));
-	return acquired;
-}
-
-/* A lock that is busy, and the bytes that a failed try must not change */
-
 /* A lock that an attempt without patience cannot have */
 static const struct busy_case {
 	const char *desc;	/* its picture */

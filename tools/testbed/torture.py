@@ -2,9 +2,9 @@
 """The kernel's locktorture with the operations of nbqlock, out of tree.
 
 locktorture.c of the found kernel source is built with tools/ci/torture/nbq_ops.h, once for each
-lock type, in front of its table of operations, and entries of ours in that; torture.c beside it, where the kernel has
-none. What is added are lines, at places that are searched for: a kernel in which one of them
-is not there is refused.
+lock type, in front of its table of operations, and entries of ours in that; torture.c beside it,
+where the kernel has none. What is added are lines, at places that are searched for: a kernel in
+which one of them is not there is refused.
 """
 
 import re
@@ -31,12 +31,13 @@ def operations():
     return made + "\n"
 
 
-# (where, what is put in front of it)
-LOCKTORTURE_EDITS = (
-    (r"^static int lock_torture_writer\(", operations()),
-    (r"(?<=static struct lock_torture_ops \*torture_ops\[\] = \{\n)",
-     "".join(f"\t\t&torture_{name}_ops,\n" for name in OPERATIONS)),
-)
+def locktorture_edits():
+    """(where, what is put in front of it)"""
+    return ((r"^static int lock_torture_writer\(", operations()),
+            (r"(?<=static struct lock_torture_ops \*torture_ops\[\] = \{\n)",
+             "".join(f"\t\t&torture_{name}_ops,\n" for name in OPERATIONS)))
+
+
 # The module has two sources, one of which names it; and what rcu/update.c has only where
 # the kernel has torture tests.
 TORTURE_EDITS = (
@@ -94,7 +95,7 @@ def torture_modules(kernel):
         copy.mkdir(parents=True, exist_ok=True)
         texts = {path.name: path.read_text() for path in FOLDER.iterdir()}
         texts["locktorture.c"] = edited(kernel.source, "kernel/locking/locktorture.c",
-                                        LOCKTORTURE_EDITS)
+                                        locktorture_edits())
         texts["torture.c"] = edited(kernel.source, "kernel/torture.c", TORTURE_EDITS)
         for file, text in texts.items():
             path = copy / file

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 from testbed.common import Trouble
-from testbed.torture import LOCKTORTURE_EDITS, NO_TIMEOUT, OPERATIONS, Torture, edited
+from testbed.torture import NO_TIMEOUT, OPERATIONS, Torture, edited, locktorture_edits
 
 SOURCE = """\
 static int lock_torture_writer(void *arg)
@@ -33,7 +33,7 @@ class Edited(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             if text is not None:
                 (Path(folder) / "locktorture.c").write_text(text)
-            return edited(Path(folder), "locktorture.c", LOCKTORTURE_EDITS)
+            return edited(Path(folder), "locktorture.c", locktorture_edits())
 
     def test_operations_are_in_front_of_those_of_the_kernel(self):
         text = self.edit(SOURCE)
