@@ -339,7 +339,7 @@ static struct kunit_case lockdep_cases[] = {
 	{}
 };
 
-static int lockdep_init(struct kunit *test)
+static int init_with_lockdep(struct kunit *test)
 {
 	if (!IS_ENABLED(CONFIG_PROVE_LOCKING))
 		kunit_skip(test, "there is no lockdep in this kernel");
@@ -348,7 +348,7 @@ static int lockdep_init(struct kunit *test)
 }
 
 /* Nothing of what a case does is to be reported. */
-static void lockdep_exit(struct kunit *test)
+static void exit_without_report(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, debug_locks);
 	nbq_fixture_finish(test);
@@ -356,8 +356,8 @@ static void lockdep_exit(struct kunit *test)
 
 static struct kunit_suite lockdep_suite = {
 	.name = "nbq_lockdep",
-	.init = lockdep_init,
-	.exit = lockdep_exit,
+	.init = init_with_lockdep,
+	.exit = exit_without_report,
 	.test_cases = lockdep_cases,
 };
 
