@@ -13,8 +13,8 @@ from testbed.versions import version
 
 # Of each package: files that it must have, as patterns, and nothing else but those of its docs.
 DOCS = r"/usr/share/doc/{package}/(changelog(\.Debian)?\.gz|copyright)"
-HEADER_NAMES = ("annotations|bare_spin|bare_spin_types|clh|counters|guard|mcs|nbqlock|spin|swap|"
-                "types")
+HEADER_NAMES = ("bare_spin|bare_spin_types|clh|compat|counters|guard|mcs|nbqlock|spin|spin_types|"
+                "swap|types")
 WANTED = {
     "nbqlock-dkms": (r"/usr/src/nbqlock-{version}/(dkms\.conf|Kbuild|keep-symvers)",
                      r"/usr/src/nbqlock-{version}/nbqlock/(stress/)?(Kbuild|\w+\.[ch])"),
