@@ -55,6 +55,8 @@ GUEST = Recipe("guest", "um", "linux", "guest")
 # Without slab_debug the allocator keeps pointers to the last 60 objects of a size that
 # it has given away, and kmemleak would not call them lost.
 DEBUG = Recipe("debug", "um", "linux", "guest", "debug", words=("slab_debug=F",))
+# Where the suites look for mutants.
+MUTANTS = Recipe("mutants", "um", "linux", "guest", "mutants")
 # Traces events, which costs its locks a test each.
 TRACE = Recipe("trace", "um", "linux", "guest", "trace")
 KCSAN = Recipe("kcsan", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "kcsan")

@@ -9,7 +9,7 @@ import shutil
 
 from testbed.common import PROJECT, Trouble
 from testbed.herd import kernel_model
-from testbed.kernels import DEBUG, built_kernel
+from testbed.kernels import MUTANTS, built_kernel
 from verification.litmus.litmus_test import litmus_tests
 from verification.litmus.variants import Code, Variant, run_variant, shipped
 from verification.mutate.edits import SOURCE
@@ -21,20 +21,6 @@ TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
          "bare_spin.c": ("spin",), "bare_spin.h": ("spin",), "spin.c": ("spin",),
          "spin.h": ("spin",), "socket.c": ("spin",), "socket.h": ("spin",),
          "queue_lock.h": QUEUES, "clh.h": ("clh",), "pool.c": (), "growth.c": (), "guard.h": ()}
-# The suites that look at it, a boot each. Those of all lock types: contexts, cycles, deadlocks,
-# guards, lockdep, operations, threads.
-ALL_TYPES = "nbq_[cdglot]*"
-SUITES = {"mcs_nb.c": ("nbq_mcs", ALL_TYPES),
-          **dict.fromkeys(("bare_spin.c", "bare_spin.h"), ("nbq_s[po]*", ALL_TYPES)),
-          "guard.h": ("nbq_guards",),
-          "socket.c": ("nbq_sockets",), "socket.h": ("nbq_sockets",),
-          "pool.c": ("nbq_pool", "nbq_s[po]*", ALL_TYPES),
-          "growth.c": ("nbq_pool", "nbq_growth", ALL_TYPES),
-          "wait.c": ("nbq_[dc]*", "nbq_spin*"),
-          "node.c": ("nbq_pool", "nbq_growth", "nbq_events", "nbq_spin*", ALL_TYPES),
-          "internal.h": ("nbq_pool", "nbq_growth", "nbq_events", "nbq_spin*", ALL_TYPES),
-          "deadline.h": ("nbq_deadline", "nbq_spin*", ALL_TYPES)}
-OTHER_SUITES = ("nbq_spin*", ALL_TYPES)
 DEADLOCKS = ("clh", "spin")
 # More programs: of processors that wait for a word to change, of kernels with lockdep.
 ARM64 = ("relax.h", "wait.h", "wait.c", "deadline.h", "bare_spin.c")
@@ -50,7 +36,10 @@ class Layer:
     """A program, and what it is run with for a mutant, one after the other."""
 
     environment = {}
-    time_limit = 600	# seconds, of a run that takes some: what goes on has no end
+    # Of a run that takes some: what goes on has no end. Seconds of a core, of one process; and
+    # for one that does not use them, of the clock, which says little on a busy machine.
+    core_seconds = 100
+    time_limit = 600
 
     def __init__(self, name, program):
         self.name = name
@@ -86,7 +75,8 @@ class Layer:
     def run(self, folder, arguments, processes):
         """(number of claims that hold, the first that does not, or None)."""
         what = " ".join([self.program.name, *arguments])
-        status, output = processes.output_of([self.program, *arguments],
+        status, output = processes.output_of(["prlimit", f"--cpu={self.core_seconds}",
+                                              self.program, *arguments],
                                              {"SRC": str(folder), "O": str(folder / "build"),
                                               **self.environment}, self.time_limit)
         lines = output.splitlines()
@@ -107,6 +97,7 @@ class HostTests(Layer):
     """Programs of tools/verification/host, up to the first thing that is not as expected."""
 
     environment = {"NBQ_STOP_AT_FAILURE": "1", "CACHE": CACHE}
+    core_seconds = 20
     time_limit = 120
 
     def __init__(self):
@@ -185,8 +176,9 @@ class Litmus(Layer):
 
 
 class Suites(Layer):
-    """The KUnit suites of a name, in the kernel with all detectors."""
+    """All KUnit suites, in a kernel with lockdep."""
 
+    core_seconds = 60
     time_limit = 1800
 
     def __init__(self):
@@ -194,11 +186,11 @@ class Suites(Layer):
 
     def prepare(self):
         super().prepare()
-        built_kernel(DEBUG)
+        built_kernel(MUTANTS)
 
     def arguments(self, mutant):
-        return [] if mutant.rule == "order" else [(suite,) for suite in
-                                                  SUITES.get(mutant.file, OTHER_SUITES)]
+        return [] if mutant.rule == "order" else [("*",)]
 
 
-LAYERS = (Litmus(), HostTests(), Explorer(), Suites())
+# The suites need half of the explorer's time.
+LAYERS = (Litmus(), HostTests(), Suites(), Explorer())

@@ -25,9 +25,10 @@ class LayerTest(unittest.TestCase):
         program.chmod(0o755)
         return program
 
-    def killer(self, script, time_limit=60):
+    def killer(self, script, time_limit=60, core_seconds=60):
         layer = Layer("test", self.program(script))
         layer.time_limit = time_limit
+        layer.core_seconds = core_seconds
         return layer.killer([("a",), ("b",)], self.folder, self.processes)
 
     def test_a_claim_that_does_not_hold_kills(self):
@@ -45,6 +46,9 @@ class LayerTest(unittest.TestCase):
 
     def test_a_program_that_comes_to_no_end_kills(self):
         self.assertEqual(self.killer("sleep 60", 0.1), "program a: no end")
+
+    def test_a_program_that_takes_too_much_of_a_core_kills(self):
+        self.assertIn("exit status", self.killer("while :; do :; done", core_seconds=1))
 
     def test_a_program_that_claims_nothing_is_no_layer(self):
         with self.assertRaisesRegex(Trouble, "cannot be run here"):
