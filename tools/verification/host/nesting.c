@@ -216,6 +216,54 @@ static void no_place_of_a_nested_attempt_at_an_earlier_lock(void)
 	test_pools(16, 16);
 }
 
+/*
+ * The patience of CPU 1 at A is over, and it has made so many accesses since, to abandon its only
+ * node. The successor skips that if it is abandoned, and a nested attempt abandons it at B then,
+ * in front of another abandoned node. B is free in the end.
+ */
+static void abandon_the_node_elsewhere_after(unsigned int accesses)
+{
+	enum { OF_A, OF_B, SUCCESSOR, NUMBER };
+	struct owner contexts[NUMBER], outer, inner, behind[2];
+	struct nbq_X *a = &locks[0], *b = lock_apart_from(a);
+
+	begin(1);
+	start_holder(&contexts[OF_A], 4, a, NULL);
+	start_holder(&contexts[OF_B], 5, b, NULL);
+	start_waiting(&outer, 1, a, PATIENCE);
+	start_waiting(&contexts[SUCCESSOR], 2, a, KTIME_MAX);
+	expire_patience();
+	coro_steps(&outer.coro, accesses);
+	coro_steps(&contexts[SUCCESSOR].coro, SOME_ACCESSES);
+
+	start(&inner, 1, b, PATIENCE);
+	coro_steps(&inner.coro, SOME_ACCESSES);
+	start_waiting(&behind[0], 3, b, PATIENCE);
+	start_waiting(&behind[1], 6, b, PATIENCE);
+	expire_patience();
+	coro_until_abandon(&behind[0].coro);
+	coro_until_abandon(&behind[1].coro);
+	EXPECT(coro_finish(&inner.coro) != 0);
+	EXPECT(coro_finish(&behind[0].coro) == -ETIMEDOUT);
+	EXPECT(coro_finish(&behind[1].coro) == -ETIMEDOUT);
+	EXPECT(coro_finish(&outer.coro) == -ETIMEDOUT);
+
+	EXPECT(coro_finish(&contexts[OF_B].coro) == 0);
+	EXPECT(!nbq_X_is_locked(b));
+	EXPECT(nbq_X_destroy(b) == 0);
+	EXPECT(coro_finish(&contexts[OF_A].coro) == 0);
+	EXPECT(coro_finish(&contexts[SUCCESSOR].coro) == 0);
+}
+
+static void node_abandoned_by_a_nested_attempt_stays_at_its_lock(void)
+{
+	unsigned int accesses;
+
+	for (accesses = 0; accesses < MOST_AT_END && !test_has_failed(); accesses++)
+		abandon_the_node_elsewhere_after(accesses);
+	test_pools(16, 16);
+}
+
 /* A deadlock check was suspicious: two contexts have waited for each other. */
 static void begin_epoch(void)
 {
@@ -711,6 +759,7 @@ int main(int argc, char **argv)
 {
 	static const struct test_case cases[] = {
 		TEST_CASE(no_place_of_a_nested_attempt_at_an_earlier_lock),
+		TEST_CASE(node_abandoned_by_a_nested_attempt_stays_at_its_lock),
 #if HOLDS_NODE
 		TEST_CASE(lock_held_by_nested_context_is_no_deadlock),
 #endif
