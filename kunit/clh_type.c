@@ -39,9 +39,9 @@ static bool abandon(void *lock, struct nbq_contender *contender)
 	return nbq_clh_abandon(queue_of(lock), contender->node, contender->pred);
 }
 
-static bool release(void *lock, struct nbq_node *node)
+static void release(void *lock, struct nbq_node *node)
 {
-	return nbq_clh_release(queue_of(lock), node);
+	nbq_clh_release(queue_of(lock), node);
 }
 
 static char letter(const struct nbq_node *node)

@@ -323,10 +323,10 @@ bool nbq_contender_abandon(struct nbq_fixture *fixture, struct nbq_contender *co
 	return fixture->type->abandon(fixture->lock, contender);
 }
 
-bool nbq_contender_release(struct nbq_fixture *fixture, struct nbq_contender *contender)
+void nbq_contender_release(struct nbq_fixture *fixture, struct nbq_contender *contender)
 {
 	contender->state = GONE;
-	return fixture->type->release(fixture->lock, contender->node);
+	fixture->type->release(fixture->lock, contender->node);
 }
 
 /*

@@ -124,7 +124,7 @@ void nbq_contender_enqueue(struct nbq_fixture *fixture, struct nbq_contender *co
 void nbq_contender_link(struct nbq_fixture *fixture, struct nbq_contender *contender);
 bool nbq_contender_poll(struct nbq_fixture *fixture, struct nbq_contender *contender);
 bool nbq_contender_abandon(struct nbq_fixture *fixture, struct nbq_contender *contender);
-bool nbq_contender_release(struct nbq_fixture *fixture, struct nbq_contender *contender);
+void nbq_contender_release(struct nbq_fixture *fixture, struct nbq_contender *contender);
 void nbq_fixture_drain(struct nbq_fixture *fixture);
 void nbq_fixture_close_cycle(struct nbq_fixture *fixture, const void *lock,
 			     struct nbq_node *const *silent);

@@ -173,7 +173,7 @@ struct nbq_lock_type {
 	void (*link)(struct nbq_contender *contender);
 	bool (*poll)(void *lock, struct nbq_contender *contender);
 	bool (*abandon)(void *lock, struct nbq_contender *contender);
-	bool (*release)(void *lock, struct nbq_node *node);
+	void (*release)(void *lock, struct nbq_node *node);
 
 	struct nbq_node *(*tail)(const void *lock);
 	struct nbq_node *(*holder)(const void *lock);	/* NULL where holders have no node */

@@ -49,9 +49,9 @@ static bool abandon(void *lock, struct nbq_contender *contender)
 	return nbq_mcs_abandon(queue_of(lock), contender->node, contender->pred);
 }
 
-static bool release(void *lock, struct nbq_node *node)
+static void release(void *lock, struct nbq_node *node)
 {
-	return nbq_mcs_release(queue_of(lock), node);
+	nbq_mcs_release(queue_of(lock), node);
 }
 
 /* R: only the notification by its predecessor is left to be done with the node. */

@@ -82,13 +82,12 @@ static bool abandon(void *lock, struct nbq_contender *contender)
 }
 
 /* The holder's node was freed when it acquired. */
-static bool release(void *any, struct nbq_node *node)
+static void release(void *any, struct nbq_node *node)
 {
 	struct nbq_spin *lock = any;
 
 	/* RELEASE: as in nbq_spin_unlock(). */
 	smp_store_release(&lock->state.holder, 0);
-	return true;
 }
 
 static char letter(const struct nbq_node *node)

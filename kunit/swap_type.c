@@ -55,10 +55,9 @@ static bool abandon(void *lock, struct nbq_contender *contender)
 	return false;
 }
 
-static bool release(void *lock, struct nbq_node *node)
+static void release(void *lock, struct nbq_node *node)
 {
 	nbq_swap_release(queue_of(lock), node);
-	return false;
 }
 
 static char letter(const struct nbq_node *node)

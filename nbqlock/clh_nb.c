@@ -183,16 +183,14 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_abandon);
 /*
  * End the critical section.
  *
- *	[H]		-> []			the tail: true
- *	H succ ..	-> A succ ..		not the tail: false
+ *	[H]		-> []
+ *	H succ ..	-> A succ ..
  *
  * With the last store another context may acquire the lock, release it and free its memory:
  * neither the node nor the lock may be accessed after it.
- *
- * Return: true if the node was freed; else a successor reclaims it.
  */
 VISIBLE_IF_KUNIT
-bool nbq_clh_release(struct nbq_queue_lock *lock, struct nbq_node *node)
+void nbq_clh_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	nbq_held_del(node);
 	/*
@@ -201,14 +199,13 @@ bool nbq_clh_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 	 */
 	if (cmpxchg_release(&lock->tail, node, NULL) == node) {
 		nbq_node_free_own(node);
-		return true;
+		return;
 	}
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_clh_poll(): the critical section is over for
 	 * the waiter that reads AVAILABLE.
 	 */
 	smp_store_release(&node->prev, NBQ_AVAILABLE);
-	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_release);
 

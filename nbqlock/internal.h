@@ -687,7 +687,7 @@ void nbq_clh_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred);
 bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred);
-bool nbq_clh_release(struct nbq_queue_lock *lock, struct nbq_node *node);
+void nbq_clh_release(struct nbq_queue_lock *lock, struct nbq_node *node);
 
 struct nbq_node *nbq_mcs_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred);
@@ -698,7 +698,7 @@ void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred);
 bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred);
-bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node);
+void nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node);
 
 struct nbq_node *nbq_swap_enqueue(struct nbq_queue_lock *lock, struct nbq_node *node);
 struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred);

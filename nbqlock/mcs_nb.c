@@ -305,17 +305,15 @@ static struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
 /*
  * End the critical section.
  *
- *	[H]		-> []			the tail: true
- *	H succ ..	-> A succ ..		not the tail: false
+ *	[H]		-> []
+ *	H succ ..	-> A succ ..
  *
  * With the swap of next another context may acquire the lock, release it and free its memory:
  * neither the node nor the lock may be accessed after it. (The successor's node may: it waits
  * to be notified.)
- *
- * Return: true if the node was freed; else a successor reclaims it.
  */
 VISIBLE_IF_KUNIT
-bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node)
+void nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
 	struct nbq_node *succ;
@@ -328,7 +326,7 @@ bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 	if (!node->has_successor && !READ_ONCE(node->next) &&
 	    cmpxchg_release(&lock->tail, node, NULL) == node) {
 		nbq_node_free_own(node);
-		return true;
+		return;
 	}
 	/*
 	 * Fully ordered, pairs with nbq_mcs_link() and pred_of(). RELEASE: the critical
@@ -337,7 +335,6 @@ bool nbq_mcs_release(struct nbq_queue_lock *lock, struct nbq_node *node)
 	 */
 	succ = xchg(&node->next, NBQ_AVAILABLE);
 	notify_successor(succ, NBQ_AVAILABLE, events);
-	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_release);
 
