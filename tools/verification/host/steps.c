@@ -20,6 +20,7 @@
 /* Much longer than any of the times by which a lock goes. */
 #define PATIENCE	1000000000
 #define ROUNDS		9000
+#define SOME_ACCESSES	500	/* it has enqueued, and polls */
 
 static struct nbq_X lock;
 
@@ -184,16 +185,26 @@ static void resumed_waiter_does_not_access_lock(void)
 	end();
 }
 
-/* before: H    B's node was resumed before; B abandons it as the tail. */
-static void abandon_tail_with_same_node(void)
+/*
+ * before: []    The first waiter's node has had a successor: another attempt acquires and releases
+ * with it. B's was resumed: another attempt abandons it as the tail, while B's other node is that
+ * of another lock.
+ */
+static void use_the_same_nodes_again(struct nbq_X *other)
 {
 	unsigned int abandoned = shim_event("nodes_abandoned");
-	struct coro back;
+	struct owner back;
 
+	EXPECT(try_as(&lock, PATIENCE, 1, 0) == 0);
+	EXPECT(shim_nodes_in_use() == NODES_KEPT);
 	nbq_X_lock(&lock);
-	start_waiting(&back, 2);
+	nbq_X_init(other);
+	owner_start(&back, 2, 0, other, &lock);
+	back.patience = PATIENCE;
+	EXPECT(coro_steps(&back.coro, SOME_ACCESSES));
 	expire_patience();
-	EXPECT(coro_finish(&back) == -ETIMEDOUT);
+	EXPECT(coro_finish(&back.coro) == 0 && back.ret == -ETIMEDOUT);
+	EXPECT(nbq_X_destroy(other) == 0);
 	EXPECT(shim_event("nodes_abandoned") == abandoned + ABANDONED_TAIL_STAYS);
 	nbq_X_unlock(&lock);
 	end();
@@ -203,7 +214,7 @@ static void abandon_tail_with_same_node(void)
 static void start_with_place(struct coro *first, struct coro *back, struct coro *behind, u64 ns)
 {
 	begin();
-	test_pools(16, 16);
+	test_pools(2 + NODES_KEPT, 2 + NODES_KEPT);
 	nbq_X_lock(&lock);
 	start_waiting(first, 1);
 	coro_start_task(back, &lock, 2, 1);
@@ -244,7 +255,7 @@ static void place_survives_attempts_at_other_lock_and_ends_with_the_wait(void)
 		if (!leaves)
 			EXPECT(coro_finish(&back) == 0);
 		EXPECT(coro_finish(&behind) == 0);
-		abandon_tail_with_same_node();
+		use_the_same_nodes_again(other);
 	}
 }
 
@@ -268,6 +279,45 @@ static void node_kept_by_lock_is_not_resumed(void)
 	expect_no_place(2);
 	end();
 }
+
+#if HOLDS_NODE
+/* before: H B, or H B W    The holder is so many accesses into its release when B abandons. */
+static void abandon_during_release(unsigned int accesses, bool followed)
+{
+	struct coro holder, back, behind;
+
+	begin();
+	test_pools(16, 16);
+	coro_start_task(&holder, &lock, 1, KTIME_MAX);
+	EXPECT(coro_until_held(&holder));
+	start_waiting(&back, 2);
+	if (followed)
+		start_without_timeout(&behind, 3);
+	coro_steps(&holder, accesses);
+	expire_patience();
+	if (coro_finish(&back)) {
+		EXPECT(shim_event("nodes_abandoned") == shim_nodes_in_use() - 1 - followed);
+		if (followed)
+			resume(&back, KTIME_MAX);
+		EXPECT(coro_finish(&holder) == 0);
+		EXPECT(!followed || coro_finish(&back) == 0);
+	} else {
+		EXPECT(coro_finish(&holder) == 0);
+	}
+	EXPECT(!followed || coro_finish(&behind) == 0);
+	end();
+}
+
+static void waiter_abandons_at_any_step_of_a_release(void)
+{
+	unsigned int accesses;
+
+	for (accesses = 0; accesses < 10; accesses++) {
+		abandon_during_release(accesses, false);
+		abandon_during_release(accesses, true);
+	}
+}
+#endif
 
 /* before: free    after: free, with an abandoned node of CPU 2 */
 static void abandon_place_at(struct nbq_X *at)
@@ -717,6 +767,9 @@ int main(void)
 		TEST_CASE(resumed_waiter_does_not_access_lock),
 		TEST_CASE(place_survives_attempts_at_other_lock_and_ends_with_the_wait),
 		TEST_CASE(node_kept_by_lock_is_not_resumed),
+#if HOLDS_NODE
+		TEST_CASE(waiter_abandons_at_any_step_of_a_release),
+#endif
 		TEST_CASE(acquisition_costs_the_same_after_timeouts_elsewhere),
 #ifdef TYPE_SWAP
 		TEST_CASE(abandoned_node_is_skipped_behind_resumed_one),
