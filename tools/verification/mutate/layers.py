@@ -25,6 +25,8 @@ DEADLOCKS = ("clh", "spin")
 # More programs: of processors that wait for a word to change, of kernels with lockdep.
 ARM64 = ("relax.h", "wait.h", "wait.c", "deadline.h", "bare_spin.c")
 LOCKDEP = ("attempt.h", "queue_lock.h", "spin.c", "spin.h")
+# What depends on the contexts of a CPU, for suites that wait for ticks.
+CONTEXTS = (*LOCKDEP, "wait.c", "wait.h", "node.c", "pool.c", "internal.h", "clh.h", "guard.h")
 CACHE = "ccache" if shutil.which("ccache") else ""
 
 
@@ -174,10 +176,7 @@ class Litmus(Layer):
 
 
 class Suites(Layer):
-    """All KUnit suites, in a kernel with lockdep.
-
-    Last those that wait for ticks, with more of the time than all others.
-    """
+    """The KUnit suites, in a kernel with lockdep."""
 
     core_seconds = 60
     time_limit = 1800
@@ -190,7 +189,9 @@ class Suites(Layer):
         built_kernel(MUTANTS)
 
     def arguments(self, mutant):
-        return [] if mutant.rule == "order" else [("nbq_[!c]*",), ("nbq_c*",)]
+        if mutant.rule == "order":
+            return []
+        return [("nbq_[!c]*",)] + [("nbq_c*",)] * (mutant.file in CONTEXTS)
 
 
 # The suites need half of the explorer's time.
