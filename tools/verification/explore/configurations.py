@@ -87,7 +87,7 @@ CONFIGURATIONS = (
     # No deadlock: what is published of a holder, or of a wait, may be stale.
     Configuration("former_deadlock", "0.1:B,B,A? 1.0:A(B?)", checks=2),
     Configuration("nmi_waits_for_another_lock", "0.0:A? 0.3:B? 1.0:A(B)", checks=1, when=QUICK),
-    Configuration("nmis_above_holders", "0.0:A 0.3:B? 1.0:B 1.3:A?", checks=1, when=QUICK),
+    Configuration("nmis_above_holders", "0.0:A 0.3:B? 1.0:B 1.3:A?", checks=1),
     Configuration("interrupt_untimed", "0.0:A 0.1:A 1.0:A?", checks=1, when=QUICK),
 
     # Queues of sockets: turns, locks that share a queue.

@@ -25,6 +25,8 @@ DEADLOCKS = ("clh", "spin")
 # More programs: of processors that wait for a word to change, of kernels with lockdep.
 ARM64 = ("relax.h", "wait.h", "wait.c", "deadline.h", "bare_spin.c")
 LOCKDEP = ("attempt.h", "queue_lock.h", "spin.c", "spin.h")
+# What the suites nbq_spin and nbq_sockets know best.
+HYBRID = ("bare_spin.c", "bare_spin.h", "socket.c", "socket.h")
 # What depends on the contexts of a CPU, for suites that wait for ticks.
 CONTEXTS = (*LOCKDEP, "wait.c", "wait.h", "node.c", "pool.c", "internal.h", "clh.h", "guard.h")
 CACHE = "ccache" if shutil.which("ccache") else ""
@@ -191,7 +193,12 @@ class Suites(Layer):
     def arguments(self, mutant):
         if mutant.rule == "order":
             return []
-        return [("nbq_[!c]*",)] + [("nbq_c*",)] * (mutant.file in CONTEXTS)
+        suites = ["nbq_[!c]*"]
+        if mutant.file in HYBRID:
+            suites = ["nbq_s[po]*", "nbq_[!cs]*"]
+        elif mutant.file in CONTEXTS:
+            suites.append("nbq_c*")
+        return [(name,) for name in suites]
 
 
 # The suites need half of the explorer's time.

@@ -66,8 +66,6 @@ def described(rule, code, begin, end, instead):
         return f"{one_line(line_at(code, begin))}: {text} to {instead}"
     if rule == "exchange":
         return f"{one_line(instead)}"
-    if rule == "operand":
-        return f"{one_line(text)}: {instead}"
     return one_line(text)
 
 

@@ -27,8 +27,6 @@ ORDERS = (
 STORE = re.compile(r"(?:WRITE_ONCE|smp_store_release)\(|[^=;{]*?[\w)\]]\s*(?:[-+*/|&^]|<<|>>)?=[^=]"
                    r"|[^=;{(]*(?:\+\+|--);")
 CALL = re.compile(r"(?:\w+|\w+->\w+)\(")
-# What stands before a value.
-VALUE = re.compile(r"return |[^=({]*?\s(?:[-+*/|&^]|<<|>>)?= ")
 FREE = re.compile(r"nbq_node_(?:free|reclaim)\w*\(")
 BOUND = re.compile(r"(?<= )(<=|>=|<|>)(?= )")
 STRICT = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
@@ -156,14 +154,14 @@ def negate(place):
             if statement.kind == "for":
                 begin, end = (place.code.index(";", begin) + 1, place.code.rindex(";", begin, end))
             condition = place.text((begin, end))
-            if not condition.strip() or has_operands(condition) or drops_all(statement):
+            if not condition.strip() or drops_all(statement):
                 continue
             yield begin, end, f"!({condition})" if statement.kind == "if" else \
                 f"({condition}) && false"
         elif statement.kind == "return" and re.search(r"\bbool\b", place.head):
             begin, end = statement.begin + len("return "), statement.end - 1
             value = place.text((begin, end))
-            if value not in ("true", "false") and not has_operands(value) and "?" not in value:
+            if value not in ("true", "false") and "?" not in value:
                 yield begin, end, f"!({value})"
     for begin, end in ternaries(place):
         yield begin, end, f"!({place.text((begin, end))})"
@@ -179,9 +177,8 @@ def ternaries(place):
     for match in re.finditer(r"\?(?!\s*:)", place.code[place.begin:place.end]):
         end = place.begin + match.start()
         begin = left_end(place.code, end)
-        if not has_operands(place.text((begin, end))):
-            text = place.text((begin, end))
-            yield begin + len(text) - len(text.lstrip()), begin + len(text.rstrip())
+        text = place.text((begin, end))
+        yield begin + len(text) - len(text.lstrip()), begin + len(text.rstrip())
 
 
 def left_end(code, place):
@@ -197,64 +194,6 @@ def left_end(code, place):
         if depth == 0 and re.search(r"\breturn $", code[place - 8:place]):
             return place
         place -= 1
-
-
-def split(code, begin, end, operator):
-    """The parts between operators that are in no brackets."""
-    parts, depth, first = [], 0, begin
-    for place in range(begin, end):
-        depth += (code[place] in OPEN) - (code[place] in CLOSE)
-        if depth == 0 and code.startswith(operator, place):
-            parts.append((first, place))
-            first = place + len(operator)
-    return [*parts, (first, end)]
-
-
-def has_operands(code):
-    return any(len(split(code, 0, len(code), operator)) > 1 for operator in ("&&", "||"))
-
-
-def drop_operand(place):
-    """One of those of && and ||."""
-    for statement in place.statements():
-        begin, end = statement.condition or (statement.begin, statement.end - 1)
-        if statement.kind in ("simple", "declaration", "return"):
-            value = VALUE.match(place.code, begin, end)
-            yield from operands(place.code, value.end() if value else begin, end)
-        elif statement.condition:
-            yield from operands(place.code, begin, end)
-
-
-def operands(code, begin, end):
-    for part in split_all(code, begin, end):
-        for operator, neutral in (("||", "false"), ("&&", "true")):
-            parts = split(code, *part, operator)
-            if len(parts) > 1:
-                for inner in parts:
-                    text = code[inner[0]:inner[1]]
-                    first = inner[0] + len(text) - len(text.lstrip())
-                    within = list(operands(code, *inner))
-                    if not (within and text.strip().startswith("(")):
-                        yield first, inner[0] + len(text.rstrip()), neutral
-                    yield from within
-                break
-        else:
-            place = part[0]
-            while place < part[1]:
-                if code[place] in OPEN:
-                    stop = end_of_group(code, place)
-                    yield from operands(code, place + 1, stop - 1)
-                    place = stop
-                else:
-                    place += 1
-
-
-def split_all(code, begin, end):
-    """The parts between commas, semicolons, and the signs of ?:."""
-    parts = [(begin, end)]
-    for sign in ",;?:":
-        parts = [inner for part in parts for inner in split(code, *part, sign)]
-    return parts
 
 
 def move_bound(place):
@@ -294,7 +233,7 @@ def exchange(place):
 
 
 RULES = {"order": weaken_order, "store": drop_store, "call": drop_call, "twice": double_free,
-         "jump": drop_jump, "negate": negate, "operand": drop_operand, "bound": move_bound,
+         "jump": drop_jump, "negate": negate, "bound": move_bound,
          "constant": move_constant, "exchange": exchange}
 
 
