@@ -469,7 +469,7 @@ static void check_lock(struct nbq_X *lock)
 {
 	bool got;
 
-	if (!looks_idle(lock)) {
+	if (is_held(lock)) {
 		fail("an unused lock looks held or waited for");
 		return;
 	}

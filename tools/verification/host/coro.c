@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <asm/mmiowb.h>
+#include <linux/errno.h>
 
 #include "coro.h"
 #include "test.h"
@@ -249,6 +250,38 @@ void owner_start(struct owner *owner, unsigned int cpu, unsigned int level, stru
 bool owner_until_held(struct owner *owner)
 {
 	return coro_until(&owner->coro, SHIM_OP_RELAX, &owner->ret);
+}
+
+void owners_finish(struct owner *owners, unsigned int number, unsigned int turns)
+{
+	unsigned int i, ended = 0;
+
+	while (turns-- && ended < number) {
+		for (i = ended = 0; i < number; i++) {
+			coro_until_poll(&owners[i].coro);
+			ended += owners[i].coro.ended;
+		}
+	}
+	if (!EXPECT(ended == number))
+		return;
+	for (i = 0; i < number; i++)
+		EXPECT(coro_finish(&owners[i].coro) == 0);
+}
+
+void owners_begin_epoch(struct nbq_X *first, struct nbq_X *second)
+{
+	struct owner owners[2];
+	unsigned int turns;
+
+	owner_start(&owners[0], 8, 0, first, second);
+	owner_start(&owners[1], 9, 0, second, first);
+	owner_until_held(&owners[0]);
+	owner_until_held(&owners[1]);
+	/* Neither detects it before the other has published its holder. */
+	for (turns = 0; turns < 20 && owners[0].ret == 1 && owners[1].ret == 1; turns++)
+		coro_steps(&owners[turns % 2].coro, MANY_ACCESSES);
+	owners_finish(owners, 2, MANY_ACCESSES);
+	EXPECT(owners[0].ret == -EDEADLK || owners[1].ret == -EDEADLK);
 }
 
 int try_as(struct nbq_X *lock, ktime_t patience, unsigned int cpu, unsigned int level)

@@ -73,6 +73,8 @@ void coro_start(struct coro *coro);
 /* A task of this CPU that makes one attempt; at its start as well. */
 void coro_start_task(struct coro *coro, struct nbq_X *lock, unsigned int cpu, ktime_t patience);
 
+#define MANY_ACCESSES	2000	/* more than to the third deadlock check */
+
 /* Each of these returns true if it got there; false if the coroutine has ended before. */
 
 /* Make so many accesses (a poll's pause is one too). */
@@ -112,6 +114,10 @@ void owner_start(struct owner *owner, unsigned int cpu, unsigned int level, stru
 bool owner_until_held(struct owner *owner);
 /* Its critical section. */
 void owner_want(struct coro *coro);
+/* In turns, each from one poll to the next, all end, and each has had its first lock. */
+void owners_finish(struct owner *owners, unsigned int number, unsigned int turns);
+/* An epoch of the deadlock checks begins: two tasks with these locks wait for each other. */
+void owners_begin_epoch(struct nbq_X *first, struct nbq_X *second);
 
 /* An attempt of the test itself, as this context; with the lock, it releases it at once. */
 int try_as(struct nbq_X *lock, ktime_t patience, unsigned int cpu, unsigned int level);

@@ -17,10 +17,9 @@
 #define PATIENCE	(1LL << 50)
 #define SEARCH_INTERVAL	2000000
 #define NMI_LEVEL	3
-#define MANY_ACCESSES	2000	/* more than to the third check */
 #define SOME_POLLS	500	/* accesses: it has enqueued and published its holder */
 /* As many as all contexts need that can proceed. */
-#define ROUNDS		(IS_FIFO ? 12 : 300)
+#define ROUNDS		300
 #define MOST_ACCESSES	40
 
 #define MOST_LOCKS	SHIM_CPUS
@@ -33,7 +32,7 @@ static void begin(void)
 
 	nbq_deadlock_checks = true;
 	/* Without places and events of the case before. */
-	test_pools(16, 16);
+	shim_pools_start(16, 16);
 	for (i = 0; i < MOST_LOCKS; i++)
 		nbq_X_init(&locks[i]);
 	/* Each reading is late enough for the next search for a deadlock (nbqlock/wait.c). */
@@ -163,12 +162,12 @@ static struct coro *start_nmi(unsigned int place, unsigned int cpu, struct nbq_X
 
 #define NO_CONTEXT	MOST_LOCKS
 
-/* Which of those from first on has got -EDEADLK? */
-static unsigned int failed_owner(unsigned int first, unsigned int number)
+/* Which of the first has got -EDEADLK? */
+static unsigned int failed_owner(unsigned int number)
 {
 	unsigned int i;
 
-	for (i = first; i < first + number; i++) {
+	for (i = 0; i < number; i++) {
 		if (owners[i].ret == -EDEADLK ||
 		    (owners[i].coro.ended && owners[i].coro.ret == -EDEADLK))
 			return i;
@@ -176,51 +175,38 @@ static unsigned int failed_owner(unsigned int first, unsigned int number)
 	return NO_CONTEXT;
 }
 
-/*
- * The context that closes a cycle polls for long; and, where it does not detect that alone,
- * those from first on, in turn: all of the cycle.
- *
- * Return: the one that has got -EDEADLK.
- */
-static unsigned int detect(unsigned int closes, unsigned int first, unsigned int number)
+/* In so many turns */
+static void finish_all(unsigned int number, unsigned int turns)
 {
-	unsigned int turns, i;
+	owners_finish(owners, number, turns);
+	end();
+}
+
+/*
+ * The first owners are a cycle. The one that closes it polls for long; and, where it does not
+ * detect that alone, all in turn. The one that does lets go: the others get what they want.
+ */
+static void expect_cycle(unsigned int number, unsigned int closes)
+{
+	unsigned int turns, failed, i;
 
 	coro_steps(&owners[closes].coro, MANY_ACCESSES);
 	for (turns = 0; turns < 4 * number && !HOLDS_NODE; turns++) {
-		if (failed_owner(first, number) != NO_CONTEXT)
+		if (failed_owner(number) != NO_CONTEXT)
 			break;
-		i = first + turns % number;
-		coro_steps(&owners[i].coro, MANY_ACCESSES);
+		coro_steps(&owners[turns % number].coro, MANY_ACCESSES);
 	}
-	return failed_owner(first, number);
-}
-
-/* In turn, each from one poll to the next, until all have ended. */
-static bool run_in_turns(unsigned int number, unsigned int turns)
-{
-	unsigned int i, ended = 0;
-
-	while (turns-- && ended < number) {
-		for (i = ended = 0; i < number; i++) {
-			coro_until_poll(&owners[i].coro);
-			ended += owners[i].coro.ended;
-		}
-	}
-	return ended == number;
-}
-
-static void finish_all(unsigned int number)
-{
-	while (number--)
-		EXPECT(coro_finish(&owners[number].coro) == 0);
-	end();
+	failed = failed_owner(number);
+	EXPECT(HOLDS_NODE ? failed == closes : failed != NO_CONTEXT);
+	finish_all(number, 10 * number);
+	for (i = 0; i < number; i++)
+		EXPECT(i == failed || owners[i].ret == 0);
 }
 
 /* Each holds one lock and wants the next one's; the last wants the first's. */
 static void cycle_of_any_length_is_detected(void)
 {
-	unsigned int length, failed, i;
+	unsigned int length, i;
 
 	for (length = 2; length <= MOST_LOCKS; length++) {
 		begin();
@@ -231,13 +217,7 @@ static void cycle_of_any_length_is_detected(void)
 			coro_steps(&owners[i].coro, MANY_ACCESSES);
 			EXPECT(owners[i].ret == 1);
 		}
-		failed = detect(length - 1, 0, length);
-		EXPECT(HOLDS_NODE ? failed == length - 1 : failed != NO_CONTEXT);
-		/* It has let go: the others get what they want. */
-		EXPECT(run_in_turns(length, 10 * length));
-		for (i = 0; i < length; i++)
-			EXPECT(i == failed || owners[i].ret == 0);
-		finish_all(length);
+		expect_cycle(length, length - 1);
 	}
 }
 
@@ -267,9 +247,8 @@ static void check_follows_the_middle_of_a_queue(void)
 		coro_steps(nmi, MANY_ACCESSES);
 		EXPECT(nmi->ended && nmi->ret == -EDEADLK);
 		coro_finish(nmi);
-		EXPECT(run_in_turns(3, 30));
+		finish_all(3, 30);
 		EXPECT(first->ret == 0 && middle->ret == 0 && last->ret == 0);
-		finish_all(3);
 	}
 }
 #else
@@ -302,9 +281,8 @@ static void stalled_waiter_blocks_no_other(void)
 		coro_until_poll(nmi);
 	}
 	EXPECT(nmi->ended && coro_finish(nmi) == 0);
-	EXPECT(run_in_turns(3, 30));
+	finish_all(3, 30);
 	EXPECT(middle->ret == 0 && last->ret == 0);
-	finish_all(3);
 }
 #endif
 
@@ -363,9 +341,8 @@ static void expect_no_deadlock(void)
 {
 	coro_steps(&owners[0].coro, MANY_ACCESSES);
 	EXPECT(owners[0].ret == 1);
-	EXPECT(run_in_turns(4, 60));
+	finish_all(4, 60);
 	EXPECT(owners[0].ret == 0 && owners[1].ret == 0);
-	finish_all(4);
 }
 
 /*
@@ -432,32 +409,8 @@ static void predecessor_may_change_during_a_check(void)
 		coro_until_poll(&owners[1].coro);
 		coro_steps(&owners[0].coro, MANY_ACCESSES);
 		EXPECT(owners[0].ret == 1);
-		EXPECT(run_in_turns(5, 60));
-		finish_all(5);
+		finish_all(5, 60);
 	}
-}
-
-/* An epoch begins: 8 and 9 wait for each other, and one of them detects it. */
-static void begin_epoch(void)
-{
-	struct owner *first = start_owner(8, 0, &locks[8], &locks[9]);
-	struct owner *second = start_owner(9, 0, &locks[9], &locks[8]);
-	unsigned int turns;
-
-	owner_until_held(first);
-	owner_until_held(second);
-	/* Neither detects it before the other has published its holder. */
-	for (turns = 0; turns < 10 && first->ret == 1 && second->ret == 1; turns++) {
-		coro_steps(&first->coro, MANY_ACCESSES);
-		coro_steps(&second->coro, MANY_ACCESSES);
-	}
-	EXPECT(first->ret == -EDEADLK || second->ret == -EDEADLK);
-	while (!first->coro.ended || !second->coro.ended) {
-		coro_until_poll(&first->coro);
-		coro_until_poll(&second->coro);
-	}
-	EXPECT(coro_finish(&first->coro) == 0);
-	EXPECT(coro_finish(&second->coro) == 0);
 }
 
 /*
@@ -479,10 +432,10 @@ static void released_lock_is_no_cycle(void)
 		checker->coro.attempts = 2;
 		checker->coro.after_release = wait_for_wanted;
 		EXPECT(coro_until_held(&checker->coro));
-		begin_epoch();
+		owners_begin_epoch(&locks[8], &locks[9]);
 		start_holding(2, &locks[2], &locks[0]);
 		coro_steps(&owners[2].coro, SOME_POLLS);
-		begin_epoch();
+		owners_begin_epoch(&locks[8], &locks[9]);
 		start_holding(3, &locks[1], &locks[4]);
 
 		coro_steps(&checker->coro, n / 4);
@@ -493,9 +446,8 @@ static void released_lock_is_no_cycle(void)
 		coro_until_poll(&owners[1].coro);
 		coro_steps(&checker->coro, MANY_ACCESSES);
 		EXPECT(checker->coro.ret == 0);
-		EXPECT(run_in_turns(4, 60));
+		finish_all(4, 60);
 		EXPECT(owners[1].ret == 0 && owners[2].ret == 0);
-		finish_all(4);
 	}
 }
 
@@ -507,6 +459,7 @@ static void check_stale_holder(bool held_again)
 {
 	struct owner *checker, *released;
 
+	coro_reads_free_nodes = true;
 	begin();
 	checker = start_owner(0, NMI_LEVEL, &locks[3], &locks[1]);
 	owner_until_held(checker);
@@ -518,7 +471,7 @@ static void check_stale_holder(bool held_again)
 	start_holding(1, &locks[1], &locks[2]);
 	start_holding(2, &locks[2], &locks[0]);
 	coro_steps(&owners[2].coro, SOME_POLLS);
-	begin_epoch();
+	owners_begin_epoch(&locks[8], &locks[9]);
 
 	coro_steps(&released->coro, SOME_POLLS);
 	start_owner(4, 0, &locks[0], &locks[4]);
@@ -526,29 +479,26 @@ static void check_stale_holder(bool held_again)
 		owner_until_held(&owners[4]);
 	coro_steps(&checker->coro, SOME_POLLS);
 	coro_steps(&owners[1].coro, SOME_POLLS);
-	begin_epoch();
+	owners_begin_epoch(&locks[8], &locks[9]);
 	if (held_again)
 		coro_steps(&owners[2].coro, MANY_ACCESSES);
 	coro_steps(&released->coro, MANY_ACCESSES);
 	coro_steps(&owners[1].coro, MANY_ACCESSES);
 	coro_steps(&checker->coro, MANY_ACCESSES);
-	EXPECT(failed_owner(0, 5) == NO_CONTEXT);
+	EXPECT(failed_owner(5) == NO_CONTEXT);
 
-	EXPECT(run_in_turns(5, 60));
-	EXPECT(failed_owner(0, 5) == NO_CONTEXT);
-	finish_all(5);
+	finish_all(5, 60);
+	EXPECT(failed_owner(5) == NO_CONTEXT);
 }
 
 static void lock_released_by_another_is_no_cycle(void)
 {
-	coro_reads_free_nodes = true;
 	check_stale_holder(false);
 }
 
 #if !IS_FIFO
 static void published_holder_follows_the_lock(void)
 {
-	coro_reads_free_nodes = true;
 	check_stale_holder(true);
 }
 #endif
@@ -565,7 +515,7 @@ static void until_interrupt_ended(void)
 	coro_steps(&owners[0].coro, SOME_POLLS);
 	above = start_nmi(1, 0, &locks[0]);
 	EXPECT(coro_until_held(above));
-	begin_epoch();
+	owners_begin_epoch(&locks[8], &locks[9]);
 	coro_steps(&owners[2].coro, SOME_POLLS);
 	EXPECT(!coro_until_poll(above));
 }
@@ -578,10 +528,9 @@ static void ended_interrupt_is_no_cycle(void)
 	start_holding(0, &locks[1], &locks[2]);
 	until_interrupt_ended();
 	coro_steps(&owners[0].coro, MANY_ACCESSES);
-	EXPECT(failed_owner(0, 3) == NO_CONTEXT);
-	EXPECT(run_in_turns(3, 60));
-	EXPECT(failed_owner(0, 3) == NO_CONTEXT);
-	finish_all(3);
+	EXPECT(failed_owner(3) == NO_CONTEXT);
+	finish_all(3, 60);
+	EXPECT(failed_owner(3) == NO_CONTEXT);
 }
 
 /* It is another interrupt of the same level, which publishes nothing. */
@@ -605,9 +554,8 @@ static void ended_interrupt_of_same_level_is_no_cycle(void)
 		waits = coro_until_poll(checker);
 	}
 	EXPECT(!waits && coro_finish(checker) == 0);
-	EXPECT(run_in_turns(4, 60));
-	EXPECT(failed_owner(0, 4) == NO_CONTEXT);
-	finish_all(4);
+	finish_all(4, 60);
+	EXPECT(failed_owner(4) == NO_CONTEXT);
 }
 
 #if IS_FIFO
@@ -641,19 +589,16 @@ static void only_the_waiter_behind_its_own_cpu_fails(void)
 		end();
 	}
 }
-
 #endif
 
 /* 1 holds B and waits for A, behind a waiter that abandons, then behind its holder 0. */
 static void waiter_is_found_behind_next_predecessor(void)
 {
-	struct owner *checker, *waits;
+	struct owner *waits;
 	struct coro impatient;
-	unsigned int failed;
 
 	begin();
-	checker = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
-	owner_until_held(checker);
+	owner_until_held(start_owner(0, NMI_LEVEL, &locks[0], &locks[1]));
 	coro_start_task(&impatient, &locks[0], 2, PATIENCE);
 	coro_until_poll(&impatient);
 	waits = start_holding(1, &locks[1], &locks[0]);
@@ -661,12 +606,7 @@ static void waiter_is_found_behind_next_predecessor(void)
 	test_now += 2 * PATIENCE;
 	EXPECT(coro_finish(&impatient) == -ETIMEDOUT);
 	coro_until_poll(&waits->coro);
-
-	failed = detect(0, 0, 2);
-	EXPECT(HOLDS_NODE ? failed == 0 : failed != NO_CONTEXT);
-	EXPECT(run_in_turns(2, 30));
-	EXPECT((failed ? checker : waits)->ret == 0);
-	finish_all(2);
+	expect_cycle(2, 0);
 }
 
 #if IS_FIFO
@@ -712,23 +652,19 @@ static void chain_into_a_cycle_of_others_ends(void)
 	coro_steps(outside, MANY_ACCESSES);
 	test_now += 2 * PATIENCE;
 	coro_steps(outside, MANY_ACCESSES);
-	EXPECT(outside->ended && outside->ret == -ETIMEDOUT);
-	EXPECT(run_in_turns(2, 200));
+	EXPECT(outside->ended && coro_finish(outside) == -ETIMEDOUT);
+	finish_all(2, 200);
 	EXPECT(owners[0].ret == -EDEADLK || owners[1].ret == -EDEADLK);
-	coro_finish(outside);
-	finish_all(2);
 }
 
 /* 1 waits, and a context of its level was above it and has ended, when 0 checks. */
 static void waiter_is_found_after_nested_one_of_its_level(void)
 {
-	struct owner *checker, *waits;
+	struct owner *waits;
 	struct coro *above;
-	unsigned int failed;
 
 	begin();
-	checker = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
-	owner_until_held(checker);
+	owner_until_held(start_owner(0, NMI_LEVEL, &locks[0], &locks[1]));
 	waits = start_owner(1, NMI_LEVEL, &locks[1], &locks[0]);
 	owner_until_held(waits);
 	nbq_deadlock_checks = false;
@@ -739,12 +675,7 @@ static void waiter_is_found_after_nested_one_of_its_level(void)
 	coro_until_poll(above);
 	test_now += 2 * PATIENCE;
 	EXPECT(coro_finish(above) != 0);
-
-	failed = detect(0, 0, 2);
-	EXPECT(HOLDS_NODE ? failed == 0 : failed != NO_CONTEXT);
-	EXPECT(run_in_turns(2, 30));
-	EXPECT((failed ? checker : waits)->ret == 0);
-	finish_all(2);
+	expect_cycle(2, 0);
 }
 
 /*
@@ -847,31 +778,29 @@ static void run_at_random(unsigned int seed)
 	end();
 }
 
-/* Any order, no timeouts: only -EDEADLK ends a deadlock. */
-static void random_deadlocks_are_detected(void)
+static void run_rounds(unsigned int rounds, unsigned int of_locks, bool in_order)
 {
 	unsigned int seed;
 
 	coro_reads_free_nodes = true;
-	locks_wanted = 3;
-	ordered = false;
+	locks_wanted = of_locks;
+	ordered = in_order;
 	failed = 0;
-	for (seed = 1; seed <= RANDOM_ROUNDS / 4; seed++)
+	for (seed = 1; seed <= rounds; seed++)
 		run_at_random(seed);
+}
+
+/* Any order, no timeouts: only -EDEADLK ends a deadlock. */
+static void random_deadlocks_are_detected(void)
+{
+	run_rounds(RANDOM_ROUNDS / 4, 3, false);
 	EXPECT(failed > RANDOM_ROUNDS / 16);
 }
 
 /* Locks in one order; those above keep to the later ones. */
 static void random_order_is_no_deadlock(void)
 {
-	unsigned int seed;
-
-	coro_reads_free_nodes = true;
-	locks_wanted = 4;
-	ordered = true;
-	failed = 0;
-	for (seed = 1; seed <= RANDOM_ROUNDS; seed++)
-		run_at_random(seed);
+	run_rounds(RANDOM_ROUNDS, 4, true);
 	EXPECT(failed == 0);
 }
 

@@ -50,7 +50,7 @@ static void begin(unsigned int nodes)
 	struct shim_memory abandoned = shim_generations_memory();
 	unsigned int i;
 
-	test_pools(nodes, SHIM_MOST_NODES);
+	shim_pools_start(nodes, SHIM_MOST_NODES);
 	memset((void *)abandoned.start, 0, abandoned.size);
 	for (i = 0; i < LOCKS; i++)
 		nbq_X_init(&locks[i]);
@@ -83,21 +83,14 @@ static void start_waiting(struct owner *context, unsigned int cpu, struct nbq_X 
 	EXPECT(coro_until_queued(&context->coro));
 }
 
-/* Does each of them end, if they run in turn? Then all have acquired all that they wanted. */
+/* All of them acquire all that they want. */
 static bool end_in_turns(struct owner *contexts, unsigned int number)
 {
-	unsigned int turns, i, ended = 0;
+	unsigned int i;
 
-	for (turns = 0; turns < MOST_TURNS && ended < number; turns++) {
-		for (i = ended = 0; i < number; i++) {
-			coro_until_poll(&contexts[i].coro);
-			ended += contexts[i].coro.ended;
-		}
-	}
-	for (i = 0; i < number; i++) {
-		if (EXPECT(contexts[i].coro.ended))
-			EXPECT(coro_finish(&contexts[i].coro) == 0 && contexts[i].ret == 0);
-	}
+	owners_finish(contexts, number, MOST_TURNS);
+	for (i = 0; i < number; i++)
+		EXPECT(contexts[i].ret == 0);
 	return !test_has_failed();
 }
 
@@ -213,7 +206,7 @@ static void no_place_of_a_nested_attempt_at_an_earlier_lock(void)
 		EXPECT(try_as(b, 1, 1, NMI_LEVEL) == -ETIMEDOUT);
 		nbq_X_unlock(b);
 	}
-	test_pools(16, 16);
+	shim_pools_start(16, 16);
 }
 
 /*
@@ -261,22 +254,7 @@ static void node_abandoned_by_a_nested_attempt_stays_at_its_lock(void)
 
 	for (accesses = 0; accesses < MOST_AT_END && !test_has_failed(); accesses++)
 		abandon_the_node_elsewhere_after(accesses);
-	test_pools(16, 16);
-}
-
-/* A deadlock check was suspicious: two contexts have waited for each other. */
-static void begin_epoch(void)
-{
-	struct owner contexts[2];
-	unsigned int turns;
-
-	start_holder(&contexts[0], 8, &locks[4], &locks[5]);
-	start_holder(&contexts[1], 9, &locks[5], &locks[4]);
-	for (turns = 0; turns < 100; turns++)
-		coro_steps(&contexts[turns % 2].coro, SOME_ACCESSES);
-	EXPECT(contexts[0].ret == -EDEADLK || contexts[1].ret == -EDEADLK);
-	EXPECT(coro_finish(&contexts[0].coro) == 0);
-	EXPECT(coro_finish(&contexts[1].coro) == 0);
+	shim_pools_start(16, 16);
 }
 
 /*
@@ -297,13 +275,13 @@ static void check_behind_nested_context(bool holds)
 	coro_steps(&contexts[CHECKER].coro, SOME_ACCESSES);
 	start_waiting(&contexts[OUTER], 1, &locks[2], KTIME_MAX);
 	coro_steps(&contexts[OUTER].coro, SOME_ACCESSES);
-	begin_epoch();
+	owners_begin_epoch(&locks[4], &locks[5]);
 	coro_steps(&contexts[OUTER].coro, SOME_ACCESSES);
 	if (holds)
 		start_holder(&contexts[INNER], 1, &locks[0], NULL);
 	else
 		start_waiting(&contexts[INNER], 1, &locks[0], KTIME_MAX);
-	begin_epoch();
+	owners_begin_epoch(&locks[4], &locks[5]);
 	for (i = 0; i < 10; i++) {
 		coro_steps(&contexts[MIDDLE].coro, SOME_ACCESSES);
 		coro_steps(&contexts[CHECKER].coro, SOME_ACCESSES);
@@ -674,7 +652,7 @@ static void end_schedule(void)
 	EXPECT(shim_nodes_in_use() == nodes_lost);
 	EXPECT(shim_event("nodes_allocated") ==
 	       shim_event("nodes_freed") + shim_event("nodes_reclaimed") + nodes_lost);
-	test_pools(4, 4);
+	shim_pools_start(4, 4);
 }
 
 /* Return: false if an attempt waits for ever, or anything is wrong. */

@@ -181,38 +181,31 @@ static void checks_go_on_while_a_task_waits_by_hardware(void)
 }
 
 #if HOLDS_NODE
-static struct nbq_X wanted_by_holder;
-
-static void want_another(struct coro *self)
-{
-	EXPECT(nbq_X_lock_timeout(&wanted_by_holder, KTIME_MAX) == 0);
-	nbq_X_unlock(&wanted_by_holder);
-}
-
 /* H w, and H waits for what the attempt behind w holds */
 static void deadlock_is_detected_at_the_first_check(void)
 {
+	struct nbq_X wanted;
+	struct owner owner;
 	u64 begun;
 
 	begin();
 	finish_both();
-	nbq_X_init(&wanted_by_holder);
+	nbq_X_init(&wanted);
 	shim_cpu = ATTEMPT_CPU;
-	nbq_X_lock(&wanted_by_holder);
+	nbq_X_lock(&wanted);
 	shim_cpu = 0;
-	start(&holder, 0);
-	holder.critical_section = want_another;
-	poll_times(&holder, POLLS_PER_TICK);
+	owner_start(&owner, 0, 0, &lock, &wanted);
+	poll_times(&owner.coro, POLLS_PER_TICK);
 	start(&first, 1);
 	poll_times(&first, POLLS_PER_TICK);
 	begun = test_now;
 	EXPECT(try_for(10 * MS, 0) == -EDEADLK);
 	EXPECT(test_now < begun + FIRST_CHECK_NS + SOON_NS);
 	shim_cpu = ATTEMPT_CPU;
-	nbq_X_unlock(&wanted_by_holder);
+	nbq_X_unlock(&wanted);
 	shim_cpu = 0;
-	finish_both();
-	EXPECT(nbq_X_destroy(&wanted_by_holder) == 0);
+	EXPECT(coro_finish(&owner.coro) == 0 && owner.ret == 0);
+	EXPECT(coro_finish(&first) == 0 && nbq_X_destroy(&wanted) == 0);
 	EXPECT(nbq_X_destroy(&lock) == 0);
 }
 #endif

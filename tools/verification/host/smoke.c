@@ -166,46 +166,6 @@ static void attempt_without_patience_only_reads(void)
 	end(&lock);
 }
 
-/* Whatever the deadline; even one that is the word for an attempt without patience. */
-static void deadline_that_has_passed_is_a_timeout(void)
-{
-	static const ktime_t passed[] = { 5000, 0, -7, KTIME_MIN };
-	DEFINE_NBQ_X(lock);
-	unsigned int i;
-
-	forget_traced_waits();
-	test_clock(5000, 1);
-	nbq_X_lock(&lock);
-	shim_cpu = 1;
-	for (i = 0; i < 4; i++)
-		EXPECT(nbq_X_lock_until(&lock, passed[i]) == -ETIMEDOUT);
-	EXPECT(traced_waits(4));
-	EXPECT(shim_mmiowb_nesting == 1 && shim_preempt_off == 1);
-	EXPECT(shim_event("failed_tries") == 0 && shim_event("timeouts") == 4);
-	EXPECT(shim_event("nodes_abandoned") == 4 * ABANDONED_TAIL_STAYS);
-	shim_cpu = 0;
-	nbq_X_unlock(&lock);
-	end(&lock);
-}
-
-static void waiter_times_out_at_its_deadline(void)
-{
-	DEFINE_NBQ_X(lock);
-
-	nbq_X_lock(&lock);
-	shim_cpu = 1;
-	/* The patience starts with the first read. The last one finds it over. */
-	test_clock(7777, 100);
-	EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ETIMEDOUT);
-	EXPECT(test_now == 7777 + 1000 + 100);
-	test_clock(7777, 100);
-	EXPECT(nbq_X_lock_until(&lock, 8777) == -ETIMEDOUT);
-	EXPECT(test_now == 8777 + 100);
-	shim_cpu = 0;
-	nbq_X_unlock(&lock);
-	end(&lock);
-}
-
 static unsigned int begins_before_the_tail;
 
 static void count_begins_before_enqueue(enum shim_op op, const void *address)
@@ -234,13 +194,16 @@ static void traced_wait_begins_before_enqueue(void)
 		/* What polls before it enqueues announces itself by then. */
 		EXPECT(begins_before_the_tail == (traced || !IS_FIFO));
 		EXPECT(traced_waits(1));
+		/* One whose deadline has passed waits, even if that is 0. */
+		EXPECT(nbq_X_lock_until(&lock, 0) == -ETIMEDOUT);
+		EXPECT(traced_waits(2));
 	}
 	shim_cpu = 0;
 	nbq_X_unlock(&lock);
 	/* A free lock is no contention. */
 	nbq_X_lock(&lock);
 	nbq_X_unlock(&lock);
-	EXPECT(shim_contention_begins == 1);
+	EXPECT(shim_contention_begins == 2);
 	end(&lock);
 }
 
@@ -276,14 +239,6 @@ static void release_below(enum shim_op op, const void *address)
 		release(shim_cpu);
 }
 
-static void release_on_cpu_0(enum shim_op op, const void *address)
-{
-	if (!to_release || op != SHIM_OP_RELAX || --polls_left)
-		return;
-	EXPECT(nbq_X_is_contended(to_release));
-	release(0);
-}
-
 static void traced_contention_ends_without_a_wait(void)
 {
 	DEFINE_NBQ_X(lock);
@@ -301,32 +256,6 @@ static void traced_contention_ends_without_a_wait(void)
 	nbq_X_unlock(&lock);
 	shim_cpu = 0;
 	end(&lock);
-}
-
-/* Even a patience that ends after all time. */
-static void waiter_acquires_when_holder_releases(void)
-{
-	static const ktime_t patience[] = { 100000, KTIME_MAX - 1, KTIME_MAX };
-	DEFINE_NBQ_X(lock);
-	unsigned int i;
-
-	test_clock(KTIME_MAX / 2, 1);
-	for (i = 0; i < 3; i++) {
-		nbq_X_lock(&lock);
-		to_release = &lock;
-		polls_left = 1000;
-		shim_cpu = 1;
-		shim_hook = release_on_cpu_0;
-		EXPECT(nbq_X_lock_timeout(&lock, patience[i]) == 0);
-		shim_hook = NULL;
-		EXPECT(!to_release);
-		nbq_X_unlock(&lock);
-		end(&lock);
-		shim_cpu = 0;
-	}
-	EXPECT(shim_event("acquired_handoff") == 3);
-	EXPECT(shim_event("nodes_reclaimed") == 3 * (HOLDS_NODE + NODES_KEPT));
-	EXPECT(shim_event("nodes_allocated") == 3 * (1 + HOLDS_NODE));
 }
 
 static struct nbq_X *held, *wanted;
@@ -379,21 +308,6 @@ static void deadlock_of_untimed_attempt_is_reported_once(void)
 	shim_level = 0;
 	end(&lock);
 }
-
-#if REPORTS_MISUSE
-static void unlock_of_free_lock_is_reported(void)
-{
-	DEFINE_NBQ_X(lock);
-
-	test_expect_warnings(1);
-	nbq_X_unlock(&lock);
-	EXPECT(shim_reported == NBQ_REPORT_NOT_HELD);
-	EXPECT(shim_preempt_off == 0);
-	EXPECT(nbq_X_trylock(&lock));
-	nbq_X_unlock(&lock);
-	end(&lock);
-}
-#endif
 
 /* CPU 0 holds another lock, and so does the holder: one that it acquired later. */
 static void report_names_the_holder(void)
@@ -453,7 +367,7 @@ static void empty_pool_is_enomem_at_the_deadline_and_reported(void)
 	DEFINE_NBQ_X(lock);
 
 	test_expect_warnings(1);
-	test_pools(1, 1);
+	shim_pools_start(1, 1);
 	shim_growth_requests = 0;
 	nbq_X_lock(&lock);
 	shim_cpu = 1;
@@ -496,6 +410,26 @@ static void empty_pool_is_enomem_at_the_deadline_and_reported(void)
 #if NODES_KEPT
 #define NODES	16U
 
+static void release_on_cpu_0(enum shim_op op, const void *address)
+{
+	if (to_release && op == SHIM_OP_RELAX)
+		release(0);
+}
+
+/* From CPU 0, whose node is freed, to CPU 1. */
+static void hand_over(struct nbq_X *lock)
+{
+	nbq_X_lock(lock);
+	to_release = lock;
+	shim_cpu = 1;
+	shim_hook = release_on_cpu_0;
+	nbq_X_lock(lock);
+	shim_hook = NULL;
+	nbq_X_unlock(lock);
+	end(lock);
+	shim_cpu = 0;
+}
+
 /* Waits for a node until destroy of that lock frees one. */
 static void destroy_another(enum shim_op op, const void *address)
 {
@@ -509,19 +443,19 @@ static void destroy_another(enum shim_op op, const void *address)
 static void pool_whose_nodes_locks_at_rest_keep_is_reported(void)
 {
 	struct nbq_X locks[NODES + 1];
-	DEFINE_NBQ_CLH(clh);
+	DEFINE_NBQ_CLH(first);
+	DEFINE_NBQ_CLH(second);
 	unsigned int i;
 
 	test_expect_warnings(1);
-	test_pools(NODES, NODES);
+	shim_pools_start(NODES, NODES);
 	for (i = 0; i <= NODES; i++)
 		nbq_X_init(&locks[i]);
-	/* A node that another lock type uses since is not kept. */
-	nbq_X_lock(&locks[0]);
-	nbq_X_unlock(&locks[0]);
-	end(&locks[0]);
-	nbq_clh_lock(&clh);
-	for (i = 1; i < NODES; i++) {
+	/* A node that CLH-NB holds is not kept, even if its next is AVAILABLE since a handoff. */
+	hand_over(&locks[0]);
+	nbq_clh_lock(&first);
+	nbq_clh_lock(&second);
+	for (i = 2; i < NODES; i++) {
 		nbq_X_lock(&locks[i]);
 		nbq_X_unlock(&locks[i]);
 	}
@@ -530,49 +464,26 @@ static void pool_whose_nodes_locks_at_rest_keep_is_reported(void)
 	EXPECT(nbq_X_lock_timeout(&locks[NODES], 1000) == -ENOMEM);
 	EXPECT(!nbq_X_trylock(&locks[NODES]));
 
-	to_release = &locks[1];
+	to_release = &locks[2];
 	polls_left = MANY_POLLS;
 	shim_hook = destroy_another;
 	nbq_X_lock(&locks[NODES]);
-	EXPECT(shim_reported_kept == NODES - 1);
+	EXPECT(shim_reported_kept == NODES - 2);
 	nbq_X_unlock(&locks[NODES]);
-	nbq_clh_unlock(&clh);
-	for (i = 2; i <= NODES; i++)
+	nbq_clh_unlock(&second);
+	nbq_clh_unlock(&first);
+	for (i = 3; i <= NODES; i++)
 		end(&locks[i]);
 }
 #endif
 
 #if !HOLDS_NODE
-/* Of the bound on lateness: the clock is read between any two polls that search the pool. */
-static void waiter_without_node_times_out_at_its_deadline(void)
-{
-	/* A lock of another type keeps the only node: all types have the same pools. */
-	DEFINE_NBQ_CLH(occupant);
-	DEFINE_NBQ_X(lock);
-
-	test_pools(1, 1);
-	nbq_X_lock(&lock);
-	shim_cpu = 1;
-	nbq_clh_lock(&occupant);
-	test_clock(7777, 100);
-	EXPECT(nbq_X_lock_timeout(&lock, 1000) == ERROR_WITHOUT_NODE);
-	EXPECT(test_now == 8777 + 100);
-	EXPECT(shim_event("exhaustions") == 1 && shim_event("timeouts") == 1);
-	EXPECT(shim_preempt_off == 2);
-	EXPECT(!lock.tail);
-	nbq_clh_unlock(&occupant);
-	EXPECT(nbq_clh_destroy(&occupant) == 0);
-	shim_cpu = 0;
-	nbq_X_unlock(&lock);
-	end(&lock);
-}
-
-/* Nor is there a node before the pools are set up. */
+/* There is no node before the pools are set up. */
 static void waiter_without_pool_stays_newcomer(void)
 {
 	DEFINE_NBQ_X(lock);
 
-	test_pools(0, 0);
+	shim_pools_start(0, 0);
 	nbq_X_lock(&lock);
 	shim_cpu = 1;
 	test_clock(0, 100);
@@ -618,16 +529,10 @@ static void pool_is_set_up_by_one_context(void)
 static const struct test_case cases[] = {
 	TEST_CASE(free_lock_is_acquired_by_each_operation),
 	TEST_CASE(attempt_without_patience_only_reads),
-	TEST_CASE(deadline_that_has_passed_is_a_timeout),
-	TEST_CASE(waiter_times_out_at_its_deadline),
 	TEST_CASE(traced_wait_begins_before_enqueue),
 	TEST_CASE(traced_contention_ends_without_a_wait),
-	TEST_CASE(waiter_acquires_when_holder_releases),
 	TEST_CASE(holder_that_waits_elsewhere_is_no_contention),
 	TEST_CASE(deadlock_of_untimed_attempt_is_reported_once),
-#if REPORTS_MISUSE
-	TEST_CASE(unlock_of_free_lock_is_reported),
-#endif
 	TEST_CASE(report_names_the_holder),
 #if HOLDS_NODE && !NODES_KEPT
 	TEST_CASE(empty_pool_is_enomem_at_the_deadline_and_reported),
@@ -636,7 +541,6 @@ static const struct test_case cases[] = {
 	TEST_CASE(pool_whose_nodes_locks_at_rest_keep_is_reported),
 #endif
 #if !HOLDS_NODE
-	TEST_CASE(waiter_without_node_times_out_at_its_deadline),
 	TEST_CASE(waiter_without_pool_stays_newcomer),
 #endif
 	TEST_CASE(pool_is_set_up_by_one_context),

@@ -6,11 +6,9 @@
  * In the pictures H holds, W waits, L is abandoned, A is AVAILABLE; the tail is on the right.
  * Where an abandoned tail stays (type.h), there is an L more than drawn.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <asm/mmiowb.h>
 #include <linux/errno.h>
 #include <linux/hash.h>
 
@@ -53,12 +51,6 @@ static void start_without_timeout(struct coro *coro, unsigned int cpu)
 	EXPECT(coro_until_queued(coro));
 }
 
-/* An attempt without patience, as a whole; releases at once. */
-static bool try(unsigned int cpu)
-{
-	return !try_as(&lock, 0, cpu, 0);
-}
-
 /* Nobody uses the lock any more: it has all nodes that are in use. */
 static void end(void)
 {
@@ -74,8 +66,6 @@ static void begin(void)
 }
 
 #define ABANDONED	(2 + ABANDONED_TAIL_STAYS)
-/* Of these: behind the holder, or behind a waiter. */
-#define SKIPPED	(ABANDONED - !HOLDS_NODE)
 
 /* before: H    after: H L L, without waiters. (Hybrid: the first was the head.) */
 static void abandon_two_nodes(void)
@@ -92,32 +82,6 @@ static void abandon_two_nodes(void)
 	EXPECT(coro_finish(&third) == -ETIMEDOUT);
 	EXPECT(shim_event("nodes_abandoned") == ABANDONED);
 	EXPECT(shim_nodes_in_use() == HOLDS_NODE + ABANDONED);
-}
-
-/* before: A L L    after: H, or A L L W -> W */
-static void abandoned_nodes_are_skipped(void)
-{
-	struct coro waiter;
-
-	begin();
-	nbq_X_lock(&lock);
-	abandon_two_nodes();
-	EXPECT(nbq_X_is_locked(&lock));
-	EXPECT(nbq_X_is_contended(&lock));
-	EXPECT(!try(4));
-	if (!IS_FIFO) {
-		start_waiting(&waiter, 4);
-		EXPECT(shim_nodes_in_use() == 1);
-	}
-	nbq_X_unlock(&lock);
-	EXPECT(!nbq_X_is_locked(&lock));
-	EXPECT(!nbq_X_is_contended(&lock));
-	EXPECT(IS_FIFO ? try(4) : coro_finish(&waiter) == 0);
-	EXPECT(shim_event("most_skipped") == SKIPPED);
-	EXPECT(shim_walks(SKIPPED) == 1);
-	EXPECT(shim_event("nodes_reclaimed") == ABANDONED + HOLDS_NODE);
-	EXPECT(shim_nodes_in_use() == NODES_KEPT);
-	end();
 }
 
 /* A lock for which pools record the same bits as for "lock". */
@@ -214,7 +178,7 @@ static void use_the_same_nodes_again(struct nbq_X *other)
 static void start_with_place(struct coro *first, struct coro *back, struct coro *behind, u64 ns)
 {
 	begin();
-	test_pools(2 + NODES_KEPT, 2 + NODES_KEPT);
+	shim_pools_start(2 + NODES_KEPT, 2 + NODES_KEPT);
 	nbq_X_lock(&lock);
 	start_waiting(first, 1);
 	coro_start_task(back, &lock, 2, 1);
@@ -287,7 +251,7 @@ static void abandon_during_release(unsigned int accesses, bool followed)
 	struct coro holder, back, behind;
 
 	begin();
-	test_pools(16, 16);
+	shim_pools_start(16, 16);
 	coro_start_task(&holder, &lock, 1, KTIME_MAX);
 	EXPECT(coro_until_held(&holder));
 	start_waiting(&back, 2);
@@ -371,7 +335,7 @@ static void acquisition_costs_the_same_after_timeouts_elsewhere(void)
 	unsigned int after_one, i;
 
 	begin();
-	test_pools(64, 64);
+	shim_pools_start(64, 64);
 	abandon_place_at(&others[0]);
 	after_one = most_accesses();
 	for (i = 1; i < 48; i++)
@@ -425,8 +389,8 @@ static void leave_places(void)
 	nbq_X_unlock(&lock);
 }
 
-/* Attempts of the CPUs with abandoned nodes: none resumes one. */
-static void attempt_without_resume(void)
+/* Attempts of the CPUs with abandoned nodes, which see so many frees late: none resumes one. */
+static void attempt_without_resume(int late)
 {
 	unsigned int cpu;
 
@@ -434,7 +398,9 @@ static void attempt_without_resume(void)
 	for (cpu = 1; cpu <= 3; cpu++) {
 		struct coro back;
 
+		shim_age_frees(cpu, 0, late);
 		start_waiting(&back, cpu);
+		shim_age_frees(cpu, 0, -late);
 		expire_patience();
 		EXPECT(coro_finish(&back) == -ETIMEDOUT);
 	}
@@ -447,30 +413,16 @@ static void place_is_not_resumed_after_destroy(void)
 {
 	leave_places();
 	end();
-	attempt_without_resume();
+	attempt_without_resume(0);
 	EXPECT(shim_nodes_in_use() == 0);
 }
 
 /* A CPU that has found the lock anew may read late that its node was freed. */
 static void place_is_not_resumed_where_its_free_is_seen_late(void)
 {
-	unsigned int cpu;
-
 	leave_places();
 	end();
-	nbq_X_lock(&lock);
-	for (cpu = 1; cpu <= 3; cpu++) {
-		struct coro back;
-
-		shim_age_frees(cpu, 0, 1);
-		start_waiting(&back, cpu);
-		shim_age_frees(cpu, 0, -1);
-		EXPECT(shim_event("nodes_resumed") == 0);
-		expire_patience();
-		EXPECT(coro_finish(&back) == -ETIMEDOUT);
-	}
-	nbq_X_unlock(&lock);
-	EXPECT(nbq_X_destroy(&lock) == 0);
+	attempt_without_resume(1);
 }
 
 /* It should have been destroyed: its nodes are lost, but nothing else is. */
@@ -482,18 +434,9 @@ static void place_is_not_resumed_after_init(void)
 	lost = shim_nodes_in_use();
 	EXPECT(lost >= ABANDONED);
 	begin();
-	attempt_without_resume();
+	attempt_without_resume(0);
 	EXPECT(shim_nodes_in_use() == lost);
 	shim_pools_start(1, 1);
-}
-
-static struct nbq_X wiped;
-
-static void destroy_and_wipe(struct coro *coro)
-{
-	EXPECT(nbq_X_destroy(coro->lock) == 0);
-	memset(&wiped, 0x5a, sizeof(wiped));
-	memcpy(coro->lock, &wiped, sizeof(wiped));
 }
 
 #ifdef TYPE_SPIN
@@ -555,32 +498,6 @@ static void resumed_waiter_keeps_its_age(void)
 	nbq_X_unlock(&lock);
 	EXPECT(coro_finish(&back) == 0);
 	EXPECT(coro_finish(&behind) == 0);
-	end();
-}
-
-/* H: an attempt that was too late to enqueue; the next one does so at once, and one more not. */
-static void late_newcomer_enqueues_next_time(void)
-{
-	struct coro late;
-
-	begin();
-	nbq_X_lock(&lock);
-	coro_start_task(&late, &lock, 1, 1);
-	EXPECT(coro_until_poll(&late));
-	test_now += 2;
-	EXPECT(coro_finish(&late) == -ETIMEDOUT);
-	EXPECT(!shim_event("nodes_allocated"));
-	start(&late, 1);
-	EXPECT(coro_until_poll(&late));
-	EXPECT(nbq_X_is_contended(&lock));
-	nbq_X_unlock(&lock);
-	EXPECT(coro_finish(&late) == 0);
-	nbq_X_lock(&lock);
-	start(&late, 1);
-	EXPECT(coro_until_poll(&late));
-	EXPECT(!nbq_X_is_contended(&lock));
-	nbq_X_unlock(&lock);
-	EXPECT(coro_finish(&late) == 0);
 	end();
 }
 
@@ -654,10 +571,15 @@ static void check_exclusion(struct coro *self)
 		last_user = self;
 }
 
-static void destroy_if_last(struct coro *self)
+static struct nbq_X wiped;
+
+static void destroy_and_wipe_if_last(struct coro *self)
 {
-	if (self == last_user)
-		destroy_and_wipe(self);
+	if (self != last_user)
+		return;
+	EXPECT(nbq_X_destroy(&lock) == 0);
+	memset(&wiped, 0x5a, sizeof(wiped));
+	memcpy(&lock, &wiped, sizeof(wiped));
 }
 
 static void start_contexts(unsigned int *seed)
@@ -671,7 +593,7 @@ static void start_contexts(unsigned int *seed)
 		if (test_random(seed) % 4 == 0)
 			contexts[i].patience = 0;
 		contexts[i].critical_section = check_exclusion;
-		contexts[i].after_release = destroy_if_last;
+		contexts[i].after_release = destroy_and_wipe_if_last;
 		running[i] = false;
 	}
 }
@@ -730,7 +652,7 @@ static void random_interleavings_keep_exclusion_and_nodes(void)
 			       shim_event("nodes_freed") +
 			       shim_event("nodes_reclaimed"));
 			abandoned += shim_event("nodes_abandoned");
-			test_pools(nodes, nodes);
+			shim_pools_start(nodes, nodes);
 		}
 		begin();
 		start_contexts(&seed);
@@ -744,7 +666,7 @@ static void random_interleavings_keep_exclusion_and_nodes(void)
 			EXPECT(shim_nodes_in_use() == 0);
 			wiped_locks++;
 		} else {
-			EXPECT(try(4));
+			EXPECT(try_as(&lock, 0, 4, 0) == 0);
 			end();
 		}
 	}
@@ -763,7 +685,6 @@ static void random_interleavings_keep_exclusion_and_nodes(void)
 int main(void)
 {
 	static const struct test_case cases[] = {
-		TEST_CASE(abandoned_nodes_are_skipped),
 		TEST_CASE(resumed_waiter_does_not_access_lock),
 		TEST_CASE(place_survives_attempts_at_other_lock_and_ends_with_the_wait),
 		TEST_CASE(node_kept_by_lock_is_not_resumed),
@@ -780,7 +701,6 @@ int main(void)
 #ifdef TYPE_SPIN
 		TEST_CASE(resumed_waiter_acts_for_stalled_head),
 		TEST_CASE(resumed_waiter_keeps_its_age),
-		TEST_CASE(late_newcomer_enqueues_next_time),
 		TEST_CASE(steal_when_vcpu_of_predecessor_preempted),
 #endif
 		TEST_CASE(random_interleavings_keep_exclusion_and_nodes),

@@ -50,11 +50,6 @@ void test_expect_warnings(unsigned int warnings)
 	warnings_expected += warnings;
 }
 
-void test_pools(unsigned int nodes, unsigned int nodes_max)
-{
-	shim_pools_start(nodes, nodes_max);
-}
-
 u64 test_now;
 u64 test_clock_step;
 
@@ -81,7 +76,6 @@ unsigned int test_random(unsigned int *state)
 
 static void report_hang(int signal)
 {
-	(void)signal;
 	print_and_exit("hangs ");
 }
 

@@ -31,8 +31,6 @@ extern u64 test_clock_step;
 void test_clock(u64 now, u64 step);
 /* A number that depends on nothing but the state. */
 unsigned int test_random(unsigned int *state);
-/* Start the case that runs anew with other pools than 16 nodes each. */
-void test_pools(unsigned int nodes, unsigned int nodes_max);
 
 /*
  * Run all cases, each for at most so many seconds, and print a line for each. After each: all

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include <linux/errno.h>
-#include <linux/timekeeping.h>
 
 #include "test.h"
 #include "type.h"
@@ -68,8 +67,8 @@ static void yield_now_and_then(enum shim_op op, const void *address)
 {
 	static _Thread_local unsigned int random;
 
-	random = random * 1103515245 + 12345 + shim_cpu;
-	if ((random >> 16) % 16 == 0)
+	random += shim_cpu;
+	if (test_random(&random) % 16 == 0)
 		sched_yield();
 }
 
@@ -101,10 +100,8 @@ static void *work(void *arg)
 	shim_cpu = worker->cpu;
 	shim_hook = yields_anywhere ? yield_now_and_then : NULL;
 	while (goes_on(worker)) {
-		int ret;
+		int ret = nbq_X_lock_timeout(&lock, patience_choices[test_random(&random) & 3]);
 
-		random = random * 1103515245 + 12345;
-		ret = nbq_X_lock_timeout(&lock, patience_choices[random >> 16 & 3]);
 		if (ret) {
 			count_failure(worker, ret);
 			continue;
@@ -122,7 +119,6 @@ static void *look_after_pools(void *unused)
 {
 	unsigned int ms;
 
-	(void)unused;
 	for (ms = 0; ms < seconds * 1000; ms++) {
 		if (__atomic_load_n(&time_is_up, __ATOMIC_RELAXED))
 			break;
@@ -206,75 +202,10 @@ static void threads_that_yield_anywhere_keep_an_exact_count(void)
 
 static void pools_of_one_node_grow_under_load(void)
 {
-	test_pools(1, 64);
+	shim_pools_start(1, 64);
 	contend(4);
 	/* The hybrid has no use for nodes that it cannot encode. */
 	EXPECT((shim_event("growths") > 0) == HOLDS_NODE);
-}
-
-/* One lock after another goes from the first thread to the second. */
-static struct nbq_X *given_away;
-static unsigned long hand_overs;
-
-static struct nbq_X *wait_for_next(void)
-{
-	struct nbq_X *next;
-
-	while (!(next = __atomic_load_n(&given_away, __ATOMIC_ACQUIRE)) &&
-	       !__atomic_load_n(&time_is_up, __ATOMIC_ACQUIRE))
-		sched_yield();
-	return next;
-}
-
-static void *take_and_free(void *unused)
-{
-	struct nbq_X *next;
-
-	(void)unused;
-	shim_cpu = 1;
-	while ((next = wait_for_next())) {
-		nbq_X_lock(next);
-		nbq_X_unlock(next);
-		EXPECT(nbq_X_destroy(next) == 0);
-		free(next);
-		hand_overs++;
-		__atomic_store_n(&given_away, NULL, __ATOMIC_RELEASE);
-	}
-	return NULL;
-}
-
-/* The lock itself says that no other context uses it any more; nothing else does. */
-static void next_owner_may_free_the_lock(void)
-{
-	unsigned long rounds = millions * 1e5, i;
-	u64 end = ktime_get_mono_fast_ns() + seconds * 1e9;
-	pthread_t second;
-
-	hand_overs = 0;
-	time_is_up = false;
-	pthread_create(&second, NULL, take_and_free, NULL);
-	for (i = 0; i < rounds && (i < FLOOR || ktime_get_mono_fast_ns() < end); i++) {
-		struct nbq_X *mine = malloc(sizeof(*mine));
-
-		if (!mine)
-			abort();
-		nbq_X_init(mine);
-		nbq_X_lock(mine);
-		__atomic_store_n(&given_away, mine, __ATOMIC_RELEASE);
-		/* Hand over to a waiter; or race with one that arrives. */
-		while (i % 2 && !nbq_X_is_contended(mine))
-			sched_yield();
-		nbq_X_unlock(mine);
-		while (__atomic_load_n(&given_away, __ATOMIC_ACQUIRE))
-			sched_yield();
-	}
-	__atomic_store_n(&time_is_up, true, __ATOMIC_RELEASE);
-	pthread_join(second, NULL);
-	printf("# %lu locks freed by the next owner, %llu of them handed over\n",
-	       hand_overs, shim_event("acquired_handoff"));
-	EXPECT(hand_overs == i);
-	/* Half of them, but for those that came between a join and its look. */
-	EXPECT(shim_event("acquired_handoff") >= hand_overs / 4);
 }
 
 int main(int argc, char **argv)
@@ -284,7 +215,6 @@ int main(int argc, char **argv)
 		TEST_CASE(more_threads_than_cores_keep_an_exact_count),
 		TEST_CASE(threads_that_yield_anywhere_keep_an_exact_count),
 		TEST_CASE(pools_of_one_node_grow_under_load),
-		TEST_CASE(next_owner_may_free_the_lock),
 	};
 
 	if (argc > 1)

@@ -82,11 +82,7 @@
 #endif
 
 /* The operations that are tested. */
-#ifdef TYPE_SPIN
-#define nbq_X_init(lock)		nbq_spin_init(lock)
-#else
 #define nbq_X_init			__PASTE(NBQ_TYPE, _init)
-#endif
 #define nbq_X				NBQ_TYPE
 #ifdef BARE_LAYER
 #include <nbqlock/bare_spin.h>
@@ -187,18 +183,7 @@ static inline bool begins_abandon(const struct nbq_X *lock, const struct nbq_nod
 #endif
 }
 
-/* Does the lock look free and without waiters? */
-static inline bool looks_idle(const struct nbq_X *lock)
-{
-#ifdef TYPE_SPIN
-	/* A request to queue means nothing where no waiter is. */
-	return !lock->state.holder;
-#else
-	return !nbq_X_is_locked(lock);
-#endif
-}
-
-/* Is it held? For waiters that depend on the holder alone. */
+/* Is it held? A request to queue means nothing where no waiter is. */
 static inline bool is_held(const struct nbq_X *lock)
 {
 #ifdef TYPE_SPIN
