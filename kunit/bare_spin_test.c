@@ -38,7 +38,7 @@ static void zeroes_are_a_free_lock(struct kunit *test)
 {
 	static union nbq_bare_spin defined = NBQ_BARE_SPIN_INIT;
 
-	KUNIT_EXPECT_EQ(test, sizeof(defined), 8);
+	KUNIT_EXPECT_EQ(test, sizeof(defined), 4);
 	KUNIT_EXPECT_EQ(test, defined.all, 0);
 	preempt_disable();
 	KUNIT_EXPECT_TRUE(test, nbq_bare_spin_trylock(&defined));

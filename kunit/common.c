@@ -102,7 +102,7 @@ void nbq_forget_late_attempts(void)
 	}
 }
 
-/* The socket whose queues all locks use; NULL: each lock has its own. */
+/* The socket whose queues all locks use; NULL: they use the machine's. */
 static struct nbq_socket *socket_of_locks(void)
 {
 	return per_cpu(nbq_pools, raw_smp_processor_id())[0].socket;
@@ -111,9 +111,7 @@ static struct nbq_socket *socket_of_locks(void)
 /* The tail of the queue in which the suites' contexts wait for a hybrid lock. */
 u32 *nbq_tail_of(const struct nbq_spin *lock)
 {
-	struct nbq_socket *socket = socket_of_locks();
-
-	return socket ? &nbq_queue_of(socket, lock)->tail : (u32 *)&lock->tail;
+	return &nbq_queue_of(socket_of_locks(), lock)->tail;
 }
 
 /* What the head of that queue does when it requests the handoff. */
@@ -121,7 +119,7 @@ void nbq_request(struct nbq_spin *lock, u8 handoff)
 {
 	struct nbq_socket *socket = socket_of_locks();
 
-	lock->state.turn = socket ? socket->turn : 0;
+	lock->state.turn = socket ? socket->turn : NBQ_TURN_MACHINE;
 	lock->state.handoff = handoff;
 }
 
@@ -130,8 +128,8 @@ void nbq_request(struct nbq_spin *lock, u8 handoff)
  * @test: a case with a fixture
  * @type: the type of the lock
  *
- * Where locks share the queues of a socket, it has one that no other lock of the case has:
- * what a waiter does depends on whether its predecessor waits for another lock.
+ * It has a queue that no other lock of the case has: what a waiter does depends on whether its
+ * predecessor waits for another lock.
  *
  * Return: the lock, freed with the case.
  */
@@ -149,13 +147,12 @@ void *nbq_new_lock(struct kunit *test, const struct nbq_lock_type *type)
 	return lock;
 }
 
-/* The queues of the sockets may still have nodes of the case, which are freed with it. */
+/* The queues may still have nodes of the case, which are freed with it. */
 static void empty_queues(void)
 {
-	struct nbq_socket *socket = per_cpu(nbq_pools, raw_smp_processor_id())[0].socket;
+	struct nbq_socket *socket = socket_of_locks();
 
-	if (socket)
-		memset(socket->queues, 0, NBQ_QUEUES * sizeof(*socket->queues));
+	memset(socket ? socket->queues : nbq_machine_queues, 0, sizeof(nbq_machine_queues));
 }
 
 int nbq_fixture_init_type(struct kunit *test, const struct nbq_lock_type *type)

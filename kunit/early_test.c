@@ -50,9 +50,6 @@ static bool ended;
 static struct nbq_node *first_node;
 static unsigned int first_size;
 static unsigned int first_cpu;
-/* The sockets that there were, and that of the pool */
-static unsigned int first_sockets;
-static struct nbq_socket *first_socket;
 
 /* The suite checks it when there is KUnit. */
 static void see(struct early *early, const char *what, long value, long want)
@@ -247,8 +244,6 @@ static int __init use_locks_early(void)
 	first_cpu = raw_smp_processor_id();
 	first_node = pool->first;
 	first_size = pool->size;
-	first_sockets = nbq_sockets_number;
-	first_socket = pool->socket;
 	preempt_enable();
 	began = true;
 	return 0;
@@ -336,20 +331,9 @@ static void nodes_that_were_there_stay_the_first_of_their_pool(struct kunit *tes
 	}
 }
 
-/* Its queues outlive the locks: no node is lost with one. */
-static void pool_has_the_static_socket_from_the_start(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, first_sockets, 1);
-	KUNIT_EXPECT_NOT_NULL(test, first_socket);
-	KUNIT_EXPECT_PTR_EQ(test, first_socket, nbq_sockets[0]);
-	KUNIT_EXPECT_GE(test, nbq_sockets_number, 1);
-	KUNIT_EXPECT_NOT_NULL(test, per_cpu(nbq_pools, first_cpu)->socket);
-}
-
 static struct kunit_case early_cases[] = {
 	KUNIT_CASE_PARAM(lock_works_before_the_pools_are_filled_and_goes_on, early_gen_params),
 	KUNIT_CASE(nodes_that_were_there_stay_the_first_of_their_pool),
-	KUNIT_CASE(pool_has_the_static_socket_from_the_start),
 	{}
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The queues of sockets, on two of them: the CPU that runs the suite is on one, and waiters of
- * the other are made by hand. Which queue a context enters, whose turn it is, and how it goes
+ * The queues of sockets, on two of them: all CPUs are on one, and waiters of the other are made by
+ * hand. Which queue a context enters, whose turn it is, and how it goes
  * on; and locks that share a queue.
  */
 
@@ -10,7 +10,10 @@
 #define NBQ_UNIT_NS	8192	/* of the time of a request */
 #define NBQ_SAME_HASH	1024		/* locks, among which one has the queue of any other */
 
-static struct nbq_socket *made_up, *replaced;
+/* That of all CPUs for the length of a case, and another one */
+static struct nbq_socket *own, *made_up;
+/* What there was before */
+static struct nbq_socket **socket_of_cpu, *replaced[2];
 static unsigned int replaced_number;
 
 static struct nbq_spin *lock_of(struct kunit *test)
@@ -20,14 +23,9 @@ static struct nbq_spin *lock_of(struct kunit *test)
 	return fixture->lock;
 }
 
-static struct nbq_socket *here(void)
-{
-	return per_cpu(nbq_pools, raw_smp_processor_id())[0].socket;
-}
-
 static struct nbq_queue *queue_here(struct kunit *test)
 {
-	return nbq_queue_of(here(), lock_of(test));
+	return nbq_queue_of(own, lock_of(test));
 }
 
 static struct nbq_queue *queue_there(struct kunit *test)
@@ -35,38 +33,73 @@ static struct nbq_queue *queue_there(struct kunit *test)
 	return nbq_queue_of(made_up, lock_of(test));
 }
 
+static struct nbq_queue *queue_of_machine(struct kunit *test)
+{
+	return nbq_queue_of(NULL, lock_of(test));
+}
+
+static struct nbq_socket *new_socket(struct kunit *test, u8 turn)
+{
+	struct nbq_socket *socket = kunit_kzalloc(test, sizeof(*socket), GFP_KERNEL);
+
+	if (!socket)
+		return NULL;
+	socket->turn = turn;
+	socket->queues = kunit_kcalloc(test, NBQ_QUEUES, sizeof(*socket->queues), GFP_KERNEL);
+	return socket->queues ? socket : NULL;
+}
+
+static void set_socket(unsigned int cpu, struct nbq_socket *socket)
+{
+	unsigned int level;
+
+	for (level = 0; level < NBQ_LEVELS; level++)
+		WRITE_ONCE(per_cpu(nbq_pools, cpu)[level].socket, socket);
+}
+
+static void set_sockets(struct nbq_socket *first, struct nbq_socket *second, unsigned int number)
+{
+	WRITE_ONCE(nbq_sockets[0], first);
+	WRITE_ONCE(nbq_sockets[1], second);
+	WRITE_ONCE(nbq_sockets_number, number);
+}
+
 static int nbq_sockets_init(struct kunit *test)
 {
-	unsigned int there;
+	unsigned int cpu;
 	int ret = nbq_fixture_init_spin(test);
 
 	if (ret)
 		return ret;
-	made_up = kunit_kzalloc(test, sizeof(*made_up), GFP_KERNEL);
-	if (!made_up)
-		return -ENOMEM;
-	made_up->queues = kunit_kcalloc(test, NBQ_QUEUES, sizeof(*made_up->queues), GFP_KERNEL);
-	if (!made_up->queues) {
-		made_up = NULL;
+	socket_of_cpu = kunit_kcalloc(test, nr_cpu_ids, sizeof(*socket_of_cpu), GFP_KERNEL);
+	made_up = new_socket(test, NBQ_TURN_SOCKET + 1);
+	own = new_socket(test, NBQ_TURN_SOCKET);
+	if (!socket_of_cpu || !made_up || !own) {
+		own = NULL;
 		return -ENOMEM;
 	}
-	there = here()->turn == NBQ_TURN_SOCKET;
-	made_up->turn = NBQ_TURN_SOCKET + there;
-	replaced = nbq_sockets[there];
+	replaced[0] = nbq_sockets[0];
+	replaced[1] = nbq_sockets[1];
 	replaced_number = nbq_sockets_number;
-	nbq_sockets[there] = made_up;
-	WRITE_ONCE(nbq_sockets_number, 2);
+	set_sockets(own, made_up, 2);
+	for_each_possible_cpu(cpu) {
+		socket_of_cpu[cpu] = per_cpu(nbq_pools, cpu)[0].socket;
+		set_socket(cpu, own);
+	}
 	return 0;
 }
 
 static void nbq_sockets_exit(struct kunit *test)
 {
-	if (made_up) {
-		nbq_sockets[made_up->turn - NBQ_TURN_SOCKET] = replaced;
-		WRITE_ONCE(nbq_sockets_number, replaced_number);
-		made_up = NULL;
-	}
+	unsigned int cpu;
+
 	nbq_fixture_exit(test);
+	if (!own)
+		return;
+	for_each_possible_cpu(cpu)
+		set_socket(cpu, socket_of_cpu[cpu]);
+	set_sockets(replaced[0], replaced[1], replaced_number);
+	own = NULL;
 }
 
 static u8 handoff_at(u64 ns)
@@ -87,7 +120,7 @@ struct event {
 	void (*act)(struct event *event);	/* what that is */
 	bool tail_here;	/* whether the queue of this socket had a node then */
 	bool tail_there;			/* of the other one */
-	bool tail_of_lock;			/* of the lock */
+	bool tail_of_machine;			/* of the machine */
 	bool awaits;	/* the head of this socket awaited the turn for the lock */
 };
 
@@ -98,7 +131,7 @@ static void happen(void *arg)
 
 	event->tail_here = queue_here(test)->tail;
 	event->tail_there = queue_there(test)->tail;
-	event->tail_of_lock = lock_of(test)->tail;
+	event->tail_of_machine = queue_of_machine(test)->tail;
 	event->awaits = queue_here(test)->awaits == lock_of(test);
 	if (event->act)
 		event->act(event);
@@ -130,7 +163,7 @@ static void enqueue_behind_the_head(struct event *event)
 /* As a head of the other socket does that finds its turn over. */
 static void release_to_this_socket(struct event *event)
 {
-	lock_of(event->test)->state.request = request_at(nbq_fake.now, here()->turn);
+	lock_of(event->test)->state.request = request_at(nbq_fake.now, own->turn);
 	queue_here(event->test)->notified = lock_of(event->test);
 	release(event);
 }
@@ -166,10 +199,10 @@ static void waiter_enqueues_on_its_own_socket(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, try_for(test, enqueue->patience), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, event.tail_here, enqueue->here);
 	KUNIT_EXPECT_FALSE(test, event.tail_there);
-	/* In the lock itself if another socket's turn would last for longer. */
-	KUNIT_EXPECT_EQ(test, event.tail_of_lock, !enqueue->here);
+	/* In the machine's queue if another socket's turn would last for longer. */
+	KUNIT_EXPECT_EQ(test, event.tail_of_machine, !enqueue->here);
 	KUNIT_EXPECT_EQ(test, queue_here(test)->tail, 0);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->tail, 0);
+	KUNIT_EXPECT_EQ(test, queue_of_machine(test)->tail, 0);
 }
 
 /* A waiter of the other socket has the turn, and does not run. */
@@ -282,7 +315,7 @@ static void head_passes_a_turn_that_is_over_to_the_next_socket(struct kunit *tes
 	if (turn->awaits)
 		queue_there(test)->awaits = lock_of(test);
 	queue_there(test)->handoff = handoff_at(now - turn->age * NBQ_UNIT_NS);
-	lock_of(test)->state.request = request_at(now - turn->units * NBQ_UNIT_NS, here()->turn);
+	lock_of(test)->state.request = request_at(now - turn->units * NBQ_UNIT_NS, own->turn);
 	nbq_fake_start(now, 10);
 	nbq_fake_call(now + 30, happen, &event);
 	KUNIT_ASSERT_EQ(test, nbq_spin_lock_timeout(lock_of(test), KTIME_MAX), 0);

@@ -26,7 +26,7 @@
  * @request: @handoff and @turn
  * @handoff: when the head of a queue requested a handoff, as bare_spin.c encodes it; such a
  *	request expires. 0: there is none
- * @turn: the socket whose waiters the request is for; 0: the waiters in the lock's own queue
+ * @turn: the socket whose waiters the request is for; 0: those in the machine's queue
  */
 union nbq_spin_state {
 	u32 all;
@@ -57,14 +57,10 @@ union nbq_spin_state {
  * union nbq_bare_spin - a hybrid lock without its lockdep map
  * @all: all of it
  * @state: who holds it, and who may take it
- * @tail: the newest node in the lock's own queue, encoded; 0: none
  */
 union nbq_bare_spin {
-	u64 all;
-	struct {
-		union nbq_spin_state state;
-		u32 tail;
-	};
+	u32 all;
+	union nbq_spin_state state;
 };
 
 /* Initialiser of a bare lock. */

@@ -57,7 +57,8 @@
  * @lock: the lock that is held with it, or in whose queue it was abandoned
  * @abandoned_seq: @alloc_seq of the attempt that abandoned it, until another one resumes it
  * @generation: that of the places at @lock when it was abandoned, see nbq_generations
- * @queue: hybrid: the queue of a socket in which it was abandoned; NULL: the lock's own
+ * @queue: hybrid: the queue in which it was abandoned
+ * @turn: hybrid: what stands for that in the turn of a lock
  * @since: hybrid: when the first of the attempts enqueued that had this place
  * @resumed: the attempt that waits with it has resumed the place of an earlier one
  * @nested: its attempt has interrupted another one of the same CPU and level
@@ -112,6 +113,7 @@ struct nbq_node {
 	/** @known: MCS-NB: its predecessor knew it when it was abandoned, and will notify it */
 	bool known;
 #endif
+	u8 turn;
 	bool resumed;
 	bool nested;
 } ____cacheline_aligned;

@@ -67,8 +67,6 @@ static void add_static_nodes(struct nbq_pool *pool)
 	}
 	/* RELEASE, pairs with the ACQUIREs that read it: the nodes by their index. */
 	smp_store_release(&pool->encodable, &own->encodable);
-	/* The queues of the first socket, whose nodes are not lost with a lock. */
-	pool->socket = nbq_sockets[0];
 }
 #else
 static void add_static_nodes(struct nbq_pool *pool)

@@ -37,11 +37,6 @@ static int add_socket(int node)
 		return 0;
 	if (number == NBQ_SOCKETS_MAX || socket_of_node(node))
 		return 0;
-	/* The first one may be static, in use, and without a node. */
-	if (number == 1 && nbq_sockets[0]->node == NUMA_NO_NODE) {
-		nbq_sockets[0]->node = node;
-		return 0;
-	}
 	socket = kzalloc_node(sizeof(*socket), GFP_KERNEL, node);
 	if (!socket)
 		return -ENOMEM;
@@ -58,8 +53,19 @@ static int add_socket(int node)
 	return 0;
 }
 
+static bool has_one_node(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (cpu_to_node(cpu) != cpu_to_node(cpumask_first(cpu_possible_mask)))
+			return false;
+	}
+	return true;
+}
+
 /**
- * nbq_sockets_start() - Make the NUMA nodes that have CPUs sockets.
+ * nbq_sockets_start() - Make the NUMA nodes that have CPUs sockets, if there are several.
  *
  * Built in, locks may be in use.
  *
@@ -70,6 +76,8 @@ int nbq_sockets_start(void)
 	unsigned int cpu;
 	int ret = 0;
 
+	if (has_one_node())
+		return 0;
 	for_each_possible_cpu(cpu) {
 		ret = add_socket(cpu_to_node(cpu));
 		if (ret)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sockets, and the queues that each has for the waiters of hybrid locks.
+ * The queues of the waiters of hybrid locks: tables, of which the address of a lock chooses a
+ * queue. So the lock is a word, whose line contexts that enqueue do not take from its holder, and
+ * its memory may go as soon as no context uses it. Locks may share a queue: bare_spin.c.
  *
- * A socket is a NUMA node that has CPUs. It has a table of queues in its own memory; the address
- * of a lock chooses one. So the lock stays a word, and contexts that enqueue share a line only
- * with those of their own socket. Locks may share a queue: bare_spin.c.
+ * A socket is a NUMA node that has CPUs. It has a table in its own memory, for waiters that keep
+ * the lock on it. The machine has one for those that wait without a turn: with little patience
+ * where there are other sockets, and before sockets are known.
  */
 #ifndef _NBQ_SOCKET_H
 #define _NBQ_SOCKET_H
@@ -24,12 +26,13 @@
 
 #define NBQ_QUEUES		BIT(NBQ_QUEUE_BITS)
 
-/* What stands for a socket in the turn of a hybrid lock: from this on, by its index. */
+/* What stands in the turn of a hybrid lock: for no socket; for one, from this on, by its index. */
+#define NBQ_TURN_MACHINE	0
 #define NBQ_TURN_SOCKET		1
 #define NBQ_SOCKETS_MAX		128
 
 /**
- * struct nbq_queue - a queue of waiters of one socket
+ * struct nbq_queue - a queue of waiters
  * @tail: the newest node, encoded; 0: there is none in the queue
  * @awaits: the lock for which its head awaits the turn of its socket; NULL: none. A hint
  * @handoff: the handoff of the request of another socket, until which it does; then it polls the
@@ -59,15 +62,17 @@ struct nbq_socket {
 /* The table by itself is a power of two, which kmalloc() rounds sizes up to. */
 static_assert(!(sizeof(struct nbq_queue) & (sizeof(struct nbq_queue) - 1)));
 
+extern struct nbq_queue nbq_machine_queues[NBQ_QUEUES];
 extern unsigned int nbq_sockets_number;
 extern struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX];
 
-static inline struct nbq_queue *nbq_queue_of(struct nbq_socket *socket, const void *lock)
+/* The queue for a lock, of a socket; NULL: of the machine. */
+static inline struct nbq_queue *nbq_queue_of(const struct nbq_socket *socket, const void *lock)
 {
-	return &socket->queues[hash_ptr(lock, NBQ_QUEUE_BITS)];
+	return &(socket ? socket->queues : nbq_machine_queues)[hash_ptr(lock, NBQ_QUEUE_BITS)];
 }
 
-/* The socket that this turn stands for; NULL: none. */
+/* The socket that this turn stands for; NULL: the machine, or none. */
 static inline struct nbq_socket *nbq_socket_of_turn(unsigned int turn)
 {
 	/* ACQUIRE, pairs with the RELEASE in add_socket(): the sockets. */

@@ -39,7 +39,6 @@ void nbq_spin_init_key(struct nbq_spin *lock, const char *name, struct lock_clas
 {
 	nbq_forget_places(lock);
 	lock->state.all = 0;
-	lock->tail = 0;
 	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
 }
 EXPORT_SYMBOL_GPL(nbq_spin_init_key);

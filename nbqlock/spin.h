@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Written by nbqlock/lock.sh from nbqlock/lock.h.in: change that. */
 /*
- * nbq_spin: the hybrid, a spinlock of 8 bytes that one compare-and-swap takes and one store
+ * nbq_spin: the hybrid, a spinlock of 4 bytes that one compare-and-swap takes and one store
  * releases, with a queue that a waiter can abandon at any time. How it works: bare_spin.c.
  *
  * Newcomers steal a free lock from its waiters for 20 us, and later while the waiters in

@@ -67,16 +67,12 @@ struct nbq_timeout {
  * struct nbq_spin - a hybrid lock, see spin.h
  * @bare: the lock itself
  * @state: who holds it, and who may take it
- * @tail: the newest node in the lock's own queue, encoded; 0: none
  * @dep_map: for lockdep
  */
 __nbq_lock_struct(nbq_spin) {
 	union {
 		union nbq_bare_spin bare;
-		struct {
-			union nbq_spin_state state;
-			u32 tail;
-		};
+		union nbq_spin_state state;
 	};
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 	struct lockdep_map dep_map;

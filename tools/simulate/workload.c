@@ -290,7 +290,8 @@ static void prepare(void)
 		shim_vcpu_is_preempted = simulate_cpu_is_away;
 	sanitizer_start();
 	shim_pools_start(POOL_NODES, POOL_NODES_MAX);
-	shim_sockets_start(settings.sockets, socket_of);
+	/* As in the kernel, one socket is none. */
+	shim_sockets_start(settings.sockets > 1 ? settings.sockets : 0, socket_of);
 	nbq_deadlock_checks = settings.deadlock_checks;
 	nodes = shim_nodes_memory();
 	pools = shim_pools_memory();
@@ -301,6 +302,8 @@ static void prepare(void)
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
 	pools = shim_generations_memory();
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
+	pools = shim_machine_memory();
+	memory_declare(pools.start, pools.size, MEMORY_LOCK);
 	pools = shim_sockets_memory();
 	memory_declare(pools.start, pools.size, MEMORY_LOCK);
 	nodes = model_qspinlock_nodes();

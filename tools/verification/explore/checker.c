@@ -541,7 +541,7 @@ void check_quiescent(void)
 	if (failure[0])
 		return;
 	/* Of two locks that are destroyed at once one may have passed a node to the other. */
-	if (sockets_number) {
+	if (!IS_FIFO) {
 		nbq_X_init(&locks[0]);
 		if (nbq_X_destroy(&locks[0]))
 			fail("a queue without waiters is not swept");
@@ -657,10 +657,9 @@ static void check_idle_lock(unsigned int number)
 	struct nbq_X *lock = &locks[number];
 
 	/* The turn may be that of another socket, and the queue another lock's: see above. */
-	if (is_used(number, NO_CONTEXT) || (sockets_number && has_valid_request(lock)))
+	if (is_used(number, NO_CONTEXT) || (!IS_FIFO && has_valid_request(lock)))
 		return;
-	if (!(IS_FIFO || has_valid_request(lock) ? acquires_from_queue(lock) :
-	      acquires_as_newcomer(lock, SPARE_CPU, 0)))
+	if (!(IS_FIFO ? acquires_from_queue(lock) : acquires_as_newcomer(lock, SPARE_CPU, 0)))
 		fail("a newcomer does not acquire an unused lock");
 }
 

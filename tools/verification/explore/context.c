@@ -33,7 +33,7 @@
 struct context contexts[MOST_FIBERS];
 struct cpu cpus[MOST_FIBERS];
 struct queue queues[MOST_LOCKS];
-struct nbq_X locks[MOST_LOCKS];
+struct nbq_X locks[MOST_LOCKS] __attribute__((aligned(sizeof(unsigned long))));
 unsigned int sockets_number;
 unsigned int checks_per_wait;
 bool time_has_passed;

@@ -13,7 +13,6 @@
 #include "context.h"
 #include "sharing.h"
 
-#define LOCK_WORDS	(sizeof(struct nbq_X) / sizeof(unsigned long))
 #define MOST_POOL_WORDS	64U
 #define MOST_NODES	64U	/* of a pool */
 
@@ -24,12 +23,10 @@ struct touched {
 	bool written;
 };
 
-static struct touched lock_touched[MOST_LOCKS][LOCK_WORDS];
 static struct touched node_touched[SHIM_CPUS][4][MOST_NODES][SHIM_NODE_WORDS];
 static struct touched pool_touched[SHIM_CPUS][4][MOST_POOL_WORDS];
 
-/* A word of a node is shared in all nodes, and so on. Those of locks are from the start. */
-static bool lock_shared[LOCK_WORDS] = { [0 ... LOCK_WORDS - 1] = true };
+/* A word of a node is shared in all nodes, and so on. Those of locks and queues are. */
 static bool node_shared[SHIM_NODE_WORDS];
 static bool pool_shared[MOST_POOL_WORDS];
 
@@ -40,7 +37,6 @@ unsigned int statics_number;
 
 void sharing_begin(void)
 {
-	memset(lock_touched, 0, sizeof(lock_touched));
 	memset(node_touched, 0, sizeof(node_touched));
 	memset(pool_touched, 0, sizeof(pool_touched));
 	has_learned = false;
@@ -84,23 +80,19 @@ static void note_static(const void *address)
 	has_learned = true;
 }
 
-static bool is_in_sockets(const void *address)
+static bool is_in(struct shim_memory memory, const void *address)
 {
-	struct shim_memory sockets = shim_sockets_memory();
-
-	return (size_t)((const char *)address - (const char *)sockets.start) < sockets.size;
+	return (size_t)((const char *)address - (const char *)memory.start) < memory.size;
 }
 
 bool sharing_touch(unsigned int context, const void *address, bool writes)
 {
 	struct shim_place place;
-	unsigned int word, lock;
+	unsigned int lock;
 
 	for (lock = 0; lock < locks_number; lock++) {
-		if (!is_of_lock(address, lock))
-			continue;
-		word = ((unsigned long)address - (unsigned long)&locks[lock]) / sizeof(long);
-		return touch(&lock_touched[lock][word], &lock_shared[word], context, writes);
+		if (is_of_lock(address, lock))
+			return true;
 	}
 	place = shim_place_of(address);
 	if (place.room == SHIM_NODE)
@@ -109,7 +101,7 @@ bool sharing_touch(unsigned int context, const void *address, bool writes)
 	if (place.room == SHIM_POOL)
 		return touch(&pool_touched[place.cpu][place.level][place.word],
 			     &pool_shared[place.word], context, writes);
-	if (is_in_sockets(address))
+	if (is_in(shim_machine_memory(), address) || is_in(shim_sockets_memory(), address))
 		return true;
 	note_static(address);
 	return address != &nbq_deadlock_checks && address != &nbq_sockets_number;

@@ -43,9 +43,13 @@ static void name_place(char *text, size_t size, const void *address)
 	for (lock = 0; lock < locks_number; lock++) {
 		if (is_of_lock(address, lock)) {
 			snprintf(text, size, "%c.%s", 'A' + lock,
-				 address == &locks[lock].tail ? "tail" : "state");
+				 is_tail(&locks[lock], address) ? "tail" : "state");
 			return;
 		}
+	}
+	if (!IS_FIFO && shim_is_queue_tail(address)) {
+		snprintf(text, size, "a queue's tail");
+		return;
 	}
 	snprintf(text, size, "a static");
 }

@@ -517,13 +517,14 @@ static void mix_cpu(struct hash *hash, unsigned int cpu)
 
 uint64_t state_fingerprint(void)
 {
-	struct shim_memory sockets = shim_sockets_memory();
+	struct shim_memory machine = shim_machine_memory(), sockets = shim_sockets_memory();
 	struct hash hash = nothing;
 	unsigned int place, i, at;
 	uint64_t fingerprint;
 
 	find_places();
-	mix_in_order(&hash, locks, locks_number * sizeof(locks[0]));
+	mix_in_order(&hash, locks, sizeof(locks));
+	mix_in_order(&hash, machine.start, machine.size);
 	mix_in_order(&hash, sockets.start, sockets.size);
 	for (i = 0; i < locks_number; i++) {
 		mix(&hash, queues[i].destroyed | queues[i].length << 8);
@@ -542,7 +543,7 @@ void state_begin(void)
 {
 	struct shim_memory levels_left = shim_levels_abandoned_memory();
 	struct shim_memory generations = shim_generations_memory();
-	struct shim_memory sockets = shim_sockets_memory();
+	struct shim_memory machine = shim_machine_memory(), sockets = shim_sockets_memory();
 	unsigned int cpu, level, i;
 
 	/* As it is sooner or later, so that it need not be saved. */
@@ -553,6 +554,7 @@ void state_begin(void)
 	pieces_number = 0;
 	add(locks, sizeof(locks));
 	add(levels_left.start, levels_left.size);
+	add(machine.start, machine.size);
 	add(sockets.start, sockets.size);
 	add(queues, sizeof(queues));
 	add(cpus, sizeof(cpus));

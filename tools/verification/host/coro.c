@@ -34,7 +34,7 @@ static void inspect_last_access(void)
 	if (resumed && !self->node)
 		self->node = resumed;
 	/* Not the one that its pool allocated last: a nested context may have. */
-	if (self->last_op == SHIM_OP_XCHG && self->last_address == &self->lock->tail)
+	if (self->last_op == SHIM_OP_XCHG && self->last_address == nbq_X_tail(self->lock))
 		self->node = tail_node(self->lock, self->last_address);
 	if (may_acquire(self->lock, self->last_op, self->last_address))
 		self->may_hold = is_held_by_this_context(self->lock);
@@ -200,7 +200,7 @@ bool coro_until_poll(struct coro *coro)
 
 bool coro_until_queued(struct coro *coro)
 {
-	return coro_until(coro, SHIM_OP_XCHG, &coro->lock->tail) && coro_until_poll(coro);
+	return coro_until(coro, SHIM_OP_XCHG, nbq_X_tail(coro->lock)) && coro_until_poll(coro);
 }
 
 bool coro_until_abandon(struct coro *coro)

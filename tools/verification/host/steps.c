@@ -55,7 +55,7 @@ static void start_without_timeout(struct coro *coro, unsigned int cpu)
 static void end(void)
 {
 	EXPECT(nbq_X_destroy(&lock) == 0);
-	EXPECT(!lock.tail);
+	EXPECT(!*nbq_X_tail(&lock));
 	EXPECT(shim_nodes_in_use() == 0);
 }
 
@@ -142,6 +142,8 @@ static void resumed_waiter_does_not_access_lock(void)
 	EXPECT(shim_event("nodes_abandoned") == 2);
 	EXPECT(coro_finish(&behind) == -ETIMEDOUT);
 	nbq_X_unlock(&lock);
+	/* The hybrid's head may request a handoff for a successor that has given up. */
+	test_clock_step = 1;
 	EXPECT(coro_finish(&first) == 0);
 	EXPECT(coro_until_held(&back));
 	EXPECT(shim_event("nodes_allocated") == HOLDS_NODE + 3);
@@ -425,6 +427,7 @@ static void place_is_not_resumed_where_its_free_is_seen_late(void)
 	attempt_without_resume(1);
 }
 
+#if HOLDS_NODE
 /* It should have been destroyed: its nodes are lost, but nothing else is. */
 static void place_is_not_resumed_after_init(void)
 {
@@ -438,6 +441,7 @@ static void place_is_not_resumed_after_init(void)
 	EXPECT(shim_nodes_in_use() == lost);
 	shim_pools_start(1, 1);
 }
+#endif
 
 #ifdef TYPE_SPIN
 /* The hybrid's policy, where it depends on other attempts or on the hypervisor, in time. */
@@ -633,6 +637,14 @@ static void run_contexts(unsigned int *seed)
 	}
 }
 
+/* A hybrid's queue may keep the nodes with which its last user would sweep it. */
+static void end_on_another_cpu(void)
+{
+	shim_cpu = 4;
+	end();
+	shim_cpu = 0;
+}
+
 /*
  * Five contexts on four CPUs with the smallest pools, in a random interleaving; time passes now
  * and then. The result does not depend on it: mutual exclusion, no lost node, and no access to
@@ -663,11 +675,12 @@ static void random_interleavings_keep_exclusion_and_nodes(void)
 		}
 		if (last_user) {
 			EXPECT(!memcmp(&lock, &wiped, sizeof(lock)));
-			EXPECT(shim_nodes_in_use() == 0);
+			nbq_X_init(&lock);
+			end_on_another_cpu();
 			wiped_locks++;
 		} else {
 			EXPECT(try_as(&lock, 0, 4, 0) == 0);
-			end();
+			end_on_another_cpu();
 		}
 	}
 	EXPECT(got > round);
@@ -697,7 +710,9 @@ int main(void)
 #endif
 		TEST_CASE(place_is_not_resumed_after_destroy),
 		TEST_CASE(place_is_not_resumed_where_its_free_is_seen_late),
+#if HOLDS_NODE
 		TEST_CASE(place_is_not_resumed_after_init),
+#endif
 #ifdef TYPE_SPIN
 		TEST_CASE(resumed_waiter_acts_for_stalled_head),
 		TEST_CASE(resumed_waiter_keeps_its_age),

@@ -129,10 +129,17 @@ static inline void nbq_X_unlock(struct nbq_spin *lock)
 #define nbq_X_is_locked			__PASTE(NBQ_TYPE, _is_locked)
 #define nbq_X_is_contended		__PASTE(NBQ_TYPE, _is_contended)
 
-/* Is this the tail of the lock, or of a queue that a socket has for it? */
+/* Where the tail of its queue is; of the hybrid: of the machine's, without sockets. */
+#ifdef TYPE_SPIN
+#define nbq_X_tail(lock)		shim_machine_tail(lock)
+#else
+#define nbq_X_tail(lock)		(&(lock)->tail)
+#endif
+
+/* Is this the tail of the lock, or of a queue that may have its waiters? */
 static inline bool is_tail(const struct nbq_X *lock, const void *address)
 {
-	return address == &lock->tail || (!IS_FIFO && shim_is_queue_tail(address));
+	return address == nbq_X_tail(lock) || (!IS_FIFO && shim_is_queue_tail(address));
 }
 
 /* An own step: an access to the lock, or to what others see of a queue node. */
@@ -231,7 +238,7 @@ static inline bool has_valid_request(const struct nbq_X *lock)
 {
 #ifdef TYPE_SPIN
 	return lock->state.handoff &&
-	       (lock->tail || shim_is_waited_for(lock->state.turn, lock));
+	       shim_is_waited_for(lock->state.turn, lock);
 #else
 	return false;
 #endif
@@ -241,8 +248,7 @@ static inline bool has_valid_request(const struct nbq_X *lock)
 static inline unsigned long value_in_lock(const struct nbq_X *lock, const void *address)
 {
 #ifdef TYPE_SPIN
-	/* All of it is read at once. */
-	return address == &lock->tail ? lock->tail : lock->bare.all;
+	return is_tail(lock, address) ? *(const u32 *)address : lock->bare.all;
 #else
 	return *(const unsigned long *)address;
 #endif

@@ -254,6 +254,7 @@ void shim_pools_forget(void)
 	memset(nodes, 0, nodes_made * sizeof(nodes[0]));
 	nodes_made = 0;
 	shim_growth_requests = 0;
+	memset(nbq_machine_queues, 0, sizeof(nbq_machine_queues));
 }
 
 void shim_pools_start(unsigned int size, unsigned int nodes_max)
@@ -298,25 +299,38 @@ void shim_sockets_start(unsigned int number, unsigned int (*socket_of)(unsigned 
 	}
 }
 
+struct shim_memory shim_machine_memory(void)
+{
+	return (struct shim_memory){ nbq_machine_queues, sizeof(nbq_machine_queues) };
+}
+
 struct shim_memory shim_sockets_memory(void)
 {
 	return (struct shim_memory){ queues, nbq_sockets_number * sizeof(queues[0]) };
 }
 
-bool shim_is_queue_tail(const void *address)
+static bool is_tail_in(struct shim_memory memory, const void *address)
 {
-	struct shim_memory memory = shim_sockets_memory();
 	size_t offset = (const char *)address - (const char *)memory.start;
 
 	return offset < memory.size &&
 	       offset % sizeof(struct nbq_queue) == offsetof(struct nbq_queue, tail);
 }
 
+bool shim_is_queue_tail(const void *address)
+{
+	return is_tail_in(shim_machine_memory(), address) ||
+	       is_tail_in(shim_sockets_memory(), address);
+}
+
+u32 *shim_machine_tail(const void *lock)
+{
+	return &nbq_queue_of(NULL, lock)->tail;
+}
+
 bool shim_is_waited_for(unsigned int turn, const void *lock)
 {
-	struct nbq_socket *socket = nbq_socket_of_turn(turn);
-
-	return socket && nbq_queue_of(socket, lock)->tail;
+	return nbq_queue_of(nbq_socket_of_turn(turn), lock)->tail;
 }
 
 /* The protocol of the flag is that of pool.c. */

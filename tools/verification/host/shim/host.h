@@ -103,9 +103,13 @@ unsigned int shim_nodes_in_use(void);
 /* Sockets with queues of their own, after shim_pools_start(); none until then. */
 #define SHIM_SOCKETS	8U
 void shim_sockets_start(unsigned int number, unsigned int (*socket_of)(unsigned int cpu));
+/* The queues of the machine; of all sockets. */
+struct shim_memory shim_machine_memory(void);
 struct shim_memory shim_sockets_memory(void);
+/* Where the tail of the machine's queue for a lock is. */
+u32 *shim_machine_tail(const void *lock);
 bool shim_is_queue_tail(const void *address);
-/* Is there anything in the queue for a lock of the socket that has this turn? */
+/* Is there anything in the queue for a lock that has this turn? */
 bool shim_is_waited_for(unsigned int turn, const void *lock);
 /* Is this what a free queue node says? Then it may be neither read nor written. */
 bool shim_is_in_free_node(const void *address);

@@ -2,12 +2,9 @@
 /*
  * The operations of rqspinlock by the bare hybrid lock of nbqlock.
  *
- * What differs from the kernel's own: 8 bytes instead of 4; no table of held locks, as the
- * holder stands in the lock, and a deadlock check follows the waiters from there; a timeout at
- * each position of the queue.
- *
- * The locks are first come, first served, also one that is all zeroes and was never initialised,
- * as in the value of a BPF map.
+ * What differs from the kernel's own: no table of held locks, as the holder stands in the lock, and
+ * a deadlock check follows the waiters from there; a timeout at each position of the queue. A lock
+ * that is all zeroes is free, as in the value of a BPF map.
  */
 #ifndef __ASM_GENERIC_NBQ_RQSPINLOCK_H
 #define __ASM_GENERIC_NBQ_RQSPINLOCK_H
@@ -19,8 +16,8 @@ typedef union nbq_bare_spin rqspinlock_t;
 
 /* BTF knows it by its name, and takes size and alignment from here: as of the lock. */
 struct bpf_res_spin_lock {
-	u64 val;
-} __aligned(8);
+	u32 val;
+} __aligned(__alignof__(rqspinlock_t));
 
 int nbq_res_spin_lock(rqspinlock_t *lock);
 void nbq_res_spin_unlock(rqspinlock_t *lock);

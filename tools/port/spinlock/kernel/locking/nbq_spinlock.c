@@ -6,8 +6,9 @@
 #include <linux/export.h>
 #include <linux/spinlock.h>
 
-static_assert(sizeof(arch_spinlock_t) == sizeof(u64));
-static_assert(__alignof__(arch_spinlock_t) == __alignof__(u64));
+/* As qspinlock: lockref, the HPET and others count on it. */
+static_assert(sizeof(arch_spinlock_t) == sizeof(u32));
+static_assert(__alignof__(arch_spinlock_t) == __alignof__(u32));
 
 /* Modules acquire by inline functions of <linux/spinlock.h>. */
 EXPORT_SYMBOL(nbq_bare_spin_lock);
