@@ -6,7 +6,7 @@
 #include <linux/export.h>
 #include <linux/spinlock.h>
 
-/* As qspinlock: lockref, the HPET and others count on it. */
+/* As qspinlock: lockref counts on it. */
 static_assert(sizeof(arch_spinlock_t) == sizeof(u32));
 static_assert(__alignof__(arch_spinlock_t) == __alignof__(u32));
 
