@@ -1061,7 +1061,7 @@ bool nbq_bare_spin_is_contended(const union nbq_bare_spin *lock)
 EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_is_contended);
 
 /*
- * Free what attempts have abandoned in the queue of a socket, by enqueueing in it, as it may be
+ * Free what attempts have abandoned in a queue, by enqueueing in it, as it may be
  * that of other locks, too. Behind a waiter of another lock, that one does it. Without a node,
  * the next context that enqueues there does it.
  *

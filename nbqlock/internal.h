@@ -149,7 +149,7 @@ struct nbq_encodable {
  * @setup: one of NBQ_POOL_*
  * @size: nodes in the list; written by what appends to it only
  * @last: end of the list of nodes; likewise
- * @socket: that of its CPU; NULL: not known yet
+ * @socket: that of its CPU; NULL: there is one in all, or it is not known yet
  * @waiting: what it waits for
  * @waiter: the attempt that may write there; NULL: none waits
  * @heartbeat: hybrid: a time at which a waiter of this CPU and level ran

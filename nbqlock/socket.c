@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sockets.
+ * The queues of the machine, and the sockets.
  */
 #include <linux/compiler.h>
 

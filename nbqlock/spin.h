@@ -62,8 +62,8 @@ do {									\
  * @lock: a lock that no context uses any more
  *
  * Call it before the memory of the lock is freed: else nodes that waiters abandoned in its
- * queue stay lost.
- * There are none unless an attempt ever waited for the lock.
+ * queue stay there until a waiter of any lock that shares it skips them. So they do where
+ * the pool of the caller has no free node.
  * The lock is free and as new afterwards.
  *
  * It orders nothing for the caller, who orders the last use of each user before it, as
