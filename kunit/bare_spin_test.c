@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The bare layer of the hybrid: what its operations do and what they leave alone, and what
- * becomes of the places of attempts at a lock that is never destroyed.
+ * becomes of a place when the lock's memory becomes another lock.
  *
  * Contexts elsewhere are moved by hand, in the middle of a read of the clock.
  */
@@ -87,7 +87,6 @@ static void held_lock_says_so_and_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attempt(test, 0), -EBUSY);
 	EXPECT_ENDED_AT_ONCE(test);
 	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), -EBUSY);
 	nbq_contender_release(test->priv, holder);
 	KUNIT_EXPECT_FALSE(test, nbq_bare_spin_is_locked(lock_of(test)));
 	KUNIT_EXPECT_EQ(test, attempt(test, 0), 0);
@@ -219,17 +218,17 @@ static void enqueue_behind(void *arg)
 }
 
 /*
- * before: H w; after: H w L y, L being of this CPU
- * @attempt: the attempt that leaves it
- *
- * Return: y.
+ * The memory of the lock becomes that of another one, without a call. In the queue of its address
+ * a place of this CPU stands abandoned.
  */
-static struct nbq_contender *leave_a_place_by(struct kunit *test,
-					      int (*attempt)(struct kunit *test, s64 patience))
+static void place_is_resumed_at_the_next_lock_in_the_same_memory(struct kunit *test)
 {
 	struct nbq_fixture *fixture = test->priv;
+	u16 elsewhere = nbq_context_of(&fixture->pool);
 	struct nbq_contender *behind;
+	struct nbq_node *left;
 
+	/* before: H w; after: H w L y */
 	nbq_fixture_hold(test);
 	nbq_fixture_enqueue(test);
 	behind = nbq_fixture_contender(fixture);
@@ -238,100 +237,23 @@ static struct nbq_contender *leave_a_place_by(struct kunit *test,
 	nbq_fake_call(1100, enqueue_behind, fixture);
 	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_abandoned = 1);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_spin_poll(behind->pred), fixture->contenders[1].node);
-	return behind;
-}
+	left = behind->pred;
 
-static struct nbq_contender *leave_a_place(struct kunit *test)
-{
-	return leave_a_place_by(test, attempt);
-}
-
-static void abandoned_place_is_not_resumed(struct kunit *test)
-{
-	struct nbq_contender *behind = leave_a_place(test);
-
-	/* Abandoned without the lock's address, it was not noted. */
-	KUNIT_EXPECT_NULL(test, behind->pred->lock);
-	/* The next attempt takes a node of its own, and frees it as the tail. */
-	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
-
-	/* Y skips the place: H w y */
-	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(test->priv, behind));
-	EXPECT_SHAPE(test, "HWW");
-}
-
-static int exported_attempt(struct kunit *test, s64 patience)
-{
-	struct nbq_fixture *fixture = test->priv;
-
-	return nbq_spin_lock_timeout(fixture->lock, patience);
-}
-
-static void place_of_an_exported_operation_is_not_resumed(struct kunit *test)
-{
-	struct nbq_contender *behind = leave_a_place_by(test, exported_attempt);
-
-	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1);
-	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(test->priv, behind));
-}
-
-/* A free lock with a queue, which the attempt passes */
-static void place_is_not_resumed_without_patience(struct kunit *test)
-{
-	struct nbq_contender *behind = leave_a_place_by(test, exported_attempt);
-	struct nbq_fixture *fixture = test->priv;
-
-	/* Before: A L; after: [] */
-	nbq_contender_abandon(fixture, behind);
-	nbq_contender_release(fixture, &fixture->contenders[0]);
-	nbq_contender_abandon(fixture, &fixture->contenders[1]);
-	KUNIT_EXPECT_EQ(test, attempt(test, 0), 0);
-	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), 0);
-	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(fixture), 0);
-}
-
-/*
- * The memory of the lock becomes that of another one, without a call. In the queue that was there,
- * a place of this CPU stands abandoned.
- */
-static void place_in_the_queue_of_an_earlier_lock_is_not_resumed(struct kunit *test)
-{
-	struct nbq_contender *behind = leave_a_place(test);
-	struct nbq_node *left = behind->pred;
-	struct nbq_fixture *fixture = test->priv;
-	u16 elsewhere = nbq_context_of(&fixture->pool);
-
+	/* A L, which is all that the next lock finds */
 	nbq_contender_abandon(fixture, behind);
 	nbq_contender_release(fixture, &fixture->contenders[0]);
 	nbq_contender_abandon(fixture, &fixture->contenders[1]);
 	memset(lock_of(test), 0, sizeof(*lock_of(test)));
-
-	/* Another context holds the new lock: this one waits for it, and not in the old queue. */
 	lock_of(test)->state.holder = elsewhere;
 	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
+	EXPECT_TOTAL(test, .timeouts = 1, .nodes_resumed = 1, .nodes_reclaimed = 1,
+		     .nodes_freed = 1);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.holder, elsewhere);
+	KUNIT_EXPECT_TRUE(test, nbq_is_free(left));
+	/* Its next life may be in the queue of another lock type. */
+	KUNIT_EXPECT_FALSE(test, left->resumed);
 	lock_of(test)->state.holder = 0;
 	KUNIT_EXPECT_EQ(test, attempt(test, 100), 0);
-
-	/* In the queue of a socket, that waiter has skipped it. */
-	KUNIT_EXPECT_TRUE(test, nbq_is_free(left));
-}
-
-static void destroy_reclaims_what_was_abandoned(struct kunit *test)
-{
-	struct nbq_fixture *fixture = test->priv;
-
-	leave_a_place(test);
-	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), -EBUSY);
-	nbq_contender_abandon(fixture, &fixture->contenders[2]);
-	nbq_contender_release(fixture, &fixture->contenders[0]);
-	nbq_contender_poll(fixture, &fixture->contenders[1]);
-	nbq_contender_release(fixture, &fixture->contenders[1]);
-	KUNIT_EXPECT_EQ(test, nbq_bare_spin_destroy(lock_of(test)), 0);
-	KUNIT_EXPECT_EQ(test, nbq_nodes_in_use(fixture), 0);
 }
 
 static struct kunit_case bare_cases[] = {
@@ -342,18 +264,14 @@ static struct kunit_case bare_cases[] = {
 	KUNIT_CASE(wait_without_end_acquires_what_is_released),
 	KUNIT_CASE(wait_without_end_goes_on_after_a_deadlock),
 	KUNIT_CASE(interrupt_above_its_own_cpus_waiter_times_out),
-	KUNIT_CASE(abandoned_place_is_not_resumed),
-	KUNIT_CASE(place_of_an_exported_operation_is_not_resumed),
-	KUNIT_CASE(place_is_not_resumed_without_patience),
-	KUNIT_CASE(place_in_the_queue_of_an_earlier_lock_is_not_resumed),
-	KUNIT_CASE(destroy_reclaims_what_was_abandoned),
+	KUNIT_CASE(place_is_resumed_at_the_next_lock_in_the_same_memory),
 	{}
 };
 
 static struct kunit_suite bare_suite = {
 	.name = "nbq_spin_bare",
 	.init = nbq_fixture_init_spin,
-	.exit = nbq_fixture_exit,
+	.exit = nbq_fixture_finish,
 	.test_cases = bare_cases,
 };
 

@@ -254,6 +254,7 @@ static void destroy_gives_back_the_nodes_of_a_cpu_that_went(struct kunit *test)
 }
 
 KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);
+KUNIT_ARRAY_PARAM(queue, nbq_queue_types, nbq_type_desc);
 
 static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_PARAM(abandoned_nodes_in_the_middle_are_skipped, type_gen_params),
@@ -263,7 +264,7 @@ static struct kunit_case hotplug_cases[] = {
 			 type_gen_params),
 	KUNIT_CASE_PARAM(lock_that_rests_in_a_node_of_that_cpu_goes_on, type_gen_params),
 	KUNIT_CASE_PARAM(pool_keeps_its_cpu_and_level_when_the_cpu_returns, type_gen_params),
-	KUNIT_CASE_PARAM(destroy_gives_back_the_nodes_of_a_cpu_that_went, type_gen_params),
+	KUNIT_CASE_PARAM(destroy_gives_back_the_nodes_of_a_cpu_that_went, queue_gen_params),
 	{}
 };
 

@@ -8,7 +8,7 @@
  *	LAST_WORD: what a release writes last in the lock
  *	static_lock, static_struct.lock: locks that were defined statically
  *	traits: its struct nbq_traits
- *	link_to_pred, enqueue(), poll(), abandon(), release(), tail_of(), holder_of(),
+ *	destroy(), link_to_pred, enqueue(), poll(), abandon(), release(), tail_of(), holder_of(),
  *		letter(): as the members of struct nbq_lock_type
  */
 #include "lock_types.h"
@@ -69,11 +69,6 @@ static bool op_is_locked(const void *lock)
 static bool op_is_contended(const void *lock)
 {
 	return OP(is_contended)(lock);
-}
-
-static int op_destroy(void *lock)
-{
-	return OP(destroy)(lock);
 }
 
 #define DEFINE_TAKE(form)						\
@@ -220,7 +215,7 @@ const struct nbq_lock_type OP(type) = {
 	.unlock = op_unlock,
 	.is_locked = op_is_locked,
 	.is_contended = op_is_contended,
-	.destroy = op_destroy,
+	.destroy = destroy,
 	.take = op_take,
 	.drop = op_drop,
 #ifdef NBQ_OUT_OF_TREE

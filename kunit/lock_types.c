@@ -15,6 +15,14 @@ struct nbq_param nbq_types[NBQ_LOCK_TYPES] = {
 	{ &nbq_spin_type },
 };
 
+#ifdef NBQ_QUEUE_LOCKS
+struct nbq_param nbq_queue_types[NBQ_LOCK_TYPES - 1] = {
+	{ &nbq_clh_type },
+	{ &nbq_mcs_type },
+	{ &nbq_swap_type },
+};
+#endif
+
 void nbq_type_desc(struct nbq_param *param, char *desc)
 {
 	strscpy(desc, param->type->name, KUNIT_PARAM_DESC_SIZE);

@@ -213,6 +213,9 @@ struct nbq_param {
 
 /* For KUNIT_ARRAY_PARAM(): each type, without a value */
 extern struct nbq_param nbq_types[NBQ_LOCK_TYPES];
+#ifdef NBQ_QUEUE_LOCKS
+extern struct nbq_param nbq_queue_types[NBQ_LOCK_TYPES - 1];
+#endif
 void nbq_type_desc(struct nbq_param *param, char *desc);
 
 /* Define PREFIX_gen_params: each element of an array, whose .desc names it */

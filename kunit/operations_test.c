@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The public operations of every lock type, in one context: patience, the clock,
- * abandoned nodes, the advisory queries, destroy and misuse. Preemption, interrupts and bottom
+ * abandoned nodes, the advisory queries, and misuse. Preemption, interrupts and bottom
  * halves: contexts_test.c.
  *
  * Other contexts in the queue are moved by hand, before the operation or in the middle of a
@@ -695,7 +695,7 @@ static void is_locked_and_is_contended_in_every_state(struct kunit *test)
 	expect_queries(test, "[]", false, false);
 }
 
-/* Making and destroying */
+/* Making */
 
 static void expect_free_and_usable(struct kunit *test, void *lock)
 {
@@ -727,92 +727,7 @@ static void init_forgets_what_was_in_the_memory(struct kunit *test)
 	expect_free_and_usable(test, lock);
 }
 
-static void destroy_reclaims_exactly_the_abandoned_nodes(struct kunit *test)
-{
-	struct nbq_fixture *fixture = test->priv;
-	unsigned int abandoned;
-
-	for (abandoned = 0; abandoned <= NBQ_FIXTURE_NODES - 2; abandoned++) {
-		nbq_fixture_fill(fixture, NBQ_FIXTURE_NODES);
-		nbq_fixture_leave_abandoned(test, abandoned);
-
-		/* before: A L .. L */
-		KUNIT_EXPECT_EQ(test, fixture->type->destroy(fixture->lock), 0);
-
-		/* after: [] */
-		KUNIT_EXPECT_NULL(test, fixture->type->tail(fixture->lock));
-		EXPECT_SHAPE(test, ".");
-		EXPECT_TOTAL(test, .nodes_reclaimed = abandoned + holders_nodes(test));
-	}
-}
-
 /* Misuse. Each case announces the report that it provokes. */
-
-static void destroy_of_a_held_lock_is_refused(struct kunit *test)
-{
-	const struct nbq_lock_type *type = nbq_type(test);
-	struct nbq_fixture *fixture = test->priv;
-	struct nbq_contender *holder;
-	struct nbq_node *node;
-
-	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
-	holder = nbq_fixture_hold(test);
-	node = holders_nodes(test) ? holder->node : NULL;
-
-	/* Before and after: H */
-	KUNIT_EXPECT_EQ(test, type->destroy(fixture->lock), -EBUSY);
-	EXPECT_SHAPE(test, "H");
-	KUNIT_EXPECT_TRUE(test, type->is_locked(fixture->lock));
-	KUNIT_EXPECT_PTR_EQ(test, type->tail(fixture->lock), node);
-	KUNIT_EXPECT_PTR_EQ(test, type->holder(fixture->lock), node);
-	EXPECT_TOTAL(test);
-
-	/* The holder notices nothing; after: [] */
-	nbq_contender_release(fixture, holder);
-	KUNIT_EXPECT_EQ(test, type->destroy(fixture->lock), 0);
-}
-
-static void destroy_of_a_lock_with_a_waiter_is_refused(struct kunit *test)
-{
-	const struct nbq_lock_type *type = nbq_type(test);
-	struct nbq_fixture *fixture = test->priv;
-	struct nbq_contender *holder, *w, *x;
-
-	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
-	holder = nbq_fixture_hold(test);
-	w = nbq_fixture_enqueue(test);
-	x = nbq_fixture_enqueue(test);
-	nbq_contender_abandon(fixture, w);
-	nbq_contender_release(fixture, holder);
-
-	/* Before and after: A L x */
-	KUNIT_EXPECT_EQ(test, type->destroy(fixture->lock), -EBUSY);
-	EXPECT_SHAPE(test, "ALW");
-	KUNIT_EXPECT_PTR_EQ(test, type->tail(fixture->lock), x->node);
-	EXPECT_TOTAL(test);
-}
-
-static void destroy_of_a_held_lock_keeps_its_abandoned_nodes(struct kunit *test)
-{
-	const struct nbq_lock_type *type = nbq_type(test);
-	struct nbq_fixture *fixture = test->priv;
-	struct nbq_contender *w, *x;
-	struct nbq_node *tail;
-
-	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
-	nbq_fixture_hold(test);
-	w = nbq_fixture_enqueue(test);
-	x = nbq_fixture_enqueue(test);
-	KUNIT_EXPECT_FALSE(test, nbq_contender_abandon(fixture, w));
-	KUNIT_EXPECT_EQ(test, nbq_contender_abandon(fixture, x), goes(test));
-
-	/* Before and after: H L */
-	tail = type->tail(fixture->lock);
-	KUNIT_EXPECT_EQ(test, type->destroy(fixture->lock), -EBUSY);
-	EXPECT_SHAPE(test, "HLl");
-	KUNIT_EXPECT_PTR_EQ(test, type->tail(fixture->lock), tail);
-	EXPECT_TOTAL(test);
-}
 
 static void needs_checked_unlock(struct kunit *test)
 {
@@ -890,10 +805,6 @@ static struct kunit_case operations_cases[] = {
 	KUNIT_CASE_PARAM(is_locked_and_is_contended_in_every_state, type_gen_params),
 	KUNIT_CASE_PARAM(statically_defined_locks_are_free, type_gen_params),
 	KUNIT_CASE_PARAM(init_forgets_what_was_in_the_memory, type_gen_params),
-	KUNIT_CASE_PARAM(destroy_reclaims_exactly_the_abandoned_nodes, type_gen_params),
-	KUNIT_CASE_PARAM(destroy_of_a_held_lock_is_refused, type_gen_params),
-	KUNIT_CASE_PARAM(destroy_of_a_lock_with_a_waiter_is_refused, type_gen_params),
-	KUNIT_CASE_PARAM(destroy_of_a_held_lock_keeps_its_abandoned_nodes, type_gen_params),
 	KUNIT_CASE_PARAM(unlock_of_a_free_lock_changes_nothing, type_gen_params),
 	KUNIT_CASE_PARAM(unlock_on_another_cpu_changes_nothing, type_gen_params),
 	{}

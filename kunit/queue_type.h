@@ -20,6 +20,11 @@ static struct nbq_queue_lock *queue_of(void *lock)
 	return &x->queue;
 }
 
+static int destroy(void *lock)
+{
+	return STEP(destroy)(lock);
+}
+
 static bool enqueue(void *lock, struct nbq_contender *contender)
 {
 	contender->notified = NULL;

@@ -5,6 +5,7 @@
  * on; and locks that share a queue.
  */
 
+#include "../nbqlock/spin_queue.h"
 #include "common.h"
 
 #define NBQ_UNIT_NS	8192	/* of the time of a request */
@@ -360,25 +361,6 @@ static void waiter_behind_one_of_another_lock_does_not_wait_for_it(struct kunit 
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1);
 }
 
-static void destroy_leaves_the_waiter_of_another_lock_in_the_queue(struct kunit *test)
-{
-	struct nbq_spin *other = lock_that_shares_the_queue(test);
-	struct nbq_node *w = nbq_fixture_alloc(test), *x;
-	u32 *tail = &queue_here(test)->tail;
-
-	/* Before: w waits for the other lock, x has abandoned its place behind it; after: w */
-	nbq_spin_enqueue(&other->bare, tail, w);
-	x = nbq_fixture_alloc(test);
-	nbq_spin_enqueue(&lock_of(test)->bare, tail, x);
-	x->resumed = true;
-	KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(tail, x, w));
-	KUNIT_EXPECT_EQ(test, nbq_spin_destroy(lock_of(test)), 0);
-	KUNIT_EXPECT_TRUE(test, nbq_is_free(x));
-	KUNIT_EXPECT_FALSE(test, nbq_is_free(w));
-	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(tail, w, false));
-	EXPECT_TOTAL(test, .nodes_reclaimed = 1);
-}
-
 static struct kunit_case nbq_sockets_cases[] = {
 	KUNIT_CASE_PARAM(waiter_enqueues_on_its_own_socket, enqueue_gen_params),
 	KUNIT_CASE(no_steal_from_the_socket_that_has_the_turn),
@@ -387,7 +369,6 @@ static struct kunit_case nbq_sockets_cases[] = {
 	KUNIT_CASE(head_that_gives_up_leaves_no_turn_awaited),
 	KUNIT_CASE_PARAM(head_passes_a_turn_that_is_over_to_the_next_socket, turn_gen_params),
 	KUNIT_CASE(waiter_behind_one_of_another_lock_does_not_wait_for_it),
-	KUNIT_CASE(destroy_leaves_the_waiter_of_another_lock_in_the_queue),
 	{}
 };
 

@@ -16,6 +16,7 @@
 #include <linux/string.h>
 
 #include "../nbqlock/relax.h"
+#include "../nbqlock/spin_queue.h"
 #include "common.h"
 
 static struct nbq_spin *lock_of(struct kunit *test)

@@ -5,6 +5,7 @@
  * of the tail when it leaves the queue as its head.
  */
 #include "common.h"
+#include "spin_sweep.h"
 
 #define NBQ_TYPE		nbq_spin
 #define OP_INIT(lock)		nbq_spin_init(lock)
@@ -21,6 +22,14 @@ static const struct nbq_traits traits = {
 	/* Without lockdep, a release is an inlined store. */
 	.checks_unlock = IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC),
 };
+
+/* The lock has none. For the ends of cases: nothing is lost. */
+static int destroy(void *any)
+{
+	struct nbq_spin *lock = any;
+
+	return spin_sweep(&lock->bare);
+}
 
 /* A predecessor does not know its successor. */
 #define link_to_pred	NULL

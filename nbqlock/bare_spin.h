@@ -9,8 +9,8 @@
  * spin.h allows. A task takes part in deadlock checks while it has preemption off more than
  * once, as below two of the kernel's spinlocks.
  *
- * A lock of this layer need not be destroyed. What attempts on such a lock leave behind is
- * bounded: at most one node for each context that waited.
+ * Memory that is all zeroes is a free lock. It may become anything else when no context uses the
+ * lock: what attempts have abandoned stands in tables, and names the lock by its address alone.
  */
 #ifndef _NBQLOCK_BARE_SPIN_H
 #define _NBQLOCK_BARE_SPIN_H
@@ -87,14 +87,5 @@ static inline bool nbq_bare_spin_is_locked(const union nbq_bare_spin *lock)
  * Return: true if the lock is held, and there is a queue.
  */
 bool nbq_bare_spin_is_contended(const union nbq_bare_spin *lock);
-
-/**
- * nbq_bare_spin_destroy() - Free the nodes that attempts have abandoned at a bare lock.
- * @lock: the lock
- *
- * Context: Any.
- * Return: 0; -EBUSY if a context holds the lock or waits.
- */
-int __must_check nbq_bare_spin_destroy(union nbq_bare_spin *lock);
 
 #endif

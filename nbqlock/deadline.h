@@ -44,7 +44,6 @@
  * @relative: the clock has not been read
  * @announced: contention_begin has been raised for the attempt
  * @traced: so has nbq_wait_begin, while it was enabled
- * @forgets_place: no later attempt resumes the place that this one abandons
  *
  * Two registers: an attempt that does not wait never reads it.
  */
@@ -56,7 +55,6 @@ struct nbq_deadline {
 	bool relative:1;
 	bool announced:1;
 	bool traced:1;
-	bool forgets_place:1;
 };
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)

@@ -666,15 +666,6 @@ static inline void nbq_count_skipped(struct nbq_pool *pool, unsigned long skippe
 }
 
 #if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
-/* The steps of an acquisition, as bare_spin.c says. */
-struct nbq_node *nbq_spin_enqueue(const union nbq_bare_spin *lock, u32 *tail,
-				  struct nbq_node *node);
-struct nbq_node *nbq_spin_poll(const struct nbq_node *pred);
-struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
-			       struct nbq_node *prev);
-bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred);
-bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor);
-
 #ifdef NBQ_QUEUE_LOCKS
 /* growth.c */
 extern unsigned int nbq_pool_nodes_max;

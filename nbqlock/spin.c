@@ -37,7 +37,6 @@ static void acquire_untimed(struct nbq_spin *lock, unsigned int subclass, unsign
 
 void nbq_spin_init_key(struct nbq_spin *lock, const char *name, struct lock_class_key *key)
 {
-	nbq_forget_places(lock);
 	lock->state.all = 0;
 	lockdep_init_map_wait(&lock->dep_map, name, key, 0, LD_WAIT_SPIN);
 }
@@ -131,13 +130,3 @@ bool nbq_spin_is_contended(const struct nbq_spin *lock)
 	return nbq_bare_spin_is_contended(&lock->bare);
 }
 EXPORT_SYMBOL_GPL(nbq_spin_is_contended);
-
-int nbq_spin_destroy(struct nbq_spin *lock)
-{
-	int ret = nbq_bare_spin_destroy(&lock->bare);
-
-	if (ret)
-		nbq_report(NBQ_REPORT_IN_USE, lock, READ_ONCE(lock->state.holder), _RET_IP_);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(nbq_spin_destroy);

@@ -35,8 +35,8 @@
  * @name: its name, for lockdep
  * @key: its class, for lockdep
  *
- * Memory that was a lock before and was not destroyed may be made one again: no attempt
- * resumes its place in the old queue.
+ * Memory that is all zeroes is a free lock already, of which lockdep does not know. It may become
+ * anything else, without a call, when no context uses the lock.
  *
  * Context: Any.
  */
@@ -56,29 +56,6 @@ do {									\
 									\
 	nbq_spin_init_key((lock), #lock, &__key);			\
 } while (0)
-
-/**
- * nbq_spin_destroy() - Free the queue nodes that a lock keeps.
- * @lock: a lock that no context uses any more
- *
- * Call it before the memory of the lock is freed: else nodes that waiters abandoned in its
- * queue stay there until a waiter of any lock that shares it skips them. So they do where
- * the pool of the caller has no free node.
- * The lock is free and as new afterwards.
- *
- * It orders nothing for the caller, who orders the last use of each user before it, as
- * refcount_dec_and_test() or a lock does.
- *
- * Whether a context uses the lock is found out as far as possible: a waiter is not noticed
- * behind which one of another lock waits in the same queue.
- *
- * Context: Any. No context may hold, wait for or try the lock meanwhile.
- * Return:
- * * 0 - done
- * * %-EBUSY - a context holds the lock or waits for it: reported in the kernel log; a
- *   request for a handoff may be gone, which a waiter makes again
- */
-int __must_check nbq_spin_destroy(struct nbq_spin *lock);
 
 /**
  * nbq_spin_is_locked() - Is the lock held?

@@ -132,7 +132,8 @@ static void count_nodes(const struct stress_run *run, struct stress_report *repo
 		ops->count_nodes(&sum, run->target_count);
 	report->nodes_max = sum.max;
 	report->nodes_reclaimed = sum.reclaimed;
-	report->leaked = sum.leaked;
+	report->leaked = stress_nodes_leaked(ops, sum.leaked, run->contender_count,
+					     run->target_count);
 }
 
 static void add_skipped(const struct contender *contender, struct stress_skipped *sum)

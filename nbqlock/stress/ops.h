@@ -56,7 +56,7 @@ union stress_lock {
  * struct stress_nodes - use of queue nodes
  * @max: the most in use at one time
  * @reclaimed: freed by another context, or by destroying the lock
- * @leaked: allocated and not freed, after the lock was destroyed
+ * @leaked: allocated and not freed, after the lock was destroyed; see stress_nodes_leaked()
  */
 struct stress_nodes {
 	u64 max;
@@ -130,6 +130,7 @@ enum stress_patience {
  *	@exit; may be NULL
  * @count_skipped: add the skipped nodes that no contender counts; may be NULL
  * @nodes_of: queue nodes of this CPU that are in use; NULL: nodes do not belong to CPUs
+ * @leaves_places: the end of a lock leaves abandoned nodes in its queue
  *
  * @lock and @unlock are called in contexts up to @highest, and do not allocate. Each context has
  * a waiter of its own. The other operations may sleep.
@@ -150,7 +151,23 @@ struct stress_ops {
 	void (*count_nodes)(struct stress_nodes *nodes, unsigned int locks);
 	void (*count_skipped)(struct stress_skipped *skipped);
 	unsigned int (*nodes_of)(unsigned int cpu);
+	bool leaves_places;
 };
+
+/*
+ * Nodes that are lost. Where places are left, a context has one at each lock at most, which its
+ * next attempt there resumes, and each queue that of one acting head, which took the lock. The next
+ * waiter frees these, also in a later run, which then has freed more than it has allocated.
+ */
+static inline s64 stress_nodes_leaked(const struct stress_ops *ops, s64 leaked,
+				      unsigned int contexts, unsigned int locks)
+{
+	s64 left = (s64)(contexts + 1) * locks;
+
+	if (!ops->leaves_places)
+		return leaked;
+	return leaked > left ? leaked - left : 0;
+}
 
 /* ops_nbq.c */
 extern const struct stress_ops stress_clh_nb;

@@ -65,14 +65,15 @@ static void stress_##X##_unlock(union stress_lock *lock,		\
 	__nbq_acquire(&lock->nbq_##X);				\
 	nbq_##X##_unlock(&lock->nbq_##X);				\
 }									\
-									\
+
+#define DEFINE_DESTROY(X)						\
 static int stress_##X##_destroy(union stress_lock *lock)		\
 {									\
 	return nbq_##X##_destroy(&lock->nbq_##X);			\
 }
 
 /* A lock type: nbq_X. Each index has a lockdep class. */
-#define DEFINE_LOCK_TYPE(NAME, X, MEANING)				\
+#define DEFINE_LOCK_TYPE(NAME, X, MEANING, ...)				\
 static struct lock_class_key stress_##NAME##_keys[STRESS_LOCKS_MAX];	\
 									\
 static int stress_##NAME##_init(union stress_lock *lock,		\
@@ -94,22 +95,29 @@ const struct stress_ops stress_##NAME = {				\
 	.lockdep_disable = stress_##X##_excuse,			\
 	.lock = stress_##X##_lock,					\
 	.unlock = stress_##X##_unlock,					\
-	.destroy = stress_##X##_destroy,				\
 	.count_nodes = count_nodes,					\
 	.count_skipped = count_skipped,					\
 	.nodes_of = nbq_cpu_nodes_in_use,				\
+	__VA_ARGS__							\
 }
 
 DEFINE_OPERATIONS(clh)
 DEFINE_OPERATIONS(mcs)
 DEFINE_OPERATIONS(swap)
 DEFINE_OPERATIONS(spin)
+DEFINE_DESTROY(clh)
+DEFINE_DESTROY(mcs)
+DEFINE_DESTROY(swap)
 
 DEFINE_LOCK_TYPE(clh_nb, clh,
-		 "CLH-NB, a queue lock with non-blocking timeout, nbq_clh_lock_timeout()");
+		 "CLH-NB, a queue lock with non-blocking timeout, nbq_clh_lock_timeout()",
+		 .destroy = stress_clh_destroy);
 DEFINE_LOCK_TYPE(mcs_nb, mcs,
-		 "MCS-NB, the same with waiters that spin on their own node, nbq_mcs_lock_timeout()");
+		 "MCS-NB, the same with waiters that spin on their own node, nbq_mcs_lock_timeout()",
+		 .destroy = stress_mcs_destroy);
 DEFINE_LOCK_TYPE(swap_nb, swap,
-		 "the swap-only lock, the same without compare-and-swap, nbq_swap_lock_timeout()");
+		 "the swap-only lock, the same without compare-and-swap, nbq_swap_lock_timeout()",
+		 .destroy = stress_swap_destroy);
 DEFINE_LOCK_TYPE(nbq_spin, spin,
-		 "the hybrid, a spinlock with a queue for waiters, nbq_spin_lock_timeout()");
+		 "the hybrid, a spinlock with a queue for waiters, nbq_spin_lock_timeout()",
+		 .leaves_places = true);

@@ -31,8 +31,7 @@ def charged_files(source):
     shipped, stress = source / "nbqlock", source / "nbqlock" / "stress"
     comparators = [path for path in sorted(stress.glob("ops_*.c"))
                    if path.name != "ops_kernel.c"]
-    return [*sorted(shipped.glob("*_nb.c")), shipped / "spin.c", shipped / "bare_spin.c",
-            shipped / "socket.c",
+    return [*sorted(shipped.glob("*_nb.c")), *sorted(shipped.glob("*spin*.c")),
             shipped / "node.c", shipped / "wait.c", *comparators, stress / "own_node.c",
             stress / "paper_pool.c", *sorted((HERE / "models").glob("*.c"))]
 

@@ -345,6 +345,7 @@ static void finish(void)
 	}
 	if (ops->count_nodes)
 		ops->count_nodes(&findings.nodes, 1);
+	findings.nodes.leaked = stress_nodes_leaked(ops, findings.nodes.leaked, settings.cpus, 1);
 	if (ops->count_skipped)
 		ops->count_skipped(&findings.skipped);
 }

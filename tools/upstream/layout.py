@@ -108,9 +108,10 @@ BARE = Patch("1-bare", {
     f"{CODE}/Makefile": own("Makefile"),
     f"{CODE}/start.c": own("start.c"),
     **code("bare_spin.c", "contention.h", "deadline.h", "events.h", "events_list.h", "pool.c",
-           "relax.h", "socket.h", "trace.c", "trace.h", "wait.c", "wait.h"),
+           "relax.h", "socket.h", "spin_policy.h", "spin_queue.c", "spin_queue.h",
+           "spin_turns.c", "spin_turns.h", "spin_word.h", "trace.c", "trace.h", "wait.c", "wait.h"),
     **code("internal.h", NBQ_STATIC_NODES=None),
-    **code("node.c", "socket.c", NBQ_STATIC_NODES=16),
+    **code("node.c", NBQ_STATIC_NODES=16),
 }, {
     "kernel/Kconfig.locks": [(r"\Z", f'\nsource "{CODE}/Kconfig"\n')],
     "kernel/locking/Makefile": [

@@ -129,7 +129,7 @@ static void play(const struct step *step)
 		nbq_X_unlock(lock);
 		tell(CALL_RELEASED, step, 0);
 		if (contexts[self].attempt[step->lock].doing == DESTROYING) {
-			int destroyed = nbq_X_destroy(lock);
+			int destroyed = nbq_X_end(lock);
 
 			memset(lock, 0xa5, sizeof(*lock));
 			tell(CALL_DESTROYED, step, destroyed);

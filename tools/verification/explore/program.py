@@ -45,8 +45,7 @@ def build(source, folder, lock):
     locks = folder / f"locks-{lock}.o"
     for command in (
             [*compiler, *FLAGS_OF_SHIPPED, "-o", locks, *sorted(shipped.glob("*_nb.c")),
-             shipped / "spin.c",
-             shipped / "bare_spin.c", shipped / "socket.c", shipped / "node.c", shipped / "wait.c"],
+             *sorted(shipped.glob("*spin*.c")), shipped / "node.c", shipped / "wait.c"],
             [*compiler, *FLAGS_OF_TOOLS, "-o", program, *sorted(HERE.glob("*.[cS]")),
              *sorted(HOST.glob("fiber*.[cS]")), *sorted((HOST / "shim").glob("*.c")), locks,
              "-lpthread"]):

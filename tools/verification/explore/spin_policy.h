@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How long the waiters of nbqlock/bare_spin.c and nbqlock/wait.c do what they do, for the
+ * How long the waiters of nbqlock/spin_policy.h and nbqlock/wait.c do what they do, for the
  * explorer: not numbers, but a choice (PERSIST in context.h). A limit is reached by a
  * context that polls on until it does something new, and by no other. So all values are
  * explored that the limits could have, and any relation between them; and whether a
@@ -32,8 +32,8 @@ bool context_has_little_patience(void);
 #define HAS_LITTLE_PATIENCE(wait)	((void)(wait), context_has_little_patience())
 #define TURN_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
 #define POLLS_AS_HEAD		((unsigned int)NEVER_YET)
-#define HAS_POLLED(place, wait)	((void)(place), (void)(wait), context_persists())
-#define HAS_TICKED(place, wait)	((void)(place), (void)(wait), context_persists())
+#define HAS_POLLED(polls)	((void)(polls), context_persists())
+#define HAS_TICKED(ticked_at, now)	((void)(ticked_at), (void)(now), context_persists())
 
 /* A search for a deadlock is a choice of its own (CHECK in context.h). */
 #define NBQ_WAIT_TIMES

@@ -616,8 +616,8 @@ static void remake(unsigned int lock)
 {
 	if (is_used(lock))
 		return;
-	if (below(2))
-		EXPECT(nbq_X_destroy(&locks[lock]) == 0);
+	if (!HOLDS_NODE || below(2))
+		EXPECT(nbq_X_end(&locks[lock]) == 0);
 	else
 		lose(lock);
 	memset(&locks[lock], 0xa5, sizeof(locks[lock]));

@@ -12,6 +12,9 @@
 #include <nbqlock/nbqlock.h>
 #include <host.h>
 #include <places.h>
+#ifdef TYPE_SPIN
+#include "../../../kunit/spin_sweep.h"
+#endif
 
 /*
  * STEPS_TO_ABANDON, STEPS_TO_RELEASE
@@ -116,12 +119,21 @@ static inline void nbq_X_unlock(struct nbq_spin *lock)
 	preempt_enable();
 }
 
-#define nbq_X_destroy(lock)		nbq_bare_spin_destroy(&(lock)->bare)
 #else
 #define nbq_X_lock_timeout		__PASTE(NBQ_TYPE, _lock_timeout)
 #define nbq_X_trylock			__PASTE(NBQ_TYPE, _trylock)
 #define nbq_X_unlock			__PASTE(NBQ_TYPE, _unlock)
+#endif
+/*
+ * nbq_X_end: what is to be called before its memory ends. nbq_X_destroy: finds out that no context
+ * uses the lock, and gives back what was abandoned.
+ */
+#ifdef TYPE_SPIN
+#define nbq_X_end(lock)			0
+#define nbq_X_destroy(lock)		spin_sweep(&(lock)->bare)
+#else
 #define nbq_X_destroy			__PASTE(NBQ_TYPE, _destroy)
+#define nbq_X_end			nbq_X_destroy
 #endif
 /* Which the bare layer does not have. */
 #define nbq_X_lock_until		__PASTE(NBQ_TYPE, _lock_until)

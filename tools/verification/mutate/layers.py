@@ -16,17 +16,17 @@ from verification.mutate.edits import SOURCE
 
 QUEUES = ("clh", "swap", "mcs")
 LOCKS = (*QUEUES, "spin")
+# What the suites nbq_spin and nbq_sockets know best.
+HYBRID = ("bare_spin.c", "bare_spin.h", "socket.h", "spin_policy.h", "spin_queue.c",
+          "spin_turns.c", "spin_turns.h", "spin_word.h")
 # The lock types that run a file's text; none: the text is not in the host's programs.
 TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
-         "bare_spin.c": ("spin",), "bare_spin.h": ("spin",), "spin.c": ("spin",),
-         "spin.h": ("spin",), "socket.c": ("spin",), "socket.h": ("spin",),
+         "spin.c": ("spin",), "spin.h": ("spin",), **{name: ("spin",) for name in HYBRID},
          "queue_lock.h": QUEUES, "clh.h": ("clh",), "pool.c": (), "growth.c": (), "guard.h": ()}
 DEADLOCKS = ("clh", "spin")
 # More programs: of processors that wait for a word to change, of kernels with lockdep.
 ARM64 = ("relax.h", "wait.h", "wait.c", "deadline.h", "bare_spin.c")
 LOCKDEP = ("attempt.h", "queue_lock.h", "spin.c", "spin.h")
-# What the suites nbq_spin and nbq_sockets know best.
-HYBRID = ("bare_spin.c", "bare_spin.h", "socket.c", "socket.h")
 # What depends on the contexts of a CPU, for suites that wait for ticks.
 CONTEXTS = (*LOCKDEP, "wait.c", "wait.h", "node.c", "pool.c", "internal.h", "clh.h", "guard.h")
 CACHE = "ccache" if shutil.which("ccache") else ""
