@@ -406,23 +406,34 @@ void check_release(unsigned int number, unsigned int lock)
 	context->attempt[lock].own_steps = 0;
 }
 
-bool is_last_user(unsigned int number, unsigned int lock)
+/* With its release it is done with the lock, and so are all others, for the time being. */
+static bool is_only_user(unsigned int number, unsigned int lock)
 {
 	unsigned int other;
 
-	if (contexts[number].attempt[lock].followed || contexts[number].attempt[lock].left)
+	if (contexts[number].attempt[lock].followed)
 		return false;
 	for (other = 0; other < contexts_number; other++) {
-		const struct attempt *attempt = &contexts[other].attempt[lock];
+		unsigned char doing = contexts[other].attempt[lock].doing;
 
-		if (other != number && (attempt->left || (attempt->doing != IDLE &&
-							  attempt->doing != RELEASING)))
+		if (other != number && doing != IDLE && doing != RELEASING)
 			return false;
 	}
 	return true;
 }
 
-void check_released(unsigned int number, unsigned int lock)
+bool is_last_user(unsigned int number, unsigned int lock)
+{
+	unsigned int other;
+
+	for (other = 0; other < contexts_number; other++) {
+		if (contexts[other].attempt[lock].left)
+			return false;
+	}
+	return is_only_user(number, lock);
+}
+
+void check_released(unsigned int number, unsigned int lock, bool remakes)
 {
 	struct context *context = &contexts[number];
 	struct attempt *attempt = &context->attempt[lock];
@@ -436,6 +447,8 @@ void check_released(unsigned int number, unsigned int lock)
 	attempt->own_steps = 0;
 	attempt->node = NULL;
 	attempt->doing = is_last_user(number, lock) ? DESTROYING : IDLE;
+	if (remakes && is_only_user(number, lock))
+		memset(&locks[lock], 0, sizeof(locks[lock]));
 	attempt->followed = false;
 	check_preemption(context);
 }

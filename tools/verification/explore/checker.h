@@ -37,7 +37,7 @@ void check_begin(unsigned int context, unsigned int lock);
 void check_acquired(unsigned int context, unsigned int lock);
 void check_failed(unsigned int context, unsigned int lock, int ret);
 void check_release(unsigned int context, unsigned int lock);
-void check_released(unsigned int context, unsigned int lock);
+void check_released(unsigned int context, unsigned int lock, bool remakes);
 void check_destroyed(unsigned int context, unsigned int lock, int ret);
 
 /* Has it released as the last user, so that it may destroy the lock? */

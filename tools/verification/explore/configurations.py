@@ -2,7 +2,7 @@
 """What is explored: small configurations, each with a reason.
 
 A program has a word for each context, CPU.LEVEL:ATTEMPTS (program.h): a letter is a
-lock; without a sign after it the attempt is untimed; ?: it times out at some clock read; 0:
+lock; !: its memory becomes another lock; without a sign after it the attempt is untimed; ?: it times out at some clock read; 0:
 it has no patience; @: its deadline has passed; in parentheses: what the holder does.
 """
 
@@ -40,7 +40,7 @@ class Configuration:
         if lock.endswith("_bare") and self.name not in OF_BARE_LAYER:
             return False
         lock = lock.removesuffix("_bare")
-        if self.sockets and lock != "spin":
+        if (self.sockets or "!" in self.program) and lock != "spin":
             return False
         return lock not in self.beyond and (ALL if lock in self.slow else self.when) <= when
 
@@ -102,6 +102,13 @@ CONFIGURATIONS = (
     Configuration("shared_queues", "0.0:A?,B? 1.0:B?,A?", sockets=2),
     Configuration("sockets_and_nmi", "0.0:A? 0.3:B? 1.0:A?", sockets=2),
     Configuration("sockets_and_nmi_of_one_lock", "0.0:A? 0.3:A? 1.0:A?", sockets=2),
+
+    # Memory that becomes another lock, of which places are resumed.
+    Configuration("becomes_another_lock", "0.0:A?!,A? 1.0:A?!,A?", when=QUICK),
+    Configuration("becomes_another_lock_in_a_shared_queue", "0.0:A?!,A? 1.0:B,A? 2.0:A?", pool=1,
+                  sockets=1),
+    Configuration("becomes_another_lock_on_sockets", "0.0:A?!,A? 1.0:A?! 2.0:A?", pool=1,
+                  sockets=2),
 
     # More of the same, where it takes long.
     Configuration("nmi_twice", "0.0:A?,A? 0.3:A?,A? 1.0:A?,A?", when=ALL),

@@ -363,7 +363,7 @@ static bool answer(struct context *context)
 		check_release(self, call.step->lock);
 		break;
 	case CALL_RELEASED:
-		check_released(self, call.step->lock);
+		check_released(self, call.step->lock, call.step->remakes);
 		break;
 	case CALL_DESTROYED:
 		check_destroyed(self, call.step->lock, call.ret);

@@ -46,6 +46,10 @@ static const struct step *read_steps(const char **text, struct role *role)
 		locks_number = step->lock + 1;
 	role->attempts[step->lock]++;
 	step->patience = read_patience(text);
+	if (**text == '!') {
+		step->remakes = true;
+		(*text)++;
+	}
 	if (**text == '(') {
 		(*text)++;
 		step->inner = read_steps(text, role);

@@ -7,7 +7,8 @@
  * One word a context: its CPU, its context level (0 task .. 3 NMI), its attempts
  * one after another. A letter is a lock; what follows is the patience: nothing
  * for ever, ? until some reading of the clock, 0 none, @ a deadline that has
- * passed already. The attempts in parentheses are made while holding the lock.
+ * passed already. !: after the release, if no context uses the lock then, its memory becomes
+ * another lock, without a call (of the hybrid alone). The attempts in parentheses are made while holding the lock.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
@@ -30,12 +31,14 @@ enum patience {
  * struct step - an attempt, and the release if it succeeds
  * @lock: which lock
  * @patience: for how long it may wait
+ * @remakes: the lock becomes another one in the same memory
  * @inner: the first of those made while holding the lock; NULL: none
  * @next: the one after it; NULL: it is the last
  */
 struct step {
 	unsigned int lock;
 	enum patience patience;
+	bool remakes;
 	const struct step *inner;
 	const struct step *next;
 };
