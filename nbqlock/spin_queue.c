@@ -24,9 +24,12 @@
  *	Only the nodes with which a pool began can be encoded in a tail.
  */
 #include <linux/atomic.h>
+#include <linux/processor.h>
 
 #include "internal.h"
+#include "spin_policy.h"
 #include "spin_queue.h"
+#include "spin_turns.h"
 #include "spin_word.h"
 #include "trace.h"
 
@@ -158,3 +161,149 @@ bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
 	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_spin_dequeue_head);
+
+/*
+ * Does the waiter act as head whatever its predecessor does? That waits for another lock, which
+ * shares the queue; or this interrupt has come above it.
+ */
+static bool is_first_of_lock(const struct nbq_place *place, const struct nbq_wait *wait)
+{
+	return READ_ONCE(place->pred->wants) != wait->lock || place->pred->cpu == wait->pool->cpu;
+}
+
+/*
+ * Is the predecessor stalled? The hypervisor is asked no more often than the heartbeat is
+ * checked: if each waiter behind a stalled one acted at once, they would get in each other's way.
+ */
+static void check_pred(struct nbq_place *place, const struct nbq_wait *wait)
+{
+	u64 heartbeat = READ_ONCE(place->pred->pool->heartbeat);
+
+	place->checked_at = wait->now;
+	place->competes = is_first_of_lock(place, wait) ||
+			  nbq_has_passed(heartbeat, wait->now, STALLED_NS) ||
+			  nbq_has_passed(wait->now, heartbeat, AHEAD_NS) ||
+			  vcpu_is_preempted(place->pred->cpu);
+}
+
+/* Has another waiter enqueued behind it? */
+void nbq_place_check_successor(struct nbq_place *place)
+{
+	if (!place->has_successor)
+		place->has_successor = READ_ONCE(place->queue->tail) !=
+				       nbq_encode_tail(place->node);
+}
+
+/* A nested attempt has none: neither it nor the one that it has interrupted counts as running. */
+static void publish_heartbeat(const struct nbq_wait *wait)
+{
+	if (likely(!wait->nested))
+		WRITE_ONCE(wait->pool->heartbeat, wait->now);
+}
+
+/* The attempt waits in the queue from now on. */
+static void start_clock(struct nbq_place *place, struct nbq_wait *wait)
+{
+	/* The search for a node may take longer than the polls up to the next clock read. */
+	wait->deadline->polls = 0;
+	wait->now = nbq_clock_ns();
+	place->since = wait->now;
+	place->checked_at = wait->now;
+	place->ticked_at = wait->now;
+	publish_heartbeat(wait);
+}
+
+/* The clock has been read: publish the heartbeat, and check the predecessor's. */
+void nbq_place_tick(struct nbq_place *place, const struct nbq_wait *wait)
+{
+	place->ticked_at = wait->now;
+	publish_heartbeat(wait);
+	if (!place->competes && nbq_has_passed(place->checked_at, wait->now, CHECK_PRED_NS))
+		check_pred(place, wait);
+	/* Before it is the head, if there is time: then it is to poll the lock's line. */
+	nbq_place_check_successor(place);
+}
+
+/*
+ * Skip abandoned predecessors, up to a waiter or to the head. There are no more than the queue
+ * had when this node was enqueued: each skip frees a node.
+ */
+void nbq_place_skip(struct nbq_place *place, struct nbq_wait *wait)
+{
+	unsigned long skipped = place->skipped;
+	struct nbq_node *prev;
+
+	while (place->pred && (prev = nbq_spin_poll(place->pred))) {
+		struct nbq_node *last = place->pred;
+
+		nbq_wait_pause(wait);
+		place->pred = nbq_spin_skip(place->node, last, prev);
+		/* It has resumed its place, and waits. */
+		if (place->pred == last)
+			break;
+		place->skipped += prev != NBQ_AVAILABLE;
+	}
+	if (!place->pred)
+		place->competes = true;
+	/* The abandoned node may have been the acting head's: then its successor acts next. */
+	else if (place->skipped != skipped)
+		check_pred(place, wait);
+}
+
+/* Enqueue. Return: false if there is no node. */
+bool nbq_place_take(struct nbq_place *place, struct nbq_wait *wait)
+{
+	struct nbq_pool *pool = wait->pool;
+	struct nbq_node *node = NULL;
+
+	if (likely(nbq_pool_is_ready(pool)))
+		node = nbq_node_alloc_encodable(pool);
+	if (unlikely(!node))
+		return false;
+	WRITE_ONCE(pool->late_for, NULL);
+	WRITE_ONCE(node->nested, wait->nested);
+	place->node = node;
+	start_clock(place, wait);
+	nbq_choose_queue(place, wait);
+	place->pred = nbq_spin_enqueue(wait->lock, &place->queue->tail, node);
+	place->was_behind = place->pred;
+	place->competes = !place->pred || is_first_of_lock(place, wait);
+	return true;
+}
+
+/* Resume the place of an earlier attempt, without an access to the lock. */
+void nbq_place_resume(struct nbq_place *place, struct nbq_wait *wait)
+{
+	place->node = nbq_resume(wait->pool, wait->lock, nbq_node_resume, &place->pred);
+	if (!place->node)
+		return;
+	place->queue = place->node->queue;
+	place->turn = place->node->turn;
+	start_clock(place, wait);
+	place->since = place->node->since;
+	check_pred(place, wait);
+}
+
+/*
+ * The wait in the queue is over, with the lock or with an error: dequeue or abandon. An acting head
+ * with the lock has used up its place, which no attempt resumes.
+ */
+void nbq_place_leave(struct nbq_place *place, struct nbq_wait *wait, int ret)
+{
+	struct nbq_node *node = place->node;
+	bool freed;
+
+	nbq_count_skipped(wait->pool, place->skipped);
+	WRITE_ONCE(node->lock, ret ? wait->lock : NULL);
+	node->queue = place->queue;
+	node->turn = place->turn;
+	node->since = place->since;
+	freed = place->pred ?
+		nbq_spin_abandon(&place->queue->tail, node, place->pred) :
+		nbq_spin_dequeue_head(&place->queue->tail, node, place->has_successor);
+	if (!ret)
+		return;
+	/* At the head, too. */
+	wait->pool->events.nodes_abandoned += !freed;
+	trace_nbq_abandon(wait->lock, !freed, ret);
+}

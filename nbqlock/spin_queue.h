@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A queue of the hybrid, step by step: spin_queue.c.
+ * A queue of the hybrid: its steps, and the place of an attempt in it. See spin_queue.c.
  */
 #ifndef _NBQ_SPIN_QUEUE_H
 #define _NBQ_SPIN_QUEUE_H
@@ -16,5 +16,40 @@ struct nbq_node *nbq_spin_skip(struct nbq_node *node, struct nbq_node *pred,
 			       struct nbq_node *prev);
 bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred);
 bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor);
+
+/**
+ * struct nbq_place - where an attempt waits
+ * @node: its node in the queue; NULL: it is a newcomer
+ * @pred: its predecessor; NULL: none
+ * @queue: its queue
+ * @skipped: how many abandoned nodes it has skipped
+ * @since: when it enqueued
+ * @checked_at: when it checked the heartbeat of @pred last
+ * @ticked_at: the clock read of its last tick
+ * @turn: what stands for @queue in the turn of the lock
+ * @competes: for the lock: it is the head, or acts as head
+ * @was_behind: it had a predecessor when it enqueued
+ * @has_successor: another waiter has enqueued behind it; it may have given up since
+ */
+struct nbq_place {
+	struct nbq_node *node;
+	struct nbq_node *pred;
+	struct nbq_queue *queue;
+	unsigned long skipped;
+	u64 since;
+	u64 checked_at;
+	u64 ticked_at;
+	u8 turn;
+	bool competes;
+	bool was_behind;
+	bool has_successor;
+};
+
+bool nbq_place_take(struct nbq_place *place, struct nbq_wait *wait);
+void nbq_place_resume(struct nbq_place *place, struct nbq_wait *wait);
+void nbq_place_tick(struct nbq_place *place, const struct nbq_wait *wait);
+void nbq_place_check_successor(struct nbq_place *place);
+void nbq_place_skip(struct nbq_place *place, struct nbq_wait *wait);
+void nbq_place_leave(struct nbq_place *place, struct nbq_wait *wait, int ret);
 
 #endif

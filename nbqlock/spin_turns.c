@@ -59,14 +59,13 @@ bool nbq_has_queue(const void *lock)
  * the turn of another socket: for such attempts the turn would come too late, and each head that
  * gives up would leave the lock's line to the next.
  */
-void nbq_choose_queue(const union nbq_bare_spin *lock, struct nbq_place *place,
-		      const struct nbq_wait *wait)
+void nbq_choose_queue(struct nbq_place *place, const struct nbq_wait *wait)
 {
 	const struct nbq_socket *socket = READ_ONCE(wait->pool->socket);
 
 	if (nbq_has_other_sockets(socket) && HAS_LITTLE_PATIENCE(wait))
 		socket = NULL;
-	place->queue = nbq_queue_of(socket, lock);
+	place->queue = nbq_queue_of(socket, wait->lock);
 	place->turn = socket ? socket->turn : NBQ_TURN_MACHINE;
 }
 

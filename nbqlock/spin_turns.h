@@ -1,46 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The turns of sockets: which head may take the lock, and with which request. How they go:
- * spin_turns.c. On one socket each head has the turn, and all that is left of them is the request
- * for its successor.
+ * The turns of sockets: which head may take the lock, and with which request. On one socket each
+ * head has the turn, and hands on a request to its successor. See spin_turns.c.
  */
 #ifndef _NBQ_SPIN_TURNS_H
 #define _NBQ_SPIN_TURNS_H
 
-#include <linux/types.h>
-
 #include "bare_spin_types.h"
-#include "internal.h"
-#include "socket.h"
-#include "wait.h"
-
-/**
- * struct nbq_place - where an attempt waits
- * @node: its node in the queue; NULL: it is a newcomer
- * @pred: its predecessor; NULL: none
- * @queue: its queue
- * @skipped: how many abandoned nodes it has skipped
- * @since: when it enqueued
- * @checked_at: when it checked the heartbeat of @pred last
- * @ticked_at: the clock read of its last tick
- * @turn: what stands for @queue in the turn of the lock
- * @competes: for the lock: it is the head, or acts as head
- * @was_behind: it had a predecessor when it enqueued
- * @has_successor: another waiter has enqueued behind it; it may have given up since
- */
-struct nbq_place {
-	struct nbq_node *node;
-	struct nbq_node *pred;
-	struct nbq_queue *queue;
-	unsigned long skipped;
-	u64 since;
-	u64 checked_at;
-	u64 ticked_at;
-	u8 turn;
-	bool competes;
-	bool was_behind;
-	bool has_successor;
-};
+#include "spin_queue.h"
 
 /**
  * struct nbq_head - a waiter that competes for the lock
@@ -64,8 +31,7 @@ struct nbq_head {
 	bool awaits;
 };
 
-void nbq_choose_queue(const union nbq_bare_spin *lock, struct nbq_place *place,
-		      const struct nbq_wait *wait);
+void nbq_choose_queue(struct nbq_place *place, const struct nbq_wait *wait);
 bool nbq_head_awaits_turn(struct nbq_head *head);
 bool nbq_head_may_take(struct nbq_head *head, union nbq_spin_state state);
 u16 nbq_head_hands_on(struct nbq_head *head, union nbq_spin_state state);
