@@ -150,9 +150,9 @@ void *nbq_new_lock(struct kunit *test, const struct nbq_lock_type *type)
 /* The queues may still have nodes of the case, which are freed with it. */
 static void empty_queues(void)
 {
-	struct nbq_socket *socket = socket_of_locks();
+	struct nbq_socket *socket = socket_of_locks() ?: nbq_machine;
 
-	memset(socket ? socket->queues : nbq_machine_queues, 0, sizeof(nbq_machine_queues));
+	memset(socket->queues, 0, sizeof(*socket->queues) << socket->queue_bits);
 }
 
 int nbq_fixture_init_type(struct kunit *test, const struct nbq_lock_type *type)

@@ -46,6 +46,7 @@ static struct nbq_socket *new_socket(struct kunit *test, u8 turn)
 	if (!socket)
 		return NULL;
 	socket->turn = turn;
+	socket->queue_bits = NBQ_QUEUE_BITS;
 	socket->queues = kunit_kcalloc(test, NBQ_QUEUES, sizeof(*socket->queues), GFP_KERNEL);
 	return socket->queues ? socket : NULL;
 }

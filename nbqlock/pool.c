@@ -6,6 +6,10 @@
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/irqflags.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/numa.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -24,6 +28,28 @@ static struct nbq_socket *socket_of_node(int node)
 	return NULL;
 }
 
+/* @node: that whose CPUs wait in its queues; or NUMA_NO_NODE, for those of the machine. */
+static struct nbq_socket *new_socket(u8 turn, int node)
+{
+	unsigned int cpu, cpus = 0;
+	struct nbq_socket *socket = kzalloc_node(sizeof(*socket), GFP_KERNEL, node);
+
+	if (!socket)
+		return NULL;
+	for_each_possible_cpu(cpu)
+		cpus += node == NUMA_NO_NODE || cpu_to_node(cpu) == node;
+	socket->turn = turn;
+	socket->node = node;
+	socket->queue_bits = max(NBQ_QUEUE_BITS, order_base_2(NBQ_QUEUES_PER_CPU * cpus));
+	socket->queues = kvcalloc_node(BIT(socket->queue_bits), sizeof(*socket->queues),
+				       GFP_KERNEL, node);
+	if (!socket->queues) {
+		kfree(socket);
+		return NULL;
+	}
+	return socket;
+}
+
 /*
  * Make a node with CPUs a socket, with queues in its own memory. The CPUs of further nodes, and
  * those without a node, belong to the first socket.
@@ -37,19 +63,30 @@ static int add_socket(int node)
 		return 0;
 	if (number == NBQ_SOCKETS_MAX || socket_of_node(node))
 		return 0;
-	socket = kzalloc_node(sizeof(*socket), GFP_KERNEL, node);
+	socket = new_socket(NBQ_TURN_SOCKET + number, node);
 	if (!socket)
 		return -ENOMEM;
-	socket->queues = kcalloc_node(NBQ_QUEUES, sizeof(*socket->queues), GFP_KERNEL, node);
-	if (!socket->queues) {
-		kfree(socket);
-		return -ENOMEM;
-	}
-	socket->turn = NBQ_TURN_SOCKET + number;
-	socket->node = node;
 	nbq_sockets[number] = socket;
 	/* RELEASE, pairs with the ACQUIRE in nbq_socket_of_turn(). */
 	smp_store_release(&nbq_sockets_number, number + 1);
+	return 0;
+}
+
+/*
+ * Give the machine queues for all its CPUs. Waiters and places stay in those that it had at boot;
+ * what else waits for their locks competes with them, as the head of another socket does.
+ */
+static int enlarge_machine(void)
+{
+	struct nbq_socket *machine;
+
+	if (NBQ_QUEUES_PER_CPU * num_possible_cpus() <= NBQ_QUEUES)
+		return 0;
+	machine = new_socket(NBQ_TURN_MACHINE, NUMA_NO_NODE);
+	if (!machine)
+		return -ENOMEM;
+	/* RELEASE, pairs with the address dependency in nbq_queue_of(): the queues. */
+	smp_store_release(&nbq_machine, machine);
 	return 0;
 }
 
@@ -73,29 +110,31 @@ static bool has_one_node(void)
  */
 int nbq_sockets_start(void)
 {
+	int ret = enlarge_machine();
 	unsigned int cpu;
-	int ret = 0;
 
 	if (has_one_node())
-		return 0;
-	for_each_possible_cpu(cpu) {
-		ret = add_socket(cpu_to_node(cpu));
-		if (ret)
-			break;
-	}
+		return ret;
+	for_each_possible_cpu(cpu)
+		ret = ret ?: add_socket(cpu_to_node(cpu));
 	return ret;
 }
 
 #ifdef NBQ_QUEUE_LOCKS
+static void free_socket(struct nbq_socket *socket)
+{
+	kvfree(socket->queues);
+	kfree(socket);
+}
+
 /* No lock is in use: the module is unloaded, or its start has failed. */
 void nbq_sockets_stop(void)
 {
-	while (nbq_sockets_number) {
-		struct nbq_socket *socket = nbq_sockets[--nbq_sockets_number];
-
-		kfree(socket->queues);
-		kfree(socket);
-	}
+	while (nbq_sockets_number)
+		free_socket(nbq_sockets[--nbq_sockets_number]);
+	/* That of the start is not allocated, and the only one that small. */
+	if (nbq_machine->queue_bits > NBQ_QUEUE_BITS)
+		free_socket(nbq_machine);
 }
 #endif
 

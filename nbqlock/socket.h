@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The queues of the waiters of hybrid locks: tables, of which the address of a lock chooses a
- * queue. So the lock is a word, whose line contexts that enqueue do not take from its holder, and
- * its memory may go as soon as no context uses it. Locks may share a queue: bare_spin.c.
+ * queue. So the lock is a word, whose line contexts that enqueue do not take from its holder.
  *
- * A socket is a NUMA node that has CPUs. It has a table in its own memory, for waiters that keep
- * the lock on it. The machine has one for those that wait without a turn: with little patience
- * where there are other sockets, and before sockets are known.
+ * A socket is a NUMA node that has CPUs, with a table in its own memory, for waiters that keep the
+ * lock on it. The machine has one for those that wait without a turn: with little patience where
+ * there are several sockets, or all that wait before sockets are known and where there is one.
+ *
+ * A table has NBQ_QUEUES_PER_CPU queues for each of its CPUs, which wait for one lock at a time:
+ * two locks share one with a chance of 1 in NBQ_QUEUES_PER_CPU * CPUs, and in 1 in 64 at most.
+ * The memory is 512 bytes for each CPU and table, with lines of 64 bytes.
  */
 #ifndef _NBQ_SOCKET_H
 #define _NBQ_SOCKET_H
@@ -19,11 +22,12 @@
 #include <linux/hash.h>
 #include <linux/types.h>
 
-/* Queues of a socket, as a power of two. */
+#define NBQ_QUEUES_PER_CPU	4U
+
+/* The queues of a table at least, as a power of two; those that the machine has at boot. */
 #ifndef NBQ_QUEUE_BITS
 #define NBQ_QUEUE_BITS		6
 #endif
-
 #define NBQ_QUEUES		BIT(NBQ_QUEUE_BITS)
 
 /* What stands in the turn of a hybrid lock: for no socket; for one, from this on, by its index. */
@@ -47,29 +51,33 @@ struct nbq_queue {
 	const void *notified;
 } ____cacheline_aligned;
 
+/* The table by itself is a power of two, which kmalloc() rounds sizes up to. */
+static_assert(!(sizeof(struct nbq_queue) & (sizeof(struct nbq_queue) - 1)));
+
 /**
- * struct nbq_socket - a socket
+ * struct nbq_socket - a socket, or the machine
  * @turn: what stands for it in the turn of a hybrid lock
  * @node: its NUMA node
- * @queues: one for each hash of a lock, %NBQ_QUEUES
+ * @queue_bits: how many queues it has, as a power of two
+ * @queues: one for each hash of a lock
  */
 struct nbq_socket {
 	u8 turn;
 	int node;
+	unsigned int queue_bits;
 	struct nbq_queue *queues;
 };
 
-/* The table by itself is a power of two, which kmalloc() rounds sizes up to. */
-static_assert(!(sizeof(struct nbq_queue) & (sizeof(struct nbq_queue) - 1)));
-
-extern struct nbq_queue nbq_machine_queues[NBQ_QUEUES];
+extern struct nbq_socket *nbq_machine;
 extern unsigned int nbq_sockets_number;
 extern struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX];
 
 /* The queue for a lock, of a socket; NULL: of the machine. */
 static inline struct nbq_queue *nbq_queue_of(const struct nbq_socket *socket, const void *lock)
 {
-	return &(socket ? socket->queues : nbq_machine_queues)[hash_ptr(lock, NBQ_QUEUE_BITS)];
+	if (!socket)
+		socket = READ_ONCE(nbq_machine);
+	return &socket->queues[hash_ptr(lock, socket->queue_bits)];
 }
 
 /* The socket that this turn stands for; NULL: the machine, or none. */

@@ -25,8 +25,15 @@
 #include "spin_turns.h"
 #include "spin_word.h"
 
-struct nbq_queue nbq_machine_queues[NBQ_QUEUES];
-EXPORT_SYMBOL_IF_KUNIT(nbq_machine_queues);
+static struct nbq_queue first_queues[NBQ_QUEUES];
+static struct nbq_socket first_machine = {
+	.turn = NBQ_TURN_MACHINE,
+	.queue_bits = NBQ_QUEUE_BITS,
+	.queues = first_queues,
+};
+
+struct nbq_socket *nbq_machine = &first_machine;
+EXPORT_SYMBOL_IF_KUNIT(nbq_machine);
 unsigned int nbq_sockets_number;
 struct nbq_socket *nbq_sockets[NBQ_SOCKETS_MAX];
 EXPORT_SYMBOL_IF_KUNIT(nbq_sockets_number);

@@ -254,7 +254,7 @@ void shim_pools_forget(void)
 	memset(nodes, 0, nodes_made * sizeof(nodes[0]));
 	nodes_made = 0;
 	shim_growth_requests = 0;
-	memset(nbq_machine_queues, 0, sizeof(nbq_machine_queues));
+	memset(nbq_machine->queues, 0, shim_machine_memory().size);
 }
 
 void shim_pools_start(unsigned int size, unsigned int nodes_max)
@@ -288,6 +288,7 @@ void shim_sockets_start(unsigned int number, unsigned int (*socket_of)(unsigned 
 	for (i = 0; i < number; i++) {
 		sockets[i].turn = NBQ_TURN_SOCKET + i;
 		sockets[i].node = i;
+		sockets[i].queue_bits = NBQ_QUEUE_BITS;
 		sockets[i].queues = queues[i];
 		nbq_sockets[i] = &sockets[i];
 	}
@@ -301,7 +302,7 @@ void shim_sockets_start(unsigned int number, unsigned int (*socket_of)(unsigned 
 
 struct shim_memory shim_machine_memory(void)
 {
-	return (struct shim_memory){ nbq_machine_queues, sizeof(nbq_machine_queues) };
+	return (struct shim_memory){ nbq_machine->queues, NBQ_QUEUES * sizeof(struct nbq_queue) };
 }
 
 struct shim_memory shim_sockets_memory(void)
@@ -325,7 +326,8 @@ bool shim_is_queue_tail(const void *address)
 
 u32 *shim_machine_tail(const void *lock)
 {
-	return &nbq_queue_of(NULL, lock)->tail;
+	/* Not by nbq_queue_of(), which reads as the locks do. */
+	return &nbq_machine->queues[hash_ptr(lock, nbq_machine->queue_bits)].tail;
 }
 
 bool shim_is_waited_for(unsigned int turn, const void *lock)
