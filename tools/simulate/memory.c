@@ -17,7 +17,7 @@
 #define SET_WORDS	(MOST_CPUS / 64)
 #define NO_CPU		MOST_CPUS
 #define ARENA_SIZE	(96UL << 20)
-#define MOST_REGIONS	9
+#define MOST_REGIONS	16
 #define MOST_PLACES	1024U	/* a power of two */
 
 /**

@@ -74,6 +74,8 @@ static void print_settings(void)
 	printf("cpus 0-%llu\n", settings.cpus - 1);
 	print("threads", settings.cpus);
 	print("sockets", settings.sockets);
+	print("locks", settings.locks);
+	print("shared_queue", settings.shared_queue);
 	print("cores", settings.cores ? settings.cores : settings.cpus);
 	print("slice_ns", settings.slice_ns);
 	print("paravirt", settings.paravirt);

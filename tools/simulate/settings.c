@@ -19,6 +19,7 @@
 struct settings settings = {
 	.cpus = 64,
 	.sockets = 1,
+	.locks = 1,
 	.slice_ns = 1000000,
 	.away_ns = 1000000,
 	.duration_us = 2000,
@@ -54,6 +55,8 @@ static const struct number {
 #define NUMBER(key, least, most) { #key, offsetof(struct settings, key), least, most }
 	NUMBER(cpus, 1, MOST_CPUS),
 	NUMBER(sockets, 1, MOST_SOCKETS),
+	NUMBER(locks, 1, 2),
+	NUMBER(shared_queue, 0, 1),
 	NUMBER(cores, 0, MOST_CPUS),
 	NUMBER(slice_ns, 1000, LONGEST_NS),
 	NUMBER(migrate, 0, 1),

@@ -24,6 +24,8 @@ enum retry {
  * @lock: the lock type
  * @cpus: that contend
  * @sockets: over which they are dealt
+ * @locks: over which they are dealt, one by one: 1 or 2
+ * @shared_queue: 1: two locks of the hybrid have one queue in each table
  * @cores: that they share; 0: each has its own
  * @slice_ns: how long a CPU has a shared core
  * @migrate: 1: a CPU goes to a core that is idle
@@ -54,6 +56,8 @@ struct settings {
 	const struct stress_ops *lock;
 	u64 cpus;
 	u64 sockets;
+	u64 locks;
+	u64 shared_queue;
 	u64 cores;
 	u64 slice_ns;
 	u64 migrate;

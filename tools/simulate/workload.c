@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The attempts of all CPUs at one lock, and the checks on them.
+ * The attempts of all CPUs at a lock, or at two, and the checks on them.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <host.h>
 #include <linux/errno.h>
+#include <linux/hash.h>
 #include <linux/processor.h>
 #include <linux/slab.h>
+#include <nbqlock/socket.h>
 #include <nbqlock/wait.h>
 
 #include "costs.h"
@@ -30,14 +32,21 @@
 /* A run that is over may take so many times its length to come to an end. */
 #define GRACE		4
 #define NO_CPU		MOST_CPUS
+/* Among so many there are two that share a queue of the hybrid, and two that do not. */
+#define LOCKS_TRIED	64
 
 struct findings findings;
 
 /* A lock and what stands for a thread are on lines of their own. */
-static union stress_lock lock __attribute__((__aligned__(64)));
+static struct {
+	union stress_lock lock __attribute__((__aligned__(64)));
+} memory_of_locks[LOCKS_TRIED];
+/* CPUs take turns among them. */
+static union stress_lock *locks[2];
 
 /**
  * struct contender - a CPU at its work
+ * @lock: its lock, by its number
  * @waiter: as the lock types know it
  * @ticket: the number of the attempt that waits; 0: none
  * @start: when it began
@@ -46,6 +55,7 @@ static union stress_lock lock __attribute__((__aligned__(64)));
  * @last_success: when it last had the lock, in the measured time
  */
 static struct contender {
+	unsigned int lock;
 	struct stress_waiter waiter;
 	u64 ticket;
 	u64 start;
@@ -56,8 +66,8 @@ static struct contender {
 
 static u64 begin, end;		/* of the measured time, in ps */
 static u64 tickets;
-static unsigned int holder;
-static unsigned int last_holder;
+static unsigned int holder[2];
+static unsigned int last_holder[2];
 
 static u64 clock_ns(void)
 {
@@ -120,7 +130,7 @@ static void pass_others(u64 ticket, u64 start)
 		struct contender *other = &contenders[cpu];
 		u64 after_ns;
 
-		if (!other->ticket || other->ticket > ticket)
+		if (!other->ticket || other->ticket > ticket || other->lock != me()->lock)
 			continue;
 		after_ns = (start - other->start) / PS_PER_NS;
 		other->passed++;
@@ -133,14 +143,13 @@ static void pass_others(u64 ticket, u64 start)
 static void count_success(u64 wait)
 {
 	struct contender *mine = me();
-	unsigned int cpu = this_cpu->number;
+	unsigned int cpu = this_cpu->number, last = last_holder[mine->lock];
 	u64 gap;
 
 	findings.acquisitions++;
 	findings.shares[cpu]++;
-	findings.handoffs += last_holder != cpu;
-	findings.socket_handoffs += last_holder != NO_CPU &&
-				    cpus[last_holder].socket == this_cpu->socket;
+	findings.handoffs += last != cpu;
+	findings.socket_handoffs += last != NO_CPU && cpus[last].socket == this_cpu->socket;
 	stress_histogram_add(&findings.wait, wait / PS_PER_NS);
 	stress_histogram_add(&findings.passed, mine->passed);
 	stress_histogram_add(&findings.passed_late, mine->passed_late);
@@ -167,15 +176,15 @@ static void count_failure(int error, u64 wait, ktime_t patience)
 
 static void be_holder(void)
 {
-	unsigned int cpu = this_cpu->number;
+	unsigned int cpu = this_cpu->number, *now = &holder[me()->lock];
 
 	machine_arrive();
-	findings.violations += holder != NO_CPU;
-	holder = cpu;
+	findings.violations += *now != NO_CPU;
+	*now = cpu;
 	machine_spend(settings.cs_ns * PS_PER_NS);
 	machine_arrive();
-	findings.violations += holder != cpu;
-	holder = NO_CPU;
+	findings.violations += *now != cpu;
+	*now = NO_CPU;
 }
 
 /* One attempt, and the critical section. Return: 0 or the error. */
@@ -194,7 +203,7 @@ static int attempt(ktime_t patience)
 	mine->ticket = ticket;
 	mine->passed = 0;
 	mine->passed_late = 0;
-	error = settings.lock->lock(&lock, &mine->waiter, patience);
+	error = settings.lock->lock(locks[mine->lock], &mine->waiter, patience);
 	machine_arrive();
 	mine->ticket = 0;
 	wait = this_cpu->clock - start;
@@ -206,10 +215,10 @@ static int attempt(ktime_t patience)
 			count_success(wait);
 	}
 	if (!error) {
-		last_holder = this_cpu->number;
+		last_holder[mine->lock] = this_cpu->number;
 		pass_others(ticket, start);
 		be_holder();
-		settings.lock->unlock(&lock, &mine->waiter);
+		settings.lock->unlock(locks[mine->lock], &mine->waiter);
 	}
 	misses = memory_misses_of[this_cpu->number] - misses;
 	if (is_measured())
@@ -279,15 +288,33 @@ static unsigned int socket_of(unsigned int cpu)
 	return cpu < settings.cpus ? simulate_socket_of(cpu) : 0;
 }
 
+static union stress_lock *lock_of(unsigned int cpu)
+{
+	return locks[contenders[cpu].lock];
+}
+
+/* The second one has the queue of the first, or another one. */
+static void choose_locks(void)
+{
+	unsigned int first = hash_ptr(&memory_of_locks[0].lock, NBQ_QUEUE_BITS), i = 1;
+
+	while (i < LOCKS_TRIED - 1 &&
+	       (hash_ptr(&memory_of_locks[i].lock, NBQ_QUEUE_BITS) == first) != settings.shared_queue)
+		i++;
+	locks[0] = &memory_of_locks[0].lock;
+	locks[1] = &memory_of_locks[i].lock;
+}
+
 static void prepare(void)
 {
 	const struct stress_ops *ops = settings.lock;
 	struct shim_memory nodes, pools;
-	unsigned int cpu;
+	unsigned int cpu, i;
 
 	shim_clock = clock_ns;
 	if (settings.paravirt)
 		shim_vcpu_is_preempted = simulate_cpu_is_away;
+	choose_locks();
 	sanitizer_start();
 	shim_pools_start(POOL_NODES, POOL_NODES_MAX);
 	/* As in the kernel, one socket is none. */
@@ -295,7 +322,8 @@ static void prepare(void)
 	nbq_deadlock_checks = settings.deadlock_checks;
 	nodes = shim_nodes_memory();
 	pools = shim_pools_memory();
-	memory_declare(&lock, sizeof(lock), MEMORY_LOCK);
+	for (i = 0; i < settings.locks; i++)
+		memory_declare(locks[i], sizeof(*locks[i]), MEMORY_LOCK);
 	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
 	memory_declare(pools.start, pools.size, MEMORY_POOL);
 	pools = shim_levels_abandoned_memory();
@@ -311,15 +339,20 @@ static void prepare(void)
 	nodes = model_pv_qspinlock_nodes();
 	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
 	memory_allocated_kind = MEMORY_LOCK;
-	if (ops->init(&lock, 0))
-		fail("the lock cannot be made");
+	for (i = 0; i < settings.locks; i++) {
+		if (ops->init(locks[i], i))
+			fail("the lock cannot be made");
+	}
 	memory_allocated_kind = MEMORY_NODE;
 	for (cpu = 0; cpu < settings.cpus; cpu++) {
-		if (ops->enter && ops->enter(&lock, &contenders[cpu].waiter))
+		contenders[cpu].lock = cpu % settings.locks;
+		if (ops->enter && ops->enter(lock_of(cpu), &contenders[cpu].waiter))
 			fail("there is not enough memory for its nodes");
 	}
-	holder = NO_CPU;
-	last_holder = NO_CPU;
+	for (i = 0; i < settings.locks; i++) {
+		holder[i] = NO_CPU;
+		last_holder[i] = NO_CPU;
+	}
 }
 
 /* The nodes of all, once the lock is unused. */
@@ -328,13 +361,13 @@ static void finish(void)
 	const struct stress_ops *ops = settings.lock;
 	unsigned int cpu, i;
 
-	if (!findings.unfinished && ops->destroy)
-		findings.lock_in_use = ops->destroy(&lock) != 0;
+	for (i = 0; i < settings.locks && !findings.unfinished && ops->destroy; i++)
+		findings.lock_in_use |= ops->destroy(locks[i]) != 0;
 	for (cpu = 0; cpu < settings.cpus; cpu++) {
 		struct stress_waiter *waiter = &contenders[cpu].waiter;
 
 		if (ops->exit)
-			ops->exit(&lock, waiter);
+			ops->exit(lock_of(cpu), waiter);
 		findings.nodes.max += waiter->nodes.max;
 		findings.nodes.reclaimed += waiter->nodes.reclaimed;
 		findings.nodes.leaked += waiter->nodes.leaked;
@@ -344,8 +377,9 @@ static void finish(void)
 			findings.skipped.most = waiter->skipped.most;
 	}
 	if (ops->count_nodes)
-		ops->count_nodes(&findings.nodes, 1);
-	findings.nodes.leaked = stress_nodes_leaked(ops, findings.nodes.leaked, settings.cpus, 1);
+		ops->count_nodes(&findings.nodes, settings.locks);
+	findings.nodes.leaked = stress_nodes_leaked(ops, findings.nodes.leaked, settings.cpus,
+						    settings.locks);
 	if (ops->count_skipped)
 		ops->count_skipped(&findings.skipped);
 }
