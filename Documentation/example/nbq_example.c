@@ -99,10 +99,6 @@ static int __init example_init(void)
 
 static void __exit example_exit(void)
 {
-	int ret = nbq_spin_destroy(&example_lock);
-
-	if (ret)
-		pr_err("the lock is still in use: error %d\n", ret);
 }
 
 module_init(example_init);

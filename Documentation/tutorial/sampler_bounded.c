@@ -85,7 +85,6 @@ static int __init sampler_init(void)
 static void __exit sampler_exit(void)
 {
 	stop_interrupts();
-	WARN_ON(nbq_spin_destroy(&lock));
 }
 
 module_init(sampler_init);

@@ -24,7 +24,7 @@ identifier virtual.S, virtual.F;
 	...
  };
 
-@defined@
+@@
 identifier virtual.L;
 declarer name DEFINE_RAW_SPINLOCK, DEFINE_SPINLOCK, DEFINE_NBQ_SPIN;
 @@
@@ -36,7 +36,7 @@ declarer name DEFINE_RAW_SPINLOCK, DEFINE_SPINLOCK, DEFINE_NBQ_SPIN;
 + DEFINE_NBQ_SPIN(L);
 )
 
-@declared@
+@@
 identifier virtual.L;
 @@
 (
@@ -284,27 +284,3 @@ statement body;
 + nbq_spin_irqsave_try
 )
   , lock) body
-
-// The end of the lock's memory; of an array of locks it is left
-
-@@
-identifier virtual.S, virtual.F;
-local idexpression struct S *p;
-@@
-+ WARN_ON(nbq_spin_destroy(&p->F));
-  kfree(p);
-
-@leave@
-identifier leaver;
-declarer name module_exit;
-@@
-  module_exit(leaver);
-
-@depends on defined || declared@
-identifier virtual.L, leave.leaver;
-@@
-  leaver(void)
-  {
-	...
-+	WARN_ON(nbq_spin_destroy(&L));
-  }

@@ -23,7 +23,6 @@ INCLUDE = re.compile(r"#\s*include\s+<(?!nbqlock/)")
 CONDITION = re.compile(r"#\s*(if|endif)")
 # What is right for every type of lock.
 ANNOTATION = re.compile(r"\b(__must_hold|__acquires|__releases|__guarded_by|lockdep_\w+)\([^()]*\)")
-DESTROY = "nbq_spin_destroy("
 
 
 class Lock:
@@ -61,8 +60,7 @@ class Conversion:
             raise Trouble(f"{path}: {error}") from None
         self.after = converted(self.path, lock)
         self.sites = sum(line.startswith("+") and "nbq_spin" in line.lower()
-                         and DESTROY not in line for line in self.changes)
-        self.destroys = self.after.count(DESTROY) - self.before.count(DESTROY)
+                         for line in self.changes)
         if self.sites:
             self.after = with_include(self.after, self.path.suffix == ".h")
         self.left = [(number, line.strip()) for number, line in
@@ -139,9 +137,6 @@ def notes(conversions):
         lines.append(f"{one.path}: {one.sites} sites converted, {len(one.left)} left")
         lines += [f"{one.path}:{number}: not converted, another lock or by hand: {line}"
                   for number, line in one.left]
-    if not any(one.destroys for one in conversions):
-        lines.append("no end of the lock's memory was found: call nbq_spin_destroy() before it "
-                     "(devm_ memory: by devm_add_action_or_reset())")
     return lines
 
 

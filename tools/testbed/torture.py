@@ -19,12 +19,28 @@ TYPES = ("nbq_spin", "clh_nb", "mcs_nb", "swap_nb")
 FORMS = ("", "_irq", "_timed", "_timed_irq", "_try")
 OPERATIONS = tuple(f"{kind}{form}" for kind in TYPES for form in FORMS)
 BUSTED = "lock_busted"
+# The end of a test of nbq_spin, and of the other lock types, whose locks are destroyed.
+AT_END_OF_SPIN = """\
+	nbq_torture_report((num_possible_cpus() + 1) * (1 + nested_locks));
+"""
+AT_END = """\
+	int i, err = nbq_spin_destroy(&torture_nbq_spin_lock);
+
+	for (i = 0; i < MAX_NESTED_LOCKS; i++)
+		err = nbq_spin_destroy(&torture_nbq_spin_nested[i]) ?: err;
+	if (err)
+		pr_alert("!!! nbqlock: destroy failed with %d\\n", err);
+	nbq_torture_report(0);
+"""
 
 
 def operations():
     """The operations of nbq_spin, and the same of the other lock types."""
     made = (FOLDER / "nbq_ops.h").read_text()
-    spin = made[made.index("/* The operations of nbq_spin */"):]
+    before, end, after = made[made.index("/* The operations of nbq_spin */"):].partition(AT_END_OF_SPIN)
+    if not end:
+        raise Trouble("nbq_ops.h has another end of a test: adapt tools/testbed/torture.py")
+    spin = before + AT_END + after
     for kind in TYPES[1:]:
         made += spin.replace("torture_nbq_spin", f"torture_{kind}").replace(
             '"nbq_spin', f'"{kind}').replace("nbq_spin", f"nbq_{kind.removesuffix('_nb')}")

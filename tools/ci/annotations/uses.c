@@ -463,7 +463,6 @@ static void wrong_ignored_spin(struct nbq_spin *lock, struct nbq_timeout *info)
 	nbq_spin_lock_timeout_info(lock, PATIENCE, info);
 	nbq_spin_lock_until(lock, PATIENCE);
 	nbq_spin_trylock(lock);
-	nbq_spin_destroy(lock);
 	nbq_spin_lock_timeout_irqsave(lock, PATIENCE, flags);
 	nbq_spin_lock_timeout_nested(lock, PATIENCE, 1);
 }

@@ -41,6 +41,8 @@ class Edited(unittest.TestCase):
             self.assertLess(text.index(f"torture_{name}_ops = {{"),
                             text.index("lock_torture_writer"))
         self.assertIn("nbq_swap_lock_timeout(&torture_swap_nb_lock", text)
+        self.assertIn("nbq_clh_destroy(&torture_clh_nb_nested[i])", text)
+        self.assertNotIn("nbq_spin_destroy", text)
         self.assertLess(text.index("torture_nbq_spin_ops"), text.index("lock_busted_ops"))
 
     def test_kernel_without_the_place_is_refused(self):
