@@ -157,7 +157,7 @@ class TheCode(unittest.TestCase):
                  "blocker->tagged = READ_ONCE(waiting->blocker.tagged)", "READ_ONCE"),
                 ("wait-epoch", "wait.c", "atomic_long_inc_return(&epochs)",
                  "atomic_long_inc_return_relaxed(&epochs)", "atomic_inc_return_relaxed"),
-                ("spin-take", "bare_spin.c", "return try_cmpxchg_acquire(",
+                ("spin-take", "spin_word.h", "return try_cmpxchg_acquire(",
                  "return try_cmpxchg_relaxed(", "cmpxchg_relaxed"),
                 ("spin-take-uncontended", "spin.h", "if (!try_cmpxchg_acquire(",
                  "if (!try_cmpxchg_relaxed(", "cmpxchg_relaxed"),
