@@ -37,7 +37,8 @@ AT_END = """\
 def operations():
     """The operations of nbq_spin, and the same of the other lock types."""
     made = (FOLDER / "nbq_ops.h").read_text()
-    before, end, after = made[made.index("/* The operations of nbq_spin */"):].partition(AT_END_OF_SPIN)
+    spin = made[made.index("/* The operations of nbq_spin */"):]
+    before, end, after = spin.partition(AT_END_OF_SPIN)
     if not end:
         raise Trouble("nbq_ops.h has another end of a test: adapt tools/testbed/torture.py")
     spin = before + AT_END + after
