@@ -35,6 +35,8 @@ WORDS = (
     (r"\b_NBQLOCK_COUNTERS_H\b", "_LINUX_NBQLOCK_COUNTERS_H"),
     (r"\bDocumentation/nbqlock\.rst", "Documentation/locking/nbqlock.rst"),
     (r"^( \* @\w+: )hybrid: ", r"\1"),
+    (r" The explorer has a\n \* policy of its own, [^.]*\.", ""),
+    (r"different from clh_nb\.c", "different from the paper"),
     (r"^MODULE_AUTHOR\(.*\);\n|\.acquired_uncontended = [^,]*,\s*(?:\\\n\s*)?", ""),
 )
 # What is left of these is a mistake.
@@ -137,7 +139,7 @@ KUNIT = Patch("4-kunit", {
     **{f"{SUITES}/{name}": Made(f"kunit/{name}") for name in (
         "bare_spin_test.c", "common.c", "common.h", "deadline_test.c", "deadlocks_test.c",
         "lock_type_ops.h", "lock_types.c", "lock_types.h", "operations_test.c", "pool_test.c",
-        "socket_test.c", "spin_test.c", "spin_type.c")},
+        "socket_test.c", "spin_sweep.h", "spin_test.c", "spin_type.c")},
 }, {
     f"{CODE}/Kconfig": [(r"\Z", text("Kconfig.kunit"))],
     f"{CODE}/Makefile": [(r"\Z", "\nobj-$(CONFIG_NBQLOCK_KUNIT_TEST) += tests/\n")],
