@@ -550,8 +550,8 @@ static void attempts_past_their_deadline_do_not_pile_up_nodes(struct kunit *test
 	/* Before and after: H */
 	KUNIT_EXPECT_EQ(test, acquired, 0);
 	expect_no_waiter(test);
-	/* Every other one of those that wait outside first has been too late to enqueue. */
-	taken = nbq_type(test)->traits->steals ? 50 : 100;
+	/* The first of those that wait outside has been too late to enqueue. */
+	taken = nbq_type(test)->traits->steals ? 99 : 100;
 	EXPECT_TOTAL(test, .timeouts = 100, .nodes_allocated = goes(test) ? taken : 1,
 		     .nodes_freed = taken * goes(test),
 		     .nodes_abandoned = 100 * stays(test),

@@ -52,6 +52,7 @@ static inline int spin_sweep(union nbq_bare_spin *lock)
 	preempt_disable();
 	do {
 		busy |= spin_sweep_queue(lock, nbq_queue_of(socket, lock));
+		busy |= spin_sweep_queue(lock, nbq_other_queue_of(socket, lock));
 		socket = nbq_socket_of_turn(++turn);
 	} while (socket);
 	preempt_enable();

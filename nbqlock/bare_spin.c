@@ -40,10 +40,12 @@
  *	predecessors are stalled, and what acting heads let them.
  * Mutual exclusion rests on the holder alone, whatever the policy.
  *
- * Several locks may share a queue: their addresses have the same hash. A waiter whose predecessor
- * waits for another lock is the first of its own lock, and acts as head. So no lock waits for
- * another; where locks always share a queue, more waiters poll each of them. An abandoned node is
- * all of a lock that outlives an attempt. It names the lock by its address, which is compared and
+ * Locks whose addresses have the same hash share queues. A waiter enqueues in the next queue of the
+ * table if the last node of the first one is of another lock, unless that of the next one is, too.
+ * Simulated, 64 CPUs at two locks that share them: else 0.42 of the acquisitions. A waiter whose
+ * predecessor waits for another lock acts as head, so that no lock waits for another.
+ *
+ * An abandoned node is all of a lock that outlives an attempt. It names the lock by its address, which is compared and
  * never followed: the memory may become anything when no context uses the lock. If that is another
  * lock, a place that is resumed there is one in its queue: the address is the same.
  *
@@ -89,38 +91,38 @@ static bool interrupts_waiter(const union nbq_bare_spin *lock, const struct nbq_
 	return false;
 }
 
-/* The tail of the queue that has this turn, or its last head; NULL: none. */
-static const struct nbq_node *tail_of_turn(const union nbq_bare_spin *lock, u8 turn)
+/*
+ * Has a queue of this turn a node? With @past_abandoned: is the last one that of a waiter? The node
+ * may be free or in another queue by now; then there was a holder in between.
+ */
+static bool is_waited_for(const union nbq_bare_spin *lock, u8 turn, bool past_abandoned)
 {
-	return nbq_decode_tail(READ_ONCE(nbq_queue_of(nbq_socket_of_turn(turn), lock)->tail));
+	const struct nbq_socket *socket = nbq_socket_of_turn(turn);
+	const struct nbq_queue *queue = nbq_queue_of(socket, lock);
+	const struct nbq_queue *other = nbq_other_queue_of(socket, lock);
+	const struct nbq_node *tail = nbq_decode_tail(READ_ONCE(queue->tail));
+
+	if (tail && !(past_abandoned && nbq_spin_poll(tail)))
+		return true;
+	tail = nbq_decode_tail(READ_ONCE(other->tail));
+	return tail && !(past_abandoned && nbq_spin_poll(tail));
 }
 
-/* May a newcomer take a free lock in which this request stands? */
+/* May a newcomer take a free lock of that state? */
 static bool may_steal(const union nbq_bare_spin *lock, union nbq_spin_state state,
-		      const struct nbq_pool *pool, u16 context)
+		      const struct nbq_pool *pool, u16 context, bool past_abandoned)
 {
-	return likely(!state.handoff) || !tail_of_turn(lock, state.turn) ||
+	return likely(!state.handoff) || !is_waited_for(lock, state.turn, past_abandoned) ||
 	       nbq_handoff_has_expired(state.handoff) || interrupts_waiter(lock, pool, context);
 }
 
-/*
- * Take a free lock that a newcomer may steal; or with @past_abandoned one whose queue ends in a
- * node that does not wait. That may be in another queue by now: then there was a holder in between.
- */
 static bool try_steal(union nbq_bare_spin *lock, const struct nbq_pool *pool, u16 context,
 		      bool past_abandoned)
 {
 	union nbq_spin_state state = nbq_spin_read(lock);
 
-	if (state.holder)
-		return false;
-	if (!may_steal(lock, state, pool, context)) {
-		const struct nbq_node *tail = tail_of_turn(lock, state.turn);
-
-		if (!past_abandoned || (tail && !nbq_spin_poll(tail)))
-			return false;
-	}
-	return nbq_spin_take(lock, &state, context, 0);
+	return !state.holder && may_steal(lock, state, pool, context, past_abandoned) &&
+	       nbq_spin_take(lock, &state, context, 0);
 }
 
 /*
@@ -149,7 +151,7 @@ static int wait_as_newcomer(union nbq_bare_spin *lock, struct nbq_place *place,
 			wait->deadline->polls = 0;
 		}
 		state = nbq_spin_read(lock);
-		if (!state.holder && (may_steal(lock, state, wait->pool, wait->context) ||
+		if (!state.holder && (may_steal(lock, state, wait->pool, wait->context, false) ||
 				      nbq_is_idle_too_long(&idle_since))) {
 			if (nbq_spin_take(lock, &state, wait->context, 0))
 				return 0;
@@ -265,6 +267,7 @@ static noinline int acquire_slowpath(union nbq_bare_spin *lock, struct nbq_deadl
 		NBQ_WAIT_STAT(waits, ip)
 	};
 	struct nbq_place place = {};
+	bool late = pool->late_for == lock;
 	int ret = 1;
 
 	if (nbq_deadline_is_none(&deadline)) {
@@ -274,22 +277,26 @@ static noinline int acquire_slowpath(union nbq_bare_spin *lock, struct nbq_deadl
 		return -EBUSY;
 	}
 	nbq_place_resume(&place, &wait);
-	if (!place.node && try_steal(lock, pool, wait.context, false))
+	/*
+	 * An attempt after one whose patience was over enqueues without a poll of the lock, if its
+	 * place is gone: else all would take the lock's line from one another. Simulated, 64 CPUs,
+	 * 400 ns, 200 ns before the next attempt: 0.3 of the acquisitions.
+	 */
+	if (!place.node && !late && try_steal(lock, pool, wait.context, false))
 		return 0;
 	wait.nested = nbq_attempt_enter(pool);
 	if (nbq_wait_is_own(&wait))
 		ret = -EDEADLK;
 	else if (!place.node)
-		ret = wait_as_newcomer(lock, &place, &wait, pool->late_for == lock);
+		ret = wait_as_newcomer(lock, &place, &wait, late);
 	while (ret > 0) {
 		nbq_wait_pause(&wait);
 		ret = wait_behind_pred(&place, &wait) ?: compete(lock, &place, &wait);
 	}
 	nbq_wait_pause(&wait);
+	WRITE_ONCE(pool->late_for, ret == -ETIMEDOUT ? lock : NULL);
 	if (place.node)
 		nbq_place_leave(&place, &wait, ret);
-	else
-		WRITE_ONCE(pool->late_for, ret == -ETIMEDOUT ? lock : NULL);
 	return nbq_wait_end(&wait, ret);
 }
 

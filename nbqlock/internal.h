@@ -157,8 +157,7 @@ struct nbq_encodable {
  * @attempts: how many attempts wait, or search for a place, each of which has interrupted the
  *	one before
  * @abandoned_in: the hashes for which there is a node in @places
- * @late_for: hybrid: the lock for which the patience of the last attempt was over before it
- *	enqueued; NULL: none
+ * @late_for: hybrid: the lock for which the patience of the last attempt was over; NULL: none
  * @events: counted by contexts of this CPU and level
  * @skip_counts: attempts of this CPU and level that have skipped one abandoned node, two, and
  *	so on; the last: %NBQ_SKIPPED_MAX or more. NULL: not counted yet

@@ -80,6 +80,18 @@ static inline struct nbq_queue *nbq_queue_of(const struct nbq_socket *socket, co
 	return &socket->queues[hash_ptr(lock, socket->queue_bits)];
 }
 
+/* The other one for it, where waiters of another lock are in the first one. */
+static inline struct nbq_queue *nbq_other_queue_of(const struct nbq_socket *socket,
+						   const void *lock)
+{
+	unsigned int hash;
+
+	if (!socket)
+		socket = READ_ONCE(nbq_machine);
+	hash = hash_ptr(lock, socket->queue_bits) + 1;
+	return &socket->queues[hash & (BIT(socket->queue_bits) - 1)];
+}
+
 /* The socket that this turn stands for; NULL: the machine, or none. */
 static inline struct nbq_socket *nbq_socket_of_turn(unsigned int turn)
 {

@@ -260,7 +260,6 @@ bool nbq_place_take(struct nbq_place *place, struct nbq_wait *wait)
 		node = nbq_node_alloc_encodable(pool);
 	if (unlikely(!node))
 		return false;
-	WRITE_ONCE(pool->late_for, NULL);
 	WRITE_ONCE(node->nested, wait->nested);
 	place->node = node;
 	start_clock(place, wait);

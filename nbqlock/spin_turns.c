@@ -54,11 +54,20 @@ bool nbq_has_queue(const void *lock)
 	unsigned int turn = NBQ_TURN_MACHINE;
 
 	do {
-		if (READ_ONCE(nbq_queue_of(socket, lock)->tail))
+		if (READ_ONCE(nbq_queue_of(socket, lock)->tail) ||
+		    READ_ONCE(nbq_other_queue_of(socket, lock)->tail))
 			return true;
 		socket = nbq_socket_of_turn(++turn);
 	} while (socket);
 	return false;
+}
+
+/* Does the last node of this queue wait for another lock, or did it? */
+static bool is_of_another_lock(const struct nbq_queue *queue, const void *lock)
+{
+	const struct nbq_node *tail = nbq_decode_tail(READ_ONCE(queue->tail));
+
+	return tail && READ_ONCE(tail->wants) != lock;
 }
 
 /*
@@ -73,6 +82,12 @@ void nbq_choose_queue(struct nbq_place *place, const struct nbq_wait *wait)
 	if (nbq_has_other_sockets(socket) && HAS_LITTLE_PATIENCE(wait))
 		socket = NULL;
 	place->queue = nbq_queue_of(socket, wait->lock);
+	if (is_of_another_lock(place->queue, wait->lock)) {
+		struct nbq_queue *other = nbq_other_queue_of(socket, wait->lock);
+
+		if (!is_of_another_lock(other, wait->lock))
+			place->queue = other;
+	}
 	place->turn = socket ? socket->turn : NBQ_TURN_MACHINE;
 }
 
@@ -97,15 +112,29 @@ static bool passes_turn(const struct nbq_head *head)
 	return head->next && head->next != head->place->turn;
 }
 
-/*
- * Does a head await the turn of the socket that has this queue? A head that is preempted does not
- * publish a new request when the last one has expired. It would not take the turn up, again and
- * again: each time the lock would be idle.
- */
-static bool is_awaited(const struct nbq_head *head, const struct nbq_queue *queue)
+/* The queue of that socket whose head awaits the turn; NULL: none. */
+static struct nbq_queue *awaiting_queue(const struct nbq_head *head,
+					const struct nbq_socket *socket)
 {
-	return READ_ONCE(queue->awaits) == head->lock &&
-	       nbq_handoff_age(READ_ONCE(queue->handoff), head->wait->now) <= HANDOFF_UNITS;
+	struct nbq_queue *queue = nbq_queue_of(socket, head->lock);
+
+	if (READ_ONCE(queue->awaits) == head->lock)
+		return queue;
+	queue = nbq_other_queue_of(socket, head->lock);
+	return READ_ONCE(queue->awaits) == head->lock ? queue : NULL;
+}
+
+/*
+ * Does a head await the turn of that socket? A head that is preempted does not publish a new
+ * request when the last one has expired. It would not take the turn up, again and again: each time
+ * the lock would be idle.
+ */
+static bool is_awaited(const struct nbq_head *head, const struct nbq_socket *socket)
+{
+	const struct nbq_queue *queue = awaiting_queue(head, socket);
+
+	return queue && nbq_handoff_age(READ_ONCE(queue->handoff),
+					head->wait->now) <= HANDOFF_UNITS;
 }
 
 /*
@@ -121,7 +150,7 @@ static u8 next_turn(const struct nbq_head *head, u8 turn)
 
 		turn = socket ? turn + 1 : NBQ_TURN_SOCKET;
 		socket = socket ?: nbq_socket_of_turn(turn);
-		if (turn == head->place->turn || is_awaited(head, nbq_queue_of(socket, head->lock)))
+		if (turn == head->place->turn || is_awaited(head, socket))
 			return turn;
 	}
 	return head->place->turn;
@@ -146,7 +175,10 @@ static void choose_next_turn(struct nbq_head *head, union nbq_spin_state state)
 /* The head of that socket may compete now. */
 static void notify_socket(const struct nbq_head *head, u8 turn)
 {
-	WRITE_ONCE(nbq_queue_of(nbq_socket_of_turn(turn), head->lock)->notified, head->lock);
+	struct nbq_queue *queue = awaiting_queue(head, nbq_socket_of_turn(turn));
+
+	if (queue)
+		WRITE_ONCE(queue->notified, head->lock);
 }
 
 /*

@@ -71,12 +71,11 @@ static void count_own_step(struct context *context, enum shim_op op, const void 
 	attempt->own_steps += is_own_step(&locks[context->lock], address);
 }
 
-/* An attempt without patience that has not enqueued. */
-static bool polls_once(const struct context *context)
+static bool is_newcomer(const struct context *context)
 {
 	const struct attempt *attempt = &context->attempt[context->lock];
 
-	return context->patience == NONE && attempt->doing == ACQUIRING && !attempt->node;
+	return attempt->doing == ACQUIRING && !attempt->node;
 }
 
 void check_access(unsigned int number, enum shim_op op, const void *address)
@@ -85,12 +84,12 @@ void check_access(unsigned int number, enum shim_op op, const void *address)
 	const struct nbq_node *freed = shim_node_of_free_seq(address);
 
 	/*
-	 * Deadlock checks read nodes that may have been freed; an attempt without patience reads
-	 * the node that was the tail a moment ago.
+	 * Deadlock checks read nodes that may have been freed; a newcomer reads the node that was
+	 * the tail a moment ago.
 	 */
 	if (shim_is_in_free_node(address) &&
 	    !shim_tries_to_resume(roles[number].cpu, op, address) &&
-	    !(op == SHIM_OP_LOAD && (context->checked || polls_once(context))))
+	    !(op == SHIM_OP_LOAD && (context->checked || is_newcomer(context))))
 		fail("%s a free node", op == SHIM_OP_LOAD ? "reads" : "writes");
 	if (freed && op == SHIM_OP_STORE && shim_node_is_free(freed))
 		fail("frees a free node");

@@ -34,7 +34,7 @@ static void inspect_last_access(void)
 	if (resumed && !self->node)
 		self->node = resumed;
 	/* Not the one that its pool allocated last: a nested context may have. */
-	if (self->last_op == SHIM_OP_XCHG && self->last_address == nbq_X_tail(self->lock))
+	if (self->last_op == SHIM_OP_XCHG && is_tail(self->lock, self->last_address))
 		self->node = tail_node(self->lock, self->last_address);
 	if (may_acquire(self->lock, self->last_op, self->last_address))
 		self->may_hold = is_held_by_this_context(self->lock);
@@ -73,12 +73,11 @@ static void before_access(enum shim_op op, const void *address)
 		stop();
 	}
 	/*
-	 * A freed node belongs to others. An attempt without patience may read the node that was
-	 * the tail a moment ago.
+	 * A freed node belongs to others. A newcomer may read the node that was the tail a moment
+	 * ago.
 	 */
 	EXPECT(!shim_is_in_free_node(address) || shim_tries_to_resume(shim_cpu, op, address) ||
-	       (op == SHIM_OP_LOAD &&
-		(coro_reads_free_nodes || (self->patience <= 0 && !self->node))));
+	       (op == SHIM_OP_LOAD && (coro_reads_free_nodes || !self->node)));
 	/* When it is made: others may have run since it stopped. */
 	self->last_before = shim_value_of_place(address);
 }
@@ -200,7 +199,7 @@ bool coro_until_poll(struct coro *coro)
 
 bool coro_until_queued(struct coro *coro)
 {
-	return coro_until(coro, SHIM_OP_XCHG, nbq_X_tail(coro->lock)) && coro_until_poll(coro);
+	return coro_until(coro, SHIM_OP_XCHG, nbq_X_enqueues_at(coro->lock)) && coro_until_poll(coro);
 }
 
 bool coro_until_abandon(struct coro *coro)

@@ -52,7 +52,7 @@ static void end(void)
 static void start_unpublished(struct coro *coro, unsigned int cpu, ktime_t patience)
 {
 	coro_start_task(coro, &locks[0], cpu, patience);
-	EXPECT(coro_until(coro, SHIM_OP_XCHG, nbq_X_tail(&locks[0])));
+	EXPECT(coro_until(coro, SHIM_OP_XCHG, nbq_X_enqueues_at(&locks[0])));
 	coro_steps(coro, 1);
 }
 
@@ -267,7 +267,7 @@ static void stalled_waiter_blocks_no_other(void)
 	middle = start_owner(1, 0, &locks[0], &locks[4]);
 	coro_until_queued(&middle->coro);
 	last = start_holding(0, &locks[1], &locks[0]);
-	coro_until(&last->coro, SHIM_OP_XCHG, nbq_X_tail(&locks[0]));
+	coro_until(&last->coro, SHIM_OP_XCHG, nbq_X_enqueues_at(&locks[0]));
 	coro_until_poll(&last->coro);
 	nmi = start_nmi(3, 1, &locks[1]);
 	coro_steps(nmi, MANY_ACCESSES);

@@ -148,6 +148,13 @@ static inline void nbq_X_unlock(struct nbq_spin *lock)
 #define nbq_X_tail(lock)		(&(lock)->tail)
 #endif
 
+/* Where a waiter swaps a tail: of the hybrid, no other swap is made. */
+#ifdef TYPE_SPIN
+#define nbq_X_enqueues_at(lock)		CORO_ANYWHERE
+#else
+#define nbq_X_enqueues_at(lock)		nbq_X_tail(lock)
+#endif
+
 /* Is this the tail of the lock, or of a queue that may have its waiters? */
 static inline bool is_tail(const struct nbq_X *lock, const void *address)
 {
