@@ -7,7 +7,7 @@ import shutil
 import tempfile
 
 from ci.common import Case
-from simulate import limits, program
+from simulate import limits, policy_rules, program, without
 from testbed.common import cores
 from verification.mutate.edits import SOURCE, copy_with
 
@@ -126,8 +126,24 @@ def wasted(runs):
                f"{before:.2f} misses an acquisition before, {after:.2f} with it")
 
 
+def ruled(runs):
+    """Each rule of the hybrid's policy is noticed where it has its experiment."""
+    with tempfile.TemporaryDirectory() as folder:
+        built = without.build(policy_rules.RULES, Path(folder))
+        point = policy_rules.POINTS["24/8/mixed"]
+        shipped = without.run(runs.built, 0, None, point)
+        whole = without.run(built, 0, None, point)
+        # Not to the byte: the program's other variables share other lines.
+        yield Case("simulation: with no rule out the policy is the shipped one",
+                   all(differ(shipped[name], whole[name]) < SEEDS_AGREE
+                       for name in ("rate", "misses")), f"{shipped}\n{whole}")
+        for rule, noticed, words in without.checked(
+                built, dict(enumerate(policy_rules.RULES, 1))):
+            yield Case(f"simulation: a rule is noticed: {rule.name}", noticed, words)
+
+
 def simulation():
     """the locks on 4 to 256 simulated CPUs, their cache misses: tools/simulate"""
     runs = Runs(program.build())
-    for part in (exclusion, plain_locks, seeds, limited, wasted):
+    for part in (exclusion, plain_locks, seeds, limited, wasted, ruled):
         yield from part(runs)

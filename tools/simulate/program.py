@@ -101,14 +101,16 @@ def words_of(settings, costs=DEFAULT_COSTS):
     return [f"costs={costs}", *(f"{key}={value}" for key, value in settings.items())]
 
 
-def run(program, settings, costs=DEFAULT_COSTS, places=False, cpu_seconds="unlimited"):
+def run(program, settings, costs=DEFAULT_COSTS, places=False, cpu_seconds="unlimited",
+        environment=None):
     """The result of a run as text. What cannot be run, or not within CPU_SECONDS of the processor's
     time, is a Trouble, a FAIL is none.
     """
     done = subprocess.run(["prlimit", f"--cpu={cpu_seconds}", program,
                            *words_of(settings, costs), f"places={int(places)}"],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
+                          stderr=subprocess.PIPE, text=True, check=False,
+                          env={**os.environ, **(environment or {})})
     if done.returncode not in (0, 1):
         raise Trouble(done.stderr.strip() or f"the simulation ended with {done.returncode}")
     return done.stdout
