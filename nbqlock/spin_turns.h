@@ -16,8 +16,6 @@
  * @wait: how long
  * @idle_since: since when it has seen the lock free, with a request for others; 0: it was held
  * @next: the next turn, once it was chosen; else 0
- * @renews: it may renew its request
- * @renewed: the request with which its turn began was renewed
  * @awaits: it has published that it awaits the turn of its socket
  */
 struct nbq_head {
@@ -26,8 +24,6 @@ struct nbq_head {
 	struct nbq_wait *wait;
 	u64 idle_since;
 	u8 next;
-	bool renews;
-	bool renewed;
 	bool awaits;
 };
 
