@@ -15,8 +15,8 @@ from testbed.versions import disagreements
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/tutorial",
                   "tools/ci/faults", "tools/ci/console", "tools/ci/torture", "tools/ci/rqspinlock")
-HOST_FOLDERS = ("tools/verification/host", "tools/verification/explore", "tools/simulate",
-                "tools/bench/kernel")
+HOST_FOLDERS = ("tools/verification/host", "tools/verification/explore",
+                "tools/verification/weak_memory", "tools/simulate", "tools/bench/kernel")
 
 # Besides what .checkpatch.conf names for all: the host shim defines what these
 # ask to use: the kernel's own macros, attributes, per-CPU data and barriers.

@@ -107,6 +107,52 @@ def litmus_section(rows):
          for name, found in sorted(tests.items())], widths=(30, 10, 8, 24, 20, 8))
 
 
+def weak_memory_line(found):
+    if found["missing"]:
+        return f"whole acquisitions under weak memory: **not run**, {found['missing']}"
+    shipped = [row for row in found["runs"] if not row["mistake"]]
+    weakened = [row for row in found["runs"] if row["mistake"]]
+    wrong = sum(bool(row["error"]) for row in shipped)
+    noticed = sum(row["passed"] for row in weakened)
+    return (f"{counted(len(shipped), 'run')} of whole acquisitions under weak memory, "
+            f"{sum(row['complete'] for row in shipped):,} executions: "
+            + ("nothing wrong" if not wrong else f"{wrong} with something wrong")
+            + f", {sum(not row['ended'] for row in shipped)} did not end; "
+            f"{noticed} of {counted(len(weakened), 'weakening')} noticed"
+            + ("" if noticed == len(weakened) else " **(FAIL)**"))
+
+
+def came_of(row):
+    if row["error"]:
+        return escaped(row["error"]) + ("" if row["passed"] else " **(FAIL)**")
+    if row["mistake"]:
+        return "**not noticed**"
+    return "pass" if row["ended"] else "did not end"
+
+
+def weak_memory_section(found):
+    if found["missing"]:
+        return paragraph(f"Not run: {found['missing']}.")
+    runs = sorted(found["runs"], key=lambda row: list(NAMES).index(row["lock"]))
+    lines = paragraph(
+        "Two or three threads, each a CPU, by GenMC: ``tools/verification/weak_memory/run``. What a "
+        "program means, and what is checked: its ``configurations.py``, and "
+        "Documentation/verification.rst, \"Whole acquisitions\". *Blocked*: an execution in which "
+        "an attempt waits for what happens in another one. What did not end within its seconds of "
+        "a core has shown nothing wrong up to then.")
+    lines += table(
+        ["lock", "configuration", "program", "model", "executions", "blocked", "seconds", ""],
+        [[NAMES[row["lock"]], escaped(row["configuration"]), f"``{row['program']}``",
+          row["model"], f"{row['complete']:,}" if row["ended"] else "-",
+          f"{row['blocked']:,}" if row["ended"] else "-", f"{row['seconds']:.1f}", came_of(row)]
+         for row in runs if not row["mistake"]])
+    lines += paragraph("What must be noticed, and where:")
+    return lines + table(
+        ["weakening", "lock", "configuration", "model", "seconds", "noticed as"],
+        [[escaped(row["mistake"]), NAMES[row["lock"]], escaped(row["configuration"]),
+          row["model"], f"{row['seconds']:.1f}", came_of(row)] for row in runs if row["mistake"]])
+
+
 def mutants_line(found):
     statuses = [row["status"] for row in found["mutants"]]
     return f"{counted(len(statuses), 'mutant')}: " + ", ".join(
@@ -157,6 +203,8 @@ def mutants_section(found):
 SECTIONS = {
     "explorer": ("All schedules", explorer_line, explorer_section),
     "litmus": ("Memory ordering", litmus_line, litmus_section),
+    "weak-memory": ("Whole acquisitions under weak memory", weak_memory_line,
+                    weak_memory_section),
     "mutants": ("Mutants", mutants_line, mutants_section),
 }
 

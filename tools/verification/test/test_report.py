@@ -67,6 +67,40 @@ class LitmusTest(unittest.TestCase):
         self.assertIn("clh-tail's release **(FAIL)**", joined(report.litmus_section(rows)))
 
 
+def acquisitions(mistake="", error="", ended=True):
+    return {"lock": "spin", "configuration": "granted", "model": "rc11", "program": "X L | L",
+            "mistake": mistake, "error": error, "ended": ended, "complete": 1200, "blocked": 30,
+            "seconds": 4.0, "passed": bool(error) == bool(mistake)}
+
+
+class WeakMemoryTest(unittest.TestCase):
+    def line_and_section(self, *runs, missing=""):
+        found = {"missing": missing, "runs": list(runs)}
+        return report.weak_memory_line(found), joined(report.weak_memory_section(found))
+
+    def test_without_genmc_it_does_not_count_as_passed(self):
+        line, section = self.line_and_section(missing="no GenMC")
+        self.assertIn("**not run**, no GenMC", line)
+        self.assertIn("Not run: no GenMC.", section)
+
+    def test_what_did_not_end_is_named(self):
+        line, section = self.line_and_section(acquisitions(), acquisitions(ended=False))
+        self.assertIn("nothing wrong, 1 did not end", line)
+        self.assertIn('"hybrid","granted","``X L | L``","rc11","1,200","30","4.0","pass"', section)
+        self.assertIn('"rc11","\\-","\\-","4.0","did not end"', section)
+
+    def test_an_error_is_wrong(self):
+        line, section = self.line_and_section(acquisitions(error="Non-Atomic race!"))
+        self.assertIn("1 with something wrong", line)
+        self.assertIn("Non-Atomic race! **(FAIL)**", section)
+
+    def test_a_weakening_that_is_not_noticed_is_wrong(self):
+        line, section = self.line_and_section(acquisitions("poll: READ_ONCE", "race"),
+                                              acquisitions("call free"))
+        self.assertIn("1 of 2 weakenings noticed **(FAIL)**", line)
+        self.assertIn('"call free","hybrid","granted","rc11","4.0","**not noticed**"', section)
+
+
 class MutantsTest(unittest.TestCase):
     ROWS = [mutant("store one;", "killed", host="steps: claim", litmus=None),
             mutant("store two;", "survived", host=None),
