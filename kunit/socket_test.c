@@ -124,6 +124,7 @@ struct event {
 	bool tail_there;			/* of the other one */
 	bool tail_of_machine;			/* of the machine */
 	bool awaits;	/* the head of this socket awaited the turn for the lock */
+	u8 turn;				/* that of the lock */
 };
 
 static void happen(void *arg)
@@ -135,6 +136,7 @@ static void happen(void *arg)
 	event->tail_there = queue_there(test)->tail;
 	event->tail_of_machine = queue_of_machine(test)->tail;
 	event->awaits = queue_here(test)->awaits == lock_of(test);
+	event->turn = lock_of(test)->state.turn;
 	if (event->act)
 		event->act(event);
 }
@@ -287,47 +289,57 @@ static void head_that_gives_up_leaves_no_turn_awaited(struct kunit *test)
 	nbq_fixture_drain(test->priv);
 }
 
+static void head_whose_queue_has_drained_passes_the_turn(struct kunit *test)
+{
+	struct event event = { .test = test, .act = drain };
+	u64 now = 10 * NBQ_UNIT_NS;
+	u16 held;
+
+	nbq_fixture_hold(test);
+	nbq_fixture_enqueue(test);
+	queue_there(test)->awaits = lock_of(test);
+	lock_of(test)->state.request = request_at(now - NBQ_UNIT_NS, own->turn);
+	nbq_fake_start(now, 10);
+	nbq_fake_call(now + 30, happen, &event);
+	KUNIT_ASSERT_EQ(test, nbq_spin_lock_timeout(lock_of(test), KTIME_MAX), 0);
+	held = lock_of(test)->state.request;
+	nbq_spin_unlock(lock_of(test));
+	KUNIT_EXPECT_EQ(test, held, request_at(now, made_up->turn));
+	KUNIT_EXPECT_PTR_EQ(test, queue_there(test)->notified, lock_of(test));
+	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1,
+		     .nodes_reclaimed = 1, .turns_passed = 1);
+}
+
 static const struct turn_case {
 	const char *desc;
-	unsigned int units;	/* since its turn has begun */
 	bool awaits;		/* the head of the other socket does */
-	unsigned int age;	/* of the request until which that does, in units */
-	bool behind;		/* it has enqueued behind another waiter */
-	bool passes;
 } turn_cases[] = {
-	{ "over", 2, true, 3, false, true },
-	{ "not_over", 1, true, 0, false, false },
-	{ "over_and_no_socket_awaits_one", 2, false, 0, false, false },
-	{ "over_and_the_head_that_awaits_one_is_preempted", 2, true, 4, false, false },
-	{ "not_over_and_the_queue_has_drained", 1, true, 0, true, true },
+	{ "the_next_socket_awaits_one", true },
+	{ "no_other_socket_awaits_one", false },
 };
 
 NBQ_ARRAY_PARAM(turn, turn_cases);
 
-static void head_passes_a_turn_that_is_over_to_the_next_socket(struct kunit *test)
+/* It is patient by then, and on the holder's socket. */
+static void head_requests_the_next_turn_before_its_own_expires(struct kunit *test)
 {
 	const struct turn_case *turn = test->param_value;
-	struct event event = { .test = test, .act = turn->behind ? drain : release };
-	union nbq_spin_state held;
-	u64 now = 10 * NBQ_UNIT_NS;
+	struct event event = { .test = test, .act = release };
+	u64 now = 10 * NBQ_UNIT_NS, patient = now + 3 * NBQ_UNIT_NS;
+	const struct nbq_socket *next = turn->awaits ? made_up : own;
+	struct nbq_fixture *fixture = test->priv;
 
 	nbq_fixture_hold(test);
-	if (turn->behind)
-		nbq_fixture_enqueue(test);
+	fixture->pool.socket = own;
 	if (turn->awaits)
 		queue_there(test)->awaits = lock_of(test);
-	queue_there(test)->handoff = handoff_at(now - turn->age * NBQ_UNIT_NS);
-	lock_of(test)->state.request = request_at(now - turn->units * NBQ_UNIT_NS, own->turn);
-	nbq_fake_start(now, 10);
-	nbq_fake_call(now + 30, happen, &event);
+	lock_of(test)->state.request = request_at(patient - 2 * NBQ_UNIT_NS, own->turn);
+	nbq_fake_start(now, NBQ_UNIT_NS / 8);
+	nbq_fake_call(patient + NBQ_UNIT_NS - 1, happen, &event);
 	KUNIT_ASSERT_EQ(test, nbq_spin_lock_timeout(lock_of(test), KTIME_MAX), 0);
-	held = lock_of(test)->state;
 	nbq_spin_unlock(lock_of(test));
-	KUNIT_EXPECT_EQ(test, held.turn, turn->passes ? made_up->turn : 0);
-	KUNIT_EXPECT_EQ(test, held.request, turn->passes ? request_at(now, made_up->turn) : 0);
-	KUNIT_EXPECT_PTR_EQ(test, queue_there(test)->notified, turn->passes ? lock_of(test) : NULL);
-	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1,
-		     .nodes_reclaimed = turn->behind, .turns_passed = turn->passes);
+	KUNIT_EXPECT_EQ(test, event.turn, next->turn);
+	KUNIT_EXPECT_PTR_EQ(test, queue_there(test)->notified, turn->awaits ? lock_of(test) : NULL);
 }
 
 /* A lock that has the same queue */
@@ -368,7 +380,8 @@ static struct kunit_case nbq_sockets_cases[] = {
 	KUNIT_CASE(head_that_is_notified_takes_the_lock_at_once),
 	KUNIT_CASE(head_that_is_not_notified_takes_the_lock_in_the_end),
 	KUNIT_CASE(head_that_gives_up_leaves_no_turn_awaited),
-	KUNIT_CASE_PARAM(head_passes_a_turn_that_is_over_to_the_next_socket, turn_gen_params),
+	KUNIT_CASE(head_whose_queue_has_drained_passes_the_turn),
+	KUNIT_CASE_PARAM(head_requests_the_next_turn_before_its_own_expires, turn_gen_params),
 	KUNIT_CASE(waiter_behind_one_of_another_lock_does_not_wait_for_it),
 	{}
 };

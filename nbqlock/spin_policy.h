@@ -42,8 +42,6 @@
 /* The age at which a request for a handoff expires, in units of 2^NBQ_HANDOFF_SHIFT ns. */
 #define HANDOFF_UNITS		3U
 static_assert(HANDOFF_UNITS << NBQ_HANDOFF_SHIFT == NBQ_SPIN_HANDOFF_NS);
-/* The length of a socket's turn, in the same units, if another socket awaits it. */
-#define TURN_UNITS		2U
 #endif
 
 /* Has so much time passed? The clocks of two CPUs may differ a little. */

@@ -3,11 +3,11 @@
  * The turns of sockets.
  *
  * The head of a socket without the turn may not take the lock while a request for another socket
- * stands. A turn begins with a request and lasts TURN_UNITS; each head that takes the lock hands
- * the turn on to its successor, with the time at which it began. The first head that finds it
- * over, or the queue empty behind it, gives it to the next socket whose head awaits it. A request
- * that has expired, or a lock that is free for IDLE_NS, is open to all, so that a preempted socket
- * keeps no other from the lock.
+ * stands. A turn begins with a request; each head that takes the lock hands the turn on to its
+ * successor, with the time at which it began. The first head that finds it about to expire, or the
+ * queue empty behind it, gives it to the next socket whose head awaits it. A request that has
+ * expired, or a lock that is free for IDLE_NS, is open to all, so that a preempted socket keeps no
+ * other from the lock.
  *
  * Waiters of other sockets take the lock in their turns, newcomers steal it where sockets have one
  * waiter at a time, until a head that awaits the turn finds the request expired, and attempts with
@@ -125,19 +125,6 @@ static struct nbq_queue *awaiting_queue(const struct nbq_head *head,
 }
 
 /*
- * Does a head await the turn of that socket? A head that is preempted does not publish a new
- * request when the last one has expired. It would not take the turn up, again and again: each time
- * the lock would be idle.
- */
-static bool is_awaited(const struct nbq_head *head, const struct nbq_socket *socket)
-{
-	const struct nbq_queue *queue = awaiting_queue(head, socket);
-
-	return queue && nbq_handoff_age(READ_ONCE(queue->handoff),
-					head->wait->now) <= HANDOFF_UNITS;
-}
-
-/*
  * The turn after another one: of the next socket, in the order of their numbers, whose head awaits
  * it. If there is none, that of the running context, a head.
  */
@@ -150,25 +137,24 @@ static u8 next_turn(const struct nbq_head *head, u8 turn)
 
 		turn = socket ? turn + 1 : NBQ_TURN_SOCKET;
 		socket = socket ?: nbq_socket_of_turn(turn);
-		if (turn == head->place->turn || is_awaited(head, socket))
+		if (turn == head->place->turn || awaiting_queue(head, socket))
 			return turn;
 	}
 	return head->place->turn;
 }
 
 /*
- * If the turn of its socket is over, choose the next one: while the lock is held, if there is
- * time. The turn is also over when a queue drains that had more than one waiter: else newcomers
- * would steal the lock until a head that awaits the turn polls it again. (With one waiter a
- * socket there would be no turns at all, and each hand-over would be one between sockets.)
+ * When a queue drains that had more than one waiter, choose the next turn: while the lock is held,
+ * if there is time. Else newcomers would steal the lock until a head that awaits the turn polls it
+ * again. (With one waiter a socket there would be no turns at all, and each hand-over would be one
+ * between sockets.)
  */
 static void choose_next_turn(struct nbq_head *head, union nbq_spin_state state)
 {
 	const struct nbq_place *place = head->place;
 
 	if (!head->next && has_other_sockets(head) && has_own_turn(head, state) &&
-	    ((place->was_behind && !place->has_successor) ||
-	     nbq_handoff_age(state.handoff, head->wait->now) >= TURN_UNITS))
+	    place->was_behind && !place->has_successor)
 		head->next = next_turn(head, place->turn);
 }
 
@@ -196,7 +182,8 @@ static u8 turn_to_request(const struct nbq_head *head, union nbq_spin_state stat
 }
 
 /*
- * Request a handoff, unless a request stands; that of its own socket it renews. Only while the lock is held: in a free one, a new
+ * Request a handoff, unless a request stands; when that of its own socket is about to expire, the
+ * turn is over, and the request is for the next socket that awaits one, or for its own. Only while the lock is held: in a free one, a new
  * request would keep another acting head from taking it. By a store: a holder that acquires
  * again and again would make a compare-and-swap fail for ever.
  */

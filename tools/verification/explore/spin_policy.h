@@ -30,7 +30,6 @@ bool context_has_little_patience(void);
 #define CHECK_PRED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define HANDOFF_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
 #define HAS_LITTLE_PATIENCE(wait)	((void)(wait), context_has_little_patience())
-#define TURN_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
 #define POLLS_AS_HEAD		((unsigned int)NEVER_YET)
 #define HAS_POLLED(polls)	((void)(polls), context_persists())
 #define HAS_TICKED(ticked_at, now)	((void)(ticked_at), (void)(now), context_persists())
