@@ -123,6 +123,7 @@ struct event {
 	bool tail_here;	/* whether the queue of this socket had a node then */
 	bool tail_there;			/* of the other one */
 	bool tail_of_machine;			/* of the machine */
+	bool tail_next;				/* the next queue here had an attempt of this CPU */
 	bool awaits;	/* the head of this socket awaited the turn for the lock */
 	u8 turn;				/* that of the lock */
 };
@@ -135,6 +136,8 @@ static void happen(void *arg)
 	event->tail_here = queue_here(test)->tail;
 	event->tail_there = queue_there(test)->tail;
 	event->tail_of_machine = queue_of_machine(test)->tail;
+	event->tail_next = nbq_context_cpu(nbq_other_queue_of(own, lock_of(test))->tail) ==
+			   raw_smp_processor_id();
 	event->awaits = queue_here(test)->awaits == lock_of(test);
 	event->turn = lock_of(test)->state.turn;
 	if (event->act)
@@ -298,6 +301,7 @@ static void head_whose_queue_has_drained_passes_the_turn(struct kunit *test)
 	nbq_fixture_hold(test);
 	nbq_fixture_enqueue(test);
 	queue_there(test)->awaits = lock_of(test);
+	queue_there(test)->handoff = handoff_at(now);
 	lock_of(test)->state.request = request_at(now - NBQ_UNIT_NS, own->turn);
 	nbq_fake_start(now, 10);
 	nbq_fake_call(now + 30, happen, &event);
@@ -313,9 +317,12 @@ static void head_whose_queue_has_drained_passes_the_turn(struct kunit *test)
 static const struct turn_case {
 	const char *desc;
 	bool awaits;		/* the head of the other socket does */
+	unsigned int age;	/* of the request until which that does, in units */
+	bool passes;
 } turn_cases[] = {
-	{ "the_next_socket_awaits_one", true },
-	{ "no_other_socket_awaits_one", false },
+	{ "the_next_socket_awaits_one", true, 3, true },
+	{ "no_other_socket_awaits_one", false, 0, false },
+	{ "the_head_that_awaits_one_is_preempted", true, 4, false },
 };
 
 NBQ_ARRAY_PARAM(turn, turn_cases);
@@ -326,20 +333,21 @@ static void head_requests_the_next_turn_before_its_own_expires(struct kunit *tes
 	const struct turn_case *turn = test->param_value;
 	struct event event = { .test = test, .act = release };
 	u64 now = 10 * NBQ_UNIT_NS, patient = now + 3 * NBQ_UNIT_NS;
-	const struct nbq_socket *next = turn->awaits ? made_up : own;
+	const struct nbq_socket *next = turn->passes ? made_up : own;
 	struct nbq_fixture *fixture = test->priv;
 
 	nbq_fixture_hold(test);
 	fixture->pool.socket = own;
 	if (turn->awaits)
 		queue_there(test)->awaits = lock_of(test);
+	queue_there(test)->handoff = handoff_at(patient - turn->age * NBQ_UNIT_NS);
 	lock_of(test)->state.request = request_at(patient - 2 * NBQ_UNIT_NS, own->turn);
 	nbq_fake_start(now, NBQ_UNIT_NS / 8);
 	nbq_fake_call(patient + NBQ_UNIT_NS - 1, happen, &event);
 	KUNIT_ASSERT_EQ(test, nbq_spin_lock_timeout(lock_of(test), KTIME_MAX), 0);
 	nbq_spin_unlock(lock_of(test));
 	KUNIT_EXPECT_EQ(test, event.turn, next->turn);
-	KUNIT_EXPECT_PTR_EQ(test, queue_there(test)->notified, turn->awaits ? lock_of(test) : NULL);
+	KUNIT_EXPECT_PTR_EQ(test, queue_there(test)->notified, turn->passes ? lock_of(test) : NULL);
 }
 
 /* A lock that has the same queue */
@@ -356,22 +364,57 @@ static struct nbq_spin *lock_that_shares_the_queue(struct kunit *test)
 	KUNIT_FAIL_AND_ABORT(test, "no lock has the same hash");
 }
 
-static void waiter_behind_one_of_another_lock_does_not_wait_for_it(struct kunit *test)
-{
-	struct nbq_spin *other = lock_that_shares_the_queue(test);
-	struct event event = { .test = test, .act = release };
-	struct nbq_node *w = nbq_fixture_alloc(test);
+static const struct shared_case {
+	const char *desc;
+	bool next_as_well;	/* another lock has waiters in the next queue, too */
+} shared_cases[] = {
+	{ "in_its_queue", false },
+	{ "in_the_next_one_as_well", true },
+};
 
-	/* Before: w waits for the other lock, and stays */
+NBQ_ARRAY_PARAM(shared, shared_cases);
+
+/* In the next queue, or behind it. */
+static void waiter_does_not_wait_for_another_lock(struct kunit *test)
+{
+	const struct shared_case *shared = test->param_value;
+	struct nbq_spin *other = lock_that_shares_the_queue(test);
+	struct nbq_queue *next = nbq_other_queue_of(own, lock_of(test));
+	struct event event = { .test = test, .act = release };
+	struct nbq_node *w = nbq_fixture_alloc(test), *x = NULL;
+
+	/* Before: w, and x, wait for the other lock, and stay */
 	nbq_spin_enqueue(&other->bare, &queue_here(test)->tail, w);
+	if (shared->next_as_well) {
+		x = nbq_fixture_alloc(test);
+		nbq_spin_enqueue(&other->bare, &next->tail, x);
+	}
 	nbq_fixture_hold(test);
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(1030, happen, &event);
 	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX), 0);
 	KUNIT_EXPECT_LE(test, nbq_fake_last(), 1050);
+	KUNIT_EXPECT_EQ(test, event.tail_next, !shared->next_as_well);
 	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(&queue_here(test)->tail, w, false));
-	/* Those of w are in a pool of its own. */
+	if (x)
+		KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(&next->tail, x, false));
+	/* Those of w and x are in a pool of their own. */
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1, .nodes_freed = 1);
+}
+
+/* The head that has requested the handoff waits there. */
+static void newcomer_heeds_a_request_of_the_next_queue(struct kunit *test)
+{
+	struct nbq_queue *next = nbq_other_queue_of(own, lock_of(test));
+	struct nbq_node *w = nbq_fixture_alloc(test);
+
+	nbq_spin_enqueue(&lock_of(test)->bare, &next->tail, w);
+	lock_of(test)->state.request = request_at(1000, own->turn);
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_EQ(test, nbq_spin_lock_timeout(lock_of(test), 0), -EBUSY);
+	KUNIT_EXPECT_EQ(test, nbq_spin_lock_timeout(lock_of(test), 100), -ETIMEDOUT);
+	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(&next->tail, w, false));
+	KUNIT_EXPECT_EQ(test, try_for(test, 0), 0);
 }
 
 static struct kunit_case nbq_sockets_cases[] = {
@@ -382,7 +425,8 @@ static struct kunit_case nbq_sockets_cases[] = {
 	KUNIT_CASE(head_that_gives_up_leaves_no_turn_awaited),
 	KUNIT_CASE(head_whose_queue_has_drained_passes_the_turn),
 	KUNIT_CASE_PARAM(head_requests_the_next_turn_before_its_own_expires, turn_gen_params),
-	KUNIT_CASE(waiter_behind_one_of_another_lock_does_not_wait_for_it),
+	KUNIT_CASE_PARAM(waiter_does_not_wait_for_another_lock, shared_gen_params),
+	KUNIT_CASE(newcomer_heeds_a_request_of_the_next_queue),
 	{}
 };
 

@@ -125,6 +125,19 @@ static struct nbq_queue *awaiting_queue(const struct nbq_head *head,
 }
 
 /*
+ * Does a head await the turn of that socket? A head that is preempted does not publish a new
+ * request when the last one has expired. It would not take the turn up, again and again: each time
+ * the lock would be idle.
+ */
+static bool is_awaited(const struct nbq_head *head, const struct nbq_socket *socket)
+{
+	const struct nbq_queue *queue = awaiting_queue(head, socket);
+
+	return queue && nbq_handoff_age(READ_ONCE(queue->handoff),
+					head->wait->now) <= HANDOFF_UNITS;
+}
+
+/*
  * The turn after another one: of the next socket, in the order of their numbers, whose head awaits
  * it. If there is none, that of the running context, a head.
  */
@@ -137,7 +150,7 @@ static u8 next_turn(const struct nbq_head *head, u8 turn)
 
 		turn = socket ? turn + 1 : NBQ_TURN_SOCKET;
 		socket = socket ?: nbq_socket_of_turn(turn);
-		if (turn == head->place->turn || awaiting_queue(head, socket))
+		if (turn == head->place->turn || is_awaited(head, socket))
 			return turn;
 	}
 	return head->place->turn;
