@@ -45,9 +45,10 @@
  * Simulated, 64 CPUs at two locks that share them: else 0.42 of the acquisitions. A waiter whose
  * predecessor waits for another lock acts as head, so that no lock waits for another.
  *
- * An abandoned node is all of a lock that outlives an attempt. It names the lock by its address, which is compared and
- * never followed: the memory may become anything when no context uses the lock. If that is another
- * lock, a place that is resumed there is one in its queue: the address is the same.
+ * An abandoned node is all of a lock that outlives an attempt. It names the lock by its address,
+ * which is compared and never followed: the memory may become anything when no context uses the
+ * lock. If that is another lock, a place that is resumed there is one in its queue: the address is
+ * the same.
  *
  * Prior art
  *	A word that one compare-and-swap takes, with a queue behind it, accessed in parts of

@@ -180,10 +180,7 @@ static void notify_socket(const struct nbq_head *head, u8 turn)
 		WRITE_ONCE(queue->notified, head->lock);
 }
 
-/*
- * The turn that a head requests: its own, or that of the next socket after the holder's. Return:
- * as next_turn().
- */
+/* The turn that a head requests: its own, or that of the next socket after the holder's. */
 static u8 turn_to_request(const struct nbq_head *head, union nbq_spin_state state)
 {
 	const struct nbq_socket *socket;
@@ -195,10 +192,11 @@ static u8 turn_to_request(const struct nbq_head *head, union nbq_spin_state stat
 }
 
 /*
- * Request a handoff, unless a request stands; when that of its own socket is about to expire, the
- * turn is over, and the request is for the next socket that awaits one, or for its own. Only while the lock is held: in a free one, a new
- * request would keep another acting head from taking it. By a store: a holder that acquires
- * again and again would make a compare-and-swap fail for ever.
+ * Request a handoff, unless a request stands. When that of its own socket is about to expire, the
+ * turn is over: the request is for the next socket that awaits one, or for its own again. Only
+ * while the lock is held: in a free one, a new request would keep another acting head from taking
+ * it. By a store: a holder that acquires again and again would make a compare-and-swap fail for
+ * ever.
  */
 static void request_handoff(struct nbq_head *head, union nbq_spin_state state)
 {

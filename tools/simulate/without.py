@@ -95,6 +95,9 @@ def build(rules, folder):
     return program.build(folder, folder / "build")
 
 
+LEFT = "FAIL queue nodes have leaked"
+
+
 def run(built, number, rule, point, costs="a"):
     """{figure: value} without a rule; rule None: of the whole."""
     settings = {"lock": "nbq_spin", "duration_us": 1000, **point}
@@ -104,7 +107,8 @@ def run(built, number, rule, point, costs="a"):
             settings[key] = value
     values = program.values_of(program.run(built, settings, program.COSTS[costs],
                                            environment={"RULE_OUT": str(number)}))
-    if values["verdict"] != "PASS" and values["acquisitions"]:
+    # Without some rules, more places are left than the whole leaves.
+    if values["verdict"] not in ("PASS", LEFT) and values["acquisitions"]:
         raise Trouble(f"without {rule and rule.name}: {values['verdict']}")
     return {name: figure(values) for name, figure in FIGURES.items()}
 

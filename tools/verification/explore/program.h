@@ -8,7 +8,8 @@
  * one after another. A letter is a lock; what follows is the patience: nothing
  * for ever, ? until some reading of the clock, 0 none, @ a deadline that has
  * passed already. !: after the release, if no context uses the lock then, its memory becomes
- * another lock, without a call (of the hybrid alone). The attempts in parentheses are made while holding the lock.
+ * another lock, without a call (of the hybrid alone). The attempts in parentheses are made
+ * while holding the lock.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
