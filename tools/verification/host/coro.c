@@ -199,7 +199,8 @@ bool coro_until_poll(struct coro *coro)
 
 bool coro_until_queued(struct coro *coro)
 {
-	return coro_until(coro, SHIM_OP_XCHG, nbq_X_enqueues_at(coro->lock)) && coro_until_poll(coro);
+	return coro_until(coro, SHIM_OP_XCHG, nbq_X_enqueues_at(coro->lock)) &&
+	       coro_until_poll(coro);
 }
 
 bool coro_until_abandon(struct coro *coro)
