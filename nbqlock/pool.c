@@ -41,8 +41,8 @@ static struct nbq_socket *new_socket(u8 turn, int node)
 	socket->turn = turn;
 	socket->node = node;
 	socket->queue_bits = max(NBQ_QUEUE_BITS, order_base_2(NBQ_QUEUES_PER_CPU * cpus));
-	socket->queues = kvcalloc_node(BIT(socket->queue_bits), sizeof(*socket->queues),
-				       GFP_KERNEL, node);
+	socket->queues = kvzalloc_node(sizeof(*socket->queues) << socket->queue_bits, GFP_KERNEL,
+				       node);
 	if (!socket->queues) {
 		kfree(socket);
 		return NULL;

@@ -296,11 +296,14 @@ static union stress_lock *lock_of(unsigned int cpu)
 /* The second one has the queue of the first, or another one. */
 static void choose_locks(void)
 {
-	unsigned int first = hash_ptr(&memory_of_locks[0].lock, NBQ_QUEUE_BITS), i = 1;
+	unsigned int first = hash_ptr(&memory_of_locks[0].lock, NBQ_QUEUE_BITS), i;
 
-	while (i < LOCKS_TRIED - 1 &&
-	       (hash_ptr(&memory_of_locks[i].lock, NBQ_QUEUE_BITS) == first) != settings.shared_queue)
-		i++;
+	for (i = 1; i < LOCKS_TRIED - 1; i++) {
+		bool shares = hash_ptr(&memory_of_locks[i].lock, NBQ_QUEUE_BITS) == first;
+
+		if (shares == settings.shared_queue)
+			break;
+	}
 	locks[0] = &memory_of_locks[0].lock;
 	locks[1] = &memory_of_locks[i].lock;
 }
