@@ -313,7 +313,10 @@ static unsigned int most_accesses(void)
 	return most;
 }
 
-/* The cost of a free lock does not grow with the locks at which its CPU has abandoned a place. */
+/*
+ * The cost of a free lock does not grow with the locks at which its CPU has abandoned a place. (A
+ * place that is gone is forgotten by a few accesses, once.)
+ */
 static void acquisition_costs_the_same_after_timeouts_elsewhere(void)
 {
 	unsigned int after_one, i;
@@ -325,7 +328,7 @@ static void acquisition_costs_the_same_after_timeouts_elsewhere(void)
 	for (i = 1; i < 48; i++)
 		abandon_place_at(&others[i]);
 	EXPECT(shim_has_abandoned(2));
-	EXPECT(most_accesses() == after_one);
+	EXPECT(most_accesses() <= after_one + 4);
 	for (i = 0; i < 48; i++)
 		EXPECT(nbq_X_destroy(&others[i]) == 0);
 }
