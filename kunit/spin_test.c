@@ -293,7 +293,7 @@ static void head_comes_and_goes(struct contenders *contenders)
 		nbq_contender_release(fixture, &fixture->contenders[1]);
 }
 
-/* The times of nbqlock/bare_spin.c, stated once more: they are promised. */
+/* The times of nbqlock/spin_policy.h, stated once more: they are promised. */
 #define PATIENT_NS		20000
 #define IDLE_NS			2000
 #define STALLED_NS		(50000 + NBQ_RELAX_MAX_NS)

@@ -24,7 +24,7 @@
  * @all: all of it; 0: any context may
  * @holder: the context that holds the lock, encoded; 0: none
  * @request: @handoff and @turn
- * @handoff: when the head of a queue requested a handoff, as bare_spin.c encodes it; such a
+ * @handoff: when the head of a queue requested a handoff, as spin_word.h encodes it; such a
  *	request expires. 0: there is none
  * @turn: the socket whose waiters the request is for; 0: those in the machine's queue
  */

@@ -108,7 +108,7 @@ static int make_encodable(struct nbq_pool *pool)
 	for (node = pool->first; node; node = node->next_in_pool)
 		encodable->nodes[node->index] = node;
 	/*
-	 * RELEASE, pairs with the ACQUIREs in decode_tail() and nbq_node_alloc_encodable(): the
+	 * RELEASE, pairs with the ACQUIREs in nbq_decode_tail() and nbq_node_alloc_encodable(): the
 	 * nodes by their index. The static nodes, which may be in use, keep theirs.
 	 */
 	smp_store_release(&pool->encodable, encodable);
