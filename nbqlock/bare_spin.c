@@ -41,7 +41,7 @@
  * Mutual exclusion rests on the holder alone, whatever the policy.
  *
  * Locks whose addresses have the same hash share queues. A waiter enqueues in the next queue of the
- * table if the last node of the first one is of another lock, unless that of the next one is, too.
+ * table if the last node of the first one waits for another lock, unless that of the next one does.
  * Simulated, 64 CPUs at two locks that share them: else 0.42 of the acquisitions. A waiter whose
  * predecessor waits for another lock acts as head, so that no lock waits for another.
  *

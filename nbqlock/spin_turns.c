@@ -62,12 +62,12 @@ bool nbq_has_queue(const void *lock)
 	return false;
 }
 
-/* Does the last node of this queue wait for another lock, or did it? */
+/* Does the last node of this queue wait for another lock? One that is abandoned is skipped. */
 static bool is_of_another_lock(const struct nbq_queue *queue, const void *lock)
 {
 	const struct nbq_node *tail = nbq_decode_tail(READ_ONCE(queue->tail));
 
-	return tail && READ_ONCE(tail->wants) != lock;
+	return tail && READ_ONCE(tail->wants) != lock && !nbq_spin_poll(tail);
 }
 
 /*

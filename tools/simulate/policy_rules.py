@@ -55,7 +55,7 @@ RULES = (
          ("wait_as_newcomer - must_queue",), "32/8/empty: rate < 0.6"),
     Rule("steal past a request of an empty queue",
          ("may_steal: return !state.handoff || nbq_handoff_has_expired(state.handoff) ||"
-          " interrupts_waiter(lock, pool, context);",), ""),
+          " interrupts_waiter(lock, pool, context);",), "8/8 b: rate < 0.9"),
     Rule("an attempt without patience steals past abandoned",
          ("try_steal: past_abandoned = false;",), ""),
     Rule("steal what is idle for 2 us",
@@ -92,7 +92,7 @@ RULES = (
          ("nbq_place_tick - nbq_place_check_successor",), "32/8/empty: rate < 0.9"),
     Rule("16 polls between the head's clock reads",
          ("POLLS_AS_HEAD = 1U",), "8/1 b: misses > 1.2"),
-    Rule("no more than these 16", ("POLLS_AS_HEAD = 1000U",), ""),
+    Rule("no more than these 16", ("POLLS_AS_HEAD = 1000U",), "8/8 b: rate < 0.85"),
     Rule("the acting head",
          ("check_pred: place->competes = is_first_of_lock(place, wait); return;",),
          "24/1/away/50us: wait > 1.9"),
