@@ -28,17 +28,27 @@ static bool nbq_torture_failed(int tid, int err)
 	return true;
 }
 
-/*
- * See what has become of the nodes, of which places may keep so many. locktorture does not print
- * the statistics of CPU hotplug, as rcutorture does.
- */
-static void nbq_torture_report(unsigned int places)
+/* When the test began: what the places of an earlier one keep. */
+static unsigned int nbq_torture_nodes_before;
+
+static unsigned int nbq_torture_nodes(void)
 {
 	unsigned int cpu, nodes = 0;
 
 	for_each_possible_cpu(cpu)
 		nodes += nbq_cpu_nodes_in_use(cpu);
-	if (nodes > places)
+	return nodes;
+}
+
+/*
+ * See what has become of the nodes, of which places may keep so many more. locktorture does not
+ * print the statistics of CPU hotplug, as rcutorture does.
+ */
+static void nbq_torture_report(unsigned int places)
+{
+	unsigned int nodes = nbq_torture_nodes();
+
+	if (nodes > nbq_torture_nodes_before + places)
 		pr_alert("!!! nbqlock: %u queue nodes are still in use\n", nodes);
 	pr_alert("nbqlock: %ld attempts failed, %u nodes in use\n",
 		 atomic_long_read(&nbq_torture_timeouts), nodes);
@@ -56,6 +66,7 @@ static void torture_nbq_spin_init(void)
 {
 	int i;
 
+	nbq_torture_nodes_before = nbq_torture_nodes();
 	nbq_spin_init(&torture_nbq_spin_lock);
 	for (i = 0; i < MAX_NESTED_LOCKS; i++) {
 		nbq_spin_init(&torture_nbq_spin_nested[i]);
