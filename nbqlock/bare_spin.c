@@ -93,20 +93,22 @@ static bool interrupts_waiter(const union nbq_bare_spin *lock, const struct nbq_
 }
 
 /*
- * Has a queue of this turn a node? With @past_abandoned: is the last one that of a waiter? The node
- * may be free or in another queue by now; then there was a holder in between.
+ * Has this queue a node? With @past_abandoned: is the last one that of a waiter? The node may be
+ * free or in another queue by now; then there was a holder in between.
  */
+static bool has_waiter(const struct nbq_queue *queue, bool past_abandoned)
+{
+	const struct nbq_node *tail = nbq_decode_tail(READ_ONCE(queue->tail));
+
+	return tail && !(past_abandoned && nbq_spin_poll(tail));
+}
+
 static bool is_waited_for(const union nbq_bare_spin *lock, u8 turn, bool past_abandoned)
 {
 	const struct nbq_socket *socket = nbq_socket_of_turn(turn);
-	const struct nbq_queue *queue = nbq_queue_of(socket, lock);
-	const struct nbq_queue *other = nbq_other_queue_of(socket, lock);
-	const struct nbq_node *tail = nbq_decode_tail(READ_ONCE(queue->tail));
 
-	if (tail && !(past_abandoned && nbq_spin_poll(tail)))
-		return true;
-	tail = nbq_decode_tail(READ_ONCE(other->tail));
-	return tail && !(past_abandoned && nbq_spin_poll(tail));
+	return has_waiter(nbq_queue_of(socket, lock), past_abandoned) ||
+	       has_waiter(nbq_other_queue_of(socket, lock), past_abandoned);
 }
 
 /* May a newcomer take a free lock of that state? */
@@ -245,6 +247,14 @@ static int compete(union nbq_bare_spin *lock, struct nbq_place *place, struct nb
 	return ret;
 }
 
+static int try_once(union nbq_bare_spin *lock, struct nbq_pool *pool, u16 context)
+{
+	if (try_steal(lock, pool, context, true))
+		return 0;
+	pool->events.failed_tries++;
+	return -EBUSY;
+}
+
 /*
  * The lock is held, or a request stands in it, or there may be a place to resume, which is before
  * the lock is polled: else attempts with little patience would take its line from one another.
@@ -259,19 +269,15 @@ static noinline int acquire_slowpath(union nbq_bare_spin *lock, struct nbq_deadl
 		.context = nbq_this_context(pool),
 		.lock = lock,
 		.held_by = &lock->state.holder,
-		.error = nbq_deadline_error(&deadline),
+		.error = -ETIMEDOUT,
 		NBQ_WAIT_STAT(waits, ip)
 	};
 	struct nbq_place place = {};
 	bool late = pool->late_for == lock;
 	int ret = 1;
 
-	if (nbq_deadline_is_none(&deadline)) {
-		if (try_steal(lock, pool, wait.context, true))
-			return 0;
-		pool->events.failed_tries++;
-		return -EBUSY;
-	}
+	if (nbq_deadline_is_none(&deadline))
+		return try_once(lock, pool, wait.context);
 	nbq_place_resume(&place, &wait);
 	/*
 	 * An attempt after one whose patience was over enqueues without a poll of the lock, if its

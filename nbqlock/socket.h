@@ -7,9 +7,9 @@
  * lock on it. The machine has one for those that wait without a turn: with little patience where
  * there are several sockets, or all that wait before sockets are known and where there is one.
  *
- * A table has NBQ_QUEUES_PER_CPU queues for each of its CPUs, which wait for one lock at a time:
- * two locks share one with a chance of 1 in NBQ_QUEUES_PER_CPU * CPUs, and in 1 in 64 at most.
- * The memory is 512 bytes for each CPU and table, with lines of 64 bytes.
+ * A table has NBQ_QUEUES_PER_CPU queues for each of its CPUs, which wait for one lock at a time,
+ * rounded up to a power of two: two locks share one with a chance of 1 in that number. With lines of
+ * 64 bytes a table is less than 1 KiB for each of its CPUs, or 8 KiB.
  */
 #ifndef _NBQ_SOCKET_H
 #define _NBQ_SOCKET_H

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The result of a run, and the verdict on the lock. */
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/math64.h>
@@ -132,8 +133,8 @@ static void count_nodes(const struct stress_run *run, struct stress_report *repo
 		ops->count_nodes(&sum, run->target_count);
 	report->nodes_max = sum.max;
 	report->nodes_reclaimed = sum.reclaimed;
-	report->leaked = stress_nodes_leaked(ops, sum.leaked, run->contender_count,
-					     run->target_count);
+	report->leaked = stress_nodes_leaked(ops, sum.leaked, hweight32(run->params.contexts) *
+					     num_possible_cpus(), run->target_count);
 }
 
 static void add_skipped(const struct contender *contender, struct stress_skipped *sum)

@@ -155,14 +155,14 @@ struct stress_ops {
 };
 
 /*
- * Nodes that are lost. Where places are left, a context has one at each lock at most, which its
+ * Nodes that are lost. Where places are left, a pool has one at each lock at most, which the
  * next attempt there resumes, and each queue that of one acting head, which took the lock. The next
  * waiter frees these, also in a later run, which then has freed more than it has allocated.
  */
 static inline s64 stress_nodes_leaked(const struct stress_ops *ops, s64 leaked,
-				      unsigned int contexts, unsigned int locks)
+				      unsigned int pools, unsigned int locks)
 {
-	s64 left = (s64)(contexts + 1) * locks;
+	s64 left = (s64)(pools + 1) * locks;
 
 	if (!ops->leaves_places)
 		return leaked;

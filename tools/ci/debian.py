@@ -210,6 +210,7 @@ echo "@turns %s $(grep turns_passed /sys/kernel/debug/nbqlock/total)"
 """
 NODES = """
 echo "@nodes $(cat /sys/devices/system/node/online)"
+echo "@possible $(cat /sys/devices/system/cpu/possible)"
 """
 
 
@@ -233,15 +234,18 @@ def sockets():
     machine = TwoSockets(kernel)
     modules = {"files": build_modules(kernel), "load": LOADED}
     # Retries keep all of them in the queues; little patience, and enough.
-    runs = [Run(f"nbq_spin-patience-{patience}", lock="nbq_spin", threads=4, cpus="0-3",
+    runs = [Run(f"nbq_spin-patience-{patience}", lock="nbq_spin", threads=4, cpus="0-1,10-11",
                 patience_ns=patience, cs_ns=2000, ncs_ns=200, duration_ms=2000)
             for patience in (5000000, 20000)]
     first, other = runs
     outcomes = until_seen([first], lambda runs: read_turns(run_stress(
-        machine, runs, 4, modules, after_each=TURNS, after=NODES), runs), lacks_turns)
-    outcomes.append(run_stress(machine, [other], 4, modules, after=UNLOAD))
+        machine, runs, 20, modules, after_each=TURNS, after=NODES), runs), lacks_turns)
+    outcomes.append(run_stress(machine, [other], 20, modules, after=UNLOAD))
     yield Case("sockets: the guest has two nodes",
                "@nodes 0-1\n" in outcomes[0].output, guest_report(outcomes[0]))
+    # More than four queues for each make of those that the machine has at boot.
+    yield Case("sockets: the machine has more queues than at boot",
+               "@possible 0-19\n" in outcomes[0].output, guest_report(outcomes[0]))
     yield run_case(f"sockets: {first.name}: the turn is passed", first, lacks_turns(first))
     yield run_case(f"sockets: {other.name}", other, problem_with(other, lambda run: None))
     yield clean_guest("sockets", *outcomes)

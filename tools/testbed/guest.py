@@ -265,11 +265,11 @@ class QemuMachine:
 
 
 class TwoSockets(QemuMachine):
-    """A PC of 4 CPUs in 2 nodes, as far as its kernel is told."""
+    """A PC of 20 CPUs in 2 nodes, as far as its kernel is told."""
 
     topology = ",sockets=2"
     hardware = (*QemuMachine.hardware, *(
-        word for node, cpus in enumerate(("0-1", "2-3"))
+        word for node, cpus in enumerate(("0-9", "10-19"))
         for word in ("-object", f"memory-backend-ram,id=memory{node},size=512M",
                      "-numa", f"node,nodeid={node},cpus={cpus},memdev=memory{node}")))
 
