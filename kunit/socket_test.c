@@ -385,7 +385,7 @@ static void waiter_does_not_wait_for_another_lock(struct kunit *test)
 	struct event event = { .test = test, .act = release };
 	struct nbq_node *w = nbq_fixture_alloc(test), *x = NULL, *y;
 
-	/* Before: w, and x, wait for the other lock, and stay; y has abandoned its place behind w */
+	/* Before: w, and x, wait for the other lock, and stay; y was abandoned behind w */
 	nbq_spin_enqueue(&other->bare, &queue_here(test)->tail, w);
 	if (shared->abandoned) {
 		y = nbq_fixture_alloc(test);

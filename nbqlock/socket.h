@@ -8,8 +8,8 @@
  * there are several sockets, or all that wait before sockets are known and where there is one.
  *
  * A table has NBQ_QUEUES_PER_CPU queues for each of its CPUs, which wait for one lock at a time,
- * rounded up to a power of two: two locks share one with a chance of 1 in that number. With lines of
- * 64 bytes a table is less than 1 KiB for each of its CPUs, or 8 KiB.
+ * rounded up to a power of two: two locks share one with a chance of 1 in that number. With lines
+ * of 64 bytes a table is less than 1 KiB for each of its CPUs, or 8 KiB.
  */
 #ifndef _NBQ_SOCKET_H
 #define _NBQ_SOCKET_H

@@ -148,7 +148,7 @@ bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
 	u32 number = nbq_encode_tail(node);
 
 	node->resumed = false;
-	/* RELEASE, spare, pairs with the next nbq_spin_enqueue(): that reads nothing of this node. */
+	/* RELEASE, spare, pairs with the next nbq_spin_enqueue(), which reads nothing of it. */
 	if (!has_successor && cmpxchg_release(tail, number, 0) == number) {
 		nbq_node_free_own(node);
 		return true;

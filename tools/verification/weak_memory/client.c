@@ -15,8 +15,8 @@
  *	MAY_BE_IN_USE	executions in which it is destroyed too early do not count
  *	NEVER		an event of events_list.h that must not happen: to see that it does
  *
- * The clock does not advance. An attempt without end that polls in vain is not explored any further: the
- * execution in which it polls what came next is explored besides.
+ * The clock does not advance. An attempt without end that polls in vain is not explored any
+ * further: the execution in which it polls what came next is explored besides.
  *
  * Checked, besides races of plain accesses: that no critical section is lost; that afterwards an
  * attempt without patience acquires, and no queue node is lost, or freed twice.
