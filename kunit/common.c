@@ -91,14 +91,17 @@ void nbq_fixture_fill(struct nbq_fixture *fixture, unsigned int size)
 		nbq_node_append(&fixture->pool, &fixture->nodes[i]);
 }
 
-/* An attempt that was too late to enqueue has no effect on the next one. */
-void nbq_forget_late_attempts(void)
+/* Earlier attempts, whose patience was over or whose place is gone, have no effect on the next. */
+void nbq_forget_attempts(void)
 {
 	unsigned int cpu, level;
 
 	for_each_possible_cpu(cpu) {
-		for (level = 0; level < NBQ_LEVELS; level++)
+		for (level = 0; level < NBQ_LEVELS; level++) {
 			per_cpu(nbq_pools, cpu)[level].late_for = NULL;
+			per_cpu(nbq_pools, cpu)[level].abandoned_in = 0;
+		}
+		per_cpu(__nbq_levels_abandoned, cpu) = 0;
 	}
 }
 
@@ -171,7 +174,7 @@ int nbq_fixture_init_type(struct kunit *test, const struct nbq_lock_type *type)
 	test->priv = fixture;
 	set_bit(hash_ptr(fixture->lock, NBQ_QUEUE_BITS), fixture->queues);
 	WRITE_ONCE(nbq_pool_elsewhere, &fixture->pool);
-	nbq_forget_late_attempts();
+	nbq_forget_attempts();
 	type->init(fixture->lock);
 	nbq_fixture_fill(fixture, NBQ_FIXTURE_NODES);
 	nbq_read_events(&fixture->total);

@@ -95,7 +95,7 @@ const char *nbq_fixture_shape(struct nbq_fixture *fixture);
 const char *nbq_fixture_want(struct nbq_fixture *fixture, const char *want);
 void nbq_fixture_counted(struct kunit *test, struct nbq_events want, int line);
 void nbq_total_counted(struct kunit *test, struct nbq_events want, int line);
-void nbq_forget_late_attempts(void);
+void nbq_forget_attempts(void);
 void nbq_read_events(struct nbq_events *events);
 void nbq_ended_at(struct kunit *test, u64 ns, int line);
 unsigned int nbq_nodes_in_use(struct nbq_fixture *fixture);

@@ -368,7 +368,7 @@ static void every_timed_operation_gives_up_behind_a_holder(struct kunit *test)
 			continue;
 
 		/* before and after: H */
-		nbq_forget_late_attempts();
+		nbq_forget_attempts();
 		nbq_fake_start(START, STEP);
 		attempt_at(test, attempt, where->level);
 		KUNIT_EXPECT_EQ_MSG(test, attempt->ret, nbq_operation_failure(attempt->op),

@@ -390,7 +390,7 @@ static void waiter_does_not_wait_for_another_lock(struct kunit *test)
 	if (shared->abandoned) {
 		y = nbq_fixture_alloc(test);
 		nbq_spin_enqueue(&other->bare, &queue_here(test)->tail, y);
-		y->resumed = true;
+		y->stays = true;
 		KUNIT_EXPECT_FALSE(test, nbq_spin_abandon(&queue_here(test)->tail, y, w));
 	}
 	if (shared->next_as_well) {

@@ -356,7 +356,7 @@ static u64 watch_with(struct kunit *test, void (*change)(struct kunit *test))
 		.change = change,
 	};
 
-	nbq_forget_late_attempts();
+	nbq_forget_attempts();
 	nbq_fake_start(1000, 10);
 	nbq_fake_call(0, act_at_each, &watch.contenders);
 	KUNIT_EXPECT_EQ(test, try_for(test, WATCH_NS), -ETIMEDOUT);

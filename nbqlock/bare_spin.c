@@ -7,7 +7,7 @@
  * but what is handed over from node to node is not the lock: it is the head of the queue, which
  * competes for the lock. So a context has a node only while it waits, and polls its predecessor's
  * node and nothing else. The lock's line is for the holder, for newcomers, and for the head of a
- * queue. Each socket has a queue, and turns (spin_turns.c):
+ * queue. Sockets, if they are wanted, have a queue each, and turns (spin_turns.c):
  *
  *	lock  <-- newcomers (POLLS_BEFORE_QUEUE polls, then they enqueue)
  *	  ^

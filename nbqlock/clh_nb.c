@@ -48,7 +48,7 @@
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 2 to abandon (1 from a resumed place: store prev), and
+ * Own steps on shared memory: at most 2 to abandon (1 if it stays: store prev), and
  * at most 2 to release (swap the tail, then free the node or store prev).
  */
 #include <linux/atomic.h>
@@ -131,7 +131,7 @@ void nbq_clh_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred)
 {
 	nbq_held_add(node, lock);
-	node->resumed = false;
+	node->stays = false;
 	nbq_node_reclaim(pred, &node->pool->events);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_clh_granted);
@@ -141,11 +141,9 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_clh_granted);
  *
  *	.. pred W	-> .. pred		the tail: true
  *	.. pred W succ	-> .. pred L succ	not the tail: false
- *	.. pred W	-> .. pred L		a resumed place: false
+ *	.. pred W	-> .. pred L		the tail, but it stays: false
  *
- * Attempts that resume their place have little patience, and are many: they leave the lock's
- * line to those that enqueue. So a lock can keep a node of each CPU and context level, which
- * the next attempt there resumes.
+ * So a lock can keep a node of each CPU and context level, which the next attempt there resumes.
  *
  * Return: true if the node was freed; else a successor reclaims it, and it must not be
  * accessed.
@@ -163,12 +161,11 @@ bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 	 * The node cannot have been freed and reused meanwhile: no context knows yet that it
 	 * is abandoned.
 	 */
-	if (!node->resumed &&
+	if (!node->stays &&
 	    cmpxchg_release(&lock->tail, node, pred) == node) {
 		nbq_node_free_own(node);
 		return true;
 	}
-	node->resumed = false;
 	nbq_note_abandoned(node, lock);
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_clh_poll(): as above, for the successor that

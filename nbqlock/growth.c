@@ -68,6 +68,11 @@ module_param_cb(pool_nodes_max, &pool_nodes_ops, &nbq_pool_nodes_max, 0444);
 MODULE_PARM_DESC(pool_nodes_max,
 		 "queue nodes of each CPU and context level at most (1 to 65536, default 4096)");
 
+/* Off, since waiters of other sockets overtake without a bound: Documentation/design.rst. */
+static bool sockets;
+module_param(sockets, bool, 0444);
+MODULE_PARM_DESC(sockets, "a queue of the hybrid for each NUMA node, which take turns (default N)");
+
 static struct kmem_cache *node_cache;
 /* NULL: pools do not grow, not yet or not any more. */
 static struct workqueue_struct *growth_workqueue;
@@ -300,7 +305,7 @@ int nbq_pools_start(void)
 	if (!node_cache)
 		return -ENOMEM;
 
-	ret = nbq_sockets_start();
+	ret = nbq_sockets_start(sockets);
 	if (!ret)
 		ret = start_growth();
 	if (ret)

@@ -60,7 +60,9 @@
  * @queue: hybrid: the queue in which it was abandoned
  * @turn: hybrid: what stands for that in the turn of a lock
  * @since: hybrid: when the first of the attempts enqueued that had this place
- * @resumed: the attempt that waits with it has resumed the place of an earlier one
+ * @checked_at: hybrid: when the attempt that abandoned it had checked its predecessor last
+ * @stays: it stays in the queue when its attempt gives up, also as the tail: the attempt has
+ *	resumed a place, or an earlier one is gone. The tail's line is left to those that enqueue
  * @nested: its attempt has interrupted another one of the same CPU and level
  *
  * @alloc_seq and @free_seq instead of one flag, as they have different writers: a node is
@@ -100,8 +102,15 @@ struct nbq_node {
 	 * still holds; NULL: none
 	 */
 	struct nbq_node *below;
-	/** @pred_alloc_seq: MCS-NB, swap-only: @alloc_seq of the predecessor that knows it */
-	unsigned long pred_alloc_seq;
+	union {
+		/**
+		 * @pred_alloc_seq: MCS-NB, swap-only: @alloc_seq of the predecessor that knows it
+		 */
+		unsigned long pred_alloc_seq;
+		u64 checked_at;
+	};
+#else
+	u64 checked_at;
 #endif
 	unsigned long abandoned_seq;
 	struct nbq_queue *queue;
@@ -114,7 +123,7 @@ struct nbq_node {
 	bool known;
 #endif
 	u8 turn;
-	bool resumed;
+	bool stays;
 	bool nested;
 } ____cacheline_aligned;
 
@@ -274,7 +283,7 @@ struct nbq_node *nbq_node_alloc_encodable(struct nbq_pool *pool);
 void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node);
 
 /* pool.c */
-int nbq_sockets_start(void);
+int nbq_sockets_start(bool several);
 int nbq_pool_prepare(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
 
 #ifdef NBQ_QUEUE_LOCKS
@@ -514,6 +523,7 @@ static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock)
 	struct nbq_pool *pool = node->pool;
 
 	WRITE_ONCE(node->lock, lock);
+	node->stays = false;
 	if (unlikely(node->nested))
 		return;
 	node->abandoned_seq = node->alloc_seq;
@@ -560,7 +570,7 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void
 		smp_store_release(&node->prev, pred);
 		return NULL;
 	}
-	node->resumed = true;
+	node->stays = true;
 	return pred;
 }
 
@@ -593,7 +603,7 @@ nbq_resume(struct nbq_pool *pool, const void *lock,
 	nbq_attempt_leave(pool);
 	if (!*pred)
 		return NULL;
-	node->abandoned_seq = node->alloc_seq - 1;
+	node->abandoned_seq--;
 	WRITE_ONCE(node->nested, false);
 	pool->events.nodes_resumed++;
 	return node;

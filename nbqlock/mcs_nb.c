@@ -181,7 +181,7 @@ void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred)
 {
 	nbq_held_add(node, lock);
-	node->resumed = false;
+	node->stays = false;
 	/* In the line that has just been polled. */
 	node->has_successor = READ_ONCE(node->next);
 	nbq_node_reclaim_pred(node, pred);
@@ -250,7 +250,7 @@ bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node, struct 
 	 * visible here is visible there. The node cannot have been freed and reused
 	 * meanwhile: no context knows yet that it is abandoned.
 	 */
-	if (!node->resumed &&
+	if (!node->stays &&
 	    cmpxchg_release(&lock->tail, node, pred) == node) {
 		/*
 		 * Fully ordered, pairs with the swap in notify_successor(), by which pred
@@ -264,7 +264,6 @@ bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node, struct 
 		return true;
 	}
 	state = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;
-	node->resumed = false;
 	node->known = !forgotten;
 	nbq_note_abandoned(node, lock);
 	publish_abandoned(node, state);
@@ -298,7 +297,7 @@ static struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
 		publish_abandoned(node, state);
 		return NULL;
 	}
-	node->resumed = true;
+	node->stays = true;
 	return READ_ONCE(node->prev);
 }
 

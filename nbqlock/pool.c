@@ -102,18 +102,19 @@ static bool has_one_node(void)
 }
 
 /**
- * nbq_sockets_start() - Make the NUMA nodes that have CPUs sockets, if there are several.
+ * nbq_sockets_start() - Make queues for all CPUs.
+ * @several: make the NUMA nodes that have CPUs sockets, if there are several
  *
  * Built in, locks may be in use.
  *
  * Return: 0, or a negative errno.
  */
-int nbq_sockets_start(void)
+int nbq_sockets_start(bool several)
 {
 	int ret = enlarge_machine();
 	unsigned int cpu;
 
-	if (has_one_node())
+	if (!several || has_one_node())
 		return ret;
 	for_each_possible_cpu(cpu)
 		ret = ret ?: add_socket(cpu_to_node(cpu));

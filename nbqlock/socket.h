@@ -3,9 +3,9 @@
  * The queues of the waiters of hybrid locks: tables, of which the address of a lock chooses a
  * queue. So the lock is a word, whose line contexts that enqueue do not take from its holder.
  *
- * A socket is a NUMA node that has CPUs, with a table in its own memory, for waiters that keep the
- * lock on it. The machine has one for those that wait without a turn: with little patience where
- * there are several sockets, or all that wait before sockets are known and where there is one.
+ * The machine has a table, in which all wait. If sockets are wanted (pool.c), each NUMA node that
+ * has CPUs is one, with a table in its own memory, for waiters that keep the lock on it; then in
+ * the machine's wait those with little patience, and those that come before sockets are known.
  *
  * A table has NBQ_QUEUES_PER_CPU queues for each of its CPUs, which wait for one lock at a time,
  * rounded up to a power of two: two locks share one with a chance of 1 in that number. With lines

@@ -17,7 +17,7 @@
  *	                       as head               a successor becomes the head
  *
  * Own steps on shared memory: at most 2 to abandon (swap the tail, then free the node or store
- * prev; 1 from a resumed place).
+ * prev; 1 if it stays).
  *
  * Assumptions
  *	A node is allocated by its own CPU only (node.c); its memory stays a node.
@@ -114,12 +114,12 @@ bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
 	 * RELEASE, pairs with the ACQUIRE of a later nbq_spin_enqueue(), which gets pred from
 	 * the tail instead of this node: what made pred visible here is visible there.
 	 */
-	if (!node->resumed &&
+	if (!node->stays &&
 	    cmpxchg_release(tail, number, nbq_encode_tail(pred)) == number) {
 		nbq_node_free_own(node);
 		return true;
 	}
-	node->resumed = false;
+	node->stays = false;
 	if (node->lock)
 		nbq_note_abandoned(node, node->lock);
 	/*
@@ -147,7 +147,7 @@ bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
 {
 	u32 number = nbq_encode_tail(node);
 
-	node->resumed = false;
+	node->stays = false;
 	/* RELEASE, spare, pairs with the next nbq_spin_enqueue(), which reads nothing of it. */
 	if (!has_successor && cmpxchg_release(tail, number, 0) == number) {
 		nbq_node_free_own(node);
@@ -261,6 +261,7 @@ bool nbq_place_take(struct nbq_place *place, struct nbq_wait *wait)
 	if (unlikely(!node))
 		return false;
 	WRITE_ONCE(node->nested, wait->nested);
+	node->stays = place->lost_place;
 	place->node = node;
 	start_clock(place, wait);
 	nbq_choose_queue(place, wait);
@@ -273,6 +274,8 @@ bool nbq_place_take(struct nbq_place *place, struct nbq_wait *wait)
 /* Resume the place of an earlier attempt, without an access to the lock. */
 void nbq_place_resume(struct nbq_place *place, struct nbq_wait *wait)
 {
+	/* Simulated, 128 CPUs, 400 ns, 200 ns before the next attempt, table B: else 0.08. */
+	place->lost_place = nbq_may_have_abandoned(wait->pool, wait->lock);
 	place->node = nbq_resume(wait->pool, wait->lock, nbq_node_resume, &place->pred);
 	if (!place->node)
 		return;
@@ -280,7 +283,10 @@ void nbq_place_resume(struct nbq_place *place, struct nbq_wait *wait)
 	place->turn = place->node->turn;
 	start_clock(place, wait);
 	place->since = place->node->since;
-	check_pred(place, wait);
+	place->checked_at = place->node->checked_at;
+	place->competes = is_first_of_lock(place, wait);
+	if (nbq_has_passed(place->checked_at, wait->now, CHECK_PRED_NS))
+		check_pred(place, wait);
 }
 
 /*
@@ -297,6 +303,7 @@ void nbq_place_leave(struct nbq_place *place, struct nbq_wait *wait, int ret)
 	node->queue = place->queue;
 	node->turn = place->turn;
 	node->since = place->since;
+	node->checked_at = place->checked_at;
 	freed = place->pred ?
 		nbq_spin_abandon(&place->queue->tail, node, place->pred) :
 		nbq_spin_dequeue_head(&place->queue->tail, node, place->has_successor);

@@ -29,6 +29,7 @@ bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
  * @turn: what stands for @queue in the turn of the lock
  * @competes: for the lock: it is the head, or acts as head
  * @was_behind: it had a predecessor when it enqueued
+ * @lost_place: an earlier attempt of its CPU and level had a place, which is gone
  * @has_successor: another waiter has enqueued behind it; it may have given up since
  */
 struct nbq_place {
@@ -42,6 +43,7 @@ struct nbq_place {
 	u8 turn;
 	bool competes;
 	bool was_behind;
+	bool lost_place;
 	bool has_successor;
 };
 

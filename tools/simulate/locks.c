@@ -46,8 +46,15 @@ static int nbq_spin_pv_init(union stress_lock *lock, unsigned int index)
 	return stress_nbq_spin.init(lock, index);
 }
 
-static void __attribute__((__constructor__)) make_nbq_spin_pv(void)
+/* The hybrid with the module parameter sockets=1. */
+static struct stress_ops nbq_spin_sockets;
+
+static void __attribute__((__constructor__)) make_variants(void)
 {
+	nbq_spin_sockets = stress_nbq_spin;
+	nbq_spin_sockets.name = "nbq_spin_sockets";
+	nbq_spin_sockets.meaning = "nbq_spin, with a queue for each socket (sockets=1)";
+
 	nbq_spin_pv = stress_nbq_spin;
 	nbq_spin_pv.name = "nbq_spin_pv";
 	nbq_spin_pv.meaning = "nbq_spin, with vcpu_is_preempted() of a paravirtual guest";
@@ -59,6 +66,7 @@ static const struct stress_ops * const table[] = {
 	&stress_mcs_nb,
 	&stress_swap_nb,
 	&stress_nbq_spin,
+	&nbq_spin_sockets,
 	&nbq_spin_pv,
 	&model_qspinlock,
 	&model_pv_qspinlock,
@@ -87,6 +95,11 @@ const struct stress_ops *locks_find(const char *name)
 			return table[i];
 	}
 	return NULL;
+}
+
+bool locks_have_sockets(const struct stress_ops *ops)
+{
+	return ops == &nbq_spin_sockets;
 }
 
 void locks_names(char *text, size_t size)

@@ -6,12 +6,15 @@
 #ifndef SIMULATE_LOCKS_H
 #define SIMULATE_LOCKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct stress_ops;
 
 /* NULL: there is none of that name. */
 const struct stress_ops *locks_find(const char *name);
+/* Has each socket a queue of this lock? */
+bool locks_have_sockets(const struct stress_ops *ops);
 /* "takes one of ..." */
 void locks_names(char *text, size_t size);
 /* As the stress driver's file "locks" has them. */

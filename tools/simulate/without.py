@@ -100,7 +100,7 @@ LEFT = "FAIL queue nodes have leaked"
 
 def run(built, number, rule, point, costs="a"):
     """{figure: value} without a rule; rule None: of the whole."""
-    settings = {"lock": "nbq_spin", "duration_us": 1000, **point}
+    settings = {"lock": "nbq_spin_sockets", "duration_us": 1000, **point}
     for change in rule.changes if rule else ():
         if change.startswith("set "):
             key, _, value = change[len("set "):].partition("=")

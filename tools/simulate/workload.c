@@ -14,6 +14,7 @@
 #include <nbqlock/wait.h>
 
 #include "costs.h"
+#include "locks.h"
 #include "memory.h"
 #include "models/models.h"
 #include "sanitizer.h"
@@ -121,7 +122,7 @@ static struct contender *me(void)
 	return &contenders[this_cpu->number];
 }
 
-/* Every waiter whose attempt is older has been passed. */
+/* Every waiter whose attempt is older, and whose CPU has not stopped, has been passed. */
 static void pass_others(u64 ticket, u64 start)
 {
 	unsigned int cpu;
@@ -130,7 +131,8 @@ static void pass_others(u64 ticket, u64 start)
 		struct contender *other = &contenders[cpu];
 		u64 after_ns;
 
-		if (!other->ticket || other->ticket > ticket || other->lock != me()->lock)
+		if (!other->ticket || other->ticket > ticket || other->lock != me()->lock ||
+		    cpus[cpu].away_until == end)
 			continue;
 		after_ns = (start - other->start) / PS_PER_NS;
 		other->passed++;
@@ -321,7 +323,8 @@ static void prepare(void)
 	sanitizer_start();
 	shim_pools_start(POOL_NODES, POOL_NODES_MAX);
 	/* As in the kernel, one socket is none. */
-	shim_sockets_start(settings.sockets > 1 ? settings.sockets : 0, socket_of);
+	if (locks_have_sockets(ops) && settings.sockets > 1)
+		shim_sockets_start(settings.sockets, socket_of);
 	nbq_deadlock_checks = settings.deadlock_checks;
 	nodes = shim_nodes_memory();
 	pools = shim_pools_memory();

@@ -466,14 +466,14 @@ static bool acquires(struct coro *coro)
 	return coro->doing == HOLDING;
 }
 
-/* Behind one that is stalled, at once: it may not wait for long enough to see that later. */
+/* Behind one that is stalled: when a check is due, as if its attempts had been one. */
 static void resumed_waiter_acts_for_stalled_head(void)
 {
 	struct coro first, back, behind;
 	unsigned int stalled;
 
 	for (stalled = 0; stalled < 2; stalled++) {
-		start_with_place(&first, &back, &behind, STALLED_NS - !stalled);
+		start_with_place(&first, &back, &behind, CHECK_PRED_NS - !stalled);
 		resume(&back, PATIENCE);
 		nbq_X_unlock(&lock);
 		EXPECT(acquires(&back) == stalled);
