@@ -250,8 +250,6 @@ static void place_is_resumed_at_the_next_lock_in_the_same_memory(struct kunit *t
 		     .nodes_freed = 1);
 	KUNIT_EXPECT_EQ(test, lock_of(test)->state.holder, elsewhere);
 	KUNIT_EXPECT_TRUE(test, nbq_is_free(left));
-	/* Its next life may be in the queue of another lock type. */
-	KUNIT_EXPECT_FALSE(test, left->stays);
 	lock_of(test)->state.holder = 0;
 	KUNIT_EXPECT_EQ(test, attempt(test, 100), 0);
 }

@@ -523,7 +523,6 @@ static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock)
 	struct nbq_pool *pool = node->pool;
 
 	WRITE_ONCE(node->lock, lock);
-	node->stays = false;
 	if (unlikely(node->nested))
 		return;
 	node->abandoned_seq = node->alloc_seq;

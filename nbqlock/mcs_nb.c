@@ -181,7 +181,6 @@ void nbq_mcs_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		     struct nbq_node *pred)
 {
 	nbq_held_add(node, lock);
-	node->stays = false;
 	/* In the line that has just been polled. */
 	node->has_successor = READ_ONCE(node->next);
 	nbq_node_reclaim_pred(node, pred);

@@ -164,8 +164,10 @@ nbq_queue_acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 	if (unlikely(!node))
 		return nbq_queue_acquire_slowpath(lock, deadline, waits, ip, ops);
 	pred = ops->enqueue(lock, node);
-	if (unlikely(pred))
+	if (unlikely(pred)) {
+		node->stays = false;
 		return ops->wait(lock, node, pred, deadline, waits, ip);
+	}
 	return nbq_queue_acquired(lock, node, pool);
 }
 

@@ -119,7 +119,6 @@ bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
 		nbq_node_free_own(node);
 		return true;
 	}
-	node->stays = false;
 	if (node->lock)
 		nbq_note_abandoned(node, node->lock);
 	/*
@@ -147,7 +146,6 @@ bool nbq_spin_dequeue_head(u32 *tail, struct nbq_node *node, bool has_successor)
 {
 	u32 number = nbq_encode_tail(node);
 
-	node->stays = false;
 	/* RELEASE, spare, pairs with the next nbq_spin_enqueue(), which reads nothing of it. */
 	if (!has_successor && cmpxchg_release(tail, number, 0) == number) {
 		nbq_node_free_own(node);

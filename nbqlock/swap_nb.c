@@ -162,7 +162,6 @@ void nbq_swap_granted(struct nbq_queue_lock *lock, struct nbq_node *node,
 		      struct nbq_node *pred)
 {
 	nbq_held_add(node, lock);
-	node->stays = false;
 	nbq_node_reclaim_pred(node, pred);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_granted);

@@ -22,6 +22,11 @@ RELOAD_SMALL = """
 rmmod nbqlock_stress && rmmod nbqlock
 insmod /lib/modules/nbqlock.ko pool_nodes=1 && insmod /lib/modules/nbqlock_stress.ko
 """
+# Before a run, with a queue for each socket.
+RELOAD_SOCKETS = """
+rmmod nbqlock_stress && rmmod nbqlock
+insmod /lib/modules/nbqlock.ko sockets=1 && insmod /lib/modules/nbqlock_stress.ko
+"""
 LIST_LOCKS = f"""
 echo @locks
 cat {STRESS_FOLDER}/locks
@@ -238,9 +243,14 @@ def sockets():
                 patience_ns=patience, cs_ns=2000, ncs_ns=200, duration_ms=2000)
             for patience in (5000000, 20000)]
     first, other = runs
+    usual = Run("nbq_spin-one-queue", lock="nbq_spin", threads=4, cpus="0-1,10-11",
+                patience_ns=5000000, cs_ns=2000, ncs_ns=200, duration_ms=1000)
     outcomes = until_seen([first], lambda runs: read_turns(run_stress(
-        machine, runs, 20, modules, after_each=TURNS, after=NODES), runs), lacks_turns)
-    outcomes.append(run_stress(machine, [other], 20, modules, after=UNLOAD))
+        machine, runs, 20, modules, RELOAD_SOCKETS, TURNS, NODES), runs), lacks_turns)
+    outcomes.append(run_stress(machine, [other], 20, modules, before=RELOAD_SOCKETS,
+                               after=UNLOAD))
+    outcomes.append(read_turns(run_stress(machine, [usual], 20, modules, after_each=TURNS,
+                                          after=UNLOAD), [usual]))
     yield Case("sockets: the guest has two nodes",
                "@nodes 0-1\n" in outcomes[0].output, guest_report(outcomes[0]))
     # More than four queues for each make of those that the machine has at boot.
@@ -248,4 +258,6 @@ def sockets():
                "@possible 0-19\n" in outcomes[0].output, guest_report(outcomes[0]))
     yield run_case(f"sockets: {first.name}: the turn is passed", first, lacks_turns(first))
     yield run_case(f"sockets: {other.name}", other, problem_with(other, lambda run: None))
+    yield run_case("sockets: without the parameter there are no turns", usual,
+                   problem_with(usual, lambda run: run.turns and f"{run.turns} turns"))
     yield clean_guest("sockets", *outcomes)

@@ -130,6 +130,10 @@ static void resumed_waiter_does_not_access_lock(void)
 	EXPECT(coro_until_held(&back));
 	EXPECT(shim_event("nodes_allocated") == HOLDS_NODE + 3);
 	EXPECT(coro_finish(&back) == 0);
+	nbq_X_lock(&lock);
+	EXPECT(try_as(&lock, 10, 2, 0) == -ETIMEDOUT);
+	EXPECT(shim_event("nodes_abandoned") == 2 + 2 * ABANDONED_TAIL_STAYS);
+	nbq_X_unlock(&lock);
 	end();
 }
 

@@ -15,6 +15,7 @@ FILES = ("clh_nb.c", "mcs_nb.c", "swap_nb.c", "bare_spin.c", "bare_spin.h",
          "wait.c", "wait.h", "deadline.h", "relax.h", "contention.h", "clh.h", "guard.h")
 # Its functions are made of the same lines of lock.h.in as those of clh.h, but for some.
 TEMPLATE = ("spin.h", "clh.h")
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # What runs only when the module is loaded or unloaded.
 LEFT_OUT = re.compile(r"pool\.c (?:(?:nbq_pools_)?(?:start|stop|free)(?:_\w+)?|set_pool_nodes)")
 
@@ -45,8 +46,8 @@ class Mutant:
         return text[:self.begin] + self.instead + text[self.end:]
 
     def identity(self, text):
-        """Of the file with the mistake: what was judged is known by it."""
-        return digest(self.name, self.applied(text))
+        """Of the code of the file with the mistake: what was judged is known by it."""
+        return digest(self.name, " ".join(COMMENT.sub(" ", self.applied(text)).split()))
 
 
 def one_line(text):
