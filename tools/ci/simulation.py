@@ -18,10 +18,10 @@ MANY = (4, 16, 64, 256)
 # Landin, Hagersten 1994. The numbers are of this model: every store to another CPU's node,
 # every poll that finds a change, and the tail are a transfer each.
 KNOWN_MISSES = {"mcs": 6.0, "clh": 5.0}
-# For how long two seeds run that must agree. On several sockets the hybrid goes on for some
+# For how long two seeds run that must agree. With turns of sockets the hybrid goes on for some
 # milliseconds with newcomers that steal on the holder's socket, until its waiters have waited
 # for long: sooner or later, by the seed.
-SEEDS_US = {"clh_nb": 1000, "nbq_spin": 20000, "mcs": 1000}
+SEEDS_US = {"clh_nb": 1000, "nbq_spin": 20000, "nbq_spin_sockets": 20000, "mcs": 1000}
 # One access more to the line of the tail, by each waiter that gets the lock.
 WASTE = ("clh_nb.c", "	nbq_count_skipped(node->pool, skipped);\n",
          "	nbq_count_skipped(node->pool, skipped);\n"
