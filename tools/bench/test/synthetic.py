@@ -14,7 +14,7 @@ LOCKS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "raw_spinlock", "raw_trylock
          "clh_nb_paper", "mcs_nb_paper")
 SIMULATED_LOCKS = (*(lock for lock in LOCKS if lock not in (
     "raw_spinlock", "raw_trylock", "rqspinlock")), "qspinlock", "pv_qspinlock",
-    "virt_spin_lock", "nbq_spin_pv", "cna", "hmcs")
+    "virt_spin_lock", "nbq_spin_sockets", "nbq_spin_pv", "cna", "hmcs")
 NODES = {"clh_nb": 3, "mcs_nb": 4, "swap_nb": 4, "nbq_spin": 2,
          "clh_nb_paper": 40, "mcs_nb_paper": 30}
 MACHINE = {"format": results.FORMAT, "kernel": "7.2.12", "testbed": "uml",

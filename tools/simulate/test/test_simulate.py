@@ -125,7 +125,7 @@ class Settings(unittest.TestCase):
 
 class Results(unittest.TestCase):
     def test_the_misses_add_up(self):
-        values = program.values_of(run(lock="nbq_spin", cpus=12, sockets=3, patience_ns=500))
+        values = program.values_of(run(lock="nbq_spin_sockets", cpus=12, sockets=3, patience_ns=500))
         sources = sum(values[f"misses_{name}"]
                       for name in ("same_socket", "other_socket", "memory"))
         kinds = sum(values[f"misses_{name}"] for name in ("lock", "node", "pool", "other"))
@@ -211,7 +211,7 @@ class Sockets(unittest.TestCase):
     """What becomes of the hybrid's turns."""
 
     def acquisitions(self, **settings):
-        return program.values_of(run(lock="nbq_spin", duration_us=2000, warmup_us=1400,
+        return program.values_of(run(lock="nbq_spin_sockets", duration_us=2000, warmup_us=1400,
                                      **settings))["acquisitions"]
 
     def test_no_turn_goes_to_a_socket_whose_waiters_have_given_up(self):
@@ -274,8 +274,9 @@ class Limits(unittest.TestCase):
 
     def test_every_type_of_ours_has_limits(self):
         found = {(limit.lock, limit.sockets) for limit in limits.read()}
-        self.assertEqual(found, {(lock, sockets) for sockets in (1, 8) for lock in
-                                 ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin")})
+        self.assertEqual(found, {("nbq_spin_sockets", 8), *(
+            (lock, sockets) for sockets in (1, 8)
+            for lock in ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin"))})
 
     def test_a_limit_is_at_most_a_tenth_above_its_figure(self):
         self.assertEqual(self.read("[1 socket]\nmcs = 11, 10\n")[0].most, 11)
