@@ -41,7 +41,7 @@ STYLES = {
     "clh_nb": Style(BLUE, 7, SOLID, 3), "mcs_nb": Style(RED, 5, SOLID, 3),
     "swap_nb": Style(GREEN, 9, SOLID, 3),
     "nbq_spin": Style(MAGENTA, 13, SOLID, 3),
-    "nbq_spin_sockets": Style(MAGENTA, '"S"', DASHED, 1.5),
+    "nbq_spin_sockets": Style(VIOLET, '"S"', LONG, 1.5),
     "nbq_spin_pv": Style(VIOLET, '"H"', DASHED, 1.5),
     "raw_spinlock": Style(BLACK, 11, SOLID, 1.5), "raw_trylock": Style(BLACK, 10, DASHED, 1.5),
     "rqspinlock": Style(BLACK, '"R"', LONG, 1.5),
