@@ -93,10 +93,10 @@ def layer_table(verdicts, layers):
 def write_json(path, verdicts, layers, seconds):
     path.parent.mkdir(parents=True, exist_ok=True)
     made = path.with_suffix(".new")
-    made.write_text(json.dumps({"layers": layers, "seconds": round(seconds),
-                                "mutants": [{**vars(verdict), "status": verdict.status,
-                                             "reason": verdict.reason}
-                                            for verdict in verdicts]}, indent=1) + "\n")
+    rows = ",\n".join(json.dumps({**vars(verdict), "status": verdict.status,
+                                  "reason": verdict.reason}) for verdict in verdicts)
+    made.write_text(f'{{"layers": {json.dumps(layers)}, "seconds": {round(seconds)}, '
+                    f'"mutants": [\n{rows}\n]}}\n')
     made.replace(path)
 
 
