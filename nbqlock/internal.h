@@ -61,6 +61,7 @@
  * @turn: hybrid: what stands for that in the turn of a lock
  * @since: hybrid: when the first of the attempts enqueued that had this place
  * @checked_at: hybrid: when the attempt that abandoned it had checked its predecessor last
+ * @competes: hybrid: so did the attempt that abandoned it, with a stalled predecessor
  * @stays: it stays in the queue when its attempt gives up, also as the tail: the attempt has
  *	resumed a place, or an earlier one is gone. The tail's line is left to those that enqueue
  * @nested: its attempt has interrupted another one of the same CPU and level
@@ -124,6 +125,7 @@ struct nbq_node {
 #endif
 	u8 turn;
 	bool stays;
+	bool competes;
 	bool nested;
 } ____cacheline_aligned;
 

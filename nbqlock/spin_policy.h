@@ -37,6 +37,8 @@
 #define AHEAD_NS		2000000000
 /* From one check of the predecessor's heartbeat to the next. */
 #define CHECK_PRED_NS		(100000 + NBQ_RELAX_MAX_NS)
+/* The same where a place is resumed, by attempts that may have less patience than that. */
+#define CHECK_RESUMED_NS	20000
 /* Has the clock been read since then? */
 #define HAS_TICKED(ticked_at, now)	((ticked_at) != (now))
 /* The age at which a request for a handoff expires, in units of 2^NBQ_HANDOFF_SHIFT ns. */

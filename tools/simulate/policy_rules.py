@@ -103,5 +103,7 @@ RULES = (
          ("STALLED_NS = 1000000000000",), "24/1/away/50us: wait > 1.7"),
     Rule("the acting head by hypervisor", ("set paravirt=0",), "64/1/32cores: rate < 0.93"),
     Rule("100 us between checks of it", ("CHECK_PRED_NS = 0",), "64/1: misses > 1.8"),
+    Rule("20 us between those of resumed places",
+         ("CHECK_RESUMED_NS = 0",), "64/1/400ns: misses > 1.1"),
     Rule("a check after a skip", ("nbq_place_skip - check_pred",), "24/1/away b: wait > 1.3"),
 )

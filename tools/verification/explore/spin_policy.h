@@ -28,6 +28,7 @@ bool context_has_little_patience(void);
 #define STALLED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
 #define AHEAD_NS		NEVER_YET
 #define CHECK_PRED_NS		(context_persists() ? LONG_AGO : NEVER_YET)
+#define CHECK_RESUMED_NS	CHECK_PRED_NS
 #define HANDOFF_UNITS		(context_persists() ? 0U : (unsigned int)NEVER_YET)
 #define HAS_LITTLE_PATIENCE(wait)	((void)(wait), context_has_little_patience())
 #define POLLS_AS_HEAD		((unsigned int)NEVER_YET)

@@ -470,15 +470,19 @@ static bool acquires(struct coro *coro)
 	return coro->doing == HOLDING;
 }
 
-/* Behind one that is stalled: when a check is due, as if its attempts had been one. */
+/* Behind one that is stalled, at once: it may not wait for long enough to see that later. */
 static void resumed_waiter_acts_for_stalled_head(void)
 {
 	struct coro first, back, behind;
 	unsigned int stalled;
 
 	for (stalled = 0; stalled < 2; stalled++) {
-		start_with_place(&first, &back, &behind, CHECK_PRED_NS - !stalled);
-		resume(&back, PATIENCE);
+		start_with_place(&first, &back, &behind, STALLED_NS - !stalled);
+		resume(&back, 1);
+		test_now++;
+		EXPECT(coro_finish(&back) == -ETIMEDOUT);
+		coro_start_task(&back, &lock, 2, PATIENCE);
+		EXPECT(coro_until_poll(&back));
 		nbq_X_unlock(&lock);
 		EXPECT(acquires(&back) == stalled);
 		if (stalled)
