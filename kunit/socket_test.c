@@ -314,13 +314,27 @@ static void head_whose_queue_has_drained_passes_the_turn(struct kunit *test)
 		     .nodes_reclaimed = 1, .turns_passed = 1);
 }
 
+static void waiter_of_another_socket_is_contention(struct kunit *test)
+{
+	struct nbq_node *w = nbq_fixture_alloc(test);
+
+	nbq_fixture_hold(test);
+	KUNIT_EXPECT_FALSE(test, nbq_spin_is_contended(lock_of(test)));
+	nbq_spin_enqueue(&lock_of(test)->bare, &queue_there(test)->tail, w);
+	KUNIT_EXPECT_TRUE(test, nbq_spin_is_contended(lock_of(test)));
+	KUNIT_EXPECT_TRUE(test, nbq_spin_dequeue_head(&queue_there(test)->tail, w, false));
+	nbq_fixture_drain(test->priv);
+}
+
 static const struct turn_case {
 	const char *desc;
 	bool awaits;		/* the head of the other socket does */
 	unsigned int age;	/* of the request until which that does, in units */
 	bool passes;
+	bool in_next_queue;	/* of that socket, since another lock's waiters are in the first */
 } turn_cases[] = {
 	{ "the_next_socket_awaits_one", true, 3, true },
+	{ "the_next_socket_awaits_one_in_its_next_queue", true, 3, true, true },
 	{ "no_other_socket_awaits_one", false, 0, false },
 	{ "the_head_that_awaits_one_is_preempted", true, 4, false },
 };
@@ -334,20 +348,22 @@ static void head_requests_the_next_turn_before_its_own_expires(struct kunit *tes
 	struct event event = { .test = test, .act = release };
 	u64 now = 10 * NBQ_UNIT_NS, patient = now + 3 * NBQ_UNIT_NS;
 	const struct nbq_socket *next = turn->passes ? made_up : own;
+	struct nbq_queue *there = turn->in_next_queue ? nbq_other_queue_of(made_up, lock_of(test)) :
+							queue_there(test);
 	struct nbq_fixture *fixture = test->priv;
 
 	nbq_fixture_hold(test);
 	fixture->pool.socket = own;
 	if (turn->awaits)
-		queue_there(test)->awaits = lock_of(test);
-	queue_there(test)->handoff = handoff_at(patient - turn->age * NBQ_UNIT_NS);
+		there->awaits = lock_of(test);
+	there->handoff = handoff_at(patient - turn->age * NBQ_UNIT_NS);
 	lock_of(test)->state.request = request_at(patient - 2 * NBQ_UNIT_NS, own->turn);
 	nbq_fake_start(now, NBQ_UNIT_NS / 8);
 	nbq_fake_call(patient + NBQ_UNIT_NS - 1, happen, &event);
 	KUNIT_ASSERT_EQ(test, nbq_spin_lock_timeout(lock_of(test), KTIME_MAX), 0);
 	nbq_spin_unlock(lock_of(test));
 	KUNIT_EXPECT_EQ(test, event.turn, next->turn);
-	KUNIT_EXPECT_PTR_EQ(test, queue_there(test)->notified, turn->passes ? lock_of(test) : NULL);
+	KUNIT_EXPECT_PTR_EQ(test, there->notified, turn->passes ? lock_of(test) : NULL);
 }
 
 /* A lock that has the same queue */
@@ -433,6 +449,7 @@ static struct kunit_case nbq_sockets_cases[] = {
 	KUNIT_CASE(head_that_is_not_notified_takes_the_lock_in_the_end),
 	KUNIT_CASE(head_that_gives_up_leaves_no_turn_awaited),
 	KUNIT_CASE(head_whose_queue_has_drained_passes_the_turn),
+	KUNIT_CASE(waiter_of_another_socket_is_contention),
 	KUNIT_CASE_PARAM(head_requests_the_next_turn_before_its_own_expires, turn_gen_params),
 	KUNIT_CASE_PARAM(waiter_does_not_wait_for_another_lock, shared_gen_params),
 	KUNIT_CASE(newcomer_heeds_a_request_of_the_next_queue),
