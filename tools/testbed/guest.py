@@ -265,7 +265,7 @@ class QemuMachine:
 
 
 class TwoSockets(QemuMachine):
-    """A PC of 20 CPUs in 2 nodes, as far as its kernel is told."""
+    """A PC of 20 CPUs in 2 nodes, by the topology that its kernel finds."""
 
     topology = ",sockets=2"
     hardware = (*QemuMachine.hardware, *(
