@@ -104,10 +104,10 @@ static void destroy_locks(void)
 
 /*
  * CPU 1 has a place behind a waiter. Its next attempt makes so many accesses; meanwhile the
- * successor may skip and free the node, with which a nested attempt waits then, abandons it
- * before another waiter, and ends.
+ * successor may skip and free the node, with which a nested attempt waits then, at this lock or
+ * another one, abandons it before another waiter, and ends.
  */
-static bool reuse_the_node_after(unsigned int accesses)
+static bool reuse_the_node_after(unsigned int accesses, struct nbq_X *other)
 {
 	enum { FIRST, SECOND, THIRD, OUTER, NUMBER };
 	struct owner contexts[NUMBER], inner;
@@ -115,6 +115,8 @@ static bool reuse_the_node_after(unsigned int accesses)
 
 	begin(16);
 	EXPECT(nbq_X_lock_timeout(lock, KTIME_MAX) == 0);
+	if (other != lock)
+		EXPECT(nbq_X_lock_timeout(other, KTIME_MAX) == 0);
 	start_waiting(&contexts[FIRST], 4, lock, KTIME_MAX);
 	start_waiting(&inner, 1, lock, PATIENCE);
 	start_waiting(&contexts[SECOND], 2, lock, KTIME_MAX);
@@ -124,13 +126,15 @@ static bool reuse_the_node_after(unsigned int accesses)
 	start(&contexts[OUTER], 1, lock, KTIME_MAX);
 	coro_steps(&contexts[OUTER].coro, accesses);
 	coro_steps(&contexts[SECOND].coro, MOST_ACCESSES);
-	start(&inner, 1, lock, PATIENCE);
+	start(&inner, 1, other, PATIENCE);
 	coro_steps(&inner.coro, SOME_ACCESSES);
-	start_waiting(&contexts[THIRD], 3, lock, KTIME_MAX);
+	start_waiting(&contexts[THIRD], 3, other, KTIME_MAX);
 	expire_patience();
 	EXPECT(coro_finish(&inner.coro) != 0);
 
 	coro_steps(&contexts[OUTER].coro, SOME_ACCESSES);
+	if (other != lock)
+		nbq_X_unlock(other);
 	nbq_X_unlock(lock);
 	if (!end_in_turns(contexts, NUMBER))
 		return false;
@@ -143,7 +147,8 @@ static void nested_attempt_may_use_the_node_of_a_place(void)
 	unsigned int accesses;
 
 	for (accesses = 0; accesses < MOST_ACCESSES; accesses++) {
-		if (!reuse_the_node_after(accesses))
+		if (!reuse_the_node_after(accesses, &locks[0]) ||
+		    !reuse_the_node_after(accesses, &locks[1]))
 			break;
 	}
 }

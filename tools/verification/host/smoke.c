@@ -13,6 +13,9 @@
 
 #include "test.h"
 #include "type.h"
+#if !HOLDS_NODE
+#include <nbqlock/spin_word.h>
+#endif
 
 /* Destroy frees the nodes that the lock has kept. */
 static void end(struct nbq_X *lock)
@@ -532,6 +535,31 @@ static void pool_is_set_up_by_one_context(void)
 	shim_pools_start(16, 16);
 }
 
+#if !HOLDS_NODE
+/* As before the kernel can allocate memory. */
+static void static_nodes_can_be_encoded(void)
+{
+	const struct nbq_node *node;
+	struct nbq_pool *pool;
+	unsigned int i;
+
+	shim_pools_forget();
+	shim_cpu = 1;
+	shim_level = 2;
+	pool = (struct nbq_pool *)shim_pool_memory(1, 2).start;
+	EXPECT(nbq_pool_set_up(pool, 1, 2));
+	for (i = 0; i < NBQ_STATIC_NODES; i++) {
+		node = nbq_node_alloc_encodable(pool);
+		EXPECT(node && node->index == i);
+		EXPECT(node && nbq_decode_tail(nbq_encode_tail(node)) == node);
+	}
+	EXPECT(!nbq_node_alloc_encodable(pool));
+	shim_cpu = 0;
+	shim_level = 0;
+	shim_pools_start(16, 16);
+}
+#endif
+
 static const struct test_case cases[] = {
 	TEST_CASE(free_lock_is_acquired_by_each_operation),
 	TEST_CASE(attempt_without_patience_only_reads),
@@ -548,6 +576,7 @@ static const struct test_case cases[] = {
 #endif
 #if !HOLDS_NODE
 	TEST_CASE(waiter_without_pool_stays_newcomer),
+	TEST_CASE(static_nodes_can_be_encoded),
 #endif
 	TEST_CASE(pool_is_set_up_by_one_context),
 };
