@@ -536,10 +536,11 @@ static void pool_is_set_up_by_one_context(void)
 }
 
 #if !HOLDS_NODE
-/* As before the kernel can allocate memory. */
+/* As before the kernel can allocate memory. What growth has added later is for the queue locks. */
 static void static_nodes_can_be_encoded(void)
 {
-	const struct nbq_node *node;
+	static struct nbq_node grown;
+	struct nbq_node *node;
 	struct nbq_pool *pool;
 	unsigned int i;
 
@@ -548,12 +549,19 @@ static void static_nodes_can_be_encoded(void)
 	shim_level = 2;
 	pool = (struct nbq_pool *)shim_pool_memory(1, 2).start;
 	EXPECT(nbq_pool_set_up(pool, 1, 2));
+	nbq_node_append(pool, &grown);
+	pool->hint = &grown;
 	for (i = 0; i < NBQ_STATIC_NODES; i++) {
 		node = nbq_node_alloc_encodable(pool);
 		EXPECT(node && node->index == i);
 		EXPECT(node && nbq_decode_tail(nbq_encode_tail(node)) == node);
+		EXPECT(pool->events.pool_high_water == i + 1);
 	}
 	EXPECT(!nbq_node_alloc_encodable(pool));
+	/* The one that was allocated last, if it is free. */
+	nbq_node_free_own(pool->first);
+	nbq_node_free_own(node);
+	EXPECT(nbq_node_alloc_encodable(pool) == node);
 	shim_cpu = 0;
 	shim_level = 0;
 	shim_pools_start(16, 16);
