@@ -38,4 +38,4 @@ subsys_initcall(nbq_init);
 MODULE_AUTHOR("Seed c3c653f5 maintainers <maintainers@users.noreply.a-seed-c3c653f5.example>");
 MODULE_DESCRIPTION("Queue-based spinlocks with non-blocking timeout");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("1.0.0");
+MODULE_VERSION("2.0.0");

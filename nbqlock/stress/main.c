@@ -54,4 +54,4 @@ module_exit(stress_exit);
 MODULE_AUTHOR("Seed c3c653f5 maintainers <maintainers@users.noreply.a-seed-c3c653f5.example>");
 MODULE_DESCRIPTION("Stress driver for nbqlock");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("1.0.0");
+MODULE_VERSION("2.0.0");
