@@ -51,7 +51,7 @@ series:
 deb:
 	@tools/setup deb -- tools/deb
 
-include tools/install/install.mk
+include tools/packages/install/install.mk
 
 help:
 	@echo 'make [modules]        build nbqlock.ko and nbqlock_stress.ko for the running kernel'

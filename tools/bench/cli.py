@@ -6,8 +6,7 @@ import contextlib
 import signal
 
 from bench.scenario import MOST_ROUNDS
-from testbed.common import INSTALLED
-from testbed.guest_cli import positive
+from testbed.common import INSTALLED, positive
 
 __all__ = ["add", "positive", "rounds", "seconds", "undisturbed"]
 

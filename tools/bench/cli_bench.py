@@ -8,7 +8,8 @@ from bench import scenario as scenarios
 from bench.testbeds import TESTBEDS, SIMULATED, locks_on
 from bench.cli import STOPPED, add, rounds, undisturbed
 from bench.progress import Progress, clock, counted
-from bench.runner import Job, place_on, well
+from bench.places import place_on
+from bench.runner import Job, well
 from bench.table import columns_of, groups_of, print_table
 from testbed.common import PROJECT, Trouble, cores, say, setup
 

@@ -13,11 +13,14 @@ from bench.here import FOLDER, HerePlace
 from bench.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
                          number_or_word)
 from bench.progress import Progress, counted
-from bench.runner import Job, place_on, well
+from bench.runner import Job, well
 from bench.scenario import Scenario
 from bench.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
 from testbed.common import INSTALLED, Trouble, cores, guest_cpus, say, setup
-from testbed.stress import OURS
+from testbed.driver import OURS
+
+if not INSTALLED:
+    from bench.places import place_on
 
 LOCKS = (*OURS, "raw_spinlock", "raw_trylock")
 WORK = {"cs_ns": 200, "ncs_ns": 200, "sample_every": 1}

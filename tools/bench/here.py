@@ -10,7 +10,7 @@ import signal
 import threading
 
 from testbed.common import INSTALLED, Trouble
-from testbed.stress import listed
+from testbed.driver import listed
 
 FOLDER = Path("/sys/kernel/debug/nbqlock_stress")
 ONLINE = Path("/sys/devices/system/cpu/online")

@@ -17,8 +17,8 @@ from testbed.guest import HUNG, QemuMachine, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import X86_64, Recipe
 from testbed.source import get_source
-from testbed.stress import LockType
-from testbed.whole_kernel import CHANGES, HYBRID, QEMU, STOCK, recipe_of
+from testbed.driver import LockType
+from whole_kernel.runs import CHANGES, HYBRID, QEMU, STOCK, recipe_of
 
 SOURCE = PROJECT / "tools/bench/kernel/loads.c"
 COUNTER = PROJECT / "tools/bench/kernel/tsc.c"

@@ -5,7 +5,7 @@ from statistics import median
 
 from bench import compare, table1
 from bench.metrics import matching, points_of, shown, summary
-from testbed.stress import OURS
+from testbed.driver import OURS
 
 RIVALS = ("raw_spinlock", "rqspinlock", "tas_b", "tas_b_try",
           "qspinlock", "pv_qspinlock", "virt_spin_lock", "cna", "hmcs")		# these are simulated

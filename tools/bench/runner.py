@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes the runs that a scenario asks for, in guests, and collects their results."""
+"""Makes the runs that a scenario asks for, in a place, and collects their results."""
 
-from bench.testbeds import SIMULATED, TESTBEDS, WHOLE_KERNELS
-from bench.guests import complaints, lose, lose_current, make_in_guests, show_log
 from bench.host_busy import BusyHost
-from bench.kernels import KernelsPlace
-from bench.listener import Listener
 from bench.results import PASS, RunRecord, ScenarioResult, parse_result
-from bench.simulated import SimulatedPlace
-from testbed.common import Trouble, cores, guest_cpus
-from testbed.guest_cli import loaded
-from testbed.stress import Run, SPARE_SECONDS, lock_types, run_stress
+from testbed.common import Trouble, cores
+from testbed.driver import Run
 
 
 class PlannedRun(Run):
@@ -40,61 +34,6 @@ class PlannedRun(Run):
         evaluated = verdict == PASS or verdict.startswith("FAIL")
         return RunRecord(self.lock, self.round, self.point, self.settings,
                          {**parse_result(self.text), **self.host} if evaluated else {}, verdict)
-
-
-class GuestPlace:
-    """A testbed that is ready: its kernel and modules are built, its locks known."""
-
-    def __init__(self, name):
-        self.name = name
-        self.testbed = TESTBEDS[name]
-        self.kernel = self.testbed.kernel()
-        self.modules = loaded(self.kernel)
-        self.machine = self.testbed.machine(self.kernel)
-        self.types = lock_types(self.machine, self.modules,
-                                cpus=min(guest_cpus(), self.testbed.most_cpus))
-
-    version = property(lambda self: self.kernel.version)
-    most_cpus = property(lambda self: self.testbed.most_cpus)
-    meaning = property(lambda self: self.testbed.meaning)
-
-    def cpu_list(self, cpus):
-        return f"0-{cpus - 1}"
-
-    def make(self, runs, cpus, progress):
-        """Make runs in guests with so many CPUs. Returns what went wrong, in sentences."""
-        return make_in_guests(
-            runs, lambda left: self.make_in_one_guest(left, cpus, progress), progress)
-
-    def make_in_one_guest(self, runs, cpus, progress):
-        listener = Listener(runs, progress)
-        longest = max(run.seconds for run in runs)
-        planned = sum(run.seconds for run in runs)
-        outcome = run_stress(
-            self.machine, runs, cpus, self.modules, quiet=True, sink=listener,
-            timeout=self.testbed.slowness * planned + SPARE_SECONDS,
-            silence=self.testbed.slowness * longest + SPARE_SECONDS)
-        problems = []
-        if outcome.problem:
-            lose_current(runs, listener, outcome.problem, progress)
-            problems.append(outcome.problem)
-        problems += complaints(outcome)
-        if problems:
-            show_log(outcome, progress)
-        # Without a problem the script was at its end: so is every run.
-        if not outcome.problem:
-            lose([run for run in runs if not run.settled], "the guest did not make the run",
-                 progress)
-        return problems
-
-
-def place_on(testbed, locks=("all",)):
-    """A testbed, made ready for these locks."""
-    if testbed not in TESTBEDS:
-        raise Trouble(f"there is no testbed \"{testbed}\"; there are {', '.join(TESTBEDS)}")
-    if testbed in WHOLE_KERNELS:
-        return KernelsPlace(locks, testbed)
-    return SimulatedPlace() if testbed == SIMULATED else GuestPlace(testbed)
 
 
 class Job:

@@ -15,7 +15,8 @@ import time
 from bench.testbeds import TESTBEDS, SIMULATED
 from simulate import program
 from testbed.common import cores, digest, kill_group
-from testbed.stress import BROKEN, SPARE_SECONDS, LockType
+from testbed.driver import BROKEN, LockType
+from testbed.stress import SPARE_SECONDS
 
 LOOK_SECONDS = 0.25		# between two lines of progress, if nothing ends
 MOST_PROBLEMS = 3		# that are told of a group of runs

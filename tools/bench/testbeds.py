@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The testbeds that a scenario can name: where its kernel comes from and how it runs."""
+"""The testbeds that a scenario can name: what they are called, what they can."""
 
-from functools import partial
-from typing import Callable, NamedTuple, Optional
+from typing import NamedTuple
 
 from bench import parameters
 from testbed.common import MOST_CPUS
-from testbed.guest import CountingMachine, QemuMachine, UserModeMachine
-from testbed.kernels import debian_kernel, user_mode_kernel
 
 SIMULATED = "simulated"
 KERNELS = "kernels"
@@ -35,34 +32,27 @@ def locks_on(words, testbed):
 
 
 class TestBed(NamedTuple):
-    """A kernel, and the machine that it runs on.
+    """A kernel and the machine that it runs on, which bench/places.py makes.
 
-    meaning: in words. kernel: gets or builds the Kernel; the simulation has none, and a bed
-    of several has them in bench/kernels.py. machine: of that kernel. most_cpus: that the
-    machine can have. slowness: how many times longer than planned a run may take before it
-    counts as hung. parameters: what a run on it can be told.
+    meaning: in words. most_cpus: that the machine can have. slowness: how many times longer than
+    planned a run may take before it counts as hung. parameters: what a run on it can be told.
     """
     meaning: str
-    kernel: Optional[Callable]
-    machine: Optional[Callable]
     most_cpus: int
     slowness: float = 5
     parameters: dict = parameters.MEASURED
 
 
 TESTBEDS = {
-    "uml": TestBed("user-mode Linux", user_mode_kernel, UserModeMachine, MOST_CPUS),
-    "debian-6.12": TestBed("Debian's Linux 6.12 in QEMU", partial(debian_kernel, "6.12"),
-                       QemuMachine, 16),
-    "debian-6.1": TestBed("Debian's Linux 6.1 in QEMU", partial(debian_kernel, "6.1"),
-                      QemuMachine, 16),
-    "icount": TestBed("Debian's Linux 6.12 in QEMU, 1 ns an instruction",
-                  partial(debian_kernel, "6.12"), CountingMachine, 1, slowness=20),
-    SIMULATED: TestBed("a simulated machine of up to 256 CPUs, no kernel", None, None,
-                   MOST_SIMULATED_CPUS, slowness=20, parameters=parameters.SIMULATION),
-    KERNELS: TestBed("kernels with other spinlocks, in user-mode Linux", None, None, MOST_CPUS,
+    "uml": TestBed("user-mode Linux", MOST_CPUS),
+    "debian-6.12": TestBed("Debian's Linux 6.12 in QEMU", 16),
+    "debian-6.1": TestBed("Debian's Linux 6.1 in QEMU", 16),
+    "icount": TestBed("Debian's Linux 6.12 in QEMU, 1 ns an instruction", 1, slowness=20),
+    SIMULATED: TestBed("a simulated machine of up to 256 CPUs, no kernel",
+                       MOST_SIMULATED_CPUS, slowness=20, parameters=parameters.SIMULATION),
+    KERNELS: TestBed("kernels with other spinlocks, in user-mode Linux", MOST_CPUS,
                      parameters=parameters.LOADED),
-    KERNELS_X86_64: TestBed("kernels with other spinlocks, x86-64 in QEMU", None, None, 16,
+    KERNELS_X86_64: TestBed("kernels with other spinlocks, x86-64 in QEMU", 16,
                             slowness=20, parameters=parameters.LOADED),
 }
 # Those that the stress driver runs on.

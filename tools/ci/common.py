@@ -7,12 +7,12 @@ import re
 from ci.kernel_table import TestBed
 from testbed import kernels
 from testbed.common import Trouble
-from testbed.console import kernel_of as console_kernel
+from console.stall import kernel_of as console_kernel
 from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, UserModeMachine, log_excerpt,
                            run_guest)
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
-from testbed.rqspinlock import kernels as rqspinlock_kernels
+from rqspinlock.seat import kernels as rqspinlock_kernels
 
 
 class Extent:

@@ -14,8 +14,9 @@ from testbed.guest_cli import LOADED
 from testbed.kernels import NEWEST, REAL_TIME
 from testbed.modules import build_modules
 from testbed.shapes import stock_runs
-from testbed.stress import (OURS, Run, Unseen, grows, listed, problem_with, read_runs,
-                            run_stress, stress_until_seen, until_seen)
+from testbed.driver import OURS, Run, grows, listed
+from testbed.stress import (Unseen, problem_with, read_runs, run_stress, stress_until_seen,
+                            until_seen)
 
 # Before a run, with pools that have to grow.
 RELOAD_SMALL = """

@@ -21,7 +21,8 @@ from testbed.kernels import ARM64_TOOLS
 from testbed.kunit import LOCK_TYPES, SUITES, run_suites_in_guest
 from testbed.races import foreign_races, without_foreign_races
 from testbed.shapes import stock_runs
-from testbed.stress import OURS, LockType, stress_until_seen
+from testbed.driver import OURS, LockType
+from testbed.stress import stress_until_seen
 
 UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
 CPUS = max(2, guest_cpus())

@@ -9,7 +9,8 @@ from ci.kernel_table import runs_on
 from testbed.disturbed import lacks
 from testbed.guest import run_guest
 from testbed.shapes import PLAIN
-from testbed.stress import FILES as STRESS_FILES, OURS, Run, Unseen, read_runs, until_seen
+from testbed.driver import OURS, Run
+from testbed.stress import FILES as STRESS_FILES, Unseen, read_runs, until_seen
 
 HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "skipped")
 OWN_HISTOGRAMS = ("own_overshoot", "away", "own_wait", "passed")	# with own_clock only

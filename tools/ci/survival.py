@@ -13,8 +13,8 @@ from testbed.shapes import (CPUS as SHAPE_CPUS, FREEABLE, FREED_WRITTEN, TWO_HOL
                             is_found_out, is_found_out_in_both_ways, logged_parameters, shape_runs)
 from testbed.soak import (CPUS as SOAK_CPUS, LONG as SOAK_LONG, SHORT as SOAK_SHORT,
                           soak_runs)
-from testbed.stress import (BROKEN, OURS, Run, Unseen, lock_types, problem_with,
-                            stress_until_seen)
+from testbed.driver import BROKEN, OURS, Run
+from testbed.stress import Unseen, lock_types, problem_with, stress_until_seen
 
 # What files take for every kind of patience: all alike, drawn, and a mix in which
 # half of the attempts do not wait and the others wait for ever.

@@ -14,8 +14,9 @@ from testbed.sparse import new_sparse
 from testbed.versions import disagreements
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/tutorial",
-                  "tools/ci/faults", "tools/ci/console", "tools/ci/torture", "tools/ci/rqspinlock")
-HOST_FOLDERS = ("tools/verification/host", "tools/verification/explore",
+                  "tools/ci/faults", "tools/console/load", "tools/locktorture/module",
+                  "tools/rqspinlock/load")
+HOST_FOLDERS = ("tools/shim", "tools/verification/host", "tools/verification/explore",
                 "tools/verification/weak_memory", "tools/simulate", "tools/bench/kernel")
 
 # Besides what .checkpatch.conf names for all: the host shim defines what these

@@ -11,7 +11,7 @@ from testbed.common import (PROJECT, Trouble, Unavailable, compiler_identity, co
                             locked)
 
 HERE = Path(__file__).resolve().parent
-HOST = HERE.parent / "verification/host"
+SHIM = HERE.parent / "shim"
 SOURCE = Path(os.environ.get("SRC", PROJECT))
 FOLDER = Path(os.environ.get("O", SOURCE / "build")) / "simulate"
 COSTS = {path.stem: path for path in sorted((HERE / "costs").glob("*.ini"))}
@@ -39,14 +39,14 @@ def charged_files(source):
 def own_files(source):
     """What simulates."""
     stress = source / "nbqlock" / "stress"
-    return [*sorted(HERE.glob("*.c")), *sorted(HOST.glob("fiber*.[cS]")),
-            HOST / "shim" / "host.c", stress / "histogram.c", stress / "statistics.c"]
+    return [*sorted(HERE.glob("*.c")), *sorted(SHIM.glob("fiber/*.[cS]")),
+            SHIM / "host.c", stress / "histogram.c", stress / "statistics.c"]
 
 
 def compile_one(source, objects, path, more):
     built = objects / f"{path.stem}.o"
     done = subprocess.run(
-        ["gcc", *FLAGS, *more, f"-I{HERE}", f"-I{HERE}/shim", f"-I{HOST}/shim", f"-I{HOST}",
+        ["gcc", *FLAGS, *more, f"-I{HERE}", f"-I{HERE}/shim", f"-I{SHIM}", f"-I{SHIM}/fiber",
          f"-I{source}", "-c", "-o", built, path],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, check=False)
@@ -58,7 +58,7 @@ def compile_one(source, objects, path, more):
 def identity(source):
     """Of everything that goes into the program."""
     read = [*charged_files(source), *own_files(source)]
-    for folder in (HERE, HOST, source / "nbqlock"):
+    for folder in (HERE, SHIM, source / "nbqlock"):
         read += sorted(folder.rglob("*.h"))
     return digest(compiler_identity(), FLAGS, CHARGED,
                   *(part for path in read for part in (path.name, path.read_bytes())))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What all host tools share: messages, processes, locks and the cache."""
 
+import argparse
 import contextlib
 import fcntl
 import hashlib
@@ -36,6 +37,17 @@ class Unavailable(Trouble):
 def say(text):
     """Tell what is being done. Results go to stdout, this to stderr."""
     print(f"nbqlock: {text}", file=sys.stderr, flush=True)
+
+
+def positive(text):
+    """The value of an option."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
+    return number
+
+
+positive.__name__ = "number"
 
 
 def cores():

@@ -3,7 +3,8 @@
 come of it."""
 
 from testbed.shapes import MS, PLAIN
-from testbed.stress import OURS, Run, Unseen
+from testbed.driver import OURS, Run
+from testbed.stress import Unseen
 
 # Those that an interrupt may contend for, above their holder and waiters.
 LOCKS = (*OURS, "raw_trylock", "rqspinlock", "tas_b_try", "clh_nb_paper", "mcs_nb_paper")

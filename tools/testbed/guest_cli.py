@@ -5,21 +5,11 @@ import argparse
 from pathlib import Path
 import sys
 
-from testbed.common import Trouble, guest_cpus
+from testbed.common import Trouble, guest_cpus, positive
 from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, log_excerpt, run_guest)
 from testbed.modules import build_modules, build_user
 
 LOADED = ["nbqlock.ko", "nbqlock_stress.ko"]
-
-
-def positive(text):
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
-    return number
-
-
-positive.__name__ = "number"
 
 
 def parser(description):

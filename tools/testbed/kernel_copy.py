@@ -2,9 +2,9 @@
 """A copy of the found kernel tree to build from: the project in it, and changes of ours.
 
 The tree is not touched. The copy is folders of links to it; the project's sources are at nbq/,
-its headers at include/nbqlock/, and CONFIG_NBQLOCK=y builds them in. Changes are folders of
-tools/port: files are put where they are in their folder, and *.patch at its top are unified
-diffs. Each hunk must fit in exactly one place of its file: a kernel in which one does not is
+its headers at include/nbqlock/, and CONFIG_NBQLOCK=y builds them in. The changes of a
+subject are in tools/SUBJECT/port: files are put where they are in that folder, and *.patch at its
+top are unified diffs. Each hunk must fit in exactly one place of its file: a kernel in which one does not is
 refused.
 
 Copies and objects are kept in the cache and built incrementally: sources are written where
@@ -22,7 +22,7 @@ from testbed.kernels import Kernel, configure, require_host
 from testbed.modules import source_files
 from testbed.source import get_source
 
-CHANGES = PROJECT / "tools/port"
+SUBJECTS = PROJECT / "tools"
 HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*\n((?:[ +\-\\].*\n|\n)+)", re.MULTILINE)
 FILE = re.compile(r"^--- a/(\S+).*\n\+\+\+ b/(\S+).*\n", re.MULTILINE)
 # What puts the project into the tree: (file, lines behind its last).
@@ -106,11 +106,12 @@ def read(tree, name, patch):
 def changed_files(tree, changes):
     """All that differs from the tree: {path: text}.
 
-    changes: names of folders of tools/port, later ones on top of earlier ones.
+    changes: subjects, each with its changes in tools/SUBJECT/port; later ones on top of earlier
+    ones.
     """
     texts = {}
     for change in changes:
-        folder = CHANGES / change
+        folder = SUBJECTS / change / "port"
         if not folder.is_dir():
             raise Trouble(f"there are no changes {folder}")
         patches = sorted(folder.glob("*.patch"))

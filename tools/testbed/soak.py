@@ -6,7 +6,7 @@ import os
 from testbed.common import Trouble
 from testbed.disturbed import CHAIN, INTERRUPTS, LEGITIMATE, disturbed, in_contexts, legitimate
 from testbed.shapes import MS
-from testbed.stress import OURS
+from testbed.driver import OURS
 
 SHORT, LONG = 6, 20		# seconds for all runs together
 VARIABLE = "NBQ_SOAK_SECONDS"	# another number of them

@@ -16,9 +16,8 @@ from testbed.guest import QemuMachine, log_excerpt, run_guest
 from testbed.guest_cli import LOADED
 from testbed.kernels import debian_kernel
 from testbed.modules import build_modules
-from testbed.stress import (FILES as STRESS_FILES, OURS, Run, Unseen, grows,
-                            problem_with, read_runs,
-                            until_seen)
+from testbed.driver import OURS, Run, grows
+from testbed.stress import FILES as STRESS_FILES, Unseen, problem_with, read_runs, until_seen
 
 SERIES = "6.12"			# has event tracing, and lets modules use the kernel's own
 CPUS = 3			# a holder, a waiter that times out, its successor

@@ -7,7 +7,8 @@ from statistics import median
 from testbed.common import Trouble
 from testbed.guest import log_excerpt, run_guest
 from testbed.guest_cli import loaded
-from testbed.stress import FILES, Run, read_runs
+from testbed.driver import Run
+from testbed.stress import FILES, read_runs
 from top.counts import Parts
 from top.events import guest_start
 

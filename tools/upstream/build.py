@@ -18,7 +18,7 @@ from testbed.kernel_copy import errors_in, make_shadow
 from testbed.kernels import Kernel, Recipe, configure, require_um_host
 from testbed.kunit import (BUILD_TIMEOUT, KUNIT_FOLDER, KUNIT_MEMORY, MULTIPROCESSOR,
                            RUN_TIMEOUT, judge_log)
-from testbed.torture import FORMS, Torture
+from locktorture.runs import FORMS, Torture
 from upstream.layout import CODE
 from upstream.patches import applied
 

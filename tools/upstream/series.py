@@ -7,7 +7,7 @@ import subprocess
 from testbed.common import (BUILD, PROJECT, Trouble, cache_root, cached, digest, file_hash,
                             locked)
 from testbed.source import get_source
-from testbed.torture import with_lines
+from locktorture.runs import with_lines
 from upstream import layout
 from upstream.patches import Author, format_patches
 

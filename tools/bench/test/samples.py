@@ -6,7 +6,7 @@ import tempfile
 
 from bench import results
 from bench import scenario as scenarios
-from testbed.stress import LockType
+from testbed.driver import LockType
 
 SAMPLE = """\
 # A sample.

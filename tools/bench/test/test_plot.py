@@ -16,7 +16,7 @@ from bench.results import open_folder
 from bench.scenario import Plot, Scenario
 from bench.test.synthetic import LOCKS, folder_of, result_of, run
 from testbed.common import PROJECT, Trouble
-from testbed.stress import OURS
+from testbed.driver import OURS
 
 
 def scenario_of(plots, sweep=None, **load):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bench import guests, host_busy, runner
+from bench import guests, host_busy, listener, places, runner
 from bench.progress import Progress
 from bench.test.samples import Folders, NoPlace, changed, pretend_pass
 from testbed.common import Trouble, cores
@@ -131,7 +131,7 @@ class Jobs(Folders, unittest.TestCase):
 
     def test_a_bed_that_is_not_there_is_refused_by_name(self):
         with self.assertRaisesRegex(Trouble, 'no testbed "moon"; there are uml'):
-            runner.place_on("moon")
+            places.place_on("moon")
 
 
 def planned(count):
@@ -143,13 +143,13 @@ class Hearing(unittest.TestCase):
 
     def test_a_run_is_known_as_soon_as_it_ends_whatever_the_pieces(self):
         runs = planned(2)
-        listener = runner.Listener(runs, quiet())
+        heard = listener.Listener(runs, quiet())
         text = OUTPUT.format(name="run-0", lock="clh", verdict="PASS") + "@run run-1\nhalf"
         for letter in text:
-            listener.write(letter.encode())
+            heard.write(letter.encode())
         self.assertEqual([run.complete for run in runs], [True, False])
         self.assertEqual(runs[0].record().result["acquisitions_per_second"], 1000)
-        self.assertIs(listener.run, runs[1])
+        self.assertIs(heard.run, runs[1])
 
     def test_progress_is_told_and_not_part_of_the_result(self):
         runs = planned(1)
@@ -158,17 +158,17 @@ class Hearing(unittest.TestCase):
         text = OUTPUT.format(name="run-0", lock="clh", verdict="PASS").replace(
             "@status", "@progress running elapsed_ms 500 of 2000 acquisitions 7000\n"
             "@progress idle\n@status")
-        listener = runner.Listener(runs, progress)
+        heard = listener.Listener(runs, progress)
         seen = []
         progress.going = lambda *look: seen.append(look)
-        listener.write(text.encode())
+        heard.write(text.encode())
         self.assertEqual(seen, [(500, 7000)])
         self.assertNotIn("progress", runs[0].text)
         self.assertEqual(runs[0].verdict, "PASS")
 
     def test_a_refusal_has_its_reason_and_no_result(self):
         runs = planned(1)
-        runner.Listener(runs, quiet()).write(
+        listener.Listener(runs, quiet()).write(
             b"@run run-0\n@refused cs_ns=x\n@because cs_ns: takes a number\n@end\n")
         record = runs[0].record()
         self.assertEqual(record.verdict,
@@ -177,7 +177,7 @@ class Hearing(unittest.TestCase):
 
     def test_a_run_that_did_not_start_does_not_have_the_result_before_it(self):
         runs = planned(1)
-        runner.Listener(runs, quiet()).write(
+        listener.Listener(runs, quiet()).write(
             b"@run run-0\n@status 1\nlock clh\nverdict PASS\n@end\n")
         self.assertIn("did not start", runs[0].record().verdict)
         self.assertEqual(runs[0].record().result, {})
@@ -187,7 +187,7 @@ class Guests(unittest.TestCase):
 
     def place(self, stories):
         """A testbed whose guests end as told: how many runs they make, and the problem."""
-        place = runner.GuestPlace.__new__(runner.GuestPlace)
+        place = places.GuestPlace.__new__(places.GuestPlace)
         place.machine = place.modules = None
         place.testbed = SimpleNamespace(slowness=1)
         self.guests = []
@@ -201,7 +201,7 @@ class Guests(unittest.TestCase):
                 sink.write(f"@run {runs[made].name}\n".encode())
             return SimpleNamespace(problem=problem, complaints=[], log="", log_path="log")
         self.addCleanup(mock.patch.stopall)
-        mock.patch.object(runner, "run_stress", guest).start()
+        mock.patch.object(places, "run_stress", guest).start()
         mock.patch.object(guests, "say", lambda _text: None).start()
         return place
 
@@ -238,13 +238,13 @@ class Guests(unittest.TestCase):
     def test_a_complaint_of_the_kernel_is_a_problem(self):
         runs = planned(1)
         place = self.place([(1, None)])
-        whole = runner.run_stress
+        whole = places.run_stress
 
         def complaining(*arguments, **options):
             outcome = whole(*arguments, **options)
             outcome.complaints = ["WARNING: x"]
             return outcome
-        with mock.patch.object(runner, "run_stress", complaining), \
+        with mock.patch.object(places, "run_stress", complaining), \
                 contextlib.redirect_stderr(io.StringIO()):
             problems = place.make(runs, 1, quiet())
         self.assertEqual(problems, ["the kernel complained: WARNING: x"])

@@ -13,7 +13,8 @@ from unittest import mock
 from bench import parameters, simulated
 from bench.testbeds import TESTBEDS, SIMULATED
 from bench.progress import Progress
-from bench.runner import Job, PlannedRun, place_on, well
+from bench.places import place_on
+from bench.runner import Job, PlannedRun, well
 from bench.scenario import Scenario
 from bench.simulated import SimulatedPlace
 from bench.test.samples import Folders

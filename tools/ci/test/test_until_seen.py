@@ -8,7 +8,8 @@ from testbed.disturbed import ENOUGH, above_own_cpu, told_at_once
 from testbed.shapes import (FREED_WRITTEN, TWO_HOLDERS, acquires, backs_off, broken_run, draws,
                             ends_deadlocks_early, gives_up, is_found_out,
                             is_found_out_in_both_ways, shaped, tries_again)
-from testbed.stress import LONGER, ROUNDS, Run, Unseen, is_unseen, problem_with, until_seen
+from testbed.driver import Run
+from testbed.stress import LONGER, ROUNDS, Unseen, is_unseen, problem_with, until_seen
 
 MS = 1000000
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The kernel's accesses as the compiler's atomic operations, without the hook of
- * tools/verification/host/shim/access.h: -fsanitize=thread turns each into a call of sanitizer.c,
+ * tools/shim/access.h: -fsanitize=thread turns each into a call of sanitizer.c,
  * which charges it. The kernel's full barriers are fences, which it turns into calls, too.
  */
 #ifndef SHIM_ACCESS_H

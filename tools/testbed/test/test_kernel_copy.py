@@ -37,9 +37,9 @@ class Changes(unittest.TestCase):
         for name, text in (("kernel/a.c", "int a;\nint b;\n\nint d;\n"), ("kernel/b.c", "b"),
                            ("mm/m.c", "m"), ("Kconfig", "top\n"), ("Kbuild", "obj\n")):
             self.write(self.tree / name, text)
-        self.change = self.root / "port/spin"
+        self.change = self.root / "spin/port"
         self.write(self.change / "spin.patch", PATCH)
-        for patch in (mock.patch.object(kernel_copy, "CHANGES", self.root / "port"),
+        for patch in (mock.patch.object(kernel_copy, "SUBJECTS", self.root),
                       mock.patch.object(kernel_copy, "PROJECT", self.root),
                       mock.patch.object(kernel_copy, "cache_root", lambda: self.root / "c")):
             patch.start()

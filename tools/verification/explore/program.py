@@ -11,6 +11,7 @@ from testbed.common import PROJECT, Trouble, Unavailable
 
 HERE = Path(__file__).resolve().parent
 HOST = HERE.parent / "host"
+SHIM = HERE.parents[1] / "shim"
 # Without PIE the addresses are those that addr2line knows. The pools are filled before
 # anything else; static nodes would only make states larger.
 FLAGS = ("-std=gnu11", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-parameter",
@@ -40,14 +41,14 @@ def build(source, folder, lock):
     program = folder / f"explore-{lock}"
     shipped = source / "nbqlock"
     compiler = ["gcc", *FLAGS, *type_flags(lock), "-include", HERE / "spin_policy.h",
-                "-include", HERE / "cpu_numbers.h", f"-I{HOST}/shim", f"-I{HOST}",
-                f"-I{source}"]
+                "-include", HERE / "cpu_numbers.h", f"-I{SHIM}", f"-I{SHIM}/fiber",
+                f"-I{HOST}", f"-I{source}"]
     locks = folder / f"locks-{lock}.o"
     for command in (
             [*compiler, *FLAGS_OF_SHIPPED, "-o", locks, *sorted(shipped.glob("*_nb.c")),
              *sorted(shipped.glob("*spin*.c")), shipped / "node.c", shipped / "wait.c"],
             [*compiler, *FLAGS_OF_TOOLS, "-o", program, *sorted(HERE.glob("*.[cS]")),
-             *sorted(HOST.glob("fiber*.[cS]")), *sorted((HOST / "shim").glob("*.c")), locks,
+             *sorted(SHIM.glob("fiber/*.[cS]")), *sorted(SHIM.glob("*.c")), locks,
              "-lpthread"]):
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel that GenMC runs the shipped files in: those headers of tools/verification/host/shim
+ * The kernel that GenMC runs the shipped files in: those headers of tools/shim
  * that are others here, by their guards, in front of each file. A thread is a CPU.
  *
  * Fully ordered swaps are seq_cst in C11's models, and relaxed ones between two full barriers in

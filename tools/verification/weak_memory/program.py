@@ -13,7 +13,7 @@ from testbed.common import PROJECT, Trouble, Unavailable, output_of
 from verification.mutate.edits import write_copy
 
 HERE = Path(__file__).resolve().parent
-SHIM = HERE.parent / "host" / "shim"
+SHIM = HERE.parents[1] / "shim"
 VERSION = "0.9"
 HOW_TO_GET = (
     f"no GenMC {VERSION} here: with clang-14, llvm-14-dev, libclang-14-dev, libffi-dev, "

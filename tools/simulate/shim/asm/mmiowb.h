@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Counted by tools/verification/host/shim/host.c. */
+/* Counted by tools/shim/host.c. */
 extern _Thread_local int shim_mmiowb_nesting;
 extern _Thread_local bool shim_mmiowb_pending;
 extern _Thread_local unsigned int shim_mmiowbs;

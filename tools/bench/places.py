@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The testbeds that a scenario can name, made ready: guests, the simulation, whole kernels."""
+
+from functools import partial
+
+from bench.guests import complaints, lose, lose_current, make_in_guests, show_log
+from bench.kernels import KernelsPlace
+from bench.listener import Listener
+from bench.simulated import SimulatedPlace
+from bench.testbeds import SIMULATED, TESTBEDS, WHOLE_KERNELS
+from testbed.common import Trouble, guest_cpus
+from testbed.guest import CountingMachine, QemuMachine, UserModeMachine
+from testbed.guest_cli import loaded
+from testbed.kernels import debian_kernel, user_mode_kernel
+from testbed.stress import SPARE_SECONDS, lock_types, run_stress
+
+# What gets or builds the kernel of a guest, and the machine of that kernel.
+GUESTS = {
+    "uml": (user_mode_kernel, UserModeMachine),
+    "debian-6.12": (partial(debian_kernel, "6.12"), QemuMachine),
+    "debian-6.1": (partial(debian_kernel, "6.1"), QemuMachine),
+    "icount": (partial(debian_kernel, "6.12"), CountingMachine),
+}
+
+
+class GuestPlace:
+    """A testbed that is ready: its kernel and modules are built, its locks known."""
+
+    def __init__(self, name):
+        self.name = name
+        self.testbed = TESTBEDS[name]
+        kernel, machine = GUESTS[name]
+        self.kernel = kernel()
+        self.modules = loaded(self.kernel)
+        self.machine = machine(self.kernel)
+        self.types = lock_types(self.machine, self.modules,
+                                cpus=min(guest_cpus(), self.testbed.most_cpus))
+
+    version = property(lambda self: self.kernel.version)
+    most_cpus = property(lambda self: self.testbed.most_cpus)
+    meaning = property(lambda self: self.testbed.meaning)
+
+    def cpu_list(self, cpus):
+        return f"0-{cpus - 1}"
+
+    def make(self, runs, cpus, progress):
+        """Make runs in guests with so many CPUs. Returns what went wrong, in sentences."""
+        return make_in_guests(
+            runs, lambda left: self.make_in_one_guest(left, cpus, progress), progress)
+
+    def make_in_one_guest(self, runs, cpus, progress):
+        listener = Listener(runs, progress)
+        longest = max(run.seconds for run in runs)
+        planned = sum(run.seconds for run in runs)
+        outcome = run_stress(
+            self.machine, runs, cpus, self.modules, quiet=True, sink=listener,
+            timeout=self.testbed.slowness * planned + SPARE_SECONDS,
+            silence=self.testbed.slowness * longest + SPARE_SECONDS)
+        problems = []
+        if outcome.problem:
+            lose_current(runs, listener, outcome.problem, progress)
+            problems.append(outcome.problem)
+        problems += complaints(outcome)
+        if problems:
+            show_log(outcome, progress)
+        # Without a problem the script was at its end: so is every run.
+        if not outcome.problem:
+            lose([run for run in runs if not run.settled], "the guest did not make the run",
+                 progress)
+        return problems
+
+
+def place_on(testbed, locks=("all",)):
+    """A testbed, made ready for these locks."""
+    if testbed not in TESTBEDS:
+        raise Trouble(f"there is no testbed \"{testbed}\"; there are {', '.join(TESTBEDS)}")
+    if testbed in WHOLE_KERNELS:
+        return KernelsPlace(locks, testbed)
+    return SimulatedPlace() if testbed == SIMULATED else GuestPlace(testbed)

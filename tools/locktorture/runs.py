@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel's locktorture with the operations of nbqlock, out of tree.
+
+locktorture.c of the found kernel source is built with module/nbq_ops.h, once for each
+lock type, in front of its table of operations, and entries of ours in that; torture.c beside it,
+where the kernel has none. What is added are lines, at places that are searched for: a kernel in
+which one of them is not there is refused.
+"""
+
+import re
+
+from testbed.common import BUILD, PROJECT, Trouble, locked
+from testbed.guest import run_guest
+from testbed.modules import built, make_modules
+
+FOLDER = PROJECT / "tools/locktorture/module"
+MODULE = "nbq_locktorture.ko"
+TYPES = ("nbq_spin", "clh_nb", "mcs_nb", "swap_nb")
+FORMS = ("", "_irq", "_timed", "_timed_irq", "_try")
+OPERATIONS = tuple(f"{kind}{form}" for kind in TYPES for form in FORMS)
+BUSTED = "lock_busted"
+# The end of a test of nbq_spin, and of the other lock types, whose locks are destroyed.
+AT_END_OF_SPIN = """\
+	nbq_torture_report((num_possible_cpus() + 1) * (1 + nested_locks));
+"""
+AT_END = """\
+	int i, err = nbq_spin_destroy(&torture_nbq_spin_lock);
+
+	for (i = 0; i < MAX_NESTED_LOCKS; i++)
+		err = nbq_spin_destroy(&torture_nbq_spin_nested[i]) ?: err;
+	if (err)
+		pr_alert("!!! nbqlock: destroy failed with %d\\n", err);
+	nbq_torture_report(0);
+"""
+
+
+def operations():
+    """The operations of nbq_spin, and the same of the other lock types."""
+    made = (FOLDER / "nbq_ops.h").read_text()
+    spin = made[made.index("/* The operations of nbq_spin */"):]
+    before, end, after = spin.partition(AT_END_OF_SPIN)
+    if not end:
+        raise Trouble("nbq_ops.h has another end of a test: adapt tools/locktorture/runs.py")
+    spin = before + AT_END + after
+    for kind in TYPES[1:]:
+        made += spin.replace("torture_nbq_spin", f"torture_{kind}").replace(
+            '"nbq_spin', f'"{kind}').replace("nbq_spin", f"nbq_{kind.removesuffix('_nb')}")
+    return made + "\n"
+
+
+def locktorture_edits():
+    """(where, what is put in front of it)"""
+    return ((r"^static int lock_torture_writer\(", operations()),
+            (r"(?<=static struct lock_torture_ops \*torture_ops\[\] = \{\n)",
+             "".join(f"\t\t&torture_{name}_ops,\n" for name in OPERATIONS)))
+
+
+# The module has two sources, one of which names it; and what rcu/update.c has only where
+# the kernel has torture tests.
+TORTURE_EDITS = (
+    (r"^MODULE_LICENSE\(", """
+long torture_sched_setaffinity(pid_t pid, const struct cpumask *in_mask, bool dowarn);
+long torture_sched_setaffinity(pid_t pid, const struct cpumask *in_mask, bool dowarn)
+{
+	return -ENOSYS;
+}
+
+"""),
+)
+# What a longer run may still have.
+NO_TIMEOUT = "no attempt has timed out"
+SUCCESS = re.compile(r"--- End of test: SUCCESS: (\S+)")
+WRITES = re.compile(r"Writes:\s+Total: (\d+)\s+Max/Min: (\d+)/(\d+)")
+FAILED = re.compile(r"nbqlock: (\d+) attempts failed, (\d+) nodes in use")
+# At the end of a run, when what was offline is online again.
+ONLINE = re.compile(r"nbqlock: (\d+) of (\d+) CPUs online, ")
+# Successes of all attempts, without those at the end: online, offline.
+HOTPLUG = re.compile(r"\bonoff: (\d+)/\d+:(\d+)/\d+ ")
+
+
+def with_lines(text, name, edits, adapt):
+    """A text with lines of ours, or Trouble. adapt: where the edits are."""
+    for where, lines in edits:
+        found = list(re.finditer(where, text, re.MULTILINE))
+        if len(found) != 1:
+            raise Trouble(f"{name} of this kernel has {len(found)} places, not 1, like "
+                          f"\"{where}\": adapt {adapt}")
+        at = found[0].start()
+        text = text[:at] + lines + text[at:]
+    return text
+
+
+def edited(source, name, edits, adapt="tools/locktorture/runs.py"):
+    """A source of the kernel with lines of ours, or Trouble."""
+    path = source / name
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise Trouble(f"{path}: {error.strerror}: no torture test of this kernel") from error
+    return with_lines(text, name, edits, adapt)
+
+
+def torture_modules(kernel):
+    """nbqlock and the torture test, built for a kernel: {file name: content}."""
+    if not kernel.source:
+        raise Trouble(f"Linux {kernel.version} has no source here to take locktorture.c from")
+    files = built(kernel, kernel.name)
+    name = f"{kernel.name}-torture"
+    copy = BUILD / name
+    log = BUILD / "log" / f"modules-{name}.log"
+    with locked(BUILD / f"{name}.lock", copy):
+        copy.mkdir(parents=True, exist_ok=True)
+        texts = {path.name: path.read_text() for path in FOLDER.iterdir()}
+        texts["locktorture.c"] = edited(kernel.source, "kernel/locking/locktorture.c",
+                                        locktorture_edits())
+        texts["torture.c"] = edited(kernel.source, "kernel/torture.c", TORTURE_EDITS)
+        for file, text in texts.items():
+            path = copy / file
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
+        log.unlink(missing_ok=True)
+        nbqlock = BUILD / kernel.name
+        make_modules(kernel, copy, log, f"NBQLOCK={nbqlock}",
+                     f"KBUILD_EXTRA_SYMBOLS={nbqlock}/Module.symvers")
+        return {**files, MODULE: (copy / MODULE).read_bytes()}
+
+
+class Torture:
+    """One run of locktorture in a guest."""
+
+    def __init__(self, operations, seconds, **parameters):
+        self.operations = operations
+        self.seconds = seconds
+        # In seconds; each of them several times in a run.
+        often = max(1, seconds // 3)
+        self.parameters = {"torture_type": operations, "stat_interval": often,
+                           "shuffle_interval": often, "stutter": often, **parameters}
+        self.log = ""		# its part of the kernel log
+
+    @property
+    def name(self):
+        nested = self.parameters.get("nested_locks")
+        return self.operations + (f", {nested} nested locks" if nested else "")
+
+    @property
+    def has_hotplug(self):
+        return self.parameters.get("onoff_interval", 0) > 0
+
+    @property
+    def command(self):
+        words = " ".join(f"{name}={value}" for name, value in self.parameters.items())
+        return (f"insmod /lib/modules/{MODULE} {words} || exit 1\n"
+                f"sleep {self.seconds}\nrmmod nbq_locktorture\n")
+
+    @property
+    def offlines(self):
+        """How many times CPUs went offline in it; None if it does not say."""
+        found = HOTPLUG.search(self.log)
+        return found and int(found[2])
+
+    @property
+    def hotplug_complaint(self):
+        online = ONLINE.search(self.log)
+        if not online or self.offlines is None:
+            return "it does not report its CPU hotplug"
+        return "" if online[1] == online[2] else "not all CPUs are online at its end"
+
+    @property
+    def complaint(self):
+        """What its part of the kernel log lacks or has too much; or nothing."""
+        if "!!!" in self.log:
+            return "a line with !!!"
+        if not SUCCESS.search(self.log):
+            return "it does not end with SUCCESS"
+        writes = WRITES.findall(self.log)
+        if not writes or not int(writes[-1][0]):
+            return "no acquisition was counted"
+        failed = FAILED.search(self.log)
+        if not failed:
+            return "it does not report its queue nodes"
+        if self.has_hotplug and self.hotplug_complaint:
+            return self.hotplug_complaint
+        if "_timed" in self.operations and not int(failed[1]):
+            return NO_TIMEOUT
+        return ""
+
+
+BEGIN, END = "nbqlock-torture: begin ", "nbqlock-torture: end "
+
+
+def torture_all(machine, runs, cpus, modules, timeout):
+    """Make runs in one guest, one after the other. Returns its Outcome; each run has a log."""
+    script = "".join(f"echo '{BEGIN}{number}' >/dev/kmsg\n{run.command}"
+                     f"echo '{END}{number}' >/dev/kmsg\n" for number, run in enumerate(runs))
+    outcome = run_guest(machine, script, quiet=True, cpus=cpus, timeout=timeout,
+                        modules={"files": modules, "load": ["nbqlock.ko"]})
+    for number, run in enumerate(runs):
+        part = re.search(rf"{BEGIN}{number}$(.*?){END}{number}$", outcome.log,
+                         re.MULTILINE | re.DOTALL)
+        run.log = part[1] if part else ""
+    return outcome

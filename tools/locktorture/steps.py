@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel's own torture test over the locks of nbqlock."""
+
+from ci.common import (DEBUG, RT, USER_MODE, Case, clean_guest, extent, guest_report)
+from ci.kernel_table import On, runs_on
+from testbed.guest import QemuMachine, UserModeMachine
+from locktorture.runs import (BUSTED, NO_TIMEOUT, OPERATIONS, Torture, torture_all,
+                             torture_modules)
+
+CPUS = 4
+SHORT, MEDIUM, LONG = 1, 4, 9
+TIMEOUT = 1800
+# Timed operations below others of their kind, and plain ones.
+NESTED = ("nbq_spin_timed", "clh_nb_timed", "mcs_nb_timed", "swap_nb_timed", "nbq_spin")
+
+
+def runs(seconds, **parameters):
+    return [*(Torture(operations, seconds, **parameters) for operations in OPERATIONS),
+            *(Torture(operations, seconds, nested_locks=8, **parameters)
+              for operations in NESTED)]
+
+
+def torture_cases(name, machine, seconds, cpus=CPUS, **parameters):
+    """A case for each run, that the guests are clean, and that a broken lock is seen."""
+    modules = torture_modules(machine.kernel)
+    made = runs(seconds, **parameters)
+    outcomes = [torture_all(machine, made, cpus, modules, TIMEOUT)]
+    again = [run for run in made if run.complaint == NO_TIMEOUT and seconds < LONG]
+    if again:
+        for run in again:
+            run.seconds = LONG
+        outcomes.append(torture_all(machine, again, cpus, modules, TIMEOUT))
+    for run in made:
+        yield Case(f"{name}: {run.name}", not run.complaint,
+                   f"{run.complaint}\n{run.log[-2000:]}")
+    if any(run.has_hotplug for run in made):
+        # In a short run none may, by chance. That all are back is judged with each run.
+        yield Case(f"{name}: CPUs went offline", any(run.offlines for run in made))
+    yield clean_guest(name, *outcomes)
+    busted = torture_all(machine, [Torture(BUSTED, seconds)], cpus, modules, TIMEOUT)
+    yield Case(f"{name}: {BUSTED} fails", "!!!" in busted.log and
+               "End of test: FAILURE" in busted.log, guest_report(busted))
+
+
+@runs_on(USER_MODE, "locktorture")
+def locktorture():
+    """the kernel's locktorture over all lock types, plain, irq, timed, try, nested"""
+    yield from torture_cases("locktorture", UserModeMachine(USER_MODE.find()),
+                             LONG if extent.is_long else SHORT)
+
+
+@runs_on(RT, "locktorture")
+def locktorture_kernels():
+    """the same with CPU hotplug in QEMU, and on the debug kernel"""
+    yield from torture_cases("locktorture, CPU hotplug", QemuMachine(RT.find()), MEDIUM,
+                             onoff_interval=1)
+    yield On(DEBUG, "locktorture")
+    yield from torture_cases("locktorture, debug", UserModeMachine(DEBUG.find()), MEDIUM)

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The Debian packages in fresh systems: installed, loaded, used, upgraded, removed."""
+
+import contextlib
+from pathlib import Path
+import re
+import shutil
+import subprocess
+import tempfile
+
+from ci.common import Case, clean_guest, done, guest_report
+from ci.kernel_table import On, TestBed
+from ci.tutorial import HANGS, MOST_RUNS, difference
+from testbed.common import BUILD
+from testbed.guest import run_guest
+from packages import installed_top, secure_boot_script
+from packages.build import build_consumer, build_packages, field
+from packages.secure_boot import SecureBootMachine
+from packages.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system,
+                             remove_system, write_disk)
+from testbed.tutorial import (PAGE, breaks_a_promise, commands, is_as_shown, shown_of)
+from testbed.versions import version
+
+FOLDER = BUILD / "systems"
+CPUS = 2
+PACKAGES = "srv/packages"	# in a system
+INSTALL = "apt-get -q -y install {}"
+PURGE = "apt-get -q -y remove {}; dpkg --purge {}"
+
+# Everything that was installed, at work. The kernel log is looked through afterwards.
+AT_WORK = """
+modprobe nbqlock_stress
+modprobe nbq_example
+nbq --version
+nbq stress --locks nbq_spin,clh_nb --rounds 1 --seconds 0.3 --no-alone
+nbq stress --locks nbq_spin --rounds 1 --seconds 20 --no-alone >/dev/null 2>&1 &
+nbq top --interval 2 --count 2 && echo @watched
+wait
+dmesg | grep nbq_example
+rmmod nbq_example nbqlock_stress nbqlock
+echo @unloaded
+"""
+# A module of a user's own, from the package's example.
+OWN_MODULE = """
+cp -r /usr/share/doc/nbqlock-dev/examples /tmp/own
+make -C /tmp/own KDIR=/lib/modules/{release}/build
+modinfo -F depends /tmp/own/nbq_example.ko
+rm -r /tmp/own
+"""
+# The tutorial, as a user takes it from the packages.
+TUTORIAL = "/root/tutorial"
+BUILD_TUTORIAL = f"""
+cp -r /usr/share/doc/nbqlock-dev/examples/tutorial {TUTORIAL}
+make -C {TUTORIAL} KDIR=/lib/modules/{{release}}/build
+"""
+STEP_MARK = "@step"
+BEGIN_TUTORIAL = f"""
+modprobe nbqlock
+cd {TUTORIAL}
+"""
+# A kernel that loads signed modules only, and has not been told DKMS's key.
+ENFORCED = "module.sig_enforce=1"
+REFUSED = f"""
+modprobe nbqlock || echo @refused
+insmod {TUTORIAL}/sampler_raw.ko || echo @refused
+dmesg | grep -i 'loading of .* is rejected'
+"""
+SIGNATURE_MARK = b"~Module signature appended~\n"
+
+
+def next_version():
+    """A higher version than this one."""
+    *first, last = version().split(".")
+    return ".".join([*first, str(int(last) + 1)])
+
+
+def named(paths):
+    return " ".join(f"/{PACKAGES}/{path.name}" for path in paths)
+
+
+def built_by_dkms(release, module, number):
+    """What dkms status says of a module; the versions of DKMS punctuate it differently."""
+    return rf"^{module}[/,] ?{re.escape(number)}, {re.escape(release)}, x86_64: installed"
+
+
+def signature_problem(system, module):
+    """What is wrong with a module's signature by DKMS's own key; nothing, if it is right."""
+    paths = list(system.root.glob(f"lib/modules/*/updates/dkms/{module}.ko*"))
+    if not paths:
+        return f"there is no {module}"
+    text, _ = system.run(f"modinfo -F sig_id {module} -k {system.release}; "
+                         f"modinfo -F signer {module} -k {system.release}")
+    if "PKCS#7" not in text:
+        return f"modinfo names no signature: {text}"
+    data = subprocess.run(["xzcat", "-f", paths[0]], stdout=subprocess.PIPE, check=True).stdout
+    if not data.endswith(SIGNATURE_MARK):
+        return "no signature is appended"
+    # Before the mark: struct module_signature, its last word the length of the signature.
+    end = len(data) - len(SIGNATURE_MARK) - 12
+    begin = end - int.from_bytes(data[end + 8:end + 12], "big")
+    return verified(data[:begin], data[begin:end], system.root / "var/lib/dkms/mok.pub")
+
+
+def verified(content, signature, certificate):
+    """What openssl has against a signature; nothing, if it is right."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, part in (("content", content), ("signature", signature)):
+            (Path(folder) / name).write_bytes(part)
+        subprocess.run(["openssl", "x509", "-inform", "DER", "-in", certificate,
+                        "-out", f"{folder}/key.pem"], check=True)
+        check = subprocess.run(
+            ["openssl", "cms", "-verify", "-binary", "-inform", "DER", "-noverify",
+             "-in", f"{folder}/signature", "-content", f"{folder}/content",
+             "-certfile", f"{folder}/key.pem", "-nointern", "-out", "/dev/null"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return check.stdout if check.returncode else ""
+
+
+@contextlib.contextmanager
+def disk_of(system):
+    """A disk with the system's files, while it is needed."""
+    disk = FOLDER / f"{system.suite}.disk"
+    write_disk(system, disk)
+    try:
+        yield disk
+    finally:
+        disk.unlink()
+
+
+def booted(system, disk, script, append=(), machine=None):
+    """The Outcome of a script in the system, which is booted from its disk."""
+    return run_guest(machine or DiskMachine(system.kernel, disk), ENTER, cpus=CPUS, quiet=True,
+                     append=append, modules=disk_modules(system),
+                     extra={"script": (script.encode(), 0o644)})
+
+
+def at_work(name, system, disk):
+    """The system is booted; everything that was installed is used."""
+    outcome = booted(system, disk, AT_WORK)
+    for what, words in (("nbq stress compares locks", r"^nbq_spin .* PASS$"),
+                        ("nbq top shows the locks at work", r"nbq_spin(.|\n)*^@watched$"),
+                        ("the example times out and acquires",
+                         r"timed out after \d+ ns, held by CPU \d(.|\n)*acquired"),
+                        ("the modules are unloaded", "^@unloaded$")):
+        found = re.search(words, outcome.output, re.MULTILINE)
+        yield Case(f"{name}: booted: {what}", outcome.status == 0 and bool(found),
+                   "" if found else guest_report(outcome))
+    # nbq top comes to waits that have begun.
+    waiting = [int(number) for number in re.findall(r"^0x\w+ +(\d+) +\d+ \(", outcome.output,
+                                                    re.MULTILINE)]
+    yield Case(f"{name}: booted: nbq top has no more waiters than threads",
+               waiting and (max(waiting) <= CPUS or "dropped" in outcome.output),
+               f"{waiting}\n{guest_report(outcome)}")
+    yield clean_guest(f"{name}: booted", outcome)
+
+
+def tutorial_outputs(system, disk, steps):
+    """Type steps of the tutorial one after the other. Returns ({name: output}, the Outcome)."""
+    append = [word for step in steps for words in step.options()[1].append
+              for word in words.split()]
+    script = BEGIN_TUTORIAL + "".join(
+        f"echo {STEP_MARK} {step.name}\n{' '.join(step.options()[1].command)}\n"
+        for step in steps)
+    outcome = booted(system, disk, script, append)
+    parts = re.split(rf"^{STEP_MARK} (\w+)\n", outcome.output, flags=re.MULTILINE)
+    outputs = dict(zip(parts[1::2], parts[2::2]))
+    return {step.name: shown_of(outputs.get(step.name, ""), outcome.problem)
+            for step in steps}, outcome
+
+
+def tutorial_part(name, system, disk, steps):
+    """That steps of the tutorial print what the page shows, all of them typed in one system."""
+    left, outcomes = steps, []
+    for run in range(MOST_RUNS):
+        outputs, outcome = tutorial_outputs(system, disk, left)
+        outcomes.append(outcome)
+        for step in list(left):
+            output, shown = outputs[step.name], step.path.read_text()
+            promised = not breaks_a_promise(step, output, shown)
+            passed = is_as_shown(step, output, shown) and promised
+            if passed or not promised or run == MOST_RUNS - 1:
+                left = [other for other in left if other is not step]
+                yield Case(f"{name}: tutorial: {step.name}.txt is what its command prints",
+                           passed, f"{difference(shown, output)}\n{guest_report(outcome)}")
+        if not left:
+            break
+    if steps[0].name != HANGS:
+        yield clean_guest(f"{name}: tutorial", *outcomes)
+
+
+def tutorial_cases(name, system, disk):
+    """The tutorial's commands, typed where the packages are installed."""
+    steps = commands(PAGE.read_text())
+    yield from tutorial_part(name, system, disk, [one for one in steps if one.name != HANGS])
+    yield from tutorial_part(name, system, disk, [one for one in steps if one.name == HANGS])
+
+
+def enforced_cases(name, system, disk):
+    outcome = booted(system, disk, REFUSED, [ENFORCED])
+    wanted = (r"'?nbqlock'?: Key was rejected by service\n@refused",
+              r"sampler_raw\.ko: Key was rejected by service\n@refused",
+              "with unavailable key is rejected", "unsigned module is rejected")
+    yield done(f"{name}: a kernel that has not been told the key refuses the modules",
+               outcome.output, outcome.status, *wanted)
+
+
+def secure_boot_cases(name, system, disk):
+    folder = FOLDER / f"{system.suite}.firmware"
+    machine = SecureBootMachine(system, disk, folder)
+    try:
+        yield from secure_boot_script.cases(
+            name, machine, lambda script: booted(system, disk, script, machine=machine),
+            f"{TUTORIAL}/sampler_raw.ko")
+    finally:
+        shutil.rmtree(folder)
+
+
+def booted_cases(name, system):
+    text, status = system.run(BUILD_TUTORIAL.format(release=system.release))
+    yield done(f"{name}: the tutorial is built by its Makefile", text, status)
+    with disk_of(system) as disk:
+        yield from at_work(name, system, disk)
+        outcome = booted(system, disk, installed_top.SCRIPT)
+        yield from installed_top.cases(name, outcome)
+        yield clean_guest(f"{name}: nbq top", outcome)
+        yield from tutorial_cases(name, system, disk)
+        yield from enforced_cases(name, system, disk)
+        yield from secure_boot_cases(name, system, disk)
+    system.run(f"rm -r {TUTORIAL}")
+
+
+def install_cases(name, system, first, consumer):
+    """The packages and a consumer's are installed: DKMS builds, signs and installs the modules."""
+    text, status = system.run(INSTALL.format(named(first)) + "; dkms status")
+    yield done(f"{name}: apt installs the packages, DKMS builds the modules", text, status,
+               built_by_dkms(system.release, "nbqlock", version()))
+    for module in ("nbqlock", "nbqlock_stress"):
+        problem = signature_problem(system, module)
+        yield Case(f"{name}: {module} is signed with DKMS's key", not problem, problem)
+    text, status = system.run(OWN_MODULE.format(release=system.release))
+    yield done(f"{name}: the example is built by its Makefile", text, status, "^nbqlock$")
+    text, status = system.run(INSTALL.format(named([consumer])) + "; dkms status; "
+                              f"modinfo -F depends -k {system.release} nbq_example")
+    yield done(f"{name}: a consumer's own DKMS package is built", text, status,
+               built_by_dkms(system.release, "nbq-example", "1.0"), "^nbqlock$")
+
+
+def system_cases(name, system, first, second, consumer):
+    system.put([*first, *second, consumer], PACKAGES)
+    # Recommended is openssl: without it DKMS signs nothing.
+    needs = ", ".join(field(path, name) for path in (*first, consumer)
+                      for name in ("Depends", "Recommends") if field(path, name))
+    needs = re.sub(r"\bnbqlock-\w+( \([^)]*\))?(, |$)", "", needs).strip(", ")
+    text, status = system.run(f"apt-get -q -y satisfy '{needs}, mokutil'")
+    yield done(f"{name}: what the packages depend on, and mokutil, are installed", text, status)
+    before = system.files()
+    yield from install_cases(name, system, first, consumer)
+    yield from booted_cases(name, system)
+    text, status = system.run(INSTALL.format(named(second)) + "; dkms status; "
+                              f"modinfo -F version -k {system.release} nbqlock")
+    yield done(f"{name}: an upgrade replaces the modules", text, status,
+               built_by_dkms(system.release, "nbqlock", next_version()),
+               rf"^{re.escape(next_version())}$")
+    old = [path for path in (system.root / "usr/src").glob(f"nbqlock-{version()}*")]
+    yield Case(f"{name}: an upgrade leaves nothing of the version before", not old, str(old))
+    installed = " ".join(field(path, "Package") for path in (*first, consumer))
+    text, status = system.run(PURGE.format(installed, installed))
+    yield done(f"{name}: the packages are removed and purged", text, status)
+    after = system.files()
+    changes = [f"left: {path}" for path in sorted(after - before)] + \
+        [f"gone: {path}" for path in sorted(before - after)]
+    yield Case(f"{name}: the system is as it was before", not changes, "\n".join(changes))
+
+
+def packages_systems():
+    """the packages in fresh systems of Debian 12 and 13: installed, booted, upgraded, purged"""
+    first = build_packages(FOLDER / "first")
+    second = build_packages(FOLDER / "second", next_version(), "-b", "-Pnodoc")
+    # What is installed of the first and not built of the second stays as it is.
+    consumer = build_consumer(FOLDER / "consumer")
+    for suite, release in SUITES.items():
+        name = f"Debian {release}"
+        system = fresh_system(suite, FOLDER / suite)
+        try:
+            yield On(TestBed(f"{name}, installed", lambda system=system: system.kernel),
+                     "packages")
+            yield from system_cases(name, system, first, second, consumer)
+        finally:
+            remove_system(FOLDER / suite)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel's selftests of res_spin_lock: BPF programs that acquire locks, and a program.
+
+They are built from the found tree against the types that a kernel's BTF has, with Debian's
+clang, bpftool and libbpf; tools/rqspinlock/load/selftest stands in for the main program of the BPF
+selftests, of which there are thousands.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+
+from testbed.common import (PROJECT, Trouble, Unavailable, cache_root, cached,
+                            compiler_identity, digest, output_of)
+
+FOLDER = PROJECT / "tools/rqspinlock/load/selftest"
+SELFTESTS = "tools/testing/selftests/bpf"
+TEST = f"{SELFTESTS}/prog_tests/res_spin_lock.c"
+PROGRAMS = ("res_spin_lock", "res_spin_lock_fail")
+BTF = ".tmp_vmlinux1.btf.o"	# in the folder of a kernel's build
+CLANG = "clang-19"
+# As the Makefile of the selftests has them.
+CLANG_OPTIONS = ("-g", "-O2", "-Wall", "-Werror", "--target=bpfel", "-mcpu=v3", "-std=gnu11",
+                 "-fno-strict-aliasing", "-fms-extensions", "-Wno-microsoft-anon-tag",
+                 "-Wno-compare-distinct-pointer-types", "-D__TARGET_ARCH_x86")
+LIBRARIES = ("-lbpf", "-lelf", "-lz", "-pthread")
+LOCK_TYPE = re.compile(r"^struct bpf_res_spin_lock \{\n.*?^\}.*?;\n", re.MULTILINE | re.DOTALL)
+
+
+def tool(name):
+    """A program, also one in a folder that only root has in its path."""
+    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if not found:
+        raise Unavailable(f"{name} is not installed; run tools/setup check-all")
+    return found
+
+
+def missing_types(types):
+    """What the programs need and a kernel's types do not have: options for clang."""
+    options = []
+    if "bpf_res_spin_lock(" not in types:
+        options.append("-DNO_KFUNCS")
+    if "struct rqspinlock_held {" not in types:
+        options.append("-DNO_HELD_TABLE")
+    return options
+
+
+def lock_type(types):
+    """The definition of struct bpf_res_spin_lock, for the program's own side."""
+    found = LOCK_TYPE.search(types)
+    if not found:
+        raise Trouble("the kernel's BTF has no struct bpf_res_spin_lock")
+    return found[0]
+
+
+def done(*command, output=None):
+    """Run a command, its output to a file."""
+    words = [str(word) for word in command]
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if result.returncode:
+        raise Trouble(f"{' '.join(words)}: {result.stderr.decode(errors='replace')}")
+    if output:
+        output.write_bytes(result.stdout)
+
+
+def build_in(folder, btf, source):
+    """Make the program in a folder from the tree at source and a file with a kernel's BTF."""
+    bpftool = tool("bpftool")
+    types = folder / "kernel_types.h"
+    done(bpftool, "btf", "dump", "file", btf, "format", "c", output=types)
+    text = types.read_text()
+    (folder / "lock_type.h").write_text(lock_type(text))
+    tests = source / SELFTESTS
+    includes = [f"-I{place}" for place in (FOLDER, folder, tests, source / "tools/lib",
+                                           tests / "libarena/include")]
+    for name in PROGRAMS:
+        made = folder / f"{name}.o"
+        done(CLANG, *CLANG_OPTIONS, *missing_types(text), *includes, "-idirafter",
+             "/usr/include/bpf", "-c", tests / f"progs/{name}.c", "-o", made)
+        done(bpftool, "gen", "skeleton", made, "name", name, output=folder / f"{name}.skel.h")
+    done("gcc", "-static", "-O2", "-Wall", f"-I{FOLDER}", f"-I{folder}", source / TEST,
+         FOLDER / "runner.c", "-o", folder / "selftest", *LIBRARIES)
+
+
+def kernel_btf(kernel):
+    """A kernel's BTF. What is built from a copy of the tree keeps it, as the copy changes."""
+    return kernel.modules[BTF] if kernel.lock else (kernel.build_dir / BTF).read_bytes()
+
+
+def selftest(kernel):
+    """The program for a kernel, linked statically."""
+    source = kernel.source
+    if not (source / TEST).exists():
+        raise Unavailable(f"Linux {kernel.version} has no {TEST} here")
+    btf = kernel_btf(kernel)
+    tools = [output_of([tool(name), "--version"]) for name in (CLANG, "bpftool")]
+    texts = [path.read_bytes() for path in
+             (*sorted(FOLDER.iterdir()), source / TEST,
+              *(source / SELFTESTS / f"progs/{name}.c" for name in PROGRAMS))]
+    key = digest(kernel.version, btf, *texts, *tools, compiler_identity(), CLANG_OPTIONS)
+
+    def build(folder):
+        (folder / "vmlinux.btf").write_bytes(btf)
+        build_in(folder, folder / "vmlinux.btf", source)
+        return ["selftest"]
+
+    return (cached(cache_root() / "programs" / f"selftest-{key}", build) /
+            "selftest").read_bytes()

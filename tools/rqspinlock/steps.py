@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The bare hybrid in rqspinlock's seat: BPF's locks on it."""
+
+import re
+
+from ci.common import RQSPINLOCK, SEAT, SEAT_X86_64, Case, clean_guest, extent
+from ci.kernel_table import On, runs_on
+from testbed.guest import QemuMachine, UserModeMachine
+from rqspinlock.seat import SEATS, Cycle, Selftest, all_runs, run_all
+
+SHORT, LONG = 500, 5000		# ms of each part of the test of the map
+# Of what a busy machine may keep from coming up.
+STARTS = 3
+# In the cycle of queues, an interrupt above a waiter that got its lock.
+HEAD = re.compile(r"cpu[12] irq lock [ab]: 0 ")
+
+
+def interrupts_ended_right(runs):
+    """AA: one above the holder got -EDEADLK. Cycle: both above a waiter acquired, as head."""
+    return [run.results.get("irq", {}).get("EDEADLK") if run.name == "AA" else
+            sum(bool(HEAD.match(line)) for line in run.attempts) == 2
+            for run in runs if run.name == "AA" or isinstance(run, Cycle)]
+
+
+def seat_cases(name, machine, milliseconds):
+    runs = all_runs(milliseconds)
+    outcomes = [run_all(machine, runs)]
+    for run in runs:
+        yield Case(f"{name}: {run.name}", not run.complaint,
+                   f"{run.complaint}\n{run.output}\n{run.log[-2000:]}")
+    yield Case(f"{name}: struct bpf_res_spin_lock has the lock's size for BTF",
+               runs[-1].lock_sizes == [4], runs[-1].output)
+    again = [run for run in all_runs() if run.name in ("AA", Cycle.name)]
+    found = interrupts_ended_right(runs)
+    while not all(found) and len(outcomes) < STARTS and not any(run.hung for run in runs):
+        outcomes.append(run_all(machine, again))
+        found = [a or b for a, b in zip(found, interrupts_ended_right(again))]
+    yield Case(f"{name}: interrupts get -EDEADLK above the holder, the lock in a cycle of queues",
+               len(found) == 2 and all(found), "".join(run.output for run in runs))
+    yield clean_guest(name, *outcomes)
+
+
+def selftest_cases(seat, testbed):
+    """The kernel's selftests: the checks that fail are those that are expected to."""
+    name = f"rqspinlock, x86-64, {seat}"
+    machine = QemuMachine(testbed.find())
+    for _ in range(STARTS):
+        run = Selftest(seat)
+        outcome = run_all(machine, [run])
+        if run.ended:
+            break
+    yield Case(f"{name}: the kernel's selftests of res_spin_lock", not run.complaint,
+               f"{run.complaint}\n{run.output}\n{run.log[-2000:]}")
+    yield clean_guest(name, outcome)
+
+
+@runs_on(SEAT, "rqspinlock's seat")
+def rqspinlock():
+    """BPF's locks on the bare hybrid: AA, ABBA, ABBCCA, a cycle of queues, a contended map"""
+    yield from seat_cases("rqspinlock", UserModeMachine(SEAT.find()),
+                          LONG if extent.is_long else SHORT)
+
+
+@runs_on(SEAT_X86_64, "rqspinlock's seat")
+def rqspinlock_kernels():
+    """the same on x86-64 in QEMU, and the kernel's selftests, there and on its own lock"""
+    yield from seat_cases("rqspinlock, x86-64", QemuMachine(SEAT_X86_64.find()), LONG)
+    yield from selftest_cases(SEATS[1], SEAT_X86_64)
+    yield On(RQSPINLOCK, "its own selftests")
+    yield from selftest_cases(SEATS[0], RQSPINLOCK)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the stress driver says: its lock types, the result of a run."""
+
+import re
+import shlex
+
+from testbed.common import Trouble
+
+# Lock types with nbqlock's queue nodes.
+OURS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin")
+BROKEN = "broken"		# the lock type that must fail
+
+
+def grows(lock):
+    """Whether a lock type of ours has use for more nodes than its pool began with."""
+    return not lock.startswith("nbq_spin")
+
+
+class LockType:
+    """A lock type of the driver, from its line in "locks"."""
+
+    def __init__(self, line):
+        match = re.fullmatch(r"(\w+): .*?(?: \((no timeout|its own timeout)\))?", line)
+        if not match:
+            raise Trouble(f"\"locks\" has a line that names no lock type: {line}")
+        self.name = match[1]
+        self.heeds_patience = not match[2]
+
+
+def listed(text):
+    """The same, of what "locks" says."""
+    types = [LockType(line) for line in text.splitlines()]
+    return [lock for lock in types if lock.name != BROKEN]
+
+
+class Run:
+    """One run of the stress driver: what was asked for, what came of it."""
+
+    def __init__(self, name, **settings):
+        self.name = name
+        self.settings = settings
+        self.forget()
+
+    def forget(self):
+        """What came of it before."""
+        self.text = ""
+        self.complete = False
+
+    @property
+    def command(self):
+        words = " ".join(shlex.quote(f"{key}={value}")
+                         for key, value in self.settings.items())
+        return f"stress_run {self.name} {words}"
+
+    def value(self, name):
+        """A figure of the result as text; None if it is not there."""
+        match = re.search(rf"^{name} (.*)$", self.text, re.MULTILINE)
+        return match.group(1).strip() if match else None
+
+    def number(self, name):
+        try:
+            return float(self.value(name))
+        except (TypeError, ValueError):
+            return None
+
+    def marked(self, word):
+        """The rest of the first line that the guest has marked with a word."""
+        match = re.search(rf"^@{word} (.*)$", self.text, re.MULTILINE)
+        return match[1].strip() if match else None
+
+    @property
+    def verdict(self):
+        """PASS, "FAIL reason", or what stands in the way of a verdict."""
+        reason = self.marked("because")
+        reason = f" ({reason})" if reason else ""
+        if self.marked("refused"):
+            return f"the driver refused {self.marked('refused')}{reason}"
+        if not self.complete:
+            return "no verdict: the run did not end"
+        if self.marked("status") not in (None, "0"):
+            return f"no verdict: the run did not start{reason}"
+        results = [line for line in self.text.strip().splitlines()
+                   if not line.startswith("@")]
+        if not results or not re.match(r"verdict (PASS$|FAIL)", results[-1]):
+            return "no verdict in the result"
+        return results[-1].partition(" ")[2]

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The series of patches that `make series` writes: its style, and what it builds."""
+
+from pathlib import Path
+import re
+import subprocess
+import tempfile
+
+from ci.common import Case, guest_report, once
+from ci.kernel_table import TestBed, runs_on
+from testbed.common import BUILD, PROJECT, Trouble
+from testbed.source import get_source
+from locktorture.runs import NO_TIMEOUT
+from upstream.build import Build
+from upstream.series import make_series
+
+SERIES = TestBed("user-mode, the series", get_source)
+# What checkpatch is not asked, and why.
+IGNORED = {
+    "FILE_PATH_CHANGES": "the entry in MAINTAINERS comes with the first patch",
+    "MACRO_ARG_UNUSED": "an X macro uses some of its columns",
+    "TRAILING_SEMICOLON": "a row of an X macro becomes a member",
+    "MACRO_ARG_REUSE": "what defines a lock needs its name twice",
+    "EXPORT_SYMBOL": "it does not see an array behind DEFINE_PER_CPU()",
+    "FUNCTION_ARGUMENTS": "it takes the argument of an annotation for a parameter",
+    "UNNECESSARY_KERN_LEVEL": "printk_deferred() has its level in the format",
+}
+TORTURE_SECONDS = 4
+CPUS = 4
+
+
+def maintainer():
+    """As the project's own MAINTAINERS says: a test needs no git that knows its user."""
+    return re.search(r"^M:\s+(.*)$", (PROJECT / "MAINTAINERS").read_text(), re.MULTILINE)[1]
+
+
+@once
+def series():
+    return make_series(maintainer(), BUILD / "series-check")
+
+
+def checkpatch_case(made, patch):
+    """The case that checkpatch finds nothing. It writes where it is run."""
+    tree = made.source.path
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            ["perl", tree / "scripts/checkpatch.pl", f"--root={tree}", "--strict", "--terse",
+             "--no-summary", "--show-types", "--ignore", ",".join(IGNORED), patch],
+            cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, check=False)
+    return Case(f"series: checkpatch --strict: {patch.name}",
+                done.returncode == 0 and not done.stdout, done.stdout or "it failed")
+
+
+def kernel_doc_case(made, build):
+    """The case that kernel-doc reads the headers without a warning."""
+    headers = sorted((build.folder / "changed/include/linux").glob("nbqlock*.h"))
+    done = subprocess.run([made.source.path / "scripts/kernel-doc", "-none", *headers],
+                          text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    return Case(f"series: kernel-doc of {len(headers)} headers",
+                bool(headers) and done.returncode == 0 and not done.stdout.strip(),
+                done.stdout or "no headers")
+
+
+def static_cases(made):
+    yield Case(f"series: {len(made.patches)} patches and a cover letter for Linux "
+               f"{made.source.version}", bool(made.patches))
+    for patch in made.patches:
+        yield checkpatch_case(made, patch)
+    again = make_series(maintainer(), BUILD / "series-again")
+    same = [path.read_bytes() for path in (made.cover, *made.patches)] == \
+        [path.read_bytes() for path in (again.cover, *again.patches)]
+    yield Case("series: the same sources make the same patches", same)
+
+
+def suites_cases(build):
+    result = build.run_suites()
+    wrong = [f"{case.status} {case.name}" for case in result.cases
+             if case.status not in ("PASS", "SKIP")]
+    yield Case(f"series: {result.count('PASS')} cases of KUnit pass in the kernel with all "
+               "patches", result.passed, "\n".join([*result.problems, *wrong, result.detail]))
+
+
+def torture_cases(build, kernel):
+    runs, outcome = build.torture(kernel, TORTURE_SECONDS, CPUS)
+    for run in runs:
+        # How often a patience ends is chance.
+        complaint = "" if run.complaint == NO_TIMEOUT else run.complaint
+        yield Case(f"series: locktorture, {run.name}", not complaint,
+                   f"{complaint}\n{run.log[-2000:]}")
+    reasons = [*([outcome.problem] if outcome.problem else []), *outcome.complaints[:5]]
+    yield Case("series: the guest of locktorture ends, its kernel log is clean", not reasons,
+               "\n".join([*reasons, guest_report(outcome)]) if reasons else "")
+
+
+@runs_on(SERIES, "build, kunit.py")
+def series_patches():
+    """make series: checkpatch --strict, git am, a build of each patch, KUnit"""
+    made = series()
+    yield from static_cases(made)
+    build = Build(made)
+    yield Case("series: git am applies all patches to the tree's files", True)
+    with build.held():
+        for number in build.to_build():
+            try:
+                warnings = build.warnings_of(number)
+            except Trouble as trouble:
+                warnings = [str(trouble)]
+            yield Case(f"series: the tree builds with patch {number}, no warning under W=1",
+                       not warnings, "\n".join(warnings))
+        yield kernel_doc_case(made, build)
+        build.kernel()
+        yield from suites_cases(build)
+
+
+@runs_on(SERIES, "locktorture")
+def series_kernel():
+    """locktorture of the kernel with the series, with the new operations"""
+    build = Build(series())
+    with build.held():
+        yield from torture_cases(build, build.kernel())

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The judgement of a kernel on the hybrid: parts of its log, and the counters."""
+
+import unittest
+
+from testbed.common import PROJECT
+from testbed.complaints import complaints
+from testbed.kernel_copy import patched
+from whole_kernel.runs import (BANGS, BEGIN, END, Boot, LockTorture, Part, Rhashtable,
+                                  ShellLoad, counters_of)
+
+WRITES = "spin_lock-torture: Writes:  Total: {}  Max/Min: 9/3   Fail: 0 \n"
+SUCCESS = "spin_lock-torture:--- End of test: SUCCESS: acq_writer_lim=0 \n"
+COUNTERS = {"nodes_allocated": 90, "nodes_freed": 40, "nodes_reclaimed": 50, "deadlocks": 0,
+            "acquired_handoff": 90, "pool_high_water": 3, "exhaustions": 0}
+
+
+class Outcome:
+    problem = None
+
+    def __init__(self, log="", output=""):
+        self.log = log
+        self.output = output
+
+    @property
+    def complaints(self):
+        return complaints(self.log)
+
+
+def log_of(name, *lines):
+    return f"[ 1.0] {BEGIN}{name}\n" + "".join(lines) + f"[ 2.0] {END}{name}\n"
+
+
+def read(part, *lines, status="0"):
+    part.read(Outcome(log_of(part.name, *lines), f"@{part.name}@ {status}\n"), None)
+    return part.result
+
+
+class Parts(unittest.TestCase):
+    def test_exit_status_is_that_of_the_part(self):
+        self.assertEqual(read(Part("a", "true")), ("", ""))
+        self.assertIn("exit status 1", read(Part("a", "false"), status="1")[0])
+
+    def test_part_that_was_never_reached_fails(self):
+        part = ShellLoad(2, 1)
+        part.read(Outcome(), None)
+        self.assertTrue(part.result[0])
+
+    def test_torture_test_is_judged_by_its_own_part_of_the_log(self):
+        part = LockTorture("spin_lock", 1)
+        self.assertEqual(read(part, WRITES.format(42), SUCCESS)[0], "")
+        part.read(Outcome(log_of("rw_lock", WRITES.format(42), SUCCESS), ""), None)
+        self.assertTrue(part.result[0])
+
+    def test_torture_test_fails_by_what_it_says(self):
+        part = LockTorture("spin_lock", 1)
+        debug = SUCCESS.replace("SUCCESS:", "SUCCESS [debug]:")
+        self.assertEqual(read(part, WRITES.format(42), debug)[0], "")
+        for lines in ((), (WRITES.format(42),), (WRITES.format(0), SUCCESS), (SUCCESS,)):
+            self.assertTrue(read(part, *lines)[0], lines)
+        self.assertEqual(read(part, WRITES.format(42), "Fail: 3 !!!\n", SUCCESS)[0], BANGS)
+        self.assertIn("exit", read(part, WRITES.format(42), SUCCESS, status="1")[0])
+
+    def test_torture_figure_has_reads_where_there_are_some(self):
+        reads = "rw_lock-torture: Reads :  Total: 7  Max/Min: 4/3   Fail: 0 \n"
+        part = LockTorture("rw_lock", 1)
+        self.assertEqual(read(part, WRITES.format(42), reads, SUCCESS),
+                         ("", "42 writes, 3 to 9 a thread; 7 reads"))
+
+    def test_torture_figure_has_the_time_that_the_run_took(self):
+        start = "[ 4.50] spin_lock-torture:--- Start of test: acq_writer_lim=0\n"
+        self.assertEqual(read(LockTorture("spin_lock", 1), start, WRITES.format(42),
+                              f"[ 9.75] {SUCCESS}")[1], "42 writes in 5.2 s, 3 to 9 a thread")
+
+    def test_rhashtable_fails_by_threads_and_by_lines(self):
+        done = "Started 8 threads, {} failed, rhltable test returns 0\n"
+        part = Rhashtable(8, 1000)
+        self.assertEqual(read(part, done.format(0)), ("", "8 threads"))
+        for lines in ((), (done.format(1),), ("Test failed: Total\n", done.format(0)),
+                      ("Testing rhashtable_next_key: FAIL\n", done.format(0))):
+            self.assertTrue(read(part, *lines)[0], lines)
+
+    def test_a_traversal_that_met_a_resize_may_see_objects_twice_and_miss_none(self):
+        lines = ("[ 7.1]  Traversal complete: counted={}, nelems={}, entries=9, table-jumps={}\n"
+                 "[ 7.2] Test failed: Total count mismatch ^^^\n"
+                 "Started 8 threads, 0 failed, rhltable test returns 0\n")
+        for counted, nelems, jumps, passes in ((12, 9, 1, True), (12, 9, 10, True),
+                                               (12, 9, 0, False), (8, 9, 1, False),
+                                               (12, 10, 1, False)):
+            complaint = read(Rhashtable(8, 9), lines.format(counted, nelems, jumps))[0]
+            self.assertEqual(not complaint, passes, (counted, nelems, jumps))
+
+
+class Counters(unittest.TestCase):
+    def boot(self, log="", is_hybrid=True, freed=(40,), **counters):
+        boot = Boot(None, 4, [], is_hybrid)
+        boot.outcome = Outcome(log)
+        boot.swept = "@swept" if is_hybrid else ""
+        boot.readings = [{**COUNTERS, **counters, "nodes_freed": each} for each in freed] \
+            if is_hybrid else []
+        return boot
+
+    def test_nodes_of_contexts_that_wait_may_be_in_some_readings(self):
+        boot = self.boot(freed=(38, 40, 41, 39))
+        self.assertEqual((boot.complaint, boot.left), ("", [2, 0, -1, 1]))
+        self.assertIn("-1 queue nodes left", boot.summary)
+
+    def test_a_node_that_is_lost_or_freed_twice_fails(self):
+        for freed in ((39, 38, 39), (41, 42, 41)):
+            self.assertIn("nodes are left", self.boot(freed=freed).complaint)
+
+    def test_queues_that_were_not_swept_fail(self):
+        boot = self.boot()
+        boot.swept = "insmod: ERROR: could not insert module"
+        self.assertIn("swept: insmod", boot.complaint)
+
+    def test_counters_are_read_from_lines_of_name_and_number(self):
+        self.assertEqual(counters_of("a 1\nno number\nb_c 20\n"), {"a": 1, "b_c": 20})
+
+    def test_deadlocks_exhaustions_and_complaints_fail(self):
+        for wrong in (self.boot(deadlocks=1), self.boot(exhaustions=1),
+                      self.boot("WARNING: CPU: 1 PID: 2 at kernel/x.c\n")):
+            self.assertTrue(wrong.complaint)
+
+    def test_failed_tests_of_locks_at_boot_fail(self):
+        for end, bad in (" Good, all 359 testcases passed! |\n", False), ("", True):
+            log = f"[ 0.0] | Locking API testsuite:\n[ 0.1] ...\n{end}"
+            self.assertEqual(bool(self.boot(log).complaint), bad)
+
+    def test_missing_counters_fail_with_the_hybrid_only(self):
+        boot = self.boot(is_hybrid=False)
+        self.assertEqual(boot.complaint, "")
+        boot.is_hybrid = True
+        self.assertTrue(boot.complaint)
+
+
+class Broken(unittest.TestCase):
+    def test_patch_that_breaks_the_lock_fits(self):
+        sources = {}
+        patched(PROJECT, PROJECT / "tools/whole_kernel/no-exclusion.patch", sources)
+        self.assertIn("is_module_address", sources["nbqlock/bare_spin.c"])
+
+
+if __name__ == "__main__":
+    unittest.main()
