@@ -460,6 +460,7 @@ static void place_is_not_resumed_after_init(void)
 #define PATIENT_NS		20000
 #define STALLED_NS		50000
 #define CHECK_PRED_NS		100000
+#define CHECK_RESUMED_NS	20000
 /* More than it takes to read the clock, to check, to request. */
 #define MANY_POLLS		1000
 
@@ -520,9 +521,49 @@ static void resumed_waiter_keeps_its_age(void)
 	end();
 }
 
+/* The place of B is resumed while its successor is about to skip it: that skips no node. */
+static void place_resumed_first_is_not_skipped(void)
+{
+	struct coro first, back, behind;
+
+	start_with_place(&first, &back, &behind, 2);
+	EXPECT(coro_until(&behind, SHIM_OP_CMPXCHG, CORO_ANYWHERE));
+	resume(&back, KTIME_MAX);
+	EXPECT(coro_until_poll(&behind));
+	nbq_X_unlock(&lock);
+	EXPECT(coro_finish(&first) == 0);
+	EXPECT(coro_finish(&back) == 0);
+	EXPECT(coro_finish(&behind) == 0);
+	EXPECT(shim_walks(1) == 0);
+	end();
+}
+
 static bool is_preempted(unsigned int cpu)
 {
 	return cpu == SHIM_CPU_NUMBER(1);
+}
+
+/* The hypervisor is asked by an attempt that resumes so long after the last question. */
+static void resumed_waiter_acts_for_preempted_head(void)
+{
+	struct coro first, back, behind;
+	unsigned int asks;
+
+	for (asks = 0; asks < 2; asks++) {
+		start_with_place(&first, &back, &behind, CHECK_RESUMED_NS - !asks);
+		shim_vcpu_is_preempted = is_preempted;
+		resume(&back, PATIENCE);
+		nbq_X_unlock(&lock);
+		EXPECT(acquires(&back) == asks);
+		shim_vcpu_is_preempted = NULL;
+		if (asks)
+			EXPECT(coro_finish(&back) == 0);
+		EXPECT(coro_finish(&first) == 0);
+		if (!asks)
+			EXPECT(coro_finish(&back) == 0);
+		EXPECT(coro_finish(&behind) == 0);
+		end();
+	}
 }
 
 /* A W W: vcpu_is_preempted() says so of the first, whose heartbeat is young; or not. */
@@ -734,6 +775,8 @@ int main(void)
 #ifdef TYPE_SPIN
 		TEST_CASE(resumed_waiter_acts_for_stalled_head),
 		TEST_CASE(resumed_waiter_keeps_its_age),
+		TEST_CASE(place_resumed_first_is_not_skipped),
+		TEST_CASE(resumed_waiter_acts_for_preempted_head),
 		TEST_CASE(steal_when_vcpu_of_predecessor_preempted),
 #endif
 		TEST_CASE(random_interleavings_keep_exclusion_and_nodes),
