@@ -403,6 +403,57 @@ static void leave_places(void)
 	nbq_X_unlock(&lock);
 }
 
+/* Before and after: A L L. An attempt without patience has read the tail, and then its state. */
+static void start_looking(struct coro *attempt)
+{
+	leave_places();
+	coro_start_task(attempt, &lock, 5, 0);
+	EXPECT(coro_until(attempt, SHIM_OP_LOAD, nbq_X_tail(&lock)));
+	EXPECT(coro_until(attempt, SHIM_OP_LOAD, nbq_X_tail(&lock)));
+}
+
+static void finish_looking(struct coro *attempt)
+{
+	unsigned int allocated = shim_event("nodes_allocated");
+
+	EXPECT(coro_finish(attempt) == -EBUSY);
+	EXPECT(shim_event("nodes_allocated") == allocated);
+}
+
+static void attempt_without_patience_sees_another_tail(void)
+{
+	struct coro attempt, holder;
+
+	start_looking(&attempt);
+	start(&holder, 4);
+	EXPECT(coro_until_held(&holder));
+	finish_looking(&attempt);
+	EXPECT(coro_finish(&holder) == 0);
+	end();
+}
+
+/* The last place is resumed; the one before it is skipped, and makes another lock available. */
+static void attempt_without_patience_sees_a_node_in_another_queue(void)
+{
+	struct nbq_X *other = lock_with_same_hash();
+	struct coro attempt, holder, first, second;
+
+	nbq_X_init(other);
+	start_looking(&attempt);
+	EXPECT(coro_steps(&attempt, 1));
+	start(&holder, 2);
+	EXPECT(coro_until_held(&holder));
+	coro_start_task(&first, other, 1, PATIENCE);
+	EXPECT(coro_until_held(&first));
+	start_waiting_at(&second, 3, other);
+	EXPECT(coro_finish(&first) == 0);
+	finish_looking(&attempt);
+	EXPECT(coro_finish(&second) == 0);
+	EXPECT(coro_finish(&holder) == 0);
+	EXPECT(nbq_X_destroy(other) == 0);
+	end();
+}
+
 /* Attempts of the CPUs with abandoned nodes, which see so many frees late: none resumes one. */
 static void attempt_without_resume(int late)
 {
@@ -768,6 +819,8 @@ int main(void)
 		TEST_CASE(abandoned_node_is_skipped_behind_resumed_one),
 #endif
 #if HOLDS_NODE
+		TEST_CASE(attempt_without_patience_sees_another_tail),
+		TEST_CASE(attempt_without_patience_sees_a_node_in_another_queue),
 		TEST_CASE(place_is_not_resumed_after_destroy),
 		TEST_CASE(place_is_not_resumed_where_its_free_is_seen_late),
 		TEST_CASE(place_is_not_resumed_after_init),
