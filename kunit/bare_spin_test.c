@@ -217,6 +217,26 @@ static void enqueue_behind(void *arg)
 	nbq_contender_enqueue(fixture, &fixture->contenders[fixture->count - 1]);
 }
 
+/* A head requests the handoff when it has waited for 20 us, all its attempts together. */
+static void resumed_place_keeps_its_age(struct kunit *test)
+{
+	struct nbq_fixture *fixture = test->priv;
+
+	/* before: H w; in between: H w L y; after: H y */
+	nbq_fixture_hold(test);
+	nbq_fixture_enqueue(test);
+	KUNIT_ASSERT_NOT_NULL(test, nbq_fixture_contender(fixture));
+	nbq_fake_start(1000000, 10);
+	nbq_fake_call(1000100, enqueue_behind, fixture);
+	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
+	nbq_contender_abandon(fixture, &fixture->contenders[1]);
+	KUNIT_EXPECT_EQ(test, attempt(test, 1000), -ETIMEDOUT);
+	EXPECT_TOTAL(test, .timeouts = 2, .nodes_allocated = 1, .nodes_resumed = 1,
+		     .nodes_abandoned = 2, .nodes_reclaimed = 1);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->state.request, 0);
+	nbq_fixture_drain(fixture);
+}
+
 /*
  * The memory of the lock becomes that of another one, without a call. In the queue of its address
  * a place of this CPU stands abandoned.
@@ -262,6 +282,7 @@ static struct kunit_case bare_cases[] = {
 	KUNIT_CASE(wait_without_end_acquires_what_is_released),
 	KUNIT_CASE(wait_without_end_goes_on_after_a_deadlock),
 	KUNIT_CASE(interrupt_above_its_own_cpus_waiter_times_out),
+	KUNIT_CASE(resumed_place_keeps_its_age),
 	KUNIT_CASE(place_is_resumed_at_the_next_lock_in_the_same_memory),
 	{}
 };

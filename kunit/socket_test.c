@@ -167,12 +167,31 @@ static void enqueue_behind_the_head(struct event *event)
 	nbq_contender_enqueue(fixture, &fixture->contenders[1]);
 }
 
+static void enqueue_the_last(struct event *event)
+{
+	struct nbq_fixture *fixture = event->test->priv;
+
+	nbq_contender_enqueue(fixture, &fixture->contenders[fixture->count - 1]);
+}
+
 /* As a head of the other socket does that finds its turn over. */
-static void release_to_this_socket(struct event *event)
+static void notify_this_socket(struct event *event)
 {
 	lock_of(event->test)->state.request = request_at(nbq_fake.now, own->turn);
 	queue_here(event->test)->notified = lock_of(event->test);
+}
+
+static void release_to_this_socket(struct event *event)
+{
+	notify_this_socket(event);
 	release(event);
+}
+
+
+static void happen_next(struct event *event, u64 at, void (*act)(struct event *event))
+{
+	event->act = act;
+	nbq_fake_call(at, happen, event);
 }
 
 static int try_for(struct kunit *test, ktime_t patience)
@@ -273,6 +292,84 @@ static void head_that_is_not_notified_takes_the_lock_in_the_end(struct kunit *te
 	KUNIT_EXPECT_LE(test, ns, NBQ_SPIN_HANDOFF_NS + 100);
 }
 
+#define RELEASED_LATER_NS	200
+
+static void notify_and_release_later(struct event *event)
+{
+	notify_this_socket(event);
+	happen_next(event, nbq_fake.now + RELEASED_LATER_NS, release);
+}
+
+static void head_that_was_notified_polls_the_lock(struct kunit *test)
+{
+	struct event event = { .test = test };
+
+	nbq_fixture_hold(test);
+	lock_of(test)->state.request = request_at(1000, made_up->turn);
+	nbq_fake_start(1000, 10);
+	happen_next(&event, 1070, notify_and_release_later);
+	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX), 0);
+	KUNIT_EXPECT_LE(test, nbq_fake.now, 1070 + RELEASED_LATER_NS + 100);
+}
+
+#define TAKEN_NS	(10 * NBQ_UNIT_NS)	/* when the lock is taken before the head */
+
+static void release_with_a_new_request(struct event *event)
+{
+	lock_of(event->test)->state.request = request_at(nbq_fake.now, made_up->turn);
+	release(event);
+}
+
+static void take_for_the_other_socket(struct event *event)
+{
+	struct nbq_fixture *fixture = event->test->priv;
+
+	lock_of(event->test)->state.holder = nbq_context_of(&fixture->pool);
+	lock_of(event->test)->state.request = request_at(TAKEN_NS, made_up->turn);
+	happen_next(event, TAKEN_NS + 2 * NBQ_UNIT_NS, release_with_a_new_request);
+}
+
+static void release_for_a_moment(struct event *event)
+{
+	release_with_a_new_request(event);
+	happen_next(event, TAKEN_NS, take_for_the_other_socket);
+}
+
+/* It has seen the lock free before, and awaits the turn up to the end of the request of then. */
+static void head_without_the_turn_takes_a_lock_that_is_free_for_long(struct kunit *test)
+{
+	struct event event = { .test = test };
+	u64 expired = TAKEN_NS + 3 * NBQ_UNIT_NS;
+
+	nbq_fixture_hold(test);
+	nbq_fake_start(TAKEN_NS - 400, 10);
+	happen_next(&event, TAKEN_NS - 200, release_for_a_moment);
+	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX), 0);
+	KUNIT_EXPECT_GE(test, nbq_fake.now, expired + 2000);
+	KUNIT_EXPECT_LE(test, nbq_fake.now, expired + 2000 + 200);
+}
+
+/* It was abandoned in front of another waiter, and is the head's when it is resumed. */
+static void resumed_place_awaits_the_turn_of_its_socket(struct kunit *test)
+{
+	struct event event = { .test = test };
+	struct nbq_fixture *fixture = test->priv;
+
+	/* Before: H w; in between: H w L y; after: y */
+	nbq_fixture_hold(test);
+	nbq_fixture_enqueue(test);
+	KUNIT_ASSERT_NOT_NULL(test, nbq_fixture_contender(fixture));
+	nbq_fake_start(1000, 10);
+	happen_next(&event, 1600, enqueue_the_last);
+	KUNIT_EXPECT_EQ(test, try_for(test, 25000), -ETIMEDOUT);
+	nbq_contender_abandon(fixture, &fixture->contenders[1]);
+	lock_of(test)->state.request = request_at(nbq_fake.now, made_up->turn);
+	happen_next(&event, nbq_fake.now + 200, release);
+	KUNIT_EXPECT_EQ(test, try_for(test, KTIME_MAX), 0);
+	KUNIT_EXPECT_TRUE(test, event.awaits);
+	nbq_fixture_drain(fixture);
+}
+
 /* Its successor may wait for another lock, or give up before it awaits the turn itself. */
 static void head_that_gives_up_leaves_no_turn_awaited(struct kunit *test)
 {
@@ -292,12 +389,58 @@ static void head_that_gives_up_leaves_no_turn_awaited(struct kunit *test)
 	nbq_fixture_drain(test->priv);
 }
 
+static void request_for_the_other_socket(struct event *event)
+{
+	lock_of(event->test)->state.request = request_at(nbq_fake.now, made_up->turn);
+}
+
+/* Whether it gives up right after it has begun to await the turn, or after a former head has. */
+static void head_that_gives_up_soon_leaves_no_turn_awaited(struct kunit *test)
+{
+	struct event event = { .test = test };
+	u64 step, at;
+
+	nbq_fixture_hold(test);
+	/* Near its deadline it reads the clock at each poll, since polls take that long. */
+	for (step = 300; step < 500; step += 20) {
+		for (at = 40000 - 2 * step; at < 40000 + 2 * step; at += step / 2) {
+			lock_of(test)->state.request = 0;
+			nbq_fake_start(0, step);
+			happen_next(&event, at, request_for_the_other_socket);
+			KUNIT_EXPECT_EQ(test, try_for(test, 40000), -ETIMEDOUT);
+			KUNIT_EXPECT_NULL(test, queue_here(test)->awaits);
+			queue_here(test)->awaits = NULL;
+		}
+	}
+	nbq_fake_start(1000, 10);
+	queue_here(test)->awaits = lock_of(test);
+	queue_here(test)->handoff = handoff_at(1000);
+	KUNIT_EXPECT_EQ(test, try_for(test, 21000), -ETIMEDOUT);
+	KUNIT_EXPECT_NULL(test, queue_here(test)->awaits);
+	nbq_fixture_drain(test->priv);
+}
+
+static const struct drained_case {
+	const char *desc;
+	bool last;		/* its socket is the last one: the next is the first */
+} drained_cases[] = {
+	{ "to_the_last_socket", false },
+	{ "to_the_first_socket", true },
+};
+
+NBQ_ARRAY_PARAM(drained, drained_cases);
+
 static void head_whose_queue_has_drained_passes_the_turn(struct kunit *test)
 {
+	const struct drained_case *drained = test->param_value;
 	struct event event = { .test = test, .act = drain };
 	u64 now = 10 * NBQ_UNIT_NS;
 	u16 held;
 
+	if (drained->last) {
+		swap(own->turn, made_up->turn);
+		set_sockets(made_up, own, 2);
+	}
 	nbq_fixture_hold(test);
 	nbq_fixture_enqueue(test);
 	queue_there(test)->awaits = lock_of(test);
@@ -447,8 +590,12 @@ static struct kunit_case nbq_sockets_cases[] = {
 	KUNIT_CASE(no_steal_from_the_socket_that_has_the_turn),
 	KUNIT_CASE(head_that_is_notified_takes_the_lock_at_once),
 	KUNIT_CASE(head_that_is_not_notified_takes_the_lock_in_the_end),
+	KUNIT_CASE(head_that_was_notified_polls_the_lock),
+	KUNIT_CASE(head_without_the_turn_takes_a_lock_that_is_free_for_long),
+	KUNIT_CASE(resumed_place_awaits_the_turn_of_its_socket),
 	KUNIT_CASE(head_that_gives_up_leaves_no_turn_awaited),
-	KUNIT_CASE(head_whose_queue_has_drained_passes_the_turn),
+	KUNIT_CASE(head_that_gives_up_soon_leaves_no_turn_awaited),
+	KUNIT_CASE_PARAM(head_whose_queue_has_drained_passes_the_turn, drained_gen_params),
 	KUNIT_CASE(waiter_of_another_socket_is_contention),
 	KUNIT_CASE_PARAM(head_requests_the_next_turn_before_its_own_expires, turn_gen_params),
 	KUNIT_CASE_PARAM(waiter_does_not_wait_for_another_lock, shared_gen_params),

@@ -38,6 +38,7 @@ unsigned int shim_reported_kept;
 unsigned int shim_growth_requests;
 unsigned int shim_contention_begins;
 unsigned int shim_contention_ends;
+int shim_contention_ret;
 unsigned int shim_wait_begins;
 unsigned int shim_wait_ends;
 bool shim_contention_is_traced;

@@ -166,11 +166,12 @@ static struct nbq_X *lock_apart_from(const struct nbq_X *lock)
 /*
  * The patience of CPU 1 at A is over, and it has made so many accesses since, to abandon its node.
  * A nested attempt abandons its node at B, before a waiter that is about to abandon, too: the node
- * stays as B's tail. Then B is no lock any more.
+ * stays as B's tail. Then B is no lock any more. Return: it was nested.
  */
-static void leave_places(unsigned int accesses, struct nbq_X *a, struct nbq_X *b)
+static bool leave_places(unsigned int accesses, struct nbq_X *a, struct nbq_X *b)
 {
 	struct owner contexts[3], outer, inner, behind;
+	bool nested;
 
 	EXPECT(nbq_X_lock_timeout(a, KTIME_MAX) == 0);
 	EXPECT(nbq_X_lock_timeout(b, KTIME_MAX) == 0);
@@ -179,7 +180,7 @@ static void leave_places(unsigned int accesses, struct nbq_X *a, struct nbq_X *b
 	start_waiting(&outer, 1, a, PATIENCE);
 	start_waiting(&contexts[2], 2, a, KTIME_MAX);
 	expire_patience();
-	coro_steps(&outer.coro, accesses);
+	nested = coro_steps(&outer.coro, accesses);
 
 	start_waiting(&inner, 1, b, PATIENCE);
 	start_waiting(&behind, 3, b, PATIENCE);
@@ -192,16 +193,18 @@ static void leave_places(unsigned int accesses, struct nbq_X *a, struct nbq_X *b
 	nbq_X_unlock(b);
 	nbq_X_unlock(a);
 	end_in_turns(contexts, 3);
+	return nested;
 }
 
 static void no_place_of_a_nested_attempt_at_an_earlier_lock(void)
 {
 	struct nbq_X *a = &locks[0], *b = lock_apart_from(a);
 	unsigned int accesses;
+	bool nested;
 
 	for (accesses = 0; accesses < MOST_AT_END && !test_has_failed(); accesses++) {
 		begin(16);
-		leave_places(accesses, a, b);
+		nested = leave_places(accesses, a, b);
 		/* In the same memory, without a destroy: what stands in the queue is lost. */
 		nbq_X_init(b);
 		/* CPU 1 finds no place at A. */
@@ -210,6 +213,8 @@ static void no_place_of_a_nested_attempt_at_an_earlier_lock(void)
 		test_clock_step = 1;
 		EXPECT(try_as(b, 1, 1, NMI_LEVEL) == -ETIMEDOUT);
 		nbq_X_unlock(b);
+		/* Nor is there one at B. */
+		EXPECT(!nested || shim_event("nodes_resumed") == 0);
 	}
 	shim_pools_start(16, 16);
 }

@@ -324,7 +324,11 @@ static void report_names_the_holder(void)
 	DEFINE_NBQ_X(elsewhere);
 	unsigned int holder;
 
-	test_expect_warnings(HOLDS_NODE + REPORTS_MISUSE);
+	test_expect_warnings(2 * HOLDS_NODE + REPORTS_MISUSE);
+	if (HOLDS_NODE) {
+		nbq_X_unlock(&lock);
+		EXPECT(shim_reported == NBQ_REPORT_NOT_HELD);
+	}
 	nbq_X_lock(&elsewhere);
 	shim_cpu = 2;
 	shim_level = 1;
@@ -386,6 +390,7 @@ static void empty_pool_is_enomem_at_the_deadline_and_reported(void)
 	test_clock(0, 0);
 	shim_hook = pass_time;
 	EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ENOMEM);
+	EXPECT(shim_contention_ret == -ENOMEM);
 	shim_hook = NULL;
 	EXPECT(test_now == 2 * 900);
 	EXPECT(traced_waits(1));

@@ -403,6 +403,57 @@ static void leave_places(void)
 	nbq_X_unlock(&lock);
 }
 
+/* Before and after: A L L. An attempt without patience has read the tail, and then its state. */
+static void start_looking(struct coro *attempt)
+{
+	leave_places();
+	coro_start_task(attempt, &lock, 5, 0);
+	EXPECT(coro_until(attempt, SHIM_OP_LOAD, nbq_X_tail(&lock)));
+	EXPECT(coro_until(attempt, SHIM_OP_LOAD, nbq_X_tail(&lock)));
+}
+
+static void finish_looking(struct coro *attempt)
+{
+	unsigned int allocated = shim_event("nodes_allocated");
+
+	EXPECT(coro_finish(attempt) == -EBUSY);
+	EXPECT(shim_event("nodes_allocated") == allocated);
+}
+
+static void attempt_without_patience_sees_another_tail(void)
+{
+	struct coro attempt, holder;
+
+	start_looking(&attempt);
+	start(&holder, 4);
+	EXPECT(coro_until_held(&holder));
+	finish_looking(&attempt);
+	EXPECT(coro_finish(&holder) == 0);
+	end();
+}
+
+/* The last place is resumed; the one before it is skipped, and makes another lock available. */
+static void attempt_without_patience_sees_a_node_in_another_queue(void)
+{
+	struct nbq_X *other = lock_with_same_hash();
+	struct coro attempt, holder, first, second;
+
+	nbq_X_init(other);
+	start_looking(&attempt);
+	EXPECT(coro_steps(&attempt, 1));
+	start(&holder, 2);
+	EXPECT(coro_until_held(&holder));
+	coro_start_task(&first, other, 1, PATIENCE);
+	EXPECT(coro_until_held(&first));
+	start_waiting_at(&second, 3, other);
+	EXPECT(coro_finish(&first) == 0);
+	finish_looking(&attempt);
+	EXPECT(coro_finish(&second) == 0);
+	EXPECT(coro_finish(&holder) == 0);
+	EXPECT(nbq_X_destroy(other) == 0);
+	end();
+}
+
 /* Attempts of the CPUs with abandoned nodes, which see so many frees late: none resumes one. */
 static void attempt_without_resume(int late)
 {
@@ -460,6 +511,7 @@ static void place_is_not_resumed_after_init(void)
 #define PATIENT_NS		20000
 #define STALLED_NS		50000
 #define CHECK_PRED_NS		100000
+#define CHECK_RESUMED_NS	20000
 /* More than it takes to read the clock, to check, to request. */
 #define MANY_POLLS		1000
 
@@ -520,9 +572,49 @@ static void resumed_waiter_keeps_its_age(void)
 	end();
 }
 
+/* The place of B is resumed while its successor is about to skip it: that skips no node. */
+static void place_resumed_first_is_not_skipped(void)
+{
+	struct coro first, back, behind;
+
+	start_with_place(&first, &back, &behind, 2);
+	EXPECT(coro_until(&behind, SHIM_OP_CMPXCHG, CORO_ANYWHERE));
+	resume(&back, KTIME_MAX);
+	EXPECT(coro_until_poll(&behind));
+	nbq_X_unlock(&lock);
+	EXPECT(coro_finish(&first) == 0);
+	EXPECT(coro_finish(&back) == 0);
+	EXPECT(coro_finish(&behind) == 0);
+	EXPECT(shim_walks(1) == 0);
+	end();
+}
+
 static bool is_preempted(unsigned int cpu)
 {
 	return cpu == SHIM_CPU_NUMBER(1);
+}
+
+/* The hypervisor is asked by an attempt that resumes so long after the last question. */
+static void resumed_waiter_acts_for_preempted_head(void)
+{
+	struct coro first, back, behind;
+	unsigned int asks;
+
+	for (asks = 0; asks < 2; asks++) {
+		start_with_place(&first, &back, &behind, CHECK_RESUMED_NS - !asks);
+		shim_vcpu_is_preempted = is_preempted;
+		resume(&back, PATIENCE);
+		nbq_X_unlock(&lock);
+		EXPECT(acquires(&back) == asks);
+		shim_vcpu_is_preempted = NULL;
+		if (asks)
+			EXPECT(coro_finish(&back) == 0);
+		EXPECT(coro_finish(&first) == 0);
+		if (!asks)
+			EXPECT(coro_finish(&back) == 0);
+		EXPECT(coro_finish(&behind) == 0);
+		end();
+	}
 }
 
 /* A W W: vcpu_is_preempted() says so of the first, whose heartbeat is young; or not. */
@@ -727,6 +819,8 @@ int main(void)
 		TEST_CASE(abandoned_node_is_skipped_behind_resumed_one),
 #endif
 #if HOLDS_NODE
+		TEST_CASE(attempt_without_patience_sees_another_tail),
+		TEST_CASE(attempt_without_patience_sees_a_node_in_another_queue),
 		TEST_CASE(place_is_not_resumed_after_destroy),
 		TEST_CASE(place_is_not_resumed_where_its_free_is_seen_late),
 		TEST_CASE(place_is_not_resumed_after_init),
@@ -734,6 +828,8 @@ int main(void)
 #ifdef TYPE_SPIN
 		TEST_CASE(resumed_waiter_acts_for_stalled_head),
 		TEST_CASE(resumed_waiter_keeps_its_age),
+		TEST_CASE(place_resumed_first_is_not_skipped),
+		TEST_CASE(resumed_waiter_acts_for_preempted_head),
 		TEST_CASE(steal_when_vcpu_of_predecessor_preempted),
 #endif
 		TEST_CASE(random_interleavings_keep_exclusion_and_nodes),

@@ -9,6 +9,7 @@
 
 extern unsigned int shim_contention_begins;
 extern unsigned int shim_contention_ends;
+extern int shim_contention_ret;		/* of the last one */
 /* Whether contention_begin is traced. */
 extern bool shim_contention_is_traced;
 
@@ -25,6 +26,7 @@ static inline void trace_contention_begin(void *lock, unsigned int flags)
 static inline void trace_contention_end(void *lock, int ret)
 {
 	__atomic_fetch_add(&shim_contention_ends, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&shim_contention_ret, ret, __ATOMIC_RELAXED);
 }
 
 #endif
