@@ -36,20 +36,20 @@ check-all:
 	@tools/setup check-all -- tools/check --all $(CHECK_OPTIONS)
 
 verify:
-	@tools/setup verify -- tools/verify
+	@tools/setup verify -- tools/nbq verify
 
 mutate:
 	@tools/setup mutate -- $(if $(MUTATE_OPTIONS),tools/verification/mutate/mutate \
-		$(MUTATE_OPTIONS),tools/verify mutants)
+		$(MUTATE_OPTIONS),tools/nbq verify mutants)
 
 docs:
-	@tools/setup docs -- tools/docs
+	@tools/setup docs -- tools/nbq docs
 
 series:
-	@tools/setup series -- tools/series $(SERIES_OPTIONS)
+	@tools/setup series -- tools/nbq series $(SERIES_OPTIONS)
 
 deb:
-	@tools/setup deb -- tools/deb
+	@tools/setup deb -- tools/nbq deb
 
 include tools/packages/install/install.mk
 
@@ -70,19 +70,19 @@ help:
 	@echo '  CHECK_OPTIONS=...   ... with options of tools/check'
 	@echo 'make verify           all schedules of small configurations, litmus tests, and whole'
 	@echo '                      acquisitions under weak memory, where there is GenMC: a report'
-	@echo '                      in build/verification; see also tools/verify --help'
+	@echo '                      in build/verification; see also tools/nbq verify --help'
 	@echo 'make mutate           make mistakes in copies of the locks, see which tests notice each;'
 	@echo '                      for that report, too'
 	@echo '  MUTATE_OPTIONS=...  ... with options of tools/verification/mutate/mutate: --changed'
 	@echo 'make docs             build the documentation as HTML: build/docs/html/index.html'
 	@echo 'make series           write patches that add the hybrid to a kernel tree: build/series'
 	@echo '  KSRC=FOLDER         ... for that tree'
-	@echo '  SERIES_OPTIONS=...  ... with options of tools/series'
-	@echo 'make clean            remove what was built here (the cache stays: tools/kernel clean)'
+	@echo '  SERIES_OPTIONS=...  ... with options of tools/nbq series'
+	@echo 'make clean            remove what was built here (the cache stays: tools/nbq kernel clean)'
 	@echo
 	@echo 'run, bench, check, check-all, verify, mutate, docs, series and deb say what they are going'
 	@echo 'to install, download and build, and do it; tools/setup --list run names packages.'
 	@echo 'Kernels are kept in a cache:'
 	@echo '  KSRC=FOLDER         a Linux tree of 6.19 or later, instead of a download'
 	@echo '  NBQ_CACHE=FOLDER    the cache, instead of ~/.cache/nbqlock'
-	@echo 'See also tools/nbq --help, tools/guest --help, tools/debian-guest --help.'
+	@echo 'See also tools/nbq --help, tools/nbq guest --help, tools/nbq debian-guest --help.'

@@ -10,7 +10,7 @@ import tempfile
 
 from ci.common import Case, clean_guest, done, guest_report
 from ci.kernel_table import On, TestBed
-from ci.tutorial import HANGS, MOST_RUNS, difference
+from tutorial.steps import HANGS, MOST_RUNS, difference
 from testbed.common import BUILD
 from testbed.guest import run_guest
 from packages import installed_top, secure_boot_script
@@ -18,7 +18,7 @@ from packages.build import build_consumer, build_packages, field
 from packages.secure_boot import SecureBootMachine
 from packages.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system,
                              remove_system, write_disk)
-from testbed.tutorial import (PAGE, breaks_a_promise, commands, is_as_shown, shown_of)
+from tutorial.page import (PAGE, breaks_a_promise, commands, is_as_shown, shown_of)
 from testbed.versions import version
 
 FOLDER = BUILD / "systems"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command line that tools/guest and tools/debian-guest share."""
+"""The command line that tools/nbq guest and tools/nbq debian-guest share."""
 
 import argparse
 from pathlib import Path

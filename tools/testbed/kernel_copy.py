@@ -91,7 +91,7 @@ def patched(tree, patch, texts):
         if times != 1:
             raise Trouble(f"{patch.relative_to(PROJECT)} does not fit this kernel: of {name}, "
                           f"\"{title}\" is in {times} places, not 1:\n{old}"
-                          "Adapt the patch to the tree that `tools/kernel source` prints.")
+                          "Adapt the patch to the tree that `tools/nbq kernel source` prints.")
         texts[name] = texts[name].replace(old, new)
 
 

@@ -6,7 +6,7 @@ import unittest
 from moving.steps import PAGE as MOVING, rows
 from testbed.common import Trouble
 from moving.drivers import Lock, is_left, with_include
-from testbed.tutorial import PAGE, breaks_a_promise, commands, is_as_shown, tracked, unread
+from tutorial.page import PAGE, breaks_a_promise, commands, is_as_shown, tracked, unread
 
 
 class MovingTest(unittest.TestCase):
@@ -46,7 +46,7 @@ class TutorialTest(unittest.TestCase):
 
     def test_a_command_without_output_is_refused(self):
         with self.assertRaises(Trouble):
-            commands("   $ tools/guest true\n\nText.\n")
+            commands("   $ tools/nbq guest true\n\nText.\n")
 
     def test_outputs_are_compared_without_their_figures(self):
         typed = {one.name: one for one in commands(PAGE.read_text())}

@@ -1,7 +1,5 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-"exec" "${0%/*}/setup" "python" "--" "python3" "$0" "$@"	# for sh; below it is Python
-__doc__ = """Shows what a stalled console does to the CPU that takes its interrupts.
+"""Shows what a stalled console does to the CPU that takes its interrupts.
 
 The kernel's virtio console waits with its lock held until the device has consumed the output;
 its interrupt handler waits for that lock. Two kernels are booted, the found one and one in which
@@ -20,7 +18,7 @@ from pathlib import Path
 import sys
 
 from bench import exceeding
-from testbed.common import cores, main, say, setup
+from testbed.common import cores, say, setup
 from console.stall import CPUS, INPUTS, SIDES, OrderRun, TimedRun, kernel_of
 from testbed.guest import log_excerpt
 
@@ -123,7 +121,3 @@ def body():
     if options.figure:
         draw(options.figure, options, times)
     return 0 if orders[-1].handled == [INPUTS] * orders[-1].stalls else 1
-
-
-if __name__ == "__main__":
-    main(body)

@@ -1,7 +1,5 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-"exec" "${0%/*}/setup" "python" "--" "python3" "$0" "$@"	# for sh; below it is Python
-__doc__ = """Compares the kernel's rqspinlock with the bare hybrid of nbqlock in its seat.
+"""Compares the kernel's rqspinlock with the bare hybrid of nbqlock in its seat.
 
 Two kernels of one tree, one of them with CONFIG_NBQ_RQSPINLOCK, are booted in turn, and each
 test has a guest of its own, as one that hangs does not come back:
@@ -20,7 +18,7 @@ Documentation/rqspinlock.rst says what the results mean, and what they leave out
 import argparse
 import sys
 
-from testbed.common import main, say, setup
+from testbed.common import say, setup
 from testbed.guest import QemuMachine, UserModeMachine, log_excerpt
 from rqspinlock.seat import SEATS, Selftest, all_runs, kernels, run_all
 from rqspinlock.table import table
@@ -83,7 +81,3 @@ def body():
                     made[seat].append(made_run(machines[seat], seat, run))
     print("\n".join(table(made)))
     return 1 if any(run.complaint for run in made.get(SEATS[1], [])) else 0
-
-
-if __name__ == "__main__":
-    main(body)

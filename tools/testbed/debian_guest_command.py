@@ -1,12 +1,10 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-"exec" "${0%/*}/setup" "python" "--" "python3" "$0" "$@"	# for sh; below it is Python
-__doc__ = """Boots a stock Debian kernel in QEMU with the nbqlock modules and runs a shell command."""
+"""Boots a stock Debian kernel in QEMU with the nbqlock modules and runs a shell command."""
 
 import re
 
 from testbed import guest_cli
-from testbed.common import main, setup
+from testbed.common import setup
 from testbed.guest import QemuMachine
 from testbed.kernels import debian_kernel
 
@@ -20,7 +18,3 @@ def body():
         parser.error(f"--series {options.series}: not of the form 6.12")
     setup("debian-guest")
     return guest_cli.run(options, QemuMachine(debian_kernel(options.series)))
-
-
-if __name__ == "__main__":
-    main(body)

@@ -1,12 +1,10 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-"exec" "${0%/*}/setup" "python" "--" "python3" "$0" "$@"	# for sh; below it is Python
-__doc__ = """Builds the Debian packages: modules for DKMS, headers, tools, documentation."""
+"""Builds the Debian packages: modules for DKMS, headers, tools, documentation."""
 
 import argparse
 from pathlib import Path
 
-from testbed.common import main, setup
+from testbed.common import setup
 from packages.build import FOLDER, build_packages
 
 
@@ -22,7 +20,3 @@ Documentation/install.rst describes them.""")
     for package in build_packages(options.output):
         print(package)
     return 0
-
-
-if __name__ == "__main__":
-    main(body)

@@ -1,11 +1,9 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-"exec" "${0%/*}/setup" "python" "--" "python3" "$0" "$@"	# for sh; below it is Python
-__doc__ = """Builds the documentation as HTML, by Sphinx with the kernel's extensions."""
+"""Builds the documentation as HTML, by Sphinx with the kernel's extensions."""
 
 import argparse
 
-from testbed.common import main, setup
+from testbed.common import setup
 from testbed.documentation import INDEX, broken_links, build_html
 
 
@@ -16,7 +14,3 @@ def body():
     problems = build_html() + broken_links()
     print(problems or INDEX)
     return 1 if problems else 0
-
-
-if __name__ == "__main__":
-    main(body)

@@ -1,7 +1,5 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-"exec" "${0%/*}/setup" "python" "--" "python3" "$0" "$@"	# for sh; below it is Python
-__doc__ = """Writes a series of patches that adds the hybrid lock to a kernel tree.
+"""Writes a series of patches that adds the hybrid lock to a kernel tree.
 
 The patches are made from the project's sources, for the tree that is found or that KSRC names.
 They are what `git format-patch` makes, and `git am` applies them to that tree.
@@ -10,7 +8,7 @@ They are what `git format-patch` makes, and `git am` applies them to that tree.
 import argparse
 from pathlib import Path
 
-from testbed.common import main, say, setup
+from testbed.common import say, setup
 from upstream.patches import author_of_git
 from upstream.series import FOLDER, make_series
 
@@ -41,7 +39,3 @@ environment:
         print(patch)
     say(f"for Linux {series.source.version}: git am {series.cover.parent}/*.patch")
     return 0
-
-
-if __name__ == "__main__":
-    main(body)

@@ -1,12 +1,10 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-"exec" "${0%/*}/setup" "python" "--" "python3" "$0" "$@"	# for sh; below it is Python
-__doc__ = """Gets and builds the user-mode kernel, and runs the KUnit suites in it."""
+"""Gets and builds the user-mode kernel, and runs the KUnit suites in it."""
 
 import argparse
 import shutil
 
-from testbed.common import cache_root, main, say, setup
+from testbed.common import cache_root, say, setup
 from testbed.kernels import user_mode_kernel
 from testbed.source import get_source
 
@@ -70,7 +68,3 @@ def body():
                      ).set_defaults(run=clean)
     options = parser.parse_args()
     return options.run(options)
-
-
-if __name__ == "__main__":
-    main(body)

@@ -1,12 +1,10 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-"exec" "${0%/*}/setup" "python" "--" "python3" "$0" "$@"	# for sh; below it is Python
-__doc__ = """Runs the commands of Documentation/tutorial.rst and prints what they print."""
+"""Runs the commands of Documentation/tutorial.rst and prints what they print."""
 
 import argparse
 
-from testbed.common import main, setup
-from testbed.tutorial import PAGE, commands
+from testbed.common import setup
+from tutorial.page import PAGE, commands
 
 
 def parse_arguments(known):
@@ -35,7 +33,3 @@ def body():
         if options.write:
             typed.path.write_text(output)
     return 0
-
-
-if __name__ == "__main__":
-    main(body)

@@ -1,10 +1,8 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-"exec" "${0%/*}/setup" "python" "--" "python3" "$0" "$@"	# for sh; below it is Python
-__doc__ = """Boots user-mode Linux with the nbqlock modules and runs a shell command in it."""
+"""Boots user-mode Linux with the nbqlock modules and runs a shell command in it."""
 
 from testbed import guest_cli
-from testbed.common import main, setup
+from testbed.common import setup
 from testbed.guest import UserModeMachine
 from testbed.kernels import user_mode_kernel
 
@@ -13,7 +11,3 @@ def body():
     options = guest_cli.parser(__doc__).parse_args()
     setup("run")
     return guest_cli.run(options, UserModeMachine(user_mode_kernel()))
-
-
-if __name__ == "__main__":
-    main(body)

@@ -3,12 +3,12 @@
 
 from ci.common import DEBIAN_6_12, USER_MODE, Case, clean_guest, guest_report
 from ci.kernel_table import On, runs_on
-from testbed.tutorial import (PAGE, breaks_a_promise, commands, is_as_shown, tracked, unread)
+from tutorial.page import (PAGE, breaks_a_promise, commands, is_as_shown, tracked, unread)
 
 # A flush that no interrupt came into, a CPU that the host did not run for seconds.
 MOST_RUNS = 4
 HANGS = "raw"			# this one is meant to
-ON_DEBIAN = "tools/debian-guest"
+ON_DEBIAN = "tools/nbq debian-guest"
 
 
 def difference(shown, output):
@@ -25,7 +25,7 @@ def typed_cases(typed):
     passed = is_as_shown(typed, output, shown) and not breaks_a_promise(typed, output, shown)
     yield Case(f"tutorial: {typed.name}.txt is what its command prints", passed,
                f"{difference(shown, output)}\n{guest_report(outcome)}\n"
-               f"tools/tutorial --write {typed.name} keeps a new output")
+               f"tools/nbq tutorial --write {typed.name} keeps a new output")
     if typed.name != HANGS:
         yield clean_guest(f"tutorial: {typed.name}", outcome)
 

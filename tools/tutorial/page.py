@@ -16,15 +16,15 @@ from testbed.modules import TUTORIAL
 
 PAGE = PROJECT / "Documentation/tutorial.rst"
 FOLDER = PROJECT / TUTORIAL
-# For a build without tools/guest.
+# For a build without tools/nbq guest.
 UNREAD = {"Makefile"}
 
 COMMAND = re.compile(r"^   \$ (tools/\S+ .*)\n\n\.\. literalinclude:: tutorial/(\S+)$",
                      re.MULTILINE)
 TYPED = re.compile(r"^   \$ ", re.MULTILINE)
 INCLUDED = re.compile(r"^\.\. literalinclude:: tutorial/(\S+)$", re.MULTILINE)
-MACHINES = {"tools/guest": lambda: UserModeMachine(user_mode_kernel()),
-            "tools/debian-guest": lambda: QemuMachine(debian_kernel("6.12"))}
+MACHINES = {"tools/nbq guest": lambda: UserModeMachine(user_mode_kernel()),
+            "tools/nbq debian-guest": lambda: QemuMachine(debian_kernel("6.12"))}
 TIME = re.compile(r"\[ *\d+\.\d+\] ")	# of the kernel log
 FLUSH = re.compile(r"^flush on CPU (\d)\n((?:(?!flush on).*\n)*)", re.MULTILINE)
 
@@ -39,7 +39,8 @@ class Typed:
 
     def options(self):
         """Returns (the program that starts a guest, its options)."""
-        program, *words = shlex.split(self.command)
+        tool, verb, *words = shlex.split(self.command)
+        program = f"{tool} {verb}"
         if program not in MACHINES:
             raise Trouble(f"{PAGE.name} types {program}, and only {' and '.join(MACHINES)} are "
                           "run by the tests")

@@ -1,7 +1,5 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-"exec" "${0%/*}/setup" "python" "--" "python3" "$0" "$@"	# for sh; below it is Python
-__doc__ = """Builds a kernel all of whose spinlocks are the hybrid, boots it, puts it to the test.
+"""Builds a kernel all of whose spinlocks are the hybrid, boots it, puts it to the test.
 
 In each boot: the kernel's KUnit suites, locktorture of its spin, raw, rw, mutex and rwsem locks,
 rcutorture, rhashtable's test, shells that find, tar, dd, sort and pipe in parallel. Prints a
@@ -11,7 +9,7 @@ table.
 import argparse
 import sys
 
-from testbed.common import MOST_CPUS, main, say, setup
+from testbed.common import MOST_CPUS, say, setup
 from testbed.guest import log_excerpt
 from whole_kernel.runs import CPUS, HYBRID, QEMU, STOCK, UML, Boot, machine_of, parts_of
 
@@ -76,7 +74,3 @@ def body():
             print(log_excerpt(boot.outcome), file=sys.stderr)
     print_rows(rows)
     return 1 if any(wrong for _, _, wrong, _ in rows) else 0
-
-
-if __name__ == "__main__":
-    main(body)

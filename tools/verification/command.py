@@ -1,7 +1,5 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-"exec" "${0%/*}/setup" "python" "--" "python3" "$0" "$@"	# for sh; below it is Python
-__doc__ = """Verifies the shipped locks in all cases, and writes a report: without PARTs, explores
+"""Verifies the shipped locks in all cases, and writes a report: without PARTs, explores
 all schedules of small configurations, runs the litmus tests, and whole acquisitions under weak
 memory. The report has of each part what was found last.
 """
@@ -9,7 +7,7 @@ memory. The report has of each part what was found last.
 import argparse
 from pathlib import Path
 
-from testbed.common import main, say, setup
+from testbed.common import say, setup
 from testbed.rst import replace
 from verification import report
 from verification.parts import FOLDER, PARTS, VERIFIED
@@ -52,7 +50,3 @@ def body():
     options.report.parent.mkdir(parents=True, exist_ok=True)
     print(f"report: {replace(options.report, report.text())}")
     return 0 if good else 1
-
-
-if __name__ == "__main__":
-    main(body)
