@@ -540,6 +540,23 @@ static void pool_is_set_up_by_one_context(void)
 	shim_pools_start(16, 16);
 }
 
+static void first_attempt_has_a_node(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	shim_pools_forget();
+	nbq_X_lock(&lock);
+	shim_cpu = 1;
+	test_clock(0, 100);
+	EXPECT(nbq_X_lock_timeout(&lock, 10000) == -ETIMEDOUT);
+	EXPECT(shim_event("nodes_allocated") == HOLDS_NODE + 1);
+	EXPECT(shim_event("exhaustions") == 0);
+	shim_cpu = 0;
+	nbq_X_unlock(&lock);
+	end(&lock);
+	shim_pools_start(16, 16);
+}
+
 #if !HOLDS_NODE
 /* As before the kernel can allocate memory. What growth has added later is for the queue locks. */
 static void static_nodes_can_be_encoded(void)
@@ -553,7 +570,7 @@ static void static_nodes_can_be_encoded(void)
 	shim_cpu = 1;
 	shim_level = 2;
 	pool = (struct nbq_pool *)shim_pool_memory(1, 2).start;
-	EXPECT(nbq_pool_is_ready(pool));
+	EXPECT(nbq_pool_set_up(pool, 1, 2));
 	nbq_node_append(pool, &grown);
 	pool->hint = &grown;
 	for (i = 0; i < NBQ_STATIC_NODES; i++) {
@@ -592,6 +609,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(static_nodes_can_be_encoded),
 #endif
 	TEST_CASE(pool_is_set_up_by_one_context),
+	TEST_CASE(first_attempt_has_a_node),
 };
 
 int main(void)

@@ -16,8 +16,9 @@ FILES = ("clh_nb.c", "mcs_nb.c", "swap_nb.c", "bare_spin.c", "bare_spin.h",
 # Its functions are made of the same lines of lock.h.in as those of clh.h, but for some.
 TEMPLATE = ("spin.h", "clh.h")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
-# What runs only when the module is loaded or unloaded.
-LEFT_OUT = re.compile(r"pool\.c (?:(?:nbq_pools_)?(?:start|stop|free)(?:_\w+)?|set_pool_nodes)")
+# What runs only when the module is loaded or unloaded, or when a CPU comes.
+LEFT_OUT = re.compile(r"pool\.c (?:\w+_socket|socket_of_node|enlarge_machine|has_one_node"
+                      r"|nbq_sockets_st\w+|nbq_pool_prepare|set_up_for_others)")
 
 
 @dataclass(frozen=True)
