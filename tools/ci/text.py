@@ -36,9 +36,22 @@ def layout():
         yield Case(f"layout: {name}", done.returncode == 0, done.stdout)
     changed = differences()
     yield Case("layout: the interface is that of Documentation/ABI/symbols", not changed, changed)
+    lost = rooms()
+    yield Case("layout: CONTRIBUTING.md has a row for each folder", not lost, "\n".join(lost))
     versions = disagreements()
     yield Case("layout: one version in the modules, the packages, the changelog", not versions,
                versions)
+
+
+def rooms():
+    """The folders that CONTRIBUTING.md has no row for, and its rows without a folder."""
+    text = (PROJECT / "CONTRIBUTING.md").read_text()
+    rows = {name for row in re.findall(r"^\| (`.+?`) \|", text, re.MULTILINE)
+            for name in re.findall(r"`([\w./]+)/`", row)}
+    there = {f"tools/{path.name}" for path in (PROJECT / "tools").iterdir()
+             if path.is_dir() and path.name != "__pycache__"}
+    return [f"{name}/ has no row" for name in sorted(there - rows)] + \
+        [f"there is no {name}/" for name in sorted(rows) if not (PROJECT / name).is_dir()]
 
 
 def headers():
