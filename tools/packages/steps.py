@@ -25,7 +25,7 @@ WANTED = {
                     r"/usr/share/doc/nbqlock-dev/examples/tutorial/"
                     r"(Kbuild|Makefile|\w+\.([ch]|sh|txt))"),
     "nbqlock-tools": (r"/usr/bin/nbq", r"/usr/share/nbqlock/(nbq|version)",
-                      r"/usr/share/nbqlock/(bench|testbed|simulate|top)/.+\.(py|sh|ini)",
+                      r"/usr/share/nbqlock/(bench|testbed|top)/\w+\.py",
                       r"/usr/share/man/man1/nbq(-\w+)?\.1\.gz",
                       r"/usr/share/bash-completion/completions/nbq",
                       r"/usr/share/python3/runtime\.d/nbqlock-tools\.rtupdate"),
