@@ -299,6 +299,28 @@ static void every_online_cpu_has_pools_of_free_nodes_of_its_own(struct kunit *te
 	KUNIT_EXPECT_EQ(test, sizeof(struct nbq_node) % SMP_CACHE_BYTES, 0);
 }
 
+/* At all levels, and wherever in a pool they are. */
+static void nodes_in_use_of_a_cpu_are_counted(struct kunit *test)
+{
+	struct nbq_pool *pools = get_cpu_ptr(&nbq_pools)[0];
+	unsigned int cpu = raw_smp_processor_id();
+	unsigned int in_use = nbq_cpu_nodes_in_use(cpu);
+	struct nbq_node *nodes[] = {
+		nbq_try_alloc(&pools[0]),
+		nbq_try_alloc(&pools[0]),
+		nbq_try_alloc(&pools[NBQ_LEVELS - 1]),
+	};
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, nbq_cpu_nodes_in_use(cpu), in_use + ARRAY_SIZE(nodes));
+	for (i = 0; i < ARRAY_SIZE(nodes); i++) {
+		if (nodes[i])
+			nbq_node_free_own(nodes[i]);
+	}
+	KUNIT_EXPECT_EQ(test, nbq_cpu_nodes_in_use(cpu), in_use);
+	put_cpu_ptr(&nbq_pools);
+}
+
 static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(node_allocated_last_is_tried_first),
 	KUNIT_CASE(first_free_node_is_allocated_when_the_last_is_in_use),
@@ -310,6 +332,7 @@ static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(interrupt_never_gets_the_node_that_its_task_allocates),
 	KUNIT_CASE(pool_is_set_up_once),
 	KUNIT_CASE(every_online_cpu_has_pools_of_free_nodes_of_its_own),
+	KUNIT_CASE(nodes_in_use_of_a_cpu_are_counted),
 	{}
 };
 

@@ -364,6 +364,32 @@ static void wait_of_the_same_epoch_is_no_cycle(void)
 }
 
 /*
+ * 0 holds A and wants B, 1 holds B and wants A. When the epoch of 0's check begins, 1 has released B
+ * and waits for A again, since an earlier epoch.
+ */
+static void former_holder_that_waits_is_no_cycle(void)
+{
+	struct owner *checker, *former;
+
+	begin();
+	checker = start_owner(0, NMI_LEVEL, &locks[0], &locks[1]);
+	former = start_owner(1, NMI_LEVEL, &locks[1], &locks[0]);
+	former->coro.attempts = 2;
+	former->coro.after_release = wait_for_wanted;
+	former->patience = PATIENCE;
+	owner_until_held(former);
+	owner_until_held(checker);
+	coro_until_poll(&former->coro);
+	EXPECT(coro_until(&checker->coro, SHIM_OP_ADD, CORO_ANYWHERE));
+	owners_begin_epoch(&locks[8], &locks[9]);
+	test_now += 2 * PATIENCE;
+	EXPECT(coro_until_held(&former->coro));
+	coro_until_poll(&former->coro);
+	finish_all(2, 60);
+	EXPECT(checker->ret == 0);
+}
+
+/*
  * 2 has released C and waits for A again when the epoch begins. Then 1 acquires C, releases it,
  * and waits for D: with the same node, perhaps.
  */
@@ -820,6 +846,7 @@ int main(void)
 		TEST_CASE(stalled_waiter_blocks_no_other),
 #endif
 		TEST_CASE(wait_of_the_same_epoch_is_no_cycle),
+		TEST_CASE(former_holder_that_waits_is_no_cycle),
 		TEST_CASE(word_of_a_later_wait_is_no_cycle),
 		TEST_CASE(predecessor_may_change_during_a_check),
 		TEST_CASE(released_lock_is_no_cycle),
