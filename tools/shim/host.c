@@ -448,6 +448,11 @@ unsigned int shim_walks(unsigned int length)
 	return sum;
 }
 
+bool shim_waits(unsigned int cpu, unsigned int level)
+{
+	return nbq_pools[cpu][0][level].waiter;
+}
+
 void nbq_skipped_read(u64 counts[NBQ_SKIPPED_MAX + 1])
 {
 	unsigned int length;

@@ -152,5 +152,7 @@ struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level);
 u64 shim_event(const char *name);
 /* Attempts that have skipped so many abandoned nodes, from 1 on. */
 unsigned int shim_walks(unsigned int length);
+/* Is an attempt of this CPU and level known to wait? */
+bool shim_waits(unsigned int cpu, unsigned int level);
 
 #endif

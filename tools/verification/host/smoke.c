@@ -540,6 +540,7 @@ static void pool_is_set_up_by_one_context(void)
 	shim_pools_start(16, 16);
 }
 
+/* And interrupts above it know no waiter after it. */
 static void first_attempt_has_a_node(void)
 {
 	DEFINE_NBQ_X(lock);
@@ -549,6 +550,7 @@ static void first_attempt_has_a_node(void)
 	shim_cpu = 1;
 	test_clock(0, 100);
 	EXPECT(nbq_X_lock_timeout(&lock, 10000) == -ETIMEDOUT);
+	EXPECT(!shim_waits(1, 0));
 	EXPECT(shim_event("nodes_allocated") == HOLDS_NODE + 1);
 	EXPECT(shim_event("exhaustions") == 0);
 	shim_cpu = 0;

@@ -454,6 +454,23 @@ static void attempt_without_patience_sees_a_node_in_another_queue(void)
 	end();
 }
 
+/* Another context acquires the lock right before it enqueues. */
+static void attempt_without_patience_enqueues_and_fails(void)
+{
+	struct coro attempt, holder;
+
+	begin();
+	shim_pools_start(16, 16);
+	coro_start_task(&attempt, &lock, 5, 0);
+	EXPECT(coro_until(&attempt, SHIM_OP_XCHG, nbq_X_enqueues_at(&lock)));
+	start(&holder, 4);
+	EXPECT(coro_until_held(&holder));
+	EXPECT(coro_finish(&attempt) == -EBUSY);
+	EXPECT(shim_event("failed_tries") == 1);
+	EXPECT(coro_finish(&holder) == 0);
+	end();
+}
+
 /* Attempts of the CPUs with abandoned nodes, which see so many frees late: none resumes one. */
 static void attempt_without_resume(int late)
 {
@@ -819,6 +836,7 @@ int main(void)
 		TEST_CASE(abandoned_node_is_skipped_behind_resumed_one),
 #endif
 #if HOLDS_NODE
+		TEST_CASE(attempt_without_patience_enqueues_and_fails),
 		TEST_CASE(attempt_without_patience_sees_another_tail),
 		TEST_CASE(attempt_without_patience_sees_a_node_in_another_queue),
 		TEST_CASE(place_is_not_resumed_after_destroy),
