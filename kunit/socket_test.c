@@ -187,7 +187,6 @@ static void release_to_this_socket(struct event *event)
 	release(event);
 }
 
-
 static void happen_next(struct event *event, u64 at, void (*act)(struct event *event))
 {
 	event->act = act;
@@ -220,8 +219,8 @@ static void waiter_enqueues_on_its_own_socket(struct kunit *test)
 	struct event event = { .test = test };
 
 	nbq_fixture_hold(test);
-	nbq_fake_start(1000, 100);
-	nbq_fake_call(7000, happen, &event);
+	nbq_fake_start(1000000, 100);
+	nbq_fake_call(1006000, happen, &event);
 	KUNIT_EXPECT_EQ(test, try_for(test, enqueue->patience), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, event.tail_here, enqueue->here);
 	KUNIT_EXPECT_FALSE(test, event.tail_there);

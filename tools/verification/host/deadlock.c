@@ -364,8 +364,8 @@ static void wait_of_the_same_epoch_is_no_cycle(void)
 }
 
 /*
- * 0 holds A and wants B, 1 holds B and wants A. When the epoch of 0's check begins, 1 has released B
- * and waits for A again, since an earlier epoch.
+ * 0 holds A and wants B, 1 holds B and wants A. When the epoch of 0's check begins, 1 has released
+ * B and waits for A again, since an earlier epoch.
  */
 static void former_holder_that_waits_is_no_cycle(void)
 {
