@@ -64,7 +64,7 @@ RT = Recipe("rt", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "rt")
 # The oldest clang of Debian's that the newest kernels take.
 CLANG = Recipe("clang", "um", "linux", "guest", "clang", compiler="clang-19")
 # BPF, whose maps have rqspinlock; and with the bare hybrid in its seat, built from a copy of the
-# tree (testbed/rqspinlock.py).
+# tree (rqspinlock/seat.py).
 BPF = Recipe("bpf", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "bpf")
 SEAT = Recipe("rqspinlock", "um", "linux", "guest", "rqspinlock")
 SEAT_X86_64 = Recipe("rqspinlock-x86_64", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64",
