@@ -29,7 +29,6 @@ static u64 deadline;
 static unsigned int waits;
 static unsigned int all_waits;
 static u64 counted;		/* before that */
-static void (*after_wait)(void);
 static bool first_is_stalled;
 static bool waits_now;		/* a coroutine, since this was reset */
 
@@ -54,8 +53,6 @@ static void wait_by_hardware(const void *word)
 	EXPECT(test_now <= deadline);
 	if (!first_is_stalled)
 		poll_times(&first, POLLS_PER_TICK + 1);
-	if (after_wait)
-		after_wait();
 }
 
 static void start(struct coro *coro, unsigned int cpu)
@@ -73,7 +70,6 @@ static void begin(void)
 	waits = 0;
 	all_waits = 0;
 	counted = shim_event("hardware_waits");
-	after_wait = NULL;
 	first_is_stalled = false;
 	shim_has_event_stream = true;
 	shim_hardware_wait = wait_by_hardware;
@@ -118,21 +114,6 @@ static void hardware_wait_keeps_the_deadline(void)
 		EXPECT(shim_event("hardware_waits") == counted + all_waits);
 		end();
 	}
-}
-
-static void release_after_some_waits(void)
-{
-	if (waits == 10)
-		finish_both();
-}
-
-static void wait_without_a_deadline_is_by_hardware(void)
-{
-	begin();
-	after_wait = release_after_some_waits;
-	EXPECT(try_for(KTIME_MAX, 0) == 0);
-	EXPECT(waits == 10);
-	EXPECT(nbq_X_destroy(&lock) == 0);
 }
 
 /* Nothing would end it. */
@@ -211,19 +192,6 @@ static void deadlock_is_detected_at_the_first_check(void)
 #endif
 
 #ifdef TYPE_SPIN
-/* H w: it polls the lock as well */
-static void head_does_not_wait_by_hardware(void)
-{
-	begin();
-	finish_both();
-	start(&holder, 0);
-	EXPECT(coro_until_held(&holder));
-	EXPECT(try_for(MS, 0) == -ETIMEDOUT);
-	EXPECT(waits == 0);
-	start(&first, 1);
-	end();
-}
-
 /* H w x: w is stalled, and x acts for it, when it has waited by hardware twice */
 static void acting_head_does_not_wait_by_hardware(void)
 {
@@ -310,7 +278,6 @@ int main(void)
 {
 	static const struct test_case cases[] = {
 		TEST_CASE(hardware_wait_keeps_the_deadline),
-		TEST_CASE(wait_without_a_deadline_is_by_hardware),
 		TEST_CASE(no_wait_is_by_hardware_without_an_event_stream),
 		TEST_CASE(interrupts_wait_by_hardware_only_without_deadlock_checks),
 		TEST_CASE(checks_go_on_while_a_task_waits_by_hardware),
@@ -318,7 +285,6 @@ int main(void)
 		TEST_CASE(deadlock_is_detected_at_the_first_check),
 #endif
 #ifdef TYPE_SPIN
-		TEST_CASE(head_does_not_wait_by_hardware),
 		TEST_CASE(acting_head_does_not_wait_by_hardware),
 		TEST_CASE(former_acting_head_reads_the_clock_first),
 		TEST_CASE(hardware_wait_is_no_stall),

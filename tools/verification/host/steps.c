@@ -340,40 +340,6 @@ static void acquisition_costs_the_same_after_timeouts_elsewhere(void)
 		EXPECT(nbq_X_destroy(&others[i]) == 0);
 }
 
-#ifdef TYPE_SWAP
-/*
- * before: H W V B W    V abandons and notifies B, which abandons before it polls. V resumes; the
- * last one skips B and finds V waiting, which is not linked to it.
- */
-static void abandoned_node_is_skipped_behind_resumed_one(void)
-{
-	struct coro first, resumed, notified, behind;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_without_timeout(&first, 1);
-	start_waiting(&resumed, 2);
-	start_waiting(&notified, 3);
-	coro_start_task(&behind, &lock, 4, 3LL * PATIENCE);
-	EXPECT(coro_until_queued(&behind));
-	expire_patience();
-	EXPECT(coro_until_abandon(&notified));
-	EXPECT(coro_finish(&resumed) == -ETIMEDOUT);
-	EXPECT(coro_finish(&notified) == -ETIMEDOUT);
-	start(&resumed, 2);
-	EXPECT(coro_until_poll(&resumed));
-	EXPECT(coro_until_poll(&behind));
-	EXPECT(shim_event("nodes_resumed") == 1);
-	EXPECT(shim_event("nodes_reclaimed") == 1);
-	nbq_X_unlock(&lock);
-	EXPECT(coro_finish(&first) == 0);
-	EXPECT(coro_until_poll(&behind));
-	EXPECT(coro_finish(&resumed) == 0);
-	EXPECT(coro_finish(&behind) == 0);
-	end();
-}
-#endif
-
 #if HOLDS_NODE
 #define ABANDONED	(2 + ABANDONED_TAIL_STAYS)
 
@@ -489,14 +455,6 @@ static void attempt_without_resume(int late)
 	EXPECT(shim_event("nodes_resumed") == 0);
 	nbq_X_unlock(&lock);
 	EXPECT(nbq_X_destroy(&lock) == 0);
-}
-
-static void place_is_not_resumed_after_destroy(void)
-{
-	leave_places();
-	end();
-	attempt_without_resume(0);
-	EXPECT(shim_nodes_in_use() == 0);
 }
 
 /* A CPU that has found the lock anew may read late that its node was freed. */
@@ -832,14 +790,10 @@ int main(void)
 		TEST_CASE(waiter_abandons_at_any_step_of_a_release),
 #endif
 		TEST_CASE(acquisition_costs_the_same_after_timeouts_elsewhere),
-#ifdef TYPE_SWAP
-		TEST_CASE(abandoned_node_is_skipped_behind_resumed_one),
-#endif
 #if HOLDS_NODE
 		TEST_CASE(attempt_without_patience_enqueues_and_fails),
 		TEST_CASE(attempt_without_patience_sees_another_tail),
 		TEST_CASE(attempt_without_patience_sees_a_node_in_another_queue),
-		TEST_CASE(place_is_not_resumed_after_destroy),
 		TEST_CASE(place_is_not_resumed_where_its_free_is_seen_late),
 		TEST_CASE(place_is_not_resumed_after_init),
 #endif
