@@ -116,19 +116,6 @@ static void release_elsewhere(void *arg)
 	nbq_contender_release(fixture, &fixture->contenders[0]);
 }
 
-static void wait_without_end_acquires_what_is_released(struct kunit *test)
-{
-	/* Before: H; in between: H w, then w; after: [] */
-	nbq_fixture_hold(test);
-	nbq_fake_start(1000, 10);
-	nbq_fake_call(1020, release_elsewhere, test->priv);
-	preempt_disable();
-	nbq_bare_spin_lock(lock_of(test));
-	nbq_bare_spin_unlock(lock_of(test));
-	preempt_enable();
-	KUNIT_EXPECT_GE(test, nbq_fake_last(), 1020);
-}
-
 /* A lock of the task, for which the holder elsewhere waits, until it releases its own one */
 static union nbq_bare_spin awaited_elsewhere;
 static struct nbq_node *silent;
@@ -237,53 +224,14 @@ static void resumed_place_keeps_its_age(struct kunit *test)
 	nbq_fixture_drain(fixture);
 }
 
-/*
- * The memory of the lock becomes that of another one, without a call. In the queue of its address
- * a place of this CPU stands abandoned.
- */
-static void place_is_resumed_at_the_next_lock_in_the_same_memory(struct kunit *test)
-{
-	struct nbq_fixture *fixture = test->priv;
-	u16 elsewhere = nbq_context_of(&fixture->pool);
-	struct nbq_contender *behind;
-	struct nbq_node *left;
-
-	/* before: H w; after: H w L y */
-	nbq_fixture_hold(test);
-	nbq_fixture_enqueue(test);
-	behind = nbq_fixture_contender(fixture);
-	KUNIT_ASSERT_NOT_NULL(test, behind);
-	nbq_fake_start(1000, 10);
-	nbq_fake_call(1100, enqueue_behind, fixture);
-	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_abandoned = 1);
-	left = behind->pred;
-
-	/* A L, which is all that the next lock finds */
-	nbq_contender_abandon(fixture, behind);
-	nbq_contender_release(fixture, &fixture->contenders[0]);
-	nbq_contender_abandon(fixture, &fixture->contenders[1]);
-	memset(lock_of(test), 0, sizeof(*lock_of(test)));
-	lock_of(test)->state.holder = elsewhere;
-	KUNIT_EXPECT_EQ(test, attempt(test, 100), -ETIMEDOUT);
-	EXPECT_TOTAL(test, .timeouts = 1, .nodes_resumed = 1, .nodes_reclaimed = 1,
-		     .nodes_freed = 1);
-	KUNIT_EXPECT_EQ(test, lock_of(test)->state.holder, elsewhere);
-	KUNIT_EXPECT_TRUE(test, nbq_is_free(left));
-	lock_of(test)->state.holder = 0;
-	KUNIT_EXPECT_EQ(test, attempt(test, 100), 0);
-}
-
 static struct kunit_case bare_cases[] = {
 	KUNIT_CASE(zeroes_are_a_free_lock),
 	KUNIT_CASE(operations_leave_preemption_to_the_caller),
 	KUNIT_CASE(held_lock_says_so_and_refuses),
 	KUNIT_CASE(lock_of_the_own_cpu_is_a_deadlock),
-	KUNIT_CASE(wait_without_end_acquires_what_is_released),
 	KUNIT_CASE(wait_without_end_goes_on_after_a_deadlock),
 	KUNIT_CASE(interrupt_above_its_own_cpus_waiter_times_out),
 	KUNIT_CASE(resumed_place_keeps_its_age),
-	KUNIT_CASE(place_is_resumed_at_the_next_lock_in_the_same_memory),
 	{}
 };
 

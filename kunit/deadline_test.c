@@ -156,20 +156,6 @@ static void deadline_is_never_early_and_at_most_32_polls_late(struct kunit *test
 	}
 }
 
-static void deadline_passed_on_the_very_nanosecond(struct kunit *test)
-{
-	struct nbq_deadline deadline = nbq_deadline_after(10);
-
-	nbq_fake_start(1000, 0);
-	KUNIT_EXPECT_FALSE(test, nbq_deadline_passed(&deadline));
-	nbq_fake.now = 1009;
-	deadline.polls = 0;
-	KUNIT_EXPECT_FALSE(test, nbq_deadline_passed(&deadline));
-	nbq_fake.now = 1010;
-	deadline.polls = 0;
-	KUNIT_EXPECT_TRUE(test, nbq_deadline_passed(&deadline));
-}
-
 static void without_a_fake_clock_the_kernel_s_is_read(struct kunit *test)
 {
 	u64 before = ktime_get_mono_fast_ns();
@@ -186,7 +172,6 @@ static struct kunit_case deadline_cases[] = {
 	KUNIT_CASE(far_from_the_deadline_the_clock_is_read_at_every_32nd_poll),
 	KUNIT_CASE(near_the_deadline_the_clock_is_read_ever_more_often),
 	KUNIT_CASE(deadline_is_never_early_and_at_most_32_polls_late),
-	KUNIT_CASE(deadline_passed_on_the_very_nanosecond),
 	KUNIT_CASE(without_a_fake_clock_the_kernel_s_is_read),
 	{}
 };

@@ -27,30 +27,6 @@ static void destroy_reclaims_exactly_the_abandoned_nodes(struct kunit *test)
 
 /* Misuse. Each case announces the report that it provokes. */
 
-static void destroy_of_a_held_lock_is_refused(struct kunit *test)
-{
-	const struct nbq_lock_type *type = nbq_type(test);
-	struct nbq_fixture *fixture = test->priv;
-	struct nbq_contender *holder;
-	struct nbq_node *node;
-
-	nbq_provoke_report(test, NBQ_IN_USE_REPORT);
-	holder = nbq_fixture_hold(test);
-	node = holder->node;
-
-	/* Before and after: H */
-	KUNIT_EXPECT_EQ(test, type->destroy(fixture->lock), -EBUSY);
-	EXPECT_SHAPE(test, "H");
-	KUNIT_EXPECT_TRUE(test, type->is_locked(fixture->lock));
-	KUNIT_EXPECT_PTR_EQ(test, type->tail(fixture->lock), node);
-	KUNIT_EXPECT_PTR_EQ(test, type->holder(fixture->lock), node);
-	EXPECT_TOTAL(test);
-
-	/* The holder notices nothing; after: [] */
-	nbq_contender_release(fixture, holder);
-	KUNIT_EXPECT_EQ(test, type->destroy(fixture->lock), 0);
-}
-
 static void destroy_of_a_lock_with_a_waiter_is_refused(struct kunit *test)
 {
 	const struct nbq_lock_type *type = nbq_type(test);
@@ -97,7 +73,6 @@ KUNIT_ARRAY_PARAM(type, nbq_queue_types, nbq_type_desc);
 
 static struct kunit_case destroy_cases[] = {
 	KUNIT_CASE_PARAM(destroy_reclaims_exactly_the_abandoned_nodes, type_gen_params),
-	KUNIT_CASE_PARAM(destroy_of_a_held_lock_is_refused, type_gen_params),
 	KUNIT_CASE_PARAM(destroy_of_a_lock_with_a_waiter_is_refused, type_gen_params),
 	KUNIT_CASE_PARAM(destroy_of_a_held_lock_keeps_its_abandoned_nodes, type_gen_params),
 	{}

@@ -137,43 +137,6 @@ static int lock_timeout_with(struct kunit *test, struct nbq_node *node, ktime_t 
 	return ret;
 }
 
-static void empty_pool_gives_enomem_after_the_patience(struct kunit *test)
-{
-	struct nbq_context before = nbq_context_now(), after;
-	struct nbq_fixture *fixture = test->priv;
-
-	nbq_fake_start(1000, 10);
-	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 100), -ENOMEM);
-	after = nbq_context_now();
-	nbq_context_restore(before);
-	nbq_expect_context(test, after, before);
-	EXPECT_ENDED_AT(test, 1100);
-	KUNIT_EXPECT_NULL(test, fixture->type->tail(fixture->lock));
-	EXPECT_TOTAL(test, .exhaustions = 1);
-}
-
-static void empty_pool_gives_ebusy_at_once_without_patience(struct kunit *test)
-{
-	nbq_fake_start(1000, 10);
-	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, 0), -EBUSY);
-	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, NULL, -1), -EBUSY);
-	EXPECT_ENDED_AT_ONCE(test);
-	EXPECT_TOTAL(test, .exhaustions = 2, .failed_tries = 2);
-}
-
-static void node_freed_meanwhile_is_used(struct kunit *test)
-{
-	struct nbq_node *node = nbq_fixture_alloc(test);
-
-	nbq_fake_start(1000, 10);
-	nbq_fake_call(1020, free_node, node);
-	KUNIT_EXPECT_EQ(test, lock_timeout_with(test, node, 100), 0);
-	EXPECT_ENDED_AT(test, 1020);
-	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
-	EXPECT_TOTAL(test, .acquired_uncontended = 1, .nodes_allocated = 1,
-		     .nodes_freed = 1, .exhaustions = 1);
-}
-
 static void patience_spent_on_a_node_counts_for_the_lock(struct kunit *test)
 {
 	struct nbq_node *node;
@@ -351,9 +314,6 @@ static struct kunit_case growth_cases[] = {
 	KUNIT_CASE(growth_is_requested_again_by_an_empty_pool),
 	KUNIT_CASE(growth_is_not_requested_by_reuse),
 	KUNIT_CASE(growth_doubles_a_pool_until_it_stops_at_the_cap),
-	KUNIT_CASE(empty_pool_gives_enomem_after_the_patience),
-	KUNIT_CASE(empty_pool_gives_ebusy_at_once_without_patience),
-	KUNIT_CASE(node_freed_meanwhile_is_used),
 	KUNIT_CASE(patience_spent_on_a_node_counts_for_the_lock),
 	KUNIT_CASE(untimed_acquisition_waits_for_a_node_from_another_cpu),
 	KUNIT_CASE(blank_pool_is_set_up_when_a_node_is_needed),

@@ -288,39 +288,6 @@ static void lock_of_the_own_context_is_a_deadlock_or_busy_at_once(struct kunit *
 		     .nodes_abandoned = 2 * stays(test), .nodes_resumed = stays(test));
 }
 
-static void uncontended_acquisition_never_reads_the_clock(struct kunit *test)
-{
-	const struct wait_case *wait = nbq_value(test);
-
-	nbq_fake_start(1000, 10);
-
-	/* Before: []; in between: H; after: [], then A where nodes stay */
-	KUNIT_EXPECT_EQ(test, try_for(test, wait->time), 0);
-	expect_idle(test);
-	EXPECT_UNCONTENDED(test, 1, 0);
-	KUNIT_EXPECT_EQ(test, try_until(test, wait->time), 0);
-	expect_idle(test);
-	EXPECT_UNCONTENDED(test, 1, 1);
-	EXPECT_ENDED_AT_ONCE(test);
-}
-
-static void waiter_is_granted_the_lock_while_it_has_patience(struct kunit *test)
-{
-	/* Before: H, which releases at 1060 */
-	nbq_fixture_hold(test);
-	nbq_fake_start(1000, 10);
-	nbq_fake_call(1060, contenders_release, test->priv);
-
-	/* After: [] */
-	KUNIT_EXPECT_EQ(test, try_for(test, 100), 0);
-	EXPECT_ENDED_AT(test, 1060);
-	expect_idle(test);
-	EXPECT_SHAPE(test, ".");
-	EXPECT_TOTAL(test, .acquired_handoff = 1, .nodes_allocated = 1,
-		     .nodes_reclaimed = holders_nodes(test),
-		     .nodes_freed = goes(test));
-}
-
 static void grant_during_the_last_clock_read_is_left_to_the_next(struct kunit *test)
 {
 	/* Before: H, which releases in the read that ends the patience */
@@ -788,8 +755,6 @@ static struct kunit_case operations_cases[] = {
 	HARDWARE_CASES
 	KUNIT_CASE_PARAM(failed_try_writes_to_neither_lock_nor_nodes, busy_gen_params),
 	KUNIT_CASE_PARAM(lock_of_the_own_context_is_a_deadlock_or_busy_at_once, type_gen_params),
-	KUNIT_CASE_PARAM(uncontended_acquisition_never_reads_the_clock, free_gen_params),
-	KUNIT_CASE_PARAM(waiter_is_granted_the_lock_while_it_has_patience, type_gen_params),
 	KUNIT_CASE_PARAM(grant_during_the_last_clock_read_is_left_to_the_next, type_gen_params),
 	KUNIT_CASE_PARAM(locks_can_share_one_budget, type_gen_params),
 	KUNIT_CASE_PARAM(timeout_info_of_an_acquisition_is_untouched, type_gen_params),

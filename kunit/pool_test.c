@@ -48,18 +48,6 @@ static void first_free_node_is_allocated_when_the_last_is_in_use(struct kunit *t
 	KUNIT_EXPECT_PTR_EQ(test, nbq_fixture_alloc(test), third);
 }
 
-static void node_in_use_is_not_allocated(struct kunit *test)
-{
-	struct nbq_node *node = nbq_fixture_alloc(test);
-
-	KUNIT_EXPECT_FALSE(test, nbq_node_try_alloc(node));
-	KUNIT_EXPECT_FALSE(test, nbq_is_free(node));
-	nbq_node_free(node);
-	KUNIT_EXPECT_TRUE(test, nbq_is_free(node));
-	KUNIT_EXPECT_TRUE(test, nbq_node_try_alloc(node));
-	KUNIT_EXPECT_FALSE(test, nbq_node_try_alloc(node));
-}
-
 static void node_survives_the_wrap_of_its_counters(struct kunit *test)
 {
 	struct nbq_fixture *fixture = test->priv;
@@ -74,22 +62,6 @@ static void node_survives_the_wrap_of_its_counters(struct kunit *test)
 		nbq_node_free(node);
 	}
 	KUNIT_EXPECT_EQ(test, node->alloc_seq, 2);
-}
-
-static void allocation_from_an_empty_pool_fails(struct kunit *test)
-{
-	struct nbq_fixture *fixture = test->priv;
-	struct nbq_node *last = NULL;
-	unsigned int i;
-
-	for (i = 0; i < NBQ_FIXTURE_NODES; i++)
-		last = nbq_fixture_alloc(test);
-	KUNIT_EXPECT_NULL(test, nbq_try_alloc(&fixture->pool));
-	KUNIT_EXPECT_NULL(test, nbq_try_alloc(&fixture->pool));
-	EXPECT_COUNTED(test, .nodes_allocated = NBQ_FIXTURE_NODES);
-
-	nbq_node_free(last);
-	KUNIT_EXPECT_PTR_EQ(test, nbq_try_alloc(&fixture->pool), last);
 }
 
 static void high_water_is_the_most_nodes_ever_in_use(struct kunit *test)
@@ -253,24 +225,6 @@ static void interrupt_never_gets_the_node_that_its_task_allocates(struct kunit *
 	KUNIT_EXPECT_EQ(test, nesting->taken_twice, 0);
 }
 
-/* As by a CPU that returns, or by a context that has come second */
-static void pool_is_set_up_once(struct kunit *test)
-{
-	struct nbq_fixture *fixture = test->priv;
-	struct nbq_pool *before, *pool = &fixture->pool;
-
-	before = kunit_kzalloc(test, sizeof(*before), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, before);
-	*before = *pool;
-	KUNIT_EXPECT_TRUE(test, nbq_pool_set_up(pool, 0, 0));
-	KUNIT_EXPECT_EQ(test, memcmp(pool, before, sizeof(*pool)), 0);
-
-	pool->setup = NBQ_POOL_BUSY;
-	*before = *pool;
-	KUNIT_EXPECT_FALSE(test, nbq_pool_set_up(pool, 0, 0));
-	KUNIT_EXPECT_EQ(test, memcmp(pool, before, sizeof(*pool)), 0);
-}
-
 static void every_online_cpu_has_pools_of_free_nodes_of_its_own(struct kunit *test)
 {
 	unsigned int cpu, level, nodes;
@@ -324,13 +278,10 @@ static void nodes_in_use_of_a_cpu_are_counted(struct kunit *test)
 static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(node_allocated_last_is_tried_first),
 	KUNIT_CASE(first_free_node_is_allocated_when_the_last_is_in_use),
-	KUNIT_CASE(node_in_use_is_not_allocated),
 	KUNIT_CASE(node_survives_the_wrap_of_its_counters),
-	KUNIT_CASE(allocation_from_an_empty_pool_fails),
 	KUNIT_CASE(high_water_is_the_most_nodes_ever_in_use),
 	KUNIT_CASE(node_freed_on_another_cpu_is_allocated_again),
 	KUNIT_CASE(interrupt_never_gets_the_node_that_its_task_allocates),
-	KUNIT_CASE(pool_is_set_up_once),
 	KUNIT_CASE(every_online_cpu_has_pools_of_free_nodes_of_its_own),
 	KUNIT_CASE(nodes_in_use_of_a_cpu_are_counted),
 	{}

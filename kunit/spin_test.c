@@ -55,16 +55,6 @@ static void every_context_is_encoded_differently(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 }
 
-static void last_context_of_the_last_cpu_can_be_encoded(struct kunit *test)
-{
-	struct nbq_pool last = {
-		.cpu = (1U << NBQ_CONTEXT_CPU_BITS) - 2,
-		.level = NBQ_LEVELS - 1,
-	};
-
-	KUNIT_EXPECT_EQ(test, nbq_context_of(&last), U16_MAX);
-}
-
 static void lock_is_one_word_of_4_bytes(struct kunit *test)
 {
 	union nbq_spin_state one = { .holder = 1 };
@@ -980,29 +970,6 @@ static void attempt_without_a_node_takes_a_lock_that_becomes_free(struct kunit *
 	EXPECT_TOTAL(test, .acquired_handoff = 1, .exhaustions = 1);
 }
 
-static void free_lock_needs_no_node(struct kunit *test)
-{
-	static const struct nodes none;
-
-	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, 0), 0);
-	EXPECT_TOTAL(test);
-}
-
-static void attempt_without_a_node_steals_as_a_newcomer(struct kunit *test)
-{
-	struct nbq_contender *w = free_lock_with_a_head(test);
-	static const struct nodes none;
-
-	/* Before: w, which is stalled; after: the same */
-	start_with_a_request(test);
-	KUNIT_EXPECT_EQ(test, try_with_nodes(test, &none, KTIME_MAX), 0);
-	/* As one that has no need of a node yet */
-	expect_idle_for_long_enough(test);
-	EXPECT_PICTURE(test, "W");
-	KUNIT_EXPECT_TRUE(test, nbq_contender_poll(test->priv, w));
-	nbq_contender_release(test->priv, w);
-}
-
 static void node_that_cannot_be_encoded_is_not_used(struct kunit *test)
 {
 	static const struct nodes grown = { .encodable = 0, .size = 1 };
@@ -1039,7 +1006,6 @@ static void node_that_becomes_free_meanwhile_is_used(struct kunit *test)
 
 static struct kunit_case spin_cases[] = {
 	KUNIT_CASE(every_context_is_encoded_differently),
-	KUNIT_CASE(last_context_of_the_last_cpu_can_be_encoded),
 	KUNIT_CASE(lock_is_one_word_of_4_bytes),
 	KUNIT_CASE(encoded_tail_is_decoded_to_its_node),
 	KUNIT_CASE(init_evaluates_its_argument_once),
@@ -1065,8 +1031,6 @@ static struct kunit_case spin_cases[] = {
 			 request_gen_params),
 	KUNIT_CASE(attempt_without_a_node_waits_outside_the_queue),
 	KUNIT_CASE(attempt_without_a_node_takes_a_lock_that_becomes_free),
-	KUNIT_CASE(free_lock_needs_no_node),
-	KUNIT_CASE(attempt_without_a_node_steals_as_a_newcomer),
 	KUNIT_CASE(node_that_cannot_be_encoded_is_not_used),
 	KUNIT_CASE(encodable_node_is_found_behind_a_hint_that_is_not),
 	KUNIT_CASE(node_that_becomes_free_meanwhile_is_used),

@@ -229,35 +229,6 @@ static void no_percentile_is_more_than_the_largest_value(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stress_histogram_value_at(histogram, 1000), BIT_ULL(20));
 }
 
-static void least_percentile_is_the_least_value(struct kunit *test)
-{
-	struct stress_histogram *histogram = new_histogram(test);
-
-	stress_histogram_add(histogram, 33);
-	stress_histogram_add(histogram, 44);
-	KUNIT_EXPECT_EQ(test, stress_histogram_value_at(histogram, 0), 33);
-}
-
-static void percentiles_ascend(struct kunit *test)
-{
-	struct stress_histogram *histogram = new_histogram(test);
-	unsigned int permille;
-	struct rnd_state random;
-	u64 last = 0;
-	int i;
-
-	prandom_seed_state(&random, 815);
-	for (i = 0; i < 3000; i++)
-		stress_histogram_add(histogram, draw(&random));
-	for (permille = 0; permille <= 1000; permille++) {
-		u64 value = stress_histogram_value_at(histogram, permille);
-
-		KUNIT_EXPECT_GE(test, value, last);
-		last = value;
-	}
-	KUNIT_EXPECT_EQ(test, last, histogram->max);
-}
-
 static struct kunit_case histogram_cases[] = {
 	KUNIT_CASE(buckets_follow_one_another_without_a_gap),
 	KUNIT_CASE(buckets_are_1_wide_first_and_then_a_32nd_of_their_values),
@@ -269,8 +240,6 @@ static struct kunit_case histogram_cases[] = {
 	KUNIT_CASE(merging_is_adding_all_values_to_one),
 	KUNIT_CASE_PARAM(percentile_is_off_by_less_than_its_bucket, share_gen_params),
 	KUNIT_CASE(no_percentile_is_more_than_the_largest_value),
-	KUNIT_CASE(least_percentile_is_the_least_value),
-	KUNIT_CASE(percentiles_ascend),
 	{}
 };
 

@@ -88,20 +88,6 @@ static void one_of_n_that_has_all_is_1_by_n(struct kunit *test)
 	}
 }
 
-/* Half have twice as much as the others: (3/2)^2 / (5/2) */
-static void fairness_does_not_depend_on_the_size_of_the_shares(struct kunit *test)
-{
-	u64 *shares = new_shares(test, MANY);
-	unsigned int shift, i;
-
-	for (shift = 0; shift < 63; shift++) {
-		for (i = 0; i < MANY; i++)
-			shares[i] = i % 2 ? 2ULL << shift : 1ULL << shift;
-		KUNIT_EXPECT_EQ_MSG(test, 900, stress_spread_of(shares, MANY).jain_permille,
-				    "2^%u", shift);
-	}
-}
-
 /* The same with the largest shares that there are. */
 static void fairness_does_not_overflow(struct kunit *test)
 {
@@ -146,7 +132,6 @@ static void deviation_of_large_values_is_right_to_a_millionth(struct kunit *test
 static struct kunit_case statistics_cases[] = {
 	KUNIT_CASE_PARAM(spread_of_known_shares, known_gen_params),
 	KUNIT_CASE(one_of_n_that_has_all_is_1_by_n),
-	KUNIT_CASE(fairness_does_not_depend_on_the_size_of_the_shares),
 	KUNIT_CASE(fairness_does_not_overflow),
 	KUNIT_CASE(deviation_does_not_overflow),
 	KUNIT_CASE(deviation_of_large_values_is_right_to_a_millionth),
