@@ -3,8 +3,7 @@
 
 from pathlib import Path
 
-from bench import cli_share, results, table1
-from bench import scenario as scenarios
+from bench import cli_share, results, scenario_file, table1
 from bench.testbeds import TESTBEDS, SIMULATED, locks_on
 from bench.cli import STOPPED, add, rounds, undisturbed
 from bench.progress import Progress, clock, counted
@@ -57,11 +56,11 @@ def new_parser(verbs):
 def read(path):
     """A scenario, checked against the metrics that can be drawn."""
     from bench import findings, metrics
-    return scenarios.read(path, metrics.METRICS, findings.check)
+    return scenario_file.read(path, metrics.METRICS, findings.check)
 
 
 def files():
-    return {path.stem: path for path in sorted(scenarios.SCENARIOS.glob("*.ini"))}
+    return {path.stem: path for path in sorted(scenario_file.SCENARIOS.glob("*.ini"))}
 
 
 def path_of(word, known):

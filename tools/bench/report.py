@@ -9,11 +9,12 @@ from collections import Counter, namedtuple
 from itertools import product
 from pathlib import Path
 
-from bench import aims, findings, host_busy, kernel_report, losses, plot
+from bench import aims, findings, kernel_report, losses, plot
 from bench.testbeds import SIMULATED, WHOLE_KERNELS
 from bench.parameters import MACHINE
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
 from bench.results import open_folder, released
+from bench.table import host_words
 from testbed.common import Trouble, say
 from testbed.rst import escaped, fields, heading, paragraph, replace, table
 
@@ -168,7 +169,7 @@ def load_sentence(result):
 def host_sentence(result):
     """How busy others kept the host; empty where that was left as it was."""
     points = [matching(result.runs, **point) for point in points_of(result.runs)]
-    words = dict.fromkeys(filter(None, map(host_busy.words_of, points)))
+    words = dict.fromkeys(filter(None, map(host_words, points)))
     return f"The host: {'; '.join(words)}." if words else ""
 
 

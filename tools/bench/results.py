@@ -6,6 +6,7 @@ Documentation/bench.rst describes them. To read, begin with open_folder().
 
 import csv
 import datetime
+import io
 import json
 import os
 from pathlib import Path
@@ -164,22 +165,12 @@ def as_csv(results):
     names = list(dict.fromkeys(name for row in rows for name in row))
     points = [name for name in names if name.startswith("point_")]
     head = [*first, *points, "verdict"]
-    lines = Lines()
-    table = csv.DictWriter(lines, [*head, *(name for name in names if name not in head)],
+    text = io.StringIO()
+    table = csv.DictWriter(text, [*head, *(name for name in names if name not in head)],
                            restval="", lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
-    return "".join(lines.parts)
-
-
-class Lines:
-    """What csv writes to."""
-
-    def __init__(self):
-        self.parts = []
-
-    def write(self, text):
-        self.parts.append(text)
+    return text.getvalue()
 
 
 def write_scenario(folder, result):

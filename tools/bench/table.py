@@ -4,7 +4,6 @@
 import re
 from statistics import median
 
-from bench.host_busy import words_of
 from bench.metrics import METRICS, shown
 from bench.progress import counted, spaced
 from bench.results import PASS
@@ -180,9 +179,23 @@ def groups_of(result):
         rounds = [result.runs_of(name, **point) for name in result.locks]
         rounds = [each for each in rounds if each]
         if rounds:
-            busy = words_of(sum(rounds, []))
+            busy = host_words(sum(rounds, []))
             groups.append(("; ".join(filter(None, (heading(result.plan, point), busy))), rounds))
     return groups
+
+
+def host_words(runs):
+    """How busy the host was in these runs, in words; nothing if that is unknown."""
+    told = [run.result for run in runs if "host_busy_processes" in run.result]
+    if not told:
+        return ""
+    number, there = told[0]["host_busy_processes"], told[0]["host_busy_cores"]
+    where = f"on {counted(there, 'core')}"
+    if not number:
+        return f"no busy processes {where}"
+    had = median(result["host_busy_permille"] for result in told) / 10
+    return (f"{number} busy process{'' if number == 1 else 'es'} {where}, which had {had:.0f} % "
+            f"of {'it' if there == 1 else 'them'}")
 
 
 def heading(plan, point):

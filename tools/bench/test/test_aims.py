@@ -4,7 +4,7 @@
 import unittest
 
 from bench import aims, metrics
-from bench import scenario as scenarios
+from bench import scenario_file
 from bench.metrics import Context
 from bench.scenario import Aim
 from bench.kernels import SIDES
@@ -119,8 +119,8 @@ class Tables(Reports):
 class Shipped(unittest.TestCase):
     def test_every_aim_can_be_measured_also_in_a_quick_pass(self):
         seen = 0
-        for path in sorted(scenarios.SCENARIOS.glob("*.ini")):
-            scenario = scenarios.read(path, metrics.METRICS)
+        for path in sorted(scenario_file.SCENARIOS.glob("*.ini")):
+            scenario = scenario_file.read(path, metrics.METRICS)
             plans = [scenario]
             if scenario.simulated is not None:
                 plans.append(scenario.on("simulated"))

@@ -10,7 +10,7 @@ import unittest
 from unittest import mock
 
 from bench import (aims, guests, kernel_report, kernels, metrics, parameters, report, runner,
-                   scenario)
+                   scenario_file)
 from bench.progress import Progress
 from bench.results import open_folder, parse_result
 from bench.testbeds import KERNELS, KERNELS_X86_64, TESTBEDS
@@ -18,11 +18,11 @@ from bench.test.synthetic import folder_of, made_up, result_of
 from testbed.common import Trouble
 from testbed.guest import HUNG
 
-KERNEL = scenario.SCENARIOS / "kernel.ini"
+KERNEL = scenario_file.SCENARIOS / "kernel.ini"
 
 
 def plan(**changes):
-    found = scenario.read(KERNEL, metrics.METRICS)
+    found = scenario_file.read(KERNEL, metrics.METRICS)
     for name, value in changes.items():
         setattr(found, name, value)
     return found
@@ -266,7 +266,7 @@ class Reports(unittest.TestCase):
             seen = {"own_pending": 8 - 4 * hypervisor, "own_queued": 0,
                     "sees_hypervisor": hypervisor} if lock != "nbq_spin" else {}
             return {**twice(scenario_, lock, number, point), **seen}
-        scenario_ = scenario.read(scenario.SCENARIOS / "kernel-x86_64.ini", metrics.METRICS)
+        scenario_ = scenario_file.read(scenario_file.SCENARIOS / "kernel-x86_64.ini", metrics.METRICS)
         with tempfile.TemporaryDirectory() as folder:
             path = folder_of(Path(folder) / "results", result_of(scenario_, made))
             text = report.text_of(open_folder(path))
@@ -294,7 +294,7 @@ class Reports(unittest.TestCase):
             path = Path(folder) / "kernel.ini"
             path.write_text(KERNEL.read_text().replace("median_of = load", "median_of = passes"))
             with self.assertRaisesRegex(Trouble, "\"passes\" is no axis"):
-                scenario.read(path)
+                scenario_file.read(path)
 
 
 if __name__ == "__main__":

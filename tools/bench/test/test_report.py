@@ -9,7 +9,7 @@ import unittest
 from unittest import mock
 
 from bench import findings, metrics, plot, report
-from bench import scenario as scenarios
+from bench import scenario_file
 from bench.results import COUNTS, as_json, open_folder, write_new
 from bench.scenario import Finding, Plot
 from bench.test.synthetic import folder_of, made_up, result_of
@@ -25,7 +25,7 @@ SIMULATED = ("bypass", "mixed-patience", "overcommit", "scale", "table1-contende
 
 
 def experiment(name):
-    return scenarios.read(scenarios.SCENARIOS / f"{name}.ini", metrics.METRICS, findings.check)
+    return scenario_file.read(scenario_file.SCENARIOS / f"{name}.ini", metrics.METRICS, findings.check)
 
 
 def simulated_experiments():
@@ -54,7 +54,7 @@ class Reports(unittest.TestCase):
 
 class Scenarios(unittest.TestCase):
     def test_every_file_is_one_and_can_be_quickened(self):
-        names = sorted(path.stem for path in scenarios.SCENARIOS.glob("*.ini"))
+        names = sorted(path.stem for path in scenario_file.SCENARIOS.glob("*.ini"))
         self.assertLessEqual(set(EXPERIMENTS), set(names))
         for name in names:
             with self.subTest(name=name):
@@ -69,7 +69,7 @@ class Scenarios(unittest.TestCase):
 
     def test_what_is_simulated_takes_twenty_minutes_at_most_on_two_cores(self):
         self.assertEqual(set(COUNTERPARTS), {
-            path.stem for path in scenarios.SCENARIOS.glob("*.ini")
+            path.stem for path in scenario_file.SCENARIOS.glob("*.ini")
             if experiment(path.stem).simulated is not None})
         plans = simulated_experiments()
         self.assertLess(sum(plan.seconds(2) for plan in plans), 20 * 60)
@@ -367,7 +367,7 @@ class Alone(Reports):
         def made(_scenario, lock, _number, _point):
             return {"elapsed_ns": 1000 * times[lock], "acquisitions": 1000,
                     "empty_loop_ps": 5000}
-        scenario = scenarios.read(scenarios.SCENARIOS / f"{name}.ini")
+        scenario = scenario_file.read(scenario_file.SCENARIOS / f"{name}.ini")
         scenario.locks = list(times)
         return result_of(scenario, made)
 

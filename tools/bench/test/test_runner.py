@@ -104,7 +104,7 @@ class Jobs(Folders, unittest.TestCase):
         place = NoPlace()
         plan = self.scenario(changed("cs_ns = 0 500", "host_busy = 0 1", changed(
             "panel = cs_ns\n", "", changed("cs_ns = 500\n", ""))))
-        with mock.patch.object(runner, "BusyHost", Host):
+        with mock.patch.object(host_busy, "BusyHost", Host):
             result = runner.Job(plan, place).make(quiet())
         self.assertEqual(hosts, [(0, 0), (cores(), 1), (0, 2), (cores(), 3)])
         self.assertEqual([cpus for cpus, _ in place.made], [1, 1, 2, 2])

@@ -4,7 +4,7 @@
 import unittest
 
 from bench import results
-from bench import scenario as scenarios
+from bench import scenario as scenarios, scenario_file
 from bench.test.samples import SAMPLE, SIMULATED, Folders, changed
 from testbed.common import Trouble
 
@@ -91,7 +91,7 @@ class Files(Folders, unittest.TestCase):
         for name in (results.MACHINE, results.COUNTS):
             path = self.file(f"{name.removesuffix('.json')}.ini", SAMPLE)
             with self.assertRaisesRegex(Trouble, "needs another name"):
-                scenarios.read(path)
+                scenario_file.read(path)
 
     def test_a_metric_that_cannot_be_drawn_is_named(self):
         self.scenario(metrics=["some_metric"])
@@ -112,13 +112,13 @@ class Files(Folders, unittest.TestCase):
 
     def test_a_file_that_is_not_there_is_named(self):
         with self.assertRaisesRegex(Trouble, "cannot read .*none.ini"):
-            scenarios.read(self.folder / "none.ini")
+            scenario_file.read(self.folder / "none.ini")
 
     def test_a_file_that_is_no_text_is_named(self):
         path = self.folder / "x.ini"
         path.write_bytes(b"\xff\xfe\x00")
         with self.assertRaisesRegex(Trouble, "x.ini is not a scenario file"):
-            scenarios.read(path)
+            scenario_file.read(path)
 
     def test_what_it_says_is_read(self):
         plan = self.scenario()

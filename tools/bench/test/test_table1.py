@@ -5,7 +5,7 @@ from pathlib import Path
 import tempfile
 import unittest
 
-from bench import results, scenario, table1
+from bench import results, scenario_file, table1
 from bench.testbeds import TESTBEDS
 from bench.results import RunRecord, ScenarioResult
 from testbed.common import Trouble
@@ -25,7 +25,7 @@ def run(lock, number, ns, loop_ns=20, verdict="PASS"):
 
 
 def result(name, runs):
-    plan = scenario.read(scenario.SCENARIOS / f"{name}.ini")
+    plan = scenario_file.read(scenario_file.SCENARIOS / f"{name}.ini")
     made = ScenarioResult(plan, list(dict.fromkeys(run.lock for run in runs)),
                           [{"cpus": 1}], "7.2")
     made.runs = runs
@@ -150,7 +150,7 @@ class Scenarios(unittest.TestCase):
     def test_both_are_of_one_thread_on_one_cpu_without_work(self):
         for name in (table1.TIME, table1.INSTRUCTIONS):
             with self.subTest(scenario=name):
-                plan = scenario.read(scenario.SCENARIOS / f"{name}.ini")
+                plan = scenario_file.read(scenario_file.SCENARIOS / f"{name}.ini")
                 self.assertEqual(plan.points(cores=4), [{"cpus": 1}])
                 for parameter in ("cs_ns", "ncs_ns", "sample_every"):
                     self.assertEqual(plan.load[parameter], 0)
