@@ -11,7 +11,7 @@ from typing import Optional
 
 from bench import parameters
 from bench.parameters import NUMBER
-from bench.testbeds import SIMULATED, TESTBEDS
+from bench.testbeds import SIMULATED, TESTBEDS, stand_in
 from testbed.common import MOST_CPUS, Trouble
 
 CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}
@@ -187,6 +187,11 @@ class Scenario:
         if not names:
             raise Trouble(f"{self.where('scenario', 'locks')}: no lock is left to measure")
         return list(dict.fromkeys(names))
+
+    def has_lock(self, lock):
+        """Whether a lock, or what answers for it on the testbed, is among those to measure."""
+        name = stand_in(lock, self.testbed)
+        return f"-{name}" not in self.locks and bool({name, "all"} & set(self.locks))
 
     def where(self, section, key=None):
         """Names the file, and the key in it, for a sentence."""

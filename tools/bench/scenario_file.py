@@ -13,7 +13,7 @@ import re
 from bench import parameters
 from bench.parameters import NUMBER, number_or_word
 from bench.scenario import AIM, CPU_AXES, MOST_ROUNDS, Aim, Finding, Plot, Scenario
-from bench.testbeds import SIMULATED, TESTBEDS, locks_on, stand_in
+from bench.testbeds import SIMULATED, TESTBEDS, locks_on
 from testbed.common import MOST_CPUS, Trouble
 
 SCENARIOS = Path(__file__).with_name("scenarios")
@@ -363,13 +363,9 @@ def check_words(scenario, section, metrics):
     for key in ("lock", "against", "colour"):
         named = words.get(key) or []
         for lock in [named] if isinstance(named, str) else named:
-            check_lock(scenario, section, key, stand_in(lock, scenario.testbed))
+            if not scenario.has_lock(lock):
+                raise section.trouble(key, f"the lock \"{lock}\" is not one of this scenario")
     for key in ("y", "metric"):
         if metrics is not None and key in words and words[key] not in metrics:
             raise section.trouble(key, f"there is no metric \"{words[key]}\"; there are "
                                   f"{', '.join(metrics)}")
-
-
-def check_lock(scenario, section, key, lock):
-    if f"-{lock}" in scenario.locks or not {lock, "all"} & set(scenario.locks):
-        raise section.trouble(key, f"the lock \"{lock}\" is not one of this scenario")

@@ -40,23 +40,24 @@ class Grammar(unittest.TestCase):
     def test_what_is_not_known_is_refused_with_a_sentence(self):
         for text, part in (
                 ("", "not a comparison"), ("1 <", "not a comparison"),
-                (A, "does not compare"), ("True", "does not compare"),
-                (f"{A} == 1", "does not compare"), (f"{A} in {B}", "does not compare"),
-                (f"not {A} < 1", "does not compare"), (f"1 and {A} < 1", "does not compare"),
-                (f"{A} ** 2 < 1", "not known"), (f"{A} % 2 < 1", "not known"),
-                (f"abs({A}) < 1", "no metric \"abs\""),
-                ("speed(clh_nb) < 1", "no metric \"speed\""),
+                (A, "does not compare"), ("1", "does not compare"), ("(1, 2)", "does not compare"),
+                (f"1 and {A}", "does not compare"), (f"{A} and 1 < 2", "not a comparison"),
+                ("min() < 1", "not a comparison"), ("figure7 < 1", "not a comparison"),
+                ("1 / 0 < 1", "not a comparison"), (f"max({A}, (1, 2)) < 1", "not a comparison"),
+                (f"abs({A}) < 1", "not known"), ("speed(clh_nb) < 1", "no metric \"speed\""),
                 ("success_rate() < 1", "one lock"), ("success_rate(1) < 1", "one lock"),
-                ("success_rate(a, b) < 1", "one lock"), (f"success_rate({A}) < 1", "one lock"),
-                (f"success_rate(a, cpus={A}) < 1", "neither a word nor a number"),
-                ("success_rate(a, **b) < 1", "does not name its axes"),
-                ("min() < 1", "numbers only"), ("min(1, key=2) < 1", "numbers only"),
-                ("clh_nb < 1", "not known"), ("'a' < 1", "not known"),
-                ("True < 1", "not known"), ("1j < 1", "not known"),
-                ("__import__('os').system('true') < 1", "not known"),
-                ("(lambda: 1)() < 1", "not known"), ("[1][0] < 2", "not known"),
-                ("(1 if 1 else 2) < 3", "not known"), ("f'{1}' < 1", "not known"),
-                ("(a := 1) < 2", "not known"), ("1 < 2 " + "and 1 < 2 " * 300, "more than")):
+                ("success_rate(a, b) < 1", "\"b=\" is not AXIS=VALUE"),
+                ("success_rate(a, **b) < 1", "is not AXIS=VALUE"),
+                ("success_rate(a, cpus=1, cpus=2) < 1", "names an axis twice"),
+                ("success_rate(a, cpus=400*cores) < 1", "is not AXIS=VALUE"),
+                (f"success_rate({A}) < 1", "not known"),
+                (f"success_rate(a, cpus={A}) < 1", "not known"),
+                ("__import__('os').system('true') < 1", "no metric"), *((text, "not known") for text in (
+                    "True", f"{A} == 1", f"{A} in {B}", f"not {A} < 1", f"{A} ** 2 < 1",
+                    f"{A} // 2 < 1", f"{A} % 2 < 1", "clh_nb < 1", "'a' < 1", "1j < 1",
+                    "min(1, key=2) < 1", "(lambda: 1)() < 1", "[1][0] < 2", "(1).real < 2",
+                    "(1 if 1 else 2) < 3", "f'{1}' < 1", "(a := 1) < 2")),
+                ("1 < 2 " + "and 1 < 2 " * 300, "more than")):
             with self.subTest(text=text[:50]):
                 with self.assertRaisesRegex(Malformed, part):
                     Finding(text)
@@ -162,8 +163,6 @@ class Judging(unittest.TestCase):
                 for value, nodes in ((200, 3), ("400*cpus", 5), ("max", 7))]
         self.assertEqual(evaluated("nodes_max(clh_nb, ncs_ns=max) > 6", runs).word, HOLDS)
         self.assertEqual(evaluated("nodes_max(clh_nb, ncs_ns=400*cpus) > 4", runs).word, HOLDS)
-        with self.assertRaises(Malformed):
-            Finding("nodes_max(clh_nb, ncs_ns=400*cores) > 4")
 
     def test_the_kernels_lock_is_answered_by_its_model_where_it_is_simulated(self):
         runs = [run("qspinlock", nodes_max=3)]
