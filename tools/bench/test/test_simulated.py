@@ -53,6 +53,7 @@ class Processes(Folders, unittest.TestCase):
     def place(self, script, at_a_time=2):
         place = SimulatedPlace.__new__(SimulatedPlace)
         place.at_a_time = at_a_time
+        place.testbed = TESTBEDS[SIMULATED]
         place.command = lambda run: ["sh", "-c", script, "sh", run.name, str(self.folder)]
         return place
 
@@ -136,22 +137,10 @@ class Processes(Folders, unittest.TestCase):
         for path in started:
             self.assertFalse(Path(f"/proc/{path.read_text().strip()}").exists())
 
-
-    def test_an_interruption_while_a_process_is_started_does_not_lose_it(self):
-        started = []
-
-        class Interrupted(simulated.Child):
-            def __init__(self, *args):
-                super().__init__(*args)
-                started.append(self.process)
-                signal.raise_signal(signal.SIGINT)
-        before = signal.getsignal(signal.SIGINT)
-        with mock.patch.object(simulated, "Child", Interrupted), \
-             self.assertRaises(KeyboardInterrupt):
-            self.place(f"exec sleep {LONG}").make(planned(3), 2, self.progress)
-        self.assertEqual(len(started), 1)
-        self.assertIsNotNone(started[0].poll())
-        self.assertEqual(signal.getsignal(signal.SIGINT), before)
+    def test_a_process_is_not_started_after_the_end(self):
+        with simulated.Processes(1) as processes:
+            pass
+        self.assertEqual(processes.await_one(["false"], LONG), (None, ""))
 
 
 class Commands(unittest.TestCase):
