@@ -10,6 +10,7 @@ of the same stay apart in 2 of (n + m over n) cases.
 from math import comb
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from bench import results
 from bench.metrics import METRICS
@@ -48,15 +49,13 @@ class Side:
         return results.read_json(beside) if beside.exists() else {}
 
 
-class Line:
+class Line(NamedTuple):
     """One lock at one point of a scenario: the rounds of A and of B."""
-
-    def __init__(self, scenario, point, lock, before, after):
-        self.scenario = scenario
-        self.point = point
-        self.lock = lock
-        self.before = before
-        self.after = after
+    scenario: str
+    point: dict
+    lock: str
+    before: list
+    after: list
 
     @property
     def ratio(self):

@@ -8,8 +8,10 @@ not in the result, because nothing was sampled, or because the run's verdict is
 not PASS, is missing: None, never a guess.
 """
 
+from dataclasses import dataclass, field
 import math
 from statistics import median
+from typing import Callable, NamedTuple, Optional
 
 FIGURE5 = "figure5"		# the experiment that the passing time Ta is taken from
 
@@ -29,6 +31,7 @@ def figure(run, name):
     return None
 
 
+@dataclass
 class Context:
     """What metrics need besides the run: the machine, and another experiment.
 
@@ -39,11 +42,10 @@ class Context:
     own: {(round, point): operations per second} of the kernel's own lock, of whole kernels.
     """
 
-    def __init__(self, cores=None, passing_ns=None, testbed=None, own=None):
-        self.testbed = testbed
-        self.own = own or {}
-        self.cores = cores
-        self.passing_ns = passing_ns or {}
+    cores: Optional[int] = None
+    passing_ns: dict = field(default_factory=dict)
+    testbed: Optional[str] = None
+    own: dict = field(default_factory=dict)
 
 
 def context_of(cores, figure5_runs, testbed=None):
@@ -245,20 +247,19 @@ def sampled(samples, name, divisor):
 
 # The table
 
-class Metric:
+class Metric(NamedTuple):
     """needs: the names that a result must have. meaning: what the label leaves out.
 
     signed: it may be below 0, and its panels differ so much that each has its own axis.
     """
 
-    def __init__(self, name, label, unit, needs, compute, meaning="", signed=False):
-        self.name = name
-        self.label = label
-        self.unit = unit
-        self.needs = needs
-        self.compute = compute
-        self.meaning = meaning
-        self.signed = signed
+    name: str
+    label: str
+    unit: str
+    needs: tuple
+    compute: Callable
+    meaning: str = ""
+    signed: bool = False
 
     @property
     def axis(self):

@@ -132,12 +132,8 @@ class Axis:
                          for number, (word, value) in enumerate(zip(words, self.values)))
 
 
-class Panel:
-    """One pair of axes: points is {lock: {value of x: Summary}}."""
-
-    def __init__(self, title, points):
-        self.title = title
-        self.points = points
+# One pair of axes; points: {lock: {value of x: Summary}}.
+Panel = namedtuple("Panel", "title points")
 
 
 class Figure:

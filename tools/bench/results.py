@@ -5,6 +5,7 @@ Documentation/bench.rst describes them. To read, begin with open_folder().
 """
 
 import csv
+from dataclasses import dataclass, field
 import datetime
 import io
 import json
@@ -13,6 +14,7 @@ from pathlib import Path
 import platform
 import re
 import sys
+from typing import NamedTuple
 
 from bench import scenario as scenarios
 from bench.hardware import hardware
@@ -27,6 +29,7 @@ PASS = "PASS"
 TEXTS = {"lock", "cpus", "costs", "verdict"}
 
 
+@dataclass
 class RunRecord:
     """One run of one lock.
 
@@ -34,19 +37,19 @@ class RunRecord:
     did not end, and the verdict says why then.
     """
 
-    def __init__(self, lock, round, point, settings, result, verdict):
-        self.lock = lock
-        self.round = round
-        self.point = point
-        self.settings = settings
-        self.result = result
-        self.verdict = verdict
+    lock: str
+    round: int
+    point: dict
+    settings: dict
+    result: dict
+    verdict: str
 
     @property
     def passed(self):
         return self.verdict == PASS
 
 
+@dataclass
 class ScenarioResult:
     """What came of a scenario.
 
@@ -55,14 +58,13 @@ class ScenarioResult:
     problems: sentences about guests that were lost and kernels that complained.
     """
 
-    def __init__(self, plan, locks, points, kernel=""):
-        self.plan = plan
-        self.locks = locks
-        self.points = points
-        self.kernel = kernel
-        self.complete = False
-        self.problems = []
-        self.runs = []
+    plan: scenarios.Scenario
+    locks: list
+    points: list
+    kernel: str = ""
+    complete: bool = False
+    problems: list = field(default_factory=list)
+    runs: list = field(default_factory=list)
 
     @property
     def name(self):
@@ -86,13 +88,11 @@ class ScenarioResult:
                 "runs": [vars(run) for run in self.runs]}
 
 
-class Folder:
-    """What a run of several scenarios left: .machine, .scenarios by name."""
-
-    def __init__(self, path, machine, results):
-        self.path = path
-        self.machine = machine
-        self.scenarios = results
+class Folder(NamedTuple):
+    """What a run of several scenarios left."""
+    path: Path
+    machine: dict
+    scenarios: dict		# {name: ScenarioResult}
 
 
 # The driver's words
