@@ -6,7 +6,8 @@
 The line is Python, of which numbers, + - * /, < <= > >=, "and", "or", brackets, min() and max()
 are known, and METRIC(LOCK, AXIS=VALUE, ...): a figure of the table of results, where VALUE is
 one that was swept, or min or max for the least or greatest of them. cpus_per_core=N
-stands for so many CPUs for each core of the machine. Every axis with more than
+stands for so many CPUs for each core of the machine. A|B in the place of a lock or a value
+is a figure for each, for min() and max(). Every axis with more than
 one value has to be named, but for those of a simulated machine, sockets and costs:
 a line that does not name them is evaluated for each of their values.
 
@@ -16,6 +17,7 @@ least to the greatest. Where only the medians decide it is not clear.
 
 from dataclasses import dataclass
 from functools import partialmethod
+from itertools import product
 import math
 import operator
 import re
@@ -59,6 +61,14 @@ class Call(NamedTuple):
         return f"{self.metric}({', '.join(words)})"
 
 
+def every(found):
+    """METRIC(A|B, AXIS=1|2) as METRIC(A, AXIS=1), METRIC(A, AXIS=2), METRIC(B, AXIS=1), ..."""
+    choices = [[f"{axis}{equals}{value}" for value in values.split("|")]
+               for word in found[2].split(",")
+               for axis, equals, values in [re.fullmatch(r"(.*?)(=?)([^=]*)", word).groups()]]
+    return ", ".join(f"{found[1]}({','.join(words)})" for words in product(*choices))
+
+
 def call_of(text, metric, words):
     """The Call of a line that is so written."""
     if metric not in METRICS:
@@ -80,7 +90,7 @@ class Finding:
     """A "holds" line that is one."""
 
     def __init__(self, text):
-        self.text = " ".join(text.split())
+        self.text = FIGURE.sub(every, " ".join(text.split()))
         self.calls = []
         if len(self.text) > LONGEST:
             raise Malformed(f"the line has more than {LONGEST} characters")

@@ -158,6 +158,14 @@ class Judging(unittest.TestCase):
         self.assertEqual(word("success_rate(clh_nb, cpus=8) <= 50", runs), HOLDS)
         self.assertEqual(word("success_rate(clh_nb, cpus=3) <= 50", runs), UNKNOWN)
 
+    def test_a_figure_may_be_of_each_of_several_locks_and_values(self):
+        finding = Finding("min(jain(clh_nb|mcs_nb, cs_ns=0|10*cpus, cpus=2)) > 1")
+        self.assertEqual(finding.text, "min(jain(clh_nb, cs_ns=0, cpus=2), jain(clh_nb, "
+                         "cs_ns=10*cpus, cpus=2), jain(mcs_nb, cs_ns=0, cpus=2), jain(mcs_nb, "
+                         "cs_ns=10*cpus, cpus=2)) > 1")
+        with self.assertRaisesRegex(Malformed, "does not compare"):
+            Finding("jain(clh_nb|mcs_nb) > 1")
+
     def test_a_value_may_be_so_much_for_each_cpu(self):
         runs = [run("clh_nb", point={"cpus": 2, "ncs_ns": value}, nodes_max=nodes)
                 for value, nodes in ((200, 3), ("400*cpus", 5), ("max", 7))]
