@@ -9,6 +9,7 @@ machine did to both. What is shown is the point that is farthest from the aim.
 from statistics import median
 
 from bench import plot
+from bench.figure import point_words
 from bench.testbeds import stand_in
 from bench.findings import PER_CORE
 from bench.metrics import METRICS, Summary, matching, points_of, quantity, same, shown, values_of
@@ -144,7 +145,7 @@ class Verdict:
         return quantity(found.median, self.units().strip())
 
     def place(self):
-        words = ", ".join(plot.point_words(axis, value)
+        words = ", ".join(point_words(axis, value)
                           for axis, value in self.worst.point.items())
         if len(self.standings) > 1:
             words += f"; the worst of {len(self.standings)} points"

@@ -6,7 +6,8 @@ Both axes are logarithmic, so that one time in a thousand is seen as well as hal
 
 from collections import namedtuple
 
-from bench.plot import FOOT_LINE, STYLES, Sheet, label, quoted, run_gnuplot, terminal
+from bench.figure import STYLES
+from bench.gnuplot import FOOT_LINE, Sheet, label, quoted, run_gnuplot, terminal
 
 Panel = namedtuple("Panel", "title times")	# times: {name of a line: times in us}
 LEAST_US = 1			# shorter ones are drawn as that

@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 
 from bench import aims, findings, kernel_report, losses, plot
+from bench.figure import drawn_runs, point_words
 from bench.testbeds import SIMULATED, WHOLE_KERNELS
 from bench.parameters import MACHINE
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
@@ -40,7 +41,7 @@ def ranged(found):
 
 
 def point_name(point):
-    return ", ".join(plot.point_words(axis, value) for axis, value in point.items())
+    return ", ".join(point_words(axis, value) for axis, value in point.items())
 
 
 def results_of(folder, simulated=False):
@@ -91,7 +92,7 @@ def machines_of(result, finding):
 
 def evaluation_of(folder, result, finding, where):
     """A Judgement; a line that these runs cannot answer is one, too."""
-    runs = plot.drawn_runs(result.runs, {axis: [value] for axis, value in where.items()})
+    runs = drawn_runs(result.runs, {axis: [value] for axis, value in where.items()})
     try:
         return findings.evaluated(finding.holds, runs, plot.context_for(folder, result, where))
     except Trouble as trouble:
@@ -161,7 +162,7 @@ def table1(folder):
 def load_sentence(result):
     """What every run of an experiment had in common."""
     length = {"duration_ms": "ms", "duration_us": "us of simulated time"}
-    words = [plot.point_words(parameter, value) if parameter not in length else
+    words = [point_words(parameter, value) if parameter not in length else
              f"{value} {length[parameter]} a run" for parameter, value in result.plan.load.items()]
     return f"Load: {', '.join(words)}; {result.plan.rounds} rounds." if words else ""
 
@@ -206,7 +207,7 @@ def medians(result, name, context):
         where = f", {escaped(point_name(dict(other)))}" if other else ""
         lines += paragraph(f"{metric.axis[:1].upper()}{metric.axis[1:]}{where}"
                            f"{escaped(simulated_mark(result))}: median (least to greatest)")
-        lines += table(["lock", *(plot.point_words("cpus", cpus) for cpus in columns)], rows)
+        lines += table(["lock", *(point_words("cpus", cpus) for cpus in columns)], rows)
     return lines
 
 

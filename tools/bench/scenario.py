@@ -31,7 +31,7 @@ class Plot:
     """A figure that a scenario asks for; its words are those of the file.
 
     where: {axis: [values]}, the points that are drawn; all, if empty. colour: the locks
-    that are not grey; those of plot.py, if there are none.
+    that are not grey; those of figure.py, if there are none.
     """
     name: str
     title: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""plot.py: what gnuplot is told, and that it draws it."""
+"""figure.py, gnuplot.py: what gnuplot is told, and that it draws it."""
 
 from itertools import product
 from pathlib import Path
@@ -10,7 +10,8 @@ import unittest
 from unittest import mock
 from xml.etree import ElementTree
 
-from bench import plot
+from bench import gnuplot, plot
+from bench.figure import GREY, IN_COLOUR, OTHER, SOLID, STYLES, Axis, Figure
 from bench.metrics import METRICS, Context
 from bench.results import open_folder
 from bench.scenario import Plot, Scenario
@@ -35,7 +36,7 @@ def figure_of(runs, context=None, **wanted):
     result = mock.Mock(runs=runs, plan=scenario)
     result.name = "trial"
     words = {"title": "A title", "x": "cpus", "y": "success_rate", **wanted}
-    return plot.Figure(result, Plot("one", **words), context or Context(2))
+    return Figure(result, Plot("one", **words), context or Context(2))
 
 
 def won(lock, percent, number=0, **point):
@@ -43,7 +44,7 @@ def won(lock, percent, number=0, **point):
 
 
 def script(figure, kind="svg"):
-    return plot.script(figure, "the machine", kind, Path("out.svg"))
+    return gnuplot.script(figure, "the machine", kind, Path("out.svg"))
 
 
 def block(text, lock, panel=0):
@@ -58,22 +59,22 @@ class Styles(unittest.TestCase):
                           (PROJECT / "nbqlock/stress").glob("ops*.c"))
         there = set(re.findall(r"&stress_(\w+),", sources))
         self.assertGreaterEqual(len(there), 15)
-        self.assertEqual(there - set(plot.STYLES), set())
+        self.assertEqual(there - set(STYLES), set())
 
     def test_no_two_locks_have_the_same_mark(self):
-        marks = [style.mark for style in [*plot.STYLES.values(), plot.OTHER]]
+        marks = [style.mark for style in [*STYLES.values(), OTHER]]
         self.assertEqual(len(set(marks)), len(marks))
 
     def test_no_two_locks_of_a_colour_have_the_same_dash_and_width(self):
-        looks = [(style.colour, style.dash, style.width) for style in plot.STYLES.values()]
+        looks = [(style.colour, style.dash, style.width) for style in STYLES.values()]
         self.assertEqual(len(set(looks)), len(looks))
 
     def test_ours_are_thicker_and_solid(self):
         ours = set(OURS)
-        for lock, style in plot.STYLES.items():
+        for lock, style in STYLES.items():
             self.assertEqual(style.width > 2, lock in ours)
             if lock in ours:
-                self.assertEqual(style.dash, plot.SOLID)
+                self.assertEqual(style.dash, SOLID)
 
     def test_a_lock_has_its_own_style_whatever_else_is_drawn(self):
         for others in ((), ("raw_spinlock",), LOCKS):
@@ -81,9 +82,9 @@ class Styles(unittest.TestCase):
             text = script(figure)
             for lock in figure.locks:
                 number = figure.locks.index(lock) + 1
-                style = plot.STYLES[lock]
+                style = STYLES[lock]
                 colour, width = (style.colour, style.width) if lock in figure.coloured else (
-                    plot.GREY, 1)
+                    GREY, 1)
                 self.assertRegex(text, rf'set style line {number} lc rgb "{colour}" '
                                        rf"pt {style.mark} dt {re.escape(style.dash)} "
                                        rf"lw {width} ")
@@ -94,15 +95,15 @@ class Styles(unittest.TestCase):
         few = figure_of([won(lock, 50) for lock in ("mcs_nb", "tas_b", "clh")])
         self.assertEqual(set(few.coloured), {"mcs_nb", "tas_b", "clh"})
         many = figure_of([won(lock, 50) for lock in LOCKS])
-        self.assertEqual(set(many.coloured), set(plot.IN_COLOUR) & set(LOCKS))
+        self.assertEqual(set(many.coloured), set(IN_COLOUR) & set(LOCKS))
         said = figure_of([won(lock, 50) for lock in LOCKS], colour=["tas_b", "mcs"])
         self.assertEqual(set(said.coloured), {"tas_b", "mcs"})
 
     def test_no_two_locks_in_colour_by_default_have_the_same_but_the_stand_in(self):
-        colours = [plot.STYLES[lock].colour for lock in plot.IN_COLOUR if lock != "qspinlock"]
+        colours = [STYLES[lock].colour for lock in IN_COLOUR if lock != "qspinlock"]
         self.assertEqual(len(set(colours)), len(colours))
-        hybrid = plot.STYLES["nbq_spin"].colour
-        self.assertEqual([lock for lock, style in plot.STYLES.items()
+        hybrid = STYLES["nbq_spin"].colour
+        self.assertEqual([lock for lock, style in STYLES.items()
                           if style.colour == hybrid], ["nbq_spin"])
 
     def test_grey_lines_are_behind_and_have_no_bars(self):
@@ -114,7 +115,7 @@ class Styles(unittest.TestCase):
 
     def test_locks_stand_in_one_order(self):
         figure = figure_of([won(lock, 50) for lock in reversed(LOCKS)])
-        self.assertEqual(figure.locks, [lock for lock in plot.STYLES if lock in LOCKS])
+        self.assertEqual(figure.locks, [lock for lock in STYLES if lock in LOCKS])
 
     def test_a_lock_that_is_not_known_is_drawn_all_the_same(self):
         figure = figure_of([won("clh_nb", 1), won("new_lock", 2)])
@@ -166,23 +167,23 @@ class Data(unittest.TestCase):
 
 class Axes(unittest.TestCase):
     def test_numbers_stand_where_they_belong(self):
-        axis = plot.Axis("cpus", [1, 2, 8], False)
+        axis = Axis("cpus", [1, 2, 8], False)
         self.assertEqual([axis.place(value) for value in axis.values], [1, 2, 8])
         self.assertEqual(axis.tics(), '"1" 1, "2" 2, "8" 8')
         self.assertLess(axis.ends()[0], 1)
         self.assertGreater(axis.ends()[1], 8)
 
     def test_a_0_on_a_logarithmic_axis_puts_all_side_by_side(self):
-        axis = plot.Axis("patience_ns", [0, 1000, 1000000], True)
+        axis = Axis("patience_ns", [0, 1000, 1000000], True)
         self.assertFalse(axis.log)
         self.assertEqual(axis.tics(), '"0" 0, "1" 1, "1000" 2')
-        axis = plot.Axis("patience_ns", [10, 1000], True)
+        axis = Axis("patience_ns", [10, 1000], True)
         self.assertTrue(axis.log)
         self.assertLess(axis.ends()[0], 10)
         self.assertGreater(axis.beside(1000, 1), 1000)
 
     def test_words_stand_side_by_side(self):
-        axis = plot.Axis("retry", ["at_once", "back_off"], False)
+        axis = Axis("retry", ["at_once", "back_off"], False)
         self.assertEqual(axis.tics(), '"retry at once" 0, "back off, then retry" 1')
 
     def test_axes_are_named_with_units_and_logarithmic_where_asked(self):
@@ -275,8 +276,8 @@ class Names(unittest.TestCase):
         places = self.places(script(figure_of(runs)))
         self.assertEqual(sorted(places, key=places.get), ["clh_nb", "mcs_nb", "tas_b"])
         # 0 to 104 % over the height of the axis
-        height = plot.PANEL[1] - plot.TOP - plot.BOTTOM
-        whole = plot.Sheet(1, 0).height
+        height = gnuplot.PANEL[1] - gnuplot.TOP - gnuplot.BOTTOM
+        whole = gnuplot.Sheet(1, 0).height
         self.assertAlmostEqual((places["tas_b"] - places["clh_nb"]) * whole, 80 / 104 * height,
                                delta=1)
 
@@ -290,17 +291,17 @@ class Names(unittest.TestCase):
         runs = [won(lock, 50, cpus=cpus) for lock in LOCKS for cpus in (1, 2)]
         places = sorted(self.places(script(figure_of(runs))).values())
         self.assertEqual(len(places), len(LOCKS))
-        gap = plot.LABEL_LINE / plot.Sheet(1, 0).height
+        gap = gnuplot.LABEL_LINE / gnuplot.Sheet(1, 0).height
         for above, below in zip(places, places[1:]):
             self.assertGreater(below - above, 0.99 * gap)
 
     def test_places_are_near_what_is_wanted_and_inside(self):
-        self.assertEqual(plot.spread_out([5, 50], 10, 100), [5, 50])
-        self.assertEqual(plot.spread_out([50, 50, 50], 10, 100), [40, 50, 60])
-        self.assertEqual(plot.spread_out([0, 0], 10, 100), [0, 10])
-        self.assertEqual(plot.spread_out([100, 100], 10, 100), [90, 100])
-        self.assertEqual(plot.spread_out([1, 2, 3], 90, 100), [0, 50, 100])
-        self.assertEqual(plot.spread_out([], 10, 100), [])
+        self.assertEqual(gnuplot.spread_out([5, 50], 10, 100), [5, 50])
+        self.assertEqual(gnuplot.spread_out([50, 50, 50], 10, 100), [40, 50, 60])
+        self.assertEqual(gnuplot.spread_out([0, 0], 10, 100), [0, 10])
+        self.assertEqual(gnuplot.spread_out([100, 100], 10, 100), [90, 100])
+        self.assertEqual(gnuplot.spread_out([1, 2, 3], 90, 100), [0, 50, 100])
+        self.assertEqual(gnuplot.spread_out([], 10, 100), [])
 
     def test_where_there_is_no_room_for_all_the_grey_ones_are_in_a_note(self):
         names = [f"lock{number}" for number in range(30)]
@@ -370,7 +371,7 @@ class Drawn(unittest.TestCase):
 
     def test_what_gnuplot_does_not_understand_is_a_sentence(self):
         with self.assertRaisesRegex(Trouble, "could not draw x.svg"):
-            plot.run_gnuplot("set nonsense\n", Path("x.svg"))
+            gnuplot.run_gnuplot("set nonsense\n", Path("x.svg"))
 
 
 class Gnuplot(unittest.TestCase):
@@ -378,13 +379,13 @@ class Gnuplot(unittest.TestCase):
         for answer in ("gnuplot 5.2 patchlevel 8", "nonsense"):
             with mock.patch("subprocess.run", return_value=mock.Mock(stdout=answer)):
                 with self.assertRaisesRegex(Trouble, "5.4 or later"):
-                    plot.gnuplot()
+                    gnuplot.gnuplot()
         with mock.patch("subprocess.run", side_effect=FileNotFoundError):
             with self.assertRaisesRegex(Trouble, "not installed"):
-                plot.gnuplot()
+                gnuplot.gnuplot()
         for answer in ("gnuplot 5.4 patchlevel 4", "gnuplot 6.0 patchlevel 0"):
             with mock.patch("subprocess.run", return_value=mock.Mock(stdout=answer)):
-                self.assertEqual(plot.gnuplot(), "gnuplot")
+                self.assertEqual(gnuplot.gnuplot(), "gnuplot")
 
 
 if __name__ == "__main__":
