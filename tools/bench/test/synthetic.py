@@ -29,6 +29,19 @@ def run(lock="clh_nb", round=0, point=None, verdict="PASS", settings=None, **res
     return RunRecord(lock, round, point or {"cpus": 2}, settings or {}, result, verdict)
 
 
+class EveryFigure(dict):
+    """A result in which no figure is missing, and the names that were asked for."""
+
+    def __init__(self, whole, given):
+        super().__init__(given)
+        self.whole = whole
+        self.asked = set()
+
+    def get(self, name, default=None):
+        self.asked.add(name)
+        return super().get(name, self.whole)
+
+
 def made_up(scenario, lock, number, point):
     """A whole result that differs with lock, round and point, and adds up."""
     settings = scenario.settings(lock, point)

@@ -8,7 +8,7 @@ from bench import scenario_file
 from bench.metrics import Context
 from bench.scenario import Aim
 from bench.kernels import SIDES
-from bench.test.synthetic import CORES, LOCKS, SIMULATED_LOCKS, result_of
+from bench.test.synthetic import CORES, LOCKS, EveryFigure, SIMULATED_LOCKS, result_of
 from bench.test.test_plot import scenario_of
 from bench.test.test_report import Reports
 
@@ -137,10 +137,9 @@ class Shipped(unittest.TestCase):
 
 def every_figure(scenario, lock, number, point):
     """A result in which no figure is missing."""
-    names = {name for metric in metrics.METRICS.values() for name in metric.needs}
-    return {**scenario.settings(lock, point), **{name: 1000 + number for name in names},
-            "empty_loop_ps": [*LOCKS, *SIMULATED_LOCKS, *SIDES].index(lock),
-            "threads": point["cpus"]}
+    loop = [*LOCKS, *SIMULATED_LOCKS, *SIDES].index(lock)
+    return EveryFigure(1000 + number, {**scenario.settings(lock, point),
+                                       "threads": point["cpus"], "empty_loop_ps": loop})
 
 
 if __name__ == "__main__":

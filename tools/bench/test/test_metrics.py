@@ -5,7 +5,7 @@ import unittest
 
 from bench.metrics import (METRICS, Context, context_of, figure, matching, place_of,
                            points_of, shown, summary, values_of)
-from bench.test.synthetic import run
+from bench.test.synthetic import EveryFigure, run
 
 CROWDED = {"cpus": 4}		# on two cores
 COUNTS = {"elapsed_ns": 1_000_000_000, "attempts": 50_000, "acquisitions": 10_000,
@@ -80,17 +80,18 @@ class Missing(unittest.TestCase):
             with self.subTest(metric=metric.name):
                 self.assertIsNone(metric.of(run(), Context(2, {"clh_nb": 1})))
 
-    def test_every_metric_misses_each_name_that_it_needs(self):
-        times = {name: 5 for metric in METRICS.values() for name in metric.needs}
-        whole = {**times, **COUNTS}
+    def test_every_metric_misses_each_name_that_it_asks_for(self):
         crowded = run(point=CROWDED)
         context = Context(2, {"clh_nb": 1}, own={(crowded.round, place_of(crowded)): 1})
         for metric in METRICS.values():
-            self.assertIsNotNone(metric.of(run(point=CROWDED, **whole), context), metric.name)
-            for name in metric.needs:
+            crowded.result = EveryFigure(5, COUNTS)
+            self.assertIsNotNone(metric.of(crowded, context), metric.name)
+            names = crowded.result.asked
+            for name in names:
                 with self.subTest(metric=metric.name, without=name):
-                    less = {key: value for key, value in whole.items() if key != name}
-                    self.assertIsNone(metric.of(run(point=CROWDED, **less), context))
+                    crowded.result = {**dict.fromkeys(names, 5), **COUNTS}
+                    del crowded.result[name]
+                    self.assertIsNone(metric.of(crowded, context))
 
     def test_a_run_that_failed_has_no_figures(self):
         failed = run(verdict="FAIL two holders were seen", **COUNTS)
