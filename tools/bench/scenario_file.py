@@ -24,7 +24,8 @@ LOGS = ("none", "x", "y", "xy")
 # The keys of a section: those that it must have, and others that it may have.
 KEYS = {
     "scenario": (("title", "source", "locks"), ("rounds", "testbed")),
-    "plot": (("title", "x", "y"), ("log", "panel", "where", "colour")),
+    "plots": ((), ("x", "log", "panel", "where", "colour")),
+    "plot": (("title", "y"), ("x", "log", "panel", "where", "colour")),
     "finding": (("paper", "holds"), ("title", "why")),
     "aim": (("title", "metric", "lock", "aim"), ("against", "where", "unit", "median_of")),
 }
@@ -40,6 +41,7 @@ class Experiment(Scenario):
     def __init__(self, path):
         super().__init__(path.stem)
         self.path = path
+        self.of_plots = {"x": "cpus"}	# what holds for each that does not say it
         self.quick = {}		# as written, for quickened()
         self.quick_section = "quick"
         self.simulated = None	# as written, for on()
@@ -119,8 +121,8 @@ def read(path, metrics=None, check_finding=None):
     if experiment.name in TAKEN:
         raise Trouble(f"{path}: a result folder has a {experiment.name}.json that is something "
                       "else; the scenario needs another name")
-    # The testbed comes before its parameters, [load] before [sweep].
-    order = {"scenario": 0, "sweep": 2}
+    # The testbed comes before its parameters, [load] before [sweep], [plots] before each of them.
+    order = {"scenario": 0, "plots": 0, "sweep": 2}
     for section in sorted(parser.sections(), key=lambda section: order.get(section, 1)):
         read_section(experiment, section, dict(parser[section]))
     check_whole(experiment, parser.sections(), metrics, check_finding)
@@ -287,9 +289,15 @@ def read_simulated_quick(scenario, section):
     scenario.simulated_quick = section.keys
 
 
+def read_plots(scenario, section):
+    section.check_keys("plots")
+    scenario.of_plots.update(section.keys)
+
+
 def read_plot(scenario, section, name):
     section.check_keys("plot")
-    words = {**section.keys, "title": joined(section.keys["title"])}
+    section.keys = {**scenario.of_plots, **section.keys, "title": joined(section.keys["title"])}
+    words = dict(section.keys)
     if words.get("log", "none") not in LOGS:
         raise section.trouble("log", f"is {words['log']}, not one of {', '.join(LOGS)}")
     if "where" in words:
@@ -318,7 +326,8 @@ def read_aim(scenario, section, name):
 
 
 PLAIN = {"scenario": read_head, "load": read_load, "sweep": read_sweep, "quick": read_quick,
-         "simulated": read_simulated, "simulated quick": read_simulated_quick}
+         "simulated": read_simulated, "simulated quick": read_simulated_quick,
+         "plots": read_plots}
 NAMED = {"plot": read_plot, "finding": read_finding, "aim": read_aim}
 
 

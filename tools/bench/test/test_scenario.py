@@ -25,6 +25,8 @@ WRONG = {
     "a load with a name": ("[load]", "[load more]", "unknown section [load more]"),
     "a key nobody knows": ("rounds = 3", "rouds = 3", "[scenario] rouds: unknown key"),
     "a plot's key nobody knows": ("log = y", "size = y", "[plot rate] size: unknown key"),
+    "a key for all plots nobody knows": ("[plot rate]", "[plots]\ny = jain\n[plot rate]",
+                                         "[plots] y: unknown key"),
     "a finding's key nobody knows": ("paper =", "papers =", "papers: unknown key"),
     "no title": ("title = A title\n    on two lines\n", "", "title: is missing"),
     "no source": ("source = Nobody 2002, figure 1\n", "", "source: is missing"),
@@ -133,6 +135,12 @@ class Files(Folders, unittest.TestCase):
         aim = self.scenario(AIMED).aims[0]
         self.assertEqual((aim.is_least, aim.limit, aim.against), (True, 0.5, "mcs"))
         self.assertEqual(aim.where, {"cpus": [1, 2], "cs_ns": [500]})
+
+    def test_what_a_plot_does_not_say_is_that_of_all_or_cpus(self):
+        text = changed("[plot rate]", "[plots]\nlog = x\nwhere = cpus=2\n[plot rate]",
+                       changed("x = cpus\n", ""))
+        plot, = self.scenario(text).plots
+        self.assertEqual((plot.x, plot.log, plot.where), ("cpus", "y", {"cpus": [2]}))
 
     def test_what_it_does_not_say_has_defaults(self):
         plan = self.scenario("[scenario]\ntitle = t\nsource = s\nlocks = all\n")
