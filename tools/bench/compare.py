@@ -13,7 +13,7 @@ from statistics import median
 from typing import NamedTuple
 
 from bench import results
-from bench.metrics import METRICS
+from bench.metrics import METRICS, ratios
 from testbed.common import Trouble
 
 CHANCE = 0.05			# of a word where there is nothing
@@ -145,8 +145,7 @@ def values(result, lock, point, metric, relative_to=None):
     found = by_round(result, lock, point, metric)
     if relative_to is None:
         return list(found.values())
-    others = by_round(result, relative_to, point, metric)
-    return [value / others[number] for number, value in found.items() if others.get(number)]
+    return ratios(found, by_round(result, relative_to, point, metric))
 
 
 def lines(a, b, metric, relative_to=None):

@@ -316,6 +316,20 @@ class Summary:
         self.high = max(values)
         self.rounds = len(values)
 
+    def __str__(self):
+        return f"{shown(self.median)} ({shown(self.low)} to {shown(self.high)})"
+
+
+def by_round(name, runs, context=None):
+    """{round: figure} of those runs, of one lock at one point, that have it."""
+    figures = {run.round: METRICS[name].of(run, context) for run in runs}
+    return {number: value for number, value in figures.items() if value is not None}
+
+
+def ratios(mine, its):
+    """Round by round, as the two of a round ran right after one another."""
+    return [value / its[number] for number, value in mine.items() if its.get(number, 0) > 0]
+
 
 def summary(name, runs, context=None):
     """Of all runs given; None if not one of them has the figure."""

@@ -35,9 +35,7 @@ def ranged(found):
     """A cell: median, and the range of the rounds."""
     if found is None:
         return "-"
-    if found.rounds == 1:
-        return shown(found.median)
-    return f"{shown(found.median)} ({shown(found.low)} to {shown(found.high)})"
+    return shown(found.median) if found.rounds == 1 else str(found)
 
 
 def point_name(point):
