@@ -140,7 +140,3 @@ def every_figure(scenario, lock, number, point):
     loop = [*LOCKS, *SIMULATED_LOCKS, *SIDES].index(lock)
     return EveryFigure(1000 + number, {**scenario.settings(lock, point),
                                        "threads": point["cpus"], "empty_loop_ps": loop})
-
-
-if __name__ == "__main__":
-    unittest.main()

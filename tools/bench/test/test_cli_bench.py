@@ -151,7 +151,3 @@ class Arguments(unittest.TestCase):
         self.assertEqual(heard, [])
         os.kill(os.getpid(), signal.SIGTERM)
         self.assertEqual(heard, [1])
-
-
-if __name__ == "__main__":
-    unittest.main()

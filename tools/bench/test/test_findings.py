@@ -209,7 +209,3 @@ class Judging(unittest.TestCase):
         for part in ("60 > 2 * 20", "success_rate(clh_nb) = 60 % (50 to 70)",
                      "success_rate(mcs_nb) = 20 % (10 to 30)"):
             self.assertIn(part, said)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -137,7 +137,3 @@ class Words(unittest.TestCase):
 
     def test_without_figures_there_are_none(self):
         self.assertEqual(host_words([record(), record(verdict="no verdict: x")]), "")
-
-
-if __name__ == "__main__":
-    unittest.main()

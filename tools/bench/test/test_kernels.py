@@ -295,7 +295,3 @@ class Reports(unittest.TestCase):
             path.write_text(KERNEL.read_text().replace("median_of = load", "median_of = passes"))
             with self.assertRaisesRegex(Trouble, "\"passes\" is no axis"):
                 scenario_file.read(path)
-
-
-if __name__ == "__main__":
-    unittest.main()

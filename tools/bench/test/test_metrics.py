@@ -144,7 +144,3 @@ class Words(unittest.TestCase):
     def test_an_axis_label_fits_beside_a_small_panel(self):
         for metric in METRICS.values():
             self.assertLessEqual(len(metric.axis), 33, metric.axis)
-
-
-if __name__ == "__main__":
-    unittest.main()

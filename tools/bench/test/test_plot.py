@@ -386,7 +386,3 @@ class Gnuplot(unittest.TestCase):
         for answer in ("gnuplot 5.4 patchlevel 4", "gnuplot 6.0 patchlevel 0"):
             with mock.patch("subprocess.run", return_value=mock.Mock(stdout=answer)):
                 self.assertEqual(gnuplot.gnuplot(), "gnuplot")
-
-
-if __name__ == "__main__":
-    unittest.main()

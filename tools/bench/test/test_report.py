@@ -449,7 +449,3 @@ class Pages(Reports):
         self.assertEqual(path.name, "report.rst")
         self.assertIn("*S*: not drawn.", path.read_text())
         self.assertEqual(said.call_count, 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

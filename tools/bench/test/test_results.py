@@ -92,18 +92,14 @@ class Written(Folders, unittest.TestCase):
             results.must_be_writable(self.folder / "new")
 
     def test_nothing_is_written_over(self):
-        path = self.file("old", "mine")
-        with self.assertRaisesRegex(Trouble, "old is there already"):
-            results.write_new(path, "yours")
-        with self.assertRaisesRegex(Trouble, "old is there already"):
-            results.must_not_be(path)
-        self.assertEqual(path.read_text(), "mine")
-        self.assertEqual([each.name for each in self.folder.iterdir()], ["old"])
-
-    def test_a_scenario_is_not_written_twice(self):
         folder, result = self.make()
-        with self.assertRaisesRegex(Trouble, "sample.json is there already"):
-            results.write_scenario(folder, result)
+        path = self.file("old", "mine")
+        for write in (lambda: results.write_new(path, "yours"), lambda: results.must_not_be(path),
+                      lambda: results.write_scenario(folder, result)):
+            with self.assertRaisesRegex(Trouble, "(old|sample.json) is there already"):
+                write()
+        self.assertEqual(path.read_text(), "mine")
+        self.assertEqual(sorted(self.folder.iterdir()), sorted([folder, path]))
 
     def test_a_place_that_cannot_be_written_to_is_named(self):
         with self.assertRaisesRegex(Trouble, "no folder to write to"):

@@ -217,7 +217,3 @@ class TheRealThing(Folders, unittest.TestCase):
         self.assertTrue(types["clh_nb"])
         self.assertFalse(types["qspinlock"])
         self.assertNotIn("broken", types)
-
-
-if __name__ == "__main__":
-    unittest.main()

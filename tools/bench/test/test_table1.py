@@ -158,7 +158,3 @@ class Scenarios(unittest.TestCase):
 
     def test_counting_bed_has_one_cpu(self):
         self.assertEqual(TESTBEDS["icount"].most_cpus, 1)
-
-
-if __name__ == "__main__":
-    unittest.main()
