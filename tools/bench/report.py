@@ -9,7 +9,7 @@ from collections import Counter, namedtuple
 from itertools import product
 from pathlib import Path
 
-from bench import aims, findings, kernel_report, losses, plot
+from bench import aims, findings, kernel_report, losses, plot, table1
 from bench.figure import drawn_runs, point_words
 from bench.testbeds import SIMULATED, WHOLE_KERNELS
 from bench.parameters import MACHINE
@@ -141,16 +141,11 @@ def aims_part(folder, simulated=False, level="="):
             *table(aims.HEADINGS, [each.cells() for each in evaluated], aims.WIDTHS)]
 
 
-def table1(folder):
-    """Table 1 is made elsewhere, from its own runs."""
-    try:
-        from bench import table1 as maker	# pylint: disable=import-outside-toplevel
-    except ImportError:
+def table1_part(folder):
+    """Table 1, from its own runs."""
+    heads, rows, notes = table1.table(folder)
+    if not rows:
         return []
-    made = maker.table(folder)
-    if not made or not made[1]:
-        return []
-    heads, rows, notes = made
     return [*heading("Table 1: the cost of a lock alone", "="),
             *table([escaped(head) for head in heads],
                    [[escaped(cell) for cell in row] for row in rows]),
@@ -476,7 +471,7 @@ def text_of(folder):
     title = escaped(title_of(folder))
     lines = ["=" * len(title), title, "=" * len(title), "",
              *what_was_run(folder), *aims_part(folder), *overview(evaluated),
-             *table1(folder), *experiments(folder, evaluated),
+             *table1_part(folder), *experiments(folder, evaluated),
              *space(folder), *where_ours_lose(folder), *simulated_part(folder),
              *failed_runs(folder)]
     return "\n".join(lines).rstrip() + "\n"
