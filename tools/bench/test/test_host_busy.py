@@ -125,15 +125,12 @@ class Tools(unittest.TestCase):
 
 class Words(unittest.TestCase):
 
-    def words(self, processes, there, *shares):
-        return host_words([record(host_busy_processes=processes, host_busy_cores=there,
-                                host_busy_permille=share) for share in shares])
-
     def test_they_name_processes_cores_and_the_share_of_these(self):
-        self.assertEqual(self.words(4, 2, 600, 700, 690),
-                         "4 busy processes on 2 cores, which had 69 % of them")
-        self.assertEqual(self.words(1, 1, 500), "1 busy process on 1 core, which had 50 % of it")
-        self.assertEqual(self.words(0, 2, 0), "no busy processes on 2 cores")
-
-    def test_without_figures_there_are_none(self):
+        for processes, there, shares, words in (
+                (4, 2, (600, 700, 690), "4 busy processes on 2 cores, which had 69 % of them"),
+                (1, 1, (500,), "1 busy process on 1 core, which had 50 % of it"),
+                (0, 2, (0,), "no busy processes on 2 cores")):
+            self.assertEqual(words, host_words([
+                record(host_busy_processes=processes, host_busy_cores=there,
+                       host_busy_permille=share) for share in shares]))
         self.assertEqual(host_words([record(), record(verdict="no verdict: x")]), "")

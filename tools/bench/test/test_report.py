@@ -25,7 +25,8 @@ SIMULATED = ("bypass", "mixed-patience", "overcommit", "scale", "table1-contende
 
 
 def experiment(name):
-    return scenario_file.read(scenario_file.SCENARIOS / f"{name}.ini", metrics.METRICS, findings.check)
+    path = scenario_file.SCENARIOS / f"{name}.ini"
+    return scenario_file.read(path, metrics.METRICS, findings.check)
 
 
 def simulated_experiments():

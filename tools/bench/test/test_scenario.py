@@ -100,7 +100,7 @@ class Files(Folders, unittest.TestCase):
         for text, words in ((changed("y = some_metric", "y = other"), "plot rate. y"),
                             (changed("metric = some_metric", "metric = other", AIMED),
                              "aim fast. metric")):
-            with self.assertRaisesRegex(Trouble, rf"sample.ini: .{words}: .*\"other\"; there are s"):
+            with self.assertRaisesRegex(Trouble, rf"sample.ini: .{words}: .*\"other\"; there a"):
                 self.scenario(text, metrics=["some_metric"])
 
     def test_a_claim_that_cannot_be_judged_is_named(self):

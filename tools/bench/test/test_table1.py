@@ -37,29 +37,29 @@ def rows_of(time, instructions, counts):
     return {line.lock: dict(zip(table1.HEADINGS, line.cells())) for line in lines}
 
 
+# (times as (lock, round, ns), a heading, what the row of clh has there)
+CELLS = (
+    ((("clh", 0, 50), ("clh", 1, 90), ("clh", 2, 60)), "ns", "40.0"),
+    ((("clh", 0, 50), ("clh", 1, 90), ("clh", 2, 60)), "min", "30.0"),
+    ((("clh", 0, 50), ("clh", 1, 90), ("clh", 2, 60)), "max", "70.0"),
+    # Of the same round: in round 1 everything took twice as long.
+    ((("raw_spinlock", 0, 30), ("raw_spinlock", 1, 40), ("clh", 0, 50), ("clh", 1, 80)),
+     "of raw_spinlock", "3.00"),
+    # Of the least times.
+    ((("tas_b", 0, 90), ("tas_b", 1, 40), ("clh", 0, 50), ("clh", 1, 99)),
+     "min of tas_b's", "1.50"),
+    # Without the other lock there is none.
+    ((("raw_spinlock", 1, 40), ("clh", 0, 50)), "of raw_spinlock", "-"),
+    ((("clh", 0, 50),), "min of tas_b's", "-"),
+)
+
+
 class Arithmetic(unittest.TestCase):
-    def test_median_least_and_most(self):
-        times = [run("clh", number, ns) for number, ns in enumerate((50, 90, 60))]
-        row = rows_of(result("table1", times), None, {})["clh"]
-        self.assertEqual((row["ns"], row["min"], row["max"]), ("40.0", "30.0", "70.0"))
-
-    def test_ratios_to_the_kernels_lock_are_of_the_same_round(self):
-        # In round 1 everything took twice as long.
-        times = [run("raw_spinlock", 0, 30), run("raw_spinlock", 1, 40),
-                 run("clh", 0, 50), run("clh", 1, 80)]
-        row = rows_of(result("table1", times), None, {})["clh"]
-        self.assertEqual(row["of raw_spinlock"], "3.00")
-
-    def test_ratios_to_the_papers_lock_are_of_the_least_times(self):
-        times = [run("tas_b", 0, 90), run("tas_b", 1, 40), run("clh", 0, 50),
-                 run("clh", 1, 99)]
-        row = rows_of(result("table1", times), None, {})["clh"]
-        self.assertEqual(row["min of tas_b's"], "1.50")
-
-    def test_without_the_other_lock_there_is_no_ratio(self):
-        times = [run("raw_spinlock", 1, 40), run("clh", 0, 50)]
-        row = rows_of(result("table1", times), None, {})["clh"]
-        self.assertEqual((row["of raw_spinlock"], row["min of tas_b's"]), ("-", "-"))
+    def test_times_are_medians_and_ratios_are_round_by_round_or_of_the_least(self):
+        for times, head, cell in CELLS:
+            with self.subTest(head=head, times=times):
+                found = rows_of(result("table1", [run(*time) for time in times]), None, {})
+                self.assertEqual(found["clh"][head], cell)
 
 
 class Merging(unittest.TestCase):
