@@ -6,6 +6,7 @@ scenario_file.py reads them; nbq stress makes them of its options.
 
 from dataclasses import dataclass, field
 import itertools
+from pathlib import Path
 import re
 from typing import Optional
 
@@ -84,6 +85,7 @@ class Aim:
         return float(re.fullmatch(AIM, self.aim)[2])
 
 
+@dataclass
 class Scenario:
     """What one file says.
 
@@ -92,20 +94,19 @@ class Scenario:
     or a parameter. locks: the words of the file, see lock_names().
     """
 
-    def __init__(self, name):
-        self.name = name
-        self.title = ""
-        self.source = ""
-        self.locks = ["all"]
-        self.rounds = 5
-        self.testbed = "uml"
-        self.load = {}
-        self.sweep = {}
-        self.plots = []
-        self.findings = []
-        self.aims = []
-        self.is_quick = False
-        self.path = None
+    name: str
+    title: str = ""
+    source: str = ""
+    locks: list = field(default_factory=lambda: ["all"])
+    rounds: int = 5
+    testbed: str = "uml"
+    load: dict = field(default_factory=dict)
+    sweep: dict = field(default_factory=dict)
+    plots: list = field(default_factory=list)
+    findings: list = field(default_factory=list)
+    aims: list = field(default_factory=list)
+    is_quick: bool = False
+    path: Optional[Path] = None
 
     @property
     def is_simulated(self):
@@ -209,12 +210,9 @@ class Scenario:
 
 def from_plan(name, title, source, plan):
     """The scenario that plan() was called on."""
-    scenario = Scenario(name)
-    scenario.title, scenario.source = title, source
-    for key in ("locks", "rounds", "testbed", "load", "sweep"):
-        setattr(scenario, key, plan[key])
-    scenario.is_quick = plan["quick"]
-    scenario.plots = [Plot(**plot) for plot in plan["plots"]]
-    scenario.findings = [Finding(**finding) for finding in plan["findings"]]
-    scenario.aims = [Aim(**aim) for aim in plan.get("aims", [])]	# older results have none
-    return scenario
+    return Scenario(
+        name, title, source, *(plan[key] for key in ("locks", "rounds", "testbed", "load", "sweep")),
+        [Plot(**plot) for plot in plan["plots"]],
+        [Finding(**finding) for finding in plan["findings"]],
+        [Aim(**aim) for aim in plan.get("aims", [])],	# older results have none
+        plan["quick"])

@@ -39,8 +39,7 @@ class Experiment(Scenario):
     """A scenario of a file, with what that says of quick passes and of the simulation."""
 
     def __init__(self, path):
-        super().__init__(path.stem)
-        self.path = path
+        super().__init__(path.stem, path=path)
         self.of_plots = {"x": "cpus"}	# what holds for each that does not say it
         self.quick = {}		# as written, for quickened()
         self.quick_section = "quick"
