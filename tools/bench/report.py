@@ -261,25 +261,19 @@ def experiments(folder, evaluated, simulated=False, levels=LEVELS):
 # Space
 
 def most_nodes(runs, lock):
-    """(most nodes, most for each thread) over all runs of a lock; None without."""
+    """Most nodes, and in brackets most for each thread, over all runs of a lock."""
     mine = [run for run in runs if run.lock == lock]
-    most = [METRICS[name].of(run) for name in ("nodes_max", "nodes_per_thread")
-            for run in mine]
-    found = [[number for number in half if number is not None]
-             for half in (most[:len(mine)], most[len(mine):])]
-    return (max(found[0]), max(found[1])) if found[0] and found[1] else None
+    most, a_thread = (summary(name, mine) for name in ("nodes_max", "nodes_per_thread"))
+    return f"{shown(most.high)} ({shown(a_thread.high)})" if most and a_thread else "-"
 
 
 def space(folder, simulated=False, level="="):
     """The most queue nodes in use, in each experiment."""
     results = results_of(folder, simulated)
-    locks = list(dict.fromkeys(lock for result in results for lock in result.locks))
-    rows = []
-    for lock in locks:
-        found = [most_nodes(result.runs, lock) for result in results]
-        if any(found):
-            rows.append([escaped(lock), *(f"{shown(pair[0])} ({shown(pair[1])})"
-                                          if pair else "-" for pair in found)])
+    locks = dict.fromkeys(lock for result in results for lock in result.locks)
+    rows = [[escaped(lock), *(most_nodes(result.runs, lock) for result in results)]
+            for lock in locks]
+    rows = [row for row in rows if set(row[1:]) != {"-"}]
     if not rows:
         return []
     return [*heading("Space, simulated" if simulated else "Space", level),
