@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """tools/nbq bench: scenarios, in guests and simulated, to a folder of results."""
 
+from argparse import Namespace
 from pathlib import Path
 
-from bench import cli_share, results, scenario_file, table1
+from bench import cli_folder, results, scenario_file, table1
 from bench.testbeds import TESTBEDS, SIMULATED, locks_on
 from bench.cli import STOPPED, add, rounds, undisturbed
 from bench.progress import Progress, clock, counted
@@ -215,5 +216,5 @@ def run(options):
     say(f"all runs took {clock(progress.gone())}")
     drawn = draw(folder)
     if options.share:
-        cli_share.write(folder, options.share)
+        cli_folder.write_shared(Namespace(folder=folder, file=options.share))
     return 0 if all(passed) and drawn else 1

@@ -13,7 +13,7 @@ from bench import (aims, guests, kernel_report, kernels, metrics, parameters, re
                    scenario_file)
 from bench.progress import Progress
 from bench.results import open_folder, parse_result
-from bench.testbeds import KERNELS, KERNELS_X86_64, TESTBEDS
+from bench.testbeds import KERNELS, KERNELS_X86_64
 from bench.test.synthetic import folder_of, made_up, result_of
 from testbed.common import Trouble
 from testbed.guest import HUNG
@@ -78,8 +78,8 @@ def place(bed=KERNELS):
     """One whose kernels are names."""
     made = kernels.KernelsPlace.__new__(kernels.KernelsPlace)
     made.types = [SimpleNamespace(name=name) for name in kernels.SIDES]
-    made.name, made.sides = bed, kernels.BEDS[bed]
-    made.testbed, made.words = TESTBEDS[bed], []
+    guests.GuestsPlace.__init__(made, bed)
+    made.sides, made.words = kernels.BEDS[bed], []
     made.loads, made.version = b"", "7.2"
     made.machines = {name: name for name in kernels.SIDES}
     return made

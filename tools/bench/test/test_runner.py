@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bench import guests, host_busy, listener, places, runner
+from bench import guests, host_busy, places, runner
 from bench.progress import Progress
 from bench.test.samples import SAMPLE, Folders, NoPlace, changed, pretend_pass
 from testbed.common import Trouble, cores
@@ -136,7 +136,7 @@ class Hearing(unittest.TestCase):
 
     def test_a_run_is_known_as_soon_as_it_ends_whatever_the_pieces(self):
         runs = planned(2)
-        heard = listener.Listener(runs, quiet())
+        heard = guests.Listener(runs, quiet())
         text = OUTPUT.format(name="run-0", lock="clh", verdict="PASS") + "@run run-1\nhalf"
         for letter in text:
             heard.write(letter.encode())
@@ -151,7 +151,7 @@ class Hearing(unittest.TestCase):
         text = OUTPUT.format(name="run-0", lock="clh", verdict="PASS").replace(
             "@status", "@progress running elapsed_ms 500 of 2000 acquisitions 7000\n"
             "@progress idle\n@status")
-        heard = listener.Listener(runs, progress)
+        heard = guests.Listener(runs, progress)
         seen = []
         progress.going = lambda *look: seen.append(look)
         heard.write(text.encode())
@@ -166,7 +166,7 @@ class Hearing(unittest.TestCase):
                 # What stands there is the result of the run before.
                 ("@status 1\nlock clh\nverdict PASS", "no verdict: the run did not start")):
             runs = planned(1)
-            listener.Listener(runs, quiet()).write(f"@run run-0\n{said}\n@end\n".encode())
+            guests.Listener(runs, quiet()).write(f"@run run-0\n{said}\n@end\n".encode())
             self.assertEqual((runs[0].record().verdict, runs[0].record().result), (verdict, {}))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 import unittest
 
-from bench import cli_share, compare, hardware, results, share
+from bench import cli_folder, compare, hardware, results, share
 from bench.test.samples import Folders, scenario_result
 from testbed.common import Trouble
 
@@ -76,7 +76,7 @@ class Shared(Folders, unittest.TestCase):
         out, said = io.StringIO(), io.StringIO()
         options = SimpleNamespace(folder=self.result(), file=self.folder / "s.json")
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
-            self.assertEqual(cli_share.run(options), 0)
+            self.assertEqual(cli_folder.write_shared(options), 0)
         self.assertIn('"l2": "1 MiB"', out.getvalue())
         self.assertIn("1 scenario", said.getvalue())
 
