@@ -334,11 +334,10 @@ def where_ours_lose(folder):
     every = losses.together(fought.values())
     said = losses.sentence(every)
     lines = losses_alone(folder)
-    if said:
-        if len(fought) > 1:
-            lines += [*heading("All experiments", "-"), *table(*losses.scores(every))]
-        for name, each in fought.items():
-            lines += losses_of(folder.scenarios[name], each)
+    if said and len(fought) > 1:
+        lines += [*heading("All experiments", "-"), *table(*losses.scores(every))]
+    for name, each in fought.items() if said else ():
+        lines += losses_of(folder.scenarios[name], each)
     if not lines:
         return []
     return [*heading("Where ours lose", "="), *paragraph(escaped(said)),

@@ -112,18 +112,14 @@ class Styles(unittest.TestCase):
 
 
 class Data(unittest.TestCase):
-    def test_a_row_is_x_median_least_and_greatest(self):
-        figure = figure_of([won("clh_nb", percent, number)
-                            for number, percent in enumerate((30, 10, 20))])
-        self.assertEqual(block(script(figure), "clh_nb"), [["1", "20.0", "10.0", "30.0"]])
-
-    def test_missing_data_is_a_gap(self):
-        runs = [won("clh_nb", 50, cpus=1), won("clh_nb", 60, cpus=4),
-                run("clh_nb", point={"cpus": 2}, verdict="FAIL two holders were seen",
-                    attempts=100, acquisitions=99)]
+    def test_a_row_is_x_median_least_and_greatest_and_missing_data_a_gap(self):
+        runs = [won("clh_nb", percent, number) for number, percent in enumerate((30, 10, 20))]
+        runs += [won("clh_nb", 60, cpus=4),
+                 run("clh_nb", point={"cpus": 2}, verdict="FAIL two holders were seen",
+                     attempts=100, acquisitions=99)]
         rows = block(script(figure_of(runs)), "clh_nb")
-        self.assertEqual([row[1:] for row in rows],
-                         [["50.0"] * 3, ["NaN"] * 3, ["60.0"] * 3])
+        self.assertEqual(rows[0][1:], ["20.0", "10.0", "30.0"])
+        self.assertEqual([row[1:] for row in rows[1:]], [["NaN"] * 3, ["60.0"] * 3])
 
     def test_a_lock_without_data_has_no_name_in_the_figure(self):
         figure = figure_of([won("clh_nb", 50), run("mcs_nb")])
@@ -215,12 +211,16 @@ class Axes(unittest.TestCase):
 
 
 class Panels(unittest.TestCase):
-    def test_a_panel_for_each_value_of_its_axis(self):
-        runs = [won("clh_nb", 50, cpus=1, patience_ns=value) 
-                for value in (0, 500, 15000, 1000000)]
-        figure = figure_of(runs, panel="patience_ns")
-        self.assertEqual([panel.title for panel in figure.panels],
-                         ["patience 0", "patience 500 ns", "patience 15 us", "patience 1 ms"])
+    def test_a_panel_for_each_value_of_its_axis_at_the_points_that_are_asked_for(self):
+        values = (0, 500, 15000, 1000000, "200*cpus", "max")
+        runs = [won("clh_nb", 50, cpus=1, patience_ns=value) for value in values]
+        for where, titles in (
+                ({"patience_ns": values[:4]},
+                 ["patience 0", "patience 500 ns", "patience 15 us", "patience 1 ms"]),
+                ({"patience_ns": ["max", "200*cpus"]},
+                 ["patience 200 ns times CPUs", "patience without end"])):
+            figure = figure_of(runs, panel="patience_ns", where=where)
+            self.assertEqual([panel.title for panel in figure.panels], titles)
 
     def test_an_axis_that_nothing_shows_gets_panels_and_is_not_mixed(self):
         runs = [won("clh_nb", percent, cpus=1, retry=retry, patience_ns=patience)
@@ -236,14 +236,6 @@ class Panels(unittest.TestCase):
         runs = [won("clh_nb", 50, cpus=1, retry="at_once"),
                 run("clh_nb", point={"cpus": 1, "retry": "back_off"})]
         self.assertIn("plot 1/0 notitle", script(figure_of(runs, panel="retry")))
-
-
-    def test_a_figure_can_be_of_some_points_only(self):
-        runs = [won("clh_nb", percent, cpus=1, patience_ns=patience)
-                for patience, percent in ((1000, 10), ("200*cpus", 20), ("max", 30))]
-        figure = figure_of(runs, where={"patience_ns": ["max", "200*cpus"]})
-        self.assertEqual([panel.title for panel in figure.panels],
-                         ["patience 200 ns times CPUs", "patience without end"])
 
 
 class Names(unittest.TestCase):
@@ -293,15 +285,12 @@ class Names(unittest.TestCase):
 
 
 class Text(unittest.TestCase):
-    def test_titles_cannot_break_out_of_their_quotes(self):
+    def test_titles_cannot_break_out_of_their_quotes_and_the_machine_stands_below(self):
         text = script(figure_of([won("clh_nb", 1)], title='a "b" \\ c'))
         self.assertIn("\"a 'b' / c\"", text)
-
-    def test_the_machine_stands_in_the_subtitle(self):
-        result = result_of(scenario_of([]))
         folder = mock.Mock(machine={"cores": 2})
-        self.assertEqual(plot.subtitle_of(folder, result), "user-mode Linux 7.2.12, 2 cores, "
-                         "3 rounds: median, least and greatest")
+        self.assertEqual(plot.subtitle_of(folder, result_of(scenario_of([]))), "user-mode Linux "
+                         "7.2.12, 2 cores, 3 rounds: median, least and greatest")
 
 
 class Drawn(unittest.TestCase):
@@ -358,13 +347,13 @@ class Drawn(unittest.TestCase):
 
 class Gnuplot(unittest.TestCase):
     def test_an_old_one_or_none_is_a_sentence(self):
-        for answer in ("gnuplot 5.2 patchlevel 8", "nonsense"):
-            with mock.patch("subprocess.run", return_value=mock.Mock(stdout=answer)):
-                with self.assertRaisesRegex(Trouble, "5.4 or later"):
-                    gnuplot.gnuplot()
-        with mock.patch("subprocess.run", side_effect=FileNotFoundError):
-            with self.assertRaisesRegex(Trouble, "not installed"):
-                gnuplot.gnuplot()
-        for answer in ("gnuplot 5.4 patchlevel 4", "gnuplot 6.0 patchlevel 0"):
-            with mock.patch("subprocess.run", return_value=mock.Mock(stdout=answer)):
-                self.assertEqual(gnuplot.gnuplot(), "gnuplot")
+        for answer, refused in (("gnuplot 5.2 patchlevel 8", "5.4 or later"),
+                                ("nonsense", "5.4 or later"), (FileNotFoundError, "not installed"),
+                                ("gnuplot 5.4 patchlevel 4", ""), ("gnuplot 6.0 patchlevel 0", "")):
+            done = {"return_value": mock.Mock(stdout=answer)} if isinstance(answer, str) else {
+                "side_effect": answer}
+            with mock.patch("subprocess.run", **done):
+                if refused:
+                    self.assertRaisesRegex(Trouble, refused, gnuplot.gnuplot)
+                else:
+                    self.assertEqual(gnuplot.gnuplot(), "gnuplot")
