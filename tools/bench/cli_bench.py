@@ -4,7 +4,7 @@
 from argparse import Namespace
 from pathlib import Path
 
-from bench import cli_folder, results, scenario_file, table1
+from bench import cli_folder, result_folder, results, scenario_file, table1
 from bench.testbeds import TESTBEDS, SIMULATED, locks_on
 from bench.cli import STOPPED, add, rounds, undisturbed
 from bench.progress import Progress, clock, counted
@@ -133,7 +133,7 @@ def places_for(plans):
 
 def new_run(options, places):
     """The folder, with what there is to say about the machine."""
-    folder = results.new_folder(options.out)
+    folder = result_folder.new_folder(options.out)
     versions = {name: place.version for name, place in places.items()}
     results.write_new(folder / results.MACHINE,
                       results.as_json(results.machine(versions, options.quick)))
@@ -157,7 +157,7 @@ def make(job, folder, progress):
     finally:
         with undisturbed():
             if result.runs:
-                results.write_scenario(folder, result)
+                result_folder.write_scenario(folder, result)
                 announce(job)
                 print_table(columns_of(result.plan, True), groups_of(result))
     return count_accesses(job.scenario, folder) and well(result)
@@ -194,7 +194,7 @@ def run(options):
         return 0
     if not plans:
         raise Trouble("there is no scenario to run")
-    results.must_be_writable(options.out)
+    result_folder.must_be_writable(options.out)
     if options.share:
         results.must_not_be(options.share)
     setup("bench")

@@ -140,14 +140,6 @@ def must_not_be(path):
         raise Trouble(f"cannot write {path}: {path.parent} is no folder to write to")
 
 
-def must_be_writable(folder):
-    """The same for new_folder(): the first part of the path that is there decides."""
-    there = next(part for part in (Path(folder).absolute(), *Path(folder).absolute().parents)
-                 if part.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise Trouble(f"cannot write to {folder}: {there} is no folder to write to")
-
-
 def as_json(data):
     return json.dumps(data, indent=1) + "\n"
 
@@ -173,12 +165,6 @@ def as_csv(results):
     return text.getvalue()
 
 
-def write_scenario(folder, result):
-    """NAME.json and NAME.csv of a result folder."""
-    write_new(Path(folder) / f"{result.name}.json", as_json(result.as_data()))
-    write_new(Path(folder) / f"{result.name}.csv", as_csv([result]))
-
-
 def commit():
     """The project's commit, and "-dirty" if its files are not those of it."""
     name = output_of(["git", "-C", str(PROJECT), "rev-parse", "--short=12", "HEAD"])
@@ -186,23 +172,6 @@ def commit():
         return "unknown"
     changes = output_of(["git", "-C", str(PROJECT), "status", "--porcelain"])
     return name.strip() + ("-dirty" if changes else "")
-
-
-def new_folder(parent, now=None):
-    """A folder of its own for the results of one run."""
-    now = now or datetime.datetime.now(datetime.timezone.utc)
-    name = f"{now:%Y%m%dT%H%M%SZ}-{commit()}"
-    for number in range(1, 100):
-        path = Path(parent) / (name if number == 1 else f"{name}-{number}")
-        try:
-            path.mkdir(parents=True)
-            return path
-        except FileExistsError:
-            if not Path(parent).is_dir():
-                raise Trouble(f"{parent} is not a folder") from None
-        except OSError as error:
-            raise Trouble(f"cannot make {path}: {error.strerror}") from None
-    raise Trouble(f"there are a hundred folders like {path} already")
 
 
 # The machine

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from bench import results
+from bench import result_folder, results
 from bench.kernels import SIDES
 from bench.results import RunRecord, ScenarioResult
 from bench.testbeds import WHOLE_KERNELS
@@ -109,5 +109,5 @@ def folder_of(path, *found):
     path.mkdir(parents=True, exist_ok=True)
     results.write_new(path / results.MACHINE, results.as_json(MACHINE))
     for result in found:
-        results.write_scenario(path, result)
+        result_folder.write_scenario(path, result)
     return path

@@ -7,7 +7,7 @@ import json
 from types import SimpleNamespace
 import unittest
 
-from bench import cli_compare, compare, results
+from bench import cli_compare, compare, result_folder, results
 from bench.test.samples import Folders, scenario_result
 from testbed.common import Trouble
 
@@ -21,7 +21,7 @@ class Files(Folders, unittest.TestCase):
         path = self.folder / name
         path.mkdir()
         results.write_new(path / "machine.json", results.as_json({**MACHINE, **machine}))
-        results.write_scenario(path, scenario_result(rates, load=load))
+        result_folder.write_scenario(path, scenario_result(rates, load=load))
         return compare.Side(path)
 
     def lines(self, before, after):

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 import unittest
 
-from bench import cli_folder, compare, hardware, results, share
+from bench import cli_folder, compare, hardware, result_folder, results, share
 from bench.test.samples import Folders, scenario_result
 from testbed.common import Trouble
 
@@ -33,7 +33,7 @@ class Shared(Folders, unittest.TestCase):
         result = scenario_result({"clh": [1, 2, 3, 4]})
         result.problems = [PROBLEM]
         result.runs[0].verdict = f"no verdict: {PROBLEM}"
-        results.write_scenario(path, result)
+        result_folder.write_scenario(path, result)
         return path
 
     def test_nothing_private_is_in_the_file(self):

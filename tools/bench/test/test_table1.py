@@ -5,7 +5,7 @@ from pathlib import Path
 import tempfile
 import unittest
 
-from bench import results, scenario_file, table1
+from bench import result_folder, results, scenario_file, table1
 from bench.testbeds import TESTBEDS
 from bench.results import RunRecord, ScenarioResult
 from testbed.common import Trouble
@@ -118,7 +118,7 @@ class Files(unittest.TestCase):
         self.assertEqual(table1.table(self.path)[1:], ([], []))
 
     def test_folder_is_read_with_and_without_counts(self):
-        results.write_scenario(self.path, result("table1", [run("clh", 0, 50)]))
+        result_folder.write_scenario(self.path, result("table1", [run("clh", 0, 50)]))
         headings, rows, notes = table1.table(self.path)
         self.assertEqual((headings, len(rows)), (table1.HEADINGS, 1))
         self.assertIn("The accesses to memory were not counted.", notes)
