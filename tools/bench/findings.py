@@ -63,9 +63,12 @@ class Call(NamedTuple):
 
 def every(found):
     """METRIC(A|B, AXIS=1|2) as METRIC(A, AXIS=1), METRIC(A, AXIS=2), METRIC(B, AXIS=1), ..."""
-    choices = [[f"{axis}{equals}{value}" for value in values.split("|")]
-               for word in found[2].split(",")
-               for axis, equals, values in [re.fullmatch(r"(.*?)(=?)([^=]*)", word).groups()]]
+    choices = []
+    for word in found[2].split(","):
+        axis, equals, values = word.rpartition("=")
+        choices.append([f"{axis}{equals}{value}" for value in values.split("|")])
+    if math.prod(map(len, choices)) > LONGEST:
+        raise Malformed(f"the line has more than {LONGEST} figures")
     return ", ".join(f"{found[1]}({','.join(words)})" for words in product(*choices))
 
 
