@@ -58,7 +58,7 @@ class Grammar(unittest.TestCase):
                     f"{A} // 2 < 1", f"{A} % 2 < 1", "clh_nb < 1", "'a' < 1", "1j < 1",
                     "min(1, key=2) < 1", "(lambda: 1)() < 1", "[1][0] < 2", "(1).real < 2",
                     "(1 if 1 else 2) < 3", "f'{1}' < 1", "(a := 1) < 2")),
-                (f"min(jain(a, {', '.join(f'x{axis}=1|2|3' for axis in range(40))})) < 1", "more than"),
+                (f"jain(a, {', '.join(f'x{axis}=1|2|3' for axis in range(40))}) < 1", "more than"),
                 ("1 < 2 " + "and 1 < 2 " * 300, "more than")):
             with self.subTest(text=text[:50]):
                 with self.assertRaisesRegex(Malformed, part):

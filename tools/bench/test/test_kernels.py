@@ -9,12 +9,13 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bench import (aims, guests, kernel_report, kernels, metrics, parameters, report, runner,
+from bench import (aims, guests, kernel_report, kernels, metrics, parameters, runner,
                    scenario_file)
 from bench.progress import Progress
-from bench.results import open_folder, parse_result
+from bench.results import parse_result
 from bench.testbeds import KERNELS, KERNELS_X86_64
-from bench.test.synthetic import folder_of, made_up, result_of
+from bench.test.synthetic import made_up, result_of
+from bench.test.test_report import Reports
 from testbed.common import Trouble
 from testbed.guest import HUNG
 
@@ -239,15 +240,13 @@ class Paths(unittest.TestCase):
         self.assertEqual(own.machine.hardware[1], fallback.machine.hardware[1] + ",-hypervisor")
 
 
-class Reports(unittest.TestCase):
+class Tables(Reports):
 
-    def text(self, made):
-        with tempfile.TemporaryDirectory() as folder:
-            path = folder_of(Path(folder) / "results", result_of(plan(rounds=5), made))
-            return report.text_of(open_folder(path))
+    def made(self, made):
+        return self.text(result_of(plan(rounds=5), made))
 
     def test_each_load_is_beside_the_kernels_own_lock(self):
-        text = self.text(twice)
+        text = self.made(twice)
         self.assertIn('"fork","2 (2 to 2)","0.50 (0.50 to 0.50)","1 (1 to 1)"', text)
         self.assertIn('"median load","**3** (3 to 3)"', text)
         self.assertIn("8 CPUs on 2 cores", text)
@@ -262,9 +261,7 @@ class Reports(unittest.TestCase):
                     "sees_hypervisor": hypervisor} if lock != "nbq_spin" else {}
             return {**twice(scenario_, lock, number, point), **seen}
         scenario_ = scenario_file.read(KERNEL.with_name("kernel-x86_64.ini"), metrics.METRICS)
-        with tempfile.TemporaryDirectory() as folder:
-            path = folder_of(Path(folder) / "results", result_of(scenario_, made))
-            text = report.text_of(open_folder(path))
+        text = self.text(result_of(scenario_, made))
         self.assertIn('"dup, 2 CPUs","qspinlock","no","8","0"', text)
         self.assertIn('"dup, 2 CPUs","virt_spin_lock","yes","0","0"', text)
         self.assertIn("the hybrid, without CONFIG_PARAVIRT", text)
@@ -275,7 +272,7 @@ class Reports(unittest.TestCase):
             lost = lock == "qspinlock" and point["load"] == "shell" and number < 3
             return {**twice(scenario_, lock, number, point), **(
                 {"finished": 0, "planned": 8, "elapsed_ns": 60 * 10**9} if lost else {})}
-        self.assertIn("finished all, own 2 of 5", self.text(made))
+        self.assertIn("finished all, own 2 of 5", self.made(made))
 
     def test_an_aim_can_be_of_the_median_load(self):
         result = result_of(plan(), twice)
@@ -285,8 +282,7 @@ class Reports(unittest.TestCase):
         self.assertAlmostEqual(found.worst.ratio.median, 3)
 
     def test_an_aim_over_no_axis_is_refused(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "kernel.ini"
-            path.write_text(KERNEL.read_text().replace("median_of = load", "median_of = passes"))
-            with self.assertRaisesRegex(Trouble, "\"passes\" is no axis"):
-                scenario_file.read(path)
+        path = self.file("kernel.ini", KERNEL.read_text().replace(
+            "median_of = load", "median_of = passes"))
+        with self.assertRaisesRegex(Trouble, "\"passes\" is no axis"):
+            scenario_file.read(path)

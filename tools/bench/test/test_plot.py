@@ -5,7 +5,6 @@ from itertools import product
 from pathlib import Path
 import re
 import shutil
-import tempfile
 import unittest
 from unittest import mock
 from xml.etree import ElementTree
@@ -15,6 +14,7 @@ from bench.figure import GREY, IN_COLOUR, OTHER, SOLID, STYLES, Axis, Figure
 from bench.metrics import METRICS, Context
 from bench.results import open_folder
 from bench.scenario import Plot, Scenario
+from bench.test.samples import Folders
 from bench.test.synthetic import LOCKS, folder_of, result_of, run
 from testbed.common import PROJECT, Trouble
 from testbed.driver import OURS
@@ -293,13 +293,11 @@ class Text(unittest.TestCase):
                          "7.2.12, 2 cores, 3 rounds: median, least and greatest")
 
 
-class Drawn(unittest.TestCase):
+@unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+class Drawn(Folders, unittest.TestCase):
     def setUp(self):
-        if not shutil.which("gnuplot"):
-            self.skipTest("gnuplot is not installed")
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.path = Path(self.temporary.name) / "results"
+        super().setUp()
+        self.path = self.folder / "results"
 
     def test_svg_and_png_of_each_figure_that_has_data(self):
         plots = [Plot("rate", "Rate", "cpus", "acquisitions_per_second", "y"),

@@ -4,7 +4,6 @@
 import importlib.util
 from pathlib import Path
 import re
-import tempfile
 import unittest
 from unittest import mock
 
@@ -12,6 +11,7 @@ from bench import findings, metrics, plot, report
 from bench import scenario_file
 from bench.results import COUNTS, as_json, open_folder, write_new
 from bench.scenario import Finding, Plot
+from bench.test.samples import Folders
 from bench.test.synthetic import folder_of, made_up, result_of
 from bench.test.test_plot import scenario_of
 from testbed.common import Trouble
@@ -43,11 +43,10 @@ def rated(rates):
     return made
 
 
-class Reports(unittest.TestCase):
+class Reports(Folders, unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.path = Path(temporary.name) / "results"
+        super().setUp()
+        self.path = self.folder / "results"
 
     def text(self, *found):
         """The report of a new folder."""

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Table 1 from made-up results: its arithmetic, what is missing, its files."""
 
-from pathlib import Path
-import tempfile
 import unittest
 
 from bench import result_folder, results, scenario_file, table1
 from bench.testbeds import TESTBEDS
 from bench.results import RunRecord, ScenarioResult
+from bench.test.samples import Folders
 from testbed.common import Trouble
 
 MACHINE = {"format": results.FORMAT}
@@ -107,11 +106,10 @@ class Notes(unittest.TestCase):
         self.assertIn("Of swap_nb not every pair", said)
 
 
-class Files(unittest.TestCase):
+class Files(Folders, unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = Path(self.folder.name)
-        self.addCleanup(self.folder.cleanup)
+        super().setUp()
+        self.path = self.folder
         results.write_new(self.path / results.MACHINE, results.as_json(MACHINE))
 
     def test_folder_without_the_scenarios_has_no_rows(self):
