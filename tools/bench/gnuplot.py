@@ -258,35 +258,40 @@ def label(number, text, kind, pixels, place, colour="#000000"):
             f'font ",{font_size(kind, pixels)}" tc rgb "{colour}"')
 
 
-def labels(figure, sheet, subtitle, notes, kind):
-    """What stands above and below the panels."""
+def page(path, kind, sheet, words, before, settings, panels):
+    """A script: words above and below the panels, what comes before these, and what all have.
+
+    words: title, subtitle, [notes]. before, settings: lines. panels: the lines of each.
+    """
+    title, subtitle, notes = words
     grey = "#555555"
-    lines = [label(1, figure.plot.title, kind, 14, (sheet.x(12), sheet.y(20))),
+    lines = [terminal(kind, sheet), "set encoding utf8", f"set output {quoted(path)}",
+             label(1, title, kind, 14, (sheet.x(12), sheet.y(20))),
              label(2, subtitle, kind, 10, (sheet.x(12), sheet.y(44)), grey)]
     for number, note in enumerate(notes):
         place = sheet.height - FOOT_LINE * (len(notes) - number) + 4
         lines.append(label(3 + number, note, kind, 10, (sheet.x(12), sheet.y(place)), grey))
-    return lines
+    lines += [*before, "set multiplot", "set tics nomirror out", "set border 3",
+              'set grid ytics lc rgb "#dddddd" lw 1', *settings]
+    for panel in panels:
+        lines += [*panel, "unset label"]	# once is enough
+    return "\n".join([*lines, "unset multiplot", ""])
 
 
 def script(figure, subtitle, kind, path):
     """All that gnuplot has to be told to draw a figure."""
     notes = notes_of(figure)
     sheet = Sheet(len(figure.panels), len(notes))
-    lines = [terminal(kind, sheet), "set encoding utf8", f"set output {quoted(path)}",
-             *(line_style(number, lock, lock in figure.coloured)
-               for number, lock in enumerate(figure.locks, 1)),
-             *labels(figure, sheet, subtitle, notes, kind)]
+    before = [line_style(number, lock, lock in figure.coloured)
+              for number, lock in enumerate(figure.locks, 1)]
     for number, panel in enumerate(figure.panels):
         for lock in figure.locks:
-            lines += data_block(figure, number, panel, lock)
-    lines += ["set multiplot", "unset key", "set tics nomirror out", "set border 3",
-              'set grid ytics lc rgb "#dddddd" lw 1',
-              f'set format y "{"%.0s%c" if figure.metric.unit == "1/s" else "%.10g"}"']
-    for number, panel in enumerate(figure.panels):
-        lines += panel_script(figure, sheet, number, panel, kind)
-        lines.append("unset label")		# once is enough
-    return "\n".join([*lines, "unset multiplot", ""])
+            before += data_block(figure, number, panel, lock)
+    return page(path, kind, sheet, (figure.plot.title, subtitle, notes), before, [
+        "unset key",
+        f'set format y "{"%.0s%c" if figure.metric.unit == "1/s" else "%.10g"}"'],
+        [panel_script(figure, sheet, number, panel, kind)
+         for number, panel in enumerate(figure.panels)])
 
 
 # Drawing
