@@ -18,7 +18,8 @@ REPORT_EXAMPLES = """Figures that are missing are drawn first.
 example:
   tools/nbq report results/20261121T120000Z-0123456789ab"""
 
-SHARE_EXAMPLES = """The file has every run, the loads, and of the machine: processors, caches, sockets,
+SHARE_EXAMPLES = """\
+The file has every run, the loads, and of the machine: processors, caches, sockets,
 memory, hypervisor, clock, the versions of kernels, compiler and distribution, the load
 average. It has no name of a machine or user, no folder, no address, no command line.
 What it says of the machine is printed, to be read before the file is sent. Titles and

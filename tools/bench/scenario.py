@@ -211,7 +211,8 @@ class Scenario:
 def from_plan(name, title, source, plan):
     """The scenario that plan() was called on."""
     return Scenario(
-        name, title, source, *(plan[key] for key in ("locks", "rounds", "testbed", "load", "sweep")),
+        name, title, source,
+        *(plan[key] for key in ("locks", "rounds", "testbed", "load", "sweep")),
         [Plot(**plot) for plot in plan["plots"]],
         [Finding(**finding) for finding in plan["findings"]],
         [Aim(**aim) for aim in plan.get("aims", [])],	# older results have none

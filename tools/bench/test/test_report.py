@@ -139,7 +139,8 @@ class Contents(Reports):
     def test_how_busy_the_host_was_is_said_where_it_was_asked_for(self):
         text = self.text(result_of(experiment("busy-host").quickened()))
         self.assertIn("The host: no busy processes on 2 cores; 2 busy processes on 2 cores, which "
-                      "had 50 % of them; 4 busy processes on 2 cores, which had 67 % of them.", text)
+                      "had 50 % of them; 4 busy processes on 2 cores, which had 67 % of them.",
+                      text)
         self.assertIn("Acquisitions (1/s), busy processes a core 2: median", text)
         self.assertNotIn("The host:", self.text(result_of(experiment("preempted").quickened())))
 

@@ -72,8 +72,8 @@ WRONG = {
     "an aim at no axis": ("cs_ns=500\n", "sooner\n", "[aim fast] where: \"sooner\" is not"),
     "an aim where nothing is run": ("cs_ns=500\n", "cs_ns=7\n", "where: cs_ns is never 7"),
     "a part of a busy process": ("cs_ns = 0 500", "host_busy = 0.5", "[sweep] host_busy: does not "
-                                 "take \"0.5\": it takes whole processes for each core of the host"),
-    "too many busy processes": ("= 1000", "= 1000\nhost_busy = 17", "host_busy: does not take \"17\""),
+                                 "take \"0.5\": it takes whole processes for each core of the "),
+    "too many busy processes": ("= 1000", "= 1000\nhost_busy = 17", "busy: does not take \"17\""),
     "busy processes for the driver's files": ("cs_ns = 500\n[plot", "host_busy = some\n[plot",
                                               "[quick] host_busy: does not take \"some\""),
     "no head": (AIMED[:AIMED.index("[load]")], "", "there is no section [scenario]"),
