@@ -3,8 +3,8 @@
 
 gnuplot writes an element for each mark, and all attributes with each element. Here each style
 is a class, lines of one style that follow one another are one path, and marks are markers of the
-path whose vertices they are at. A mark that is drawn again at its place is drawn once, the last
-time.
+path whose vertices they are at. What is drawn over by a mark, as by the same one again, is left
+out.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 SPACE, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 COLOUR = re.compile(r"rgb\( *(\d+), *(\d+), *(\d+)\)")
-PLACE = re.compile(r"translate\(([-.\d]+),([-.\d]+)\)(?: (scale\([.\d]+\)|rotate\([.\d]+\)))?")
+PLACE = re.compile(r"translate\(([-.\d]+),([-.\d]+)\)(?: (scale\([.\d]+\)|rotate\([-\d]+\)))?")
 VERTEX = re.compile(r"([ML]) ?([-.\d]+),([-.\d]+)")
 SYMBOL = re.compile(r"<\w+ [^>]*\bid='(\w+)'[^>]*/>")
 # The attributes that gnuplot gives an element.
@@ -32,6 +32,9 @@ STYLES = {"path": ("stroke", "stroke-width", "stroke-dasharray", "stroke-linecap
           "use": ("color",), "text": ("fill", "font-size", "text-anchor")}
 DEFAULTS = {("stroke-width", "1.00"), ("stroke-linecap", "butt"), ("stroke-linejoin", "miter"),
             ("text-anchor", "start")}
+# gnuplot draws a white disc behind each mark of error bars. A square, a circle, a diamond and a
+# pentagon hide it.
+DISC, FILLED = "#gpPt6", ("#gpPt4", "#gpPt6", "#gpPt12", "#gpPt14")
 # The styles of the lines of axes: the grid, then tics and borders.
 AXES = [(("stroke", "#ddd"), ("stroke-dasharray", "2,4")), (("stroke", "black"),)]
 
@@ -77,6 +80,8 @@ def short_colour(value):
 
 def style_of(attributes, names):
     """((name, value), ...) of those that are given and say something."""
+    if attributes.get("stroke") == "currentColor":
+        attributes = {**attributes, "stroke": attributes.get("color", "black")}
     return tuple((name, short_colour(attributes[name])) for name in names
                  if name in attributes and (name, attributes[name]) not in DEFAULTS)
 
@@ -102,9 +107,12 @@ def items_of(element, outer):
     tag = element.tag.removeprefix(SPACE)
     attributes = {**outer, **element.attrib}
     place = PLACE.fullmatch(attributes.get("transform", ""))
+    turn = place and place[3] or ""
+    known = {"path": not place, "use": turn.startswith("scale"),
+             "text": place and not turn.startswith("scale"),
+             "rect": (element.get("x"), element.get("y")) == ("0", "0")}
     if tag not in ATTRIBUTES or not set(element.attrib) <= ATTRIBUTES[tag] or \
-            (tag == "rect" and (element.get("x"), element.get("y")) != ("0", "0")) or \
-            (tag in STYLES and bool(place) == (tag == "path")):
+            not known.get(tag, True):
         raise Unknown(tag)
     if tag == "g":
         for inner in element:
@@ -113,17 +121,22 @@ def items_of(element, outer):
         what = attributes.get(f"{XLINK}href") or element.text or ""
         parts = [[vertex_of(place[1], place[2])]] if place else parts_of(attributes["d"])
         if what or tag == "path" and parts:
-            yield Item(tag, what, style_of(attributes, STYLES[tag]), place and place[3], parts)
+            yield Item(tag, what, style_of(attributes, STYLES[tag]), turn, parts)
 
 
-def without_repeated(items):
-    """All but the marks that are drawn again, at the same place."""
-    later, kept = set(), []
+def without_hidden(items):
+    """All but the marks that a later one hides: the same, or a disc by a filled one as large."""
+    later, sizes, kept = set(), {}, []
     for item in reversed(items):
-        mark = None if item.tag == "path" else (item.kind, *item.vertices)
-        if mark is None or mark not in later:
-            kept.append(item)
-        later.add(mark)
+        if item.tag != "path":
+            mark, place = (item.kind, *item.vertices), item.vertices[0]
+            size = float(item.turn[len("scale("):-1]) if item.tag == "use" else 0
+            if mark in later or item.what == DISC and size <= sizes.get(place, 0):
+                continue
+            later.add(mark)
+            if item.what in FILLED:
+                sizes[place] = size
+        kept.append(item)
     return kept[::-1]
 
 
@@ -219,7 +232,7 @@ class Writer:
             if len(there) == len(item.vertices) and len(beside) == 1:
                 lines[-1].marker = self.marker(item, *beside)
             else:
-                lines.append(Item("path", "", (), None, [item.vertices], self.marker(item, (0, 0))))
+                lines.append(Item("path", "", (), "", [item.vertices], self.marker(item, (0, 0))))
         return lines
 
     def elements(self, items):
@@ -230,29 +243,30 @@ class Writer:
         return ["<style>", "marker{overflow:visible}", *styles, "</style>", *markers, *drawing]
 
 
-def symbols_in(text, elements):
-    """gnuplot's definitions of the symbols that the elements have, and of what they consist of."""
+def symbols_in(text, names):
+    """gnuplot's definitions of symbols, and of those that they consist of."""
     there = {found[1]: found[0] for found in SYMBOL.finditer(text)}
-    wanted = re.findall(r'href="#(\w+)"', "".join(elements))
-    for name in wanted:
-        wanted += re.findall(r"href='#(\w+)'", there[name])
-    return [line for name, line in there.items() if name in wanted]
+    for name in names:
+        if name not in there:
+            raise Unknown(name)
+        names += re.findall(r"href='#(\w+)'", there[name])
+    return [line for name, line in there.items() if name in names]
 
 
 def smaller(text):
     """An SVG of gnuplot's in fewer bytes; as it is, if not all in it is known."""
     root = ElementTree.fromstring(text)
     width, height = root.get("width"), root.get("height")
+    font = re.search(r'font-family="[^"]*"', text)
     try:
-        items = [item for each in root for item in items_of(each, {})]
+        items = joined(without_hidden([item for each in root for item in items_of(each, {})]))
+        elements = Writer().elements(joined(sorted_axes(items)))
+        symbols = symbols_in(text, re.findall(r'href="#(\w+)"', "".join(elements)))
     except Unknown:
         return text
-    font = re.search(r'font-family="[^"]*"', text)
-    items = joined(without_repeated(items))
-    elements = Writer().elements(joined(sorted_axes(items)))
     return "\n".join([
         f'<svg xmlns="{SPACE[1:-1]}" xmlns:xlink="{XLINK[1:-1]}" width="{width}" '
         f'height="{height}" viewBox="0 0 {width} {height}" fill="none"'
         f'{" " + font[0] if font else ""}>',
-        *re.findall(r"<rect [^>]*/>", text)[:1], "<defs>", *symbols_in(text, elements), "</defs>",
-        *elements, "</svg>", ""])
+        *re.findall(r"<rect [^>]*/>", text)[:1], "<defs>", *symbols, "</defs>", *elements,
+        "</svg>", ""])

@@ -20,6 +20,7 @@ HEAD = """<?xml version="1.0" encoding="utf-8"  standalone="no"?>
 <g id="gnuplot_canvas">
 <rect x="0" y="0" width="200" height="100" fill="#ffffff"/>
 <defs>
+	<rect id='gpPt4' fill='currentColor' x='-1' y='-1' width='2' height='2'/>
 	<circle id='gpPt5' stroke-width='0.232' stroke='currentColor' cx='0' cy='0' r='1'/>
 	<use xlink:href='#gpPt5' id='gpPt6' fill='currentColor' stroke='none'/>
 	<path id='gpPt7' stroke-width='0.232' stroke='currentColor' d='M0,-1 L-1,1 L1,1 z'/>
@@ -34,9 +35,9 @@ def line(*vertices, dash=""):
     return f"<path stroke='{COLOUR}' {dash} d='M{path}  '/>"
 
 
-def symbol(x, y, name="gpPt6"):
-    return (f"<use xlink:href='#{name}' transform='translate({x:.2f},{y:.2f}) scale(4.74)' "
-            f"color='{COLOUR}'/>")
+def symbol(x, y, name="gpPt6", size=4.74, colour=COLOUR):
+    return (f"<use xlink:href='#{name}' transform='translate({x:.2f},{y:.2f}) scale({size:.2f})' "
+            f"color='{colour}'/>")
 
 
 def text(words, x, y, more=""):
@@ -72,6 +73,9 @@ class SmallerTest(unittest.TestCase):
                       smaller(made(line((0, 0), (1, 0)), width="3.00")))
         self.assertIn("\n.s0{stroke:#0072b2}\n", smaller(made(line((0, 0), (1, 0)))))
 
+    def test_a_colour_may_be_that_of_the_group(self):
+        self.assertIn("\n.s0{stroke:black}\n", smaller(made("<path d='M0,0 L1,0'/>")))
+
     def test_symbols_at_the_vertices_of_a_line_are_its_markers(self):
         marker, path = drawn(line(*PLACES), *(symbol(*place) for place in PLACES))
         self.assertIn('<use xlink:href="#gpPt6" class="s0" transform="scale(4.74)"/>', marker)
@@ -102,6 +106,13 @@ class SmallerTest(unittest.TestCase):
         again = drawn(symbol(1, 2), line((0, 0), (1, 0)), symbol(1, 2), symbol(1, 2, "gpPt7"))
         self.assertEqual([each.split()[0] for each in again], ["<path", "<use", "<use"])
 
+    def test_a_disc_behind_a_filled_mark_goes_behind_another_it_stays(self):
+        disc = symbol(1, 2, size=4.31, colour="#FFFFFF")
+        for name, size, number in (("gpPt6", 4.74, 1), ("gpPt4", 4.31, 1), ("gpPt4", 4, 2),
+                                   ("gpPt7", 4.74, 2)):
+            self.assertEqual(len(drawn(disc, symbol(1, 2, name, size))), number)
+        self.assertEqual(len(drawn(symbol(1, 2), disc)), 2)
+
     def test_symbols_that_are_not_used_go(self):
         whole = smaller(made(symbol(1, 2)))
         self.assertIn("id='gpPt5'", whole)	# what gpPt6 is made of
@@ -118,6 +129,9 @@ class SmallerTest(unittest.TestCase):
         for inner in ("<polygon points='1,2 3,4'/>", line((0, 0), (1, 1), dash="opacity='0.5'"),
                       "<path stroke='red' d='M0,0 C1,1 2,2 3,3'/>",
                       "<rect x='5' y='5' width='9' height='9' fill='red'/>",
+                      symbol(1, 2, "gpPt99"), "<use xlink:href='#gpDot' x='1' y='2'/>",
+                      "<use xlink:href='#gpPt5' transform='translate(1,2)'/>",
+                      text("a", 1, 2, " scale(2)"),
                       '<g transform="translate(1,2)">' + line((0, 0), (1, 1)) + "</g>"):
             self.assertEqual(smaller(made(inner)), made(inner))
 
