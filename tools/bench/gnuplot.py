@@ -11,6 +11,7 @@ import re
 import subprocess
 from textwrap import wrap
 
+from bench import svg
 from bench.figure import GREY, GREY_WORDS, SOLID, axis_name, style_of
 from testbed.common import Trouble
 
@@ -318,3 +319,5 @@ def run_gnuplot(text, path):
                 and "undefined" not in line and "no valid points" not in line]
     if done.returncode or not path.exists() or not path.stat().st_size:
         raise Trouble(f"gnuplot could not draw {path.name}: {' '.join(problems)[:500]}")
+    if path.suffix == ".svg":
+        path.write_text(svg.smaller(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -316,6 +316,7 @@ class Drawn(Folders, unittest.TestCase):
             else:	# librsvg draws nothing of a picture with such a matrix
                 self.assertNotIn("scale(0)", re.sub(r"scale\(0\.00\)", "scale(0)",
                                                     path.read_text()))
+                self.assertNotIn("<title>", path.read_text())	# gnuplot's, as it writes it
         locks = {"rate": LOCKS, "late": (*OURS, "raw_trylock", "tas_b_try", "clh_try",
                                          "mcs_try", "clh_nb_paper", "mcs_nb_paper")}
         for name, wanted in locks.items():
