@@ -74,7 +74,7 @@ def lacks_stress(cpus, run, floor):
     if run.verdict != "PASS":
         return run.verdict
     if run.settings["lock"] in OURS and run.number("nodes_max") > NODES_A_THREAD * cpus:
-        return f"{run.value('nodes_max')} nodes were in use"
+        return f"{run.number('nodes_max'):.0f} nodes were in use"
     if floor and not run.number("timeouts"):
         return Unseen("no wait timed out: timeouts were not tested")
     return not run.number("acquisitions") and Unseen("the lock was never acquired")

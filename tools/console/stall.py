@@ -21,6 +21,7 @@ import time
 
 from testbed.common import (PROJECT, Trouble, cache_root, cached, compiler_identity, digest)
 from testbed.complaints import complaints
+from testbed.driver import read_figures
 from testbed.guest import MOST_STARTS, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import HVC
@@ -56,7 +57,6 @@ echo @end
 # The load's own lines, and what follows them.
 WORDS = re.compile(r"^lines_in=(\d+) lines_out=(\d+) wrong=(\d+)$", re.MULTILINE)
 LATE = re.compile(r"^late (\d+) (\d+)$", re.MULTILINE)
-COUNTER = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
 TRACE = re.compile(r"^@trace\noverrun: (\d+)\n(.*?)@end$", re.MULTILINE | re.DOTALL)
 
 
@@ -182,8 +182,7 @@ class Run:
     def timeouts(self):
         """How many attempts have timed out; 0 without nbqlock."""
         found = self.outcome.output.partition("@counters\n")[2].partition("@trace")[0]
-        return dict((name, int(count)) for name, count in
-                    COUNTER.findall(found)).get("timeouts", 0)
+        return read_figures(found).get("timeouts", 0)
 
 
 def wanted_output(lines):

@@ -16,7 +16,7 @@ from testbed.guest import QemuMachine, log_excerpt, run_guest
 from testbed.guest_cli import LOADED
 from testbed.kernels import debian_kernel
 from testbed.modules import build_modules
-from testbed.driver import OURS, Run, grows
+from testbed.driver import OURS, Run, grows, read_figures
 from testbed.stress import FILES as STRESS_FILES, Unseen, problem_with, read_runs, until_seen
 
 SERIES = "6.12"			# has event tracing, and lets modules use the kernel's own
@@ -106,8 +106,7 @@ class Trace:
                      re.findall(r"(?:overrun|dropped events): (\d+)", part("trace"))]
         self.skipped = [[int(word) for word in line.split()]
                       for line in part("skipped").splitlines()]
-        self.total = {name: int(value) for name, value in
-                      re.findall(r"^(\w+) (\d+)$", part("total"), re.MULTILINE)}
+        self.total = read_figures(part("total"))
 
     def named(self, name, lock=None):
         return [event for event in self.events

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 import errno
 import re
 
+from testbed.driver import read_figures
 from testbed.lines import Lines
 
 ENTRY = re.compile(r"^\{ (.*?) *\} +(.*)$")
@@ -14,7 +15,6 @@ NUMBER = re.compile(r"(\w+): +(\d+)")
 EVENT = re.compile(r"\[(\d+)\] .*?: (nbq_wait_begin|nbq_wait_end): lock=(.*?) caller=(.*?) "
                    r"holder_cpu=(-?\d+)(?: ret=(-?\d+) waited_ns=(\d+))?$")
 DROPPED = re.compile(r"(?:Dropped|overrun|dropped events): (\d+)")
-FAILURES = {-errno.ETIMEDOUT: "timeouts", -errno.EDEADLK: "deadlocks"}
 
 
 def signed(number):
@@ -122,11 +122,6 @@ class Sample:
         self.is_part = is_part	# of the events only
 
 
-def read_total(text):
-    return {name: int(value) for name, value in re.findall(r"^(\w+) (\d+)$", text,
-                                                           re.MULTILINE)}
-
-
 def histograms(text):
     """The entries of an event's histograms: ({key: text}, {value: number})."""
     for line in text.splitlines():
@@ -164,7 +159,7 @@ class Histograms:
             self.least[name] = min(self.least[name], counts.waiters)
             counts.waiters -= self.least[name]
         lost = sum(map(int, DROPPED.findall(parts.get("begin", "") + parts.get("end", ""))))
-        return Sample(float(parts["time"].split()[0]), locks, read_total(parts["total"]), lost)
+        return Sample(float(parts["time"].split()[0]), locks, read_figures(parts["total"]), lost)
 
     @staticmethod
     def add(counts, keys, values):
@@ -204,7 +199,7 @@ class Recording:
         for name in self.begun.values():
             self.locks[name].waiters += 1
         return Sample(float(parts["time"].split()[0]), snapshot(self.locks),
-                      read_total(parts["total"]), self.lost, is_part=True)
+                      read_figures(parts["total"]), self.lost, is_part=True)
 
     def add(self, cpu, event, lock, caller, holder_cpu, ret, waited_ns):
         name = plain_symbol(lock)
