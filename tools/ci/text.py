@@ -7,7 +7,7 @@ import subprocess
 from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG,
                        I386, KCSAN, RISCV64, RT, USER_MODE, Case, guest_kernel, stock_kernel)
 from ci.kernel_table import On, runs_on
-from testbed.common import PROJECT, Unavailable
+from testbed.common import PROJECT, Unavailable, answer_of
 from testbed.interface import differences
 from testbed.modules import checked_build
 from testbed.sparse import new_sparse
@@ -56,10 +56,8 @@ def rooms():
 
 def headers():
     """the generated headers are those of nbqlock/lock.h.in"""
-    done = subprocess.run([PROJECT / "nbqlock/lock.sh", "--check"], text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False)
-    yield Case("headers: nbqlock/lock.sh --check", done.returncode == 0, done.stdout)
+    text, status = answer_of([PROJECT / "nbqlock/lock.sh", "--check"])
+    yield Case("headers: nbqlock/lock.sh --check", status == 0, text)
 
 
 def c_files(folders):

@@ -186,6 +186,14 @@ def output_of(command, **options):
     return done.stdout
 
 
+def answer_of(command, env=None, **options):
+    """(what a command says, errors too; its exit status). env: beside this process's own."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+                          env={**os.environ, **(env or {})}, **options)
+    return done.stdout, done.returncode
+
+
 def memory_environment(megabytes, place=SHARED_MEMORY):
     """The environment in which user-mode Linux finds a place for its memory.
 
