@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A virtio console whose device stalls: the kernel's driver as it is, and with an nbq_spin.
 
-The guest is user-mode Linux, its console's device testbed/vhost_console.py, and
+The guest is user-mode Linux, its console's device vhost.py, and
 tools/console/load/console_load.c uses the console. In a stall the device holds a buffer of output:
 the writer's CPU polls for it with the driver's lock held and interrupts off. Input in a stall
 raises interrupts, whose handler takes the same lock.
@@ -14,17 +14,17 @@ import base64
 import functools
 import gzip
 import re
-import subprocess
 import tempfile
 import threading
 import time
 
-from testbed.common import (PROJECT, Trouble, cache_root, cached, compiler_identity, digest)
+from testbed.common import PROJECT, Trouble
 from testbed.complaints import complaints
 from testbed.driver import read_figures
 from testbed.guest import MOST_STARTS, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import HVC
+from testbed.programs import static_program
 from console.vhost import Console
 
 SIDES = ("stock", "nbqlock")	# the kernel's own, and ours
@@ -66,23 +66,6 @@ TRACE = re.compile(r"^@trace\noverrun: (\d+)\n(.*?)@end$", re.MULTILINE | re.DOT
 def kernel_of(side):
     """The kernel with tools/console/port; or without it, of the same tree and configuration."""
     return built_copy(HVC, CHANGES, undone=() if side == SIDES[1] else SOURCES)
-
-
-@functools.lru_cache
-def console_load():
-    """The program that uses the console, linked statically."""
-    command = ["gcc", "-static", "-O2", "-Wall", "-pthread"]
-    key = digest(LOAD.read_bytes(), *command, compiler_identity())
-
-    def build(folder):
-        done = subprocess.run([*command, "-o", folder / LOAD.stem, LOAD], text=True,
-                              capture_output=True, check=False)
-        if done.returncode:
-            raise Trouble(f"{' '.join(command)} {LOAD}: {done.stderr}")
-        return [LOAD.stem]
-
-    return (cached(cache_root() / "programs" / f"{LOAD.stem}-{key}", build) /
-            LOAD.stem).read_bytes()
 
 
 # Runs
@@ -156,7 +139,7 @@ class Run:
                 self.outcome = run_guest(
                     UserModeMachine(kernel), SCRIPT, quiet=True, cpus=CPUS, timeout=TIMEOUT,
                     starts=1, sink=self.seen, append=[self.device.word],
-                    extra={LOAD.stem: (console_load(), 0o755)})
+                    extra={LOAD.stem: (static_program(LOAD), 0o755)})
             if not self.outcome.died_early:
                 break
         return self

@@ -5,9 +5,9 @@ import argparse
 from pathlib import Path
 import sys
 
-from testbed.common import Trouble, guest_cpus, positive
+from testbed.common import Trouble, digest, guest_cpus, positive
 from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, log_excerpt, run_guest)
-from testbed.modules import build_modules, build_user
+from testbed.modules import build_modules, build_user, user_sources
 
 LOADED = ["nbqlock.ko", "nbqlock_stress.ko"]
 
@@ -62,9 +62,9 @@ def loaded(kernel):
 
 def built_files(kernel, folder):
     """A user's modules and shell scripts for run_guest: {name: (content, mode)}."""
-    files, names = build_user(kernel, folder)
+    _, made = build_user(kernel, f"user-{digest(folder.resolve())}", user_sources(folder))
     scripts = {path.name: (path.read_bytes(), 0o755) for path in sorted(folder.glob("*.sh"))}
-    return {**{name: (files[name], 0o644) for name in names}, **scripts}
+    return {**{name: (content, 0o644) for name, content in made.items()}, **scripts}
 
 
 def outcome_of(options, machine, **more):

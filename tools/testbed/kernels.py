@@ -70,7 +70,7 @@ SEAT = Recipe("rqspinlock", "um", "linux", "guest", "rqspinlock")
 SEAT_X86_64 = Recipe("rqspinlock-x86_64", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64",
                      "bpf", "rqspinlock")
 # A virtio console, with its lock as it is and an nbq_spin: built from a copy of the tree
-# (testbed/console.py).
+# (console/stall.py).
 HVC = Recipe("hvc-nbqlock", "um", "linux", "guest", "hvc")
 ARM64_TOOLS = "" if platform.machine() == "aarch64" else "aarch64-linux-gnu-"
 ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64", tools=ARM64_TOOLS)
