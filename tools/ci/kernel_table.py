@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which kernels the tests were run on, how, and what came of it: a table."""
 
-from testbed.common import Trouble
+from testbed.common import Trouble, columns
 
 
 class TestBed:
@@ -116,8 +116,4 @@ class KernelTable:
         """The table, the rows of a kernel together, kernels in order of appearance."""
         testbeds = list(dict.fromkeys(testbed for testbed, _ in self.rows))
         rows = sorted(self.finished(), key=lambda row: testbeds.index(row.name))
-        table = [self.HEAD, *(row.texts() for row in rows)]
-        widths = [max(len(row[column]) for row in table) for column in range(len(self.HEAD))]
-        return ["  ".join(text.rjust(width) if column in self.NUMBERS else text.ljust(width)
-                          for column, (text, width) in enumerate(zip(row, widths))).rstrip()
-                for row in table]
+        return columns([self.HEAD, *(row.texts() for row in rows)], self.NUMBERS)

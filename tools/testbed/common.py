@@ -50,6 +50,14 @@ def positive(text):
 positive.__name__ = "number"
 
 
+def columns(rows, right=()):
+    """The lines of a table of texts; right: which of its columns end at the right."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(text.rjust(width) if place in right else text.ljust(width)
+                      for place, (text, width) in enumerate(zip(row, widths))).rstrip()
+            for row in rows]
+
+
 def cores():
     """CPUs that this process may use."""
     return len(os.sched_getaffinity(0))

@@ -40,20 +40,19 @@ while [ $left -gt 0 ]; do
 done
 echo 0 >$D/run
 wait $run
-@END@
 top_off
 """
 
 
-def watched(machine, cpus, settings, interval, count, sink, end="", more=None):
+def watched(machine, cpus, settings, interval, count, sink):
     """Run the load in a guest, and let sink hear its samples. Returns the Outcome."""
     words = " ".join(f"{name}={value}" for name, value in settings.items())
     script = WATCH
     for mark, text in (("@START@", guest_start()), ("@SETTINGS@", words),
-                       ("@COUNT@", count), ("@INTERVAL@", interval), ("@END@", end)):
+                       ("@COUNT@", count), ("@INTERVAL@", interval)):
         script = script.replace(mark, str(text))
     return run_guest(machine, script, cpus=cpus, modules=loaded(machine.kernel),
-                     extra={**FILES, **(more or {})}, quiet=True, sink=sink,
+                     extra=FILES, quiet=True, sink=sink,
                      timeout=SLOWNESS * interval * count + SPARE_SECONDS)
 
 
