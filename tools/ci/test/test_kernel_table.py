@@ -86,7 +86,3 @@ class KernelTableTest(unittest.TestCase):
         table.on = On(OLD, "kunit")
         table.add(case(False), 1)
         self.assertEqual([row.split()[0] for row in table.lines()[1:]], ["new", "old"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -134,7 +134,3 @@ class ScheduleTest(unittest.TestCase):
 
     def test_one_job_takes_them_in_order(self):
         self.assertEqual(next_step(["build", "stress"], [], ("stress",), 1), "build")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -181,7 +181,3 @@ class RunTest(unittest.TestCase):
         run = TimedRun(1, 0)
         run.outcome = type("Outcome", (), {"output": "seen 3\nlate 0 1500\nlate 2 7000\n"})
         self.assertEqual((run.late_us(0), run.late_us(1), run.late_us(2)), ([1.5], [], [7]))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -75,7 +75,3 @@ class NamesTest(unittest.TestCase):
             self.assertRegex(path, KEPT)
         for path in ("/var/lib/dkms/nbqlock", "/usr/src/nbqlock-1.0", "/etc/x", "/srv"):
             self.assertIsNone(KEPT.fullmatch(path))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -16,7 +16,3 @@ class Figures(unittest.TestCase):
 
     def test_marks_of_the_guest_are_no_results(self):
         self.assertEqual(read_figures("@status 0\nno\nthreads 2\n"), {"threads": 2})
-
-
-if __name__ == "__main__":
-    unittest.main()

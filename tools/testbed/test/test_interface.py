@@ -86,7 +86,3 @@ class InterfaceTest(unittest.TestCase):
             self.assertEqual(exports(Path(folder)), [
                 "export nbq_lock", "export nbq_clh_destroy", "export nbq_clh_lock",
                 "parameter checks 0644"])
-
-
-if __name__ == "__main__":
-    unittest.main()

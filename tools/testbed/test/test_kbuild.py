@@ -85,7 +85,3 @@ class NewestTest(unittest.TestCase):
         self.assertRegex("linux-image-6.1.0-50-cloud-amd64", image_pattern("6.1", "-cloud"))
         self.assertNotRegex("linux-image-6.12.95+deb12-cloud-amd64",
                             image_pattern("6.1", "-cloud"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -116,7 +116,3 @@ class Changes(unittest.TestCase):
         self.refreshed()
         self.assertFalse((copy.folder / "obj").exists())
         self.assertFalse((copy.tree / "mm/new.c").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

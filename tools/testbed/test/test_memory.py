@@ -38,7 +38,3 @@ class MemoryTest(unittest.TestCase):
     def test_a_place_that_the_environment_names_stays(self):
         with mock.patch.dict(os.environ, {"TMP": "/somewhere"}):
             self.assertEqual(memory_environment(1 << 40, self.folder), {})
-
-
-if __name__ == "__main__":
-    unittest.main()

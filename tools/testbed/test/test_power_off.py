@@ -47,7 +47,3 @@ class PowerOff(unittest.TestCase):
         off, said = self.is_off("sleep", "600")
         self.assertTrue(off)
         self.assertIn("does not end", said)
-
-
-if __name__ == "__main__":
-    unittest.main()

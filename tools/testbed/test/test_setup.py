@@ -210,7 +210,3 @@ class SetupTest(unittest.TestCase):
             _, said, packages = self.setup_says("--help", program=tool)
             self.assertEqual(packages, ["python3"])
             self.assertTrue(said.endswith(f"\npython3 {tool} --help\n"), said)
-
-
-if __name__ == "__main__":
-    unittest.main()

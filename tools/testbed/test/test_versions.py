@@ -52,7 +52,3 @@ class VersionsTest(unittest.TestCase):
     def test_there_may_be_no_package(self):
         (self.root / "debian/changelog").unlink()
         self.assertEqual(disagreements(self.root), "")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -136,7 +136,3 @@ class Broken(unittest.TestCase):
         sources = {}
         patched(PROJECT, PROJECT / "tools/whole_kernel/no-exclusion.patch", sources)
         self.assertIn("is_module_address", sources["nbqlock/bare_spin.c"])
-
-
-if __name__ == "__main__":
-    unittest.main()
