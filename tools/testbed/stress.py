@@ -19,6 +19,14 @@ ROUNDS = 4
 LONGER = 4
 
 
+def reloaded(parameter):
+    """A command for a guest: the modules are loaded anew, nbqlock with a parameter."""
+    return f"""
+rmmod nbqlock_stress && rmmod nbqlock
+insmod /lib/modules/nbqlock.ko {parameter} && insmod /lib/modules/nbqlock_stress.ko
+"""
+
+
 def lock_types(machine, modules, cpus=None):
     """All that the driver has in this kernel, in its order, but for the broken one."""
     outcome = run_guest(machine, "cat /sys/kernel/debug/nbqlock_stress/locks",
