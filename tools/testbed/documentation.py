@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Documentation/ as HTML. The extensions of Sphinx are those of the kernel's source."""
+"""Builds the documentation as HTML, by Sphinx with the kernel's extensions."""
 
+import argparse
 import re
 import shutil
 
-from testbed.common import BUILD, PROJECT, Unavailable, answer_of
+from testbed.common import BUILD, PROJECT, Unavailable, answer_of, setup
 from testbed.source import get_source
 
 FOLDER = BUILD / "docs"
@@ -43,3 +44,12 @@ def broken_links():
             found.append((path, next((place for place in places if place.exists()), places[0])))
     return "".join(f"{path.relative_to(PROJECT)}: {target.relative_to(PROJECT)} is not there\n"
                    for path, target in found if not target.exists())
+
+
+def body():
+    argparse.ArgumentParser(
+        description=__doc__, epilog="A warning is an error.").parse_args()
+    setup("docs")
+    problems = build_html() + broken_links()
+    print(problems or INDEX)
+    return 1 if problems else 0

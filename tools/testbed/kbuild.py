@@ -58,11 +58,11 @@ def mend_programs(apt, folder):
                                            program=program))
 
 
-def options_to_take_back(config, compiler="gcc"):
+def options_to_take_back(config):
     """Settings as words for make, where this compiler does not know their options."""
     return [f"{name}=" for name, option in OPTIONS.items()
             if re.search(rf"^{name}=y$", config, re.MULTILINE) and
-            output_of([compiler, option, "-E", "-x", "c", "/dev/null"]) is None]
+            output_of(["gcc", option, "-E", "-x", "c", "/dev/null"]) is None]
 
 
 def same_pahole(config):

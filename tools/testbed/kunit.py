@@ -115,9 +115,9 @@ def write_kconfig(tree, path):
 SHORT_SUITE = "nbq_deadline"
 
 
-def run_suites(name_filter=None, testbed=MULTIPROCESSOR):
+def run_suites(name_filter):
     """Build the kernel with the suites in it, boot it, check the run. Returns a Result."""
-    [result] = run_boots([Boot(name_filter)], testbed)
+    [result] = run_boots([Boot(name_filter)])
     return result
 
 

@@ -61,25 +61,21 @@ class LockCounts:
     def waits(self):
         return sum(self.holders.values())
 
-    def ended(self, wanted):
-        """Ended waits whose error wanted() is true for."""
-        return sum(count for (ret, _), (count, _) in self.results.items() if wanted(ret))
+    def ended(self, error):
+        """Waits that ended in an error; 0: acquired."""
+        return sum(count for (ret, _), (count, _) in self.results.items() if ret == error)
 
     @property
     def acquired(self):
-        return self.ended(lambda ret: not ret)
+        return self.ended(0)
 
     @property
     def timeouts(self):
-        return self.ended(lambda ret: ret == -errno.ETIMEDOUT)
+        return self.ended(-errno.ETIMEDOUT)
 
     @property
     def deadlocks(self):
-        return self.ended(lambda ret: ret == -errno.EDEADLK)
-
-    @property
-    def no_node(self):
-        return self.ended(lambda ret: ret == -errno.ENOMEM)
+        return self.ended(-errno.EDEADLK)
 
     @property
     def mean_ns(self):
