@@ -2,14 +2,12 @@
 """tools/setup, on a machine that has no python3 and an apt that only takes notes."""
 
 import os
-from pathlib import Path
 import re
 import shutil
 import subprocess
-import tempfile
-import unittest
 
 from testbed.common import PROJECT
+from testbed.test import InFolder
 
 SETUP = PROJECT / "tools/setup"
 # What every Debian has, as far as it is used.
@@ -47,11 +45,9 @@ printf 'Package: two\\nInstalled-Size: 9000\\nSize: 2000000\\n\\n'
 """
 
 
-class SetupTest(unittest.TestCase):
+class SetupTest(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        super().setUp()
         (self.folder / "bin").mkdir()
         for name in ESSENTIAL:
             (self.folder / "bin" / name).symlink_to(shutil.which(name))
