@@ -24,6 +24,7 @@ from testbed.driver import read_figures
 from testbed.guest import MOST_STARTS, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import HVC
+from testbed.lines import Lines
 from testbed.programs import static_program
 from console.vhost import Console
 
@@ -70,24 +71,18 @@ def kernel_of(side):
 
 # Runs
 
-class Seen:
+class Seen(Lines):
     """The guest's output as it comes: how many handlers have returned."""
 
     def __init__(self):
         self.count = 0
-        self.rest = b""
         self.changed = threading.Condition()
 
-    def write(self, data):
-        *lines, self.rest = (self.rest + data).split(b"\n")
-        found = [int(line.split()[1]) for line in lines if re.match(rb"seen \d+\r?$", line)]
-        if found:
+    def hear(self, line):
+        if re.match(r"seen \d+\r?$", line):
             with self.changed:
-                self.count = found[-1]
+                self.count = int(line.split()[1])
                 self.changed.notify_all()
-
-    def flush(self):
-        """As a stream does."""
 
     def wait_beyond(self, count, seconds):
         """Whether more than so many handlers return in this time."""
