@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
+import re
 import shutil
 import signal
 import subprocess
@@ -176,10 +177,8 @@ def run_logged(command, log, what, progress=None, env=None, cwd=None,
 def compiled_files(log):
     """A progress() for make: how many files it has compiled so far."""
     def count():
-        text = Path(log).read_text(errors="replace") if Path(log).exists() else ""
-        done = sum(1 for line in text.splitlines()
-                   if line.lstrip().startswith(("CC ", "AS ", "LD ", "AR ")))
-        return f"{done} files made"
+        text = log.read_text(errors="replace") if log.exists() else ""
+        return f"{len(re.findall(r'^ *(?:CC|AS|LD|AR) ', text, re.MULTILINE))} files made"
     return count
 
 

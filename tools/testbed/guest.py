@@ -507,7 +507,7 @@ def judge(outcome, stream, hung, off):
                   if "Kernel panic" in line), None)
     outcome.died_early = not (stream.begun or hung)
     if stream.status is not None:
-        outcome.status = stream.status
+        outcome.status = stream.status if off else stream.status or HUNG
         outcome.problem = None if off else \
             f"the guest did not power off in {POWER_OFF_SECONDS} s; killed"
     elif panic:
@@ -519,8 +519,6 @@ def judge(outcome, stream, hung, off):
         outcome.problem = f"the guest hung: {hung}; killed"
     elif not stream.ready:
         outcome.problem = "the guest never came up"
-    if outcome.problem and stream.status is not None and outcome.status == 0:
-        outcome.status = HUNG
 
 
 def readable(log):

@@ -4,8 +4,8 @@
 The tree is not touched. The copy is folders of links to it; the project's sources are at nbq/,
 its headers at include/nbqlock/, and CONFIG_NBQLOCK=y builds them in. The changes of a
 subject are in tools/SUBJECT/port: files are put where they are in that folder, and *.patch at its
-top are unified diffs. Each hunk must fit in exactly one place of its file: a kernel in which one does not is
-refused.
+top are unified diffs. Each hunk must fit in exactly one place of its file: a kernel in which one
+does not is refused.
 
 Copies and objects are kept in the cache and built incrementally: sources are written where
 their content changes only, whichever clone they come from.

@@ -240,8 +240,7 @@ def died_early(kernel_log):
 def compiled_objects(folder):
     """A progress(): kunit.py keeps make's output to itself, so count objects."""
     def count():
-        made = sum(len([name for name in files if name.endswith(".o")])
-                   for _, _, files in os.walk(folder))
+        made = sum(name.endswith(".o") for _, _, files in os.walk(folder) for name in files)
         return f"{made} object files"
     return count
 
