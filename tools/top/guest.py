@@ -23,9 +23,7 @@ WATCH = """
 . /root/stress.sh
 @START@
 top_on
-for setting in @SETTINGS@; do
-	echo "${setting#*=}" >"$(parameter ${setting%%=*})" || echo "@refused $setting"
-done
+set_parameters @SETTINGS@
 echo 1 >$D/run &
 run=$!
 until read -r state <$D/status && [ "${state%% *}" = running ]; do
