@@ -9,9 +9,11 @@ machine did to both. What is shown is the point that is farthest from the aim.
 from statistics import median
 
 from bench import plot
+from bench.figure import point_words
 from bench.testbeds import stand_in
 from bench.findings import PER_CORE
-from bench.metrics import METRICS, Summary, matching, points_of, quantity, same, shown, values_of
+from bench.metrics import (METRICS, Summary, by_round, matching, points_of, quantity, ratios, same,
+                           shown, values_of)
 from testbed.rst import escaped
 
 MET = "met"
@@ -32,11 +34,9 @@ class Standing:
     def __init__(self, aim, runs, point, context):
         self.aim = aim
         self.point = point
-        self.mine = by_round(aim, aim.lock, runs, point, context)
-        self.its = by_round(aim, aim.against, runs, point, context) if aim.against else {}
-        self.values = [figure / self.its[number] if aim.against else figure
-                       for number, figure in self.mine.items()
-                       if not aim.against or self.its.get(number)]
+        self.mine = figures_of(aim, aim.lock, runs, point, context)
+        self.its = figures_of(aim, aim.against, runs, point, context) if aim.against else {}
+        self.values = ratios(self.mine, self.its) if aim.against else list(self.mine.values())
         if aim.median_of:
             self.values = medians_of(aim, runs, point, context)
         self.ratio = Summary(self.values) if self.values else None
@@ -64,7 +64,7 @@ def medians_of(aim, runs, point, context):
     """[a round's median over the axis that the aim names]; without the other lock, figures."""
     found = {}
     for value in values_of(runs, aim.median_of):
-        mine, its = (by_round(aim, lock, runs, {**point, aim.median_of: value}, context)
+        mine, its = (figures_of(aim, lock, runs, {**point, aim.median_of: value}, context)
                      if lock else {} for lock in (aim.lock, aim.against))
         for number, figure in mine.items():
             if not aim.against or its.get(number):
@@ -73,12 +73,9 @@ def medians_of(aim, runs, point, context):
     return [median(values) for values in found.values()]
 
 
-def by_round(aim, lock, runs, point, context):
+def figures_of(aim, lock, runs, point, context):
     """{round: figure} of a lock at a point."""
-    lock = stand_in(lock, context.testbed)
-    figures = {run.round: METRICS[aim.metric].of(run, context)
-               for run in matching(runs, lock, **point)}
-    return {number: figure for number, figure in figures.items() if figure is not None}
+    return by_round(aim.metric, matching(runs, stand_in(lock, context.testbed), **point), context)
 
 
 def is_at(aim, point, cores):
@@ -144,7 +141,7 @@ class Verdict:
         return quantity(found.median, self.units().strip())
 
     def place(self):
-        words = ", ".join(plot.point_words(axis, value)
+        words = ", ".join(point_words(axis, value)
                           for axis, value in self.worst.point.items())
         if len(self.standings) > 1:
             words += f"; the worst of {len(self.standings)} points"
@@ -152,9 +149,7 @@ class Verdict:
 
 
 def ranged(found):
-    if found.low == found.high:
-        return shown(found.median)
-    return f"{shown(found.median)} ({shown(found.low)} to {shown(found.high)})"
+    return shown(found.median) if found.low == found.high else str(found)
 
 
 def verdicts(folder, simulated=False):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """tools/nbq bench: scenarios, in guests and simulated, to a folder of results."""
 
+from argparse import Namespace
 from pathlib import Path
 
-from bench import cli_share, results, table1
-from bench import scenario as scenarios
+from bench import cli_folder, result_folder, results, scenario_file, table1
 from bench.testbeds import TESTBEDS, SIMULATED, locks_on
 from bench.cli import STOPPED, add, rounds, undisturbed
 from bench.progress import Progress, clock, counted
@@ -57,11 +57,11 @@ def new_parser(verbs):
 def read(path):
     """A scenario, checked against the metrics that can be drawn."""
     from bench import findings, metrics
-    return scenarios.read(path, metrics.METRICS, findings.check)
+    return scenario_file.read(path, metrics.METRICS, findings.check)
 
 
 def files():
-    return {path.stem: path for path in sorted(scenarios.SCENARIOS.glob("*.ini"))}
+    return {path.stem: path for path in sorted(scenario_file.SCENARIOS.glob("*.ini"))}
 
 
 def path_of(word, known):
@@ -133,7 +133,7 @@ def places_for(plans):
 
 def new_run(options, places):
     """The folder, with what there is to say about the machine."""
-    folder = results.new_folder(options.out)
+    folder = result_folder.new_folder(options.out)
     versions = {name: place.version for name, place in places.items()}
     results.write_new(folder / results.MACHINE,
                       results.as_json(results.machine(versions, options.quick)))
@@ -157,7 +157,7 @@ def make(job, folder, progress):
     finally:
         with undisturbed():
             if result.runs:
-                results.write_scenario(folder, result)
+                result_folder.write_scenario(folder, result)
                 announce(job)
                 print_table(columns_of(result.plan, True), groups_of(result))
     return count_accesses(job.scenario, folder) and well(result)
@@ -194,7 +194,7 @@ def run(options):
         return 0
     if not plans:
         raise Trouble("there is no scenario to run")
-    results.must_be_writable(options.out)
+    result_folder.must_be_writable(options.out)
     if options.share:
         results.must_not_be(options.share)
     setup("bench")
@@ -216,5 +216,5 @@ def run(options):
     say(f"all runs took {clock(progress.gone())}")
     drawn = draw(folder)
     if options.share:
-        cli_share.write(folder, options.share)
+        cli_folder.write_shared(Namespace(folder=folder, file=options.share))
     return 0 if all(passed) and drawn else 1

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """tools/nbq compare: what has changed from one result to another."""
 
+from itertools import groupby
 from pathlib import Path
 
 from bench import compare
 from bench.cli import add
 from bench.results import FORMAT, as_json
+from bench.table import print_table
 from testbed.common import Trouble, say
 
 EXAMPLES = """A and B are folders that bench has made, scenario files in them, or files that
@@ -45,27 +47,16 @@ def rounded(number):
     return f"{number:.3f}" if number is not None else "-"
 
 
+COLUMNS = (
+    ("lock", lambda line: line.lock), ("B/A", lambda line: rounded(line.ratio)),
+    ("lowest", lambda line: rounded(line.lowest)), ("highest", lambda line: rounded(line.highest)),
+    ("rounds", lambda line: f"{len(line.before)}, {len(line.after)}"),
+    ("", lambda line: line.word))
+
+
 def print_lines(found):
-    heads = ("lock", "B/A", "lowest", "highest", "rounds", "")
-    place = None
-    rows = [heads]
-    for line in found:
-        rows.append((line.lock, rounded(line.ratio), rounded(line.lowest),
-                     rounded(line.highest), f"{len(line.before)}, {len(line.after)}",
-                     line.word))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
-
-    def text(row):
-        words = [row[0].ljust(widths[0])]
-        words += [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1])]
-        return "  ".join([*words, row[-1]]).rstrip()
-
-    print(text(heads))
-    for line, row in zip(found, rows[1:]):
-        if place != (line.scenario, line.point):
-            place = (line.scenario, line.point)
-            print(f"-- {line.scenario}: {compare.point_words(line.point)}")
-        print(text(row))
+    points = groupby(found, lambda line: f"{line.scenario}: {compare.point_words(line.point)}")
+    print_table(COLUMNS, [(title, list(lines)) for title, lines in points])
 
 
 def expected_by_chance(found):

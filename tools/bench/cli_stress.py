@@ -120,16 +120,22 @@ def add_place(parser):
 # What to run
 
 def contended(options, place):
-    plan = Scenario("contended")
-    plan.title = "Contended"
-    plan.source = "tools/nbq stress"
-    plan.locks = locks(options, place)
-    plan.rounds = options.rounds
-    plan.testbed = place.name
-    plan.load = {**load_of(plan, WORK, options.seconds), **dict(options.set)}
-    plan.sweep = {"cpus": list(dict.fromkeys(options.cpus or default_cpus(options, place))),
-                  "patience_ns": list(dict.fromkeys(options.patience or [10000]))}
-    return plan
+    return plan_of("contended", options, place, locks(options, place), {
+        **load_of(place, WORK, options.seconds), **dict(options.set)}, {
+            "cpus": list(dict.fromkeys(options.cpus or default_cpus(options, place))),
+            "patience_ns": list(dict.fromkeys(options.patience or [10000]))})
+
+
+def alone(options, place):
+    reference = stand_in(REFERENCE, place.name)
+    besides = [reference] if reference in names(place) else []
+    return plan_of("alone", options, place, locks(options, place) + besides,
+                   load_of(place, ALONE, SIMULATED_ALONE_US / 1e6), {"cpus": [1]})
+
+
+def plan_of(name, options, place, words, load, sweep):
+    return Scenario(name, name.capitalize(), "tools/nbq stress", words, options.rounds, place.name,
+                    load, sweep)
 
 
 def default_cpus(options, place):
@@ -138,29 +144,14 @@ def default_cpus(options, place):
     return SIMULATED_CPUS if place.name == SIMULATED else [guest_cpus(), guest_cpus(4)]
 
 
-def load_of(plan, load, length=None):
-    """A load as the plan's testbed takes it; length: of a run, in seconds, if it is said."""
-    if not plan.is_simulated:
+def load_of(place, load, length=None):
+    """A load as the testbed takes it; length: of a run, in seconds, if it is said."""
+    if place.name != SIMULATED:
         length = length or SECONDS
         return {**load, "duration_ms": load.get("duration_ms", max(1, round(1000 * length)))}
     length = length or SIMULATED_SECONDS
     return {**{name: value for name, value in load.items() if name not in WITHOUT_MEANING},
             "duration_us": max(1, round(1e6 * length))}
-
-
-def alone(options, place):
-    plan = Scenario("alone")
-    plan.title = "Alone"
-    plan.source = "tools/nbq stress"
-    plan.locks = locks(options, place)
-    reference = stand_in(REFERENCE, place.name)
-    if reference in names(place):
-        plan.locks.append(reference)
-    plan.rounds = options.rounds
-    plan.testbed = place.name
-    plan.load = load_of(plan, ALONE, SIMULATED_ALONE_US / 1e6)
-    plan.sweep = {"cpus": [1]}
-    return plan
 
 
 def names(place):

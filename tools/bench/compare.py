@@ -10,9 +10,10 @@ of the same stay apart in 2 of (n + m over n) cases.
 from math import comb
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from bench import results
-from bench.metrics import METRICS
+from bench.metrics import METRICS, ratios
 from testbed.common import Trouble
 
 CHANCE = 0.05			# of a word where there is nothing
@@ -48,15 +49,13 @@ class Side:
         return results.read_json(beside) if beside.exists() else {}
 
 
-class Line:
+class Line(NamedTuple):
     """One lock at one point of a scenario: the rounds of A and of B."""
-
-    def __init__(self, scenario, point, lock, before, after):
-        self.scenario = scenario
-        self.point = point
-        self.lock = lock
-        self.before = before
-        self.after = after
+    scenario: str
+    point: dict
+    lock: str
+    before: list
+    after: list
 
     @property
     def ratio(self):
@@ -146,8 +145,7 @@ def values(result, lock, point, metric, relative_to=None):
     found = by_round(result, lock, point, metric)
     if relative_to is None:
         return list(found.values())
-    others = by_round(result, relative_to, point, metric)
-    return [value / others[number] for number, value in found.items() if others.get(number)]
+    return ratios(found, by_round(result, relative_to, point, metric))
 
 
 def lines(a, b, metric, relative_to=None):

@@ -6,14 +6,14 @@ Both axes are logarithmic, so that one time in a thousand is seen as well as hal
 
 from collections import namedtuple
 
-from bench.plot import FOOT_LINE, STYLES, Sheet, label, quoted, run_gnuplot, terminal
+from bench.figure import STYLES
+from bench.gnuplot import Sheet, page, quoted, run_gnuplot
 
 Panel = namedtuple("Panel", "title times")	# times: {name of a line: times in us}
 LEAST_US = 1			# shorter ones are drawn as that
 TIMES = ", ".join(f'"{10 ** (power % 3)} {("us", "ms", "s")[power // 3]}" 1e{power}'
                   for power in range(8))
 SHARES = ", ".join(f'"{10 ** (2 - power):g} %%" 1e-{power}' for power in range(7))
-WORDS = "#555555"		# the colour of what stands beside the panels
 
 
 def points(times):
@@ -56,24 +56,16 @@ def panel_script(sheet, number, panel, styles):
 
 def script(path, title, subtitle, note, panels, styles):
     """All that gnuplot has to be told. styles: {name of a line: a lock of STYLES}"""
-    kind = path.suffix[1:]
     sheet = Sheet(len(panels), 1)
-    lines = [terminal(kind, sheet), "set encoding utf8", f"set output {quoted(path)}",
-             *(label(number, text, kind, size, (sheet.x(12), sheet.y(y)), colour)
-               for number, (text, size, y, colour) in enumerate((
-                   (title, 14, 20, "#000000"), (subtitle, 10, 44, WORDS),
-                   (note, 10, sheet.height - FOOT_LINE + 4, WORDS)), 1))]
+    before = []
     for number, panel in enumerate(panels):
         for line, name in enumerate(styles):
-            lines += data_block(block_name(number, line), panel.times[name])
-    lines += ["set multiplot", "set key top right", "set tics nomirror out", "set border 3",
-              'set grid ytics lc rgb "#dddddd" lw 1', "set logscale xy",
-              f"set xrange [{LEAST_US}:*]", "set yrange [*:1]",
-              f"set xtics ({TIMES})", f"set ytics ({SHARES})",
-              'set ylabel "share of times that are longer"']
-    for number, panel in enumerate(panels):
-        lines += [*panel_script(sheet, number, panel, styles), "unset label"]
-    return "\n".join([*lines, "unset multiplot", ""])
+            before += data_block(block_name(number, line), panel.times[name])
+    return page(path, path.suffix[1:], sheet, (title, subtitle, [note]), before, [
+        "set key top right", "set logscale xy", f"set xrange [{LEAST_US}:*]", "set yrange [*:1]",
+        f"set xtics ({TIMES})", f"set ytics ({SHARES})",
+        'set ylabel "share of times that are longer"'],
+        [panel_script(sheet, number, panel, styles) for number, panel in enumerate(panels)])
 
 
 def draw(path, *words):

@@ -3,12 +3,10 @@
 
 import os
 from pathlib import Path
-from statistics import median
 import subprocess
 import sys
 import time
 
-from bench.progress import counted
 from testbed.common import cores, kill_group
 
 # Until its parent has ended, however that ended.
@@ -34,17 +32,14 @@ def cpu_seconds(process):
 class BusyHost:
     """So many busy processes for each core of this machine, as long as the block lasts.
 
-    a_core: how many; None: the host is left alone, and nothing is said of it.
-
     They have the priority of this process, and so of a guest. Each has a session of its own,
     as a guest has: a kernel may share out its CPUs to sessions, so that all processes of one
     had what a single one has.
     """
 
     def __init__(self, a_core):
-        self.is_said = a_core is not None
         self.cores = cores()
-        self.number = (a_core or 0) * self.cores
+        self.number = a_core * self.cores
         self.processes = []
         self.begun = 0.0
 
@@ -69,8 +64,6 @@ class BusyHost:
 
     def figures(self):
         """How busy they have kept it so far, for the results of the runs."""
-        if not self.is_said:
-            return {}
         had = sum(map(cpu_seconds, self.processes))
         there = (time.monotonic() - self.begun) * self.cores
         return {"host_busy_processes": self.number, "host_busy_cores": self.cores,
@@ -81,17 +74,3 @@ class BusyHost:
         ended = sum(process.poll() is not None for process in self.processes)
         return [f"{ended} of {self.number} processes that were to keep the host busy have "
                 "ended early"] if ended else []
-
-
-def words_of(runs):
-    """How busy the host was in these runs, in words; nothing if that is unknown."""
-    told = [run.result for run in runs if "host_busy_processes" in run.result]
-    if not told:
-        return ""
-    number, there = told[0]["host_busy_processes"], told[0]["host_busy_cores"]
-    where = f"on {counted(there, 'core')}"
-    if not number:
-        return f"no busy processes {where}"
-    had = median(result["host_busy_permille"] for result in told) / 10
-    return (f"{number} busy process{'' if number == 1 else 'es'} {where}, which had {had:.0f} % "
-            f"of {'it' if there == 1 else 'them'}")

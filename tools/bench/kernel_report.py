@@ -4,7 +4,7 @@
 from statistics import median
 
 from bench.kernels import AGAIN, BEDS, OURS, OWN
-from bench.metrics import METRICS, Summary, matching, place_of, shown, values_of
+from bench.metrics import METRICS, Summary, matching, place_of, shown, summary, values_of
 from bench.testbeds import KERNELS, KERNELS_X86_64
 from testbed.rst import escaped, heading, paragraph, table
 
@@ -54,12 +54,10 @@ def finished_words(runs):
 
 def ratio_cell(runs, own, context):
     """A kernel beside its own lock, at a point."""
-    values = [METRICS[RATIO].of(run, context) for run in runs]
-    values = [value for value in values if value is not None]
-    if not values:
+    found = summary(RATIO, runs, context)
+    if not found:
         return "-"
-    found = Summary(values)
-    words = f"{shown(found.median)} ({shown(found.low)} to {shown(found.high)})"
+    words = str(found)
     counts = finished_words(runs), finished_words(own)
     if any(counts):
         words += f"; finished {counts[0] or 'all'}, own {counts[1] or 'all'}"

@@ -8,9 +8,8 @@ CPUs and has all loads, one kernel after the other.
 
 from typing import Callable, NamedTuple, Optional
 
-from bench.guests import complaints, lose_current, make_in_guests, show_log
-from bench.listener import Listener
-from bench.testbeds import KERNELS, KERNELS_X86_64, TESTBEDS
+from bench.guests import GuestsPlace, Listener, complaints, lose_current, show_log
+from bench.testbeds import KERNELS, KERNELS_X86_64
 from testbed.common import (PROJECT, Unavailable, cache_root, cached, compiler_identity, digest,
                             output_of, run_logged)
 from testbed.guest import HUNG, QemuMachine, UserModeMachine, run_guest
@@ -166,12 +165,11 @@ def in_turns(runs):
     return list(guests.values())
 
 
-class KernelsPlace:
+class KernelsPlace(GuestsPlace):
     """The kernels that scenarios name on a testbed, built, and the loads."""
 
     def __init__(self, words, name=KERNELS):
-        self.name = name
-        self.testbed = TESTBEDS[name]
+        super().__init__(name)
         self.sides = BEDS[name]
         self.types = [LockType(f"{name}: {side.meaning}") for name, side in self.sides.items()]
         self.loads = build_loads()
@@ -181,21 +179,10 @@ class KernelsPlace:
         for lock, side in named_sides(words, name).items():
             self.machines[lock] = machine_of(side)
 
-    most_cpus = property(lambda self: self.testbed.most_cpus)
-    meaning = property(lambda self: self.testbed.meaning)
-
-    def cpu_list(self, cpus):
-        return f"0-{cpus - 1}"
-
     def make(self, runs, cpus, progress):
-        """Make runs in guests with so many CPUs. Returns what went wrong, in sentences."""
-        return [problem for group in in_turns(runs)
-                for problem in self.make_on_one(group, cpus, progress)]
-
-    def make_on_one(self, runs, cpus, progress):
         """All loads of a kernel in a round; what is not finished ends its guest."""
-        return make_in_guests(
-            runs, lambda left: self.make_in_one_guest(left, cpus, progress), progress)
+        return [problem for group in in_turns(runs)
+                for problem in super(KernelsPlace, self).make(group, cpus, progress)]
 
     def make_in_one_guest(self, runs, cpus, progress):
         listener = Listener(runs, progress)

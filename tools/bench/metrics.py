@@ -8,8 +8,10 @@ not in the result, because nothing was sampled, or because the run's verdict is
 not PASS, is missing: None, never a guess.
 """
 
+from dataclasses import dataclass, field
 import math
 from statistics import median
+from typing import Callable, NamedTuple, Optional
 
 FIGURE5 = "figure5"		# the experiment that the passing time Ta is taken from
 
@@ -29,6 +31,7 @@ def figure(run, name):
     return None
 
 
+@dataclass
 class Context:
     """What metrics need besides the run: the machine, and another experiment.
 
@@ -39,11 +42,10 @@ class Context:
     own: {(round, point): operations per second} of the kernel's own lock, of whole kernels.
     """
 
-    def __init__(self, cores=None, passing_ns=None, testbed=None, own=None):
-        self.testbed = testbed
-        self.own = own or {}
-        self.cores = cores
-        self.passing_ns = passing_ns or {}
+    cores: Optional[int] = None
+    passing_ns: dict = field(default_factory=dict)
+    testbed: Optional[str] = None
+    own: dict = field(default_factory=dict)
 
 
 def context_of(cores, figure5_runs, testbed=None):
@@ -76,25 +78,11 @@ def ratio(over, under, factor=1):
     return factor * over / under
 
 
-def acquisitions_per_second(run, _context):
-    return ratio(figure(run, "acquisitions"), figure(run, "elapsed_ns"), 1e9)
-
-
-def attempts_per_second(run, _context):
-    return ratio(figure(run, "attempts"), figure(run, "elapsed_ns"), 1e9)
-
-
-def success_rate(run, _context):
-    return ratio(figure(run, "acquisitions"), figure(run, "attempts"), 100)
-
-
-def handoff_rate(run, _context):
-    return ratio(figure(run, "handoffs"), figure(run, "acquisitions"), 100)
-
-
-def iteration_time_ns(run, _context):
-    """Ts/(t i): wall-clock time by the attempts of all threads together."""
-    return ratio(figure(run, "elapsed_ns"), figure(run, "attempts"))
+def by(over, under, factor=1):
+    """One figure of the result by another."""
+    def compute(run, _context):
+        return ratio(figure(run, over), figure(run, under), factor)
+    return compute
 
 
 def passing_time_ns(run, _context):
@@ -187,20 +175,6 @@ def used_nodes(run, _context):
     return figure(run, "nodes_max") or None
 
 
-def misses_each(what):
-    """Misses within the attempts that ended so, for each of them."""
-    def compute(run, _context):
-        return ratio(figure(run, f"{what}_misses"), figure(run, f"{what}_misses_of"))
-    return compute
-
-
-def a_pair(name, factor=1):
-    """A figure of the whole run, for each acquisition."""
-    def compute(run, _context):
-        return ratio(figure(run, name), figure(run, "acquisitions"), factor)
-    return compute
-
-
 def operations_per_second(run, _context):
     """Of a whole kernel. What was to be done by the limit is more than what was done."""
     done = figure(run, "planned")
@@ -245,20 +219,17 @@ def sampled(samples, name, divisor):
 
 # The table
 
-class Metric:
-    """needs: the names that a result must have. meaning: what the label leaves out.
+class Metric(NamedTuple):
+    """A named figure of a run.
 
     signed: it may be below 0, and its panels differ so much that each has its own axis.
     """
 
-    def __init__(self, name, label, unit, needs, compute, meaning="", signed=False):
-        self.name = name
-        self.label = label
-        self.unit = unit
-        self.needs = needs
-        self.compute = compute
-        self.meaning = meaning
-        self.signed = signed
+    name: str
+    label: str
+    unit: str
+    compute: Callable
+    signed: bool = False
 
     @property
     def axis(self):
@@ -275,105 +246,62 @@ HISTOGRAMS = (("wait", "wait of a success"), ("failed_wait", "wait of a failure"
               ("away", "own CPU away"), ("handoff", "hand-off"),
               ("own_wait", "wait by own clock"),
               ("passed_after", "passed after"))
-COUNTS = (("skipped", "abandoned nodes skipped"), ("passed", "passed while it ran, by"),
-          ("passed_late", "passed late, by"))
 PERCENTILES = (("mean", "mean"), ("p50", "median"), ("p90", "90 %"), ("p99", "99 %"),
                ("p999", "99.9 %"), ("max", "longest"))
-
-
-def time_metrics():
-    return [Metric(f"{name}_{short}_us", f"{words}, {long}", "us",
-                   (f"{name}_samples", f"{name}_ns_{short}"),
-                   sampled(f"{name}_samples", f"{name}_ns_{short}", 1000))
-            for name, words in HISTOGRAMS for short, long in PERCENTILES]
-
-
+COUNTS = (("skipped", "abandoned nodes skipped"), ("passed", "passed while it ran, by"),
+          ("passed_late", "passed late, by"))
+# In the metric, in words, in the result, by what.
+OF_COUNTS = (("mean", "mean", "mean_permille", 1000), ("p99", "99 %", "p99", 1),
+             ("p999", "99.9 %", "p999", 1), ("max", "most", "max", 1))
+# Of the simulation: all misses of a run, those of failed attempts among them, by its acquisitions.
 MISSES = (("lock", "on locks"), ("node", "on nodes"), ("pool", "on pools"),
           ("other", "on other lines"), ("same_socket", "within the socket"),
           ("other_socket", "between sockets"), ("memory", "from memory"))
 
-
-def miss_metrics():
-    """Of the simulation: all misses of a run by its acquisitions, by what and where from."""
-    return [Metric(f"{name}_misses", f"misses {words}", "",
-                   (f"misses_{name}", "acquisitions"), a_pair(f"misses_{name}"),
-                   "those of failed attempts are among them")
-            for name, words in MISSES]
-
-
-def count_metrics():
-    return [Metric(f"{name}_{short}", f"{words}, {long}", "",
-                   (f"{name}_samples", f"{name}_{figure_name}"),
-                   sampled(f"{name}_samples", f"{name}_{figure_name}", divisor))
-            for name, words in COUNTS for short, long, figure_name, divisor in
-            (("mean", "mean", "mean_permille", 1000), ("p99", "99 %", "p99", 1),
-             ("p999", "99.9 %", "p999", 1), ("max", "most", "max", 1))]
-
-
 METRICS = {metric.name: metric for metric in [
-    Metric("acquisitions_per_second", "acquisitions", "1/s",
-           ("acquisitions", "elapsed_ns"), acquisitions_per_second),
-    Metric("attempts_per_second", "attempts", "1/s", ("attempts", "elapsed_ns"),
-           attempts_per_second),
-    Metric("success_rate", "success rate", "%", ("acquisitions", "attempts"), success_rate,
-           "acquisitions by attempts"),
-    Metric("handoff_rate", "holder on another CPU", "%",
-           ("handoffs", "acquisitions"), handoff_rate),
-    Metric("iteration_time_us", "iteration time", "us", ("elapsed_ns", "attempts"),
-           in_microseconds(iteration_time_ns),
-           "wall-clock time by the attempts of all threads"),
-    Metric("passing_time_us", "passing time", "us", ("elapsed_ns", "acquisitions", "cs_ns"),
-           in_microseconds(passing_time_ns),
-           "wall-clock time for an acquisition, less the work inside"),
-    Metric("tx_us", "Tx", "us",
-           ("elapsed_ns", "acquisitions", "cs_ns"), in_microseconds(preempted_inside_ns),
-           "time preempted inside the lock, for each acquisition", signed=True),
-    Metric("th_us", "Th, at least", "us",
-           ("elapsed_ns", "attempts", "acquisitions", "patience_ns", "ncs_ns",
-            "empty_loop_ps", "overshoot_samples"),
-           in_microseconds(leaving_ns), "time to leave after the patience", signed=True),
-    *time_metrics(),
-    *count_metrics(),
+    Metric("acquisitions_per_second", "acquisitions", "1/s", by("acquisitions", "elapsed_ns", 1e9)),
+    Metric("attempts_per_second", "attempts", "1/s", by("attempts", "elapsed_ns", 1e9)),
+    Metric("success_rate", "success rate", "%", by("acquisitions", "attempts", 100)),
+    Metric("handoff_rate", "holder on another CPU", "%", by("handoffs", "acquisitions", 100)),
+    # Ts/(t i): wall-clock time by the attempts of all threads together.
+    Metric("iteration_time_us", "iteration time", "us",
+           in_microseconds(by("elapsed_ns", "attempts"))),
+    Metric("passing_time_us", "passing time", "us", in_microseconds(passing_time_ns)),
+    Metric("tx_us", "Tx", "us", in_microseconds(preempted_inside_ns), signed=True),
+    Metric("th_us", "Th, at least", "us", in_microseconds(leaving_ns), signed=True),
+    *(Metric(f"{name}_{short}_us", f"{words}, {long}", "us",
+             sampled(f"{name}_samples", f"{name}_ns_{short}", 1000))
+      for name, words in HISTOGRAMS for short, long in PERCENTILES),
+    *(Metric(f"{name}_{short}", f"{words}, {long}", "",
+             sampled(f"{name}_samples", f"{name}_{figure_name}", divisor))
+      for name, words in COUNTS for short, long, figure_name, divisor in OF_COUNTS),
+    # Within the attempts that ended so, with the release, for each of them.
     Metric("acquisition_misses", "cache misses, an acquisition", "",
-           ("success_misses", "success_misses_of"), misses_each("success"),
-           "of an attempt that acquires, with its release"),
+           by("success_misses", "success_misses_of")),
     Metric("failed_misses", "cache misses, a failed attempt", "",
-           ("failure_misses", "failure_misses_of"), misses_each("failure")),
-    Metric("all_misses", "cache misses, all by acquisitions", "", ("misses", "acquisitions"),
-           a_pair("misses"), "those of failed attempts are among them"),
-    *miss_metrics(),
+           by("failure_misses", "failure_misses_of")),
+    Metric("all_misses", "cache misses, all by acquisitions", "", by("misses", "acquisitions")),
+    *(Metric(f"{name}_misses", f"misses {words}", "", by(f"misses_{name}", "acquisitions"))
+      for name, words in MISSES),
     Metric("same_socket_rate", "hand-off within the socket", "%",
-           ("socket_handoffs", "acquisitions"), a_pair("socket_handoffs", 100)),
-    Metric("nodes_max", "most nodes in use", "", ("nodes_max",), used_nodes),
-    Metric("nodes_per_thread", "most nodes in use, a thread", "",
-           ("nodes_max", "threads"), nodes_per_thread),
-    Metric("jain", "Jain's index of fairness", "", ("jain_permille",),
-           named("jain_permille", 1000), "1: all threads got the same; 1/n: one got all"),
-    Metric("longest_gap_ms", "longest without the lock", "ms",
-           ("longest_gap_ns",), named("longest_gap_ns", 1e6)),
+           by("socket_handoffs", "acquisitions", 100)),
+    Metric("nodes_max", "most nodes in use", "", used_nodes),
+    Metric("nodes_per_thread", "most nodes in use, a thread", "", nodes_per_thread),
+    # 1: all threads got the same; 1/n: one got all.
+    Metric("jain", "Jain's index of fairness", "", named("jain_permille", 1000)),
+    Metric("longest_gap_ms", "longest without the lock", "ms", named("longest_gap_ns", 1e6)),
+    # By an interrupt in the middle of an attempt.
     Metric("suspension_mean_ms", "suspended, mean", "ms",
-           ("suspensions", "suspension_ns_mean"),
-           sampled("suspensions", "suspension_ns_mean", 1e6),
-           "an interrupt in the middle of an attempt"),
-    Metric("host_busy_rate", "cores, had by others", "%",
-           ("host_busy_permille",), named("host_busy_permille", 10),
-           "by the processes that keep the host busy, while the guest was there"),
-    Metric("alone_ns", "acquire and release alone", "ns",
-           ("elapsed_ns", "acquisitions", "empty_loop_ps"), alone_ns,
-           "without the cost of the driver's loop"),
-    Metric("operations_per_second", "operations", "1/s", ("operations", "elapsed_ns"),
-           operations_per_second,
-           "of a load that did not finish: as if it had at its limit"),
-    Metric("times_qspinlock", "operations, times qspinlock's", "",
-           ("operations", "elapsed_ns"), times_own,
-           "of the same round; of loads that did not finish as if they had at their limit"),
-    Metric("finished_rate", "workers that finished", "%", ("finished", "workers"),
-           lambda run, _context: ratio(figure(run, "finished"), figure(run, "workers"), 100)),
-    Metric("least_rate", "least worker, of the mean", "%",
-           ("least", "operations", "workers"), least_rate),
-    Metric("spread", "spread over the threads", "%",
-           ("thread_stddev", "threads", "acquisitions"), spread,
-           "standard deviation of the mean"),
+           sampled("suspensions", "suspension_ns_mean", 1e6)),
+    # By the processes that keep the host busy, while the guest was there.
+    Metric("host_busy_rate", "cores, had by others", "%", named("host_busy_permille", 10)),
+    Metric("alone_ns", "acquire and release alone", "ns", alone_ns),
+    # Of a load that did not finish: as if it had at its limit.
+    Metric("operations_per_second", "operations", "1/s", operations_per_second),
+    Metric("times_qspinlock", "operations, times qspinlock's", "", times_own),
+    Metric("finished_rate", "workers that finished", "%", by("finished", "workers", 100)),
+    Metric("least_rate", "least worker, of the mean", "%", least_rate),
+    Metric("spread", "spread over the threads", "%", spread),
 ]}
 
 
@@ -387,6 +315,20 @@ class Summary:
         self.low = min(values)
         self.high = max(values)
         self.rounds = len(values)
+
+    def __str__(self):
+        return f"{shown(self.median)} ({shown(self.low)} to {shown(self.high)})"
+
+
+def by_round(name, runs, context=None):
+    """{round: figure} of those runs, of one lock at one point, that have it."""
+    figures = {run.round: METRICS[name].of(run, context) for run in runs}
+    return {number: value for number, value in figures.items() if value is not None}
+
+
+def ratios(mine, its):
+    """Round by round, as the two of a round ran right after one another."""
+    return [value / its[number] for number, value in mine.items() if its.get(number, 0) > 0]
 
 
 def summary(name, runs, context=None):

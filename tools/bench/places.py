@@ -3,9 +3,8 @@
 
 from functools import partial
 
-from bench.guests import complaints, lose, lose_current, make_in_guests, show_log
+from bench.guests import GuestsPlace, Listener, complaints, lose, lose_current, show_log
 from bench.kernels import KernelsPlace
-from bench.listener import Listener
 from bench.simulated import SimulatedPlace
 from bench.testbeds import SIMULATED, TESTBEDS, WHOLE_KERNELS
 from testbed.common import Trouble, guest_cpus
@@ -23,30 +22,18 @@ GUESTS = {
 }
 
 
-class GuestPlace:
+class GuestPlace(GuestsPlace):
     """A testbed that is ready: its kernel and modules are built, its locks known."""
 
     def __init__(self, name):
-        self.name = name
-        self.testbed = TESTBEDS[name]
+        super().__init__(name)
         kernel, machine = GUESTS[name]
-        self.kernel = kernel()
-        self.modules = loaded(self.kernel)
-        self.machine = machine(self.kernel)
+        kernel = kernel()
+        self.version = kernel.version
+        self.modules = loaded(kernel)
+        self.machine = machine(kernel)
         self.types = lock_types(self.machine, self.modules,
                                 cpus=min(guest_cpus(), self.testbed.most_cpus))
-
-    version = property(lambda self: self.kernel.version)
-    most_cpus = property(lambda self: self.testbed.most_cpus)
-    meaning = property(lambda self: self.testbed.meaning)
-
-    def cpu_list(self, cpus):
-        return f"0-{cpus - 1}"
-
-    def make(self, runs, cpus, progress):
-        """Make runs in guests with so many CPUs. Returns what went wrong, in sentences."""
-        return make_in_guests(
-            runs, lambda left: self.make_in_one_guest(left, cpus, progress), progress)
 
     def make_in_one_guest(self, runs, cpus, progress):
         listener = Listener(runs, progress)

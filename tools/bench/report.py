@@ -9,11 +9,13 @@ from collections import Counter, namedtuple
 from itertools import product
 from pathlib import Path
 
-from bench import aims, findings, host_busy, kernel_report, losses, plot
+from bench import aims, findings, kernel_report, losses, plot, table1
+from bench.figure import drawn_runs, point_words
 from bench.testbeds import SIMULATED, WHOLE_KERNELS
 from bench.parameters import MACHINE
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
 from bench.results import open_folder, released
+from bench.table import host_words
 from testbed.common import Trouble, say
 from testbed.rst import escaped, fields, heading, paragraph, replace, table
 
@@ -33,13 +35,11 @@ def ranged(found):
     """A cell: median, and the range of the rounds."""
     if found is None:
         return "-"
-    if found.rounds == 1:
-        return shown(found.median)
-    return f"{shown(found.median)} ({shown(found.low)} to {shown(found.high)})"
+    return shown(found.median) if found.rounds == 1 else str(found)
 
 
 def point_name(point):
-    return ", ".join(plot.point_words(axis, value) for axis, value in point.items())
+    return ", ".join(point_words(axis, value) for axis, value in point.items())
 
 
 def results_of(folder, simulated=False):
@@ -90,7 +90,7 @@ def machines_of(result, finding):
 
 def evaluation_of(folder, result, finding, where):
     """A Judgement; a line that these runs cannot answer is one, too."""
-    runs = plot.drawn_runs(result.runs, {axis: [value] for axis, value in where.items()})
+    runs = drawn_runs(result.runs, {axis: [value] for axis, value in where.items()})
     try:
         return findings.evaluated(finding.holds, runs, plot.context_for(folder, result, where))
     except Trouble as trouble:
@@ -141,16 +141,11 @@ def aims_part(folder, simulated=False, level="="):
             *table(aims.HEADINGS, [each.cells() for each in evaluated], aims.WIDTHS)]
 
 
-def table1(folder):
-    """Table 1 is made elsewhere, from its own runs."""
-    try:
-        from bench import table1 as maker	# pylint: disable=import-outside-toplevel
-    except ImportError:
+def table1_part(folder):
+    """Table 1, from its own runs."""
+    heads, rows, notes = table1.table(folder)
+    if not rows:
         return []
-    made = maker.table(folder)
-    if not made or not made[1]:
-        return []
-    heads, rows, notes = made
     return [*heading("Table 1: the cost of a lock alone", "="),
             *table([escaped(head) for head in heads],
                    [[escaped(cell) for cell in row] for row in rows]),
@@ -160,7 +155,7 @@ def table1(folder):
 def load_sentence(result):
     """What every run of an experiment had in common."""
     length = {"duration_ms": "ms", "duration_us": "us of simulated time"}
-    words = [plot.point_words(parameter, value) if parameter not in length else
+    words = [point_words(parameter, value) if parameter not in length else
              f"{value} {length[parameter]} a run" for parameter, value in result.plan.load.items()]
     return f"Load: {', '.join(words)}; {result.plan.rounds} rounds." if words else ""
 
@@ -168,7 +163,7 @@ def load_sentence(result):
 def host_sentence(result):
     """How busy others kept the host; empty where that was left as it was."""
     points = [matching(result.runs, **point) for point in points_of(result.runs)]
-    words = dict.fromkeys(filter(None, map(host_busy.words_of, points)))
+    words = dict.fromkeys(filter(None, map(host_words, points)))
     return f"The host: {'; '.join(words)}." if words else ""
 
 
@@ -205,7 +200,7 @@ def medians(result, name, context):
         where = f", {escaped(point_name(dict(other)))}" if other else ""
         lines += paragraph(f"{metric.axis[:1].upper()}{metric.axis[1:]}{where}"
                            f"{escaped(simulated_mark(result))}: median (least to greatest)")
-        lines += table(["lock", *(plot.point_words("cpus", cpus) for cpus in columns)], rows)
+        lines += table(["lock", *(point_words("cpus", cpus) for cpus in columns)], rows)
     return lines
 
 
@@ -266,25 +261,19 @@ def experiments(folder, evaluated, simulated=False, levels=LEVELS):
 # Space
 
 def most_nodes(runs, lock):
-    """(most nodes, most for each thread) over all runs of a lock; None without."""
+    """Most nodes, and in brackets most for each thread, over all runs of a lock."""
     mine = [run for run in runs if run.lock == lock]
-    most = [METRICS[name].of(run) for name in ("nodes_max", "nodes_per_thread")
-            for run in mine]
-    found = [[number for number in half if number is not None]
-             for half in (most[:len(mine)], most[len(mine):])]
-    return (max(found[0]), max(found[1])) if found[0] and found[1] else None
+    most, a_thread = (summary(name, mine) for name in ("nodes_max", "nodes_per_thread"))
+    return f"{shown(most.high)} ({shown(a_thread.high)})" if most and a_thread else "-"
 
 
 def space(folder, simulated=False, level="="):
     """The most queue nodes in use, in each experiment."""
     results = results_of(folder, simulated)
-    locks = list(dict.fromkeys(lock for result in results for lock in result.locks))
-    rows = []
-    for lock in locks:
-        found = [most_nodes(result.runs, lock) for result in results]
-        if any(found):
-            rows.append([escaped(lock), *(f"{shown(pair[0])} ({shown(pair[1])})"
-                                          if pair else "-" for pair in found)])
+    locks = dict.fromkeys(lock for result in results for lock in result.locks)
+    rows = [[escaped(lock), *(most_nodes(result.runs, lock) for result in results)]
+            for lock in locks]
+    rows = [row for row in rows if set(row[1:]) != {"-"}]
     if not rows:
         return []
     return [*heading("Space, simulated" if simulated else "Space", level),
@@ -345,11 +334,10 @@ def where_ours_lose(folder):
     every = losses.together(fought.values())
     said = losses.sentence(every)
     lines = losses_alone(folder)
-    if said:
-        if len(fought) > 1:
-            lines += [*heading("All experiments", "-"), *table(*losses.scores(every))]
-        for name, each in fought.items():
-            lines += losses_of(folder.scenarios[name], each)
+    if said and len(fought) > 1:
+        lines += [*heading("All experiments", "-"), *table(*losses.scores(every))]
+    for name, each in fought.items() if said else ():
+        lines += losses_of(folder.scenarios[name], each)
     if not lines:
         return []
     return [*heading("Where ours lose", "="), *paragraph(escaped(said)),
@@ -476,7 +464,7 @@ def text_of(folder):
     title = escaped(title_of(folder))
     lines = ["=" * len(title), title, "=" * len(title), "",
              *what_was_run(folder), *aims_part(folder), *overview(evaluated),
-             *table1(folder), *experiments(folder, evaluated),
+             *table1_part(folder), *experiments(folder, evaluated),
              *space(folder), *where_ours_lose(folder), *simulated_part(folder),
              *failed_runs(folder)]
     return "\n".join(lines).rstrip() + "\n"

@@ -5,13 +5,16 @@ Documentation/bench.rst describes them. To read, begin with open_folder().
 """
 
 import csv
+from dataclasses import dataclass, field
 import datetime
+import io
 import json
 import os
 from pathlib import Path
 import platform
 import re
 import sys
+from typing import NamedTuple
 
 from bench import scenario as scenarios
 from bench.hardware import hardware
@@ -24,6 +27,7 @@ COUNTS = "counts.json"		# of tools/verification/host/count, see table1.py
 PASS = "PASS"
 
 
+@dataclass
 class RunRecord:
     """One run of one lock.
 
@@ -31,19 +35,19 @@ class RunRecord:
     did not end, and the verdict says why then.
     """
 
-    def __init__(self, lock, round, point, settings, result, verdict):
-        self.lock = lock
-        self.round = round
-        self.point = point
-        self.settings = settings
-        self.result = result
-        self.verdict = verdict
+    lock: str
+    round: int
+    point: dict
+    settings: dict
+    result: dict
+    verdict: str
 
     @property
     def passed(self):
         return self.verdict == PASS
 
 
+@dataclass
 class ScenarioResult:
     """What came of a scenario.
 
@@ -52,14 +56,13 @@ class ScenarioResult:
     problems: sentences about guests that were lost and kernels that complained.
     """
 
-    def __init__(self, plan, locks, points, kernel=""):
-        self.plan = plan
-        self.locks = locks
-        self.points = points
-        self.kernel = kernel
-        self.complete = False
-        self.problems = []
-        self.runs = []
+    plan: scenarios.Scenario
+    locks: list
+    points: list
+    kernel: str = ""
+    complete: bool = False
+    problems: list = field(default_factory=list)
+    runs: list = field(default_factory=list)
 
     @property
     def name(self):
@@ -83,13 +86,11 @@ class ScenarioResult:
                 "runs": [vars(run) for run in self.runs]}
 
 
-class Folder:
-    """What a run of several scenarios left: .machine, .scenarios by name."""
-
-    def __init__(self, path, machine, results):
-        self.path = path
-        self.machine = machine
-        self.scenarios = results
+class Folder(NamedTuple):
+    """What a run of several scenarios left."""
+    path: Path
+    machine: dict
+    scenarios: dict		# {name: ScenarioResult}
 
 
 # Writing
@@ -120,14 +121,6 @@ def must_not_be(path):
         raise Trouble(f"cannot write {path}: {path.parent} is no folder to write to")
 
 
-def must_be_writable(folder):
-    """The same for new_folder(): the first part of the path that is there decides."""
-    there = next(part for part in (Path(folder).absolute(), *Path(folder).absolute().parents)
-                 if part.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise Trouble(f"cannot write to {folder}: {there} is no folder to write to")
-
-
 def as_json(data):
     return json.dumps(data, indent=1) + "\n"
 
@@ -145,28 +138,12 @@ def as_csv(results):
     names = list(dict.fromkeys(name for row in rows for name in row))
     points = [name for name in names if name.startswith("point_")]
     head = [*first, *points, "verdict"]
-    lines = Lines()
-    table = csv.DictWriter(lines, [*head, *(name for name in names if name not in head)],
+    text = io.StringIO()
+    table = csv.DictWriter(text, [*head, *(name for name in names if name not in head)],
                            restval="", lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
-    return "".join(lines.parts)
-
-
-class Lines:
-    """What csv writes to."""
-
-    def __init__(self):
-        self.parts = []
-
-    def write(self, text):
-        self.parts.append(text)
-
-
-def write_scenario(folder, result):
-    """NAME.json and NAME.csv of a result folder."""
-    write_new(Path(folder) / f"{result.name}.json", as_json(result.as_data()))
-    write_new(Path(folder) / f"{result.name}.csv", as_csv([result]))
+    return text.getvalue()
 
 
 def commit():
@@ -176,23 +153,6 @@ def commit():
         return "unknown"
     changes = output_of(["git", "-C", str(PROJECT), "status", "--porcelain"])
     return name.strip() + ("-dirty" if changes else "")
-
-
-def new_folder(parent, now=None):
-    """A folder of its own for the results of one run."""
-    now = now or datetime.datetime.now(datetime.timezone.utc)
-    name = f"{now:%Y%m%dT%H%M%SZ}-{commit()}"
-    for number in range(1, 100):
-        path = Path(parent) / (name if number == 1 else f"{name}-{number}")
-        try:
-            path.mkdir(parents=True)
-            return path
-        except FileExistsError:
-            if not Path(parent).is_dir():
-                raise Trouble(f"{parent} is not a folder") from None
-        except OSError as error:
-            raise Trouble(f"cannot make {path}: {error.strerror}") from None
-    raise Trouble(f"there are a hundred folders like {path} already")
 
 
 # The machine

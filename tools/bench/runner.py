@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes the runs that a scenario asks for, in a place, and collects their results."""
 
-from bench.host_busy import BusyHost
 from bench.results import PASS, RunRecord, ScenarioResult
 from testbed.common import Trouble, cores
 from testbed.driver import Run
@@ -84,8 +83,10 @@ class Job:
         at_end = False
         try:
             for (cpus, busy), runs in self.groups.items():
-                with BusyHost(busy) as host:
-                    self.make_group(runs, cpus, host, progress, result)
+                if busy is None:
+                    result.problems += self.place.make(runs, cpus, progress)
+                else:
+                    self.make_on_busy_host(busy, runs, cpus, progress, result)
             at_end = True
         finally:
             progress.clear()
@@ -93,13 +94,16 @@ class Job:
             result.complete = at_end and all(run.complete for run in self.runs)
         return result
 
-    def make_group(self, runs, cpus, host, progress, result):
-        try:
-            result.problems += self.place.make(runs, cpus, progress)
-        finally:
-            for run in runs:
-                run.host = host.figures()
-            result.problems += host.problems()
+    def make_on_busy_host(self, busy, runs, cpus, progress, result):
+        # No scenario of an installed nbq asks for it.
+        from bench.host_busy import BusyHost	# pylint: disable=import-outside-toplevel
+        with BusyHost(busy) as host:
+            try:
+                result.problems += self.place.make(runs, cpus, progress)
+            finally:
+                for run in runs:
+                    run.host = host.figures()
+                result.problems += host.problems()
 
     def new_result(self):
         return ScenarioResult(self.scenario, self.locks, self.points, self.place.version)

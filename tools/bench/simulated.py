@@ -5,16 +5,13 @@ A run is one process of the simulation, and its round is its seed: the same roun
 same text is the same run, wherever and whenever it is made.
 """
 
-import contextlib
-import os
-import selectors
-import signal
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 import subprocess
-import time
+import threading
 
 from bench.testbeds import TESTBEDS, SIMULATED
 from simulate import program
-from testbed.common import cores, digest, kill_group
+from testbed.common import cores, digest
 from testbed.driver import BROKEN, LockType
 from testbed.stress import SPARE_SECONDS
 
@@ -33,95 +30,51 @@ def result_of(output):
     return "".join(f"{line}\n" for line in [*rest, *verdicts])
 
 
-@contextlib.contextmanager
-def interruptions_later():
-    """A signal that ends this process does so after the block: a new process is not lost."""
-    came = []
-    before = {number: signal.signal(number, lambda number, _: came.append(number))
-              for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        for number in came:
-            signal.raise_signal(number)
+class Processes:
+    """So many processes at a time, each awaited by a thread; ended with the block.
 
-
-class Child:
-    """A process that makes a run."""
-
-    def __init__(self, run, command):
-        self.run = run
-        self.output = b""
-        self.begun = time.monotonic()
-        # Ctrl-C at a terminal goes to the parent of the processes, which ends them.
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        start_new_session=True)
-
-    def read(self):
-        """Take what it has said. Whether that is all."""
-        data = os.read(self.process.stdout.fileno(), 1 << 16)
-        self.output += data
-        return not data
-
-    def end(self):
-        """It has said all. Returns what is wrong, in a sentence, or nothing."""
-        self.process.stdout.close()
-        status = self.process.wait()
-        text = self.output.decode(errors="replace")
-        if status in (0, 1):
-            self.run.text = result_of(text)
-            self.run.complete = True
-            return None
-        said = text.strip().splitlines()[-1:] or ["it said nothing"]
-        what = "refused this" if status == REFUSED else f"ended with status {status}"
-        self.run.lost = f"the simulation {what}: {said[0]}"
-        return f"{self.run.label}: {self.run.lost}"
-
-    def kill(self):
-        kill_group(self.process)
-        self.process.stdout.close()
-
-
-class Children:
-    """The processes that make runs: so many at a time, ended with the block."""
+    A signal interrupts the main thread only, so that no process is lost while it is started.
+    """
 
     def __init__(self, most):
-        self.most = most
-        self.selector = selectors.DefaultSelector()
+        self.pool = ThreadPoolExecutor(most)
+        self.there = set()
+        self.lock = threading.Lock()
+        self.over = False
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        for child in list(self.there()):
-            self.forget(child)
-            child.kill()
-        self.selector.close()
+        with self.lock:
+            self.over = True
+            for process in self.there:
+                process.kill()
+        self.pool.shutdown(cancel_futures=True)
 
-    def there(self):
-        return [key.data for key in self.selector.get_map().values()]
+    def start(self, command, limit):
+        """A future of (exit status, output); the status is None after so many seconds."""
+        return self.pool.submit(self.await_one, command, limit)
 
-    @property
-    def full(self):
-        return len(self.selector.get_map()) >= self.most
-
-    def start(self, run, command):
-        with interruptions_later():
-            child = Child(run, command)
-            self.selector.register(child.process.stdout, selectors.EVENT_READ, child)
-
-    def forget(self, child):
-        self.selector.unregister(child.process.stdout)
-
-    def ended(self, seconds):
-        """Those that have said all by now, or within so many seconds."""
-        done = [key.data for key, _ in self.selector.select(seconds) if key.data.read()]
-        for child in done:
-            self.forget(child)
-        return done
+    def await_one(self, command, limit):
+        with self.lock:
+            if self.over:
+                return None, ""
+            # Ctrl-C at a terminal goes to the parent of the processes, which ends them.
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,
+                                       errors="replace", stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, start_new_session=True)
+            self.there.add(process)
+        with process:
+            try:
+                output, _ = process.communicate(timeout=limit)
+                status = process.returncode
+            except subprocess.TimeoutExpired:
+                process.kill()
+                status, output = None, ""
+        with self.lock:
+            self.there.remove(process)
+        return status, output
 
 
 class SimulatedPlace:
@@ -155,39 +108,38 @@ class SimulatedPlace:
         return [self.program, *program.words_of(settings, program.COSTS[costs] if costs else
                                                 program.DEFAULT_COSTS)]
 
+    def limit_of(self, run):
+        """Seconds after which it hangs."""
+        return self.testbed.slowness * self.at_a_time * run.seconds + SPARE_SECONDS
+
     def make(self, runs, _cpus, progress):
         """Make runs. Returns what went wrong, in sentences; each has lost one run."""
         problems = []
-        left = list(runs)
-        with Children(self.at_a_time) as children:
-            while left or children.there():
-                while left and not children.full:
-                    run = left.pop(0)
-                    run.settings["seed"] = run.settings.get("seed", 1) + run.round
-                    children.start(run, self.command(run))
-                done = children.ended(LOOK_SECONDS)
-                problems += [child.end() for child in done] + self.overdue(children, done)
-                for child in done:
-                    self.show(child.run, progress)
+        with Processes(self.at_a_time) as processes:
+            left = {}
+            for run in runs:
+                run.settings["seed"] = run.settings.get("seed", 1) + run.round
+                left[processes.start(self.command(run), self.limit_of(run))] = run
+            while left:
+                for future in wait(left, LOOK_SECONDS, FIRST_COMPLETED).done:
+                    run = left.pop(future)
+                    self.settle(run, *future.result())
+                    problems += [f"{run.label}: {run.lost}"] if run.lost else []
+                    # Runs overlap, so that one counts when it ends, at once and as a whole.
+                    progress.begin(run.label, run.seconds)
+                    progress.end(run.number("acquisitions_per_second"))
                 progress.show()
-        problems = [problem for problem in problems if problem]
         more = len(problems) - MOST_PROBLEMS
         return problems[:MOST_PROBLEMS] + ([f"and {more} more like these"] if more > 0 else [])
 
-    def overdue(self, children, done):
-        """End those that hang, and add them to the ones that are done."""
-        problems = []
-        for child in children.there():
-            limit = self.testbed.slowness * self.at_a_time * child.run.seconds + SPARE_SECONDS
-            if time.monotonic() - child.begun > limit:
-                children.forget(child)
-                child.kill()
-                child.run.lost = f"the simulation was not done after {limit:.0f} s"
-                problems.append(f"{child.run.label}: {child.run.lost}")
-                done.append(child)
-        return problems
-
-    def show(self, run, progress):
-        """Runs overlap, so that one counts when it ends, at once and as a whole."""
-        progress.begin(run.label, run.seconds)
-        progress.end(run.number("acquisitions_per_second"))
+    def settle(self, run, status, output):
+        """What has become of a run."""
+        if status in (0, 1):
+            run.text = result_of(output)
+            run.complete = True
+        elif status is None:
+            run.lost = f"the simulation was not done after {self.limit_of(run):.0f} s"
+        else:
+            said = output.strip().splitlines()[-1:] or ["it said nothing"]
+            what = "refused this" if status == REFUSED else f"ended with status {status}"
+            run.lost = f"the simulation {what}: {said[0]}"

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tables for a terminal: what the rounds of each lock come to."""
 
-import re
 from statistics import median
 
-from bench.host_busy import words_of
 from bench.metrics import METRICS, shown
 from bench.progress import counted, spaced
 from bench.results import PASS
@@ -27,13 +25,12 @@ def over(summary, name):
     return cell
 
 
-def times(name):
-    """A column: median of a percentile in microseconds, of rounds with samples."""
-    samples = re.sub("_ns_.*", "_samples", name)
-
+def metric(name, form, summary=median):
+    """A column: a metric of all rounds that have it, whatever their verdict."""
     def cell(rounds):
-        found = figures([run for run in rounds if run.result.get(samples)], name)
-        return f"{median(found) / 1000:.2f}" if found else "-"
+        found = [METRICS[name].compute(run, None) for run in rounds]
+        found = [number for number in found if number is not None]
+        return form(summary(found)) if found else "-"
     return cell
 
 
@@ -45,37 +42,6 @@ def share_of(name):
     return cell
 
 
-def each(name, of):
-    """A column: a figure for each of what another counts."""
-    def cell(rounds):
-        found = [run.result[name] / run.result[of] for run in rounds
-                 if run.result.get(of) and name in run.result]
-        return f"{median(found):.1f}" if found else "-"
-    return cell
-
-
-def spread(rounds):
-    """Standard deviation of the threads' acquisitions, of their mean; 0 is fair."""
-    shares = [100 * run.result["thread_stddev"] * run.result["threads"] / total
-              for run in rounds for total in [run.result.get("acquisitions")] if total]
-    return f"{median(shares):.0f} %" if shares else "-"
-
-
-def jain(rounds):
-    """Jain's index of the threads' acquisitions; 1 is fair."""
-    found = figures(rounds, "jain_permille")
-    return f"{median(found) / 1000:.2f}" if found else "-"
-
-
-def metric(summary, name="operations_per_second"):
-    """A column: one figure of the metric of all rounds."""
-    def cell(rounds):
-        found = [METRICS[name].of(run) for run in rounds]
-        found = [number for number in found if number is not None]
-        return shown(summary(found)) if found else "-"
-    return cell
-
-
 def verdict(rounds):
     return next((run.verdict for run in rounds if run.verdict != PASS), PASS)
 
@@ -84,6 +50,7 @@ def lock(rounds):
     return rounds[0].lock
 
 
+DIGIT, DIGITS, PERCENT = "{:.1f}".format, "{:.2f}".format, "{:.0f} %".format
 COLUMNS = (
     ("lock", lock),
     ("acq./s", over(median, "acquisitions_per_second")),
@@ -91,30 +58,38 @@ COLUMNS = (
     ("max", over(max, "acquisitions_per_second")),
     ("timeouts", share_of("timeouts")),
     ("no node", share_of("no_node")),
-    ("spread", spread),
-    ("jain", jain),
-    ("wait p50", times("wait_ns_p50")),
-    ("wait p99", times("wait_ns_p99")),
-    ("failed p99", times("failed_wait_ns_p99")),
-    ("overshoot p99.9", times("overshoot_ns_p999")),
+    ("spread", metric("spread", PERCENT)),
+    ("jain", metric("jain", DIGITS)),
+    ("wait p50", metric("wait_p50_us", DIGITS)),
+    ("wait p99", metric("wait_p99_us", DIGITS)),
+    ("failed p99", metric("failed_wait_p99_us", DIGITS)),
+    ("overshoot p99.9", metric("overshoot_p999_us", DIGITS)),
     ("nodes max", over(max, "nodes_max")),
     ("reclaimed", over(sum, "nodes_reclaimed")),
     ("violations", over(sum, "violations")),
     ("leaked", over(sum, "leaked")),
     ("verdict", verdict),
 )
+
+
 # Of whole kernels.
+
 def finished(rounds):
     """In how many rounds all workers finished, if not in all."""
     whole = sum(run.result.get("finished") == run.result.get("workers") for run in rounds)
     return "all" if whole == len(rounds) else f"{whole} of {len(rounds)}"
 
 
+def operations(summary):
+    column = metric("operations_per_second", shown, summary)
+    return lambda rounds: column([run for run in rounds if run.passed])
+
+
 KERNEL_COLUMNS = (
     ("kernel's spinlock", lock),
-    ("op./s", metric(median)),
-    ("min", metric(min)),
-    ("max", metric(max)),
+    ("op./s", operations(median)),
+    ("min", operations(min)),
+    ("max", operations(max)),
     ("finished", finished),
     ("least", over(min, "least")),
     ("most", over(max, "most")),
@@ -123,9 +98,9 @@ KERNEL_COLUMNS = (
 # What only the simulation knows, before the verdict.
 SIMULATED_COLUMNS = (
     *COLUMNS[:-1],
-    ("misses", each("success_misses", "success_misses_of")),
-    ("on locks", each("misses_lock", "acquisitions")),
-    ("failed misses", each("failure_misses", "failure_misses_of")),
+    ("misses", metric("acquisition_misses", DIGIT)),
+    ("on locks", metric("lock_misses", DIGIT)),
+    ("failed misses", metric("failed_misses", DIGIT)),
     COLUMNS[-1],
 )
 
@@ -180,9 +155,23 @@ def groups_of(result):
         rounds = [result.runs_of(name, **point) for name in result.locks]
         rounds = [each for each in rounds if each]
         if rounds:
-            busy = words_of(sum(rounds, []))
+            busy = host_words(sum(rounds, []))
             groups.append(("; ".join(filter(None, (heading(result.plan, point), busy))), rounds))
     return groups
+
+
+def host_words(runs):
+    """How busy the host was in these runs, in words; nothing if that is unknown."""
+    told = [run.result for run in runs if "host_busy_processes" in run.result]
+    if not told:
+        return ""
+    number, there = told[0]["host_busy_processes"], told[0]["host_busy_cores"]
+    where = f"on {counted(there, 'core')}"
+    if not number:
+        return f"no busy processes {where}"
+    had = median(result["host_busy_permille"] for result in told) / 10
+    return (f"{number} busy process{'' if number == 1 else 'es'} {where}, which had {had:.0f} % "
+            f"of {'it' if there == 1 else 'them'}")
 
 
 def heading(plan, point):

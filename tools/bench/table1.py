@@ -31,7 +31,7 @@ from statistics import median
 import subprocess
 from typing import NamedTuple, Optional, Tuple
 
-from bench.metrics import METRICS
+from bench.metrics import by_round, ratios
 from bench.results import COUNTS, open_folder, read_json
 from testbed.common import PROJECT, Trouble
 
@@ -70,16 +70,9 @@ PRINTED = {
 
 # Time and instructions
 
-def by_round(result, lock):
+def times_of(result, lock):
     """{round: ns} of a lock."""
-    runs = result.runs_of(lock) if result else []
-    times = {run.round: METRICS["alone_ns"].of(run) for run in runs}
-    return {number: time for number, time in times.items() if time is not None}
-
-
-def ratios(mine, its):
-    """Round by round, as the two of a round ran right after one another."""
-    return [time / its[number] for number, time in mine.items() if its.get(number, 0) > 0]
+    return by_round("alone_ns", result.runs_of(lock) if result else [])
 
 
 def least_ratio(mine, its):
@@ -161,13 +154,13 @@ def locks_of(time, instructions, counts):
 
 def lines(time, instructions, counts):
     """[Line]; time, instructions: ScenarioResults or None; counts: as counts_in()."""
-    kernels, papers = by_round(time, KERNELS_LOCK), by_round(time, PAPERS_LOCK)
+    kernels, papers = times_of(time, KERNELS_LOCK), times_of(time, PAPERS_LOCK)
     found = []
     for lock in locks_of(time, instructions, counts):
-        mine = by_round(time, lock)
+        mine = times_of(time, lock)
         found.append(Line(lock, tuple(mine.values()), tuple(ratios(mine, kernels)),
                           least_ratio(mine, papers),
-                          tuple(by_round(instructions, lock).values()),
+                          tuple(times_of(instructions, lock).values()),
                           counts.get(lock, {}), PRINTED.get(lock)))
     return found
 

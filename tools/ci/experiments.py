@@ -35,8 +35,8 @@ QUICK = ("busy-host", "figure5", "table1", "table1-contended", "table1-instructi
 
 def chosen():
     """The paths of the scenarios that are run."""
-    from bench import scenario
-    paths = sorted(scenario.SCENARIOS.glob("*.ini"))
+    from bench import scenario_file
+    paths = sorted(scenario_file.SCENARIOS.glob("*.ini"))
     return [path for path in paths if extent.is_long or path.stem in QUICK]
 
 
@@ -61,7 +61,7 @@ def quick_pass():
 @runs_on(USER_MODE, "bench")
 def bench():
     """experiments of tools/nbq bench, shortened: every run is made, figures are drawn"""
-    from bench import plot, results, scenario
+    from bench import plot, results, scenario_file
     status, said, folder = quick_pass()
     yield Case("bench: tools/nbq bench --quick, exit status 0", status == 0,
                f"status {status}\n{said[-4000:]}")
@@ -69,7 +69,7 @@ def bench():
         return
     opened = results.open_folder(folder)
     for path in chosen():
-        for name in names_of(scenario.read(path)):
+        for name in names_of(scenario_file.read(path)):
             if name in opened.scenarios:
                 yield from scenario_cases(name, opened.scenarios[name])
             else:

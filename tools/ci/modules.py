@@ -144,7 +144,7 @@ def parameter_cases(output):
                f"only in DRIVER: {sorted(set(DRIVER) - there)}")
     strange = [f"{name}: {found[name]}" for name in there & set(DRIVER)
                if not good_value(name, found[name])]
-    yield Case("misuse: tools/bench/scenario.py takes what the files print", not strange,
+    yield Case("misuse: tools/bench/parameters.py takes what the files print", not strange,
                "\n".join(strange))
 
 

@@ -9,6 +9,7 @@ from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT,
                        KCSAN, RISCV64, RISCV64_PLAIN, RT, USER_MODE, Case, claim_cases,
                        guest_kernel, stock_kernel)
 from ci.kernel_table import On, runs_on
+from ci.kept import kept_results
 from testbed.annotations import analysed_modules, context_analysis, ignored_results
 from testbed.common import BUILD, PROJECT, Unavailable, answer_of
 from testbed.documentation import broken_links, build_html
@@ -156,7 +157,8 @@ def strict():
 
 
 def docs():
-    """Sphinx builds the documentation without a warning, no link to a file is broken"""
+    """Sphinx builds the documentation without a warning, no link is broken; age of kept results"""
+    yield from kept_results()
     warnings = build_html()
     yield Case("docs: HTML without a warning", not warnings, warnings)
     broken = broken_links()

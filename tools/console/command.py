@@ -17,6 +17,7 @@ import argparse
 from pathlib import Path
 
 from bench import exceeding
+from bench.results import commit
 from testbed.common import columns, cores, positive, say, setup
 from console.stall import CPUS, INPUTS, SIDES, OrderRun, TimedRun, kernel_of
 from testbed.guest import log_excerpt
@@ -90,7 +91,7 @@ def draw(path, options, runs):
               exceeding.Panel("from a thread's time to its wakeup, CPU 0",
                               {name: run.late_us(0) for name, run in runs.items()})]
     subtitle = (f"{options.stalls} stalls of {options.milliseconds} ms, input every 10 ms; "
-                f"user-mode Linux, {CPUS} CPUs on {cores()}.")
+                f"user-mode Linux, {CPUS} CPUs on {cores()}; commit {commit()}.")
     exceeding.draw(path, "A console whose device stalls: what happens to the CPU that takes "
                    "its interrupts", subtitle, "Lock of the console: spinlock_t, or nbq_spin "
                    "with a patience of 250 us.", panels, LOCKS)

@@ -453,6 +453,11 @@ bool shim_waits(unsigned int cpu, unsigned int level)
 	return nbq_pools[cpu][0][level].waiter;
 }
 
+bool shim_has_published(unsigned int cpu, unsigned int level)
+{
+	return nbq_pools[cpu][0][level].waiting.blocker.tagged;
+}
+
 void nbq_skipped_read(u64 counts[NBQ_SKIPPED_MAX + 1])
 {
 	unsigned int length;

@@ -154,5 +154,7 @@ u64 shim_event(const char *name);
 unsigned int shim_walks(unsigned int length);
 /* Is an attempt of this CPU and level known to wait? */
 bool shim_waits(unsigned int cpu, unsigned int level);
+/* Has it published what it waits behind? */
+bool shim_has_published(unsigned int cpu, unsigned int level);
 
 #endif

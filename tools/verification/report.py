@@ -5,8 +5,11 @@ import re
 
 from bench.results import machine
 from testbed.rst import escaped, fields, heading, paragraph, table
+from verification.mutate.survivors import survivors
+from verification.mutate.verdicts import EXPLAINED, UNEXPLAINED, layer_rows, verdicts_in
 from verification.parts import PARTS
 
+SURVIVED = (EXPLAINED, UNEXPLAINED)
 NAMES = {"clh": "CLH-NB", "mcs": "MCS-NB", "swap": "swap-only", "spin": "hybrid",
          "spin_bare": "hybrid, its bare layer"}
 
@@ -154,50 +157,44 @@ def weak_memory_section(found):
 
 
 def mutants_line(found):
-    statuses = [row["status"] for row in found["mutants"]]
+    statuses = [verdict.status for verdict in verdicts_in(found, survivors())]
     return f"{counted(len(statuses), 'mutant')}: " + ", ".join(
         f"{statuses.count(status)} {status}" for status in dict.fromkeys(sorted(statuses)))
 
 
-def layer_row(rows, layer):
-    looked = [row for row in rows if layer in row["killers"]]
-    killed = [row for row in looked if row["killers"][layer]]
-    alone = [row for row in killed if sum(map(bool, row["killers"].values())) == 1]
-    return [layer, len(looked), len(killed), len(alone),
-            duration(sum(row["seconds"].get(layer, 0) for row in rows))]
-
-
-def by_file_and_rule(rows):
+def by_file_and_rule(verdicts):
     """Rows of a table: how many mutants of each rule are in a file, and how many survive."""
-    rules = list(dict.fromkeys(row["name"].split()[2] for row in rows))
-    for file in dict.fromkeys(row["name"].split()[0] for row in rows):
+    rules = list(dict.fromkeys(each.name.split()[2] for each in verdicts))
+    yield ["file", *rules]
+    for file in dict.fromkeys(each.name.split()[0] for each in verdicts):
         cells = []
         for rule in rules:
-            of_both = [row for row in rows if row["name"].split()[0:3:2] == [file, rule]]
-            survive = sum(row["status"] in ("explained", "survived") for row in of_both)
+            of_both = [each for each in verdicts if each.name.split()[0:3:2] == [file, rule]]
+            survive = sum(each.status in SURVIVED for each in of_both)
             cells.append(f"{len(of_both)} ({survive})" if survive else len(of_both) or "-")
         yield [file, *cells]
 
 
-def checked_at(rows):
-    commits = [row["commit"] for row in rows]
+def checked_at(verdicts):
+    commits = [each.commit for each in verdicts]
     return ", ".join(f"{commits.count(commit)} at {commit}" for commit in dict.fromkeys(commits))
 
 
 def mutants_section(found):
-    rows = found["mutants"]
+    verdicts = verdicts_in(found, survivors())
     lines = paragraph("Made by rule; in parentheses: those that no test notices. They were judged "
-                      f"by the text and the tests of a commit: {checked_at(rows)}.")
-    rules = list(dict.fromkeys(row["name"].split()[2] for row in rows))
-    lines += table(["file", *rules], list(by_file_and_rule(rows)))
+                      f"by the text and the tests of a commit: {checked_at(verdicts)}.")
+    heads, *rows = by_file_and_rule(verdicts)
+    lines += table(heads, rows)
     lines += paragraph("A mutant ends with the first layer that notices it, unless each was let "
                        "look. *Alone*: no other layer that looked has noticed it.")
     lines += table(["layer", "looked at", "killed", "alone", "time"],
-                   [layer_row(rows, layer) for layer in found["layers"]])
+                   [[*counts, duration(seconds)]
+                    for *counts, seconds in layer_rows(verdicts, found["layers"])])
     return lines + table(
         ["not noticed", "why"],
-        [[escaped(row["name"]), escaped(row["reason"]) if row["reason"] else "**unexplained**"]
-         for row in rows if row["status"] in ("explained", "survived")])
+        [[escaped(each.name), escaped(each.reason) if each.reason else "**unexplained**"]
+         for each in verdicts if each.status in SURVIVED])
 
 
 SECTIONS = {

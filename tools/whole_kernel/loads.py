@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The loads of tools/nbq bench kernel, short."""
 
-from bench import metrics, runner, scenario
+from bench import metrics, runner, scenario_file
 from bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
 from bench.progress import Progress
 from ci.common import Case
@@ -14,7 +14,7 @@ LIMIT_MS = 300000
 
 def plan_of(locks, cpus, duration_ms, name="kernel"):
     """The scenario, once, with so many CPUs."""
-    plan = scenario.read(scenario.SCENARIOS / f"{name}.ini", metrics.METRICS)
+    plan = scenario_file.read(scenario_file.SCENARIOS / f"{name}.ini", metrics.METRICS)
     plan.rounds, plan.locks = 1, list(locks)
     plan.sweep = {"cpus": [cpus], "load": plan.sweep["load"]}
     plan.load = {**plan.load, "duration_ms": duration_ms, "passes": 1, "limit_ms": LIMIT_MS}

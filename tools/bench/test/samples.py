@@ -5,7 +5,7 @@ from pathlib import Path
 import tempfile
 
 from bench import results
-from bench import scenario as scenarios
+from bench import scenario as scenarios, scenario_file
 from testbed.driver import LockType
 
 SAMPLE = """\
@@ -72,7 +72,7 @@ class Folders:
         return path
 
     def scenario(self, text=SAMPLE, **options):
-        return scenarios.read(self.file("sample.ini", text), **options)
+        return scenario_file.read(self.file("sample.ini", text), **options)
 
 
 def record(lock="clh_nb", round=0, rate=1000, cpus=1, verdict="PASS", **more):

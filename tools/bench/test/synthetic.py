@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from bench import results
+from bench import result_folder, results
 from bench.kernels import SIDES
 from bench.results import RunRecord, ScenarioResult
 from bench.testbeds import WHOLE_KERNELS
@@ -27,6 +27,19 @@ MACHINE = {"format": results.FORMAT, "kernel": "7.2.12", "testbed": "uml",
 def run(lock="clh_nb", round=0, point=None, verdict="PASS", settings=None, **result):
     """A run whose result is what is given."""
     return RunRecord(lock, round, point or {"cpus": 2}, settings or {}, result, verdict)
+
+
+class EveryFigure(dict):
+    """A result in which no figure is missing, and the names that were asked for."""
+
+    def __init__(self, whole, given):
+        super().__init__(given)
+        self.whole = whole
+        self.asked = set()
+
+    def get(self, name, default=None):
+        self.asked.add(name)
+        return super().get(name, self.whole)
 
 
 def made_up(scenario, lock, number, point):
@@ -96,5 +109,5 @@ def folder_of(path, *found):
     path.mkdir(parents=True, exist_ok=True)
     results.write_new(path / results.MACHINE, results.as_json(MACHINE))
     for result in found:
-        results.write_scenario(path, result)
+        result_folder.write_scenario(path, result)
     return path

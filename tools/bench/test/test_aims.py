@@ -4,11 +4,11 @@
 import unittest
 
 from bench import aims, metrics
-from bench import scenario as scenarios
+from bench import scenario_file
 from bench.metrics import Context
 from bench.scenario import Aim
 from bench.kernels import SIDES
-from bench.test.synthetic import CORES, LOCKS, SIMULATED_LOCKS, result_of
+from bench.test.synthetic import CORES, LOCKS, EveryFigure, SIMULATED_LOCKS, result_of
 from bench.test.test_plot import scenario_of
 from bench.test.test_report import Reports
 
@@ -38,26 +38,25 @@ def fixed(clh, mcs=(1000, 1000, 1000)):
 
 
 class Verdicts(unittest.TestCase):
-    def test_at_least_and_at_most(self):
-        for aim, rate, word in (("at least 0.5", 500, aims.MET), ("at least 0.5", 499, aims.MISSED),
-                                ("at most 0.5", 500, aims.MET), ("at most 0.5", 501, aims.MISSED)):
-            with self.subTest(aim=aim, rate=rate):
-                self.assertEqual(evaluated(half(aim), fixed((rate, rate, rate))).word, word)
-
-    def test_without_another_lock_it_is_the_figure_itself(self):
-        rates = fixed((500, 500, 500))
-        self.assertEqual(evaluated(half("at most 500", None), rates).word, aims.MET)
-        self.assertEqual(evaluated(half("at most 499", None), rates).word, aims.MISSED)
+    def test_at_least_and_at_most_of_a_figure_and_of_a_ratio(self):
+        for aim, against, rates, word in (
+                ("at least 0.5", "mcs", (500,) * 3, aims.MET),
+                ("at least 0.5", "mcs", (499,) * 3, aims.MISSED),
+                ("at most 0.5", "mcs", (500,) * 3, aims.MET),
+                ("at most 0.5", "mcs", (501,) * 3, aims.MISSED),
+                ("at most 500", None, (500,) * 3, aims.MET),
+                ("at most 499", None, (500,) * 3, aims.MISSED),
+                # Rounds that differ are told by their median.
+                ("at least 0.5", "mcs", (400, 600, 700), "met by the medians"),
+                ("at least 0.5", "mcs", (400, 450, 700), "missed by the medians")):
+            with self.subTest(aim=aim, rates=rates):
+                self.assertEqual(evaluated(half(aim, against), fixed(rates)).word, word)
 
     def test_ratios_are_those_of_a_round(self):
         # The medians of the two come to 1; what ran side by side does not.
         found = evaluated(half("at least 1"), fixed((100, 200, 300), (300, 100, 200)))
         self.assertEqual(found.worst.values, [100 / 300, 2, 1.5])
         self.assertEqual(found.worst.ratio.median, 1.5)
-
-    def test_rounds_that_differ_are_told_by_their_median(self):
-        self.assertEqual(evaluated(half(), fixed((400, 600, 700))).word, "met by the medians")
-        self.assertEqual(evaluated(half(), fixed((400, 450, 700))).word, "missed by the medians")
 
     def test_the_worst_point_decides(self):
         def rates(lock, point):
@@ -89,38 +88,33 @@ class Verdicts(unittest.TestCase):
 
 
 class Tables(Reports):
-    def row(self, aim, rates, **options):
-        text = self.text(result_with(aim, rates, **options))
-        return text[text.index("Aims\n===="):text.index("Runs that failed")]
-
-    def test_an_aim_stands_there_with_both_figures_and_their_ratio(self):
-        part = self.row(half(), fixed((900, 700, 800)))
-        self.assertIn("Of 1 aims 1 are met.", part)
-        self.assertIn('"A half","at least 0.5 of mcs","800 1/s","1 000 1/s",'
-                      '"0.80 (0.70 to 0.90)","2 CPUs","**met**"', part)
-
-    def test_one_that_is_missed_names_the_worst_point(self):
-        part = self.row(half(), fixed((100, 100, 100)), cpus=[2, 4])
-        self.assertIn("Of 1 aims 0 are met.", part)
-        self.assertIn('"0.10","2 CPUs; the worst of 2 points","**missed**"', part)
-
-    def test_a_figure_by_itself_has_its_unit_and_range(self):
-        aim = half("at most 600", None)
-        aim.unit = "turns"
-        part = self.row(aim, fixed((500, 400, 600)))
-        self.assertIn('"A half","at most 600 turns","500 (400 to 600) turns","\\-","\\-",'
-                      '"2 CPUs","**met**"', part)
-
-    def test_without_figures_it_was_not_measured(self):
-        part = self.row(half(), fixed((1, 1, 1)), verdict=lambda run: "FAIL")
-        self.assertIn('"**not measured**"', part)
+    def test_a_row_has_figures_ratio_the_worst_point_and_the_verdict(self):
+        alone = half("at most 600", None)
+        alone.unit = "turns"
+        for aim, rates, options, parts in (
+                (half(), fixed((900, 700, 800)), {}, (
+                    "Of 1 aims 1 are met.",
+                    '"A half","at least 0.5 of mcs","800 1/s","1 000 1/s",'
+                    '"0.80 (0.70 to 0.90)","2 CPUs","**met**"')),
+                (half(), fixed((100, 100, 100)), {"cpus": [2, 4]}, (
+                    "Of 1 aims 0 are met.",
+                    '"0.10","2 CPUs; the worst of 2 points","**missed**"')),
+                (alone, fixed((500, 400, 600)), {}, (
+                    '"A half","at most 600 turns","500 (400 to 600) turns","\\-","\\-",'
+                    '"2 CPUs","**met**"',)),
+                (half(), fixed((1, 1, 1)), {"verdict": lambda run: "FAIL"}, (
+                    '"**not measured**"',))):
+            text = self.text(result_with(aim, rates, **options))
+            text = text[text.index("Aims\n===="):text.index("Runs that failed")]
+            for part in parts:
+                self.assertIn(part, text)
 
 
 class Shipped(unittest.TestCase):
     def test_every_aim_can_be_measured_also_in_a_quick_pass(self):
         seen = 0
-        for path in sorted(scenarios.SCENARIOS.glob("*.ini")):
-            scenario = scenarios.read(path, metrics.METRICS)
+        for path in sorted(scenario_file.SCENARIOS.glob("*.ini")):
+            scenario = scenario_file.read(path, metrics.METRICS)
             plans = [scenario]
             if scenario.simulated is not None:
                 plans.append(scenario.on("simulated"))
@@ -137,11 +131,6 @@ class Shipped(unittest.TestCase):
 
 def every_figure(scenario, lock, number, point):
     """A result in which no figure is missing."""
-    names = {name for metric in metrics.METRICS.values() for name in metric.needs}
-    return {**scenario.settings(lock, point), **{name: 1000 + number for name in names},
-            "empty_loop_ps": [*LOCKS, *SIMULATED_LOCKS, *SIDES].index(lock),
-            "threads": point["cpus"]}
-
-
-if __name__ == "__main__":
-    unittest.main()
+    loop = [*LOCKS, *SIMULATED_LOCKS, *SIDES].index(lock)
+    return EveryFigure(1000 + number, {**scenario.settings(lock, point),
+                                       "threads": point["cpus"], "empty_loop_ps": loop})

@@ -39,14 +39,13 @@ class Commands(Folders, unittest.TestCase):
         self.assertTrue((folder / "machine.json").exists())
         return json.loads((folder / "mine.json").read_text())
 
-    def test_all_is_well(self):
+    def test_a_verdict_that_is_no_pass_is_seen_in_the_status(self):
         status, printed = self.command(NoPlace())
         self.assertEqual(status, 0)
         self.assertIn("clh_nb", printed)
         self.assertTrue(self.kept()["complete"])
         self.assertTrue(self.draw.called)
 
-    def test_a_verdict_that_is_no_pass_is_seen_in_the_status(self):
         def fail_one(runs):
             pretend_pass(runs)
             runs[0].text = "verdict FAIL two holders were seen\n"
@@ -151,7 +150,3 @@ class Arguments(unittest.TestCase):
         self.assertEqual(heard, [])
         os.kill(os.getpid(), signal.SIGTERM)
         self.assertEqual(heard, [1])
-
-
-if __name__ == "__main__":
-    unittest.main()

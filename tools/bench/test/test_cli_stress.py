@@ -78,7 +78,3 @@ class Simulated(Folders, unittest.TestCase):
         runs = json.loads(path.read_text())["scenarios"][0]["runs"]
         self.assertEqual([run["lock"] for run in runs], ["mcs", "clh_nb"])
         self.assertGreater(runs[0]["result"]["misses"], 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

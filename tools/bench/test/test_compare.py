@@ -7,7 +7,7 @@ import json
 from types import SimpleNamespace
 import unittest
 
-from bench import cli_compare, compare, results
+from bench import cli_compare, compare, result_folder, results
 from bench.test.samples import Folders, scenario_result
 from testbed.common import Trouble
 
@@ -21,7 +21,7 @@ class Files(Folders, unittest.TestCase):
         path = self.folder / name
         path.mkdir()
         results.write_new(path / "machine.json", results.as_json({**MACHINE, **machine}))
-        results.write_scenario(path, scenario_result(rates, load=load))
+        result_folder.write_scenario(path, scenario_result(rates, load=load))
         return compare.Side(path)
 
     def lines(self, before, after):
@@ -52,23 +52,32 @@ class Simulated(Files):
         self.assertEqual(found[0].word, "more")
 
 
+# (rounds of A, of B, ratio, lowest, highest, word)
+LINES = (
+    ([90, 100, 110], [180, 200, 240], 2, 180 / 110, 240 / 90, "too few rounds"),
+    ([1, 2, 3], [7, 8, 9], 4, 7 / 3, 9, "too few rounds"),
+    ([1, 2, 3, 4], [5, 6, 7, 8], 2.6, 1.25, 8, "more"),
+    ([5, 6, 7, 8], [1, 2, 3, 4], 2.5 / 6.5, 0.125, 0.8, "less"),
+    ([1, 2, 3, 4], [4, 5, 6, 7], 2.2, 1, 7, "within the spread"),
+    # What was never there has no ratio but is not left out.
+    ([0, 1, 2], [1, 2, 3], 2, 0.5, None, "too few rounds"),
+    ([0] * 4, [5, 6, 7, 8], None, None, None, "more"),
+    ([0] * 4, [0] * 4, None, None, None, "within the spread"),
+)
+
+
 class Arithmetic(Files):
 
-    def test_ratio_is_of_medians_and_the_range_of_extremes(self):
-        line = self.lines({"clh": [90, 100, 110]}, {"clh": [180, 200, 240]})["clh"]
-        self.assertAlmostEqual(line.ratio, 2)
-        self.assertAlmostEqual(line.lowest, 180 / 110)
-        self.assertAlmostEqual(line.highest, 240 / 90)
-
-    def test_rounds_that_do_not_overlap_differ(self):
-        lines = self.lines({"up": [1, 2, 3, 4], "down": [5, 6, 7, 8], "same": [1, 2, 3, 4]},
-                           {"up": [5, 6, 7, 8], "down": [1, 2, 3, 4], "same": [4, 5, 6, 7]})
-        self.assertEqual({lock: line.word for lock, line in lines.items()},
-                         {"up": "more", "down": "less", "same": "within the spread"})
-
-    def test_few_rounds_say_nothing(self):
-        line = self.lines({"clh": [1, 2, 3]}, {"clh": [7, 8, 9]})["clh"]
-        self.assertEqual(line.word, "too few rounds")
+    def test_ratio_is_of_medians_the_range_of_extremes_the_word_of_rounds_that_overlap(self):
+        lines = self.lines({str(number): case[0] for number, case in enumerate(LINES)},
+                           {str(number): case[1] for number, case in enumerate(LINES)})
+        for number, (before, after, *wanted, word) in enumerate(LINES):
+            line = lines[str(number)]
+            with self.subTest(before=before, after=after):
+                for found, each in zip((line.ratio, line.lowest, line.highest), wanted):
+                    self.assertEqual(found is None, each is None)
+                    self.assertAlmostEqual(found or 0, each or 0)
+                self.assertEqual(line.word, word)
 
     def test_chance_is_that_of_two_orders_out_of_all(self):
         self.assertAlmostEqual(compare.chance(5, 5), 2 / 252)
@@ -80,16 +89,6 @@ class Arithmetic(Files):
         b.scenarios["sample"].runs[1].verdict = "FAIL two holders were seen"
         found, _ = compare.compare(a, b)
         self.assertEqual(found[0].after, [2])
-
-    def test_a_low_of_zero_has_no_highest_ratio(self):
-        line = self.lines({"clh": [0, 1, 2]}, {"clh": [1, 2, 3]})["clh"]
-        self.assertIsNone(line.highest)
-
-    def test_what_was_never_there_has_no_ratio_but_is_not_left_out(self):
-        lines = self.lines({"clh": [0, 0, 0, 0], "mcs": [0] * 4}, {"clh": [5, 6, 7, 8],
-                                                                   "mcs": [0] * 4})
-        self.assertEqual([(line.ratio, line.lowest, line.word) for line in lines.values()],
-                         [(None, None, "more"), (None, None, "within the spread")])
 
     def test_another_metric_may_be_asked_for(self):
         a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [2]})
@@ -107,13 +106,33 @@ class Arithmetic(Files):
             compare.compare(a, b)
 
 
+OTHER = {"cores": 9, "cpu_model": "z"}
+RAW = {"clh": [1], "raw": [1]}
+# What is compared: A's rates and more, B's, the command's options; words of what it prints, of
+# what it says, and of its Trouble, if it refuses.
+COMMANDS = {
+    "another machine": (({}, {"cpu_model": "z"}), {}, "", "cpu_model: a in A, z in B", "--anyway"),
+    "other parameters": (({"load": {"cs_ns": 5}}, {}), {}, "", "sample: cs_ns is 5 in A, None in B",
+                         "--anyway"),
+    "another kernel of the host": (({}, {"host_kernel": "6.9"}), {}, "",
+                                   "host_kernel: None in A, 6.9 in B", "--anyway"),
+    "anyway": (({}, OTHER), {"anyway": True}, "1.000", "cores: 2 in A, 9 in B", None),
+    # No reason to refuse.
+    "another commit": (({}, {"commit": "4567"}), {}, "0123; B: ", "", None),
+    "another machine by ratios": (({"rates": RAW}, {"rates": RAW, **OTHER}), {"relative_to": "raw"},
+                                  "times that of raw", "cores: 2 in A, 9 in B", None),
+    "ratios to a lock that one lacks": (({"rates": RAW}, OTHER), {"relative_to": "raw"}, "",
+                                        "cores: 2", "no runs of \"raw\"; it has clh"),
+    "ratios under another load": (({"rates": RAW}, {"rates": RAW, "load": {"cs_ns": 5}}),
+                                  {"relative_to": "raw"}, "", "cs_ns is None in A", "--anyway"),
+}
+
+
 class Refusals(Files):
 
-    def command(self, a, b, **options):
-        options = SimpleNamespace(a=a.path, b=b.path, anyway=False, json=False,
-                                  metric=compare.METRIC, relative_to=None, **options)
-        for name, value in options.__dict__.pop("more", {}).items():
-            setattr(options, name, value)
+    def command(self, a, b, **more):
+        options = SimpleNamespace(**{"a": a.path, "b": b.path, "anyway": False, "json": False,
+                                     "metric": compare.METRIC, "relative_to": None, **more})
         out, said = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
             try:
@@ -122,47 +141,24 @@ class Refusals(Files):
                 return out.getvalue(), said.getvalue(), str(trouble)
         return out.getvalue(), said.getvalue(), None
 
-    def test_other_machines_are_refused_and_named(self):
-        a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [1]}, cpu_model="z")
-        out, said, trouble = self.command(a, b)
-        self.assertEqual(out, "")
-        self.assertIn("cpu_model: a in A, z in B", said)
-        self.assertIn("--anyway", trouble)
+    def test_what_must_not_be_compared_in_silence_is_refused_and_named(self):
+        for what, (sides, options, printed, told, refused) in COMMANDS.items():
+            with self.subTest(what):
+                a, b = (self.side(f"{name} of {what}", **{"rates": {"clh": [1]}, **side})
+                        for name, side in zip("ab", sides))
+                out, said, trouble = self.command(a, b, **options)
+                self.assertIn(printed, out)
+                self.assertIn(told, said)
+                self.assertEqual(bool(said), bool(told))
+                self.assertEqual((trouble is None, bool(out)), (refused is None, refused is None))
+                self.assertIn(refused or "", trouble or "")
 
-    def test_other_parameters_are_refused_and_named(self):
-        a = self.side("a", {"clh": [1]}, load={"cs_ns": 5})
-        b = self.side("b", {"clh": [1]})
-        _, said, trouble = self.command(a, b)
-        self.assertIn("sample: cs_ns is 5 in A, None in B", said)
-        self.assertTrue(trouble)
-
-    def test_anyway_compares_but_says_so(self):
-        a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [3]}, cores=9)
-        out, said, trouble = self.command(a, b, more={"anyway": True})
-        self.assertIsNone(trouble)
-        self.assertIn("cores: 2 in A, 9 in B", said)
-        self.assertIn("3.000", out)
-
-    def test_ratios_to_a_lock_of_the_same_round_compare_two_machines(self):
+    def test_ratios_to_a_lock_are_of_the_same_round(self):
         a = self.side("a", {"clh": [1, 2, 3, 4], "raw": [1, 1, 1, 1]})
-        b = self.side("b", {"clh": [100, 50, 200, 800], "raw": [10, 5, 10, 20]}, cores=64,
-                      cpu_model="b", host_kernel="5", compiler="clang")
-        out, said, trouble = self.command(a, b, more={"relative_to": "raw"})
-        self.assertIsNone(trouble)
-        self.assertIn("cores: 2 in A, 64 in B", said)
-        self.assertIn("times that of raw", out)
-        self.assertIn("1 compared: 1 more", out)
+        b = self.side("b", {"clh": [100, 50, 200, 800], "raw": [10, 5, 10, 20]})
         found, _ = compare.compare(a, b, relative_to="raw")
         self.assertEqual([(line.lock, line.before, line.after) for line in found],
                          [("clh", [1, 2, 3, 4], [10, 10, 20, 40])])
-
-    def test_ratios_need_the_lock_on_both_sides_and_the_same_load(self):
-        a, b = self.side("a", {"clh": [1], "raw": [1]}), self.side("b", {"clh": [1]}, cores=3)
-        _, _, trouble = self.command(a, b, more={"relative_to": "raw"})
-        self.assertIn('no runs of "raw"; it has clh', trouble)
-        c = self.side("c", {"clh": [1], "raw": [1]}, load={"cs_ns": 5}, cores=3)
-        _, _, trouble = self.command(a, c, more={"relative_to": "raw"})
-        self.assertIn("--anyway", trouble)
 
     def test_a_round_without_the_other_lock_does_not_count(self):
         a = self.side("a", {"clh": [1, 2], "raw": [1, 1]})
@@ -179,11 +175,6 @@ class Refusals(Files):
         self.assertEqual(compare.differences(a, b), ["sample: testbed is uml in A, icount in B",
                                                      "sample: kernel is 7.2 in A, 6.1 in B"])
 
-    def test_another_kernel_of_the_host_is_named(self):
-        a = self.side("a", {"clh": [1]})
-        b = self.side("b", {"clh": [1]}, host_kernel="6.9")
-        self.assertEqual(compare.differences(a, b), ["host_kernel: None in A, 6.9 in B"])
-
     def test_a_pass_that_was_stopped_is_named(self):
         a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [1]})
         self.assertEqual(compare.incomplete(a, b), [])
@@ -193,17 +184,10 @@ class Refusals(Files):
         self.assertIsNone(trouble)
         self.assertIn("sample of B is incomplete", said)
 
-    def test_another_commit_is_no_reason(self):
-        a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [1]}, commit="4567")
-        out, said, trouble = self.command(a, b)
-        self.assertEqual((said, trouble), ("", None))
-        self.assertIn("0123", out)
-        self.assertIn("4567", out)
-
     def test_json_has_every_line(self):
         a, b = self.side("a", {"clh": [1, 2], "mcs": [1]}), self.side("b", {"clh": [2, 4],
                                                                          "mcs": [1]})
-        out, _, _ = self.command(a, b, more={"json": True})
+        out, _, _ = self.command(a, b, json=True)
         data = json.loads(out)
         self.assertEqual([line["lock"] for line in data["lines"]], ["clh", "mcs"])
         self.assertEqual(data["lines"][0]["ratio"], 2)

@@ -28,7 +28,3 @@ class ExceedingTest(unittest.TestCase):
             for line in range(2):
                 self.assertIn(f"$panel{number}_{line} << END", text)
         self.assertEqual(text.count("\nplot "), 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -111,7 +111,7 @@ class Command(Folders, unittest.TestCase):
             self.assertEqual(chosen.run(chosen), status)
         return out.getvalue(), said.getvalue()
 
-    def test_runs_print_a_table_and_fill_files(self):
+    def test_runs_print_a_table_and_fill_files_and_parameters_are_put_back(self):
         driver = self.driver()
         out, _ = self.stress("--rounds", "2", "--set", "cs_ns=77", "--patience", "max",
                              "--json", str(self.folder / "x.json"),
@@ -124,13 +124,8 @@ class Command(Folders, unittest.TestCase):
         self.assertEqual([run["lock"] for run in data["scenarios"][0]["runs"]],
                          ["clh_nb", "raw_spinlock", "raw_spinlock", "clh_nb"])
         self.assertEqual(len((self.folder / "x.csv").read_text().splitlines()), 9)
-        self.assertEqual((driver.runs[0]["cs_ns"], driver.runs[0]["patience_ns"]),
-                         ("77", "max"))
-
-    def test_parameters_are_put_back(self):
-        driver = self.driver()
-        self.stress("--rounds", "1", "--no-alone")
-        self.assertEqual(driver.runs[0]["threads"], "1")
+        self.assertEqual([driver.runs[0][name] for name in ("cs_ns", "patience_ns", "threads")],
+                         ["77", "max", "1"])
         self.assertEqual({name: driver.parameter(name) for name in PARAMETERS}, PARAMETERS)
 
     def test_progress_comes_from_status(self):
@@ -146,15 +141,11 @@ class Command(Folders, unittest.TestCase):
         out, _ = self.stress("--rounds", "1", "--no-alone", status=1)
         self.assertIn("FAIL two holders were seen", out)
 
-    def test_a_refused_parameter_is_named_and_its_run_is_not_made(self):
+    def test_a_refused_parameter_and_a_kernel_that_is_locked_down_are_named(self):
         driver = self.driver()
         with mock.patch.object(cli_stress, "WORK", {"cs_ns": "refuse me"}):
             out, _ = self.stress("--rounds", "1", "--no-alone", status=1)
         self.assertIn("the driver refused cs_ns=refuse me (Invalid argument", out)
-        self.assertEqual(driver.runs, [])
-
-    def test_a_kernel_that_is_locked_down_is_named(self):
-        driver = self.driver()
         driver.locked_down = True
         with self.assertRaisesRegex(Trouble, "the kernel is locked down"):
             self.stress("--rounds", "1", "--no-alone")
@@ -223,10 +214,8 @@ class Arguments(Folders, unittest.TestCase):
 
 class Files(Folders, unittest.TestCase):
 
-    def test_lists_of_cpus_are_read(self):
-        self.assertEqual(cpu_numbers("0-3,8\n"), [0, 1, 2, 3, 8])
-
     def test_the_first_cpus_that_are_online_are_used(self):
+        self.assertEqual(cpu_numbers("0-3,8\n"), [0, 1, 2, 3, 8])
         self.file("locks", LOCKS)
         place = HerePlace(self.folder, self.file("online", "0,2-5\n"))
         self.assertEqual((place.most_cpus, place.cpu_list(3)), (5, "0,2,3"))

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""plot.py: what gnuplot is told, and that it draws it."""
+"""figure.py, gnuplot.py: what gnuplot is told, and that it draws it."""
 
 from itertools import product
 from pathlib import Path
 import re
 import shutil
-import tempfile
 import unittest
 from unittest import mock
 from xml.etree import ElementTree
 
-from bench import plot
+from bench import gnuplot, plot
+from bench.figure import GREY, IN_COLOUR, OTHER, SOLID, STYLES, Axis, Figure
 from bench.metrics import METRICS, Context
 from bench.results import open_folder
 from bench.scenario import Plot, Scenario
+from bench.test.samples import Folders
 from bench.test.synthetic import LOCKS, folder_of, result_of, run
 from testbed.common import PROJECT, Trouble
 from testbed.driver import OURS
@@ -35,7 +36,7 @@ def figure_of(runs, context=None, **wanted):
     result = mock.Mock(runs=runs, plan=scenario)
     result.name = "trial"
     words = {"title": "A title", "x": "cpus", "y": "success_rate", **wanted}
-    return plot.Figure(result, Plot("one", **words), context or Context(2))
+    return Figure(result, Plot("one", **words), context or Context(2))
 
 
 def won(lock, percent, number=0, **point):
@@ -43,7 +44,7 @@ def won(lock, percent, number=0, **point):
 
 
 def script(figure, kind="svg"):
-    return plot.script(figure, "the machine", kind, Path("out.svg"))
+    return gnuplot.script(figure, "the machine", kind, Path("out.svg"))
 
 
 def block(text, lock, panel=0):
@@ -58,22 +59,21 @@ class Styles(unittest.TestCase):
                           (PROJECT / "nbqlock/stress").glob("ops*.c"))
         there = set(re.findall(r"&stress_(\w+),", sources))
         self.assertGreaterEqual(len(there), 15)
-        self.assertEqual(there - set(plot.STYLES), set())
+        self.assertEqual(there - set(STYLES), set())
 
-    def test_no_two_locks_have_the_same_mark(self):
-        marks = [style.mark for style in [*plot.STYLES.values(), plot.OTHER]]
+    def test_no_two_locks_look_the_same_and_ours_are_thicker_and_solid(self):
+        marks = [style.mark for style in [*STYLES.values(), OTHER]]
         self.assertEqual(len(set(marks)), len(marks))
-
-    def test_no_two_locks_of_a_colour_have_the_same_dash_and_width(self):
-        looks = [(style.colour, style.dash, style.width) for style in plot.STYLES.values()]
+        looks = [(style.colour, style.dash, style.width) for style in STYLES.values()]
         self.assertEqual(len(set(looks)), len(looks))
-
-    def test_ours_are_thicker_and_solid(self):
-        ours = set(OURS)
-        for lock, style in plot.STYLES.items():
-            self.assertEqual(style.width > 2, lock in ours)
-            if lock in ours:
-                self.assertEqual(style.dash, plot.SOLID)
+        for lock, style in STYLES.items():
+            self.assertEqual(style.width > 2, lock in OURS)
+            self.assertTrue(lock not in OURS or style.dash == SOLID)
+        # But the stand-in, in colour by default; the hybrid's is of nothing else.
+        colours = [STYLES[lock].colour for lock in IN_COLOUR if lock != "qspinlock"]
+        self.assertEqual(len(set(colours)), len(colours))
+        self.assertEqual([lock for lock, style in STYLES.items()
+                          if style.colour == STYLES["nbq_spin"].colour], ["nbq_spin"])
 
     def test_a_lock_has_its_own_style_whatever_else_is_drawn(self):
         for others in ((), ("raw_spinlock",), LOCKS):
@@ -81,9 +81,9 @@ class Styles(unittest.TestCase):
             text = script(figure)
             for lock in figure.locks:
                 number = figure.locks.index(lock) + 1
-                style = plot.STYLES[lock]
+                style = STYLES[lock]
                 colour, width = (style.colour, style.width) if lock in figure.coloured else (
-                    plot.GREY, 1)
+                    GREY, 1)
                 self.assertRegex(text, rf'set style line {number} lc rgb "{colour}" '
                                        rf"pt {style.mark} dt {re.escape(style.dash)} "
                                        rf"lw {width} ")
@@ -94,16 +94,9 @@ class Styles(unittest.TestCase):
         few = figure_of([won(lock, 50) for lock in ("mcs_nb", "tas_b", "clh")])
         self.assertEqual(set(few.coloured), {"mcs_nb", "tas_b", "clh"})
         many = figure_of([won(lock, 50) for lock in LOCKS])
-        self.assertEqual(set(many.coloured), set(plot.IN_COLOUR) & set(LOCKS))
+        self.assertEqual(set(many.coloured), set(IN_COLOUR) & set(LOCKS))
         said = figure_of([won(lock, 50) for lock in LOCKS], colour=["tas_b", "mcs"])
         self.assertEqual(set(said.coloured), {"tas_b", "mcs"})
-
-    def test_no_two_locks_in_colour_by_default_have_the_same_but_the_stand_in(self):
-        colours = [plot.STYLES[lock].colour for lock in plot.IN_COLOUR if lock != "qspinlock"]
-        self.assertEqual(len(set(colours)), len(colours))
-        hybrid = plot.STYLES["nbq_spin"].colour
-        self.assertEqual([lock for lock, style in plot.STYLES.items()
-                          if style.colour == hybrid], ["nbq_spin"])
 
     def test_grey_lines_are_behind_and_have_no_bars(self):
         text = script(figure_of([won(lock, 50) for lock in LOCKS]))
@@ -112,29 +105,21 @@ class Styles(unittest.TestCase):
         self.assertLess(text.index("$panel0_mcs_nb_paper using"),
                         text.index("$panel0_clh_nb using"))
 
-    def test_locks_stand_in_one_order(self):
-        figure = figure_of([won(lock, 50) for lock in reversed(LOCKS)])
-        self.assertEqual(figure.locks, [lock for lock in plot.STYLES if lock in LOCKS])
-
-    def test_a_lock_that_is_not_known_is_drawn_all_the_same(self):
-        figure = figure_of([won("clh_nb", 1), won("new_lock", 2)])
-        self.assertEqual(figure.locks, ["clh_nb", "new_lock"])
+    def test_locks_stand_in_one_order_and_those_that_are_not_known_last(self):
+        figure = figure_of([won(lock, 50) for lock in ("new_lock", *reversed(LOCKS))])
+        self.assertEqual(figure.locks, [*(lock for lock in STYLES if lock in LOCKS), "new_lock"])
         self.assertIn('"new_lock" at screen', script(figure))
 
 
 class Data(unittest.TestCase):
-    def test_a_row_is_x_median_least_and_greatest(self):
-        figure = figure_of([won("clh_nb", percent, number)
-                            for number, percent in enumerate((30, 10, 20))])
-        self.assertEqual(block(script(figure), "clh_nb"), [["1", "20.0", "10.0", "30.0"]])
-
-    def test_missing_data_is_a_gap(self):
-        runs = [won("clh_nb", 50, cpus=1), won("clh_nb", 60, cpus=4),
-                run("clh_nb", point={"cpus": 2}, verdict="FAIL two holders were seen",
-                    attempts=100, acquisitions=99)]
+    def test_a_row_is_x_median_least_and_greatest_and_missing_data_a_gap(self):
+        runs = [won("clh_nb", percent, number) for number, percent in enumerate((30, 10, 20))]
+        runs += [won("clh_nb", 60, cpus=4),
+                 run("clh_nb", point={"cpus": 2}, verdict="FAIL two holders were seen",
+                     attempts=100, acquisitions=99)]
         rows = block(script(figure_of(runs)), "clh_nb")
-        self.assertEqual([row[1:] for row in rows],
-                         [["50.0"] * 3, ["NaN"] * 3, ["60.0"] * 3])
+        self.assertEqual(rows[0][1:], ["20.0", "10.0", "30.0"])
+        self.assertEqual([row[1:] for row in rows[1:]], [["NaN"] * 3, ["60.0"] * 3])
 
     def test_a_lock_without_data_has_no_name_in_the_figure(self):
         figure = figure_of([won("clh_nb", 50), run("mcs_nb")])
@@ -165,25 +150,19 @@ class Data(unittest.TestCase):
 
 
 class Axes(unittest.TestCase):
-    def test_numbers_stand_where_they_belong(self):
-        axis = plot.Axis("cpus", [1, 2, 8], False)
-        self.assertEqual([axis.place(value) for value in axis.values], [1, 2, 8])
-        self.assertEqual(axis.tics(), '"1" 1, "2" 2, "8" 8')
-        self.assertLess(axis.ends()[0], 1)
-        self.assertGreater(axis.ends()[1], 8)
-
-    def test_a_0_on_a_logarithmic_axis_puts_all_side_by_side(self):
-        axis = plot.Axis("patience_ns", [0, 1000, 1000000], True)
-        self.assertFalse(axis.log)
-        self.assertEqual(axis.tics(), '"0" 0, "1" 1, "1000" 2')
-        axis = plot.Axis("patience_ns", [10, 1000], True)
-        self.assertTrue(axis.log)
-        self.assertLess(axis.ends()[0], 10)
-        self.assertGreater(axis.beside(1000, 1), 1000)
-
-    def test_words_stand_side_by_side(self):
-        axis = plot.Axis("retry", ["at_once", "back_off"], False)
-        self.assertEqual(axis.tics(), '"retry at once" 0, "back off, then retry" 1')
+    def test_numbers_stand_where_they_belong_words_side_by_side(self):
+        for name, values, log, tics, is_log in (
+                ("cpus", [1, 2, 8], False, '"1" 1, "2" 2, "8" 8', False),
+                ("patience_ns", [10, 1000], True, '"0.01" 10, "1" 1000', True),
+                # So does a 0 on a logarithmic axis.
+                ("patience_ns", [0, 1000, 1000000], True, '"0" 0, "1" 1, "1000" 2', False),
+                ("retry", ["at_once", "back_off"], False,
+                 '"retry at once" 0, "back off, then retry" 1', False)):
+            axis = Axis(name, values, log)
+            self.assertEqual((axis.tics(), axis.log), (tics, is_log))
+            self.assertLess(axis.ends()[0], axis.place(values[0]))
+            self.assertGreater(axis.ends()[1], axis.place(values[-1]))
+            self.assertGreater(axis.beside(values[-1], 1), axis.place(values[-1]))
 
     def test_axes_are_named_with_units_and_logarithmic_where_asked(self):
         runs = [won("clh_nb", 50, patience_ns=value, cpus=2) for value in (1000, 2000)]
@@ -232,12 +211,16 @@ class Axes(unittest.TestCase):
 
 
 class Panels(unittest.TestCase):
-    def test_a_panel_for_each_value_of_its_axis(self):
-        runs = [won("clh_nb", 50, cpus=1, patience_ns=value) 
-                for value in (0, 500, 15000, 1000000)]
-        figure = figure_of(runs, panel="patience_ns")
-        self.assertEqual([panel.title for panel in figure.panels],
-                         ["patience 0", "patience 500 ns", "patience 15 us", "patience 1 ms"])
+    def test_a_panel_for_each_value_of_its_axis_at_the_points_that_are_asked_for(self):
+        values = (0, 500, 15000, 1000000, "200*cpus", "max")
+        runs = [won("clh_nb", 50, cpus=1, patience_ns=value) for value in values]
+        for where, titles in (
+                ({"patience_ns": values[:4]},
+                 ["patience 0", "patience 500 ns", "patience 15 us", "patience 1 ms"]),
+                ({"patience_ns": ["max", "200*cpus"]},
+                 ["patience 200 ns times CPUs", "patience without end"])):
+            figure = figure_of(runs, panel="patience_ns", where=where)
+            self.assertEqual([panel.title for panel in figure.panels], titles)
 
     def test_an_axis_that_nothing_shows_gets_panels_and_is_not_mixed(self):
         runs = [won("clh_nb", percent, cpus=1, retry=retry, patience_ns=patience)
@@ -255,14 +238,6 @@ class Panels(unittest.TestCase):
         self.assertIn("plot 1/0 notitle", script(figure_of(runs, panel="retry")))
 
 
-    def test_a_figure_can_be_of_some_points_only(self):
-        runs = [won("clh_nb", percent, cpus=1, patience_ns=patience)
-                for patience, percent in ((1000, 10), ("200*cpus", 20), ("max", 30))]
-        figure = figure_of(runs, where={"patience_ns": ["max", "200*cpus"]})
-        self.assertEqual([panel.title for panel in figure.panels],
-                         ["patience 200 ns times CPUs", "patience without end"])
-
-
 class Names(unittest.TestCase):
     def places(self, text):
         """{lock: how far down the figure its name is}"""
@@ -275,8 +250,8 @@ class Names(unittest.TestCase):
         places = self.places(script(figure_of(runs)))
         self.assertEqual(sorted(places, key=places.get), ["clh_nb", "mcs_nb", "tas_b"])
         # 0 to 104 % over the height of the axis
-        height = plot.PANEL[1] - plot.TOP - plot.BOTTOM
-        whole = plot.Sheet(1, 0).height
+        height = gnuplot.PANEL[1] - gnuplot.TOP - gnuplot.BOTTOM
+        whole = gnuplot.Sheet(1, 0).height
         self.assertAlmostEqual((places["tas_b"] - places["clh_nb"]) * whole, 80 / 104 * height,
                                delta=1)
 
@@ -290,17 +265,17 @@ class Names(unittest.TestCase):
         runs = [won(lock, 50, cpus=cpus) for lock in LOCKS for cpus in (1, 2)]
         places = sorted(self.places(script(figure_of(runs))).values())
         self.assertEqual(len(places), len(LOCKS))
-        gap = plot.LABEL_LINE / plot.Sheet(1, 0).height
+        gap = gnuplot.LABEL_LINE / gnuplot.Sheet(1, 0).height
         for above, below in zip(places, places[1:]):
             self.assertGreater(below - above, 0.99 * gap)
 
     def test_places_are_near_what_is_wanted_and_inside(self):
-        self.assertEqual(plot.spread_out([5, 50], 10, 100), [5, 50])
-        self.assertEqual(plot.spread_out([50, 50, 50], 10, 100), [40, 50, 60])
-        self.assertEqual(plot.spread_out([0, 0], 10, 100), [0, 10])
-        self.assertEqual(plot.spread_out([100, 100], 10, 100), [90, 100])
-        self.assertEqual(plot.spread_out([1, 2, 3], 90, 100), [0, 50, 100])
-        self.assertEqual(plot.spread_out([], 10, 100), [])
+        self.assertEqual(gnuplot.spread_out([5, 50], 10, 100), [5, 50])
+        self.assertEqual(gnuplot.spread_out([50, 50, 50], 10, 100), [40, 50, 60])
+        self.assertEqual(gnuplot.spread_out([0, 0], 10, 100), [0, 10])
+        self.assertEqual(gnuplot.spread_out([100, 100], 10, 100), [90, 100])
+        self.assertEqual(gnuplot.spread_out([1, 2, 3], 90, 100), [0, 50, 100])
+        self.assertEqual(gnuplot.spread_out([], 10, 100), [])
 
     def test_where_there_is_no_room_for_all_the_grey_ones_are_in_a_note(self):
         names = [f"lock{number}" for number in range(30)]
@@ -310,24 +285,19 @@ class Names(unittest.TestCase):
 
 
 class Text(unittest.TestCase):
-    def test_titles_cannot_break_out_of_their_quotes(self):
+    def test_titles_cannot_break_out_of_their_quotes_and_the_machine_stands_below(self):
         text = script(figure_of([won("clh_nb", 1)], title='a "b" \\ c'))
         self.assertIn("\"a 'b' / c\"", text)
-
-    def test_the_machine_stands_in_the_subtitle(self):
-        result = result_of(scenario_of([]))
         folder = mock.Mock(machine={"cores": 2})
-        self.assertEqual(plot.subtitle_of(folder, result), "user-mode Linux 7.2.12, 2 cores, "
-                         "3 rounds: median, least and greatest")
+        self.assertEqual(plot.subtitle_of(folder, result_of(scenario_of([]))), "user-mode Linux "
+                         "7.2.12, 2 cores, 3 rounds: median, least and greatest")
 
 
-class Drawn(unittest.TestCase):
+@unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+class Drawn(Folders, unittest.TestCase):
     def setUp(self):
-        if not shutil.which("gnuplot"):
-            self.skipTest("gnuplot is not installed")
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.path = Path(self.temporary.name) / "results"
+        super().setUp()
+        self.path = self.folder / "results"
 
     def test_svg_and_png_of_each_figure_that_has_data(self):
         plots = [Plot("rate", "Rate", "cpus", "acquisitions_per_second", "y"),
@@ -346,6 +316,7 @@ class Drawn(unittest.TestCase):
             else:	# librsvg draws nothing of a picture with such a matrix
                 self.assertNotIn("scale(0)", re.sub(r"scale\(0\.00\)", "scale(0)",
                                                     path.read_text()))
+                self.assertNotIn("<title>", path.read_text())	# gnuplot's, as it writes it
         locks = {"rate": LOCKS, "late": (*OURS, "raw_trylock", "tas_b_try", "clh_try",
                                          "mcs_try", "clh_nb_paper", "mcs_nb_paper")}
         for name, wanted in locks.items():
@@ -370,22 +341,18 @@ class Drawn(unittest.TestCase):
 
     def test_what_gnuplot_does_not_understand_is_a_sentence(self):
         with self.assertRaisesRegex(Trouble, "could not draw x.svg"):
-            plot.run_gnuplot("set nonsense\n", Path("x.svg"))
+            gnuplot.run_gnuplot("set nonsense\n", Path("x.svg"))
 
 
 class Gnuplot(unittest.TestCase):
     def test_an_old_one_or_none_is_a_sentence(self):
-        for answer in ("gnuplot 5.2 patchlevel 8", "nonsense"):
-            with mock.patch("subprocess.run", return_value=mock.Mock(stdout=answer)):
-                with self.assertRaisesRegex(Trouble, "5.4 or later"):
-                    plot.gnuplot()
-        with mock.patch("subprocess.run", side_effect=FileNotFoundError):
-            with self.assertRaisesRegex(Trouble, "not installed"):
-                plot.gnuplot()
-        for answer in ("gnuplot 5.4 patchlevel 4", "gnuplot 6.0 patchlevel 0"):
-            with mock.patch("subprocess.run", return_value=mock.Mock(stdout=answer)):
-                self.assertEqual(plot.gnuplot(), "gnuplot")
-
-
-if __name__ == "__main__":
-    unittest.main()
+        for answer, refused in (("gnuplot 5.2 patchlevel 8", "5.4 or later"),
+                                ("nonsense", "5.4 or later"), (FileNotFoundError, "not installed"),
+                                ("gnuplot 5.4 patchlevel 4", ""), ("gnuplot 6.0 patchlevel 0", "")):
+            done = {"return_value": mock.Mock(stdout=answer)} if isinstance(answer, str) else {
+                "side_effect": answer}
+            with mock.patch("subprocess.run", **done):
+                if refused:
+                    self.assertRaisesRegex(Trouble, refused, gnuplot.gnuplot)
+                else:
+                    self.assertEqual(gnuplot.gnuplot(), "gnuplot")

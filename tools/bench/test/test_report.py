@@ -4,14 +4,14 @@
 import importlib.util
 from pathlib import Path
 import re
-import tempfile
 import unittest
 from unittest import mock
 
 from bench import findings, metrics, plot, report
-from bench import scenario as scenarios
+from bench import scenario_file
 from bench.results import COUNTS, as_json, open_folder, write_new
 from bench.scenario import Finding, Plot
+from bench.test.samples import Folders
 from bench.test.synthetic import folder_of, made_up, result_of
 from bench.test.test_plot import scenario_of
 from testbed.common import Trouble
@@ -25,7 +25,8 @@ SIMULATED = ("bypass", "mixed-patience", "overcommit", "scale", "table1-contende
 
 
 def experiment(name):
-    return scenarios.read(scenarios.SCENARIOS / f"{name}.ini", metrics.METRICS, findings.check)
+    path = scenario_file.SCENARIOS / f"{name}.ini"
+    return scenario_file.read(path, metrics.METRICS, findings.check)
 
 
 def simulated_experiments():
@@ -42,19 +43,20 @@ def rated(rates):
     return made
 
 
-class Reports(unittest.TestCase):
+class Reports(Folders, unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.path = Path(temporary.name) / "results"
+        super().setUp()
+        self.path = self.folder / "results"
 
     def text(self, *found):
+        """The report of a new folder."""
+        self.path = self.path.with_name(f"{self.path.name}-again")
         return report.text_of(open_folder(folder_of(self.path, *found)))
 
 
 class Scenarios(unittest.TestCase):
     def test_every_file_is_one_and_can_be_quickened(self):
-        names = sorted(path.stem for path in scenarios.SCENARIOS.glob("*.ini"))
+        names = sorted(path.stem for path in scenario_file.SCENARIOS.glob("*.ini"))
         self.assertLessEqual(set(EXPERIMENTS), set(names))
         for name in names:
             with self.subTest(name=name):
@@ -69,7 +71,7 @@ class Scenarios(unittest.TestCase):
 
     def test_what_is_simulated_takes_twenty_minutes_at_most_on_two_cores(self):
         self.assertEqual(set(COUNTERPARTS), {
-            path.stem for path in scenarios.SCENARIOS.glob("*.ini")
+            path.stem for path in scenario_file.SCENARIOS.glob("*.ini")
             if experiment(path.stem).simulated is not None})
         plans = simulated_experiments()
         self.assertLess(sum(plan.seconds(2) for plan in plans), 20 * 60)
@@ -111,27 +113,21 @@ class Contents(Reports):
                 line = f".. figure:: figures/{result.name}-{wanted.name}.svg\n"
                 self.assertEqual(text.count(line), 1, line)
 
-    def test_a_figure_without_data_is_said_to_have_none(self):
-        text = self.text(result_of(scenario_of([Plot("w", "Walks", "cpus", "skipped_max")])))
-        self.assertIn("*Walks*: no data.", text)
-        self.assertNotIn(".. figure::", text)
-
-    def test_the_machine_and_the_command(self):
-        text = self.text(result_of(scenario_of([])))
-        for part in ("7.2.12 (uml)", "A processor", ":Cores: 2", "0123456789ab",
-                     "2026-01-02T03:04:05Z", "nbq bench figure5", ":Rounds: 3",
-                     ":Kernel of the host: 6.1.0\n"):
-            self.assertIn(part, text)
-
-    def test_medians_with_their_range(self):
-        scenario = scenario_of([Plot("s", "S", "cpus", "success_rate")], {"cpus": [2]})
+    def test_the_machine_the_command_and_medians_with_their_range(self):
+        scenario = scenario_of([Plot("s", "S", "cpus", "success_rate"),
+                                Plot("w", "Walks", "cpus", "skipped_max")], {"cpus": [2]})
         scenario.locks = ["tas_b"]
 
         def made(scenario, lock, number, point):
             return {**made_up(scenario, lock, number, point), "attempts": 1000,
                     "acquisitions": (100, 900, 500)[number]}
         text = self.text(result_of(scenario, made))
-        self.assertIn('"lock","2 CPUs"\n   "tas_b","50 (10 to 90)"', text)
+        for part in ("7.2.12 (uml)", "A processor", ":Cores: 2", "0123456789ab",
+                     "2026-01-02T03:04:05Z", "nbq bench figure5", ":Rounds: 3",
+                     ":Kernel of the host: 6.1.0\n", "*S*: not drawn.", "*Walks*: no data.",
+                     '"lock","2 CPUs"\n   "tas_b","50 (10 to 90)"'):
+            self.assertIn(part, text)
+        self.assertNotIn(".. figure::", text)
 
     def test_a_metric_gets_a_table_for_each_value_of_other_axes(self):
         scenario = scenario_of([Plot("s", "S", "cpus", "success_rate", "none", "retry")],
@@ -143,16 +139,15 @@ class Contents(Reports):
     def test_how_busy_the_host_was_is_said_where_it_was_asked_for(self):
         text = self.text(result_of(experiment("busy-host").quickened()))
         self.assertIn("The host: no busy processes on 2 cores; 2 busy processes on 2 cores, which "
-                      "had 50 % of them; 4 busy processes on 2 cores, which had 67 % of them.", text)
+                      "had 50 % of them; 4 busy processes on 2 cores, which had 67 % of them.",
+                      text)
         self.assertIn("Acquisitions (1/s), busy processes a core 2: median", text)
-        self.path = self.path / "again"
         self.assertNotIn("The host:", self.text(result_of(experiment("preempted").quickened())))
 
     def test_a_result_that_was_stopped_says_so(self):
         result = result_of(scenario_of([Plot("s", "S", "cpus", "success_rate")]))
         self.assertNotIn("Incomplete", self.text(result))
         result.complete = False
-        self.path = self.path / "again"
         self.assertIn("**Incomplete**", self.text(result))
 
     def test_failed_runs_are_listed_and_not_counted(self):
@@ -164,16 +159,12 @@ class Contents(Reports):
         self.assertEqual(text.count('"FAIL two holders were seen"'), 3)
         self.assertIn('"trial","mcs","2 CPUs","2","FAIL', text)
         self.assertNotIn('"mcs","100', text)
-        self.path = self.path / "again"
         self.assertRegex(self.text(result_of(scenario)), "Runs that failed\n=+\n\nNone.")
 
     def test_table_1_comes_first_where_there_is_one(self):
-        maker = mock.Mock(table=lambda folder: (["lock", "ns"], [["tas_b", 19]], ["A note_."]))
-        with mock.patch.dict("sys.modules", {"bench.table1": maker}), \
-                mock.patch.object(report, "bench", create=True):
-            import bench	# pylint: disable=import-outside-toplevel
-            with mock.patch.object(bench, "table1", maker, create=True):
-                text = self.text(result_of(experiment("figure5").quickened()))
+        made = ["lock", "ns"], [["tas_b", 19]], ["A note_."]
+        with mock.patch.object(report.table1, "table", return_value=made):
+            text = self.text(result_of(experiment("figure5").quickened()))
         self.assertIn('"lock","ns"\n   "tas_b","19"\n\nA note\\_.', text)
         self.assertLess(text.index("Table 1"), text.index("Passing time and success rate"))
 
@@ -185,21 +176,20 @@ class Evaluated(Reports):
         scenario.findings = [Finding("f", "Test-and-set is faster.", holds, "A claim", why)]
         return self.text(result_of(scenario, rated({"tas_b": 3000, "mcs": 1000})))
 
-    def test_a_finding_stands_beside_the_paper_with_its_numbers(self):
-        text = self.finding("acquisitions_per_second(tas_b) > 2 * acquisitions_per_second(mcs)",
-                            "No reason.")
-        self.assertIn(":Paper: Test-and-set is faster.", text)
-        self.assertIn(":Here: **Holds**: 3 000 > 2 \\* 1 000, as acquisitions_per_second(tas_b)"
-                      " = 3 000 1/s (3 000 to 3 000)", text)
-        self.assertIn('"A claim","trial","**holds**"', text)
-        self.assertIn("Of 1 findings 1 hold here.", text)
-        self.assertNotIn("No reason", text)
-
-    def test_the_reason_is_for_what_does_not_hold(self):
-        text = self.finding("acquisitions_per_second(tas_b) < acquisitions_per_second(mcs)",
-                            "A reason.")
-        self.assertIn(":Here: **Does not hold**: 3 000 < 1 000", text)
-        self.assertIn(":Why: A reason.", text)
+    def test_a_finding_stands_beside_the_paper_with_its_numbers_and_a_reason_if_it_fails(self):
+        for holds, parts, has_reason in (
+                ("acquisitions_per_second(tas_b) > 2 * acquisitions_per_second(mcs)",
+                 (":Paper: Test-and-set is faster.", '"A claim","trial","**holds**"',
+                  ":Here: **Holds**: 3 000 > 2 \\* 1 000, as acquisitions_per_second(tas_b)"
+                  " = 3 000 1/s (3 000 to 3 000)", "Of 1 findings 1 hold here."), False),
+                ("acquisitions_per_second(tas_b) < acquisitions_per_second(mcs)",
+                 (":Here: **Does not hold**: 3 000 < 1 000",), True),
+                ("skipped_max(tas_b) < 1",
+                 (":Here: **Cannot be said**: no data for skipped_max(tas_b).",), False)):
+            text = self.finding(holds, "A reason.")
+            for part in parts:
+                self.assertIn(part, text)
+            self.assertEqual(":Why: A reason." in text, has_reason)
 
     def test_the_reason_is_also_for_what_the_medians_deny(self):
         scenario = scenario_of([], {"cpus": [2]})
@@ -217,10 +207,6 @@ class Evaluated(Reports):
         self.assertIn(":Why: A reason >.", text)
         self.assertNotIn("A reason <", text)
 
-    def test_what_has_no_data_cannot_be_said(self):
-        self.assertIn(":Here: **Cannot be said**: no data for skipped_max(tas_b).",
-                      self.finding("skipped_max(tas_b) < 1"))
-
 
 class ManyProcessors(Reports):
     def plan(self, testbed, name, sweep, holds):
@@ -233,8 +219,9 @@ class ManyProcessors(Reports):
         scenario.findings = [Finding("f", "It is.", holds, "A claim", "A reason.")]
         return scenario
 
-    def texts(self, holds="acquisitions_per_second(raw_spinlock, cpus=max) > 400"):
+    def texts(self):
         """The report's two halves; simulated with a loss on 8 sockets only."""
+        holds = "acquisitions_per_second(raw_spinlock, cpus=max) > 400"
         here = self.plan("uml", "trial", {"cpus": [2]}, holds)
         there = self.plan("simulated", "trial-simulated", {"cpus": [8, 64], "sockets": [1, 8]},
                           holds)
@@ -251,45 +238,33 @@ class ManyProcessors(Reports):
         return text[:at], text[at:]
 
     def test_a_finding_is_judged_for_each_machine_beside_what_it_is_here(self):
-        _, text = self.texts()
-        self.assertIn('"A claim","trial-simulated","1 socket","is not clear","**holds**"', text)
-        self.assertIn('"A claim","trial-simulated","8 sockets","is not clear",'
-                      '"**does not hold**"', text)
-        self.assertIn(":Simulated 8 sockets: **Does not hold**: 100 > 400", text)
-        self.assertIn("Not clear on 2 cores, and hold on the simulated machine: A claim (1 socket)",
-                      text)
-        self.assertIn("and do not hold on the simulated machine: A claim (8 sockets).", text)
-
-    def test_what_is_measured_does_not_count_what_is_simulated(self):
-        text, _ = self.texts()
-        self.assertIn("Of 1 findings 1 are not clear", text)
-        self.assertNotIn("trial-simulated", text)
-        self.assertNotIn("qspinlock", text)
-
-    def test_every_figure_and_table_of_it_says_so_and_by_which_costs(self):
         with mock.patch.object(Path, "exists", return_value=True):
-            _, text = self.texts()
+            measured, text = self.texts()
+        self.assertIn("Of 1 findings 1 are not clear", measured)
+        self.assertNotIn("trial-simulated", measured)
+        self.assertNotIn("qspinlock", measured)
+        for part in ('"A claim","trial-simulated","1 socket","is not clear","**holds**"',
+                     '"A claim","trial-simulated","8 sockets","is not clear","**does not hold**"',
+                     ":Simulated 8 sockets: **Does not hold**: 100 > 400",
+                     "Not clear on 2 cores, and hold on the simulated machine: A claim (1 socket)",
+                     "and do not hold on the simulated machine: A claim (8 sockets).",
+                     "Cost table: A."):
+            self.assertIn(part, text)
         titles = re.findall(r"^   :alt: (.*)$", text, re.M) + re.findall(
             r"^.*: median \(least to greatest\)$", text, re.M)
         self.assertGreaterEqual(len(titles), 5)
         for title in titles:
             self.assertIn("simulated, cost table A", title)
-        self.assertIn("Cost table: A.", text)
 
-    def test_figures_say_it_too(self):
-        plan = self.plan("simulated", "s", {"cpus": [8, 64]}, "jain(clh_nb, cpus=8) > 1")
-        plan.load["cores"] = 8
-        result = result_of(plan, made_up)
-        self.assertEqual(plot.subtitle_of(mock.Mock(machine={"cores": 2}), result),
-                         "Simulated, cost table A, 8 cores, 4 seeds: median, least and greatest")
-
-    def test_the_cores_are_the_simulated_machines(self):
+    def test_the_cores_are_the_simulated_machines_also_in_a_figure(self):
         plan = self.plan("simulated", "s", {"cpus": [8, 64]}, "")
         result = result_of(plan, made_up)
         folder = mock.Mock(machine={"cores": 2}, scenarios={"s": result})
         self.assertEqual(plot.context_for(folder, result).cores, 64)
         plan.load["cores"] = 8
         self.assertEqual(plot.context_for(folder, result).cores, 8)
+        self.assertEqual(plot.subtitle_of(folder, result),
+                         "Simulated, cost table A, 8 cores, 4 seeds: median, least and greatest")
 
     def test_the_passing_time_for_tx_is_that_of_the_same_machine(self):
         figure5 = experiment("figure5").on("simulated")
@@ -318,14 +293,19 @@ class Lost(Reports):
         scenario.name, scenario.rounds = name, rounds
         return self.text(result_of(scenario, made))
 
-    def test_ratios_of_ours_to_each_rival(self):
-        text = self.text_with(rated({"clh_nb": 250, "raw_spinlock": 1000, "rqspinlock": 100,
-                                     "tas_b": 100000, "tas_b_try": 250}))
-        self.assertIn('"2 CPUs","clh_nb","**0.25**","2.50","**0.0025**","1.00 ~"', text)
-
-    def test_few_rounds_are_no_clear_loss(self):
-        rates = rated({"clh_nb": 250, "raw_spinlock": 1000})
+    def test_ratios_of_ours_to_each_rival_are_clear_by_four_rounds_that_do_not_meet(self):
+        rates = rated({"clh_nb": 250, "raw_spinlock": 1000, "rqspinlock": 100, "tas_b": 100000,
+                       "tas_b_try": 250})
+        self.assertIn('"2 CPUs","clh_nb","**0.25**","2.50","**0.0025**","1.00 ~"',
+                      self.text_with(rates))
         self.assertIn('"2 CPUs","clh_nb","0.25 ~"', self.text_with(rates, rounds=3))
+
+        def made(scenario, lock, number, point):
+            rate = 1000 if lock != "clh_nb" else (500, 900, 900, 1100)[number]
+            return rated({lock: rate})(scenario, lock, number, point)
+        text = self.text_with(made)
+        self.assertIn('"raw_spinlock","0.90; 0 lost, 0 won of 1"', text)
+        self.assertIn('"2 CPUs","clh_nb","0.90 ~"', text)
 
     def test_a_rival_has_a_median_a_range_and_a_score(self):
         def made(scenario, lock, number, point):
@@ -350,16 +330,7 @@ class Lost(Reports):
         part = text[text.index("All experiments\n---"):]
         self.assertIn('"raw_spinlock","1.75 (0.50 to 3.00); 1 lost, 1 won of 2"', part)
         self.assertEqual(text.count('"raw_spinlock","0.50; 1 lost, 0 won of 1"'), 1)
-        self.path = self.path / "again"
         self.assertNotIn("All experiments", self.text(result_of(one, made)))
-
-    def test_ranges_that_meet_are_no_clear_loss(self):
-        def made(scenario, lock, number, point):
-            rate = 1000 if lock != "clh_nb" else (500, 900, 900, 1100)[number]
-            return rated({lock: rate})(scenario, lock, number, point)
-        text = self.text_with(made)
-        self.assertIn('"raw_spinlock","0.90; 0 lost, 0 won of 1"', text)
-        self.assertIn('"2 CPUs","clh_nb","0.90 ~"', text)
 
 
 class Alone(Reports):
@@ -367,7 +338,7 @@ class Alone(Reports):
         def made(_scenario, lock, _number, _point):
             return {"elapsed_ns": 1000 * times[lock], "acquisitions": 1000,
                     "empty_loop_ps": 5000}
-        scenario = scenarios.read(scenarios.SCENARIOS / f"{name}.ini")
+        scenario = scenario_file.read(scenario_file.SCENARIOS / f"{name}.ini")
         scenario.locks = list(times)
         return result_of(scenario, made)
 
@@ -449,7 +420,3 @@ class Pages(Reports):
         self.assertEqual(path.name, "report.rst")
         self.assertIn("*S*: not drawn.", path.read_text())
         self.assertEqual(said.call_count, 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,7 @@ import json
 import unittest
 from unittest import mock
 
-from bench import results
+from bench import result_folder, results
 from bench.test.samples import Folders, record, scenario_result
 from testbed.common import Trouble
 
@@ -19,10 +19,10 @@ class Written(Folders, unittest.TestCase):
         result.runs.append(record("mcs", 2, cpus=2, verdict="no verdict: the guest hung"))
         result.problems.append("the guest hung")
         result.complete = False
-        folder = results.new_folder(self.folder)
+        folder = result_folder.new_folder(self.folder)
         results.write_new(folder / "machine.json",
                           results.as_json(results.machine({"uml": "7.2"})))
-        results.write_scenario(folder, result)
+        result_folder.write_scenario(folder, result)
         return folder, result
 
     def test_a_folder_comes_back_as_it_was(self):
@@ -61,37 +61,33 @@ class Written(Folders, unittest.TestCase):
 
     def test_two_runs_of_the_same_second_have_folders_of_their_own(self):
         now = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.timezone.utc)
-        first, second = (results.new_folder(self.folder, now) for _ in range(2))
+        first, second = (result_folder.new_folder(self.folder, now) for _ in range(2))
         self.assertNotEqual(first, second)
         self.assertTrue(first.name.startswith("20260102T030405Z-"))
         self.assertTrue(second.is_dir())
 
     def test_a_folder_that_is_a_file_is_named(self):
         with self.assertRaisesRegex(Trouble, "x is not a folder|cannot make"):
-            results.new_folder(self.file("x", ""))
+            result_folder.new_folder(self.file("x", ""))
 
     def test_where_no_folder_can_be_made_is_known_before(self):
-        results.must_be_writable(self.folder / "not" / "there" / "yet")
+        result_folder.must_be_writable(self.folder / "not" / "there" / "yet")
         for path in (self.file("x", ""), self.folder / "x" / "y"):
             with self.assertRaisesRegex(Trouble, "x is no folder to write to"):
-                results.must_be_writable(path)
+                result_folder.must_be_writable(path)
         with mock.patch("os.access", return_value=False), \
                 self.assertRaisesRegex(Trouble, f"{self.folder} is no folder to write to"):
-            results.must_be_writable(self.folder / "new")
+            result_folder.must_be_writable(self.folder / "new")
 
     def test_nothing_is_written_over(self):
-        path = self.file("old", "mine")
-        with self.assertRaisesRegex(Trouble, "old is there already"):
-            results.write_new(path, "yours")
-        with self.assertRaisesRegex(Trouble, "old is there already"):
-            results.must_not_be(path)
-        self.assertEqual(path.read_text(), "mine")
-        self.assertEqual([each.name for each in self.folder.iterdir()], ["old"])
-
-    def test_a_scenario_is_not_written_twice(self):
         folder, result = self.make()
-        with self.assertRaisesRegex(Trouble, "sample.json is there already"):
-            results.write_scenario(folder, result)
+        path = self.file("old", "mine")
+        for write in (lambda: results.write_new(path, "yours"), lambda: results.must_not_be(path),
+                      lambda: result_folder.write_scenario(folder, result)):
+            with self.assertRaisesRegex(Trouble, "(old|sample.json) is there already"):
+                write()
+        self.assertEqual(path.read_text(), "mine")
+        self.assertEqual(sorted(self.folder.iterdir()), sorted([folder, path]))
 
     def test_a_place_that_cannot_be_written_to_is_named(self):
         with self.assertRaisesRegex(Trouble, "no folder to write to"):

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bench import guests, host_busy, listener, places, runner
+from bench import guests, host_busy, places, runner
 from bench.progress import Progress
-from bench.test.samples import Folders, NoPlace, changed, pretend_pass
+from bench.test.samples import SAMPLE, Folders, NoPlace, changed, pretend_pass
 from testbed.common import Trouble, cores
 
 OUTPUT = """@run {name}
@@ -45,48 +45,45 @@ class Jobs(Folders, unittest.TestCase):
         self.assertEqual(len(result.runs), 24)
         self.assertTrue(runner.well(result))
 
-    def test_an_interruption_keeps_what_was_made(self):
-        def interrupted(runs):
-            runs[0].text = "x 1\nverdict PASS\n"
-            runs[0].complete = True
-            raise KeyboardInterrupt
-        job = runner.Job(self.scenario(), NoPlace(make=interrupted))
+    def interrupted(self, make, text=SAMPLE):
+        """The result of a job in whose runs make() is stopped."""
+        job = runner.Job(self.scenario(text), NoPlace(make=make))
         result = job.new_result()
         with self.assertRaises(KeyboardInterrupt):
             job.make(quiet(), result)
-        self.assertEqual([run.result["x"] for run in result.runs], [1])
         self.assertFalse(result.complete)
         self.assertFalse(runner.well(result))
+        return result
 
-    def test_a_pass_that_was_stopped_in_its_last_run_is_not_complete(self):
-        def stopped(runs):
+    def test_an_interruption_keeps_what_was_made_and_is_not_complete(self):
+        def first(runs):
+            runs[0].text, runs[0].complete = "x 1\nverdict PASS\n", True
+            raise KeyboardInterrupt
+
+        def last(runs):
             pretend_pass(runs)
             if runs[0].point["cpus"] == 2:
                 raise KeyboardInterrupt
-        job = runner.Job(self.scenario(), NoPlace(make=stopped))
-        result = job.new_result()
-        with self.assertRaises(KeyboardInterrupt):
-            job.make(quiet(), result)
-        self.assertEqual(len(result.runs), 24)
-        self.assertFalse(result.complete)
+        self.assertEqual([run.result["x"] for run in self.interrupted(first).runs], [1])
+        self.assertEqual(len(self.interrupted(last).runs), 24)
 
-    def test_a_problem_of_a_guest_is_kept_and_not_well(self):
+    def test_a_problem_of_a_guest_and_a_failing_verdict_are_kept_and_not_well(self):
         def complain(runs):
-            pretend_pass(runs)
+            for run in runs:
+                run.text, run.complete = "lost_updates 3\nverdict FAIL x\n", True
             return ["the kernel complained"]
         result = runner.Job(self.scenario(), NoPlace(make=complain)).make(quiet())
         self.assertEqual(result.problems, ["the kernel complained"] * 2)
-        self.assertTrue(result.complete)
-        self.assertFalse(runner.well(result))
-
-    def test_a_failing_verdict_keeps_its_result(self):
-        def fail(runs):
-            for run in runs:
-                run.text, run.complete = "lost_updates 3\nverdict FAIL x\n", True
-        result = runner.Job(self.scenario(), NoPlace(make=fail)).make(quiet())
         self.assertEqual((result.runs[0].verdict, result.runs[0].result["lost_updates"]),
                          ("FAIL x", 3))
         self.assertTrue(result.complete)
+        self.assertFalse(runner.well(result))
+        result.problems = []
+        self.assertFalse(runner.well(result))
+        for run in result.runs:
+            run.verdict = "PASS"
+        self.assertTrue(runner.well(result))
+        result.problems = ["the kernel complained"]
         self.assertFalse(runner.well(result))
 
     def test_the_host_is_busy_while_the_runs_that_ask_for_it_are_made(self):
@@ -104,7 +101,7 @@ class Jobs(Folders, unittest.TestCase):
         place = NoPlace()
         plan = self.scenario(changed("cs_ns = 0 500", "host_busy = 0 1", changed(
             "panel = cs_ns\n", "", changed("cs_ns = 500\n", ""))))
-        with mock.patch.object(runner, "BusyHost", Host):
+        with mock.patch.object(host_busy, "BusyHost", Host):
             result = runner.Job(plan, place).make(quiet())
         self.assertEqual(hosts, [(0, 0), (cores(), 1), (0, 2), (cores(), 3)])
         self.assertEqual([cpus for cpus, _ in place.made], [1, 1, 2, 2])
@@ -115,14 +112,10 @@ class Jobs(Folders, unittest.TestCase):
             self.assertNotIn("host_busy", run.settings)
 
     def test_a_busy_host_is_said_of_what_was_made_before_an_interruption(self):
-        def interrupted(runs):
+        def stopped(runs):
             pretend_pass(runs)
             raise KeyboardInterrupt
-        plan = self.scenario(changed("= 1000", "= 1000\nhost_busy = 1"))
-        job = runner.Job(plan, NoPlace(make=interrupted))
-        result = job.new_result()
-        with self.assertRaises(KeyboardInterrupt):
-            job.make(quiet(), result)
+        result = self.interrupted(stopped, changed("= 1000", "= 1000\nhost_busy = 1"))
         self.assertEqual({run.result["host_busy_cores"] for run in result.runs}, {cores()})
 
     def test_more_cpus_than_there_can_be_are_refused(self):
@@ -143,7 +136,7 @@ class Hearing(unittest.TestCase):
 
     def test_a_run_is_known_as_soon_as_it_ends_whatever_the_pieces(self):
         runs = planned(2)
-        heard = listener.Listener(runs, quiet())
+        heard = guests.Listener(runs, quiet())
         text = OUTPUT.format(name="run-0", lock="clh", verdict="PASS") + "@run run-1\nhalf"
         for letter in text:
             heard.write(letter.encode())
@@ -158,7 +151,7 @@ class Hearing(unittest.TestCase):
         text = OUTPUT.format(name="run-0", lock="clh", verdict="PASS").replace(
             "@status", "@progress running elapsed_ms 500 of 2000 acquisitions 7000\n"
             "@progress idle\n@status")
-        heard = listener.Listener(runs, progress)
+        heard = guests.Listener(runs, progress)
         seen = []
         progress.going = lambda *look: seen.append(look)
         heard.write(text.encode())
@@ -166,21 +159,15 @@ class Hearing(unittest.TestCase):
         self.assertNotIn("progress", runs[0].text)
         self.assertEqual(runs[0].verdict, "PASS")
 
-    def test_a_refusal_has_its_reason_and_no_result(self):
-        runs = planned(1)
-        listener.Listener(runs, quiet()).write(
-            b"@run run-0\n@refused cs_ns=x\n@because cs_ns: takes a number\n@end\n")
-        record = runs[0].record()
-        self.assertEqual(record.verdict,
-                         "the driver refused cs_ns=x (cs_ns: takes a number)")
-        self.assertEqual(record.result, {})
-
-    def test_a_run_that_did_not_start_does_not_have_the_result_before_it(self):
-        runs = planned(1)
-        listener.Listener(runs, quiet()).write(
-            b"@run run-0\n@status 1\nlock clh\nverdict PASS\n@end\n")
-        self.assertIn("did not start", runs[0].record().verdict)
-        self.assertEqual(runs[0].record().result, {})
+    def test_a_run_that_was_refused_or_did_not_start_has_a_reason_and_no_result(self):
+        for said, verdict in (
+                ("@refused cs_ns=x\n@because cs_ns: takes a number",
+                 "the driver refused cs_ns=x (cs_ns: takes a number)"),
+                # What stands there is the result of the run before.
+                ("@status 1\nlock clh\nverdict PASS", "no verdict: the run did not start")):
+            runs = planned(1)
+            guests.Listener(runs, quiet()).write(f"@run run-0\n{said}\n@end\n".encode())
+            self.assertEqual((runs[0].record().verdict, runs[0].record().result), (verdict, {}))
 
 
 class Guests(unittest.TestCase):

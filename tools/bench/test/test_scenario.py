@@ -4,7 +4,7 @@
 import unittest
 
 from bench import results
-from bench import scenario as scenarios
+from bench import scenario as scenarios, scenario_file
 from bench.test.samples import SAMPLE, SIMULATED, Folders, changed
 from testbed.common import Trouble
 
@@ -25,6 +25,8 @@ WRONG = {
     "a load with a name": ("[load]", "[load more]", "unknown section [load more]"),
     "a key nobody knows": ("rounds = 3", "rouds = 3", "[scenario] rouds: unknown key"),
     "a plot's key nobody knows": ("log = y", "size = y", "[plot rate] size: unknown key"),
+    "a key for all plots nobody knows": ("[plot rate]", "[plots]\ny = jain\n[plot rate]",
+                                         "[plots] y: unknown key"),
     "a finding's key nobody knows": ("paper =", "papers =", "papers: unknown key"),
     "no title": ("title = A title\n    on two lines\n", "", "title: is missing"),
     "no source": ("source = Nobody 2002, figure 1\n", "", "source: is missing"),
@@ -70,8 +72,8 @@ WRONG = {
     "an aim at no axis": ("cs_ns=500\n", "sooner\n", "[aim fast] where: \"sooner\" is not"),
     "an aim where nothing is run": ("cs_ns=500\n", "cs_ns=7\n", "where: cs_ns is never 7"),
     "a part of a busy process": ("cs_ns = 0 500", "host_busy = 0.5", "[sweep] host_busy: does not "
-                                 "take \"0.5\": it takes whole processes for each core of the host"),
-    "too many busy processes": ("= 1000", "= 1000\nhost_busy = 17", "host_busy: does not take \"17\""),
+                                 "take \"0.5\": it takes whole processes for each core of the "),
+    "too many busy processes": ("= 1000", "= 1000\nhost_busy = 17", "busy: does not take \"17\""),
     "busy processes for the driver's files": ("cs_ns = 500\n[plot", "host_busy = some\n[plot",
                                               "[quick] host_busy: does not take \"some\""),
     "no head": (AIMED[:AIMED.index("[load]")], "", "there is no section [scenario]"),
@@ -91,17 +93,15 @@ class Files(Folders, unittest.TestCase):
         for name in (results.MACHINE, results.COUNTS):
             path = self.file(f"{name.removesuffix('.json')}.ini", SAMPLE)
             with self.assertRaisesRegex(Trouble, "needs another name"):
-                scenarios.read(path)
+                scenario_file.read(path)
 
-    def test_a_metric_that_cannot_be_drawn_is_named(self):
+    def test_a_metric_that_there_is_not_is_named(self):
         self.scenario(metrics=["some_metric"])
-        with self.assertRaisesRegex(Trouble, r"sample.ini: \[plot rate\] y: .*some_metric"):
-            self.scenario(metrics=["another"])
-
-    def test_an_aims_metric_that_is_none_is_named(self):
-        with self.assertRaisesRegex(Trouble, r"sample.ini: \[aim fast\] metric: .*\"other\""):
-            self.scenario(changed("metric = some_metric", "metric = other", AIMED),
-                          metrics=["some_metric"])
+        for text, words in ((changed("y = some_metric", "y = other"), "plot rate. y"),
+                            (changed("metric = some_metric", "metric = other", AIMED),
+                             "aim fast. metric")):
+            with self.assertRaisesRegex(Trouble, rf"sample.ini: .{words}: .*\"other\"; there a"):
+                self.scenario(text, metrics=["some_metric"])
 
     def test_a_claim_that_cannot_be_judged_is_named(self):
         def refuse(text, scenario):
@@ -110,15 +110,12 @@ class Files(Folders, unittest.TestCase):
         with self.assertRaisesRegex(Trouble, r"sample.ini: \[finding better\] holds: nons"):
             self.scenario(check_finding=refuse)
 
-    def test_a_file_that_is_not_there_is_named(self):
-        with self.assertRaisesRegex(Trouble, "cannot read .*none.ini"):
-            scenarios.read(self.folder / "none.ini")
-
-    def test_a_file_that_is_no_text_is_named(self):
-        path = self.folder / "x.ini"
-        path.write_bytes(b"\xff\xfe\x00")
-        with self.assertRaisesRegex(Trouble, "x.ini is not a scenario file"):
-            scenarios.read(path)
+    def test_a_file_that_is_not_there_or_no_text_is_named(self):
+        (self.folder / "x.ini").write_bytes(b"\xff\xfe\x00")
+        for name, words in (("none.ini", "cannot read .*none.ini"),
+                            ("x.ini", "x.ini is not a scenario file")):
+            with self.assertRaisesRegex(Trouble, words):
+                scenario_file.read(self.folder / name)
 
     def test_what_it_says_is_read(self):
         plan = self.scenario()
@@ -133,6 +130,12 @@ class Files(Folders, unittest.TestCase):
         aim = self.scenario(AIMED).aims[0]
         self.assertEqual((aim.is_least, aim.limit, aim.against), (True, 0.5, "mcs"))
         self.assertEqual(aim.where, {"cpus": [1, 2], "cs_ns": [500]})
+
+    def test_what_a_plot_does_not_say_is_that_of_all_or_cpus(self):
+        text = changed("[plot rate]", "[plots]\nlog = x\nwhere = cpus=2\n[plot rate]",
+                       changed("x = cpus\n", ""))
+        plot, = self.scenario(text).plots
+        self.assertEqual((plot.x, plot.log, plot.where), ("cpus", "y", {"cpus": [2]}))
 
     def test_what_it_does_not_say_has_defaults(self):
         plan = self.scenario("[scenario]\ntitle = t\nsource = s\nlocks = all\n")
@@ -161,14 +164,12 @@ class Files(Folders, unittest.TestCase):
         self.assertEqual(plan.sweep["contexts"], ["task", "task softirq"])
 
     def test_a_plan_survives_being_data(self):
-        plan = self.scenario(AIMED)
-        again = scenarios.from_plan(plan.name, plan.title, plan.source, plan.plan())
-        self.assertEqual(again.plan(), plan.plan())
-
-    def test_a_plan_from_before_there_were_aims_has_none(self):
-        plan = self.scenario(AIMED)
-        older = {key: value for key, value in plan.plan().items() if key != "aims"}
-        self.assertEqual(scenarios.from_plan(plan.name, "", "", older).aims, [])
+        for plan in (self.scenario(AIMED), self.scenario(SIMULATED).on("simulated")):
+            again = scenarios.from_plan(plan.name, plan.title, plan.source, plan.plan())
+            self.assertEqual(again.plan(), plan.plan())
+            # One from before there were aims has none.
+            older = {key: value for key, value in plan.plan().items() if key != "aims"}
+            self.assertEqual(scenarios.from_plan(plan.name, "", "", older).aims, [])
 
 
 # The same of a sample that has a section [simulated].
@@ -274,12 +275,6 @@ class OnTheSimulatedBed(Folders, unittest.TestCase):
         with self.assertRaisesRegex(Trouble, "sample.ini: on a simulated machine cpus_per_co"):
             self.scenario(changed("cpus = 8 256", "cpus_per_core = 1 2", SIMULATED))
 
-    def test_it_survives_being_data(self):
-        plan = self.scenario(SIMULATED).on("simulated")
-        again = scenarios.from_plan(plan.name, plan.title, plan.source, plan.plan())
-        self.assertEqual(again.plan(), plan.plan())
-        self.assertTrue(again.is_simulated)
-
     def test_an_estimate_grows_with_cpus_and_is_shared_by_the_cores(self):
         plan = self.scenario(SIMULATED).on("simulated")
         few, many = ({"cpus": cpus, "cs_ns": 0, "sockets": 1} for cpus in (8, 256))
@@ -301,10 +296,17 @@ class Meaning(Folders, unittest.TestCase):
         self.assertEqual(plan.cpu_counts(16, most=30), [4, 8, 16, 24, 30])
 
     def test_settings_are_load_and_point(self):
-        plan = self.scenario()
-        self.assertEqual(plan.settings("mcs", {"cpus": 2, "cs_ns": 500}), {
-            "lock": "mcs", "cpus": "0-1", "threads": 2, "patience_ns": 1000,
-            "duration_ms": 200, "cs_ns": 500})
+        point = {"cpus": 2, "cs_ns": 500}
+        wanted = {"lock": "mcs", "cpus": "0-1", "threads": 2, "patience_ns": 1000,
+                  "duration_ms": 200, "cs_ns": 500}
+        self.assertEqual(self.scenario().settings("mcs", point), wanted)
+        plan = self.scenario(changed("= 1000", "= 1000\nthreads = 7\nhost_busy = 2"))
+        self.assertEqual(plan.settings("mcs", point), {**wanted, "threads": 7})
+        self.assertEqual(plan.host_busy(point), 2)
+        # As long as the driver has it, unless it is said.
+        plan = self.scenario(changed("duration_ms = 200\n", ""))
+        self.assertEqual(plan.settings("mcs", point), {**wanted, "duration_ms": 1000})
+        self.assertAlmostEqual(plan.seconds_of(point, 2), 1, delta=0.1)
 
     def test_a_busy_host_is_an_axis_and_nothing_that_the_driver_is_told(self):
         plan = self.scenario(changed("cs_ns = 0 500", "host_busy = 0 1\ncs_ns = 0 500"))
@@ -314,21 +316,6 @@ class Meaning(Folders, unittest.TestCase):
         still = self.scenario()
         self.assertEqual(plan.seconds(2), 2 * still.seconds(2))
         self.assertIsNone(still.host_busy(still.points(1)[0]))
-
-    def test_a_busy_host_may_be_that_of_all_runs(self):
-        plan = self.scenario(changed("= 1000", "= 1000\nhost_busy = 2"))
-        self.assertEqual(plan.host_busy({"cpus": 1, "cs_ns": 0}), 2)
-        self.assertNotIn("host_busy", plan.settings("mcs", {"cpus": 1, "cs_ns": 0}))
-
-    def test_a_run_takes_as_long_as_the_driver_has_it_unless_it_is_said(self):
-        plan = self.scenario(changed("duration_ms = 200\n", ""))
-        point = {"cpus": 2, "cs_ns": 500}
-        self.assertEqual(plan.settings("mcs", point)["duration_ms"], 1000)
-        self.assertAlmostEqual(plan.seconds_of(point, 2), 1, delta=0.1)
-
-    def test_threads_may_differ_from_cpus(self):
-        plan = self.scenario(changed("= 1000", "= 1000\nthreads = 7"))
-        self.assertEqual(plan.settings("mcs", {"cpus": 2})["threads"], 7)
 
     def test_quick_changes_rounds_parameters_and_axes(self):
         plan = self.scenario()
@@ -345,22 +332,18 @@ class Meaning(Folders, unittest.TestCase):
         self.assertEqual(plan.quickened().axes(), ["cpus", "cs_ns"])
         self.assertEqual(plan.quickened().cpu_counts(2), [3])
 
-    def test_all_is_what_the_kernel_has_but_for_the_dropped(self):
-        plan = self.scenario()
-        self.assertEqual(plan.lock_names(["clh_nb", "clh", "mcs"]), ["clh_nb", "mcs"])
-
-    def test_named_locks_come_once_in_their_order(self):
-        plan = self.scenario(changed("all -clh", "mcs, clh mcs"))
-        self.assertEqual(plan.lock_names(["clh_nb", "clh", "mcs"]), ["mcs", "clh"])
-
-    def test_a_lock_that_the_kernel_lacks_is_refused_by_name(self):
-        plan = self.scenario(changed("all -clh", "all rqspinlock"))
-        with self.assertRaisesRegex(Trouble, 'sample.ini: .*"rqspinlock"; there are clh, m'):
-            plan.lock_names(["clh", "mcs"])
-
-    def test_a_dropped_lock_must_be_one(self):
-        with self.assertRaisesRegex(Trouble, '"clh"; there are mcs'):
-            self.scenario().lock_names(["mcs"])
+    def test_locks_are_those_of_the_kernel_that_are_named_and_not_dropped(self):
+        for words, there, wanted in (
+                ("all -clh", ["clh_nb", "clh", "mcs"], ["clh_nb", "mcs"]),
+                ("mcs, clh mcs", ["clh_nb", "clh", "mcs"], ["mcs", "clh"]),
+                ("all rqspinlock", ["clh", "mcs"], 'sample.ini: .*"rqspinlock"; there are clh, m'),
+                ("all -clh", ["mcs"], '"clh"; there are mcs')):
+            plan = self.scenario(changed("all -clh", words))
+            if isinstance(wanted, list):
+                self.assertEqual(plan.lock_names(there), wanted)
+            else:
+                with self.assertRaisesRegex(Trouble, wanted):
+                    plan.lock_names(there)
 
     def test_an_estimate_grows_with_what_there_is_to_do(self):
         plan = self.scenario()

@@ -53,6 +53,7 @@ class Processes(Folders, unittest.TestCase):
     def place(self, script, at_a_time=2):
         place = SimulatedPlace.__new__(SimulatedPlace)
         place.at_a_time = at_a_time
+        place.testbed = TESTBEDS[SIMULATED]
         place.command = lambda run: ["sh", "-c", script, "sh", run.name, str(self.folder)]
         return place
 
@@ -60,17 +61,14 @@ class Processes(Folders, unittest.TestCase):
         runs = planned(count)
         return runs, self.place(script, **options).make(runs, 2, self.progress)
 
-    def test_each_run_has_what_its_process_said(self):
+    def test_each_run_has_what_its_process_said_and_its_round_for_a_seed(self):
         runs, problems = self.make("echo acquisitions_per_second ${1#run-}00; echo verdict PASS")
         self.assertEqual(problems, [])
         self.assertEqual([run.record().result["acquisitions_per_second"] for run in runs],
                          [0, 100, 200, 300])
         self.assertEqual({run.verdict for run in runs}, {"PASS"})
-        self.assertEqual(self.progress.ended, 4)
-
-    def test_the_round_is_the_seed(self):
-        runs, _ = self.make("echo verdict PASS")
         self.assertEqual([run.settings["seed"] for run in runs], [1, 2, 3, 4])
+        self.assertEqual(self.progress.ended, 4)
 
     def test_as_many_run_at_a_time_as_there_are_cores_and_no_more(self):
         # Each waits until another is there, and says how many it has seen.
@@ -85,11 +83,9 @@ class Processes(Folders, unittest.TestCase):
                             "echo verdict PASS", count=6)
         self.assertLessEqual(max(run.figures["seen"] for run in runs), 2)
 
-    def test_a_fail_is_a_result(self):
+    def test_a_fail_is_a_result_and_a_refusal_is_none(self):
         runs, problems = self.make("echo lock clh; echo verdict FAIL x; exit 1", count=1)
         self.assertEqual((problems, runs[0].record().verdict), ([], "FAIL x"))
-
-    def test_what_is_refused_is_lost_with_its_sentence(self):
         runs, problems = self.make("echo 'simulate: cpus=0: takes a number' >&2; exit 2",
                                    count=1)
         self.assertIn("refused this: simulate: cpus=0: takes a number", problems[0])
@@ -136,22 +132,10 @@ class Processes(Folders, unittest.TestCase):
         for path in started:
             self.assertFalse(Path(f"/proc/{path.read_text().strip()}").exists())
 
-
-    def test_an_interruption_while_a_process_is_started_does_not_lose_it(self):
-        started = []
-
-        class Interrupted(simulated.Child):
-            def __init__(self, *args):
-                super().__init__(*args)
-                started.append(self.process)
-                signal.raise_signal(signal.SIGINT)
-        before = signal.getsignal(signal.SIGINT)
-        with mock.patch.object(simulated, "Child", Interrupted), \
-             self.assertRaises(KeyboardInterrupt):
-            self.place(f"exec sleep {LONG}").make(planned(3), 2, self.progress)
-        self.assertEqual(len(started), 1)
-        self.assertIsNotNone(started[0].poll())
-        self.assertEqual(signal.getsignal(signal.SIGINT), before)
+    def test_a_process_is_not_started_after_the_end(self):
+        with simulated.Processes(1) as processes:
+            pass
+        self.assertEqual(processes.await_one(["false"], LONG), (None, ""))
 
 
 class Commands(unittest.TestCase):
@@ -228,7 +212,3 @@ class TheRealThing(Folders, unittest.TestCase):
         self.assertTrue(types["clh_nb"])
         self.assertFalse(types["qspinlock"])
         self.assertNotIn("broken", types)
-
-
-if __name__ == "__main__":
-    unittest.main()

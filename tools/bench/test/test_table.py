@@ -7,42 +7,32 @@ from bench.table import COLUMNS, alone_columns, columns_of, groups_of, heading, 
 from bench.test.samples import record, scenario_result
 
 
-def cells(rounds):
-    return {head: cell(rounds) for head, cell in COLUMNS}
+RATES = [record(rate=rate) for rate in (3000, 1000, 20000)]
+LOST = [record(verdict="no verdict: the guest hung")]
+# (column, rounds, its cell)
+CELLS = (
+    ("acq./s", RATES, "3 000"), ("min", RATES, "1 000"), ("max", RATES, "20 000"),
+    ("timeouts", [record(timeouts=1, attempts=4), record(timeouts=0, attempts=4)], "12.5 %"),
+    # In microseconds, of rounds with samples.
+    ("wait p50", [record(wait_samples=9, wait_ns_p50=1500),
+                  record(wait_samples=0, wait_ns_p50=0)], "1.50"),
+    ("spread", [record(cpus=4, thread_stddev=5, acquisitions=40)], "50 %"),
+    ("jain", [record(jain_permille=987)], "0.99"),
+    # Names that are missing leave a dash.
+    *((head, [record()], "-") for head in ("jain", "failed p99", "wait p99", "nodes max",
+                                           "violations")),
+    *((head, LOST, "-") for head, _ in COLUMNS[1:-1]),
+    ("verdict", LOST, "no verdict: the guest hung"),
+    ("verdict", [record(), record(verdict="FAIL x")], "FAIL x"),
+)
 
 
 class Cells(unittest.TestCase):
 
-    def test_rounds_give_median_and_range(self):
-        found = cells([record(rate=rate) for rate in (3000, 1000, 20000)])
-        self.assertEqual((found["acq./s"], found["min"], found["max"]),
-                         ("3 000", "1 000", "20 000"))
-
-    def test_shares_are_of_all_attempts(self):
-        found = cells([record(timeouts=1, attempts=4), record(timeouts=0, attempts=4)])
-        self.assertEqual(found["timeouts"], "12.5 %")
-
-    def test_times_are_of_rounds_with_samples_in_microseconds(self):
-        found = cells([record(wait_samples=9, wait_ns_p50=1500),
-                       record(wait_samples=0, wait_ns_p50=0)])
-        self.assertEqual(found["wait p50"], "1.50")
-
-    def test_fairness_has_two_measures(self):
-        found = cells([record(cpus=4, thread_stddev=5, acquisitions=40, jain_permille=987)])
-        self.assertEqual((found["spread"], found["jain"]), ("50 %", "0.99"))
-
-    def test_names_that_are_missing_leave_a_dash(self):
-        found = cells([record()])
-        for head in ("jain", "failed p99", "wait p99", "nodes max", "violations"):
-            self.assertEqual(found[head], "-", head)
-
-    def test_a_run_without_result_leaves_dashes_and_its_verdict(self):
-        found = cells([record(verdict="no verdict: the guest hung")])
-        self.assertEqual(found["verdict"], "no verdict: the guest hung")
-        self.assertEqual({found[head] for head, _ in COLUMNS[1:-1]}, {"-"})
-
-    def test_the_first_bad_verdict_is_shown(self):
-        self.assertEqual(cells([record(), record(verdict="FAIL x")])["verdict"], "FAIL x")
+    def test_each_column_is_of_all_rounds(self):
+        for head, rounds, cell in CELLS:
+            with self.subTest(head=head, cell=cell):
+                self.assertEqual(dict(COLUMNS)[head](rounds), cell)
 
 
 class Alone(unittest.TestCase):
@@ -93,10 +83,6 @@ class Layout(unittest.TestCase):
             self.assertEqual((len(few), few[0], few[-1]), (8, every[0], every[-1]))
             self.assertLess(set(few), set(every))
 
-    def test_a_heading_names_the_point(self):
-        plan = scenario_result({"clh": [1]}, load={"threads": 9}).plan
-        self.assertEqual(heading(plan, {"cpus": 1, "cs_ns": 5}), "1 CPU, 9 threads, cs_ns 5")
-
     def test_a_heading_says_how_busy_the_host_was(self):
         result = scenario_result({"clh": [1, 2]})
         for run, permille in zip(result.runs, (400, 500)):
@@ -105,7 +91,9 @@ class Layout(unittest.TestCase):
         self.assertEqual(groups_of(result)[0][0], "1 CPU, 1 thread; 2 busy processes on 2 cores, "
                          "which had 45 % of them")
 
-    def test_points_without_runs_are_left_out(self):
-        result = scenario_result({"clh": [1]})
+    def test_headings_name_the_points_that_have_runs(self):
+        result = scenario_result({"clh": [1]}, load={"threads": 9})
+        self.assertEqual(heading(result.plan, {"cpus": 1, "cs_ns": 5}),
+                         "1 CPU, 9 threads, cs_ns 5")
         result.points.append({"cpus": 7})
-        self.assertEqual(len(groups_of(result)), 1)
+        self.assertEqual([title for title, _ in groups_of(result)], ["1 CPU, 9 threads"])

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Table 1 from made-up results: its arithmetic, what is missing, its files."""
 
-from pathlib import Path
-import tempfile
 import unittest
 
-from bench import results, scenario, table1
+from bench import result_folder, results, scenario_file, table1
 from bench.testbeds import TESTBEDS
 from bench.results import RunRecord, ScenarioResult
+from bench.test.samples import Folders
 from testbed.common import Trouble
 
 MACHINE = {"format": results.FORMAT}
@@ -25,7 +24,7 @@ def run(lock, number, ns, loop_ns=20, verdict="PASS"):
 
 
 def result(name, runs):
-    plan = scenario.read(scenario.SCENARIOS / f"{name}.ini")
+    plan = scenario_file.read(scenario_file.SCENARIOS / f"{name}.ini")
     made = ScenarioResult(plan, list(dict.fromkeys(run.lock for run in runs)),
                           [{"cpus": 1}], "7.2")
     made.runs = runs
@@ -37,29 +36,29 @@ def rows_of(time, instructions, counts):
     return {line.lock: dict(zip(table1.HEADINGS, line.cells())) for line in lines}
 
 
+# (times as (lock, round, ns), a heading, what the row of clh has there)
+CELLS = (
+    ((("clh", 0, 50), ("clh", 1, 90), ("clh", 2, 60)), "ns", "40.0"),
+    ((("clh", 0, 50), ("clh", 1, 90), ("clh", 2, 60)), "min", "30.0"),
+    ((("clh", 0, 50), ("clh", 1, 90), ("clh", 2, 60)), "max", "70.0"),
+    # Of the same round: in round 1 everything took twice as long.
+    ((("raw_spinlock", 0, 30), ("raw_spinlock", 1, 40), ("clh", 0, 50), ("clh", 1, 80)),
+     "of raw_spinlock", "3.00"),
+    # Of the least times.
+    ((("tas_b", 0, 90), ("tas_b", 1, 40), ("clh", 0, 50), ("clh", 1, 99)),
+     "min of tas_b's", "1.50"),
+    # Without the other lock there is none.
+    ((("raw_spinlock", 1, 40), ("clh", 0, 50)), "of raw_spinlock", "-"),
+    ((("clh", 0, 50),), "min of tas_b's", "-"),
+)
+
+
 class Arithmetic(unittest.TestCase):
-    def test_median_least_and_most(self):
-        times = [run("clh", number, ns) for number, ns in enumerate((50, 90, 60))]
-        row = rows_of(result("table1", times), None, {})["clh"]
-        self.assertEqual((row["ns"], row["min"], row["max"]), ("40.0", "30.0", "70.0"))
-
-    def test_ratios_to_the_kernels_lock_are_of_the_same_round(self):
-        # In round 1 everything took twice as long.
-        times = [run("raw_spinlock", 0, 30), run("raw_spinlock", 1, 40),
-                 run("clh", 0, 50), run("clh", 1, 80)]
-        row = rows_of(result("table1", times), None, {})["clh"]
-        self.assertEqual(row["of raw_spinlock"], "3.00")
-
-    def test_ratios_to_the_papers_lock_are_of_the_least_times(self):
-        times = [run("tas_b", 0, 90), run("tas_b", 1, 40), run("clh", 0, 50),
-                 run("clh", 1, 99)]
-        row = rows_of(result("table1", times), None, {})["clh"]
-        self.assertEqual(row["min of tas_b's"], "1.50")
-
-    def test_without_the_other_lock_there_is_no_ratio(self):
-        times = [run("raw_spinlock", 1, 40), run("clh", 0, 50)]
-        row = rows_of(result("table1", times), None, {})["clh"]
-        self.assertEqual((row["of raw_spinlock"], row["min of tas_b's"]), ("-", "-"))
+    def test_times_are_medians_and_ratios_are_round_by_round_or_of_the_least(self):
+        for times, head, cell in CELLS:
+            with self.subTest(head=head, times=times):
+                found = rows_of(result("table1", [run(*time) for time in times]), None, {})
+                self.assertEqual(found["clh"][head], cell)
 
 
 class Merging(unittest.TestCase):
@@ -107,18 +106,17 @@ class Notes(unittest.TestCase):
         self.assertIn("Of swap_nb not every pair", said)
 
 
-class Files(unittest.TestCase):
+class Files(Folders, unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = Path(self.folder.name)
-        self.addCleanup(self.folder.cleanup)
+        super().setUp()
+        self.path = self.folder
         results.write_new(self.path / results.MACHINE, results.as_json(MACHINE))
 
     def test_folder_without_the_scenarios_has_no_rows(self):
         self.assertEqual(table1.table(self.path)[1:], ([], []))
 
     def test_folder_is_read_with_and_without_counts(self):
-        results.write_scenario(self.path, result("table1", [run("clh", 0, 50)]))
+        result_folder.write_scenario(self.path, result("table1", [run("clh", 0, 50)]))
         headings, rows, notes = table1.table(self.path)
         self.assertEqual((headings, len(rows)), (table1.HEADINGS, 1))
         self.assertIn("The accesses to memory were not counted.", notes)
@@ -150,7 +148,7 @@ class Scenarios(unittest.TestCase):
     def test_both_are_of_one_thread_on_one_cpu_without_work(self):
         for name in (table1.TIME, table1.INSTRUCTIONS):
             with self.subTest(scenario=name):
-                plan = scenario.read(scenario.SCENARIOS / f"{name}.ini")
+                plan = scenario_file.read(scenario_file.SCENARIOS / f"{name}.ini")
                 self.assertEqual(plan.points(cores=4), [{"cpus": 1}])
                 for parameter in ("cs_ns", "ncs_ns", "sample_every"):
                     self.assertEqual(plan.load[parameter], 0)
@@ -158,7 +156,3 @@ class Scenarios(unittest.TestCase):
 
     def test_counting_bed_has_one_cpu(self):
         self.assertEqual(TESTBEDS["icount"].most_cpus, 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

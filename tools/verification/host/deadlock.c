@@ -11,7 +11,7 @@
 #include "coro.h"
 #include "test.h"
 
-#include <nbqlock/internal.h>
+#include <nbqlock/wait.h>
 
 /* Longer than all the time that passes, unless a test moves the clock by it. */
 #define PATIENCE	(1LL << 50)
@@ -291,10 +291,9 @@ static void expect_no_deadlock(void)
 /* It stops with the next access. With a hybrid, one that holds no lock publishes nothing. */
 static void until_published(struct coro *coro)
 {
-	const struct nbq_pool *pool = nbq_pool_of(nbq_encode_context(coro->cpu, coro->level));
 	unsigned int n;
 
-	for (n = 0; n < SOME_POLLS && !pool->waiting.blocker.tagged; n++)
+	for (n = 0; n < SOME_POLLS && !shim_has_published(coro->cpu, coro->level); n++)
 		coro_steps(coro, 1);
 }
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tables of Documentation/ordering.rst: a row for each ordered access of the code.
+"""The list of Documentation/ordering.rst: an entry for each ordered access of the code.
 
-A line whose access is "the same" goes on with the row above it: another order, or another
-partner. Which files a table is about stands in the title above it.
+    ``NAME``: ``PRIMITIVE(ARGUMENTS)`` in ``FUNCTION()``
+      - ORDER [and ORDER][, spare]: what is said of it. [``TEST``, ``TEST``]
+
+Where the first line would be too long, the access is the first item. Which files the entries are
+of stands in the title above them.
 """
 
 from dataclasses import dataclass, field
@@ -15,16 +18,17 @@ from verification.litmus.litmus_test import CALLER, NEEDED, SHARED, litmus_tests
 from verification.litmus.primitives import family, location
 
 PAGE = PROJECT / "Documentation/ordering.rst"
-COLUMNS = ("name", "access", "order", "pairs with", "without it", "tests")
-CELL = re.compile(r"^   (\*| ) - (.*(?:\n       .*)*)", re.MULTILINE)
+ENTRY = re.compile(r"^``([\w-]+)``(?:: (``.+))?\n((?:  .+\n)+)", re.MULTILINE)
+ITEM = re.compile(r"^  - (.+(?:\n    .+)*)", re.MULTILINE)
 ACCESS = re.compile(r"``(.+?)`` in ``(\w+)\(\)``")
-ORDER = re.compile(r"(none|acquire|release|full|write|marked|atomic)(, spare)?")
+ORDER = "none|acquire|release|full|write|marked|atomic"
+CLAIM = re.compile(rf"((?:{ORDER})(?: and (?:{ORDER}))*)(, spare)?: .+ \[(.+)\]")
 TEST = re.compile(r"``([a-z-]+/[A-Za-z0-9-]+)``")
 
 
 @dataclass
 class Claim:
-    """What a line of the table says of an access: an order, and what shows it."""
+    """What the page says of an access: an order, and what shows it."""
 
     order: str
     spare: bool
@@ -33,7 +37,7 @@ class Claim:
 
 @dataclass
 class Row:
-    """An access of the table, with all that is said of it."""
+    """An access of the page, with all that is said of it."""
 
     name: str
     files: tuple
@@ -73,43 +77,33 @@ def plain(cell):
     return " ".join(cell.split())
 
 
-def lines_of(table):
-    """The lines of one list-table, each as {column: text}."""
-    line = []
-    for mark, text in CELL.findall(table):
-        if mark == "*" and line:
-            yield line
-            line = []
-        line.append(plain(text))
-    if line:
-        yield line
-
-
 def read_rows(text):
-    """All rows of the page."""
+    """All entries of the page."""
     rows = []
     sections = re.split(r"^(.+)\n=+\n", text, flags=re.MULTILINE)
     for title, body in zip(sections[1::2], sections[2::2]):
         files = tuple(name.removeprefix("nbqlock/") for name in
                       re.findall(r"``([\w./]+\.[ch])``", title))
-        for line in lines_of(body) if ".. list-table::" in body else ():
-            if line[0].lower() != COLUMNS[0]:
-                read_line(dict(zip(COLUMNS, line)), files, rows)
+        for name, access, items in ENTRY.findall(body) if files else ():
+            rows.append(read_entry(name, access, [plain(item) for item in ITEM.findall(items)],
+                                   files))
     return rows
 
 
-def read_line(line, files, rows):
-    if len(line) != len(COLUMNS):
-        raise Trouble(f"ordering.rst: not a cell for each column: {line}")
-    name = line["name"].strip("`")
-    if line["access"] != "the same":
-        rows.append(Row(name, files, *read_access(line["access"])))
-    elif not rows or rows[-1].name != name:
-        raise Trouble(f"ordering.rst: {name}: the same as what?")
-    order = ORDER.fullmatch(line["order"])
-    if not order:
-        raise Trouble(f"ordering.rst: {name}: not an order: {line['order']}")
-    rows[-1].claims.append(Claim(order[1], bool(order[2]), tuple(TEST.findall(line["tests"]))))
+def read_entry(name, access, items, files):
+    if not access:
+        access, *items = items or [""]
+    return Row(name, files, *read_access(access),
+               [claim for item in items for claim in read_claims(name, item)])
+
+
+def read_claims(name, item):
+    claim = CLAIM.fullmatch(item)
+    if not claim:
+        raise Trouble(f"ordering.rst: {name}: not an order, what is said of it, [tests]: {item}")
+    orders, spare, tests = claim.groups()
+    return [Claim(order, bool(spare), tuple(TEST.findall(tests)))
+            for order in orders.split(" and ")]
 
 
 def read_access(cell):

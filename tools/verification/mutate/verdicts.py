@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What became of the mutants, and what the layers have done for it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 import json
 
 KILLED, EXPLAINED, UNEXPLAINED, NONE = "killed", "explained", "survived", "does not compile"
@@ -9,7 +9,7 @@ KILLED, EXPLAINED, UNEXPLAINED, NONE = "killed", "explained", "survived", "does 
 
 @dataclass
 class Verdict:
-    """killers: {layer that has looked: its words; None: it saw nothing}; seconds: {layer: time}.
+    """killers: {layer that has looked: "CLAIM: WHAT", or None}; seconds: {layer: time}.
 
     commit: the tests that have looked are of it.
     listed: why it survives, by the list; excuse: by a layer that has looked
@@ -45,9 +45,14 @@ class Verdict:
         return bool(self.killed and self.listed)
 
     @property
+    def claims(self):
+        """{layer that has looked: the claim that does not hold with the mistake, or None}."""
+        return {layer: killer and killer.split(": ")[0]
+                for layer, killer in self.killers.items()}
+
+    @property
     def remark(self):
-        said = "; ".join(dict.fromkeys(f"{layer}: {killer.split(': ')[0]}"
-                                       for layer, killer in self.killers.items() if killer))
+        said = "; ".join(f"{layer}: {claim}" for layer, claim in self.claims.items() if claim)
         if self.refuted:
             return f'{said}, although "{self.listed}"'
         return said or self.reason or ""
@@ -90,22 +95,31 @@ def layer_table(verdicts, layers):
 
 # Kept
 
-def write_json(path, verdicts, layers, seconds):
+def row_of(verdict):
+    """What is kept of a verdict: no defaults, and not the list's reason, which is read anew."""
+    kept = {name: value for name, value in vars(verdict).items()
+            if name != "listed" and value != getattr(Verdict, name, None)}
+    return {**kept, "killers": verdict.claims}
+
+
+def write_json(path, verdicts, layers):
     path.parent.mkdir(parents=True, exist_ok=True)
     made = path.with_suffix(".new")
-    rows = ",\n".join(json.dumps({**vars(verdict), "status": verdict.status,
-                                  "reason": verdict.reason}) for verdict in verdicts)
-    made.write_text(f'{{"layers": {json.dumps(layers)}, "seconds": {round(seconds)}, '
-                    f'"mutants": [\n{rows}\n]}}\n')
+    rows = ",\n".join(json.dumps(row_of(verdict), separators=(",", ":")) for verdict in verdicts)
+    made.write_text(f'{{"layers": {json.dumps(layers)}, "mutants": [\n{rows}\n]}}\n')
     made.replace(path)
 
 
+def verdicts_in(data, reasons):
+    """Those of a file, with the reasons of now. An older file has more of each."""
+    names = {each.name for each in fields(Verdict)}
+    return [Verdict(**{**{name: row[name] for name in names & set(row)},
+                       "listed": reasons.get(row["name"])}) for row in data["mutants"]]
+
+
 def read_json(path, reasons):
-    """{identity: verdict} of what was judged before, with the reasons of now."""
+    """{identity: verdict} of what was judged before."""
     if not path.exists():
         return {}
-    kept = {}
-    for row in json.loads(path.read_text())["mutants"]:
-        del row["status"], row["reason"]
-        kept[row["identity"]] = Verdict(**{**row, "listed": reasons.get(row["name"])})
-    return kept
+    return {verdict.identity: verdict
+            for verdict in verdicts_in(json.loads(path.read_text()), reasons)}

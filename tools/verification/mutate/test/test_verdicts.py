@@ -7,7 +7,7 @@ import unittest
 
 from verification.mutate.progress import Progress
 from verification.mutate.verdicts import (EXPLAINED, KILLED, NONE, UNEXPLAINED, Verdict, all_right,
-                                          layer_rows, read_json, summary, write_json)
+                                          layer_rows, read_json, row_of, summary, write_json)
 
 NO = "steps.queue_is_whole: line 7: node"
 
@@ -57,9 +57,16 @@ class VerdictTest(unittest.TestCase):
             path = Path(scratch) / "verdicts.json"
             self.assertEqual(read_json(path, {}), {})
             row = verdict({"host": None})
-            write_json(path, [row], ["host"], 1)
+            write_json(path, [row], ["host"])
             self.assertEqual(read_json(path, {}), {"id": row})
             self.assertEqual(read_json(path, {row.name: "the same"})["id"].status, EXPLAINED)
+
+    def test_what_is_kept_is_what_cannot_be_known_without_it(self):
+        self.assertEqual(row_of(verdict({"host": NO}, "the same")), {
+            "name": "f.c f store x++;", "identity": "id", "commit": "0123",
+            "killers": {"host": "steps.queue_is_whole"}, "seconds": {"host": 2.0}})
+        rest = verdict({}, compiles=False, excuse="spare")
+        self.assertLessEqual({"compiles": False, "excuse": "spare"}.items(), row_of(rest).items())
 
 
 class ProgressTest(unittest.TestCase):

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tools/nbq plot, report and share: what is made of a folder of results."""
+
+from pathlib import Path
+
+from bench import share
+from bench.cli import add
+from bench.results import as_json
+from testbed.common import say
+
+PLOT_EXAMPLES = """Figures are drawn anew from the folder's results; gnuplot makes them.
+
+example:
+  tools/nbq plot results/20261121T120000Z-0123456789ab"""
+
+REPORT_EXAMPLES = """Figures that are missing are drawn first.
+
+example:
+  tools/nbq report results/20261121T120000Z-0123456789ab"""
+
+SHARE_EXAMPLES = """\
+The file has every run, the loads, and of the machine: processors, caches, sockets,
+memory, hypervisor, clock, the versions of kernels, compiler and distribution, the load
+average. It has no name of a machine or user, no folder, no address, no command line.
+What it says of the machine is printed, to be read before the file is sent. Titles and
+texts of scenarios of your own are in it.
+
+example:
+  tools/nbq share results/20261121T120000Z-0123456789ab my-machine.json
+  tools/nbq compare --relative-to raw_spinlock their-machine.json my-machine.json"""
+
+
+def new_parsers(verbs):
+    for name, text, examples, run in (
+            ("plot", "draw the figures of a folder of results", PLOT_EXAMPLES, draw),
+            ("report", "write the report of a folder of results", REPORT_EXAMPLES, write),
+            ("share", "write a folder of results to one file for other people", SHARE_EXAMPLES,
+             write_shared)):
+        parser = add(verbs, name, text, examples, run)
+        parser.add_argument("folder", type=Path, metavar="FOLDER",
+                            help="one that bench has made")
+        if run is write_shared:
+            parser.add_argument("file", type=Path, metavar="FILE", help="a new file")
+
+
+def draw(options):
+    from bench import plot
+    for path in plot.draw(options.folder):
+        print(path)
+    return 0
+
+
+def write(options):
+    from bench import report
+    print(report.write(options.folder))
+    return 0
+
+
+def write_shared(options):
+    data = share.share(options.folder, options.file)
+    print(as_json(data["machine"]), end="")
+    say(f"{options.file} has the above of this machine, and {len(data['scenarios'])} scenarios")
+    return 0

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A new folder for the results of a run of several scenarios."""
+
+import datetime
+import os
+from pathlib import Path
+
+from bench.results import as_csv, as_json, commit, write_new
+from testbed.common import Trouble
+
+
+def must_be_writable(folder):
+    """Refuse early where new_folder() would fail: the first part that is there decides."""
+    there = next(part for part in (Path(folder).absolute(), *Path(folder).absolute().parents)
+                 if part.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise Trouble(f"cannot write to {folder}: {there} is no folder to write to")
+
+
+def write_scenario(folder, result):
+    """NAME.json and NAME.csv of a result folder."""
+    write_new(Path(folder) / f"{result.name}.json", as_json(result.as_data()))
+    write_new(Path(folder) / f"{result.name}.csv", as_csv([result]))
+
+
+def new_folder(parent, now=None):
+    """A folder of its own for the results of one run."""
+    now = now or datetime.datetime.now(datetime.timezone.utc)
+    name = f"{now:%Y%m%dT%H%M%SZ}-{commit()}"
+    for number in range(1, 100):
+        path = Path(parent) / (name if number == 1 else f"{name}-{number}")
+        try:
+            path.mkdir(parents=True)
+            return path
+        except FileExistsError:
+            if not Path(parent).is_dir():
+                raise Trouble(f"{parent} is not a folder") from None
+        except OSError as error:
+            raise Trouble(f"cannot make {path}: {error.strerror}") from None
+    raise Trouble(f"there are a hundred folders like {path} already")
