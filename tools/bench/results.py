@@ -25,8 +25,6 @@ FORMAT = 1
 MACHINE = "machine.json"
 COUNTS = "counts.json"		# of tools/verification/host/count, see table1.py
 PASS = "PASS"
-# Values of "result" that stay text, whatever they look like.
-TEXTS = {"lock", "cpus", "costs", "verdict"}
 
 
 @dataclass
@@ -93,23 +91,6 @@ class Folder(NamedTuple):
     path: Path
     machine: dict
     scenarios: dict		# {name: ScenarioResult}
-
-
-# The driver's words
-
-def value_of(name, text):
-    if name not in TEXTS and re.fullmatch(r"-?\d+", text):
-        return int(text)
-    if name not in TEXTS and re.fullmatch(r"-?\d+\.\d+", text):
-        return float(text)
-    return text
-
-
-def parse_result(text):
-    """The "name value" lines of the driver's result."""
-    pairs = (line.split(" ", 1) for line in text.splitlines()
-             if " " in line and not line.startswith("@"))
-    return {name: value_of(name, value.strip()) for name, value in pairs}
 
 
 # Writing

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes the runs that a scenario asks for, in a place, and collects their results."""
 
-from bench.results import PASS, RunRecord, ScenarioResult, parse_result
+from bench.results import PASS, RunRecord, ScenarioResult
 from testbed.common import Trouble, cores
 from testbed.driver import Run
 
@@ -32,7 +32,7 @@ class PlannedRun(Run):
         verdict = f"no verdict: {self.lost}" if self.lost else self.verdict
         evaluated = verdict == PASS or verdict.startswith("FAIL")
         return RunRecord(self.lock, self.round, self.point, self.settings,
-                         {**parse_result(self.text), **self.host} if evaluated else {}, verdict)
+                         {**self.figures, **self.host} if evaluated else {}, verdict)
 
 
 class Job:

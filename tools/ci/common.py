@@ -24,6 +24,7 @@ class Extent:
 extent = Extent()
 
 STRESS_FOLDER = "/sys/kernel/debug/nbqlock_stress"
+UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
 
 
 class Case:
@@ -106,9 +107,21 @@ def clean_guest(name, *outcomes):
                 "\n".join(details))
 
 
+def unload_case(name, outcomes):
+    """The case that UNLOAD has unloaded the modules in all of the guests."""
+    return Case(f"{name}: unload", all("@unloaded" in outcome.output for outcome in outcomes),
+                "\n".join(map(guest_report, outcomes)))
+
+
 def run_case(name, run, complaint):
     """The case of a run: that there is no complaint about it."""
     return Case(name, not complaint, f"{complaint}\n{run.text}")
+
+
+def claim_cases(name, claims):
+    """A case for each (what is claimed, whether it holds, a report)."""
+    for claim, holds, report in claims:
+        yield Case(f"{name}: {claim}", holds, report)
 
 
 def commanded(name, script, wanted=0, **options):

@@ -3,40 +3,27 @@
 
 import re
 
-from ci.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, Case, clean_guest,
-                       guest_report, run_case, stock_kernel)
+from ci.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, UNLOAD,
+                       Case, claim_cases, clean_guest, guest_report, run_case, stock_kernel,
+                       unload_case)
 from ci.kernel_table import runs_on
 from ci.survival import COMPARATORS, MIXED, alike, disturbed_plan, stress_plan, told_plan
 from testbed.disturbed import (ALL_INTERRUPTS, above_own_cpu, in_contexts, interrupted, lacks,
                                left_behind, legitimate, reclaims)
 from testbed.guest import QemuMachine, TwoSockets
-from testbed.guest_cli import LOADED
+from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME
-from testbed.modules import build_modules
 from testbed.shapes import stock_runs
 from testbed.driver import OURS, Run, grows, listed
-from testbed.stress import (Unseen, problem_with, read_runs, run_stress, stress_until_seen,
-                            until_seen)
+from testbed.stress import (Unseen, problem_with, read_runs, reloaded, run_stress,
+                            stress_until_seen, until_seen)
+from testbed.tracing import cost_claims, traced_claims
 
-# Before a run, with pools that have to grow.
-RELOAD_SMALL = """
-rmmod nbqlock_stress && rmmod nbqlock
-insmod /lib/modules/nbqlock.ko pool_nodes=1 && insmod /lib/modules/nbqlock_stress.ko
-"""
-# Before a run, with a queue for each socket.
-RELOAD_SOCKETS = """
-rmmod nbqlock_stress && rmmod nbqlock
-insmod /lib/modules/nbqlock.ko sockets=1 && insmod /lib/modules/nbqlock_stress.ko
-"""
 LIST_LOCKS = f"""
 echo @locks
 cat {STRESS_FOLDER}/locks
 echo @listed
 """
-GROWTHS = """
-echo "@growths %s $(grep growths /sys/kernel/debug/nbqlock/total)"
-"""
-UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
 
 # It came with Linux 6.15.
 NEW_LOCKS = ("rqspinlock",)
@@ -56,21 +43,27 @@ def brief_runs(new_locks):
                       **settings, cs_ns=2000, ncs_ns=200, duration_ms=duration)
 
 
+def run_counted(machine, runs, cpus, modules, counter, **options):
+    """run_stress(); each run has what a counter of nbqlock was after it, as run.counted."""
+    outcome = run_stress(machine, runs, cpus, modules, after_each=f"""
+echo "@counted %s $(grep {counter} /sys/kernel/debug/nbqlock/total)"
+""", **options)
+    for run in runs:
+        found = re.search(rf"^@counted {run.name} {counter} +(\d+)", outcome.output, re.MULTILINE)
+        run.counted = int(found[1]) if found else 0
+    return outcome
+
+
 def run_small(machine, runs, modules):
     """Make runs, each with modules whose pools have one node; count how they grow."""
-    outcome = run_stress(machine, runs, 2, modules, before=RELOAD_SMALL, after_each=GROWTHS,
-                         after=UNLOAD)
-    for run in runs:
-        grown = re.search(rf"^@growths {run.name} growths (\d+)", outcome.output,
-                          re.MULTILINE)
-        run.growths = int(grown[1]) if grown else 0
-    return outcome
+    return run_counted(machine, runs, 2, modules, "growths", before=reloaded("pool_nodes=1"),
+                       after=UNLOAD)
 
 
 def lacks_growth(run):
     if grows(run.settings["lock"]):
-        return problem_with(run, lambda run: not run.growths and Unseen("no pool has grown"))
-    return problem_with(run, lambda run: run.growths and "a pool has grown without need")
+        return problem_with(run, lambda run: not run.counted and Unseen("no pool has grown"))
+    return problem_with(run, lambda run: run.counted and "a pool has grown without need")
 
 
 def locks_in(output):
@@ -84,7 +77,7 @@ def debian(kernel, above=ALL_INTERRUPTS, new_locks=()):
 
     above: what interrupts a holder; new_locks: those which the driver has there besides.
     """
-    modules = {"files": build_modules(kernel), "load": LOADED}
+    modules = loaded(kernel)
     usual, small = ([Run(f"{lock}-{name}", lock=lock, threads=2, cpus="0-1",
                          patience_ns=10000, cs_ns=500, ncs_ns=500, duration_ms=duration)
                      for lock in OURS] for name, duration in STOCK_RUNS)
@@ -119,8 +112,7 @@ def debian(kernel, above=ALL_INTERRUPTS, new_locks=()):
         yield run_case(f"{name}: pools of one node {'grow' if grows(lock) else 'stay so'} "
                        f"under {lock}", run, lacks_growth(run))
     outcomes += small_outcomes
-    yield Case(f"{name}: unload", all("@unloaded" in outcome.output for outcome in outcomes),
-               "\n".join(outcome.output for outcome in outcomes))
+    yield unload_case(name, outcomes)
     yield clean_guest(name, *outcomes)
 
 
@@ -198,8 +190,7 @@ def hotplug():
                                                "thread_min")) for run in during),
              *((run, reclaims) for run in left)]
     outcomes = stress_until_seen(QemuMachine(kernel), plans, 2,
-                                 {"files": build_modules(kernel), "load": LOADED},
-                                 before=COME_AND_GO, append=["maxcpus=1"],
+                                 loaded(kernel), before=COME_AND_GO, append=["maxcpus=1"],
                                  after=STOP_IN_HOTPLUG + UNLOAD + ONLINE)
     for run, complaint in plans:
         yield run_case(f"hotplug: {run.name}", run, complaint(run))
@@ -211,34 +202,22 @@ def hotplug():
     yield clean_guest("hotplug", *outcomes)
 
 
-TURNS = """
-echo "@turns %s $(grep turns_passed /sys/kernel/debug/nbqlock/total)"
-"""
 NODES = """
 echo "@nodes $(cat /sys/devices/system/node/online)"
 echo "@possible $(cat /sys/devices/system/cpu/possible)"
 """
 
 
-def read_turns(outcome, runs):
-    """Give each run how often the turn has gone from socket to socket by its end."""
-    for run in runs:
-        found = re.search(rf"^@turns {run.name} turns_passed +(\d+)", outcome.output,
-                          re.MULTILINE)
-        run.turns = int(found[1]) if found else None
-    return outcome
-
-
 def lacks_turns(run):
-    return problem_with(run, lambda run: not run.turns and Unseen("no socket has passed its turn"))
+    return problem_with(run, lambda run: not run.counted and
+                        Unseen("no socket has passed its turn"))
 
 
 @runs_on(DEBIAN_6_12, "sockets")
 def sockets():
     """nbq_spin on two emulated sockets: the turn is passed"""
-    kernel = stock_kernel("6.12")
-    machine = TwoSockets(kernel)
-    modules = {"files": build_modules(kernel), "load": LOADED}
+    machine = TwoSockets(stock_kernel("6.12"))
+    modules = loaded(machine.kernel)
     # Retries keep all of them in the queues; little patience, and enough.
     runs = [Run(f"nbq_spin-patience-{patience}", lock="nbq_spin", threads=4, cpus="0-1,10-11",
                 patience_ns=patience, cs_ns=2000, ncs_ns=200, duration_ms=2000)
@@ -246,12 +225,12 @@ def sockets():
     first, other = runs
     usual = Run("nbq_spin-one-queue", lock="nbq_spin", threads=4, cpus="0-1,10-11",
                 patience_ns=5000000, cs_ns=2000, ncs_ns=200, duration_ms=1000)
-    outcomes = until_seen([first], lambda runs: read_turns(run_stress(
-        machine, runs, 20, modules, RELOAD_SOCKETS, TURNS, NODES), runs), lacks_turns)
-    outcomes.append(run_stress(machine, [other], 20, modules, before=RELOAD_SOCKETS,
+    by_socket = reloaded("sockets=1")
+    outcomes = until_seen([first], lambda runs: run_counted(
+        machine, runs, 20, modules, "turns_passed", before=by_socket, after=NODES), lacks_turns)
+    outcomes.append(run_stress(machine, [other], 20, modules, before=by_socket,
                                after=UNLOAD))
-    outcomes.append(read_turns(run_stress(machine, [usual], 20, modules, after_each=TURNS,
-                                          after=UNLOAD), [usual]))
+    outcomes.append(run_counted(machine, [usual], 20, modules, "turns_passed", after=UNLOAD))
     yield Case("sockets: the guest has two nodes",
                "@nodes 0-1\n" in outcomes[0].output, guest_report(outcomes[0]))
     # More than four queues for each make of those that the machine has at boot.
@@ -260,5 +239,12 @@ def sockets():
     yield run_case(f"sockets: {first.name}: the turn is passed", first, lacks_turns(first))
     yield run_case(f"sockets: {other.name}", other, problem_with(other, lambda run: None))
     yield run_case("sockets: without the parameter there are no turns", usual,
-                   problem_with(usual, lambda run: run.turns and f"{run.turns} turns"))
+                   problem_with(usual, lambda run: run.counted and f"{run.counted} turns"))
     yield clean_guest("sockets", *outcomes)
+
+
+@runs_on(DEBIAN_6_12, "stress")
+def tracing():
+    """tracepoints: they agree with the counters; disabled, they are no-ops"""
+    yield from claim_cases("tracing", cost_claims())
+    yield from claim_cases("tracing", traced_claims())

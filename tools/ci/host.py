@@ -3,11 +3,11 @@
 
 import re
 import shutil
-import subprocess
 import sys
 
 from ci.common import Case, extent
-from testbed.common import BUILD, PROJECT, Trouble, compiler_environment, run_logged
+from testbed.common import (BUILD, PROJECT, Trouble, answer_of, compiler_environment,
+                            run_logged)
 
 
 def host():
@@ -37,20 +37,18 @@ def host():
 
 def tools():
     """unit tests of the Python tools"""
-    done = subprocess.run(
-        [sys.executable, "-m", "unittest", "discover", "-v", "-b"],
-        cwd=PROJECT / "tools", text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, check=False, timeout=3600)
+    said, status = answer_of([sys.executable, "-m", "unittest", "discover", "-v", "-b"],
+                             cwd=PROJECT / "tools", timeout=3600)
     results = re.findall(r"^(\w+) \((?:\w+\.)+test\.([\w.]+)\) \.\.\. (ok|FAIL|ERROR|skipped)",
-                         done.stdout, re.MULTILINE)
+                         said, re.MULTILINE)
     for name, place, word in results:
         # Newer versions of Python name the method here, too.
         place = place.removesuffix(f".{name}").removeprefix("test_")
-        report = re.search(rf"^(?:FAIL|ERROR): {name} \(.*?(?=^=====|\Z)", done.stdout,
+        report = re.search(rf"^(?:FAIL|ERROR): {name} \(.*?(?=^=====|\Z)", said,
                            re.MULTILINE | re.DOTALL)
         yield Case(f"tools: {place}.{name.removeprefix('test_')}", word == "ok",
                    report[0] if report else "", skipped=word == "skipped")
-    ran = re.search(r"^Ran (\d+) tests?", done.stdout, re.MULTILINE)
-    passed = done.returncode == 0 and ran and int(ran[1]) == len(results) > 0
+    ran = re.search(r"^Ran (\d+) tests?", said, re.MULTILINE)
+    passed = status == 0 and ran and int(ran[1]) == len(results) > 0
     yield Case("tools: every test was run", bool(passed),
-               "" if passed else done.stdout[-4000:])
+               "" if passed else said[-4000:])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which kernels the tests were run on, how, and what came of it: a table."""
 
-from testbed.common import Trouble
+from testbed.common import Trouble, columns
 
 
 class TestBed:
@@ -41,41 +41,27 @@ def runs_on(testbed, how):
 class Row:
     """A kernel and a way to run it: several steps may share one."""
 
-    def __init__(self, name, how):
-        self.name = name
-        self.how = how
-        self.version = None
+    def __init__(self):
         self.seconds = 0
-        self.counts = {"ok": 0, "FAIL": 0, "skip": 0}
         self.reasons = {"ok": [], "FAIL": [], "skip": []}
 
     def add(self, case, seconds):
         self.seconds += seconds
-        self.counts[case.status] += 1
         reason = case.detail.partition("\n")[0] if case.status == "skip" else case.name
         self.reasons[case.status].append(reason)
-
-    def merge(self, other):
-        self.version = self.version or other.version
-        self.seconds += other.seconds
-        for status in self.counts:
-            self.counts[status] += other.counts[status]
-            self.reasons[status] += other.reasons[status]
 
     @property
     def result(self):
         """The worst first."""
-        skipped = next(iter(self.reasons["skip"]), "")
-        if self.counts["FAIL"]:
-            return f"FAIL: {self.reasons['FAIL'][0]}"
-        if not self.counts["ok"]:
-            return f"skip: {skipped}"
-        return f"pass, {self.counts['skip']} skipped: {skipped}" if self.counts["skip"] \
-            else "pass"
+        failed, skipped = self.reasons["FAIL"], self.reasons["skip"]
+        if failed:
+            return f"FAIL: {failed[0]}"
+        if not self.reasons["ok"]:
+            return f"skip: {skipped[0]}"
+        return f"pass, {len(skipped)} skipped: {skipped[0]}" if skipped else "pass"
 
     def texts(self):
-        return (self.name, self.version, self.how,
-                str(sum(self.counts.values())), f"{self.seconds:.0f}", self.result)
+        return (str(sum(map(len, self.reasons.values()))), f"{self.seconds:.0f}", self.result)
 
 
 class KernelTable:
@@ -86,38 +72,17 @@ class KernelTable:
 
     def __init__(self):
         self.rows = {}
-        self.testbeds = {}
-        self.on = None
+        self.versions = {}	# {name of a kernel: version}
 
-    def begin(self, step):
-        """The step's cases come next."""
-        self.on = getattr(step, "on", None)
-
-    def add(self, case, seconds):
-        if self.on:
-            key = (self.on.testbed.name, self.on.how)
-            self.testbeds[self.on.testbed.name] = self.on.testbed
-            self.rows.setdefault(key, Row(*key)).add(case, seconds)
-
-    def finished(self):
-        """Its rows, with the kernels' versions."""
-        for row in self.rows.values():
-            row.version = row.version or self.testbeds[row.name].version
-        return list(self.rows.values())
-
-    def merge(self, rows):
-        """Add the finished rows of another table."""
-        for row in rows:
-            own = self.rows.setdefault((row.name, row.how), row)
-            if own is not row:
-                own.merge(row)
+    def add(self, place, case, seconds):
+        """place: (name of a kernel, how), or nothing."""
+        if place:
+            self.rows.setdefault(place, Row()).add(case, seconds)
 
     def lines(self):
         """The table, the rows of a kernel together, kernels in order of appearance."""
-        testbeds = list(dict.fromkeys(testbed for testbed, _ in self.rows))
-        rows = sorted(self.finished(), key=lambda row: testbeds.index(row.name))
-        table = [self.HEAD, *(row.texts() for row in rows)]
-        widths = [max(len(row[column]) for row in table) for column in range(len(self.HEAD))]
-        return ["  ".join(text.rjust(width) if column in self.NUMBERS else text.ljust(width)
-                          for column, (text, width) in enumerate(zip(row, widths))).rstrip()
-                for row in table]
+        names = list(dict.fromkeys(name for name, _ in self.rows))
+        places = sorted(self.rows, key=lambda place: names.index(place[0]))
+        return columns([self.HEAD, *(
+            (name, self.versions.get(name, "-"), how, *self.rows[name, how].texts())
+            for name, how in places)], self.NUMBERS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernels built from source with detectors, or for another processor.
+"""Kernels built from source with detectors, for another processor, or by another compiler.
 
 In each, the KUnit suites are loaded as a module, and ours are stressed as a person
 would do it. What a detector has seen is a complaint in the kernel's log.
@@ -7,10 +7,11 @@ would do it. What a detector has seen is a complaint in the kernel's log.
 
 import re
 
-from ci.common import (ARM64, DEBUG, I386, KCSAN, RISCV64, RT, Case, clean_guest, guest_report,
-                       layout_cases, run_case)
+from ci.common import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, Case, clean_guest,
+                       layout_cases, run_case, unload_case)
 from ci.kernel_table import On, runs_on
 from ci.survival import disturbed_plan, stress_plan, stress_runs
+from ci.text import WARNINGS, strict_build, suites_of
 from testbed.annotations import lacks_contention
 from testbed.common import BUILD, Unavailable, disassembly, guest_cpus
 from testbed.disturbed import ALL_INTERRUPTS, INTERRUPTS, in_contexts, interrupted, moved
@@ -24,7 +25,6 @@ from testbed.shapes import stock_runs
 from testbed.driver import OURS, LockType
 from testbed.stress import stress_until_seen
 
-UNLOAD = "rmmod nbqlock_stress && rmmod nbqlock && echo @unloaded\n"
 CPUS = max(2, guest_cpus())
 # Emulated or checked at each access, a guest is many times as slow on a busy machine:
 # it takes a minute or two on one that is not.
@@ -68,33 +68,33 @@ def suite_cases(name, result, suites=SUITES):
                result.passed, "\n".join([*result.problems, result.detail]))
 
 
-def contended(cpus, interrupts, interval_ns):
+def contended(interrupts, interval_ns):
     """(run, what is wrong with it) of all that is done to a lock of ours."""
     # First, since settings stay.
-    for run, floor in stress_runs(cpus, [LockType(f"{lock}: ours") for lock in OURS]):
-        yield stress_plan(cpus, run, floor)
+    for run, floor in stress_runs(CPUS, [LockType(f"{lock}: ours") for lock in OURS]):
+        yield stress_plan(CPUS, run, floor)
     for run in stock_runs(OURS):
         yield disturbed_plan(run, ["acquisitions"])
     for lock in OURS:
-        yield disturbed_plan(interrupted(lock, cpus, interval_ns, 400, interrupts),
+        yield disturbed_plan(interrupted(lock, CPUS, interval_ns, 400, interrupts),
                              in_contexts(interrupts))
-    yield disturbed_plan(moved(cpus), ["shuffles", "thread_min"])
+    yield disturbed_plan(moved(CPUS), ["shuffles", "thread_min"])
 
 
-def stress_cases(name, machine, plans, cpus, after=UNLOAD, clean=None):
-    """Make all runs in a guest: their cases, that it unloads, and that it is clean.
+def stress_cases(name, machine, interrupts, interval_ns, after=UNLOAD, clean=None):
+    """Do all that is done to a lock of ours: cases of runs, that it unloads, that it is clean.
 
     clean: takes an outcome, and leaves what is to be judged. Returns the outcome of all
     runs, before some of them were made once more.
     """
-    outcomes = stress_until_seen(machine, plans, cpus, loaded(machine.kernel), after=after,
+    plans = list(contended(interrupts, interval_ns))
+    outcomes = stress_until_seen(machine, plans, CPUS, loaded(machine.kernel), after=after,
                                  quiet=True, timeout=TIMEOUT)
     for outcome in outcomes if clean else []:
         clean(outcome)
     for run, complaint in plans:
         yield run_case(f"{name}: {run.name}", run, complaint(run))
-    yield Case(f"{name}: unload", all("@unloaded" in outcome.output for outcome in outcomes),
-               "\n".join(map(guest_report, outcomes)))
+    yield unload_case(name, outcomes)
     yield clean_guest(name, *outcomes)
     return outcomes[0]
 
@@ -140,8 +140,7 @@ def debug():
     require_boot(machine)
     yield from suite_cases("debug", run_suites_in_guest(machine))
     yield On(DEBUG, "stress")
-    plans = list(contended(CPUS, INTERRUPTS, 200000))
-    outcome = yield from stress_cases("debug", machine, plans, CPUS, FIGURES)
+    outcome = yield from stress_cases("debug", machine, INTERRUPTS, 200000, FIGURES)
     for when in ("loaded", "unloaded"):
         yield leak_case("debug", outcome.output, when)
     yield lock_stat_case("debug", section(outcome.output, "lock_stat", "end"))
@@ -188,8 +187,7 @@ def kcsan():
     yield from suite_cases("kcsan", run_suites_in_guest(
         machine, CPUS, SPARINGLY, without_foreign_races), NO_LOCKDEP + HOTPLUG)
     yield On(KCSAN, "stress")
-    plans = list(contended(CPUS, ALL_INTERRUPTS, 1000000))
-    yield from stress_cases("kcsan", machine, plans, CPUS, clean=without_foreign_races)
+    yield from stress_cases("kcsan", machine, ALL_INTERRUPTS, 1000000, clean=without_foreign_races)
 
 
 # Not the suites: some of their cases turn bottom halves off with a lock in hand, for
@@ -199,8 +197,7 @@ def real_time():
     """PREEMPT_RT with detectors for what may not sleep: ours under load"""
     machine = QemuMachine(RT.find())
     require_boot(machine)
-    plans = list(contended(CPUS, ALL_INTERRUPTS, 1000000))
-    yield from stress_cases("rt-debug", machine, plans, CPUS)
+    yield from stress_cases("rt-debug", machine, ALL_INTERRUPTS, 1000000)
 
 
 # Whose waiters poll one word; the hybrid's file is that of both its kinds.
@@ -241,8 +238,7 @@ def arm64():
         yield from suite_cases(name, result)
         yield long_wait_case(name, result)
         yield On(ARM64, f"stress, {how}")
-        plans = list(contended(CPUS, INTERRUPTS, 1000000))
-        yield from stress_cases(name, machine, plans, CPUS)
+        yield from stress_cases(name, machine, INTERRUPTS, 1000000)
     yield On(ARM64, "build")
     yield wfe_case(kernel)
 
@@ -254,8 +250,7 @@ def of_processor(testbed, machine, interrupts):
     yield On(testbed, "kunit")
     yield from suite_cases(name, run_suites_in_guest(machine), SUITES + HOTPLUG)
     yield On(testbed, "stress")
-    plans = list(contended(CPUS, interrupts, 1000000))
-    yield from stress_cases(name, machine, plans, CPUS)
+    yield from stress_cases(name, machine, interrupts, 1000000)
 
 
 @runs_on(RISCV64, "kunit")
@@ -268,3 +263,16 @@ def riscv64():
 def i386():
     """32 bits: the suites and ours under load, NMIs as well"""
     yield from of_processor(I386, I386Machine(I386.find()), ALL_INTERRUPTS)
+
+
+@runs_on(CLANG, "build")
+def clang():
+    """kernel and modules built by clang: warnings, the suites, stress"""
+    machine = UserModeMachine(CLANG.find())
+    yield from layout_cases("clang", machine.kernel, TIMEOUT)
+    require_boot(machine)
+    yield strict_build(machine.kernel, WARNINGS, options=suites_of(machine.kernel))
+    yield On(CLANG, "kunit")
+    yield from suite_cases("clang", run_suites_in_guest(machine), NO_LOCKDEP)
+    yield On(CLANG, "stress")
+    yield from stress_cases("clang", machine, INTERRUPTS, 200000)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the stress driver measures."""
 
-import re
-
 from ci.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, guest_modules,
                        guest_report, machine)
 from ci.kernel_table import runs_on
@@ -10,10 +8,9 @@ from testbed.disturbed import lacks
 from testbed.guest import run_guest
 from testbed.shapes import PLAIN
 from testbed.driver import OURS, Run
-from testbed.stress import FILES as STRESS_FILES, Unseen, read_runs, until_seen
+from testbed.stress import FILES as STRESS_FILES, Tables, Unseen, read_runs, until_seen
 
 HISTOGRAMS = ("wait", "failed_wait", "overshoot", "handoff", "skipped")
-OWN_HISTOGRAMS = ("own_overshoot", "away", "own_wait", "passed")	# with own_clock only
 TABLES = ("summary", "contenders", "histograms")		# the files of result/
 MEASURES_SCRIPT = f"""
 . /root/stress.sh
@@ -79,30 +76,6 @@ def make(runs):
     for run in runs:
         run.tables = Tables(outcome.output, run)
     return outcome
-
-
-class Tables:
-    """What the files beside a run's result hold: header and rows."""
-
-    def __init__(self, output, run):
-        parts = re.split(rf"^@file {run.name} (\w+)\n", output, flags=re.MULTILINE)
-        texts = {name: re.split("^@", text, flags=re.MULTILINE)[0]
-                 for name, text in zip(parts[1::2], parts[2::2])}
-        self.lines = {name: text.splitlines() for name, text in texts.items()}
-
-    def table(self, name):
-        """The rows of a file, each a {column: text}."""
-        head, *rows = self.lines.get(name) or [""]
-        return [dict(zip(head.split(), row.split())) for row in rows]
-
-    def rows(self, name):
-        """Those of the contenders, or of a histogram."""
-        if name in self.lines:
-            return self.table(name)
-        return [row for row in self.table("histograms") if row["histogram"] == name]
-
-    def total(self, name, column="count"):
-        return sum(int(row[column]) for row in self.rows(name))
 
 
 def histogram_is_whole(rows):

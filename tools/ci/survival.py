@@ -74,7 +74,7 @@ def lacks_stress(cpus, run, floor):
     if run.verdict != "PASS":
         return run.verdict
     if run.settings["lock"] in OURS and run.number("nodes_max") > NODES_A_THREAD * cpus:
-        return f"{run.value('nodes_max')} nodes were in use"
+        return f"{run.number('nodes_max'):.0f} nodes were in use"
     if floor and not run.number("timeouts"):
         return Unseen("no wait timed out: timeouts were not tested")
     return not run.number("acquisitions") and Unseen("the lock was never acquired")
@@ -138,6 +138,14 @@ def disturbed_plan(run, figures):
     return run, lambda run: lacks(run, figures)
 
 
+def plan_cases(name, plans, cpus):
+    """A case for each run of some plans, and that the guests are clean."""
+    outcomes = stress_until_seen(machine(), plans, cpus, guest_modules())
+    for run, complaint in plans:
+        yield run_case(f"{name}: {run.name}", run, complaint(run))
+    yield clean_guest(name, *outcomes)
+
+
 NO_CHECKS = "echo N >/sys/module/nbqlock/parameters/deadlock_checks"
 
 
@@ -157,11 +165,8 @@ def goes_unnoticed(run):
 def contexts():
     """softirqs and hardirqs contend with threads; threads that migrate"""
     for cpus, interval in DISTURBED_GUESTS:
-        plans = [disturbed_plan(*plan) for plan in guest_runs(cpus, interval)]
-        outcomes = stress_until_seen(machine(), plans, cpus, guest_modules())
-        for run, complaint in plans:
-            yield run_case(f"contexts, {cpus} CPUs: {run.name}", run, complaint(run))
-        yield clean_guest(f"contexts, {cpus} CPUs", *outcomes)
+        yield from plan_cases(f"contexts, {cpus} CPUs", [
+            disturbed_plan(*plan) for plan in guest_runs(cpus, interval)], cpus)
     plans = [told_plan(above_own_cpu(lock, INTERRUPTS, 300), INTERRUPTS) for lock in OURS]
     outcomes = stress_until_seen(machine(), plans, 1, guest_modules())
     # Without the check each interrupt uses up its patience. Were that longer than the
@@ -179,12 +184,9 @@ def contexts():
 @runs_on(USER_MODE, "stress")
 def soak():
     """deeply nested locks: no false deadlock report"""
-    plans = [disturbed_plan(*plan) for plan in
-             soak_runs(SOAK_LONG if extent.is_long else SOAK_SHORT)]
-    outcomes = stress_until_seen(machine(), plans, SOAK_CPUS, guest_modules())
-    for run, complaint in plans:
-        yield run_case(f"soak: {run.name}", run, complaint(run))
-    yield clean_guest("soak", *outcomes)
+    yield from plan_cases("soak", [
+        disturbed_plan(*plan) for plan in
+        soak_runs(SOAK_LONG if extent.is_long else SOAK_SHORT)], SOAK_CPUS)
 
 
 @runs_on(USER_MODE, "stress")

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Static checks: layout, style, compiler warnings, sparse."""
+"""Static checks: layout, style, documentation, compiler warnings, sparse, annotations, objects."""
 
 import re
 import subprocess
 
-from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG,
-                       I386, KCSAN, RISCV64, RT, USER_MODE, Case, guest_kernel, stock_kernel)
+from ci import layers
+from ci.common import (ARM64, DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, DEBUG, I386,
+                       KCSAN, RISCV64, RISCV64_PLAIN, RT, USER_MODE, Case, claim_cases,
+                       guest_kernel, stock_kernel)
 from ci.kernel_table import On, runs_on
-from testbed.common import PROJECT, Unavailable
+from ci.kept import kept_results
+from testbed.annotations import analysed_modules, context_analysis, ignored_results
+from testbed.common import BUILD, PROJECT, Unavailable, answer_of
+from testbed.documentation import broken_links, build_html
+from testbed.guards import guard_claims
 from testbed.interface import differences
-from testbed.modules import checked_build
+from testbed.mmiowb import mmiowb_claims
+from testbed.modules import build_modules, checked_build
 from testbed.sparse import new_sparse
 from testbed.versions import disagreements
 
@@ -28,12 +35,9 @@ HOST_IGNORES = ("ARRAY_SIZE", "AVOID_EXTERNS", "BIT_MACRO", "CAMELCASE", "COMPLE
 
 def layout():
     """which headers and symbols each layer uses; the interface is as recorded; one version"""
-    for name, options in (("each layer keeps to its headers", ()),
-                          ("known breaches are found", ("--self-test",))):
-        done = subprocess.run([PROJECT / "tools/ci/layout", *options], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              check=False)
-        yield Case(f"layout: {name}", done.returncode == 0, done.stdout)
+    for name, found in (("each layer keeps to its headers", layers.breaches(PROJECT)),
+                        ("known breaches are found", layers.self_test())):
+        yield Case(f"layout: {name}", not found, "\n".join(found))
     changed = differences()
     yield Case("layout: the interface is that of Documentation/ABI/symbols", not changed, changed)
     lost = rooms()
@@ -56,10 +60,8 @@ def rooms():
 
 def headers():
     """the generated headers are those of nbqlock/lock.h.in"""
-    done = subprocess.run([PROJECT / "nbqlock/lock.sh", "--check"], text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False)
-    yield Case("headers: nbqlock/lock.sh --check", done.returncode == 0, done.stdout)
+    text, status = answer_of([PROJECT / "nbqlock/lock.sh", "--check"])
+    yield Case("headers: nbqlock/lock.sh --check", status == 0, text)
 
 
 def c_files(folders):
@@ -152,3 +154,40 @@ def strict():
     for testbed in STRICT:
         yield On(testbed, "build")
         yield strict_on(testbed)
+
+
+def docs():
+    """Sphinx builds the documentation without a warning, no link is broken; age of kept results"""
+    yield from kept_results()
+    warnings = build_html()
+    yield Case("docs: HTML without a warning", not warnings, warnings)
+    broken = broken_links()
+    yield Case("docs: every link in a .md file, every named page is there", not broken, broken)
+
+
+@runs_on(USER_MODE, "build")
+def analysis():
+    """ignored results and unbalanced locks: the compiler's warnings, clang's context analysis"""
+    build_modules(guest_kernel())
+    for check in (ignored_results, context_analysis, analysed_modules):
+        for claim, complaint in check(guest_kernel()):
+            yield Case(f"analysis: {claim}", not complaint, complaint)
+
+
+def guards():
+    """guards compile, unchecked ones are refused: 7.2, 6.12, 6.1"""
+    # What only the newest kernel's guards have is looked for there.
+    for testbed, whole in ((USER_MODE, True), (DEBIAN_6_12, False), (DEBIAN_6_1, False)):
+        yield On(testbed, "build")
+        kernel = testbed.find()
+        yield from claim_cases(f"guards: Linux {kernel.version}", guard_claims(kernel, whole))
+
+
+@runs_on(RISCV64_PLAIN, "build")
+def riscv():
+    """riscv64: the modules build under W=1, every operation counts for mmiowb()"""
+    kernel = RISCV64_PLAIN.find()
+    yield strict_build(kernel, WARNINGS)
+    # Every acquisition and every release, inline ones too: one that leaves it out lets
+    # the writel() of one holder reach the device after that of the next.
+    yield from claim_cases("riscv", mmiowb_claims(kernel, BUILD / f"{kernel.name}-strict"))

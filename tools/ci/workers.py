@@ -14,14 +14,15 @@ import time
 import traceback
 
 from ci.common import Case
-from ci.kernel_table import KernelTable, On
+from ci.kernel_table import On
 from testbed.common import Trouble, Unavailable, say
 
 FORK = multiprocessing.get_context("fork")
 SECONDS_TO_END = 60		# for a worker that is told to stop
 PR_SET_PDEATHSIG = 1
 
-# What a worker sends, each with its content.
+# What a worker sends, each with its content: a text; (case, seconds, (kernel, how) or None);
+# {kernel: version}.
 MESSAGE, CASE, END = "message", "case", "end"
 
 
@@ -53,33 +54,34 @@ def sender(connection):
     return send
 
 
-def cases_of(name, step, table):
-    """The cases of a step. Its trouble is one of them, never the end of the run."""
+def cases_of(name, step):
+    """(case, On) of a step. Its trouble is a case, never the end of the run."""
+    on = getattr(step, "on", None)
     try:
         for case in step():
             if isinstance(case, On):
-                table.on = case
+                on = case
             else:
-                yield case
+                yield case, on
     except Unavailable as reason:
-        yield Case(name, False, str(reason), skipped=True)
+        yield Case(name, False, str(reason), skipped=True), on
     except Trouble as trouble:
-        yield Case(name, False, str(trouble))
+        yield Case(name, False, str(trouble)), on
     except Exception:
-        yield Case(name, False, traceback.format_exc())
+        yield Case(name, False, traceback.format_exc()), on
 
 
 def run_step(name, step, send):
     say(f"{name}: {step.__doc__}")
-    table = KernelTable()
-    table.begin(step)
+    testbeds = {}
     last = time.monotonic()
-    for case in cases_of(name, step, table):
+    for case, on in cases_of(name, step):
         now = time.monotonic()
-        table.add(case, now - last)
-        send((CASE, (case, now - last)))
+        if on:
+            testbeds[on.testbed.name] = on.testbed
+        send((CASE, (case, now - last, on and (on.testbed.name, on.how))))
         last = now
-    send((END, table.finished()))
+    send((END, {name: testbed.version for name, testbed in testbeds.items()}))
 
 
 def work(connection, steps):
@@ -122,7 +124,7 @@ class Worker:
             self.process.join()
             case = Case(self.step, False,
                         f"its process ended with status {self.process.exitcode}")
-            return [(CASE, (case, 0)), (END, [])]
+            return [(CASE, (case, 0, None)), (END, {})]
 
     def signal(self, number):
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -15,23 +15,15 @@ Documentation/stalled-console.rst has the results.
 
 import argparse
 from pathlib import Path
-import sys
 
 from bench import exceeding
 from bench.results import commit
-from testbed.common import cores, say, setup
+from testbed.common import columns, cores, positive, say, setup
 from console.stall import CPUS, INPUTS, SIDES, OrderRun, TimedRun, kernel_of
 from testbed.guest import log_excerpt
 
 LOCKS = {"spinlock_t": "qspinlock", "nbq_spin": "nbq_spin"}	# a side's lock, as it is drawn
 HEAD = ("", *LOCKS)
-
-
-def positive(text):
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
 
 
 def parse_arguments():
@@ -87,12 +79,9 @@ def time_rows(run):
     yield "lines in, out", f"{run.sent}, {run.output.count(chr(10)) - 1}: all"
 
 
-def table(columns):
-    """The lines of a table; columns: for each side, its rows."""
-    rows = [HEAD, *((own[0][0], *(cell for _, cell in own)) for own in zip(*columns))]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
-    return ["  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip()
-            for row in rows]
+def table(sides):
+    """The lines of a table; sides: the rows of each."""
+    return columns([HEAD, *((own[0][0], *(cell for _, cell in own)) for own in zip(*sides))])
 
 
 def draw(path, options, runs):

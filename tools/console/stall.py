@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A virtio console whose device stalls: the kernel's driver as it is, and with an nbq_spin.
 
-The guest is user-mode Linux, its console's device testbed/vhost_console.py, and
+The guest is user-mode Linux, its console's device vhost.py, and
 tools/console/load/console_load.c uses the console. In a stall the device holds a buffer of output:
 the writer's CPU polls for it with the driver's lock held and interrupts off. Input in a stall
 raises interrupts, whose handler takes the same lock.
@@ -14,16 +14,18 @@ import base64
 import functools
 import gzip
 import re
-import subprocess
 import tempfile
 import threading
 import time
 
-from testbed.common import (PROJECT, Trouble, cache_root, cached, compiler_identity, digest)
+from testbed.common import PROJECT, Trouble
 from testbed.complaints import complaints
+from testbed.driver import read_figures
 from testbed.guest import MOST_STARTS, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import HVC
+from testbed.lines import Lines
+from testbed.programs import static_program
 from console.vhost import Console
 
 SIDES = ("stock", "nbqlock")	# the kernel's own, and ours
@@ -56,7 +58,6 @@ echo @end
 # The load's own lines, and what follows them.
 WORDS = re.compile(r"^lines_in=(\d+) lines_out=(\d+) wrong=(\d+)$", re.MULTILINE)
 LATE = re.compile(r"^late (\d+) (\d+)$", re.MULTILINE)
-COUNTER = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
 TRACE = re.compile(r"^@trace\noverrun: (\d+)\n(.*?)@end$", re.MULTILINE | re.DOTALL)
 
 
@@ -68,43 +69,20 @@ def kernel_of(side):
     return built_copy(HVC, CHANGES, undone=() if side == SIDES[1] else SOURCES)
 
 
-@functools.lru_cache
-def console_load():
-    """The program that uses the console, linked statically."""
-    command = ["gcc", "-static", "-O2", "-Wall", "-pthread"]
-    key = digest(LOAD.read_bytes(), *command, compiler_identity())
-
-    def build(folder):
-        done = subprocess.run([*command, "-o", folder / LOAD.stem, LOAD], text=True,
-                              capture_output=True, check=False)
-        if done.returncode:
-            raise Trouble(f"{' '.join(command)} {LOAD}: {done.stderr}")
-        return [LOAD.stem]
-
-    return (cached(cache_root() / "programs" / f"{LOAD.stem}-{key}", build) /
-            LOAD.stem).read_bytes()
-
-
 # Runs
 
-class Seen:
+class Seen(Lines):
     """The guest's output as it comes: how many handlers have returned."""
 
     def __init__(self):
         self.count = 0
-        self.rest = b""
         self.changed = threading.Condition()
 
-    def write(self, data):
-        *lines, self.rest = (self.rest + data).split(b"\n")
-        found = [int(line.split()[1]) for line in lines if re.match(rb"seen \d+\r?$", line)]
-        if found:
+    def hear(self, line):
+        if re.match(r"seen \d+\r?$", line):
             with self.changed:
-                self.count = found[-1]
+                self.count = int(line.split()[1])
                 self.changed.notify_all()
-
-    def flush(self):
-        """As a stream does."""
 
     def wait_beyond(self, count, seconds):
         """Whether more than so many handlers return in this time."""
@@ -156,7 +134,7 @@ class Run:
                 self.outcome = run_guest(
                     UserModeMachine(kernel), SCRIPT, quiet=True, cpus=CPUS, timeout=TIMEOUT,
                     starts=1, sink=self.seen, append=[self.device.word],
-                    extra={LOAD.stem: (console_load(), 0o755)})
+                    extra={LOAD.stem: (static_program(LOAD), 0o755)})
             if not self.outcome.died_early:
                 break
         return self
@@ -182,8 +160,7 @@ class Run:
     def timeouts(self):
         """How many attempts have timed out; 0 without nbqlock."""
         found = self.outcome.output.partition("@counters\n")[2].partition("@trace")[0]
-        return dict((name, int(count)) for name, count in
-                    COUNTER.findall(found)).get("timeouts", 0)
+        return read_figures(found).get("timeouts", 0)
 
 
 def wanted_output(lines):

@@ -9,9 +9,9 @@ which one of them is not there is refused.
 
 import re
 
-from testbed.common import BUILD, PROJECT, Trouble, locked
+from testbed.common import PROJECT, Trouble
 from testbed.guest import run_guest
-from testbed.modules import built, make_modules
+from testbed.modules import build_user
 
 FOLDER = PROJECT / "tools/locktorture/module"
 MODULE = "nbq_locktorture.ko"
@@ -19,6 +19,8 @@ TYPES = ("nbq_spin", "clh_nb", "mcs_nb", "swap_nb")
 FORMS = ("", "_irq", "_timed", "_timed_irq", "_try")
 OPERATIONS = tuple(f"{kind}{form}" for kind in TYPES for form in FORMS)
 BUSTED = "lock_busted"
+CPUS = 4
+TIMEOUT = 1800
 # The end of a test of nbq_spin, and of the other lock types, whose locks are destroyed.
 AT_END_OF_SPIN = """\
 	nbq_torture_report((num_possible_cpus() + 1) * (1 + nested_locks));
@@ -104,25 +106,12 @@ def torture_modules(kernel):
     """nbqlock and the torture test, built for a kernel: {file name: content}."""
     if not kernel.source:
         raise Trouble(f"Linux {kernel.version} has no source here to take locktorture.c from")
-    files = built(kernel, kernel.name)
-    name = f"{kernel.name}-torture"
-    copy = BUILD / name
-    log = BUILD / "log" / f"modules-{name}.log"
-    with locked(BUILD / f"{name}.lock", copy):
-        copy.mkdir(parents=True, exist_ok=True)
-        texts = {path.name: path.read_text() for path in FOLDER.iterdir()}
-        texts["locktorture.c"] = edited(kernel.source, "kernel/locking/locktorture.c",
-                                        locktorture_edits())
-        texts["torture.c"] = edited(kernel.source, "kernel/torture.c", TORTURE_EDITS)
-        for file, text in texts.items():
-            path = copy / file
-            if not path.exists() or path.read_text() != text:
-                path.write_text(text)
-        log.unlink(missing_ok=True)
-        nbqlock = BUILD / kernel.name
-        make_modules(kernel, copy, log, f"NBQLOCK={nbqlock}",
-                     f"KBUILD_EXTRA_SYMBOLS={nbqlock}/Module.symvers")
-        return {**files, MODULE: (copy / MODULE).read_bytes()}
+    sources = {path.name: path.read_bytes() for path in FOLDER.iterdir()}
+    for file, name, edits in (
+            ("locktorture.c", "kernel/locking/locktorture.c", locktorture_edits()),
+            ("torture.c", "kernel/torture.c", TORTURE_EDITS)):
+        sources[file] = edited(kernel.source, name, edits).encode()
+    return build_user(kernel, "torture", sources)[0]
 
 
 class Torture:
@@ -188,11 +177,11 @@ class Torture:
 BEGIN, END = "nbqlock-torture: begin ", "nbqlock-torture: end "
 
 
-def torture_all(machine, runs, cpus, modules, timeout):
+def torture_all(machine, runs, modules):
     """Make runs in one guest, one after the other. Returns its Outcome; each run has a log."""
     script = "".join(f"echo '{BEGIN}{number}' >/dev/kmsg\n{run.command}"
                      f"echo '{END}{number}' >/dev/kmsg\n" for number, run in enumerate(runs))
-    outcome = run_guest(machine, script, quiet=True, cpus=cpus, timeout=timeout,
+    outcome = run_guest(machine, script, quiet=True, cpus=CPUS, timeout=TIMEOUT,
                         modules={"files": modules, "load": ["nbqlock.ko"]})
     for number, run in enumerate(runs):
         part = re.search(rf"{BEGIN}{number}$(.*?){END}{number}$", outcome.log,

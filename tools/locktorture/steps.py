@@ -7,9 +7,7 @@ from testbed.guest import QemuMachine, UserModeMachine
 from locktorture.runs import (BUSTED, NO_TIMEOUT, OPERATIONS, Torture, torture_all,
                              torture_modules)
 
-CPUS = 4
 SHORT, MEDIUM, LONG = 1, 4, 9
-TIMEOUT = 1800
 # Timed operations below others of their kind, and plain ones.
 NESTED = ("nbq_spin_timed", "clh_nb_timed", "mcs_nb_timed", "swap_nb_timed", "nbq_spin")
 
@@ -20,16 +18,16 @@ def runs(seconds, **parameters):
               for operations in NESTED)]
 
 
-def torture_cases(name, machine, seconds, cpus=CPUS, **parameters):
+def torture_cases(name, machine, seconds, **parameters):
     """A case for each run, that the guests are clean, and that a broken lock is seen."""
     modules = torture_modules(machine.kernel)
     made = runs(seconds, **parameters)
-    outcomes = [torture_all(machine, made, cpus, modules, TIMEOUT)]
+    outcomes = [torture_all(machine, made, modules)]
     again = [run for run in made if run.complaint == NO_TIMEOUT and seconds < LONG]
     if again:
         for run in again:
             run.seconds = LONG
-        outcomes.append(torture_all(machine, again, cpus, modules, TIMEOUT))
+        outcomes.append(torture_all(machine, again, modules))
     for run in made:
         yield Case(f"{name}: {run.name}", not run.complaint,
                    f"{run.complaint}\n{run.log[-2000:]}")
@@ -37,7 +35,7 @@ def torture_cases(name, machine, seconds, cpus=CPUS, **parameters):
         # In a short run none may, by chance. That all are back is judged with each run.
         yield Case(f"{name}: CPUs went offline", any(run.offlines for run in made))
     yield clean_guest(name, *outcomes)
-    busted = torture_all(machine, [Torture(BUSTED, seconds)], cpus, modules, TIMEOUT)
+    busted = torture_all(machine, [Torture(BUSTED, seconds)], modules)
     yield Case(f"{name}: {BUSTED} fails", "!!!" in busted.log and
                "End of test: FAILURE" in busted.log, guest_report(busted))
 

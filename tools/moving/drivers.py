@@ -11,7 +11,7 @@ import tempfile
 from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, cache_root, cached,
                             compiled_files, compiler_environment, compiler_identity, cores,
                             digest, locked, run_logged, say)
-from testbed.kernels import X86_64, Recipe, configure, require_host
+from testbed.kernels import X86_64, Recipe, make_all, require_host
 from testbed.source import get_source
 
 SCRIPT = PROJECT / "tools/moving/raw_to_nbq.cocci"
@@ -171,12 +171,8 @@ def driver_tree():
 
     def prepare(build_dir):
         say("preparing headers to compile drivers of the kernel tree (1 CPU-minute)")
-        log = folder.with_suffix(".log")
-        log.unlink(missing_ok=True)
-        make = ["make", "-C", source.path, f"O={build_dir}", *DRIVERS.options]
-        configure(DRIVERS, make, build_dir, log)
-        run_logged([*make, f"-j{cores() + 1}", "modules_prepare"], log, "preparing the headers",
-                   progress=compiled_files(log), env=compiler_environment())
+        make_all(DRIVERS, source.path, build_dir, folder.with_suffix(".log"), "modules_prepare",
+                 "preparing the headers")
         return ["Makefile", ".config", "include/generated/autoconf.h"]
 
     return cached(folder, prepare), DRIVERS.options, source.path

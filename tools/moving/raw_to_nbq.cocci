@@ -123,55 +123,29 @@ position use.at;
 |
 - raw_spin_is_contended@at
 + nbq_spin_is_contended
-|
-- spin_lock@at
-+ nbq_spin_lock
-|
-- spin_lock_irq@at
-+ nbq_spin_lock_irq
-|
-- spin_lock_irqsave@at
-+ nbq_spin_lock_irqsave
-|
-- spin_lock_bh@at
-+ nbq_spin_lock_bh
-|
-- spin_lock_nested@at
-+ nbq_spin_lock_nested
-|
-- spin_lock_irqsave_nested@at
-+ nbq_spin_lock_irqsave_nested
-|
-- spin_unlock@at
-+ nbq_spin_unlock
-|
-- spin_unlock_irq@at
-+ nbq_spin_unlock_irq
-|
-- spin_unlock_irqrestore@at
-+ nbq_spin_unlock_irqrestore
-|
-- spin_unlock_bh@at
-+ nbq_spin_unlock_bh
-|
-- spin_trylock@at
-+ nbq_spin_trylock
-|
-- spin_trylock_irq@at
-+ nbq_spin_trylock_irq
-|
-- spin_trylock_irqsave@at
-+ nbq_spin_trylock_irqsave
-|
-- spin_trylock_bh@at
-+ nbq_spin_trylock_bh
-|
-- spin_is_locked@at
-+ nbq_spin_is_locked
-|
-- spin_is_contended@at
-+ nbq_spin_is_contended
 )
+  (...)
+
+// Those of spinlock_t have the same names behind "nbq_".
+@spin@
+identifier virtual.S, virtual.F, virtual.L;
+struct S *p;
+struct S s;
+identifier op = {spin_lock, spin_lock_irq, spin_lock_irqsave, spin_lock_bh, spin_lock_nested,
+	spin_lock_irqsave_nested, spin_unlock, spin_unlock_irq, spin_unlock_irqrestore, spin_unlock_bh,
+	spin_trylock, spin_trylock_irq, spin_trylock_irqsave, spin_trylock_bh, spin_is_locked,
+	spin_is_contended};
+position at;
+@@
+  op@at(\(&p->F\|&s.F\|&L\), ...)
+
+@@
+identifier spin.op;
+position spin.at;
+fresh identifier new = "nbq_" ## op;
+@@
+- op@at
++ new
   (...)
 
 // Guards
@@ -180,15 +154,20 @@ position use.at;
 identifier virtual.S, virtual.F, virtual.L;
 struct S *p;
 struct S s;
+iterator name scoped_guard;
 identifier kind;
 position at;
+statement body;
 @@
-  guard(kind@at)(\(&p->F\|&s.F\|&L\))
+(
+  guard(kind@at)(\(&p->F\|&s.F\|&L\));
+|
+  scoped_guard(kind@at, \(&p->F\|&s.F\|&L\)) body
+)
 
 @@
 position guarded.at;
 @@
-  guard(
 (
 - raw_spinlock@at
 + nbq_spin
@@ -226,61 +205,3 @@ position guarded.at;
 - spinlock_irqsave_try@at
 + nbq_spin_irqsave_try
 )
-  )(...)
-
-@scoped@
-identifier virtual.S, virtual.F, virtual.L;
-struct S *p;
-struct S s;
-iterator name scoped_guard;
-identifier kind;
-position at;
-statement body;
-@@
-  scoped_guard(kind@at, \(&p->F\|&s.F\|&L\)) body
-
-@@
-iterator name scoped_guard;
-position scoped.at;
-expression lock;
-statement body;
-@@
-  scoped_guard(
-(
-- raw_spinlock@at
-+ nbq_spin
-|
-- raw_spinlock_irq@at
-+ nbq_spin_irq
-|
-- raw_spinlock_irqsave@at
-+ nbq_spin_irqsave
-|
-- raw_spinlock_bh@at
-+ nbq_spin_bh
-|
-- raw_spinlock_try@at
-+ nbq_spin_try
-|
-- raw_spinlock_irqsave_try@at
-+ nbq_spin_irqsave_try
-|
-- spinlock@at
-+ nbq_spin
-|
-- spinlock_irq@at
-+ nbq_spin_irq
-|
-- spinlock_irqsave@at
-+ nbq_spin_irqsave
-|
-- spinlock_bh@at
-+ nbq_spin_bh
-|
-- spinlock_try@at
-+ nbq_spin_try
-|
-- spinlock_irqsave_try@at
-+ nbq_spin_irqsave_try
-)
-  , lock) body

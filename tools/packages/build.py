@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """The project's Debian packages, built in a copy of the sources by Debian's own tools."""
 
-import os
 from pathlib import Path
 import re
 import shutil
-import subprocess
 import tarfile
 
-from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, output_of, run_logged)
+from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, answer_of, output_of,
+                            run_logged)
 from testbed.modules import EXAMPLE
 from testbed.source import get_source
 from testbed.versions import set_version, version
@@ -109,15 +108,13 @@ def complaints_of_lintian(changes):
     """
     if not shutil.which("lintian"):
         raise Unavailable("lintian is not installed; run tools/setup check")
-    done = subprocess.run(["lintian", "--allow-root", "--no-cfg", "--fail-on", "none",
-                           "--profile", "debian",
-                           "--suppress-tags", "initial-upload-closes-no-bugs", changes],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False,
-                          env={**os.environ, "LC_ALL": "C.UTF-8"})
-    if done.returncode:
-        raise Trouble(f"lintian failed with status {done.returncode}: {done.stdout}")
-    return done.stdout.splitlines()
+    text, status = answer_of(["lintian", "--allow-root", "--no-cfg", "--fail-on", "none",
+                              "--profile", "debian",
+                              "--suppress-tags", "initial-upload-closes-no-bugs", changes],
+                             env={"LC_ALL": "C.UTF-8"})
+    if status:
+        raise Trouble(f"lintian failed with status {status}: {text}")
+    return text.splitlines()
 
 
 def field(package_file, name):

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """The Debian packages, and make install: what they have and leave, without a system to boot."""
 
-import os
 import re
-import subprocess
 
 from ci.common import Case, stock_kernel
-from testbed.common import BUILD, compiler_environment, compiler_for_make, run_logged
+from testbed.common import (BUILD, answer_of, compiler_environment, compiler_for_make,
+                            run_logged)
 from packages.build import (SYSTEM_PATH, build_packages, complaints_of_lintian, contents,
                               field)
 from testbed.versions import version
@@ -129,10 +128,7 @@ class Installation:
 
     def ask(self, *command):
         """What a command says of the installed nbq, and its status."""
-        done = subprocess.run(command, text=True, stdin=subprocess.DEVNULL, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env={**os.environ, "PATH": f"{self.nbq.parent}:{SYSTEM_PATH}"})
-        return done.stdout, done.returncode
+        return answer_of(command, env={"PATH": f"{self.nbq.parent}:{SYSTEM_PATH}"})
 
 
 def command_cases(there):

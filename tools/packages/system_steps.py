@@ -11,7 +11,7 @@ import tempfile
 from ci.common import Case, clean_guest, done, guest_report
 from ci.kernel_table import On, TestBed
 from tutorial.steps import HANGS, MOST_RUNS, difference
-from testbed.common import BUILD
+from testbed.common import BUILD, answer_of
 from testbed.guest import run_guest
 from packages import installed_top, secure_boot_script
 from packages.build import build_consumer, build_packages, field
@@ -108,12 +108,11 @@ def verified(content, signature, certificate):
             (Path(folder) / name).write_bytes(part)
         subprocess.run(["openssl", "x509", "-inform", "DER", "-in", certificate,
                         "-out", f"{folder}/key.pem"], check=True)
-        check = subprocess.run(
+        text, status = answer_of(
             ["openssl", "cms", "-verify", "-binary", "-inform", "DER", "-noverify",
              "-in", f"{folder}/signature", "-content", f"{folder}/content",
-             "-certfile", f"{folder}/key.pem", "-nointern", "-out", "/dev/null"],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    return check.stdout if check.returncode else ""
+             "-certfile", f"{folder}/key.pem", "-nointern", "-out", "/dev/null"])
+    return text if status else ""
 
 
 @contextlib.contextmanager

@@ -12,7 +12,8 @@ import re
 import shutil
 import subprocess
 
-from testbed.common import (Trouble, Unavailable, cache_root, cached, digest, run_logged, say)
+from testbed.common import (Trouble, Unavailable, answer_of, cache_root, cached, digest,
+                            run_logged, say)
 from testbed.debian import KEYRING, security_suites, suites_of_main_archive
 from testbed.guest import QemuMachine
 from testbed.kernels import Kernel
@@ -103,13 +104,10 @@ class System:
 
     def run(self, script):
         """Run a shell script in the system. Returns what it has printed, and its status."""
-        done = subprocess.run(
+        return answer_of(
             [*as_root(), "unshare", "--mount", "--pid", "--fork", "--kill-child",
              f"--root={self.root}", "--wd=/", "--mount-proc", "env", "-i", *ENVIRONMENT,
-             "sh", "-ec", script],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, errors="replace", check=False, timeout=LONGEST)
-        return done.stdout, done.returncode
+             "sh", "-ec", script], timeout=LONGEST)
 
     def put(self, paths, folder):
         """Copy files to a folder of the system's; packages there can be named to apt."""

@@ -16,19 +16,11 @@ Documentation/rqspinlock.rst says what the results mean, and what they leave out
 """
 
 import argparse
-import sys
 
-from testbed.common import say, setup
+from testbed.common import positive, say, setup
 from testbed.guest import QemuMachine, UserModeMachine, log_excerpt
 from rqspinlock.seat import SEATS, Selftest, all_runs, kernels, run_all
 from rqspinlock.table import table
-
-
-def positive(text):
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
 
 
 def tests(seat, options):

@@ -11,25 +11,21 @@ none may take longer than half a second. (Its programs may come to a halt, too, 
 the other CPUs.)
 """
 
-import contextlib
 import functools
 import re
-import shutil
-import subprocess
 
-from testbed.common import (BUILD, PROJECT, Trouble, cache_root, cached, compiler_identity,
-                            digest, locked)
+from testbed.common import PROJECT, Trouble
 from testbed.complaints import complaints
 from testbed.guest import HUNG, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import BPF, SEAT, SEAT_X86_64, built_kernel, user_mode_kernel
-from testbed.modules import make_modules
+from testbed.modules import build_apart
+from testbed.programs import static_program
 from rqspinlock.selftest import BTF, selftest
 from locktorture.runs import edited
 
 FOLDER = PROJECT / "tools/rqspinlock/load"
 KERNEL_TEST = "tools/testing/selftests/bpf/test_kmods/bpf_test_rqspinlock.c"
-MODULES = ("bpf_test_rqspinlock.ko", "rqspinlock_cycle.ko")
 CHANGES = "rqspinlock"		# in its port
 EDITS = (
     (r"(?<=^#include <linux/slab.h>\n)", '#include "irq_event.h"\n'),
@@ -71,44 +67,11 @@ def test_modules(kernel):
     """The two test modules, built for a kernel: {file name: content}."""
     if not kernel.source:
         raise Trouble(f"Linux {kernel.version} has no source here to take {KERNEL_TEST} from")
-    name = f"{kernel.name}-rqspinlock"
-    copy = BUILD / name
-    log = BUILD / "log" / f"modules-{name}.log"
-    with locked(BUILD / f"{name}.lock", copy):
-        mark = copy / ".kernel"
-        if not mark.exists() or mark.read_text() != kernel.identity:
-            shutil.rmtree(copy, ignore_errors=True)
-            copy.mkdir(parents=True)
-            mark.write_text(kernel.identity)
-        texts = {file: (FOLDER / file).read_text()
-                 for file in ("Kbuild", "irq_event.h", "rqspinlock_cycle.c")}
-        texts["bpf_test_rqspinlock.c"] = edited(kernel.source, KERNEL_TEST, EDITS,
-                                                "tools/rqspinlock/seat.py")
-        for file, text in texts.items():
-            path = copy / file
-            if not path.exists() or path.read_text() != text:
-                path.write_text(text)
-        log.unlink(missing_ok=True)
-        with locked(kernel.lock, kernel.source) if kernel.lock else contextlib.nullcontext():
-            make_modules(kernel, copy, log)
-        return {file: (copy / file).read_bytes() for file in MODULES}
-
-
-def map_load():
-    """The program that loads a map, linked statically."""
-    source = FOLDER / "map_load.c"
-    command = ["gcc", "-static", "-O2", "-Wall", "-pthread"]
-    key = digest(source.read_bytes(), *command, compiler_identity())
-
-    def build(folder):
-        done = subprocess.run([*command, "-o", folder / "map_load", source], text=True,
-                              capture_output=True, check=False)
-        if done.returncode:
-            raise Trouble(f"{' '.join(command)} {source}: {done.stderr}")
-        return ["map_load"]
-
-    return (cached(cache_root() / "programs" / f"map_load-{key}", build) /
-            "map_load").read_bytes()
+    sources = {file: (FOLDER / file).read_bytes()
+               for file in ("Kbuild", "irq_event.h", "rqspinlock_cycle.c")}
+    sources["bpf_test_rqspinlock.c"] = edited(kernel.source, KERNEL_TEST, EDITS,
+                                              "tools/rqspinlock/seat.py").encode()
+    return build_apart(kernel, "rqspinlock", sources)
 
 
 def kernels(seat, x86_64=False):
@@ -149,11 +112,11 @@ class Run:
 class Deadlocks(Run):
     """The kernel's test: workers, and above them interrupts, in AA, ABBA or ABBCCA."""
 
-    def __init__(self, mode, task_ms=2, irq_ms=1):
+    def __init__(self, mode):
         super().__init__()
         self.name = mode
-        self.parameters = (f"test_mode={MODES.index(mode)} normal_delay={task_ms} "
-                           f"nmi_delay={irq_ms}")
+        # Delays in ms.
+        self.parameters = f"test_mode={MODES.index(mode)} normal_delay=2 nmi_delay=1"
 
     @property
     def command(self):
@@ -237,7 +200,7 @@ class MapLoad(Run):
         self.milliseconds = milliseconds
 
     def files(self, _kernel):
-        return {"map_load": map_load()}
+        return {"map_load": static_program(FOLDER / "map_load.c")}
 
     @property
     def command(self):
@@ -323,14 +286,14 @@ def all_runs(milliseconds=1000):
 BEGIN, END = "rqspinlock-run: begin ", "rqspinlock-run: end "
 
 
-def run_all(machine, runs, timeout=TIMEOUT):
+def run_all(machine, runs):
     """Make runs in one guest, one after the other. Returns its Outcome."""
     script = ON_CPU_0 + WATCH + "".join(
         f"echo '{BEGIN}{number}' | tee /dev/kmsg\n(\n{run.command})\n"
         f"echo '{END}{number}' | tee /dev/kmsg\n" for number, run in enumerate(runs))
     extra = {name: (content, 0o755) for run in runs
              for name, content in run.files(machine.kernel).items()}
-    outcome = run_guest(machine, script, quiet=True, cpus=CPUS, timeout=timeout,
+    outcome = run_guest(machine, script, quiet=True, cpus=CPUS, timeout=TIMEOUT,
                         silence=max(run.silence for run in runs),
                         modules={"files": test_modules(machine.kernel)}, extra=extra)
     for number, run in enumerate(runs):

@@ -3,6 +3,7 @@
 
 from statistics import median
 
+from testbed.common import columns
 from rqspinlock.seat import BOUNDS, Cycle, Deadlocks, MapLoad, Selftest
 
 KINDS = ("ok", "EDEADLK", "ETIMEDOUT", "other")
@@ -62,14 +63,12 @@ def table(made):
     names = list(dict.fromkeys(run.name for runs in made.values() for run in runs))
     lines = [("test", "", *made)]
     for name in names:
-        columns = []
+        sides = []
         for runs in made.values():
             own = [run for run in runs if run.name == name]
-            columns.append(ROWS[type(own[0])](own) if own else {})
-        rows = max(columns, key=len)
+            sides.append(ROWS[type(own[0])](own) if own else {})
+        rows = max(sides, key=len)
         for number, row in enumerate(rows):
             lines.append((name if not number else "", row,
-                          *(column.get(row, "-") for column in columns)))
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    return ["  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip()
-            for line in lines]
+                          *(side.get(row, "-") for side in sides)))
+    return columns(lines)

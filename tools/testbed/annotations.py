@@ -12,12 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 import re
 import shlex
 import shutil
-import subprocess
 
-from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, cache_root, cached,
-                            compiler_environment, cores, is_sealed, locked, output_of, run_logged,
-                            say)
-from testbed.debian import (apt_offering, loader_in, natural, only, own_suites,
+from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, answer_of, cache_root, cached,
+                            compiler_environment, cores, locked, output_of, run_logged, say)
+from testbed.debian import (apt_offering, kept_in, loader_in, only, own_suites,
                             started_with_own_libraries, suites_of_main_archive)
 
 USES = PROJECT / "tools/ci/annotations"
@@ -148,14 +146,13 @@ def analyse(clang, kernel, command_file, folder):
     for before, word in zip(words, words[1:]):
         if before == "-include":
             options += [before, word]
-    done = subprocess.run(
+    said, status = answer_of(
         [*clang, *options, "-Wno-everything", "-Wunused-result", *ANALYSIS,
          f"--warning-suppression-mappings={kernel.source / SUPPRESSIONS}",
-         "-fsyntax-only", words[-1]], cwd=folder, text=True, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    if done.returncode != 0:
-        raise Trouble(f"clang cannot read {words[-1]}:\n{done.stdout[-4000:]}")
-    return done.stdout
+         "-fsyntax-only", words[-1]], cwd=folder)
+    if status:
+        raise Trouble(f"clang cannot read {words[-1]}:\n{said[-4000:]}")
+    return said
 
 
 # A clang that can
@@ -167,10 +164,9 @@ def analysing_clang():
         if version and int(version[1]) >= LEAST_CLANG:
             return [name]
     place = cache_root() / "clang"
-    kept = [folder for folder in place.glob("clang-*")
-            if folder.is_dir() and is_sealed(folder)]
+    kept = kept_in(place, "clang-*")
     if kept:
-        return clang_in(max(kept, key=lambda path: natural(path.name)))
+        return clang_in(kept)
     try:
         apt, names = apt_offering(CLANG_PACKAGE, own_suites(), suites_of_main_archive("sid"))
     except Unavailable as reason:

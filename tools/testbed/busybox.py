@@ -6,8 +6,9 @@ from pathlib import Path
 import platform
 import shutil
 
-from testbed.common import Unavailable, cache_root, cached, is_sealed, say
-from testbed.debian import apt_offering, natural, own_suites, suites_of_main_archive
+from testbed.common import Unavailable, cache_root, cached, say
+from testbed.debian import (apt_offering, kept_in, own_suites, suites_of_main_archive,
+                            version_in)
 
 PACKAGE = "busybox-static"
 PROGRAM = "bin/busybox"
@@ -31,10 +32,7 @@ def busybox(processor=None):
 def foreign_busybox(architecture):
     """Debian's, for another architecture: unpacked, never installed."""
     root = cache_root() / "busybox"
-    kept = [folder for folder in root.glob(f"*_{architecture}")
-            if folder.is_dir() and is_sealed(folder)]
-    folder = max(kept, key=lambda path: natural(path.name)) if kept else \
-        fetched_busybox(root, architecture)
+    folder = kept_in(root, f"*_{architecture}") or fetched_busybox(root, architecture)
     return program_in(folder).read_bytes()
 
 
@@ -53,7 +51,7 @@ def fetched_busybox(root, architecture):
                               architecture=architecture)
     except Unavailable as reason:
         raise Unavailable(f"no busybox for {architecture}: {reason}") from None
-    version = apt.field(PACKAGE, "Version").replace(":", "_")
+    version = version_in(apt, PACKAGE)
 
     def unpack(folder):
         say(f"fetching busybox {version} for {architecture} (about 1 MB)")

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
+import re
 import shutil
 import signal
 import subprocess
@@ -48,6 +49,14 @@ def positive(text):
 
 
 positive.__name__ = "number"
+
+
+def columns(rows, right=()):
+    """The lines of a table of texts; right: which of its columns end at the right."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(text.rjust(width) if place in right else text.ljust(width)
+                      for place, (text, width) in enumerate(zip(row, widths))).rstrip()
+            for row in rows]
 
 
 def cores():
@@ -168,10 +177,8 @@ def run_logged(command, log, what, progress=None, env=None, cwd=None,
 def compiled_files(log):
     """A progress() for make: how many files it has compiled so far."""
     def count():
-        text = Path(log).read_text(errors="replace") if Path(log).exists() else ""
-        done = sum(1 for line in text.splitlines()
-                   if line.lstrip().startswith(("CC ", "AS ", "LD ", "AR ")))
-        return f"{done} files made"
+        text = log.read_text(errors="replace") if log.exists() else ""
+        return f"{len(re.findall(r'^ *(?:CC|AS|LD|AR) ', text, re.MULTILINE))} files made"
     return count
 
 
@@ -184,6 +191,14 @@ def output_of(command, **options):
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout
+
+
+def answer_of(command, env=None, **options):
+    """(what a command says, errors too; its exit status). env: beside this process's own."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+                          env={**os.environ, **(env or {})}, **options)
+    return done.stdout, done.returncode
 
 
 def memory_environment(megabytes, place=SHARED_MEMORY):

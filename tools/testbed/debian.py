@@ -8,8 +8,8 @@ import shutil
 import subprocess
 import tempfile
 
-from testbed.common import (Trouble, Unavailable, cache_root, digest, locked, output_of,
-                            run_logged, say)
+from testbed.common import (Trouble, Unavailable, cache_root, digest, is_sealed, locked,
+                            output_of, run_logged, say)
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
@@ -203,6 +203,19 @@ def missing(pattern, reached, failures):
     if said:
         return f"the Debian archive cannot be read: {said}"
     return "apt has no Debian source"
+
+
+# What is unpacked in the cache
+
+def kept_in(place, pattern):
+    """The newest of the complete entries of the cache in a folder; None without one."""
+    kept = [folder for folder in place.glob(pattern) if folder.is_dir() and is_sealed(folder)]
+    return max(kept, key=lambda folder: natural(folder.name), default=None)
+
+
+def version_in(apt, package):
+    """The version of a package, for the name of a folder."""
+    return apt.field(package, "Version").replace(":", "_")
 
 
 # Programs of another suite than this system's, which bring their own libraries

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Documentation/ as HTML. The extensions of Sphinx are those of the kernel's source."""
+"""Builds the documentation as HTML, by Sphinx with the kernel's extensions."""
 
-import os
+import argparse
 import re
 import shutil
-import subprocess
 
-from testbed.common import BUILD, PROJECT, Unavailable
+from testbed.common import BUILD, PROJECT, Unavailable, answer_of, setup
 from testbed.source import get_source
 
 FOLDER = BUILD / "docs"
@@ -22,15 +21,13 @@ def build_html():
         raise Unavailable("sphinx-build is not installed; run tools/setup docs")
     source = get_source().path
     shutil.rmtree(FOLDER, ignore_errors=True)
-    done = subprocess.run(
+    text, status = answer_of(
         ["sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "-d", FOLDER / "doctrees",
          PROJECT / "Documentation", INDEX.parent],
         # Nothing is written to the kernel's source, compiled extensions neither.
-        env={**os.environ, "srctree": str(source), "PYTHONDONTWRITEBYTECODE": "1"},
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, check=False)
-    if done.returncode:
-        return done.stdout or f"sphinx-build: exit status {done.returncode}"
+        {"srctree": str(source), "PYTHONDONTWRITEBYTECODE": "1"})
+    if status:
+        return text or f"sphinx-build: exit status {status}"
     return ""
 
 
@@ -47,3 +44,12 @@ def broken_links():
             found.append((path, next((place for place in places if place.exists()), places[0])))
     return "".join(f"{path.relative_to(PROJECT)}: {target.relative_to(PROJECT)} is not there\n"
                    for path, target in found if not target.exists())
+
+
+def body():
+    argparse.ArgumentParser(
+        description=__doc__, epilog="A warning is an error.").parse_args()
+    setup("docs")
+    problems = build_html() + broken_links()
+    print(problems or INDEX)
+    return 1 if problems else 0

@@ -9,6 +9,23 @@ from testbed.common import Trouble
 # Lock types with nbqlock's queue nodes.
 OURS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin")
 BROKEN = "broken"		# the lock type that must fail
+# Figures that stay text, whatever they look like.
+TEXTS = {"lock", "cpus", "costs", "verdict"}
+
+
+def value_of(name, text):
+    if name not in TEXTS and re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if name not in TEXTS and re.fullmatch(r"-?\d+\.\d+", text):
+        return float(text)
+    return text
+
+
+def read_figures(text):
+    """The "name value" lines of a result, or of nbqlock's counters; numbers as numbers."""
+    pairs = (line.split(" ", 1) for line in text.splitlines()
+             if " " in line and not line.startswith("@"))
+    return {name: value_of(name, value.strip()) for name, value in pairs}
 
 
 def grows(lock):
@@ -52,16 +69,14 @@ class Run:
                          for key, value in self.settings.items())
         return f"stress_run {self.name} {words}"
 
-    def value(self, name):
-        """A figure of the result as text; None if it is not there."""
-        match = re.search(rf"^{name} (.*)$", self.text, re.MULTILINE)
-        return match.group(1).strip() if match else None
+    @property
+    def figures(self):
+        return read_figures(self.text)
 
     def number(self, name):
-        try:
-            return float(self.value(name))
-        except (TypeError, ValueError):
-            return None
+        """A figure of the result; None if it is not there, or no number."""
+        value = self.figures.get(name)
+        return float(value) if isinstance(value, (int, float)) else None
 
     def marked(self, word):
         """The rest of the first line that the guest has marked with a word."""

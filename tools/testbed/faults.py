@@ -98,19 +98,13 @@ def script_for(kind, seconds):
     return f"{script}sleep {seconds}\nexit $status\n"
 
 
-def provoke_once(machine, modules, kind, seconds):
-    """Boot, make a mistake, and return what came of it."""
-    outcome = run_guest(machine, script_for(kind, seconds), cpus=2, modules=modules,
-                        quiet=True, append=ATTENTIVE if kind in STALLS else (),
-                        timeout=TIMEOUT,
-                        log=BUILD / "log" / f"faults-{machine.kernel.name}-{kind}.log")
-    return Fault(kind, outcome)
-
-
 def provoke(machine, modules, kind):
-    """The same, until it is seen, but for the times in SETTLE only."""
+    """Boot and make a mistake until it is seen, but for the times in SETTLE only: a Fault."""
     for seconds in SETTLE:
-        fault = provoke_once(machine, modules, kind, seconds)
+        fault = Fault(kind, run_guest(
+            machine, script_for(kind, seconds), cpus=2, modules=modules, quiet=True,
+            append=ATTENTIVE if kind in STALLS else (), timeout=TIMEOUT,
+            log=BUILD / "log" / f"faults-{machine.kernel.name}-{kind}.log"))
         if kind == NONE or fault.seen:
             break
     return fault

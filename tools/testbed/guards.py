@@ -4,11 +4,9 @@
 Each claim is yielded as (what is claimed, whether it holds, a report).
 """
 
-import os
 import re
-import subprocess
 
-from testbed.common import BUILD, PROJECT, compiler_environment, locked
+from testbed.common import BUILD, PROJECT, answer_of, compiler_environment, locked
 
 HEAD = """// SPDX-License-Identifier: GPL-2.0
 #include <linux/module.h>
@@ -97,14 +95,11 @@ def compile_all(kernel, folder, cases):
     (folder / "Kbuild").write_text(
         f"obj-m := {' '.join(objects)}\nccflags-y := -I{PROJECT}\n")
     # Objects only, since work() is nowhere; one after the other, to tell them apart.
-    done = subprocess.run(
-        ["make", "-k", "-j1", "-C", kernel.build_dir, f"M={folder}",
-         *kernel.make_options, *objects], text=True, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=3600,
-        env={**os.environ, **compiler_environment()})
-    parts = re.split(r"^  CC \[M\] +\S*?case(\d+)\.o$", done.stdout, flags=re.MULTILINE)
-    said = {int(number): text for number, text in zip(parts[1::2], parts[2::2])}
-    return [said.get(number) for number in range(len(cases))]
+    said, _ = answer_of(["make", "-k", "-j1", "-C", kernel.build_dir, f"M={folder}",
+                         *kernel.make_options, *objects], compiler_environment(), timeout=3600)
+    parts = re.split(r"^  CC \[M\] +\S*?case(\d+)\.o$", said, flags=re.MULTILINE)
+    texts = {int(number): text for number, text in zip(parts[1::2], parts[2::2])}
+    return [texts.get(number) for number in range(len(cases))]
 
 
 def guard_claims(kernel, whole):

@@ -10,22 +10,20 @@ anew, a few times at most, and each such death is said, counted and its log kept
 """
 
 import contextlib
-import gzip
 import os
 from pathlib import Path
 import re
 import secrets
 import select
 import shutil
-import stat
 import subprocess
 import tempfile
 import time
 
-from testbed.busybox import busybox
 from testbed.common import (BUILD, Trouble, Unavailable, MOST_CPUS,
                             cache_root, guest_cpus, kill_group, memory_environment, say)
 from testbed.complaints import COMPLAINTS, complaints, without_known
+from testbed.initramfs import guest_files, initramfs
 
 HUNG = 124			# exit status: killed at the time limit
 DIED = 125			# exit status: panicked, or never came up
@@ -64,37 +62,6 @@ if [ -e $leaks ]; then
 fi
 """
 
-INIT = r"""#!/bin/busybox sh
-# Runs as the guest's first process.
-/bin/busybox mkdir -p /proc /sys /dev /tmp /root /sbin /usr/bin /usr/sbin /etc
-/bin/busybox --install -s
-export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/root
-mount -t proc proc /proc
-mount -t sysfs sysfs /sys
-mount -t devtmpfs devtmpfs /dev
-mount -t tmpfs tmpfs /tmp
-mount -t debugfs debugfs /sys/kernel/debug
-exec >@LINE@ 2>&1 </dev/null
-# While it is open: some lines forget their settings when they are closed.
-stty -F @LINE@ raw -echo
-echo "@WORD@ begun"
-for module in @MODULES@; do
-	insmod /lib/modules/$module || {
-		echo "@WORD@ failed insmod $module"
-		@LEAVE@
-		sleep 1000
-	}
-done
-echo "@WORD@ ready"
-cd /root
-sh /root/.command
-status=$?
-printf '\n@WORD@ exit %d\n' $status
-sync
-@LEAVE@
-sleep 1000
-"""
-
 
 class Outcome:
     """What became of a guest's run."""
@@ -116,48 +83,6 @@ class Outcome:
     @property
     def complaints(self):
         return complaints(self.log)
-
-
-# What the guest is given
-
-def cpio_entry(number, name, mode, content=b"", device=(0, 0)):
-    """One file of a "newc" archive."""
-    fields = (number, mode, 0, 0, 1, 0, len(content), 0, 0, *device,
-              len(name) + 1, 0)
-    head = b"070701" + b"".join(b"%08X" % field for field in fields)
-    head += name.encode() + b"\0"
-    head += b"\0" * (-len(head) % 4)
-    return head + content + b"\0" * (-len(content) % 4)
-
-
-def initramfs(files):
-    """A packed file system of {name: (content, mode)}."""
-    parents = {str(parent) for name in files for parent in Path(name).parents}
-    folders = sorted(parents - {"."} | {"dev"})
-    entries = [(name, stat.S_IFDIR | 0o755, b"", (0, 0)) for name in folders]
-    entries.append(("dev/console", stat.S_IFCHR | 0o600, b"", (5, 1)))
-    entries += [(name, stat.S_IFREG | mode, content, (0, 0))
-                for name, (content, mode) in files.items()]
-    entries.append(("TRAILER!!!", 0, b"", (0, 0)))
-    archive = b"".join(cpio_entry(number, *entry)
-                       for number, entry in enumerate(entries, 1))
-    return gzip.compress(archive, 1)
-
-
-def guest_files(machine, command, modules, extra, word):
-    init = INIT
-    for mark, text in (("@LINE@", machine.line), ("@WORD@", word),
-                       ("@LEAVE@", machine.leave),
-                       ("@MODULES@", " ".join(modules.get("load", [])))):
-        init = init.replace(mark, text)
-    files = {"init": (init.encode(), 0o755),
-             "bin/busybox": (busybox(machine.processor), 0o755),
-             "root/.command": (command.encode() + b"\n", 0o644)}
-    for name, content in modules.get("files", {}).items():
-        files[f"lib/modules/{name}"] = (content, 0o644)
-    for name, (content, mode) in (extra or {}).items():
-        files[f"root/{name}"] = (content, mode)
-    return files
 
 
 # Machines: how a kernel is started
@@ -582,7 +507,7 @@ def judge(outcome, stream, hung, off):
                   if "Kernel panic" in line), None)
     outcome.died_early = not (stream.begun or hung)
     if stream.status is not None:
-        outcome.status = stream.status
+        outcome.status = stream.status if off else stream.status or HUNG
         outcome.problem = None if off else \
             f"the guest did not power off in {POWER_OFF_SECONDS} s; killed"
     elif panic:
@@ -594,8 +519,6 @@ def judge(outcome, stream, hung, off):
         outcome.problem = f"the guest hung: {hung}; killed"
     elif not stream.ready:
         outcome.problem = "the guest never came up"
-    if outcome.problem and stream.status is not None and outcome.status == 0:
-        outcome.status = HUNG
 
 
 def readable(log):

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command line that tools/nbq guest and tools/nbq debian-guest share."""
+"""Boots user-mode Linux with the nbqlock modules and runs a shell command in it."""
 
 import argparse
 from pathlib import Path
 import sys
 
-from testbed.common import Trouble, guest_cpus, positive
-from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, log_excerpt, run_guest)
-from testbed.modules import build_modules, build_user
+from testbed.common import Trouble, digest, guest_cpus, positive, setup
+from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, UserModeMachine, log_excerpt,
+                           run_guest)
+from testbed.kernels import user_mode_kernel
+from testbed.modules import build_modules, build_user, user_sources
 
 LOADED = ["nbqlock.ko", "nbqlock_stress.ko"]
 
 
 def parser(description):
-    """The options that all guests take."""
+    """The options that all guests take, those of tools/nbq debian-guest too."""
     options = argparse.ArgumentParser(
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -62,9 +64,9 @@ def loaded(kernel):
 
 def built_files(kernel, folder):
     """A user's modules and shell scripts for run_guest: {name: (content, mode)}."""
-    files, names = build_user(kernel, folder)
+    _, made = build_user(kernel, f"user-{digest(folder.resolve())}", user_sources(folder))
     scripts = {path.name: (path.read_bytes(), 0o755) for path in sorted(folder.glob("*.sh"))}
-    return {**{name: (files[name], 0o644) for name in names}, **scripts}
+    return {**{name: (content, 0o644) for name, content in made.items()}, **scripts}
 
 
 def outcome_of(options, machine, **more):
@@ -84,3 +86,9 @@ def run(options, machine):
     if outcome.problem or outcome.complaints:
         print(log_excerpt(outcome), file=sys.stderr, flush=True)
     return outcome.status
+
+
+def body():
+    options = parser(__doc__).parse_args()
+    setup("run")
+    return run(options, UserModeMachine(user_mode_kernel()))

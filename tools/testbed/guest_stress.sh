@@ -22,10 +22,8 @@ parameter() {
 	echo $D/*/$1
 }
 
-# stress_run NAME PARAMETER=VALUE...: set the parameters, run, print the summary.
-stress_run() {
-	echo "@run $1"
-	shift
+# set_parameters PARAMETER=VALUE...: false if the driver refuses one.
+set_parameters() {
 	refused=
 	for setting in "$@"; do
 		echo "${setting#*=}" >"$(parameter ${setting%%=*})" && continue
@@ -33,7 +31,14 @@ stress_run() {
 		because ${setting%%=*}
 		refused=1
 	done
-	[ -n "$refused" ] || timed_run
+	[ -z "$refused" ]
+}
+
+# stress_run NAME PARAMETER=VALUE...: set the parameters, run, print the summary.
+stress_run() {
+	echo "@run $1"
+	shift
+	set_parameters "$@" && timed_run
 	echo "@end"
 }
 

@@ -6,12 +6,11 @@ herd7; that of a newer suite runs from a folder of its own, with that suite's li
 """
 
 import re
-import subprocess
 import tempfile
 
-from testbed.common import Unavailable, cache_root, cached, is_sealed, output_of, say
-from testbed.debian import (apt_offering, loader_in, natural, started_with_own_libraries,
-                            suites_of_main_archive)
+from testbed.common import Unavailable, answer_of, cache_root, cached, output_of, say
+from testbed.debian import (apt_offering, kept_in, loader_in, started_with_own_libraries,
+                            suites_of_main_archive, version_in)
 from testbed.source import get_source
 
 SUITES = ("forky", "sid")
@@ -32,12 +31,9 @@ class Herd:
         with tempfile.NamedTemporaryFile("w", suffix=".litmus") as file:
             file.write(text)
             file.flush()
-            done = subprocess.run(
-                [*self.command, "-conf", "linux-kernel.cfg", file.name], cwd=self.model,
-                text=True, errors="replace", stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds,
-                check=False)
-        return done.stdout
+            text, _ = answer_of([*self.command, "-conf", "linux-kernel.cfg", file.name],
+                                cwd=self.model, timeout=seconds)
+        return text
 
 
 def kernel_model():
@@ -53,10 +49,9 @@ def herd_command():
     if version_of(["herd7"]) >= LEAST_VERSION:
         return ["herd7"]
     place = cache_root() / "herd"
-    kept = [folder for folder in place.glob("herdtools7_*")
-            if folder.is_dir() and is_sealed(folder)]
+    kept = kept_in(place, "herdtools7_*")
     if kept:
-        return herd_in(max(kept, key=lambda path: natural(path.name)))
+        return herd_in(kept)
     try:
         apt, names = apt_offering("herdtools7",
                                   *(suites_of_main_archive(suite) for suite in SUITES))
@@ -74,7 +69,7 @@ def version_of(command):
 
 
 def unpacked_herd(apt, package, place):
-    version = apt.field(package, "Version").replace(":", "_")
+    version = version_in(apt, package)
 
     def unpack(folder):
         say(f"fetching {package} {version} (about 40 MB)")

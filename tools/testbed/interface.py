@@ -98,8 +98,9 @@ def exports(folder):
               for name, mode in PARAMETER.findall(text))]
 
 
-def interface(folder=PROJECT / "nbqlock"):
+def interface():
     """All lines, sorted."""
+    folder = PROJECT / "nbqlock"
     found = exports(folder)
     for header in HEADERS:
         found += [f"{header}: {line}" for line in interface_of((folder / header).read_text())]

@@ -6,9 +6,8 @@ of these. Options that only that release's compiler knows are taken back.
 """
 
 import re
-import subprocess
 
-from testbed.common import output_of
+from testbed.common import answer_of, output_of
 from testbed.debian import loader_in
 
 LIBRARIES = ("libc6", "libelf1t64", "zlib1g", "libzstd1")
@@ -33,9 +32,8 @@ def is_program(path):
 
 def lacks_libraries(program):
     """Whether this system's libraries are missing, or too old for a program."""
-    done = subprocess.run(["ldd", program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)
-    return "not found" in done.stdout
+    text, _ = answer_of(["ldd", program])
+    return "not found" in text
 
 
 def write_program(path, text):
@@ -60,11 +58,11 @@ def mend_programs(apt, folder):
                                            program=program))
 
 
-def options_to_take_back(config, compiler="gcc"):
+def options_to_take_back(config):
     """Settings as words for make, where this compiler does not know their options."""
     return [f"{name}=" for name, option in OPTIONS.items()
             if re.search(rf"^{name}=y$", config, re.MULTILINE) and
-            output_of([compiler, option, "-E", "-x", "c", "/dev/null"]) is None]
+            output_of(["gcc", option, "-E", "-x", "c", "/dev/null"]) is None]
 
 
 def same_pahole(config):

@@ -4,8 +4,8 @@
 The tree is not touched. The copy is folders of links to it; the project's sources are at nbq/,
 its headers at include/nbqlock/, and CONFIG_NBQLOCK=y builds them in. The changes of a
 subject are in tools/SUBJECT/port: files are put where they are in that folder, and *.patch at its
-top are unified diffs. Each hunk must fit in exactly one place of its file: a kernel in which one does not is
-refused.
+top are unified diffs. Each hunk must fit in exactly one place of its file: a kernel in which one
+does not is refused.
 
 Copies and objects are kept in the cache and built incrementally: sources are written where
 their content changes only, whichever clone they come from.
@@ -15,10 +15,9 @@ from pathlib import Path
 import re
 import shutil
 
-from testbed.common import (BUILD, PROJECT, Trouble, cache_root, compiled_files,
-                            compiler_environment, compiler_identity, cores, digest, locked,
-                            run_logged, say)
-from testbed.kernels import Kernel, configure, require_host
+from testbed.common import (BUILD, PROJECT, Trouble, cache_root, compiler_identity, digest, locked,
+                            say)
+from testbed.kernels import Kernel, announce, make_all, require_host
 from testbed.modules import source_files
 from testbed.source import get_source
 
@@ -190,8 +189,7 @@ class KernelCopy:
                 say(f"{build_dir} was left half-made; making it again")
                 shutil.rmtree(build_dir)
             if not build_dir.exists():
-                say(f"building the kernel \"{recipe.folder}\", Linux {self.source.version} "
-                    f"(about 5 CPU-minutes; {cores()} CPUs here)")
+                announce(recipe, self.source)
             build_dir.mkdir(parents=True, exist_ok=True)
             whole.unlink(missing_ok=True)
             make_all(recipe, self.tree, build_dir, log)
@@ -211,26 +209,6 @@ class KernelCopy:
         kernel.lock = f"{self.folder}.lock"
         kernel.modules = {Path(path).name: (build_dir / path).read_bytes() for path in modules}
         return kernel
-
-
-def make_all(recipe, tree, build_dir, log):
-    """One run of make. What is left of one that was killed is not trusted."""
-    log.unlink(missing_ok=True)
-    make = ["make", "-C", tree, f"O={build_dir}", *recipe.options]
-    configure(recipe, make, build_dir, log)
-    status = run_logged([*make, f"-j{cores() + 1}", "all"], log, "building the kernel",
-                        progress=compiled_files(log), env=compiler_environment(), check=False)
-    (build_dir / ".whole").touch()
-    if status:
-        raise Trouble(f"building the kernel \"{recipe.folder}\" failed; log: {log}\n"
-                      f"{errors_in(log)}")
-
-
-def errors_in(log):
-    """The compiler's errors, or the last lines."""
-    lines = Path(log).read_text(errors="replace").splitlines()
-    wrong = [line for line in lines if "error:" in line or "undefined reference" in line]
-    return "\n".join(wrong[:10] or lines[-20:])
 
 
 def built_copy(recipe, *changes, modules=(), replaced=None, undone=()):

@@ -70,7 +70,7 @@ SEAT = Recipe("rqspinlock", "um", "linux", "guest", "rqspinlock")
 SEAT_X86_64 = Recipe("rqspinlock-x86_64", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64",
                      "bpf", "rqspinlock")
 # A virtio console, with its lock as it is and an nbq_spin: built from a copy of the tree
-# (testbed/console.py).
+# (console/stall.py).
 HVC = Recipe("hvc-nbqlock", "um", "linux", "guest", "hvc")
 ARM64_TOOLS = "" if platform.machine() == "aarch64" else "aarch64-linux-gnu-"
 ARM64 = Recipe("arm64", "arm64", "arch/arm64/boot/Image", "qemu", "arm64", tools=ARM64_TOOLS)
@@ -130,15 +130,8 @@ def built_kernel(recipe):
     folder = cache_root() / recipe.folder / f"{source.version}-{key}"
 
     def build(build_dir):
-        say(f"building the kernel \"{recipe.folder}\", Linux {source.version} "
-            f"(about 5 CPU-minutes; {cores()} CPUs here)")
-        log = folder.with_suffix(".log")
-        log.unlink(missing_ok=True)
-        make = ["make", "-C", source.path, f"O={build_dir}", *recipe.options]
-        configure(recipe, make, build_dir, log)
-        run_logged([*make, f"-j{cores() + 1}", "all"], log,
-                   "building the kernel", progress=compiled_files(log),
-                   env=compiler_environment())
+        announce(recipe, source)
+        make_all(recipe, source.path, build_dir, folder.with_suffix(".log"))
         return [recipe.image, "Module.symvers", ".config"]
 
     cached(folder, build)
@@ -148,6 +141,31 @@ def built_kernel(recipe):
     kernel.source = source.path
     kernel.words = recipe.words
     return kernel
+
+
+def announce(recipe, source):
+    say(f"building the kernel \"{recipe.folder}\", Linux {source.version} "
+        f"(about 5 CPU-minutes; {cores()} CPUs here)")
+
+
+def make_all(recipe, tree, build_dir, log, target="all", what="building the kernel"):
+    """One run of make. What is left of one that was killed is not trusted."""
+    log.unlink(missing_ok=True)
+    make = ["make", "-C", tree, f"O={build_dir}", *recipe.options]
+    configure(recipe, make, build_dir, log)
+    status = run_logged([*make, f"-j{cores() + 1}", target], log, what,
+                        progress=compiled_files(log), env=compiler_environment(), check=False)
+    (build_dir / ".whole").touch()
+    if status:
+        raise Trouble(f"building the kernel \"{recipe.folder}\" failed; log: {log}\n"
+                      f"{errors_in(log)}")
+
+
+def errors_in(log):
+    """The compiler's errors, or the last lines."""
+    lines = Path(log).read_text(errors="replace").splitlines()
+    wrong = [line for line in lines if "error:" in line or "undefined reference" in line]
+    return "\n".join(wrong[:10] or lines[-20:])
 
 
 def configure(recipe, make, build_dir, log):

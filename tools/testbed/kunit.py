@@ -115,9 +115,9 @@ def write_kconfig(tree, path):
 SHORT_SUITE = "nbq_deadline"
 
 
-def run_suites(name_filter=None, testbed=MULTIPROCESSOR):
+def run_suites(name_filter):
     """Build the kernel with the suites in it, boot it, check the run. Returns a Result."""
-    [result] = run_boots([Boot(name_filter)], testbed)
+    [result] = run_boots([Boot(name_filter)])
     return result
 
 
@@ -240,8 +240,7 @@ def died_early(kernel_log):
 def compiled_objects(folder):
     """A progress(): kunit.py keeps make's output to itself, so count objects."""
     def count():
-        made = sum(len([name for name in files if name.endswith(".o")])
-                   for _, _, files in os.walk(folder))
+        made = sum(name.endswith(".o") for _, _, files in os.walk(folder) for name in files)
         return f"{made} object files"
     return count
 

@@ -6,11 +6,11 @@ __mmiowb_state, and a release makes the barrier that a writel() between them has
 for, as in <linux/spinlock.h>. Seen in the object code, by the relocations.
 """
 
-import os
 import re
 import subprocess
 
-from testbed.common import BUILD, PROJECT, Trouble, compiler_environment, disassembly, locked
+from testbed.common import (BUILD, PROJECT, Trouble, answer_of, compiler_environment,
+                            disassembly, locked)
 from testbed.kernels import RISCV64_TOOLS as TOOLS
 
 STATE = "__mmiowb_state"
@@ -101,13 +101,11 @@ def probe_users(kernel):
         (folder / "probe.c").write_text(probe_text())
         (folder / "probe.o").unlink(missing_ok=True)
         (folder / "Kbuild").write_text(f"obj-m := probe.o\nccflags-y := -I{PROJECT}\n")
-        done = subprocess.run(
-            ["make", "-C", kernel.build_dir, f"M={folder}", *kernel.make_options,
-             "probe.o"], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, check=False, timeout=600,
-            env={**os.environ, **compiler_environment()})
-        if done.returncode:
-            raise Trouble(f"the probe does not compile:\n{done.stdout}")
+        text, status = answer_of(
+            ["make", "-C", kernel.build_dir, f"M={folder}", *kernel.make_options, "probe.o"],
+            compiler_environment(), timeout=600)
+        if status:
+            raise Trouble(f"the probe does not compile:\n{text}")
         return state_users(folder / "probe.o")
 
 

@@ -5,6 +5,7 @@ Several kernels build the same sources, so each has a copy under build/, which
 is brought up to date by content: dates say nothing in a fresh clone.
 """
 
+import contextlib
 from pathlib import Path
 import shutil
 
@@ -71,10 +72,9 @@ def make_modules(kernel, folder, log, *options):
                env=compiler_environment())
 
 
-def make_user(kernel, copy, folder, log, *options):
-    """A user of nbqlock, built as its own Makefile would build it."""
-    make_modules(kernel, copy / folder, log, *options, f"NBQLOCK={copy}",
-                 f"KBUILD_EXTRA_SYMBOLS={copy}/Module.symvers")
+def against(copy):
+    """The options for a user of nbqlock, which is built in a copy."""
+    return f"NBQLOCK={copy}", f"KBUILD_EXTRA_SYMBOLS={copy}/Module.symvers"
 
 
 def build_modules(kernel, *users):
@@ -101,46 +101,49 @@ def built(kernel, name, users=(), more=(), *options, sources=None):
         log.unlink(missing_ok=True)
         make_modules(kernel, copy, log, *options)
         for user in users:
-            make_user(kernel, copy, user, log)
+            make_modules(kernel, copy / user, log, *against(copy))
         for module in wanted:
             if not (copy / module).exists():
                 raise Trouble(f"the build made no {module}; log: {log}")
         return {Path(module).name: (copy / module).read_bytes() for module in wanted}
 
 
-def user_sources(folder, default=None):
-    """What a user's folder is built from: {name: content}, or the default without a Kbuild."""
+def user_sources(folder):
+    """What a user's folder is built from: {name: content}."""
     if not (folder / "Kbuild").is_file():
-        if default is not None:
-            return default
         raise Trouble(f"{folder} has no Kbuild: name the folder of a module that uses nbqlock, "
                       "such as Documentation/example")
     return {path.name: path.read_bytes() for path in folder.iterdir() if is_source(path)}
 
 
-def build_user(kernel, folder):
-    """nbqlock, and the modules of any folder that uses it, for a kernel.
+def build_apart(kernel, what, sources, *options):
+    """Build modules in a folder of their own for a kernel: {file name: content}.
 
-    Returns ({file name: content}, the names of the folder's modules).
+    what: for the folder's name; sources: {name: content}.
     """
-    sources = user_sources(folder)
-    name = f"{kernel.name}-user-{digest(folder.resolve())}"
+    name = f"{kernel.name}-{what}"
     copy = BUILD / name
     log = BUILD / "log" / f"modules-{name}.log"
+    mark = copy / ".kernel"
+    identity = digest(kernel.identity, *(part for each in sorted(sources.items()) for part in each))
     with locked(BUILD / f"{name}.lock", copy):
-        files = built(kernel, kernel.name)
-        nbqlock = BUILD / kernel.name
-        copy.mkdir(parents=True, exist_ok=True)
-        if user_sources(copy, {}) != sources:
-            shutil.rmtree(copy)
-            copy.mkdir()
+        if not mark.exists() or mark.read_text() != identity:
+            shutil.rmtree(copy, ignore_errors=True)
+            copy.mkdir(parents=True)
             for file, content in sources.items():
                 (copy / file).write_bytes(content)
+            mark.write_text(identity)
         log.unlink(missing_ok=True)
-        make_modules(kernel, copy, log, f"NBQLOCK={nbqlock}",
-                     f"KBUILD_EXTRA_SYMBOLS={nbqlock}/Module.symvers")
-        made = {path.name: path.read_bytes() for path in sorted(copy.glob("*.ko"))}
-    return {**files, **made}, list(made)
+        with locked(kernel.lock, kernel.source) if kernel.lock else contextlib.nullcontext():
+            make_modules(kernel, copy, log, *options)
+        return {path.name: path.read_bytes() for path in sorted(copy.glob("*.ko"))}
+
+
+def build_user(kernel, what, sources):
+    """The same of modules that use nbqlock. Returns (the files of both, those of the folder)."""
+    files = built(kernel, kernel.name)
+    made = build_apart(kernel, what, sources, *against(BUILD / kernel.name))
+    return {**files, **made}, made
 
 
 def checked_build(kernel, *options):
@@ -154,5 +157,5 @@ def checked_build(kernel, *options):
         log.unlink(missing_ok=True)
         make_modules(kernel, copy, log, *options)
         for user in USERS:
-            make_user(kernel, copy, user, log, *options)
+            make_modules(kernel, copy / user, log, *options, *against(copy))
         return log.read_text(errors="replace")

@@ -2,10 +2,10 @@
 """Debian's perf for a guest, with the libraries that it needs."""
 
 import re
-import subprocess
 
-from testbed.common import Trouble, Unavailable, cache_root, cached, is_sealed, say
-from testbed.debian import apt_offering, loader_in, natural, only, suites_of_main_archive
+from testbed.common import Trouble, Unavailable, answer_of, cache_root, cached, say
+from testbed.debian import (apt_offering, kept_in, loader_in, only, suites_of_main_archive,
+                            version_in)
 
 SUITE = "trixie"		# its perf lock contention shows locks by address
 PACKAGE = "linux-perf"
@@ -23,15 +23,14 @@ LIBRARY = re.compile(r"\s*(\S+) => (not found|\S+)")
 def unpacked():
     """A folder with the packages, fetched if the cache does not have it."""
     place = cache_root() / "perf"
-    kept = [folder for folder in place.glob(f"{PACKAGE}_*")
-            if folder.is_dir() and is_sealed(folder)]
+    kept = kept_in(place, f"{PACKAGE}_*")
     if kept:
-        return max(kept, key=lambda path: natural(path.name))
+        return kept
     try:
         apt, _ = apt_offering(PACKAGE, suites_of_main_archive(SUITE))
     except Unavailable as reason:
         raise Unavailable(f"no perf of Debian's {SUITE}: {reason}") from None
-    version = apt.field(PACKAGE, "Version").replace(":", "_")
+    version = version_in(apt, PACKAGE)
 
     def unpack(folder):
         say(f"fetching {PACKAGE} {version} and its libraries (about 50 MB)")
@@ -60,10 +59,9 @@ def guest_files():
     """{name: (content, mode)} for run_guest()."""
     folder = unpacked()
     loader, program = loader_in(folder), program_in(folder)
-    done = subprocess.run([loader, "--library-path", loader.parent, "--list", program], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    listed, _ = answer_of([loader, "--library-path", loader.parent, "--list", program])
     paths = {"perf": program, "ld.so": loader.resolve(),
-             **{f"lib/{name}": path for name, path in libraries(done.stdout).items()}}
+             **{f"lib/{name}": path for name, path in libraries(listed).items()}}
     files = {}
     for name, path in paths.items():
         with open(path, "rb") as file:

@@ -7,8 +7,8 @@ import re
 import shutil
 
 from testbed.common import (Trouble, Unavailable, cache_root, cached, digest,
-                            is_sealed, output_of, run_logged, say)
-from testbed.debian import apt_offering, natural, suites_of_main_archive
+                            output_of, run_logged, say)
+from testbed.debian import apt_offering, kept_in, suites_of_main_archive, version_in
 
 PREFERRED_SERIES = os.environ.get("NBQ_KERNEL", "7.2")
 OLDEST = (6, 19)		# the first with SMP in user-mode Linux
@@ -126,14 +126,11 @@ def tree_files(tree):
 
 def cached_source():
     """A tree that was fetched earlier: the preferred series, else the newest."""
-    trees = [tree for tree in (cache_root() / "source").glob("linux-source-*")
-             if tree.is_dir() and is_sealed(tree)]
-    preferred = [tree for tree in trees
-                 if tree.name.startswith(f"linux-source-{PREFERRED_SERIES}_")]
-    if "NBQ_KERNEL" in os.environ:
-        trees = preferred
-    trees = sorted(preferred or trees, key=lambda tree: natural(tree.name))
-    return Source(trees[-1], trees[-1].name) if trees else None
+    place = cache_root() / "source"
+    tree = kept_in(place, f"linux-source-{PREFERRED_SERIES}_*")
+    if not tree and "NBQ_KERNEL" not in os.environ:
+        tree = kept_in(place, "linux-source-*")
+    return Source(tree, tree.name) if tree else None
 
 
 def fetched_source():
@@ -170,7 +167,7 @@ def newest_series(suites):
 
 
 def unpacked_source(apt, package):
-    version = apt.field(package, "Version").replace(":", "_")
+    version = version_in(apt, package)
 
     def unpack(folder):
         say(f"fetching the source of Linux {version} (about 160 MB; 1.7 GB unpacked)")

@@ -7,11 +7,10 @@ That of Debian's next release runs from a folder of its own, with that release's
 
 from pathlib import Path
 import shutil
-import subprocess
 import tempfile
 
-from testbed.common import Trouble, Unavailable, cache_root, cached, is_sealed, say
-from testbed.debian import apt_offering, natural, suites_of_main_archive
+from testbed.common import Trouble, Unavailable, answer_of, cache_root, cached, say
+from testbed.debian import apt_offering, kept_in, suites_of_main_archive, version_in
 
 SUITES = ("trixie-backports", "forky", "sid")
 # What the kernel itself asks of it.
@@ -29,10 +28,8 @@ def knows_new_words(program):
     with tempfile.NamedTemporaryFile("w", suffix=".c") as file:
         file.write(NEW_WORD)
         file.flush()
-        done = subprocess.run([program, file.name], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              check=False)
-    return done.returncode == 0 and "error" not in done.stdout
+        text, status = answer_of([program, file.name])
+    return status == 0 and "error" not in text
 
 
 def new_sparse():
@@ -40,10 +37,9 @@ def new_sparse():
     own = shutil.which("sparse")
     if own and knows_new_words(own):
         return own
-    kept = [folder for folder in (cache_root() / "sparse").glob("sparse_*")
-            if folder.is_dir() and is_sealed(folder)]
+    kept = kept_in(cache_root() / "sparse", "sparse_*")
     if kept:
-        return max(kept, key=lambda path: natural(path.name)) / "sparse"
+        return kept / "sparse"
     for suite in SUITES:
         program = fetched_sparse(suite)
         if program:
@@ -58,7 +54,7 @@ def fetched_sparse(suite):
         apt, _ = apt_offering("sparse", suites_of_main_archive(suite))
     except Unavailable:
         return None
-    version = apt.field("sparse", "Version").replace(":", "_")
+    version = version_in(apt, "sparse")
 
     def unpack(folder):
         say(f"fetching sparse {version}")

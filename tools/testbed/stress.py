@@ -19,6 +19,14 @@ ROUNDS = 4
 LONGER = 4
 
 
+def reloaded(parameter):
+    """A command for a guest: the modules are loaded anew, nbqlock with a parameter."""
+    return f"""
+rmmod nbqlock_stress && rmmod nbqlock
+insmod /lib/modules/nbqlock.ko {parameter} && insmod /lib/modules/nbqlock_stress.ko
+"""
+
+
 def lock_types(machine, modules, cpus=None):
     """All that the driver has in this kernel, in its order, but for the broken one."""
     outcome = run_guest(machine, "cat /sys/kernel/debug/nbqlock_stress/locks",
@@ -102,3 +110,27 @@ def read_runs(output, runs):
             text, end, _ = text.partition("@end\n")
             run.text = re.sub(r"^@progress .*\n", "", text, flags=re.MULTILINE)
             run.complete = bool(end)
+
+
+class Tables:
+    """What the files of a run's result hold, each printed behind "@file RUN NAME": header, rows."""
+
+    def __init__(self, output, run):
+        parts = re.split(rf"^@file {run.name} (\w+)\n", output, flags=re.MULTILINE)
+        texts = {name: re.split("^@", text, flags=re.MULTILINE)[0]
+                 for name, text in zip(parts[1::2], parts[2::2])}
+        self.lines = {name: text.splitlines() for name, text in texts.items()}
+
+    def table(self, name):
+        """The rows of a file, each a {column: text}."""
+        head, *rows = self.lines.get(name) or [""]
+        return [dict(zip(head.split(), row.split())) for row in rows]
+
+    def rows(self, name):
+        """Those of the contenders, or of a histogram."""
+        if name in self.lines:
+            return self.table(name)
+        return [row for row in self.table("histograms") if row["histogram"] == name]
+
+    def total(self, name, column="count"):
+        return sum(int(row[column]) for row in self.rows(name))

@@ -13,11 +13,12 @@ import subprocess
 import tempfile
 
 from testbed.guest import QemuMachine, log_excerpt, run_guest
-from testbed.guest_cli import LOADED
+from testbed.guest_cli import loaded
 from testbed.kernels import debian_kernel
 from testbed.modules import build_modules
-from testbed.driver import OURS, Run, grows
-from testbed.stress import FILES as STRESS_FILES, Unseen, problem_with, read_runs, until_seen
+from testbed.driver import OURS, Run, grows, read_figures
+from testbed.stress import (FILES as STRESS_FILES, Unseen, problem_with, read_runs, reloaded,
+                            until_seen)
 
 SERIES = "6.12"			# has event tracing, and lets modules use the kernel's own
 CPUS = 3			# a holder, a waiter that times out, its successor
@@ -58,10 +59,9 @@ traced_run() {{
 set_events 1 lock/contention_begin lock/contention_end nbqlock
 """
 # Growth only.
-RELOAD_SMALL = """
+RELOAD_SMALL = f"""
 set_events 0 lock nbqlock
-rmmod nbqlock_stress && rmmod nbqlock
-insmod /lib/modules/nbqlock.ko pool_nodes=1 && insmod /lib/modules/nbqlock_stress.ko
+{reloaded("pool_nodes=1")}
 set_events 1 nbqlock/nbq_pool_grow
 """
 
@@ -106,8 +106,7 @@ class Trace:
                      re.findall(r"(?:overrun|dropped events): (\d+)", part("trace"))]
         self.skipped = [[int(word) for word in line.split()]
                       for line in part("skipped").splitlines()]
-        self.total = {name: int(value) for name, value in
-                      re.findall(r"^(\w+) (\d+)$", part("total"), re.MULTILINE)}
+        self.total = read_figures(part("total"))
 
     def named(self, name, lock=None):
         return [event for event in self.events
@@ -271,7 +270,7 @@ def cost_claims():
 def traced_claims():
     """Runs of each of our locks, with the events on."""
     kernel = debian_kernel(SERIES)
-    modules = {"files": build_modules(kernel), "load": LOADED}
+    modules = loaded(kernel)
     # Long enough for everybody to stand in the queue, and for those in the middle to
     # leave it, even if the machine takes a CPU away from time to time.
     settings = {"threads": CPUS, "cpus": f"0-{CPUS - 1}", "sample_every": 1,

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 import errno
 import re
 
+from testbed.driver import read_figures
 from testbed.lines import Lines
 
 ENTRY = re.compile(r"^\{ (.*?) *\} +(.*)$")
@@ -14,7 +15,6 @@ NUMBER = re.compile(r"(\w+): +(\d+)")
 EVENT = re.compile(r"\[(\d+)\] .*?: (nbq_wait_begin|nbq_wait_end): lock=(.*?) caller=(.*?) "
                    r"holder_cpu=(-?\d+)(?: ret=(-?\d+) waited_ns=(\d+))?$")
 DROPPED = re.compile(r"(?:Dropped|overrun|dropped events): (\d+)")
-FAILURES = {-errno.ETIMEDOUT: "timeouts", -errno.EDEADLK: "deadlocks"}
 
 
 def signed(number):
@@ -61,25 +61,21 @@ class LockCounts:
     def waits(self):
         return sum(self.holders.values())
 
-    def ended(self, wanted):
-        """Ended waits whose error wanted() is true for."""
-        return sum(count for (ret, _), (count, _) in self.results.items() if wanted(ret))
+    def ended(self, error):
+        """Waits that ended in an error; 0: acquired."""
+        return sum(count for (ret, _), (count, _) in self.results.items() if ret == error)
 
     @property
     def acquired(self):
-        return self.ended(lambda ret: not ret)
+        return self.ended(0)
 
     @property
     def timeouts(self):
-        return self.ended(lambda ret: ret == -errno.ETIMEDOUT)
+        return self.ended(-errno.ETIMEDOUT)
 
     @property
     def deadlocks(self):
-        return self.ended(lambda ret: ret == -errno.EDEADLK)
-
-    @property
-    def no_node(self):
-        return self.ended(lambda ret: ret == -errno.ENOMEM)
+        return self.ended(-errno.EDEADLK)
 
     @property
     def mean_ns(self):
@@ -122,11 +118,6 @@ class Sample:
         self.is_part = is_part	# of the events only
 
 
-def read_total(text):
-    return {name: int(value) for name, value in re.findall(r"^(\w+) (\d+)$", text,
-                                                           re.MULTILINE)}
-
-
 def histograms(text):
     """The entries of an event's histograms: ({key: text}, {value: number})."""
     for line in text.splitlines():
@@ -164,7 +155,7 @@ class Histograms:
             self.least[name] = min(self.least[name], counts.waiters)
             counts.waiters -= self.least[name]
         lost = sum(map(int, DROPPED.findall(parts.get("begin", "") + parts.get("end", ""))))
-        return Sample(float(parts["time"].split()[0]), locks, read_total(parts["total"]), lost)
+        return Sample(float(parts["time"].split()[0]), locks, read_figures(parts["total"]), lost)
 
     @staticmethod
     def add(counts, keys, values):
@@ -204,7 +195,7 @@ class Recording:
         for name in self.begun.values():
             self.locks[name].waiters += 1
         return Sample(float(parts["time"].split()[0]), snapshot(self.locks),
-                      read_total(parts["total"]), self.lost, is_part=True)
+                      read_figures(parts["total"]), self.lost, is_part=True)
 
     def add(self, cpu, event, lock, caller, holder_cpu, ret, waited_ns):
         name = plain_symbol(lock)

@@ -99,11 +99,11 @@ top_sample() {
 """
 
 
-def guest_start(process=1):
+def guest_start():
     """The functions top_on, top_off and top_sample of a guest's shell."""
     def writes(setup):
         return "\n".join(f"\t\ttop_write {file} '{text}'" for file, text in setup)
 
-    return GUEST_START.replace("@HISTOGRAMS@", writes(histogram_setup(process))) \
+    return GUEST_START.replace("@HISTOGRAMS@", writes(histogram_setup(1))) \
         .replace("@RECORDING@", writes(recording_setup())) \
-        .replace("@REMOVAL@", writes(histogram_removal(process)))
+        .replace("@REMOVAL@", writes(histogram_removal(1)))

@@ -23,9 +23,7 @@ WATCH = """
 . /root/stress.sh
 @START@
 top_on
-for setting in @SETTINGS@; do
-	echo "${setting#*=}" >"$(parameter ${setting%%=*})" || echo "@refused $setting"
-done
+set_parameters @SETTINGS@
 echo 1 >$D/run &
 run=$!
 until read -r state <$D/status && [ "${state%% *}" = running ]; do
@@ -40,29 +38,28 @@ while [ $left -gt 0 ]; do
 done
 echo 0 >$D/run
 wait $run
-@END@
 top_off
 """
 
 
-def watched(machine, cpus, settings, interval, count, sink, end="", more=None):
-    """Run the load in a guest, and let sink hear its samples. Returns the Outcome."""
-    words = " ".join(f"{name}={value}" for name, value in settings.items())
-    script = WATCH
-    for mark, text in (("@START@", guest_start()), ("@SETTINGS@", words),
-                       ("@COUNT@", count), ("@INTERVAL@", interval), ("@END@", end)):
-        script = script.replace(mark, str(text))
-    return run_guest(machine, script, cpus=cpus, modules=loaded(machine.kernel),
-                     extra={**FILES, **(more or {})}, quiet=True, sink=sink,
-                     timeout=SLOWNESS * interval * count + SPARE_SECONDS)
+def settings_of(cpus, duration_ms, settings):
+    """The driver's: LOAD on all CPUs, but for what is set."""
+    return {**LOAD, "threads": cpus, "cpus": f"0-{cpus - 1}" if cpus > 1 else "0",
+            "duration_ms": duration_ms, **settings}
 
 
 def watch(machine, cpus, settings, interval, count, show):
     """The view of a guest: show(parts) gets each sample."""
     parts = Parts(show)
-    settings = {**LOAD, "threads": cpus, "cpus": f"0-{cpus - 1}" if cpus > 1 else "0",
-                "duration_ms": LONGEST_MS, **settings}
-    outcome = watched(machine, cpus, settings, interval, count, parts)
+    words = " ".join(f"{name}={value}" for name, value in
+                     settings_of(cpus, LONGEST_MS, settings).items())
+    script = WATCH
+    for mark, text in (("@START@", guest_start()), ("@SETTINGS@", words),
+                       ("@COUNT@", count), ("@INTERVAL@", interval)):
+        script = script.replace(mark, str(text))
+    outcome = run_guest(machine, script, cpus=cpus, modules=loaded(machine.kernel), extra=FILES,
+                        quiet=True, sink=parts,
+                        timeout=SLOWNESS * interval * count + SPARE_SECONDS)
     if outcome.problem or parts.refused:
         raise Trouble("\n".join([*parts.refused[:5], log_excerpt(outcome)]))
 
@@ -74,10 +71,9 @@ OFF, ON = "off", "on"
 
 def overhead(machine, cpus, settings, rounds, seconds):
     """[(acquisitions a second off, on)] of the load, with nothing on and with all on, in turn."""
-    runs = [Run(f"{state}-{number}", **{
-        **LOAD, "threads": cpus, "cpus": f"0-{cpus - 1}" if cpus > 1 else "0",
-        "duration_ms": max(1, round(1000 * seconds)), **settings})
-        for number in range(rounds) for state in (OFF, ON)]
+    settings = settings_of(cpus, max(1, round(1000 * seconds)), settings)
+    runs = [Run(f"{state}-{number}", **settings)
+            for number in range(rounds) for state in (OFF, ON)]
     script = ". /root/stress.sh\n" + guest_start()
     for run in runs:
         script += f"top_on\n{run.command}\ntop_off\n" if run.name.startswith(ON) else \

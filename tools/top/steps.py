@@ -156,9 +156,7 @@ perf_run() {
 	echo "@run $1"
 	name=$1
 	shift
-	for setting in "$@"; do
-		echo "${setting#*=}" >"$(parameter ${setting%%=*})" || echo "@refused $setting"
-	done
+	set_parameters "$@"
 	$PERF lock record -a -o /tmp/perf.data -- sh -c "echo 1 >$D/run" >/tmp/said 2>&1
 	echo "@status $?"
 	cat $D/result/summary

@@ -4,13 +4,14 @@
 from collections import Counter
 import errno
 
+from testbed.common import columns
+
 SORTS = {"waiting": lambda counts: counts.waiters, "waits": lambda counts: counts.waits,
          "timeouts": lambda counts: counts.timeouts,
          "deadlocks": lambda counts: counts.deadlocks, "mean": lambda counts: counts.mean_ns,
          "p99": lambda counts: counts.percentile_ns(0.99)}
 HEAD = ("lock", "waiting", "holder", "waits", "acquired", "timeouts", "deadlocks", "mean us",
         "p99 us")
-TEXTS = 1			# columns at the left that are texts
 ERRORS = {-errno.ETIMEDOUT: "timeout", -errno.EDEADLK: "deadlock", -errno.ENOMEM: "no node"}
 # (what the view calls it, the counters that add up to it)
 TOTALS = (("acquired without a wait (not of nbq_spin)", ("acquired_uncontended",)),
@@ -37,13 +38,6 @@ def row_texts(name, counts):
     return (name, str(counts.waiters), holder_text(counts.holder), str(counts.waits),
             str(counts.acquired), str(counts.timeouts), str(counts.deadlocks),
             microseconds(counts.mean_ns), f"<{microseconds(p99)}" if p99 else "-")
-
-
-def table(rows):
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(text.ljust(width) if column < TEXTS else text.rjust(width)
-                      for column, (text, width) in enumerate(zip(row, widths))).rstrip()
-            for row in rows]
 
 
 def failures_of(locks):
@@ -101,7 +95,8 @@ class View:
         yield from total_lines(before.total, now.total)
         yield ""
         names = list(locks)[:rows]
-        yield from table([HEAD, *(row_texts(name, locks[name]) for name in names)])
+        yield from columns([HEAD, *(row_texts(name, locks[name]) for name in names)],
+                           right=range(1, len(HEAD)))
         if len(locks) > len(names):
             yield f"{len(locks) - len(names)} more locks"
         failures = list(failures_of(locks))

@@ -14,8 +14,8 @@ from testbed.common import (BUILD, Trouble, cache_root, compiled_files, compiler
                             compiler_identity, cores, digest, locked, memory_environment,
                             run_logged, say, tail)
 from testbed.guest import run_guest, UserModeMachine, user_mode_environment
-from testbed.kernel_copy import errors_in, make_shadow
-from testbed.kernels import Kernel, Recipe, configure, require_um_host
+from testbed.kernel_copy import make_shadow
+from testbed.kernels import Kernel, Recipe, configure, errors_in, require_um_host
 from testbed.kunit import (BUILD_TIMEOUT, KUNIT_FOLDER, KUNIT_MEMORY, MULTIPROCESSOR,
                            RUN_TIMEOUT, judge_log)
 from locktorture.runs import FORMS, Torture

@@ -9,7 +9,7 @@ table.
 import argparse
 import sys
 
-from testbed.common import MOST_CPUS, say, setup
+from testbed.common import MOST_CPUS, columns, say, setup
 from testbed.guest import log_excerpt
 from whole_kernel.runs import CPUS, HYBRID, QEMU, STOCK, UML, Boot, machine_of, parts_of
 
@@ -55,9 +55,7 @@ def chosen(parts, names):
 def print_rows(rows):
     table = [HEAD, *((str(cpus), name, f"FAIL: {wrong}" if wrong else "ok", figure)
                      for cpus, name, wrong, figure in rows)]
-    widths = [max(len(row[column]) for row in table) for column in range(3)]
-    for row in table:
-        print("  ".join(text.ljust(width) for text, width in zip(row, (*widths, 0))).rstrip())
+    print("\n".join(columns(table)))
 
 
 def body():

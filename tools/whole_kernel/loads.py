@@ -35,14 +35,14 @@ def wrong_with(run):
     return ""
 
 
-def load_cases(name, cpus=CPUS, duration_ms=SHORT_MS):
+def load_cases(name):
     """A case for each load on the hybrid's kernel, and that the guests are clean."""
-    yield from cases_of(name, plan_of([OURS], cpus, duration_ms))
+    yield from cases_of(name, plan_of([OURS], CPUS, SHORT_MS))
 
 
-def path_cases(name, cpus=CPUS, duration_ms=SHORT_MS):
+def path_cases(name):
     """The same for each kernel of the comparison in QEMU; the waiters are where they should be."""
-    yield from cases_of(name, plan_of([OWN, FALLBACK, OURS], cpus, duration_ms, "kernel-x86_64"))
+    yield from cases_of(name, plan_of([OWN, FALLBACK, OURS], CPUS, SHORT_MS, "kernel-x86_64"))
 
 
 def cases_of(name, plan):

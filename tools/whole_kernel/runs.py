@@ -10,6 +10,7 @@ configuration with the kernel's own spinlock is the other side.
 import re
 
 from testbed.common import BUILD
+from testbed.driver import read_figures
 from testbed.guest import QemuMachine, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import X86_64, Recipe
@@ -256,11 +257,6 @@ done
 """
 
 
-def counters_of(text):
-    """{name: number} of nbqlock's file of counters."""
-    return {name: int(number) for name, number in re.findall(r"^(\w+) (\d+)$", text, re.MULTILINE)}
-
-
 class Boot:
     """One boot of a kernel with parts, and what came of it."""
 
@@ -287,7 +283,7 @@ class Boot:
         for part in self.parts:
             part.read(self.outcome, kernel)
         self.swept = self.outcome.output.partition("@sweep\n")[2].partition("@counters\n")[0].strip()
-        self.readings = [counters_of(text) for text in re.findall(
+        self.readings = [read_figures(text) for text in re.findall(
             r"^@counters$(.*?)^@end$", self.outcome.output, re.MULTILINE | re.DOTALL)]
         return self
 

@@ -12,11 +12,11 @@ from unittest import mock
 from bench import (aims, guests, kernel_report, kernels, metrics, parameters, runner,
                    scenario_file)
 from bench.progress import Progress
-from bench.results import parse_result
 from bench.testbeds import KERNELS, KERNELS_X86_64
 from bench.test.synthetic import made_up, result_of
 from bench.test.test_report import Reports
 from testbed.common import Trouble
+from testbed.driver import read_figures
 from testbed.guest import HUNG
 
 KERNEL = scenario_file.SCENARIOS / "kernel.ini"
@@ -50,7 +50,7 @@ class Program(unittest.TestCase):
         for load in parameters.LOADS:
             with self.subTest(load=load):
                 done = self.run_with("--workers", "3", "--seconds", "0.1", "--limit", "600", load)
-                found = parse_result(done.stdout)
+                found = read_figures(done.stdout)
                 self.assertEqual((done.returncode, found["verdict"], found["finished"]),
                                  (0, "PASS", 3), done.stdout + done.stderr)
                 self.assertLessEqual(found["least"], found["most"])
@@ -60,7 +60,7 @@ class Program(unittest.TestCase):
 
     def test_work_that_is_not_done_by_the_limit_is_reported(self):
         done = self.run_with("--workers", "2", "--passes", "1000000", "--limit", "0.1", "shell")
-        found = parse_result(done.stdout)
+        found = read_figures(done.stdout)
         self.assertEqual((done.returncode, found["finished"], found["planned"]),
                          (kernels.UNFINISHED, 0, 2000000))
         self.assertEqual(found["limit_ms"], 100)

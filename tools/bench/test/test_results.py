@@ -12,18 +12,6 @@ from bench.test.samples import Folders, record, scenario_result
 from testbed.common import Trouble
 
 
-class Words(unittest.TestCase):
-
-    def test_numbers_are_numbers_and_lists_of_cpus_are_not(self):
-        found = results.parse_result("lock clh_nb\ncpus 0\nthreads 2\nleaked -1\n"
-                                     "rate 1.5\npatience_ns max\nverdict FAIL a, b\n")
-        self.assertEqual(found, {"lock": "clh_nb", "cpus": "0", "threads": 2, "leaked": -1,
-                                 "rate": 1.5, "patience_ns": "max", "verdict": "FAIL a, b"})
-
-    def test_marks_of_the_guest_are_no_results(self):
-        self.assertEqual(results.parse_result("@status 0\nno\nthreads 2\n"), {"threads": 2})
-
-
 class Written(Folders, unittest.TestCase):
 
     def make(self):

@@ -76,12 +76,12 @@ class Processes(Folders, unittest.TestCase):
 		while [ $(ls $2 | wc -l) -lt 2 ]; do sleep 0.01; done
 		echo seen $(ls $2 | wc -l); echo verdict PASS"""
         runs, _ = self.make(script, count=2)
-        self.assertEqual([run.value("seen") for run in runs], ["2", "2"])
+        self.assertEqual([run.figures["seen"] for run in runs], [2, 2])
         for run in runs:
             (self.folder / run.name).unlink()
         runs, _ = self.make("touch $2/$1; sleep 0.05; echo seen $(ls $2 | wc -l); rm $2/$1; "
                             "echo verdict PASS", count=6)
-        self.assertLessEqual(max(int(run.value("seen")) for run in runs), 2)
+        self.assertLessEqual(max(run.figures["seen"] for run in runs), 2)
 
     def test_a_fail_is_a_result_and_a_refusal_is_none(self):
         runs, problems = self.make("echo lock clh; echo verdict FAIL x; exit 1", count=1)

@@ -75,7 +75,3 @@ class KeptTest(unittest.TestCase):
     def test_what_git_does_not_know_cannot_be_told(self):
         self.assertIn("cannot be told", age(["0123456789ab"], self.project))
         self.assertIn("older", self.age_after("nbqlock/spin.c", "int x;\n"))
-
-
-if __name__ == "__main__":
-    unittest.main()

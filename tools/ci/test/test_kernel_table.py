@@ -4,38 +4,18 @@
 import unittest
 
 from ci.common import Case
-from ci.kernel_table import TestBed, KernelTable, On, runs_on
-from testbed.common import Unavailable
+from ci.kernel_table import KernelTable
 
-
-class Kernel:
-    def __init__(self, version):
-        self.version = version
-
-
-def nowhere():
-    raise Unavailable("no network")
-
-
-OLD = TestBed("old", lambda: Kernel("6.1"))
-NEW = TestBed("new", lambda: Kernel("7.2"))
-NOWHERE = TestBed("nowhere", nowhere)
-
-
-def step_on(testbed, how):
-    @runs_on(testbed, how)
-    def step():
-        pass
-    return step
+OLD, NEW, NOWHERE = "old", "new", "nowhere"
 
 
 def table_of(*parts):
-    """A table of (testbed, how, cases), a second for each case."""
+    """A table of (kernel, how, cases), a second for each case."""
     table = KernelTable()
-    for testbed, how, cases in parts:
-        table.begin(step_on(testbed, how))
+    table.versions = {OLD: "6.1", NEW: "7.2"}
+    for kernel, how, cases in parts:
         for case in cases:
-            table.add(case, 1)
+            table.add((kernel, how), case, 1)
     return table.lines()[1:]
 
 
@@ -74,19 +54,5 @@ class KernelTableTest(unittest.TestCase):
 
     def test_cases_of_steps_without_a_kernel_are_left_out(self):
         table = KernelTable()
-        table.begin(step_on(NEW, "stress"))
-        table.begin(lambda: None)
-        table.add(case(), 1)
+        table.add(None, case(), 1)
         self.assertEqual(len(table.lines()), 1)
-
-    def test_a_step_may_go_on_to_another_kernel(self):
-        table = KernelTable()
-        table.begin(step_on(NEW, "stress"))
-        table.add(case(), 1)
-        table.on = On(OLD, "kunit")
-        table.add(case(False), 1)
-        self.assertEqual([row.split()[0] for row in table.lines()[1:]], ["new", "old"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -81,7 +81,3 @@ class Claims(unittest.TestCase):
         for lock in TYPES:
             for operation, _, _ in OPERATIONS:
                 self.assertIn(f"\tnbq_{lock}_{operation}(lock", probe_text().replace("return ", ""))
-
-
-if __name__ == "__main__":
-    unittest.main()

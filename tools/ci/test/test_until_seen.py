@@ -171,7 +171,3 @@ class Judges(unittest.TestCase):
                     result(run, f"FAIL {TWO_HOLDERS}, {FREED_WRITTEN}"), False)
         run.complete = False
         self.expect(is_found_out, run, False, "no verdict")
-
-
-if __name__ == "__main__":
-    unittest.main()

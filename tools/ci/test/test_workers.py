@@ -8,9 +8,11 @@ import sys
 import tempfile
 import threading
 import time
+from types import SimpleNamespace
 import unittest
 
 from ci.common import Case
+from ci.kernel_table import On, TestBed, runs_on
 from ci.workers import CASE, MESSAGE, Workers, next_step
 from testbed.common import Trouble, say
 
@@ -18,17 +20,22 @@ HANGS = 60
 
 
 class Shown:
-    """What is shown: names and statuses of cases."""
+    """What is shown: names and statuses of cases, their kernels."""
 
     def __init__(self):
         self.cases = []
+        self.places = []
         self.messages = ""
+        self.versions = {}
 
     def show(self, what, rest):
         if what == CASE:
             self.cases.append((rest[0].name, rest[0].status))
+            self.places.append(rest[2])
         elif what == MESSAGE:
             self.messages += rest
+        else:
+            self.versions.update(rest)
 
 
 def shown(steps, jobs, loads=()):
@@ -77,6 +84,21 @@ class WorkersTest(unittest.TestCase):
         started = time.monotonic()
         shown(steps, 3)
         self.assertLess(time.monotonic() - started, 2.5)
+
+    def test_each_case_has_the_kernel_of_its_step_or_the_one_that_the_step_has_gone_to(self):
+        old, new = (TestBed(name, lambda version=version: SimpleNamespace(version=version))
+                    for name, version in (("old", "6.1"), ("new", "7.2")))
+
+        @runs_on(old, "stress")
+        def step():
+            """a step on two kernels"""
+            yield Case("1", True)
+            yield On(new, "kunit")
+            yield Case("2", True)
+
+        seen = shown({"step": step, "other": step_of("3")}, 1)
+        self.assertEqual(seen.places, [("old", "stress"), ("new", "kunit"), None])
+        self.assertEqual(seen.versions, {"old": "6.1", "new": "7.2"})
 
     def test_trouble_is_a_case_and_the_next_step_runs(self):
         seen = shown({"trouble": trouble, "next": step_of("next")}, 1)
@@ -134,7 +156,3 @@ class ScheduleTest(unittest.TestCase):
 
     def test_one_job_takes_them_in_order(self):
         self.assertEqual(next_step(["build", "stress"], [], ("stress",), 1), "build")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 """A console whose device stalls: the device's queues and messages, and what is read from a run."""
 
 import os
-from pathlib import Path
 import socket
 import struct
 import tempfile
@@ -10,6 +9,7 @@ import unittest
 
 from console.stall import (INPUTS, INTERRUPT, OrderRun, Seen, TimedRun, handler_times,
                              wanted_output)
+from testbed.test import InFolder
 from console.vhost import (GET_FEATURES, HEADER, INPUT, OUTPUT, SET_MEM_TABLE,
                                    SET_VRING_ADDR, SET_VRING_CALL, SET_VRING_ENABLE,
                                    SET_VRING_KICK, SET_VRING_NUM, Console)
@@ -73,12 +73,11 @@ class Driver:
             os.close(end)
 
 
-class DeviceTest(unittest.TestCase):
+class DeviceTest(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
+        super().setUp()
         self.consumed = []
-        self.device = Console(Path(folder.name) / "console", self.consumed.append)
+        self.device = Console(self.folder / "console", self.consumed.append)
         self.device.__enter__()
         self.addCleanup(self.device.__exit__)
 
@@ -181,7 +180,3 @@ class RunTest(unittest.TestCase):
         run = TimedRun(1, 0)
         run.outcome = type("Outcome", (), {"output": "seen 3\nlate 0 1500\nlate 2 7000\n"})
         self.assertEqual((run.late_us(0), run.late_us(1), run.late_us(2)), ([1.5], [], [7]))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -55,7 +55,3 @@ class TutorialTest(unittest.TestCase):
         self.assertFalse(is_as_shown(typed["timeout"], shown + "more\n", shown))
         lost = typed["bounded"].path.read_text().replace("deadlocks:0", "deadlocks:1")
         self.assertTrue(breaks_a_promise(typed["bounded"], lost, lost))
-
-
-if __name__ == "__main__":
-    unittest.main()

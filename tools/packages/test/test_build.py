@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The packages: which files a tree without git has, folders that may be emptied, names."""
 
-from pathlib import Path
-import tempfile
 import unittest
 from unittest import mock
 
@@ -10,33 +8,23 @@ from packages.steps import unlike
 from packages.system_steps import built_by_dkms, next_version
 from packages import build
 from testbed.common import Trouble
+from testbed.test import InFolder
 from packages.systems import KEPT, module_name
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def write(self, *names):
-        for name in names:
-            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.folder / name).write_text("")
-
-
-class SourcesTest(Folder):
+class SourcesTest(InFolder):
     def test_without_git_what_a_build_leaves_is_no_source(self):
         sources = ("Kbuild", "nbqlock/main.c", "tools/build.py", "Documentation/model.rst")
-        self.write(*sources, "build/x.c", "nbqlock/main.o", "nbqlock/nbqlock.mod.c",
-                   "nbqlock/nbqlock.ko", "Module.symvers", "tools/__pycache__/x.pyc",
-                   "nbqlock/.main.o.cmd")
+        for name in (*sources, "build/x.c", "nbqlock/main.o", "nbqlock/nbqlock.mod.c",
+                     "nbqlock/nbqlock.ko", "Module.symvers", "tools/__pycache__/x.pyc",
+                     "nbqlock/.main.o.cmd"):
+            self.write(name)
         with mock.patch.object(build, "PROJECT", self.folder), \
                 mock.patch.object(build, "output_of", return_value=None):
             self.assertEqual(build.project_files(), sorted(sources))
 
 
-class EmptyTest(Folder):
+class EmptyTest(InFolder):
     def test_a_folder_with_other_files_is_left_alone(self):
         self.write("thesis")
         with self.assertRaisesRegex(Trouble, "holds other files"):
@@ -75,7 +63,3 @@ class NamesTest(unittest.TestCase):
             self.assertRegex(path, KEPT)
         for path in ("/var/lib/dkms/nbqlock", "/usr/src/nbqlock-1.0", "/etc/x", "/srv"):
             self.assertIsNone(KEPT.fullmatch(path))
-
-
-if __name__ == "__main__":
-    unittest.main()

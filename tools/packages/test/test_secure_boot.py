@@ -40,7 +40,3 @@ class Answers(unittest.TestCase):
 
     def test_the_password_is_typed(self):
         self.assertIn((b"Password", b"secret\r"), enrolment("secret"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -123,7 +123,3 @@ class Table(unittest.TestCase):
         self.assertIn("13008", "".join(lines))
         self.assertTrue(any(line.split() == ["irq,", "EDEADLK", "-", "2348"]
                             for line in lines))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -82,7 +82,3 @@ class Read(unittest.TestCase):
         lines = table({NBQLOCK: [made(NBQLOCK, OUTPUT.format(failed="failed: retval: 2\n"))]})
         self.assertEqual([line.split() for line in lines[2:]],
                          [["checks", "73"], ["failed", "checks", "retval:", "2"]])
-
-
-if __name__ == "__main__":
-    unittest.main()

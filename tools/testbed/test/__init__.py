@@ -1,2 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tests of the host tools: python3 -m unittest discover, in tools/."""
+
+from pathlib import Path
+import tempfile
+import unittest
+
+
+class InFolder(unittest.TestCase):
+    """Each test has an empty folder."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def write(self, name, text=""):
+        (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / name).write_text(text)

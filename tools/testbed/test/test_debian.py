@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Package lists that cannot be read: the next suite is read, and apt's error is reported."""
 
-from pathlib import Path
-import tempfile
-import unittest
 from unittest import mock
 
 from testbed import debian
 from testbed.common import Unavailable
+from testbed.test import InFolder
 
 # As apt-get writes it where a mirror has not finished to copy an index.
 UPDATE_LOG = """Get:1 http://archive.invalid/debian trixie InRelease [140 kB]
@@ -21,12 +19,11 @@ E: Some index files failed to download. They have been ignored, or old ones used
 REASON = "Failed to fetch Packages.xz  File has unexpected size. Mirror sync in progress?"
 
 
-class Offering(unittest.TestCase):
+class Offering(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
+        super().setUp()
         self.offers = {}
-        for patch in (mock.patch.object(debian, "cache_root", lambda: Path(folder.name)),
+        for patch in (mock.patch.object(debian, "cache_root", lambda: self.folder),
                       mock.patch.object(debian, "require_apt"),
                       mock.patch.object(debian, "say"),
                       mock.patch.object(debian.PrivateApt, "update", self.update()),

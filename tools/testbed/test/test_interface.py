@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The lines of the interface: what a header and the modules' files give."""
 
-from pathlib import Path
-import tempfile
-import unittest
 
 from testbed.interface import exports, interface_of
+from testbed.test import InFolder
 
 HEADER = """
 /* int not_this(void); */
@@ -60,7 +58,7 @@ NBQ_DEFINE_QUEUE_LOCK(clh, &ops, nbq_clh_destroy,
 """
 
 
-class InterfaceTest(unittest.TestCase):
+class InterfaceTest(InFolder):
     def test_a_header(self):
         self.assertEqual(sorted(interface_of(HEADER)), [
             "define PUBLIC(a, b)", "enum nbq_level { NBQ_TASK, NBQ_LEVELS }",
@@ -81,12 +79,7 @@ class InterfaceTest(unittest.TestCase):
         self.assertNotEqual(interface_of(other), interface_of(HEADER))
 
     def test_a_module(self):
-        with tempfile.TemporaryDirectory() as folder:
-            (Path(folder) / "main.c").write_text(MODULE)
-            self.assertEqual(exports(Path(folder)), [
-                "export nbq_lock", "export nbq_clh_destroy", "export nbq_clh_lock",
-                "parameter checks 0644"])
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.write("main.c", MODULE)
+        self.assertEqual(exports(self.folder), [
+            "export nbq_lock", "export nbq_clh_destroy", "export nbq_clh_lock",
+            "parameter checks 0644"])

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Programs of a newer release are started with its libraries; options are taken back."""
 
-from pathlib import Path
 import shutil
 import subprocess
-import tempfile
 import unittest
 from unittest import mock
 
 from testbed import kbuild
 from testbed.kernels import NEWEST, STOCK, best_image, image_pattern
+from testbed.test import InFolder
 
 CONFIG = "CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=y\nCONFIG_OTHER=y\n"
 
@@ -29,12 +28,10 @@ class OwnLibraries:
         loader.chmod(0o755)
 
 
-class KbuildTest(unittest.TestCase):
+class KbuildTest(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-        self.scripts = self.root / "usr/lib/linux-kbuild-9.9/scripts"
+        super().setUp()
+        self.scripts = self.folder / "usr/lib/linux-kbuild-9.9/scripts"
         self.scripts.mkdir(parents=True)
         shutil.copy("/bin/echo", self.scripts / "echo")
         (self.scripts / "script.sh").write_text("#!/bin/sh\n")
@@ -42,7 +39,7 @@ class KbuildTest(unittest.TestCase):
     def mend(self, lacks):
         apt = OwnLibraries()
         with mock.patch.object(kbuild, "lacks_libraries", return_value=lacks):
-            kbuild.mend_programs(apt, self.root)
+            kbuild.mend_programs(apt, self.folder)
         return apt.unpacked
 
     def test_programs_that_run_here_stay(self):
@@ -85,7 +82,3 @@ class NewestTest(unittest.TestCase):
         self.assertRegex("linux-image-6.1.0-50-cloud-amd64", image_pattern("6.1", "-cloud"))
         self.assertNotRegex("linux-image-6.12.95+deb12-cloud-amd64",
                             image_pattern("6.1", "-cloud"))
-
-
-if __name__ == "__main__":
-    unittest.main()

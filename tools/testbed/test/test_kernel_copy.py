@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """The copy of a kernel tree: what is changed in it, and what does not fit."""
 
-from pathlib import Path
-import tempfile
-import unittest
 from unittest import mock
 
 from testbed import kernel_copy
 from testbed.common import Trouble
 from testbed.kernel_copy import KernelCopy, changed_files, make_shadow
+from testbed.test import InFolder
 
 PATCH = """\
 --- a/kernel/a.c
@@ -28,27 +26,20 @@ class Source:
         self.path = path
 
 
-class Changes(unittest.TestCase):
+class Changes(InFolder):
     def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.root = Path(place.name)
-        self.tree = self.root / "tree"
+        super().setUp()
+        self.tree = self.folder / "tree"
         for name, text in (("kernel/a.c", "int a;\nint b;\n\nint d;\n"), ("kernel/b.c", "b"),
                            ("mm/m.c", "m"), ("Kconfig", "top\n"), ("Kbuild", "obj\n")):
             self.write(self.tree / name, text)
-        self.change = self.root / "spin/port"
+        self.change = self.folder / "spin/port"
         self.write(self.change / "spin.patch", PATCH)
-        for patch in (mock.patch.object(kernel_copy, "SUBJECTS", self.root),
-                      mock.patch.object(kernel_copy, "PROJECT", self.root),
-                      mock.patch.object(kernel_copy, "cache_root", lambda: self.root / "c")):
+        for patch in (mock.patch.object(kernel_copy, "SUBJECTS", self.folder),
+                      mock.patch.object(kernel_copy, "PROJECT", self.folder),
+                      mock.patch.object(kernel_copy, "cache_root", lambda: self.folder / "c")):
             patch.start()
             self.addCleanup(patch.stop)
-
-    @staticmethod
-    def write(path, text):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
     def test_hunk_is_applied_where_it_fits(self):
         texts = changed_files(self.tree, ["spin"])
@@ -74,11 +65,11 @@ class Changes(unittest.TestCase):
             changed_files(self.tree, ["spin"])
 
     def test_shadow_links_all_but_the_changed(self):
-        shadow = self.root / "shadow"
-        self.write(self.root / "own.c", "own")
+        shadow = self.folder / "shadow"
+        self.write(self.folder / "own.c", "own")
         for _ in range(2):
-            make_shadow(self.tree, shadow, {"kernel/a.c": self.root / "own.c",
-                                            "new/n.c": self.root / "own.c"})
+            make_shadow(self.tree, shadow, {"kernel/a.c": self.folder / "own.c",
+                                            "new/n.c": self.folder / "own.c"})
         self.assertEqual((shadow / "kernel/a.c").read_text(), "own")
         self.assertEqual((shadow / "new/n.c").read_text(), "own")
         self.assertEqual((shadow / "kernel/b.c").resolve(), self.tree / "kernel/b.c")
@@ -116,7 +107,3 @@ class Changes(unittest.TestCase):
         self.refreshed()
         self.assertFalse((copy.folder / "obj").exists())
         self.assertFalse((copy.tree / "mm/new.c").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -67,7 +67,3 @@ class WithoutProvoked(unittest.TestCase):
         _, problems = without_provoked(
             f"    # all: provokes 2 reports of different locks: {IN_USE}")
         self.assertTrue(problems)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,19 +2,16 @@
 """memory_environment(): where user-mode Linux keeps a guest's memory."""
 
 import os
-from pathlib import Path
 import tempfile
-import unittest
 from unittest import mock
 
 from testbed.common import memory_environment
+from testbed.test import InFolder
 
 
-class MemoryTest(unittest.TestCase):
+class MemoryTest(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        super().setUp()
         unnamed = {name: value for name, value in os.environ.items()
                    if name not in ("TMPDIR", "TMP", "TEMP")}
         changed = mock.patch.dict(os.environ, unnamed, clear=True)
@@ -38,7 +35,3 @@ class MemoryTest(unittest.TestCase):
     def test_a_place_that_the_environment_names_stays(self):
         with mock.patch.dict(os.environ, {"TMP": "/somewhere"}):
             self.assertEqual(memory_environment(1 << 40, self.folder), {})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,22 +3,19 @@
 
 import contextlib
 import io
-from pathlib import Path
 import subprocess
-import tempfile
-import unittest
 from unittest import mock
 
 from testbed import guest
+from testbed.test import InFolder
 
 
-class PowerOff(unittest.TestCase):
+class PowerOff(InFolder):
     """With a process that ends at once, or that nobody waits for, in the guest's place."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.log = Path(folder.name) / "log"
+        super().setUp()
+        self.log = self.folder / "log"
         self.log.write_text("[    1.000000] Run /init as init process\n")
         patch = mock.patch.object(guest, "ENDS_AFTER_SECONDS", 0.01)
         patch.start()
@@ -47,7 +44,3 @@ class PowerOff(unittest.TestCase):
         off, said = self.is_off("sleep", "600")
         self.assertTrue(off)
         self.assertIn("does not end", said)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,14 +2,12 @@
 """tools/setup, on a machine that has no python3 and an apt that only takes notes."""
 
 import os
-from pathlib import Path
 import re
 import shutil
 import subprocess
-import tempfile
-import unittest
 
 from testbed.common import PROJECT
+from testbed.test import InFolder
 
 SETUP = PROJECT / "tools/setup"
 # What every Debian has, as far as it is used.
@@ -47,11 +45,9 @@ printf 'Package: two\\nInstalled-Size: 9000\\nSize: 2000000\\n\\n'
 """
 
 
-class SetupTest(unittest.TestCase):
+class SetupTest(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        super().setUp()
         (self.folder / "bin").mkdir()
         for name in ESSENTIAL:
             (self.folder / "bin" / name).symlink_to(shutil.which(name))
@@ -200,17 +196,12 @@ class SetupTest(unittest.TestCase):
         self.assertEqual((status, packages), (1, []))
         self.assertIn("as root:\n  apt-get install python3\n", said)
 
-
     def test_a_tool_gets_its_python_by_itself(self):
         # Each starts as a shell's program. Here python3 comes with its package.
         self.program("../python3", '#!/bin/sh\necho "python3 $*"\n')
-        for name in ("nbq", "check", "ci/layout"):
+        for name in ("nbq", "check", "ci/interface"):
             (self.folder / "bin/python3").unlink(missing_ok=True)
             tool = PROJECT / "tools" / name
             _, said, packages = self.setup_says("--help", program=tool)
             self.assertEqual(packages, ["python3"])
             self.assertTrue(said.endswith(f"\npython3 {tool} --help\n"), said)
-
-
-if __name__ == "__main__":
-    unittest.main()

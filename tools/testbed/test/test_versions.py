@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The version of the project: where it is looked for, and what disagrees."""
 
-from pathlib import Path
-import tempfile
-import unittest
 
+from testbed.test import InFolder
 from testbed.versions import disagreements, set_version, stated, version
 
 FILES = {
@@ -17,42 +15,32 @@ FILES = {
 }
 
 
-class VersionsTest(unittest.TestCase):
+class VersionsTest(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
+        super().setUp()
         for name, text in FILES.items():
             self.write(name, text)
 
-    def write(self, name, text):
-        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / name).write_text(text)
-
     def test_one_version_everywhere(self):
-        self.assertEqual({version for _, version in stated(self.root)}, {"1.2.0"})
-        self.assertEqual(len(stated(self.root)), 7)
-        self.assertEqual(disagreements(self.root), "")
-        self.assertEqual(version(self.root), "1.2.0")
+        self.assertEqual({version for _, version in stated(self.folder)}, {"1.2.0"})
+        self.assertEqual(len(stated(self.folder)), 7)
+        self.assertEqual(disagreements(self.folder), "")
+        self.assertEqual(version(self.folder), "1.2.0")
 
     def test_each_place_that_differs_is_named(self):
         for name, text in FILES.items():
             self.write(name, text.replace("1.2.0", "1.3.0"))
-            self.assertIn(f"{name}: 1.3.0", disagreements(self.root))
+            self.assertIn(f"{name}: 1.3.0", disagreements(self.folder))
             self.write(name, text)
 
     def test_a_place_without_a_version(self):
         self.write("dkms.conf", "")
-        self.assertIn("dkms.conf: None", disagreements(self.root))
+        self.assertIn("dkms.conf: None", disagreements(self.folder))
 
     def test_a_copy_gets_another_version_everywhere(self):
-        set_version(self.root, "1.2.1")
-        self.assertEqual({version for _, version in stated(self.root)}, {"1.2.1"})
+        set_version(self.folder, "1.2.1")
+        self.assertEqual({version for _, version in stated(self.folder)}, {"1.2.1"})
 
     def test_there_may_be_no_package(self):
-        (self.root / "debian/changelog").unlink()
-        self.assertEqual(disagreements(self.root), "")
-
-
-if __name__ == "__main__":
-    unittest.main()
+        (self.folder / "debian/changelog").unlink()
+        self.assertEqual(disagreements(self.folder), "")

@@ -3,12 +3,10 @@
 
 import errno
 import os
-from pathlib import Path
-import tempfile
-import unittest
 from unittest import mock
 
 from testbed.common import Trouble
+from testbed.test import InFolder
 from top import instance
 from top.events import BEGIN, END, PREFIX, guest_start, triggers
 from top.test.samples import FakeTracefs
@@ -16,17 +14,15 @@ from top.test.samples import FakeTracefs
 TRIGGER = f"events/nbqlock/{END}/trigger"
 
 
-class TestInstance(unittest.TestCase):
+class TestInstance(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
+        super().setUp()
         root = mock.patch.object(os, "geteuid", lambda: 0)
         root.start()
         self.addCleanup(root.stop)
 
     def test_histograms_are_made_and_removed(self):
-        with FakeTracefs(self.root) as fake:
+        with FakeTracefs(self.folder) as fake:
             self.assertEqual(fake.folders, [f"{PREFIX}{os.getpid()}"])
             made = [text for file, text in fake.written if file.endswith("trigger")]
             self.assertEqual(made, [text for _, text in triggers(os.getpid())])
@@ -36,7 +32,7 @@ class TestInstance(unittest.TestCase):
                          [f"!{text}" for text in reversed(made)])
 
     def test_events_are_recorded_without_histograms(self):
-        with FakeTracefs(self.root, has_histograms=False) as fake:
+        with FakeTracefs(self.folder, has_histograms=False) as fake:
             self.assertIn((f"events/nbqlock/{BEGIN}/enable", "1"), fake.written)
             self.assertFalse([text for _, text in fake.written if "hist" in text])
             (fake.folder / "trace").write_text("an event\n")
@@ -47,27 +43,27 @@ class TestInstance(unittest.TestCase):
 
     def test_removed_after_any_error_inside(self):
         for error in (KeyboardInterrupt, Trouble, BrokenPipeError, ZeroDivisionError):
-            fake = FakeTracefs(self.root / error.__name__)
+            fake = FakeTracefs(self.folder / error.__name__)
             with self.assertRaises(error), fake:
                 raise error
             self.assertEqual(fake.folders, [])
 
     def test_removed_when_the_kernel_refuses_a_trigger(self):
-        fake = FakeTracefs(self.root)
+        fake = FakeTracefs(self.folder)
         fake.refused = TRIGGER
         with self.assertRaisesRegex(Trouble, f"{TRIGGER}: Invalid argument"), fake:
             pass
         self.assertEqual(fake.folders, [])
 
     def test_removed_when_stopped_while_it_starts(self):
-        fake = FakeTracefs(self.root)
+        fake = FakeTracefs(self.folder)
         with mock.patch.object(instance, "histogram_setup", side_effect=KeyboardInterrupt), \
                 self.assertRaises(KeyboardInterrupt), fake:
             pass
         self.assertEqual(fake.folders, [])
 
     def test_left_over_of_a_killed_one_is_removed_with_a_message(self):
-        fake = FakeTracefs(self.root)
+        fake = FakeTracefs(self.folder)
         fake.make_folder(fake.tracefs / "instances" / f"{PREFIX}77777777")
         (fake.tracefs / "instances/theirs").mkdir()
         with mock.patch.object(instance, "say") as say, fake:
@@ -76,7 +72,7 @@ class TestInstance(unittest.TestCase):
         self.assertEqual(fake.folders, ["theirs"])
 
     def test_instance_of_another_that_runs_stays(self):
-        fake = FakeTracefs(self.root)
+        fake = FakeTracefs(self.folder)
         other = fake.tracefs / "instances" / f"{PREFIX}5"
         fake.make_folder(other)
         (fake.proc / "5").mkdir()
@@ -86,7 +82,7 @@ class TestInstance(unittest.TestCase):
         self.assertEqual(fake.folders, [other.name])
 
     def test_busy_instance_is_tried_again(self):
-        fake = FakeTracefs(self.root)
+        fake = FakeTracefs(self.folder)
         remove = fake.remove_folder
         answers = [OSError(errno.EBUSY, "busy"), None]
 
@@ -106,21 +102,21 @@ class TestInstance(unittest.TestCase):
         return str(caught.exception)
 
     def test_what_is_missing_is_said_with_what_to_do(self):
-        fake = FakeTracefs(self.root)
+        fake = FakeTracefs(self.folder)
         with mock.patch.object(os, "geteuid", lambda: 1000):
             self.assertIn("root", self.trouble(fake))
-        (self.root / f"tracing/events/nbqlock/{BEGIN}").rmdir()
+        (self.folder / f"tracing/events/nbqlock/{BEGIN}").rmdir()
         self.assertIn("older than this tool", self.trouble(fake))
-        (self.root / f"tracing/events/nbqlock/{END}").rmdir()
-        (self.root / "tracing/events/nbqlock").rmdir()
+        (self.folder / f"tracing/events/nbqlock/{END}").rmdir()
+        (self.folder / "tracing/events/nbqlock").rmdir()
         self.assertIn("CONFIG_EVENT_TRACING", self.trouble(fake))
-        (self.root / "module").rmdir()
+        (self.folder / "module").rmdir()
         self.assertIn("insmod nbqlock.ko", self.trouble(fake))
-        (self.root / "tracing/events").rmdir()
+        (self.folder / "tracing/events").rmdir()
         self.assertIn("mount -t tracefs", self.trouble(fake))
 
     def test_instance_that_goes_away_is_trouble(self):
-        with FakeTracefs(self.root) as fake:
+        with FakeTracefs(self.folder) as fake:
             fake.remove_folder(fake.folder)
             with self.assertRaisesRegex(Trouble, "is gone"):
                 fake.parts()

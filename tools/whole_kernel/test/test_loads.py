@@ -37,7 +37,3 @@ class Runs(unittest.TestCase):
         plan = loads.plan_of(["nbq_spin"], 4, 1000, "kernel-x86_64")
         self.assertEqual(plan.testbed, "kernels-x86_64")
         self.assertTrue(all(point["cpus"] == 4 for point in plan.points(2)))
-
-
-if __name__ == "__main__":
-    unittest.main()

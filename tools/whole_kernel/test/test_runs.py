@@ -7,7 +7,7 @@ from testbed.common import PROJECT
 from testbed.complaints import complaints
 from testbed.kernel_copy import patched
 from whole_kernel.runs import (BANGS, BEGIN, END, Boot, LockTorture, Part, Rhashtable,
-                                  ShellLoad, counters_of)
+                                  ShellLoad)
 
 WRITES = "spin_lock-torture: Writes:  Total: {}  Max/Min: 9/3   Fail: 0 \n"
 SUCCESS = "spin_lock-torture:--- End of test: SUCCESS: acq_writer_lim=0 \n"
@@ -114,9 +114,6 @@ class Counters(unittest.TestCase):
         boot.swept = "insmod: ERROR: could not insert module"
         self.assertIn("swept: insmod", boot.complaint)
 
-    def test_counters_are_read_from_lines_of_name_and_number(self):
-        self.assertEqual(counters_of("a 1\nno number\nb_c 20\n"), {"a": 1, "b_c": 20})
-
     def test_deadlocks_exhaustions_and_complaints_fail(self):
         for wrong in (self.boot(deadlocks=1), self.boot(exhaustions=1),
                       self.boot("WARNING: CPU: 1 PID: 2 at kernel/x.c\n")):
@@ -139,7 +136,3 @@ class Broken(unittest.TestCase):
         sources = {}
         patched(PROJECT, PROJECT / "tools/whole_kernel/no-exclusion.patch", sources)
         self.assertIn("is_module_address", sources["nbqlock/bare_spin.c"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,24 +1,17 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-"exec" "${0%/*}/../setup" "python" "--" "python3" "$0" "$@"	# for sh; below it is Python
-__doc__ = """Checks which headers and symbols each layer of the project uses.
+"""Which headers and symbols each layer of the project uses.
 
 Rules: 1 the locks' algorithms stay low-level, 2 they do not know each other, 3 debugfs.c
 only sums counters, 4 stress/ and the example use the public headers alone, 5 only kunit/
 and the host shim see internal.h from outside of nbqlock/, and no .c file is included.
 """
 
-import argparse
 from pathlib import Path
 import re
-import sys
 import tempfile
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from testbed.c_text import without_comments
 
-PROJECT = Path(__file__).resolve().parents[2]
 LAYERS = ("nbqlock", "kunit", "Documentation/example", "tools/shim", "tools/verification/host",
           "tools/verification/explore", "tools/simulate")
 PUBLIC_HEADERS = {"nbqlock.h", "types.h", "counters.h"}
@@ -225,22 +218,3 @@ def self_test():
     for name, text in ALLOWED:
         wrong += [f"not a breach: {line}" for line in breaches_of(name, text)]
     return wrong
-
-
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--self-test", action="store_true",
-                        help="check the rules against known breaches instead")
-    parser.add_argument("project", nargs="?", type=Path, default=PROJECT,
-                        help="the project's folder (default: the one this is in)")
-    options = parser.parse_args()
-    if not options.project.is_dir():
-        parser.error(f"{options.project} is not a folder")
-    found = self_test() if options.self_test else breaches(options.project.resolve())
-    print("\n".join(found) if found else "layout: nothing found")
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

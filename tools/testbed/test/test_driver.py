@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the stress driver prints, as figures."""
+
+import unittest
+
+from testbed.driver import read_figures
+
+
+class Figures(unittest.TestCase):
+
+    def test_numbers_are_numbers_and_lists_of_cpus_are_not(self):
+        found = read_figures("lock clh_nb\ncpus 0\nthreads 2\nleaked -1\n"
+                             "rate 1.5\npatience_ns max\nverdict FAIL a, b\n")
+        self.assertEqual(found, {"lock": "clh_nb", "cpus": "0", "threads": 2, "leaked": -1,
+                                 "rate": 1.5, "patience_ns": "max", "verdict": "FAIL a, b"})
+
+    def test_marks_of_the_guest_are_no_results(self):
+        self.assertEqual(read_figures("@status 0\nno\nthreads 2\n"), {"threads": 2})
