@@ -103,18 +103,10 @@ static const struct wait_case {
 	{ "in_1_ns", 1001, 1010 },
 	{ "in_one_step", 1010, 1010 },
 	{ "in_one_step_and_1_ns", 1011, 1020 },
-}, free_cases[] = {
-	{ "zero", 0 },
-	{ "negative", -1 },
-	{ "least", KTIME_MIN },
-	{ "1_ns", 1 },
-	{ "most_but_one", KTIME_MAX - 1 },
-	{ "forever", KTIME_MAX },
 };
 
 NBQ_TYPES_PARAM(patience, patience_cases);
 NBQ_TYPES_PARAM(deadline, deadline_cases);
-NBQ_TYPES_PARAM(free, free_cases);
 
 /* Nothing but the holder is in the queue, and what stays of contenders. */
 static void expect_no_waiter(struct kunit *test)
