@@ -180,20 +180,20 @@ extern const struct stress_ops stress_raw_trylock;
 #ifdef STRESS_HAS_RQSPINLOCK
 extern const struct stress_ops stress_rqspinlock;
 #endif
-/* ops_tas.c */
+/* papers/tas.c */
 extern const struct stress_ops stress_tas_b;
 extern const struct stress_ops stress_tas_b_try;
-/* ops_clh.c */
+/* papers/clh.c */
 extern const struct stress_ops stress_clh;
-/* ops_mcs.c */
+/* papers/mcs.c */
 extern const struct stress_ops stress_mcs;
-/* ops_clh_try.c */
+/* papers/clh_try.c */
 extern const struct stress_ops stress_clh_try;
-/* ops_mcs_try.c */
+/* papers/mcs_try.c */
 extern const struct stress_ops stress_mcs_try;
-/* ops_clh_nb_paper.c */
+/* papers/clh_nb_paper.c */
 extern const struct stress_ops stress_clh_nb_paper;
-/* ops_mcs_nb_paper.c */
+/* papers/mcs_nb_paper.c */
 extern const struct stress_ops stress_mcs_nb_paper;
 
 const struct stress_ops *stress_ops_default(void);
