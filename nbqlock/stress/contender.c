@@ -21,7 +21,6 @@
 #include <linux/smp.h>
 #include <linux/wait.h>
 
-#include "busy.h"
 #include "run.h"
 #include "suspend.h"
 

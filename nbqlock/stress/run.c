@@ -24,7 +24,6 @@
 #include <linux/topology.h>
 #include <linux/wait.h>
 
-#include "busy.h"
 #include "interrupts.h"
 #include "migrate.h"
 #include "run.h"
