@@ -267,6 +267,10 @@ bool stress_params_never_time_out(const struct stress_params *params);
 const char *stress_context_word(unsigned int context);
 void stress_contexts_print(char *text, unsigned int contexts);
 
+/* nmi.c and migrate.c: what this machine can do. */
+bool stress_nmi_is_possible(void);
+bool stress_hotplug_is_possible(const struct cpumask *cpus);
+
 struct stress_run *stress_run_create(const struct stress_params *params);
 void stress_run_start(struct stress_run *run);
 void stress_run_stop(struct stress_run *run);
