@@ -11,13 +11,28 @@
 #include <nbqlock/counters.h>
 #include <nbqlock/nbqlock.h>
 
-#include "context.h"
-
 /* Only with BPF, from Linux 6.15 on. */
 #if defined(CONFIG_BPF_SYSCALL) && LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
 #include <asm/rqspinlock.h>
 #define STRESS_HAS_RQSPINLOCK
 #endif
+
+/**
+ * enum stress_context - each may interrupt those before it
+ * @CONTEXT_TASK: a thread
+ * @CONTEXT_SOFTIRQ: a softirq
+ * @CONTEXT_HARDIRQ: an interrupt
+ * @CONTEXT_NMI: a non-maskable interrupt
+ *
+ * Numbered as interrupt_context_level() does.
+ */
+enum stress_context {
+	CONTEXT_TASK,
+	CONTEXT_SOFTIRQ,
+	CONTEXT_HARDIRQ,
+	CONTEXT_NMI,
+	CONTEXTS
+};
 
 /* The most locks that a contender takes together */
 #define STRESS_CHAIN_MAX	8

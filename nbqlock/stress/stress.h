@@ -11,8 +11,8 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
-#include "context.h"
 #include "cost.h"
+#include "ops.h"
 #include "statistics.h"
 #include "timing.h"
 
