@@ -7,7 +7,6 @@
 #include <linux/minmax.h>
 
 #include "run.h"
-#include "suspend.h"
 
 static struct stress_row row_of(const struct stress_run *run, const struct contender *contender)
 {

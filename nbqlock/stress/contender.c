@@ -21,9 +21,7 @@
 #include <linux/smp.h>
 #include <linux/wait.h>
 
-#include "busy.h"
 #include "run.h"
-#include "suspend.h"
 
 /*
  * Busy work of 0.5 to 1.5 times ncs_ns, or until the stop. It may be long, and the kernel may not

@@ -2,8 +2,12 @@
 /*
  * The cost of an operation without interference: it is repeated, in several trials, and the
  * shortest trial counts. Preemption stays on; an interrupt prolongs one trial, not all.
+ *
+ * Busy work is a number of iterations of an empty loop, calibrated by such trials. The loop is
+ * never inlined, so the code that is measured is the code that is used, with the same alignment.
  */
 #include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
@@ -12,7 +16,6 @@
 #include <linux/smp.h>
 #include <linux/time64.h>
 
-#include "busy.h"
 #include "cost.h"
 #include "ops.h"
 #include "run.h"
@@ -27,6 +30,12 @@
 #define TRIALS_TO_FIT	3
 /* More repetitions than this: the clock does not advance */
 #define TIMES_MAX	BIT_ULL(24)
+
+#define FS_PER_PS	1000UL
+#define FS_PER_NS	1000000UL
+
+/* The shortest time of an iteration of the busy loop so far, in fs; 0: not measured */
+static u64 loop_fs;
 
 /* Return: ns, at least 1. */
 static s64 shortest(void (*work)(void *arg, u64 times), void *arg, u64 times, unsigned int trials)
@@ -43,21 +52,53 @@ static s64 shortest(void (*work)(void *arg, u64 times), void *arg, u64 times, un
 	return max(least, 1LL);
 }
 
-/**
- * stress_cost_fs() - Measure an operation.
- * @work: does it so many times
- * @arg: for @work
- *
- * Context: May sleep.
- * Return: the shortest time of one, in fs (10^-15 s), at least 1.
- */
-u64 stress_cost_fs(void (*work)(void *arg, u64 times), void *arg)
+/* Return: the shortest time of one of @work's operations, in fs (10^-15 s), at least 1. */
+static u64 cost_fs(void (*work)(void *arg, u64 times), void *arg)
 {
 	u64 times = 64;
 
 	while (shortest(work, arg, times, TRIALS_TO_FIT) < TRIAL_NS && times < TIMES_MAX)
 		times *= 2;
 	return max(div64_u64(shortest(work, arg, times, TRIALS) * FS_PER_NS, times), 1ULL);
+}
+
+/**
+ * stress_busy() - Busy work.
+ * @loops: number of iterations
+ */
+noinline void stress_busy(u64 loops)
+{
+	while (loops--)
+		barrier();
+}
+
+static void be_busy(void *unused, u64 times)
+{
+	stress_busy(times);
+}
+
+/**
+ * stress_busy_calibrate() - Measure the busy loop.
+ *
+ * The minimum of all measurements counts: interrupts and a slow start of the CPU only make one
+ * longer. The work is the same in all runs after the best measurement.
+ *
+ * Context: May sleep; one caller at a time.
+ */
+void stress_busy_calibrate(void)
+{
+	loop_fs = min_not_zero(loop_fs, cost_fs(be_busy, NULL));
+}
+
+/**
+ * stress_busy_loops() - Convert time to work.
+ * @ns: 10^13 at most
+ *
+ * Return: the iterations that take @ns on a CPU at its best.
+ */
+u64 stress_busy_loops(u64 ns)
+{
+	return div64_u64(ns * FS_PER_NS, loop_fs);
 }
 
 static void read_clock(void *unused, u64 times)
@@ -111,7 +152,7 @@ static u64 empty_loop_ps(const struct stress_params *params)
 	contender = stress_contender_alloc(run, 0, CONTEXT_TASK, raw_smp_processor_id());
 	run->contenders[0] = contender;
 	if (contender)
-		ps = div_u64(stress_cost_fs(iterate, contender), FS_PER_PS);
+		ps = div_u64(cost_fs(iterate, contender), FS_PER_PS);
 	stress_run_free(run);
 	return ps;
 }
@@ -129,8 +170,8 @@ static u64 empty_loop_ps(const struct stress_params *params)
 int stress_costs_measure(const struct stress_params *params, struct stress_costs *costs)
 {
 	stress_busy_calibrate();
-	costs->busy_loop_ps = stress_busy_loop_ps();
-	costs->clock_read_ps = div_u64(stress_cost_fs(read_clock, NULL), FS_PER_PS);
+	costs->busy_loop_ps = div_u64(loop_fs, FS_PER_PS);
+	costs->clock_read_ps = div_u64(cost_fs(read_clock, NULL), FS_PER_PS);
 	costs->empty_loop_ps = empty_loop_ps(params);
 	return costs->empty_loop_ps ? 0 : -ENOMEM;
 }

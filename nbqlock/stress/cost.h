@@ -7,9 +7,6 @@
 
 struct stress_params;
 
-#define FS_PER_PS	1000UL
-#define FS_PER_NS	1000000UL
-
 /**
  * struct stress_costs - the overhead of a measurement
  * @clock_read_ps: of a clock read
@@ -22,7 +19,14 @@ struct stress_costs {
 	u64 busy_loop_ps;
 };
 
-u64 stress_cost_fs(void (*work)(void *arg, u64 times), void *arg);
 int stress_costs_measure(const struct stress_params *params, struct stress_costs *costs);
+
+/*
+ * Busy work takes CPU time, not wall-clock time: a calibrated number of iterations. A coarse clock
+ * does not prolong it, preemption does not shorten it.
+ */
+void stress_busy(u64 loops);
+void stress_busy_calibrate(void);
+u64 stress_busy_loops(u64 ns);
 
 #endif

@@ -25,8 +25,6 @@
 #include <linux/smp.h>
 #include <linux/version.h>
 
-#include "interrupts.h"
-#include "nmi.h"
 #include "run.h"
 
 /**

@@ -8,7 +8,6 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
-#include "busy.h"
 #include "stress.h"
 
 static struct dentry *stress_dir;

@@ -30,8 +30,6 @@
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 
-#include "interrupts.h"
-#include "migrate.h"
 #include "run.h"
 
 /* How often to poll for the halt of all threads, and to halt them for nodes in the queues */

@@ -12,7 +12,7 @@
  */
 #include <linux/errno.h>
 
-#include "nmi.h"
+#include "run.h"
 
 #ifdef CONFIG_X86_LOCAL_APIC
 
@@ -26,8 +26,6 @@
 #include <asm/cpufeature.h>
 #include <asm/irq_vectors.h>
 #include <asm/nmi.h>
-
-#include "run.h"
 
 #define HANDLER_NAME	"nbqlock_stress"
 /*

@@ -11,13 +11,28 @@
 #include <nbqlock/counters.h>
 #include <nbqlock/nbqlock.h>
 
-#include "context.h"
-
 /* Only with BPF, from Linux 6.15 on. */
 #if defined(CONFIG_BPF_SYSCALL) && LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
 #include <asm/rqspinlock.h>
 #define STRESS_HAS_RQSPINLOCK
 #endif
+
+/**
+ * enum stress_context - each may interrupt those before it
+ * @CONTEXT_TASK: a thread
+ * @CONTEXT_SOFTIRQ: a softirq
+ * @CONTEXT_HARDIRQ: an interrupt
+ * @CONTEXT_NMI: a non-maskable interrupt
+ *
+ * Numbered as interrupt_context_level() does.
+ */
+enum stress_context {
+	CONTEXT_TASK,
+	CONTEXT_SOFTIRQ,
+	CONTEXT_HARDIRQ,
+	CONTEXT_NMI,
+	CONTEXTS
+};
 
 /* The most locks that a contender takes together */
 #define STRESS_CHAIN_MAX	8
@@ -180,20 +195,20 @@ extern const struct stress_ops stress_raw_trylock;
 #ifdef STRESS_HAS_RQSPINLOCK
 extern const struct stress_ops stress_rqspinlock;
 #endif
-/* ops_tas.c */
+/* papers/tas.c */
 extern const struct stress_ops stress_tas_b;
 extern const struct stress_ops stress_tas_b_try;
-/* ops_clh.c */
+/* papers/clh.c */
 extern const struct stress_ops stress_clh;
-/* ops_mcs.c */
+/* papers/mcs.c */
 extern const struct stress_ops stress_mcs;
-/* ops_clh_try.c */
+/* papers/clh_try.c */
 extern const struct stress_ops stress_clh_try;
-/* ops_mcs_try.c */
+/* papers/mcs_try.c */
 extern const struct stress_ops stress_mcs_try;
-/* ops_clh_nb_paper.c */
+/* papers/clh_nb_paper.c */
 extern const struct stress_ops stress_clh_nb_paper;
-/* ops_mcs_nb_paper.c */
+/* papers/mcs_nb_paper.c */
 extern const struct stress_ops stress_mcs_nb_paper;
 
 const struct stress_ops *stress_ops_default(void);

@@ -24,8 +24,6 @@
 #include <linux/string.h>
 
 #include "host.h"
-#include "migrate.h"
-#include "nmi.h"
 #include "ops.h"
 #include "stress.h"
 

@@ -15,7 +15,6 @@
 #include <linux/printk.h>
 #include <linux/time64.h>
 
-#include "migrate.h"
 #include "ops.h"
 #include "stress.h"
 

@@ -24,11 +24,7 @@
 #include <linux/topology.h>
 #include <linux/wait.h>
 
-#include "busy.h"
-#include "interrupts.h"
-#include "migrate.h"
 #include "run.h"
-#include "suspend.h"
 
 /* Busy work in one piece: the interval at which a thread polls for the stop */
 #define CHUNK_NS	(10 * NSEC_PER_USEC)

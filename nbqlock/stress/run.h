@@ -254,4 +254,35 @@ bool stress_admission_exit_holder(struct contender *contender);
 void stress_admission_free(struct contender *contender);
 void stress_admission_stop(struct stress_run *run);
 
+/* interrupts.c; the last two are for hotplug. */
+unsigned int stress_interrupts_count(const struct stress_params *params);
+int stress_interrupts_create(struct stress_run *run);
+void stress_interrupts_start(struct stress_run *run);
+void stress_interrupts_stop(struct stress_run *run);
+void stress_interrupts_free(struct stress_run *run);
+void stress_interrupts_cpu_down(struct stress_run *run, unsigned int cpu);
+void stress_interrupts_cpu_up(struct stress_run *run, unsigned int cpu);
+
+/* nmi.c */
+int stress_nmi_register(void);
+void stress_nmi_send(struct contender *contender);
+void stress_nmi_drain(struct contender *contender);
+void stress_nmi_unregister(void);
+
+/* migrate.c */
+int stress_migrate_create(struct stress_run *run);
+void stress_migrate_start(struct stress_run *run);
+void stress_migrate_stop(struct stress_run *run);
+
+/* suspend.c */
+int stress_suspend_create(struct stress_run *run);
+void stress_suspend_stop(struct stress_run *run);
+void stress_suspend_free(struct stress_run *run);
+struct stress_suspended stress_suspend_sum_up(const struct stress_run *run);
+bool stress_suspend_happened(const struct stress_run *run);
+u64 stress_suspend_interval_ns(const struct stress_run *run);
+bool stress_suspend_begin(struct suspension *suspension);
+bool stress_suspend_is_inside(const struct suspension *suspension);
+bool stress_suspend_end(struct suspension *suspension);
+
 #endif

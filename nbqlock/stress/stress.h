@@ -11,8 +11,8 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
-#include "context.h"
 #include "cost.h"
+#include "ops.h"
 #include "statistics.h"
 #include "timing.h"
 
@@ -266,6 +266,10 @@ int stress_params_check(const struct stress_params *params);
 bool stress_params_never_time_out(const struct stress_params *params);
 const char *stress_context_word(unsigned int context);
 void stress_contexts_print(char *text, unsigned int contexts);
+
+/* nmi.c and migrate.c: what this machine can do. */
+bool stress_nmi_is_possible(void);
+bool stress_hotplug_is_possible(const struct cpumask *cpus);
 
 struct stress_run *stress_run_create(const struct stress_params *params);
 void stress_run_start(struct stress_run *run);

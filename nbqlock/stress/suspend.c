@@ -31,7 +31,6 @@
 
 #include "host.h"
 #include "run.h"
-#include "suspend.h"
 #include "timing.h"
 
 /* The timer expires after this to twice as much. Less may be over before the timer is started. */

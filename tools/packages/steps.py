@@ -16,7 +16,7 @@ HEADER_NAMES = ("bare_spin|bare_spin_types|clh|compat|counters|guard|mcs|nbqlock
                 "swap|types")
 WANTED = {
     "nbqlock-dkms": (r"/usr/src/nbqlock-{version}/(dkms\.conf|Kbuild|keep-symvers)",
-                     r"/usr/src/nbqlock-{version}/nbqlock/(stress/)?(Kbuild|\w+\.[ch])"),
+                     r"/usr/src/nbqlock-{version}/nbqlock/(stress/(papers/)?)?(Kbuild|\w+\.[ch])"),
     "nbqlock-dev": (r"/usr/src/nbqlock-headers/nbqlock\.mk",
                     rf"/usr/src/nbqlock-headers/nbqlock/({HEADER_NAMES})\.h",
                     r"/usr/share/doc/nbqlock-dev/examples/(Kbuild|Makefile|nbq_example\.c)",

@@ -29,11 +29,9 @@ CHARGED = ("-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0", 
 def charged_files(source):
     """What is simulated: the shipped locks, the driver's comparators, the models."""
     shipped, stress = source / "nbqlock", source / "nbqlock" / "stress"
-    comparators = [path for path in sorted(stress.glob("ops_*.c"))
-                   if path.name != "ops_kernel.c"]
     return [*sorted(shipped.glob("*_nb.c")), *sorted(shipped.glob("*spin*.c")),
-            shipped / "node.c", shipped / "wait.c", *comparators, stress / "own_node.c",
-            stress / "paper_pool.c", *sorted((HERE / "models").glob("*.c"))]
+            shipped / "node.c", shipped / "wait.c", stress / "ops_nbq.c",
+            *sorted((stress / "papers").glob("*.c")), *sorted((HERE / "models").glob("*.c"))]
 
 
 def own_files(source):

@@ -24,7 +24,7 @@
 #include <linux/processor.h>
 #include <linux/smp.h>
 
-#include <nbqlock/stress/own_node.h>
+#include <nbqlock/stress/papers/own_node.h>
 #include <simulate.h>
 
 #include "models.h"

@@ -28,7 +28,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
-#include <nbqlock/stress/own_node.h>
+#include <nbqlock/stress/papers/own_node.h>
 #include <simulate.h>
 
 #include "models.h"

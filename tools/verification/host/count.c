@@ -23,7 +23,7 @@
 #include <linux/slab.h>
 #include <trace/events/lock.h>
 #include <nbqlock/stress/ops.h>
-#include <nbqlock/stress/paper_pool.h>
+#include <nbqlock/stress/papers/paper_pool.h>
 
 #include "access_count.h"
 

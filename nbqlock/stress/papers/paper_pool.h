@@ -8,7 +8,7 @@
 #include <linux/cache.h>
 #include <linux/types.h>
 
-#include "ops.h"
+#include <nbqlock/stress/ops.h>
 
 /*
  * Nodes of a thread. The printed locks were measured to have up to 140 in use a thread; where the

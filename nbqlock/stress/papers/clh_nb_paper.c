@@ -24,9 +24,10 @@
 #include <linux/preempt.h>
 #include <linux/processor.h>
 
-#include "ops.h"
+#include <nbqlock/stress/ops.h>
+#include <nbqlock/stress/patience.h>
+
 #include "paper_pool.h"
-#include "patience.h"
 
 static int clh_nb_paper_init(union stress_lock *lock, unsigned int index)
 {

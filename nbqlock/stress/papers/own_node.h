@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#include "ops.h"
+#include <nbqlock/stress/ops.h>
 
 int own_node_enter(struct stress_waiter *me, size_t size);
 void own_node_exit(union stress_lock *lock, struct stress_waiter *me);

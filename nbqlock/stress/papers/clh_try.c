@@ -51,9 +51,10 @@
 #include <linux/processor.h>
 #include <linux/slab.h>
 
-#include "ops.h"
+#include <nbqlock/stress/ops.h>
+#include <nbqlock/stress/patience.h>
+
 #include "own_node.h"
-#include "patience.h"
 
 enum {
 	WAITING,

@@ -66,9 +66,10 @@
 #include <linux/preempt.h>
 #include <linux/processor.h>
 
-#include "ops.h"
+#include <nbqlock/stress/ops.h>
+#include <nbqlock/stress/patience.h>
+
 #include "own_node.h"
-#include "patience.h"
 
 /* Words in place of a node. */
 #define NIL		0x0UL

@@ -21,7 +21,8 @@
 #include <linux/processor.h>
 #include <linux/slab.h>
 
-#include "ops.h"
+#include <nbqlock/stress/ops.h>
+
 #include "own_node.h"
 
 struct clh_node {

@@ -17,7 +17,8 @@
 #include <linux/preempt.h>
 #include <linux/processor.h>
 
-#include "ops.h"
+#include <nbqlock/stress/ops.h>
+
 #include "own_node.h"
 
 struct mcs_node {

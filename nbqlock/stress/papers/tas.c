@@ -17,8 +17,8 @@
 #include <linux/preempt.h>
 #include <linux/processor.h>
 
-#include "ops.h"
-#include "patience.h"
+#include <nbqlock/stress/ops.h>
+#include <nbqlock/stress/patience.h>
 
 /* In iterations of cpu_relax() */
 #define BACKOFF_MIN	4U

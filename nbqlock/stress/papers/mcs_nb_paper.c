@@ -45,9 +45,10 @@
 #include <linux/preempt.h>
 #include <linux/processor.h>
 
-#include "ops.h"
+#include <nbqlock/stress/ops.h>
+#include <nbqlock/stress/patience.h>
+
 #include "paper_pool.h"
-#include "patience.h"
 
 #define LEAVING		((struct paper_node *)2)
 #define TRANSIENT	((struct paper_node *)3)
