@@ -380,11 +380,6 @@ bool machine_run(const struct machine_plan *plan, void (*program)(void), u64 unt
 
 /* What models of locks see. */
 
-unsigned int simulate_cpus(void)
-{
-	return machine.cpus;
-}
-
 unsigned int simulate_sockets(void)
 {
 	return machine.sockets;

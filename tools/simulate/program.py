@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 import re
 import subprocess
+import sys
 
 from testbed.common import (PROJECT, Trouble, Unavailable, compiler_identity, cores, digest,
                             locked)
@@ -112,6 +113,22 @@ def run(program, settings, costs=DEFAULT_COSTS, places=False, cpu_seconds="unlim
     if done.returncode not in (0, 1):
         raise Trouble(done.stderr.strip() or f"the simulation ended with {done.returncode}")
     return done.stdout
+
+
+def all_of(call, jobs):
+    """[call(*job)], as many at a time as there are cores; a terminal shows how far it is."""
+    found = []
+    with ThreadPoolExecutor(cores()) as pool:
+        try:
+            for result in pool.map(lambda job: call(*job), jobs):
+                found.append(result)
+                if sys.stderr.isatty():
+                    print(f"\r{len(found)} of {len(jobs)} runs", end="\r", file=sys.stderr,
+                          flush=True)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return found
 
 
 def values_of(text):

@@ -8,8 +8,7 @@
 
 #include <stdbool.h>
 
-/* Of this run: 1 to 256, and 1 to 8. */
-unsigned int simulate_cpus(void);
+/* Of this run: 1 to 8. */
 unsigned int simulate_sockets(void);
 unsigned int simulate_socket_of(unsigned int cpu);
 

@@ -54,30 +54,20 @@ class CostTables(unittest.TestCase):
         self.path.write_text(self.text.replace("name = A", "name = mine"))
         self.assertIn("\ncosts mine\n", run(self.path))
 
-    def test_a_cost_that_is_no_number_is_refused_with_its_line(self):
-        said = self.refused(self.text.replace("memory = 90", "memory = near"))
-        self.assertEqual(said, f"mine.ini:{self.line_of('memory')}: memory is \"near\", not a "
-                         "number from 0 to 1000000")
-
-    def test_an_unknown_cost_is_refused_with_its_line(self):
-        said = self.refused(self.text.replace("refill = 8", "refil = 8"))
-        self.assertEqual(said, f"mine.ini:{self.line_of('refill')}: there is no cost \"refil\"")
-
-    def test_a_cost_that_is_there_twice_is_refused(self):
-        said = self.refused(self.text + "hit = 2\n")
-        self.assertEqual(said, f"mine.ini:{len(self.text.splitlines()) + 1}: hit is there twice")
-
-    def test_a_line_without_a_sign_of_equality_is_refused(self):
-        said = self.refused("hit 1\n" + self.text)
-        self.assertEqual(said, "mine.ini:1: \"hit 1\" is not NAME = NUMBER")
-
-    def test_a_cost_that_is_missing_is_named(self):
-        said = self.refused(self.text.replace("fence = 5", "#"))
-        self.assertEqual(said, "mine.ini: fence is missing")
-
-    def test_an_order_that_no_machine_has_is_refused(self):
-        said = self.refused(self.text.replace("other_socket = 120", "other_socket = 20"))
-        self.assertEqual(said, "mine.ini: the order must be hit < same_socket <= other_socket")
+    def test_what_is_wrong_is_said_with_its_line(self):
+        for old, new, said in (
+                ("memory = 90", "memory = near",
+                 f":{self.line_of('memory')}: memory is \"near\", not a number from 0 to 1000000"),
+                ("refill = 8", "refil = 8",
+                 f":{self.line_of('refill')}: there is no cost \"refil\""),
+                (self.text, f"{self.text}hit = 2\n",
+                 f":{len(self.text.splitlines()) + 1}: hit is there twice"),
+                (self.text, f"hit 1\n{self.text}", ":1: \"hit 1\" is not NAME = NUMBER"),
+                ("fence = 5", "#", ": fence is missing"),
+                ("other_socket = 120", "other_socket = 20",
+                 ": the order must be hit < same_socket <= other_socket")):
+            with self.subTest(said=said):
+                self.assertEqual(self.refused(self.text.replace(old, new)), f"mine.ini{said}")
 
     def test_a_file_that_is_not_there_is_named(self):
         with self.assertRaisesRegex(Trouble, "cannot read the cost table .*none.ini"):

@@ -421,7 +421,8 @@ static bool is_only_user(unsigned int number, unsigned int lock)
 	return true;
 }
 
-bool is_last_user(unsigned int number, unsigned int lock)
+/* Has it released as the last user, so that it may destroy the lock? */
+static bool is_last_user(unsigned int number, unsigned int lock)
 {
 	unsigned int other;
 

@@ -40,9 +40,6 @@ void check_release(unsigned int context, unsigned int lock);
 void check_released(unsigned int context, unsigned int lock, bool remakes);
 void check_destroyed(unsigned int context, unsigned int lock, int ret);
 
-/* Has it released as the last user, so that it may destroy the lock? */
-bool is_last_user(unsigned int context, unsigned int lock);
-
 /* Nobody is inside a verb or holds a lock. */
 bool is_quiescent(void);
 /*
