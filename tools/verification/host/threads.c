@@ -111,6 +111,13 @@ static void contend(void)
 		acquired += workers[i].acquired;
 	}
 	EXPECT(counter.first == acquired && counter.second == acquired);
+	/* A type that holds no node counts the contended acquisitions only. */
+	if (HOLDS_NODE)
+		EXPECT(shim_event("acquired_uncontended") +
+		       shim_event("acquired_handoff") == acquired);
+	else
+		EXPECT(shim_event("acquired_uncontended") == 0 &&
+		       shim_event("acquired_handoff") < acquired);
 	EXPECT(shim_event("timeouts") == timed_out);
 	/* By a CPU that has left no node in a queue. */
 	shim_cpu = THREADS;
