@@ -1,10 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Patience: what becomes of a ktime_t, when the clock is read, and how late a
- * deadline can be noticed. No lock takes part.
+ * Patience: what becomes of a ktime_t, when a waiter reads the clock, and how late a deadline can
+ * be noticed.
  */
 
 #include "common.h"
+
+/* A task's wait for the lock of the fixture, for a holder that checks for no deadlock. */
+static struct nbq_wait wait_until(struct kunit *test, struct nbq_deadline *deadline)
+{
+	static const u16 holder;
+	struct nbq_fixture *fixture = test->priv;
+
+	return (struct nbq_wait){
+		.deadline = deadline,
+		.pool = &fixture->pool,
+		.lock = fixture->lock,
+		.held_by = &holder,
+		.nested = true,
+	};
+}
+
+/* Polls from one clock read to the next */
+#define MOST_POLLS	32
+
+static bool poll_again(struct nbq_wait *wait)
+{
+	return nbq_wait_continue(wait, NULL, NULL);
+}
 
 static const struct patience_case {
 	const char *desc;
@@ -31,6 +54,7 @@ static void patience_becomes_a_deadline(struct kunit *test)
 {
 	const struct patience_case *p = test->param_value;
 	struct nbq_deadline deadline;
+	struct nbq_wait wait = wait_until(test, &deadline);
 	bool waits = p->patience > 0;
 
 	nbq_fake_start(1000, 0);
@@ -38,7 +62,7 @@ static void patience_becomes_a_deadline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nbq_deadline_is_none(&deadline), !waits);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, 0);
 
-	KUNIT_EXPECT_EQ(test, nbq_deadline_passed(&deadline), !waits);
+	KUNIT_EXPECT_EQ(test, poll_again(&wait), waits);
 	KUNIT_EXPECT_EQ(test, deadline.at, p->at);
 	KUNIT_EXPECT_EQ(test, nbq_deadline_is_none(&deadline), !waits);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, p->reads);
@@ -66,11 +90,12 @@ static void absolute_deadline_is_compared_with_the_clock(struct kunit *test)
 {
 	const struct at_case *a = test->param_value;
 	struct nbq_deadline deadline = nbq_deadline_at(a->at);
+	struct nbq_wait wait = wait_until(test, &deadline);
 
 	nbq_fake_start(1000, 0);
 	KUNIT_EXPECT_EQ(test, deadline.at, a->at);
 	KUNIT_EXPECT_FALSE(test, nbq_deadline_is_none(&deadline));
-	KUNIT_EXPECT_EQ(test, nbq_deadline_passed(&deadline), a->passed);
+	KUNIT_EXPECT_EQ(test, poll_again(&wait), !a->passed);
 	KUNIT_EXPECT_EQ(test, deadline.at, a->at);
 	KUNIT_EXPECT_EQ(test, nbq_fake.reads, a->reads);
 }
@@ -78,27 +103,28 @@ static void absolute_deadline_is_compared_with_the_clock(struct kunit *test)
 static void patience_starts_at_the_first_clock_read(struct kunit *test)
 {
 	struct nbq_deadline deadline;
+	struct nbq_wait wait = wait_until(test, &deadline);
 
 	nbq_fake_start(1000, 0);
 	deadline = nbq_deadline_after(10);
 	nbq_fake.now = 5000;
-	KUNIT_EXPECT_FALSE(test, nbq_deadline_passed(&deadline));
+	KUNIT_EXPECT_TRUE(test, poll_again(&wait));
 	KUNIT_EXPECT_EQ(test, deadline.at, 5010);
 }
 
 static void far_from_the_deadline_the_clock_is_read_at_every_32nd_poll(struct kunit *test)
 {
 	struct nbq_deadline deadline = nbq_deadline_after(KTIME_MAX / 2);
+	struct nbq_wait wait = wait_until(test, &deadline);
 	unsigned int poll, next = 0, stride = 8, reads = 0;
 
-	KUNIT_EXPECT_EQ(test, NBQ_POLLS_PER_CLOCK, 32);
 	nbq_fake_start(0, 1);
 	for (poll = 0; poll < 1000; poll++) {
-		KUNIT_EXPECT_FALSE(test, nbq_deadline_passed(&deadline));
+		KUNIT_EXPECT_TRUE(test, poll_again(&wait));
 		if (poll == next) {
 			reads++;
 			next += stride;
-			stride = min(2 * stride, 32U);
+			stride = min_t(unsigned int, 2 * stride, MOST_POLLS);
 		}
 		KUNIT_EXPECT_EQ(test, nbq_fake.reads, reads);
 	}
@@ -108,18 +134,19 @@ static void far_from_the_deadline_the_clock_is_read_at_every_32nd_poll(struct ku
 static void expect_in_time(struct kunit *test, u32 patience, u32 poll_ns)
 {
 	struct nbq_deadline deadline = nbq_deadline_after(patience);
+	struct nbq_wait wait = wait_until(test, &deadline);
 	unsigned int polls = DIV_ROUND_UP(patience, poll_ns), most;
 	unsigned int poll = 0;
 
 	nbq_fake_start(0, 0);
-	while (!nbq_deadline_passed(&deadline)) {
+	while (poll_again(&wait)) {
 		poll++;
 		nbq_fake.now += poll_ns;
 	}
 	/* One poll late, and more only if the first polls take longer than was assumed */
 	if (poll_ns <= 256 || patience >= 8 * poll_ns)
 		KUNIT_EXPECT_LE_MSG(test, poll, polls, "%u ns", poll_ns);
-	KUNIT_EXPECT_LT(test, poll, polls + NBQ_POLLS_PER_CLOCK);
+	KUNIT_EXPECT_LT(test, poll, polls + MOST_POLLS);
 	KUNIT_EXPECT_GE(test, poll, polls);
 	/* At the start twice as many polls from read to read; at the end, half as many. */
 	most = 4 + polls / 32 + 2 * ilog2(polls) + (poll_ns < 32 ? 8 : 0);
@@ -143,12 +170,13 @@ static void deadline_is_never_early_and_at_most_32_polls_late(struct kunit *test
 	/* The deadline passes just before the poll number passes_at. */
 	for (passes_at = 0; passes_at < 150; passes_at++) {
 		struct nbq_deadline deadline = nbq_deadline_at(1);
+		struct nbq_wait wait = wait_until(test, &deadline);
 
-		bound = passes_at + NBQ_POLLS_PER_CLOCK;
+		bound = passes_at + MOST_POLLS;
 		nbq_fake_start(0, 0);
 		for (poll = 0; poll < bound; poll++) {
 			nbq_fake.now = poll >= passes_at;
-			if (nbq_deadline_passed(&deadline))
+			if (!poll_again(&wait))
 				break;
 		}
 		KUNIT_EXPECT_GE(test, poll, passes_at);

@@ -109,15 +109,16 @@ static struct waiter *new_waiter(struct kunit *test)
 	return waiter;
 }
 
-static bool reads_to_enqueue(const struct waiter *waiter)
+/* A waiter that polls the lock first reads the clock before it enqueues, and after. */
+static unsigned int reads_to_enqueue(const struct waiter *waiter)
 {
-	return waiter->fixture->type->traits->steals;
+	return waiter->fixture->type->traits->steals ? 2 : 0;
 }
 
 /* The read of a tick: if it is before it enqueues, which an interrupt's first one is */
 static unsigned int read_of_tick(const struct waiter *waiter, unsigned int tick, bool interrupt)
 {
-	return tick + (reads_to_enqueue(waiter) && !(interrupt && tick == 1));
+	return interrupt && tick == 1 ? tick : tick + reads_to_enqueue(waiter);
 }
 
 static void end_cycle(struct waiter *waiter)

@@ -150,7 +150,7 @@ static int wait_as_newcomer(union nbq_bare_spin *lock, struct nbq_place *place,
 			wait->pool->events.exhaustions += !starved;
 			starved = true;
 			since = wait->polls;
-			wait->deadline->polls = 0;
+			nbq_wait_tick_within(wait, 0);
 		}
 		state = nbq_spin_read(lock);
 		if (!state.holder && (may_steal(lock, state, wait->pool, wait->context, false) ||
@@ -183,17 +183,13 @@ static struct nbq_node *const *polled_word(const struct nbq_place *place,
 /* Wait behind a predecessor, whose node it polls. Return: 0: it competes; or an error. */
 static int wait_behind_pred(struct nbq_place *place, struct nbq_wait *wait)
 {
-	do {
-		if (HAS_TICKED(place->ticked_at, wait->now))
-			nbq_place_tick(place, wait);
-		nbq_place_skip(place, wait);
-		if (place->competes)
-			return 0;
+	while (!nbq_place_competes(place, wait)) {
 		/* Whatever its predecessor does, only the holder keeps a waiter from the lock. */
 		if (!nbq_wait_continue(wait, NULL, NULL))
 			return wait->error;
 		nbq_relax(wait, polled_word(place, wait));
-	} while (true);
+	}
+	return 0;
 }
 
 /* Poll the lock as the head or the acting head. Return: true if it was taken. */
@@ -239,10 +235,7 @@ static int compete(union nbq_bare_spin *lock, struct nbq_place *place, struct nb
 			break;
 		}
 		nbq_relax(wait, NULL);
-		if (HAS_TICKED(place->ticked_at, wait->now))
-			nbq_place_tick(place, wait);
-		nbq_place_skip(place, wait);
-	} while (place->competes);
+	} while (nbq_place_competes(place, wait));
 	nbq_head_leaves(&head);
 	return ret;
 }

@@ -274,11 +274,10 @@ struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 	unsigned int checks = 0;
 
 	pool->events.exhaustions++;
-	while (!node && !nbq_deadline_passed(deadline)) {
+	while (!node && !nbq_deadline_is_none(deadline) &&
+	       !nbq_deadline_passed(deadline, nbq_clock_ns())) {
 		cpu_relax();
 		node = nbq_node_alloc(pool);
-		/* A search may take longer than the polls to the next clock read. */
-		deadline->polls = 0;
 		if (!(++checks % SEARCHES_PER_REPORT))
 			nbq_report_no_node(nbq_this_context(pool), count_kept(pool),
 					   READ_ONCE(pool->size));

@@ -76,7 +76,7 @@ static inline void nbq_relax(struct nbq_wait *wait, struct nbq_node *const *word
 		/* Ends when the word has changed, or with the first event. */
 		smp_cond_load_relaxed(polled, VAL || polls++);
 		wait->pool->events.hardware_waits++;
-		nbq_wait_read_clock(wait);
+		nbq_wait_tick_within(wait, 0);
 		return;
 	}
 	cpu_relax();

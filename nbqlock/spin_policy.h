@@ -39,8 +39,9 @@
 #define CHECK_PRED_NS		(100000 + NBQ_RELAX_MAX_NS)
 /* The same where a place is resumed, by attempts that may have less patience than that. */
 #define CHECK_RESUMED_NS	20000
-/* Has the clock been read since then? */
-#define HAS_TICKED(ticked_at, now)	((ticked_at) != (now))
+/* From one tick of a place to the next: its heartbeat, the looks at its neighbours. */
+#define TICK_NS			2000
+#define HAS_TICKED(ticked_at, now)	nbq_has_passed(ticked_at, now, TICK_NS)
 /* The age at which a request for a handoff expires, in units of 2^NBQ_HANDOFF_SHIFT ns. */
 #define HANDOFF_UNITS		3U
 static_assert(HANDOFF_UNITS << NBQ_HANDOFF_SHIFT == NBQ_SPIN_HANDOFF_NS);

@@ -199,20 +199,17 @@ static void publish_heartbeat(const struct nbq_wait *wait)
 		WRITE_ONCE(wait->pool->heartbeat, wait->now);
 }
 
-/* The attempt waits in the queue from now on. */
+/* The attempt is about to wait in the queue. (The search for a node may have taken long.) */
 static void start_clock(struct nbq_place *place, struct nbq_wait *wait)
 {
-	/* The search for a node may take longer than the polls up to the next clock read. */
-	wait->deadline->polls = 0;
-	wait->now = nbq_clock_ns();
-	place->since = wait->now;
+	nbq_wait_read_clock(wait);
 	place->checked_at = wait->now;
 	place->ticked_at = wait->now;
 	publish_heartbeat(wait);
 }
 
-/* The clock has been read: publish the heartbeat, and check the predecessor's. */
-void nbq_place_tick(struct nbq_place *place, const struct nbq_wait *wait)
+/* It is time to publish the heartbeat, and to check the predecessor's. */
+static void tick(struct nbq_place *place, const struct nbq_wait *wait)
 {
 	place->ticked_at = wait->now;
 	publish_heartbeat(wait);
@@ -226,7 +223,7 @@ void nbq_place_tick(struct nbq_place *place, const struct nbq_wait *wait)
  * Skip abandoned predecessors, up to a waiter or to the head. There are no more than the queue
  * had when this node was enqueued: each skip frees a node.
  */
-void nbq_place_skip(struct nbq_place *place, struct nbq_wait *wait)
+static void skip_abandoned(struct nbq_place *place, struct nbq_wait *wait)
 {
 	unsigned long skipped = place->skipped;
 	struct nbq_node *prev;
@@ -248,6 +245,15 @@ void nbq_place_skip(struct nbq_place *place, struct nbq_wait *wait)
 		check_pred(place, wait);
 }
 
+/* Look at the predecessor. Return: the waiter is to compete for the lock. */
+bool nbq_place_competes(struct nbq_place *place, struct nbq_wait *wait)
+{
+	if (HAS_TICKED(place->ticked_at, wait->now))
+		tick(place, wait);
+	skip_abandoned(place, wait);
+	return place->competes;
+}
+
 /* Enqueue. Return: false if there is no node. */
 bool nbq_place_take(struct nbq_place *place, struct nbq_wait *wait)
 {
@@ -264,6 +270,12 @@ bool nbq_place_take(struct nbq_place *place, struct nbq_wait *wait)
 	start_clock(place, wait);
 	nbq_choose_queue(place, wait);
 	place->pred = nbq_spin_enqueue(wait->lock, &place->queue->tail, node);
+	/*
+	 * Not from before the swap, which may wait long for the tail's line: a head with little
+	 * patience would request a handoff at once. Simulated, 160 CPUs, 400 ns, 200 ns before the
+	 * next attempt, table B: else 0.2 of the acquisitions.
+	 */
+	place->since = nbq_clock_ns();
 	place->was_behind = place->pred;
 	place->competes = !place->pred || is_first_of_lock(place, wait);
 	return true;

@@ -49,9 +49,8 @@ struct nbq_place {
 
 bool nbq_place_take(struct nbq_place *place, struct nbq_wait *wait);
 void nbq_place_resume(struct nbq_place *place, struct nbq_wait *wait);
-void nbq_place_tick(struct nbq_place *place, const struct nbq_wait *wait);
 void nbq_place_check_successor(struct nbq_place *place);
-void nbq_place_skip(struct nbq_place *place, struct nbq_wait *wait);
+bool nbq_place_competes(struct nbq_place *place, struct nbq_wait *wait);
 void nbq_place_leave(struct nbq_place *place, struct nbq_wait *wait, int ret);
 
 #endif

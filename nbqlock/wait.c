@@ -41,6 +41,16 @@
  * Bounded: a check has at most as many steps as there are CPUs, and waits for no context. It is
  * made only by waiters that may close a cycle, less and less often during the wait: after
  * FIRST_CHECK_NS, then after twice as long, and so on.
+ *
+ * One clock read serves the deadline, these checks, and the heartbeat of the hybrid. It costs as
+ * much as several polls: by the time that the last polls took, the next one is no later than half
+ * way to the deadline, and no more than POLLS_TO_DEADLINE polls away.
+ *
+ * Overshoot: while its CPU runs, a waiter notices a deadline one poll and one clock read after it
+ * has passed; if polls take more than twice as long as those before, POLLS_TO_DEADLINE polls and
+ * one read at most. Among these polls a task may make one deadlock check, an interrupt one behind
+ * each predecessor; and a waiter without a queue node searches its pool once (in the hybrid: the
+ * nodes of it that a tail can encode).
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -53,17 +63,22 @@
 #include "relax.h"
 #include "trace.h"
 
-/* Polls from one clock read to the next, where the deadline is not checked. */
-#define POLLS_PER_TICK	64U
+/* Polls from one clock read to the next: without a deadline; with one, at most. */
+#define POLLS_PER_TICK		64U
+#define POLLS_TO_DEADLINE		32U
+/* Before polls were timed: so many, and the time that one is taken to need, 2^8 ns. */
+#define FIRST_POLLS		8U
+#define FIRST_POLL_SHIFT	8
 
 /*
  * How long a task has waited before its first deadlock check, and from that to the second; then
  * twice as long each time, up to a limit.
  */
-#ifndef NBQ_WAIT_TIMES
 #define FIRST_CHECK_NS		50000U
 /* An interrupt checks at once, and more often: only its neighbours can answer it. */
 #define INTERRUPT_CHECK_NS	2000U
+#ifndef NBQ_WAIT_TIMES
+#define IS_CHECK_DUE(wait)	((wait)->now >= (wait)->deadlock_check_at)
 #endif
 #define MAX_INTERVAL_NS	1000000U
 #define MAX_INTERRUPT_INTERVAL_NS	32000U
@@ -442,7 +457,9 @@ static void begin(struct nbq_wait *wait)
 	 * An interrupt checks at once: it may have interrupted a waiter that has not published
 	 * yet what it waits behind.
 	 */
-	wait->tick_at = is_interrupt(wait) ? wait->polls : wait->polls + POLLS_PER_TICK;
+	wait->tick_at = wait->polls;
+	if (wait->deadline->at == KTIME_MAX && !is_interrupt(wait))
+		wait->tick_at += POLLS_PER_TICK;
 }
 
 /* By the clock just read, is nothing due before a wait by hardware has ended? */
@@ -455,18 +472,37 @@ static bool has_time_for_hardware(const struct nbq_wait *wait)
 	return nbq_deadline_is_after(wait->deadline, until) && nbq_relax_is_bounded();
 }
 
-/* Read the clock if it is time to. Return: a deadlock check is due. */
-static bool tick(struct nbq_wait *wait)
+/* How many polls from the clock read at this time to the next. */
+static unsigned int polls_to_tick(const struct nbq_wait *wait, u64 now)
+{
+	unsigned int polls = 2 * (wait->polls - wait->read_at);
+	u64 took = 2 * (now - wait->now);
+	u64 left = wait->deadline->at - now;
+
+	if (wait->deadline->at == KTIME_MAX)
+		return POLLS_PER_TICK;
+	if (!polls) {
+		polls = FIRST_POLLS;
+		took = FIRST_POLLS << FIRST_POLL_SHIFT;
+	}
+	while (polls > 1 && (polls > POLLS_TO_DEADLINE || took > left / 2)) {
+		polls /= 2;
+		took /= 2;
+	}
+	return polls;
+}
+
+/* The clock was read, before the deadline. Return: a deadlock check is due. */
+static bool tick(struct nbq_wait *wait, u64 now)
 {
 	bool checks;
 
-	if ((int)(wait->polls - wait->tick_at) < 0)
-		return false;
-	wait->tick_at = wait->polls + POLLS_PER_TICK;
-	wait->now = nbq_clock_ns();
+	wait->tick_at = wait->polls + polls_to_tick(wait, now);
+	wait->read_at = wait->polls;
+	wait->now = now;
 	if (!wait->deadlock_check_at)
 		wait->deadlock_check_at = wait->now + (is_interrupt(wait) ? 0 : FIRST_CHECK_NS);
-	checks = wait->now >= wait->deadlock_check_at;
+	checks = IS_CHECK_DUE(wait);
 	if (checks) {
 		wait->deadlock_check_at = wait->now + wait->interval;
 		wait->interval = min(2 * wait->interval, is_interrupt(wait) ?
@@ -477,7 +513,7 @@ static bool tick(struct nbq_wait *wait)
 }
 
 /**
- * nbq_wait_check() - What is due at some polls only: to publish the wait, deadlock checks.
+ * nbq_wait_check() - What is due at some polls only: to publish the wait, to read the clock.
  * @wait: the attempt
  * @pred: the predecessor, whose state has not changed; NULL: it waits for the holder
  * @word: the word that it polls
@@ -485,25 +521,33 @@ static bool tick(struct nbq_wait *wait)
  * Called at the first poll behind each predecessor, and at @wait->check_at.
  *
  * Context: Any, preemption off.
- * Return: true if the wait cannot end.
+ * Return: true to poll again; or false, with the reason in @wait->error.
  */
 bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		    struct nbq_node *const *word)
 {
-	bool checks;
+	bool checks = false;
 
 	if (!wait->begun) {
 #ifdef NBQ_QUEUE_LOCKS
 		/* The hybrid asks before it enqueues. */
-		if (!wait->held_by && nbq_wait_is_own(wait))
-			return true;
+		if (!wait->held_by && nbq_wait_is_own(wait)) {
+			wait->error = -EDEADLK;
+			return false;
+		}
 #endif
 		/* An attempt without patience has nothing to publish. */
 		if (nbq_deadline_is_none(wait->deadline))
 			return false;
 		begin(wait);
 	}
-	checks = tick(wait);
+	if ((int)(wait->polls - wait->tick_at) >= 0) {
+		u64 now = nbq_clock_ns();
+
+		if (nbq_deadline_passed(wait->deadline, now))
+			return false;
+		checks = tick(wait, now);
+	}
 	if (READ_ONCE(wait->pool->waiter) == wait && !pred) {
 		/* No context depends on a waiter for the holder that holds no lock itself. */
 		if ((checks || !READ_ONCE(wait->pool->waiting.blocker.tagged)) && wait->checks)
@@ -514,11 +558,14 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		/* A new neighbour, which may have something to answer. */
 		checks |= is_interrupt(wait);
 	}
-	if (checks && checks_deadlocks(wait) && is_deadlock(wait, pred, word))
-		return true;
+	if (checks && checks_deadlocks(wait) && is_deadlock(wait, pred, word)) {
+		wait->error = -EDEADLK;
+		return false;
+	}
 	wait->check_at = wait->tick_at;
-	return false;
+	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(nbq_wait_check);
 
 /**
  * nbq_wait_pause() - The state of the predecessor has changed, or the wait is over.

@@ -58,6 +58,7 @@ struct nbq_waiting {
  * @polls: how often it has polled in vain; wraps
  * @check_at: call nbq_wait_check() at so many polls
  * @tick_at: read the clock at so many polls
+ * @read_at: how often it had polled at the last clock read
  * @interval: ns from the next deadlock check to the one after it
  * @deadlock_check_at: time of the next deadlock check
  * @now: the last clock read; 0: none
@@ -81,6 +82,7 @@ struct nbq_wait {
 	unsigned int polls;
 	unsigned int check_at;
 	unsigned int tick_at;
+	unsigned int read_at;
 	unsigned int interval;
 	u64 deadlock_check_at;
 	u64 now;
@@ -112,14 +114,6 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 void nbq_wait_pause(struct nbq_wait *wait);
 int nbq_wait_end(struct nbq_wait *wait, int ret);
 
-/* Time may have passed: the next poll reads the clock. */
-static inline void nbq_wait_read_clock(struct nbq_wait *wait)
-{
-	wait->tick_at = wait->polls;
-	wait->check_at = wait->polls;
-	wait->deadline->polls = 0;
-}
-
 /* Read the clock within so many polls. What is due earlier at @check_at stays so. */
 static inline void nbq_wait_tick_within(struct nbq_wait *wait, unsigned int polls)
 {
@@ -127,6 +121,15 @@ static inline void nbq_wait_tick_within(struct nbq_wait *wait, unsigned int poll
 		wait->tick_at = wait->polls + polls;
 	if ((int)(wait->check_at - wait->tick_at) > 0)
 		wait->check_at = wait->tick_at;
+}
+
+/* Read the clock now, out of turn; and for the deadline with the next poll. */
+static inline void nbq_wait_read_clock(struct nbq_wait *wait)
+{
+	wait->now = nbq_clock_ns();
+	wait->read_at = wait->polls;
+	if (wait->deadline->at != KTIME_MAX)
+		nbq_wait_tick_within(wait, 0);
 }
 
 /**
@@ -140,13 +143,10 @@ static inline void nbq_wait_tick_within(struct nbq_wait *wait, unsigned int poll
 static inline bool nbq_wait_continue(struct nbq_wait *wait, struct nbq_node *pred,
 				     struct nbq_node *const *word)
 {
-	if (unlikely(wait->polls == wait->check_at) &&
-	    nbq_wait_check(wait, pred, word)) {
-		wait->error = -EDEADLK;
+	if (unlikely(wait->polls == wait->check_at) && !nbq_wait_check(wait, pred, word))
 		return false;
-	}
 	wait->polls++;
-	return !nbq_deadline_passed(wait->deadline);
+	return true;
 }
 
 #endif

@@ -70,6 +70,11 @@ bool context_persists(void)
 	return contexts[self].persisting || time_has_passed;
 }
 
+bool context_checks(void)
+{
+	return contexts[self].checking;
+}
+
 bool context_has_little_patience(void)
 {
 	return has_little_patience(shim_cpu);

@@ -14,7 +14,6 @@ void counts_reset(unsigned int cpu, unsigned int level, const char *stack,
 		  const char *stack_end)
 {
 	struct nbq_wait *wait = (struct nbq_wait *)shim_waiter(cpu, level);
-	struct nbq_deadline *deadline;
 
 	/* Of two contexts on one pool, one publishes there. */
 	if ((const char *)wait < stack || (const char *)wait >= stack_end ||
@@ -23,10 +22,5 @@ void counts_reset(unsigned int cpu, unsigned int level, const char *stack,
 	wait->polls = 1;
 	wait->tick_at = wait->polls + FAR_AWAY;
 	wait->check_at = wait->tick_at;
-	/* At 0 the clock is read; else it has been, and is far from the next time. */
-	deadline = wait->deadline;
-	if (deadline->stride)
-		deadline->stride = NBQ_POLLS_PER_CLOCK;
-	if (deadline->polls)
-		deadline->polls = NBQ_POLLS_PER_CLOCK - 1;
+	wait->read_at = 0;
 }

@@ -17,6 +17,8 @@
 bool context_persists(void);
 /* It is on the third CPU, where there are two sockets. */
 bool context_has_little_patience(void);
+/* Does it poll on until it checks for a deadlock? */
+bool context_checks(void);
 #endif
 
 #define NBQ_SPIN_POLICY
@@ -37,7 +39,6 @@ bool context_has_little_patience(void);
 
 /* A search for a deadlock is a choice of its own (CHECK in context.h). */
 #define NBQ_WAIT_TIMES
-#define FIRST_CHECK_NS		0U
-#define INTERRUPT_CHECK_NS	0U
+#define IS_CHECK_DUE(wait)	((void)(wait), context_checks())
 
 #endif

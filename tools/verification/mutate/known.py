@@ -14,7 +14,7 @@ KNOWN = (
      "	WRITE_ONCE(node->prev, NBQ_AVAILABLE);\n	succ = NULL;\n"),
     ("mcs_nb.c", "wait_linked", "a timeout while nodes are skipped releases the lock",
      "		skipped++;\n",
-     "		skipped++;\n		if (nbq_deadline_passed(wait.deadline)) {\n"
+     "		skipped++;\n		if (nbq_deadline_passed(wait.deadline, nbq_clock_ns())) {\n"
      "			notify_successor(xchg(&node->next, NBQ_AVAILABLE), NBQ_AVAILABLE,\n"
      "					 &node->pool->events);\n"
      "			return nbq_wait_end(&wait, -ETIMEDOUT);\n		}\n"),
