@@ -63,6 +63,10 @@ class Layer:
     def arguments(self, mutant):
         raise NotImplementedError
 
+    def runs(self, mutant, claim):
+        """Its arguments; first what made this claim, which a mutant of that name has refuted."""
+        return sorted(self.arguments(mutant), key=lambda run: "_".join(run) != claim.split(".")[0])
+
     def excuse(self, _folder):
         """Why it has let that pass, if it knows."""
         return None
@@ -202,6 +206,10 @@ class Suites(Layer):
         if mutant.file in CONTEXTS:
             suites.append("nbq_c*")
         return [(name,) for name in suites]
+
+    def runs(self, mutant, claim):
+        suspects = [(claim.split(".")[0],)] if claim.startswith("nbq_") else []
+        return suspects + self.arguments(mutant)
 
 
 # The suites need half of the explorer's time.

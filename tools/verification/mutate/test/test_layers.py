@@ -90,6 +90,13 @@ class ChoiceTest(unittest.TestCase):
         self.assertEqual(self.layers_of("clh_nb.c", "order"), {"litmus"})
         self.assertEqual(self.layers_of("clh_nb.c", "store"), {"host", "explorer", "kunit"})
 
-
-if __name__ == "__main__":
-    unittest.main()
+    def test_what_has_noticed_a_mutant_of_that_name_looks_first(self):
+        mutant = Mutant("node.c", "f", "store", "", 1, 0, 0, "")
+        host, suites = (next(layer for layer in LAYERS if layer.name == name)
+                        for name in ("host", "kunit"))
+        self.assertEqual(host.runs(mutant, "steps_mcs_gcc_plain.case")[0],
+                         ("steps", "mcs", "gcc", "plain"))
+        self.assertCountEqual(host.runs(mutant, "steps_mcs_gcc_plain"), host.arguments(mutant))
+        self.assertEqual(suites.runs(mutant, "nbq_pool.case.row"),
+                         [("nbq_pool",), *suites.arguments(mutant)])
+        self.assertEqual(suites.runs(mutant, ""), suites.arguments(mutant))
