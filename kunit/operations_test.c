@@ -179,7 +179,7 @@ static void long_wait_is_by_hardware(struct kunit *test)
 	KUNIT_EXPECT_GT(test, after, before);
 }
 
-#define HARDWARE_CASES	KUNIT_CASE(long_wait_is_by_hardware),
+#define HARDWARE_CASES	KUNIT_CASE_PARAM(long_wait_is_by_hardware, type_gen_params),
 #else
 #define HARDWARE_CASES
 #endif
