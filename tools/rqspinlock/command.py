@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Compares the kernel's rqspinlock with the bare hybrid of nbqlock in its seat.
+"""Compares the kernel's rqspinlock with the bare hybrid of nbqlock in its place.
 
 Two kernels of one tree, one of them with CONFIG_NBQ_RQSPINLOCK, are booted in turn, and each
 test has a guest of its own, as one that hangs does not come back:
