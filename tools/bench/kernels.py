@@ -19,8 +19,8 @@ from testbed.source import get_source
 from testbed.driver import LockType
 from whole_kernel.runs import CHANGES, HYBRID, QEMU, STOCK, recipe_of
 
-SOURCE = PROJECT / "tools/bench/kernel/loads.c"
-COUNTER = PROJECT / "tools/bench/kernel/tsc.c"
+LOADS = [PROJECT / "tools/bench/kernel" / name for name in ("loads.c", "work.c")]
+COUNTER = [PROJECT / "tools/bench/kernel/tsc.c"]
 OURS = "nbq_spin"
 OWN = "qspinlock"
 AGAIN = "qspinlock_again"
@@ -86,14 +86,16 @@ SIDES_X86_64 = {
 BEDS = {KERNELS: SIDES, KERNELS_X86_64: SIDES_X86_64}
 
 
-def built(source):
-    """A program of one file, built statically for this machine: its path."""
-    name = source.stem
-    folder = cache_root() / name / digest(source.read_bytes(), compiler_identity())
+def built(sources):
+    """A program, built statically for this machine: its path."""
+    name = sources[0].stem
+    headers = sorted(sources[0].parent.glob("*.h"))
+    folder = cache_root() / name / digest(*(path.read_bytes() for path in (*sources, *headers)),
+                                          compiler_identity())
 
     def build(place):
-        run_logged(["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", place / name, source],
-                   place / "build.log", f"building {source.name}")
+        run_logged(["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", place / name, *sources],
+                   place / "build.log", f"building {name}")
         return [name]
 
     return cached(folder, build) / name
@@ -101,7 +103,7 @@ def built(source):
 
 def build_loads():
     """The content of the program."""
-    return built(SOURCE).read_bytes()
+    return built(LOADS).read_bytes()
 
 
 def clock_words(testbed):

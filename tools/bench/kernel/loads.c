@@ -12,7 +12,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,66 +21,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
-#define NSEC_PER_SEC		1000000000LL
-#define POLL_NS			2000000		/* between two polls of the workers */
-#define KILL_NS			(5 * NSEC_PER_SEC)	/* for killed workers to end */
-#define MOST_WORKERS		256
-#define FILES			4		/* of "open" */
-#define PAGES			16		/* of "mmap" */
-#define SENDERS			2		/* of "hackbench", for each receiver */
-#define MESSAGE			100		/* bytes, as in the kernel's hackbench */
+#include "loads.h"
 
-/* Exit status */
-enum { FINE, FAILED, USAGE, UNFINISHED };
+#define POLL_NS	2000000			/* between two polls of the workers */
+#define KILL_NS	(5 * NSEC_PER_SEC)	/* for killed workers to end */
 
-/* A cache line and its neighbour for each worker, so that counting shares nothing. */
-struct worker {
-	atomic_ulong operations;
-	atomic_llong ended_ns;		/* 0: has not ended */
-	atomic_int error;		/* errno of the call in "failed" */
-	const char *failed;
-	pid_t pid;
-} __attribute__((aligned(128)));
-
-/* Shared by all processes. */
-struct board {
-	atomic_bool stop;
-	atomic_uint ready;
-	struct worker workers[MOST_WORKERS];
-};
-
-struct load {
-	const char *name;
-	const char *meaning;
-	void (*prepare)(void);
-	void (*work)(unsigned int id);
-	int shared;		/* flags of clone(): what the workers have in common */
-	bool pinned;		/* worker n stays on CPU n; others go where the scheduler likes */
-	bool fixed;		/* an amount of work, not a time */
-};
-
-static struct {
-	unsigned int workers;
-	unsigned int passes;
-	double seconds;
-	double limit;
-	const struct load *load;
-} options = { .passes = 1, .seconds = 1, .limit = 60 };
-
-static struct board *board;
-static char folder[32] = "/tmp/loads-XXXXXX";
+struct options options = { .passes = 1, .seconds = 1, .limit = 60 };
+struct board *board;
+char folder[32] = "/tmp/loads-XXXXXX";
+int hack_pipes[MOST_WORKERS][2];
 static int gate[2];			/* the workers begin when its writing end is closed */
 static pid_t children[MOST_WORKERS];
-static int hack_pipes[MOST_WORKERS][2];
 
 static long long now_ns(void)
 {
@@ -99,7 +55,6 @@ static void sleep_ns(long long ns)
 		;
 }
 
-static __attribute__((format(printf, 2, 3))) __attribute__((noreturn))
 void quit(int status, const char *format, ...)
 {
 	va_list words;
@@ -111,299 +66,6 @@ void quit(int status, const char *format, ...)
 	fputc('\n', stderr);
 	exit(status);
 }
-
-static bool stopped(void)
-{
-	return atomic_load_explicit(&board->stop, memory_order_relaxed);
-}
-
-static void count(unsigned int id, unsigned long more)
-{
-	atomic_fetch_add_explicit(&board->workers[id].operations, more, memory_order_relaxed);
-}
-
-/* Note the first call of a worker that failed. Returns false, for the end of its work. */
-static bool fail(unsigned int id, const char *what)
-{
-	struct worker *worker = &board->workers[id];
-
-	if (!worker->failed) {
-		worker->error = errno;
-		worker->failed = what;
-	}
-	return false;
-}
-
-/* The loads */
-
-static void work_fork(unsigned int id)
-{
-	while (!stopped()) {
-		pid_t child = fork();
-
-		if (!child)
-			_exit(0);
-		if (child < 0 || waitpid(child, NULL, 0) != child) {
-			fail(id, "fork");
-			return;
-		}
-		count(id, 1);
-	}
-}
-
-static void prepare_open(void)
-{
-	char name[16];
-
-	for (int file = 0; file < FILES; file++) {
-		snprintf(name, sizeof(name), "open-%d", file);
-		if (close(open(name, O_CREAT | O_WRONLY, 0600)))
-			quit(FAILED, "cannot make %s/%s: %s", folder, name, strerror(errno));
-	}
-}
-
-static void work_open(unsigned int id)
-{
-	char names[FILES][16];
-
-	for (int file = 0; file < FILES; file++)
-		snprintf(names[file], sizeof(names[file]), "open-%d", file);
-	for (unsigned int file = 0; !stopped(); file = (file + 1) % FILES) {
-		if (close(open(names[file], O_RDONLY))) {
-			fail(id, "open");
-			return;
-		}
-		count(id, 1);
-	}
-}
-
-static void work_dup(unsigned int id)
-{
-	while (!stopped()) {
-		if (close(dup(STDOUT_FILENO))) {
-			fail(id, "dup");
-			return;
-		}
-		count(id, 1);
-	}
-}
-
-static void work_create(unsigned int id)
-{
-	char name[24];
-
-	snprintf(name, sizeof(name), "create-%u", id);
-	while (!stopped()) {
-		if (close(open(name, O_CREAT | O_EXCL | O_WRONLY, 0600)) || unlink(name)) {
-			fail(id, "create");
-			return;
-		}
-		count(id, 1);
-	}
-}
-
-static void work_flock(unsigned int id)
-{
-	int file = open("open-0", O_RDONLY);
-
-	while (!stopped()) {
-		if (flock(file, LOCK_SH) || flock(file, LOCK_UN)) {
-			fail(id, "flock");
-			return;
-		}
-		count(id, 1);
-	}
-}
-
-static void prepare_mmap(void)
-{
-	int file = open("open-0", O_CREAT | O_RDWR, 0600);
-
-	if (ftruncate(file, PAGES * sysconf(_SC_PAGESIZE)))
-		quit(FAILED, "cannot make %s/open-0: %s", folder, strerror(errno));
-	close(file);
-}
-
-static void work_mmap(unsigned int id)
-{
-	int file = open("open-0", O_RDWR);
-	long page = sysconf(_SC_PAGESIZE);
-	volatile char *map;
-
-	while (!stopped()) {
-		map = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-		if (map == MAP_FAILED) {
-			fail(id, "mmap");
-			return;
-		}
-		for (int number = 0; number < PAGES; number++)
-			map[number * page] = 1;
-		munmap((void *)map, PAGES * page);
-		count(id, 1);
-	}
-}
-
-static void ignore_signal(int number)
-{
-	(void)number;
-}
-
-static void prepare_signals(void)
-{
-	signal(SIGUSR1, ignore_signal);
-}
-
-static void work_signals(unsigned int id)
-{
-	pid_t neighbour = board->workers[(id + 1) % options.workers].pid;
-
-	while (!stopped()) {
-		if (kill(neighbour, SIGUSR1) && !stopped()) {
-			fail(id, "kill");
-			return;
-		}
-		count(id, 1);
-	}
-}
-
-/* Sends every byte back, until the other end is closed. */
-static void echo(int from, int to)
-{
-	char byte;
-
-	while (read(from, &byte, 1) == 1 && write(to, &byte, 1) == 1)
-		;
-}
-
-static void work_pipes(unsigned int id)
-{
-	int there[2] = { -1, -1 }, back[2] = { -1, -1 };
-	pid_t child = pipe(there) || pipe(back) ? -1 : fork();
-	char byte = 0;
-
-	if (child < 0) {
-		fail(id, "pipe");
-		return;
-	}
-	if (!child) {
-		close(there[1]);
-		close(back[0]);
-		echo(there[0], back[1]);
-		_exit(0);
-	}
-	while (!stopped()) {
-		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1) {
-			fail(id, "write");
-			break;
-		}
-		count(id, 1);
-	}
-	close(there[1]);
-	waitpid(child, NULL, 0);
-}
-
-static void prepare_hackbench(void)
-{
-	for (unsigned int id = 0; id < options.workers; id++)
-		if (pipe(hack_pipes[id]))
-			quit(FAILED, "cannot make a pipe: %s", strerror(errno));
-}
-
-/* A message to every receiver in turn. */
-static void send_messages(void)
-{
-	char message[MESSAGE] = "";
-
-	for (unsigned int id = 0; !stopped(); id = (id + 1) % options.workers)
-		if (write(hack_pipes[id][1], message, MESSAGE) != MESSAGE)
-			_exit(1);
-	_exit(0);
-}
-
-/* A receiver, and its senders. Messages that are sent before the stop are read after it. */
-static void work_hackbench(unsigned int id)
-{
-	char message[MESSAGE];
-	ssize_t length;
-
-	for (int sender = 0; sender < SENDERS; sender++) {
-		pid_t child = fork();
-
-		if (!child)
-			send_messages();
-		if (child < 0)
-			fail(id, "fork");
-	}
-	for (unsigned int other = 0; other < options.workers; other++)
-		close(hack_pipes[other][1]);
-	while ((length = read(hack_pipes[id][0], message, MESSAGE)) == MESSAGE)
-		count(id, 1);
-	if (length)
-		fail(id, "read");
-	while (wait(NULL) > 0)
-		;
-}
-
-static const char shell_pass[] =
-	"set -e; mkdir w$0; cd w$0; mkdir copy\n"
-	"for a in 1 2 3 4; do\n"
-	"	mkdir -p tree/$a\n"
-	"	for b in 1 2 3 4; do\n"
-	"		dd if=/dev/zero of=tree/$a/$b bs=1k count=64 2>/dev/null\n"
-	"	done\n"
-	"	find tree -type f | sort -r | while read -r f; do echo $f; done | sort >list\n"
-	"done\n"
-	"tar cf - tree | tar xf - -C copy\n"
-	"find /bin /usr /sys -name '*s*' | sort | tr a-z A-Z | sort -u | tail -n 3 >/dev/null\n"
-	"find . -type f | sort | tr a-z A-Z | sort -u | tail -n 3 >/dev/null\n"
-	"for a in 1 2 3 4; do cat copy/tree/$a/* | dd bs=4k 2>/dev/null | wc -c & done\n"
-	"wait\n"
-	"cd ..; rm -r w$0\n";
-
-static void work_shell(unsigned int id)
-{
-	char name[16];
-	int status;
-
-	snprintf(name, sizeof(name), "%u", id);
-	for (unsigned int pass = 0; pass < options.passes; pass++) {
-		pid_t child = fork();
-
-		if (!child) {
-			dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
-			execl("/bin/sh", "sh", "-c", shell_pass, name, NULL);
-			_exit(127);
-		}
-		if (child < 0 || waitpid(child, &status, 0) != child || status) {
-			errno = status ? ECHILD : errno;
-			fail(id, "sh");
-			return;
-		}
-		count(id, 1);
-	}
-}
-
-static const struct load loads[] = {
-	{ "fork", "fork a child that exits, and wait for it",
-	  .work = work_fork, .pinned = true },
-	{ "open", "open and close the same files",
-	  .prepare = prepare_open, .work = work_open, .pinned = true },
-	{ "dup", "dup and close in one table of files",
-	  .work = work_dup, .shared = CLONE_FILES, .pinned = true },
-	{ "create", "create and unlink files in one directory",
-	  .work = work_create, .pinned = true },
-	{ "flock", "share and release a lock on one file",
-	  .prepare = prepare_open, .work = work_flock, .pinned = true },
-	{ "mmap", "map, touch and unmap 16 pages of one file",
-	  .prepare = prepare_mmap, .work = work_mmap, .pinned = true },
-	{ "signals", "a signal to the next worker, which handles it",
-	  .prepare = prepare_signals, .work = work_signals, .pinned = true },
-	{ "pipes", "a byte to a process of its own and back", .work = work_pipes },
-	{ "hackbench", "2 senders a receiver, messages of 100 bytes to all receivers",
-	  .prepare = prepare_hackbench, .work = work_hackbench },
-	{ "shell", "dd, find, tar, sort and pipes in a shell",
-	  .work = work_shell, .fixed = true },
-};
 
 /* Workers */
 
@@ -608,13 +270,13 @@ static void print_help(void)
 	       "  --list        the names of the loads\n"
 	       "exit status: 0; 1 if a call failed; 2 for a bad command line; 3 if workers did\n"
 	       "not end by the limit\nloads:\n", MOST_WORKERS);
-	for (unsigned int number = 0; number < ARRAY_SIZE(loads); number++)
+	for (unsigned int number = 0; number < loads_number; number++)
 		printf("  %-10s %s\n", loads[number].name, loads[number].meaning);
 }
 
 static void print_list(void)
 {
-	for (unsigned int number = 0; number < ARRAY_SIZE(loads); number++)
+	for (unsigned int number = 0; number < loads_number; number++)
 		puts(loads[number].name);
 }
 
@@ -631,7 +293,7 @@ static double number_from(const char *option, const char *text, double least, do
 
 static const struct load *load_named(const char *name)
 {
-	for (unsigned int number = 0; number < ARRAY_SIZE(loads); number++)
+	for (unsigned int number = 0; number < loads_number; number++)
 		if (!strcmp(loads[number].name, name))
 			return &loads[number];
 	quit(USAGE, "there is no load \"%s\"; --list prints those that there are", name);

@@ -40,6 +40,8 @@ void check_release(unsigned int context, unsigned int lock);
 void check_released(unsigned int context, unsigned int lock, bool remakes);
 void check_destroyed(unsigned int context, unsigned int lock, int ret);
 
+/* Is there anything for which an attempt that does not wait may fail? */
+bool is_used(unsigned int lock, unsigned int except);
 /* Nobody is inside a verb or holds a lock. */
 bool is_quiescent(void);
 /*
