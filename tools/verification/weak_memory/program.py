@@ -69,9 +69,8 @@ def shipped_files():
 def with_whole_words(text):
     """deadline.h with a deadline of two whole words: GenMC knows no parts of one."""
     def whole(struct):
-        for narrow, bits in (("u32", 32), ("u8", 8), ("bool", 1)):
-            struct = re.sub(rf"\b{narrow} (\w+)(?::1)?;", rf"u64 \1:{bits};", struct)
-        return struct
+        struct, flags = re.subn(r"\bbool (\w+);", r"u64 \1:1;", struct)
+        return struct.replace("\n};", f"\n\tu64 rest:{64 - flags};\n}};")
 
     return re.sub(r"^struct nbq_deadline \{.*?^\};", lambda struct: whole(struct[0]), text,
                   flags=re.MULTILINE | re.DOTALL)
