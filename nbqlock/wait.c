@@ -65,7 +65,7 @@
 
 /* Polls from one clock read to the next: without a deadline; with one, at most. */
 #define POLLS_PER_TICK		64U
-#define POLLS_TO_DEADLINE		32U
+#define POLLS_TO_DEADLINE	32U
 /* Before polls were timed: so many, and the time that one is taken to need, 2^8 ns. */
 #define FIRST_POLLS		8U
 #define FIRST_POLL_SHIFT	8
