@@ -6,7 +6,7 @@
 
 #include "common.h"
 
-/* A task's wait for the lock of the fixture, for a holder that checks for no deadlock. */
+/* A task's wait for the holder of the fixture's lock. It checks for no deadlock. */
 static struct nbq_wait wait_until(struct kunit *test, struct nbq_deadline *deadline)
 {
 	static const u16 holder;

@@ -171,8 +171,8 @@ static int wait_as_newcomer(union nbq_bare_spin *lock, struct nbq_place *place,
 }
 
 /*
- * The word that a waiter polls, if it may wait by hardware: when nothing is due by the clock. The
- * heartbeat is published at the poll after the clock was read.
+ * The word that a waiter polls, if it may wait by hardware: when nothing is due by the clock. Its
+ * heartbeat is then as young as the clock read: the place has ticked since.
  */
 static struct nbq_node *const *polled_word(const struct nbq_place *place,
 					   const struct nbq_wait *wait)
