@@ -4,10 +4,11 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 import shutil
+from statistics import median
 import tempfile
 
 from ci.common import Case
-from simulate import limits, policy_rules, program, without
+from simulate import policy_rules, program, without
 from testbed.common import cores
 from verification.mutate.edits import SOURCE, copy_with
 
@@ -18,6 +19,12 @@ MANY = (4, 16, 64, 256)
 # Landin, Hagersten 1994. The numbers are of this model: every store to another CPU's node,
 # every poll that finds a change, and the tail are a transfer each.
 KNOWN_MISSES = {"mcs": 6.0, "clh": 5.0}
+# Misses of an acquisition and its release of our locks, with patience without end: today's figure,
+# the median of three seeds, with 1 and with 8 sockets. A lock may make a tenth more. A change that
+# makes a lock better lowers its figure.
+LIMITED = {"clh_nb": {1: 7.0, 8: 7.0}, "mcs_nb": {1: 9.0, 8: 9.0}, "swap_nb": {1: 9.0, 8: 9.0},
+           "nbq_spin": {1: 14.0, 8: 13.9}, "nbq_spin_sockets": {8: 12.3}}
+LIMITED_CPUS = 64
 # For how long two seeds run that must agree. With turns of sockets the hybrid goes on for some
 # milliseconds with newcomers that steal on the holder's socket, until its waiters have waited
 # for long: sooner or later, by the seed.
@@ -105,11 +112,18 @@ def seeds(runs):
 
 def limited(runs):
     """No lock of ours has become dearer."""
-    for limit in limits.read():
-        found = limits.misses(runs.texts(limit.settings()))
-        yield Case(f"simulation: {limit.lock} makes at most {limit.most:g} misses an "
-                   f"acquisition at {limits.CPUS} CPUs, {limit.sockets} sockets",
-                   found <= limit.most, f"{found:.1f}; it was {limit.figure:g}")
+    for sockets in (1, 8):
+        for lock, figures in LIMITED.items():
+            if sockets not in figures:
+                continue
+            most = round(1.1 * figures[sockets], 1)
+            made = runs.values([{"lock": lock, "cpus": LIMITED_CPUS, "sockets": sockets,
+                                 "seed": seed, "duration_us": 1500} for seed in (1, 2, 3)])
+            found = median(map(misses, made))
+            yield Case(f"simulation: {lock} makes at most {most:g} misses an acquisition at "
+                       f"{LIMITED_CPUS} CPUs, {sockets} sockets",
+                       found <= most and all(values["verdict"] == "PASS" for values in made),
+                       f"{found:.1f}; it was {figures[sockets]:g}")
 
 
 def wasted(runs):

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from simulate import limits, program
+from simulate import program
 from testbed.common import Trouble
 
 TOOL = program.HERE / "simulate"
@@ -253,30 +253,6 @@ class Tool(unittest.TestCase):
                                     "duration_us=50")
         self.assertEqual(status, 1)
         self.assertIn("broken, 4 CPUs: FAIL two holders were seen", said)
-
-
-class Limits(unittest.TestCase):
-    def read(self, text):
-        with tempfile.NamedTemporaryFile("w", suffix=".ini") as file:
-            file.write(text)
-            file.flush()
-            return limits.read(Path(file.name))
-
-    def test_every_type_of_ours_has_limits(self):
-        found = {(limit.lock, limit.sockets) for limit in limits.read()}
-        self.assertEqual(found, {("nbq_spin_sockets", 8), *(
-            (lock, sockets) for sockets in (1, 8)
-            for lock in ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin"))})
-
-    def test_a_limit_is_at_most_a_tenth_above_its_figure(self):
-        self.assertEqual(self.read("[1 socket]\nmcs = 11, 10\n")[0].most, 11)
-        with self.assertRaisesRegex(Trouble, "mcs, 11.1, is more than a tenth above 10"):
-            self.read("[1 socket]\nmcs = 11.1, 10\n")
-
-    def test_what_is_no_table_is_refused(self):
-        for text in ("mcs = 1, 1\n", "[9 sockets]\nmcs = 1, 1\n", "[1 socket]\nmcs = 1\n"):
-            with self.assertRaises(Trouble):
-                self.read(text)
 
 
 if __name__ == "__main__":
