@@ -10,15 +10,14 @@
 
 #include "costs.h"
 #include "machine.h"
+#include "settings.h"
 #include "simulate.h"
 
 struct cpu cpus[MOST_CPUS];
-struct machine_plan machine;
 struct cpu *this_cpu;
 
 static u64 now;
 static u64 next_tick;
-static u64 end;
 static unsigned int ended;
 
 /*
@@ -83,8 +82,9 @@ u64 machine_random(u64 limit)
 /* Between half and one and a half times the mean: the moment is random. */
 static u64 next_absence(u64 from)
 {
-	return machine.away_every ?
-	       from + machine.away_every / 2 + machine_random(machine.away_every) : NEVER;
+	u64 mean = settings.away_every_ns * PS_PER_NS;
+
+	return mean ? from + mean / 2 + machine_random(mean) : NEVER;
 }
 
 static void go_on_later(void)
@@ -105,8 +105,8 @@ static struct cpu *next_on_core(struct cpu *cpu)
 
 	if (cores[cpu->core].woken)
 		return cores[cpu->core].woken;
-	for (i = 1; i < machine.cpus; i++) {
-		struct cpu *other = &cpus[(cpu->number + i) % machine.cpus];
+	for (i = 1; i < settings.cpus; i++) {
+		struct cpu *other = &cpus[(cpu->number + i) % settings.cpus];
 
 		if (other->core == cpu->core && is_runnable(other))
 			return other;
@@ -119,8 +119,8 @@ static struct cpu *pull(struct cpu *cpu)
 {
 	unsigned int i;
 
-	for (i = 1; i < machine.cpus && machine.migrates; i++) {
-		struct cpu *other = &cpus[(cpu->number + i) % machine.cpus];
+	for (i = 1; i < settings.cpus && settings.migrate; i++) {
+		struct cpu *other = &cpus[(cpu->number + i) % settings.cpus];
 
 		if (!other->is_off || !is_runnable(other))
 			continue;
@@ -138,7 +138,7 @@ static void give_core(struct cpu *from, struct cpu *to, u64 at)
 	struct core *core = &cores[from->core];
 
 	core->running = to->number;
-	core->slice_end = at + machine.slice;
+	core->slice_end = at + settings.slice_ns * PS_PER_NS;
 	core->woken = NULL;
 	if (from == to)
 		return;
@@ -146,7 +146,7 @@ static void give_core(struct cpu *from, struct cpu *to, u64 at)
 	if (!from->has_ended)
 		from->runs_at = NEVER;
 	to->is_off = false;
-	to->pause_window = machine.pause_window;
+	to->pause_window = settings.ple_window_ns * PS_PER_NS;
 	if (to->clock < at)
 		to->clock = at;
 	if (!to->waits_for_stores)
@@ -180,10 +180,10 @@ static void share_core(void)
 
 static void be_taken_away(void)
 {
-	if (machine.cores)
+	if (settings.cores)
 		share_core();
 	while (this_cpu->clock >= this_cpu->away_at) {
-		this_cpu->clock += machine.away;
+		this_cpu->clock += settings.away_ns * PS_PER_NS;
 		this_cpu->away_until = this_cpu->clock;
 		this_cpu->away_at = next_absence(this_cpu->clock);
 	}
@@ -214,9 +214,9 @@ void machine_spend(u64 ps)
 /* To the next one on a shared core, through the hypervisor. Return: whether there is one. */
 static bool leave_core(void)
 {
-	struct cpu *next = machine.cores ? next_on_core(this_cpu) : this_cpu;
+	struct cpu *next = settings.cores ? next_on_core(this_cpu) : this_cpu;
 
-	if (next == this_cpu && machine.cores && this_cpu->is_halted)
+	if (next == this_cpu && settings.cores && this_cpu->is_halted)
 		next = pull(this_cpu);
 	if (next == this_cpu)
 		return false;
@@ -236,7 +236,7 @@ void machine_pause(u64 ps)
 		cpu->pauses_since = cpu->clock;
 	machine_spend(ps);
 	cpu->paused_at = cpu->clock;
-	if (!machine.cores || !machine.pause_window ||
+	if (!settings.cores || !settings.ple_window_ns ||
 	    cpu->clock - cpu->pauses_since < cpu->pause_window)
 		return;
 	cpu->pause_window *= 2;
@@ -262,7 +262,7 @@ static void end_program(void)
 	this_cpu->has_ended = true;
 	this_cpu->runs_at = NEVER;
 	ended++;
-	if (machine.cores) {
+	if (settings.cores) {
 		next = next_on_core(this_cpu);
 		if (next != this_cpu)
 			give_core(this_cpu, next, this_cpu->clock);
@@ -311,83 +311,81 @@ static void handle(struct cpu *cpu)
 
 static void prepare(struct cpu *cpu, unsigned int number)
 {
+	u64 slice = settings.slice_ns * PS_PER_NS;
+
 	memset(cpu, 0, sizeof(*cpu));
 	cpu->number = number;
 	cpu->socket = simulate_socket_of(number);
 	cpu->random[0] = number;
-	cpu->random[1] = machine.seed;
-	cpu->random[2] = machine.seed >> 16;
+	cpu->random[1] = settings.seed;
+	cpu->random[2] = settings.seed >> 16;
 	cpu->stores.done_at = NEVER;
 	this_cpu = cpu;
 	/* As if it had run for long: absences are spread over a run of any length. */
-	cpu->away_at = machine.away_every ? machine_random(machine.away_every) : NEVER;
+	cpu->away_at = settings.away_every_ns ?
+		       machine_random(settings.away_every_ns * PS_PER_NS) : NEVER;
 	/* CPUs do not start at the same moment. */
 	cpu->clock = machine_random(1000 * PS_PER_NS);
 	cpu->runs_at = cpu->clock;
-	if (machine.cores) {
-		cpu->core = number % machine.cores;
-		cpu->pause_window = machine.pause_window;
-		cpu->is_off = number >= machine.cores;
+	if (settings.cores) {
+		cpu->core = number % settings.cores;
+		cpu->pause_window = settings.ple_window_ns * PS_PER_NS;
+		cpu->is_off = number >= settings.cores;
 		if (cpu->is_off)
 			cpu->runs_at = NEVER;
 		else
 			cores[number] = (struct core){
-				number, machine.slice / 2 + machine_random(machine.slice), NULL };
+				number, slice / 2 + machine_random(slice), NULL };
 	}
 	fiber_start(number, run_program);
 }
 
-static void start(const struct machine_plan *plan, void (*program)(void))
+static void start(void (*program)(void))
 {
 	unsigned int number;
 
-	machine = *plan;
 	program_of_all = program;
-	for (leaves = 1; leaves < plan->cpus; leaves *= 2)
+	for (leaves = 1; leaves < settings.cpus; leaves *= 2)
 		;
 	for (number = 0; number < leaves; number++)
 		next_event[number] = NEVER;
-	for (number = 0; number < plan->cpus; number++)
+	for (number = 0; number < settings.cpus; number++)
 		prepare(&cpus[number], number);
 	this_cpu = NULL;
-	for (number = 0; number < plan->cpus; number++)
+	for (number = 0; number < settings.cpus; number++)
 		machine_update(&cpus[number]);
-	for (number = plan->cpus; number < leaves; number++)
+	for (number = settings.cpus; number < leaves; number++)
 		replay(number);
 }
 
-bool machine_run(const struct machine_plan *plan, void (*program)(void), u64 until,
-		 void (*tick)(void), u64 tick_every)
+void machine_run(void (*program)(void), u64 until, void (*tick)(void), u64 tick_every)
 {
-	start(plan, program);
-	end = until;
-	ended = 0;
+	start(program);
 	next_tick = tick_every;
-	while (ended < plan->cpus) {
+	while (ended < settings.cpus) {
 		unsigned int number = earliest();
 
 		now = next_event[number];
-		if (now >= end)
-			return false;
+		if (now >= until)
+			return;
 		while (now >= next_tick) {
 			tick();
 			next_tick += tick_every;
 		}
 		handle(&cpus[number]);
 	}
-	return true;
 }
 
 /* What models of locks see. */
 
 unsigned int simulate_sockets(void)
 {
-	return machine.sockets;
+	return settings.sockets;
 }
 
 unsigned int simulate_socket_of(unsigned int cpu)
 {
-	return cpu * machine.sockets / machine.cpus;
+	return cpu * settings.sockets / settings.cpus;
 }
 
 bool simulate_cpu_is_away(unsigned int cpu)
@@ -401,7 +399,7 @@ bool simulate_cpu_is_away(unsigned int cpu)
 static void pass_absences(struct cpu *cpu)
 {
 	while (cpu->clock >= cpu->away_at) {
-		u64 back = cpu->away_at + machine.away;
+		u64 back = cpu->away_at + settings.away_ns * PS_PER_NS;
 
 		if (cpu->clock < back) {
 			cpu->clock = back;
@@ -440,14 +438,14 @@ static void want_core(struct cpu *cpu, u64 back)
 	struct core *core = &cores[cpu->core];
 	unsigned int other;
 
-	for (other = 0; machine.migrates && !core_is_idle(cpu->core) && other < machine.cores;
+	for (other = 0; settings.migrate && !core_is_idle(cpu->core) && other < settings.cores;
 	     other++) {
 		if (core_is_idle(other))
 			cpu->core = other;
 	}
 	if (core_is_idle(cpu->core)) {
 		give_core(&cpus[cores[cpu->core].running], cpu, back);
-	} else if (machine.wake_preempts) {
+	} else if (settings.wake_preempts) {
 		core->woken = cpu;
 		if (core->slice_end > back)
 			core->slice_end = back;

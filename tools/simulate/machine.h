@@ -23,32 +23,6 @@
 #define NEVER		(~0ULL)
 
 /**
- * struct machine_plan - what the machine is like
- * @cpus: how many
- * @sockets: over which they are dealt evenly, neighbours together
- * @cores: which CPUs share, by turns; 0: each has its own
- * @slice: how long a turn is, in ps
- * @migrates: a CPU that has no core goes to one that is idle
- * @wake_preempts: a CPU that is woken gets its shared core at once, else in its turn
- * @pause_window: a CPU that polls for so long, in ps, ends its turn; 0: it does not
- * @away_every: how long a CPU runs on average until it is preempted, in ps; 0: for ever
- * @away: for how long, in ps
- * @seed: of all random numbers
- */
-struct machine_plan {
-	unsigned int cpus;
-	unsigned int sockets;
-	unsigned int cores;
-	u64 slice;
-	bool migrates;
-	bool wake_preempts;
-	u64 pause_window;
-	u64 away_every;
-	u64 away;
-	u64 seed;
-};
-
-/**
  * struct cpu - a CPU
  * @number: from 0
  * @socket: where it is
@@ -91,16 +65,14 @@ struct cpu {
 };
 
 extern struct cpu cpus[MOST_CPUS];
-extern struct machine_plan machine;
 /* Whose fiber runs; NULL: none. */
 extern struct cpu *this_cpu;
 
 /*
- * Let every CPU run the program until all have ended, or until a time. @tick is called
- * every @tick_every ps. Return: false if that time came first, or nothing can go on.
+ * Let every CPU run the program until all have ended, or until a time, or until nothing can go on.
+ * @tick is called every @tick_every ps.
  */
-bool machine_run(const struct machine_plan *plan, void (*program)(void), u64 until,
-		 void (*tick)(void), u64 tick_every);
+void machine_run(void (*program)(void), u64 until, void (*tick)(void), u64 tick_every);
 
 /* The time of the event that is being handled. */
 u64 machine_now(void);

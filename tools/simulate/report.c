@@ -9,8 +9,6 @@
 #include <linux/types.h>
 #include <nbqlock/stress/statistics.h>
 
-#include "costs.h"
-#include "machine.h"
 #include "memory.h"
 #include "report.h"
 #include "settings.h"
@@ -55,48 +53,6 @@ static u64 permille(u64 sum, u64 count)
 static void print_counts(const char *name, const struct stress_histogram *counts)
 {
 	print_histogram(name, "", "mean_permille", permille(counts->sum, counts->count), counts);
-}
-
-static void print_patience(void)
-{
-	if (settings.patience_ns == KTIME_MAX)
-		puts("patience_ns max");
-	else if (settings.patience_most_ns != settings.patience_ns)
-		printf("patience_ns %lld-%lld\n", settings.patience_ns,
-		       settings.patience_most_ns);
-	else
-		printf("patience_ns %lld\n", settings.patience_ns);
-}
-
-static void print_settings(void)
-{
-	printf("lock %s\n", settings.lock->name);
-	printf("cpus 0-%llu\n", settings.cpus - 1);
-	print("threads", settings.cpus);
-	print("sockets", settings.sockets);
-	print("locks", settings.locks);
-	print("shared_queue", settings.shared_queue);
-	print("cores", settings.cores ? settings.cores : settings.cpus);
-	print("slice_ns", settings.slice_ns);
-	print("paravirt", settings.paravirt);
-	print("migrate", settings.migrate);
-	print("wake_preempts", settings.wake_preempts);
-	print("ple_window_ns", settings.ple_window_ns);
-	print("away_every_ns", settings.away_every_ns);
-	print("away_ns", settings.away_ns);
-	printf("costs %s\n", costs.name);
-	print("seed", settings.seed);
-	print("stop_us", settings.stop_us);
-	print("stop_waiters", settings.stop_waiters);
-	print("duration_us", settings.duration_us);
-	print("warmup_us", settings.warmup_us);
-	print("cs_ns", settings.cs_ns);
-	print("ncs_ns", settings.ncs_ns);
-	print_patience();
-	print("impatient_permille", settings.impatient_permille);
-	printf("retry %s\n", settings_retry_name());
-	print("deadlock_checks", settings.deadlock_checks);
-	print("passed_late_ns", settings.passed_late_ns);
 }
 
 static void print_attempts(void)
@@ -226,7 +182,7 @@ bool report_print(void)
 {
 	bool passed;
 
-	print_settings();
+	settings_print();
 	print_attempts();
 	print_spread();
 	print_times("wait", &findings.wait);

@@ -81,7 +81,7 @@ static u64 clock_ns(void)
 /* The CPUs of the last socket stop at a time. */
 static bool has_stopped(void)
 {
-	return settings.stop_us && this_cpu->socket == machine.sockets - 1 &&
+	return settings.stop_us && this_cpu->socket == settings.sockets - 1 &&
 	       this_cpu->clock >= settings.stop_us * PS_PER_US;
 }
 
@@ -127,7 +127,7 @@ static void pass_others(u64 ticket, u64 start)
 {
 	unsigned int cpu;
 
-	for (cpu = 0; cpu < machine.cpus; cpu++) {
+	for (cpu = 0; cpu < settings.cpus; cpu++) {
 		struct contender *other = &contenders[cpu];
 		u64 after_ns;
 
@@ -405,18 +405,6 @@ static void count_gaps_to_the_end(void)
 
 void workload_run(void)
 {
-	struct machine_plan plan = {
-		.cpus = settings.cpus,
-		.sockets = settings.sockets,
-		.cores = settings.cores,
-		.slice = settings.slice_ns * PS_PER_NS,
-		.migrates = settings.migrate,
-		.wake_preempts = settings.wake_preempts,
-		.pause_window = settings.ple_window_ns * PS_PER_NS,
-		.away_every = settings.away_every_ns * PS_PER_NS,
-		.away = settings.away_ns * PS_PER_NS,
-		.seed = settings.seed,
-	};
 	unsigned int cpu;
 
 	begin = settings.warmup_us * PS_PER_US;
@@ -424,11 +412,9 @@ void workload_run(void)
 	for (cpu = 0; cpu < settings.cpus; cpu++)
 		contenders[cpu].last_success = begin;
 	findings.elapsed_ns = settings.duration_us * 1000;
-	/* The init of a lock may ask for the topology. */
-	machine = plan;
 	prepare();
 	memory_measure(begin, end);
-	machine_run(&plan, contend, end + GRACE * (end + 10000 * PS_PER_US), tick, GROWTH_PS);
+	machine_run(contend, end + GRACE * (end + 10000 * PS_PER_US), tick, GROWTH_PS);
 	count_gaps_to_the_end();
 	finish();
 }
