@@ -2,32 +2,31 @@
 /*
  * Reading a cost table: lines "name = number", "#" before a comment, each name once.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "costs.h"
+#include "store_buffer.h"
 
-#define LONGEST_NS	1e6
-#define MOST_STORES	64
+#define LONGEST_NS	1000000ULL
 
 struct costs costs;
 
 static const struct entry {
 	const char *name;
-	size_t offset;
-	bool is_time;
+	u64 *value;
+	u64 unit;
+	u64 most;
 } entries[] = {
-#define TIME(name)	{ #name, offsetof(struct costs, name), true }
+#define TIME(name)	{ #name, &costs.name, PS_PER_NS, LONGEST_NS }
 	TIME(hit), TIME(same_socket), TIME(other_socket), TIME(memory), TIME(refill),
 	TIME(invalidate), TIME(atomic), TIME(fence), TIME(relax), TIME(relax_jitter),
 	TIME(clock_read), TIME(halt), TIME(kick), TIME(wake_up),
 #undef TIME
-	{ "store_buffer", offsetof(struct costs, store_buffer), false },
+	{ "store_buffer", &costs.store_buffer, 1, MOST_STORES },
 };
 
 #define ENTRIES	(sizeof(entries) / sizeof(entries[0]))
@@ -54,42 +53,16 @@ refuse(const char *format, ...)
 	exit(2);
 }
 
-static char *trimmed(char *text)
+static u64 value_of(const struct entry *entry, const char *text)
 {
-	char *end = text + strlen(text);
-
-	while (end > text && isspace((unsigned char)end[-1]))
-		end--;
-	*end = '\0';
-	while (isspace((unsigned char)*text))
-		text++;
-	return text;
-}
-
-static void set_name(const char *value)
-{
-	if (costs.name[0])
-		refuse("name is there twice");
-	if (!value[0] || strlen(value) >= sizeof(costs.name) || strpbrk(value, " \t"))
-		refuse("name is \"%s\", not a word of at most %zu letters", value,
-		       sizeof(costs.name) - 1);
-	strcpy(costs.name, value);
-}
-
-static u64 encode_tail(const struct entry *entry, const char *value)
-{
-	double most = entry->is_time ? LONGEST_NS : MOST_STORES;
 	char *end;
-	double number;
+	double number = strtod(text, &end);
 
-	errno = 0;
-	number = strtod(value, &end);
-	if (end == value || *end || errno || !(number >= 0 && number <= most))
-		refuse("%s is \"%s\", not a number from 0 to %.0f", entry->name, value, most);
-	if (!entry->is_time && (number != (int)number || number < 1))
-		refuse("%s is \"%s\", not a whole number from 1 to %.0f", entry->name, value,
-		       most);
-	return entry->is_time ? (u64)(number * PS_PER_NS + 0.5) : (u64)number;
+	if (end == text || *end || !(number >= 0 && number <= entry->most))
+		refuse("%s is \"%s\", not a number from 0 to %llu", entry->name, text, entry->most);
+	if (entry->unit == 1 && number != (u64)number)
+		refuse("%s is \"%s\", not a whole number", entry->name, text);
+	return number * entry->unit + 0.5;
 }
 
 static void set(const char *name, const char *value)
@@ -97,7 +70,9 @@ static void set(const char *name, const char *value)
 	size_t i;
 
 	if (!strcmp(name, "name")) {
-		set_name(value);
+		if (costs.name[0])
+			refuse("name is there twice");
+		strcpy(costs.name, value);
 		return;
 	}
 	for (i = 0; i < ENTRIES; i++) {
@@ -106,7 +81,7 @@ static void set(const char *name, const char *value)
 		if (reading.seen[i])
 			refuse("%s is there twice", name);
 		reading.seen[i] = true;
-		*(u64 *)((char *)&costs + entries[i].offset) = encode_tail(&entries[i], value);
+		*entries[i].value = value_of(&entries[i], value);
 		return;
 	}
 	refuse("there is no cost \"%s\"", name);
@@ -114,19 +89,14 @@ static void set(const char *name, const char *value)
 
 static void read_line(char *line)
 {
-	char *comment = strchr(line, '#');
-	char *equals;
+	char name[sizeof(costs.name)], value[sizeof(costs.name)], more;
 
-	if (comment)
-		*comment = '\0';
-	line = trimmed(line);
-	if (!*line)
+	line[strcspn(line, "#\n")] = '\0';
+	if (sscanf(line, " %c", &more) != 1)
 		return;
-	equals = strchr(line, '=');
-	if (!equals)
+	if (sscanf(line, " %31[a-z_] = %31s %c", name, value, &more) != 2)
 		refuse("\"%s\" is not NAME = NUMBER", line);
-	*equals = '\0';
-	set(trimmed(line), trimmed(equals + 1));
+	set(name, value);
 }
 
 /* What no machine is like. */
@@ -141,8 +111,8 @@ static void check_whole(void)
 		if (!reading.seen[i])
 			refuse("%s is missing", entries[i].name);
 	}
-	if (!costs.hit || !costs.relax)
-		refuse("hit and relax must be more than 0, or time does not pass");
+	if (!costs.hit || !costs.relax || !costs.store_buffer)
+		refuse("hit, relax and store_buffer must be more than 0, or time does not pass");
 	if (costs.same_socket <= costs.hit || costs.other_socket < costs.same_socket)
 		refuse("the order must be hit < same_socket <= other_socket");
 	if (costs.relax_jitter > costs.relax)
@@ -152,19 +122,19 @@ static void check_whole(void)
 void costs_read(const char *path)
 {
 	FILE *file = fopen(path, "r");
-	char line[256];
+	char *line = NULL;
+	size_t size = 0;
 
 	if (!file) {
 		fprintf(stderr, "cannot read the cost table %s: %s\n", path, strerror(errno));
 		exit(2);
 	}
 	reading.path = path;
-	while (fgets(line, sizeof(line), file)) {
+	while (getline(&line, &size, file) >= 0) {
 		reading.line++;
-		if (!strchr(line, '\n') && !feof(file))
-			refuse("the line is longer than %zu letters", sizeof(line) - 2);
 		read_line(line);
 	}
+	free(line);
 	fclose(file);
 	check_whole();
 }

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "locks.h"
-#include "report.h"
 #include "settings.h"
 #include "workload.h"
 

@@ -18,7 +18,6 @@
 #define NO_CPU		MOST_CPUS
 #define ARENA_SIZE	(96UL << 20)
 #define MOST_REGIONS	16
-#define MOST_PLACES	1024U	/* a power of two */
 
 /**
  * struct line - a cache line
@@ -50,14 +49,13 @@ static unsigned char arena_kinds[ARENA_SIZE / LINE_SIZE];
 static size_t arena_used;
 enum memory_kind memory_allocated_kind = MEMORY_LOCK;
 
-static struct {
-	const char *start;
-	size_t size;
+static struct region {
+	struct shim_memory memory;
 	enum memory_kind kind;
 } regions[MOST_REGIONS];
 static unsigned int regions_declared;
 
-static struct memory_place places[MOST_PLACES];
+struct memory_place memory_places[MOST_PLACES];
 static unsigned int places_used;
 
 static void __attribute__((__noreturn__)) give_up(const char *why)
@@ -72,13 +70,11 @@ void memory_measure(u64 from, u64 to)
 	measured_to = to;
 }
 
-void memory_declare(const void *start, size_t size, enum memory_kind kind)
+void memory_declare(struct shim_memory memory, enum memory_kind kind)
 {
 	if (regions_declared == MOST_REGIONS)
 		give_up("too many regions of memory");
-	regions[regions_declared].start = start;
-	regions[regions_declared].size = size;
-	regions[regions_declared++].kind = kind;
+	regions[regions_declared++] = (struct region){ memory, kind };
 }
 
 void *memory_allocate(size_t size)
@@ -100,8 +96,9 @@ static enum memory_kind kind_of(const char *address)
 	if (address >= arena && address < arena + ARENA_SIZE)
 		return arena_kinds[(address - arena) >> LINE_BITS];
 	for (i = 0; i < regions_declared; i++) {
-		if (address >= regions[i].start &&
-		    address < regions[i].start + regions[i].size)
+		const char *start = regions[i].memory.start;
+
+		if (address >= start && address < start + regions[i].memory.size)
 			return regions[i].kind;
 	}
 	return MEMORY_OTHER;
@@ -191,29 +188,29 @@ static struct memory_place *place_of(const void *from)
 {
 	unsigned int slot = ((uintptr_t)from * 0x9e3779b1U >> 8) % MOST_PLACES;
 
-	while (places[slot].from && places[slot].from != from)
+	while (memory_places[slot].from && memory_places[slot].from != from)
 		slot = (slot + 1) % MOST_PLACES;
-	if (!places[slot].from) {
+	if (!memory_places[slot].from) {
 		if (++places_used == MOST_PLACES)
 			give_up("too many places in the code");
-		places[slot].from = from;
+		memory_places[slot].from = from;
 	}
-	return &places[slot];
+	return &memory_places[slot];
 }
 
 static void count(const struct cpu *cpu, const struct line *line,
 		  enum memory_source source, const void *from)
 {
-	struct memory_place *place;
+	struct misses *of_place;
 
 	memory_misses_of[cpu->number]++;
 	if (machine_now() < measured_from || machine_now() >= measured_to)
 		return;
+	of_place = &place_of(from)->misses;
 	memory_misses.by_kind[line->kind]++;
 	memory_misses.by_source[source]++;
-	place = place_of(from);
-	place->by_kind[line->kind]++;
-	place->by_source[source]++;
+	of_place->by_kind[line->kind]++;
+	of_place->by_source[source]++;
 }
 
 static u64 cost_of(enum memory_source source)
@@ -318,36 +315,6 @@ bool memory_is_owned(const struct cpu *cpu, const volatile void *address, u64 at
 	const struct line *line = line_of(address);
 
 	return line->owner == cpu->number && line->free_at <= at;
-}
-
-static u64 total(const struct memory_place *place)
-{
-	u64 sum = 0;
-	unsigned int source;
-
-	for (source = 0; source < SOURCES; source++)
-		sum += place->by_source[source];
-	return sum;
-}
-
-/* The dearest first; among equals, by address. */
-static int dearer(const void *left, const void *right)
-{
-	u64 a = total(left), b = total(right);
-	const struct memory_place *one = left, *other = right;
-
-	if (a != b)
-		return a > b ? -1 : 1;
-	return one->from < other->from ? -1 : one->from > other->from;
-}
-
-const struct memory_place *memory_places(unsigned int *number)
-{
-	qsort(places, MOST_PLACES, sizeof(places[0]), dearer);
-	*number = 0;
-	while (*number < MOST_PLACES && total(&places[*number]))
-		++*number;
-	return places;
 }
 
 const char *memory_kind_name(enum memory_kind kind)

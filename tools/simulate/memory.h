@@ -16,7 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <host.h>
 #include <linux/types.h>
+
+#define MOST_PLACES	1024U	/* a power of two */
 
 struct cpu;
 
@@ -55,7 +58,7 @@ extern u64 memory_misses_of[];
 void memory_measure(u64 from, u64 to);
 
 /* What there is at these addresses. */
-void memory_declare(const void *start, size_t size, enum memory_kind kind);
+void memory_declare(struct shim_memory memory, enum memory_kind kind);
 /* Zeroed lines, for the kernel's allocator; they are of the kind set last. */
 void *memory_allocate(size_t size);
 extern enum memory_kind memory_allocated_kind;
@@ -68,15 +71,16 @@ u64 memory_own(struct cpu *cpu, const volatile void *address, u64 at, u64 busy,
 /* Whether it has it alone, and nothing is in transit. */
 bool memory_is_owned(const struct cpu *cpu, const volatile void *address, u64 at);
 
-/* A place in the code and the transfers that it asked for. */
+/**
+ * struct memory_place - a place in the code
+ * @from: its address; NULL: none
+ * @misses: the transfers that it asked for
+ */
 struct memory_place {
 	const void *from;
-	u64 by_kind[MEMORY_KINDS];
-	u64 by_source[SOURCES];
+	struct misses misses;
 };
 
-/* All places, the dearest first; *count: how many. */
-const struct memory_place *memory_places(unsigned int *count);
-const char *memory_kind_name(enum memory_kind kind);
+extern struct memory_place memory_places[MOST_PLACES];
 
 #endif

@@ -2,6 +2,7 @@
 """Building the simulation, running it, and naming the places in the code that it counts."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 import os
 from pathlib import Path
 import re
@@ -148,28 +149,32 @@ def lock_types(program):
     return [tuple(line.split(": ", 1)) for line in done.stdout.splitlines()]
 
 
+@dataclass
 class Place:
     """A line of the code, and the cache lines that it asked for."""
 
-    def __init__(self, function, where, kind, counts):
-        self.function = function
-        self.where = where
-        self.kind = kind
-        self.misses, self.same_socket, self.other_socket, self.memory = counts
+    function: str
+    where: str
+    kind: str
+    same_socket: int = 0
+    other_socket: int = 0
+    memory: int = 0
+
+    @property
+    def misses(self):
+        return self.same_socket + self.other_socket + self.memory
 
 
 def places_of(program, text):
     """The places of a result, the dearest first; those of one line of code together."""
     rows = [line.split() for line in text.splitlines() if line.startswith("place ")]
-    named = where_are(program, [row[1] for row in rows])
-    together = {}
-    for row, (function, where) in zip(rows, named):
-        counts = [int(row[at]) for at in (4, 6, 8, 10)]
-        key = function, where, row[2]
-        before = together.get(key, [0] * len(counts))
-        together[key] = [a + b for a, b in zip(before, counts)]
-    found = [Place(*key, counts) for key, counts in together.items()]
-    return sorted(found, key=lambda place: -place.misses)
+    found = {}
+    for row, named in zip(rows, where_are(program, [row[1] for row in rows])):
+        place = found.setdefault((*named, row[2]), Place(*named, row[2]))
+        place.same_socket += int(row[3])
+        place.other_socket += int(row[4])
+        place.memory += int(row[5])
+    return sorted(found.values(), key=lambda place: (-place.misses, place.where))
 
 
 def where_are(program, addresses):

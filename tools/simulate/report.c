@@ -10,7 +10,6 @@
 #include <nbqlock/stress/statistics.h>
 
 #include "memory.h"
-#include "report.h"
 #include "settings.h"
 #include "workload.h"
 
@@ -152,29 +151,25 @@ static bool print_verdict(void)
 	return passed;
 }
 
-/* "place ADDRESS KIND misses N same_socket N other_socket N memory N" */
+/* "place ADDRESS KIND" and the lines that it asked for: same_socket, other_socket, memory */
 static void print_places(void)
 {
-	unsigned int number, i, kind, source;
-	const struct memory_place *places = memory_places(&number);
+	unsigned int i, kind;
 
-	for (i = 0; i < number; i++) {
-		u64 sum = 0, most = 0;
-		unsigned int mostly = MEMORY_OTHER;
+	for (i = 0; i < MOST_PLACES; i++) {
+		const struct misses *misses = &memory_places[i].misses;
+		unsigned int mostly = 0;
 
-		for (source = 0; source < SOURCES; source++)
-			sum += places[i].by_source[source];
+		if (!memory_places[i].from)
+			continue;
 		for (kind = 0; kind < MEMORY_KINDS; kind++) {
-			if (places[i].by_kind[kind] > most) {
-				most = places[i].by_kind[kind];
+			if (misses->by_kind[kind] > misses->by_kind[mostly])
 				mostly = kind;
-			}
 		}
-		printf("place %p %s misses %llu same_socket %llu other_socket %llu memory %llu\n",
-		       places[i].from, memory_kind_name(mostly), sum,
-		       places[i].by_source[SOURCE_SAME_SOCKET],
-		       places[i].by_source[SOURCE_OTHER_SOCKET],
-		       places[i].by_source[SOURCE_MEMORY]);
+		printf("place %p %s %llu %llu %llu\n", memory_places[i].from,
+		       memory_kind_name(mostly), misses->by_source[SOURCE_SAME_SOCKET],
+		       misses->by_source[SOURCE_OTHER_SOCKET],
+		       misses->by_source[SOURCE_MEMORY]);
 	}
 }
 

@@ -18,7 +18,6 @@
 #include "costs.h"
 #include "machine.h"
 #include "memory.h"
-#include "sanitizer.h"
 
 static const char *tls_start;
 static const char *tls_end;
@@ -38,7 +37,7 @@ static int note_tls(struct dl_phdr_info *info, size_t size, void *unused)
 	return 1;	/* the program itself is the first, and all that is of interest */
 }
 
-void sanitizer_start(void)
+static void __attribute__((__constructor__)) find_tls(void)
 {
 	dl_iterate_phdr(note_tls, NULL);
 }
@@ -52,6 +51,16 @@ static bool is_charged(const volatile void *address)
 		return false;
 	stack = fiber_stacks[this_cpu->number];
 	return at < stack || at >= stack + FIBER_STACK;
+}
+
+/* Come back when no store of the CPU is on its way. */
+static void arrive_without_stores(void)
+{
+	machine_arrive();
+	if (this_cpu->stores.count) {
+		store_buffer_drain();
+		machine_arrive();
+	}
 }
 
 /* Come back when the CPU has the line to read. */
@@ -150,11 +159,7 @@ static void tsan_modify(void *address, const void *from)
 {
 	if (!is_charged(address))
 		return;
-	machine_arrive();
-	if (this_cpu->stores.count) {
-		store_buffer_drain();
-		machine_arrive();
-	}
+	arrive_without_stores();
 	this_cpu->clock = memory_own(this_cpu, address, this_cpu->clock, costs.atomic, from);
 	machine_arrive();
 }
@@ -165,11 +170,7 @@ void __tsan_atomic_thread_fence(int order)
 {
 	if (order != __ATOMIC_SEQ_CST || !this_cpu)
 		return;
-	machine_arrive();
-	if (this_cpu->stores.count) {
-		store_buffer_drain();
-		machine_arrive();
-	}
+	arrive_without_stores();
 	machine_spend(costs.fence);
 }
 

@@ -17,7 +17,6 @@
 #include "locks.h"
 #include "memory.h"
 #include "models/models.h"
-#include "sanitizer.h"
 #include "settings.h"
 #include "simulate.h"
 #include "workload.h"
@@ -165,15 +164,23 @@ static void count_failure(int error, u64 wait, ktime_t patience)
 {
 	u64 late_ns = wait / PS_PER_NS;
 
-	findings.timeouts += error == -ETIMEDOUT || error == -EBUSY;
-	findings.no_node += error == -ENOMEM;
-	findings.deadlocks += error == -EDEADLK;
-	findings.errors += error != -ETIMEDOUT && error != -EBUSY && error != -ENOMEM &&
-			   error != -EDEADLK;
 	stress_histogram_add(&findings.failed_wait, late_ns);
-	if (error == -ETIMEDOUT || error == -EBUSY)
+	switch (error) {
+	case -ETIMEDOUT:
+	case -EBUSY:
+		findings.timeouts++;
 		stress_histogram_add(&findings.overshoot,
 				     late_ns > (u64)patience ? late_ns - patience : 0);
+		break;
+	case -ENOMEM:
+		findings.no_node++;
+		break;
+	case -EDEADLK:
+		findings.deadlocks++;
+		break;
+	default:
+		findings.errors++;
+	}
 }
 
 static void be_holder(void)
@@ -313,37 +320,27 @@ static void choose_locks(void)
 static void prepare(void)
 {
 	const struct stress_ops *ops = settings.lock;
-	struct shim_memory nodes, pools;
 	unsigned int cpu, i;
 
 	shim_clock = clock_ns;
 	if (settings.paravirt)
 		shim_vcpu_is_preempted = simulate_cpu_is_away;
 	choose_locks();
-	sanitizer_start();
 	shim_pools_start(POOL_NODES, POOL_NODES_MAX);
 	/* As in the kernel, one socket is none. */
 	if (locks_have_sockets(ops) && settings.sockets > 1)
 		shim_sockets_start(settings.sockets, socket_of);
 	nbq_deadlock_checks = settings.deadlock_checks;
-	nodes = shim_nodes_memory();
-	pools = shim_pools_memory();
-	for (i = 0; i < settings.locks; i++)
-		memory_declare(locks[i], sizeof(*locks[i]), MEMORY_LOCK);
-	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
-	memory_declare(pools.start, pools.size, MEMORY_POOL);
-	pools = shim_levels_abandoned_memory();
-	memory_declare(pools.start, pools.size, MEMORY_POOL);
-	pools = shim_generations_memory();
-	memory_declare(pools.start, pools.size, MEMORY_POOL);
-	pools = shim_machine_memory();
-	memory_declare(pools.start, pools.size, MEMORY_LOCK);
-	pools = shim_sockets_memory();
-	memory_declare(pools.start, pools.size, MEMORY_LOCK);
-	nodes = model_qspinlock_nodes();
-	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
-	nodes = model_pv_qspinlock_nodes();
-	memory_declare(nodes.start, nodes.size, MEMORY_NODE);
+	memory_declare((struct shim_memory){ memory_of_locks, sizeof(memory_of_locks) },
+		       MEMORY_LOCK);
+	memory_declare(shim_nodes_memory(), MEMORY_NODE);
+	memory_declare(shim_pools_memory(), MEMORY_POOL);
+	memory_declare(shim_levels_abandoned_memory(), MEMORY_POOL);
+	memory_declare(shim_generations_memory(), MEMORY_POOL);
+	memory_declare(shim_machine_memory(), MEMORY_LOCK);
+	memory_declare(shim_sockets_memory(), MEMORY_LOCK);
+	memory_declare(model_qspinlock_nodes(), MEMORY_NODE);
+	memory_declare(model_pv_qspinlock_nodes(), MEMORY_NODE);
 	memory_allocated_kind = MEMORY_LOCK;
 	for (i = 0; i < settings.locks; i++) {
 		if (ops->init(locks[i], i))

@@ -75,4 +75,7 @@ extern struct findings findings;
 /* Run what the settings say. */
 void workload_run(void);
 
+/* report.c: print "name value" lines, the verdict last. Return: whether it is PASS. */
+bool report_print(void);
+
 #endif
