@@ -2,6 +2,7 @@
 """The simulation of many processors: that it can be trusted, and what the locks cost there."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 import shutil
 from statistics import median
@@ -43,8 +44,7 @@ class Runs:
 
     def texts(self, many_settings):
         with ThreadPoolExecutor(cores()) as pool:
-            return list(pool.map(lambda settings: program.run(self.built, settings),
-                                 many_settings))
+            return list(pool.map(partial(program.run, self.built), many_settings))
 
     def values(self, many_settings):
         return [program.values_of(text) for text in self.texts(many_settings)]
