@@ -73,8 +73,8 @@ struct stress_params {
 	u64 impatient_permille;		/* the share of attempts with the next patience instead */
 	u64 impatient_ns;
 	unsigned int retry;		/* enum stress_retry */
-	u64 backoff_ns;			/* the first pause of RETRY_BACK_OFF; each doubles */
-	u64 backoff_max_ns;
+	u64 backoff_ns;			/* of RETRY_BACK_OFF: the first pause; it doubles */
+	u64 backoff_max_ns;		/* the longest of them */
 	u64 chain;			/* locks taken together; by CHAIN_ASCENDING, at most */
 	unsigned int chain_order;	/* enum stress_chain_order */
 	u64 stutter_ms;			/* pause and run alternate; 0: no pauses */

@@ -44,7 +44,7 @@ struct stopwatch {
 	s64 queued;			/* the start of the wait for its last lock */
 	s64 took;			/* its duration */
 	s64 away;			/* how long the CPU did not run meanwhile */
-	s64 handoff;			/* since the stamp of the last release; negative: no stamp, or
+	s64 handoff;			/* since the last release; negative: it has no stamp, or
 					 * this contender did not wait by then
 					 */
 	bool always_ran;		/* the CPU ran throughout since @early */
