@@ -114,7 +114,7 @@ static u64 random_u64(struct contender *contender)
 /* From 0 to @ceil - 1. */
 static u32 random_below(struct contender *contender, u32 ceil)
 {
-	return ((u64)prandom_u32_state(&contender->random) * ceil) >> 32;
+	return reciprocal_scale(prandom_u32_state(&contender->random), ceil);
 }
 
 /* In ns, as nbq_clh_lock_timeout() takes it. */

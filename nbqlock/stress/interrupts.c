@@ -86,7 +86,7 @@ static int add(struct stress_run *run, enum stress_context context, unsigned int
 	return 0;
 }
 
-/* All of the run, stopped. Return: 0, or a negative errno; stress_interrupts_end() is due then. */
+/* Return: 0, or a negative errno; stress_interrupts_end() is due in either case. */
 int stress_interrupts_create(struct stress_run *run)
 {
 	unsigned int index = run->params.threads;
@@ -115,14 +115,9 @@ static void start_here(void *data)
 /* Its own CPU; for an NMI contender, the next online CPU of the run. */
 static unsigned int timer_cpu(const struct contender *contender)
 {
-	const struct cpumask *cpus = &contender->run->params.cpus;
-	unsigned int cpu = cpumask_next(contender->cpu, cpus);
+	unsigned int next = stress_next_cpu(contender->cpu, &contender->run->params.cpus);
 
-	if (contender->context != CONTEXT_NMI)
-		return contender->cpu;
-	if (cpu >= nr_cpu_ids)
-		cpu = cpumask_first(cpus);
-	return cpu_online(cpu) ? cpu : contender->cpu;
+	return contender->context == CONTEXT_NMI && cpu_online(next) ? next : contender->cpu;
 }
 
 /* Does nothing if the CPU is offline. */

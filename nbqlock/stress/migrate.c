@@ -28,18 +28,10 @@
 /* Within so many acquisitions the others skip all abandoned nodes. */
 #define KEPT_ACQUISITIONS	10000
 
-/* Return: false: this thread must end. */
-static bool sleep_ms(u64 ms)
+/* Return: false: this thread must end; kthread_stop() wakes it. */
+static bool sleep_ms(struct stress_run *run, u64 ms)
 {
-	long left = msecs_to_jiffies(ms);
-
-	set_current_state(TASK_INTERRUPTIBLE);
-	while (left && !kthread_should_stop()) {
-		left = schedule_timeout(left);
-		set_current_state(TASK_INTERRUPTIBLE);
-	}
-	__set_current_state(TASK_RUNNING);
-	return !kthread_should_stop();
+	return !wait_event_idle_timeout(run->paused, kthread_should_stop(), msecs_to_jiffies(ms));
 }
 
 /*
@@ -62,12 +54,6 @@ static void rebind_threads(struct stress_run *run)
 
 /* Shuffling */
 
-static unsigned int next_cpu(unsigned int cpu, const struct cpumask *cpus)
-{
-	cpu = cpumask_next(cpu, cpus);
-	return cpu < nr_cpu_ids ? cpu : cpumask_first(cpus);
-}
-
 /* Rotate all by the same number of CPUs: each is moved. */
 static void shuffle(struct stress_run *run, struct rnd_state *random)
 {
@@ -79,7 +65,7 @@ static void shuffle(struct stress_run *run, struct rnd_state *random)
 	mutex_lock(&run->binding);
 	while (steps--) {
 		for (i = 0; i < run->params.threads; i++)
-			run->contenders[i]->cpu = next_cpu(run->contenders[i]->cpu, cpus);
+			run->contenders[i]->cpu = stress_next_cpu(run->contenders[i]->cpu, cpus);
 	}
 	rebind_threads(run);
 	mutex_unlock(&run->binding);
@@ -91,7 +77,7 @@ static int shuffler(void *data)
 	struct rnd_state random;
 
 	prandom_seed_state(&random, run->params.seed);
-	while (sleep_ms(run->params.shuffle_ms)) {
+	while (sleep_ms(run, run->params.shuffle_ms)) {
 		shuffle(run, &random);
 		WRITE_ONCE(run->migrations.shuffles, run->migrations.shuffles + 1);
 	}
@@ -125,7 +111,7 @@ static unsigned int next_hotpluggable(unsigned int cpu, const struct cpumask *cp
 	unsigned int i;
 
 	for (i = 0; i < cpumask_weight(cpus); i++) {
-		cpu = next_cpu(cpu, cpus);
+		cpu = stress_next_cpu(cpu, cpus);
 		if (is_hotpluggable(cpu))
 			break;
 	}
@@ -231,7 +217,7 @@ static unsigned int unreclaimed_nodes_of(struct stress_run *run, unsigned int cp
 	while ((nodes = run->params.lock->nodes_of(cpu))) {
 		if (stress_run_acquisitions(run) >= enough)
 			break;
-		if (!sleep_ms(10))
+		if (!sleep_ms(run, 10))
 			return 0;
 	}
 	return nodes;
@@ -265,11 +251,11 @@ static int hotplugger(void *data)
 	u64 here_ms = DIV_ROUND_UP_ULL(run->params.hotplug_ms, 2);
 	u64 away_ms = run->params.hotplug_ms - here_ms;
 
-	while (sleep_ms(here_ms)) {
+	while (sleep_ms(run, here_ms)) {
 		cpu = next_hotpluggable(cpu, cpus);
 		if (!take_cpu_down(run, cpu))
 			continue;
-		sleep_ms(away_ms);
+		sleep_ms(run, away_ms);
 		bring_cpu_up(run, cpu);
 	}
 	return 0;

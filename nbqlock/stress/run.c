@@ -92,9 +92,7 @@ static int create_threads(struct stress_run *run)
 			       run->params.threads);
 			return ret;
 		}
-		cpu = cpumask_next(cpu, &run->params.cpus);
-		if (cpu >= nr_cpu_ids)
-			cpu = cpumask_first(&run->params.cpus);
+		cpu = stress_next_cpu(cpu, &run->params.cpus);
 	}
 	return 0;
 }

@@ -145,6 +145,13 @@ struct stress_run {
 	struct contender *contenders[];	/* threads, then interrupts; NULL until created */
 };
 
+/* The first comes after the last. */
+static inline unsigned int stress_next_cpu(unsigned int cpu, const struct cpumask *cpus)
+{
+	cpu = cpumask_next(cpu, cpus);
+	return cpu < nr_cpu_ids ? cpu : cpumask_first(cpus);
+}
+
 /* run.c */
 struct stress_run *stress_run_create(const struct stress_params *params);
 struct stress_run *stress_run_alloc(const struct stress_params *params, unsigned int contenders);
