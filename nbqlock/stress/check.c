@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The result of a run, and the verdict on the lock. */
 #include <linux/bitops.h>
-#include <linux/bits.h>
-#include <linux/cpumask.h>
-#include <linux/math64.h>
-#include <linux/minmax.h>
 
 #include "run.h"
 
@@ -12,13 +8,9 @@ static struct stress_row row_of(const struct stress_run *run, const struct conte
 {
 	struct stress_row row = {
 		.id = contender->id,
-		.context = stress_context_word(contender->context),
+		.context = contender->context,
 		.cpu = contender->cpu,
-		.attempts = contender->attempts,
-		.acquisitions = READ_ONCE(contender->acquisitions),
-		.timeouts = contender->timeouts,
-		.no_node = contender->no_node,
-		.deadlocks = contender->deadlocks,
+		.counts = contender->counts,
 	};
 
 	if (run->params.sample_every)
@@ -45,23 +37,29 @@ static bool may_deadlock(const struct stress_run *run, const struct contender *c
 	       (params->chain > 1 && params->chain_order == CHAIN_ASCENDING);
 }
 
+static void add_counts(struct stress_counts *sum, const struct stress_counts *counts)
+{
+	sum->attempts += counts->attempts;
+	sum->acquisitions += counts->acquisitions;
+	sum->timeouts += counts->timeouts;
+	sum->no_node += counts->no_node;
+	sum->deadlocks += counts->deadlocks;
+}
+
 static void add_contender(struct stress_report *report,
 			  const struct contender *contender,
 			  const struct stress_row *row)
 {
-	report->attempts += row->attempts;
-	report->acquisitions += row->acquisitions;
-	report->timeouts += row->timeouts;
-	report->no_node += row->no_node;
-	report->deadlocks += row->deadlocks;
+	unsigned int i;
+
+	add_counts(&report->total, &row->counts);
+	add_counts(&report->contexts[row->context], &row->counts);
 	report->violations += contender->violations;
-	report->context_attempts[contender->context] += row->attempts;
-	report->context_acquisitions[contender->context] += row->acquisitions;
-	report->context_deadlocks[contender->context] += row->deadlocks;
 	if (!may_deadlock(contender->run, contender))
-		report->false_deadlocks += row->deadlocks;
-	stress_timings_merge(&report->timings, &contender->timings);
-	if (contender->context == CONTEXT_TASK)
+		report->false_deadlocks += row->counts.deadlocks;
+	for (i = 0; i < HISTOGRAMS_OF_CONTENDER; i++)
+		stress_histogram_merge(&report->histograms[i], &contender->timings.histograms[i]);
+	if (row->context == CONTEXT_TASK)
 		report->longest_gap_ns = max(report->longest_gap_ns, row->longest_gap_ns);
 }
 
@@ -74,7 +72,7 @@ static void sum_up_contenders(struct stress_run *run, struct stress_report *repo
 		const struct contender *contender = run->contenders[i];
 
 		run->rows[i] = row_of(run, contender);
-		run->shares[i] = run->rows[i].acquisitions;
+		run->shares[i] = run->rows[i].counts.acquisitions;
 		add_contender(report, contender, &run->rows[i]);
 	}
 	report->spread = stress_spread_of(run->shares, run->params.threads);
@@ -123,17 +121,15 @@ static void sum_up_locks(const struct stress_run *run, struct stress_report *rep
 static void count_nodes(const struct stress_run *run, struct stress_report *report)
 {
 	const struct stress_ops *ops = run->params.lock;
-	struct stress_nodes sum = {};
+	struct stress_nodes *sum = &report->nodes;
 	unsigned int i;
 
 	for (i = 0; i < run->contender_count; i++)
-		add_nodes(run->contenders[i], &sum);
+		add_nodes(run->contenders[i], sum);
 	if (ops->count_nodes)
-		ops->count_nodes(&sum, run->target_count);
-	report->nodes_max = sum.max;
-	report->nodes_reclaimed = sum.reclaimed;
-	report->leaked = stress_nodes_leaked(ops, sum.leaked, hweight32(run->params.contexts) *
-					     num_possible_cpus(), run->target_count);
+		ops->count_nodes(sum, run->target_count);
+	sum->leaked = stress_nodes_leaked(ops, sum->leaked, hweight32(run->params.contexts) *
+					  num_possible_cpus(), run->target_count);
 }
 
 static void add_skipped(const struct contender *contender, struct stress_skipped *sum)
@@ -151,6 +147,7 @@ static void add_skipped(const struct contender *contender, struct stress_skipped
 
 static void count_skipped(const struct stress_run *run, struct stress_report *report)
 {
+	struct stress_histogram *histogram = &report->histograms[HISTOGRAM_SKIPPED];
 	const struct stress_ops *ops = run->params.lock;
 	struct stress_skipped sum = {};
 	unsigned int i, index;
@@ -160,8 +157,8 @@ static void count_skipped(const struct stress_run *run, struct stress_report *re
 	if (ops->count_skipped)
 		ops->count_skipped(&sum);
 	for (index = 0; index <= NBQ_SKIPPED_MAX; index++)
-		stress_histogram_add_many(&report->skipped, index, sum.counts[index]);
-	report->skipped.max = sum.most;
+		stress_histogram_add_many(histogram, index, sum.counts[index]);
+	histogram->max = sum.most;
 }
 
 /* The contexts with attempts, a bit for each. */
@@ -170,7 +167,7 @@ static unsigned int contexts_seen(const struct stress_run *run)
 	unsigned int seen = 0, i;
 
 	for (i = 0; i < run->contender_count; i++) {
-		if (READ_ONCE(run->contenders[i]->attempts))
+		if (READ_ONCE(run->contenders[i]->counts.attempts))
 			seen |= BIT(run->contenders[i]->context);
 	}
 	return seen;
@@ -182,11 +179,11 @@ static bool is_long_enough(const struct stress_run *run, u64 ns)
 	return min(run->params.duration_ms * NSEC_PER_MSEC, stress_run_elapsed_ns(run)) > 2 * ns;
 }
 
-/**
- * stress_run_missing() - What must happen in this run, and has not yet?
- * @run: the run, at any time; what needs time is not expected before it had some
+/*
+ * What must happen in this run, and has not yet? At any time; what needs time is not expected
+ * before it had some.
  *
- * Return: a bit for each &enum stress_failure that the run would end with.
+ * Return: a bit for each enum stress_failure that the run would end with.
  */
 unsigned long stress_run_missing(const struct stress_run *run)
 {
@@ -198,13 +195,13 @@ unsigned long stress_run_missing(const struct stress_run *run)
 		failures |= BIT(NO_ATTEMPT);
 	if (params->contexts & ~seen)
 		failures |= BIT(CONTEXT_MISSING);
-	if (params->shuffle_ms && !READ_ONCE(run->shuffles) &&
+	if (params->shuffle_ms && !READ_ONCE(run->migrations.shuffles) &&
 	    is_long_enough(run, params->shuffle_ms * NSEC_PER_MSEC))
 		failures |= BIT(NO_SHUFFLE);
-	if (params->hotplug_ms && !READ_ONCE(run->hotplugs) &&
+	if (params->hotplug_ms && !READ_ONCE(run->migrations.hotplugs) &&
 	    is_long_enough(run, params->hotplug_ms * NSEC_PER_MSEC))
 		failures |= BIT(NO_HOTPLUG);
-	if (params->suspend_every_ns && !stress_suspend_happened(run) &&
+	if (params->suspend_every_ns && !stress_suspend_sum_up(run).count &&
 	    is_long_enough(run, 4 * stress_suspend_interval_ns(run)))
 		failures |= BIT(NO_SUSPENSION);
 	return failures;
@@ -213,6 +210,7 @@ unsigned long stress_run_missing(const struct stress_run *run)
 static void check(const struct stress_run *run, struct stress_report *report)
 {
 	unsigned long failures = stress_run_missing(run);
+	const struct stress_counts *total = &report->total;
 
 	if (run->cpu_lost)
 		failures |= BIT(CPU_LOST);
@@ -220,16 +218,14 @@ static void check(const struct stress_run *run, struct stress_report *report)
 		failures |= BIT(LOST_UPDATES);
 	if (report->violations > report->lost_updates)
 		failures |= BIT(TWO_HOLDERS);
-	if (report->leaked)
+	if (report->nodes.leaked)
 		failures |= BIT(LEAKED_NODES);
 	if (!run->joined)
 		failures |= BIT(THREAD_MISSING);
 	if (run->destroyed)
 		failures |= BIT(LOCK_IN_USE);
-	if (run->joined && report->attempts != report->acquisitions +
-					       report->timeouts +
-					       report->no_node +
-					       report->deadlocks)
+	if (run->joined && total->attempts != total->acquisitions + total->timeouts +
+					      total->no_node + total->deadlocks)
 		failures |= BIT(UNKNOWN_ERROR);
 	if (run->admission.written)
 		failures |= BIT(FREED_WRITTEN);
@@ -238,12 +234,9 @@ static void check(const struct stress_run *run, struct stress_report *report)
 	report->failures = failures;
 }
 
-/**
- * stress_run_report() - Sum up and check a run.
- * @run: a run that was stopped and, if possible, joined
- * @report: filled in, except for @stopped; its former content is freed
- *
- * All counts are exact if the run was joined.
+/*
+ * Sum up and check a run that was stopped and, if possible, joined: then all counts are exact.
+ * @report: filled in, except for @stopped; its former content is freed.
  */
 void stress_run_report(struct stress_run *run, struct stress_report *report)
 {
@@ -253,18 +246,14 @@ void stress_run_report(struct stress_run *run, struct stress_report *report)
 	report->params = run->params;
 	report->cpus_online = num_online_cpus();
 	report->elapsed_ns = stress_run_elapsed_ns(run);
-	report->shuffles = run->shuffles;
-	report->hotplugs = run->hotplugs;
+	report->migrations = run->migrations;
 	report->suspended = stress_suspend_sum_up(run);
-	report->nodes_left = run->nodes_left;
-	report->nodes_kept = run->nodes_kept;
-
 	report->costs = run->costs;
 
 	sum_up_contenders(run, report);
 	sum_up_locks(run, report);
 	elapsed_us = max(div_u64(report->elapsed_ns, NSEC_PER_USEC), 1ULL);
-	report->per_second = div64_u64(report->acquisitions * USEC_PER_SEC, elapsed_us);
+	report->per_second = div64_u64(report->total.acquisitions * USEC_PER_SEC, elapsed_us);
 
 	if (run->joined) {
 		count_nodes(run, report);

@@ -3,23 +3,9 @@
  * An iteration of a contender: non-critical section, attempt with a drawn patience, critical
  * section, release; after a failure, perhaps another attempt.
  */
-#include <linux/atomic.h>
-#include <linux/bits.h>
 #include <linux/bottom_half.h>
-#include <linux/bug.h>
-#include <linux/compiler.h>
-#include <linux/errno.h>
-#include <linux/hrtimer.h>
 #include <linux/irqflags.h>
-#include <linux/ktime.h>
-#include <linux/math64.h>
-#include <linux/minmax.h>
-#include <linux/prandom.h>
 #include <linux/preempt.h>
-#include <linux/processor.h>
-#include <linux/sched.h>
-#include <linux/smp.h>
-#include <linux/wait.h>
 
 #include "run.h"
 
@@ -128,7 +114,7 @@ static u64 random_u64(struct contender *contender)
 /* From 0 to @ceil - 1. */
 static u32 random_below(struct contender *contender, u32 ceil)
 {
-	return ((u64)prandom_u32_state(&contender->random) * ceil) >> 32;
+	return reciprocal_scale(prandom_u32_state(&contender->random), ceil);
 }
 
 /* In ns, as nbq_clh_lock_timeout() takes it. */
@@ -152,13 +138,13 @@ static void count_failure(struct contender *contender, int error)
 	switch (error) {
 	case -ETIMEDOUT:
 	case -EBUSY:		/* no patience */
-		contender->timeouts++;
+		contender->counts.timeouts++;
 		break;
 	case -ENOMEM:
-		contender->no_node++;
+		contender->counts.no_node++;
 		break;
 	case -EDEADLK:
-		contender->deadlocks++;
+		contender->counts.deadlocks++;
 		break;
 	}
 }
@@ -290,19 +276,19 @@ static void finish_failure(struct contender *contender, const struct stopwatch *
 		stress_timings_timeout(&contender->timings, watch, params->lock, patience);
 }
 
-/* Return: true if the lock was acquired, and released again. */
-static bool attempt(struct contender *contender)
+/* Return: false after a failure. */
+static bool acquire_and_release(struct contender *contender)
 {
 	const struct stress_params *params = &contender->run->params;
 	ktime_t patience = draw_patience(contender);
-	bool is_timed = !stress_suspend_is_inside(contender->suspension);
+	bool is_timed = !contender->suspension.inside;
 	struct stopwatch watch;
 	struct lock_ref *last;
 	int ret;
 
 	if (params->free_lock && !stress_admission_enter(contender))
 		return false;
-	WRITE_ONCE(contender->attempts, contender->attempts + 1);
+	WRITE_ONCE(contender->counts.attempts, contender->counts.attempts + 1);
 	stress_stopwatch_start(&watch, &contender->timings,
 			       is_timed ? params->sample_every : 0,
 			       &contender->order[0]->target->guarded.counter);
@@ -321,7 +307,7 @@ static bool attempt(struct contender *contender)
 		stress_stopwatch_passed(&watch, &contender->timings, last->counter);
 	finish_success(contender, &watch);
 
-	WRITE_ONCE(contender->acquisitions, contender->acquisitions + 1);
+	WRITE_ONCE(contender->counts.acquisitions, contender->counts.acquisitions + 1);
 	if (watch.runs)
 		stress_timings_success(&contender->timings, &watch);
 	return true;
@@ -332,12 +318,12 @@ static bool attempt(struct contender *contender)
  * same locks on this CPU; or, in a run with suspensions, all interrupts, unless this attempt may
  * be suspended.
  */
-static void mask_interrupts(const struct contender *contender, unsigned long *flags)
+static void mask_interrupts(struct contender *contender, unsigned long *flags)
 {
 	const struct stress_params *params = &contender->run->params;
 
-	if (contender->suspension) {
-		if (!stress_suspend_begin(contender->suspension))
+	if (params->suspend_every_ns) {
+		if (!stress_suspend_begin(contender))
 			local_irq_save(*flags);
 		return;
 	}
@@ -349,12 +335,12 @@ static void mask_interrupts(const struct contender *contender, unsigned long *fl
 		local_bh_disable();
 }
 
-static void unmask_interrupts(const struct contender *contender, unsigned long flags)
+static void unmask_interrupts(struct contender *contender, unsigned long flags)
 {
 	const struct stress_params *params = &contender->run->params;
 
-	if (contender->suspension) {
-		if (!stress_suspend_end(contender->suspension))
+	if (params->suspend_every_ns) {
+		if (!stress_suspend_end(contender))
 			local_irq_restore(flags);
 		return;
 	}
@@ -366,21 +352,18 @@ static void unmask_interrupts(const struct contender *contender, unsigned long f
 		local_bh_enable();
 }
 
-/**
- * stress_contender_attempt() - One attempt, with the critical section if it succeeds.
- * @contender: the caller
+/*
+ * One attempt, with the critical section if it succeeds. Sleeps only for locks that are freed.
  *
- * Context: Any that the lock type and the parameters allow. Sleeps only for locks that are
- * freed.
  * Return: true if the lock was acquired, and released again.
  */
-bool stress_contender_attempt(struct contender *contender)
+static bool attempt(struct contender *contender)
 {
 	unsigned long flags = 0;
 	bool acquired;
 
 	mask_interrupts(contender, &flags);
-	acquired = attempt(contender);
+	acquired = acquire_and_release(contender);
 	unmask_interrupts(contender, flags);
 	return acquired;
 }
@@ -419,10 +402,7 @@ static void back_off(struct contender *contender, u64 *pause)
 	*pause *= 2;
 }
 
-/**
- * stress_contender_iterate() - Non-critical section, then one or more attempts.
- * @contender: the caller, a thread
- */
+/* In a thread: non-critical section, then one or more attempts. */
 void stress_contender_iterate(struct contender *contender)
 {
 	struct stress_run *run = contender->run;
@@ -434,7 +414,7 @@ void stress_contender_iterate(struct contender *contender)
 	noncritical_section(contender);
 	for (;;) {
 		wait_while_halted(run);
-		if (stress_contender_attempt(contender))
+		if (attempt(contender))
 			return;
 		if (params->retry == RETRY_GIVE_UP || READ_ONCE(run->stop))
 			return;
@@ -445,11 +425,7 @@ void stress_contender_iterate(struct contender *contender)
 	}
 }
 
-/**
- * stress_contender_init() - Initialise a contender, except for its thread.
- * @contender: zeroed memory; run, id and context are set
- * @numa_node: of its CPU
- */
+/* Except for its thread and timer. The memory was zeroed; run, id and context are set. */
 void stress_contender_init(struct contender *contender, int numa_node)
 {
 	struct stress_run *run = contender->run;
@@ -477,12 +453,9 @@ static enum stress_context context_here(void)
 	return interrupt_context_level() ?: !!in_serving_softirq();
 }
 
-/**
- * stress_contender_interrupt() - One attempt, in interrupt context.
- * @contender: of this context
- *
- * Sets when the next one may begin: after a pause as long as this attempt, so that the
- * interrupted context makes progress.
+/*
+ * One attempt, in interrupt context. Sets when the next one may begin: after a pause as long as
+ * this attempt, so that the interrupted context makes progress.
  */
 void stress_contender_interrupt(struct contender *contender)
 {
@@ -490,7 +463,7 @@ void stress_contender_interrupt(struct contender *contender)
 	u64 ended;
 
 	WARN_ON_ONCE(context_here() != contender->context);
-	stress_contender_attempt(contender);
+	attempt(contender);
 	ended = stress_clock_ns();
 	WRITE_ONCE(contender->not_before_ns, ended + (ended - began));
 }

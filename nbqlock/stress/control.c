@@ -8,22 +8,11 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/debugfs.h>
-#include <linux/err.h>
 #include <linux/jiffies.h>
-#include <linux/kernel.h>
-#include <linux/math.h>
-#include <linux/math64.h>
-#include <linux/minmax.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
-#include <linux/printk.h>
-#include <linux/sched.h>
-#include <linux/seq_file.h>
 #include <linux/uaccess.h>
-#include <linux/wait.h>
 
-#include "ops.h"
-#include "stress.h"
+#include "run.h"
 
 /*
  * A thread that has not ended so long after the stop has failed. A busy host runs each CPU
@@ -110,7 +99,7 @@ static void log_progress(const struct stress_run *run)
 {
 	pr_info("running: elapsed_ms %llu of %llu, acquisitions %llu\n",
 		div_u64(stress_run_elapsed_ns(run), NSEC_PER_MSEC),
-		stress_run_duration_ms(run), stress_run_acquisitions(run));
+		run->params.duration_ms, stress_run_acquisitions(run));
 }
 
 /* Return: 0: @timeout is over; less: a signal; more: a stop was requested. */
@@ -235,8 +224,7 @@ static int status_show(struct seq_file *m, void *unused)
 	if (run)
 		seq_printf(m, "running elapsed_ms %llu of %llu acquisitions %llu\n",
 			   div_u64(stress_run_elapsed_ns(run), NSEC_PER_MSEC),
-			   stress_run_duration_ms(run),
-			   stress_run_acquisitions(run));
+			   run->params.duration_ms, stress_run_acquisitions(run));
 	else
 		seq_puts(m, running ? "starting\n" : "idle\n");
 	mutex_unlock(&control_mutex);
@@ -259,24 +247,9 @@ static int view_show(struct seq_file *m, void *unused)
 	mutex_unlock(&control_mutex);
 	return 0;
 }
+DEFINE_SHOW_ATTRIBUTE(view);
 
-static int view_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, view_show, inode->i_private);
-}
-
-static const struct file_operations view_fops = {
-	.owner = THIS_MODULE,
-	.open = view_open,
-	.read = seq_read,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
-
-/**
- * stress_control_start() - Create the files.
- * @top: the module's folder
- */
+/* Create the files, in the module's folder. */
 void stress_control_start(struct dentry *top)
 {
 	const struct stress_view *view;
@@ -289,11 +262,9 @@ void stress_control_start(struct dentry *top)
 		debugfs_create_file(view->name, 0444, dir, (void *)view, &view_fops);
 }
 
-/**
- * stress_control_stop() - End the run, and let no other begin.
- *
- * Waits for threads that did not end after an earlier run, however long that takes: they
- * execute this module. Frees the last result.
+/*
+ * End the run, and let no other begin. Waits for threads that did not end after an earlier run,
+ * however long that takes: they execute this module. Frees the last result.
  */
 void stress_control_stop(void)
 {

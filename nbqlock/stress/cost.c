@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cost of an operation without interference: it is repeated, in several trials, and the
- * shortest trial counts. Preemption stays on; an interrupt prolongs one trial, not all.
+ * The cost of operations without interference, above all of the measurement itself: each is
+ * repeated, in several trials, and the shortest trial counts. Preemption stays on; an interrupt
+ * prolongs one trial, not all.
  *
  * Busy work is a number of iterations of an empty loop, calibrated by such trials. The loop is
  * never inlined, so the code that is measured is the code that is used, with the same alignment.
  */
-#include <linux/bits.h>
-#include <linux/compiler.h>
-#include <linux/errno.h>
 #include <linux/limits.h>
-#include <linux/math64.h>
-#include <linux/minmax.h>
-#include <linux/sched.h>
-#include <linux/smp.h>
-#include <linux/time64.h>
 
-#include "cost.h"
-#include "ops.h"
 #include "run.h"
 
 /*
@@ -62,9 +53,9 @@ static u64 cost_fs(void (*work)(void *arg, u64 times), void *arg)
 	return max(div64_u64(shortest(work, arg, times, TRIALS) * FS_PER_NS, times), 1ULL);
 }
 
-/**
- * stress_busy() - Busy work.
- * @loops: number of iterations
+/*
+ * Busy work takes CPU time, not wall-clock time: a calibrated number of iterations. A coarse clock
+ * does not prolong it, preemption does not shorten it.
  */
 noinline void stress_busy(u64 loops)
 {
@@ -77,25 +68,17 @@ static void be_busy(void *unused, u64 times)
 	stress_busy(times);
 }
 
-/**
- * stress_busy_calibrate() - Measure the busy loop.
- *
- * The minimum of all measurements counts: interrupts and a slow start of the CPU only make one
- * longer. The work is the same in all runs after the best measurement.
- *
- * Context: May sleep; one caller at a time.
+/*
+ * Measure the busy loop. The minimum of all measurements counts: interrupts and a slow start of the
+ * CPU only make one longer. The work is the same in all runs after the best measurement. One caller
+ * at a time.
  */
 void stress_busy_calibrate(void)
 {
 	loop_fs = min_not_zero(loop_fs, cost_fs(be_busy, NULL));
 }
 
-/**
- * stress_busy_loops() - Convert time to work.
- * @ns: 10^13 at most
- *
- * Return: the iterations that take @ns on a CPU at its best.
- */
+/* Return: the iterations that take so long on a CPU at its best. @ns: 10^13 at most. */
 u64 stress_busy_loops(u64 ns)
 {
 	return div64_u64(ns * FS_PER_NS, loop_fs);
@@ -145,6 +128,7 @@ static u64 empty_loop_ps(const struct stress_params *params)
 	run->params.lock = &nothing;
 	run->params.sample_every = 0;
 	run->params.stall_every = 0;
+	run->params.suspend_every_ns = 0;
 	run->params.stutter_ms = 0;
 	run->params.free_lock = 0;
 	run->cs_loops = 0;
@@ -157,15 +141,9 @@ static u64 empty_loop_ps(const struct stress_params *params)
 	return ps;
 }
 
-/**
- * stress_costs_measure() - Measure the overhead of the measurement.
- * @params: what to run; without the lock, the work and the timing
- * @costs: the result
- *
- * Calibrates the busy work as well.
- *
- * Context: May sleep; one caller at a time.
- * Return: 0, or -ENOMEM.
+/*
+ * Measure the overhead of the measurement: a run without the lock, the work and the timing.
+ * Calibrates the busy work as well. One caller at a time.
  */
 int stress_costs_measure(const struct stress_params *params, struct stress_costs *costs)
 {

@@ -17,9 +17,6 @@
  * a lock.
  */
 #include <linux/poison.h>
-#include <linux/processor.h>
-#include <linux/sched.h>
-#include <linux/spinlock.h>
 #include <linux/string.h>
 
 #include "run.h"
@@ -108,10 +105,6 @@ static bool open_slot(struct contender *contender)
 	return !ret;
 }
 
-/**
- * stress_admission_start() - Prepare the slots.
- * @run: a run before its start
- */
 void stress_admission_start(struct stress_run *run)
 {
 	unsigned int i;
@@ -123,11 +116,10 @@ void stress_admission_start(struct stress_run *run)
 	}
 }
 
-/**
- * stress_admission_enter() - Become a user of a lock, and make it if there is none.
- * @contender: the caller; its first reference is to that lock afterwards
+/*
+ * Become a user of a lock, to which the contender's first reference is afterwards, and make it if
+ * there is none. May sleep.
  *
- * Context: Task.
  * Return: false if the run was stopped meanwhile, or there is no memory.
  */
 bool stress_admission_enter(struct contender *contender)
@@ -144,10 +136,7 @@ bool stress_admission_enter(struct contender *contender)
 	return state == SLOT_OPEN || open_slot(contender);
 }
 
-/**
- * stress_admission_exit() - Cease to be a user, after a failed attempt.
- * @contender: the caller
- */
+/* Cease to be a user, after a failed attempt. */
 void stress_admission_exit(struct contender *contender)
 {
 	struct admission *admission = &contender->run->admission;
@@ -173,11 +162,9 @@ static void wait_for_another_user(const struct contender *contender, const struc
 		cpu_relax();
 }
 
-/**
- * stress_admission_exit_holder() - Cease to be a user, as the holder of the lock.
- * @contender: the caller, which releases next
- *
- * Return: true if it was the last user, and must free the lock after the release.
+/*
+ * Cease to be a user, as the holder, which releases next. Return: true if it was the last user, and
+ * must free the lock after the release.
  */
 bool stress_admission_exit_holder(struct contender *contender)
 {
@@ -194,10 +181,7 @@ bool stress_admission_exit_holder(struct contender *contender)
 	return is_last;
 }
 
-/**
- * stress_admission_free() - Free the lock.
- * @contender: the last user, after its release
- */
+/* By the last user, after its release. */
 void stress_admission_free(struct contender *contender)
 {
 	struct stress_run *run = contender->run;
@@ -217,10 +201,7 @@ void stress_admission_free(struct contender *contender)
 	raw_spin_unlock(&run->admission.lock);
 }
 
-/**
- * stress_admission_stop() - Destroy what is in the slots.
- * @run: a run whose threads are gone
- */
+/* Destroy what is in the slots, after the threads have ended. */
 void stress_admission_stop(struct stress_run *run)
 {
 	const struct stress_ops *ops = run->params.lock;

@@ -25,12 +25,7 @@ static unsigned int bucket_of(u64 value)
 	return (shift << HISTOGRAM_SUB_BITS) + (unsigned int)(value >> shift);
 }
 
-/**
- * stress_histogram_bounds() - The range of a bucket.
- * @bucket: below %HISTOGRAM_BUCKETS
- * @lowest: its lowest value
- * @highest: its highest value; the last bucket is open
- */
+/* The lowest and the highest value of a bucket; the last one is open. */
 void stress_histogram_bounds(unsigned int bucket, u64 *lowest, u64 *highest)
 {
 	unsigned int shift = 0;
@@ -44,23 +39,13 @@ void stress_histogram_bounds(unsigned int bucket, u64 *lowest, u64 *highest)
 }
 EXPORT_SYMBOL_IF_KUNIT(stress_histogram_bounds);
 
-/**
- * stress_histogram_add() - Count a value.
- * @histogram: the histogram
- * @value: the value
- */
 void stress_histogram_add(struct stress_histogram *histogram, u64 value)
 {
 	stress_histogram_add_many(histogram, value, 1);
 }
 EXPORT_SYMBOL_IF_KUNIT(stress_histogram_add);
 
-/**
- * stress_histogram_add_many() - Count a value several times.
- * @histogram: the histogram
- * @value: the value
- * @times: how often, possibly 0
- */
+/* @times: possibly 0. */
 void stress_histogram_add_many(struct stress_histogram *histogram, u64 value, u64 times)
 {
 	if (!times)
@@ -72,11 +57,6 @@ void stress_histogram_add_many(struct stress_histogram *histogram, u64 value, u6
 }
 EXPORT_SYMBOL_IF_KUNIT(stress_histogram_add_many);
 
-/**
- * stress_histogram_merge() - Add the values of another histogram.
- * @into: the histogram
- * @from: the other; unchanged
- */
 void stress_histogram_merge(struct stress_histogram *into, const struct stress_histogram *from)
 {
 	unsigned int i;
@@ -100,12 +80,9 @@ static u64 middle_of(const struct stress_histogram *histogram, unsigned int buck
 	return min(lowest + (highest - lowest + 1) / 2, histogram->max);
 }
 
-/**
- * stress_histogram_value_at() - A percentile.
- * @histogram: the histogram
- * @permille: the share of all values; 500 is the median
- *
- * Return: the middle of the bucket, limited by the largest value; 0 without values.
+/*
+ * A percentile; with 500, the median. Return: the middle of the bucket, limited by the largest
+ * value; 0 without values.
  */
 u64 stress_histogram_value_at(const struct stress_histogram *histogram, unsigned int permille)
 {
@@ -122,12 +99,7 @@ u64 stress_histogram_value_at(const struct stress_histogram *histogram, unsigned
 }
 EXPORT_SYMBOL_IF_KUNIT(stress_histogram_value_at);
 
-/**
- * stress_histogram_mean() - The mean of all values.
- * @histogram: the histogram
- *
- * Return: the mean, rounded down; 0 if there is no value.
- */
+/* Rounded down; 0 without values. */
 u64 stress_histogram_mean(const struct stress_histogram *histogram)
 {
 	return histogram->count ? div64_u64(histogram->sum, histogram->count) : 0;

@@ -16,13 +16,7 @@
 #define HISTOGRAM_BUCKETS						\
 	((HISTOGRAM_VALUE_BITS - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
 
-/**
- * struct stress_histogram - a histogram
- * @count: of all values
- * @sum: of all values
- * @max: the largest
- * @buckets: the count of each
- */
+/* Count, sum and maximum of all values, and the count of each bucket. */
 struct stress_histogram {
 	u64 count;
 	u64 sum;

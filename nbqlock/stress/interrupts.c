@@ -12,42 +12,14 @@
  * interrupted context.
  */
 #include <linux/bitops.h>
-#include <linux/compiler.h>
-#include <linux/container_of.h>
-#include <linux/cpumask.h>
-#include <linux/errno.h>
-#include <linux/hrtimer.h>
-#include <linux/ktime.h>
-#include <linux/minmax.h>
-#include <linux/mm.h>
-#include <linux/overflow.h>
-#include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/version.h>
 
 #include "run.h"
 
-/**
- * struct interrupt - of one contender
- * @timer: makes it attempt
- * @contender: the contender
- */
-struct interrupt {
-	struct hrtimer timer;
-	struct contender *contender;
-};
-
-/**
- * struct stress_interrupts - those of a run
- * @nmi: the NMI handler is registered
- * @count: how many there are
- * @each: the interrupts
- */
-struct stress_interrupts {
-	bool nmi;
-	unsigned int count;
-	struct interrupt each[];
-};
+/* An incomplete run has NULL after the last one. */
+#define for_each_interrupt(contender, run, i)					\
+	for ((i) = (run)->params.threads;					\
+	     (i) < (run)->contender_count && ((contender) = (run)->contenders[i]); (i)++)
 
 static void attempt(struct contender *contender)
 {
@@ -59,8 +31,7 @@ static void attempt(struct contender *contender)
 
 static enum hrtimer_restart timer_handler(struct hrtimer *timer)
 {
-	struct interrupt *interrupt = container_of(timer, struct interrupt, timer);
-	struct contender *contender = interrupt->contender;
+	struct contender *contender = container_of(timer, struct contender, timer);
 	const struct stress_run *run = contender->run;
 	u64 pause, next;
 
@@ -82,71 +53,53 @@ static enum hrtimer_mode mode_of(const struct contender *contender)
 						       HRTIMER_MODE_REL_PINNED_HARD;
 }
 
-static void setup(struct interrupt *interrupt, struct contender *contender)
+void stress_timer_setup(struct hrtimer *timer, enum hrtimer_mode mode,
+			enum hrtimer_restart (*handler)(struct hrtimer *timer))
 {
-	interrupt->contender = contender;
 #if KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE
-	hrtimer_setup(&interrupt->timer, timer_handler, CLOCK_MONOTONIC, mode_of(contender));
+	hrtimer_setup(timer, handler, CLOCK_MONOTONIC, mode);
 #else
-	hrtimer_init(&interrupt->timer, CLOCK_MONOTONIC, mode_of(contender));
-	interrupt->timer.function = timer_handler;
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = handler;
 #endif
 }
 
-/**
- * stress_interrupts_count() - The number of contenders in interrupts.
- * @params: of the run
- *
- * Return: their number.
- */
 unsigned int stress_interrupts_count(const struct stress_params *params)
 {
 	return cpumask_weight(&params->cpus) *
 	       hweight32(params->contexts & ~BIT(CONTEXT_TASK));
 }
 
-static int add(struct stress_run *run, enum stress_context context)
+static int add(struct stress_run *run, enum stress_context context, unsigned int *index)
 {
-	struct stress_interrupts *all = run->interrupts;
 	unsigned int cpu;
 
 	for_each_cpu(cpu, &run->params.cpus) {
-		unsigned int index = run->params.threads + all->count;
-		struct contender *contender;
+		struct contender *contender =
+			stress_contender_alloc(run, *index, context, cpu);
 
-		contender = stress_contender_alloc(run, index, context, cpu);
 		if (!contender)
 			return -ENOMEM;
-		run->contenders[index] = contender;
-		setup(&all->each[all->count++], contender);
+		stress_timer_setup(&contender->timer, mode_of(contender), timer_handler);
+		run->contenders[(*index)++] = contender;
 	}
 	return 0;
 }
 
-/**
- * stress_interrupts_create() - Create the contenders, stopped.
- * @run: the run
- *
- * Return: 0, or a negative errno; stop and free are due in either case.
- */
+/* Return: 0, or a negative errno; stress_interrupts_end() is due in either case. */
 int stress_interrupts_create(struct stress_run *run)
 {
-	unsigned int count = stress_interrupts_count(&run->params);
+	unsigned int index = run->params.threads;
 	enum stress_context context;
 	int ret = 0;
 
-	if (!count)
-		return 0;
-	run->interrupts = kvzalloc(struct_size(run->interrupts, each, count), GFP_KERNEL);
-	if (!run->interrupts)
-		return -ENOMEM;
 	for (context = CONTEXT_SOFTIRQ; context < CONTEXTS && !ret; context++) {
 		if (run->params.contexts & BIT(context))
-			ret = add(run, context);
+			ret = add(run, context, &index);
 	}
 	if (!ret && run->params.contexts & BIT(CONTEXT_NMI)) {
 		ret = stress_nmi_register();
-		run->interrupts->nmi = !ret;
+		run->handles_nmi = !ret;
 	}
 	return ret;
 }
@@ -154,118 +107,67 @@ int stress_interrupts_create(struct stress_run *run)
 /* A pinned timer stays on the CPU that starts it. */
 static void start_here(void *data)
 {
-	struct interrupt *interrupt = data;
+	struct contender *contender = data;
 
-	hrtimer_start(&interrupt->timer, 0, mode_of(interrupt->contender));
+	hrtimer_start(&contender->timer, 0, mode_of(contender));
 }
 
 /* Its own CPU; for an NMI contender, the next online CPU of the run. */
 static unsigned int timer_cpu(const struct contender *contender)
 {
-	const struct cpumask *cpus = &contender->run->params.cpus;
-	unsigned int cpu = cpumask_next(contender->cpu, cpus);
+	unsigned int next = stress_next_cpu(contender->cpu, &contender->run->params.cpus);
 
-	if (contender->context != CONTEXT_NMI)
-		return contender->cpu;
-	if (cpu >= nr_cpu_ids)
-		cpu = cpumask_first(cpus);
-	return cpu_online(cpu) ? cpu : contender->cpu;
+	return contender->context == CONTEXT_NMI && cpu_online(next) ? next : contender->cpu;
 }
 
 /* Does nothing if the CPU is offline. */
-static void start(struct interrupt *interrupt)
+static void start(struct contender *contender)
 {
-	smp_call_function_single(timer_cpu(interrupt->contender), start_here, interrupt, true);
+	smp_call_function_single(timer_cpu(contender), start_here, contender, true);
 }
 
 /* Waits for the end of its attempt. */
-static void stop(struct interrupt *interrupt)
+static void stop(struct contender *contender)
 {
-	hrtimer_cancel(&interrupt->timer);
-	if (interrupt->contender->context == CONTEXT_NMI)
-		stress_nmi_drain(interrupt->contender);
+	hrtimer_cancel(&contender->timer);
+	if (contender->context == CONTEXT_NMI)
+		stress_nmi_drain(contender);
 }
 
-/**
- * stress_interrupts_start() - Start all contenders.
- * @run: the run
- */
-void stress_interrupts_start(struct stress_run *run)
+/* Of a CPU that is online again, or of all. */
+void stress_interrupts_start(struct stress_run *run, int cpu)
 {
-	struct stress_interrupts *all = run->interrupts;
+	struct contender *contender;
 	unsigned int i;
 
-	for (i = 0; all && i < all->count; i++)
-		start(&all->each[i]);
-}
-
-/**
- * stress_interrupts_stop() - Stop all, and wait for their attempts.
- * @run: the run, perhaps incomplete
- */
-void stress_interrupts_stop(struct stress_run *run)
-{
-	struct stress_interrupts *all = run->interrupts;
-	unsigned int i;
-
-	if (!all)
-		return;
-	for (i = 0; i < all->count; i++)
-		stop(&all->each[i]);
-	if (all->nmi)
-		stress_nmi_unregister();
-	all->nmi = false;
-}
-
-/**
- * stress_interrupts_free() - Free all but the contenders.
- * @run: the run, after stress_interrupts_stop()
- */
-void stress_interrupts_free(struct stress_run *run)
-{
-	kvfree(run->interrupts);
-	run->interrupts = NULL;
-}
-
-/**
- * stress_interrupts_cpu_down() - Stop those of a CPU that goes offline.
- * @run: the run
- * @cpu: the CPU
- *
- * Else their timers would move to another CPU.
- */
-void stress_interrupts_cpu_down(struct stress_run *run, unsigned int cpu)
-{
-	struct stress_interrupts *all = run->interrupts;
-	unsigned int i;
-
-	for (i = 0; all && i < all->count; i++) {
-		if (all->each[i].contender->cpu == cpu)
-			stop(&all->each[i]);
-	}
-}
-
-/**
- * stress_interrupts_cpu_up() - Start those of a CPU that is online again.
- * @run: the run
- * @cpu: the CPU
- *
- * Timers of NMI contenders that were on this CPU move back.
- */
-void stress_interrupts_cpu_up(struct stress_run *run, unsigned int cpu)
-{
-	struct stress_interrupts *all = run->interrupts;
-	unsigned int i;
-
-	for (i = 0; all && i < all->count; i++) {
-		struct interrupt *interrupt = &all->each[i];
-
-		if (interrupt->contender->cpu == cpu) {
-			start(interrupt);
-		} else if (timer_cpu(interrupt->contender) == cpu) {
-			/* It has moved to another CPU. */
-			hrtimer_cancel(&interrupt->timer);
-			start(interrupt);
+	for_each_interrupt(contender, run, i) {
+		if (cpu == STRESS_ALL_CPUS || contender->cpu == cpu) {
+			start(contender);
+		} else if (timer_cpu(contender) == cpu) {
+			/* The timer of an NMI contender has moved to another CPU. */
+			hrtimer_cancel(&contender->timer);
+			start(contender);
 		}
 	}
+}
+
+/* Of a CPU that goes offline, else their timers would move to another CPU; or of all. */
+void stress_interrupts_stop(struct stress_run *run, int cpu)
+{
+	struct contender *contender;
+	unsigned int i;
+
+	for_each_interrupt(contender, run, i) {
+		if (cpu == STRESS_ALL_CPUS || contender->cpu == cpu)
+			stop(contender);
+	}
+}
+
+/* For good; the run may be incomplete. */
+void stress_interrupts_end(struct stress_run *run)
+{
+	stress_interrupts_stop(run, STRESS_ALL_CPUS);
+	if (run->handles_nmi)
+		stress_nmi_unregister();
+	run->handles_nmi = false;
 }

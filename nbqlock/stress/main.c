@@ -5,7 +5,6 @@
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
-#include <linux/init.h>
 #include <linux/module.h>
 
 #include "stress.h"

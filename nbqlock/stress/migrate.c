@@ -14,20 +14,9 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/atomic.h>
 #include <linux/cpu.h>
-#include <linux/cpumask.h>
 #include <linux/delay.h>
-#include <linux/err.h>
-#include <linux/jiffies.h>
-#include <linux/kconfig.h>
 #include <linux/kthread.h>
-#include <linux/lockdep.h>
-#include <linux/math.h>
-#include <linux/mutex.h>
-#include <linux/prandom.h>
-#include <linux/printk.h>
-#include <linux/sched.h>
 #include <linux/sched/task.h>
 
 #include "run.h"
@@ -39,18 +28,10 @@
 /* Within so many acquisitions the others skip all abandoned nodes. */
 #define KEPT_ACQUISITIONS	10000
 
-/* Return: false: this thread must end. */
-static bool sleep_ms(u64 ms)
+/* Return: false: this thread must end; kthread_stop() wakes it. */
+static bool sleep_ms(struct stress_run *run, u64 ms)
 {
-	long left = msecs_to_jiffies(ms);
-
-	set_current_state(TASK_INTERRUPTIBLE);
-	while (left && !kthread_should_stop()) {
-		left = schedule_timeout(left);
-		set_current_state(TASK_INTERRUPTIBLE);
-	}
-	__set_current_state(TASK_RUNNING);
-	return !kthread_should_stop();
+	return !wait_event_idle_timeout(run->paused, kthread_should_stop(), msecs_to_jiffies(ms));
 }
 
 /*
@@ -73,12 +54,6 @@ static void rebind_threads(struct stress_run *run)
 
 /* Shuffling */
 
-static unsigned int next_cpu(unsigned int cpu, const struct cpumask *cpus)
-{
-	cpu = cpumask_next(cpu, cpus);
-	return cpu < nr_cpu_ids ? cpu : cpumask_first(cpus);
-}
-
 /* Rotate all by the same number of CPUs: each is moved. */
 static void shuffle(struct stress_run *run, struct rnd_state *random)
 {
@@ -90,7 +65,7 @@ static void shuffle(struct stress_run *run, struct rnd_state *random)
 	mutex_lock(&run->binding);
 	while (steps--) {
 		for (i = 0; i < run->params.threads; i++)
-			run->contenders[i]->cpu = next_cpu(run->contenders[i]->cpu, cpus);
+			run->contenders[i]->cpu = stress_next_cpu(run->contenders[i]->cpu, cpus);
 	}
 	rebind_threads(run);
 	mutex_unlock(&run->binding);
@@ -102,9 +77,9 @@ static int shuffler(void *data)
 	struct rnd_state random;
 
 	prandom_seed_state(&random, run->params.seed);
-	while (sleep_ms(run->params.shuffle_ms)) {
+	while (sleep_ms(run, run->params.shuffle_ms)) {
 		shuffle(run, &random);
-		WRITE_ONCE(run->shuffles, run->shuffles + 1);
+		WRITE_ONCE(run->migrations.shuffles, run->migrations.shuffles + 1);
 	}
 	return 0;
 }
@@ -116,12 +91,7 @@ static bool is_hotpluggable(unsigned int cpu)
 	return IS_ENABLED(CONFIG_HOTPLUG_CPU) && cpu_is_hotpluggable(cpu);
 }
 
-/**
- * stress_hotplug_is_possible() - Can a CPU go offline?
- * @cpus: the candidates
- *
- * Return: true if one can, as far as is known in advance.
- */
+/* Can one of these CPUs go offline, as far as is known in advance? */
 bool stress_hotplug_is_possible(const struct cpumask *cpus)
 {
 	unsigned int cpu;
@@ -141,7 +111,7 @@ static unsigned int next_hotpluggable(unsigned int cpu, const struct cpumask *cp
 	unsigned int i;
 
 	for (i = 0; i < cpumask_weight(cpus); i++) {
-		cpu = next_cpu(cpu, cpus);
+		cpu = stress_next_cpu(cpu, cpus);
 		if (is_hotpluggable(cpu))
 			break;
 	}
@@ -155,10 +125,9 @@ static unsigned int next_hotpluggable(unsigned int cpu, const struct cpumask *cp
  */
 static bool halt_all(struct stress_run *run)
 {
-	unsigned int cpu, polls = HALT_POLLS;
+	unsigned int polls = HALT_POLLS;
 
-	for_each_cpu(cpu, &run->params.cpus)
-		stress_interrupts_cpu_down(run, cpu);
+	stress_interrupts_stop(run, STRESS_ALL_CPUS);
 	WRITE_ONCE(run->halt, true);
 	/*
 	 * The store to halt comes before the reads of halted. Pairs with the decrement in
@@ -180,7 +149,7 @@ static void resume_all(struct stress_run *run)
 	wake_up_all(&run->paused);
 	for_each_cpu(cpu, &run->params.cpus) {
 		if (cpu_online(cpu))
-			stress_interrupts_cpu_up(run, cpu);
+			stress_interrupts_start(run, cpu);
 	}
 }
 
@@ -209,7 +178,7 @@ static int remove_with_nodes(struct stress_run *run, unsigned int cpu)
 	int ret = remove_cpu(cpu);
 
 	if (!ret)
-		run->nodes_left += nodes;
+		run->migrations.nodes_left += nodes;
 	resume_all(run);
 	return ret;
 }
@@ -224,14 +193,14 @@ static bool take_cpu_down(struct stress_run *run, unsigned int cpu)
 	if (run->params.lock->nodes_of) {
 		ret = remove_with_nodes(run, cpu);
 	} else {
-		stress_interrupts_cpu_down(run, cpu);
+		stress_interrupts_stop(run, cpu);
 		ret = remove_cpu(cpu);
 	}
 	if (!ret)
 		return true;
 	pr_err_ratelimited("hotplug_ms: CPU %u does not go offline (%d)\n", cpu, ret);
 	if (!run->params.lock->nodes_of)
-		stress_interrupts_cpu_up(run, cpu);
+		stress_interrupts_start(run, cpu);
 	return false;
 }
 
@@ -248,7 +217,7 @@ static unsigned int unreclaimed_nodes_of(struct stress_run *run, unsigned int cp
 	while ((nodes = run->params.lock->nodes_of(cpu))) {
 		if (stress_run_acquisitions(run) >= enough)
 			break;
-		if (!sleep_ms(10))
+		if (!sleep_ms(run, 10))
 			return 0;
 	}
 	return nodes;
@@ -259,9 +228,8 @@ static void bring_cpu_up(struct stress_run *run, unsigned int cpu)
 	int ret;
 
 	if (run->params.lock->nodes_of)
-		run->nodes_kept += unreclaimed_nodes_of(run, cpu);
+		run->migrations.nodes_kept += unreclaimed_nodes_of(run, cpu);
 	ret = add_cpu(cpu);
-
 	if (ret < 0) {
 		pr_err("hotplug_ms: CPU %u does not come online (%d)\n", cpu, ret);
 		run->cpu_lost = true;
@@ -270,8 +238,8 @@ static void bring_cpu_up(struct stress_run *run, unsigned int cpu)
 	mutex_lock(&run->binding);
 	rebind_threads(run);
 	mutex_unlock(&run->binding);
-	stress_interrupts_cpu_up(run, cpu);
-	WRITE_ONCE(run->hotplugs, run->hotplugs + 1);
+	stress_interrupts_start(run, cpu);
+	WRITE_ONCE(run->migrations.hotplugs, run->migrations.hotplugs + 1);
 }
 
 /* A CPU is offline half of the time. */
@@ -283,11 +251,11 @@ static int hotplugger(void *data)
 	u64 here_ms = DIV_ROUND_UP_ULL(run->params.hotplug_ms, 2);
 	u64 away_ms = run->params.hotplug_ms - here_ms;
 
-	while (sleep_ms(here_ms)) {
+	while (sleep_ms(run, here_ms)) {
 		cpu = next_hotpluggable(cpu, cpus);
 		if (!take_cpu_down(run, cpu))
 			continue;
-		sleep_ms(away_ms);
+		sleep_ms(run, away_ms);
 		bring_cpu_up(run, cpu);
 	}
 	return 0;
@@ -307,12 +275,7 @@ static int create(struct task_struct **task, int (*work)(void *data),
 	return 0;
 }
 
-/**
- * stress_migrate_create() - Create the threads that the parameters ask for.
- * @run: the run
- *
- * Return: 0, or a negative errno; stress_migrate_stop() is due in either case.
- */
+/* Return: 0, or a negative errno; stress_migrate_stop() is due in either case. */
 int stress_migrate_create(struct stress_run *run)
 {
 	int ret = 0;
@@ -324,10 +287,6 @@ int stress_migrate_create(struct stress_run *run)
 	return ret;
 }
 
-/**
- * stress_migrate_start() - Begin migration and hotplug.
- * @run: the run
- */
 void stress_migrate_start(struct stress_run *run)
 {
 	if (run->shuffler)
@@ -345,10 +304,7 @@ static void stop(struct task_struct **task)
 	*task = NULL;
 }
 
-/**
- * stress_migrate_stop() - End both, with all CPUs online again.
- * @run: the run, perhaps incomplete
- */
+/* End both, with all CPUs online again. The run may be incomplete. */
 void stress_migrate_stop(struct stress_run *run)
 {
 	stop(&run->hotplugger);

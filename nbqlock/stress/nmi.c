@@ -10,22 +10,15 @@
  * between the store there and ours is taken for ours, as with the NMIs that the kernel itself
  * sends (for backtraces); the kernel may then log one of unknown reason.
  */
-#include <linux/errno.h>
-
-#include "run.h"
-
-#ifdef CONFIG_X86_LOCAL_APIC
-
-#include <linux/atomic.h>
-#include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/percpu.h>
-#include <linux/time64.h>
 
 #include <asm/apic.h>
 #include <asm/cpufeature.h>
 #include <asm/irq_vectors.h>
 #include <asm/nmi.h>
+
+#include "run.h"
 
 #define HANDLER_NAME	"nbqlock_stress"
 /*
@@ -58,21 +51,14 @@ static int handle(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
-/**
- * stress_nmi_register() - Register the NMI handler.
- *
- * Return: 0, or a negative errno.
- */
 int stress_nmi_register(void)
 {
 	return register_nmi_handler(NMI_LOCAL, handle, 0, HANDLER_NAME);
 }
 
-/**
- * stress_nmi_send() - Make a contender attempt, in an NMI on its CPU.
- * @contender: skipped if its last NMI has not ended, or its CPU is offline
- *
- * Context: One sender for each CPU; any but NMI.
+/*
+ * Make a contender attempt, in an NMI on its CPU; not if its last NMI has not ended, or the CPU is
+ * offline. Each CPU has one sender. In any context but NMI.
  */
 void stress_nmi_send(struct contender *contender)
 {
@@ -89,10 +75,7 @@ void stress_nmi_send(struct contender *contender)
 	apic->send_IPI(contender->cpu, NMI_VECTOR);
 }
 
-/**
- * stress_nmi_drain() - Wait until the last NMI has ended.
- * @contender: no sender has it any more
- */
+/* Wait until the last NMI has ended; no sender has the contender any more. */
 void stress_nmi_drain(struct contender *contender)
 {
 	struct contender **slot = per_cpu_ptr(&due, contender->cpu);
@@ -103,11 +86,7 @@ void stress_nmi_drain(struct contender *contender)
 		usleep_range(1000, 2000);
 }
 
-/**
- * stress_nmi_unregister() - Unregister the NMI handler.
- *
- * When this returns, no CPU executes it.
- */
+/* When this returns, no CPU executes the handler. */
 void stress_nmi_unregister(void)
 {
 	unsigned int cpu;
@@ -116,29 +95,3 @@ void stress_nmi_unregister(void)
 	for_each_possible_cpu(cpu)
 		per_cpu(due, cpu) = NULL;
 }
-
-#else
-
-bool stress_nmi_is_possible(void)
-{
-	return false;
-}
-
-int stress_nmi_register(void)
-{
-	return -EOPNOTSUPP;
-}
-
-void stress_nmi_send(struct contender *contender)
-{
-}
-
-void stress_nmi_drain(struct contender *contender)
-{
-}
-
-void stress_nmi_unregister(void)
-{
-}
-
-#endif

@@ -17,15 +17,7 @@
 #define STRESS_HAS_RQSPINLOCK
 #endif
 
-/**
- * enum stress_context - each may interrupt those before it
- * @CONTEXT_TASK: a thread
- * @CONTEXT_SOFTIRQ: a softirq
- * @CONTEXT_HARDIRQ: an interrupt
- * @CONTEXT_NMI: a non-maskable interrupt
- *
- * Numbered as interrupt_context_level() does.
- */
+/* Each may interrupt those before it. Numbered as interrupt_context_level() does. */
 enum stress_context {
 	CONTEXT_TASK,
 	CONTEXT_SOFTIRQ,
@@ -41,16 +33,10 @@ enum stress_context {
 
 struct seq_file;
 
-/**
- * struct stress_queue - a queue lock that is not from nbqlock
- * @tail: the newest node
- * @holder: the holder's node, in locks that keep it here
- *
- * Each lock type has nodes of its own.
- */
+/* A queue lock that is not from nbqlock. Each lock type has nodes of its own. */
 struct stress_queue {
-	void *tail;
-	void *holder;
+	void *tail;		/* the newest node */
+	void *holder;		/* the holder's node, in locks that keep it here */
 };
 
 /* Memory for one lock of any type. */
@@ -67,42 +53,26 @@ union stress_lock {
 	struct stress_queue queue;
 };
 
-/**
- * struct stress_nodes - use of queue nodes
- * @max: the most in use at one time
- * @reclaimed: freed by another context, or by destroying the lock
- * @leaked: allocated and not freed, after the lock was destroyed; see stress_nodes_leaked()
- */
+/* Use of queue nodes. */
 struct stress_nodes {
-	u64 max;
-	u64 reclaimed;
-	s64 leaked;
+	u64 max;		/* the most in use at one time */
+	u64 reclaimed;		/* freed by another context, or by destroying the lock */
+	s64 leaked;		/* not freed after that, see stress_nodes_leaked() */
 };
 
-/**
- * struct stress_skipped - abandoned nodes that attempts have skipped
- * @counts: attempts that skipped none, one, and so on; the last: %NBQ_SKIPPED_MAX or more
- * @most: the most that one attempt skipped
- */
+/* Abandoned nodes that attempts have skipped. */
 struct stress_skipped {
+	/* Attempts that skipped none, one, and so on; the last: NBQ_SKIPPED_MAX or more */
 	u64 counts[NBQ_SKIPPED_MAX + 1];
-	u64 most;
+	u64 most;		/* the most that one attempt skipped */
 };
 
-/**
- * struct stress_waiter - a contender at one lock, as the lock type knows it
- * @numa_node: for its memory
- * @own: of the lock type: set by enter, freed by exit
- * @nodes: of the lock type: this contender's share, complete after exit
- * @skipped: of the lock type: by attempts with a queue node, see stress_count_skipped()
- *
- * In the contender's own memory.
- */
+/* A contender at one lock, as the lock type knows it; in the contender's own memory. */
 struct stress_waiter {
-	int numa_node;
-	void *own;
-	struct stress_nodes nodes;
-	struct stress_skipped skipped;
+	int numa_node;		/* for its memory */
+	void *own;		/* of the lock type: set by enter, freed by exit */
+	struct stress_nodes nodes;	/* this contender's share, complete after exit */
+	struct stress_skipped skipped;	/* by attempts with a queue node */
 };
 
 /* After each attempt with a queue node, by lock types with abandoned nodes. */
@@ -184,31 +154,23 @@ static inline s64 stress_nodes_leaked(const struct stress_ops *ops, s64 leaked,
 	return leaked > left ? leaked - left : 0;
 }
 
-/* ops_nbq.c */
+/* ops_nbq.c, ops_kernel.c; then papers/, each in a file of its name */
 extern const struct stress_ops stress_clh_nb;
 extern const struct stress_ops stress_mcs_nb;
 extern const struct stress_ops stress_swap_nb;
 extern const struct stress_ops stress_nbq_spin;
-/* ops_kernel.c */
 extern const struct stress_ops stress_raw_spinlock;
 extern const struct stress_ops stress_raw_trylock;
 #ifdef STRESS_HAS_RQSPINLOCK
 extern const struct stress_ops stress_rqspinlock;
 #endif
-/* papers/tas.c */
 extern const struct stress_ops stress_tas_b;
 extern const struct stress_ops stress_tas_b_try;
-/* papers/clh.c */
 extern const struct stress_ops stress_clh;
-/* papers/mcs.c */
 extern const struct stress_ops stress_mcs;
-/* papers/clh_try.c */
 extern const struct stress_ops stress_clh_try;
-/* papers/mcs_try.c */
 extern const struct stress_ops stress_mcs_try;
-/* papers/clh_nb_paper.c */
 extern const struct stress_ops stress_clh_nb_paper;
-/* papers/mcs_nb_paper.c */
 extern const struct stress_ops stress_mcs_nb_paper;
 
 const struct stress_ops *stress_ops_default(void);

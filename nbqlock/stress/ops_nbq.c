@@ -41,9 +41,27 @@ static void count_skipped(struct stress_skipped *skipped)
 	skipped->most = max(skipped->most, event("most_skipped"));
 }
 
-/* The operations of nbq_X. */
-#define DEFINE_OPERATIONS(X)							\
-static void stress_##X##_excuse(union stress_lock *lock)		\
+#define DEFINE_DESTROY(X)						\
+static int stress_##X##_destroy(union stress_lock *lock)		\
+{									\
+	return nbq_##X##_destroy(&lock->nbq_##X);			\
+}
+
+/* A lock type: nbq_X. Each index has a lockdep class. */
+#define DEFINE_LOCK_TYPE(NAME, X, MEANING, ...)				\
+static struct lock_class_key stress_##X##_keys[STRESS_LOCKS_MAX];	\
+									\
+static int stress_##X##_init(union stress_lock *lock,			\
+			     unsigned int index)			\
+{									\
+	nbq_##X##_init(&lock->nbq_##X);					\
+	lockdep_set_class_and_name(&lock->nbq_##X,			\
+				   &stress_##X##_keys[index],		\
+				   "stress_" #NAME);			\
+	return 0;							\
+}									\
+									\
+static void stress_##X##_lockdep_disable(union stress_lock *lock)	\
 {									\
 	lockdep_set_notrack_class(&lock->nbq_##X);			\
 }									\
@@ -62,28 +80,8 @@ static int stress_##X##_lock(union stress_lock *lock,			\
 static void stress_##X##_unlock(union stress_lock *lock,		\
 				struct stress_waiter *me)		\
 {									\
-	__nbq_acquire(&lock->nbq_##X);				\
+	__nbq_acquire(&lock->nbq_##X);					\
 	nbq_##X##_unlock(&lock->nbq_##X);				\
-}									\
-
-#define DEFINE_DESTROY(X)						\
-static int stress_##X##_destroy(union stress_lock *lock)		\
-{									\
-	return nbq_##X##_destroy(&lock->nbq_##X);			\
-}
-
-/* A lock type: nbq_X. Each index has a lockdep class. */
-#define DEFINE_LOCK_TYPE(NAME, X, MEANING, ...)				\
-static struct lock_class_key stress_##NAME##_keys[STRESS_LOCKS_MAX];	\
-									\
-static int stress_##NAME##_init(union stress_lock *lock,		\
-				unsigned int index)			\
-{									\
-	nbq_##X##_init(&lock->nbq_##X);					\
-	lockdep_set_class_and_name(&lock->nbq_##X,			\
-				   &stress_##NAME##_keys[index],	\
-				   "stress_" #NAME);			\
-	return 0;							\
 }									\
 									\
 const struct stress_ops stress_##NAME = {				\
@@ -91,8 +89,8 @@ const struct stress_ops stress_##NAME = {				\
 	.meaning = MEANING,						\
 	.free_after_unlock = true,					\
 	.highest = CONTEXT_NMI,						\
-	.init = stress_##NAME##_init,					\
-	.lockdep_disable = stress_##X##_excuse,			\
+	.init = stress_##X##_init,					\
+	.lockdep_disable = stress_##X##_lockdep_disable,		\
 	.lock = stress_##X##_lock,					\
 	.unlock = stress_##X##_unlock,					\
 	.count_nodes = count_nodes,					\
@@ -101,10 +99,6 @@ const struct stress_ops stress_##NAME = {				\
 	__VA_ARGS__							\
 }
 
-DEFINE_OPERATIONS(clh)
-DEFINE_OPERATIONS(mcs)
-DEFINE_OPERATIONS(swap)
-DEFINE_OPERATIONS(spin)
 DEFINE_DESTROY(clh)
 DEFINE_DESTROY(mcs)
 DEFINE_DESTROY(swap)

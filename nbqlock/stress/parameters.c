@@ -8,24 +8,12 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/bits.h>
-#include <linux/cpumask.h>
 #include <linux/debugfs.h>
-#include <linux/err.h>
-#include <linux/kernel.h>
-#include <linux/ktime.h>
 #include <linux/limits.h>
-#include <linux/minmax.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
-#include <linux/printk.h>
-#include <linux/seq_file.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 
-#include "host.h"
-#include "ops.h"
-#include "stress.h"
+#include "run.h"
 
 #define THREADS_MAX	4096U
 /* A critical section has preemption off: much more is a soft lockup. */
@@ -44,38 +32,27 @@
 
 struct param;
 
-/**
- * struct kind - a type of values
- * @show: print a value, without a newline
- * @parse: read a value; on a negative errno nothing is changed
- * @explain: log which values are valid
- */
+/* A type of values. */
 struct kind {
+	/* Print a value, without a newline. */
 	void (*show)(struct seq_file *m, const struct param *param, const void *value);
+	/* Read a value; on a negative errno nothing is changed. */
 	int (*parse)(const struct param *param, char *text, void *value);
+	/* Log which values are valid. */
 	void (*explain)(const struct param *param);
 };
 
-/**
- * struct param - a parameter
- * @folder: name of the folder of its file
- * @name: of its file; unique among all folders
- * @kind: of its values
- * @offset: of the value in struct stress_params
- * @min: of a number
- * @max: of a number
- * @takes_max: the word "max" stands for @max
- * @words: of a choice, in the order of the enum, then NULL
- */
 struct param {
 	const char *folder;
-	const char *name;
+	const char *name;		/* of its file; unique among all folders */
 	const struct kind *kind;
-	size_t offset;
-	u64 min;
+	size_t offset;			/* of the value in struct stress_params */
+	u64 min;			/* of a number */
 	u64 max;
-	bool takes_max;
-	const char * const *words;
+	bool takes_max;			/* the word "max" stands for @max */
+	bool (*is_possible)(void);	/* may a number be other than 0? NULL: yes */
+	const char *if_not;		/* the reason */
+	const char * const *words;	/* of a choice, in the order of the enum, then NULL */
 };
 
 /* Numbers: u64 */
@@ -99,6 +76,10 @@ static int number_parse(const struct param *param, char *text, void *value)
 		ret = kstrtou64(text, 0, &number);
 	if (!ret && (number < param->min || number > param->max))
 		ret = -ERANGE;
+	if (!ret && number && param->is_possible && !param->is_possible()) {
+		pr_err("%s: %s\n", param->name, param->if_not);
+		ret = -EOPNOTSUPP;
+	}
 	if (!ret)
 		*(u64 *)value = number;
 	return ret;
@@ -118,23 +99,15 @@ static const struct kind number = {
 
 /* Ranges: struct stress_range, printed as LOW or LOW-HIGH */
 
-static void end_show(struct seq_file *m, const struct param *param, u64 end)
-{
-	if (end == param->max)
-		seq_puts(m, "max");
-	else
-		seq_printf(m, "%llu", end);
-}
-
 static void range_show(struct seq_file *m, const struct param *param, const void *value)
 {
 	const struct stress_range *range = value;
 
-	end_show(m, param, range->low);
+	number_show(m, param, &range->low);
 	if (range->low == range->high)
 		return;
 	seq_putc(m, '-');
-	end_show(m, param, range->high);
+	number_show(m, param, &range->high);
 }
 
 static int range_parse(const struct param *param, char *text, void *value)
@@ -275,16 +248,12 @@ static const char * const context_words[] = {
 	NULL
 };
 
-const char *stress_context_word(unsigned int context)
+const char *stress_context_word(enum stress_context context)
 {
 	return context_words[context];
 }
 
-/**
- * stress_contexts_print() - Print a set of contexts, as the file "contexts" does.
- * @text: buffer of %STRESS_CONTEXTS_LENGTH characters
- * @contexts: a bit for each &enum stress_context
- */
+/* Print a set of contexts, as the file "contexts" does. @text: %STRESS_CONTEXTS_LENGTH long. */
 void stress_contexts_print(char *text, unsigned int contexts)
 {
 	size_t length = 0;
@@ -341,49 +310,17 @@ static const struct kind contexts = {
 	.explain = contexts_explain,
 };
 
-/* A number that must be 0 where no CPU can go offline */
+/* Numbers that must be 0 on some machines */
 
-static int hotplug_parse(const struct param *param, char *text, void *value)
+static bool hotplug_is_possible(void)
 {
-	u64 number;
-	int ret = number_parse(param, text, &number);
-
-	if (!ret && number && !stress_hotplug_is_possible(cpu_online_mask)) {
-		pr_err("%s: no CPU of this machine can go offline\n", param->name);
-		return -EOPNOTSUPP;
-	}
-	if (!ret)
-		*(u64 *)value = number;
-	return ret;
+	return stress_hotplug_is_possible(cpu_online_mask);
 }
 
-static const struct kind hotplug = {
-	.show = number_show,
-	.parse = hotplug_parse,
-	.explain = number_explain,
-};
-
-/* A number that must be 0 where the CPU time of a CPU is unknown */
-
-static int own_clock_parse(const struct param *param, char *text, void *value)
+static bool own_clock_is_possible(void)
 {
-	u64 number;
-	int ret = number_parse(param, text, &number);
-
-	if (!ret && number && !stress_host_has_cpu_time()) {
-		pr_err("%s: the CPU time of this machine's CPUs is unknown\n", param->name);
-		return -EOPNOTSUPP;
-	}
-	if (!ret)
-		*(u64 *)value = number;
-	return ret;
+	return STRESS_CPU_TIME_IS_KNOWN;
 }
-
-static const struct kind own_clock = {
-	.show = number_show,
-	.parse = own_clock_parse,
-	.explain = number_explain,
-};
 
 /* The files */
 
@@ -447,10 +384,13 @@ static const struct param param_table[] = {
 	NUMBER(interference, suspend_every_ns, 0, INTERVAL_NS_MAX),
 	NUMBER(interference, suspend_ns, 0, STALL_NS_MAX),
 	NUMBER(interference, shuffle_ms, 0, DURATION_MS_MAX),
-	PARAM(interference, hotplug_ms, hotplug, .max = DURATION_MS_MAX),
+	PARAM(interference, hotplug_ms, number, .max = DURATION_MS_MAX,
+	      .is_possible = hotplug_is_possible,
+	      .if_not = "no CPU of this machine can go offline"),
 
 	NUMBER(measure, sample_every, 0, U32_MAX),
-	PARAM(measure, own_clock, own_clock, .max = 1),
+	PARAM(measure, own_clock, number, .max = 1, .is_possible = own_clock_is_possible,
+	      .if_not = "the CPU time of this machine's CPUs is unknown"),
 	NUMBER(measure, log_ms, 0, DURATION_MS_MAX),
 };
 
@@ -459,11 +399,7 @@ static DEFINE_MUTEX(params_mutex);
 static struct stress_params params;
 static bool frozen;
 
-/**
- * stress_params_freeze() - Refuse all changes until stress_params_thaw().
- *
- * Return: the parameters, valid until then.
- */
+/* Refuse all changes until stress_params_thaw(). Return: the parameters, valid until then. */
 const struct stress_params *stress_params_freeze(void)
 {
 	mutex_lock(&params_mutex);
@@ -486,11 +422,7 @@ static void param_show(struct seq_file *m, const struct param *param,
 	seq_putc(m, '\n');
 }
 
-/**
- * stress_params_show() - Print all parameters, one "name value" a line.
- * @m: output
- * @from: the parameters
- */
+/* Print all, one "name value" a line. */
 void stress_params_show(struct seq_file *m, const struct stress_params *from)
 {
 	size_t i;
@@ -521,13 +453,7 @@ static void log_line_end(struct seq_file *line, const char *when)
 	line->count = 0;
 }
 
-/**
- * stress_params_log() - Log all parameters.
- * @when: first words of the line
- * @from: the parameters
- *
- * In one line if that fits.
- */
+/* Log all, in one line if that fits, which begins with @when. */
 void stress_params_log(const char *when, const struct stress_params *from)
 {
 	struct seq_file line = { .size = LOG_LINE_MAX };
@@ -621,10 +547,7 @@ static void set_defaults(void)
 	params.interval_ns = 100 * NSEC_PER_USEC;
 }
 
-/**
- * stress_params_start() - Set the defaults and create the files.
- * @top: the module's folder
- */
+/* Set the defaults and create the files, in the module's folder. */
 void stress_params_start(struct dentry *top)
 {
 	const char *folder = NULL;

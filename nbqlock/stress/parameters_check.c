@@ -7,16 +7,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/bits.h>
-#include <linux/cpumask.h>
-#include <linux/errno.h>
-#include <linux/kernel.h>
-#include <linux/ktime.h>
-#include <linux/printk.h>
-#include <linux/time64.h>
-
-#include "ops.h"
-#include "stress.h"
+#include "run.h"
 
 /* Much more is a soft lockup, or a warning about a slow NMI. */
 #define INTERRUPT_PATIENCE_MAX	(10 * NSEC_PER_MSEC)
@@ -29,10 +20,25 @@ static bool check_cpus(const struct stress_params *params)
 	return false;
 }
 
+/* By the lock type, or with an infinite patience. */
+static bool may_never_time_out(const struct stress_params *params)
+{
+	switch (params->lock->patience) {
+	case WAITS_FOR_EVER:
+		return true;
+	case HAS_OWN_TIMEOUT:
+		return false;
+	default:
+		return (params->impatient_permille < 1000 &&
+			params->patience_ns.high == KTIME_MAX) ||
+		       (params->impatient_permille && params->impatient_ns == KTIME_MAX);
+	}
+}
+
 static bool check_chain_order(const struct stress_params *params)
 {
 	if (params->chain == 1 || params->chain_order != CHAIN_RANDOM ||
-	    !stress_params_never_time_out(params))
+	    !may_never_time_out(params))
 		return true;
 	pr_err("chain_order: random needs attempts that time out: %s would deadlock\n",
 	       params->lock->name);
@@ -156,12 +162,7 @@ static bool (* const checks[])(const struct stress_params *params) = {
 	check_hotplug,
 };
 
-/**
- * stress_params_check() - Is a run with these parameters possible?
- * @params: all of them
- *
- * Return: 0; or -EINVAL, with the reason in the kernel log.
- */
+/* Is a run possible? Return: 0; or -EINVAL, with the reason in the kernel log. */
 int stress_params_check(const struct stress_params *params)
 {
 	size_t i;
@@ -171,24 +172,4 @@ int stress_params_check(const struct stress_params *params)
 			return -EINVAL;
 	}
 	return 0;
-}
-
-/**
- * stress_params_never_time_out() - May an attempt have no timeout?
- * @params: all of them
- *
- * Return: true if the lock type has no timeout, or a patience may be infinite.
- */
-bool stress_params_never_time_out(const struct stress_params *params)
-{
-	switch (params->lock->patience) {
-	case WAITS_FOR_EVER:
-		return true;
-	case HAS_OWN_TIMEOUT:
-		return false;
-	default:
-		return (params->impatient_permille < 1000 &&
-			params->patience_ns.high == KTIME_MAX) ||
-		       (params->impatient_permille && params->impatient_ns == KTIME_MAX);
-	}
 }

@@ -12,16 +12,11 @@
 
 #define POLLS_PER_CLOCK	8
 
-/**
- * struct stress_timer - the patience of one attempt
- * @patience: ns to wait; 0 or less: do not wait; %KTIME_MAX: no timeout
- * @start: the first clock read; 0: none yet
- * @polls: calls so far
- */
+/* Of one attempt. */
 struct stress_timer {
-	ktime_t patience;
-	ktime_t start;
-	unsigned int polls;
+	ktime_t patience;	/* in ns; 0 or less: do not wait; KTIME_MAX: no timeout */
+	ktime_t start;		/* the first clock read; 0: none yet */
+	unsigned int polls;	/* calls so far */
 };
 
 /* Is the patience over? Called once for each poll. */

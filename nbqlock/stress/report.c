@@ -5,18 +5,8 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/bits.h>
-#include <linux/kernel.h>
-#include <linux/math64.h>
-#include <linux/minmax.h>
-#include <linux/mm.h>
-#include <linux/printk.h>
-#include <linux/seq_file.h>
-#include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/types.h>
 
-#include "ops.h"
 #include "stress.h"
 
 static const char * const failure_words[] = {
@@ -36,36 +26,59 @@ static const char * const failure_words[] = {
 	[NO_SUSPENSION] = "no attempt was ever suspended",
 };
 
+static const char * const histogram_words[HISTOGRAMS] = {
+	[HISTOGRAM_WAIT] = "wait",
+	[HISTOGRAM_FAILED_WAIT] = "failed_wait",
+	[HISTOGRAM_OVERSHOOT] = "overshoot",
+	[HISTOGRAM_OWN_OVERSHOOT] = "own_overshoot",
+	[HISTOGRAM_AWAY] = "away",
+	[HISTOGRAM_HANDOFF] = "handoff",
+	[HISTOGRAM_OWN_WAIT] = "own_wait",
+	[HISTOGRAM_PASSED] = "passed",
+	[HISTOGRAM_SKIPPED] = "skipped",
+};
+
+static void show_percentile(struct seq_file *m, const char *name, const char *percentile,
+			    const struct stress_histogram *histogram, unsigned int permille)
+{
+	seq_printf(m, "%s_%s %llu\n", name, percentile,
+		   stress_histogram_value_at(histogram, permille));
+}
+
 static void show_times(struct seq_file *m, const char *name, const struct stress_histogram *times)
 {
-	static const struct {
-		const char *name;
-		unsigned int permille;
-	} percentiles[] = {
-		{ "p50", 500 }, { "p90", 900 }, { "p99", 990 }, { "p999", 999 },
-	};
-	size_t i;
-
 	seq_printf(m, "%s_samples %llu\n", name, times->count);
 	seq_printf(m, "%s_ns_mean %llu\n", name, stress_histogram_mean(times));
-	for (i = 0; i < ARRAY_SIZE(percentiles); i++)
-		seq_printf(m, "%s_ns_%s %llu\n", name, percentiles[i].name,
-			   stress_histogram_value_at(times,
-						     percentiles[i].permille));
+	show_percentile(m, name, "ns_p50", times, 500);
+	show_percentile(m, name, "ns_p90", times, 900);
+	show_percentile(m, name, "ns_p99", times, 990);
+	show_percentile(m, name, "ns_p999", times, 999);
 	seq_printf(m, "%s_ns_max %llu\n", name, times->max);
 }
 
 /* The mean of small numbers is in thousandths. */
-static void show_counts(struct seq_file *m, const char *name,
-			const struct stress_histogram *counts)
+static void show_numbers(struct seq_file *m, const char *name,
+			 const struct stress_histogram *numbers)
 {
-	seq_printf(m, "%s_samples %llu\n", name, counts->count);
+	seq_printf(m, "%s_samples %llu\n", name, numbers->count);
 	seq_printf(m, "%s_mean_permille %llu\n", name,
-		   div64_u64(counts->sum * 1000, max(counts->count, 1ULL)));
-	seq_printf(m, "%s_p50 %llu\n", name, stress_histogram_value_at(counts, 500));
-	seq_printf(m, "%s_p99 %llu\n", name, stress_histogram_value_at(counts, 990));
-	seq_printf(m, "%s_p999 %llu\n", name, stress_histogram_value_at(counts, 999));
-	seq_printf(m, "%s_max %llu\n", name, counts->max);
+		   div64_u64(numbers->sum * 1000, max(numbers->count, 1ULL)));
+	show_percentile(m, name, "p50", numbers, 500);
+	show_percentile(m, name, "p99", numbers, 990);
+	show_percentile(m, name, "p999", numbers, 999);
+	seq_printf(m, "%s_max %llu\n", name, numbers->max);
+}
+
+static void show_percentiles(struct seq_file *m, const struct stress_report *report)
+{
+	unsigned int i;
+
+	for (i = 0; i < HISTOGRAMS; i++) {
+		if (i == HISTOGRAM_PASSED || i == HISTOGRAM_SKIPPED)
+			show_numbers(m, histogram_words[i], &report->histograms[i]);
+		else
+			show_times(m, histogram_words[i], &report->histograms[i]);
+	}
 }
 
 static void show_spread(struct seq_file *m, const struct stress_report *report)
@@ -92,18 +105,18 @@ static void show_interference(struct seq_file *m, const struct stress_report *re
 	enum stress_context context;
 
 	for (context = CONTEXT_SOFTIRQ; context < CONTEXTS; context++) {
+		const struct stress_counts *counts = &report->contexts[context];
 		const char *word = stress_context_word(context);
 
-		seq_printf(m, "attempts_%s %llu\n", word, report->context_attempts[context]);
-		seq_printf(m, "acquisitions_%s %llu\n", word,
-			   report->context_acquisitions[context]);
-		seq_printf(m, "deadlocks_%s %llu\n", word, report->context_deadlocks[context]);
+		seq_printf(m, "attempts_%s %llu\n", word, counts->attempts);
+		seq_printf(m, "acquisitions_%s %llu\n", word, counts->acquisitions);
+		seq_printf(m, "deadlocks_%s %llu\n", word, counts->deadlocks);
 	}
-	seq_printf(m, "shuffles %llu\n", report->shuffles);
-	seq_printf(m, "hotplugs %llu\n", report->hotplugs);
+	seq_printf(m, "shuffles %llu\n", report->migrations.shuffles);
+	seq_printf(m, "hotplugs %llu\n", report->migrations.hotplugs);
 	show_suspended(m, &report->suspended);
-	seq_printf(m, "nodes_left %llu\n", report->nodes_left);
-	seq_printf(m, "nodes_kept %llu\n", report->nodes_kept);
+	seq_printf(m, "nodes_left %llu\n", report->migrations.nodes_left);
+	seq_printf(m, "nodes_kept %llu\n", report->migrations.nodes_kept);
 }
 
 static void show_verdict(struct seq_file *m, unsigned long failures)
@@ -125,27 +138,13 @@ static void show_verdict(struct seq_file *m, unsigned long failures)
 	seq_putc(m, '\n');
 }
 
-static void show_counts_of_attempts(struct seq_file *m, const struct stress_report *report)
+static void show_counts(struct seq_file *m, const struct stress_counts *counts)
 {
-	seq_printf(m, "attempts %llu\n", report->attempts);
-	seq_printf(m, "acquisitions %llu\n", report->acquisitions);
-	seq_printf(m, "timeouts %llu\n", report->timeouts);
-	seq_printf(m, "no_node %llu\n", report->no_node);
-	seq_printf(m, "deadlocks %llu\n", report->deadlocks);
-	seq_printf(m, "handoffs %llu\n", report->handoffs);
-	seq_printf(m, "acquisitions_per_second %llu\n", report->per_second);
-}
-
-static void show_timings(struct seq_file *m, const struct timings *timings)
-{
-	show_times(m, "wait", &timings->wait);
-	show_times(m, "failed_wait", &timings->failed_wait);
-	show_times(m, "overshoot", &timings->overshoot);
-	show_times(m, "own_overshoot", &timings->own_overshoot);
-	show_times(m, "away", &timings->away);
-	show_times(m, "handoff", &timings->handoff);
-	show_times(m, "own_wait", &timings->own_wait);
-	show_counts(m, "passed", &timings->passed);
+	seq_printf(m, "attempts %llu\n", counts->attempts);
+	seq_printf(m, "acquisitions %llu\n", counts->acquisitions);
+	seq_printf(m, "timeouts %llu\n", counts->timeouts);
+	seq_printf(m, "no_node %llu\n", counts->no_node);
+	seq_printf(m, "deadlocks %llu\n", counts->deadlocks);
 }
 
 static void show_summary(struct seq_file *m, const struct stress_report *report)
@@ -154,13 +153,14 @@ static void show_summary(struct seq_file *m, const struct stress_report *report)
 	seq_printf(m, "cpus_online %u\n", report->cpus_online);
 	seq_printf(m, "stopped %d\n", report->stopped);
 	seq_printf(m, "elapsed_ns %llu\n", report->elapsed_ns);
-	show_counts_of_attempts(m, report);
+	show_counts(m, &report->total);
+	seq_printf(m, "handoffs %llu\n", report->handoffs);
+	seq_printf(m, "acquisitions_per_second %llu\n", report->per_second);
 	show_spread(m, report);
-	show_timings(m, &report->timings);
-	show_counts(m, "skipped", &report->skipped);
+	show_percentiles(m, report);
 	show_interference(m, report);
-	seq_printf(m, "nodes_max %llu\n", report->nodes_max);
-	seq_printf(m, "nodes_reclaimed %llu\n", report->nodes_reclaimed);
+	seq_printf(m, "nodes_max %llu\n", report->nodes.max);
+	seq_printf(m, "nodes_reclaimed %llu\n", report->nodes.reclaimed);
 	seq_printf(m, "clock_read_ps %llu\n", report->costs.clock_read_ps);
 	seq_printf(m, "empty_loop_ps %llu\n", report->costs.empty_loop_ps);
 	seq_printf(m, "busy_loop_ps %llu\n", report->costs.busy_loop_ps);
@@ -168,7 +168,7 @@ static void show_summary(struct seq_file *m, const struct stress_report *report)
 	seq_printf(m, "locks_freed %llu\n", report->locks_freed);
 	seq_printf(m, "lost_updates %llu\n", report->lost_updates);
 	seq_printf(m, "violations %llu\n", report->violations);
-	seq_printf(m, "leaked %lld\n", report->leaked);
+	seq_printf(m, "leaked %lld\n", report->nodes.leaked);
 	show_verdict(m, report->failures);
 }
 
@@ -179,11 +179,12 @@ static void show_contenders(struct seq_file *m, const struct stress_report *repo
 	seq_puts(m, "id context cpu attempts acquisitions timeouts no_node deadlocks longest_gap_ns\n");
 	for (i = 0; i < report->row_count; i++) {
 		const struct stress_row *row = &report->rows[i];
+		const struct stress_counts *counts = &row->counts;
 
-		seq_printf(m, "%u %s %u %llu %llu %llu %llu %llu %llu\n",
-			   row->id, row->context, row->cpu, row->attempts,
-			   row->acquisitions, row->timeouts, row->no_node,
-			   row->deadlocks, row->longest_gap_ns);
+		seq_printf(m, "%u %s %u %llu %llu %llu %llu %llu %llu\n", row->id,
+			   stress_context_word(row->context), row->cpu, counts->attempts,
+			   counts->acquisitions, counts->timeouts, counts->no_node,
+			   counts->deadlocks, row->longest_gap_ns);
 	}
 }
 
@@ -205,16 +206,11 @@ static void show_histogram(struct seq_file *m, const char *name,
 
 static void show_histograms(struct seq_file *m, const struct stress_report *report)
 {
+	unsigned int i;
+
 	seq_puts(m, "histogram from to count\n");
-	show_histogram(m, "wait", &report->timings.wait);
-	show_histogram(m, "failed_wait", &report->timings.failed_wait);
-	show_histogram(m, "overshoot", &report->timings.overshoot);
-	show_histogram(m, "own_overshoot", &report->timings.own_overshoot);
-	show_histogram(m, "away", &report->timings.away);
-	show_histogram(m, "handoff", &report->timings.handoff);
-	show_histogram(m, "own_wait", &report->timings.own_wait);
-	show_histogram(m, "passed", &report->timings.passed);
-	show_histogram(m, "skipped", &report->skipped);
+	for (i = 0; i < HISTOGRAMS; i++)
+		show_histogram(m, histogram_words[i], &report->histograms[i]);
 }
 
 const struct stress_view stress_views[] = {
@@ -224,10 +220,7 @@ const struct stress_view stress_views[] = {
 	{}
 };
 
-/**
- * stress_report_clear() - Free the memory of a report, and zero it.
- * @report: the report, possibly all zeroes
- */
+/* Free the memory of a report, and zero it. */
 void stress_report_clear(struct stress_report *report)
 {
 	kvfree(report->rows);
@@ -240,7 +233,7 @@ void stress_report_log(const struct stress_report *report)
 
 	pr_info("run ended: %s, %llu threads, seed %llu, %llu of %llu attempts acquired: %s\n",
 		report->params.lock->name, report->params.threads,
-		report->params.seed, report->acquisitions, report->attempts,
+		report->params.seed, report->total.acquisitions, report->total.attempts,
 		report->failures ? "FAIL" : "PASS");
 	for (i = 0; i < ARRAY_SIZE(failure_words); i++) {
 		if (report->failures & BIT(i))

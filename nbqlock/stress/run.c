@@ -4,25 +4,11 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/atomic.h>
-#include <linux/bits.h>
-#include <linux/completion.h>
-#include <linux/cpumask.h>
-#include <linux/err.h>
 #include <linux/kthread.h>
-#include <linux/math64.h>
-#include <linux/mm.h>
-#include <linux/mutex.h>
 #include <linux/overflow.h>
-#include <linux/prandom.h>
-#include <linux/printk.h>
 #include <linux/random.h>
-#include <linux/sched.h>
 #include <linux/sched/task.h>
-#include <linux/slab.h>
-#include <linux/time64.h>
 #include <linux/topology.h>
-#include <linux/wait.h>
 
 #include "run.h"
 
@@ -49,15 +35,7 @@ static int stress_thread(void *data)
 	return 0;
 }
 
-/**
- * stress_contender_alloc() - Allocate and initialise a contender.
- * @run: the run
- * @index: its index among the contenders
- * @context: of its attempts
- * @cpu: its CPU
- *
- * Return: the contender, or NULL without memory.
- */
+/* @index: among the contenders. Return: NULL without memory. */
 struct contender *stress_contender_alloc(struct stress_run *run,
 					 unsigned int index,
 					 enum stress_context context,
@@ -94,6 +72,8 @@ static int create_thread(struct stress_run *run, unsigned int index, unsigned in
 	get_task_struct(task);
 	kthread_bind(task, cpu);
 	contender->task = task;
+	if (run->params.suspend_every_ns)
+		stress_suspend_setup(contender);
 	run->contenders[index] = contender;
 	return 0;
 }
@@ -112,9 +92,7 @@ static int create_threads(struct stress_run *run)
 			       run->params.threads);
 			return ret;
 		}
-		cpu = cpumask_next(cpu, &run->params.cpus);
-		if (cpu >= nr_cpu_ids)
-			cpu = cpumask_first(&run->params.cpus);
+		cpu = stress_next_cpu(cpu, &run->params.cpus);
 	}
 	return 0;
 }
@@ -164,8 +142,12 @@ static void stop_threads(struct stress_run *run)
 	unsigned int i;
 
 	for (i = 0; i < run->params.threads && run->contenders[i]; i++) {
-		kthread_stop(run->contenders[i]->task);
-		put_task_struct(run->contenders[i]->task);
+		struct contender *contender = run->contenders[i];
+
+		kthread_stop(contender->task);
+		put_task_struct(contender->task);
+		if (run->params.suspend_every_ns)
+			hrtimer_cancel(&contender->timer);
 	}
 	run->joined = true;
 }
@@ -195,14 +177,7 @@ static bool lockdep_would_report(const struct stress_params *params)
 	       (params->contexts & ~(BIT(CONTEXT_TASK) | BIT(CONTEXT_NMI)));
 }
 
-/**
- * stress_lock_init() - Make a lock under test.
- * @run: the run
- * @lock: memory for the lock
- * @index: its index among the locks
- *
- * Return: 0 or a negative errno.
- */
+/* @index: among the locks of the run. Return: 0 or a negative errno. */
 int stress_lock_init(const struct stress_run *run, union stress_lock *lock, unsigned int index)
 {
 	const struct stress_ops *ops = run->params.lock;
@@ -262,13 +237,7 @@ static bool alloc_report(struct stress_run *run)
 	return run->shares && run->rows;
 }
 
-/**
- * stress_run_alloc() - Allocate a run without locks and contenders.
- * @params: what to run
- * @contenders: how many there will be
- *
- * Return: the run, to be freed by stress_run_free(); or NULL without memory.
- */
+/* A run without locks and contenders. Return: NULL without memory. */
 struct stress_run *stress_run_alloc(const struct stress_params *params, unsigned int contenders)
 {
 	struct stress_run *run;
@@ -326,20 +295,13 @@ static int create_all(struct stress_run *run)
 	if (!ret)
 		ret = stress_interrupts_create(run);
 	if (!ret)
-		ret = stress_suspend_create(run);
-	if (!ret)
 		ret = enter_contenders(run);
 	if (!ret)
 		ret = stress_migrate_create(run);
 	return ret;
 }
 
-/**
- * stress_run_create() - Prepare a run.
- * @params: what to run
- *
- * Return: the run, to be freed by stress_run_free(); or an ERR_PTR().
- */
+/* Return: a run, to be started; or an ERR_PTR(). */
 struct stress_run *stress_run_create(const struct stress_params *params)
 {
 	struct stress_run *run;
@@ -358,9 +320,8 @@ struct stress_run *stress_run_create(const struct stress_params *params)
 	ret = create_all(run);
 	if (ret) {
 		stress_migrate_stop(run);
-		stress_interrupts_stop(run);
+		stress_interrupts_end(run);
 		stop_threads(run);
-		stress_suspend_stop(run);
 		teardown(run);
 		stress_run_free(run);
 		return ERR_PTR(ret);
@@ -368,16 +329,11 @@ struct stress_run *stress_run_create(const struct stress_params *params)
 	return run;
 }
 
-/**
- * stress_run_free() - Free a run.
- * @run: a run without threads
- */
+/* After the threads have ended. */
 void stress_run_free(struct stress_run *run)
 {
 	unsigned int i;
 
-	stress_interrupts_free(run);
-	stress_suspend_free(run);
 	for (i = 0; i < run->contender_count; i++)
 		kvfree(run->contenders[i]);
 	kvfree(run->shares);
@@ -385,10 +341,7 @@ void stress_run_free(struct stress_run *run)
 	kvfree(run);
 }
 
-/**
- * stress_run_start() - Start all threads at once, then the interrupts.
- * @run: the run
- */
+/* All threads at once, then the interrupts. */
 void stress_run_start(struct stress_run *run)
 {
 	const struct stress_params *params = &run->params;
@@ -402,60 +355,35 @@ void stress_run_start(struct stress_run *run)
 	nbq_events_reset();
 	WRITE_ONCE(run->began_ns, stress_clock_ns());
 	complete_all(&run->go);
-	stress_interrupts_start(run);
+	stress_interrupts_start(run, STRESS_ALL_CPUS);
 	stress_migrate_start(run);
 }
 
-/**
- * stress_run_stop() - Stop the run.
- * @run: the run
- *
- * Waits for the interrupts, and until all CPUs are online again; not for the threads.
- */
+/* Waits for the interrupts, and until all CPUs are online again; not for the threads. */
 void stress_run_stop(struct stress_run *run)
 {
 	WRITE_ONCE(run->ended_ns, stress_clock_ns());
 	WRITE_ONCE(run->stop, true);
 	wake_up_all(&run->paused);
 	stress_migrate_stop(run);
-	stress_interrupts_stop(run);
+	stress_interrupts_end(run);
 }
 
-/**
- * stress_run_join() - Wait for the threads to end, then destroy the locks.
- * @run: a run that was stopped
- * @timeout: in jiffies
+/*
+ * Wait for the threads of a stopped run to end, then destroy the locks.
  *
- * Return: false if some threads have not ended: they still use the run, until a later call
- * returns true.
+ * Return: false if some have not ended: they still use the run, until a later call returns true.
  */
 bool stress_run_join(struct stress_run *run, unsigned long timeout)
 {
 	if (!wait_for_completion_timeout(&run->all_back, timeout))
 		return false;
 	stop_threads(run);
-	stress_suspend_stop(run);
 	teardown(run);
 	return true;
 }
 
-/**
- * stress_run_duration_ms() - The planned duration.
- * @run: the run
- *
- * Return: ms.
- */
-u64 stress_run_duration_ms(const struct stress_run *run)
-{
-	return run->params.duration_ms;
-}
-
-/**
- * stress_run_elapsed_ns() - The time since the start.
- * @run: the run, at any time
- *
- * Return: ns, up to the stop; 0 before the start.
- */
+/* From the start, up to the stop; 0 before the start. At any time, as the next two. */
 u64 stress_run_elapsed_ns(const struct stress_run *run)
 {
 	u64 began = READ_ONCE(run->began_ns);
@@ -464,14 +392,9 @@ u64 stress_run_elapsed_ns(const struct stress_run *run)
 	return began ? (ended ?: stress_clock_ns()) - began : 0;
 }
 
-/**
- * stress_run_pause_ns() - The rest of the current pause.
- * @run: the run, at any time
- *
- * With stutter_ms, every other piece of that length is a pause: all contenders pause at the same
- * times, and begin again together.
- *
- * Return: ns until the end of the pause; 0: there is none.
+/*
+ * The rest of the current pause; 0: there is none. With stutter_ms, every other piece of that
+ * length is a pause: all contenders pause at the same times, and begin again together.
  */
 u64 stress_run_pause_ns(const struct stress_run *run)
 {
@@ -484,18 +407,13 @@ u64 stress_run_pause_ns(const struct stress_run *run)
 	return into < piece ? 0 : 2 * piece - into;
 }
 
-/**
- * stress_run_acquisitions() - Acquisitions so far.
- * @run: the run, at any time
- *
- * Return: the sum over all contenders, as visible to this CPU.
- */
+/* Of all contenders so far, as visible to this CPU. */
 u64 stress_run_acquisitions(const struct stress_run *run)
 {
 	u64 sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < run->contender_count; i++)
-		sum += READ_ONCE(run->contenders[i]->acquisitions);
+		sum += READ_ONCE(run->contenders[i]->counts.acquisitions);
 	return sum;
 }

@@ -76,13 +76,7 @@ static u64 jain_permille(const u64 *shares, size_t count, u64 max)
 	return (mul_u64_u64_div_u64(sum * sum, 2000, squares * count) + 1) / 2;
 }
 
-/**
- * stress_spread_of() - The spread of some shares.
- * @shares: the shares
- * @count: of them, 1 to 2^24
- *
- * Return: the spread; nothing overflows.
- */
+/* Of 1 to 2^24 shares: nothing overflows. */
 struct stress_spread stress_spread_of(const u64 *shares, size_t count)
 {
 	struct stress_spread spread = { .min = U64_MAX };

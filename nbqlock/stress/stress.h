@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the stress driver share: parameters.c holds what to run, run.c runs it,
+ * What the files of the stress driver share: parameters.c holds what to run, run.c runs it (run.h),
  * check.c finds the verdict, report.c prints it, control.c starts and stops.
  */
 #ifndef _STRESS_STRESS_H
@@ -8,30 +8,31 @@
 
 #include <linux/bits.h>
 #include <linux/cpumask.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
 #include <linux/time64.h>
 #include <linux/types.h>
 
-#include "cost.h"
+#include "histogram.h"
 #include "ops.h"
 #include "statistics.h"
-#include "timing.h"
 
 /* Enough for all contexts in words. */
 #define STRESS_CONTEXTS_LENGTH	32
 
 struct dentry;
-struct seq_file;
-struct stress_ops;
-struct stress_run;
 
 /* The longest work or pause between two attempts. */
 #define STRESS_PAUSE_NS_MAX	(1000 * NSEC_PER_MSEC)
 
-/**
- * struct stress_range - the range of a uniform distribution
- * @low: its lower end
- * @high: its upper end, inclusive
- */
+/* A uniform distribution; both ends are included. */
 struct stress_range {
 	u64 low;
 	u64 high;
@@ -58,81 +59,84 @@ enum stress_nesting {
 	NESTING_OWN,		/* each context has locks of its own */
 };
 
-/**
- * struct stress_params - what to run; each has a debugfs file
- * @lock: the lock type
- * @cpus: the threads are pinned to these in turn
- * @threads: number of threads
- * @duration_ms: of the run
- * @seed: of the random numbers; 0: drawn at the start
- * @cs_ns: work inside the critical section
- * @ncs_ns: work between two attempts: 0.5 to 1.5 times as much
- * @patience_ns: of an attempt; %KTIME_MAX: no timeout
- * @impatient_permille: the share of attempts with the next patience instead
- * @impatient_ns: patience; %KTIME_MAX: no timeout
- * @retry: after an attempt that failed: &enum stress_retry
- * @backoff_ns: the first pause of %RETRY_BACK_OFF; the next ones double
- * @backoff_max_ns: the longest of them
- * @chain: number of locks that are taken together; by %CHAIN_ASCENDING, at most
- * @chain_order: &enum stress_chain_order
- * @stutter_ms: pause and run alternate, each this long; 0: no pauses
- * @free_lock: the last user of a lock frees it after the release
- * @contexts: a bit for each &enum stress_context that contends
- * @nesting: &enum stress_nesting
- * @interval_ns: from the end of an attempt in an interrupt to the next
- * @stall_every: every N-th acquisition of a contender takes longer; 0: none
- * @stall_ns: by that much
- * @suspend_every_ns: an interrupt suspends an attempt of each thread that often; 0: never
- * @suspend_ns: for that long
- * @shuffle_ms: move the threads to other CPUs that often; 0: never
- * @hotplug_ms: take a CPU offline and online again that often; 0: never
- * @sample_every: time every N-th attempt of a contender; 0: none
- * @own_clock: 1: measure with the CPU time of the CPU as well
- * @log_ms: log the progress that often; 0: never
- */
+/* What to run; each member has a debugfs file, and the ABI page says more. */
 struct stress_params {
 	/* Load */
 	const struct stress_ops *lock;
-	struct cpumask cpus;
+	struct cpumask cpus;		/* the threads are pinned to these in turn */
 	u64 threads;
 	u64 duration_ms;
-	u64 seed;
-	u64 cs_ns;
-	u64 ncs_ns;
-	struct stress_range patience_ns;
-	u64 impatient_permille;
+	u64 seed;			/* of the random numbers; 0: drawn at the start */
+	u64 cs_ns;			/* work inside the critical section */
+	u64 ncs_ns;			/* work between two attempts: 0.5 to 1.5 times as much */
+	struct stress_range patience_ns;	/* KTIME_MAX: no timeout */
+	u64 impatient_permille;		/* the share of attempts with the next patience instead */
 	u64 impatient_ns;
-	unsigned int retry;
-	u64 backoff_ns;
-	u64 backoff_max_ns;
-	u64 chain;
-	unsigned int chain_order;
-	u64 stutter_ms;
-	u64 free_lock;
+	unsigned int retry;		/* enum stress_retry */
+	u64 backoff_ns;			/* of RETRY_BACK_OFF: the first pause; it doubles */
+	u64 backoff_max_ns;		/* the longest of them */
+	u64 chain;			/* locks taken together; by CHAIN_ASCENDING, at most */
+	unsigned int chain_order;	/* enum stress_chain_order */
+	u64 stutter_ms;			/* pause and run alternate; 0: no pauses */
+	u64 free_lock;			/* the last user of a lock frees it after the release */
 
 	/* Interference */
-	unsigned int contexts;
-	unsigned int nesting;
-	u64 interval_ns;
-	u64 stall_every;
-	u64 stall_ns;
-	u64 suspend_every_ns;
-	u64 suspend_ns;
-	u64 shuffle_ms;
-	u64 hotplug_ms;
+	unsigned int contexts;		/* a bit for each enum stress_context that contends */
+	unsigned int nesting;		/* enum stress_nesting */
+	u64 interval_ns;		/* from the end of an attempt in an interrupt to the next */
+	u64 stall_every;		/* N-th acquisition of a contender takes longer; 0: none */
+	u64 stall_ns;			/* by that much */
+	u64 suspend_every_ns;		/* an interrupt suspends each thread; 0: never */
+	u64 suspend_ns;			/* for that long */
+	u64 shuffle_ms;			/* move the threads to other CPUs that often; 0: never */
+	u64 hotplug_ms;			/* take a CPU offline and online again; 0: never */
 
 	/* Measurement */
-	u64 sample_every;
-	u64 own_clock;
-	u64 log_ms;
+	u64 sample_every;		/* time every N-th attempt of a contender; 0: none */
+	u64 own_clock;			/* 1: measure with the CPU time of the CPU as well */
+	u64 log_ms;			/* log the progress that often; 0: never */
 };
 
-/**
- * struct stress_suspended - attempts that an interrupt has suspended
- * @count: their number
- * @sum_ns: the sum of the suspensions
- * @max_ns: the longest of them
- */
+/* The overhead of a measurement, see cost.c. */
+struct stress_costs {
+	u64 clock_read_ps;
+	u64 empty_loop_ps;	/* of an iteration without lock, work and timing */
+	u64 busy_loop_ps;	/* of an iteration of the busy loop */
+};
+
+struct stress_counts {
+	u64 attempts;		/* the sum of the following */
+	u64 acquisitions;
+	u64 timeouts;		/* -ETIMEDOUT, or -EBUSY without patience */
+	u64 no_node;		/* without a queue node, -ENOMEM */
+	u64 deadlocks;		/* that the lock reported, -EDEADLK */
+};
+
+/* In result/, report.c has their names. */
+enum stress_histograms {
+	HISTOGRAM_WAIT,		/* duration of acquisitions */
+	HISTOGRAM_FAILED_WAIT,	/* duration of failed attempts */
+	HISTOGRAM_OVERSHOOT,	/* delay of timeouts after the deadline */
+	HISTOGRAM_OWN_OVERSHOOT,	/* the same, in CPU time */
+	HISTOGRAM_AWAY,		/* how long the CPU did not run in these attempts */
+	HISTOGRAM_HANDOFF,	/* from a release to the acquisition of a contender that waited */
+	HISTOGRAM_OWN_WAIT,	/* duration of acquisitions, in CPU time */
+	HISTOGRAM_PASSED,	/* critical sections of others during the wait, if the CPU ran */
+	HISTOGRAMS_OF_CONTENDER,
+	/* Of the whole run */
+	HISTOGRAM_SKIPPED = HISTOGRAMS_OF_CONTENDER,	/* abandoned nodes, by an attempt */
+	HISTOGRAMS
+};
+
+/* What migrate.c did. */
+struct stress_migrations {
+	u64 shuffles;		/* times that the threads were moved to other CPUs */
+	u64 hotplugs;		/* times that a CPU went offline and came back */
+	u64 nodes_left;		/* nodes of a CPU that were in queues when it went offline */
+	u64 nodes_kept;		/* those that no other CPU reclaimed while it was offline */
+};
+
+/* Attempts that an interrupt has suspended. */
 struct stress_suspended {
 	u64 count;
 	u64 sum_ns;
@@ -157,104 +161,40 @@ enum stress_failure {
 	NO_SUSPENSION,
 };
 
-/**
- * struct stress_row - the result of one contender
- * @id: from 1 on
- * @context: its context, in a word
- * @cpu: the CPU it was pinned to at the end
- * @attempts: this and the following: as in struct stress_report
- * @acquisitions: attempts that succeeded
- * @timeouts: attempts whose patience was over
- * @no_node: attempts without a queue node
- * @deadlocks: attempts that the lock reported as a deadlock
- * @longest_gap_ns: the longest time without an acquisition
- */
+/* The result of one contender. */
 struct stress_row {
 	unsigned int id;
-	const char *context;
-	unsigned int cpu;
-	u64 attempts;
-	u64 acquisitions;
-	u64 timeouts;
-	u64 no_node;
-	u64 deadlocks;
-	u64 longest_gap_ns;
+	enum stress_context context;
+	unsigned int cpu;		/* the CPU it was pinned to at the end */
+	struct stress_counts counts;
+	u64 longest_gap_ns;		/* the longest time without an acquisition */
 };
 
-/**
- * struct stress_report - the result of a run
- * @params: what was run, with the seed that was used
- * @cpus_online: when the run ended
- * @stopped: the run was ended early
- * @elapsed_ns: from the start to the stop
- * @attempts: all of them
- * @acquisitions: attempts that succeeded
- * @timeouts: attempts whose patience was over
- * @no_node: attempts without a queue node
- * @deadlocks: attempts that the lock reported as a deadlock
- * @handoffs: acquisitions on another CPU than the one before
- * @per_second: acquisitions per second
- * @spread: how evenly the threads share the acquisitions
- * @longest_gap_ns: the longest time of a thread without an acquisition
- * @row_count: contenders
- * @rows: the result of each
- * @costs: what it costs to measure
- * @timings: how long attempts took, of all contenders
- * @skipped: abandoned nodes that an attempt skipped
- * @context_attempts: attempts in each context
- * @context_acquisitions: acquisitions in each context
- * @context_deadlocks: deadlocks in each context
- * @false_deadlocks: deadlocks that were reported where there can be none
- * @shuffles: times that the threads were moved to other CPUs
- * @hotplugs: times that a CPU went offline and came back
- * @suspended: attempts that an interrupt has suspended
- * @nodes_left: queue nodes of a CPU that were in queues when it went offline
- * @nodes_kept: those of them that no other CPU reclaimed while it was offline
- * @nodes_max: the most queue nodes in use at one time
- * @nodes_reclaimed: queue nodes freed by another context, or by destroy
- * @locks_taken: acquisitions of single locks, each of a chain by itself
- * @locks_freed: times that a lock was freed right after its release
- * @lost_updates: what is missing in the counters that the locks protect
- * @violations: times that two holders were seen, and @lost_updates
- * @leaked: queue nodes allocated and not freed
- * @failures: a bit for each &enum stress_failure
- */
+/* The result of a run. */
 struct stress_report {
-	struct stress_params params;
-	unsigned int cpus_online;
-	bool stopped;
-	u64 elapsed_ns;
-	u64 attempts;
-	u64 acquisitions;
-	u64 timeouts;
-	u64 no_node;
-	u64 deadlocks;
-	u64 handoffs;
-	u64 per_second;
-	struct stress_spread spread;
-	u64 longest_gap_ns;
+	struct stress_params params;	/* with the seed that was used */
+	unsigned int cpus_online;	/* when the run ended */
+	bool stopped;			/* early */
+	u64 elapsed_ns;			/* from the start to the stop */
+	struct stress_counts total;
+	struct stress_counts contexts[CONTEXTS];
+	u64 false_deadlocks;		/* reported where there can be none */
+	u64 handoffs;			/* acquisitions on another CPU than the one before */
+	u64 per_second;			/* acquisitions */
+	struct stress_spread spread;	/* how evenly the threads share the acquisitions */
+	u64 longest_gap_ns;		/* of any thread */
 	unsigned int row_count;
-	struct stress_row *rows;
+	struct stress_row *rows;	/* of each contender */
 	struct stress_costs costs;
-	struct timings timings;
-	struct stress_histogram skipped;
-	u64 context_attempts[CONTEXTS];
-	u64 context_acquisitions[CONTEXTS];
-	u64 context_deadlocks[CONTEXTS];
-	u64 false_deadlocks;
-	u64 shuffles;
-	u64 hotplugs;
+	struct stress_histogram histograms[HISTOGRAMS];
+	struct stress_migrations migrations;
 	struct stress_suspended suspended;
-	u64 nodes_left;
-	u64 nodes_kept;
-	u64 nodes_max;
-	u64 nodes_reclaimed;
-	u64 locks_taken;
-	u64 locks_freed;
-	u64 lost_updates;
-	u64 violations;
-	s64 leaked;
-	unsigned long failures;
+	struct stress_nodes nodes;
+	u64 locks_taken;		/* acquisitions of single locks, also of a chain */
+	u64 locks_freed;		/* times that a lock was freed right after its release */
+	u64 lost_updates;		/* what is missing in the counters that the locks protect */
+	u64 violations;			/* times that two holders were seen, and lost_updates */
+	unsigned long failures;		/* a bit for each enum stress_failure */
 };
 
 void stress_params_start(struct dentry *top);
@@ -263,33 +203,13 @@ void stress_params_thaw(void);
 void stress_params_show(struct seq_file *m, const struct stress_params *params);
 void stress_params_log(const char *when, const struct stress_params *params);
 int stress_params_check(const struct stress_params *params);
-bool stress_params_never_time_out(const struct stress_params *params);
-const char *stress_context_word(unsigned int context);
+const char *stress_context_word(enum stress_context context);
 void stress_contexts_print(char *text, unsigned int contexts);
-
-/* nmi.c and migrate.c: what this machine can do. */
-bool stress_nmi_is_possible(void);
-bool stress_hotplug_is_possible(const struct cpumask *cpus);
-
-struct stress_run *stress_run_create(const struct stress_params *params);
-void stress_run_start(struct stress_run *run);
-void stress_run_stop(struct stress_run *run);
-bool stress_run_join(struct stress_run *run, unsigned long timeout);
-void stress_run_free(struct stress_run *run);
-u64 stress_run_duration_ms(const struct stress_run *run);
-u64 stress_run_elapsed_ns(const struct stress_run *run);
-u64 stress_run_acquisitions(const struct stress_run *run);
-unsigned long stress_run_missing(const struct stress_run *run);
-void stress_run_report(struct stress_run *run, struct stress_report *report);
 
 void stress_report_log(const struct stress_report *report);
 void stress_report_clear(struct stress_report *report);
 
-/**
- * struct stress_view - a file of result/
- * @name: of the file
- * @show: print it
- */
+/* A file of result/. */
 struct stress_view {
 	const char *name;
 	void (*show)(struct seq_file *m, const struct stress_report *report);
@@ -300,5 +220,7 @@ extern const struct stress_view stress_views[];
 
 void stress_control_start(struct dentry *top);
 void stress_control_stop(void);
+
+void stress_busy_calibrate(void);
 
 #endif

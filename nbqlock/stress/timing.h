@@ -3,16 +3,10 @@
 #ifndef _STRESS_TIMING_H
 #define _STRESS_TIMING_H
 
-#include <linux/compiler.h>
-#include <linux/ktime.h>
-#include <linux/minmax.h>
+#include <linux/processor.h>
 #include <linux/timekeeping.h>
-#include <linux/types.h>
 
-#include "histogram.h"
-#include "host.h"
-
-struct stress_ops;
+#include "stress.h"
 
 /* The clock of nbqlock's deadlines. */
 static inline u64 stress_clock_ns(void)
@@ -20,65 +14,41 @@ static inline u64 stress_clock_ns(void)
 	return ktime_get_mono_fast_ns();
 }
 
-/**
- * struct timings - of one contender
- * @own_clock: read the CPU time as well
- * @until_sample: attempts until one is timed
- * @wait: duration of acquisitions
- * @failed_wait: duration of failed attempts
- * @overshoot: delay of timeouts after the deadline
- * @own_overshoot: the same, in CPU time
- * @away: how long the CPU did not run in these attempts
- * @handoff: from a release to the acquisition of a contender that waited
- * @own_wait: duration of acquisitions, in CPU time
- * @passed: critical sections of others during the wait, if the CPU ran throughout
- * @first: time of the first timed acquisition, in ns; 0: none
- * @last: time of the last one
- * @longest_gap: ns between two of them
- */
+/* steal.c: the CPU time of this CPU, and a pause that leaves the core to others. */
+#define STRESS_CPU_TIME_IS_KNOWN	IS_ENABLED(CONFIG_UML)
+#if STRESS_CPU_TIME_IS_KNOWN
+u64 stress_cpu_time_ns(void);
+void stress_yield_core(u64 ns);
+#else
+static inline u64 stress_cpu_time_ns(void) { return 0; }
+static inline void stress_yield_core(u64 ns) { cpu_relax(); }
+#endif
+
+/* Of one contender; the rest is of those attempts that were timed. */
 struct timings {
-	bool own_clock;
-	u64 until_sample;
-	struct stress_histogram wait;
-	struct stress_histogram failed_wait;
-	struct stress_histogram overshoot;
-	struct stress_histogram own_overshoot;
-	struct stress_histogram away;
-	struct stress_histogram handoff;
-	struct stress_histogram own_wait;
-	struct stress_histogram passed;
-	s64 first;
+	bool own_clock;			/* read the CPU time as well */
+	u64 until_sample;		/* attempts until one is timed */
+	struct stress_histogram histograms[HISTOGRAMS_OF_CONTENDER];
+	s64 first;			/* time of the first acquisition, in ns; 0: none */
 	s64 last;
-	s64 longest_gap;
+	s64 longest_gap;		/* ns between two of them */
 };
 
-/**
- * struct stopwatch - of one attempt
- * @runs: the attempt is timed; else the rest is undefined
- * @own_start: its start in CPU time, in ns
- * @early: the time before the read of @found, in ns
- * @found: critical sections before its start
- * @start: its start, in ns
- * @queued: the start of the wait for its last lock, in ns
- * @took: its duration, in ns
- * @away: how long the CPU did not run meanwhile, in ns
- * @handoff: ns since the stamp of the release before; negative: no stamp, or this contender did
- *	not wait by then
- * @always_ran: the CPU ran throughout since @early
- * @passed: critical sections from @found to its own; negative: unknown
- */
+/* Of one attempt. Times are in ns. */
 struct stopwatch {
-	bool runs;
-	s64 own_start;
-	s64 early;
-	u64 found;
+	bool runs;			/* the attempt is timed; else the rest is undefined */
+	s64 own_start;			/* its start in CPU time */
+	s64 early;			/* the time before the read of @found */
+	u64 found;			/* critical sections before its start */
 	s64 start;
-	s64 queued;
-	s64 took;
-	s64 away;
-	s64 handoff;
-	bool always_ran;
-	s64 passed;
+	s64 queued;			/* the start of the wait for its last lock */
+	s64 took;			/* its duration */
+	s64 away;			/* how long the CPU did not run meanwhile */
+	s64 handoff;			/* since the last release; negative: it has no stamp, or
+					 * this contender did not wait by then
+					 */
+	bool always_ran;		/* the CPU ran throughout since @early */
+	s64 passed;			/* critical sections from @found on; negative: unknown */
 };
 
 /* An attempt that is not timed only reads @runs: it is to show the cost of the lock itself. */
@@ -95,7 +65,7 @@ static inline void stress_stopwatch_start(struct stopwatch *watch,
 	/* Outside of the timed part, here and at the end. */
 	watch->passed = -1;
 	if (timings->own_clock) {
-		watch->own_start = stress_host_cpu_time_ns();
+		watch->own_start = stress_cpu_time_ns();
 		/* From here on, others may pass while this CPU does not run. */
 		watch->early = stress_clock_ns();
 		/* Last: critical sections after this read have passed this contender. */
@@ -129,7 +99,7 @@ static inline void stress_stopwatch_stop(struct stopwatch *watch, const struct t
 		return;
 	watch->took = max_t(s64, stress_clock_ns() - watch->start, 0);
 	if (timings->own_clock)
-		stress_stopwatch_ran(watch, stress_host_cpu_time_ns() - watch->own_start);
+		stress_stopwatch_ran(watch, stress_cpu_time_ns() - watch->own_start);
 }
 
 /* The stamp of a release: right before it, as the last access inside. */
@@ -146,7 +116,6 @@ void stress_timings_failure(struct timings *timings, const struct stopwatch *wat
 void stress_timings_timeout(struct timings *timings,
 			    const struct stopwatch *watch,
 			    const struct stress_ops *ops, ktime_t patience);
-void stress_timings_merge(struct timings *into, const struct timings *from);
 u64 stress_timings_longest_gap(const struct timings *timings, s64 began, s64 ended);
 
 #endif

@@ -27,19 +27,8 @@
 #include <nbqlock/stress/ops.h>
 #include <nbqlock/stress/patience.h>
 
+#include "own_node.h"
 #include "paper_pool.h"
-
-static int clh_nb_paper_init(union stress_lock *lock, unsigned int index)
-{
-	lock->queue.tail = NULL;
-	lock->queue.holder = NULL;
-	return 0;
-}
-
-static int clh_nb_paper_enter(union stress_lock *lock, struct stress_waiter *me)
-{
-	return paper_pool_enter(me);
-}
 
 static struct paper_node *poll(const struct paper_node *pred)
 {
@@ -160,19 +149,14 @@ static int clh_nb_paper_destroy(union stress_lock *lock)
 	return 0;
 }
 
-static void clh_nb_paper_exit(union stress_lock *lock, struct stress_waiter *me)
-{
-	paper_pool_exit(me);
-}
-
 const struct stress_ops stress_clh_nb_paper = {
 	.name = "clh_nb_paper",
 	.meaning = "CLH-NB as printed: the clock ends the skipping of abandoned nodes",
 	.highest = CONTEXT_NMI,
-	.init = clh_nb_paper_init,
-	.enter = clh_nb_paper_enter,
+	.init = null_tail_init,
+	.enter = paper_pool_enter,
 	.lock = clh_nb_paper_lock,
 	.unlock = clh_nb_paper_unlock,
 	.destroy = clh_nb_paper_destroy,
-	.exit = clh_nb_paper_exit,
+	.exit = paper_pool_exit,
 };

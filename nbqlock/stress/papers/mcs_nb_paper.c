@@ -48,6 +48,7 @@
 #include <nbqlock/stress/ops.h>
 #include <nbqlock/stress/patience.h>
 
+#include "own_node.h"
 #include "paper_pool.h"
 
 #define LEAVING		((struct paper_node *)2)
@@ -66,18 +67,6 @@ enum {
  * are seen by the context that finds the value, in another swap or by an ACQUIRE read of the
  * status.
  */
-
-static int mcs_nb_paper_init(union stress_lock *lock, unsigned int index)
-{
-	lock->queue.tail = NULL;
-	lock->queue.holder = NULL;
-	return 0;
-}
-
-static int mcs_nb_paper_enter(union stress_lock *lock, struct stress_waiter *me)
-{
-	return paper_pool_enter(me);
-}
 
 /* Notify the successor; if its node was abandoned and skipped, free it. */
 static void notify(struct paper_node *succ, unsigned int status)
@@ -252,19 +241,14 @@ static int mcs_nb_paper_destroy(union stress_lock *lock)
 	return 0;
 }
 
-static void mcs_nb_paper_exit(union stress_lock *lock, struct stress_waiter *me)
-{
-	paper_pool_exit(me);
-}
-
 const struct stress_ops stress_mcs_nb_paper = {
 	.name = "mcs_nb_paper",
 	.meaning = "MCS-NB in the order of TR 773: publish first, then swap the tail",
 	.highest = CONTEXT_NMI,
-	.init = mcs_nb_paper_init,
-	.enter = mcs_nb_paper_enter,
+	.init = null_tail_init,
+	.enter = paper_pool_enter,
 	.lock = mcs_nb_paper_lock,
 	.unlock = mcs_nb_paper_unlock,
 	.destroy = mcs_nb_paper_destroy,
-	.exit = mcs_nb_paper_exit,
+	.exit = paper_pool_exit,
 };

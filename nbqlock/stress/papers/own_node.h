@@ -10,7 +10,7 @@
 int own_node_enter(struct stress_waiter *me, size_t size);
 void own_node_exit(union stress_lock *lock, struct stress_waiter *me);
 
-/* For locks whose tail is NULL while they are free. */
+/* For locks that begin without a node; destroy: whose tail is NULL while they are free. */
 int null_tail_init(union stress_lock *lock, unsigned int index);
 int null_tail_destroy(union stress_lock *lock);
 
