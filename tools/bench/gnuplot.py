@@ -116,7 +116,8 @@ def drawn(figure, number, lock):
     line = f"{block} using 1:2 with {kind} ls {index} notitle"
     if lock not in figure.coloured:
         return [line]
-    return [f"{block} using 1:2:3:4 with yerrorbars ls {index} lw 0.8 dt solid notitle", line]
+    # Type -1: the mark is the line's; that of the bars has a white disc behind it.
+    return [f"{block} using 1:2:3:4 with yerrorbars ls {index} lw 0.8 dt solid pt -1 notitle", line]
 
 
 def y_range(figure, panel):

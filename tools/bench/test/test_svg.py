@@ -94,25 +94,6 @@ class SmallerTest(unittest.TestCase):
         self.assertIn("\n.s2{marker:url(#m0)}\n", smaller(
             made(line(*PLACES), *(symbol(*place) for place in PLACES[1:]))))
 
-    def test_the_lines_of_axes_come_together_before_their_words(self):
-        grid, tic = line((0, 0), (9, 0), dash="stroke-dasharray='2,4'"), line((0, 0), (0, 1))
-        axes = drawn(*(each.replace(COLOUR, colour) for colour, each in (
-            ("rgb(221, 221, 221)", grid), ("black", tic), ("", text("one", 5, 5)),
-            ("rgb(221, 221, 221)", grid), ("black", tic), ("", text("two", 5, 9)))))
-        self.assertEqual([re.search(r'd="[^"]*|>\w+', each)[0] for each in axes],
-                         ['d="m0 0h9m-9 0h9', 'd="m0 0v1m0-1v1', ">one", ">two"])
-
-    def test_what_is_drawn_again_is_drawn_the_last_time(self):
-        again = drawn(symbol(1, 2), line((0, 0), (1, 0)), symbol(1, 2), symbol(1, 2, "gpPt7"))
-        self.assertEqual([each.split()[0] for each in again], ["<path", "<use", "<use"])
-
-    def test_a_disc_behind_a_filled_mark_goes_behind_another_it_stays(self):
-        disc = symbol(1, 2, size=4.31, colour="#FFFFFF")
-        for name, size, number in (("gpPt6", 4.74, 1), ("gpPt4", 4.31, 1), ("gpPt4", 4, 2),
-                                   ("gpPt7", 4.74, 2)):
-            self.assertEqual(len(drawn(disc, symbol(1, 2, name, size))), number)
-        self.assertEqual(len(drawn(symbol(1, 2), disc)), 2)
-
     def test_symbols_that_are_not_used_go(self):
         whole = smaller(made(symbol(1, 2)))
         self.assertIn("id='gpPt5'", whole)	# what gpPt6 is made of
