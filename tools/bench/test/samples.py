@@ -51,10 +51,12 @@ cpus = 8
 [plot rate]""")
 
 
-def changed(old, new, text=SAMPLE):
-    """The sample with one thing in it changed."""
-    assert text.count(old) == 1, old
-    return text.replace(old, new)
+def changed(text, *words):
+    """The text with some of it changed: what is there once, what is to be there, and so on."""
+    for old, new in zip(words[::2], words[1::2]):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
 
 
 class Folders:
@@ -71,8 +73,9 @@ class Folders:
         path.write_text(text)
         return path
 
-    def scenario(self, text=SAMPLE, **options):
-        return scenario_file.read(self.file("sample.ini", text), **options)
+    def scenario(self, *words, text=SAMPLE, **options):
+        """The sample, or another text, with some of it changed."""
+        return scenario_file.read(self.file("sample.ini", changed(text, *words)), **options)
 
 
 def record(lock="clh_nb", round=0, rate=1000, cpus=1, verdict="PASS", **more):

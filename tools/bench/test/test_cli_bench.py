@@ -15,8 +15,8 @@ from bench import cli, cli_bench, compare
 from bench.test.samples import SAMPLE, SIMULATED, Folders, NoPlace, changed, pretend_pass
 from testbed.common import Trouble
 
-FILE = changed("holds = a(clh_nb) > 1", "holds = jain(clh_nb, cpus=1, cs_ns=0) < 1",
-               changed("y = some_metric", "y = jain"))
+FILE = changed(SAMPLE, "a(clh_nb) > 1", "jain(clh_nb, cpus=1, cs_ns=0) < 1",
+               "some_metric", "jain")
 
 
 class Commands(Folders, unittest.TestCase):

@@ -9,7 +9,7 @@ from unittest import mock
 
 from bench import guests, host_busy, places, runner
 from bench.progress import Progress
-from bench.test.samples import SAMPLE, Folders, NoPlace, changed, pretend_pass
+from bench.test.samples import Folders, NoPlace, pretend_pass
 from testbed.common import Trouble, cores
 
 OUTPUT = """@run {name}
@@ -30,7 +30,7 @@ class Jobs(Folders, unittest.TestCase):
 
     def test_locks_take_turns_and_every_other_round_is_backwards(self):
         place = NoPlace()
-        job = runner.Job(self.scenario(changed("cs_ns = 0 500", "cs_ns = 5")), place)
+        job = runner.Job(self.scenario("cs_ns = 0 500", "cs_ns = 5"), place)
         job.make(quiet())
         self.assertEqual([cpus for cpus, _ in place.made], [1, 2])
         order = [(run.round, run.lock) for run in place.made[1][1]]
@@ -45,9 +45,9 @@ class Jobs(Folders, unittest.TestCase):
         self.assertEqual(len(result.runs), 24)
         self.assertTrue(runner.well(result))
 
-    def interrupted(self, make, text=SAMPLE):
+    def interrupted(self, make, *words):
         """The result of a job in whose runs make() is stopped."""
-        job = runner.Job(self.scenario(text), NoPlace(make=make))
+        job = runner.Job(self.scenario(*words), NoPlace(make=make))
         result = job.new_result()
         with self.assertRaises(KeyboardInterrupt):
             job.make(quiet(), result)
@@ -99,8 +99,8 @@ class Jobs(Folders, unittest.TestCase):
                 return {"host_busy_processes": hosts[-1][0]}
 
         place = NoPlace()
-        plan = self.scenario(changed("cs_ns = 0 500", "host_busy = 0 1", changed(
-            "panel = cs_ns\n", "", changed("cs_ns = 500\n", ""))))
+        plan = self.scenario("cs_ns = 0 500", "host_busy = 0 1", "panel = cs_ns\n", "",
+                             "cs_ns = 500\n", "")
         with mock.patch.object(host_busy, "BusyHost", Host):
             result = runner.Job(plan, place).make(quiet())
         self.assertEqual(hosts, [(0, 0), (cores(), 1), (0, 2), (cores(), 3)])
@@ -115,7 +115,7 @@ class Jobs(Folders, unittest.TestCase):
         def stopped(runs):
             pretend_pass(runs)
             raise KeyboardInterrupt
-        result = self.interrupted(stopped, changed("= 1000", "= 1000\nhost_busy = 1"))
+        result = self.interrupted(stopped, "= 1000", "= 1000\nhost_busy = 1")
         self.assertEqual({run.result["host_busy_cores"] for run in result.runs}, {cores()})
 
     def test_more_cpus_than_there_can_be_are_refused(self):
