@@ -6,6 +6,7 @@ import tempfile
 
 from bench import results
 from bench import scenario as scenarios, scenario_file
+from bench.runner import PlannedRun
 from testbed.driver import LockType
 
 SAMPLE = """\
@@ -96,6 +97,12 @@ def scenario_result(rates, name="sample", cpus=1, load=None):
     result.runs = [record(lock, number, rate, cpus) for lock, each in rates.items()
                    for number, rate in enumerate(each)]
     return result
+
+
+def planned(count, cpus=2):
+    """Runs of a lock, in so many rounds."""
+    return [PlannedRun(f"run-{number}", "clh", number, {"cpus": cpus},
+                       {"lock": "clh", "cpus": cpus}, 0.01) for number in range(count)]
 
 
 class NoPlace:
