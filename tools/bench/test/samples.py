@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """What several tests need: a scenario, runs, a place that makes no guests."""
 
+import argparse
+import contextlib
+import io
 from pathlib import Path
 import tempfile
 
@@ -58,6 +61,21 @@ def changed(text, *words):
         assert text.count(old) == 1, old
         text = text.replace(old, new)
     return text
+
+
+def options_of(command, *words):
+    """The options of a subcommand's module, as it reads them."""
+    parser = argparse.ArgumentParser()
+    command.new_parser(parser.add_subparsers())
+    return parser.parse_args([command.__name__.partition("cli_")[2], *map(str, words)])
+
+
+@contextlib.contextmanager
+def captured():
+    """What is printed, and what is said on stderr."""
+    out, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+        yield out, said
 
 
 class Folders:

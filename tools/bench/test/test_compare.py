@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Comparing two results: ratios, spread, and what must not be compared in silence."""
 
-import contextlib
-import io
 import json
 from types import SimpleNamespace
 import unittest
 
 from bench import cli_compare, compare, result_folder, results
-from bench.test.samples import Folders, scenario_result
+from bench.test.samples import Folders, captured, scenario_result
 from testbed.common import Trouble
 
 MACHINE = {"format": 1, "cpu_model": "a", "cores": 2, "kernel": "7.2", "testbed": "uml",
@@ -133,8 +131,7 @@ class Refusals(Files):
     def command(self, a, b, **more):
         options = SimpleNamespace(**{"a": a.path, "b": b.path, "anyway": False, "json": False,
                                      "metric": compare.METRIC, "relative_to": None, **more})
-        out, said = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+        with captured() as (out, said):
             try:
                 cli_compare.run(options)
             except Trouble as trouble:

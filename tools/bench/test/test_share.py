@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """A result for other people: what is in it, what must not be, and that compare reads it."""
 
-import contextlib
-import io
 from pathlib import Path
 from types import SimpleNamespace
 import unittest
 
 from bench import cli_folder, compare, hardware, result_folder, results, share
-from bench.test.samples import Folders, scenario_result
+from bench.test.samples import Folders, captured, scenario_result
 from testbed.common import Trouble
 
 HARDWARE = {"cpus": "2", "l2": "1 MiB", "load_average": 0.5, "hostname": "gauss"}
@@ -73,9 +71,8 @@ class Shared(Folders, unittest.TestCase):
             share.share(path, self.folder / "new.json")
 
     def test_the_command_prints_what_it_says_of_the_machine(self):
-        out, said = io.StringIO(), io.StringIO()
         options = SimpleNamespace(folder=self.result(), file=self.folder / "s.json")
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+        with captured() as (out, said):
             self.assertEqual(cli_folder.write_shared(options), 0)
         self.assertIn('"l2": "1 MiB"', out.getvalue())
         self.assertIn("1 scenario", said.getvalue())
