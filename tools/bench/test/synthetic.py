@@ -128,11 +128,11 @@ def result_of(scenario, made=made_up, verdict=lambda run: "PASS", there=None):
     return result
 
 
-def folder_of(path, *found):
-    """A result folder with these ScenarioResults."""
+def folder_of(path, *found, **machine):
+    """A result folder with these ScenarioResults, and what is to be said of the machine."""
     path = Path(path)
     path.mkdir(parents=True, exist_ok=True)
-    results.write_new(path / results.MACHINE, results.as_json(MACHINE))
+    results.write_new(path / results.MACHINE, results.as_json({**MACHINE, **machine}))
     for result in found:
         result_folder.write_scenario(path, result)
     return path
