@@ -24,6 +24,7 @@ LABEL_LINE = 11.5
 HEAD = 64			# title and subtitle
 FOOT_LINE = 17
 LEFT, RIGHT, TOP, BOTTOM = 78, 14, 26, 60	# in a panel, around the axes
+SECOND_LINE = 16		# of the x axis: so much higher is a panel
 PNG_SCALE = 1.5
 
 
@@ -35,10 +36,12 @@ def quoted(text):
 class Sheet:
     """The size of a figure and where its parts are, as shares of it."""
 
-    def __init__(self, panels, notes):
+    def __init__(self, panels, notes, in_two_lines=False):
         self.columns = 1 if panels == 1 else 2
         self.rows = -(-panels // self.columns)
-        self.panel = PANEL if panels == 1 else SMALL_PANEL
+        width, height = PANEL if panels == 1 else SMALL_PANEL
+        self.bottom = BOTTOM + SECOND_LINE * in_two_lines
+        self.panel = width, height - BOTTOM + self.bottom
         self.width = self.columns * (self.panel[0] + LABELS)
         self.height = HEAD + self.rows * self.panel[1] + FOOT_LINE * notes + 6
 
@@ -58,14 +61,14 @@ class Sheet:
     @property
     def room(self):
         """Pixels between the x axis and the top of a panel."""
-        return self.panel[1] - TOP - BOTTOM
+        return self.panel[1] - TOP - self.bottom
 
     def margins(self, number):
         left, top = self.left(number), self.top(number)
         return [f"set lmargin at screen {self.x(left + LEFT)}",
                 f"set rmargin at screen {self.x(left + self.panel[0] - RIGHT)}",
                 f"set tmargin at screen {self.y(top + TOP)}",
-                f"set bmargin at screen {self.y(top + self.panel[1] - BOTTOM)}"]
+                f"set bmargin at screen {self.y(top + self.panel[1] - self.bottom)}"]
 
 
 def block_name(number, lock):
@@ -113,7 +116,8 @@ def drawn(figure, number, lock):
     line = f"{block} using 1:2 with {kind} ls {index} notitle"
     if lock not in figure.coloured:
         return [line]
-    return [f"{block} using 1:2:3:4 with yerrorbars ls {index} lw 0.8 dt solid notitle", line]
+    # Type -1: the mark is the line's; that of the bars has a white disc behind it.
+    return [f"{block} using 1:2:3:4 with yerrorbars ls {index} lw 0.8 dt solid pt -1 notitle", line]
 
 
 def y_range(figure, panel):
@@ -181,7 +185,7 @@ def name_script(figure, sheet, number, panel, kind):
                     for lock, point in lines.items() if point), key=lambda line: line[0])
     places = spread_out([line[0] for line in lines], LABEL_LINE, sheet.room)
     left = sheet.left(number) + sheet.panel[0]
-    bottom = sheet.top(number) + sheet.panel[1] - BOTTOM
+    bottom = sheet.top(number) + sheet.panel[1] - sheet.bottom
     script_lines = []
     for at, ((_, lock, point), place) in enumerate(zip(lines, places), 10):
         coloured = lock in figure.coloured
@@ -282,7 +286,7 @@ def page(path, kind, sheet, words, before, settings, panels):
 def script(figure, subtitle, kind, path):
     """All that gnuplot has to be told to draw a figure."""
     notes = notes_of(figure)
-    sheet = Sheet(len(figure.panels), len(notes))
+    sheet = Sheet(len(figure.panels), len(notes), figure.axis.in_two_lines)
     before = [line_style(number, lock, lock in figure.coloured)
               for number, lock in enumerate(figure.locks, 1)]
     for number, panel in enumerate(figure.panels):

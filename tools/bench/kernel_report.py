@@ -4,7 +4,8 @@
 from statistics import median
 
 from bench.kernels import AGAIN, BEDS, OURS, OWN
-from bench.metrics import METRICS, Summary, matching, place_of, shown, summary, values_of
+from bench.metrics import METRICS, Summary, matching, points_of, shown, summary, values_of
+from bench.table import finished
 from bench.testbeds import KERNELS, KERNELS_X86_64
 from testbed.rst import escaped, heading, paragraph, table
 
@@ -43,25 +44,14 @@ paravirtual locks of KVM or Xen. ``CONFIG_PARAVIRT`` and its calls are in the ke
 it, so that its kernel is built without, and has no cmpxchg in lockref."""}
 
 
-def finished(run):
-    return run.result.get("finished") == run.result.get("workers")
-
-
-def finished_words(runs):
-    whole = sum(map(finished, runs))
-    return "" if whole == len(runs) else f"{whole} of {len(runs)}"
-
-
 def ratio_cell(runs, own, context):
     """A kernel beside its own lock, at a point."""
     found = summary(RATIO, runs, context)
     if not found:
         return "-"
-    words = str(found)
-    counts = finished_words(runs), finished_words(own)
-    if any(counts):
-        words += f"; finished {counts[0] or 'all'}, own {counts[1] or 'all'}"
-    return words
+    counts = finished(runs), finished(own)
+    return str(found) if counts == ("all", "all") else \
+        f"{found}; finished {counts[0]}, own {counts[1]}"
 
 
 def medians_of_loads(runs, context):
@@ -101,19 +91,23 @@ def waits(figures):
     return 1000 * figures.get("nbq_acquired_handoff", 0) / (figures.get("operations") or 1)
 
 
+def point_rows(runs, locks, cells):
+    """Rows of cells(lock, the results of its rounds), for each point and lock."""
+    return [[f"{point['load']}, {point['cpus']} CPUs", *cells(lock, [run.result for run in mine])]
+            for point in points_of(runs) for lock in locks
+            if (mine := matching(runs, lock, **point))]
+
+
 def events(result):
     """What the hybrid's kernel counted: medians of the rounds."""
-    runs = [run for run in matching(result.runs, OURS) if "nbq_nodes_allocated" in run.result]
-    if not runs:
+    rows = point_rows(
+        [run for run in result.runs if "nbq_nodes_allocated" in run.result], [OURS],
+        lambda _, mine: [shown(median(each.get("operations", 0) for each in mine)),
+                         shown(median(map(waits, mine))),
+                         *(shown(median(each.get(f"nbq_{event}", 0) for each in mine))
+                           for event in EVENTS)])
+    if not rows:
         return []
-    rows = []
-    for point in dict.fromkeys(map(place_of, runs)):
-        mine = [run.result for run in runs if place_of(run) == point]
-        rows.append([f"{dict(point)['load']}, {dict(point)['cpus']} CPUs",
-                     shown(median(each.get("operations", 0) for each in mine)),
-                     shown(median(map(waits, mine))),
-                     *(shown(median(each.get(f"nbq_{event}", 0) for each in mine))
-                       for event in EVENTS)])
     return [*heading("Events of the hybrid's kernel", "-"),
             *paragraph("Of all spinlocks of the kernel, in a run; medians. See abi.rst. "
                        "Where hardly any acquisition waits, it is not the lock that makes a load "
@@ -123,15 +117,10 @@ def events(result):
 
 def paths(result):
     """Where the waiters of the kernel's own lock were: medians of the rounds."""
-    rows = []
-    runs = [run for run in result.runs if PATHS[0] in run.result]
-    for point in dict.fromkeys(map(place_of, runs)):
-        for lock in result.locks:
-            mine = [run.result for run in matching(runs, lock) if place_of(run) == point]
-            if mine:
-                rows.append([f"{dict(point)['load']}, {dict(point)['cpus']} CPUs", escaped(lock),
-                             "yes" if mine[0]["sees_hypervisor"] else "no",
-                             *(shown(median(each[path] for each in mine)) for path in PATHS)])
+    rows = point_rows(
+        [run for run in result.runs if PATHS[0] in run.result], result.locks,
+        lambda lock, mine: [escaped(lock), "yes" if mine[0]["sees_hypervisor"] else "no",
+                            *(shown(median(each[path] for each in mine)) for path in PATHS)])
     if not rows:
         return []
     return [*heading("The path of the kernel's own lock", "-"),

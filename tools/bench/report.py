@@ -27,6 +27,7 @@ Evaluated = namedtuple("Evaluated", "result finding where evaluation")
 # Of headings: the title of an experiment, its parts, a finding in one.
 LEVELS = "=-~"
 SIMULATED_LEVELS = "-~^"
+SIMULATED_MARK = ", simulated"	# of titles
 
 
 # Cells
@@ -136,7 +137,7 @@ def aims_part(folder, simulated=False, level="="):
     if not evaluated:
         return []
     met = sum(each.word.startswith(aims.MET) for each in evaluated)
-    return [*heading("Aims, simulated" if simulated else "Aims", level),
+    return [*heading("Aims" + SIMULATED_MARK * simulated, level),
             *paragraph(f"Of {len(evaluated)} aims {met} are met. {WHAT_AN_AIM_IS}"),
             *table(aims.HEADINGS, [each.cells() for each in evaluated], aims.WIDTHS)]
 
@@ -276,7 +277,7 @@ def space(folder, simulated=False, level="="):
     rows = [row for row in rows if set(row[1:]) != {"-"}]
     if not rows:
         return []
-    return [*heading("Space, simulated" if simulated else "Space", level),
+    return [*heading("Space" + SIMULATED_MARK * simulated, level),
             *paragraph("The most queue nodes in use at one time in any run of each experiment, "
                        "and in brackets the most for each thread. The paper saw 84 with 16 "
                        "threads, about 5 for each. Locks without queue nodes are left out."),
@@ -302,11 +303,14 @@ def duel_rows(result, fought):
 
 
 def losses_of(result, fought):
-    """The duels of an experiment: what they come to, and each of them."""
-    heads, rows = losses.scores(fought)
+    """The duels of an experiment: what they come to, and each of those that were measured."""
+    simulated = result.plan.is_simulated
+    lines = [*heading(escaped(result.title + simulated_mark(result)), "~" if simulated else "-"),
+             *table(*losses.scores(fought))]
+    if simulated:
+        return lines
     rivals, points = duel_rows(result, fought)
-    return [*heading(escaped(result.title), "-"), *table(heads, rows),
-            *paragraph("At each point:"),
+    return [*lines, *paragraph("At each point:"),
             *table(["point", "lock", *(f"of {escaped(rival)}" for rival in rivals)], points)]
 
 
@@ -320,7 +324,7 @@ def losses_alone(folder):
             *table(losses.ALONE, rows)]
 
 
-def all_duels(folder, simulated=False):
+def all_duels(folder, simulated):
     """{experiment's name: its duels}, of those that have any."""
     # Table 1 has its own ratios; it is the one without figures. So have whole kernels.
     fought = {result.name: losses.duels(result, plot.context_for(folder, result))
@@ -329,19 +333,19 @@ def all_duels(folder, simulated=False):
     return {name: each for name, each in fought.items() if each}
 
 
-def where_ours_lose(folder):
-    fought = all_duels(folder)
+def where_ours_lose(folder, simulated=False, level="="):
+    fought = all_duels(folder, simulated)
     every = losses.together(fought.values())
     said = losses.sentence(every)
-    lines = losses_alone(folder)
-    if said and len(fought) > 1:
+    lines = [] if simulated else losses_alone(folder)
+    if said and len(fought) > 1 and not simulated:
         lines += [*heading("All experiments", "-"), *table(*losses.scores(every))]
     for name, each in fought.items() if said else ():
         lines += losses_of(folder.scenarios[name], each)
     if not lines:
         return []
-    return [*heading("Where ours lose", "="), *paragraph(escaped(said)),
-            *paragraph(WHAT_LOSING_IS), *lines]
+    return [*heading("Where ours lose" + SIMULATED_MARK * simulated, level),
+            *paragraph(escaped(said)), *paragraph(WHAT_LOSING_IS), *lines]
 
 
 # What is simulated
@@ -367,68 +371,40 @@ def simulated_part(folder):
             *simulated_overview(folder, evaluated),
             *aims_part(folder, True, "-"),
             *experiments(folder, evaluated, True, SIMULATED_LEVELS),
-            *space(folder, True, "-"), *simulated_losses(folder)]
-
-
-def words_here(folder):
-    """{(experiment, finding): the word for it where it was measured}"""
-    return {(each.result.name, each.finding.name): each.evaluation.word
-            for each in evaluations(folder)}
-
-
-def measured_name(result):
-    """The experiment that a simulated one is the counterpart of, if there is one."""
-    return result.name.removesuffix(f"-{SIMULATED}")
+            *space(folder, True, "-"), *where_ours_lose(folder, True, "-")]
 
 
 def simulated_overview(folder, evaluated):
     """The findings on many processors, beside what they came to on this machine."""
     if not evaluated:
         return []
-    here = words_here(folder)
+    here = {(each.result.name, each.finding.name): each.evaluation.word
+            for each in evaluations(folder)}
+    # Of the experiment that a simulated one is the counterpart of, if there is one.
+    words = [here.get((each.result.name.removesuffix(f"-{SIMULATED}"), each.finding.name), "-")
+             for each in evaluated]
     cores = folder.machine.get("cores", "?")
     rows = [[escaped(each.finding.title), escaped(each.result.name),
-             escaped(point_name(each.where)) or "-",
-             here.get((measured_name(each.result), each.finding.name), "-"),
-             f"**{each.evaluation.word}**"] for each in evaluated]
-    return [*heading("Findings, simulated", "-"),
+             escaped(point_name(each.where)) or "-", word, f"**{each.evaluation.word}**"]
+            for each, word in zip(evaluated, words)]
+    return [*heading("Findings" + SIMULATED_MARK, "-"),
             *paragraph(f"Of {len(evaluated)} findings {count_words(evaluated)}."
                        .replace("hold here", "hold")),
-            *(line for sentence in newly_clear(evaluated, here, cores)
-              for line in paragraph(sentence)),
+            *newly_clear([each for each, word in zip(evaluated, words)
+                          if word == findings.UNCLEAR], cores),
             *table(["finding", "experiment", "machine", f"on {cores} cores", "simulated"],
                    rows, (44, 18, 10, 14, 14))]
 
 
-def newly_clear(evaluated, here, cores):
-    """Sentences: what is not clear on this machine, and is on many processors."""
-    sentences = []
+def newly_clear(unclear, cores):
+    """What is clear on many processors, of what is not clear on this machine."""
+    lines = []
     for word, said in ((findings.HOLDS, "hold"), (findings.FAILS, "do not hold")):
-        names = [name_of(each) for each in evaluated if each.evaluation.word == word and
-                 here.get((measured_name(each.result), each.finding.name)) == findings.UNCLEAR]
+        names = [escaped(each.finding.title + (f" ({point_name(each.where)})" if each.where else ""))
+                 for each in unclear if each.evaluation.word == word]
         if names:
-            sentences.append(f"Not clear on {cores} cores, and {said} on the simulated machine: "
-                             f"{'; '.join(names)}.")
-    return sentences
-
-
-def name_of(evaluated):
-    where = f" ({point_name(evaluated.where)})" if evaluated.where else ""
-    return escaped(f"{evaluated.finding.title}{where}")
-
-
-def simulated_losses(folder):
-    """The same as where ours lose, without each point."""
-    fought = all_duels(folder, True)
-    said = losses.sentence(losses.together(fought.values()))
-    if not said:
-        return []
-    lines = [*heading("Where ours lose, simulated", "-"), *paragraph(escaped(said)),
-             *paragraph(WHAT_LOSING_IS)]
-    for name, each in fought.items():
-        result = folder.scenarios[name]
-        lines += heading(escaped(result.title + simulated_mark(result)), "~")
-        lines += table(*losses.scores(each))
+            lines += paragraph(f"Not clear on {cores} cores, and {said} on the simulated machine: "
+                               f"{'; '.join(names)}.")
     return lines
 
 
@@ -449,7 +425,7 @@ def failed_runs(folder):
 def title_of(folder):
     kernels = folder.machine.get("kernel")
     if not kernels and not results_of(folder):
-        return "Queue locks with timeout, simulated"
+        return "Queue locks with timeout" + SIMULATED_MARK
     return f"Queue locks with timeout on Linux {kernels or 'an unknown kernel'}"
 
 

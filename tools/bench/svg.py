@@ -3,12 +3,10 @@
 
 gnuplot writes an element for each mark, and all attributes with each element. Here each style
 is a class, lines of one style that follow one another are one path, and marks are markers of the
-path whose vertices they are at. What is drawn over by a mark, as by the same one again, is left
-out.
+path whose vertices they are at.
 """
 
 from dataclasses import dataclass
-from itertools import groupby
 import re
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
@@ -32,11 +30,6 @@ STYLES = {"path": ("stroke", "stroke-width", "stroke-dasharray", "stroke-linecap
           "use": ("color",), "text": ("fill", "font-size", "text-anchor")}
 DEFAULTS = {("stroke-width", "1.00"), ("stroke-linecap", "butt"), ("stroke-linejoin", "miter"),
             ("text-anchor", "start")}
-# gnuplot draws a white disc behind each mark of error bars. A square, a circle, a diamond and a
-# pentagon hide it.
-DISC, FILLED = "#gpPt6", ("#gpPt4", "#gpPt6", "#gpPt12", "#gpPt14")
-# The styles of the lines of axes: the grid, then tics and borders.
-AXES = [(("stroke", "#ddd"), ("stroke-dasharray", "2,4")), (("stroke", "black"),)]
 
 
 class Unknown(Exception):
@@ -122,35 +115,6 @@ def items_of(element, outer):
         parts = [[vertex_of(place[1], place[2])]] if place else parts_of(attributes["d"])
         if what or tag == "path" and parts:
             yield Item(tag, what, style_of(attributes, STYLES[tag]), turn, parts)
-
-
-def without_hidden(items):
-    """All but the marks that a later one hides: the same, or a disc by a filled one as large."""
-    later, sizes, kept = set(), {}, []
-    for item in reversed(items):
-        if item.tag != "path":
-            mark, place = (item.kind, *item.vertices), item.vertices[0]
-            size = float(item.turn[len("scale("):-1]) if item.tag == "use" else 0
-            if mark in later or item.what == DISC and size <= sizes.get(place, 0):
-                continue
-            later.add(mark)
-            if item.what in FILLED:
-                sizes[place] = size
-        kept.append(item)
-    return kept[::-1]
-
-
-def layer(item):
-    """Of what axes consist of: grid, tics, words; None of what is drawn between them."""
-    if item.tag == "text" and len(item.vertices) == 1:
-        return len(AXES)
-    return AXES.index(item.style) if item.style in AXES else None
-
-
-def sorted_axes(items):
-    """Grid, tics and words of axes do not touch one another: each together."""
-    for is_axes, run in groupby(items, lambda item: layer(item) is not None):
-        yield from sorted(run, key=layer) if is_axes else run
 
 
 def joined(items):
@@ -259,8 +223,8 @@ def smaller(text):
     width, height = root.get("width"), root.get("height")
     font = re.search(r'font-family="[^"]*"', text)
     try:
-        items = joined(without_hidden([item for each in root for item in items_of(each, {})]))
-        elements = Writer().elements(joined(sorted_axes(items)))
+        items = joined(item for each in root for item in items_of(each, {}))
+        elements = Writer().elements(items)
         symbols = symbols_in(text, re.findall(r'href="#(\w+)"', "".join(elements)))
     except Unknown:
         return text

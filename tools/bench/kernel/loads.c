@@ -130,15 +130,6 @@ static void start_workers(void)
 	}
 }
 
-static unsigned int ended_workers(void)
-{
-	unsigned int number = 0;
-
-	for (unsigned int id = 0; id < options.workers; id++)
-		number += board->workers[id].ended_ns != 0;
-	return number;
-}
-
 /* Whether all children have ended by then. */
 static bool reap_until(long long deadline)
 {
@@ -169,6 +160,8 @@ static void kill_workers(void)
 
 struct totals {
 	unsigned long operations, least, most;
+	unsigned int finished;
+	long long last_end_ns;
 };
 
 static struct totals totals_now(void)
@@ -177,24 +170,15 @@ static struct totals totals_now(void)
 
 	for (unsigned int id = 0; id < options.workers; id++) {
 		unsigned long mine = board->workers[id].operations;
+		long long end = board->workers[id].ended_ns;
 
 		found.operations += mine;
 		found.least = mine < found.least ? mine : found.least;
 		found.most = mine > found.most ? mine : found.most;
+		found.finished += end != 0;
+		found.last_end_ns = end > found.last_end_ns ? end : found.last_end_ns;
 	}
 	return found;
-}
-
-static long long last_end_ns(void)
-{
-	long long last = 0;
-
-	for (unsigned int id = 0; id < options.workers; id++) {
-		long long end = board->workers[id].ended_ns;
-
-		last = end > last ? end : last;
-	}
-	return last;
 }
 
 static int print_verdict(unsigned int finished)
@@ -212,19 +196,19 @@ static int print_verdict(unsigned int finished)
 	return finished == options.workers ? FINE : UNFINISHED;
 }
 
-static int print_result(const struct totals *found, long long elapsed_ns, unsigned int finished)
+static int print_result(const struct totals *found, long long elapsed_ns)
 {
 	printf("elapsed_ns %lld\n", elapsed_ns);
 	printf("operations %lu\n", found->operations);
 	printf("operations_per_second %.1f\n", 1e9 * found->operations / elapsed_ns);
 	printf("workers %u\n", options.workers);
-	printf("finished %u\n", finished);
+	printf("finished %u\n", found->finished);
 	printf("least %lu\n", found->least);
 	printf("most %lu\n", found->most);
 	if (options.load->fixed)
 		printf("planned %u\n", options.workers * options.passes);
 	printf("limit_ms %.0f\n", options.limit * 1000);
-	return print_verdict(finished);
+	return print_verdict(found->finished);
 }
 
 /*
@@ -233,12 +217,10 @@ static int print_result(const struct totals *found, long long elapsed_ns, unsign
  */
 static int run_load(void)
 {
-	long long begin = now_ns(), end = begin, deadline;
-	struct totals found = { 0 };
-	unsigned int finished;
+	long long begin = now_ns(), end = begin;
+	struct totals found = { 0 }, last;
 	bool all;
 
-	deadline = begin + options.limit * NSEC_PER_SEC;
 	close(gate[1]);
 	if (!options.load->fixed) {
 		sleep_ns(options.seconds * NSEC_PER_SEC);
@@ -246,15 +228,16 @@ static int run_load(void)
 		end = now_ns();
 		board->stop = true;
 	}
-	all = reap_until(deadline);
-	finished = ended_workers();
+	all = reap_until(begin + options.limit * NSEC_PER_SEC);
+	last = totals_now();
 	if (options.load->fixed) {
-		found = totals_now();
-		end = all && finished == options.workers ? last_end_ns() : now_ns();
+		found = last;
+		end = all && last.finished == options.workers ? last.last_end_ns : now_ns();
 	}
+	found.finished = last.finished;
 	kill_workers();
 	reap_until(now_ns() + KILL_NS);
-	return print_result(&found, end - begin, finished);
+	return print_result(&found, end - begin);
 }
 
 /* Command line */
@@ -272,12 +255,6 @@ static void print_help(void)
 	       "not end by the limit\nloads:\n", MOST_WORKERS);
 	for (unsigned int number = 0; number < loads_number; number++)
 		printf("  %-10s %s\n", loads[number].name, loads[number].meaning);
-}
-
-static void print_list(void)
-{
-	for (unsigned int number = 0; number < loads_number; number++)
-		puts(loads[number].name);
 }
 
 static double number_from(const char *option, const char *text, double least, double most)
@@ -315,7 +292,8 @@ static void set_option(int option)
 		options.limit = number_from("limit", optarg, 0.001, 36000);
 		break;
 	case 'L':
-		print_list();
+		for (unsigned int number = 0; number < loads_number; number++)
+			puts(loads[number].name);
 		exit(FINE);
 	case 'h':
 		print_help();
@@ -369,12 +347,8 @@ static void prepare(void)
 /* The workers' files; those of killed workers stay. */
 static void remove_folder(void)
 {
-	char name[24];
-
-	for (int file = 0; file < FILES; file++) {
-		snprintf(name, sizeof(name), "open-%d", file);
-		unlink(name);
-	}
+	for (int file = 0; file < FILES; file++)
+		unlink(file_names[file]);
 	if (!chdir("/"))
 		rmdir(folder);
 }

@@ -37,6 +37,7 @@ struct load {
 	const char *meaning;
 	void (*prepare)(void);
 	void (*work)(unsigned int id);
+	bool (*once)(unsigned int id);	/* of work that is the same operation again and again */
 	int shared;		/* flags of clone(): what the workers have in common */
 	bool pinned;		/* worker n stays on CPU n; others go where the scheduler likes */
 	bool fixed;		/* an amount of work, not a time */
@@ -53,6 +54,7 @@ struct options {
 extern struct options options;
 extern struct board *board;
 extern char folder[32];
+extern const char *const file_names[FILES];
 extern int hack_pipes[MOST_WORKERS][2];
 extern const struct load loads[];
 extern const unsigned int loads_number;

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,111 +42,87 @@ bool fail(unsigned int id, const char *what)
 	return false;
 }
 
-static void work_fork(unsigned int id)
+/* An operation after the other, until the stop or until one fails. */
+static void repeat(unsigned int id)
 {
-	while (!stopped()) {
-		pid_t child = fork();
-
-		if (!child)
-			_exit(0);
-		if (child < 0 || waitpid(child, NULL, 0) != child) {
-			fail(id, "fork");
-			return;
-		}
+	while (!stopped() && options.load->once(id))
 		count(id, 1);
-	}
+}
+
+static bool fork_once(unsigned int id)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	return (child > 0 && waitpid(child, NULL, 0) == child) || fail(id, "fork");
 }
 
 static void prepare_open(void)
 {
-	char name[16];
-
-	for (int file = 0; file < FILES; file++) {
-		snprintf(name, sizeof(name), "open-%d", file);
-		if (close(open(name, O_CREAT | O_WRONLY, 0600)))
-			quit(FAILED, "cannot make %s/%s: %s", folder, name, strerror(errno));
-	}
-}
-
-static void work_open(unsigned int id)
-{
-	char names[FILES][16];
-
 	for (int file = 0; file < FILES; file++)
-		snprintf(names[file], sizeof(names[file]), "open-%d", file);
-	for (unsigned int file = 0; !stopped(); file = (file + 1) % FILES) {
-		if (close(open(names[file], O_RDONLY))) {
-			fail(id, "open");
-			return;
-		}
-		count(id, 1);
-	}
+		if (close(open(file_names[file], O_CREAT | O_WRONLY, 0600)))
+			quit(FAILED, "cannot make %s/%s: %s", folder, file_names[file],
+			     strerror(errno));
 }
 
-static void work_dup(unsigned int id)
+static bool open_once(unsigned int id)
 {
-	while (!stopped()) {
-		if (close(dup(STDOUT_FILENO))) {
-			fail(id, "dup");
-			return;
-		}
-		count(id, 1);
-	}
+	static unsigned int turn;
+
+	return !close(open(file_names[turn++ % FILES], O_RDONLY)) || fail(id, "open");
 }
 
-static void work_create(unsigned int id)
+static bool dup_once(unsigned int id)
 {
-	char name[24];
-
-	snprintf(name, sizeof(name), "create-%u", id);
-	while (!stopped()) {
-		if (close(open(name, O_CREAT | O_EXCL | O_WRONLY, 0600)) || unlink(name)) {
-			fail(id, "create");
-			return;
-		}
-		count(id, 1);
-	}
+	return !close(dup(STDOUT_FILENO)) || fail(id, "dup");
 }
 
-static void work_flock(unsigned int id)
+static bool create_once(unsigned int id)
 {
-	int file = open("open-0", O_RDONLY);
+	static char name[24];
 
-	while (!stopped()) {
-		if (flock(file, LOCK_SH) || flock(file, LOCK_UN)) {
-			fail(id, "flock");
-			return;
-		}
-		count(id, 1);
-	}
+	if (!*name)
+		snprintf(name, sizeof(name), "create-%u", id);
+	return (!close(open(name, O_CREAT | O_EXCL | O_WRONLY, 0600)) && !unlink(name)) ||
+	       fail(id, "create");
+}
+
+static bool flock_once(unsigned int id)
+{
+	static int file;	/* of this worker: 0 is taken */
+
+	if (!file)
+		file = open(file_names[0], O_RDONLY);
+	return (!flock(file, LOCK_SH) && !flock(file, LOCK_UN)) || fail(id, "flock");
 }
 
 static void prepare_mmap(void)
 {
-	int file = open("open-0", O_CREAT | O_RDWR, 0600);
+	int file = open(file_names[0], O_CREAT | O_RDWR, 0600);
 
 	if (ftruncate(file, PAGES * sysconf(_SC_PAGESIZE)))
-		quit(FAILED, "cannot make %s/open-0: %s", folder, strerror(errno));
+		quit(FAILED, "cannot make %s/%s: %s", folder, file_names[0], strerror(errno));
 	close(file);
 }
 
-static void work_mmap(unsigned int id)
+static bool mmap_once(unsigned int id)
 {
-	int file = open("open-0", O_RDWR);
-	long page = sysconf(_SC_PAGESIZE);
+	static int file;
+	static long page;
 	volatile char *map;
 
-	while (!stopped()) {
-		map = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-		if (map == MAP_FAILED) {
-			fail(id, "mmap");
-			return;
-		}
-		for (int number = 0; number < PAGES; number++)
-			map[number * page] = 1;
-		munmap((void *)map, PAGES * page);
-		count(id, 1);
+	if (!file) {
+		file = open(file_names[0], O_RDWR);
+		page = sysconf(_SC_PAGESIZE);
 	}
+	map = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (map == MAP_FAILED)
+		return fail(id, "mmap");
+	for (int number = 0; number < PAGES; number++)
+		map[number * page] = 1;
+	munmap((void *)map, PAGES * page);
+	return true;
 }
 
 static void ignore_signal(int number)
@@ -160,17 +135,11 @@ static void prepare_signals(void)
 	signal(SIGUSR1, ignore_signal);
 }
 
-static void work_signals(unsigned int id)
+static bool signal_once(unsigned int id)
 {
 	pid_t neighbour = board->workers[(id + 1) % options.workers].pid;
 
-	while (!stopped()) {
-		if (kill(neighbour, SIGUSR1) && !stopped()) {
-			fail(id, "kill");
-			return;
-		}
-		count(id, 1);
-	}
+	return !kill(neighbour, SIGUSR1) || stopped() || fail(id, "kill");
 }
 
 /* Sends every byte back, until the other end is closed. */
@@ -290,21 +259,23 @@ static void work_shell(unsigned int id)
 	}
 }
 
+const char *const file_names[FILES] = { "open-0", "open-1", "open-2", "open-3" };
+
 const struct load loads[] = {
 	{ "fork", "fork a child that exits, and wait for it",
-	  .work = work_fork, .pinned = true },
+	  .work = repeat, .once = fork_once, .pinned = true },
 	{ "open", "open and close the same files",
-	  .prepare = prepare_open, .work = work_open, .pinned = true },
+	  prepare_open, repeat, open_once, .pinned = true },
 	{ "dup", "dup and close in one table of files",
-	  .work = work_dup, .shared = CLONE_FILES, .pinned = true },
+	  .work = repeat, .once = dup_once, .shared = CLONE_FILES, .pinned = true },
 	{ "create", "create and unlink files in one directory",
-	  .work = work_create, .pinned = true },
+	  .work = repeat, .once = create_once, .pinned = true },
 	{ "flock", "share and release a lock on one file",
-	  .prepare = prepare_open, .work = work_flock, .pinned = true },
+	  prepare_open, repeat, flock_once, .pinned = true },
 	{ "mmap", "map, touch and unmap 16 pages of one file",
-	  .prepare = prepare_mmap, .work = work_mmap, .pinned = true },
+	  prepare_mmap, repeat, mmap_once, .pinned = true },
 	{ "signals", "a signal to the next worker, which handles it",
-	  .prepare = prepare_signals, .work = work_signals, .pinned = true },
+	  prepare_signals, repeat, signal_once, .pinned = true },
 	{ "pipes", "a byte to a process of its own and back", .work = work_pipes },
 	{ "hackbench", "2 senders a receiver, messages of 100 bytes to all receivers",
 	  .prepare = prepare_hackbench, .work = work_hackbench },

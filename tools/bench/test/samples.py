@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """What several tests need: a scenario, runs, a place that makes no guests."""
 
+import argparse
+import contextlib
+import io
 from pathlib import Path
 import tempfile
 
 from bench import results
 from bench import scenario as scenarios, scenario_file
+from bench.runner import PlannedRun
 from testbed.driver import LockType
 
 SAMPLE = """\
@@ -51,10 +55,27 @@ cpus = 8
 [plot rate]""")
 
 
-def changed(old, new, text=SAMPLE):
-    """The sample with one thing in it changed."""
-    assert text.count(old) == 1, old
-    return text.replace(old, new)
+def changed(text, *words):
+    """The text with some of it changed: what is there once, what is to be there, and so on."""
+    for old, new in zip(words[::2], words[1::2]):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+def options_of(command, *words):
+    """The options of a subcommand's module, as it reads them."""
+    parser = argparse.ArgumentParser()
+    command.new_parser(parser.add_subparsers())
+    return parser.parse_args([command.__name__.partition("cli_")[2], *map(str, words)])
+
+
+@contextlib.contextmanager
+def captured():
+    """What is printed, and what is said on stderr."""
+    out, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+        yield out, said
 
 
 class Folders:
@@ -71,8 +92,9 @@ class Folders:
         path.write_text(text)
         return path
 
-    def scenario(self, text=SAMPLE, **options):
-        return scenario_file.read(self.file("sample.ini", text), **options)
+    def scenario(self, *words, text=SAMPLE, **options):
+        """The sample, or another text, with some of it changed."""
+        return scenario_file.read(self.file("sample.ini", changed(text, *words)), **options)
 
 
 def record(lock="clh_nb", round=0, rate=1000, cpus=1, verdict="PASS", **more):
@@ -93,6 +115,12 @@ def scenario_result(rates, name="sample", cpus=1, load=None):
     result.runs = [record(lock, number, rate, cpus) for lock, each in rates.items()
                    for number, rate in enumerate(each)]
     return result
+
+
+def planned(count, cpus=2):
+    """Runs of a lock, in so many rounds."""
+    return [PlannedRun(f"run-{number}", "clh", number, {"cpus": cpus},
+                       {"lock": "clh", "cpus": cpus}, 0.01) for number in range(count)]
 
 
 class NoPlace:

@@ -6,6 +6,7 @@ from pathlib import Path
 from bench import result_folder, results
 from bench.kernels import SIDES
 from bench.results import RunRecord, ScenarioResult
+from bench.scenario import Scenario
 from bench.testbeds import WHOLE_KERNELS
 
 CORES = 2
@@ -22,6 +23,14 @@ MACHINE = {"format": results.FORMAT, "kernel": "7.2.12", "testbed": "uml",
            "memory_mb": 4096, "host_kernel": "6.1.0-mine", "compiler": "gcc 12",
            "commit": "0123456789ab", "date": "2026-01-02T03:04:05Z",
            "command": "nbq bench figure5", "quick": False}
+
+
+def scenario_of(plots=(), sweep=None, locks=("all",), name="trial", rounds=3, **load):
+    found = Scenario(name, "A trial", "nowhere", list(locks), rounds)
+    found.load = {"duration_ms": 100, "cs_ns": 100, "ncs_ns": 0, "patience_ns": 1000, **load}
+    found.sweep = sweep or {"cpus": [1, 2, 4]}
+    found.plots = list(plots)
+    return found
 
 
 def run(lock="clh_nb", round=0, point=None, verdict="PASS", settings=None, **result):
@@ -86,6 +95,22 @@ def made_up(scenario, lock, number, point):
             "most": attempts // point["cpus"], "limit_ms": 60000}
 
 
+def changed_by(change):
+    """For result_of(): what is made up, with what change(lock, number, point) says instead."""
+    def made(scenario, lock, number, point):
+        return {**made_up(scenario, lock, number, point), **change(lock, number, point)}
+    return made
+
+
+def rated(rate):
+    """For result_of(): rate(lock, number, point) acquisitions per second; None: 1000."""
+    def change(*words):
+        won = rate(*words)
+        won = 1000 if won is None else won
+        return {"elapsed_ns": 10**9, "attempts": won, "acquisitions": won}
+    return changed_by(change)
+
+
 def result_of(scenario, made=made_up, verdict=lambda run: "PASS", there=None):
     """A ScenarioResult of all runs that a scenario asks for, of the locks that are there."""
     known = SIMULATED_LOCKS if scenario.is_simulated else LOCKS
@@ -103,11 +128,11 @@ def result_of(scenario, made=made_up, verdict=lambda run: "PASS", there=None):
     return result
 
 
-def folder_of(path, *found):
-    """A result folder with these ScenarioResults."""
+def folder_of(path, *found, **machine):
+    """A result folder with these ScenarioResults, and what is to be said of the machine."""
     path = Path(path)
     path.mkdir(parents=True, exist_ok=True)
-    results.write_new(path / results.MACHINE, results.as_json(MACHINE))
+    results.write_new(path / results.MACHINE, results.as_json({**MACHINE, **machine}))
     for result in found:
         result_folder.write_scenario(path, result)
     return path

@@ -1,37 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0
 """tools/nbq bench: its exit status, and that what was measured is kept."""
 
-import contextlib
-import io
 import json
 import os
 from pathlib import Path
 import signal
-from types import SimpleNamespace
 import unittest
 from unittest import mock
 
 from bench import cli, cli_bench, compare
-from bench.test.samples import SAMPLE, SIMULATED, Folders, NoPlace, changed, pretend_pass
+from bench.test.samples import (SAMPLE, SIMULATED, Folders, NoPlace, captured, changed,
+                                options_of, pretend_pass)
 from testbed.common import Trouble
 
-FILE = changed("holds = a(clh_nb) > 1", "holds = jain(clh_nb, cpus=1, cs_ns=0) < 1",
-               changed("y = some_metric", "y = jain"))
+FILE = changed(SAMPLE, "a(clh_nb) > 1", "jain(clh_nb, cpus=1, cs_ns=0) < 1",
+               "some_metric", "jain")
 
 
 class Commands(Folders, unittest.TestCase):
 
-    def command(self, place, text=FILE, share=None, **more):
+    def command(self, place, *words):
         """The exit status, and what was printed; it draws nothing."""
-        options = SimpleNamespace(names=[str(self.file("mine.ini", text))], list=False,
-                                  quick=False, rounds=None, locks=None, testbed=None,
-                                  out=self.folder / "out", share=share, **more)
-        printed = io.StringIO()
-        with mock.patch.object(cli_bench, "setup"), \
+        options = options_of(cli_bench, self.file("mine.ini", FILE), "--out", self.folder / "out",
+                             *words)
+        with captured() as (out, said), mock.patch.object(cli_bench, "setup"), \
                 mock.patch.object(cli_bench, "place_on", return_value=place), \
-                mock.patch.object(cli_bench, "draw", return_value=True) as self.draw, \
-                contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            return cli_bench.run(options), printed.getvalue()
+                mock.patch.object(cli_bench, "draw", return_value=True) as self.draw:
+            return cli_bench.run(options), out.getvalue() + said.getvalue()
 
     def kept(self):
         """What is in the only folder: a scenario's result."""
@@ -62,17 +57,10 @@ class Commands(Folders, unittest.TestCase):
 
     def test_the_result_is_shared_if_that_is_asked_for(self):
         file = self.folder / "shared.json"
-        status, printed = self.command(NoPlace(), share=file)
+        status, printed = self.command(NoPlace(), "--share", file)
         self.assertEqual(status, 0)
         self.assertIn("has the above of this machine", printed)
         self.assertEqual(len(compare.Side(file).scenarios), 1)
-
-    def test_a_file_that_is_there_is_refused_before_anything_is_measured(self):
-        file = self.file("there.json", "kept")
-        with self.assertRaisesRegex(Trouble, "not overwritten"):
-            self.command(NoPlace(), share=file)
-        self.assertFalse((self.folder / "out").exists())
-        self.assertEqual(file.read_text(), "kept")
 
     def test_what_was_measured_before_an_interruption_is_kept(self):
         def stopped(runs):
@@ -85,52 +73,48 @@ class Commands(Folders, unittest.TestCase):
         self.assertEqual((found["complete"], len(found["runs"])), (False, 3))
         self.assertFalse(self.draw.called)
 
-    def test_a_folder_that_cannot_be_made_is_found_before_anything_else(self):
+    def test_what_cannot_be_written_is_found_before_anything_is_measured(self):
+        place, there = NoPlace(), self.file("there.json", "kept")
+        with self.assertRaisesRegex(Trouble, "not overwritten"):
+            self.command(place, "--share", there)
+        self.assertFalse((self.folder / "out").exists())
+        self.assertEqual(there.read_text(), "kept")
         self.file("out", "")
-        place = NoPlace()
         with self.assertRaisesRegex(Trouble, "out is no folder to write to"):
             self.command(place)
         self.assertEqual(place.made, [])
 
-    def test_a_second_file_of_the_same_name_is_refused(self):
-        (self.folder / "other").mkdir()
-        names = [str(self.file("mine.ini", FILE)), str(self.file("other/mine.ini", FILE))]
-        with self.assertRaisesRegex(Trouble, "two scenarios have the name mine"):
-            cli_bench.chosen(SimpleNamespace(names=names, quick=False, rounds=None,
-                                             locks=None, testbed=None))
 
-    def test_options_change_every_scenario(self):
+class Chosen(Folders, unittest.TestCase):
+
+    def chosen(self, *words, **texts):
+        names = [self.file(f"{name}.ini", text.split("[plot")[0]) for name, text in texts.items()]
+        return [(plan.name, plan.testbed)
+                for plan in cli_bench.chosen(options_of(cli_bench, *names, *words))]
+
+    def test_options_change_every_scenario_and_none_is_there_twice(self):
         path = self.file("mine.ini", SAMPLE.split("[plot")[0])
-        plan, = cli_bench.chosen(SimpleNamespace(names=[str(path)], quick=True, rounds=7,
-                                                 locks=None, testbed=None))
+        plan, = cli_bench.chosen(options_of(cli_bench, path, "--quick", "--rounds", 7))
         self.assertEqual((plan.rounds, plan.load["duration_ms"]), (7, 10))
+        (self.folder / "other").mkdir()
+        with self.assertRaisesRegex(Trouble, "two scenarios have the name mine"):
+            self.chosen(self.file("other/mine.ini", path.read_text()), mine=SAMPLE)
 
-
-class Beds(Folders, unittest.TestCase):
-
-    def chosen(self, testbed=None, **texts):
-        names = [str(self.file(f"{name}.ini", text.split("[plot")[0]))
-                 for name, text in texts.items()]
-        options = SimpleNamespace(names=names, quick=False, rounds=None, locks=None,
-                                  testbed=testbed)
-        return [(plan.name, plan.testbed) for plan in cli_bench.chosen(options)]
-
-    def test_a_scenario_is_run_on_its_bed_and_simulated_if_it_says_so(self):
-        self.assertEqual(self.chosen(both=SIMULATED, one=SAMPLE), [
-            ("both", "uml"), ("both-simulated", "simulated"), ("one", "uml")])
-
-    def test_a_bed_that_is_asked_for_is_the_only_one(self):
-        self.assertEqual(self.chosen("simulated", both=SIMULATED, one=SAMPLE), [
-            ("both-simulated", "simulated"), ("one-simulated", "simulated")])
-        self.assertEqual(self.chosen("debian-6.1", both=SIMULATED), [("both", "debian-6.1")])
-
-    def test_of_all_scenarios_those_for_a_bed_are_run_on_it(self):
+    def test_a_scenario_is_run_on_its_beds_or_on_the_one_that_is_asked_for(self):
+        both, one, simulated = ("both", "uml"), ("one", "uml"), ("both-simulated", "simulated")
+        beds = {"both": SIMULATED, "one": SAMPLE}
+        self.assertEqual(self.chosen(**beds), [both, simulated, one])
+        self.assertEqual(self.chosen("--testbed=simulated", **beds),
+                         [simulated, ("one-simulated", "simulated")])
+        self.assertEqual(self.chosen("--testbed=debian-6.1", both=SIMULATED),
+                         [("both", "debian-6.1")])
+        # Of all scenarios those that are for it.
         with mock.patch.object(cli_bench, "files", return_value={
-                "both": self.file("both.ini", SIMULATED.split("[plot")[0]),
-                "one": self.file("one.ini", SAMPLE.split("[plot")[0])}):
-            self.assertEqual(self.chosen("simulated"), [("both-simulated", "simulated")])
-            self.assertEqual(len(self.chosen("uml")), 2)
-            self.assertEqual(self.chosen("icount"), [])
+                name: self.file(f"{name}.ini", text.split("[plot")[0])
+                for name, text in beds.items()}):
+            for testbed, wanted in (("simulated", [simulated]), ("uml", [both, one]),
+                                    ("icount", [])):
+                self.assertEqual(self.chosen(f"--testbed={testbed}"), wanted)
 
 
 class Arguments(unittest.TestCase):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """tools/nbq stress --testbed simulated: what it takes, and a short run of the real thing."""
 
-import argparse
 import json
 from pathlib import Path
 import subprocess
@@ -9,16 +8,10 @@ import sys
 import unittest
 
 from bench import cli_stress
-from bench.test.samples import Folders, NoPlace
+from bench.test.samples import Folders, NoPlace, options_of
 from testbed.common import Trouble
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"
-
-
-def options_of(*words):
-    parser = argparse.ArgumentParser()
-    cli_stress.new_parser(parser.add_subparsers())
-    return parser.parse_args(["stress", *words])
 
 
 def simulated_place():
@@ -30,7 +23,7 @@ def simulated_place():
 class Simulated(Folders, unittest.TestCase):
 
     def plans(self, *words):
-        options = options_of("--testbed", "simulated", *words)
+        options = options_of(cli_stress, "--testbed", "simulated", *words)
         cli_stress.check(options)
         place = simulated_place()
         return cli_stress.contended(options, place), cli_stress.alone(options, place)
@@ -57,7 +50,7 @@ class Simulated(Folders, unittest.TestCase):
                 (("--set", "sockets=2"), "the stress driver has no such parameter"),
                 (("--patience", "200*cpus"), "patience_ns does not take \"200[*]cpus\" there")):
             with self.subTest(words), self.assertRaisesRegex(Trouble, sentence):
-                cli_stress.check(options_of(*words))
+                cli_stress.check(options_of(cli_stress, *words))
 
     def test_the_kernels_lock_is_answered_by_its_model(self):
         contended, _ = self.plans("--locks", "raw_spinlock,clh_nb")

@@ -1,28 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """Comparing two results: ratios, spread, and what must not be compared in silence."""
 
-import contextlib
-import io
 import json
-from types import SimpleNamespace
 import unittest
 
-from bench import cli_compare, compare, result_folder, results
-from bench.test.samples import Folders, scenario_result
+from bench import cli_compare, compare, results
+from bench.test.samples import Folders, captured, options_of, scenario_result
+from bench.test.synthetic import MACHINE, folder_of
 from testbed.common import Trouble
-
-MACHINE = {"format": 1, "cpu_model": "a", "cores": 2, "kernel": "7.2", "testbed": "uml",
-           "compiler": "gcc", "quick": False, "commit": "0123"}
 
 
 class Files(Folders, unittest.TestCase):
 
     def side(self, name, rates, load=None, **machine):
-        path = self.folder / name
-        path.mkdir()
-        results.write_new(path / "machine.json", results.as_json({**MACHINE, **machine}))
-        result_folder.write_scenario(path, scenario_result(rates, load=load))
-        return compare.Side(path)
+        return compare.Side(folder_of(self.folder / name, scenario_result(rates, load=load),
+                                      **machine))
 
     def lines(self, before, after):
         found, _ = compare.compare(self.side("a", before), self.side("b", after))
@@ -111,30 +103,28 @@ RAW = {"clh": [1], "raw": [1]}
 # What is compared: A's rates and more, B's, the command's options; words of what it prints, of
 # what it says, and of its Trouble, if it refuses.
 COMMANDS = {
-    "another machine": (({}, {"cpu_model": "z"}), {}, "", "cpu_model: a in A, z in B", "--anyway"),
-    "other parameters": (({"load": {"cs_ns": 5}}, {}), {}, "", "sample: cs_ns is 5 in A, None in B",
+    "another machine": (({}, {"cpu_model": "z"}), [], "", "cpu_model: A processor in A, z in B", "--anyway"),
+    "other parameters": (({"load": {"cs_ns": 5}}, {}), [], "", "sample: cs_ns is 5 in A, None in B",
                          "--anyway"),
-    "another kernel of the host": (({}, {"host_kernel": "6.9"}), {}, "",
-                                   "host_kernel: None in A, 6.9 in B", "--anyway"),
-    "anyway": (({}, OTHER), {"anyway": True}, "1.000", "cores: 2 in A, 9 in B", None),
+    "another kernel of the host": (({}, {"host_kernel": "6.9"}), [], "",
+                                   "host_kernel: 6.1.0 in A, 6.9 in B", "--anyway"),
+    "anyway": (({}, OTHER), ["--anyway"], "1.000", "cores: 2 in A, 9 in B", None),
     # No reason to refuse.
-    "another commit": (({}, {"commit": "4567"}), {}, "0123; B: ", "", None),
-    "another machine by ratios": (({"rates": RAW}, {"rates": RAW, **OTHER}), {"relative_to": "raw"},
+    "another commit": (({}, {"commit": "4567"}), [], "0123456789ab; B: ", "", None),
+    "another machine by ratios": (({"rates": RAW}, {"rates": RAW, **OTHER}), ["--relative-to=raw"],
                                   "times that of raw", "cores: 2 in A, 9 in B", None),
-    "ratios to a lock that one lacks": (({"rates": RAW}, OTHER), {"relative_to": "raw"}, "",
+    "ratios to a lock that one lacks": (({"rates": RAW}, OTHER), ["--relative-to=raw"], "",
                                         "cores: 2", "no runs of \"raw\"; it has clh"),
     "ratios under another load": (({"rates": RAW}, {"rates": RAW, "load": {"cs_ns": 5}}),
-                                  {"relative_to": "raw"}, "", "cs_ns is None in A", "--anyway"),
+                                  ["--relative-to=raw"], "", "cs_ns is None in A", "--anyway"),
 }
 
 
 class Refusals(Files):
 
-    def command(self, a, b, **more):
-        options = SimpleNamespace(**{"a": a.path, "b": b.path, "anyway": False, "json": False,
-                                     "metric": compare.METRIC, "relative_to": None, **more})
-        out, said = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+    def command(self, a, b, *more):
+        options = options_of(cli_compare, a.path, b.path, *more)
+        with captured() as (out, said):
             try:
                 cli_compare.run(options)
             except Trouble as trouble:
@@ -146,7 +136,7 @@ class Refusals(Files):
             with self.subTest(what):
                 a, b = (self.side(f"{name} of {what}", **{"rates": {"clh": [1]}, **side})
                         for name, side in zip("ab", sides))
-                out, said, trouble = self.command(a, b, **options)
+                out, said, trouble = self.command(a, b, *options)
                 self.assertIn(printed, out)
                 self.assertIn(told, said)
                 self.assertEqual(bool(said), bool(told))
@@ -187,7 +177,7 @@ class Refusals(Files):
     def test_json_has_every_line(self):
         a, b = self.side("a", {"clh": [1, 2], "mcs": [1]}), self.side("b", {"clh": [2, 4],
                                                                          "mcs": [1]})
-        out, _, _ = self.command(a, b, json=True)
+        out, _, _ = self.command(a, b, "--json")
         data = json.loads(out)
         self.assertEqual([line["lock"] for line in data["lines"]], ["clh", "mcs"])
         self.assertEqual(data["lines"][0]["ratio"], 2)

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """tools/nbq stress --here, against a folder that plays the driver."""
 
-import argparse
-import contextlib
 import errno
-import io
 import json
 import os
 from pathlib import Path
@@ -18,14 +15,14 @@ from unittest import mock
 from bench import cli_stress, here
 from bench.here import HerePlace, cpu_numbers
 from bench.progress import Progress
-from bench.test.samples import Folders
+from bench.test.samples import Folders, captured, options_of
 from testbed.common import Trouble
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"
 LOCKS = ("clh_nb: ours\nraw_spinlock: the kernel's (no timeout)\n"
          "broken: excludes nobody\n")
 PARAMETERS = {"lock": "clh_nb", "cpus": "0", "threads": "7", "patience_ns": "5", "cs_ns": "3",
-         "ncs_ns": "3", "sample_every": "1", "duration_ms": "9", "seed": "0"}
+              "ncs_ns": "3", "sample_every": "1", "duration_ms": "9", "seed": "0"}
 RESULT = """lock {lock}
 cpus {cpus}
 threads {threads}
@@ -38,8 +35,6 @@ thread_stddev 0
 stopped {stopped}
 verdict {verdict}
 """
-
-
 HANGS = 600			# seconds after which a test has hung, on any machine
 
 
@@ -102,12 +97,8 @@ class Command(Folders, unittest.TestCase):
         return driver
 
     def stress(self, *options, status=0):
-        parser = argparse.ArgumentParser()
-        cli_stress.new_parser(parser.add_subparsers())
-        chosen = parser.parse_args(["stress", "--here", "--folder", str(self.folder),
-                                    "--cpus", "1", *options])
-        out, said = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+        chosen = options_of(cli_stress, "--here", "--folder", self.folder, "--cpus", 1, *options)
+        with captured() as (out, said):
             self.assertEqual(chosen.run(chosen), status)
         return out.getvalue(), said.getvalue()
 
@@ -136,19 +127,20 @@ class Command(Folders, unittest.TestCase):
             self.stress("--rounds", "1", "--no-alone", "--locks", "clh_nb")
         going.assert_called_with(500, 9)
 
-    def test_a_failing_verdict_is_status_1(self):
-        self.driver(verdict="FAIL two holders were seen")
-        out, _ = self.stress("--rounds", "1", "--no-alone", status=1)
+    def test_a_failing_verdict_a_refusal_and_a_kernel_that_is_locked_down_are_named(self):
+        driver = self.driver(verdict="FAIL two holders were seen")
+        once = ("--rounds", "1", "--no-alone")
+        out, _ = self.stress(*once, status=1)
         self.assertIn("FAIL two holders were seen", out)
-
-    def test_a_refused_parameter_and_a_kernel_that_is_locked_down_are_named(self):
-        driver = self.driver()
+        driver.runs = []
         with mock.patch.object(cli_stress, "WORK", {"cs_ns": "refuse me"}):
-            out, _ = self.stress("--rounds", "1", "--no-alone", status=1)
+            out, _ = self.stress(*once, status=1)
         self.assertIn("the driver refused cs_ns=refuse me (Invalid argument", out)
+        with self.assertRaisesRegex(Trouble, '"rqspinlock"; there are clh_nb, raw_spinlock'):
+            self.stress("--locks", "rqspinlock")
         driver.locked_down = True
         with self.assertRaisesRegex(Trouble, "the kernel is locked down"):
-            self.stress("--rounds", "1", "--no-alone")
+            self.stress(*once)
         self.assertEqual(driver.runs, [])
 
     def test_a_stop_ends_the_run_and_keeps_what_there_is(self):
@@ -166,17 +158,6 @@ class Command(Folders, unittest.TestCase):
         self.assertIn("stopped", said)
         self.assertIn("clh_nb", out)
         self.assertEqual({name: driver.parameter(name) for name in PARAMETERS}, PARAMETERS)
-
-    def test_a_file_that_is_there_is_not_written_over(self):
-        path = self.file("x.json", "mine")
-        with self.assertRaisesRegex(Trouble, "is there already"):
-            self.stress("--json", str(path))
-        self.assertEqual(path.read_text(), "mine")
-
-    def test_a_lock_that_is_not_there_is_refused_by_name(self):
-        self.driver()
-        with self.assertRaisesRegex(Trouble, '"rqspinlock"; there are clh_nb, raw_spinlock'):
-            self.stress("--locks", "rqspinlock")
 
 
 class Arguments(Folders, unittest.TestCase):
@@ -219,7 +200,3 @@ class Files(Folders, unittest.TestCase):
         self.file("locks", LOCKS)
         place = HerePlace(self.folder, self.file("online", "0,2-5\n"))
         self.assertEqual((place.most_cpus, place.cpu_list(3)), (5, "0,2,3"))
-
-    def test_a_folder_without_the_driver_is_named(self):
-        with self.assertRaisesRegex(Trouble, "is no folder of the stress driver"):
-            HerePlace(self.folder)

@@ -57,12 +57,6 @@ class Processes(unittest.TestCase):
             self.assertEqual(host.problems(), [])
         self.assertFalse(any(map(is_there, pids)))
 
-    def test_they_end_when_the_block_is_left_by_ctrl_c(self):
-        with self.assertRaises(KeyboardInterrupt), BusyHost(1) as host:
-            raise KeyboardInterrupt
-        self.assertTrue(host.processes)
-        self.assertFalse(any(is_there(process.pid) for process in host.processes))
-
     def test_those_that_have_started_end_if_another_cannot_be(self):
         whole, started = subprocess.Popen, []
 
@@ -86,8 +80,6 @@ class Processes(unittest.TestCase):
         self.assertEqual(figures["host_busy_processes"], cores())
         self.assertEqual(figures["host_busy_cores"], cores())
         self.assertTrue(0 < figures["host_busy_permille"] <= 1100, figures)
-
-    def test_a_host_that_is_left_alone_has_no_process(self):
         with BusyHost(0) as host:
             self.assertEqual((host.processes, host.figures()["host_busy_permille"]), ([], 0))
 
@@ -102,25 +94,17 @@ class Processes(unittest.TestCase):
 
 class Tools(unittest.TestCase):
 
-    def ended_by(self, number):
-        """The exit status of a tool that a signal ends; its processes end, too."""
-        tool = subprocess.Popen([sys.executable, "-c", TOOL], cwd=TOOLS, stdin=subprocess.PIPE,
-                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                start_new_session=True)
-        with tool:
-            pids = [int(word) for word in tool.stdout.readline().split()]
-            self.assertEqual(len(pids), cores())
-            os.kill(tool.pid, number)
-            status = tool.wait()
-        self.assertTrue(gone(pids))
-        return status
-
-    def test_none_outlives_ctrl_c_or_the_end_of_the_tool(self):
-        self.assertEqual(self.ended_by(signal.SIGINT), 130)
-        self.assertEqual(self.ended_by(signal.SIGTERM), 130)
-
-    def test_none_outlives_a_tool_that_is_killed(self):
-        self.assertEqual(self.ended_by(signal.SIGKILL), -signal.SIGKILL)
+    def test_none_outlives_the_tool_however_that_ends(self):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 130),
+                               (signal.SIGKILL, -signal.SIGKILL)):
+            with subprocess.Popen([sys.executable, "-c", TOOL], cwd=TOOLS, text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, start_new_session=True) as tool:
+                pids = [int(word) for word in tool.stdout.readline().split()]
+                self.assertEqual(len(pids), cores())
+                os.kill(tool.pid, number)
+                self.assertEqual(tool.wait(), status)
+            self.assertTrue(gone(pids))
 
 
 class Words(unittest.TestCase):

@@ -38,28 +38,21 @@ class Counting(unittest.TestCase):
         self.progress = Progress(self.out, self.clock)
         self.progress.plan(10, 5)
 
-    def run_for(self, seconds, rate=None):
+    def run_for(self, seconds):
         self.progress.begin("clh, cpus 2", 2)
         self.clock.time += seconds
-        self.progress.end(rate)
+        self.progress.end()
 
     def test_the_time_left_is_the_plan_at_the_pace_so_far(self):
-        self.run_for(4)
-        self.assertAlmostEqual(self.progress.left(), 16)
-        self.run_for(2)
-        self.assertAlmostEqual(self.progress.left(), 9)
-
-    def test_the_run_that_goes_on_is_taken_off(self):
-        self.run_for(2)
+        # What the runs take, and the seconds that are left then.
+        for taken, left in ((4, 16), (2, 9), (1.5, 5)):
+            self.run_for(taken)
+            self.assertAlmostEqual(self.progress.left(), left)
+        # Of the run that goes on its share is taken off, no more if it hangs.
         self.progress.begin("clh", 2)
-        self.clock.time += 1.5
-        self.assertAlmostEqual(self.progress.left(), 6.5)
-
-    def test_a_run_that_hangs_takes_no_more_than_its_share_off(self):
-        self.run_for(2)
-        self.progress.begin("clh", 2)
-        self.clock.time += 100
-        self.assertAlmostEqual(self.progress.left(), 6)
+        for passed, left in ((1, 4), (100, 2.5)):
+            self.clock.time += passed
+            self.assertAlmostEqual(self.progress.left(), left)
 
     def test_nothing_is_left_at_the_end(self):
         for _ in range(5):
@@ -67,14 +60,12 @@ class Counting(unittest.TestCase):
         self.assertEqual(self.progress.left(), 0)
         self.assertIn("5 of 5 runs, 0:15 gone, 0:00 left", self.progress.text())
 
-    def test_the_rate_is_of_the_time_between_two_looks(self):
+    def test_the_rate_is_of_the_time_between_two_looks_or_of_the_last_run(self):
         self.progress.begin("clh, cpus 2", 2)
         self.progress.going(1000, 5000)
         self.progress.going(1500, 9000)
         self.assertIn("8 000 acq./s (clh, cpus 2)", self.progress.text())
-
-    def test_the_rate_of_a_run_that_ended_stays(self):
-        self.run_for(2, 4321)
+        self.progress.end(4321)
         self.progress.begin("mcs", 2)
         self.assertIn("4 321 acq./s (clh, cpus 2)", self.progress.text())
 

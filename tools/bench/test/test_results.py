@@ -34,9 +34,6 @@ class Written(Folders, unittest.TestCase):
                          (["clh_nb", "mcs"], [{"cpus": 2}], False, ["the guest hung"]))
         self.assertEqual(found.machine["kernel"], "7.2")
         self.assertTrue(found.machine["cpu_model"])
-
-    def test_the_file_is_what_the_contract_says(self):
-        folder, _ = self.make()
         data = json.loads((folder / "sample.json").read_text())
         self.assertEqual(data["format"], 1)
         self.assertEqual(set(data["runs"][0]),
@@ -65,8 +62,6 @@ class Written(Folders, unittest.TestCase):
         self.assertNotEqual(first, second)
         self.assertTrue(first.name.startswith("20260102T030405Z-"))
         self.assertTrue(second.is_dir())
-
-    def test_a_folder_that_is_a_file_is_named(self):
         with self.assertRaisesRegex(Trouble, "x is not a folder|cannot make"):
             result_folder.new_folder(self.file("x", ""))
 
@@ -88,24 +83,20 @@ class Written(Folders, unittest.TestCase):
                 write()
         self.assertEqual(path.read_text(), "mine")
         self.assertEqual(sorted(self.folder.iterdir()), sorted([folder, path]))
+        for write, words in ((lambda: results.must_not_be(self.folder / "none" / "x"),
+                              "no folder to write to"),
+                             (lambda: results.write_new(self.folder / "none" / "x", ""),
+                              "cannot write")):
+            self.assertRaisesRegex(Trouble, words, write)
 
-    def test_a_place_that_cannot_be_written_to_is_named(self):
-        with self.assertRaisesRegex(Trouble, "no folder to write to"):
-            results.must_not_be(self.folder / "none" / "x")
-        with self.assertRaisesRegex(Trouble, "cannot write"):
-            results.write_new(self.folder / "none" / "x", "")
 
-
-class Older(unittest.TestCase):
+class Foreign(Folders, unittest.TestCase):
 
     def test_names_that_have_changed_are_read(self):
         old = {"bed": "uml", "plan": {"bed": "uml"}, "runs": [{"result": {"walk_max": 3}}]}
         self.assertEqual(results.modern(old), {
             "testbed": "uml", "plan": {"testbed": "uml"},
             "runs": [{"result": {"skipped_max": 3}}]})
-
-
-class Foreign(Folders, unittest.TestCase):
 
     def test_what_is_no_result_is_named(self):
         self.file("machine.json", '{"format": 1}')
@@ -115,8 +106,7 @@ class Foreign(Folders, unittest.TestCase):
             self.file("x.json", text)
             with self.subTest(text), self.assertRaisesRegex(Trouble, f"x.json .*{words}"):
                 results.open_folder(self.folder)
-
-    def test_a_folder_without_a_machine_is_named(self):
+        (self.folder / "machine.json").unlink()
         with self.assertRaisesRegex(Trouble, "has no machine.json"):
             results.open_folder(self.folder)
         with self.assertRaisesRegex(Trouble, "is not a folder of results"):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Running a scenario: order, what a guest says, and guests that are lost."""
 
-import contextlib
 import io
 from types import SimpleNamespace
 import unittest
@@ -9,7 +8,7 @@ from unittest import mock
 
 from bench import guests, host_busy, places, runner
 from bench.progress import Progress
-from bench.test.samples import SAMPLE, Folders, NoPlace, changed, pretend_pass
+from bench.test.samples import Folders, NoPlace, planned, pretend_pass
 from testbed.common import Trouble, cores
 
 OUTPUT = """@run {name}
@@ -28,26 +27,20 @@ def quiet():
 
 class Jobs(Folders, unittest.TestCase):
 
-    def test_locks_take_turns_and_every_other_round_is_backwards(self):
+    def test_locks_take_turns_in_a_guest_and_every_other_round_is_backwards(self):
         place = NoPlace()
-        job = runner.Job(self.scenario(changed("cs_ns = 0 500", "cs_ns = 5")), place)
-        job.make(quiet())
-        self.assertEqual([cpus for cpus, _ in place.made], [1, 2])
-        order = [(run.round, run.lock) for run in place.made[1][1]]
+        result = runner.Job(self.scenario(), place).make(quiet())
+        self.assertEqual([(cpus, len(runs)) for cpus, runs in place.made], [(1, 12), (2, 12)])
+        order = [(run.round, run.lock) for run in place.made[1][1] if run.point["cs_ns"]]
         self.assertEqual(order, [
             (0, "clh_nb"), (0, "raw_spinlock"), (1, "raw_spinlock"), (1, "clh_nb"),
             (2, "clh_nb"), (2, "raw_spinlock")])
-
-    def test_points_with_as_many_cpus_share_a_guest(self):
-        place = NoPlace()
-        result = runner.Job(self.scenario(), place).make(quiet())
-        self.assertEqual([len(runs) for _, runs in place.made], [12, 12])
         self.assertEqual(len(result.runs), 24)
         self.assertTrue(runner.well(result))
 
-    def interrupted(self, make, text=SAMPLE):
+    def interrupted(self, make, *words):
         """The result of a job in whose runs make() is stopped."""
-        job = runner.Job(self.scenario(text), NoPlace(make=make))
+        job = runner.Job(self.scenario(*words), NoPlace(make=make))
         result = job.new_result()
         with self.assertRaises(KeyboardInterrupt):
             job.make(quiet(), result)
@@ -78,13 +71,12 @@ class Jobs(Folders, unittest.TestCase):
                          ("FAIL x", 3))
         self.assertTrue(result.complete)
         self.assertFalse(runner.well(result))
-        result.problems = []
-        self.assertFalse(runner.well(result))
-        for run in result.runs:
-            run.verdict = "PASS"
-        self.assertTrue(runner.well(result))
-        result.problems = ["the kernel complained"]
-        self.assertFalse(runner.well(result))
+        for problems, verdict, well in (([], "FAIL x", False), ([], "PASS", True),
+                                        (["it complained"], "PASS", False)):
+            result.problems = problems
+            for run in result.runs:
+                run.verdict = verdict
+            self.assertEqual(runner.well(result), well)
 
     def test_the_host_is_busy_while_the_runs_that_ask_for_it_are_made(self):
         hosts = []
@@ -99,8 +91,8 @@ class Jobs(Folders, unittest.TestCase):
                 return {"host_busy_processes": hosts[-1][0]}
 
         place = NoPlace()
-        plan = self.scenario(changed("cs_ns = 0 500", "host_busy = 0 1", changed(
-            "panel = cs_ns\n", "", changed("cs_ns = 500\n", ""))))
+        plan = self.scenario("cs_ns = 0 500", "host_busy = 0 1", "panel = cs_ns\n", "",
+                             "cs_ns = 500\n", "")
         with mock.patch.object(host_busy, "BusyHost", Host):
             result = runner.Job(plan, place).make(quiet())
         self.assertEqual(hosts, [(0, 0), (cores(), 1), (0, 2), (cores(), 3)])
@@ -115,46 +107,34 @@ class Jobs(Folders, unittest.TestCase):
         def stopped(runs):
             pretend_pass(runs)
             raise KeyboardInterrupt
-        result = self.interrupted(stopped, changed("= 1000", "= 1000\nhost_busy = 1"))
+        result = self.interrupted(stopped, "= 1000", "= 1000\nhost_busy = 1")
         self.assertEqual({run.result["host_busy_cores"] for run in result.runs}, {cores()})
 
-    def test_more_cpus_than_there_can_be_are_refused(self):
+    def test_more_cpus_than_there_can_be_and_a_bed_that_is_not_there_are_refused(self):
         with self.assertRaisesRegex(Trouble, "sample.ini: 2 CPUs are more than nowhere has"):
             runner.Job(self.scenario(), NoPlace(most_cpus=1))
-
-    def test_a_bed_that_is_not_there_is_refused_by_name(self):
         with self.assertRaisesRegex(Trouble, 'no testbed "moon"; there are uml'):
             places.place_on("moon")
-
-
-def planned(count):
-    return [runner.PlannedRun(f"run-{number}", "clh", number, {"cpus": 1},
-                              {"duration_ms": 100}, 0.1) for number in range(count)]
 
 
 class Hearing(unittest.TestCase):
 
     def test_a_run_is_known_as_soon_as_it_ends_whatever_the_pieces(self):
         runs = planned(2)
-        heard = guests.Listener(runs, quiet())
-        text = OUTPUT.format(name="run-0", lock="clh", verdict="PASS") + "@run run-1\nhalf"
+        progress = quiet()
+        progress.plan(0.1, 2)
+        heard = guests.Listener(runs, progress)
+        seen = []
+        progress.going = lambda *look: seen.append(look)
+        text = OUTPUT.format(name="run-0", lock="clh", verdict="PASS").replace(
+            "@status", "@progress running elapsed_ms 500 of 2000 acquisitions 7000\n"
+            "@progress idle\n@status") + "@run run-1\nhalf"
         for letter in text:
             heard.write(letter.encode())
         self.assertEqual([run.complete for run in runs], [True, False])
         self.assertEqual(runs[0].record().result["acquisitions_per_second"], 1000)
         self.assertIs(heard.run, runs[1])
-
-    def test_progress_is_told_and_not_part_of_the_result(self):
-        runs = planned(1)
-        progress = quiet()
-        progress.plan(0.1, 1)
-        text = OUTPUT.format(name="run-0", lock="clh", verdict="PASS").replace(
-            "@status", "@progress running elapsed_ms 500 of 2000 acquisitions 7000\n"
-            "@progress idle\n@status")
-        heard = guests.Listener(runs, progress)
-        seen = []
-        progress.going = lambda *look: seen.append(look)
-        heard.write(text.encode())
+        # Progress is no part of the result.
         self.assertEqual(seen, [(500, 7000)])
         self.assertNotIn("progress", runs[0].text)
         self.assertEqual(runs[0].verdict, "PASS")
@@ -172,67 +152,48 @@ class Hearing(unittest.TestCase):
 
 class Guests(unittest.TestCase):
 
-    def place(self, stories):
-        """A testbed whose guests end as told: how many runs they make, and the problem."""
+    def make(self, count, *stories):
+        """The runs and problems on a testbed whose guests end as told.
+
+        stories: how many runs a guest makes, and its problem or the complaint of its kernel.
+        """
         place = places.GuestPlace.__new__(places.GuestPlace)
         place.machine = place.modules = None
         place.testbed = SimpleNamespace(slowness=1)
         self.guests = []
 
         def guest(_machine, runs, _cpus, _modules, sink, **_options):
-            made, problem = stories[len(self.guests)]
+            made, problem, *complaints = stories[len(self.guests)]
             self.guests.append([run.name for run in runs])
             for run in runs[:made]:
                 sink.write(OUTPUT.format(name=run.name, lock="clh", verdict="PASS").encode())
             if made < len(runs) and problem != "it never came up":
                 sink.write(f"@run {runs[made].name}\n".encode())
-            return SimpleNamespace(problem=problem, complaints=[], log="", log_path="log")
-        self.addCleanup(mock.patch.stopall)
-        mock.patch.object(places, "run_stress", guest).start()
-        mock.patch.object(guests, "say", lambda _text: None).start()
-        return place
-
-    def make(self, stories, count):
-        runs = planned(count)
-        progress = quiet()
+            return SimpleNamespace(problem=problem, complaints=complaints, log="", log_path="log")
+        runs, progress = planned(count), quiet()
         progress.plan(0.1 * count, count)
-        problems = self.place(stories).make(runs, 1, progress)
+        with mock.patch.object(places, "run_stress", guest), mock.patch.object(guests, "say"):
+            problems = place.make(runs, 1, progress)
         self.assertEqual(progress.ended, count)
-        return runs, problems
+        return [run.record().verdict for run in runs], problems
 
     def test_a_lost_guest_takes_one_run_with_it(self):
-        runs, problems = self.make([(1, "the guest hung"), (2, None)], 4)
+        verdicts, problems = self.make(4, (1, "the guest hung"), (2, None))
         self.assertEqual(problems, ["the guest hung"])
         self.assertEqual(self.guests[1], ["run-2", "run-3"])
-        self.assertEqual([run.record().verdict for run in runs],
-                         ["PASS", "no verdict: the guest hung", "PASS", "PASS"])
+        self.assertEqual(verdicts, ["PASS", "no verdict: the guest hung", "PASS", "PASS"])
 
     def test_a_guest_that_does_not_come_up_takes_all_with_it(self):
-        runs, _ = self.make([(0, "it never came up")], 3)
+        verdicts, _ = self.make(3, (0, "it never came up"))
         self.assertEqual(len(self.guests), 1)
-        self.assertEqual({run.record().verdict for run in runs},
-                         {"no verdict: it never came up"})
+        self.assertEqual(verdicts, ["no verdict: it never came up"] * 3)
 
     def test_after_three_lost_guests_the_rest_is_given_up(self):
-        runs, problems = self.make([(0, "panic")] * 3, 5)
+        verdicts, problems = self.make(5, *[(0, "panic")] * 3)
         self.assertEqual((len(self.guests), len(problems)), (3, 3))
-        self.assertIn("after 3 guests", runs[4].record().verdict)
+        self.assertIn("after 3 guests", verdicts[4])
 
-    def test_a_run_that_the_guest_left_out_is_lost(self):
-        runs, _ = self.make([(1, None)], 2)
-        self.assertIn("did not make the run", runs[1].record().verdict)
-
-    def test_a_complaint_of_the_kernel_is_a_problem(self):
-        runs = planned(1)
-        place = self.place([(1, None)])
-        whole = places.run_stress
-
-        def complaining(*arguments, **options):
-            outcome = whole(*arguments, **options)
-            outcome.complaints = ["WARNING: x"]
-            return outcome
-        with mock.patch.object(places, "run_stress", complaining), \
-                contextlib.redirect_stderr(io.StringIO()):
-            problems = place.make(runs, 1, quiet())
-        self.assertEqual(problems, ["the kernel complained: WARNING: x"])
-        self.assertEqual(runs[0].record().verdict, "PASS")
+    def test_a_run_that_the_guest_left_out_is_lost_and_a_complaint_is_a_problem(self):
+        verdicts, problems = self.make(2, (1, None, "WARNING: x"))
+        self.assertIn("did not make the run", verdicts[1])
+        self.assertEqual((verdicts[0], problems), ("PASS", ["the kernel complained: WARNING: x"]))

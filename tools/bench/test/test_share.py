@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """A result for other people: what is in it, what must not be, and that compare reads it."""
 
-import contextlib
-import io
 from pathlib import Path
 from types import SimpleNamespace
 import unittest
 
-from bench import cli_folder, compare, hardware, result_folder, results, share
-from bench.test.samples import Folders, scenario_result
+from bench import cli_folder, compare, hardware, share
+from bench.test import synthetic
+from bench.test.samples import Folders, captured, scenario_result
+from bench.test.synthetic import folder_of
 from testbed.common import Trouble
 
 HARDWARE = {"cpus": "2", "l2": "1 MiB", "load_average": 0.5, "hostname": "gauss"}
-MACHINE = {"format": 1, "cpu_model": "a", "cores": 2, "kernel": "7.2", "testbed": "uml",
-           "kernels": {"uml": "7.2"}, "compiler": "gcc", "quick": False, "commit": "0123",
-           "date": "2026-11-23T00:00:00Z", "host_kernel": "6.12.5-gauss-of-alice",
-           "command": "nbq bench --out /home/alice/secret", "hardware": HARDWARE}
+MACHINE = {"host_kernel": "6.12.5-gauss-of-alice", "hardware": HARDWARE,
+           "command": "nbq bench --out /home/alice/secret"}
 PROBLEM = "cannot read /home/alice/secret/x.log: alice@gauss.example.org said no"
 LSCPU = """{"lscpu": [
     {"field": "CPU(s):", "data": "2", "children": [{"field": "On-line", "data": "0,1"}]},
@@ -27,14 +25,10 @@ LSCPU = """{"lscpu": [
 class Shared(Folders, unittest.TestCase):
 
     def result(self, name="results", **machine):
-        path = self.folder / name
-        path.mkdir()
-        results.write_new(path / "machine.json", results.as_json({**MACHINE, **machine}))
         result = scenario_result({"clh": [1, 2, 3, 4]})
         result.problems = [PROBLEM]
         result.runs[0].verdict = f"no verdict: {PROBLEM}"
-        result_folder.write_scenario(path, result)
-        return path
+        return folder_of(self.folder / name, result, **{**MACHINE, **machine})
 
     def test_nothing_private_is_in_the_file(self):
         share.share(self.result(), self.folder / "shared.json")
@@ -45,8 +39,8 @@ class Shared(Folders, unittest.TestCase):
 
     def test_what_one_must_know_of_the_machine_is_in_it(self):
         machine = share.share(self.result(), self.folder / "shared.json")["machine"]
-        for key in set(share.MACHINE) & set(MACHINE):
-            self.assertEqual(machine[key], MACHINE[key])
+        for key in set(share.MACHINE) & set(synthetic.MACHINE):
+            self.assertEqual(machine[key], synthetic.MACHINE[key])
         self.assertEqual(machine["host_kernel"], "6.12.5")
         self.assertEqual(machine["hardware"], {"cpus": "2", "l2": "1 MiB", "load_average": 0.5})
         path = self.result("without", hardware={})
@@ -73,9 +67,8 @@ class Shared(Folders, unittest.TestCase):
             share.share(path, self.folder / "new.json")
 
     def test_the_command_prints_what_it_says_of_the_machine(self):
-        out, said = io.StringIO(), io.StringIO()
         options = SimpleNamespace(folder=self.result(), file=self.folder / "s.json")
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+        with captured() as (out, said):
             self.assertEqual(cli_folder.write_shared(options), 0)
         self.assertIn('"l2": "1 MiB"', out.getvalue())
         self.assertIn("1 scenario", said.getvalue())

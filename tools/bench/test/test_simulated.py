@@ -14,32 +14,18 @@ from bench import parameters, simulated
 from bench.testbeds import TESTBEDS, SIMULATED
 from bench.progress import Progress
 from bench.places import place_on
-from bench.runner import Job, PlannedRun, well
+from bench.runner import Job, well
 from bench.scenario import Scenario
 from bench.simulated import SimulatedPlace
-from bench.test.samples import Folders
+from bench.test.samples import Folders, planned
 from testbed.common import Unavailable
 
-SAID = """lock clh
+SAID = """verdict FAIL two holders were seen
+lock clh
 acquisitions_per_second 1000
-verdict FAIL two holders were seen
 place 0x401000 lock misses 7 same_socket 7 other_socket 0 memory 0
 """
 LONG = 600			# seconds that nobody waits for
-
-
-def planned(count, cpus=2):
-    return [PlannedRun(f"run-{number}", "clh", number, {"cpus": cpus},
-                       {"lock": "clh", "cpus": cpus}, 0.01) for number in range(count)]
-
-
-class Results(unittest.TestCase):
-
-    def test_the_verdict_is_last_and_places_are_left_out(self):
-        text = simulated.result_of(SAID)
-        self.assertEqual(text, "".join(SAID.splitlines(True)[:3]))
-        moved = "verdict PASS\nlock clh\n"
-        self.assertEqual(simulated.result_of(moved), "lock clh\nverdict PASS\n")
 
 
 class Processes(Folders, unittest.TestCase):
@@ -92,14 +78,12 @@ class Processes(Folders, unittest.TestCase):
         self.assertIn("no verdict: the simulation refused", runs[0].record().verdict)
         self.assertEqual(runs[0].record().result, {})
 
-    def test_a_crash_takes_one_run_with_it(self):
+    def test_a_crash_takes_one_run_with_it_and_many_are_told_in_few_words(self):
         runs, problems = self.make("[ $1 = run-1 ] && kill -SEGV $$; echo verdict PASS")
         self.assertEqual([run.verdict for run in runs if not run.lost], ["PASS"] * 3)
         self.assertIn("ended with status -11", runs[1].lost)
         self.assertEqual(len(problems), 1)
         self.assertEqual(self.progress.ended, 4)
-
-    def test_many_problems_are_told_in_few_words(self):
         _, problems = self.make("exit 3", count=7)
         self.assertEqual(len(problems), simulated.MOST_PROBLEMS + 1)
         self.assertEqual(problems[-1], "and 4 more like these")
@@ -131,6 +115,10 @@ class Processes(Folders, unittest.TestCase):
         self.assertEqual([run.settled for run in runs], [True, False, False])
         for path in started:
             self.assertFalse(Path(f"/proc/{path.read_text().strip()}").exists())
+
+    def test_the_verdict_of_a_result_is_last_and_places_are_left_out(self):
+        self.assertEqual(simulated.result_of(SAID), "".join(SAID.splitlines(True)[1:3] +
+                                                            SAID.splitlines(True)[:1]))
 
     def test_a_process_is_not_started_after_the_end(self):
         with simulated.Processes(1) as processes:

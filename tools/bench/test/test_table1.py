@@ -53,57 +53,42 @@ CELLS = (
 )
 
 
-class Arithmetic(unittest.TestCase):
+class Table(unittest.TestCase):
     def test_times_are_medians_and_ratios_are_round_by_round_or_of_the_least(self):
         for times, head, cell in CELLS:
             with self.subTest(head=head, times=times):
                 found = rows_of(result("table1", [run(*time) for time in times]), None, {})
                 self.assertEqual(found["clh"][head], cell)
 
-
-class Merging(unittest.TestCase):
     def test_three_sources_come_together_by_lock(self):
         time = result("table1", [run("raw_spinlock", 0, 30), run("clh_nb", 0, 50)])
         instructions = result("table1-instructions", [run("clh_nb", 0, 120, loop_ns=90)])
-        rows = rows_of(time, instructions, {"clh_nb": COUNTED, "mcs": COUNTED})
-        self.assertEqual(list(rows), ["raw_spinlock", "clh_nb", "mcs"])
-        ours = rows["clh_nb"]
-        self.assertEqual([ours[head] for head in ("ns", "instructions", "atomic", "reads",
-                                                  "writes")],
-                         ["30.0", "30.0", "2", "9.5", "5"])
-        kernels = rows["raw_spinlock"]
-        self.assertEqual([kernels[head] for head in ("instructions", "atomic", "reads")],
-                         ["-", "-", "-"])
-
-    def test_print_stands_beside_the_printed_locks_only(self):
-        rows = rows_of(result("table1", [run("clh", 0, 50), run("clh_nb", 0, 50)]), None, {})
+        rows = rows_of(time, instructions, {"clh_nb": COUNTED, "clh": COUNTED})
+        self.assertEqual(list(rows), ["raw_spinlock", "clh_nb", "clh"])
+        for lock, cells in (("clh_nb", ["30.0", "30.0", "2", "9.5", "5"]),
+                            ("raw_spinlock", ["10.0", "-", "-", "-", "-"])):
+            self.assertEqual([rows[lock][head] for head in (
+                "ns", "instructions", "atomic", "reads", "writes")], cells)
+        # Print stands beside the printed locks only.
         self.assertEqual(list(rows["clh"].values())[-3:], ["35", "1.84", "1/3/4"])
         self.assertEqual(list(rows["clh_nb"].values())[-3:], ["-", "-", "-"])
-
-    def test_every_row_has_every_cell(self):
         for line in table1.lines(None, None, {lock: COUNTED for lock in table1.PRINTED}):
             self.assertEqual(len(line.cells()), len(table1.HEADINGS))
 
-
-class Notes(unittest.TestCase):
-    def test_locks_of_one_kernel_only_are_named(self):
-        time = result("table1", [run("clh", 0, 50), run("rqspinlock", 0, 50)])
-        instructions = result("table1-instructions", [run("clh", 0, 120)])
-        said = " ".join(table1.notes(time, instructions, {}))
-        self.assertIn("That kernel has no rqspinlock.", said)
-        said = " ".join(table1.notes(None, instructions, {}))
-        self.assertNotIn("That kernel has no", said)
-
-    def test_loop_is_named_or_said_to_be_missing(self):
-        time = result("table1", [run("clh", 0, 50), run("clh", 1, 50, loop_ns=22)])
-        self.assertIn("21.0 ns (20.0 to 22.0)", " ".join(table1.notes(time, None, {})))
-        time = result("table1", [run("clh", 0, 50, loop_ns=None)])
-        self.assertIn("was not measured", " ".join(table1.notes(time, None, {})))
-
-    def test_uneven_locks_are_named(self):
-        uneven = {**COUNTED, "max": {"reads": 10}}
-        said = " ".join(table1.notes(None, None, {"clh_nb": COUNTED, "swap_nb": uneven}))
-        self.assertIn("Of swap_nb not every pair", said)
+    def test_what_is_missing_or_uneven_is_noted(self):
+        absent, instructions = "That kernel has no", [run("clh", 0, 120)]
+        for time, other, counts, note, there in (
+                ([run("clh", 0, 50), run("rqspinlock", 0, 50)], instructions, {},
+                 f"{absent} rqspinlock.", True),
+                (None, instructions, {}, absent, False),
+                ([run("clh", 0, 50), run("clh", 1, 50, loop_ns=22)], None, {},
+                 "21.0 ns (20.0 to 22.0)", True),
+                ([run("clh", 0, 50, loop_ns=None)], None, {}, "was not measured", True),
+                (None, None, {"clh_nb": COUNTED, "swap_nb": {**COUNTED, "max": {"reads": 10}}},
+                 "Of swap_nb not every pair", True)):
+            said = table1.notes(time and result("table1", time),
+                                other and result("table1-instructions", other), counts)
+            self.assertEqual(note in " ".join(said), there, note)
 
 
 class Files(Folders, unittest.TestCase):
@@ -112,10 +97,8 @@ class Files(Folders, unittest.TestCase):
         self.path = self.folder
         results.write_new(self.path / results.MACHINE, results.as_json(MACHINE))
 
-    def test_folder_without_the_scenarios_has_no_rows(self):
+    def test_folder_is_read_with_and_without_scenarios_and_counts(self):
         self.assertEqual(table1.table(self.path)[1:], ([], []))
-
-    def test_folder_is_read_with_and_without_counts(self):
         result_folder.write_scenario(self.path, result("table1", [run("clh", 0, 50)]))
         headings, rows, notes = table1.table(self.path)
         self.assertEqual((headings, len(rows)), (table1.HEADINGS, 1))
@@ -134,25 +117,15 @@ class Files(Folders, unittest.TestCase):
         counts = table1.counts_in(results.open_folder(self.path))
         self.assertEqual(set(table1.PRINTED) - set(counts), set())
         for lock in ("clh_nb_paper", "mcs_nb_paper", "mcs_try"):
-            with self.subTest(lock=lock):
-                self.assertEqual(tuple(counts[lock][name] for name in
-                                       ("atomics", "reads", "writes")),
-                                 table1.PRINTED[lock][1:])
-
-    def test_counts_that_cannot_be_written_are_trouble(self):
+            self.assertEqual(tuple(counts[lock][name] for name in ("atomics", "reads", "writes")),
+                             table1.PRINTED[lock][1:], lock)
         with self.assertRaises(Trouble):
             table1.measure_counts(self.path / "nowhere")
 
-
-class Scenarios(unittest.TestCase):
-    def test_both_are_of_one_thread_on_one_cpu_without_work(self):
-        for name in (table1.TIME, table1.INSTRUCTIONS):
-            with self.subTest(scenario=name):
-                plan = scenario_file.read(scenario_file.SCENARIOS / f"{name}.ini")
-                self.assertEqual(plan.points(cores=4), [{"cpus": 1}])
-                for parameter in ("cs_ns", "ncs_ns", "sample_every"):
-                    self.assertEqual(plan.load[parameter], 0)
-                self.assertIn(plan.testbed, TESTBEDS)
-
-    def test_counting_bed_has_one_cpu(self):
+    def test_both_scenarios_are_of_one_thread_on_one_cpu_without_work(self):
         self.assertEqual(TESTBEDS["icount"].most_cpus, 1)
+        for name in (table1.TIME, table1.INSTRUCTIONS):
+            plan = scenario_file.read(scenario_file.SCENARIOS / f"{name}.ini")
+            self.assertEqual(plan.points(cores=4), [{"cpus": 1}])
+            self.assertEqual([plan.load[parameter] for parameter in (
+                "cs_ns", "ncs_ns", "sample_every")], [0, 0, 0])
