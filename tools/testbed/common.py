@@ -22,7 +22,7 @@ BUILD = PROJECT / "build"
 INSTALLED = not (PROJECT / "dkms.conf").exists()
 
 SHARED_MEMORY = "/dev/shm"	# where user-mode Linux keeps its memory, if it can choose
-MOST_CPUS = 64			# NR_CPUS of guest.config and kunit.config
+MOST_CPUS = 64			# NR_CPUS of guest.config
 SEAL = ".sealed"		# in every complete cache entry
 PROGRESS_SECONDS = 10		# between two lines of a long step
 

@@ -389,12 +389,13 @@ def early_deaths(since):
 
 
 def run_guest(machine, command, log=None, quiet=False, starts=MOST_STARTS,
-              deaths=EARLY_DEATHS, **options):
+              deaths=EARLY_DEATHS, guilty=None, **options):
     """Boot, run a shell command, and report.
 
     log: a file for the kernel log.
     starts: how often it may die before its first program; the last time is reported.
     deaths: the folder for the kernel logs of all but the last.
+    guilty: a pattern; a death whose kernel log has it is no early one.
     options: for start_guest().
     """
     path = log_file(log, machine.kernel.name)
@@ -402,6 +403,7 @@ def run_guest(machine, command, log=None, quiet=False, starts=MOST_STARTS,
     while True:
         outcome = start_guest(machine, command, path, **options)
         outcome.early_deaths = died
+        outcome.died_early &= not (guilty and guilty.search(outcome.log))
         if not outcome.died_early or len(died) + 1 >= starts:
             break
         died.append(keep_early_death(path, machine.kernel.name, deaths))

@@ -5,6 +5,7 @@ import argparse
 import shutil
 
 from testbed.common import cache_root, say, setup
+from testbed.kernel_copy import built_copy
 from testbed.kernels import user_mode_kernel
 from testbed.source import get_source
 
@@ -22,9 +23,9 @@ def guest(_options):
 
 
 def kunit(options):
-    from testbed.kunit import run_suites
+    from testbed.kunit import MULTIPROCESSOR, run_built_in
     setup("--packages", "run")
-    result = run_suites(options.filter)
+    result = run_built_in(built_copy(MULTIPROCESSOR), options.filter)
     for case in result.cases:
         print(f"{case.status} {case.name}")
     for problem in result.problems:

@@ -22,8 +22,9 @@ SETTING = re.compile(r"(?:# )?(CONFIG_\w+)[ =]")
 class Recipe:
     """How a kernel is built from source.
 
-    The configuration is allnoconfig with the settings in tools/testbed/config/NAME.config, of
-    all the names; each must come through. Of two for the same the later counts.
+    The configuration is allnoconfig with the settings in tools/testbed/config/NAME.config, or in
+    the file of the project that has the name, of all the names; each must come through. Of two
+    for the same the later counts.
     """
 
     def __init__(self, folder, arch, image, *configs, tools="", compiler="gcc",
@@ -31,7 +32,8 @@ class Recipe:
         self.folder = folder		# below the cache
         self.arch = arch		# in the kernel's own terms
         self.image = image		# in the folder of the build
-        self.configs = [PROJECT / "tools/testbed/config" / f"{name}.config" for name in configs]
+        self.configs = [PROJECT / (name if "/" in name else f"tools/testbed/config/{name}.config")
+                        for name in configs]
         self.compiler = (tools, compiler)	# prefix of a cross compiler's tools; a program
         self.words = words		# what it is always booted with
 

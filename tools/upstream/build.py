@@ -8,16 +8,12 @@ the cache, with the objects, and built incrementally.
 import contextlib
 import re
 import shutil
-import sys
 
 from testbed.common import (BUILD, Trouble, cache_root, compiled_files, compiler_environment,
-                            compiler_identity, cores, digest, locked, memory_environment,
-                            run_logged, say, tail)
-from testbed.guest import run_guest, UserModeMachine, user_mode_environment
+                            compiler_identity, cores, digest, locked, run_logged, say)
+from testbed.guest import run_guest, UserModeMachine
 from testbed.kernel_copy import make_shadow
 from testbed.kernels import Kernel, Recipe, configure, errors_in, require_um_host
-from testbed.kunit import (BUILD_TIMEOUT, KUNIT_FOLDER, KUNIT_MEMORY, MULTIPROCESSOR,
-                           RUN_TIMEOUT, judge_log)
 from locktorture.runs import FORMS, Torture
 from upstream.layout import CODE
 from upstream.patches import applied
@@ -28,6 +24,7 @@ SUITES = ("nbq_deadline", "nbq_pool", "nbq_sockets", "nbq_spin", "nbq_spin_bare"
           "nbq_operations", "nbq_deadlocks")
 TORTURE = tuple(f"nbq_spin{form}" for form in FORMS)
 MODULES = ("torture.ko", "locktorture.ko")
+BUILD_TIMEOUT = 7200		# only ends what hangs
 TORTURE_TIMEOUT = 1200
 WARNING = re.compile(r"\b(?:warning|error):|WARNING:")
 
@@ -76,10 +73,7 @@ class Build:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
         make_shadow(self.series.source.path, self.tree,
-                    {**{name: changed / name for name in texts}, KUNIT_FOLDER: changed})
-        # kunit.py looks for the tree from where it really lies: a copy.
-        (self.tree / KUNIT_FOLDER).unlink()
-        shutil.copytree(self.series.source.path / KUNIT_FOLDER, self.tree / KUNIT_FOLDER)
+                    {name: changed / name for name in texts})
         configure(SeriesRecipe(texts), self.make, self.obj, self.log)
 
     def to_build(self):
@@ -122,27 +116,6 @@ class Build:
                         WITHOUT_LOCKS.options, digest(version))
         kernel.source = self.tree
         return kernel
-
-    def run_suites(self):
-        """Boot the kernel under kunit.py. Returns a testbed.kunit.Result."""
-        report, test_log = self.obj / "result.json", self.obj / "test.log"
-        log = BUILD / "log/series-kunit.log"
-        for old in (report, test_log, log):
-            old.unlink(missing_ok=True)
-        status = run_logged(
-            [sys.executable, self.tree / KUNIT_FOLDER / "kunit.py", "exec", "--arch=um",
-             f"--build_dir={self.obj}", f"--timeout={RUN_TIMEOUT}",
-             *MULTIPROCESSOR.arguments(None), "--kernel_args=kunit.autorun=1",
-             f"--json={report}", "nbq_*"],
-            log, "KUnit of the series", cwd=self.folder, check=False, timeout=BUILD_TIMEOUT,
-            env={**user_mode_environment(), **memory_environment(KUNIT_MEMORY),
-                 "PYTHONDONTWRITEBYTECODE": "1"})
-        if not test_log.exists():
-            raise Trouble(f"kunit.py started no kernel (status {status}); log: {log}\n"
-                          f"{tail(log)}")
-        kept = log.with_name("series-kunit-kernel.log")
-        kept.write_text(test_log.read_text(errors="replace"))
-        return judge_log(status, report, kept.read_text(), kept, log, suites=SUITES)
 
     def torture(self, kernel, seconds, cpus):
         """locktorture with each of the operations, in one guest. Returns (runs, Outcome)."""

@@ -224,7 +224,7 @@ class Suites(Part):
     def read(self, outcome, kernel):
         super().read(outcome, kernel)
         log = BUILD / "log" / "whole-kernel-kunit.log"
-        parse_report(kernel, outcome.log.partition(BEGIN)[0], log)
+        parse_report(outcome.log.partition(BEGIN)[0], log)
         self.cases, _ = read_report(log.with_suffix(".json"))
 
     @property
