@@ -17,7 +17,7 @@ from testbed.guards import guard_claims
 from testbed.interface import differences
 from testbed.mmiowb import mmiowb_claims
 from testbed.modules import build_modules, checked_build
-from testbed.sparse import new_sparse
+from testbed.programs import new_sparse
 from testbed.versions import disagreements
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/tutorial",

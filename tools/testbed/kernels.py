@@ -6,7 +6,7 @@ import platform
 import re
 import shutil
 
-from testbed.common import (PROJECT, Trouble, Unavailable, cache_root, cached,
+from testbed.common import (PROJECT, Trouble, Unavailable, cache_folder, cached,
                             compiled_files, compiler_environment,
                             compiler_for_make, compiler_identity, cores, digest,
                             is_sealed, run_logged, say)
@@ -129,7 +129,7 @@ def built_kernel(recipe):
     source = get_source()
     key = digest(source.version, source.identity, recipe.settings, compiler,
                  recipe.options)
-    folder = cache_root() / recipe.folder / f"{source.version}-{key}"
+    folder = cache_folder(recipe.folder) / f"{source.version}-{key}"
 
     def build(build_dir):
         announce(recipe, source)
@@ -239,7 +239,7 @@ def best_image(series, flavours, names):
 
 
 def debian_folder(series):
-    return cache_root() / "debian" / series
+    return cache_folder("debian") / series
 
 
 def cached_debian_kernel(series, flavours):

@@ -9,7 +9,7 @@ import contextlib
 import re
 import shutil
 
-from testbed.common import (BUILD, Trouble, cache_root, compiled_files, compiler_environment,
+from testbed.common import (BUILD, Trouble, cache_folder, compiled_files, compiler_environment,
                             compiler_identity, cores, digest, locked, run_logged, say)
 from testbed.guest import run_guest, UserModeMachine
 from testbed.kernel_copy import make_shadow
@@ -39,7 +39,7 @@ class Build:
         source = series.source
         key = digest(source.version, source.identity, WITHOUT_LOCKS.settings,
                      compiler_identity(), WITHOUT_LOCKS.options)
-        self.folder = cache_root() / "series" / f"{source.version}-{key}"
+        self.folder = cache_folder("series") / f"{source.version}-{key}"
         self.tree = self.folder / "tree"
         self.obj = self.folder / "obj"
         self.log = BUILD / "log/series.log"
