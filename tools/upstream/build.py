@@ -11,9 +11,10 @@ import shutil
 
 from testbed.common import (BUILD, Trouble, cache_folder, compiled_files, compiler_environment,
                             compiler_identity, cores, digest, locked, run_logged, say)
-from testbed.guest import run_guest, UserModeMachine
+from testbed.guest import UserModeMachine
 from testbed.kernel_copy import make_shadow
 from testbed.kernels import Kernel, Recipe, configure, errors_in, require_um_host
+from testbed.parts import run_parts
 from locktorture.runs import FORMS, Torture
 from upstream.layout import CODE
 from upstream.patches import applied
@@ -123,12 +124,8 @@ class Build:
                  for name in MODULES}
         runs = [SeriesTorture(name, seconds, **nested) for name in TORTURE
                 for nested in ({}, {"nested_locks": 8}) if not nested or "_timed" in name]
-        script = "".join(run.command_of(number) for number, run in enumerate(runs))
-        outcome = run_guest(UserModeMachine(kernel), script, quiet=True, cpus=cpus,
-                            timeout=TORTURE_TIMEOUT,
+        outcome = run_parts(UserModeMachine(kernel), runs, cpus=cpus, timeout=TORTURE_TIMEOUT,
                             modules={"files": files, "load": [MODULES[0]]})
-        for number, run in enumerate(runs):
-            run.take(outcome.log, number)
         return runs, outcome
 
 
@@ -147,16 +144,4 @@ class SeriesRecipe:
 class SeriesTorture(Torture):
     """A run of the kernel's own locktorture module."""
 
-    @property
-    def command(self):
-        return super().command.replace("nbq_locktorture", "locktorture")
-
-    def command_of(self, number):
-        return (f"echo 'nbqlock-torture: begin {number}' >/dev/kmsg\n{self.command}"
-                f"echo 'nbqlock-torture: end {number}' >/dev/kmsg\n")
-
-    def take(self, log, number):
-        """Its part of the kernel log."""
-        part = re.search(rf"nbqlock-torture: begin {number}$(.*?)nbqlock-torture: end {number}$",
-                         log, re.MULTILINE | re.DOTALL)
-        self.log = part[1] if part else ""
+    module = "locktorture"
