@@ -4,7 +4,7 @@
 from ci.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, guest_modules,
                        guest_report, machine)
 from ci.kernel_table import runs_on
-from testbed.disturbed import lacks
+from testbed.disturbed import needs
 from testbed.guest import run_guest
 from testbed.shapes import PLAIN
 from testbed.driver import OURS, Run
@@ -58,13 +58,11 @@ def needed_besides(run):
     return {}
 
 
-def unmeasurable(run):
-    """Why there is not yet all that is to be measured in a run, or nothing."""
-    missing = lacks(run, NEEDED[run.name])
-    if missing or run.verdict != "PASS":
-        return missing
-    missing = ", ".join(what for what, holds in needed_besides(run).items() if not holds)
-    return missing and Unseen(f"not: {missing}")
+def is_measurable(run):
+    """That there is all that is to be measured."""
+    missing = needs(*NEEDED[run.name])(run) or ", ".join(
+        what for what, holds in needed_besides(run).items() if not holds)
+    return missing and Unseen(missing)
 
 
 def make(runs):
@@ -277,12 +275,14 @@ def measures():
     crowd, lone = suspended_run(4), suspended_run(1)
     queued = [queued_run(threads) for threads in (4, 2, 1)]
     runs = (full, alone, blind, paused, crowd, lone, *queued)
-    outcomes = until_seen(runs, make, unmeasurable)
+    for run in runs:
+        run.judge = is_measurable
+    outcomes = until_seen(runs, make)
     report = "\n".join(map(guest_report, outcomes))
     unborn = Tables(outcomes[0].output, Run("unborn"))
     yield Case("measures: without a run, the files say so", all(
         unborn.lines.get(name) == ["no run yet"] for name in TABLES), report)
-    complaints = [f"{run.name}: {unmeasurable(run)}" for run in runs if unmeasurable(run)]
+    complaints = [f"{run.name}: {run.complaint}" for run in runs if run.complaint]
     yield Case("measures: the runs pass, and have what is to be measured", not complaints,
                "\n".join([*complaints, report]))
     if complaints:
