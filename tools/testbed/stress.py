@@ -5,7 +5,7 @@ from pathlib import Path
 import re
 
 from testbed.common import Trouble, say
-from testbed.driver import listed
+from testbed.driver import listed, value_of
 from testbed.guest import run_guest
 
 # stress_run() for a guest's shell, as /root/stress.sh.
@@ -110,9 +110,10 @@ class Tables:
         self.lines = {name: text.splitlines() for name, text in texts.items()}
 
     def table(self, name):
-        """The rows of a file, each a {column: text}."""
+        """The rows of a file, each a {column: number, or text}."""
         head, *rows = self.lines.get(name) or [""]
-        return [dict(zip(head.split(), row.split())) for row in rows]
+        return [{column: value_of(column, text) for column, text in
+                 zip(head.split(), row.split())} for row in rows]
 
     def rows(self, name):
         """Those of the contenders, or of a histogram."""
@@ -121,4 +122,4 @@ class Tables:
         return [row for row in self.table("histograms") if row["histogram"] == name]
 
     def total(self, name, column="count"):
-        return sum(int(row[column]) for row in self.rows(name))
+        return sum(row[column] for row in self.rows(name))
