@@ -10,7 +10,7 @@ from typing import Callable, NamedTuple, Optional
 
 from bench.guests import GuestsPlace, Listener, complaints, lose_current, show_log
 from bench.testbeds import KERNELS, KERNELS_X86_64
-from testbed.common import (PROJECT, Unavailable, cache_root, cached, compiler_identity, digest,
+from testbed.common import (PROJECT, Unavailable, cache_folder, cached, compiler_identity, digest,
                             output_of, run_logged)
 from testbed.guest import HUNG, QemuMachine, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
@@ -90,7 +90,7 @@ def built(sources):
     """A program, built statically for this machine: its path."""
     name = sources[0].stem
     headers = sorted(sources[0].parent.glob("*.h"))
-    folder = cache_root() / name / digest(*(path.read_bytes() for path in (*sources, *headers)),
+    folder = cache_folder(name) / digest(*(path.read_bytes() for path in (*sources, *headers)),
                                           compiler_identity())
 
     def build(place):

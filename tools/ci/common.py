@@ -12,6 +12,7 @@ from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, UserModeMachine, log_excer
                            run_guest)
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
+from testbed.stress import stress_until_seen
 from rqspinlock.seat import kernels as rqspinlock_kernels
 
 
@@ -113,9 +114,20 @@ def unload_case(name, outcomes):
                 "\n".join(map(guest_report, outcomes)))
 
 
-def run_case(name, run, complaint):
+def run_case(name, run):
     """The case of a run: that there is no complaint about it."""
-    return Case(name, not complaint, f"{complaint}\n{run.text}")
+    return Case(f"{name}: {run.name}", not run.complaint, f"{run.complaint}\n{run.text}")
+
+
+def made_cases(name, machine, runs, cpus, modules, **options):
+    """Make runs in guests, until they have shown what they should: a case for each.
+
+    options: for run_stress(). Returns the Outcomes.
+    """
+    outcomes = stress_until_seen(machine, runs, cpus, modules, **options)
+    for run in runs:
+        yield run_case(name, run)
+    return outcomes
 
 
 def claim_cases(name, claims):

@@ -4,19 +4,18 @@
 import re
 
 from ci.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS_FOLDER, UNLOAD,
-                       Case, claim_cases, clean_guest, guest_report, run_case, stock_kernel,
-                       unload_case)
+                       Case, claim_cases, clean_guest, guest_report, made_cases, run_case,
+                       stock_kernel, unload_case)
 from ci.kernel_table import runs_on
-from ci.survival import COMPARATORS, MIXED, alike, disturbed_plan, stress_plan, told_plan
-from testbed.disturbed import (ALL_INTERRUPTS, above_own_cpu, in_contexts, interrupted, lacks,
-                               left_behind, legitimate, reclaims)
+from ci.survival import COMPARATORS, MIXED, alike, survives
+from testbed.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
+                               interrupted, left_behind, legitimate, needs)
 from testbed.guest import QemuMachine, TwoSockets
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME
 from testbed.shapes import stock_runs
 from testbed.driver import OURS, Run, grows, listed
-from testbed.stress import (Unseen, problem_with, read_runs, reloaded, run_stress,
-                            stress_until_seen, until_seen)
+from testbed.stress import Unseen, read_runs, reloaded, run_stress, until_seen
 from testbed.tracing import cost_claims, traced_claims
 
 LIST_LOCKS = f"""
@@ -25,10 +24,18 @@ cat {STRESS_FOLDER}/locks
 echo @listed
 """
 
+
+def has_grown(run):
+    """That a pool has grown, under a lock that has use for that."""
+    if grows(run.settings["lock"]):
+        return not run.counted and Unseen("no pool has grown")
+    return run.counted and "a pool has grown without need"
+
+
 # It came with Linux 6.15.
 NEW_LOCKS = ("rqspinlock",)
-# Of ours. (name, ms)
-STOCK_RUNS = (("usual", 1500), ("small", 1000))
+# Of ours. (name, ms, judge)
+STOCK_RUNS = (("usual", 1500, needs("acquisitions")), ("small", 1000, has_grown))
 STOCK_LOCKS = tuple(lock for lock in (*OURS, *COMPARATORS) if lock not in NEW_LOCKS)
 # Those in which abandoned nodes are left to others.
 QUEUES_TO_ABANDON = (*OURS, "clh_try", "mcs_try", "clh_nb_paper", "mcs_nb_paper")
@@ -39,7 +46,7 @@ BRIEF_RUNS = ((alike(1000), 250, STOCK_LOCKS), (MIXED, 200, QUEUES_TO_ABANDON))
 def brief_runs(new_locks):
     for (how, settings), duration, locks in BRIEF_RUNS:
         for lock in (*locks, *(new_locks if locks is STOCK_LOCKS else ())):
-            yield Run(f"{lock}-patience-{how}", lock=lock, threads=2, cpus="0-1",
+            yield Run(f"{lock}-patience-{how}", survives(2), lock=lock, threads=2, cpus="0-1",
                       **settings, cs_ns=2000, ncs_ns=200, duration_ms=duration)
 
 
@@ -60,12 +67,6 @@ def run_small(machine, runs, modules):
                        after=UNLOAD)
 
 
-def lacks_growth(run):
-    if grows(run.settings["lock"]):
-        return problem_with(run, lambda run: not run.counted and Unseen("no pool has grown"))
-    return problem_with(run, lambda run: run.counted and "a pool has grown without need")
-
-
 def locks_in(output):
     """The lock types that LIST_LOCKS has printed."""
     found = re.search(r"^@locks\n(.*)^@listed$", output, re.MULTILINE | re.DOTALL)
@@ -78,39 +79,31 @@ def debian(kernel, above=ALL_INTERRUPTS, new_locks=()):
     above: what interrupts a holder; new_locks: those which the driver has there besides.
     """
     modules = loaded(kernel)
-    usual, small = ([Run(f"{lock}-{name}", lock=lock, threads=2, cpus="0-1",
+    usual, small = ([Run(f"{lock}-{name}", judge, lock=lock, threads=2, cpus="0-1",
                          patience_ns=10000, cs_ns=500, ncs_ns=500, duration_ms=duration)
-                     for lock in OURS] for name, duration in STOCK_RUNS)
-    # Last, since settings stay.
-    brief = [*brief_runs(new_locks), *stock_runs(OURS)]
-    nested = [interrupted(lock, 2, 200000, 300, ALL_INTERRUPTS) for lock in OURS]
-    own = [legitimate(lock, 2, 200000, 400, ALL_INTERRUPTS, "own") for lock in OURS]
-    alone = [above_own_cpu(lock, ALL_INTERRUPTS, 400) for lock in OURS]
+                     for lock in OURS] for name, duration, judge in STOCK_RUNS)
+    # Last but for interrupts, since settings stay.
+    runs = [*usual, *brief_runs(new_locks), *stock_runs(OURS, survives(2)),
+            *(interrupted(lock, 2, 200000, 300, ALL_INTERRUPTS) for lock in OURS),
+            *(legitimate(lock, 2, 200000, 400, ALL_INTERRUPTS, "own",
+                         in_contexts(ALL_INTERRUPTS)) for lock in OURS),
+            *(above_own_cpu(lock, ALL_INTERRUPTS, 400, at_once(above)) for lock in OURS)]
     unmaskable = interrupted(OURS[0], 2, 200000, 100, ALL_INTERRUPTS, nesting="masked")
     unmaskable.name = "unmaskable"
-    plans = [*(disturbed_plan(run, ["acquisitions"]) for run in usual),
-             *(stress_plan(2, run, False) for run in brief),
-             *(disturbed_plan(run, in_contexts(ALL_INTERRUPTS)) for run in nested + own),
-             *(told_plan(run, above) for run in alone)]
     machine = QemuMachine(kernel)
-    outcomes = stress_until_seen(machine, plans, 2, modules, after=
-                                 f"{LIST_LOCKS}{unmaskable.command}\n{UNLOAD}")
-    read_runs(outcomes[0].output, [unmaskable])
-    small_outcomes = until_seen(small, lambda runs: run_small(machine, runs, modules),
-                                lacks_growth)
     name = f"debian {kernel.version}"
+    outcomes = yield from made_cases(name, machine, runs, 2, modules, after=
+                                     f"{LIST_LOCKS}{unmaskable.command}\n{UNLOAD}")
+    read_runs(outcomes[0].output, [unmaskable])
     there = locks_in(outcomes[0].output)
     yield Case(f"{name}: every lock type of the driver is run",
                sorted(there) == sorted((*STOCK_LOCKS, *new_locks)), f"{there}, not "
                f"{STOCK_LOCKS} and {new_locks}")
-    for run, complaint in plans:
-        yield run_case(f"{name}: {run.name}", run, complaint(run))
     yield Case(f"{name}: NMIs cannot be masked, and are refused there",
                "(nesting: masked" in unmaskable.verdict, unmaskable.verdict)
+    small_outcomes = until_seen(small, lambda some: run_small(machine, some, modules))
     for run in small:
-        lock = run.settings["lock"]
-        yield run_case(f"{name}: pools of one node {'grow' if grows(lock) else 'stay so'} "
-                       f"under {lock}", run, lacks_growth(run))
+        yield run_case(f"{name}: pools of one node", run)
     outcomes += small_outcomes
     yield unload_case(name, outcomes)
     yield clean_guest(name, *outcomes)
@@ -167,33 +160,21 @@ echo "@online $online"
 """
 
 
-def has_nodes(run):
-    """What keeps a thread on a CPU that came from having acquired, with nodes there."""
-    if run.verdict == "PASS" and run.number("no_node"):
-        return "an attempt got no queue node"
-    return lacks(run, ["thread_min"])
-
-
 @runs_on(DEBIAN_6_12, "hotplug")
 def hotplug():
     """CPU hotplug: a CPU that comes online after the modules, goes offline, returns"""
     kernel = stock_kernel("6.12")
     # The CPU goes and comes before each run, but is new for the first one only.
-    runs = [Run(f"{lock}-{state}", lock=lock, threads=2, cpus="0-1", patience_ns=10000,
-                cs_ns=500, ncs_ns=500, duration_ms=1000)
-            for lock, state in ((OURS[0], "new"), *((lock, "again") for lock in OURS))]
-    during = [interrupted(lock, 2, 200000, 1000, ALL_INTERRUPTS, hotplug_ms=300,
-                          shuffle_ms=50) for lock in OURS]
-    left = [left_behind(lock, 2) for lock in OURS]
-    plans = [*((run, has_nodes) for run in runs),
-             *(disturbed_plan(run, in_contexts(ALL_INTERRUPTS, "hotplugs", "shuffles",
-                                               "thread_min")) for run in during),
-             *((run, reclaims) for run in left)]
-    outcomes = stress_until_seen(QemuMachine(kernel), plans, 2,
-                                 loaded(kernel), before=COME_AND_GO, append=["maxcpus=1"],
-                                 after=STOP_IN_HOTPLUG + UNLOAD + ONLINE)
-    for run, complaint in plans:
-        yield run_case(f"hotplug: {run.name}", run, complaint(run))
+    runs = [*(Run(f"{lock}-{state}", has_nodes, lock=lock, threads=2, cpus="0-1",
+                  patience_ns=10000, cs_ns=500, ncs_ns=500, duration_ms=1000)
+              for lock, state in ((OURS[0], "new"), *((lock, "again") for lock in OURS))),
+            *(interrupted(lock, 2, 200000, 1000, ALL_INTERRUPTS, in_contexts(
+                ALL_INTERRUPTS, "hotplugs", "shuffles", "thread_min"), hotplug_ms=300,
+                          shuffle_ms=50) for lock in OURS),
+            *(left_behind(lock, 2) for lock in OURS)]
+    outcomes = yield from made_cases(
+        "hotplug", QemuMachine(kernel), runs, 2, loaded(kernel), before=COME_AND_GO,
+        append=["maxcpus=1"], after=STOP_IN_HOTPLUG + UNLOAD + ONLINE)
     # One CPU was offline during the run, none after it.
     yield Case("hotplug: unloading during a run brings the CPU back", all(re.search(
         r"^@online 0\n.*@unloaded\n\n?@online 0-1$", outcome.output,
@@ -208,9 +189,12 @@ echo "@possible $(cat /sys/devices/system/cpu/possible)"
 """
 
 
-def lacks_turns(run):
-    return problem_with(run, lambda run: not run.counted and
-                        Unseen("no socket has passed its turn"))
+def has_turns(run):
+    return not run.counted and Unseen("no socket has passed its turn")
+
+
+def has_no_turns(run):
+    return run.counted and f"{run.counted} turns"
 
 
 @runs_on(DEBIAN_6_12, "sockets")
@@ -218,16 +202,16 @@ def sockets():
     """nbq_spin on two emulated sockets: the turn is passed"""
     machine = TwoSockets(stock_kernel("6.12"))
     modules = loaded(machine.kernel)
-    # Retries keep all of them in the queues; little patience, and enough.
-    runs = [Run(f"nbq_spin-patience-{patience}", lock="nbq_spin", threads=4, cpus="0-1,10-11",
-                patience_ns=patience, cs_ns=2000, ncs_ns=200, duration_ms=2000)
-            for patience in (5000000, 20000)]
-    first, other = runs
-    usual = Run("nbq_spin-one-queue", lock="nbq_spin", threads=4, cpus="0-1,10-11",
-                patience_ns=5000000, cs_ns=2000, ncs_ns=200, duration_ms=1000)
+    first, other, usual = (
+        Run(f"nbq_spin-{name}", judge, lock="nbq_spin", threads=4, cpus="0-1,10-11",
+            patience_ns=patience, cs_ns=2000, ncs_ns=200, duration_ms=ms)
+        # Retries keep all of them in the queues; little patience, and enough.
+        for name, judge, patience, ms in (("the-turn-is-passed", has_turns, 5000000, 2000),
+                                          ("little-patience", None, 20000, 2000),
+                                          ("one-queue-has-no-turns", has_no_turns, 5000000, 1000)))
     by_socket = reloaded("sockets=1")
     outcomes = until_seen([first], lambda runs: run_counted(
-        machine, runs, 20, modules, "turns_passed", before=by_socket, after=NODES), lacks_turns)
+        machine, runs, 20, modules, "turns_passed", before=by_socket, after=NODES))
     outcomes.append(run_stress(machine, [other], 20, modules, before=by_socket,
                                after=UNLOAD))
     outcomes.append(run_counted(machine, [usual], 20, modules, "turns_passed", after=UNLOAD))
@@ -236,10 +220,8 @@ def sockets():
     # More than four queues for each make of those that the machine has at boot.
     yield Case("sockets: the machine has more queues than at boot",
                "@possible 0-19\n" in outcomes[0].output, guest_report(outcomes[0]))
-    yield run_case(f"sockets: {first.name}: the turn is passed", first, lacks_turns(first))
-    yield run_case(f"sockets: {other.name}", other, problem_with(other, lambda run: None))
-    yield run_case("sockets: without the parameter there are no turns", usual,
-                   problem_with(usual, lambda run: run.counted and f"{run.counted} turns"))
+    for run in (first, other, usual):
+        yield run_case("sockets", run)
     yield clean_guest("sockets", *outcomes)
 
 

@@ -10,7 +10,6 @@ from ci.kernel_table import runs_on
 from testbed.common import BUILD
 from testbed.complaints import FIRST_PROCESS, WORDS, complaints, without_known
 from testbed.guest import DIED, HUNG, MOST_STARTS, UserModeMachine, run_guest
-from testbed.kunit import died_early
 
 # How reports begin, as the kernels say it that are served.
 REPORTS = """
@@ -236,26 +235,6 @@ def early_deaths():
                "panicked" in (outcome.problem or ""), report)
 
 
-PANIC = "[    0.11] Kernel panic - not syncing: Segfault with no mm\n"
-OUR_CALL = "[    0.11]  [<6082>] ? nbq_pool_create+0x5c/0x60\n"
-# What became of a kernel with the suites built in, and whether it is started anew.
-SUITES_LOGS = (
-    ("Linux version 7.2.12 (nbqlock@guest) (gcc (Debian 12.2.0-14) 12.2.0)\n"
-     "Kernel command line: kunit.filter_glob=nbq_pool\n" + PANIC, True),
-    (PANIC + OUR_CALL, False),
-    (PANIC + OUR_CALL.replace("nbq_pool_create", "do_one_initcall"), False),
-    ("KTAP version 1\n" + PANIC, False),
-    ("smp: Bringing up secondary CPUs ...\n", False),
-)
-
-
-def suites_deaths():
-    """The case that a kernel is started anew if it has died before the suites."""
-    wrong = [log for log, anew in SUITES_LOGS if died_early(log) != anew]
-    yield Case("guest: a kernel with the suites is started anew if it dies before them",
-               not wrong, "\n".join(wrong))
-
-
 @runs_on(USER_MODE, "guests")
 def guest():
     """the guest runner: exit statuses, hangs, panics, complaints of the kernel"""
@@ -277,7 +256,6 @@ def guest():
                outcome.status == 0 and len(outcome.complaints) == 1,
                guest_report(outcome))
     yield from early_deaths()
-    yield from suites_deaths()
     yield from layout_cases("guest", guest_kernel())
     yield from words_known()
     yield from known_report()

@@ -8,13 +8,13 @@ would do it. What a detector has seen is a complaint in the kernel's log.
 import re
 
 from ci.common import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, Case, clean_guest,
-                       layout_cases, run_case, unload_case)
+                       layout_cases, made_cases, unload_case)
 from ci.kernel_table import On, runs_on
-from ci.survival import disturbed_plan, stress_plan, stress_runs
+from ci.survival import stress_runs
 from ci.text import WARNINGS, strict_build, suites_of
 from testbed.annotations import lacks_contention
 from testbed.common import BUILD, Unavailable, disassembly, guest_cpus
-from testbed.disturbed import ALL_INTERRUPTS, INTERRUPTS, in_contexts, interrupted, moved
+from testbed.disturbed import ALL_INTERRUPTS, INTERRUPTS, interrupted, moved
 from testbed.guest import (LEAK_SCAN, ArmMachine, I386Machine, QemuMachine, RiscvMachine,
                            UserModeMachine, log_excerpt, run_guest)
 from testbed.guest_cli import loaded
@@ -23,7 +23,6 @@ from testbed.kunit import LOCK_TYPES, SUITES, run_suites_in_guest
 from testbed.races import foreign_races, without_foreign_races
 from testbed.shapes import stock_runs
 from testbed.driver import OURS, LockType
-from testbed.stress import stress_until_seen
 
 CPUS = max(2, guest_cpus())
 # Emulated or checked at each access, a guest is many times as slow on a busy machine:
@@ -69,16 +68,11 @@ def suite_cases(name, result, suites=SUITES):
 
 
 def contended(interrupts, interval_ns):
-    """(run, what is wrong with it) of all that is done to a lock of ours."""
-    # First, since settings stay.
-    for run, floor in stress_runs(CPUS, [LockType(f"{lock}: ours") for lock in OURS]):
-        yield stress_plan(CPUS, run, floor)
-    for run in stock_runs(OURS):
-        yield disturbed_plan(run, ["acquisitions"])
-    for lock in OURS:
-        yield disturbed_plan(interrupted(lock, CPUS, interval_ns, 400, interrupts),
-                             in_contexts(interrupts))
-    yield disturbed_plan(moved(CPUS), ["shuffles", "thread_min"])
+    """All that is done to a lock of ours; the first first, since settings stay."""
+    return [*stress_runs(CPUS, [LockType(f"{lock}: ours") for lock in OURS]),
+            *stock_runs(OURS),
+            *(interrupted(lock, CPUS, interval_ns, 400, interrupts) for lock in OURS),
+            moved(CPUS, "thread_min")]
 
 
 def stress_cases(name, machine, interrupts, interval_ns, after=UNLOAD, clean=None):
@@ -87,13 +81,11 @@ def stress_cases(name, machine, interrupts, interval_ns, after=UNLOAD, clean=Non
     clean: takes an outcome, and leaves what is to be judged. Returns the outcome of all
     runs, before some of them were made once more.
     """
-    plans = list(contended(interrupts, interval_ns))
-    outcomes = stress_until_seen(machine, plans, CPUS, loaded(machine.kernel), after=after,
-                                 quiet=True, timeout=TIMEOUT)
+    outcomes = yield from made_cases(
+        name, machine, contended(interrupts, interval_ns), CPUS, loaded(machine.kernel),
+        after=after, quiet=True, timeout=TIMEOUT)
     for outcome in outcomes if clean else []:
         clean(outcome)
-    for run, complaint in plans:
-        yield run_case(f"{name}: {run.name}", run, complaint(run))
     yield unload_case(name, outcomes)
     yield clean_guest(name, *outcomes)
     return outcomes[0]

@@ -4,7 +4,7 @@
 from ci.common import (STRESS_FOLDER, USER_MODE, Case, clean_guest, guest_modules,
                        guest_report, machine)
 from ci.kernel_table import runs_on
-from testbed.disturbed import lacks
+from testbed.disturbed import needs
 from testbed.guest import run_guest
 from testbed.shapes import PLAIN
 from testbed.driver import OURS, Run
@@ -30,41 +30,17 @@ SUSPENSION_NS = 20000000
 # measured how fast it is.
 BUSY_PER_SECOND = (1e9 / BUSY_CS_NS / 200, 1e9 / BUSY_CS_NS * 4)
 
-# What there must be to be measured in a run, at least once; if the host did not let it
-# happen, a longer run is made.
-NEEDED = {
-    "full": ("acquisitions", "failed_wait_samples", "overshoot_samples", "handoff_samples",
-             "skipped_max"),
-    "alone": ("acquisitions",),
-    "blind": ("acquisitions",),
-    "paused": ("acquisitions_softirq", "acquisitions_hardirq"),
-    "suspended-4": ("overshoot_samples", "own_overshoot_ns_max"),
-    "suspended-1": ("wait_samples", "suspensions"),
-    "queued-4": ("passed_samples",),
-    "queued-2": ("passed_max",),
-    "queued-1": ("passed_samples",)}
 
+def measured(name, figures, besides=None, **settings):
+    """A run in which there are these figures, and what is said besides: (what, whether it is).
 
-def needed_besides(run):
-    """More of that, as {what must be: whether it is}."""
-    if run.name == "suspended-4":
-        return {"some timeouts are not timed":
-                run.number("overshoot_samples") < run.number("timeouts")}
-    if run.name == "suspended-1":
-        return {"there are several suspensions": run.number("suspensions") > 1}
-    if run.name == "queued-4":
-        return {"some acquisitions have lost their CPU":
-                run.number("passed_samples") < run.number("acquisitions")}
-    return {}
+    If the host did not let it happen, a longer run is made.
+    """
+    def lacks(run):
+        what, holds = besides or ("", lambda run: True)
+        return needs(*figures)(run) or (not holds(run) and Unseen(f"not: {what}"))
 
-
-def unmeasurable(run):
-    """Why there is not yet all that is to be measured in a run, or nothing."""
-    missing = lacks(run, NEEDED[run.name])
-    if missing or run.verdict != "PASS":
-        return missing
-    missing = ", ".join(what for what, holds in needed_besides(run).items() if not holds)
-    return missing and Unseen(f"not: {missing}")
+    return Run(name, lacks, lock=OURS[0], cpus="0-3", **{**PLAIN, **settings})
 
 
 def make(runs):
@@ -80,23 +56,23 @@ def make(runs):
 
 def histogram_is_whole(rows):
     """Buckets in ascending order, none empty, none upside down."""
-    bounds = [int(row[side]) for row in rows for side in ("from", "to")]
-    return bounds == sorted(bounds) and all(int(row["count"]) for row in rows) and \
+    bounds = [row[side] for row in rows for side in ("from", "to")]
+    return bounds == sorted(bounds) and all(row["count"] for row in rows) and \
         all(one["to"] != two["from"] for one, two in zip(rows, rows[1:]))
 
 
 def percentiles_fit(run, file, rows):
     """Whether the result's percentiles of a histogram are in the file's buckets."""
     name = file if file in ("skipped", "passed") else f"{file}_ns"
-    total = sum(int(row["count"]) for row in rows)
+    total = sum(row["count"] for row in rows)
 
     def fits(percentile):
         seen = 0
         for row in rows:
-            seen += int(row["count"])
+            seen += row["count"]
             if 100 * seen >= total * percentile:
                 value = run.number(f"{name}_p{percentile}")
-                return int(row["from"]) <= value <= int(row["to"])
+                return row["from"] <= value <= row["to"]
         return False
     return fits(50) and fits(99)
 
@@ -107,8 +83,8 @@ def jain(shares):
 
 def mean_fits(run, name, rows):
     """Whether a mean, in thousandths, can be that of a histogram."""
-    count = sum(int(row["count"]) for row in rows)
-    least, most = (sum(int(row[side]) * int(row["count"]) for row in rows) * 1000 // count
+    count = sum(row["count"] for row in rows)
+    least, most = (sum(row[side] * row["count"] for row in rows) * 1000 // count
                    for side in ("from", "to"))
     return least <= run.number(f"{name}_mean_permille") <= most
 
@@ -139,15 +115,15 @@ def contended_measures(run):
     yield ("each attempt is counted, some have skipped abandoned nodes",
            adds_up("skipped", "skipped_samples") and
            tables.total("skipped") == run.number("attempts") - run.number("no_node")
-           and any(int(row["from"]) for row in tables.rows("skipped")))
+           and any(row["from"] for row in tables.rows("skipped")))
     yield "the threads add up to the result", all(
         tables.total("contenders", name) == run.number(name)
         for name in ("attempts", "acquisitions", "timeouts", "no_node", "deadlocks"))
-    shares = [int(row["acquisitions"]) for row in threads]
+    shares = [row["acquisitions"] for row in threads]
     yield ("fewest, most and the longest gap are among the threads",
            len(shares) == run.number("threads") and min(shares) == run.number("thread_min")
            and max(shares) == run.number("thread_max")
-           and max(int(row["longest_gap_ns"]) for row in threads) ==
+           and max(row["longest_gap_ns"] for row in threads) ==
            run.number("longest_gap_ns"))
     yield ("fairness is that of the threads", sum(shares) and
            abs(run.number("jain_permille") - 1000 * jain(shares)) <= 1)
@@ -156,21 +132,13 @@ def contended_measures(run):
 def threads_only(run, contenders):
     """Whether what is said of threads leaves out the contenders in interrupts."""
     threads = [row for row in contenders if row["context"] == "task"]
-    shares = [int(row["acquisitions"]) for row in threads]
+    shares = [row["acquisitions"] for row in threads]
     return len(threads) == run.number("threads") and \
         (min(shares), max(shares)) == (run.number("thread_min"), run.number("thread_max")) \
-        and run.number("longest_gap_ns") == max(int(row["longest_gap_ns"])
+        and run.number("longest_gap_ns") == max(row["longest_gap_ns"]
                                                 for row in threads) \
-        and sum(int(row["acquisitions"]) for row in contenders) == \
+        and sum(row["acquisitions"] for row in contenders) == \
         run.number("acquisitions") > sum(shares)
-
-
-def suspended_run(threads):
-    """A run in which threads stand still now and then, in the middle of an attempt."""
-    shape = {**PLAIN, "patience_ns": 1000, "retry": "at_once", "own_clock": 1,
-             "suspend_every_ns": INTERVAL_NS, "suspend_ns": SUSPENSION_NS}
-    return Run(f"suspended-{threads}", lock=OURS[0], cpus="0-3", threads=threads,
-               duration_ms=600, cs_ns=BUSY_CS_NS, ncs_ns=0, sample_every=1, **shape)
 
 
 def suspended_measures(crowd, lone):
@@ -194,13 +162,6 @@ def suspended_measures(crowd, lone):
            0 < crowd.number("own_overshoot_ns_max") <= crowd.number("overshoot_ns_max"))
 
 
-def queued_run(threads):
-    """A run in which waiters of a queue are passed by their predecessors only."""
-    shape = {**PLAIN, "patience_ns": "max", "own_clock": 1}
-    return Run(f"queued-{threads}", lock=OURS[0], cpus="0-3", threads=threads,
-               duration_ms=600, cs_ns=2000, ncs_ns=0, sample_every=1, **shape)
-
-
 def queued_measures(crowd, pair, lone):
     """The cases of such runs: more threads than cores, two, and a single one."""
     yield ("each acquisition is timed by the CPU's own clock, too", all(
@@ -218,8 +179,8 @@ def queued_measures(crowd, pair, lone):
             mean_fits(run, "passed", run.tables.rows("passed")) for run in (crowd, pair)))
     # Some enqueue between the read of the counter and the enqueue. An attempt that found
     # an empty queue, since the other's CPU was away, shows nothing.
-    some, more = (sum(int(row["count"]) for row in pair.tables.rows("passed")
-                      if int(row["from"]) >= least)
+    some, more = (sum(row["count"] for row in pair.tables.rows("passed")
+                      if row["from"] >= least)
                   for least in (1, pair.settings["threads"] + 1))
     yield ("in a queue, predecessors alone are first",
            some and 100 * more <= some)
@@ -251,7 +212,7 @@ def paused_measures(paused):
     contenders = paused.tables.rows("contenders")
     yield ("in a pause there is no acquisition, in no context",
            len(contenders) == 2 + 2 * 4 and all(
-               int(row["longest_gap_ns"]) > 0.4e6 * PAUSE_MS for row in contenders))
+               row["longest_gap_ns"] > 0.4e6 * PAUSE_MS for row in contenders))
     most = 4 * (paused.number("elapsed_ns") / INTERVAL_NS + 1)
     yield ("interrupts keep their distance, and are timed, too", all(
         0 < paused.number(f"attempts_{context}") <= most
@@ -264,25 +225,45 @@ def paused_measures(paused):
 @runs_on(USER_MODE, "stress")
 def measures():
     """the stress driver's histograms, table of threads, costs, busy work"""
-    common = {**PLAIN, "lock": OURS[0], "cpus": "0-3", "duration_ms": 300,
-              "patience_ns": 3000, "ncs_ns": 0}
+    common = {"duration_ms": 300, "patience_ns": 3000, "ncs_ns": 0}
     # One thread more than CPUs: they do not share evenly.
-    full = Run("full", threads=5, cs_ns=2000, sample_every=1, **common)
-    alone = Run("alone", threads=1, sample_every=SAMPLE_EVERY, cs_ns=0, **common)
-    blind = Run("blind", threads=1, sample_every=0, cs_ns=BUSY_CS_NS, **common)
+    full = measured("full", ("acquisitions", "failed_wait_samples", "overshoot_samples",
+                             "handoff_samples", "skipped_max"),
+                    threads=5, cs_ns=2000, sample_every=1, **common)
+    alone = measured("alone", ("acquisitions",), threads=1, sample_every=SAMPLE_EVERY, cs_ns=0,
+                     **common)
+    blind = measured("blind", ("acquisitions",), threads=1, sample_every=0, cs_ns=BUSY_CS_NS,
+                     **common)
     # Interrupts find the lock free, more often than not. It ends in a pause.
-    paused = Run("paused", threads=2, sample_every=1, cs_ns=0, **{
-        **common, "ncs_ns": 100000, "stutter_ms": PAUSE_MS, "interval_ns": INTERVAL_NS,
-        "contexts": "task,softirq,hardirq", "duration_ms": 2 * PAUSE_MS})
-    crowd, lone = suspended_run(4), suspended_run(1)
-    queued = [queued_run(threads) for threads in (4, 2, 1)]
+    paused = measured("paused", ("acquisitions_softirq", "acquisitions_hardirq"), threads=2,
+                      sample_every=1, cs_ns=0, **{
+                          **common, "ncs_ns": 100000, "stutter_ms": PAUSE_MS,
+                          "interval_ns": INTERVAL_NS, "contexts": "task,softirq,hardirq",
+                          "duration_ms": 2 * PAUSE_MS})
+    common = {"duration_ms": 600, "ncs_ns": 0, "sample_every": 1, "own_clock": 1}
+    # Threads stand still now and then, in the middle of an attempt.
+    suspended = {**common, "patience_ns": 1000, "retry": "at_once", "cs_ns": BUSY_CS_NS,
+                 "suspend_every_ns": INTERVAL_NS, "suspend_ns": SUSPENSION_NS}
+    crowd = measured("suspended-4", ("overshoot_samples", "own_overshoot_ns_max"), (
+        "some timeouts are not timed", lambda run:
+        run.number("overshoot_samples") < run.number("timeouts")), threads=4, **suspended)
+    lone = measured("suspended-1", ("wait_samples", "suspensions"), (
+        "there are several suspensions", lambda run: run.number("suspensions") > 1),
+                    threads=1, **suspended)
+    # Waiters of a queue are passed by their predecessors only.
+    queue = {**common, "patience_ns": "max", "cs_ns": 2000}
+    queued = (measured("queued-4", ("passed_samples",), (
+        "some acquisitions have lost their CPU", lambda run:
+        run.number("passed_samples") < run.number("acquisitions")), threads=4, **queue),
+              measured("queued-2", ("passed_max",), threads=2, **queue),
+              measured("queued-1", ("passed_samples",), threads=1, **queue))
     runs = (full, alone, blind, paused, crowd, lone, *queued)
-    outcomes = until_seen(runs, make, unmeasurable)
+    outcomes = until_seen(runs, make)
     report = "\n".join(map(guest_report, outcomes))
     unborn = Tables(outcomes[0].output, Run("unborn"))
     yield Case("measures: without a run, the files say so", all(
         unborn.lines.get(name) == ["no run yet"] for name in TABLES), report)
-    complaints = [f"{run.name}: {unmeasurable(run)}" for run in runs if unmeasurable(run)]
+    complaints = [f"{run.name}: {run.complaint}" for run in runs if run.complaint]
     yield Case("measures: the runs pass, and have what is to be measured", not complaints,
                "\n".join([*complaints, report]))
     if complaints:

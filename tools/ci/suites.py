@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """The KUnit suites."""
 
-from ci.common import Case
+from ci.common import Case, once
 from ci.kernel_table import TestBed, runs_on
 from testbed.guest import LAYOUTS
-from testbed.kunit import SHORT_SUITE, UNIPROCESSOR, Boot, run_boots
-from testbed.source import get_source
+from testbed.kernel_copy import built_copy
+from testbed.kunit import MULTIPROCESSOR, SHORT_SUITE, UNIPROCESSOR, run_built_in
 
 # The daily kernel with the detectors that cost little, and that for one CPU.
-WITH_LOCKDEP = TestBed("user-mode, lockdep", get_source)
-FOR_ONE_CPU = TestBed("user-mode, 1 CPU", get_source)
+WITH_LOCKDEP = TestBed("user-mode, lockdep", once(lambda: built_copy(MULTIPROCESSOR)))
+FOR_ONE_CPU = TestBed("user-mode, 1 CPU", once(lambda: built_copy(UNIPROCESSOR)))
 
 # Parameters out of range on the kernel's command line, and the warning of each: with
 # pools that hold the nodes only that are there from the start, and with the largest.
@@ -19,8 +19,6 @@ CLAMPED = {
     "nbqlock.pool_nodes=5000":
         "pool_nodes=5000 is more than pool_nodes_max=4096: using 4096",
 }
-# It comes up wherever the host puts its memory.
-IN_LAYOUTS = [Boot(SHORT_SUITE, layout=layout) for layout in LAYOUTS]
 
 
 def whole_report(result):
@@ -29,38 +27,38 @@ def whole_report(result):
         if case.status not in ("PASS", "SKIP"))])
 
 
-def layout_cases(name, results):
-    for boot, result in zip(IN_LAYOUTS, results):
-        yield Case(f"{name}: the kernel comes up, its memory laid out {boot.layout}",
+def layout_cases(name, kernel):
+    """The cases that it comes up wherever the host puts its memory."""
+    for layout in LAYOUTS:
+        result = run_built_in(kernel, SHORT_SUITE, layout=layout)
+        yield Case(f"{name}: the kernel comes up, its memory laid out {layout}",
                    result.passed, whole_report(result))
 
 
-@runs_on(WITH_LOCKDEP, "kunit.py")
+@runs_on(WITH_LOCKDEP, "kunit")
 def kunit():
     """the KUnit suites, with lockdep"""
-    boots = run_boots([Boot(), *(Boot(SOME_SUITES, (word,)) for word in CLAMPED),
-                       *IN_LAYOUTS])
-    result = next(boots)
+    kernel = WITH_LOCKDEP.find()
+    result = run_built_in(kernel)
     for case in result.cases:
         yield Case(f"kunit: {case.name}", case.status == "PASS",
                    skipped=case.status == "SKIP",
                    detail="" if case.status in ("PASS", "SKIP") else case.status)
     yield Case("kunit: the run as a whole", result.passed,
                "\n".join([*result.problems, result.detail]))
-    for (word, warning), result in zip(CLAMPED.items(), boots):
+    for word, warning in CLAMPED.items():
+        result = run_built_in(kernel, SOME_SUITES, (word,))
         warned = warning in result.said
         yield Case(f"kunit: {word} is clamped, and the suites pass", result.passed and warned,
-                   "\n".join([whole_report(result),
-                              *([] if warned else [f"no warning: {warning}"])]))
-    yield from layout_cases("kunit", boots)
+                   f"{whole_report(result)}\n{'' if warned else f'no warning: {warning}'}")
+    yield from layout_cases("kunit", kernel)
 
 
-@runs_on(FOR_ONE_CPU, "kunit.py")
+@runs_on(FOR_ONE_CPU, "kunit")
 def uniprocessor():
     """the KUnit suites in a kernel for one CPU"""
-    boots = run_boots([Boot(), *IN_LAYOUTS], UNIPROCESSOR)
-    result = next(boots)
+    result = run_built_in(FOR_ONE_CPU.find())
     yield Case(f"uniprocessor: {result.count('PASS')} cases of the suites; "
                f"{result.count('SKIP')} need a second CPU", result.passed,
                whole_report(result))
-    yield from layout_cases("uniprocessor", boots)
+    yield from layout_cases("uniprocessor", FOR_ONE_CPU.find())

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Locks under load: the stress driver in the daily kernel."""
 
-from functools import partial
-
-from ci.common import (USER_MODE, Case, clean_guest, extent, guest_modules, machine,
-                       run_case)
+from ci.common import USER_MODE, Case, clean_guest, extent, guest_modules, machine, made_cases
 from ci.kernel_table import runs_on
 from testbed.common import guest_cpus
-from testbed.disturbed import (GUESTS as DISTURBED_GUESTS, INTERRUPTS, above_own_cpu,
-                               guest_runs, lacks, told_at_once)
-from testbed.shapes import (CPUS as SHAPE_CPUS, FREEABLE, FREED_WRITTEN, TWO_HOLDERS, broken_run,
-                            is_found_out, is_found_out_in_both_ways, logged_parameters, shape_runs)
-from testbed.soak import (CPUS as SOAK_CPUS, LONG as SOAK_LONG, SHORT as SOAK_SHORT,
-                          soak_runs)
+from testbed.disturbed import (GUESTS as DISTURBED_GUESTS, INTERRUPTS, LONG, SHORT, SOAK_CPUS,
+                               above_own_cpu, at_once, goes_unnoticed, guest_runs, soak_runs)
+from testbed.shapes import (CPUS as SHAPE_CPUS, FREEABLE, FREED_WRITTEN, TWO_HOLDERS, BrokenRun,
+                            broken_run, logged_parameters, shape_runs)
 from testbed.driver import BROKEN, OURS, Run
-from testbed.stress import Unseen, lock_types, problem_with, stress_until_seen
+from testbed.stress import Unseen, lock_types
 
 # What files take for every kind of patience: all alike, drawn, and a mix in which
 # half of the attempts do not wait and the others wait for ever.
@@ -46,7 +41,7 @@ NO_PATIENCE = ((alike(0), 500, False, 600),)
 
 
 def stress_runs(cpus, locks):
-    """(run, whether some waits must have timed out) for one guest."""
+    """For one guest."""
     for lock in locks:
         plans = SHORT_PATIENCE if lock.heeds_patience else NO_PATIENCE
         if lock.name in OURS:
@@ -55,9 +50,9 @@ def stress_runs(cpus, locks):
             name = f"{lock.name}-cs-{cs}"
             if lock.heeds_patience:
                 name = f"{lock.name}-patience-{how}-cs-{cs}"
-            yield Run(name, lock=lock.name, threads=cpus, cpus=f"0-{cpus - 1}",
-                      **settings, cs_ns=cs, ncs_ns=200,
-                      duration_ms=duration if extent.is_long else duration // 2), floor
+            yield Run(name, survives(cpus, floor), lock=lock.name, threads=cpus,
+                      cpus=f"0-{cpus - 1}", **settings, cs_ns=cs, ncs_ns=200,
+                      duration_ms=duration if extent.is_long else duration // 2)
 
 
 # What ours are compared with, in a kernel that has all of them.
@@ -69,20 +64,25 @@ COMPARATORS = ("raw_spinlock", "raw_trylock", "rqspinlock", "tas_b", "tas_b_try"
 NODES_A_THREAD = 16
 
 
-def lacks_stress(cpus, run, floor):
-    """What keeps a run from having passed, and tested timeouts; or nothing."""
-    if run.verdict != "PASS":
-        return run.verdict
-    if run.settings["lock"] in OURS and run.number("nodes_max") > NODES_A_THREAD * cpus:
-        return f"{run.number('nodes_max'):.0f} nodes were in use"
-    if floor and not run.number("timeouts"):
-        return Unseen("no wait timed out: timeouts were not tested")
-    return not run.number("acquisitions") and Unseen("the lock was never acquired")
+def survives(cpus, floor=False):
+    """That a run has tested the lock, timeouts too if there must be some, with few nodes."""
+    def lacks(run):
+        if run.settings["lock"] in OURS and run.number("nodes_max") > NODES_A_THREAD * cpus:
+            return f"{run.number('nodes_max'):.0f} nodes were in use"
+        if floor and not run.number("timeouts"):
+            return Unseen("no wait timed out: timeouts were not tested")
+        return not run.number("acquisitions") and Unseen("the lock was never acquired")
+    return lacks
 
 
-def stress_plan(cpus, run, floor):
-    """(run, what is wrong with it) for stress_until_seen()."""
-    return run, lambda run: lacks_stress(cpus, run, floor)
+def stressed(name, runs, cpus, **options):
+    """A case for each run in the daily kernel. Returns the Outcomes."""
+    return (yield from made_cases(name, machine(), runs, cpus, guest_modules(), **options))
+
+
+def clean_runs(name, runs, cpus):
+    """The same, and that the guests are clean."""
+    yield clean_guest(name, *(yield from stressed(name, list(runs), cpus)))
 
 
 @runs_on(USER_MODE, "stress")
@@ -92,11 +92,7 @@ def stress():
     missing = {*OURS, *COMPARATORS} - {lock.name for lock in locks}
     yield Case("stress: the driver has every lock type", not missing, f"no {missing}")
     for cpus in (max(2, guest_cpus()), max(8, guest_cpus(4))):
-        plans = [stress_plan(cpus, run, floor) for run, floor in stress_runs(cpus, locks)]
-        outcomes = stress_until_seen(machine(), plans, cpus, guest_modules())
-        for run, lacks_what in plans:
-            yield run_case(f"stress: {run.name}, {cpus} CPUs", run, lacks_what(run))
-        yield clean_guest(f"stress, {cpus} CPUs", *outcomes)
+        yield from clean_runs(f"stress, {cpus} CPUs", stress_runs(cpus, locks), cpus)
 
 
 LAST_RUN_LOGGED = """
@@ -112,16 +108,10 @@ def shapes():
     missing = FREEABLE - {lock.name for lock in locks}
     yield Case("shapes: every lock type that may be freed is there", not missing,
                f"no {missing}")
-    plans = [(run, partial(problem_with, complaint=complaint))
-             for run, complaint in shape_runs(locks)]
-    outcomes = stress_until_seen(machine(), plans, SHAPE_CPUS, guest_modules())
-    for run, complaint in plans:
-        yield run_case(f"shapes: {run.name}", run, complaint(run))
+    outcomes = yield from stressed("shapes", list(shape_runs(locks)), SHAPE_CPUS)
     broken = broken_run()
-    outcomes += stress_until_seen(machine(), [(broken, is_found_out_in_both_ways)],
-                                  SHAPE_CPUS, guest_modules(), after=LAST_RUN_LOGGED)
-    yield run_case("shapes: a freed lock that does not exclude is found out", broken,
-                   is_found_out(broken))
+    outcomes += yield from stressed("shapes, found out", [broken], SHAPE_CPUS,
+                                    after=LAST_RUN_LOGGED)
     said = outcomes[-1].output.partition("@log\n")[2]
     for what, words in (("what is run", logged_parameters(broken)),
                         ("how far a run is", "running: elapsed_ms"),
@@ -133,68 +123,34 @@ def shapes():
     yield clean_guest("shapes", *outcomes)
 
 
-def disturbed_plan(run, figures):
-    """(run, which of these figures are 0, if it passed) for stress_until_seen()."""
-    return run, lambda run: lacks(run, figures)
-
-
-def plan_cases(name, plans, cpus):
-    """A case for each run of some plans, and that the guests are clean."""
-    outcomes = stress_until_seen(machine(), plans, cpus, guest_modules())
-    for run, complaint in plans:
-        yield run_case(f"{name}: {run.name}", run, complaint(run))
-    yield clean_guest(name, *outcomes)
-
-
 NO_CHECKS = "echo N >/sys/module/nbqlock/parameters/deadlock_checks"
-
-
-def told_plan(run, interrupts):
-    """The same: whether interrupts were told at once that their own CPU has the lock."""
-    return run, lambda run: told_at_once(run, interrupts)
-
-
-def goes_unnoticed(run):
-    """What keeps a run from having passed with its deadlocks unnoticed, or nothing."""
-    if run.verdict == "PASS" and run.number("deadlocks"):
-        return "a deadlock was reported"
-    return lacks(run, ["timeouts"])
 
 
 @runs_on(USER_MODE, "stress")
 def contexts():
     """softirqs and hardirqs contend with threads; threads that migrate"""
     for cpus, interval in DISTURBED_GUESTS:
-        yield from plan_cases(f"contexts, {cpus} CPUs", [
-            disturbed_plan(*plan) for plan in guest_runs(cpus, interval)], cpus)
-    plans = [told_plan(above_own_cpu(lock, INTERRUPTS, 300), INTERRUPTS) for lock in OURS]
-    outcomes = stress_until_seen(machine(), plans, 1, guest_modules())
+        yield from clean_runs(f"contexts, {cpus} CPUs", guest_runs(cpus, interval), cpus)
+    outcomes = yield from stressed("contexts, 1 CPU", [
+        above_own_cpu(lock, INTERRUPTS, 300, at_once(INTERRUPTS)) for lock in OURS], 1)
     # Without the check each interrupt uses up its patience. Were that longer than the
     # interval between interrupts, the thread that is to release would never run.
-    unchecked = above_own_cpu(OURS[0], INTERRUPTS, 300, patience_ns=10000)
-    outcomes += stress_until_seen(machine(), [(unchecked, goes_unnoticed)], 1,
-                                  guest_modules(), before=NO_CHECKS)
-    for run, complaint in plans:
-        yield run_case(f"contexts, 1 CPU: {run.name}", run, complaint(run))
-    yield run_case("contexts, 1 CPU: deadlock_checks switches the checks off", unchecked,
-                   goes_unnoticed(unchecked))
+    unchecked = above_own_cpu(OURS[0], INTERRUPTS, 300, goes_unnoticed, patience_ns=10000)
+    outcomes += yield from stressed("contexts, 1 CPU, deadlock_checks off", [unchecked], 1,
+                                    before=NO_CHECKS)
     yield clean_guest("contexts, 1 CPU", *outcomes)
 
 
 @runs_on(USER_MODE, "stress")
 def soak():
     """deeply nested locks: no false deadlock report"""
-    yield from plan_cases("soak", [
-        disturbed_plan(*plan) for plan in
-        soak_runs(SOAK_LONG if extent.is_long else SOAK_SHORT)], SOAK_CPUS)
+    yield from clean_runs("soak", soak_runs(LONG if extent.is_long else SHORT), SOAK_CPUS)
 
 
 @runs_on(USER_MODE, "stress")
 def broken():
     """the stress driver fails a lock that does not exclude"""
     cpus = max(2, guest_cpus())
-    run = Run("broken", lock=BROKEN, threads=cpus, cpus=f"0-{cpus - 1}",
-              patience_ns=100000, cs_ns=1000, ncs_ns=100, duration_ms=1000)
-    stress_until_seen(machine(), [(run, is_found_out)], cpus, guest_modules())
-    yield run_case("broken: a lock that does not exclude is found out", run,
-                   is_found_out(run))
+    run = BrokenRun("broken", lock=BROKEN, threads=cpus, cpus=f"0-{cpus - 1}",
+                    patience_ns=100000, cs_ns=1000, ncs_ns=100, duration_ms=1000)
+    yield from stressed("broken: a lock that does not exclude is found out", [run], cpus)

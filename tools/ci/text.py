@@ -12,12 +12,12 @@ from ci.kernel_table import On, runs_on
 from ci.kept import kept_results
 from testbed.annotations import analysed_modules, context_analysis, ignored_results
 from testbed.common import BUILD, PROJECT, Unavailable, answer_of
-from testbed.documentation import broken_links, build_html
+from testbed.documentation import broken_links, build_html, lost_fences
 from testbed.guards import guard_claims
 from testbed.interface import differences
 from testbed.mmiowb import mmiowb_claims
 from testbed.modules import build_modules, checked_build
-from testbed.sparse import new_sparse
+from testbed.programs import new_sparse
 from testbed.versions import disagreements
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/tutorial",
@@ -163,6 +163,8 @@ def docs():
     yield Case("docs: HTML without a warning", not warnings, warnings)
     broken = broken_links()
     yield Case("docs: every link in a .md file, every named page is there", not broken, broken)
+    lost = lost_fences()
+    yield Case("docs: each fence in a .md file stands on its own line", not lost, lost)
 
 
 @runs_on(USER_MODE, "build")

@@ -7,6 +7,7 @@ import ctypes
 import multiprocessing
 from multiprocessing.connection import wait
 import os
+import resource
 import signal
 import sys
 import threading
@@ -22,7 +23,7 @@ SECONDS_TO_END = 60		# for a worker that is told to stop
 PR_SET_PDEATHSIG = 1
 
 # What a worker sends, each with its content: a text; (case, seconds, (kernel, how) or None);
-# {kernel: version}.
+# (step, seconds, CPU seconds, {kernel: version}).
 MESSAGE, CASE, END = "message", "case", "end"
 
 
@@ -71,17 +72,25 @@ def cases_of(name, step):
         yield Case(name, False, traceback.format_exc()), on
 
 
+def cpu_seconds():
+    """Of this process, and of those that were started and awaited."""
+    return sum(sum(resource.getrusage(who)[:2])
+               for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
 def run_step(name, step, send):
     say(f"{name}: {step.__doc__}")
     testbeds = {}
-    last = time.monotonic()
+    begun, used = time.monotonic(), cpu_seconds()
+    last = begun
     for case, on in cases_of(name, step):
         now = time.monotonic()
         if on:
             testbeds[on.testbed.name] = on.testbed
         send((CASE, (case, now - last, on and (on.testbed.name, on.how))))
         last = now
-    send((END, {name: testbed.version for name, testbed in testbeds.items()}))
+    versions = {on: testbed.version for on, testbed in testbeds.items()}
+    send((END, (name, time.monotonic() - begun, cpu_seconds() - used, versions)))
 
 
 def work(connection, steps):
@@ -124,7 +133,7 @@ class Worker:
             self.process.join()
             case = Case(self.step, False,
                         f"its process ended with status {self.process.exitcode}")
-            return [(CASE, (case, 0, None)), (END, {})]
+            return [(CASE, (case, 0, None)), (END, (self.step, 0, 0, {}))]
 
     def signal(self, number):
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -10,15 +10,15 @@ which one of them is not there is refused.
 import re
 
 from testbed.common import PROJECT, Trouble
-from testbed.guest import run_guest
 from testbed.modules import build_user
+from testbed.parts import Part, run_parts
 
 FOLDER = PROJECT / "tools/locktorture/module"
-MODULE = "nbq_locktorture.ko"
 TYPES = ("nbq_spin", "clh_nb", "mcs_nb", "swap_nb")
 FORMS = ("", "_irq", "_timed", "_timed_irq", "_try")
 OPERATIONS = tuple(f"{kind}{form}" for kind in TYPES for form in FORMS)
 BUSTED = "lock_busted"
+BANGS = "a line with !!!"
 CPUS = 4
 TIMEOUT = 1800
 # The end of a test of nbq_spin, and of the other lock types, whose locks are destroyed.
@@ -71,7 +71,8 @@ long torture_sched_setaffinity(pid_t pid, const struct cpumask *in_mask, bool do
 )
 # What a longer run may still have.
 NO_TIMEOUT = "no attempt has timed out"
-SUCCESS = re.compile(r"--- End of test: SUCCESS: (\S+)")
+# With lockdep, some tests say "SUCCESS [debug]".
+SUCCESS = re.compile(r"--- End of test: SUCCESS\b")
 WRITES = re.compile(r"Writes:\s+Total: (\d+)\s+Max/Min: (\d+)/(\d+)")
 FAILED = re.compile(r"nbqlock: (\d+) attempts failed, (\d+) nodes in use")
 # At the end of a run, when what was offline is online again.
@@ -114,32 +115,53 @@ def torture_modules(kernel):
     return build_user(kernel, "torture", sources)[0]
 
 
-class Torture:
-    """One run of locktorture in a guest."""
+class KernelTorture(Part):
+    """A torture test of the kernel's, for a while; its verdict is its last line."""
+
+    def __init__(self, name, module, seconds, **parameters):
+        words = " ".join(f"{key}={value}" for key, value in parameters.items())
+        super().__init__(name, f"insmod /lib/modules/{module}.ko {words} || exit 1\n"
+                         f"sleep {seconds}\nrmmod {module}")
+
+    @property
+    def complaint(self):
+        if "!!!" in self.log:
+            return BANGS
+        return super().complaint if SUCCESS.search(self.log) else "it does not end with SUCCESS"
+
+
+class LockTorture(KernelTorture):
+    """One run of locktorture."""
+
+    def __init__(self, operations, seconds, module="locktorture", name=None, **parameters):
+        super().__init__(name or operations, module, seconds, torture_type=operations,
+                         stat_interval=max(1, seconds // 3), **parameters)
+
+    @property
+    def writes(self):
+        """Of all threads, the most and the fewest of one."""
+        found = WRITES.findall(self.log)
+        return tuple(map(int, found[-1])) if found else (0, 0, 0)
+
+    @property
+    def complaint(self):
+        return super().complaint or ("" if self.writes[0] else "no acquisition was counted")
+
+
+class Torture(LockTorture):
+    """The same with the operations of nbqlock."""
+
+    module = "nbq_locktorture"
 
     def __init__(self, operations, seconds, **parameters):
-        self.operations = operations
-        self.seconds = seconds
+        nested = parameters.get("nested_locks")
         # In seconds; each of them several times in a run.
         often = max(1, seconds // 3)
-        self.parameters = {"torture_type": operations, "stat_interval": often,
-                           "shuffle_interval": often, "stutter": often, **parameters}
-        self.log = ""		# its part of the kernel log
-
-    @property
-    def name(self):
-        nested = self.parameters.get("nested_locks")
-        return self.operations + (f", {nested} nested locks" if nested else "")
-
-    @property
-    def has_hotplug(self):
-        return self.parameters.get("onoff_interval", 0) > 0
-
-    @property
-    def command(self):
-        words = " ".join(f"{name}={value}" for name, value in self.parameters.items())
-        return (f"insmod /lib/modules/{MODULE} {words} || exit 1\n"
-                f"sleep {self.seconds}\nrmmod nbq_locktorture\n")
+        super().__init__(operations, seconds, self.module,
+                         operations + (f", {nested} nested locks" if nested else ""),
+                         **{"shuffle_interval": often, "stutter": often, **parameters})
+        self.operations = operations
+        self.has_hotplug = parameters.get("onoff_interval", 0) > 0
 
     @property
     def offlines(self):
@@ -157,13 +179,8 @@ class Torture:
     @property
     def complaint(self):
         """What its part of the kernel log lacks or has too much; or nothing."""
-        if "!!!" in self.log:
-            return "a line with !!!"
-        if not SUCCESS.search(self.log):
-            return "it does not end with SUCCESS"
-        writes = WRITES.findall(self.log)
-        if not writes or not int(writes[-1][0]):
-            return "no acquisition was counted"
+        if super().complaint:
+            return super().complaint
         failed = FAILED.search(self.log)
         if not failed:
             return "it does not report its queue nodes"
@@ -174,17 +191,7 @@ class Torture:
         return ""
 
 
-BEGIN, END = "nbqlock-torture: begin ", "nbqlock-torture: end "
-
-
 def torture_all(machine, runs, modules):
     """Make runs in one guest, one after the other. Returns its Outcome; each run has a log."""
-    script = "".join(f"echo '{BEGIN}{number}' >/dev/kmsg\n{run.command}"
-                     f"echo '{END}{number}' >/dev/kmsg\n" for number, run in enumerate(runs))
-    outcome = run_guest(machine, script, quiet=True, cpus=CPUS, timeout=TIMEOUT,
-                        modules={"files": modules, "load": ["nbqlock.ko"]})
-    for number, run in enumerate(runs):
-        part = re.search(rf"{BEGIN}{number}$(.*?){END}{number}$", outcome.log,
-                         re.MULTILINE | re.DOTALL)
-        run.log = part[1] if part else ""
-    return outcome
+    return run_parts(machine, runs, cpus=CPUS, timeout=TIMEOUT,
+                     modules={"files": modules, "load": ["nbqlock.ko"]})

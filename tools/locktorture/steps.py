@@ -23,11 +23,12 @@ def torture_cases(name, machine, seconds, **parameters):
     modules = torture_modules(machine.kernel)
     made = runs(seconds, **parameters)
     outcomes = [torture_all(machine, made, modules)]
-    again = [run for run in made if run.complaint == NO_TIMEOUT and seconds < LONG]
+    again = [number for number, run in enumerate(made)
+             if run.complaint == NO_TIMEOUT and seconds < LONG]
     if again:
-        for run in again:
-            run.seconds = LONG
-        outcomes.append(torture_all(machine, again, modules))
+        longer = runs(LONG, **parameters)
+        outcomes.append(torture_all(machine, [longer[number] for number in again], modules))
+        made = [longer[number] if number in again else run for number, run in enumerate(made)]
     for run in made:
         yield Case(f"{name}: {run.name}", not run.complaint,
                    f"{run.complaint}\n{run.log[-2000:]}")

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, cache_root, cached,
+from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, cache_folder, cached,
                             compiled_files, compiler_environment, compiler_identity, cores,
                             digest, locked, run_logged, say)
 from testbed.kernels import X86_64, Recipe, make_all, require_host
@@ -167,7 +167,7 @@ def driver_tree():
     source = get_source()
     key = digest(source.version, source.identity, DRIVERS.settings,
                  compiler_identity(*DRIVERS.compiler), DRIVERS.options)
-    folder = cache_root() / DRIVERS.folder / f"{source.version}-{key}"
+    folder = cache_folder(DRIVERS.folder) / f"{source.version}-{key}"
 
     def prepare(build_dir):
         say("preparing headers to compile drivers of the kernel tree (1 CPU-minute)")

@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 
-from testbed.common import (Trouble, Unavailable, answer_of, cache_root, cached, digest,
+from testbed.common import (Trouble, Unavailable, answer_of, cache_folder, cached, digest,
                             run_logged, say)
 from testbed.debian import KEYRING, security_suites, suites_of_main_archive
 from testbed.guest import QemuMachine
@@ -57,7 +57,7 @@ def base_system(suite):
     if not shutil.which("mmdebstrap"):
         raise Unavailable("mmdebstrap is not installed; run tools/setup check-all")
     sources = source_list(suite)
-    folder = cache_root() / "systems" / f"{suite}-{digest(sources, INCLUDED, FETCHED)}"
+    folder = cache_folder("systems") / f"{suite}-{digest(sources, INCLUDED, FETCHED)}"
 
     def make(folder):
         (folder / "sources.list").write_text(sources)

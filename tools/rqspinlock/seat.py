@@ -16,10 +16,11 @@ import re
 
 from testbed.common import PROJECT, Trouble
 from testbed.complaints import complaints
-from testbed.guest import HUNG, run_guest
+from testbed.guest import HUNG
 from testbed.kernel_copy import built_copy
 from testbed.kernels import BPF, SEAT, SEAT_X86_64, built_kernel, user_mode_kernel
 from testbed.modules import build_apart
+from testbed.parts import Part, run_parts
 from testbed.programs import static_program
 from rqspinlock.selftest import BTF, selftest
 from locktorture.runs import edited
@@ -39,7 +40,6 @@ TIMEOUT = 900
 MODES = ("AA", "ABBA", "ABBCCA")
 # Everything but the attempts is done by CPU 0.
 ON_CPU_0 = "taskset -p 1 $$ >/dev/null\n"
-PARAMETERS = "/sys/module/{module}/parameters"
 # Prints a file of results when it has changed, until the command $gone succeeds.
 WATCH = """
 watch() {
@@ -84,16 +84,11 @@ def kernels(seat, x86_64=False):
 
 # Runs
 
-class Run:
+class Run(Part):
     """One test in a guest, and what it printed."""
 
     silence = STANDSTILL	# seconds without a word after which it hangs
-
-    def __init__(self):
-        self.output = ""
-        self.log = ""		# its part of the kernel log
-        self.ended = False
-        self.hung = False
+    hung = False
 
     def files(self, _kernel):
         """Programs that it needs: {name: content}."""
@@ -104,7 +99,7 @@ class Run:
         """What no lock in this seat may do; or nothing."""
         if self.hung:
             return "attempts never end"
-        if not self.ended:
+        if self.status is None:
             return "it did not come to its end"
         return self.wrong or next(iter(complaints(self.log)), "")
 
@@ -112,20 +107,18 @@ class Run:
 class Deadlocks(Run):
     """The kernel's test: workers, and above them interrupts, in AA, ABBA or ABBCCA."""
 
-    def __init__(self, mode):
-        super().__init__()
-        self.name = mode
-        # Delays in ms.
-        self.parameters = f"test_mode={MODES.index(mode)} normal_delay=2 nmi_delay=1"
+    # Delays in ms.
+    SCRIPT = f"""{WATCH}
+insmod /lib/modules/bpf_test_rqspinlock.ko test_mode=%d normal_delay=2 nmi_delay=1 || exit 1
+pauses=$(dmesg | grep -c 'Paused the test')
+gone='[ $(dmesg | grep -c "Paused the test") -gt $pauses ]'
+watch /sys/module/bpf_test_rqspinlock/parameters/results
+cat /sys/module/bpf_test_rqspinlock/parameters/results
+rmmod bpf_test_rqspinlock
+"""
 
-    @property
-    def command(self):
-        folder = PARAMETERS.format(module="bpf_test_rqspinlock")
-        return (f"insmod /lib/modules/bpf_test_rqspinlock.ko {self.parameters} || exit 1\n"
-                "pauses=$(dmesg | grep -c 'Paused the test')\n"
-                "gone='[ $(dmesg | grep -c \"Paused the test\") -gt $pauses ]'\n"
-                f"watch {folder}/results\ncat {folder}/results\n"
-                "rmmod bpf_test_rqspinlock\n")
+    def __init__(self, mode):
+        super().__init__(mode, self.SCRIPT % MODES.index(mode))
 
     @property
     def results(self):
@@ -163,17 +156,16 @@ class Deadlocks(Run):
 class Cycle(Run):
     """Two queues, the middle of each in an interrupt above the head of the other."""
 
-    name = "cycle"
-
-    @property
-    def command(self):
-        folder = PARAMETERS.format(module="rqspinlock_cycle")
-        return ("insmod /lib/modules/rqspinlock_cycle.ko || exit 1\n"
-                f"while grep -q running {folder}/verdict; do sleep 1; done\n"
-                f"cat {folder}/verdict\n"
-                "dmesg | grep 'rqspinlock_cycle: ' | tail -n 7\n"
-                f"grep -q hung {folder}/verdict && sleep {TIMEOUT}\n"
-                "rmmod rqspinlock_cycle\n")
+    def __init__(self):
+        super().__init__("cycle", f"""
+insmod /lib/modules/rqspinlock_cycle.ko || exit 1
+verdict=/sys/module/rqspinlock_cycle/parameters/verdict
+while grep -q running $verdict; do sleep 1; done
+cat $verdict
+dmesg | grep 'rqspinlock_cycle: ' | tail -n 7
+grep -q hung $verdict && sleep {TIMEOUT}
+rmmod rqspinlock_cycle
+""")
 
     @property
     def verdict(self):
@@ -193,18 +185,11 @@ class Cycle(Run):
 class MapLoad(Run):
     """A BPF hash map with one bucket, updated from each CPU."""
 
-    name = "map"
-
     def __init__(self, milliseconds=1000):
-        super().__init__()
-        self.milliseconds = milliseconds
+        super().__init__("map", f"taskset f ./map_load {CPUS} {milliseconds}")
 
     def files(self, _kernel):
         return {"map_load": static_program(FOLDER / "map_load.c")}
-
-    @property
-    def command(self):
-        return f"taskset f ./map_load {CPUS} {self.milliseconds}\n"
 
     @property
     def counts(self):
@@ -242,7 +227,6 @@ class Selftest(Run):
     that may take minutes.
     """
 
-    name = "selftest"
     silence = 300
     # A test acquires more locks than the kernel's own has a table for, and one of them again: it
     # wants -ETIMEDOUT, as the kernel's own finds no deadlock then, and returns 2 otherwise.
@@ -251,15 +235,11 @@ class Selftest(Run):
     RESULT = re.compile(r"^(failure|success): checks=(\d+) failures=\d+$", re.MULTILINE)
 
     def __init__(self, seat):
-        super().__init__()
+        super().__init__("selftest", "./selftest failure\ntaskset 6 ./selftest success")
         self.expected = self.DIFFERENCES[seat]
 
     def files(self, kernel):
         return {"selftest": selftest(kernel)}
-
-    @property
-    def command(self):
-        return "./selftest failure\ntaskset 6 ./selftest success\n"
 
     @property
     def checks(self):
@@ -283,28 +263,13 @@ def all_runs(milliseconds=1000):
     return [*(Deadlocks(mode) for mode in MODES), Cycle(), MapLoad(milliseconds)]
 
 
-BEGIN, END = "rqspinlock-run: begin ", "rqspinlock-run: end "
-
-
 def run_all(machine, runs):
     """Make runs in one guest, one after the other. Returns its Outcome."""
-    script = ON_CPU_0 + WATCH + "".join(
-        f"echo '{BEGIN}{number}' | tee /dev/kmsg\n(\n{run.command})\n"
-        f"echo '{END}{number}' | tee /dev/kmsg\n" for number, run in enumerate(runs))
     extra = {name: (content, 0o755) for run in runs
              for name, content in run.files(machine.kernel).items()}
-    outcome = run_guest(machine, script, quiet=True, cpus=CPUS, timeout=TIMEOUT,
+    outcome = run_parts(machine, runs, before=ON_CPU_0, cpus=CPUS, timeout=TIMEOUT,
                         silence=max(run.silence for run in runs),
                         modules={"files": test_modules(machine.kernel)}, extra=extra)
-    for number, run in enumerate(runs):
-        run.output, begun, run.ended = part_of(outcome.output, number)
-        run.log, _, _ = part_of(outcome.log, number)
-        run.hung = begun and not run.ended and outcome.status == HUNG
+    for run in runs:
+        run.hung = run.begun and run.status is None and outcome.status == HUNG
     return outcome
-
-
-def part_of(text, number):
-    """What a text has of a run, whether that has begun, and whether it came to its end."""
-    _, begun, after = text.partition(f"{BEGIN}{number}")
-    part, ended, _ = after.partition(f"{END}{number}")
-    return part, bool(begun), bool(ended)

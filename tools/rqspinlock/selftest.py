@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 
-from testbed.common import (PROJECT, Trouble, Unavailable, cache_root, cached,
+from testbed.common import (PROJECT, Trouble, Unavailable, cache_folder, cached,
                             compiler_identity, digest, output_of)
 
 FOLDER = PROJECT / "tools/rqspinlock/load/selftest"
@@ -105,5 +105,5 @@ def selftest(kernel):
         build_in(folder, folder / "vmlinux.btf", source)
         return ["selftest"]
 
-    return (cached(cache_root() / "programs" / f"selftest-{key}", build) /
+    return (cached(cache_folder("programs") / f"selftest-{key}", build) /
             "selftest").read_bytes()

@@ -30,7 +30,7 @@ def seat_cases(name, machine, milliseconds):
                    f"{run.complaint}\n{run.output}\n{run.log[-2000:]}")
     yield Case(f"{name}: struct bpf_res_spin_lock has the lock's size for BTF",
                runs[-1].lock_sizes == [4], runs[-1].output)
-    again = [run for run in all_runs() if run.name in ("AA", Cycle.name)]
+    again = [run for run in all_runs() if run.name in ("AA", "cycle")]
     found = interrupts_ended_right(runs)
     while not all(found) and len(outcomes) < STARTS and not any(run.hung for run in runs):
         outcomes.append(run_all(machine, again))
@@ -47,7 +47,7 @@ def selftest_cases(seat, testbed):
     for _ in range(STARTS):
         run = Selftest(seat)
         outcome = run_all(machine, [run])
-        if run.ended:
+        if run.status is not None:
             break
     yield Case(f"{name}: the kernel's selftests of res_spin_lock", not run.complaint,
                f"{run.complaint}\n{run.output}\n{run.log[-2000:]}")

@@ -13,10 +13,10 @@ import re
 import shlex
 import shutil
 
-from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, answer_of, cache_root, cached,
-                            compiler_environment, cores, locked, output_of, run_logged, say)
-from testbed.debian import (apt_offering, kept_in, loader_in, only, own_suites,
-                            started_with_own_libraries, suites_of_main_archive)
+from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, answer_of,
+                            compiler_environment, cores, locked, output_of, run_logged)
+from testbed.debian import (loader_in, only, own_suites, started_with_own_libraries,
+                            suites_of_main_archive, unpacked)
 
 USES = PROJECT / "tools/ci/annotations"
 FUNCTION = re.compile(r"^static .*?\b((?:right|wrong)_\w+)\(")
@@ -163,40 +163,23 @@ def analysing_clang():
         version = re.search(r"clang version (\d+)", output_of([name, "--version"]) or "")
         if version and int(version[1]) >= LEAST_CLANG:
             return [name]
-    place = cache_root() / "clang"
-    kept = kept_in(place, "clang-*")
-    if kept:
-        return clang_in(kept)
-    try:
-        apt, names = apt_offering(CLANG_PACKAGE, own_suites(), suites_of_main_archive("sid"))
-    except Unavailable as reason:
-        raise Unavailable(f"no clang {LEAST_CLANG} or later: {reason}. Install one, or give "
-                          "a cache filled elsewhere with NBQ_CACHE=FOLDER.") from None
-    return clang_in(unpacked_clang(apt, names[-1], place))
+    folder = unpacked("clang", "clang-[0-9]*", f"clang {LEAST_CLANG} or later",
+                      [own_suites(), suites_of_main_archive("sid")], CLANG_PACKAGE,
+                      clang_packages, clang_files, megabytes=60)
+    return [*started_with_own_libraries(folder, clang_files(folder)[0]),
+            "-resource-dir", str(only(folder, "usr/lib/llvm-*/lib/clang/*"))]
 
 
-def unpacked_clang(apt, package, place):
+def clang_packages(apt, package):
     number = package.rpartition("-")[2]
     needs = apt.dependencies(f"libclang-cpp{number}")
     if f"libllvm{number}" not in needs:
         raise Unavailable(f"libclang-cpp{number} does not name the libraries it needs")
-
-    def unpack(folder):
-        say(f"fetching {package} and its libraries (about 60 MB)")
-        apt.unpack([package, f"libclang-common-{number}-dev", *needs], folder)
-        return [path.relative_to(folder) for path in (program_in(folder),
-                                                      loader_in(folder))]
-
-    return cached(place / package, unpack)
+    return [package, f"libclang-common-{number}-dev", *needs]
 
 
-def program_in(folder):
-    return only(folder, "usr/lib/llvm-*/bin/clang-[0-9]*")
-
-
-def clang_in(folder):
-    return [*started_with_own_libraries(folder, program_in(folder)),
-            "-resource-dir", str(only(folder, "usr/lib/llvm-*/lib/clang/*"))]
+def clang_files(folder):
+    return only(folder, "usr/lib/llvm-*/bin/clang-[0-9]*"), loader_in(folder)
 
 
 # lock_stat

@@ -22,7 +22,8 @@ BUILD = PROJECT / "build"
 INSTALLED = not (PROJECT / "dkms.conf").exists()
 
 SHARED_MEMORY = "/dev/shm"	# where user-mode Linux keeps its memory, if it can choose
-MOST_CPUS = 64			# NR_CPUS of guest.config and kunit.config
+MOST_CPUS = 64			# NR_CPUS of guest.config
+CACHE_MARK = ".nbqlock-cache"	# in every folder of the cache
 SEAL = ".sealed"		# in every complete cache entry
 PROGRESS_SECONDS = 10		# between two lines of a long step
 
@@ -79,6 +80,14 @@ def cache_root():
         raise Trouble(f"the cache folder {root} cannot be made ({error.strerror}); "
                       "name another with NBQ_CACHE=FOLDER") from error
     return root
+
+
+def cache_folder(kind):
+    """The folder of the cache for things of a kind, with the mark by which it is known as ours."""
+    folder = cache_root() / kind
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / CACHE_MARK).touch()
+    return folder
 
 
 def guest_cpus(a_core=1):
@@ -243,7 +252,7 @@ def compiler_for_make(prefix="", program="gcc"):
 
 def compiler_environment():
     """Keeps the compiler cache beside the rest of the cache."""
-    return {"CCACHE_DIR": str(cache_root() / "ccache"), "CCACHE_MAXSIZE": "2G",
+    return {"CCACHE_DIR": str(cache_folder("ccache")), "CCACHE_MAXSIZE": "2G",
             "CCACHE_SLOPPINESS": "time_macros", "KCONFIG_NOTIMESTAMP": "1",
             "KBUILD_BUILD_USER": "nbqlock", "KBUILD_BUILD_HOST": "guest"}
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from testbed.common import (Trouble, Unavailable, cache_root, digest, is_sealed, locked,
+from testbed.common import (Trouble, Unavailable, cache_folder, cached, digest, is_sealed, locked,
                             output_of, run_logged, say)
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -70,7 +70,7 @@ class PrivateApt:
         self.lines = lines
         self.architecture = architecture
         other = [architecture] if architecture != "amd64" else []
-        self.root = cache_root() / "apt" / digest(*lines, *other)
+        self.root = cache_folder("apt") / digest(*lines, *other)
         self.update_log = self.root / "update.log"
         self.updated = False
 
@@ -216,6 +216,34 @@ def kept_in(place, pattern):
 def version_in(apt, package):
     """The version of a package, for the name of a folder."""
     return apt.field(package, "Version").replace(":", "_")
+
+
+def unpacked(kind, glob, need, source_lists, pattern, packages, files, architecture="",
+             megabytes=1):
+    """A folder of the cache with what packages hold, fetched if the cache does not have it.
+
+    kind, glob: where the folder is. need: what this is, with "no" before it if it is not there.
+    pattern: of the package that the source lists are looked through for.
+    packages(apt, its name): those to unpack. files(folder): those that must be unaltered.
+    """
+    place = cache_folder(kind)
+    kept = kept_in(place, glob)
+    if kept:
+        return kept
+    try:
+        apt, names = apt_offering(pattern, *source_lists, architecture=architecture or "amd64")
+    except Unavailable as reason:
+        raise Unavailable(f"no {need}: {reason}. Install one, or give a cache filled elsewhere "
+                          "with NBQ_CACHE=FOLDER.") from None
+    package = names[-1]
+    name = "_".join(filter(None, (package, version_in(apt, package), architecture)))
+
+    def unpack(folder):
+        say(f"fetching {name} (about {megabytes} MB)")
+        apt.unpack(packages(apt, package), folder)
+        return [path.relative_to(folder) for path in files(folder)]
+
+    return cached(place / name, unpack)
 
 
 # Programs of another suite than this system's, which bring their own libraries

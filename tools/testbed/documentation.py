@@ -12,6 +12,7 @@ FOLDER = BUILD / "docs"
 INDEX = FOLDER / "html/index.html"
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")	# in a .md file, to a file
+FENCE = re.compile(r" *```[\w-]*")
 PAGE = re.compile(r"(?<![\w./*-])([\w/-]+\.rst)\b")		# the name of a page
 
 
@@ -46,10 +47,22 @@ def broken_links():
                    for path, target in found if not target.exists())
 
 
+def lost_fences(root=PROJECT):
+    """Fences of blocks in .md files that share their line with text, or lack the other end."""
+    lost = []
+    for path in sorted(root.glob("*.md")):
+        fences = [(number, line) for number, line in
+                  enumerate(path.read_text().splitlines(), 1) if "```" in line]
+        lost += [f"{path.name}:{number}: text beside a fence: {line}\n"
+                 for number, line in fences if not FENCE.fullmatch(line)]
+        lost += [f"{path.name}: an odd number of fences\n"] * (len(fences) % 2)
+    return "".join(lost)
+
+
 def body():
     argparse.ArgumentParser(
         description=__doc__, epilog="A warning is an error.").parse_args()
     setup("docs")
-    problems = build_html() + broken_links()
+    problems = build_html() + broken_links() + lost_fences()
     print(problems or INDEX)
     return 1 if problems else 0

@@ -51,10 +51,14 @@ def listed(text):
 
 
 class Run:
-    """One run of the stress driver: what was asked for, what came of it."""
+    """One run of the stress driver: what was asked for, what came of it.
 
-    def __init__(self, name, **settings):
+    judge(run): what is wrong with one that has passed, if anything.
+    """
+
+    def __init__(self, name, judge=None, **settings):
         self.name = name
+        self.judge = judge
         self.settings = settings
         self.forget()
 
@@ -72,6 +76,13 @@ class Run:
     @property
     def figures(self):
         return read_figures(self.text)
+
+    @property
+    def complaint(self):
+        """What is wrong with it; or nothing."""
+        if self.verdict != "PASS":
+            return self.verdict
+        return self.judge and self.judge(self) or ""
 
     def number(self, name):
         """A figure of the result; None if it is not there, or no number."""

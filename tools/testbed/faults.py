@@ -15,7 +15,7 @@ from testbed.modules import FAULTS, build_modules
 
 # What the harness must find among the complaints, for each kind.
 KINDS = {
-    "warn": r"WARNING: .*\bcontext\.c:\d+",
+    "warn": r"WARNING: .*\bmain\.c:\d+",
     "oops": r"Oops: |Oops \[#|Internal error: Oops|Kernel mode fault at addr 0x0",
     "schedule_in_atomic": r"BUG: scheduling while atomic: insmod/",
     "sleep_in_atomic": r"BUG: sleeping function called from invalid context",

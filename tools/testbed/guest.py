@@ -21,7 +21,7 @@ import tempfile
 import time
 
 from testbed.common import (BUILD, Trouble, Unavailable, MOST_CPUS,
-                            cache_root, guest_cpus, kill_group, memory_environment, say)
+                            cache_folder, guest_cpus, kill_group, memory_environment, say)
 from testbed.complaints import COMPLAINTS, complaints, without_known
 from testbed.initramfs import guest_files, initramfs
 
@@ -273,12 +273,13 @@ def best_accelerator(kernel):
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return EMULATION
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    memory = cache_root() / f"kvm-works-{boot}"
+    folder = cache_folder("kvm")
+    memory = folder / boot
     if not memory.exists():
         say("trying whether KVM can boot a kernel here")
         trial = run_guest(QemuMachine(kernel, "kvm"), "true", cpus=1, timeout=60,
                           quiet=True, starts=1)
-        for old in cache_root().glob("kvm-works-*"):
+        for old in folder.glob("[!.]*"):
             old.unlink(missing_ok=True)
         memory.write_text("yes" if trial.ended_well else "no")
     return "kvm" if memory.read_text() == "yes" else EMULATION
@@ -389,12 +390,13 @@ def early_deaths(since):
 
 
 def run_guest(machine, command, log=None, quiet=False, starts=MOST_STARTS,
-              deaths=EARLY_DEATHS, **options):
+              deaths=EARLY_DEATHS, guilty=None, **options):
     """Boot, run a shell command, and report.
 
     log: a file for the kernel log.
     starts: how often it may die before its first program; the last time is reported.
     deaths: the folder for the kernel logs of all but the last.
+    guilty: a pattern; a death whose kernel log has it is no early one.
     options: for start_guest().
     """
     path = log_file(log, machine.kernel.name)
@@ -402,6 +404,7 @@ def run_guest(machine, command, log=None, quiet=False, starts=MOST_STARTS,
     while True:
         outcome = start_guest(machine, command, path, **options)
         outcome.early_deaths = died
+        outcome.died_early &= not (guilty and guilty.search(outcome.log))
         if not outcome.died_early or len(died) + 1 >= starts:
             break
         died.append(keep_early_death(path, machine.kernel.name, deaths))

@@ -8,15 +8,12 @@ herd7; that of a newer suite runs from a folder of its own, with that suite's li
 import re
 import tempfile
 
-from testbed.common import Unavailable, answer_of, cache_root, cached, output_of, say
-from testbed.debian import (apt_offering, kept_in, loader_in, started_with_own_libraries,
-                            suites_of_main_archive, version_in)
+from testbed.common import Unavailable, answer_of, output_of
+from testbed.debian import (loader_in, started_with_own_libraries, suites_of_main_archive,
+                            unpacked)
 from testbed.source import get_source
 
-SUITES = ("forky", "sid")
 LEAST_VERSION = [7, 58]		# what tools/memory-model/README asks for
-PROGRAM = "usr/bin/herd7"
-LIBRARY = "usr/share/herdtools7/herd"
 
 
 class Herd:
@@ -46,39 +43,17 @@ def kernel_model():
 
 def herd_command():
     """That of a herd7 that is installed, if it knows the model's words; or Debian's."""
-    if version_of(["herd7"]) >= LEAST_VERSION:
+    found = re.match(r"(\d+)\.(\d+)", output_of(["herd7", "-version"]) or "")
+    if found and [int(number) for number in found.groups()] >= LEAST_VERSION:
         return ["herd7"]
-    place = cache_root() / "herd"
-    kept = kept_in(place, "herdtools7_*")
-    if kept:
-        return herd_in(kept)
-    try:
-        apt, names = apt_offering("herdtools7",
-                                  *(suites_of_main_archive(suite) for suite in SUITES))
-    except Unavailable as reason:
-        raise Unavailable(f"no herd7 {'.'.join(map(str, LEAST_VERSION))} or later: "
-                          f"{reason}. Install one, or give a cache filled elsewhere with "
-                          "NBQ_CACHE=FOLDER.") from None
-    return herd_in(unpacked_herd(apt, names[-1], place))
+    folder = unpacked("herd", "herdtools7_*",
+                      f"herd7 {'.'.join(map(str, LEAST_VERSION))} or later",
+                      map(suites_of_main_archive, ("forky", "sid")), "herdtools7",
+                      lambda apt, package: apt.dependencies(package), herd_files, megabytes=40)
+    program, _, library = herd_files(folder)
+    return [*started_with_own_libraries(folder, program), "-set-libdir", str(library.parent)]
 
 
-def version_of(command):
-    """The version that a herd7 states, in numbers; [] if it does not run."""
-    found = re.match(r"(\d+)\.(\d+)", output_of([*command, "-version"]) or "")
-    return [int(number) for number in found.groups()] if found else []
-
-
-def unpacked_herd(apt, package, place):
-    version = version_in(apt, package)
-
-    def unpack(folder):
-        say(f"fetching {package} {version} (about 40 MB)")
-        apt.unpack(apt.dependencies(package), folder)
-        return [PROGRAM, loader_in(folder).relative_to(folder), f"{LIBRARY}/stdlib.cat"]
-
-    return cached(place / f"{package}_{version}", unpack)
-
-
-def herd_in(folder):
-    return [*started_with_own_libraries(folder, folder / PROGRAM),
-            "-set-libdir", str(folder / LIBRARY)]
+def herd_files(folder):
+    return (folder / "usr/bin/herd7", loader_in(folder),
+            folder / "usr/share/herdtools7/herd/stdlib.cat")

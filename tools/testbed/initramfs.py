@@ -5,7 +5,7 @@ import gzip
 from pathlib import Path
 import stat
 
-from testbed.busybox import busybox
+from testbed.programs import busybox
 
 INIT = r"""#!/bin/busybox sh
 # Runs as the guest's first process.

@@ -15,7 +15,7 @@ ELF = b"\x7fELF"
 STARTER = """#!/bin/sh
 exec {loader} --library-path {libraries} {program} "$@"
 """
-# Debian leaves it out of the package. That the checker does, sparse.py has seen.
+# Debian leaves it out of the package. That the checker does, programs.py has seen.
 CHECKER_VALID = """#!/bin/sh
 echo 1
 """

@@ -4,7 +4,8 @@
 import argparse
 import shutil
 
-from testbed.common import cache_root, say, setup
+from testbed.common import CACHE_MARK, cache_root, say, setup
+from testbed.kernel_copy import built_copy
 from testbed.kernels import user_mode_kernel
 from testbed.source import get_source
 
@@ -22,9 +23,9 @@ def guest(_options):
 
 
 def kunit(options):
-    from testbed.kunit import run_suites
+    from testbed.kunit import MULTIPROCESSOR, run_built_in
     setup("--packages", "run")
-    result = run_suites(options.filter)
+    result = run_built_in(built_copy(MULTIPROCESSOR), options.filter)
     for case in result.cases:
         print(f"{case.status} {case.name}")
     for problem in result.problems:
@@ -36,14 +37,13 @@ def kunit(options):
 
 
 def clean(_options):
-    root = cache_root()
-    for name in ("source", "guest", "kunit", "kunit-up", "debug", "kcsan", "arm64", "rt",
-                 "clang", "bpf", "drivers", "programs", "sparse", "debian", "busybox", "apt",
-                 "ccache", "series", "unifdef",
-                 *(copy.name for copy in root.glob("copy-*") if copy.is_dir())):
-        if (root / name).exists():
-            say(f"removing {root / name}")
-            shutil.rmtree(root / name)
+    """Folders without a mark may be another's, or those of an older version."""
+    for entry in sorted(cache_root().iterdir()):
+        if (entry / CACHE_MARK).exists():
+            say(f"removing {entry}")
+            shutil.rmtree(entry)
+        elif entry.is_dir():
+            say(f"{entry} stays: it has no {CACHE_MARK}")
     return 0
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import re
 import shutil
 
-from testbed.common import (BUILD, PROJECT, Trouble, cache_root, compiler_identity, digest, locked,
-                            say)
+from testbed.common import (BUILD, PROJECT, Trouble, cache_folder, compiler_identity, digest,
+                            locked, say)
 from testbed.kernels import Kernel, announce, make_all, require_host
 from testbed.modules import source_files
 from testbed.source import get_source
@@ -141,7 +141,7 @@ class KernelCopy:
         self.source = source
         self.changes = changes
         words = "-".join(("copy", *changes))
-        self.folder = cache_root() / words / f"{source.version}-{digest(source.identity)}"
+        self.folder = cache_folder(words) / f"{source.version}-{digest(source.identity)}"
 
     @property
     def tree(self):

@@ -6,7 +6,7 @@ import platform
 import re
 import shutil
 
-from testbed.common import (PROJECT, Trouble, Unavailable, cache_root, cached,
+from testbed.common import (PROJECT, Trouble, Unavailable, cache_folder, cached,
                             compiled_files, compiler_environment,
                             compiler_for_make, compiler_identity, cores, digest,
                             is_sealed, run_logged, say)
@@ -22,8 +22,9 @@ SETTING = re.compile(r"(?:# )?(CONFIG_\w+)[ =]")
 class Recipe:
     """How a kernel is built from source.
 
-    The configuration is allnoconfig with the settings in tools/testbed/config/NAME.config, of
-    all the names; each must come through. Of two for the same the later counts.
+    The configuration is allnoconfig with the settings in tools/testbed/config/NAME.config, or in
+    the file of the project that has the name, of all the names; each must come through. Of two
+    for the same the later counts.
     """
 
     def __init__(self, folder, arch, image, *configs, tools="", compiler="gcc",
@@ -31,7 +32,8 @@ class Recipe:
         self.folder = folder		# below the cache
         self.arch = arch		# in the kernel's own terms
         self.image = image		# in the folder of the build
-        self.configs = [PROJECT / "tools/testbed/config" / f"{name}.config" for name in configs]
+        self.configs = [PROJECT / (name if "/" in name else f"tools/testbed/config/{name}.config")
+                        for name in configs]
         self.compiler = (tools, compiler)	# prefix of a cross compiler's tools; a program
         self.words = words		# what it is always booted with
 
@@ -127,7 +129,7 @@ def built_kernel(recipe):
     source = get_source()
     key = digest(source.version, source.identity, recipe.settings, compiler,
                  recipe.options)
-    folder = cache_root() / recipe.folder / f"{source.version}-{key}"
+    folder = cache_folder(recipe.folder) / f"{source.version}-{key}"
 
     def build(build_dir):
         announce(recipe, source)
@@ -237,7 +239,7 @@ def best_image(series, flavours, names):
 
 
 def debian_folder(series):
-    return cache_root() / "debian" / series
+    return cache_folder("debian") / series
 
 
 def cached_debian_kernel(series, flavours):

@@ -1,32 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the KUnit suites by the kernel's own kunit.py, and checks the run.
+"""Runs the KUnit suites, and has the kernel's own kunit.py read what they report.
 
-The kernel tree is not touched: a shadow of it, folders of links with the
-project beside them as nbq/, is what kunit.py works in. Shadow and objects
-are kept; the project's objects are made anew each time, because the next run
-may be another clone's.
-
-For kernels that are also loaded with the modules there is another way: the suites
-are a module, too, loaded in a guest, and kunit.py reads the kernel's log only.
+They are built into a kernel, which runs them before its first program; or, for kernels that are
+also loaded with the modules, they are a module, too, loaded in a guest.
 """
 
 import json
-import os
 import re
-import shutil
 import sys
 
-from testbed.common import (BUILD, PROJECT, Trouble, cache_root,
-                            compiler_environment, compiler_for_make,
-                            compiler_identity, cores, digest, guest_cpus, locked,
-                            memory_environment, run_logged, say, tail)
-from testbed.complaints import complaints
-from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, LEAK_SCAN, MOST_STARTS, UNHURRIED,
-                           excerpt, keep_early_death, run_guest, user_mode_environment)
+from testbed.common import BUILD, guest_cpus, run_logged, tail
+from testbed.complaints import FIRST_PROCESS, complaints
+from testbed.guest import (CPUS_IN_A_LAYOUT, LEAK_SCAN, MOST_STARTS, UserModeMachine, excerpt,
+                           run_guest)
 from testbed.guest_cli import LOADED
-from testbed.kernel_copy import link_all
-from testbed.kernels import require_um_host
-from testbed.modules import build_suites, refresh_copy
+from testbed.kernels import Recipe
+from testbed.modules import build_suites
 from testbed.source import get_source
 
 LOCK_TYPES = ("nbq_clh", "nbq_mcs", "nbq_swap", "nbq_spin")
@@ -35,35 +24,23 @@ SUITES = ("nbq_mcs", "nbq_spin", "nbq_spin_bare", "nbq_sockets", "nbq_operations
           "nbq_report", "nbq_pool", "nbq_growth", "nbq_deadline", "nbq_events",
           "nbq_stress_histogram", "nbq_stress_statistics")
 BUILT_IN_SUITES = ("nbq_early",)	# of what comes before a module can
-# Limits end what hangs, and decide nothing else: with a core to itself, a build takes
-# minutes, the suites half a minute, and two where each access is emulated or checked.
-BUILD_TIMEOUT = 7200
+# Limits end what hangs, and decide nothing else: with a core to itself, a kernel takes half a
+# minute for the suites, and two where each access is emulated or checked.
 SLOW_TIMEOUT = 3600
-RUN_TIMEOUT = 1800		# kunit.py's own limit for the boot and the suites
-KUNIT_MEMORY = 1024		# in MB: what kunit.py gives a kernel
 CPUS = max(4, guest_cpus())
 KUNIT_FOLDER = "tools/testing/kunit"
-
-
-class TestBed:
-    """A kernel to run the suites in; its settings are in tools/testbed/config/NAME.config."""
-
-    def __init__(self, name, cpus=None):
-        self.name = name
-        self.config = PROJECT / "tools/testbed/config" / f"{name}.config"
-        self.cpus = cpus		# nothing, if it knows one only
-
-    def arguments(self, layout):
-        """The kernel's, in a layout or where it does not matter."""
-        arguments = [f"--kernel_args={argument}" for argument in ("seccomp=on", *UNHURRIED)]
-        if self.cpus:
-            cpus = CPUS_IN_A_LAYOUT if layout else self.cpus
-            arguments.append(f"--kernel_args=ncpus={cpus}")
-        return arguments
-
-
-MULTIPROCESSOR = TestBed("kunit", CPUS)
-UNIPROCESSOR = TestBed("kunit-up")
+# With the suites built in (kernel_copy.py): the daily kernel, and one for one CPU.
+MULTIPROCESSOR = Recipe("kunit", "um", "linux", "guest", "kunit", "kunit/.kunitconfig")
+UNIPROCESSOR = Recipe("kunit-up", "um", "linux", "guest", "kunit", "kunit-up",
+                      "kunit/.kunitconfig")
+# A suite that is over at once.
+SHORT_SUITE = "nbq_deadline"
+ENABLED = ("kunit.enable=1", "kunit.autorun=1")
+# A kernel that panics before the suites is started anew if nothing of ours had a part: no
+# initcall, in which ours are initialized, and no line that names a part of ours. (The builder,
+# in the line of the version, is "nbqlock".)
+OURS = re.compile(r"KTAP version|do_one_initcall|^(?!.*(?:command line|Linux version)).*nbq",
+                  re.MULTILINE | re.IGNORECASE)
 
 
 class Case:
@@ -96,154 +73,27 @@ class Result:
                 f"{len(self.problems)} problems of the run")
 
 
-def make_shadow(tree, shadow):
-    """A tree of links in which kunit.py finds itself and the project."""
-    if shadow.exists():
-        shutil.rmtree(shadow)
-    link_all(tree, shadow, but=("nbq", KUNIT_FOLDER))
-    # kunit.py looks for the tree from where it really lies: a copy.
-    shutil.copytree(tree / KUNIT_FOLDER, shadow / KUNIT_FOLDER)
+# Built in
 
+def run_built_in(kernel, name_filter=None, words=(), layout=None,
+                 suites=(*SUITES, *BUILT_IN_SUITES)):
+    """Boot a kernel that has the suites, check the run. Returns a Result.
 
-def write_kconfig(tree, path):
-    """The tree's Kconfig with the project's appended."""
-    path.write_text((tree / "Kconfig").read_text() +
-                    '\nsource "nbq/nbqlock/Kconfig"\n')
-
-
-# A suite that is over at once.
-SHORT_SUITE = "nbq_deadline"
-
-
-def run_suites(name_filter):
-    """Build the kernel with the suites in it, boot it, check the run. Returns a Result."""
-    [result] = run_boots([Boot(name_filter)])
-    return result
-
-
-class Boot:
-    """One of several of a kernel with the suites.
-
-    name_filter: of suites, or None. words: more of them for the kernel. layout: of the
-    host's memory, where that matters.
+    name_filter: of suites; else those that are named must run. words: more of them for the
+    kernel. layout: of the host's memory, where that matters; what that has to do with does not
+    get better by another start.
     """
-
-    def __init__(self, name_filter=None, words=(), layout=None):
-        self.name_filter = name_filter
-        self.words = words
-        self.layout = layout
-
-    @property
-    def name(self):
-        """For the names of its logs."""
-        place = (self.layout.replace(" ", "-"),) if self.layout else ()
-        return "-".join(("", *self.words, *place))
+    place = [layout.replace(" ", "-")] if layout else []
+    log = BUILD / "log" / f"{'-'.join([kernel.name, *words, *place])}.log"
+    append = [*ENABLED, *words, *([f"kunit.filter_glob={name_filter}"] if name_filter else [])]
+    outcome = run_guest(UserModeMachine(kernel, *filter(None, [layout])), "true", quiet=True,
+                        cpus=CPUS_IN_A_LAYOUT if layout else CPUS, timeout=SLOW_TIMEOUT,
+                        append=append, starts=1 if layout else MOST_STARTS, guilty=OURS)
+    return judge(outcome, outcome.log.partition(FIRST_PROCESS)[0], log,
+                 () if name_filter else suites)
 
 
-def run_boots(boots, testbed=MULTIPROCESSOR):
-    """The same for several boots of one build. Yields a Result for each."""
-    require_um_host()
-    project_config = PROJECT / "kunit" / ".kunitconfig"
-    if not project_config.exists():
-        raise Trouble("there is no kunit/.kunitconfig")
-    source = get_source()
-    options = compiler_for_make()
-    key = digest(source.version, source.identity, testbed.config.read_bytes(),
-                 compiler_identity(), options)
-    folder = cache_root() / testbed.name / f"{source.version}-{key}"
-    with locked(f"{folder}.lock", "the KUnit kernel"):
-        prepare(folder, source, key, testbed)
-        for boot in boots:
-            yield run_in(folder, options, boot, testbed)
-
-
-def prepare(folder, source, key, testbed):
-    """Make the shadow and the project's copy current; drop what is not whole."""
-    whole = folder / ".whole"
-    if folder.exists() and not whole.exists():
-        say(f"{folder} was left half-made; making it again")
-        shutil.rmtree(folder)
-    if not folder.exists():
-        say(f"building a KUnit kernel, Linux {source.version} "
-            f"(about 6 CPU-minutes; {cores()} CPUs here)")
-    (folder / "obj").mkdir(parents=True, exist_ok=True)
-    whole.unlink(missing_ok=True)
-    make_shadow(source.path, folder / "tree")
-    write_kconfig(source.path, folder / "Kconfig")
-    copy = BUILD / testbed.name
-    refresh_copy(copy, key)
-    (folder / "tree/nbq").symlink_to(copy)
-    shutil.rmtree(folder / "obj/nbq", ignore_errors=True)
-
-
-def kunit_command(folder, options, testbed, boot):
-    """kunit.py's, to build the kernel and boot it; only to boot it, if in a layout."""
-    before, what = (LAYOUTS[boot.layout], ["exec"]) if boot.layout else \
-        ((), ["run", f"--jobs={cores() + 1}"])
-    return [*before, sys.executable, folder / "tree" / KUNIT_FOLDER / "kunit.py", *what,
-            "--arch=um", f"--build_dir={folder / 'obj'}",
-            f"--kunitconfig={testbed.config}",
-            f"--kunitconfig={folder / 'tree/nbq/kunit/.kunitconfig'}",
-            f"--timeout={RUN_TIMEOUT}", *testbed.arguments(boot.layout),
-            *(f"--kernel_args={word}" for word in boot.words),
-            f"--make_options=KBUILD_KCONFIG={folder / 'Kconfig'}",
-            "--make_options=drivers-m=nbq/",
-            *(f"--make_options={option}" for option in options)]
-
-
-def run_in(folder, options, boot, testbed):
-    """Run kunit.py, anew if the kernel dies before the suites. Returns a Result."""
-    report = folder / "obj/result.json"
-    test_log = folder / "obj/test.log"
-    log = BUILD / "log" / f"{testbed.name}{boot.name}.log"
-    log.unlink(missing_ok=True)
-    command = [*kunit_command(folder, options, testbed, boot), f"--json={report}"]
-    if boot.name_filter:
-        command.append(boot.name_filter)
-    # What a layout has to do with does not get better by itself.
-    starts = 1 if boot.layout else MOST_STARTS
-    for start in range(1, starts + 1):
-        for old in (test_log, report):
-            old.unlink(missing_ok=True)
-        status = run_logged(command, log, "KUnit", cwd=folder,
-                            env={**compiler_environment(), **user_mode_environment(),
-                                 **memory_environment(KUNIT_MEMORY),
-                                 "PYTHONDONTWRITEBYTECODE": "1"},
-                            timeout=BUILD_TIMEOUT, check=False,
-                            progress=compiled_objects(folder / "obj"))
-        # kunit.py came to its end by itself: what make left is whole.
-        (folder / ".whole").touch()
-        died = test_log.exists() and died_early(test_log.read_text(errors="replace"))
-        if start == starts or not died:
-            break
-        keep_early_death(test_log, testbed.name)
-    result = judge(status, report, test_log, log, bool(boot.name_filter))
-    if died:
-        result.problems.insert(0, "the kernel died before the suites, "
-                               f"{start} times of {starts}")
-    return result
-
-
-# The suites' report begins so. Ours are initialized before it, by an initcall; a line
-# that names a part of ours is no part of the version, whose builder is "nbqlock".
-REPORT = "KTAP version"
-OURS = re.compile(r"do_one_initcall|^(?!.*(?:command line|Linux version)).*nbq",
-                  re.MULTILINE | re.IGNORECASE)
-
-
-def died_early(kernel_log):
-    """Whether a kernel panicked before the suites, and nothing of ours had a part."""
-    return REPORT not in kernel_log and "Kernel panic" in kernel_log and \
-        not OURS.search(kernel_log)
-
-
-def compiled_objects(folder):
-    """A progress(): kunit.py keeps make's output to itself, so count objects."""
-    def count():
-        made = sum(name.endswith(".o") for _, _, files in os.walk(folder) for name in files)
-        return f"{made} object files"
-    return count
-
+# The judgement
 
 def read_cases(group, prefix=""):
     """All cases of a group of kunit.py's JSON report."""
@@ -260,18 +110,6 @@ def read_report(report):
         return read_cases(json.loads(report.read_text())), []
     except (OSError, ValueError, KeyError) as error:
         return [], [f"kunit.py wrote no usable report ({error})"]
-
-
-def judge(status, report, test_log, log, filtered):
-    """Decide from the exit status, the report and the kernel's log."""
-    if not test_log.exists():
-        return Result([], [f"kunit.py built no kernel (status {status}); log: {log}"],
-                      tail(log, 60))
-    kernel_log = test_log.read_text(errors="replace")
-    kept = log.with_name(f"{log.stem}-kernel.log")
-    kept.write_text(kernel_log)
-    return judge_log(status, report, kernel_log, kept, log, filtered,
-                     (*SUITES, *BUILT_IN_SUITES))
 
 
 # What a case says that misuses a lock; what the kernel says then; how the case ends.
@@ -310,41 +148,29 @@ def without_provoked(log):
     return "\n".join(kept), problems
 
 
-def judge_log(status, report, kernel_log, kept, log, filtered=False, suites=SUITES):
-    """The same; kept is where the kernel's log is, log what kunit.py has said."""
-    cases, problems = read_report(report)
+def judge(outcome, text, log, suites):
+    """Decide from the guest's outcome, and from the text in which the suites have reported.
+
+    log: what kunit.py says; beside it its report. suites: those that must have run.
+    """
+    status = parse_report(text, log)
+    cases, problems = read_report(log.with_suffix(".json"))
     if status != 0:
         problems.append(f"kunit.py ended with status {status}")
-    unprovoked, missing = without_provoked(kernel_log)
+    unprovoked, missing = without_provoked(outcome.log)
     complained = complaints(unprovoked)
     problems += [f"the kernel complained: {line.strip()}" for line in complained]
     problems += missing
     if not cases:
         problems.append("no case ran")
-    if not filtered:
-        problems += [f"the suite {suite} did not run" for suite in suites
-                     if not any(case.name.startswith(suite + ".") for case in cases)]
-    detail = [tail(log, 40), f"--- kernel log: {kept}"]
+    problems += [f"the suite {suite} did not run" for suite in suites
+                 if not any(case.name.startswith(suite + ".") for case in cases)]
+    if outcome.problem or outcome.status:
+        problems.append(outcome.problem or f"the guest's command ended with {outcome.status}")
+    detail = [tail(log, 40), f"--- kernel log: {outcome.log_path}"]
     if complained or not cases:
-        detail += excerpt(kernel_log)
-    return Result(cases, problems, "\n".join(detail), kept, kernel_log)
-
-
-# In a guest
-
-# The kernel's own KUnit has reported on no suite before, when it came up.
-BEGIN = "nbqlock: the suites begin"
-ENABLED = ("kunit.enable=1", "kunit.autorun=1")
-SUITES_SCRIPT = f"""
-echo "{BEGIN}" >/dev/kmsg
-insmod /lib/modules/nbqlock_kunit.ko
-"""
-WITH_LEAK_SCAN = f"""
-{SUITES_SCRIPT}
-status=$?
-{LEAK_SCAN}
-exit $status
-"""
+        detail += excerpt(outcome.log)
+    return Result(cases, problems, "\n".join(detail), outcome.log_path, outcome.log)
 
 
 # The begin of a report, and lines of the kernel log that are none of the report.
@@ -353,7 +179,7 @@ INTERRUPTED = re.compile(rf"^({STAMP}KTAP version 1\s*?\n)(?:(?!{STAMP}(?:# |1\.
                          re.MULTILINE)
 
 
-def parse_report(kernel, text, log):
+def parse_report(text, log):
     """Have kunit.py read the report in a kernel's log. Returns its status.
 
     log: what kunit.py says; beside it its report, and what it has read.
@@ -366,9 +192,25 @@ def parse_report(kernel, text, log):
     # kunit.py takes another line than "# Subtest" there for a suite without a name: one of
     # another CPU, or of an asynchronous initcall.
     said.write_text(INTERRUPTED.sub(r"\1", text))
-    return run_logged([sys.executable, kernel.source / KUNIT_FOLDER / "kunit.py", "parse",
+    return run_logged([sys.executable, get_source().path / KUNIT_FOLDER / "kunit.py", "parse",
                        f"--json={report}", said], log, "reading the suites' report",
                       check=False, env={"PYTHONDONTWRITEBYTECODE": "1"})
+
+
+# As a module
+
+# The kernel's own KUnit has reported on no suite before, when it came up.
+BEGIN = "nbqlock: the suites begin"
+SUITES_SCRIPT = f"""
+echo "{BEGIN}" >/dev/kmsg
+insmod /lib/modules/nbqlock_kunit.ko
+"""
+WITH_LEAK_SCAN = f"""
+{SUITES_SCRIPT}
+status=$?
+{LEAK_SCAN}
+exit $status
+"""
 
 
 def run_suites_in_guest(machine, cpus=CPUS, append=(), clean=None):
@@ -395,10 +237,5 @@ def load_suites(machine, files, log, name_filter=None, cpus=CPUS, append=(), cle
                         quiet=True, append=[*ENABLED, *append])
     if clean:
         clean(outcome)
-    status = parse_report(machine.kernel, outcome.log.partition(BEGIN)[2], log)
-    result = judge_log(status, log.with_suffix(".json"), outcome.log, outcome.log_path, log,
-                       bool(name_filter))
-    if outcome.problem or outcome.status:
-        result.problems.append(outcome.problem or
-                               f"loading the suites ended with status {outcome.status}")
-    return result
+    return judge(outcome, outcome.log.partition(BEGIN)[2], log,
+                 () if name_filter else SUITES)

@@ -3,9 +3,8 @@
 
 import re
 
-from testbed.common import Trouble, Unavailable, answer_of, cache_root, cached, say
-from testbed.debian import (apt_offering, kept_in, loader_in, only, suites_of_main_archive,
-                            version_in)
+from testbed.common import Trouble, answer_of
+from testbed.debian import loader_in, only, suites_of_main_archive, unpacked
 
 SUITE = "trixie"		# its perf lock contention shows locks by address
 PACKAGE = "linux-perf"
@@ -20,29 +19,8 @@ PERF="/root/{FOLDER}/ld.so --library-path /root/{FOLDER}/lib /root/{FOLDER}/perf
 LIBRARY = re.compile(r"\s*(\S+) => (not found|\S+)")
 
 
-def unpacked():
-    """A folder with the packages, fetched if the cache does not have it."""
-    place = cache_root() / "perf"
-    kept = kept_in(place, f"{PACKAGE}_*")
-    if kept:
-        return kept
-    try:
-        apt, _ = apt_offering(PACKAGE, suites_of_main_archive(SUITE))
-    except Unavailable as reason:
-        raise Unavailable(f"no perf of Debian's {SUITE}: {reason}") from None
-    version = version_in(apt, PACKAGE)
-
-    def unpack(folder):
-        say(f"fetching {PACKAGE} {version} and its libraries (about 50 MB)")
-        apt.unpack([name for name in apt.dependencies(PACKAGE) if name.startswith(WANTED)],
-                   folder)
-        return [path.relative_to(folder) for path in (loader_in(folder), program_in(folder))]
-
-    return cached(place / f"{PACKAGE}_{version}", unpack)
-
-
-def program_in(folder):
-    return only(folder, "usr/bin/perf").resolve()
+def perf_files(folder):
+    return loader_in(folder), only(folder, "usr/bin/perf").resolve()
 
 
 def libraries(listed):
@@ -50,15 +28,19 @@ def libraries(listed):
     found = dict(match.groups() for match in map(LIBRARY.match, listed.splitlines()) if match)
     lacking = [name for name, path in found.items() if path == "not found"]
     if lacking:
-        raise Trouble(f"Debian's perf lacks {', '.join(lacking)}: remove {cache_root() / 'perf'}, "
-                      "so that it is fetched anew")
+        raise Trouble(f"Debian's perf lacks {', '.join(lacking)}: remove the folder perf of "
+                      "the cache, so that it is fetched anew")
     return found
 
 
 def guest_files():
     """{name: (content, mode)} for run_guest()."""
-    folder = unpacked()
-    loader, program = loader_in(folder), program_in(folder)
+    folder = unpacked("perf", f"{PACKAGE}_*", f"perf of Debian's {SUITE}",
+                      [suites_of_main_archive(SUITE)], PACKAGE,
+                      lambda apt, package: [name for name in apt.dependencies(package)
+                                            if name.startswith(WANTED)],
+                      perf_files, megabytes=50)
+    loader, program = perf_files(folder)
     listed, _ = answer_of([loader, "--library-path", loader.parent, "--list", program])
     paths = {"perf": program, "ld.so": loader.resolve(),
              **{f"lib/{name}": path for name, path in libraries(listed).items()}}

@@ -35,9 +35,10 @@ REFUSED = (
     ("free_lock", {"lock": "clh_nb", "free_lock": 1, "chain": 2}))
 
 
-def shaped(name, lock, duration_ms=120, cs_ns=500, ncs_ns=500, **shape):
-    return Run(name, lock=lock, threads=CPUS, cpus=f"0-{CPUS - 1}", cs_ns=cs_ns,
-               ncs_ns=ncs_ns, duration_ms=duration_ms, **{**PLAIN, **shape})
+def shaped(name, lock, judge=None, duration_ms=120, cpus=CPUS, threads=None, cs_ns=500,
+           ncs_ns=500, **shape):
+    return Run(name, judge, lock=lock, threads=threads or cpus, cpus=f"0-{cpus - 1}",
+               cs_ns=cs_ns, ncs_ns=ncs_ns, duration_ms=duration_ms, **{**PLAIN, **shape})
 
 
 # What must come of a run that passed: each returns a complaint, or nothing. A busy host
@@ -164,93 +165,92 @@ def frees(run):
     return acquires_somewhere(run)
 
 
-def is_found_out(run):
-    """Of a lock that does not exclude: why it has not failed as it must, or nothing."""
-    if run.verdict == "PASS":
-        return Unseen("it has passed")
-    return not run.verdict.startswith("FAIL") and run.verdict
-
-
 # In the driver's words
 TWO_HOLDERS = "two holders were seen"
 FREED_WRITTEN = "the memory of a freed lock was written to"
 
 
-def is_found_out_in_both_ways(run):
-    """The same of one that is freed besides."""
-    missing = [reason for reason in (TWO_HOLDERS, FREED_WRITTEN) if reason not in run.verdict]
-    return is_found_out(run) or missing and Unseen(f"not found: {', '.join(missing)}")
+class BrokenRun(Run):
+    """Of the lock that does not exclude, which must be found out, for these reasons."""
+
+    def __init__(self, name, *reasons, **settings):
+        super().__init__(name, **settings)
+        self.reasons = reasons
+
+    @property
+    def complaint(self):
+        if self.verdict == "PASS":
+            return Unseen("it has passed")
+        if not self.verdict.startswith("FAIL"):
+            return self.verdict
+        missing = [reason for reason in self.reasons if reason not in self.verdict]
+        return missing and Unseen(f"not found: {', '.join(missing)}") or ""
 
 
 def chains(locks):
     for lock in locks:
-        yield shaped(f"chain-{lock.name}", lock.name, chain=4, patience_ns=MS), acquires_chain
+        yield shaped(f"chain-{lock.name}", lock.name, acquires_chain, chain=4, patience_ns=MS)
         if lock.name == OWN_TIMEOUT:
-            yield shaped(f"chain-random-{lock.name}", lock.name, chain=8,
-                         chain_order="random", duration_ms=300), sees_deadlocks
+            yield shaped(f"chain-random-{lock.name}", lock.name, sees_deadlocks, chain=8,
+                         chain_order="random", duration_ms=300)
         elif lock.heeds_patience:
-            yield shaped(f"chain-random-{lock.name}", lock.name, chain=4, ncs_ns=0,
-                         chain_order="random", patience_ns="5000-50000",
-                         duration_ms=250), acquires_now_and_then
+            yield shaped(f"chain-random-{lock.name}", lock.name, acquires_now_and_then, chain=4,
+                         ncs_ns=0, chain_order="random", patience_ns="5000-50000",
+                         duration_ms=250)
 
 
 def deadlocks():
     """Threads that take locks in any order, with plenty of patience."""
     for lock in OURS:
         for retry in ("give_up", "back_off"):
-            run = shaped(f"deadlocks-{retry}-{lock}", lock, chain=4, ncs_ns=0,
-                         chain_order="random", patience_ns=40000 * MS, retry=retry,
-                         duration_ms=500)
-            run.settings["threads"] = 2 * CPUS
-            yield run, ends_deadlocks_early
+            yield shaped(f"deadlocks-{retry}-{lock}", lock, ends_deadlocks_early, chain=4,
+                         ncs_ns=0, chain_order="random", patience_ns=40000 * MS, retry=retry,
+                         duration_ms=500, threads=2 * CPUS)
 
 
 def retries():
     """A holder stays for 2 ms, no attempt waits for it."""
     load = {"patience_ns": 0, "cs_ns": 2 * MS, "ncs_ns": 2 * MS, "duration_ms": 200}
     for lock in OURS:
-        yield shaped(f"retry-give_up-{lock}", lock, **load), gives_up
-        yield shaped(f"retry-at_once-{lock}", lock, retry="at_once",
-                     **load), tries_again
-        yield shaped(f"retry-back_off-{lock}", lock, retry="back_off",
-                     backoff_ns=100000, backoff_max_ns=8 * MS, **load), backs_off
-    yield shaped(f"retry-back_off-briefly-{OURS[0]}", OURS[0], retry="back_off",
-                 backoff_ns=100000, backoff_max_ns=1000, **load), tries_again
+        yield shaped(f"retry-give_up-{lock}", lock, gives_up, **load)
+        yield shaped(f"retry-at_once-{lock}", lock, tries_again, retry="at_once", **load)
+        yield shaped(f"retry-back_off-{lock}", lock, backs_off, retry="back_off",
+                     backoff_ns=100000, backoff_max_ns=8 * MS, **load)
+    yield shaped(f"retry-back_off-briefly-{OURS[0]}", OURS[0], tries_again, retry="back_off",
+                 backoff_ns=100000, backoff_max_ns=1000, **load)
 
 
 def shape_runs(locks):
-    """(run, what must come of it) for a guest of CPUS CPUs."""
+    """For a guest of CPUS CPUs."""
     yield from chains(locks)
     yield from deadlocks()
     yield from retries()
     for lock in locks:
         if lock.name in FREEABLE:
-            yield shaped(f"free-{lock.name}", lock.name, free_lock=1), frees
-    yield shaped("patience-drawn", OURS[0], patience_ns=f"{MS}-{4 * MS}", cs_ns=8 * MS,
-                 ncs_ns=0, duration_ms=600), draws
-    yield shaped("stall", OURS[0], patience_ns="max", stall_every=10, stall_ns=5 * MS,
-                 duration_ms=300), stalls
-    run = shaped("stutter", OURS[0], patience_ns="max", stall_every=1, stall_ns=MS,
-                 cs_ns=0, ncs_ns=0, stutter_ms=80, duration_ms=400)
-    run.settings["threads"] = 1		# others would only take the CPU from it
-    yield run, stutters
+            yield shaped(f"free-{lock.name}", lock.name, frees, free_lock=1)
+    yield shaped("patience-drawn", OURS[0], draws, patience_ns=f"{MS}-{4 * MS}", cs_ns=8 * MS,
+                 ncs_ns=0, duration_ms=600)
+    yield shaped("stall", OURS[0], stalls, patience_ns="max", stall_every=10, stall_ns=5 * MS,
+                 duration_ms=300)
+    # Other threads would only take the CPU from it.
+    yield shaped("stutter", OURS[0], stutters, patience_ns="max", stall_every=1, stall_ns=MS,
+                 cs_ns=0, ncs_ns=0, stutter_ms=80, duration_ms=400, threads=1)
 
 
 def broken_run():
-    """The lock that does not exclude, freed: still to be found out."""
-    return shaped("free-broken", BROKEN, free_lock=1, cs_ns=1000, duration_ms=500,
-                  log_ms=100)
+    """The lock that does not exclude, freed: still to be found out, in both ways."""
+    plain = shaped("", BROKEN, free_lock=1, cs_ns=1000, duration_ms=500, log_ms=100)
+    return BrokenRun("free-broken", TWO_HOLDERS, FREED_WRITTEN, **plain.settings)
 
 
-def stock_runs(locks):
+def stock_runs(locks, judge=acquires_somewhere):
     """Some of each, for a kernel with CPUS CPUs that has other timing; threads share."""
     for lock in locks:
         for name, shape in (("chain", {"chain": 3, "chain_order": "random"}),
                             ("retry", {"retry": "at_once", "patience_ns": "0-5000"}),
                             ("free", {"free_lock": 1})):
-            run = shaped(f"{lock}-{name}", lock, duration_ms=200, **shape)
-            run.settings["threads"] = 2 * CPUS
-            yield run
+            yield shaped(f"{lock}-{name}", lock, judge, duration_ms=200, threads=2 * CPUS,
+                         **shape)
 
 
 def logged_parameters(run):

@@ -6,7 +6,7 @@ from pathlib import Path
 import re
 import shutil
 
-from testbed.common import (Trouble, Unavailable, cache_root, cached, digest,
+from testbed.common import (Trouble, Unavailable, cache_folder, cached, digest,
                             output_of, run_logged, say)
 from testbed.debian import apt_offering, kept_in, suites_of_main_archive, version_in
 
@@ -91,7 +91,7 @@ def users_source(tree):
             os.symlink(tree / name, folder / name)
         return ["Makefile"]
 
-    return Source(cached(cache_root() / "source" / f"links-{identity}", link),
+    return Source(cached(cache_folder("source") / f"links-{identity}", link),
                   identity)
 
 
@@ -126,7 +126,7 @@ def tree_files(tree):
 
 def cached_source():
     """A tree that was fetched earlier: the preferred series, else the newest."""
-    place = cache_root() / "source"
+    place = cache_folder("source")
     tree = kept_in(place, f"linux-source-{PREFERRED_SERIES}_*")
     if not tree and "NBQ_KERNEL" not in os.environ:
         tree = kept_in(place, "linux-source-*")
@@ -179,5 +179,5 @@ def unpacked_source(apt, package):
         shutil.rmtree(folder / "usr/share")
         return ["Makefile", "Kconfig", "Kbuild", "kernel/locking/qspinlock.c"]
 
-    folder = cached(cache_root() / "source" / f"{package}_{version}", unpack)
+    folder = cached(cache_folder("source") / f"{package}_{version}", unpack)
     return Source(folder, folder.name)

@@ -5,7 +5,7 @@ from pathlib import Path
 import re
 
 from testbed.common import Trouble, say
-from testbed.driver import listed
+from testbed.driver import listed, value_of
 from testbed.guest import run_guest
 
 # stress_run() for a guest's shell, as /root/stress.sh.
@@ -44,40 +44,28 @@ class Unseen(str):
     """
 
 
-def is_unseen(complaint):
-    return bool(complaint) and isinstance(complaint, Unseen)
-
-
-def problem_with(run, complaint):
-    """What is wrong with a run: its verdict, or complaint(run); or nothing."""
-    return run.verdict if run.verdict != "PASS" else complaint(run)
-
-
-def until_seen(runs, make, complaint):
+def until_seen(runs, make):
     """Make runs; then those again, longer, that have not shown what they should.
 
-    make(runs): makes them, and returns an Outcome. complaint(run): what is wrong with
-    one, Unseen if that is for want of time. Returns the Outcomes, at most ROUNDS; each
+    make(runs): makes them, and returns an Outcome. Returns the Outcomes, at most ROUNDS; each
     run has its last result.
     """
     outcomes = [make(runs)]
     while len(outcomes) < ROUNDS and not outcomes[-1].problem:
-        runs = [run for run in runs if is_unseen(complaint(run))]
+        runs = [run for run in runs if isinstance(run.complaint, Unseen)]
         if not runs:
             break
         for run in runs:
-            say(f"  {run.name}: {complaint(run)}; once more, longer")
+            say(f"  {run.name}: {run.complaint}; once more, longer")
             run.settings["duration_ms"] *= LONGER
             run.forget()
         outcomes.append(make(runs))
     return outcomes
 
 
-def stress_until_seen(machine, plans, cpus, modules, **options):
-    """until_seen() with run_stress(): plans are (run, complaint(run)) in their order."""
-    complaints = dict(plans)
-    return until_seen([run for run, _ in plans], lambda runs: run_stress(
-        machine, runs, cpus, modules, **options), lambda run: complaints[run](run))
+def stress_until_seen(machine, runs, cpus, modules, **options):
+    """until_seen() with run_stress()."""
+    return until_seen(runs, lambda some: run_stress(machine, some, cpus, modules, **options))
 
 
 def run_stress(machine, runs, cpus, modules, before="", after_each="", after="", append=(),
@@ -122,9 +110,10 @@ class Tables:
         self.lines = {name: text.splitlines() for name, text in texts.items()}
 
     def table(self, name):
-        """The rows of a file, each a {column: text}."""
+        """The rows of a file, each a {column: number, or text}."""
         head, *rows = self.lines.get(name) or [""]
-        return [dict(zip(head.split(), row.split())) for row in rows]
+        return [{column: value_of(column, text) for column, text in
+                 zip(head.split(), row.split())} for row in rows]
 
     def rows(self, name):
         """Those of the contenders, or of a histogram."""
@@ -133,4 +122,4 @@ class Tables:
         return [row for row in self.table("histograms") if row["histogram"] == name]
 
     def total(self, name, column="count"):
-        return sum(int(row[column]) for row in self.rows(name))
+        return sum(row[column] for row in self.rows(name))

@@ -17,8 +17,7 @@ from testbed.guest_cli import loaded
 from testbed.kernels import debian_kernel
 from testbed.modules import build_modules
 from testbed.driver import OURS, Run, grows, read_figures
-from testbed.stress import (FILES as STRESS_FILES, Unseen, problem_with, read_runs, reloaded,
-                            until_seen)
+from testbed.stress import FILES as STRESS_FILES, Unseen, read_runs, reloaded, until_seen
 
 SERIES = "6.12"			# has event tracing, and lets modules use the kernel's own
 CPUS = 3			# a holder, a waiter that times out, its successor
@@ -276,8 +275,8 @@ def traced_claims():
     settings = {"threads": CPUS, "cpus": f"0-{CPUS - 1}", "sample_every": 1,
                 "patience_ns": "0-5000000", "cs_ns": 1000000, "ncs_ns": 500,
                 "duration_ms": 1000}
-    runs, small = ([Run(f"{lock}-{name}", lock=lock, **settings) for lock in OURS]
-                   for name in ("usual", "small"))
+    runs, small = ([Run(f"{lock}-{name}", judge, lock=lock, **settings) for lock in OURS]
+                   for name, judge in (("usual", lacks_waits), ("small", lacks_growth)))
 
     def make(some):
         script = TRACE_SCRIPT
@@ -291,17 +290,14 @@ def traced_claims():
             run.trace = Trace(outcome.output, run)
         return outcome
 
-    def complaint(run):
-        return problem_with(run, lacks_growth if run in small else lacks_waits)
-
-    outcomes = until_seen(runs + small, make, complaint)
+    outcomes = until_seen(runs + small, make)
     yield (f"Linux {kernel.version} has all events", all(
         outcome.ended_well and "@lacks" not in outcome.output for outcome in outcomes),
            "\n".join(outcome.output[-2000:] + log_excerpt(outcome) for outcome in outcomes))
     for group, claims in ((runs, claims_of_run), (small, claims_of_growth)):
         for run in group:
             trace = run.trace
-            report = f"{complaint(run)}\n{run.text}\n{trace.text[-3000:]}\n" \
+            report = f"{run.complaint}\n{run.text}\n{trace.text[-3000:]}\n" \
                 f"{trace.total}\n{trace.skipped}"
             for claim, holds in claims(run, trace):
                 yield f"{run.settings['lock']}: {claim}", bool(holds), report

@@ -11,7 +11,7 @@ from testbed import kernels, perf
 from testbed.guest import QemuMachine, UserModeMachine, run_guest
 from testbed.guest_cli import loaded
 from testbed.driver import Run
-from testbed.stress import FILES, Unseen, problem_with, read_runs, until_seen
+from testbed.stress import FILES, Unseen, read_runs, until_seen
 from top.counts import SYMBOL, Parts, Sample, counter_for, histograms
 from top.events import PREFIX, guest_start
 from top.view import View
@@ -88,7 +88,7 @@ def make_runs(machine, runs, command=None, more=None, before=""):
 
 
 def new_runs():
-    return [Run(lock, lock=lock, **LOAD) for lock in LOCKS]
+    return [Run(lock, lacks_waits, lock=lock, **LOAD) for lock in LOCKS]
 
 
 def view_of(sample):
@@ -124,7 +124,7 @@ def claims(run):
 def run_cases(name, runs, of_run):
     """The cases of runs that were made."""
     for run in runs:
-        problem = problem_with(run, lacks_waits)
+        problem = run.complaint
         yield Case(f"{name}: {run.name}: a run with waits and timeouts", not problem,
                    f"{problem}\n{run.text}\n{run.seen}")
         if problem:
@@ -136,8 +136,7 @@ def run_cases(name, runs, of_run):
 
 def counted_cases(name, machine, of_run=claims, **options):
     runs = new_runs()
-    outcomes = until_seen(runs, lambda some: make_runs(machine, some, **options),
-                          lambda run: problem_with(run, lacks_waits))
+    outcomes = until_seen(runs, lambda some: make_runs(machine, some, **options))
     yield from run_cases(name, runs, of_run)
     yield clean_guest(name, *outcomes)
 

@@ -8,16 +8,13 @@ the cache, with the objects, and built incrementally.
 import contextlib
 import re
 import shutil
-import sys
 
-from testbed.common import (BUILD, Trouble, cache_root, compiled_files, compiler_environment,
-                            compiler_identity, cores, digest, locked, memory_environment,
-                            run_logged, say, tail)
-from testbed.guest import run_guest, UserModeMachine, user_mode_environment
+from testbed.common import (BUILD, Trouble, cache_folder, compiled_files, compiler_environment,
+                            compiler_identity, cores, digest, locked, run_logged, say)
+from testbed.guest import UserModeMachine
 from testbed.kernel_copy import make_shadow
 from testbed.kernels import Kernel, Recipe, configure, errors_in, require_um_host
-from testbed.kunit import (BUILD_TIMEOUT, KUNIT_FOLDER, KUNIT_MEMORY, MULTIPROCESSOR,
-                           RUN_TIMEOUT, judge_log)
+from testbed.parts import run_parts
 from locktorture.runs import FORMS, Torture
 from upstream.layout import CODE
 from upstream.patches import applied
@@ -28,6 +25,7 @@ SUITES = ("nbq_deadline", "nbq_pool", "nbq_sockets", "nbq_spin", "nbq_spin_bare"
           "nbq_operations", "nbq_deadlocks")
 TORTURE = tuple(f"nbq_spin{form}" for form in FORMS)
 MODULES = ("torture.ko", "locktorture.ko")
+BUILD_TIMEOUT = 7200		# only ends what hangs
 TORTURE_TIMEOUT = 1200
 WARNING = re.compile(r"\b(?:warning|error):|WARNING:")
 
@@ -42,7 +40,7 @@ class Build:
         source = series.source
         key = digest(source.version, source.identity, WITHOUT_LOCKS.settings,
                      compiler_identity(), WITHOUT_LOCKS.options)
-        self.folder = cache_root() / "series" / f"{source.version}-{key}"
+        self.folder = cache_folder("series") / f"{source.version}-{key}"
         self.tree = self.folder / "tree"
         self.obj = self.folder / "obj"
         self.log = BUILD / "log/series.log"
@@ -76,10 +74,7 @@ class Build:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
         make_shadow(self.series.source.path, self.tree,
-                    {**{name: changed / name for name in texts}, KUNIT_FOLDER: changed})
-        # kunit.py looks for the tree from where it really lies: a copy.
-        (self.tree / KUNIT_FOLDER).unlink()
-        shutil.copytree(self.series.source.path / KUNIT_FOLDER, self.tree / KUNIT_FOLDER)
+                    {name: changed / name for name in texts})
         configure(SeriesRecipe(texts), self.make, self.obj, self.log)
 
     def to_build(self):
@@ -123,39 +118,14 @@ class Build:
         kernel.source = self.tree
         return kernel
 
-    def run_suites(self):
-        """Boot the kernel under kunit.py. Returns a testbed.kunit.Result."""
-        report, test_log = self.obj / "result.json", self.obj / "test.log"
-        log = BUILD / "log/series-kunit.log"
-        for old in (report, test_log, log):
-            old.unlink(missing_ok=True)
-        status = run_logged(
-            [sys.executable, self.tree / KUNIT_FOLDER / "kunit.py", "exec", "--arch=um",
-             f"--build_dir={self.obj}", f"--timeout={RUN_TIMEOUT}",
-             *MULTIPROCESSOR.arguments(None), "--kernel_args=kunit.autorun=1",
-             f"--json={report}", "nbq_*"],
-            log, "KUnit of the series", cwd=self.folder, check=False, timeout=BUILD_TIMEOUT,
-            env={**user_mode_environment(), **memory_environment(KUNIT_MEMORY),
-                 "PYTHONDONTWRITEBYTECODE": "1"})
-        if not test_log.exists():
-            raise Trouble(f"kunit.py started no kernel (status {status}); log: {log}\n"
-                          f"{tail(log)}")
-        kept = log.with_name("series-kunit-kernel.log")
-        kept.write_text(test_log.read_text(errors="replace"))
-        return judge_log(status, report, kept.read_text(), kept, log, suites=SUITES)
-
     def torture(self, kernel, seconds, cpus):
         """locktorture with each of the operations, in one guest. Returns (runs, Outcome)."""
         files = {name: next(path for path in self.obj.rglob(name)).read_bytes()
                  for name in MODULES}
         runs = [SeriesTorture(name, seconds, **nested) for name in TORTURE
                 for nested in ({}, {"nested_locks": 8}) if not nested or "_timed" in name]
-        script = "".join(run.command_of(number) for number, run in enumerate(runs))
-        outcome = run_guest(UserModeMachine(kernel), script, quiet=True, cpus=cpus,
-                            timeout=TORTURE_TIMEOUT,
+        outcome = run_parts(UserModeMachine(kernel), runs, cpus=cpus, timeout=TORTURE_TIMEOUT,
                             modules={"files": files, "load": [MODULES[0]]})
-        for number, run in enumerate(runs):
-            run.take(outcome.log, number)
         return runs, outcome
 
 
@@ -174,16 +144,4 @@ class SeriesRecipe:
 class SeriesTorture(Torture):
     """A run of the kernel's own locktorture module."""
 
-    @property
-    def command(self):
-        return super().command.replace("nbq_locktorture", "locktorture")
-
-    def command_of(self, number):
-        return (f"echo 'nbqlock-torture: begin {number}' >/dev/kmsg\n{self.command}"
-                f"echo 'nbqlock-torture: end {number}' >/dev/kmsg\n")
-
-    def take(self, log, number):
-        """Its part of the kernel log."""
-        part = re.search(rf"nbqlock-torture: begin {number}$(.*?)nbqlock-torture: end {number}$",
-                         log, re.MULTILINE | re.DOTALL)
-        self.log = part[1] if part else ""
+    module = "locktorture"

@@ -4,7 +4,7 @@
 from pathlib import Path
 import subprocess
 
-from testbed.common import (BUILD, PROJECT, Trouble, cache_root, cached, digest, file_hash,
+from testbed.common import (BUILD, PROJECT, Trouble, cache_folder, cached, digest, file_hash,
                             locked)
 from testbed.source import get_source
 from locktorture.runs import with_lines
@@ -28,7 +28,7 @@ def unifdef_of(tree):
             raise Trouble(f"gcc cannot compile {source}:\n{done.stdout}")
         return ["unifdef"]
 
-    return cached(cache_root() / "unifdef" / digest(file_hash(source)), make) / "unifdef"
+    return cached(cache_folder("unifdef") / digest(file_hash(source)), make) / "unifdef"
 
 
 def resolved(unifdef, name, text, symbols):

@@ -9,9 +9,10 @@ import tempfile
 from ci.common import Case, guest_report, once
 from ci.kernel_table import TestBed, runs_on
 from testbed.common import BUILD, PROJECT, Trouble
+from testbed.kunit import run_built_in
 from testbed.source import get_source
 from locktorture.runs import NO_TIMEOUT
-from upstream.build import Build
+from upstream.build import SUITES, Build
 from upstream.series import make_series
 
 SERIES = TestBed("user-mode, the series", get_source)
@@ -74,8 +75,8 @@ def static_cases(made):
     yield Case("series: the same sources make the same patches", same)
 
 
-def suites_cases(build):
-    result = build.run_suites()
+def suites_cases(kernel):
+    result = run_built_in(kernel, suites=SUITES)
     wrong = [f"{case.status} {case.name}" for case in result.cases
              if case.status not in ("PASS", "SKIP")]
     yield Case(f"series: {result.count('PASS')} cases of KUnit pass in the kernel with all "
@@ -94,7 +95,7 @@ def torture_cases(build, kernel):
                "\n".join([*reasons, guest_report(outcome)]) if reasons else "")
 
 
-@runs_on(SERIES, "build, kunit.py")
+@runs_on(SERIES, "build, kunit")
 def series_patches():
     """make series: checkpatch --strict, git am, a build of each patch, KUnit"""
     made = series()
@@ -110,8 +111,7 @@ def series_patches():
             yield Case(f"series: the tree builds with patch {number}, no warning under W=1",
                        not warnings, "\n".join(warnings))
         yield kernel_doc_case(made, build)
-        build.kernel()
-        yield from suites_cases(build)
+        yield from suites_cases(build.kernel())
 
 
 @runs_on(SERIES, "locktorture")

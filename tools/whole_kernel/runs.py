@@ -11,11 +11,12 @@ import re
 
 from testbed.common import BUILD
 from testbed.driver import read_figures
-from testbed.guest import QemuMachine, UserModeMachine, run_guest
+from testbed.guest import QemuMachine, UserModeMachine
 from testbed.kernel_copy import built_copy
 from testbed.kernels import X86_64, Recipe
 from testbed.kunit import ENABLED, parse_report, read_report
-from locktorture.runs import WRITES
+from testbed.parts import BEGIN, Part, run_parts
+from locktorture.runs import KernelTorture, LockTorture
 
 CHANGES = ("whole_kernel",)
 HYBRID, STOCK = "nbq-spin", "qspinlock"
@@ -23,8 +24,6 @@ UML, QEMU = "uml", "qemu"
 CPUS = {UML: (1, 2, 4, 8), QEMU: (1, 2, 4)}
 TORTURED = ("spin_lock", "spin_lock_irq", "raw_spin_lock", "raw_spin_lock_irq", "rw_lock",
             "mutex_lock", "rwsem_lock")
-BUSTED = "lock_busted"
-BANGS = "a line with !!!"
 TIMEOUT = 3600
 # Without what is judged by time, how long a callback or a boosted reader may take; and without
 # pauses, in which rcutorture reports a stall of its writer.
@@ -33,12 +32,9 @@ MODULES = ("kernel/torture.ko", "kernel/locking/locktorture.ko", "kernel/rcu/rcu
            "lib/test_rhashtable.ko")
 SWEEP = "kernel/locking/nbq_sweep.ko"	# of the port
 READS = re.compile(r"Reads *:\s+Total: (\d+)")
-# With lockdep, some tests say "SUCCESS [debug]".
-SUCCESS = re.compile(r"--- End of test: SUCCESS\b")
 SELFTESTS = re.compile(r"Locking API testsuite:(?!.*Good, all \d+ testcases passed)", re.DOTALL)
 SPAN = re.compile(r"^\[ *([\d.]+)\] .*--- (?:Start|End) of test", re.MULTILINE)
 READERS = re.compile(r"Reader Pipe: +(\d+) ")
-BEGIN, END = "nbqlock-part: begin ", "nbqlock-part: end "
 
 
 def recipe_of(side, testbed=UML, lockdep=False):
@@ -65,68 +61,17 @@ def machine_of(side, testbed=UML, lockdep=False, replaced=None):
 
 # Parts
 
-class Part:
-    """Something to run in the guest."""
-
-    def __init__(self, name, command):
-        self.name = name
-        self.command = command
-        self.log = ""		# its part of the kernel log
-        self.status = None	# of the command
-
-    @property
-    def result(self):
-        """(what is wrong, or nothing; a figure to show)."""
-        return "" if self.status == 0 else f"exit status {self.status}", ""
-
-    @property
-    def script(self):
-        return (f"echo '{BEGIN}{self.name}' >/dev/kmsg\n( {self.command}\n)\n"
-                f"echo \"@{self.name}@ $?\"\necho '{END}{self.name}' >/dev/kmsg\n")
-
-    def read(self, outcome, _kernel):
-        """Take what it needs from the outcome of its boot."""
-        part = re.search(rf"{BEGIN}{re.escape(self.name)}$(.*?){END}{re.escape(self.name)}$",
-                         outcome.log, re.MULTILINE | re.DOTALL)
-        self.log = part[1] if part else ""
-        status = re.search(rf"@{re.escape(self.name)}@ (\d+)", outcome.output)
-        self.status = int(status[1]) if status else None
-
-
-def load_and_unload(module, seconds, **parameters):
-    words = " ".join(f"{name}={value}" for name, value in parameters.items())
-    return (f"insmod /lib/modules/{module}.ko {words} || exit 1\nsleep {seconds}\n"
-            f"rmmod {module}")
-
-
-class TorturePart(Part):
-    """A torture test of the kernel's; its verdict is its last line."""
-
-    @property
-    def result(self):
-        if "!!!" in self.log:
-            return BANGS, ""
-        if not SUCCESS.search(self.log):
-            return "it does not end with SUCCESS", ""
-        return super().result
-
-
-class LockTorture(TorturePart):
+class KernelLock(LockTorture):
     def __init__(self, operations, seconds):
-        super().__init__(operations, load_and_unload(
-            "locktorture", seconds, torture_type=operations,
-            stat_interval=max(1, seconds // 3), shuffle_interval=3, stutter=5))
+        super().__init__(operations, seconds, shuffle_interval=3, stutter=5)
 
     @property
-    def result(self):
-        writes = WRITES.findall(self.log)
-        if not writes or not int(writes[-1][0]):
-            return "no acquisition was counted", ""
-        total, most, least = writes[-1]
+    def figure(self):
         reads = READS.findall(self.log)
         took = f" in {self.seconds:.1f} s" if self.seconds else ""
-        figure = f"{total} writes{took}, {least} to {most} a thread"
-        return super().result[0], figure + (f"; {reads[-1]} reads" if reads else "")
+        total, most, least = self.writes
+        return f"{total} writes{took}, {least} to {most} a thread" + \
+            (f"; {reads[-1]} reads" if reads else "")
 
     @property
     def seconds(self):
@@ -135,23 +80,27 @@ class LockTorture(TorturePart):
         return float(times[-1]) - float(times[0]) if len(times) == 2 else None
 
 
-class RcuTorture(TorturePart):
+class RcuTorture(KernelTorture):
     def __init__(self, seconds):
-        super().__init__("rcutorture", load_and_unload(
-            "rcutorture", seconds, **RCU_PARAMETERS))
+        super().__init__("rcutorture", "rcutorture", seconds, **RCU_PARAMETERS)
 
     @property
-    def result(self):
-        pipes = READERS.findall(self.log)
-        if not pipes or not int(pipes[-1]):
-            return "no reader was counted", ""
-        return super().result[0], f"{pipes[-1]} readers"
+    def readers(self):
+        return int((READERS.findall(self.log) or [0])[-1])
+
+    @property
+    def complaint(self):
+        return super().complaint or ("" if self.readers else "no reader was counted")
+
+    @property
+    def figure(self):
+        return f"{self.readers} readers"
 
 
 class Rhashtable(Part):
     """rhashtable's test: at insmod."""
 
-    DONE = re.compile(r"Started (\d+) threads, (\d+) failed, rhltable test returns (-?\d+)")
+    DONE = re.compile(r"Started \d+ threads, (\d+) failed, rhltable test returns (-?\d+)")
     # A traversal that a resize has come into sees some objects twice, and says so.
     RESIZED = re.compile(r".*Traversal complete: counted=(\d+), nelems=(\d+), entries=(\d+), "
                          r"table-jumps=[1-9].*\n.*Test failed: Total count mismatch.*")
@@ -160,15 +109,16 @@ class Rhashtable(Part):
         super().__init__("rhashtable", "insmod /lib/modules/test_rhashtable.ko "
                          f"parm_entries={entries} runs=1 tcount={threads} &&\n"
                          "rmmod test_rhashtable")
+        self.figure = f"{threads} threads"
 
     @property
-    def result(self):
+    def complaint(self):
         done = self.DONE.search(self.log)
-        if not done or done[2] != "0" or done[3] != "0":
-            return "its threads or rhltable failed", ""
+        if not done or done.groups() != ("0", "0"):
+            return "its threads or rhltable failed"
         log = self.RESIZED.sub(self.unless_missed, self.log)
         failed = re.search(r".*(Test failed|YES, failed|: FAIL).*", log)
-        return (failed[0] if failed else super().result[0]), f"{done[1]} threads"
+        return failed[0] if failed else super().complaint
 
     @staticmethod
     def unless_missed(traversal):
@@ -207,11 +157,7 @@ for worker in $(seq {workers}); do
 done
 for pid in $pids; do wait $pid || exit 1; done
 read -r now rest </proc/uptime""")
-        self.workers = workers
-
-    @property
-    def result(self):
-        return super().result[0], f"{self.workers} shells"
+        self.figure = f"{workers} shells"
 
 
 class Suites(Part):
@@ -221,23 +167,25 @@ class Suites(Part):
         super().__init__("kunit", ":")
         self.cases = []
 
-    def read(self, outcome, kernel):
-        super().read(outcome, kernel)
+    def take(self, outcome):
+        super().take(outcome)
         log = BUILD / "log" / "whole-kernel-kunit.log"
-        parse_report(kernel, outcome.log.partition(BEGIN)[0], log)
+        parse_report(outcome.log.partition(BEGIN)[0], log)
         self.cases, _ = read_report(log.with_suffix(".json"))
 
     @property
-    def result(self):
+    def complaint(self):
         failed = [case.name for case in self.cases if case.status not in ("PASS", "SKIP")]
-        if failed or not self.cases:
-            return ", ".join(failed[:5]) or "no case ran", ""
-        return "", f"{len(self.cases)} cases"
+        return ", ".join(failed[:5]) or ("" if self.cases else "no case ran")
+
+    @property
+    def figure(self):
+        return f"{len(self.cases)} cases"
 
 
 def parts_of(cpus, seconds):
     """All parts of a boot; seconds: of each torture test."""
-    return [Suites(), *(LockTorture(operations, seconds) for operations in TORTURED),
+    return [Suites(), *(KernelLock(operations, seconds) for operations in TORTURED),
             RcuTorture(3 * seconds), Rhashtable(2 * cpus, 1000 * seconds),
             ShellLoad(max(2, cpus), 2 * seconds)]
 
@@ -270,18 +218,12 @@ class Boot:
         self.readings = []
 
     def run(self, timeout=TIMEOUT):
-        kernel = self.machine.kernel
-        script = "".join(part.script for part in self.parts) + COUNTERS
-        # All marks of parts get into the log, however soon one follows another.
-        words = ["printk.devkmsg=on"]
-        if any(isinstance(part, Suites) for part in self.parts):
-            words += [*ENABLED, "kunit.filter=speed>slow"]
+        has_suites = any(isinstance(part, Suites) for part in self.parts)
+        words = [*ENABLED, "kunit.filter=speed>slow"] if has_suites else []
         # One start: a kernel that dies before its first program has failed the test, too.
-        self.outcome = run_guest(self.machine, script, quiet=True, cpus=self.cpus,
+        self.outcome = run_parts(self.machine, self.parts, after=COUNTERS, cpus=self.cpus,
                                  timeout=timeout, append=words, starts=1,
-                                 modules={"files": kernel.modules, "load": ["torture.ko"]})
-        for part in self.parts:
-            part.read(self.outcome, kernel)
+                                 modules={"files": self.machine.kernel.modules, "load": ["torture.ko"]})
         self.swept = self.outcome.output.partition("@sweep\n")[2].partition("@counters\n")[0].strip()
         self.readings = [read_figures(text) for text in re.findall(
             r"^@counters$(.*?)^@end$", self.outcome.output, re.MULTILINE | re.DOTALL)]
@@ -338,5 +280,5 @@ class Boot:
     def rows(self):
         """(CPUs, part, what is wrong, figure) of each part, and of the boot."""
         for part in self.parts:
-            yield (self.cpus, part.name, *part.result)
+            yield self.cpus, part.name, part.complaint, part.figure
         yield self.cpus, "kernel log, counters", self.complaint, self.summary

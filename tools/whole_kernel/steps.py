@@ -6,8 +6,9 @@ from whole_kernel.loads import load_cases, path_cases
 from ci.kernel_table import On, TestBed, runs_on
 from testbed.common import PROJECT
 from testbed.kernel_copy import patched
-from whole_kernel.runs import (BANGS, BUSTED, CPUS, HYBRID, QEMU, UML, Boot, LockTorture,
-                                  machine_of, parts_of)
+from locktorture.runs import BANGS, BUSTED
+from whole_kernel.runs import (CPUS, HYBRID, QEMU, UML, Boot, KernelLock, machine_of,
+                                  parts_of)
 
 NAME = "hybrid kernel"
 SHORT, LONG = 1, 9
@@ -37,16 +38,16 @@ def boot_cases(name, machine, cpus, seconds):
 
 def broken_cases(name):
     """Cases that a boot sees a lock of the kernel's that does not exclude, and one of ours."""
-    busted = Boot(hybrid(), SHORT_CPUS, [LockTorture(BUSTED, SHORT)]).run()
-    yield Case(f"{name}: {BUSTED} fails", busted.parts[0].result[0] == BANGS,
+    busted = Boot(hybrid(), SHORT_CPUS, [KernelLock(BUSTED, SHORT)]).run()
+    yield Case(f"{name}: {BUSTED} fails", busted.parts[0].complaint == BANGS,
                guest_report(busted.outcome))
     sources = {}
     patched(PROJECT, BROKEN, sources)
     broken = Boot(machine_of(HYBRID, replaced=sources), SHORT_CPUS,
-                  [LockTorture(operations, SHORT) for operations in EXCLUSIVE]).run()
+                  [KernelLock(operations, SHORT) for operations in EXCLUSIVE]).run()
     for part in broken.parts:
         yield Case(f"{name}: {part.name} on a hybrid that does not exclude fails",
-                   part.result[0] == BANGS, guest_report(broken.outcome))
+                   part.complaint == BANGS, guest_report(broken.outcome))
 
 
 @runs_on(USER_MODE, "all spinlocks are the hybrid")

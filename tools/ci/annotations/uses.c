@@ -51,47 +51,30 @@ static long global_count __guarded_by(&global);
 
 /* Right: the untimed operations */
 
-static void right_lock(struct thing *thing)
-{
-	nbq_clh_lock(&thing->lock);
-	thing->count++;
-	nbq_clh_unlock(&thing->lock);
-}
-
-static void right_lock_irq(struct thing *thing)
-{
-	nbq_clh_lock_irq(&thing->lock);
-	thing->count++;
-	nbq_clh_unlock_irq(&thing->lock);
-}
-
-static void right_lock_irqsave(struct thing *thing)
+static void right_untimed(struct thing *thing)
 {
 	unsigned long flags;
 
+	nbq_clh_lock(&thing->lock);
+	thing->count++;
+	nbq_clh_unlock(&thing->lock);
+	nbq_clh_lock_irq(&thing->lock);
+	thing->count++;
+	nbq_clh_unlock_irq(&thing->lock);
 	nbq_clh_lock_irqsave(&thing->lock, flags);
 	thing->count++;
 	nbq_clh_unlock_irqrestore(&thing->lock, flags);
-}
-
-static void right_lock_bh(struct thing *thing)
-{
 	nbq_clh_lock_bh(&thing->lock);
 	thing->count++;
 	nbq_clh_unlock_bh(&thing->lock);
 }
 
 #ifdef guard
-static void right_guard(struct thing *thing)
+static void right_guards(struct thing *one, struct mcs_thing *other)
 {
-	guard(nbq_clh)(&thing->lock);
-	thing->count++;
-}
-
-static void right_guard_irqsave(struct mcs_thing *thing)
-{
-	guard(nbq_mcs_irqsave)(&thing->lock);
-	thing->count++;
+	guard(nbq_clh)(&one->lock);
+	guard(nbq_mcs_irqsave)(&other->lock);
+	one->count += other->count;
 }
 #endif
 
@@ -123,101 +106,54 @@ static int right_lock_timeout(struct thing *thing)
 	return 0;
 }
 
-static void right_lock_until(struct thing *thing, ktime_t deadline)
+static void right_attempts(struct thing *thing, ktime_t deadline, struct nbq_timeout *info)
 {
+	unsigned long flags;
+
+	if (!nbq_clh_lock_timeout_info(&thing->lock, PATIENCE, info)) {
+		thing->count++;
+		nbq_clh_unlock(&thing->lock);
+	}
+	if (!nbq_clh_lock_timeout_irq(&thing->lock, PATIENCE)) {
+		thing->count++;
+		nbq_clh_unlock_irq(&thing->lock);
+	}
+	if (!nbq_clh_lock_until_irqsave(&thing->lock, deadline, flags)) {
+		thing->count++;
+		nbq_clh_unlock_irqrestore(&thing->lock, flags);
+	}
+	if (nbq_clh_trylock_bh(&thing->lock)) {
+		thing->count++;
+		nbq_clh_unlock_bh(&thing->lock);
+	}
+	if (nbq_clh_trylock_irqsave(&thing->lock, flags)) {
+		thing->count++;
+		nbq_clh_unlock_irqrestore(&thing->lock, flags);
+	}
+	if (nbq_clh_trylock(&thing->lock)) {
+		thing->count++;
+		nbq_clh_unlock(&thing->lock);
+	}
 	if (nbq_clh_lock_until(&thing->lock, deadline))
 		return;
 	thing->count++;
 	nbq_clh_unlock(&thing->lock);
 }
 
-static void right_trylock(struct thing *thing)
+static void right_spin_attempts(struct spin_thing *thing, ktime_t deadline)
 {
-	if (!nbq_clh_trylock(&thing->lock))
-		return;
-	thing->count++;
-	nbq_clh_unlock(&thing->lock);
-}
-
-static int right_spin_lock_timeout(struct spin_thing *thing)
-{
-	int ret = nbq_spin_lock_timeout(&thing->lock, PATIENCE);
-
-	if (ret)
-		return ret;
-	thing->count++;
-	nbq_spin_unlock(&thing->lock);
-	return 0;
-}
-
-static void right_spin_lock_until(struct spin_thing *thing, ktime_t deadline)
-{
-	if (nbq_spin_lock_until(&thing->lock, deadline))
-		return;
-	thing->count++;
-	nbq_spin_unlock(&thing->lock);
-}
-
-static void right_spin_trylock(struct spin_thing *thing)
-{
+	if (!nbq_spin_lock_timeout(&thing->lock, PATIENCE)) {
+		thing->count++;
+		nbq_spin_unlock(&thing->lock);
+	}
+	if (!nbq_spin_lock_until(&thing->lock, deadline)) {
+		thing->count++;
+		nbq_spin_unlock(&thing->lock);
+	}
 	if (!nbq_spin_trylock(&thing->lock))
 		return;
 	thing->count++;
 	nbq_spin_unlock(&thing->lock);
-}
-
-static int right_lock_timeout_info(struct thing *thing, struct nbq_timeout *info)
-{
-	int ret = nbq_clh_lock_timeout_info(&thing->lock, PATIENCE, info);
-
-	if (ret)
-		return ret;
-	thing->count++;
-	nbq_clh_unlock(&thing->lock);
-	return 0;
-}
-
-static int right_lock_timeout_irq(struct thing *thing)
-{
-	int ret = nbq_clh_lock_timeout_irq(&thing->lock, PATIENCE);
-
-	if (!ret) {
-		thing->count++;
-		nbq_clh_unlock_irq(&thing->lock);
-	}
-	return ret;
-}
-
-static int right_lock_until_irqsave(struct thing *thing, ktime_t deadline)
-{
-	unsigned long flags;
-	int ret;
-
-	ret = nbq_clh_lock_until_irqsave(&thing->lock, deadline, flags);
-	if (!ret) {
-		thing->count++;
-		nbq_clh_unlock_irqrestore(&thing->lock, flags);
-	}
-	return ret;
-}
-
-static void right_trylock_bh(struct thing *thing)
-{
-	if (nbq_clh_trylock_bh(&thing->lock)) {
-		thing->count++;
-		nbq_clh_unlock_bh(&thing->lock);
-	}
-}
-
-static int right_trylock_irqsave(struct thing *thing)
-{
-	unsigned long flags;
-
-	if (!nbq_clh_trylock_irqsave(&thing->lock, flags))
-		return -EBUSY;
-	thing->count++;
-	nbq_clh_unlock_irqrestore(&thing->lock, flags);
-	return 0;
 }
 
 static int right_two_locks(struct thing *outer, struct mcs_thing *inner)
@@ -241,25 +177,15 @@ static int right_two_locks(struct thing *outer, struct mcs_thing *inner)
 
 static int right_nested(struct thing *outer, struct thing *inner)
 {
-	int ret;
-
-	nbq_clh_lock(&outer->lock);
-	ret = nbq_clh_lock_timeout_nested(&inner->lock, PATIENCE,
-					  SINGLE_DEPTH_NESTING);
-	if (!ret) {
-		outer->count += inner->count;
-		nbq_clh_unlock(&inner->lock);
-	}
-	nbq_clh_unlock(&outer->lock);
-	return ret;
-}
-
-static int right_irqsave_nested(struct thing *outer, struct thing *inner)
-{
 	unsigned long flags;
 	int ret;
 
 	nbq_clh_lock(&outer->lock);
+	ret = nbq_clh_lock_timeout_nested(&inner->lock, PATIENCE, SINGLE_DEPTH_NESTING);
+	if (!ret) {
+		outer->count += inner->count;
+		nbq_clh_unlock(&inner->lock);
+	}
 	ret = nbq_clh_lock_timeout_irqsave_nested(&inner->lock, PATIENCE, flags,
 						  SINGLE_DEPTH_NESTING);
 	if (!ret) {

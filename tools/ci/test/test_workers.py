@@ -4,6 +4,7 @@
 import os
 from pathlib import Path
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -26,6 +27,7 @@ class Shown:
         self.cases = []
         self.places = []
         self.messages = ""
+        self.steps = []
         self.versions = {}
 
     def show(self, what, rest):
@@ -35,7 +37,8 @@ class Shown:
         elif what == MESSAGE:
             self.messages += rest
         else:
-            self.versions.update(rest)
+            self.steps.append(rest[:3])
+            self.versions.update(rest[3])
 
 
 def shown(steps, jobs, loads=()):
@@ -112,6 +115,20 @@ class WorkersTest(unittest.TestCase):
         seen = shown({"talk": talk}, 1)
         self.assertIn("talk: a step that says something", seen.messages)
         self.assertIn("half-way", seen.messages)
+
+    def test_a_step_tells_its_time_and_that_of_the_processes_that_it_started(self):
+        def busy():
+            """a step that starts a process"""
+            subprocess.run([sys.executable, "-c", "import os\nwhile os.times()[0] < 0.3: 0"],
+                           check=True)
+            yield Case("done", True)
+
+        steps = {"busy": busy, "idle": step_of()}
+        (name, seconds, cpu), (_, _, idle) = shown(steps, 1).steps
+        self.assertEqual(name, "busy")
+        self.assertGreater(seconds, 0.2)
+        self.assertGreater(cpu, 0.25)
+        self.assertLess(idle, 0.2)
 
     def test_messages_go_to_no_terminal(self):
         def ask():

@@ -24,7 +24,7 @@ HOTPLUG = "nbqlock: 4 of 4 CPUs online, onoff: 2/2:3/3 1,5:1,7 9:9 (HZ=250) \n"
 
 def run_of(log, operations="clh_nb_timed", **parameters):
     run = Torture(operations, 1, **parameters)
-    run.log = log
+    run.log, run.status = log, 0
     return run
 
 

@@ -6,8 +6,7 @@ import tempfile
 import unittest
 
 from testbed.common import Trouble
-from rqspinlock.seat import (BEGIN, EDITS, END, KERNEL_TEST, Cycle, Deadlocks, MapLoad,
-                                part_of)
+from rqspinlock.seat import EDITS, KERNEL_TEST, Cycle, Deadlocks, MapLoad
 from rqspinlock.table import table
 from locktorture.runs import edited
 
@@ -44,8 +43,8 @@ MAP = ("lock4=0 lock8=1\nmilliseconds=2000 updates=26016 least=1488 creations=82
        "timeouts=0 other=0 wrong=0\n")
 
 
-def made(run, output, log="", ended=True, hung=False):
-    run.output, run.log, run.ended, run.hung = output, log, ended, hung
+def made(run, output, log="", status=0, hung=False):
+    run.output, run.log, run.status, run.hung = output, log, status, hung
     return run
 
 
@@ -80,8 +79,8 @@ class Read(unittest.TestCase):
         self.assertIn("4 attempts failed", run.complaint)
 
     def test_run_without_an_end_is_complained_about(self):
-        self.assertIn("did not come", made(Deadlocks("AA"), RESULTS, ended=False).complaint)
-        self.assertEqual(made(Deadlocks("AA"), "", ended=False, hung=True).complaint,
+        self.assertIn("did not come", made(Deadlocks("AA"), RESULTS, status=None).complaint)
+        self.assertEqual(made(Deadlocks("AA"), "", status=None, hung=True).complaint,
                          "attempts never end")
 
     def test_kernel_log_is_read(self):
@@ -104,17 +103,11 @@ class Read(unittest.TestCase):
         self.assertIn("no update", made(MapLoad(),
                                         MAP.replace("updates=26016", "updates=0")).complaint)
 
-    def test_part_of_a_run(self):
-        text = f"x{BEGIN}0\na\n{END}0\n{BEGIN}1\nb\n"
-        self.assertEqual(part_of(text, 0), ("\na\n", True, True))
-        self.assertEqual(part_of(text, 1), ("\nb\n", True, False))
-        self.assertEqual(part_of(text, 2), ("", False, False))
-
 
 class Table(unittest.TestCase):
     def test_kernels_are_side_by_side(self):
         lines = table({
-            "stock": [made(Deadlocks("ABBA"), "", ended=False, hung=True),
+            "stock": [made(Deadlocks("ABBA"), "", status=None, hung=True),
                       made(MapLoad(), MAP)],
             "nbqlock": [made(Deadlocks("ABBA"), RESULTS, HISTOGRAM), made(MapLoad(), MAP)],
         })

@@ -42,7 +42,7 @@ passed: retval: 0
 
 def made(seat, output):
     run = Selftest(seat)
-    run.output, run.ended = output, True
+    run.output, run.status = output, 0
     return run
 
 

@@ -23,7 +23,7 @@ class Offering(InFolder):
     def setUp(self):
         super().setUp()
         self.offers = {}
-        for patch in (mock.patch.object(debian, "cache_root", lambda: self.folder),
+        for patch in (mock.patch.object(debian, "cache_folder", lambda _: self.folder),
                       mock.patch.object(debian, "require_apt"),
                       mock.patch.object(debian, "say"),
                       mock.patch.object(debian.PrivateApt, "update", self.update()),

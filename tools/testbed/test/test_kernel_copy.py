@@ -37,7 +37,7 @@ class Changes(InFolder):
         self.write(self.change / "spin.patch", PATCH)
         for patch in (mock.patch.object(kernel_copy, "SUBJECTS", self.folder),
                       mock.patch.object(kernel_copy, "PROJECT", self.folder),
-                      mock.patch.object(kernel_copy, "cache_root", lambda: self.folder / "c")):
+                      mock.patch.object(kernel_copy, "cache_folder", lambda _: self.folder / "c")):
             patch.start()
             self.addCleanup(patch.stop)
 

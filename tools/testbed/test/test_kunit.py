@@ -3,7 +3,7 @@
 
 import unittest
 
-from testbed.kunit import INTERRUPTED, without_provoked
+from testbed.kunit import INTERRUPTED, OURS, without_provoked
 
 IN_USE = "destroy of a lock that is in use"
 NOT_HELD = "unlock of a lock that is not held"
@@ -29,6 +29,20 @@ class Interrupted(unittest.TestCase):
         for text in (self.BEGIN + self.REST, "KTAP version 1\n1..2\n    KTAP version 1\n"
                      "    # Subtest: a\n    1..1\n    ok 1 b\nok 1 a\n"):
             self.assertEqual(INTERRUPTED.sub(r"\1", text), text)
+
+
+class EarlyDeath(unittest.TestCase):
+    PANIC = "[    0.11] Kernel panic - not syncing: Segfault with no mm\n"
+    CALL = "[    0.11]  [<6082>] ? nbq_pool_create+0x5c/0x60\n"
+
+    def test_panic_before_the_suites_is_early_without_a_part_of_ours(self):
+        for log, early in (
+                ("Linux version 7.2.12 (nbqlock@guest) (gcc (Debian 12.2.0-14) 12.2.0)\n"
+                 f"Kernel command line: kunit.filter_glob=nbq_pool\n{self.PANIC}", True),
+                (self.PANIC + self.CALL, False),
+                (self.PANIC + self.CALL.replace("nbq_pool_create", "do_one_initcall"), False),
+                (f"KTAP version 1\n{self.PANIC}", False)):
+            self.assertEqual(not OURS.search(log), early, log)
 
 
 class WithoutProvoked(unittest.TestCase):

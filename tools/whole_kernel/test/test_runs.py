@@ -6,8 +6,9 @@ import unittest
 from testbed.common import PROJECT
 from testbed.complaints import complaints
 from testbed.kernel_copy import patched
-from whole_kernel.runs import (BANGS, BEGIN, END, Boot, LockTorture, Part, Rhashtable,
-                                  ShellLoad)
+from testbed.parts import BEGIN, END
+from locktorture.runs import BANGS
+from whole_kernel.runs import Boot, KernelLock, Rhashtable
 
 WRITES = "spin_lock-torture: Writes:  Total: {}  Max/Min: 9/3   Fail: 0 \n"
 SUCCESS = "spin_lock-torture:--- End of test: SUCCESS: acq_writer_lim=0 \n"
@@ -27,49 +28,32 @@ class Outcome:
         return complaints(self.log)
 
 
-def log_of(name, *lines):
-    return f"[ 1.0] {BEGIN}{name}\n" + "".join(lines) + f"[ 2.0] {END}{name}\n"
-
-
-def read(part, *lines, status="0"):
-    part.read(Outcome(log_of(part.name, *lines), f"@{part.name}@ {status}\n"), None)
-    return part.result
+def read(part, *lines, status=0):
+    """What is wrong with a part that has said this, and its figure."""
+    marks = [f"{BEGIN}{part.name}\n", f"{END}{part.name} {status}\n"]
+    part.take(Outcome(marks[0] + "".join(lines) + marks[1], "".join(marks)))
+    return part.complaint, part.figure
 
 
 class Parts(unittest.TestCase):
-    def test_exit_status_is_that_of_the_part(self):
-        self.assertEqual(read(Part("a", "true")), ("", ""))
-        self.assertIn("exit status 1", read(Part("a", "false"), status="1")[0])
-
-    def test_part_that_was_never_reached_fails(self):
-        part = ShellLoad(2, 1)
-        part.read(Outcome(), None)
-        self.assertTrue(part.result[0])
-
-    def test_torture_test_is_judged_by_its_own_part_of_the_log(self):
-        part = LockTorture("spin_lock", 1)
-        self.assertEqual(read(part, WRITES.format(42), SUCCESS)[0], "")
-        part.read(Outcome(log_of("rw_lock", WRITES.format(42), SUCCESS), ""), None)
-        self.assertTrue(part.result[0])
-
     def test_torture_test_fails_by_what_it_says(self):
-        part = LockTorture("spin_lock", 1)
+        part = KernelLock("spin_lock", 1)
         debug = SUCCESS.replace("SUCCESS:", "SUCCESS [debug]:")
         self.assertEqual(read(part, WRITES.format(42), debug)[0], "")
         for lines in ((), (WRITES.format(42),), (WRITES.format(0), SUCCESS), (SUCCESS,)):
             self.assertTrue(read(part, *lines)[0], lines)
         self.assertEqual(read(part, WRITES.format(42), "Fail: 3 !!!\n", SUCCESS)[0], BANGS)
-        self.assertIn("exit", read(part, WRITES.format(42), SUCCESS, status="1")[0])
+        self.assertIn("exit", read(part, WRITES.format(42), SUCCESS, status=1)[0])
 
     def test_torture_figure_has_reads_where_there_are_some(self):
         reads = "rw_lock-torture: Reads :  Total: 7  Max/Min: 4/3   Fail: 0 \n"
-        part = LockTorture("rw_lock", 1)
+        part = KernelLock("rw_lock", 1)
         self.assertEqual(read(part, WRITES.format(42), reads, SUCCESS),
                          ("", "42 writes, 3 to 9 a thread; 7 reads"))
 
     def test_torture_figure_has_the_time_that_the_run_took(self):
         start = "[ 4.50] spin_lock-torture:--- Start of test: acq_writer_lim=0\n"
-        self.assertEqual(read(LockTorture("spin_lock", 1), start, WRITES.format(42),
+        self.assertEqual(read(KernelLock("spin_lock", 1), start, WRITES.format(42),
                               f"[ 9.75] {SUCCESS}")[1], "42 writes in 5.2 s, 3 to 9 a thread")
 
     def test_rhashtable_fails_by_threads_and_by_lines(self):
