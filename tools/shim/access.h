@@ -85,19 +85,10 @@ do {									\
 /*
  * In one step against interrupts on this CPU, and not against other CPUs: on
  * x86 an instruction without lock prefix. Where accesses are counted it must
- * not pass for an atomic operation; nothing interrupts there, and it is what
- * it costs, a read and a write.
+ * not pass for an atomic operation.
  */
 #ifdef SHIM_COUNTS_ACCESSES
-#define SHIM_CMPXCHG_LOCAL(ptr, expected, value)			\
-({									\
-	volatile __typeof__(*(ptr)) *__ptr = (ptr);			\
-	__typeof__(*(ptr)) __was = *__ptr;				\
-									\
-	if (__was == (expected))					\
-		*__ptr = (value);					\
-	__was;								\
-})
+#define SHIM_CMPXCHG_LOCAL	SHIM_READ_AND_WRITE
 #else
 #define SHIM_CMPXCHG_LOCAL(ptr, expected, value)			\
 	SHIM_CMPXCHG((ptr), (expected), (value), __ATOMIC_RELAXED)

@@ -18,4 +18,15 @@ enum shim_op {
 /* Of this thread. The address is that of the access about to be made. */
 extern _Thread_local void (*shim_hook)(enum shim_op op, const void *address);
 
+/* cmpxchg_local() as what it costs, where nothing interrupts. */
+#define SHIM_READ_AND_WRITE(ptr, expected, value)			\
+({									\
+	volatile __typeof__(*(ptr)) *__ptr = (ptr);			\
+	__typeof__(*(ptr)) __was = *__ptr;				\
+									\
+	if (__was == (expected))					\
+		*__ptr = (value);					\
+	__was;								\
+})
+
 #endif

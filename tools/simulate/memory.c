@@ -12,43 +12,31 @@
 #include "memory.h"
 #include "simulate.h"
 
-#define LINE_BITS	6
-#define LINE_SIZE	(1UL << LINE_BITS)
+#define LINE_SIZE	64UL
 #define SET_WORDS	(MOST_CPUS / 64)
 #define NO_CPU		MOST_CPUS
 #define ARENA_SIZE	(96UL << 20)
 #define MOST_REGIONS	16
 
-/**
- * struct line - a cache line
- * @key: its address, without the low bits; 0: the slot is free
- * @free_at: when the last transfer of it is over
- * @owner: who may write to it; NO_CPU: it has readers, or is in memory
- * @readers: a set of CPUs
- * @kind: what it is part of
- */
+/* A cache line. */
 struct line {
-	uintptr_t key;
-	u64 free_at;
-	unsigned int owner;
+	u64 free_at;		/* when the last transfer of it is over */
+	bool is_known;		/* it has been accessed */
+	unsigned int owner;	/* may write to it; NO_CPU: it has readers, or is in memory */
 	enum memory_kind kind;
-	u64 readers[SET_WORDS];
+	u64 readers[SET_WORDS];	/* a set of CPUs */
 };
 
-/* Open addressing; at most half full. */
+/* Of all of the program, which has no memory elsewhere: the arena is a part of it. */
 static struct line *lines;
-static size_t lines_size;
-static size_t lines_used;
+extern const char __executable_start[], _end[];
 
 struct misses memory_misses;
 u64 memory_misses_of[MOST_CPUS];
 static u64 measured_from, measured_to;
 
 static char arena[ARENA_SIZE] __attribute__((__aligned__(64)));
-static unsigned char arena_kinds[ARENA_SIZE / LINE_SIZE];
 static size_t arena_used;
-enum memory_kind memory_allocated_kind = MEMORY_LOCK;
-
 static struct region {
 	struct shim_memory memory;
 	enum memory_kind kind;
@@ -64,10 +52,13 @@ static void __attribute__((__noreturn__)) give_up(const char *why)
 	exit(2);
 }
 
-void memory_measure(u64 from, u64 to)
+void memory_start(u64 from, u64 to)
 {
 	measured_from = from;
 	measured_to = to;
+	lines = calloc((_end - __executable_start) / LINE_SIZE + 1, sizeof(*lines));
+	if (!lines)
+		give_up("no memory for the directory of lines");
 }
 
 void memory_declare(struct shim_memory memory, enum memory_kind kind)
@@ -77,24 +68,28 @@ void memory_declare(struct shim_memory memory, enum memory_kind kind)
 	regions[regions_declared++] = (struct region){ memory, kind };
 }
 
+void memory_locks_are_made(void)
+{
+	char *rest = arena + arena_used;
+
+	memory_declare((struct shim_memory){ arena, arena_used }, MEMORY_LOCK);
+	memory_declare((struct shim_memory){ rest, ARENA_SIZE - arena_used }, MEMORY_NODE);
+}
+
 void *memory_allocate(size_t size)
 {
-	size_t number = (size + LINE_SIZE - 1) >> LINE_BITS;
 	size_t first = arena_used;
 
-	if (first + number > ARENA_SIZE / LINE_SIZE)
+	if (size > ARENA_SIZE - arena_used)
 		return NULL;
-	memset(arena_kinds + first, memory_allocated_kind, number);
-	arena_used += number;
-	return arena + (first << LINE_BITS);
+	arena_used += (size + LINE_SIZE - 1) & -LINE_SIZE;
+	return arena + first;
 }
 
 static enum memory_kind kind_of(const char *address)
 {
 	unsigned int i;
 
-	if (address >= arena && address < arena + ARENA_SIZE)
-		return arena_kinds[(address - arena) >> LINE_BITS];
 	for (i = 0; i < regions_declared; i++) {
 		const char *start = regions[i].memory.start;
 
@@ -104,49 +99,18 @@ static enum memory_kind kind_of(const char *address)
 	return MEMORY_OTHER;
 }
 
-static size_t slot_of(uintptr_t key)
-{
-	return (key * 0x9e3779b97f4a7c15UL >> 20) & (lines_size - 1);
-}
-
-static struct line *slot_for(uintptr_t key)
-{
-	size_t slot = slot_of(key);
-
-	while (lines[slot].key && lines[slot].key != key)
-		slot = (slot + 1) & (lines_size - 1);
-	return &lines[slot];
-}
-
-static void grow(void)
-{
-	struct line *old = lines;
-	size_t i, old_size = lines_size;
-
-	lines_size = old_size ? 2 * old_size : 1 << 14;
-	lines = calloc(lines_size, sizeof(*lines));
-	if (!lines)
-		give_up("no memory for the directory of lines");
-	for (i = 0; i < old_size; i++) {
-		if (old[i].key)
-			*slot_for(old[i].key) = old[i];
-	}
-	free(old);
-}
-
 static struct line *line_of(const volatile void *address)
 {
-	uintptr_t key = (uintptr_t)address >> LINE_BITS;
+	const char *at = (const char *)((uintptr_t)address & -LINE_SIZE);
 	struct line *line;
 
-	if (2 * lines_used >= lines_size)
-		grow();
-	line = slot_for(key);
-	if (!line->key) {
-		lines_used++;
-		line->key = key;
+	if (at < __executable_start || at >= _end)
+		give_up("an access to memory outside of the program");
+	line = &lines[(at - __executable_start) / LINE_SIZE];
+	if (!line->is_known) {
+		line->is_known = true;
 		line->owner = NO_CPU;
-		line->kind = kind_of((const char *)(key << LINE_BITS));
+		line->kind = kind_of(at);
 	}
 	return line;
 }

@@ -40,11 +40,7 @@ enum memory_source {
 	SOURCES,
 };
 
-/**
- * struct misses - line transfers
- * @by_kind: of which lines
- * @by_source: from where
- */
+/* Line transfers. */
 struct misses {
 	u64 by_kind[MEMORY_KINDS];
 	u64 by_source[SOURCES];
@@ -55,13 +51,15 @@ extern struct misses memory_misses;
 /* Those of a CPU since the start. */
 extern u64 memory_misses_of[];
 
-void memory_measure(u64 from, u64 to);
+/* Before anything else: the time that is measured. */
+void memory_start(u64 from, u64 to);
 
 /* What there is at these addresses. */
 void memory_declare(struct shim_memory memory, enum memory_kind kind);
-/* Zeroed lines, for the kernel's allocator; they are of the kind set last. */
+/* Zeroed lines, for the kernel's allocator. */
 void *memory_allocate(size_t size);
-extern enum memory_kind memory_allocated_kind;
+/* What has been allocated is the locks; from now on, it is nodes. */
+void memory_locks_are_made(void);
 
 /* When a CPU that asks for a line at a time has it to read. @from: the code that asks. */
 u64 memory_read(struct cpu *cpu, const volatile void *address, u64 at, const void *from);
@@ -71,13 +69,9 @@ u64 memory_own(struct cpu *cpu, const volatile void *address, u64 at, u64 busy,
 /* Whether it has it alone, and nothing is in transit. */
 bool memory_is_owned(const struct cpu *cpu, const volatile void *address, u64 at);
 
-/**
- * struct memory_place - a place in the code
- * @from: its address; NULL: none
- * @misses: the transfers that it asked for
- */
+/* A place in the code, and the transfers that it asked for. */
 struct memory_place {
-	const void *from;
+	const void *from;	/* NULL: none */
 	struct misses misses;
 };
 

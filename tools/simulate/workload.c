@@ -341,12 +341,11 @@ static void prepare(void)
 	memory_declare(shim_sockets_memory(), MEMORY_LOCK);
 	memory_declare(model_qspinlock_nodes(), MEMORY_NODE);
 	memory_declare(model_pv_qspinlock_nodes(), MEMORY_NODE);
-	memory_allocated_kind = MEMORY_LOCK;
 	for (i = 0; i < settings.locks; i++) {
 		if (ops->init(locks[i], i))
 			fail("the lock cannot be made");
 	}
-	memory_allocated_kind = MEMORY_NODE;
+	memory_locks_are_made();
 	for (cpu = 0; cpu < settings.cpus; cpu++) {
 		contenders[cpu].lock = cpu % settings.locks;
 		if (ops->enter && ops->enter(lock_of(cpu), &contenders[cpu].waiter))
@@ -409,8 +408,8 @@ void workload_run(void)
 	for (cpu = 0; cpu < settings.cpus; cpu++)
 		contenders[cpu].last_success = begin;
 	findings.elapsed_ns = settings.duration_us * 1000;
+	memory_start(begin, end);
 	prepare();
-	memory_measure(begin, end);
 	machine_run(contend, end + GRACE * (end + 10000 * PS_PER_US), tick, GROWTH_PS);
 	count_gaps_to_the_end();
 	finish();

@@ -15,5 +15,6 @@ typedef unsigned long long u64;
 typedef long long s64;
 
 #define U16_MAX	UINT16_MAX
+#define U64_MAX	(~0ULL)
 
 #endif

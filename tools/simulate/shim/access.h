@@ -32,15 +32,7 @@
 	__atomic_compare_exchange_n((ptr), (expected), (value), 0,	\
 				    (order), __ATOMIC_RELAXED)
 
-/* Without a lock prefix it is what it costs: a read and a write. Nothing interrupts here. */
-#define SHIM_CMPXCHG_LOCAL(ptr, expected, value)			\
-({									\
-	volatile __typeof__(*(ptr)) *__ptr = (ptr);			\
-	__typeof__(*(ptr)) __was = *__ptr;				\
-									\
-	if (__was == (expected))					\
-		*__ptr = (value);					\
-	__was;								\
-})
+/* Without a lock prefix. */
+#define SHIM_CMPXCHG_LOCAL		SHIM_READ_AND_WRITE
 
 #endif
