@@ -28,8 +28,8 @@ HEADINGS = ("lock", "ns", "min", "max", f"of {KERNELS_LOCK}", f"min of {PAPERS_L
             "in print: cycles", "of TAS-B", "atomic / reads / writes")
 
 
-# Cycles, atomic operations, reads and writes of Scott 2002, table 1: a Sun Enterprise 10000, 466 MHz
-# UltraSPARC 2.
+# Cycles, atomic operations, reads and writes of Scott 2002, table 1: a Sun Enterprise 10000,
+# 466 MHz UltraSPARC 2.
 PRINTED = {
     "tas_b": (19, 1, 0, 1), "tas_b_try": (19, 1, 0, 1), "clh": (35, 1, 3, 4),
     "clh_try": (67, 2, 3, 3), "clh_nb_paper": (75, 2, 3, 4), "mcs": (59, 2, 2, 1),

@@ -96,7 +96,8 @@ class AgainstAScenario(unittest.TestCase):
 HIGH = rates("clh_nb", 50, 60, 70)
 RUNS = {
     "apart": HIGH + rates("mcs_nb", 10, 20, 30), "mixed": HIGH + rates("mcs_nb", 10, 20, 55),
-    "one": rates("clh_nb", 40, 50, 60), "still": rates("clh_nb", 50), "about 50": rates("clh_nb", 40, 60, 60),
+    "one": rates("clh_nb", 40, 50, 60), "still": rates("clh_nb", 50),
+    "about 50": rates("clh_nb", 40, 60, 60),
     "ends": [run for cpus, rate in ((2, 90), (16, 10), (8, 50))
              for run in rates("clh_nb", rate, cpus=cpus)],
     "cores": rates("clh_nb", 90, cpus=2) + rates("clh_nb", 10, cpus=8),

@@ -194,7 +194,8 @@ def twice(lock, number, point):
     """The hybrid makes two to four times as many operations, by load."""
     loads = parameters.LOADS.index(point["load"]) / (len(parameters.LOADS) - 1)
     factor = {"nbq_spin": 2 + 2 * loads, "virt_spin_lock": 0.5}.get(lock, 1)
-    return {"operations": 1000 * factor, "elapsed_ns": 10**9, "nbq_nodes_allocated": 7, "nbq_deadlocks": 0}
+    return {"operations": 1000 * factor, "elapsed_ns": 10**9,
+            "nbq_nodes_allocated": 7, "nbq_deadlocks": 0}
 
 
 class Paths(unittest.TestCase):
