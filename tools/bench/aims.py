@@ -12,8 +12,8 @@ from bench import plot
 from bench.figure import point_words
 from bench.testbeds import stand_in
 from bench.findings import PER_CORE
-from bench.metrics import (METRICS, Summary, by_round, matching, points_of, quantity, ratios, same,
-                           shown, values_of)
+from bench.metrics import (METRICS, Summary, by_round, matching, points_of, quantity, same, shown,
+                           values_of)
 from testbed.rst import escaped
 
 MET = "met"
@@ -36,9 +36,7 @@ class Standing:
         self.point = point
         self.mine = figures_of(aim, aim.lock, runs, point, context)
         self.its = figures_of(aim, aim.against, runs, point, context) if aim.against else {}
-        self.values = ratios(self.mine, self.its) if aim.against else list(self.mine.values())
-        if aim.median_of:
-            self.values = medians_of(aim, runs, point, context)
+        self.values = values_at(aim, runs, point, context)
         self.ratio = Summary(self.values) if self.values else None
 
     def reached(self, value):
@@ -60,16 +58,17 @@ class Standing:
         return self.ratio.median if self.aim.is_least else -self.ratio.median
 
 
-def medians_of(aim, runs, point, context):
-    """[a round's median over the axis that the aim names]; without the other lock, figures."""
+def values_at(aim, runs, point, context):
+    """[a round's figure or ratio]; of an aim that names an axis the median over its values."""
+    axes = [{aim.median_of: value} for value in values_of(runs, aim.median_of)] \
+        if aim.median_of else [{}]
     found = {}
-    for value in values_of(runs, aim.median_of):
-        mine, its = (figures_of(aim, lock, runs, {**point, aim.median_of: value}, context)
-                     if lock else {} for lock in (aim.lock, aim.against))
+    for axis in axes:
+        mine, its = (figures_of(aim, lock, runs, {**point, **axis}, context) if lock else None
+                     for lock in (aim.lock, aim.against))
         for number, figure in mine.items():
-            if not aim.against or its.get(number):
-                found.setdefault(number, []).append(
-                    figure / its[number] if aim.against else figure)
+            if its is None or its.get(number):
+                found.setdefault(number, []).append(figure / its[number] if its else figure)
     return [median(values) for values in found.values()]
 
 
@@ -125,12 +124,10 @@ class Verdict:
         if not self.known:
             return [title, wanted, "-", "-", "-", "-", f"**{UNKNOWN}**"]
         worst = self.worst
-        if self.aim.median_of:
-            return [title, wanted, "-", "-", ranged(worst.ratio), self.place(),
-                    f"**{self.word}**"]
-        ratio = ranged(worst.ratio) if self.aim.against else "-"
-        return [title, wanted, self.figure(worst.mine),
-                self.figure(worst.its) if self.aim.against else "-", ratio, self.place(),
+        of_each, against = not self.aim.median_of, bool(self.aim.against)
+        return [title, wanted, self.figure(worst.mine) if of_each else "-",
+                self.figure(worst.its) if of_each and against else "-",
+                ranged(worst.ratio) if against or not of_each else "-", self.place(),
                 f"**{self.word}**"]
 
     def figure(self, by_number):

@@ -11,9 +11,9 @@ from bench.table import print_table
 from testbed.common import Trouble, say
 
 EXAMPLES = """A and B are folders that bench has made, scenario files in them, or files that
-stress --json, share or bench --share have written. Each line is B divided by A: of the medians, then of
-the rounds that are farthest apart. "more" and "less" mean that the rounds of A
-and B do not overlap; with fewer than four rounds a side that says nothing. Two
+stress --json, share or bench --share have written. Each line is B divided by A: of the
+medians, then of the rounds that are farthest apart. "more" and "less" mean that the rounds
+of A and B do not overlap; with fewer than four rounds a side that says nothing. Two
 passes of the same code can differ by more than the rounds of one: compare A with
 another pass of A first.
 

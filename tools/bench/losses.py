@@ -8,7 +8,8 @@ from bench.metrics import matching, points_of, shown, summary
 from testbed.driver import OURS
 
 RIVALS = ("raw_spinlock", "rqspinlock", "tas_b", "tas_b_try",
-          "qspinlock", "pv_qspinlock", "virt_spin_lock", "cna", "hmcs")		# these are simulated
+          # These are simulated.
+          "qspinlock", "pv_qspinlock", "virt_spin_lock", "cna", "hmcs")
 RATE = "acquisitions_per_second"
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The parameters of a run: of the stress driver, of the host, of the simulation."""
 
+import math
 from pathlib import Path
 import re
 
@@ -60,13 +61,9 @@ MACHINE = {"sockets": 1, "costs": "a"}
 
 COSTS = Path(__file__).resolve().parents[1] / "simulate/costs"	# the cost tables
 
-LONGEST_MS = 3600000		# the driver's
-LONGEST_US = 10000000		# of simulated time; a run of it takes hours
-
-
-def cost_tables():
-    return sorted(path.stem for path in COSTS.glob("*.ini"))
-
+# From the least to the most; of simulated time a run of which takes hours.
+RANGES = {HOST_BUSY: (0, MOST_BUSY), "threads": (1, math.inf), "duration_ms": (1, 3600000),
+          "duration_us": (1, 10000000)}
 
 # What a parameter takes, where its name does not say it.
 TAKES = {HOST_BUSY: f"whole processes for each core of the host, 0 to {MOST_BUSY}"}
@@ -76,16 +73,11 @@ def good_value(parameter, text, parameters=None):
     """Whether a parameter's value looks right."""
     if not re.fullmatch((parameters or DRIVER)[parameter], text):
         return False
-    if parameter == HOST_BUSY:
-        return int(text) <= MOST_BUSY
-    if parameter == "duration_ms":
-        return 1 <= int(text) <= LONGEST_MS
-    if parameter == "duration_us":
-        return 1 <= int(text) <= LONGEST_US
     if parameter == "costs":
-        return text in cost_tables()
-    if parameter == "threads":
-        return int(text) >= 1
+        return text in [path.stem for path in COSTS.glob("*.ini")]
+    if parameter in RANGES:
+        least, most = RANGES[parameter]
+        return least <= int(text) <= most
     low, _, high = text.partition("-")
     return not high or not high.isdigit() or int(low) <= int(high)
 

@@ -400,7 +400,7 @@ def newly_clear(unclear, cores):
     """What is clear on many processors, of what is not clear on this machine."""
     lines = []
     for word, said in ((findings.HOLDS, "hold"), (findings.FAILS, "do not hold")):
-        names = [escaped(each.finding.title + (f" ({point_name(each.where)})" if each.where else ""))
+        names = [escaped(each.finding.title + f" ({point_name(each.where)})" * bool(each.where))
                  for each in unclear if each.evaluation.word == word]
         if names:
             lines += paragraph(f"Not clear on {cores} cores, and {said} on the simulated machine: "

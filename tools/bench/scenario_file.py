@@ -233,13 +233,15 @@ class Section:
 
 def read_section(scenario, section, keys):
     kind, _, name = section.partition(" ")
-    if section in PLAIN:
+    if section in AS_WRITTEN:
+        setattr(scenario, AS_WRITTEN[section], keys)
+    elif section in PLAIN:
         PLAIN[section](scenario, Section(scenario, section, keys))
     elif kind in NAMED and re.fullmatch(NAME, name):
         NAMED[kind](scenario, Section(scenario, section, keys), name)
     else:
         raise Trouble(f"{scenario.path}: unknown section [{section}]; there are "
-                      f"{', '.join(f'[{each}]' for each in PLAIN)}, "
+                      f"{', '.join(f'[{each}]' for each in (*PLAIN, *AS_WRITTEN))}, "
                       f"{', '.join(f'[{each} NAME]' for each in NAMED)}")
 
 
@@ -273,19 +275,11 @@ def read_sweep(scenario, section):
         scenario.sweep[key] = section.axis(key)
 
 
-def read_quick(scenario, section):
-    scenario.quick = section.keys
-
-
 def read_simulated(scenario, section):
     if scenario.is_simulated:
         raise section.trouble(None, "the scenario's testbed is that already; what it says "
                               "belongs into [load], [sweep] and [scenario]")
     scenario.simulated = section.keys
-
-
-def read_simulated_quick(scenario, section):
-    scenario.simulated_quick = section.keys
 
 
 def read_plots(scenario, section):
@@ -324,9 +318,9 @@ def read_aim(scenario, section, name):
     scenario.aims.append(Aim(name, **words))
 
 
-PLAIN = {"scenario": read_head, "load": read_load, "sweep": read_sweep, "quick": read_quick,
-         "simulated": read_simulated, "simulated quick": read_simulated_quick,
-         "plots": read_plots}
+PLAIN = {"scenario": read_head, "load": read_load, "sweep": read_sweep,
+         "simulated": read_simulated, "plots": read_plots}
+AS_WRITTEN = {"quick": "quick", "simulated quick": "simulated_quick"}
 NAMED = {"plot": read_plot, "finding": read_finding, "aim": read_aim}
 
 

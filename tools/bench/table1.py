@@ -1,29 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Table 1: what a lock costs alone, in time, instructions and accesses to memory.
 
-As in section 3.1 of
-
-    Scott, "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002
-
-one thread acquires and releases an uncontended lock, with no work
-inside or outside, and the cost of the loop around it is taken off. The table is
-put together from three sources:
-
-time            scenario "table1", in user-mode Linux: its code runs on the
-                machine's processor as it is, so these are real nanoseconds.
-                Median and range of the rounds. The paper took the least of 8, to
-                leave out what else the machine did meanwhile; so do the ratios to
-                TAS-B, which stand beside the paper's.
-instructions    scenario "table1-instructions", on Debian's kernel in QEMU, whose
-                clock counts instructions (testbed "icount"). It says how much code
-                a pair is, not how long that takes: an atomic operation is one
-                instruction, and the dearest of all.
-accesses        tools/verification/host/count: the shipped files count their own atomic
-                operations, reads and writes; see there for what is counted.
-
-Cache misses are in none of them: neither QEMU's emulation nor user-mode Linux has
-hardware counters. With one thread there are none after the first pair, anyway;
-the paper's table, too, is of locks that stay in the cache.
+As in section 3.1 of Scott 2002: one thread, an uncontended lock, no work inside or outside, less
+the loop around it. The paper took the least of 8 runs, to leave out what else the machine did; so
+do the ratios to TAS-B. Instructions say how much code a pair is, not how long that takes: an atomic
+operation is one instruction, and the dearest of all. notes() says where each part is from.
 """
 
 from pathlib import Path
@@ -32,7 +13,7 @@ import subprocess
 from typing import NamedTuple, Optional, Tuple
 
 from bench.metrics import by_round, ratios
-from bench.results import COUNTS, open_folder, read_json
+from bench.results import COUNTS, read_json
 from testbed.common import PROJECT, Trouble
 
 TIME = "table1"
@@ -47,24 +28,12 @@ HEADINGS = ("lock", "ns", "min", "max", f"of {KERNELS_LOCK}", f"min of {PAPERS_L
             "in print: cycles", "of TAS-B", "atomic / reads / writes")
 
 
-class Printed(NamedTuple):
-    """A line of the paper's table."""
-    cycles: int
-    atomics: int
-    reads: int
-    writes: int
-
-
-# Scott 2002, table 1, measured on a Sun Enterprise 10000, 466 MHz UltraSPARC 2.
+# Cycles, atomic operations, reads and writes of Scott 2002, table 1: a Sun Enterprise 10000,
+# 466 MHz UltraSPARC 2.
 PRINTED = {
-    "tas_b": Printed(19, 1, 0, 1),
-    "tas_b_try": Printed(19, 1, 0, 1),
-    "clh": Printed(35, 1, 3, 4),
-    "clh_try": Printed(67, 2, 3, 3),
-    "clh_nb_paper": Printed(75, 2, 3, 4),
-    "mcs": Printed(59, 2, 2, 1),
-    "mcs_try": Printed(59, 2, 2, 1),
-    "mcs_nb_paper": Printed(91, 3, 3, 4),
+    "tas_b": (19, 1, 0, 1), "tas_b_try": (19, 1, 0, 1), "clh": (35, 1, 3, 4),
+    "clh_try": (67, 2, 3, 3), "clh_nb_paper": (75, 2, 3, 4), "mcs": (59, 2, 2, 1),
+    "mcs_try": (59, 2, 2, 1), "mcs_nb_paper": (91, 3, 3, 4),
 }
 
 
@@ -116,47 +85,39 @@ class Line(NamedTuple):
     of_papers: Optional[float]
     instructions: Tuple[float, ...]
     counts: dict
-    printed: Optional[Printed]
+    printed: Optional[Tuple[int, ...]]
 
     def cells(self):
-        return (self.lock, *self.time_cells(), middle(self.instructions, 1),
-                *(number(self.counts.get(name)) for name in ("atomics", "reads", "writes")),
+        return (self.lock, *(word(self.times, "{:.1f}", of) for of in (median, min, max)),
+                word(self.of_kernels, "{:.2f}"), word(self.of_papers, "{:.2f}"),
+                word(self.instructions, "{:.1f}"),
+                *(word(self.counts.get(name), "{:g}") for name in ("atomics", "reads", "writes")),
                 *self.printed_cells())
-
-    def time_cells(self):
-        least = (min(self.times),) if self.times else ()
-        most = (max(self.times),) if self.times else ()
-        return (middle(self.times, 1), middle(least, 1), middle(most, 1),
-                middle(self.of_kernels, 2),
-                MISSING if self.of_papers is None else f"{self.of_papers:.2f}")
 
     def printed_cells(self):
         if not self.printed:
             return (MISSING,) * 3
         cycles, *accesses = self.printed
-        return (str(cycles), f"{cycles / PRINTED[PAPERS_LOCK].cycles:.2f}",
+        return (str(cycles), f"{cycles / PRINTED[PAPERS_LOCK][0]:.2f}",
                 "/".join(str(each) for each in accesses))
 
 
-def middle(values, digits):
-    return f"{median(values):.{digits}f}" if values else MISSING
-
-
-def number(value):
-    return MISSING if value is None else f"{value:g}"
-
-
-def locks_of(time, instructions, counts):
-    """Whatever was measured, in the driver's order as far as that is known."""
-    names = [name for result in (time, instructions) if result for name in result.locks]
-    return list(dict.fromkeys([*names, *counts]))
+def word(found, form, of=median):
+    """A number, or what the numbers of the rounds come to."""
+    if found is None or found == ():
+        return MISSING
+    return form.format(of(found) if isinstance(found, tuple) else found)
 
 
 def lines(time, instructions, counts):
-    """[Line]; time, instructions: ScenarioResults or None; counts: as counts_in()."""
+    """[Line], in the driver's order as far as that is known.
+
+    time, instructions: ScenarioResults or None; counts: as counts_in().
+    """
     kernels, papers = times_of(time, KERNELS_LOCK), times_of(time, PAPERS_LOCK)
+    names = [name for result in (time, instructions) if result for name in result.locks]
     found = []
-    for lock in locks_of(time, instructions, counts):
+    for lock in dict.fromkeys([*names, *counts]):
         mine = times_of(time, lock)
         found.append(Line(lock, tuple(mine.values()), tuple(ratios(mine, kernels)),
                           least_ratio(mine, papers),
@@ -165,22 +126,20 @@ def lines(time, instructions, counts):
     return found
 
 
-def table(folder):
-    """Table 1 of a result folder, which may be a path.
-
-    Returns (headings, rows, notes): words, rows of words, sentences. There are no
-    rows if the folder has neither of the two scenarios.
-    """
-    folder = open_folder(folder) if isinstance(folder, (str, Path)) else folder
-    time, instructions = (folder.scenarios.get(name) for name in (TIME, INSTRUCTIONS))
-    rows = [line.cells() for line in lines_of(folder)]
-    return HEADINGS, rows, notes(time, instructions, counts_in(folder)) if rows else []
+def sources(folder):
+    return folder.scenarios.get(TIME), folder.scenarios.get(INSTRUCTIONS), counts_in(folder)
 
 
 def lines_of(folder):
     """[Line] of an opened folder; none if it has neither of the two scenarios."""
-    time, instructions = (folder.scenarios.get(name) for name in (TIME, INSTRUCTIONS))
-    return lines(time, instructions, counts_in(folder)) if time or instructions else []
+    found = sources(folder)
+    return lines(*found) if any(found[:2]) else []
+
+
+def table(folder):
+    """(headings, rows of words, sentences) of an opened folder."""
+    rows = [line.cells() for line in lines_of(folder)]
+    return HEADINGS, rows, notes(*sources(folder)) if rows else []
 
 
 # What has to be said with it
@@ -231,15 +190,10 @@ def count_notes(counts):
             "on the host; of locks, queue nodes, and what a thread or CPU keeps for itself. "
             "The kernel's own locks cannot be compiled there. Not among them are "
             "nbqlock's counters of events, "
-            f"{tally(counts)}, which the printed locks do not have."]
+            f"{max(found['tally_writes'] for found in counts.values()):g} increments a pair, "
+            "which the printed locks do not have."]
     uneven = [lock for lock, found in counts.items() if found["min"] != found["max"]]
     if uneven:
         said.append(f"Of {', '.join(uneven)} not every pair costs the same; the mean is "
                     "shown.")
     return said
-
-
-def tally(counts):
-    """The increments of nbqlock's counters in a pair, in words."""
-    most = max(found["tally_writes"] for found in counts.values())
-    return f"{most:g} increments a pair"

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """aims.py: an aim is evaluated round by round, and by the worst of its points."""
 
-import unittest
-
 from bench import aims
 from bench.metrics import Context
 from bench.scenario import Aim

@@ -103,7 +103,8 @@ RAW = {"clh": [1], "raw": [1]}
 # What is compared: A's rates and more, B's, the command's options; words of what it prints, of
 # what it says, and of its Trouble, if it refuses.
 COMMANDS = {
-    "another machine": (({}, {"cpu_model": "z"}), [], "", "cpu_model: A processor in A, z in B", "--anyway"),
+    "another machine": (({}, {"cpu_model": "z"}), [], "", "cpu_model: A processor in A, z in B",
+                        "--anyway"),
     "other parameters": (({"load": {"cs_ns": 5}}, {}), [], "", "sample: cs_ns is 5 in A, None in B",
                          "--anyway"),
     "another kernel of the host": (({}, {"host_kernel": "6.9"}), [], "",

@@ -305,7 +305,8 @@ class Drawn(Folders, unittest.TestCase):
             gnuplot.run_gnuplot("set nonsense\n", Path("x.svg"))
 
     def test_the_machine_stands_below_the_title(self):
-        self.assertEqual(plot.subtitle_of(mock.Mock(machine={"cores": 2}), result_of(scenario_of())),
+        folder = mock.Mock(machine={"cores": 2})
+        self.assertEqual(plot.subtitle_of(folder, result_of(scenario_of())),
                          "user-mode Linux 7.2.12, 2 cores, 3 rounds: median, least and greatest")
 
 

@@ -98,9 +98,9 @@ class Files(Folders, unittest.TestCase):
         results.write_new(self.path / results.MACHINE, results.as_json(MACHINE))
 
     def test_folder_is_read_with_and_without_scenarios_and_counts(self):
-        self.assertEqual(table1.table(self.path)[1:], ([], []))
+        self.assertEqual(table1.table(results.open_folder(self.path))[1:], ([], []))
         result_folder.write_scenario(self.path, result("table1", [run("clh", 0, 50)]))
-        headings, rows, notes = table1.table(self.path)
+        headings, rows, notes = table1.table(results.open_folder(self.path))
         self.assertEqual((headings, len(rows)), (table1.HEADINGS, 1))
         self.assertIn("The accesses to memory were not counted.", notes)
         counts = {"format": results.FORMAT, "locks": {"clh": COUNTED}}
