@@ -28,7 +28,7 @@ class Recipe:
     """
 
     def __init__(self, folder, arch, image, *configs, tools="", compiler="gcc",
-                 words=()):
+                 words=(), target="all"):
         self.folder = folder		# below the cache
         self.arch = arch		# in the kernel's own terms
         self.image = image		# in the folder of the build
@@ -36,6 +36,7 @@ class Recipe:
                         for name in configs]
         self.compiler = (tools, compiler)	# prefix of a cross compiler's tools; a program
         self.words = words		# what it is always booted with
+        self.target = target		# of make; without symbols of modules, if not all is made
 
     @property
     def options(self):
@@ -134,7 +135,7 @@ def built_kernel(recipe):
     def build(build_dir):
         announce(recipe, source)
         make_all(recipe, source.path, build_dir, folder.with_suffix(".log"))
-        return [recipe.image, "Module.symvers", ".config"]
+        return [recipe.image, ".config", *["Module.symvers"] * (recipe.target == "all")]
 
     cached(folder, build)
     name = "uml" if recipe is GUEST else recipe.folder
@@ -150,12 +151,12 @@ def announce(recipe, source):
         f"(about 5 CPU-minutes; {cores()} CPUs here)")
 
 
-def make_all(recipe, tree, build_dir, log, target="all", what="building the kernel"):
+def make_all(recipe, tree, build_dir, log):
     """One run of make. What is left of one that was killed is not trusted."""
     log.unlink(missing_ok=True)
     make = ["make", "-C", tree, f"O={build_dir}", *recipe.options]
     configure(recipe, make, build_dir, log)
-    status = run_logged([*make, f"-j{cores() + 1}", target], log, what,
+    status = run_logged([*make, f"-j{cores() + 1}", recipe.target], log, "building the kernel",
                         progress=compiled_files(log), env=compiler_environment(), check=False)
     (build_dir / ".whole").touch()
     if status:
