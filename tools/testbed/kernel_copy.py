@@ -203,10 +203,8 @@ class KernelCopy:
         image.unlink(missing_ok=True)
         shutil.copy(build_dir / recipe.image, image)
         kernel = Kernel(name, self.source.version, build_dir, image, recipe.options,
-                        digest(key, (build_dir / "Module.symvers").read_bytes()))
-        kernel.source = self.tree
-        kernel.words = recipe.words
-        kernel.lock = f"{self.folder}.lock"
+                        digest(key, (build_dir / "Module.symvers").read_bytes()), self.tree,
+                        recipe.words, f"{self.folder}.lock")
         kernel.modules = {Path(path).name: (build_dir / path).read_bytes() for path in modules}
         return kernel
 

@@ -89,16 +89,17 @@ I386 = Recipe("i386", "i386", "arch/x86/boot/bzImage", "qemu", "x86_64", "i386")
 class Kernel:
     """A kernel that modules can be built for and that can be booted."""
 
-    def __init__(self, name, version, build_dir, image, make_options, identity):
+    def __init__(self, name, version, build_dir, image, make_options, identity, source=None,
+                 words=(), lock=None):
         self.name = name		# a word: names the folder under build/
         self.version = version
         self.build_dir = Path(build_dir)
         self.image = Path(image)
         self.make_options = make_options
         self.identity = identity	# changes when the modules must be rebuilt
-        self.source = None
-        self.words = ()			# what it is always booted with
-        self.lock = None		# a file: while it is held, the source stays
+        self.source = source
+        self.words = words		# what it is always booted with
+        self.lock = lock		# a file: while it is held, the source stays
 
 
 # Built from source
@@ -139,11 +140,8 @@ def built_kernel(recipe):
 
     cached(folder, build)
     name = "uml" if recipe is GUEST else recipe.folder
-    kernel = Kernel(f"{name}-{source.version}", source.version, folder,
-                    folder / recipe.image, recipe.options, key)
-    kernel.source = source.path
-    kernel.words = recipe.words
-    return kernel
+    return Kernel(f"{name}-{source.version}", source.version, folder, folder / recipe.image,
+                  recipe.options, key, source.path, recipe.words)
 
 
 def announce(recipe, source):
