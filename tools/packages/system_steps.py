@@ -7,15 +7,14 @@ import shutil
 
 from ci.common import Case, clean_guest, done, guest_report
 from ci.kernel_table import On, TestBed
-from tutorial.steps import HANGS, MOST_RUNS, difference
+from tutorial.steps import typed_cases
 from testbed.common import BUILD
 from testbed.guest import run_guest
-from packages import installed_top, secure_boot_script
+from packages import installed_top, secure_boot
 from packages.build import build_consumer, build_packages, field
-from packages.secure_boot import SecureBootMachine
 from packages.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system,
                              remove_system, write_disk)
-from tutorial.page import (PAGE, breaks_a_promise, commands, is_as_shown, shown_of)
+from tutorial.page import PAGE, commands, shown_of
 from testbed.versions import version
 
 FOLDER = BUILD / "systems"
@@ -50,7 +49,6 @@ BUILD_TUTORIAL = f"""
 cp -r /usr/share/doc/nbqlock-dev/examples/tutorial {TUTORIAL}
 make -C {TUTORIAL} KDIR=/lib/modules/{{release}}/build
 """
-STEP_MARK = "@step"
 BEGIN_TUTORIAL = f"""
 modprobe nbqlock
 cd {TUTORIAL}
@@ -105,9 +103,7 @@ def at_work(name, system, disk):
                         ("the example times out and acquires",
                          r"timed out after \d+ ns, held by CPU \d(.|\n)*acquired"),
                         ("the modules are unloaded", "^@unloaded$")):
-        found = re.search(words, outcome.output, re.MULTILINE)
-        yield Case(f"{name}: booted: {what}", outcome.status == 0 and bool(found),
-                   "" if found else guest_report(outcome))
+        yield done(f"{name}: booted: {what}", outcome.output, outcome.status, words)
     # nbq top comes to waits that have begun.
     waiting = [int(number) for number in re.findall(r"^0x\w+ +(\d+) +\d+ \(", outcome.output,
                                                     re.MULTILINE)]
@@ -117,45 +113,16 @@ def at_work(name, system, disk):
     yield clean_guest(f"{name}: booted", outcome)
 
 
-def tutorial_outputs(system, disk, steps):
-    """Type steps of the tutorial one after the other. Returns ({name: output}, the Outcome)."""
-    append = [word for step in steps for words in step.options()[1].append
-              for word in words.split()]
-    script = BEGIN_TUTORIAL + "".join(
-        f"echo {STEP_MARK} {step.name}\n{' '.join(step.options()[1].command)}\n"
-        for step in steps)
-    outcome = booted(system, disk, script, append)
-    parts = re.split(rf"^{STEP_MARK} (\w+)\n", outcome.output, flags=re.MULTILINE)
-    outputs = dict(zip(parts[1::2], parts[2::2]))
-    return {step.name: shown_of(outputs.get(step.name, ""), outcome.problem)
-            for step in steps}, outcome
-
-
-def tutorial_part(name, system, disk, steps):
-    """That steps of the tutorial print what the page shows, all of them typed in one system."""
-    left, outcomes = steps, []
-    for run in range(MOST_RUNS):
-        outputs, outcome = tutorial_outputs(system, disk, left)
-        outcomes.append(outcome)
-        for step in list(left):
-            output, shown = outputs[step.name], step.path.read_text()
-            promised = not breaks_a_promise(step, output, shown)
-            passed = is_as_shown(step, output, shown) and promised
-            if passed or not promised or run == MOST_RUNS - 1:
-                left = [other for other in left if other is not step]
-                yield Case(f"{name}: tutorial: {step.name}.txt is what its command prints",
-                           passed, f"{difference(shown, output)}\n{guest_report(outcome)}")
-        if not left:
-            break
-    if steps[0].name != HANGS:
-        yield clean_guest(f"{name}: tutorial", *outcomes)
-
-
 def tutorial_cases(name, system, disk):
     """The tutorial's commands, typed where the packages are installed."""
-    steps = commands(PAGE.read_text())
-    yield from tutorial_part(name, system, disk, [one for one in steps if one.name != HANGS])
-    yield from tutorial_part(name, system, disk, [one for one in steps if one.name == HANGS])
+    def run(typed):
+        options = typed.options()[1]
+        outcome = booted(system, disk, f"{BEGIN_TUTORIAL}{' '.join(options.command)}\n",
+                         [word for words in options.append for word in words.split()])
+        return shown_of(outcome.output, outcome.problem), outcome
+
+    for typed in commands(PAGE.read_text()):
+        yield from typed_cases(typed, f"{name}: tutorial", run)
 
 
 def enforced_cases(name, system, disk):
@@ -169,9 +136,9 @@ def enforced_cases(name, system, disk):
 
 def secure_boot_cases(name, system, disk):
     folder = FOLDER / f"{system.suite}.firmware"
-    machine = SecureBootMachine(system, disk, folder)
+    machine = secure_boot.SecureBootMachine(system, disk, folder)
     try:
-        yield from secure_boot_script.cases(
+        yield from secure_boot.cases(
             name, machine, lambda script: booted(system, disk, script, machine=machine),
             f"{TUTORIAL}/sampler_raw.ko")
     finally:
