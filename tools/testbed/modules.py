@@ -44,6 +44,22 @@ def source_files(root, starts=SOURCES):
     return found
 
 
+def set_files(folder, present, wanted):
+    """Make the files of these names in a folder others: {name: content}. Returns those that go.
+
+    What has the content already keeps its date.
+    """
+    gone = present - wanted.keys()
+    for name in gone:
+        (folder / name).unlink()
+    for name, content in wanted.items():
+        path = folder / name
+        if name not in present or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    return gone
+
+
 def refresh_copy(copy, identity, wanted=None):
     """Make a copy of the sources current; start anew for another kernel.
 
@@ -53,14 +69,7 @@ def refresh_copy(copy, identity, wanted=None):
     if not mark.exists() or mark.read_text() != identity:
         shutil.rmtree(copy, ignore_errors=True)
         copy.mkdir(parents=True)
-    wanted = wanted or source_files(PROJECT)
-    present = source_files(copy, ["."])
-    for name in present.keys() - wanted.keys():
-        (copy / name).unlink()
-    for name, content in wanted.items():
-        if present.get(name) != content:
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_bytes(content)
+    set_files(copy, source_files(copy, ["."]).keys(), wanted or source_files(PROJECT))
     mark.write_text(identity)
 
 
