@@ -376,10 +376,9 @@ void nbq_fixture_drain(struct nbq_fixture *fixture)
 }
 
 /*
- * Make a free lock without a waiter, with so many abandoned nodes behind the first:
- * A L L .. L. The last contender aborts when the lock is free; where its node
- * does not stay, it is one more. Where holders have no node, the first is one of
- * the abandoned ones: there are so many in all.
+ * Make a free lock without a waiter, with so many abandoned nodes behind the first: A L L .. L. The
+ * last contender aborts when the lock is free; where its node does not stay, it is one more. Where
+ * holders have no node, the first is one of the abandoned ones: there are so many in all.
  */
 void nbq_fixture_leave_abandoned(struct kunit *test, unsigned int abandoned)
 {
@@ -563,9 +562,8 @@ static void forget_abandoned(struct nbq_pool *pool)
 }
 
 /*
- * Let a CPU's pool consist of other nodes for a while; NULL: of none. @encodable:
- * those of them that can be encoded; NULL: none. Preemption must be off, on that CPU,
- * until nbq_pool_restore().
+ * Let a CPU's pool consist of other nodes for a while; NULL: of none. @encodable: those of them
+ * that can be encoded; NULL: none. Preemption must be off, on that CPU, until nbq_pool_restore().
  */
 void nbq_pool_replace(struct nbq_replaced *replaced, struct nbq_pool *pool,
 		      struct nbq_node *first, struct nbq_encodable *encodable)

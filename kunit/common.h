@@ -144,10 +144,9 @@ static inline bool nbq_is_free(const struct nbq_node *node)
 	KUNIT_EXPECT_STREQ(test, nbq_fixture_picture((test)->priv), want)
 
 /*
- * The same for all lock types, which differ in the nodes that stay: L is abandoned, known to
- * its predecessor or not; l was abandoned as the tail. Dots at the end do not count. Where
- * holders have no node, the first waiter is drawn in the place of the holder: A if it is
- * abandoned.
+ * The same for all lock types, which differ in the nodes that stay: L is abandoned, known to its
+ * predecessor or not; l was abandoned as the tail. Dots at the end do not count. Where holders have
+ * no node, the first waiter is drawn in the place of the holder: A if it is abandoned.
  */
 #define EXPECT_SHAPE(test, shape)					\
 	KUNIT_EXPECT_STREQ(test, nbq_fixture_shape((test)->priv),	\

@@ -905,10 +905,9 @@ static const struct ending_case {
 NBQ_TYPES_PARAM(ending, ending_cases);
 
 /*
- * task, softirq, hardirq, NMI: each holds one lock and waits for another, with
- * the last node of its pool, while the next one comes on top of the wait. One
- * attempt more fails once its patience is over, and not before: with -ENOMEM, but
- * where one without a node can have the lock.
+ * task, softirq, hardirq, NMI: each holds one lock and waits for another, with the last node of its
+ * pool, while the next one comes on top of the wait. One attempt more fails once its patience is
+ * over, and not before: with -ENOMEM, but where one without a node can have the lock.
  */
 static void all_contexts_hold_and_wait_with_the_last_of_their_nodes(struct kunit *test)
 {

@@ -5,9 +5,7 @@
  *	NBQ_GUARD(by, how, form)
  *
  * by: the macro of the kernel's <linux/cleanup.h>; how, form: of the operation that the class
- * is named for, see lock_types.h.
- *
- * No include guard: its includer defines NBQ_GUARD first, and
+ * is named for, see lock_types.h. No include guard: its includer defines NBQ_GUARD first, and
  * NBQ_ONLY_GUARDS_THAT_CAN_FAIL to leave out the others.
  */
 #ifndef NBQ_ONLY_GUARDS_THAT_CAN_FAIL

@@ -8,8 +8,8 @@ from ci.kernel_table import TestBed
 from testbed import kernels
 from testbed.common import Trouble
 from console.stall import kernel_of as console_kernel
-from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, UserModeMachine, log_excerpt,
-                           run_guest)
+from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, ArmMachine, I386Machine, QemuMachine,
+                           RiscvMachine, UserModeMachine, log_excerpt, run_guest)
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
 from testbed.stress import stress_until_seen
@@ -60,21 +60,22 @@ stock_kernel = once(debian_kernel)
 from_source = once(built_kernel)
 
 USER_MODE = TestBed("user-mode", guest_kernel)
-DEBIAN_6_12 = TestBed("Debian 6.12", lambda: stock_kernel("6.12"))
-DEBIAN_RT = TestBed("Debian 6.12 rt", lambda: stock_kernel("6.12", REAL_TIME))
-DEBIAN_6_1 = TestBed("Debian 6.1", lambda: stock_kernel("6.1"))
-DEBIAN_NEWEST = TestBed("Debian, newest", lambda: stock_kernel(NEWEST))
+DEBIAN_6_12 = TestBed("Debian 6.12", lambda: stock_kernel("6.12"), QemuMachine)
+DEBIAN_RT = TestBed("Debian 6.12 rt", lambda: stock_kernel("6.12", REAL_TIME), QemuMachine)
+DEBIAN_6_1 = TestBed("Debian 6.1", lambda: stock_kernel("6.1"), QemuMachine)
+DEBIAN_NEWEST = TestBed("Debian, newest", lambda: stock_kernel(NEWEST), QemuMachine)
 DEBUG = TestBed("user-mode, all detectors", lambda: from_source(kernels.DEBUG))
-KCSAN = TestBed("x86-64, KCSAN", lambda: from_source(kernels.KCSAN))
-ARM64 = TestBed("arm64", lambda: from_source(kernels.ARM64))
-RT = TestBed("x86-64 rt, lockdep", lambda: from_source(kernels.RT))
-RISCV64 = TestBed("riscv64", lambda: from_source(kernels.RISCV64))
+KCSAN = TestBed("x86-64, KCSAN", lambda: from_source(kernels.KCSAN), QemuMachine)
+ARM64 = TestBed("arm64", lambda: from_source(kernels.ARM64), ArmMachine)
+RT = TestBed("x86-64 rt, lockdep", lambda: from_source(kernels.RT), QemuMachine)
+RISCV64 = TestBed("riscv64", lambda: from_source(kernels.RISCV64), RiscvMachine)
 RISCV64_PLAIN = TestBed("riscv64, no lockdep", lambda: from_source(kernels.RISCV64_PLAIN))
-I386 = TestBed("i386", lambda: from_source(kernels.I386))
+I386 = TestBed("i386", lambda: from_source(kernels.I386), I386Machine)
 SEAT = TestBed("user-mode, rqspinlock's seat", once(lambda: rqspinlock_kernels("nbqlock")))
 SEAT_X86_64 = TestBed("x86-64, rqspinlock's seat",
-                      once(lambda: rqspinlock_kernels("nbqlock", True)))
-RQSPINLOCK = TestBed("x86-64, rqspinlock", once(lambda: rqspinlock_kernels("stock", True)))
+                      once(lambda: rqspinlock_kernels("nbqlock", True)), QemuMachine)
+RQSPINLOCK = TestBed("x86-64, rqspinlock", once(lambda: rqspinlock_kernels("stock", True)),
+                     QemuMachine)
 CONSOLE = TestBed("user-mode, console", once(lambda: console_kernel("nbqlock")))
 CLANG = TestBed("user-mode, clang", lambda: from_source(kernels.CLANG))
 

@@ -2,17 +2,22 @@
 """Which kernels the tests were run on, how, and what came of it: a table."""
 
 from testbed.common import Trouble, columns
+from testbed.guest import UserModeMachine
 
 
 class TestBed:
     """A kernel of the table.
 
-    find() returns it, with its version.
+    find() returns it, with its version; boots: the class of machines that boot it.
     """
 
-    def __init__(self, name, find):
+    def __init__(self, name, find, boots=UserModeMachine):
         self.name = name
         self.find = find
+        self.boots = boots
+
+    def machine(self):
+        return self.boots(self.find())
 
     @property
     def version(self):

@@ -14,13 +14,12 @@ from ci.survival import stress_runs
 from ci.text import WARNINGS, strict_build, suites_of
 from testbed.annotations import lacks_contention
 from testbed.common import BUILD, Unavailable, disassembly, guest_cpus
+from testbed.complaints import foreign_races, without_foreign_races
 from testbed.disturbed import ALL_INTERRUPTS, INTERRUPTS, interrupted, moved
-from testbed.guest import (LEAK_SCAN, ArmMachine, I386Machine, QemuMachine, RiscvMachine,
-                           UserModeMachine, log_excerpt, run_guest)
+from testbed.guest import LEAK_SCAN, ArmMachine, log_excerpt, run_guest
 from testbed.guest_cli import loaded
 from testbed.kernels import ARM64_TOOLS
 from testbed.kunit import LOCK_TYPES, SUITES, run_suites_in_guest
-from testbed.races import foreign_races, without_foreign_races
 from testbed.shapes import stock_runs
 from testbed.driver import OURS, LockType
 
@@ -127,7 +126,7 @@ def lock_stat_case(name, table):
 @runs_on(DEBUG, "kunit")
 def debug():
     """KASAN, lockdep, kmemleak and others: the suites and ours under load"""
-    machine = UserModeMachine(DEBUG.find())
+    machine = DEBUG.machine()
     yield from layout_cases("debug", machine.kernel, TIMEOUT)
     require_boot(machine)
     yield from suite_cases("debug", run_suites_in_guest(machine))
@@ -173,7 +172,7 @@ SPARINGLY = ("kcsan.skip_watch=4000",)
 @runs_on(KCSAN, "kunit")
 def kcsan():
     """data races on x86-64: the suites and ours under load, NMIs as well"""
-    machine = QemuMachine(KCSAN.find())
+    machine = KCSAN.machine()
     require_boot(machine)
     yield filter_case()
     yield from suite_cases("kcsan", run_suites_in_guest(
@@ -187,7 +186,7 @@ def kcsan():
 @runs_on(RT, "stress")
 def real_time():
     """PREEMPT_RT with detectors for what may not sleep: ours under load"""
-    machine = QemuMachine(RT.find())
+    machine = RT.machine()
     require_boot(machine)
     yield from stress_cases("rt-debug", machine, ALL_INTERRUPTS, 1000000)
 
@@ -235,8 +234,9 @@ def arm64():
     yield wfe_case(kernel)
 
 
-def of_processor(testbed, machine, interrupts):
+def of_processor(testbed, interrupts):
     """The suites, and ours under load, on another processor."""
+    machine = testbed.machine()
     require_boot(machine)
     name = testbed.name
     yield On(testbed, "kunit")
@@ -248,19 +248,19 @@ def of_processor(testbed, machine, interrupts):
 @runs_on(RISCV64, "kunit")
 def riscv64():
     """riscv64: the suites and ours under load"""
-    yield from of_processor(RISCV64, RiscvMachine(RISCV64.find()), INTERRUPTS)
+    yield from of_processor(RISCV64, INTERRUPTS)
 
 
 @runs_on(I386, "kunit")
 def i386():
     """32 bits: the suites and ours under load, NMIs as well"""
-    yield from of_processor(I386, I386Machine(I386.find()), ALL_INTERRUPTS)
+    yield from of_processor(I386, ALL_INTERRUPTS)
 
 
 @runs_on(CLANG, "build")
 def clang():
     """kernel and modules built by clang: warnings, the suites, stress"""
-    machine = UserModeMachine(CLANG.find())
+    machine = CLANG.machine()
     yield from layout_cases("clang", machine.kernel, TIMEOUT)
     require_boot(machine)
     yield strict_build(machine.kernel, WARNINGS, options=suites_of(machine.kernel))

@@ -28,6 +28,19 @@ def consumer():
     yield clean_guest("consumer", outcome)
 
 
+def answered_cases(name, script, commands, modules):
+    """A case for each (what, command) in a guest: that it prints nothing. Returns the Outcome."""
+    script += "".join(f"echo @case; {command}\n" for _, command in commands)
+    outcome = run_guest(machine(), script, modules=modules, quiet=True)
+    answers = outcome.output.split("@case\n")[1:]
+    for (what, _), answer in zip(commands, answers):
+        yield Case(f"{name}: {what}", not answer.strip(), answer)
+    if len(answers) != len(commands):
+        yield Case(f"{name}: all inputs", False, guest_report(outcome))
+    yield clean_guest(name, outcome)
+    return outcome
+
+
 MISUSES = (("threads", "many"), ("threads", "0"), ("threads", "-1"),
            ("threads", "100000000"), ("threads", "2 3"), ("lock", "nonsense"),
            ("cpus", "9-"), ("cpus", "x"), ("duration_ms", "-5"),
@@ -104,25 +117,13 @@ clamped() {
 @runs_on(USER_MODE, "modules")
 def parameters():
     """module parameters: clamped if out of range, refused if malformed"""
-    script, names = PARAMETER_SCRIPT, []
-    for parameter in BAD_PARAMETERS:
-        script += f"echo @case; refused {parameter}\n"
-        names.append(f"{parameter} is refused")
-    for settings, name, value in CLAMPED_PARAMETERS:
-        script += f"echo @case; clamped {name} {value} {settings}\n"
-        names.append(f"{settings}: {name} is {value}")
-    script += ("insmod /lib/modules/nbqlock.ko pool_nodes=1 pool_nodes_max=1 && "
-               "cat /sys/module/nbqlock/parameters/pool_nodes\n")
-    modules = {**guest_modules(), "load": []}
-    outcome = run_guest(machine(), script, modules=modules, quiet=True)
-    answers = outcome.output.split("@case\n")[1:]
-    last = answers.pop() if len(answers) == len(names) else ""
-    answers.append(last.removesuffix("1\n"))
-    for name, answer in zip(names, answers):
-        yield Case(f"parameters: {name}", not answer.strip(), answer)
-    yield Case("parameters: pools of one node are accepted",
-               last.endswith("1\n") and outcome.status == 0, guest_report(outcome))
-    yield clean_guest("parameters", outcome)
+    yield from answered_cases("parameters", PARAMETER_SCRIPT, [
+        *((f"{parameter} is refused", f"refused {parameter}") for parameter in BAD_PARAMETERS),
+        *((f"{settings}: {name} is {value}", f"clamped {name} {value} {settings}")
+          for settings, name, value in CLAMPED_PARAMETERS),
+        ("pools of one node are accepted", "insmod /lib/modules/nbqlock.ko pool_nodes=1 "
+         "pool_nodes_max=1 && [ $(cat /sys/module/nbqlock/parameters/pool_nodes) = 1 ] || "
+         "echo refused, or another value")], {**guest_modules(), "load": []})
 
 
 # The files that can be written and read: the parameters of a run.
@@ -151,23 +152,16 @@ def parameter_cases(output):
 @runs_on(USER_MODE, "modules")
 def misuse():
     """malformed input to the stress driver is refused and changes nothing"""
-    script = (MISUSE_SCRIPT + PARAMETERS_SCRIPT) % {"folder": STRESS_FOLDER}
-    for file, value in MISUSES:
-        script += f"echo @case; misuse {file} {shlex.quote(value)}\n"
-    names = [f"{value!r} written to {file}" for file, value in MISUSES]
+    plain = " ".join(f"{name}={value}" for name, value in PLAIN.items())
+    commands = [(f"{value!r} written to {file}", f"misuse {file} {shlex.quote(value)}")
+                for file, value in MISUSES]
     for file, settings in (*REFUSED, *REFUSED_DISTURBED):
         words = " ".join(f"{name}={value}" for name, value in settings.items())
-        plain = " ".join(f"{name}={value}" for name, value in PLAIN.items())
-        script += f"echo @case; misfit {file} {plain} {words}\n"
-        names.append(f"a run with {words}")
-    outcome = run_guest(machine(), script, modules=guest_modules(), quiet=True)
-    answers = outcome.output.split("@case\n")[1:]
-    for name, answer in zip(names, answers):
-        yield Case(f"misuse: {name}", not answer.strip(), answer)
-    if len(answers) != len(names):
-        yield Case("misuse: all inputs", False, guest_report(outcome))
+        commands.append((f"a run with {words}", f"misfit {file} {plain} {words}"))
+    outcome = yield from answered_cases(
+        "misuse", (MISUSE_SCRIPT + PARAMETERS_SCRIPT) % {"folder": STRESS_FOLDER}, commands,
+        guest_modules())
     yield from parameter_cases(outcome.output)
-    yield clean_guest("misuse", outcome)
 
 
 # In a run that is longer than all that, wherever: wait until the lock was acquired. If

@@ -3,10 +3,9 @@
 
 import re
 
+from ci.fault_injection import provoke
 from ci.common import DEBIAN_6_12, USER_MODE, Case, guest_report
 from ci.kernel_table import On, runs_on
-from testbed.faults import provoke
-from testbed.guest import QemuMachine, UserModeMachine
 from testbed.modules import FAULTS, build_modules
 
 REPORT = re.compile(
@@ -56,9 +55,9 @@ def deadlock_claims(found):
 @runs_on(USER_MODE, "modules")
 def reports():
     """reports of misuse and deadlocks in the kernel log: lock, holder, caller, rate"""
-    for testbed, machine_for in ((USER_MODE, UserModeMachine), (DEBIAN_6_12, QemuMachine)):
+    for testbed in (USER_MODE, DEBIAN_6_12):
         yield On(testbed, "modules")
-        machine = machine_for(testbed.find())
+        machine = testbed.machine()
         modules = {"files": build_modules(machine.kernel, FAULTS), "load": ["nbqlock.ko"]}
         for kind, claims in (("nbq_misuse", misuse_claims), ("nbq_deadlock", deadlock_claims)):
             outcome = provoke(machine, modules, kind).outcome

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0
-"""The kernel's locktorture over the lock types."""

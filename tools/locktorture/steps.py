@@ -3,7 +3,6 @@
 
 from ci.common import (DEBUG, RT, USER_MODE, Case, clean_guest, extent, guest_report)
 from ci.kernel_table import On, runs_on
-from testbed.guest import QemuMachine, UserModeMachine
 from locktorture.runs import (BUSTED, NO_TIMEOUT, OPERATIONS, Torture, torture_all,
                              torture_modules)
 
@@ -44,14 +43,14 @@ def torture_cases(name, machine, seconds, **parameters):
 @runs_on(USER_MODE, "locktorture")
 def locktorture():
     """the kernel's locktorture over all lock types, plain, irq, timed, try, nested"""
-    yield from torture_cases("locktorture", UserModeMachine(USER_MODE.find()),
+    yield from torture_cases("locktorture", USER_MODE.machine(),
                              LONG if extent.is_long else SHORT)
 
 
 @runs_on(RT, "locktorture")
 def locktorture_kernels():
     """the same with CPU hotplug in QEMU, and on the debug kernel"""
-    yield from torture_cases("locktorture, CPU hotplug", QemuMachine(RT.find()), MEDIUM,
+    yield from torture_cases("locktorture, CPU hotplug", RT.machine(), MEDIUM,
                              onoff_interval=1)
     yield On(DEBUG, "locktorture")
-    yield from torture_cases("locktorture, debug", UserModeMachine(DEBUG.find()), MEDIUM)
+    yield from torture_cases("locktorture, debug", DEBUG.machine(), MEDIUM)

@@ -8,15 +8,14 @@ import shutil
 import subprocess
 import tempfile
 
-from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, cache_folder, cached,
-                            compiled_files, compiler_environment, compiler_identity, cores,
-                            digest, locked, run_logged, say)
-from testbed.kernels import X86_64, Recipe, make_all, require_host
-from testbed.source import get_source
+from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, compiled_files,
+                            compiler_environment, cores, locked, run_logged)
+from testbed.kernels import X86_64, Recipe, built_kernel
 
 SCRIPT = PROJECT / "tools/moving/raw_to_nbq.cocci"
-# Nothing of it is linked or booted.
-DRIVERS = Recipe("drivers", X86_64, None, "drivers")
+# A tree that single drivers can be compiled in: nothing of it is linked or booted.
+DRIVERS = Recipe("drivers", X86_64, "include/generated/autoconf.h", "drivers",
+                 target="modules_prepare")
 SECONDS = 300			# for a file; ends what hangs
 LOCK = re.compile(r"([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
 INCLUDE = re.compile(r"#\s*include\s+<(?!nbqlock/)")
@@ -158,26 +157,6 @@ class Driver:
         return f"{self.path.stem}-{self.lock.replace('.', '-')}"
 
 
-def driver_tree():
-    """A tree that single drivers can be compiled in, for x86-64; made if the cache lacks it.
-
-    Returns (its folder, the options of its make, the source).
-    """
-    require_host(DRIVERS)
-    source = get_source()
-    key = digest(source.version, source.identity, DRIVERS.settings,
-                 compiler_identity(*DRIVERS.compiler), DRIVERS.options)
-    folder = cache_folder(DRIVERS.folder) / f"{source.version}-{key}"
-
-    def prepare(build_dir):
-        say("preparing headers to compile drivers of the kernel tree (1 CPU-minute)")
-        make_all(DRIVERS, source.path, build_dir, folder.with_suffix(".log"), "modules_prepare",
-                 "preparing the headers")
-        return ["Makefile", ".config", "include/generated/autoconf.h"]
-
-    return cached(folder, prepare), DRIVERS.options, source.path
-
-
 def lay_out(driver, source, copy):
     """Two copies of a driver, one of them converted. Returns its Conversion."""
     folder = copy / driver.folder
@@ -199,20 +178,20 @@ def try_drivers(drivers):
 
     Yields (driver, its Conversion, {state: whether it compiled}, the build's output).
     """
-    tree, options, source = driver_tree()
+    kernel = built_kernel(DRIVERS)
     copy = BUILD / "moving"
     log = BUILD / "log/moving.log"
     with locked(BUILD / "moving.lock", copy):
         shutil.rmtree(copy, ignore_errors=True)
         copy.mkdir(parents=True)
-        done = [(driver, lay_out(driver, source, copy)) for driver in drivers]
+        done = [(driver, lay_out(driver, kernel.source, copy)) for driver in drivers]
         (copy / "Kbuild").write_text("".join(f"obj-m += {driver.folder}/\n"
                                              for driver in drivers))
         objects = {(driver, state): f"{driver.folder}/{state}/{driver.path.stem}.o"
                    for driver in drivers for state in ("before", "after")}
         log.unlink(missing_ok=True)
-        run_logged(["make", "-k", "-C", tree, f"M={copy}", f"-j{cores()}", *options,
-                    *objects.values()], log, "compiling drivers", check=False,
+        run_logged(["make", "-k", "-C", kernel.build_dir, f"M={copy}", f"-j{cores()}",
+                    *kernel.make_options, *objects.values()], log, "compiling drivers", check=False,
                    progress=compiled_files(log), env=compiler_environment())
         output = log.read_text(errors="replace")
         for driver, one in done:

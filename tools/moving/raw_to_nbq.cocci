@@ -47,102 +47,31 @@ identifier virtual.L;
 + struct nbq_spin L;
 )
 
-@@
-identifier virtual.S, virtual.F, virtual.L;
-struct S *p;
-struct S s;
-@@
-(
-- raw_spin_lock_init
-+ nbq_spin_init
-|
-- spin_lock_init
-+ nbq_spin_init
-)
-  (\(&p->F\|&s.F\|&L\))
-
-// Operations
+// Operations: those of both types have the same names behind "nbq_"
 
 @use@
 identifier virtual.S, virtual.F, virtual.L;
 struct S *p;
 struct S s;
-identifier op;
+identifier op =~ "^(raw_)?spin_";
 position at;
 @@
   op@at(\(&p->F\|&s.F\|&L\), ...)
 
+@script:python used@
+op << use.op;
+new;
 @@
+form = op.replace("raw_", "").replace("spin_", "").replace("lock_init", "init")
+coccinelle.new = "nbq_spin_" + form
+cocci.include_match(form in """init lock lock_irq lock_irqsave lock_bh lock_nested
+	lock_irqsave_nested unlock unlock_irq unlock_irqrestore unlock_bh trylock trylock_irq
+	trylock_irqsave trylock_bh is_locked is_contended""".split())
+
+@@
+identifier use.op;
+identifier used.new;
 position use.at;
-@@
-(
-- raw_spin_lock@at
-+ nbq_spin_lock
-|
-- raw_spin_lock_irq@at
-+ nbq_spin_lock_irq
-|
-- raw_spin_lock_irqsave@at
-+ nbq_spin_lock_irqsave
-|
-- raw_spin_lock_bh@at
-+ nbq_spin_lock_bh
-|
-- raw_spin_lock_nested@at
-+ nbq_spin_lock_nested
-|
-- raw_spin_lock_irqsave_nested@at
-+ nbq_spin_lock_irqsave_nested
-|
-- raw_spin_unlock@at
-+ nbq_spin_unlock
-|
-- raw_spin_unlock_irq@at
-+ nbq_spin_unlock_irq
-|
-- raw_spin_unlock_irqrestore@at
-+ nbq_spin_unlock_irqrestore
-|
-- raw_spin_unlock_bh@at
-+ nbq_spin_unlock_bh
-|
-- raw_spin_trylock@at
-+ nbq_spin_trylock
-|
-- raw_spin_trylock_irq@at
-+ nbq_spin_trylock_irq
-|
-- raw_spin_trylock_irqsave@at
-+ nbq_spin_trylock_irqsave
-|
-- raw_spin_trylock_bh@at
-+ nbq_spin_trylock_bh
-|
-- raw_spin_is_locked@at
-+ nbq_spin_is_locked
-|
-- raw_spin_is_contended@at
-+ nbq_spin_is_contended
-)
-  (...)
-
-// Those of spinlock_t have the same names behind "nbq_".
-@spin@
-identifier virtual.S, virtual.F, virtual.L;
-struct S *p;
-struct S s;
-identifier op = {spin_lock, spin_lock_irq, spin_lock_irqsave, spin_lock_bh, spin_lock_nested,
-	spin_lock_irqsave_nested, spin_unlock, spin_unlock_irq, spin_unlock_irqrestore, spin_unlock_bh,
-	spin_trylock, spin_trylock_irq, spin_trylock_irqsave, spin_trylock_bh, spin_is_locked,
-	spin_is_contended};
-position at;
-@@
-  op@at(\(&p->F\|&s.F\|&L\), ...)
-
-@@
-identifier spin.op;
-position spin.at;
-fresh identifier new = "nbq_" ## op;
 @@
 - op@at
 + new
@@ -155,7 +84,7 @@ identifier virtual.S, virtual.F, virtual.L;
 struct S *p;
 struct S s;
 iterator name scoped_guard;
-identifier kind;
+identifier kind =~ "^(raw_)?spinlock(_irq|_irqsave|_bh|_try|_irqsave_try)?$";
 position at;
 statement body;
 @@
@@ -165,43 +94,16 @@ statement body;
   scoped_guard(kind@at, \(&p->F\|&s.F\|&L\)) body
 )
 
+@script:python guards@
+kind << guarded.kind;
+new;
 @@
+coccinelle.new = "nbq_" + kind.replace("raw_", "").replace("lock", "")
+
+@@
+identifier guarded.kind;
+identifier guards.new;
 position guarded.at;
 @@
-(
-- raw_spinlock@at
-+ nbq_spin
-|
-- raw_spinlock_irq@at
-+ nbq_spin_irq
-|
-- raw_spinlock_irqsave@at
-+ nbq_spin_irqsave
-|
-- raw_spinlock_bh@at
-+ nbq_spin_bh
-|
-- raw_spinlock_try@at
-+ nbq_spin_try
-|
-- raw_spinlock_irqsave_try@at
-+ nbq_spin_irqsave_try
-|
-- spinlock@at
-+ nbq_spin
-|
-- spinlock_irq@at
-+ nbq_spin_irq
-|
-- spinlock_irqsave@at
-+ nbq_spin_irqsave
-|
-- spinlock_bh@at
-+ nbq_spin_bh
-|
-- spinlock_try@at
-+ nbq_spin_try
-|
-- spinlock_irqsave_try@at
-+ nbq_spin_irqsave_try
-)
+- kind@at
++ new

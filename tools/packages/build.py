@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """The project's Debian packages, built in a copy of the sources by Debian's own tools."""
 
+import argparse
 from pathlib import Path
 import re
 import shutil
 import tarfile
 
 from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, answer_of, output_of,
-                            run_logged)
+                            run_logged, setup)
 from testbed.modules import EXAMPLE
 from testbed.source import get_source
 from testbed.versions import set_version, version
@@ -129,3 +130,20 @@ def contents(package_file):
         raise Trouble(f"dpkg-deb cannot read {package_file}")
     return sorted(line.split(maxsplit=5)[5].split(" -> ")[0].removeprefix(".")
                   for line in listed.splitlines() if not line.startswith("d"))
+
+
+# tools/nbq deb
+
+def body():
+    parser = argparse.ArgumentParser(
+        description="Builds the Debian packages: modules for DKMS, headers, tools, "
+        "documentation.", formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="""Install what you need of them: apt install build/deb/nbqlock-dkms_*.deb
+Documentation/install.rst describes them.""")
+    parser.add_argument("--output", type=Path, default=FOLDER, metavar="FOLDER",
+                        help="where to build them (default: build/deb); it is emptied first")
+    options = parser.parse_args()
+    setup("deb")
+    for package in build_packages(options.output):
+        print(package)
+    return 0

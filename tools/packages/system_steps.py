@@ -2,23 +2,19 @@
 """The Debian packages in fresh systems: installed, loaded, used, upgraded, removed."""
 
 import contextlib
-from pathlib import Path
 import re
 import shutil
-import subprocess
-import tempfile
 
 from ci.common import Case, clean_guest, done, guest_report
 from ci.kernel_table import On, TestBed
-from tutorial.steps import HANGS, MOST_RUNS, difference
-from testbed.common import BUILD, answer_of
+from tutorial.steps import typed_cases
+from testbed.common import BUILD
 from testbed.guest import run_guest
-from packages import installed_top, secure_boot_script
+from packages import installed_top, secure_boot
 from packages.build import build_consumer, build_packages, field
-from packages.secure_boot import SecureBootMachine
 from packages.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system,
                              remove_system, write_disk)
-from tutorial.page import (PAGE, breaks_a_promise, commands, is_as_shown, shown_of)
+from tutorial.page import PAGE, commands, shown_of
 from testbed.versions import version
 
 FOLDER = BUILD / "systems"
@@ -53,7 +49,6 @@ BUILD_TUTORIAL = f"""
 cp -r /usr/share/doc/nbqlock-dev/examples/tutorial {TUTORIAL}
 make -C {TUTORIAL} KDIR=/lib/modules/{{release}}/build
 """
-STEP_MARK = "@step"
 BEGIN_TUTORIAL = f"""
 modprobe nbqlock
 cd {TUTORIAL}
@@ -65,7 +60,6 @@ modprobe nbqlock || echo @refused
 insmod {TUTORIAL}/sampler_raw.ko || echo @refused
 dmesg | grep -i 'loading of .* is rejected'
 """
-SIGNATURE_MARK = b"~Module signature appended~\n"
 
 
 def next_version():
@@ -81,38 +75,6 @@ def named(paths):
 def built_by_dkms(release, module, number):
     """What dkms status says of a module; the versions of DKMS punctuate it differently."""
     return rf"^{module}[/,] ?{re.escape(number)}, {re.escape(release)}, x86_64: installed"
-
-
-def signature_problem(system, module):
-    """What is wrong with a module's signature by DKMS's own key; nothing, if it is right."""
-    paths = list(system.root.glob(f"lib/modules/*/updates/dkms/{module}.ko*"))
-    if not paths:
-        return f"there is no {module}"
-    text, _ = system.run(f"modinfo -F sig_id {module} -k {system.release}; "
-                         f"modinfo -F signer {module} -k {system.release}")
-    if "PKCS#7" not in text:
-        return f"modinfo names no signature: {text}"
-    data = subprocess.run(["xzcat", "-f", paths[0]], stdout=subprocess.PIPE, check=True).stdout
-    if not data.endswith(SIGNATURE_MARK):
-        return "no signature is appended"
-    # Before the mark: struct module_signature, its last word the length of the signature.
-    end = len(data) - len(SIGNATURE_MARK) - 12
-    begin = end - int.from_bytes(data[end + 8:end + 12], "big")
-    return verified(data[:begin], data[begin:end], system.root / "var/lib/dkms/mok.pub")
-
-
-def verified(content, signature, certificate):
-    """What openssl has against a signature; nothing, if it is right."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, part in (("content", content), ("signature", signature)):
-            (Path(folder) / name).write_bytes(part)
-        subprocess.run(["openssl", "x509", "-inform", "DER", "-in", certificate,
-                        "-out", f"{folder}/key.pem"], check=True)
-        text, status = answer_of(
-            ["openssl", "cms", "-verify", "-binary", "-inform", "DER", "-noverify",
-             "-in", f"{folder}/signature", "-content", f"{folder}/content",
-             "-certfile", f"{folder}/key.pem", "-nointern", "-out", "/dev/null"])
-    return text if status else ""
 
 
 @contextlib.contextmanager
@@ -141,9 +103,7 @@ def at_work(name, system, disk):
                         ("the example times out and acquires",
                          r"timed out after \d+ ns, held by CPU \d(.|\n)*acquired"),
                         ("the modules are unloaded", "^@unloaded$")):
-        found = re.search(words, outcome.output, re.MULTILINE)
-        yield Case(f"{name}: booted: {what}", outcome.status == 0 and bool(found),
-                   "" if found else guest_report(outcome))
+        yield done(f"{name}: booted: {what}", outcome.output, outcome.status, words)
     # nbq top comes to waits that have begun.
     waiting = [int(number) for number in re.findall(r"^0x\w+ +(\d+) +\d+ \(", outcome.output,
                                                     re.MULTILINE)]
@@ -153,45 +113,16 @@ def at_work(name, system, disk):
     yield clean_guest(f"{name}: booted", outcome)
 
 
-def tutorial_outputs(system, disk, steps):
-    """Type steps of the tutorial one after the other. Returns ({name: output}, the Outcome)."""
-    append = [word for step in steps for words in step.options()[1].append
-              for word in words.split()]
-    script = BEGIN_TUTORIAL + "".join(
-        f"echo {STEP_MARK} {step.name}\n{' '.join(step.options()[1].command)}\n"
-        for step in steps)
-    outcome = booted(system, disk, script, append)
-    parts = re.split(rf"^{STEP_MARK} (\w+)\n", outcome.output, flags=re.MULTILINE)
-    outputs = dict(zip(parts[1::2], parts[2::2]))
-    return {step.name: shown_of(outputs.get(step.name, ""), outcome.problem)
-            for step in steps}, outcome
-
-
-def tutorial_part(name, system, disk, steps):
-    """That steps of the tutorial print what the page shows, all of them typed in one system."""
-    left, outcomes = steps, []
-    for run in range(MOST_RUNS):
-        outputs, outcome = tutorial_outputs(system, disk, left)
-        outcomes.append(outcome)
-        for step in list(left):
-            output, shown = outputs[step.name], step.path.read_text()
-            promised = not breaks_a_promise(step, output, shown)
-            passed = is_as_shown(step, output, shown) and promised
-            if passed or not promised or run == MOST_RUNS - 1:
-                left = [other for other in left if other is not step]
-                yield Case(f"{name}: tutorial: {step.name}.txt is what its command prints",
-                           passed, f"{difference(shown, output)}\n{guest_report(outcome)}")
-        if not left:
-            break
-    if steps[0].name != HANGS:
-        yield clean_guest(f"{name}: tutorial", *outcomes)
-
-
 def tutorial_cases(name, system, disk):
     """The tutorial's commands, typed where the packages are installed."""
-    steps = commands(PAGE.read_text())
-    yield from tutorial_part(name, system, disk, [one for one in steps if one.name != HANGS])
-    yield from tutorial_part(name, system, disk, [one for one in steps if one.name == HANGS])
+    def run(typed):
+        options = typed.options()[1]
+        outcome = booted(system, disk, f"{BEGIN_TUTORIAL}{' '.join(options.command)}\n",
+                         [word for words in options.append for word in words.split()])
+        return shown_of(outcome.output, outcome.problem), outcome
+
+    for typed in commands(PAGE.read_text()):
+        yield from typed_cases(typed, f"{name}: tutorial", run)
 
 
 def enforced_cases(name, system, disk):
@@ -205,9 +136,9 @@ def enforced_cases(name, system, disk):
 
 def secure_boot_cases(name, system, disk):
     folder = FOLDER / f"{system.suite}.firmware"
-    machine = SecureBootMachine(system, disk, folder)
+    machine = secure_boot.SecureBootMachine(system, disk, folder)
     try:
-        yield from secure_boot_script.cases(
+        yield from secure_boot.cases(
             name, machine, lambda script: booted(system, disk, script, machine=machine),
             f"{TUTORIAL}/sampler_raw.ko")
     finally:
@@ -233,9 +164,9 @@ def install_cases(name, system, first, consumer):
     text, status = system.run(INSTALL.format(named(first)) + "; dkms status")
     yield done(f"{name}: apt installs the packages, DKMS builds the modules", text, status,
                built_by_dkms(system.release, "nbqlock", version()))
-    for module in ("nbqlock", "nbqlock_stress"):
-        problem = signature_problem(system, module)
-        yield Case(f"{name}: {module} is signed with DKMS's key", not problem, problem)
+    # With DKMS's key: where the firmware has Secure Boot, a kernel with that key loads them.
+    text, status = system.run(f"modinfo -F sig_id -k {system.release} nbqlock nbqlock_stress")
+    yield done(f"{name}: the modules are signed", text, status, r"\APKCS#7\nPKCS#7$")
     text, status = system.run(OWN_MODULE.format(release=system.release))
     yield done(f"{name}: the example is built by its Makefile", text, status, "^nbqlock$")
     text, status = system.run(INSTALL.format(named([consumer])) + "; dkms status; "

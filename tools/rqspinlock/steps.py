@@ -5,7 +5,6 @@ import re
 
 from ci.common import RQSPINLOCK, SEAT, SEAT_X86_64, Case, clean_guest, extent
 from ci.kernel_table import On, runs_on
-from testbed.guest import QemuMachine, UserModeMachine
 from rqspinlock.seat import SEATS, Cycle, Selftest, all_runs, run_all
 
 SHORT, LONG = 500, 5000		# ms of each part of the test of the map
@@ -43,7 +42,7 @@ def seat_cases(name, machine, milliseconds):
 def selftest_cases(seat, testbed):
     """The kernel's selftests: the checks that fail are those that are expected to."""
     name = f"rqspinlock, x86-64, {seat}"
-    machine = QemuMachine(testbed.find())
+    machine = testbed.machine()
     for _ in range(STARTS):
         run = Selftest(seat)
         outcome = run_all(machine, [run])
@@ -57,14 +56,14 @@ def selftest_cases(seat, testbed):
 @runs_on(SEAT, "rqspinlock's seat")
 def rqspinlock():
     """BPF's locks on the bare hybrid: AA, ABBA, ABBCCA, a cycle of queues, a contended map"""
-    yield from seat_cases("rqspinlock", UserModeMachine(SEAT.find()),
+    yield from seat_cases("rqspinlock", SEAT.machine(),
                           LONG if extent.is_long else SHORT)
 
 
 @runs_on(SEAT_X86_64, "rqspinlock's seat")
 def rqspinlock_kernels():
     """the same on x86-64 in QEMU, and the kernel's selftests, there and on its own lock"""
-    yield from seat_cases("rqspinlock, x86-64", QemuMachine(SEAT_X86_64.find()), LONG)
+    yield from seat_cases("rqspinlock, x86-64", SEAT_X86_64.machine(), LONG)
     yield from selftest_cases(SEATS[1], SEAT_X86_64)
     yield On(RQSPINLOCK, "its own selftests")
     yield from selftest_cases(SEATS[0], RQSPINLOCK)

@@ -7,6 +7,8 @@ report of each kind, and the step "guest" has the lines as kernels print them.
 
 import re
 
+from testbed.common import say
+
 WORDS = (
     # The kernel's own code: WARN_ON(), BUG(), lockdep, KASAN, KCSAN, the scheduler, the
     # watchdogs and many more begin so; user-mode Linux has a BUG() of its own.
@@ -68,3 +70,25 @@ def without_known(log):
         start, times = report.subn("", start)
         whats += [what] * bool(times)
     return start + mark + rest, whats
+
+
+# Reports of the data race detector KCSAN: which of them have to do with us
+
+# What ends a report is a line of its own; what it says of a module stands in brackets.
+RACE = re.compile(r"^[^\n]*?BUG: KCSAN: (?P<where>[^\n]*)\n.*?^[^\n]*={20,}$",
+                    re.MULTILINE | re.DOTALL)
+OURS = re.compile(r" \[nbq\w*\]")
+
+
+def foreign_races(log):
+    """The reports in which neither side was called by code of ours."""
+    return [report for report in RACE.finditer(log) if not OURS.search(report[0])]
+
+
+def without_foreign_races(outcome):
+    """Take races of the kernel with itself out of an outcome's log, and say so."""
+    kept = outcome.log
+    for report in foreign_races(outcome.log):
+        say(f"  a race of the kernel with itself is passed over: {report['where']}")
+        kept = kept.replace(report[0], "")
+    outcome.log = kept

@@ -3,12 +3,13 @@
 
 import argparse
 from pathlib import Path
+import re
 import sys
 
 from testbed.common import Trouble, digest, guest_cpus, positive, setup
-from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, UserModeMachine, log_excerpt,
-                           run_guest)
-from testbed.kernels import user_mode_kernel
+from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, QemuMachine, UserModeMachine,
+                           log_excerpt, run_guest)
+from testbed.kernels import debian_kernel, user_mode_kernel
 from testbed.modules import build_modules, build_user, user_sources
 
 LOADED = ["nbqlock.ko", "nbqlock_stress.ko"]
@@ -92,3 +93,15 @@ def body():
     options = parser(__doc__).parse_args()
     setup("run")
     return run(options, UserModeMachine(user_mode_kernel()))
+
+
+def debian_body():
+    options = parser("Boots a stock Debian kernel in QEMU with the nbqlock modules and runs a "
+                     "shell command.")
+    options.add_argument("--series", default="6.12", metavar="X.Y",
+                         help="series of Debian's kernel (default: %(default)s)")
+    chosen = options.parse_args()
+    if not re.fullmatch(r"\d+\.\d+", chosen.series):
+        options.error(f"--series {chosen.series}: not of the form 6.12")
+    setup("debian-guest")
+    return run(chosen, QemuMachine(debian_kernel(chosen.series)))

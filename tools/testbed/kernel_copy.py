@@ -18,7 +18,7 @@ import shutil
 from testbed.common import (BUILD, PROJECT, Trouble, cache_folder, compiler_identity, digest,
                             locked, say)
 from testbed.kernels import Kernel, announce, make_all, require_host
-from testbed.modules import source_files
+from testbed.modules import set_files, source_files
 from testbed.source import get_source
 
 SUBJECTS = PROJECT / "tools"
@@ -158,19 +158,11 @@ class KernelCopy:
         wanted = {f"changed/{name}": text.encode() for name, text in texts.items()}
         wanted |= {f"nbq/{name}": text for name, text in source_files(PROJECT).items()}
         wanted |= {f"nbq/{name}": text.encode() for name, text in (replaced or {}).items()}
-        present = {str(path.relative_to(self.folder)): path
-                   for top in ("changed", "nbq")
+        present = {str(path.relative_to(self.folder)) for top in ("changed", "nbq")
                    for path in (self.folder / top).rglob("*") if path.is_file()}
-        gone = present.keys() - wanted.keys()
-        for name in gone:
-            present[name].unlink()
+        gone = set_files(self.folder, present, wanted)
         if any(name.startswith("changed/") for name in gone):
             shutil.rmtree(self.folder / "obj", ignore_errors=True)
-        for name, content in wanted.items():
-            path = self.folder / name
-            if name not in present or path.read_bytes() != content:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
         make_shadow(self.source.path, self.tree,
                     {**{name: self.folder / "changed" / name for name in texts},
                      "nbq": self.folder / "nbq",
@@ -203,10 +195,8 @@ class KernelCopy:
         image.unlink(missing_ok=True)
         shutil.copy(build_dir / recipe.image, image)
         kernel = Kernel(name, self.source.version, build_dir, image, recipe.options,
-                        digest(key, (build_dir / "Module.symvers").read_bytes()))
-        kernel.source = self.tree
-        kernel.words = recipe.words
-        kernel.lock = f"{self.folder}.lock"
+                        digest(key, (build_dir / "Module.symvers").read_bytes()), self.tree,
+                        recipe.words, f"{self.folder}.lock")
         kernel.modules = {Path(path).name: (build_dir / path).read_bytes() for path in modules}
         return kernel
 

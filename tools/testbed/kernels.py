@@ -28,7 +28,7 @@ class Recipe:
     """
 
     def __init__(self, folder, arch, image, *configs, tools="", compiler="gcc",
-                 words=()):
+                 words=(), target="all"):
         self.folder = folder		# below the cache
         self.arch = arch		# in the kernel's own terms
         self.image = image		# in the folder of the build
@@ -36,6 +36,7 @@ class Recipe:
                         for name in configs]
         self.compiler = (tools, compiler)	# prefix of a cross compiler's tools; a program
         self.words = words		# what it is always booted with
+        self.target = target		# of make; without symbols of modules, if not all is made
 
     @property
     def options(self):
@@ -88,16 +89,17 @@ I386 = Recipe("i386", "i386", "arch/x86/boot/bzImage", "qemu", "x86_64", "i386")
 class Kernel:
     """A kernel that modules can be built for and that can be booted."""
 
-    def __init__(self, name, version, build_dir, image, make_options, identity):
+    def __init__(self, name, version, build_dir, image, make_options, identity, source=None,
+                 words=(), lock=None):
         self.name = name		# a word: names the folder under build/
         self.version = version
         self.build_dir = Path(build_dir)
         self.image = Path(image)
         self.make_options = make_options
         self.identity = identity	# changes when the modules must be rebuilt
-        self.source = None
-        self.words = ()			# what it is always booted with
-        self.lock = None		# a file: while it is held, the source stays
+        self.source = source
+        self.words = words		# what it is always booted with
+        self.lock = lock		# a file: while it is held, the source stays
 
 
 # Built from source
@@ -134,15 +136,12 @@ def built_kernel(recipe):
     def build(build_dir):
         announce(recipe, source)
         make_all(recipe, source.path, build_dir, folder.with_suffix(".log"))
-        return [recipe.image, "Module.symvers", ".config"]
+        return [recipe.image, ".config", *["Module.symvers"] * (recipe.target == "all")]
 
     cached(folder, build)
     name = "uml" if recipe is GUEST else recipe.folder
-    kernel = Kernel(f"{name}-{source.version}", source.version, folder,
-                    folder / recipe.image, recipe.options, key)
-    kernel.source = source.path
-    kernel.words = recipe.words
-    return kernel
+    return Kernel(f"{name}-{source.version}", source.version, folder, folder / recipe.image,
+                  recipe.options, key, source.path, recipe.words)
 
 
 def announce(recipe, source):
@@ -150,12 +149,12 @@ def announce(recipe, source):
         f"(about 5 CPU-minutes; {cores()} CPUs here)")
 
 
-def make_all(recipe, tree, build_dir, log, target="all", what="building the kernel"):
+def make_all(recipe, tree, build_dir, log):
     """One run of make. What is left of one that was killed is not trusted."""
     log.unlink(missing_ok=True)
     make = ["make", "-C", tree, f"O={build_dir}", *recipe.options]
     configure(recipe, make, build_dir, log)
-    status = run_logged([*make, f"-j{cores() + 1}", target], log, what,
+    status = run_logged([*make, f"-j{cores() + 1}", recipe.target], log, "building the kernel",
                         progress=compiled_files(log), env=compiler_environment(), check=False)
     (build_dir / ".whole").touch()
     if status:

@@ -32,16 +32,32 @@ def is_source(path):
         (path.suffix in SOURCE_SUFFIXES or path.name in SOURCE_NAMES)
 
 
-def source_files(root):
+def source_files(root, starts=SOURCES):
     """The project's sources below a folder: {name: content}."""
     found = {}
-    for start in SOURCES:
+    for start in starts:
         top = root / start
         paths = [top] if top.is_file() else sorted(top.rglob("*"))
         for path in paths:
             if is_source(path):
                 found[str(path.relative_to(root))] = path.read_bytes()
     return found
+
+
+def set_files(folder, present, wanted):
+    """Make the files of these names in a folder others: {name: content}. Returns those that go.
+
+    What has the content already keeps its date.
+    """
+    gone = present - wanted.keys()
+    for name in gone:
+        (folder / name).unlink()
+    for name, content in wanted.items():
+        path = folder / name
+        if name not in present or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    return gone
 
 
 def refresh_copy(copy, identity, wanted=None):
@@ -53,14 +69,7 @@ def refresh_copy(copy, identity, wanted=None):
     if not mark.exists() or mark.read_text() != identity:
         shutil.rmtree(copy, ignore_errors=True)
         copy.mkdir(parents=True)
-    wanted = wanted or source_files(PROJECT)
-    present = source_files(copy)
-    for name in present.keys() - wanted.keys():
-        (copy / name).unlink()
-    for name, content in wanted.items():
-        if present.get(name) != content:
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_bytes(content)
+    set_files(copy, source_files(copy, ["."]).keys(), wanted or source_files(PROJECT))
     mark.write_text(identity)
 
 
@@ -79,7 +88,7 @@ def against(copy):
 
 def build_modules(kernel, *users):
     """Build the modules, and these users, for a kernel: {file name: content}."""
-    return built(kernel, kernel.name, users)
+    return built(kernel, users=users)
 
 
 def build_suites(kernel, name="suites", sources=None):
@@ -87,18 +96,25 @@ def build_suites(kernel, name="suites", sources=None):
 
     name: of the copy to build in; sources: as for refresh_copy().
     """
-    return built(kernel, f"{kernel.name}-{name}", (), [SUITES],
-                 "CONFIG_NBQLOCK_KUNIT_TEST=m", sources=sources)
+    return built(kernel, name, more=[SUITES], options=["CONFIG_NBQLOCK_KUNIT_TEST=m"],
+                 sources=sources)
 
 
-def built(kernel, name, users=(), more=(), *options, sources=None):
-    """Build in a copy of this name, with more than the modules: {name: content}."""
-    copy = BUILD / name
+@contextlib.contextmanager
+def held(kernel, *what):
+    """The folder of a copy for a kernel, held against other processes; and its log, empty."""
+    name = "-".join((kernel.name, *what))
     log = BUILD / "log" / f"modules-{name}.log"
-    wanted = [*MODULES, *more, *(module for user in users for module in USERS[user])]
-    with locked(BUILD / f"{name}.lock", copy):
-        refresh_copy(copy, kernel.identity, sources)
+    with locked(BUILD / f"{name}.lock", BUILD / name):
         log.unlink(missing_ok=True)
+        yield BUILD / name, log
+
+
+def built(kernel, *what, users=(), more=(), options=(), sources=None):
+    """Build in a copy, with more than the modules: {name: content}."""
+    wanted = [*MODULES, *more, *(module for user in users for module in USERS[user])]
+    with held(kernel, *what) as (copy, log):
+        refresh_copy(copy, kernel.identity, sources)
         make_modules(kernel, copy, log, *options)
         for user in users:
             make_modules(kernel, copy / user, log, *against(copy))
@@ -121,19 +137,9 @@ def build_apart(kernel, what, sources, *options):
 
     what: for the folder's name; sources: {name: content}.
     """
-    name = f"{kernel.name}-{what}"
-    copy = BUILD / name
-    log = BUILD / "log" / f"modules-{name}.log"
-    mark = copy / ".kernel"
     identity = digest(kernel.identity, *(part for each in sorted(sources.items()) for part in each))
-    with locked(BUILD / f"{name}.lock", copy):
-        if not mark.exists() or mark.read_text() != identity:
-            shutil.rmtree(copy, ignore_errors=True)
-            copy.mkdir(parents=True)
-            for file, content in sources.items():
-                (copy / file).write_bytes(content)
-            mark.write_text(identity)
-        log.unlink(missing_ok=True)
+    with held(kernel, what) as (copy, log):
+        refresh_copy(copy, identity, sources)
         with locked(kernel.lock, kernel.source) if kernel.lock else contextlib.nullcontext():
             make_modules(kernel, copy, log, *options)
         return {path.name: path.read_bytes() for path in sorted(copy.glob("*.ko"))}
@@ -141,20 +147,16 @@ def build_apart(kernel, what, sources, *options):
 
 def build_user(kernel, what, sources):
     """The same of modules that use nbqlock. Returns (the files of both, those of the folder)."""
-    files = built(kernel, kernel.name)
+    files = built(kernel)
     made = build_apart(kernel, what, sources, *against(BUILD / kernel.name))
     return {**files, **made}, made
 
 
 def checked_build(kernel, *options):
     """Build everything anew with stricter options. Returns the build's output."""
-    name = f"{kernel.name}-strict"
-    copy = BUILD / name
-    log = BUILD / "log" / f"modules-{name}.log"
-    with locked(BUILD / f"{name}.lock", copy):
+    with held(kernel, "strict") as (copy, log):
         shutil.rmtree(copy, ignore_errors=True)
         refresh_copy(copy, kernel.identity)
-        log.unlink(missing_ok=True)
         make_modules(kernel, copy, log, *options)
         for user in USERS:
             make_modules(kernel, copy / user, log, *options, *against(copy))

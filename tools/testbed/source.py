@@ -8,10 +8,11 @@ import shutil
 
 from testbed.common import (Trouble, Unavailable, cache_folder, cached, digest,
                             output_of, run_logged, say)
-from testbed.debian import apt_offering, kept_in, suites_of_main_archive, version_in
+from testbed.debian import kept_in, suites_of_main_archive, unpacked
 
 PREFERRED_SERIES = os.environ.get("NBQ_KERNEL", "7.2")
 OLDEST = (6, 19)		# the first with SMP in user-mode Linux
+NEW_ENOUGH = r"(6\.(19|[2-9]\d)|[7-9]\.\d+|\d\d+\.\d+)"	# the same, for the name of a package
 
 # Made by a build inside the tree; a build outside the tree must not see them.
 MADE_FOLDERS = re.compile(r"\.git|include/config|include/generated|"
@@ -48,18 +49,12 @@ def tree_version(tree):
     return version
 
 
-def series_of(name):
-    """(7, 2) for linux-source-7.2."""
-    match = re.search(r"(\d+)\.(\d+)", name)
-    return (int(match.group(1)), int(match.group(2)))
-
-
 def get_source():
     """The tree to build from: the user's, a cached one, or Debian's."""
     given = os.environ.get("KSRC")
     if given:
         return users_source(Path(given))
-    return cached_source() or fetched_source()
+    return debians_source()
 
 
 # A tree of the user's
@@ -124,60 +119,37 @@ def tree_files(tree):
 
 # Debian's
 
-def cached_source():
-    """A tree that was fetched earlier: the preferred series, else the newest."""
+def debians_source():
+    """Of the preferred series, else of the newest that there is: kept, or fetched."""
+    wanted = [re.escape(PREFERRED_SERIES)]
+    if "NBQ_KERNEL" not in os.environ:
+        wanted.append(NEW_ENOUGH)
     place = cache_folder("source")
-    tree = kept_in(place, f"linux-source-{PREFERRED_SERIES}_*")
-    if not tree and "NBQ_KERNEL" not in os.environ:
-        tree = kept_in(place, "linux-source-*")
-    return Source(tree, tree.name) if tree else None
-
-
-def fetched_source():
-    try:
-        wanted = re.escape(f"linux-source-{PREFERRED_SERIES}")
-        suites = [suites_of_main_archive(suite)
-                  for suite in ("trixie-backports", "sid", "forky")]
+    kept = kept_in(place, f"linux-source-{PREFERRED_SERIES}_*") or \
+        (kept_in(place, "linux-source-*") if wanted[1:] else None)
+    while not kept:
         try:
-            apt, names = apt_offering(wanted, *suites)
+            kept = fetched_source(f"linux-source-{wanted.pop(0)}")
         except Unavailable:
-            if "NBQ_KERNEL" in os.environ:
+            if not wanted:
                 raise
-            apt, names = newest_series(suites)
-        return unpacked_source(apt, names[-1])
-    except Unavailable as reason:
-        raise Unavailable(
-            f"no Linux source to build the user-mode kernel from: {reason}. "
-            "Give a Linux tree of 6.19 or later with KSRC=FOLDER, or a cache "
-            "filled elsewhere with NBQ_CACHE=FOLDER.") from None
+    return Source(kept, kept.name)
 
 
-def newest_series(suites):
-    """The newest series in the first suite that has one new enough."""
-    for suite in suites:
-        try:
-            apt, names = apt_offering(r"linux-source-\d+\.\d+", suite)
-        except Unavailable:
-            continue
-        names = [name for name in names if series_of(name) >= OLDEST]
-        if names:
-            return apt, names
-    raise Unavailable("Debian's suites offer no linux-source of 6.19 or later, "
-                      "or cannot be reached")
+def fetched_source(pattern):
+    suites = map(suites_of_main_archive, ("trixie-backports", "sid", "forky"))
+    return unpacked("source", f"linux-source-{PREFERRED_SERIES}_*",
+                    "Linux source to build the user-mode kernel from (KSRC=FOLDER names a tree "
+                    "of 6.19 or later)", suites, pattern, lambda _, package: [package],
+                    source_files, megabytes=160)
 
 
-def unpacked_source(apt, package):
-    version = version_in(apt, package)
-
-    def unpack(folder):
-        say(f"fetching the source of Linux {version} (about 160 MB; 1.7 GB unpacked)")
-        apt.unpack([package], folder)
-        archive = next((folder / "usr/src").glob("linux-source-*.tar.*"))
-        run_logged(["tar", "-C", folder, "--strip-components=1", "-xf", archive],
-                   folder.parent / f"{folder.name}.log", "unpacking the source")
-        shutil.rmtree(folder / "usr/src")
-        shutil.rmtree(folder / "usr/share")
-        return ["Makefile", "Kconfig", "Kbuild", "kernel/locking/qspinlock.c"]
-
-    folder = cached(cache_folder("source") / f"{package}_{version}", unpack)
-    return Source(folder, folder.name)
+def source_files(folder):
+    """Unpack the archive in an unpacked package: 1.7 GB."""
+    archive = next((folder / "usr/src").glob("linux-source-*.tar.*"))
+    run_logged(["tar", "-C", folder, "--strip-components=1", "-xf", archive],
+               folder.parent / f"{folder.name}.log", "unpacking the source")
+    shutil.rmtree(folder / "usr/src")
+    shutil.rmtree(folder / "usr/share")
+    return [folder / name for name in ("Makefile", "Kconfig", "Kbuild",
+                                       "kernel/locking/qspinlock.c")]

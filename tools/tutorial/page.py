@@ -5,11 +5,12 @@ The page is the source: its commands are read from it, each with the file of its
 the page includes.
 """
 
+import argparse
 import re
 import shlex
 
 from testbed import guest_cli
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Trouble, setup
 from testbed.guest import QemuMachine, UserModeMachine
 from testbed.kernels import debian_kernel, user_mode_kernel
 from testbed.modules import TUTORIAL
@@ -118,3 +119,34 @@ def is_as_shown(typed, output, shown):
 def breaks_a_promise(typed, output, shown):
     """Whether an output of the right shape denies what holds in every run."""
     return shape(output) == shape(shown) and not ALWAYS.get(typed.name, bool)(output)
+
+
+# tools/nbq tutorial
+
+def parse_arguments(known):
+    parser = argparse.ArgumentParser(
+        description="Runs the commands of Documentation/tutorial.rst and prints what they "
+        "print.", epilog=f"The commands are {', '.join(known)}.")
+    parser.add_argument("--write", action="store_true",
+                        help="keep the outputs as those that the page shows")
+    parser.add_argument("names", nargs="*", metavar="NAME",
+                        help="only these (default: all)")
+    options = parser.parse_args()
+    unknown = [name for name in options.names if name not in known]
+    if unknown:
+        parser.error(f"no such command: {' '.join(unknown)}; there are {' '.join(known)}")
+    return options
+
+
+def body():
+    known = {typed.name: typed for typed in commands(PAGE.read_text())}
+    options = parse_arguments(known)
+    setup("--packages", "debian-guest", "run")
+    for name in options.names or known:
+        typed = known[name]
+        print(f"$ {typed.command}", flush=True)
+        output, _ = typed.run()
+        print(output, flush=True)
+        if options.write:
+            typed.path.write_text(output)
+    return 0

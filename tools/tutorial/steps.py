@@ -3,7 +3,7 @@
 
 from ci.common import DEBIAN_6_12, USER_MODE, Case, clean_guest, guest_report
 from ci.kernel_table import On, runs_on
-from tutorial.page import (PAGE, breaks_a_promise, commands, is_as_shown, tracked, unread)
+from tutorial.page import PAGE, Typed, breaks_a_promise, commands, is_as_shown, tracked, unread
 
 # A flush that no interrupt came into, a CPU that the host did not run for seconds.
 MOST_RUNS = 4
@@ -11,23 +11,19 @@ HANGS = "raw"			# this one is meant to
 ON_DEBIAN = "tools/nbq debian-guest"
 
 
-def difference(shown, output):
-    return f"the page shows:\n{shown}\nit printed:\n{output}"
-
-
-def typed_cases(typed):
+def typed_cases(typed, name="tutorial", run=Typed.run):
     """That a command prints what the page shows, and that its guest is clean."""
     shown = typed.path.read_text()
     for _ in range(MOST_RUNS):
-        output, outcome = typed.run()
+        output, outcome = run(typed)
         if is_as_shown(typed, output, shown) or breaks_a_promise(typed, output, shown):
             break
     passed = is_as_shown(typed, output, shown) and not breaks_a_promise(typed, output, shown)
-    yield Case(f"tutorial: {typed.name}.txt is what its command prints", passed,
-               f"{difference(shown, output)}\n{guest_report(outcome)}\n"
+    yield Case(f"{name}: {typed.name}.txt is what its command prints", passed,
+               f"the page shows:\n{shown}\nit printed:\n{output}\n{guest_report(outcome)}\n"
                f"tools/nbq tutorial --write {typed.name} keeps a new output")
     if typed.name != HANGS:
-        yield clean_guest(f"tutorial: {typed.name}", outcome)
+        yield clean_guest(f"{name}: {typed.name}", outcome)
 
 
 @runs_on(USER_MODE, "modules")

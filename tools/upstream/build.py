@@ -14,6 +14,7 @@ from testbed.common import (BUILD, Trouble, cache_folder, compiled_files, compil
 from testbed.guest import UserModeMachine
 from testbed.kernel_copy import make_shadow
 from testbed.kernels import Kernel, Recipe, configure, errors_in, require_um_host
+from testbed.modules import set_files
 from testbed.parts import run_parts
 from locktorture.runs import FORMS, Torture
 from upstream.layout import CODE
@@ -66,13 +67,7 @@ class Build:
         changed = self.folder / "changed"
         present = {str(path.relative_to(changed)) for path in changed.rglob("*")
                    if path.is_file()}
-        for name in present - texts.keys():
-            (changed / name).unlink()
-        for name, text in texts.items():
-            path = changed / name
-            if name not in present or path.read_text() != text:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
+        set_files(changed, present, {name: text.encode() for name, text in texts.items()})
         make_shadow(self.series.source.path, self.tree,
                     {name: changed / name for name in texts})
         configure(SeriesRecipe(texts), self.make, self.obj, self.log)

@@ -221,10 +221,12 @@ class Boot:
         has_suites = any(isinstance(part, Suites) for part in self.parts)
         words = [*ENABLED, "kunit.filter=speed>slow"] if has_suites else []
         # One start: a kernel that dies before its first program has failed the test, too.
-        self.outcome = run_parts(self.machine, self.parts, after=COUNTERS, cpus=self.cpus,
-                                 timeout=timeout, append=words, starts=1,
-                                 modules={"files": self.machine.kernel.modules, "load": ["torture.ko"]})
-        self.swept = self.outcome.output.partition("@sweep\n")[2].partition("@counters\n")[0].strip()
+        self.outcome = run_parts(
+            self.machine, self.parts, after=COUNTERS, cpus=self.cpus, timeout=timeout,
+            append=words, starts=1,
+            modules={"files": self.machine.kernel.modules, "load": ["torture.ko"]})
+        swept = self.outcome.output.partition("@sweep\n")[2]
+        self.swept = swept.partition("@counters\n")[0].strip()
         self.readings = [read_figures(text) for text in re.findall(
             r"^@counters$(.*?)^@end$", self.outcome.output, re.MULTILINE | re.DOTALL)]
         return self

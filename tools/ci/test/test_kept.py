@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """Kept results: their commits, and what of the locks has changed since."""
 
-from pathlib import Path
 import subprocess
-import tempfile
-import unittest
 
 from ci.kept import FOLDER, age, results
+from testbed.test import InFolder
 
 LOCK = "int taken; /* %s */\n"
 
 
-class KeptTest(unittest.TestCase):
+class KeptTest(InFolder):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.project = Path(scratch.name)
+        super().setUp()
+        self.project = self.folder
         self.git("init", "-q")
         self.write("nbqlock/spin.c", LOCK % "first")
         self.first = self.commit()
@@ -24,11 +21,6 @@ class KeptTest(unittest.TestCase):
         return subprocess.run(
             ["git", "-c", "user.name=n", "-c", "user.email=e", "-C", self.project, *words],
             check=True, text=True, stdout=subprocess.PIPE).stdout
-
-    def write(self, name, text):
-        path = self.project / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
     def commit(self):
         self.git("add", "-A")

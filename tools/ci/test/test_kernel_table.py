@@ -24,33 +24,22 @@ def case(passed=True, name="it works", **others):
 
 
 class KernelTableTest(unittest.TestCase):
-    def test_steps_of_one_kernel_and_way_share_a_row(self):
+    def test_steps_of_one_kernel_and_way_share_a_row_those_of_a_kernel_stand_together(self):
         rows = table_of((NEW, "stress", [case()]), (OLD, "stress", [case()]),
-                        (NEW, "stress", [case(), case()]))
+                        (NEW, "kunit", [case()]), (NEW, "stress", [case(), case()]))
         self.assertEqual([row.split() for row in rows],
                          [["new", "7.2", "stress", "3", "3", "pass"],
+                          ["new", "7.2", "kunit", "1", "1", "pass"],
                           ["old", "6.1", "stress", "1", "1", "pass"]])
 
-    def test_rows_of_a_kernel_stand_together(self):
-        rows = table_of((NEW, "stress", [case()]), (OLD, "stress", [case()]),
-                        (NEW, "kunit", [case()]))
-        self.assertEqual([row.split()[0] for row in rows], ["new", "new", "old"])
-
-    def test_one_failure_is_the_row_s(self):
-        rows = table_of((NEW, "stress", [case(), case(False, "it breaks"), case(),
-                                         case(False, "a", detail="gone", skipped=True)]))
-        self.assertTrue(rows[0].endswith("FAIL: it breaks"), rows)
-
-    def test_a_kernel_that_cannot_be_had_is_no_pass(self):
-        rows = table_of((NOWHERE, "stress",
-                         [case(False, detail="no network\nmore", skipped=True)]))
-        self.assertEqual(rows[0].split(), ["nowhere", "-", "stress", "1", "1", "skip:",
-                                           "no", "network"])
-
-    def test_a_pass_tells_of_skipped_cases(self):
-        rows = table_of((NEW, "stress", [case(), case(False, detail="no NMI",
-                                                      skipped=True)]))
-        self.assertTrue(rows[0].endswith("pass, 1 skipped: no NMI"), rows)
+    def test_the_worst_of_a_row_is_its_result(self):
+        skipped = case(False, "a", detail="no NMI\nmore", skipped=True)
+        for kernel, cases, end in (
+                (NEW, [case(), case(False, "it breaks"), case(), skipped], "FAIL: it breaks"),
+                (NOWHERE, [skipped], "nowhere - stress 1 1 skip: no NMI"),
+                (NEW, [case(), skipped], "pass, 1 skipped: no NMI")):
+            rows = table_of((kernel, "stress", cases))
+            self.assertTrue(" ".join(rows[0].split()).endswith(end), rows)
 
     def test_cases_of_steps_without_a_kernel_are_left_out(self):
         table = KernelTable()

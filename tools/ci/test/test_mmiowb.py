@@ -42,42 +42,24 @@ Disassembly of section .text:
 
 
 class Users(unittest.TestCase):
-    def setUp(self):
-        self.users = users_of(STATE, DISASSEMBLY)
-
-    def test_a_function_that_refers_to_it_uses_it(self):
-        self.assertTrue(self.users["helper"])
-
-    def test_callers_use_it_too(self):
-        self.assertTrue(self.users["takes"])
-        self.assertTrue(self.users["takes_by_two"])
-
-    def test_what_calls_another_object_does_not(self):
-        self.assertFalse(self.users["leaves_it_out"])
-
-    def test_a_longer_name_is_another_variable(self):
-        self.assertFalse(self.users["looks_alike"])
-
-    def test_labels_are_no_functions(self):
-        self.assertEqual(len(self.users), 5)
+    def test_functions_that_refer_to_it_and_their_callers_use_it(self):
+        # Not what calls another object, nor a longer name; labels are no functions.
+        self.assertEqual(users_of(STATE, DISASSEMBLY), {
+            "helper": True, "takes": True, "takes_by_two": True, "leaves_it_out": False,
+            "looks_alike": False})
 
 
 class Claims(unittest.TestCase):
-    def test_operation_of_the_module_is_looked_up_there(self):
-        claims = list(operation_claims("nbq_clh_lock", {"nbq_clh_lock": False},
-                                  {"probe_nbq_clh_lock": True}))
-        self.assertEqual([holds for _, holds, _ in claims], [False])
-
-    def test_inline_operation_and_its_slow_path_are_looked_up(self):
-        claims = list(operation_claims("nbq_spin_lock", {"__nbq_spin_lock": True},
-                                  {"probe_nbq_spin_lock": False}))
-        self.assertEqual([holds for _, holds, _ in claims], [False, True])
-
-    def test_missing_operation_fails(self):
-        self.assertEqual([holds for _, holds, _ in operation_claims("nbq_clh_lock", {}, {})],
-                         [False])
+    def test_an_operation_is_looked_up_where_it_is_and_where_it_falls_back_to(self):
+        for operation, shipped, probe, holds in (
+                ("nbq_clh_lock", {"nbq_clh_lock": False}, {"probe_nbq_clh_lock": True}, [False]),
+                ("nbq_spin_lock", {"__nbq_spin_lock": True}, {"probe_nbq_spin_lock": False},
+                 [False, True]), ("nbq_clh_lock", {}, {}, [False])):
+            self.assertEqual([held for _, held, _ in operation_claims(operation, shipped, probe)],
+                             holds)
 
     def test_probe_calls_every_operation(self):
+        text = probe_text().replace("return ", "")
         for lock in TYPES:
             for operation, _, _ in OPERATIONS:
-                self.assertIn(f"\tnbq_{lock}_{operation}(lock", probe_text().replace("return ", ""))
+                self.assertIn(f"\tnbq_{lock}_{operation}(lock", text)

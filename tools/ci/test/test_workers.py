@@ -71,7 +71,7 @@ def death():
 def talk():
     """a step that says something"""
     say("half-way")
-    yield Case("said", True)
+    yield Case(f"a terminal: {sys.stderr.isatty()}", True)
 
 
 class WorkersTest(unittest.TestCase):
@@ -103,18 +103,16 @@ class WorkersTest(unittest.TestCase):
         self.assertEqual(seen.places, [("old", "stress"), ("new", "kunit"), None])
         self.assertEqual(seen.versions, {"old": "6.1", "new": "7.2"})
 
-    def test_trouble_is_a_case_and_the_next_step_runs(self):
-        seen = shown({"trouble": trouble, "next": step_of("next")}, 1)
-        self.assertEqual(seen.cases, [("before", "ok"), ("trouble", "FAIL"), ("next", "ok")])
+    def test_trouble_or_a_worker_that_dies_is_a_case_and_the_next_step_runs(self):
+        for bad in (trouble, death):
+            self.assertEqual(shown({"bad": bad, "next": step_of("next")}, 1).cases,
+                             [("before", "ok"), ("bad", "FAIL"), ("next", "ok")])
 
-    def test_worker_that_dies_fails_its_step_alone(self):
-        seen = shown({"death": death, "next": step_of("next")}, 1)
-        self.assertEqual(seen.cases, [("before", "ok"), ("death", "FAIL"), ("next", "ok")])
-
-    def test_messages_are_shown_with_their_step(self):
+    def test_messages_are_shown_with_their_step_and_go_to_no_terminal(self):
         seen = shown({"talk": talk}, 1)
         self.assertIn("talk: a step that says something", seen.messages)
         self.assertIn("half-way", seen.messages)
+        self.assertEqual(seen.cases, [("a terminal: False", "ok")])
 
     def test_a_step_tells_its_time_and_that_of_the_processes_that_it_started(self):
         def busy():
@@ -129,11 +127,6 @@ class WorkersTest(unittest.TestCase):
         self.assertGreater(seconds, 0.2)
         self.assertGreater(cpu, 0.25)
         self.assertLess(idle, 0.2)
-
-    def test_messages_go_to_no_terminal(self):
-        def ask():
-            yield Case(f"a terminal: {sys.stderr.isatty()}", True)
-        self.assertEqual(shown({"ask": ask}, 1).cases, [("a terminal: False", "ok")])
 
     def test_interruption_ends_what_a_step_has_started(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -129,10 +129,9 @@ class Device:
         return True
 
 
-def order_run(handlers):
-    run = OrderRun(1, 0)
+def order_run(stalls, handlers):
+    run = OrderRun(stalls, 0)
     run.device = Device(run.seen, handlers)
-    run.stall()
     return run
 
 
@@ -141,34 +140,23 @@ class RunTest(unittest.TestCase):
         seen = Seen()
         for part in (b"se", b"en 3\nseen", b" 4\r\nlate 5\n", b"seen 9"):
             seen.write(part)
-        self.assertEqual(seen.count, 4)
-        self.assertTrue(seen.wait_beyond(3, 0))
-        self.assertFalse(seen.wait_beyond(4, 0))
+        self.assertEqual((seen.count, seen.wait_beyond(3, 0), seen.wait_beyond(4, 0)),
+                         (4, True, False))
 
-    def test_a_stall_ends_when_all_inputs_were_handled(self):
-        run = order_run(INPUTS)
-        self.assertEqual(run.handled, [INPUTS])
-        self.assertEqual(run.device.lines, [f"in {n + 1}\n" for n in range(INPUTS)])
+    def test_a_stall_ends_when_all_inputs_were_handled_or_at_its_limit(self):
+        for handlers, handled, sent in ((INPUTS, INPUTS, INPUTS), (0, 0, 1)):
+            run = order_run(1, handlers)
+            run.stall()
+            self.assertEqual((run.handled, run.device.lines),
+                             ([handled], [f"in {n + 1}\n" for n in range(sent)]))
 
-    def test_a_stall_ends_at_its_limit(self):
-        run = order_run(0)
-        self.assertEqual(run.handled, [0])
-        self.assertEqual(run.sent, 1)
-
-    def test_stalls_are_apart(self):
-        run = OrderRun(2, 0)
-        run.device = Device(run.seen, 0)
-        for _ in range(49):
-            run.consume("out 1\n")
-        self.assertEqual(run.stalled, 0)
-        run.consume("out 50\n")
-        self.assertEqual((run.stalled, run.lines), (1, 0))
-
-    def test_the_last_stall_ends_the_input(self):
-        run = OrderRun(1, 0)
-        run.device = Device(run.seen, INPUTS)
-        run.consume("out\n" * 50)
-        self.assertEqual(run.device.lines[-1], f"end {INPUTS}\n")
+    def test_stalls_are_apart_and_the_last_ends_the_input(self):
+        for stalls, handlers, last in ((2, 0, "in 1\n"), (1, INPUTS, f"end {INPUTS}\n")):
+            run = order_run(stalls, handlers)
+            run.consume("out\n" * 49)
+            self.assertEqual(run.stalled, 0)
+            run.consume("out\n")
+            self.assertEqual((run.stalled, run.lines, run.device.lines[-1]), (1, 0, last))
 
     def test_times_are_those_of_the_input_handler(self):
         self.assertEqual([round(time) for time in handler_times(TRACE)], [50, 200000])
@@ -179,4 +167,4 @@ class RunTest(unittest.TestCase):
     def test_each_cpu_has_its_sleeper(self):
         run = TimedRun(1, 0)
         run.outcome = type("Outcome", (), {"output": "seen 3\nlate 0 1500\nlate 2 7000\n"})
-        self.assertEqual((run.late_us(0), run.late_us(1), run.late_us(2)), ([1.5], [], [7]))
+        self.assertEqual([run.late_us(cpu) for cpu in range(3)], [[1.5], [], [7]])

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """locktorture: lines of ours in the kernel's source, and the judgement of a run."""
 
-from pathlib import Path
-import tempfile
 import unittest
 
 from testbed.common import Trouble
+from testbed.test import InFolder
 from locktorture.runs import NO_TIMEOUT, OPERATIONS, Torture, edited, locktorture_edits
 
 SOURCE = """\
@@ -28,12 +27,11 @@ def run_of(log, operations="clh_nb_timed", **parameters):
     return run
 
 
-class Edited(unittest.TestCase):
+class Edited(InFolder):
     def edit(self, text):
-        with tempfile.TemporaryDirectory() as folder:
-            if text is not None:
-                (Path(folder) / "locktorture.c").write_text(text)
-            return edited(Path(folder), "locktorture.c", locktorture_edits())
+        if text is not None:
+            self.write("locktorture.c", text)
+        return edited(self.folder, "locktorture.c", locktorture_edits())
 
     def test_operations_are_in_front_of_those_of_the_kernel(self):
         text = self.edit(SOURCE)

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0
-"""Tests of the host tools: python3 -m unittest discover, in tools/."""

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """rqspinlock: lines of ours in the kernel's test, what is read from a run, and the table."""
 
-from pathlib import Path
-import tempfile
 import unittest
 
 from testbed.common import Trouble
+from testbed.test import InFolder
 from rqspinlock.seat import EDITS, KERNEL_TEST, Cycle, Deadlocks, MapLoad
 from rqspinlock.table import table
 from locktorture.runs import edited
@@ -48,13 +47,10 @@ def made(run, output, log="", status=0, hung=False):
     return run
 
 
-class Edited(unittest.TestCase):
+class Edited(InFolder):
     def edit(self, text):
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / KERNEL_TEST
-            path.parent.mkdir(parents=True)
-            path.write_text(text)
-            return edited(Path(folder), KERNEL_TEST, EDITS, "tools/rqspinlock/seat.py")
+        self.write(KERNEL_TEST, text)
+        return edited(self.folder, KERNEL_TEST, EDITS, "tools/rqspinlock/seat.py")
 
     def test_results_are_counted_first(self):
         text = self.edit(SOURCE)

@@ -14,6 +14,12 @@ class InFolder(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
+    def patch(self, *patches):
+        """Have what mock.patch() has made in effect until the end of the test."""
+        for patch in patches:
+            patch.start()
+            self.addCleanup(patch.stop)
+
     def write(self, name, text=""):
         (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (self.folder / name).write_text(text)

@@ -14,10 +14,8 @@ from testbed.test import InFolder
 class CacheTest(InFolder):
     def setUp(self):
         super().setUp()
-        for patch in (mock.patch.dict(os.environ, {"NBQ_CACHE": str(self.folder / "cache")}),
-                      mock.patch("testbed.common.say"), mock.patch("testbed.kernel_command.say")):
-            patch.start()
-            self.addCleanup(patch.stop)
+        self.patch(mock.patch.dict(os.environ, {"NBQ_CACHE": str(self.folder / "cache")}),
+                   mock.patch("testbed.common.say"), mock.patch("testbed.kernel_command.say"))
         self.made = 0
 
     def make(self, folder):

@@ -22,49 +22,33 @@ REASON = "Failed to fetch Packages.xz  File has unexpected size. Mirror sync in 
 class Offering(InFolder):
     def setUp(self):
         super().setUp()
-        self.offers = {}
-        for patch in (mock.patch.object(debian, "cache_folder", lambda _: self.folder),
-                      mock.patch.object(debian, "require_apt"),
-                      mock.patch.object(debian, "say"),
-                      mock.patch.object(debian.PrivateApt, "update", self.update()),
-                      mock.patch.object(debian.PrivateApt, "names", self.names())):
-            patch.start()
-            self.addCleanup(patch.stop)
-
-    def update(self):
-        """A list that offers None cannot be read."""
+        # A list that offers None cannot be read.
         def update(apt):
             apt.root.mkdir(parents=True, exist_ok=True)
             apt.update_log.write_text(UPDATE_LOG)
             return self.offers[apt.lines[0]] is not None
-        return update
 
-    def names(self):
-        return lambda apt, pattern: [name for name in self.offers[apt.lines[0]]
-                                     if name.startswith(pattern)]
+        def names(apt, pattern):
+            return [name for name in self.offers[apt.lines[0]] if name.startswith(pattern)]
 
-    def refusal(self):
-        with self.assertRaises(Unavailable) as raised:
-            debian.apt_offering("linux", *([line] for line in self.offers))
-        return str(raised.exception)
+        self.patch(mock.patch.object(debian, "cache_folder", lambda _: self.folder),
+                   mock.patch.object(debian, "require_apt"), mock.patch.object(debian, "say"),
+                   mock.patch.object(debian.PrivateApt, "update", update),
+                   mock.patch.object(debian.PrivateApt, "names", names))
 
-    def test_a_suite_that_cannot_be_read_is_passed_over(self):
-        self.offers = {"old": None, "new": ["linux-7.2"]}
-        apt, names = debian.apt_offering("linux", ["old"], ["new"])
-        self.assertEqual((apt.lines, names), (["new"], ["linux-7.2"]))
+    def test_a_suite_that_cannot_be_read_or_lacks_the_package_is_passed_over(self):
+        for old in (None, ["busybox"]):
+            self.offers = {"old": old, "new": ["linux-7.2"]}
+            apt, names = debian.apt_offering("linux", ["old"], ["new"])
+            self.assertEqual((apt.lines, names), (["new"], ["linux-7.2"]))
 
-    def test_a_suite_without_the_package_is_passed_over(self):
-        self.offers = {"old": ["busybox"], "new": ["linux-7.2"]}
-        self.assertEqual(debian.apt_offering("linux", ["old"], ["new"])[1], ["linux-7.2"])
-
-    def test_apts_error_is_reported_once(self):
-        self.offers = {"old": None, "new": None}
-        self.assertEqual(self.refusal(), f"the Debian archive cannot be read: {REASON}")
-
-    def test_what_could_be_read_and_what_not_are_both_reported(self):
-        self.offers = {"old": None, "new": ["busybox"]}
-        self.assertEqual(self.refusal(), "no package named like linux in the Debian archive, "
-                                         f"and some suites cannot be read: {REASON}")
-
-    def test_without_any_list_the_source_is_missing(self):
-        self.assertEqual(self.refusal(), "apt has no Debian source")
+    def test_it_is_said_once_why_no_list_has_the_package(self):
+        for offers, why in (
+                ({"old": None, "new": None}, f"the Debian archive cannot be read: {REASON}"),
+                ({"old": None, "new": ["busybox"]}, "no package named like linux in the Debian "
+                 f"archive, and some suites cannot be read: {REASON}"),
+                ({}, "apt has no Debian source")):
+            self.offers = offers
+            with self.assertRaises(Unavailable) as raised:
+                debian.apt_offering("linux", *([line] for line in offers))
+            self.assertEqual(str(raised.exception), why)

@@ -35,11 +35,9 @@ class Changes(InFolder):
             self.write(self.tree / name, text)
         self.change = self.folder / "spin/port"
         self.write(self.change / "spin.patch", PATCH)
-        for patch in (mock.patch.object(kernel_copy, "SUBJECTS", self.folder),
-                      mock.patch.object(kernel_copy, "PROJECT", self.folder),
-                      mock.patch.object(kernel_copy, "cache_folder", lambda _: self.folder / "c")):
-            patch.start()
-            self.addCleanup(patch.stop)
+        self.patch(mock.patch.object(kernel_copy, "SUBJECTS", self.folder),
+                   mock.patch.object(kernel_copy, "PROJECT", self.folder),
+                   mock.patch.object(kernel_copy, "cache_folder", lambda _: self.folder / "c"))
 
     def test_hunk_is_applied_where_it_fits(self):
         texts = changed_files(self.tree, ["spin"])

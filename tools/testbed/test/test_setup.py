@@ -94,48 +94,32 @@ class SetupTest(InFolder):
         return {line.split()[0]: line.rsplit("(", 1)[1].rstrip(")").split()
                 for line in listed.splitlines()}
 
-    def test_every_package_serves_purposes_that_there_are(self):
+    def test_a_purpose_installs_what_serves_it_and_nothing_else(self):
+        table = self.rows()
         _, described, _ = self.setup_says("--help")
         for purpose in PURPOSES:
             self.assertRegex(described, rf"\n  {purpose} ")
-        for package, purposes in self.rows().items():
-            self.assertTrue(purposes, package)
-            self.assertLessEqual(set(purposes), set(PURPOSES), package)
-
-    def test_a_purpose_installs_what_serves_it_and_nothing_else(self):
-        table = self.rows()
-        for purpose in PURPOSES:
             status, _, packages = self.setup_says(purpose)
-            self.assertEqual(status, 0)
-            self.assertEqual(set(packages), {package for package, serves in table.items()
-                                             if purpose in serves}, purpose)
+            self.assertEqual((status, set(packages)), (0, {
+                package for package, serves in table.items() if purpose in serves}), purpose)
             self.assertIn("python3", packages)
+        for package, purposes in table.items():
+            self.assertTrue(purposes and set(purposes) <= set(PURPOSES), package)
+        self.assertEqual(set(self.setup_says()[2]), set(table))
 
-    def test_to_run_takes_no_emulator_no_clang_and_no_cross_compiler(self):
-        _, _, packages = self.setup_says("run")
-        self.assertIn("gcc", packages)
-        self.assertFalse([name for name in packages
-                          if re.search("qemu|clang|aarch64|gnuplot", name)])
-
-    def test_a_larger_check_needs_all_of_the_smaller(self):
-        def needs(purpose):
-            return set(self.rows(purpose))
-
-        self.assertLess(needs("run"), needs("bench"))
-        self.assertLess(needs("bench"), needs("check"))
-        self.assertLess(needs("debian-guest"), needs("check"))
-        self.assertLess(needs("check"), needs("check-all"))
-
-    def test_without_a_purpose_it_is_for_all(self):
-        self.assertEqual(set(self.setup_says()[2]), set(self.rows()))
+    def test_a_larger_purpose_needs_all_of_the_smaller(self):
+        for smaller, larger in (("run", "bench"), ("bench", "check"), ("debian-guest", "check"),
+                                ("check", "check-all")):
+            self.assertLess(set(self.rows(smaller)), set(self.rows(larger)))
+        # To run takes no emulator, no clang and no cross compiler.
+        self.assertFalse(re.findall("qemu|clang|aarch64|gnuplot", " ".join(self.rows("run"))))
+        self.assertIn("gcc", self.rows("run"))
 
     def test_what_is_installed_is_not_installed_again(self):
-        self.installed(*set(self.rows("run")) - {"bc"})
-        self.assertEqual(self.setup_says("run")[2], ["bc"])
-
-    def test_the_minimal_python_is_not_enough(self):
-        self.installed("python3-minimal")
-        self.assertEqual(self.setup_says("python")[2], ["python3"])
+        for installed, purpose, wanted in ((set(self.rows("run")) - {"bc"}, "run", ["bc"]),
+                                           (["python3-minimal"], "python", ["python3"])):
+            self.installed(*installed)
+            self.assertEqual(self.setup_says(purpose)[2], wanted)
 
     def test_an_unknown_purpose_is_refused_with_those_that_there_are(self):
         status, said, packages = self.setup_says("run", "nonsense")
@@ -160,8 +144,7 @@ class SetupTest(InFolder):
         self.assertEqual(self.setup_says("run", KSRC="/somewhere"), (0, "", []))
         self.keep("source/linux-source-7.2_7.2.1-1/.sealed")
         self.assertEqual(self.setup_says("run"), (0, "", []))
-
-    def test_of_kernels_it_can_be_silent(self):
+        # Of kernels it can be silent.
         self.installed(*self.rows("check"))
         self.assertEqual(self.setup_says("--packages", "check"), (0, "", []))
 
