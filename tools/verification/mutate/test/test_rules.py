@@ -153,7 +153,3 @@ class TextTest(unittest.TestCase):
         tested = {"order", "store", "call", "twice", "jump", "negate", "bound", "constant",
                   "exchange"}
         self.assertEqual(set(RULES), tested)
-
-
-if __name__ == "__main__":
-    unittest.main()

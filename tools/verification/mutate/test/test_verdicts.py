@@ -87,7 +87,3 @@ class ProgressTest(unittest.TestCase):
             self.now = 20
             self.assertEqual(progress.next_line(), "1 of 10, 3 min left")
             self.now = 0
-
-
-if __name__ == "__main__":
-    unittest.main()
