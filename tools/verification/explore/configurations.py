@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is explored: small configurations, each with a reason.
 
-A program has a word for each context, CPU.LEVEL:ATTEMPTS (program.h): a letter is a
-lock; !: its memory becomes another lock; without a sign after it the attempt is untimed; ?: it times out at some clock read; 0:
-it has no patience; @: its deadline has passed; in parentheses: what the holder does.
+A program has a word for each context, CPU.LEVEL:ATTEMPTS (program.h): a letter is a lock; !: its
+memory becomes another lock; without a sign after it the attempt is untimed; ?: it times out at
+some clock read; 0: it has no patience; @: its deadline has passed; in parentheses: what the holder
+does.
 """
 
 from dataclasses import dataclass

@@ -547,7 +547,7 @@ void state_begin(void)
 	unsigned int cpu, level, i;
 
 	/* As it is sooner or later, so that it need not be saved. */
-	memset(generations.start, 1, generations.size);
+	memset((void *)generations.start, 1, generations.size);
 	find_rooms();
 	find_words();
 	find_likes();

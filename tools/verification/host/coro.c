@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Coroutines: a stack for each, and a hook on the accesses. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,9 +87,12 @@ static void release(struct coro *coro)
 {
 	coro->acquired++;
 	coro->doing = HOLDING;
+	/* Not an access: a place to stop at; and so is the second. */
+	shim_point(SHIM_OP_RELAX, &coro->wanted);
 	if (coro->critical_section)
 		coro->critical_section(coro);
-	/* Not an access: a place to stop at. */
+	else
+		coro_want(coro);
 	shim_point(SHIM_OP_RELAX, &coro->ret);
 	coro->doing = RELEASING;
 	coro->own_steps = 0;
@@ -212,6 +216,11 @@ bool coro_until_abandon(struct coro *coro)
 
 bool coro_until_held(struct coro *coro)
 {
+	return coro_until(coro, SHIM_OP_RELAX, &coro->wanted);
+}
+
+bool coro_until_release(struct coro *coro)
+{
 	return coro_until(coro, SHIM_OP_RELAX, &coro->ret);
 }
 
@@ -220,68 +229,108 @@ int coro_finish(struct coro *coro)
 	/* Nothing is at this address, so it stops nowhere. */
 	coro_until(coro, SHIM_OP_RELAX, coro);
 	free(coro->stack);
+	coro->stack = NULL;
 	return coro->ret;
 }
 
-void owner_want(struct coro *coro)
+void coro_want(struct coro *coro)
 {
-	struct owner *owner = (struct owner *)coro;
-
-	/* Not an access: a place to stop at. */
-	shim_point(SHIM_OP_RELAX, &owner->ret);
-	if (!owner->wanted)
+	if (!coro->wanted)
 		return;
-	owner->ret = nbq_X_lock_timeout(owner->wanted, owner->patience);
-	if (!owner->ret)
-		nbq_X_unlock(owner->wanted);
+	coro->wanted_ret = nbq_X_lock_timeout(coro->wanted, coro->wanted_patience);
+	if (!coro->wanted_ret)
+		nbq_X_unlock(coro->wanted);
 }
 
-void owner_start(struct owner *owner, unsigned int cpu, unsigned int level, struct nbq_X *held,
-		 struct nbq_X *wanted)
+struct coro coros[COROS];
+unsigned int coros_level;
+
+struct coro *coros_start(unsigned int number, struct nbq_X *lock, ktime_t patience)
 {
-	coro_start_task(&owner->coro, held, cpu, KTIME_MAX);
-	owner->coro.level = level;
-	owner->coro.critical_section = owner_want;
-	owner->wanted = wanted;
-	owner->patience = KTIME_MAX;
-	owner->ret = !!wanted;
+	struct coro *coro = &coros[number];
+
+	coro_start_task(coro, lock, number % SHIM_CPUS, patience);
+	coro->level = number < SHIM_CPUS ? coros_level : CORO_NMI_LEVEL;
+	return coro;
 }
 
-bool owner_until_held(struct owner *owner)
+struct coro *coros_start_both(unsigned int number, struct nbq_X *held, struct nbq_X *wanted)
 {
-	return coro_until(&owner->coro, SHIM_OP_RELAX, &owner->ret);
+	struct coro *coro = coros_start(number, held, KTIME_MAX);
+
+	coro->wanted = wanted;
+	coro->wanted_patience = KTIME_MAX;
+	coro->wanted_ret = !!wanted;
+	return coro;
 }
 
-void owners_finish(struct owner *owners, unsigned int number, unsigned int turns)
+struct coro *coros_start_holder(unsigned int number, struct nbq_X *held, struct nbq_X *wanted)
 {
-	unsigned int i, ended = 0;
+	struct coro *coro = coros_start_both(number, held, wanted);
 
-	while (turns-- && ended < number) {
-		for (i = ended = 0; i < number; i++) {
-			coro_until_poll(&owners[i].coro);
-			ended += owners[i].coro.ended;
-		}
+	coro_until_held(coro);
+	return coro;
+}
+
+void coros_enqueue(struct nbq_X *lock, ktime_t patience, const unsigned int *numbers, int line)
+{
+	for (; *numbers < COROS; numbers++)
+		test_expect(coro_until_queued(coros_start(*numbers, lock, patience)), "ENQUEUE",
+			    line);
+}
+
+void coros_expect_end(int ret, const unsigned int *numbers, int line)
+{
+	char text[64];
+
+	for (; *numbers < COROS; numbers++) {
+		snprintf(text, sizeof(text), "%u returns %d, not %d", *numbers,
+			 coro_finish(&coros[*numbers]), ret);
+		test_expect(coros[*numbers].ret == ret, text, line);
 	}
-	if (!EXPECT(ended == number))
-		return;
-	for (i = 0; i < number; i++)
-		EXPECT(coro_finish(&owners[i].coro) == 0);
 }
 
-void owners_begin_epoch(struct nbq_X *first, struct nbq_X *second)
+static void finish_in_turns(unsigned int first, unsigned int number, unsigned int turns)
 {
-	struct owner owners[2];
-	unsigned int turns;
+	struct coro *coro, *end = &coros[first + number];
+	bool running = true;
 
-	owner_start(&owners[0], 8, 0, first, second);
-	owner_start(&owners[1], 9, 0, second, first);
-	owner_until_held(&owners[0]);
-	owner_until_held(&owners[1]);
+	while (turns-- && running) {
+		running = false;
+		for (coro = &coros[first]; coro < end; coro++)
+			running |= coro->stack && coro_until_poll(coro);
+	}
+	if (!EXPECT(!running))
+		return;
+	for (coro = &coros[first]; coro < end; coro++)
+		EXPECT(!coro->stack || coro_finish(coro) == 0);
+}
+
+void coros_finish(unsigned int turns)
+{
+	finish_in_turns(0, COROS, turns);
+}
+
+void coros_begin_epoch(struct nbq_X *first, struct nbq_X *second)
+{
+	struct coro *a, *b;
+	unsigned int level = coros_level, turns;
+
+	coros_level = 0;
+	a = coros_start_holder(8, first, second);
+	b = coros_start_holder(9, second, first);
+	coros_level = level;
 	/* Neither detects it before the other has published its holder. */
-	for (turns = 0; turns < 20 && owners[0].ret == 1 && owners[1].ret == 1; turns++)
-		coro_steps(&owners[turns % 2].coro, MANY_ACCESSES);
-	owners_finish(owners, 2, MANY_ACCESSES);
-	EXPECT(owners[0].ret == -EDEADLK || owners[1].ret == -EDEADLK);
+	for (turns = 0; turns < 20 && a->wanted_ret == 1 && b->wanted_ret == 1; turns++)
+		coro_steps(turns % 2 ? b : a, MANY_ACCESSES);
+	finish_in_turns(8, 2, MANY_ACCESSES);
+	EXPECT(a->wanted_ret == -EDEADLK || b->wanted_ret == -EDEADLK);
+}
+
+void coros_forget(void)
+{
+	memset(coros, 0, sizeof(coros));
+	coros_level = 0;
 }
 
 int try_as(struct nbq_X *lock, ktime_t patience, unsigned int cpu, unsigned int level)

@@ -17,7 +17,10 @@
  * @cpu: the CPU that it runs on
  * @level: its context level there
  * @attempts: how many it is still to make, one after another
- * @critical_section: called while it holds the lock; may be NULL
+ * @wanted: a second lock that it wants while it holds the first, or NULL
+ * @wanted_patience: of the attempt at that
+ * @wanted_ret: what that has returned; 1: nothing yet
+ * @critical_section: called instead while it holds the lock; may be NULL
  * @after_release: called each time after it has released; may be NULL
  * @acquired: how many attempts got the lock
  * @ret: what the last attempt that has ended returned
@@ -33,6 +36,9 @@ struct coro {
 	unsigned int cpu;
 	unsigned int level;
 	unsigned int attempts;
+	struct nbq_X *wanted;
+	ktime_t wanted_patience;
+	int wanted_ret;
 	void (*critical_section)(struct coro *coro);
 	void (*after_release)(struct coro *coro);
 	unsigned int acquired;
@@ -88,36 +94,46 @@ bool coro_until_abandon(struct coro *coro);
 /* Go on to an access of some kind. */
 #define CORO_ANYWHERE	((const void *)~0UL)
 bool coro_until(struct coro *coro, enum shim_op op, const void *address);
-/* Go on until it holds the lock. */
+/* Go on until it holds the lock; to the end of its critical section. */
 bool coro_until_held(struct coro *coro);
+bool coro_until_release(struct coro *coro);
 
 /* Let it make its attempts, release if it holds the lock, and end. */
 int coro_finish(struct coro *coro);
+/* Its attempt at the lock that it wants. */
+void coro_want(struct coro *coro);
 
-/**
- * struct owner - a context that wants a second lock while it holds its first
- * @coro: that context
- * @wanted: the second; NULL: none
- * @patience: of the attempt at it
- * @ret: what that returned; 1: nothing yet
+/*
+ * Scripts name coroutines by numbers: that of a CPU stands for a context of coros_level there,
+ * CORO_ABOVE(cpu) for an NMI above it.
  */
-struct owner {
-	struct coro coro;
-	struct nbq_X *wanted;
-	ktime_t patience;
-	int ret;
-};
+#define CORO_ABOVE(cpu)		(SHIM_CPUS + (cpu))
+#define COROS			CORO_ABOVE(SHIM_CPUS)
+#define CORO_NMI_LEVEL		3
+#define CORO_EACH(...)		((const unsigned int []){ __VA_ARGS__, COROS })
 
-void owner_start(struct owner *owner, unsigned int cpu, unsigned int level, struct nbq_X *held,
-		 struct nbq_X *wanted);
-/* Go on until it holds the first. */
-bool owner_until_held(struct owner *owner);
-/* Its critical section. */
-void owner_want(struct coro *coro);
-/* In turns, each from one poll to the next, all end, and each has had its first lock. */
-void owners_finish(struct owner *owners, unsigned int number, unsigned int turns);
+extern struct coro coros[COROS];
+extern unsigned int coros_level;
+
+/* At its start. */
+struct coro *coros_start(unsigned int number, struct nbq_X *lock, ktime_t patience);
+/* The same: it will want a second lock while it holds the first, both with any patience. */
+struct coro *coros_start_both(unsigned int number, struct nbq_X *held, struct nbq_X *wanted);
+/* The same, and it holds the first. */
+struct coro *coros_start_holder(unsigned int number, struct nbq_X *held, struct nbq_X *wanted);
+/* In this order, each of them starts and enqueues. */
+#define ENQUEUE(lock, patience, ...) \
+	coros_enqueue((lock), (patience), CORO_EACH(__VA_ARGS__), __LINE__)
+void coros_enqueue(struct nbq_X *lock, ktime_t patience, const unsigned int *numbers, int line);
+/* In this order, each of them ends, and its last attempt has returned that. */
+#define EXPECT_END(ret, ...)	coros_expect_end((ret), CORO_EACH(__VA_ARGS__), __LINE__)
+void coros_expect_end(int ret, const unsigned int *numbers, int line);
+/* In so many turns, each from one poll to the next, all end, and each has had its first lock. */
+void coros_finish(unsigned int turns);
 /* An epoch of the deadlock checks begins: two tasks with these locks wait for each other. */
-void owners_begin_epoch(struct nbq_X *first, struct nbq_X *second);
+void coros_begin_epoch(struct nbq_X *first, struct nbq_X *second);
+/* Those that a failed case has left are no more. */
+void coros_forget(void);
 
 /* An attempt of the test itself, as this context; with the lock, it releases it at once. */
 int try_as(struct nbq_X *lock, ktime_t patience, unsigned int cpu, unsigned int level);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Contexts of one level that nest on a CPU: an NMI in an NMI, or a probe at task level in the
+ * Contexts that nest on a CPU, of one level, too: an NMI in an NMI, or a probe at task level in the
  * middle of an attempt. The inner one runs to its end before the outer one goes on.
  *
  *	run nesting TYPE COMPILER VARIANT [SEEDS [FIRST]]
@@ -27,7 +27,6 @@
 
 /* Longer than all the time that passes, unless a test moves the clock by it. */
 #define PATIENCE	(1LL << 50)
-#define NMI_LEVEL	3
 /* Late enough for the next deadlock check. */
 #define CHECK_INTERVAL	2000000
 #define SOME_ACCESSES	500	/* it has enqueued, published what it waits for, and checked */
@@ -50,6 +49,8 @@ static void begin(unsigned int nodes)
 	struct shim_memory abandoned = shim_generations_memory();
 	unsigned int i;
 
+	coros_forget();
+	coros_level = CORO_NMI_LEVEL;
 	shim_pools_start(nodes, SHIM_MOST_NODES);
 	memset((void *)abandoned.start, 0, abandoned.size);
 	for (i = 0; i < LOCKS; i++)
@@ -61,37 +62,6 @@ static void begin(unsigned int nodes)
 static void expire_patience(void)
 {
 	test_now += 2 * PATIENCE;
-}
-
-static void start_holder(struct owner *holder, unsigned int cpu, struct nbq_X *held,
-			 struct nbq_X *wanted)
-{
-	owner_start(holder, cpu, NMI_LEVEL, held, wanted);
-	EXPECT(owner_until_held(holder));
-}
-
-static void start(struct owner *context, unsigned int cpu, struct nbq_X *lock, ktime_t patience)
-{
-	owner_start(context, cpu, NMI_LEVEL, lock, NULL);
-	context->coro.patience = patience;
-}
-
-static void start_waiting(struct owner *context, unsigned int cpu, struct nbq_X *lock,
-			  ktime_t patience)
-{
-	start(context, cpu, lock, patience);
-	EXPECT(coro_until_queued(&context->coro));
-}
-
-/* All of them acquire all that they want. */
-static bool end_in_turns(struct owner *contexts, unsigned int number)
-{
-	unsigned int i;
-
-	owners_finish(contexts, number, MOST_TURNS);
-	for (i = 0; i < number; i++)
-		EXPECT(contexts[i].ret == 0);
-	return !test_has_failed();
 }
 
 static void destroy_locks(void)
@@ -109,34 +79,31 @@ static void destroy_locks(void)
  */
 static bool reuse_the_node_after(unsigned int accesses, struct nbq_X *other)
 {
-	enum { FIRST, SECOND, THIRD, OUTER, NUMBER };
-	struct owner contexts[NUMBER], inner;
 	struct nbq_X *lock = &locks[0];
 
 	begin(16);
 	EXPECT(nbq_X_lock_timeout(lock, KTIME_MAX) == 0);
 	if (other != lock)
 		EXPECT(nbq_X_lock_timeout(other, KTIME_MAX) == 0);
-	start_waiting(&contexts[FIRST], 4, lock, KTIME_MAX);
-	start_waiting(&inner, 1, lock, PATIENCE);
-	start_waiting(&contexts[SECOND], 2, lock, KTIME_MAX);
+	ENQUEUE(lock, KTIME_MAX, 4);
+	ENQUEUE(lock, PATIENCE, 1);
+	ENQUEUE(lock, KTIME_MAX, 2);
 	expire_patience();
-	EXPECT(coro_finish(&inner.coro) == -ETIMEDOUT);
+	EXPECT_END(-ETIMEDOUT, 1);
 
-	start(&contexts[OUTER], 1, lock, KTIME_MAX);
-	coro_steps(&contexts[OUTER].coro, accesses);
-	coro_steps(&contexts[SECOND].coro, MOST_ACCESSES);
-	start(&inner, 1, other, PATIENCE);
-	coro_steps(&inner.coro, SOME_ACCESSES);
-	start_waiting(&contexts[THIRD], 3, other, KTIME_MAX);
+	coro_steps(coros_start(1, lock, KTIME_MAX), accesses);
+	coro_steps(&coros[2], MOST_ACCESSES);
+	coro_steps(coros_start(CORO_ABOVE(1), other, PATIENCE), SOME_ACCESSES);
+	ENQUEUE(other, KTIME_MAX, 3);
 	expire_patience();
-	EXPECT(coro_finish(&inner.coro) != 0);
+	EXPECT(coro_finish(&coros[CORO_ABOVE(1)]) != 0);
 
-	coro_steps(&contexts[OUTER].coro, SOME_ACCESSES);
+	coro_steps(&coros[1], SOME_ACCESSES);
 	if (other != lock)
 		nbq_X_unlock(other);
 	nbq_X_unlock(lock);
-	if (!end_in_turns(contexts, NUMBER))
+	coros_finish(MOST_TURNS);
+	if (test_has_failed())
 		return false;
 	destroy_locks();
 	return EXPECT(shim_nodes_in_use() == 0);
@@ -170,29 +137,24 @@ static struct nbq_X *lock_apart_from(const struct nbq_X *lock)
  */
 static bool leave_places(unsigned int accesses, struct nbq_X *a, struct nbq_X *b)
 {
-	struct owner contexts[3], outer, inner, behind;
 	bool nested;
 
 	EXPECT(nbq_X_lock_timeout(a, KTIME_MAX) == 0);
 	EXPECT(nbq_X_lock_timeout(b, KTIME_MAX) == 0);
-	start_waiting(&contexts[0], 4, a, KTIME_MAX);
-	start_waiting(&contexts[1], 5, b, KTIME_MAX);
-	start_waiting(&outer, 1, a, PATIENCE);
-	start_waiting(&contexts[2], 2, a, KTIME_MAX);
+	ENQUEUE(a, KTIME_MAX, 4);
+	ENQUEUE(b, KTIME_MAX, 5);
+	ENQUEUE(a, PATIENCE, 1);
+	ENQUEUE(a, KTIME_MAX, 2);
 	expire_patience();
-	nested = coro_steps(&outer.coro, accesses);
+	nested = coro_steps(&coros[1], accesses);
 
-	start_waiting(&inner, 1, b, PATIENCE);
-	start_waiting(&behind, 3, b, PATIENCE);
+	ENQUEUE(b, PATIENCE, CORO_ABOVE(1), 3);
 	expire_patience();
-	EXPECT(coro_until_abandon(&behind.coro));
-	EXPECT(coro_finish(&inner.coro) == -ETIMEDOUT);
-	EXPECT(coro_finish(&behind.coro) == -ETIMEDOUT);
-
-	EXPECT(coro_finish(&outer.coro) == -ETIMEDOUT);
+	EXPECT(coro_until_abandon(&coros[3]));
+	EXPECT_END(-ETIMEDOUT, CORO_ABOVE(1), 3, 1);
 	nbq_X_unlock(b);
 	nbq_X_unlock(a);
-	end_in_turns(contexts, 3);
+	coros_finish(MOST_TURNS);
 	return nested;
 }
 
@@ -208,10 +170,10 @@ static void no_place_of_a_nested_attempt_at_an_earlier_lock(void)
 		/* In the same memory, without a destroy: what stands in the queue is lost. */
 		nbq_X_init(b);
 		/* CPU 1 finds no place at A. */
-		EXPECT(try_as(a, 1, 1, NMI_LEVEL) == 0);
+		EXPECT(try_as(a, 1, 1, CORO_NMI_LEVEL) == 0);
 		EXPECT(nbq_X_lock_timeout(b, KTIME_MAX) == 0);
 		test_clock_step = 1;
-		EXPECT(try_as(b, 1, 1, NMI_LEVEL) == -ETIMEDOUT);
+		EXPECT(try_as(b, 1, 1, CORO_NMI_LEVEL) == -ETIMEDOUT);
 		nbq_X_unlock(b);
 		/* Nor is there one at B. */
 		EXPECT(!nested || shim_event("nodes_resumed") == 0);
@@ -226,36 +188,29 @@ static void no_place_of_a_nested_attempt_at_an_earlier_lock(void)
  */
 static void abandon_the_node_elsewhere_after(unsigned int accesses)
 {
-	enum { OF_A, OF_B, SUCCESSOR, NUMBER };
-	struct owner contexts[NUMBER], outer, inner, behind[2];
 	struct nbq_X *a = &locks[0], *b = lock_apart_from(a);
 
 	begin(1);
-	start_holder(&contexts[OF_A], 4, a, NULL);
-	start_holder(&contexts[OF_B], 5, b, NULL);
-	start_waiting(&outer, 1, a, PATIENCE);
-	start_waiting(&contexts[SUCCESSOR], 2, a, KTIME_MAX);
+	coros_start_holder(4, a, NULL);
+	coros_start_holder(5, b, NULL);
+	ENQUEUE(a, PATIENCE, 1);
+	ENQUEUE(a, KTIME_MAX, 2);
 	expire_patience();
-	coro_steps(&outer.coro, accesses);
-	coro_steps(&contexts[SUCCESSOR].coro, SOME_ACCESSES);
+	coro_steps(&coros[1], accesses);
+	coro_steps(&coros[2], SOME_ACCESSES);
 
-	start(&inner, 1, b, PATIENCE);
-	coro_steps(&inner.coro, SOME_ACCESSES);
-	start_waiting(&behind[0], 3, b, PATIENCE);
-	start_waiting(&behind[1], 6, b, PATIENCE);
+	coro_steps(coros_start(CORO_ABOVE(1), b, PATIENCE), SOME_ACCESSES);
+	ENQUEUE(b, PATIENCE, 3, 6);
 	expire_patience();
-	coro_until_abandon(&behind[0].coro);
-	coro_until_abandon(&behind[1].coro);
-	EXPECT(coro_finish(&inner.coro) != 0);
-	EXPECT(coro_finish(&behind[0].coro) == -ETIMEDOUT);
-	EXPECT(coro_finish(&behind[1].coro) == -ETIMEDOUT);
-	EXPECT(coro_finish(&outer.coro) == -ETIMEDOUT);
+	coro_until_abandon(&coros[3]);
+	coro_until_abandon(&coros[6]);
+	EXPECT(coro_finish(&coros[CORO_ABOVE(1)]) != 0);
+	EXPECT_END(-ETIMEDOUT, 3, 6, 1);
 
-	EXPECT(coro_finish(&contexts[OF_B].coro) == 0);
+	EXPECT_END(0, 5);
 	EXPECT(!nbq_X_is_locked(b));
 	EXPECT(nbq_X_destroy(b) == 0);
-	EXPECT(coro_finish(&contexts[OF_A].coro) == 0);
-	EXPECT(coro_finish(&contexts[SUCCESSOR].coro) == 0);
+	EXPECT_END(0, 4, 2);
 }
 
 static void node_abandoned_by_a_nested_attempt_stays_at_its_lock(void)
@@ -273,34 +228,34 @@ static void node_abandoned_by_a_nested_attempt_stays_at_its_lock(void)
  */
 static void check_behind_nested_context(bool holds)
 {
-	enum { MIDDLE, CHECKER, OUTER, INNER, HOLDER, NUMBER };
-	struct owner contexts[NUMBER];
 	unsigned int i;
 
 	begin(16);
 	test_clock_step = CHECK_INTERVAL;
-	start_holder(&contexts[MIDDLE], 0, &locks[1], &locks[0]);
-	start_holder(&contexts[CHECKER], 2, &locks[2], &locks[1]);
-	start_holder(&contexts[HOLDER], 3, &locks[holds ? 3 : 0], NULL);
-	coro_steps(&contexts[CHECKER].coro, SOME_ACCESSES);
-	start_waiting(&contexts[OUTER], 1, &locks[2], KTIME_MAX);
-	coro_steps(&contexts[OUTER].coro, SOME_ACCESSES);
-	owners_begin_epoch(&locks[4], &locks[5]);
-	coro_steps(&contexts[OUTER].coro, SOME_ACCESSES);
+	coros_start_holder(0, &locks[1], &locks[0]);
+	coros_start_holder(2, &locks[2], &locks[1]);
+	coros_start_holder(3, &locks[holds ? 3 : 0], NULL);
+	coro_steps(&coros[2], SOME_ACCESSES);
+	ENQUEUE(&locks[2], KTIME_MAX, 1);
+	coro_steps(&coros[1], SOME_ACCESSES);
+	coros_begin_epoch(&locks[4], &locks[5]);
+	coro_steps(&coros[1], SOME_ACCESSES);
 	if (holds)
-		start_holder(&contexts[INNER], 1, &locks[0], NULL);
+		coros_start_holder(CORO_ABOVE(1), &locks[0], NULL);
 	else
-		start_waiting(&contexts[INNER], 1, &locks[0], KTIME_MAX);
-	owners_begin_epoch(&locks[4], &locks[5]);
+		ENQUEUE(&locks[0], KTIME_MAX, CORO_ABOVE(1));
+	coros_begin_epoch(&locks[4], &locks[5]);
 	for (i = 0; i < 10; i++) {
-		coro_steps(&contexts[MIDDLE].coro, SOME_ACCESSES);
-		coro_steps(&contexts[CHECKER].coro, SOME_ACCESSES);
+		coro_steps(&coros[0], SOME_ACCESSES);
+		coro_steps(&coros[2], SOME_ACCESSES);
 	}
 	/* Nothing was found: the holder of A goes on, and all acquire what they want. */
-	coro_until_poll(&contexts[HOLDER].coro);
-	while (!contexts[INNER].coro.ended && i++ < MOST_TURNS)
-		coro_until_poll(&contexts[INNER].coro);
-	if (end_in_turns(contexts, NUMBER))
+	coro_until_poll(&coros[3]);
+	while (!coros[CORO_ABOVE(1)].ended && i++ < MOST_TURNS)
+		coro_until_poll(&coros[CORO_ABOVE(1)]);
+	coros_finish(MOST_TURNS);
+	EXPECT(coros[0].wanted_ret == 0 && coros[2].wanted_ret == 0);
+	if (!test_has_failed())
 		destroy_locks();
 }
 
@@ -324,28 +279,24 @@ static void wait_of_nested_context_is_no_deadlock(void)
  */
 static void waiter_acts_for_a_head_below_a_nested_context(void)
 {
-	struct owner head, behind, inner;
 	u64 freed_at;
 
 	begin(16);
 	EXPECT(nbq_X_lock_timeout(&locks[0], KTIME_MAX) == 0);
 	EXPECT(nbq_X_lock_timeout(&locks[1], KTIME_MAX) == 0);
 	test_clock_step = 1000;
-	start_waiting(&head, 1, &locks[0], KTIME_MAX);
-	start_waiting(&behind, 2, &locks[0], KTIME_MAX);
-	start_waiting(&inner, 1, &locks[1], KTIME_MAX);
+	ENQUEUE(&locks[0], KTIME_MAX, 1, 2);
+	ENQUEUE(&locks[1], KTIME_MAX, CORO_ABOVE(1));
 	nbq_X_unlock(&locks[0]);
 	freed_at = test_now;
-	while (!behind.coro.ended && test_now - freed_at < 1000000) {
-		coro_until_poll(&inner.coro);
-		coro_until_poll(&behind.coro);
+	while (!coros[2].ended && test_now - freed_at < 1000000) {
+		coro_until_poll(&coros[CORO_ABOVE(1)]);
+		coro_until_poll(&coros[2]);
 	}
 	nbq_X_unlock(&locks[1]);
-	if (!EXPECT(behind.coro.ended))
+	if (!EXPECT(coros[2].ended))
 		return;
-	EXPECT(coro_finish(&inner.coro) == 0);
-	EXPECT(coro_finish(&head.coro) == 0);
-	EXPECT(coro_finish(&behind.coro) == 0);
+	EXPECT_END(0, CORO_ABOVE(1), 1, 2);
 	destroy_locks();
 }
 #endif
@@ -356,32 +307,18 @@ static void waiter_acts_for_a_head_below_a_nested_context(void)
 #define MOST_DEPTH	3U
 #define MOST_ROUNDS	3U
 #define RANDOM_LOCKS	3U
-#define ACTORS		12U	/* started in each round */
-#define SEEDS		200U
-
-/**
- * struct actor - a context that makes some attempts at locks, one inside another now and then
- * @coro: that context, with its first lock
- * @second: the lock that it wants while it holds the first; NO_LOCK: none
- * @holding: not an access: a place to stop at
- */
-struct actor {
-	struct coro coro;
-	unsigned int second;
-	char holding;
-};
-
-#define NO_LOCK		LOCKS
+#define STARTED		12U	/* started in each round */
+#define SEEDS		600U
 
 /* The contexts of a CPU that have begun and not ended, from the bottom up. Only the last runs. */
 static struct stack {
-	struct actor actors[MOST_DEPTH];
+	struct coro coros[MOST_DEPTH];
 	unsigned int depth;
 } stacks[MOST_CPUS];
 
 /* What is known of a lock: its holder, and what only holders add to. */
 static struct {
-	const struct actor *holder;
+	const struct coro *holder;
 	unsigned int counter;
 	unsigned int acquired;
 } known[LOCKS];
@@ -393,7 +330,10 @@ static unsigned int locks_used;
 static unsigned int idle_turns;
 /* Attempts keep an order of locks, so that there is no deadlock. */
 static bool ordered;
+/* Contexts of one level nest, too. Else each deadlock is detected, and nothing else. */
+static bool nests;
 static unsigned int nodes_lost;
+static unsigned int deadlocks;
 static unsigned int seed;
 static const char *program;
 
@@ -403,36 +343,39 @@ static unsigned int below(unsigned int limit)
 }
 
 /* The first lock in the order that a context above these of its CPU may wait for. */
-static unsigned int first_in_order(const struct stack *stack, const struct actor *of)
+static unsigned int first_in_order(const struct stack *stack, const struct coro *of)
 {
-	const struct actor *actor;
+	const struct coro *coro;
 	unsigned int first = 0;
 
-	for (actor = stack->actors; actor != of; actor++) {
-		unsigned int last = actor->coro.lock - locks;
-
-		if (actor->second != NO_LOCK && actor->second > last)
-			last = actor->second;
-		if (last >= first)
-			first = last + 1;
+	for (coro = stack->coros; coro != of; coro++) {
+		if (coro->lock - locks >= first)
+			first = coro->lock - locks + 1;
+		if (coro->wanted && coro->wanted - locks >= first)
+			first = coro->wanted - locks + 1;
 	}
 	return first;
 }
 
-static bool is_used_below(const struct stack *stack, const struct actor *of)
+static bool is_used_below(const struct stack *stack, const struct coro *of)
 {
-	const struct actor *actor;
+	const struct coro *coro;
 
-	for (actor = stack->actors; actor != of; actor++) {
-		if (actor->coro.lock == of->coro.lock)
+	for (coro = stack->coros; coro != of; coro++) {
+		if (coro->lock == of->lock)
 			return true;
 	}
 	return false;
 }
 
-/* Without an order, only what interrupts no other context of its CPU may wait for ever. */
-static ktime_t choose_patience(bool may_wait)
+/*
+ * Where contexts of one level nest without an order of locks, only what interrupts no other
+ * context of its CPU may wait for ever.
+ */
+static ktime_t choose_patience(const struct stack *stack, const struct coro *coro)
 {
+	bool may_wait = ordered || !nests || coro == stack->coros;
+
 	switch (below(may_wait ? 8 : 6)) {
 	case 0:
 		return 0;
@@ -449,10 +392,10 @@ static ktime_t choose_patience(bool may_wait)
 	}
 }
 
-static void choose(struct actor *actor)
+static void choose(struct coro *coro)
 {
-	struct stack *stack = &stacks[actor->coro.cpu];
-	unsigned int first = ordered ? first_in_order(stack, actor) : 0;
+	struct stack *stack = &stacks[coro->cpu];
+	unsigned int first = ordered ? first_in_order(stack, coro) : 0;
 	bool waits = first < locks_used;
 	unsigned int tries = 3;
 
@@ -460,27 +403,27 @@ static void choose(struct actor *actor)
 		first = 0;
 	/* Mostly one that its CPU does not use below. */
 	do {
-		actor->coro.lock = &locks[first + below(locks_used - first)];
-	} while (is_used_below(stack, actor) && --tries);
-	actor->coro.patience = waits ? choose_patience(ordered || actor == stack->actors) : 0;
+		coro->lock = &locks[first + below(locks_used - first)];
+	} while (is_used_below(stack, coro) && --tries);
+	coro->patience = waits ? choose_patience(stack, coro) : 0;
 }
 
 /* It holds the lock, while other CPUs run and contexts above it. */
-static void hold(struct actor *actor, unsigned int lock)
+static void hold(struct coro *coro, unsigned int lock)
 {
 	unsigned int counter = known[lock].counter, points = below(8) ? below(40) : below(200);
 
 	EXPECT(!known[lock].holder);
-	known[lock].holder = actor;
+	known[lock].holder = coro;
 	while (points--) {
-		shim_point(SHIM_OP_RELAX, &actor->holding);
-		EXPECT(known[lock].holder == actor);
+		shim_point(SHIM_OP_RELAX, &coro->wanted);
+		EXPECT(known[lock].holder == coro);
 	}
 	known[lock].counter = counter + 1;
 	known[lock].acquired++;
 }
 
-static void expect_reason(const struct actor *actor, ktime_t patience, int ret)
+static void expect_reason(ktime_t patience, int ret)
 {
 	switch (ret) {
 	case -EBUSY:
@@ -488,7 +431,8 @@ static void expect_reason(const struct actor *actor, ktime_t patience, int ret)
 		break;
 	case -EDEADLK:
 		/* The hybrid's holder may be a nested one: see above. */
-		EXPECT((!ordered || !HOLDS_NODE) && patience > 0);
+		EXPECT((!ordered || (nests && !HOLDS_NODE)) && patience > 0);
+		deadlocks++;
 		break;
 	default:
 		EXPECT(ret == 0 || ((ret == -ETIMEDOUT || ret == ERROR_WITHOUT_NODE) &&
@@ -496,85 +440,85 @@ static void expect_reason(const struct actor *actor, ktime_t patience, int ret)
 	}
 }
 
-static void want_second(struct actor *actor, unsigned int first)
+static void want_second(struct coro *coro, unsigned int first)
 {
-	struct stack *stack = &stacks[actor->coro.cpu];
 	unsigned int lock = below(locks_used);
 	ktime_t patience;
-	int ret;
 
 	if (ordered && lock <= first)
 		return;
-	actor->second = lock;
-	patience = actor->coro.patience <= 0 ? 0 :
-		   choose_patience(ordered || actor == stack->actors);
-	ret = nbq_X_lock_timeout(&locks[lock], patience);
-	expect_reason(actor, patience, ret);
-	if (!ret) {
-		hold(actor, lock);
+	patience = coro->patience <= 0 ? 0 : choose_patience(&stacks[coro->cpu], coro);
+	coro->wanted = &locks[lock];
+	coro->wanted_ret = nbq_X_lock_timeout(coro->wanted, patience);
+	expect_reason(patience, coro->wanted_ret);
+	if (!coro->wanted_ret) {
+		hold(coro, lock);
 		known[lock].holder = NULL;
-		nbq_X_unlock(&locks[lock]);
+		nbq_X_unlock(coro->wanted);
 	}
-	actor->second = NO_LOCK;
+	coro->wanted = NULL;
 }
 
 static void critical_section(struct coro *coro)
 {
-	struct actor *actor = (struct actor *)coro;
 	unsigned int lock = coro->lock - locks;
 
-	hold(actor, lock);
+	hold(coro, lock);
 	if (!below(6))
-		want_second(actor, lock);
-	EXPECT(known[lock].holder == actor);
+		want_second(coro, lock);
+	EXPECT(known[lock].holder == coro);
 	known[lock].holder = NULL;
 }
 
 static void choose_next(struct coro *coro)
 {
 	if (coro->attempts && below(2))
-		choose((struct actor *)coro);
+		choose(coro);
 }
 
 /* An interrupt, or a context of the same level: more often the latter. */
 static unsigned int choose_level(const struct stack *stack)
 {
-	unsigned int level;
+	unsigned int lowest;
 
 	if (!stack->depth)
 		return below(2) ? 3 : below(3);
-	level = stack->actors[stack->depth - 1].coro.level;
-	return below(4) ? level : level + below(4 - level);
+	lowest = stack->coros[stack->depth - 1].level + !nests;
+	return nests && below(4) ? lowest : lowest + below(4 - lowest);
 }
 
-static void start_actor(unsigned int cpu)
+static bool may_start(const struct stack *stack)
+{
+	if (!stack->depth)
+		return !below(idle_turns);
+	return stack->depth < MOST_DEPTH && !below(12) &&
+	       (nests || stack->coros[stack->depth - 1].level < 3);
+}
+
+static void start(unsigned int cpu)
 {
 	struct stack *stack = &stacks[cpu];
-	struct actor *actor = &stack->actors[stack->depth];
-	unsigned int level = choose_level(stack);
+	struct coro *coro = &stack->coros[stack->depth];
 
-	memset(actor, 0, sizeof(*actor));
-	actor->second = NO_LOCK;
-	actor->coro.cpu = cpu;
-	actor->coro.level = level;
-	actor->coro.attempts = 2 + below(8);
-	actor->coro.critical_section = critical_section;
-	actor->coro.after_release = choose_next;
-	choose(actor);
+	coro_start_task(coro, NULL, cpu, 0);
+	coro->level = choose_level(stack);
+	coro->attempts = 2 + below(8);
+	coro->critical_section = critical_section;
+	coro->after_release = choose_next;
+	choose(coro);
 	stack->depth++;
-	coro_start(&actor->coro);
 }
 
 /* Let the topmost context of the CPU run. */
 static void step(struct stack *stack)
 {
-	struct actor *actor = &stack->actors[stack->depth - 1];
+	struct coro *coro = &stack->coros[stack->depth - 1];
 
-	if (coro_steps(&actor->coro, below(16) ? 1 + below(6) : 100))
+	if (coro_steps(coro, below(16) ? 1 + below(6) : 100))
 		return;
-	if (actor->coro.ret)
-		expect_reason(actor, actor->coro.patience, actor->coro.ret);
-	coro_finish(&actor->coro);
+	if (coro->ret)
+		expect_reason(coro->patience, coro->ret);
+	coro_finish(coro);
 	stack->depth--;
 }
 
@@ -584,9 +528,9 @@ static bool is_used(unsigned int lock)
 
 	for (cpu = 0; cpu < cpus; cpu++) {
 		for (place = 0; place < stacks[cpu].depth; place++) {
-			const struct actor *actor = &stacks[cpu].actors[place];
+			const struct coro *coro = &stacks[cpu].coros[place];
 
-			if (actor->coro.lock == &locks[lock] || actor->second == lock)
+			if (coro->lock == &locks[lock] || coro->wanted == &locks[lock])
 				return true;
 		}
 	}
@@ -636,7 +580,7 @@ static void remake(unsigned int lock)
 
 static void begin_schedule(void)
 {
-	static const u64 steps[] = { 1, 100, 3000, 60000 };
+	static const u64 steps[] = { 1, 100, 3000, 60000, CHECK_INTERVAL };
 
 	random_state = seed;
 	below(1);
@@ -644,8 +588,9 @@ static void begin_schedule(void)
 	cpus = 3 + below(MOST_CPUS - 2);
 	locks_used = 1 + below(RANDOM_LOCKS);
 	idle_turns = below(2) ? 4 : 60;
-	test_clock_step = steps[below(4)];
+	test_clock_step = steps[below(5)];
 	ordered = below(2);
+	nests = below(2);
 	nodes_lost = 0;
 	memset(stacks, 0, sizeof(stacks));
 	memset(known, 0, sizeof(known));
@@ -666,18 +611,17 @@ static void end_schedule(void)
 }
 
 /* Return: false if an attempt waits for ever, or anything is wrong. */
-static bool run_actors(void)
+static bool run_schedule(void)
 {
-	unsigned int to_start = ACTORS * (1 + below(MOST_ROUNDS)), running, turns, cpu;
+	unsigned int to_start = STARTED * (1 + below(MOST_ROUNDS)), running, turns, cpu;
 
 	for (turns = 0; turns < MOST_TURNS; turns++) {
 		struct stack *stack;
 
 		cpu = below(cpus);
 		stack = &stacks[cpu];
-		if (to_start && stack->depth < MOST_DEPTH &&
-		    !below(stack->depth ? 12 : idle_turns)) {
-			start_actor(cpu);
+		if (to_start && may_start(stack)) {
+			start(cpu);
 			to_start--;
 		}
 		if (stack->depth)
@@ -699,17 +643,21 @@ static bool run_actors(void)
 static unsigned int first_seed = 1;
 static unsigned int seeds = SEEDS;
 
-/* Mutual exclusion, errors with a reason, an end, and no node that is lost or freed twice. */
+/*
+ * Mutual exclusion, errors with a reason, -EDEADLK for each deadlock, an end, and no node that is
+ * lost or freed twice.
+ */
 static void contexts_of_one_level_nest_at_random(void)
 {
 	for (seed = first_seed; seed < first_seed + seeds && !test_has_failed(); seed++) {
 		begin_schedule();
-		if (run_actors())
+		if (run_schedule())
 			end_schedule();
 		if (test_has_failed())
 			printf("# again: %s 1 %u\n", program, seed);
 	}
 	seed = 0;
+	EXPECT(seeds < SEEDS || deadlocks > SEEDS / 16);
 }
 
 /* A crash of a random schedule. */

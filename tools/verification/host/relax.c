@@ -22,7 +22,6 @@
 #define MS			1000000LL
 
 static struct nbq_X lock;
-static struct coro holder, first;
 /* Of the attempt that waits behind these, in the test's own context */
 #define ATTEMPT_CPU		5
 static u64 deadline;
@@ -52,17 +51,22 @@ static void wait_by_hardware(const void *word)
 	waits++;
 	EXPECT(test_now <= deadline);
 	if (!first_is_stalled)
-		poll_times(&first, POLLS_PER_TICK + 1);
+		poll_times(&coros[1], POLLS_PER_TICK + 1);
 }
 
-static void start(struct coro *coro, unsigned int cpu)
+/* It polls so often. */
+static struct coro *start(unsigned int cpu, ktime_t patience, unsigned int polls)
 {
-	coro_start_task(coro, &lock, cpu, KTIME_MAX);
+	struct coro *coro = coros_start(cpu, &lock, patience);
+
+	poll_times(coro, polls);
+	return coro;
 }
 
 /* before: []    after: H w */
 static void begin(void)
 {
+	coros_forget();
 	nbq_X_init(&lock);
 	nbq_deadlock_checks = true;
 	test_clock(1, READ_NS);
@@ -73,21 +77,13 @@ static void begin(void)
 	first_is_stalled = false;
 	shim_has_event_stream = true;
 	shim_hardware_wait = wait_by_hardware;
-	start(&holder, 0);
-	EXPECT(coro_until_held(&holder));
-	start(&first, 1);
-	poll_times(&first, 2 * POLLS_PER_TICK);
-}
-
-static void finish_both(void)
-{
-	EXPECT(coro_finish(&holder) == 0);
-	EXPECT(coro_finish(&first) == 0);
+	coros_start_holder(0, &lock, NULL);
+	start(1, KTIME_MAX, 2 * POLLS_PER_TICK);
 }
 
 static void end(void)
 {
-	finish_both();
+	EXPECT_END(0, 0, 1);
 	EXPECT(nbq_X_destroy(&lock) == 0);
 	EXPECT(shim_nodes_in_use() == 0);
 }
@@ -166,28 +162,25 @@ static void checks_go_on_while_a_task_waits_by_hardware(void)
 static void deadlock_is_detected_at_the_first_check(void)
 {
 	struct nbq_X wanted;
-	struct owner owner;
 	u64 begun;
 
 	begin();
-	finish_both();
+	EXPECT_END(0, 0, 1);
 	nbq_X_init(&wanted);
 	shim_cpu = ATTEMPT_CPU;
 	nbq_X_lock(&wanted);
 	shim_cpu = 0;
-	owner_start(&owner, 0, 0, &lock, &wanted);
-	poll_times(&owner.coro, POLLS_PER_TICK);
-	start(&first, 1);
-	poll_times(&first, POLLS_PER_TICK);
+	poll_times(coros_start_both(0, &lock, &wanted), POLLS_PER_TICK);
+	start(1, KTIME_MAX, POLLS_PER_TICK);
 	begun = test_now;
 	EXPECT(try_for(10 * MS, 0) == -EDEADLK);
 	EXPECT(test_now < begun + FIRST_CHECK_NS + SOON_NS);
 	shim_cpu = ATTEMPT_CPU;
 	nbq_X_unlock(&wanted);
 	shim_cpu = 0;
-	EXPECT(coro_finish(&owner.coro) == 0 && owner.ret == 0);
-	EXPECT(coro_finish(&first) == 0 && nbq_X_destroy(&wanted) == 0);
-	EXPECT(nbq_X_destroy(&lock) == 0);
+	EXPECT_END(0, 0, 1);
+	EXPECT(coros[0].wanted_ret == 0);
+	EXPECT(nbq_X_destroy(&wanted) == 0 && nbq_X_destroy(&lock) == 0);
 }
 #endif
 
@@ -208,31 +201,28 @@ static void acting_head_does_not_wait_by_hardware(void)
  */
 static void former_acting_head_reads_the_clock_first(void)
 {
-	struct coro stalled, acts;
 	unsigned int looks;
 
 	for (looks = 0; looks < POLLS_PER_TICK; looks += 5) {
+		struct coro *acts;
+
 		begin();
-		start(&stalled, 2);
-		stalled.patience = SOON_NS;
-		poll_times(&stalled, POLLS_PER_TICK);
-		start(&acts, 3);
-		acts.patience = 10 * MS;
-		poll_times(&acts, 2 * POLLS_PER_TICK);
+		start(2, SOON_NS, POLLS_PER_TICK);
+		acts = start(3, 10 * MS, 2 * POLLS_PER_TICK);
 		test_now += MS;
-		poll_times(&first, 2 * POLLS_PER_TICK);
-		acts.lock_accesses = 0;
-		poll_times(&acts, 2 * POLLS_PER_TICK + looks);
-		EXPECT(acts.lock_accesses > 0);
+		poll_times(&coros[1], 2 * POLLS_PER_TICK);
+		acts->lock_accesses = 0;
+		poll_times(acts, 2 * POLLS_PER_TICK + looks);
+		EXPECT(acts->lock_accesses > 0);
 
 		test_now = 10 * MS - LONGEST_NS / 2;
-		poll_times(&first, 2 * POLLS_PER_TICK);
-		EXPECT(coro_finish(&stalled) == -ETIMEDOUT);
+		poll_times(&coros[1], 2 * POLLS_PER_TICK);
+		EXPECT_END(-ETIMEDOUT, 2);
 		waits_now = false;
-		poll_times(&acts, 3);
+		poll_times(acts, 3);
 		EXPECT(!waits_now);
 		test_now += MS;
-		EXPECT(coro_finish(&acts) == -ETIMEDOUT);
+		EXPECT_END(-ETIMEDOUT, 3);
 		end();
 	}
 }
@@ -251,25 +241,21 @@ static void wake(struct coro *coro)
 /* H w x y: x and y wait by hardware, and y wakes up first each time */
 static void hardware_wait_is_no_stall(void)
 {
-	struct coro second, third;
+	struct coro *second, *third;
 	unsigned int rounds;
 
 	begin();
-	start(&second, 2);
-	poll_times(&second, 2 * POLLS_PER_TICK);
-	start(&third, 3);
-	poll_times(&third, 2 * POLLS_PER_TICK);
-	third.lock_accesses = 0;
+	second = start(2, KTIME_MAX, 2 * POLLS_PER_TICK);
+	third = start(3, KTIME_MAX, 2 * POLLS_PER_TICK);
+	third->lock_accesses = 0;
 	for (rounds = 0; rounds < 20; rounds++) {
 		test_now += LONGEST_NS;
-		wake(&third);
-		wake(&second);
-		poll_times(&first, POLLS_PER_TICK + 1);
+		wake(third);
+		wake(second);
+		poll_times(&coros[1], POLLS_PER_TICK + 1);
 	}
-	EXPECT(third.lock_accesses == 0);
-	finish_both();
-	EXPECT(coro_finish(&second) == 0);
-	EXPECT(coro_finish(&third) == 0);
+	EXPECT(third->lock_accesses == 0);
+	EXPECT_END(0, 0, 1, 2, 3);
 	EXPECT(nbq_X_destroy(&lock) == 0);
 }
 #endif

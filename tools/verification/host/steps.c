@@ -29,29 +29,6 @@ static void expire_patience(void)
 	test_now += 2 * PATIENCE;
 }
 
-static void start(struct coro *coro, unsigned int cpu)
-{
-	coro_start_task(coro, &lock, cpu, PATIENCE);
-}
-
-static void start_waiting_at(struct coro *coro, unsigned int cpu, struct nbq_X *at)
-{
-	coro_start_task(coro, at, cpu, PATIENCE);
-	EXPECT(coro_until_queued(coro));
-}
-
-static void start_waiting(struct coro *coro, unsigned int cpu)
-{
-	start_waiting_at(coro, cpu, &lock);
-}
-
-/* The same, and it never runs out of patience. */
-static void start_without_timeout(struct coro *coro, unsigned int cpu)
-{
-	coro_start_task(coro, &lock, cpu, KTIME_MAX);
-	EXPECT(coro_until_queued(coro));
-}
-
 /* Nobody uses the lock any more: it has all nodes that are in use. */
 static void end(void)
 {
@@ -62,8 +39,16 @@ static void end(void)
 
 static void begin(void)
 {
+	coros_forget();
 	nbq_X_init(&lock);
 	test_clock(1, 0);
+}
+
+/* before: []    after: H */
+static void begin_held(void)
+{
+	begin();
+	nbq_X_lock(&lock);
 }
 
 /* A lock for which pools record the same bits as for "lock". */
@@ -101,42 +86,41 @@ static void expect_no_place(unsigned int cpu)
  */
 static void resumed_waiter_does_not_access_lock(void)
 {
-	struct coro first, back, behind;
+	struct coro *back;
 	unsigned int accesses;
 
-	begin();
-	nbq_X_lock(&lock);
-	start_without_timeout(&first, 1);
-	start(&back, 2);
-	back.attempts = 4;
-	EXPECT(coro_until_queued(&back));
+	begin_held();
+	ENQUEUE(&lock, KTIME_MAX, 1);
+	ENQUEUE(&lock, PATIENCE, 2);
+	back = &coros[2];
+	back->attempts = 3;
 	/* With a successor the first attempt does not dequeue. */
-	start_waiting(&behind, 3);
+	ENQUEUE(&lock, PATIENCE, 3);
 	expire_patience();
-	while (!shim_event("nodes_resumed") && coro_until_poll(&back))
-		EXPECT(!back.ended);
-	accesses = back.lock_accesses;
+	while (!shim_event("nodes_resumed") && coro_until_poll(back))
+		EXPECT(!back->ended);
+	accesses = back->lock_accesses;
 	expire_patience();
-	while (shim_event("nodes_resumed") < 2 && coro_until_poll(&back))
-		EXPECT(!back.ended);
+	while (shim_event("nodes_resumed") < 2 && coro_until_poll(back))
+		EXPECT(!back->ended);
 	/* The hybrid's accesses the lock, as those before it seem to be stalled. */
-	EXPECT(!IS_FIFO || back.lock_accesses == accesses);
+	EXPECT(!IS_FIFO || back->lock_accesses == accesses);
 	EXPECT(shim_event("nodes_abandoned") == 2);
-	EXPECT(coro_finish(&behind) == -ETIMEDOUT);
+	EXPECT_END(-ETIMEDOUT, 3);
 	nbq_X_unlock(&lock);
 	/* The hybrid's head may request a handoff for a successor that has given up. */
 	test_clock_step = 1;
-	EXPECT(coro_finish(&first) == 0);
-	EXPECT(coro_until_held(&back));
+	EXPECT_END(0, 1);
+	EXPECT(coro_until_held(back));
 	EXPECT(shim_event("nodes_allocated") == HOLDS_NODE + 3);
-	EXPECT(coro_finish(&back) == 0);
+	EXPECT_END(0, 2);
 	nbq_X_lock(&lock);
 	/* The hybrid's head has no place to leave. */
-	start_without_timeout(&first, 1);
+	ENQUEUE(&lock, KTIME_MAX, 1);
 	EXPECT(try_as(&lock, 10, 2, 0) == -ETIMEDOUT);
 	EXPECT(shim_event("nodes_abandoned") == 2 + 2 * ABANDONED_TAIL_STAYS);
 	nbq_X_unlock(&lock);
-	EXPECT(coro_finish(&first) == 0);
+	EXPECT_END(0, 1);
 	end();
 }
 
@@ -148,17 +132,18 @@ static void resumed_waiter_does_not_access_lock(void)
 static void use_the_same_nodes_again(struct nbq_X *other)
 {
 	unsigned int abandoned = shim_event("nodes_abandoned");
-	struct owner back;
+	struct coro *back;
 
 	EXPECT(try_as(&lock, PATIENCE, 1, 0) == 0);
 	EXPECT(shim_nodes_in_use() == NODES_KEPT);
 	nbq_X_lock(&lock);
 	nbq_X_init(other);
-	owner_start(&back, 2, 0, other, &lock);
-	back.patience = PATIENCE;
-	EXPECT(coro_steps(&back.coro, SOME_ACCESSES));
+	back = coros_start_holder(2, other, &lock);
+	back->wanted_patience = PATIENCE;
+	EXPECT(coro_steps(back, SOME_ACCESSES));
 	expire_patience();
-	EXPECT(coro_finish(&back.coro) == 0 && back.ret == -ETIMEDOUT);
+	EXPECT_END(0, 2);
+	EXPECT(back->wanted_ret == -ETIMEDOUT);
 	EXPECT(nbq_X_destroy(other) == 0);
 	EXPECT(shim_event("nodes_abandoned") == abandoned + ABANDONED_TAIL_STAYS);
 	nbq_X_unlock(&lock);
@@ -166,50 +151,50 @@ static void use_the_same_nodes_again(struct nbq_X *other)
 }
 
 /* before: []    after: H W B W, and B has abandoned after this time. */
-static void start_with_place(struct coro *first, struct coro *back, struct coro *behind, u64 ns)
+static void begin_with_place(u64 ns)
 {
 	begin();
 	shim_pools_start(2 + NODES_KEPT, 2 + NODES_KEPT);
 	nbq_X_lock(&lock);
-	start_waiting(first, 1);
-	coro_start_task(back, &lock, 2, 1);
-	EXPECT(coro_until_queued(back));
-	start_waiting(behind, 3);
+	ENQUEUE(&lock, PATIENCE, 1);
+	ENQUEUE(&lock, 1, 2);
+	ENQUEUE(&lock, PATIENCE, 3);
 	test_now += ns;
-	EXPECT(coro_finish(back) == -ETIMEDOUT);
+	EXPECT_END(-ETIMEDOUT, 2);
 }
 
-static void resume(struct coro *back, ktime_t patience)
+/* B, which is CPU 2 */
+static void resume(ktime_t patience)
 {
-	coro_start_task(back, &lock, 2, patience);
-	EXPECT(coro_until_poll(back));
-	EXPECT(shim_event("nodes_resumed") == 1);
+	unsigned int resumed = shim_event("nodes_resumed");
+
+	EXPECT(coro_until_poll(coros_start(2, &lock, patience)));
+	EXPECT(shim_event("nodes_resumed") == resumed + 1);
 }
 
 /* B acquires other locks before it resumes. Then it acquires, or abandons and is skipped. */
 static void place_survives_attempts_at_other_lock_and_ends_with_the_wait(void)
 {
 	struct nbq_X *other = lock_with_same_hash();
-	struct coro first, back, behind;
 	unsigned int leaves;
 
 	for (leaves = 0; leaves < 2; leaves++) {
 		nbq_X_init(other);
-		start_with_place(&first, &back, &behind, 2);
+		begin_with_place(2);
 		EXPECT(try_as(other, PATIENCE, 2, 0) == 0);
 		EXPECT(try_as(other, KTIME_MAX, 2, 0) == 0);
 		EXPECT(nbq_X_destroy(other) == 0);
 		EXPECT(shim_event("nodes_resumed") == 0);
-		resume(&back, 1);
+		resume(1);
 		if (leaves) {
 			test_now += 2;
-			EXPECT(coro_finish(&back) == -ETIMEDOUT);
+			EXPECT_END(-ETIMEDOUT, 2);
 		}
 		nbq_X_unlock(&lock);
-		EXPECT(coro_finish(&first) == 0);
+		EXPECT_END(0, 1);
 		if (!leaves)
-			EXPECT(coro_finish(&back) == 0);
-		EXPECT(coro_finish(&behind) == 0);
+			EXPECT_END(0, 2);
+		EXPECT_END(0, 3);
 		use_the_same_nodes_again(other);
 	}
 }
@@ -217,20 +202,15 @@ static void place_survives_attempts_at_other_lock_and_ends_with_the_wait(void)
 /* before: H W B W    B resumes, the last one abandons; the lock may keep B's node. */
 static void node_kept_by_lock_is_not_resumed(void)
 {
-	struct coro first, back, behind;
-
-	begin();
-	nbq_X_lock(&lock);
-	start_without_timeout(&first, 1);
-	start_waiting(&back, 2);
-	start_waiting(&behind, 3);
+	begin_held();
+	ENQUEUE(&lock, KTIME_MAX, 1);
+	ENQUEUE(&lock, PATIENCE, 2, 3);
 	expire_patience();
-	EXPECT(coro_finish(&back) == -ETIMEDOUT);
-	resume(&back, KTIME_MAX);
-	EXPECT(coro_finish(&behind) == -ETIMEDOUT);
+	EXPECT_END(-ETIMEDOUT, 2);
+	resume(KTIME_MAX);
+	EXPECT_END(-ETIMEDOUT, 3);
 	nbq_X_unlock(&lock);
-	EXPECT(coro_finish(&first) == 0);
-	EXPECT(coro_finish(&back) == 0);
+	EXPECT_END(0, 1, 2);
 	expect_no_place(2);
 	end();
 }
@@ -239,27 +219,26 @@ static void node_kept_by_lock_is_not_resumed(void)
 /* before: H B, or H B W    The holder is so many accesses into its release when B abandons. */
 static void abandon_during_release(unsigned int accesses, bool followed)
 {
-	struct coro holder, back, behind;
-
 	begin();
 	shim_pools_start(16, 16);
-	coro_start_task(&holder, &lock, 1, KTIME_MAX);
-	EXPECT(coro_until_held(&holder));
-	start_waiting(&back, 2);
+	EXPECT(coro_until_release(coros_start(1, &lock, KTIME_MAX)));
+	ENQUEUE(&lock, PATIENCE, 2);
 	if (followed)
-		start_without_timeout(&behind, 3);
-	coro_steps(&holder, accesses);
+		ENQUEUE(&lock, KTIME_MAX, 3);
+	coro_steps(&coros[1], accesses);
 	expire_patience();
-	if (coro_finish(&back)) {
+	if (coro_finish(&coros[2])) {
 		EXPECT(shim_event("nodes_abandoned") == shim_nodes_in_use() - 1 - followed);
 		if (followed)
-			resume(&back, KTIME_MAX);
-		EXPECT(coro_finish(&holder) == 0);
-		EXPECT(!followed || coro_finish(&back) == 0);
+			resume(KTIME_MAX);
+		EXPECT_END(0, 1);
+		if (followed)
+			EXPECT_END(0, 2);
 	} else {
-		EXPECT(coro_finish(&holder) == 0);
+		EXPECT_END(0, 1);
 	}
-	EXPECT(!followed || coro_finish(&behind) == 0);
+	if (followed)
+		EXPECT_END(0, 3);
 	end();
 }
 
@@ -274,21 +253,21 @@ static void waiter_abandons_at_any_step_of_a_release(void)
 }
 #endif
 
+/* before: H    after: H L L, without waiters. (Hybrid: the first was the head.) */
+static void abandon_two_nodes(struct nbq_X *at)
+{
+	ENQUEUE(at, PATIENCE, 1, 2, 3);
+	expire_patience();
+	EXPECT(coro_until_abandon(&coros[3]));
+	EXPECT_END(-ETIMEDOUT, 2, 1, 3);
+}
+
 /* before: free    after: free, with an abandoned node of CPU 2 */
 static void abandon_place_at(struct nbq_X *at)
 {
-	struct coro first, back, behind;
-
 	nbq_X_init(at);
 	nbq_X_lock(at);
-	start_waiting_at(&first, 1, at);
-	start_waiting_at(&back, 2, at);
-	start_waiting_at(&behind, 3, at);
-	expire_patience();
-	EXPECT(coro_until_abandon(&behind));
-	EXPECT(coro_finish(&back) == -ETIMEDOUT);
-	EXPECT(coro_finish(&behind) == -ETIMEDOUT);
-	EXPECT(coro_finish(&first) == -ETIMEDOUT);
+	abandon_two_nodes(at);
 	nbq_X_unlock(at);
 }
 
@@ -343,58 +322,39 @@ static void acquisition_costs_the_same_after_timeouts_elsewhere(void)
 #if HOLDS_NODE
 #define ABANDONED	(2 + ABANDONED_TAIL_STAYS)
 
-/* before: H    after: H L L, without waiters. (Hybrid: the first was the head.) */
-static void abandon_two_nodes(void)
-{
-	struct coro first, second, third;
-
-	start_waiting(&first, 1);
-	start_waiting(&second, 2);
-	start_waiting(&third, 3);
-	expire_patience();
-	EXPECT(coro_until_abandon(&third));
-	EXPECT(coro_finish(&second) == -ETIMEDOUT);
-	EXPECT(coro_finish(&first) == -ETIMEDOUT);
-	EXPECT(coro_finish(&third) == -ETIMEDOUT);
-	EXPECT(shim_event("nodes_abandoned") == ABANDONED);
-	EXPECT(shim_nodes_in_use() == HOLDS_NODE + ABANDONED);
-}
-
 /* before: []    after: A L L */
 static void leave_places(void)
 {
-	begin();
-	nbq_X_lock(&lock);
-	abandon_two_nodes();
+	begin_held();
+	abandon_two_nodes(&lock);
+	EXPECT(shim_event("nodes_abandoned") == ABANDONED);
+	EXPECT(shim_nodes_in_use() == HOLDS_NODE + ABANDONED);
 	nbq_X_unlock(&lock);
 }
 
-/* Before and after: A L L. An attempt without patience has read the tail, and then its state. */
-static void start_looking(struct coro *attempt)
+/* Before and after: A L L. CPU 5 tries without patience, has read the tail, and then its state. */
+static void start_try(void)
 {
 	leave_places();
-	coro_start_task(attempt, &lock, 5, 0);
-	EXPECT(coro_until(attempt, SHIM_OP_LOAD, nbq_X_tail(&lock)));
-	EXPECT(coro_until(attempt, SHIM_OP_LOAD, nbq_X_tail(&lock)));
+	coros_start(5, &lock, 0);
+	EXPECT(coro_until(&coros[5], SHIM_OP_LOAD, nbq_X_tail(&lock)));
+	EXPECT(coro_until(&coros[5], SHIM_OP_LOAD, nbq_X_tail(&lock)));
 }
 
-static void finish_looking(struct coro *attempt)
+static void expect_failed_try(void)
 {
 	unsigned int allocated = shim_event("nodes_allocated");
 
-	EXPECT(coro_finish(attempt) == -EBUSY);
+	EXPECT_END(-EBUSY, 5);
 	EXPECT(shim_event("nodes_allocated") == allocated);
 }
 
 static void attempt_without_patience_sees_another_tail(void)
 {
-	struct coro attempt, holder;
-
-	start_looking(&attempt);
-	start(&holder, 4);
-	EXPECT(coro_until_held(&holder));
-	finish_looking(&attempt);
-	EXPECT(coro_finish(&holder) == 0);
+	start_try();
+	EXPECT(coro_until_held(coros_start(4, &lock, PATIENCE)));
+	expect_failed_try();
+	EXPECT_END(0, 4);
 	end();
 }
 
@@ -402,20 +362,16 @@ static void attempt_without_patience_sees_another_tail(void)
 static void attempt_without_patience_sees_a_node_in_another_queue(void)
 {
 	struct nbq_X *other = lock_with_same_hash();
-	struct coro attempt, holder, first, second;
 
 	nbq_X_init(other);
-	start_looking(&attempt);
-	EXPECT(coro_steps(&attempt, 1));
-	start(&holder, 2);
-	EXPECT(coro_until_held(&holder));
-	coro_start_task(&first, other, 1, PATIENCE);
-	EXPECT(coro_until_held(&first));
-	start_waiting_at(&second, 3, other);
-	EXPECT(coro_finish(&first) == 0);
-	finish_looking(&attempt);
-	EXPECT(coro_finish(&second) == 0);
-	EXPECT(coro_finish(&holder) == 0);
+	start_try();
+	EXPECT(coro_steps(&coros[5], 1));
+	EXPECT(coro_until_held(coros_start(2, &lock, PATIENCE)));
+	EXPECT(coro_until_held(coros_start(1, other, PATIENCE)));
+	ENQUEUE(other, PATIENCE, 3);
+	EXPECT_END(0, 1);
+	expect_failed_try();
+	EXPECT_END(0, 3, 2);
 	EXPECT(nbq_X_destroy(other) == 0);
 	end();
 }
@@ -423,17 +379,14 @@ static void attempt_without_patience_sees_a_node_in_another_queue(void)
 /* Another context acquires the lock right before it enqueues. */
 static void attempt_without_patience_enqueues_and_fails(void)
 {
-	struct coro attempt, holder;
-
 	begin();
 	shim_pools_start(16, 16);
-	coro_start_task(&attempt, &lock, 5, 0);
-	EXPECT(coro_until(&attempt, SHIM_OP_XCHG, nbq_X_enqueues_at(&lock)));
-	start(&holder, 4);
-	EXPECT(coro_until_held(&holder));
-	EXPECT(coro_finish(&attempt) == -EBUSY);
+	coros_start(5, &lock, 0);
+	EXPECT(coro_until(&coros[5], SHIM_OP_XCHG, nbq_X_enqueues_at(&lock)));
+	EXPECT(coro_until_held(coros_start(4, &lock, PATIENCE)));
+	EXPECT_END(-EBUSY, 5);
 	EXPECT(shim_event("failed_tries") == 1);
-	EXPECT(coro_finish(&holder) == 0);
+	EXPECT_END(0, 4);
 	end();
 }
 
@@ -444,13 +397,11 @@ static void attempt_without_resume(int late)
 
 	nbq_X_lock(&lock);
 	for (cpu = 1; cpu <= 3; cpu++) {
-		struct coro back;
-
 		shim_age_frees(cpu, 0, late);
-		start_waiting(&back, cpu);
+		ENQUEUE(&lock, PATIENCE, cpu);
 		shim_age_frees(cpu, 0, -late);
 		expire_patience();
-		EXPECT(coro_finish(&back) == -ETIMEDOUT);
+		EXPECT_END(-ETIMEDOUT, cpu);
 	}
 	EXPECT(shim_event("nodes_resumed") == 0);
 	nbq_X_unlock(&lock);
@@ -490,37 +441,39 @@ static void place_is_not_resumed_after_init(void)
 /* More than it takes to read the clock, to check, to request. */
 #define MANY_POLLS		1000
 
-/* Let it poll for long, or until it has the lock. Return: it has. */
-static bool acquires(struct coro *coro)
+/*
+ * The lock is free. Let this CPU poll for long: either it is as its head, and acquires the lock;
+ * or CPU 1 does, which is the head.
+ */
+static void release_to(unsigned int cpu, bool acts)
 {
+	struct coro *coro = &coros[cpu];
 	unsigned int polls;
 
+	nbq_X_unlock(&lock);
 	for (polls = 0; polls < MANY_POLLS && coro->doing == ACQUIRING; polls++)
 		coro_until(coro, SHIM_OP_RELAX, CORO_ANYWHERE);
-	return coro->doing == HOLDING;
+	EXPECT((coro->doing == HOLDING) == acts);
+	shim_vcpu_is_preempted = NULL;
+	if (acts)
+		EXPECT_END(0, cpu, 1);
+	else
+		EXPECT_END(0, 1, cpu);
 }
 
 /* Behind one that is stalled, at once: it may not wait for long enough to see that later. */
 static void resumed_waiter_acts_for_stalled_head(void)
 {
-	struct coro first, back, behind;
 	unsigned int stalled;
 
 	for (stalled = 0; stalled < 2; stalled++) {
-		start_with_place(&first, &back, &behind, STALLED_NS - !stalled);
-		resume(&back, 1);
+		begin_with_place(STALLED_NS - !stalled);
+		resume(1);
 		test_now++;
-		EXPECT(coro_finish(&back) == -ETIMEDOUT);
-		coro_start_task(&back, &lock, 2, PATIENCE);
-		EXPECT(coro_until_poll(&back));
-		nbq_X_unlock(&lock);
-		EXPECT(acquires(&back) == stalled);
-		if (stalled)
-			EXPECT(coro_finish(&back) == 0);
-		EXPECT(coro_finish(&first) == 0);
-		if (!stalled)
-			EXPECT(coro_finish(&back) == 0);
-		EXPECT(coro_finish(&behind) == 0);
+		EXPECT_END(-ETIMEDOUT, 2);
+		resume(PATIENCE);
+		release_to(2, stalled);
+		EXPECT_END(0, 3);
 		end();
 	}
 }
@@ -528,38 +481,31 @@ static void resumed_waiter_acts_for_stalled_head(void)
 /* An attempt of B after the other is as one that has waited for all of that time. */
 static void resumed_waiter_keeps_its_age(void)
 {
-	struct coro first, back, behind;
-
-	start_with_place(&first, &back, &behind, PATIENT_NS);
-	resume(&back, KTIME_MAX);
+	begin_with_place(PATIENT_NS);
+	resume(KTIME_MAX);
 	EXPECT(!has_handoff_request(&lock));
-	/* first is the head; B is, when it has gone. */
+	/* CPU 1 is the head; B is, when it has gone. */
 	test_now += PATIENCE;
-	EXPECT(coro_finish(&first) == -ETIMEDOUT);
-	/* That was the request of first. */
+	EXPECT_END(-ETIMEDOUT, 1);
+	/* That was the request of CPU 1. */
 	lock.state.handoff = 0;
 	test_now = PATIENT_NS + 2;
-	EXPECT(coro_until_poll(&back));
+	EXPECT(coro_until_poll(&coros[2]));
 	EXPECT(has_handoff_request(&lock));
 	nbq_X_unlock(&lock);
-	EXPECT(coro_finish(&back) == 0);
-	EXPECT(coro_finish(&behind) == 0);
+	EXPECT_END(0, 2, 3);
 	end();
 }
 
 /* The place of B is resumed while its successor is about to skip it: that skips no node. */
 static void place_resumed_first_is_not_skipped(void)
 {
-	struct coro first, back, behind;
-
-	start_with_place(&first, &back, &behind, 2);
-	EXPECT(coro_until(&behind, SHIM_OP_CMPXCHG, CORO_ANYWHERE));
-	resume(&back, KTIME_MAX);
-	EXPECT(coro_until_poll(&behind));
+	begin_with_place(2);
+	EXPECT(coro_until(&coros[3], SHIM_OP_CMPXCHG, CORO_ANYWHERE));
+	resume(KTIME_MAX);
+	EXPECT(coro_until_poll(&coros[3]));
 	nbq_X_unlock(&lock);
-	EXPECT(coro_finish(&first) == 0);
-	EXPECT(coro_finish(&back) == 0);
-	EXPECT(coro_finish(&behind) == 0);
+	EXPECT_END(0, 1, 2, 3);
 	EXPECT(shim_walks(1) == 0 && shim_walks(NBQ_SKIPPED_MAX) == 0);
 	end();
 }
@@ -572,49 +518,32 @@ static bool is_preempted(unsigned int cpu)
 /* The hypervisor is asked by an attempt that resumes so long after the last question. */
 static void resumed_waiter_acts_for_preempted_head(void)
 {
-	struct coro first, back, behind;
 	unsigned int asks;
 
 	for (asks = 0; asks < 2; asks++) {
-		start_with_place(&first, &back, &behind, CHECK_RESUMED_NS - !asks);
+		begin_with_place(CHECK_RESUMED_NS - !asks);
 		shim_vcpu_is_preempted = is_preempted;
-		resume(&back, PATIENCE);
-		nbq_X_unlock(&lock);
-		EXPECT(acquires(&back) == asks);
-		shim_vcpu_is_preempted = NULL;
-		if (asks)
-			EXPECT(coro_finish(&back) == 0);
-		EXPECT(coro_finish(&first) == 0);
-		if (!asks)
-			EXPECT(coro_finish(&back) == 0);
-		EXPECT(coro_finish(&behind) == 0);
+		resume(PATIENCE);
+		release_to(2, asks);
+		EXPECT_END(0, 3);
 		end();
 	}
 }
 
-/* A W W: vcpu_is_preempted() says so of the first, whose heartbeat is young; or not. */
+/* H W W: vcpu_is_preempted() says so of the first, whose heartbeat is young; or not. */
 static void steal_when_vcpu_of_predecessor_preempted(void)
 {
-	struct coro first, second;
-	unsigned int preempted;
+	unsigned int preempted, polls;
 
 	for (preempted = 0; preempted < 2; preempted++) {
-		begin();
-		nbq_X_lock(&lock);
-		start_waiting(&first, 1);
-		start_waiting(&second, 2);
+		begin_held();
+		ENQUEUE(&lock, PATIENCE, 1, 2);
 		test_now += CHECK_PRED_NS - 1;
-		EXPECT(!acquires(&first));
-		nbq_X_unlock(&lock);
+		for (polls = 0; polls < MANY_POLLS; polls++)
+			EXPECT(coro_until(&coros[1], SHIM_OP_RELAX, CORO_ANYWHERE));
 		shim_vcpu_is_preempted = preempted ? is_preempted : NULL;
 		test_now++;
-		EXPECT(acquires(&second) == preempted);
-		shim_vcpu_is_preempted = NULL;
-		if (preempted)
-			EXPECT(coro_finish(&second) == 0);
-		EXPECT(coro_finish(&first) == 0);
-		if (!preempted)
-			EXPECT(coro_finish(&second) == 0);
+		release_to(2, preempted);
 		end();
 	}
 }
@@ -632,7 +561,6 @@ static const unsigned int cpu_of[CONTEXTS] = { 0, 0, 1, 2, 3 };
 /* After that waiters of the hybrid request a handoff, and some are stalled. */
 #define SOME_NS		60000
 
-static struct coro contexts[CONTEXTS];
 static bool running[CONTEXTS];
 static struct coro *last_user;
 static unsigned int requests;	/* turns at whose end newcomers had to queue */
@@ -650,8 +578,8 @@ static void check_exclusion(struct coro *self)
 	for (i = 0; i < CRITICAL_SECTION; i++)
 		shim_point(SHIM_OP_RELAX, self);
 	for (i = 0; i < CONTEXTS; i++) {
-		EXPECT(&contexts[i] == self || contexts[i].doing != HOLDING);
-		done += has_released_last(&contexts[i]);
+		EXPECT(&coros[i] == self || coros[i].doing != HOLDING);
+		done += has_released_last(&coros[i]);
 	}
 	if (done == CONTEXTS - 1 && !self->attempts)
 		last_user = self;
@@ -676,12 +604,12 @@ static void start_contexts(unsigned int *seed)
 
 	last_user = NULL;
 	for (i = 0; i < CONTEXTS; i++) {
-		start(&contexts[i], cpu_of[i]);
-		contexts[i].attempts = 1 + test_random(seed) % 3;
+		coro_start_task(&coros[i], &lock, cpu_of[i], PATIENCE);
+		coros[i].attempts = 1 + test_random(seed) % 3;
 		if (test_random(seed) % 4 == 0)
-			contexts[i].patience = 0;
-		contexts[i].critical_section = check_exclusion;
-		contexts[i].after_release = destroy_and_wipe_if_last;
+			coros[i].patience = 0;
+		coros[i].critical_section = check_exclusion;
+		coros[i].after_release = destroy_and_wipe_if_last;
 		running[i] = false;
 	}
 }
@@ -707,15 +635,15 @@ static void run_contexts(unsigned int *seed)
 
 	while (left) {
 		unsigned int i = test_random(seed) % CONTEXTS;
-		unsigned int steps = accesses_of_turn(&contexts[i], seed);
+		unsigned int steps = accesses_of_turn(&coros[i], seed);
 
-		if (contexts[i].ended || (i == INTERRUPTED && running[INTERRUPT]))
+		if (coros[i].ended || (i == INTERRUPTED && running[INTERRUPT]))
 			continue;
 		if (test_random(seed) % 32 == 0)
 			expire_patience();
 		else if (test_random(seed) % 8 == 0)
 			test_now += SOME_NS;
-		running[i] = coro_steps(&contexts[i], steps);
+		running[i] = coro_steps(&coros[i], steps);
 		requests += !last_user && has_handoff_request(&lock);
 		left -= !running[i];
 	}
@@ -754,8 +682,8 @@ static void random_interleavings_keep_exclusion_and_nodes(void)
 		start_contexts(&seed);
 		run_contexts(&seed);
 		for (i = 0; i < CONTEXTS; i++) {
-			got += contexts[i].acquired;
-			coro_finish(&contexts[i]);
+			got += coros[i].acquired;
+			coro_finish(&coros[i]);
 		}
 		if (last_user) {
 			ASAN_UNPOISON_MEMORY_REGION(&lock, sizeof(lock));

@@ -86,7 +86,3 @@ class ExploreTest(unittest.TestCase):
 class ListsTest(unittest.TestCase):
     def test_names_are_unique(self):
         self.assertEqual(len(NAMES), len(set(NAMES)))
-
-
-if __name__ == "__main__":
-    unittest.main()

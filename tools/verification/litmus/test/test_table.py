@@ -75,38 +75,26 @@ def changed(text, old, new):
 
 class CodeAndTable(unittest.TestCase):
 
-    def test_that_they_agree(self):
+    def test_what_is_told_of_a_change_of_the_code(self):
         self.assertEqual(told_of_code(), [])
+        for old, new, number, first in (
+                ("	if (smp", "	smp_wmb();\n	if (smp", 1, "no row for smp_wmb() in look()"),
+                # One access more than rows
+                ("		return true;", "		return smp_load_acquire(&pred->prev);", 1, ""),
+                ("return nbq_step(xchg(&lock->tail,\n			     node));", "return 0;", 1,
+                 "no code for the row xchg(&lock->tail, node) in join() (a-join)"),
+                # A row that is marked, and the store is plain
+                ("WRITE_ONCE(node->prev, NULL)", "node->prev = NULL", 1, ""),
+                # An access that is weaker than its row, and in another function
+                ("nbq_step(xchg(", "nbq_step(xchg_relaxed(", 2, ""),
+                ("look(", "peek(", 4, "")):
+            with self.subTest(new):
+                told = told_of_code(changed(CODE, old, new))
+                self.assertEqual(len(told), number)
+                self.assertIn(first, told[0])
 
-    def test_an_access_without_a_row(self):
-        code = changed(CODE, "	if (smp", "	smp_wmb();\n	if (smp")
-        self.assertIn("no row for smp_wmb() in look()", told_of_code(code)[0])
-
-    def test_an_access_that_is_there_once_more(self):
-        code = changed(CODE, "		return true;",
-                       "		return smp_load_acquire(&pred->prev);")
-        self.assertEqual(len(told_of_code(code)), 1)
-
-    def test_a_row_without_code(self):
-        code = changed(CODE, "return nbq_step(xchg(&lock->tail,\n			     node));", "return 0;")
-        self.assertEqual(told_of_code(code), [
-            "no code for the row xchg(&lock->tail, node) in join() (a-join)"])
-
-    def test_a_marked_row_whose_store_is_plain(self):
-        code = changed(CODE, "WRITE_ONCE(node->prev, NULL)", "node->prev = NULL")
-        self.assertEqual(len(told_of_code(code)), 1)
-
-    def test_an_access_that_is_weaker_than_its_row(self):
-        code = changed(CODE, "nbq_step(xchg(", "nbq_step(xchg_relaxed(")
-        self.assertEqual(len(told_of_code(code)), 2)
-
-    def test_an_access_in_another_function(self):
-        self.assertEqual(len(told_of_code(changed(CODE, "look(", "peek("))), 4)
-
-    def test_an_access_in_another_file(self):
+    def test_what_is_told_of_a_change_of_the_table(self):
         self.assertEqual(len(told_of_code(page=changed(PAGE, "a.c", "b.c"))), 7)
-
-    def test_two_rows_of_one_name(self):
         page = changed(PAGE, "``a-look-again``", "``a-look``")
         self.assertEqual(told_of_code(page=page), ["two rows are called a-look"])
 
@@ -119,26 +107,35 @@ class CodeAndTable(unittest.TestCase):
 
 class TestsAndTable(unittest.TestCase):
 
-    def test_that_they_agree(self):
+    def test_what_is_told_of_a_change_of_the_tests(self):
         self.assertEqual(told_of_tests(), [])
-
-    def test_a_line_whose_test_does_not_show_it(self):
-        self.assertEqual(told_of_tests(**{"is-it-so-again": None}),
-                         ["a-join, release: not so in a/is-it-so-again"])
-
-    def test_a_line_without_a_test(self):
-        page = changed(PAGE, "- acquire: x. [``a/is-it-so``]", "- acquire: x. [none]")
-        self.assertEqual(told_of_tests(page), ["a-look, acquire: no litmus test",
-                                                 "a-look, acquire: a/is-it-so shows it, too"])
-
-    def test_a_test_that_the_line_does_not_name(self):
-        more = {"another": "	r0 = xchg(tail, 1); // a-join: release\n"}
-        self.assertEqual(told_of_tests(**more),
-                         ["a-join, release: a/another shows it, too"])
-
-    def test_spare_where_it_is_needed(self):
+        for texts, told in (
+                ({"is-it-so-again": None}, ["a-join, release: not so in a/is-it-so-again"]),
+                # A test that the line does not name
+                ({"another": "	r0 = xchg(tail, 1); // a-join: release\n"},
+                 ["a-join, release: a/another shows it, too"]),
+                # An order without a line
+                ({"is-it-so": SO.replace("a-look-again", "a-look-again: acquire")},
+                 ["no line for a-look-again, acquire, of a/is-it-so"]),
+                # A barrier of the caller has no row.
+                ({"caller": "	r0 = xchg(tail, 1); // a-join\n	smp_mb(); // caller: full\n"},
+                 []),
+                ({"another": "	r0 = xchg(tail, 1); // a-join: acquire spare\n"},
+                 ["a/another: cannot fail"])):
+            with self.subTest(texts):
+                self.assertEqual(told_of_tests(**texts), told)
         self.assertIn("a-join, acquire, spare: not so in a/is-it-so",
                       told_of_tests(**{"is-it-so": SO.replace("acquire spare", "acquire")}))
+        self.assertIn("no line for a-lock, , of a/is-it-so",
+                      told_of_tests(**{"is-it-so": SO + "	smp_wmb(); // a-lock\n"}))
+
+    def test_what_is_told_of_a_change_of_the_table(self):
+        for old, new, told in (
+                ("- acquire: x. [``a/is-it-so``]", "- acquire: x. [none]",
+                 ["a-look, acquire: no litmus test", "a-look, acquire: a/is-it-so shows it, too"]),
+                ("acquire, spare", "acquire", ["a-join, acquire: not so in a/is-it-so"])):
+            with self.subTest(new):
+                self.assertEqual(told_of_tests(changed(PAGE, old, new)), told)
 
     def test_two_orders_of_one_line(self):
         page = changed(changed(PAGE, "- release:", "- release and acquire:"),
@@ -148,24 +145,3 @@ class TestsAndTable(unittest.TestCase):
         self.assertEqual(told_of_tests(page, **both), [])
         self.assertEqual(told_of_tests(page), ["a-join, acquire: not so in a/is-it-so",
                                                "a-join, acquire: not so in a/is-it-so-again"])
-
-    def test_needed_where_it_is_spare(self):
-        self.assertEqual(told_of_tests(changed(PAGE, "acquire, spare", "acquire")),
-                         ["a-join, acquire: not so in a/is-it-so"])
-
-    def test_an_order_without_a_line(self):
-        self.assertEqual(told_of_tests(**{"is-it-so": SO.replace("a-look-again",
-                                                                   "a-look-again: acquire")}),
-                         ["no line for a-look-again, acquire, of a/is-it-so"])
-
-    def test_a_name_that_no_row_has(self):
-        self.assertIn("no line for a-lock, , of a/is-it-so",
-                      told_of_tests(**{"is-it-so": SO + "	smp_wmb(); // a-lock\n"}))
-
-    def test_a_barrier_of_the_caller_has_no_row(self):
-        more = {"caller": "	r0 = xchg(tail, 1); // a-join\n	smp_mb(); // caller: full\n"}
-        self.assertEqual(told_of_tests(**more), [])
-
-    def test_a_test_that_cannot_fail(self):
-        more = {"another": "	r0 = xchg(tail, 1); // a-join: acquire spare\n"}
-        self.assertEqual(told_of_tests(**more), ["a/another: cannot fail"])

@@ -71,7 +71,3 @@ class ChangeTest(unittest.TestCase):
             self.assertTrue(copy.read_text().endswith("x"))
             write_copy(Path(folder), {})
             self.assertEqual(copy.read_text(), (PROJECT / "nbqlock/node.c").read_text())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the layers have said, what is made of it, and how far a run is."""
+"""What the layers have said, and what is made of it."""
 
 from pathlib import Path
 import tempfile
 import unittest
 
-from verification.mutate.progress import Progress
 from verification.mutate.verdicts import (EXPLAINED, KILLED, NONE, UNEXPLAINED, Verdict, all_right,
                                           layer_rows, read_json, row_of, summary, write_json)
 
@@ -18,21 +17,16 @@ def verdict(killers, listed=None, **more):
 
 
 class VerdictTest(unittest.TestCase):
-    def test_one_layer_that_notices_it_suffices(self):
-        seen = verdict({"host": None, "kunit": NO})
-        self.assertEqual(seen.status, KILLED)
-        self.assertTrue(all_right([seen]))
-        self.assertIn("kunit: steps.queue_is_whole", seen.line())
-
-    def test_a_survivor_needs_a_reason(self):
-        self.assertEqual(verdict({"host": None}).status, UNEXPLAINED)
-        self.assertFalse(all_right([verdict({"host": None})]))
-        self.assertEqual(verdict({"host": None}, "the same").status, EXPLAINED)
-        self.assertTrue(all_right([verdict({"host": None}, "the same")]))
-
-    def test_a_layer_may_know_the_reason(self):
-        self.assertTrue(all_right([verdict({"litmus": None}, excuse="spare")]))
-        self.assertTrue(all_right([verdict({"litmus": NO}, excuse="spare")]))
+    def test_a_mutant_is_noticed_or_has_a_reason(self):
+        for row, status in ((verdict({"host": None, "kunit": NO}), KILLED),
+                            (verdict({"host": None}, "the same"), EXPLAINED),
+                            (verdict({"litmus": None}, excuse="spare"), EXPLAINED),
+                            (verdict({"litmus": NO}, excuse="spare"), KILLED),
+                            (verdict({"host": None}), UNEXPLAINED)):
+            with self.subTest(row.line()):
+                self.assertEqual(row.status, status)
+                self.assertEqual(all_right([row]), status != UNEXPLAINED)
+        self.assertIn("kunit: steps.queue_is_whole", verdict({"kunit": NO}).line())
 
     def test_a_reason_that_a_test_refutes_is_wrong(self):
         refuted = verdict({"host": NO}, "the same")
@@ -67,27 +61,3 @@ class VerdictTest(unittest.TestCase):
             "killers": {"host": "steps.queue_is_whole"}, "seconds": {"host": 2.0}})
         rest = verdict({}, compiles=False, excuse="spare")
         self.assertLessEqual({"compiles": False, "excuse": "spare"}.items(), row_of(rest).items())
-
-
-class ProgressTest(unittest.TestCase):
-    def setUp(self):
-        self.now = 0
-
-    def progress(self, seconds):
-        return Progress(10, 2, seconds, lambda: self.now)
-
-    def test_the_first_estimate_is_that_of_an_earlier_run(self):
-        self.assertEqual(self.progress(60).first_line(),
-                         "10 mutants, 2 at a time, about 5 min")
-        self.assertIn("shows after the first", self.progress(None).first_line())
-
-    def test_it_is_renewed_by_what_was_seen(self):
-        for earlier in (None, 40):
-            progress = self.progress(earlier)
-            self.now = 20
-            self.assertEqual(progress.next_line(), "1 of 10, 3 min left")
-            self.now = 0
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -143,7 +143,3 @@ def load_tests(loader, tests, pattern):
         return tests
     return unittest.TestSuite(loader.loadTestsFromTestCase(case)
                               for case in (Lists, Words, Missing))
-
-
-if __name__ == "__main__":
-    unittest.main()
