@@ -2,6 +2,7 @@
 """tools/nbq top: the locks of this machine, or of a guest, at work."""
 
 import argparse
+import contextlib
 import time
 
 from bench.cli import COMMAND, add, positive
@@ -12,7 +13,7 @@ from top.screen import Quit, new_screen
 from top.view import SORTS, View
 
 if not INSTALLED:
-    from top import cli_guest
+    from top import guest
 
 MANY = 1000000			# intervals: until it is stopped
 
@@ -43,14 +44,14 @@ def new_parser(verbs):
                  EXAMPLES + ('' if INSTALLED else GUEST_EXAMPLES), run)
     parser.add_argument("--interval", type=interval, default=2.0, metavar="S",
                         help="seconds from one view to the next (default: %(default)g)")
-    parser.add_argument("--count", type=positive, metavar="N",
+    parser.add_argument("--count", type=positive, default=MANY, metavar="N",
                         help="end after so many (default: Ctrl-C ends it)")
     parser.add_argument("--sort", choices=SORTS, default="waits",
                         help="what locks come first (default: %(default)s)")
     parser.add_argument("--lock", metavar="TEXT",
                         help="only locks whose name or address has this in it")
     if not INSTALLED:
-        cli_guest.add_guest(parser)
+        guest.add_guest(parser)
 
 
 class Watch:
@@ -88,17 +89,15 @@ def watch_here(options):
         watch = Watch(options, screen)
         watch.take(instance.parts())
         due = time.monotonic()
-        for _ in range(options.count or MANY):
+        for _ in range(options.count):
             due = max(due + options.interval, time.monotonic())
             watch.keys(due)
             watch.take(instance.parts())
 
 
 def run(options):
-    if not INSTALLED and cli_guest.is_asked_for(options):
-        return cli_guest.run(options, lambda screen: Watch(options, screen).hear)
-    try:
+    if not INSTALLED and guest.is_asked_for(options):
+        return guest.run(options, lambda screen: Watch(options, screen).hear)
+    with contextlib.suppress(Quit):
         watch_here(options)
-    except Quit:
-        pass
     return 0

@@ -35,26 +35,21 @@ def plain_symbol(text):
 class LockCounts:
     """Of one lock, since nbq top began or of an interval.
 
-    holders: begun waits by the CPU of the holder. results: (error, caller): [ended, ns].
+    holders: begun waits by the CPU of the holder. results: ended waits by (error, caller).
     times: waits of up to 2^N ns.
     """
 
     def __init__(self):
-        self.waiters = 0
-        self.holders = Counter()
-        self.results = defaultdict(lambda: [0, 0])
-        self.times = Counter()
+        self.waiters = self.waited_ns = 0
+        self.holders, self.results, self.times = Counter(), Counter(), Counter()
 
     def since(self, before):
         """What has come since an earlier count. The waiters are those of now."""
         new = LockCounts()
-        new.waiters = self.waiters
+        new.waiters, new.waited_ns = self.waiters, self.waited_ns - before.waited_ns
         new.holders = self.holders - before.holders
+        new.results = self.results - before.results
         new.times = self.times - before.times
-        for key, (count, waited) in self.results.items():
-            count_before, waited_before = before.results.get(key, (0, 0))
-            if count > count_before:
-                new.results[key] = [count - count_before, waited - waited_before]
         return new
 
     @property
@@ -63,7 +58,7 @@ class LockCounts:
 
     def ended(self, error):
         """Waits that ended in an error; 0: acquired."""
-        return sum(count for (ret, _), (count, _) in self.results.items() if ret == error)
+        return sum(count for (ret, _), count in self.results.items() if ret == error)
 
     @property
     def acquired(self):
@@ -80,7 +75,7 @@ class LockCounts:
     @property
     def mean_ns(self):
         ended = sum(self.times.values())
-        return sum(waited for _, waited in self.results.values()) / ended if ended else 0
+        return self.waited_ns / ended if ended else 0
 
     def percentile_ns(self, share):
         """No more than this share of the waits was longer than this power of two."""
@@ -103,17 +98,17 @@ class LockCounts:
     @property
     def failures(self):
         """Counter of the callers whose attempts failed, by (caller, error)."""
-        return Counter({(caller, ret): count for (ret, caller), (count, _) in
-                        self.results.items() if ret})
+        return Counter({(caller, ret): count for (ret, caller), count in self.results.items()
+                        if ret})
 
 
 class Sample:
     """What was read at one time. locks: {name: LockCounts}, from the start on."""
 
-    def __init__(self, seconds, locks, total, lost, is_part=False):
-        self.seconds = seconds
+    def __init__(self, parts, locks, lost, is_part=False):
+        self.seconds = float(parts["time"].split()[0])
         self.locks = locks
-        self.total = total
+        self.total = read_figures(parts["total"])
         self.lost = lost
         self.is_part = is_part	# of the events only
 
@@ -155,16 +150,16 @@ class Histograms:
             self.least[name] = min(self.least[name], counts.waiters)
             counts.waiters -= self.least[name]
         lost = sum(map(int, DROPPED.findall(parts.get("begin", "") + parts.get("end", ""))))
-        return Sample(float(parts["time"].split()[0]), locks, read_figures(parts["total"]), lost)
+        return Sample(parts, locks, lost)
 
     @staticmethod
     def add(counts, keys, values):
         if "holder_cpu" in keys:
             counts.holders[signed(int(keys["holder_cpu"]))] += values["hitcount"]
         elif "ret" in keys:
-            result = counts.results[signed(int(keys["ret"])), symbol(keys["caller"])]
-            result[0] += values["hitcount"]
-            result[1] += values["waited_ns"]
+            result = signed(int(keys["ret"])), symbol(keys["caller"])
+            counts.results[result] += values["hitcount"]
+            counts.waited_ns += values["waited_ns"]
         elif "waited_ns" in keys:
             counts.times[int(keys["waited_ns"].partition("^")[2])] += values["hitcount"]
         elif "waiters" in values:
@@ -194,8 +189,8 @@ class Recording:
             counts.waiters = 0
         for name in self.begun.values():
             self.locks[name].waiters += 1
-        return Sample(float(parts["time"].split()[0]), snapshot(self.locks),
-                      read_figures(parts["total"]), self.lost, is_part=True)
+        locks = {name: counts.since(LockCounts()) for name, counts in self.locks.items()}
+        return Sample(parts, locks, self.lost, is_part=True)
 
     def add(self, cpu, event, lock, caller, holder_cpu, ret, waited_ns):
         name = plain_symbol(lock)
@@ -207,16 +202,10 @@ class Recording:
             return
         # The name of a function, as a histogram has it.
         caller = re.sub(r"\+0x[0-9a-f]+", "", plain_symbol(caller))
-        result = counts.results[int(ret), caller]
-        result[0] += 1
-        result[1] += int(waited_ns)
+        counts.results[int(ret), caller] += 1
+        counts.waited_ns += int(waited_ns)
         if int(waited_ns):
             counts.times[max(0, int(waited_ns) - 1).bit_length()] += 1
-
-
-def snapshot(locks):
-    """A copy of counts that go on."""
-    return {name: counts.since(LockCounts()) for name, counts in locks.items()}
 
 
 def counter_for(parts):

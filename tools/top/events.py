@@ -28,26 +28,20 @@ def triggers(process):
     ]
 
 
-def histogram_setup(process):
+def setup(process, has_histograms):
     """[(file of the instance, text)]: to be written in order."""
-    return [("buffer_size_kb", "16"),
-            *((f"events/nbqlock/{event}/trigger", text) for event, text in triggers(process))]
+    if has_histograms:
+        return [("buffer_size_kb", "16"),
+                *((f"events/nbqlock/{event}/trigger", text) for event, text in triggers(process))]
+    return [("tracing_on", "0"), ("options/overwrite", "0"), ("buffer_size_kb", str(KILOBYTES)),
+            *((f"events/nbqlock/{event}/enable", "1") for event in EVENTS), ("tracing_on", "1")]
 
 
-def histogram_removal(process):
+def removal(process, has_histograms):
     """The same, to take it back."""
-    return [(f"events/nbqlock/{event}/trigger", f"!{text}")
-            for event, text in reversed(triggers(process))]
-
-
-def recording_setup():
-    return [("tracing_on", "0"), ("options/overwrite", "0"),
-            ("buffer_size_kb", str(KILOBYTES)),
-            *((f"events/nbqlock/{event}/enable", "1") for event in EVENTS),
-            ("tracing_on", "1")]
-
-
-def recording_removal():
+    if has_histograms:
+        return [(f"events/nbqlock/{event}/trigger", f"!{text}")
+                for event, text in reversed(triggers(process))]
     return [(f"events/nbqlock/{event}/enable", "0") for event in EVENTS]
 
 
@@ -101,9 +95,9 @@ top_sample() {
 
 def guest_start():
     """The functions top_on, top_off and top_sample of a guest's shell."""
-    def writes(setup):
-        return "\n".join(f"\t\ttop_write {file} '{text}'" for file, text in setup)
-
-    return GUEST_START.replace("@HISTOGRAMS@", writes(histogram_setup(1))) \
-        .replace("@RECORDING@", writes(recording_setup())) \
-        .replace("@REMOVAL@", writes(histogram_removal(1)))
+    script = GUEST_START
+    for mark, writes in (("@HISTOGRAMS@", setup(1, True)), ("@RECORDING@", setup(1, False)),
+                         ("@REMOVAL@", removal(1, True))):
+        script = script.replace(mark, "\n".join(f"\t\ttop_write {file} '{text}'"
+                                                for file, text in writes))
+    return script

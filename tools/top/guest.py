@@ -1,16 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0
-"""nbq top of a guest: its shell collects, the view is drawn here."""
+"""tools/nbq top --try: of a guest with the stress driver's load. Its shell collects, the view is
+drawn here.
+"""
 
+import contextlib
 import re
 from statistics import median
 
-from testbed.common import Trouble
-from testbed.guest import log_excerpt, run_guest
-from testbed.guest_cli import loaded
+from bench.cli import positive
+from bench.cli_stress import setting
+from bench.testbeds import TESTBEDS
+from testbed.common import Trouble, guest_cpus, say, setup
 from testbed.driver import Run
+from testbed.guest import QemuMachine, UserModeMachine, log_excerpt, run_guest
+from testbed.guest_cli import loaded
+from testbed.kernels import TRACE, built_kernel, debian_kernel
 from testbed.stress import FILES, read_runs
 from top.counts import Parts
 from top.events import guest_start
+from top.screen import Quit, new_screen
+
+BEDS = {"debian-6.12": lambda: QemuMachine(debian_kernel("6.12")),
+        "debian-6.1": lambda: QemuMachine(debian_kernel("6.1")),
+        "uml": lambda: UserModeMachine(built_kernel(TRACE))}
+TRIED = "debian-6.12"
+ROUNDS, ROUND_SECONDS = 5, 2	# of the comparison
 
 # Four locks in random order, so that attempts can deadlock; patience of up to 200 us.
 LOAD = {"lock": "nbq_spin", "chain": 4, "chain_order": "random", "patience_ns": "0-200000",
@@ -98,3 +112,41 @@ def overhead_lines(pairs):
     changes = sorted(100 * (on / off - 1) for off, on in pairs)
     yield (f"median {median(changes):+.1f} %, from {changes[0]:+.1f} to "
            f"{changes[-1]:+.1f} %")
+
+
+# The options
+
+def add_guest(parser):
+    parser.add_argument("--try", dest="testbed", action="store_const", const=TRIED,
+                        help=f"the same as --testbed {TRIED}")
+    parser.add_argument("--testbed", choices=BEDS, help="boot a guest of this kernel, put "
+                        "the stress driver's load on it, and show that: " + "; ".join(
+                            f"{name}, {TESTBEDS[name].meaning}" for name in BEDS))
+    parser.add_argument("--cpus", type=positive, default=guest_cpus(2), metavar="N",
+                        help="CPUs of the guest (default: %(default)s)")
+    parser.add_argument("--set", type=setting, action="append", default=[],
+                        metavar="FILE=VALUE", help="a file of the driver in the guest, as "
+                        "Documentation/stress.rst has them; repeatable")
+    parser.add_argument("--overhead", action="store_true", help="in a guest: compare the "
+                        "driver's rates with nbq top on and off")
+
+
+def is_asked_for(options):
+    return options.testbed or options.set or options.overhead
+
+
+def run(options, new_listener):
+    """new_listener(screen): what takes the samples of a guest."""
+    if not options.testbed:
+        raise Trouble("--set and --overhead are for a guest: --try, or --testbed NAME")
+    setup("run" if options.testbed == "uml" else "debian-guest")
+    machine, settings = BEDS[options.testbed](), dict(options.set)
+    if options.overhead:
+        say(f"{ROUNDS} runs of {ROUND_SECONDS} s without nbq top and as many with it")
+        pairs = overhead(machine, options.cpus, settings, ROUNDS, ROUND_SECONDS)
+        print("\n".join(overhead_lines(pairs)))
+        return 0
+    with contextlib.suppress(Quit), new_screen() as screen:
+        watch(machine, options.cpus, settings, options.interval, options.count,
+              new_listener(screen))
+    return 0

@@ -8,8 +8,7 @@ from pathlib import Path
 import time
 
 from testbed.common import INSTALLED, Trouble, say
-from top.events import (BEGIN, END, PREFIX, histogram_removal, histogram_setup,
-                        recording_removal, recording_setup)
+from top.events import BEGIN, END, PREFIX, removal, setup
 
 TRACEFS = Path("/sys/kernel/tracing")
 DEBUGFS = Path("/sys/kernel/debug")
@@ -62,8 +61,7 @@ class Instance:
         try:
             self.make_folder(self.folder)
             self.has_histograms = (self.folder / "events/nbqlock" / END / "hist").exists()
-            for file, text in histogram_setup(os.getpid()) if self.has_histograms else \
-                    recording_setup():
+            for file, text in setup(os.getpid(), self.has_histograms):
                 self.write(self.folder, file, text)
         except OSError as error:
             self.remove(self.folder)
@@ -93,12 +91,10 @@ class Instance:
 
     def remove(self, folder):
         """Take back all that was switched on. What is not there is no error."""
-        process = folder.name.removeprefix(PREFIX)
         if not folder.is_dir():
             return
         has_histograms = (folder / "events/nbqlock" / END / "hist").exists()
-        for file, text in histogram_removal(process) if has_histograms else \
-                recording_removal():
+        for file, text in removal(folder.name.removeprefix(PREFIX), has_histograms):
             with contextlib.suppress(OSError):
                 self.write(folder, file, text)
         for left in reversed(range(BUSY_TRIES)):

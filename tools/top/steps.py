@@ -92,7 +92,7 @@ def new_runs():
 
 
 def view_of(sample):
-    start = Sample(sample.seconds - 1, {}, {}, 0)
+    start = Sample({"time": str(sample.seconds - 1), "total": ""}, {}, 0)
     return "\n".join(View().lines(start, sample))
 
 
@@ -100,7 +100,7 @@ def claims(run):
     """What must hold of a run whose events are all counted."""
     counts, (_, sample) = counts_of(run), run.seen
     results = Counter()
-    for (ret, _), (count, _) in counts.results.items():
+    for (ret, _), count in counts.results.items():
         results[ret] += count
     yield "each wait has ended", counts.waits == sum(results.values()) > 0
     yield "no waiter is left", counts.waiters == 0

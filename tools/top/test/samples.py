@@ -14,54 +14,38 @@ def lock(name, address="ffffffffc0a01040"):
     return f"[{address}] {name:<40}"
 
 
-class Histogram:
-    """A histogram's text, entry by entry."""
-
-    def __init__(self, trigger, dropped=0):
-        self.trigger, self.dropped, self.entries = trigger, dropped, []
-
-    def add(self, keys, **values):
-        words = " ".join(f"{name}: {number:10}" for name, number in values.items())
-        key = ", ".join(f"{name}: {text}" for name, text in keys.items())
-        self.entries.append(f"{{ {key} }} {words}")
-        return self
-
-    @property
-    def text(self):
-        return "\n".join([f"# event histogram\n#\n# trigger info: {self.trigger} [active]\n#\n",
-                          *self.entries, "", "Totals:", "    Hits: 1",
-                          f"    Entries: {len(self.entries)}",
-                          f"    Dropped: {self.dropped}", ""])
+def histogram(keys, rows, dropped=0):
+    """The text of a histogram; rows: ({key: text}, {value: number})."""
+    entries = ["{ " + ", ".join(f"{name}: {text}" for name, text in key.items()) + " } " +
+               " ".join(f"{name}: {number:10}" for name, number in values.items())
+               for key, values in rows]
+    return "\n".join([f"# event histogram\n#\n# trigger info: hist:keys={keys} [active]\n#\n",
+                      *entries, "", "Totals:", "    Hits: 1", f"    Entries: {len(entries)}",
+                      f"    Dropped: {dropped}", ""])
 
 
 def waiters(*rows):
-    histogram = Histogram("hist:name=nbq_top_1:keys=lock.sym-offset")
-    for name, number in rows:
-        histogram.add({"lock": lock(name)}, hitcount=9, waiters=number % M)
-    return histogram.text
+    return histogram("lock.sym-offset", [
+        ({"lock": lock(name)}, {"hitcount": 9, "waiters": number % M}) for name, number in rows])
 
 
 def holders(*rows):
-    histogram = Histogram("hist:keys=lock.sym-offset,holder_cpu")
-    for name, cpu, count in rows:
-        histogram.add({"lock": lock(name), "holder_cpu": f"{cpu % M:10}"}, hitcount=count)
-    return histogram.text
+    return histogram("lock.sym-offset,holder_cpu", [
+        ({"lock": lock(name), "holder_cpu": f"{cpu % M:10}"}, {"hitcount": count})
+        for name, cpu, count in rows])
 
 
 def results(*rows, dropped=0):
-    histogram = Histogram("hist:keys=lock.sym-offset,ret,caller.sym", dropped)
-    for name, ret, caller, count, waited in rows:
-        histogram.add({"lock": lock(name), "ret": f"{ret % M:10}",
-                       "caller": lock(caller, "ffffffffc0b00123")},
-                      hitcount=count, waited_ns=waited)
-    return histogram.text
+    return histogram("lock.sym-offset,ret,caller.sym", [
+        ({"lock": lock(name), "ret": f"{ret % M:10}", "caller": lock(caller, "ffffffffc0b00123")},
+         {"hitcount": count, "waited_ns": waited})
+        for name, ret, caller, count, waited in rows], dropped)
 
 
 def times(*rows):
-    histogram = Histogram("hist:keys=lock.sym-offset,waited_ns.log2")
-    for name, power, count in rows:
-        histogram.add({"lock": lock(name), "waited_ns": f"~ 2^{power:<2}"}, hitcount=count)
-    return histogram.text
+    return histogram("lock.sym-offset,waited_ns.log2", [
+        ({"lock": lock(name), "waited_ns": f"~ 2^{power:<2}"}, {"hitcount": count})
+        for name, power, count in rows])
 
 
 def total(**values):

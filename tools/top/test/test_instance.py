@@ -57,7 +57,7 @@ class TestInstance(InFolder):
 
     def test_removed_when_stopped_while_it_starts(self):
         fake = FakeTracefs(self.folder)
-        with mock.patch.object(instance, "histogram_setup", side_effect=KeyboardInterrupt), \
+        with mock.patch.object(instance, "setup", side_effect=KeyboardInterrupt), \
                 self.assertRaises(KeyboardInterrupt), fake:
             pass
         self.assertEqual(fake.folders, [])

@@ -34,6 +34,8 @@ def lines(view, before=1, now=3):
 
 
 class TestView(unittest.TestCase):
+    DROPPED = samples.waiters((B, -3))
+
     def test_rows_are_of_the_interval(self):
         text = "\n".join(lines(View()))
         self.assertIn("2 contended locks in 2.0 s", text)
@@ -52,21 +54,19 @@ class TestView(unittest.TestCase):
         self.assertEqual(first, {"waiting": "a", "waits": "a", "timeouts": "b",
                                  "deadlocks": "a", "mean": "b", "p99": "b"})
 
-    def test_next_sort_comes_round(self):
         view = View("p99")
         view.next_sort()
         self.assertEqual(view.sort, next(iter(SORTS)))
 
     def test_one_lock(self):
         self.assertEqual(self.order(View(lock="b_")), ["b_lock [drv]"])
-
-    def test_idle_lock_is_left_out_unless_waited_for(self):
-        same = Histograms().sample(parts(1, 1))
-        self.assertEqual(list(View().shown(same, same)), ["a_lock [drv]"])
-
-    def test_fewer_rows_than_locks(self):
         sample = [Histograms().sample(parts(time, time)) for time in (1, 2)]
         self.assertIn("1 more locks", list(View().lines(*sample, rows=1)))
+
+    def test_idle_lock_is_left_out_unless_waited_for(self):
+        for begun in ({}, {"begin": self.DROPPED, "end": self.DROPPED}):
+            same = Histograms().sample({**parts(1, 1), **begun})
+            self.assertEqual(list(View().shown(same, same)), [] if begun else ["a_lock [drv]"])
 
     def test_reset_counters_and_no_counters(self):
         self.assertIn("timeouts (reset)", "\n".join(lines(View(), before=3, now=1)))
@@ -74,18 +74,12 @@ class TestView(unittest.TestCase):
         self.assertIn("debugfs is not mounted", "\n".join(View().lines(sample, sample)))
 
     def test_begun_waits_that_were_dropped_leave_no_negative_number(self):
-        text = samples.waiters((A, 1), (B, -3))
-        before, now = (Histograms().sample({**parts(time, time), "begin": text, "end": text})
-                       for time in (1, 2))
+        before, now = (Histograms().sample({**parts(time, time), "begin": self.DROPPED,
+                                            "end": self.DROPPED}) for time in (1, 2))
         now.locks["b_lock [drv]"].holders[0] += 1
         shown = "\n".join(View().lines(before, now))
         self.assertRegex(shown, r"b_lock \[drv\] +0 +0 \(100 %\) +1 ")
         self.assertNotIn("-3", shown)
-
-    def test_lock_with_dropped_begins_only_is_idle(self):
-        text = samples.waiters((B, -3))
-        sample = Histograms().sample({**parts(1, 1), "begin": text, "end": text})
-        self.assertEqual(list(View().shown(sample, sample)), [])
 
     def test_lost_events_are_said(self):
         before, now = (Histograms().sample(parts(time, 1)) for time in (1, 2))
@@ -131,8 +125,8 @@ class TestCommand(unittest.TestCase):
         return parser.parse_args(["top", *words])
 
     def test_try_is_a_guest(self):
-        self.assertEqual(self.options("--try").testbed, "debian-6.12")
-        self.assertIsNone(self.options().testbed)
+        self.assertEqual([self.options(*words).testbed for words in (["--try"], [])],
+                         ["debian-6.12", None])
 
     def test_load_needs_a_guest(self):
         for words in (["--set", "cs_ns=5"], ["--overhead"]):
