@@ -34,7 +34,8 @@ class KeptTest(InFolder):
 
     def test_each_says_its_commits(self):
         for name, text in (("report.rst", ":Cores: 2\n:Commit: 0123456789ab\n"),
-                           ("all.json", '[{"commit":"0123456789ab-dirty"},{"commit":"ba9876543210"}]'),
+                           ("all.json", '[{"commit":"0123456789ab-dirty"},'
+                            '{"commit":"ba9876543210"}]'),
                            ("sub/one.svg", "<text>2 cores, commit 0123456789ab.</text>"),
                            ("sub/none.rst", ":Commit: unknown\n"),
                            ("sub/figures/part.svg", "<svg/>")):

@@ -38,8 +38,8 @@ ended
 [ 1.0] rqspinlock_cycle: cpu1 irq lock b: -35 after 73 us
 [ 1.0] rqspinlock_cycle: a 00 00 00 00, b 00 00 00 00: ended
 """
-MAP = ("lock4=0 lock8=1\nmilliseconds=2000 updates=26016 least=1488 creations=8247 refused=734 deadlocks=0 "
-       "timeouts=0 other=0 wrong=0\n")
+MAP = ("lock4=0 lock8=1\nmilliseconds=2000 updates=26016 least=1488 creations=8247 "
+       "refused=734 deadlocks=0 timeouts=0 other=0 wrong=0\n")
 
 
 def made(run, output, log="", status=0, hung=False):
