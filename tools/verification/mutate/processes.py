@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tests as processes, none of which outlives the run."""
 
-import contextlib
 import os
 import subprocess
 import threading
@@ -21,41 +20,31 @@ class Processes:
         self.stopped = False
         self.lock = threading.Lock()
 
-    def start(self, command, **options):
-        with self.lock:
-            if self.stopped:
-                raise Stopped
-            process = subprocess.Popen(command, start_new_session=True, **options)
-            self.running.add(process)
-        return process
-
     def stop(self):
         with self.lock:
             self.stopped = True
             for process in self.running:
                 kill_group(process)
 
-    @contextlib.contextmanager
-    def process(self, command, **options):
-        process = self.start(command, **options)
+    def output_of(self, command, environment, time_limit):
+        """(exit status, standard output); status None if it came to no end in so many seconds."""
+        with self.lock:
+            if self.stopped:
+                raise Stopped
+            process = subprocess.Popen(command, env={**os.environ, **environment},
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True, errors="replace",
+                                       start_new_session=True)
+            self.running.add(process)
         try:
-            yield process
+            output, _ = process.communicate(timeout=time_limit)
+        except subprocess.TimeoutExpired:
+            kill_group(process)
+            return None, process.communicate()[0]
         finally:
             with self.lock:
                 self.running.discard(process)
             kill_group(process)
-
-    def output_of(self, command, environment, time_limit):
-        """(exit status, standard output); status None if it came to no end in so many seconds."""
-        with self.process(command, env={**os.environ, **environment},
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, text=True,
-                          errors="replace") as process:
-            try:
-                output, _ = process.communicate(timeout=time_limit)
-            except subprocess.TimeoutExpired:
-                kill_group(process)
-                return None, process.communicate()[0]
-            if self.stopped:
-                raise Stopped
-            return process.returncode, output
+        if self.stopped:
+            raise Stopped
+        return process.returncode, output
