@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bare layer: the hybrid for the kernel's own seats, such as an architecture's spinlock, and
- * below the operations of spin.h.
+ * The bare layer: the hybrid for locks of the kernel itself, such as an architecture's spinlock,
+ * and below the operations of spin.h.
  *
  * The caller has preemption off, or is an interrupt, until the unlock. Nothing is said to lockdep
  * or printed, and writes to devices are not ordered (mmiowb). Not exported: for code that is

@@ -2,7 +2,7 @@
 /*
  * The table of lock types under test. To add one: its operations in an ops_*.c, a row in
  * ops_table, a member of union stress_lock if needed, and its name in COMPARATORS of
- * tools/ci/survival.py.
+ * tools/ci/stress.py.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -13,7 +13,7 @@ from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, ArmMachine, I386Machine, Q
 from testbed.guest_cli import loaded
 from testbed.kernels import NEWEST, REAL_TIME, built_kernel, debian_kernel, user_mode_kernel
 from testbed.stress import stress_until_seen
-from rqspinlock.seat import kernels as rqspinlock_kernels
+from rqspinlock.runs import kernels as rqspinlock_kernels
 
 
 class Extent:
@@ -71,9 +71,10 @@ RT = TestBed("x86-64 rt, lockdep", lambda: from_source(kernels.RT), QemuMachine)
 RISCV64 = TestBed("riscv64", lambda: from_source(kernels.RISCV64), RiscvMachine)
 RISCV64_PLAIN = TestBed("riscv64, no lockdep", lambda: from_source(kernels.RISCV64_PLAIN))
 I386 = TestBed("i386", lambda: from_source(kernels.I386), I386Machine)
-SEAT = TestBed("user-mode, rqspinlock's seat", once(lambda: rqspinlock_kernels("nbqlock")))
-SEAT_X86_64 = TestBed("x86-64, rqspinlock's seat",
-                      once(lambda: rqspinlock_kernels("nbqlock", True)), QemuMachine)
+REPLACED = TestBed("user-mode, the hybrid as rqspinlock",
+                    once(lambda: rqspinlock_kernels("nbqlock")))
+REPLACED_X86_64 = TestBed("x86-64, the hybrid as rqspinlock",
+                           once(lambda: rqspinlock_kernels("nbqlock", True)), QemuMachine)
 RQSPINLOCK = TestBed("x86-64, rqspinlock", once(lambda: rqspinlock_kernels("stock", True)),
                      QemuMachine)
 CONSOLE = TestBed("user-mode, console", once(lambda: console_kernel("nbqlock")))

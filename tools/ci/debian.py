@@ -7,7 +7,7 @@ from ci.common import (DEBIAN_6_1, DEBIAN_6_12, DEBIAN_NEWEST, DEBIAN_RT, STRESS
                        Case, claim_cases, clean_guest, guest_report, made_cases, run_case,
                        stock_kernel, unload_case)
 from ci.kernel_table import runs_on
-from ci.survival import COMPARATORS, MIXED, alike, survives
+from ci.stress import COMPARATORS, MIXED, alike, survives
 from testbed.disturbed import (ALL_INTERRUPTS, above_own_cpu, at_once, has_nodes, in_contexts,
                                interrupted, left_behind, legitimate, needs)
 from testbed.guest import QemuMachine, TwoSockets

@@ -10,7 +10,7 @@ import re
 from ci.common import (ARM64, CLANG, DEBUG, I386, KCSAN, RISCV64, RT, UNLOAD, Case, clean_guest,
                        layout_cases, made_cases, unload_case)
 from ci.kernel_table import On, runs_on
-from ci.survival import stress_runs
+from ci.stress import stress_runs
 from ci.text import WARNINGS, strict_build, suites_of
 from testbed.annotations import lacks_contention
 from testbed.common import BUILD, Unavailable, disassembly, guest_cpus

@@ -19,13 +19,13 @@ import argparse
 
 from testbed.common import positive, say, setup
 from testbed.guest import QemuMachine, UserModeMachine, log_excerpt
-from rqspinlock.seat import SEATS, Selftest, all_runs, kernels, run_all
+from rqspinlock.runs import LOCKS, Selftest, all_runs, kernels, run_all
 from rqspinlock.table import table
 
 
-def tests(seat, options):
+def tests(lock, options):
     runs = all_runs(options.milliseconds)
-    return [*runs, Selftest(seat)] if options.x86_64 else runs
+    return [*runs, Selftest(lock)] if options.x86_64 else runs
 
 
 def parse_arguments():
@@ -34,24 +34,24 @@ def parse_arguments():
         epilog="The exit status is 1 if a test of nbqlock's kernel did not pass.")
     parser.add_argument("--rounds", type=positive, default=3, metavar="N",
                         help="how often each test is run on each kernel (default: 3)")
-    parser.add_argument("--only", choices=SEATS, help="one of the kernels alone")
+    parser.add_argument("--only", choices=LOCKS, help="one of the kernels alone")
     parser.add_argument("--x86-64", action="store_true",
                         help="x86-64 under QEMU instead of user-mode Linux")
     parser.add_argument("--milliseconds", type=positive, default=3000, metavar="N",
                         help="length of each part of the test of the map (default: 3000)")
     parser.add_argument("tests", nargs="*", metavar="TEST", help="some of the tests")
     options = parser.parse_args()
-    names = [run.name for run in tests(SEATS[0], options)]
+    names = [run.name for run in tests(LOCKS[0], options)]
     unknown = [name for name in options.tests if name not in names]
     if unknown:
         parser.error(f"no such test: {' '.join(unknown)}; there are {' '.join(names)}")
     return options
 
 
-def made_run(machine, seat, run):
+def made_run(machine, lock, run):
     """Make a run in a guest of its own, and say what came of it."""
     outcome = run_all(machine, [run])
-    say(f"  {seat}: {run.name}: {run.complaint or 'passed'}")
+    say(f"  {lock}: {run.name}: {run.complaint or 'passed'}")
     if run.complaint and not run.hung:
         say(log_excerpt(outcome))
     return run
@@ -60,16 +60,16 @@ def made_run(machine, seat, run):
 def body():
     options = parse_arguments()
     setup(*(("--packages", "check-all") if options.x86_64 else ("run",)))
-    seats = [options.only] if options.only else SEATS
+    locks = [options.only] if options.only else LOCKS
     kind = QemuMachine if options.x86_64 else UserModeMachine
-    machines = {seat: kind(kernels(seat, options.x86_64)) for seat in seats}
-    made = {seat: [] for seat in seats}
+    machines = {lock: kind(kernels(lock, options.x86_64)) for lock in locks}
+    made = {lock: [] for lock in locks}
     for number in range(options.rounds):
         say(f"round {number + 1} of {options.rounds}")
-        for place in range(len(tests(SEATS[0], options))):
-            for seat in seats:
-                run = tests(seat, options)[place]
+        for place in range(len(tests(LOCKS[0], options))):
+            for lock in locks:
+                run = tests(lock, options)[place]
                 if not options.tests or run.name in options.tests:
-                    made[seat].append(made_run(machines[seat], seat, run))
+                    made[lock].append(made_run(machines[lock], lock, run))
     print("\n".join(table(made)))
-    return 1 if any(run.complaint for run in made.get(SEATS[1], [])) else 0
+    return 1 if any(run.complaint for run in made.get(LOCKS[1], [])) else 0

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The bare hybrid in rqspinlock's seat: BPF's locks on it."""
+"""The bare hybrid as rqspinlock: BPF's locks on it."""
 
 import re
 
-from ci.common import RQSPINLOCK, SEAT, SEAT_X86_64, Case, clean_guest, extent
+from ci.common import REPLACED, REPLACED_X86_64, RQSPINLOCK, Case, clean_guest, extent
 from ci.kernel_table import On, runs_on
-from rqspinlock.seat import SEATS, Cycle, Selftest, all_runs, run_all
+from rqspinlock.runs import LOCKS, Cycle, Selftest, all_runs, run_all
 
 SHORT, LONG = 500, 5000		# ms of each part of the test of the map
 # Of what a busy machine may keep from coming up.
@@ -21,7 +21,7 @@ def interrupts_ended_right(runs):
             for run in runs if run.name == "AA" or isinstance(run, Cycle)]
 
 
-def seat_cases(name, machine, milliseconds):
+def bpf_cases(name, machine, milliseconds):
     runs = all_runs(milliseconds)
     outcomes = [run_all(machine, runs)]
     for run in runs:
@@ -39,12 +39,12 @@ def seat_cases(name, machine, milliseconds):
     yield clean_guest(name, *outcomes)
 
 
-def selftest_cases(seat, testbed):
+def selftest_cases(lock, testbed):
     """The kernel's selftests: the checks that fail are those that are expected to."""
-    name = f"rqspinlock, x86-64, {seat}"
+    name = f"rqspinlock, x86-64, {lock}"
     machine = testbed.machine()
     for _ in range(STARTS):
-        run = Selftest(seat)
+        run = Selftest(lock)
         outcome = run_all(machine, [run])
         if run.status is not None:
             break
@@ -53,17 +53,17 @@ def selftest_cases(seat, testbed):
     yield clean_guest(name, outcome)
 
 
-@runs_on(SEAT, "rqspinlock's seat")
+@runs_on(REPLACED, "the hybrid as rqspinlock")
 def rqspinlock():
     """BPF's locks on the bare hybrid: AA, ABBA, ABBCCA, a cycle of queues, a contended map"""
-    yield from seat_cases("rqspinlock", SEAT.machine(),
+    yield from bpf_cases("rqspinlock", REPLACED.machine(),
                           LONG if extent.is_long else SHORT)
 
 
-@runs_on(SEAT_X86_64, "rqspinlock's seat")
+@runs_on(REPLACED_X86_64, "the hybrid as rqspinlock")
 def rqspinlock_kernels():
     """the same on x86-64 in QEMU, and the kernel's selftests, there and on its own lock"""
-    yield from seat_cases("rqspinlock, x86-64", SEAT_X86_64.machine(), LONG)
-    yield from selftest_cases(SEATS[1], SEAT_X86_64)
+    yield from bpf_cases("rqspinlock, x86-64", REPLACED_X86_64.machine(), LONG)
+    yield from selftest_cases(LOCKS[1], REPLACED_X86_64)
     yield On(RQSPINLOCK, "its own selftests")
-    yield from selftest_cases(SEATS[0], RQSPINLOCK)
+    yield from selftest_cases(LOCKS[0], RQSPINLOCK)

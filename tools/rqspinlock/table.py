@@ -4,7 +4,7 @@
 from statistics import median
 
 from testbed.common import columns
-from rqspinlock.seat import BOUNDS, Cycle, Deadlocks, MapLoad, Selftest
+from rqspinlock.runs import BOUNDS, Cycle, Deadlocks, MapLoad, Selftest
 
 KINDS = ("ok", "EDEADLK", "ETIMEDOUT", "other")
 WAITS = (*(f"to {bound} ms" for bound in BOUNDS), f"over {BOUNDS[-1]} ms")

@@ -66,12 +66,12 @@ KCSAN = Recipe("kcsan", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "kcsa
 RT = Recipe("rt", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "rt")
 # The oldest clang of Debian's that the newest kernels take.
 CLANG = Recipe("clang", "um", "linux", "guest", "clang", compiler="clang-19")
-# BPF, whose maps have rqspinlock; and with the bare hybrid in its seat, built from a copy of the
-# tree (rqspinlock/seat.py).
+# BPF, whose maps have rqspinlock; and with the bare hybrid as rqspinlock, built from a copy of the
+# tree (rqspinlock/runs.py).
 BPF = Recipe("bpf", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64", "bpf")
-SEAT = Recipe("rqspinlock", "um", "linux", "guest", "rqspinlock")
-SEAT_X86_64 = Recipe("rqspinlock-x86_64", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64",
-                     "bpf", "rqspinlock")
+REPLACED = Recipe("rqspinlock", "um", "linux", "guest", "rqspinlock")
+REPLACED_X86_64 = Recipe("rqspinlock-x86_64", X86_64, "arch/x86/boot/bzImage", "qemu", "x86_64",
+                         "bpf", "rqspinlock")
 # A virtio console, with its lock as it is and an nbq_spin: built from a copy of the tree
 # (console/stall.py).
 HVC = Recipe("hvc-nbqlock", "um", "linux", "guest", "hvc")

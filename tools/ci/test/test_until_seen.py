@@ -4,7 +4,7 @@
 from types import SimpleNamespace
 import unittest
 
-from ci.survival import survives
+from ci.stress import survives
 from testbed.disturbed import ENOUGH, at_once
 from testbed.shapes import (FREED_WRITTEN, TWO_HOLDERS, acquires, backs_off, broken_run, draws,
                             ends_deadlocks_early, gives_up, shaped, tries_again)

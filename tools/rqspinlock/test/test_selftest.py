@@ -4,11 +4,11 @@
 import unittest
 
 from testbed.common import Trouble
-from rqspinlock.seat import SEATS, Selftest
+from rqspinlock.runs import LOCKS, Selftest
 from rqspinlock.selftest import lock_type, missing_types
 from rqspinlock.table import table
 
-STOCK, NBQLOCK = SEATS
+STOCK, NBQLOCK = LOCKS
 OWN_TYPES = """\
 struct bpf_res_spin_lock {
 	u32 val;
@@ -40,8 +40,8 @@ passed: retval: 0
 """
 
 
-def made(seat, output):
-    run = Selftest(seat)
+def made(lock, output):
+    run = Selftest(lock)
     run.output, run.status = output, 0
     return run
 

@@ -5,7 +5,7 @@ import unittest
 
 from testbed.common import Trouble
 from testbed.test import InFolder
-from rqspinlock.seat import EDITS, KERNEL_TEST, Cycle, Deadlocks, MapLoad
+from rqspinlock.runs import EDITS, KERNEL_TEST, Cycle, Deadlocks, MapLoad
 from rqspinlock.table import table
 from locktorture.runs import edited
 
@@ -50,7 +50,7 @@ def made(run, output, log="", status=0, hung=False):
 class Edited(InFolder):
     def edit(self, text):
         self.write(KERNEL_TEST, text)
-        return edited(self.folder, KERNEL_TEST, EDITS, "tools/rqspinlock/seat.py")
+        return edited(self.folder, KERNEL_TEST, EDITS, "tools/rqspinlock/runs.py")
 
     def test_results_are_counted_first(self):
         text = self.edit(SOURCE)
@@ -58,7 +58,7 @@ class Edited(InFolder):
         self.assertLess(text.index("count_result"), text.index("struct rqsl_cpu_hist"))
 
     def test_kernel_without_the_place_is_refused(self):
-        with self.assertRaisesRegex(Trouble, "adapt tools/rqspinlock/seat.py"):
+        with self.assertRaisesRegex(Trouble, "adapt tools/rqspinlock/runs.py"):
             self.edit(SOURCE.replace("*hist", "*histogram"))
 
 

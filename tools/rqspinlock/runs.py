@@ -18,7 +18,7 @@ from testbed.common import PROJECT, Trouble
 from testbed.complaints import complaints
 from testbed.guest import HUNG
 from testbed.kernel_copy import built_copy
-from testbed.kernels import BPF, SEAT, SEAT_X86_64, built_kernel, user_mode_kernel
+from testbed.kernels import BPF, REPLACED, REPLACED_X86_64, built_kernel, user_mode_kernel
 from testbed.modules import build_apart
 from testbed.parts import Part, run_parts
 from testbed.programs import static_program
@@ -33,7 +33,7 @@ EDITS = (
     (r"^\tstruct rqsl_cpu_hist \*hist = this_cpu_ptr\(",
      "\tcount_result(ctx == RQSL_CTX_NMI, ret);\n"),
 )
-SEATS = ("stock", "nbqlock")	# the kernel's own, and ours
+LOCKS = ("stock", "nbqlock")	# the kernel's own, and ours
 CPUS = 4
 STANDSTILL = 60
 TIMEOUT = 900
@@ -70,15 +70,15 @@ def test_modules(kernel):
     sources = {file: (FOLDER / file).read_bytes()
                for file in ("Kbuild", "irq_event.h", "rqspinlock_cycle.c")}
     sources["bpf_test_rqspinlock.c"] = edited(kernel.source, KERNEL_TEST, EDITS,
-                                              "tools/rqspinlock/seat.py").encode()
+                                              "tools/rqspinlock/runs.py").encode()
     return build_apart(kernel, "rqspinlock", sources)
 
 
-def kernels(seat, x86_64=False):
-    """The found kernel as it is, or with the bare hybrid in rqspinlock's seat."""
-    if seat == SEATS[1]:
-        return built_copy(SEAT_X86_64, CHANGES, modules=(BTF,)) if x86_64 else \
-            built_copy(SEAT, CHANGES)
+def kernels(lock, x86_64=False):
+    """The found kernel as it is, or with the bare hybrid as rqspinlock."""
+    if lock == LOCKS[1]:
+        return built_copy(REPLACED_X86_64, CHANGES, modules=(BTF,)) if x86_64 else \
+            built_copy(REPLACED, CHANGES)
     return built_kernel(BPF) if x86_64 else user_mode_kernel()
 
 
@@ -96,7 +96,7 @@ class Run(Part):
 
     @property
     def complaint(self):
-        """What no lock in this seat may do; or nothing."""
+        """What no lock of BPF may do; or nothing."""
         if self.hung:
             return "attempts never end"
         if self.status is None:
@@ -231,12 +231,12 @@ class Selftest(Run):
     # A test acquires more locks than the kernel's own has a table for, and one of them again: it
     # wants -ETIMEDOUT, as the kernel's own finds no deadlock then, and returns 2 otherwise.
     # nbqlock has no table, and finds the deadlock.
-    DIFFERENCES = {SEATS[0]: [], SEATS[1]: ["retval: 2"]}
+    DIFFERENCES = {LOCKS[0]: [], LOCKS[1]: ["retval: 2"]}
     RESULT = re.compile(r"^(failure|success): checks=(\d+) failures=\d+$", re.MULTILINE)
 
-    def __init__(self, seat):
+    def __init__(self, lock):
         super().__init__("selftest", "./selftest failure\ntaskset 6 ./selftest success")
-        self.expected = self.DIFFERENCES[seat]
+        self.expected = self.DIFFERENCES[lock]
 
     def files(self, kernel):
         return {"selftest": selftest(kernel)}
