@@ -239,8 +239,8 @@ class Names(unittest.TestCase):
         places = self.places(script(figure_of(runs)))
         self.assertEqual(list(places), ["clh_nb", "mcs_nb", "tas_b"])
         # 0 to 104 % over the height of the axis
-        self.assertAlmostEqual(places["tas_b"] - places["clh_nb"],
-                               80 / 104 * gnuplot.Sheet(1, 0).room, delta=1)
+        height = gnuplot.PANEL[1] - gnuplot.TOP - gnuplot.BOTTOM
+        self.assertAlmostEqual(places["tas_b"] - places["clh_nb"], 80 / 104 * height, delta=1)
 
     def test_names_do_not_stand_on_one_another(self):
         places = list(self.places(script(figure_of(all_won(LOCKS, 1, 2)))).values())
