@@ -3,6 +3,7 @@
 #ifndef _STRESS_TIMING_H
 #define _STRESS_TIMING_H
 
+#include <linux/ktime.h>
 #include <linux/processor.h>
 #include <linux/timekeeping.h>
 
