@@ -61,6 +61,7 @@ static __always_inline int arch_spin_is_contended(arch_spinlock_t *lock)
 {
 	return nbq_bare_spin_is_contended(lock);
 }
+
 #define arch_spin_is_contended arch_spin_is_contended
 
 /* A free lock in which a request for a handoff stands counts as locked: lockref acquires it. */
