@@ -218,10 +218,10 @@ static void attempt_in_hardirq(struct attempt *attempt)
 }
 
 #ifdef CONFIG_X86_LOCAL_APIC
+#include <linux/cpufeature.h>
+#include <linux/nmi.h>
 #include <asm/apic.h>
-#include <asm/cpufeature.h>
 #include <asm/irq_vectors.h>
-#include <asm/nmi.h>
 
 #define HANDLER_NAME	"nbq_spinlock_timeout"
 
