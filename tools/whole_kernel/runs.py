@@ -231,7 +231,7 @@ class Suites(Part):
 
     def read(self, outcome, kernel):
         super().read(outcome, kernel)
-        log = BUILD / "log" / "whole-kernel-kunit.log"
+        log = BUILD / "log" / f"{kernel.name}-kunit.log"
         report = outcome.log.partition(BEGIN)[0]
         parse_report(kernel, report, log)
         self.cases, _ = read_report(log.with_suffix(".json"))

@@ -141,7 +141,7 @@ class Counters(unittest.TestCase):
 
 class Provoked(unittest.TestCase):
     def test_counts_are_those_of_the_cases(self):
-        log = "[ 0.2]     # nbq: a: provokes 6 deadlocks\n[ 0.3]     # nbq: b: provokes 4 deadlocks\n"
+        log = "[ 0.2]     # a: provokes 6 deadlocks\n[ 0.3]     # b: provokes 4 deadlocks\n"
         self.assertEqual(PROVOKED.findall(log), ["6", "4"])
 
 
