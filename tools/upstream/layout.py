@@ -179,6 +179,8 @@ SPINLOCKS = Patch("6-spinlocks", port(
         (r"(?<=^F:\tDocumentation/locking/nbqlock\.rst\n)",
          "F:\tinclude/asm-generic/nbq_spinlock*.h\n"),
         (rf"^(?=F:\t{CODE}/\n)", "F:\tkernel/locking/nbq_spinlock*.c\n")],
+    f"{CODE}/Kconfig": [(r"(?<=or by locktorture; otherwise say N\.\n)",
+                         "\n\t  NBQ_SPINLOCKS makes it every spinlock of the kernel.\n")],
 }, f"{PORT}/spinlock.patch")
 
 TIMEOUTS = Patch("7-timeouts", port(
