@@ -75,7 +75,7 @@ SIDES = {
                    FallbackRecipe(recipe_of(STOCK))),
 }
 SIDES_X86_64 = {
-    OURS: Side("the hybrid, without CONFIG_PARAVIRT", recipe_of(HYBRID, QEMU), QemuMachine),
+    OURS: Side("the hybrid", recipe_of(HYBRID, QEMU), QemuMachine),
     OWN: Side("the kernel's own, where CPUID names no hypervisor", paravirt(), UnseenHypervisor,
               has_queue=True),
     AGAIN: Side("the same once more, which shows what the bed adds", paravirt(),

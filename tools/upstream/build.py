@@ -22,6 +22,9 @@ from upstream.patches import applied
 
 WITHOUT_LOCKS = Recipe("series", "um", "linux", "guest", "kunit", "series")
 SETTINGS = ("CONFIG_NBQLOCK=y", "CONFIG_NBQLOCK_KUNIT_TEST=y")
+# All spinlocks of the kernel, with which those suites cannot be: they replace the clock.
+SPINLOCKS = ("CONFIG_NBQLOCK=y", "CONFIG_NBQ_SPINLOCKS=y", "CONFIG_NBQ_SPINLOCKS_KUNIT_TEST=y")
+SPINLOCK = "kernel/locking/nbq_spinlock.c"
 SUITES = ("nbq_deadline", "nbq_pool", "nbq_sockets", "nbq_spin", "nbq_spin_bare",
           "nbq_operations", "nbq_deadlocks")
 TORTURE = tuple(f"nbq_spin{form}" for form in FORMS)
@@ -32,19 +35,24 @@ WARNING = re.compile(r"\b(?:warning|error):|WARNING:")
 
 
 class Build:
-    """A tree with the patches of a series, and its objects."""
+    """A tree with the patches of a series, and its objects.
 
-    def __init__(self, series):
+    settings: what is set of what the series adds, as soon as the tree knows it.
+    """
+
+    def __init__(self, series, settings=SETTINGS):
         require_um_host()
         self.series = series
+        self.settings = settings
+        self.name = "series" if settings == SETTINGS else "series-spinlocks"
         self.states = applied(series.base, series.patches)
         source = series.source
         key = digest(source.version, source.identity, WITHOUT_LOCKS.settings,
                      compiler_identity(), WITHOUT_LOCKS.options)
-        self.folder = cache_folder("series") / f"{source.version}-{key}"
+        self.folder = cache_folder(self.name) / f"{source.version}-{key}"
         self.tree = self.folder / "tree"
         self.obj = self.folder / "obj"
-        self.log = BUILD / "log/series.log"
+        self.log = BUILD / f"log/{self.name}.log"
         self.make = ["make", "-C", self.tree, f"O={self.obj}", *WITHOUT_LOCKS.options]
 
     @contextlib.contextmanager
@@ -70,7 +78,7 @@ class Build:
         set_files(changed, present, {name: text.encode() for name, text in texts.items()})
         make_shadow(self.series.source.path, self.tree,
                     {name: changed / name for name in texts})
-        configure(SeriesRecipe(texts), self.make, self.obj, self.log)
+        configure(SeriesRecipe(texts, self.settings), self.make, self.obj, self.log)
 
     def to_build(self):
         """The patches, counted from 1, that change what is compiled."""
@@ -78,8 +86,17 @@ class Build:
         for number, texts in enumerate(self.states, 1):
             changed = {name for name, text in texts.items() if before.get(name) != text}
             before = texts
-            if any(name.startswith(("include/", "kernel/")) for name in changed):
+            if any(name.startswith(("include/", "kernel/")) for name in changed) and \
+                    (self.settings != SPINLOCKS or SPINLOCK in texts):
                 yield number
+
+    def objects(self, number):
+        """What make is to build of what the series adds or changes."""
+        own = [name for name in self.states[number - 1]
+               if self.settings == SPINLOCKS and name.startswith(SPINLOCK.removesuffix(".c"))]
+        return [f"{CODE}/", "kernel/locking/locktorture.o", "kernel/locking/spinlock.o",
+                "kernel/locking/spinlock_debug.o",
+                *(f"{name.removesuffix('.c')}.o" for name in own)]
 
     def run_make(self, what, *targets):
         """One run of make. Returns what it has said."""
@@ -99,8 +116,7 @@ class Build:
     def warnings_of(self, number):
         """Build the objects that the series adds or changes. Returns the warnings."""
         self.set_to(number)
-        said = self.run_make(f"building patch {number}", "W=1", f"{CODE}/",
-                             "kernel/locking/locktorture.o")
+        said = self.run_make(f"building patch {number}", "W=1", *self.objects(number))
         return [line for line in said.splitlines() if WARNING.search(line)]
 
     def kernel(self):
@@ -108,19 +124,19 @@ class Build:
         self.set_to(len(self.states))
         self.run_make("building the kernel of the series", "all")
         version = self.series.source.version
-        kernel = Kernel(f"series-{version}", version, self.obj, self.obj / "linux",
+        kernel = Kernel(f"{self.name}-{version}", version, self.obj, self.obj / "linux",
                         WITHOUT_LOCKS.options, digest(version))
         kernel.source = self.tree
+        kernel.modules = {name: next(path for path in self.obj.rglob(name)).read_bytes()
+                          for name in MODULES}
         return kernel
 
     def torture(self, kernel, seconds, cpus):
         """locktorture with each of the operations, in one guest. Returns (runs, Outcome)."""
-        files = {name: next(path for path in self.obj.rglob(name)).read_bytes()
-                 for name in MODULES}
         runs = [SeriesTorture(name, seconds, **nested) for name in TORTURE
                 for nested in ({}, {"nested_locks": 8}) if not nested or "_timed" in name]
         outcome = run_parts(UserModeMachine(kernel), runs, cpus=cpus, timeout=TORTURE_TIMEOUT,
-                            modules={"files": files, "load": [MODULES[0]]})
+                            modules={"files": kernel.modules, "load": [MODULES[0]]})
         return runs, outcome
 
 
@@ -129,9 +145,10 @@ class SeriesRecipe:
 
     folder = WITHOUT_LOCKS.folder
 
-    def __init__(self, texts):
-        kconfig = texts.get(f"{CODE}/Kconfig", "")
-        known = [line for line in SETTINGS
+    def __init__(self, texts, settings):
+        kconfig = "".join(texts.get(name, "")
+                          for name in (f"{CODE}/Kconfig", "kernel/Kconfig.locks"))
+        known = [line for line in settings
                  if f"config {line[len('CONFIG_'):].partition('=')[0]}\n" in kconfig]
         self.settings = WITHOUT_LOCKS.settings + "".join(f"{line}\n" for line in known)
 

@@ -24,7 +24,7 @@ WORDS = (
     (r'"guard\.h"', "<linux/cleanup.h>"),
     (r'"(?:spin_)?types\.h"|<nbqlock/types\.h>', "<linux/nbqlock_types.h>"),
     (r'"spin\.h"|<nbqlock/nbqlock\.h>', "<linux/nbqlock.h>"),
-    (r'"(?:\.\./nbqlock/)?bare_spin(_types)?\.h"', r"<linux/nbqlock_bare\1.h>"),
+    (r'["<](?:(?:\.\./)?nbqlock/)?bare_spin(_types)?\.h[">]', r"<linux/nbqlock_bare\1.h>"),
     (r'"counters\.h"|<nbqlock/counters\.h>', "<linux/nbqlock_counters.h>"),
     (r'"\.\./nbqlock/(\w+\.h)"', r'"../\1"'),
     (r"\b__nbq_(acquires?|releases?|cond_acquires)\b", r"__\1"),
@@ -49,6 +49,7 @@ LEFTOVERS = re.compile(
 CODE = "kernel/locking/nbqlock"
 SUITES = f"{CODE}/tests"
 TEXTS = "tools/upstream/texts"
+PORT = "tools/whole_kernel/port"	# of a kernel all of whose spinlocks are the hybrid
 
 
 class Made:
@@ -60,12 +61,16 @@ class Made:
 
 
 class Patch:
-    """One patch: files that it adds, {path: Made}; files that it changes, {path: edits}."""
+    """One patch: files that it adds, {path: Made}; files that it changes, {path: edits}.
 
-    def __init__(self, message, files=None, edits=None):
+    diff: a unified diff of the project's, of more files that it changes.
+    """
+
+    def __init__(self, message, files=None, edits=None, diff=None):
         self.message = f"{message}.txt"
         self.files = files or {}
         self.edits = edits or {}
+        self.diff = PROJECT / diff if diff else None
 
 
 def renamed(text):
@@ -162,7 +167,30 @@ def torture():
     })
 
 
-DOCUMENTATION = Patch("6-documentation", {
+def port(*names):
+    """Files of the port, at their places."""
+    return {name: Made(f"{PORT}/{name}") for name in names}
+
+
+SPINLOCKS = Patch("6-spinlocks", port(
+    "include/asm-generic/nbq_spinlock.h", "include/asm-generic/nbq_spinlock_types.h",
+    "kernel/locking/nbq_spinlock.c"), {
+    "MAINTAINERS": [
+        (r"(?<=^F:\tDocumentation/locking/nbqlock\.rst\n)",
+         "F:\tinclude/asm-generic/nbq_spinlock*.h\n"),
+        (rf"^(?=F:\t{CODE}/\n)", "F:\tkernel/locking/nbq_spinlock*.c\n")],
+    f"{CODE}/Kconfig": [(r"(?<=or by locktorture; otherwise say N\.\n)",
+                         "\n\t  NBQ_SPINLOCKS makes it every spinlock of the kernel.\n")],
+}, f"{PORT}/spinlock.patch")
+
+TIMEOUTS = Patch("7-timeouts", port(
+    "include/linux/spinlock_timeout.h", "kernel/locking/nbq_spinlock_timeout.c",
+    "kernel/locking/nbq_spinlock_timeout_test.c"), {
+    "MAINTAINERS": [
+        (r"(?<=^F:\tinclude/linux/nbqlock\*\.h\n)", "F:\tinclude/linux/spinlock_timeout.h\n")],
+}, f"{PORT}/timeout.patch")
+
+DOCUMENTATION = Patch("8-documentation", {
     "Documentation/locking/nbqlock.rst": own("nbqlock.rst"),
 }, {
     "Documentation/locking/index.rst": [(r"(?<=^    mutex-design\n)", "    nbqlock\n")],
@@ -175,4 +203,4 @@ def patches(author):
          f"M:\t{author}\nL:\tlinux-kernel@vger.kernel.org\nS:\tMaintained\n"
          f"F:\tDocumentation/locking/nbqlock.rst\nF:\tinclude/linux/nbqlock*.h\nF:\t{CODE}/\n"
          "K:\t\\bnbq_(bare_)?spin_\n\n")]
-    return (BARE, OPERATIONS, COUNTERS, KUNIT, torture(), DOCUMENTATION)
+    return (BARE, OPERATIONS, COUNTERS, KUNIT, torture(), SPINLOCKS, TIMEOUTS, DOCUMENTATION)

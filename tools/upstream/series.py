@@ -6,6 +6,7 @@ import subprocess
 
 from testbed.common import (BUILD, PROJECT, Trouble, cache_folder, cached, digest, file_hash,
                             locked)
+from testbed.kernel_copy import hunks_of, patched
 from testbed.source import get_source
 from locktorture.runs import with_lines
 from upstream import layout
@@ -65,6 +66,13 @@ class Tree:
             raise Trouble(f"{self.source.path} has a file {name} already")
         self.texts[name] = text
 
+    def apply(self, diff):
+        """The files that a unified diff changes: {path: text}."""
+        texts = {name: self.read(name) for name, *_ in hunks_of(diff)}
+        patched(self.source.path, diff, texts)
+        self.texts.update(texts)
+        return texts
+
     def edit(self, name, edits):
         self.texts[name] = with_lines(self.read(name), name, edits, "tools/upstream/layout.py")
 
@@ -98,6 +106,8 @@ class Maker:
             for name, edits in patch.edits.items():
                 self.tree.edit(name, edits)
                 touched[name] = self.tree.texts[name]
+            if patch.diff:
+                touched |= self.tree.apply(patch.diff)
             commits.append(((TEXTS / patch.message).read_text(), touched))
         return commits
 

@@ -9,11 +9,13 @@ import tempfile
 from ci.common import Case, guest_report, once
 from ci.kernel_table import TestBed, runs_on
 from testbed.common import BUILD, PROJECT, Trouble
+from testbed.guest import UserModeMachine
 from testbed.kunit import run_built_in
 from testbed.source import get_source
 from locktorture.runs import NO_TIMEOUT
-from upstream.build import SUITES, Build
+from upstream.build import SPINLOCKS, SUITES, Build
 from upstream.series import make_series
+from whole_kernel.runs import Boot, KernelLock, ShellLoad, Suites
 
 SERIES = TestBed("user-mode, the series", get_source)
 # What checkpatch is not asked, and why.
@@ -25,8 +27,11 @@ IGNORED = {
     "EXPORT_SYMBOL": "it does not see an array behind DEFINE_PER_CPU()",
     "FUNCTION_ARGUMENTS": "it takes the argument of an annotation for a parameter",
     "UNNECESSARY_KERN_LEVEL": "printk_deferred() has its level in the format",
+    "NEW_TYPEDEFS": "arch_spinlock_t is one, of each architecture",
 }
 TORTURE_SECONDS = 4
+TORTURED = ("spin_lock", "spin_lock_irq", "raw_spin_lock", "raw_spin_lock_irq", "rw_lock")
+TIMED_SUITE = "nbq_spinlock_timeout"
 CPUS = 4
 
 
@@ -55,12 +60,13 @@ def checkpatch_case(made, patch):
 
 def kernel_doc_case(made, build):
     """The case that kernel-doc reads the headers without a warning."""
-    headers = sorted((build.folder / "changed/include/linux").glob("nbqlock*.h"))
+    folder = build.folder / "changed/include/linux"
+    headers = [*sorted(folder.glob("nbqlock*.h")), folder / "spinlock_timeout.h"]
     done = subprocess.run([made.source.path / "scripts/kernel-doc", "-none", *headers],
                           text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)
     return Case(f"series: kernel-doc of {len(headers)} headers",
-                bool(headers) and done.returncode == 0 and not done.stdout.strip(),
+                len(headers) > 1 and done.returncode == 0 and not done.stdout.strip(),
                 done.stdout or "no headers")
 
 
@@ -95,6 +101,31 @@ def torture_cases(build, kernel):
                "\n".join([*reasons, guest_report(outcome)]) if reasons else "")
 
 
+def build_cases(build, name):
+    """A case for each patch that changes what is compiled."""
+    for number in build.to_build():
+        try:
+            warnings = build.warnings_of(number)
+        except Trouble as trouble:
+            warnings = [str(trouble)]
+        yield Case(f"series: {name} builds with patch {number}, no warning under W=1",
+                   not warnings, "\n".join(warnings))
+
+
+def spinlocks_cases(build):
+    """The kernel all of whose spinlocks are the hybrid: its suite, torture tests, a load."""
+    parts = [Suites(), *(KernelLock(operations, TORTURE_SECONDS) for operations in TORTURED),
+             ShellLoad(CPUS, TORTURE_SECONDS)]
+    # Without the module that sweeps the queues, which is for the counters, not in the series.
+    boot = Boot(UserModeMachine(build.kernel()), CPUS, parts, is_hybrid=False).run()
+    suite = [case for case in parts[0].cases if case.name.startswith(TIMED_SUITE)]
+    yield Case(f"series: {len(suite)} cases of {TIMED_SUITE} ran", bool(suite),
+               guest_report(boot.outcome))
+    for _, part, wrong, _ in boot.rows():
+        yield Case(f"series: all spinlocks the hybrid: {part}", not wrong,
+                   f"{wrong}\n{guest_report(boot.outcome)}")
+
+
 @runs_on(SERIES, "build, kunit")
 def series_patches():
     """make series: checkpatch --strict, git am, a build of each patch, KUnit"""
@@ -103,20 +134,20 @@ def series_patches():
     build = Build(made)
     yield Case("series: git am applies all patches to the tree's files", True)
     with build.held():
-        for number in build.to_build():
-            try:
-                warnings = build.warnings_of(number)
-            except Trouble as trouble:
-                warnings = [str(trouble)]
-            yield Case(f"series: the tree builds with patch {number}, no warning under W=1",
-                       not warnings, "\n".join(warnings))
+        yield from build_cases(build, "the tree")
         yield kernel_doc_case(made, build)
         yield from suites_cases(build.kernel())
+    spinlocks = Build(made, SPINLOCKS)
+    with spinlocks.held():
+        yield from build_cases(spinlocks, "all spinlocks the hybrid")
 
 
 @runs_on(SERIES, "locktorture")
 def series_kernel():
-    """locktorture of the kernel with the series, with the new operations"""
+    """locktorture of the kernel with the series; the same with all spinlocks the hybrid"""
     build = Build(series())
     with build.held():
         yield from torture_cases(build, build.kernel())
+    spinlocks = Build(series(), SPINLOCKS)
+    with spinlocks.held():
+        yield from spinlocks_cases(spinlocks)

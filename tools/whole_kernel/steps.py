@@ -9,8 +9,9 @@ from ci.kernel_table import On, TestBed, runs_on
 from testbed.common import PROJECT
 from testbed.kernel_copy import patched
 from locktorture.runs import BANGS, BUSTED
-from whole_kernel.runs import (CPUS, HYBRID, QEMU, UML, Boot, KernelLock, machine_of,
-                                  parts_of)
+from whole_kernel.refusals import CHOICES, configured, wrong_with
+from whole_kernel.runs import (CPUS, HYBRID, QEMU, UML, Boot, Clocksource, KernelLock, machine_of,
+                               parts_of)
 
 NAME = "hybrid kernel"
 SHORT, LONG = 1, 9
@@ -32,12 +33,26 @@ LOCKDEP = TestBed("user-mode, on the hybrid, lockdep", lambda: hybrid(UML, True)
 X86_64 = TestBed("x86-64, on the hybrid", lambda: hybrid(QEMU).kernel)
 
 
-def boot_cases(name, machine, cpus, seconds):
-    """A case for each part of a boot, and for its log and counters."""
-    boot = Boot(machine, cpus, parts_of(cpus, seconds)).run()
+def boot_cases(name, machine, cpus, seconds, clock=None):
+    """A case for each part of a boot, and for its log and counters.
+
+    clock: the clocksource, where it is not that of the kernel's choice.
+    """
+    parts, words = parts_of(cpus, seconds), ()
+    if clock:
+        parts, words = [Clocksource(clock), *parts], (f"clocksource={clock}",)
+    boot = Boot(machine, cpus, parts, words=words).run()
     for number, part, wrong, _ in boot.rows():
         yield Case(f"{name}: {number} CPUs: {part}", not wrong,
                    f"{wrong}\n{guest_report(boot.outcome)}")
+
+
+def choice_cases():
+    """A case for each configuration that Kconfig has to refuse, with a reason, or to decide."""
+    for choice in CHOICES:
+        wrong = wrong_with(choice, configured(choice))
+        verdict = "is refused with a reason" if choice.reason else "gives the hybrid alone"
+        yield Case(f"Kconfig: the hybrid and {choice.name} {verdict}", not wrong, wrong)
 
 
 def broken_cases(name):
@@ -63,7 +78,7 @@ def plan_of(locks, cpus, duration_ms, name="kernel"):
     return plan
 
 
-def wrong_with(run):
+def wrong_with_load(run):
     """What is wrong with a run, or nothing. None of it is a question of speed."""
     found = run.result
     if not run.passed:
@@ -92,7 +107,7 @@ def cases_of(name, plan):
     job.announce(progress)
     result = job.make(progress)
     for run in result.runs:
-        wrong = wrong_with(run)
+        wrong = wrong_with_load(run)
         yield Case(f"{name}: {run.lock}, {run.point['cpus']} CPUs: load {run.point['load']}",
                    not wrong, wrong)
     yield Case(f"{name}: every load was run, no guest was lost",
@@ -105,6 +120,7 @@ def whole_kernel():
     yield from boot_cases(NAME, hybrid(), SHORT_CPUS, SHORT)
     yield from load_cases(NAME)
     yield from broken_cases(NAME)
+    yield from choice_cases()
 
 
 @runs_on(USER_MODE, "all spinlocks are the hybrid")
@@ -117,4 +133,6 @@ def whole_kernels():
     yield On(X86_64, "all spinlocks are the hybrid")
     for cpus in CPUS[QEMU]:
         yield from boot_cases(f"{NAME}, x86-64", hybrid(QEMU), cpus, LONG)
+    # A read of this clock, which waiters read, tries one of the kernel's locks.
+    yield from boot_cases(f"{NAME}, x86-64, HPET", hybrid(QEMU), SHORT_CPUS, SHORT, "hpet")
     yield from path_cases(f"{NAME}, x86-64")

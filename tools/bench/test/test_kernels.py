@@ -262,7 +262,7 @@ class Tables(Reports):
         text = self.text_of(change, "kernel-x86_64.ini")
         for part in ('"dup, 2 CPUs","qspinlock","no","8","0"',
                      '"dup, 2 CPUs","virt_spin_lock","yes","0","0"',
-                     "the hybrid, without CONFIG_PARAVIRT", "pause-loop exiting"):
+                     "the hybrid; ", "pause-loop exiting"):
             self.assertIn(part, text)
 
     def test_an_aim_can_be_of_the_median_load(self):

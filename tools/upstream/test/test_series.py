@@ -3,11 +3,14 @@
 
 from pathlib import Path
 import tempfile
+from types import SimpleNamespace
 import unittest
 
-from testbed.common import Trouble
+from testbed.common import PROJECT, Trouble
+from testbed.kernel_copy import hunks_of
 from upstream import layout
 from upstream.patches import Author, applied, format_patches
+from upstream.series import Tree
 
 class Leftovers(unittest.TestCase):
     def test_words_of_the_module_are_refused(self):
@@ -21,6 +24,7 @@ class Leftovers(unittest.TestCase):
         for name, becomes in (
                 ('#include "compat.h"\n#include "bare_spin_types.h"\n',
                  "#include <linux/nbqlock_bare_types.h>\n"),
+                ("#include <nbqlock/bare_spin.h>\n", "#include <linux/nbqlock_bare.h>\n"),
                 ('#include "spin_types.h"\n#include "../nbqlock/wait.h"\n',
                  '#include <linux/nbqlock_types.h>\n#include "../wait.h"\n'),
                 ("/* as spin.h and bare_spin.h say */", "/* as nbqlock.h and nbqlock_bare.h say */"),
@@ -32,6 +36,26 @@ class Leftovers(unittest.TestCase):
 
     def test_what_the_tree_has_is_its_own(self):
         layout.check({"a.c": "module_param(x);\n"}, {"a.c": ""})
+
+
+class Diffs(unittest.TestCase):
+    def test_diffs_of_the_port_are_applied_on_top_of_one_another(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = SimpleNamespace(path=Path(folder))
+            (source.path / "Makefile").write_text("one\n")
+            tree = Tree(source)
+            for number, lines in enumerate((" one\n+two\n", " two\n+three\n")):
+                diff = PROJECT / f"build/test-{number}.patch"
+                diff.parent.mkdir(exist_ok=True)
+                diff.write_text(f"--- a/Makefile\n+++ b/Makefile\n@@ -1 +1,2 @@\n{lines}")
+                self.assertEqual(list(tree.apply(diff)), ["Makefile"])
+                diff.unlink()
+            self.assertEqual(tree.texts["Makefile"], "one\ntwo\nthree\n")
+            self.assertEqual(tree.base["Makefile"], "one\n")
+
+    def test_diffs_of_the_port_are_there(self):
+        for patch in (layout.SPINLOCKS, layout.TIMEOUTS):
+            self.assertTrue(hunks_of(patch.diff))
 
 
 class Patches(unittest.TestCase):

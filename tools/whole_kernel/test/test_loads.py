@@ -18,7 +18,7 @@ def run(verdict="PASS", **changes):
 class Runs(unittest.TestCase):
 
     def test_a_good_one_has_nothing_wrong(self):
-        self.assertEqual(steps.wrong_with(run()), "")
+        self.assertEqual(steps.wrong_with_load(run()), "")
 
     def test_each_thing_that_can_be_wrong_is_said(self):
         for changes, words in (({"finished": 3}, "3 of 4 workers finished"),
@@ -26,7 +26,7 @@ class Runs(unittest.TestCase):
                                ({"least": 4}, "4 to 3 a worker"),
                                ({"nbq_deadlocks": 1}, "1 deadlocks"),
                                ({"verdict": "FAIL worker 1: open: no"}, "worker 1")):
-            self.assertIn(words, steps.wrong_with(run(**changes)))
+            self.assertIn(words, steps.wrong_with_load(run(**changes)))
 
     def test_the_plan_has_every_load_once(self):
         plan = steps.plan_of(["nbq_spin"], 4, 1000)

@@ -8,7 +8,8 @@ from testbed.complaints import complaints
 from testbed.kernel_copy import patched
 from testbed.parts import BEGIN, END
 from locktorture.runs import BANGS
-from whole_kernel.runs import Boot, KernelLock, Rhashtable
+from whole_kernel.refusals import Choice, wrong_with
+from whole_kernel.runs import PROVOKED, Boot, KernelLock, Rhashtable, Suites
 
 WRITES = "spin_lock-torture: Writes:  Total: {}  Max/Min: 9/3   Fail: 0 \n"
 SUCCESS = "spin_lock-torture:--- End of test: SUCCESS: acq_writer_lim=0 \n"
@@ -103,6 +104,13 @@ class Counters(unittest.TestCase):
                       self.boot("WARNING: CPU: 1 PID: 2 at kernel/x.c\n")):
             self.assertTrue(wrong.complaint)
 
+    def test_deadlocks_that_a_suite_provokes_are_those_that_are_counted(self):
+        for counted, passes in ((10, True), (9, False), (11, False)):
+            boot = self.boot(deadlocks=counted)
+            boot.parts = [Suites()]
+            boot.parts[0].deadlocks = 10
+            self.assertEqual(not boot.complaint, passes, counted)
+
     def test_failed_tests_of_locks_at_boot_fail(self):
         for end, bad in (" Good, all 359 testcases passed! |\n", False), ("", True):
             log = f"[ 0.0] | Locking API testsuite:\n[ 0.1] ...\n{end}"
@@ -113,6 +121,31 @@ class Counters(unittest.TestCase):
         self.assertEqual(boot.complaint, "")
         boot.is_hybrid = True
         self.assertTrue(boot.complaint)
+
+
+class Provoked(unittest.TestCase):
+    def test_counts_are_those_of_the_cases(self):
+        log = "[ 0.2]     # a: provokes 6 deadlocks\n[ 0.3]     # b: provokes 4 deadlocks\n"
+        self.assertEqual(PROVOKED.findall(log), ["6", "4"])
+
+
+class Choices(unittest.TestCase):
+    REASON = "# No spinlocks by nbqlock: it has to be built in (NBQLOCK=y)"
+
+    def test_a_refusal_has_a_reason_and_the_other_lock(self):
+        refused = Choice("x", ("CONFIG_NBQLOCK=m",), "built in")
+        lines = ["CONFIG_NBQLOCK=m", "CONFIG_QUEUED_SPINLOCKS=y", self.REASON]
+        self.assertEqual(wrong_with(refused, lines), "")
+        for number in range(len(lines)):
+            self.assertTrue(wrong_with(refused, lines[:number] + lines[number + 1:]))
+        self.assertTrue(wrong_with(refused, [*lines, "CONFIG_NBQ_SPINLOCKS=y"]))
+
+    def test_one_lock_is_built(self):
+        decided = Choice("x", ("CONFIG_QUEUED_SPINLOCKS=y",))
+        self.assertEqual(wrong_with(decided, ["CONFIG_NBQ_SPINLOCKS=y"]), "")
+        for lines in ([], ["CONFIG_QUEUED_SPINLOCKS=y"],
+                      ["CONFIG_NBQ_SPINLOCKS=y", "CONFIG_PARAVIRT_SPINLOCKS=y"]):
+            self.assertTrue(wrong_with(decided, lines))
 
 
 class Broken(unittest.TestCase):

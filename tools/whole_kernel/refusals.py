@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Configurations in which no spinlock of the kernel can be the hybrid: Kconfig says why."""
+
+from pathlib import Path
+import tempfile
+from typing import NamedTuple
+
+from testbed.common import PROJECT, compiler_environment, run_logged
+from testbed.kernel_copy import changed_files, make_shadow
+from testbed.source import get_source
+from whole_kernel.runs import CHANGES, HYBRID, QEMU, recipe_of
+
+CPUS = "arch/x86/Kconfig"	# where the most CPUs stand
+MOST_CPUS = 8192
+
+
+class Choice(NamedTuple):
+    """What is set besides CONFIG_NBQ_SPINLOCKS, and the words of the refusal, or nothing.
+
+    most_cpus: how many the architecture takes, in place of MOST_CPUS.
+    """
+    name: str
+    settings: tuple
+    reason: str = ""
+    most_cpus: int = MOST_CPUS
+
+
+CHOICES = (
+    Choice("nbqlock as a module", ("CONFIG_NBQLOCK=m",), "it has to be built in"),
+    Choice("the suites of nbqlock",
+           ("CONFIG_NBQLOCK_STRESS=y", "CONFIG_NBQLOCK_KUNIT_TEST=y"), "replace the clock"),
+    Choice("PREEMPT_RT", ("CONFIG_EXPERT=y", "CONFIG_PREEMPT_RT=y"), "sleeps with PREEMPT_RT"),
+    Choice("more CPUs than a lock can name",
+           ("CONFIG_CPUMASK_OFFSTACK=y", "CONFIG_DEBUG_PER_CPU_MAPS=y", "CONFIG_NR_CPUS=16384"),
+           "14 bits for a CPU", 2 * MOST_CPUS),
+    Choice("as many CPUs as a lock can name",
+           ("CONFIG_CPUMASK_OFFSTACK=y", "CONFIG_DEBUG_PER_CPU_MAPS=y", "CONFIG_NR_CPUS=16383"),
+           "", 2 * MOST_CPUS),
+    Choice("qspinlock, and its paravirtual form",
+           ("CONFIG_QUEUED_SPINLOCKS=y", "CONFIG_PARAVIRT_SPINLOCKS=y")),
+)
+
+
+def configured(choice):
+    """The lines of the .config that comes of it."""
+    recipe = recipe_of(HYBRID, QEMU)
+    tree = get_source().path
+    texts = changed_files(tree, CHANGES)
+    texts[CPUS] = texts[CPUS].replace(f"default {MOST_CPUS} if  SMP",
+                                      f"default {choice.most_cpus} if  SMP")
+    with tempfile.TemporaryDirectory(prefix="nbq-kconfig-") as name:
+        folder = Path(name)
+        for path, text in texts.items():
+            (folder / "changed" / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / "changed" / path).write_text(text)
+        make_shadow(tree, folder / "tree", {**{path: folder / "changed" / path for path in texts},
+                                            "nbq": PROJECT})
+        settings = folder / "settings"
+        settings.write_text(recipe.settings + "".join(f"{line}\n" for line in choice.settings))
+        run_logged(["make", "-C", folder / "tree", f"O={folder / 'obj'}", *recipe.options,
+                    f"KCONFIG_ALLCONFIG={settings}", "allnoconfig"], folder / "log",
+                   "configuring a kernel", env=compiler_environment())
+        return (folder / "obj/.config").read_text().splitlines()
+
+
+def wrong_with(choice, lines):
+    """What is wrong with that .config, or nothing."""
+    lacking = [line for line in choice.settings if line not in lines]
+    chosen = [name for name in ("NBQ", "QUEUED", "PARAVIRT")
+              if f"CONFIG_{name}_SPINLOCKS=y" in lines]
+    if not choice.reason:
+        return "" if chosen == ["NBQ"] else f"spinlocks: {chosen}"
+    if lacking:
+        return f"this Linux does not take {', '.join(lacking)}"
+    if chosen != ["QUEUED"]:
+        return f"spinlocks: {chosen}"
+    said = [line for line in lines if line.startswith("# No spinlocks by nbqlock: ")]
+    return "" if len(said) == 1 and choice.reason in said[0] else f"reasons: {said}"
