@@ -127,7 +127,9 @@ def lines(time, instructions, counts):
 
 
 def sources(folder):
-    return folder.scenarios.get(TIME), folder.scenarios.get(INSTRUCTIONS), counts_in(folder)
+    """What lines() takes, of an opened folder."""
+    time, instructions = (folder.scenarios.get(name) for name in (TIME, INSTRUCTIONS))
+    return time, instructions, counts_in(folder) if time or instructions else {}
 
 
 def lines_of(folder):
