@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <asm/mmiowb.h>
 #include <linux/errno.h>
@@ -331,6 +332,27 @@ void coros_forget(void)
 {
 	memset(coros, 0, sizeof(coros));
 	coros_level = 0;
+}
+
+void coros_begin(struct nbq_X *locks, unsigned int number, unsigned int nodes)
+{
+	struct shim_memory abandoned = shim_generations_memory();
+
+	coros_forget();
+	shim_pools_start(nodes, SHIM_MOST_NODES);
+	memset((void *)abandoned.start, 0, abandoned.size);
+	while (number--)
+		nbq_X_init(&locks[number]);
+}
+
+struct nbq_X *coros_map_locks(void)
+{
+	void *memory = mmap((void *)0x20000000, 4096, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		abort();
+	return memory;
 }
 
 int try_as(struct nbq_X *lock, ktime_t patience, unsigned int cpu, unsigned int level)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * -EDEADLK: whenever a wait cannot end, and at no other time. The explorer tries each wait of
- * its configurations; here are longer chains and stale publications. nesting.c has random ones.
+ * its configurations; here are longer chains and stale publications. schedules.c has random ones.
  */
 #include <linux/errno.h>
 
@@ -22,14 +22,8 @@ static struct nbq_X locks[MOST_LOCKS];
 
 static void begin(void)
 {
-	unsigned int i;
-
-	coros_forget();
+	coros_begin(locks, MOST_LOCKS, 16);
 	nbq_deadlock_checks = true;
-	/* Without places and events of the case before. */
-	shim_pools_start(16, 16);
-	for (i = 0; i < MOST_LOCKS; i++)
-		nbq_X_init(&locks[i]);
 	/* Each reading is late enough for the next search for a deadlock (nbqlock/wait.c). */
 	test_clock(1 + SEARCH_INTERVAL, SEARCH_INTERVAL);
 }

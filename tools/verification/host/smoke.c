@@ -11,8 +11,8 @@
 #include <trace/events/lock.h>
 #include <places.h>
 
+#include "coro.h"
 #include "test.h"
-#include "type.h"
 #if !HOLDS_NODE
 #include <nbqlock/spin_word.h>
 #endif
@@ -210,10 +210,11 @@ static void traced_wait_begins_before_enqueue(void)
 	end(&lock);
 }
 
-/* The next of these to be released or destroyed, after so many polls. */
+/* What happens meanwhile, once, at the last of so many polls of this attempt. */
 static struct nbq_X *to_release;
 static unsigned int polls_left;
 
+/* As a task of that CPU */
 static void release(unsigned int cpu)
 {
 	void (*hook)(enum shim_op op, const void *address) = shim_hook;
@@ -242,6 +243,16 @@ static void release_below(enum shim_op op, const void *address)
 		release(shim_cpu);
 }
 
+static void lock_until_released_below(struct nbq_X *lock, struct nbq_X *held, unsigned int polls)
+{
+	to_release = held;
+	polls_left = polls;
+	shim_hook = release_below;
+	nbq_X_lock(lock);
+	shim_hook = NULL;
+	nbq_X_unlock(lock);
+}
+
 static void traced_contention_ends_without_a_wait(void)
 {
 	DEFINE_NBQ_X(lock);
@@ -261,39 +272,28 @@ static void traced_contention_ends_without_a_wait(void)
 	end(&lock);
 }
 
-static struct nbq_X *held, *wanted;
-
-static void check_contended(enum shim_op op, const void *address)
-{
-	if (op != SHIM_OP_RELAX || !polls_left || --polls_left)
-		return;
-	EXPECT(!nbq_X_is_contended(held));
-	EXPECT(nbq_X_is_contended(wanted));
-}
-
 /* CPU 1 holds a lock, and waits for that of CPU 0. */
 static void holder_that_waits_elsewhere_is_no_contention(void)
 {
 	static struct nbq_X locks[64];
-	unsigned int other = 1;
+	struct nbq_X *held = &locks[0], *wanted = &locks[1];
+	struct coro *waiter;
+	unsigned int polls;
 
-	while (nbq_X_tail(&locks[other]) == nbq_X_tail(&locks[0]))
-		other++;
-	held = &locks[0];
-	wanted = &locks[other];
+	while (nbq_X_tail(wanted) == nbq_X_tail(held))
+		wanted++;
 	nbq_X_init(held);
 	nbq_X_init(wanted);
 	test_clock(0, 1);
 	nbq_X_lock(wanted);
-	shim_cpu = 1;
-	nbq_X_lock(held);
-	polls_left = 100;
-	shim_hook = check_contended;
-	EXPECT(nbq_X_lock_timeout(wanted, 1000) == -ETIMEDOUT);
-	shim_hook = NULL;
-	EXPECT(!polls_left);
-	nbq_X_unlock(held);
-	shim_cpu = 0;
+	waiter = coros_start_holder(1, held, wanted);
+	waiter->wanted_patience = 1000;
+	for (polls = 0; polls < 100; polls++)
+		EXPECT(coro_until(waiter, SHIM_OP_RELAX, CORO_ANYWHERE));
+	EXPECT(!nbq_X_is_contended(held));
+	EXPECT(nbq_X_is_contended(wanted));
+	EXPECT_END(0, 1);
+	EXPECT(waiter->wanted_ret == -ETIMEDOUT);
 	nbq_X_unlock(wanted);
 	end(held);
 	end(wanted);
@@ -305,13 +305,8 @@ static void deadlock_of_untimed_attempt_is_reported_once(void)
 
 	test_expect_warnings(1);
 	nbq_X_lock(&lock);
-	to_release = &lock;
-	polls_left = 100;
 	shim_level = 3;
-	shim_hook = release_below;
-	nbq_X_lock(&lock);
-	shim_hook = NULL;
-	nbq_X_unlock(&lock);
+	lock_until_released_below(&lock, &lock, 100);
 	shim_level = 0;
 	end(&lock);
 }
@@ -411,12 +406,7 @@ static void empty_pool_is_enomem_at_the_deadline_and_reported(void)
 	nbq_X_unlock(&lock);
 	shim_level = 0;
 
-	to_release = &other;
-	polls_left = MANY_POLLS;
-	shim_hook = release_below;
-	nbq_X_lock(&lock);
-	shim_hook = NULL;
-	nbq_X_unlock(&lock);
+	lock_until_released_below(&lock, &other, MANY_POLLS);
 	shim_cpu = 0;
 }
 #endif
@@ -424,24 +414,14 @@ static void empty_pool_is_enomem_at_the_deadline_and_reported(void)
 #if NODES_KEPT
 #define NODES	16U
 
-static void release_on_cpu_0(enum shim_op op, const void *address)
-{
-	if (to_release && op == SHIM_OP_RELAX)
-		release(0);
-}
-
 /* From CPU 0, whose node is freed, to CPU 1. */
 static void hand_over(struct nbq_X *lock)
 {
 	nbq_X_lock(lock);
-	to_release = lock;
-	shim_cpu = 1;
-	shim_hook = release_on_cpu_0;
-	nbq_X_lock(lock);
-	shim_hook = NULL;
+	ENQUEUE(lock, KTIME_MAX, 1);
 	nbq_X_unlock(lock);
+	EXPECT_END(0, 1);
 	end(lock);
-	shim_cpu = 0;
 }
 
 /* Waits for a node until destroy of that lock frees one. */
@@ -564,14 +544,13 @@ static void first_attempt_has_a_node(void)
 static void static_nodes_can_be_encoded(void)
 {
 	static struct nbq_node grown;
+	struct nbq_pool *pool = (struct nbq_pool *)shim_pool_memory(1, 2).start;
 	struct nbq_node *node;
-	struct nbq_pool *pool;
 	unsigned int i;
 
 	shim_pools_forget();
 	shim_cpu = 1;
 	shim_level = 2;
-	pool = (struct nbq_pool *)shim_pool_memory(1, 2).start;
 	EXPECT(nbq_pool_set_up(pool, 1, 2));
 	nbq_node_append(pool, &grown);
 	pool->hint = &grown;

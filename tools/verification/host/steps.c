@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Interleavings of several CPUs, one access at a time: those that sanitizers are to see, and
- * bounds on own steps. The explorer has all interleavings.
+ * Interleavings of several CPUs, one access at a time: those that sanitizers are to see.
+ * schedules.c has random ones, the explorer all.
  *
  * In the pictures H holds, W waits, L is abandoned, A is AVAILABLE; the tail is on the right.
  * Where an abandoned tail stays (type.h), there is an L more than drawn.
  */
-#include <sanitizer/asan_interface.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,6 @@
 
 /* Much longer than any of the times by which a lock goes. */
 #define PATIENCE	1000000000
-#define ROUNDS		9000
 #define SOME_ACCESSES	500	/* it has enqueued, and polls */
 
 static struct nbq_X lock;
@@ -119,6 +117,9 @@ static void resumed_waiter_does_not_access_lock(void)
 	ENQUEUE(&lock, KTIME_MAX, 1);
 	EXPECT(try_as(&lock, 10, 2, 0) == -ETIMEDOUT);
 	EXPECT(shim_event("nodes_abandoned") == 2 + 2 * ABANDONED_TAIL_STAYS);
+	/* No place is left to look for. */
+	EXPECT(try_as(&lock, 10, 5, 0) == -ETIMEDOUT);
+	EXPECT(!HOLDS_NODE || shim_has_abandoned(5) == ABANDONED_TAIL_STAYS);
 	nbq_X_unlock(&lock);
 	EXPECT_END(0, 1);
 	end();
@@ -549,165 +550,6 @@ static void steal_when_vcpu_of_predecessor_preempted(void)
 }
 #endif
 
-#define CONTEXTS	5
-/* Accesses in a critical section: more for newcomers, which poll before they enqueue. */
-#define CRITICAL_SECTION	(IS_FIFO ? 1 : 12)
-
-/* The second is an interrupt on the CPU of the first, with the same pool. */
-static const unsigned int cpu_of[CONTEXTS] = { 0, 0, 1, 2, 3 };
-#define INTERRUPTED	0
-#define INTERRUPT	1
-
-/* After that waiters of the hybrid request a handoff, and some are stalled. */
-#define SOME_NS		60000
-
-static bool running[CONTEXTS];
-static struct coro *last_user;
-static unsigned int requests;	/* turns at whose end newcomers had to queue */
-
-static bool has_released_last(const struct coro *coro)
-{
-	return coro->ended || (coro->doing == RELEASING && !coro->attempts);
-}
-
-/* Mutual exclusion; and the last user is known. */
-static void check_exclusion(struct coro *self)
-{
-	unsigned int i, done = 0;
-
-	for (i = 0; i < CRITICAL_SECTION; i++)
-		shim_point(SHIM_OP_RELAX, self);
-	for (i = 0; i < CONTEXTS; i++) {
-		EXPECT(&coros[i] == self || coros[i].doing != HOLDING);
-		done += has_released_last(&coros[i]);
-	}
-	if (done == CONTEXTS - 1 && !self->attempts)
-		last_user = self;
-}
-
-static struct nbq_X wiped;
-
-static void destroy_and_wipe_if_last(struct coro *self)
-{
-	if (self != last_user)
-		return;
-	EXPECT(nbq_X_end(&lock) == 0);
-	memset(&wiped, 0x5a, sizeof(wiped));
-	memcpy(&lock, &wiped, sizeof(wiped));
-	/* With the sanitizer, a read is an error, too. */
-	ASAN_POISON_MEMORY_REGION(&lock, sizeof(lock));
-}
-
-static void start_contexts(unsigned int *seed)
-{
-	unsigned int i;
-
-	last_user = NULL;
-	for (i = 0; i < CONTEXTS; i++) {
-		coro_start_task(&coros[i], &lock, cpu_of[i], PATIENCE);
-		coros[i].attempts = 1 + test_random(seed) % 3;
-		if (test_random(seed) % 4 == 0)
-			coros[i].patience = 0;
-		coros[i].critical_section = check_exclusion;
-		coros[i].after_release = destroy_and_wipe_if_last;
-		running[i] = false;
-	}
-}
-
-/*
- * Up to three accesses; but a waiter of the hybrid now and then makes as many as it takes to
- * enqueue, to read the clock, to act for the head, to request a handoff.
- */
-static unsigned int accesses_of_turn(const struct coro *coro, unsigned int *seed)
-{
-	static const unsigned int long_turns[] = { 100, 100, 100, 100, 100, 100, 400, 6000 };
-	unsigned int accesses = 1 + test_random(seed) % 3;
-
-	if (!IS_FIFO && coro->doing == ACQUIRING && test_random(seed) % 8 == 0)
-		accesses = long_turns[test_random(seed) % 8];
-	return accesses;
-}
-
-/* Turns of one of them, to the end of all. */
-static void run_contexts(unsigned int *seed)
-{
-	unsigned int left = CONTEXTS;
-
-	while (left) {
-		unsigned int i = test_random(seed) % CONTEXTS;
-		unsigned int steps = accesses_of_turn(&coros[i], seed);
-
-		if (coros[i].ended || (i == INTERRUPTED && running[INTERRUPT]))
-			continue;
-		if (test_random(seed) % 32 == 0)
-			expire_patience();
-		else if (test_random(seed) % 8 == 0)
-			test_now += SOME_NS;
-		running[i] = coro_steps(&coros[i], steps);
-		requests += !last_user && has_handoff_request(&lock);
-		left -= !running[i];
-	}
-}
-
-/* A hybrid's queue may keep the nodes with which its last user would sweep it. */
-static void end_on_another_cpu(void)
-{
-	shim_cpu = 4;
-	end();
-	shim_cpu = 0;
-}
-
-/*
- * Five contexts on four CPUs with the smallest pools, in a random interleaving; time passes now
- * and then. The result does not depend on it: mutual exclusion, no lost node, and no access to
- * the lock after another context could destroy it.
- */
-static void random_interleavings_keep_exclusion_and_nodes(void)
-{
-	unsigned int round, i, got = 0, wiped_locks = 0, abandoned = 0;
-
-	for (round = 0; round < ROUNDS; round++) {
-		unsigned int seed = round;
-
-		if (round % (ROUNDS / 3) == 0) {
-			unsigned int nodes = 3 - round / (ROUNDS / 3);
-
-			EXPECT(shim_event("nodes_allocated") ==
-			       shim_event("nodes_freed") +
-			       shim_event("nodes_reclaimed"));
-			abandoned += shim_event("nodes_abandoned");
-			shim_pools_start(nodes, nodes);
-		}
-		begin();
-		start_contexts(&seed);
-		run_contexts(&seed);
-		for (i = 0; i < CONTEXTS; i++) {
-			got += coros[i].acquired;
-			coro_finish(&coros[i]);
-		}
-		if (last_user) {
-			ASAN_UNPOISON_MEMORY_REGION(&lock, sizeof(lock));
-			EXPECT(!memcmp(&lock, &wiped, sizeof(lock)));
-			nbq_X_init(&lock);
-			end_on_another_cpu();
-			wiped_locks++;
-		} else {
-			EXPECT(try_as(&lock, 0, 4, 0) == 0);
-			end_on_another_cpu();
-		}
-	}
-	EXPECT(got > round);
-	EXPECT(wiped_locks > round / 8);
-	EXPECT(shim_event("timeouts") + shim_event("failed_tries") > round / 4);
-	/* Attempts without patience abandon none where they find it held. */
-	EXPECT(abandoned > round / 16);
-	EXPECT(shim_event("exhaustions") > 0);
-	EXPECT(IS_FIFO ? requests == 0 : requests > round);
-	/* The algorithm's file promises no less than what is needed. */
-	EXPECT(coro_most_steps_to_abandon == STEPS_TO_ABANDON);
-	EXPECT(coro_most_steps_to_release == STEPS_TO_RELEASE);
-}
-
 int main(void)
 {
 	static const struct test_case cases[] = {
@@ -732,7 +574,6 @@ int main(void)
 		TEST_CASE(resumed_waiter_acts_for_preempted_head),
 		TEST_CASE(steal_when_vcpu_of_predecessor_preempted),
 #endif
-		TEST_CASE(random_interleavings_keep_exclusion_and_nodes),
 	};
 
 	return test_main(cases, sizeof(cases) / sizeof(cases[0]), 10);

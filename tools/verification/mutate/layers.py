@@ -118,8 +118,8 @@ class HostTests(Layer):
         types = TYPES.get(mutant.file, LOCKS)
         if mutant.rule == "order":
             return []
-        tests = [f"{program} {lock} gcc plain" for program in ("smoke", "steps", "nesting")
-                 for lock in types]
+        tests = [f"{program} {lock} gcc plain"
+                 for program in ("smoke", "steps", "nesting", "schedules") for lock in types]
         tests += [f"deadlock {lock} gcc plain" for lock in types if lock in DEADLOCKS]
         if mutant.file in ARM64:
             tests += [f"relax {lock}_arm64 gcc plain" for lock in types]
