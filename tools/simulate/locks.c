@@ -9,8 +9,6 @@
 #include <host.h>
 #include <nbqlock/stress/ops.h>
 
-#include <simulate.h>
-
 #include "locks.h"
 #include "models/models.h"
 

@@ -10,8 +10,8 @@
 
 #include "costs.h"
 #include "machine.h"
+#include "models/models.h"
 #include "settings.h"
-#include "simulate.h"
 
 struct cpu cpus[MOST_CPUS];
 struct cpu *this_cpu;

@@ -22,46 +22,26 @@
 #define MOST_SOCKETS	8U
 #define NEVER		(~0ULL)
 
-/**
- * struct cpu - a CPU
- * @number: from 0
- * @socket: where it is
- * @core: which it shares, if cores are shared
- * @clock: how far it has come, in ps
- * @runs_at: when it goes on; NEVER: not by itself
- * @stores: on their way to memory
- * @waits_for_stores: it goes on when they are fewer
- * @is_off: another CPU has its core
- * @is_halted: it sleeps until it is kicked
- * @is_kicked: the next halt does not sleep
- * @has_ended: its program is over
- * @pauses_since: when the loop of cpu_relax() that it is in began
- * @paused_at: when the last cpu_relax() ended
- * @pause_window: how long such a loop may be
- * @away_at: when it is preempted next
- * @away_until: when it is back from the last time
- * @random: the state of its random numbers, for nrand48()
- * @preempt_off: the kernel's count
- */
+/* A CPU. */
 struct cpu {
-	unsigned int number;
-	unsigned int socket;
-	unsigned int core;
-	u64 clock;
-	u64 runs_at;
-	struct store_buffer stores;
-	bool waits_for_stores;
-	bool is_off;
-	bool is_halted;
-	bool is_kicked;
-	bool has_ended;
-	u64 pauses_since;
-	u64 paused_at;
-	u64 pause_window;
-	u64 away_at;
-	u64 away_until;
-	unsigned short random[3];
-	int preempt_off;
+	unsigned int number;	/* from 0 */
+	unsigned int socket;	/* where it is */
+	unsigned int core;	/* which it shares, if cores are shared */
+	u64 clock;		/* how far it has come, in ps */
+	u64 runs_at;		/* when it goes on; NEVER: not by itself */
+	struct store_buffer stores;	/* on their way to memory */
+	bool waits_for_stores;	/* it goes on when they are fewer */
+	bool is_off;		/* another CPU has its core */
+	bool is_halted;		/* it sleeps until it is kicked */
+	bool is_kicked;		/* the next halt does not sleep */
+	bool has_ended;		/* its program is over */
+	u64 pauses_since;	/* when the loop of cpu_relax() that it is in began */
+	u64 paused_at;		/* when the last cpu_relax() ended */
+	u64 pause_window;	/* how long such a loop may be */
+	u64 away_at;		/* when it is preempted next */
+	u64 away_until;		/* when it is back from the last time */
+	unsigned short random[3];	/* the state of its random numbers, for nrand48() */
+	int preempt_off;	/* the kernel's count */
 };
 
 extern struct cpu cpus[MOST_CPUS];

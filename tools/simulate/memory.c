@@ -10,7 +10,6 @@
 #include "costs.h"
 #include "machine.h"
 #include "memory.h"
-#include "simulate.h"
 
 #define LINE_SIZE	64UL
 #define SET_WORDS	(MOST_CPUS / 64)
@@ -27,7 +26,7 @@ struct line {
 	u64 readers[SET_WORDS];	/* a set of CPUs */
 };
 
-/* Of all of the program, which has no memory elsewhere: the arena is a part of it. */
+/* Of all of the program: its variables and the arena. Thread-local ones are elsewhere. */
 static struct line *lines;
 extern const char __executable_start[], _end[];
 
@@ -45,6 +44,11 @@ static unsigned int regions_declared;
 
 struct memory_place memory_places[MOST_PLACES];
 static unsigned int places_used;
+
+bool memory_has(const volatile void *address)
+{
+	return (const char *)address >= __executable_start && (const char *)address < _end;
+}
 
 static void __attribute__((__noreturn__)) give_up(const char *why)
 {
@@ -104,8 +108,6 @@ static struct line *line_of(const volatile void *address)
 	const char *at = (const char *)((uintptr_t)address & -LINE_SIZE);
 	struct line *line;
 
-	if (at < __executable_start || at >= _end)
-		give_up("an access to memory outside of the program");
 	line = &lines[(at - __executable_start) / LINE_SIZE];
 	if (!line->is_known) {
 		line->is_known = true;

@@ -7,8 +7,6 @@
  * Not charged are the stack of the running CPU and thread-local variables, which stand for
  * registers and for per-CPU state of the kernel.
  */
-#define _GNU_SOURCE	/* dl_iterate_phdr */
-#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -19,35 +17,12 @@
 #include "machine.h"
 #include "memory.h"
 
-static const char *tls_start;
-static const char *tls_end;
-
-static int note_tls(struct dl_phdr_info *info, size_t size, void *unused)
-{
-	int i;
-
-	(void)size;
-	(void)unused;
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		if (info->dlpi_phdr[i].p_type != PT_TLS)
-			continue;
-		tls_start = info->dlpi_tls_data;
-		tls_end = tls_start + info->dlpi_phdr[i].p_memsz;
-	}
-	return 1;	/* the program itself is the first, and all that is of interest */
-}
-
-static void __attribute__((__constructor__)) find_tls(void)
-{
-	dl_iterate_phdr(note_tls, NULL);
-}
-
 static bool is_charged(const volatile void *address)
 {
 	const char *at = (const char *)address;
 	const char *stack;
 
-	if (!this_cpu || (at >= tls_start && at < tls_end))
+	if (!this_cpu || !memory_has(address))
 		return false;
 	stack = fiber_stacks[this_cpu->number];
 	return at < stack || at >= stack + FIBER_STACK;

@@ -19,34 +19,21 @@
 
 struct cpu;
 
-/**
- * struct store - one store
- * @address: where to
- * @value: what
- * @size: how many bytes; 0: it has been carried out
- * @from: the code that stores
- */
+/* One store. */
 struct store {
-	void *address;
-	u64 value;
-	unsigned int size;
-	const void *from;
+	void *address;		/* where to */
+	u64 value;		/* what */
+	unsigned int size;	/* how many bytes; 0: it has been carried out */
+	const void *from;	/* the code that stores */
 };
 
-/**
- * struct store_buffer - of one CPU
- * @stores: a ring
- * @first: the oldest
- * @count: how many there are
- * @most: the CPU goes on when there are no more than that
- * @done_at: when the oldest has its line, in ps; NEVER: there is none
- */
+/* Of one CPU. */
 struct store_buffer {
-	struct store stores[MOST_STORES];
-	unsigned int first;
-	unsigned int count;
-	unsigned int most;
-	u64 done_at;
+	struct store stores[MOST_STORES];	/* a ring */
+	unsigned int first;	/* the oldest */
+	unsigned int count;	/* how many there are */
+	unsigned int most;	/* the CPU goes on when there are no more than that */
+	u64 done_at;		/* when the oldest has its line, in ps; NEVER: there is none */
 };
 
 /* Of the running CPU, which has arrived. */

@@ -18,7 +18,6 @@
 #include "memory.h"
 #include "models/models.h"
 #include "settings.h"
-#include "simulate.h"
 #include "workload.h"
 
 #define PS_PER_US	1000000ULL
@@ -44,24 +43,15 @@ static struct {
 /* CPUs take turns among them. */
 static union stress_lock *locks[2];
 
-/**
- * struct contender - a CPU at its work
- * @lock: its lock, by its number
- * @waiter: as the lock types know it
- * @ticket: the number of the attempt that waits; 0: none
- * @start: when it began
- * @passed: acquisitions by attempts with a larger number, since
- * @passed_late: those of them that began passed_late_ns after it, or later
- * @last_success: when it last had the lock, in the measured time
- */
+/* A CPU at its work. */
 static struct contender {
-	unsigned int lock;
-	struct stress_waiter waiter;
-	u64 ticket;
-	u64 start;
-	u64 passed;
-	u64 passed_late;
-	u64 last_success;
+	unsigned int lock;	/* its lock, by its number */
+	struct stress_waiter waiter;	/* as the lock types know it */
+	u64 ticket;		/* the number of the attempt that waits; 0: none */
+	u64 start;		/* when it began */
+	u64 passed;		/* acquisitions by attempts with a larger number, since */
+	u64 passed_late;	/* those of them that began passed_late_ns after it, or later */
+	u64 last_success;	/* when it last had the lock, in the measured time */
 } contenders[MOST_CPUS] __attribute__((__aligned__(64)));
 
 static u64 begin, end;		/* of the measured time, in ps */
@@ -340,7 +330,6 @@ static void prepare(void)
 	memory_declare(shim_machine_memory(), MEMORY_LOCK);
 	memory_declare(shim_sockets_memory(), MEMORY_LOCK);
 	memory_declare(model_qspinlock_nodes(), MEMORY_NODE);
-	memory_declare(model_pv_qspinlock_nodes(), MEMORY_NODE);
 	for (i = 0; i < settings.locks; i++) {
 		if (ops->init(locks[i], i))
 			fail("the lock cannot be made");

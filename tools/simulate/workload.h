@@ -14,60 +14,35 @@
 
 #include "machine.h"
 
-/**
- * struct findings - of the measured time, in which an attempt counts by its end
- * @attempts: in all
- * @acquisitions: that succeeded
- * @timeouts: that failed for want of patience
- * @no_node: that failed for want of a queue node
- * @deadlocks: that were told of a deadlock; here there is none
- * @errors: that failed for another reason
- * @handoffs: acquisitions whose last holder was another CPU
- * @socket_handoffs: whose last holder was on the same socket, that CPU or another
- * @violations: of exclusion, of the whole run
- * @unfinished: attempts that had not come back when the run was given up
- * @unbalanced: CPUs that had preemption off at the end
- * @elapsed_ns: how long it was
- * @shares: acquisitions of each CPU
- * @longest_gap_ns: between two acquisitions of a CPU
- * @success_misses: transfers in attempts that succeeded, and their releases
- * @failure_misses: in those that failed
- * @wait: of attempts that succeeded, in ns
- * @failed_wait: of those that failed
- * @overshoot: how long after the deadline they came back
- * @passed: acquisitions by attempts that had begun later
- * @passed_late: by attempts that had begun passed_late_ns later, or more
- * @passed_after: how long a waiter had waited when an attempt began that passed it, in ns
- * @nodes: queue nodes
- * @skipped: abandoned nodes skipped
- * @lock_in_use: destroying it failed
- */
+/* Of the measured time, in which an attempt counts by its end. */
 struct findings {
-	u64 attempts;
-	u64 acquisitions;
-	u64 timeouts;
-	u64 no_node;
-	u64 deadlocks;
-	u64 errors;
-	u64 handoffs;
-	u64 socket_handoffs;
-	u64 violations;
-	u64 unfinished;
-	u64 unbalanced;
-	u64 elapsed_ns;
-	u64 shares[MOST_CPUS];
-	u64 longest_gap_ns;
-	u64 success_misses;
-	u64 failure_misses;
-	struct stress_histogram wait;
-	struct stress_histogram failed_wait;
-	struct stress_histogram overshoot;
-	struct stress_histogram passed;
+	u64 attempts;		/* in all */
+	u64 acquisitions;	/* that succeeded */
+	u64 timeouts;		/* that failed for want of patience */
+	u64 no_node;		/* that failed for want of a queue node */
+	u64 deadlocks;		/* that were told of a deadlock; here there is none */
+	u64 errors;		/* that failed for another reason */
+	u64 handoffs;		/* acquisitions whose last holder was another CPU */
+	u64 socket_handoffs;	/* whose last holder was on the same socket, that CPU or another */
+	u64 violations;		/* of exclusion, of the whole run */
+	u64 unfinished;		/* attempts that had not come back when the run was given up */
+	u64 unbalanced;		/* CPUs that had preemption off at the end */
+	u64 elapsed_ns;		/* how long it was */
+	u64 shares[MOST_CPUS];	/* acquisitions of each CPU */
+	u64 longest_gap_ns;	/* between two acquisitions of a CPU */
+	u64 success_misses;	/* transfers in attempts that succeeded, and their releases */
+	u64 failure_misses;	/* in those that failed */
+	struct stress_histogram wait;	/* of attempts that succeeded, in ns */
+	struct stress_histogram failed_wait;	/* of those that failed */
+	struct stress_histogram overshoot;	/* how long after the deadline they came back */
+	struct stress_histogram passed;	/* acquisitions by attempts that had begun later */
+	/* by attempts that had begun passed_late_ns later, or more */
 	struct stress_histogram passed_late;
+	/* how long a waiter had waited when an attempt began that passed it, in ns */
 	struct stress_histogram passed_after;
-	struct stress_nodes nodes;
-	struct stress_skipped skipped;
-	bool lock_in_use;
+	struct stress_nodes nodes;	/* queue nodes */
+	struct stress_skipped skipped;	/* abandoned nodes skipped */
+	bool lock_in_use;	/* destroying it failed */
 };
 
 extern struct findings findings;

@@ -25,7 +25,6 @@
 #include <linux/smp.h>
 
 #include <nbqlock/stress/papers/own_node.h>
-#include <simulate.h>
 
 #include "models.h"
 
@@ -38,27 +37,19 @@
 
 #define NO_SOCKET	(-1)
 
-/**
- * struct cna_node - a place in the main or the secondary queue
- * @spin: %SPIN_WAIT; or that this is the holder: %SPIN_GO, or the secondary queue's head
- * @socket: %NO_SOCKET if it has not waited
- * @sec_tail: of the secondary queue's head: its tail
- * @next: in either queue
- */
+/* A place in the main or the secondary queue. */
 struct cna_node {
+	/* SPIN_WAIT; or that this is the holder: SPIN_GO, or the secondary queue's head */
 	unsigned long spin;
-	int socket;
-	struct cna_node *sec_tail;
-	struct cna_node *next;
+	int socket;		/* NO_SOCKET if it has not waited */
+	struct cna_node *sec_tail;	/* of the secondary queue's head: its tail */
+	struct cna_node *next;	/* in either queue */
 } ____cacheline_aligned_in_smp;
 
-/**
- * struct cna_thread - what a thread keeps
- * @node: its place; the lock knows it by this address
- * @random: the state of the generator, on a line that no other thread touches
- */
+/* What a thread keeps. */
 struct cna_thread {
-	struct cna_node node;
+	struct cna_node node;	/* its place; the lock knows it by this address */
+	/* the state of the generator, on a line that no other thread touches */
 	u32 random ____cacheline_aligned_in_smp;
 } ____cacheline_aligned_in_smp;
 

@@ -29,7 +29,6 @@
 #include <linux/smp.h>
 
 #include <nbqlock/stress/papers/own_node.h>
-#include <simulate.h>
 
 #include "models.h"
 
@@ -49,21 +48,15 @@ struct hmcs_node {
 	unsigned long status;
 } ____cacheline_aligned_in_smp;
 
-/**
- * struct hmcs_queue - an MCS lock: of the root, or of a socket
- * @tail: the newest node, NULL while the queue is empty
- */
+/* An MCS lock: of the root, or of a socket. */
 struct hmcs_queue {
-	struct hmcs_node *tail;
+	struct hmcs_node *tail;	/* the newest node, NULL while the queue is empty */
 } ____cacheline_aligned_in_smp;
 
-/**
- * struct hmcs_socket - the lower level
- * @queue: of the socket's waiters
- * @node: the socket's own, in the root's queue; used by the head of @queue
- */
+/* The lower level. */
 struct hmcs_socket {
-	struct hmcs_queue queue;
+	struct hmcs_queue queue;	/* of the socket's waiters */
+	/* the socket's own, in the root's queue; used by the head of queue */
 	struct hmcs_node node;
 };
 

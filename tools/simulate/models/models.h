@@ -6,25 +6,32 @@
 #ifndef MODELS_H
 #define MODELS_H
 
+#include <stdbool.h>
+
 #include <host.h>
 #include <nbqlock/stress/ops.h>
 
-/* The most CPUs of a run: per-CPU nodes are static arrays, as in the kernel. */
-#define MODEL_CPUS	256U
+/* Each in the file of its name. */
+extern const struct stress_ops model_qspinlock, model_pv_qspinlock, model_virt_spin_lock;
+extern const struct stress_ops model_cna, model_hmcs;
 
-/* qspinlock.c */
-extern const struct stress_ops model_qspinlock;
-/* pv_qspinlock.c */
-extern const struct stress_ops model_pv_qspinlock;
-/* virt_spin_lock.c */
-extern const struct stress_ops model_virt_spin_lock;
-/* cna.c */
-extern const struct stress_ops model_cna;
-/* hmcs.c */
-extern const struct stress_ops model_hmcs;
+/*
+ * What a model may ask of the machine and do with it: what a kernel knows of its topology, and
+ * what a paravirtual guest asks of its hypervisor.
+ */
 
-/* The queue nodes of the models that have them in static memory. */
+/* Of this run: 1 to 8. */
+unsigned int simulate_sockets(void);
+unsigned int simulate_socket_of(unsigned int cpu);
+
+/* vcpu_is_preempted(): whether the CPU is preempted. */
+bool simulate_cpu_is_away(unsigned int cpu);
+
+/* pv_wait() and pv_kick(): sleep until kicked, at once if that has happened already. */
+void simulate_halt(void);
+void simulate_kick(unsigned int cpu);
+
+/* The queue nodes of qspinlock and pv_qspinlock, which are in static memory. */
 struct shim_memory model_qspinlock_nodes(void);
-struct shim_memory model_pv_qspinlock_nodes(void);
 
 #endif

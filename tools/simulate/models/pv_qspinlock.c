@@ -25,8 +25,6 @@
 #include <linux/processor.h>
 #include <linux/smp.h>
 
-#include <simulate.h>
-
 #include "models.h"
 #include "qspinlock_word.h"
 
@@ -48,22 +46,13 @@ enum vcpu_state {
 	VCPU_HASHED,
 };
 
-/* One for each CPU, for all locks of this type. */
-static struct pv_node {
-	struct pv_node *next;
-	int locked;
-	int count;
-	unsigned int cpu;
-	u8 state;
-} ____cacheline_aligned_in_smp pv_nodes[MODEL_CPUS];
-
 /* Four entries for each CPU, as in the kernel; a lock has one at most, and a CPU one lock. */
-#define HASH_SIZE	(4 * MODEL_CPUS)
+#define HASH_SIZE	(4 * SHIM_CPUS)
 #define HASH_PER_LINE	4U
 
 struct pv_hash_entry {
 	union qspinlock_word *word;
-	struct pv_node *node;
+	struct qnode *node;
 };
 
 static struct pv_hash_entry pv_hash_table[HASH_SIZE] ____cacheline_aligned_in_smp;
@@ -77,7 +66,7 @@ static struct pv_hash_entry *pv_hash_entry(union qspinlock_word *word, unsigned 
 	return &pv_hash_table[(hash + offset) % HASH_SIZE];
 }
 
-static struct pv_hash_entry *pv_hash(union qspinlock_word *word, struct pv_node *node)
+static struct pv_hash_entry *pv_hash(union qspinlock_word *word, struct qnode *node)
 {
 	struct pv_hash_entry *entry;
 	unsigned int offset = 0;
@@ -91,11 +80,11 @@ static struct pv_hash_entry *pv_hash(union qspinlock_word *word, struct pv_node 
 }
 
 /* By the holder, which has read that the locked byte is slow: the entry is there. */
-static struct pv_node *pv_unhash(union qspinlock_word *word)
+static struct qnode *pv_unhash(union qspinlock_word *word)
 {
 	struct pv_hash_entry *entry;
 	unsigned int offset = 0;
-	struct pv_node *node;
+	struct qnode *node;
 
 	do {
 		entry = pv_hash_entry(word, offset++);
@@ -135,7 +124,7 @@ static bool try_unfairly(union qspinlock_word *word)
 }
 
 /* Return: true if the headship came; false if the predecessor, or this CPU, polls in vain. */
-static bool poll_node(struct pv_node *node, struct pv_node *pred)
+static bool poll_node(struct qnode *node, struct qnode *pred)
 {
 	int loop;
 
@@ -150,7 +139,7 @@ static bool poll_node(struct pv_node *node, struct pv_node *pred)
 }
 
 /* Until the predecessor has the lock. Return: the successor, if there is one by now. */
-static struct pv_node *wait_for_headship(struct pv_node *node, struct pv_node *pred)
+static struct qnode *wait_for_headship(struct qnode *node, struct qnode *pred)
 {
 	WRITE_ONCE(pred->next, node);
 	while (!poll_node(node, pred)) {
@@ -172,14 +161,9 @@ static struct pv_node *wait_for_headship(struct pv_node *node, struct pv_node *p
 }
 
 /* By the head, once it has the lock. A halted successor is not woken for that. */
-static void pass_headship(union qspinlock_word *word, struct pv_node *node, struct pv_node *succ)
+static void pass_headship(union qspinlock_word *word, struct qnode *node, struct qnode *succ)
 {
-	/* The successor's smp_wmb() and the address dependency: its first values are there. */
-	while (!succ) {
-		succ = READ_ONCE(node->next);
-		if (!succ)
-			cpu_relax();
-	}
+	succ = await_successor(node, succ);
 	/* RELEASE, pairs with the ACQUIRE in wait_for_headship(). */
 	smp_store_release(&succ->locked, 1);
 	/*
@@ -217,7 +201,7 @@ static bool poll_lock(union qspinlock_word *word)
 }
 
 /* Return: true if the lock was free, and is this head's now. */
-static bool hash_or_lock(union qspinlock_word *word, struct pv_node *node)
+static bool hash_or_lock(union qspinlock_word *word, struct qnode *node)
 {
 	struct pv_hash_entry *entry = pv_hash(word, node);
 
@@ -233,7 +217,7 @@ static bool hash_or_lock(union qspinlock_word *word, struct pv_node *node)
 }
 
 /* By the head. Return: the word, after it got the lock. */
-static u32 wait_for_lock(union qspinlock_word *word, struct pv_node *node)
+static u32 wait_for_lock(union qspinlock_word *word, struct qnode *node)
 {
 	/* Then the predecessor has put it into the table. */
 	bool hashed = READ_ONCE(node->state) == VCPU_HASHED;
@@ -252,13 +236,13 @@ static u32 wait_for_lock(union qspinlock_word *word, struct pv_node *node)
 	return READ_ONCE(word->val) | Q_LOCKED;
 }
 
-static void wait_in_queue(union qspinlock_word *word, struct pv_node *node, u32 tail)
+static void wait_in_queue(union qspinlock_word *word, struct qnode *node, u32 tail)
 {
-	struct pv_node *succ = NULL;
+	struct qnode *succ = NULL;
 	u32 val = xchg_tail(word, tail);
 
 	if (val & Q_TAIL_MASK)
-		succ = wait_for_headship(node, &pv_nodes[decode_tail(val)]);
+		succ = wait_for_headship(node, &qnodes[decode_tail(val)]);
 	val = wait_for_lock(word, node);
 	/* n,0,1 -> 0,0,1, if no CPU has queued behind it. */
 	if ((val & Q_TAIL_MASK) == tail && cmpxchg_relaxed(&word->val, val, Q_LOCKED) == val)
@@ -271,7 +255,7 @@ static void wait_in_queue(union qspinlock_word *word, struct pv_node *node, u32 
 static void acquire_slowly(union qspinlock_word *word)
 {
 	unsigned int cpu = raw_smp_processor_id();
-	struct pv_node *node = &pv_nodes[cpu];
+	struct qnode *node = &qnodes[cpu];
 
 	node->count++;
 	WRITE_ONCE(node->locked, 0);
@@ -300,7 +284,7 @@ static int pv_lock(union stress_lock *lock, struct stress_waiter *me, ktime_t pa
 /* The head is in the hash table. */
 static void unlock_slowly(union qspinlock_word *word)
 {
-	struct pv_node *node;
+	struct qnode *node;
 
 	/* The slow byte before the entry: pairs with the xchg() in hash_or_lock(). */
 	smp_rmb();
@@ -318,11 +302,6 @@ static void pv_unlock(union stress_lock *lock, struct stress_waiter *me)
 	if (cmpxchg_release(&word->locked, Q_LOCKED, 0) != Q_LOCKED)
 		unlock_slowly(word);
 	preempt_enable();
-}
-
-struct shim_memory model_pv_qspinlock_nodes(void)
-{
-	return (struct shim_memory){ pv_nodes, sizeof(pv_nodes) };
 }
 
 const struct stress_ops model_pv_qspinlock = {

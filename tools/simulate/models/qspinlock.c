@@ -28,15 +28,7 @@
 /* Polls of a word that says pending and nothing else, before the waiter queues. */
 #define PENDING_LOOPS	(1 << 9)
 
-/*
- * One for each CPU, for all locks of this type: a CPU waits for one of them at a time. The holder
- * needs none.
- */
-static struct qnode {
-	struct qnode *next;
-	int locked;
-	int count;
-} ____cacheline_aligned_in_smp qnodes[MODEL_CPUS];
+struct qnode qnodes[SHIM_CPUS];
 
 /* 0,0,0 -> 0,0,1 */
 static bool try_once(union qspinlock_word *word)
@@ -109,15 +101,7 @@ static struct qnode *wait_for_headship(struct qnode *node, struct qnode *pred)
 /* By the head, once it has the lock. */
 static void pass_headship(struct qnode *node, struct qnode *succ)
 {
-	/*
-	 * The successor's first values came before it linked itself: its smp_wmb(), and here the
-	 * address dependency. Without either the store below could be lost.
-	 */
-	while (!succ) {
-		succ = READ_ONCE(node->next);
-		if (!succ)
-			cpu_relax();
-	}
+	succ = await_successor(node, succ);
 	/* RELEASE, pairs with the ACQUIRE in wait_for_headship(). */
 	smp_store_release(&succ->locked, 1);
 }

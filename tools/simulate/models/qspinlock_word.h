@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The lock word that Linux's queued spinlock and its paravirtual variant have in common.
+ * The lock word and the queue nodes that Linux's queued spinlock and its paravirtual variant have
+ * in common.
  *
  * Source: include/asm-generic/qspinlock_types.h and qspinlock.h, Linux 7.2, for fewer than 2^14
  * CPUs on a little-endian machine.
@@ -14,8 +15,10 @@
 #define QSPINLOCK_WORD_H
 
 #include <linux/atomic.h>
+#include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
+#include <linux/processor.h>
 #include <linux/types.h>
 
 #include "models.h"
@@ -39,6 +42,20 @@ union qspinlock_word {
 		u16 tail;
 	};
 };
+
+/*
+ * One for each CPU, for all locks of these types: a CPU waits for one of them at a time. The holder
+ * needs none.
+ */
+struct qnode {
+	struct qnode *next;
+	int locked;
+	int count;
+	unsigned int cpu;	/* these two are the paravirtual variant's */
+	u8 state;
+} ____cacheline_aligned_in_smp;
+
+extern struct qnode qnodes[SHIM_CPUS];
 
 /* The lock's memory begins with the word. */
 static inline union qspinlock_word *word_of(union stress_lock *lock)
@@ -67,6 +84,22 @@ static inline unsigned int decode_tail(u32 val)
 static inline u32 xchg_tail(union qspinlock_word *word, u32 tail)
 {
 	return (u32)xchg_relaxed(&word->tail, (u16)(tail >> Q_TAIL_SHIFT)) << Q_TAIL_SHIFT;
+}
+
+/*
+ * By the head, which is not the last: the successor, once it has linked itself.
+ *
+ * Its first values came before it linked itself: its smp_wmb(), and here the address dependency.
+ * Without either the store of its headship could be lost.
+ */
+static inline struct qnode *await_successor(struct qnode *node, struct qnode *succ)
+{
+	while (!succ) {
+		succ = READ_ONCE(node->next);
+		if (!succ)
+			cpu_relax();
+	}
+	return succ;
 }
 
 static inline int qspinlock_word_init(union stress_lock *lock, unsigned int place)

@@ -72,7 +72,7 @@ def ratio(figure, one, other):
 
 # What is known: figure, run, other run, the ratio of the two at least and at most.
 KNOWN = {
-    "qspinlock makes more misses than MCS: the head polls the word, all take it, holders write it": [
+    "qspinlock makes more misses than MCS: heads poll the word, take it and write it": [
         ("misses_each", ("qspinlock", {"cpus": cpus}), ("mcs", {"cpus": cpus}), 1.5, None)
         for cpus in (8, 64)],
     "the second CPU of qspinlock waits with the pending bit: no headship is handed over": [

@@ -3,11 +3,11 @@
 
 import os
 from pathlib import Path
-import re
 import shutil
 import subprocess
 
-from testbed.common import PROJECT, Trouble, Unavailable
+from simulate.program import where_are
+from testbed.common import PROJECT, Trouble, Unavailable, columns
 
 HERE = Path(__file__).resolve().parent
 HOST = HERE.parent / "host"
@@ -102,24 +102,10 @@ def arguments(program, configuration, *more):
 
 def places(program, addresses):
     """Where in the shipped text these are: function, file and line, as far as known."""
-    if not addresses or not shutil.which("addr2line"):
+    if not shutil.which("addr2line"):
         return {}
-    # A return address is behind its call.
-    wanted = [hex(int(address, 16) - 1) for address in addresses]
-    done = subprocess.run(["addr2line", "-f", "-i", "-a", "-e", program, *wanted],
-                          stdout=subprocess.PIPE, text=True, check=False)
-    found = {}
-    for address, text in zip(addresses, re.split(r"^0x[0-9a-f]+\n", done.stdout,
-                                                 flags=re.MULTILINE)[1:]):
-        lines = text.splitlines()
-        # From the innermost function on, which may be of the shim.
-        for function, place in zip(lines[::2], lines[1::2]):
-            path, _, number = place.partition(":")
-            if "/nbqlock/" in path:
-                number = number.split()[0]
-                found[address] = f"{function} ({Path(path).name}:{number})"
-                break
-    return found
+    return {address: f"{function} ({where})" for address, (function, where)
+            in zip(addresses, where_are(program, addresses)) if where != "?"}
 
 
 def table(program, configuration, schedule):
@@ -135,6 +121,4 @@ def table(program, configuration, schedule):
         row[8] = row[8].rstrip("; ")
     rows.insert(0, ["step", "", "context", "where", "access", "place", "before", "after",
                     ""])
-    widths = [max(len(row[column]) for row in rows) for column in range(8)]
-    return ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)),
-                       row[8]]).rstrip() for row in rows]
+    return columns(rows)
