@@ -11,7 +11,7 @@ from bench.progress import Progress, clock, counted
 from bench.places import place_on
 from bench.runner import Job, well
 from bench.table import columns_of, groups_of, print_table
-from testbed.common import PROJECT, Trouble, cores, say, setup
+from testbed.common import PROJECT, Failure, cores, say, setup
 
 RESULTS = PROJECT / "results"
 
@@ -70,7 +70,7 @@ def path_of(word, known):
         return known[word]
     if word.endswith(".ini") or "/" in word:
         return Path(word)
-    raise Trouble(f"there is no scenario \"{word}\"; there are {', '.join(known)}")
+    raise Failure(f"there is no scenario \"{word}\"; there are {', '.join(known)}")
 
 
 def chosen(options):
@@ -85,7 +85,7 @@ def chosen(options):
     for path, named in paths.items():
         for plan in on_testbeds(read(path), options.testbed, named):
             if plan.name in plans:
-                raise Trouble(f"two scenarios have the name {plan.name}: "
+                raise Failure(f"two scenarios have the name {plan.name}: "
                               f"{plans[plan.name].path} and {path}")
             plans[plan.name] = adjusted(plan, options)
     return list(plans.values())
@@ -164,25 +164,25 @@ def make(job, folder, progress):
 
 
 def count_accesses(plan, folder):
-    """What belongs to Table 1 and is no run. Its trouble does not undo the runs."""
+    """What belongs to Table 1 and is no run. Its failure does not undo the runs."""
     if plan.name != table1.TIME:
         return True
     try:
         table1.measure_counts(folder)
-    except Trouble as trouble:
-        say(str(trouble))
+    except Failure as failure:
+        say(str(failure))
         return False
     return True
 
 
 def draw(folder):
-    """Figures and report. Their trouble does not undo what was measured."""
+    """Figures and report. Their failure does not undo what was measured."""
     from bench import plot, report
     try:
         plot.draw(folder)
         say(f"report: {report.write(folder)}")
-    except Trouble as trouble:
-        say(f"{trouble}; tools/nbq report {folder} tries again")
+    except Failure as failure:
+        say(f"{failure}; tools/nbq report {folder} tries again")
         return False
     return True
 
@@ -193,7 +193,7 @@ def run(options):
         print_list(plans)
         return 0
     if not plans:
-        raise Trouble("there is no scenario to run")
+        raise Failure("there is no scenario to run")
     result_folder.must_be_writable(options.out)
     if options.share:
         results.must_not_be(options.share)

@@ -8,7 +8,7 @@ from bench import compare
 from bench.cli import add
 from bench.results import FORMAT, as_json
 from bench.table import print_table
-from testbed.common import Trouble, say
+from testbed.common import Failure, say
 
 EXAMPLES = """A and B are folders that bench has made, scenario files in them, or files that
 stress --json, share or bench --share have written. Each line is B divided by A: of the
@@ -94,7 +94,7 @@ def run(options):
     if options.relative_to:
         differing = compare.differences(a, b, hosts=False)
     if differing and not options.anyway:
-        raise Trouble("not compared, as more than the code has changed; --anyway compares "
+        raise Failure("not compared, as more than the code has changed; --anyway compares "
                       "all the same")
     found, alone = compare.compare(a, b, options.metric, options.relative_to)
     for sentence in compare.incomplete(a, b):

@@ -16,7 +16,7 @@ from bench.progress import Progress, counted
 from bench.runner import Job, well
 from bench.scenario import Scenario
 from bench.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
-from testbed.common import INSTALLED, Trouble, cores, guest_cpus, say, setup
+from testbed.common import INSTALLED, Failure, cores, guest_cpus, say, setup
 from testbed.driver import OURS
 
 if not INSTALLED:
@@ -165,7 +165,7 @@ def locks(options, place):
     words = locks_on(words, place.name)
     for word in words:
         if word != "all" and word not in there:
-            raise Trouble(f"there is no lock type \"{word}\"; there are {', '.join(there)}")
+            raise Failure(f"there is no lock type \"{word}\"; there are {', '.join(there)}")
     return words or [name for name in locks_on(LOCKS, place.name) if name in there]
 
 
@@ -239,18 +239,18 @@ def check(options):
         if path:
             results.must_not_be(path)
     if options.json and options.json == options.csv:
-        raise Trouble("--json and --csv name the same file")
+        raise Failure("--json and --csv name the same file")
     if options.folder != FOLDER and not options.here:
-        raise Trouble("--folder goes with --here")
+        raise Failure("--folder goes with --here")
     testbed = "uml" if options.here else options.testbed
     for name, value in [*options.set, *(("patience_ns", each) for each in
                                         options.patience or [])]:
         check_known(name, TESTBEDS[testbed].parameters)
         if not good_value(name, str(value), TESTBEDS[testbed].parameters):
-            raise Trouble(f"{name} does not take \"{value}\" there")
+            raise Failure(f"{name} does not take \"{value}\" there")
     for words in options.locks or []:
         if not re.fullmatch(r"\w+(,\w+)*", words):
-            raise Trouble(f"--locks {words}: takes names with commas between them, or all")
+            raise Failure(f"--locks {words}: takes names with commas between them, or all")
 
 
 def place_for(options):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from bench import results
 from bench.metrics import METRICS, ratios
-from testbed.common import Trouble
+from testbed.common import Failure
 
 CHANCE = 0.05			# of a word where there is nothing
 METRIC = "acquisitions_per_second"
@@ -186,12 +186,12 @@ def must_have(side, lock):
     """Refuse ratios to a lock that nothing was measured of."""
     locks = {run.lock for result in side.scenarios.values() for run in result.runs}
     if lock not in locks:
-        raise Trouble(f"{side.path} has no runs of \"{lock}\"; it has "
+        raise Failure(f"{side.path} has no runs of \"{lock}\"; it has "
                       f"{', '.join(sorted(locks)) or 'none'}")
 
 
 def compare(a, b, metric=METRIC, relative_to=None):
-    """Lines and remarks; Trouble if there is nothing to compare."""
+    """Lines and remarks; Failure if there is nothing to compare."""
     if relative_to is not None:
         must_have(a, relative_to)
         must_have(b, relative_to)
@@ -201,8 +201,8 @@ def compare(a, b, metric=METRIC, relative_to=None):
                         for run in result.runs for name, value in run.result.items()
                         if isinstance(value, (int, float))})
         if names and metric not in names and metric not in METRICS:
-            raise Trouble(f"no result has a number \"{metric}\"; there are "
+            raise Failure(f"no result has a number \"{metric}\"; there are "
                           f"{', '.join(dict.fromkeys([*names, *METRICS]))}")
-        raise Trouble(f"{a.path} and {b.path} have no scenario, point and lock with "
+        raise Failure(f"{a.path} and {b.path} have no scenario, point and lock with "
                       f"{metric} in common")
     return found, alone

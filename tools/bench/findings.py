@@ -27,7 +27,7 @@ from bench.metrics import (METRICS, Summary, matching, quantity, same, shown, si
                            values_of)
 from bench.parameters import A_CPU, MACHINE
 from bench.testbeds import stand_in
-from testbed.common import Trouble
+from testbed.common import Failure
 
 HOLDS = "holds"
 FAILS = "does not hold"
@@ -44,7 +44,7 @@ OTHERS = re.compile(r"(?:\s|\d+(?:\.\d+)?|[<>]=?|[-+(),]|\*(?!\*)|/(?!/)|"
                     r"\b(?:and|or|min|max|figure\d+)\b)*")
 
 
-class Malformed(Trouble):
+class Malformed(Failure):
     """A line that is no such expression; says what is wrong with it."""
 
 

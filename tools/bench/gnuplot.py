@@ -13,7 +13,7 @@ from textwrap import wrap
 
 from bench import svg
 from bench.figure import GREY, GREY_WORDS, SOLID, axis_name, style_of
-from testbed.common import Trouble
+from testbed.common import Failure
 
 NEEDED = (5, 4)			# of gnuplot
 # Sizes in pixels of the SVG; everything is placed by them.
@@ -307,11 +307,11 @@ def gnuplot():
         done = subprocess.run(["gnuplot", "--version"], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, check=False)
     except OSError:
-        raise Trouble("gnuplot is not installed; tools/setup bench installs it "
+        raise Failure("gnuplot is not installed; tools/setup bench installs it "
                       "(Debian: gnuplot-nox)") from None
     found = re.match(r"gnuplot (\d+)\.(\d+)", done.stdout)
     if not found or (int(found[1]), int(found[2])) < NEEDED:
-        raise Trouble(f"gnuplot {'.'.join(map(str, NEEDED))} or later is needed; "
+        raise Failure(f"gnuplot {'.'.join(map(str, NEEDED))} or later is needed; "
                       f"this is {done.stdout.strip() or 'something else'}")
     return "gnuplot"
 
@@ -322,6 +322,6 @@ def run_gnuplot(text, path):
     problems = [line for line in done.stdout.splitlines() if line.strip()
                 and "undefined" not in line and "no valid points" not in line]
     if done.returncode or not path.exists() or not path.stat().st_size:
-        raise Trouble(f"gnuplot could not draw {path.name}: {' '.join(problems)[:500]}")
+        raise Failure(f"gnuplot could not draw {path.name}: {' '.join(problems)[:500]}")
     if path.suffix == ".svg":
         path.write_text(svg.smaller(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -9,7 +9,7 @@ import platform
 import signal
 import threading
 
-from testbed.common import INSTALLED, Trouble
+from testbed.common import INSTALLED, Failure
 from testbed.driver import listed
 
 FOLDER = Path("/sys/kernel/debug/nbqlock_stress")
@@ -38,7 +38,7 @@ def read(path):
     try:
         return path.read_text(errors="replace")
     except OSError as error:
-        raise Trouble(f"cannot read {path}: {error.strerror}") from None
+        raise Failure(f"cannot read {path}: {error.strerror}") from None
 
 
 def write(path, value):
@@ -93,7 +93,7 @@ class HerePlace:
         try:
             text = (self.folder / "locks").read_text()
         except OSError:
-            raise Trouble(missing(self.folder)) from None
+            raise Failure(missing(self.folder)) from None
         self.types = listed(text)
         self.online = cpu_numbers(read(online))
         self.version = platform.release()
@@ -123,7 +123,7 @@ class HerePlace:
                 self.set(parameter, value)
             except OSError as error:
                 if error.errno == errno.EPERM:
-                    raise Trouble(LOCKED_DOWN) from None
+                    raise Failure(LOCKED_DOWN) from None
                 run.lost = (f"the driver refused {parameter}={value} ({error.strerror}; the "
                             "kernel log says what it takes)")
                 return

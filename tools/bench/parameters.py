@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 import re
 
-from testbed.common import Trouble
+from testbed.common import Failure
 
 NUMBER = r"\d+"
 TIME = r"\d+|max"
@@ -87,17 +87,17 @@ def check_known(parameter, parameters):
     if parameter in parameters:
         return
     if parameters is SIMULATION and parameter in HOST:
-        raise Trouble("the simulation has no such parameter, there is no host below its machine")
+        raise Failure("the simulation has no such parameter, there is no host below its machine")
     if parameters is SIMULATION and parameter in DRIVER:
-        raise Trouble("the simulation has no such parameter, it is one of the stress driver's; it "
+        raise Failure("the simulation has no such parameter, it is one of the stress driver's; it "
                       f"has {', '.join(parameters)}")
     if parameters is LOADED and parameter in DRIVER:
-        raise Trouble("a load for a kernel has no such parameter, it is one of the stress "
+        raise Failure("a load for a kernel has no such parameter, it is one of the stress "
                       f"driver's; it has {', '.join(parameters)}")
     if parameters is MEASURED and parameter in SIMULATION:
-        raise Trouble("the stress driver has no such parameter, it is one of the simulation's "
+        raise Failure("the stress driver has no such parameter, it is one of the simulation's "
                       "(testbed = simulated, or a section [simulated])")
-    raise Trouble(f"unknown parameter; there are cpus, cpus_per_core, {', '.join(parameters)}")
+    raise Failure(f"unknown parameter; there are cpus, cpus_per_core, {', '.join(parameters)}")
 
 
 def number_or_word(text):

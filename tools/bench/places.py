@@ -7,7 +7,7 @@ from bench.guests import GuestsPlace, Listener, complaints, lose, lose_current, 
 from bench.kernels import KernelsPlace
 from bench.simulated import SimulatedPlace
 from bench.testbeds import SIMULATED, TESTBEDS, WHOLE_KERNELS
-from testbed.common import Trouble, guest_cpus
+from testbed.common import Failure, guest_cpus
 from testbed.guest import CountingMachine, QemuMachine, UserModeMachine
 from testbed.guest_cli import loaded
 from testbed.kernels import debian_kernel, user_mode_kernel
@@ -60,7 +60,7 @@ class GuestPlace(GuestsPlace):
 def place_on(testbed, locks=("all",)):
     """A testbed, made ready for these locks."""
     if testbed not in TESTBEDS:
-        raise Trouble(f"there is no testbed \"{testbed}\"; there are {', '.join(TESTBEDS)}")
+        raise Failure(f"there is no testbed \"{testbed}\"; there are {', '.join(TESTBEDS)}")
     if testbed in WHOLE_KERNELS:
         return KernelsPlace(locks, testbed)
     return SimulatedPlace() if testbed == SIMULATED else GuestPlace(testbed)

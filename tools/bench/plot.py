@@ -11,7 +11,7 @@ from bench.metrics import FIGURE5, context_of, context_of_kernels, same
 from bench.parameters import MACHINE
 from bench.results import open_folder
 from bench.testbeds import KERNELS, SIMULATED, WHOLE_KERNELS
-from testbed.common import Trouble
+from testbed.common import Failure
 
 FIGURES = "figures"		# in a result folder
 FORMATS = ("svg", "png")
@@ -84,9 +84,9 @@ def draw(folder):
     try:
         target.mkdir(exist_ok=True)
     except OSError as error:
-        raise Trouble(f"cannot make {target}: {error.strerror}") from None
+        raise Failure(f"cannot make {target}: {error.strerror}") from None
     if not os.access(target, os.W_OK | os.X_OK):
-        raise Trouble(f"cannot write to {target}")
+        raise Failure(f"cannot write to {target}")
     paths = []
     for name, figures in figures_of(opened).items():
         subtitle = subtitle_of(opened, opened.scenarios[name])

@@ -16,7 +16,7 @@ from bench.parameters import MACHINE
 from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
 from bench.results import open_folder, released
 from bench.table import host_words
-from testbed.common import Trouble, say
+from testbed.common import Failure, say
 from testbed.rst import escaped, fields, heading, paragraph, replace, table
 
 RATE = losses.RATE
@@ -82,7 +82,7 @@ def machines_of(result, finding):
     """The simulated machines that a finding is evaluated for: those that it does not name."""
     try:
         named = findings.Finding(finding.holds).axes
-    except Trouble:
+    except Failure:
         named = []
     axes = {axis: values_of(result.runs, axis) for axis in MACHINE if axis not in named}
     axes = {axis: values for axis, values in axes.items() if len(values) > 1}
@@ -94,8 +94,8 @@ def evaluation_of(folder, result, finding, where):
     runs = drawn_runs(result.runs, {axis: [value] for axis, value in where.items()})
     try:
         return findings.evaluated(finding.holds, runs, plot.context_for(folder, result, where))
-    except Trouble as trouble:
-        return findings.Judgement(findings.UNKNOWN, [], missing=[str(trouble)])
+    except Failure as failure:
+        return findings.Judgement(findings.UNKNOWN, [], missing=[str(failure)])
 
 
 def evaluations(folder, simulated=False):
@@ -486,8 +486,8 @@ def drawn_first(folder, opened):
         return
     try:
         plot.draw(folder)
-    except Trouble as trouble:
-        say(f"the report is without figures: {trouble}")
+    except Failure as failure:
+        say(f"the report is without figures: {failure}")
 
 
 def write(folder):

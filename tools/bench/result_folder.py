@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from bench.results import as_csv, as_json, commit, write_new
-from testbed.common import Trouble
+from testbed.common import Failure
 
 
 def must_be_writable(folder):
@@ -14,7 +14,7 @@ def must_be_writable(folder):
     there = next(part for part in (Path(folder).absolute(), *Path(folder).absolute().parents)
                  if part.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise Trouble(f"cannot write to {folder}: {there} is no folder to write to")
+        raise Failure(f"cannot write to {folder}: {there} is no folder to write to")
 
 
 def write_scenario(folder, result):
@@ -34,7 +34,7 @@ def new_folder(parent, now=None):
             return path
         except FileExistsError:
             if not Path(parent).is_dir():
-                raise Trouble(f"{parent} is not a folder") from None
+                raise Failure(f"{parent} is not a folder") from None
         except OSError as error:
-            raise Trouble(f"cannot make {path}: {error.strerror}") from None
-    raise Trouble(f"there are a hundred folders like {path} already")
+            raise Failure(f"cannot make {path}: {error.strerror}") from None
+    raise Failure(f"there are a hundred folders like {path} already")

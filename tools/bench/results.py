@@ -19,7 +19,7 @@ from typing import NamedTuple
 from bench import scenario as scenarios
 from bench.hardware import hardware
 from bench.testbeds import SIMULATED
-from testbed.common import PROJECT, Trouble, cores, output_of
+from testbed.common import PROJECT, Failure, cores, output_of
 
 FORMAT = 1
 MACHINE = "machine.json"
@@ -106,9 +106,9 @@ def write_new(path, text):
         finally:
             unfinished.unlink()
     except FileExistsError:
-        raise Trouble(f"{path} is there already; it is not overwritten") from None
+        raise Failure(f"{path} is there already; it is not overwritten") from None
     except OSError as error:
-        raise Trouble(f"cannot write {path}: {error.strerror}") from None
+        raise Failure(f"cannot write {path}: {error.strerror}") from None
     return path
 
 
@@ -116,9 +116,9 @@ def must_not_be(path):
     """Refuse early what write_new() would refuse at the end."""
     path = Path(path)
     if path.exists():
-        raise Trouble(f"{path} is there already; it is not overwritten")
+        raise Failure(f"{path} is there already; it is not overwritten")
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise Trouble(f"cannot write {path}: {path.parent} is no folder to write to")
+        raise Failure(f"cannot write {path}: {path.parent} is no folder to write to")
 
 
 def as_json(data):
@@ -199,11 +199,11 @@ def read_json(path):
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise Trouble(f"cannot read {path}: {error.strerror}") from None
+        raise Failure(f"cannot read {path}: {error.strerror}") from None
     except ValueError as error:
-        raise Trouble(f"{path} is not JSON: {error}") from None
+        raise Failure(f"{path} is not JSON: {error}") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise Trouble(f"{path} is not a result of tools/nbq, or one of another version")
+        raise Failure(f"{path} is not a result of tools/nbq, or one of another version")
     return data
 
 
@@ -230,7 +230,7 @@ def from_data(data, path):
         result.problems = data["problems"]
         result.runs = [RunRecord(**run) for run in data["runs"]]
     except (KeyError, TypeError) as error:
-        raise Trouble(f"{path} is not the result of a scenario ({error})") from None
+        raise Failure(f"{path} is not the result of a scenario ({error})") from None
     return result
 
 
@@ -238,10 +238,10 @@ def open_folder(path):
     """Read a result folder."""
     path = Path(path)
     if not path.is_dir():
-        raise Trouble(f"{path} is not a folder of results")
+        raise Failure(f"{path} is not a folder of results")
     machine_file = path / MACHINE
     if not machine_file.exists():
-        raise Trouble(f"{path} is not a folder of results: it has no {MACHINE}")
+        raise Failure(f"{path} is not a folder of results: it has no {MACHINE}")
     found = {}
     for file in sorted(path.glob("*.json")):
         if file.name not in (MACHINE, COUNTS):

@@ -2,7 +2,7 @@
 """Makes the runs that a scenario asks for, in a place, and collects their results."""
 
 from bench.results import PASS, RunRecord, ScenarioResult
-from testbed.common import Trouble, cores
+from testbed.common import Failure, cores
 from testbed.driver import Run
 
 
@@ -46,7 +46,7 @@ class Job:
         self.groups = {}	# (number of CPUs, how busy the host is): runs in their order
         most = max(point["cpus"] for point in self.points)
         if most > place.most_cpus:
-            raise Trouble(f"{scenario.path or scenario.name}: {most} CPUs are more than "
+            raise Failure(f"{scenario.path or scenario.name}: {most} CPUs are more than "
                           f"{place.meaning} has, {place.most_cpus}")
         for point in self.points:
             self.groups.setdefault(self.group_of(point), [])

@@ -13,7 +13,7 @@ from typing import Optional
 from bench import parameters
 from bench.parameters import NUMBER
 from bench.testbeds import SIMULATED, TESTBEDS, stand_in
-from testbed.common import MOST_CPUS, Trouble
+from testbed.common import MOST_CPUS, Failure
 
 CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}
 DEFAULT_DURATION_MS = 1000	# the driver's
@@ -128,7 +128,7 @@ class Scenario:
         cores = self.load.get("cores") or max(self.sweep.get("cores") or
                                               self.sweep.get("cpus", [0]))
         if not cores:
-            raise Trouble(f"{self.path or self.name}: on a simulated machine cpus_per_core "
+            raise Failure(f"{self.path or self.name}: on a simulated machine cpus_per_core "
                           "needs to know cores, or say cpus instead, in [simulated]")
         return cores
 
@@ -179,14 +179,14 @@ class Scenario:
         for word in self.locks:
             name = word.removeprefix("-")
             if name != "all" and name not in there:
-                raise Trouble(f"{self.where('scenario', 'locks')}: there is no lock type "
+                raise Failure(f"{self.where('scenario', 'locks')}: there is no lock type "
                               f"\"{name}\"; there are {', '.join(there)}")
             if word.startswith("-"):
                 names = [each for each in names if each != name]
             else:
                 names += there if word == "all" else [word]
         if not names:
-            raise Trouble(f"{self.where('scenario', 'locks')}: no lock is left to measure")
+            raise Failure(f"{self.where('scenario', 'locks')}: no lock is left to measure")
         return list(dict.fromkeys(names))
 
     def has_lock(self, lock):

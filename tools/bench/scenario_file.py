@@ -14,7 +14,7 @@ from bench import parameters
 from bench.parameters import NUMBER, number_or_word
 from bench.scenario import AIM, CPU_AXES, MOST_ROUNDS, Aim, Finding, Plot, Scenario
 from bench.testbeds import SIMULATED, TESTBEDS, locks_on
-from testbed.common import MOST_CPUS, Trouble
+from testbed.common import MOST_CPUS, Failure
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 
@@ -89,7 +89,7 @@ class Experiment(Scenario):
         strange = [parameter for parameter in (*other.load, *other.sweep)
                    if parameter not in (*CPU_AXES, *other.parameters)]
         if strange:
-            raise Trouble(f"{self.path}: {TESTBEDS[testbed].meaning}: there is no "
+            raise Failure(f"{self.path}: {TESTBEDS[testbed].meaning}: there is no "
                           f"{', '.join(strange)}; there are {', '.join(other.parameters)}")
         other.points(other.cores(1))
         return other
@@ -100,7 +100,7 @@ def read(path, metrics=None, check_finding=None):
 
     metrics: the names that a plot's y may be; None: any.
     check_finding: called with each finding's expression and the scenario, to
-    raise Trouble, without naming the file.
+    raise Failure, without naming the file.
     """
     path = Path(path)
     parser = configparser.ConfigParser(
@@ -110,15 +110,15 @@ def read(path, metrics=None, check_finding=None):
     try:
         parser.read_string(path.read_text(encoding="utf-8"), source=str(path))
     except OSError as error:
-        raise Trouble(f"cannot read the scenario {path}: {error.strerror}") from None
+        raise Failure(f"cannot read the scenario {path}: {error.strerror}") from None
     except (configparser.Error, UnicodeDecodeError) as error:
-        raise Trouble(f"{path} is not a scenario file: "
+        raise Failure(f"{path} is not a scenario file: "
                       f"{joined(str(error))}") from None
     experiment = Experiment(path)
     if not re.fullmatch(NAME, experiment.name):
-        raise Trouble(f"{path}: the name of a scenario is made of a-z, 0-9, - and _")
+        raise Failure(f"{path}: the name of a scenario is made of a-z, 0-9, - and _")
     if experiment.name in TAKEN:
-        raise Trouble(f"{path}: a result folder has a {experiment.name}.json that is something "
+        raise Failure(f"{path}: a result folder has a {experiment.name}.json that is something "
                       "else; the scenario needs another name")
     # The testbed comes before its parameters, [load] before [sweep], [plots] before each of them.
     order = {"scenario": 0, "plots": 0, "sweep": 2}
@@ -134,58 +134,58 @@ def joined(text):
 
 
 class Section:
-    """A section of a file: the values of its keys, or Trouble that names the key."""
+    """A section of a file: the values of its keys, or Failure that names the key."""
 
     def __init__(self, scenario, name, keys):
         self.scenario = scenario
         self.name = name
         self.keys = keys
 
-    def trouble(self, key, words):
-        return Trouble(f"{self.scenario.where(self.name, key)}: {words}")
+    def failure(self, key, words):
+        return Failure(f"{self.scenario.where(self.name, key)}: {words}")
 
     def check_keys(self, kind):
         wanted, others = KEYS[kind]
         for key in self.keys:
             if key not in (*wanted, *others):
-                raise self.trouble(key, "unknown key; there are "
+                raise self.failure(key, "unknown key; there are "
                                    f"{', '.join(sorted((*wanted, *others)))}")
         for key in wanted:
             if not self.keys.get(key):
-                raise self.trouble(key, "is missing")
+                raise self.failure(key, "is missing")
 
     def rounds(self):
         text = self.keys["rounds"]
         if not re.fullmatch(NUMBER, text) or not 1 <= int(text) <= MOST_ROUNDS:
-            raise self.trouble("rounds", f"is \"{text}\", not a number from 1 to {MOST_ROUNDS}")
+            raise self.failure("rounds", f"is \"{text}\", not a number from 1 to {MOST_ROUNDS}")
         return int(text)
 
     def locks(self, key="locks"):
         words = self.keys[key].replace(",", " ").split()
         for word in words:
             if not re.fullmatch(r"-?\w+", word):
-                raise self.trouble(key, f"\"{word}\" is no lock type's name")
+                raise self.failure(key, f"\"{word}\" is no lock type's name")
         if not words or words[0].startswith("-"):
-            raise self.trouble(key, "begins with all or a lock type")
+            raise self.failure(key, "begins with all or a lock type")
         return words
 
     def parameter(self, key, text=None):
         """The value of a parameter, as a number if it is one."""
         try:
             parameters.check_known(key, self.scenario.parameters)
-        except Trouble as trouble:
-            raise self.trouble(key, trouble) from None
+        except Failure as failure:
+            raise self.failure(key, failure) from None
         text = joined(self.keys[key] if text is None else text)
         if not parameters.good_value(key, text, self.scenario.parameters):
             takes = f": it takes {parameters.TAKES[key]}" if key in parameters.TAKES else ""
-            raise self.trouble(key, f"does not take \"{text}\"{takes}")
+            raise self.failure(key, f"does not take \"{text}\"{takes}")
         return number_or_word(text)
 
     def cpus(self, key, text):
         scenario = self.scenario
         most = TESTBEDS[scenario.testbed].most_cpus if scenario.is_simulated else MOST_CPUS
         if not re.fullmatch(CPU_AXES[key], text) or not 0 < float(text) <= most:
-            raise self.trouble(key, f"\"{text}\" is not a number of CPUs (up to {most})")
+            raise self.failure(key, f"\"{text}\" is not a number of CPUs (up to {most})")
         return int(text) if key == "cpus" else float(text)
 
     def axis(self, key, text=None):
@@ -195,9 +195,9 @@ class Section:
         value = self.cpus if key in CPU_AXES else self.parameter
         values = [value(key, each) for each in texts]
         if not values:
-            raise self.trouble(key, f"takes values, not \"{joined(text)}\"")
+            raise self.failure(key, f"takes values, not \"{joined(text)}\"")
         if len(set(values)) < len(values):
-            raise self.trouble(key, "a value is there twice")
+            raise self.failure(key, "a value is there twice")
         return values
 
     def where(self):
@@ -207,7 +207,7 @@ class Section:
             axis, _, values = joined(part).partition("=")
             axis = axis.strip()
             if axis not in self.scenario.parameters and axis not in CPU_AXES:
-                raise self.trouble("where", f"\"{joined(part)}\" is not AXIS=VALUE")
+                raise self.failure("where", f"\"{joined(part)}\" is not AXIS=VALUE")
             found[axis] = self.axis(axis, values)
         return found
 
@@ -240,7 +240,7 @@ def read_section(scenario, section, keys):
     elif kind in NAMED and re.fullmatch(NAME, name):
         NAMED[kind](scenario, Section(scenario, section, keys), name)
     else:
-        raise Trouble(f"{scenario.path}: unknown section [{section}]; there are "
+        raise Failure(f"{scenario.path}: unknown section [{section}]; there are "
                       f"{', '.join(f'[{each}]' for each in (*PLAIN, *AS_WRITTEN))}, "
                       f"{', '.join(f'[{each} NAME]' for each in NAMED)}")
 
@@ -253,7 +253,7 @@ def read_head(scenario, section):
         scenario.rounds = section.rounds()
     scenario.testbed = keys.get("testbed", scenario.testbed)
     if scenario.testbed not in TESTBEDS:
-        raise section.trouble("testbed", f"there is no testbed \"{scenario.testbed}\"; there are "
+        raise section.failure("testbed", f"there is no testbed \"{scenario.testbed}\"; there are "
                               f"{', '.join(TESTBEDS)}")
     scenario.locks = locks_on(section.locks(), scenario.testbed)
 
@@ -265,19 +265,19 @@ def read_load(scenario, section):
             continue
         scenario.sweep[key] = section.axis(key)
         if len(scenario.sweep[key]) > 1:
-            raise section.trouble(key, f"takes one value, not \"{joined(text)}\"")
+            raise section.failure(key, f"takes one value, not \"{joined(text)}\"")
 
 
 def read_sweep(scenario, section):
     for key in section.keys:
         if key in scenario.load or key in scenario.sweep:
-            raise section.trouble(key, "it is in [load], too")
+            raise section.failure(key, "it is in [load], too")
         scenario.sweep[key] = section.axis(key)
 
 
 def read_simulated(scenario, section):
     if scenario.is_simulated:
-        raise section.trouble(None, "the scenario's testbed is that already; what it says "
+        raise section.failure(None, "the scenario's testbed is that already; what it says "
                               "belongs into [load], [sweep] and [scenario]")
     scenario.simulated = section.keys
 
@@ -292,7 +292,7 @@ def read_plot(scenario, section, name):
     section.keys = {**scenario.of_plots, **section.keys, "title": joined(section.keys["title"])}
     words = dict(section.keys)
     if words.get("log", "none") not in LOGS:
-        raise section.trouble("log", f"is {words['log']}, not one of {', '.join(LOGS)}")
+        raise section.failure("log", f"is {words['log']}, not one of {', '.join(LOGS)}")
     if "where" in words:
         words["where"] = section.where()
     if "colour" in words:
@@ -311,7 +311,7 @@ def read_aim(scenario, section, name):
     section.check_keys("aim")
     words = {key: joined(text) for key, text in section.keys.items()}
     if not re.fullmatch(AIM, words["aim"]):
-        raise section.trouble("aim", f"is \"{words['aim']}\", not \"at least\" or \"at most\" and "
+        raise section.failure("aim", f"is \"{words['aim']}\", not \"at least\" or \"at most\" and "
                               "a number")
     if "where" in words:
         words["where"] = section.where()
@@ -328,14 +328,14 @@ NAMED = {"plot": read_plot, "finding": read_finding, "aim": read_aim}
 
 def check_whole(scenario, sections, metrics, check_finding):
     if "scenario" not in sections:
-        raise Trouble(f"{scenario.path}: there is no section [scenario]")
+        raise Failure(f"{scenario.path}: there is no section [scenario]")
     if len(CPU_AXES.keys() & scenario.sweep.keys()) > 1:
-        raise Trouble(f"{scenario.where('sweep')}: cpus and cpus_per_core cannot both be")
+        raise Failure(f"{scenario.where('sweep')}: cpus and cpus_per_core cannot both be")
     scenario.quickened()
     if scenario.simulated is not None:
         scenario.on(SIMULATED).quickened()
     elif scenario.simulated_quick:
-        raise Trouble(f"{scenario.where('simulated quick')}: there is no section [simulated]")
+        raise Failure(f"{scenario.where('simulated quick')}: there is no section [simulated]")
     for kind, wanted in (("plot", scenario.plots), ("aim", scenario.aims)):
         for each in wanted:
             check_words(scenario, Section(scenario, f"{kind} {each.name}", vars(each)), metrics)
@@ -343,9 +343,9 @@ def check_whole(scenario, sections, metrics, check_finding):
         if check_finding:
             try:
                 check_finding(finding.holds, scenario)
-            except Trouble as trouble:
+            except Failure as failure:
                 place = scenario.where(f"finding {finding.name}", "holds")
-                raise Trouble(f"{place}: {trouble}") from None
+                raise Failure(f"{place}: {failure}") from None
 
 
 def check_words(scenario, section, metrics):
@@ -354,20 +354,20 @@ def check_words(scenario, section, metrics):
     axes = scenario.axes()
     for key in ("x", "panel", "median_of"):
         if words.get(key) is not None and words[key] not in axes:
-            raise section.trouble(key, f"\"{words[key]}\" is no axis; there are "
+            raise section.failure(key, f"\"{words[key]}\" is no axis; there are "
                                   f"{', '.join(axes)}")
     if words.get("panel") and words["panel"] == words["x"]:
-        raise section.trouble("panel", "is the x axis already")
+        raise section.failure("panel", "is the x axis already")
     for axis, values in words["where"].items():
         for value in values:
             if value not in scenario.sweep.get(axis, []):
-                raise section.trouble("where", f"{axis} is never {value}")
+                raise section.failure("where", f"{axis} is never {value}")
     for key in ("lock", "against", "colour"):
         named = words.get(key) or []
         for lock in [named] if isinstance(named, str) else named:
             if not scenario.has_lock(lock):
-                raise section.trouble(key, f"the lock \"{lock}\" is not one of this scenario")
+                raise section.failure(key, f"the lock \"{lock}\" is not one of this scenario")
     for key in ("y", "metric"):
         if metrics is not None and key in words and words[key] not in metrics:
-            raise section.trouble(key, f"there is no metric \"{words[key]}\"; there are "
+            raise section.failure(key, f"there is no metric \"{words[key]}\"; there are "
                                   f"{', '.join(metrics)}")

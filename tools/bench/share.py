@@ -8,7 +8,7 @@ import re
 
 from bench import hardware
 from bench.results import FORMAT, PASS, as_json, open_folder, released, write_new
-from testbed.common import Trouble
+from testbed.common import Failure
 
 # Of a result's machine. Not its command, nor the name of its kernel's build.
 MACHINE = ("kernel", "testbed", "kernels", "simulated", "cpu_model", "cores", "memory_mb",
@@ -43,7 +43,7 @@ def shared_scenario(result):
 def shared(folder):
     """The data of a folder of results."""
     if not folder.scenarios:
-        raise Trouble(f"{folder.path} has no results to share")
+        raise Failure(f"{folder.path} has no results to share")
     return {"format": FORMAT, "machine": shared_machine(folder.machine),
             "scenarios": [shared_scenario(result)
                           for _, result in sorted(folder.scenarios.items())]}

@@ -14,7 +14,7 @@ from typing import NamedTuple, Optional, Tuple
 
 from bench.metrics import by_round, ratios
 from bench.results import COUNTS, read_json
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 
 TIME = "table1"
 INSTRUCTIONS = "table1-instructions"
@@ -62,10 +62,10 @@ def measure_counts(folder):
                               text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False, timeout=COUNT_SECONDS)
     except subprocess.TimeoutExpired:
-        raise Trouble("tools/verification/host/count was not done after "
+        raise Failure("tools/verification/host/count was not done after "
                       f"{COUNT_SECONDS} s") from None
     if done.returncode or not path.exists():
-        raise Trouble("tools/verification/host/count has counted no accesses: "
+        raise Failure("tools/verification/host/count has counted no accesses: "
                       f"{done.stdout.strip()}")
 
 

@@ -6,7 +6,7 @@ import re
 
 from ci.kernel_table import TestBed
 from testbed import kernels
-from testbed.common import Trouble
+from testbed.common import Failure
 from console.stall import kernel_of as console_kernel
 from testbed.guest import (CPUS_IN_A_LAYOUT, LAYOUTS, ArmMachine, I386Machine, QemuMachine,
                            RiscvMachine, UserModeMachine, log_excerpt, run_guest)
@@ -43,14 +43,14 @@ def once(function):
     def first(*arguments):
         try:
             return function(*arguments), None
-        except Trouble as trouble:
-            return None, trouble
+        except Failure as failure:
+            return None, failure
 
     @functools.wraps(function)
     def call(*arguments):
-        result, trouble = first(*arguments)
-        if trouble:
-            raise trouble
+        result, failure = first(*arguments)
+        if failure:
+            raise failure
         return result
     return call
 

@@ -6,7 +6,7 @@ import shutil
 import sys
 
 from ci.common import Case, extent
-from testbed.common import (BUILD, PROJECT, Trouble, answer_of, compiler_environment,
+from testbed.common import (BUILD, PROJECT, Failure, answer_of, compiler_environment,
                             run_logged)
 
 
@@ -14,7 +14,7 @@ def host():
     """the locks' algorithms as host programs under sanitizers: tools/verification/host"""
     folder = PROJECT / "tools/verification/host"
     if not (folder / "Makefile").exists():
-        raise Trouble("there is no tools/verification/host/Makefile")
+        raise Failure("there is no tools/verification/host/Makefile")
     log = BUILD / "log" / "host.log"
     log.unlink(missing_ok=True)
     # A folder of its own: the step bench counts accesses at the same time.

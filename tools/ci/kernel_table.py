@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which kernels the tests were run on, how, and what came of it: a table."""
 
-from testbed.common import Trouble, columns
+from testbed.common import Failure, columns
 from testbed.guest import UserModeMachine
 
 
@@ -23,7 +23,7 @@ class TestBed:
     def version(self):
         try:
             return self.find().version
-        except Trouble:
+        except Failure:
             return "-"
 
 

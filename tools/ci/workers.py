@@ -16,7 +16,7 @@ import traceback
 
 from ci.common import Case
 from ci.kernel_table import On
-from testbed.common import Trouble, Unavailable, say
+from testbed.common import Failure, Unavailable, say
 
 FORK = multiprocessing.get_context("fork")
 SECONDS_TO_END = 60		# for a worker that is told to stop
@@ -56,7 +56,7 @@ def sender(connection):
 
 
 def cases_of(name, step):
-    """(case, On) of a step. Its trouble is a case, never the end of the run."""
+    """(case, On) of a step. Its failure is a case, never the end of the run."""
     on = getattr(step, "on", None)
     try:
         for case in step():
@@ -66,8 +66,8 @@ def cases_of(name, step):
                 yield case, on
     except Unavailable as reason:
         yield Case(name, False, str(reason), skipped=True), on
-    except Trouble as trouble:
-        yield Case(name, False, str(trouble)), on
+    except Failure as failure:
+        yield Case(name, False, str(failure)), on
     except Exception:
         yield Case(name, False, traceback.format_exc()), on
 

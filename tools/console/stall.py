@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 from testbed.complaints import complaints
 from testbed.driver import read_figures
 from testbed.guest import MOST_STARTS, UserModeMachine, run_guest
@@ -231,7 +231,7 @@ class TimedRun(Run):
         """How long each call of the input's handler took, in us."""
         found = TRACE.search(self.outcome.output)
         if not found or int(found[1]):
-            raise Trouble("the guest's trace is not whole" if found else "there is no trace")
+            raise Failure("the guest's trace is not whole" if found else "there is no trace")
         return handler_times(gzip.decompress(base64.b64decode(found[2])).decode())
 
     def late_us(self, cpu):

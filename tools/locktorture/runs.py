@@ -9,7 +9,7 @@ which one of them is not there is refused.
 
 import re
 
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 from testbed.modules import build_user
 from testbed.parts import Part, run_parts
 
@@ -42,7 +42,7 @@ def operations():
     spin = made[made.index("/* The operations of nbq_spin */"):]
     before, end, after = spin.partition(AT_END_OF_SPIN)
     if not end:
-        raise Trouble("nbq_ops.h has another end of a test: adapt tools/locktorture/runs.py")
+        raise Failure("nbq_ops.h has another end of a test: adapt tools/locktorture/runs.py")
     spin = before + AT_END + after
     for kind in TYPES[1:]:
         made += spin.replace("torture_nbq_spin", f"torture_{kind}").replace(
@@ -82,11 +82,11 @@ HOTPLUG = re.compile(r"\bonoff: (\d+)/\d+:(\d+)/\d+ ")
 
 
 def with_lines(text, name, edits, adapt):
-    """A text with lines of ours, or Trouble. adapt: where the edits are."""
+    """A text with lines of ours, or Failure. adapt: where the edits are."""
     for where, lines in edits:
         found = list(re.finditer(where, text, re.MULTILINE))
         if len(found) != 1:
-            raise Trouble(f"{name} of this kernel has {len(found)} places, not 1, like "
+            raise Failure(f"{name} of this kernel has {len(found)} places, not 1, like "
                           f"\"{where}\": adapt {adapt}")
         at = found[0].start()
         text = text[:at] + lines + text[at:]
@@ -94,19 +94,19 @@ def with_lines(text, name, edits, adapt):
 
 
 def edited(source, name, edits, adapt="tools/locktorture/runs.py"):
-    """A source of the kernel with lines of ours, or Trouble."""
+    """A source of the kernel with lines of ours, or Failure."""
     path = source / name
     try:
         text = path.read_text()
     except OSError as error:
-        raise Trouble(f"{path}: {error.strerror}: no torture test of this kernel") from error
+        raise Failure(f"{path}: {error.strerror}: no torture test of this kernel") from error
     return with_lines(text, name, edits, adapt)
 
 
 def torture_modules(kernel):
     """nbqlock and the torture test, built for a kernel: {file name: content}."""
     if not kernel.source:
-        raise Trouble(f"Linux {kernel.version} has no source here to take locktorture.c from")
+        raise Failure(f"Linux {kernel.version} has no source here to take locktorture.c from")
     sources = {path.name: path.read_bytes() for path in FOLDER.iterdir()}
     for file, name, edits in (
             ("locktorture.c", "kernel/locking/locktorture.c", locktorture_edits()),

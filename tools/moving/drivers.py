@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, compiled_files,
+from testbed.common import (BUILD, PROJECT, Failure, Unavailable, compiled_files,
                             compiler_environment, cores, locked, run_logged)
 from testbed.kernels import X86_64, Recipe, built_kernel
 
@@ -30,7 +30,7 @@ class Lock:
     def __init__(self, text):
         match = LOCK.fullmatch(text)
         if not match:
-            raise Trouble(f"--lock {text}: neither STRUCT.FIELD, such as pch_gpio.spinlock, nor "
+            raise Failure(f"--lock {text}: neither STRUCT.FIELD, such as pch_gpio.spinlock, nor "
                           "the name of a static lock, such as list_lock")
         self.text = text
         self.first, self.field = match.groups()
@@ -56,7 +56,7 @@ class Conversion:
         try:
             self.before = self.path.read_text()
         except (OSError, UnicodeDecodeError) as error:
-            raise Trouble(f"{path}: {error}") from None
+            raise Failure(f"{path}: {error}") from None
         self.after = converted(self.path, lock)
         self.sites = sum(line.startswith("+") and "nbq_spin" in line.lower()
                          for line in self.changes)
@@ -114,17 +114,17 @@ def converted(path, lock):
                  "-I", path.parent, "-o", out], stdin=subprocess.DEVNULL, text=True,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=SECONDS)
         except subprocess.TimeoutExpired:
-            raise Trouble(f"{path}: spatch was not done after {SECONDS} s") from None
+            raise Failure(f"{path}: spatch was not done after {SECONDS} s") from None
         if done.returncode:
-            raise Trouble(f"{path}: spatch failed:\n{done.stderr[-2000:]}")
+            raise Failure(f"{path}: spatch failed:\n{done.stderr[-2000:]}")
         return out.read_text() if out.exists() else path.read_text()
 
 
 def convert(lock, paths):
-    """The conversions of files that share a lock; Trouble if it is in none of them."""
+    """The conversions of files that share a lock; Failure if it is in none of them."""
     conversions = [Conversion(path, lock) for path in paths]
     if not any(conversion.sites for conversion in conversions):
-        raise Trouble(f"there is no raw_spinlock_t or spinlock_t {lock.text} in "
+        raise Failure(f"there is no raw_spinlock_t or spinlock_t {lock.text} in "
                       f"{', '.join(str(path) for path in paths)}")
     return conversions
 

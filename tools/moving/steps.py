@@ -4,7 +4,7 @@
 import re
 
 from ci.common import Case
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 from moving.drivers import Driver, try_drivers
 
 PAGE = PROJECT / "Documentation/moving.rst"
@@ -18,7 +18,7 @@ def rows(text):
     found = {Driver(path, lock): (int(sites), int(left))
              for path, lock, sites, left in ROW.findall(text)}
     if len(found) <= FEW:
-        raise Trouble(f"{PAGE.name} has no table of drivers that can be read")
+        raise Failure(f"{PAGE.name} has no table of drivers that can be read")
     return found
 
 

@@ -7,7 +7,7 @@ import re
 import shutil
 import tarfile
 
-from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, answer_of, output_of,
+from testbed.common import (BUILD, PROJECT, Failure, Unavailable, answer_of, output_of,
                             run_logged, setup)
 from testbed.modules import EXAMPLE
 from testbed.source import get_source
@@ -54,7 +54,7 @@ def write_original(tree, path):
 def empty(folder):
     """An empty folder; one that other things are in is left alone."""
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).exists():
-        raise Trouble(f"{folder} holds other files; name an empty folder")
+        raise Failure(f"{folder} holds other files; name an empty folder")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / MARK).touch()
@@ -114,7 +114,7 @@ def complaints_of_lintian(changes):
                               "--suppress-tags", "initial-upload-closes-no-bugs", changes],
                              env={"LC_ALL": "C.UTF-8"})
     if status:
-        raise Trouble(f"lintian failed with status {status}: {text}")
+        raise Failure(f"lintian failed with status {status}: {text}")
     return text.splitlines()
 
 
@@ -127,7 +127,7 @@ def contents(package_file):
     """The names of the files in a .deb."""
     listed = output_of(["dpkg-deb", "--contents", package_file])
     if listed is None:
-        raise Trouble(f"dpkg-deb cannot read {package_file}")
+        raise Failure(f"dpkg-deb cannot read {package_file}")
     return sorted(line.split(maxsplit=5)[5].split(" -> ")[0].removeprefix(".")
                   for line in listed.splitlines() if not line.startswith("d"))
 

@@ -14,7 +14,7 @@ import subprocess
 import time
 
 from ci.common import clean_guest, done
-from testbed.common import Trouble, Unavailable, kill_group
+from testbed.common import Failure, Unavailable, kill_group
 from packages.systems import DiskMachine
 
 FIRMWARE = Path("/usr/share/OVMF")
@@ -52,7 +52,7 @@ def loaders(system, folder):
     for package, source, target in LOADERS:
         found = sorted(packages.glob(f"{package}_*.deb"))
         if not found:
-            raise Trouble(f"{packages} has no {package}")
+            raise Failure(f"{packages} has no {package}")
         subprocess.run(["dpkg", "-x", found[-1], folder / "unpacked"], check=True)
         (folder / target).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(folder / "unpacked" / source, folder / target)
@@ -119,7 +119,7 @@ def answer(process, dialogue):
         said = await_text(process, text)
         console += said
         if text not in said:
-            raise Trouble(f"MokManager did not say {text.decode()!r}: "
+            raise Failure(f"MokManager did not say {text.decode()!r}: "
                           f"{console.decode(errors='replace')[-2000:]}")
         time.sleep(KEY_PAUSE)
         process.stdin.write(keys)

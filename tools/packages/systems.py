@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 
-from testbed.common import (Trouble, Unavailable, answer_of, cache_folder, cached, digest,
+from testbed.common import (Failure, Unavailable, answer_of, cache_folder, cached, digest,
                             run_logged, say)
 from testbed.debian import KEYRING, security_suites, suites_of_main_archive
 from testbed.guest import QemuMachine
@@ -99,7 +99,7 @@ class System:
         self.root = root
         releases = [path.name for path in (root / "lib/modules").iterdir()]
         if len(releases) != 1:
-            raise Trouble(f"{root} has the kernels {releases}, not one")
+            raise Failure(f"{root} has the kernels {releases}, not one")
         self.release = releases[0]
 
     def run(self, script):
@@ -119,7 +119,7 @@ class System:
         """The names of all files and folders, but for those that the system itself keeps."""
         text, status = self.run("find / -xdev -mindepth 1")
         if status:
-            raise Trouble(f"find failed in {self.root}: {text[-2000:]}")
+            raise Failure(f"find failed in {self.root}: {text[-2000:]}")
         return {name for name in text.splitlines() if not KEPT.fullmatch(name)}
 
     @property

@@ -14,7 +14,7 @@ the other CPUs.)
 import functools
 import re
 
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 from testbed.complaints import complaints
 from testbed.guest import HUNG
 from testbed.kernel_copy import built_copy
@@ -66,7 +66,7 @@ BOUNDS = (10, 50, 250)
 def test_modules(kernel):
     """The two test modules, built for a kernel: {file name: content}."""
     if not kernel.source:
-        raise Trouble(f"Linux {kernel.version} has no source here to take {KERNEL_TEST} from")
+        raise Failure(f"Linux {kernel.version} has no source here to take {KERNEL_TEST} from")
     sources = {file: (FOLDER / file).read_bytes()
                for file in ("Kbuild", "irq_event.h", "rqspinlock_cycle.c")}
     sources["bpf_test_rqspinlock.c"] = edited(kernel.source, KERNEL_TEST, EDITS,

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 
-from testbed.common import (PROJECT, Trouble, Unavailable, cache_folder, cached,
+from testbed.common import (PROJECT, Failure, Unavailable, cache_folder, cached,
                             compiler_identity, digest, output_of)
 
 FOLDER = PROJECT / "tools/rqspinlock/load/selftest"
@@ -50,7 +50,7 @@ def lock_type(types):
     """The definition of struct bpf_res_spin_lock, for the program's own side."""
     found = LOCK_TYPE.search(types)
     if not found:
-        raise Trouble("the kernel's BTF has no struct bpf_res_spin_lock")
+        raise Failure("the kernel's BTF has no struct bpf_res_spin_lock")
     return found[0]
 
 
@@ -59,7 +59,7 @@ def done(*command, output=None):
     words = [str(word) for word in command]
     result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if result.returncode:
-        raise Trouble(f"{' '.join(words)}: {result.stderr.decode(errors='replace')}")
+        raise Failure(f"{' '.join(words)}: {result.stderr.decode(errors='replace')}")
     if output:
         output.write_bytes(result.stdout)
 

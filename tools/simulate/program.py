@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-from testbed.common import (PROJECT, Trouble, Unavailable, compiler_identity, cores, digest,
+from testbed.common import (PROJECT, Failure, Unavailable, compiler_identity, cores, digest,
                             locked)
 
 HERE = Path(__file__).resolve().parent
@@ -51,7 +51,7 @@ def compile_one(source, objects, path, more):
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, check=False)
     if done.returncode:
-        raise Trouble(f"the simulation does not compile: {path}\n{done.stdout}")
+        raise Failure(f"the simulation does not compile: {path}\n{done.stdout}")
     return built
 
 
@@ -92,7 +92,7 @@ def built_in(source, folder):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
-        raise Trouble(f"the simulation does not link\n{done.stdout}")
+        raise Failure(f"the simulation does not link\n{done.stdout}")
     return unfinished
 
 
@@ -104,7 +104,7 @@ def words_of(settings, costs=DEFAULT_COSTS):
 def run(program, settings, costs=DEFAULT_COSTS, places=False, cpu_seconds="unlimited",
         environment=None):
     """The result of a run as text. What cannot be run, or not within CPU_SECONDS of the processor's
-    time, is a Trouble, a FAIL is none.
+    time, is a Failure, a FAIL is none.
     """
     done = subprocess.run(["prlimit", f"--cpu={cpu_seconds}", program,
                            *words_of(settings, costs), f"places={int(places)}"],
@@ -112,7 +112,7 @@ def run(program, settings, costs=DEFAULT_COSTS, places=False, cpu_seconds="unlim
                           stderr=subprocess.PIPE, text=True, check=False,
                           env={**os.environ, **(environment or {})})
     if done.returncode not in (0, 1):
-        raise Trouble(done.stderr.strip() or f"the simulation ended with {done.returncode}")
+        raise Failure(done.stderr.strip() or f"the simulation ended with {done.returncode}")
     return done.stdout
 
 
@@ -187,7 +187,7 @@ def where_are(program, addresses):
         done = subprocess.run(["addr2line", "-f", "-i", "-a", "-e", program, *wanted],
                               stdout=subprocess.PIPE, text=True, check=True)
     except FileNotFoundError:
-        raise Trouble("addr2line is missing; it is in the package binutils") from None
+        raise Failure("addr2line is missing; it is in the package binutils") from None
     blocks = re.split(r"^0x[0-9a-f]+\n", done.stdout, flags=re.MULTILINE)[1:]
     return [innermost(block.splitlines()) for block in blocks]
 

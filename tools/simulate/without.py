@@ -15,7 +15,7 @@ import shutil
 
 from simulate import program
 from simulate.policy_rules import POINTS
-from testbed.common import Trouble
+from testbed.common import Failure
 from verification.mutate.edits import SOURCE, write_copy
 from verification.mutate.rules import functions
 
@@ -47,7 +47,7 @@ def changed(text, number, change):
     """The text with a change that is made when this rule is out; None: it has no such place."""
     words = CHANGE.fullmatch(change)
     if not words:
-        raise Trouble(f"\"{change}\" is no change of a rule")
+        raise Failure(f"\"{change}\" is no change of a rule")
     if words["value"]:
         macro = rf"^(#define {words['name']}(?:\([^)]*\))?)\s((?:.*\\\n)*.*)$"
         found = re.sub(macro, lambda match: f"{match[1]} (is_out({number}) ? "
@@ -76,7 +76,7 @@ def texts_without(rules, texts):
             found = {name: new for name, text in texts.items()
                      if (new := changed(text, number, change)) is not None}
             if len(found) != 1:
-                raise Trouble(f"{rule.name}: {len(found)} files, not 1, have a place for "
+                raise Failure(f"{rule.name}: {len(found)} files, not 1, have a place for "
                               f"\"{change}\"")
             texts = {**texts, **found}
     return texts
@@ -109,7 +109,7 @@ def run(built, number, rule, point, costs="a"):
                                            environment={"RULE_OUT": str(number)}))
     # Without some rules, more places are left than the whole leaves.
     if values["verdict"] not in ("PASS", LEFT) and values["acquisitions"]:
-        raise Trouble(f"without {rule and rule.name}: {values['verdict']}")
+        raise Failure(f"without {rule and rule.name}: {values['verdict']}")
     return {name: figure(values) for name, figure in FIGURES.items()}
 
 

@@ -13,7 +13,7 @@ import re
 import shlex
 import shutil
 
-from testbed.common import (BUILD, PROJECT, Trouble, Unavailable, answer_of,
+from testbed.common import (BUILD, PROJECT, Failure, Unavailable, answer_of,
                             compiler_environment, cores, locked, output_of, run_logged)
 from testbed.debian import (loader_in, only, own_suites, started_with_own_libraries,
                             suites_of_main_archive, unpacked)
@@ -54,7 +54,7 @@ def uses():
 def named(prefix):
     names = [name for name in uses() if name.startswith(prefix)]
     if not names:
-        raise Trouble(f"{USES}/uses.c has no function called {prefix}*")
+        raise Failure(f"{USES}/uses.c has no function called {prefix}*")
     return names
 
 
@@ -151,7 +151,7 @@ def analyse(clang, kernel, command_file, folder):
          f"--warning-suppression-mappings={kernel.source / SUPPRESSIONS}",
          "-fsyntax-only", words[-1]], cwd=folder)
     if status:
-        raise Trouble(f"clang cannot read {words[-1]}:\n{said[-4000:]}")
+        raise Failure(f"clang cannot read {words[-1]}:\n{said[-4000:]}")
     return said
 
 

@@ -28,11 +28,11 @@ SEAL = ".sealed"		# in every complete cache entry
 PROGRESS_SECONDS = 10		# between two lines of a long step
 
 
-class Trouble(Exception):
+class Failure(Exception):
     """Something that the person at the keyboard has to read: a sentence."""
 
 
-class Unavailable(Trouble):
+class Unavailable(Failure):
     """A kernel or a tool cannot be had here: what needs it is skipped."""
 
 
@@ -77,7 +77,7 @@ def cache_root():
     try:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Trouble(f"the cache folder {root} cannot be made ({error.strerror}); "
+        raise Failure(f"the cache folder {root} cannot be made ({error.strerror}); "
                       "name another with NBQ_CACHE=FOLDER") from error
     return root
 
@@ -114,8 +114,8 @@ def main(body):
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 141
-    except Trouble as trouble:
-        say(str(trouble))
+    except Failure as failure:
+        say(str(failure))
         status = 2
     sys.exit(status)
 
@@ -123,7 +123,7 @@ def main(body):
 def setup(*words):
     """Have tools/setup install what purposes of its list need. words: for it."""
     if subprocess.run([PROJECT / "tools/setup", *words], check=False).returncode:
-        raise Trouble("tools/setup could not install what is missing")
+        raise Failure("tools/setup could not install what is missing")
 
 
 # Processes
@@ -146,7 +146,7 @@ def run_logged(command, log, what, progress=None, env=None, cwd=None,
     """Run a command with its output in a log file, and say how it goes on.
 
     progress() returns a few words on how far the step is. A failing command
-    is Trouble with the end of its log, unless check is false. Returns the
+    is Failure with the end of its log, unless check is false. Returns the
     exit status.
     """
     log = Path(log)
@@ -169,7 +169,7 @@ def run_logged(command, log, what, progress=None, env=None, cwd=None,
                 now = time.monotonic()
                 if timeout and now - started > timeout:
                     kill_group(process)
-                    raise Trouble(f"{what}: not done after {timeout:.0f} s, "
+                    raise Failure(f"{what}: not done after {timeout:.0f} s, "
                                   f"killed; log: {log}\n{tail(log)}")
                 if now >= next_line:
                     next_line = now + PROGRESS_SECONDS
@@ -179,7 +179,7 @@ def run_logged(command, log, what, progress=None, env=None, cwd=None,
             kill_group(process)
             raise
     if check and status != 0:
-        raise Trouble(f"{what}: failed with status {status}; log: {log}\n{tail(log)}")
+        raise Failure(f"{what}: failed with status {status}; log: {log}\n{tail(log)}")
     return status
 
 
@@ -234,7 +234,7 @@ def disassembly(tools, path):
     done = subprocess.run([f"{tools}objdump", "-dr", "--no-show-raw-insn", path], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if done.returncode:
-        raise Trouble(f"{tools}objdump {path}: {done.stderr}")
+        raise Failure(f"{tools}objdump {path}: {done.stderr}")
     return done.stdout
 
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from testbed.common import (Trouble, Unavailable, cache_folder, cached, digest, is_sealed, locked,
+from testbed.common import (Failure, Unavailable, cache_folder, cached, digest, is_sealed, locked,
                             output_of, run_logged, say)
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -252,7 +252,7 @@ def only(folder, pattern):
     """The file below a folder that a pattern means."""
     found = sorted(folder.glob(pattern))
     if not found:
-        raise Trouble(f"{folder} has no {pattern}")
+        raise Failure(f"{folder} has no {pattern}")
     return found[-1]
 
 

@@ -5,7 +5,7 @@ is reported."""
 
 import os
 
-from testbed.common import Trouble
+from testbed.common import Failure
 from testbed.shapes import MS, shaped
 from testbed.driver import OURS
 from testbed.stress import Unseen
@@ -168,7 +168,7 @@ SOAK_CPUS = 4
 def seconds(default):
     text = os.environ.get(VARIABLE, str(default))
     if not text.isdigit():
-        raise Trouble(f"{VARIABLE}={text} is not a number of seconds")
+        raise Failure(f"{VARIABLE}={text} is not a number of seconds")
     return int(text)
 
 

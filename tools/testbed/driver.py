@@ -4,7 +4,7 @@
 import re
 import shlex
 
-from testbed.common import Trouble
+from testbed.common import Failure
 
 # Lock types with nbqlock's queue nodes.
 OURS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin")
@@ -39,7 +39,7 @@ class LockType:
     def __init__(self, line):
         match = re.fullmatch(r"(\w+): .*?(?: \((no timeout|its own timeout)\))?", line)
         if not match:
-            raise Trouble(f"\"locks\" has a line that names no lock type: {line}")
+            raise Failure(f"\"locks\" has a line that names no lock type: {line}")
         self.name = match[1]
         self.heeds_patience = not match[2]
 

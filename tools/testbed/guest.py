@@ -20,7 +20,7 @@ import subprocess
 import tempfile
 import time
 
-from testbed.common import (BUILD, Trouble, Unavailable, MOST_CPUS,
+from testbed.common import (BUILD, Failure, Unavailable, MOST_CPUS,
                             cache_folder, guest_cpus, kill_group, memory_environment, say)
 from testbed.complaints import COMPLAINTS, complaints, without_known
 from testbed.initramfs import guest_files, initramfs
@@ -142,7 +142,7 @@ class UserModeMachine:
 
     def command(self, folder, initrd, cpus, append, output):
         if cpus > MOST_CPUS:
-            raise Trouble(f"the user-mode kernel takes at most {MOST_CPUS} CPUs")
+            raise Failure(f"the user-mode kernel takes at most {MOST_CPUS} CPUs")
         return [*self.layout, self.kernel.image, "seccomp=on", f"ncpus={cpus}",
                 f"mem={self.megabytes(cpus)}M", f"initrd={initrd}",
                 f"uml_dir={folder}/", "con=null", "con0=null,fd:1",
@@ -261,7 +261,7 @@ class CountingMachine(QemuMachine):
 
     def command(self, folder, initrd, cpus, append, output):
         if cpus != 1:
-            raise Trouble("instructions can be counted on one CPU only")
+            raise Failure("instructions can be counted on one CPU only")
         # A kernel thread tests the ciphers for a second or two after the boot.
         quiet = ["cryptomgr.notests", *append]
         return [*super().command(folder, initrd, cpus, quiet, output),

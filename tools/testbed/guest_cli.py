@@ -6,7 +6,7 @@ from pathlib import Path
 import re
 import sys
 
-from testbed.common import Trouble, digest, guest_cpus, positive, setup
+from testbed.common import Failure, digest, guest_cpus, positive, setup
 from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, QemuMachine, UserModeMachine,
                            log_excerpt, run_guest)
 from testbed.kernels import debian_kernel, user_mode_kernel
@@ -54,7 +54,7 @@ def read_files(arguments):
             files[name or Path(path).name] = (Path(path).read_bytes(),
                                               Path(path).stat().st_mode & 0o777)
         except OSError as error:
-            raise Trouble(f"--file {path}: {error.strerror}") from None
+            raise Failure(f"--file {path}: {error.strerror}") from None
     return files
 
 

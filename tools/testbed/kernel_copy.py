@@ -15,7 +15,7 @@ from pathlib import Path
 import re
 import shutil
 
-from testbed.common import (BUILD, PROJECT, Trouble, cache_folder, compiler_identity, digest,
+from testbed.common import (BUILD, PROJECT, Failure, cache_folder, compiler_identity, digest,
                             locked, say)
 from testbed.kernels import Kernel, announce, make_all, require_host
 from testbed.modules import set_files, source_files
@@ -69,7 +69,7 @@ def hunks_of(patch):
     text = patch.read_text()
     files = list(FILE.finditer(text))
     if not files:
-        raise Trouble(f"{patch} is no unified diff with a/ and b/ before the names")
+        raise Failure(f"{patch} is no unified diff with a/ and b/ before the names")
     found = []
     for number, file in enumerate(files):
         end = files[number + 1].start() if number + 1 < len(files) else len(text)
@@ -88,7 +88,7 @@ def patched(tree, patch, texts):
             texts[name] = read(tree, name, patch)
         times = texts[name].count(old)
         if times != 1:
-            raise Trouble(f"{patch.relative_to(PROJECT)} does not fit this kernel: of {name}, "
+            raise Failure(f"{patch.relative_to(PROJECT)} does not fit this kernel: of {name}, "
                           f"\"{title}\" is in {times} places, not 1:\n{old}"
                           "Adapt the patch to the tree that `tools/nbq kernel source` prints.")
         texts[name] = texts[name].replace(old, new)
@@ -98,7 +98,7 @@ def read(tree, name, patch):
     try:
         return (tree / name).read_text()
     except OSError as error:
-        raise Trouble(f"{patch.relative_to(PROJECT)} does not fit this kernel: {name}: "
+        raise Failure(f"{patch.relative_to(PROJECT)} does not fit this kernel: {name}: "
                       f"{error.strerror}") from error
 
 
@@ -112,7 +112,7 @@ def changed_files(tree, changes):
     for change in changes:
         folder = SUBJECTS / change / "port"
         if not folder.is_dir():
-            raise Trouble(f"there are no changes {folder}")
+            raise Failure(f"there are no changes {folder}")
         patches = sorted(folder.glob("*.patch"))
         for path in sorted(folder.rglob("*")):
             if path.is_file() and path not in patches:
@@ -127,7 +127,7 @@ def changed_files(tree, changes):
 
 def add(tree, texts, name, path):
     if name in texts or (tree / name).exists():
-        raise Trouble(f"{path.relative_to(PROJECT)} does not fit this kernel: it has a file "
+        raise Failure(f"{path.relative_to(PROJECT)} does not fit this kernel: it has a file "
                       "of that name")
     texts[name] = path.read_text()
 

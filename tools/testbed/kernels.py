@@ -6,7 +6,7 @@ import platform
 import re
 import shutil
 
-from testbed.common import (PROJECT, Trouble, Unavailable, cache_folder, cached,
+from testbed.common import (PROJECT, Failure, Unavailable, cache_folder, cached,
                             compiled_files, compiler_environment,
                             compiler_for_make, compiler_identity, cores, digest,
                             is_sealed, run_logged, say)
@@ -158,7 +158,7 @@ def make_all(recipe, tree, build_dir, log):
                         progress=compiled_files(log), env=compiler_environment(), check=False)
     (build_dir / ".whole").touch()
     if status:
-        raise Trouble(f"building the kernel \"{recipe.folder}\" failed; log: {log}\n"
+        raise Failure(f"building the kernel \"{recipe.folder}\" failed; log: {log}\n"
                       f"{errors_in(log)}")
 
 
@@ -283,7 +283,7 @@ def mend_makefile(makefile, root):
     mended = re.sub(r"(^include |= *)/usr/src/", rf"\g<1>{root}/usr/src/",
                     text, flags=re.MULTILINE)
     if mended == text:
-        raise Trouble(f"{makefile} has a form that is not known here:\n{text}")
+        raise Failure(f"{makefile} has a form that is not known here:\n{text}")
     makefile.write_text(mended)
 
 

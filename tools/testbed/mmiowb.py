@@ -9,7 +9,7 @@ for, as in <linux/spinlock.h>. Seen in the object code, by the relocations.
 import re
 import subprocess
 
-from testbed.common import (BUILD, PROJECT, Trouble, answer_of, compiler_environment,
+from testbed.common import (BUILD, PROJECT, Failure, answer_of, compiler_environment,
                             disassembly, locked)
 from testbed.kernels import RISCV64_TOOLS as TOOLS
 
@@ -105,7 +105,7 @@ def probe_users(kernel):
             ["make", "-C", kernel.build_dir, f"M={folder}", *kernel.make_options, "probe.o"],
             compiler_environment(), timeout=600)
         if status:
-            raise Trouble(f"the probe does not compile:\n{text}")
+            raise Failure(f"the probe does not compile:\n{text}")
         return state_users(folder / "probe.o")
 
 

@@ -9,7 +9,7 @@ import contextlib
 from pathlib import Path
 import shutil
 
-from testbed.common import (BUILD, PROJECT, Trouble, compiler_environment, cores, digest,
+from testbed.common import (BUILD, PROJECT, Failure, compiler_environment, cores, digest,
                             locked, run_logged)
 
 SOURCES = ("Kbuild", "nbqlock.mk", "nbqlock", "kunit", "Documentation/example",
@@ -120,14 +120,14 @@ def built(kernel, *what, users=(), more=(), options=(), sources=None):
             make_modules(kernel, copy / user, log, *against(copy))
         for module in wanted:
             if not (copy / module).exists():
-                raise Trouble(f"the build made no {module}; log: {log}")
+                raise Failure(f"the build made no {module}; log: {log}")
         return {Path(module).name: (copy / module).read_bytes() for module in wanted}
 
 
 def user_sources(folder):
     """What a user's folder is built from: {name: content}."""
     if not (folder / "Kbuild").is_file():
-        raise Trouble(f"{folder} has no Kbuild: name the folder of a module that uses nbqlock, "
+        raise Failure(f"{folder} has no Kbuild: name the folder of a module that uses nbqlock, "
                       "such as Documentation/example")
     return {path.name: path.read_bytes() for path in folder.iterdir() if is_source(path)}
 

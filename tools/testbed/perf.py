@@ -3,7 +3,7 @@
 
 import re
 
-from testbed.common import Trouble, answer_of
+from testbed.common import Failure, answer_of
 from testbed.debian import loader_in, only, suites_of_main_archive, unpacked
 
 SUITE = "trixie"		# its perf lock contention shows locks by address
@@ -28,7 +28,7 @@ def libraries(listed):
     found = dict(match.groups() for match in map(LIBRARY.match, listed.splitlines()) if match)
     lacking = [name for name, path in found.items() if path == "not found"]
     if lacking:
-        raise Trouble(f"Debian's perf lacks {', '.join(lacking)}: remove the folder perf of "
+        raise Failure(f"Debian's perf lacks {', '.join(lacking)}: remove the folder perf of "
                       "the cache, so that it is fetched anew")
     return found
 

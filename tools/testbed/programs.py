@@ -7,7 +7,7 @@ import platform
 import shutil
 import tempfile
 
-from testbed.common import (Trouble, Unavailable, answer_of, cache_folder, cached,
+from testbed.common import (Failure, Unavailable, answer_of, cache_folder, cached,
                             compiler_identity, digest, say)
 from testbed.debian import own_suites, suites_of_main_archive, unpacked
 from testbed.kbuild import write_program
@@ -25,7 +25,7 @@ def static_program(source):
     def build(folder):
         text, status = answer_of([*COMMAND, "-o", folder / source.stem, source])
         if status:
-            raise Trouble(f"{' '.join(COMMAND)} {source}: {text}")
+            raise Failure(f"{' '.join(COMMAND)} {source}: {text}")
         return [source.stem]
 
     folder = cached(cache_folder("programs") / f"{source.stem}-{key}", build)
@@ -95,15 +95,15 @@ def new_sparse():
             return unpacked("sparse", "sparse_*", f"sparse in {suite}",
                             [suites_of_main_archive(suite)], "sparse",
                             lambda _, package: [package, "libc6"], sparse_files) / "sparse"
-        except Trouble as trouble:
-            say(str(trouble))
+        except Failure as failure:
+            say(str(failure))
     raise Unavailable("no suite of Debian has a sparse that is new enough, or none can be "
                       "reached")
 
 
 def sparse_files(folder):
-    """Those of one that is new enough; else Trouble."""
+    """Those of one that is new enough; else Failure."""
     write_program(folder / "sparse", STARTER)
     if not knows_new_words(folder / "sparse"):
-        raise Trouble(f"{folder.name} does not know __typeof_unqual__, or does not run")
+        raise Failure(f"{folder.name} does not know __typeof_unqual__, or does not run")
     return folder / "sparse", folder / "usr/bin/sparse"

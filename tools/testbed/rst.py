@@ -5,7 +5,7 @@ import csv
 import io
 import re
 
-from testbed.common import Trouble
+from testbed.common import Failure
 
 
 def escaped(text):
@@ -44,5 +44,5 @@ def replace(path, text):
         unfinished.write_text(text, encoding="utf-8")
         unfinished.replace(path)
     except OSError as error:
-        raise Trouble(f"cannot write {path}: {error.strerror}") from None
+        raise Failure(f"cannot write {path}: {error.strerror}") from None
     return path

@@ -6,7 +6,7 @@ from pathlib import Path
 import re
 import shutil
 
-from testbed.common import (Trouble, Unavailable, cache_folder, cached, digest,
+from testbed.common import (Failure, Unavailable, cache_folder, cached, digest,
                             output_of, run_logged, say)
 from testbed.debian import kept_in, suites_of_main_archive, unpacked
 
@@ -35,16 +35,16 @@ def tree_version(tree):
     try:
         text = (tree / "Makefile").read_text()
     except OSError:
-        raise Trouble(f"{tree} is not a Linux source tree (no Makefile)") from None
+        raise Failure(f"{tree} is not a Linux source tree (no Makefile)") from None
     parts = {}
     for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL", "EXTRAVERSION"):
         match = re.search(rf"^{name} *=[ \t]*(.*)$", text, re.MULTILINE)
         if not match:
-            raise Trouble(f"{tree} is not a Linux source tree (no {name})")
+            raise Failure(f"{tree} is not a Linux source tree (no {name})")
         parts[name] = match.group(1).strip()
     version = "{VERSION}.{PATCHLEVEL}.{SUBLEVEL}{EXTRAVERSION}".format(**parts)
     if (int(parts["VERSION"]), int(parts["PATCHLEVEL"])) < OLDEST:
-        raise Trouble(f"{tree} is Linux {version}; user-mode Linux has SMP "
+        raise Failure(f"{tree} is Linux {version}; user-mode Linux has SMP "
                       f"since {OLDEST[0]}.{OLDEST[1]}")
     return version
 

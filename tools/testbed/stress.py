@@ -4,7 +4,7 @@
 from pathlib import Path
 import re
 
-from testbed.common import Trouble, say
+from testbed.common import Failure, say
 from testbed.driver import listed, value_of
 from testbed.guest import run_guest
 
@@ -32,7 +32,7 @@ def lock_types(machine, modules, cpus=None):
     outcome = run_guest(machine, "cat /sys/kernel/debug/nbqlock_stress/locks",
                         modules=modules, quiet=True, cpus=cpus)
     if outcome.problem or outcome.status:
-        raise Trouble(f"cannot read \"locks\": {outcome.problem or outcome.output}")
+        raise Failure(f"cannot read \"locks\": {outcome.problem or outcome.output}")
     return listed(outcome.output)
 
 

@@ -10,7 +10,7 @@ from statistics import median
 from bench.cli import positive
 from bench.cli_stress import setting
 from bench.testbeds import TESTBEDS
-from testbed.common import Trouble, guest_cpus, say, setup
+from testbed.common import Failure, guest_cpus, say, setup
 from testbed.driver import Run
 from testbed.guest import QemuMachine, UserModeMachine, log_excerpt, run_guest
 from testbed.guest_cli import loaded
@@ -75,7 +75,7 @@ def watch(machine, cpus, settings, interval, count, show):
                         quiet=True, sink=parts,
                         timeout=SLOWNESS * interval * count + SPARE_SECONDS)
     if outcome.problem or parts.refused:
-        raise Trouble("\n".join([*parts.refused[:5], log_excerpt(outcome)]))
+        raise Failure("\n".join([*parts.refused[:5], log_excerpt(outcome)]))
 
 
 # What it costs
@@ -98,7 +98,7 @@ def overhead(machine, cpus, settings, rounds, seconds):
     read_runs(outcome.output, runs)
     refused = re.search(r"^@refused .*", outcome.output, re.MULTILINE)
     if outcome.problem or refused or any(run.verdict != "PASS" for run in runs):
-        raise Trouble(f"{refused[0] if refused else 'a run has failed'}\n"
+        raise Failure(f"{refused[0] if refused else 'a run has failed'}\n"
                       f"{log_excerpt(outcome)}")
     rates = [run.number("acquisitions_per_second") for run in runs]
     return list(zip(rates[::2], rates[1::2]))
@@ -138,7 +138,7 @@ def is_asked_for(options):
 def run(options, new_listener):
     """new_listener(screen): what takes the samples of a guest."""
     if not options.testbed:
-        raise Trouble("--set and --overhead are for a guest: --try, or --testbed NAME")
+        raise Failure("--set and --overhead are for a guest: --try, or --testbed NAME")
     setup("run" if options.testbed == "uml" else "debian-guest")
     machine, settings = BEDS[options.testbed](), dict(options.set)
     if options.overhead:

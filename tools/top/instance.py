@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 import time
 
-from testbed.common import INSTALLED, Trouble, say
+from testbed.common import INSTALLED, Failure, say
 from top.events import BEGIN, END, PREFIX, removal, setup
 
 TRACEFS = Path("/sys/kernel/tracing")
@@ -40,17 +40,17 @@ class Instance:
     def check(self):
         """What can be seen to be missing, with what to do."""
         if os.geteuid() != 0:
-            raise Trouble(f"only root may use the tracepoints; run this as root{INSTEAD}")
+            raise Failure(f"only root may use the tracepoints; run this as root{INSTEAD}")
         if not (self.tracefs / "events").is_dir():
-            raise Trouble(f"there is no tracefs at {self.tracefs}; try mount -t tracefs "
+            raise Failure(f"there is no tracefs at {self.tracefs}; try mount -t tracefs "
                           f"tracefs {self.tracefs}. A kernel without CONFIG_EVENT_TRACING "
                           "has none")
         if not self.module.is_dir():
-            raise Trouble("the module nbqlock is not loaded; modprobe nbqlock, or insmod "
+            raise Failure("the module nbqlock is not loaded; modprobe nbqlock, or insmod "
                           f"nbqlock.ko{INSTEAD}")
         events = self.tracefs / "events/nbqlock"
         if not (events / BEGIN).is_dir():
-            raise Trouble(f"nbqlock has no tracepoint {BEGIN}: the loaded module is older than "
+            raise Failure(f"nbqlock has no tracepoint {BEGIN}: the loaded module is older than "
                           "this tool" if events.is_dir() else
                           "nbqlock has no tracepoints in this kernel "
                           "(no CONFIG_EVENT_TRACING)")
@@ -65,7 +65,7 @@ class Instance:
                 self.write(self.folder, file, text)
         except OSError as error:
             self.remove(self.folder)
-            raise Trouble(f"cannot trace: {error.filename}: {error.strerror}"
+            raise Failure(f"cannot trace: {error.filename}: {error.strerror}"
                           f"{reason_of(error)}") from None
         except BaseException:
             self.remove(self.folder)
@@ -126,7 +126,7 @@ class Instance:
     def parts(self):
         """The parts of a sample, as a guest sends them."""
         if not self.folder.is_dir():
-            raise Trouble(f"{self.folder} is gone: it was removed meanwhile")
+            raise Failure(f"{self.folder} is gone: it was removed meanwhile")
         parts = {"time": str(time.monotonic()), "total": read(self.debugfs / "nbqlock/total")}
         if self.has_histograms:
             for name, event in (("begin", BEGIN), ("end", END)):

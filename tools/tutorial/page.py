@@ -10,7 +10,7 @@ import re
 import shlex
 
 from testbed import guest_cli
-from testbed.common import PROJECT, Trouble, setup
+from testbed.common import PROJECT, Failure, setup
 from testbed.guest import QemuMachine, UserModeMachine
 from testbed.kernels import debian_kernel, user_mode_kernel
 from testbed.modules import TUTORIAL
@@ -43,7 +43,7 @@ class Typed:
         tool, verb, *words = shlex.split(self.command)
         program = f"{tool} {verb}"
         if program not in MACHINES:
-            raise Trouble(f"{PAGE.name} types {program}, and only {' and '.join(MACHINES)} are "
+            raise Failure(f"{PAGE.name} types {program}, and only {' and '.join(MACHINES)} are "
                           "run by the tests")
         return program, guest_cli.parser("").parse_args(words)
 
@@ -64,7 +64,7 @@ def commands(text):
     """The commands of a page."""
     found = [Typed(*match) for match in COMMAND.findall(text)]
     if len(found) != len(TYPED.findall(text)):
-        raise Trouble(f"{PAGE.name}: a command is not followed by the file of its output")
+        raise Failure(f"{PAGE.name}: a command is not followed by the file of its output")
     return found
 
 

@@ -9,7 +9,7 @@ import contextlib
 import re
 import shutil
 
-from testbed.common import (BUILD, Trouble, cache_folder, compiled_files, compiler_environment,
+from testbed.common import (BUILD, Failure, cache_folder, compiled_files, compiler_environment,
                             compiler_identity, cores, digest, locked, run_logged, say)
 from testbed.guest import UserModeMachine
 from testbed.kernel_copy import make_shadow
@@ -107,7 +107,7 @@ class Build:
         # make came to its end by itself: what it has left is whole.
         (self.folder / ".whole").touch()
         if status:
-            raise Trouble(f"{what}: failed with status {status}; log: {self.log}\n"
+            raise Failure(f"{what}: failed with status {status}; log: {self.log}\n"
                           f"{errors_in(self.log)}")
         with open(self.log, "rb") as log:
             log.seek(begin)

@@ -8,7 +8,7 @@ differs.
 
 import re
 
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 from locktorture.runs import FORMS
 
 # The conditions that have one answer in a kernel tree; None: not defined. Those at the end are
@@ -88,7 +88,7 @@ def check(texts, base):
         for number, line in enumerate(text.splitlines(), 1):
             found = LEFTOVERS.search(line)
             if found:
-                raise Trouble(f"{name}:{number}: \"{found[0]}\" is left: {line.strip()}\n"
+                raise Failure(f"{name}:{number}: \"{found[0]}\" is left: {line.strip()}\n"
                               "adapt tools/upstream/layout.py")
 
 

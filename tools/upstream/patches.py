@@ -7,7 +7,7 @@ import re
 import subprocess
 import tempfile
 
-from testbed.common import PROJECT, Trouble, output_of
+from testbed.common import PROJECT, Failure, output_of
 
 AUTHOR = re.compile(r"\s*([^<>]+?)\s*<([^<>\s]+@[^<>\s]+)>\s*")
 
@@ -18,7 +18,7 @@ class Author:
     def __init__(self, text):
         found = AUTHOR.fullmatch(text)
         if not found:
-            raise Trouble(f"\"{text}\" is no author: it is to be \"Name <address>\"")
+            raise Failure(f"\"{text}\" is no author: it is to be \"Name <address>\"")
         self.name, self.mail = found.groups()
 
     def __str__(self):
@@ -30,7 +30,7 @@ def author_of_git():
     words = [output_of(["git", "-C", str(PROJECT), "config", f"user.{name}"])
              for name in ("name", "email")]
     if not all(words):
-        raise Trouble("git does not know your name: set user.name and user.email by `git "
+        raise Failure("git does not know your name: set user.name and user.email by `git "
                       "config`, or give --author \"Name <address>\"")
     return Author(f"{words[0].strip()} <{words[1].strip()}>")
 
@@ -59,7 +59,7 @@ class Scratch:
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, env=self.environment, check=False)
         if done.returncode:
-            raise Trouble(f"git {words[0]}: status {done.returncode}\n{done.stdout}")
+            raise Failure(f"git {words[0]}: status {done.returncode}\n{done.stdout}")
         return done.stdout
 
     def write(self, texts):

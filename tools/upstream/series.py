@@ -4,7 +4,7 @@
 from pathlib import Path
 import subprocess
 
-from testbed.common import (BUILD, PROJECT, Trouble, cache_folder, cached, digest, file_hash,
+from testbed.common import (BUILD, PROJECT, Failure, cache_folder, cached, digest, file_hash,
                             locked)
 from testbed.kernel_copy import hunks_of, patched
 from testbed.source import get_source
@@ -20,13 +20,13 @@ def unifdef_of(tree):
     """The kernel's own unifdef, compiled."""
     source = tree / "scripts/unifdef.c"
     if not source.exists():
-        raise Trouble(f"{tree} has no scripts/unifdef.c, which resolves conditions")
+        raise Failure(f"{tree} has no scripts/unifdef.c, which resolves conditions")
 
     def make(folder):
         done = subprocess.run(["gcc", "-O1", "-w", "-o", folder / "unifdef", source], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if done.returncode:
-            raise Trouble(f"gcc cannot compile {source}:\n{done.stdout}")
+            raise Failure(f"gcc cannot compile {source}:\n{done.stdout}")
         return ["unifdef"]
 
     return cached(cache_folder("unifdef") / digest(file_hash(source)), make) / "unifdef"
@@ -39,7 +39,7 @@ def resolved(unifdef, name, text, symbols):
     done = subprocess.run([unifdef, *options], input=text, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if done.returncode not in (0, 1):
-        raise Trouble(f"{name}: unifdef: {done.stderr}")
+        raise Failure(f"{name}: unifdef: {done.stderr}")
     return done.stdout
 
 
@@ -56,14 +56,14 @@ class Tree:
             try:
                 self.texts[name] = (self.source.path / name).read_text()
             except OSError as error:
-                raise Trouble(f"{self.source.path} has no {name}, which the series changes: "
+                raise Failure(f"{self.source.path} has no {name}, which the series changes: "
                               f"{error.strerror}") from error
             self.base[name] = self.texts[name]
         return self.texts[name]
 
     def add(self, name, text):
         if name in self.texts or (self.source.path / name).exists():
-            raise Trouble(f"{self.source.path} has a file {name} already")
+            raise Failure(f"{self.source.path} has a file {name} already")
         self.texts[name] = text
 
     def apply(self, diff):
@@ -89,7 +89,7 @@ class Maker:
         """What becomes of one of the project's files, or of the series' own."""
         path = PROJECT / made.source
         if not path.exists():
-            raise Trouble(f"there is no {made.source}: adapt tools/upstream/layout.py")
+            raise Failure(f"there is no {made.source}: adapt tools/upstream/layout.py")
         text = path.read_text()
         if path.is_relative_to(TEXTS):
             return text

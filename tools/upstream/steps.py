@@ -8,7 +8,7 @@ import tempfile
 
 from ci.common import Case, guest_report, once
 from ci.kernel_table import TestBed, runs_on
-from testbed.common import BUILD, PROJECT, Trouble
+from testbed.common import BUILD, PROJECT, Failure
 from testbed.guest import UserModeMachine
 from testbed.kunit import run_built_in
 from testbed.source import get_source
@@ -106,8 +106,8 @@ def build_cases(build, name):
     for number in build.to_build():
         try:
             warnings = build.warnings_of(number)
-        except Trouble as trouble:
-            warnings = [str(trouble)]
+        except Failure as failure:
+            warnings = [str(failure)]
         yield Case(f"series: {name} builds with patch {number}, no warning under W=1",
                    not warnings, "\n".join(warnings))
 

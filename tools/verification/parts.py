@@ -6,7 +6,7 @@ import json
 import subprocess
 import time
 
-from testbed.common import BUILD, PROJECT, Trouble
+from testbed.common import BUILD, PROJECT, Failure
 
 FOLDER = BUILD / "verification"
 # The exit status of a tool that lacks what it needs. Its results say what.
@@ -40,7 +40,7 @@ class Part:
         self.seconds.write_text(f"{time.monotonic() - started:.0f}\n")
         if done.returncode not in (0, 1, NOT_RUN) or not self.results.exists() or \
                 self.results.stat().st_mtime_ns == old:
-            raise Trouble(f"{self.name}: {tool} ended with status {done.returncode}")
+            raise Failure(f"{self.name}: {tool} ended with status {done.returncode}")
         return done.returncode != 1
 
     def read(self):

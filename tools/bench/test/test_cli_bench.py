@@ -11,7 +11,7 @@ from unittest import mock
 from bench import cli, cli_bench, compare
 from bench.test.samples import (SAMPLE, SIMULATED, Folders, NoPlace, captured, changed,
                                 options_of, pretend_pass)
-from testbed.common import Trouble
+from testbed.common import Failure
 
 FILE = changed(SAMPLE, "a(clh_nb) > 1", "jain(clh_nb, cpus=1, cs_ns=0) < 1",
                "some_metric", "jain")
@@ -49,7 +49,7 @@ class Commands(Folders, unittest.TestCase):
         self.assertIn("two holders", printed)
 
     def test_figures_that_cannot_be_drawn_are_seen_in_the_status(self):
-        with mock.patch("bench.plot.draw", side_effect=Trouble("no gnuplot")), \
+        with mock.patch("bench.plot.draw", side_effect=Failure("no gnuplot")), \
                 mock.patch.object(cli_bench, "say") as said:
             self.assertFalse(cli_bench.draw(Path("somewhere")))
         self.assertIn("no gnuplot; tools/nbq report somewhere tries again",
@@ -75,12 +75,12 @@ class Commands(Folders, unittest.TestCase):
 
     def test_what_cannot_be_written_is_found_before_anything_is_measured(self):
         place, there = NoPlace(), self.file("there.json", "kept")
-        with self.assertRaisesRegex(Trouble, "not overwritten"):
+        with self.assertRaisesRegex(Failure, "not overwritten"):
             self.command(place, "--share", there)
         self.assertFalse((self.folder / "out").exists())
         self.assertEqual(there.read_text(), "kept")
         self.file("out", "")
-        with self.assertRaisesRegex(Trouble, "out is no folder to write to"):
+        with self.assertRaisesRegex(Failure, "out is no folder to write to"):
             self.command(place)
         self.assertEqual(place.made, [])
 
@@ -97,7 +97,7 @@ class Chosen(Folders, unittest.TestCase):
         plan, = cli_bench.chosen(options_of(cli_bench, path, "--quick", "--rounds", 7))
         self.assertEqual((plan.rounds, plan.load["duration_ms"]), (7, 10))
         (self.folder / "other").mkdir()
-        with self.assertRaisesRegex(Trouble, "two scenarios have the name mine"):
+        with self.assertRaisesRegex(Failure, "two scenarios have the name mine"):
             self.chosen(self.file("other/mine.ini", path.read_text()), mine=SAMPLE)
 
     def test_a_scenario_is_run_on_its_beds_or_on_the_one_that_is_asked_for(self):

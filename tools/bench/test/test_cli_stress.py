@@ -9,7 +9,7 @@ import unittest
 
 from bench import cli_stress
 from bench.test.samples import Folders, NoPlace, options_of
-from testbed.common import Trouble
+from testbed.common import Failure
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"
 
@@ -49,7 +49,7 @@ class Simulated(Folders, unittest.TestCase):
                  "the simulation has no such parameter"),
                 (("--set", "sockets=2"), "the stress driver has no such parameter"),
                 (("--patience", "200*cpus"), "patience_ns does not take \"200[*]cpus\" there")):
-            with self.subTest(words), self.assertRaisesRegex(Trouble, sentence):
+            with self.subTest(words), self.assertRaisesRegex(Failure, sentence):
                 cli_stress.check(options_of(cli_stress, *words))
 
     def test_the_kernels_lock_is_answered_by_its_model(self):

@@ -7,7 +7,7 @@ import unittest
 from bench import cli_compare, compare, results
 from bench.test.samples import Folders, captured, options_of, scenario_result
 from bench.test.synthetic import MACHINE, folder_of
-from testbed.common import Trouble
+from testbed.common import Failure
 
 
 class Files(Folders, unittest.TestCase):
@@ -86,7 +86,7 @@ class Arithmetic(Files):
         a, b = self.side("a", {"clh": [1]}), self.side("b", {"clh": [2]})
         found, _ = compare.compare(a, b, "attempts")
         self.assertEqual(found[0].ratio, 1)
-        with self.assertRaisesRegex(Trouble, '"speed"; there are acq.*attempts'):
+        with self.assertRaisesRegex(Failure, '"speed"; there are acq.*attempts'):
             compare.compare(a, b, "speed")
 
     def test_what_only_one_has_is_said(self):
@@ -94,14 +94,14 @@ class Arithmetic(Files):
         _, alone = compare.compare(a, b)
         self.assertEqual(alone, ["sample, cpus 1, mcs: only in A"])
         b.scenarios["other"] = b.scenarios.pop("sample")
-        with self.assertRaisesRegex(Trouble, "in common"):
+        with self.assertRaisesRegex(Failure, "in common"):
             compare.compare(a, b)
 
 
 OTHER = {"cores": 9, "cpu_model": "z"}
 RAW = {"clh": [1], "raw": [1]}
 # What is compared: A's rates and more, B's, the command's options; words of what it prints, of
-# what it says, and of its Trouble, if it refuses.
+# what it says, and of its Failure, if it refuses.
 COMMANDS = {
     "another machine": (({}, {"cpu_model": "z"}), [], "", "cpu_model: A processor in A, z in B",
                         "--anyway"),
@@ -128,8 +128,8 @@ class Refusals(Files):
         with captured() as (out, said):
             try:
                 cli_compare.run(options)
-            except Trouble as trouble:
-                return out.getvalue(), said.getvalue(), str(trouble)
+            except Failure as failure:
+                return out.getvalue(), said.getvalue(), str(failure)
         return out.getvalue(), said.getvalue(), None
 
     def test_what_must_not_be_compared_in_silence_is_refused_and_named(self):
@@ -137,12 +137,12 @@ class Refusals(Files):
             with self.subTest(what):
                 a, b = (self.side(f"{name} of {what}", **{"rates": {"clh": [1]}, **side})
                         for name, side in zip("ab", sides))
-                out, said, trouble = self.command(a, b, *options)
+                out, said, failure = self.command(a, b, *options)
                 self.assertIn(printed, out)
                 self.assertIn(told, said)
                 self.assertEqual(bool(said), bool(told))
-                self.assertEqual((trouble is None, bool(out)), (refused is None, refused is None))
-                self.assertIn(refused or "", trouble or "")
+                self.assertEqual((failure is None, bool(out)), (refused is None, refused is None))
+                self.assertIn(refused or "", failure or "")
 
     def test_ratios_to_a_lock_are_of_the_same_round(self):
         a = self.side("a", {"clh": [1, 2, 3, 4], "raw": [1, 1, 1, 1]})
@@ -171,8 +171,8 @@ class Refusals(Files):
         self.assertEqual(compare.incomplete(a, b), [])
         path = b.path / "sample.json"
         path.write_text(path.read_text().replace('"complete": true', '"complete": false'))
-        _, said, trouble = self.command(a, b)
-        self.assertIsNone(trouble)
+        _, said, failure = self.command(a, b)
+        self.assertIsNone(failure)
         self.assertIn("sample of B is incomplete", said)
 
     def test_json_has_every_line(self):
@@ -188,6 +188,6 @@ class Refusals(Files):
         data = {"format": 1, "machine": MACHINE,
                 "scenarios": [scenario_result({"clh": [4]}).as_data()]}
         b = compare.Side(self.file("b.json", results.as_json(data)))
-        out, _, trouble = self.command(compare.Side(a.path / "sample.json"), b)
-        self.assertIsNone(trouble)
+        out, _, failure = self.command(compare.Side(a.path / "sample.json"), b)
+        self.assertIsNone(failure)
         self.assertIn("4.000", out)

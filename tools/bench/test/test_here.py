@@ -16,7 +16,7 @@ from bench import cli_stress, here
 from bench.here import HerePlace, cpu_numbers
 from bench.progress import Progress
 from bench.test.samples import Folders, captured, options_of
-from testbed.common import Trouble
+from testbed.common import Failure
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"
 LOCKS = ("clh_nb: ours\nraw_spinlock: the kernel's (no timeout)\n"
@@ -136,10 +136,10 @@ class Command(Folders, unittest.TestCase):
         with mock.patch.object(cli_stress, "WORK", {"cs_ns": "refuse me"}):
             out, _ = self.stress(*once, status=1)
         self.assertIn("the driver refused cs_ns=refuse me (Invalid argument", out)
-        with self.assertRaisesRegex(Trouble, '"rqspinlock"; there are clh_nb, raw_spinlock'):
+        with self.assertRaisesRegex(Failure, '"rqspinlock"; there are clh_nb, raw_spinlock'):
             self.stress("--locks", "rqspinlock")
         driver.locked_down = True
-        with self.assertRaisesRegex(Trouble, "the kernel is locked down"):
+        with self.assertRaisesRegex(Failure, "the kernel is locked down"):
             self.stress(*once)
         self.assertEqual(driver.runs, [])
 

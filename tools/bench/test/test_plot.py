@@ -16,7 +16,7 @@ from bench.results import open_folder
 from bench.scenario import Plot
 from bench.test.samples import Folders
 from bench.test.synthetic import LOCKS, folder_of, result_of, run, scenario_of
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 from testbed.driver import OURS
 
 
@@ -301,7 +301,7 @@ class Drawn(Folders, unittest.TestCase):
             self.assertEqual(len(plot.draw(self.path)), len(drawable))
 
     def test_what_gnuplot_does_not_understand_is_a_sentence(self):
-        with self.assertRaisesRegex(Trouble, "could not draw x.svg"):
+        with self.assertRaisesRegex(Failure, "could not draw x.svg"):
             gnuplot.run_gnuplot("set nonsense\n", Path("x.svg"))
 
     def test_the_machine_stands_below_the_title(self):
@@ -319,6 +319,6 @@ class Gnuplot(unittest.TestCase):
                 "side_effect": answer}
             with mock.patch("subprocess.run", **done):
                 if refused:
-                    self.assertRaisesRegex(Trouble, refused, gnuplot.gnuplot)
+                    self.assertRaisesRegex(Failure, refused, gnuplot.gnuplot)
                 else:
                     self.assertEqual(gnuplot.gnuplot(), "gnuplot")

@@ -13,7 +13,7 @@ from bench.results import COUNTS, as_json, open_folder, write_new
 from bench.scenario import Finding, Plot
 from bench.test.samples import Folders
 from bench.test.synthetic import changed_by, folder_of, rated, result_of, scenario_of
-from testbed.common import Trouble
+from testbed.common import Failure
 
 RATES = [Plot("rates", "Rates", "cpus", "acquisitions_per_second")]
 PAIR = {"sweep": {"cpus": [2]}, "locks": ["tas_b", "mcs"]}
@@ -308,13 +308,13 @@ class Pages(Reports):
     def test_what_cannot_be_written_or_drawn_is_named(self):
         folder_of(self.path, result_of(scenario_of([Plot("s", "S", "cpus", "jain")])))
         with mock.patch("os.access", return_value=False), \
-                self.assertRaisesRegex(Trouble, "cannot write to .*figures"):
+                self.assertRaisesRegex(Failure, "cannot write to .*figures"):
             plot.draw(self.path)
-        with mock.patch.object(plot, "draw", side_effect=Trouble("no gnuplot")), \
+        with mock.patch.object(plot, "draw", side_effect=Failure("no gnuplot")), \
                 mock.patch.object(report, "as_html", return_value=None), \
                 mock.patch.object(report, "say") as said:
             with mock.patch.object(Path, "write_text", side_effect=PermissionError(13, "no")), \
-                    self.assertRaisesRegex(Trouble, "cannot write .*report.rst: no"):
+                    self.assertRaisesRegex(Failure, "cannot write .*report.rst: no"):
                 report.write(self.path)
             said.reset_mock()
             path = report.write(self.path)

@@ -9,7 +9,7 @@ from unittest import mock
 
 from bench import result_folder, results
 from bench.test.samples import Folders, record, scenario_result
-from testbed.common import Trouble
+from testbed.common import Failure
 
 
 class Written(Folders, unittest.TestCase):
@@ -62,16 +62,16 @@ class Written(Folders, unittest.TestCase):
         self.assertNotEqual(first, second)
         self.assertTrue(first.name.startswith("20260102T030405Z-"))
         self.assertTrue(second.is_dir())
-        with self.assertRaisesRegex(Trouble, "x is not a folder|cannot make"):
+        with self.assertRaisesRegex(Failure, "x is not a folder|cannot make"):
             result_folder.new_folder(self.file("x", ""))
 
     def test_where_no_folder_can_be_made_is_known_before(self):
         result_folder.must_be_writable(self.folder / "not" / "there" / "yet")
         for path in (self.file("x", ""), self.folder / "x" / "y"):
-            with self.assertRaisesRegex(Trouble, "x is no folder to write to"):
+            with self.assertRaisesRegex(Failure, "x is no folder to write to"):
                 result_folder.must_be_writable(path)
         with mock.patch("os.access", return_value=False), \
-                self.assertRaisesRegex(Trouble, f"{self.folder} is no folder to write to"):
+                self.assertRaisesRegex(Failure, f"{self.folder} is no folder to write to"):
             result_folder.must_be_writable(self.folder / "new")
 
     def test_nothing_is_written_over(self):
@@ -79,7 +79,7 @@ class Written(Folders, unittest.TestCase):
         path = self.file("old", "mine")
         for write in (lambda: results.write_new(path, "yours"), lambda: results.must_not_be(path),
                       lambda: result_folder.write_scenario(folder, result)):
-            with self.assertRaisesRegex(Trouble, "(old|sample.json) is there already"):
+            with self.assertRaisesRegex(Failure, "(old|sample.json) is there already"):
                 write()
         self.assertEqual(path.read_text(), "mine")
         self.assertEqual(sorted(self.folder.iterdir()), sorted([folder, path]))
@@ -87,7 +87,7 @@ class Written(Folders, unittest.TestCase):
                               "no folder to write to"),
                              (lambda: results.write_new(self.folder / "none" / "x", ""),
                               "cannot write")):
-            self.assertRaisesRegex(Trouble, words, write)
+            self.assertRaisesRegex(Failure, words, write)
 
 
 class Foreign(Folders, unittest.TestCase):
@@ -104,10 +104,10 @@ class Foreign(Folders, unittest.TestCase):
                             ('{"format": 2}', "another version"),
                             ('{"format": 1, "scenario": "x"}', "not the result of")):
             self.file("x.json", text)
-            with self.subTest(text), self.assertRaisesRegex(Trouble, f"x.json .*{words}"):
+            with self.subTest(text), self.assertRaisesRegex(Failure, f"x.json .*{words}"):
                 results.open_folder(self.folder)
         (self.folder / "machine.json").unlink()
-        with self.assertRaisesRegex(Trouble, "has no machine.json"):
+        with self.assertRaisesRegex(Failure, "has no machine.json"):
             results.open_folder(self.folder)
-        with self.assertRaisesRegex(Trouble, "is not a folder of results"):
+        with self.assertRaisesRegex(Failure, "is not a folder of results"):
             results.open_folder(self.folder / "none")

@@ -9,7 +9,7 @@ from unittest import mock
 from bench import guests, host_busy, places, runner
 from bench.progress import Progress
 from bench.test.samples import Folders, NoPlace, planned, pretend_pass
-from testbed.common import Trouble, cores
+from testbed.common import Failure, cores
 
 OUTPUT = """@run {name}
 sh: noise
@@ -111,9 +111,9 @@ class Jobs(Folders, unittest.TestCase):
         self.assertEqual({run.result["host_busy_cores"] for run in result.runs}, {cores()})
 
     def test_more_cpus_than_there_can_be_and_a_bed_that_is_not_there_are_refused(self):
-        with self.assertRaisesRegex(Trouble, "sample.ini: 2 CPUs are more than nowhere has"):
+        with self.assertRaisesRegex(Failure, "sample.ini: 2 CPUs are more than nowhere has"):
             runner.Job(self.scenario(), NoPlace(most_cpus=1))
-        with self.assertRaisesRegex(Trouble, 'no testbed "moon"; there are uml'):
+        with self.assertRaisesRegex(Failure, 'no testbed "moon"; there are uml'):
             places.place_on("moon")
 
 

@@ -6,7 +6,7 @@ import unittest
 from bench import results
 from bench import scenario as scenarios, scenario_file
 from bench.test.samples import SAMPLE, SIMULATED, Folders
-from testbed.common import Trouble
+from testbed.common import Failure
 
 AIMED = SAMPLE + """\
 [aim fast]
@@ -108,7 +108,7 @@ class Files(Folders, unittest.TestCase):
     def test_every_mistake_is_named(self):
         for text, mistakes in ((AIMED, WRONG), (SIMULATED, WRONG_SIMULATED)):
             for *words, said in mistakes:
-                with self.subTest(words), self.assertRaises(Trouble) as caught:
+                with self.subTest(words), self.assertRaises(Failure) as caught:
                     self.scenario(*words, text=text)
                 self.assertIn("sample.ini", str(caught.exception))
                 self.assertIn(said, str(caught.exception))
@@ -124,14 +124,14 @@ class Files(Folders, unittest.TestCase):
 
         def refuse(text, scenario):
             self.assertEqual((text, scenario.name), ("a(clh_nb) > 1", "plot"))
-            raise Trouble("nonsense")
+            raise Failure("nonsense")
         for name, options, words in (
                 ("none", {}, "cannot read .*none.ini"), ("x", {}, "x.ini is not a scenario file"),
                 ("machine", {}, "needs another name"), ("counts", {}, "needs another name"),
                 ("plot", {"metrics": ["jain"]}, r"plot.ini: \[plot rate\] y: .*\"some_metric\"; t"),
                 ("aim", {"metrics": ["jain"]}, r"\[aim fast\] metric: .*\"some_metric\"; there a"),
                 ("plot", {"check_finding": refuse}, r"\[finding better\] holds: nonsense")):
-            with self.subTest(name), self.assertRaisesRegex(Trouble, words):
+            with self.subTest(name), self.assertRaisesRegex(Failure, words):
                 scenario_file.read(self.folder / f"{name}.ini", **options)
 
     def test_what_it_says_is_read(self):
@@ -165,7 +165,7 @@ class Files(Folders, unittest.TestCase):
         sweep, rest = tail.split("[quick]")
         self.assertEqual(self.scenario(text=f"[sweep]{sweep}{head}[quick]{rest}").plan(),
                          self.scenario().plan())
-        with self.assertRaisesRegex(Trouble, r"\[sweep\] cs_ns: it is in \[load\], too"):
+        with self.assertRaisesRegex(Failure, r"\[sweep\] cs_ns: it is in \[load\], too"):
             self.scenario(text="[sweep]\ncs_ns = 1 2\n[load]\ncs_ns = 3\n")
 
     def test_a_plan_survives_being_data(self):
@@ -206,13 +206,13 @@ class OnTheSimulatedBed(Folders, unittest.TestCase):
 
     def test_only_what_has_a_beds_parameters_goes_there(self):
         self.assertEqual(self.simulated(text=SAMPLE).load, {"patience_ns": 1000})
-        with self.assertRaisesRegex(Trouble, "sample.ini: a simulated .* there is no own_clock, "
+        with self.assertRaisesRegex(Failure, "sample.ini: a simulated .* there is no own_clock, "
                                     "threads, chain; there are sockets, cores,"):
             self.simulated("duration_ms = 200", "own_clock = 1\nthreads = 3\nchain = 2",
                            text=SAMPLE)
         plan = self.scenario(*OWN)
         self.assertEqual(plan.on("simulated").name, "sample")
-        with self.assertRaisesRegex(Trouble, "user-mode Linux: there is no duration_us; there"):
+        with self.assertRaisesRegex(Failure, "user-mode Linux: there is no duration_us; there"):
             plan.on("uml")
 
     def test_the_simulated_machine_has_cores_of_its_own(self):
@@ -287,7 +287,7 @@ class Meaning(Folders, unittest.TestCase):
         for words, there, said in (
                 ("all rqspinlock", ["clh", "mcs"], 'sample.ini: .*"rqspinlock"; there are clh, m'),
                 ("all -clh", ["mcs"], '"clh"; there are mcs')):
-            with self.assertRaisesRegex(Trouble, said):
+            with self.assertRaisesRegex(Failure, said):
                 self.scenario("all -clh", words).lock_names(there)
 
     def test_an_estimate_grows_with_what_there_is_to_do(self):

@@ -9,7 +9,7 @@ from bench import cli_folder, compare, hardware, share
 from bench.test import synthetic
 from bench.test.samples import Folders, captured, scenario_result
 from bench.test.synthetic import folder_of
-from testbed.common import Trouble
+from testbed.common import Failure
 
 HARDWARE = {"cpus": "2", "l2": "1 MiB", "load_average": 0.5, "hostname": "gauss"}
 MACHINE = {"host_kernel": "6.12.5-gauss-of-alice", "hardware": HARDWARE,
@@ -59,11 +59,11 @@ class Shared(Folders, unittest.TestCase):
     def test_a_file_that_is_there_and_a_folder_without_results_are_refused(self):
         path = self.result()
         file = self.file("there.json", "kept")
-        with self.assertRaisesRegex(Trouble, "not overwritten"):
+        with self.assertRaisesRegex(Failure, "not overwritten"):
             share.share(path, file)
         self.assertEqual(file.read_text(), "kept")
         (path / "sample.json").unlink()
-        with self.assertRaisesRegex(Trouble, "no results to share"):
+        with self.assertRaisesRegex(Failure, "no results to share"):
             share.share(path, self.folder / "new.json")
 
     def test_the_command_prints_what_it_says_of_the_machine(self):

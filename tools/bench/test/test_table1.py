@@ -7,7 +7,7 @@ from bench import result_folder, results, scenario_file, table1
 from bench.testbeds import TESTBEDS
 from bench.results import RunRecord, ScenarioResult
 from bench.test.samples import Folders
-from testbed.common import Trouble
+from testbed.common import Failure
 
 MACHINE = {"format": results.FORMAT}
 COUNTED = {"atomics": 2, "reads": 9.5, "writes": 5, "own_reads": 2, "own_writes": 0,
@@ -119,7 +119,7 @@ class Files(Folders, unittest.TestCase):
         for lock in ("clh_nb_paper", "mcs_nb_paper", "mcs_try"):
             self.assertEqual(tuple(counts[lock][name] for name in ("atomics", "reads", "writes")),
                              table1.PRINTED[lock][1:], lock)
-        with self.assertRaises(Trouble):
+        with self.assertRaises(Failure):
             table1.measure_counts(self.path / "nowhere")
 
     def test_both_scenarios_are_of_one_thread_on_one_cpu_without_work(self):

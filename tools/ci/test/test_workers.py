@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Steps in worker processes: their order, their trouble, their end."""
+"""Steps in worker processes: their order, their failure, their end."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ import unittest
 from ci.common import Case
 from ci.kernel_table import On, TestBed, runs_on
 from ci.workers import CASE, MESSAGE, Workers, next_step
-from testbed.common import Trouble, say
+from testbed.common import Failure, say
 
 HANGS = 60
 
@@ -56,10 +56,10 @@ def step_of(*names, seconds=0):
     return step
 
 
-def trouble():
-    """a step in trouble"""
+def failure():
+    """a step in failure"""
     yield Case("before", True)
-    raise Trouble("no kernel")
+    raise Failure("no kernel")
 
 
 def death():
@@ -104,7 +104,7 @@ class WorkersTest(unittest.TestCase):
         self.assertEqual(seen.versions, {"old": "6.1", "new": "7.2"})
 
     def test_trouble_or_a_worker_that_dies_is_a_case_and_the_next_step_runs(self):
-        for bad in (trouble, death):
+        for bad in (failure, death):
             self.assertEqual(shown({"bad": bad, "next": step_of("next")}, 1).cases,
                              [("before", "ok"), ("bad", "FAIL"), ("next", "ok")])
 

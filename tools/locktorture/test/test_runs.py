@@ -3,7 +3,7 @@
 
 import unittest
 
-from testbed.common import Trouble
+from testbed.common import Failure
 from testbed.test import InFolder
 from locktorture.runs import NO_TIMEOUT, OPERATIONS, Torture, edited, locktorture_edits
 
@@ -44,11 +44,11 @@ class Edited(InFolder):
         self.assertLess(text.index("torture_nbq_spin_ops"), text.index("lock_busted_ops"))
 
     def test_kernel_without_the_place_is_refused(self):
-        with self.assertRaisesRegex(Trouble, "has 0 places, not 1"):
+        with self.assertRaisesRegex(Failure, "has 0 places, not 1"):
             self.edit(SOURCE.replace("torture_ops[]", "torture_operations[]"))
 
     def test_kernel_without_the_file_is_refused(self):
-        with self.assertRaisesRegex(Trouble, "no torture test of this kernel"):
+        with self.assertRaisesRegex(Failure, "no torture test of this kernel"):
             self.edit(None)
 
 

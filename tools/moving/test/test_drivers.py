@@ -4,7 +4,7 @@
 import unittest
 
 from moving.steps import PAGE as MOVING, rows
-from testbed.common import Trouble
+from testbed.common import Failure
 from moving.drivers import Lock, is_left, with_include
 from tutorial.page import PAGE, breaks_a_promise, commands, is_as_shown, tracked, unread
 
@@ -14,7 +14,7 @@ class MovingTest(unittest.TestCase):
         self.assertIn("S=pch_gpio", Lock("pch_gpio.spinlock").definitions)
         self.assertIn("L=list_lock", Lock("list_lock").definitions)
         for text in ("", "a-b", "a.b.c", "&lock"):
-            with self.assertRaisesRegex(Trouble, "STRUCT.FIELD"):
+            with self.assertRaisesRegex(Failure, "STRUCT.FIELD"):
                 Lock(text)
 
     def test_include_is_behind_those_without_condition(self):
@@ -35,7 +35,7 @@ class MovingTest(unittest.TestCase):
 
     def test_page_has_its_table(self):
         self.assertGreater(len(rows(MOVING.read_text())), 10)
-        with self.assertRaises(Trouble):
+        with self.assertRaises(Failure):
             rows("no table")
 
 
@@ -45,7 +45,7 @@ class TutorialTest(unittest.TestCase):
         self.assertEqual(unread("", ["new.c", "Makefile"]), ["new.c"])
 
     def test_a_command_without_output_is_refused(self):
-        with self.assertRaises(Trouble):
+        with self.assertRaises(Failure):
             commands("   $ tools/nbq guest true\n\nText.\n")
 
     def test_outputs_are_compared_without_their_figures(self):

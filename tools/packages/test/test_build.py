@@ -7,7 +7,7 @@ from unittest import mock
 from packages.steps import unlike
 from packages.system_steps import built_by_dkms, next_version
 from packages import build
-from testbed.common import Trouble
+from testbed.common import Failure
 from testbed.test import InFolder
 from packages.systems import KEPT, module_name
 
@@ -27,7 +27,7 @@ class SourcesTest(InFolder):
 class EmptyTest(InFolder):
     def test_a_folder_with_other_files_is_left_alone(self):
         self.write("thesis")
-        with self.assertRaisesRegex(Trouble, "holds other files"):
+        with self.assertRaisesRegex(Failure, "holds other files"):
             build.empty(self.folder)
         self.assertTrue((self.folder / "thesis").exists())
 

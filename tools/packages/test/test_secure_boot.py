@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 from packages import secure_boot
-from testbed.common import Trouble, kill_group
+from testbed.common import Failure, kill_group
 from packages.secure_boot import answer, enrolment
 
 # Says each of its words with an escape sequence in it, awaits a line, and prints that.
@@ -34,8 +34,8 @@ class Answers(unittest.TestCase):
         self.assertIn("<1>", said)
         self.assertIn("<2>", said)
 
-    def test_what_is_not_said_is_trouble(self):
-        with self.assertRaisesRegex(Trouble, "did not say 'Second'(.|\n)*<1>"):
+    def test_what_is_not_said_is_a_failure(self):
+        with self.assertRaisesRegex(Failure, "did not say 'Second'(.|\n)*<1>"):
             self.answered(["First"], ((b"First", b"1\n"), (b"Second", b"2\n")))
 
     def test_the_password_is_typed(self):

@@ -3,7 +3,7 @@
 
 import unittest
 
-from testbed.common import Trouble
+from testbed.common import Failure
 from testbed.test import InFolder
 from rqspinlock.runs import EDITS, KERNEL_TEST, Cycle, Deadlocks, MapLoad
 from rqspinlock.table import table
@@ -58,7 +58,7 @@ class Edited(InFolder):
         self.assertLess(text.index("count_result"), text.index("struct rqsl_cpu_hist"))
 
     def test_kernel_without_the_place_is_refused(self):
-        with self.assertRaisesRegex(Trouble, "adapt tools/rqspinlock/runs.py"):
+        with self.assertRaisesRegex(Failure, "adapt tools/rqspinlock/runs.py"):
             self.edit(SOURCE.replace("*hist", "*histogram"))
 
 

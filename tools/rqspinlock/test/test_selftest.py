@@ -3,7 +3,7 @@
 
 import unittest
 
-from testbed.common import Trouble
+from testbed.common import Failure
 from rqspinlock.runs import LOCKS, Selftest
 from rqspinlock.selftest import lock_type, missing_types
 from rqspinlock.table import table
@@ -58,7 +58,7 @@ class Types(unittest.TestCase):
                                                "__attribute__((aligned(8)));\n")
 
     def test_kernel_without_the_lock_is_refused(self):
-        with self.assertRaisesRegex(Trouble, "no struct bpf_res_spin_lock"):
+        with self.assertRaisesRegex(Failure, "no struct bpf_res_spin_lock"):
             lock_type("struct bpf_spin_lock {\n\t__u32 val;\n};\n")
 
 

@@ -8,7 +8,7 @@ import unittest
 
 from simulate import program, without
 from simulate.policy_rules import POINTS, RULES, Rule
-from testbed.common import Trouble
+from testbed.common import Failure
 
 TEXT = """#define MOST 3U
 #define IS_MANY(n) \\
@@ -49,7 +49,7 @@ class Changes(unittest.TestCase):
     def test_what_has_no_place_is_named(self):
         for change in ("MOSTLY = 1U", "is_odd: return true;", "is_even - odd"):
             self.assertIsNone(self.changed(change))
-        with self.assertRaisesRegex(Trouble, "^mine: 0 files, not 1, have a place for"):
+        with self.assertRaisesRegex(Failure, "^mine: 0 files, not 1, have a place for"):
             without.texts_without([Rule("mine", ("MOSTLY = 1U",), "")], {"a.h": TEXT})
 
 

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 from simulate import program
-from testbed.common import Trouble
+from testbed.common import Failure
 from testbed.test import InFolder
 
 TOOL = program.HERE / "simulate"
@@ -38,7 +38,7 @@ class CostTables(InFolder):
 
     def refused(self, text):
         self.path.write_text(text)
-        with self.assertRaises(Trouble) as caught:
+        with self.assertRaises(Failure) as caught:
             run(self.path)
         return str(caught.exception).replace(str(self.path), "mine.ini")
 
@@ -70,13 +70,13 @@ class CostTables(InFolder):
                 self.assertEqual(self.refused(self.text.replace(old, new)), f"mine.ini{said}")
 
     def test_a_file_that_is_not_there_is_named(self):
-        with self.assertRaisesRegex(Trouble, "cannot read the cost table .*none.ini"):
+        with self.assertRaisesRegex(Failure, "cannot read the cost table .*none.ini"):
             run(self.path.with_name("none.ini"))
 
 
 class Settings(unittest.TestCase):
     def refused(self, **settings):
-        with self.assertRaises(Trouble) as caught:
+        with self.assertRaises(Failure) as caught:
             run(**settings)
         return str(caught.exception)
 

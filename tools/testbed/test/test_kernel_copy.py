@@ -4,7 +4,7 @@
 from unittest import mock
 
 from testbed import kernel_copy
-from testbed.common import Trouble
+from testbed.common import Failure
 from testbed.kernel_copy import KernelCopy, changed_files, make_shadow
 from testbed.test import InFolder
 
@@ -47,19 +47,19 @@ class Changes(InFolder):
     def test_hunk_that_does_not_fit_names_file_and_place(self):
         for text in ("int a;\n", "int a;\nint b;\n\n" * 2):
             self.write(self.tree / "kernel/a.c", text)
-            with self.assertRaisesRegex(Trouble, r"spin\.patch.*kernel/a\.c.*@@ -1,3"):
+            with self.assertRaisesRegex(Failure, r"spin\.patch.*kernel/a\.c.*@@ -1,3"):
                 changed_files(self.tree, ["spin"])
 
     def test_file_that_the_kernel_lacks_is_named(self):
         (self.tree / "kernel/a.c").unlink()
-        with self.assertRaisesRegex(Trouble, r"spin\.patch.*kernel/a\.c: No such file"):
+        with self.assertRaisesRegex(Failure, r"spin\.patch.*kernel/a\.c: No such file"):
             changed_files(self.tree, ["spin"])
 
     def test_file_is_added_and_may_not_replace_one(self):
         self.write(self.change / "mm/new.c", "new")
         self.assertEqual(changed_files(self.tree, ["spin"])["mm/new.c"], "new")
         self.write(self.change / "mm/m.c", "other")
-        with self.assertRaisesRegex(Trouble, "mm/m.c.*a file of that name"):
+        with self.assertRaisesRegex(Failure, "mm/m.c.*a file of that name"):
             changed_files(self.tree, ["spin"])
 
     def test_shadow_links_all_but_the_changed(self):

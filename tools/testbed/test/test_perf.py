@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 import unittest
 
-from testbed.common import Trouble
+from testbed.common import Failure
 from testbed.perf import libraries
 
 LISTED = """\tlinux-vdso.so.1 (0x00007ffc51ba4000)
@@ -18,5 +18,5 @@ class TestLibraries(unittest.TestCase):
         self.assertNotIn("linux-vdso.so.1", found)
 
     def test_missing_library_is_named(self):
-        with self.assertRaisesRegex(Trouble, "libslang.so.2"):
+        with self.assertRaisesRegex(Failure, "libslang.so.2"):
             libraries(LISTED + "\tlibslang.so.2 => not found\n")

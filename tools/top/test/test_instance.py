@@ -5,7 +5,7 @@ import errno
 import os
 from unittest import mock
 
-from testbed.common import Trouble
+from testbed.common import Failure
 from testbed.test import InFolder
 from top import instance
 from top.events import BEGIN, END, PREFIX, guest_start, triggers
@@ -42,7 +42,7 @@ class TestInstance(InFolder):
         self.assertEqual(fake.folders, [])
 
     def test_removed_after_any_error_inside(self):
-        for error in (KeyboardInterrupt, Trouble, BrokenPipeError, ZeroDivisionError):
+        for error in (KeyboardInterrupt, Failure, BrokenPipeError, ZeroDivisionError):
             fake = FakeTracefs(self.folder / error.__name__)
             with self.assertRaises(error), fake:
                 raise error
@@ -51,7 +51,7 @@ class TestInstance(InFolder):
     def test_removed_when_the_kernel_refuses_a_trigger(self):
         fake = FakeTracefs(self.folder)
         fake.refused = TRIGGER
-        with self.assertRaisesRegex(Trouble, f"{TRIGGER}: Invalid argument"), fake:
+        with self.assertRaisesRegex(Failure, f"{TRIGGER}: Invalid argument"), fake:
             pass
         self.assertEqual(fake.folders, [])
 
@@ -96,29 +96,29 @@ class TestInstance(InFolder):
             fake.remove_folder = busy_first
         self.assertEqual((fake.folders, answers), ([], []))
 
-    def trouble(self, fake):
-        with self.assertRaises(Trouble) as caught, fake:
+    def failure(self, fake):
+        with self.assertRaises(Failure) as caught, fake:
             pass
         return str(caught.exception)
 
     def test_what_is_missing_is_said_with_what_to_do(self):
         fake = FakeTracefs(self.folder)
         with mock.patch.object(os, "geteuid", lambda: 1000):
-            self.assertIn("root", self.trouble(fake))
+            self.assertIn("root", self.failure(fake))
         (self.folder / f"tracing/events/nbqlock/{BEGIN}").rmdir()
-        self.assertIn("older than this tool", self.trouble(fake))
+        self.assertIn("older than this tool", self.failure(fake))
         (self.folder / f"tracing/events/nbqlock/{END}").rmdir()
         (self.folder / "tracing/events/nbqlock").rmdir()
-        self.assertIn("CONFIG_EVENT_TRACING", self.trouble(fake))
+        self.assertIn("CONFIG_EVENT_TRACING", self.failure(fake))
         (self.folder / "module").rmdir()
-        self.assertIn("insmod nbqlock.ko", self.trouble(fake))
+        self.assertIn("insmod nbqlock.ko", self.failure(fake))
         (self.folder / "tracing/events").rmdir()
-        self.assertIn("mount -t tracefs", self.trouble(fake))
+        self.assertIn("mount -t tracefs", self.failure(fake))
 
-    def test_instance_that_goes_away_is_trouble(self):
+    def test_instance_that_goes_away_is_a_failure(self):
         with FakeTracefs(self.folder) as fake:
             fake.remove_folder(fake.folder)
-            with self.assertRaisesRegex(Trouble, "is gone"):
+            with self.assertRaisesRegex(Failure, "is gone"):
                 fake.parts()
 
     def test_guest_does_the_same_without_truncating_triggers(self):

@@ -7,7 +7,7 @@ import pty
 import unittest
 from unittest import mock
 
-from testbed.common import Trouble
+from testbed.common import Failure
 from top import cli, guest, screen
 from top.counts import Histograms
 from top.test import samples
@@ -130,7 +130,7 @@ class TestCommand(unittest.TestCase):
 
     def test_load_needs_a_guest(self):
         for words in (["--set", "cs_ns=5"], ["--overhead"]):
-            with self.assertRaisesRegex(Trouble, "--try"):
+            with self.assertRaisesRegex(Failure, "--try"):
                 cli.run(self.options(*words))
 
     def test_interval_is_bounded(self):

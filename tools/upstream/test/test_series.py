@@ -6,7 +6,7 @@ import tempfile
 from types import SimpleNamespace
 import unittest
 
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 from testbed.kernel_copy import hunks_of
 from upstream import layout
 from upstream.patches import Author, applied, format_patches
@@ -17,7 +17,7 @@ class Leftovers(unittest.TestCase):
         for word in ("LINUX_VERSION_CODE", "nbq_clh_lock()", "module_param(x)", "the explorer",
                      "Documentation/design.rst", "#ifdef NBQ_QUEUE_LOCKS",
                      '#include "compat.h"', "as in the module", "growth of pool_nodes"):
-            with self.assertRaisesRegex(Trouble, "a.c:2: .* is left"):
+            with self.assertRaisesRegex(Failure, "a.c:2: .* is left"):
                 layout.check({"a.c": f"/* x */\n/* {word} */\n"}, {})
 
     def test_names_are_those_of_the_tree(self):
@@ -90,9 +90,9 @@ class Patches(unittest.TestCase):
     def test_tree_that_they_do_not_fit_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             patches = self.made(folder)[1:]
-            with self.assertRaisesRegex(Trouble, "git am: status"):
+            with self.assertRaisesRegex(Failure, "git am: status"):
                 applied({"a/Makefile": "other\n"}, patches)
 
     def test_author_without_an_address_is_refused(self):
-        with self.assertRaisesRegex(Trouble, "is no author"):
+        with self.assertRaisesRegex(Failure, "is no author"):
             Author("A B")

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 from simulate.program import where_are
-from testbed.common import PROJECT, Trouble, Unavailable, columns
+from testbed.common import PROJECT, Failure, Unavailable, columns
 
 HERE = Path(__file__).resolve().parent
 HOST = HERE.parent / "host"
@@ -53,7 +53,7 @@ def build(source, folder, lock):
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode:
-            raise Trouble(f"the explorer for {lock} does not compile\n{done.stdout}")
+            raise Failure(f"the explorer for {lock} does not compile\n{done.stdout}")
     return program
 
 
@@ -113,7 +113,7 @@ def table(program, configuration, schedule):
     done = subprocess.run(arguments(program, configuration, "replay", schedule),
                           stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (0, 1):
-        raise Trouble(f"{configuration.name} has no schedule {schedule}")
+        raise Failure(f"{configuration.name} has no schedule {schedule}")
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     known = places(program, sorted({row[3] for row in rows if row[3]}))
     for row in rows:

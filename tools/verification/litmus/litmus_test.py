@@ -26,7 +26,7 @@ from pathlib import Path
 import re
 
 from testbed.c_text import arguments_at
-from testbed.common import Trouble
+from testbed.common import Failure
 from verification.litmus.primitives import FAMILIES, PLAIN, SPLIT, WEAKENED, replaced, split
 
 FOLDER = Path(__file__).resolve().parent
@@ -59,23 +59,23 @@ class LitmusTest:
                       if "// " in line and MARK.search(line)]
         result = re.search(r"^ \* Result: (Never|Sometimes)$", text, re.MULTILINE)
         if not result:
-            raise Trouble(f"{name}: no result in its head")
+            raise Failure(f"{name}: no result in its head")
         self.result = result[1].lower()
         unread = [line.strip() for line in self.lines
                   if "//" in line and not MARK.search(line) and not line.startswith("P")]
         if unread:
-            raise Trouble(f"{name}: not a name of an access: {unread[0]}")
+            raise Failure(f"{name}: not a name of an access: {unread[0]}")
 
     def mark(self, number, line):
         found = MARK.search(line)
         call = CALL.search(line)
         if not call:
-            raise Trouble(f"{self.name}: no access known here: {line.strip()}")
+            raise Failure(f"{self.name}: no access known here: {line.strip()}")
         needs = []
         for words in found["needs"].split(", ") if found["needs"] else ():
             need = NEED.fullmatch(words)
             if not need or (call[1], need[1]) not in WEAKENED:
-                raise Trouble(f"{self.name}: {call[1]} has no such order: {words}")
+                raise Failure(f"{self.name}: {call[1]} has no such order: {words}")
             needs.append((need[1], need[2] or NEEDED))
         threads = [text.partition("(")[0] for text in self.lines[:number]
                    if re.match(r"P\d+\(", text)]

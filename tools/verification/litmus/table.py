@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import re
 
 from testbed.c_text import arguments_at
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 from verification.litmus.accesses import MARKED, accesses, is_ordered
 from verification.litmus.litmus_test import CALLER, NEEDED, SHARED, litmus_tests
 from verification.litmus.primitives import family, location
@@ -100,7 +100,7 @@ def read_entry(name, access, items, files):
 def read_claims(name, item):
     claim = CLAIM.fullmatch(item)
     if not claim:
-        raise Trouble(f"ordering.rst: {name}: not an order, what is said of it, [tests]: {item}")
+        raise Failure(f"ordering.rst: {name}: not an order, what is said of it, [tests]: {item}")
     orders, spare, tests = claim.groups()
     return [Claim(order, bool(spare), tuple(TEST.findall(tests)))
             for order in orders.split(" and ")]
@@ -110,7 +110,7 @@ def read_access(cell):
     """(function, primitive, arguments)."""
     access = ACCESS.fullmatch(cell)
     if not access:
-        raise Trouble(f"ordering.rst: not an access in a function: {cell}")
+        raise Failure(f"ordering.rst: not an access in a function: {cell}")
     primitive, opening, _ = access[1].partition("(")
     arguments, _ = arguments_at(access[1], len(primitive + opening) - 1)
     return access[2], primitive, tuple(arguments)

@@ -3,7 +3,7 @@
 
 import re
 
-from testbed.common import Trouble, output_of
+from testbed.common import Failure, output_of
 from verification.mutate.edits import SOURCE
 
 HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
@@ -26,7 +26,7 @@ def changed_lines(base=None):
     base = base or default_base()
     diff = git("diff", "-U0", "--no-ext-diff", "--relative", base, "--", "nbqlock")
     if diff is None:
-        raise Trouble(f"git knows no commit {base}")
+        raise Failure(f"git knows no commit {base}")
     return lines_of(diff)
 
 

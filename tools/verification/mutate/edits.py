@@ -7,7 +7,7 @@ An edit is (name of a file in nbqlock/, the text as it is, the text instead).
 import os
 from pathlib import Path
 
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 
 SOURCE = Path(os.environ.get("SRC", PROJECT))
 
@@ -19,7 +19,7 @@ def copy_with(folder, edits):
         path = folder / "nbqlock" / name
         text = path.read_text()
         if text.count(old) != 1:
-            raise Trouble(f"{name} has {text.count(old)} places, not 1, that read\n{old}")
+            raise Failure(f"{name} has {text.count(old)} places, not 1, that read\n{old}")
         path.write_text(text.replace(old, new))
 
 

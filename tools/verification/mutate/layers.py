@@ -7,7 +7,7 @@ builds from O, and prints lines "ok CLAIM" and "not ok CLAIM: WHAT".
 
 import shutil
 
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 from testbed.herd import kernel_model
 from testbed.kernels import MUTANTS, built_kernel
 from verification.litmus.litmus_test import litmus_tests
@@ -55,7 +55,7 @@ class Layer:
     def prepare(self):
         """See that it is there, and make what takes longer than a test may."""
         if not self.program.exists():
-            raise Trouble(f"there is no {self.program}")
+            raise Failure(f"there is no {self.program}")
 
     def looks_at(self, mutant):
         return bool(self.arguments(mutant))
@@ -80,7 +80,7 @@ class Layer:
                 return no
             claims += held
         if not claims:
-            raise Trouble(f"the layer \"{self.name}\" cannot be run here")
+            raise Failure(f"the layer \"{self.name}\" cannot be run here")
         return None
 
     def run(self, folder, arguments, processes):

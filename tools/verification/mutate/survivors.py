@@ -8,7 +8,7 @@ mutants that it is of; an empty line comes before the next reason.
 from collections import Counter
 from pathlib import Path
 
-from testbed.common import Trouble
+from testbed.common import Failure
 
 LIST = Path(__file__).with_name("survivors.txt")
 
@@ -22,12 +22,12 @@ def parse(text):
         reason = " ".join(line[1:].strip() for line in lines if line.startswith("#"))
         entries = [line for line in lines if line and not line.startswith("#")]
         if entries and not reason:
-            raise Trouble(f"a survivor has no reason: {entries[0]}")
+            raise Failure(f"a survivor has no reason: {entries[0]}")
         names.update(entries)
         reasons.update(dict.fromkeys(entries, reason))
     twice = [name for name, number in names.items() if number > 1]
     if twice:
-        raise Trouble(f"a survivor stands twice in the list: {twice[0]}")
+        raise Failure(f"a survivor stands twice in the list: {twice[0]}")
     return reasons
 
 

@@ -10,7 +10,7 @@ under the lock, E by an ordered counter, ER by a relaxed one: the last thread do
 
 from dataclasses import dataclass
 
-from testbed.common import Trouble
+from testbed.common import Failure
 from verification.mutate.mutant import Mutant, all_mutants
 
 QUEUES = ("clh", "mcs", "swap")
@@ -136,7 +136,7 @@ class Weakening:
         found = [mutant for mutant in mutants
                  if mutant.name.partition(" ")[2].startswith(self.mistake)]
         if len(found) != 1:
-            raise Trouble(f"{len(found)} mistakes, not 1, are called \"{self.mistake}\"")
+            raise Failure(f"{len(found)} mistakes, not 1, are called \"{self.mistake}\"")
         return found[0]
 
 

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 
-from testbed.common import PROJECT, Trouble, Unavailable, output_of
+from testbed.common import PROJECT, Failure, Unavailable, output_of
 from verification.mutate.edits import write_copy
 
 HERE = Path(__file__).resolve().parent
@@ -81,7 +81,7 @@ def with_one_queue(text):
     both are the same, and GenMC explores what each read may return, 60 times as many executions."""
     look = "is_of_another_lock(place->queue, wait->lock)"
     if text.count(look) != 1:
-        raise Trouble(f"spin_turns.c: {text.count(look)} times, not once: {look}")
+        raise Failure(f"spin_turns.c: {text.count(look)} times, not once: {look}")
     return text.replace(look, "false")
 
 
@@ -90,7 +90,7 @@ def compile_in(folder, what, *commands):
         done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if done.returncode:
-            raise Trouble(f"{what} does not compile for GenMC\n{done.stdout[-2000:]}")
+            raise Failure(f"{what} does not compile for GenMC\n{done.stdout[-2000:]}")
 
 
 def flags_of(model):
@@ -161,7 +161,7 @@ def run(genmc, processes, program, model, seconds):
     error = error_in(output)
     ended = status is not None and status - 128 not in (signal.SIGXCPU, signal.SIGKILL)
     if ended and status and not error:
-        raise Trouble(f"GenMC ended with status {status} for {program.name}\n{output[-2000:]}")
+        raise Failure(f"GenMC ended with status {status} for {program.name}\n{output[-2000:]}")
     return Result(ended, error, number_in(output, "executions explored"),
                   number_in(output, "executions seen"),
                   60 * int(took[1]) + float(took[2]) if took else seconds, output)

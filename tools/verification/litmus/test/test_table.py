@@ -4,7 +4,7 @@
 import unittest
 
 from testbed.c_text import without_comments
-from testbed.common import Trouble
+from testbed.common import Failure
 from verification.litmus.accesses import MARKED, ORDERED, calls
 from verification.litmus.litmus_test import LitmusTest
 from verification.litmus.table import compared, judged, read_rows
@@ -101,7 +101,7 @@ class CodeAndTable(unittest.TestCase):
     def test_rows_that_cannot_be_read(self):
         for old, new in ((" [``a/is-it-so``]", ""), ("- release", "- strong"),
                          (" in\n    ``join()``", ""), ("acquire, spare", "acquire or spare")):
-            with self.assertRaises(Trouble):
+            with self.assertRaises(Failure):
                 read_rows(changed(PAGE, old, new))
 
 

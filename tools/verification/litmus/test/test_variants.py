@@ -5,7 +5,7 @@ from pathlib import Path
 import tempfile
 import unittest
 
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 from verification.litmus.litmus_test import LitmusTest
 from verification.litmus.variants import Code, outcome_of, variants
 
@@ -92,9 +92,9 @@ class Weakened(unittest.TestCase):
     def test_marks_that_cannot_be_read(self):
         for line in ("r0 = xchg(p, 1); // a-x: strong", "r0 = READ_ONCE(*p); // a-x: acquire",
                      "r0 = *p; // a-x", "r0 = xchg(p, 1); // see below"):
-            with self.subTest(line=line), self.assertRaises(Trouble):
+            with self.subTest(line=line), self.assertRaises(Failure):
                 made_of(line)
-        with self.assertRaises(Trouble):
+        with self.assertRaises(Failure):
             LitmusTest("a/x", "C x\n")
 
 

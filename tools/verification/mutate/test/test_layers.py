@@ -5,7 +5,7 @@ from pathlib import Path
 import tempfile
 import unittest
 
-from testbed.common import Trouble
+from testbed.common import Failure
 from verification.mutate.layers import LAYERS, DoesNotCompile, HostTests, Layer
 from verification.mutate.mutant import FILES, Mutant
 from verification.mutate.processes import Processes, Stopped
@@ -46,7 +46,7 @@ class LayerTest(unittest.TestCase):
         self.assertIn("exit status", self.killer("while :; do :; done", 600, core_seconds=1))
 
     def test_a_program_that_claims_nothing_is_no_layer(self):
-        with self.assertRaisesRegex(Trouble, "cannot be run here"):
+        with self.assertRaisesRegex(Failure, "cannot be run here"):
             self.killer('echo "skip a: no compiler here"')
 
     def test_a_mistake_that_does_not_compile_is_none(self):
@@ -60,8 +60,8 @@ class LayerTest(unittest.TestCase):
         self.assertEqual(layer.killer([("smoke", "clh")], self.folder, self.processes),
                          "smoke clh 1")
 
-    def test_a_program_that_is_not_there_is_trouble(self):
-        with self.assertRaisesRegex(Trouble, "there is no"):
+    def test_a_program_that_is_not_there_is_a_failure(self):
+        with self.assertRaisesRegex(Failure, "there is no"):
             Layer("test", "tools/nowhere").prepare()
 
     def test_after_the_end_nothing_is_started(self):

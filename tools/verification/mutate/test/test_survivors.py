@@ -5,7 +5,7 @@ from pathlib import Path
 import tempfile
 import unittest
 
-from testbed.common import PROJECT, Trouble
+from testbed.common import PROJECT, Failure
 from verification.mutate.changes import lines_of
 from verification.mutate.edits import write_copy
 from verification.mutate.known import known_mistakes
@@ -25,11 +25,11 @@ class ListTest(unittest.TestCase):
                           "f.c f call g();": "Another."})
 
     def test_a_survivor_without_a_reason_is_refused(self):
-        with self.assertRaisesRegex(Trouble, "no reason: f.c f call"):
+        with self.assertRaisesRegex(Failure, "no reason: f.c f call"):
             parse(LIST + "\nf.c f call g();\n")
 
     def test_a_survivor_that_stands_twice_is_refused(self):
-        with self.assertRaisesRegex(Trouble, "twice"):
+        with self.assertRaisesRegex(Failure, "twice"):
             parse(LIST + "\n# Another.\nf.c f store x++;\n")
 
     def test_what_no_rule_makes_any_more_is_stale(self):
