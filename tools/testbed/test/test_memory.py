@@ -11,7 +11,7 @@ from testbed.test import InFolder
 
 class MemoryTest(InFolder):
     def test_place_of_a_guests_memory(self):
-        """The kernel finds its own, but where that is closed or too small, unless one is named."""
+        # The kernel finds its own, but where that is closed or too small, unless one is named.
         elsewhere = {"TMPDIR": tempfile.gettempdir()}
         unnamed = {name: value for name, value in os.environ.items()
                    if name not in ("TMPDIR", "TMP", "TEMP")}

@@ -12,7 +12,7 @@ from testbed.test import InFolder
 
 class PowerOff(InFolder):
     def test_a_guest_is_off_when_its_process_ends_or_its_kernel_says_so(self):
-        """With a process that ends at once, or that nobody waits for, in the guest's place."""
+        # With a process that ends at once, or that nobody waits for, in the guest's place.
         for said, command, limit, wanted, words in (
                 ("", ["true"], 60, True, ""), ("", ["sleep", "600"], 0.1, False, ""),
                 ("reboot: Power down\n", ["sleep", "600"], 60, True, "does not end")):
