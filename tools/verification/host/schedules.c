@@ -484,14 +484,16 @@ int main(int argc, char **argv)
 	static const struct test_case cases[] = {
 		TEST_CASE(contexts_of_one_level_nest_at_random),
 	};
-	const bool has_seeds = argc > 1;
+	unsigned int seconds = 20;
 
-	if (argc > 1)
+	if (argc > 1) {
 		seeds = strtoul(argv[1], NULL, 10);
+		seconds = 3600;
+	}
 	if (argc > 2)
 		first_seed = strtoul(argv[2], NULL, 10);
 	program = argv[0];
 	locks = coros_map_locks();
 	catch_crashes();
-	return test_main(cases, 1, has_seeds ? 3600 : 20);
+	return test_main(cases, 1, seconds);
 }
