@@ -3,7 +3,7 @@
  * Steal time: the time in which the host did not run a virtual CPU. Only for user-mode Linux.
  *
  * There a CPU is a thread of the host, which accounts the time of each thread. So the steal time
- * is exact: elapsed time less CPU time. No other guest is told to the nanosecond.
+ * is exact: elapsed time less CPU time. No other guest knows it to the nanosecond.
  */
 #include <linux/time64.h>
 

@@ -241,7 +241,7 @@ def measures():
                           "interval_ns": INTERVAL_NS, "contexts": "task,softirq,hardirq",
                           "duration_ms": 2 * PAUSE_MS})
     common = {"duration_ms": 600, "ncs_ns": 0, "sample_every": 1, "own_clock": 1}
-    # Threads stand still now and then, in the middle of an attempt.
+    # Threads are stalled now and then, in the middle of an attempt.
     suspended = {**common, "patience_ns": 1000, "retry": "at_once", "cs_ns": BUSY_CS_NS,
                  "suspend_every_ns": INTERVAL_NS, "suspend_ns": SUSPENSION_NS}
     crowd = measured("suspended-4", ("overshoot_samples", "own_overshoot_ns_max"), (

@@ -11,6 +11,7 @@ import tempfile
 from ci.common import Case
 from simulate import policy_rules, program, without
 from testbed.common import cores
+from testbed.driver import OURS
 from verification.mutate.edits import SOURCE, copy_with
 
 SEEDS_AGREE = 0.05		# two seeds differ by no more than that
@@ -124,6 +125,9 @@ def limited(runs):
                        f"{LIMITED_CPUS} CPUs, {sockets} sockets",
                        found <= most and all(values["verdict"] == "PASS" for values in made),
                        f"{found:.1f}; it was {figures[sockets]:g}")
+    without_limit = sorted(set(OURS) - set(LIMITED))
+    yield Case("simulation: every lock type of ours has such a limit", not without_limit,
+               ", ".join(without_limit))
 
 
 def wasted(runs):

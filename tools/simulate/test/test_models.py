@@ -98,7 +98,7 @@ KNOWN = {
     "a woken CPU that waits for its turn waits while others steal the lock": [
         ("longest_gap_ns", ("pv_qspinlock", {**SHARED, "ncs_ns": 10_000, "wake_preempts": 1}),
          ("pv_qspinlock", {**SHARED, "ncs_ns": 10_000}), 0, 1 / 2)],
-    "a lock that is told which CPUs are preempted is the setting": [
+    "a lock with vcpu_is_preempted() is the lock with that setting": [
         ("acquisitions", ("nbq_spin_pv", SHARED), ("nbq_spin", {**SHARED, "paravirt": 1}), 1, 1)],
     "locks with queues of sockets are faster there": [
         ("rate", (lock, EIGHT_SOCKETS), ("qspinlock", EIGHT_SOCKETS), 1.5, None)
