@@ -9,7 +9,7 @@ from collections import Counter, namedtuple
 from itertools import product
 from pathlib import Path
 
-from bench import aims, findings, kernel_report, losses, plot, table1
+from bench import aims, findings, kernel_report, plot, rivals, table1
 from bench.figure import drawn_runs, point_words
 from bench.testbeds import SIMULATED, WHOLE_KERNELS
 from bench.parameters import MACHINE
@@ -19,7 +19,7 @@ from bench.table import host_words
 from testbed.common import Failure, say
 from testbed.rst import escaped, fields, heading, paragraph, replace, table
 
-RATE = losses.RATE
+RATE = rivals.RATE
 MISSES = "acquisition_misses"
 
 # A finding of a result, what it came to, and on which of the simulated machines.
@@ -296,38 +296,38 @@ that give up do not do the same work: a waiter that gives up has tried in vain."
 def duel_rows(result, fought):
     """Every point of an experiment; its name stands before the first of its rows."""
     ours = list(dict.fromkeys(pair[0] for pair in fought))
-    rivals = list(dict.fromkeys(pair[1] for pair in fought))
-    return rivals, [[escaped(point_name(point)) if lock == ours[0] else "", escaped(lock),
-                     *(fought[lock, rival][number].cell() for rival in rivals)]
+    others = list(dict.fromkeys(pair[1] for pair in fought))
+    return others, [[escaped(point_name(point)) if lock == ours[0] else "", escaped(lock),
+                     *(fought[lock, rival][number].cell() for rival in others)]
                     for number, point in enumerate(points_of(result.runs)) for lock in ours]
 
 
-def losses_of(result, fought):
+def with_rivals(result, fought):
     """The duels of an experiment: what they come to, and each of those that were measured."""
     simulated = result.plan.is_simulated
     lines = [*heading(escaped(result.title + simulated_mark(result)), "~" if simulated else "-"),
-             *table(*losses.scores(fought))]
+             *table(*rivals.scores(fought))]
     if simulated:
         return lines
-    rivals, points = duel_rows(result, fought)
+    others, points = duel_rows(result, fought)
     return [*lines, *paragraph("At each point:"),
-            *table(["point", "lock", *(f"of {escaped(rival)}" for rival in rivals)], points)]
+            *table(["point", "lock", *(f"of {escaped(rival)}" for rival in others)], points)]
 
 
-def losses_alone(folder):
-    rows = losses.alone(folder)
+def rivals_alone(folder):
+    rows = rivals.alone(folder)
     if not rows:
         return []
     return [*heading("Alone", "-"),
             *paragraph("What an acquisition and its release cost more than those of another "
                        "lock, by the medians of Table 1; its notes hold here, too."),
-            *table(losses.ALONE, rows)]
+            *table(rivals.ALONE, rows)]
 
 
 def all_duels(folder, simulated):
     """{experiment's name: its duels}, of those that have any."""
     # Table 1 has its own ratios; it is the one without figures. So have whole kernels.
-    fought = {result.name: losses.duels(result, plot.context_for(folder, result))
+    fought = {result.name: rivals.duels(result, plot.context_for(folder, result))
               for result in results_of(folder, simulated)
               if result.plan.plots and result.plan.testbed not in WHOLE_KERNELS}
     return {name: each for name, each in fought.items() if each}
@@ -335,13 +335,13 @@ def all_duels(folder, simulated):
 
 def where_ours_lose(folder, simulated=False, level="="):
     fought = all_duels(folder, simulated)
-    every = losses.together(fought.values())
-    said = losses.sentence(every)
-    lines = [] if simulated else losses_alone(folder)
+    every = rivals.together(fought.values())
+    said = rivals.sentence(every)
+    lines = [] if simulated else rivals_alone(folder)
     if said and len(fought) > 1 and not simulated:
-        lines += [*heading("All experiments", "-"), *table(*losses.scores(every))]
+        lines += [*heading("All experiments", "-"), *table(*rivals.scores(every))]
     for name, each in fought.items() if said else ():
-        lines += losses_of(folder.scenarios[name], each)
+        lines += with_rivals(folder.scenarios[name], each)
     if not lines:
         return []
     return [*heading("Where ours lose" + SIMULATED_MARK * simulated, level),
