@@ -41,26 +41,36 @@ CHOICES = (
 )
 
 
-def configured(choice):
-    """The lines of the .config that comes of it."""
+def write(folder, texts):
+    for path, text in texts.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+
+def configured(choice, folder, recipe, cpus):
+    """The lines of the .config that comes of it, in a tree that lies in the folder."""
+    write(folder / "changed", {CPUS: cpus.replace(f"default {MOST_CPUS} if  SMP",
+                                                  f"default {choice.most_cpus} if  SMP")})
+    settings = folder / "settings"
+    settings.write_text(recipe.settings + "".join(f"{line}\n" for line in choice.settings))
+    run_logged(["make", "-C", folder / "tree", f"O={folder / 'obj'}", *recipe.options,
+                f"KCONFIG_ALLCONFIG={settings}", "allnoconfig"], folder / "log",
+               "configuring a kernel", env=compiler_environment())
+    return (folder / "obj/.config").read_text().splitlines()
+
+
+def judged():
+    """Each Choice, and what is wrong with the .config that comes of it, or nothing."""
     recipe = recipe_of(HYBRID, QEMU)
     tree = get_source().path
     texts = changed_files(tree, CHANGES)
-    texts[CPUS] = texts[CPUS].replace(f"default {MOST_CPUS} if  SMP",
-                                      f"default {choice.most_cpus} if  SMP")
     with tempfile.TemporaryDirectory(prefix="nbq-kconfig-") as name:
         folder = Path(name)
-        for path, text in texts.items():
-            (folder / "changed" / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / "changed" / path).write_text(text)
+        write(folder / "changed", texts)
         make_shadow(tree, folder / "tree", {**{path: folder / "changed" / path for path in texts},
                                             "nbq": PROJECT})
-        settings = folder / "settings"
-        settings.write_text(recipe.settings + "".join(f"{line}\n" for line in choice.settings))
-        run_logged(["make", "-C", folder / "tree", f"O={folder / 'obj'}", *recipe.options,
-                    f"KCONFIG_ALLCONFIG={settings}", "allnoconfig"], folder / "log",
-                   "configuring a kernel", env=compiler_environment())
-        return (folder / "obj/.config").read_text().splitlines()
+        for choice in CHOICES:
+            yield choice, wrong_with(choice, configured(choice, folder, recipe, texts[CPUS]))
 
 
 def wrong_with(choice, lines):

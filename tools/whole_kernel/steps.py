@@ -9,7 +9,7 @@ from ci.kernel_table import On, TestBed, runs_on
 from testbed.common import PROJECT
 from testbed.kernel_copy import patched
 from locktorture.runs import BANGS, BUSTED
-from whole_kernel.refusals import CHOICES, configured, wrong_with
+from whole_kernel.refusals import judged
 from whole_kernel.runs import (CPUS, HYBRID, QEMU, UML, Boot, Clocksource, KernelLock, machine_of,
                                parts_of)
 
@@ -49,8 +49,7 @@ def boot_cases(name, machine, cpus, seconds, clock=None):
 
 def choice_cases():
     """A case for each configuration that Kconfig has to refuse, with a reason, or to decide."""
-    for choice in CHOICES:
-        wrong = wrong_with(choice, configured(choice))
+    for choice, wrong in judged():
         verdict = "is refused with a reason" if choice.reason else "gives the hybrid alone"
         yield Case(f"Kconfig: the hybrid and {choice.name} {verdict}", not wrong, wrong)
 
