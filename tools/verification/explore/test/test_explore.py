@@ -29,41 +29,33 @@ def catches(pid, number):
     return bool(int(mask.split()[1], 16) >> (number - 1) & 1)
 
 
-def run(source, *options):
+def run(source, built, *options):
     """(exit status, what was printed) of the explorer on the files in a folder."""
-    with tempfile.TemporaryDirectory() as built:
-        done = subprocess.run([EXPLORE, *options], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False,
-                              env={**os.environ, "SRC": str(source), "O": built})
+    done = subprocess.run([EXPLORE, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False,
+                          env={**os.environ, "SRC": str(source), "O": str(built)})
     return done.returncode, done.stdout
 
 
 class ExploreTest(unittest.TestCase):
-    def test_shipped_text_is_right(self):
-        status, text = run(PROJECT, "--type", "clh", "--config", "two_twice")
-        self.assertEqual(status, 0, text)
-        self.assertRegex(text, r"^ok clh\.two_twice: [\d,]+ states, ")
-
     def test_failure_has_a_schedule_that_can_be_replayed(self):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as built:
             write_copy(Path(folder), {DEFECT.file: DEFECT.applied})
             options = ("--type", "clh", "--config", "two_twice")
-            status, text = run(folder, *options)
+            status, text = run(folder, built, *options)
             self.assertEqual(status, 1)
             self.assertIn("not ok clh.two_twice: 1 nodes are lost", text)
             schedule = text.split("the shortest schedule that fails: ")[1].split()[0]
-            status, table = run(folder, *options, "--replay", schedule)
+            status, table = run(folder, built, *options, "--replay", schedule)
+            refused, reason = run(folder, built, *options, "--replay", "Z")
         self.assertEqual(status, 0, table)
         self.assertIn("1 nodes are lost", table.splitlines()[-1])
         self.assertIn("acquires A", table)
-
-    def test_schedule_that_does_not_fit_is_refused(self):
-        status, text = run(PROJECT, "--type", "clh", "--config", "two_twice", "--replay", "Z")
-        self.assertNotEqual(status, 0)
-        self.assertIn("has no schedule Z", text)
+        self.assertNotEqual(refused, 0)
+        self.assertIn("has no schedule Z", reason)
 
     def test_unknown_configuration_lists_the_known_ones(self):
-        status, text = run(PROJECT, "--config", "nothing")
+        status, text = run(PROJECT, os.devnull, "--config", "nothing")
         self.assertEqual(status, 2)
         self.assertIn("two_twice", text)
 
