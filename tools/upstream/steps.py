@@ -126,9 +126,9 @@ def spinlocks_cases(build):
                    f"{wrong}\n{guest_report(boot.outcome)}")
 
 
-@runs_on(SERIES, "build, kunit")
+@runs_on(SERIES, "build")
 def series_patches():
-    """make series: checkpatch --strict, git am, a build of each patch, KUnit"""
+    """make series: checkpatch --strict, git am, a build of each patch"""
     made = series()
     yield from static_cases(made)
     build = Build(made)
@@ -136,18 +136,19 @@ def series_patches():
     with build.held():
         yield from build_cases(build, "the tree")
         yield kernel_doc_case(made, build)
-        yield from suites_cases(build.kernel())
     spinlocks = Build(made, SPINLOCKS)
     with spinlocks.held():
         yield from build_cases(spinlocks, "all spinlocks the hybrid")
 
 
-@runs_on(SERIES, "locktorture")
+@runs_on(SERIES, "kunit, locktorture")
 def series_kernel():
-    """locktorture of the kernel with the series; the same with all spinlocks the hybrid"""
+    """KUnit and locktorture of the kernel with the series; the same with all spinlocks the hybrid"""
     build = Build(series())
     with build.held():
-        yield from torture_cases(build, build.kernel())
+        kernel = build.kernel()
+        yield from suites_cases(kernel)
+        yield from torture_cases(build, kernel)
     spinlocks = Build(series(), SPINLOCKS)
     with spinlocks.held():
         yield from spinlocks_cases(spinlocks)
