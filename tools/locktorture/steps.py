@@ -49,7 +49,7 @@ def locktorture():
 
 @runs_on(RT, "locktorture")
 def locktorture_kernels():
-    """the same with CPU hotplug in QEMU, and on the debug kernel"""
+    """locktorture with CPU hotplug in QEMU, and on the debug kernel"""
     yield from torture_cases("locktorture, CPU hotplug", RT.machine(), MEDIUM,
                              onoff_interval=1)
     yield On(DEBUG, "locktorture")

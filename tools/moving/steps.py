@@ -43,5 +43,5 @@ def moving():
 
 
 def moving_all():
-    """the same with more drivers"""
+    """as moving, with more drivers"""
     yield from driver_cases(dict(shown_drivers()[FEW:]))

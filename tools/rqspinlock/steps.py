@@ -62,7 +62,7 @@ def rqspinlock():
 
 @runs_on(REPLACED_X86_64, "the hybrid as rqspinlock")
 def rqspinlock_kernels():
-    """the same on x86-64 in QEMU, and the kernel's selftests, there and on its own lock"""
+    """as rqspinlock, on x86-64 in QEMU, and the kernel's selftests, there and on its own lock"""
     yield from bpf_cases("rqspinlock, x86-64", REPLACED_X86_64.machine(), LONG)
     yield from selftest_cases(LOCKS[1], REPLACED_X86_64)
     yield On(RQSPINLOCK, "its own selftests")

@@ -78,7 +78,7 @@ class LockCounts:
         return self.waited_ns / ended if ended else 0
 
     def percentile_ns(self, share):
-        """No more than this share of the waits was longer than this power of two."""
+        """The least power of two that at least this share of the waits was not longer than."""
         left = share * sum(self.times.values())
         for power in sorted(self.times):
             left -= self.times[power]

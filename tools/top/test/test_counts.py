@@ -44,6 +44,8 @@ class TestHistograms(unittest.TestCase):
                                         ("drv_irq [drv]", -errno.EDEADLK): 1})
         self.assertEqual((dev.mean_ns, dev.percentile_ns(0.5), dev.percentile_ns(0.99)),
                          (8000, 2048, 32768))
+        # Four of its six waits were no longer than 2^11 ns.
+        self.assertEqual((dev.percentile_ns(4 / 6), dev.percentile_ns(0.67)), (2048, 32768))
 
     def test_lost_entries_total_and_time(self):
         self.assertEqual((self.sample.lost, self.sample.total["timeouts"], self.sample.seconds),

@@ -273,21 +273,22 @@ struct coro *coros_start_holder(unsigned int number, struct nbq_X *held, struct 
 	return coro;
 }
 
-void coros_enqueue(struct nbq_X *lock, ktime_t patience, const unsigned int *numbers, int line)
+void coros_enqueue(struct nbq_X *lock, ktime_t patience, const unsigned int *numbers,
+		   const char *where)
 {
 	for (; *numbers < COROS; numbers++)
 		test_expect(coro_until_queued(coros_start(*numbers, lock, patience)), "ENQUEUE",
-			    line);
+			    where);
 }
 
-void coros_expect_end(int ret, const unsigned int *numbers, int line)
+void coros_expect_end(int ret, const unsigned int *numbers, const char *where)
 {
 	char text[64];
 
 	for (; *numbers < COROS; numbers++) {
 		snprintf(text, sizeof(text), "%u returns %d, not %d", *numbers,
 			 coro_finish(&coros[*numbers]), ret);
-		test_expect(coros[*numbers].ret == ret, text, line);
+		test_expect(coros[*numbers].ret == ret, text, where);
 	}
 }
 

@@ -123,11 +123,12 @@ struct coro *coros_start_both(unsigned int number, struct nbq_X *held, struct nb
 struct coro *coros_start_holder(unsigned int number, struct nbq_X *held, struct nbq_X *wanted);
 /* In this order, each of them starts and enqueues. */
 #define ENQUEUE(lock, patience, ...) \
-	coros_enqueue((lock), (patience), CORO_EACH(__VA_ARGS__), __LINE__)
-void coros_enqueue(struct nbq_X *lock, ktime_t patience, const unsigned int *numbers, int line);
+	coros_enqueue((lock), (patience), CORO_EACH(__VA_ARGS__), HERE)
+void coros_enqueue(struct nbq_X *lock, ktime_t patience, const unsigned int *numbers,
+		   const char *where);
 /* In this order, each of them ends, and its last attempt has returned that. */
-#define EXPECT_END(ret, ...)	coros_expect_end((ret), CORO_EACH(__VA_ARGS__), __LINE__)
-void coros_expect_end(int ret, const unsigned int *numbers, int line);
+#define EXPECT_END(ret, ...)	coros_expect_end((ret), CORO_EACH(__VA_ARGS__), HERE)
+void coros_expect_end(int ret, const unsigned int *numbers, const char *where);
 /* In so many turns, each from one poll to the next, all end, and each has had its first lock. */
 void coros_finish(unsigned int turns);
 /* An epoch of the deadlock checks begins: two tasks with these locks wait for each other. */

@@ -25,15 +25,16 @@ static bool stops_at_failure;
 static void print_and_exit(const char *said)
 {
 	char line[512];
-	int length = snprintf(line, sizeof(line), "not ok %s: %s%s\n", case_name, said, why);
+	int length = snprintf(line, sizeof(line), "not ok %s: %s%s%s\n", case_name, why,
+			      *why && *said ? "; " : "", said);
 
 	_exit(write(STDOUT_FILENO, line, length) == length ? 1 : 2);
 }
 
-bool test_expect(bool condition, const char *text, int line)
+bool test_expect(bool condition, const char *text, const char *where)
 {
 	if (!condition && !__atomic_exchange_n(&failed, true, __ATOMIC_RELAXED)) {
-		snprintf(why, sizeof(why), "line %d: %s", line, text);
+		snprintf(why, sizeof(why), "%s: %s", where, text);
 		if (stops_at_failure)
 			print_and_exit("");
 	}
@@ -76,7 +77,7 @@ unsigned int test_random(unsigned int *state)
 
 static void report_hang(int signal)
 {
-	print_and_exit("hangs ");
+	print_and_exit("hangs; the cases after it have not run");
 }
 
 /*

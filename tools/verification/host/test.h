@@ -18,9 +18,13 @@ struct test_case {
 #define TEST_CASE(function)	{ #function, function }
 
 /* Remembers the first thing that was not as expected; goes on. */
-#define EXPECT(condition) test_expect((condition), #condition, __LINE__)
+#define EXPECT(condition) test_expect((condition), #condition, HERE)
+/* "steps.c:35" */
+#define HERE			FILE_AND(__LINE__)
+#define FILE_AND(line)		FILE_AND_TEXT(line)
+#define FILE_AND_TEXT(line)	__FILE_NAME__ ":" #line
 
-bool test_expect(bool condition, const char *text, int line);
+bool test_expect(bool condition, const char *text, const char *where);
 /* Was anything not as expected in the case that runs? */
 bool test_has_failed(void);
 /* The case that runs will cause so many warnings; without this, none. */
