@@ -9,9 +9,9 @@ CPUs and has all loads, one kernel after the other.
 from typing import Callable, NamedTuple, Optional
 
 from bench.guests import GuestsPlace, Listener, complaints, lose_current, show_log
-from bench.testbeds import KERNELS, KERNELS_X86_64
-from testbed.common import (PROJECT, Unavailable, cache_folder, cached, compiler_identity, digest,
-                            output_of, run_logged)
+from measure.testbeds import KERNELS, KERNELS_X86_64
+from testbed.building import cache_folder, cached, compiler_identity, digest, run_logged
+from testbed.common import PROJECT, Unavailable, output_of
 from testbed.guest import HUNG, QemuMachine, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import X86_64, Recipe

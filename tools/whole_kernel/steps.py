@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """A kernel all of whose spinlocks are the hybrid."""
 
-from bench import metrics, runner, scenario_file
+from bench import metrics, scenario_file
+from measure import runner
 from bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
-from bench.progress import Progress
+from measure.progress import Progress
 from ci.common import Case, guest_report, once
 from ci.kernel_table import On, TestBed, runs_on
 from testbed.common import PROJECT
