@@ -4,13 +4,14 @@
 from argparse import Namespace
 from pathlib import Path
 
-from bench import cli_folder, result_folder, results, scenario_file, table1
-from bench.testbeds import TESTBEDS, SIMULATED, locks_on
-from bench.cli import STOPPED, add, rounds, undisturbed
-from bench.progress import Progress, clock, counted
+from bench import cli_folder, result_folder, scenario_file, table1
+from measure import results
+from measure.testbeds import TESTBEDS, SIMULATED, locks_on
+from measure.cli import STOPPED, add, rounds, undisturbed
+from measure.progress import Progress, clock, counted
 from bench.places import place_on
-from bench.runner import Job, well
-from bench.table import columns_of, groups_of, print_table
+from measure.runner import Job, well
+from measure.table import columns_of, groups_of, print_table
 from testbed.common import PROJECT, Failure, cores, say, setup
 
 RESULTS = PROJECT / "results"

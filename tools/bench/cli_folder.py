@@ -4,8 +4,8 @@
 from pathlib import Path
 
 from bench import share
-from bench.cli import add
-from bench.results import as_json
+from measure.cli import add
+from measure.results import as_json
 from testbed.common import say
 
 PLOT_EXAMPLES = """Figures are drawn anew from the folder's results; gnuplot makes them.

@@ -10,7 +10,7 @@ from itertools import product
 import re
 
 from bench.metrics import METRICS, locks_of, matching, same, summary, values_of
-from bench.parameters import A_CPU
+from measure.parameters import A_CPU
 
 # Colours that the colour-blind can tell apart (Okabe and Ito; Tol). A family has a
 # colour, the hybrid one of its own; marks and dashes tell all of them apart in grey. Ours

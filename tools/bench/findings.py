@@ -23,10 +23,10 @@ import operator
 import re
 from typing import NamedTuple, Optional
 
-from bench.metrics import (METRICS, Summary, matching, quantity, same, shown, size_of, summary,
-                           values_of)
-from bench.parameters import A_CPU, MACHINE
-from bench.testbeds import stand_in
+from bench.metrics import METRICS, Summary, matching, quantity, same, size_of, summary, values_of
+from measure.metrics import shown
+from measure.parameters import A_CPU, MACHINE
+from measure.testbeds import stand_in
 from testbed.common import Failure
 
 HOLDS = "holds"

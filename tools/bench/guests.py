@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs that are made in one guest after the other, as a guest can be lost."""
 
-from bench.testbeds import TESTBEDS
+from measure.testbeds import TESTBEDS
 from testbed.common import say
 from testbed.guest import log_excerpt
 from testbed.lines import Lines

@@ -7,7 +7,8 @@ import subprocess
 import sys
 import time
 
-from testbed.common import cores, kill_group
+from testbed.building import kill_group
+from testbed.common import cores
 
 # Until its parent has ended, however that ended.
 SPIN = """

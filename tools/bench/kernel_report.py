@@ -4,9 +4,10 @@
 from statistics import median
 
 from bench.kernels import AGAIN, BEDS, OURS, OWN
-from bench.metrics import METRICS, Summary, matching, points_of, shown, summary, values_of
-from bench.table import finished
-from bench.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
+from bench.metrics import METRICS, Summary, matching, points_of, summary, values_of
+from measure.metrics import shown
+from measure.table import finished
+from measure.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
 from testbed.rst import escaped, heading, paragraph, table
 
 RATIO = "times_qspinlock"

@@ -11,9 +11,9 @@ from typing import Callable, NamedTuple, Optional
 from bench import others
 from bench.guests import GuestsPlace, Listener, complaints, lose_current, show_log
 from bench.others import DEFAULT_LIMIT_MS, RoomyMachine
-from bench.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
-from testbed.common import (PROJECT, Unavailable, cache_folder, cached, compiler_identity, digest,
-                            output_of, run_logged)
+from measure.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
+from testbed.building import cache_folder, cached, compiler_identity, digest, run_logged
+from testbed.common import PROJECT, Unavailable, output_of
 from testbed.guest import HUNG, QemuMachine, UserModeMachine, run_guest
 from testbed.kernel_copy import built_copy
 from testbed.kernels import X86_64, Recipe
@@ -208,8 +208,8 @@ class KernelsPlace(GuestsPlace):
         listener = Listener(runs, progress)
         longest = max(run.settings.get("limit_ms", DEFAULT_LIMIT_MS) for run in runs) / 1000
         outcome = run_guest(
-            self.machines[runs[0].lock], script_of(runs, self.name), quiet=True, cpus=cpus, sink=listener,
-            timeout=(longest + SPARE_SECONDS) * (len(runs) + 1),
+            self.machines[runs[0].lock], script_of(runs, self.name), quiet=True, cpus=cpus,
+            sink=listener, timeout=(longest + SPARE_SECONDS) * (len(runs) + 1),
             silence=longest + SPARE_SECONDS, append=self.words,
             extra={"loads": (self.loads, 0o755)})
         problems = []

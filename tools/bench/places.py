@@ -6,7 +6,7 @@ from functools import partial
 from bench.guests import GuestsPlace, Listener, complaints, lose, lose_current, show_log
 from bench.kernels import KernelsPlace
 from bench.simulated import SimulatedPlace
-from bench.testbeds import SIMULATED, TESTBEDS, WHOLE_KERNELS
+from measure.testbeds import SIMULATED, TESTBEDS, WHOLE_KERNELS
 from testbed.common import Failure, guest_cpus
 from testbed.guest import CountingMachine, QemuMachine, UserModeMachine
 from testbed.guest_cli import loaded

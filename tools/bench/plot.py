@@ -8,9 +8,9 @@ from bench.figure import Figure, point_words
 from bench.gnuplot import run_gnuplot, script
 from bench.kernels import OWN
 from bench.metrics import FIGURE5, context_of, context_of_kernels, same
-from bench.parameters import MACHINE
-from bench.results import open_folder
-from bench.testbeds import KERNELS, KERNELS_OTHERS, SIMULATED, WHOLE_KERNELS
+from measure.parameters import MACHINE
+from measure.results import open_folder
+from measure.testbeds import KERNELS, KERNELS_OTHERS, SIMULATED, WHOLE_KERNELS
 from testbed.common import Failure
 
 FIGURES = "figures"		# in a result folder

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from bench import aims, findings, kernel_report, plot, rivals, table1
 from bench.figure import drawn_runs, point_words
-from bench.testbeds import SIMULATED, WHOLE_KERNELS
-from bench.parameters import MACHINE
-from bench.metrics import METRICS, matching, points_of, shown, summary, values_of
-from bench.results import open_folder, released
-from bench.table import host_words
+from measure.testbeds import SIMULATED, WHOLE_KERNELS
+from measure.parameters import MACHINE
+from bench.metrics import METRICS, matching, points_of, summary, values_of
+from measure.metrics import shown
+from measure.results import open_folder, released
+from measure.table import host_words
 from testbed.common import Failure, say
 from testbed.rst import escaped, fields, heading, paragraph, replace, table
 

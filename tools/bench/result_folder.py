@@ -5,7 +5,7 @@ import datetime
 import os
 from pathlib import Path
 
-from bench.results import as_csv, as_json, commit, write_new
+from measure.results import as_csv, as_json, commit, write_new
 from testbed.common import Failure
 
 

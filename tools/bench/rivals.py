@@ -3,8 +3,10 @@
 
 from statistics import median
 
-from bench import compare, table1
-from bench.metrics import matching, points_of, shown, summary
+from bench import table1
+from measure import compare
+from bench.metrics import matching, points_of, summary
+from measure.metrics import shown
 from testbed.driver import OURS
 
 RIVALS = ("raw_spinlock", "rqspinlock", "tas_b", "tas_b_try",

@@ -10,10 +10,10 @@ import copy
 from pathlib import Path
 import re
 
-from bench import parameters
-from bench.parameters import NUMBER, number_or_word
-from bench.scenario import AIM, CPU_AXES, MOST_ROUNDS, Aim, Finding, Plot, Scenario
-from bench.testbeds import SIMULATED, TESTBEDS, locks_on
+from measure import parameters
+from measure.parameters import NUMBER, number_or_word
+from measure.scenario import AIM, CPU_AXES, MOST_ROUNDS, Aim, Finding, Plot, Scenario
+from measure.testbeds import SIMULATED, TESTBEDS, locks_on
 from testbed.common import MOST_CPUS, Failure
 
 SCENARIOS = Path(__file__).with_name("scenarios")

@@ -9,9 +9,10 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 import subprocess
 import threading
 
-from bench.testbeds import TESTBEDS, SIMULATED
+from measure.testbeds import TESTBEDS, SIMULATED
 from simulate import program
-from testbed.common import cores, digest
+from testbed.building import digest
+from testbed.common import cores
 from testbed.driver import BROKEN, LockType
 from testbed.stress import SPARE_SECONDS
 

@@ -12,8 +12,9 @@ from statistics import median
 import subprocess
 from typing import NamedTuple, Optional, Tuple
 
-from bench.metrics import by_round, ratios
-from bench.results import COUNTS, read_json
+from bench.metrics import by_round
+from measure.metrics import ratios
+from measure.results import COUNTS, read_json
 from testbed.common import PROJECT, Failure
 
 TIME = "table1"

@@ -5,7 +5,8 @@ import shutil
 
 from ci.common import USER_MODE, Case, extent
 from ci.kernel_table import runs_on
-from testbed.common import BUILD, PROJECT, run_logged
+from testbed.building import run_logged
+from testbed.common import BUILD, PROJECT
 
 
 def planned(result):
@@ -61,7 +62,8 @@ def quick_pass():
 @runs_on(USER_MODE, "bench")
 def bench():
     """experiments of tools/nbq bench, shortened: every run is made, figures are drawn"""
-    from bench import plot, results, scenario_file
+    from bench import plot, scenario_file
+    from measure import results
     status, said, folder = quick_pass()
     yield Case("bench: tools/nbq bench --quick, exit status 0", status == 0,
                f"status {status}\n{said[-4000:]}")

@@ -6,8 +6,8 @@ import shutil
 import sys
 
 from ci.common import Case, extent
-from testbed.common import (BUILD, PROJECT, Failure, answer_of, compiler_environment,
-                            run_logged)
+from testbed.building import compiler_environment, run_logged
+from testbed.common import BUILD, PROJECT, Failure, answer_of
 
 
 def host():

@@ -13,7 +13,8 @@ from ci.kernel_table import On, runs_on
 from ci.stress import stress_runs
 from ci.text import WARNINGS, strict_build, suites_of
 from testbed.annotations import lacks_contention
-from testbed.common import BUILD, Unavailable, disassembly, guest_cpus
+from testbed.building import disassembly
+from testbed.common import BUILD, Unavailable, guest_cpus
 from testbed.complaints import foreign_races, without_foreign_races
 from testbed.disturbed import ALL_INTERRUPTS, INTERRUPTS, interrupted, moved
 from testbed.guest import LEAK_SCAN, ArmMachine, log_excerpt, run_guest

@@ -137,15 +137,15 @@ done
 
 def parameter_cases(output):
     """The host's tools know every file, and take what it prints."""
-    from bench.parameters import DRIVER, good_value
+    from measure.parameters import DRIVER, good_value
     found = dict(re.findall(r"^@parameter (\S+) (.*)$", output, re.MULTILINE))
     there = set(found) - {"lock", "cpus"}	# which come from other options
-    yield Case("misuse: tools/bench/parameters.py has the driver's files", there == set(DRIVER),
+    yield Case("misuse: tools/measure/parameters.py has the driver's files", there == set(DRIVER),
                f"only in the driver: {sorted(there - set(DRIVER))}; "
                f"only in DRIVER: {sorted(set(DRIVER) - there)}")
     strange = [f"{name}: {found[name]}" for name in there & set(DRIVER)
                if not good_value(name, found[name])]
-    yield Case("misuse: tools/bench/parameters.py takes what the files print", not strange,
+    yield Case("misuse: tools/measure/parameters.py takes what the files print", not strange,
                "\n".join(strange))
 
 

@@ -96,8 +96,8 @@ PAHOLE = "warning: pahole version differs"
 SPARSE = ("C=2", "  CHECK ")
 # Where only what modules are built with was made of a kernel, none of its symbols is known.
 NO_SYMBOLS = "KBUILD_MODPOST_WARN=1"
-UNDEFINED = re.compile(r'WARNING: (\S+/Module\.symvers is missing|modpost: (suppressed \d+ unresolved|'
-                       r'"\w+" \[\S+\] undefined!))')
+UNDEFINED = re.compile(r'WARNING: (\S+/Module\.symvers is missing|'
+                       r'modpost: (suppressed \d+ unresolved|"\w+" \[\S+\] undefined!))')
 
 
 def strict_build(kernel, *checks, options=()):

@@ -17,7 +17,7 @@ import argparse
 from pathlib import Path
 
 from bench import exceeding
-from bench.results import commit
+from measure.results import commit
 from testbed.common import columns, cores, positive, say, setup
 from console.stall import CPUS, INPUTS, SIDES, OrderRun, TimedRun, kernel_of
 from testbed.guest import log_excerpt

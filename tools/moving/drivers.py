@@ -8,8 +8,8 @@ import shutil
 import subprocess
 import tempfile
 
-from testbed.common import (BUILD, PROJECT, Failure, Unavailable, compiled_files,
-                            compiler_environment, cores, locked, run_logged)
+from testbed.building import compiled_files, compiler_environment, locked, run_logged
+from testbed.common import BUILD, PROJECT, Failure, Unavailable, cores
 from testbed.kernels import X86_64, Recipe, built_kernel
 
 SCRIPT = PROJECT / "tools/moving/raw_to_nbq.cocci"

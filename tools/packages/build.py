@@ -7,8 +7,8 @@ import re
 import shutil
 import tarfile
 
-from testbed.common import (BUILD, PROJECT, Failure, Unavailable, answer_of, output_of,
-                            run_logged, setup)
+from testbed.building import run_logged
+from testbed.common import BUILD, PROJECT, Failure, Unavailable, answer_of, output_of, setup
 from testbed.modules import EXAMPLE
 from testbed.source import get_source
 from testbed.versions import set_version, version

@@ -14,7 +14,8 @@ import subprocess
 import time
 
 from ci.common import clean_guest, done
-from testbed.common import Failure, Unavailable, kill_group
+from testbed.building import kill_group
+from testbed.common import Failure, Unavailable
 from packages.systems import DiskMachine
 
 FIRMWARE = Path("/usr/share/OVMF")

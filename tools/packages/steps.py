@@ -4,8 +4,8 @@
 import re
 
 from ci.common import Case, stock_kernel
-from testbed.common import (BUILD, answer_of, compiler_environment, compiler_for_make,
-                            run_logged)
+from testbed.building import compiler_environment, compiler_for_make, run_logged
+from testbed.common import BUILD, answer_of
 from packages.build import (SYSTEM_PATH, build_packages, complaints_of_lintian, contents,
                               field)
 from testbed.versions import version
@@ -24,7 +24,7 @@ WANTED = {
                     r"/usr/share/doc/nbqlock-dev/examples/tutorial/"
                     r"(Kbuild|Makefile|\w+\.([ch]|sh|txt))"),
     "nbqlock-tools": (r"/usr/bin/nbq", r"/usr/share/nbqlock/(nbq|version)",
-                      r"/usr/share/nbqlock/(bench|testbed|top)/\w+\.py",
+                      r"/usr/share/nbqlock/(measure|testbed|top)/\w+\.py",
                       r"/usr/share/man/man1/nbq(-\w+)?\.1\.gz",
                       r"/usr/share/bash-completion/completions/nbq",
                       r"/usr/share/python3/runtime\.d/nbqlock-tools\.rtupdate"),

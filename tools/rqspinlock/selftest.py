@@ -11,8 +11,8 @@ import re
 import shutil
 import subprocess
 
-from testbed.common import (PROJECT, Failure, Unavailable, cache_folder, cached,
-                            compiler_identity, digest, output_of)
+from testbed.building import cache_folder, cached, compiler_identity, digest
+from testbed.common import PROJECT, Failure, Unavailable, output_of
 
 FOLDER = PROJECT / "tools/rqspinlock/load/selftest"
 SELFTESTS = "tools/testing/selftests/bpf"

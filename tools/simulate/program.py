@@ -9,8 +9,8 @@ import re
 import subprocess
 import sys
 
-from testbed.common import (PROJECT, Failure, Unavailable, compiler_identity, cores, digest,
-                            locked)
+from testbed.building import compiler_identity, digest, locked
+from testbed.common import PROJECT, Failure, Unavailable, cores
 
 HERE = Path(__file__).resolve().parent
 SHIM = HERE.parent / "shim"

@@ -8,8 +8,8 @@ import shutil
 import subprocess
 import tempfile
 
-from testbed.common import (Failure, Unavailable, cache_folder, cached, digest, is_sealed, locked,
-                            output_of, run_logged, say)
+from testbed.building import cache_folder, cached, digest, is_sealed, locked, run_logged
+from testbed.common import Failure, Unavailable, output_of, say
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 

@@ -20,8 +20,8 @@ import subprocess
 import tempfile
 import time
 
-from testbed.common import (BUILD, Failure, Unavailable, MOST_CPUS,
-                            cache_folder, guest_cpus, kill_group, memory_environment, say)
+from testbed.building import cache_folder, kill_group, memory_environment
+from testbed.common import BUILD, Failure, Unavailable, MOST_CPUS, guest_cpus, say
 from testbed.complaints import COMPLAINTS, complaints, without_known
 from testbed.initramfs import guest_files, initramfs
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import re
 import sys
 
-from testbed.common import Failure, digest, guest_cpus, positive, setup
+from testbed.building import digest
+from testbed.common import Failure, guest_cpus, positive, setup
 from testbed.guest import (DEFAULT_TIMEOUT, DIED, HUNG, QemuMachine, UserModeMachine,
                            log_excerpt, run_guest)
 from testbed.kernels import debian_kernel, user_mode_kernel

@@ -4,7 +4,8 @@
 import argparse
 import shutil
 
-from testbed.common import CACHE_MARK, cache_root, say, setup
+from testbed.building import CACHE_MARK, cache_root
+from testbed.common import say, setup
 from testbed.kernel_copy import built_copy
 from testbed.kernels import user_mode_kernel
 from testbed.source import get_source

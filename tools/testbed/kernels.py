@@ -6,10 +6,9 @@ import platform
 import re
 import shutil
 
-from testbed.common import (PROJECT, Failure, Unavailable, cache_folder, cached,
-                            compiled_files, compiler_environment,
-                            compiler_for_make, compiler_identity, cores, digest,
-                            is_sealed, run_logged, say)
+from testbed.building import (cache_folder, cached, compiled_files, compiler_environment,
+                              compiler_for_make, compiler_identity, digest, is_sealed, run_logged)
+from testbed.common import PROJECT, Failure, Unavailable, cores, say
 from testbed.debian import (apt_offering, natural, own_suites,
                             security_suites, suites_of_main_archive)
 from testbed.kbuild import mend_programs, options_to_take_back, same_pahole
@@ -82,8 +81,8 @@ RISCV64 = Recipe("riscv64", "riscv", "arch/riscv/boot/Image", "qemu", "riscv64",
                  tools=RISCV64_TOOLS)
 # Modules are built for it, and their objects read; it is not linked. With lockdep the kernel's own
 # spinlock is no inline function.
-RISCV64_PLAIN = Recipe("riscv64-headers", "riscv", "include/generated/autoconf.h", "qemu", "riscv64",
-                       "plain", tools=RISCV64_TOOLS, target="modules_prepare")
+RISCV64_PLAIN = Recipe("riscv64-headers", "riscv", "include/generated/autoconf.h", "qemu",
+                       "riscv64", "plain", tools=RISCV64_TOOLS, target="modules_prepare")
 I386 = Recipe("i386", "i386", "arch/x86/boot/bzImage", "qemu", "x86_64", "i386")
 
 

@@ -9,8 +9,8 @@ import contextlib
 from pathlib import Path
 import shutil
 
-from testbed.common import (BUILD, PROJECT, Failure, compiler_environment, cores, digest,
-                            locked, run_logged)
+from testbed.building import compiler_environment, digest, locked, run_logged
+from testbed.common import BUILD, PROJECT, Failure, cores
 
 SOURCES = ("Kbuild", "nbqlock.mk", "nbqlock", "kunit", "Documentation/example",
            "Documentation/tutorial", "tools/ci/faults")

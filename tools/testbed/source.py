@@ -6,8 +6,8 @@ from pathlib import Path
 import re
 import shutil
 
-from testbed.common import (Failure, Unavailable, cache_folder, cached, digest,
-                            output_of, run_logged, say)
+from testbed.building import cache_folder, cached, digest, run_logged
+from testbed.common import Failure, Unavailable, output_of, say
 from testbed.debian import kept_in, suites_of_main_archive, unpacked
 
 PREFERRED_SERIES = os.environ.get("NBQ_KERNEL", "7.2")

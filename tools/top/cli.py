@@ -5,7 +5,7 @@ import argparse
 import contextlib
 import time
 
-from bench.cli import COMMAND, add, positive
+from measure.cli import COMMAND, add, positive
 from testbed.common import INSTALLED
 from top.counts import counter_for
 from top.instance import Instance

@@ -7,9 +7,9 @@ import contextlib
 import re
 from statistics import median
 
-from bench.cli import positive
-from bench.cli_stress import setting
-from bench.testbeds import TESTBEDS
+from measure.cli import positive
+from measure.cli_stress import setting
+from measure.testbeds import TESTBEDS
 from testbed.common import Failure, guest_cpus, say, setup
 from testbed.driver import Run
 from testbed.guest import QemuMachine, UserModeMachine, log_excerpt, run_guest

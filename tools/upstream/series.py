@@ -4,8 +4,8 @@
 from pathlib import Path
 import subprocess
 
-from testbed.common import (BUILD, PROJECT, Failure, cache_folder, cached, digest, file_hash,
-                            locked)
+from testbed.building import cache_folder, cached, digest, file_hash, locked
+from testbed.common import BUILD, PROJECT, Failure
 from testbed.kernel_copy import hunks_of, patched
 from testbed.source import get_source
 from locktorture.runs import with_lines

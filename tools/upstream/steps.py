@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The series of patches that `make series` writes: its style, and what it builds."""
 
-from pathlib import Path
 import re
 import subprocess
 import tempfile

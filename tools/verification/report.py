@@ -3,7 +3,7 @@
 
 import re
 
-from bench.results import machine
+from measure.results import machine
 from testbed.rst import escaped, fields, heading, paragraph, table
 from verification.mutate.survivors import survivors
 from verification.mutate.verdicts import EXPLAINED, UNEXPLAINED, layer_rows, verdicts_in

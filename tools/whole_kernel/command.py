@@ -11,7 +11,7 @@ import sys
 
 from testbed.common import MOST_CPUS, columns, say, setup
 from testbed.guest import log_excerpt
-from whole_kernel.runs import CPUS, HYBRID, QEMU, STOCK, UML, Boot, machine_of, parts_of
+from whole_kernel.runs import CPUS, HYBRID, STOCK, UML, Boot, machine_of, parts_of
 
 HEAD = ("CPUs", "part", "result", "")
 

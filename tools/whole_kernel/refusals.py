@@ -5,7 +5,8 @@ from pathlib import Path
 import tempfile
 from typing import NamedTuple
 
-from testbed.common import PROJECT, compiler_environment, run_logged
+from testbed.building import compiler_environment, run_logged
+from testbed.common import PROJECT
 from testbed.kernel_copy import changed_files, make_shadow
 from testbed.source import get_source
 from whole_kernel.runs import CHANGES, HYBRID, QEMU, recipe_of

@@ -49,7 +49,8 @@ def recipe_of(side, testbed=UML, lockdep=False, more=()):
     if side == HYBRID:
         configs += ["nbq-spinlocks"] + ["hypervisor"] * (testbed == QEMU)
     configs += more
-    name = "-".join([f"kernel-{side}" + "-x86_64" * (testbed == QEMU) + "-lockdep" * lockdep, *more])
+    name = f"kernel-{side}" + "-x86_64" * (testbed == QEMU) + "-lockdep" * lockdep
+    name = "-".join([name, *more])
     if testbed == QEMU:
         return Recipe(name, X86_64, "arch/x86/boot/bzImage", *configs)
     return Recipe(name, "um", "linux", *configs)

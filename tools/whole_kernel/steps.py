@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """A kernel all of whose spinlocks are the hybrid."""
 
-from bench import metrics, runner, scenario_file
+from bench import metrics, scenario_file
+from measure import runner
 from bench.kernels import FALLBACK, OURS, OWN, SIDES_OTHERS, KernelsPlace, machine_of as machine_on
-from bench.progress import Progress
+from measure.progress import Progress
 from ci.common import Case, guest_report, once
 from ci.kernel_table import On, TestBed, runs_on
 from testbed.common import PROJECT
@@ -158,7 +159,7 @@ def whole_kernels():
 
 @runs_on(UNDER_OTHERS, "loads that others wrote")
 def other_loads():
-    """a kernel on the hybrid under loads that others wrote: stress-ng by class, perf bench, sysbench, make"""
+    """loads that others wrote, on the hybrid and qspinlock: stress-ng, perf bench, sysbench, make"""
     name = f"{NAME}, others"
     yield from cases_of(name, plan_of([OWN, OURS], SHORT_CPUS, SHORT_MS, "kernel-others"))
     yield from class_cases(name, SHORT_CPUS)

@@ -3,11 +3,12 @@
 
 from pathlib import Path
 
-from bench import result_folder, results
+from bench import result_folder
+from measure import results
 from bench.kernels import SIDES
-from bench.results import RunRecord, ScenarioResult
-from bench.scenario import Scenario
-from bench.testbeds import WHOLE_KERNELS
+from measure.results import RunRecord, ScenarioResult
+from measure.scenario import Scenario
+from measure.testbeds import WHOLE_KERNELS
 
 CORES = 2
 LOCKS = ("clh_nb", "mcs_nb", "swap_nb", "nbq_spin", "raw_spinlock", "raw_trylock",

@@ -3,7 +3,7 @@
 
 from bench import aims
 from bench.metrics import Context
-from bench.scenario import Aim
+from measure.scenario import Aim
 from bench.test.synthetic import CORES, result_of, scenario_of
 from bench.test.test_report import Reports
 

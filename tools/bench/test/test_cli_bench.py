@@ -8,8 +8,9 @@ import signal
 import unittest
 from unittest import mock
 
-from bench import cli, cli_bench, compare
-from bench.test.samples import (SAMPLE, SIMULATED, Folders, NoPlace, captured, changed,
+from bench import cli_bench
+from measure import cli, compare
+from measure.test.samples import (SAMPLE, SIMULATED, Folders, NoPlace, captured, changed,
                                 options_of, pretend_pass)
 from testbed.common import Failure
 

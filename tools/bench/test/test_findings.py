@@ -5,7 +5,7 @@ import unittest
 
 from bench.findings import FAILS, HOLDS, UNCLEAR, UNKNOWN, Finding, Malformed, check, evaluated
 from bench.metrics import Context
-from bench.scenario import Scenario
+from measure.scenario import Scenario
 from bench.test.synthetic import run
 
 

@@ -12,8 +12,8 @@ from unittest import mock
 
 from bench import host_busy
 from bench.host_busy import BusyHost
-from bench.table import host_words
-from bench.test.samples import record
+from measure.table import host_words
+from measure.test.samples import record
 from testbed.common import cores
 
 TOOLS = Path(__file__).resolve().parents[2]

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bench import (aims, guests, kernel_report, kernels, metrics, parameters, runner,
-                   scenario_file)
-from bench.progress import Progress
-from bench.testbeds import KERNELS, KERNELS_X86_64
+from bench import aims, guests, kernel_report, kernels, metrics, scenario_file
+from measure import parameters, runner
+from measure.progress import Progress
+from measure.testbeds import KERNELS, KERNELS_X86_64
 from bench.test.synthetic import changed_by, result_of
 from bench.test.test_report import Reports
 from testbed.driver import read_figures

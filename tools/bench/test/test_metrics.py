@@ -3,8 +3,9 @@
 
 import unittest
 
-from bench.metrics import (METRICS, Context, context_of, figure, matching, place_of,
-                           points_of, shown, summary, values_of)
+from bench.metrics import (METRICS, Context, context_of, matching, place_of, points_of, summary,
+                           values_of)
+from measure.metrics import figure, shown
 from bench.test.synthetic import EveryFigure, run
 
 CROWDED = {"cpus": 4}		# on two cores

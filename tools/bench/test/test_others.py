@@ -5,7 +5,8 @@ import shutil
 import subprocess
 import unittest
 
-from bench import others, parameters
+from bench import others
+from measure import parameters
 
 STRESS_NG = """\
 stress-ng: info:  [5] dispatching hogs: 2 switch

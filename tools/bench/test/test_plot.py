@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 from bench import gnuplot, plot
 from bench.figure import GREY, IN_COLOUR, OTHER, SOLID, STYLES, Axis, Figure
 from bench.metrics import METRICS, Context
-from bench.results import open_folder
-from bench.scenario import Plot
-from bench.test.samples import Folders
+from measure.results import open_folder
+from measure.scenario import Plot
+from measure.test.samples import Folders
 from bench.test.synthetic import LOCKS, folder_of, result_of, run, scenario_of
 from testbed.common import PROJECT, Failure
 from testbed.driver import OURS

@@ -9,9 +9,9 @@ from unittest import mock
 
 from bench import aims, findings, metrics, plot, report
 from bench import scenario_file
-from bench.results import COUNTS, as_json, open_folder, write_new
-from bench.scenario import Finding, Plot
-from bench.test.samples import Folders
+from measure.results import COUNTS, as_json, open_folder, write_new
+from measure.scenario import Finding, Plot
+from measure.test.samples import Folders
 from bench.test.synthetic import changed_by, folder_of, rated, result_of, scenario_of
 from testbed.common import Failure
 

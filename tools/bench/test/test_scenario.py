@@ -3,9 +3,10 @@
 
 import unittest
 
-from bench import results
-from bench import scenario as scenarios, scenario_file
-from bench.test.samples import SAMPLE, SIMULATED, Folders
+from measure import results
+from bench import scenario_file
+from measure import scenario as scenarios
+from measure.test.samples import SAMPLE, SIMULATED, Folders
 from testbed.common import Failure
 
 AIMED = SAMPLE + """\

@@ -5,9 +5,10 @@ from pathlib import Path
 from types import SimpleNamespace
 import unittest
 
-from bench import cli_folder, compare, hardware, share
+from bench import cli_folder, share
+from measure import compare, hardware
 from bench.test import synthetic
-from bench.test.samples import Folders, captured, scenario_result
+from measure.test.samples import Folders, captured, scenario_result
 from bench.test.synthetic import folder_of
 from testbed.common import Failure
 

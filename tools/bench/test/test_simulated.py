@@ -10,14 +10,15 @@ import time
 import unittest
 from unittest import mock
 
-from bench import parameters, simulated
-from bench.testbeds import TESTBEDS, SIMULATED
-from bench.progress import Progress
+from bench import simulated
+from measure import parameters
+from measure.testbeds import TESTBEDS, SIMULATED
+from measure.progress import Progress
 from bench.places import place_on
-from bench.runner import Job, well
-from bench.scenario import Scenario
+from measure.runner import Job, well
+from measure.scenario import Scenario
 from bench.simulated import SimulatedPlace
-from bench.test.samples import Folders, planned
+from measure.test.samples import Folders, planned
 from testbed.common import Unavailable
 
 SAID = """verdict FAIL two holders were seen

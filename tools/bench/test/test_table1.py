@@ -3,10 +3,11 @@
 
 import unittest
 
-from bench import result_folder, results, scenario_file, table1
-from bench.testbeds import TESTBEDS
-from bench.results import RunRecord, ScenarioResult
-from bench.test.samples import Folders
+from bench import result_folder, scenario_file, table1
+from measure import results
+from measure.testbeds import TESTBEDS
+from measure.results import RunRecord, ScenarioResult
+from measure.test.samples import Folders
 from testbed.common import Failure
 
 MACHINE = {"format": results.FORMAT}

@@ -5,7 +5,7 @@ import os
 from unittest import mock
 
 from testbed import debian
-from testbed.common import cache_folder, cache_root, cached
+from testbed.building import cache_folder, cache_root, cached
 from testbed.debian import unpacked
 from testbed.kernel_command import clean
 from testbed.test import InFolder
@@ -15,7 +15,7 @@ class CacheTest(InFolder):
     def setUp(self):
         super().setUp()
         self.patch(mock.patch.dict(os.environ, {"NBQ_CACHE": str(self.folder / "cache")}),
-                   mock.patch("testbed.common.say"), mock.patch("testbed.kernel_command.say"))
+                   mock.patch("testbed.building.say"), mock.patch("testbed.kernel_command.say"))
         self.made = 0
 
     def make(self, folder):

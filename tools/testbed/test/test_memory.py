@@ -5,7 +5,7 @@ import os
 import tempfile
 from unittest import mock
 
-from testbed.common import memory_environment
+from testbed.building import memory_environment
 from testbed.test import InFolder
 
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 from simulate.program import where_are
-from testbed.common import PROJECT, Failure, Unavailable, columns
+from testbed.common import Failure, Unavailable, columns
 
 HERE = Path(__file__).resolve().parent
 HOST = HERE.parent / "host"

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 import re
 
-from testbed.common import digest
+from testbed.building import digest
 from verification.mutate.edits import SOURCE
 from verification.mutate.rules import RULES, constants, functions
 

@@ -5,7 +5,7 @@ import os
 import subprocess
 import threading
 
-from testbed.common import kill_group
+from testbed.building import kill_group
 
 
 class Stopped(Exception):

@@ -3,8 +3,8 @@
 
 import unittest
 
-from bench.parameters import LOADS
-from bench.results import RunRecord
+from measure.parameters import LOADS
+from measure.results import RunRecord
 from whole_kernel import steps
 
 GOOD = {"workers": 4, "finished": 4, "operations": 10, "least": 2, "most": 3,

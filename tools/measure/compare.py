@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from bench import results
-from bench.metrics import METRICS, ratios
+from measure import results
+from measure.metrics import METRICS, ratios
 from testbed.common import Failure
 
 CHANCE = 0.05			# of a word where there is nothing

@@ -5,7 +5,7 @@ import argparse
 import contextlib
 import signal
 
-from bench.scenario import MOST_ROUNDS
+from measure.scenario import MOST_ROUNDS
 from testbed.common import INSTALLED, positive
 
 __all__ = ["add", "positive", "rounds", "seconds", "undisturbed"]

@@ -4,8 +4,8 @@
 import json
 import unittest
 
-from bench import cli_compare, compare, results
-from bench.test.samples import Folders, captured, options_of, scenario_result
+from measure import cli_compare, compare, results
+from measure.test.samples import Folders, captured, options_of, scenario_result
 from bench.test.synthetic import MACHINE, folder_of
 from testbed.common import Failure
 

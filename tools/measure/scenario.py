@@ -10,9 +10,9 @@ from pathlib import Path
 import re
 from typing import Optional
 
-from bench import parameters
-from bench.parameters import NUMBER
-from bench.testbeds import SIMULATED, TESTBEDS, stand_in
+from measure import parameters
+from measure.parameters import NUMBER
+from measure.testbeds import SIMULATED, TESTBEDS, stand_in
 from testbed.common import MOST_CPUS, Failure
 
 CPU_AXES = {"cpus": NUMBER, "cpus_per_core": r"\d+(?:\.\d+)?"}

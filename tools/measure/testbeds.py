@@ -3,7 +3,7 @@
 
 from typing import NamedTuple
 
-from bench import parameters
+from measure import parameters
 from testbed.common import MOST_CPUS
 
 SIMULATED = "simulated"

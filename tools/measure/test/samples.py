@@ -7,9 +7,10 @@ import io
 from pathlib import Path
 import tempfile
 
-from bench import results
-from bench import scenario as scenarios, scenario_file
-from bench.runner import PlannedRun
+from measure import results
+from bench import scenario_file
+from measure import scenario as scenarios
+from measure.runner import PlannedRun
 from testbed.driver import LockType
 
 SAMPLE = """\

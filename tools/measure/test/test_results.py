@@ -7,8 +7,9 @@ import json
 import unittest
 from unittest import mock
 
-from bench import result_folder, results
-from bench.test.samples import Folders, record, scenario_result
+from bench import result_folder
+from measure import results
+from measure.test.samples import Folders, record, scenario_result
 from testbed.common import Failure
 
 

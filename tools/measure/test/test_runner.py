@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import unittest
 from unittest import mock
 
-from bench import guests, host_busy, places, runner
-from bench.progress import Progress
-from bench.test.samples import Folders, NoPlace, planned, pretend_pass
+from bench import guests, host_busy, places
+from measure import runner
+from measure.progress import Progress
+from measure.test.samples import Folders, NoPlace, planned, pretend_pass
 from testbed.common import Failure, cores
 
 OUTPUT = """@run {name}

@@ -12,10 +12,10 @@ import threading
 import unittest
 from unittest import mock
 
-from bench import cli_stress, here
-from bench.here import HerePlace, cpu_numbers
-from bench.progress import Progress
-from bench.test.samples import Folders, captured, options_of
+from measure import cli_stress, here
+from measure.here import HerePlace, cpu_numbers
+from measure.progress import Progress
+from measure.test.samples import Folders, captured, options_of
 from testbed.common import Failure
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"

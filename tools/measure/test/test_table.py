@@ -3,8 +3,8 @@
 
 import unittest
 
-from bench.table import COLUMNS, alone_columns, columns_of, groups_of, heading, laid_out
-from bench.test.samples import record, scenario_result
+from measure.table import COLUMNS, alone_columns, columns_of, groups_of, heading, laid_out
+from measure.test.samples import record, scenario_result
 
 
 RATES = [record(rate=rate) for rate in (3000, 1000, 20000)]

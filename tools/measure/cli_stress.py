@@ -6,16 +6,16 @@ from pathlib import Path
 import re
 from textwrap import fill
 
-from bench import results
-from bench.testbeds import STRESSED, TESTBEDS, SIMULATED, locks_on, stand_in
-from bench.cli import STOPPED, add, positive, rounds, seconds, undisturbed
-from bench.here import FOLDER, HerePlace
-from bench.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
+from measure import results
+from measure.testbeds import STRESSED, TESTBEDS, SIMULATED, locks_on, stand_in
+from measure.cli import STOPPED, add, positive, rounds, seconds, undisturbed
+from measure.here import FOLDER, HerePlace
+from measure.parameters import (A_CPU, DRIVER, SIMULATION, WITHOUT_MEANING, check_known, good_value,
                          number_or_word)
-from bench.progress import Progress, counted
-from bench.runner import Job, well
-from bench.scenario import Scenario
-from bench.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
+from measure.progress import Progress, counted
+from measure.runner import Job, well
+from measure.scenario import Scenario
+from measure.table import REFERENCE, alone_columns, columns_of, groups_of, print_table
 from testbed.common import INSTALLED, Failure, cores, guest_cpus, say, setup
 from testbed.driver import OURS
 

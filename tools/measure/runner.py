@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes the runs that a scenario asks for, in a place, and collects their results."""
 
-from bench.results import PASS, RunRecord, ScenarioResult
+from measure.results import PASS, RunRecord, ScenarioResult
 from testbed.common import Failure, cores
 from testbed.driver import Run
 

@@ -7,8 +7,8 @@ import subprocess
 import sys
 import unittest
 
-from bench import cli_stress
-from bench.test.samples import Folders, NoPlace, options_of
+from measure import cli_stress
+from measure.test.samples import Folders, NoPlace, options_of
 from testbed.common import Failure
 
 NBQ = Path(__file__).resolve().parents[2] / "nbq"

@@ -16,9 +16,9 @@ import re
 import sys
 from typing import NamedTuple
 
-from bench import scenario as scenarios
-from bench.hardware import hardware
-from bench.testbeds import SIMULATED
+from measure import scenario as scenarios
+from measure.hardware import hardware
+from measure.testbeds import SIMULATED
 from testbed.common import PROJECT, Failure, cores, output_of
 
 FORMAT = 1

@@ -3,10 +3,10 @@
 
 from statistics import median
 
-from bench.metrics import METRICS, shown
-from bench.progress import counted, spaced
-from bench.results import PASS
-from bench.testbeds import WHOLE_KERNELS
+from measure.metrics import METRICS, shown
+from measure.progress import counted, spaced
+from measure.results import PASS
+from measure.testbeds import WHOLE_KERNELS
 
 REFERENCE = "raw_spinlock"	# what the others are compared with when alone
 

@@ -4,10 +4,10 @@
 from itertools import groupby
 from pathlib import Path
 
-from bench import compare
-from bench.cli import add
-from bench.results import FORMAT, as_json
-from bench.table import print_table
+from measure import compare
+from measure.cli import add
+from measure.results import FORMAT, as_json
+from measure.table import print_table
 from testbed.common import Failure, say
 
 EXAMPLES = """A and B are folders that bench has made, scenario files in them, or files that

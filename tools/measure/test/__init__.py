@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tests of the host tools: python3 -m unittest discover, in tools/."""

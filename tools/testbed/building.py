@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What building takes: the cache, commands that run for long, compilers."""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+from pathlib import Path
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from testbed.common import PROGRESS_SECONDS, Failure, Unavailable, output_of, say
+
+SHARED_MEMORY = "/dev/shm"	# where user-mode Linux keeps its memory, if it can choose
+CACHE_MARK = ".nbqlock-cache"	# in every folder of the cache
+SEAL = ".sealed"		# in every complete cache entry
+
+
+# The cache
+
+def cache_root():
+    """The folder for everything that is worth keeping between runs."""
+    given = os.environ.get("NBQ_CACHE")
+    if given:
+        root = Path(given)
+    else:
+        user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        root = Path(user) / "nbqlock"
+    root = root.absolute()
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failure(f"the cache folder {root} cannot be made ({error.strerror}); "
+                      "name another with NBQ_CACHE=FOLDER") from error
+    return root
+
+
+def cache_folder(kind):
+    """The folder of the cache for things of a kind, with the mark by which it is known as ours."""
+    folder = cache_root() / kind
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / CACHE_MARK).touch()
+    return folder
+
+
+# Processes
+
+def kill_group(process):
+    """End a process that leads a group, and all of its group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def tail(path, lines=30):
+    """The last lines of a log file."""
+    text = Path(path).read_text(errors="replace") if Path(path).exists() else ""
+    return "\n".join(text.splitlines()[-lines:])
+
+
+def run_logged(command, log, what, progress=None, env=None, cwd=None,
+               timeout=None, check=True):
+    """Run a command with its output in a log file, and say how it goes on.
+
+    progress() returns a few words on how far the step is. A failing command
+    is Failure with the end of its log, unless check is false. Returns the
+    exit status.
+    """
+    log = Path(log)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    next_line = started + PROGRESS_SECONDS
+    with open(log, "ab") as output:
+        process = subprocess.Popen([str(word) for word in command],
+                                   stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=subprocess.STDOUT, cwd=cwd,
+                                   env={**os.environ, **(env or {})},
+                                   start_new_session=True)
+        try:
+            while True:
+                try:
+                    status = process.wait(timeout=0.2)
+                    break
+                except subprocess.TimeoutExpired:
+                    pass
+                now = time.monotonic()
+                if timeout and now - started > timeout:
+                    kill_group(process)
+                    raise Failure(f"{what}: not done after {timeout:.0f} s, "
+                                  f"killed; log: {log}\n{tail(log)}")
+                if now >= next_line:
+                    next_line = now + PROGRESS_SECONDS
+                    words = f", {progress()}" if progress else ""
+                    say(f"  {what}: {now - started:.0f} s{words}")
+        except BaseException:
+            kill_group(process)
+            raise
+    if check and status != 0:
+        raise Failure(f"{what}: failed with status {status}; log: {log}\n{tail(log)}")
+    return status
+
+
+def compiled_files(log):
+    """A progress() for make: how many files it has compiled so far."""
+    def count():
+        text = log.read_text(errors="replace") if log.exists() else ""
+        return f"{len(re.findall(r'^ *(?:CC|AS|LD|AR) ', text, re.MULTILINE))} files made"
+    return count
+
+
+def memory_environment(megabytes, place=SHARED_MEMORY):
+    """The environment in which user-mode Linux finds a place for its memory.
+
+    In a container /dev/shm may be small, in a chroot it may be closed to users: then
+    that is where temporary files go. A place that the environment names stays.
+    """
+    if any(os.environ.get(name) for name in ("TMPDIR", "TMP", "TEMP")):
+        return {}
+    try:
+        size = os.statvfs(place)
+    except OSError:
+        return {}
+    room = size.f_bavail * size.f_frsize >= megabytes << 20
+    return {} if room and os.access(place, os.W_OK | os.X_OK) else \
+        {"TMPDIR": tempfile.gettempdir()}
+
+
+# Compiler
+
+def disassembly(tools, path):
+    """The code of an object file, with its relocations. tools: prefix of their names."""
+    done = subprocess.run([f"{tools}objdump", "-dr", "--no-show-raw-insn", path], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise Failure(f"{tools}objdump {path}: {done.stderr}")
+    return done.stdout
+
+
+def compiler_for_make(prefix="", program="gcc"):
+    """The make variables for a compiler, before it a compiler cache if there is one.
+
+    prefix: of a cross compiler's tools.
+    """
+    named = [f"CROSS_COMPILE={prefix}"] if prefix else []
+    cache = "ccache " if shutil.which("ccache") else ""
+    if cache or program != "gcc":
+        named.append(f"CC={cache}{prefix}{program}")
+    return named
+
+
+def compiler_environment():
+    """Keeps the compiler cache beside the rest of the cache."""
+    return {"CCACHE_DIR": str(cache_folder("ccache")), "CCACHE_MAXSIZE": "2G",
+            "CCACHE_SLOPPINESS": "time_macros", "KCONFIG_NOTIMESTAMP": "1",
+            "KBUILD_BUILD_USER": "nbqlock", "KBUILD_BUILD_HOST": "guest"}
+
+
+def compiler_identity(prefix="", program="gcc"):
+    """Says which compiler and linker make what we make."""
+    names = [prefix + program, prefix + "ld"]
+    words = [output_of([name, "--version"]) for name in names]
+    if None in words:
+        raise Unavailable(f"{' and '.join(names)} are not installed; run tools/setup")
+    return "".join(word.splitlines()[0] + "\n" for word in words)
+
+
+# Locks and sealed cache entries
+
+@contextlib.contextmanager
+def locked(path, what):
+    """Hold a lock file; says so when another process has it."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another process that uses {what}")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def digest(*parts):
+    """A short name for everything that went into something."""
+    total = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else str(part).encode()
+        total.update(b"%d:" % len(data) + data)
+    return total.hexdigest()[:12]
+
+
+def file_hash(path):
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def seal(folder, files):
+    """Mark a cache entry as complete; remembers the named files' content."""
+    marks = {str(name): file_hash(folder / name) for name in files}
+    unfinished = folder / (SEAL + ".new")
+    unfinished.write_text(json.dumps(marks, indent=1) + "\n")
+    unfinished.rename(folder / SEAL)
+
+
+def is_sealed(folder):
+    """Whether a cache entry is complete and still what it was."""
+    try:
+        marks = json.loads((folder / SEAL).read_text())
+        return all(file_hash(folder / name) == mark
+                   for name, mark in marks.items())
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def cached(folder, make):
+    """Return a cache entry, made now if it is missing, half-made or altered.
+
+    make(folder) fills an empty folder and returns the files that must be
+    unaltered for the entry to be trusted later.
+    """
+    folder = Path(folder)
+    with locked(f"{folder}.lock", folder):
+        if is_sealed(folder):
+            return folder
+        if folder.exists():
+            say(f"{folder} is incomplete or was altered; making it again")
+            shutil.rmtree(folder)
+        folder.mkdir(parents=True)
+        seal(folder, make(folder))
+    return folder
