@@ -23,10 +23,10 @@ SOURCE = "usr/src"		# in that: the kernel's
 
 # Of stress-ng, by the class that has them.
 STRESSORS = {
-    "scheduler": ("switch", "futex", "clone", "mq"),
+    "scheduler": ("switch", "futex", "vfork", "mq"),
     "os": ("get", "pipe", "epoll", "kill"),
     "filesystem": ("dentry", "rename", "flock", "dir"),
-    "vm": ("mmap", "madvise", "brk", "mremap"),
+    "vm": ("mmapaddr", "mprotect", "brk", "mlock"),
     "interrupt": ("timer", "itimer", "sigq", "sigfd"),
 }
 
@@ -56,8 +56,8 @@ LOADS = {
     "perf-messaging": Load("perf bench sched messaging -g $n -l 100",
                            "/Total time:/ { print 100 * n, $3 }"),
     "perf-pipe": Load("perf bench sched pipe -l 5000", "/Total time:/ { print 5000, $3 }"),
-    "perf-syscall": Load("perf bench syscall basic -l 500000",
-                         "/Total time:/ { print 500000, $3 }"),
+    "perf-syscall": Load("perf bench syscall basic -l 100000",
+                         "/Total time:/ { print 100000, $3 }"),
     "perf-futex": Load("perf bench futex hash -t $n -r $s -s",
                        "/^Averaged/ { print $2 * n * s, s }"),
     "perf-mem": Load("perf bench mem memset -f default -s 16MB -l 20", "END { print 20, took }"),

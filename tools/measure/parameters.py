@@ -40,8 +40,8 @@ LOADED = {"load": "|".join(LOADS), "threads": NUMBER, "duration_ms": NUMBER, "pa
           "limit_ms": NUMBER, **HOST}
 # Those of bench/others.py; those of stress-ng are its stressors.
 LOADS_OF_OTHERS = (*(f"stress-ng-{name}" for name in (
-    "switch", "futex", "clone", "mq", "get", "pipe", "epoll", "kill", "dentry", "rename", "flock",
-    "dir", "mmap", "madvise", "brk", "mremap", "timer", "itimer", "sigq", "sigfd")),
+    "switch", "futex", "vfork", "mq", "get", "pipe", "epoll", "kill", "dentry", "rename", "flock",
+    "dir", "mmapaddr", "mprotect", "brk", "mlock", "timer", "itimer", "sigq", "sigfd")),
                    "perf-messaging", "perf-pipe", "perf-syscall", "perf-futex", "perf-mem",
                    "hackbench", "sysbench-threads", "sysbench-fileio", "make")
 LOADED_BY_OTHERS = {**LOADED, "load": "|".join(LOADS_OF_OTHERS)}
