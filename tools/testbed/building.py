@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 
-from testbed.common import PROGRESS_SECONDS, Failure, Unavailable, output_of, say
+from testbed.common import PROGRESS_SECONDS, PROJECT, Failure, Unavailable, output_of, say
 
 SHARED_MEMORY = "/dev/shm"	# where user-mode Linux keeps its memory, if it can choose
 CACHE_MARK = ".nbqlock-cache"	# in every folder of the cache
@@ -154,8 +154,9 @@ def compiler_for_make(prefix="", program="gcc"):
 
 
 def compiler_environment():
-    """Keeps the compiler cache beside the rest of the cache."""
+    """Keeps the compiler cache beside the rest of the cache, for all checkouts."""
     return {"CCACHE_DIR": str(cache_folder("ccache")), "CCACHE_MAXSIZE": "2G",
+            "CCACHE_BASEDIR": str(PROJECT),
             "CCACHE_SLOPPINESS": "time_macros", "KCONFIG_NOTIMESTAMP": "1",
             "KBUILD_BUILD_USER": "nbqlock", "KBUILD_BUILD_HOST": "guest"}
 
