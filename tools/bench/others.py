@@ -100,7 +100,7 @@ def before():
 mkdir {ROOT} && mount -t hostfs -o ro,{root_folder()} none {ROOT} || exit 2
 {" && ".join(mounts)} || exit 2
 mkdir -p {ROOT}/dev/shm {ROOT}/dev/pts {ROOT}/dev/mqueue
-mount -t tmpfs none {ROOT}/dev/shm
+mount -t tmpfs none {ROOT}/dev/shm && mount -t devpts none {ROOT}/dev/pts
 """
 
 
