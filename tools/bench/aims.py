@@ -6,7 +6,7 @@ round ran right after one another, so that a ratio of the two has in it what the
 machine did to both. What is shown is the point that is farthest from the aim.
 """
 
-from statistics import median
+from statistics import geometric_mean, median
 
 from bench import plot
 from bench.figure import point_words
@@ -59,9 +59,8 @@ class Standing:
 
 
 def values_at(aim, runs, point, context):
-    """[a round's figure or ratio]; of an aim that names an axis the median over its values."""
-    axes = [{aim.median_of: value} for value in values_of(runs, aim.median_of)] \
-        if aim.median_of else [{}]
+    """[a round's figure or ratio]; of an aim that names an axis that of all its values."""
+    axes = [{aim.over: value} for value in values_of(runs, aim.over)] if aim.over else [{}]
     found = {}
     for axis in axes:
         mine, its = (figures_of(aim, lock, runs, {**point, **axis}, context) if lock else None
@@ -69,7 +68,8 @@ def values_at(aim, runs, point, context):
         for number, figure in mine.items():
             if its is None or its.get(number):
                 found.setdefault(number, []).append(figure / its[number] if its else figure)
-    return [median(values) for values in found.values()]
+    middle = geometric_mean if aim.mean_of else median
+    return [middle(values) for values in found.values()]
 
 
 def figures_of(aim, lock, runs, point, context):
@@ -92,7 +92,7 @@ class Verdict:
 
     def __init__(self, aim, result, context):
         self.aim = aim
-        points = [{axis: value for axis, value in point.items() if axis != aim.median_of}
+        points = [{axis: value for axis, value in point.items() if axis != aim.over}
                   for point in points_of(result.runs) if is_at(aim, point, context.cores)]
         points = [point for number, point in enumerate(points) if point not in points[:number]]
         self.standings = [Standing(aim, result.runs, point, context) for point in points]
@@ -124,7 +124,7 @@ class Verdict:
         if not self.known:
             return [title, wanted, "-", "-", "-", "-", f"**{UNKNOWN}**"]
         worst = self.worst
-        of_each, against = not self.aim.median_of, bool(self.aim.against)
+        of_each, against = not self.aim.over, bool(self.aim.against)
         return [title, wanted, self.figure(worst.mine) if of_each else "-",
                 self.figure(worst.its) if of_each and against else "-",
                 ranged(worst.ratio) if against or not of_each else "-", self.place(),

@@ -7,7 +7,7 @@ from bench.kernels import AGAIN, BEDS, OURS, OWN
 from bench.metrics import METRICS, Summary, matching, points_of, summary, values_of
 from measure.metrics import shown
 from measure.table import finished
-from measure.testbeds import KERNELS, KERNELS_X86_64
+from measure.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
 from testbed.rst import escaped, heading, paragraph, table
 
 RATIO = "times_qspinlock"
@@ -41,8 +41,12 @@ a jump other multiples than a load, and a CPU that runs code for the first time 
 guest's CPU is a thread of the host, and a hypervisor's measures for spinning CPUs are not there: \
 none exits for a pause (pause-loop exiting), none is yielded to, none halts as with the \
 paravirtual locks of KVM or Xen. ``CONFIG_PARAVIRT`` and its calls are in the kernel of \
-``qspinlock`` and ``virt_spin_lock``, which is one and the same; the hybrid's port is refused with \
-it, so that its kernel is built without, and has no cmpxchg in lockref."""}
+``qspinlock`` and ``virt_spin_lock``, which is one and the same, and in that of the hybrid.""",
+          KERNELS_OTHERS: """\
+What this bed does not show. It has {cores} cores: nothing of sockets. A system call costs some \
+microseconds in user-mode Linux, and a page fault more, so that a lock is a smaller part of each \
+operation. Programs are read from a folder of the host; what they write is in a tmpfs. There is no \
+network but local sockets."""}
 
 
 def ratio_cell(runs, own, context):
@@ -136,7 +140,7 @@ def part(result, context):
     bed = result.plan.testbed
     sides = "; ".join(f"``{name}``: {BEDS[bed][name].meaning}" for name in result.locks
                       if name in BEDS[bed])
-    same = ", and all else is the same" if bed == KERNELS else ""
+    same = ", and all else is the same" if bed != KERNELS_X86_64 else ""
     lines = paragraph(f"All spinlocks of a kernel are of one kind{same}: {sides}.")
     lines += paragraph(LIMITS[bed].format(cores=context.cores))
     if OWN in result.locks:

@@ -8,8 +8,10 @@ CPUs and has all loads, one kernel after the other.
 
 from typing import Callable, NamedTuple, Optional
 
+from bench import others
 from bench.guests import GuestsPlace, Listener, complaints, lose_current, show_log
-from measure.testbeds import KERNELS, KERNELS_X86_64
+from bench.others import DEFAULT_LIMIT_MS, RoomyMachine
+from measure.testbeds import KERNELS, KERNELS_OTHERS, KERNELS_X86_64
 from testbed.building import cache_folder, cached, compiler_identity, digest, run_logged
 from testbed.common import PROJECT, Unavailable, output_of
 from testbed.guest import HUNG, QemuMachine, UserModeMachine, run_guest
@@ -29,7 +31,6 @@ FIXED_WORK = ("shell",)
 UNFINISHED = 3			# exit status of loads
 # Limits end what hangs: loads end their workers themselves, unless the guest does not run.
 SPARE_SECONDS = 60
-DEFAULT_LIMIT_MS = 60000
 
 
 class FallbackRecipe(Recipe):
@@ -83,7 +84,13 @@ SIDES_X86_64 = {
     FALLBACK: Side("that kernel where CPUID names a hypervisor: test-and-set", paravirt(),
                    QemuMachine, has_queue=False),
 }
-BEDS = {KERNELS: SIDES, KERNELS_X86_64: SIDES_X86_64}
+SIDES_OTHERS = {
+    OURS: Side("the hybrid", recipe_of(HYBRID, more=("others",)), RoomyMachine),
+    OWN: Side("the kernel's own", recipe_of(STOCK, more=("others",)), RoomyMachine),
+    AGAIN: Side("the same once more, which shows what the bed adds",
+                recipe_of(STOCK, more=("others",)), RoomyMachine),
+}
+BEDS = {KERNELS: SIDES, KERNELS_X86_64: SIDES_X86_64, KERNELS_OTHERS: SIDES_OTHERS}
 
 
 def built(sources):
@@ -132,17 +139,24 @@ def machine_of(side):
     return side.machine(built_copy(side.recipe, *CHANGES))
 
 
-def command_of(run):
-    """The guest's shell words that make a run; its result ends in the verdict."""
+def load_of(run):
+    """The guest's shell words that make /tmp/result of a run, and its $status."""
     told = run.settings
     limit = told.get("limit_ms", DEFAULT_LIMIT_MS)
+    return f"""
+/root/loads --workers {told['threads']} --seconds {told['duration_ms'] / 1000:g} \
+--limit {limit / 1000:g} --passes {told.get('passes', 1)} {told['load']} >/tmp/result
+status=$?
+"""
+
+
+def command_of(run, load):
+    """The guest's shell words for a run with this load; its result ends in the verdict."""
     return f"""
 echo '@run {run.name}'
 echo 1 2>/dev/null >$nbqlock/reset
 [ -d $events ] && echo 0 >$events/.reset_counts
-/root/loads --workers {told['threads']} --seconds {told['duration_ms'] / 1000:g} \
---limit {limit / 1000:g} --passes {told.get('passes', 1)} {told['load']} >/tmp/result
-status=$?
+{load}
 sed 's/^/nbq_/' $nbqlock/total 2>/dev/null
 [ -d $events ] && echo "own_queued $(cat $events/lock_slowpath)" &&
 	echo "own_pending $(cat $events/lock_pending)" &&
@@ -153,10 +167,14 @@ echo '@end'
 """
 
 
-def script_of(runs):
+def script_of(runs, testbed=KERNELS):
     """A kernel whose workers do not end is not given another load."""
+    if testbed == KERNELS_OTHERS:
+        before, loads = others.before(), [others.load_of(run, UNFINISHED) for run in runs]
+    else:
+        before, loads = "", map(load_of, runs)
     return ("nbqlock=/sys/kernel/debug/nbqlock\nevents=/sys/kernel/debug/lock_event_counts\n" +
-            "".join(map(command_of, runs)) + "exit 0\n")
+            before + "".join(map(command_of, runs, loads)) + "exit 0\n")
 
 
 def in_turns(runs):
@@ -190,8 +208,8 @@ class KernelsPlace(GuestsPlace):
         listener = Listener(runs, progress)
         longest = max(run.settings.get("limit_ms", DEFAULT_LIMIT_MS) for run in runs) / 1000
         outcome = run_guest(
-            self.machines[runs[0].lock], script_of(runs), quiet=True, cpus=cpus, sink=listener,
-            timeout=(longest + SPARE_SECONDS) * (len(runs) + 1),
+            self.machines[runs[0].lock], script_of(runs, self.name), quiet=True, cpus=cpus,
+            sink=listener, timeout=(longest + SPARE_SECONDS) * (len(runs) + 1),
             silence=longest + SPARE_SECONDS, append=self.words,
             extra={"loads": (self.loads, 0o755)})
         problems = []

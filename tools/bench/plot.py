@@ -10,7 +10,7 @@ from bench.kernels import OWN
 from bench.metrics import FIGURE5, context_of, context_of_kernels, same
 from measure.parameters import MACHINE
 from measure.results import open_folder
-from measure.testbeds import KERNELS, SIMULATED, WHOLE_KERNELS
+from measure.testbeds import KERNELS, KERNELS_OTHERS, SIMULATED, WHOLE_KERNELS
 from testbed.common import Failure
 
 FIGURES = "figures"		# in a result folder
@@ -40,7 +40,7 @@ def subtitle_of(folder, result):
                    if parameter in ("sockets", "cores")),
                  f"{rounds} seed{'' if rounds == 1 else 's'}: median, least and greatest"]
     else:
-        kind = "user-mode Linux" if result.plan.testbed in ("uml", KERNELS) else \
+        kind = "user-mode Linux" if result.plan.testbed in ("uml", KERNELS, KERNELS_OTHERS) else \
             result.plan.testbed
         words = [f"{kind} {result.kernel}".strip(), f"{machine.get('cores', '?')} cores",
                  f"{rounds} round{'' if rounds == 1 else 's'}: median, least and greatest"]

@@ -27,7 +27,8 @@ KEYS = {
     "plots": ((), ("x", "log", "panel", "where", "colour")),
     "plot": (("title", "y"), ("x", "log", "panel", "where", "colour")),
     "finding": (("paper", "holds"), ("title", "why")),
-    "aim": (("title", "metric", "lock", "aim"), ("against", "where", "unit", "median_of")),
+    "aim": (("title", "metric", "lock", "aim"), ("against", "where", "unit", "median_of",
+                                                      "mean_of")),
 }
 
 # For an estimate, before a kernel has been asked what it has.
@@ -352,7 +353,7 @@ def check_words(scenario, section, metrics):
     """The axes, points, locks and metric that a plot or an aim names."""
     words = section.keys
     axes = scenario.axes()
-    for key in ("x", "panel", "median_of"):
+    for key in ("x", "panel", "median_of", "mean_of"):
         if words.get(key) is not None and words[key] not in axes:
             raise section.failure(key, f"\"{words[key]}\" is no axis; there are "
                                   f"{', '.join(axes)}")

@@ -38,6 +38,14 @@ LOADS = ("fork", "open", "dup", "create", "flock", "mmap", "signals", "pipes", "
          "shell")
 LOADED = {"load": "|".join(LOADS), "threads": NUMBER, "duration_ms": NUMBER, "passes": NUMBER,
           "limit_ms": NUMBER, **HOST}
+# Those of bench/others.py; those of stress-ng are its stressors.
+LOADS_OF_OTHERS = (*(f"stress-ng-{name}" for name in (
+    "switch", "futex", "vfork", "mq", "get", "pipe", "epoll", "kill", "dentry", "rename", "flock",
+    "dir", "mmapaddr", "mprotect", "brk", "mlock", "timer", "itimer", "sigq", "sigfd")),
+                   "perf-messaging", "perf-pipe", "perf-syscall", "perf-futex", "perf-mem",
+                   "hackbench", "sysbench-threads", "sysbench-fileio", "make")
+LOADED_BY_OTHERS = {**LOADED, "load": "|".join(LOADS_OF_OTHERS)}
+del LOADED_BY_OTHERS["passes"]
 
 # Those of the simulation. A time may be so many ns for each CPU: 200*cpus.
 A_CPU = r"\d+\*cpus"

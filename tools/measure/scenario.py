@@ -62,8 +62,8 @@ class Aim:
     """A number that a lock of ours is to reach: by itself, or times another lock's.
 
     where: {axis: [values]}, the points at which it is to; at all, if empty.
-    unit: what the metric is in here, if that is not its usual unit. median_of: an axis; the
-    median over its values is meant, round by round.
+    unit: what the metric is in here, if that is not its usual unit. median_of, mean_of: an axis;
+    the median or the geometric mean over its values is meant, round by round.
     """
     name: str
     title: str
@@ -74,6 +74,12 @@ class Aim:
     where: dict = field(default_factory=dict)
     unit: Optional[str] = None
     median_of: Optional[str] = None
+    mean_of: Optional[str] = None
+
+    @property
+    def over(self):
+        """The axis whose values are taken together, if any."""
+        return self.median_of or self.mean_of
 
     @property
     def is_least(self):

@@ -9,7 +9,8 @@ from testbed.common import MOST_CPUS
 SIMULATED = "simulated"
 KERNELS = "kernels"
 KERNELS_X86_64 = "kernels-x86_64"
-WHOLE_KERNELS = (KERNELS, KERNELS_X86_64)
+KERNELS_OTHERS = "kernels-others"
+WHOLE_KERNELS = (KERNELS, KERNELS_X86_64, KERNELS_OTHERS)
 MOST_SIMULATED_CPUS = 256
 # The kernel's own locks cannot be compiled for it: of one there is a model, of the
 # others there is nothing.
@@ -54,6 +55,8 @@ TESTBEDS = {
                      parameters=parameters.LOADED),
     KERNELS_X86_64: TestBed("kernels with other spinlocks, x86-64 in QEMU", 16,
                             slowness=20, parameters=parameters.LOADED),
+    KERNELS_OTHERS: TestBed("kernels with other spinlocks, in user-mode Linux, under loads that "
+                            "others wrote", MOST_CPUS, parameters=parameters.LOADED_BY_OTHERS),
 }
 # Those that the stress driver runs on.
 STRESSED = {name: testbed for name, testbed in TESTBEDS.items() if name not in WHOLE_KERNELS}

@@ -40,15 +40,17 @@ PROVOKED = re.compile(r"provokes (\d+) deadlocks$", re.MULTILINE)
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 
-def recipe_of(side, testbed=UML, lockdep=False):
-    """How the kernel of a side is built."""
+def recipe_of(side, testbed=UML, lockdep=False, more=()):
+    """How the kernel of a side is built. more: configurations besides."""
     configs = {UML: ["guest"], QEMU: ["qemu", "x86_64"]}[testbed]
     configs.append("kernel-on-nbq")
     configs += ["kernel-on-nbq-lockdep"] * lockdep
     # qspinlock has another path in a guest of a hypervisor: that side has not.
     if side == HYBRID:
         configs += ["nbq-spinlocks"] + ["hypervisor"] * (testbed == QEMU)
+    configs += more
     name = f"kernel-{side}" + "-x86_64" * (testbed == QEMU) + "-lockdep" * lockdep
+    name = "-".join([name, *more])
     if testbed == QEMU:
         return Recipe(name, X86_64, "arch/x86/boot/bzImage", *configs)
     return Recipe(name, "um", "linux", *configs)

@@ -3,13 +3,14 @@
 
 from bench import metrics, scenario_file
 from measure import runner
-from bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
+from bench.kernels import FALLBACK, OURS, OWN, SIDES_OTHERS, KernelsPlace, machine_of as machine_on
 from measure.progress import Progress
 from ci.common import Case, guest_report, once
 from ci.kernel_table import On, TestBed, runs_on
 from testbed.common import PROJECT
 from testbed.kernel_copy import patched
 from locktorture.runs import BANGS, BUSTED
+from whole_kernel.others import CLASSES, Programs, StressClass, lost
 from whole_kernel.refusals import judged
 from whole_kernel.runs import (CPUS, HYBRID, QEMU, UML, Boot, Clocksource, KernelLock, machine_of,
                                parts_of)
@@ -21,6 +22,7 @@ EXCLUSIVE = ("spin_lock", "raw_spin_lock")
 SHORT_CPUS = 4
 # Of the loads of tools/nbq bench kernel; the limit ends what hangs, however busy the host is.
 SHORT_MS, LIMIT_MS = 1000, 300000
+LONGEST = 7200			# of all classes of stress-ng: a limit for hangs
 BROKEN = PROJECT / "tools/whole_kernel/no-exclusion.patch"
 
 
@@ -30,6 +32,8 @@ def hybrid(testbed=UML, lockdep=False):
 
 
 USER_MODE = TestBed("user-mode, on the hybrid", lambda: hybrid().kernel)
+UNDER_OTHERS = TestBed("user-mode, on the hybrid, more of it",
+                       lambda: machine_on(SIDES_OTHERS[OURS]).kernel)
 LOCKDEP = TestBed("user-mode, on the hybrid, lockdep", lambda: hybrid(UML, True).kernel)
 X86_64 = TestBed("x86-64, on the hybrid", lambda: hybrid(QEMU).kernel)
 
@@ -85,11 +89,26 @@ def wrong_with_load(run):
         return run.verdict
     if found.get("finished") != found.get("workers"):
         return f"{found.get('finished')} of {found.get('workers')} workers finished"
-    if not found["operations"] or not found["least"] <= found["most"] <= found["operations"]:
-        return f"{found['operations']} operations, {found['least']} to {found['most']} a worker"
+    least, most = found.get("least", 0), found.get("most", 0)	# not of what others wrote
+    if not found["operations"] or not least <= most <= found["operations"]:
+        return f"{found['operations']} operations, {least} to {most} a worker"
     if found.get("nbq_deadlocks") or found.get("nbq_exhaustions"):
         return f"{found['nbq_deadlocks']} deadlocks, {found['nbq_exhaustions']} without a node"
     return ""
+
+
+def class_cases(name, cpus):
+    """A case for each class of stress-ng: nothing fails that passes on the kernel's own lock."""
+    own, hybrid_boot = (
+        Boot(machine_on(SIDES_OTHERS[lock]), cpus,
+             [Programs(), *(StressClass(each, cpus) for each in CLASSES)],
+             is_hybrid=lock == OURS).run(LONGEST) for lock in (OWN, OURS))
+    for part, its in zip(hybrid_boot.parts[1:], own.parts[1:]):
+        wrong = its.complaint and f"{OWN}: {its.complaint}" or lost(part, its)
+        yield Case(f"{name}: {part.name}: {part.figure}", not wrong,
+                   f"{wrong}\n{part.output[-4000:]}")
+    yield Case(f"{name}: kernel log, counters", not hybrid_boot.complaint,
+               f"{hybrid_boot.complaint}\n{guest_report(hybrid_boot.outcome)}")
 
 
 def load_cases(name):
@@ -125,7 +144,7 @@ def whole_kernel():
 
 @runs_on(USER_MODE, "all spinlocks are the hybrid")
 def whole_kernels():
-    """the same with 1, 2, 4, 8 CPUs, with lockdep, and x86-64 in QEMU beside qspinlock"""
+    """as whole-kernel, with 1, 2, 4, 8 CPUs, with lockdep, and x86-64 in QEMU beside qspinlock"""
     for cpus in CPUS[UML]:
         yield from boot_cases(NAME, hybrid(), cpus, LONG)
     yield On(LOCKDEP, "all spinlocks are the hybrid")
@@ -136,3 +155,11 @@ def whole_kernels():
     # A read of this clock, which waiters read, tries one of the kernel's locks.
     yield from boot_cases(f"{NAME}, x86-64, HPET", hybrid(QEMU), SHORT_CPUS, SHORT, "hpet")
     yield from path_cases(f"{NAME}, x86-64")
+
+
+@runs_on(UNDER_OTHERS, "loads that others wrote")
+def other_loads():
+    """loads that others wrote, on the hybrid and qspinlock: stress-ng, perf bench, sysbench, make"""
+    name = f"{NAME}, others"
+    yield from cases_of(name, plan_of([OWN, OURS], SHORT_CPUS, SHORT_MS, "kernel-others"))
+    yield from class_cases(name, SHORT_CPUS)

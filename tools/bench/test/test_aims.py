@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """aims.py: an aim is evaluated round by round, and by the worst of its points."""
 
+from dataclasses import replace
+
 from bench import aims
 from bench.metrics import Context
 from measure.scenario import Aim
@@ -56,6 +58,8 @@ VERDICTS = (
     (half(cpus=[3]), (900,) * 3, {}, aims.UNKNOWN, None, None),
     (half(), (1, 900, 900), {"lost": [0]}, aims.MET, FEW, [0.9, 0.9]),
 )
+# Over all CPUs: the median is 0.7, the geometric mean 0.398.
+TOGETHER = ((aims.MET, {"median_of": "cpus"}, 0.7), (aims.MISSED, {"mean_of": "cpus"}, 0.398))
 ALONE = half("at most 600", None)
 ALONE.unit = "turns"
 # The same; parts of the report.
@@ -80,6 +84,14 @@ class Verdicts(Reports):
                 self.assertEqual(found.worst and found.worst.point, point)
                 if values:
                     self.assertEqual(found.worst.values, values)
+
+    def test_the_values_of_an_axis_are_taken_together(self):
+        for word, axis, value in TOGETHER:
+            aim = replace(half(), **axis)
+            found = aims.Verdict(aim, result_with(aim, BY_CPUS), Context(CORES))
+            self.assertEqual((found.word, found.worst.point), (word, {}))
+            for each in found.worst.values:
+                self.assertAlmostEqual(each, value, 3)
 
     def test_a_row_has_figures_ratio_the_worst_point_and_the_verdict(self):
         for aim, rounds, options, part in ROWS:

@@ -8,6 +8,7 @@ from testbed.complaints import complaints
 from testbed.kernel_copy import patched
 from testbed.parts import BEGIN, END
 from locktorture.runs import BANGS
+from whole_kernel.others import StressClass, lost
 from whole_kernel.refusals import Choice, wrong_with
 from whole_kernel.runs import PROVOKED, Boot, KernelLock, Rhashtable, Suites
 
@@ -146,6 +147,31 @@ class Choices(unittest.TestCase):
         for lines in ([], ["CONFIG_QUEUED_SPINLOCKS=y"],
                       ["CONFIG_NBQ_SPINLOCKS=y", "CONFIG_PARAVIRT_SPINLOCKS=y"]):
             self.assertTrue(wrong_with(decided, lines))
+
+
+class Classes(unittest.TestCase):
+    SAID = ("stress-ng: info:  [5] skipped: 1: netlink-proc (4)\n"
+            "stress-ng: info:  [5] passed: 2: fork (4) sem-sysv (4)\n"
+            "stress-ng: info:  [5] failed: 0\n")
+
+    def part(self, said):
+        part = StressClass("scheduler", 4)
+        part.output = said
+        return part
+
+    def test_what_failed_here_alone_is_named(self):
+        own = self.part(self.SAID)
+        self.assertEqual(own.figure, "2 passed, 0 failed, 1 skipped")
+        self.assertEqual(lost(own, own), "")
+        here = self.part("stress-ng: info:  [7] passed: 1: fork (4)\n"
+                         "stress-ng: info:  [7] failed: 2: sem-sysv (4) msg (4)\n")
+        self.assertEqual(lost(here, own), "sem-sysv: passed on the other kernel")
+        unnamed = self.part("stress-ng: info:  [7] passed: 1: fork (4)\n")
+        self.assertEqual(lost(unnamed, own), "sem-sysv: passed on the other kernel")
+        self.assertEqual(lost(here, here), "")
+
+    def test_one_that_passed_and_is_not_named_at_all_counts(self):
+        self.assertTrue(lost(self.part(""), self.part(self.SAID)))
 
 
 class Broken(unittest.TestCase):

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""All stressors of stress-ng's classes, one after the other, on a kernel (bench/others.py)."""
+
+import re
+
+from bench import others
+from testbed.parts import Part
+
+CLASSES = tuple(others.STRESSORS)
+SECONDS = 1			# of each stressor
+JUDGED_BY_TIME = ("alarm",)	# fail where the host is busy
+# As stress-ng sums up, with how many instances of each: "passed: 3: fork (2) get (1)".
+SUMMARY = r"^stress-ng: info: +\[\d+\] {}: \d+: (.*)$"
+NAME = re.compile(r"([\w-]+) \(\d+\)")
+
+
+class Programs(Part):
+    """The programs are there."""
+
+    def __init__(self):
+        super().__init__("programs", others.before())
+
+
+class StressClass(Part):
+    """A class: each stressor on all CPUs, what it finds compared (--verify)."""
+
+    def __init__(self, name, cpus):
+        super().__init__(f"stress-ng, class {name}", others.in_root(
+            f"stress-ng --class {name} --sequential {cpus} --timeout {SECONDS} --verify "
+            f"--exclude {','.join(JUDGED_BY_TIME)}"))
+
+    def named(self, verdict):
+        found = re.search(SUMMARY.format(verdict), self.output, re.MULTILINE)
+        return set(NAME.findall(found[1])) if found else set()
+
+    @property
+    def complaint(self):
+        """That a stressor fails is none by itself: see lost()."""
+        return "" if self.named("passed") else "no stressor passed"
+
+    @property
+    def figure(self):
+        return ", ".join(f"{len(self.named(verdict))} {verdict}"
+                         for verdict in ("passed", "failed", "skipped"))
+
+
+def lost(part, own):
+    """What passes on the kernel's own spinlocks, and neither passes nor is skipped here."""
+    names = sorted(own.named("passed") - part.named("passed") - part.named("skipped"))
+    return f"{', '.join(names)}: passed on the other kernel" if names else part.complaint
