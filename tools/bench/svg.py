@@ -13,8 +13,8 @@ from xml.sax.saxutils import escape
 
 SPACE, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 COLOUR = re.compile(r"rgb\( *(\d+), *(\d+), *(\d+)\)")
-PLACE = re.compile(r"translate\(([-.\d]+),([-.\d]+)\)(?: (scale\([.\d]+\)|rotate\([-\d]+\)))?")
-VERTEX = re.compile(r"([ML]) ?([-.\d]+),([-.\d]+)")
+PLACE = re.compile(r"translate\(([-.\d]+),([-.\d]+)\)(?: (scale\([.\d]+\)|rotate\([-.\d]+\)))?")
+VERTEX = re.compile(r"([ML]) ?([-.\d]+),([-.\d]+)|(Z)")
 SYMBOL = re.compile(r"<\w+ [^>]*\bid='(\w+)'[^>]*/>")
 # The attributes that gnuplot gives an element.
 ATTRIBUTES = {
@@ -88,10 +88,10 @@ def parts_of(path):
     if VERTEX.sub("", path).strip():
         raise Unknown(path)
     parts = []
-    for letter, x, y in VERTEX.findall(path):
+    for letter, x, y, end in VERTEX.findall(path):
         if letter == "M":
             parts.append([])
-        parts[-1].append(vertex_of(x, y))
+        parts[-1].append(parts[-1][0] if end else vertex_of(x, y))
     return [part for part in parts if len(set(part)) > 1]
 
 
@@ -100,7 +100,7 @@ def items_of(element, outer):
     tag = element.tag.removeprefix(SPACE)
     attributes = {**outer, **element.attrib}
     place = PLACE.fullmatch(attributes.get("transform", ""))
-    turn = place and place[3] or ""
+    turn = (place and place[3] or "").replace(".00)", ")")
     known = {"path": not place, "use": turn.startswith("scale"),
              "text": place and not turn.startswith("scale"),
              "rect": (element.get("x"), element.get("y")) == ("0", "0")}

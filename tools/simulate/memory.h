@@ -56,6 +56,8 @@ void memory_start(u64 from, u64 to);
 
 /* What there is at these addresses. */
 void memory_declare(struct shim_memory memory, enum memory_kind kind);
+/* As results name it. */
+const char *memory_kind_name(enum memory_kind kind);
 /* Is there a line? Thread-local variables have none, and no lock has memory from elsewhere. */
 bool memory_has(const volatile void *address);
 /* Zeroed lines, for the kernel's allocator. */

@@ -21,6 +21,7 @@ DEFAULT_COSTS = COSTS["a"]
 
 # Without PIE addresses are those that addr2line knows, and the same in every run.
 FLAGS = ("-std=gnu11", "-O2", "-g", "-no-pie", "-fno-pie", "-Wall", "-Wextra",
+         "-Werror=implicit-function-declaration",
          "-Wno-unused-parameter", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE",
          "-DNBQ_STATIC_NODES=0", "-DSHIM_CPUS=256", "-DSHIM_MOST_NODES=4096U",
          "-DMOST_FIBERS=256U", "-DFIBER_STACK=65536UL")

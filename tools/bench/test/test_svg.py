@@ -55,6 +55,9 @@ DRAWN = (
     # In steps, to a tenth of a pixel.
     ([line((1.04, 2), (1.08, 2), (1.12, 2), (1.12, 5.51), (0.5, 6))],
      ['<path class="s0" d="m1 2h.1h0v3.5l-.6 .5"/>']),
+    # An outline that gnuplot 6.0 closes.
+    ([line((0, 0), (1, 0), (1, 1)).replace("  '/>", " Z  '/>")],
+     ['<path class="s0" d="m0 0h1v1l-1-1"/>']),
     # Lines of one style are a path.
     ([SOLID, line((5, 5), (5, 6)), line((0, 9), (1, 9), more=DASH), SOLID],
      ['<path class="s0" d="m0 0h1m4 5v1"/>', '<path class="s1" d="m0 9h1"/>',
@@ -67,8 +70,9 @@ DRAWN = (
     ([line(*PLACES), *(text("Q", x, y + 3.74) for x, y in PLACES)],
      ['<marker id="m0" markerUnits="userSpaceOnUse"><text class="s0" x="0" y="3.7">Q</text>'
       '</marker>', f'<path class="s1" {PATH}']),
-    ([text("a &lt; b", 7, 8, " rotate(270)")],
-     ['<text class="s0" x="7" y="8" transform="rotate(270,7,8)">a &lt; b</text>']),
+    *(([text("a &lt; b", 7, 8, f" rotate({angle})")],
+       ['<text class="s0" x="7" y="8" transform="rotate(270,7,8)">a &lt; b</text>'])
+      for angle in ("270", "270.00")),		# gnuplot 5.4, 6.0
     # These show nothing.
     ([line((3, 3), (3, 3)), text("", 1, 2)], []),
 )
