@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 import shutil
-from statistics import median
+from statistics import mean, median
 import tempfile
 
 from ci.common import Case
@@ -144,17 +144,22 @@ def wasted(runs):
                f"{before:.2f} misses an acquisition before, {after:.2f} with it")
 
 
+def of_seeds(built, point):
+    """{figure: its mean over three seeds}, with no rule out."""
+    found = [without.run(built, 0, None, {**point, "seed": seed}) for seed in (1, 2, 3)]
+    return {name: mean(figures[name] for figures in found) for name in ("rate", "misses")}
+
+
 def ruled(runs):
     """Each rule of the hybrid's policy is noticed where it has its experiment."""
     with tempfile.TemporaryDirectory() as folder:
         built = without.build(policy_rules.RULES, Path(folder))
         point = policy_rules.POINTS["24/8/mixed"]
-        shipped = without.run(runs.built, 0, None, point)
-        whole = without.run(built, 0, None, point)
+        shipped, whole = of_seeds(runs.built, point), of_seeds(built, point)
         # Not to the byte: the program's other variables share other lines.
         yield Case("simulation: with no rule out the policy is the shipped one",
-                   all(differ(shipped[name], whole[name]) < SEEDS_AGREE
-                       for name in ("rate", "misses")), f"{shipped}\n{whole}")
+                   all(differ(shipped[name], whole[name]) < SEEDS_AGREE for name in shipped),
+                   f"{shipped}\n{whole}")
         for rule, noticed, words in without.checked(
                 built, dict(enumerate(policy_rules.RULES, 1))):
             yield Case(f"simulation: a rule is noticed: {rule.name}", noticed, words)

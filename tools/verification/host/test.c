@@ -24,10 +24,11 @@ static bool stops_at_failure;
 /* From any thread, and from a signal handler. */
 static void print_and_exit(const char *said)
 {
+	const char *between = why[0] && said[0] ? "; " : "";
 	char line[512];
-	int length = snprintf(line, sizeof(line), "not ok %s: %s%s%s\n", case_name, why,
-			      *why && *said ? "; " : "", said);
+	int length;
 
+	length = snprintf(line, sizeof(line), "not ok %s: %s%s%s\n", case_name, why, between, said);
 	_exit(write(STDOUT_FILENO, line, length) == length ? 1 : 2);
 }
 
