@@ -53,7 +53,8 @@ identifier virtual.L;
 identifier virtual.S, virtual.F, virtual.L;
 struct S *p;
 struct S s;
-identifier op =~ "^(raw_)?spin_";
+// Without groups, whose signs differ between builds of spatch.
+identifier op =~ "^r?a?w?_?spin_";
 position at;
 @@
   op@at(\(&p->F\|&s.F\|&L\), ...)
@@ -84,7 +85,7 @@ identifier virtual.S, virtual.F, virtual.L;
 struct S *p;
 struct S s;
 iterator name scoped_guard;
-identifier kind =~ "^(raw_)?spinlock(_irq|_irqsave|_bh|_try|_irqsave_try)?$";
+identifier kind =~ "^r?a?w?_?spinlock";
 position at;
 statement body;
 @@
@@ -99,6 +100,8 @@ kind << guarded.kind;
 new;
 @@
 coccinelle.new = "nbq_" + kind.replace("raw_", "").replace("lock", "")
+cocci.include_match(coccinelle.new in """nbq_spin nbq_spin_irq nbq_spin_irqsave nbq_spin_bh
+	nbq_spin_try nbq_spin_irqsave_try""".split())
 
 @@
 identifier guarded.kind;
