@@ -130,7 +130,7 @@ def built_kernel(recipe):
     compiler = compiler_identity(*recipe.compiler)
     source = get_source()
     key = digest(source.version, source.identity, recipe.settings, compiler,
-                 recipe.options)
+                 recipe.options, *[recipe.target] * (recipe.target != "all"))
     folder = cache_folder(recipe.folder) / f"{source.version}-{key}"
 
     def build(build_dir):
