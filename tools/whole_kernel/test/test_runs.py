@@ -169,6 +169,10 @@ class Classes(unittest.TestCase):
         unnamed = self.part("stress-ng: info:  [7] passed: 1: fork (4)\n")
         self.assertEqual(lost(unnamed, own), "sem-sysv: passed on the other kernel")
         self.assertEqual(lost(here, here), "")
+        partly = self.part("stress-ng: info:  [7] passed: 2: fork (1) sem-sysv (4)\n"
+                           "stress-ng: info:  [7] failed: 1: fork (3)\n")
+        self.assertEqual(lost(partly, own), "fork: passed on the other kernel")
+        self.assertEqual(lost(own, partly), "")
 
     def test_one_that_passed_and_is_not_named_at_all_counts(self):
         self.assertTrue(lost(self.part(""), self.part(self.SAID)))
