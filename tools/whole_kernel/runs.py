@@ -56,13 +56,13 @@ def recipe_of(side, testbed=UML, lockdep=False, more=()):
     return Recipe(name, "um", "linux", *configs)
 
 
-def machine_of(side, testbed=UML, lockdep=False, replaced=None):
+def machine_of(side, testbed=UML, lockdep=False, replaced=None, more=()):
     """A machine with the kernel, which is built or brought up to date.
 
     replaced: {path: text} of sources of the project that are others in this kernel.
     """
     modules = (*MODULES, SWEEP) if side == HYBRID else MODULES
-    kernel = built_copy(recipe_of(side, testbed, lockdep), *CHANGES, modules=modules,
+    kernel = built_copy(recipe_of(side, testbed, lockdep, more), *CHANGES, modules=modules,
                         replaced=replaced)
     return {UML: UserModeMachine, QEMU: QemuMachine}[testbed](kernel)
 
