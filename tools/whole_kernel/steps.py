@@ -14,8 +14,8 @@ from testbed.kernel_copy import patched
 from locktorture.runs import BANGS, BUSTED
 from whole_kernel.others import CLASSES, Programs, StressClass, lost
 from whole_kernel.refusals import judged
-from whole_kernel.runs import (CPUS, HYBRID, QEMU, STOCK, UML, Boot, Clocksource, KernelLock, machine_of,
-                               parts_of)
+from whole_kernel.runs import (CPUS, HYBRID, QEMU, STOCK, UML, Boot, Clocksource, KernelLock,
+                               machine_of, parts_of)
 
 NAME = "hybrid kernel"
 SHORT, LONG = 1, 9
@@ -93,7 +93,7 @@ def wrong_with_load(run, has_workers=True):
     if found.get("finished") != found.get("workers"):
         return f"{found.get('finished')} of {found.get('workers')} workers finished"
     if not found["operations"]:
-        return "no operation"
+        return "0 operations"
     # What others wrote counts no workers' operations.
     if has_workers and not found["least"] <= found["most"] <= found["operations"]:
         return f"{found['operations']} operations, {found['least']} to {found['most']} a worker"
