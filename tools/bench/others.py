@@ -69,6 +69,13 @@ LOADS = {
     # A library in C of the kernel's tools.
     "make": Load(f"make -j$n -C /{SOURCE}/tools/lib/subcmd O=/tmp/", "END { print 1, took }"),
 }
+# The kernel's own, where the programs look for them.
+FILE_SYSTEMS = f"""
+mount -t proc none {ROOT}/proc && mount -t sysfs none {ROOT}/sys || exit 2
+mount -t devtmpfs none {ROOT}/dev || exit 2
+mkdir -p {ROOT}/dev/shm {ROOT}/dev/pts {ROOT}/dev/mqueue
+mount -t tmpfs none {ROOT}/dev/shm && mount -t devpts none {ROOT}/dev/pts
+"""
 
 
 def packages(apt, _):
@@ -93,15 +100,10 @@ class RoomyMachine(UserModeMachine):
 
 def before():
     """What a guest's shell does before the first load."""
-    mounts = [f"mount -t {kind} {options} none {ROOT}/{name}" for name, kind, options in (
-        ("proc", "proc", ""), ("sys", "sysfs", ""), ("dev", "devtmpfs", ""),
-        (SOURCE, "hostfs", f"-o ro,{get_source().path}"))]
     return f"""
 mkdir {ROOT} && mount -t hostfs -o ro,{root_folder()} none {ROOT} || exit 2
-{" && ".join(mounts)} || exit 2
-mkdir -p {ROOT}/dev/shm {ROOT}/dev/pts {ROOT}/dev/mqueue
-mount -t tmpfs none {ROOT}/dev/shm && mount -t devpts none {ROOT}/dev/pts
-"""
+mount -t hostfs -o ro,{get_source().path} none {ROOT}/{SOURCE} || exit 2
+{FILE_SYSTEMS}"""
 
 
 def in_root(command, words="", limit=""):

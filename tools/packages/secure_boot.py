@@ -7,8 +7,6 @@ GRUB and the kernel are; a key of the machine's owner is enrolled by MokManager,
 
 import os
 from pathlib import Path
-import re
-import select
 import shutil
 import subprocess
 import time
@@ -16,7 +14,8 @@ import time
 from ci.common import clean_guest, done
 from testbed.building import kill_group
 from testbed.common import Failure, Unavailable
-from packages.systems import DiskMachine
+from testbed.dialogue import await_text
+from testbed.systems import DiskMachine
 
 FIRMWARE = Path("/usr/share/OVMF")
 CODE, VARIABLES = FIRMWARE / "OVMF_CODE_4M.secboot.fd", FIRMWARE / "OVMF_VARS_4M.ms.fd"
@@ -31,7 +30,6 @@ CONFIGURATION = "EFI/debian/grub.cfg"
 LONGEST = 600			# until MokManager says something, in seconds: a limit for hangs
 KEY_PAUSE = 1			# between what MokManager says and a key, in seconds
 DOWN, ENTER_KEY = b"\x1b[B", b"\r"
-ESCAPES = re.compile(rb"\x1b\[[0-9;=?]*[A-Za-z]")
 
 
 def enrolment(password):
@@ -117,31 +115,15 @@ def answer(process, dialogue):
     """Await each text and send its keys, then the end. Returns what was said."""
     console = b""
     for text, keys in dialogue:
-        said = await_text(process, text)
+        said = await_text(process, text, LONGEST)
         console += said
         if text not in said:
             raise Failure(f"MokManager did not say {text.decode()!r}: "
                           f"{console.decode(errors='replace')[-2000:]}")
         time.sleep(KEY_PAUSE)
         process.stdin.write(keys)
-    console += await_text(process, None)
+    console += await_text(process, None, LONGEST)
     return console.decode(errors="replace")
-
-
-def await_text(process, text):
-    """Read until the text was said, the end, or the limit; what was said, without escapes."""
-    deadline = time.monotonic() + LONGEST
-    raw = b""
-    while time.monotonic() < deadline:
-        if not select.select([process.stdout], [], [], 1)[0]:
-            continue
-        data = os.read(process.stdout.fileno(), 65536)
-        if not data:
-            break
-        raw += data
-        if text and text in ESCAPES.sub(b"", raw):
-            break
-    return ESCAPES.sub(b"", raw)
 
 
 # What is done there: refused, the key enrolled, used

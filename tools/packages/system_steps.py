@@ -12,7 +12,7 @@ from testbed.common import BUILD
 from testbed.guest import run_guest
 from packages import installed_top, secure_boot
 from packages.build import build_consumer, build_packages, field
-from packages.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system,
+from testbed.systems import (ENTER, SUITES, DiskMachine, disk_modules, fresh_system,
                              remove_system, write_disk)
 from tutorial.page import PAGE, commands, shown_of
 from testbed.versions import version

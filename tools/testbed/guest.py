@@ -165,6 +165,7 @@ class QemuMachine:
     # which uses it where there is one, then dies of an unexpected trap, at boot mostly.
     hardware = ("-cpu", "max,-cx16")
     topology = ""	# behind the number of CPUs
+    memory = 1024	# in MB
     second_line = ("-serial", "chardev:output")
 
     def __init__(self, kernel, accelerator=None):
@@ -182,7 +183,7 @@ class QemuMachine:
         arguments = " ".join([f"console={self.console}", "panic=-1", *UNHURRIED,
                               *self.words, *self.kernel.words, *append])
         return [program, "-accel", accelerator, *self.hardware,
-                "-smp", f"{cpus}{self.topology}", "-m", "1024", "-nodefaults", "-nographic",
+                "-smp", f"{cpus}{self.topology}", "-m", str(self.memory), "-nodefaults", "-nographic",
                 "-no-reboot", "-serial", "stdio",
                 "-chardev", f"file,id=output,path=/dev/fd/{output}",
                 *self.second_line, "-kernel", self.kernel.image,

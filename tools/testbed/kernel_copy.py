@@ -15,7 +15,7 @@ from pathlib import Path
 import re
 import shutil
 
-from testbed.building import cache_folder, compiler_identity, digest, locked
+from testbed.building import cache_folder, digest, locked
 from testbed.common import BUILD, PROJECT, Failure, say
 from testbed.kernels import Kernel, announce, make_all, require_host
 from testbed.modules import set_files, source_files
@@ -171,7 +171,7 @@ class KernelCopy:
     def build(self, recipe, modules=(), replaced=None, undone=()):
         """The kernel of a recipe, built or brought up to date; and these modules of it."""
         require_host(recipe)
-        key = digest(recipe.settings, compiler_identity(*recipe.compiler), recipe.options)
+        key = digest(*recipe.key)
         build_dir = self.folder / "obj" / f"{recipe.folder}-{key}"
         whole = build_dir / ".whole"
         log = self.folder / f"{build_dir.name}.log"

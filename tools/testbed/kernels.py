@@ -51,6 +51,19 @@ class Recipe:
                     lines[setting[1]] = line
         return "".join(f"{line}\n" for line in lines.values())
 
+    @property
+    def key(self):
+        """What tells its kernel from others of one source."""
+        return (self.settings, compiler_identity(*self.compiler), self.options,
+                *[self.target] * (self.target != "all"))
+
+    def write_configuration(self, make, build_dir, log):
+        """Make .config of the settings. make: its words so far."""
+        settings = build_dir / "settings.config"
+        settings.write_text(self.settings)
+        run_logged([*make, f"KCONFIG_ALLCONFIG={settings}", "allnoconfig"], log,
+                   "configuring the kernel", env=compiler_environment())
+
 
 X86_64 = "x86_64"
 GUEST = Recipe("guest", "um", "linux", "guest")
@@ -127,10 +140,8 @@ def user_mode_kernel():
 def built_kernel(recipe):
     """The kernel of a recipe, built if the cache does not have it."""
     require_host(recipe)
-    compiler = compiler_identity(*recipe.compiler)
     source = get_source()
-    key = digest(source.version, source.identity, recipe.settings, compiler,
-                 recipe.options, *[recipe.target] * (recipe.target != "all"))
+    key = digest(source.version, source.identity, *recipe.key)
     folder = cache_folder(recipe.folder) / f"{source.version}-{key}"
 
     def build(build_dir):
@@ -145,7 +156,7 @@ def built_kernel(recipe):
 
 
 def announce(recipe, source):
-    what, takes = ("building", "5 CPU-minutes") if recipe.target == "all" else \
+    what, takes = ("building", f"{recipe.minutes} CPU-minutes") if recipe.target == "all" else \
         ("preparing", "40 CPU-seconds")
     say(f"{what} the kernel \"{recipe.folder}\", Linux {source.version} (about {takes}; {cores()} "
         "CPUs here)")
@@ -173,10 +184,7 @@ def errors_in(log):
 
 def configure(recipe, make, build_dir, log):
     """Every setting must have come through."""
-    settings = build_dir / "settings.config"
-    settings.write_text(recipe.settings)
-    run_logged([*make, f"KCONFIG_ALLCONFIG={settings}", "allnoconfig"], log,
-               "configuring the kernel", env=compiler_environment())
+    recipe.write_configuration(make, build_dir, log)
     have = set((build_dir / ".config").read_text().splitlines())
     # What a kernel does not know it does not say that it lacks.
     lacking = [line for line in recipe.settings.splitlines()

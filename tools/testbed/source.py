@@ -11,6 +11,7 @@ from testbed.common import Failure, Unavailable, output_of, say
 from testbed.debian import kept_in, suites_of_main_archive, unpacked
 
 PREFERRED_SERIES = os.environ.get("NBQ_KERNEL", "7.2")
+SUITES = ("trixie-backports", "sid", "forky")	# where it is looked for
 OLDEST = (6, 19)		# the first with SMP in user-mode Linux
 NEW_ENOUGH = r"(6\.(19|[2-9]\d)|[7-9]\.\d+|\d\d+\.\d+)"	# the same, for the name of a package
 
@@ -137,7 +138,7 @@ def debians_source():
 
 
 def fetched_source(pattern):
-    suites = map(suites_of_main_archive, ("trixie-backports", "sid", "forky"))
+    suites = map(suites_of_main_archive, SUITES)
     return unpacked("source", f"linux-source-{PREFERRED_SERIES}_*",
                     "Linux source to build the user-mode kernel from (KSRC=FOLDER names a tree "
                     "of 6.19 or later)", suites, pattern, lambda _, package: [package],

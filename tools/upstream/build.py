@@ -21,7 +21,8 @@ from locktorture.runs import FORMS, Torture
 from upstream.layout import CODE
 from upstream.patches import applied
 
-WITHOUT_LOCKS = Recipe("series", "um", "linux", "guest", "kunit", "series")
+KERNEL = ("series", "um", "linux", "guest", "kunit", "series")
+WITHOUT_LOCKS = Recipe(*KERNEL)
 SETTINGS = ("CONFIG_NBQLOCK=y", "CONFIG_NBQLOCK_KUNIT_TEST=y")
 # All spinlocks of the kernel, with which those suites cannot be: they replace the clock.
 SPINLOCKS = ("CONFIG_NBQLOCK=y", "CONFIG_NBQ_SPINLOCKS=y", "CONFIG_NBQ_SPINLOCKS_KUNIT_TEST=y")
@@ -141,17 +142,19 @@ class Build:
         return runs, outcome
 
 
-class SeriesRecipe:
+class SeriesRecipe(Recipe):
     """The configuration, with what this state of the tree knows of the series."""
 
-    folder = WITHOUT_LOCKS.folder
-
     def __init__(self, texts, settings):
+        super().__init__(*KERNEL)
         kconfig = "".join(texts.get(name, "")
                           for name in (f"{CODE}/Kconfig", "kernel/Kconfig.locks"))
-        known = [line for line in settings
-                 if f"config {line[len('CONFIG_'):].partition('=')[0]}\n" in kconfig]
-        self.settings = WITHOUT_LOCKS.settings + "".join(f"{line}\n" for line in known)
+        self.known = [line for line in settings
+                      if f"config {line[len('CONFIG_'):].partition('=')[0]}\n" in kconfig]
+
+    @property
+    def settings(self):
+        return super().settings + "".join(f"{line}\n" for line in self.known)
 
 
 class SeriesTorture(Torture):

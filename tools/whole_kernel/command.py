@@ -4,6 +4,9 @@
 In each boot: the kernel's KUnit suites, locktorture of its spin, raw, rw, mutex and rwsem locks,
 rcutorture, rhashtable's test, shells that find, tar, dd, sort and pipe in parallel. Prints a
 table.
+
+With Debian's own configuration (--testbed debian) a Debian 13 is booted to its login: services,
+a package, locktorture and rcutorture while CPUs go offline, suspend, kexec, power off.
 """
 
 import argparse
@@ -11,8 +14,11 @@ import sys
 
 from testbed.common import MOST_CPUS, columns, say, setup
 from testbed.guest import log_excerpt
+from whole_kernel.debian import debian_kernel
+from whole_kernel.debian_boot import DebianBoot
 from whole_kernel.runs import CPUS, HYBRID, STOCK, UML, Boot, machine_of, parts_of
 
+DEBIAN, DEBIAN_CPUS = "debian", (4,)
 HEAD = ("CPUs", "part", "result", "")
 
 
@@ -29,11 +35,13 @@ def arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="""The exit status is 1 if a part fails, the kernel complains, finds a deadlock or
 loses queue nodes. Kernels are kept in the cache; the first build of each takes
-about 5 CPU-minutes. Ctrl-C ends the guest, too.""")
+about 5 CPU-minutes, Debian's 50. Ctrl-C ends the guest, too.""")
     parser.add_argument("--cpus", type=numbers, metavar="N,N...",
-                        help="a boot for each number (default: 1,2,4,8; in QEMU 1,2,4)")
-    parser.add_argument("--testbed", choices=CPUS, default=UML,
-                        help="user-mode Linux, or x86-64 in QEMU (default: %(default)s)")
+                        help="a boot for each number (default: 1,2,4,8; in QEMU 1,2,4; of "
+                        "Debian 4)")
+    parser.add_argument("--testbed", choices=[*CPUS, DEBIAN], default=UML,
+                        help="user-mode Linux; x86-64 in QEMU; the same with Debian's "
+                        "configuration (default: %(default)s)")
     parser.add_argument("--stock", action="store_true",
                         help="the same kernel with its own spinlock, qspinlock")
     parser.add_argument("--lockdep", action="store_true", help="with CONFIG_PROVE_LOCKING")
@@ -41,7 +49,10 @@ about 5 CPU-minutes. Ctrl-C ends the guest, too.""")
                         help="of each torture test; other parts follow (default: %(default)s)")
     parser.add_argument("--part", action="append", metavar="PART",
                         help="run only this part; repeatable")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.testbed == DEBIAN and (options.lockdep or options.part):
+        parser.error("--lockdep and --part are not for --testbed debian")
+    return options
 
 
 def chosen(parts, names):
@@ -58,15 +69,27 @@ def print_rows(rows):
     print("\n".join(columns(table)))
 
 
-def body():
-    options = arguments()
-    setup("run" if options.testbed == UML else "debian-guest")
-    machine = machine_of(STOCK if options.stock else HYBRID, options.testbed, options.lockdep)
-    rows = []
+def boots(options):
+    side = STOCK if options.stock else HYBRID
+    if options.testbed == DEBIAN:
+        kernel = debian_kernel(side)
+        for cpus in options.cpus or DEBIAN_CPUS:
+            say(f"{kernel.name}, {cpus} CPUs")
+            yield DebianBoot(kernel, side == HYBRID, cpus, options.seconds)
+        return
+    machine = machine_of(side, options.testbed, options.lockdep)
     for cpus in options.cpus or CPUS[options.testbed]:
         say(f"{machine.kernel.name}, {cpus} CPUs")
-        boot = Boot(machine, cpus, chosen(parts_of(cpus, options.seconds), options.part),
-                    not options.stock).run()
+        yield Boot(machine, cpus, chosen(parts_of(cpus, options.seconds), options.part),
+                   not options.stock)
+
+
+def body():
+    options = arguments()
+    setup({UML: "run", DEBIAN: "check-all"}.get(options.testbed, "debian-guest"))
+    rows = []
+    for boot in boots(options):
+        boot.run()
         rows += boot.rows()
         if boot.complaint:
             print(log_excerpt(boot.outcome), file=sys.stderr)

@@ -15,10 +15,13 @@ NAME = re.compile(r"([\w-]+) \(\d+\)")
 
 
 class Programs(Part):
-    """The programs are there."""
+    """The programs are there.
 
-    def __init__(self):
-        super().__init__("programs", others.before())
+    command: makes it so.
+    """
+
+    def __init__(self, command):
+        super().__init__("programs", command)
 
 
 class StressClass(Part):

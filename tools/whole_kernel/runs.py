@@ -70,8 +70,8 @@ def machine_of(side, testbed=UML, lockdep=False, replaced=None, more=()):
 # Parts
 
 class KernelLock(LockTorture):
-    def __init__(self, operations, seconds):
-        super().__init__(operations, seconds, shuffle_interval=3, stutter=5)
+    def __init__(self, operations, seconds, **more):
+        super().__init__(operations, seconds, shuffle_interval=3, stutter=5, **more)
 
     @property
     def figure(self):
@@ -89,8 +89,8 @@ class KernelLock(LockTorture):
 
 
 class RcuTorture(KernelTorture):
-    def __init__(self, seconds):
-        super().__init__("rcutorture", "rcutorture", seconds, **RCU_PARAMETERS)
+    def __init__(self, seconds, **more):
+        super().__init__("rcutorture", "rcutorture", seconds, **RCU_PARAMETERS, **more)
 
     @property
     def readers(self):
@@ -209,13 +209,14 @@ def parts_of(cpus, seconds):
 
 # Boots
 
-READINGS = 9
-# A reading while a context waits has its node, or the node it has just freed and not yet
-# its allocation.
+READINGS = 6
+# Before each reading the queues are swept: what the last waiter of a queue has left there is no
+# lost node. A reading while a context waits has its node, or the node it has just freed and not
+# yet its allocation.
 COUNTERS = f"""
-echo @sweep
-[ ! -e /lib/modules/nbq_sweep.ko ] || insmod /lib/modules/nbq_sweep.ko 2>&1 && echo @swept
 for reading in $(seq {READINGS}); do
+	echo @sweep
+	insmod /lib/modules/nbq_sweep.ko 2>&1 && rmmod nbq_sweep && echo @swept
 	echo @counters; cat /sys/kernel/debug/nbqlock/total 2>/dev/null; echo @end
 	sleep 0.1
 done
@@ -235,7 +236,7 @@ class Boot:
         self.is_hybrid = is_hybrid
         self.words = words
         self.outcome = None
-        self.swept = ""
+        self.swept = ""		# @swept, or what went wrong with that
         self.readings = []
 
     def run(self, timeout=TIMEOUT):
@@ -247,11 +248,16 @@ class Boot:
             self.machine, self.parts, after=COUNTERS, cpus=self.cpus, timeout=timeout,
             append=words, starts=1,
             modules={"files": self.machine.kernel.modules, "load": ["torture.ko"]})
-        swept = self.outcome.output.partition("@sweep\n")[2]
-        self.swept = swept.partition("@counters\n")[0].strip()
+        self.take_counters()
+        return self
+
+    def take_counters(self):
+        """What COUNTERS has said."""
+        said = [text.strip() for text in re.findall(
+            r"^@sweep$(.*?)^@counters$", self.outcome.output, re.MULTILINE | re.DOTALL)]
+        self.swept = next((text for text in said if text != "@swept"), "@swept")
         self.readings = [read_figures(text) for text in re.findall(
             r"^@counters$(.*?)^@end$", self.outcome.output, re.MULTILINE | re.DOTALL)]
-        return self
 
     @property
     def counters(self):
@@ -279,8 +285,8 @@ class Boot:
     def counted_wrong(self):
         """What the counters of nbqlock say against it.
 
-        The queues have been swept. A node that is lost is in all readings; that of a context that
-        waits is in one, and so is a node that was counted as freed before it was as allocated.
+        A node that is lost is in all readings; in some is that of a context that waits, one that
+        was left since the queues were swept, or counted as freed before it was as allocated.
         """
         if not self.counters:
             return "no counters of nbqlock"

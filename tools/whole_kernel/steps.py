@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A kernel all of whose spinlocks are the hybrid."""
 
-from bench import metrics, scenario_file
+from bench import metrics, others, scenario_file
 from measure import runner
 from bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
 from bench.others import RoomyMachine
@@ -12,6 +12,8 @@ from ci.kernel_table import On, TestBed, runs_on
 from testbed.common import PROJECT
 from testbed.kernel_copy import patched
 from locktorture.runs import BANGS, BUSTED
+from whole_kernel.debian import debian_kernel
+from whole_kernel.debian_boot import DebianBoot
 from whole_kernel.others import CLASSES, Programs, StressClass, lost
 from whole_kernel.refusals import judged
 from whole_kernel.runs import (CPUS, HYBRID, QEMU, STOCK, UML, Boot, Clocksource, KernelLock,
@@ -33,12 +35,19 @@ def hybrid(testbed=UML, lockdep=False):
     return machine_of(HYBRID, testbed, lockdep)
 
 
+@once
+def debian(side):
+    return debian_kernel(side)
+
+
 USER_MODE = TestBed("user-mode, on the hybrid", lambda: hybrid().kernel)
 MORE = ("others",)		# a configuration of tools/testbed/config
 UNDER_OTHERS = TestBed("user-mode, on the hybrid, more of it",
                        lambda: machine_of(HYBRID, more=MORE).kernel)
 LOCKDEP = TestBed("user-mode, on the hybrid, lockdep", lambda: hybrid(UML, True).kernel)
 X86_64 = TestBed("x86-64, on the hybrid", lambda: hybrid(QEMU).kernel)
+DEBIANS = {side: TestBed(f"x86-64, Debian's, on {lock}", lambda side=side: debian(side))
+           for side, lock in ((HYBRID, "the hybrid"), (STOCK, "qspinlock"))}
 
 
 def boot_cases(name, machine, cpus, seconds, clock=None):
@@ -49,7 +58,10 @@ def boot_cases(name, machine, cpus, seconds, clock=None):
     parts, words = parts_of(cpus, seconds), ()
     if clock:
         parts, words = [Clocksource(clock), *parts], (f"clocksource={clock}",)
-    boot = Boot(machine, cpus, parts, words=words).run()
+    yield from part_cases(name, Boot(machine, cpus, parts, words=words).run())
+
+
+def part_cases(name, boot):
     for number, part, wrong, _ in boot.rows():
         yield Case(f"{name}: {number} CPUs: {part}", not wrong,
                    f"{wrong}\n{guest_report(boot.outcome)}")
@@ -104,16 +116,22 @@ def wrong_with_load(run, has_workers=True):
 
 def class_cases(name, cpus):
     """A case for each class of stress-ng: nothing fails that passes on the kernel's own lock."""
-    own, hybrid_boot = (
+    own, its = (
         Boot(RoomyMachine(machine_of(side, more=MORE).kernel), cpus,
-             [Programs(), *(StressClass(each, cpus) for each in CLASSES)],
+             [Programs(others.before()), *(StressClass(each, cpus) for each in CLASSES)],
              is_hybrid=side == HYBRID).run(LONGEST) for side in (STOCK, HYBRID))
-    for part, its in zip(hybrid_boot.parts[1:], own.parts[1:]):
-        wrong = its.complaint and f"{OWN}: {its.complaint}" or lost(part, its)
-        yield Case(f"{name}: {part.name}: {part.figure}", not wrong,
-                   f"{wrong}\n{part.output[-4000:]}")
-    yield Case(f"{name}: kernel log, counters", not hybrid_boot.complaint,
-               f"{hybrid_boot.complaint}\n{guest_report(hybrid_boot.outcome)}")
+    yield from lost_cases(name, own, its)
+    yield Case(f"{name}: kernel log, counters", not its.complaint,
+               f"{its.complaint}\n{guest_report(its.outcome)}")
+
+
+def lost_cases(name, own, its):
+    """A case for each class of two boots."""
+    for theirs, part in zip(own.parts, its.parts):
+        if isinstance(part, StressClass):
+            wrong = theirs.complaint and f"{OWN}: {theirs.complaint}" or lost(part, theirs)
+            yield Case(f"{name}: {part.name}: {part.figure}", not wrong,
+                       f"{wrong}\n{part.output[-4000:]}")
 
 
 def load_cases(name):
@@ -164,7 +182,18 @@ def whole_kernels():
 
 @runs_on(UNDER_OTHERS, "loads that others wrote")
 def other_loads():
-    """loads that others wrote, on the hybrid and qspinlock: stress-ng, perf bench, sysbench, make"""
+    """loads that others wrote, on the hybrid and qspinlock: stress-ng, perf, sysbench, make"""
     name = f"{NAME}, others"
     yield from cases_of(name, plan_of([OWN, OURS], SHORT_CPUS, SHORT_MS, "kernel-others"))
     yield from class_cases(name, SHORT_CPUS)
+
+
+@runs_on(DEBIANS[HYBRID], "from power on to power off")
+def debian_kernels():
+    """Debian's own configuration, on the hybrid and on qspinlock: Debian 13, power on to off"""
+    boots = {}
+    for side, testbed in DEBIANS.items():
+        yield On(testbed, "from power on to power off")
+        boots[side] = DebianBoot(debian(side), side == HYBRID, SHORT_CPUS, LONG, CLASSES).run()
+        yield from part_cases(f"{testbed.name}: Debian 13", boots[side])
+    yield from lost_cases(f"{DEBIANS[HYBRID].name}: Debian 13", boots[STOCK], boots[HYBRID])

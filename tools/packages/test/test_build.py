@@ -9,7 +9,7 @@ from packages.system_steps import built_by_dkms, next_version
 from packages import build
 from testbed.common import Failure
 from testbed.test import InFolder
-from packages.systems import KEPT, module_name
+from testbed.systems import KEPT, module_name
 
 
 class SourcesTest(InFolder):

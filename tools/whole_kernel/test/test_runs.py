@@ -95,6 +95,17 @@ class Counters(unittest.TestCase):
         for freed in ((39, 38, 39), (41, 42, 41)):
             self.assertIn("nodes are left", self.boot(freed=freed).complaint)
 
+    def test_each_reading_has_to_be_swept(self):
+        reading = "@sweep\n{}\n@counters\nnodes_freed {}\n@end\n"
+        for first, second, swept in (("@swept", "@swept", "@swept"),
+                                     ("@swept", "insmod: no\n@swept", "insmod: no\n@swept")):
+            boot = Boot(None, 4, [])
+            boot.outcome = Outcome("")
+            boot.outcome.output = reading.format(first, 1) + reading.format(second, 2)
+            boot.take_counters()
+            self.assertEqual(boot.swept, swept)
+            self.assertEqual([each["nodes_freed"] for each in boot.readings], [1, 2])
+
     def test_queues_that_were_not_swept_fail(self):
         boot = self.boot()
         boot.swept = "insmod: ERROR: could not insert module"

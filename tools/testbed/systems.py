@@ -52,24 +52,27 @@ def source_list(suite):
     return "".join(f"deb [signed-by={KEYRING}] {line} main\n" for line in lines)
 
 
-def base_system(suite):
-    """The archive of a fresh system, made if the cache does not have it."""
+def base_system(suite, included=INCLUDED, fetched=FETCHED):
+    """The archive of a fresh system, made if the cache does not have it.
+
+    included, fetched: packages that it has, or keeps as files with what they depend on.
+    """
     if not shutil.which("mmdebstrap"):
         raise Unavailable("mmdebstrap is not installed; run tools/setup check-all")
     sources = source_list(suite)
-    folder = cache_folder("systems") / f"{suite}-{digest(sources, INCLUDED, FETCHED)}"
+    folder = cache_folder("systems") / f"{suite}-{digest(sources, included, fetched)}"
 
     def make(folder):
         (folder / "sources.list").write_text(sources)
         say(f"making a Debian system, {suite} (about 250 MB to download)")
         run_logged([*as_root(), "mmdebstrap", "--mode=root", "--variant=minbase",
-                    f"--include={','.join(INCLUDED)}",
+                    f"--include={','.join(included)}",
                     '--aptopt=APT::Install-Recommends "false"',
                     '--aptopt=Acquire::Languages "none"',
                     "--skip=cleanup/apt,cleanup/reproducible",
                     '--customize-hook=chroot "$1" apt-get clean',
                     '--customize-hook=chroot "$1" apt-get -q -y --download-only install '
-                    + " ".join(FETCHED),
+                    + " ".join(fetched),
                     suite, folder / "root.tar", folder / "sources.list"],
                    folder / "make.log", f"making a system of {suite}", timeout=LONGEST)
         return ["sources.list"]
@@ -77,9 +80,12 @@ def base_system(suite):
     return cached(folder, make) / "root.tar"
 
 
-def fresh_system(suite, folder):
-    """A system as it is after the installation of Debian, in an empty folder."""
-    archive = base_system(suite)
+def fresh_system(suite, folder, *packages):
+    """A system as it is after the installation of Debian, in an empty folder.
+
+    packages: as for base_system().
+    """
+    archive = base_system(suite, *packages)
     remove_system(folder)
     folder.mkdir(parents=True)
     run_logged([*as_root(), "tar", "-x", "--numeric-owner", "-f", archive, "-C", folder],
@@ -97,10 +103,15 @@ class System:
     def __init__(self, suite, root):
         self.suite = suite
         self.root = root
-        releases = [path.name for path in (root / "lib/modules").iterdir()]
+
+    @property
+    def release(self):
+        """Of its kernel."""
+        releases = [path.name for path in (self.root / "lib/modules").iterdir()
+                    if path.is_dir()]
         if len(releases) != 1:
-            raise Failure(f"{root} has the kernels {releases}, not one")
-        self.release = releases[0]
+            raise Failure(f"{self.root} has the kernels {releases}, not one")
+        return releases[0]
 
     def run(self, script):
         """Run a shell script in the system. Returns what it has printed, and its status."""
