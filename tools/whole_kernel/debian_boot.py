@@ -15,12 +15,14 @@ from testbed.guest import Outcome, QemuMachine, keep_failed, log_file
 from testbed.parts import Part
 from testbed.systems import DiskMachine
 from whole_kernel.debian import FETCHED, HOST, SCRIPTS, disk_with
-from whole_kernel.others import Programs, StressClass
+from whole_kernel.others import BY_CHANCE, Programs, StressClass
 from whole_kernel.runs import COUNTERS, Boot, KernelLock, RcuTorture
 
 SERVICES = ("systemd-journald", "systemd-udevd", "systemd-logind", "systemd-networkd", "dbus",
             "cron", "ssh")
 TORTURED = ("spin_lock", "raw_spin_lock_irq", "rw_lock", "mutex_lock")
+# Runs random instructions: one had a fault, emulated by QEMU, that the kernel took for its own.
+EMULATED = ("opcode",)
 WAIT = "for attempt in $(seq 300); do sleep 1;"	# for what comes at some time
 
 
@@ -136,7 +138,7 @@ def parts_of(is_hybrid, cpus, seconds, classes):
             *(HotplugLock(operations, seconds) for operations in TORTURED),
             HotplugRcu(2 * seconds), Suspend(),
             *[Programs(FILE_SYSTEMS)] * bool(classes),
-            *(StressClass(name, cpus) for name in classes)]
+            *(StressClass(name, cpus, (*BY_CHANCE, *EMULATED)) for name in classes)]
 
 
 # Boots

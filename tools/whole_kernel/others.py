@@ -25,12 +25,15 @@ class Programs(Part):
 
 
 class StressClass(Part):
-    """A class: each stressor on all CPUs, what it finds compared (--verify)."""
+    """A class: each stressor on all CPUs, what it finds compared (--verify).
 
-    def __init__(self, name, cpus):
+    but: stressors that are left out.
+    """
+
+    def __init__(self, name, cpus, but=BY_CHANCE):
         super().__init__(f"stress-ng, class {name}", others.in_root(
             f"stress-ng --class {name} --sequential {cpus} --timeout {SECONDS} --verify "
-            f"--exclude {','.join(BY_CHANCE)}"))
+            f"--exclude {','.join(but)}"))
 
     def named(self, verdict):
         found = re.search(SUMMARY.format(verdict), self.output, re.MULTILINE)
