@@ -127,7 +127,7 @@ class Kexec(Part):
                          "[ $(systemctl is-system-running --wait) = running ]")
 
     def leave(self, kernel):
-        """What the kernel before is told."""
+        """What is typed at the kernel before."""
         return (f"cp {self.BOOT} /root/boot_id; "
                 f"kexec -l /boot/{kernel.image.name} --reuse-cmdline && systemctl kexec")
 
