@@ -41,11 +41,12 @@ class Started(Part):
 class Lock(Part):
     """The kernel has the spinlocks that it is to have, and not the others."""
 
-    OF = {True: "nbq_bare_spin_lock", False: "queued_spin_lock_slowpath"}
+    OF = {True: "_raw_spin_lock_timeout", False: "(native_)?queued_spin_lock_slowpath"}
 
     def __init__(self, is_hybrid):
-        super().__init__("spinlocks", f"uname -a; grep -w {self.OF[is_hybrid]} /proc/kallsyms && "
-                         f"! grep -w {self.OF[not is_hybrid]} /proc/kallsyms")
+        super().__init__("spinlocks", "uname -a\n"
+                         f"grep -wE '{self.OF[is_hybrid]}' /proc/kallsyms && "
+                         f"! grep -wE '{self.OF[not is_hybrid]}' /proc/kallsyms")
         self.figure = "the hybrid" if is_hybrid else "qspinlock"
 
 
