@@ -124,7 +124,7 @@ class Kexec(Part):
     BOOT = "/proc/sys/kernel/random/boot_id"
 
     def __init__(self):
-        super().__init__("kexec", f"! cmp {self.BOOT} /root/boot_id && "
+        super().__init__("kexec", f"[ -s /root/boot_id ] && ! cmp {self.BOOT} /root/boot_id && "
                          "[ $(systemctl is-system-running --wait) = running ]")
 
     def leave(self, kernel):
