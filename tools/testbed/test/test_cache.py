@@ -2,12 +2,14 @@
 """The cache: entries that are made again, and what is removed of it."""
 
 import os
+import platform
 from unittest import mock
 
-from testbed import debian
+from testbed import debian, kernels
 from testbed.building import cache_folder, cache_root, cached
 from testbed.debian import unpacked
 from testbed.kernel_command import clean
+from testbed.kernels import Recipe, built_kernel
 from testbed.test import InFolder
 
 
@@ -50,6 +52,23 @@ class CacheTest(InFolder):
                                           lambda _, package: [package],
                                           lambda folder: [folder / "image"]).name, name)
                 self.assertEqual(self.made, made)
+
+    def test_a_kernel_is_built_once_among_links_to_its_source(self):
+        def make_all(recipe, tree, build_dir, log):
+            self.assertEqual((tree / "Makefile").read_text(), "VERSION = 7\n")
+            for file in (recipe.image, ".config", "Module.symvers"):
+                (build_dir / file).write_text("whole")
+            self.made += 1
+
+        self.write("source/Makefile", "VERSION = 7\n")
+        source = mock.Mock(path=self.folder / "source", version="7.2", identity="source")
+        recipe = Recipe("small", platform.machine(), "linux", "guest")
+        with mock.patch.multiple(kernels, make_all=make_all, get_source=lambda: source,
+                                 compiler_identity=lambda *_: "gcc", say=mock.DEFAULT) as mocks:
+            for _ in range(2):
+                self.assertEqual(built_kernel(recipe).image.read_text(), "whole")
+        self.assertEqual(self.made, 1)
+        mocks["say"].assert_called_once()
 
     def test_clean_removes_what_was_put_there_and_nothing_else(self):
         cached(cache_folder("arm64") / "7.2-0123", self.make)
