@@ -154,10 +154,14 @@ def compiler_for_make(prefix="", program="gcc"):
 
 
 def compiler_environment():
-    """Keeps the compiler cache beside the rest of the cache, for all checkouts."""
+    """Keeps the compiler cache beside the rest of the cache, for all checkouts.
+
+    It knows a file by what it includes, as the compiler lists that for make, and not by running
+    the preprocessor, which takes a third of the time of all that it does not know.
+    """
     return {"CCACHE_DIR": str(cache_folder("ccache")), "CCACHE_MAXSIZE": "2G",
             "CCACHE_BASEDIR": str(PROJECT),
-            "CCACHE_SLOPPINESS": "time_macros", "KCONFIG_NOTIMESTAMP": "1",
+            "CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "time_macros", "KCONFIG_NOTIMESTAMP": "1",
             "KBUILD_BUILD_USER": "nbqlock", "KBUILD_BUILD_HOST": "guest"}
 
 
