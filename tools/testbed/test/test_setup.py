@@ -13,8 +13,8 @@ SETUP = PROJECT / "tools/setup"
 # What every Debian has, as far as it is used.
 ESSENTIAL = ("bash", "sh", "env", "sed", "grep", "cut", "tr", "xargs", "awk", "nproc",
              "cat", "cp")
-PURPOSES = ("python", "run", "debian-guest", "simulate", "bench", "check", "check-all", "verify",
-            "mutate", "docs", "series", "moving", "deb")
+PURPOSES = ("python", "run", "debian-guest", "simulate", "bench", "whole-kernel", "check",
+            "check-all", "verify", "mutate", "docs", "series", "moving", "deb")
 
 DPKG_QUERY = """#!/bin/sh
 # dpkg-query -W -f FORMAT PACKAGE...
