@@ -26,7 +26,7 @@ class Recipe:
     for the same the later counts.
     """
 
-    minutes = 5			# of a CPU, that it takes to build
+    minutes = 6			# of a CPU, that it takes to build
 
     def __init__(self, folder, arch, image, *configs, tools="", compiler="gcc",
                  words=(), target="all"):
