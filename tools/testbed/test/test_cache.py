@@ -53,7 +53,7 @@ class CacheTest(InFolder):
                                           lambda folder: [folder / "image"]).name, name)
                 self.assertEqual(self.made, made)
 
-    def test_a_kernel_is_built_once_among_links_to_its_source(self):
+    def test_a_kernel_that_the_cache_has_not_is_built_once(self):
         def make_all(recipe, tree, build_dir, log):
             self.assertEqual((tree / "Makefile").read_text(), "VERSION = 7\n")
             for file in (recipe.image, ".config", "Module.symvers"):
