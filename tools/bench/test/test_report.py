@@ -112,6 +112,11 @@ class Contents(Reports):
         for words in ("retry at once", "back off, then retry"):
             self.assertIn(f"Success rate (%), {words}: median", text)
 
+    def test_loads_of_whole_kernels_have_tables_without_a_figure(self):
+        text = self.text(result_of(experiment("kernel-others").quickened()))
+        self.assertIn("Beside the kernel's own lock\n---", text)
+        self.assertIn("Operations (1/s), load make: median", text)
+
     def test_failed_runs_are_listed_and_not_counted(self):
         scenario = scenario_of([Plot("s", "S", "cpus", "success_rate")], {"cpus": [2]},
                                ["mcs", "clh"])
