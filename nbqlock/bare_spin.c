@@ -338,6 +338,20 @@ void nbq_bare_spin_lock(union nbq_bare_spin *lock)
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_lock);
 
+bool nbq_bare_spin_takeover(union nbq_bare_spin *lock, unsigned int cpu, unsigned int level)
+{
+	u16 holder = nbq_encode_context(cpu, level), context = nbq_this_context(nbq_this_pool());
+	union nbq_spin_state state = nbq_spin_read(lock);
+
+	/* It fails once for each request that a head stores meanwhile; the last one stays. */
+	while (state.holder == holder) {
+		if (nbq_spin_take(lock, &state, context, state.request))
+			return true;
+	}
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_takeover);
+
 bool nbq_bare_spin_is_contended(const union nbq_bare_spin *lock)
 {
 	return READ_ONCE(lock->state.holder) && nbq_has_queue(lock);

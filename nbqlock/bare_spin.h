@@ -66,6 +66,20 @@ static __always_inline void nbq_bare_spin_unlock(union nbq_bare_spin *lock)
 }
 
 /**
+ * nbq_bare_spin_takeover() - Take a bare lock from a holder that has stopped for good.
+ * @lock: the lock
+ * @cpu: the holder's CPU
+ * @level: the holder's context level, an enum nbq_level
+ *
+ * The contract is that of nbq_spin_takeover().
+ *
+ * Context: Any, preemption off.
+ * Return: true if the lock was taken; false if that context does not hold it.
+ */
+bool __must_check nbq_bare_spin_takeover(union nbq_bare_spin *lock, unsigned int cpu,
+					 unsigned int level);
+
+/**
  * nbq_bare_spin_is_locked() - Is a bare lock held?
  * @lock: the lock
  *

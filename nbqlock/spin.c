@@ -68,6 +68,19 @@ int nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience,
 }
 EXPORT_SYMBOL_GPL(nbq_spin_lock_timeout_info);
 
+int nbq_spin_takeover(struct nbq_spin *lock, const struct nbq_timeout *info)
+{
+	bool taken;
+
+	if (info->holder_cpu < 0)
+		return -EINVAL;
+	preempt_disable();
+	taken = nbq_bare_spin_takeover(&lock->bare, info->holder_cpu, info->holder_level);
+	/* As a trylock. */
+	return nbq_attempt_end(nbq_dep_map_of(lock), NULL, taken ? 0 : -ESTALE, 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_spin_takeover);
+
 bool __nbq_spin_trylock(struct nbq_spin *lock)
 {
 	return !acquire_timed(lock, nbq_deadline_none(), 0, _RET_IP_);

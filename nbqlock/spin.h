@@ -180,6 +180,24 @@ nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience, struct nbq_t
 	__nbq_cond_acquires(0, lock);
 
 /**
+ * nbq_spin_takeover() - Take the lock from a holder that has stopped for good.
+ * @lock: the lock
+ * @info: who holds it, as a failed nbq_spin_lock_timeout_info() has filled it
+ *
+ * For a caller that knows that the holder never runs again: Documentation/nbqlock.rst, "A holder
+ * that never comes back". What the lock guards may be half-written. The waiters and the request
+ * that stand behind the holder stand behind this context then.
+ *
+ * Context: As nbq_spin_lock_timeout(). Returns with preemption off if the lock was taken.
+ * Return:
+ * * 0 - the lock is held by this context
+ * * %-ESTALE - another context than the named one holds it, or none; nothing is changed
+ * * %-EINVAL - @info names no holder
+ */
+int __must_check nbq_spin_takeover(struct nbq_spin *lock, const struct nbq_timeout *info)
+	__nbq_cond_acquires(0, lock);
+
+/**
  * nbq_spin_trylock() - Acquire without waiting.
  * @lock: the lock
  *

@@ -13,6 +13,7 @@
  *	request		(c, *, *) --> (c, t, s)   store of a head: of handoff and turn
  *	late request	(0, *, *) --> (0, t, s)   the same, when the holder has just released
  *	release		(c, *, *) --> (0, *, *)   store of the holder: of holder
+ *	takeover	(c, *, *) --> (d, *, *)   compare-and-swap, where c has stopped for good
  *
  * No other store changes it, and no two of these write the same part at a time: a request is a
  * hint, of which the last one counts.

@@ -267,7 +267,7 @@ void check_begin(unsigned int number, unsigned int lock)
 	attempt->node = NULL;
 	attempt->resumed = false;
 	attempt->has_lock = false;
-	attempt->newcomer = is_requested(lock, false);
+	attempt->newcomer = context->patience != TAKEOVER && is_requested(lock, false);
 	attempt->contended = context->patience == NONE && is_used(lock, number);
 	attempt->persisted = false;
 	attempt->overtaken = false;
@@ -300,6 +300,32 @@ static void record_dequeue(unsigned int number, unsigned int lock, bool overtake
 	queue->length--;
 	memmove(&queue->enqueued[place], &queue->enqueued[place + 1], queue->length - place);
 	queue->enqueued[queue->length] = 0;
+}
+
+void check_stopped(unsigned int number, unsigned int lock)
+{
+	contexts[number].attempt[lock].doing = HOLDING;
+	queues[lock].owner = number;
+}
+
+bool is_held_by_a_stopped(unsigned int lock)
+{
+	unsigned int owner = queues[lock].owner;
+
+	return owner != NO_CONTEXT && contexts[owner].stopped;
+}
+
+/* Another owner stays the owner, and the lock has two. */
+void check_taken_over(unsigned int lock)
+{
+	unsigned int owner = queues[lock].owner;
+
+	if (owner == NO_CONTEXT)
+		fail("takes over a lock that no context holds");
+	if (!is_held_by_a_stopped(lock))
+		return;
+	contexts[owner].attempt[lock].doing = IDLE;
+	queues[lock].owner = NO_CONTEXT;
 }
 
 void check_acquired(unsigned int number, unsigned int lock)
@@ -355,6 +381,8 @@ static bool may_fail(const struct context *context, int ret)
 			(context->patience == FINITE && context->late)) &&
 		       !context->attempt[context->lock].node &&
 		       ERROR_WITHOUT_NODE == -ENOMEM;
+	case -ESTALE:
+		return context->patience == TAKEOVER && !is_held_by_a_stopped(context->lock);
 	case -EDEADLK:
 		return context->patience != NONE &&
 		       (context->deadlocked || is_above_a_waiter(context) ||

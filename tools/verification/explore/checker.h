@@ -34,6 +34,10 @@ void check_accessed(unsigned int context, enum shim_op op, const void *address,
 		    unsigned long before);
 
 void check_begin(unsigned int context, unsigned int lock);
+/* The context has stopped for good with the lock; another context has taken it from that. */
+void check_stopped(unsigned int context, unsigned int lock);
+void check_taken_over(unsigned int lock);
+bool is_held_by_a_stopped(unsigned int lock);
 void check_acquired(unsigned int context, unsigned int lock);
 void check_failed(unsigned int context, unsigned int lock, int ret);
 void check_release(unsigned int context, unsigned int lock);

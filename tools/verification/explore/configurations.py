@@ -3,8 +3,8 @@
 
 A program has a word for each context, CPU.LEVEL:ATTEMPTS (program.h): a letter is a lock; !: its
 memory becomes another lock; without a sign after it the attempt is untimed; ?: it times out at
-some clock read; 0: it has no patience; @: its deadline has passed; in parentheses: what the holder
-does.
+some clock read; 0: it has no patience; @: its deadline has passed; ^: it is a takeover; in
+parentheses: what the holder does; x: with the lock, the context may stop for good.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Configuration:
         if lock.endswith("_bare") and self.name not in OF_BARE_LAYER:
             return False
         lock = lock.removesuffix("_bare")
-        if (self.sockets or "!" in self.program) and lock != "spin":
+        if (self.sockets or set("!^") & set(self.program)) and lock != "spin":
             return False
         return lock not in self.beyond and (ALL if lock in self.slow else self.when) <= when
 
@@ -110,6 +110,16 @@ CONFIGURATIONS = (
                   sockets=1),
     Configuration("becomes_another_lock_on_sockets", "0.0:A?!,A? 1.0:A?! 2.0:A?", pool=1,
                   sockets=2),
+
+    # A holder that never runs again, from its acquisition to its release, with or without its place
+    # in the queue. Its waiters may never run again, either.
+    Configuration("takeover", "0.0:Ax 1.0:A^ 2.0:A?", when=QUICK),
+    Configuration("takeover_by_two", "0.0:Ax 1.0:A^ 2.0:A^", when=QUICK),
+    Configuration("takeover_after_a_timeout", "0.0:Ax 1.0:A?,A^ 2.0:A?"),
+    Configuration("takeover_before_untimed_waiters", "0.0:Ax 1.0:A^ 2.0:A 3.0:A", pool=1),
+    Configuration("takeover_above_the_holder", "0.0:Ax 0.3:A^ 1.0:A?", when=QUICK),
+    Configuration("takeover_and_acquisition", "0.0:Ax 1.0:A^,A? 2.0:A?"),
+    Configuration("takeover_on_sockets", "0.0:Ax 1.0:A^ 2.0:A?", sockets=2),
 
     # More of the same, where it takes long.
     Configuration("nmi_twice", "0.0:A?,A? 0.3:A?,A? 1.0:A?,A?", when=ALL),

@@ -102,6 +102,20 @@ static void __attribute__((__noinline__)) tell(int what, const struct step *step
 	fiber_stop();
 }
 
+static int takeover(struct nbq_X *lock)
+{
+#ifdef TYPE_SPIN
+	struct nbq_timeout info = {
+		.holder_cpu = SHIM_CPU_NUMBER(roles[stopping].cpu),
+		.holder_level = roles[stopping].level,
+	};
+
+	return nbq_spin_takeover(lock, &info);
+#else
+	abort();
+#endif
+}
+
 static int acquire(struct nbq_X *lock, enum patience patience)
 {
 	switch (patience) {
@@ -111,6 +125,8 @@ static int acquire(struct nbq_X *lock, enum patience patience)
 		return nbq_X_lock_until(lock, NOW);
 	case FINITE:
 		return nbq_X_lock_timeout(lock, PATIENCE);
+	case TAKEOVER:
+		return takeover(lock);
 	default:
 		return nbq_X_lock_timeout(lock, KTIME_MAX);
 	}
@@ -202,13 +218,30 @@ static bool may_run(unsigned int number)
 				  roles[number].level == NMI_LEVEL));
 }
 
+/* The lock names it, perhaps for a while already, or for one access more. */
+static bool may_stop(unsigned int number)
+{
+	const struct context *context = &contexts[number];
+	const struct attempt *attempt = &context->attempt[context->lock];
+
+	return context->may_stop && attempt->has_lock && attempt->doing != IDLE;
+}
+
+static bool awaits_a_stop(const struct context *context)
+{
+	return context->patience == TAKEOVER && context->attempt[context->lock].doing == ACQUIRING &&
+	       !contexts[stopping].ended;
+}
+
 bool context_can(unsigned int number, enum way way)
 {
 	const struct context *context = &contexts[number];
 	bool news;
 
-	if (context->ended || !may_run(number))
+	if (context->ended || !may_run(number) || awaits_a_stop(context))
 		return false;
+	if (way == STOP)
+		return may_stop(number);
 	if (!context->blocked)
 		return way == STEP;
 	news = has_news(&context->reads);
@@ -356,9 +389,12 @@ static bool answer(struct context *context)
 		return call.op == SHIM_OP_RELAX ? poll(context) : make_or_stop(context);
 	case CALL_BEGIN:
 		context->patience = call.step->patience;
+		context->may_stop = call.step->stops;
 		check_begin(self, call.step->lock);
 		break;
 	case CALL_ACQUIRED:
+		if (call.step->patience == TAKEOVER)
+			check_taken_over(call.step->lock);
 		check_acquired(self, call.step->lock);
 		break;
 	case CALL_FAILED:
@@ -524,10 +560,25 @@ static char *save_before_persisting(void)
 	return before;
 }
 
+static void stop(unsigned int number)
+{
+	struct context *context = &contexts[number];
+
+	context->stopped = true;
+	context->ended = true;
+	context->op = SHIM_OP_RELAX;
+	context->address = NULL;
+	check_stopped(number, context->lock);
+}
+
 void context_go(unsigned int number, enum way way)
 {
 	char *before;
 
+	if (way == STOP) {
+		stop(number);
+		return;
+	}
 	if (way != PERSIST) {
 		go(number, way);
 		return;

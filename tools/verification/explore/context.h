@@ -26,6 +26,10 @@
  * until it has read the clock, which it does not otherwise (counts.h). Between the look in
  * vain and the first access by which it abandons, anything may happen, as it stops before
  * that access.
+ *
+ * Stops. A context that may stop for good has that choice before each access, as long as the lock
+ * names it. Nothing runs on its CPU then but what interrupts it. That a waiter stops for good is no
+ * choice of its own: in each state, a waiter for a free lock and a newcomer are tried alone.
  */
 #ifndef CONTEXT_H
 #define CONTEXT_H
@@ -117,6 +121,8 @@ struct attempt {
  * @persisting: it polls on until it does something new
  * @checked: it has decided on a deadlock check
  * @deadlocked: its wait was found to be a deadlock
+ * @may_stop: the attempt under way is one with which it may stop for good
+ * @stopped: it has
  * @busy: it has made a shared access, or has a node, since its attempt began
  * @checks_left: how often it may still be @checking in this attempt
  * @lock: that of the attempt under way
@@ -140,6 +146,8 @@ struct context {
 	bool persisting;
 	bool checked;
 	bool deadlocked;
+	bool may_stop;
+	bool stopped;
 	bool busy;
 	unsigned char checks_left;
 	unsigned char lock;
@@ -223,6 +231,7 @@ extern unsigned int checks_per_wait;
 /* What a context can be asked to do next. */
 enum way {
 	STEP,		/* its next access */
+	STOP,		/* it stops for good, with the lock */
 	TIME_OUT,	/* its patience ends */
 	CHECK,		/* it polls on until it makes a deadlock check */
 	PERSIST,	/* ... until it does something new, if it does so at all */

@@ -10,6 +10,7 @@
 
 struct role roles[MOST_FIBERS];
 unsigned int contexts_number;
+unsigned int stopping;
 unsigned int locks_number;
 unsigned int cpus_number;
 
@@ -24,7 +25,7 @@ static void __attribute__((__noreturn__)) refuse(const char *why, const char *wh
 
 static enum patience read_patience(const char **text)
 {
-	static const char signs[] = "?0@";
+	static const char signs[] = "?0@^";
 	const char *sign = **text ? strchr(signs, **text) : NULL;
 
 	if (!sign)
@@ -46,6 +47,11 @@ static const struct step *read_steps(const char **text, struct role *role)
 		locks_number = step->lock + 1;
 	role->attempts[step->lock]++;
 	step->patience = read_patience(text);
+	if (**text == 'x') {
+		step->stops = true;
+		stopping = role - roles;
+		(*text)++;
+	}
 	if (**text == '!') {
 		step->remakes = true;
 		(*text)++;

@@ -7,7 +7,9 @@
  * One word a context: its CPU, its context level (0 task .. 3 NMI), its attempts
  * one after another. A letter is a lock; what follows is the patience: nothing
  * for ever, ? until some reading of the clock, 0 none, @ a deadline that has
- * passed already. !: after the release, if no context uses the lock then, its memory becomes
+ * passed already, ^ a takeover from the context that may stop for good, once that has stopped or made
+ * all of its attempts (of the hybrid alone). x: while it has the lock, it may stop for good; one
+ * context of a configuration may. !: after the release, if no context uses the lock then, its memory becomes
  * another lock, without a call (of the hybrid alone). The attempts in parentheses are made
  * while holding the lock.
  */
@@ -26,12 +28,14 @@ enum patience {
 	FINITE,
 	NONE,
 	PAST,
+	TAKEOVER,
 };
 
 /**
  * struct step - an attempt, and the release if it succeeds
  * @lock: which lock
  * @patience: for how long it may wait
+ * @stops: with the lock, the context may stop for good
  * @remakes: the lock becomes another one in the same memory
  * @inner: the first of those made while holding the lock; NULL: none
  * @next: the one after it; NULL: it is the last
@@ -39,6 +43,7 @@ enum patience {
 struct step {
 	unsigned int lock;
 	enum patience patience;
+	bool stops;
 	bool remakes;
 	const struct step *inner;
 	const struct step *next;
@@ -64,6 +69,8 @@ struct role {
 
 extern struct role roles[MOST_FIBERS];
 extern unsigned int contexts_number;
+/* The one that may stop for good, if one may. */
+extern unsigned int stopping;
 extern unsigned int locks_number;
 extern unsigned int cpus_number;
 

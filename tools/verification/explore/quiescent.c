@@ -13,6 +13,11 @@
 
 #define SPARE_CPU	(SHIM_CPUS - 1)
 
+static bool has_node(const struct attempt *attempt)
+{
+	return attempt->node && !shim_node_is_free(attempt->node);
+}
+
 bool is_quiescent(void)
 {
 	unsigned int number, lock;
@@ -20,6 +25,9 @@ bool is_quiescent(void)
 	for (number = 0; number < contexts_number; number++) {
 		const struct context *context = &contexts[number];
 
+		/* One that has stopped may have been about to dequeue. */
+		if (context->stopped && has_node(&context->attempt[context->lock]))
+			return false;
 		for (lock = 0; lock < locks_number; lock++) {
 			unsigned char doing = context->attempt[lock].doing;
 
@@ -260,6 +268,9 @@ void check_stuck(void)
 
 		if (context->ended || !context->blocked)
 			continue;
+		/* Until its patience ends, or another context takes the lock over. */
+		if (is_held_by_a_stopped(context->lock))
+			return;
 		/* One that waits for a node goes on, since its pool will grow. */
 		if (!context->attempt[context->lock].node && IS_FIFO)
 			return;

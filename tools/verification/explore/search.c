@@ -19,7 +19,7 @@
 char schedule[MOST_TRANSITIONS + 1];
 struct search_counts counts;
 
-static const char first_sign[WAYS] = { 'a', 'A', '0', '(' };
+static const char first_sign[WAYS] = { 'a', 'Q', 'A', '0', '(' };
 
 static void *allocate(size_t size)
 {

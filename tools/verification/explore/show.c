@@ -119,6 +119,10 @@ static void remark(const struct context *was, const struct context *is)
 					     "destroys" };
 	unsigned int lock;
 
+	if (is->stopped) {
+		printf("stops for good; ");
+		return;
+	}
 	if (was->late != is->late && is->late)
 		printf("times out; ");
 	if (sign < '0')

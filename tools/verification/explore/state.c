@@ -388,6 +388,7 @@ static void mix_flags(struct hash *hash, unsigned int number)
 	mix(hash, context->started | context->ended << 1 | context->blocked << 2 |
 		  context->polled << 3 | context->late << 4 | context->checking << 5 |
 		  context->checked << 6 | context->deadlocked << 7 | context->busy << 8 |
+		  context->stopped << 9 |
 		  context->checks_left << 16 | (uint64_t)context->preempt_off << 32);
 }
 
