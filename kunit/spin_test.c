@@ -1007,6 +1007,162 @@ static void node_that_becomes_free_meanwhile_is_used(struct kunit *test)
 	EXPECT_TOTAL(test, .timeouts = 1, .nodes_allocated = 1, .nodes_freed = 1, .exhaustions = 1);
 }
 
+/* A holder that never comes back: on the fixture's CPU, which never runs */
+
+/* Held, with a head behind the holder: w */
+static struct nbq_contender *held_for_good_with_a_head(struct kunit *test)
+{
+	struct nbq_contender *w;
+
+	nbq_fixture_hold(test);
+	w = nbq_fixture_enqueue(test);
+	KUNIT_ASSERT_EQ(test, w->state, WAITING);
+	return w;
+}
+
+static int take_over(struct kunit *test, int cpu, enum nbq_level level)
+{
+	struct nbq_timeout info = { .holder_cpu = cpu, .holder_level = level };
+
+	return nbq_spin_takeover(lock_of(test), &info);
+}
+
+static void takeover_is_from_the_named_holder_alone(struct kunit *test)
+{
+	struct nbq_context before = nbq_context_now(), after;
+	union nbq_spin_state held, state;
+	struct nbq_timeout info;
+	int ret;
+
+	KUNIT_EXPECT_EQ(test, take_over(test, nr_cpu_ids, NBQ_NMI), -ESTALE);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->state.all, 0);
+
+	/* Before and after: w */
+	held_for_good_with_a_head(test);
+	nbq_fake_start(1000, 10);
+	request_the_handoff(test, 1000);
+	held = lock_of(test)->state;
+	KUNIT_EXPECT_EQ(test, take_over(test, 0, NBQ_NMI), -ESTALE);
+	KUNIT_EXPECT_EQ(test, take_over(test, nr_cpu_ids, NBQ_TASK), -ESTALE);
+	KUNIT_EXPECT_EQ(test, take_over(test, -1, NBQ_TASK), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lock_of(test)->state.all, held.all);
+	after = nbq_context_now();
+	KUNIT_EXPECT_EQ(test, after.preempt, before.preempt);
+
+	/* The named one: the request and the queue stay. */
+	KUNIT_EXPECT_EQ(test, nbq_spin_lock_timeout_info(lock_of(test), 0, &info), -EBUSY);
+	ret = nbq_spin_takeover(lock_of(test), &info);
+	state = lock_of(test)->state;
+	after = nbq_context_now();
+	KUNIT_EXPECT_EQ(test, state.holder, nbq_context_of(nbq_this_pool()));
+	/* Once only. */
+	KUNIT_EXPECT_EQ(test, nbq_spin_takeover(lock_of(test), &info), -ESTALE);
+	if (!ret)
+		nbq_spin_unlock(lock_of(test));
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, state.request, held.request);
+	KUNIT_EXPECT_EQ(test, after.preempt, before.preempt + IS_ENABLED(CONFIG_PREEMPT_COUNT));
+	EXPECT_PICTURE(test, "W");
+}
+
+static void waiters_go_on_behind_a_takeover(struct kunit *test)
+{
+	struct nbq_contender *w = held_for_good_with_a_head(test);
+
+	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(test->priv, w));
+	KUNIT_ASSERT_EQ(test, take_over(test, nr_cpu_ids, NBQ_NMI), 0);
+	KUNIT_EXPECT_FALSE(test, nbq_contender_poll(test->priv, w));
+	nbq_spin_unlock(lock_of(test));
+
+	/* A newcomer, then w; after: [] */
+	KUNIT_EXPECT_TRUE(test, try_at_once(test));
+	KUNIT_EXPECT_TRUE(test, nbq_contender_poll(test->priv, w));
+	nbq_contender_release(test->priv, w);
+	EXPECT_PICTURE(test, ".");
+}
+
+/* An NMI takes the lock over from the context that it has interrupted, and releases it. */
+static void take_over_and_release(void *arg)
+{
+	struct kunit *test = arg;
+
+	if (!take_over(test, raw_smp_processor_id(), NBQ_TASK))
+		nbq_spin_unlock(lock_of(test));
+}
+
+static void late_unlock_is_reported_and_changes_nothing(struct kunit *test)
+{
+	struct nbq_fixture *fixture = test->priv;
+	union nbq_spin_state after_nmi, taken, after;
+	u16 me;
+
+	if (!NBQ_NMI_SAFE)
+		kunit_skip(test, "no locks in NMI");
+	if (!nbq_type(test)->traits->checks_unlock)
+		kunit_skip(test, "without lockdep, it breaks the lock");
+	nbq_provoke_report(test, NBQ_NOT_HELD_REPORT);
+	nbq_provoke_report(test, NBQ_NOT_OWNER_REPORT);
+	nbq_spin_lock(lock_of(test));
+	me = nbq_context_of(nbq_this_pool());
+	nbq_as_nmi(take_over_and_release, test);
+	after_nmi = lock_of(test)->state;
+	nbq_spin_unlock(lock_of(test));
+
+	/* The fixture's CPU takes it over from this one. */
+	taken.all = 0;
+	taken.holder = nbq_context_of(&fixture->pool);
+	WRITE_ONCE(lock_of(test)->state.all, taken.all);
+	nbq_spin_unlock(lock_of(test));
+	after = lock_of(test)->state;
+
+	/* As it was before. */
+	lock_of(test)->state.holder = me;
+	nbq_spin_unlock(lock_of(test));
+	KUNIT_EXPECT_EQ(test, after_nmi.all, 0);
+	KUNIT_EXPECT_EQ(test, after.all, taken.all);
+}
+
+/* Attempts with patience, once a panic has stopped the other CPUs, or before */
+static void expect_of_attempts(struct kunit *test, bool stopped, int ret)
+{
+	struct nbq_timeout info = { .holder_cpu = -1 };
+	int by_info, until;
+
+	nbq_fake_start(1000, 10);
+	WRITE_ONCE(nbq_cpus_stopped, stopped);
+	by_info = nbq_spin_lock_timeout_info(lock_of(test), 500, &info);
+	until = nbq_spin_lock_until(lock_of(test), nbq_fake.now + 500);
+	WRITE_ONCE(nbq_cpus_stopped, false);
+	KUNIT_EXPECT_EQ(test, by_info, ret);
+	KUNIT_EXPECT_EQ(test, until, ret);
+	KUNIT_EXPECT_EQ(test, info.holder_cpu, nr_cpu_ids);
+	KUNIT_EXPECT_EQ(test, info.holder_level, NBQ_NMI);
+}
+
+static void panic_ends_waits_for_a_stopped_cpu(struct kunit *test)
+{
+	struct nbq_contender *w = held_for_good_with_a_head(test);
+
+	/* Before and after: w */
+	expect_of_attempts(test, false, -ETIMEDOUT);
+	KUNIT_EXPECT_GE(test, nbq_fake_last(), 2000);
+	expect_of_attempts(test, true, -EOWNERDEAD);
+	KUNIT_EXPECT_LT(test, nbq_fake_last(), 1100);
+	EXPECT_TOTAL(test, .timeouts = 2, .deadlocks = 2);
+	EXPECT_PICTURE(test, "W");
+
+	WRITE_ONCE(nbq_cpus_stopped, true);
+	KUNIT_EXPECT_FALSE(test, try_at_once(test));
+	KUNIT_EXPECT_EQ(test, try_for(test, 0), -EBUSY);
+	WRITE_ONCE(nbq_cpus_stopped, false);
+
+	/* The rest of the idiom */
+	KUNIT_ASSERT_EQ(test, take_over(test, nr_cpu_ids, NBQ_NMI), 0);
+	nbq_spin_unlock(lock_of(test));
+	KUNIT_EXPECT_TRUE(test, nbq_contender_poll(test->priv, w));
+	nbq_contender_release(test->priv, w);
+}
+
 static struct kunit_case spin_cases[] = {
 	KUNIT_CASE(every_context_is_encoded_differently),
 	KUNIT_CASE(lock_is_one_word_of_4_bytes),
@@ -1037,6 +1193,10 @@ static struct kunit_case spin_cases[] = {
 	KUNIT_CASE(node_that_cannot_be_encoded_is_not_used),
 	KUNIT_CASE(encodable_node_is_found_behind_a_hint_that_is_not),
 	KUNIT_CASE(node_that_becomes_free_meanwhile_is_used),
+	KUNIT_CASE(takeover_is_from_the_named_holder_alone),
+	KUNIT_CASE(waiters_go_on_behind_a_takeover),
+	KUNIT_CASE(late_unlock_is_reported_and_changes_nothing),
+	KUNIT_CASE(panic_ends_waits_for_a_stopped_cpu),
 	{}
 };
 

@@ -7,6 +7,7 @@
 #define _NBQ_ATTEMPT_H
 
 #include <asm/mmiowb.h>
+#include <linux/errno.h>
 #include <linux/kconfig.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
@@ -96,14 +97,16 @@ nbq_attempt_end(struct lockdep_map *map, struct lockdep_map *waits, int ret,
 }
 
 /*
- * An attempt without a deadline has found a deadlock, and goes on: it reports the first one,
- * as another context in the deadlock may time out.
+ * An attempt without a deadline has found a deadlock, or that the holder has stopped for good, and
+ * goes on: it reports the first one, as another context in the deadlock may time out, or take the
+ * lock over.
  */
-static inline void nbq_attempt_deadlocked(const void *lock, u16 holder, bool *reported,
+static inline void nbq_attempt_deadlocked(int error, const void *lock, u16 holder, bool *reported,
 					  unsigned long ip)
 {
 	if (!*reported)
-		nbq_report(NBQ_REPORT_DEADLOCK, lock, holder, ip);
+		nbq_report(error == -EOWNERDEAD ? NBQ_REPORT_OWNER_DEAD : NBQ_REPORT_DEADLOCK,
+			   lock, holder, ip);
 	*reported = true;
 	cpu_relax();
 }

@@ -19,6 +19,7 @@ static int __init nbq_init(void)
 	/* Built in, the locks work all the same, and so do their counters. */
 	if (ret && !NBQ_STATIC_NODES)
 		return ret;
+	nbq_panic_start();
 	nbq_debugfs_start();
 	return ret;
 }
@@ -27,6 +28,7 @@ static int __init nbq_init(void)
 static void __exit nbq_exit(void)
 {
 	nbq_debugfs_stop();
+	nbq_panic_stop();
 	nbq_pools_stop();
 }
 module_exit(nbq_exit);

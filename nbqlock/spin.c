@@ -29,9 +29,10 @@ static void acquire_untimed(struct nbq_spin *lock, unsigned int subclass, unsign
 	struct lockdep_map *map = nbq_dep_map_of(lock);
 	struct lockdep_map *waits = nbq_attempt_begin(map, &never, subclass, ip);
 	bool reported = false;
+	int ret;
 
-	while (unlikely(nbq_bare_spin_acquire(&lock->bare, never, waits, ip)))
-		nbq_attempt_deadlocked(lock, READ_ONCE(lock->state.holder), &reported, ip);
+	while (unlikely(ret = nbq_bare_spin_acquire(&lock->bare, never, waits, ip)))
+		nbq_attempt_deadlocked(ret, lock, READ_ONCE(lock->state.holder), &reported, ip);
 	nbq_attempt_end(map, waits, 0, subclass, ip);
 }
 

@@ -92,6 +92,9 @@ u64 (*nbq_fake_clock)(void);
 EXPORT_SYMBOL_IF_KUNIT(nbq_fake_clock);
 #endif
 
+bool nbq_cpus_stopped __read_mostly;
+EXPORT_SYMBOL_IF_KUNIT(nbq_cpus_stopped);
+
 /* Counts the checks that were suspicious enough to be made exactly. */
 static atomic_long_t epochs = ATOMIC_LONG_INIT(0);
 
@@ -462,6 +465,17 @@ static void begin(struct nbq_wait *wait)
 		wait->tick_at += POLLS_PER_TICK;
 }
 
+/*
+ * A panic has stopped the other CPUs: is the holder's one of them? Each that has stopped is offline
+ * by then. Without a panic that would say nothing: a CPU takes locks on its way up and down.
+ */
+static noinline bool is_held_for_good(const struct nbq_wait *wait)
+{
+	u16 holder = wait->held_by ? READ_ONCE(*wait->held_by) : 0;
+
+	return holder && nbq_cpu_is_stopped(nbq_context_cpu(holder));
+}
+
 /* By the clock just read, is nothing due before a wait by hardware has ended? */
 static bool has_time_for_hardware(const struct nbq_wait *wait)
 {
@@ -546,6 +560,10 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 
 		if (nbq_deadline_passed(wait->deadline, now))
 			return false;
+		if (unlikely(READ_ONCE(nbq_cpus_stopped)) && is_held_for_good(wait)) {
+			wait->error = -EOWNERDEAD;
+			return false;
+		}
 		checks = tick(wait, now);
 	}
 	if (READ_ONCE(wait->pool->waiter) == wait && !pred) {
@@ -603,7 +621,7 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 	nbq_attempt_leave(wait->pool);
 	if (!ret)
 		events->acquired_handoff++;
-	else if (ret == -EDEADLK)
+	else if (ret == -EDEADLK || ret == -EOWNERDEAD)
 		events->deadlocks++;
 	else if (ret == -ETIMEDOUT)
 		events->timeouts++;

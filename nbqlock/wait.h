@@ -67,7 +67,8 @@ struct nbq_waiting {
  * @begun: it has had the patience to wait
  * @nested: it has interrupted another attempt of its CPU and level
  * @checks: for deadlocks: it may hold a lock, or has interrupted another context
- * @error: what the wait ends with: %-ETIMEDOUT; %-EBUSY without patience; or %-EDEADLK
+ * @error: what the wait ends with: %-ETIMEDOUT; %-EBUSY without patience; %-EDEADLK; or
+ *	%-EOWNERDEAD
  */
 struct nbq_wait {
 	struct nbq_deadline *deadline;
@@ -105,6 +106,9 @@ struct nbq_wait {
 /* The parameter deadlock_checks, which may change at any time. */
 extern bool nbq_deadlock_checks;
 #endif
+
+/* A panic has stopped the other CPUs; see panic.c. */
+extern bool nbq_cpus_stopped;
 
 void nbq_wait_announce(struct nbq_deadline *deadline, const void *lock,
 		       struct lockdep_map *waits, unsigned long ip);

@@ -55,6 +55,9 @@ extern _Thread_local unsigned int shim_level;
  */
 void *shim_this_cpu(void *first, size_t size);
 
+/* The CPU that is not online; an impossible one: all are. */
+extern unsigned int shim_stopped_cpu;
+
 /* What the running thread has off at the moment; 0: nothing. */
 extern _Thread_local int shim_preempt_off;
 extern _Thread_local int shim_irqs_off;

@@ -114,7 +114,7 @@ BARE = Patch("1-bare", {
     f"{CODE}/Kconfig": own("Kconfig"),
     f"{CODE}/Makefile": own("Makefile"),
     f"{CODE}/start.c": own("start.c"),
-    **code("bare_spin.c", "contention.h", "deadline.h", "events.h", "events_list.h", "pool.c",
+    **code("bare_spin.c", "contention.h", "deadline.h", "events.h", "events_list.h", "panic.c", "pool.c",
            "relax.h", "socket.h", "spin_policy.h", "spin_queue.c", "spin_queue.h",
            "spin_turns.c", "spin_turns.h", "spin_word.h", "trace.c", "trace.h", "wait.c", "wait.h"),
     **code("internal.h", NBQ_STATIC_NODES=None),

@@ -19,6 +19,7 @@ static int __init nbq_start(void)
 	int ret = nbq_sockets_start(sockets);
 	unsigned int cpu, level;
 
+	nbq_panic_start();
 	for_each_possible_cpu(cpu) {
 		for (level = 0; level < NBQ_LEVELS; level++)
 			ret = nbq_pool_prepare(&per_cpu(nbq_pools, cpu)[level], cpu, level) ?: ret;

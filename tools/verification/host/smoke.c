@@ -571,6 +571,93 @@ static void static_nodes_can_be_encoded(void)
 }
 #endif
 
+#if !HOLDS_NODE
+/* CPU 1 holds it, and stops for good. CPU 0 goes on. */
+static void hold_for_good(struct nbq_X *lock)
+{
+	shim_cpu = 1;
+	nbq_X_lock(lock);
+	shim_cpu = 0;
+	shim_stopped_cpu = 1;
+	nbq_cpus_stopped = true;
+	/* What it has off stays off. */
+	shim_preempt_off = 0;
+	shim_mmiowb_nesting = 0;
+}
+
+static void forget_the_panic(void)
+{
+	nbq_cpus_stopped = false;
+	shim_stopped_cpu = SHIM_CPUS;
+}
+
+static void panic_ends_waits_for_the_holders_that_it_has_stopped(void)
+{
+	struct nbq_timeout info = { 0 };
+	DEFINE_NBQ_X(lock);
+
+	hold_for_good(&lock);
+	test_clock(1000, 10);
+	forget_traced_waits();
+	EXPECT(nbq_spin_lock_timeout_info(&lock, 100000, &info) == -EOWNERDEAD);
+	EXPECT(test_now < 1100);
+	EXPECT(info.holder_cpu == 1 && info.holder_level == 0);
+	EXPECT(nbq_X_lock_until(&lock, KTIME_MAX) == -EOWNERDEAD);
+	EXPECT(shim_event("deadlocks") == 2 && shim_event("timeouts") == 0);
+	/* Rule 10, whatever the reason */
+	EXPECT(nbq_X_lock_timeout(&lock, 0) == -EBUSY);
+	EXPECT(!nbq_X_trylock(&lock));
+	/* A CPU that was offline before a panic, and one that has not stopped. */
+	nbq_cpus_stopped = false;
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ETIMEDOUT);
+	nbq_cpus_stopped = true;
+	shim_stopped_cpu = 2;
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ETIMEDOUT);
+
+	EXPECT(nbq_spin_takeover(&lock, &info) == 0);
+	EXPECT(shim_preempt_off == 1 && shim_mmiowb_nesting == 1);
+	EXPECT(nbq_spin_takeover(&lock, &info) == -ESTALE);
+	EXPECT(shim_preempt_off == 1);
+	nbq_X_unlock(&lock);
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == 0);
+	nbq_X_unlock(&lock);
+	forget_the_panic();
+	end(&lock);
+}
+
+static struct nbq_X *taken_over;
+
+/* CPU 2 takes the lock over after some polls, and releases it. */
+static void take_over_later(enum shim_op op, const void *address)
+{
+	struct nbq_timeout info = { .holder_cpu = 1 };
+
+	if (op != SHIM_OP_RELAX || --polls_left)
+		return;
+	shim_hook = NULL;
+	shim_cpu = 2;
+	EXPECT(nbq_spin_takeover(taken_over, &info) == 0);
+	nbq_X_unlock(taken_over);
+	shim_cpu = 0;
+}
+
+static void untimed_wait_for_a_stopped_holder_is_reported_once(void)
+{
+	DEFINE_NBQ_X(lock);
+
+	test_expect_warnings(1);
+	hold_for_good(&lock);
+	taken_over = &lock;
+	polls_left = 1000;
+	shim_hook = take_over_later;
+	nbq_X_lock(&lock);
+	EXPECT(shim_reported == NBQ_REPORT_OWNER_DEAD && shim_reported_holder == 1 + 1);
+	nbq_X_unlock(&lock);
+	forget_the_panic();
+	end(&lock);
+}
+#endif
+
 static const struct test_case cases[] = {
 	TEST_CASE(free_lock_is_acquired_by_each_operation),
 	TEST_CASE(attempt_without_patience_only_reads),
@@ -588,6 +675,8 @@ static const struct test_case cases[] = {
 #if !HOLDS_NODE
 	TEST_CASE(waiter_without_pool_stays_newcomer),
 	TEST_CASE(static_nodes_can_be_encoded),
+	TEST_CASE(panic_ends_waits_for_the_holders_that_it_has_stopped),
+	TEST_CASE(untimed_wait_for_a_stopped_holder_is_reported_once),
 #endif
 	TEST_CASE(pool_is_set_up_by_one_context),
 	TEST_CASE(first_attempt_has_a_node),

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the kernel itself knows of holders that never come back: a panic has stopped all CPUs but
+ * the one that panics, and calls its notifiers. From then on attempts get -EOWNERDEAD (wait.c).
+ *
+ * No notifier is called, and no attempt gets it, where a crash kernel is started before that: it is
+ * loaded, and the parameter crash_kexec_post_notifiers is not set.
+ */
+#include <linux/cache.h>
+#include <linux/compiler.h>
+#include <linux/limits.h>
+#include <linux/notifier.h>
+#include <linux/panic_notifier.h>
+
+#include "internal.h"
+
+static int cpus_have_stopped(struct notifier_block *block, unsigned long event, void *message)
+{
+	WRITE_ONCE(nbq_cpus_stopped, true);
+	return NOTIFY_DONE;
+}
+
+/* Before the notifiers that use locks. */
+static struct notifier_block panic_block = {
+	.notifier_call = cpus_have_stopped,
+	.priority = INT_MAX,
+};
+
+void nbq_panic_start(void)
+{
+	atomic_notifier_chain_register(&panic_notifier_list, &panic_block);
+}
+
+#ifdef MODULE
+void nbq_panic_stop(void)
+{
+	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_block);
+}
+#endif
