@@ -128,6 +128,7 @@ static __always_inline bool __nbq_spin_take_uncontended(struct nbq_spin *lock)
  *   free
  * * %-EDEADLK - the wait could not end: this CPU holds the lock, or waits for it below this
  *   context, or the predecessor waits for this CPU, through any number of locks
+ * * %-EOWNERDEAD - the wait could not end: a panic has stopped the holder's CPU
  */
 static __always_inline int __must_check
 nbq_spin_lock_timeout(struct nbq_spin *lock, ktime_t patience)
@@ -227,6 +228,8 @@ static __always_inline bool __must_check nbq_spin_trylock(struct nbq_spin *lock)
  * A deadlock, for which other operations return -EDEADLK, is reported in the kernel log, with
  * the lock, its holder and the caller; the attempt goes on, as another one in the deadlock may
  * time out. At most 10 reports in 5 s.
+ * So is a holder that has stopped, for which they return -EOWNERDEAD: another context may take the
+ * lock over.
  *
  * Context: Any in which the holder can make progress. Returns with preemption off.
  */

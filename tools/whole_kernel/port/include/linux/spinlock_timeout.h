@@ -58,6 +58,7 @@ static inline int do_raw_spin_lock_timeout(raw_spinlock_t *lock, s64 patience_ns
  * * %-EBUSY - there was no patience, and the lock is held or waited for
  * * %-EDEADLK - the wait could not end: this CPU holds the lock below this context, or the holder
  *   waits for this CPU, through any number of spinlocks
+ * * %-EOWNERDEAD - the wait could not end: a panic has stopped the holder's CPU
  */
 static __always_inline int __must_check
 raw_spin_lock_timeout(raw_spinlock_t *lock, s64 patience_ns)

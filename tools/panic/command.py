@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Panics a stock Debian kernel in QEMU, and shows what becomes of records whose lock is held.
+
+Each panic stops three CPUs that write a record each, most of them with its lock held. What the
+panic's kmsg_dumper appends to the record then:
+
+  skip       spin_trylock(); nothing, if that fails
+  ignore     spin_trylock(); the entry without the lock, if that fails
+  takeover   nbq_spin_lock_timeout_info(); on -EOWNERDEAD nbq_spin_takeover(), and a repair
+
+A record is lost if it does not have the entry, torn if an entry in it is half-written, else whole.
+Documentation/panic.rst has the results.
+"""
+
+import argparse
+
+from panic.runs import FATES, TAKEOVER, WAYS, WHOLE, Panics, delays
+from testbed.common import columns, positive, say, setup
+from testbed.guest import log_excerpt
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="The exit status is 1 if a record of \"takeover\" is not whole.")
+    parser.add_argument("--panics", type=positive, default=100, metavar="N",
+                        help="each after another delay (default: %(default)s)")
+    return parser.parse_args()
+
+
+def table(panics):
+    """The lines of a table: a row for each way."""
+    rows = [("", "panics", "lock held", *FATES)]
+    for way in WAYS:
+        records = panics.of(way)
+        fates = [record.fate for record in records]
+        rows.append((way, str(len(records)), str(sum(record.first != 0 for record in records)),
+                     *(str(fates.count(fate)) for fate in FATES)))
+    return columns(rows, range(1, len(rows[0])))
+
+
+def body():
+    options = parse_arguments()
+    setup("debian-guest")
+    panics = Panics()
+    for number, delay_us in enumerate(delays(options.panics), 1):
+        run = panics.make(delay_us)
+        if run.complaint:
+            say(f"{run.complaint}\n{log_excerpt(run.outcome)}")
+            return 1
+        say(f"panic {number} of {options.panics}, after {delay_us} us: " + ", ".join(
+            f"{record.way} {record.fate}" for record in run.records))
+    print("\n".join(table(panics)))
+    return 0 if all(record.fate == WHOLE for record in panics.of(TAKEOVER)) else 1

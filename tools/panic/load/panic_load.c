@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Records of the last messages, each guarded by a lock, whose holder a panic stops.
+ *
+ * A record is a ring of entries. A thread on a CPU of its own, with interrupts off, appends one
+ * after the other, and holds the lock nearly all the time. Then CPU 0 panics. The kernel stops the
+ * other CPUs by NMI, most of them in the middle of an entry, and calls the dumper, which appends
+ * the last lines of the kernel log to each record, and writes the records to the port of QEMU's
+ * debug console, where runs.py reads them.
+ *
+ * The ways of the dumper to the lock:
+ *	skip		spin_trylock(), and no entry if it fails, as pstore does
+ *	ignore		spin_trylock(), and an entry whether it fails or not, as serial consoles do
+ *	takeover	nbq_spin_lock_timeout_info(). On -EOWNERDEAD it takes the lock over, and drops
+ *			the entry that the holder has not finished
+ */
+#include <linux/delay.h>
+#include <linux/io.h>
+#include <linux/kmsg_dump.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+#include <nbqlock/nbqlock.h>
+
+#define PORT		0xe9
+#define MAGIC		0x3071626eU
+#define RING		1024U
+#define MOST_TEXT	200U
+#define PATIENCE	(10 * NSEC_PER_MSEC)
+#define FROM_PANIC	0x8000U		/* in an entry's length */
+
+static unsigned int delay_us;
+module_param(delay_us, uint, 0444);
+MODULE_PARM_DESC(delay_us, "from the start of the threads to the panic");
+
+enum way { SKIP, IGNORE, TAKEOVER, WAYS };
+
+/* In front of the text. */
+struct head {
+	u16 length;
+	u16 sum;
+};
+
+/**
+ * struct record - the last messages
+ * @begin: bytes in front of the first entry that is kept, since the start
+ * @end: bytes up to the end of the last one
+ * @ring: the last of them
+ */
+struct record {
+	u32 begin;
+	u32 end;
+	u8 ring[RING];
+};
+
+/* What the host reads, followed by the record. */
+struct verdict {
+	u32 magic;
+	u32 way;
+	s32 first;	/* what the first attempt of the dumper returned; spin_trylock(): 0 or -EBUSY */
+	s32 last;	/* whether it had the lock in the end: 0, or an error */
+	u32 waited_us;
+};
+
+struct guarded {
+	enum way way;
+	spinlock_t spinlock;
+	struct nbq_spin nbq;
+	struct record record;
+	struct verdict verdict;
+	struct task_struct *writer;
+	bool writes;
+};
+
+static struct guarded guarded[WAYS];
+static struct task_struct *panicker;
+static char last_lines[MOST_TEXT];
+
+/* Entries */
+
+static u8 byte_at(const struct record *record, u32 at)
+{
+	return READ_ONCE(record->ring[at % RING]);
+}
+
+static void put(struct record *record, u32 at, u8 byte)
+{
+	WRITE_ONCE(record->ring[at % RING], byte);
+}
+
+static struct head head_at(const struct record *record, u32 at)
+{
+	return (struct head){
+		.length = byte_at(record, at) | byte_at(record, at + 1) << 8,
+		.sum = byte_at(record, at + 2) | byte_at(record, at + 3) << 8,
+	};
+}
+
+static u32 size_of(struct head head)
+{
+	return sizeof(head) + (head.length & ~FROM_PANIC);
+}
+
+/* Fletcher's, of the place, lest an entry of an earlier lap counts, the length and the text. */
+static u16 sum_at(const struct record *record, u32 at)
+{
+	struct head head = head_at(record, at);
+	u32 low = (at + head.length) % 255, high = at / 255 % 255, i;
+
+	for (i = sizeof(head); i < size_of(head); i++) {
+		low = (low + byte_at(record, at + i)) % 255;
+		high = (high + low) % 255;
+	}
+	return high << 8 | low;
+}
+
+/* The space is reserved first, and the sum is written last. */
+static void append(struct record *record, const char *text, u16 length, u16 flag)
+{
+	u32 size = sizeof(struct head) + length, at = record->end, i;
+	u16 sum;
+
+	while (record->end + size - record->begin > RING)
+		WRITE_ONCE(record->begin, record->begin + size_of(head_at(record, record->begin)));
+	WRITE_ONCE(record->end, at + size);
+	put(record, at, (length | flag) & 0xff);
+	put(record, at + 1, (length | flag) >> 8);
+	for (i = 0; i < length; i++)
+		put(record, at + sizeof(struct head) + i, text[i]);
+	sum = sum_at(record, at);
+	put(record, at + 2, sum & 0xff);
+	put(record, at + 3, sum >> 8);
+}
+
+/* The holder has stopped for good: what it has finished stays. */
+static void repair(struct record *record)
+{
+	u32 at = record->begin;
+
+	while (at < record->end) {
+		struct head head = head_at(record, at);
+
+		if (at + size_of(head) > record->end || sum_at(record, at) != head.sum)
+			break;
+		at += size_of(head);
+	}
+	record->end = at;
+}
+
+/* The writers */
+
+static void lock(struct guarded *one)
+{
+	if (one->way == TAKEOVER)
+		nbq_spin_lock(&one->nbq);
+	else
+		spin_lock(&one->spinlock);
+}
+
+static void unlock(struct guarded *one)
+{
+	if (one->way == TAKEOVER)
+		nbq_spin_unlock(&one->nbq);
+	else
+		spin_unlock(&one->spinlock);
+}
+
+static int write_on(void *data)
+{
+	struct guarded *one = data;
+	static const char dots[] = "................................................................";
+	char text[MOST_TEXT];
+	unsigned int number;
+
+	local_irq_disable();
+	for (number = 0; ; number++) {
+		int length;
+
+		lock(one);
+		/* Of lengths that differ. */
+		length = scnprintf(text, sizeof(text), "message %u %.*s", number, number % 64, dots);
+		append(&one->record, text, length, 0);
+		unlock(one);
+		WRITE_ONCE(one->writes, true);
+	}
+	return 0;
+}
+
+/* The dumper */
+
+static bool begin(struct guarded *one)
+{
+	struct verdict *verdict = &one->verdict;
+	struct nbq_timeout info = {};
+
+	if (one->way != TAKEOVER) {
+		verdict->first = spin_trylock(&one->spinlock) ? 0 : -EBUSY;
+		verdict->last = verdict->first;
+		return !verdict->first || one->way == IGNORE;
+	}
+	verdict->first = nbq_spin_lock_timeout_info(&one->nbq, PATIENCE, &info);
+	verdict->last = verdict->first;
+	verdict->waited_us = info.waited_ns / NSEC_PER_USEC;
+	if (verdict->first == -EOWNERDEAD) {
+		verdict->last = nbq_spin_takeover(&one->nbq, &info);
+		if (!verdict->last)
+			repair(&one->record);
+	}
+	return !verdict->last;
+}
+
+static void send(const void *data, size_t size)
+{
+	const u8 *byte = data;
+
+	while (size--)
+		outb(*byte++, PORT);
+}
+
+static void dump(struct kmsg_dumper *dumper, struct kmsg_dump_detail *detail)
+{
+	struct kmsg_dump_iter iter;
+	size_t length = 0;
+	unsigned int i;
+
+	kmsg_dump_rewind(&iter);
+	kmsg_dump_get_buffer(&iter, false, last_lines, sizeof(last_lines), &length);
+	for (i = 0; i < WAYS; i++) {
+		struct guarded *one = &guarded[i];
+
+		if (begin(one)) {
+			append(&one->record, last_lines, length, FROM_PANIC);
+			if (!one->verdict.last)
+				unlock(one);
+		}
+		send(&one->verdict, sizeof(one->verdict));
+		send(&one->record, sizeof(one->record));
+	}
+}
+
+static struct kmsg_dumper dumper = { .dump = dump, .max_reason = KMSG_DUMP_PANIC };
+
+static int panic_later(void *data)
+{
+	unsigned int i;
+
+	for (i = 0; i < WAYS; i++)
+		wake_up_process(guarded[i].writer);
+	for (i = 0; i < WAYS; i++) {
+		while (!READ_ONCE(guarded[i].writes))
+			cpu_relax();
+	}
+	mdelay(delay_us / 1000);
+	udelay(delay_us % 1000);
+	panic("panic_load: after %u us", delay_us);
+	return 0;
+}
+
+static int __init panic_load_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < WAYS; i++) {
+		struct guarded *one = &guarded[i];
+
+		one->way = i;
+		spin_lock_init(&one->spinlock);
+		nbq_spin_init(&one->nbq);
+		one->verdict = (struct verdict){ .magic = MAGIC, .way = i };
+		one->writer = kthread_create_on_cpu(write_on, one, i + 1, "panic_load/%u");
+		if (IS_ERR(one->writer))
+			return PTR_ERR(one->writer);
+	}
+	panicker = kthread_create_on_cpu(panic_later, NULL, 0, "panic_load/%u");
+	if (IS_ERR(panicker))
+		return PTR_ERR(panicker);
+	i = kmsg_dump_register(&dumper);
+	if (i)
+		return i;
+	wake_up_process(panicker);
+	return 0;
+}
+module_init(panic_load_init);
+
+MODULE_DESCRIPTION("Records of the last messages, whose lock's holder a panic stops");
+MODULE_LICENSE("GPL");
