@@ -1099,7 +1099,6 @@ static void late_unlock_is_reported_and_changes_nothing(struct kunit *test)
 	if (!nbq_type(test)->traits->checks_unlock)
 		kunit_skip(test, "without lockdep, it breaks the lock");
 	nbq_provoke_report(test, NBQ_NOT_HELD_REPORT);
-	nbq_provoke_report(test, NBQ_NOT_OWNER_REPORT);
 	nbq_spin_lock(lock_of(test));
 	me = nbq_context_of(nbq_this_pool());
 	nbq_as_nmi(take_over_and_release, test);
@@ -1107,6 +1106,7 @@ static void late_unlock_is_reported_and_changes_nothing(struct kunit *test)
 	nbq_spin_unlock(lock_of(test));
 
 	/* The fixture's CPU takes it over from this one. */
+	nbq_provoke_report(test, NBQ_NOT_OWNER_REPORT);
 	taken.all = 0;
 	taken.holder = nbq_context_of(&fixture->pool);
 	WRITE_ONCE(lock_of(test)->state.all, taken.all);
@@ -1140,6 +1140,7 @@ static void expect_of_attempts(struct kunit *test, bool stopped, int ret)
 static void panic_ends_waits_for_a_stopped_cpu(struct kunit *test)
 {
 	struct nbq_contender *w = held_for_good_with_a_head(test);
+	int ret;
 
 	/* Before and after: w */
 	expect_of_attempts(test, false, -ETIMEDOUT);
@@ -1158,6 +1159,14 @@ static void panic_ends_waits_for_a_stopped_cpu(struct kunit *test)
 	/* The rest of the idiom */
 	KUNIT_ASSERT_EQ(test, take_over(test, nr_cpu_ids, NBQ_NMI), 0);
 	nbq_spin_unlock(lock_of(test));
+
+	/* Free, and kept for w: no context holds it. */
+	nbq_fake_start(1000, 10);
+	request_the_handoff(test, 1000);
+	WRITE_ONCE(nbq_cpus_stopped, true);
+	ret = nbq_spin_lock_timeout(lock_of(test), 500);
+	WRITE_ONCE(nbq_cpus_stopped, false);
+	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
 	KUNIT_EXPECT_TRUE(test, nbq_contender_poll(test->priv, w));
 	nbq_contender_release(test->priv, w);
 }

@@ -343,7 +343,10 @@ bool nbq_bare_spin_takeover(union nbq_bare_spin *lock, unsigned int cpu, unsigne
 	u16 holder = nbq_encode_context(cpu, level), context = nbq_this_context(nbq_this_pool());
 	union nbq_spin_state state = nbq_spin_read(lock);
 
-	/* It fails once for each request that a head stores meanwhile; the last one stays. */
+	/*
+	 * The swap fails once for each request that a head stores meanwhile; the last one stays.
+	 * Its ACQUIRE pairs with nothing: the holder has made no RELEASE.
+	 */
 	while (state.holder == holder) {
 		if (nbq_spin_take(lock, &state, context, state.request))
 			return true;

@@ -23,7 +23,7 @@ NBQ_EVENT(timeouts, SUM,
 NBQ_EVENT(failed_tries, SUM,
 	  "attempts without patience that failed")
 NBQ_EVENT(deadlocks, SUM,
-	  "attempts whose wait could not have ended: -EDEADLK")
+	  "attempts whose wait could not have ended: -EDEADLK, -EOWNERDEAD")
 NBQ_EVENT(hardware_waits, SUM,
 	  "pauses between two polls that were waits by hardware: WFE on arm64, else none")
 NBQ_EVENT(nodes_allocated, SUM,

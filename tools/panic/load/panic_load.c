@@ -4,15 +4,15 @@
  *
  * A record is a ring of entries. A thread on a CPU of its own, with interrupts off, appends one
  * after the other, and holds the lock nearly all the time. Then CPU 0 panics. The kernel stops the
- * other CPUs by NMI, most of them in the middle of an entry, and calls the dumper, which appends
+ * other CPUs by NMI, some of them in the middle of an entry, and calls the dumper, which appends
  * the last lines of the kernel log to each record, and writes the records to the port of QEMU's
  * debug console, where runs.py reads them.
  *
  * The ways of the dumper to the lock:
  *	skip		spin_trylock(), and no entry if it fails, as pstore does
- *	ignore		spin_trylock(), and an entry whether it fails or not, as serial consoles do
- *	takeover	nbq_spin_lock_timeout_info(). On -EOWNERDEAD it takes the lock over, and drops
- *			the entry that the holder has not finished
+ *	ignore		spin_trylock(), and an entry also if it fails, as serial consoles do
+ *	takeover	nbq_spin_lock_timeout_info(). On -EOWNERDEAD it takes the lock over, and
+ *			drops the entry that the holder has not finished
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -55,19 +55,26 @@ struct record {
 	u8 ring[RING];
 };
 
-/* What the host reads, followed by the record. */
+/**
+ * struct verdict - what the host reads, followed by the record
+ * @magic: that it is one
+ * @way: of the dumper to the lock
+ * @first: what its first attempt returned; of spin_trylock(): 0 or -EBUSY
+ * @last: whether it had the lock in the end: 0, or an error
+ * @waited_us: how long the first attempt took, if it failed; of takeover
+ */
 struct verdict {
 	u32 magic;
 	u32 way;
-	s32 first;	/* what the first attempt of the dumper returned; spin_trylock(): 0 or -EBUSY */
-	s32 last;	/* whether it had the lock in the end: 0, or an error */
+	s32 first;
+	s32 last;
 	u32 waited_us;
 };
 
 struct guarded {
 	enum way way;
-	spinlock_t spinlock;
-	struct nbq_spin nbq;
+	spinlock_t spinlock;	/* guards the record, but for takeover */
+	struct nbq_spin nbq;	/* the same for that */
 	struct record record;
 	struct verdict verdict;
 	struct task_struct *writer;
@@ -170,7 +177,7 @@ static void unlock(struct guarded *one)
 static int write_on(void *data)
 {
 	struct guarded *one = data;
-	static const char dots[] = "................................................................";
+	static const char dots[] = "................................................";
 	char text[MOST_TEXT];
 	unsigned int number;
 
@@ -180,7 +187,8 @@ static int write_on(void *data)
 
 		lock(one);
 		/* Of lengths that differ. */
-		length = scnprintf(text, sizeof(text), "message %u %.*s", number, number % 64, dots);
+		length = scnprintf(text, sizeof(text), "message %u %s", number,
+				   &dots[number % sizeof(dots)]);
 		append(&one->record, text, length, 0);
 		unlock(one);
 		WRITE_ONCE(one->writes, true);

@@ -229,8 +229,8 @@ static bool may_stop(unsigned int number)
 
 static bool awaits_a_stop(const struct context *context)
 {
-	return context->patience == TAKEOVER && context->attempt[context->lock].doing == ACQUIRING &&
-	       !contexts[stopping].ended;
+	return context->patience == TAKEOVER && !contexts[stopping].ended &&
+	       context->attempt[context->lock].doing == ACQUIRING;
 }
 
 bool context_can(unsigned int number, enum way way)

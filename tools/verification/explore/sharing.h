@@ -46,7 +46,7 @@ const char *sharing_set(const char *code);
 
 /*
  * Words that are neither in a lock nor in a node or pool: statics of the files. They are
- * shared, but for what is constant: the switch of the deadlock checks, that no panic has stopped CPUs.
+ * shared, but for what is constant, as the switch of the deadlock checks.
  */
 #define MOST_STATICS	8U
 extern unsigned long *statics[MOST_STATICS];

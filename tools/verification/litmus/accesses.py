@@ -13,7 +13,7 @@ from testbed.common import PROJECT
 ORDERED = re.compile(
     r"\b((?:this_cpu_)?(?:try_)?(?:cmp)?xchg\w*|smp_load_acquire|smp_store_release"
     r"|smp_store_mb|smp_[rw]?mb|smp_mb__\w+|smp_cond_load_acquire|smp_acquire__after_ctrl_dep"
-    r"|[rw]?mb|atomic(?:_long|64)?_\w+|rcu_(?:dereference|assign_pointer)\w*"
+    r"|[rw]?mb|atomic(?:_long|64)?_(?!notifier_)\w+|rcu_(?:dereference|assign_pointer)\w*"
     r"|(?:test_and_)?(?:set|clear|change)_bit\w*)(?=\()")
 # Those that have no order. Only some have a row: whose mark is more than a habit.
 MARKED = re.compile(r"\b(READ_ONCE|WRITE_ONCE|smp_cond_load_relaxed)(?=\()")
