@@ -1127,10 +1127,10 @@ static void expect_of_attempts(struct kunit *test, bool stopped, int ret)
 	int by_info, until;
 
 	nbq_fake_start(1000, 10);
-	WRITE_ONCE(nbq_cpus_stopped, stopped);
+	nbq_cpus_stopped = stopped;
 	by_info = nbq_spin_lock_timeout_info(lock_of(test), 500, &info);
 	until = nbq_spin_lock_until(lock_of(test), nbq_fake.now + 500);
-	WRITE_ONCE(nbq_cpus_stopped, false);
+	nbq_cpus_stopped = false;
 	KUNIT_EXPECT_EQ(test, by_info, ret);
 	KUNIT_EXPECT_EQ(test, until, ret);
 	KUNIT_EXPECT_EQ(test, info.holder_cpu, nr_cpu_ids);
@@ -1151,10 +1151,10 @@ static void panic_ends_waits_for_a_stopped_cpu(struct kunit *test)
 	EXPECT_TOTAL(test, .timeouts = 2, .deadlocks = 2, .nodes_allocated = 3, .nodes_freed = 3);
 	EXPECT_PICTURE(test, "W");
 
-	WRITE_ONCE(nbq_cpus_stopped, true);
+	nbq_cpus_stopped = true;
 	KUNIT_EXPECT_FALSE(test, try_at_once(test));
 	KUNIT_EXPECT_EQ(test, try_for(test, 0), -EBUSY);
-	WRITE_ONCE(nbq_cpus_stopped, false);
+	nbq_cpus_stopped = false;
 
 	/* The rest of the idiom */
 	KUNIT_ASSERT_EQ(test, take_over(test, nr_cpu_ids, NBQ_NMI), 0);
@@ -1163,9 +1163,9 @@ static void panic_ends_waits_for_a_stopped_cpu(struct kunit *test)
 	/* Free, and kept for w: no context holds it. */
 	nbq_fake_start(1000, 10);
 	request_the_handoff(test, 1000);
-	WRITE_ONCE(nbq_cpus_stopped, true);
+	nbq_cpus_stopped = true;
 	ret = nbq_spin_lock_timeout(lock_of(test), 500);
-	WRITE_ONCE(nbq_cpus_stopped, false);
+	nbq_cpus_stopped = false;
 	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
 	KUNIT_EXPECT_TRUE(test, nbq_contender_poll(test->priv, w));
 	nbq_contender_release(test->priv, w);

@@ -7,7 +7,6 @@
 #define _NBQ_ATTEMPT_H
 
 #include <asm/mmiowb.h>
-#include <linux/errno.h>
 #include <linux/kconfig.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
@@ -101,12 +100,11 @@ nbq_attempt_end(struct lockdep_map *map, struct lockdep_map *waits, int ret,
  * goes on: it reports the first one, as another context in the deadlock may time out, or take the
  * lock over.
  */
-static inline void nbq_attempt_deadlocked(int error, const void *lock, u16 holder, bool *reported,
-					  unsigned long ip)
+static inline void nbq_attempt_deadlocked(enum nbq_report what, const void *lock, u16 holder,
+					  bool *reported, unsigned long ip)
 {
 	if (!*reported)
-		nbq_report(error == -EOWNERDEAD ? NBQ_REPORT_OWNER_DEAD : NBQ_REPORT_DEADLOCK,
-			   lock, holder, ip);
+		nbq_report(what, lock, holder, ip);
 	*reported = true;
 	cpu_relax();
 }

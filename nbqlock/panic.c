@@ -6,8 +6,6 @@
  * No notifier is called, and no attempt gets it, where a crash kernel is started before that: it is
  * loaded, and the parameter crash_kexec_post_notifiers is not set.
  */
-#include <linux/cache.h>
-#include <linux/compiler.h>
 #include <linux/limits.h>
 #include <linux/notifier.h>
 #include <linux/panic_notifier.h>
@@ -16,7 +14,7 @@
 
 static int cpus_have_stopped(struct notifier_block *block, unsigned long event, void *message)
 {
-	WRITE_ONCE(nbq_cpus_stopped, true);
+	nbq_cpus_stopped = true;
 	return NOTIFY_DONE;
 }
 

@@ -197,7 +197,8 @@ nbq_queue_lock_untimed(struct nbq_queue_lock *lock, unsigned int subclass, unsig
 	preempt_disable();
 	waits = nbq_attempt_begin(map, &never, subclass, ip);
 	while (unlikely(nbq_queue_acquire(lock, never, waits, ip, ops)))
-		nbq_attempt_deadlocked(-EDEADLK, lock, nbq_find_holder(lock), &reported, ip);
+		nbq_attempt_deadlocked(NBQ_REPORT_DEADLOCK, lock, nbq_find_holder(lock), &reported,
+				       ip);
 	nbq_attempt_end(map, waits, 0, subclass, ip);
 }
 

@@ -32,7 +32,9 @@ static void acquire_untimed(struct nbq_spin *lock, unsigned int subclass, unsign
 	int ret;
 
 	while (unlikely(ret = nbq_bare_spin_acquire(&lock->bare, never, waits, ip)))
-		nbq_attempt_deadlocked(ret, lock, READ_ONCE(lock->state.holder), &reported, ip);
+		nbq_attempt_deadlocked(ret == -EOWNERDEAD ? NBQ_REPORT_OWNER_DEAD :
+							    NBQ_REPORT_DEADLOCK, lock,
+				       READ_ONCE(lock->state.holder), &reported, ip);
 	nbq_attempt_end(map, waits, 0, subclass, ip);
 }
 

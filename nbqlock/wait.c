@@ -560,7 +560,8 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 
 		if (nbq_deadline_passed(wait->deadline, now))
 			return false;
-		if (unlikely(READ_ONCE(nbq_cpus_stopped)) && is_held_for_good(wait)) {
+		/* Plain: it is written once, while no other CPU runs. */
+		if (unlikely(nbq_cpus_stopped) && is_held_for_good(wait)) {
 			wait->error = -EOWNERDEAD;
 			return false;
 		}

@@ -104,8 +104,8 @@ bool sharing_touch(unsigned int context, const void *address, bool writes)
 	if (is_in(shim_machine_memory(), address) || is_in(shim_sockets_memory(), address))
 		return true;
 	note_static(address);
-	return address != &nbq_deadlock_checks && address != &nbq_cpus_stopped &&
-	       address != &nbq_sockets_number && address != &nbq_machine;
+	return address != &nbq_deadlock_checks && address != &nbq_sockets_number &&
+	       address != &nbq_machine;
 }
 
 static unsigned long bits_of(const bool *shared, unsigned int number)

@@ -46,7 +46,7 @@ const char *sharing_set(const char *code);
 
 /*
  * Words that are neither in a lock nor in a node or pool: statics of the files. They are
- * shared, but for what is constant, as the switch of the deadlock checks.
+ * shared, but for the switch of the deadlock checks, which is constant.
  */
 #define MOST_STATICS	8U
 extern unsigned long *statics[MOST_STATICS];

@@ -596,6 +596,9 @@ static void panic_ends_waits_for_the_holders_that_it_has_stopped(void)
 	struct nbq_timeout info = { 0 };
 	DEFINE_NBQ_X(lock);
 
+	EXPECT(nbq_spin_takeover(&lock, &info) == -ESTALE);
+	info.holder_cpu = -1;
+	EXPECT(nbq_spin_takeover(&lock, &info) == -EINVAL);
 	hold_for_good(&lock);
 	test_clock(1000, 10);
 	forget_traced_waits();
