@@ -185,9 +185,9 @@ nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience, struct nbq_t
  * @lock: the lock
  * @info: who holds it, as a failed nbq_spin_lock_timeout_info() has filled it
  *
- * For a caller that knows that the holder never runs again: Documentation/nbqlock.rst, "A holder
- * that never comes back". What the lock guards may be half-written. The waiters and the request
- * that stand behind the holder stand behind this context then.
+ * For a caller that knows that the holder never runs again: see "A holder that never comes back"
+ * in Documentation/nbqlock.rst. What the lock guards may be half-written. The
+ * waiters and the request that stand behind the holder stand behind this context then.
  *
  * Context: As nbq_spin_lock_timeout(). Returns with preemption off if the lock was taken.
  * Return:
