@@ -324,6 +324,8 @@ void check_taken_over(unsigned int lock)
 		fail("takes over a lock that no context holds");
 	if (!is_held_by_a_stopped(lock))
 		return;
+	if (!is_held_by_this_context(&locks[lock]))
+		fail("has taken over a lock that does not name it");
 	contexts[owner].attempt[lock].doing = IDLE;
 	queues[lock].owner = NO_CONTEXT;
 }
