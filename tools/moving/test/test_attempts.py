@@ -102,7 +102,7 @@ void panic_write(struct uart_port *port)
 	bool locked = uart_port_trylock(port);
 }
 
-void panic_by_its_condition(struct uart_port *port)
+void console_write(struct uart_port *port)
 {
 	if (port->sysrq)
 		locked = 0;
@@ -112,7 +112,7 @@ void panic_by_its_condition(struct uart_port *port)
 		uart_port_lock_irqsave(port, &flags);
 }
 
-void panic_by_another_branch(struct uart_port *port)
+void console_put(struct uart_port *port)
 {
 	if (!oops_in_progress)
 		uart_port_lock_irqsave(port, &flags);
@@ -220,7 +220,8 @@ static void no_spinlock(void)
 })
 """
 # Functions whose class is not in their names.
-KINDS = {"called": "panic", "dumps": "panic", "in a macro": "once"}
+KINDS = {"called": "panic", "dumps": "panic", "console_write": "panic", "console_put": "panic",
+         "in a macro": "once"}
 
 
 @unittest.skipUnless(shutil.which("spatch"), "spatch is not installed")
