@@ -252,12 +252,15 @@ static int try_once(union nbq_bare_spin *lock, struct nbq_pool *pool, u16 contex
  * The lock is held, or a request stands in it, or there may be a place to resume, which is before
  * the lock is polled: else attempts with little patience would take its line from one another.
  */
-static noinline int acquire_slowpath(union nbq_bare_spin *lock, struct nbq_deadline deadline,
-				     struct lockdep_map *waits, unsigned long ip)
+static noinline int acquire_slowpath_unless(union nbq_bare_spin *lock,
+					    struct nbq_deadline deadline,
+					    struct lockdep_map *waits, unsigned long ip,
+					    const struct nbq_condition *unless)
 {
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_wait wait = {
 		.deadline = &deadline,
+		.unless = unless,
 		.pool = pool,
 		.context = nbq_this_context(pool),
 		.lock = lock,
@@ -295,6 +298,13 @@ static noinline int acquire_slowpath(union nbq_bare_spin *lock, struct nbq_deadl
 	return nbq_wait_end(&wait, ret);
 }
 
+/* One argument less: the sixth would cost the callers a register before they need this. */
+static noinline int acquire_slowpath(union nbq_bare_spin *lock, struct nbq_deadline deadline,
+				     struct lockdep_map *waits, unsigned long ip)
+{
+	return acquire_slowpath_unless(lock, deadline, waits, ip, NULL);
+}
+
 /* Take a lock in which nothing stands. */
 static __always_inline bool take_uncontended(union nbq_bare_spin *lock)
 {
@@ -319,11 +329,31 @@ int nbq_bare_spin_acquire(union nbq_bare_spin *lock, struct nbq_deadline deadlin
 	return acquire_slowpath(lock, deadline, waits, ip);
 }
 
+/* The same; a condition may end the wait. */
+int nbq_bare_spin_acquire_unless(union nbq_bare_spin *lock, struct nbq_deadline deadline,
+				 struct lockdep_map *waits, unsigned long ip,
+				 const struct nbq_condition *unless)
+{
+	if (likely(!nbq_may_have_abandoned(nbq_this_pool(), lock) && take_uncontended(lock)))
+		return 0;
+	return acquire_slowpath_unless(lock, deadline, waits, ip, unless);
+}
+
 int nbq_bare_spin_lock_timeout(union nbq_bare_spin *lock, s64 patience_ns)
 {
 	return nbq_bare_spin_acquire(lock, nbq_deadline_after(patience_ns), NULL, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_lock_timeout);
+
+int nbq_bare_spin_lock_unless(union nbq_bare_spin *lock, s64 patience_ns, nbq_stop_t stop,
+			      void *arg)
+{
+	struct nbq_condition unless = { .stop = stop, .arg = arg };
+
+	return nbq_bare_spin_acquire_unless(lock, nbq_deadline_after(patience_ns), NULL, 0,
+					    &unless);
+}
+EXPORT_SYMBOL_IF_KUNIT(nbq_bare_spin_lock_unless);
 
 bool nbq_bare_spin_trylock(union nbq_bare_spin *lock)
 {

@@ -32,6 +32,27 @@
 int __must_check nbq_bare_spin_lock_timeout(union nbq_bare_spin *lock, s64 patience_ns);
 
 /**
+ * typedef nbq_stop_t - A condition that ends a wait.
+ * @arg: as given with it
+ *
+ * Return: true if it holds.
+ */
+typedef bool (*nbq_stop_t)(void *arg);
+
+/**
+ * nbq_bare_spin_lock_unless() - Acquire a bare lock, unless a condition comes true.
+ * @lock: the lock
+ * @patience_ns: how long to wait, in ns; 0 or less: do not; %KTIME_MAX: without end
+ * @stop: the condition
+ * @arg: for @stop
+ *
+ * Context: Any, preemption off.
+ * Return: 0, or the errors of nbq_spin_lock_unless().
+ */
+int __must_check nbq_bare_spin_lock_unless(union nbq_bare_spin *lock, s64 patience_ns,
+					   nbq_stop_t stop, void *arg);
+
+/**
  * nbq_bare_spin_trylock() - Acquire a bare lock, or fail at once.
  * @lock: the lock
  *

@@ -20,6 +20,8 @@ NBQ_EVENT(acquired_handoff, SUM,
 	  "acquisitions that waited, or found abandoned nodes in the queue")
 NBQ_EVENT(timeouts, SUM,
 	  "attempts whose patience or deadline ended before they had the lock")
+NBQ_EVENT(cancellations, SUM,
+	  "attempts whose condition came true before they had the lock: -ECANCELED")
 NBQ_EVENT(failed_tries, SUM,
 	  "attempts without patience that failed")
 NBQ_EVENT(deadlocks, SUM,

@@ -331,6 +331,9 @@ static inline bool nbq_pool_is_ready(struct nbq_pool *pool)
 /* bare_spin.c */
 int nbq_bare_spin_acquire(union nbq_bare_spin *lock, struct nbq_deadline deadline,
 			  struct lockdep_map *waits, unsigned long ip);
+int nbq_bare_spin_acquire_unless(union nbq_bare_spin *lock, struct nbq_deadline deadline,
+				 struct lockdep_map *waits, unsigned long ip,
+				 const struct nbq_condition *unless);
 
 /* panic.c */
 void nbq_panic_start(void);

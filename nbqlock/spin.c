@@ -84,6 +84,23 @@ int nbq_spin_takeover(struct nbq_spin *lock, const struct nbq_timeout *info)
 }
 EXPORT_SYMBOL_GPL(nbq_spin_takeover);
 
+int nbq_spin_lock_unless(struct nbq_spin *lock, ktime_t patience, nbq_stop_t stop, void *arg)
+{
+	struct nbq_condition unless = { .stop = stop, .arg = arg };
+	struct nbq_deadline deadline = nbq_deadline_after(patience);
+	struct lockdep_map *map = nbq_dep_map_of(lock);
+	struct lockdep_map *waits = NULL;
+	int ret;
+
+	preempt_disable();
+	/* In an NMI a trylock, also without end: its condition may hold. */
+	if (!in_nmi())
+		waits = nbq_attempt_begin(map, &deadline, 0, _RET_IP_);
+	ret = nbq_bare_spin_acquire_unless(&lock->bare, deadline, waits, _RET_IP_, &unless);
+	return nbq_attempt_end(map, waits, ret, 0, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(nbq_spin_lock_unless);
+
 bool __nbq_spin_trylock(struct nbq_spin *lock)
 {
 	return !acquire_timed(lock, nbq_deadline_none(), 0, _RET_IP_);

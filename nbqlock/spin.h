@@ -199,6 +199,31 @@ int __must_check nbq_spin_takeover(struct nbq_spin *lock, const struct nbq_timeo
 	__nbq_cond_acquires(0, lock);
 
 /**
+ * nbq_spin_lock_unless() - Acquire, or give up when a condition holds.
+ * @lock: the lock
+ * @patience: ns to wait at most, as for nbq_spin_lock_timeout(); %KTIME_MAX: as long as the
+ *	condition does not hold
+ * @stop: the condition; called with @arg
+ * @arg: for @stop
+ *
+ * As nbq_spin_lock_timeout(). Besides, a waiter asks @stop whenever it is to read the clock, before
+ * that: within 64 polls, 32 with a finite patience, and after a wait by hardware, 140 us at most
+ * (arm64). If it returns true, the waiter abandons its place, also where the patience is over as
+ * well. A lock that is free is acquired, and an attempt without patience fails, without a call.
+ *
+ * @stop is called in the context of the caller, an NMI as well, with preemption off and the wait
+ * begun. It may not sleep nor acquire this lock, and is to be short: the waiters behind take one
+ * that is in it for longer for stalled. What it reads, it has to order itself.
+ *
+ * Context: As nbq_spin_lock_timeout().
+ * Return: As nbq_spin_lock_timeout(), and
+ * * %-ECANCELED - @stop has returned true
+ */
+int __must_check
+nbq_spin_lock_unless(struct nbq_spin *lock, ktime_t patience, nbq_stop_t stop, void *arg)
+	__nbq_cond_acquires(0, lock);
+
+/**
  * nbq_spin_trylock() - Acquire without waiting.
  * @lock: the lock
  *
@@ -430,6 +455,36 @@ __nbq_spin_lock_timeout_irqsave(struct nbq_spin *lock, ktime_t patience, unsigne
  */
 #define nbq_spin_lock_timeout_irqsave(lock, patience, flags) \
 	__nbq_spin_lock_timeout_irqsave(lock, patience, &(flags))
+
+static inline int __must_check
+__nbq_spin_lock_unless_irqsave(struct nbq_spin *lock, ktime_t patience, nbq_stop_t stop,
+			       void *arg, unsigned long *flags)
+	__nbq_cond_acquires(0, lock)
+{
+	int ret;
+
+	local_irq_save(*flags);
+	ret = nbq_spin_lock_unless(lock, patience, stop, arg);
+	if (ret)
+		local_irq_restore(*flags);
+	return ret;
+}
+
+/**
+ * nbq_spin_lock_unless_irqsave() - nbq_spin_lock_unless(), interrupts saved and off.
+ * @lock: the lock
+ * @patience: ns to wait at most
+ * @stop: the condition
+ * @arg: for @stop
+ * @flags: unsigned long variable for the interrupt state, by name
+ *
+ * Interrupts are off for as long as it waits, and in @stop.
+ *
+ * Context: Any. Returns with interrupts off if the lock was acquired.
+ * Return: As nbq_spin_lock_unless().
+ */
+#define nbq_spin_lock_unless_irqsave(lock, patience, stop, arg, flags) \
+	__nbq_spin_lock_unless_irqsave(lock, patience, stop, arg, &(flags))
 
 /* Short names: gcc 12 loses the user's line of an ignored result behind one of 32 characters. */
 static inline int __must_check

@@ -506,6 +506,12 @@ static unsigned int polls_to_tick(const struct nbq_wait *wait, u64 now)
 	return polls;
 }
 
+/* Is the condition true? It is asked before the deadline, which is judged by a later clock read. */
+static bool is_to_stop(const struct nbq_wait *wait)
+{
+	return wait->unless && wait->unless->stop(wait->unless->arg);
+}
+
 /* The clock was read, before the deadline. Return: a deadlock check is due. */
 static bool tick(struct nbq_wait *wait, u64 now)
 {
@@ -556,8 +562,13 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 		begin(wait);
 	}
 	if ((int)(wait->polls - wait->tick_at) >= 0) {
-		u64 now = nbq_clock_ns();
+		u64 now;
 
+		if (is_to_stop(wait)) {
+			wait->error = -ECANCELED;
+			return false;
+		}
+		now = nbq_clock_ns();
 		if (nbq_deadline_passed(wait->deadline, now))
 			return false;
 		/* Plain: it is written once, while no other CPU runs. */
@@ -626,6 +637,8 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 		events->deadlocks++;
 	else if (ret == -ETIMEDOUT)
 		events->timeouts++;
+	else if (ret == -ECANCELED)
+		events->cancellations++;
 	else if (ret == -EBUSY)
 		events->failed_tries++;
 	return ret;

@@ -47,8 +47,19 @@ struct nbq_waiting {
 };
 
 /**
+ * struct nbq_condition - what a wait ends with, besides its patience
+ * @stop: is it true? Asked where the clock is to be read, before that
+ * @arg: for @stop
+ */
+struct nbq_condition {
+	bool (*stop)(void *arg);
+	void *arg;
+};
+
+/**
  * struct nbq_wait - an attempt that has to wait
  * @deadline: how long it may wait
+ * @unless: hybrid: the condition that it may wait for no longer; or NULL
  * @dep_map: for lock_stat: the lock's map; or NULL
  * @ip: the caller of the operation; 0: not known
  * @pool: of the running context
@@ -67,11 +78,12 @@ struct nbq_waiting {
  * @begun: it has had the patience to wait
  * @nested: it has interrupted another attempt of its CPU and level
  * @checks: for deadlocks: it may hold a lock, or has interrupted another context
- * @error: what the wait ends with: %-ETIMEDOUT; %-EBUSY without patience; %-EDEADLK; or
- *	%-EOWNERDEAD
+ * @error: what the wait ends with: %-ETIMEDOUT; %-EBUSY without patience; %-EDEADLK;
+ *	%-EOWNERDEAD; or %-ECANCELED
  */
 struct nbq_wait {
 	struct nbq_deadline *deadline;
+	const struct nbq_condition *unless;
 #ifdef CONFIG_LOCK_STAT
 	struct lockdep_map *dep_map;
 #endif

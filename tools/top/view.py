@@ -12,11 +12,13 @@ SORTS = {"waiting": lambda counts: counts.waiters, "waits": lambda counts: count
          "p99": lambda counts: counts.percentile_ns(0.99)}
 HEAD = ("lock", "waiting", "holder", "waits", "acquired", "timeouts", "deadlocks", "mean us",
         "p99 us")
-ERRORS = {-errno.ETIMEDOUT: "timeout", -errno.EDEADLK: "deadlock", -errno.ENOMEM: "no node"}
+ERRORS = {-errno.ETIMEDOUT: "timeout", -errno.EDEADLK: "deadlock", -errno.ENOMEM: "no node",
+          -errno.ECANCELED: "canceled"}
 # (what the view calls it, the counters that add up to it)
 TOTALS = (("acquired without a wait (not of nbq_spin)", ("acquired_uncontended",)),
           ("after one", ("acquired_handoff",)), ("timeouts", ("timeouts",)),
-          ("failed tries", ("failed_tries",)), ("deadlocks", ("deadlocks",)),
+          ("cancellations", ("cancellations",)), ("failed tries", ("failed_tries",)),
+          ("deadlocks", ("deadlocks",)),
           ("nodes abandoned", ("nodes_abandoned",)), ("resumed", ("nodes_resumed",)),
           ("exhaustions", ("exhaustions",)), ("growths", ("growths",)))
 CALLERS = 8			# places at which attempts give up that are shown

@@ -28,7 +28,7 @@ SETTINGS = ("CONFIG_NBQLOCK=y", "CONFIG_NBQLOCK_KUNIT_TEST=y")
 SPINLOCKS = ("CONFIG_NBQLOCK=y", "CONFIG_NBQ_SPINLOCKS=y", "CONFIG_NBQ_SPINLOCKS_KUNIT_TEST=y")
 SPINLOCK = "kernel/locking/nbq_spinlock.c"
 SUITES = ("nbq_deadline", "nbq_pool", "nbq_sockets", "nbq_spin", "nbq_spin_bare",
-          "nbq_operations", "nbq_deadlocks")
+          "nbq_spin_unless", "nbq_operations", "nbq_deadlocks")
 TORTURE = tuple(f"nbq_spin{form}" for form in FORMS)
 MODULES = ("torture.ko", "locktorture.ko")
 BUILD_TIMEOUT = 7200		# only ends what hangs

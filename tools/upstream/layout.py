@@ -144,7 +144,7 @@ KUNIT = Patch("4-kunit", {
     **{f"{SUITES}/{name}": Made(f"kunit/{name}") for name in (
         "bare_spin_test.c", "common.c", "common.h", "deadline_test.c", "deadlocks_test.c",
         "lock_type_ops.h", "lock_types.c", "lock_types.h", "operations_test.c", "pool_test.c",
-        "socket_test.c", "spin_sweep.h", "spin_test.c", "spin_type.c")},
+        "socket_test.c", "spin_sweep.h", "spin_test.c", "spin_type.c", "unless_test.c")},
 }, {
     f"{CODE}/Kconfig": [(r"\Z", text("Kconfig.kunit"))],
     f"{CODE}/Makefile": [(r"\Z", "\nobj-$(CONFIG_NBQLOCK_KUNIT_TEST) += tests/\n")],
