@@ -378,6 +378,8 @@ static bool may_fail(const struct context *context, int ret)
 	case -ETIMEDOUT:
 		return context->patience == PAST ||
 		       (context->patience == FINITE && context->late);
+	case -ECANCELED:
+		return context->patience == UNLESS && context->late;
 	case -ENOMEM:
 		return (context->patience == PAST ||
 			(context->patience == FINITE && context->late)) &&

@@ -3,8 +3,9 @@
 
 A program has a word for each context, CPU.LEVEL:ATTEMPTS (program.h): a letter is a lock; !: its
 memory becomes another lock; without a sign after it the attempt is untimed; ?: it times out at
-some clock read; 0: it has no patience; @: its deadline has passed; ^: it is a takeover; in
-parentheses: what the holder does; x: with the lock, the context may stop for good.
+some clock read; 0: it has no patience; @: its deadline has passed; ~: its condition comes true at
+some clock read; ^: it is a takeover; in parentheses: what the holder does; x: with the lock, the
+context may stop for good.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ TYPES = ("clh", "mcs", "swap", "spin", "spin_bare")
 # What is explored of the bare layer, whose attempts resume no place.
 OF_BARE_LAYER = ("two_twice", "three_once", "no_patience", "nmi_above_a_task", "deadlock",
                  "two_three_times", "nmi_above_one_of_two_waiters", "socket_twice",
-                 "sockets_twice", "shared_queue_twice")
+                 "sockets_twice", "shared_queue_twice", "unless_twice")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Configuration:
         if lock.endswith("_bare") and self.name not in OF_BARE_LAYER:
             return False
         lock = lock.removesuffix("_bare")
-        if (self.sockets or set("!^") & set(self.program)) and lock != "spin":
+        if (self.sockets or set("!^~") & set(self.program)) and lock != "spin":
             return False
         return lock not in self.beyond and (ALL if lock in self.slow else self.when) <= when
 
@@ -60,6 +61,12 @@ CONFIGURATIONS = (
     Configuration("two_three_times", "0.0:A?,A?,A? 1.0:A?,A?,A?"),
     Configuration("no_patience", "0.0:A0,A0 1.0:A0 2.0:A", when=QUICK),
     Configuration("little_patience", "0.0:A0,A0 1.0:A0,A@ 2.0:A"),
+
+    # A condition that comes true at any position, at any time.
+    Configuration("unless_twice", "0.0:A~,A~ 1.0:A~,A~", when=QUICK),
+    Configuration("unless_among_others", "0.0:A? 1.0:A~ 2.0:A~", pool=1, when=QUICK),
+    Configuration("unless_in_nmi", "0.0:A 0.3:A~ 1.0:A~", when=QUICK),
+    Configuration("unless_deadlock", "0.0:A~(B~) 1.0:B~(A~)", checks=1),
 
     # One context above another: a waiter, a holder, an abandon, a release.
     Configuration("nmi_above_a_task", "0.0:A? 0.3:A? 1.0:A?", when=QUICK),

@@ -82,7 +82,13 @@ bool context_has_little_patience(void)
 
 static u64 clock_of_self(void)
 {
-	return contexts[self].late ? LATER : NOW;
+	return contexts[self].late && contexts[self].patience != UNLESS ? LATER : NOW;
+}
+
+/* Of an attempt whose condition may come true, it does so in place of the deadline. */
+static bool is_late(void *context)
+{
+	return ((const struct context *)context)->late;
 }
 
 static void on_access(enum shim_op op, const void *address)
@@ -127,6 +133,8 @@ static int acquire(struct nbq_X *lock, enum patience patience)
 		return nbq_X_lock_timeout(lock, PATIENCE);
 	case TAKEOVER:
 		return takeover(lock);
+	case UNLESS:
+		return nbq_X_lock_unless(lock, KTIME_MAX, is_late, &contexts[self]);
 	default:
 		return nbq_X_lock_timeout(lock, KTIME_MAX);
 	}
@@ -249,7 +257,7 @@ bool context_can(unsigned int number, enum way way)
 	case STEP:
 		return news;
 	case TIME_OUT:
-		return !news && context->patience == FINITE;
+		return !news && (context->patience == FINITE || context->patience == UNLESS);
 	case CHECK:
 		return !news && context->checks_left &&
 		       (context->attempt[context->lock].node || !HOLDS_NODE);

@@ -21,11 +21,11 @@
  * comes of it, nothing has happened. What it looks at then and has looked at before is
  * as it was; so no other look of the wait would have made a difference.
  *
- * Time. Each context has a clock of its own, which stands still. That its
- * patience ends is a choice that it has whenever it is blocked: then it polls on
- * until it has read the clock, which it does not otherwise (counts.h). Between the look in
- * vain and the first access by which it abandons, anything may happen, as it stops before
- * that access.
+ * Time. Each context has a clock of its own, which stands still. That its patience ends, or
+ * that its condition comes true, is a choice that it has whenever it is blocked: then it polls
+ * on until it has read the clock, which it does not otherwise (counts.h). Between the look in
+ * vain and the first access by which it abandons, anything may happen, as it stops before that
+ * access.
  *
  * Stops. A context that may stop for good has that choice before each access, as long as the lock
  * names it. Nothing runs on its CPU then but what interrupts it. That a waiter stops for good is no
@@ -116,7 +116,7 @@ struct attempt {
  * @ended: it has made all of its attempts
  * @blocked: it polls, and nothing has changed
  * @polled: it has polled since its last access that was not a read of a poll
- * @late: its clock is past the deadline
+ * @late: its clock is past the deadline, or its condition is true
  * @checking: it polls on until it has made a deadlock check
  * @persisting: it polls on until it does something new
  * @checked: it has decided on a deadlock check
@@ -232,7 +232,7 @@ extern unsigned int checks_per_wait;
 enum way {
 	STEP,		/* its next access */
 	STOP,		/* it stops for good, with the lock */
-	TIME_OUT,	/* its patience ends */
+	TIME_OUT,	/* its patience ends, or its condition is true */
 	CHECK,		/* it polls on until it makes a deadlock check */
 	PERSIST,	/* ... until it does something new, if it does so at all */
 	WAYS,

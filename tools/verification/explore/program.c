@@ -25,7 +25,7 @@ static void __attribute__((__noreturn__)) refuse(const char *why, const char *wh
 
 static enum patience read_patience(const char **text)
 {
-	static const char signs[] = "?0@^";
+	static const char signs[] = "?0@^~";
 	const char *sign = **text ? strchr(signs, **text) : NULL;
 
 	if (!sign)

@@ -4,14 +4,14 @@
  *
  *	0.0:A,A? 0.3:A0 1.0:A(B)
  *
- * One word a context: its CPU, its context level (0 task .. 3 NMI), its attempts
- * one after another. A letter is a lock; what follows is the patience: nothing
- * for ever, ? until some reading of the clock, 0 none, @ a deadline that has
- * passed already, ^ a takeover from the context that may stop for good, once that has
- * stopped or made all of its attempts (of the hybrid alone). x: while it has the lock, it
- * may stop for good; one context of a configuration may. !: after the release, if no
- * context uses the lock then, its memory becomes another lock, without a call (of the
- * hybrid alone). The attempts in parentheses are made while holding the lock.
+ * One word a context: its CPU, its context level (0 task .. 3 NMI), its attempts one after
+ * another. A letter is a lock; what follows is the patience: nothing for ever, ? until some
+ * reading of the clock, 0 none, @ a deadline that has passed already; of the hybrid alone: ~ until
+ * its condition holds, ^ a takeover from the context that may stop for good, once that has stopped
+ * or made all of its attempts. x: while it has the lock, it may stop for good; one context of a
+ * configuration may. !: after the release, if no context uses the lock then, its memory becomes
+ * another lock, without a call (of the hybrid alone). The attempts in parentheses are made while
+ * holding the lock.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
@@ -29,6 +29,7 @@ enum patience {
 	NONE,
 	PAST,
 	TAKEOVER,
+	UNLESS,
 };
 
 /**

@@ -102,6 +102,18 @@ static inline int nbq_X_lock_timeout(struct nbq_spin *lock, ktime_t patience)
 	return ret;
 }
 
+static inline int nbq_X_lock_unless(struct nbq_spin *lock, ktime_t patience,
+				    bool (*stop)(void *arg), void *arg)
+{
+	int ret;
+
+	preempt_disable();
+	ret = nbq_bare_spin_lock_unless(&lock->bare, patience, stop, arg);
+	if (ret)
+		preempt_enable();
+	return ret;
+}
+
 static inline bool nbq_X_trylock(struct nbq_spin *lock)
 {
 	bool ret;
@@ -123,6 +135,12 @@ static inline void nbq_X_unlock(struct nbq_spin *lock)
 #define nbq_X_lock_timeout		__PASTE(NBQ_TYPE, _lock_timeout)
 #define nbq_X_trylock			__PASTE(NBQ_TYPE, _trylock)
 #define nbq_X_unlock			__PASTE(NBQ_TYPE, _unlock)
+/* Of the hybrid alone. */
+#ifdef TYPE_SPIN
+#define nbq_X_lock_unless		nbq_spin_lock_unless
+#else
+#define nbq_X_lock_unless(lock, patience, stop, arg)	((void)(stop), (void)(arg), -EINVAL)
+#endif
 #endif
 /*
  * nbq_X_end: what is to be called before its memory ends. nbq_X_destroy: finds out that no context
