@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A kernel all of whose spinlocks are the hybrid."""
 
+import re
+
 from bench import metrics, others, scenario_file
 from measure import runner
 from bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
@@ -10,6 +12,7 @@ from measure.testbeds import KERNELS_OTHERS
 from ci.common import Case, guest_report, once
 from ci.kernel_table import On, TestBed, runs_on
 from testbed.common import PROJECT
+from testbed.guest import run_guest
 from testbed.kernel_copy import patched
 from locktorture.runs import BANGS, BUSTED
 from whole_kernel.debian import debian_kernel
@@ -27,6 +30,10 @@ SHORT_CPUS = 4
 # Of the loads of tools/nbq bench kernel; the limit ends what hangs, however busy the host is.
 SHORT_MS, LIMIT_MS = 1000, 300000
 LONGEST = 7200			# of all classes of stress-ng: a limit for hangs
+# What nmi_reason_test.c of the port says.
+NMI_TEST = re.compile("nmi_reason_test: ")
+LEFT_THE_WAIT = ("nmi_reason_test: NMIs came, callback in the wait, 2 CPUs stopped, "
+                 "1 cancellations")
 BROKEN = PROJECT / "tools/whole_kernel/no-exclusion.patch"
 
 
@@ -72,6 +79,14 @@ def choice_cases():
     for choice, wrong in judged():
         verdict = "is refused with a reason" if choice.reason else "gives the hybrid alone"
         yield Case(f"Kconfig: the hybrid and {choice.name} {verdict}", not wrong, wrong)
+
+
+def canceled_cases(name):
+    """A case that a CPU leaves its wait for nmi_reason_lock in an NMI when a crash IPI comes."""
+    outcome = run_guest(hybrid(QEMU), "true", quiet=True, cpus=3, append=["nmi_reason_test"],
+                        guilty=NMI_TEST)
+    yield Case(f"{name}: a wait in an NMI ends for the crash IPI", LEFT_THE_WAIT in outcome.log,
+               guest_report(outcome))
 
 
 def broken_cases(name):
@@ -175,6 +190,7 @@ def whole_kernels():
     yield On(X86_64, "all spinlocks are the hybrid")
     for cpus in CPUS[QEMU]:
         yield from boot_cases(f"{NAME}, x86-64", hybrid(QEMU), cpus, LONG)
+    yield from canceled_cases(f"{NAME}, x86-64")
     # A read of this clock, which waiters read, tries one of the kernel's locks.
     yield from boot_cases(f"{NAME}, x86-64, HPET", hybrid(QEMU), SHORT_CPUS, SHORT, "hpet")
     yield from path_cases(f"{NAME}, x86-64")

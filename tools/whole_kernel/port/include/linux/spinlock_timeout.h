@@ -22,14 +22,32 @@ int __lockfunc
 _raw_spin_lock_timeout_irqsave(raw_spinlock_t *lock, s64 patience_ns, unsigned long *flags)
 	__cond_acquires(0, lock);
 
+int __lockfunc
+_raw_spin_lock_unless(raw_spinlock_t *lock, s64 patience_ns, bool (*stop)(void *arg), void *arg)
+	__cond_acquires(0, lock);
+
 /* As do_raw_spin_trylock(). */
 #ifdef CONFIG_DEBUG_SPINLOCK
+int do_raw_spin_lock_unless(raw_spinlock_t *lock, s64 patience_ns, bool (*stop)(void *arg),
+			    void *arg) __cond_acquires(0, lock);
 int do_raw_spin_lock_timeout(raw_spinlock_t *lock, s64 patience_ns) __cond_acquires(0, lock);
 #else
 static inline int do_raw_spin_lock_timeout(raw_spinlock_t *lock, s64 patience_ns)
 	__cond_acquires(0, lock)
 {
 	int ret = nbq_bare_spin_lock_timeout(&lock->raw_lock, patience_ns);
+
+	if (!ret)
+		mmiowb_spin_lock();
+
+	return ret;
+}
+
+static inline int do_raw_spin_lock_unless(raw_spinlock_t *lock, s64 patience_ns,
+					  bool (*stop)(void *arg), void *arg)
+	__cond_acquires(0, lock)
+{
+	int ret = nbq_bare_spin_lock_unless(&lock->raw_lock, patience_ns, stop, arg);
 
 	if (!ret)
 		mmiowb_spin_lock();
@@ -97,6 +115,30 @@ raw_spin_lock_timeout_bh(raw_spinlock_t *lock, s64 patience_ns)
  */
 #define raw_spin_lock_timeout_irqsave(lock, patience_ns, flags) \
 	_raw_spin_lock_timeout_irqsave(lock, patience_ns, &(flags))
+
+/**
+ * raw_spin_lock_unless() - Acquire a raw spinlock, or give up when a condition holds.
+ * @lock: the lock
+ * @patience_ns: how long to wait at most, in ns; 0 or less: do not wait; %KTIME_MAX: as long as
+ *	the condition does not hold
+ * @stop: the condition; called with @arg
+ * @arg: for @stop
+ *
+ * As raw_spin_lock_timeout(). Besides, a waiter asks @stop whenever it is to read the clock, within
+ * 64 polls, and gives up if that returns true. It is called in the context of the caller, an NMI as
+ * well, with preemption off, is short, and may not sleep nor acquire this lock. A free lock is
+ * acquired, and an attempt without patience fails, without a call.
+ *
+ * Context: As raw_spin_lock_timeout().
+ * Return: As raw_spin_lock_timeout(), and
+ * * %-ECANCELED - @stop has returned true
+ */
+static __always_inline int __must_check
+raw_spin_lock_unless(raw_spinlock_t *lock, s64 patience_ns, bool (*stop)(void *arg), void *arg)
+	__cond_acquires(0, lock)
+{
+	return _raw_spin_lock_unless(lock, patience_ns, stop, arg);
+}
 
 /* With PREEMPT_RT a spinlock_t sleeps, and there are those of a raw_spinlock_t only. */
 #ifndef CONFIG_PREEMPT_RT

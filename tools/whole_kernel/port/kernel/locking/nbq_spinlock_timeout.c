@@ -11,8 +11,17 @@
 #include <linux/preempt.h>
 #include <linux/spinlock.h>
 
+static __always_inline int do_acquire(raw_spinlock_t *lock, s64 patience_ns,
+				      bool (*stop)(void *arg), void *arg)
+	__cond_acquires(0, lock)
+{
+	return stop ? do_raw_spin_lock_unless(lock, patience_ns, stop, arg) :
+		      do_raw_spin_lock_timeout(lock, patience_ns);
+}
+
 /* As LOCK_CONTENDED(): with lock_stat, what cannot be acquired at once counts as contended. */
-static __always_inline int acquire_counted(raw_spinlock_t *lock, s64 patience_ns, unsigned long ip)
+static __always_inline int acquire_counted(raw_spinlock_t *lock, s64 patience_ns,
+					   bool (*stop)(void *arg), void *arg, unsigned long ip)
 	__cond_acquires(0, lock)
 {
 	if (IS_ENABLED(CONFIG_LOCK_STAT)) {
@@ -20,7 +29,7 @@ static __always_inline int acquire_counted(raw_spinlock_t *lock, s64 patience_ns
 			return 0;
 		lock_contended(&lock->dep_map, ip);
 	}
-	return do_raw_spin_lock_timeout(lock, patience_ns);
+	return do_acquire(lock, patience_ns, stop, arg);
 }
 
 /*
@@ -28,25 +37,45 @@ static __always_inline int acquire_counted(raw_spinlock_t *lock, s64 patience_ns
  * fail: else a deadlock that only the patience ends would never be reported. In an NMI, which
  * cannot be masked, there is no order to report.
  */
-static __always_inline int acquire(raw_spinlock_t *lock, s64 patience_ns, unsigned long ip)
+static __always_inline int acquire_unless(raw_spinlock_t *lock, s64 patience_ns,
+					  bool (*stop)(void *arg), void *arg, unsigned long ip)
 	__cond_acquires(0, lock)
 {
 	int ret;
 
 	if (patience_ns <= 0 || in_nmi()) {
-		ret = do_raw_spin_lock_timeout(lock, patience_ns);
+		ret = do_acquire(lock, patience_ns, stop, arg);
 		if (!ret)
 			spin_acquire(&lock->dep_map, 0, 1, ip);
 		return ret;
 	}
 	spin_acquire(&lock->dep_map, 0, 0, ip);
-	ret = acquire_counted(lock, patience_ns, ip);
+	ret = acquire_counted(lock, patience_ns, stop, arg, ip);
 	if (ret)
 		spin_release(&lock->dep_map, ip);
 	else
 		lock_acquired(&lock->dep_map, ip);
 	return ret;
 }
+
+static __always_inline int acquire(raw_spinlock_t *lock, s64 patience_ns, unsigned long ip)
+	__cond_acquires(0, lock)
+{
+	return acquire_unless(lock, patience_ns, NULL, NULL, ip);
+}
+
+int __lockfunc
+_raw_spin_lock_unless(raw_spinlock_t *lock, s64 patience_ns, bool (*stop)(void *arg), void *arg)
+{
+	int ret;
+
+	preempt_disable();
+	ret = acquire_unless(lock, patience_ns, stop, arg, _RET_IP_);
+	if (ret)
+		preempt_enable();
+	return ret;
+}
+EXPORT_SYMBOL_GPL(_raw_spin_lock_unless);
 
 int __lockfunc _raw_spin_lock_timeout(raw_spinlock_t *lock, s64 patience_ns)
 {

@@ -33,10 +33,10 @@ enum context { TASK, SOFTIRQ, HARDIRQ, NMI };
 
 /* Functions to acquire by */
 
-enum form { RAW, RAW_BH, RAW_IRQSAVE, SPIN, SPIN_BH, SPIN_IRQSAVE, FORMS };
+enum form { RAW, RAW_BH, RAW_IRQSAVE, RAW_UNLESS, SPIN, SPIN_BH, SPIN_IRQSAVE, FORMS };
 
 struct locks {
-	raw_spinlock_t raw;	/* for RAW, RAW_BH, RAW_IRQSAVE */
+	raw_spinlock_t raw;	/* for RAW, RAW_BH, RAW_IRQSAVE, RAW_UNLESS */
 	spinlock_t spin;	/* for the others */
 };
 
@@ -81,6 +81,7 @@ static void drop(struct locks *locks, enum form form, unsigned long flags)
 {
 	switch (form) {
 	case RAW:
+	case RAW_UNLESS:
 		raw_spin_unlock(&locks->raw);
 		break;
 	case RAW_BH:
@@ -145,6 +146,8 @@ struct attempt {
 	struct locks *locks;
 	enum form form;
 	s64 patience_ns;
+	bool stops;		/* the condition of RAW_UNLESS is true */
+	unsigned int asked;	/* how often it was called */
 	int ret;
 	bool is_locked;		/* when it was over */
 	u64 took_ns;
@@ -161,6 +164,20 @@ static struct state state_now(void)
 	return (struct state){ .preempt = preempt_count(), .irqs_off = irqs_disabled() };
 }
 
+static bool is_to_stop(void *arg)
+{
+	struct attempt *attempt = arg;
+
+	attempt->asked++;
+	return attempt->stops;
+}
+
+static int take_unless(struct attempt *attempt) __no_context_analysis
+{
+	return raw_spin_lock_unless(&attempt->locks->raw, attempt->patience_ns, is_to_stop,
+				    attempt);
+}
+
 static void make_attempt(struct attempt *attempt)
 {
 	struct locks *locks = attempt->locks;
@@ -169,7 +186,8 @@ static void make_attempt(struct attempt *attempt)
 
 	attempt->before = state_now();
 	begin = ktime_get_mono_fast_ns();
-	attempt->ret = take(locks, attempt->form, attempt->patience_ns, &flags);
+	attempt->ret = attempt->form == RAW_UNLESS ? take_unless(attempt) :
+		       take(locks, attempt->form, attempt->patience_ns, &flags);
 	attempt->took_ns = ktime_get_mono_fast_ns() - begin;
 	attempt->holding = state_now();
 	attempt->is_locked = raw_spin_is_locked(is_raw(attempt->form) ? &locks->raw :
@@ -510,6 +528,30 @@ static void waiter_gets_the_lock_that_is_released(struct kunit *test)
 	expect_all(test, attempts, context, 0);
 }
 
+/* With the first call; without end, an attempt that fails to ask would not end. */
+static void wait_ends_when_the_condition_holds(struct kunit *test)
+{
+	enum context context = context_of(test);
+	struct attempt *attempt = new_attempts(test);
+	struct holder holder = { .locks = new_untracked_locks(test) };
+
+	*attempt = (struct attempt){
+		.locks = holder.locks, .form = RAW_UNLESS, .patience_ns = KTIME_MAX, .stops = true
+	};
+	start_holder(test, &holder);
+	preempt_disable();
+	make_in[context](attempt);
+	preempt_enable();
+	stop_holder(&holder);
+	settle(attempt);
+	KUNIT_EXPECT_TRUE(test, attempt->done);
+	KUNIT_EXPECT_EQ(test, attempt->ret, -ECANCELED);
+	KUNIT_EXPECT_EQ(test, attempt->asked, 1);
+	KUNIT_EXPECT_TRUE(test, attempt->is_locked);
+	KUNIT_EXPECT_EQ(test, attempt->after.preempt, attempt->before.preempt);
+	KUNIT_EXPECT_EQ(test, attempt->after.irqs_off, attempt->before.irqs_off);
+}
+
 /* nbqlock counts one deadlock for each attempt: tools that read the count read this. */
 static void lock_of_this_cpu_is_a_deadlock(struct kunit *test)
 {
@@ -548,6 +590,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(held_lock_times_out, context_gen_params),
 	KUNIT_CASE_PARAM(held_lock_is_busy_without_patience, context_gen_params),
 	KUNIT_CASE_PARAM(waiter_gets_the_lock_that_is_released, context_gen_params),
+	KUNIT_CASE_PARAM(wait_ends_when_the_condition_holds, context_gen_params),
 	KUNIT_CASE_PARAM(lock_of_this_cpu_is_a_deadlock, context_gen_params),
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 	KUNIT_CASE(lockdep_knows_who_holds_the_lock),
