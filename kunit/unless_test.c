@@ -6,6 +6,8 @@
  * Contexts elsewhere are moved by hand, in the middle of a call of the condition. Pictures: as in
  * spin_test.c.
  */
+#include <linux/debug_locks.h>
+#include <linux/lockdep.h>
 #include <linux/preempt.h>
 
 #include "../nbqlock/bare_spin.h"
@@ -259,6 +261,28 @@ static void interrupts_are_off_as_asked(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, after_off);
 }
 
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+static bool is_recorded(void *arg)
+{
+	struct nbq_spin *lock = arg;
+
+	return lock_is_held(&lock->dep_map) == LOCK_STATE_HELD;
+}
+
+/* Before the wait, and no longer. In an NMI as a trylock: else lockdep reports it. */
+static void lockdep_records_the_wait(struct kunit *test)
+{
+	struct nbq_spin *lock = lock_of(test);
+
+	if (!debug_locks)
+		kunit_skip(test, "lockdep is off");
+	nbq_fixture_hold(test);
+	nbq_fake_start(1000, 10);
+	KUNIT_EXPECT_EQ(test, nbq_spin_lock_unless(lock, LONG_NS, is_recorded, lock), -ECANCELED);
+	KUNIT_EXPECT_FALSE(test, is_recorded(lock));
+}
+#endif
+
 static void bare_lock_asks_the_same(struct kunit *test)
 {
 	struct condition condition = { .test = test, .true_at = 3 };
@@ -292,6 +316,9 @@ static struct kunit_case unless_cases[] = {
 	KUNIT_CASE(condition_is_asked_within_some_polls),
 	KUNIT_CASE(nmi_asks_at_its_first_poll),
 	KUNIT_CASE(interrupts_are_off_as_asked),
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	KUNIT_CASE(lockdep_records_the_wait),
+#endif
 	KUNIT_CASE(bare_lock_asks_the_same),
 	{}
 };
