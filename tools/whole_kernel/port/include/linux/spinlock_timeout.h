@@ -21,6 +21,9 @@ int __lockfunc _raw_spin_lock_timeout_bh(raw_spinlock_t *lock, s64 patience_ns)
 int __lockfunc
 _raw_spin_lock_timeout_irqsave(raw_spinlock_t *lock, s64 patience_ns, unsigned long *flags)
 	__cond_acquires(0, lock);
+int __lockfunc
+_raw_spin_trylock_timeout_irqsave(raw_spinlock_t *lock, s64 patience_ns, unsigned long *flags)
+	__cond_acquires(0, lock);
 
 int __lockfunc
 _raw_spin_lock_unless(raw_spinlock_t *lock, s64 patience_ns, bool (*stop)(void *arg), void *arg)
@@ -140,6 +143,22 @@ raw_spin_lock_unless(raw_spinlock_t *lock, s64 patience_ns, bool (*stop)(void *a
 	return _raw_spin_lock_unless(lock, patience_ns, stop, arg);
 }
 
+/**
+ * raw_spin_trylock_timeout_irqsave() - raw_spin_trylock_irqsave() that waits for a time.
+ * @lock: the lock
+ * @patience_ns: how long to wait at most, in ns
+ * @flags: unsigned long variable for the interrupt state, by name
+ *
+ * For contexts that may be anywhere, also above a holder of this lock, or of one that is acquired
+ * within it: any order of locks is legal, as the patience ends what could not end by itself. It is
+ * raw_spin_lock_timeout_irqsave() but for lockdep, to which it is a trylock.
+ *
+ * Context: As raw_spin_lock_timeout(). Returns with interrupts off if the lock was acquired.
+ * Return: As raw_spin_lock_timeout(); release by raw_spin_unlock_irqrestore().
+ */
+#define raw_spin_trylock_timeout_irqsave(lock, patience_ns, flags) \
+	_raw_spin_trylock_timeout_irqsave(lock, patience_ns, &(flags))
+
 /* With PREEMPT_RT a spinlock_t sleeps, and there are those of a raw_spinlock_t only. */
 #ifndef CONFIG_PREEMPT_RT
 
@@ -191,6 +210,25 @@ _spin_lock_timeout_irqsave(spinlock_t *lock, s64 patience_ns, unsigned long *fla
  */
 #define spin_lock_timeout_irqsave(lock, patience_ns, flags) \
 	_spin_lock_timeout_irqsave(lock, patience_ns, &(flags))
+
+static __always_inline int __must_check
+_spin_trylock_timeout_irqsave(spinlock_t *lock, s64 patience_ns, unsigned long *flags)
+	__cond_acquires(0, lock) __no_context_analysis
+{
+	return raw_spin_trylock_timeout_irqsave(&lock->rlock, patience_ns, *flags);
+}
+
+/**
+ * spin_trylock_timeout_irqsave() - spin_trylock_irqsave() that waits for a time.
+ * @lock: the lock
+ * @patience_ns: how long to wait at most, in ns
+ * @flags: unsigned long variable for the interrupt state, by name
+ *
+ * Context: As raw_spin_trylock_timeout_irqsave().
+ * Return: As raw_spin_lock_timeout(); release by spin_unlock_irqrestore().
+ */
+#define spin_trylock_timeout_irqsave(lock, patience_ns, flags) \
+	_spin_trylock_timeout_irqsave(lock, patience_ns, &(flags))
 
 #endif /* !CONFIG_PREEMPT_RT */
 

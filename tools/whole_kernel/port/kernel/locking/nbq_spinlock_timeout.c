@@ -32,6 +32,18 @@ static __always_inline int acquire_counted(raw_spinlock_t *lock, s64 patience_ns
 	return do_acquire(lock, patience_ns, stop, arg);
 }
 
+/* With preemption off. An attempt that no order of locks forbids. */
+static __always_inline int try_acquire(raw_spinlock_t *lock, s64 patience_ns,
+				       bool (*stop)(void *arg), void *arg, unsigned long ip)
+	__cond_acquires(0, lock)
+{
+	int ret = do_acquire(lock, patience_ns, stop, arg);
+
+	if (!ret)
+		spin_acquire(&lock->dep_map, 0, 1, ip);
+	return ret;
+}
+
 /*
  * With preemption off. A wait is recorded before it begins, as that of the operations which cannot
  * fail: else a deadlock that only the patience ends would never be reported. In an NMI, which
@@ -43,12 +55,8 @@ static __always_inline int acquire_unless(raw_spinlock_t *lock, s64 patience_ns,
 {
 	int ret;
 
-	if (patience_ns <= 0 || in_nmi()) {
-		ret = do_acquire(lock, patience_ns, stop, arg);
-		if (!ret)
-			spin_acquire(&lock->dep_map, 0, 1, ip);
-		return ret;
-	}
+	if (patience_ns <= 0 || in_nmi())
+		return try_acquire(lock, patience_ns, stop, arg, ip);
 	spin_acquire(&lock->dep_map, 0, 0, ip);
 	ret = acquire_counted(lock, patience_ns, stop, arg, ip);
 	if (ret)
@@ -116,3 +124,19 @@ _raw_spin_lock_timeout_irqsave(raw_spinlock_t *lock, s64 patience_ns, unsigned l
 	return ret;
 }
 EXPORT_SYMBOL_GPL(_raw_spin_lock_timeout_irqsave);
+
+int __lockfunc
+_raw_spin_trylock_timeout_irqsave(raw_spinlock_t *lock, s64 patience_ns, unsigned long *flags)
+{
+	int ret;
+
+	local_irq_save(*flags);
+	preempt_disable();
+	ret = try_acquire(lock, patience_ns, NULL, NULL, _RET_IP_);
+	if (ret) {
+		local_irq_restore(*flags);
+		preempt_enable();
+	}
+	return ret;
+}
+EXPORT_SYMBOL_GPL(_raw_spin_trylock_timeout_irqsave);

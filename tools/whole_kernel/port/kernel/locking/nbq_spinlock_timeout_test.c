@@ -33,7 +33,9 @@ enum context { TASK, SOFTIRQ, HARDIRQ, NMI };
 
 /* Functions to acquire by */
 
-enum form { RAW, RAW_BH, RAW_IRQSAVE, RAW_UNLESS, SPIN, SPIN_BH, SPIN_IRQSAVE, FORMS };
+enum form {
+	RAW, RAW_BH, RAW_IRQSAVE, RAW_UNLESS, SPIN, SPIN_BH, SPIN_IRQSAVE, SPIN_TRY_IRQSAVE, FORMS
+};
 
 struct locks {
 	raw_spinlock_t raw;	/* for RAW, RAW_BH, RAW_IRQSAVE, RAW_UNLESS */
@@ -52,7 +54,7 @@ static bool is_bh(enum form form)
 
 static bool is_irqsave(enum form form)
 {
-	return form == RAW_IRQSAVE || form == SPIN_IRQSAVE;
+	return form == RAW_IRQSAVE || form == SPIN_IRQSAVE || form == SPIN_TRY_IRQSAVE;
 }
 
 static int take(struct locks *locks, enum form form, s64 patience_ns, unsigned long *flags)
@@ -71,6 +73,8 @@ static int take(struct locks *locks, enum form form, s64 patience_ns, unsigned l
 		return spin_lock_timeout_bh(&locks->spin, patience_ns);
 	case SPIN_IRQSAVE:
 		return spin_lock_timeout_irqsave(&locks->spin, patience_ns, *flags);
+	case SPIN_TRY_IRQSAVE:
+		return spin_trylock_timeout_irqsave(&locks->spin, patience_ns, *flags);
 	default:
 		return -EINVAL;
 	}
@@ -97,6 +101,7 @@ static void drop(struct locks *locks, enum form form, unsigned long flags)
 		spin_unlock_bh(&locks->spin);
 		break;
 	case SPIN_IRQSAVE:
+	case SPIN_TRY_IRQSAVE:
 		spin_unlock_irqrestore(&locks->spin, flags);
 		break;
 	default:
@@ -582,6 +587,25 @@ static void lockdep_knows_who_holds_the_lock(struct kunit *test)
 	raw_spin_unlock(lock);
 	KUNIT_EXPECT_NE(test, lock_is_held(&lock->dep_map), LOCK_STATE_HELD);
 }
+
+/* The log is searched for a report. */
+static void lockdep_lets_a_trylock_wait_above_its_holder(struct kunit *test)
+	__no_context_analysis
+{
+	spinlock_t *lock = &new_locks(test)->spin;
+	unsigned long flags, inner;
+	int ret;
+
+	kunit_info(test, "provokes 1 deadlocks");
+	spin_lock_irqsave(lock, flags);
+	ret = spin_trylock_timeout_irqsave(lock, LONG_NS, inner);
+	spin_unlock_irqrestore(lock, flags);
+	KUNIT_EXPECT_EQ(test, ret, -EDEADLK);
+	ret = spin_trylock_timeout_irqsave(lock, LONG_NS, flags);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	KUNIT_EXPECT_NE(test, lock_is_held(&lock->dep_map), LOCK_STATE_NOT_HELD);
+	spin_unlock_irqrestore(lock, flags);
+}
 #endif
 
 static struct kunit_case cases[] = {
@@ -594,6 +618,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(lock_of_this_cpu_is_a_deadlock, context_gen_params),
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 	KUNIT_CASE(lockdep_knows_who_holds_the_lock),
+	KUNIT_CASE(lockdep_lets_a_trylock_wait_above_its_holder),
 #endif
 	{}
 };
