@@ -22,7 +22,7 @@ from testbed.versions import disagreements
 
 KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/tutorial",
                   "tools/ci/faults", "tools/console/load", "tools/locktorture/module",
-                  "tools/rqspinlock/load")
+                  "tools/nolock/load", "tools/rqspinlock/load")
 HOST_FOLDERS = ("tools/shim", "tools/verification/host", "tools/verification/explore",
                 "tools/verification/weak_memory", "tools/simulate", "tools/bench/kernel")
 

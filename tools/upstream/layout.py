@@ -197,10 +197,14 @@ DOCUMENTATION = Patch("8-documentation", {
 })
 
 
+NOLOCK = Patch("9-nolock", diff=f"{PORT}/nolock.patch")
+
+
 def patches(author):
     BARE.edits["MAINTAINERS"] = [
         (r"(?<=\n\n)NCR 5380 ", "NBQLOCK: QUEUED SPINLOCK WITH TIMEOUTS\n"
          f"M:\t{author}\nL:\tlinux-kernel@vger.kernel.org\nS:\tMaintained\n"
          f"F:\tDocumentation/locking/nbqlock.rst\nF:\tinclude/linux/nbqlock*.h\nF:\t{CODE}/\n"
          "K:\t\\bnbq_(bare_)?spin_\n\n")]
-    return (BARE, OPERATIONS, COUNTERS, KUNIT, torture(), SPINLOCKS, TIMEOUTS, DOCUMENTATION)
+    return (BARE, OPERATIONS, COUNTERS, KUNIT, torture(), SPINLOCKS, TIMEOUTS, DOCUMENTATION,
+            NOLOCK)

@@ -171,6 +171,8 @@ read -r now rest </proc/uptime""")
 class Suites(Part):
     """The kernel's KUnit suites, which have run before the first program."""
 
+    words = (*ENABLED, "kunit.filter=speed>slow")
+
     def __init__(self):
         super().__init__("kunit", ":")
         self.cases = []
@@ -240,14 +242,13 @@ class Boot:
         self.readings = []
 
     def run(self, timeout=TIMEOUT):
-        words = list(self.words)
-        if any(isinstance(part, Suites) for part in self.parts):
-            words += [*ENABLED, "kunit.filter=speed>slow"]
+        words = [*self.words, *(word for part in self.parts if isinstance(part, Suites)
+                                for word in part.words)]
         # One start: a kernel that dies before its first program has failed the test, too.
         self.outcome = run_parts(
             self.machine, self.parts, after=COUNTERS, cpus=self.cpus, timeout=timeout,
             append=words, starts=1,
-            modules={"files": self.machine.kernel.modules, "load": ["torture.ko"]})
+            modules={"files": self.modules, "load": ["torture.ko"]})
         self.take_counters()
         return self
 
@@ -258,6 +259,11 @@ class Boot:
         self.swept = next((text for text in said if text != "@swept"), "@swept")
         self.readings = [read_figures(text) for text in re.findall(
             r"^@counters$(.*?)^@end$", self.outcome.output, re.MULTILINE | re.DOTALL)]
+
+    @property
+    def modules(self):
+        """{file name: content}"""
+        return self.machine.kernel.modules
 
     @property
     def counters(self):
@@ -282,6 +288,13 @@ class Boot:
         return self.counted_wrong if self.is_hybrid else ""
 
     @property
+    def wrong_deadlocks(self):
+        provoked = sum(part.deadlocks for part in self.parts if isinstance(part, Suites))
+        deadlocks = self.counters["deadlocks"]
+        return f"{deadlocks} deadlocks, not the {provoked} that are provoked" \
+            if deadlocks != provoked else ""
+
+    @property
     def counted_wrong(self):
         """What the counters of nbqlock say against it.
 
@@ -290,9 +303,8 @@ class Boot:
         """
         if not self.counters:
             return "no counters of nbqlock"
-        provoked = sum(part.deadlocks for part in self.parts if isinstance(part, Suites))
-        if self.counters["deadlocks"] != provoked:
-            return f"{self.counters['deadlocks']} deadlocks, not the {provoked} that are provoked"
+        if self.wrong_deadlocks:
+            return self.wrong_deadlocks
         if self.swept != "@swept":
             return f"the queues could not be swept: {self.swept}"
         if min(self.left) > 0 or max(self.left) < 0:
