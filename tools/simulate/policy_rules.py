@@ -56,7 +56,7 @@ RULES = (
          ("wait_as_newcomer - must_queue",), "32/8/empty: rate < 0.6"),
     Rule("steal past a request of an empty queue",
          ("may_steal: return !state.handoff || nbq_handoff_has_expired(state.handoff) ||"
-          " interrupts_waiter(lock, pool, context);",), "8/8/long b: rate < 0.85"),
+          " interrupts_waiter(lock, pool, context);",), "32/8/empty b: rate < 0.88"),
     Rule("an attempt without patience steals past abandoned",
          ("try_steal: past_abandoned = false;",), ""),
     Rule("steal what is idle for 2 us",
