@@ -43,12 +43,15 @@ def body():
     options = parse_arguments()
     setup("debian-guest")
     panics = Panics()
-    for number, delay_us in enumerate(delays(options.panics), 1):
-        run = panics.make(delay_us)
-        if run.complaint:
-            say(f"{run.complaint}\n{log_excerpt(run.outcome)}")
-            return 1
-        say(f"panic {number} of {options.panics}, after {delay_us} us: " + ", ".join(
-            f"{record.way} {record.fate}" for record in run.records))
-    print("\n".join(table(panics)))
+    try:
+        for number, delay_us in enumerate(delays(options.panics), 1):
+            run = panics.make(delay_us)
+            if run.complaint:
+                say(f"{run.complaint}\n{log_excerpt(run.outcome)}")
+                return 1
+            say(f"panic {number} of {options.panics}, after {delay_us} us: " + ", ".join(
+                f"{record.way} {record.fate}" for record in run.records))
+    finally:
+        # Of what there is so far, too.
+        print("\n".join(table(panics)))
     return 0 if all(record.fate == WHOLE for record in panics.of(TAKEOVER)) else 1
