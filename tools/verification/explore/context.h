@@ -21,7 +21,7 @@
  * comes of it, nothing has happened. What it looks at then and has looked at before is
  * as it was; so no other look of the wait would have made a difference.
  *
- * Time. Each context has a clock of its own, which stands still. That its patience ends, or
+ * Time. Each context has a clock of its own, which does not go on. That its patience ends, or
  * that its condition comes true, is a choice that it has whenever it is blocked: then it polls
  * on until it has read the clock, which it does not otherwise (counts.h). Between the look in
  * vain and the first access by which it abandons, anything may happen, as it stops before that
