@@ -13,6 +13,7 @@ Documentation/panic.rst has the results.
 """
 
 import argparse
+import tempfile
 
 from panic.runs import FATES, TAKEOVER, WAYS, WHOLE, Panics, delays
 from testbed.common import columns, positive, say, setup
@@ -24,7 +25,7 @@ def parse_arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="The exit status is 1 if a record of \"takeover\" is not whole.")
     parser.add_argument("--panics", type=positive, default=100, metavar="N",
-                        help="each after another delay (default: %(default)s)")
+                        help="each after another delay, up to 250 of them (default: %(default)s)")
     return parser.parse_args()
 
 
@@ -42,16 +43,17 @@ def table(panics):
 def body():
     options = parse_arguments()
     setup("debian-guest")
-    panics = Panics()
-    try:
-        for number, delay_us in enumerate(delays(options.panics), 1):
-            run = panics.make(delay_us)
-            if run.complaint:
-                say(f"{run.complaint}\n{log_excerpt(run.outcome)}")
-                return 1
-            say(f"panic {number} of {options.panics}, after {delay_us} us: " + ", ".join(
-                f"{record.way} {record.fate}" for record in run.records))
-    finally:
-        # Of what there is so far, too.
-        print("\n".join(table(panics)))
+    with tempfile.TemporaryDirectory(prefix="nbqlock-") as folder:
+        panics = Panics(folder)
+        try:
+            for number, steps in enumerate(delays(options.panics), 1):
+                run = panics.make(steps)
+                if run.complaint:
+                    say(f"{run.complaint}\n{log_excerpt(run.outcome)}")
+                    return 1
+                say(f"panic {number} of {options.panics}, after {run.delay_us} us: " + ", ".join(
+                    f"{record.way} {record.fate}" for record in run.records))
+        finally:
+            # Of what there is so far, too.
+            print("\n".join(table(panics)))
     return 0 if all(record.fate == WHOLE for record in panics.of(TAKEOVER)) else 1

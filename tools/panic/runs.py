@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
 """Panics of a stock Debian kernel that stop the holders of locks, and what becomes of the records.
 
-Each guest loads nbqlock and panic_load.ko, which starts a writer for each record, on CPUs 1 to 3,
-and panics on CPU 0 after a delay. The dumper that the panic calls appends to each record, or not,
-and sends them through the debug console of QEMU.
+A guest loads nbqlock and panic_load.ko, and is saved. Each panic goes on from there: the module
+starts a writer for each record, on CPUs 1 to 3, and panics on CPU 0 after a delay. The dumper that
+the panic calls appends to each record, or not, and sends them through the debug console of QEMU.
+That also says what the delay is.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 import errno
 import re
+import socket
 import struct
-import tempfile
 
-from testbed.common import PROJECT
+from testbed.common import PROJECT, Failure
 from testbed.complaints import complaints
-from testbed.guest import LOGS, QemuMachine, run_guest
+from testbed.guest import LOGS, QemuMachine, log_excerpt, run_guest
 from testbed.kernels import debian_kernel
 from testbed.modules import build_user, user_sources
 
@@ -24,8 +25,10 @@ SERIES = "6.12"
 # As the enum in panic_load.c.
 WAYS = SKIP, IGNORE, TAKEOVER = "skip", "ignore", "takeover"
 CPUS = 1 + len(WAYS)
-LONGEST_DELAY_US = 50000
+# A delay is a number of steps, from 1 on.
+STEP_US, STEPS = 200, 250
 TIMEOUT = 600
+SAVE = b"!"
 LOST, TORN, WHOLE = FATES = "lost", "torn", "whole"
 
 # struct verdict, struct record, struct head; see panic_load.c.
@@ -38,15 +41,42 @@ SIZE = VERDICT.size + POSITIONS.size + RING
 
 
 class PanicMachine(QemuMachine):
-    """A PC whose debug console is a file."""
+    """A PC whose debug console is a file, and says how many steps the delay has.
 
-    def __init__(self, kernel, path):
+    steps: 0 in the guest that is saved; the others go on from there.
+    """
+
+    def __init__(self, kernel, folder, steps=0):
         super().__init__(kernel)
-        self.path = path
+        self.records = folder / "records"
+        self.monitor = folder / "monitor"
+        self.state = folder / "state"
+        self.steps = steps
 
     def command(self, *arguments):
-        return [*super().command(*arguments), "-chardev", f"file,id=records,path={self.path}",
-                "-device", "isa-debugcon,iobase=0xe9,chardev=records"]
+        return [*super().command(*arguments), "-chardev", f"file,id=records,path={self.records}",
+                "-device", f"isa-debugcon,iobase=0xe9,chardev=records,readback={self.steps}",
+                *(("-incoming", f"exec:cat {self.state}") if self.steps else
+                  ("-monitor", f"unix:{self.monitor},server=on,wait=off"))]
+
+
+class Saver:
+    """Gets the output of a guest, which says SAVE when it is to be saved, and ends then."""
+
+    def __init__(self, machine):
+        self.machine = machine
+
+    def write(self, output):
+        if output != SAVE:
+            return
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.connect(str(self.machine.monitor))
+            monitor.sendall(f'migrate "exec:cat >{self.machine.state}"\nquit\n'.encode())
+            while monitor.recv(4096):
+                pass
+
+    def flush(self):
+        pass
 
 
 def sum_of(at, length, text):
@@ -118,22 +148,19 @@ def read_records(data):
 
 
 class Panic:
-    """One guest that panics so long after its writers have begun."""
+    """A guest that panics so many steps after its writers have begun."""
 
-    def __init__(self, delay_us):
-        self.delay_us = delay_us
+    def __init__(self, steps):
+        self.steps = steps
+        self.delay_us = STEP_US * steps
         self.records = []
         self.outcome = None
 
-    def make(self, kernel, files, log):
-        with tempfile.TemporaryDirectory(prefix="nbqlock-") as folder:
-            path = Path(folder) / "records"
-            self.outcome = run_guest(
-                PanicMachine(kernel, path),
-                f"insmod /lib/modules/panic_load.ko delay_us={self.delay_us} && sleep 60",
-                log=log, quiet=True, cpus=CPUS, timeout=TIMEOUT,
-                modules={"files": files, "load": ["nbqlock.ko"]})
-            self.records = read_records(path.read_bytes() if path.exists() else b"")
+    def make(self, kernel, folder, log):
+        machine = PanicMachine(kernel, folder, self.steps)
+        self.outcome = run_guest(machine, "", log=log, quiet=True, starts=1, cpus=CPUS,
+                                 timeout=TIMEOUT)
+        self.records = read_records(machine.records.read_bytes())
         return self
 
     @property
@@ -154,16 +181,24 @@ class Panic:
 
 
 class Panics:
-    """Many of them, on Debian's kernel."""
+    """Many of them, on Debian's kernel, from one guest, which is saved in a folder."""
 
-    def __init__(self):
+    def __init__(self, folder):
         self.kernel = debian_kernel(SERIES)
-        self.files, _ = build_user(self.kernel, "panic", user_sources(FOLDER))
+        self.folder = Path(folder)
         self.runs = []
-
-    def make(self, delay_us):
         LOGS.mkdir(parents=True, exist_ok=True)
-        self.runs.append(Panic(delay_us).make(self.kernel, self.files, LOGS / "panic.log"))
+        files, _ = build_user(self.kernel, "panic", user_sources(FOLDER))
+        machine = PanicMachine(self.kernel, self.folder)
+        saved = run_guest(machine, "insmod /lib/modules/panic_load.ko && "
+                          f"printf {SAVE.decode()} && sleep 600", quiet=True, cpus=CPUS,
+                          log=LOGS / "panic-saved.log", timeout=TIMEOUT,
+                          modules={"files": files, "load": ["nbqlock.ko"]}, sink=Saver(machine))
+        if saved.complaints or not machine.state.exists():
+            raise Failure(f"no guest was saved\n{log_excerpt(saved)}")
+
+    def make(self, steps):
+        self.runs.append(Panic(steps).make(self.kernel, self.folder, LOGS / "panic.log"))
         return self.runs[-1]
 
     def of(self, way):
@@ -171,5 +206,5 @@ class Panics:
 
 
 def delays(number):
-    """So many, spread evenly and each another one, up to the longest."""
-    return [LONGEST_DELAY_US * i // number for i in range(number)]
+    """So many, in steps, spread evenly; each another one, up to as many as there are steps."""
+    return [1 + STEPS * i // number for i in range(number)]

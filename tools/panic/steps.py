@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Panics of a stock Debian kernel: a record whose lock is taken over is whole."""
 
+import tempfile
+
 from ci.common import DEBIAN_6_12, Case
 from ci.kernel_table import runs_on
 from panic.command import table
@@ -17,12 +19,13 @@ def held(panics, way):
 @runs_on(DEBIAN_6_12, "panics")
 def panic():
     """panics that stop the holder of a lock: with a takeover, no record is lost or torn"""
-    panics = Panics()
     complaints = []
-    for delay_us in delays(MOST_PANICS)[::MOST_PANICS // PANICS] + delays(MOST_PANICS):
-        if len(panics.runs) >= PANICS and held(panics, SKIP) and held(panics, TAKEOVER):
-            break
-        complaints.append(panics.make(delay_us).complaint)
+    with tempfile.TemporaryDirectory(prefix="nbqlock-") as folder:
+        panics = Panics(folder)
+        for steps in delays(MOST_PANICS)[::MOST_PANICS // PANICS] + delays(MOST_PANICS):
+            if len(panics.runs) >= PANICS and held(panics, SKIP) and held(panics, TAKEOVER):
+                break
+            complaints.append(panics.make(steps).complaint)
     shown = "\n".join(table(panics))
     yield Case("panics: each is as it is to be", not any(complaints), "\n".join(complaints))
     yield Case("panics: -EOWNERDEAD, and each record of a takeover is whole",

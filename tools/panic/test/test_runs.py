@@ -5,8 +5,8 @@ import errno
 import unittest
 
 from panic.command import table
-from panic.runs import (FROM_PANIC, HEAD, IGNORE, LOST, MAGIC, POSITIONS, RING, SKIP, TAKEOVER,
-                        TORN, VERDICT, WAYS, WHOLE, delays, read_records, sum_of)
+from panic.runs import (FROM_PANIC, HEAD, IGNORE, LOST, MAGIC, POSITIONS, RING, SKIP, STEPS,
+                        TAKEOVER, TORN, VERDICT, WAYS, WHOLE, delays, read_records, sum_of)
 
 
 def sent(way, *entries, first=0, last=0, begin=0, cut=0):
@@ -71,6 +71,7 @@ class TableTest(unittest.TestCase):
 
     def test_each_delay_is_another_one(self):
         self.assertEqual(len(set(delays(100))), 100)
+        self.assertEqual(delays(STEPS), list(range(1, STEPS + 1)))
 
 
 if __name__ == "__main__":
