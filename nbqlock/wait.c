@@ -512,6 +512,24 @@ static bool is_to_stop(const struct nbq_wait *wait)
 	return wait->unless && wait->unless->stop(wait->unless->arg);
 }
 
+/* Is the wait over, by its condition, the deadline or the holder? If not, @now is the time. */
+static bool is_over(struct nbq_wait *wait, u64 *now)
+{
+	if (is_to_stop(wait)) {
+		wait->error = -ECANCELED;
+		return true;
+	}
+	*now = nbq_clock_ns();
+	if (nbq_deadline_passed(wait->deadline, *now))
+		return true;
+	/* Plain: it is written once, while no other CPU runs. */
+	if (unlikely(nbq_cpus_stopped) && is_held_for_good(wait)) {
+		wait->error = -EOWNERDEAD;
+		return true;
+	}
+	return false;
+}
+
 /* The clock was read, before the deadline. Return: a deadlock check is due. */
 static bool tick(struct nbq_wait *wait, u64 now)
 {
@@ -564,18 +582,8 @@ bool nbq_wait_check(struct nbq_wait *wait, struct nbq_node *pred,
 	if ((int)(wait->polls - wait->tick_at) >= 0) {
 		u64 now;
 
-		if (is_to_stop(wait)) {
-			wait->error = -ECANCELED;
+		if (is_over(wait, &now))
 			return false;
-		}
-		now = nbq_clock_ns();
-		if (nbq_deadline_passed(wait->deadline, now))
-			return false;
-		/* Plain: it is written once, while no other CPU runs. */
-		if (unlikely(nbq_cpus_stopped) && is_held_for_good(wait)) {
-			wait->error = -EOWNERDEAD;
-			return false;
-		}
 		checks = tick(wait, now);
 	}
 	if (READ_ONCE(wait->pool->waiter) == wait && !pred) {
