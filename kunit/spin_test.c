@@ -1171,6 +1171,25 @@ static void panic_ends_waits_for_a_stopped_cpu(struct kunit *test)
 	nbq_contender_release(test->priv, w);
 }
 
+/* The holder is a task of a CPU that is online. */
+static void panic_ends_no_wait_for_a_running_cpu(struct kunit *test)
+{
+	union nbq_spin_state held = {};
+	int ret;
+
+	migrate_disable();
+	held.holder = nbq_encode_context(nbq_other_cpu(test), NBQ_TASK);
+	WRITE_ONCE(lock_of(test)->state.all, held.all);
+	nbq_fake_start(1000, 10);
+	nbq_cpus_stopped = true;
+	ret = try_for(test, 500);
+	nbq_cpus_stopped = false;
+	WRITE_ONCE(lock_of(test)->state.all, 0);
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
+	EXPECT_ENDED_AT(test, 1500);
+}
+
 static struct kunit_case spin_cases[] = {
 	KUNIT_CASE(every_context_is_encoded_differently),
 	KUNIT_CASE(lock_is_one_word_of_4_bytes),
@@ -1205,6 +1224,7 @@ static struct kunit_case spin_cases[] = {
 	KUNIT_CASE(waiters_go_on_behind_a_takeover),
 	KUNIT_CASE(late_unlock_is_reported_and_changes_nothing),
 	KUNIT_CASE(panic_ends_waits_for_a_stopped_cpu),
+	KUNIT_CASE(panic_ends_no_wait_for_a_running_cpu),
 	{}
 };
 
