@@ -21,7 +21,7 @@ HOW_TO_GET = (
     f"v{VERSION} of https://github.com/MPI-SWS/genmc by \"autoreconf --install && ./configure "
     "--with-llvm=/usr/lib/llvm-14 && make\", and name it by GENMC=FOLDER/src/genmc")
 # What runs in the kernel only.
-NOT_HERE = {"main", "growth", "pool", "report", "debugfs", "trace"}
+NOT_HERE = {"main", "growth", "pool", "panic", "report", "debugfs", "trace"}
 # Not optimized, but what could be inlined can be. All locks share a queue, and the place that a
 # pool remembers.
 FLAGS = ("-c", "-emit-llvm", "-O1", "-Xclang", "-disable-llvm-passes",

@@ -73,6 +73,12 @@ class Lists(unittest.TestCase):
         for file in shipped_files():
             self.assertTrue((PROJECT / file).exists())
 
+    def test_headers_of_the_files_are_there(self):
+        done = subprocess.run(["gcc", "-M", "-Itools/shim", "-I.", *shipped_files()], cwd=PROJECT,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                              check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
 
 class Words(unittest.TestCase):
     def test_error_is_one_line(self):
