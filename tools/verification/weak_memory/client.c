@@ -193,6 +193,19 @@ static void attempt_other(char how)
 	nbq_X(_unlock)(&other);
 }
 
+#ifndef NEEDS_DESTROY
+/* Main, which holds the lock, does nothing more. Whoever fails, another one has taken it over. */
+static void take_over(void)
+{
+	struct nbq_timeout info = { .holder_cpu = 0, .holder_level = NBQ_TASK };
+
+	if (!nbq_spin_takeover(&lock, &info))
+		unlock();
+	else
+		check(READ_ONCE(lock.state.holder) != nbq_context_of(&nbq_pools[0][0]));
+}
+#endif
+
 /*
  * No context uses the lock any more: its memory is something else, and then another lock.
  * @destroys: a queue lock is destroyed before; else nodes that were abandoned at it are lost
@@ -242,6 +255,8 @@ static void count_out_under_lock(void)
 #define XB		attempt_other('X');
 /* unlock what main has locked */
 #define U		unlock();
+/* take it over from main */
+#define K		take_over();
 /* signal and wait for it, in order; and not */
 #define S(n)		__atomic_store_n(&signal[n], 1, __ATOMIC_RELEASE);
 #define A(n)		__VERIFIER_assume(__atomic_load_n(&signal[n], __ATOMIC_ACQUIRE));

@@ -3,9 +3,10 @@
 
 What a thread does is a list: L lock, X lock with a patience that is over at the first poll in
 vain, T trylock; LB, XB, TB of a second lock; U unlock what main has locked before the threads
-began; S(n), A(n) signal n, and wait for it; D the lock's memory is something else for a while,
-and then another lock, I the same for a queue lock that is not destroyed. F counts itself out
-under the lock, E by an ordered counter, ER by a relaxed one: the last thread does D.
+began; K take that over from main; S(n), A(n) signal n, and wait for it; D the lock's memory is
+something else for a while, and then another lock, I the same for a queue lock that is not
+destroyed. F counts itself out under the lock, E by an ordered counter, ER by a relaxed one: the
+last thread does D.
 """
 
 from dataclasses import dataclass
@@ -97,6 +98,9 @@ CONFIGURATIONS = (
     Configuration("limits_reached", ("X L", "X U"), HYBRID, RC11, held=True, limits=ALL),
     Configuration("limits_reached_twice", ("X L", "U L"), HYBRID, RC11, held=True, limits=ALL,
                   looks=2),
+    # Main has stopped for good.
+    Configuration("takeover", ("X K", "L X"), HYBRID, held=True),
+    Configuration("takeover_by_two", ("K L", "K L"), HYBRID, held=True),
     # Locks that share a queue; sockets.
     Configuration("queue_of_two_locks", ("X XB X", "XB X U"), HYBRID, held=True, sockets=1,
                   happens=ABANDONED),
@@ -170,6 +174,7 @@ WEAKENINGS = (
     Weakening("nbq_spin_enqueue order xchg(tail, nbq_encode_tail(node)): xchg_acquire", "spin",
               "places_resumed"),
     Weakening("nbq_spin_enqueue store WRITE_ONCE(node->prev, NULL)", "spin", "places_resumed"),
+    Weakening("nbq_bare_spin_takeover negate state.holder", "spin", "takeover_by_two"),
 )
 
 
