@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * nbq_arena_lock: a spinlock in the memory of a BPF arena, whose waiters can time out.
+ *
+ * A word says which CPU holds the lock. The waiters queue for it by CLH-NB: Michael L. Scott,
+ * "Non-Blocking Timeout in Scalable Queue-Based Spin Locks", PODC 2002, section 2.1. The head of
+ * the queue spins on the word, as that of the kernel's qspinlock does; newcomers acquire by a
+ * compare-and-swap while there is no queue (Dice and Kogan, "Fissile Locks", 2020).
+ *
+ *	owner	0: free; else the holder's CPU, from 1 on
+ *	tail	0: no queue; else the name of its last node
+ *
+ * A node is a word: which successor may go on where.
+ *
+ *	FREE	no context uses it
+ *	WAITS	its context waits
+ *	LEFT	its context has left the queue: it has acquired the lock, or timed out. Beside it
+ *		the name of the node in front, 0: it was the head. The successor waits behind that
+ *		now, and has freed this node.
+ *
+ * So to leave is the same at each position, whether the lock was acquired or not, and takes two
+ * steps on shared memory, in no loop: a program that may not loop any more leaves, too.
+ *
+ * Mutual exclusion rests on owner alone, the order of waiters on the rest.
+ *
+ * Departures from the paper: the holder has left the queue, so that no node is held with the lock,
+ * and none is needed without contention. An attempt that finds no node free spins on owner.
+ *
+ * How to use it: Documentation/arena.rst.
+ */
+#ifndef NBQ_ARENA_LOCK_H
+#define NBQ_ARENA_LOCK_H
+
+#include <bpf/bpf_helpers.h>
+
+/* What libarena's headers and those of the BPF selftests have, too: include them before. */
+#ifndef __arena
+#define __arena	__attribute__((address_space(1))) __attribute__((btf_type_tag("arena")))
+#endif
+
+#ifndef can_loop
+#define can_loop							\
+({									\
+	__label__ over, goes_on;					\
+	bool may = true;						\
+									\
+	asm volatile goto("may_goto %l[over]" :::: over);		\
+	goto goes_on;							\
+over:	may = false;							\
+goes_on:								\
+	may;								\
+})
+#endif
+
+#ifndef READ_ONCE
+#define READ_ONCE(x)		(*(volatile typeof(x) *)&(x))
+#endif
+#ifndef WRITE_ONCE
+#define WRITE_ONCE(x, value)	(*(volatile typeof(x) *)&(x) = (value))
+#endif
+#ifndef cpu_relax
+#define cpu_relax()		((void)0)
+#endif
+#ifndef cmpxchg
+#define cmpxchg(p, old, new)	__sync_val_compare_and_swap(p, old, new)
+#endif
+#ifndef xchg
+#define xchg(p, new)		__atomic_exchange_n(p, new, __ATOMIC_SEQ_CST)
+#endif
+
+/*
+ * clang 19 has no instructions for these. x86 needs none; elsewhere a fully ordered atomic
+ * operation stands for them.
+ */
+#ifdef __TARGET_ARCH_x86
+#define __nbq_arena_order()	barrier()
+#else
+#define __nbq_arena_order()						\
+({									\
+	volatile __u64 word = 0;					\
+									\
+	__sync_fetch_and_add(&word, 0);					\
+})
+#endif
+
+#ifndef smp_load_acquire
+#define smp_load_acquire(p)						\
+({									\
+	__u32 value = READ_ONCE(*(p));					\
+									\
+	__nbq_arena_order();						\
+	value;								\
+})
+#endif
+#ifndef smp_store_release
+#define smp_store_release(p, value)					\
+do {									\
+	__nbq_arena_order();						\
+	WRITE_ONCE(*(p), value);					\
+} while (0)
+#endif
+
+#ifndef EBUSY
+#define EBUSY		16
+#endif
+#ifndef EDEADLK
+#define EDEADLK		35
+#endif
+#ifndef ETIMEDOUT
+#define ETIMEDOUT	110
+#endif
+
+extern void bpf_preempt_disable(void) __ksym __weak;
+extern void bpf_preempt_enable(void) __ksym __weak;
+extern void bpf_local_irq_save(unsigned long *flags) __ksym __weak;
+extern void bpf_local_irq_restore(unsigned long *flags) __ksym __weak;
+
+/* More CPUs share nodes. */
+#ifndef NBQ_ARENA_CPUS
+#define NBQ_ARENA_CPUS		1024U
+#endif
+/* The nodes of a CPU have a cache line; the first of them has no name. */
+#define NBQ_ARENA_NODES		16U
+/* Between two reads of the clock. */
+#ifndef NBQ_ARENA_POLLS
+#define NBQ_ARENA_POLLS		16U
+#endif
+
+#define NBQ_ARENA_FREE		0U
+#define NBQ_ARENA_WAITS		1U
+#define NBQ_ARENA_LEFT		(1U << 31)
+
+/**
+ * struct nbq_arena_lock - A spinlock in an arena
+ * @owner: private
+ * @tail: private
+ *
+ * Zeroes are a free lock.
+ */
+struct nbq_arena_lock {
+	__u32 owner;
+	__u32 tail;
+};
+
+/* One array for all objects that a program is linked of. */
+__u32 __weak __hidden __arena nbq_arena_node[NBQ_ARENA_CPUS * NBQ_ARENA_NODES]
+	__attribute__((aligned(NBQ_ARENA_NODES * sizeof(__u32))));
+
+/* Whatever the name is, there is a node: a stray write into a lock leads nowhere else. */
+static __always_inline __u32 __arena *nbq_arena_node_of(__u32 name)
+{
+	return &nbq_arena_node[name % (NBQ_ARENA_CPUS * NBQ_ARENA_NODES)];
+}
+
+/* Return: a node's name; 0: none is free. */
+static __always_inline __u32 nbq_arena_node_alloc(__u32 cpu)
+{
+	__u32 i, name;
+
+	for (i = 1; i < NBQ_ARENA_NODES && can_loop; i++) {
+		name = cpu % NBQ_ARENA_CPUS * NBQ_ARENA_NODES + i;
+		/*
+		 * Atomic, as programs in interrupts allocate of the same nodes. Fully ordered:
+		 * a successor gets the name from the tail, and reads WAITS or what came later.
+		 */
+		if (!READ_ONCE(*nbq_arena_node_of(name)) &&
+		    cmpxchg(nbq_arena_node_of(name), NBQ_ARENA_FREE,
+			    NBQ_ARENA_WAITS) == NBQ_ARENA_FREE)
+			return name;
+	}
+	return 0;
+}
+
+/*
+ * Leave the queue, as its head (pred is 0) or from behind pred.
+ *
+ *	.. pred node		-> .. pred
+ *	.. pred node succ	-> .. pred succ, once succ has polled
+ */
+static __always_inline void nbq_arena_leave(struct nbq_arena_lock __arena *lock, __u32 node,
+					    __u32 pred)
+{
+	/*
+	 * Fully ordered: who gets pred from the tail reads WAITS there, or what came later, as
+	 * this context does.
+	 */
+	if (READ_ONCE(lock->tail) == node && cmpxchg(&lock->tail, node, pred) == node)
+		WRITE_ONCE(*nbq_arena_node_of(node), NBQ_ARENA_FREE);
+	else
+		/* RELEASE, pairs with the ACQUIRE of the successor's poll: as above. */
+		smp_store_release(nbq_arena_node_of(node), NBQ_ARENA_LEFT | pred);
+}
+
+/* ACQUIRE, pairs with the RELEASE in nbq_arena_unlock(). */
+static __always_inline bool nbq_arena_take(struct nbq_arena_lock __arena *lock, __u32 self)
+{
+	return cmpxchg(&lock->owner, 0, self) == 0;
+}
+
+/* As this may not be inlined, its loop has a budget of its own from the verifier. */
+__weak __noinline
+int nbq_arena_lock_slow(struct nbq_arena_lock __arena *lock, __u64 patience_ns)
+{
+	__u32 self = bpf_get_smp_processor_id() + 1;
+	__u64 start = bpf_ktime_get_ns();
+	__u32 node, pred, state, polls = 0;
+	int ret = -ETIMEDOUT;
+
+	/* Its holder runs again only when this context has ended. */
+	if (READ_ONCE(lock->owner) == self)
+		return -EDEADLK;
+	node = nbq_arena_node_alloc(self - 1);
+	/* Fully ordered: see nbq_arena_node_alloc(). */
+	pred = node ? xchg(&lock->tail, node) : 0;
+	while (can_loop) {
+		if (pred) {
+			/*
+			 * ACQUIRE, pairs with the RELEASE in nbq_arena_leave(). Without it, what
+			 * is read of the node in front could be of its last life.
+			 */
+			state = smp_load_acquire(nbq_arena_node_of(pred));
+			if (state & NBQ_ARENA_LEFT) {
+				WRITE_ONCE(*nbq_arena_node_of(pred), NBQ_ARENA_FREE);
+				pred = state & ~NBQ_ARENA_LEFT;
+				continue;
+			}
+		} else if (!READ_ONCE(lock->owner) && nbq_arena_take(lock, self)) {
+			ret = 0;
+			break;
+		}
+		if (polls++ % NBQ_ARENA_POLLS == 0 && bpf_ktime_get_ns() - start >= patience_ns)
+			break;
+		cpu_relax();
+	}
+	if (node)
+		nbq_arena_leave(lock, node, pred);
+	return ret;
+}
+
+/**
+ * nbq_arena_lock() - Acquire, or give up after a time
+ * @lock: the lock
+ * @patience_ns: ns to wait at most; 0: poll once. No wait is longer than a program may loop:
+ *	250 ms, on kernels that bound it by time.
+ *
+ * Waiters are served first come, first served; a context that comes while there is no queue may
+ * acquire before the queue's head. After a timeout the queue is whole.
+ *
+ * The verifier wants the result compared with 0: if (nbq_arena_lock(...)) or if (!...).
+ *
+ * Context: Programs of any type, in any context. Returns with preemption off if the lock was
+ * acquired.
+ * Return:
+ * * 0 - the lock is held
+ * * %-ETIMEDOUT - the patience is over
+ * * %-EDEADLK - this CPU holds the lock, below this context
+ */
+static __always_inline int nbq_arena_lock(struct nbq_arena_lock __arena *lock, __u64 patience_ns)
+{
+	int ret;
+
+	bpf_preempt_disable();
+	if (!READ_ONCE(lock->tail) && nbq_arena_take(lock, bpf_get_smp_processor_id() + 1))
+		return 0;
+	ret = nbq_arena_lock_slow(lock, patience_ns);
+	if (ret)
+		bpf_preempt_enable();
+	return ret;
+}
+
+/**
+ * nbq_arena_trylock() - Acquire a lock that is free
+ * @lock: the lock
+ *
+ * Also before those who wait for it.
+ *
+ * Context: As nbq_arena_lock().
+ * Return: 0, or %-EBUSY.
+ */
+static __always_inline int nbq_arena_trylock(struct nbq_arena_lock __arena *lock)
+{
+	bpf_preempt_disable();
+	if (!READ_ONCE(lock->owner) && nbq_arena_take(lock, bpf_get_smp_processor_id() + 1))
+		return 0;
+	bpf_preempt_enable();
+	return -EBUSY;
+}
+
+/**
+ * nbq_arena_unlock() - Release
+ * @lock: a lock that this context holds
+ *
+ * Context: That of the acquisition.
+ */
+static __always_inline void nbq_arena_unlock(struct nbq_arena_lock __arena *lock)
+{
+	/* RELEASE, pairs with the ACQUIRE in nbq_arena_take(). */
+	smp_store_release(&lock->owner, 0);
+	bpf_preempt_enable();
+}
+
+/**
+ * nbq_arena_lock_irqsave() - As nbq_arena_lock(), with interrupts off
+ * @lock: the lock
+ * @patience_ns: ns to wait at most
+ * @flags: an unsigned long that the verifier follows to nbq_arena_unlock_irqrestore()
+ *
+ * Return: As nbq_arena_lock().
+ */
+#define nbq_arena_lock_irqsave(lock, patience_ns, flags)		\
+({									\
+	int __ret;							\
+									\
+	bpf_local_irq_save(&(flags));					\
+	__ret = nbq_arena_lock(lock, patience_ns);			\
+	if (__ret)							\
+		bpf_local_irq_restore(&(flags));			\
+	__ret;								\
+})
+
+/**
+ * nbq_arena_unlock_irqrestore() - Release, and interrupts as before
+ * @lock: the lock
+ * @flags: of the acquisition
+ */
+#define nbq_arena_unlock_irqrestore(lock, flags)			\
+do {									\
+	nbq_arena_unlock(lock);						\
+	bpf_local_irq_restore(&(flags));				\
+} while (0)
+
+#endif /* NBQ_ARENA_LOCK_H */
