@@ -33,6 +33,8 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "nbq_arena_lock_types.h"
+
 /* What libarena's headers and those of the BPF selftests have, too: include them before. */
 #ifndef __arena
 #define __arena	__attribute__((address_space(1))) __attribute__((btf_type_tag("arena")))
@@ -121,26 +123,10 @@ extern void bpf_local_irq_restore(unsigned long *flags) __ksym __weak;
 #endif
 /* The nodes of a CPU have a cache line; the first of them has no name. */
 #define NBQ_ARENA_NODES		16U
-/* Between two reads of the clock. */
-#ifndef NBQ_ARENA_POLLS
-#define NBQ_ARENA_POLLS		16U
-#endif
 
 #define NBQ_ARENA_FREE		0U
 #define NBQ_ARENA_WAITS		1U
 #define NBQ_ARENA_LEFT		(1U << 31)
-
-/**
- * struct nbq_arena_lock - A spinlock in an arena
- * @owner: private
- * @tail: private
- *
- * Zeroes are a free lock.
- */
-struct nbq_arena_lock {
-	__u32 owner;
-	__u32 tail;
-};
 
 /* One array for all objects that a program is linked of. */
 __u32 __weak __hidden __arena nbq_arena_node[NBQ_ARENA_CPUS * NBQ_ARENA_NODES]
@@ -203,7 +189,7 @@ int nbq_arena_lock_slow(struct nbq_arena_lock __arena *lock, __u64 patience_ns)
 {
 	__u32 self = bpf_get_smp_processor_id() + 1;
 	__u64 start = bpf_ktime_get_ns();
-	__u32 node, pred, state, polls = 0;
+	__u32 node, pred, state;
 	int ret = -ETIMEDOUT;
 
 	/* Its holder runs again only when this context has ended. */
@@ -228,7 +214,7 @@ int nbq_arena_lock_slow(struct nbq_arena_lock __arena *lock, __u64 patience_ns)
 			ret = 0;
 			break;
 		}
-		if (polls++ % NBQ_ARENA_POLLS == 0 && bpf_ktime_get_ns() - start >= patience_ns)
+		if (bpf_ktime_get_ns() - start >= patience_ns)
 			break;
 		cpu_relax();
 	}

@@ -14,6 +14,7 @@ the other CPUs.)
 import functools
 import re
 
+from testbed.bpf import BTF
 from testbed.common import PROJECT, Failure
 from testbed.complaints import complaints
 from testbed.guest import HUNG
@@ -22,7 +23,7 @@ from testbed.kernels import BPF, REPLACED, REPLACED_X86_64, built_kernel, user_m
 from testbed.modules import build_apart
 from testbed.parts import Part, run_parts
 from testbed.programs import static_program
-from rqspinlock.selftest import BTF, selftest
+from rqspinlock.selftest import selftest
 from locktorture.runs import edited
 
 FOLDER = PROJECT / "tools/rqspinlock/load"

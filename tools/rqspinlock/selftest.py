@@ -6,34 +6,17 @@ clang, bpftool and libbpf; tools/rqspinlock/load/selftest stands in for the main
 selftests, of which there are thousands.
 """
 
-import os
 import re
-import shutil
-import subprocess
 
+from testbed.bpf import CLANG, CLANG_OPTIONS, SELFTESTS, done, kernel_btf, tool
 from testbed.building import cache_folder, cached, compiler_identity, digest
 from testbed.common import PROJECT, Failure, Unavailable, output_of
 
 FOLDER = PROJECT / "tools/rqspinlock/load/selftest"
-SELFTESTS = "tools/testing/selftests/bpf"
 TEST = f"{SELFTESTS}/prog_tests/res_spin_lock.c"
 PROGRAMS = ("res_spin_lock", "res_spin_lock_fail")
-BTF = ".tmp_vmlinux1.btf.o"	# in the folder of a kernel's build
-CLANG = "clang-19"
-# As the Makefile of the selftests has them.
-CLANG_OPTIONS = ("-g", "-O2", "-Wall", "-Werror", "--target=bpfel", "-mcpu=v3", "-std=gnu11",
-                 "-fno-strict-aliasing", "-fms-extensions", "-Wno-microsoft-anon-tag",
-                 "-Wno-compare-distinct-pointer-types", "-D__TARGET_ARCH_x86")
 LIBRARIES = ("-lbpf", "-lelf", "-lz", "-pthread")
 LOCK_TYPE = re.compile(r"^struct bpf_res_spin_lock \{\n.*?^\}.*?;\n", re.MULTILINE | re.DOTALL)
-
-
-def tool(name):
-    """A program, also one in a folder that only root has in its path."""
-    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-    if not found:
-        raise Unavailable(f"{name} is not installed; run tools/setup check-all")
-    return found
 
 
 def missing_types(types):
@@ -54,16 +37,6 @@ def lock_type(types):
     return found[0]
 
 
-def done(*command, output=None):
-    """Run a command, its output to a file."""
-    words = [str(word) for word in command]
-    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if result.returncode:
-        raise Failure(f"{' '.join(words)}: {result.stderr.decode(errors='replace')}")
-    if output:
-        output.write_bytes(result.stdout)
-
-
 def build_in(folder, btf, source):
     """Make the program in a folder from the tree at source and a file with a kernel's BTF."""
     bpftool = tool("bpftool")
@@ -81,11 +54,6 @@ def build_in(folder, btf, source):
         done(bpftool, "gen", "skeleton", made, "name", name, output=folder / f"{name}.skel.h")
     done("gcc", "-static", "-O2", "-Wall", f"-I{FOLDER}", f"-I{folder}", source / TEST,
          FOLDER / "runner.c", "-o", folder / "selftest", *LIBRARIES)
-
-
-def kernel_btf(kernel):
-    """A kernel's BTF. What is built from a copy of the tree keeps it, as the copy changes."""
-    return kernel.modules[BTF] if kernel.lock else (kernel.build_dir / BTF).read_bytes()
 
 
 def selftest(kernel):

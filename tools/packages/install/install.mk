@@ -68,9 +68,10 @@ stage: stage-headers stage-tools
 
 stage-headers:
 	rm -rf $(STAGE)/src
-	mkdir -p $(STAGE)/$(HEADERS)/nbqlock
+	mkdir -p $(STAGE)/$(HEADERS)/nbqlock $(STAGE)/$(HEADERS)/bpf
 	install -m 644 nbqlock.mk $(STAGE)/$(HEADERS)
 	install -m 644 $(PUBLIC_HEADERS) $(STAGE)/$(HEADERS)/nbqlock
+	install -m 644 nbqlock/bpf/*.h $(STAGE)/$(HEADERS)/bpf
 
 # In a checkout tools/nbq starts by tools/setup; installed it is a program of Python's.
 stage-tools:

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* struct nbq_arena_lock, also for the user's side of an arena. */
+#ifndef NBQ_ARENA_LOCK_TYPES_H
+#define NBQ_ARENA_LOCK_TYPES_H
+
+/**
+ * struct nbq_arena_lock - A spinlock in an arena
+ * @owner: private
+ * @tail: private
+ *
+ * Zeroes are a free lock. It needs no end.
+ */
+struct nbq_arena_lock {
+	unsigned int owner;
+	unsigned int tail;
+};
+
+#endif /* NBQ_ARENA_LOCK_TYPES_H */

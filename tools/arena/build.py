@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the tests of nbq_arena_lock are built from, for it and for libarena's arena_spin_lock."""
+
+import shutil
+
+from testbed.bpf import (CLANG, CLANG_OPTIONS, SELFTESTS, done, kernel_btf, libbpf_and_bpftool,
+                         tool)
+from testbed.building import cache_folder, cached, compiler_identity, digest
+from testbed.common import PROJECT, Unavailable, output_of
+
+LOAD = PROJECT / "tools/arena/load"
+HEADER = PROJECT / "nbqlock/bpf"
+EXAMPLE = PROJECT / "Documentation/example/arena"
+PACKET = PROJECT / "tools/rqspinlock/load/selftest"	# network_helpers.h
+LIBARENA = f"{SELFTESTS}/libarena/include"
+PROGRAM, TEST = f"{SELFTESTS}/progs/arena_spin_lock.c", f"{SELFTESTS}/prog_tests/arena_spin_lock.c"
+LIBRARIES = ("-lelf", "-lz", "-pthread")
+LOCKS = OURS, THEIRS = "nbq_arena_lock", "arena_spin_lock"
+OPTIONS = {
+    OURS: (),
+    THEIRS: ("-DOF_LIBARENA",),
+}
+# In the kernel's test, which names libarena's lock.
+OPTIONS_OF_TEST = {
+    OURS: ("-DIN_PLACE", f"-I{LOAD / 'in_place'}"),
+    THEIRS: (),
+}
+
+
+def program_of(lock):
+    return f"test-{lock}"
+
+
+def kernels_test_of(lock):
+    return f"kernels-test-{lock}"
+
+
+class Build:
+    """In a folder, against a kernel."""
+
+    def __init__(self, folder, kernel):
+        self.folder = folder
+        self.source = kernel.source
+        self.tools = libbpf_and_bpftool(kernel)
+        btf = folder / "kernel.btf"
+        btf.write_bytes(kernel_btf(kernel))
+        types = folder / "kernel_types.h"
+        done(self.tools / "bpftool", "btf", "dump", "file", btf, "format", "c", output=types)
+        self.known = [] if "bpf_preempt_disable(" in types.read_text() else ["-DNO_KFUNCS"]
+
+    def make(self, name, skeleton, program, user, options):
+        """A program with its BPF programs in it. user: files and options of its own side."""
+        place = self.folder / f"{name}.d"
+        place.mkdir()
+        made = place / "programs.o"
+        includes = [f"-I{folder}" for folder in
+                    (LOAD, self.folder, HEADER, self.source / SELFTESTS, self.source / LIBARENA,
+                     self.tools / "include")]
+        done(CLANG, *CLANG_OPTIONS, "-DENABLE_ATOMICS_TESTS", *self.known, *options, *includes,
+             "-c", program, "-o", made)
+        done(self.tools / "bpftool", "gen", "skeleton", made, "name", skeleton,
+             output=place / f"{skeleton}.skel.h")
+        done("gcc", "-static", "-O2", "-Wall", *options, f"-I{place}", f"-I{HEADER}",
+             f"-I{self.tools / 'include'}", *user, self.tools / "libbpf.a", *LIBRARIES, "-o", self.folder / name)
+
+
+    def make_example(self):
+        """The example, by its own Makefile."""
+        place = self.folder / "example"
+        shutil.copytree(EXAMPLE, place)
+        done("make", "-C", place, f"NBQLOCK={HEADER}", f"BTF={self.folder / 'kernel.btf'}",
+             f"CLANG={CLANG}", f"BPFTOOL={self.tools / 'bpftool'}",
+             f"LIBBPF_CFLAGS=-I{self.tools / 'include'}", f"LIBBPF={self.tools / 'libbpf.a'}",
+             "LDFLAGS=-static")
+        (place / "arena_example").rename(self.folder / "arena_example")
+
+
+def build_in(folder, kernel):
+    build = Build(folder, kernel)
+    for lock in LOCKS:
+        build.make(program_of(lock), "arena_test", LOAD / "arena_test.bpf.c",
+                   [LOAD / "arena_test.c"], OPTIONS[lock])
+        build.make(kernels_test_of(lock), "arena_spin_lock", kernel.source / PROGRAM,
+                   [f"-I{LOAD / 'selftest'}", f"-I{PACKET}", kernel.source / TEST,
+                    LOAD / "selftest/runner.c"], OPTIONS_OF_TEST[lock])
+    build.make_example()
+
+
+def programs(kernel):
+    """{name: content} of the programs for a guest, each with both its sides."""
+    if not (kernel.source / LIBARENA).exists():
+        raise Unavailable(f"Linux {kernel.version} has no {LIBARENA} here")
+    names = ["arena_example",
+             *(name(lock) for lock in LOCKS for name in (program_of, kernels_test_of))]
+    texts = [path.read_bytes() for path in
+             (*sorted(LOAD.rglob("*.[ch]")), *sorted(HEADER.glob("*.h")),
+              *sorted(EXAMPLE.iterdir()), kernel.source / PROGRAM, kernel.source / TEST,
+              *sorted((kernel.source / LIBARENA).glob("*.h")))]
+    key = digest(kernel.version, kernel_btf(kernel), *texts, output_of([tool(CLANG), "--version"]),
+                 compiler_identity(), CLANG_OPTIONS, LIBRARIES)
+
+    def build(folder):
+        build_in(folder, kernel)
+        return names
+
+    folder = cached(cache_folder("programs") / f"arena-{key}", build)
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+def host_program(kernel):
+    """The path of a program that runs both locks' texts on this machine."""
+    host = LOAD / "host"
+    command = ["gcc", "-O2", "-Wall", f"-I{host}", f"-I{HEADER}", f"-I{kernel.source / LIBARENA}",
+               host / "speed.c", "-pthread"]
+    key = digest(kernel.version, *(path.read_bytes() for path in sorted(host.rglob("*.[ch]"))),
+                 *(path.read_bytes() for path in sorted(HEADER.glob("*.h"))),
+                 compiler_identity(), command)
+
+    def build(folder):
+        done(*command, "-o", folder / "speed")
+        return ["speed"]
+
+    return cached(cache_folder("programs") / f"arena-speed-{key}", build) / "speed"

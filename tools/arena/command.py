@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Compares nbq_arena_lock, for BPF arenas, with the arena_spin_lock of libarena.
+
+An x86-64 kernel in QEMU, with 4 CPUs, runs BPF programs on both:
+
+  after-timeout      waiters time out, and the holder releases: is the next attempt served?
+  positions          ours: waiters leave, each set of three, in both orders
+  counter            ours: many attempts, with callbacks of timers above them
+  stray-writes       ours: random words in the lock and its nodes
+  callback           ours: a callback above the holder
+  selftest           prog_tests/arena_spin_lock.c as it is
+
+Then the speed: of the programs in the guest, whose processor is emulated, and of both locks' texts
+compiled for this machine. Documentation/arena.rst has the results.
+"""
+
+import argparse
+from statistics import median
+import subprocess
+
+from arena.build import LOCKS, OURS, THEIRS, host_program
+from arena.runs import Speed, all_parts, run_all
+from testbed.common import Failure, columns, positive, say, setup
+from testbed.guest import QemuMachine, log_excerpt
+from testbed.kernels import BPF, built_kernel
+
+PLACES = ("alone", "2 threads")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="The exit status is 1 if a test did not pass.")
+    parser.add_argument("--rounds", type=positive, default=7, metavar="N",
+                        help="rounds of each measurement of speed (default: %(default)s)")
+    return parser.parse_args()
+
+
+def guest_speed(machine, rounds):
+    """{lock: [(alone, on 2 CPUs)]} in ns, the locks by turns."""
+    parts = [Speed(lock) for turn in range(rounds) for lock in LOCKS[::-1 if turn % 2 else 1]]
+    outcome = run_all(machine, parts)
+    wrong = next((part.complaint for part in parts if part.complaint), outcome.problem)
+    if wrong:
+        raise Failure(f"the speed cannot be measured: {wrong}\n{log_excerpt(outcome)}")
+    return {lock: [part.ns for part in parts if part.lock == lock] for lock in LOCKS}
+
+
+def host_speed(kernel, rounds):
+    """As guest_speed(), of the texts compiled for this machine."""
+    done = subprocess.run([host_program(kernel), str(rounds)], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, text=True, check=True)
+    found = {(lock, threads): [] for lock in LOCKS for threads in "12"}
+    for line in done.stdout.splitlines():
+        threads, lock, ns = line.split()
+        found[lock, threads].append(float(ns))
+    return {lock: list(zip(found[lock, "1"], found[lock, "2"])) for lock in LOCKS}
+
+
+def speed_rows(name, found):
+    """Rows: ns of both, and how many acquisitions ours makes for one of libarena's."""
+    for place, threads in enumerate(PLACES):
+        ours, theirs = ([ns[place] for ns in found[lock]] for lock in (OURS, THEIRS))
+        ratios = sorted(other / own for own, other in zip(ours, theirs))
+        yield (name, threads, f"{median(ours):.1f}", f"{median(theirs):.1f}",
+               f"{median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
+
+
+def body():
+    options = parse_arguments()
+    setup("--packages", "check-all")
+    kernel = built_kernel(BPF)
+    machine = QemuMachine(kernel)
+    parts = all_parts()
+    outcome = run_all(machine, parts)
+    for part in parts:
+        print(f"{part.name}: {part.complaint or 'passed'}")
+        for before, served in getattr(part, "served", []):
+            print(f"  after {before} timeouts: {served} of 3 attempts were served")
+    if any(part.complaint for part in parts):
+        say(log_excerpt(outcome))
+        return 1
+    rows = [("", "", f"{OURS}, ns", f"{THEIRS}, ns", "speed of ours"),
+            *speed_rows("BPF, emulated", guest_speed(machine, options.rounds)),
+            *speed_rows("this machine", host_speed(kernel, options.rounds))]
+    print("\n".join(columns(rows, (2, 3, 4))))
+    return 0

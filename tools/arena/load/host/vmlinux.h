@@ -1,0 +1,1 @@
+#include <bpf/bpf_helpers.h>

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What BPF programs are built with: clang, bpftool, a kernel's types, and libbpf of its source."""
+
+import os
+import shutil
+import subprocess
+
+from testbed.building import cache_folder, cached, compiler_identity, digest, run_logged
+from testbed.common import Failure, Unavailable, cores, output_of, say
+
+SELFTESTS = "tools/testing/selftests/bpf"	# in a kernel's source
+BTF = ".tmp_vmlinux1.btf.o"	# in the folder of a kernel's build
+CLANG = "clang-19"
+# As the Makefile of the selftests has them.
+CLANG_OPTIONS = ("-g", "-O2", "-Wall", "-Werror", "--target=bpfel", "-mcpu=v3", "-std=gnu11",
+                 "-fno-strict-aliasing", "-fms-extensions", "-Wno-microsoft-anon-tag",
+                 "-Wno-compare-distinct-pointer-types", "-D__TARGET_ARCH_x86")
+
+
+def tool(name):
+    """A program, also one in a folder that only root has in its path."""
+    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if not found:
+        raise Unavailable(f"{name} is not installed; run tools/setup check-all")
+    return found
+
+
+def done(*command, output=None):
+    """Run a command, its output to a file."""
+    words = [str(word) for word in command]
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if result.returncode:
+        raise Failure(f"{' '.join(words)}: {result.stderr.decode(errors='replace')}")
+    if output:
+        output.write_bytes(result.stdout)
+
+
+def kernel_btf(kernel):
+    """A kernel's BTF. What is built from a copy of the tree keeps it, as the copy changes."""
+    return kernel.modules[BTF] if kernel.lock else (kernel.build_dir / BTF).read_bytes()
+
+
+def libbpf_and_bpftool(kernel):
+    """A folder with libbpf.a, include/ and bpftool of a kernel's source.
+
+    Debian 12 has versions that know no arena.
+    """
+    key = digest(kernel.version, compiler_identity(), output_of([tool(CLANG), "--version"]))
+    folder = cache_folder("bpf-tools") / f"{kernel.version}-{key}"
+
+    def build(made):
+        say("building libbpf and bpftool (about 20 CPU-seconds)")
+        run_logged(["make", "-C", kernel.source / "tools/bpf/bpftool", f"OUTPUT={made}/",
+                    f"-j{cores()}", "bootstrap"], folder.with_suffix(".log"), "building bpftool")
+        (made / "bootstrap/bpftool").rename(made / "bpftool")
+        (made / "bootstrap/libbpf/libbpf.a").rename(made / "libbpf.a")
+        (made / "bootstrap/libbpf/include").rename(made / "include")
+        return ["bpftool", "libbpf.a", "include/bpf/libbpf.h"]
+
+    return cached(folder, build)
