@@ -18,13 +18,14 @@
  *		the name of the node in front, 0: it was the head. The successor waits behind that
  *		now, and has freed this node.
  *
- * So to leave is the same at each position, whether the lock was acquired or not, and takes two
- * steps on shared memory, in no loop: a program that may not loop any more leaves, too.
+ * So to leave is the same at each position, whether the lock was acquired or not, and takes at most
+ * three accesses to shared memory, in no loop: a program that may not loop any more leaves, too.
  *
  * Mutual exclusion rests on owner alone, the order of waiters on the rest.
  *
  * Departures from the paper: the holder has left the queue, so that no node is held with the lock,
- * and none is needed without contention. An attempt that finds no node free spins on owner.
+ * and none is needed without contention. An attempt that finds no node free, or a waiter of its CPU
+ * below it, spins on owner.
  *
  * How to use it: Documentation/arena.rst.
  */
@@ -138,18 +139,22 @@ static __always_inline __u32 __arena *nbq_arena_node_of(__u32 name)
 	return &nbq_arena_node[name % (NBQ_ARENA_CPUS * NBQ_ARENA_NODES)];
 }
 
-/* Return: a node's name; 0: none is free. */
+/* Return: a node's name; 0: there is none for this context. */
 static __always_inline __u32 nbq_arena_node_alloc(__u32 cpu)
 {
-	__u32 i, name;
+	__u32 i, name, state;
 
 	for (i = 1; i < NBQ_ARENA_NODES && can_loop; i++) {
 		name = cpu % NBQ_ARENA_CPUS * NBQ_ARENA_NODES + i;
+		state = READ_ONCE(*nbq_arena_node_of(name));
+		/* That waiter runs again only when this context has ended: not behind it. */
+		if (state == NBQ_ARENA_WAITS)
+			return 0;
 		/*
 		 * Atomic, as programs in interrupts allocate of the same nodes. Fully ordered:
 		 * a successor gets the name from the tail, and reads WAITS or what came later.
 		 */
-		if (!READ_ONCE(*nbq_arena_node_of(name)) &&
+		if (state == NBQ_ARENA_FREE &&
 		    cmpxchg(nbq_arena_node_of(name), NBQ_ARENA_FREE,
 			    NBQ_ARENA_WAITS) == NBQ_ARENA_FREE)
 			return name;
