@@ -17,6 +17,7 @@ import kernel_abi		# pylint: disable=import-error, wrong-import-position
 
 project = "nbqlock"
 highlight_language = "none"
+c_id_attributes = ["__arena"]
 primary_domain = "c"
 html_theme = "alabaster"
 html_theme_options = {"page_width": "75em", "sidebar_width": "17em"}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Static checks: layout, style, documentation, compiler warnings, sparse, annotations, objects."""
 
+from pathlib import Path
 import re
 import subprocess
 
@@ -26,11 +27,16 @@ KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/tu
 HOST_FOLDERS = ("tools/shim", "tools/verification/host", "tools/verification/explore",
                 "tools/verification/weak_memory", "tools/simulate", "tools/bench/kernel")
 
+BPF_FOLDERS = ("nbqlock/bpf", "tools/arena/load", "Documentation/example/arena")
+
 # Besides what .checkpatch.conf names for all: the host shim defines what these
 # ask to use: the kernel's own macros, attributes, per-CPU data and barriers.
 HOST_IGNORES = ("ARRAY_SIZE", "AVOID_EXTERNS", "BIT_MACRO", "CAMELCASE", "COMPLEX_MACRO",
                 "DATA_RACE", "IS_ENABLED_CONFIG", "MEMORY_BARRIER", "NEW_TYPEDEFS",
                 "PREFER_DEFINED_ATTRIBUTE_MACRO", "VOLATILE")
+# Programs have no such macros, and their users' sides are none of the kernel's.
+BPF_IGNORES = (*HOST_IGNORES, "EMBEDDED_FUNCTION_NAME", "LINE_SPACING", "MACRO_WITH_FLOW_CONTROL",
+               "SPACING", "SPLIT_STRING")
 
 
 def layout():
@@ -75,8 +81,11 @@ def checkpatch():
     script = guest_kernel().source / "scripts/checkpatch.pl"
     for name, folders, options in (
             ("modules", KERNEL_FOLDERS, []),
-            ("host tests", HOST_FOLDERS, ["--ignore", ",".join(HOST_IGNORES)])):
+            ("host tests", HOST_FOLDERS, ["--ignore", ",".join(HOST_IGNORES)]),
+            ("BPF programs", BPF_FOLDERS, ["--ignore", ",".join(BPF_IGNORES)])):
         files = c_files(folders)
+        if folders is not BPF_FOLDERS:
+            files = [path for path in files if path.parent != Path("nbqlock/bpf")]
         done = subprocess.run(
             ["perl", script, "--strict", "--no-tree", "--terse", "--no-summary",
              "--show-types", *options, "-f", *files],

@@ -9,6 +9,8 @@ import argparse
 from pathlib import Path
 
 from testbed.common import say, setup
+from upstream import libarena
+from upstream.libarena import make_libarena
 from upstream.patches import author_of_git
 from upstream.series import FOLDER, make_series
 
@@ -25,16 +27,21 @@ environment:
     parser.add_argument("--author", metavar="\"NAME <ADDRESS>\"",
                         help="whose the patches are, who signs them off and maintains the code "
                         "(default: as git is set up for)")
-    parser.add_argument("--output", type=Path, default=FOLDER, metavar="FOLDER",
-                        help="where to write them (default: build/series); patches that are "
-                        "there are removed")
+    parser.add_argument("--libarena", action="store_true",
+                        help="instead, one that adds nbq_arena_lock to the BPF selftests")
+    parser.add_argument("--output", type=Path, metavar="FOLDER",
+                        help="where to write them (default: build/series, build/libarena); "
+                        "patches that are there are removed")
     parser.add_argument("--prefix", default="PATCH", metavar="WORDS",
                         help="what the subjects begin with, such as \"RFC PATCH v2\" "
                         "(default: PATCH)")
     options = parser.parse_args()
     setup("--packages", "series")
     author = options.author or author_of_git()
-    series = make_series(author, options.output, options.prefix)
+    if options.libarena:
+        series = make_libarena(author, options.output or libarena.FOLDER, options.prefix)
+    else:
+        series = make_series(author, options.output or FOLDER, options.prefix)
     for patch in (series.cover, *series.patches):
         print(patch)
     say(f"for Linux {series.source.version}: git am {series.cover.parent}/*.patch")

@@ -52,10 +52,10 @@ struct __qspinlock {
 #include "arena_test.skel.h"
 
 #define WAITERS			3U
-#define MOST_TRIES		200U	/* of a round, on a machine that is busy with other things */
+#define MOST_TRIES		200U	/* of a round, on a busy machine */
 #define MS			1000000ULL
 #define SHORT_NS		(5 * MS)
-#define LONG_NS			(10000 * MS)	/* the verifier's budget ends before */
+#define LONG_NS			(10000 * MS)	/* the verifier's budget is less */
 
 static struct arena_test *test;
 
@@ -402,7 +402,7 @@ static void stray_writes(void)
 		start(&threads[i], attempt_until_stopped);
 	}
 	while (time(NULL) < end) {
-		u32 value = (u32)rand_r(&seed) << 1 ^ (u32)rand_r(&seed) >> (rand_r(&seed) % 32);
+		u32 value = (u32)rand_r(&seed) * 3 >> rand_r(&seed) % 32;
 
 		for (i = 0; i < 64; i++)
 			words[rand_r(&seed) % ((CPUS + 1) * 16)] = value;
@@ -417,7 +417,7 @@ static void stray_writes(void)
 		if (threads[i].sum.other_error)
 			fail("an attempt returned %d", threads[i].sum.other_error);
 	}
-	printf("%s: under stray writes: acquired %u times, %u timeouts\n", NAME, acquired, timeouts);
+	printf("%s: stray writes: acquired %u times, %u timeouts\n", NAME, acquired, timeouts);
 	if (!acquired || !timeouts)
 		fail("stray writes did nothing");
 	memset(words, 0, size);

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A patch that adds nbq_arena_lock to libarena, in the BPF selftests of a kernel tree."""
+
+from pathlib import Path
+
+from testbed.bpf import SELFTESTS
+from testbed.building import locked
+from testbed.common import BUILD, PROJECT, Failure
+from testbed.source import get_source
+from upstream.patches import Author, format_patches
+from upstream.series import TEXTS, Series, Tree
+
+FOLDER = BUILD / "libarena"
+INCLUDE = f"{SELFTESTS}/libarena/include"
+HEADERS = ("nbq_arena_lock.h", "nbq_arena_lock_types.h")
+# What the project has beside them, and that tree has not.
+OURS_ALONE = " *\n * How to use it: Documentation/arena.rst.\n"
+
+
+def text_of(name):
+    return (PROJECT / "nbqlock/bpf" / name).read_text().replace(OURS_ALONE, "")
+
+
+def make_libarena(author, output=FOLDER, prefix="PATCH"):
+    """Write the patch and its letter for the found tree. author: as "Name <address>"."""
+    source = get_source()
+    if not (source.path / INCLUDE).exists():
+        raise Failure(f"{source.path} has no {INCLUDE}")
+    tree = Tree(source)
+    for name in HEADERS:
+        tree.add(f"{INCLUDE}/{name}", text_of(name))
+    commits = [((TEXTS / "libarena/1-lock.txt").read_text(), tree.texts)]
+    letter = (TEXTS / "libarena/cover-letter.txt").read_text().replace("@VERSION@", source.version)
+    output = Path(output)
+    with locked(f"{output}.lock", output):
+        patches = format_patches((tree.base, commits, letter), Author(str(author)), output, prefix)
+    return Series(source, tree.base, patches)
