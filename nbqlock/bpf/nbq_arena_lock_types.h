@@ -3,13 +3,7 @@
 #ifndef NBQ_ARENA_LOCK_TYPES_H
 #define NBQ_ARENA_LOCK_TYPES_H
 
-/**
- * struct nbq_arena_lock - A spinlock in an arena
- * @owner: private
- * @tail: private
- *
- * Zeroes are a free lock. It needs no end.
- */
+/* Zeroes are a free lock. It needs no end. Its fields are private. */
 struct nbq_arena_lock {
 	unsigned int owner;
 	unsigned int tail;
