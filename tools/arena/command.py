@@ -38,7 +38,8 @@ def parse_arguments():
 
 def guest_speed(machine, rounds):
     """{lock: [(alone, on 2 CPUs)]} in ns, the locks by turns."""
-    parts = [Speed(lock) for turn in range(rounds) for lock in LOCKS[::-1 if turn % 2 else 1]]
+    parts = [Speed(lock, turn) for turn in range(rounds)
+             for lock in LOCKS[::-1 if turn % 2 else 1]]
     outcome = run_all(machine, parts)
     wrong = next((part.complaint for part in parts if part.complaint), outcome.problem)
     if wrong:

@@ -58,8 +58,9 @@ class AfterTimeout(ArenaPart):
 class Speed(ArenaPart):
     """ns an acquisition takes, on one CPU and on two."""
 
-    def __init__(self, lock):
+    def __init__(self, lock, number=1):
         super().__init__(lock, "speed")
+        self.name += f" {number}"
 
     @property
     def ns(self):

@@ -13,6 +13,8 @@ from testbed.kunit import run_built_in
 from testbed.source import get_source
 from locktorture.runs import NO_TIMEOUT
 from upstream.build import SPINLOCKS, SUITES, Build
+from upstream.libarena import HEADERS, INCLUDE, make_libarena, text_of
+from upstream.patches import applied
 from upstream.series import make_series
 from whole_kernel.runs import Boot, KernelLock, ShellLoad, Suites
 
@@ -125,9 +127,19 @@ def spinlocks_cases(build):
                    f"{wrong}\n{guest_report(boot.outcome)}")
 
 
+def libarena_case():
+    """The case that the patch for libarena brings the project's headers into the tree."""
+    made = make_libarena(maintainer(), BUILD / "libarena-check")
+    wanted = {f"{INCLUDE}/{name}": text_of(name) for name in HEADERS}
+    found = applied(made.base, made.patches)[-1]
+    return Case("series: git am applies the patch for libarena", found == wanted,
+                f"{sorted(found)}")
+
+
 @runs_on(SERIES, "build")
 def series_patches():
     """make series: checkpatch --strict, git am, a build of each patch"""
+    yield libarena_case()
     made = series()
     yield from static_cases(made)
     build = Build(made)
