@@ -3,8 +3,8 @@
 
 import shutil
 
-from testbed.bpf import (CLANG, CLANG_OPTIONS, SELFTESTS, done, kernel_btf, libbpf_and_bpftool,
-                         tool)
+from testbed.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf,
+                         libbpf_and_bpftool, tool, with_libraries)
 from testbed.building import cache_folder, cached, compiler_identity, digest
 from testbed.common import PROJECT, Unavailable, output_of
 
@@ -60,8 +60,9 @@ class Build:
              "-c", program, "-o", made)
         done(self.tools / "bpftool", "gen", "skeleton", made, "name", skeleton,
              output=place / f"{skeleton}.skel.h")
-        done("gcc", "-static", "-O2", "-Wall", *options, f"-I{place}", f"-I{HEADER}",
-             f"-I{self.tools / 'include'}", *user, self.tools / "libbpf.a", *LIBRARIES, "-o", self.folder / name)
+        done("gcc", *FOR_A_GUEST, *options, f"-I{place}", f"-I{HEADER}",
+             f"-I{self.tools / 'include'}", *user, self.tools / "libbpf.a", *LIBRARIES,
+             "-o", self.folder / name)
 
 
     def make_example(self):
@@ -71,7 +72,7 @@ class Build:
         done("make", "-C", place, f"NBQLOCK={HEADER}", f"BTF={self.folder / 'kernel.btf'}",
              f"CLANG={CLANG}", f"BPFTOOL={self.tools / 'bpftool'}",
              f"LIBBPF_CFLAGS=-I{self.tools / 'include'}", f"LIBBPF={self.tools / 'libbpf.a'}",
-             "LDFLAGS=-static")
+             f"LDFLAGS={' '.join(FOR_A_GUEST)}")
         (place / "arena_example").rename(self.folder / "arena_example")
 
 
@@ -87,7 +88,7 @@ def build_in(folder, kernel):
 
 
 def programs(kernel):
-    """{name: content} of the programs for a guest, each with both its sides."""
+    """{name: content} of the programs for a guest, each with both its sides, and libraries."""
     if not (kernel.source / LIBARENA).exists():
         raise Unavailable(f"Linux {kernel.version} has no {LIBARENA} here")
     names = ["arena_example",
@@ -97,14 +98,13 @@ def programs(kernel):
               *sorted(EXAMPLE.iterdir()), kernel.source / PROGRAM, kernel.source / TEST,
               *sorted((kernel.source / LIBARENA).glob("*.h")))]
     key = digest(kernel.version, kernel_btf(kernel), *texts, output_of([tool(CLANG), "--version"]),
-                 compiler_identity(), CLANG_OPTIONS, LIBRARIES)
+                 compiler_identity(), CLANG_OPTIONS, FOR_A_GUEST, LIBRARIES)
 
     def build(folder):
         build_in(folder, kernel)
         return names
 
-    folder = cached(cache_folder("programs") / f"arena-{key}", build)
-    return {name: (folder / name).read_bytes() for name in names}
+    return with_libraries(cached(cache_folder("programs") / f"arena-{key}", build), *names)
 
 
 def host_program(kernel):

@@ -240,7 +240,7 @@ class Selftest(Run):
         self.expected = self.DIFFERENCES[lock]
 
     def files(self, kernel):
-        return {"selftest": selftest(kernel)}
+        return selftest(kernel)
 
     @property
     def checks(self):

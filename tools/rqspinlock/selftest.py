@@ -8,7 +8,8 @@ selftests, of which there are thousands.
 
 import re
 
-from testbed.bpf import CLANG, CLANG_OPTIONS, SELFTESTS, done, kernel_btf, tool
+from testbed.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf, tool,
+                         with_libraries)
 from testbed.building import cache_folder, cached, compiler_identity, digest
 from testbed.common import PROJECT, Failure, Unavailable, output_of
 
@@ -52,12 +53,12 @@ def build_in(folder, btf, source):
         done(CLANG, *CLANG_OPTIONS, *missing_types(text), *includes, "-idirafter",
              "/usr/include/bpf", "-c", tests / f"progs/{name}.c", "-o", made)
         done(bpftool, "gen", "skeleton", made, "name", name, output=folder / f"{name}.skel.h")
-    done("gcc", "-static", "-O2", "-Wall", f"-I{FOLDER}", f"-I{folder}", source / TEST,
+    done("gcc", *FOR_A_GUEST, f"-I{FOLDER}", f"-I{folder}", source / TEST,
          FOLDER / "runner.c", "-o", folder / "selftest", *LIBRARIES)
 
 
 def selftest(kernel):
-    """The program for a kernel, linked statically."""
+    """{name: content} of the program for a kernel, and of its libraries."""
     source = kernel.source
     if not (source / TEST).exists():
         raise Unavailable(f"Linux {kernel.version} has no {TEST} here")
@@ -66,12 +67,12 @@ def selftest(kernel):
     texts = [path.read_bytes() for path in
              (*sorted(FOLDER.iterdir()), source / TEST,
               *(source / SELFTESTS / f"progs/{name}.c" for name in PROGRAMS))]
-    key = digest(kernel.version, btf, *texts, *tools, compiler_identity(), CLANG_OPTIONS)
+    key = digest(kernel.version, btf, *texts, *tools, compiler_identity(), CLANG_OPTIONS,
+                 FOR_A_GUEST)
 
     def build(folder):
         (folder / "vmlinux.btf").write_bytes(btf)
         build_in(folder, folder / "vmlinux.btf", source)
         return ["selftest"]
 
-    return (cached(cache_folder("programs") / f"selftest-{key}", build) /
-            "selftest").read_bytes()
+    return with_libraries(cached(cache_folder("programs") / f"selftest-{key}", build), "selftest")

@@ -2,6 +2,8 @@
 """What BPF programs are built with: clang, bpftool, a kernel's types, and libbpf of its source."""
 
 import os
+from pathlib import Path
+import re
 import shutil
 import subprocess
 
@@ -15,6 +17,24 @@ CLANG = "clang-19"
 CLANG_OPTIONS = ("-g", "-O2", "-Wall", "-Werror", "--target=bpfel", "-mcpu=v3", "-std=gnu11",
                  "-fno-strict-aliasing", "-fms-extensions", "-Wno-microsoft-anon-tag",
                  "-Wno-compare-distinct-pointer-types", "-D__TARGET_ARCH_x86")
+
+# A guest has no libraries, and Debian 13's libelf.a lacks what it uses: programs for guests, which
+# are in /root there, take the libraries from there.
+LOADER = Path("/lib64/ld-linux-x86-64.so.2")
+FOR_A_GUEST = ("-O2", "-Wall", f"-Wl,--dynamic-linker=/root/{LOADER.name}", "-Wl,-rpath,/root",
+               # For pthread_exit().
+               "-Wl,--push-state,--no-as-needed,-lgcc_s,--pop-state")
+
+
+def with_libraries(folder, *names):
+    """{name: content} of programs that were linked FOR_A_GUEST, and of what they need besides."""
+    files = {LOADER.name: LOADER}
+    for name in names:
+        files[name] = folder / name
+        listed = output_of([LOADER, "--list", folder / name]) or ""
+        files |= {library: Path(path) for library, path in
+                  re.findall(r"(\S+) => (/\S+)", listed)}
+    return {name: path.read_bytes() for name, path in files.items()}
 
 
 def tool(name):
