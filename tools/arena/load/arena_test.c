@@ -438,6 +438,10 @@ static void callback(void)
 	printf("%s: a callback above the holder: %s\n", NAME,
 	       found->deadlocks ? "-EDEADLK" : found->timeouts ? "-ETIMEDOUT" :
 	       found->acquired ? "acquired" : "it did not come");
+#ifndef OF_LIBARENA
+	if (!found->deadlocks)
+		fail("not -EDEADLK");
+#endif
 }
 
 /* Speed. */
