@@ -189,10 +189,33 @@ struct shim_memory shim_events_memory(unsigned int cpu, unsigned int level)
 	return (struct shim_memory){ &pool->events, sizeof(pool->events) };
 }
 
+struct shim_memory __attribute__((__weak__)) shim_arena_nodes(void)
+{
+	return (struct shim_memory){ };
+}
+
+void __attribute__((__weak__)) shim_arena_start(unsigned int size)
+{
+}
+
+unsigned int __attribute__((__weak__)) shim_arena_nodes_in_use(void)
+{
+	return 0;
+}
+
+bool shim_is_arena_node(const void *address)
+{
+	struct shim_memory memory = shim_arena_nodes();
+
+	return (size_t)((const char *)address - (const char *)memory.start) < memory.size;
+}
+
 bool shim_is_in_free_node(const void *address)
 {
 	size_t offset = (const char *)address - (const char *)nodes;
 
+	if (shim_is_arena_node(address))
+		return !*(const u32 *)address;
 	return offset < nodes_made * sizeof(nodes[0]) &&
 	       offset % sizeof(nodes[0]) < offsetof(struct nbq_node, index) &&
 	       !is_in_use(&nodes[offset / sizeof(nodes[0])]);
@@ -220,6 +243,9 @@ bool shim_tries_to_resume(unsigned int cpu, enum shim_op op, const void *address
 	const struct nbq_node *node = node_of_place(address), *said;
 	bool stands;
 
+	/* No place: a node is allocated. */
+	if (shim_is_arena_node(address))
+		return op == SHIM_OP_CMPXCHG;
 	if (!node || node->cpu != SHIM_CPU_NUMBER(cpu))
 		return false;
 	said = *(struct nbq_node *const *)address;
@@ -265,6 +291,7 @@ void shim_pools_start(unsigned int size, unsigned int nodes_max)
 
 	pool_nodes_max = nodes_max;
 	shim_pools_forget();
+	shim_arena_start(size);
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		for (level = 0; level < NBQ_LEVELS; level++) {
 			struct nbq_pool *pool = &nbq_pools[cpu][0][level];
@@ -382,7 +409,7 @@ const void *shim_prev_of(const struct nbq_node *node)
 
 unsigned int shim_nodes_in_use(void)
 {
-	unsigned int i, in_use = 0;
+	unsigned int i, in_use = shim_arena_nodes_in_use();
 
 	for (i = 0; i < nodes_made; i++)
 		in_use += is_in_use(&nodes[i]);

@@ -143,6 +143,15 @@ struct shim_memory {
 	size_t size;
 };
 
+/*
+ * The nodes of nbq_arena_lock, words of which 0 is a free one; how many each CPU has at the start;
+ * how many are in use. None, where bpf/arena_lock.c is not linked.
+ */
+struct shim_memory shim_arena_nodes(void);
+void shim_arena_start(unsigned int size);
+unsigned int shim_arena_nodes_in_use(void);
+bool shim_is_arena_node(const void *address);
+
 struct shim_memory shim_nodes_memory(void);
 struct shim_memory shim_pools_memory(void);
 /* Which pools have a node that was left: what their words say already. */

@@ -3,8 +3,8 @@
  * The lock type of a host test. The tests are written once, with nbq_X for its name; the
  * differences between the types are here alone.
  *
- * Compile with -DTYPE_CLH, -DTYPE_MCS, -DTYPE_SWAP or -DTYPE_SPIN; with -DBARE_LAYER besides: the
- * hybrid's bare layer, for the explorer.
+ * Compile with -DTYPE_CLH, -DTYPE_MCS, -DTYPE_SWAP, -DTYPE_SPIN or -DTYPE_ARENA, a BPF program's
+ * nbq_arena_lock; with -DBARE_LAYER besides: the hybrid's bare layer, for the explorer.
  */
 #ifndef TYPE_H
 #define TYPE_H
@@ -14,6 +14,8 @@
 #include <places.h>
 #ifdef TYPE_SPIN
 #include "../../../kunit/spin_sweep.h"
+#elif defined(TYPE_ARENA)
+#include <bpf/arena_lock.h>
 #endif
 
 /*
@@ -34,6 +36,14 @@
  *	The error of an attempt that must wait, with an empty pool, at its deadline.
  * REPORTS_MISUSE
  *	A release of what is not held here is reported and changes nothing.
+ * HAS_POLICY
+ *	After some polls a waiter does something new.
+ * DETECTS_DEADLOCKS
+ *	Not only that the own CPU holds the lock.
+ * IN_KERNEL
+ *	It has counters, and knows of accesses to devices.
+ * ERROR_OF_STOP
+ *	The error of an attempt whose condition to stop has come true.
  */
 #if defined(TYPE_CLH)
 #define NBQ_TYPE		nbq_clh
@@ -73,11 +83,30 @@
 #define STEPS_TO_RELEASE	1
 #define REPORTS_MISUSE		0
 #endif
+#elif defined(TYPE_ARENA)
+#define NBQ_TYPE		nbq_arena_lock
+#define STEPS_TO_ABANDON	3
+#define STEPS_TO_RELEASE	1
+#define HOLDS_NODE		0
+#define IS_FIFO			0
+#define ERROR_WITHOUT_NODE	(-ETIMEDOUT)
+#define REPORTS_MISUSE		0
+#define HAS_POLICY		0
+#define DETECTS_DEADLOCKS	0
+#define IN_KERNEL		0
+#define ERROR_OF_STOP		(-ETIMEDOUT)
 #else
 #error "for which lock type?"
 #endif
 
-#ifndef TYPE_SPIN
+#ifndef TYPE_ARENA
+#define HAS_POLICY		(!HOLDS_NODE)
+#define DETECTS_DEADLOCKS	1
+#define IN_KERNEL		1
+#define ERROR_OF_STOP		(-ECANCELED)
+#endif
+
+#ifndef HOLDS_NODE
 #define HOLDS_NODE		1
 #define IS_FIFO			1
 #define ERROR_WITHOUT_NODE	(-ENOMEM)
@@ -85,9 +114,43 @@
 #endif
 
 /* The operations that are tested. */
-#define nbq_X_init			__PASTE(NBQ_TYPE, _init)
 #define nbq_X				NBQ_TYPE
-#ifdef BARE_LAYER
+#ifndef TYPE_ARENA
+#define nbq_X_init			__PASTE(NBQ_TYPE, _init)
+#endif
+#if defined(TYPE_ARENA)
+#define nbq_X_unlock			shim_arena_unlock
+
+static inline void nbq_X_init(struct nbq_arena_lock *lock)
+{
+	*lock = (struct nbq_arena_lock){ };
+}
+
+static inline bool nbq_X_trylock(struct nbq_arena_lock *lock)
+{
+	return !shim_arena_trylock(lock);
+}
+
+/* Without patience it does not queue, as those of the other types. */
+static inline int nbq_X_lock_timeout(struct nbq_arena_lock *lock, ktime_t patience)
+{
+	return patience > 0 ? shim_arena_lock(lock, patience) : shim_arena_trylock(lock);
+}
+
+/* Of deadlines that have passed already. */
+static inline int nbq_X_lock_until(struct nbq_arena_lock *lock, ktime_t deadline)
+{
+	return shim_arena_lock(lock, 0);
+}
+
+/* Until its program may not loop any more: shim_loop_is_over says so. */
+static inline int nbq_X_lock_unless(struct nbq_arena_lock *lock, ktime_t patience,
+				    bool (*stop)(void *arg), void *arg)
+{
+	return shim_arena_lock(lock, patience);
+}
+
+#elif defined(BARE_LAYER)
 #include <nbqlock/bare_spin.h>
 
 /* The caller of the bare layer turns preemption off, once for each lock. */
@@ -149,12 +212,17 @@ static inline void nbq_X_unlock(struct nbq_spin *lock)
 #ifdef TYPE_SPIN
 #define nbq_X_end(lock)			0
 #define nbq_X_destroy(lock)		spin_sweep(&(lock)->bare)
+#elif defined(TYPE_ARENA)
+#define nbq_X_destroy			shim_arena_sweep
+#define nbq_X_end			nbq_X_destroy
 #else
 #define nbq_X_destroy			__PASTE(NBQ_TYPE, _destroy)
 #define nbq_X_end			nbq_X_destroy
 #endif
 /* Which the bare layer does not have. */
+#ifndef TYPE_ARENA
 #define nbq_X_lock_until		__PASTE(NBQ_TYPE, _lock_until)
+#endif
 #define nbq_X_lock			__PASTE(NBQ_TYPE, _lock)
 #define nbq_X_is_locked			__PASTE(NBQ_TYPE, _is_locked)
 #define nbq_X_is_contended		__PASTE(NBQ_TYPE, _is_contended)
@@ -186,7 +254,7 @@ static inline bool is_own_step(const struct nbq_X *lock, const void *address)
 	size_t offset = (const char *)address - (const char *)nodes.start;
 
 	return (size_t)((const char *)address - (const char *)lock) < sizeof(*lock) ||
-	       is_tail(lock, address) ||
+	       is_tail(lock, address) || shim_is_arena_node(address) ||
 	       (offset < nodes.size && !shim_is_own_node_word(offset));
 }
 
@@ -196,6 +264,8 @@ static inline bool may_acquire(const struct nbq_X *lock, enum shim_op op, const 
 #ifdef TYPE_SPIN
 	return (op == SHIM_OP_CMPXCHG && address == &lock->state) ||
 	       (op == SHIM_OP_STORE && address == &lock->state.holder);
+#elif defined(TYPE_ARENA)
+	return op == SHIM_OP_CMPXCHG && address == &lock->owner;
 #else
 	return false;
 #endif
@@ -206,6 +276,8 @@ static inline bool is_held_by_this_context(const struct nbq_X *lock)
 {
 #ifdef TYPE_SPIN
 	return lock->state.holder == shim_context();
+#elif defined(TYPE_ARENA)
+	return lock->owner == shim_cpu + 1;
 #else
 	return false;
 #endif
@@ -222,6 +294,8 @@ static inline bool begins_abandon(const struct nbq_X *lock, const struct nbq_nod
 	/* A head with a successor does not swap the tail, nor does a resumed waiter. */
 	return (op == SHIM_OP_CMPXCHG && is_tail(lock, address)) ||
 	       (op == SHIM_OP_STORE && address == shim_prev_of(node));
+#elif defined(TYPE_ARENA)
+	return op == SHIM_OP_LOAD && is_tail(lock, address);
 #else
 	return op == SHIM_OP_STORE && address == shim_prev_of(node);
 #endif
@@ -232,6 +306,8 @@ static inline bool is_held(const struct nbq_X *lock)
 {
 #ifdef TYPE_SPIN
 	return lock->state.holder;
+#elif defined(TYPE_ARENA)
+	return lock->owner;
 #else
 	return nbq_X_is_locked(lock);
 #endif
@@ -246,6 +322,8 @@ static inline bool is_held_on_this_cpu(const struct nbq_X *lock)
 #ifdef TYPE_SPIN
 	return (lock->state.holder & ((1U << NBQ_CONTEXT_CPU_BITS) - 1)) ==
 	       SHIM_CPU_NUMBER(shim_cpu) + 1;
+#elif defined(TYPE_ARENA)
+	return lock->owner == shim_cpu + 1;
 #else
 	return false;
 #endif
@@ -286,6 +364,8 @@ static inline unsigned long value_in_lock(const struct nbq_X *lock, const void *
 {
 #ifdef TYPE_SPIN
 	return is_tail(lock, address) ? *(const u32 *)address : lock->bare.all;
+#elif defined(TYPE_ARENA)
+	return *(const u32 *)address;
 #else
 	return *(const unsigned long *)address;
 #endif
@@ -296,6 +376,9 @@ static inline const struct nbq_node *tail_node(const struct nbq_X *lock, const v
 {
 #ifdef TYPE_SPIN
 	return shim_decode_tail(*(const u32 *)tail);
+#elif defined(TYPE_ARENA)
+	/* Known by its address only. */
+	return (const void *)nbq_arena_node_of(*(const u32 *)tail);
 #else
 	return lock->tail;
 #endif
