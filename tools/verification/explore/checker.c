@@ -191,7 +191,8 @@ static void check_moment(unsigned int lock)
 }
 
 /* The policy: which contexts may acquire a free lock? */
-static void check_policy(unsigned int number, enum shim_op op, const void *address)
+static void check_policy(unsigned int number, enum shim_op op, const void *address,
+			 unsigned long before)
 {
 	struct context *context = &contexts[number];
 	struct attempt *attempt = &context->attempt[context->lock];
@@ -202,7 +203,7 @@ static void check_policy(unsigned int number, enum shim_op op, const void *addre
 	    attempt->doing != DESTROYING)
 		fail("withdraws a request for a handoff");
 	if (attempt->doing != ACQUIRING || !may_acquire(lock, op, address) ||
-	    !is_held_by_this_context(lock))
+	    value_at(address) == before || !is_held_by_this_context(lock))
 		return;
 	/* One that acts for stalled waiters is no newcomer any more. */
 	if (attempt->newcomer && !attempt->persisted &&
@@ -233,7 +234,7 @@ void check_accessed(unsigned int number, enum shim_op op, const void *address,
 		record_enqueue(number, context->lock, resumed);
 		attempt->resumed = true;
 	}
-	check_policy(number, op, address);
+	check_policy(number, op, address, before);
 	if (op != SHIM_OP_LOAD)
 		check_moment(context->lock);
 }
@@ -370,6 +371,11 @@ static bool is_above_a_waiter(const struct context *context)
 	return false;
 }
 
+static bool is_stopped(const struct context *context)
+{
+	return context->patience == UNLESS && context->late;
+}
+
 static bool may_fail(const struct context *context, int ret)
 {
 	switch (ret) {
@@ -377,9 +383,10 @@ static bool may_fail(const struct context *context, int ret)
 		return context->patience == NONE;
 	case -ETIMEDOUT:
 		return context->patience == PAST ||
-		       (context->patience == FINITE && context->late);
+		       (context->patience == FINITE && context->late) ||
+		       (ERROR_OF_STOP == -ETIMEDOUT && is_stopped(context));
 	case -ECANCELED:
-		return context->patience == UNLESS && context->late;
+		return ERROR_OF_STOP == -ECANCELED && is_stopped(context);
 	case -ENOMEM:
 		return (context->patience == PAST ||
 			(context->patience == FINITE && context->late)) &&
@@ -450,11 +457,13 @@ static bool is_only_user(unsigned int number, unsigned int lock)
 	return true;
 }
 
-/* Has it released as the last user, so that it may destroy the lock? */
+/* Has it released as the last user, so that it may destroy the lock? One in an arena has no end. */
 static bool is_last_user(unsigned int number, unsigned int lock)
 {
 	unsigned int other;
 
+	if (!IN_KERNEL)
+		return false;
 	for (other = 0; other < contexts_number; other++) {
 		if (contexts[other].attempt[lock].left)
 			return false;

@@ -11,11 +11,20 @@ context may stop for good.
 from dataclasses import dataclass
 
 QUICK, CHECK, ALL = range(3)
-TYPES = ("clh", "mcs", "swap", "spin", "spin_bare")
+TYPES = ("clh", "mcs", "swap", "spin", "spin_bare", "arena")
 # What is explored of the bare layer, whose attempts resume no place.
 OF_BARE_LAYER = ("two_twice", "three_once", "no_patience", "nmi_above_a_task", "deadlock",
                  "two_three_times", "nmi_above_one_of_two_waiters", "socket_twice",
                  "sockets_twice", "shared_queue_twice", "unless_twice")
+# What is explored of nbq_arena_lock, which detects no deadlock but that of a CPU with itself.
+OF_ARENA = ("two_twice", "three_once", "one_node_each", "no_patience", "little_patience",
+            "unless_twice", "unless_among_others", "unless_in_nmi", "nmi_above_a_task",
+            "nmi_without_patience", "nmi_above_one_of_two_waiters", "nmi_in_nmi",
+            "nmi_in_nmi_one_node", "nmi_waits_for_another_lock", "two_three_times",
+            "three_untimed", "three_twice", "two_of_three_twice", "four_once", "three_levels",
+            "interrupts_twice", "untimed_around_timeouts", "untimed_behind_timeouts",
+            "untimed_around_two_timeouts", "two_locks_in_turn")
+OF_SOME = {"spin_bare": OF_BARE_LAYER, "arena": OF_ARENA}
 
 
 @dataclass(frozen=True)
@@ -39,10 +48,10 @@ class Configuration:
     beyond: tuple = ()
 
     def is_run(self, lock, when):
-        if lock.endswith("_bare") and self.name not in OF_BARE_LAYER:
+        if self.name not in OF_SOME.get(lock, (self.name,)):
             return False
         lock = lock.removesuffix("_bare")
-        if (self.sockets or set("!^~") & set(self.program)) and lock != "spin":
+        if (self.sockets or set("!^~") & set(self.program)) and lock not in ("spin", "arena"):
             return False
         return lock not in self.beyond and (ALL if lock in self.slow else self.when) <= when
 
@@ -62,7 +71,14 @@ CONFIGURATIONS = (
     Configuration("no_patience", "0.0:A0,A0 1.0:A0 2.0:A", when=QUICK),
     Configuration("little_patience", "0.0:A0,A0 1.0:A0,A@ 2.0:A"),
 
-    # A condition that comes true at any position, at any time.
+    # Timeouts in front of one who waits for ever, and between two.
+    Configuration("untimed_around_timeouts", "0.0:A 1.0:A? 2.0:A", when=QUICK),
+    Configuration("untimed_behind_timeouts", "0.0:A? 1.0:A? 2.0:A", when=QUICK),
+    Configuration("untimed_around_two_timeouts", "0.0:A 1.0:A? 2.0:A? 3.0:A", pool=1),
+    Configuration("two_locks_in_turn", "0.0:A?,B? 1.0:B?,A? 2.0:A?,B?", when=ALL),
+
+    # A condition that comes true at any position, at any time; of nbq_arena_lock, the end of its
+    # program's loops.
     Configuration("unless_twice", "0.0:A~,A~ 1.0:A~,A~", when=QUICK),
     Configuration("unless_among_others", "0.0:A? 1.0:A~ 2.0:A~", pool=1, when=QUICK),
     Configuration("unless_in_nmi", "0.0:A 0.3:A~ 1.0:A~", when=QUICK),

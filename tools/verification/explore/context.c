@@ -12,6 +12,7 @@
 
 #include <linux/errno.h>
 
+#include <bpf/bpf_helpers.h>
 #include <nbqlock/wait.h>
 #include <places.h>
 
@@ -89,6 +90,12 @@ static u64 clock_of_self(void)
 static bool is_late(void *context)
 {
 	return ((const struct context *)context)->late;
+}
+
+/* The same of nbq_arena_lock: its program may not loop any more. */
+static bool loop_is_over(void)
+{
+	return shim_hook && is_late(&contexts[self]) && contexts[self].patience == UNLESS;
 }
 
 static void on_access(enum shim_op op, const void *address)
@@ -250,8 +257,10 @@ bool context_can(unsigned int number, enum way way)
 		return false;
 	if (way == STOP)
 		return may_stop(number);
+	/* A program's loops may be over anywhere. */
 	if (!context->blocked)
-		return way == STEP;
+		return way == STEP || (way == TIME_OUT && !IN_KERNEL && !context->late &&
+				       context->patience == UNLESS);
 	news = has_news(&context->reads);
 	switch (way) {
 	case STEP:
@@ -259,10 +268,10 @@ bool context_can(unsigned int number, enum way way)
 	case TIME_OUT:
 		return !news && (context->patience == FINITE || context->patience == UNLESS);
 	case CHECK:
-		return !news && context->checks_left &&
+		return !news && context->checks_left && DETECTS_DEADLOCKS &&
 		       (context->attempt[context->lock].node || !HOLDS_NODE);
 	case PERSIST:
-		return !news && !HOLDS_NODE;
+		return !news && HAS_POLICY;
 	default:
 		return false;
 	}
@@ -490,6 +499,7 @@ void contexts_start(void)
 
 	catch_faults();
 	shim_clock = clock_of_self;
+	shim_loop_is_over = loop_is_over;
 	warnings = shim_warnings;
 	memset(contexts, 0, sizeof(contexts));
 	memset(queues, 0, sizeof(queues));
@@ -531,20 +541,19 @@ static void go(unsigned int number, enum way way)
 	polls = 0;
 	if (!context->started)
 		start(number);
+	context->late |= way == TIME_OUT;
 	if (context->blocked) {
 		context->blocked = false;
 		context->idle = context->reads;
 		context->reads.number = 0;
-		if (way == TIME_OUT) {
-			context->late = true;
-		} else if (way == CHECK) {
+		if (way == CHECK) {
 			context->checking = true;
 			context->checks_left--;
 		} else if (way == PERSIST) {
 			context->persisting = true;
 			context->attempt[context->lock].persisted =
 				context->attempt[context->lock].newcomer;
-		} else {
+		} else if (way == STEP) {
 			may_make_one = true;
 		}
 	} else {

@@ -267,6 +267,8 @@ static inline unsigned long value_at(const void *address)
 		if (is_of_lock(address, lock))
 			return value_in_lock(&locks[lock], address);
 	}
+	if (shim_is_arena_node(address))
+		return *(const u32 *)address;
 	return *word_of(address);
 }
 

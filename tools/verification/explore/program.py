@@ -17,7 +17,9 @@ SHIM = HERE.parents[1] / "shim"
 FLAGS = ("-std=gnu11", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DNBQ_STATIC_NODES=0",
          # All locks share the queue of a socket, and the place that a pool remembers.
-         "-DNBQ_QUEUE_BITS=0", "-DNBQ_PLACE_BITS=0")
+         "-DNBQ_QUEUE_BITS=0", "-DNBQ_PLACE_BITS=0",
+         # Of nbq_arena_lock: each poll reads the clock; a CPU that sweeps has nodes of its own.
+         "-DNBQ_ARENA_POLLS=1U", "-DNBQ_ARENA_CPUS=16U")
 FLAGS_OF_TOOLS = ("-O2",)
 # What a function has read is part of a state for as long as the function is on the stack:
 # inlined, for as long as its caller is, although nothing uses it any more.
@@ -46,7 +48,8 @@ def build(source, folder, lock):
     locks = folder / f"locks-{lock}.o"
     for command in (
             [*compiler, *FLAGS_OF_SHIPPED, "-o", locks, *sorted(shipped.glob("*_nb.c")),
-             *sorted(shipped.glob("*spin*.c")), shipped / "node.c", shipped / "wait.c"],
+             *sorted(shipped.glob("*spin*.c")), shipped / "node.c", shipped / "wait.c",
+             *sorted(SHIM.glob("bpf/*.c"))],
             [*compiler, *FLAGS_OF_TOOLS, "-o", program, *sorted(HERE.glob("*.[cS]")),
              *sorted(SHIM.glob("fiber/*.[cS]")), *sorted(SHIM.glob("*.c")), locks,
              "-lpthread"]):

@@ -248,7 +248,7 @@ void check_free_locks(void)
 			check_newcomers(number);
 	}
 	/* In the other types, only the head can acquire it. */
-	for (number = 0; number < contexts_number && !IS_FIFO; number++) {
+	for (number = 0; number < contexts_number && HAS_POLICY; number++) {
 		const struct context *context = &contexts[number];
 
 		if (context->blocked && !is_held(&locks[context->lock]) &&

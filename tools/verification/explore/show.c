@@ -47,6 +47,12 @@ static void name_place(char *text, size_t size, const void *address)
 			return;
 		}
 	}
+	if (shim_is_arena_node(address)) {
+		size_t name = (const u32 *)address - (const u32 *)shim_arena_nodes().start;
+
+		snprintf(text, size, "node %#zx", name);
+		return;
+	}
 	if (!IS_FIFO && shim_is_queue_tail(address)) {
 		snprintf(text, size, "a queue's tail");
 		return;
@@ -76,6 +82,8 @@ static void name_value(char *text, size_t size, unsigned long value, bool is_lin
 	}
 	if (place.room != SHIM_ELSEWHERE)
 		name_place(text, size, (const void *)value);
+	else if (!IN_KERNEL)
+		snprintf(text, size, "%#lx", value);
 	else
 		snprintf(text, size, "%ld", (long)value);
 }

@@ -173,7 +173,9 @@ static bool are_like(unsigned int cpu, unsigned int other)
 {
 	unsigned int i;
 
-	if (contexts_number_of[cpu] != contexts_number_of[other] ||
+	/* The names of nodes in an arena are numbers made of those of CPUs. */
+	if ((!IN_KERNEL && cpu != other) ||
+	    contexts_number_of[cpu] != contexts_number_of[other] ||
 	    socket_of(cpu) != socket_of(other) ||
 	    has_little_patience(cpu) != has_little_patience(other))
 		return false;
@@ -516,9 +518,19 @@ static void mix_cpu(struct hash *hash, unsigned int cpu)
 		mix_context(hash, contexts_of[cpu][i]);
 }
 
+/* Those of the CPUs that have contexts. */
+static struct shim_memory arena_nodes(void)
+{
+	struct shim_memory nodes = shim_arena_nodes();
+
+	nodes.size = nodes.size / SHIM_CPUS * cpus_number;
+	return nodes;
+}
+
 uint64_t state_fingerprint(void)
 {
 	struct shim_memory machine = shim_machine_memory(), sockets = shim_sockets_memory();
+	struct shim_memory arena = arena_nodes();
 	struct hash hash = nothing;
 	unsigned int place, i, at;
 	uint64_t fingerprint;
@@ -527,6 +539,7 @@ uint64_t state_fingerprint(void)
 	mix_in_order(&hash, locks, sizeof(locks));
 	mix_in_order(&hash, machine.start, machine.size);
 	mix_in_order(&hash, sockets.start, sockets.size);
+	mix_in_order(&hash, arena.start, arena.size);
 	for (i = 0; i < locks_number; i++) {
 		mix(&hash, queues[i].destroyed | queues[i].length << 8);
 		for (at = 0; at < queues[i].length; at++)
@@ -545,6 +558,7 @@ void state_begin(void)
 	struct shim_memory levels_left = shim_levels_abandoned_memory();
 	struct shim_memory generations = shim_generations_memory();
 	struct shim_memory machine = shim_machine_memory(), sockets = shim_sockets_memory();
+	struct shim_memory arena = arena_nodes();
 	unsigned int cpu, level, i;
 
 	/* As it is sooner or later, so that it need not be saved. */
@@ -557,6 +571,7 @@ void state_begin(void)
 	add(levels_left.start, levels_left.size);
 	add(machine.start, machine.size);
 	add(sockets.start, sockets.size);
+	add(arena.start, arena.size);
 	add(queues, sizeof(queues));
 	add(cpus, sizeof(cpus));
 	add(contexts, contexts_number * sizeof(contexts[0]));
