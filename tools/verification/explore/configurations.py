@@ -75,7 +75,7 @@ CONFIGURATIONS = (
     Configuration("untimed_around_timeouts", "0.0:A 1.0:A? 2.0:A", when=QUICK),
     Configuration("untimed_behind_timeouts", "0.0:A? 1.0:A? 2.0:A", when=QUICK),
     Configuration("untimed_around_two_timeouts", "0.0:A 1.0:A? 2.0:A? 3.0:A", pool=1),
-    Configuration("two_locks_in_turn", "0.0:A?,B? 1.0:B?,A? 2.0:A?,B?", when=ALL),
+    Configuration("two_locks_in_turn", "0.0:A?,B? 1.0:B?,A? 2.0:A?,B?"),
 
     # A condition that comes true at any position, at any time; of nbq_arena_lock, the end of its
     # program's loops.
