@@ -58,6 +58,19 @@ static void a_free_lock_takes_no_node(void)
 	end();
 }
 
+static void the_nodes_of_a_cpu_have_a_cache_line(void)
+{
+	EXPECT((unsigned long)nbq_arena_node_of(NODE(1, 0)) % 64 == 0);
+	EXPECT((char *)nbq_arena_node_of(NODE(2, 0)) - (char *)nbq_arena_node_of(NODE(1, 0)) == 64);
+}
+
+static unsigned int polls;
+
+static void count_polls(enum shim_op op, const void *address)
+{
+	polls += op == SHIM_OP_RELAX;
+}
+
 static void a_held_lock_is_busy_and_times_out(void)
 {
 	begin();
@@ -66,9 +79,13 @@ static void a_held_lock_is_busy_and_times_out(void)
 	EXPECT(shim_arena_trylock(&lock) == -EBUSY);
 	EXPECT(shim_arena_lock(&lock, 0) == -ETIMEDOUT);
 	test_clock(0, PATIENCE / 4);
+	polls = 0;
+	shim_hook = count_polls;
 	EXPECT(nbq_X_lock_timeout(&lock, PATIENCE) == -ETIMEDOUT);
-	/* At the start, and once in so many polls. */
+	shim_hook = NULL;
+	/* At the start, at the first poll, and at each sixteenth. */
 	EXPECT(test_now == PATIENCE + test_clock_step);
+	EXPECT(polls == 3 * 16);
 	EXPECT(shim_preempt_off == 1);
 	shim_cpu = 0;
 	nbq_X_unlock(&lock);
@@ -316,6 +333,7 @@ int main(void)
 {
 	static const struct test_case cases[] = {
 		TEST_CASE(a_free_lock_takes_no_node),
+		TEST_CASE(the_nodes_of_a_cpu_have_a_cache_line),
 		TEST_CASE(a_held_lock_is_busy_and_times_out),
 		TEST_CASE(timeouts_at_each_position_leave_the_queue_whole),
 		TEST_CASE(the_next_acquisition_frees_a_chain_of_nodes),

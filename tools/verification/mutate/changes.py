@@ -34,7 +34,7 @@ def lines_of(diff):
     changed, file = {}, ""
     for line in diff.splitlines():
         if line.startswith("+++ "):
-            file = line.rpartition("/")[2]
+            file = line.partition("/nbqlock/")[2]
         hunk = HUNK.match(line)
         if hunk:
             first, number = int(hunk[1]), int(hunk[2] or 1)

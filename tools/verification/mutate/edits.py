@@ -23,14 +23,20 @@ def copy_with(folder, edits):
         path.write_text(text.replace(old, new))
 
 
+def shipped_files(source=None):
+    """The locks' own files: those of the kernel, and those for BPF programs."""
+    folder = (source or SOURCE) / "nbqlock"
+    return sorted([*folder.glob("*.[ch]"), *folder.glob("bpf/*.h")])
+
+
 def write_copy(folder, changes):
     """Makes the folder's nbqlock/ that of the project. changes: {file: what to make of its text}"""
-    target = folder / "nbqlock"
-    target.mkdir(parents=True, exist_ok=True)
-    for path in (SOURCE / "nbqlock").glob("*.[ch]"):
+    for path in shipped_files():
+        name = path.relative_to(SOURCE / "nbqlock")
         text = path.read_text()
-        if path.name in changes:
-            text = changes[path.name](text)
-        copy = target / path.name
+        if str(name) in changes:
+            text = changes[str(name)](text)
+        copy = folder / "nbqlock" / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
         if not copy.exists() or copy.read_text() != text:
             copy.write_text(text)

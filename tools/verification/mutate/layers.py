@@ -16,12 +16,16 @@ from verification.mutate.edits import SOURCE
 
 QUEUES = ("clh", "swap", "mcs")
 LOCKS = (*QUEUES, "spin")
+ARENA = "bpf/nbq_arena_lock.h"
+# What is run of a type.
+PROGRAMS = ("smoke", "steps", "nesting", "schedules")
+PROGRAMS_OF_ARENA = ("arena", "schedules")
 HYBRID = ("bare_spin.c", "bare_spin.h", "socket.h", "spin_policy.h", "spin_queue.c",
           "spin_turns.c", "spin_turns.h", "spin_word.h")
 # The lock types that run a file's text; none: the text is not in the host's programs.
 TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
          "spin.c": ("spin",), "spin.h": ("spin",), **{name: ("spin",) for name in HYBRID},
-         "queue_lock.h": QUEUES, "clh.h": ("clh",), "pool.c": (), "growth.c": (), "guard.h": ()}
+         ARENA: ("arena",), "queue_lock.h": QUEUES, "clh.h": ("clh",), "pool.c": (), "growth.c": (), "guard.h": ()}
 DEADLOCKS = ("clh", "spin")
 # More programs: of processors that wait for a word to change, of kernels with lockdep.
 ARM64 = ("relax.h", "wait.h", "wait.c", "deadline.h", "bare_spin.c")
@@ -118,8 +122,8 @@ class HostTests(Layer):
         types = TYPES.get(mutant.file, LOCKS)
         if mutant.rule == "order":
             return []
-        tests = [f"{program} {lock} gcc plain"
-                 for program in ("smoke", "steps", "nesting", "schedules") for lock in types]
+        tests = [f"{program} {lock} gcc plain" for lock in types
+                 for program in (PROGRAMS_OF_ARENA if mutant.file == ARENA else PROGRAMS)]
         tests += [f"deadlock {lock} gcc plain" for lock in types if lock in DEADLOCKS]
         if mutant.file in ARM64:
             tests += [f"relax {lock}_arm64 gcc plain" for lock in types]
@@ -198,7 +202,7 @@ class Suites(Layer):
         built_kernel(MUTANTS)
 
     def arguments(self, mutant):
-        if mutant.rule == "order":
+        if mutant.rule == "order" or mutant.file == ARENA:
             return []
         best = BEST_SUITES.get(mutant.file, "")
         suites = [f"nbq_[{best}]*"] if best else []
