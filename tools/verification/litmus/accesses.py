@@ -60,8 +60,10 @@ def calls(file, code, pattern):
 
 def accesses(source=None, pattern=ORDERED):
     """All of nbqlock/'s own files; the stress driver is a customer and has its own."""
+    folder = (source or source_folder()) / "nbqlock"
     found = []
-    for path in sorted(((source or source_folder()) / "nbqlock").glob("*.[ch]")):
+    for path in sorted([*folder.glob("*.[ch]"), *folder.glob("bpf/*.h")]):
         if not path.name.endswith(".mod.c"):
-            found += calls(path.name, without_comments(path.read_text()), pattern)
+            found += calls(str(path.relative_to(folder)), without_comments(path.read_text()),
+                           pattern)
     return found

@@ -23,9 +23,9 @@ def copy_with(folder, edits):
         path.write_text(text.replace(old, new))
 
 
-def shipped_files(source=None):
+def shipped_files():
     """The locks' own files: those of the kernel, and those for BPF programs."""
-    folder = (source or SOURCE) / "nbqlock"
+    folder = SOURCE / "nbqlock"
     return sorted([*folder.glob("*.[ch]"), *folder.glob("bpf/*.h")])
 
 
