@@ -71,6 +71,7 @@ static const struct stress_ops * const table[] = {
 	&model_virt_spin_lock,
 	&model_cna,
 	&model_hmcs,
+	&model_nbq_arena,
 	&stress_tas_b,
 	&stress_tas_b_try,
 	&stress_clh,

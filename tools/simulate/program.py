@@ -34,7 +34,8 @@ def charged_files(source):
     shipped, stress = source / "nbqlock", source / "nbqlock" / "stress"
     return [*sorted(shipped.glob("*_nb.c")), *sorted(shipped.glob("*spin*.c")),
             shipped / "node.c", shipped / "wait.c", stress / "ops_nbq.c",
-            *sorted((stress / "papers").glob("*.c")), *sorted((HERE / "models").glob("*.c"))]
+            *sorted((stress / "papers").glob("*.c")), *sorted((HERE / "models").glob("*.c")),
+            SHIM / "bpf/arena_lock.c"]
 
 
 def own_files(source):

@@ -330,6 +330,7 @@ static void prepare(void)
 	memory_declare(shim_machine_memory(), MEMORY_LOCK);
 	memory_declare(shim_sockets_memory(), MEMORY_LOCK);
 	memory_declare(model_qspinlock_nodes(), MEMORY_NODE);
+	memory_declare(shim_arena_nodes(), MEMORY_NODE);
 	for (i = 0; i < settings.locks; i++) {
 		if (ops->init(locks[i], i))
 			fail("the lock cannot be made");

@@ -13,7 +13,7 @@
 
 /* Each in the file of its name. */
 extern const struct stress_ops model_qspinlock, model_pv_qspinlock, model_virt_spin_lock;
-extern const struct stress_ops model_cna, model_hmcs;
+extern const struct stress_ops model_cna, model_hmcs, model_nbq_arena;
 
 /*
  * What a model may ask of the machine and do with it: what a kernel knows of its topology, and
