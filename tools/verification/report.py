@@ -11,7 +11,7 @@ from verification.parts import PARTS
 
 SURVIVED = (EXPLAINED, UNEXPLAINED)
 NAMES = {"clh": "CLH-NB", "mcs": "MCS-NB", "swap": "swap-only", "spin": "hybrid",
-         "spin_bare": "hybrid, its bare layer"}
+         "spin_bare": "hybrid, its bare layer", "arena": "in an arena"}
 
 
 def counted(number, noun):

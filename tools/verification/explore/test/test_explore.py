@@ -10,7 +10,7 @@ import time
 import unittest
 
 from testbed.common import PROJECT
-from verification.explore.configurations import CONFIGURATIONS
+from verification.explore.configurations import CONFIGURATIONS, OF_SOME
 from verification.explore.program import arguments, build
 from verification.mutate.edits import write_copy
 from verification.mutate.mutant import all_mutants
@@ -78,3 +78,7 @@ class ExploreTest(unittest.TestCase):
 class ListsTest(unittest.TestCase):
     def test_names_are_unique(self):
         self.assertEqual(len(NAMES), len(set(NAMES)))
+
+    def test_lists_of_a_type_have_known_names(self):
+        for lock, names in OF_SOME.items():
+            self.assertLessEqual(set(names), set(NAMES), lock)

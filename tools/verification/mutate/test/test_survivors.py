@@ -61,8 +61,8 @@ class ShippedTest(unittest.TestCase):
 class ChangeTest(unittest.TestCase):
     def test_changed_lines_and_the_edges_of_a_cut(self):
         self.assertEqual(lines_of("+++ b/nbqlock/f.c\n@@ -3 +3,2 @@ int f(void)\n-a\n+b\n+c\n"
-                                  "@@ -9,2 +10,0 @@\n-d\n-e\n+++ b/nbqlock/g.h\n@@ -1 +1 @@\n"),
-                         {"f.c": {3, 4, 10, 11}, "g.h": {1}})
+                                  "@@ -9,2 +10,0 @@\n-d\n-e\n+++ b/nbqlock/bpf/g.h\n@@ -1 +1 @@\n"),
+                         {"f.c": {3, 4, 10, 11}, "bpf/g.h": {1}})
 
     def test_a_copy_has_the_change_and_the_next_one_has_not(self):
         with tempfile.TemporaryDirectory() as folder:
