@@ -25,7 +25,8 @@ HYBRID = ("bare_spin.c", "bare_spin.h", "socket.h", "spin_policy.h", "spin_queue
 # The lock types that run a file's text; none: the text is not in the host's programs.
 TYPES = {"clh_nb.c": ("clh",), "mcs_nb.c": ("mcs",), "swap_nb.c": ("swap",),
          "spin.c": ("spin",), "spin.h": ("spin",), **{name: ("spin",) for name in HYBRID},
-         ARENA: ("arena",), "queue_lock.h": QUEUES, "clh.h": ("clh",), "pool.c": (), "growth.c": (), "guard.h": ()}
+         "queue_lock.h": QUEUES, "clh.h": ("clh",), "pool.c": (), "growth.c": (), "guard.h": (),
+         ARENA: ("arena",)}
 DEADLOCKS = ("clh", "spin")
 # More programs: of processors that wait for a word to change, of kernels with lockdep.
 ARM64 = ("relax.h", "wait.h", "wait.c", "deadline.h", "bare_spin.c")
