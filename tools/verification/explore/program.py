@@ -18,8 +18,8 @@ FLAGS = ("-std=gnu11", "-g", "-no-pie", "-Wall", "-Wextra", "-Wno-unused-paramet
          "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DNBQ_STATIC_NODES=0",
          # All locks share the queue of a socket, and the place that a pool remembers.
          "-DNBQ_QUEUE_BITS=0", "-DNBQ_PLACE_BITS=0",
-         # Of nbq_arena_lock: each poll reads the clock; a CPU that sweeps has nodes of its own.
-         "-DNBQ_ARENA_POLLS=1U", "-DNBQ_ARENA_CPUS=16U")
+         # Of nbq_arena_lock: also a CPU that sweeps has nodes of its own.
+         "-DNBQ_ARENA_CPUS=16U")
 FLAGS_OF_TOOLS = ("-O2",)
 # What a function has read is part of a state for as long as the function is on the stack:
 # inlined, for as long as its caller is, although nothing uses it any more.
