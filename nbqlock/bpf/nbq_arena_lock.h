@@ -146,18 +146,16 @@ static __always_inline __u32 nbq_arena_node_alloc(__u32 cpu)
 
 	for (i = 1; i < NBQ_ARENA_NODES && can_loop; i++) {
 		name = cpu % NBQ_ARENA_CPUS * NBQ_ARENA_NODES + i;
-		state = READ_ONCE(*nbq_arena_node_of(name));
-		/* That waiter runs again only when this context has ended: not behind it. */
-		if (state == NBQ_ARENA_WAITS)
-			return 0;
 		/*
 		 * Atomic, as programs in interrupts allocate of the same nodes. Fully ordered:
 		 * a successor gets the name from the tail, and reads WAITS or what came later.
 		 */
-		if (state == NBQ_ARENA_FREE &&
-		    cmpxchg(nbq_arena_node_of(name), NBQ_ARENA_FREE,
-			    NBQ_ARENA_WAITS) == NBQ_ARENA_FREE)
+		state = cmpxchg(nbq_arena_node_of(name), NBQ_ARENA_FREE, NBQ_ARENA_WAITS);
+		if (state == NBQ_ARENA_FREE)
 			return name;
+		/* That waiter runs again only when this context has ended: not behind it. */
+		if (state == NBQ_ARENA_WAITS)
+			return 0;
 	}
 	return 0;
 }
