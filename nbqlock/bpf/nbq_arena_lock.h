@@ -72,8 +72,8 @@ goes_on:								\
 #endif
 
 /*
- * clang 19 has no instructions for these. x86 needs none; elsewhere a fully ordered atomic
- * operation stands for them.
+ * clang 19 has no instruction for smp_store_release(). x86 needs none; elsewhere a fully ordered
+ * atomic operation stands for it.
  */
 #ifdef __TARGET_ARCH_x86
 #define __nbq_arena_order()	barrier()
@@ -86,15 +86,6 @@ goes_on:								\
 })
 #endif
 
-#ifndef smp_load_acquire
-#define smp_load_acquire(p)						\
-({									\
-	__u32 value = READ_ONCE(*(p));					\
-									\
-	__nbq_arena_order();						\
-	value;								\
-})
-#endif
 #ifndef smp_store_release
 #define smp_store_release(p, value)					\
 do {									\
@@ -176,8 +167,7 @@ static __always_inline void nbq_arena_leave(struct nbq_arena_lock __arena *lock,
 	if (READ_ONCE(lock->tail) == node && cmpxchg(&lock->tail, node, pred) == node)
 		WRITE_ONCE(*nbq_arena_node_of(node), NBQ_ARENA_FREE);
 	else
-		/* RELEASE, pairs with the ACQUIRE of the successor's poll: as above. */
-		smp_store_release(nbq_arena_node_of(node), NBQ_ARENA_LEFT | pred);
+		WRITE_ONCE(*nbq_arena_node_of(node), NBQ_ARENA_LEFT | pred);
 }
 
 /* ACQUIRE, pairs with the RELEASE in nbq_arena_unlock(). */
@@ -199,15 +189,14 @@ int nbq_arena_lock_slow(struct nbq_arena_lock __arena *lock, __u64 patience_ns)
 	if (READ_ONCE(lock->owner) == self)
 		return -EDEADLK;
 	node = nbq_arena_node_alloc(self - 1);
-	/* Fully ordered: see nbq_arena_node_alloc(). */
+	/*
+	 * Fully ordered: see nbq_arena_node_alloc(). All nodes in front were enqueued before: what
+	 * is read of them is WAITS or what came later, whoever has named them.
+	 */
 	pred = node ? xchg(&lock->tail, node) : 0;
 	while (can_loop) {
 		if (pred) {
-			/*
-			 * ACQUIRE, pairs with the RELEASE in nbq_arena_leave(). Without it, what
-			 * is read of the node in front could be of its last life.
-			 */
-			state = smp_load_acquire(nbq_arena_node_of(pred));
+			state = READ_ONCE(*nbq_arena_node_of(pred));
 			if (state & NBQ_ARENA_LEFT) {
 				WRITE_ONCE(*nbq_arena_node_of(pred), NBQ_ARENA_FREE);
 				pred = state & ~NBQ_ARENA_LEFT;
