@@ -25,7 +25,7 @@
  * that its condition comes true, is a choice that it has whenever it is blocked: then it polls
  * on until it has read the clock, which it does not otherwise (counts.h). Between the look in
  * vain and the first access by which it abandons, anything may happen, as it stops before that
- * access.
+ * access. That a BPF program may loop no more is a choice that it has before any access.
  *
  * Stops. A context that may stop for good has that choice before each access, as long as the lock
  * names it. Nothing runs on its CPU then but what interrupts it. That a waiter stops for good is no

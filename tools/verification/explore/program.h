@@ -6,8 +6,9 @@
  *
  * One word a context: its CPU, its context level (0 task .. 3 NMI), its attempts one after
  * another. A letter is a lock; what follows is the patience: nothing for ever, ? until some
- * reading of the clock, 0 none, @ a deadline that has passed already; of the hybrid alone: ~ until
- * its condition holds, ^ a takeover from the context that may stop for good, once that has stopped
+ * reading of the clock, 0 none, @ a deadline that has passed already; ~ until its condition holds,
+ * which is of the hybrid, and of nbq_arena_lock that its program may loop no more; of the hybrid
+ * alone: ^ a takeover from the context that may stop for good, once that has stopped
  * or made all of its attempts. x: while it has the lock, it may stop for good; one context of a
  * configuration may. !: after the release, if no context uses the lock then, its memory becomes
  * another lock, without a call (of the hybrid alone). The attempts in parentheses are made while

@@ -15,7 +15,7 @@
  * told apart that way, they keep their order; then some states are explored twice.
  * The shipped text gives no CPU's number a meaning but that of being another. Where it
  * stores one, alone or in an encoded context or node, the number can be told from all
- * others (cpu_numbers.h) and is exchanged, too.
+ * others (cpu_numbers.h) and is exchanged, too. In an arena it cannot: no CPU is exchanged there.
  *
  * A state is kept as a fingerprint of 64 bits. Of two states that have the same by
  * chance one is not explored; how probable it is that there was one in a run is
