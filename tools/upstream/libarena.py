@@ -13,12 +13,23 @@ from upstream.series import TEXTS, Series, Tree
 FOLDER = BUILD / "libarena"
 INCLUDE = f"{SELFTESTS}/libarena/include"
 HEADERS = ("nbq_arena_lock.h", "nbq_arena_lock_types.h")
-# What the project has beside them, and that tree has not.
-OURS_ALONE = " *\n * How to use it: Documentation/arena.rst.\n"
+# What they say of the project's own pages, and in that tree.
+SAYS = {
+    " *\n * How to use it: Documentation/arena.rst.\n": "",
+    "No call ends it, but see Documentation/arena.rst before its memory becomes\n"
+    " * something else.":
+    "No call ends it. Before its memory becomes something else, acquire\n * and "
+    "release it once: nodes that waiters have left may stand in its queue.",
+}
 
 
 def text_of(name):
-    return (PROJECT / "nbqlock/bpf" / name).read_text().replace(OURS_ALONE, "")
+    text = (PROJECT / "nbqlock/bpf" / name).read_text()
+    for ours, theirs in SAYS.items():
+        text = text.replace(ours, theirs)
+    if "Documentation/" in text:
+        raise Failure(f"{name} names a page of the project: adapt tools/upstream/libarena.py")
+    return text
 
 
 def make_libarena(author, output=FOLDER, prefix="PATCH"):
