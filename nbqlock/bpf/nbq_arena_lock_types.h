@@ -4,8 +4,8 @@
 #define NBQ_ARENA_LOCK_TYPES_H
 
 /*
- * Zeroes are a free lock. No call ends it, but see Documentation/arena.rst before its memory becomes
- * something else. Its fields are private.
+ * Zeroes are a free lock. No call ends it, but see Documentation/arena.rst before its memory
+ * becomes something else. Its fields are private.
  */
 struct nbq_arena_lock {
 	unsigned int owner;

@@ -16,8 +16,8 @@ HEADERS = ("nbq_arena_lock.h", "nbq_arena_lock_types.h")
 # What they say of the project's own pages, and in that tree.
 SAYS = {
     " *\n * How to use it: Documentation/arena.rst.\n": "",
-    "No call ends it, but see Documentation/arena.rst before its memory becomes\n"
-    " * something else.":
+    "No call ends it, but see Documentation/arena.rst before its memory\n"
+    " * becomes something else.":
     "No call ends it. Before its memory becomes something else, acquire\n * and "
     "release it once: nodes that waiters have left may stand in its queue.",
 }
