@@ -15,7 +15,8 @@ from testbed.common import Failure
 from verification.mutate.mutant import Mutant, all_mutants
 
 QUEUES = ("clh", "mcs", "swap")
-TYPES = (*QUEUES, "spin")
+ARENA = "arena"		# nbq_arena_lock
+TYPES = (*QUEUES, "spin", ARENA)
 MODELS = ("rc11", "lkmm")
 SECONDS = 60		# of a core, at most
 NOBODY, FIRST, ALL = range(3)
@@ -115,6 +116,10 @@ CONFIGURATIONS = (
     Configuration("turns_over_at_once", ("X L", "U L"), HYBRID, RC11, held=True, sockets=2,
                   limits=ALL, looks=2),
     Configuration("sockets_and_machine", ("X L", "U", "X"), HYBRID, RC11, held=True, sockets=2),
+    # BPF programs: L, X and T only.
+    Configuration("in_arena", ("X L", "L L"), (ARENA,)),
+    Configuration("in_arena_abandon", ("X X", "X T"), (ARENA,)),
+    Configuration("in_arena_three", ("L L", "L", "X"), (ARENA,), RC11, seconds=3 * SECONDS),
     # Memory that becomes another lock, without a call.
     Configuration("last_use", ("X L E", "U X E"), HYBRID, held=True),
     Configuration("last_holder", ("X F", "X F"), HYBRID),
@@ -175,6 +180,10 @@ WEAKENINGS = (
               "places_resumed"),
     Weakening("nbq_spin_enqueue store WRITE_ONCE(node->prev, NULL)", "spin", "places_resumed"),
     Weakening("nbq_bare_spin_takeover negate state.holder", "spin", "takeover_by_two"),
+    Weakening("nbq_arena_unlock order", "arena", "in_arena"),
+    Weakening("nbq_arena_unlock order", "arena", "in_arena", "lkmm"),
+    Weakening("nbq_arena_take order cmpxchg(&lock->owner, 0, self): cmpxchg_release", "arena",
+              "in_arena"),
 )
 
 

@@ -112,13 +112,17 @@ def build_shipped(genmc, folder, model, mutant=None):
                 *(Path(file).with_suffix(".bc").name for file in files)])
 
 
-def build(genmc, folder, name, model, defines):
-    """A configuration with the shipped files of a folder: what GenMC runs."""
+def build(genmc, folder, name, model, defines, is_header=False):
+    """A configuration with the shipped files of a folder: what GenMC runs.
+
+    is_header: the lock is one, nbq_arena_lock.h, and has a client of its own.
+    """
     program, client = folder / f"{name}.bc", folder / f"{name}.client.bc"
     compile_in(folder, name,
                [genmc.llvm / "clang", *flags_of(model), "-I.", *defines, "-o", client,
-                HERE / "client.c"],
-               [genmc.llvm / "llvm-link", "-o", program, client, "locks.bc"],
+                HERE / ("arena.c" if is_header else "client.c")],
+               [genmc.llvm / "llvm-link", "-o", program, client,
+                *([] if is_header else ["locks.bc"])],
                [genmc.llvm / "opt", *PASSES, program, "-o", program])
     client.unlink()
     return program
