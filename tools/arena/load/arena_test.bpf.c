@@ -101,6 +101,23 @@ int sleepable(struct attempts *attempts)
 	return work(attempts);
 }
 
+#ifndef OF_LIBARENA
+/* Without waiting. */
+SEC("syscall")
+int try_once(struct attempts *attempts)
+{
+	int error = nbq_arena_trylock(&lock);
+
+	attempts->other_error = error;
+	if (error)
+		return 0;
+	counter++;
+	second_counter++;
+	nbq_arena_unlock(&lock);
+	return 0;
+}
+#endif
+
 /* One attempt, in a program that may not sleep. What it has for a context is a packet. */
 u64 patience_ns;
 

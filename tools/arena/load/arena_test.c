@@ -173,8 +173,20 @@ static unsigned int used_nodes(void)
 	return attempts.acquired;
 }
 
+static int try_once(void)
+{
+	struct attempts attempts = { };
+
+	run(test->progs.try_once, &attempts);
+	return attempts.other_error;
+}
+
 static void expect_whole(void)
 {
+	int error = try_once();
+
+	if (error)
+		fail("trylock of a free lock returned %d", error);
 	if (served() != 3)
 		fail("an attempt was not served although the lock was released");
 	if (test->arena->lock.tail || used_nodes())
@@ -210,6 +222,8 @@ static bool play(unsigned int leaving, bool front_last, unsigned int try)
 		       !__atomic_load_n(&threads[i].ended, __ATOMIC_ACQUIRE))
 			sched_yield();
 	}
+	if (try_once() != -EBUSY)
+		fail("trylock of a held lock did not return -EBUSY");
 	for (i = 0; i < WAITERS; i++)
 		as_intended &= !__atomic_load_n(&threads[i].ended, __ATOMIC_ACQUIRE);
 	for (i = 0; i < WAITERS; i++) {
