@@ -78,15 +78,16 @@ def kernels_test(lock):
     return ArenaPart(lock, "selftest", kernels_test_of(lock))
 
 
-def all_parts():
+def all_parts(locks=LOCKS):
     """[part]: what is wrong with either lock is in its complaint."""
-    return [*map(AfterTimeout, LOCKS),
+    return [*map(AfterTimeout, locks),
             *(ArenaPart(OURS, what) for what in ("positions", "counter", "stray-writes",
                                                  "callback")),
-            *map(kernels_test, LOCKS), ArenaPart(OURS, "the example", "arena_example")]
+            *map(kernels_test, locks), ArenaPart(OURS, "the example", "arena_example")]
 
 
-def run_all(machine, parts):
-    """Run them in one guest. Returns its Outcome."""
-    extra = {name: (content, 0o755) for name, content in programs(machine.kernel).items()}
+def run_all(machine, parts, built_for=None):
+    """Run them in one guest. built_for: another kernel. Returns the guest's Outcome."""
+    extra = {name: (content, 0o755) for name, content in
+             programs(built_for or machine.kernel).items()}
     return run_parts(machine, parts, cpus=CPUS, timeout=TIMEOUT, append=WORDS, extra=extra)
