@@ -10,7 +10,7 @@ from testbed.common import PROJECT, Unavailable, output_of
 
 LOAD = PROJECT / "tools/arena/load"
 HEADER = PROJECT / "nbqlock/bpf"
-EXAMPLE = PROJECT / "Documentation/example/arena"
+EXAMPLE = PROJECT / "Documentation/arena-example"
 PACKET = PROJECT / "tools/rqspinlock/load/selftest"	# network_helpers.h
 LIBARENA = f"{SELFTESTS}/libarena/include"
 PROGRAM, TEST = f"{SELFTESTS}/progs/arena_spin_lock.c", f"{SELFTESTS}/prog_tests/arena_spin_lock.c"

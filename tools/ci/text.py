@@ -26,7 +26,7 @@ KERNEL_FOLDERS = ("nbqlock", "kunit", "Documentation/example", "Documentation/tu
 HOST_FOLDERS = ("tools/shim", "tools/verification/host", "tools/verification/explore",
                 "tools/verification/weak_memory", "tools/simulate", "tools/bench/kernel")
 
-BPF_FOLDERS = ("nbqlock/bpf", "tools/arena/load", "Documentation/example/arena")
+BPF_FOLDERS = ("nbqlock/bpf", "tools/arena/load", "Documentation/arena-example")
 
 # Besides what .checkpatch.conf names for all: the host shim defines what these
 # ask to use: the kernel's own macros, attributes, per-CPU data and barriers.

@@ -19,6 +19,9 @@ WANTED = {
                      r"/usr/src/nbqlock-{version}/nbqlock/(stress/(papers/)?)?(Kbuild|\w+\.[ch])"),
     "nbqlock-dev": (r"/usr/src/nbqlock-headers/nbqlock\.mk",
                     rf"/usr/src/nbqlock-headers/nbqlock/({HEADER_NAMES})\.h",
+                    r"/usr/src/nbqlock-headers/bpf/nbq_arena_lock(_types)?\.h",
+                    r"/usr/share/doc/nbqlock-dev/examples/arena-example/"
+                    r"(Makefile|arena_example(\.bpf)?\.[ch])",
                     r"/usr/share/doc/nbqlock-dev/examples/(Kbuild|Makefile|nbq_example\.c)",
                     r"/usr/share/doc/nbqlock-dev/examples/(dkms\.conf|debian/.+)",
                     r"/usr/share/doc/nbqlock-dev/examples/tutorial/"
@@ -90,6 +93,7 @@ INSTALLED = (r"lib/modules/{release}/updates/nbqlock/nbqlock\.ko(\.\w+)?",
              r"usr/local/src/nbqlock-headers/{release}/Module\.symvers",
              r"usr/local/src/nbqlock-headers/nbqlock\.mk",
              rf"usr/local/src/nbqlock-headers/nbqlock/({HEADER_NAMES})\.h",
+             r"usr/local/src/nbqlock-headers/bpf/nbq_arena_lock(_types)?\.h",
              r"usr/local/share/doc/nbqlock/example/(Kbuild|Makefile|nbq_example\.c)",
              *(pattern.replace("/usr/", "usr/local/").removesuffix(r"\.gz")
                for pattern in WANTED["nbqlock-tools"] if "python3" not in pattern))

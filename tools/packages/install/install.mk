@@ -88,7 +88,8 @@ stage-tools:
 
 # The sources that DKMS builds.
 DKMS_FILES := dkms.conf Kbuild $(shell cd nbqlock && \
-	find . -name Kbuild -o -name "*.h" -o -name "*.c" ! -name "*.mod.c" | sed "s,^\.,nbqlock,")
+	find . -path ./bpf -prune -o '(' -name Kbuild -o -name "*.h" -o \
+		-name "*.c" ! -name "*.mod.c" ')' -print | sed "s,^\.,nbqlock,")
 DKMS := src/nbqlock-$(VERSION)
 
 install-dkms:
