@@ -499,8 +499,8 @@ static double measure(unsigned int number_of_threads, unsigned int number)
 
 static void speed(void)
 {
-	printf("%s: ns an acquisition: alone %.1f, 2 CPUs %.1f\n", NAME, measure(1, 200000),
-	       measure(2, 100000));
+	printf("%s: ns an acquisition: alone %.1f, 2 CPUs %.1f\n", NAME, measure(1, 2000000),
+	       measure(2, 1000000));
 }
 
 static const struct {

@@ -4,8 +4,8 @@
  * machine, threads for CPUs.
  *
  * Usage: speed ROUNDS
- * Prints lines of "threads lock ns", ns for an acquisition of all threads together; the locks by
- * turns, in both orders.
+ * Prints lines of "threads lock ns in_a_row": ns for an acquisition of all threads together, and how
+ * many of 100 were by the thread that had the lock before. The locks by turns, in both orders.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -64,7 +64,16 @@ static struct {
 	arena_spinlock_t of_libarena __attribute__((aligned(128)));
 	struct nbq_arena_lock nbq __attribute__((aligned(128)));
 	unsigned int counter __attribute__((aligned(128)));
+	unsigned int in_a_row;
+	unsigned int last_cpu;
 } shared;
+
+static void critical_section(void)
+{
+	shared.counter++;
+	shared.in_a_row += shared.last_cpu == this_cpu;
+	shared.last_cpu = this_cpu;
+}
 
 struct thread {
 	pthread_t id;
@@ -90,12 +99,12 @@ static void *acquire(void *argument)
 		if (thread->nbq) {
 			if (nbq_arena_lock(&shared.nbq, 1000000000000ULL))
 				abort();
-			shared.counter++;
+			critical_section();
 			nbq_arena_unlock(&shared.nbq);
 		} else {
 			if (arena_spin_lock(&shared.of_libarena))
 				abort();
-			shared.counter++;
+			critical_section();
 			arena_spin_unlock(&shared.of_libarena);
 		}
 	}
@@ -110,6 +119,7 @@ static void measure(unsigned int number, bool nbq)
 	unsigned int i;
 
 	shared.counter = 0;
+	shared.in_a_row = 0;
 	pthread_barrier_init(&barrier, NULL, number);
 	for (i = 0; i < number; i++) {
 		threads[i].cpu = i;
@@ -125,8 +135,8 @@ static void measure(unsigned int number, bool nbq)
 	}
 	if (shared.counter != acquisitions * number)
 		abort();
-	printf("%u %s %.2f\n", number, nbq ? "nbq_arena_lock" : "arena_spin_lock",
-	       (double)(end - start) / shared.counter);
+	printf("%u %s %.2f %.1f\n", number, nbq ? "nbq_arena_lock" : "arena_spin_lock",
+	       (double)(end - start) / shared.counter, 100.0 * shared.in_a_row / shared.counter);
 }
 
 int main(int count, char **words)
