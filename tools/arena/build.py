@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the tests of nbq_arena_lock are built from, for it and for libarena's arena_spin_lock."""
 
+from pathlib import Path
+import re
 import shutil
+import tempfile
 
 from testbed.bpf import (CLANG, CLANG_OPTIONS, FOR_A_GUEST, SELFTESTS, done, kernel_btf,
                          libbpf_and_bpftool, tool, with_libraries)
@@ -105,6 +108,32 @@ def programs(kernel):
         return names
 
     return with_libraries(cached(cache_folder("programs") / f"arena-{key}", build), *names)
+
+
+RELEASE = """\
+#include "vmlinux.h"
+#include <nbq_arena_lock.h>
+
+struct nbq_arena_lock __arena lock;
+
+int release(void)
+{
+	nbq_arena_unlock(&lock);
+	return 0;
+}
+"""
+
+
+def release_off_x86(kernel):
+    """The instructions of a release in a program for another processor than x86."""
+    with tempfile.TemporaryDirectory(prefix="nbqlock-") as folder:
+        build = Build(Path(folder), kernel)
+        source, made = Path(folder) / "release.c", Path(folder) / "release.s"
+        source.write_text(RELEASE)
+        done(CLANG, *(option for option in CLANG_OPTIONS if "TARGET_ARCH" not in option),
+             *build.known, f"-I{LOAD}", f"-I{folder}", f"-I{HEADER}",
+             f"-I{build.tools / 'include'}", "-g0", "-S", source, "-o", made)
+        return re.findall(r"^release:.*?exit", made.read_text(), re.MULTILINE | re.DOTALL)[0]
 
 
 def host_program(kernel):

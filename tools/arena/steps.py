@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """nbq_arena_lock in a kernel: BPF programs that time out, in each place of its queue."""
 
-from arena.build import OURS
+from arena.build import OURS, release_off_x86
 from arena.runs import all_parts, run_all
 from ci.common import DEBIAN_NEWEST, RQSPINLOCK, Case, clean_guest
 from ci.kernel_table import On, runs_on
@@ -27,6 +27,9 @@ def cases(name, testbed, parts):
 def arena():
     """BPF programs on nbq_arena_lock and on libarena's lock, x86-64 in QEMU; ours on Debian's"""
     yield from cases("arena", RQSPINLOCK, all_parts())
+    text = release_off_x86(RQSPINLOCK.find())
+    yield Case("arena: the release is a swap where a store would have no order",
+               "xchg32_32(" in text, text)
     # It is for up to 8192 CPUs, which libarena's lock refuses.
     yield On(DEBIAN_NEWEST, "locks in BPF arenas")
     yield from cases("arena, Debian", DEBIAN_NEWEST, all_parts([OURS]))
