@@ -72,8 +72,8 @@ goes_on:								\
 #endif
 
 /*
- * clang 19 has no such instruction. x86 needs none; elsewhere a fully ordered swap stands for it. (Of
- * a fetch-and-add whose result is not used clang makes an operation without order.)
+ * clang 19 has no such instruction. x86 needs none; elsewhere a fully ordered swap stands for it.
+ * (Of a fetch-and-add whose result is not used clang makes an operation without order.)
  */
 #ifndef smp_store_release
 #ifdef __TARGET_ARCH_x86

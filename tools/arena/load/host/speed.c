@@ -4,8 +4,8 @@
  * machine, threads for CPUs.
  *
  * Usage: speed ROUNDS
- * Prints lines of "threads lock ns in_a_row": ns for an acquisition of all threads together, and how
- * many of 100 were by the thread that had the lock before. The locks by turns, in both orders.
+ * Prints lines of "threads lock ns in_a_row": ns for an acquisition of all threads together, and
+ * how many of 100 were by the thread that had the lock before. The locks by turns, in both orders.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
