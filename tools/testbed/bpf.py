@@ -21,7 +21,9 @@ CLANG_OPTIONS = ("-g", "-O2", "-Wall", "-Werror", "--target=bpfel", "-mcpu=v3", 
 # A guest has no libraries, and Debian 13's libelf.a lacks what it uses: programs for guests, which
 # are in /root there, take the libraries from there.
 LOADER = Path("/lib64/ld-linux-x86-64.so.2")
-FOR_A_GUEST = ("-O2", "-Wall", f"-Wl,--dynamic-linker=/root/{LOADER.name}", "-Wl,-rpath,/root",
+FOR_A_GUEST = ("-O2", "-Wall", f"-Wl,--dynamic-linker=/root/{LOADER.name}",
+               # Also for what libraries need.
+               "-Wl,--disable-new-dtags,-rpath,/root",
                # For pthread_exit().
                "-Wl,--push-state,--no-as-needed,-lgcc_s,--pop-state")
 
@@ -33,7 +35,7 @@ def with_libraries(folder, *names):
         files[name] = folder / name
         listed = output_of([LOADER, "--list", folder / name]) or ""
         files |= {library: Path(path) for library, path in
-                  re.findall(r"(\S+) => (/\S+)", listed)}
+                  re.findall(r"([^\s/]+) => (/\S+)", listed)}
     return {name: path.read_bytes() for name, path in files.items()}
 
 
