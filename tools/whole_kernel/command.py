@@ -16,7 +16,8 @@ from testbed.common import MOST_CPUS, columns, say, setup
 from testbed.guest import log_excerpt
 from whole_kernel.debian import debian_kernel
 from whole_kernel.debian_boot import DebianBoot
-from whole_kernel.runs import CPUS, HYBRID, STOCK, UML, Boot, machine_of, parts_of
+from whole_kernel.runs import (CPUS, HYBRID, LEFT_THE_WAIT, QEMU, STAYED, STOCK, UML, Boot,
+                               machine_of, nmi_machine, nmi_wait, parts_of)
 
 DEBIAN, DEBIAN_CPUS = "debian", (4,)
 HEAD = ("CPUs", "part", "result", "")
@@ -45,6 +46,10 @@ about 5 CPU-minutes, Debian's 50. Ctrl-C ends the guest, too.""")
     parser.add_argument("--stock", action="store_true",
                         help="the same kernel with its own spinlock, qspinlock")
     parser.add_argument("--lockdep", action="store_true", help="with CONFIG_PROVE_LOCKING")
+    parser.add_argument("--nmi", action="store_true",
+                        help="instead, in QEMU: a wait in an NMI for a lock whose holder does not "
+                        "release, which a crash IPI must end; with that for its condition, and "
+                        "without")
     parser.add_argument("--seconds", type=int, default=4, metavar="S",
                         help="of each torture test; other parts follow (default: %(default)s)")
     parser.add_argument("--part", action="append", metavar="PART",
@@ -52,6 +57,8 @@ about 5 CPU-minutes, Debian's 50. Ctrl-C ends the guest, too.""")
     options = parser.parse_args()
     if options.testbed == DEBIAN and (options.lockdep or options.part):
         parser.error("--lockdep and --part are not for --testbed debian")
+    if options.nmi and options.testbed != QEMU:
+        parser.error("--nmi is for --testbed qemu")
     return options
 
 
@@ -84,11 +91,26 @@ def boots(options):
                    not options.stock)
 
 
+def nmi_waits():
+    """Prints what the test says of both waits. Return: an exit status."""
+    status = 0
+    for what, has_condition, wanted in (("without a condition", False, STAYED),
+                                        ("until the crash IPI", True, LEFT_THE_WAIT)):
+        said, outcome = nmi_wait(nmi_machine(has_condition))
+        print(f"a wait {what}: {said}")
+        if said != wanted:
+            print(log_excerpt(outcome), file=sys.stderr)
+            status = 1
+    return status
+
+
 def body():
     options = arguments()
     # In QEMU other kernels than Debian's say themselves what they build.
     setup(*{UML: ["run"], DEBIAN: ["whole-kernel"]}.get(options.testbed,
                                                         ["--packages", "whole-kernel"]))
+    if options.nmi:
+        return nmi_waits()
     rows = []
     for boot in boots(options):
         boot.run()

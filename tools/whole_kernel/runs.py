@@ -9,10 +9,10 @@ configuration with the kernel's own spinlock is the other side.
 
 import re
 
-from testbed.common import BUILD
+from testbed.common import BUILD, PROJECT
 from testbed.driver import read_figures
-from testbed.guest import QemuMachine, UserModeMachine
-from testbed.kernel_copy import built_copy
+from testbed.guest import QemuMachine, UserModeMachine, run_guest
+from testbed.kernel_copy import built_copy, patched
 from testbed.kernels import X86_64, Recipe
 from testbed.kunit import ENABLED, parse_report, read_report
 from testbed.parts import BEGIN, Part, run_parts
@@ -65,6 +65,32 @@ def machine_of(side, testbed=UML, lockdep=False, replaced=None, more=()):
     kernel = built_copy(recipe_of(side, testbed, lockdep, more), *CHANGES, modules=modules,
                         replaced=replaced)
     return {UML: UserModeMachine, QEMU: QemuMachine}[testbed](kernel)
+
+
+# A wait in an NMI, which a crash IPI must end
+
+NO_CONDITION = PROJECT / "tools/whole_kernel/no-condition.patch"
+NMI_CPUS = 3
+# What nmi_reason_test.c of the port says.
+NMI_TEST = re.compile(r"nmi_reason_test: (.*)")
+LEFT_THE_WAIT = "NMIs came, callback in the wait, 2 CPUs stopped, 1 cancellations"
+STAYED = "NMIs came, callback not in the wait, 2 CPUs stopped, 0 cancellations"
+
+
+def nmi_machine(has_condition):
+    """x86-64 on the hybrid; or such a kernel whose waits do not ask for their condition."""
+    replaced = {}
+    if not has_condition:
+        patched(PROJECT, NO_CONDITION, replaced)
+    return machine_of(HYBRID, QEMU, replaced=replaced)
+
+
+def nmi_wait(machine):
+    """(what the test says, the Outcome of the guest that it ends)."""
+    outcome = run_guest(machine, "true", quiet=True, cpus=NMI_CPUS, append=["nmi_reason_test"],
+                        guilty=NMI_TEST)
+    found = NMI_TEST.search(outcome.log)
+    return found[1] if found else "", outcome
 
 
 # Parts

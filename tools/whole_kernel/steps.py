@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """A kernel all of whose spinlocks are the hybrid."""
 
-import re
-
 from bench import metrics, others, scenario_file
 from measure import runner
 from bench.kernels import FALLBACK, OURS, OWN, KernelsPlace
@@ -12,15 +10,15 @@ from measure.testbeds import KERNELS_OTHERS
 from ci.common import Case, guest_report, once
 from ci.kernel_table import On, TestBed, runs_on
 from testbed.common import PROJECT
-from testbed.guest import run_guest
 from testbed.kernel_copy import patched
 from locktorture.runs import BANGS, BUSTED
 from whole_kernel.debian import debian_kernel
 from whole_kernel.debian_boot import DebianBoot
 from whole_kernel.others import CLASSES, Programs, StressClass, lost
 from whole_kernel.refusals import judged
-from whole_kernel.runs import (CPUS, HYBRID, QEMU, STOCK, UML, Boot, Clocksource, KernelLock,
-                               machine_of, parts_of)
+from whole_kernel.runs import (CPUS, HYBRID, LEFT_THE_WAIT, QEMU, STAYED, STOCK, UML, Boot,
+                               Clocksource, KernelLock, machine_of, nmi_machine, nmi_wait,
+                               parts_of)
 
 NAME = "hybrid kernel"
 SHORT, LONG = 1, 9
@@ -30,10 +28,6 @@ SHORT_CPUS = 4
 # Of the loads of tools/nbq bench kernel; the limit ends what hangs, however busy the host is.
 SHORT_MS, LIMIT_MS = 1000, 300000
 LONGEST = 7200			# of all classes of stress-ng: a limit for hangs
-# What nmi_reason_test.c of the port says.
-NMI_TEST = re.compile("nmi_reason_test: ")
-LEFT_THE_WAIT = ("nmi_reason_test: NMIs came, callback in the wait, 2 CPUs stopped, "
-                 "1 cancellations")
 BROKEN = PROJECT / "tools/whole_kernel/no-exclusion.patch"
 
 
@@ -82,10 +76,12 @@ def choice_cases():
 
 
 def canceled_cases(name):
-    """A case that a CPU leaves its wait for nmi_reason_lock in an NMI when a crash IPI comes."""
-    outcome = run_guest(hybrid(QEMU), "true", quiet=True, cpus=3, append=["nmi_reason_test"],
-                        guilty=NMI_TEST)
-    yield Case(f"{name}: a wait in an NMI ends for the crash IPI", LEFT_THE_WAIT in outcome.log,
+    """Cases that a CPU leaves its wait for nmi_reason_lock in an NMI when a crash IPI comes."""
+    said, outcome = nmi_wait(hybrid(QEMU))
+    yield Case(f"{name}: a wait in an NMI ends for the crash IPI", said == LEFT_THE_WAIT,
+               guest_report(outcome))
+    said, outcome = nmi_wait(nmi_machine(False))
+    yield Case(f"{name}: a wait that does not ask for it stays", said == STAYED,
                guest_report(outcome))
 
 
