@@ -14,17 +14,17 @@
  *
  *	FREE	no context uses it
  *	WAITS	its context waits
- *	LEFT	its context has left the queue: it has acquired the lock, or timed out. Beside it
- *		the name of the node in front, 0: it was the head. The successor waits behind that
- *		now, and has freed this node.
+ *	DEQUEUED  its context has acquired the lock, or abandoned its place. Beside it the name of
+ *		its predecessor, 0: it was the head. The successor waits behind that now, and has
+ *		freed this node.
  *
- * So to leave is the same at each position, whether the lock was acquired or not, and takes at most
- * three accesses to shared memory, in no loop: a program that may not loop any more leaves, too.
+ * So to dequeue is the same at each position, whether the lock was acquired or not, and takes at
+ * most three accesses to shared memory, in no loop: a program that may not loop any more can, too.
  *
  * Mutual exclusion rests on owner alone, the order of waiters on the rest.
  *
- * Departures from the paper: the holder has left the queue, so that no node is held with the lock,
- * and none is needed without contention. An attempt that finds no node free, or a waiter of its CPU
+ * Departures from the paper: the holder has dequeued, so that no node is held with the lock, and
+ * none is needed without contention. An attempt that finds no node free, or a waiter of its CPU
  * below it, spins on owner.
  *
  * How to use it: Documentation/arena.rst.
@@ -111,7 +111,7 @@ extern void bpf_local_irq_restore(unsigned long *flags) __ksym __weak;
 
 #define NBQ_ARENA_FREE		0U
 #define NBQ_ARENA_WAITS		1U
-#define NBQ_ARENA_LEFT		(1U << 31)
+#define NBQ_ARENA_DEQUEUED		(1U << 31)
 
 /* One array for all objects that a program is linked of. */
 __u32 __weak __hidden __arena nbq_arena_node[NBQ_ARENA_CPUS * NBQ_ARENA_NODES]
@@ -145,22 +145,22 @@ static __always_inline __u32 nbq_arena_node_alloc(__u32 cpu)
 }
 
 /*
- * Leave the queue, as its head (pred is 0) or from behind pred.
+ * Dequeue: the head (pred is 0) or a waiter behind pred.
  *
  *	.. pred node		-> .. pred
  *	.. pred node succ	-> .. pred succ, once succ has polled
  */
-static __always_inline void nbq_arena_leave(struct nbq_arena_lock __arena *lock, __u32 node,
-					    __u32 pred)
+static __always_inline void nbq_arena_dequeue(struct nbq_arena_lock __arena *lock, __u32 node,
+					      __u32 pred)
 {
 	/*
-	 * Fully ordered: who gets pred from the tail reads WAITS there, or what came later, as
-	 * this context does.
+	 * Fully ordered: a newcomer that gets pred from the tail reads WAITS there, or what came
+	 * later, as this context does.
 	 */
 	if (READ_ONCE(lock->tail) == node && cmpxchg(&lock->tail, node, pred) == node)
 		WRITE_ONCE(*nbq_arena_node_of(node), NBQ_ARENA_FREE);
 	else
-		WRITE_ONCE(*nbq_arena_node_of(node), NBQ_ARENA_LEFT | pred);
+		WRITE_ONCE(*nbq_arena_node_of(node), NBQ_ARENA_DEQUEUED | pred);
 }
 
 /* ACQUIRE, pairs with the RELEASE in nbq_arena_unlock(). */
@@ -183,16 +183,16 @@ int nbq_arena_lock_slow(struct nbq_arena_lock __arena *lock, __u64 patience_ns)
 		return -EDEADLK;
 	node = nbq_arena_node_alloc(self - 1);
 	/*
-	 * Fully ordered: see nbq_arena_node_alloc(). All nodes in front were enqueued before: what
-	 * is read of them is WAITS or what came later, whoever has named them.
+	 * Fully ordered: see nbq_arena_node_alloc(). All predecessors were enqueued before: what is
+	 * read of their nodes is WAITS or what came later.
 	 */
 	pred = node ? xchg(&lock->tail, node) : 0;
 	while (can_loop) {
 		if (pred) {
 			state = READ_ONCE(*nbq_arena_node_of(pred));
-			if (state & NBQ_ARENA_LEFT) {
+			if (state & NBQ_ARENA_DEQUEUED) {
 				WRITE_ONCE(*nbq_arena_node_of(pred), NBQ_ARENA_FREE);
-				pred = state & ~NBQ_ARENA_LEFT;
+				pred = state & ~NBQ_ARENA_DEQUEUED;
 				continue;
 			}
 		} else if (!READ_ONCE(lock->owner) && nbq_arena_take(lock, self)) {
@@ -204,7 +204,7 @@ int nbq_arena_lock_slow(struct nbq_arena_lock __arena *lock, __u64 patience_ns)
 		cpu_relax();
 	}
 	if (node)
-		nbq_arena_leave(lock, node, pred);
+		nbq_arena_dequeue(lock, node, pred);
 	return ret;
 }
 

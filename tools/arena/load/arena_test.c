@@ -402,7 +402,7 @@ static void *attempt_until_stopped(void *argument)
 	return NULL;
 }
 
-static void stray_writes(void)
+static void write_astray(const char *where, bool also_owner)
 {
 	struct thread threads[CPUS] = { };
 	time_t end = time(NULL) + STRAY_SECONDS;
@@ -411,6 +411,9 @@ static void stray_writes(void)
 	u32 *words = (u32 *)test->arena;
 
 	bpf_map__initial_value(test->maps.arena, &size);
+	test->bss->counter = 0;
+	test->bss->second_counter = 0;
+	__atomic_store_n(&stop_stray, false, __ATOMIC_RELAXED);
 	for (i = 0; i < CPUS; i++) {
 		threads[i].cpu = i;
 		start(&threads[i], attempt_until_stopped);
@@ -419,9 +422,10 @@ static void stray_writes(void)
 		u32 value = (u32)rand_r(&seed) * 3 >> rand_r(&seed) % 32;
 
 		for (i = 0; i < 64; i++)
-			words[rand_r(&seed) % ((CPUS + 1) * 16)] = value;
+			words[16 + rand_r(&seed) % (CPUS * 16)] = value;
 		test->arena->lock.tail = value;
-		test->arena->lock.owner = value % 2 ? 0 : value;
+		if (also_owner)
+			test->arena->lock.owner = value % 2 ? 0 : value;
 	}
 	__atomic_store_n(&stop_stray, true, __ATOMIC_RELAXED);
 	for (i = 0; i < CPUS; i++) {
@@ -431,11 +435,23 @@ static void stray_writes(void)
 		if (threads[i].sum.other_error)
 			fail("an attempt returned %d", threads[i].sum.other_error);
 	}
-	printf("%s: stray writes: acquired %u times, %u timeouts\n", NAME, acquired, timeouts);
+	printf("%s: stray writes into %s: acquired %u times, %u timeouts\n", NAME, where, acquired,
+	       timeouts);
 	if (!acquired || !timeouts)
 		fail("stray writes did nothing");
+	/* Mutual exclusion rests on owner alone. */
+	if (!also_owner &&
+	    (test->bss->counter != acquired || test->bss->second_counter != acquired))
+		fail("the counters are %u and %u, not %u", test->bss->counter,
+		     test->bss->second_counter, acquired);
 	memset(words, 0, size);
 	expect_whole();
+}
+
+static void stray_writes(void)
+{
+	write_astray("the queue", false);
+	write_astray("the lock, too", true);
 }
 #endif
 

@@ -99,18 +99,18 @@ static void start_waiter(unsigned int cpu, ktime_t patience)
 }
 
 /* Of those behind a holder some time out, from the front or from the back. */
-static void time_out_some(unsigned int leavers, bool from_back)
+static void time_out_some(unsigned int leaving, bool from_back)
 {
 	unsigned int i, cpu, expected = 0;
 
 	begin();
 	coros_start_holder(0, &lock, NULL);
 	for (cpu = 1; cpu <= WAITERS; cpu++)
-		start_waiter(cpu, leavers >> cpu & 1 ? PATIENCE : KTIME_MAX);
+		start_waiter(cpu, leaving >> cpu & 1 ? PATIENCE : KTIME_MAX);
 	test_now = PATIENCE;
 	for (i = 1; i <= WAITERS; i++) {
 		cpu = from_back ? WAITERS + 1 - i : i;
-		if (leavers >> cpu & 1)
+		if (leaving >> cpu & 1)
 			EXPECT_END(-ETIMEDOUT, cpu);
 	}
 	/* One more, behind what they have left. */
@@ -118,7 +118,7 @@ static void time_out_some(unsigned int leavers, bool from_back)
 	EXPECT_END(0, 0);
 	coros_finish(4 * WAITERS);
 	for (cpu = 1; cpu <= WAITERS + 1; cpu++) {
-		if (!(leavers >> cpu & 1))
+		if (!(leaving >> cpu & 1))
 			EXPECT(served[expected++] == cpu);
 	}
 	EXPECT(served_number == expected);
@@ -128,11 +128,11 @@ static void time_out_some(unsigned int leavers, bool from_back)
 
 static void timeouts_at_each_position_leave_the_queue_whole(void)
 {
-	unsigned int leavers;
+	unsigned int leaving;
 
-	for (leavers = 0; leavers < 1U << (WAITERS + 1) && !test_has_failed(); leavers += 2) {
-		time_out_some(leavers, false);
-		time_out_some(leavers, true);
+	for (leaving = 0; leaving < 1U << (WAITERS + 1) && !test_has_failed(); leaving += 2) {
+		time_out_some(leaving, false);
+		time_out_some(leaving, true);
 	}
 	EXPECT(coro_most_steps_to_abandon == STEPS_TO_ABANDON);
 	EXPECT(coro_most_steps_to_release == STEPS_TO_RELEASE);
@@ -218,7 +218,7 @@ static void the_last_free_node_is_used(void)
 
 	begin();
 	for (i = 1; i < NODES; i++)
-		nbq_arena_node[NODE(1, i)] = NBQ_ARENA_LEFT;
+		nbq_arena_node[NODE(1, i)] = NBQ_ARENA_DEQUEUED;
 	coros_start_holder(0, &lock, NULL);
 	start_waiter(1, KTIME_MAX);
 	EXPECT(lock.tail == NODE(1, NODES));
@@ -318,7 +318,8 @@ static void a_stray_write_leads_nowhere_else(void)
 {
 	static const u32 words[] = {
 		0, 1, 2, NODE(0, 1), NODE(0, 2), NODE(1, 0), NODE(1, 1), 0x1234, 0x7fffffff,
-		NBQ_ARENA_LEFT, NBQ_ARENA_LEFT | 1, NBQ_ARENA_LEFT | NODE(1, 1), 0xdeadbeef, ~0U,
+		NBQ_ARENA_DEQUEUED, NBQ_ARENA_DEQUEUED | 1, NBQ_ARENA_DEQUEUED | NODE(1, 1),
+		0xdeadbeef, ~0U,
 	};
 	const unsigned int number = sizeof(words) / sizeof(words[0]);
 	unsigned int i;
