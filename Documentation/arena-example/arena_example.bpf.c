@@ -31,19 +31,20 @@ struct {
 SEC("syscall")
 int move_one(struct result *result)
 {
-	u32 zero = 0, *mine = bpf_map_lookup_elem(&owed, &zero);
+	u32 zero = 0, amount, *mine = bpf_map_lookup_elem(&owed, &zero);
 	int error;
 
 	if (!mine)
 		return 1;
-	++*mine;
+	/* Atomic: without the lock, another program of this CPU may come in between. */
+	__sync_fetch_and_add(mine, 1);
 	error = nbq_arena_lock(&lock, PATIENCE_NS);
 	result->error = error;
 	if (error)
 		return 0;
-	first -= *mine;
-	second += *mine;
-	*mine = 0;
+	amount = xchg(mine, 0);
+	first -= amount;
+	second += amount;
 	result->balance = first + second;
 	nbq_arena_unlock(&lock);
 	return 0;

@@ -111,7 +111,7 @@ extern void bpf_local_irq_restore(unsigned long *flags) __ksym __weak;
 
 #define NBQ_ARENA_FREE		0U
 #define NBQ_ARENA_WAITS		1U
-#define NBQ_ARENA_DEQUEUED		(1U << 31)
+#define NBQ_ARENA_DEQUEUED	(1U << 31)
 
 /* One array for all objects that a program is linked of. */
 __u32 __weak __hidden __arena nbq_arena_node[NBQ_ARENA_CPUS * NBQ_ARENA_NODES]

@@ -194,7 +194,7 @@ static void attempt_other(char how)
 }
 
 #ifndef NEEDS_DESTROY
-/* Main, which holds the lock, does nothing more. Whoever fails, another one has taken it over. */
+/* Main, which holds the lock, does nothing more. If a takeover fails, another one has succeeded. */
 static void take_over(void)
 {
 	struct nbq_timeout info = { .holder_cpu = 0, .holder_level = NBQ_TASK };
