@@ -45,6 +45,16 @@
  *	successor has skipped it. So a successor claims an abandoned node by a
  *	compare-and-swap. In print each attempt adds a node, and attempts with little
  *	patience abandon faster than successors skip.
+ *	An attempt that has resumed a place, or whose CPU may have had one that is gone, stays in
+ *	the queue when it gives up, also as the tail (nbq_node.stays): the lock's line is left
+ *	to those that enqueue. In print it takes itself off the tail wherever it can.
+ *	The context that holds a lock keeps the node in a list of its own (nbq_pool.held). In
+ *	print the lock names it (lock_holder), which takes a store to the lock at each
+ *	acquisition. So a lock is one word, and an unlock by another context is noticed.
+ *	An attempt without patience reads first, and enqueues only if the lock is free and no
+ *	context waits for it. In print it enqueues, and abandons.
+ *	A wait that could not end fails with -EDEADLK (wait.c). In print only the patience ends
+ *	it.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *

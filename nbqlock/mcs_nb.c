@@ -46,16 +46,28 @@
  *	The deadline is checked only while the predecessor waits or holds. In print it ends
  *	the skipping, too: a free lock behind abandoned nodes is then never acquired by
  *	attempts without patience, each of which adds a node.
- *	To abandon and to release, a context first tries to take its node off the tail, and
- *	publishes only if that fails. In print it is the reverse: the lock is accessed after
- *	the hand-over, when its memory may be freed, and with a nested context of the same
- *	pool the swap of the tail succeeds for the wrong attempt.
+ *	To abandon, a waiter first tries to take its node off the tail, whether it knows a
+ *	successor or not; to release, a holder does so if it knows none. Both publish only if
+ *	that fails. In print they publish first, and try the tail after that if they knew no
+ *	successor (a waiter that its predecessor knows does not try): the lock is accessed
+ *	after the hand-over, when its memory may be freed, and with a nested context of the
+ *	same pool the swap of the tail succeeds for the wrong attempt.
  *	The report's second kind of timeout, while nodes are skipped, does not exist: skipping
  *	does not end. (Its code holds a piece of the missing release, which makes two
  *	holders.)
  *	An attempt whose CPU has abandoned a node in the queue resumes that place, unless a
  *	successor has skipped it. So a waiter that was notified that its predecessor was
  *	abandoned swaps itself into that one's next before it skips it: it may wait again.
+ *	An attempt that has resumed a place, or whose CPU may have had one that is gone, stays in
+ *	the queue when it gives up, also as the tail (nbq_node.stays): the lock's line is left
+ *	to those that enqueue. In print it takes itself off the tail wherever it can.
+ *	The context that holds a lock keeps the node in a list of its own (nbq_pool.held). In
+ *	print the lock names it (lock_holder), which takes a store to the lock at each
+ *	acquisition. So a lock is one word, and an unlock by another context is noticed.
+ *	An attempt without patience reads first, and enqueues only if the lock is free and no
+ *	context waits for it. In print it enqueues, and abandons.
+ *	A wait that could not end fails with -EDEADLK (wait.c). In print only the patience ends
+ *	it.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *

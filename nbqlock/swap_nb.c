@@ -51,6 +51,13 @@
  *	abandoned swaps itself into that one's next before it skips it: it may wait again. And
  *	what two contexts swap into the status of an abandoned node is not the state of its
  *	predecessor any more, as in print: that may have changed since.
+ *	The context that holds a lock keeps the node in a list of its own (nbq_pool.held). In
+ *	print the lock names it (lock_holder), which takes a store to the lock at each
+ *	acquisition. So a lock is one word, and an unlock by another context is noticed.
+ *	An attempt without patience reads first, and enqueues only if the lock is free and no
+ *	context waits for it. In print it enqueues, and abandons.
+ *	A wait that could not end fails with -EDEADLK (wait.c). In print only the patience ends
+ *	it.
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *

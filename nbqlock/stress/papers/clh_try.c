@@ -29,15 +29,14 @@
  *	     TRANSIENT: the successor times out; this thread may neither
  *	     time out nor release.
  *
- * Where the printed code is not correct
- *	After its timeout, a waiter stops its predecessor, may find that this one has timed out
- *	as well, and skips it. Then it must stop the next one; the print lacks that "continue"
- *	and goes on as if it had. The next one can release or abandon meanwhile, and be set to
- *	WAITING after that: the lock is lost (25 steps). stop_pred() begins again. With that
- *	the algorithm is correct.
+ * Correct as published: mutual exclusion, and each thread gets its node back.
  *
- * Reconstructed
+ * Reconstructed, since a copy of the pseudocode as text had lost these lines
  *	The closing braces, and so the loop that a "break" ends.
+ *	The "continue" of a waiter that has timed out, has found that its predecessor has timed
+ *	out as well, and has skipped it: stop_pred() begins again with the next one. Without
+ *	that line the waiter goes on as if it had stopped the next one. That one can release or
+ *	abandon meanwhile, and be set to WAITING after that: the lock is lost (25 steps).
  *
  * Departures
  *	A waiter polls its predecessor first and reads the clock last, and the clock only if it
