@@ -254,8 +254,8 @@ static unsigned int count_kept(const struct nbq_pool *pool)
 	return kept;
 }
 
-/* Some tenths of a second, after which no node may be freed at all. */
-#define SEARCHES_PER_REPORT	1000000U
+/* So long after which no node may be freed at all. Not by searches: one may take 46 us. */
+#define REPORT_NO_NODE_NS	1000000000U
 
 /**
  * nbq_node_wait() - Wait for a free node in an empty pool.
@@ -271,16 +271,22 @@ struct nbq_node *nbq_node_wait(struct nbq_pool *pool,
 			       struct nbq_deadline *deadline)
 {
 	struct nbq_node *node = NULL;
-	unsigned int checks = 0;
+	u64 now, report_at = 0;
 
 	pool->events.exhaustions++;
-	while (!node && !nbq_deadline_is_none(deadline) &&
-	       !nbq_deadline_passed(deadline, nbq_clock_ns())) {
-		cpu_relax();
-		node = nbq_node_alloc(pool);
-		if (!(++checks % SEARCHES_PER_REPORT))
+	while (!node && !nbq_deadline_is_none(deadline)) {
+		now = nbq_clock_ns();
+		if (nbq_deadline_passed(deadline, now))
+			break;
+		if (!report_at)
+			report_at = now + REPORT_NO_NODE_NS;
+		if (now >= report_at) {
 			nbq_report_no_node(nbq_this_context(pool), count_kept(pool),
 					   READ_ONCE(pool->size));
+			report_at = now + REPORT_NO_NODE_NS;
+		}
+		cpu_relax();
+		node = nbq_node_alloc(pool);
 	}
 	return node;
 }

@@ -358,8 +358,12 @@ static void report_names_the_holder(void)
 	end(&elsewhere);
 }
 
-/* More polls than until an empty pool is reported. */
-#define MANY_POLLS	((1U << 20) + 1)
+/*
+ * An empty pool is reported after a second, and after each further one. That is a number of
+ * searches which depends on the pool: few, if it has 4,096 nodes.
+ */
+#define SEARCH_NS		46000
+#define SEARCHES(tenths)	((tenths) * (100000000 / SEARCH_NS))
 
 #if HOLDS_NODE && !NODES_KEPT
 /* A search may take long: the clock is read between any two. */
@@ -373,8 +377,9 @@ static void empty_pool_is_enomem_at_the_deadline_and_reported(void)
 {
 	DEFINE_NBQ_X(other);
 	DEFINE_NBQ_X(lock);
+	unsigned int warnings;
 
-	test_expect_warnings(1);
+	test_expect_warnings(2);
 	shim_pools_start(1, 1);
 	shim_growth_requests = 0;
 	nbq_X_lock(&lock);
@@ -406,7 +411,13 @@ static void empty_pool_is_enomem_at_the_deadline_and_reported(void)
 	nbq_X_unlock(&lock);
 	shim_level = 0;
 
-	lock_until_released_below(&lock, &other, MANY_POLLS);
+	test_clock(0, SEARCH_NS);
+	warnings = shim_warnings;
+	lock_until_released_below(&lock, &other, SEARCHES(9));
+	EXPECT(shim_warnings == warnings);
+	nbq_X_lock(&other);
+	lock_until_released_below(&lock, &other, SEARCHES(25));
+	EXPECT(shim_warnings == warnings + 2);
 	shim_cpu = 0;
 }
 #endif
@@ -458,8 +469,9 @@ static void pool_whose_nodes_locks_at_rest_keep_is_reported(void)
 	EXPECT(nbq_X_lock_timeout(&locks[NODES], 1000) == -ENOMEM);
 	EXPECT(!nbq_X_trylock(&locks[NODES]));
 
+	test_clock(0, SEARCH_NS);
 	to_release = &locks[2];
-	polls_left = MANY_POLLS;
+	polls_left = SEARCHES(11);
 	shim_hook = destroy_another;
 	nbq_X_lock(&locks[NODES]);
 	EXPECT(shim_reported_kept == NODES - 2);
