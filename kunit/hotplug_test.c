@@ -253,6 +253,30 @@ static void destroy_gives_back_the_nodes_of_a_cpu_that_went(struct kunit *test)
 	expect_back_and_whole(test, pool, size);
 }
 
+/* A panic stops CPUs that are online. One that went before it may come back, and release. */
+static void panic_ends_no_wait_for_a_cpu_that_went_before(struct kunit *test)
+{
+	const struct nbq_pool *pool = pool_to_go(test);
+	union nbq_spin_state held = { .holder = nbq_encode_context(pool->cpu, NBQ_TASK) };
+	struct nbq_spin *lock = nbq_lock(test);
+	int ret;
+
+	take_away(test, pool);
+	WRITE_ONCE(lock->state.all, held.all);
+	nbq_fake_start(1000, 10);
+	nbq_cpus_stopped = true;
+	ret = nbq_spin_lock_timeout(lock, 500);
+	nbq_cpus_stopped = false;
+	WRITE_ONCE(lock->state.all, 0);
+	KUNIT_EXPECT_EQ(test, ret, -ETIMEDOUT);
+	KUNIT_EXPECT_GE(test, add_cpu(pool->cpu), 0);
+}
+
+static struct nbq_param spin_alone[] = {
+	{ .type = &nbq_spin_type },
+};
+
+KUNIT_ARRAY_PARAM(spin, spin_alone, nbq_type_desc);
 KUNIT_ARRAY_PARAM(type, nbq_types, nbq_type_desc);
 KUNIT_ARRAY_PARAM(queue, nbq_queue_types, nbq_type_desc);
 
@@ -265,6 +289,7 @@ static struct kunit_case hotplug_cases[] = {
 	KUNIT_CASE_PARAM(lock_that_rests_in_a_node_of_that_cpu_goes_on, type_gen_params),
 	KUNIT_CASE_PARAM(pool_keeps_its_cpu_and_level_when_the_cpu_returns, type_gen_params),
 	KUNIT_CASE_PARAM(destroy_gives_back_the_nodes_of_a_cpu_that_went, queue_gen_params),
+	KUNIT_CASE_PARAM(panic_ends_no_wait_for_a_cpu_that_went_before, spin_gen_params),
 	{}
 };
 

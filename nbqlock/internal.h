@@ -277,16 +277,6 @@ static inline struct nbq_pool *nbq_pool_of(u16 context)
 	return &per_cpu(nbq_pools, cpu)[nbq_context_level(context)];
 }
 
-/* Once a panic has stopped the other CPUs: has this one stopped for good? */
-static inline bool nbq_cpu_is_stopped(unsigned int cpu)
-{
-#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
-	if (cpu == nr_cpu_ids)
-		return true;
-#endif
-	return !cpu_online(cpu);
-}
-
 /* node.c: what the lock paths use */
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
 struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock);

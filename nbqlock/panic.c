@@ -18,7 +18,10 @@ static int cpus_have_stopped(struct notifier_block *block, unsigned long event, 
 	return NOTIFY_DONE;
 }
 
-/* Before the notifiers that use locks. */
+/*
+ * Before the notifiers that use locks, but for those of this priority that were registered earlier:
+ * the chain has no place before them.
+ */
 static struct notifier_block panic_block = {
 	.notifier_call = cpus_have_stopped,
 	.priority = INT_MAX,

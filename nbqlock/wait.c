@@ -466,14 +466,34 @@ static void begin(struct nbq_wait *wait)
 }
 
 /*
- * A panic has stopped the other CPUs: is the holder's one of them? Each that has stopped is offline
- * by then. Without a panic that would say nothing: a CPU takes locks on its way up and down.
+ * A panic has stopped the other CPUs: is this one of them? Each that has stopped is offline. So is
+ * one that was on its way up or down then, which no panic stops, and which takes and releases
+ * locks. That one is not active: a CPU becomes active once it is online, and no CPU goes offline
+ * that is active, but for one that is stopped.
  */
+static bool is_stopped(unsigned int cpu)
+{
+#if IS_ENABLED(CONFIG_NBQLOCK_KUNIT_TEST)
+	if (cpu == nr_cpu_ids)
+		return true;
+#endif
+	if (!cpu_active(cpu))
+		return false;
+	/*
+	 * Pairs with the order in which a CPU that comes up is marked online and active: it is not
+	 * seen to be active and still offline. No CPU goes down meanwhile, for which the one that
+	 * runs this would have to stop for it (stop_machine()).
+	 */
+	smp_rmb();
+	return !cpu_online(cpu);
+}
+
+/* Is the holder on such a CPU? */
 static noinline bool is_held_for_good(const struct nbq_wait *wait)
 {
 	u16 holder = wait->held_by ? READ_ONCE(*wait->held_by) : 0;
 
-	return holder && nbq_cpu_is_stopped(nbq_context_cpu(holder));
+	return holder && is_stopped(nbq_context_cpu(holder));
 }
 
 /* By the clock just read, is nothing due before a wait by hardware has ended? */

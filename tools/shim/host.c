@@ -25,6 +25,7 @@ _Thread_local void (*shim_hook)(enum shim_op op, const void *address);
 _Thread_local unsigned int shim_cpu;
 _Thread_local unsigned int shim_level;
 unsigned int shim_stopped_cpu = SHIM_CPUS;
+unsigned int shim_moving_cpu = SHIM_CPUS;
 _Thread_local int shim_preempt_off;
 _Thread_local int shim_irqs_off;
 _Thread_local int shim_bh_off;

@@ -55,8 +55,10 @@ extern _Thread_local unsigned int shim_level;
  */
 void *shim_this_cpu(void *first, size_t size);
 
-/* The CPU that is not online; an impossible one: all are. */
+/* The CPU that was stopped, and is offline since; an impossible one: none was. */
 extern unsigned int shim_stopped_cpu;
+/* The CPU on its way up or down, offline and not active yet, or not any more; or none is. */
+extern unsigned int shim_moving_cpu;
 
 /* What the running thread has off at the moment; 0: nothing. */
 extern _Thread_local int shim_preempt_off;

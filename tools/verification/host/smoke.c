@@ -601,6 +601,7 @@ static void forget_the_panic(void)
 {
 	nbq_cpus_stopped = false;
 	shim_stopped_cpu = SHIM_CPUS;
+	shim_moving_cpu = SHIM_CPUS;
 }
 
 static void panic_ends_waits_for_the_holders_that_it_has_stopped(void)
@@ -628,6 +629,11 @@ static void panic_ends_waits_for_the_holders_that_it_has_stopped(void)
 	nbq_cpus_stopped = true;
 	shim_stopped_cpu = 2;
 	EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ETIMEDOUT);
+	/* One that the panic has found on its way up or down, which goes on. */
+	shim_stopped_cpu = SHIM_CPUS;
+	shim_moving_cpu = 1;
+	EXPECT(nbq_X_lock_timeout(&lock, 1000) == -ETIMEDOUT);
+	EXPECT(nbq_X_lock_until(&lock, test_now + 1000) == -ETIMEDOUT);
 
 	EXPECT(nbq_spin_takeover(&lock, &info) == 0);
 	EXPECT(shim_preempt_off == 1 && shim_mmiowb_nesting == 1);

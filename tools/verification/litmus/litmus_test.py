@@ -34,7 +34,7 @@ NEEDED, SPARE, SHARED = "needed", "spare", "shared"
 CALLER = "caller"
 NAMES = rf"(?:[a-z]+(?:-[a-z]+)+|{CALLER})"
 MARK = re.compile(rf"// (?P<names>{NAMES}(?:, {NAMES})*)(?:: (?P<needs>.*))?$")
-NEED = re.compile(r"(acquire|release|full|write|marked|atomic)(?: (spare|shared))?")
+NEED = re.compile(r"(acquire|release|full|read|write|marked|atomic)(?: (spare|shared))?")
 CALL = re.compile(rf"\b({'|'.join({*sum(FAMILIES, ())} - {PLAIN})})(?=\()")
 
 

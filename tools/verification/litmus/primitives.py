@@ -21,6 +21,7 @@ FAMILIES = (
 WEAKENED = {
     ("smp_load_acquire", "acquire"): "READ_ONCE",
     ("smp_store_release", "release"): "WRITE_ONCE",
+    ("smp_rmb", "read"): "",
     ("smp_wmb", "write"): "",
     ("smp_mb", "full"): "smp_rmb",
     ("WRITE_ONCE", "marked"): PLAIN,

@@ -21,7 +21,7 @@ PAGE = PROJECT / "Documentation/ordering.rst"
 ENTRY = re.compile(r"^``([\w-]+)``(?:: (``.+))?\n((?:  .+\n)+)", re.MULTILINE)
 ITEM = re.compile(r"^  - (.+(?:\n    .+)*)", re.MULTILINE)
 ACCESS = re.compile(r"``(.+?)`` in ``(\w+)\(\)``")
-ORDER = "none|acquire|release|full|write|marked|atomic"
+ORDER = "none|acquire|release|full|read|write|marked|atomic"
 CLAIM = re.compile(rf"((?:{ORDER})(?: and (?:{ORDER}))*)(, spare)?: .+ \[(.+)\]")
 TEST = re.compile(r"``([a-z-]+/[A-Za-z0-9-]+)``")
 

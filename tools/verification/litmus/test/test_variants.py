@@ -58,6 +58,7 @@ class Weakened(unittest.TestCase):
                 ("cmpxchg_acquire", "r0 = cmpxchg_acquire(p, 1, 2);", "atomic",
                  "r0 = READ_ONCE(*p); if (r0 == 1) WRITE_ONCE(*p, 2);"),
                 ("smp_mb", "smp_mb();", "full", "smp_rmb();"),
+                ("smp_rmb", "smp_rmb();", "read", ""),
                 ("smp_wmb", "smp_wmb();", "write", "")):
             with self.subTest(primitive=primitive, order=order):
                 self.assertEqual(self.lines(f"{line} // a-x: {order}", primitive, order),
