@@ -255,7 +255,7 @@ static int try_once(union nbq_bare_spin *lock, struct nbq_pool *pool, u16 contex
 static noinline int acquire_slowpath_unless(union nbq_bare_spin *lock,
 					    struct nbq_deadline deadline,
 					    struct lockdep_map *waits, unsigned long ip,
-					    const struct nbq_condition *unless)
+					    struct nbq_condition *unless)
 {
 	struct nbq_pool *pool = nbq_this_pool();
 	struct nbq_wait wait = {
@@ -292,6 +292,8 @@ static noinline int acquire_slowpath_unless(union nbq_bare_spin *lock,
 		ret = wait_behind_pred(&place, &wait) ?: compete(lock, &place, &wait);
 	}
 	nbq_wait_pause(&wait);
+	if (unless)
+		unless->judged = wait.judged;
 	WRITE_ONCE(pool->late_for, ret == -ETIMEDOUT ? lock : NULL);
 	if (place.node)
 		nbq_place_leave(&place, &wait, ret);
@@ -329,10 +331,10 @@ int nbq_bare_spin_acquire(union nbq_bare_spin *lock, struct nbq_deadline deadlin
 	return acquire_slowpath(lock, deadline, waits, ip);
 }
 
-/* The same; a condition may end the wait. */
+/* The same; a condition may end the wait, or the caller learns of the holder that was judged. */
 int nbq_bare_spin_acquire_unless(union nbq_bare_spin *lock, struct nbq_deadline deadline,
 				 struct lockdep_map *waits, unsigned long ip,
-				 const struct nbq_condition *unless)
+				 struct nbq_condition *unless)
 {
 	if (likely(!nbq_may_have_abandoned(nbq_this_pool(), lock) && take_uncontended(lock)))
 		return 0;

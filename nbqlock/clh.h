@@ -134,7 +134,7 @@ int __must_check nbq_clh_lock_until(struct nbq_clh *lock, ktime_t deadline)
  * nbq_clh_lock_timeout_info() - Acquire, or give up after a time and learn of the holder.
  * @lock: the lock
  * @patience: ns to wait at most
- * @info: on failure, how long the attempt took, and which context held the lock at its end
+ * @info: on failure, how long the attempt took, and which context held the lock
  *
  * As nbq_clh_lock_timeout(), and two clock reads.
  * The holder is searched for on each possible CPU.

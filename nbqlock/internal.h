@@ -167,6 +167,7 @@ struct nbq_encodable {
  * @places: the node that was abandoned last in the queue of a lock with this hash
  * @attempts: how many attempts wait, or search for a place, each of which has interrupted the
  *	one before
+ * @takeovers: hybrid: how often a context of this CPU and level has taken a lock over from another
  * @abandoned_in: the hashes for which there is a node in @places
  * @late_for: hybrid: the lock for which the patience of the last attempt was over; NULL: none
  * @events: counted by contexts of this CPU and level
@@ -199,6 +200,7 @@ struct nbq_pool {
 	struct nbq_node *held;
 #endif
 	unsigned int attempts;
+	unsigned int takeovers;
 	unsigned long abandoned_in;
 	const void *late_for;
 	struct nbq_events events;
@@ -323,7 +325,7 @@ int nbq_bare_spin_acquire(union nbq_bare_spin *lock, struct nbq_deadline deadlin
 			  struct lockdep_map *waits, unsigned long ip);
 int nbq_bare_spin_acquire_unless(union nbq_bare_spin *lock, struct nbq_deadline deadline,
 				 struct lockdep_map *waits, unsigned long ip,
-				 const struct nbq_condition *unless);
+				 struct nbq_condition *unless);
 
 /* panic.c */
 void nbq_panic_start(void);

@@ -28,13 +28,15 @@ static void acquire_untimed(struct nbq_spin *lock, unsigned int subclass, unsign
 	struct nbq_deadline never = nbq_deadline_at(KTIME_MAX);
 	struct lockdep_map *map = nbq_dep_map_of(lock);
 	struct lockdep_map *waits = nbq_attempt_begin(map, &never, subclass, ip);
+	struct nbq_condition learns = {};
 	bool reported = false;
 	int ret;
 
-	while (unlikely(ret = nbq_bare_spin_acquire(&lock->bare, never, waits, ip)))
+	while (unlikely(ret = nbq_bare_spin_acquire_unless(&lock->bare, never, waits, ip,
+							   &learns)))
 		nbq_attempt_deadlocked(ret == -EOWNERDEAD ? NBQ_REPORT_OWNER_DEAD :
 							    NBQ_REPORT_DEADLOCK, lock,
-				       READ_ONCE(lock->state.holder), &reported, ip);
+				       learns.judged, &reported, ip);
 	nbq_attempt_end(map, waits, 0, subclass, ip);
 }
 
@@ -60,16 +62,39 @@ EXPORT_SYMBOL_GPL(__nbq_spin_lock_until);
 int nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience,
 			       struct nbq_timeout *info)
 {
+	struct nbq_deadline deadline = nbq_deadline_after(patience);
+	struct lockdep_map *map = nbq_dep_map_of(lock), *waits;
+	struct nbq_condition learns = {};
 	u64 begin = nbq_clock_ns();
 	int ret;
 
 	preempt_disable();
-	ret = acquire_timed(lock, nbq_deadline_after(patience), 0, _RET_IP_);
+	info->takeovers = nbq_this_pool()->takeovers;
+	waits = nbq_attempt_begin(map, &deadline, 0, _RET_IP_);
+	ret = nbq_bare_spin_acquire_unless(&lock->bare, deadline, waits, _RET_IP_, &learns);
+	/* Not by a read after a judgement: another context may have taken the lock over since. */
 	if (ret)
-		nbq_timeout_fill(info, READ_ONCE(lock->state.holder), begin);
-	return ret;
+		nbq_timeout_fill(info, learns.judged ?: READ_ONCE(lock->state.holder), begin);
+	return nbq_attempt_end(map, waits, ret, 0, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(nbq_spin_lock_timeout_info);
+
+/*
+ * Has the named context been taken over from already? If it has another CPU or level, the word of
+ * the lock tells. If it has those of the running context, the word stays as it is: then a takeover
+ * makes those fail that name the holder by an earlier attempt.
+ */
+static bool is_taken_over(const struct nbq_timeout *info)
+{
+	struct nbq_pool *pool = nbq_this_pool();
+
+	if (nbq_encode_context(info->holder_cpu, info->holder_level) != nbq_this_context(pool))
+		return false;
+	if (info->takeovers != pool->takeovers)
+		return true;
+	pool->takeovers++;
+	return false;
+}
 
 int nbq_spin_takeover(struct nbq_spin *lock, const struct nbq_timeout *info)
 {
@@ -78,7 +103,8 @@ int nbq_spin_takeover(struct nbq_spin *lock, const struct nbq_timeout *info)
 	if (info->holder_cpu < 0)
 		return -EINVAL;
 	preempt_disable();
-	taken = nbq_bare_spin_takeover(&lock->bare, info->holder_cpu, info->holder_level);
+	taken = !is_taken_over(info) &&
+		nbq_bare_spin_takeover(&lock->bare, info->holder_cpu, info->holder_level);
 	/* As a trylock. */
 	return nbq_attempt_end(nbq_dep_map_of(lock), NULL, taken ? 0 : -ESTALE, 0, _RET_IP_);
 }

@@ -169,9 +169,11 @@ nbq_spin_lock_until(struct nbq_spin *lock, ktime_t deadline)
  * nbq_spin_lock_timeout_info() - Acquire, or give up after a time and learn of the holder.
  * @lock: the lock
  * @patience: ns to wait at most
- * @info: on failure, how long the attempt took, and which context held the lock at its end
+ * @info: on failure, how long the attempt took, and which context held the lock
  *
  * As nbq_spin_lock_timeout(), and two clock reads.
+ * With %-EOWNERDEAD and %-EDEADLK the holder is the one by which the wait was judged unable to end,
+ * whatever has happened to the lock since; with other errors the one that is read afterwards.
  *
  * Context: As nbq_spin_lock_timeout().
  * Return: As nbq_spin_lock_timeout().
@@ -188,6 +190,9 @@ nbq_spin_lock_timeout_info(struct nbq_spin *lock, ktime_t patience, struct nbq_t
  * For a caller that knows that the holder never runs again: see "A holder that never comes back"
  * in Documentation/nbqlock.rst. What the lock guards may be half-written. The
  * waiters and the request that stand behind the holder stand behind this context then.
+ *
+ * A second takeover with the same @info fails, also where the holder's CPU and level are those of
+ * the caller. A new attempt names the context that took the lock over.
  *
  * Context: As nbq_spin_lock_timeout(). Returns with preemption off if the lock was taken.
  * Return:

@@ -54,13 +54,16 @@ enum nbq_level {
 /**
  * struct nbq_timeout - what an attempt that failed has seen
  * @waited_ns: how long it took
- * @holder_cpu: CPU of the context that held the lock at its end; -1: none was found
+ * @holder_cpu: CPU of the context by which an nbq_spin has judged that the wait could not end
+ *	(%-EOWNERDEAD, %-EDEADLK); else of the one that held the lock afterwards; -1: none was found
  * @holder_level: context level of that
+ * @takeovers: for nbq_spin_takeover() alone: of how many the CPU and level of the attempt knew
  */
 struct nbq_timeout {
 	u64 waited_ns;
 	int holder_cpu;
 	enum nbq_level holder_level;
+	unsigned int takeovers;
 };
 
 /*

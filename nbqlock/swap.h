@@ -137,7 +137,7 @@ int __must_check nbq_swap_lock_until(struct nbq_swap *lock, ktime_t deadline)
  * nbq_swap_lock_timeout_info() - Acquire, or give up after a time and learn of the holder.
  * @lock: the lock
  * @patience: ns to wait at most
- * @info: on failure, how long the attempt took, and which context held the lock at its end
+ * @info: on failure, how long the attempt took, and which context held the lock
  *
  * As nbq_swap_lock_timeout(), and two clock reads.
  * The holder is searched for on each possible CPU.

@@ -22,6 +22,8 @@
  *	not its own wait. A deadlock with it may last until the patience ends. (A hybrid names
  *	the level of its holder alone: one that a nested context holds is taken to be held by
  *	the outer one.)
+ *	A holder holds its lock until it releases it. (The waiters of a hybrid that was taken
+ *	over take the old holder for the holder until they publish the new one.)
  *
  * The checking CPU's own contexts are checked first. They are interrupted meanwhile, so that what
  * they have published is true: the locks that they hold, a hybrid's holder, and what they wait
@@ -305,7 +307,7 @@ static bool leads_back(const struct nbq_wait *wait, struct nbq_blocker blocker,
 }
 
 /* Can no context on the path from @pred, NULL: from the holder, make progress? */
-static bool is_deadlock(const struct nbq_wait *wait, const struct nbq_node *pred,
+static bool is_deadlock(struct nbq_wait *wait, const struct nbq_node *pred,
 			struct nbq_node *const *word)
 {
 	struct nbq_blocker blocker = pred ? blocking_node(pred) :
@@ -321,7 +323,10 @@ static bool is_deadlock(const struct nbq_wait *wait, const struct nbq_node *pred
 	epoch = atomic_long_inc_return(&epochs);
 	if (!pred)
 		blocker = blocking_holder(READ_ONCE(*wait->held_by));
-	return leads_back(wait, blocker, word, &epoch);
+	if (!leads_back(wait, blocker, word, &epoch))
+		return false;
+	wait->judged = pred ? 0 : context_of(blocker);
+	return true;
 }
 
 #ifdef NBQ_QUEUE_LOCKS
@@ -351,7 +356,7 @@ static bool is_own_queue(const struct nbq_wait *wait)
 #endif
 
 /* Does this CPU keep the context from the lock? */
-static bool is_own(const struct nbq_wait *wait)
+static bool is_own(struct nbq_wait *wait)
 {
 	u16 holder;
 
@@ -360,7 +365,10 @@ static bool is_own(const struct nbq_wait *wait)
 		return is_own_queue(wait);
 #endif
 	holder = READ_ONCE(*wait->held_by);
-	return holder && nbq_context_cpu(holder) == nbq_context_cpu(wait->context);
+	if (!holder || nbq_context_cpu(holder) != nbq_context_cpu(wait->context))
+		return false;
+	wait->judged = holder;
+	return true;
 }
 
 static bool is_interrupt(const struct nbq_wait *wait)
@@ -489,11 +497,14 @@ static bool is_stopped(unsigned int cpu)
 }
 
 /* Is the holder on such a CPU? */
-static noinline bool is_held_for_good(const struct nbq_wait *wait)
+static noinline bool is_held_for_good(struct nbq_wait *wait)
 {
 	u16 holder = wait->held_by ? READ_ONCE(*wait->held_by) : 0;
 
-	return holder && is_stopped(nbq_context_cpu(holder));
+	if (!holder || !is_stopped(nbq_context_cpu(holder)))
+		return false;
+	wait->judged = holder;
+	return true;
 }
 
 /* By the clock just read, is nothing due before a wait by hardware has ended? */
@@ -529,7 +540,7 @@ static unsigned int polls_to_tick(const struct nbq_wait *wait, u64 now)
 /* Is the condition true? It is asked before the deadline, which is judged by a later clock read. */
 static bool is_to_stop(const struct nbq_wait *wait)
 {
-	return wait->unless && wait->unless->stop(wait->unless->arg);
+	return wait->unless && wait->unless->stop && wait->unless->stop(wait->unless->arg);
 }
 
 /* Is the wait over, by its condition, the deadline or the holder? If not, @now is the time. */
@@ -654,8 +665,8 @@ int nbq_wait_end(struct nbq_wait *wait, int ret)
 	if (wait->deadline->announced)
 		nbq_contention_end(wait->lock, ret);
 	if (wait->deadline->announced || ret == -EDEADLK)
-		trace_nbq_wait_end(wait->lock, wait->held_by, wait->ip, ret,
-				   wait->deadline->traced, wait->began);
+		trace_nbq_wait_end(wait->lock, wait->judged ? &wait->judged : wait->held_by,
+				   wait->ip, ret, wait->deadline->traced, wait->began);
 	if (READ_ONCE(wait->pool->waiter) == wait)
 		WRITE_ONCE(wait->pool->waiter, NULL);
 	nbq_attempt_leave(wait->pool);

@@ -47,25 +47,29 @@ struct nbq_waiting {
 };
 
 /**
- * struct nbq_condition - what a wait ends with, besides its patience
- * @stop: is it true? Asked where the clock is to be read, before that
+ * struct nbq_condition - what a wait ends with, besides its patience, and what it has found then
+ * @stop: is it true? Asked where the clock is to be read, before that; NULL: there is no condition
  * @arg: for @stop
+ * @judged: for the caller: the holder by which the wait was judged unable to end, encoded; 0: it
+ *	was not
  */
 struct nbq_condition {
 	bool (*stop)(void *arg);
 	void *arg;
+	u16 judged;
 };
 
 /**
  * struct nbq_wait - an attempt that has to wait
  * @deadline: how long it may wait
- * @unless: hybrid: the condition that it may wait for no longer; or NULL
+ * @unless: hybrid: the condition that it may wait for no longer; or NULL: there is none
  * @dep_map: for lock_stat: the lock's map; or NULL
  * @ip: the caller of the operation; 0: not known
  * @pool: of the running context
  * @context: the running context, encoded
  * @lock: the lock
  * @held_by: hybrid: where the lock names its holder; or NULL
+ * @judged: hybrid: the holder by which it was judged unable to end, encoded; 0: it was not
  * @polls: how often it has polled in vain; wraps
  * @check_at: call nbq_wait_check() at so many polls
  * @tick_at: read the clock at so many polls
@@ -92,6 +96,7 @@ struct nbq_wait {
 	u16 context;
 	const void *lock;
 	const u16 *held_by;
+	u16 judged;
 	unsigned int polls;
 	unsigned int check_at;
 	unsigned int tick_at;

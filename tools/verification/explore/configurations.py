@@ -141,6 +141,8 @@ CONFIGURATIONS = (
     Configuration("takeover_after_a_timeout", "0.0:Ax 1.0:A?,A^ 2.0:A?"),
     Configuration("takeover_before_untimed_waiters", "0.0:Ax 1.0:A^ 2.0:A 3.0:A", pool=1),
     Configuration("takeover_above_the_holder", "0.0:Ax 0.3:A^ 1.0:A?", when=QUICK),
+    Configuration("takeover_above_the_holder_at_its_level", "0.3:Ax 0.3:A^ 0.3:A^ 1.0:A?",
+                  when=QUICK),
     Configuration("takeover_and_acquisition", "0.0:Ax 1.0:A^,A? 2.0:A?"),
     Configuration("takeover_on_sockets", "0.0:Ax 1.0:A^ 2.0:A?", sockets=2),
 

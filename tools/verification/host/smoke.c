@@ -677,6 +677,136 @@ static void untimed_wait_for_a_stopped_holder_is_reported_once(void)
 	forget_the_panic();
 	end(&lock);
 }
+
+static unsigned int takeover_at, release_at, accesses;
+
+/* CPU 2 takes the lock over from the task of CPU 1 at one access of CPU 0, to release it later. */
+static void take_over_meanwhile(enum shim_op op, const void *address)
+{
+	void (*hook)(enum shim_op op, const void *address) = shim_hook;
+	struct nbq_timeout from = { .holder_cpu = 1 };
+	unsigned int cpu = shim_cpu, level = shim_level;
+
+	accesses++;
+	if (accesses != takeover_at && accesses != release_at)
+		return;
+	shim_hook = NULL;
+	shim_cpu = 2;
+	shim_level = 0;
+	if (accesses == takeover_at)
+		EXPECT(nbq_spin_takeover(taken_over, &from) == 0);
+	else
+		nbq_X_unlock(taken_over);
+	shim_cpu = cpu;
+	shim_level = level;
+	shim_hook = hook;
+}
+
+static void watch_a_takeover(struct nbq_X *lock, unsigned int at, unsigned int release)
+{
+	taken_over = lock;
+	takeover_at = at;
+	release_at = release;
+	accesses = 0;
+	shim_hook = take_over_meanwhile;
+}
+
+/*
+ * An attempt, with a takeover by another CPU at each access in turn: what it says of the holder is
+ * no leave to take the lock from that CPU. @judged: the error of one that was faster.
+ */
+static void expect_a_holder_as_judged(unsigned int cpu, unsigned int level, int judged)
+{
+	unsigned int at, times[2] = { 0 };
+
+	for (at = 1; ; at++) {
+		struct nbq_timeout info = { 0 };
+		DEFINE_NBQ_X(lock);
+		int ret, taken;
+
+		hold_for_good(&lock);
+		shim_cpu = cpu;
+		shim_level = level;
+		test_clock(1000, 10);
+		watch_a_takeover(&lock, at, 0);
+		ret = nbq_spin_lock_timeout_info(&lock, 1000, &info);
+		shim_hook = NULL;
+		times[ret == judged]++;
+		EXPECT(ret == judged || ret == -ETIMEDOUT);
+		EXPECT(ret != judged || (info.holder_cpu == 1 && info.holder_level == 0));
+		taken = nbq_spin_takeover(&lock, &info);
+		EXPECT(ret != judged || (accesses < at ? taken == 0 : taken == -ESTALE));
+		/* As CPU 2 or this one */
+		WRITE_ONCE(lock.state.holder, 0);
+		forget_the_panic();
+		shim_cpu = 0;
+		shim_level = 0;
+		shim_preempt_off = 0;
+		shim_mmiowb_nesting = 0;
+		end(&lock);
+		if (accesses < at)
+			break;
+	}
+	EXPECT(times[0] > 1 && times[1] > 1);
+}
+
+static void holder_is_reported_as_it_was_judged(void)
+{
+	/* Stopped; below, on the same CPU. */
+	expect_a_holder_as_judged(0, 0, -EOWNERDEAD);
+	expect_a_holder_as_judged(1, NBQ_NMI, -EDEADLK);
+}
+
+/* The word of a lock does not tell the context that took over from the one that held it. */
+static void takeover_from_the_own_level_succeeds_once(void)
+{
+	struct nbq_timeout first = { 0 }, second = { 0 };
+	DEFINE_NBQ_X(lock);
+
+	test_clock(1000, 10);
+	for (shim_level = 0; shim_level < NBQ_LEVELS; shim_level++) {
+		nbq_X_lock(&lock);
+		/* Above it, at its level */
+		EXPECT(nbq_spin_lock_timeout_info(&lock, 1000, &first) == -EDEADLK);
+		EXPECT(nbq_spin_lock_timeout_info(&lock, 1000, &second) == -EDEADLK);
+		EXPECT(nbq_spin_takeover(&lock, &first) == 0);
+		EXPECT(nbq_spin_takeover(&lock, &first) == -ESTALE);
+		EXPECT(nbq_spin_takeover(&lock, &second) == -ESTALE);
+		EXPECT(shim_preempt_off == 2);
+		/* Nor from the context that took over, when it holds the lock another time. */
+		nbq_X_unlock(&lock);
+		EXPECT(nbq_spin_takeover(&lock, &first) == -ESTALE);
+		nbq_X_lock(&lock);
+		EXPECT(nbq_spin_takeover(&lock, &first) == -ESTALE);
+		nbq_X_unlock(&lock);
+		/* What the context that was taken over from has off stays off. */
+		shim_preempt_off = 0;
+		shim_mmiowb_nesting = 0;
+	}
+	shim_level = 0;
+	end(&lock);
+}
+
+static void untimed_wait_reports_the_holder_that_it_has_judged(void)
+{
+	unsigned int at;
+
+	for (at = 1; at < 1000; at++) {
+		unsigned int warnings = shim_warnings;
+		DEFINE_NBQ_X(lock);
+
+		hold_for_good(&lock);
+		test_clock(1000, 10);
+		watch_a_takeover(&lock, at, 5000);
+		nbq_X_lock(&lock);
+		shim_hook = NULL;
+		test_expect_warnings(shim_warnings - warnings);
+		EXPECT(shim_warnings == warnings || shim_reported_holder == 1 + 1);
+		nbq_X_unlock(&lock);
+		forget_the_panic();
+		end(&lock);
+	}
+}
 #endif
 
 static const struct test_case cases[] = {
@@ -698,6 +828,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(static_nodes_can_be_encoded),
 	TEST_CASE(panic_ends_waits_for_the_holders_that_it_has_stopped),
 	TEST_CASE(untimed_wait_for_a_stopped_holder_is_reported_once),
+	TEST_CASE(holder_is_reported_as_it_was_judged),
+	TEST_CASE(takeover_from_the_own_level_succeeds_once),
+	TEST_CASE(untimed_wait_reports_the_holder_that_it_has_judged),
 #endif
 	TEST_CASE(pool_is_set_up_by_one_context),
 	TEST_CASE(first_attempt_has_a_node),
