@@ -320,16 +320,26 @@ EXPORT_SYMBOL_IF_KUNIT(nbq_node_append);
 /* The most locks of one context that are checked: as many as lockdep follows. */
 #define MOST_HELD	48
 
+/*
+ * Its contexts run meanwhile. A node that was in the list before and after its lock was read, and
+ * was not freed in between, is one with which that lock was held. (For a report, without order:
+ * where loads overtake each other, it may name the lock of another use of the node.)
+ */
 static bool holds(const struct nbq_pool *pool, const void *lock)
 {
-	const struct nbq_node *node = READ_ONCE(pool->held);
+	struct nbq_node *const *link = &pool->held;
 	unsigned int i;
 
-	/* Its contexts run meanwhile, and their nodes go from one list to another. */
-	for (i = 0; node && i < MOST_HELD; i++) {
-		if (READ_ONCE(node->lock) == lock)
-			return true;
-		node = READ_ONCE(node->below);
+	for (i = 0; i < MOST_HELD; i++) {
+		const struct nbq_node *node = READ_ONCE(*link);
+		unsigned long freed;
+
+		if (!node)
+			return false;
+		freed = READ_ONCE(node->free_seq);
+		if (READ_ONCE(node->lock) == lock && READ_ONCE(*link) == node)
+			return READ_ONCE(node->free_seq) == freed;
+		link = &node->below;
 	}
 	return false;
 }

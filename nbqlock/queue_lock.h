@@ -52,29 +52,57 @@ static __always_inline void nbq_queue_init(struct nbq_queue_lock *lock, const ch
 }
 
 /*
+ * Is @node directly in front of @behind, which was abandoned, and was not freed since it was read
+ * to be freed last at @freed; NULL: is it the tail?
+ */
+static __always_inline bool nbq_queue_is_next(const struct nbq_queue_lock *lock,
+					      const struct nbq_node *behind, unsigned long freed,
+					      const struct nbq_node *node,
+					      const struct nbq_queue_ops *ops)
+{
+	/* ACQUIRE, pairs with the swap of the tail: of the node's states, none of its last life. */
+	if (!behind)
+		return smp_load_acquire(&lock->tail) == node;
+	return ops->pred_of(behind) == node && READ_ONCE(behind->free_seq) == freed;
+}
+
+/*
  * Are there only abandoned nodes in this queue, behind an available node? If not, a context
  * holds the lock or waits for it. By loads only: an attempt without patience leaves the lock's
  * line shared.
  *
- * A node is the tail's while the tail is the same. Those in front can be skipped meanwhile by
- * an attempt that has resumed its place; the next queue that such a node enters, as its @lock,
- * is known before its state there.
+ * A node says what it is in, and is freed and allocated again meanwhile: its state may be that of
+ * another life, in another queue. A node in the queue was not freed since it was enqueued there. So
+ * if free_seq is the same before and after, and the node was in the queue behind the first read of
+ * it, its state is of that life. If it is still there behind its state, which was available, no
+ * context had taken the lock at that moment.
  */
 static __always_inline bool nbq_queue_is_idle(const struct nbq_queue_lock *lock,
 					      const struct nbq_node *tail,
 					      const struct nbq_queue_ops *ops)
 {
-	const struct nbq_node *node = tail;
+	const struct nbq_node *node = tail, *behind = NULL, *prev;
+	unsigned long freed = 0, freed_behind = 0;
 
 	while (nbq_is_node(node)) {
-		const struct nbq_node *prev = ops->pred_of(node);
-
-		if (node == tail ? READ_ONCE(lock->tail) != tail :
-				   READ_ONCE(node->lock) != lock)
+		/*
+		 * ACQUIRE, pairs with the RELEASE in nbq_node_free_seq(): it was taken out of its
+		 * queue before it was freed.
+		 */
+		freed = smp_load_acquire(&node->free_seq);
+		if (!nbq_queue_is_next(lock, behind, freed_behind, node, ops))
 			return false;
+		prev = ops->pred_of(node);
+		if (prev == NBQ_AVAILABLE)
+			break;
+		behind = node;
+		freed_behind = freed;
 		node = prev;
 	}
-	return !tail || node == NBQ_AVAILABLE;
+	if (!nbq_is_node(node))
+		return !tail;
+	return nbq_queue_is_next(lock, behind, freed_behind, node, ops) &&
+	       READ_ONCE(node->free_seq) == freed;
 }
 
 /* The lock was free. */

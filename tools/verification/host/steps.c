@@ -377,6 +377,53 @@ static void attempt_without_patience_sees_a_node_in_another_queue(void)
 	end();
 }
 
+/* More than CPU 5 makes until it knows. */
+#define ACCESSES_OF_TRY	10
+
+/*
+ * The lock is held all the time. CPU 5 tries without patience, and makes so many accesses while the
+ * only node of CPU 1 is the tail, so many after that has made another lock available, and the rest
+ * when it is the tail again.
+ */
+static void try_while_node_comes_back(unsigned int first, unsigned int then)
+{
+	struct nbq_X *other = lock_with_same_hash();
+
+	begin();
+	shim_pools_start(1, 1);
+	nbq_X_init(other);
+	nbq_X_lock(&lock);
+	ENQUEUE(&lock, PATIENCE, 1);
+	coro_steps(coros_start(5, &lock, 0), first);
+	ENQUEUE(&lock, KTIME_MAX, 4);
+	expire_patience();
+	EXPECT_END(-ETIMEDOUT, 1);
+	EXPECT(coro_steps(&coros[4], SOME_ACCESSES));
+
+	EXPECT(coro_until_held(coros_start(1, other, PATIENCE)));
+	ENQUEUE(other, PATIENCE, 2);
+	EXPECT_END(0, 1);
+	coro_steps(&coros[5], then);
+	EXPECT_END(0, 2);
+	ENQUEUE(&lock, KTIME_MAX, 1);
+	expect_failed_try();
+
+	nbq_X_unlock(&lock);
+	EXPECT_END(0, 4, 1);
+	EXPECT(nbq_X_destroy(other) == 0);
+	end();
+}
+
+static void attempt_without_patience_sees_a_node_that_comes_back(void)
+{
+	unsigned int first, then;
+
+	for (first = 0; first < ACCESSES_OF_TRY; first++) {
+		for (then = 0; then < ACCESSES_OF_TRY && !test_has_failed(); then++)
+			try_while_node_comes_back(first, then);
+	}
+}
+
 /* Another context acquires the lock right before it enqueues. */
 static void attempt_without_patience_enqueues_and_fails(void)
 {
@@ -564,6 +611,7 @@ int main(void)
 		TEST_CASE(attempt_without_patience_enqueues_and_fails),
 		TEST_CASE(attempt_without_patience_sees_another_tail),
 		TEST_CASE(attempt_without_patience_sees_a_node_in_another_queue),
+		TEST_CASE(attempt_without_patience_sees_a_node_that_comes_back),
 		TEST_CASE(place_is_not_resumed_where_its_free_is_seen_late),
 		TEST_CASE(place_is_not_resumed_after_init),
 #endif
