@@ -54,14 +54,14 @@ static void node_survives_the_wrap_of_its_counters(struct kunit *test)
 	struct nbq_node *node = &fixture->nodes[0];
 	int i;
 
-	node->alloc_seq = ULONG_MAX - 1;
-	node->free_seq = ULONG_MAX - 1;
+	node->alloc_seq = -NBQ_ALLOC_STEP;
+	node->free_seq = -NBQ_ALLOC_STEP;
 	for (i = 0; i < 4; i++) {
 		KUNIT_EXPECT_TRUE(test, nbq_node_try_alloc(node));
 		KUNIT_EXPECT_FALSE(test, nbq_node_try_alloc(node));
 		nbq_node_free(node);
 	}
-	KUNIT_EXPECT_EQ(test, node->alloc_seq, 2);
+	KUNIT_EXPECT_EQ(test, node->alloc_seq, 3 * NBQ_ALLOC_STEP);
 }
 
 static void high_water_is_the_most_nodes_ever_in_use(struct kunit *test)

@@ -935,7 +935,7 @@ static int try_with_nodes(struct kunit *test, const struct nodes *nodes, ktime_t
 	if (nodes->hint)
 		nbq_this_pool()->hint = &node[nodes->hint];
 	if (nodes->freed_at) {
-		node[0].alloc_seq++;
+		node[0].alloc_seq += NBQ_ALLOC_STEP;
 		nbq_fake_call(nodes->freed_at, free_node, &node[0]);
 	}
 	ret = try_for(test, patience);

@@ -175,7 +175,7 @@ bool nbq_clh_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		nbq_node_free_own(node);
 		return true;
 	}
-	nbq_note_abandoned(node, lock);
+	nbq_note_abandoned(node, lock, NBQ_TYPE_CLH);
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_clh_poll(): as above, for the successor that
 	 * continues at pred. The last access to the node.
@@ -263,6 +263,7 @@ static noinline int wait_in_queue(struct nbq_queue_lock *lock, struct nbq_node *
 		.context = nbq_context_of(node->pool),
 		.lock = lock,
 		.nested = nbq_attempt_enter(node->pool),
+		.resumed = node->resumed,
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
@@ -283,6 +284,7 @@ static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
 }
 
 static const struct nbq_queue_ops ops = {
+	.type = NBQ_TYPE_CLH,
 	.enqueue = nbq_clh_enqueue,
 	.wait = wait_in_queue,
 	.resume = nbq_node_resume,

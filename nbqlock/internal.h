@@ -49,13 +49,15 @@
  * @wants: hybrid: the lock that is waited for with it
  * @index: position in its pool, from 0
  * @cpu: that of its pool: here, where other CPUs need not access the pool
- * @alloc_seq: how often the node was allocated. Written by its own CPU only
+ * @alloc_seq: how often the node was allocated, times %NBQ_ALLOC_STEP; and %NBQ_KEPT, while an
+ *	attempt decides on the place that it may have. Written by its own CPU only
  * @free_seq: @alloc_seq of the last time that the node was freed: the node is free while the two
  *	are equal. Written by the context that frees it
  * @next_in_pool: the nodes of a pool in the order in which they were added
  * @pool: where the node belongs
  * @lock: the lock that is held with it, or in whose queue it was abandoned
  * @abandoned_seq: @alloc_seq of the attempt that abandoned it, until another one resumes it
+ * @type: an enum nbq_type, of the lock in whose queue it was abandoned
  * @generation: that of the places at @lock when it was abandoned, see nbq_generations
  * @queue: hybrid: the queue in which it was abandoned
  * @turn: hybrid: what stands for that in the turn of a lock
@@ -64,6 +66,7 @@
  * @competes: hybrid: so did the attempt that abandoned it, with a stalled predecessor
  * @stays: it stays in the queue when its attempt gives up, also as the tail: the attempt has
  *	resumed a place, or an earlier one is gone. The tail's line is left to those that enqueue
+ * @resumed: its attempt has resumed a place, in front of waiters that began before it
  * @nested: its attempt has interrupted another one of the same CPU and level
  *
  * @alloc_seq and @free_seq instead of one flag, as they have different writers: a node is
@@ -123,11 +126,25 @@ struct nbq_node {
 	/** @known: MCS-NB: its predecessor knew it when it was abandoned, and will notify it */
 	bool known;
 #endif
+	u8 type;
 	u8 turn;
 	bool stays;
+	bool resumed;
 	bool competes;
 	bool nested;
 } ____cacheline_aligned;
+
+/* What an allocation adds to alloc_seq; a bit of it: see nbq_place_find(). */
+#define NBQ_ALLOC_STEP	2UL
+#define NBQ_KEPT	1UL
+
+/* In the queue of a lock of which type a node is: each has its own states for its words. */
+enum nbq_type {
+	NBQ_TYPE_SPIN,
+	NBQ_TYPE_CLH,
+	NBQ_TYPE_MCS,
+	NBQ_TYPE_SWAP,
+};
 
 /* Is this a node, and none of the states above? */
 static inline bool nbq_is_node(const struct nbq_node *node)
@@ -281,7 +298,7 @@ static inline struct nbq_pool *nbq_pool_of(u16 context)
 
 /* node.c: what the lock paths use */
 bool nbq_pool_set_up(struct nbq_pool *pool, unsigned int cpu, unsigned int level);
-struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock);
+struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock, enum nbq_type type);
 void nbq_place_forget(struct nbq_pool *pool, const void *lock);
 struct nbq_node *nbq_node_alloc_encodable(struct nbq_pool *pool);
 void nbq_node_append(struct nbq_pool *pool, struct nbq_node *node);
@@ -356,7 +373,7 @@ static inline bool nbq_node_try_alloc(struct nbq_node *node)
 	/* No swap of a node in use. */
 	if (READ_ONCE(node->alloc_seq) != free_seq)
 		return false;
-	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + 1) == free_seq;
+	return cmpxchg_local(&node->alloc_seq, free_seq, free_seq + NBQ_ALLOC_STEP) == free_seq;
 }
 
 #ifdef NBQ_QUEUE_LOCKS
@@ -410,7 +427,8 @@ static inline void nbq_node_free_seq(struct nbq_node *node, unsigned long alloc_
 
 static inline void nbq_node_free(struct nbq_node *node)
 {
-	nbq_node_free_seq(node, node->alloc_seq);
+	/* Marked: its CPU may keep it meanwhile, or let go of it. */
+	nbq_node_free_seq(node, READ_ONCE(node->alloc_seq) & ~NBQ_KEPT);
 }
 
 /* Free a node that the running context allocated itself. */
@@ -418,7 +436,7 @@ static inline void nbq_node_free_own(struct nbq_node *node)
 {
 	struct nbq_events *events = &node->pool->events;
 
-	nbq_node_free(node);
+	nbq_node_free_seq(node, node->alloc_seq);
 	events->nodes_freed++;
 }
 
@@ -437,7 +455,7 @@ static inline void nbq_node_reclaim(struct nbq_node *node,
  */
 static inline void nbq_node_reclaim_pred(struct nbq_node *node, struct nbq_node *pred)
 {
-	nbq_node_free_seq(pred, node->pred_alloc_seq);
+	nbq_node_free_seq(pred, node->pred_alloc_seq & ~NBQ_KEPT);
 	node->pool->events.nodes_reclaimed++;
 }
 #endif
@@ -504,9 +522,8 @@ static inline void nbq_forget_places(const void *lock)
 	unsigned int now = READ_ONCE(*generation);
 
 	/*
-	 * Relaxed: the caller publishes the lock after it, which pairs with the swap of an
-	 * attempt that resumes a place, before nbq_place_is_of() reads it. If it fails, another
-	 * context has made it even.
+	 * Relaxed: the caller publishes the lock after it, which pairs with the smp_rmb() in
+	 * nbq_place_find(). If it fails, another context has made it even.
 	 */
 	if (unlikely(now & 1))
 		cmpxchg_relaxed(generation, now, now + 1);
@@ -531,13 +548,14 @@ static inline bool nbq_may_have_abandoned(const struct nbq_pool *pool, const voi
  * attempt of its CPU and level may resume it. The place is remembered instead of one at another
  * lock of the same hash, and not if the attempt is nested.
  */
-static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock)
+static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock, enum nbq_type type)
 {
 	struct nbq_pool *pool = node->pool;
 
 	WRITE_ONCE(node->lock, lock);
 	if (unlikely(node->nested))
 		return;
+	node->type = type;
 	node->abandoned_seq = node->alloc_seq;
 	node->generation = nbq_generation_begin(lock);
 	pool->places[nbq_place_hash(lock)] = node;
@@ -546,26 +564,12 @@ static inline void nbq_note_abandoned(struct nbq_node *node, const void *lock)
 }
 
 /*
- * An attempt has swapped the state of a node that stood abandoned to that of a waiter. Is that in
- * the queue of @lock? A nested attempt may have used the node in between.
- */
-static inline bool nbq_place_is_of(const struct nbq_node *node, const void *lock)
-{
-	/*
-	 * After the swap, which is fully ordered, pairs with the caller of nbq_forget_places():
-	 * an attempt that has found the new lock sees the new generation.
-	 */
-	return READ_ONCE(node->lock) == lock &&
-	       node->generation == READ_ONCE(*nbq_generation_of(lock));
-}
-
-/*
- * In a CLH queue: resume the place in the queue of @lock at which a context of its pool may have
- * abandoned @node. It has its predecessor in @prev, unless a successor has skipped it.
+ * In a CLH queue: resume the place at which @node may stand abandoned, which is kept. It has its
+ * predecessor in @prev, unless a successor has skipped it.
  *
  * Return: the predecessor, behind which the node waits again; or NULL.
  */
-static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void *lock)
+static inline struct nbq_node *nbq_node_resume(struct nbq_node *node)
 {
 	struct nbq_node *pred = READ_ONCE(node->prev);
 
@@ -577,13 +581,14 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void
 	 */
 	if (cmpxchg(&node->prev, pred, NULL) != pred)
 		return NULL;
-	if (unlikely(!nbq_place_is_of(node, lock))) {
-		/* RELEASE, pairs with the ACQUIRE in nbq_node_skip(), as that which abandons. */
-		smp_store_release(&node->prev, pred);
-		return NULL;
-	}
 	node->stays = true;
 	return pred;
+}
+
+/* The attempt has decided on the place: once its node is free, it can be allocated again. */
+static inline void nbq_place_release(struct nbq_node *node)
+{
+	WRITE_ONCE(node->alloc_seq, node->alloc_seq & ~NBQ_KEPT);
 }
 
 /*
@@ -596,9 +601,8 @@ static inline struct nbq_node *nbq_node_resume(struct nbq_node *node, const void
  * Return: the node, which waits behind @pred again; or NULL.
  */
 static __always_inline struct nbq_node *
-nbq_resume(struct nbq_pool *pool, const void *lock,
-	   struct nbq_node *(*resume)(struct nbq_node *node, const void *lock),
-	   struct nbq_node **pred)
+nbq_resume(struct nbq_pool *pool, const void *lock, enum nbq_type type,
+	   struct nbq_node *(*resume)(struct nbq_node *node), struct nbq_node **pred)
 {
 	struct nbq_node *node = NULL;
 
@@ -606,16 +610,18 @@ nbq_resume(struct nbq_pool *pool, const void *lock,
 		return NULL;
 	*pred = NULL;
 	if (!nbq_attempt_enter(pool)) {
-		node = nbq_place_find(pool, lock);
+		node = nbq_place_find(pool, lock, type);
 		if (node) {
-			*pred = resume(node, lock);
+			*pred = resume(node);
 			nbq_place_forget(pool, lock);
+			nbq_place_release(node);
 		}
 	}
 	nbq_attempt_leave(pool);
 	if (!*pred)
 		return NULL;
-	node->abandoned_seq--;
+	node->abandoned_seq -= NBQ_ALLOC_STEP;
+	node->resumed = true;
 	WRITE_ONCE(node->nested, false);
 	pool->events.nodes_resumed++;
 	return node;

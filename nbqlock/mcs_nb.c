@@ -71,9 +71,9 @@
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 6 to abandon (store prev, be forgotten, swap the tail,
- * swap next, swap the successor's status, free its node; the paper's bound is 7), at most 5
- * to release (read next, swap the tail, swap next, swap the successor's status, free its
+ * Own steps on shared memory: at most 7 to abandon (store prev, be forgotten, swap the tail,
+ * swap next, swap the successor's status, read its life, free its node), at most 6 to release
+ * (read next, swap the tail, swap next, swap the successor's status, read its life, free its
  * node).
  */
 #include <linux/atomic.h>
@@ -142,7 +142,7 @@ struct nbq_node *nbq_mcs_link(struct nbq_node *node, struct nbq_node *pred)
 	 * abandoned as the tail, pred's owner may allocate pred again, which no barrier
 	 * orders after this read.
 	 */
-	node->pred_alloc_seq = data_race(pred->alloc_seq);
+	node->pred_alloc_seq = READ_ONCE(pred->alloc_seq);
 	return state;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_link);
@@ -276,7 +276,7 @@ bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node, struct 
 	}
 	state = forgotten ? NBQ_LEAVING : NBQ_TRANSIENT;
 	node->known = !forgotten;
-	nbq_note_abandoned(node, lock);
+	nbq_note_abandoned(node, lock, NBQ_TYPE_MCS);
 	publish_abandoned(node, state);
 	events->nodes_abandoned++;
 	return false;
@@ -284,15 +284,14 @@ bool nbq_mcs_abandon(struct nbq_queue_lock *lock, struct nbq_node *node, struct 
 EXPORT_SYMBOL_IF_KUNIT(nbq_mcs_abandon);
 
 /*
- * Resume the place of an earlier attempt.
+ * Resume the place of an earlier attempt, which is kept.
  *
  *	.. pred L succ		-> .. pred W succ	to be made known to pred
  *	.. pred > T succ	-> .. pred > W succ
  *
- * Return: the predecessor; NULL: the node does not stand in the queue of this lock, or its
- * successor has skipped it.
+ * Return: the predecessor; NULL: a successor has skipped the node.
  */
-static struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
+static struct nbq_node *nbq_mcs_resume(struct nbq_node *node)
 {
 	struct nbq_node *state = node->known ? NBQ_TRANSIENT : NBQ_LEAVING;
 
@@ -304,10 +303,6 @@ static struct nbq_node *nbq_mcs_resume(struct nbq_node *node, const void *lock)
 	if (READ_ONCE(node->next) != state ||
 	    cmpxchg(&node->next, state, NULL) != state)
 		return NULL;
-	if (unlikely(!nbq_place_is_of(node, lock))) {
-		publish_abandoned(node, state);
-		return NULL;
-	}
 	node->stays = true;
 	return READ_ONCE(node->prev);
 }
@@ -394,6 +389,7 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 		.context = nbq_context_of(node->pool),
 		.lock = lock,
 		.nested = nbq_attempt_enter(node->pool),
+		.resumed = node->resumed,
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
@@ -454,6 +450,7 @@ static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
 }
 
 static const struct nbq_queue_ops ops = {
+	.type = NBQ_TYPE_MCS,
 	.enqueue = nbq_mcs_enqueue,
 	.wait = wait_in_queue,
 	.resume = nbq_mcs_resume,

@@ -189,17 +189,6 @@ claimed:
 EXPORT_SYMBOL_IF_KUNIT(nbq_node_alloc_encodable);
 
 /*
- * Is this node abandoned, and not resumed? A successor may have skipped it, and be about to free
- * it. Once it is freed, also by destroy, it is not abandoned any more.
- */
-static bool is_abandoned(const struct nbq_node *node)
-{
-	unsigned long taken = READ_ONCE(node->alloc_seq);
-
-	return node->abandoned_seq == taken && READ_ONCE(node->free_seq) != taken;
-}
-
-/*
  * Forget the place that the pool remembers for the hash of this lock, since it was resumed, or a
  * successor has skipped it. The attempt is not nested.
  */
@@ -212,27 +201,64 @@ void nbq_place_forget(struct nbq_pool *pool, const void *lock)
 		this_cpu_and(__nbq_levels_abandoned, ~(1U << pool->level));
 }
 
+/*
+ * Keep a node, if it is that of the attempt that abandoned it: it is not allocated until
+ * nbq_place_release(), also if a successor skips and frees it meanwhile. So what an attempt reads
+ * of the place, and swaps there, is of one life of the node, whatever nested attempts do.
+ *
+ * Return: false: it was freed, and perhaps allocated again.
+ */
+static bool keep(struct nbq_node *node)
+{
+	unsigned long taken = node->abandoned_seq;
+
+	/* Local, as nbq_node_try_alloc(): no other CPU writes alloc_seq. */
+	if (READ_ONCE(node->alloc_seq) != taken ||
+	    cmpxchg_local(&node->alloc_seq, taken, taken | NBQ_KEPT) != taken)
+		return false;
+	if (READ_ONCE(node->free_seq) != taken)
+		return true;
+	nbq_place_release(node);
+	return false;
+}
+
+/* Was the node, which is kept, abandoned in the queue of this lock? */
+static bool is_place_of(const struct nbq_node *node, const void *lock, enum nbq_type type)
+{
+	if (node->lock != lock || node->type != type)
+		return false;
+	/*
+	 * Pairs with the caller of nbq_forget_places(): an attempt that has found the new lock
+	 * sees the new generation.
+	 */
+	smp_rmb();
+	return node->generation == READ_ONCE(*nbq_generation_of(lock));
+}
+
 /**
- * nbq_place_find() - Find the node that may stand abandoned in the queue of a lock.
+ * nbq_place_find() - Find the node that may stand abandoned in the queue of a lock, and keep it.
  * @pool: the pool of the running context, which remembers a place for the hash of @lock
  * @lock: the lock
+ * @type: of which type it is
  *
  * One node, whatever the pool remembers. A place that is gone is forgotten. Whether the node can
  * be resumed, its own state decides.
  *
  * Context: Any, preemption off; the attempt is not nested.
- * Return: the node; NULL: the place is gone, or is one at another lock.
+ * Return: the node, until nbq_place_release(); NULL: the place is gone, or is one at another lock.
  */
-struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock)
+struct nbq_node *nbq_place_find(struct nbq_pool *pool, const void *lock, enum nbq_type type)
 {
 	struct nbq_node *node = pool->places[nbq_place_hash(lock)];
-	bool stands = is_abandoned(node);
+	bool stands = keep(node);
 
-	if (stands && nbq_place_is_of(node, lock))
+	if (stands && is_place_of(node, lock, type))
 		return node;
 	/* One at another lock stays. */
-	if (!stands || READ_ONCE(node->lock) == lock)
+	if (!stands || node->lock == lock)
 		nbq_place_forget(pool, lock);
+	if (stands)
+		nbq_place_release(node);
 	return NULL;
 }
 
@@ -247,7 +273,8 @@ static unsigned int count_kept(const struct nbq_pool *pool)
 	unsigned int kept = 0;
 
 	for_each_pool_node(node, pool)
-		kept += READ_ONCE(node->next) == NBQ_AVAILABLE && !is_abandoned(node);
+		kept += READ_ONCE(node->next) == NBQ_AVAILABLE &&
+			node->abandoned_seq != READ_ONCE(node->alloc_seq);
 	/* CLH-NB leaves next as it was in the node's last life. */
 	for (node = READ_ONCE(pool->held); node; node = READ_ONCE(node->below))
 		kept -= READ_ONCE(node->next) == NBQ_AVAILABLE;

@@ -205,7 +205,8 @@ unsigned int nbq_cpu_nodes_in_use(unsigned int cpu)
 		/* ACQUIRE, here and below, pairs with the RELEASE in nbq_node_append(). */
 		node = smp_load_acquire(&pools[level].first);
 		while (node) {
-			in_use += READ_ONCE(node->alloc_seq) != READ_ONCE(node->free_seq);
+			in_use += (READ_ONCE(node->alloc_seq) & ~NBQ_KEPT) !=
+				  READ_ONCE(node->free_seq);
 			/* ACQUIRE, as above. */
 			node = smp_load_acquire(&node->next_in_pool);
 		}

@@ -21,10 +21,11 @@
 
 /**
  * struct nbq_queue_ops - the steps of a strict queue lock
+ * @type: which it is
  * @enqueue: enqueue the node. Return: the predecessor; NULL: the lock is acquired
  * @wait: wait behind the predecessor. Return: 0: the lock is acquired; or -ETIMEDOUT, -EDEADLK
- * @resume: resume the place in the queue of the lock at which the node may stand abandoned.
- *	Return: the predecessor; NULL: it does not stand there
+ * @resume: resume the place at which the node may stand abandoned, in a queue of this type. Return:
+ *	the predecessor; NULL: a successor has skipped it
  * @wait_resumed: as @wait, of a node whose place was resumed
  * @release: end the critical section
  * @pred_of: the predecessor of an abandoned node; %NBQ_AVAILABLE: the node is the one that
@@ -32,10 +33,11 @@
  *	accesses to the node before it said so are over
  */
 struct nbq_queue_ops {
+	enum nbq_type type;
 	struct nbq_node *(*enqueue)(struct nbq_queue_lock *lock, struct nbq_node *node);
 	int (*wait)(struct nbq_queue_lock *lock, struct nbq_node *node, struct nbq_node *pred,
 		    struct nbq_deadline deadline, struct lockdep_map *waits, unsigned long ip);
-	struct nbq_node *(*resume)(struct nbq_node *node, const void *lock);
+	struct nbq_node *(*resume)(struct nbq_node *node);
 	int (*wait_resumed)(struct nbq_queue_lock *lock, struct nbq_node *node,
 			    struct nbq_node *pred, struct nbq_deadline deadline,
 			    struct lockdep_map *waits, unsigned long ip);
@@ -153,7 +155,7 @@ nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline dead
 		nbq_wait_announce(&deadline, lock, waits, ip);
 		trace_nbq_wait_begin(lock, NULL, ip);
 	}
-	node = nbq_resume(pool, lock, ops->resume, &pred);
+	node = nbq_resume(pool, lock, ops->type, ops->resume, &pred);
 	if (node)
 		return ops->wait_resumed(lock, node, pred, deadline, waits, ip);
 	node = nbq_node_alloc(pool) ?: nbq_node_wait(pool, &deadline);
@@ -166,6 +168,7 @@ nbq_queue_acquire_slowpath(struct nbq_queue_lock *lock, struct nbq_deadline dead
 	pred = ops->enqueue(lock, node);
 	if (pred) {
 		node->stays = stays;
+		node->resumed = false;
 		return ops->wait(lock, node, pred, deadline, waits, ip);
 	}
 	nbq_queue_end_contention(lock, &deadline, 0, ip);
@@ -194,6 +197,7 @@ nbq_queue_acquire(struct nbq_queue_lock *lock, struct nbq_deadline deadline,
 	pred = ops->enqueue(lock, node);
 	if (unlikely(pred)) {
 		node->stays = false;
+		node->resumed = false;
 		return ops->wait(lock, node, pred, deadline, waits, ip);
 	}
 	return nbq_queue_acquired(lock, node, pool);

@@ -120,7 +120,7 @@ bool nbq_spin_abandon(u32 *tail, struct nbq_node *node, struct nbq_node *pred)
 		return true;
 	}
 	if (node->lock)
-		nbq_note_abandoned(node, node->lock);
+		nbq_note_abandoned(node, node->lock, NBQ_TYPE_SPIN);
 	/*
 	 * RELEASE, pairs with the ACQUIRE in nbq_spin_poll(): as above, for the successor
 	 * that continues at pred. The last access to the node.
@@ -286,7 +286,8 @@ void nbq_place_resume(struct nbq_place *place, struct nbq_wait *wait)
 {
 	/* Simulated, 128 CPUs, 400 ns, 200 ns before the next attempt, table B: else 0.08. */
 	place->lost_place = nbq_may_have_abandoned(wait->pool, wait->lock);
-	place->node = nbq_resume(wait->pool, wait->lock, nbq_node_resume, &place->pred);
+	place->node = nbq_resume(wait->pool, wait->lock, NBQ_TYPE_SPIN, nbq_node_resume,
+				 &place->pred);
 	if (!place->node)
 		return;
 	place->queue = place->node->queue;

@@ -61,8 +61,9 @@
  *	An empty pool makes the attempt fail with -ENOMEM once the patience is over; the
  *	paper allocates.
  *
- * Own steps on shared memory: at most 4 to abandon (store prev, swap next, swap the
- * successor's status, free its node), at most 3 to release (all but the first of these).
+ * Own steps on shared memory: at most 5 to abandon (store prev, swap next, swap the
+ * successor's status, read its life, free its node), at most 4 to release (all but the first of
+ * these).
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -123,7 +124,7 @@ struct nbq_node *nbq_swap_link(struct nbq_node *node, struct nbq_node *pred)
 	 */
 	state = xchg(&pred->next, node);
 	/* The swap has brought the line: nbq_node_reclaim_pred() needs no read of it. */
-	node->pred_alloc_seq = pred->alloc_seq;
+	node->pred_alloc_seq = READ_ONCE(pred->alloc_seq);
 	return state;
 }
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_link);
@@ -211,7 +212,7 @@ VISIBLE_IF_KUNIT
 void nbq_swap_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 		      struct nbq_node *pred)
 {
-	nbq_note_abandoned(node, lock);
+	nbq_note_abandoned(node, lock, NBQ_TYPE_SWAP);
 	WRITE_ONCE(node->prev, pred);
 	publish_abandoned(node);
 	node->pool->events.nodes_abandoned++;
@@ -219,15 +220,14 @@ void nbq_swap_abandon(struct nbq_queue_lock *lock, struct nbq_node *node,
 EXPORT_SYMBOL_IF_KUNIT(nbq_swap_abandon);
 
 /*
- * Resume the place of an earlier attempt: the node is in its predecessor's next all the time, or
- * has been notified.
+ * Resume the place of an earlier attempt, which is kept: the node is in its predecessor's next all
+ * the time, or has been notified.
  *
  *	.. pred L succ	-> .. pred W succ
  *
- * Return: the predecessor; NULL: the node does not stand in the queue of this lock, or its
- * successor has skipped it.
+ * Return: the predecessor; NULL: a successor has skipped the node.
  */
-static struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock)
+static struct nbq_node *nbq_swap_resume(struct nbq_node *node)
 {
 	/*
 	 * Fully ordered, as the swap of the tail in nbq_swap_enqueue(), for the epochs of
@@ -237,10 +237,6 @@ static struct nbq_node *nbq_swap_resume(struct nbq_node *node, const void *lock)
 	if (READ_ONCE(node->next) != NBQ_LEAVING ||
 	    cmpxchg(&node->next, NBQ_LEAVING, NULL) != NBQ_LEAVING)
 		return NULL;
-	if (unlikely(!nbq_place_is_of(node, lock))) {
-		publish_abandoned(node);
-		return NULL;
-	}
 	return READ_ONCE(node->prev);
 }
 
@@ -318,6 +314,7 @@ static noinline int wait_linked(struct nbq_queue_lock *lock, struct nbq_node *no
 		.context = nbq_context_of(node->pool),
 		.lock = lock,
 		.nested = nbq_attempt_enter(node->pool),
+		.resumed = node->resumed,
 		.error = nbq_deadline_error(&deadline),
 		NBQ_WAIT_STAT(waits, ip)
 	};
@@ -395,6 +392,7 @@ static void release(struct nbq_queue_lock *lock, struct nbq_node *node)
 }
 
 static const struct nbq_queue_ops ops = {
+	.type = NBQ_TYPE_SWAP,
 	.enqueue = nbq_swap_enqueue,
 	.wait = wait_in_queue,
 	.resume = nbq_swap_resume,

@@ -151,6 +151,7 @@ static void publish(struct nbq_wait *wait, struct nbq_blocker blocker,
 		smp_store_release(&waiting->word, word);
 	}
 	WRITE_ONCE(waiting->lock, wait->lock);
+	WRITE_ONCE(waiting->resumed, wait->resumed);
 	/*
 	 * Read after the node was enqueued behind its predecessor, which was an ACQUIRE: else
 	 * an epoch that is_deadlock() began before that could count this wait in.
@@ -265,6 +266,16 @@ static const struct nbq_waiting *next_wait(u16 owner, struct nbq_blocker *blocke
 }
 
 /*
+ * Does this wait, found above one for @lock on the same CPU, get -EDEADLK itself, as it waits for
+ * its own CPU? Not with a place that it has resumed, which may be in front of the other's.
+ */
+static bool finds_own_cpu(const struct nbq_waiting *waiting, const struct nbq_waiting *below,
+			  const void *lock)
+{
+	return waiting != below && READ_ONCE(waiting->lock) == lock && !READ_ONCE(waiting->resumed);
+}
+
+/*
  * Does the path from this blocker lead back to this CPU? With an epoch, each wait on it must
  * have begun before that, and each holder must have held its lock since it waits itself.
  */
@@ -295,8 +306,7 @@ static bool leads_back(const struct nbq_wait *wait, struct nbq_blocker blocker,
 			return false;
 		if (exactly_behind && !is_older(waiting, held))
 			return false;
-		/* It waits for its own CPU, and gets -EDEADLK itself. */
-		if (waiting != &nbq_pool_of(owner)->waiting && READ_ONCE(waiting->lock) == lock)
+		if (finds_own_cpu(waiting, &nbq_pool_of(owner)->waiting, lock))
 			return false;
 		/* ACQUIRE, pairs with withdraw(): of this holder, or is_same_wait() fails. */
 		held = smp_load_acquire(&waiting->held);
@@ -336,7 +346,10 @@ static bool waits_for(const struct nbq_pool *pool, const void *lock)
 	return READ_ONCE(pool->waiting.blocker.tagged) && READ_ONCE(pool->waiting.lock) == lock;
 }
 
-/* The same as is_own() for a queue lock: it is also kept from it by what waits in its queue. */
+/*
+ * The same as is_own() for a queue lock: it is also kept from it by what waits in its queue, in
+ * front of it. A place that was resumed may be in front of that; the path of its predecessors tells.
+ */
 static bool is_own_queue(const struct nbq_wait *wait)
 {
 	const struct nbq_pool *pool = wait->pool;
@@ -348,7 +361,7 @@ static bool is_own_queue(const struct nbq_wait *wait)
 		if (!below--)
 			return false;
 		pool--;
-		if (waits_for(pool, wait->lock))
+		if (!wait->resumed && waits_for(pool, wait->lock))
 			return true;
 	}
 	return true;

@@ -35,6 +35,7 @@ struct nbq_blocker {
  *	before the word can be that of a later wait
  * @word: the word that it polls, NULL as long as it waits; behind a holder: as it was
  * @lock: the lock
+ * @resumed: with a place that was resumed, in front of waiters that began before it
  * @since: the youngest epoch of wait.c that may have begun before this wait
  * @held: behind a holder: it held the lock after this epoch of wait.c began
  */
@@ -42,6 +43,7 @@ struct nbq_waiting {
 	struct nbq_blocker blocker;
 	struct nbq_node *const *word;
 	const void *lock;
+	bool resumed;
 	unsigned long since;
 	unsigned long held;
 };
@@ -81,6 +83,7 @@ struct nbq_condition {
  * @by_hardware: by @now, there was time for one wait by hardware (relax.h)
  * @begun: it has had the patience to wait
  * @nested: it has interrupted another attempt of its CPU and level
+ * @resumed: of a queue lock: it has resumed a place
  * @checks: for deadlocks: it may hold a lock, or has interrupted another context
  * @error: what the wait ends with: %-ETIMEDOUT; %-EBUSY without patience; %-EDEADLK;
  *	%-EOWNERDEAD; or %-ECANCELED
@@ -108,6 +111,7 @@ struct nbq_wait {
 	bool by_hardware;
 	bool begun;
 	bool nested;
+	bool resumed;
 	bool checks;
 	int error;
 };

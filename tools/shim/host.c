@@ -159,7 +159,7 @@ static unsigned int walks[SHIM_CPUS][NBQ_LEVELS][NBQ_SKIPPED_MAX];
 
 static bool is_in_use(const struct nbq_node *node)
 {
-	return node->alloc_seq != node->free_seq;
+	return (node->alloc_seq & ~NBQ_KEPT) != node->free_seq;
 }
 
 struct shim_memory shim_nodes_memory(void)

@@ -59,8 +59,8 @@ static const struct word_name node_words[] = {
 
 static const struct word_name pool_words[] = {
 	POOL_WORD(hint), POOL_WORD(first), POOL_WORD(cpu), POOL_WORD(waiting.blocker),
-	POOL_WORD(waiting.word), POOL_WORD(waiting.lock), POOL_WORD(waiting.since),
-	POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(held), POOL_WORD(abandoned_in),
+	POOL_WORD(waiting.word), POOL_WORD(waiting.lock), POOL_WORD(waiting.resumed),
+	POOL_WORD(waiting.since), POOL_WORD(waiting.held), POOL_WORD(waiter), POOL_WORD(held), POOL_WORD(abandoned_in),
 	POOL_WORD(attempts), POOL_WORD(last),
 	POOL_WORD(size),
 };
@@ -196,7 +196,7 @@ void shim_age_frees(unsigned int cpu, unsigned int level, int by)
 
 	for (node = pool->first; node; node = node->next_in_pool) {
 		if (node->alloc_seq && node->abandoned_seq == node->alloc_seq)
-			node->free_seq -= by;
+			node->free_seq -= by * NBQ_ALLOC_STEP;
 	}
 }
 
@@ -207,7 +207,7 @@ size_t shim_node_size(void)
 
 bool shim_node_is_free(const struct nbq_node *node)
 {
-	return node->alloc_seq == node->free_seq;
+	return (node->alloc_seq & ~NBQ_KEPT) == node->free_seq;
 }
 
 long shim_uncounted_nodes(unsigned int cpu, unsigned int level)

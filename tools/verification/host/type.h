@@ -55,15 +55,15 @@
 #elif defined(TYPE_MCS)
 #define NBQ_TYPE		nbq_mcs
 #define DEFINE_NBQ_X		DEFINE_NBQ_MCS
-#define STEPS_TO_ABANDON	6
-#define STEPS_TO_RELEASE	5
+#define STEPS_TO_ABANDON	7
+#define STEPS_TO_RELEASE	6
 #define NODES_KEPT		0
 #define ABANDONED_TAIL_STAYS	0
 #elif defined(TYPE_SWAP)
 #define NBQ_TYPE		nbq_swap
 #define DEFINE_NBQ_X		DEFINE_NBQ_SWAP
-#define STEPS_TO_ABANDON	4
-#define STEPS_TO_RELEASE	3
+#define STEPS_TO_ABANDON	5
+#define STEPS_TO_RELEASE	4
 #define NODES_KEPT		1
 #define ABANDONED_TAIL_STAYS	1
 #elif defined(TYPE_SPIN)
